@@ -1,0 +1,36 @@
+package chain
+
+// HeaderVersion is the version of [Header] this code reads and writes.
+const HeaderVersion = 1
+
+// Header commits a block. Every field is inside the digest, so nothing that
+// execution or a light client relies on can change after the votes.
+type Header struct {
+	Version         uint64
+	Parent          Hash // digest of the parent's header; the genesis hash at height 1
+	Height          Height
+	Epoch           Epoch
+	View            View
+	ParentEpoch     Epoch    // round in which the parent was proposed
+	ParentView      View     // likewise
+	ParentSeed      [48]byte // threshold seed of the parent's round; zero at height 1 (resolution 11.8)
+	TimestampMillis uint64   // strictly above the parent's
+	Proposer        PeerKey
+	TxRoot          Hash
+	ReceiptsRoot    Hash
+	StateRoot       Hash
+	BaseFees        [NumLanes]FeePair // in force in this block (resolution 11.26)
+	Used            [NumLanes]Usage
+	PresenceInput   []byte   // PresenceInputV1, literal bytes (CIP-11 §7.2)
+	ConsumedSeeds   []byte   // ConsumedSeedsV1, canonical CBOR (CIP-11 §9.2)
+	OrderProof      [48]byte // proposer's VRF proof of the order (resolution 11.41)
+}
+
+// PeerKey is a validator's Ed25519 identity key (resolution 1.6).
+type PeerKey [32]byte
+
+// Block is a header with the bodies of its transactions in execution order.
+type Block struct {
+	Header Header
+	Txs    [][]byte // canonical CBOR bodies, without length prefixes
+}

@@ -1,0 +1,43 @@
+package chain
+
+// LaneID names one of the four reserved shares of block space (whitepaper §6.3).
+type LaneID uint8
+
+// Lanes in descending priority. The order is consensus-critical: unused
+// capacity cascades from a lane to the one declared after it, and lane
+// segments stand in a block in this order (resolutions 2.2, 2.3, 7.5).
+const (
+	LaneSystem LaneID = iota
+	LaneTimer
+	LaneRunner
+	LaneUser
+	NumLanes
+)
+
+// String returns the lane's name as RPC and metrics spell it.
+func (l LaneID) String() string {
+	switch l {
+	case LaneSystem:
+		return "system"
+	case LaneTimer:
+		return "timer"
+	case LaneRunner:
+		return "runner"
+	case LaneUser:
+		return "user"
+	default:
+		return "unknown"
+	}
+}
+
+// FeePair is a price, or a pair of prices, per cycle and per cell.
+type FeePair struct {
+	PerCycle Wei
+	PerCell  Wei
+}
+
+// Usage is an amount of both meters.
+type Usage struct {
+	Cycles Cycles
+	Cells  Cells
+}

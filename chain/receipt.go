@@ -1,0 +1,30 @@
+package chain
+
+// ReceiptStatus says how a transaction ended.
+type ReceiptStatus uint8
+
+const (
+	StatusFailed    ReceiptStatus = 0 // included and charged, its effects undone
+	StatusSucceeded ReceiptStatus = 1
+)
+
+// Receipt is the committed result of one transaction. Only the code of an
+// error is kept, never its text (resolution 11.47).
+type Receipt struct {
+	TxHash     Hash
+	Lane       LaneID
+	Status     ReceiptStatus
+	Code       uint16 // 0 when Status is StatusSucceeded; see the code table
+	CyclesUsed Cycles
+	CellsUsed  Cells
+	Fee        Wei // all that the sender paid besides value: burned base fee and tip
+	Tip        Wei // the part of Fee that went to the proposer
+	Events     []Event
+}
+
+// Event is a fact that an actor or the protocol announces.
+type Event struct {
+	Emitter Address
+	Name    string
+	Data    []byte
+}

@@ -1,0 +1,44 @@
+package chain
+
+// Tx is a transaction: the 13 fields of whitepaper §2.1 in their order
+// (resolution 8.3). All amounts are base units.
+type Tx struct {
+	ChainID        uint64
+	Nonce          uint64
+	To             *Address // nil deploys an actor (resolution 11.43)
+	Value          Wei
+	CyclesLimit    Cycles
+	CellsLimit     Cells
+	MaxFeePerCycle Wei
+	MaxFeePerCell  Wei
+	TipPerCycle    Wei
+	TipPerCell     Wei
+	AccessList     []AccessEntry // nil encodes as null, an empty list as empty
+	Payload        []byte
+	Signature      *TxSignature // nil only before signing
+}
+
+// AccessEntry names an account and storage keys that a transaction expects to
+// touch. It is a hint for scheduling: a wrong list is refused, an incomplete
+// one is not.
+type AccessEntry struct {
+	Address Address
+	Keys    []Hash
+}
+
+// TxSignature is a recoverable secp256k1 signature with low s over the signing
+// hash (resolution 11.12).
+type TxSignature struct {
+	YParity uint8 // 0 or 1
+	R, S    [32]byte
+}
+
+// VerifiedTx is a transaction whose signature was recovered. Nothing in it
+// changes after verification, so it is shared freely between goroutines.
+type VerifiedTx struct {
+	Tx     *Tx
+	Body   []byte // the canonical CBOR encoding, without the length prefix
+	Hash   Hash   // keccak256 of Body
+	Sender Address
+	Lane   LaneID // decided by (to, opcode), never by the sender (resolution 11.43)
+}

@@ -1,0 +1,209 @@
+package rpc
+
+// The JSON shapes of the API. Amounts are decimal strings because balances
+// exceed 2^53 (resolution 11.37); heights, nonces and meters are numbers;
+// hashes and addresses are 0x-prefixed lower-case hex.
+
+// HeightReply answers GET /height.
+type HeightReply struct {
+	Height uint64 `json:"height"`
+}
+
+// FeeReply is one price pair.
+type FeeReply struct {
+	Cycle string `json:"cycle"`
+	Cell  string `json:"cell"`
+}
+
+// BaseFeeReply answers GET /basefee: the User lane's pair, and every lane by
+// name (resolution 11.26). The fees are those of the next block.
+type BaseFeeReply struct {
+	Height  uint64              `json:"height"`
+	Cycle   string              `json:"basefee_cycle"`
+	Cell    string              `json:"basefee_cell"`
+	Lanes   map[string]FeeReply `json:"lanes"`
+	MaxTx   UsageReply          `json:"max_tx"` // protocol maxima that clients clamp to (resolution 11.33)
+	ChainID uint64              `json:"chain_id"`
+}
+
+// UsageReply is an amount of both meters.
+type UsageReply struct {
+	Cycles uint64 `json:"cycles"`
+	Cells  uint64 `json:"cells"`
+}
+
+// BlockReply answers GET /block/{hash|height} and is the event of GET /events.
+type BlockReply struct {
+	Hash            string                `json:"hash"`
+	Parent          string                `json:"parent"`
+	Height          uint64                `json:"height"`
+	Epoch           uint64                `json:"epoch"`
+	View            uint64                `json:"view"`
+	TimestampMillis uint64                `json:"timestamp_ms"`
+	Proposer        string                `json:"proposer"`
+	TxRoot          string                `json:"tx_root"`
+	ReceiptsRoot    string                `json:"receipts_root"`
+	StateRoot       string                `json:"state_root"`
+	ParentSeed      string                `json:"parent_seed"`
+	OrderProof      string                `json:"order_proof"`
+	BaseFees        map[string]FeeReply   `json:"basefees"`
+	Used            map[string]UsageReply `json:"used"`
+	Txs             []BlockTxReply        `json:"transactions"`
+	SizeBytes       int                   `json:"size_bytes"`
+}
+
+// BlockTxReply is one transaction's place in a block.
+type BlockTxReply struct {
+	Hash     string `json:"hash"`
+	Sender   string `json:"sender"`
+	Nonce    uint64 `json:"nonce"`
+	Lane     string `json:"lane"`
+	OrderKey string `json:"order_key"`
+	Slot     int    `json:"slot"`
+}
+
+// TxReply answers GET /transaction/{hash}.
+type TxReply struct {
+	Hash           string  `json:"hash"`
+	BlockHeight    *uint64 `json:"block_height"` // null while pending
+	Slot           *int    `json:"slot"`
+	ChainID        uint64  `json:"chain_id"`
+	Nonce          uint64  `json:"nonce"`
+	Sender         string  `json:"sender"`
+	To             *string `json:"to"`
+	Value          string  `json:"value"`
+	CyclesLimit    uint64  `json:"cycles_limit"`
+	CellsLimit     uint64  `json:"cells_limit"`
+	MaxFeePerCycle string  `json:"max_fee_per_cycle"`
+	MaxFeePerCell  string  `json:"max_fee_per_cell"`
+	TipPerCycle    string  `json:"tip_per_cycle"`
+	TipPerCell     string  `json:"tip_per_cell"`
+	Payload        string  `json:"payload"`
+	Lane           string  `json:"lane"`
+	Raw            string  `json:"raw"` // canonical CBOR body
+}
+
+// EventReply is one event of a receipt.
+type EventReply struct {
+	Emitter string `json:"emitter"`
+	Name    string `json:"name"`
+	Data    string `json:"data"`
+}
+
+// ReceiptReply answers GET /transaction/{hash}/receipt; 404 while pending.
+type ReceiptReply struct {
+	TxHash       string       `json:"tx_hash"`
+	BlockHeight  uint64       `json:"block_height"`
+	BlockHash    string       `json:"block_hash"`
+	Slot         int          `json:"slot"`
+	Lane         string       `json:"lane"`
+	Status       string       `json:"status"` // "success" or "failed"
+	Code         uint16       `json:"code"`
+	RevertReason string       `json:"revert_reason"`
+	CyclesUsed   uint64       `json:"cycles_used"`
+	CellsUsed    uint64       `json:"cells_used"`
+	Fee          string       `json:"fee"`
+	Events       []EventReply `json:"events"`
+}
+
+// PoolTxReply answers GET /mempool/transaction/{hash}.
+type PoolTxReply struct {
+	Hash   string `json:"hash"`
+	State  string `json:"state"` // "pending", "queued", "included"
+	Lane   string `json:"lane"`
+	Sender string `json:"sender"`
+	Nonce  uint64 `json:"nonce"`
+}
+
+// AccountReply answers GET /account/{addr}.
+type AccountReply struct {
+	Address     string `json:"address"`
+	Nonce       uint64 `json:"nonce"`
+	Balance     string `json:"balance"`
+	Spendable   string `json:"spendable"` // balance less what is still vesting
+	StorageRoot string `json:"storage_root"`
+	CodeHash    string `json:"code_hash"`
+	Height      uint64 `json:"height"`
+	PendingNext uint64 `json:"pending_nonce"` // next nonce behind the pool's transactions
+}
+
+// ProofReply answers GET /proof/account/{addr}: Merkle-Patricia nodes from the
+// root down, as Ethereum tooling verifies them (resolution 11.32).
+type ProofReply struct {
+	Address   string   `json:"address"`
+	Height    uint64   `json:"height"`
+	BlockHash string   `json:"block_hash"`
+	StateRoot string   `json:"state_root"`
+	Key       string   `json:"key"`   // keccak256 of the address
+	Value     string   `json:"value"` // RLP leaf, "0x" when absent
+	Exists    bool     `json:"exists"`
+	Proof     []string `json:"proof"`
+}
+
+// SubmitReply answers POST /submit.
+type SubmitReply struct {
+	Results []SubmitResult `json:"results"` // one for each transaction, in order
+}
+
+// SubmitResult is the verdict on one submitted transaction.
+type SubmitResult struct {
+	Hash     string `json:"tx_hash"`
+	Accepted bool   `json:"accepted"`
+	Code     int    `json:"code"`
+	Message  string `json:"message"`
+}
+
+// SubmitWaitReply answers POST /submit_wait.
+type SubmitWaitReply struct {
+	Results []SubmitWaitResult `json:"results"`
+}
+
+// SubmitWaitResult adds the receipt once final; it is null when the wait ended first.
+type SubmitWaitResult struct {
+	SubmitResult
+	Receipt *ReceiptReply `json:"receipt"`
+}
+
+// FaucetRequest is the body of POST /faucet.
+type FaucetRequest struct {
+	Address string `json:"address"`
+}
+
+// FaucetReply answers POST /faucet.
+type FaucetReply struct {
+	Status    string `json:"status"`
+	Finality  string `json:"finality"`
+	TxHash    string `json:"tx_hash"`
+	Amount    string `json:"amount"`
+	AmountCBY string `json:"amount_cby"`
+}
+
+// AdvanceRequest is the body of POST /dev/advance.
+type AdvanceRequest struct {
+	Blocks uint64 `json:"blocks"`
+}
+
+// AdvanceReply answers POST /dev/advance.
+type AdvanceReply struct {
+	Height          uint64 `json:"height"`
+	TimestampMillis uint64 `json:"timestamp_ms"`
+}
+
+// HealthReply answers GET /health and GET /health/ready.
+type HealthReply struct {
+	Status  string   `json:"status"` // "ok", "starting", "stopping", "degraded"
+	Ready   bool     `json:"ready"`  // voting
+	Height  uint64   `json:"height"`
+	View    uint64   `json:"view"`
+	ChainID uint64   `json:"chain_id"`
+	Genesis string   `json:"genesis"`
+	Version string   `json:"version"`
+	Devnet  bool     `json:"devnet"`
+	Reasons []string `json:"reasons"`
+}
+
+// ErrorReply is the body of every error.
+type ErrorReply struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+}
