@@ -1,0 +1,95 @@
+# Cowboy: one line of help per target; `make` prints them.
+SHELL      := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+
+GO         ?= go
+BIN        := bin
+SEEDS      ?= 200
+TIME       ?= 10s
+KILLS      ?= 200
+STATICCHECK_VERSION := v0.8.2
+GOFUMPT_VERSION     := v0.12.0
+TOOLS      := $(shell $(GO) env GOPATH)/bin
+export GOAMD64 := v1
+
+.PHONY: help build devnet test check ci race sim fuzz soak soak-kill bench bench-crypto bench-state \
+        bench-lanes bench-exec bench-e2e bench-compare generate purego arm64 interop oracles tools clean
+
+help: ## list the targets
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+build: ## build the binaries into bin/
+	@mkdir -p $(BIN)
+	$(GO) build -o $(BIN)/ ./cmd/...
+
+devnet: build ## run a one-validator development chain on 127.0.0.1:4000
+	@exec $(BIN)/cowboyd devnet
+
+test: ## run every unit and integration test (under 10 minutes on two cores)
+	$(GO) test ./...
+
+check: tools ## format, vet, staticcheck, architecture test, generated files
+	@bad=$$($(TOOLS)/gofumpt -l . ); if [ -n "$$bad" ]; then echo "not formatted (run gofumpt -w):"; echo "$$bad"; exit 1; fi
+	$(GO) vet ./...
+	$(TOOLS)/staticcheck ./...
+	$(GO) test -count=1 -run 'TestArchitecture|TestSpecMap' .
+
+ci: ## everything a change must pass: check, test, sim, fuzz, oracles
+	@.ci/steps
+
+race: ## run the concurrent packages under the race detector
+	$(GO) test -race -short ./lanes/... ./consensus/... ./node/... ./state/... ./crypto/...
+
+sim: ## run the seeded consensus simulation (SEEDS=200)
+	$(GO) test -count=1 ./consensus/simtest -run TestSim -args -seeds=$(SEEDS)
+
+fuzz: ## run every fuzz target for a bounded time (TIME=10s each)
+	@.ci/fuzz $(TIME)
+
+soak: soak-kill ## the long floors: kills, long fuzzing, long simulation
+	@.ci/fuzz 2m
+	$(GO) test -count=1 -timeout 60m ./consensus/simtest -run TestSim -args -seeds=5000
+
+soak-kill: build ## kill a loaded devnet 200 times and prove that nothing final is lost (KILLS=200)
+	$(GO) test -count=1 -timeout 60m ./node/soak -run TestSoakKill -args -kills=$(KILLS)
+
+bench: bench-crypto bench-state bench-lanes bench-exec ## run every bar beside its peer
+
+bench-crypto: ## bars of the signature and hash core
+	cd bench/peers && $(GO) run ./crypto
+
+bench-state: ## bars of the state core
+	cd bench/peers && $(GO) run ./state
+
+bench-lanes: ## bars of ingress and packing
+	cd bench/peers && $(GO) run ./lanes
+
+bench-exec: ## bars of the state transition
+	cd bench/peers && $(GO) run ./exec
+
+bench-compare: build ## compare two results: make bench-compare OLD=a.json NEW=b.json
+	$(BIN)/cowboy-bench compare $(OLD) $(NEW)
+
+generate: ## regenerate code and documents; must leave no diff
+	$(GO) generate ./...
+	$(GO) test -count=1 -run TestSpecMap . -args -rewrite
+
+purego: ## run the tests without our assembly (blst stays)
+	$(GO) test -tags purego ./asm/... ./crypto/... ./chain/... ./state/...
+
+arm64: ## build for arm64 and run the portable tests under emulation
+	@.ci/arm64
+
+interop: ## sign with an independent implementation and compare with the committed vectors (needs Node)
+	@.ci/interop
+
+oracles: ## check proofs and roots with third-party implementations
+	cd state/gethtest && $(GO) test ./...
+
+tools: # the pinned linters
+	@[ -x $(TOOLS)/staticcheck ] || $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
+	@[ -x $(TOOLS)/gofumpt ] || $(GO) install mvdan.cc/gofumpt@$(GOFUMPT_VERSION)
+
+clean: ## remove what the build made
+	rm -rf $(BIN) bench/out

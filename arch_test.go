@@ -1,0 +1,333 @@
+// Package cowboy_test holds the architecture as tests: which folder may import
+// which, what pure code may not touch, how long a file may be. A rule that no
+// machine checks is a wish.
+package cowboy_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/cowboy-foundation/cowboy"
+
+// rootFolders is the exact list of folders in the root; docs/adr/0001 says why
+// each stands there. plannedFolders join it with the code that fills them.
+var (
+	rootFolders    = []string{".ci", "asm", "bench", "chain", "cmd", "consensus", "crypto", "docs", "exec", "lanes", "node", "profiles", "state"}
+	plannedFolders = []string{"runner", "sdk"}
+	notOurs        = []string{".git", "bin", "devnet-data"}
+)
+
+// rank is rule R1: a folder imports only folders of lower rank, and itself.
+var rank = map[string]int{
+	"asm": 0, "crypto": 1, "chain": 2, "state": 3,
+	"consensus": 4, "exec": 4, "lanes": 4, "runner": 4,
+	"node": 5, "bench": 6, "cmd": 7,
+}
+
+// pure packages decide (rule R2): the same answer on every node, from the
+// arguments alone. A trailing slash covers the folders below.
+var pure = []string{
+	"asm/", "crypto/keccak", "crypto/vrf", "crypto/ed25519", "chain/", "state", "state/tree",
+	"consensus/beacon", "consensus/simplex", "exec/",
+	"crypto/secp256k1", "crypto/bls",
+}
+
+// impure may not be imported by pure packages: each would let in time, chance,
+// the outside world or a second goroutine.
+var impure = []string{
+	"context", "crypto/rand", "io/fs", "log", "log/slog", "math/rand", "math/rand/v2",
+	"net", "net/http", "os", "reflect", "runtime", "sync", "sync/atomic", "time", "unsafe",
+}
+
+// closed packages may fan out inside one call and join before it returns.
+var closed = map[string][]string{
+	"crypto/secp256k1": {"sync", "sync/atomic", "runtime"},
+	"crypto/bls":       {"sync", "sync/atomic", "runtime"},
+	"state/tree":       {"sync", "sync/atomic", "runtime"},
+}
+
+// generators are programs beside the code they write; they are no part of the
+// node.
+var generators = []string{"chain/codecgen", "chain/docgen"}
+
+const (
+	fileLinesMax = 800
+	funcLinesMax = 80
+)
+
+// goFile is one parsed file of the module.
+type goFile struct {
+	path    string // slash-separated, from the root
+	pkg     string // folder
+	root    string // first element of pkg
+	test    bool
+	gen     bool
+	lines   int
+	ast     *ast.File
+	fset    *token.FileSet
+	imports []string
+}
+
+func TestArchitecture(t *testing.T) {
+	files := parseModule(t)
+	checks := []struct {
+		name  string
+		check func([]goFile) []string
+	}{
+		{"root folders", func([]goFile) []string { return breachesOfRoots(t) }},
+		{"R1 layers", breachesOfLayers},
+		{"R2 pure imports", breachesOfPurity},
+		{"no goroutines in pure code", breachesOfGoroutines},
+		{"no init functions", breachesOfInit},
+		{"file length", breachesOfLength},
+		{"package docs", breachesOfDocs},
+		{"names", breachesOfNames},
+	}
+	for _, c := range checks {
+		t.Run(c.name, func(t *testing.T) {
+			for _, breach := range c.check(files) {
+				t.Error(breach)
+			}
+		})
+	}
+}
+
+func parseModule(t *testing.T) []goFile {
+	t.Helper()
+	var files []goFile
+	err := filepath.WalkDir(".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			if name != "." && (slices.Contains(notOurs, name) || d.Name() == "testdata" || d.Name() == "node_modules" || isNestedModule(name)) {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(name, ".go") || filepath.Dir(name) == "." {
+			return nil
+		}
+		f, err := parseFile(filepath.ToSlash(name))
+		files = append(files, f)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatal("no Go files found: the test runs from the module's root")
+	}
+	return files
+}
+
+func isNestedModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
+func parseFile(name string) (goFile, error) {
+	src, err := os.ReadFile(name)
+	if err != nil {
+		return goFile{}, err
+	}
+	fset := token.NewFileSet()
+	parsed, err := parser.ParseFile(fset, name, src, parser.ParseComments)
+	if err != nil {
+		return goFile{}, err
+	}
+	f := goFile{
+		path: name, pkg: path.Dir(name), root: strings.SplitN(name, "/", 2)[0],
+		test: strings.HasSuffix(name, "_test.go"), gen: ast.IsGenerated(parsed),
+		lines: strings.Count(string(src), "\n"), ast: parsed, fset: fset,
+	}
+	for _, spec := range parsed.Imports {
+		f.imports = append(f.imports, strings.Trim(spec.Path.Value, `"`))
+	}
+	return f, nil
+}
+
+func breachesOfRoots(t *testing.T) []string {
+	entries, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found, breaches []string
+	for _, e := range entries {
+		if !e.IsDir() || slices.Contains(notOurs, e.Name()) {
+			continue
+		}
+		found = append(found, e.Name())
+		if !slices.Contains(rootFolders, e.Name()) && !slices.Contains(plannedFolders, e.Name()) {
+			breaches = append(breaches, fmt.Sprintf("folder %s/ is not in the list of root folders: put it where it belongs, or write an ADR", e.Name()))
+		}
+	}
+	for _, want := range rootFolders {
+		if !slices.Contains(found, want) {
+			breaches = append(breaches, fmt.Sprintf("root folder %s/ is missing", want))
+		}
+	}
+	return breaches
+}
+
+func breachesOfLayers(files []goFile) []string {
+	var breaches []string
+	for _, f := range files {
+		for _, imp := range f.imports {
+			to, ours := strings.CutPrefix(imp, module+"/")
+			if !ours {
+				continue
+			}
+			toRoot := strings.SplitN(to, "/", 2)[0]
+			from, known := rank[f.root]
+			if !known {
+				breaches = append(breaches, fmt.Sprintf("%s: folder %s has no place in the layers", f.path, f.root))
+				continue
+			}
+			if toRoot != f.root && rank[toRoot] >= from {
+				breaches = append(breaches, fmt.Sprintf("%s imports %s: %s may import only layers below it (R1)", f.path, to, f.root))
+			}
+		}
+	}
+	return breaches
+}
+
+func isPure(pkg string) bool {
+	if slices.Contains(generators, pkg) {
+		return false
+	}
+	return slices.ContainsFunc(pure, func(p string) bool {
+		dir, subtree := strings.CutSuffix(p, "/")
+		return pkg == dir || subtree && strings.HasPrefix(pkg, p)
+	})
+}
+
+func breachesOfPurity(files []goFile) []string {
+	var breaches []string
+	for _, f := range files {
+		if f.test || !isPure(f.pkg) {
+			continue
+		}
+		for _, imp := range f.imports {
+			if slices.Contains(impure, imp) && !slices.Contains(closed[f.pkg], imp) && !(imp == "unsafe" && f.root == "asm") {
+				breaches = append(breaches, fmt.Sprintf("%s imports %q: pure packages decide from their arguments alone (R2)", f.path, imp))
+			}
+		}
+	}
+	return breaches
+}
+
+func breachesOfGoroutines(files []goFile) []string {
+	var breaches []string
+	for _, f := range files {
+		if f.test || !isPure(f.pkg) || closed[f.pkg] != nil {
+			continue
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n.(type) {
+			case *ast.GoStmt, *ast.ChanType, *ast.SelectStmt, *ast.SendStmt:
+				breaches = append(breaches, fmt.Sprintf("%s: goroutine or channel in pure code (R2)", f.fset.Position(n.Pos())))
+			}
+			return true
+		})
+	}
+	return breaches
+}
+
+func breachesOfInit(files []goFile) []string {
+	var breaches []string
+	for _, f := range files {
+		for _, decl := range f.ast.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if ok && fn.Recv == nil && fn.Name.Name == "init" {
+				breaches = append(breaches, fmt.Sprintf("%s: init function: construct it where it is used", f.fset.Position(fn.Pos())))
+			}
+		}
+	}
+	return breaches
+}
+
+func breachesOfLength(files []goFile) []string {
+	var breaches []string
+	for _, f := range files {
+		if f.gen {
+			continue
+		}
+		if f.lines > fileLinesMax {
+			breaches = append(breaches, fmt.Sprintf("%s has %d lines, at most %d: split it on nouns", f.path, f.lines, fileLinesMax))
+		}
+		if f.test {
+			continue
+		}
+		for _, decl := range f.ast.Decls {
+			fn, ok := decl.(*ast.FuncDecl)
+			if !ok || fn.Body == nil {
+				continue
+			}
+			lines := f.fset.Position(fn.End()).Line - f.fset.Position(fn.Pos()).Line + 1
+			if lines > funcLinesMax {
+				breaches = append(breaches, fmt.Sprintf("%s: %s has %d lines, at most %d", f.fset.Position(fn.Pos()), fn.Name.Name, lines, funcLinesMax))
+			}
+		}
+	}
+	return breaches
+}
+
+func breachesOfDocs(files []goFile) []string {
+	docs := map[string]int{}
+	for _, f := range files {
+		if f.test {
+			continue
+		}
+		if _, ok := docs[f.pkg]; !ok {
+			docs[f.pkg] = 0
+		}
+		if f.ast.Doc != nil && len(strings.TrimSpace(f.ast.Doc.Text())) > 40 {
+			docs[f.pkg]++
+		}
+	}
+	var breaches []string
+	for pkg, n := range docs {
+		if n != 1 {
+			breaches = append(breaches, fmt.Sprintf("package %s has %d package comments, want one that says what it is for", pkg, n))
+		}
+	}
+	slices.Sort(breaches)
+	return breaches
+}
+
+// breachesOfNames refuses the names behind which unrelated code gathers.
+func breachesOfNames(files []goFile) []string {
+	grabBags := []string{"util", "utils", "common", "helper", "helpers", "misc", "types", "base", "shared", "core", "manager"}
+	suffixes := []string{"Manager", "Helper", "Service", "Processor", "Impl"}
+	var breaches []string
+	for _, f := range files {
+		stem := strings.TrimSuffix(strings.TrimSuffix(path.Base(f.path), ".go"), "_test")
+		if slices.Contains(grabBags, stem) || slices.Contains(grabBags, path.Base(f.pkg)) {
+			breaches = append(breaches, fmt.Sprintf("%s: name the thing, not the drawer", f.path))
+		}
+		for _, decl := range f.ast.Decls {
+			gen, ok := decl.(*ast.GenDecl)
+			if !ok || gen.Tok != token.TYPE {
+				continue
+			}
+			for _, spec := range gen.Specs {
+				name := spec.(*ast.TypeSpec).Name.Name
+				if slices.ContainsFunc(suffixes, func(s string) bool { return strings.HasSuffix(name, s) }) {
+					breaches = append(breaches, fmt.Sprintf("%s: type %s: say what it is", f.path, name))
+				}
+			}
+		}
+	}
+	return breaches
+}
