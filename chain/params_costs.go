@@ -1,0 +1,235 @@
+package chain
+
+// IntrinsicCosts is what a transaction pays before anything of it runs
+// (whitepaper §17.2; resolutions 2.9, 2.10, 8.16, 11.13). Every kind pays one
+// cell per payload byte besides the cells named here.
+type IntrinsicCosts struct {
+	TransferCycles      Cycles `json:"transfer_cycles"`
+	DeployCycles        Cycles `json:"deploy_cycles"`
+	MessageCycles       Cycles `json:"message_cycles"`
+	JobSubmitCycles     Cycles `json:"job_submit_cycles"` // the LlmRequest of the table
+	TimerScheduleCycles Cycles `json:"timer_schedule_cycles"`
+	TimerScheduleCells  Cells  `json:"timer_schedule_cells"`
+	HeartbeatCycles     Cycles `json:"heartbeat_cycles"`
+	InstructionCycles   Cycles `json:"instruction_cycles"` // any other instruction to a system actor
+	PayloadByteCells    Cells  `json:"payload_byte_cells"`
+}
+
+func defaultIntrinsicCosts() IntrinsicCosts {
+	return IntrinsicCosts{
+		TransferCycles:      21_000,
+		DeployCycles:        100_000,
+		MessageCycles:       21_000,
+		JobSubmitCycles:     10_000,
+		TimerScheduleCycles: 5_000,
+		TimerScheduleCells:  64,
+		HeartbeatCycles:     5_000, // so that 5,000 staggered runners fit their lane
+		InstructionCycles:   21_000,
+		PayloadByteCells:    1,
+	}
+}
+
+// APICosts prices what an actor asks of the chain: whitepaper §17.3 where it
+// lists the call, §3.5 for timers, blobs and language primitives (resolutions
+// 2.7, 2.8), and §17.4 for cells.
+type APICosts struct {
+	SendMessageCycles       Cycles `json:"send_message_cycles"`
+	StorageReadCycles       Cycles `json:"storage_read_cycles"`
+	StorageReadByteCycles   Cycles `json:"storage_read_byte_cycles"`
+	StorageWriteCycles      Cycles `json:"storage_write_cycles"`
+	StorageWriteByteCycles  Cycles `json:"storage_write_byte_cycles"`
+	HashCycles              Cycles `json:"hash_cycles"`
+	HashByteCycles          Cycles `json:"hash_byte_cycles"`
+	VerifySignatureCycles   Cycles `json:"verify_signature_cycles"`
+	BlockInfoCycles         Cycles `json:"block_info_cycles"`
+	EmitEventCycles         Cycles `json:"emit_event_cycles"`
+	EmitEventByteCycles     Cycles `json:"emit_event_byte_cycles"`
+	TimerSetCycles          Cycles `json:"timer_set_cycles"`
+	TimerCancelCycles       Cycles `json:"timer_cancel_cycles"`
+	BlobCommitKiBCycles     Cycles `json:"blob_commit_kib_cycles"`
+	PythonArithmeticCycles  Cycles `json:"python_arithmetic_cycles"`
+	PythonCallCycles        Cycles `json:"python_call_cycles"`
+	PythonDictAccessCycles  Cycles `json:"python_dict_access_cycles"`
+	PythonListAccessCycles  Cycles `json:"python_list_access_cycles"`
+	PythonStringCharCycles  Cycles `json:"python_string_char_cycles"`
+	StorageWriteByteCells   Cells  `json:"storage_write_byte_cells"`
+	StorageReadBytesPerCell uint64 `json:"storage_read_bytes_per_cell"` // rounded up per read (resolution 2.11)
+	EventBytesPerCell       uint64 `json:"event_bytes_per_cell"`        // rounded up per event
+	ReturnByteCells         Cells  `json:"return_byte_cells"`           // return data and inline blobs (resolution 11.34)
+}
+
+func defaultAPICosts() APICosts {
+	return APICosts{
+		SendMessageCycles:       1_000,
+		StorageReadCycles:       500,
+		StorageReadByteCycles:   1,
+		StorageWriteCycles:      5_000,
+		StorageWriteByteCycles:  10,
+		HashCycles:              100,
+		HashByteCycles:          1,
+		VerifySignatureCycles:   3_000,
+		BlockInfoCycles:         100,
+		EmitEventCycles:         500,
+		EmitEventByteCycles:     5,
+		TimerSetCycles:          200,
+		TimerCancelCycles:       200,
+		BlobCommitKiBCycles:     40,
+		PythonArithmeticCycles:  1,
+		PythonCallCycles:        10,
+		PythonDictAccessCycles:  3,
+		PythonListAccessCycles:  2,
+		PythonStringCharCycles:  1,
+		StorageWriteByteCells:   1,
+		StorageReadBytesPerCell: 10,
+		EventBytesPerCell:       2,
+		ReturnByteCells:         1,
+	}
+}
+
+// TokenCosts prices the platform tokens' operations (whitepaper §17.3,
+// "Platform Token Costs").
+type TokenCosts struct {
+	TransferCycles     Cycles `json:"transfer_cycles"`
+	TransferCells      Cells  `json:"transfer_cells"`
+	TransferFromCycles Cycles `json:"transfer_from_cycles"`
+	TransferFromCells  Cells  `json:"transfer_from_cells"`
+	ApproveCycles      Cycles `json:"approve_cycles"`
+	ApproveCells       Cells  `json:"approve_cells"`
+	BalanceOfCycles    Cycles `json:"balance_of_cycles"`
+	MintCycles         Cycles `json:"mint_cycles"`
+	MintCells          Cells  `json:"mint_cells"`
+	BurnCycles         Cycles `json:"burn_cycles"`
+	BurnCells          Cells  `json:"burn_cells"`
+	CreateCycles       Cycles `json:"create_cycles"`
+	CreateCells        Cells  `json:"create_cells"` // besides the bytes of name and symbol
+	HookMaxCycles      Cycles `json:"hook_max_cycles"`
+}
+
+func defaultTokenCosts() TokenCosts {
+	return TokenCosts{
+		TransferCycles:     1_000,
+		TransferCells:      64,
+		TransferFromCycles: 1_500,
+		TransferFromCells:  96,
+		ApproveCycles:      500,
+		ApproveCells:       32,
+		BalanceOfCycles:    100,
+		MintCycles:         1_000,
+		MintCells:          64,
+		BurnCycles:         500,
+		BurnCells:          64,
+		CreateCycles:       10_000,
+		CreateCells:        256,
+		HookMaxCycles:      50_000,
+	}
+}
+
+// ActorLimits bounds what one actor, call or transaction may hold or do
+// (whitepaper §3.1-3.3, §12.1; resolutions 2.17, 11.21, 11.22).
+type ActorLimits struct {
+	MemoryPerCallBytes    uint64   `json:"memory_per_call_bytes"`
+	ScratchBytes          uint64   `json:"scratch_bytes"` // /tmp of one invocation
+	StorageQuotaBytes     uint64   `json:"storage_quota_bytes"`
+	StorageQuotaBondBytes uint64   `json:"storage_quota_bond_bytes"` // largest quota a bond can buy
+	StorageBondPerByte    Wei      `json:"storage_bond_per_byte"`
+	InlineBlobBytes       uint64   `json:"inline_blob_bytes"`
+	CallDepth             uint64   `json:"call_depth"`
+	FanoutPerTx           uint64   `json:"fanout_per_tx"`
+	MailboxItems          uint64   `json:"mailbox_items"`
+	BlockCycles           Cycles   `json:"block_cycles"` // an actor's refill per block
+	BlockCyclesBurst      Cycles   `json:"block_cycles_burst"`
+	MessageReserveCycles  Cycles   `json:"message_reserve_cycles"` // funded with a send that names no limit
+	EnforceHoldBalance    bool     `json:"enforce_hold_balance"`   // econ.hold_balance (resolution 11.25)
+	ExtraImports          []string `json:"extra_imports"`          // modules allowed besides the whitelist (resolution 8.13)
+}
+
+func defaultActorLimits() ActorLimits {
+	return ActorLimits{
+		MemoryPerCallBytes:    10 << 20,
+		ScratchBytes:          256 << 10,
+		StorageQuotaBytes:     1 << 20,
+		StorageQuotaBondBytes: 8 << 20,
+		StorageBondPerByte:    1_000_000, // one year of rent
+		InlineBlobBytes:       64 << 10,
+		CallDepth:             32,
+		FanoutPerTx:           1_024,
+		MailboxItems:          1_000_000,
+		BlockCycles:           1_000_000,
+		BlockCyclesBurst:      2_000_000,
+		MessageReserveCycles:  100_000, // five plain messages; a send may name its own
+		EnforceHoldBalance:    true,
+		ExtraImports:          []string{},
+	}
+}
+
+// TimerParams governs timers and their deposits (whitepaper "Timer Rate
+// Limiting and DoS Prevention"; resolutions 7.1-7.6, 11.23, 11.24).
+type TimerParams struct {
+	MaxPerActor          uint64 `json:"max_per_actor"`
+	BaseDeposit          Wei    `json:"base_deposit"`
+	DepositStepTimers    uint64 `json:"deposit_step_timers"` // the deposit grows by one base per so many
+	SurchargeFree        uint64 `json:"surcharge_free"`      // timers of one actor for one block before it doubles
+	InitialBaseFee       Wei    `json:"initial_base_fee"`
+	MinBaseFee           Wei    `json:"min_base_fee"`
+	QueueTarget          uint64 `json:"queue_target"`
+	BaseFeeAlpha         uint64 `json:"base_fee_alpha"`
+	BidsPerBlock         uint64 `json:"bids_per_block"`
+	RebidDeferrals       uint64 `json:"rebid_deferrals"`
+	MaxUnfundedDeferrals uint64 `json:"max_unfunded_deferrals"`
+}
+
+func defaultTimerParams() TimerParams {
+	return TimerParams{
+		MaxPerActor:          1_024,
+		BaseDeposit:          10 * WeiPerCBY,
+		DepositStepTimers:    100,
+		SurchargeFree:        16,
+		InitialBaseFee:       1_000_000,
+		MinBaseFee:           1,
+		QueueTarget:          100_000,
+		BaseFeeAlpha:         8,
+		BidsPerBlock:         256, // at about 5,000 cycles a bid, under two thirds of the timer budget
+		RebidDeferrals:       8,
+		MaxUnfundedDeferrals: 3_600,
+	}
+}
+
+// RentParams prices kept state (whitepaper §17.5 and "State Rent Model"; which
+// of the specification's three models holds: resolutions 3.1-3.5, 11.35).
+type RentParams struct {
+	ExemptBytes            uint64 `json:"exempt_bytes"`
+	PricePerByteYear       Wei    `json:"price_per_byte_year"`
+	ChargeBlocks           uint64 `json:"charge_blocks"` // blocks between two charges
+	TargetStateBytes       uint64 `json:"target_state_bytes"`
+	Alpha                  uint64 `json:"alpha"`
+	GraceEpochs            uint64 `json:"grace_epochs"`
+	WarningEpochs          uint64 `json:"warning_epochs"`
+	CatchUpBasisPoints     uint64 `json:"catch_up_basis_points"`
+	ReserveBasisPoints     uint64 `json:"reserve_basis_points"` // of a year's rent
+	EvictionMode           string `json:"eviction_mode"`
+	EvictionUnpaidDays     uint64 `json:"eviction_unpaid_days"` // read in mode "debt" only
+	RestorationBasisPoints uint64 `json:"restoration_basis_points"`
+}
+
+// Values of [RentParams.EvictionMode] (resolution 3.2).
+const (
+	EvictionTimeline = "timeline" // grace, warning, then eviction
+	EvictionDebt     = "debt"     // after so many days of unpaid rent
+)
+
+func defaultRentParams() RentParams {
+	return RentParams{
+		ExemptBytes:            10_240,
+		PricePerByteYear:       1_000_000, // 0.001 CBY
+		ChargeBlocks:           86_400,
+		TargetStateBytes:       100_000_000_000,
+		Alpha:                  8,
+		GraceEpochs:            168,
+		WarningEpochs:          72,
+		CatchUpBasisPoints:     1_000,
+		ReserveBasisPoints:     1_000,
+		EvictionMode:           EvictionTimeline,
+		EvictionUnpaidDays:     730,
+		RestorationBasisPoints: 1_000,
+	}
+}
