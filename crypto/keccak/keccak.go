@@ -1,0 +1,115 @@
+// Package keccak computes Keccak-256 with the original padding (0x01, not the
+// 0x06 of SHA3-256): the protocol's hash for transactions, blocks, addresses
+// and the state trie (whitepaper §2.1, resolution 11.12).
+//
+// Messages go in as byte slices and are only read; digests come out as arrays.
+// Nothing here allocates. [Sum256] serves a single message, [Hasher] a message
+// that arrives in pieces, [SumMany] a batch.
+package keccak
+
+import (
+	"encoding/binary"
+
+	permutation "github.com/cowboy-foundation/cowboy/asm/keccak"
+)
+
+const (
+	// Size is the length of a digest in bytes.
+	Size = 32
+	// rate is the number of bytes absorbed per permutation: 1600 bits of state
+	// less twice the 256 bits of the digest.
+	rate = 136
+	// padFirst and padLast frame the padding of the original Keccak submission,
+	// which has no domain bits before the first one.
+	padFirst, padLast = 0x01, 0x80
+)
+
+// Sum256 returns the digest of the concatenation of parts.
+func Sum256(parts ...[]byte) [Size]byte {
+	var h Hasher
+	for _, part := range parts {
+		h.absorb(part)
+	}
+	return h.finish()
+}
+
+// SumMany sets out[i] to the digest of msgs[i]. It panics if the lengths
+// differ: that is a fault of the caller, never of outside input.
+func SumMany(msgs [][]byte, out [][Size]byte) {
+	if len(msgs) != len(out) {
+		panic("keccak: SumMany needs one output per message")
+	}
+	for i, msg := range msgs {
+		out[i] = Sum256(msg)
+	}
+}
+
+// Hasher digests a message that arrives in pieces. The zero value is ready; a
+// copy continues independently of the original.
+type Hasher struct {
+	state permutation.State
+	// tail holds the bytes absorbed since the last permutation; the first fill
+	// of them count, and fill < rate between calls.
+	tail [rate]byte
+	fill int
+}
+
+// New returns a Hasher of the empty message.
+func New() *Hasher { return new(Hasher) }
+
+// Write appends p to the message. It always returns len(p) and no error.
+func (h *Hasher) Write(p []byte) (int, error) {
+	h.absorb(p)
+	return len(p), nil
+}
+
+// Sum256 returns the digest of what was written so far and leaves the message
+// open: later writes continue it.
+func (h *Hasher) Sum256() [Size]byte {
+	ended := *h
+	return ended.finish()
+}
+
+// Reset starts a new, empty message.
+func (h *Hasher) Reset() {
+	h.state = permutation.State{}
+	h.fill = 0
+}
+
+func (h *Hasher) absorb(p []byte) {
+	if h.fill > 0 {
+		n := copy(h.tail[h.fill:], p)
+		h.fill += n
+		p = p[n:]
+		if h.fill < rate {
+			return
+		}
+		absorbBlock(&h.state, &h.tail)
+		h.fill = 0
+	}
+	for len(p) >= rate {
+		absorbBlock(&h.state, (*[rate]byte)(p))
+		p = p[rate:]
+	}
+	h.fill = copy(h.tail[:], p)
+}
+
+// finish pads the message and squeezes the digest. The hasher is spent.
+func (h *Hasher) finish() [Size]byte {
+	clear(h.tail[h.fill:])
+	h.tail[h.fill] = padFirst
+	h.tail[rate-1] |= padLast // may be the same byte as padFirst
+	absorbBlock(&h.state, &h.tail)
+	var digest [Size]byte
+	for i := range Size / 8 {
+		binary.LittleEndian.PutUint64(digest[8*i:], h.state[i])
+	}
+	return digest
+}
+
+func absorbBlock(s *permutation.State, block *[rate]byte) {
+	for i := range rate / 8 {
+		s[i] ^= binary.LittleEndian.Uint64(block[8*i:])
+	}
+	permutation.Permute(s)
+}
