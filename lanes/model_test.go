@@ -1,0 +1,473 @@
+package lanes
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// model is the pool written as plainly as possible: one slice in queue order,
+// and everything else found by looking at all of it.
+type model struct {
+	cfg      Config
+	weight   uint64
+	base     [chain.NumLanes]chain.FeePair
+	accounts map[chain.Address]account // only of senders with transactions
+	queue    []*modelTx                // in order of joining their level
+}
+
+type modelTx struct {
+	tx   *chain.VerifiedTx
+	cost chain.Wei
+	at   level
+}
+
+// chainOf returns a sender's transactions by nonce.
+func (m *model) chainOf(a chain.Address) []*modelTx {
+	var out []*modelTx
+	for _, t := range m.queue {
+		if t.tx.Sender == a {
+			out = append(out, t)
+		}
+	}
+	slices.SortFunc(out, func(x, y *modelTx) int { return int(x.tx.Tx.Nonce) - int(y.tx.Tx.Nonce) })
+	return out
+}
+
+// levelNow computes where t belongs, with big integers.
+func (m *model) levelNow(t *chain.VerifiedTx) level {
+	next := m.accounts[t.Sender].nonce
+	have := map[uint64]bool{}
+	for _, o := range m.chainOf(t.Sender) {
+		have[o.tx.Tx.Nonce] = true
+	}
+	for n := next; n < t.Tx.Nonce; n++ {
+		if !have[n] {
+			return levelParked
+		}
+	}
+	base := m.base[t.Lane]
+	if t.Tx.MaxFeePerCycle < base.PerCycle || t.Tx.MaxFeePerCell < base.PerCell {
+		return levelUnderpriced
+	}
+	n := func(v uint64) *big.Int { return new(big.Int).SetUint64(v) }
+	tips := new(big.Int).Mul(n(uint64(min(t.Tx.TipPerCycle, t.Tx.MaxFeePerCycle-base.PerCycle))), n(uint64(t.Tx.CyclesLimit)))
+	cell := new(big.Int).Mul(n(uint64(min(t.Tx.TipPerCell, t.Tx.MaxFeePerCell-base.PerCell))), n(uint64(t.Tx.CellsLimit)))
+	weight := new(big.Int).Add(n(uint64(t.Tx.CyclesLimit)), new(big.Int).Mul(n(uint64(t.Tx.CellsLimit)), n(m.weight)))
+	if weight.Sign() == 0 {
+		weight.SetInt64(1)
+	}
+	if weight.BitLen() > 64 {
+		return levelTier0
+	}
+	density := new(big.Int).Div(new(big.Int).Lsh(new(big.Int).Add(tips, cell), 4), weight)
+	return levelTier0 + level(min(density.BitLen(), Tiers-1))
+}
+
+// requeue moves the sender's transactions whose level between parked and not
+// parked is wrong to the end, in nonce order.
+func (m *model) requeue(a chain.Address) {
+	for _, t := range m.chainOf(a) {
+		now := m.levelNow(t.tx)
+		if (now == levelParked) == (t.at == levelParked) {
+			continue
+		}
+		t.at = now
+		i := slices.Index(m.queue, t)
+		m.queue = append(slices.Delete(m.queue, i, i+1), t)
+	}
+}
+
+func (m *model) remove(t *modelTx) {
+	i := slices.Index(m.queue, t)
+	m.queue = slices.Delete(m.queue, i, i+1)
+	m.requeue(t.tx.Sender)
+	if len(m.chainOf(t.tx.Sender)) == 0 {
+		delete(m.accounts, t.tx.Sender)
+	}
+}
+
+func (m *model) laneTotals(l chain.LaneID) (txs, bytes int) {
+	for _, t := range m.queue {
+		if t.tx.Lane == l {
+			txs++
+			bytes += len(t.tx.Body)
+		}
+	}
+	return txs, bytes
+}
+
+// verdict is the kind of an answer; the numbers inside errors have tests of
+// their own.
+func verdict(err error) string { return fmt.Sprintf("%T", err) }
+
+func (m *model) add(tx *chain.VerifiedTx, cost chain.Wei, at account) error {
+	for _, t := range m.queue {
+		if t.tx.Hash == tx.Hash {
+			return ErrKnown
+		}
+	}
+	mine := m.chainOf(tx.Sender)
+	if len(mine) > 0 {
+		at = m.accounts[tx.Sender]
+	}
+	if tx.Tx.Nonce < at.nonce {
+		return &NonceTooLowError{}
+	}
+	next, spent := at.nonce, chain.Wei(0)
+	var old *modelTx
+	for _, t := range mine {
+		if t.tx.Tx.Nonce == next {
+			next++
+		}
+		if t.tx.Tx.Nonce == tx.Tx.Nonce {
+			old = t
+		} else {
+			spent += t.cost
+		}
+	}
+	if tx.Tx.Nonce > next+m.cfg.NonceGap {
+		return &NonceGapError{}
+	}
+	if old != nil {
+		o, n := old.tx.Tx, tx.Tx
+		enough := func(o, n chain.Wei) bool { return uint64(n)*100 >= uint64(o)*(100+m.cfg.BumpPercent) }
+		if !enough(o.MaxFeePerCycle, n.MaxFeePerCycle) || !enough(o.MaxFeePerCell, n.MaxFeePerCell) ||
+			!enough(o.TipPerCycle, n.TipPerCycle) || !enough(o.TipPerCell, n.TipPerCell) ||
+			(o.MaxFeePerCycle == n.MaxFeePerCycle && o.MaxFeePerCell == n.MaxFeePerCell && o.TipPerCycle == n.TipPerCycle && o.TipPerCell == n.TipPerCell) {
+			return &ReplaceError{}
+		}
+	} else if len(mine) >= m.cfg.SenderTxs {
+		return &SenderFullError{}
+	}
+	if spent+cost > at.spendable {
+		return &BalanceError{}
+	}
+	return m.insert(&modelTx{tx: tx, cost: cost}, old, at)
+}
+
+func (m *model) insert(t, old *modelTx, at account) error {
+	before, had := m.accounts[t.tx.Sender]
+	m.accounts[t.tx.Sender] = at
+	t.at = m.levelNow(t.tx)
+	worth := t.at
+	for _, o := range m.chainOf(t.tx.Sender) {
+		if o.tx.Tx.Nonce < t.tx.Tx.Nonce && worth != levelParked && (o.tx.Lane == t.tx.Lane || o.at < levelTier0) {
+			worth = min(worth, o.at)
+		}
+	}
+	txs, bytes := m.laneTotals(t.tx.Lane)
+	if old != nil && old.tx.Lane == t.tx.Lane {
+		txs--
+		bytes -= len(old.tx.Body)
+	}
+	var victims []*modelTx
+	for txs+1 > m.cfg.LaneTxs[t.tx.Lane] || bytes+len(t.tx.Body) > m.cfg.LaneBytes[t.tx.Lane] {
+		v := m.cheapest(t.tx, worth, victims)
+		if v == nil {
+			if !had {
+				delete(m.accounts, t.tx.Sender)
+			} else {
+				m.accounts[t.tx.Sender] = before
+			}
+			return &LaneFullError{}
+		}
+		victims = append(victims, v)
+		txs--
+		bytes -= len(v.tx.Body)
+	}
+	for _, v := range victims {
+		m.remove(v)
+	}
+	if old != nil && old.tx.Lane == t.tx.Lane && old.at == t.at {
+		m.queue[slices.Index(m.queue, old)] = t
+	} else {
+		if old != nil {
+			i := slices.Index(m.queue, old)
+			m.queue = slices.Delete(m.queue, i, i+1)
+		}
+		m.queue = append(m.queue, t)
+	}
+	m.requeue(t.tx.Sender)
+	return nil
+}
+
+// cheapest returns who leaves next: of the lowest level under worth the newest,
+// or rather the last transaction of its sender in that lane.
+func (m *model) cheapest(tx *chain.VerifiedTx, worth level, gone []*modelTx) *modelTx {
+	var low *modelTx
+	for _, t := range m.queue { // later in the queue wins a tie
+		if t.tx.Lane == tx.Lane && t.tx.Sender != tx.Sender && t.at < worth && !slices.Contains(gone, t) && (low == nil || t.at <= low.at) {
+			low = t
+		}
+	}
+	if low == nil {
+		return nil
+	}
+	last := low
+	for _, t := range m.chainOf(low.tx.Sender) {
+		if t.tx.Lane == tx.Lane && !slices.Contains(gone, t) {
+			last = t
+		}
+	}
+	return last
+}
+
+func (m *model) refresh(a chain.Address, at account) {
+	if len(m.chainOf(a)) == 0 {
+		return
+	}
+	m.accounts[a] = at
+	var sum chain.Wei
+	for _, t := range m.chainOf(a) {
+		if sum += t.cost; t.tx.Tx.Nonce < at.nonce {
+			sum = 0
+		}
+		if t.tx.Tx.Nonce < at.nonce || sum > at.spendable {
+			i := slices.Index(m.queue, t)
+			m.queue = slices.Delete(m.queue, i, i+1)
+		}
+	}
+	m.requeue(a)
+	if len(m.chainOf(a)) == 0 {
+		delete(m.accounts, a)
+	}
+}
+
+// reprice keeps arrival order inside each level by construction: the queue is
+// one list, and a change of price does not move anybody in it.
+func (m *model) reprice(base [chain.NumLanes]chain.FeePair) {
+	m.base = base
+	for _, t := range m.queue {
+		if t.at != levelParked {
+			t.at = m.levelNow(t.tx)
+		}
+	}
+}
+
+// compare checks every list of the pool against the model.
+func (m *model) compare(t *testing.T, p *pool) {
+	t.Helper()
+	want := map[[2]uint8][]*chain.VerifiedTx{}
+	for _, e := range m.queue {
+		k := [2]uint8{uint8(e.tx.Lane), uint8(e.at)}
+		want[k] = append(want[k], e.tx)
+	}
+	if len(p.byHash) != len(m.queue) || len(p.senders) != len(m.accounts) {
+		t.Fatalf("pool has %d transactions of %d senders, model %d of %d", len(p.byHash), len(p.senders), len(m.queue), len(m.accounts))
+	}
+	for lane := range chain.NumLanes {
+		q := &p.lanes[lane]
+		txs, bytes := m.laneTotals(lane)
+		if q.txs != txs || q.bytes != bytes {
+			t.Fatalf("%s lane totals %d, %d; model %d, %d", lane, q.txs, q.bytes, txs, bytes)
+		}
+		for l := range q.fifos {
+			var got []*chain.VerifiedTx
+			var last uint64
+			for e := q.fifos[l].head; e != nil; e = e.next {
+				if e.seq <= last || e.mark || int(e.level) != l {
+					t.Fatalf("%s lane level %d: entry seq %d after %d, mark %v, level %d", lane, l, e.seq, last, e.mark, e.level)
+				}
+				last = e.seq
+				got = append(got, e.tx)
+			}
+			if !slices.Equal(got, want[[2]uint8{uint8(lane), uint8(l)}]) {
+				t.Fatalf("%s lane level %d holds %s, model %s", lane, l, names(got), names(want[[2]uint8{uint8(lane), uint8(l)}]))
+			}
+			if (len(got) > 0) != (q.filled>>l&1 == 1) || q.counts[l] != len(got) {
+				t.Fatalf("%s lane level %d: bitmap or count wrong for %d entries", lane, l, len(got))
+			}
+		}
+	}
+	for a, s := range p.senders {
+		var sum chain.Wei
+		for _, e := range s.waiting {
+			sum += e.cost
+		}
+		if sum != s.cost || sum > s.spendable || s.account != m.accounts[a] {
+			t.Fatalf("sender %x: cost %d (sum %d), account %+v, model %+v", a[:2], s.cost, sum, s.account, m.accounts[a])
+		}
+	}
+}
+
+func names(txs []*chain.VerifiedTx) string {
+	var out []string
+	for _, tx := range txs {
+		out = append(out, fmt.Sprintf("%x/%d", tx.Sender[:1], tx.Tx.Nonce))
+	}
+	return fmt.Sprint(out)
+}
+
+// TestPoolMatchesModel drives the pool and the model with the same random
+// operations and compares every queue. Rerun one case with
+// -run 'TestPoolMatchesModel/seed=3'.
+func TestPoolMatchesModel(t *testing.T) {
+	const seeds, operations = 8, 40_000
+	for seed := range uint64(seeds) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			t.Parallel()
+			w := newWalk(seed)
+			for i := range operations {
+				w.step(t)
+				if t.Failed() {
+					t.Fatalf("operation %d", i)
+				}
+				if i%16 == 0 {
+					w.model.compare(t, w.pool)
+				}
+			}
+			w.model.compare(t, w.pool)
+			for _, k := range []string{
+				"<nil>", "*errors.errorString", "*lanes.NonceTooLowError", "*lanes.NonceGapError", "*lanes.BalanceError",
+				"*lanes.ReplaceError", "*lanes.SenderFullError", "*lanes.LaneFullError", "replaced", "evicted", "moved", "starved",
+			} {
+				if w.seen[k] < 50 {
+					t.Errorf("outcome %s seen %d times: the walk does not test it", k, w.seen[k])
+				}
+			}
+		})
+	}
+}
+
+// walk is one random history.
+type walk struct {
+	rng     *rand.Rand
+	pool    *pool
+	model   *model
+	head    map[chain.Address]account
+	senders []chain.Address
+	recent  []*chain.VerifiedTx
+	serial  uint64
+	seen    map[string]int
+}
+
+func newWalk(seed uint64) *walk {
+	cfg := DefaultConfig()
+	cfg.SenderTxs, cfg.NonceGap = 8, 3
+	cfg.LaneTxs = [chain.NumLanes]int{chain.LaneSystem: 6, chain.LaneRunner: 12, chain.LaneUser: 30}
+	cfg.LaneBytes = [chain.NumLanes]int{chain.LaneSystem: 2_000, chain.LaneRunner: 4_000, chain.LaneUser: 11_000}
+	w := &walk{
+		rng:   rand.New(rand.NewPCG(seed, 17)),
+		pool:  newPool(cfg, 20),
+		model: &model{cfg: cfg, weight: 20, accounts: map[chain.Address]account{}},
+		head:  map[chain.Address]account{},
+		seen:  map[string]int{},
+	}
+	for i := range 14 {
+		a := chain.Address{byte(i + 1)}
+		w.senders = append(w.senders, a)
+		w.head[a] = account{spendable: 40_000}
+	}
+	return w
+}
+
+func (w *walk) tx() *chain.VerifiedTx {
+	a := w.senders[w.rng.IntN(len(w.senders))]
+	at := w.head[a]
+	nonce := at.nonce + uint64(w.rng.IntN(9))
+	if w.rng.IntN(10) == 0 && nonce > 0 {
+		nonce = at.nonce - min(at.nonce, 1)
+	} else if w.rng.IntN(3) > 0 {
+		if next, ok := w.pool.pendingNonce(a); ok {
+			nonce = next
+		}
+	}
+	price := func(max int) chain.Wei { return chain.Wei(w.rng.IntN(max)) }
+	w.serial++
+	tx := &chain.VerifiedTx{
+		Tx: &chain.Tx{
+			Nonce: nonce, CyclesLimit: chain.Cycles(w.rng.IntN(50_000)), CellsLimit: chain.Cells(w.rng.IntN(400)),
+			MaxFeePerCycle: 90 + price(60), MaxFeePerCell: 90 + price(60), TipPerCycle: price(100), TipPerCell: price(100),
+		},
+		Body:   make([]byte, 100+w.rng.IntN(400)),
+		Sender: a,
+		Lane:   []chain.LaneID{chain.LaneSystem, chain.LaneRunner, chain.LaneUser, chain.LaneUser, chain.LaneUser}[w.rng.IntN(5)],
+	}
+	binary.BigEndian.PutUint64(tx.Hash[:], w.serial)
+	if len(w.model.queue) > 0 && w.rng.IntN(8) == 0 {
+		w.outbid(tx)
+	}
+	return tx
+}
+
+// outbid turns tx into a replacement that mostly raises enough.
+func (w *walk) outbid(tx *chain.VerifiedTx) {
+	old := w.model.queue[w.rng.IntN(len(w.model.queue))].tx
+	raise := func(p chain.Wei) chain.Wei { return (p*110+99)/100 - chain.Wei(w.rng.IntN(12)/11) }
+	body := *old.Tx
+	body.MaxFeePerCycle, body.MaxFeePerCell = raise(body.MaxFeePerCycle), raise(body.MaxFeePerCell)
+	body.TipPerCycle, body.TipPerCell = raise(body.TipPerCycle), raise(body.TipPerCell)
+	tx.Tx, tx.Sender = &body, old.Sender
+	if w.rng.IntN(4) > 0 {
+		tx.Lane = old.Lane
+	}
+}
+
+func (w *walk) step(t *testing.T) {
+	switch k := w.rng.IntN(100); {
+	case k < 84:
+		w.stepAdd(t)
+	case k < 86:
+		w.stepRemove()
+	case k < 97:
+		w.stepRefresh()
+	default:
+		var base [chain.NumLanes]chain.FeePair
+		for i := range base {
+			base[i] = chain.FeePair{PerCycle: chain.Wei(85 + w.rng.IntN(30)), PerCell: chain.Wei(85 + w.rng.IntN(30))}
+		}
+		w.seen["moved"] += w.pool.reprice(base)
+		w.model.reprice(base)
+	}
+}
+
+func (w *walk) stepAdd(t *testing.T) {
+	tx := w.tx()
+	if len(w.recent) > 0 && w.rng.IntN(20) == 0 {
+		tx = w.recent[w.rng.IntN(len(w.recent))]
+	}
+	cost := chain.Wei(2_000 + w.rng.IntN(6_000))
+	did, err := w.pool.add(tx, cost, w.head[tx.Sender])
+	wantErr := w.model.add(tx, cost, w.head[tx.Sender])
+	if verdict(err) != verdict(wantErr) {
+		t.Errorf("add %s: got %v, model %v", names([]*chain.VerifiedTx{tx}), err, verdict(wantErr))
+	}
+	w.seen[verdict(err)]++
+	w.seen["evicted"] += did.evicted
+	if did.replaced {
+		w.seen["replaced"]++
+	}
+	w.recent = append(w.recent, tx)
+	if len(w.recent) > 64 {
+		w.recent = w.recent[1:]
+	}
+}
+
+func (w *walk) stepRemove() {
+	if len(w.model.queue) == 0 {
+		return
+	}
+	t := w.model.queue[w.rng.IntN(len(w.model.queue))]
+	w.pool.remove(w.pool.byHash[t.tx.Hash])
+	w.model.remove(t)
+}
+
+// stepRefresh is a new head for one sender: the nonce advances, not always to
+// something the pool knows, and the balance changes.
+func (w *walk) stepRefresh() {
+	a := w.senders[w.rng.IntN(len(w.senders))]
+	at := w.head[a]
+	at.nonce += uint64(w.rng.IntN(5))
+	at.spendable = chain.Wei(8_000 + w.rng.IntN(40_000))
+	at.height++
+	w.head[a] = at
+	left, used := w.pool.refresh(a, at)
+	w.seen["starved"] += len(left) - used
+	w.model.refresh(a, at)
+}
