@@ -1,0 +1,130 @@
+package state
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+)
+
+// Delta is a set of writes, ordered by address and key when it is read. The
+// last write to a place wins. The zero value is not usable; see [NewDelta].
+//
+// A Delta copies what it is given and is not safe for concurrent use while it
+// is written.
+type Delta struct {
+	accounts map[chain.Address]*writes
+	codes    map[chain.Hash][]byte
+}
+
+// writes are the changes of one address.
+type writes struct {
+	account *Account // as last set; nil if the account's own fields are not written
+	cleared bool     // account and storage were dropped before the rest of the writes
+	storage map[StorageKey][]byte
+}
+
+// AccountChange is everything a Delta says about one address. It is applied in
+// this order: Cleared, Account, Storage.
+type AccountChange struct {
+	Address chain.Address
+	Cleared bool     // drop the account and all of its storage first
+	Account *Account // new fields, of which StorageRoot is meaningless; nil leaves them as they are
+	Storage []StorageChange
+}
+
+// StorageChange is one storage write.
+type StorageChange struct {
+	Key   StorageKey
+	Value []byte // nil removes the key
+}
+
+// CodeChange is code that became known.
+type CodeChange struct {
+	Hash chain.Hash
+	Code []byte
+}
+
+// NewDelta returns an empty set of writes.
+func NewDelta() *Delta {
+	return &Delta{accounts: map[chain.Address]*writes{}, codes: map[chain.Hash][]byte{}}
+}
+
+// SetAccount sets the fields of an account, except StorageRoot, which follows
+// from the storage. Setting nonce 0, balance 0, no code and no metadata removes
+// an account that has no storage.
+func (d *Delta) SetAccount(addr chain.Address, a Account) {
+	a = normal(a)
+	d.at(addr).account = &a
+}
+
+// DeleteAccount removes an account with all of its storage. Later writes to
+// the same address start from nothing.
+func (d *Delta) DeleteAccount(addr chain.Address) {
+	d.accounts[addr] = &writes{cleared: true}
+}
+
+// SetStorage sets a storage value, or removes it if value is nil.
+func (d *Delta) SetStorage(addr chain.Address, key StorageKey, value []byte) {
+	w := d.at(addr)
+	if w.storage == nil {
+		w.storage = map[StorageKey][]byte{}
+	}
+	w.storage[key] = bytes.Clone(value)
+}
+
+// SetCode stores code under its hash, which it returns for the account that
+// runs it. Code is never removed: its hash says all about it.
+func (d *Delta) SetCode(code []byte) chain.Hash {
+	hash := chain.Hash(keccak.Sum256(code))
+	if len(code) != 0 {
+		d.codes[hash] = bytes.Clone(code)
+	}
+	return hash
+}
+
+// Empty reports whether nothing was written.
+func (d *Delta) Empty() bool { return len(d.accounts) == 0 && len(d.codes) == 0 }
+
+func (d *Delta) at(addr chain.Address) *writes {
+	w := d.accounts[addr]
+	if w == nil {
+		w = &writes{}
+		d.accounts[addr] = w
+	}
+	return w
+}
+
+// Accounts returns the changed accounts in ascending order of address, each
+// with its storage writes in ascending order of key. The values are shared with
+// the Delta and must not be changed.
+func (d *Delta) Accounts() []AccountChange {
+	changes := make([]AccountChange, 0, len(d.accounts))
+	for addr, w := range d.accounts {
+		changes = append(changes, AccountChange{Address: addr, Cleared: w.cleared, Account: w.account, Storage: w.sorted()})
+	}
+	slices.SortFunc(changes, func(a, b AccountChange) int { return bytes.Compare(a.Address[:], b.Address[:]) })
+	return changes
+}
+
+func (w *writes) sorted() []StorageChange {
+	changes := make([]StorageChange, 0, len(w.storage))
+	for key, value := range w.storage {
+		changes = append(changes, StorageChange{Key: key, Value: value})
+	}
+	slices.SortFunc(changes, func(a, b StorageChange) int { return cmp.Compare(a.Key, b.Key) })
+	return changes
+}
+
+// Codes returns the code written, in ascending order of hash, shared as in
+// [Delta.Accounts].
+func (d *Delta) Codes() []CodeChange {
+	changes := make([]CodeChange, 0, len(d.codes))
+	for hash, code := range d.codes {
+		changes = append(changes, CodeChange{Hash: hash, Code: code})
+	}
+	slices.SortFunc(changes, func(a, b CodeChange) int { return bytes.Compare(a.Hash[:], b.Hash[:]) })
+	return changes
+}

@@ -1,0 +1,30 @@
+// Package state is the chain's memory as values: accounts, storage keys, the
+// read view that execution sees, and the ordered set of writes it leaves.
+//
+// # Flow
+//
+// exec reads through a [View] (a finalized or pending version of package
+// state/store) wrapped in an [Overlay], which collects writes and can take back
+// any tail of them. Its [Delta] goes to state/tree, which computes the new
+// state root, and to state/store, which makes it durable.
+//
+// # Rules
+//
+//   - An account is the RLP list [nonce, balance, storage_root, code_hash] of
+//     Ethereum, with a fifth string, the actor's metadata, only where there is
+//     one; so a plain account and its proof are exactly Ethereum's (resolution
+//     11.32).
+//   - An empty account does not exist: nonce 0, balance 0, empty storage, no
+//     code and no metadata ([Account.Empty]). Writing one removes the account,
+//     so the root does not depend on which empty accounts were once touched.
+//   - Storage maps a namespace byte followed by key bytes ([StorageKey]) to
+//     bytes. An empty value is a value; only nil means absent.
+//   - StorageRoot and the set of storage values belong together. Execution
+//     writes values; state/tree alone computes the root, and the StorageRoot of
+//     an account given to [Delta.SetAccount] has no effect.
+//   - Iteration over a Delta is in ascending order of address and key, the same
+//     on every node.
+//
+// The package is pure: no I/O, no clock, no goroutines. A read error of a View
+// is a fault of this node and never a verdict on a transaction.
+package state
