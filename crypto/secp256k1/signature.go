@@ -52,9 +52,12 @@ func (sig *Signature) scalars() (r, s secp256k1.ModNScalar, err error) {
 // s made low.
 func (k *PrivateKey) Sign(hash [32]byte) Signature {
 	secret := k.Bytes()
+	var z secp256k1.ModNScalar
+	z.SetBytes(&hash)
+	octets := z.Bytes() // bits2octets: the nonce depends on the hash mod n
 	for attempt := uint32(0); ; attempt++ {
-		nonce := secp256k1.NonceRFC6979(secret[:], hash[:], nil, nil, attempt)
-		sig, ok := k.signWith(nonce, hash)
+		nonce := secp256k1.NonceRFC6979(secret[:], octets[:], nil, nil, attempt)
+		sig, ok := k.signWith(nonce, &z)
 		nonce.Zero()
 		if ok {
 			clear(secret[:])
@@ -66,16 +69,15 @@ func (k *PrivateKey) Sign(hash [32]byte) Signature {
 // signWith reports false for the nonces that yield r = 0, s = 0 or an x
 // coordinate above n, which YParity alone cannot express. All three are out of
 // reach of chance (at most 2^-127); RFC 6979 then takes the next nonce.
-func (k *PrivateKey) signWith(nonce *secp256k1.ModNScalar, hash [32]byte) (Signature, bool) {
+func (k *PrivateKey) signWith(nonce, z *secp256k1.ModNScalar) (Signature, bool) {
 	var point secp256k1.JacobianPoint
 	secp256k1.ScalarBaseMultNonConst(nonce, &point)
 	point.ToAffine()
-	var r, z, s secp256k1.ModNScalar
+	var r, s secp256k1.ModNScalar
 	if r.SetBytes(point.X.Bytes()) != 0 || r.IsZero() {
 		return Signature{}, false
 	}
-	z.SetBytes(&hash)
-	s.Mul2(&k.key.Key, &r).Add(&z).Mul(new(secp256k1.ModNScalar).InverseValNonConst(nonce))
+	s.Mul2(&k.key.Key, &r).Add(z).Mul(new(secp256k1.ModNScalar).InverseValNonConst(nonce))
 	if s.IsZero() {
 		return Signature{}, false
 	}
