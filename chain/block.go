@@ -21,8 +21,8 @@ type Header struct {
 	StateRoot       Hash
 	BaseFees        [NumLanes]FeePair // in force in this block (resolution 11.26)
 	Used            [NumLanes]Usage
-	PresenceInput   []byte   // PresenceInputV1, literal bytes (CIP-11 §7.2)
-	ConsumedSeeds   []byte   // ConsumedSeedsV1, canonical CBOR (CIP-11 §9.2)
+	PresenceInput   []byte   `cbor:"limit=MaxPresenceBytes"`      // PresenceInputV1, literal bytes (CIP-11 §7.2)
+	ConsumedSeeds   []byte   `cbor:"limit=MaxConsumedSeedsBytes"` // ConsumedSeedsV1, canonical CBOR (CIP-11 §9.2)
 	OrderProof      [48]byte // proposer's VRF proof of the order (resolution 11.41)
 }
 

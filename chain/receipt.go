@@ -12,19 +12,19 @@ const (
 // error is kept, never its text (resolution 11.47).
 type Receipt struct {
 	TxHash     Hash
-	Lane       LaneID
-	Status     ReceiptStatus
-	Code       uint16 // 0 when Status is StatusSucceeded; see the code table
+	Lane       LaneID        `cbor:"most=uint64(NumLanes)-1"`
+	Status     ReceiptStatus `cbor:"most=uint64(StatusSucceeded)"`
+	Code       uint16        // CodeOK exactly when Status is StatusSucceeded; see the code table
 	CyclesUsed Cycles
 	CellsUsed  Cells
-	Fee        Wei // all that the sender paid besides value: burned base fee and tip
-	Tip        Wei // the part of Fee that went to the proposer
-	Events     []Event
+	Fee        Wei     // all that the sender paid besides value: burned base fee and tip
+	Tip        Wei     // the part of Fee that went to the proposer
+	Events     []Event `cbor:"limit=MaxEvents"`
 }
 
 // Event is a fact that an actor or the protocol announces.
 type Event struct {
 	Emitter Address
-	Name    string
-	Data    []byte
+	Name    string `cbor:"limit=MaxEventName"`
+	Data    []byte `cbor:"limit=MaxEventBytes"`
 }

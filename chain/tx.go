@@ -13,9 +13,9 @@ type Tx struct {
 	MaxFeePerCell  Wei
 	TipPerCycle    Wei
 	TipPerCell     Wei
-	AccessList     []AccessEntry // nil encodes as null, an empty list as empty
-	Payload        []byte
-	Signature      *TxSignature // nil only before signing
+	AccessList     []AccessEntry `cbor:"null,limit=MaxAccessEntries"` // nil encodes as null, an empty list as empty
+	Payload        []byte        `cbor:"limit=MaxTxBytes"`
+	Signature      *TxSignature  // nil only before signing
 }
 
 // AccessEntry names an account and storage keys that a transaction expects to
@@ -23,13 +23,13 @@ type Tx struct {
 // one is not.
 type AccessEntry struct {
 	Address Address
-	Keys    []Hash
+	Keys    []Hash `cbor:"limit=MaxAccessKeys"` // strictly ascending
 }
 
 // TxSignature is a recoverable secp256k1 signature with low s over the signing
 // hash (resolution 11.12).
 type TxSignature struct {
-	YParity uint8 // 0 or 1
+	YParity uint8 `cbor:"most=1"` // 0 or 1
 	R, S    [32]byte
 }
 

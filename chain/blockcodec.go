@@ -1,0 +1,145 @@
+package chain
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+)
+
+// Reasons for which bytes are no block or receipt, besides those of chain/cbor.
+var (
+	// ErrHeaderVersion means a header of a version this code does not know.
+	ErrHeaderVersion = errors.New("unknown header version")
+	// ErrBlockTooLarge means a block above the caller's limit.
+	ErrBlockTooLarge = errors.New("block too large")
+	// ErrTxTooSmall means a body that no transaction fits in.
+	ErrTxTooSmall = errors.New("transaction body too small")
+	// ErrReceiptCode means a receipt whose status and code contradict each
+	// other.
+	ErrReceiptCode = errors.New("receipt's code contradicts its status")
+)
+
+// EncodeHeader returns the canonical encoding of h: a CBOR array of its fields
+// in declaration order.
+func EncodeHeader(h *Header) []byte {
+	return h.appendTo(make([]byte, 0, 640+len(h.PresenceInput)+len(h.ConsumedSeeds)))
+}
+
+// DecodeHeader reads what EncodeHeader writes and nothing else. PresenceInput
+// and ConsumedSeeds are bounded byte strings here; their own decoders judge
+// what is in them. They alias b.
+func DecodeHeader(b []byte) (*Header, error) {
+	r := cbor.NewReader(b)
+	h := new(Header)
+	if err := readHeader(&r, h); err != nil {
+		return nil, err
+	}
+	if err := r.End(); err != nil {
+		return nil, &FieldError{Object: "Header", Err: err}
+	}
+	return h, nil
+}
+
+func readHeader(r *cbor.Reader, h *Header) error {
+	if err := h.readFrom(r); err != nil {
+		return err
+	}
+	if h.Version != HeaderVersion {
+		return &FieldError{Object: "Header", Field: "Version", Err: fmt.Errorf("%d: %w", h.Version, ErrHeaderVersion)}
+	}
+	return nil
+}
+
+// Digest returns the hash that names the block and that validators vote on.
+// It covers every field of the header.
+func (h *Header) Digest() Hash {
+	return keccak.Sum256([]byte(blockDomain), EncodeHeader(h))
+}
+
+// Encode returns the canonical encoding of the block: a CBOR array of the
+// header and an array of the bodies as byte strings.
+func (b *Block) Encode() []byte {
+	size := 640 + len(b.Header.PresenceInput) + len(b.Header.ConsumedSeeds)
+	for _, body := range b.Txs {
+		size += len(body) + 5
+	}
+	dst := cbor.AppendArray(make([]byte, 0, size), 2)
+	dst = b.Header.appendTo(dst)
+	dst = cbor.AppendArray(dst, len(b.Txs))
+	for _, body := range b.Txs {
+		dst = cbor.AppendBytes(dst, body)
+	}
+	return dst
+}
+
+// DecodeBlock reads a block of at most maxBytes. The bodies alias b and are not
+// decoded: that is DecodeTx's work, done for many at once.
+func DecodeBlock(b []byte, maxBytes int) (*Block, error) {
+	if len(b) > maxBytes {
+		return nil, fmt.Errorf("%d bytes, at most %d: %w", len(b), maxBytes, ErrBlockTooLarge)
+	}
+	r := cbor.NewReader(b)
+	if err := r.ArrayOf(2); err != nil {
+		return nil, &FieldError{Object: "Block", Err: err}
+	}
+	block := new(Block)
+	if err := readHeader(&r, &block.Header); err != nil {
+		return nil, err
+	}
+	if err := readBodies(&r, block, len(b)); err != nil {
+		return nil, &FieldError{Object: "Block", Field: "Txs", Err: err}
+	}
+	if err := r.End(); err != nil {
+		return nil, &FieldError{Object: "Block", Err: err}
+	}
+	return block, nil
+}
+
+func readBodies(r *cbor.Reader, block *Block, size int) error {
+	// As many bodies as could fit, not as many as announced, bound the list.
+	n, err := r.Array((size - r.Offset()) / (1 + minTxBytes))
+	if err != nil || n == 0 {
+		return err
+	}
+	block.Txs = make([][]byte, n)
+	for i := range block.Txs {
+		body, err := r.Bytes(MaxTxBytes)
+		if err != nil {
+			return err
+		}
+		if len(body) < minTxBytes {
+			return ErrTxTooSmall
+		}
+		block.Txs[i] = body
+	}
+	return nil
+}
+
+// Encode returns the canonical encoding of the receipt, the leaf of the
+// receipts root.
+func (r *Receipt) Encode() []byte {
+	size := 128
+	for i := range r.Events {
+		size += 48 + len(r.Events[i].Name) + len(r.Events[i].Data)
+	}
+	return r.appendTo(make([]byte, 0, size))
+}
+
+// DecodeReceipt reads what Encode writes and nothing else. The data of events
+// aliases b.
+func DecodeReceipt(b []byte) (*Receipt, error) {
+	r := cbor.NewReader(b)
+	rec := new(Receipt)
+	if err := rec.readFrom(&r); err != nil {
+		return nil, err
+	}
+	if err := r.End(); err != nil {
+		return nil, &FieldError{Object: "Receipt", Err: err}
+	}
+	if (rec.Status == StatusSucceeded) != (rec.Code == CodeOK) {
+		return nil, &FieldError{Object: "Receipt", Field: "Code", Err: ErrReceiptCode}
+	}
+	return rec, nil
+}

@@ -1,0 +1,66 @@
+package chain
+
+import (
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+)
+
+//go:generate go run ./codecgen
+//go:generate go run ./docgen
+
+// Bounds of the encodings, checked before anything is allocated. They are
+// consensus rules and not parameters: a decoder has no genesis at hand. The
+// genesis may set lower ones.
+const (
+	MaxTxBytes       = 128 << 10 // canonical body without the length prefix (whitepaper §12.1)
+	MaxAccessEntries = 256       // addresses in an access list
+	MaxAccessKeys    = 1024      // storage keys in an access list, over all addresses
+
+	MaxEvents     = 1024     // of one transaction; as many as it may send messages (whitepaper §3.3)
+	MaxEventName  = 256      // bytes
+	MaxEventBytes = 64 << 10 // data of one event
+
+	// MaxPresenceBytes fits a sparse PresenceInputV1 of 65,536 runners: version,
+	// kind, count and four bytes each (CIP-11 §7.2).
+	MaxPresenceBytes = 2 + 4 + 4*65_536
+	// MaxConsumedSeedsBytes fits more than a thousand seeds (CIP-11 §9.2).
+	MaxConsumedSeedsBytes = 64 << 10
+)
+
+// FieldError says which field of an encoded object broke its rules. Err is the
+// rule, often a [*cbor.SyntaxError].
+type FieldError struct {
+	Object string // type whose encoding was read
+	Field  string // field of it, empty when the object as a whole is wrong
+	Err    error
+}
+
+func (e *FieldError) Error() string {
+	if e.Field == "" {
+		return fmt.Sprintf("%s: %v", e.Object, e.Err)
+	}
+	return fmt.Sprintf("%s.%s: %v", e.Object, e.Field, e.Err)
+}
+
+// Unwrap returns the broken rule.
+func (e *FieldError) Unwrap() error { return e.Err }
+
+// RangeError reports an integer above the most its field can hold.
+type RangeError struct{ Value, Most uint64 }
+
+func (e *RangeError) Error() string {
+	return fmt.Sprintf("%d is above %d", e.Value, e.Most)
+}
+
+// readUintTo reads an integer of at most most.
+func readUintTo(r *cbor.Reader, most uint64) (uint64, error) {
+	v, err := r.Uint()
+	if err != nil {
+		return 0, err
+	}
+	if v > most {
+		return 0, &RangeError{Value: v, Most: most}
+	}
+	return v, nil
+}
