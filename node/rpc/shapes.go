@@ -1,8 +1,8 @@
 package rpc
 
 // The JSON shapes of the API. Amounts are decimal strings because balances
-// exceed 2^53 (resolution 11.37); heights, nonces and meters are numbers;
-// hashes and addresses are 0x-prefixed lower-case hex.
+// exceed 2^53 (resolution 11.37, see [Amount]); heights, nonces and meters are
+// numbers; hashes and addresses are 0x-prefixed lower-case hex.
 
 // HeightReply answers GET /height.
 type HeightReply struct {
@@ -11,16 +11,16 @@ type HeightReply struct {
 
 // FeeReply is one price pair.
 type FeeReply struct {
-	Cycle string `json:"cycle"`
-	Cell  string `json:"cell"`
+	Cycle Amount `json:"cycle"`
+	Cell  Amount `json:"cell"`
 }
 
 // BaseFeeReply answers GET /basefee: the User lane's pair, and every lane by
 // name (resolution 11.26). The fees are those of the next block.
 type BaseFeeReply struct {
 	Height  uint64              `json:"height"`
-	Cycle   string              `json:"basefee_cycle"`
-	Cell    string              `json:"basefee_cell"`
+	Cycle   Amount              `json:"basefee_cycle"`
+	Cell    Amount              `json:"basefee_cell"`
 	Lanes   map[string]FeeReply `json:"lanes"`
 	MaxTx   UsageReply          `json:"max_tx"` // protocol maxima that clients clamp to (resolution 11.33)
 	ChainID uint64              `json:"chain_id"`
@@ -48,8 +48,35 @@ type BlockReply struct {
 	OrderProof      string                `json:"order_proof"`
 	BaseFees        map[string]FeeReply   `json:"basefees"`
 	Used            map[string]UsageReply `json:"used"`
+	TxCount         int                   `json:"tx_count"`
 	Txs             []BlockTxReply        `json:"transactions"`
 	SizeBytes       int                   `json:"size_bytes"`
+}
+
+// BlocksReply answers GET /blocks: newest first, offset counted from the head.
+type BlocksReply struct {
+	Blocks     []BlockSummary `json:"blocks"`
+	TotalCount uint64         `json:"total_count"` // finalized blocks, genesis not counted
+	Offset     uint64         `json:"offset"`
+	Limit      uint64         `json:"limit"`
+}
+
+// BlockSummary is a line of a block list.
+type BlockSummary struct {
+	Hash            string `json:"hash"`
+	Height          uint64 `json:"height"`
+	View            uint64 `json:"view"`
+	TimestampMillis uint64 `json:"timestamp_ms"`
+	Proposer        string `json:"proposer"`
+	TxCount         int    `json:"tx_count"`
+	SizeBytes       int    `json:"size_bytes"`
+}
+
+// GapReply is the "gap" event of GET /events: blocks From to To were not sent
+// because the resume point lies too far back; fetch them with GET /block.
+type GapReply struct {
+	From uint64 `json:"from"`
+	To   uint64 `json:"to"`
 }
 
 // BlockTxReply is one transaction's place in a block.
@@ -71,13 +98,13 @@ type TxReply struct {
 	Nonce          uint64  `json:"nonce"`
 	Sender         string  `json:"sender"`
 	To             *string `json:"to"`
-	Value          string  `json:"value"`
+	Value          Amount  `json:"value"`
 	CyclesLimit    uint64  `json:"cycles_limit"`
 	CellsLimit     uint64  `json:"cells_limit"`
-	MaxFeePerCycle string  `json:"max_fee_per_cycle"`
-	MaxFeePerCell  string  `json:"max_fee_per_cell"`
-	TipPerCycle    string  `json:"tip_per_cycle"`
-	TipPerCell     string  `json:"tip_per_cell"`
+	MaxFeePerCycle Amount  `json:"max_fee_per_cycle"`
+	MaxFeePerCell  Amount  `json:"max_fee_per_cell"`
+	TipPerCycle    Amount  `json:"tip_per_cycle"`
+	TipPerCell     Amount  `json:"tip_per_cell"`
 	Payload        string  `json:"payload"`
 	Lane           string  `json:"lane"`
 	Raw            string  `json:"raw"` // canonical CBOR body
@@ -102,7 +129,7 @@ type ReceiptReply struct {
 	RevertReason string       `json:"revert_reason"`
 	CyclesUsed   uint64       `json:"cycles_used"`
 	CellsUsed    uint64       `json:"cells_used"`
-	Fee          string       `json:"fee"`
+	Fee          Amount       `json:"fee"`
 	Events       []EventReply `json:"events"`
 }
 
@@ -119,8 +146,8 @@ type PoolTxReply struct {
 type AccountReply struct {
 	Address     string `json:"address"`
 	Nonce       uint64 `json:"nonce"`
-	Balance     string `json:"balance"`
-	Spendable   string `json:"spendable"` // balance less what is still vesting
+	Balance     Amount `json:"balance"`
+	Spendable   Amount `json:"spendable"` // balance less what is still vesting
 	StorageRoot string `json:"storage_root"`
 	CodeHash    string `json:"code_hash"`
 	Height      uint64 `json:"height"`
@@ -149,7 +176,7 @@ type SubmitReply struct {
 type SubmitResult struct {
 	Hash     string `json:"tx_hash"`
 	Accepted bool   `json:"accepted"`
-	Code     int    `json:"code"`
+	Code     Code   `json:"code"` // CodeOK when accepted
 	Message  string `json:"message"`
 }
 
@@ -174,7 +201,7 @@ type FaucetReply struct {
 	Status    string `json:"status"`
 	Finality  string `json:"finality"`
 	TxHash    string `json:"tx_hash"`
-	Amount    string `json:"amount"`
+	Amount    Amount `json:"amount"`
 	AmountCBY string `json:"amount_cby"`
 }
 
@@ -202,8 +229,25 @@ type HealthReply struct {
 	Reasons []string `json:"reasons"`
 }
 
-// ErrorReply is the body of every error.
+// ErrorReply is the body of every error; the codes are those of [Code].
 type ErrorReply struct {
-	Code    int    `json:"code"`
+	Code    Code   `json:"code"`
 	Message string `json:"message"`
+}
+
+// ParamsReply answers GET /params: the parameters of the genesis that bound how
+// much a block can carry, for wallets that plan and load tools that compute the
+// ceiling. Lane shares are keyed by lane name, in basis points of the targets.
+type ParamsReply struct {
+	Name                    string            `json:"name"` // of the genesis
+	ChainID                 uint64            `json:"chain_id"`
+	BlockTimeMillis         uint64            `json:"block_time_ms"`
+	CyclesTarget            uint64            `json:"cycles_target"`
+	CyclesCap               uint64            `json:"cycles_cap"`
+	CellsTarget             uint64            `json:"cells_target"`
+	CellsCap                uint64            `json:"cells_cap"`
+	MaxTxBytes              uint64            `json:"max_tx_bytes"`
+	MaxBlockBytes           uint64            `json:"max_block_bytes"`
+	TransferIntrinsicCycles uint64            `json:"transfer_intrinsic_cycles"`
+	LaneShareBasisPoints    map[string]uint64 `json:"lane_share_basis_points"`
 }

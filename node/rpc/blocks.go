@@ -1,0 +1,188 @@
+package rpc
+
+import (
+	"encoding/hex"
+	"net/http"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+func (s *Server) height(w http.ResponseWriter, _ *http.Request, _ []string) error {
+	s.writeJSON(w, http.StatusOK, HeightReply{Height: uint64(s.source.Height())})
+	return nil
+}
+
+func (s *Server) baseFee(w http.ResponseWriter, _ *http.Request, _ []string) error {
+	q := s.source.BaseFees()
+	user := q.Fees[chain.LaneUser]
+	s.writeJSON(w, http.StatusOK, BaseFeeReply{
+		Height:  uint64(q.Height),
+		Cycle:   AmountOf(user.PerCycle),
+		Cell:    AmountOf(user.PerCell),
+		Lanes:   lanesOf(q.Fees, feeReply),
+		MaxTx:   usageReply(q.MaxTx),
+		ChainID: q.ChainID,
+	})
+	return nil
+}
+
+func (s *Server) block(w http.ResponseWriter, r *http.Request, args []string) error {
+	b, err := s.findBlock(r, args[0])
+	if err != nil {
+		return err
+	}
+	s.writeBody(w, http.StatusOK, "application/json", s.events.encoded(b))
+	return nil
+}
+
+// hashDigits is the length of a hash in hex. No decimal height is that long,
+// so a bare hash and a height are never confused.
+const hashDigits = 2 * len(chain.Hash{})
+
+// findBlock reads "latest", a height or a hash and returns that block.
+func (s *Server) findBlock(r *http.Request, ref string) (*Block, error) {
+	if len(ref) >= 2 && ref[:2] == "0x" || len(ref) == hashDigits {
+		hash, err := parseHash(ref)
+		if err != nil {
+			return nil, err
+		}
+		b, ok, err := s.source.BlockByHash(r.Context(), hash)
+		if err != nil {
+			return nil, err
+		}
+		if !ok {
+			return nil, notFound(CodeUnknownBlock, "no finalized block has this hash")
+		}
+		return b, nil
+	}
+	height := s.source.Height()
+	if ref != "latest" {
+		v, err := parseUint(ref)
+		if err != nil {
+			return nil, badRequest(CodeBadNumber, "%q is no block: give a height, a hash or latest", clip(ref))
+		}
+		height = chain.Height(v)
+	}
+	b, ok, err := s.source.BlockByHeight(r.Context(), height)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, s.noBlockAt(height)
+	}
+	return b, nil
+}
+
+func (s *Server) noBlockAt(height chain.Height) error {
+	if height == 0 {
+		return notFound(CodeUnknownBlock, "height 0 is the genesis, which is no block: blocks start at 1")
+	}
+	return notFound(CodeUnknownBlock, "no finalized block at height %d: the head is at %d", height, s.source.Height())
+}
+
+func (s *Server) blocks(w http.ResponseWriter, r *http.Request, _ []string) error {
+	q, err := parseQuery(r)
+	if err != nil {
+		return err
+	}
+	offset, err := queryUint(q, "offset", 0)
+	if err != nil {
+		return err
+	}
+	limit, err := queryUint(q, "limit", s.cfg.ListDefault)
+	if err != nil {
+		return err
+	}
+	if limit < 1 || limit > s.cfg.ListMax {
+		return badRequest(CodeBadNumber, "limit=%d is out of range: give 1 to %d", limit, s.cfg.ListMax)
+	}
+	head := uint64(s.source.Height())
+	reply := BlocksReply{Blocks: []BlockSummary{}, TotalCount: head, Offset: offset, Limit: limit}
+	for i := range limit {
+		if offset >= head || i >= head-offset { // height 0 is no block
+			break
+		}
+		if err := r.Context().Err(); err != nil {
+			return err
+		}
+		line, ok, err := s.source.HeaderByHeight(r.Context(), chain.Height(head-offset-i))
+		if err != nil {
+			return err
+		}
+		if !ok {
+			break // pruned: nothing older either
+		}
+		reply.Blocks = append(reply.Blocks, summaryOf(line))
+	}
+	s.writeJSON(w, http.StatusOK, reply)
+	return nil
+}
+
+func summaryOf(line *HeaderLine) BlockSummary {
+	return BlockSummary{
+		Hash:            line.Hash.String(),
+		Height:          uint64(line.Header.Height),
+		View:            uint64(line.Header.View),
+		TimestampMillis: line.Header.TimestampMillis,
+		Proposer:        hexOf(line.Header.Proposer[:]),
+		TxCount:         line.TxCount,
+		SizeBytes:       line.SizeBytes,
+	}
+}
+
+// blockReply shapes a block with the place of each of its transactions.
+func blockReply(b *Block) BlockReply {
+	h := &b.Block.Header
+	txs := make([]BlockTxReply, len(b.Txs))
+	for i, tx := range b.Txs {
+		txs[i] = BlockTxReply{
+			Hash:   tx.Hash.String(),
+			Sender: tx.Sender.String(),
+			Nonce:  tx.Tx.Nonce,
+			Lane:   tx.Lane.String(),
+			Slot:   i,
+		}
+		if i < len(b.OrderKeys) {
+			txs[i].OrderKey = b.OrderKeys[i].String()
+		}
+	}
+	return BlockReply{
+		Hash:            b.Hash.String(),
+		Parent:          h.Parent.String(),
+		Height:          uint64(h.Height),
+		Epoch:           uint64(h.Epoch),
+		View:            uint64(h.View),
+		TimestampMillis: h.TimestampMillis,
+		Proposer:        hexOf(h.Proposer[:]),
+		TxRoot:          h.TxRoot.String(),
+		ReceiptsRoot:    h.ReceiptsRoot.String(),
+		StateRoot:       h.StateRoot.String(),
+		ParentSeed:      hexOf(h.ParentSeed[:]),
+		OrderProof:      hexOf(h.OrderProof[:]),
+		BaseFees:        lanesOf(h.BaseFees, feeReply),
+		Used:            lanesOf(h.Used, usageReply),
+		TxCount:         len(txs),
+		Txs:             txs,
+		SizeBytes:       b.SizeBytes,
+	}
+}
+
+// lanesOf shapes a value of each lane under the lane's name.
+func lanesOf[V, R any](values [chain.NumLanes]V, shape func(V) R) map[string]R {
+	lanes := make(map[string]R, len(values))
+	for lane, v := range values {
+		lanes[chain.LaneID(lane).String()] = shape(v)
+	}
+	return lanes
+}
+
+func feeReply(p chain.FeePair) FeeReply {
+	return FeeReply{Cycle: AmountOf(p.PerCycle), Cell: AmountOf(p.PerCell)}
+}
+
+func usageReply(u chain.Usage) UsageReply {
+	return UsageReply{Cycles: uint64(u.Cycles), Cells: uint64(u.Cells)}
+}
+
+// hexOf returns b as the API writes bytes: 0x and lower-case hex.
+func hexOf(b []byte) string { return "0x" + hex.EncodeToString(b) }

@@ -1,0 +1,130 @@
+package rpc
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+)
+
+// Config bounds the server. All limits are this node's own, none is part of
+// the protocol.
+type Config struct {
+	Addr     string       // host:port to listen on, ignored if Listener is set
+	Listener net.Listener // or an open listener, closed by Run
+	Devnet   bool         // serve /faucet and /dev/advance
+	Metrics  http.Handler // GET /metrics; nil answers 404
+	Log      *slog.Logger // nil discards
+
+	BodyBytesMax   int64 // any body
+	SubmitBytesMax int64 // body of /submit and /submit_wait
+	SubmitTxsMax   int   // transactions of one submission (resolution 11.12)
+	HeaderBytesMax int   // request line and headers
+	ListMax        uint64
+	ListDefault    uint64
+
+	HeaderTimeout  time.Duration // reading a request's headers
+	ReadTimeout    time.Duration // reading a whole request
+	WriteTimeout   time.Duration // writing an answer, counted from the end of the headers
+	IdleTimeout    time.Duration // between requests of a connection
+	RequestTimeout time.Duration // work on a request; must be above WaitMax
+	StopTimeout    time.Duration // finishing requests after Run's context ends
+
+	ConnsMax          int // open connections; more wait in the listen queue
+	InFlightMax       int // requests at work at once, beyond: 503
+	WaitsMax          int // of /submit_wait at once, beyond: 503
+	RequestsPerSecond int // per client address, beyond: 429; 0 lifts the limit
+	ClientsMax        int // client addresses remembered for the rate limit
+
+	WaitMin, WaitMax time.Duration // range of timeout_ms
+
+	SubscribersMax  int           // event streams at once, beyond: 503
+	SubscriberDepth int           // blocks queued for a slow one before it is dropped
+	ResumeBlocksMax uint64        // stored blocks sent to one that resumes
+	Heartbeat       time.Duration // comment line on a silent stream
+	EventTimeout    time.Duration // writing one event
+
+	FaucetPerMinute  int    // per client address; 0 lifts the limit
+	AdvanceBlocksMax uint64 // of one /dev/advance
+	AdvanceTimeout   time.Duration
+}
+
+// DefaultConfig returns the limits that a public node uses, listening on
+// loopback.
+func DefaultConfig() Config {
+	return Config{
+		Addr:           "127.0.0.1:4000",
+		BodyBytesMax:   1 << 20,
+		SubmitBytesMax: 512 << 10,
+		SubmitTxsMax:   50,
+		HeaderBytesMax: 16 << 10,
+		ListMax:        1000,
+		ListDefault:    50,
+
+		HeaderTimeout:  5 * time.Second,
+		ReadTimeout:    15 * time.Second,
+		WriteTimeout:   30 * time.Second,
+		IdleTimeout:    2 * time.Minute,
+		RequestTimeout: 15 * time.Second,
+		StopTimeout:    3 * time.Second,
+
+		ConnsMax:          1024,
+		InFlightMax:       256,
+		WaitsMax:          256,
+		RequestsPerSecond: 100,
+		ClientsMax:        4096,
+
+		WaitMin: 100 * time.Millisecond,
+		WaitMax: 10 * time.Second,
+
+		SubscribersMax:  64,
+		SubscriberDepth: 64,
+		ResumeBlocksMax: 1000,
+		Heartbeat:       15 * time.Second,
+		EventTimeout:    10 * time.Second,
+
+		FaucetPerMinute:  5,
+		AdvanceBlocksMax: 10_000,
+		AdvanceTimeout:   2 * time.Minute,
+	}
+}
+
+// Check reports the first setting that cannot work.
+func (c Config) Check() error {
+	positive := []struct {
+		name  string
+		value int64
+	}{
+		{"BodyBytesMax", c.BodyBytesMax}, {"SubmitBytesMax", c.SubmitBytesMax},
+		{"SubmitTxsMax", int64(c.SubmitTxsMax)}, {"HeaderBytesMax", int64(c.HeaderBytesMax)},
+		{"ListDefault", int64(c.ListDefault)}, {"HeaderTimeout", int64(c.HeaderTimeout)},
+		{"ReadTimeout", int64(c.ReadTimeout)}, {"WriteTimeout", int64(c.WriteTimeout)},
+		{"IdleTimeout", int64(c.IdleTimeout)}, {"StopTimeout", int64(c.StopTimeout)},
+		{"ConnsMax", int64(c.ConnsMax)}, {"InFlightMax", int64(c.InFlightMax)},
+		{"WaitsMax", int64(c.WaitsMax)}, {"ClientsMax", int64(c.ClientsMax)},
+		{"WaitMin", int64(c.WaitMin)}, {"SubscribersMax", int64(c.SubscribersMax)},
+		{"SubscriberDepth", int64(c.SubscriberDepth)}, {"Heartbeat", int64(c.Heartbeat)},
+		{"EventTimeout", int64(c.EventTimeout)}, {"AdvanceBlocksMax", int64(c.AdvanceBlocksMax)},
+		{"AdvanceTimeout", int64(c.AdvanceTimeout)},
+	}
+	for _, p := range positive {
+		if p.value <= 0 {
+			return fmt.Errorf("rpc %s must be above 0, is %d", p.name, p.value)
+		}
+	}
+	switch {
+	case c.Addr == "" && c.Listener == nil:
+		return errors.New("rpc needs an address or a listener")
+	case c.ListMax < c.ListDefault:
+		return fmt.Errorf("rpc ListMax %d is below ListDefault %d", c.ListMax, c.ListDefault)
+	case c.WaitMax < c.WaitMin:
+		return fmt.Errorf("rpc WaitMax %v is below WaitMin %v", c.WaitMax, c.WaitMin)
+	case c.RequestTimeout <= c.WaitMax:
+		return fmt.Errorf("rpc RequestTimeout %v must be above WaitMax %v", c.RequestTimeout, c.WaitMax)
+	case c.RequestsPerSecond < 0 || c.FaucetPerMinute < 0:
+		return errors.New("rpc rate limits must not be negative")
+	}
+	return nil
+}

@@ -1,0 +1,219 @@
+package rpc
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// stream answers GET /events: the stored blocks after the resume point, then
+// every newly finalized one.
+//
+// The subscription begins before the stored blocks are read, so none falls
+// between; those that arrive on both ways are sent once because heights only
+// rise. A client that reads too slowly overflows its queue, which ends the
+// stream; it may come back with Last-Event-ID.
+func (s *Server) stream(w http.ResponseWriter, r *http.Request, _ []string) error {
+	from, resume, err := resumePoint(r)
+	if err != nil {
+		return err
+	}
+	live, err := s.source.Subscribe(r.Context(), s.cfg.SubscriberDepth)
+	if err != nil {
+		return err
+	}
+	s.Stats.Subscribers.Add(1)
+	defer s.Stats.Subscribers.Add(-1)
+
+	h := w.Header()
+	h.Set("Content-Type", "text/event-stream")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	out := &eventWriter{server: s, w: w, control: http.NewResponseController(w)}
+	if r.Method == http.MethodHead {
+		return nil
+	}
+	if !out.send([]byte(": finalized blocks follow\nretry: 1000\n\n")) {
+		return nil
+	}
+	if !resume {
+		from = s.source.Height()
+	}
+	out.sent = from
+	if resume && !s.replay(r, out, from) {
+		return nil
+	}
+	s.follow(r, out, live)
+	return nil
+}
+
+// resumePoint reads the height of the last block that the client has.
+func resumePoint(r *http.Request) (chain.Height, bool, error) {
+	id := r.Header.Get("Last-Event-ID")
+	if id == "" {
+		return 0, false, nil
+	}
+	v, err := parseUint(id)
+	if err != nil {
+		return 0, false, badRequest(CodeBadNumber, "Last-Event-ID %q is no height: send the id of the last event", clip(id))
+	}
+	return chain.Height(v), true, nil
+}
+
+// replay sends the stored blocks above from, at most ResumeBlocksMax of them
+// and the newest ones; a gap event names those left out. It reports whether the
+// stream goes on.
+func (s *Server) replay(r *http.Request, out *eventWriter, from chain.Height) bool {
+	head := s.source.Height()
+	if from >= head {
+		return true
+	}
+	if missed := uint64(head - from); missed > s.cfg.ResumeBlocksMax {
+		first := head - chain.Height(s.cfg.ResumeBlocksMax)
+		gap, err := json.Marshal(GapReply{From: uint64(from) + 1, To: uint64(first)})
+		if err != nil || !out.send(fmt.Appendf(nil, "event: gap\ndata: %s\n\n", gap)) {
+			return false
+		}
+		out.sent = first
+	}
+	return s.sendStored(r, out, head)
+}
+
+// sendStored sends the stored blocks after the last one sent up to height to.
+func (s *Server) sendStored(r *http.Request, out *eventWriter, to chain.Height) bool {
+	for h := out.sent + 1; h <= to; h++ {
+		b, ok, err := s.source.BlockByHeight(r.Context(), h)
+		if err != nil || !ok {
+			s.log.Debug("rpc event stream ends at a block it cannot read", "height", h, "err", err)
+			return false
+		}
+		if !out.block(b) {
+			return false
+		}
+	}
+	return true
+}
+
+// follow sends live blocks until the client leaves, the server stops or the
+// client proves too slow.
+func (s *Server) follow(r *http.Request, out *eventWriter, live <-chan *Block) {
+	beat := time.NewTicker(s.cfg.Heartbeat)
+	defer beat.Stop()
+	for {
+		select {
+		case b, open := <-live:
+			if !open {
+				if r.Context().Err() == nil {
+					s.Stats.Dropped.Add(1)
+					out.send([]byte(": too slow, resume with Last-Event-ID\n\n"))
+				}
+				return
+			}
+			height := b.Block.Header.Height
+			if height <= out.sent {
+				continue
+			}
+			// A source that skipped blocks is repaired from the store.
+			if height > out.sent+1 && !s.sendStored(r, out, height-1) {
+				return
+			}
+			if !out.block(b) {
+				return
+			}
+		case <-beat.C:
+			if !out.send([]byte(": still here\n\n")) {
+				return
+			}
+		case <-s.stopping:
+			out.send([]byte(": the node stops, resume with Last-Event-ID\n\n"))
+			return
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
+
+// eventWriter writes to one stream.
+type eventWriter struct {
+	server  *Server
+	w       http.ResponseWriter
+	control *http.ResponseController
+	sent    chain.Height // last block sent
+	frame   bytes.Buffer // reused
+}
+
+// send writes and flushes within EventTimeout. It reports whether the client
+// is still there.
+func (o *eventWriter) send(frame []byte) bool {
+	if err := extendWrite(o.w, o.server.cfg.EventTimeout); err != nil {
+		return false
+	}
+	if _, err := o.w.Write(frame); err != nil {
+		return false
+	}
+	return o.control.Flush() == nil
+}
+
+// block sends one block event; its id is what Last-Event-ID returns.
+func (o *eventWriter) block(b *Block) bool {
+	data := bytes.TrimSuffix(o.server.events.encoded(b), []byte("\n"))
+	o.frame.Reset()
+	o.frame.WriteString("event: block\nid: ")
+	o.frame.WriteString(strconv.FormatUint(uint64(b.Block.Header.Height), 10))
+	o.frame.WriteString("\ndata: ")
+	o.frame.Write(data)
+	o.frame.WriteString("\n\n")
+	if !o.send(o.frame.Bytes()) {
+		return false
+	}
+	o.sent = b.Block.Header.Height
+	return true
+}
+
+// eventCache keeps the JSON of the latest few blocks, so that a block is
+// encoded once however many streams and pollers ask for it.
+type eventCache struct {
+	mu      sync.Mutex // guards all below
+	entries [8]eventEntry
+	next    int
+}
+
+type eventEntry struct {
+	hash chain.Hash
+	json []byte
+}
+
+// encoded returns the block's JSON with a newline. The caller must not change
+// it. Two callers at the same time may both encode, which is harmless.
+func (c *eventCache) encoded(b *Block) []byte {
+	if found := c.find(b.Hash); found != nil {
+		return found
+	}
+	encoded, err := json.Marshal(blockReply(b))
+	if err != nil {
+		panic(fmt.Sprintf("rpc: encode block: %v", err)) // our own shape always encodes
+	}
+	encoded = append(encoded, '\n')
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.entries[c.next] = eventEntry{hash: b.Hash, json: encoded}
+	c.next = (c.next + 1) % len(c.entries)
+	return encoded
+}
+
+func (c *eventCache) find(hash chain.Hash) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range c.entries {
+		if c.entries[i].json != nil && c.entries[i].hash == hash {
+			return c.entries[i].json
+		}
+	}
+	return nil
+}

@@ -1,0 +1,150 @@
+package rpc
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+func (s *Server) health(w http.ResponseWriter, _ *http.Request, _ []string) error {
+	s.writeJSON(w, http.StatusOK, healthReply(s.source.Health()))
+	return nil
+}
+
+// notReadyReply is both shapes at once: a probe reads the code and message of
+// every error, an operator the rest.
+type notReadyReply struct {
+	ErrorReply
+	HealthReply
+}
+
+func (s *Server) ready(w http.ResponseWriter, _ *http.Request, _ []string) error {
+	reply := healthReply(s.source.Health())
+	if reply.Ready {
+		s.writeJSON(w, http.StatusOK, reply)
+		return nil
+	}
+	retryAfter(w, time.Second)
+	s.writeJSON(w, http.StatusServiceUnavailable, notReadyReply{
+		ErrorReply:  ErrorReply{Code: CodeNotReady, Message: "the node does not vote: see reasons"},
+		HealthReply: reply,
+	})
+	return nil
+}
+
+func healthReply(h Health) HealthReply {
+	reasons := h.Reasons
+	if reasons == nil {
+		reasons = []string{}
+	}
+	return HealthReply{
+		Status:  h.Status,
+		Ready:   h.Ready,
+		Height:  uint64(h.Height),
+		View:    uint64(h.View),
+		ChainID: h.ChainID,
+		Genesis: h.Genesis.String(),
+		Version: h.Version,
+		Devnet:  h.Devnet,
+		Reasons: reasons,
+	}
+}
+
+func (s *Server) metrics(w http.ResponseWriter, r *http.Request, _ []string) error {
+	if s.cfg.Metrics == nil {
+		return notFound(CodeUnknownPath, "this node exports no metrics here: see its admin address")
+	}
+	s.cfg.Metrics.ServeHTTP(w, r)
+	return nil
+}
+
+func (s *Server) faucet(w http.ResponseWriter, r *http.Request, _ []string) error {
+	if err := s.devnetOnly(); err != nil {
+		return err
+	}
+	var req FaucetRequest
+	if err := s.readJSON(w, r, &req); err != nil {
+		return err
+	}
+	addr, err := parseAddress(req.Address)
+	if err != nil {
+		return err
+	}
+	if ok, wait := s.faucetRates.allow(clientAddr(r.RemoteAddr), time.Now()); !ok {
+		retryAfter(w, wait)
+		return refuse(http.StatusTooManyRequests, CodeFaucetLimit,
+			"the faucet gives %d times a minute: try again later", s.cfg.FaucetPerMinute)
+	}
+	grant, err := s.source.Faucet(r.Context(), addr)
+	if err != nil {
+		return err
+	}
+	finality := "pending"
+	if grant.Final {
+		finality = "finalized"
+	}
+	s.writeJSON(w, http.StatusOK, FaucetReply{
+		Status:    "accepted",
+		Finality:  finality,
+		TxHash:    grant.TxHash.String(),
+		Amount:    AmountOf(grant.Amount),
+		AmountCBY: FormatCBY(grant.Amount),
+	})
+	return nil
+}
+
+func (s *Server) advance(w http.ResponseWriter, r *http.Request, _ []string) error {
+	if err := s.devnetOnly(); err != nil {
+		return err
+	}
+	var req AdvanceRequest
+	if err := s.readJSON(w, r, &req); err != nil {
+		return err
+	}
+	if req.Blocks < 1 || req.Blocks > s.cfg.AdvanceBlocksMax {
+		return badRequest(CodeBadNumber, "blocks is %d: give 1 to %d", req.Blocks, s.cfg.AdvanceBlocksMax)
+	}
+	if err := extendWrite(w, s.cfg.AdvanceTimeout+s.cfg.WriteTimeout); err != nil {
+		return err
+	}
+	head, err := s.source.Advance(r.Context(), req.Blocks)
+	if err != nil {
+		return err
+	}
+	s.writeJSON(w, http.StatusOK, AdvanceReply{Height: uint64(head.Height), TimestampMillis: head.TimestampMillis})
+	return nil
+}
+
+func (s *Server) devnetOnly() error {
+	if s.cfg.Devnet {
+		return nil
+	}
+	return notFound(CodeDevnetOnly, "only a devnet serves this path: start one with `make devnet`")
+}
+
+// extendWrite moves the connection's write deadline to d from now. A recorder
+// in a test has none, which is fine.
+func extendWrite(w http.ResponseWriter, d time.Duration) error {
+	err := http.NewResponseController(w).SetWriteDeadline(time.Now().Add(d))
+	if errors.Is(err, http.ErrNotSupported) {
+		return nil
+	}
+	return err
+}
+
+// FormatCBY returns base units as a decimal number of CBY without trailing
+// zeros: 1500000000 is 1.5 (resolution 8.17).
+func FormatCBY(w chain.Wei) string {
+	whole, rest := uint64(w/chain.WeiPerCBY), uint64(w%chain.WeiPerCBY)
+	if rest == 0 {
+		return strconv.FormatUint(whole, 10)
+	}
+	const decimals = 9
+	digits := strconv.FormatUint(rest, 10)
+	digits = strings.Repeat("0", decimals-len(digits)) + digits
+	return strconv.FormatUint(whole, 10) + "." + strings.TrimRight(digits, "0")
+}

@@ -1,0 +1,245 @@
+package rpc
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"sync/atomic"
+	"time"
+)
+
+// Stats counts what the server did since it was made. It is safe to read from
+// any goroutine.
+type Stats struct {
+	Requests    atomic.Uint64 // routed, whatever the answer
+	Refused     atomic.Uint64 // 429 and 503
+	Failed      atomic.Uint64 // 500, panics included
+	Panics      atomic.Uint64
+	Submitted   atomic.Uint64 // transactions handed to the source
+	Accepted    atomic.Uint64 // of them
+	Subscribers atomic.Int64  // open event streams
+	Dropped     atomic.Uint64 // event streams ended because they were too slow
+}
+
+// Server answers the API. Make one with [New].
+type Server struct {
+	cfg    Config
+	source Source
+	log    *slog.Logger
+	routes []route
+
+	inFlight    slots
+	waits       slots
+	subscribers slots
+	rates       *clientRates
+	faucetRates *clientRates
+	events      eventCache
+	stopping    chan struct{} // closed by Run when event streams must end
+
+	// Stats counts the server's work.
+	Stats Stats
+}
+
+// New returns a server that answers from source. It listens only in Run, but
+// ServeHTTP works at once.
+func New(cfg Config, source Source) (*Server, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	if cfg.Log == nil {
+		cfg.Log = slog.New(slog.DiscardHandler)
+	}
+	s := &Server{
+		cfg:         cfg,
+		source:      source,
+		log:         cfg.Log,
+		inFlight:    newSlots(cfg.InFlightMax),
+		waits:       newSlots(cfg.WaitsMax),
+		subscribers: newSlots(cfg.SubscribersMax),
+		rates:       newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax),
+		faucetRates: newClientRates(cfg.FaucetPerMinute, time.Minute, cfg.ClientsMax),
+		stopping:    make(chan struct{}),
+	}
+	s.routes = s.table()
+	return s, nil
+}
+
+// Run serves until ctx ends, then finishes open requests within StopTimeout and
+// returns nil. It returns an error if it cannot listen or the listener fails.
+// Run may be called once.
+func (s *Server) Run(ctx context.Context) error {
+	listener := s.cfg.Listener
+	if listener == nil {
+		l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.cfg.Addr)
+		if err != nil {
+			return fmt.Errorf("rpc listen: %w", err)
+		}
+		listener = l
+	}
+	web := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: s.cfg.HeaderTimeout,
+		ReadTimeout:       s.cfg.ReadTimeout,
+		WriteTimeout:      s.cfg.WriteTimeout,
+		IdleTimeout:       s.cfg.IdleTimeout,
+		MaxHeaderBytes:    s.cfg.HeaderBytesMax,
+		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+	}
+	served := make(chan error, 1)
+	go func() { served <- web.Serve(limitListener(listener, s.cfg.ConnsMax)) }()
+	s.log.Info("rpc serves", "addr", listener.Addr().String(), "devnet", s.cfg.Devnet)
+
+	select {
+	case err := <-served:
+		close(s.stopping)
+		web.Close() // the listener's error is the one to report
+		return fmt.Errorf("rpc serve: %w", err)
+	case <-ctx.Done():
+	}
+	close(s.stopping)
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.StopTimeout)
+	defer cancel()
+	err := web.Shutdown(stop)
+	if errors.Is(err, context.DeadlineExceeded) {
+		s.log.Warn("rpc cut requests that did not end in time", "timeout", s.cfg.StopTimeout)
+		err = web.Close()
+	}
+	<-served
+	if err != nil {
+		return fmt.Errorf("rpc stop: %w", err)
+	}
+	return nil
+}
+
+// ServeHTTP answers one request; see the package comment for the path it takes.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.Stats.Requests.Add(1)
+	defer s.guard(w, r)
+	route, args, allow := s.route(r)
+	if route == nil {
+		s.noRoute(w, r, allow)
+		return
+	}
+	if route.open { // watched by operators: must answer when clients overload the node
+		s.serve(route, args, w, r)
+		return
+	}
+	if ok, wait := s.rates.allow(clientAddr(r.RemoteAddr), time.Now()); !ok {
+		retryAfter(w, wait)
+		s.writeError(w, r, refuse(http.StatusTooManyRequests, CodeRateLimited,
+			"more than %d requests per second: slow down, or submit up to %d transactions in one request",
+			s.cfg.RequestsPerSecond, s.cfg.SubmitTxsMax))
+		return
+	}
+	limit := s.inFlight
+	if route.slots != nil {
+		limit = route.slots
+	}
+	if !limit.take() {
+		retryAfter(w, time.Second)
+		s.writeError(w, r, refuse(http.StatusServiceUnavailable, route.fullCode,
+			"all %d slots for this request are taken: try again in a second", cap(limit)))
+		return
+	}
+	defer limit.give()
+	s.serve(route, args, w, r)
+}
+
+// serve runs a handler within its deadline.
+func (s *Server) serve(route *route, args []string, w http.ResponseWriter, r *http.Request) {
+	if route.timeout > 0 {
+		ctx, cancel := context.WithTimeout(r.Context(), route.timeout)
+		defer cancel()
+		r = r.WithContext(ctx)
+	}
+	if err := route.handle(w, r, args); err != nil {
+		s.writeError(w, r, err)
+	}
+}
+
+// guard turns a panic into a 500 answer. The panic of an aborted answer goes on
+// to net/http, which then closes the connection.
+func (s *Server) guard(w http.ResponseWriter, r *http.Request) {
+	cause := recover()
+	if cause == nil {
+		return
+	}
+	if cause == http.ErrAbortHandler {
+		panic(cause)
+	}
+	s.Stats.Panics.Add(1)
+	s.log.Error("rpc handler panicked", "path", clip(r.URL.Path), "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
+	s.writeError(w, r, refuse(http.StatusInternalServerError, CodeInternal,
+		"the node failed on this request; its log has the cause"))
+}
+
+// writeError answers with the status and code of err. A fault's text stays in
+// the log: it may name paths and says nothing a client can act on.
+func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
+	var refusal *Refusal
+	switch {
+	case errors.As(err, &refusal):
+	case errors.Is(err, ErrBusy):
+		retryAfter(w, time.Second)
+		refusal = refuse(http.StatusServiceUnavailable, CodeBusy, "the node's queues are full: try again in a second")
+	case errors.Is(err, ErrNotReady):
+		retryAfter(w, time.Second)
+		refusal = refuse(http.StatusServiceUnavailable, CodeNotReady, "the node is starting or stopping: try again in a second")
+	case errors.Is(err, context.DeadlineExceeded):
+		refusal = refuse(http.StatusGatewayTimeout, CodeDeadline, "the answer took too long: try again, or ask for less")
+	case errors.Is(err, context.Canceled):
+		return // the client left
+	default:
+		s.log.Error("rpc request failed", "path", clip(r.URL.Path), "err", err)
+		refusal = refuse(http.StatusInternalServerError, CodeInternal,
+			"the node failed on this request; its log has the cause")
+	}
+	switch refusal.Status {
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		s.Stats.Refused.Add(1)
+	case http.StatusInternalServerError:
+		s.Stats.Failed.Add(1)
+	}
+	// The body was not read to its end if it is too large; a kept connection
+	// would have to drain it.
+	if refusal.Status == http.StatusRequestEntityTooLarge {
+		w.Header().Set("Connection", "close")
+	}
+	s.writeJSON(w, refusal.Status, ErrorReply{Code: refusal.Code, Message: refusal.Message})
+}
+
+// writeJSON answers with one JSON document and a newline.
+func (s *Server) writeJSON(w http.ResponseWriter, status int, reply any) {
+	var buf bytes.Buffer
+	enc := json.NewEncoder(&buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(reply); err != nil {
+		panic(fmt.Sprintf("rpc: encode reply: %v", err)) // our own shapes always encode
+	}
+	s.writeBody(w, status, "application/json", buf.Bytes())
+}
+
+func (s *Server) writeBody(w http.ResponseWriter, status int, contentType string, body []byte) {
+	h := w.Header()
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	if _, err := w.Write(body); err != nil {
+		s.log.Debug("rpc client left before its answer", "err", err)
+	}
+}
+
+// retryAfter tells the client to wait, in whole seconds rounded up.
+func retryAfter(w http.ResponseWriter, wait time.Duration) {
+	seconds := max(1, int64((wait+time.Second-1)/time.Second))
+	w.Header().Set("Retry-After", strconv.FormatInt(seconds, 10))
+}

@@ -1,0 +1,174 @@
+package rpc
+
+import (
+	"context"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// Source is the node as the server sees it. Its methods are called from many
+// goroutines at once and answer from snapshots of finalized state; none may
+// wait for consensus except Wait, Faucet and Advance, which end with ctx.
+//
+// "Found" results are false for what does not exist. An error is a fault of the
+// node and becomes a 5xx answer, except a [*Refusal], [ErrBusy], [ErrNotReady]
+// and the error of an ended context, which keep their meaning.
+type Source interface {
+	// Height returns the height of the finalized head, 0 at genesis.
+	Height() chain.Height
+	// BlockByHeight returns a finalized block.
+	BlockByHeight(ctx context.Context, h chain.Height) (*Block, bool, error)
+	// BlockByHash returns a finalized block by the digest of its header.
+	BlockByHash(ctx context.Context, hash chain.Hash) (*Block, bool, error)
+	// HeaderByHeight returns the line of a list: it must be much cheaper than
+	// BlockByHeight, because one request may ask for 1,000 of them.
+	HeaderByHeight(ctx context.Context, h chain.Height) (*HeaderLine, bool, error)
+	// BaseFees returns the prices of the next block.
+	BaseFees() FeeQuote
+
+	// Submit judges transaction bodies (without length prefixes) and queues the
+	// accepted ones. It returns one verdict for each body, in order, and keeps
+	// no reference to the slices. An error means that none was judged.
+	Submit(ctx context.Context, bodies [][]byte) ([]Verdict, error)
+	// Wait returns nil when every transaction is in a finalized block and the
+	// context's error when that ends first.
+	Wait(ctx context.Context, hashes []chain.Hash) error
+	// Transaction returns a transaction of a finalized block or of the pool.
+	Transaction(ctx context.Context, hash chain.Hash) (*FoundTx, bool, error)
+	// Receipt returns the receipt of a finalized transaction.
+	Receipt(ctx context.Context, hash chain.Hash) (*FoundReceipt, bool, error)
+	// PoolTx returns a transaction that waits in the pool, or one that was
+	// included lately with state PoolIncluded.
+	PoolTx(ctx context.Context, hash chain.Hash) (*PoolTx, bool, error)
+
+	// Account returns an account at the finalized head.
+	Account(ctx context.Context, addr chain.Address) (*Account, bool, error)
+	// ProveAccount returns the proof of an account, present or absent, against
+	// the state root of the finalized head (resolution 11.32).
+	ProveAccount(ctx context.Context, addr chain.Address) (*AccountProof, error)
+
+	// Faucet sends development funds to addr. It is called on a devnet only.
+	Faucet(ctx context.Context, addr chain.Address) (*Grant, error)
+	// Advance makes blocks empty blocks at once, their timestamps apart by the
+	// block time, and returns the new head. It is called on a devnet only.
+	Advance(ctx context.Context, blocks uint64) (*Advanced, error)
+
+	// Health returns how the node is.
+	Health() Health
+	// Subscribe delivers every block finalized after the call, in order. The
+	// channel buffers depth blocks and is closed when ctx ends or when the
+	// receiver falls further behind; the sender never waits for it.
+	Subscribe(ctx context.Context, depth int) (<-chan *Block, error)
+}
+
+// Block is a finalized block with what the header does not say of its
+// transactions. The server only reads it, so many requests may share one.
+type Block struct {
+	Hash      chain.Hash // digest of the header
+	Block     *chain.Block
+	Txs       []*chain.VerifiedTx // of Block.Txs, in the same order
+	OrderKeys []chain.Hash        // one for each of Txs (resolution 11.41)
+	SizeBytes int                 // of the encoded block
+}
+
+// HeaderLine is what a list shows of a block.
+type HeaderLine struct {
+	Hash      chain.Hash
+	Header    *chain.Header
+	TxCount   int
+	SizeBytes int
+}
+
+// FeeQuote is what a client needs to price a transaction.
+type FeeQuote struct {
+	Height  chain.Height                  // the finalized head
+	Fees    [chain.NumLanes]chain.FeePair // of the block after it
+	MaxTx   chain.Usage                   // protocol maxima of one transaction (resolution 11.33)
+	ChainID uint64
+}
+
+// Verdict is the judgment on one submitted transaction.
+type Verdict struct {
+	Hash    chain.Hash // keccak256 of the body, also of a malformed one
+	Code    Code       // CodeOK if accepted
+	Message string     // says what to do; empty if accepted
+}
+
+// FoundTx is a transaction and where it stands.
+type FoundTx struct {
+	Tx     *chain.VerifiedTx
+	Final  bool
+	Height chain.Height // meaningful if Final
+	Slot   int          // index in the block, meaningful if Final
+}
+
+// FoundReceipt is a receipt and where its transaction stands.
+type FoundReceipt struct {
+	Receipt   *chain.Receipt
+	Height    chain.Height
+	BlockHash chain.Hash
+	Slot      int
+	Reason    string // text of Receipt.Code, empty on success
+}
+
+// PoolState says how far a transaction of the pool is.
+type PoolState string
+
+// States of a pool transaction.
+const (
+	PoolPending  PoolState = "pending"  // may be in the next block
+	PoolQueued   PoolState = "queued"   // waits for an earlier nonce
+	PoolIncluded PoolState = "included" // left the pool for a finalized block
+)
+
+// PoolTx is a transaction of the pool.
+type PoolTx struct {
+	Tx    *chain.VerifiedTx
+	State PoolState
+}
+
+// Account is an account at a height, with what the pool adds to it.
+type Account struct {
+	Nonce       uint64
+	Balance     chain.Wei
+	Spendable   chain.Wei // Balance less what is still vesting (whitepaper §8.3)
+	StorageRoot chain.Hash
+	CodeHash    chain.Hash
+	Height      chain.Height
+	PendingNext uint64 // next nonce behind the sender's transactions in the pool
+}
+
+// AccountProof is a Merkle-Patricia proof in Ethereum's format.
+type AccountProof struct {
+	Height    chain.Height
+	BlockHash chain.Hash
+	StateRoot chain.Hash
+	Value     []byte   // RLP leaf, nil if the account does not exist
+	Nodes     [][]byte // RLP nodes from the root down
+}
+
+// Grant is what the faucet gave.
+type Grant struct {
+	TxHash chain.Hash
+	Amount chain.Wei
+	Final  bool // the transfer is in a finalized block
+}
+
+// Advanced is the head after empty blocks.
+type Advanced struct {
+	Height          chain.Height
+	TimestampMillis uint64
+}
+
+// Health is how the node is.
+type Health struct {
+	Status  string // "ok", "starting", "stopping" or "degraded"
+	Ready   bool   // voting
+	Height  chain.Height
+	View    chain.View
+	ChainID uint64
+	Genesis chain.Hash
+	Version string
+	Devnet  bool
+	Reasons []string // why it is not ok or not ready
+}

@@ -1,0 +1,102 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// submit answers 200 with one verdict for each transaction as soon as the
+// envelope decodes, even if every verdict is a refusal: a batch has no single
+// status.
+func (s *Server) submit(w http.ResponseWriter, r *http.Request, _ []string) error {
+	verdicts, err := s.judge(w, r)
+	if err != nil {
+		return err
+	}
+	reply := SubmitReply{Results: make([]SubmitResult, len(verdicts))}
+	for i, v := range verdicts {
+		reply.Results[i] = submitResult(v)
+	}
+	s.writeJSON(w, http.StatusOK, reply)
+	return nil
+}
+
+// submitWait is submit followed by a wait for the accepted transactions, and
+// for those the node knew already, so that a client may repeat a request whose
+// answer it lost.
+func (s *Server) submitWait(w http.ResponseWriter, r *http.Request, _ []string) error {
+	timeout, err := s.timeoutParam(r)
+	if err != nil {
+		return err
+	}
+	verdicts, err := s.judge(w, r)
+	if err != nil {
+		return err
+	}
+	var awaited []chain.Hash
+	for _, v := range verdicts {
+		if v.Code == CodeOK || v.Code == CodeTxKnown {
+			awaited = append(awaited, v.Hash)
+		}
+	}
+	if len(awaited) > 0 {
+		ctx, cancel := context.WithTimeout(r.Context(), timeout)
+		err = s.source.Wait(ctx, awaited)
+		cancel()
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+	}
+	reply := SubmitWaitReply{Results: make([]SubmitWaitResult, len(verdicts))}
+	for i, v := range verdicts {
+		reply.Results[i].SubmitResult = submitResult(v)
+		if v.Code != CodeOK && v.Code != CodeTxKnown {
+			continue
+		}
+		found, ok, err := s.source.Receipt(r.Context(), v.Hash)
+		if err != nil {
+			return err
+		}
+		if ok {
+			shaped := receiptReply(found)
+			reply.Results[i].Receipt = &shaped
+		}
+	}
+	s.writeJSON(w, http.StatusOK, reply)
+	return nil
+}
+
+// judge reads a submission and has the source judge it.
+func (s *Server) judge(w http.ResponseWriter, r *http.Request) ([]Verdict, error) {
+	if err := checkContentType(r, "application/octet-stream", "application/x-www-form-urlencoded"); err != nil {
+		return nil, err
+	}
+	body, err := readBody(w, r, min(s.cfg.SubmitBytesMax, s.cfg.BodyBytesMax))
+	if err != nil {
+		return nil, err
+	}
+	bodies, err := chain.DecodeWireTxs(body, s.cfg.SubmitTxsMax)
+	if err != nil {
+		return nil, badRequest(CodeBadSubmission,
+			"the body is not 1 to %d transactions, each a u32 big-endian length and a CBOR body: %s",
+			s.cfg.SubmitTxsMax, clip(err.Error()))
+	}
+	verdicts, err := s.source.Submit(r.Context(), bodies)
+	if err != nil {
+		return nil, err
+	}
+	s.Stats.Submitted.Add(uint64(len(bodies)))
+	for _, v := range verdicts {
+		if v.Code == CodeOK {
+			s.Stats.Accepted.Add(1)
+		}
+	}
+	return verdicts, nil
+}
+
+func submitResult(v Verdict) SubmitResult {
+	return SubmitResult{Hash: v.Hash.String(), Accepted: v.Code == CodeOK, Code: v.Code, Message: v.Message}
+}

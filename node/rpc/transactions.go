@@ -1,0 +1,129 @@
+package rpc
+
+import (
+	"net/http"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+func (s *Server) transaction(w http.ResponseWriter, r *http.Request, args []string) error {
+	hash, err := parseHash(args[0])
+	if err != nil {
+		return err
+	}
+	found, ok, err := s.source.Transaction(r.Context(), hash)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return unknownTransaction()
+	}
+	s.writeJSON(w, http.StatusOK, txReply(found))
+	return nil
+}
+
+func unknownTransaction() error {
+	return notFound(CodeUnknownTransaction,
+		"this node knows no such transaction: check the hash, or submit the transaction again")
+}
+
+// receipt answers 404 until the transaction is final, with a code that tells a
+// waiting transaction from an unknown one.
+func (s *Server) receipt(w http.ResponseWriter, r *http.Request, args []string) error {
+	hash, err := parseHash(args[0])
+	if err != nil {
+		return err
+	}
+	found, ok, err := s.source.Receipt(r.Context(), hash)
+	if err != nil {
+		return err
+	}
+	if ok {
+		s.writeJSON(w, http.StatusOK, receiptReply(found))
+		return nil
+	}
+	_, waiting, err := s.source.PoolTx(r.Context(), hash)
+	if err != nil {
+		return err
+	}
+	if waiting {
+		return notFound(CodeReceiptPending, "the transaction is pending: ask again after the next block")
+	}
+	return unknownTransaction()
+}
+
+func (s *Server) poolTx(w http.ResponseWriter, r *http.Request, args []string) error {
+	hash, err := parseHash(args[0])
+	if err != nil {
+		return err
+	}
+	found, ok, err := s.source.PoolTx(r.Context(), hash)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return notFound(CodeNotInPool, "the pool holds no such transaction: GET /transaction/{hash} finds final ones")
+	}
+	s.writeJSON(w, http.StatusOK, PoolTxReply{
+		Hash:   found.Tx.Hash.String(),
+		State:  string(found.State),
+		Lane:   found.Tx.Lane.String(),
+		Sender: found.Tx.Sender.String(),
+		Nonce:  found.Tx.Tx.Nonce,
+	})
+	return nil
+}
+
+func txReply(found *FoundTx) TxReply {
+	tx := found.Tx.Tx
+	reply := TxReply{
+		Hash:           found.Tx.Hash.String(),
+		ChainID:        tx.ChainID,
+		Nonce:          tx.Nonce,
+		Sender:         found.Tx.Sender.String(),
+		Value:          AmountOf(tx.Value),
+		CyclesLimit:    uint64(tx.CyclesLimit),
+		CellsLimit:     uint64(tx.CellsLimit),
+		MaxFeePerCycle: AmountOf(tx.MaxFeePerCycle),
+		MaxFeePerCell:  AmountOf(tx.MaxFeePerCell),
+		TipPerCycle:    AmountOf(tx.TipPerCycle),
+		TipPerCell:     AmountOf(tx.TipPerCell),
+		Payload:        hexOf(tx.Payload),
+		Lane:           found.Tx.Lane.String(),
+		Raw:            hexOf(found.Tx.Body),
+	}
+	if tx.To != nil {
+		to := tx.To.String()
+		reply.To = &to
+	}
+	if found.Final {
+		height, slot := uint64(found.Height), found.Slot
+		reply.BlockHeight, reply.Slot = &height, &slot
+	}
+	return reply
+}
+
+func receiptReply(found *FoundReceipt) ReceiptReply {
+	r := found.Receipt
+	reply := ReceiptReply{
+		TxHash:       r.TxHash.String(),
+		BlockHeight:  uint64(found.Height),
+		BlockHash:    found.BlockHash.String(),
+		Slot:         found.Slot,
+		Lane:         r.Lane.String(),
+		Status:       "failed",
+		Code:         r.Code,
+		RevertReason: found.Reason,
+		CyclesUsed:   uint64(r.CyclesUsed),
+		CellsUsed:    uint64(r.CellsUsed),
+		Fee:          AmountOf(r.Fee),
+		Events:       make([]EventReply, len(r.Events)),
+	}
+	if r.Status == chain.StatusSucceeded {
+		reply.Status = "success"
+	}
+	for i, e := range r.Events {
+		reply.Events[i] = EventReply{Emitter: e.Emitter.String(), Name: e.Name, Data: hexOf(e.Data)}
+	}
+	return reply
+}
