@@ -1,0 +1,273 @@
+package chain
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+)
+
+// Kind is what a transaction is (resolution 11.43).
+type Kind uint8
+
+const (
+	KindTransfer Kind = iota // value to an account without code
+	KindDeploy               // no target: creates an actor
+	KindMessage              // to an actor
+	KindSystem               // an instruction to a system actor
+)
+
+// String returns the kind's name as RPC and docs spell it.
+func (k Kind) String() string {
+	return [...]string{"transfer", "deploy", "message", "system"}[k&3]
+}
+
+// SenderRule says who may send an instruction. A transaction of anyone else is
+// invalid: it never stands in a block, so nobody pays for it (resolution
+// 11.13).
+type SenderRule uint8
+
+const (
+	SenderAnyone         SenderRule = iota
+	SenderRunner                    // a registered runner
+	SenderAssignedRunner            // a runner assigned to the job it names
+	SenderValidator                 // a validator's reward account
+	SenderCandidate                 // who attaches at least the minimum validator stake
+	SenderGovernance                // a member of the governance multisig
+)
+
+// String describes the rule for docs.
+func (r SenderRule) String() string {
+	names := [...]string{"anyone", "registered runner", "runner assigned to the job", "validator", "validator candidate with the minimum stake as value", "governance member"}
+	if int(r) < len(names) {
+		return names[r]
+	}
+	return "unknown"
+}
+
+// CostRule names the entries of [IntrinsicCosts] that a transaction pays.
+type CostRule uint8
+
+const (
+	CostTransfer CostRule = iota
+	CostDeploy
+	CostMessage
+	CostJobSubmit
+	CostTimerSchedule
+	CostHeartbeat
+	CostInstruction // any other instruction: as much as a message
+)
+
+// ArgType is the form of one argument in a payload.
+type ArgType uint8
+
+const (
+	ArgUint    ArgType = iota // unsigned integer
+	ArgBool                   // true or false
+	ArgText                   // text string
+	ArgBytes                  // byte string of any length
+	ArgAddress                // 20 bytes
+	ArgHash                   // 32 bytes
+	ArgList                   // array, judged by execution
+	ArgMap                    // map, judged by execution
+	ArgAny                    // any item, judged by execution
+)
+
+// String returns the type's name for docs.
+func (a ArgType) String() string {
+	names := [...]string{"uint", "bool", "text", "bytes", "address", "hash", "list", "map", "any"}
+	if int(a) < len(names) {
+		return names[a]
+	}
+	return "unknown"
+}
+
+// Arg is one argument of an instruction. An optional one may be null.
+type Arg struct {
+	Name     string
+	Type     ArgType
+	Optional bool
+}
+
+// InstructionSpec is one row of the table of everything a transaction can be.
+type InstructionSpec struct {
+	Kind       Kind
+	Name       string
+	To         Address // of the system actor; zero for the other kinds
+	Opcode     uint64  // first element of the payload; 0 for the other kinds
+	Args       []Arg   // elements of the payload after the opcode
+	Lane       LaneID
+	Sender     SenderRule
+	Cost       CostRule
+	Executable bool // false: this version's execution refuses it
+	Note       string
+}
+
+// Instruction is a transaction as the table sees it.
+type Instruction struct {
+	InstructionSpec
+	PayloadBytes int // length of the payload, each byte of which costs cells
+}
+
+// Reasons for which a transaction is nothing the table has. Such a transaction
+// is invalid (whitepaper §2.2e).
+var (
+	// ErrReservedAddress means value sent to a system actor that takes none:
+	// only the Treasury accepts plain transfers (resolution 4.4).
+	ErrReservedAddress = errors.New("plain transfer to a reserved address")
+	// ErrPayload means a payload that is not the array its place requires.
+	ErrPayload = errors.New("payload does not decode")
+)
+
+// UnknownInstructionError reports an opcode that its target does not have.
+type UnknownInstructionError struct {
+	To     Address
+	Opcode uint64
+}
+
+func (e *UnknownInstructionError) Error() string {
+	return fmt.Sprintf("no instruction %d at %s", e.Opcode, e.To)
+}
+
+// Classify says what the transaction is, from its target and payload alone
+// (resolution 11.43). Whether a plain target has code is a question to the
+// state, so it answers transfer there: see [Instruction.WithCode]. It decodes
+// the payload of deployments and system instructions as far as the types of
+// the arguments; ErrPayload and [*UnknownInstructionError] make the
+// transaction invalid.
+func (t *Tx) Classify() (Instruction, error) {
+	switch {
+	case t.To == nil:
+		r := cbor.NewReader(t.Payload)
+		spec := deploySpec
+		if err := r.ArrayOf(len(spec.Args)); err != nil {
+			return Instruction{}, payloadError(spec.Name, err)
+		}
+		return t.instruction(spec, &r)
+	case !t.To.IsSystem():
+		return Instruction{transferSpec, len(t.Payload)}, nil
+	case len(t.Payload) > 0:
+		return t.classifySystem()
+	case *t.To == AddrTreasury:
+		return Instruction{transferSpec, 0}, nil
+	default:
+		return Instruction{}, ErrReservedAddress
+	}
+}
+
+func (t *Tx) classifySystem() (Instruction, error) {
+	r := cbor.NewReader(t.Payload)
+	n, err := r.Array(math.MaxInt)
+	if err != nil {
+		return Instruction{}, payloadError("instruction", err)
+	}
+	if n == 0 {
+		return Instruction{}, payloadError("instruction", cbor.ErrWrongLength)
+	}
+	opcode, err := r.Uint()
+	if err != nil {
+		return Instruction{}, payloadError("opcode", err)
+	}
+	spec, ok := lookupInstruction(*t.To, opcode)
+	if !ok {
+		return Instruction{}, &UnknownInstructionError{To: *t.To, Opcode: opcode}
+	}
+	if n != 1+len(spec.Args) {
+		return Instruction{}, payloadError(spec.Name, cbor.ErrWrongLength)
+	}
+	return t.instruction(spec, &r)
+}
+
+// instruction checks that r stands before exactly the arguments of spec.
+func (t *Tx) instruction(spec InstructionSpec, r *cbor.Reader) (Instruction, error) {
+	for _, arg := range spec.Args {
+		if err := arg.skip(r); err != nil {
+			return Instruction{}, payloadError(spec.Name+"."+arg.Name, err)
+		}
+	}
+	if err := r.End(); err != nil {
+		return Instruction{}, payloadError(spec.Name, err)
+	}
+	return Instruction{spec, len(t.Payload)}, nil
+}
+
+func payloadError(place string, err error) error {
+	return fmt.Errorf("%w: %s: %w", ErrPayload, place, err)
+}
+
+// skip reads one argument and drops it.
+func (a Arg) skip(r *cbor.Reader) error {
+	if a.Optional && r.Null() {
+		return nil
+	}
+	probe := *r // lists and maps are looked at, then skipped whole
+	var err error
+	switch a.Type {
+	case ArgUint:
+		_, err = r.Uint()
+	case ArgBool:
+		_, err = r.Bool()
+	case ArgText:
+		_, err = r.Text(MaxTxBytes)
+	case ArgBytes:
+		_, err = r.Bytes(MaxTxBytes)
+	case ArgAddress:
+		err = r.BytesInto(new(Address)[:])
+	case ArgHash:
+		err = r.BytesInto(new(Hash)[:])
+	case ArgList:
+		if _, err = probe.Array(MaxTxBytes); err == nil {
+			_, err = r.Raw(cbor.DefaultLimits())
+		}
+	case ArgMap:
+		if _, err = probe.Map(MaxTxBytes); err == nil {
+			_, err = r.Raw(cbor.DefaultLimits())
+		}
+	default:
+		_, err = r.Raw(cbor.DefaultLimits())
+	}
+	return err
+}
+
+// WithCode returns the instruction for a target that has code: what looked
+// like a transfer is then a message to an actor. It changes nothing else.
+func (i Instruction) WithCode(hasCode bool) Instruction {
+	if hasCode && i.Kind == KindTransfer {
+		i.InstructionSpec = messageSpec
+	}
+	return i
+}
+
+// Intrinsic returns what the transaction pays before anything of it runs
+// (whitepaper §17.2): the cycles of its cost rule, and cells for every payload
+// byte. The source of a deployment is part of its payload, so the table's
+// code_size is in the payload's length. A sum above 64 bits saturates, which
+// no limit can cover.
+func (i Instruction) Intrinsic(c *IntrinsicCosts) Usage {
+	var u Usage
+	switch i.Cost {
+	case CostTransfer:
+		u.Cycles = c.TransferCycles
+	case CostDeploy:
+		u.Cycles = c.DeployCycles
+	case CostMessage:
+		u.Cycles = c.MessageCycles
+	case CostJobSubmit:
+		u.Cycles = c.JobSubmitCycles
+	case CostTimerSchedule:
+		u.Cycles, u.Cells = c.TimerScheduleCycles, c.TimerScheduleCells
+	case CostHeartbeat:
+		u.Cycles = c.HeartbeatCycles
+	default:
+		u.Cycles = c.InstructionCycles
+	}
+	high, payload := bits.Mul64(uint64(i.PayloadBytes), uint64(c.PayloadByteCells))
+	sum, carry := bits.Add64(payload, uint64(u.Cells), 0)
+	if high != 0 || carry != 0 {
+		sum = math.MaxUint64
+	}
+	u.Cells = Cells(sum)
+	return u
+}

@@ -1,0 +1,118 @@
+package chain
+
+import "slices"
+
+// This file is the table of everything a transaction can be: resolution 11.12
+// wants every (to, opcode) in one place. docs/transactions.md is generated from
+// it.
+//
+// The numbers 10-20, 30-35, 41, 43 and 45-50 are those of the public tables
+// (CIP-2 §7.2, CIP-20 and the deployed node); 1-9 and 90-95 are ours. No number
+// is used at two addresses, so a log line with an opcode is unambiguous.
+
+// transferSpec, deploySpec and messageSpec are the rows that have no opcode.
+var (
+	transferSpec = InstructionSpec{
+		Kind: KindTransfer, Name: "transfer", Lane: LaneUser, Cost: CostTransfer, Executable: true,
+		Note: "target has no code; any payload is a memo",
+	}
+	deploySpec = InstructionSpec{
+		Kind: KindDeploy, Name: "deploy", Lane: LaneUser, Cost: CostDeploy,
+		Args: []Arg{{"source", ArgBytes, false}, {"salt", ArgBytes, false}, {"manifest", ArgAny, false}, {"init", ArgAny, true}},
+		Note: "no target; the payload is the array of the arguments",
+	}
+	messageSpec = InstructionSpec{
+		Kind: KindMessage, Name: "message", Lane: LaneUser, Cost: CostMessage,
+		Note: "target has code; the actor's handler reads the payload",
+	}
+)
+
+// systemInstructions holds the rows with an opcode, by address and opcode.
+var systemInstructions = []InstructionSpec{
+	// Runner Registry (CIP-2 §4, CIP-11 §8.3).
+	system(AddrRunnerRegistry, 1, "runner_register").args(Arg{"max_job_value", ArgUint, false}, Arg{"rate_card", ArgMap, false}, Arg{"capabilities", ArgMap, false}, Arg{"entitlements", ArgMap, false}, Arg{"endpoint", ArgText, false}).note("the value is the stake"),
+	system(AddrRunnerRegistry, 2, "runner_heartbeat").in(LaneRunner, SenderRunner).costs(CostHeartbeat),
+	system(AddrRunnerRegistry, 3, "runner_update").in(LaneUser, SenderRunner).args(Arg{"rate_card", ArgMap, false}, Arg{"capabilities", ArgMap, false}, Arg{"entitlements", ArgMap, false}, Arg{"endpoint", ArgText, false}).note("any value adds to the stake"),
+	system(AddrRunnerRegistry, 4, "runner_deregister").in(LaneUser, SenderRunner),
+	system(AddrRunnerRegistry, 90, "presence_certificate").in(LaneRunner, SenderRunner).args(Arg{"runner", ArgAddress, false}, Arg{"height", ArgUint, false}, Arg{"receipts", ArgList, false}),
+
+	// Job Dispatcher (CIP-2 §3; resolution 11.5).
+	system(AddrJobDispatcher, 5, "job_submit").costs(CostJobSubmit).args(Arg{"spec", ArgMap, false}, Arg{"terms", ArgMap, false}).note("JobSpecV1 and JobTermsV1; the value is the escrow"),
+	system(AddrJobDispatcher, 6, "job_cancel").args(Arg{"job_id", ArgHash, false}),
+
+	// Result Verifier (CIP-2 §8; resolutions 11.1, 11.29).
+	system(AddrResultVerifier, 7, "result_commit").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"commitment", ArgHash, false}),
+	system(AddrResultVerifier, 8, "result_reveal").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"result", ArgBytes, false}, Arg{"runner_sig", ArgBytes, false}),
+	system(AddrResultVerifier, 9, "result_submit").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"reveals", ArgList, false}).note("the aggregator's reveals of several runners"),
+
+	// Entitlement Registry (CIP-2 §7.2).
+	system(AddrEntitlements, 30, "entitlement_grant").args(Arg{"grantee", ArgAddress, false}, Arg{"scope", ArgBytes, false}, Arg{"action", ArgBytes, false}, Arg{"constraints", ArgBytes, false}),
+	system(AddrEntitlements, 31, "entitlement_revoke").args(Arg{"entitlement_id", ArgHash, false}),
+	system(AddrEntitlements, 32, "entitlement_delegate").args(Arg{"entitlement_id", ArgHash, false}, Arg{"delegatee", ArgAddress, false}, Arg{"constraints", ArgBytes, false}),
+	system(AddrEntitlements, 33, "entitlement_create_role").args(Arg{"name", ArgBytes, false}, Arg{"scopes", ArgBytes, false}, Arg{"actions", ArgBytes, false}, Arg{"constraints", ArgBytes, false}),
+	system(AddrEntitlements, 34, "entitlement_assign_role").args(Arg{"role_id", ArgHash, false}, Arg{"assignee", ArgAddress, false}),
+	system(AddrEntitlements, 35, "entitlement_revoke_role").args(Arg{"role_id", ArgHash, false}, Arg{"assignee", ArgAddress, false}),
+
+	// Governance (resolution 11.11).
+	system(AddrGovernance, 45, "governance_propose").in(LaneSystem, SenderGovernance).args(Arg{"action", ArgList, false}, Arg{"emergency", ArgBool, false}),
+	system(AddrGovernance, 46, "governance_approve").in(LaneSystem, SenderGovernance).args(Arg{"proposal_id", ArgHash, false}),
+	system(AddrGovernance, 47, "governance_execute").in(LaneSystem, SenderGovernance).args(Arg{"proposal_id", ArgHash, false}),
+
+	// Tokens (resolution 11.46; operations of CIP-20).
+	system(AddrTokens, 10, "token_create").args(Arg{"name", ArgText, false}, Arg{"symbol", ArgText, false}, Arg{"decimals", ArgUint, false}, Arg{"initial_supply", ArgUint, false}, Arg{"max_supply", ArgUint, true}, Arg{"hooks", ArgAddress, true}),
+	system(AddrTokens, 11, "token_transfer").args(Arg{"token_id", ArgHash, false}, Arg{"to", ArgAddress, false}, Arg{"amount", ArgUint, false}),
+	system(AddrTokens, 12, "token_transfer_from").args(Arg{"token_id", ArgHash, false}, Arg{"from", ArgAddress, false}, Arg{"to", ArgAddress, false}, Arg{"amount", ArgUint, false}),
+	system(AddrTokens, 13, "token_approve").args(Arg{"token_id", ArgHash, false}, Arg{"spender", ArgAddress, false}, Arg{"amount", ArgUint, false}),
+	system(AddrTokens, 14, "token_mint").args(Arg{"token_id", ArgHash, false}, Arg{"to", ArgAddress, false}, Arg{"amount", ArgUint, false}),
+	system(AddrTokens, 15, "token_burn").args(Arg{"token_id", ArgHash, false}, Arg{"amount", ArgUint, false}),
+	system(AddrTokens, 16, "token_freeze").args(Arg{"token_id", ArgHash, false}, Arg{"account", ArgAddress, false}),
+	system(AddrTokens, 17, "token_unfreeze").args(Arg{"token_id", ArgHash, false}, Arg{"account", ArgAddress, false}),
+	system(AddrTokens, 18, "token_transfer_ownership").args(Arg{"token_id", ArgHash, false}, Arg{"owner", ArgAddress, true}),
+	system(AddrTokens, 19, "token_set_hooks").args(Arg{"token_id", ArgHash, false}, Arg{"hooks", ArgAddress, true}),
+	system(AddrTokens, 20, "token_batch_transfer").args(Arg{"token_id", ArgHash, false}, Arg{"transfers", ArgList, false}),
+
+	// Staking (whitepaper §7; resolutions 11.2, 11.3, 11.43).
+	system(AddrStaking, 91, "validator_register").in(LaneSystem, SenderCandidate).args(Arg{"peer_key", ArgHash, false}, Arg{"bls_key", ArgBytes, false}, Arg{"bls_possession", ArgBytes, false}, Arg{"reward_address", ArgAddress, false}).note("the value is the stake"),
+	system(AddrStaking, 92, "validator_exit").in(LaneSystem, SenderValidator),
+	system(AddrStaking, 93, "validator_unjail").in(LaneSystem, SenderValidator),
+	system(AddrStaking, 94, "evidence_submit").in(LaneSystem, SenderValidator).args(Arg{"first", ArgBytes, false}, Arg{"second", ArgBytes, false}).note("two conflicting signed votes of one validator"),
+
+	// Actors and their timers, by their owners.
+	system(AddrActors, 41, "actor_fund").args(Arg{"actor", ArgAddress, false}).note("the value goes to the actor without a message"),
+	system(AddrActors, 43, "actor_upgrade").args(Arg{"actor", ArgAddress, false}, Arg{"source", ArgBytes, false}, Arg{"manifest", ArgAny, false}).note("system deployers only (resolution 8.2)"),
+	system(AddrActors, 48, "timer_cancel").args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}),
+	system(AddrActors, 49, "timer_config").args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"config", ArgMap, false}),
+	system(AddrActors, 50, "timer_extend").args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"until_height", ArgUint, false}),
+	system(AddrActors, 95, "timer_schedule").costs(CostTimerSchedule).args(Arg{"actor", ArgAddress, false}, Arg{"height", ArgUint, false}, Arg{"interval", ArgUint, true}, Arg{"handler", ArgText, false}, Arg{"payload", ArgBytes, false}),
+}
+
+// system starts a row: a user-lane instruction that anyone may send at the
+// price of a message.
+func system(to Address, opcode uint64, name string) InstructionSpec {
+	return InstructionSpec{Kind: KindSystem, Name: name, To: to, Opcode: opcode, Lane: LaneUser, Cost: CostInstruction}
+}
+
+func (s InstructionSpec) args(args ...Arg) InstructionSpec { s.Args = args; return s }
+func (s InstructionSpec) costs(c CostRule) InstructionSpec { s.Cost = c; return s }
+func (s InstructionSpec) note(text string) InstructionSpec { s.Note = text; return s }
+func (s InstructionSpec) in(l LaneID, r SenderRule) InstructionSpec {
+	s.Lane, s.Sender = l, r
+	return s
+}
+
+// InstructionTable returns every row: the kinds without an opcode, then the
+// system instructions grouped by address.
+func InstructionTable() []InstructionSpec {
+	return slices.Concat([]InstructionSpec{transferSpec, messageSpec, deploySpec}, systemInstructions)
+}
+
+// lookupInstruction returns the row of an opcode at an address. The table is
+// short and its transactions are the rarer ones, so it is searched in order.
+func lookupInstruction(to Address, opcode uint64) (InstructionSpec, bool) {
+	for i := range systemInstructions {
+		if s := &systemInstructions[i]; s.Opcode == opcode && s.To == to {
+			return *s, true
+		}
+	}
+	return InstructionSpec{}, false
+}
