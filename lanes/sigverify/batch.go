@@ -1,0 +1,142 @@
+package sigverify
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+)
+
+// batch is a number of bodies on their way through one worker, and the scratch
+// space for it. After verify, exactly one of txs[i] and errs[i] is set.
+type batch struct {
+	bodies [][]byte
+	hashes [][32]byte
+	txs    []*chain.VerifiedTx
+	errs   []error
+
+	// The bodies whose signature is to be checked: their place in the batch, and
+	// the kernel's arguments.
+	places    []int
+	preimages []byte // what the senders signed, one after another
+	ends      []int  // end of each in preimages
+	messages  [][]byte
+	digests   [][32]byte
+	sigs      []secp256k1.Signature
+	recovered []secp256k1.Recovered
+}
+
+// reset empties the batch and drops what it points to.
+func (b *batch) reset() {
+	clear(b.bodies)
+	clear(b.txs)
+	clear(b.errs)
+	b.bodies, b.txs, b.errs = b.bodies[:0], b.txs[:0], b.errs[:0]
+}
+
+// verify decides every body of the batch.
+func (p *Pipeline) verify(b *batch) {
+	start := time.Now()
+	b.txs = append(b.txs[:0], make([]*chain.VerifiedTx, len(b.bodies))...)
+	b.errs = append(b.errs[:0], make([]error, len(b.bodies))...)
+	b.hash()
+	known := p.known.find(b.hashes, b.txs)
+	p.Stats.Known.Add(uint64(known))
+	b.parse()
+	p.Stats.Malformed.Add(uint64(len(b.bodies) - known - len(b.places)))
+	parsed := time.Now()
+	p.Stats.ParseNanos.Add(uint64(parsed.Sub(start)))
+
+	if len(b.places) == 0 {
+		return
+	}
+	forged := b.recover()
+	p.known.add(b.txs)
+	p.Stats.Forged.Add(uint64(forged))
+	p.Stats.Recovered.Add(uint64(len(b.places) - forged))
+	p.Stats.RecoverNanos.Add(uint64(time.Since(parsed)))
+}
+
+// hash computes the hash of every body that is not too long; the hash of one
+// that is stays zero, which no transaction has.
+func (b *batch) hash() {
+	for i, body := range b.bodies {
+		if len(body) > chain.MaxTxBytes {
+			b.errs[i] = &SizeError{Bytes: len(body), Max: chain.MaxTxBytes}
+			b.bodies[i] = nil
+		}
+	}
+	b.hashes = append(b.hashes[:0], make([][32]byte, len(b.bodies))...)
+	keccak.SumMany(b.bodies, b.hashes)
+	for i := range b.errs {
+		if b.errs[i] != nil {
+			b.hashes[i] = [32]byte{}
+		}
+	}
+}
+
+// parse decodes what is neither known nor refused yet and lines it up for
+// recovery. A transaction is decoded from a copy of its body: what is kept must
+// not hold on to the request or block that it came in.
+func (b *batch) parse() {
+	b.places, b.preimages, b.ends, b.sigs = b.places[:0], b.preimages[:0], b.ends[:0], b.sigs[:0]
+	for i := range b.bodies {
+		if b.txs[i] != nil || b.errs[i] != nil {
+			continue
+		}
+		tx, err := parse(bytes.Clone(b.bodies[i]))
+		if err != nil {
+			b.errs[i] = err
+			continue
+		}
+		tx.Hash = b.hashes[i]
+		b.txs[i] = tx
+		b.places = append(b.places, i)
+		b.preimages = chain.AppendSigningBytes(b.preimages, tx.Body, true)
+		b.ends = append(b.ends, len(b.preimages))
+		sig := tx.Tx.Signature
+		b.sigs = append(b.sigs, secp256k1.Signature{R: sig.R, S: sig.S, YParity: sig.YParity})
+	}
+}
+
+// parse reads one body and finds its lane. Hash and Sender are still missing.
+func parse(body []byte) (*chain.VerifiedTx, error) {
+	tx, err := chain.DecodeTx(body)
+	if err != nil {
+		return nil, fmt.Errorf("decode transaction: %w", err)
+	}
+	if tx.Signature == nil {
+		return nil, chain.ErrUnsigned
+	}
+	in, err := tx.Classify()
+	if err != nil {
+		return nil, fmt.Errorf("classify transaction: %w", err)
+	}
+	return &chain.VerifiedTx{Tx: tx, Body: body, Lane: in.Lane}, nil
+}
+
+// recover fills in the senders and returns how many signatures were refused.
+func (b *batch) recover() (forged int) {
+	b.messages = b.messages[:0]
+	start := 0
+	for _, end := range b.ends { // only now: appending may have moved preimages
+		b.messages = append(b.messages, b.preimages[start:end])
+		start = end
+	}
+	b.digests = append(b.digests[:0], make([][32]byte, len(b.places))...)
+	keccak.SumMany(b.messages, b.digests)
+	b.recovered = append(b.recovered[:0], make([]secp256k1.Recovered, len(b.places))...)
+	secp256k1.RecoverMany(b.digests, b.sigs, b.recovered)
+	for k, i := range b.places {
+		if err := b.recovered[k].Err; err != nil {
+			b.txs[i], b.errs[i] = nil, fmt.Errorf("signature: %w", err)
+			forged++
+			continue
+		}
+		b.txs[i].Sender = b.recovered[k].Address
+	}
+	return forged
+}

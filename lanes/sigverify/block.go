@@ -1,0 +1,81 @@
+package sigverify
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// VerifyBlock checks the bodies of a proposed block and returns its
+// transactions in the same order. Known ones come from the sender cache, the
+// others are verified on up to Workers goroutines of this call, beside the
+// queue: a flood of submissions does not delay a vote.
+//
+// A *TxError is a verdict on the block and names its first bad transaction.
+// Any other error is ctx's. VerifyBlock does not need Run.
+func (p *Pipeline) VerifyBlock(ctx context.Context, bodies [][]byte) ([]*chain.VerifiedTx, error) {
+	p.Stats.BlockTxs.Add(uint64(len(bodies)))
+	run := &blockRun{p: p, bodies: bodies, txs: make([]*chain.VerifiedTx, len(bodies))}
+	chunks := (len(bodies) + p.cfg.BatchTxs - 1) / p.cfg.BatchTxs
+	var helpers sync.WaitGroup
+	for range min(chunks, p.cfg.Workers) - 1 {
+		helpers.Go(func() { run.work(ctx) })
+	}
+	run.work(ctx)
+	helpers.Wait()
+	if run.bad != nil {
+		return nil, run.bad
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return run.txs, nil
+}
+
+// blockRun is one call of VerifyBlock. Its workers take chunks of BatchTxs
+// bodies in ascending order and stop after the first bad one. Every chunk below
+// a bad one has then been taken too, and is finished, so the first bad
+// transaction of the block is found whatever the schedule.
+type blockRun struct {
+	p      *Pipeline
+	bodies [][]byte
+	txs    []*chain.VerifiedTx
+	next   atomic.Int64 // chunk to take
+	failed atomic.Bool
+
+	mu  sync.Mutex // guards bad
+	bad *TxError
+}
+
+func (r *blockRun) work(ctx context.Context) {
+	size := r.p.cfg.BatchTxs
+	var b batch
+	for ctx.Err() == nil && !r.failed.Load() {
+		first := (int(r.next.Add(1)) - 1) * size
+		if first >= len(r.bodies) {
+			return
+		}
+		b.bodies = append(b.bodies[:0], r.bodies[first:min(first+size, len(r.bodies))]...)
+		r.p.verify(&b)
+		copy(r.txs[first:], b.txs)
+		for i, err := range b.errs {
+			if err != nil {
+				r.report(&TxError{Index: first + i, Hash: b.hashes[i], Err: err})
+				break
+			}
+		}
+		b.reset()
+	}
+}
+
+// report keeps the error with the lowest index.
+func (r *blockRun) report(e *TxError) {
+	r.failed.Store(true)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.bad == nil || e.Index < r.bad.Index {
+		r.bad = e
+	}
+}
