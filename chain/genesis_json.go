@@ -1,0 +1,201 @@
+package chain
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// genesisText is a [Genesis] as its file spells it.
+type genesisText struct {
+	Name            string           `json:"name"`
+	ChainID         uint64           `json:"chain_id"`
+	Devnet          bool             `json:"devnet"`
+	TimestampMillis uint64           `json:"timestamp_ms"`
+	Supply          Wei              `json:"supply"`
+	Beacon          Hash             `json:"beacon"`
+	GroupKey        point2           `json:"group_key"`
+	Polynomial      []point2         `json:"polynomial"`
+	Validators      []validatorText  `json:"validators"`
+	Allocations     []allocationText `json:"allocations"`
+	SystemActors    []actorText      `json:"system_actors"`
+	Params          Params           `json:"params"`
+}
+
+type validatorText struct {
+	PeerKey       PeerKey `json:"peer_key"`
+	BLSKey        point2  `json:"bls_key"`
+	BLSPossession point1  `json:"bls_possession"`
+	ShareIndex    uint32  `json:"share_index"`
+	PublicShare   point2  `json:"public_share"`
+	Stake         Wei     `json:"stake"`
+	RewardAddress Address `json:"reward_address"`
+}
+
+type allocationText struct {
+	Name    string       `json:"name"`
+	Address Address      `json:"address"`
+	Amount  Wei          `json:"amount"`
+	Bucket  string       `json:"bucket"`
+	Vesting *vestingText `json:"vesting,omitempty"`
+}
+
+type vestingText struct {
+	StartHeight    Height `json:"start_height"`
+	CliffBlocks    uint64 `json:"cliff_blocks"`
+	DurationBlocks uint64 `json:"duration_blocks"`
+}
+
+type actorText struct {
+	Name    string  `json:"name"`
+	Address Address `json:"address"`
+}
+
+// text returns g as its file spells it, with every list present.
+func (g *Genesis) text() *genesisText {
+	t := &genesisText{
+		Name: g.Name, ChainID: g.ChainID, Devnet: g.Devnet, TimestampMillis: g.TimestampMillis,
+		Supply: g.Supply, Beacon: g.Beacon, GroupKey: point2(g.GroupKey), Params: g.Params,
+		Polynomial:   make([]point2, 0, len(g.Polynomial)),
+		Validators:   make([]validatorText, 0, len(g.Validators)),
+		Allocations:  make([]allocationText, 0, len(g.Allocations)),
+		SystemActors: make([]actorText, 0, len(g.SystemActors)),
+	}
+	for _, p := range g.Polynomial {
+		t.Polynomial = append(t.Polynomial, point2(p))
+	}
+	for _, v := range g.Validators {
+		t.Validators = append(t.Validators, validatorText{
+			v.PeerKey, point2(v.BLSKey), point1(v.BLSPossession), v.ShareIndex, point2(v.PublicShare), v.Stake, v.RewardAddress,
+		})
+	}
+	for _, a := range g.Allocations {
+		t.Allocations = append(t.Allocations, allocationText{a.Name, a.Address, a.Amount, a.Bucket, (*vestingText)(a.Vesting)})
+	}
+	for _, a := range g.SystemActors {
+		t.SystemActors = append(t.SystemActors, actorText(a))
+	}
+	t.Params.fillLists()
+	return t
+}
+
+// fillLists replaces nil by empty lists, so that both write the same.
+func (p *Params) fillLists() {
+	if p.InflationBasisPoints == nil {
+		p.InflationBasisPoints = []InflationStep{}
+	}
+	if p.Governance.Members == nil {
+		p.Governance.Members = []Address{}
+	}
+	for _, list := range []*[]string{&p.Actor.ExtraImports, &p.Regions, &p.TEETypes} {
+		if *list == nil {
+			*list = []string{}
+		}
+	}
+}
+
+func (t *genesisText) genesis() *Genesis {
+	g := &Genesis{
+		Name: t.Name, ChainID: t.ChainID, Devnet: t.Devnet, TimestampMillis: t.TimestampMillis,
+		Supply: t.Supply, Beacon: t.Beacon, GroupKey: t.GroupKey, Params: t.Params,
+	}
+	for _, p := range t.Polynomial {
+		g.Polynomial = append(g.Polynomial, p)
+	}
+	for _, v := range t.Validators {
+		g.Validators = append(g.Validators, Validator{
+			v.PeerKey, v.BLSKey, v.BLSPossession, v.ShareIndex, v.PublicShare, v.Stake, v.RewardAddress,
+		})
+	}
+	for _, a := range t.Allocations {
+		g.Allocations = append(g.Allocations, Allocation{a.Name, a.Address, a.Amount, a.Bucket, (*Vesting)(a.Vesting)})
+	}
+	for _, a := range t.SystemActors {
+		g.SystemActors = append(g.SystemActors, SystemActor(a))
+	}
+	return g
+}
+
+// MarshalJSON writes the canonical document as files keep it: every field in a
+// fixed order, amounts as decimal strings, indented, with a final newline.
+func (g *Genesis) MarshalJSON() ([]byte, error) {
+	b, err := json.MarshalIndent(g.text(), "", "  ")
+	return append(b, '\n'), err
+}
+
+// ErrGenesisSize means that a genesis file is larger than [MaxGenesisBytes].
+var ErrGenesisSize = errors.New("genesis file is too large")
+
+// ParseGenesis reads a complete genesis file. It is strict: every field must be
+// there exactly once, no other may, and nothing follows the document. Errors
+// name the field by its path in the file.
+func ParseGenesis(b []byte) (*Genesis, error) {
+	g, err := parseGenesis(b)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.Check(); err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	return g, nil
+}
+
+// ParseGenesisTemplate reads a genesis file whose validators are still to be
+// filled in by [Genesis.Complete]. It is as strict as [ParseGenesis].
+func ParseGenesisTemplate(b []byte) (*Genesis, error) {
+	g, err := parseGenesis(b)
+	if err != nil {
+		return nil, err
+	}
+	if err := g.CheckTemplate(); err != nil {
+		return nil, fmt.Errorf("genesis template: %w", err)
+	}
+	return g, nil
+}
+
+func parseGenesis(b []byte) (*Genesis, error) {
+	if len(b) > MaxGenesisBytes {
+		return nil, fmt.Errorf("%w: %d bytes, want at most %d", ErrGenesisSize, len(b), MaxGenesisBytes)
+	}
+	doc, err := parseDocument(b)
+	if err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	var t genesisText
+	if err := json.Unmarshal(b, &t); err != nil {
+		return nil, fmt.Errorf("genesis: %w", nameField(err, doc))
+	}
+	g := t.genesis()
+	if err := sameFields(doc, g.document(), ""); err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	return g, nil
+}
+
+// nameField says in the file's words which field a decoding error is about.
+func nameField(err error, doc *document) error {
+	var mismatch *json.UnmarshalTypeError
+	if errors.As(err, &mismatch) {
+		return fmt.Errorf("%s: %s does not fit there", mismatch.Field, mismatch.Value)
+	}
+	var bad *TextError
+	if errors.As(err, &bad) {
+		if path, ok := doc.find(bad.Text, ""); ok {
+			return fmt.Errorf("%s: %w", path, bad)
+		}
+	}
+	return err
+}
+
+// document returns the canonical document of g.
+func (g *Genesis) document() *document {
+	b, err := json.Marshal(g.text())
+	if err != nil {
+		panic(fmt.Sprintf("bug: genesis does not marshal: %v", err)) // plain fields only
+	}
+	doc, err := parseDocument(b)
+	if err != nil {
+		panic(fmt.Sprintf("bug: marshalled genesis does not parse: %v", err))
+	}
+	return doc
+}
