@@ -21,8 +21,8 @@ func (s *Server) account(w http.ResponseWriter, r *http.Request, args []string) 
 	s.writeJSON(w, http.StatusOK, AccountReply{
 		Address:     addr.String(),
 		Nonce:       a.Nonce,
-		Balance:     AmountOf(a.Balance),
-		Spendable:   AmountOf(a.Spendable),
+		Balance:     a.Balance,
+		Spendable:   a.Spendable,
 		StorageRoot: a.StorageRoot.String(),
 		CodeHash:    a.CodeHash.String(),
 		Height:      uint64(a.Height),

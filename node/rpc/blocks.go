@@ -17,8 +17,8 @@ func (s *Server) baseFee(w http.ResponseWriter, _ *http.Request, _ []string) err
 	user := q.Fees[chain.LaneUser]
 	s.writeJSON(w, http.StatusOK, BaseFeeReply{
 		Height:  uint64(q.Height),
-		Cycle:   AmountOf(user.PerCycle),
-		Cell:    AmountOf(user.PerCell),
+		Cycle:   user.PerCycle,
+		Cell:    user.PerCell,
 		Lanes:   lanesOf(q.Fees, feeReply),
 		MaxTx:   usageReply(q.MaxTx),
 		ChainID: q.ChainID,
@@ -177,7 +177,7 @@ func lanesOf[V, R any](values [chain.NumLanes]V, shape func(V) R) map[string]R {
 }
 
 func feeReply(p chain.FeePair) FeeReply {
-	return FeeReply{Cycle: AmountOf(p.PerCycle), Cell: AmountOf(p.PerCell)}
+	return FeeReply{Cycle: p.PerCycle, Cell: p.PerCell}
 }
 
 func usageReply(u chain.Usage) UsageReply {

@@ -91,7 +91,7 @@ func (s *Server) faucet(w http.ResponseWriter, r *http.Request, _ []string) erro
 		Status:    "accepted",
 		Finality:  finality,
 		TxHash:    grant.TxHash.String(),
-		Amount:    AmountOf(grant.Amount),
+		Amount:    grant.Amount,
 		AmountCBY: FormatCBY(grant.Amount),
 	})
 	return nil

@@ -1,8 +1,11 @@
 package rpc
 
+import "github.com/cowboy-foundation/cowboy/chain"
+
 // The JSON shapes of the API. Amounts are decimal strings because balances
-// exceed 2^53 (resolution 11.37, see [Amount]); heights, nonces and meters are
-// numbers; hashes and addresses are 0x-prefixed lower-case hex.
+// exceed 2^53; readers accept numbers too (resolution 11.37, [chain.Wei] does
+// both). Heights, nonces and meters are numbers; hashes and addresses are
+// 0x-prefixed lower-case hex.
 
 // HeightReply answers GET /height.
 type HeightReply struct {
@@ -11,16 +14,16 @@ type HeightReply struct {
 
 // FeeReply is one price pair.
 type FeeReply struct {
-	Cycle Amount `json:"cycle"`
-	Cell  Amount `json:"cell"`
+	Cycle chain.Wei `json:"cycle"`
+	Cell  chain.Wei `json:"cell"`
 }
 
 // BaseFeeReply answers GET /basefee: the User lane's pair, and every lane by
 // name (resolution 11.26). The fees are those of the next block.
 type BaseFeeReply struct {
 	Height  uint64              `json:"height"`
-	Cycle   Amount              `json:"basefee_cycle"`
-	Cell    Amount              `json:"basefee_cell"`
+	Cycle   chain.Wei           `json:"basefee_cycle"`
+	Cell    chain.Wei           `json:"basefee_cell"`
 	Lanes   map[string]FeeReply `json:"lanes"`
 	MaxTx   UsageReply          `json:"max_tx"` // protocol maxima that clients clamp to (resolution 11.33)
 	ChainID uint64              `json:"chain_id"`
@@ -91,23 +94,23 @@ type BlockTxReply struct {
 
 // TxReply answers GET /transaction/{hash}.
 type TxReply struct {
-	Hash           string  `json:"hash"`
-	BlockHeight    *uint64 `json:"block_height"` // null while pending
-	Slot           *int    `json:"slot"`
-	ChainID        uint64  `json:"chain_id"`
-	Nonce          uint64  `json:"nonce"`
-	Sender         string  `json:"sender"`
-	To             *string `json:"to"`
-	Value          Amount  `json:"value"`
-	CyclesLimit    uint64  `json:"cycles_limit"`
-	CellsLimit     uint64  `json:"cells_limit"`
-	MaxFeePerCycle Amount  `json:"max_fee_per_cycle"`
-	MaxFeePerCell  Amount  `json:"max_fee_per_cell"`
-	TipPerCycle    Amount  `json:"tip_per_cycle"`
-	TipPerCell     Amount  `json:"tip_per_cell"`
-	Payload        string  `json:"payload"`
-	Lane           string  `json:"lane"`
-	Raw            string  `json:"raw"` // canonical CBOR body
+	Hash           string    `json:"hash"`
+	BlockHeight    *uint64   `json:"block_height"` // null while pending
+	Slot           *int      `json:"slot"`
+	ChainID        uint64    `json:"chain_id"`
+	Nonce          uint64    `json:"nonce"`
+	Sender         string    `json:"sender"`
+	To             *string   `json:"to"`
+	Value          chain.Wei `json:"value"`
+	CyclesLimit    uint64    `json:"cycles_limit"`
+	CellsLimit     uint64    `json:"cells_limit"`
+	MaxFeePerCycle chain.Wei `json:"max_fee_per_cycle"`
+	MaxFeePerCell  chain.Wei `json:"max_fee_per_cell"`
+	TipPerCycle    chain.Wei `json:"tip_per_cycle"`
+	TipPerCell     chain.Wei `json:"tip_per_cell"`
+	Payload        string    `json:"payload"`
+	Lane           string    `json:"lane"`
+	Raw            string    `json:"raw"` // canonical CBOR body
 }
 
 // EventReply is one event of a receipt.
@@ -129,7 +132,7 @@ type ReceiptReply struct {
 	RevertReason string       `json:"revert_reason"`
 	CyclesUsed   uint64       `json:"cycles_used"`
 	CellsUsed    uint64       `json:"cells_used"`
-	Fee          Amount       `json:"fee"`
+	Fee          chain.Wei    `json:"fee"`
 	Events       []EventReply `json:"events"`
 }
 
@@ -144,14 +147,14 @@ type PoolTxReply struct {
 
 // AccountReply answers GET /account/{addr}.
 type AccountReply struct {
-	Address     string `json:"address"`
-	Nonce       uint64 `json:"nonce"`
-	Balance     Amount `json:"balance"`
-	Spendable   Amount `json:"spendable"` // balance less what is still vesting
-	StorageRoot string `json:"storage_root"`
-	CodeHash    string `json:"code_hash"`
-	Height      uint64 `json:"height"`
-	PendingNext uint64 `json:"pending_nonce"` // next nonce behind the pool's transactions
+	Address     string    `json:"address"`
+	Nonce       uint64    `json:"nonce"`
+	Balance     chain.Wei `json:"balance"`
+	Spendable   chain.Wei `json:"spendable"` // balance less what is still vesting
+	StorageRoot string    `json:"storage_root"`
+	CodeHash    string    `json:"code_hash"`
+	Height      uint64    `json:"height"`
+	PendingNext uint64    `json:"pending_nonce"` // next nonce behind the pool's transactions
 }
 
 // ProofReply answers GET /proof/account/{addr}: Merkle-Patricia nodes from the
@@ -198,11 +201,11 @@ type FaucetRequest struct {
 
 // FaucetReply answers POST /faucet.
 type FaucetReply struct {
-	Status    string `json:"status"`
-	Finality  string `json:"finality"`
-	TxHash    string `json:"tx_hash"`
-	Amount    Amount `json:"amount"`
-	AmountCBY string `json:"amount_cby"`
+	Status    string    `json:"status"`
+	Finality  string    `json:"finality"`
+	TxHash    string    `json:"tx_hash"`
+	Amount    chain.Wei `json:"amount"`
+	AmountCBY string    `json:"amount_cby"`
 }
 
 // AdvanceRequest is the body of POST /dev/advance.

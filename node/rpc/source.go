@@ -108,7 +108,6 @@ type FoundReceipt struct {
 	Height    chain.Height
 	BlockHash chain.Hash
 	Slot      int
-	Reason    string // text of Receipt.Code, empty on success
 }
 
 // PoolState says how far a transaction of the pool is.

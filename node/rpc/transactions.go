@@ -81,13 +81,13 @@ func txReply(found *FoundTx) TxReply {
 		ChainID:        tx.ChainID,
 		Nonce:          tx.Nonce,
 		Sender:         found.Tx.Sender.String(),
-		Value:          AmountOf(tx.Value),
+		Value:          tx.Value,
 		CyclesLimit:    uint64(tx.CyclesLimit),
 		CellsLimit:     uint64(tx.CellsLimit),
-		MaxFeePerCycle: AmountOf(tx.MaxFeePerCycle),
-		MaxFeePerCell:  AmountOf(tx.MaxFeePerCell),
-		TipPerCycle:    AmountOf(tx.TipPerCycle),
-		TipPerCell:     AmountOf(tx.TipPerCell),
+		MaxFeePerCycle: tx.MaxFeePerCycle,
+		MaxFeePerCell:  tx.MaxFeePerCell,
+		TipPerCycle:    tx.TipPerCycle,
+		TipPerCell:     tx.TipPerCell,
 		Payload:        hexOf(tx.Payload),
 		Lane:           found.Tx.Lane.String(),
 		Raw:            hexOf(found.Tx.Body),
@@ -113,14 +113,14 @@ func receiptReply(found *FoundReceipt) ReceiptReply {
 		Lane:         r.Lane.String(),
 		Status:       "failed",
 		Code:         r.Code,
-		RevertReason: found.Reason,
+		RevertReason: chain.CodeName(r.Code),
 		CyclesUsed:   uint64(r.CyclesUsed),
 		CellsUsed:    uint64(r.CellsUsed),
-		Fee:          AmountOf(r.Fee),
+		Fee:          r.Fee,
 		Events:       make([]EventReply, len(r.Events)),
 	}
 	if r.Status == chain.StatusSucceeded {
-		reply.Status = "success"
+		reply.Status, reply.RevertReason = "success", ""
 	}
 	for i, e := range r.Events {
 		reply.Events[i] = EventReply{Emitter: e.Emitter.String(), Name: e.Name, Data: hexOf(e.Data)}
