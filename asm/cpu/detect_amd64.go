@@ -1,0 +1,15 @@
+//go:build !purego
+
+package cpu
+
+import "golang.org/x/sys/cpu"
+
+func detect() Features {
+	return Features{
+		AVX2:       cpu.X86.HasAVX2,
+		AVX512F:    cpu.X86.HasAVX512F,
+		AVX512BW:   cpu.X86.HasAVX512BW,
+		AVX512VL:   cpu.X86.HasAVX512VL,
+		AVX512IFMA: cpu.X86.HasAVX512IFMA,
+	}
+}
