@@ -33,6 +33,7 @@ type Params struct {
 	LeaderTimeoutMillis        uint64 `json:"leader_timeout_ms"`        // wait for a proposal
 	CertificationTimeoutMillis uint64 `json:"certification_timeout_ms"` // wait for a notarization
 	NullifyRetryMillis         uint64 `json:"nullify_retry_ms"`         // resend a nullify vote
+	MaxClockDriftMillis        uint64 `json:"max_clock_drift_ms"`       // a proposal's time may be this far ahead
 	EpochBlocks                uint64 `json:"epoch_blocks"`             // blocks with one validator set
 	LeaderNoRepeat             bool   `json:"leader_no_repeat"`         // strict reading of mandatory rotation
 
@@ -144,6 +145,7 @@ func DefaultParams() Params {
 		LeaderTimeoutMillis:        2_000,
 		CertificationTimeoutMillis: 3_000,
 		NullifyRetryMillis:         2_000,
+		MaxClockDriftMillis:        5_000, // far above what NTP leaves, far below any timelock
 		EpochBlocks:                3_600,
 
 		BlocksPerYear: 365 * 86_400,

@@ -116,6 +116,7 @@ func (p *Params) checkConsensus() error {
 		bound{"leader_timeout_ms", p.LeaderTimeoutMillis, 1, 3_600_000},
 		bound{"certification_timeout_ms", p.CertificationTimeoutMillis, p.LeaderTimeoutMillis, 3_600_000},
 		bound{"nullify_retry_ms", p.NullifyRetryMillis, 1, 3_600_000},
+		bound{"max_clock_drift_ms", p.MaxClockDriftMillis, 1, 3_600_000},
 		bound{"epoch_blocks", p.EpochBlocks, 1, maxPeriodBlocks},
 		bound{"staking.unbonding_blocks", s.UnbondingBlocks, 1, maxPeriodBlocks},
 		bound{"staking.jail_blocks", s.JailBlocks, 1, maxPeriodBlocks},
