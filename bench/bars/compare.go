@@ -1,6 +1,7 @@
 package bars
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -90,7 +91,8 @@ func ratios(r Result) []float64 {
 
 // PrintComparison writes one line for each bar, after warnings about what
 // differs between the two machines.
-func PrintComparison(w io.Writer, before, after *Report, list []Comparison) {
+func PrintComparison(out io.Writer, before, after *Report, list []Comparison) error {
+	w := new(bytes.Buffer)
 	o, n := before.Environment, after.Environment
 	for _, d := range []struct{ what, before, after string }{
 		{"CPU", o.CPU, n.CPU},
@@ -110,4 +112,6 @@ func PrintComparison(w io.Writer, before, after *Report, list []Comparison) {
 		fmt.Fprintf(w, "compare %s %s ratio %.2f -> %.2f change %+.1f %% (95 %% between %+.1f %% and %+.1f %%)\n",
 			c.Name, c.Verdict, c.Old, c.New, 100*(c.Change-1), 100*(c.Low-1), 100*(c.High-1))
 	}
+	_, err := out.Write(w.Bytes())
+	return err
 }

@@ -145,7 +145,9 @@ func TestCompareReportsWhatIsMissing(t *testing.T) {
 	}
 	before.Environment.CPU = "other"
 	var out bytes.Buffer
-	PrintComparison(&out, before, after, got)
+	if err := PrintComparison(&out, before, after, got); err != nil {
+		t.Fatal(err)
+	}
 	if !strings.Contains(out.String(), `warning: CPU differs`) || strings.Count(out.String(), "compare ") != 2 {
 		t.Errorf("output:\n%s", out.String())
 	}

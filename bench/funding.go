@@ -1,0 +1,128 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+)
+
+// fundWait is how often the funding account's progress is looked at, and
+// fundStall how long it may stand still.
+const (
+	fundWait  = 100 * time.Millisecond
+	fundStall = 60 * time.Second
+)
+
+// fund makes sure that every account can spend need, by ordinary transfers from
+// the fund key. It fills in the accounts' nonces and returns when the transfers
+// are final.
+func fund(ctx context.Context, c *LoadConfig, node *nodeClient, accounts []account, need chain.Wei, p prices, log io.Writer) error {
+	key, err := secp256k1.ParsePrivateKey(c.FundKey[:])
+	if err != nil {
+		return fmt.Errorf("fund key: %w", err)
+	}
+	bank := account{key: key, address: key.PublicKey().Address()}
+	var transfers []signed
+	have, err := node.account(ctx, bank.address)
+	if err != nil {
+		return fmt.Errorf("funding account %s: %w", bank.address, err)
+	}
+	bank.nonce = have.nonce
+	nonce, total := have.nonce, chain.Wei(0)
+	for i := range accounts {
+		f, err := node.account(ctx, accounts[i].address)
+		if err != nil {
+			return fmt.Errorf("account %d: %w", i, err)
+		}
+		accounts[i].nonce = f.nonce
+		if f.spendable >= need {
+			continue
+		}
+		missing := need - f.spendable
+		transfers = append(transfers, p.transfer(&bank, nonce, accounts[i].address, missing))
+		total += p.costMax(missing)
+		nonce++
+	}
+	if len(transfers) == 0 {
+		return nil
+	}
+	if have.spendable < total {
+		return fmt.Errorf("funding account %s can spend %d, but %d accounts need %d in all: use a richer key, fewer accounts or a smaller --fee-headroom", bank.address, have.spendable, len(transfers), total)
+	}
+	fmt.Fprintf(log, "funding %d accounts with %d each from %s\n", len(transfers), need, bank.address)
+	return settle(ctx, node, bank, transfers)
+}
+
+// settle submits one account's transfers in order, at the pace at which the
+// node takes them, and waits until all are final.
+func settle(ctx context.Context, node *nodeClient, from account, transfers []signed) error {
+	final, moved := from.nonce, time.Now()
+	for next := 0; final < from.nonce+uint64(len(transfers)); {
+		taken, err := submitSome(ctx, node, transfers[next:])
+		if err != nil {
+			return fmt.Errorf("fund: %w", err)
+		}
+		next += taken
+		f, err := node.account(ctx, from.address)
+		if err != nil {
+			return fmt.Errorf("fund: %w", err)
+		}
+		if f.nonce > final || taken > 0 {
+			moved = time.Now()
+		}
+		final = f.nonce
+		if time.Since(moved) > fundStall {
+			return fmt.Errorf("fund: %d of %d transfers final, no progress for %v", final-from.nonce, len(transfers), fundStall)
+		}
+		if taken > 0 {
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(fundWait):
+		}
+	}
+	return nil
+}
+
+// submitSome sends one batch and returns how many transfers from its beginning
+// the node holds now.
+func submitSome(ctx context.Context, node *nodeClient, transfers []signed) (taken int, err error) {
+	n := min(MaxBatch, len(transfers))
+	if n == 0 {
+		return 0, nil
+	}
+	var body []byte
+	for i := range n {
+		body = append(body, transfers[i].wire...)
+	}
+	results, err := node.submit(ctx, body)
+	var r *refusal
+	if errors.As(err, &r) && respond(r.Code) == sendAgain {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	for i := range min(n, len(results)) {
+		if results[i].Accepted {
+			taken++
+			continue
+		}
+		switch respond(results[i].Code) {
+		case arrived:
+			taken++
+		case sendAgain:
+			return taken, nil
+		default:
+			return taken, fmt.Errorf("transfer refused: code %d: %s", results[i].Code, results[i].Message)
+		}
+	}
+	return taken, nil
+}

@@ -1,0 +1,224 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+
+	"github.com/cowboy-foundation/cowboy/bench/bars"
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+)
+
+// Run funds, signs, sends, waits and reports. Progress goes to log, one line a
+// second. An error means that the load could not be put on at all; what the
+// node made of it, lost transfers included, stands in the report.
+func Run(ctx context.Context, cfg LoadConfig, root string, log io.Writer) (*LoadReport, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	node := newNodeClient(cfg.RPC, cfg.RequestTimeout)
+	defer node.close()
+	due := schedule(&cfg)
+	params, terms, err := quote(ctx, node, &cfg)
+	if err != nil {
+		return nil, err
+	}
+	accounts, err := deriveAccounts(cfg.Seed, cfg.Accounts)
+	if err != nil {
+		return nil, err
+	}
+	need := terms.costMax(transferValue) * chain.Wei(mostPerAccount(len(due), &cfg))
+	if need/chain.Wei(mostPerAccount(len(due), &cfg)) != terms.costMax(transferValue) {
+		return nil, fmt.Errorf("fee headroom %d needs more money for each account than exists", cfg.FeeHeadroom)
+	}
+	if err := fund(ctx, &cfg, node, accounts, need, terms, log); err != nil {
+		return nil, err
+	}
+	signing := time.Now()
+	pl, err := newPlan(accounts, len(due), &cfg, terms)
+	if err != nil {
+		return nil, fmt.Errorf("sign transfers: %w", err)
+	}
+	fmt.Fprintf(log, "signed %d transfers in %v\n", len(pl.txs), time.Since(signing).Round(time.Millisecond))
+	head, err := node.height(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("height: %w", err)
+	}
+	l := newLoad(&cfg, pl, due, head)
+	l.report = &LoadReport{
+		Kind: KindLoad, Config: reportedConfig(&cfg), Environment: bars.Observe(root),
+		Ceiling: ceilingOf(params, pl.txs),
+	}
+	if err := l.run(ctx, log); err != nil {
+		return nil, err
+	}
+	l.fill()
+	return l.report, nil
+}
+
+// transferCycles is what a transfer costs where the node does not tell
+// (whitepaper §17.4).
+const transferCycles = 21_000
+
+// quote asks the node for its parameters and today's fees.
+func quote(ctx context.Context, node *nodeClient, c *LoadConfig) (*rpc.ParamsReply, prices, error) {
+	var fees rpc.BaseFeeReply
+	if err := node.get(ctx, "/basefee", &fees); err != nil {
+		return nil, prices{}, fmt.Errorf("base fee: %w", err)
+	}
+	params, err := node.params(ctx)
+	if err != nil {
+		return nil, prices{}, fmt.Errorf("parameters: %w", err)
+	}
+	p := prices{chainID: fees.ChainID, cyclesLimit: transferCycles, tipPerCycle: 1}
+	if params != nil && params.TransferIntrinsicCycles > 0 {
+		p.cyclesLimit = chain.Cycles(params.TransferIntrinsicCycles)
+	}
+	if max(fees.Cycle, fees.Cell) > math.MaxUint32 {
+		return nil, prices{}, fmt.Errorf("base fees of %d and %d are too high to leave headroom above them", fees.Cycle, fees.Cell)
+	}
+	p.maxFeePerCycle = fees.Cycle*chain.Wei(c.FeeHeadroom) + p.tipPerCycle
+	p.maxFeePerCell = fees.Cell * chain.Wei(c.FeeHeadroom)
+	return params, p, nil
+}
+
+// load is a run in progress.
+type load struct {
+	cfg     *LoadConfig
+	due     []time.Duration
+	tally   *tally
+	senders []*sender
+	watcher *watcher
+
+	lateness *hdrhistogram.Histogram // of the pacer: slot handed out after it was due
+	sendTime time.Duration           // from the start to the last answer
+	fullTime time.Duration           // to the end of the drain
+	report   *LoadReport
+}
+
+func newLoad(cfg *LoadConfig, pl *plan, due []time.Duration, head uint64) *load {
+	l := &load{cfg: cfg, due: due, tally: newTally(pl), lateness: newHistogram()}
+	for _, stream := range pl.streams {
+		l.senders = append(l.senders, newSender(cfg, l.tally, stream))
+	}
+	l.watcher = newWatcher(cfg, l.tally, head)
+	return l
+}
+
+// run starts every goroutine of the load and waits for them.
+func (l *load) run(ctx context.Context, log io.Writer) error {
+	background, stop := context.WithCancel(ctx)
+	defer stop()
+	events, err := l.watcher.open(background)
+	if err != nil {
+		return err
+	}
+	runtime.GC() // what signing left behind must not be collected during the run
+	l.tally.start = time.Now().Add(startDelay)
+	var watching, sending sync.WaitGroup
+	watching.Go(func() { l.watcher.run(background, events) })
+	watching.Go(func() { l.progress(background, log) })
+	for _, s := range l.senders {
+		sending.Go(func() { s.run(ctx) })
+	}
+	err = l.pace(ctx)
+	for _, s := range l.senders {
+		close(s.slots)
+	}
+	sending.Wait()
+	l.sendTime = time.Since(l.tally.start)
+	if err == nil {
+		err = l.drain(ctx)
+	}
+	stop()
+	watching.Wait()
+	if err != nil {
+		return err
+	}
+	return l.settleRest(ctx, log)
+}
+
+// startDelay lets all senders be ready before the first slot is due.
+const startDelay = 20 * time.Millisecond
+
+// pace hands each slot of the schedule to its connection when it is due. It
+// never waits for a sender: when too many transfers are unanswered, the slot is
+// skipped and counted.
+func (l *load) pace(ctx context.Context) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	p := pacer{start: l.tally.start, spin: l.cfg.SpinWindow}
+	batch := int64(l.cfg.Batch)
+	for i, due := range l.due {
+		if err := p.until(ctx, due); err != nil {
+			return err
+		}
+		record(l.lateness, time.Since(p.start)-due)
+		l.tally.scheduled.Add(batch)
+		if l.tally.inFlight.Add(batch) > int64(l.cfg.MaxInFlight) {
+			l.tally.inFlight.Add(-batch)
+			l.tally.skipped.Add(batch)
+			continue
+		}
+		l.senders[i%len(l.senders)].slots <- due
+	}
+	return nil
+}
+
+// drain waits until every accepted transfer is final, at most for the drain
+// time.
+func (l *load) drain(ctx context.Context) error {
+	for end := time.Now().Add(l.cfg.Drain); l.tally.waiting() > 0 && time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	l.fullTime = time.Since(l.tally.start)
+	return nil
+}
+
+// settleRest runs when the watcher has ended. When transfers are still open it
+// asks for the blocks up to the head itself: a stream that fell silent is no
+// reason to call a transfer lost.
+func (l *load) settleRest(ctx context.Context, log io.Writer) error {
+	if l.tally.waiting() == 0 {
+		return nil
+	}
+	head, err := l.watcher.node.height(ctx)
+	if err != nil {
+		return fmt.Errorf("height after the drain: %w", err)
+	}
+	if err := l.watcher.catchUp(ctx, head); err != nil {
+		return fmt.Errorf("blocks after the drain: %w", err)
+	}
+	fmt.Fprintf(log, "%d accepted transfers are not final %v after the last answer\n", l.tally.waiting(), l.cfg.Drain)
+	return nil
+}
+
+// progress prints one line a second.
+func (l *load) progress(ctx context.Context, log io.Writer) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	var sent, finals int64
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		t := l.tally
+		s, f := t.sent.Load(), t.finals.Load()
+		fmt.Fprintf(log, "%4.0fs sent %d (%d/s) accepted %d rejected %d skipped %d unanswered %d finalized %d (%d/s)\n",
+			time.Since(t.start).Seconds(), s, s-sent, t.accepted.Load(), t.rejections.Load(), t.skipped.Load(), t.inFlight.Load(), f, f-finals)
+		sent, finals = s, f
+	}
+}

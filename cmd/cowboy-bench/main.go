@@ -1,0 +1,157 @@
+// Command cowboy-bench puts load on a running node and compares measurements.
+//
+//	cowboy-bench load --rate 500 --duration 30s   # against a devnet
+//	cowboy-bench compare old.json new.json        # two files of bench/out
+//
+// The work is in package bench; this file reads flags and prints.
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/cowboy-foundation/cowboy/bench"
+	"github.com/cowboy-foundation/cowboy/bench/bars"
+)
+
+type commands struct {
+	Load    loadCommand    `cmd:"" help:"Send signed transfers at a given rate and account for every one of them."`
+	Compare compareCommand `cmd:"" help:"Compare two bar reports: better, worse, same or inconclusive."`
+}
+
+type loadCommand struct {
+	RPC         string        `name:"rpc" env:"COWBOY_RPC_URL" default:"${rpc}" help:"Base URL of the node."`
+	Rate        float64       `default:"${rate}" help:"Transfers due per second."`
+	Duration    time.Duration `default:"${duration}" help:"Length of the schedule."`
+	Accounts    int           `default:"${accounts}" help:"Sending accounts; funded first where needed."`
+	Arrival     string        `enum:"constant,poisson" default:"constant" help:"Spread of the send times: ${enum}."`
+	Seed        uint64        `default:"1" help:"Seed of the accounts' keys and of the schedule."`
+	Connections int           `default:"${connections}" help:"HTTP connections; an account stays on one."`
+	Batch       int           `default:"${batch}" help:"Transfers in one request, 1 to 50, due together."`
+	FundKey     string        `name:"fund-key" env:"COWBOY_PRIVATE_KEY" placeholder:"HEX" help:"Private key that funds the accounts; a devnet prints some."`
+	FeeHeadroom uint64        `default:"${headroom}" help:"Largest base fee accepted, in multiples of today's."`
+	MaxInFlight int           `default:"${inflight}" help:"Unanswered transfers above which slots are skipped."`
+	Drain       time.Duration `default:"${drain}" help:"Wait for finalization after the last answer."`
+	LatenessMax time.Duration `default:"${lateness}" help:"Largest p99 lateness of the generator in a valid run."`
+	Spin        time.Duration `default:"${spin}" help:"Last part of each wait that is spun through."`
+	JSON        bool          `name:"json" help:"Print the report as JSON instead of a table."`
+	Out         string        `placeholder:"FILE" help:"Also write the report as JSON to this file."`
+}
+
+// notPassed carries the exit code of a run that worked but did not pass.
+type notPassed int
+
+func (e notPassed) Error() string { return "the run did not pass" }
+
+// Run is called by kong.
+func (c *loadCommand) Run(ctx context.Context) error {
+	cfg := bench.DefaultLoadConfig()
+	cfg.RPC, cfg.Rate, cfg.Duration, cfg.Accounts = c.RPC, c.Rate, c.Duration, c.Accounts
+	cfg.Arrival, cfg.Seed, cfg.Connections, cfg.Batch = bench.Arrival(c.Arrival), c.Seed, c.Connections, c.Batch
+	cfg.FeeHeadroom, cfg.MaxInFlight, cfg.Drain = c.FeeHeadroom, c.MaxInFlight, c.Drain
+	cfg.LatenessMax, cfg.SpinWindow = c.LatenessMax, c.Spin
+	if c.FundKey != "" {
+		key, err := hex.DecodeString(strings.TrimPrefix(c.FundKey, "0x"))
+		if err != nil || len(key) != len(cfg.FundKey) {
+			return errors.New("fund key: want 64 hex digits")
+		}
+		copy(cfg.FundKey[:], key)
+	}
+	wd, err := os.Getwd()
+	if err != nil {
+		return fmt.Errorf("working folder: %w", err)
+	}
+	report, err := bench.Run(ctx, cfg, bars.RepositoryRoot(wd), os.Stderr)
+	if err != nil {
+		return err
+	}
+	if c.Out != "" {
+		if err := writeFile(c.Out, report.WriteJSON); err != nil {
+			return err
+		}
+	}
+	write := report.WriteTable
+	if c.JSON {
+		write = report.WriteJSON
+	}
+	if err := write(os.Stdout); err != nil {
+		return fmt.Errorf("print report: %w", err)
+	}
+	if code := report.ExitCode(); code != 0 {
+		return notPassed(code)
+	}
+	return nil
+}
+
+func writeFile(path string, write func(io.Writer) error) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("report file: %w", err)
+	}
+	if err := errors.Join(write(f), f.Close()); err != nil {
+		return fmt.Errorf("write report: %w", err)
+	}
+	return nil
+}
+
+type compareCommand struct {
+	Old    string  `arg:"" type:"existingfile" help:"Report before the change."`
+	New    string  `arg:"" type:"existingfile" help:"Report after the change."`
+	Margin float64 `default:"0.05" help:"Smallest change worth a word, as a share."`
+}
+
+// Run is called by kong.
+func (c *compareCommand) Run() error {
+	before, err := bars.ReadReport(c.Old)
+	if err != nil {
+		return err
+	}
+	after, err := bars.ReadReport(c.New)
+	if err != nil {
+		return err
+	}
+	list, err := bars.Compare(before, after, c.Margin)
+	if err != nil {
+		return err
+	}
+	return bars.PrintComparison(os.Stdout, before, after, list)
+}
+
+// defaults are the load tool's own, so that help and library cannot differ.
+func defaults() kong.Vars {
+	d := bench.DefaultLoadConfig()
+	return kong.Vars{
+		"rpc": d.RPC, "rate": fmt.Sprint(d.Rate), "duration": d.Duration.String(), "accounts": fmt.Sprint(d.Accounts),
+		"connections": fmt.Sprint(d.Connections), "batch": fmt.Sprint(d.Batch), "headroom": fmt.Sprint(d.FeeHeadroom),
+		"inflight": fmt.Sprint(d.MaxInFlight), "drain": d.Drain.String(), "lateness": d.LatenessMax.String(), "spin": d.SpinWindow.String(),
+	}
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	var cmds commands
+	k := kong.Parse(&cmds,
+		kong.Name("cowboy-bench"),
+		kong.Description("Load and measure a Cowboy node."),
+		kong.UsageOnError(), defaults(),
+	)
+	k.BindTo(ctx, (*context.Context)(nil))
+	err := k.Run()
+	var verdict notPassed
+	if errors.As(err, &verdict) {
+		stop()
+		os.Exit(int(verdict))
+	}
+	k.FatalIfErrorf(err)
+}
