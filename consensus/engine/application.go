@@ -1,0 +1,110 @@
+package engine
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+)
+
+// Answers of an [Application] that are no faults.
+var (
+	// ErrNoProposal is Propose's way to pass: there is no block to propose
+	// now. The view is nullified.
+	ErrNoProposal = errors.New("no block to propose")
+	// ErrWrongBlock is Verify's way to say that the bytes are not the block of
+	// the digest at all. A peer sent them; the block itself is not judged.
+	ErrWrongBlock = errors.New("bytes do not belong to the digest")
+)
+
+// Application is the chain that the engine orders. Calls may block; the engine
+// makes them off its loop and cancels them by ctx. At most one Propose and one
+// Finalized run at a time, several Verify may. An error other than those above
+// is a fault of this node and ends Run.
+type Application interface {
+	// Propose builds a block for the round on the parent and returns its
+	// digest and bytes. It waits for the block time to pass. When the view is
+	// over first, ctx ends and the answer is ignored.
+	Propose(ctx context.Context, req ProposeRequest) (Proposed, error)
+	// Verify executes the block and says whether it is valid. The verdict must
+	// be the same on every honest node; a block whose validity cannot be told
+	// yet is waited for (resolution 11.18). The parent was proposed, verified
+	// or recovered before, or is the last finalized block.
+	Verify(ctx context.Context, req VerifyRequest) (bool, error)
+	// Recover is Verify after a restart, for a block that this node accepted
+	// before: above the last finalized block, parents first. Rules that look
+	// at the clock do not apply.
+	Recover(ctx context.Context, req VerifyRequest) (bool, error)
+	// Finalized is called in order of height for each newly finalized block
+	// and returns when that is durable. After a crash it comes again for
+	// blocks above [Config.LastFinalized]. There is no way back.
+	Finalized(ctx context.Context, f Finalization) error
+}
+
+// ParentRef names the block that a proposal extends. For the first block it is
+// round 0, the genesis hash and a zero seed.
+type ParentRef struct {
+	Round  beacon.Round
+	Digest chain.Hash
+	Seed   [48]byte // threshold seed of the round, for the header (resolution 11.8)
+}
+
+// ProposeRequest asks for a block.
+type ProposeRequest struct {
+	Round  beacon.Round
+	Parent ParentRef
+}
+
+// Proposed is a block ready to be voted for.
+type Proposed struct {
+	Digest chain.Hash
+	Block  []byte
+}
+
+// VerifyRequest asks for a verdict on a block.
+type VerifyRequest struct {
+	Round  beacon.Round
+	Parent ParentRef
+	Digest chain.Hash
+	Block  []byte
+}
+
+// Finalization says that a block is final.
+type Finalization struct {
+	Round  beacon.Round
+	Digest chain.Hash
+	Seed   [48]byte // threshold seed of the round
+	// Certificate is the encoded finalization, with its proposal, of this
+	// block or of a descendant ([simplex.DecodeCertificate]).
+	Certificate []byte
+}
+
+// Network sends to the other validators. It never blocks: a slow peer loses
+// messages, not the engine its pace. The engine does not change msg afterwards.
+type Network interface {
+	Broadcast(msg []byte)
+	Send(to beacon.Participant, msg []byte)
+}
+
+// Alone is the network of a single validator.
+type Alone struct{}
+
+// Broadcast has nobody to send to.
+func (Alone) Broadcast([]byte) {}
+
+// Send has nobody to send to.
+func (Alone) Send(beacon.Participant, []byte) {}
+
+// Journal keeps records in order across a crash. state/journal is the one of
+// the node.
+type Journal interface {
+	// Append adds a record, which need not be durable yet.
+	Append(rec []byte) error
+	// Sync makes all appended records durable.
+	Sync() error
+	// Replay calls f with each durable record, oldest first.
+	Replay(f func(rec []byte) error) error
+	// Prune drops, in one atomic step, the records for which keep is false.
+	Prune(keep func(rec []byte) bool) error
+}

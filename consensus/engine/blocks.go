@@ -1,0 +1,100 @@
+package engine
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// block is a block that is not buried yet.
+type block struct {
+	round     beacon.Round
+	digest    chain.Hash
+	bytes     []byte // nil: named by a certificate, not here yet
+	own       bool   // we proposed it
+	journaled bool
+	verdict   verdict
+	verifying *simplex.RequestVerify  // the machine waits for Verified
+	certify   *simplex.RequestCertify // the machine waits for Certified
+}
+
+type verdict uint8
+
+const (
+	unknown verdict = iota
+	running         // the application is at it
+	valid
+	invalid
+)
+
+// blocks holds the blocks of recent views, at most bytesMax of them. The
+// leader of a view is not always known when its block comes, so blocks of
+// others get in too; the bound keeps them from filling the memory.
+type blocks struct {
+	list     []*block // ascending by view; few
+	bytes    int
+	bytesMax int
+}
+
+func (s *blocks) find(v chain.View, digest chain.Hash) *block {
+	for _, b := range s.list {
+		if b.round.View == v && b.digest == digest {
+			return b
+		}
+	}
+	return nil
+}
+
+// put returns the block of p, made if it is not there.
+func (s *blocks) put(p simplex.Proposal) *block {
+	if b := s.find(p.Round.View, p.Payload); b != nil {
+		return b
+	}
+	b := &block{round: p.Round, digest: p.Payload}
+	i := len(s.list)
+	for i > 0 && s.list[i-1].round.View > p.Round.View {
+		i--
+	}
+	s.list = append(s.list, nil)
+	copy(s.list[i+1:], s.list[i:])
+	s.list[i] = b
+	return b
+}
+
+// set gives b its bytes, whatever room there is.
+func (s *blocks) set(b *block, bytes []byte) {
+	s.bytes += len(bytes) - len(b.bytes)
+	b.bytes = bytes
+}
+
+// offer keeps the block of a proposal if there is room. It reports whether the
+// bytes are there.
+func (s *blocks) offer(p simplex.Proposal, bytes []byte) bool {
+	b := s.find(p.Round.View, p.Payload)
+	if b != nil && b.bytes != nil {
+		return true
+	}
+	if s.bytes+len(bytes) > s.bytesMax {
+		return false
+	}
+	s.set(s.put(p), bytes)
+	return true
+}
+
+// fill gives a block that we wait for its bytes.
+func (s *blocks) fill(p simplex.Proposal, bytes []byte) {
+	if b := s.find(p.Round.View, p.Payload); b != nil && b.bytes == nil && b.certify != nil {
+		s.set(b, bytes)
+	}
+}
+
+// bury drops the blocks of views below low.
+func (s *blocks) bury(low chain.View) {
+	n := 0
+	for n < len(s.list) && s.list[n].round.View < low {
+		s.set(s.list[n], nil)
+		n++
+	}
+	clear(s.list[:n])
+	s.list = s.list[n:]
+}

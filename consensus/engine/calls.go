@@ -1,0 +1,252 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/pprof"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// servedViews is how many views below the durable tip keep their blocks in
+// memory, for peers that ask. Older blocks come from the store.
+const servedViews = 4
+
+// reply is the result of an application call, applied on the loop.
+type reply interface{ apply(e *Engine) error }
+
+// call runs f off the loop and hands its reply back unless ctx ends first.
+func (e *Engine) call(ctx context.Context, stage string, f func(context.Context) reply) {
+	e.calls.Go(func() {
+		pprof.Do(ctx, pprof.Labels("stage", stage), func(ctx context.Context) {
+			r := f(ctx)
+			select {
+			case e.replies <- r:
+			case <-ctx.Done():
+			}
+		})
+	})
+}
+
+// propose asks the application for a block, unless it is too far behind with
+// the ones it has: then the disk sets the pace.
+func (e *Engine) propose(ctx context.Context, x simplex.RequestProposal) {
+	if len(e.undelivered) >= e.cfg.UndeliveredMax {
+		e.postponed = &x
+		return
+	}
+	ctx, e.building = context.WithCancel(ctx)
+	e.call(ctx, "propose", func(ctx context.Context) reply {
+		start := time.Now()
+		p, err := e.app.Propose(ctx, ProposeRequest{Round: x.Round, Parent: parentRef(x.Parent)})
+		return proposed{x, p, err, ctx, since(start)}
+	})
+}
+
+type proposed struct {
+	req   simplex.RequestProposal
+	block Proposed
+	err   error
+	ctx   context.Context
+	nanos uint64
+}
+
+func (r proposed) apply(e *Engine) error {
+	if r.ctx.Err() != nil {
+		return nil // the view was left
+	}
+	e.building()
+	e.building = nil
+	e.Stats.ProposeNanos.Add(r.nanos)
+	switch {
+	case errors.Is(r.err, ErrNoProposal):
+		e.Stats.ProposalsMissed.Add(1)
+		e.step(simplex.ProposalFailed{View: r.req.Round.View})
+		return nil
+	case r.err != nil:
+		return fmt.Errorf("propose in view %d: %w", r.req.Round.View, r.err)
+	case len(r.block.Block) == 0 || len(r.block.Block) > e.cfg.MaxBlockBytes:
+		return fmt.Errorf("propose in view %d: %d bytes: %w", r.req.Round.View, len(r.block.Block), ErrBlock)
+	}
+	e.Stats.ProposalsMade.Add(1)
+	b := e.blocks.put(simplex.Proposal{Round: r.req.Round, Payload: r.block.Digest})
+	e.blocks.set(b, r.block.Block)
+	b.own, b.verdict = true, valid
+	e.step(simplex.ProposalReady{View: r.req.Round.View, Payload: r.block.Digest})
+	return nil
+}
+
+// verify asks for a verdict on a proposal whose bytes are here.
+func (e *Engine) verify(ctx context.Context, x simplex.RequestVerify) {
+	b := e.blocks.find(x.Proposal.Round.View, x.Proposal.Payload)
+	b.verifying = &x
+	e.judge(ctx, b)
+}
+
+// settled answers a certify request whose verdict is known already.
+func (e *Engine) settled(x simplex.RequestCertify) bool {
+	b := e.blocks.put(x.Proposal)
+	b.certify = &x
+	if b.verdict != valid && b.verdict != invalid {
+		return false
+	}
+	e.report(b)
+	return true
+}
+
+// certify takes in a notarized block, after fetching it if need be.
+func (e *Engine) certify(ctx context.Context, x simplex.RequestCertify) {
+	b := e.blocks.find(x.Proposal.Round.View, x.Proposal.Payload)
+	if b.bytes == nil {
+		e.request(x.Proposal.Round.View)
+		return
+	}
+	e.judge(ctx, b)
+}
+
+// wakeCertify goes on with a notarized block whose bytes have come.
+func (e *Engine) wakeCertify(p simplex.Proposal) {
+	if b := e.blocks.find(p.Round.View, p.Payload); b != nil && b.certify != nil && b.bytes != nil {
+		e.outgoing = append(e.outgoing, *b.certify)
+	}
+}
+
+// judge has the application verify b, once.
+func (e *Engine) judge(ctx context.Context, b *block) {
+	switch b.verdict {
+	case running:
+		return
+	case valid, invalid:
+		e.report(b)
+		return
+	}
+	req := VerifyRequest{Round: b.round, Digest: b.digest, Block: b.bytes}
+	ask, again := e.app.Verify, false
+	if b.certify != nil {
+		req.Parent, again = parentRef(b.certify.Parent), b.certify.Again
+	} else {
+		req.Parent = parentRef(b.verifying.Parent)
+	}
+	if again {
+		ask = e.app.Recover
+	}
+	b.verdict = running
+	e.call(ctx, "verify", func(ctx context.Context) reply {
+		start := time.Now()
+		ok, err := ask(ctx, req)
+		return verified{b, ok, err, since(start)}
+	})
+}
+
+type verified struct {
+	block *block
+	ok    bool
+	err   error
+	nanos uint64
+}
+
+func (r verified) apply(e *Engine) error {
+	b := r.block
+	e.Stats.ApplicationNanos.Add(r.nanos)
+	switch {
+	case errors.Is(r.err, ErrWrongBlock):
+		e.blocks.set(b, nil)
+		b.verdict = unknown
+		if x := b.verifying; x != nil { // its leader sent it so
+			b.verifying = nil
+			e.step(simplex.Verified{View: b.round.View, Payload: b.digest})
+		}
+		if b.certify != nil {
+			e.outgoing = append(e.outgoing, simplex.Fetch{View: b.round.View})
+		}
+		return nil
+	case r.err != nil:
+		return fmt.Errorf("verify block %v of view %d: %w", b.digest, b.round.View, r.err)
+	case r.ok:
+		b.verdict = valid
+	default:
+		b.verdict = invalid
+		e.Stats.BlocksRejected.Add(1)
+	}
+	e.report(b)
+	return nil
+}
+
+// report tells the machine the verdict that it waits for.
+func (e *Engine) report(b *block) {
+	if b.verifying != nil {
+		b.verifying = nil
+		e.step(simplex.Verified{View: b.round.View, Payload: b.digest, OK: b.verdict == valid})
+	}
+	if b.certify != nil {
+		b.certify = nil
+		e.step(simplex.Certified{View: b.round.View, Payload: b.digest, OK: b.verdict == valid})
+	}
+}
+
+// finalize lines the blocks up for the application.
+func (e *Engine) finalize(ctx context.Context, x simplex.Finalized) {
+	certificate := simplex.AppendCertificate(nil, x.Certificate)
+	idle := len(e.undelivered) == 0
+	for _, f := range x.Chain {
+		e.undelivered = append(e.undelivered, Finalization{
+			Round: f.Proposal.Round, Digest: f.Proposal.Payload,
+			Seed: f.Seed, Certificate: certificate,
+		})
+	}
+	if idle {
+		e.deliver(ctx)
+	}
+}
+
+// deliver hands the oldest finalized block to the application.
+func (e *Engine) deliver(ctx context.Context) {
+	f := e.undelivered[0]
+	e.call(ctx, "finalize", func(ctx context.Context) reply {
+		start := time.Now()
+		err := e.app.Finalized(ctx, f)
+		return applied{ctx, f.Round.View, err, since(start)}
+	})
+}
+
+type applied struct {
+	ctx   context.Context
+	view  chain.View
+	err   error
+	nanos uint64
+}
+
+func (r applied) apply(e *Engine) error {
+	if r.err != nil {
+		return fmt.Errorf("finalize view %d: %w", r.view, r.err)
+	}
+	e.Stats.FinalizeNanos.Add(r.nanos)
+	e.Stats.BlocksFinalized.Add(1)
+	e.delivered = r.view
+	e.undelivered[0] = Finalization{}
+	e.undelivered = e.undelivered[1:]
+	if r.view > servedViews {
+		e.blocks.bury(r.view - servedViews)
+	}
+	if len(e.undelivered) > 0 {
+		e.deliver(r.ctx)
+	}
+	if x := e.postponed; x != nil {
+		e.postponed = nil
+		e.outgoing = append(e.outgoing, *x)
+	}
+	return e.prune()
+}
+
+func parentRef(p simplex.Parent) ParentRef {
+	return ParentRef{Round: p.Round, Digest: p.Payload, Seed: p.Seed}
+}
+
+// ref is used by replay to name a round of this epoch.
+func (e *Engine) round(v chain.View) beacon.Round {
+	return beacon.Round{Epoch: e.cfg.Set.Epoch(), View: v}
+}

@@ -1,0 +1,258 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+)
+
+// committee returns a set of n validators of equal stake and their shares.
+func committee(t testing.TB, n int) (*beacon.ValidatorSet, []bls.Share, *chain.Genesis) {
+	t.Helper()
+	polynomial, shares, err := bls.DealTrusted(bytes.Repeat([]byte{7}, 32), n, chain.Quorum(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &chain.Genesis{Name: "test", ChainID: 1, Params: chain.DefaultParams(), Beacon: chain.Hash{1}}
+	g.GroupKey = polynomial.Group().Bytes()
+	for i := range n {
+		g.Validators = append(g.Validators, chain.Validator{
+			PeerKey: chain.PeerKey{byte(i + 1)}, ShareIndex: uint32(i), Stake: 100,
+			PublicShare: polynomial.PublicShare(uint32(i)).Bytes(),
+		})
+	}
+	set, err := beacon.NewValidatorSet(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set, shares, g
+}
+
+func testConfig(t testing.TB, set *beacon.ValidatorSet, share bls.Share, genesis chain.Hash) Config {
+	t.Helper()
+	p := chain.DefaultParams()
+	cfg := DefaultConfig(&p)
+	cfg.Set, cfg.Self, cfg.Share = set, beacon.Participant(share.Index), share.Key
+	cfg.Weights = rand.Reader
+	cfg.LastFinalized = Floor{Digest: genesis}
+	return cfg
+}
+
+// chainApp is an application whose blocks hold only their place. It is
+// durable: what Finalized returned for survives a new engine, all else is lost
+// by restart.
+type chainApp struct {
+	t         testing.TB
+	blockTime time.Duration
+
+	mu       sync.Mutex
+	executed map[chain.Hash]uint64 // height by digest, in memory
+	final    []Finalization        // durable, by height-1
+	floor    Floor
+	wanted   int
+	reached  chan struct{}
+	skip     map[chain.View]bool // views in which Propose passes
+}
+
+func newChainApp(t testing.TB, genesis chain.Hash) *chainApp {
+	return &chainApp{
+		t: t, floor: Floor{Digest: genesis}, executed: map[chain.Hash]uint64{genesis: 0},
+		reached: make(chan struct{}),
+	}
+}
+
+// restart forgets what was not durable.
+func (a *chainApp) restart() {
+	a.executed = map[chain.Hash]uint64{a.floor.Digest: uint64(len(a.final))}
+}
+
+// want makes reached be closed when the chain has n blocks.
+func (a *chainApp) want(n int) <-chan struct{} {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.wanted, a.reached = n, make(chan struct{})
+	return a.reached
+}
+
+func encodeBlock(r beacon.Round, parent ParentRef, height uint64) []byte {
+	b := append([]byte("block"), parent.Digest[:]...)
+	b = append(b, parent.Seed[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(r.View))
+	return binary.BigEndian.AppendUint64(b, height)
+}
+
+func (a *chainApp) Propose(ctx context.Context, req ProposeRequest) (Proposed, error) {
+	if a.skip[req.Round.View] {
+		return Proposed{}, ErrNoProposal
+	}
+	if a.blockTime > 0 {
+		select {
+		case <-ctx.Done():
+			return Proposed{}, ctx.Err()
+		case <-time.After(a.blockTime):
+		}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	h, ok := a.executed[req.Parent.Digest]
+	if !ok {
+		return Proposed{}, fmt.Errorf("parent %v was never executed", req.Parent.Digest)
+	}
+	b := encodeBlock(req.Round, req.Parent, h+1)
+	d := chain.Hash(keccak.Sum256(b))
+	a.executed[d] = h + 1
+	return Proposed{Digest: d, Block: b}, nil
+}
+
+func (a *chainApp) Verify(_ context.Context, req VerifyRequest) (bool, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	h, ok := a.executed[req.Parent.Digest]
+	if !ok {
+		return false, fmt.Errorf("parent %v was never executed", req.Parent.Digest)
+	}
+	if chain.Hash(keccak.Sum256(req.Block)) != req.Digest {
+		return false, ErrWrongBlock
+	}
+	if !bytes.Equal(req.Block, encodeBlock(req.Round, req.Parent, h+1)) {
+		return false, nil
+	}
+	a.executed[req.Digest] = h + 1
+	return true, nil
+}
+
+func (a *chainApp) Recover(ctx context.Context, req VerifyRequest) (bool, error) {
+	return a.Verify(ctx, req)
+}
+
+func (a *chainApp) Finalized(_ context.Context, f Finalization) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	h, ok := a.executed[f.Digest]
+	if !ok {
+		return fmt.Errorf("finalized block %v was never executed", f.Digest)
+	}
+	if h != uint64(len(a.final))+1 {
+		return fmt.Errorf("finalized height %d after %d", h, len(a.final))
+	}
+	a.final = append(a.final, f)
+	a.floor = Floor{Round: f.Round, Digest: f.Digest, Certificate: f.Certificate}
+	if len(a.final) == a.wanted {
+		close(a.reached)
+	}
+	return nil
+}
+
+// diskJournal is a journal in memory that loses what was not synced.
+type diskJournal struct {
+	durable, buffered [][]byte
+	op, failOp        int  // operation number failOp fails; 0: none
+	lands             bool // and yet takes effect
+}
+
+var errDisk = errors.New("disk is gone")
+
+// operate counts an operation and says whether it takes effect and fails.
+func (j *diskJournal) operate() (effect bool, err error) {
+	j.op++
+	if j.failOp != 0 && j.op >= j.failOp {
+		return j.lands && j.op == j.failOp, errDisk
+	}
+	return true, nil
+}
+
+func (j *diskJournal) Append(rec []byte) error {
+	effect, err := j.operate()
+	if effect {
+		j.buffered = append(j.buffered, bytes.Clone(rec))
+	}
+	return err
+}
+
+func (j *diskJournal) Sync() error {
+	effect, err := j.operate()
+	if effect {
+		j.durable = append(j.durable, j.buffered...)
+		j.buffered = nil
+	}
+	return err
+}
+
+func (j *diskJournal) Replay(f func([]byte) error) error {
+	for _, rec := range j.durable {
+		if err := f(rec); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (j *diskJournal) Prune(keep func([]byte) bool) error {
+	effect, err := j.operate()
+	if effect {
+		var kept [][]byte
+		for _, rec := range append(j.durable, j.buffered...) {
+			if keep(rec) {
+				kept = append(kept, rec)
+			}
+		}
+		j.durable, j.buffered = kept, nil
+	}
+	return err
+}
+
+// crash returns the journal that a new process would open.
+func (j *diskJournal) crash() *diskJournal {
+	return &diskJournal{durable: append([][]byte(nil), j.durable...)}
+}
+
+// mesh connects engines in memory. It drops messages to full inboxes.
+type mesh struct {
+	engines []*Engine
+	mu      sync.Mutex
+	sent    [][][]byte // by sender, when recording
+	record  bool
+}
+
+type port struct {
+	mesh *mesh
+	self beacon.Participant
+}
+
+func (p port) Broadcast(msg []byte) {
+	p.mesh.note(p.self, msg)
+	for i, e := range p.mesh.engines {
+		if beacon.Participant(i) != p.self && e != nil {
+			_ = e.Deliver(p.self, msg)
+		}
+	}
+}
+
+func (p port) Send(to beacon.Participant, msg []byte) {
+	p.mesh.note(p.self, msg)
+	if e := p.mesh.engines[to]; e != nil {
+		_ = e.Deliver(p.self, msg)
+	}
+}
+
+func (m *mesh) note(from beacon.Participant, msg []byte) {
+	if m.record {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.sent[from] = append(m.sent[from], msg)
+	}
+}
+
+var _ io.Reader = rand.Reader

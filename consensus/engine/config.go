@@ -1,0 +1,126 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+)
+
+// Config is the place of this node in its chain, the protocol's timers and our
+// own limits. The zero value is invalid; start from [DefaultConfig].
+type Config struct {
+	Set     *beacon.ValidatorSet
+	Self    beacon.Participant
+	Share   *bls.SecretKey // our threshold share; nil: follow, do not vote
+	Weights io.Reader      // unpredictable, for batch verification: crypto/rand.Reader
+	// LastFinalized is the last block that the application has durably, or
+	// genesis.
+	LastFinalized Floor
+
+	LeaderTimeout        time.Duration // wait for a proposal; above the block time
+	CertificationTimeout time.Duration // wait for the view to end; above LeaderTimeout
+	RetryInterval        time.Duration // between reminders in a view that does not end
+
+	MaxBlockBytes   int           // largest block, a rule of the chain
+	InboxMessages   int           // peers' messages that wait; beyond: refused with ErrBusy
+	PendingBytesMax int           // blocks held in memory for proposals and for peers
+	PruneBytes      int           // journal growth between prunings
+	UndeliveredMax  int           // finalized blocks the application lags before we stop proposing
+	Retention       chain.View    // views below the last finalized whose certificates peers can ask for
+	BlockPeerFor    time.Duration // how long a peer that sent a provably bad message is ignored
+}
+
+// Floor is a finalized block as the application recorded it. For genesis it is
+// round 0, the genesis hash and no certificate.
+type Floor struct {
+	Round       beacon.Round
+	Digest      chain.Hash
+	Certificate []byte // as it came with the Finalization
+}
+
+// DefaultConfig returns the timers of the chain and limits that fit a node
+// with a few gigabytes of memory. Set, Self, Share, Weights and LastFinalized
+// are left to the caller.
+func DefaultConfig(p *chain.Params) Config {
+	return Config{
+		LeaderTimeout:        time.Duration(p.LeaderTimeoutMillis) * time.Millisecond,
+		CertificationTimeout: time.Duration(p.CertificationTimeoutMillis) * time.Millisecond,
+		RetryInterval:        time.Duration(p.NullifyRetryMillis) * time.Millisecond,
+		MaxBlockBytes:        int(p.MaxBlockBytes),
+		InboxMessages:        4096,                                // 128 peers, 3 votes and a few certificates each, for several views
+		PendingBytesMax:      32 * int(p.MaxBlockBytes),           // the leaders of two views, and the unfinalized chain
+		PruneBytes:           max(16<<20, 4*int(p.MaxBlockBytes)), // an hour of small blocks, seconds of the largest
+		UndeliveredMax:       8,
+		Retention:            256,              // minutes of absence without help of a store
+		BlockPeerFor:         10 * time.Minute, // long enough to stop a flood, short enough to forgive a bug
+	}
+}
+
+// Check reports the first setting that cannot work.
+func (c *Config) Check() error {
+	switch {
+	case c.Set == nil:
+		return errors.New("validator set is missing")
+	case c.Share != nil && int(c.Self) >= c.Set.Len():
+		return fmt.Errorf("self = %d in a set of %d", c.Self, c.Set.Len())
+	case c.Weights == nil:
+		return errors.New("weights are missing: predictable ones let bad signatures pass")
+	case c.LeaderTimeout <= 0:
+		return fmt.Errorf("leader timeout = %v, want above 0", c.LeaderTimeout)
+	case c.CertificationTimeout <= c.LeaderTimeout:
+		return fmt.Errorf("certification timeout = %v, want above the leader timeout %v", c.CertificationTimeout, c.LeaderTimeout)
+	case c.RetryInterval <= 0:
+		return fmt.Errorf("retry interval = %v, want above 0", c.RetryInterval)
+	case c.MaxBlockBytes < 1:
+		return fmt.Errorf("block limit = %d bytes, want at least 1", c.MaxBlockBytes)
+	case c.InboxMessages < 1:
+		return fmt.Errorf("inbox = %d messages, want at least 1", c.InboxMessages)
+	case c.PendingBytesMax < 4*c.MaxBlockBytes:
+		return fmt.Errorf("pending blocks = %d bytes, want room for 4 of %d", c.PendingBytesMax, c.MaxBlockBytes)
+	case c.PruneBytes < 1:
+		return fmt.Errorf("prune after %d bytes, want at least 1", c.PruneBytes)
+	case c.UndeliveredMax < 1:
+		return fmt.Errorf("undelivered blocks = %d, want at least 1", c.UndeliveredMax)
+	case c.BlockPeerFor <= 0:
+		return fmt.Errorf("block peers for %v, want above 0", c.BlockPeerFor)
+	}
+	if _, err := c.LastFinalized.machine(c.Set.Epoch()); err != nil {
+		return fmt.Errorf("last finalized: %w", err)
+	}
+	return nil
+}
+
+// machine returns the floor as the machine wants it. When a crash cut the
+// delivery of several blocks short, the certificate is of a descendant; then
+// the seed is left to the journal, which keeps the floor's own certificate.
+func (f Floor) machine(epoch chain.Epoch) (simplex.Floor, error) {
+	out := simplex.Floor{View: f.Round.View, Payload: f.Digest}
+	if f.Round.Epoch != epoch {
+		return out, fmt.Errorf("epoch %d, but the validator set is of epoch %d", f.Round.Epoch, epoch)
+	}
+	if f.Round.View == 0 {
+		if len(f.Certificate) != 0 {
+			return out, errors.New("genesis with a certificate")
+		}
+		return out, nil
+	}
+	c, err := simplex.DecodeCertificate(f.Certificate)
+	if err != nil {
+		return out, err
+	}
+	switch {
+	case c.Kind != simplex.Finalize || c.Proposal.Round.View < f.Round.View:
+		return out, fmt.Errorf("certificate is a %s of view %d", c.Kind, c.Proposal.Round.View)
+	case c.Proposal.Round == f.Round && c.Proposal.Payload != f.Digest:
+		return out, errors.New("certificate is of another block")
+	case c.Proposal.Round == f.Round:
+		out.Seed = c.Seed
+	}
+	return out, nil
+}

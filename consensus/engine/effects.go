@@ -1,0 +1,102 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// take does the part of an effect that stays in this process, and keeps the
+// rest for after the sync.
+func (e *Engine) take(effect simplex.Effect) error {
+	switch x := effect.(type) {
+	case simplex.Persist:
+		return e.persist(x.Record)
+	case simplex.Broadcast:
+		e.tally.AddOwn(x.Vote)
+		e.recount(x.Vote.Proposal.Round.View, x.Vote.Kind)
+	case simplex.EnterView:
+		e.enter(x)
+		return nil
+	case simplex.ArmTimer:
+		e.arm(x)
+		return nil
+	case simplex.RequestCertify:
+		if e.settled(x) {
+			return nil
+		}
+	case simplex.Finalized:
+		e.Stats.FinalizedView.Store(uint64(x.Certificate.Proposal.Round.View))
+		e.tally.Advance(x.Certificate.Proposal.Round.View)
+	case simplex.Equivocation:
+		e.Stats.Equivocations.Add(1)
+		e.ban(x.From)
+		return nil
+	case simplex.Halt:
+		return fmt.Errorf("halt in view %d: %w", e.machine.View(), x.Err)
+	}
+	e.outgoing = append(e.outgoing, effect)
+	return nil
+}
+
+// release lets an effect leave. Everything before it is durable.
+func (e *Engine) release(ctx context.Context, effect simplex.Effect) {
+	switch x := effect.(type) {
+	case simplex.Broadcast:
+		e.broadcastVote(x.Vote)
+	case simplex.BroadcastCertificate:
+		e.net.Broadcast(simplex.AppendCertificate(nil, x.Certificate))
+	case simplex.Fetch:
+		e.request(x.View)
+	case simplex.RequestProposal:
+		e.propose(ctx, x)
+	case simplex.RequestVerify:
+		e.verify(ctx, x)
+	case simplex.RequestCertify:
+		e.certify(ctx, x)
+	case simplex.Finalized:
+		e.finalize(ctx, x)
+	default:
+		panic("engine: unknown effect")
+	}
+}
+
+// broadcastVote sends our vote; a notarize vote for a block of our own takes
+// the block along.
+func (e *Engine) broadcastVote(v simplex.Vote) {
+	if v.Kind == simplex.Notarize {
+		if b := e.blocks.find(v.Proposal.Round.View, v.Proposal.Payload); b != nil && b.own {
+			e.net.Broadcast(appendOffer(nil, offer{v, b.bytes}))
+			return
+		}
+	}
+	e.net.Broadcast(simplex.AppendVote(nil, v))
+}
+
+// enter stops what belongs to older views.
+func (e *Engine) enter(x simplex.EnterView) {
+	for i := range e.timers {
+		e.timers[i].Stop()
+	}
+	if e.building != nil {
+		e.building()
+		e.building = nil
+		e.Stats.ProposalsMissed.Add(1)
+	}
+	e.postponed = nil
+	e.Stats.View.Store(uint64(x.Round.View))
+}
+
+func (e *Engine) arm(x simplex.ArmTimer) {
+	t := &e.timers[x.Timer]
+	t.view = x.View
+	switch x.Timer {
+	case simplex.TimerLeader:
+		t.Reset(e.cfg.LeaderTimeout)
+	case simplex.TimerCertification:
+		t.Reset(e.cfg.CertificationTimeout)
+	case simplex.TimerRetry:
+		t.Reset(e.cfg.RetryInterval)
+	}
+}

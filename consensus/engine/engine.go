@@ -1,0 +1,221 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+var (
+	// ErrBusy means that the inbox is full. The network drops the message or
+	// tries again; the sender repeats what matters.
+	ErrBusy = errors.New("consensus inbox full")
+	// ErrNoSeed means that neither the last finalized block's certificate nor
+	// the journal has the seed of its round, without which no leader can be
+	// drawn.
+	ErrNoSeed = errors.New("seed of the last finalized round is not known")
+)
+
+// drainMax bounds the messages taken in one turn of the loop, so that a flood
+// does not put off the sync, and with it our own votes.
+const drainMax = 256
+
+// Engine drives one [simplex.Machine].
+type Engine struct {
+	cfg     Config
+	app     Application
+	net     Network
+	journal Journal
+	scheme  *simplex.Threshold
+	inbox   chan delivery
+	replies chan reply
+	Stats   Stats
+
+	// Owned by Run.
+	machine  *simplex.Machine
+	tally    *simplex.Tally
+	blocks   blocks
+	timers   [3]timer // by simplex.Timer
+	banned   map[beacon.Participant]time.Time
+	events   []simplex.Event  // to be stepped in this turn
+	polls    []poll           // to be counted in this turn
+	outgoing []simplex.Effect // to be carried out after the sync
+	dirty    bool             // the journal has records that are not durable
+	appended int              // journal bytes since the last pruning
+
+	building    context.CancelFunc       // ends the Propose in progress
+	postponed   *simplex.RequestProposal // waits for deliveries to drain
+	undelivered []Finalization           // the first of them is being delivered
+	delivered   chain.View               // newest view that the application has durably
+	calls       sync.WaitGroup
+}
+
+// delivery is a message with its sender.
+type delivery struct {
+	from beacon.Participant
+	msg  []byte
+}
+
+// poll names votes that changed.
+type poll struct {
+	view chain.View
+	kind simplex.Kind
+}
+
+// timer is a timer with the view it was armed in.
+type timer struct {
+	*time.Timer
+	view chain.View
+}
+
+// New returns an engine that has not touched its journal yet.
+func New(cfg Config, app Application, net Network, journal Journal) (*Engine, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	scheme, err := simplex.NewThreshold(cfg.Set, cfg.Self, cfg.Share, cfg.Weights)
+	if err != nil {
+		return nil, err
+	}
+	return &Engine{
+		cfg: cfg, app: app, net: net, journal: journal, scheme: scheme,
+		inbox:   make(chan delivery, cfg.InboxMessages),
+		replies: make(chan reply),
+	}, nil
+}
+
+// Deliver hands over a message that the validator from sent; the network
+// vouches for the sender. It never blocks, keeps msg, and may be called by
+// many goroutines.
+func (e *Engine) Deliver(from beacon.Participant, msg []byte) error {
+	if len(msg) > envelopeBytesMax+e.cfg.MaxBlockBytes {
+		return fmt.Errorf("message of %d bytes: %w", len(msg), ErrBlock)
+	}
+	select {
+	case e.inbox <- delivery{from, msg}:
+		return nil
+	default:
+		e.Stats.Refused.Add(1)
+		return ErrBusy
+	}
+}
+
+// Run replays the journal and takes part until ctx ends or something happens
+// that a validator must not survive: a vote cannot be made durable, the
+// application is at fault, or certificates contradict each other. The caller
+// owns the goroutine; Run waits for its own. It may be called once.
+func (e *Engine) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer e.calls.Wait()
+	defer cancel()
+	for i := range e.timers {
+		e.timers[i].Timer = time.NewTimer(time.Hour)
+		e.timers[i].Stop()
+		defer e.timers[i].Stop()
+	}
+	if err := e.resume(); err != nil {
+		return err
+	}
+	for {
+		if err := e.turn(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case d := <-e.inbox:
+			e.receive(d)
+			e.drain()
+		case r := <-e.replies:
+			if err := r.apply(e); err != nil {
+				return err
+			}
+		case <-e.timers[simplex.TimerLeader].C:
+			e.fired(simplex.TimerLeader)
+		case <-e.timers[simplex.TimerCertification].C:
+			e.fired(simplex.TimerCertification)
+		case <-e.timers[simplex.TimerRetry].C:
+			e.fired(simplex.TimerRetry)
+		}
+	}
+}
+
+// turn steps the machine until it has nothing more to say, makes what it wants
+// kept durable with one sync, and only then lets anything leave.
+func (e *Engine) turn(ctx context.Context) error {
+	for len(e.events) > 0 || len(e.polls) > 0 {
+		for len(e.events) > 0 {
+			event := e.events[0]
+			e.events = e.events[1:]
+			for _, effect := range e.machine.Step(event) {
+				if err := e.take(effect); err != nil {
+					return err
+				}
+			}
+		}
+		if err := e.count(); err != nil {
+			return err
+		}
+	}
+	if e.dirty {
+		start := time.Now()
+		if err := e.journal.Sync(); err != nil {
+			return fmt.Errorf("sync votes: %w", err)
+		}
+		e.dirty = false
+		e.Stats.SyncNanos.Add(since(start))
+		e.Stats.Syncs.Add(1)
+	}
+	for _, effect := range e.outgoing {
+		e.release(ctx, effect)
+	}
+	clear(e.outgoing)
+	e.outgoing = e.outgoing[:0]
+	return nil
+}
+
+// drain takes what else is in the inbox, so that one sync and one batch serve
+// all of it.
+func (e *Engine) drain() {
+	for range drainMax {
+		select {
+		case d := <-e.inbox:
+			e.receive(d)
+		default:
+			return
+		}
+	}
+}
+
+func (e *Engine) fired(t simplex.Timer) {
+	if e.timers[t].view == e.machine.View() {
+		switch t {
+		case simplex.TimerLeader:
+			e.Stats.LeaderTimeouts.Add(1)
+		case simplex.TimerCertification:
+			e.Stats.CertificationTimeouts.Add(1)
+		}
+	}
+	e.step(simplex.TimerFired{View: e.timers[t].view, Timer: t})
+}
+
+// step puts an event in line for this turn.
+func (e *Engine) step(event simplex.Event) { e.events = append(e.events, event) }
+
+// recount puts a poll in line for this turn, once.
+func (e *Engine) recount(v chain.View, k simplex.Kind) {
+	for _, p := range e.polls {
+		if p == (poll{v, k}) {
+			return
+		}
+	}
+	e.polls = append(e.polls, poll{v, k})
+}
+
+func since(start time.Time) uint64 { return uint64(max(0, time.Since(start))) }

@@ -1,0 +1,189 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// tagBlock marks the journal record of a block; the other records are those of
+// package simplex.
+const tagBlock = 'B'
+
+// ErrRecord means that the journal holds what this version does not write.
+var ErrRecord = errors.New("journal record is not valid")
+
+// persist appends a record of the machine. The block that a notarize vote is
+// for goes before it: once others can finalize the block by our vote, we must
+// be able to execute it after a crash.
+func (e *Engine) persist(r simplex.Record) error {
+	switch r := r.(type) {
+	case simplex.Vote:
+		if r.Kind == simplex.Notarize {
+			if err := e.persistBlock(r.Proposal); err != nil {
+				return err
+			}
+		}
+	case simplex.Certification:
+		if err := e.persistBlock(simplex.Proposal{Round: r.Round, Payload: r.Payload}); err != nil {
+			return err
+		}
+	}
+	return e.append(simplex.AppendRecord(nil, r))
+}
+
+func (e *Engine) persistBlock(p simplex.Proposal) error {
+	b := e.blocks.find(p.Round.View, p.Payload)
+	if b == nil || b.journaled || b.bytes == nil {
+		return nil
+	}
+	b.journaled = true
+	return e.append(appendBlock(make([]byte, 0, 64+len(b.bytes)), b))
+}
+
+func (e *Engine) append(rec []byte) error {
+	if err := e.journal.Append(rec); err != nil {
+		return fmt.Errorf("append to journal: %w", err)
+	}
+	e.dirty = true
+	e.appended += len(rec)
+	return nil
+}
+
+// appendBlock writes tag ‖ 1 if our own, else 0 ‖ round ‖ digest ‖ block.
+func appendBlock(dst []byte, b *block) []byte {
+	own := byte(0)
+	if b.own {
+		own = 1
+	}
+	dst = b.round.Append(append(dst, tagBlock, own))
+	return append(append(dst, b.digest[:]...), b.bytes...)
+}
+
+func decodeBlock(rec []byte) (*block, error) {
+	if len(rec) < 2 || rec[0] != tagBlock || rec[1] > 1 {
+		return nil, ErrRecord
+	}
+	b := &block{own: rec[1] == 1, journaled: true}
+	var err error
+	if b.round, rec, err = beacon.ReadRound(rec[2:]); err != nil {
+		return nil, err
+	}
+	if len(rec) <= len(b.digest) {
+		return nil, ErrRecord
+	}
+	b.bytes = rec[copy(b.digest[:], rec):]
+	return b, nil
+}
+
+// resume makes the machine what it was when the journal ended.
+func (e *Engine) resume() error {
+	floor, err := e.cfg.LastFinalized.machine(e.cfg.Set.Epoch())
+	if err != nil {
+		return fmt.Errorf("last finalized: %w", err)
+	}
+	machine := simplex.Config{
+		Epoch: e.cfg.Set.Epoch(), Self: e.cfg.Self, Elector: e.cfg.Set,
+		GenesisBeacon: e.cfg.Set.GenesisBeacon(), Floor: floor, Retention: e.cfg.Retention,
+	}
+	if e.cfg.Share != nil {
+		machine.Signer = e.scheme
+	}
+	e.machine = simplex.New(machine)
+	e.tally = simplex.NewTally(e.cfg.Set.Quorum())
+	e.tally.Advance(floor.View)
+	e.blocks = blocks{bytesMax: e.cfg.PendingBytesMax}
+	e.banned = make(map[beacon.Participant]time.Time)
+	e.delivered = floor.View
+	if err := e.journal.Replay(e.replay); err != nil {
+		return fmt.Errorf("replay journal: %w", err)
+	}
+	if floor.View > 0 && !e.machine.Knows(floor.View, simplex.Finalize) {
+		return fmt.Errorf("view %d: %w", floor.View, ErrNoSeed)
+	}
+	e.step(simplex.Resumed{})
+	return nil
+}
+
+// replay takes one record of the journal.
+func (e *Engine) replay(rec []byte) error {
+	e.appended += len(rec)
+	if len(rec) > 0 && rec[0] == tagBlock {
+		old, err := decodeBlock(rec)
+		if err != nil {
+			return err
+		}
+		if old.round.Epoch != e.cfg.Set.Epoch() || old.round.View <= e.delivered {
+			return nil
+		}
+		b := e.blocks.put(simplex.Proposal{Round: old.round, Payload: old.digest})
+		e.blocks.set(b, append([]byte(nil), old.bytes...)) // the journal may reuse rec
+		b.own, b.journaled = old.own, true
+		return nil
+	}
+	r, err := simplex.DecodeRecord(rec)
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	for _, effect := range e.machine.Step(simplex.Replayed{Record: r}) {
+		if halt, ok := effect.(simplex.Halt); ok {
+			return halt.Err
+		}
+	}
+	if c, ok := r.(simplex.Certificate); ok && c.Proposal.Round.View > e.delivered {
+		e.tally.Close(c.Proposal.Round.View, c.Kind)
+	}
+	return nil
+}
+
+// prune drops records below the durable tip when enough of them have come
+// together. Those of the tip itself stay: its certificate may be the only
+// place where its seed is.
+func (e *Engine) prune() error {
+	if e.appended < e.cfg.PruneBytes {
+		return nil
+	}
+	kept := 0
+	err := e.journal.Prune(func(rec []byte) bool {
+		v, err := recordView(rec)
+		keep := err != nil || v >= e.delivered
+		if keep {
+			kept += len(rec)
+		}
+		return keep
+	})
+	if err != nil {
+		return fmt.Errorf("prune journal: %w", err)
+	}
+	e.appended = kept
+	e.Stats.Prunings.Add(1)
+	return nil
+}
+
+// recordView returns the view that a record is about.
+func recordView(rec []byte) (chain.View, error) {
+	if len(rec) > 0 && rec[0] == tagBlock {
+		b, err := decodeBlock(rec)
+		if err != nil {
+			return 0, err
+		}
+		return b.round.View, nil
+	}
+	r, err := simplex.DecodeRecord(rec)
+	if err != nil {
+		return 0, err
+	}
+	switch r := r.(type) {
+	case simplex.Vote:
+		return r.Proposal.Round.View, nil
+	case simplex.Certificate:
+		return r.Proposal.Round.View, nil
+	case simplex.Certification:
+		return r.Round.View, nil
+	}
+	return 0, ErrRecord
+}

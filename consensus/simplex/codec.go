@@ -1,0 +1,237 @@
+package simplex
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+)
+
+// Errors of the decoders. The sender of such bytes is at fault.
+var (
+	ErrKind      = errors.New("unknown kind")
+	ErrTruncated = errors.New("message is cut short")
+	ErrTrailing  = errors.New("bytes after the message")
+	ErrParent    = errors.New("parent view is not below the view")
+	ErrSigner    = errors.New("signer number is too large")
+	ErrVerdict   = errors.New("verdict is neither 0 nor 1")
+)
+
+// Tags of journal records. Votes and certificates share them with the wire.
+const (
+	tagVote          = 'v'
+	tagCertificate   = 'c'
+	tagCertification = 'a'
+)
+
+// Sizes of the largest encodings, in bytes, tags included. Callers that read
+// from outside refuse more before they allocate.
+const (
+	subjectBytesMax     = beacon.RoundBytesMax + binary.MaxVarintLen64 + len(chain.Hash{})
+	VoteBytesMax        = 2 + subjectBytesMax + binary.MaxVarintLen32 + 2*len(bls.Signature{})
+	CertificateBytesMax = 2 + subjectBytesMax + 2*len(bls.Signature{})
+)
+
+// Append writes the signed form of the proposal to dst:
+// round ‖ varint(parent view) ‖ digest.
+func (p Proposal) Append(dst []byte) []byte {
+	dst = p.Round.Append(dst)
+	dst = binary.AppendUvarint(dst, uint64(p.Parent))
+	return append(dst, p.Payload[:]...)
+}
+
+// AppendSubject writes to dst what a vote of kind k about p signs: the
+// proposal, or for Nullify the round alone.
+func AppendSubject(dst []byte, k Kind, p Proposal) []byte {
+	if k == Nullify {
+		return p.Round.Append(dst)
+	}
+	return p.Append(dst)
+}
+
+// AppendVote writes v to dst.
+func AppendVote(dst []byte, v Vote) []byte {
+	dst = append(dst, tagVote, byte(v.Kind))
+	dst = AppendSubject(dst, v.Kind, v.Proposal)
+	dst = binary.AppendUvarint(dst, uint64(v.Signer))
+	dst = append(dst, v.Signature[:]...)
+	return append(dst, v.Seed[:]...)
+}
+
+// AppendCertificate writes c to dst.
+func AppendCertificate(dst []byte, c Certificate) []byte {
+	dst = append(dst, tagCertificate, byte(c.Kind))
+	dst = AppendSubject(dst, c.Kind, c.Proposal)
+	dst = append(dst, c.Signature[:]...)
+	return append(dst, c.Seed[:]...)
+}
+
+// AppendRecord writes a journal record to dst.
+func AppendRecord(dst []byte, r Record) []byte {
+	switch r := r.(type) {
+	case Vote:
+		return AppendVote(dst, r)
+	case Certificate:
+		return AppendCertificate(dst, r)
+	case Certification:
+		dst = r.Round.Append(append(dst, tagCertification))
+		dst = append(dst, r.Payload[:]...)
+		if r.OK {
+			return append(dst, 1)
+		}
+		return append(dst, 0)
+	}
+	panic("simplex: unknown record")
+}
+
+// DecodeVote reads the whole of b as one vote.
+func DecodeVote(b []byte) (Vote, error) {
+	v, rest, err := ReadVote(b)
+	if err != nil {
+		return Vote{}, err
+	}
+	if len(rest) != 0 {
+		return Vote{}, ErrTrailing
+	}
+	return v, nil
+}
+
+// ReadVote reads one vote from the front of b and returns the bytes after it.
+func ReadVote(b []byte) (Vote, []byte, error) {
+	var v Vote
+	b, err := readSubject(b, tagVote, &v.Kind, &v.Proposal)
+	if err != nil {
+		return Vote{}, nil, fmt.Errorf("vote: %w", err)
+	}
+	signer, b, err := beacon.ReadUvarint(b)
+	if err != nil {
+		return Vote{}, nil, fmt.Errorf("vote signer: %w", err)
+	}
+	if signer > math.MaxUint32 {
+		return Vote{}, nil, ErrSigner
+	}
+	v.Signer = beacon.Participant(signer)
+	b, err = readPair(b, &v.Signature, &v.Seed)
+	if err != nil {
+		return Vote{}, nil, fmt.Errorf("vote signatures: %w", err)
+	}
+	return v, b, nil
+}
+
+// DecodeCertificate reads the whole of b as one certificate.
+func DecodeCertificate(b []byte) (Certificate, error) {
+	c, rest, err := ReadCertificate(b)
+	if err != nil {
+		return Certificate{}, err
+	}
+	if len(rest) != 0 {
+		return Certificate{}, ErrTrailing
+	}
+	return c, nil
+}
+
+// ReadCertificate reads one certificate from the front of b and returns the
+// bytes after it.
+func ReadCertificate(b []byte) (Certificate, []byte, error) {
+	var c Certificate
+	b, err := readSubject(b, tagCertificate, &c.Kind, &c.Proposal)
+	if err != nil {
+		return Certificate{}, nil, fmt.Errorf("certificate: %w", err)
+	}
+	b, err = readPair(b, &c.Signature, &c.Seed)
+	if err != nil {
+		return Certificate{}, nil, fmt.Errorf("certificate signatures: %w", err)
+	}
+	return c, b, nil
+}
+
+// DecodeRecord reads the whole of b as one journal record.
+func DecodeRecord(b []byte) (Record, error) {
+	if len(b) == 0 {
+		return nil, ErrTruncated
+	}
+	switch b[0] {
+	case tagVote:
+		return decoded(DecodeVote(b))
+	case tagCertificate:
+		return decoded(DecodeCertificate(b))
+	case tagCertification:
+		return decoded(decodeCertification(b[1:]))
+	}
+	return nil, ErrKind
+}
+
+// decoded turns a typed result into a Record without a typed zero value beside
+// an error.
+func decoded[R Record](r R, err error) (Record, error) {
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func decodeCertification(b []byte) (Certification, error) {
+	var c Certification
+	var err error
+	if c.Round, b, err = beacon.ReadRound(b); err != nil {
+		return Certification{}, fmt.Errorf("certification: %w", err)
+	}
+	switch {
+	case len(b) < len(c.Payload)+1:
+		return Certification{}, ErrTruncated
+	case len(b) > len(c.Payload)+1:
+		return Certification{}, ErrTrailing
+	case b[len(c.Payload)] > 1:
+		return Certification{}, ErrVerdict
+	}
+	copy(c.Payload[:], b)
+	c.OK = b[len(c.Payload)] == 1
+	return c, nil
+}
+
+// readSubject reads tag, kind and subject.
+func readSubject(b []byte, tag byte, k *Kind, p *Proposal) ([]byte, error) {
+	if len(b) < 2 {
+		return nil, ErrTruncated
+	}
+	if b[0] != tag {
+		return nil, ErrKind
+	}
+	*k = Kind(b[1])
+	if *k < Notarize || *k > Finalize {
+		return nil, ErrKind
+	}
+	var err error
+	if p.Round, b, err = beacon.ReadRound(b[2:]); err != nil {
+		return nil, err
+	}
+	if *k == Nullify {
+		return b, nil
+	}
+	parent, b, err := beacon.ReadUvarint(b)
+	if err != nil {
+		return nil, fmt.Errorf("parent view: %w", err)
+	}
+	p.Parent = chain.View(parent)
+	if p.Parent >= p.Round.View {
+		return nil, ErrParent
+	}
+	if len(b) < len(p.Payload) {
+		return nil, ErrTruncated
+	}
+	return b[copy(p.Payload[:], b):], nil
+}
+
+// readPair reads the two signatures. It does not check that they are points of
+// the curve; verification does.
+func readPair(b []byte, sig, seed *bls.Signature) ([]byte, error) {
+	if len(b) < len(sig)+len(seed) {
+		return nil, ErrTruncated
+	}
+	b = b[copy(sig[:], b):]
+	return b[copy(seed[:], b):], nil
+}

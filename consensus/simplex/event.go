@@ -1,0 +1,200 @@
+package simplex
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+)
+
+// Event is something that happened to this validator. Whoever makes an event
+// has checked the signatures in it; the machine checks the rules.
+type Event interface{ isEvent() }
+
+// Replayed hands back a journal record after a restart. All records come
+// before Resumed and before any other event.
+type Replayed struct{ Record Record }
+
+// Resumed ends the replay, of an empty journal too, and starts the machine.
+type Resumed struct{}
+
+// ProposalReceived is a proposal from the validator From, which the transport
+// authenticated or whose notarize vote was verified.
+type ProposalReceived struct {
+	From     beacon.Participant
+	Proposal Proposal
+}
+
+// ProposalReady answers RequestProposal with the digest of our own block.
+type ProposalReady struct {
+	View    chain.View
+	Payload chain.Hash
+}
+
+// ProposalFailed answers RequestProposal when there is no block to propose.
+type ProposalFailed struct{ View chain.View }
+
+// Verified answers RequestVerify. A verdict that the application cannot reach
+// is no event: it waits (resolution 11.18).
+type Verified struct {
+	View    chain.View
+	Payload chain.Hash
+	OK      bool
+}
+
+// Certified answers RequestCertify, under the same rule.
+type Certified struct {
+	View    chain.View
+	Payload chain.Hash
+	OK      bool
+}
+
+// CertificateReceived is a certificate whose two signatures were verified,
+// from a peer or recovered here from a quorum of votes.
+type CertificateReceived struct{ Certificate Certificate }
+
+// NullifySeen is a nullify vote of another validator, of an authenticated
+// sender. It matters only when the sender leads the current view.
+type NullifySeen struct {
+	From beacon.Participant
+	View chain.View
+}
+
+// TimerFired means that a timer armed by ArmTimer ran out.
+type TimerFired struct {
+	View  chain.View
+	Timer Timer
+}
+
+func (Replayed) isEvent()            {}
+func (Resumed) isEvent()             {}
+func (ProposalReceived) isEvent()    {}
+func (ProposalReady) isEvent()       {}
+func (ProposalFailed) isEvent()      {}
+func (Verified) isEvent()            {}
+func (Certified) isEvent()           {}
+func (CertificateReceived) isEvent() {}
+func (NullifySeen) isEvent()         {}
+func (TimerFired) isEvent()          {}
+
+// Timer names a timer of a view. The driver knows the durations.
+type Timer uint8
+
+// The timers of a view.
+const (
+	// TimerLeader runs from entry until a proposal is there.
+	TimerLeader Timer = iota
+	// TimerCertification runs from entry until the view is left. It is longer
+	// than the leader timer.
+	TimerCertification
+	// TimerRetry runs from our nullify vote until the view is left, again and
+	// again.
+	TimerRetry
+)
+
+// Effect is work for the driver, to be done in the order returned.
+type Effect interface{ isEffect() }
+
+// Persist must be durable before any later effect that leaves this process is
+// carried out, of this Step or of a later one; otherwise a restart could sign
+// two blocks in one view. The driver may gather several Persist effects and
+// sync once.
+type Persist struct{ Record Record }
+
+// Broadcast sends our own vote to all validators and counts it here. The
+// driver sends the block along with a notarize vote for a block of our own.
+type Broadcast struct{ Vote Vote }
+
+// BroadcastCertificate sends a certificate to all validators.
+type BroadcastCertificate struct{ Certificate Certificate }
+
+// Parent is the block that a proposal extends, with the seed of its round. At
+// genesis the view is 0 and the seed is zero.
+type Parent struct {
+	Round   beacon.Round
+	Payload chain.Hash
+	Seed    bls.Signature
+}
+
+// RequestProposal asks the application for a block on Parent. The answer is
+// ProposalReady or ProposalFailed; when the view is left first, none is needed.
+type RequestProposal struct {
+	Round  beacon.Round
+	Parent Parent
+}
+
+// RequestVerify asks the application whether the proposed block is valid. The
+// answer is Verified.
+type RequestVerify struct {
+	Proposal Proposal
+	Parent   Parent
+}
+
+// RequestCertify asks the application to take in a notarized block: fetch it
+// if need be, execute it, and say whether it is valid. The answer is
+// Certified; it must be the same on every honest node. Again is set after a
+// restart when the verdict was given before: the application lost only its
+// memory of the block.
+type RequestCertify struct {
+	Proposal Proposal
+	Parent   Parent
+	Again    bool
+}
+
+// EnterView means that the machine is in a new view: timers of older views are
+// void. Leader is the validator expected to propose, if Known; it is not known
+// after a jump over views whose certificates are missing.
+type EnterView struct {
+	Round  beacon.Round
+	Leader beacon.Participant
+	Known  bool
+}
+
+// ArmTimer starts a timer of the current view.
+type ArmTimer struct {
+	View  chain.View
+	Timer Timer
+}
+
+// Fetch asks peers for the certificates, and the block if there is one, of
+// view View and of views after it.
+type Fetch struct{ View chain.View }
+
+// Final is a finalized block with the seed of its round.
+type Final struct {
+	Proposal Proposal
+	Seed     bls.Signature
+}
+
+// Finalized means that the blocks of Chain, parents first, are final.
+// Certificate is the finalization of the last of them. The application has
+// executed each of them before, in answer to RequestVerify, RequestCertify or
+// RequestProposal.
+type Finalized struct {
+	Chain       []Final
+	Certificate Certificate
+}
+
+// Equivocation means that From signed two different proposals for one view
+// (resolution 11.2).
+type Equivocation struct {
+	From          beacon.Participant
+	First, Second Proposal
+}
+
+// Halt means that the rules this machine relies on are broken: more than a
+// third of the validators lie, or the application changed a verdict. The
+// driver stops and must not vote again. The machine ignores all later events.
+type Halt struct{ Err error }
+
+func (Persist) isEffect()              {}
+func (Broadcast) isEffect()            {}
+func (BroadcastCertificate) isEffect() {}
+func (RequestProposal) isEffect()      {}
+func (RequestVerify) isEffect()        {}
+func (RequestCertify) isEffect()       {}
+func (EnterView) isEffect()            {}
+func (ArmTimer) isEffect()             {}
+func (Fetch) isEffect()                {}
+func (Finalized) isEffect()            {}
+func (Equivocation) isEffect()         {}
+func (Halt) isEffect()                 {}
