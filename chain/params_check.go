@@ -9,7 +9,7 @@ import (
 // Bounds that keep every product of consensus arithmetic inside 64 bits, or
 // inside the 128-bit product that [math/bits] forms.
 const (
-	maxMeterCap     = 1 << 53 // cycles or cells in one block; JSON readers hold it exactly
+	maxMeterCap     = 1 << 50 // cycles or cells in one block; times 10,000 basis points it fits
 	maxBlockBytes   = 1 << 30
 	maxBasisPoints  = 100 * BasisPoints
 	maxPeriodBlocks = 1 << 40 // 35,000 years of one-second blocks

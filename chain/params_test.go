@@ -72,7 +72,7 @@ func TestParamsCheck(t *testing.T) {
 	}
 	f("cycles_target = 0", func(p *chain.Params) { p.CyclesTarget = 0 })
 	f("cycles_target", func(p *chain.Params) { p.CyclesCap = p.CyclesTarget - 1 })
-	f("cells_cap", func(p *chain.Params) { p.CellsCap = 1<<53 + 1 })
+	f("cells_cap", func(p *chain.Params) { p.CellsCap = 1<<50 + 1 })
 	f("max_tx_cycles", func(p *chain.Params) { p.MaxTxCycles = 15_000_001 }) // 20M - 10M + 50 % of 10M
 	f("max_tx_cycles", func(p *chain.Params) { p.MaxTxCycles = 20_999 })
 	f("max_tx_cells", func(p *chain.Params) { p.MaxTxCells = 750_001 })
