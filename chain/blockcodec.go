@@ -55,7 +55,7 @@ func readHeader(r *cbor.Reader, h *Header) error {
 // Digest returns the hash that names the block and that validators vote on.
 // It covers every field of the header.
 func (h *Header) Digest() Hash {
-	return keccak.Sum256([]byte(blockDomain), EncodeHeader(h))
+	return keccak.Sum256([]byte(domainBlock), EncodeHeader(h))
 }
 
 // Encode returns the canonical encoding of the block: a CBOR array of the

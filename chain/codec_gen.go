@@ -439,3 +439,31 @@ func (x *Receipt) readFrom(r *cbor.Reader) error {
 	}
 	return nil
 }
+
+func (x *ConsumedSeed) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 3)
+	dst = cbor.AppendUint(dst, uint64(x.Epoch))
+	dst = cbor.AppendUint(dst, uint64(x.View))
+	dst = cbor.AppendBytes(dst, x.Signature[:])
+	return dst
+}
+
+func (x *ConsumedSeed) readFrom(r *cbor.Reader) error {
+	if err := r.ArrayOf(3); err != nil {
+		return &FieldError{Object: "ConsumedSeed", Err: err}
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "ConsumedSeed", Field: "Epoch", Err: err}
+	} else {
+		x.Epoch = Epoch(v)
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "ConsumedSeed", Field: "View", Err: err}
+	} else {
+		x.View = View(v)
+	}
+	if err := r.BytesInto(x.Signature[:]); err != nil {
+		return &FieldError{Object: "ConsumedSeed", Field: "Signature", Err: err}
+	}
+	return nil
+}
