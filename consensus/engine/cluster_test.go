@@ -7,7 +7,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
 	"sync"
 	"testing"
 	"time"
@@ -64,6 +63,7 @@ type chainApp struct {
 	wanted   int
 	reached  chan struct{}
 	skip     map[chain.View]bool // views in which Propose passes
+	stuckAt  uint64              // height that Finalized never finishes; 0: none
 }
 
 func newChainApp(t testing.TB, genesis chain.Hash) *chainApp {
@@ -137,7 +137,14 @@ func (a *chainApp) Recover(ctx context.Context, req VerifyRequest) (bool, error)
 	return a.Verify(ctx, req)
 }
 
-func (a *chainApp) Finalized(_ context.Context, f Finalization) error {
+func (a *chainApp) Finalized(ctx context.Context, f Finalization) error {
+	a.mu.Lock()
+	if a.stuckAt != 0 && uint64(len(a.final))+1 == a.stuckAt {
+		a.mu.Unlock()
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	a.mu.Unlock()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	h, ok := a.executed[f.Digest]
@@ -254,5 +261,3 @@ func (m *mesh) note(from beacon.Participant, msg []byte) {
 		m.sent[from] = append(m.sent[from], msg)
 	}
 }
-
-var _ io.Reader = rand.Reader
