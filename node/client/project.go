@@ -102,8 +102,8 @@ type FoundKey struct {
 }
 
 // Key returns the private key: the flag, the variable COWBOY_PRIVATE_KEY, the
-// key_file of the active environment, .cowboy/key, in this order. Flag and
-// variable hold 64 hex digits or the path of a key file.
+// key_file of the active environment if it names one, else .cowboy/key. Flag
+// and variable hold 64 hex digits or the path of a key file.
 func (p *Project) Key(flag, variable string) (*FoundKey, error) {
 	if flag != "" {
 		return keyFromText(flag, "--private-key")
@@ -115,16 +115,18 @@ func (p *Project) Key(flag, variable string) (*FoundKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, candidate := range []string{path, p.DefaultKeyPath()} {
-		key, err := ReadKey(candidate)
-		if err == nil {
-			return &FoundKey{Key: key, From: candidate, File: candidate}, nil
-		}
-		if !isMissing(err) {
-			return nil, err
-		}
+	key, err := ReadKey(path)
+	switch {
+	case err == nil:
+		return &FoundKey{Key: key, From: path, File: path}, nil
+	case isMissing(err) && path == p.DefaultKeyPath():
+		return nil, ErrNoKey
+	case isMissing(err):
+		// Falling back to another key here would send from the wrong account.
+		return nil, fmt.Errorf("the configured key file %s does not exist: %w", path, ErrNoKey)
+	default:
+		return nil, err
 	}
-	return nil, ErrNoKey
 }
 
 // keyFromText never repeats the text in an error: it may be a mistyped key.

@@ -9,6 +9,10 @@ import (
 	"time"
 )
 
+// Version is the release that this tree builds, shown by every command and by
+// GET /health.
+const Version = "0.1.0"
+
 // Config bounds the server. All limits are this node's own, none is part of
 // the protocol.
 type Config struct {

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/cowboy-foundation/cowboy/node/client"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+)
+
+// Exit codes.
+const (
+	exitDone   = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// world is what the process has around it; tests give their own.
+type world struct {
+	stdin          io.Reader
+	stdout, stderr io.Writer
+	env            func(string) string
+}
+
+// commandLine is the whole grammar. Global flags may stand before or after the
+// command.
+type commandLine struct {
+	RPCURL     string `name:"rpc-url" aliases:"indexer-url" placeholder:"URL" help:"Node to ask; also COWBOY_RPC_URL, then .cowboy/config.json, then http://localhost:4000."`
+	PrivateKey string `name:"private-key" placeholder:"HEX|FILE" help:"Key to sign with; also COWBOY_PRIVATE_KEY, then the configured key_file, then .cowboy/key. A file does not show in the process list."`
+	JSON       bool   `name:"json" help:"Print one line of JSON instead of text."`
+	Dir        string `name:"dir" default:"." placeholder:"DIR" help:"Project folder; .cowboy is looked for here and in its parents."`
+
+	Init        initCommand      `cmd:"" help:"Make a project: a key and a configuration in .cowboy."`
+	Wallet      walletCommands   `cmd:"" help:"Keys and their money."`
+	Transfer    transferCommand  `cmd:"" help:"Send CBY."`
+	Account     accountCommands  `cmd:"" help:"Any account."`
+	Block       blockCommands    `cmd:"" help:"Finalized blocks."`
+	Transaction transactionGroup `cmd:"" help:"Transactions: send, look up, sign."`
+	Query       queryCommands    `cmd:"" help:"Lists and figures of the chain."`
+	Version     versionCommand   `cmd:"" help:"Print the version."`
+}
+
+const description = `The wallet and looking glass of a Cowboy node.
+
+A first try, with a node started by "make devnet" in another terminal:
+
+    cowboy init local
+    cowboy wallet balance
+    cowboy transfer --to 0x00000000000000000000000000000000000000ff --amount 1.5 --wait`
+
+// usageError is a wrong argument that the grammar cannot see.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// helpPrinted leaves the parser after --help, which kong would go on behind.
+type helpPrinted struct{}
+
+// run carries out one command line and returns the exit code.
+func run(ctx context.Context, args []string, w world) (code int) {
+	var line commandLine
+	defer func() {
+		if cause := recover(); cause != nil {
+			if _, ok := cause.(helpPrinted); !ok {
+				panic(cause)
+			}
+			code = exitDone
+		}
+	}()
+	parser, err := kong.New(&line,
+		kong.Name("cowboy"),
+		kong.Description(description),
+		kong.Writers(w.stdout, w.stderr),
+		kong.Exit(func(int) { panic(helpPrinted{}) }),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoAppDescFormat: true, WrapUpperBound: 100}),
+	)
+	if err != nil {
+		panic(fmt.Sprintf("cowboy: grammar: %v", err)) // our own struct tags
+	}
+	chosen, err := parser.Parse(args)
+	if err != nil {
+		return fail(w, wantsJSON(args), usageError{err})
+	}
+	s := &session{ctx: ctx, world: w, flags: &line}
+	if err := chosen.Run(s); err != nil {
+		return fail(w, line.JSON, err)
+	}
+	return exitDone
+}
+
+// wantsJSON looks for --json when the rest of the line did not parse.
+func wantsJSON(args []string) bool {
+	for _, a := range args {
+		if a == "--json" {
+			return true
+		}
+	}
+	return false
+}
+
+// failure is an error as --json shows it; Code is the node's, if it refused.
+type failure struct {
+	Code    rpc.Code `json:"code"`
+	Message string   `json:"message"`
+}
+
+// fail prints err with what to do about it and returns the exit code.
+func fail(w world, asJSON bool, err error) int {
+	message := advise(err)
+	if asJSON {
+		f := failure{Message: message}
+		var refused *client.Error
+		if errors.As(err, &refused) {
+			f.Code = refused.Code
+		}
+		json.NewEncoder(w.stderr).Encode(f) // nothing is left to do if stderr is gone
+	} else {
+		fmt.Fprintf(w.stderr, "Error: %s\n", message)
+	}
+	var usage usageError
+	if errors.As(err, &usage) {
+		if !asJSON {
+			fmt.Fprintln(w.stderr, "Try `cowboy --help`, or --help after a command for an example.")
+		}
+		return exitUsage
+	}
+	return exitFailed
+}
+
+// advise adds to an error what a person can do about it.
+func advise(err error) string {
+	var unreachable *client.UnreachableError
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "interrupted"
+	case errors.As(err, &unreachable):
+		return err.Error() + "\nIs a node running there? Start one with `make devnet`, or pass --rpc-url."
+	default:
+		return strings.TrimSpace(err.Error())
+	}
+}
