@@ -7,7 +7,7 @@
 // exactly what it computes.
 package keccak
 
-//go:generate go run gen_generic.go
+//go:generate go run -C ../gen ./keccak ../keccak/permute_generic.go
 
 // State is a Keccak-f[1600] state. Lane x + 5y holds the 64 bits of column x
 // and row y, read little-endian from the input bytes (FIPS 202 §3.1.2).

@@ -140,7 +140,7 @@ func TestDealIsDeterministicAndBound(t *testing.T) {
 		}
 		return string(p.Bytes())
 	}
-	if group(seed, 4, 3) != group(seed, 4, 3) {
+	if first, second := group(seed, 4, 3), group(seed, 4, 3); first != second {
 		t.Error("the same seed deals two secrets")
 	}
 	seen := map[string]bool{}

@@ -1,0 +1,3 @@
+module github.com/cowboy-foundation/cowboy/asm/gen
+
+go 1.26.0
