@@ -179,3 +179,25 @@ func TestCodeNames(t *testing.T) {
 		t.Error("an unknown code has a name")
 	}
 }
+
+// FuzzClassify runs any payload against every target: no panic, and what is
+// accepted is an item of the profile, so execution may decode it again.
+func FuzzClassify(f *testing.F) {
+	f.Add(call(2), uint16(1))
+	f.Add(call(5, []byte{0xa0}, []byte{0xa1, 0, 0}), uint16(2))
+	f.Add(call(18, cbor.AppendBytes(nil, make([]byte, 32)), []byte{0xf6}), uint16(0x16))
+	f.Add([]byte{0x84, 0x40, 0x40, 0xa0, 0xf6}, uint16(0))
+	f.Fuzz(func(t *testing.T, payload []byte, target uint16) {
+		tx := Tx{Payload: payload}
+		if target != 0 {
+			tx.To = new(SystemAddress(target))
+		}
+		got, err := tx.Classify()
+		if err != nil || got.Kind == KindTransfer {
+			return
+		}
+		if err := cbor.Scan(payload, cbor.Limits{Bytes: len(payload), Depth: 40, Items: 1 << 20}); err != nil {
+			t.Fatalf("%s accepts payload %x: %v", got.Name, payload, err)
+		}
+	})
+}
