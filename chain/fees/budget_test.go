@@ -1,0 +1,108 @@
+package fees_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+)
+
+func TestBudgetCascade(t *testing.T) { // resolutions 2.1-2.4, 11.14
+	p := chain.DefaultParams()
+	cycles := func(c chain.Cycles) chain.Usage { return chain.Usage{Cycles: c} }
+	left := func(b *fees.Budget, lane chain.LaneID, want chain.Cycles) {
+		t.Helper()
+		if got := b.Left(lane).Cycles; got != want {
+			t.Errorf("%v lane has %d cycles left, want %d", lane, got, want)
+		}
+	}
+	b := fees.NewBudget(&p)
+	left(b, chain.LaneSystem, 500_000)
+	left(b, chain.LaneTimer, 2_500_000)
+	left(b, chain.LaneRunner, 5_000_000)
+	left(b, chain.LaneUser, 20_000_000) // an empty block's user lane reaches the cap
+
+	if b.Fits(chain.LaneSystem, cycles(500_001)) || !b.Fits(chain.LaneSystem, cycles(500_000)) {
+		t.Error("the system lane holds exactly its share")
+	}
+	b.Take(chain.LaneSystem, cycles(100_000))
+	left(b, chain.LaneSystem, 400_000)
+	b.Take(chain.LaneRunner, cycles(4_900_000)) // its own, what System left, and all of Timer's
+	left(b, chain.LaneSystem, 0)                // served lanes are closed
+	left(b, chain.LaneRunner, 0)
+	left(b, chain.LaneUser, 15_000_000) // its share and the space above the target
+	b.Take(chain.LaneUser, cycles(15_000_000))
+	left(b, chain.LaneUser, 0)
+	if b.Fits(chain.LaneUser, cycles(1)) || !b.Fits(chain.LaneUser, cycles(0)) {
+		t.Error("a full block fits nothing")
+	}
+}
+
+func TestBudgetMeters(t *testing.T) { // cells have the same shares (resolution 11.14)
+	p := chain.DefaultParams()
+	b := fees.NewBudget(&p)
+	if b.Fits(chain.LaneSystem, chain.Usage{Cycles: 1, Cells: 25_001}) {
+		t.Error("more cells than the system lane's share fit")
+	}
+	if !b.Fits(chain.LaneUser, chain.Usage{Cycles: 20_000_000, Cells: 1_000_000}) {
+		t.Error("both caps at once do not fit the user lane")
+	}
+	if b.Fits(chain.NumLanes, chain.Usage{}) {
+		t.Error("something fits a lane that is none")
+	}
+}
+
+// TestBudgetNeverExceeds fills blocks at random and holds every lane to its
+// guarantee and the block to its cap. Rerun one case with
+// -run 'TestBudgetNeverExceeds/seed=17'.
+func TestBudgetNeverExceeds(t *testing.T) {
+	p := chain.DefaultParams()
+	for seed := range uint64(100) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 0))
+			b := fees.NewBudget(&p)
+			var total chain.Usage
+			for lane := range chain.NumLanes {
+				var took chain.Usage
+				if got, reserved := b.Left(lane), fees.LaneTarget(&p, lane); got.Cycles < reserved.Cycles || got.Cells < reserved.Cells {
+					t.Fatalf("%v lane starts with %+v, below its share %+v", lane, got, reserved)
+				}
+				for range rng.IntN(40) {
+					want := chain.Usage{Cycles: chain.Cycles(rng.Uint64N(3_000_000)), Cells: chain.Cells(rng.Uint64N(150_000))}
+					if !b.Fits(lane, want) {
+						continue
+					}
+					used := chain.Usage{Cycles: want.Cycles / chain.Cycles(1+rng.IntN(3)), Cells: want.Cells}
+					before := b.Left(lane)
+					b.Take(lane, used)
+					if after := b.Left(lane); after.Cycles != before.Cycles-used.Cycles || after.Cells != before.Cells-used.Cells {
+						t.Fatalf("%v lane: %+v left after taking %+v of %+v", lane, after, used, before)
+					}
+					took.Cycles += used.Cycles
+					took.Cells += used.Cells
+				}
+				total.Cycles += took.Cycles
+				total.Cells += took.Cells
+				// Below the user lane nobody reaches beyond the shares so far.
+				if lane < chain.LaneUser && total.Cycles+b.Left(lane).Cycles > sharesUpTo(&p, lane).Cycles {
+					t.Fatalf("%v lane reached past the shares up to it", lane)
+				}
+			}
+			if total.Cycles > p.CyclesCap || total.Cells > p.CellsCap {
+				t.Fatalf("block used %+v, above the caps", total)
+			}
+		})
+	}
+}
+
+func sharesUpTo(p *chain.Params, lane chain.LaneID) chain.Usage {
+	var sum chain.Usage
+	for l := range lane + 1 {
+		u := fees.LaneTarget(p, l)
+		sum.Cycles += u.Cycles
+		sum.Cells += u.Cells
+	}
+	return sum
+}

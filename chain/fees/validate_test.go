@@ -1,0 +1,132 @@
+package fees_test
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+)
+
+const testChainID = 1337
+
+// transfer returns a valid transfer with a payload of two bytes.
+func transfer() *chain.VerifiedTx {
+	to := chain.Address{0: 0xbb}
+	return &chain.VerifiedTx{
+		Tx: &chain.Tx{
+			ChainID: testChainID, Nonce: 4, To: &to, Value: 100, CyclesLimit: 21_000, CellsLimit: 2,
+			MaxFeePerCycle: 10, MaxFeePerCell: 10, TipPerCycle: 1, Payload: []byte{1, 2},
+		},
+		Body:   make([]byte, 150),
+		Sender: chain.Address{0: 0xaa},
+		Lane:   chain.LaneUser,
+	}
+}
+
+// transferCost is the most that transfer() takes: 100 + 21,000·10 + 2·10.
+const transferCost = 210_120
+
+func TestValidate(t *testing.T) { // whitepaper §2.2; resolutions 2.13, 11.33, 11.43
+	p := chain.DefaultParams()
+	base := chain.FeePair{PerCycle: 5, PerCell: 5}
+	is := func(target error) func(error) bool {
+		return func(err error) bool { return errors.Is(err, target) }
+	}
+	limit := func(what string) func(error) bool {
+		return func(err error) bool {
+			var e *fees.LimitError
+			return errors.As(err, &e) && e.What == what
+		}
+	}
+	to := func(a chain.Address) func(*chain.VerifiedTx) {
+		return func(tx *chain.VerifiedTx) { tx.Tx.To, tx.Tx.Payload = &a, nil }
+	}
+	overflow := func(err error) bool { return errors.As(err, new(*fees.OverflowError)) }
+	intrinsic := func(err error) bool { return errors.As(err, new(*fees.IntrinsicError)) }
+	lowCap := func(err error) bool { return errors.As(err, new(*fees.BaseFeeError)) }
+	nonce := func(err error) bool { return errors.As(err, new(*fees.NonceError)) }
+	tests := []struct {
+		name   string
+		change func(*chain.VerifiedTx)
+		is     func(error) bool
+		waits  bool // stays in the pool
+	}{
+		{"another chain", func(tx *chain.VerifiedTx) { tx.Tx.ChainID++ }, is(fees.ErrChainID), false},
+		{"too many bytes", func(tx *chain.VerifiedTx) { tx.Body = make([]byte, p.MaxTxBytes+1) }, limit("max_tx_bytes"), false},
+		{"cycles limit above the maximum", func(tx *chain.VerifiedTx) { tx.Tx.CyclesLimit = p.MaxTxCycles + 1 }, limit("cycles_limit"), false},
+		{"cells limit above the maximum", func(tx *chain.VerifiedTx) { tx.Tx.CellsLimit = p.MaxTxCells + 1 }, limit("cells_limit"), false},
+		{"last nonce", func(tx *chain.VerifiedTx) { tx.Tx.Nonce = math.MaxUint64 }, is(fees.ErrNonceMax), false},
+		{"deployment", func(tx *chain.VerifiedTx) { tx.Tx.To, tx.Tx.Payload = nil, []byte{0x84, 0x40, 0x40, 0xa0, 0xf6} }, is(fees.ErrKindUnsupported), false},
+		{"system instruction", func(tx *chain.VerifiedTx) {
+			tx.Tx.To, tx.Tx.Payload = &chain.AddrRunnerRegistry, []byte{0x81, 0x02}
+		}, is(fees.ErrKindUnsupported), false},
+		{"reserved target", to(chain.AddrStaking), is(chain.ErrReservedAddress), false},
+		{"unused reserved target", to(chain.SystemAddress(0x100)), is(chain.ErrReservedAddress), false},
+		{"wrong lane", func(tx *chain.VerifiedTx) { tx.Lane = chain.LaneSystem }, is(fees.ErrLane), false},
+		{"too few cycles", func(tx *chain.VerifiedTx) { tx.Tx.CyclesLimit = 20_999 }, intrinsic, false},
+		{"too few cells", func(tx *chain.VerifiedTx) { tx.Tx.CellsLimit = 1 }, intrinsic, false},
+		{"cost above 64 bits", func(tx *chain.VerifiedTx) { tx.Tx.Value = math.MaxUint64 }, overflow, false},
+		{"used nonce", func(tx *chain.VerifiedTx) { tx.Tx.Nonce = 3 }, nonce, false},
+		{"nonce ahead", func(tx *chain.VerifiedTx) { tx.Tx.Nonce = 5 }, nonce, true},
+		{"cycle cap below the base fee", func(tx *chain.VerifiedTx) { tx.Tx.MaxFeePerCycle = 4 }, lowCap, true},
+		{"cell cap below the base fee", func(tx *chain.VerifiedTx) { tx.Tx.MaxFeePerCell = 4 }, lowCap, true},
+		{"one unit short", func(tx *chain.VerifiedTx) { tx.Tx.Value++ }, func(err error) bool { return errors.As(err, new(*fees.FundsError)) }, true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			tx := transfer()
+			tt.change(tx)
+			err := fees.Validate(tx, &p, testChainID, base, 4, transferCost)
+			if err == nil || !tt.is(err) {
+				t.Fatalf("Validate = %v", err)
+			}
+			if got := fees.MayBecomeValid(err); got != tt.waits {
+				t.Errorf("MayBecomeValid(%v) = %v, want %v", err, got, tt.waits)
+			}
+		})
+	}
+	for name, change := range map[string]func(*chain.VerifiedTx){
+		"plain":                 func(*chain.VerifiedTx) {},
+		"to the treasury":       to(chain.AddrTreasury),
+		"to its own sender":     to(chain.Address{0: 0xaa}),
+		"past the reserved end": to(chain.Address{18: 1, 19: 1}),
+		"cap at the base fee":   func(tx *chain.VerifiedTx) { tx.Tx.MaxFeePerCycle, tx.Tx.MaxFeePerCell = 5, 5 },
+		"tip above the cap":     func(tx *chain.VerifiedTx) { tx.Tx.TipPerCycle = 1 << 60 },
+	} {
+		tx := transfer()
+		change(tx)
+		if err := fees.Validate(tx, &p, testChainID, base, 4, transferCost); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestEffectiveTip(t *testing.T) {
+	tx := &chain.Tx{MaxFeePerCycle: 10, MaxFeePerCell: 3, TipPerCycle: 4, TipPerCell: 4}
+	if got := fees.EffectiveTip(tx, chain.FeePair{PerCycle: 8, PerCell: 9}); got != (chain.FeePair{PerCycle: 2}) {
+		t.Errorf("EffectiveTip = %+v", got)
+	}
+}
+
+func TestSpendable(t *testing.T) { // whitepaper §8.3
+	lock := chain.Lock{Amount: 1_000, Vesting: chain.Vesting{CliffBlocks: 10, DurationBlocks: 100}}
+	meta := lock.AppendMeta(nil)
+	f := func(balance chain.Wei, meta []byte, h chain.Height, want chain.Wei) {
+		t.Helper()
+		if got, err := fees.Spendable(balance, meta, h); err != nil || got != want {
+			t.Errorf("Spendable(%d, height %d) = %d, %v, want %d", balance, h, got, err, want)
+		}
+	}
+	f(1_000, nil, 1, 1_000)
+	f(1_000, meta, 9, 0)
+	f(1_000, meta, 10, 100)
+	f(1_500, meta, 9, 500) // what was received on top is free
+	f(600, meta, 50, 100)  // 500 still locked
+	f(400, meta, 50, 0)    // fees cannot have been taken from locked money, but never wrap
+	f(1_000, meta, 100, 1_000)
+	if _, err := fees.Spendable(1, []byte{0xff}, 1); !errors.Is(err, chain.ErrMetadata) {
+		t.Errorf("broken metadata: %v", err)
+	}
+}
