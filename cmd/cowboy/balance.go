@@ -1,8 +1,9 @@
 package main
 
 import (
+	"context"
+
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
 type walletAddress struct {
@@ -15,7 +16,7 @@ func (walletAddress) Help() string {
 }
 
 // Run prints the bare address, so that scripts can use it as it is.
-func (c *walletAddress) Run(s *session) error {
+func (c *walletAddress) Run(ctx context.Context, s *session) error {
 	addr, err := c.address(s)
 	if err != nil {
 		return err
@@ -35,17 +36,17 @@ func (walletBalance) Help() string {
 }
 
 // Run prints the balance of the own account.
-func (c *walletBalance) Run(s *session) error {
+func (c *walletBalance) Run(ctx context.Context, s *session) error {
 	addr, err := c.address(s)
 	if err != nil {
 		return err
 	}
-	return showBalance(s, addr)
+	return showBalance(ctx, s, addr)
 }
 
 // showBalance prints a balance, and what of it cannot be spent yet.
-func showBalance(s *session, addr chain.Address) error {
-	account, err := s.accountOrEmpty(addr)
+func showBalance(ctx context.Context, s *session, addr chain.Address) error {
+	account, err := s.accountOrEmpty(ctx, addr)
 	if err != nil {
 		return err
 	}
@@ -69,7 +70,7 @@ func (walletFund) Help() string {
 }
 
 // Run asks the faucet.
-func (c *walletFund) Run(s *session) error {
+func (c *walletFund) Run(ctx context.Context, s *session) error {
 	var addr chain.Address
 	var err error
 	if c.Address != "" {
@@ -84,7 +85,7 @@ func (c *walletFund) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	grant, err := api.Faucet(s.ctx, addr)
+	grant, err := api.Faucet(ctx, addr)
 	if err != nil {
 		return err
 	}
@@ -93,108 +94,4 @@ func (c *walletFund) Run(s *session) error {
 	text.add("Amount: %s", cby(grant.Amount))
 	text.add("Finality: %s", grant.Finality)
 	return s.show(grant, text)
-}
-
-type accountCommands struct {
-	Balance accountBalance `cmd:"" help:"Balance of an account."`
-	Nonce   accountNonce   `cmd:"" help:"Nonce of an account."`
-	Info    accountInfo    `cmd:"" help:"All of an account."`
-}
-
-// accountRef names an account in either spelling; neither means the own one.
-type accountRef struct {
-	Account string `arg:"" optional:"" name:"account" help:"Address; default: the own one."`
-	Address string `name:"address" short:"a" placeholder:"0x…" help:"The same as a flag."`
-}
-
-func (r accountRef) resolve(s *session) (chain.Address, error) {
-	text, err := atMostOne("address", r.Account, r.Address)
-	if err != nil {
-		return chain.Address{}, err
-	}
-	return s.addressOr(text)
-}
-
-type accountBalance struct{ accountRef }
-
-// Help teaches the command.
-func (accountBalance) Help() string {
-	return "Example:\n\n    cowboy account balance 0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a"
-}
-
-// Run prints a balance.
-func (c *accountBalance) Run(s *session) error {
-	addr, err := c.resolve(s)
-	if err != nil {
-		return err
-	}
-	return showBalance(s, addr)
-}
-
-// nonceReply is what account nonce prints as JSON.
-type nonceReply struct {
-	Address     string `json:"address"`
-	Nonce       uint64 `json:"nonce"`
-	PendingNext uint64 `json:"pending_nonce"`
-}
-
-type accountNonce struct{ accountRef }
-
-// Help teaches the command.
-func (accountNonce) Help() string {
-	return "Prints the nonce that a new transaction must carry.\n\nExample:\n\n    cowboy account nonce"
-}
-
-// Run prints the nonce of the account's next transaction.
-func (c *accountNonce) Run(s *session) error {
-	addr, err := c.resolve(s)
-	if err != nil {
-		return err
-	}
-	account, err := s.accountOrEmpty(addr)
-	if err != nil {
-		return err
-	}
-	text := &lines{}
-	text.add("Nonce: %d", account.PendingNext)
-	if waiting := account.PendingNext - account.Nonce; waiting > 0 {
-		text.add("Pending: %d transactions wait from nonce %d on", waiting, account.Nonce)
-	}
-	return s.show(nonceReply{account.Address, account.Nonce, account.PendingNext}, text)
-}
-
-type accountInfo struct{ accountRef }
-
-// Help teaches the command.
-func (accountInfo) Help() string {
-	return "Example:\n\n    cowboy account info --address 0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a"
-}
-
-// Run prints an account.
-func (c *accountInfo) Run(s *session) error {
-	addr, err := c.resolve(s)
-	if err != nil {
-		return err
-	}
-	account, err := s.accountOrEmpty(addr)
-	if err != nil {
-		return err
-	}
-	return s.show(account, accountText(account))
-}
-
-func accountText(a *rpc.AccountReply) *lines {
-	text := &lines{}
-	text.add("Address: %s", a.Address)
-	text.add("Balance: %s", cby(a.Balance))
-	text.add("Spendable: %s", cby(a.Spendable))
-	text.add("Nonce: %d (next to use: %d)", a.Nonce, a.PendingNext)
-	if a.CodeHash == "" {
-		text.add("The chain has no such account yet: it begins with the first transfer to it.")
-		return text
-	}
-	text.add("Code hash: %s", a.CodeHash)
-	text.add("Storage root: %s", a.StorageRoot)
-	text.add("At height: %d", a.Height)
-	return text
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"strconv"
 	"time"
 
@@ -24,7 +25,7 @@ type blockByHeight struct {
 func (blockByHeight) Help() string { return "Example:\n\n    cowboy block by-height 1" }
 
 // Run shows a block.
-func (c *blockByHeight) Run(s *session) error {
+func (c *blockByHeight) Run(ctx context.Context, s *session) error {
 	text, err := exactlyOne("height", c.Number, c.Height)
 	if err != nil {
 		return err
@@ -37,7 +38,7 @@ func (c *blockByHeight) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	block, err := api.BlockByHeight(s.ctx, chain.Height(height))
+	block, err := api.BlockByHeight(ctx, chain.Height(height))
 	return showBlock(s, block, err)
 }
 
@@ -50,7 +51,7 @@ type blockByHash struct {
 func (blockByHash) Help() string { return "Example:\n\n    cowboy block by-hash 0x…" }
 
 // Run shows a block.
-func (c *blockByHash) Run(s *session) error {
+func (c *blockByHash) Run(ctx context.Context, s *session) error {
 	text, err := exactlyOne("hash", c.BlockHash, c.Hash)
 	if err != nil {
 		return err
@@ -63,7 +64,7 @@ func (c *blockByHash) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	block, err := api.BlockByHash(s.ctx, hash)
+	block, err := api.BlockByHash(ctx, hash)
 	return showBlock(s, block, err)
 }
 
@@ -73,12 +74,12 @@ type blockLatest struct{}
 func (blockLatest) Help() string { return "Example:\n\n    cowboy block latest" }
 
 // Run shows the newest final block.
-func (c *blockLatest) Run(s *session) error {
+func (c *blockLatest) Run(ctx context.Context, s *session) error {
 	api, err := s.api()
 	if err != nil {
 		return err
 	}
-	block, err := api.LatestBlock(s.ctx)
+	block, err := api.LatestBlock(ctx)
 	return showBlock(s, block, err)
 }
 

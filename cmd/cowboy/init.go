@@ -45,7 +45,7 @@ type initReply struct {
 const faucetPatience = 3 * time.Second
 
 // Run makes the project.
-func (c *initCommand) Run(s *session) error {
+func (c *initCommand) Run(ctx context.Context, s *session) error {
 	p, err := s.project()
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (c *initCommand) Run(s *session) error {
 	text.add("Node: %s", reply.RPCURL)
 	text.add("Wallet address: %s", reply.Address)
 	if !c.NoFaucet {
-		text.add("Faucet: %s", c.fund(s, addr, &reply))
+		text.add("Faucet: %s", c.fund(ctx, s, addr, &reply))
 	}
 	text.add("")
 	text.add("Next steps:")
@@ -156,14 +156,14 @@ func onThisMachine(text string) bool {
 }
 
 // fund asks the faucet and says how it went; a project is useful without it.
-func (c *initCommand) fund(s *session, addr chain.Address, reply *initReply) string {
+func (c *initCommand) fund(ctx context.Context, s *session, addr chain.Address, reply *initReply) string {
 	cfg := client.DefaultConfig()
 	cfg.URL, cfg.Timeout = reply.RPCURL, faucetPatience
 	api, err := client.New(cfg)
 	if err != nil {
 		return "skipped, " + err.Error()
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, faucetPatience)
+	ctx, cancel := context.WithTimeout(ctx, faucetPatience)
 	defer cancel()
 	grant, err := api.Faucet(ctx, addr)
 	var unreachable *client.UnreachableError

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
@@ -36,7 +38,7 @@ type queryBlocks struct{ pageFlags }
 func (queryBlocks) Help() string { return "Example:\n\n    cowboy query blocks --limit 5" }
 
 // Run lists blocks.
-func (c *queryBlocks) Run(s *session) error {
+func (c *queryBlocks) Run(ctx context.Context, s *session) error {
 	if err := c.clamp(s); err != nil {
 		return err
 	}
@@ -44,7 +46,7 @@ func (c *queryBlocks) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	list, err := api.Blocks(s.ctx, c.Offset, c.Limit)
+	list, err := api.Blocks(ctx, c.Offset, c.Limit)
 	if err != nil {
 		return err
 	}
@@ -81,11 +83,11 @@ type transactionsReply struct {
 }
 
 // Run lists transactions.
-func (c *queryTransactions) Run(s *session) error {
+func (c *queryTransactions) Run(ctx context.Context, s *session) error {
 	if err := c.clamp(s); err != nil {
 		return err
 	}
-	reply, err := c.search(s)
+	reply, err := c.search(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -99,7 +101,7 @@ func (c *queryTransactions) Run(s *session) error {
 }
 
 // search fetches only blocks that the list shows to have transactions.
-func (c *queryTransactions) search(s *session) (*transactionsReply, error) {
+func (c *queryTransactions) search(ctx context.Context, s *session) (*transactionsReply, error) {
 	api, err := s.api()
 	if err != nil {
 		return nil, err
@@ -109,7 +111,7 @@ func (c *queryTransactions) search(s *session) (*transactionsReply, error) {
 		s.note("--blocks %d is above what a node lists at once: using %d", c.Blocks, most)
 		c.Blocks = most
 	}
-	list, err := api.Blocks(s.ctx, c.Offset, max(c.Blocks, 1))
+	list, err := api.Blocks(ctx, c.Offset, max(c.Blocks, 1))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +124,7 @@ func (c *queryTransactions) search(s *session) (*transactionsReply, error) {
 		if line.TxCount == 0 {
 			continue
 		}
-		block, err := api.BlockByHeight(s.ctx, chain.Height(line.Height))
+		block, err := api.BlockByHeight(ctx, chain.Height(line.Height))
 		if err != nil {
 			return nil, err
 		}
@@ -142,12 +144,12 @@ type queryHeight struct{}
 func (queryHeight) Help() string { return "Example:\n\n    cowboy query height" }
 
 // Run prints the height.
-func (c *queryHeight) Run(s *session) error {
+func (c *queryHeight) Run(ctx context.Context, s *session) error {
 	api, err := s.api()
 	if err != nil {
 		return err
 	}
-	height, err := api.Height(s.ctx)
+	height, err := api.Height(ctx)
 	if err != nil {
 		return err
 	}
@@ -162,12 +164,12 @@ type queryBaseFee struct{}
 func (queryBaseFee) Help() string { return "Example:\n\n    cowboy query basefee" }
 
 // Run prints prices and limits, lanes in their order in a block.
-func (c *queryBaseFee) Run(s *session) error {
+func (c *queryBaseFee) Run(ctx context.Context, s *session) error {
 	api, err := s.api()
 	if err != nil {
 		return err
 	}
-	quote, err := api.BaseFee(s.ctx)
+	quote, err := api.BaseFee(ctx)
 	if err != nil {
 		return err
 	}
@@ -189,7 +191,7 @@ type versionCommand struct{}
 func (versionCommand) Help() string { return "Example:\n\n    cowboy version" }
 
 // Run prints the version.
-func (c *versionCommand) Run(s *session) error {
+func (c *versionCommand) Run(ctx context.Context, s *session) error {
 	text := &lines{}
 	text.add("cowboy %s", rpc.Version)
 	return s.show(map[string]string{"version": rpc.Version}, text)

@@ -52,7 +52,7 @@ A first try, with a node started by "make devnet" in another terminal:
 
     cowboy init local
     cowboy wallet balance
-    cowboy transfer --to 0x00000000000000000000000000000000000000ff --amount 1.5 --wait`
+    cowboy transfer --to 0x19e7e376e7c213b7e7e7e46cc70a5dd086daff2a --amount 1.5 --wait`
 
 // usageError is a wrong argument that the grammar cannot see.
 type usageError struct{ err error }
@@ -90,8 +90,8 @@ func run(ctx context.Context, args []string, w world) (code int) {
 	if err != nil {
 		return fail(w, wantsJSON(args), usageError{err})
 	}
-	s := &session{ctx: ctx, world: w, flags: &line}
-	if err := chosen.Run(s); err != nil {
+	chosen.BindTo(ctx, (*context.Context)(nil))
+	if err := chosen.Run(&session{world: w, flags: &line}); err != nil {
 		return fail(w, line.JSON, err)
 	}
 	return exitDone

@@ -15,7 +15,6 @@ import (
 // session is what one command works with. It opens things when they are first
 // asked for, so that a command needs no node or key that it does not use.
 type session struct {
-	ctx   context.Context // of the whole process, which is one command
 	world world
 	flags *commandLine
 
@@ -118,12 +117,12 @@ func (s *session) show(reply any, text *lines) error {
 
 // accountOrEmpty returns an account, and an empty one where the chain has none
 // yet: to a person that is a balance of 0, not an error.
-func (s *session) accountOrEmpty(addr chain.Address) (*rpc.AccountReply, error) {
+func (s *session) accountOrEmpty(ctx context.Context, addr chain.Address) (*rpc.AccountReply, error) {
 	api, err := s.api()
 	if err != nil {
 		return nil, err
 	}
-	account, err := api.Account(s.ctx, addr)
+	account, err := api.Account(ctx, addr)
 	if client.IsCode(err, rpc.CodeUnknownAccount) {
 		return &rpc.AccountReply{Address: addr.String()}, nil
 	}

@@ -1,9 +1,8 @@
 package main
 
 import (
+	"context"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -34,15 +33,15 @@ func (transactionSubmit) Help() string {
 }
 
 // Run sends a transaction that was signed elsewhere.
-func (c *transactionSubmit) Run(s *session) error {
+func (c *transactionSubmit) Run(ctx context.Context, s *session) error {
 	signed, err := c.read(s)
 	if err != nil {
 		return err
 	}
 	if c.Wait {
-		return sendAndWait(s, signed, c.Timeout)
+		return sendAndWait(ctx, s, signed, c.Timeout)
 	}
-	return send(s, signed)
+	return send(ctx, s, signed)
 }
 
 // read takes either form and checks it here, where the error can say more than
@@ -122,7 +121,7 @@ type transactionGet struct{ txRef }
 func (transactionGet) Help() string { return "Example:\n\n    cowboy transaction get 0x…" }
 
 // Run shows a transaction.
-func (c *transactionGet) Run(s *session) error {
+func (c *transactionGet) Run(ctx context.Context, s *session) error {
 	hash, err := c.resolve()
 	if err != nil {
 		return err
@@ -131,7 +130,7 @@ func (c *transactionGet) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	tx, err := api.Transaction(s.ctx, hash)
+	tx, err := api.Transaction(ctx, hash)
 	if err != nil {
 		return err
 	}
@@ -151,7 +150,7 @@ type transactionStatus struct{ txRef }
 func (transactionStatus) Help() string { return "Example:\n\n    cowboy transaction status 0x…" }
 
 // Run shows the receipt of a final transaction or the place of a waiting one.
-func (c *transactionStatus) Run(s *session) error {
+func (c *transactionStatus) Run(ctx context.Context, s *session) error {
 	hash, err := c.resolve()
 	if err != nil {
 		return err
@@ -160,7 +159,7 @@ func (c *transactionStatus) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	receipt, err := api.Receipt(s.ctx, hash)
+	receipt, err := api.Receipt(ctx, hash)
 	switch {
 	case err == nil:
 		return s.show(statusReply{hash.String(), "finalized", receipt}, receiptText(receipt))
@@ -168,49 +167,11 @@ func (c *transactionStatus) Run(s *session) error {
 		return err
 	}
 	state := "pending"
-	if waiting, err := api.PoolTx(s.ctx, hash); err == nil {
+	if waiting, err := api.PoolTx(ctx, hash); err == nil {
 		state = waiting.State
 	}
 	text := &lines{}
 	text.add("Transaction hash: %s", hash)
 	text.add("Status: %s", state)
 	return s.show(statusReply{hash.String(), state, nil}, text)
-}
-
-type signHash struct {
-	Hash string `required:"" placeholder:"0x…" help:"The 32 bytes to sign."`
-}
-
-// Help teaches the command.
-func (signHash) Help() string {
-	return "Signs what it is given without knowing what it means: sign no hash that you did not compute.\n\nExample:\n\n    cowboy transaction sign-hash --hash 0x…"
-}
-
-// signatureReply is the last line of sign-hash; v is the y parity, 0 or 1.
-type signatureReply struct {
-	R string `json:"r"`
-	S string `json:"s"`
-	V uint8  `json:"v"`
-}
-
-// Run prints the signature as JSON, with or without --json: clients parse the
-// last line.
-func (c *signHash) Run(s *session) error {
-	hash, err := client.ParseHash(c.Hash)
-	if err != nil {
-		return usageError{err}
-	}
-	found, err := s.key()
-	if err != nil {
-		return err
-	}
-	sig := found.Key.Sign(hash)
-	reply := signatureReply{R: fmt.Sprintf("0x%x", sig.R), S: fmt.Sprintf("0x%x", sig.S), V: sig.YParity}
-	line, err := json.Marshal(reply)
-	if err != nil {
-		return fmt.Errorf("encode signature: %w", err)
-	}
-	text := &lines{}
-	text.add("%s", line)
-	return s.show(reply, text)
 }

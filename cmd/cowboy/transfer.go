@@ -12,13 +12,13 @@ import (
 
 // priceFlags are the parts of a transaction that have a default.
 type priceFlags struct {
-	Nonce          *uint64 `help:"Nonce; default: the next one behind waiting transactions."`
-	CyclesLimit    *uint64 `name:"cycles-limit" help:"Most cycles to use; default: what the transaction needs."`
-	CellsLimit     *uint64 `name:"cells-limit" help:"Most cells to use; default: what the transaction needs."`
-	TipPerCycle    uint64  `name:"tip-per-cycle" help:"Tip in base units; a higher one is served first."`
-	TipPerCell     uint64  `name:"tip-per-cell" help:"Tip in base units."`
-	MaxFeePerCycle *uint64 `name:"max-fee-per-cycle" help:"Most to pay in base units; default: twice the base fee plus the tip."`
-	MaxFeePerCell  *uint64 `name:"max-fee-per-cell" help:"Most to pay in base units; default: twice the base fee plus the tip."`
+	Nonce          *uint64 `placeholder:"N" help:"Nonce; default: the next one behind waiting transactions."`
+	CyclesLimit    *uint64 `placeholder:"N" name:"cycles-limit" help:"Most cycles to use; default: what the transaction needs."`
+	CellsLimit     *uint64 `placeholder:"N" name:"cells-limit" help:"Most cells to use; default: what the transaction needs."`
+	TipPerCycle    uint64  `placeholder:"N" name:"tip-per-cycle" help:"Tip in base units; a higher one is served first."`
+	TipPerCell     uint64  `placeholder:"N" name:"tip-per-cell" help:"Tip in base units."`
+	MaxFeePerCycle *uint64 `placeholder:"N" name:"max-fee-per-cycle" help:"Most to pay in base units; default: twice the base fee plus the tip."`
+	MaxFeePerCell  *uint64 `placeholder:"N" name:"max-fee-per-cell" help:"Most to pay in base units; default: twice the base fee plus the tip."`
 }
 
 type transferCommand struct {
@@ -36,7 +36,7 @@ func (transferCommand) Help() string {
 }
 
 // Run signs and sends a transfer.
-func (c *transferCommand) Run(s *session) error {
+func (c *transferCommand) Run(ctx context.Context, s *session) error {
 	to, err := client.ParseAddress(c.To)
 	if err != nil {
 		return usageError{err}
@@ -50,7 +50,7 @@ func (c *transferCommand) Run(s *session) error {
 		return err
 	}
 	tx := &chain.Tx{To: &to, Value: amount}
-	if err := c.fill(s, tx, client.AddressOf(found.Key)); err != nil {
+	if err := c.fill(ctx, s, tx, client.AddressOf(found.Key)); err != nil {
 		return err
 	}
 	signed := client.SignTx(found.Key, tx)
@@ -58,18 +58,18 @@ func (c *transferCommand) Run(s *session) error {
 		return showUnsent(s, signed)
 	}
 	if c.Wait {
-		return sendAndWait(s, signed, c.Timeout)
+		return sendAndWait(ctx, s, signed, c.Timeout)
 	}
-	return send(s, signed)
+	return send(ctx, s, signed)
 }
 
 // fill completes tx with the chain's id, the nonce, limits and prices.
-func (f *priceFlags) fill(s *session, tx *chain.Tx, sender chain.Address) error {
+func (f *priceFlags) fill(ctx context.Context, s *session, tx *chain.Tx, sender chain.Address) error {
 	api, err := s.api()
 	if err != nil {
 		return err
 	}
-	quote, err := api.BaseFee(s.ctx)
+	quote, err := api.BaseFee(ctx)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (f *priceFlags) fill(s *session, tx *chain.Tx, sender chain.Address) error 
 	if f.Nonce != nil {
 		tx.Nonce = *f.Nonce
 	} else {
-		account, err := s.accountOrEmpty(sender)
+		account, err := s.accountOrEmpty(ctx, sender)
 		if err != nil {
 			return err
 		}
@@ -116,12 +116,12 @@ func rejected(r rpc.SubmitResult) error {
 }
 
 // send submits without waiting.
-func send(s *session, signed client.Signed) error {
+func send(ctx context.Context, s *session, signed client.Signed) error {
 	api, err := s.api()
 	if err != nil {
 		return err
 	}
-	reply, err := api.Submit(s.ctx, signed.Wire)
+	reply, err := api.Submit(ctx, signed.Wire)
 	if err != nil {
 		return err
 	}
@@ -140,8 +140,8 @@ func send(s *session, signed client.Signed) error {
 
 // sendAndWait submits and waits for the receipt. A transaction that fails on
 // the chain is printed and is an error: the money did not move.
-func sendAndWait(s *session, signed client.Signed, timeout time.Duration) error {
-	receipt, err := awaitReceipt(s, signed, timeout)
+func sendAndWait(ctx context.Context, s *session, signed client.Signed, timeout time.Duration) error {
+	receipt, err := awaitReceipt(ctx, s, signed, timeout)
 	if err != nil {
 		return err
 	}
@@ -156,18 +156,16 @@ func sendAndWait(s *session, signed client.Signed, timeout time.Duration) error 
 
 // awaitReceipt submits signed, again and again until it is final: a repeated
 // transaction is known to the node and only waited for.
-func awaitReceipt(s *session, signed client.Signed, timeout time.Duration) (*rpc.ReceiptReply, error) {
+func awaitReceipt(ctx context.Context, s *session, signed client.Signed, timeout time.Duration) (*rpc.ReceiptReply, error) {
 	api, err := s.api()
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(s.ctx, timeout)
-	defer cancel()
-	deadline, _ := ctx.Deadline()
+	deadline := time.Now().Add(timeout)
 	limits := rpc.DefaultConfig()
 	for {
 		wait := min(max(time.Until(deadline), limits.WaitMin), limits.WaitMax)
-		reply, err := api.SubmitWait(s.ctx, signed.Wire, wait)
+		reply, err := api.SubmitWait(ctx, signed.Wire, wait)
 		if err != nil {
 			return nil, err
 		}
@@ -180,7 +178,7 @@ func awaitReceipt(s *session, signed client.Signed, timeout time.Duration) (*rpc
 			return result.Receipt, nil
 		case !result.Accepted && result.Code != rpc.CodeTxKnown:
 			return nil, rejected(result.SubmitResult)
-		case ctx.Err() != nil || !time.Now().Before(deadline):
+		case !time.Now().Before(deadline):
 			return nil, errors.New("not final after " + timeout.String() + ": it may still be; ask `cowboy transaction status " + signed.Hash.String() + "`")
 		}
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"io"
 	"strings"
@@ -71,7 +72,7 @@ func (walletCreate) Help() string {
 }
 
 // Run makes the key.
-func (c *walletCreate) Run(s *session) error {
+func (c *walletCreate) Run(ctx context.Context, s *session) error {
 	key, err := client.NewKey()
 	if err != nil {
 		return err
@@ -95,7 +96,7 @@ func (walletImport) Help() string {
 const importMax = 4 << 10
 
 // Run brings the key.
-func (c *walletImport) Run(s *session) error {
+func (c *walletImport) Run(ctx context.Context, s *session) error {
 	if c.Hex != "" && c.File != "" {
 		return usagef("give --hex or --file, not both")
 	}
@@ -161,7 +162,7 @@ func (walletExport) Help() string {
 }
 
 // Run prints the private key.
-func (c *walletExport) Run(s *session) error {
+func (c *walletExport) Run(ctx context.Context, s *session) error {
 	key, err := c.load(s)
 	if err != nil {
 		return err
