@@ -67,12 +67,6 @@ func (s *sender) worth(i int, e *entry) level {
 	return least
 }
 
-// place says where a waiting transaction stands.
-func (p *pool) place(hash chain.Hash) (*entry, bool) {
-	e, ok := p.byHash[hash]
-	return e, ok
-}
-
 // pendingNonce returns the first nonce that neither the chain nor the runnable
 // transactions of a sender use, or false for a sender without transactions.
 func (p *pool) pendingNonce(addr chain.Address) (uint64, bool) {

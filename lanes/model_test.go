@@ -399,7 +399,7 @@ func (w *walk) tx() *chain.VerifiedTx {
 // outbid turns tx into a replacement that mostly raises enough.
 func (w *walk) outbid(tx *chain.VerifiedTx) {
 	old := w.model.queue[w.rng.IntN(len(w.model.queue))].tx
-	raise := func(p chain.Wei) chain.Wei { return (p*110+99)/100 - chain.Wei(w.rng.IntN(12)/11) }
+	raise := func(p chain.Wei) chain.Wei { return (p*110+99)/100 - min(p, chain.Wei(w.rng.IntN(12)/11)) }
 	body := *old.Tx
 	body.MaxFeePerCycle, body.MaxFeePerCell = raise(body.MaxFeePerCycle), raise(body.MaxFeePerCell)
 	body.TipPerCycle, body.TipPerCell = raise(body.TipPerCycle), raise(body.TipPerCell)

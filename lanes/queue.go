@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 )
 
 // level is where a transaction stands inside its lane. Levels order both
@@ -30,7 +31,8 @@ type entry struct {
 	cost  chain.Wei // most that the transaction can take from its sender
 	seq   uint64    // place in the order of arrival; ascending along every fifo
 	level level
-	mark  bool // scratch of one pool operation, false between operations
+	mark  bool // to be evicted by the admission at hand; false between operations
+	final bool // stands in the head that is being taken in
 
 	prev, next *entry // neighbours in the fifo of (lane, level)
 }
@@ -183,14 +185,13 @@ func (p pricing) levelOf(tx *chain.Tx) level {
 //
 //	density = (tip_c·cycles_limit + tip_b·cells_limit) / (cycles_limit + cellWeight·cells_limit)
 //
-// with tip_x = min(tip_per_x, max_fee_per_x − base_x) (whitepaper §2.3). Tiers
-// are the powers of two of 16·density. It needs both fee caps at or above the
-// base fee.
+// with tip_x the effective tip, min(tip_per_x, max_fee_per_x − base_x)
+// (whitepaper §2.3). Tiers
+// are the powers of two of 16·density.
 func (p pricing) tierOf(tx *chain.Tx) int {
-	tipCycle := min(tx.TipPerCycle, tx.MaxFeePerCycle-p.base.PerCycle)
-	tipCell := min(tx.TipPerCell, tx.MaxFeePerCell-p.base.PerCell)
-	cHi, cLo := bits.Mul64(uint64(tipCycle), uint64(tx.CyclesLimit))
-	bHi, bLo := bits.Mul64(uint64(tipCell), uint64(tx.CellsLimit))
+	tip := fees.EffectiveTip(tx, p.base)
+	cHi, cLo := bits.Mul64(uint64(tip.PerCycle), uint64(tx.CyclesLimit))
+	bHi, bLo := bits.Mul64(uint64(tip.PerCell), uint64(tx.CellsLimit))
 	lo, carry := bits.Add64(cLo, bLo, 0)
 	hi, over := bits.Add64(cHi, bHi, carry)
 

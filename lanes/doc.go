@@ -1,0 +1,43 @@
+// Package lanes keeps the transactions that wait for a block and packs blocks
+// from them (whitepaper §6.3-§6.5).
+//
+// # Flow
+//
+//	lanes/sigverify → Admit → pool
+//	node/ledger     → Pack → candidate block, in the order of execution
+//	node/ledger     → Finalized → included and outdated transactions leave
+//	node/rpc        → Lookup, PendingNonce, Stats
+//
+// # Lanes, levels, order
+//
+// A transaction's lane follows from what it does, by the instruction table
+// (resolution 11.43); neither its sender nor a proposer can choose it. The
+// timer lane holds no transactions: due timers come from the state.
+//
+// Within its lane a transaction stands at one level: parked (a nonce before it
+// is missing), underpriced (a fee cap is below the base fee, resolution 2.13),
+// or one of [Tiers] fee tiers. Selection takes the highest tier first and is
+// first in, first out inside a tier (whitepaper §6.4). The order of execution
+// in the block is another matter: chain/order derives it from the proposer's
+// VRF output, with each sender's nonces in order (resolutions 1.4, 11.41).
+//
+// # What packing promises
+//
+// Pack returns a block that the verifier accepts. It is conservative: a
+// transaction is taken only if its *limits* fit what the limits of those taken
+// before have left of its lane, and its highest possible cost what its sender
+// can spend in the parent. Execution subtracts what was *used*, never more than
+// the limit, and so finds at least as much room for every transaction, in
+// whatever order the VRF puts them. Unused capacity cascades down by the same
+// chain/fees.Budget on both sides (resolutions 2.1-2.4, 11.14).
+//
+// # Concurrency
+//
+// One goroutine, [Lanes.Run], owns the pool. Every method sends it a request
+// and waits for the answer or the caller's context. Requests of the ledger go
+// before all others, so a flood of submissions delays a proposal by one batch
+// at most. Nothing is checked again because a block was finalized: only the
+// senders that it touched are looked at.
+//
+// The pool itself is pure and is held against a plain model in the tests.
+package lanes

@@ -1,0 +1,377 @@
+package lanes
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// running starts the owner of lanes and stops it with the test.
+func running(t *testing.T, cfg Config, view state.View) *Lanes {
+	t.Helper()
+	params := chain.DefaultParams()
+	l, err := New(cfg, &params, testChain, FinalizedHead{View: view, BaseFees: evenFees(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("Run = %v, want the context's error", err)
+		}
+	})
+	return l
+}
+
+func TestAdmitHoldsTransactionsAgainstTheHead(t *testing.T) {
+	const limit = 30_000
+	view := accounts{}.with(chain.Address{1}, 3, limit*11).with(chain.Address{2}, 0, 1<<40)
+	l := running(t, DefaultConfig(), view)
+	var m maker
+	change := func(f func(*chain.Tx)) *chain.VerifiedTx {
+		tx := m.transfer(2, 0, 1, limit)
+		f(tx.Tx)
+		return tx
+	}
+	runner := m.transfer(2, 0, 1, limit)
+	runner.Lane = chain.LaneRunner
+	tests := []struct {
+		name string
+		tx   *chain.VerifiedTx
+		want error
+	}{
+		{"another chain", change(func(tx *chain.Tx) { tx.ChainID = 8 }), fees.ErrChainID},
+		{"limit above the maximum", change(func(tx *chain.Tx) { tx.CyclesLimit = 10_000_001 }), new(fees.LimitError)},
+		{"limit below the intrinsic cost", change(func(tx *chain.Tx) { tx.CyclesLimit = 20_999 }), new(fees.IntrinsicError)},
+		{"a lane by wish", runner, fees.ErrLane},
+		{"deploy", change(func(tx *chain.Tx) { tx.To, tx.Payload = nil, []byte{0x84, 0x40, 0x40, 0xf6, 0xf6} }), fees.ErrKindUnsupported},
+		{"fee cap below the floor", change(func(tx *chain.Tx) { tx.MaxFeePerCell = 0 }), new(fees.BaseFeeError)},
+		{"used nonce", m.transfer(1, 2, 1, limit), new(NonceTooLowError)},
+		{"more than the balance", func() *chain.VerifiedTx { tx := m.transfer(1, 3, 1, limit); tx.Tx.Value = 1; return tx }(), new(fees.FundsError)},
+		{"all of the balance", m.transfer(1, 3, 1, limit), nil},
+		{"the balance twice", m.transfer(1, 4, 1, limit), new(BalanceError)},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := l.Admit(t.Context(), []*chain.VerifiedTx{tt.tx})[0]
+			switch {
+			case tt.want == nil && got != nil, tt.want != nil && got == nil:
+				t.Errorf("got %v, want %v", got, tt.want)
+			case got != nil && !errors.Is(got, tt.want) && reflect.TypeOf(got) != reflect.TypeOf(tt.want):
+				t.Errorf("got %v (%T), want %T", got, got, tt.want)
+			}
+		})
+	}
+	if s := l.Stats(); s.Admitted != 1 || s.Refused != 9 || s.Lanes[chain.LaneUser].Txs != 1 || s.Lanes[chain.LaneUser].Bytes != 100 {
+		t.Errorf("stats %+v, want one admitted and nine refused", s)
+	}
+}
+
+// TestLifeOfTransactions follows several transactions over three heads.
+func TestLifeOfTransactions(t *testing.T) {
+	const limit, cost = 30_000, 30_000 * 11
+	ctx := t.Context()
+	a, b, c := chain.Address{1}, chain.Address{2}, chain.Address{3}
+	view := accounts{}.with(a, 0, 3*cost).with(b, 0, 2*cost).with(c, 0, cost)
+	l := running(t, DefaultConfig(), view)
+	var m maker
+	txs := []*chain.VerifiedTx{
+		m.transfer(1, 0, 1, limit), m.transfer(1, 1, 1, limit), m.transfer(1, 3, 1, limit),
+		m.transfer(2, 0, 1, limit), m.transfer(2, 1, 1, limit),
+		m.transfer(3, 0, 1, limit),
+	}
+	for i, err := range l.Admit(ctx, txs) {
+		if err != nil {
+			t.Fatalf("transaction %d: %v", i, err)
+		}
+	}
+	expect := func(what string, tx *chain.VerifiedTx, want WaitState, there bool) {
+		t.Helper()
+		w, ok, err := l.Lookup(ctx, tx.Hash)
+		if err != nil || ok != there || ok && (w.State != want || w.Tx != tx) {
+			t.Errorf("%s: %v %v %v, want %v %v", what, w.State, ok, err, want, there)
+		}
+	}
+	nonce := func(addr chain.Address, want uint64) {
+		t.Helper()
+		if got, err := l.PendingNonce(ctx, addr); err != nil || got != want {
+			t.Errorf("pending nonce of %x: %d %v, want %d", addr[:1], got, err, want)
+		}
+	}
+	expect("first", txs[0], WaitReady, true)
+	expect("after a gap", txs[2], WaitParked, true)
+	nonce(a, 2)
+	nonce(chain.Address{9}, 0)
+
+	// Block 1 holds a's first transaction, one of b that nobody here knew, and
+	// takes c's money. The base fee rises above all fee caps.
+	foreign := m.transfer(2, 0, 2, limit)
+	view = view.with(a, 1, 2*cost).with(b, 1, 2*cost).with(c, 0, cost-1)
+	if err := l.Finalized(ctx, FinalizedHead{
+		Height: 1, View: view, BaseFees: evenFees(12), Txs: []*chain.VerifiedTx{txs[0], foreign}, Touched: []chain.Address{c, {77}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	expect("included", txs[0], 0, false)
+	expect("outrun by its nonce", txs[3], 0, false)
+	expect("no longer paid for", txs[5], 0, false)
+	expect("below the base fee", txs[1], WaitUnderpriced, true)
+	expect("still parked", txs[2], WaitParked, true)
+	if packed, err := l.Pack(ctx, *request(l.params, view)); err != nil || len(packed) != 0 {
+		t.Errorf("packed %s, %v: want nothing that cannot pay", names(packed), err)
+	}
+
+	// Block 2 is empty and cheap. c has money again.
+	view = view.with(c, 0, cost)
+	if err := l.Finalized(ctx, FinalizedHead{Height: 2, View: view, BaseFees: evenFees(1)}); err != nil {
+		t.Fatal(err)
+	}
+	expect("cheap again", txs[1], WaitReady, true)
+	if err := l.Admit(ctx, []*chain.VerifiedTx{txs[5]})[0]; err != nil {
+		t.Errorf("c's transaction again: %v", err)
+	}
+	req := request(l.params, view)
+	req.Height = 3
+	packed, err := l.Pack(ctx, *req)
+	if err != nil || len(packed) != 3 {
+		t.Errorf("packed %s, %v: want one of each sender", names(packed), err)
+	}
+	if err := l.Discard(ctx, []chain.Hash{txs[1].Hash, {1}}); err != nil {
+		t.Fatal(err)
+	}
+	expect("discarded", txs[1], 0, false)
+
+	s := l.Stats()
+	want := Stats{Admitted: 7, Included: 1, Outdated: 1, Starved: 1, Discarded: 1, Moved: 4, Packs: 2, Packed: 3}
+	want.Lanes[chain.LaneUser] = LaneStats{Txs: 3, Bytes: 300, Parked: 1}
+	if s != want {
+		t.Errorf("stats %+v\nwant  %+v", s, want)
+	}
+}
+
+// TestVestingFreesWithoutATouch: what unlocks with time is seen at the next
+// admission although no block changed the account (whitepaper §8.3).
+func TestVestingFreesWithoutATouch(t *testing.T) {
+	const limit, cost = 30_000, 30_000 * 11
+	acc := state.NewAccount()
+	acc.Balance = 10 * cost
+	lock := chain.Lock{Amount: 10 * cost, Vesting: chain.Vesting{DurationBlocks: 10}}
+	acc.Meta = lock.AppendMeta(nil)
+	view := accounts{chain.Address{1}: acc}
+	l := running(t, DefaultConfig(), view)
+	var m maker
+	admit := func(nonce uint64) error {
+		return l.Admit(t.Context(), []*chain.VerifiedTx{m.transfer(1, nonce, 1, limit)})[0]
+	}
+	var short *BalanceError
+	if err := admit(0); err != nil { // block 1 frees a tenth
+		t.Fatal(err)
+	}
+	if err := admit(1); !errors.As(err, &short) || short.Spendable != cost || short.Waiting != cost {
+		t.Errorf("second at the first head: %v, want the balance to be locked", err)
+	}
+	if err := l.Finalized(t.Context(), FinalizedHead{Height: 1, View: view, BaseFees: evenFees(1)}); err != nil {
+		t.Fatal(err)
+	}
+	if err := admit(1); err != nil {
+		t.Errorf("second at the next head: %v", err)
+	}
+}
+
+func TestFinalizedReportsFaults(t *testing.T) {
+	l := running(t, DefaultConfig(), wealthy())
+	var m maker
+	tx := m.transfer(1, 0, 1, 30_000)
+	if err := l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0]; err != nil {
+		t.Fatal(err)
+	}
+	var fault *ReadError
+	err := l.Finalized(t.Context(), FinalizedHead{Height: 1, View: brokenView{}, Txs: []*chain.VerifiedTx{tx}})
+	if !errors.As(err, &fault) || fault.Address != tx.Sender {
+		t.Errorf("got %v, want a read error", err)
+	}
+}
+
+// brokenView fails every read.
+type brokenView struct{ accounts }
+
+func (brokenView) Account(chain.Address) (state.Account, bool, error) {
+	return state.Account{}, false, errDisk
+}
+
+func TestRequestsEndWithTheOwnerOrTheCaller(t *testing.T) {
+	params := chain.DefaultParams()
+	cfg := DefaultConfig()
+	cfg.InboxRequests = 1
+	l, err := New(cfg, &params, testChain, FinalizedHead{View: wealthy()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m maker
+	tx := []*chain.VerifiedTx{m.transfer(1, 0, 1, 30_000)}
+	short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	for range 3 { // the first waits for its answer, the others for a place
+		if err := l.Admit(short, tx)[0]; !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("nobody serves: %v, want the caller's deadline", err)
+		}
+	}
+	ended, end := context.WithCancel(t.Context())
+	end()
+	l.Run(ended)
+	if err := l.Admit(t.Context(), tx)[0]; !errors.Is(err, ErrStopped) {
+		t.Errorf("admit after the end: %v, want ErrStopped", err)
+	}
+	if _, err := l.Pack(t.Context(), *request(&params, wealthy())); !errors.Is(err, ErrStopped) {
+		t.Errorf("pack after the end: %v, want ErrStopped", err)
+	}
+	if err := l.Finalized(t.Context(), FinalizedHead{}); !errors.Is(err, ErrStopped) {
+		t.Errorf("finalized after the end: %v, want ErrStopped", err)
+	}
+	if _, _, err := l.Lookup(t.Context(), chain.Hash{}); !errors.Is(err, ErrStopped) {
+		t.Errorf("lookup after the end: %v, want ErrStopped", err)
+	}
+	if _, err := l.PendingNonce(t.Context(), chain.Address{}); !errors.Is(err, ErrStopped) {
+		t.Errorf("nonce after the end: %v, want ErrStopped", err)
+	}
+}
+
+func TestTheLedgerGoesFirst(t *testing.T) {
+	params := chain.DefaultParams()
+	synctest.Test(t, func(t *testing.T) {
+		l, err := New(DefaultConfig(), &params, testChain, FinalizedHead{View: wealthy()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var served []string
+		for range 50 {
+			l.inbox <- func() { served = append(served, "inbox") }
+		}
+		l.ledger <- func() { served = append(served, "ledger") }
+		go l.Run(ctx)
+		synctest.Wait()
+		if len(served) != 51 || served[0] != "ledger" {
+			t.Errorf("%d served, first %s: want the ledger's request before 50 others", len(served), served[0])
+		}
+		cancel()
+		synctest.Wait()
+	})
+}
+
+// TestOwnerUnderLoad lets everyone at the lanes at once; the race detector and
+// the conservation of transactions are the check.
+func TestOwnerUnderLoad(t *testing.T) {
+	const senders, perSender = 8, 60
+	view := wealthy()
+	l := running(t, DefaultConfig(), view)
+	ctx := t.Context()
+	var submitters, others sync.WaitGroup
+	for s := range senders {
+		submitters.Go(func() {
+			m := maker{serial: uint64(s) << 32}
+			rng := rand.New(rand.NewPCG(uint64(s), 3))
+			for n := uint64(0); n < perSender; {
+				var batch []*chain.VerifiedTx
+				for range min(1+rng.Uint64N(9), perSender-n) {
+					batch = append(batch, m.transfer(byte(s+1), n, chain.Wei(rng.IntN(90)), 21_000))
+					n++
+				}
+				for _, err := range l.Admit(ctx, batch) {
+					if err != nil {
+						t.Errorf("sender %d: %v", s, err)
+					}
+				}
+			}
+		})
+	}
+	stop := make(chan struct{})
+	others.Go(func() { // the reader
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				l.Stats()
+				l.Lookup(ctx, chain.Hash{1})
+				l.PendingNonce(ctx, chain.Address{1})
+			}
+		}
+	})
+	included := 0
+	others.Go(func() { // the ledger
+		for height := chain.Height(1); ; height++ {
+			req := request(l.params, view)
+			req.Height = height
+			txs, err := l.Pack(ctx, *req)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if err := order.Check(req.VRFOut, txs); err != nil {
+				t.Error(err)
+			}
+			for _, tx := range txs {
+				view = view.with(tx.Sender, tx.Tx.Nonce+1, view[tx.Sender].Balance)
+			}
+			included += len(txs)
+			if err := l.Finalized(ctx, FinalizedHead{Height: height, View: view, BaseFees: evenFees(chain.Wei(1 + height%10)), Txs: txs}); err != nil {
+				t.Error(err)
+				return
+			}
+			if len(txs) == 0 {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+			}
+		}
+	})
+	submitters.Wait()
+	close(stop)
+	others.Wait()
+	s := l.Stats()
+	if included != senders*perSender || s.Included != senders*perSender || s.Lanes[chain.LaneUser] != (LaneStats{}) {
+		t.Errorf("%d transactions in blocks, stats %+v: want all %d and an empty pool", included, s, senders*perSender)
+	}
+}
+
+func TestConfigCheck(t *testing.T) {
+	if err := DefaultConfig().Check(); err != nil {
+		t.Errorf("default: %v", err)
+	}
+	for name, change := range map[string]func(*Config){
+		"no transactions per sender": func(c *Config) { c.SenderTxs = 0 },
+		"gap fills the sender":       func(c *Config) { c.NonceGap = uint64(c.SenderTxs) },
+		"negative cap":               func(c *Config) { c.LaneBytes[chain.LaneRunner] = -1 },
+		"no user lane":               func(c *Config) { c.LaneTxs[chain.LaneUser] = 0 },
+		"absurd bump":                func(c *Config) { c.BumpPercent = 1_001 },
+		"no misses":                  func(c *Config) { c.PackMisses = 0 },
+		"no inbox":                   func(c *Config) { c.InboxRequests = 0 },
+	} {
+		cfg := DefaultConfig()
+		change(&cfg)
+		params := chain.DefaultParams()
+		if _, err := New(cfg, &params, testChain, FinalizedHead{View: wealthy()}); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}

@@ -1,0 +1,370 @@
+package lanes
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"reflect"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// maker makes transactions with distinct hashes.
+type maker struct{ serial uint64 }
+
+// tx returns a user-lane transfer of 100 bytes that pays the given tip per cycle.
+func (m *maker) tx(sender byte, nonce uint64, tip chain.Wei) *chain.VerifiedTx {
+	m.serial++
+	tx := &chain.VerifiedTx{
+		Tx:     &chain.Tx{Nonce: nonce, CyclesLimit: 21_000, MaxFeePerCycle: 1_000_000, MaxFeePerCell: 1_000_000, TipPerCycle: tip},
+		Body:   make([]byte, 100),
+		Sender: chain.Address{sender},
+		Lane:   chain.LaneUser,
+	}
+	binary.BigEndian.PutUint64(tx.Hash[:], m.serial)
+	return tx
+}
+
+func testPool() *pool {
+	cfg := DefaultConfig()
+	cfg.SenderTxs, cfg.NonceGap = 4, 2
+	cfg.LaneTxs[chain.LaneUser] = 4
+	cfg.LaneBytes[chain.LaneUser] = 1_000
+	return newPool(cfg, 20)
+}
+
+var rich = account{spendable: math.MaxUint64}
+
+// mustAdd admits transactions that cost nothing.
+func mustAdd(t *testing.T, p *pool, txs ...*chain.VerifiedTx) {
+	t.Helper()
+	for _, tx := range txs {
+		if _, err := p.add(tx, 0, rich); err != nil {
+			t.Fatalf("add %s: %v", names([]*chain.VerifiedTx{tx}), err)
+		}
+	}
+}
+
+// queued lists a lane from the first to be picked to the last, parked ones at
+// the end.
+func queued(p *pool, lane chain.LaneID) string {
+	var out []*chain.VerifiedTx
+	q := &p.lanes[lane]
+	for l, ok := q.below(level(numLevels)); ok; l, ok = q.below(l) {
+		for e := q.fifos[l].head; e != nil; e = e.next {
+			out = append(out, e.tx)
+		}
+	}
+	return names(out)
+}
+
+func TestRefusalsCarryTheirNumbers(t *testing.T) {
+	var m maker
+	at := account{nonce: 5, spendable: 100}
+	waiting := func() *pool { // nonces 5 and 6, at 30 each
+		p := testPool()
+		for n := uint64(5); n < 7; n++ {
+			if _, err := p.add(m.tx(1, n, 100), 30, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return p
+	}
+	tests := []struct {
+		name  string
+		nonce uint64
+		cost  chain.Wei
+		tip   chain.Wei
+		want  error
+	}{
+		{"used nonce", 4, 0, 1, &NonceTooLowError{Got: 4, Want: 5}},
+		{"next nonce", 7, 40, 1, nil},
+		{"largest gap", 9, 40, 1, nil},
+		{"beyond the gap", 10, 0, 1, &NonceGapError{Got: 10, Next: 7, GapMax: 2}},
+		{"gap that would overflow", math.MaxUint64, 0, 1, &NonceGapError{Got: math.MaxUint64, Next: 7, GapMax: 2}},
+		{"one unit too dear", 7, 41, 1, &BalanceError{Spendable: 100, Waiting: 60, Cost: 41}},
+		{"cost that would overflow", 7, math.MaxUint64, 1, &BalanceError{Spendable: 100, Waiting: 60, Cost: math.MaxUint64}},
+		{"replacement counts its predecessor's cost as free", 6, 70, 1_000, nil},
+		{"replacement beyond the balance", 6, 71, 1_000, &BalanceError{Spendable: 100, Waiting: 30, Cost: 71}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := waiting()
+			tx := m.tx(1, tt.nonce, tt.tip)
+			tx.Tx.MaxFeePerCycle, tx.Tx.MaxFeePerCell = 2_000_000, 2_000_000
+			_, err := p.add(tx, tt.cost, at)
+			if !reflect.DeepEqual(err, tt.want) && (err != nil || tt.want != nil) {
+				t.Errorf("got %v (%T), want %v", err, err, tt.want)
+			}
+			if err != nil && len(p.byHash) != 2 {
+				t.Errorf("refused, and the pool has %d transactions", len(p.byHash))
+			}
+		})
+	}
+	p := waiting()
+	known := p.senders[chain.Address{1}].waiting[0].tx
+	if _, err := p.add(known, 0, at); !errors.Is(err, ErrKnown) {
+		t.Errorf("same transaction: %v, want ErrKnown", err)
+	}
+}
+
+func TestSenderCap(t *testing.T) {
+	var m maker
+	p := testPool()
+	mustAdd(t, p, m.tx(1, 0, 1), m.tx(1, 1, 1), m.tx(1, 2, 1), m.tx(1, 3, 1))
+	_, err := p.add(m.tx(1, 4, 1), 0, rich)
+	if want := (&SenderFullError{Waiting: 4, Max: 4}); !reflect.DeepEqual(err, want) {
+		t.Errorf("fifth transaction: %v, want %v", err, want)
+	}
+	dear := m.tx(1, 3, 2)
+	dear.Tx.MaxFeePerCycle, dear.Tx.MaxFeePerCell = 2_000_000, 2_000_000
+	mustAdd(t, p, dear) // a replacement is not one more
+}
+
+// TestReplacementNeedsTenPercent: issue rule "+10 % on every price", exactly.
+func TestReplacementNeedsTenPercent(t *testing.T) {
+	old := chain.Tx{Nonce: 3, MaxFeePerCycle: 100, MaxFeePerCell: 1, TipPerCycle: 0, TipPerCell: 15}
+	f := func(name string, cycle, cell, tipCycle, tipCell chain.Wei, want error) {
+		t.Helper()
+		tx := chain.Tx{Nonce: 3, MaxFeePerCycle: cycle, MaxFeePerCell: cell, TipPerCycle: tipCycle, TipPerCell: tipCell}
+		if err := checkReplace(&old, &tx, 10); !reflect.DeepEqual(err, want) && (err != nil || want != nil) {
+			t.Errorf("%s: got %v, want %v", name, err, want)
+		}
+	}
+	f("exactly ten percent", 110, 2, 0, 17, nil)
+	f("more", 1_000, 1_000, 1_000, 1_000, nil)
+	f("9 percent on a fee cap", 109, 2, 0, 17, &ReplaceError{3, "max_fee_per_cycle", 109, 110})
+	f("a price of 1 must become 2", 110, 1, 0, 17, &ReplaceError{3, "max_fee_per_cell", 1, 2})
+	f("16.5 rounds up", 110, 2, 0, 16, &ReplaceError{3, "tip_per_cell", 16, 17})
+	f("the same again", 100, 1, 0, 15, &ReplaceError{3, "max_fee_per_cycle", 100, 110})
+
+	old = chain.Tx{Nonce: 3}
+	f("nothing for nothing", 0, 0, 0, 0, &ReplaceError{3, "max_fee_per_cycle", 0, 1})
+	f("a first price", 0, 0, 1, 0, nil)
+
+	old = chain.Tx{Nonce: 3, TipPerCycle: math.MaxUint64}
+	f("no price is high enough", 0, 0, math.MaxUint64, 0, &ReplaceError{3, "max_fee_per_cycle", 0, 1})
+	old = chain.Tx{Nonce: 3, MaxFeePerCycle: 1 << 63, TipPerCycle: math.MaxUint64 / 11 * 10}
+	f("a raise that needs 128 bits", 10_145_709_240_540_253_389, 0, math.MaxUint64/11*11, 0, nil)
+}
+
+func TestReplacementKeepsItsTurn(t *testing.T) {
+	var m maker
+	p := testPool()
+	first, second, third := m.tx(1, 0, 100), m.tx(2, 0, 100), m.tx(3, 0, 100)
+	mustAdd(t, p, first, second, third)
+	raise := func(sender byte, tip chain.Wei, fee chain.Wei) *chain.VerifiedTx {
+		tx := m.tx(sender, 0, tip)
+		tx.Tx.MaxFeePerCycle, tx.Tx.MaxFeePerCell = fee, fee
+		return tx
+	}
+	mustAdd(t, p, raise(1, 110, 2_000_000))
+	if got := queued(p, chain.LaneUser); got != "[01/0 02/0 03/0]" {
+		t.Errorf("same tier: %s, want the replacement in the old place", got)
+	}
+	mustAdd(t, p, raise(3, 10_000, 2_000_000))
+	if got := queued(p, chain.LaneUser); got != "[03/0 01/0 02/0]" {
+		t.Errorf("higher tier: %s, want the replacement first", got)
+	}
+	if p.byHash[first.Hash] != nil || p.byHash[third.Hash] != nil || len(p.byHash) != 3 {
+		t.Error("a replaced transaction is still known")
+	}
+}
+
+func TestFirstInFirstOutWithinTiers(t *testing.T) {
+	var m maker
+	p := testPool()
+	p.cfg.LaneTxs[chain.LaneUser], p.cfg.LaneBytes[chain.LaneUser] = 100, 1<<20
+	mustAdd(t, p,
+		m.tx(1, 0, 100), m.tx(2, 0, 70), // the tier 64..127 starts with 1, 2
+		m.tx(3, 0, 128), m.tx(4, 0, 255), // the tier above
+		m.tx(5, 0, 127), m.tx(6, 0, 0),
+		m.tx(7, 1, 4_000), // parked
+		m.tx(8, 0, 64),
+	)
+	if got, want := queued(p, chain.LaneUser), "[03/0 04/0 01/0 02/0 05/0 08/0 06/0 07/1]"; got != want {
+		t.Errorf("order %s, want %s", got, want)
+	}
+	mustAdd(t, p, m.tx(7, 0, 65)) // unparks 07/1, which joins its tier
+	if got, want := queued(p, chain.LaneUser), "[07/1 03/0 04/0 01/0 02/0 05/0 08/0 07/0 06/0]"; got != want {
+		t.Errorf("order %s, want %s", got, want)
+	}
+}
+
+func TestRepricingKeepsArrivalOrder(t *testing.T) {
+	var m maker
+	p := testPool()
+	p.cfg.LaneTxs[chain.LaneUser], p.cfg.LaneBytes[chain.LaneUser] = 100, 1<<20
+	fee := func(sender byte, maxFee, tip chain.Wei) *chain.VerifiedTx {
+		tx := m.tx(sender, 0, tip)
+		tx.Tx.MaxFeePerCycle = maxFee
+		return tx
+	}
+	mustAdd(t, p, fee(1, 1_000, 100), fee(2, 150, 100), fee(3, 1_000, 40), fee(4, 190, 100), fee(5, 99, 90), fee(6, 1_000, 40))
+	set := func(base chain.Wei, want string) {
+		t.Helper()
+		var all [chain.NumLanes]chain.FeePair
+		all[chain.LaneUser].PerCycle = base
+		p.reprice(all)
+		if got := queued(p, chain.LaneUser); got != want {
+			t.Errorf("base fee %d: %s, want %s", base, got, want)
+		}
+	}
+	set(0, "[01/0 02/0 04/0 05/0 03/0 06/0]")
+	set(100, "[01/0 04/0 02/0 03/0 06/0 05/0]") // 2 earns 50 now: its tier, and before 3 by arrival; 5 is underpriced
+	set(151, "[01/0 03/0 04/0 06/0 02/0 05/0]") // 4 earns 39
+	set(0, "[01/0 02/0 04/0 05/0 03/0 06/0]")
+	if n := p.reprice(p.laneBases()); n != 0 {
+		t.Errorf("%d moved without a change of fees", n)
+	}
+}
+
+// laneBases returns the base fees in force.
+func (p *pool) laneBases() (out [chain.NumLanes]chain.FeePair) {
+	for i := range out {
+		out[i] = p.prices[i].base
+	}
+	return out
+}
+
+func TestFullLaneEvictsTheCheapest(t *testing.T) {
+	var m maker
+	other := m.tx(9, 0, 0)
+	other.Lane = chain.LaneRunner
+	chained := m.tx(1, 1, 900)
+	large := m.tx(5, 0, 5_000)
+	large.Body = make([]byte, 750)
+	huge := m.tx(5, 0, 5_000)
+	huge.Body = make([]byte, 951)
+	tests := []struct {
+		name string
+		have []*chain.VerifiedTx // with a runner-lane one of no value before it
+		add  *chain.VerifiedTx
+		want string // the user lane afterwards, or "full"
+	}{
+		{"newest of the lowest tier leaves", []*chain.VerifiedTx{m.tx(1, 0, 1), m.tx(2, 0, 9), m.tx(3, 0, 1), m.tx(4, 0, 9)}, m.tx(5, 0, 9), "[02/0 04/0 05/0 01/0]"},
+		{"the same tier waits outside", []*chain.VerifiedTx{m.tx(1, 0, 8), m.tx(2, 0, 9), m.tx(3, 0, 10), m.tx(4, 0, 11)}, m.tx(5, 0, 15), "full"},
+		{"parked ones leave first", []*chain.VerifiedTx{m.tx(1, 0, 1), m.tx(2, 1, 900), m.tx(3, 0, 1), m.tx(4, 0, 1)}, m.tx(5, 0, 1), "[01/0 03/0 04/0 05/0]"},
+		{"a parked one pushes nobody out", []*chain.VerifiedTx{m.tx(1, 0, 1), m.tx(2, 0, 1), m.tx(3, 0, 1), m.tx(4, 1, 1)}, m.tx(5, 1, 900), "full"},
+		{"the end of the cheapest chain leaves", []*chain.VerifiedTx{m.tx(1, 0, 1), chained, m.tx(3, 0, 9), m.tx(4, 0, 9)}, m.tx(5, 0, 9), "[03/0 04/0 05/0 01/0]"},
+		{"a rich successor of a poor one is poor", []*chain.VerifiedTx{m.tx(1, 0, 1), m.tx(2, 0, 9), m.tx(3, 0, 9), m.tx(4, 0, 1)}, m.tx(1, 1, 900), "full"},
+		{"bytes count too", []*chain.VerifiedTx{m.tx(1, 0, 1), m.tx(2, 0, 9), m.tx(3, 0, 90)}, large, "[05/0 03/0 02/0]"},
+		{"several leave for a large one", []*chain.VerifiedTx{m.tx(1, 0, 1), m.tx(2, 0, 9), m.tx(3, 0, 90)}, huge, "[05/0]"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := testPool()
+			mustAdd(t, p, other)
+			mustAdd(t, p, tt.have...)
+			before := queued(p, chain.LaneUser)
+			_, err := p.add(tt.add, 0, rich)
+			var full *LaneFullError
+			switch {
+			case tt.want == "full" && !errors.As(err, &full):
+				t.Fatalf("error %v, want a full lane", err)
+			case tt.want == "full":
+				tt.want = before
+				if full.Lane != chain.LaneUser || full.Txs != len(tt.have) {
+					t.Errorf("error %+v, want the user lane's numbers", full)
+				}
+			case err != nil:
+				t.Fatal(err)
+			}
+			if got := queued(p, chain.LaneUser); got != tt.want {
+				t.Errorf("lane %s, want %s", got, tt.want)
+			}
+			if queued(p, chain.LaneRunner) != "[09/0]" {
+				t.Error("another lane lost a transaction")
+			}
+		})
+	}
+	p := testPool()
+	timer := m.tx(1, 0, 100)
+	timer.Lane = chain.LaneTimer
+	if _, err := p.add(timer, 0, rich); err == nil {
+		t.Error("the timer lane took a transaction")
+	}
+}
+
+func TestRefreshDropsTheUsedAndTheUnpaid(t *testing.T) {
+	var m maker
+	p := testPool()
+	at := account{nonce: 3, spendable: 100}
+	for n := uint64(3); n < 7; n++ {
+		if _, err := p.add(m.tx(1, n, 1), 25, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	left, used := p.refresh(chain.Address{1}, account{nonce: 4, spendable: 74})
+	if fmt.Sprint(len(left), used) != "2 1" || left[0].nonce() != 3 || left[1].nonce() != 6 {
+		t.Errorf("%d left, %d of them used; want nonce 3 used and 6 unpaid", len(left), used)
+	}
+	left, used = p.refresh(chain.Address{1}, account{nonce: 9, spendable: 74})
+	if len(left) != 2 || used != 2 || len(p.senders) != 0 || len(p.byHash) != 0 {
+		t.Errorf("%d left, %d used, %d senders remain; want the rest used", len(left), used, len(p.senders))
+	}
+}
+
+// TestTiers: the edges of the buckets, against big integers at the extremes.
+func TestTiers(t *testing.T) {
+	f := func(cycles chain.Cycles, cells chain.Cells, tipCycle, tipCell, headroom chain.Wei, want int) {
+		t.Helper()
+		p := pricing{base: chain.FeePair{PerCycle: 7, PerCell: 7}, cellWeight: 20}
+		cap := chain.Wei(math.MaxUint64)
+		if headroom < cap-7 {
+			cap = headroom + 7
+		}
+		tx := &chain.Tx{CyclesLimit: cycles, CellsLimit: cells, TipPerCycle: tipCycle, TipPerCell: tipCell, MaxFeePerCycle: cap, MaxFeePerCell: cap}
+		if got := p.tierOf(tx); got != want {
+			t.Errorf("tier of %d cycles, %d cells with tips %d, %d = %d, want %d", cycles, cells, tipCycle, tipCell, got, want)
+		}
+	}
+	const all = math.MaxUint64
+	f(21_000, 0, 0, 0, all, 0)
+	f(21_000, 0, 1, 0, all, 5) // 16 sixteenths
+	f(21_000, 0, 2, 0, all, 6)
+	f(21_000, 0, 3, 0, all, 6)
+	f(21_000, 0, 3, 0, 1, 5)       // the fee cap leaves only 1
+	f(20_000, 1_000, 2, 0, all, 5) // half of its weight is cells, which pay nothing
+	f(0, 1_000, 0, 20, all, 5)     // a cell weighs 20 cycles
+	f(0, 0, all, all, all, 0)
+	f(1, 0, 1<<26-1, 0, all, 30)
+	f(1, 0, 1<<26, 0, all, 31)
+	f(1, 0, all, 0, all, 31)
+	f(1<<40, 0, all, 0, all, 31)
+	f(all, 1, all, all, all, 0) // weight above 64 bits: no block holds it
+	f(all, 0, 1, 0, all, 5)
+	f(all, 0, all, all, all, 31)
+}
+
+func FuzzTierIsMonotonous(f *testing.F) {
+	f.Add(uint64(21_000), uint64(100), uint64(5), uint64(6), uint64(1))
+	f.Add(uint64(math.MaxUint64), uint64(math.MaxUint64), uint64(math.MaxUint64), uint64(math.MaxUint64), uint64(math.MaxUint64))
+	f.Fuzz(func(t *testing.T, cycles, cells, tipCycle, tipCell, more uint64) {
+		p := pricing{cellWeight: 20}
+		tx := &chain.Tx{
+			CyclesLimit: chain.Cycles(cycles), CellsLimit: chain.Cells(cells), MaxFeePerCycle: math.MaxUint64, MaxFeePerCell: math.MaxUint64,
+			TipPerCycle: chain.Wei(tipCycle), TipPerCell: chain.Wei(tipCell),
+		}
+		got := p.tierOf(tx)
+		if got < 0 || got >= Tiers {
+			t.Fatalf("tier %d", got)
+		}
+		n := func(v uint64) *big.Int { return new(big.Int).SetUint64(v) }
+		weight := new(big.Int).Add(n(cycles), new(big.Int).Mul(n(cells), n(20)))
+		if weight.BitLen() <= 64 && weight.Sign() > 0 {
+			tips := new(big.Int).Add(new(big.Int).Mul(n(cycles), n(tipCycle)), new(big.Int).Mul(n(cells), n(tipCell)))
+			density := tips.Lsh(tips, 4).Div(tips, weight)
+			if want := min(density.BitLen(), Tiers-1); got != want {
+				t.Fatalf("tier %d, want %d", got, want)
+			}
+		}
+		tx.TipPerCycle = max(tx.TipPerCycle, tx.TipPerCycle+chain.Wei(more))
+		if p.tierOf(tx) < got {
+			t.Fatal("a higher tip fell to a lower tier")
+		}
+	})
+}
