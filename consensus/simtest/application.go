@@ -1,0 +1,97 @@
+package simtest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+)
+
+// application is a chain whose blocks hold their place and nothing else. What
+// apply did is durable; the rest is lost by restart.
+type application struct {
+	genesis  chain.Hash
+	chain    []applied             // durable; height is index + 1
+	executed map[chain.Hash]uint64 // height by digest
+	queue    []simplex.Finalized   // being made durable
+}
+
+type applied struct {
+	proposal    simplex.Proposal
+	certificate simplex.Certificate
+}
+
+func (a *application) restart() {
+	a.queue = nil
+	f := a.floor()
+	a.executed = map[chain.Hash]uint64{f.Payload: uint64(len(a.chain))}
+}
+
+// floor returns what the application would tell a new engine. As there, the
+// certificate of the last block may be that of a descendant.
+func (a *application) floor() simplex.Floor {
+	if len(a.chain) == 0 {
+		return simplex.Floor{Payload: a.genesis}
+	}
+	last := a.chain[len(a.chain)-1]
+	f := simplex.Floor{View: last.proposal.Round.View, Payload: last.proposal.Payload}
+	if last.certificate.Proposal == last.proposal {
+		f.Seed = last.certificate.Seed
+	}
+	return f
+}
+
+// encode writes the block for a round on a parent at a height. Two blocks that
+// differ in salt alone are equally valid.
+func encode(r beacon.Round, parent simplex.Parent, height uint64, salt byte) []byte {
+	b := append([]byte{salt}, parent.Payload[:]...)
+	b = append(b, parent.Seed[:]...)
+	b = binary.BigEndian.AppendUint64(b, uint64(r.View))
+	return binary.BigEndian.AppendUint64(b, height)
+}
+
+func digestOf(body []byte) chain.Hash { return keccak.Sum256(body) }
+
+// build makes a block, on request one that no validator accepts.
+func (a *application) build(x simplex.RequestProposal, invalid bool) ([]byte, chain.Hash) {
+	height := a.executed[x.Parent.Payload] + 1
+	stated := height
+	if invalid {
+		stated++
+	}
+	body := encode(x.Round, x.Parent, stated, 0)
+	digest := digestOf(body)
+	a.executed[digest] = height
+	return body, digest
+}
+
+func (a *application) execute(p simplex.Proposal, parent simplex.Parent, body []byte) bool {
+	height, ok := a.executed[parent.Payload]
+	if !ok || len(body) == 0 || digestOf(body) != p.Payload {
+		return false
+	}
+	if !bytes.Equal(body, encode(p.Round, parent, height+1, body[0])) {
+		return false
+	}
+	a.executed[p.Payload] = height + 1
+	return true
+}
+
+// apply makes a finalized block durable.
+func (a *application) apply(f simplex.Final, c simplex.Certificate) error {
+	height, ok := a.executed[f.Proposal.Payload]
+	if !ok || height != uint64(len(a.chain))+1 {
+		return fmt.Errorf("finalized block of view %d has height %d (executed: %v), after %d blocks",
+			f.Proposal.Round.View, height, ok, len(a.chain))
+	}
+	if parent := a.floor(); f.Proposal.Parent != parent.View {
+		return fmt.Errorf("finalized block of view %d extends view %d, not %d",
+			f.Proposal.Round.View, f.Proposal.Parent, parent.View)
+	}
+	a.chain = append(a.chain, applied{f.Proposal, c})
+	return nil
+}

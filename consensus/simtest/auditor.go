@@ -1,0 +1,136 @@
+package simtest
+
+import (
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+)
+
+// auditor sees everything and holds it against the invariants.
+type auditor struct {
+	net    *network
+	chain  []simplex.Proposal // finalized by anybody honest, by height - 1
+	votes  map[voteKey]simplex.Vote
+	seeds  map[chain.View]bls.Signature
+	certs  map[certKey]simplex.Proposal
+	closed map[chain.View]bool // counted in BothEnds
+}
+
+type voteKey struct {
+	who  beacon.Participant
+	view chain.View
+	kind simplex.Kind
+}
+
+type certKey struct {
+	view chain.View
+	kind simplex.Kind
+}
+
+func newAuditor(n *network) *auditor {
+	return &auditor{
+		net:   n,
+		votes: make(map[voteKey]simplex.Vote), seeds: make(map[chain.View]bls.Signature),
+		certs: make(map[certKey]simplex.Proposal), closed: make(map[chain.View]bool),
+	}
+}
+
+// vote checks a vote of an honest validator against all it ever made. Votes
+// that were not durable when it crashed never left and do not count.
+func (a *auditor) vote(v *validator, vote simplex.Vote) {
+	life := v.life
+	check := func() {
+		view := vote.Proposal.Round.View
+		at := func(k simplex.Kind) (simplex.Vote, bool) {
+			old, ok := a.votes[voteKey{v.id, view, k}]
+			return old, ok
+		}
+		if old, ok := at(vote.Kind); ok && old != vote {
+			a.net.fail("validator %d signs two %s of view %d", v.id, vote.Kind, view)
+		}
+		a.votes[voteKey{v.id, view, vote.Kind}] = vote
+		notarize, notarized := at(simplex.Notarize)
+		finalize, finalized := at(simplex.Finalize)
+		if _, nullified := at(simplex.Nullify); nullified && finalized {
+			a.net.fail("validator %d nullifies and finalizes view %d", v.id, view)
+		}
+		if notarized && finalized && notarize.Proposal != finalize.Proposal {
+			a.net.fail("validator %d notarizes one block and finalizes another in view %d", v.id, view)
+		}
+	}
+	// The journal is synced in this very instant, or the life is over.
+	a.net.after(0, func() {
+		if v.life == life && v.up || v.holds(vote) {
+			check()
+		}
+	})
+}
+
+// holds reports whether the vote is durable.
+func (v *validator) holds(vote simplex.Vote) bool {
+	want := string(simplex.AppendRecord(nil, vote))
+	for _, rec := range v.journal {
+		if string(rec) == want {
+			return true
+		}
+	}
+	return false
+}
+
+// certificate checks a certificate that verified against all others.
+func (a *auditor) certificate(v *validator, c simplex.Certificate) {
+	view := c.Proposal.Round.View
+	if !v.scheme.VerifyCertificate(c) {
+		a.net.fail("bad %s of view %d accepted", c.Kind, view)
+	}
+	if seed, ok := a.seeds[view]; ok && seed != c.Seed {
+		a.net.fail("two seeds of view %d", view)
+	}
+	a.seeds[view] = c.Seed
+	if old, ok := a.certs[certKey{view, c.Kind}]; ok && old != c.Proposal {
+		a.net.fail("two %s certificates of view %d", c.Kind, view)
+	}
+	a.certs[certKey{view, c.Kind}] = c.Proposal
+	notarized, n := a.certs[certKey{view, simplex.Notarize}]
+	finalized, f := a.certs[certKey{view, simplex.Finalize}]
+	_, null := a.certs[certKey{view, simplex.Nullify}]
+	if f && null {
+		a.net.fail("view %d is finalized and nullified", view)
+	}
+	if n && f && notarized != finalized {
+		a.net.fail("view %d: one block notarized, another finalized", view)
+	}
+	if n && null && !a.closed[view] {
+		a.closed[view] = true
+		a.net.report.BothEnds++
+	}
+}
+
+// final checks the newest block of an honest validator against everybody's.
+func (a *auditor) final(v *validator) {
+	if v.player != nil {
+		return
+	}
+	height := len(v.app.chain)
+	p := v.app.chain[height-1].proposal
+	switch {
+	case height <= len(a.chain):
+		if a.chain[height-1] != p {
+			a.net.fail("validator %d disagrees at height %d", v.id, height)
+		}
+	case height == len(a.chain)+1:
+		a.chain = append(a.chain, p)
+	default:
+		a.net.fail("validator %d skips to height %d", v.id, height)
+	}
+}
+
+// fail records the first breach.
+func (n *network) fail(format string, args ...any) {
+	if n.err == nil {
+		n.err = fmt.Errorf("at %v: %w", n.now, fmt.Errorf(format, args...))
+	}
+}

@@ -1,0 +1,114 @@
+package simtest
+
+import (
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// Player is a faulty validator: an honest one whose words are changed on the
+// way out.
+type Player struct {
+	Name string
+
+	// rewrite turns a message to one peer into what really leaves.
+	rewrite func(v *validator, to beacon.Participant, m message) []message
+	// enter adds mischief on entry to a view.
+	enter func(v *validator, r beacon.Round)
+	// mute: never proposes. invalid: proposes blocks that nobody accepts.
+	mute, invalid bool
+}
+
+// Players are the faults by name. Each is alone among at least three honest
+// validators.
+func Players() []*Player {
+	return []*Player{
+		{Name: "silent leader", mute: true},
+		{Name: "equivocator", rewrite: equivocate},
+		{Name: "nuller", enter: nullifyAll},
+		{Name: "conflicter", rewrite: contradictSelf},
+		{Name: "withholder", rewrite: withhold},
+		{Name: "invalid proposer", invalid: true},
+		{Name: "invalid signer", rewrite: spoilSignature},
+		{Name: "spoiler of seeds", rewrite: spoilSeed},
+		{Name: "impersonator", rewrite: impersonate},
+	}
+}
+
+// equivocate shows every second peer another block of the same view.
+func equivocate(v *validator, to beacon.Participant, m message) []message {
+	if m.vote == nil || m.block == nil || to%2 == 0 {
+		return []message{m}
+	}
+	body := append([]byte{1}, m.block[1:]...)
+	p := m.vote.Proposal
+	p.Payload = digestOf(body)
+	vote := v.scheme.Sign(simplex.Notarize, p)
+	return []message{{vote: &vote, block: body}}
+}
+
+// nullifyAll nullifies each view at once towards some peers, and finalizes all
+// the same when the time comes.
+func nullifyAll(v *validator, r beacon.Round) {
+	vote := v.scheme.Sign(simplex.Nullify, simplex.Proposal{Round: r})
+	for i := range v.net.validators {
+		if to := beacon.Participant(i); to != v.id && v.net.chance(0.5) {
+			v.net.send(v.id, to, message{vote: &vote})
+		}
+	}
+}
+
+// contradictSelf votes for a block that does not exist towards every second
+// peer.
+func contradictSelf(v *validator, to beacon.Participant, m message) []message {
+	if m.vote == nil || m.block != nil || m.vote.Kind == simplex.Nullify || to%2 == 0 {
+		return []message{m}
+	}
+	p := m.vote.Proposal
+	p.Payload[0] ^= 1
+	vote := v.scheme.Sign(m.vote.Kind, p)
+	return []message{{vote: &vote}, m}
+}
+
+// withhold keeps its blocks from one peer, which must fetch them.
+func withhold(v *validator, to beacon.Participant, m message) []message {
+	if m.block == nil || int(to) != (int(v.id)+1)%len(v.net.validators) {
+		return []message{m}
+	}
+	m.block = nil
+	return []message{m}
+}
+
+// spoilSignature makes votes that only a full verification tells from good
+// ones.
+func spoilSignature(v *validator, _ beacon.Participant, m message) []message {
+	if m.vote == nil {
+		return []message{m}
+	}
+	vote := *m.vote
+	p := vote.Proposal
+	p.Round.View++
+	vote.Signature = v.scheme.Sign(vote.Kind, p).Signature
+	return []message{{vote: &vote, block: m.block}}
+}
+
+// spoilSeed does the same to the seed's half of the vote.
+func spoilSeed(v *validator, _ beacon.Participant, m message) []message {
+	if m.vote == nil {
+		return []message{m}
+	}
+	vote := *m.vote
+	p := vote.Proposal
+	p.Round.View++
+	vote.Seed = v.scheme.Sign(vote.Kind, p).Seed
+	return []message{{vote: &vote, block: m.block}}
+}
+
+// impersonate signs in the name of its neighbour.
+func impersonate(v *validator, _ beacon.Participant, m message) []message {
+	if m.vote == nil {
+		return []message{m}
+	}
+	vote := *m.vote
+	vote.Signer = (v.id + 1) % beacon.Participant(len(v.net.validators))
+	return []message{{vote: &vote, block: m.block}}
+}

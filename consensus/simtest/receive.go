@@ -1,0 +1,132 @@
+package simtest
+
+import (
+	"slices"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// receive takes a message from the network, which vouches for the sender.
+func (v *validator) receive(from beacon.Participant, m message) {
+	if v.banned[from] {
+		return
+	}
+	switch {
+	case m.vote != nil:
+		v.receiveVote(from, *m.vote, m.block)
+	case m.certificate != nil:
+		v.receiveCertificate(from, *m.certificate, m.block)
+	default:
+		v.answer(from, m.request)
+	}
+	v.turn()
+}
+
+func (v *validator) receiveVote(from beacon.Participant, vote simplex.Vote, body []byte) {
+	if vote.Signer != from || vote.Proposal.Round.Epoch != v.set.Epoch() {
+		v.ban(from)
+		return
+	}
+	view := vote.Proposal.Round.View
+	if view <= v.machine.Floor().View || view > v.machine.View()+1 {
+		return
+	}
+	if _, conflict := v.tally.Add(vote); conflict {
+		v.net.report.Equivocations++
+		v.ban(from)
+		return
+	}
+	if vote.Kind == simplex.Nullify {
+		v.step(simplex.NullifySeen{From: from, View: view})
+	}
+	v.polls = append(v.polls, poll{view, vote.Kind})
+	if body != nil {
+		v.arrived(vote.Proposal, body)
+		v.step(simplex.ProposalReceived{From: from, Proposal: vote.Proposal})
+	}
+}
+
+func (v *validator) receiveCertificate(from beacon.Participant, c simplex.Certificate, body []byte) {
+	if !v.machine.Knows(c.Proposal.Round.View, c.Kind) {
+		if !v.scheme.VerifyCertificate(c) {
+			v.ban(from)
+			return
+		}
+		v.certificate(c)
+	}
+	if body != nil && v.blocks[blockKey{c.Proposal.Round.View, c.Proposal.Payload}] != nil {
+		v.arrived(c.Proposal, body)
+	}
+}
+
+// arrived keeps the bytes of a block, and goes on with it if it is waited for.
+func (v *validator) arrived(p simplex.Proposal, body []byte) {
+	b := v.at(p)
+	if b.bytes == nil && digestOf(body) == p.Payload {
+		b.bytes = body
+		if x := b.certify; x != nil {
+			v.outgoing = append(v.outgoing, *x)
+		}
+	}
+}
+
+// certificate passes a good certificate on to the machine.
+func (v *validator) certificate(c simplex.Certificate) {
+	v.net.ledger.certificate(v, c)
+	v.tally.Close(c.Proposal.Round.View, c.Kind)
+	v.step(simplex.CertificateReceived{Certificate: c})
+}
+
+func (v *validator) count() {
+	polls := v.polls
+	v.polls = nil
+	for _, p := range polls {
+		quorum, bad := v.tally.Count(p.view, p.kind, v.check)
+		for _, signer := range bad {
+			v.ban(signer)
+		}
+		if quorum == nil {
+			continue
+		}
+		c, err := v.scheme.Recover(quorum)
+		if err != nil {
+			v.net.fail("validator %d: %w", v.id, err)
+			return
+		}
+		if !v.scheme.VerifyCertificate(c) {
+			v.net.fail("validator %d recovered a bad %s of view %d", v.id, p.kind, p.view)
+			return
+		}
+		v.certificate(c)
+	}
+}
+
+func (v *validator) check(votes []simplex.Vote) []int {
+	bad := append(v.scheme.BadVotes(votes), v.scheme.BadSeeds(votes)...)
+	slices.Sort(bad)
+	return slices.Compact(bad)
+}
+
+// answer helps a peer that is behind or lacks a block.
+func (v *validator) answer(to beacon.Participant, from chain.View) {
+	for _, c := range v.machine.Certificates(from, 16) {
+		m := message{certificate: &c}
+		if c.Kind != simplex.Nullify {
+			if b := v.blocks[blockKey{c.Proposal.Round.View, c.Proposal.Payload}]; b != nil {
+				m.block = b.bytes
+			}
+		}
+		v.sendTo(to, m)
+	}
+}
+
+func (v *validator) ban(p beacon.Participant) {
+	if v.net.validators[p].player == nil && v.player == nil {
+		v.net.fail("validator %d bans honest validator %d", v.id, p)
+		return
+	}
+	v.net.report.Bans++
+	v.banned[p] = true
+}

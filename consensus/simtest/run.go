@@ -1,0 +1,174 @@
+package simtest
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+)
+
+// Config is one run. Everything that happens follows from it.
+type Config struct {
+	Seed       uint64
+	Validators int
+	RealKeys   bool    // BLS12-381 instead of hashes
+	Player     *Player // of validator 0; nil: all are honest
+
+	Latency    time.Duration // of every message
+	Jitter     time.Duration // at most this more
+	Loss       float64       // share of messages
+	Repeat     float64       // share of messages that arrive twice
+	Crash      float64       // chance per journal sync
+	SplitEvery time.Duration // mean length of partitions and of pauses between; 0: none
+
+	Faults time.Duration // how long all of this lasts
+	Quiet  time.Duration // how long the network is then sound
+}
+
+// Report is what happened in a run.
+type Report struct {
+	Audit  [32]byte // of every delivery, view and crash
+	Blocks int      // finalized
+	Views  chain.View
+	Hours  float64 // validator-hours simulated
+
+	Steps, Messages, Lost, Cut, Repeated         int
+	Crashes, Partitions, Timeouts                int
+	Equivocations, Bans, BlocksFetched, BothEnds int
+}
+
+// Draw returns the configuration that a seed stands for.
+func Draw(seed uint64) Config {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	pick := func(odds float64, f func()) {
+		if rng.Float64() < odds {
+			f()
+		}
+	}
+	cfg := Config{
+		Seed: seed, Validators: 4, RealKeys: seed%20 == 7,
+		Latency: time.Duration(1+rng.IntN(100)) * time.Millisecond,
+		Faults:  90 * time.Second, Quiet: 90 * time.Second,
+	}
+	pick(0.2, func() { cfg.Validators = 1 })
+	pick(0.6, func() { cfg.Jitter = time.Duration(rng.IntN(600)) * time.Millisecond })
+	pick(0.5, func() { cfg.Loss = 0.4 * rng.Float64() })
+	pick(0.4, func() { cfg.Repeat = 0.3 * rng.Float64() })
+	pick(0.5, func() { cfg.Crash = 0.03 * rng.Float64() })
+	pick(0.4, func() { cfg.SplitEvery = time.Duration(1+rng.IntN(15)) * time.Second })
+	if cfg.Validators > 1 {
+		pick(0.6, func() { players := Players(); cfg.Player = players[rng.IntN(len(players))] })
+	}
+	if cfg.RealKeys {
+		cfg.Faults, cfg.Quiet = 8*time.Second, 25*time.Second
+	}
+	return cfg
+}
+
+// String names the circumstances.
+func (c Config) String() string {
+	player := "none"
+	if c.Player != nil {
+		player = c.Player.Name
+	}
+	return fmt.Sprintf("n=%d real=%v player=%q latency=%v+%v loss=%.2f repeat=%.2f crash=%.3f split=%v",
+		c.Validators, c.RealKeys, player, c.Latency, c.Jitter, c.Loss, c.Repeat, c.Crash, c.SplitEvery)
+}
+
+// Run plays cfg and returns what happened. The error is the first invariant
+// that did not hold.
+func Run(cfg Config) (Report, error) {
+	set, schemes, err := committee(cfg)
+	if err != nil {
+		return Report{}, err
+	}
+	n := &network{
+		cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 2)),
+		side: make([]int, cfg.Validators), audit: keccak.New(),
+	}
+	n.ledger = newAuditor(n)
+	genesis := chain.Hash{0xcb, byte(cfg.Seed)}
+	for i, s := range schemes {
+		v := &validator{net: n, id: beacon.Participant(i), scheme: s, set: set, app: &application{genesis: genesis}}
+		if i == 0 {
+			v.player = cfg.Player
+		}
+		n.validators = append(n.validators, v)
+	}
+	for _, v := range n.validators {
+		n.after(n.between(0, 100*time.Millisecond), v.start)
+	}
+	if cfg.SplitEvery > 0 {
+		n.after(n.between(0, cfg.SplitEvery), n.split)
+	}
+	n.runUntil(cfg.Faults)
+	n.quiet = true
+	n.heal()
+	// Everyone is back within the longest absence; what happens until then is
+	// still the faults' doing.
+	n.runUntil(cfg.Faults + 10*time.Second)
+	before := n.heights()
+	n.runUntil(cfg.Faults + cfg.Quiet)
+	n.liveness(before)
+	n.finish()
+	return n.report, n.err
+}
+
+func (n *network) heights() []int {
+	out := make([]int, len(n.validators))
+	for i, v := range n.validators {
+		out[i] = len(v.app.chain)
+	}
+	return out
+}
+
+// liveness wants every honest validator to have gone on, and to be near the
+// others.
+func (n *network) liveness(before []int) {
+	if n.err != nil {
+		return
+	}
+	tip := len(n.ledger.chain)
+	for i, v := range n.validators {
+		height := len(v.app.chain)
+		if v.player == nil && (!v.up || height < before[i]+3 || height < tip-5) {
+			n.fail("validator %d (up: %v) has %d blocks in view %d, %d when the faults ended, the longest chain %d: %w",
+				i, v.up, height, v.machine.View(), before[i], tip, errNoProgress)
+		}
+	}
+}
+
+var errNoProgress = errors.New("no progress in a sound network")
+
+func (n *network) finish() {
+	n.report.Audit = n.audit.Sum256()
+	n.report.Blocks = len(n.ledger.chain)
+	n.report.Hours = float64(len(n.validators)) * n.now.Hours()
+	for _, v := range n.validators {
+		if v.machine != nil {
+			n.report.Views = max(n.report.Views, v.machine.View())
+		}
+	}
+}
+
+// add sums reports over runs.
+func (r *Report) add(o Report) {
+	r.Blocks += o.Blocks
+	r.Hours += o.Hours
+	r.Steps += o.Steps
+	r.Messages += o.Messages
+	r.Lost += o.Lost
+	r.Cut += o.Cut
+	r.Repeated += o.Repeated
+	r.Crashes += o.Crashes
+	r.Partitions += o.Partitions
+	r.Timeouts += o.Timeouts
+	r.Equivocations += o.Equivocations
+	r.Bans += o.Bans
+	r.BlocksFetched += o.BlocksFetched
+	r.BothEnds += o.BothEnds
+}

@@ -1,0 +1,136 @@
+package simtest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+)
+
+// scheme is what a validator signs and verifies with.
+type scheme interface {
+	simplex.Signer
+	simplex.Verifier
+}
+
+// hashScheme has the shape of a threshold scheme and none of its strength:
+// hashes stand for signatures, so that a run costs microseconds where curves
+// cost milliseconds. Faulty players could forge with it; ours do not.
+type hashScheme struct {
+	self   beacon.Participant
+	quorum int
+}
+
+// groupSigner stands for the group in place of a signer.
+const groupSigner = ^beacon.Participant(0)
+
+func hashSign(who beacon.Participant, domain string, msg []byte) bls.Signature {
+	var index [4]byte
+	binary.BigEndian.PutUint32(index[:], uint32(who))
+	a := keccak.Sum256([]byte(domain), index[:], msg)
+	b := keccak.Sum256(a[:])
+	var s bls.Signature
+	copy(s[copy(s[:], a[:]):], b[:])
+	return s
+}
+
+func hashPair(who beacon.Participant, k simplex.Kind, p simplex.Proposal) (sig, seed bls.Signature) {
+	return hashSign(who, k.String(), simplex.AppendSubject(nil, k, p)), hashSign(who, "seed", p.Round.Append(nil))
+}
+
+func (h hashScheme) Sign(k simplex.Kind, p simplex.Proposal) simplex.Vote {
+	if k == simplex.Nullify {
+		p = simplex.Proposal{Round: p.Round}
+	}
+	v := simplex.Vote{Kind: k, Proposal: p, Signer: h.self}
+	v.Signature, v.Seed = hashPair(h.self, k, p)
+	return v
+}
+
+func (h hashScheme) BadVotes(votes []simplex.Vote) []int {
+	var bad []int
+	for i, v := range votes {
+		if sig, _ := hashPair(v.Signer, v.Kind, v.Proposal); sig != v.Signature {
+			bad = append(bad, i)
+		}
+	}
+	return bad
+}
+
+func (h hashScheme) BadSeeds(votes []simplex.Vote) []int {
+	var bad []int
+	for i, v := range votes {
+		if _, seed := hashPair(v.Signer, v.Kind, v.Proposal); seed != v.Seed {
+			bad = append(bad, i)
+		}
+	}
+	return bad
+}
+
+func (h hashScheme) Recover(votes []simplex.Vote) (simplex.Certificate, error) {
+	if len(votes) < h.quorum {
+		return simplex.Certificate{}, errors.New("too few votes")
+	}
+	c := simplex.Certificate{Kind: votes[0].Kind, Proposal: votes[0].Proposal}
+	c.Signature, c.Seed = hashPair(groupSigner, c.Kind, c.Proposal)
+	return c, nil
+}
+
+func (h hashScheme) VerifyCertificate(c simplex.Certificate) bool {
+	sig, seed := hashPair(groupSigner, c.Kind, c.Proposal)
+	return sig == c.Signature && seed == c.Seed
+}
+
+// weights is the deterministic source of batch weights. Players here do not
+// know it.
+type weights struct{ rng *rand.Rand }
+
+func (w weights) Read(b []byte) (int, error) {
+	for i := range b {
+		b[i] = byte(w.rng.Uint32())
+	}
+	return len(b), nil
+}
+
+// committee returns the schemes of n validators and their elector. Without
+// real, one dealt polynomial still makes the validator set, whose keys are
+// then not used.
+func committee(cfg Config) (*beacon.ValidatorSet, []scheme, error) {
+	dealt := bytes.Repeat([]byte{byte(cfg.Seed), 3}, 16)
+	polynomial, shares, err := bls.DealTrusted(dealt, cfg.Validators, chain.Quorum(cfg.Validators))
+	if err != nil {
+		return nil, nil, err
+	}
+	g := &chain.Genesis{Name: "simulation", ChainID: 1, Params: chain.DefaultParams()}
+	g.Beacon = keccak.Sum256([]byte("genesis"), binary.BigEndian.AppendUint64(nil, cfg.Seed))
+	g.GroupKey = polynomial.Group().Bytes()
+	for i := range cfg.Validators {
+		g.Validators = append(g.Validators, chain.Validator{
+			PeerKey: chain.PeerKey{byte(i + 1)}, ShareIndex: uint32(i), Stake: chain.Wei(100 + 50*i),
+			PublicShare: polynomial.PublicShare(uint32(i)).Bytes(),
+		})
+	}
+	set, err := beacon.NewValidatorSet(g)
+	if err != nil {
+		return nil, nil, err
+	}
+	schemes := make([]scheme, cfg.Validators)
+	for i := range schemes {
+		p := beacon.Participant(i)
+		if !cfg.RealKeys {
+			schemes[i] = hashScheme{self: p, quorum: set.Quorum()}
+			continue
+		}
+		source := weights{rand.New(rand.NewPCG(cfg.Seed, uint64(i)))}
+		if schemes[i], err = simplex.NewThreshold(set, p, shares[i].Key, source); err != nil {
+			return nil, nil, err
+		}
+	}
+	return set, schemes, nil
+}

@@ -1,0 +1,404 @@
+package simtest
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// Timers of the simulated chain, the defaults of the parameters.
+const (
+	leaderTimeout        = 2 * time.Second
+	certificationTimeout = 3 * time.Second
+	retryInterval        = 2 * time.Second
+)
+
+// validator drives one machine as package engine does: step, keep, sync, and
+// only then let anything leave.
+type validator struct {
+	net    *network
+	id     beacon.Participant
+	scheme scheme
+	player *Player // nil: honest
+	set    *beacon.ValidatorSet
+
+	// Durable: survives a crash.
+	journal [][]byte
+	app     *application
+
+	// Volatile.
+	up       bool
+	life     int // counts restarts; what an older life scheduled is void
+	machine  *simplex.Machine
+	tally    *simplex.Tally
+	blocks   map[blockKey]*block // never ranged over
+	banned   map[beacon.Participant]bool
+	armed    [3]int // counts armings by timer; a newer one voids the older
+	buffered [][]byte
+	events   []simplex.Event
+	polls    []poll
+	outgoing []simplex.Effect
+}
+
+type blockKey struct {
+	view   chain.View
+	digest chain.Hash
+}
+
+type poll struct {
+	view chain.View
+	kind simplex.Kind
+}
+
+// block is a block with what the application says of it and what the machine
+// waits for.
+type block struct {
+	bytes     []byte
+	own, kept bool // kept: in the journal
+	asked     bool
+	judged    bool
+	valid     bool
+	verifying *simplex.RequestVerify
+	certify   *simplex.RequestCertify
+}
+
+// start begins a life from the journal and what the application has durably.
+func (v *validator) start() {
+	v.up = true
+	v.life++
+	v.blocks = make(map[blockKey]*block)
+	v.banned = make(map[beacon.Participant]bool)
+	v.buffered, v.events, v.polls, v.outgoing = nil, nil, nil, nil
+	v.app.restart()
+	v.machine = simplex.New(simplex.Config{
+		Self: v.id, Signer: v.scheme, Elector: v.set, GenesisBeacon: v.set.GenesisBeacon(),
+		Floor: v.app.floor(), Retention: 1 << 20,
+	})
+	v.tally = simplex.NewTally(v.set.Quorum())
+	for _, rec := range v.journal {
+		v.replay(rec)
+	}
+	v.step(simplex.Resumed{})
+	v.turn()
+}
+
+func (v *validator) replay(rec []byte) {
+	if rec[0] == 'B' {
+		round, rest, err := beacon.ReadRound(rec[2:])
+		if err != nil {
+			v.net.fail("replay block: %w", err)
+			return
+		}
+		key := blockKey{view: round.View}
+		body := rest[copy(key.digest[:], rest):]
+		v.blocks[key] = &block{bytes: body, own: rec[1] == 1, kept: true}
+		return
+	}
+	r, err := simplex.DecodeRecord(rec)
+	if err != nil {
+		v.net.fail("replay: %w", err)
+		return
+	}
+	for _, effect := range v.machine.Step(simplex.Replayed{Record: r}) {
+		if halt, ok := effect.(simplex.Halt); ok {
+			v.net.fail("validator %d: replay: %w", v.id, halt.Err)
+		}
+	}
+}
+
+// crash ends the life and brings the validator back later.
+func (v *validator) crash(down time.Duration) {
+	v.up = false
+	v.net.report.Crashes++
+	v.net.record(byte(v.id), []byte("crash"))
+	v.net.after(down, func() {
+		if !v.up {
+			v.start()
+		}
+	})
+}
+
+// later runs f in this life, if it lasts.
+func (v *validator) later(d time.Duration, f func()) {
+	life := v.life
+	v.net.after(d, func() {
+		if v.up && v.life == life {
+			f()
+		}
+	})
+}
+
+func (v *validator) step(e simplex.Event) { v.events = append(v.events, e) }
+
+// turn does what the events in line lead to, with one sync. A crash can come
+// before the sync, after it, or between two messages that leave.
+func (v *validator) turn() {
+	for len(v.events) > 0 || len(v.polls) > 0 {
+		for len(v.events) > 0 {
+			e := v.events[0]
+			v.events = v.events[1:]
+			for _, effect := range v.machine.Step(e) {
+				v.take(effect)
+			}
+		}
+		v.count()
+	}
+	crashAt := -1
+	if len(v.buffered) > 0 && !v.net.quiet && v.player == nil && v.net.chance(v.net.cfg.Crash) {
+		crashAt = v.net.rng.IntN(len(v.outgoing) + 2)
+	}
+	down := v.net.between(100*time.Millisecond, 8*time.Second)
+	if crashAt == 0 {
+		v.crash(down) // nothing was synced
+		return
+	}
+	v.journal = append(v.journal, v.buffered...)
+	v.buffered = nil
+	out := v.outgoing
+	v.outgoing = nil
+	for i, effect := range out {
+		if crashAt == i+1 {
+			v.crash(down)
+			return
+		}
+		v.release(effect)
+	}
+	if crashAt == len(out)+1 {
+		v.crash(down)
+		return
+	}
+	if len(v.events) > 0 || len(v.polls) > 0 {
+		v.turn()
+	}
+}
+
+// take does the part of an effect that stays here.
+func (v *validator) take(effect simplex.Effect) {
+	switch x := effect.(type) {
+	case simplex.Persist:
+		v.keep(x.Record)
+		return
+	case simplex.Broadcast:
+		v.tally.AddOwn(x.Vote)
+		v.polls = append(v.polls, poll{x.Vote.Proposal.Round.View, x.Vote.Kind})
+	case simplex.EnterView:
+		v.net.record(byte(v.id), x.Round.Append([]byte("enter")))
+		for i := range v.armed {
+			v.armed[i]++
+		}
+	case simplex.ArmTimer:
+		v.arm(x)
+		return
+	case simplex.Finalized:
+		v.tally.Advance(v.machine.Floor().View)
+	case simplex.Equivocation:
+		v.net.report.Equivocations++
+		v.ban(x.From)
+		return
+	case simplex.Halt:
+		v.net.fail("validator %d in view %d: %w", v.id, v.machine.View(), x.Err)
+		return
+	}
+	v.outgoing = append(v.outgoing, effect)
+}
+
+// keep writes a record, and before a vote or verdict the block it is about.
+func (v *validator) keep(r simplex.Record) {
+	switch r := r.(type) {
+	case simplex.Vote:
+		if v.player == nil {
+			v.net.ledger.vote(v, r)
+		}
+		if r.Kind == simplex.Notarize {
+			v.keepBlock(r.Proposal.Round, r.Proposal.Payload)
+		}
+	case simplex.Certification:
+		v.keepBlock(r.Round, r.Payload)
+	}
+	v.buffered = append(v.buffered, simplex.AppendRecord(nil, r))
+}
+
+func (v *validator) keepBlock(r beacon.Round, digest chain.Hash) {
+	b := v.blocks[blockKey{r.View, digest}]
+	if b == nil || b.kept || b.bytes == nil {
+		return
+	}
+	b.kept = true
+	own := byte(0)
+	if b.own {
+		own = 1
+	}
+	rec := r.Append([]byte{'B', own})
+	rec = append(rec, digest[:]...)
+	v.buffered = append(v.buffered, append(rec, b.bytes...))
+}
+
+func (v *validator) arm(x simplex.ArmTimer) {
+	d := []time.Duration{leaderTimeout, certificationTimeout, retryInterval}[x.Timer]
+	v.armed[x.Timer]++
+	armed := v.armed[x.Timer]
+	v.later(d, func() {
+		if v.armed[x.Timer] == armed {
+			v.net.report.Timeouts++
+			v.step(simplex.TimerFired{View: x.View, Timer: x.Timer})
+			v.turn()
+		}
+	})
+}
+
+// release lets an effect leave.
+func (v *validator) release(effect simplex.Effect) {
+	switch x := effect.(type) {
+	case simplex.Broadcast:
+		m := message{vote: &x.Vote}
+		if x.Vote.Kind == simplex.Notarize {
+			b := v.blocks[blockKey{x.Vote.Proposal.Round.View, x.Vote.Proposal.Payload}]
+			if b != nil && b.own {
+				m.block = b.bytes
+			}
+		}
+		v.broadcast(m)
+	case simplex.BroadcastCertificate:
+		v.broadcast(message{certificate: &x.Certificate})
+	case simplex.Fetch:
+		v.broadcast(message{request: x.View})
+	case simplex.EnterView:
+		if v.player != nil && v.player.enter != nil {
+			v.player.enter(v, x.Round)
+		}
+	case simplex.RequestProposal:
+		v.propose(x)
+	case simplex.RequestVerify:
+		b := v.at(x.Proposal)
+		b.verifying = &x
+		v.judge(x.Proposal, x.Parent, b)
+	case simplex.RequestCertify:
+		b := v.at(x.Proposal)
+		b.certify = &x
+		if b.bytes == nil {
+			v.net.report.BlocksFetched++
+			v.broadcast(message{request: x.Proposal.Round.View})
+			return
+		}
+		v.judge(x.Proposal, x.Parent, b)
+	case simplex.Finalized:
+		v.finalize(x)
+	default:
+		panic(fmt.Sprintf("simtest: unknown effect %T", x))
+	}
+}
+
+func (v *validator) at(p simplex.Proposal) *block {
+	key := blockKey{p.Round.View, p.Payload}
+	b := v.blocks[key]
+	if b == nil {
+		b = new(block)
+		v.blocks[key] = b
+	}
+	return b
+}
+
+func (v *validator) broadcast(m message) {
+	for i := range v.net.validators {
+		if to := beacon.Participant(i); to != v.id {
+			v.sendTo(to, m)
+		}
+	}
+}
+
+func (v *validator) sendTo(to beacon.Participant, m message) {
+	if v.player == nil || v.player.rewrite == nil {
+		v.net.send(v.id, to, m)
+		return
+	}
+	for _, other := range v.player.rewrite(v, to, m) {
+		v.net.send(v.id, to, other)
+	}
+}
+
+func (v *validator) propose(x simplex.RequestProposal) {
+	if v.player != nil && v.player.mute {
+		return
+	}
+	v.later(v.net.between(50*time.Millisecond, 400*time.Millisecond), func() {
+		body, digest := v.app.build(x, v.player != nil && v.player.invalid)
+		b := v.at(simplex.Proposal{Round: x.Round, Payload: digest})
+		b.bytes, b.own, b.judged, b.valid = body, true, true, true
+		v.step(simplex.ProposalReady{View: x.Round.View, Payload: digest})
+		v.turn()
+	})
+}
+
+// judge has the application look at a block, once, for some time.
+func (v *validator) judge(p simplex.Proposal, parent simplex.Parent, b *block) {
+	if b.judged {
+		v.tell(p, b)
+		return
+	}
+	if b.asked {
+		return
+	}
+	b.asked = true
+	v.later(v.net.between(time.Millisecond, 100*time.Millisecond), func() {
+		b.judged = true
+		b.valid = v.app.execute(p, parent, b.bytes)
+		v.tell(p, b)
+		v.turn()
+	})
+}
+
+func (v *validator) tell(p simplex.Proposal, b *block) {
+	if b.verifying != nil {
+		b.verifying = nil
+		v.step(simplex.Verified{View: p.Round.View, Payload: p.Payload, OK: b.valid})
+	}
+	if b.certify != nil {
+		b.certify = nil
+		v.step(simplex.Certified{View: p.Round.View, Payload: p.Payload, OK: b.valid})
+	}
+}
+
+// finalize makes blocks durable one by one, so that a crash can come between.
+func (v *validator) finalize(x simplex.Finalized) {
+	v.app.queue = append(v.app.queue, x)
+	if len(v.app.queue) == 1 {
+		v.deliver()
+	}
+}
+
+func (v *validator) deliver() {
+	v.later(v.net.between(time.Millisecond, 60*time.Millisecond), func() {
+		x := &v.app.queue[0]
+		if err := v.app.apply(x.Chain[0], x.Certificate); err != nil {
+			v.net.fail("validator %d: %w", v.id, err)
+			return
+		}
+		v.net.ledger.final(v)
+		if x.Chain = x.Chain[1:]; len(x.Chain) == 0 {
+			v.app.queue = v.app.queue[1:]
+		}
+		if v.net.chance(0.2) {
+			v.prune()
+		}
+		if len(v.app.queue) > 0 {
+			v.deliver()
+		}
+	})
+}
+
+// prune drops the records below what the application has durably.
+func (v *validator) prune() {
+	low := v.app.floor().View
+	v.journal = slices.DeleteFunc(slices.Clone(v.journal), func(rec []byte) bool {
+		at := 1 // after the tag, a certification's round begins
+		if rec[0] != 'a' {
+			at = 2 // after a kind or flag
+		}
+		round, _, err := beacon.ReadRound(rec[at:])
+		return err == nil && round.View < low
+	})
+}
