@@ -1,0 +1,93 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// Commit makes v, a child of the head, the new head, durably and with all that
+// belongs to its block. When it returns nil, the block survives a power cut.
+// After an error, but for ErrNotNext and ErrClosed, the process has to stop.
+func (s *Store) Commit(v *Version, rec BlockRecord) error {
+	if _, ok := s.Genesis(); !ok {
+		return ErrNoGenesis
+	}
+	if err := s.checkNext(v, rec.Height); err != nil {
+		return err
+	}
+	return s.write(v, rec.Digest, func(b *pebble.Batch) error { return putBlock(b, &rec) })
+}
+
+func (s *Store) checkNext(v *Version, h chain.Height) error {
+	current := s.Head()
+	p := v.place.Load()
+	switch {
+	case v.store != s:
+		return fmt.Errorf("%w: it is of another store", ErrNotNext)
+	case p.kept != nil:
+		return fmt.Errorf("%w: height %d is committed already", ErrNotNext, v.height)
+	case p.parent != current:
+		return fmt.Errorf("%w: height %d on a block that is not the head at %d", ErrNotNext, v.height, current.height)
+	case h != v.height:
+		return fmt.Errorf("%w: block of height %d with the state of height %d", ErrNotNext, h, v.height)
+	}
+	return nil
+}
+
+// write commits a pending version together with what add puts into the batch.
+func (s *Store) write(v *Version, digest chain.Hash, add func(*pebble.Batch) error) error {
+	done, err := s.use()
+	if err != nil {
+		return err
+	}
+	defer done()
+	if s.failed != nil {
+		return fmt.Errorf("%w: %w", ErrFailed, s.failed)
+	}
+	b := s.db.NewBatch()
+	defer func() { _ = b.Close() }() // a batch without effect once committed
+	marker := slices.Concat(heightBytes(v.height), digest[:], v.root[:])
+	err = errors.Join(putDiff(b, v.place.Load().diff), add(b), b.Set([]byte(keyHead), marker, nil))
+	if err == nil {
+		err = b.Commit(pebble.Sync)
+	}
+	if err != nil {
+		s.failed = damage(err)
+		return fmt.Errorf("write block %d: %w", v.height, s.failed)
+	}
+	s.takeVersion(v, digest)
+	return nil
+}
+
+// putDiff writes rows in ascending order, which pebble takes about 1.4 times
+// faster than random order.
+func putDiff(b *pebble.Batch, d *diff) error {
+	owners := slices.SortedFunc(maps.Keys(d.cleared), func(x, y chain.Hash) int { return bytes.Compare(x[:], y[:]) })
+	for _, table := range []byte{tableStorage, tableStorageNodes} {
+		for _, owner := range owners {
+			prefix := hashKey(table, owner)
+			if err := b.DeleteRange(prefix, after(prefix), nil); err != nil {
+				return err
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(d.rows)) {
+		var err error
+		if value := d.rows[key]; value == nil {
+			err = b.Delete([]byte(key), nil)
+		} else {
+			err = b.Set([]byte(key), value, nil)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,250 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/cockroachdb/pebble/v2"
+	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// Store is the chain on disk. One goroutine at a time may call Init, Commit and
+// Close; everything else may be called by any number of goroutines, also
+// meanwhile.
+type Store struct {
+	opts    Options
+	db      *pebble.DB
+	lock    *pebble.Lock
+	head    atomic.Pointer[head]
+	genesis atomic.Pointer[chain.Hash] // nil before Init
+
+	// life is held for reading by whoever uses db, and for writing by Close.
+	life   sync.RWMutex
+	closed bool // guarded by life
+
+	// Owned by the caller of Init, Commit and Close.
+	recent []*kept // snapshots of the last commits, oldest first
+	failed error   // why no further commit is possible
+}
+
+// head is the finalized head.
+type head struct {
+	version *Version
+	digest  chain.Hash
+}
+
+// GenesisRecord is the start of a chain.
+type GenesisRecord struct {
+	Hash  chain.Hash   // identity of the chain, and digest of height 0
+	Delta *state.Delta // writes that make the first state out of an empty one
+}
+
+// Open opens the store in dir, or makes an empty one. A store that was not
+// closed is brought to its last durable block. The folder is locked until
+// Close.
+func Open(dir string, opts Options) (*Store, error) {
+	if err := opts.Check(); err != nil {
+		return nil, err
+	}
+	if opts.FS == nil {
+		opts.FS = vfs.Default
+	}
+	if err := opts.FS.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+	lock, err := pebble.LockDirectory(dir, opts.FS)
+	if err != nil {
+		return nil, lockFault(dir, err)
+	}
+	db, err := pebble.Open(dir, opts.pebble(lock))
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, damageOnOpen(err)), lock.Close())
+	}
+	s := &Store{opts: opts, db: db, lock: lock}
+	if err := s.load(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, err), s.Close())
+	}
+	return s, nil
+}
+
+// lockFault tells a folder in use from one that cannot be locked at all. Pebble
+// names the lock of the same process only by text.
+func lockFault(dir string, err error) error {
+	if errors.Is(err, syscall.EAGAIN) || strings.Contains(err.Error(), "lock held by current process") {
+		return fmt.Errorf("%w: %s", ErrInUse, dir)
+	}
+	return fmt.Errorf("lock data folder %s: %w", dir, err)
+}
+
+// damageOnOpen also counts a missing file as damage: the manifest names files
+// that were durable before it was.
+func damageOnOpen(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	return damage(err)
+}
+
+// load checks the format and takes up the stored head.
+func (s *Store) load() error {
+	format, err := getRow(s.db, []byte(keyFormat))
+	if err != nil {
+		return err
+	}
+	if format == nil {
+		return s.loadEmpty()
+	}
+	if len(format) != 1 || format[0] != formatVersion {
+		return fmt.Errorf("%w: %x, this program writes %d", ErrFormat, format, formatVersion)
+	}
+	genesis, err := getRow(s.db, []byte(keyGenesis))
+	if err != nil {
+		return err
+	}
+	marker, err := getRow(s.db, []byte(keyHead))
+	if err != nil {
+		return err
+	}
+	if len(genesis) != hashLen || len(marker) != headLen {
+		return damaged("markers of %d and %d bytes", len(genesis), len(marker))
+	}
+	hash := chain.Hash(genesis)
+	s.genesis.Store(&hash)
+	s.take(readHead(marker))
+	return nil
+}
+
+// loadEmpty starts with the empty state, if the database is empty indeed.
+func (s *Store) loadEmpty() error {
+	it, err := s.db.NewIter(nil)
+	if err != nil {
+		return damage(err)
+	}
+	some := it.First()
+	if err := errors.Join(it.Error(), it.Close()); err != nil {
+		return damage(err)
+	}
+	if some {
+		return fmt.Errorf("%w: it has rows but no format", ErrFormat)
+	}
+	s.take(0, chain.Hash{}, state.EmptyRoot)
+	return nil
+}
+
+func readHead(marker []byte) (h chain.Height, digest, root chain.Hash) {
+	h = chain.Height(binary.BigEndian.Uint64(marker))
+	return h, chain.Hash(marker[8 : 8+hashLen]), chain.Hash(marker[8+hashLen:])
+}
+
+// take makes what the database holds now the head.
+func (s *Store) take(h chain.Height, digest, root chain.Hash) {
+	s.takeVersion(newVersion(s, h, root, nil), digest)
+}
+
+// takeVersion makes v, which the database holds now, the head.
+func (s *Store) takeVersion(v *Version, digest chain.Hash) {
+	k := &kept{snapshot: s.db.NewSnapshot()}
+	v.place.Store(&place{kept: k})
+	s.head.Store(&head{version: v, digest: digest})
+	s.recent = append(s.recent, k)
+	if excess := len(s.recent) - s.opts.KeepVersions; excess > 0 {
+		for _, old := range s.recent[:excess] {
+			_ = old.giveUp(ErrStale) // pebble reports only closing twice
+		}
+		s.recent = slices.Delete(s.recent, 0, excess)
+	}
+}
+
+// Init makes the first state, or checks that the store holds the chain of this
+// genesis. It must come before the first Commit.
+func (s *Store) Init(g GenesisRecord) error {
+	if stored, ok := s.Genesis(); ok {
+		if stored != g.Hash {
+			return &OtherGenesisError{Stored: stored, Given: g.Hash}
+		}
+		return nil
+	}
+	if g.Hash == (chain.Hash{}) {
+		return errors.New("store: genesis without hash")
+	}
+	v, err := s.Head().Apply(g.Delta)
+	if err != nil {
+		return fmt.Errorf("genesis: %w", err)
+	}
+	v.height = 0
+	err = s.write(v, g.Hash, func(b *pebble.Batch) error {
+		return errors.Join(
+			b.Set([]byte(keyFormat), []byte{formatVersion}, nil),
+			b.Set([]byte(keyGenesis), g.Hash[:], nil),
+			b.Set(hashKey(tableHeights, g.Hash), heightBytes(0), nil),
+		)
+	})
+	if err != nil {
+		return fmt.Errorf("write genesis: %w", err)
+	}
+	s.genesis.Store(&g.Hash)
+	return nil
+}
+
+// Genesis returns the hash of the chain's genesis, false before Init.
+func (s *Store) Genesis() (chain.Hash, bool) {
+	if hash := s.genesis.Load(); hash != nil {
+		return *hash, true
+	}
+	return chain.Hash{}, false
+}
+
+// Head returns the version of the finalized head; before Init, the empty state.
+func (s *Store) Head() *Version { return s.head.Load().version }
+
+// HeadInfo returns height and digest of the finalized head. At height 0 the
+// digest is the genesis hash.
+func (s *Store) HeadInfo() (chain.Height, chain.Hash) {
+	h := s.head.Load()
+	return h.version.height, h.digest
+}
+
+// DiskBytes returns the size of the store on disk.
+func (s *Store) DiskBytes() uint64 {
+	done, err := s.use()
+	if err != nil {
+		return 0
+	}
+	defer done()
+	return s.db.Metrics().DiskSpaceUsage()
+}
+
+// use keeps the database open until done is called.
+func (s *Store) use() (done func(), err error) {
+	s.life.RLock()
+	if s.closed {
+		s.life.RUnlock()
+		return nil, ErrClosed
+	}
+	return s.life.RUnlock, nil
+}
+
+// Close waits for readers, closes the database and unlocks the folder. Every
+// later call returns ErrClosed.
+func (s *Store) Close() error {
+	s.life.Lock()
+	defer s.life.Unlock()
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	for _, k := range s.recent {
+		_ = k.giveUp(ErrClosed) // pebble reports only closing twice
+	}
+	return errors.Join(s.db.Close(), s.lock.Close())
+}

@@ -1,0 +1,204 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/rlp"
+	"github.com/cowboy-foundation/cowboy/state/tree"
+)
+
+// VerifyHead computes the state root, every storage root and every trie node of
+// the head again from the flat state, and the hash of every code in use, and
+// compares them with what is stored. It returns the root, or ErrCorrupt with
+// what differs. Other calls go on meanwhile; Close waits. Memory grows with the
+// number of accounts.
+func (s *Store) VerifyHead(ctx context.Context) (root chain.Hash, err error) {
+	done, err := s.use()
+	if err != nil {
+		return chain.Hash{}, err
+	}
+	defer done()
+	snapshot := s.db.NewSnapshot()
+	defer func() { err = damage(errors.Join(err, snapshot.Close())) }()
+	marker, err := getRow(snapshot, []byte(keyHead))
+	if err != nil {
+		return chain.Hash{}, err
+	}
+	want := state.EmptyRoot
+	if len(marker) == headLen {
+		_, _, want = readHead(marker)
+	} else if marker != nil {
+		return chain.Hash{}, damaged("head marker of %d bytes", len(marker))
+	}
+	r := &recount{ctx: ctx, snapshot: snapshot}
+	root, err = r.state()
+	if err == nil && root != want {
+		err = damaged("the flat state has root %s, the head names %s", root, want)
+	}
+	return root, err
+}
+
+// recount builds tries from flat rows. The rows of accounts, of storage and of
+// storage nodes are all in ascending order of the account's key, so one pass
+// over the three side by side is enough.
+type recount struct {
+	ctx            context.Context
+	snapshot       *pebble.Snapshot
+	storage, nodes *rows
+}
+
+func (r *recount) state() (root chain.Hash, err error) {
+	accounts, err := openRows(r.snapshot, tableAccounts)
+	if err != nil {
+		return root, err
+	}
+	defer func() { err = errors.Join(err, accounts.close()) }()
+	if r.storage, err = openRows(r.snapshot, tableStorage); err != nil {
+		return root, err
+	}
+	defer func() { err = errors.Join(err, r.storage.close()) }()
+	if r.nodes, err = openRows(r.snapshot, tableStorageNodes); err != nil {
+		return root, err
+	}
+	defer func() { err = errors.Join(err, r.nodes.close()) }()
+
+	trie := tree.NewTrie(nil, chain.Hash{}, state.EmptyRoot)
+	for ; accounts.valid(); accounts.next() {
+		if err := r.ctx.Err(); err != nil {
+			return root, err
+		}
+		if len(accounts.key()) != hashLen {
+			return root, damaged("account row under %x", accounts.key())
+		}
+		if err := r.account(chain.Hash(accounts.key()), accounts.value()); err != nil {
+			return root, fmt.Errorf("account with key %x: %w", accounts.key(), err)
+		}
+		if err := trie.Put(accounts.key(), accounts.value()); err != nil {
+			return root, err
+		}
+	}
+	if r.storage.valid() || r.nodes.valid() {
+		return root, damaged("storage rows behind the last account")
+	}
+	return r.accountNodes(trie)
+}
+
+// accountNodes compares the nodes of the trie of accounts.
+func (r *recount) accountNodes(trie *tree.Trie) (root chain.Hash, err error) {
+	stored, err := openRows(r.snapshot, tableNodes)
+	if err != nil {
+		return root, err
+	}
+	defer func() { err = errors.Join(err, stored.close()) }()
+	root, nodes := trie.Commit()
+	if err := compareNodes(stored, nil, nodes); err != nil {
+		return root, err
+	}
+	if stored.valid() {
+		return root, damaged("trie node at %x belongs to no account", stored.key())
+	}
+	return root, nil
+}
+
+// account checks one account with its storage and code.
+func (r *recount) account(owner chain.Hash, row []byte) error {
+	a, err := state.DecodeAccount(row)
+	if err != nil {
+		return damaged("%v", err)
+	}
+	if a.Empty() {
+		return damaged("an empty account is stored")
+	}
+	if a.HasCode() {
+		code, err := getRow(r.snapshot, codeKey(a.CodeHash))
+		if err != nil {
+			return err
+		}
+		if code == nil || chain.Hash(keccak.Sum256(code)) != a.CodeHash {
+			return damaged("code %s is missing or damaged", a.CodeHash)
+		}
+	}
+	trie := tree.NewTrie(nil, owner, state.EmptyRoot)
+	for ; r.storage.valid() && bytes.HasPrefix(r.storage.key(), owner[:]); r.storage.next() {
+		slot := tree.SlotKey(state.StorageKey(r.storage.key()[hashLen:]))
+		if err := trie.Put(slot[:], rlp.AppendString(nil, r.storage.value())); err != nil {
+			return err
+		}
+	}
+	if r.storage.valid() && bytes.Compare(r.storage.key(), owner[:]) < 0 {
+		return damaged("storage row under %x belongs to no account", r.storage.key())
+	}
+	root, nodes := trie.Commit()
+	if root != a.StorageRoot {
+		return damaged("storage has root %s, the account names %s", root, a.StorageRoot)
+	}
+	if r.nodes.valid() && bytes.Compare(r.nodes.key(), owner[:]) < 0 {
+		return damaged("storage node under %x belongs to no account", r.nodes.key())
+	}
+	return compareNodes(r.nodes, owner[:], nodes)
+}
+
+// compareNodes expects exactly the given nodes in the rows with the prefix.
+func compareNodes(stored *rows, prefix []byte, nodes []tree.NodeChange) error {
+	for _, n := range nodes {
+		if stored.err != nil {
+			return damage(stored.err)
+		}
+		path, ok := bytes.CutPrefix(stored.key(), prefix)
+		if !stored.valid() || !ok || !bytes.Equal(path, n.Path) || !bytes.Equal(stored.value(), n.Node) {
+			return damaged("trie node at %x is missing or differs", n.Path)
+		}
+		stored.next()
+	}
+	if prefix != nil && stored.valid() && bytes.HasPrefix(stored.key(), prefix) {
+		return damaged("trie node at %x belongs to no value", stored.key()[len(prefix):])
+	}
+	return nil
+}
+
+// rows walks one table. It stops early at an error, which close returns.
+type rows struct {
+	it   *pebble.Iterator
+	k, v []byte // of the row it stands at, valid until next; k is nil at the end
+	err  error
+}
+
+func openRows(r pebble.Reader, table byte) (*rows, error) {
+	it, err := r.NewIter(&pebble.IterOptions{LowerBound: []byte{table}, UpperBound: []byte{table + 1}})
+	if err != nil {
+		return nil, damage(err)
+	}
+	it.First()
+	w := &rows{it: it}
+	w.read()
+	return w, nil
+}
+
+func (r *rows) next() {
+	r.it.Next()
+	r.read()
+}
+
+func (r *rows) read() {
+	r.k, r.v = nil, nil
+	if r.err != nil || !r.it.Valid() {
+		return
+	}
+	if r.v, r.err = r.it.ValueAndErr(); r.err == nil {
+		r.k = r.it.Key()[1:]
+	}
+}
+
+func (r *rows) valid() bool   { return r.k != nil }
+func (r *rows) key() []byte   { return r.k } // without the table's byte
+func (r *rows) value() []byte { return r.v }
+
+func (r *rows) close() error { return errors.Join(r.err, r.it.Error(), r.it.Close()) }
