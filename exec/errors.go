@@ -1,0 +1,50 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+)
+
+// InvalidTx means that a transaction may not stand where it does, so the block
+// is invalid on every node. A proposer leaves the transaction out and builds
+// again; Err says what else follows (see package chain/fees).
+type InvalidTx struct {
+	Index int // in the block
+	Err   error
+}
+
+func (e *InvalidTx) Error() string { return fmt.Sprintf("transaction %d: %v", e.Index, e.Err) }
+func (e *InvalidTx) Unwrap() error { return e.Err }
+
+// Reasons of an [InvalidTx] that are about its place in the block; those about
+// the transaction itself are package chain/fees'.
+var (
+	// ErrLaneOrder means a transaction of a lane whose segment has ended.
+	ErrLaneOrder = errors.New("transaction of an earlier lane")
+	// ErrLaneFull means limits above what is left of the transaction's lane
+	// (resolution 11.14).
+	ErrLaneFull = errors.New("limits exceed what is left of the lane")
+)
+
+// Fault means that this node cannot execute: its state could not be read, or
+// holds what no execution wrote. It is no verdict on the block.
+type Fault struct {
+	Doing string
+	Err   error
+}
+
+func (e *Fault) Error() string { return "fault: " + e.Doing + ": " + e.Err.Error() }
+func (e *Fault) Unwrap() error { return e.Err }
+
+// Contradictions in the state, met only as the Err of a [Fault].
+var (
+	// ErrMoney means balances that add up to more than 64 bits.
+	ErrMoney = errors.New("balances exceed the supply")
+	// ErrNoSupply means that the supply record is missing: the state does not
+	// come from [GenesisDelta].
+	ErrNoSupply = errors.New("no supply record")
+	// ErrSupplyRecord means a supply record that does not decode.
+	ErrSupplyRecord = errors.New("supply record is malformed")
+	// ErrHeight means a block at height 0, where the genesis stands.
+	ErrHeight = errors.New("height 0 is the genesis")
+)

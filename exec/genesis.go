@@ -1,0 +1,38 @@
+package exec
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// GenesisDelta returns the state that a chain starts from, as writes on the
+// empty state: the allocations with their vesting schedules, the stakes at
+// [chain.AddrStaking], and the supply record. The error is that of
+// [chain.Genesis.Check].
+func GenesisDelta(g *chain.Genesis) (*state.Delta, error) {
+	if err := g.Check(); err != nil {
+		return nil, err
+	}
+	d := state.NewDelta()
+	for i := range g.Allocations {
+		d.SetAccount(g.Allocations[i].Address, allocated(&g.Allocations[i]))
+	}
+	staking := state.NewAccount()
+	for i := range g.Validators {
+		staking.Balance += g.Validators[i].Stake // within the supply, as checked
+	}
+	d.SetAccount(chain.AddrStaking, staking)
+	supply := SupplyRecord{Total: g.Supply, YearStart: g.Supply}
+	d.SetStorage(chain.AddrTreasury, supplyKey(), supply.encode())
+	return d, nil
+}
+
+func allocated(a *chain.Allocation) state.Account {
+	account := state.NewAccount()
+	account.Balance = a.Amount
+	if a.Vesting != nil {
+		lock := chain.Lock{Amount: a.Amount, Vesting: *a.Vesting}
+		account.Meta = lock.AppendMeta(nil)
+	}
+	return account
+}
