@@ -24,7 +24,7 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		SenderTxs:     256, // a busy account for half a second on an uncapped chain
-		NonceGap:      16,
+		NonceGap:      64,  // what the network may deliver out of order
 		LaneTxs:       [chain.NumLanes]int{chain.LaneSystem: 4_096, chain.LaneRunner: 32_768, chain.LaneUser: 131_072},
 		LaneBytes:     [chain.NumLanes]int{chain.LaneSystem: 8 << 20, chain.LaneRunner: 64 << 20, chain.LaneUser: 256 << 20},
 		BumpPercent:   10,

@@ -25,10 +25,10 @@ func (p *pool) room(s *sender, i int, e, old *entry) ([]*entry, error) {
 	var victims []*entry
 	for l, ok := q.above(levelParked); ok && l < worth; l, ok = q.above(l + 1) {
 		for v := q.fifos[l].tail; v != nil; v = v.prev {
-			if v.mark || v.tx.Sender == e.tx.Sender {
+			if v.mark || v.of == s {
 				continue
 			}
-			chained := p.senders[v.tx.Sender].waiting
+			chained := v.of.waiting
 			for j := len(chained) - 1; !v.mark; j-- {
 				w := chained[j]
 				if w.mark || w.tx.Lane != e.tx.Lane {

@@ -119,7 +119,7 @@ func ask[T any](ctx context.Context, l *Lanes, queue chan<- func(), do func() T)
 // answer for each: nil, or the refusal that the sender should see. A
 // *ReadError is not a refusal but a fault of this node. If the context ends or
 // the lanes have stopped, every answer says so; the transactions may have been
-// admitted nevertheless.
+// admitted nevertheless. The slice must not be changed afterwards.
 func (l *Lanes) Admit(ctx context.Context, txs []*chain.VerifiedTx) []error {
 	answers, err := ask(ctx, l, l.inbox, func() []error { return l.admitAll(txs) })
 	if err != nil {

@@ -318,6 +318,12 @@ func TestOwnerUnderLoad(t *testing.T) {
 	included := 0
 	others.Go(func() { // the ledger
 		for height := chain.Height(1); ; height++ {
+			last := false // nothing comes any more, so an empty block is the end
+			select {
+			case <-stop:
+				last = true
+			default:
+			}
 			req := request(l.params, view)
 			req.Height = height
 			txs, err := l.Pack(ctx, *req)
@@ -332,16 +338,12 @@ func TestOwnerUnderLoad(t *testing.T) {
 				view = view.with(tx.Sender, tx.Tx.Nonce+1, view[tx.Sender].Balance)
 			}
 			included += len(txs)
-			if err := l.Finalized(ctx, FinalizedHead{Height: height, View: view, BaseFees: evenFees(chain.Wei(1 + height%10)), Txs: txs}); err != nil {
+			if err := l.Finalized(ctx, FinalizedHead{Height: height, View: view, BaseFees: evenFees(chain.Wei(1 + height%13)), Txs: txs}); err != nil {
 				t.Error(err)
 				return
 			}
-			if len(txs) == 0 {
-				select {
-				case <-stop:
-					return
-				default:
-				}
+			if last && len(txs) == 0 {
+				return
 			}
 		}
 	})

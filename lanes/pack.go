@@ -50,6 +50,7 @@ func (l *Lanes) pack(req *PackRequest) ([]*chain.VerifiedTx, error) {
 		pool:    l.pool,
 		budget:  fees.NewBudget(req.Params),
 		bytes:   req.MaxBytes,
+		onHead:  req.Height == l.head.Height+1,
 		exclude: make(map[chain.Hash]struct{}, len(req.Exclude)),
 		senders: map[chain.Address]*packSender{},
 	}
@@ -73,7 +74,8 @@ type packer struct {
 	req     *PackRequest
 	pool    *pool
 	budget  *fees.Budget
-	bytes   int // left in the block
+	bytes   int  // left in the block
+	onHead  bool // the parent is the finalized head, so the pool knows the nonces
 	exclude map[chain.Hash]struct{}
 	senders map[chain.Address]*packSender
 	picked  []*chain.VerifiedTx
@@ -122,9 +124,14 @@ func (k *packer) fits(e *entry) bool {
 // before e in the lane: they were passed over when e was still missing, and are
 // worth more than whatever follows e.
 func (k *packer) takeFrom(e *entry) (taken bool, err error) {
-	s, err := k.sender(e.tx.Sender)
-	if err != nil {
-		return false, err
+	s := k.senders[e.tx.Sender]
+	if s == nil {
+		if k.onHead && e.nonce() != e.of.nonce {
+			return false, nil // its predecessor is neither in the state nor taken: no need to read
+		}
+		if s, err = k.sender(e.tx.Sender); err != nil {
+			return false, err
+		}
 	}
 	for next := e; next != nil && k.take(s, next); next = k.passedOver(next, e) {
 		taken = true
@@ -157,12 +164,11 @@ func (k *packer) take(s *packSender, e *entry) bool {
 // passedOver returns the successor of e if the walk has gone past it, standing
 // at cursor.
 func (k *packer) passedOver(e, cursor *entry) *entry {
-	s := k.pool.senders[e.tx.Sender]
-	i, ok := s.find(e.nonce() + 1)
+	i, ok := e.of.find(e.nonce() + 1)
 	if !ok {
 		return nil
 	}
-	next := s.waiting[i]
+	next := e.of.waiting[i]
 	before := next.level > cursor.level || next.level == cursor.level && next.seq < cursor.seq
 	if next.tx.Lane != cursor.tx.Lane || next.level < levelTier0 || !before {
 		return nil
@@ -170,12 +176,8 @@ func (k *packer) passedOver(e, cursor *entry) *entry {
 	return next
 }
 
-// sender returns the running account of a sender, which starts as the parent
-// has it.
+// sender starts the running account of a sender, as the parent has it.
 func (k *packer) sender(addr chain.Address) (*packSender, error) {
-	if s := k.senders[addr]; s != nil {
-		return s, nil
-	}
 	at, err := readAccount(k.req.Parent, addr, k.req.Height-1)
 	if err != nil {
 		return nil, err

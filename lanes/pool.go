@@ -98,7 +98,7 @@ func (p *pool) add(tx *chain.VerifiedTx, cost chain.Wei, at account) (added, err
 	if err := p.checkSender(s, tx, cost, old); err != nil {
 		return added{}, err
 	}
-	e := &entry{tx: tx, cost: cost, level: levelParked}
+	e := &entry{tx: tx, of: s, cost: cost, level: levelParked}
 	if tx.Tx.Nonce == s.nonce+uint64(i) { // nonces are distinct, so none is missing before it
 		e.level = p.prices[tx.Lane].levelOf(tx.Tx)
 	}
@@ -237,19 +237,19 @@ func (p *pool) settle(s *sender, i int) {
 
 // remove takes e out of the pool; its successors become parked.
 func (p *pool) remove(e *entry) {
-	s := p.senders[e.tx.Sender]
+	s := e.of
 	i, _ := s.find(e.nonce())
 	s.waiting = slices.Delete(s.waiting, i, i+1)
-	p.forget(s, e)
+	p.forget(e)
 	p.settle(s, i)
 	p.drop(s, e.tx.Sender)
 }
 
 // forget unlinks e from everything but its sender's waiting.
-func (p *pool) forget(s *sender, e *entry) {
+func (p *pool) forget(e *entry) {
 	p.lanes[e.tx.Lane].remove(e)
 	delete(p.byHash, e.tx.Hash)
-	s.cost -= e.cost
+	e.of.cost -= e.cost
 }
 
 // drop deletes a sender without transactions.
@@ -272,7 +272,7 @@ func (p *pool) refresh(addr chain.Address, at account) (left []*entry, used int)
 	keep, _ := s.find(at.nonce)
 	left = slices.Clone(s.waiting[:keep])
 	for _, e := range left {
-		p.forget(s, e)
+		p.forget(e)
 	}
 	s.waiting = slices.Delete(s.waiting, 0, keep)
 	end := len(s.waiting)
@@ -280,7 +280,7 @@ func (p *pool) refresh(addr chain.Address, at account) (left []*entry, used int)
 		cost -= s.waiting[end-1].cost
 	}
 	for _, e := range s.waiting[end:] {
-		p.forget(s, e)
+		p.forget(e)
 		left = append(left, e)
 	}
 	s.waiting = slices.Delete(s.waiting, end, len(s.waiting))

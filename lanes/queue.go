@@ -28,6 +28,7 @@ const numLevels = int(levelTier0) + Tiers // 34, so that one word is the bitmap
 // entry is one transaction in the pool.
 type entry struct {
 	tx    *chain.VerifiedTx
+	of    *sender
 	cost  chain.Wei // most that the transaction can take from its sender
 	seq   uint64    // place in the order of arrival; ascending along every fifo
 	level level

@@ -29,12 +29,20 @@ type batch struct {
 	recovered []secp256k1.Recovered
 }
 
+// preimageBytesKept bounds the scratch space that a worker keeps between
+// batches: 64 transactions of ordinary size, not 64 of the largest.
+const preimageBytesKept = 256 << 10
+
 // reset empties the batch and drops what it points to.
 func (b *batch) reset() {
 	clear(b.bodies)
 	clear(b.txs)
 	clear(b.errs)
 	b.bodies, b.txs, b.errs = b.bodies[:0], b.txs[:0], b.errs[:0]
+	if cap(b.preimages) > preimageBytesKept {
+		clear(b.messages)
+		b.preimages = nil
+	}
 }
 
 // verify decides every body of the batch.

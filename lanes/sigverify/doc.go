@@ -18,6 +18,11 @@
 // (resolution 11.12), so a hit is the same transaction with the same signature
 // and therefore the same sender; refusals are never cached.
 //
+// # Order
+//
+// Batches are verified side by side and admitted in the order of arrival, so
+// that one sender's nonces, submitted in order, reach the lanes in order.
+//
 // # Bounds
 //
 // The queue is bounded in transactions and bytes, the cache likewise, and a

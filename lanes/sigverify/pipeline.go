@@ -2,6 +2,7 @@ package sigverify
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/pprof"
 	"sync"
@@ -12,7 +13,7 @@ import (
 )
 
 // Lanes takes verified transactions. It answers with one entry per transaction,
-// nil for those admitted, and keeps no reference to txs.
+// nil for those admitted. The slice is its own.
 type Lanes interface {
 	Admit(ctx context.Context, txs []*chain.VerifiedTx) []error
 }
@@ -30,9 +31,11 @@ type Pipeline struct {
 	lanes Lanes
 	known *cache
 	queue chan piece // never full: Submit reserves room first, and a piece is at least one transaction
-	turn  chan struct{}
 	ended atomic.Bool
 	Stats Stats
+
+	turn chan struct{}   // holds the token of the one worker that gathers, which owns last
+	last <-chan struct{} // closed when the batch gathered last has been admitted
 }
 
 // piece is a run of bodies from one submission, short enough for one batch.
@@ -55,12 +58,15 @@ func New(cfg Config, lanes Lanes) (*Pipeline, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, fmt.Errorf("signature pipeline: %w", err)
 	}
+	admitted := make(chan struct{}) // before the first batch there is nothing to wait for
+	close(admitted)
 	return &Pipeline{
 		cfg:   cfg,
 		lanes: lanes,
 		known: newCache(cfg.CacheTxs, cfg.CacheBytes),
 		queue: make(chan piece, cfg.QueueTxs),
 		turn:  make(chan struct{}, 1),
+		last:  admitted,
 	}, nil
 }
 
@@ -158,65 +164,78 @@ func (p *Pipeline) work(ctx context.Context) {
 	timer := time.NewTimer(p.cfg.BatchWaitMax)
 	defer timer.Stop()
 	var b batch
-	var pieces []piece
-	for {
-		pieces = p.gather(ctx, timer, pieces[:0])
-		if len(pieces) == 0 {
-			return
-		}
-		for _, w := range pieces {
+	var g gathered
+	for p.gather(ctx, timer, &g) {
+		for _, w := range g.pieces {
 			b.bodies = append(b.bodies, w.bodies...)
 		}
 		p.verify(&b)
 		p.Stats.Batches.Add(1)
 		p.Stats.BatchTxs.Add(uint64(len(b.bodies)))
-		p.admit(ctx, &b)
-		p.answer(&b, pieces)
+		p.admit(ctx, &b, g.before)
+		close(g.after)
+		p.answer(&b, g.pieces)
 		b.reset()
-		clear(pieces)
 	}
+}
+
+// gathered is what one worker took from the queue. Batches are verified side by
+// side but admitted in the order in which they were gathered: otherwise a
+// sender's later nonces could overtake earlier ones and be refused for the gap.
+type gathered struct {
+	pieces []piece
+	before <-chan struct{} // closed when the batch before has been admitted
+	after  chan struct{}   // to be closed when this one has
 }
 
 // gather waits for a first piece, then until the batch is large enough or
 // BatchWaitMax has passed. Workers gather one at a time: what arrives within
 // the wait ends up in one batch instead of one per idle worker. It returns
-// nothing when ctx has ended.
-func (p *Pipeline) gather(ctx context.Context, timer *time.Timer, pieces []piece) []piece {
+// false when ctx has ended and nothing was taken.
+func (p *Pipeline) gather(ctx context.Context, timer *time.Timer, g *gathered) bool {
+	clear(g.pieces)
+	g.pieces = g.pieces[:0]
 	select {
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()
 	case <-ctx.Done():
-		return nil
+		return false
+	}
+	n := 0
+	take := func(w piece) {
+		p.release(w.bodies)
+		g.pieces = append(g.pieces, w)
+		n += len(w.bodies)
 	}
 	select {
 	case w := <-p.queue:
-		p.release(w.bodies)
-		pieces = append(pieces, w)
+		take(w)
 	case <-ctx.Done():
-		return nil
+		return false
 	}
+	g.before, g.after = p.last, make(chan struct{})
+	p.last = g.after
 	start := time.Now()
 	timer.Reset(p.cfg.BatchWaitMax)
-	for n := len(pieces[0].bodies); n < p.cfg.BatchTxs; {
+	for waiting := true; waiting && n < p.cfg.BatchTxs; {
 		select {
 		case w := <-p.queue:
-			p.release(w.bodies)
-			pieces = append(pieces, w)
-			n += len(w.bodies)
-			continue
+			take(w)
 		case <-timer.C:
+			waiting = false
 		case <-ctx.Done(): // what was taken is still verified and answered
+			waiting = false
 		}
-		break
 	}
 	p.Stats.GatherNanos.Add(uint64(time.Since(start)))
-	return pieces
+	return true
 }
 
-// admit hands the verified transactions of the batch to the lanes and keeps
-// their refusals in errs.
-func (p *Pipeline) admit(ctx context.Context, b *batch) {
+// admit waits until the batch before has been admitted, hands the verified
+// transactions to the lanes and keeps their refusals in errs.
+func (p *Pipeline) admit(ctx context.Context, b *batch, before <-chan struct{}) {
 	start := time.Now()
+	<-before // its worker closes it whatever happens
 	verified := make([]*chain.VerifiedTx, 0, len(b.txs))
 	for _, tx := range b.txs {
 		if tx != nil {
@@ -232,7 +251,11 @@ func (p *Pipeline) admit(ctx context.Context, b *batch) {
 		if tx == nil {
 			continue
 		}
-		if b.errs[i] = refusals[k]; b.errs[i] != nil {
+		if err := refusals[k]; err != nil {
+			if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+				err = ErrStopped // the submitter's own context has not ended
+			}
+			b.errs[i] = err
 			p.Stats.Refused.Add(1)
 		}
 		k++

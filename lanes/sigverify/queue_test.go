@@ -181,6 +181,32 @@ func TestEverySubmissionIsAnsweredOnce(t *testing.T) {
 	}
 }
 
+// TestAdmissionKeepsTheOrderOfArrival: many workers, one sender.
+func TestAdmissionKeepsTheOrderOfArrival(t *testing.T) {
+	cfg := DefaultConfig(8)
+	cfg.BatchTxs = 3
+	cfg.BatchWaitMax = time.Microsecond
+	lanes := &taker{}
+	p := start(t, cfg, lanes)
+	const n = 300
+	replies := make(chan []Verdict, n)
+	for nonce := range uint64(n) {
+		if err := p.Submit([][]byte{signed(t, 1, nonce)}, func(v []Verdict) { replies <- v }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range n {
+		if v := <-replies; v[0].Err != nil {
+			t.Fatal(v[0].Err)
+		}
+	}
+	for i, tx := range lanes.taken {
+		if tx.Tx.Nonce != uint64(i) {
+			t.Fatalf("place %d has nonce %d", i, tx.Tx.Nonce)
+		}
+	}
+}
+
 func TestCacheStaysBoundedAndKeepsWhatIsUsed(t *testing.T) {
 	c := newCache(4, 1_000)
 	tx := func(n byte, bytes int) *chain.VerifiedTx {

@@ -1,0 +1,82 @@
+package lanes
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// fullPool returns idle lanes with n transactions of n/4 senders in four tiers,
+// on a chain without caps.
+func fullPool(b *testing.B, n int) (*Lanes, *PackRequest, []*chain.VerifiedTx) {
+	b.Helper()
+	params := chain.DefaultParams()
+	params.CyclesTarget, params.CyclesCap = 1<<40, 1<<41
+	view := accounts{}
+	txs := make([]*chain.VerifiedTx, 0, n)
+	var m maker
+	for i := range n {
+		tx := m.transfer(0, uint64(i%4), chain.Wei(1<<(i%4)), 21_000)
+		tx.Sender = chain.Address{byte(i >> 18), byte(i >> 10), byte(i >> 2)}
+		if _, ok := view[tx.Sender]; !ok {
+			acc := view[tx.Sender]
+			acc.Balance = chain.WeiPerCBY
+			view[tx.Sender] = acc
+		}
+		txs = append(txs, tx)
+	}
+	l, err := New(DefaultConfig(), &params, testChain, FinalizedHead{View: view, BaseFees: evenFees(1)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	req := request(&params, view)
+	req.MaxBytes = 1 << 30
+	return l, req, txs
+}
+
+func BenchmarkAdmit(b *testing.B) {
+	const n = 100_000
+	b.ReportAllocs()
+	for b.Loop() {
+		b.StopTimer()
+		l, _, txs := fullPool(b, n)
+		b.StartTimer()
+		for i := 0; i < n; i += 64 {
+			l.admitAll(txs[i:min(i+64, n)])
+		}
+		if l.Stats().Admitted != n {
+			b.Fatalf("admitted %d", l.Stats().Admitted)
+		}
+	}
+	b.ReportMetric(n*float64(b.N)/b.Elapsed().Seconds(), "txs/s")
+}
+
+func BenchmarkPack(b *testing.B) {
+	for _, picked := range []int{1_000, 10_000} {
+		b.Run(fmt.Sprintf("waiting=100000/picked=%d", picked), func(b *testing.B) {
+			l, req, txs := fullPool(b, 100_000)
+			l.admitAll(txs)
+			req.MaxBytes = picked * 105
+			b.ReportAllocs()
+			for b.Loop() {
+				got, err := l.pack(req)
+				if err != nil || len(got) != picked {
+					b.Fatalf("packed %d: %v", len(got), err)
+				}
+			}
+			b.ReportMetric(float64(picked)*float64(b.N)/b.Elapsed().Seconds(), "txs/s")
+		})
+	}
+}
+
+func BenchmarkReprice(b *testing.B) {
+	l, _, txs := fullPool(b, 100_000)
+	l.admitAll(txs)
+	fee := chain.Wei(1)
+	for b.Loop() {
+		fee = 10 - fee // 1 and 9: most transactions change their tier
+		l.pool.reprice(evenFees(fee))
+	}
+	b.ReportMetric(100_000*float64(b.N)/b.Elapsed().Seconds(), "txs/s")
+}
