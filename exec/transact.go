@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -17,7 +18,7 @@ func (b *block) transact(index int, tx *chain.VerifiedTx) error {
 	}
 	ins, err := b.judge(tx, &sender)
 	if err != nil {
-		if _, fault := err.(*Fault); fault {
+		if errors.As(err, new(*Fault)) {
 			return err
 		}
 		return &InvalidTx{Index: index, Err: err}
