@@ -124,7 +124,7 @@ func TestSenderCap(t *testing.T) {
 	mustAdd(t, p, dear) // a replacement is not one more
 }
 
-// TestReplacementNeedsTenPercent: issue rule "+10 % on every price", exactly.
+// TestReplacementNeedsTenPercent: every price must rise by ten percent, exactly.
 func TestReplacementNeedsTenPercent(t *testing.T) {
 	old := chain.Tx{Nonce: 3, MaxFeePerCycle: 100, MaxFeePerCell: 1, TipPerCycle: 0, TipPerCell: 15}
 	f := func(name string, cycle, cell, tipCycle, tipCell chain.Wei, want error) {
