@@ -1,0 +1,623 @@
+package rpc_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/rpc/rpctest"
+)
+
+// testConfig is the default without rate limits, as a devnet.
+func testConfig() rpc.Config {
+	cfg := rpc.DefaultConfig()
+	cfg.Devnet = true
+	cfg.RequestsPerSecond = 0
+	cfg.FaucetPerMinute = 0
+	return cfg
+}
+
+func newServer(t testing.TB, cfg rpc.Config, source rpc.Source) *rpc.Server {
+	t.Helper()
+	s, err := rpc.New(cfg, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func testKey(t testing.TB, seed byte) *secp256k1.PrivateKey {
+	t.Helper()
+	key, err := secp256k1.ParsePrivateKey(bytes.Repeat([]byte{seed}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// transfer returns a signed transfer of 5 base units to 0x2222….
+func transfer(t testing.TB, key *secp256k1.PrivateKey, nonce uint64) *chain.Tx {
+	t.Helper()
+	to := chain.Address(bytes.Repeat([]byte{0x22}, 20))
+	tx := &chain.Tx{
+		ChainID: rpctest.ChainID, Nonce: nonce, To: &to, Value: 5,
+		CyclesLimit: 21_000, MaxFeePerCycle: 2, MaxFeePerCell: 2,
+	}
+	sig := key.Sign(tx.SigningHash())
+	tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
+	return tx
+}
+
+// request sends one request to the handler and returns the recorded answer.
+func request(s http.Handler, method, target, media string, body []byte) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(method, target, bytes.NewReader(body))
+	if media != "" {
+		r.Header.Set("Content-Type", media)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+// wantError checks status, code and that the message tells something.
+func wantError(t *testing.T, w *httptest.ResponseRecorder, status int, code rpc.Code) {
+	t.Helper()
+	var reply rpc.ErrorReply
+	if err := json.Unmarshal(w.Body.Bytes(), &reply); err != nil {
+		t.Fatalf("status %d, body %.200q is no JSON: %v", w.Code, w.Body.String(), err)
+	}
+	if w.Code != status || reply.Code != code || reply.Message == "" {
+		t.Errorf("answer %d %d %q, want %d %d", w.Code, reply.Code, reply.Message, status, code)
+	}
+	if got := w.Header().Get("Content-Type"); got != "application/json" {
+		t.Errorf("content type %q, want application/json", got)
+	}
+}
+
+func decode[T any](t *testing.T, w *httptest.ResponseRecorder) T {
+	t.Helper()
+	var reply T
+	dec := json.NewDecoder(w.Body)
+	dec.DisallowUnknownFields()
+	if w.Code != http.StatusOK {
+		t.Fatalf("status %d: %s", w.Code, w.Body.String())
+	}
+	if err := dec.Decode(&reply); err != nil {
+		t.Fatal(err)
+	}
+	return reply
+}
+
+// filled returns a chain of two blocks, the second with one transfer of key 1,
+// a waiting transfer of its, and the hashes of both.
+func filled(t testing.TB) (source *rpctest.Chain, final, waiting chain.Hash) {
+	t.Helper()
+	source = rpctest.New()
+	key := testKey(t, 1)
+	source.Fund(key.PublicKey().Address(), 1_000_000_000)
+	source.Finalize()
+	first, second := transfer(t, key, 0), transfer(t, key, 1)
+	for i, tx := range []*chain.Tx{first, second} {
+		verdicts, err := source.Submit(context.Background(), [][]byte{tx.Encode()})
+		if err != nil || verdicts[0].Code != rpc.CodeOK {
+			t.Fatal(verdicts, err)
+		}
+		if i == 0 {
+			source.Finalize()
+		}
+	}
+	return source, chain.TxHash(first.Encode()), chain.TxHash(second.Encode())
+}
+
+func TestAnswers(t *testing.T) {
+	source, final, waiting := filled(t)
+	s := newServer(t, testConfig(), source)
+	get := func(path string) *httptest.ResponseRecorder { return request(s, "GET", path, "", nil) }
+	sender := chain.Address(testKey(t, 1).PublicKey().Address())
+
+	if h := decode[rpc.HeightReply](t, get("/height")); h.Height != 2 {
+		t.Errorf("height %d, want 2", h.Height)
+	}
+	byHeight := decode[rpc.BlockReply](t, get("/block/2"))
+	byHash := decode[rpc.BlockReply](t, get("/block/"+byHeight.Hash))
+	bare := decode[rpc.BlockReply](t, get("/block/"+strings.ToUpper(byHeight.Hash[2:])))
+	latest := decode[rpc.BlockReply](t, get("/block/latest"))
+	if byHash.Hash != byHeight.Hash || bare.Hash != byHeight.Hash || latest.Hash != byHeight.Hash {
+		t.Error("height, hash and latest name different blocks")
+	}
+	if len(byHeight.Txs) != 1 || byHeight.Txs[0].Hash != final.String() || byHeight.Txs[0].Sender != sender.String() ||
+		byHeight.Txs[0].Lane != "user" || byHeight.TxCount != 1 || len(byHeight.BaseFees) != int(chain.NumLanes) {
+		t.Errorf("block %+v", byHeight)
+	}
+	list := decode[rpc.BlocksReply](t, get("/blocks?limit=1&offset=1"))
+	if len(list.Blocks) != 1 || list.Blocks[0].Height != 1 || list.TotalCount != 2 {
+		t.Errorf("blocks %+v", list)
+	}
+	if all := decode[rpc.BlocksReply](t, get("/blocks")); len(all.Blocks) != 2 {
+		t.Errorf("%d blocks, want 2", len(all.Blocks))
+	}
+	if none := decode[rpc.BlocksReply](t, get("/blocks?offset=18446744073709551615")); len(none.Blocks) != 0 {
+		t.Errorf("%d blocks beyond the genesis", len(none.Blocks))
+	}
+	fee := decode[rpc.BaseFeeReply](t, get("/basefee"))
+	if fee.Cycle != rpctest.BaseFee || fee.ChainID != rpctest.ChainID || fee.MaxTx.Cycles != uint64(rpctest.MaxCycles) {
+		t.Errorf("basefee %+v", fee)
+	}
+	tx := decode[rpc.TxReply](t, get("/transaction/"+final.String()))
+	if tx.BlockHeight == nil || *tx.BlockHeight != 2 || tx.Value != 5 || tx.Sender != sender.String() {
+		t.Errorf("transaction %+v", tx)
+	}
+	if tx := decode[rpc.TxReply](t, get("/transaction/"+waiting.String())); tx.BlockHeight != nil || tx.Slot != nil {
+		t.Errorf("waiting transaction %+v has a place", tx)
+	}
+	receipt := decode[rpc.ReceiptReply](t, get("/transaction/"+final.String()[2:]+"/receipt"))
+	if receipt.Status != "success" || receipt.BlockHeight != 2 || receipt.Fee != 21_000 || len(receipt.Events) != 1 {
+		t.Errorf("receipt %+v", receipt)
+	}
+	wantError(t, get("/transaction/"+waiting.String()+"/receipt"), 404, rpc.CodeReceiptPending)
+	if p := decode[rpc.PoolTxReply](t, get("/mempool/transaction/"+waiting.String())); p.State != "pending" || p.Nonce != 1 {
+		t.Errorf("pool transaction %+v", p)
+	}
+	account := decode[rpc.AccountReply](t, get("/account/"+sender.String()))
+	if account.Nonce != 1 || account.PendingNext != 2 || account.Balance != 1_000_000_000-21_000-5 || account.Height != 2 {
+		t.Errorf("account %+v", account)
+	}
+	if !strings.Contains(get("/account/"+sender.String()).Body.String(), `"balance":"`) {
+		t.Error("balance is not a string (resolution 11.37)")
+	}
+	proof := decode[rpc.ProofReply](t, get("/proof/account/"+sender.String()))
+	if !proof.Exists || len(proof.Proof) != 1 || !strings.HasPrefix(proof.Key, "0x") {
+		t.Errorf("proof %+v", proof)
+	}
+	absent := decode[rpc.ProofReply](t, get("/proof/account/"+strings.Repeat("33", 20)))
+	if absent.Exists || absent.Value != "0x" {
+		t.Errorf("proof of absence %+v", absent)
+	}
+	if w := get("/"); w.Code != 200 || !strings.Contains(w.Body.String(), "/submit_wait") {
+		t.Errorf("index %d %s", w.Code, w.Body.String())
+	}
+	if h := decode[rpc.HealthReply](t, get("/health")); h.Status != "ok" || h.Height != 2 || h.Reasons == nil {
+		t.Errorf("health %+v", h)
+	}
+	if w := request(s, "HEAD", "/height", "", nil); w.Code != 200 {
+		t.Errorf("HEAD answers %d", w.Code)
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	source, _, waiting := filled(t)
+	s := newServer(t, testConfig(), source)
+	unknown := strings.Repeat("9f", 32)
+	tests := []struct {
+		rule   string
+		method string
+		target string
+		body   string
+		status int
+		code   rpc.Code
+	}{
+		{"unknown path", "GET", "/nothing", "", 404, rpc.CodeUnknownPath},
+		{"unknown path below a known one", "GET", "/height/1", "", 404, rpc.CodeUnknownPath},
+		{"trailing slash", "GET", "/height/", "", 404, rpc.CodeUnknownPath},
+		{"doubled slash", "GET", "//height", "", 404, rpc.CodeUnknownPath},
+		{"deep path", "GET", "/" + strings.Repeat("a/", 1000), "", 404, rpc.CodeUnknownPath},
+		{"empty variable", "GET", "/block/", "", 404, rpc.CodeUnknownPath},
+		{"wrong method", "POST", "/height", "", 405, rpc.CodeMethodNotAllowed},
+		{"invented method", "BREW", "/height", "", 405, rpc.CodeMethodNotAllowed},
+		{"read of a post path", "GET", "/submit", "", 405, rpc.CodeMethodNotAllowed},
+		{"unknown height", "GET", "/block/3", "", 404, rpc.CodeUnknownBlock},
+		{"genesis is no block", "GET", "/block/0", "", 404, rpc.CodeUnknownBlock},
+		{"largest height", "GET", "/block/18446744073709551615", "", 404, rpc.CodeUnknownBlock},
+		{"height above 64 bits", "GET", "/block/18446744073709551616", "", 400, rpc.CodeBadNumber},
+		{"height with sign", "GET", "/block/+1", "", 400, rpc.CodeBadNumber},
+		{"negative height", "GET", "/block/-1", "", 400, rpc.CodeBadNumber},
+		{"leading zero", "GET", "/block/01", "", 400, rpc.CodeBadNumber},
+		{"height in hex", "GET", "/block/0x1", "", 400, rpc.CodeBadHash},
+		{"unicode digits", "GET", "/block/%D9%A1", "", 400, rpc.CodeBadNumber},
+		{"unknown hash", "GET", "/block/" + unknown, "", 404, rpc.CodeUnknownBlock},
+		{"hash with a bad digit", "GET", "/block/" + unknown[1:] + "g", "", 400, rpc.CodeBadHash},
+		{"short hash", "GET", "/transaction/0x12", "", 400, rpc.CodeBadHash},
+		{"unknown transaction", "GET", "/transaction/" + unknown, "", 404, rpc.CodeUnknownTransaction},
+		{"receipt of unknown transaction", "GET", "/transaction/" + unknown + "/receipt", "", 404, rpc.CodeUnknownTransaction},
+		{"receipt of pending transaction", "GET", "/transaction/" + waiting.String() + "/receipt", "", 404, rpc.CodeReceiptPending},
+		{"not in the pool", "GET", "/mempool/transaction/" + unknown, "", 404, rpc.CodeNotInPool},
+		{"unknown account", "GET", "/account/" + strings.Repeat("33", 20), "", 404, rpc.CodeUnknownAccount},
+		{"long address", "GET", "/account/" + strings.Repeat("33", 21), "", 400, rpc.CodeBadAddress},
+		{"address is no hex", "GET", "/proof/account/" + strings.Repeat("zz", 20), "", 400, rpc.CodeBadAddress},
+		{"limit 0", "GET", "/blocks?limit=0", "", 400, rpc.CodeBadNumber},
+		{"limit above 1000", "GET", "/blocks?limit=1001", "", 400, rpc.CodeBadNumber},
+		{"limit twice", "GET", "/blocks?limit=1&limit=2", "", 400, rpc.CodeBadNumber},
+		{"limit empty", "GET", "/blocks?limit=", "", 400, rpc.CodeBadNumber},
+		{"malformed query", "GET", "/blocks?limit=%zz", "", 400, rpc.CodeBadRequest},
+		{"timeout too short", "POST", "/submit_wait?timeout_ms=99", "x", 400, rpc.CodeBadNumber},
+		{"timeout too long", "POST", "/submit_wait?timeout_ms=10001", "x", 400, rpc.CodeBadNumber},
+		{"empty submission", "POST", "/submit", "", 400, rpc.CodeBadSubmission},
+		{"truncated length", "POST", "/submit", "\x00\x00\x00", 400, rpc.CodeBadSubmission},
+		{"truncated body", "POST", "/submit", "\x00\x00\x00\x20abc", 400, rpc.CodeBadSubmission},
+		{"huge announced length", "POST", "/submit", "\xff\xff\xff\xffabc", 400, rpc.CodeBadSubmission},
+		{"body above 512 KiB", "POST", "/submit", strings.Repeat("x", 512<<10+1), 413, rpc.CodeBodyTooLarge},
+		{"faucet without body", "POST", "/faucet", "", 400, rpc.CodeBadJSON},
+		{"faucet with a list", "POST", "/faucet", "[]", 400, rpc.CodeBadJSON},
+		{"faucet with deep nesting", "POST", "/faucet", strings.Repeat("[", 4000), 400, rpc.CodeBadJSON},
+		{"faucet with unknown field", "POST", "/faucet", `{"address":"0x","x":1}`, 400, rpc.CodeBadJSON},
+		{"faucet with trailing text", "POST", "/faucet", `{"address":"` + strings.Repeat("33", 20) + `"} {}`, 400, rpc.CodeBadJSON},
+		{"faucet with bad address", "POST", "/faucet", `{"address":"0x12"}`, 400, rpc.CodeBadAddress},
+		{"faucet with a large body", "POST", "/faucet", `{"address":"` + strings.Repeat("3", 1<<20) + `"}`, 413, rpc.CodeBodyTooLarge},
+		{"advance by nothing", "POST", "/dev/advance", `{"blocks":0}`, 400, rpc.CodeBadNumber},
+		{"advance too far", "POST", "/dev/advance", `{"blocks":10001}`, 400, rpc.CodeBadNumber},
+		{"advance by a negative number", "POST", "/dev/advance", `{"blocks":-1}`, 400, rpc.CodeBadJSON},
+		{"advance by a fraction", "POST", "/dev/advance", `{"blocks":1.5}`, 400, rpc.CodeBadJSON},
+		{"no metrics", "GET", "/metrics", "", 404, rpc.CodeUnknownPath},
+	}
+	for _, tt := range tests {
+		t.Run(tt.rule, func(t *testing.T) {
+			wantError(t, request(s, tt.method, tt.target, "", []byte(tt.body)), tt.status, tt.code)
+		})
+	}
+	w := request(s, "DELETE", "/height", "", nil)
+	if allow := w.Header().Get("Allow"); allow != "GET, HEAD" {
+		t.Errorf("Allow is %q", allow)
+	}
+	wantError(t, request(s, "POST", "/submit", "application/json", []byte("{}")), 415, rpc.CodeContentType)
+	wantError(t, request(s, "POST", "/faucet", "text/plain", []byte("{}")), 415, rpc.CodeContentType)
+}
+
+func TestDevnetPathsAreClosedElsewhere(t *testing.T) {
+	cfg := testConfig()
+	cfg.Devnet = false
+	s := newServer(t, cfg, rpctest.New())
+	wantError(t, request(s, "POST", "/faucet", "", []byte(`{"address":"`+strings.Repeat("33", 20)+`"}`)), 404, rpc.CodeDevnetOnly)
+	wantError(t, request(s, "POST", "/dev/advance", "", []byte(`{"blocks":1}`)), 404, rpc.CodeDevnetOnly)
+}
+
+func TestDevnet(t *testing.T) {
+	source := rpctest.New()
+	cfg := testConfig()
+	cfg.FaucetPerMinute = 2
+	s := newServer(t, cfg, source)
+	body := []byte(`{"address":"0x` + strings.Repeat("33", 20) + `"}`)
+	grant := decode[rpc.FaucetReply](t, request(s, "POST", "/faucet", "application/json", body))
+	if grant.AmountCBY != "5000" || grant.Amount != rpctest.FaucetWei || grant.Finality != "finalized" {
+		t.Errorf("faucet %+v", grant)
+	}
+	decode[rpc.FaucetReply](t, request(s, "POST", "/faucet", "", body))
+	w := request(s, "POST", "/faucet", "", body)
+	wantError(t, w, 429, rpc.CodeFaucetLimit)
+	if w.Header().Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	head := decode[rpc.AdvanceReply](t, request(s, "POST", "/dev/advance", "application/json", []byte(`{"blocks":100}`)))
+	if head.Height != 100 || head.TimestampMillis != rpctest.GenesisTime+100*rpctest.BlockTime {
+		t.Errorf("advance %+v", head)
+	}
+}
+
+func TestSubmit(t *testing.T) {
+	source := rpctest.New()
+	key := testKey(t, 1)
+	source.Fund(key.PublicKey().Address(), 1_000_000_000)
+	s := newServer(t, testConfig(), source)
+	var wire []byte
+	for nonce := range uint64(50) {
+		wire = transfer(t, key, nonce).AppendWire(wire)
+	}
+	reply := decode[rpc.SubmitReply](t, request(s, "POST", "/submit", "application/octet-stream", wire))
+	for i, r := range reply.Results {
+		if !r.Accepted || r.Code != rpc.CodeOK {
+			t.Fatalf("transaction %d: %+v", i, r)
+		}
+	}
+	again := decode[rpc.SubmitReply](t, request(s, "POST", "/submit", "", wire))
+	if len(again.Results) != 50 || again.Results[49].Code != rpc.CodeTxKnown || again.Results[49].Accepted {
+		t.Errorf("repeated submission %+v", again.Results[49])
+	}
+	wantError(t, request(s, "POST", "/submit", "", transfer(t, key, 50).AppendWire(wire)), 400, rpc.CodeBadSubmission)
+
+	// One bad transaction does not spoil its neighbours.
+	tampered := transfer(t, key, 50)
+	tampered.Value++
+	mixed := transfer(t, key, 50).AppendWire(tampered.AppendWire(nil))
+	two := decode[rpc.SubmitReply](t, request(s, "POST", "/submit", "", mixed))
+	if two.Results[0].Accepted || !two.Results[1].Accepted {
+		t.Errorf("verdicts %+v", two.Results)
+	}
+	if got := s.Stats.Accepted.Load(); got != 51 {
+		t.Errorf("%d accepted in the statistics, want 51", got)
+	}
+}
+
+func TestSubmitWait(t *testing.T) {
+	source := rpctest.New()
+	source.Instant = true
+	key := testKey(t, 1)
+	source.Fund(key.PublicKey().Address(), 1_000_000_000)
+	s := newServer(t, testConfig(), source)
+	wire := transfer(t, key, 0).AppendWire(nil)
+	final := decode[rpc.SubmitWaitReply](t, request(s, "POST", "/submit_wait?timeout_ms=1000", "", wire))
+	if r := final.Results[0].Receipt; r == nil || r.BlockHeight != 1 || r.Status != "success" {
+		t.Errorf("receipt %+v", r)
+	}
+	repeated := decode[rpc.SubmitWaitReply](t, request(s, "POST", "/submit_wait", "", wire))
+	if r := repeated.Results[0]; r.Receipt == nil || r.Code != rpc.CodeTxKnown {
+		t.Errorf("repeated %+v", r)
+	}
+	source.Instant = false
+	late := decode[rpc.SubmitWaitReply](t, request(s, "POST", "/submit_wait?timeout_ms=100", "", transfer(t, key, 1).AppendWire(nil)))
+	if r := late.Results[0]; !r.Accepted || r.Receipt != nil {
+		t.Errorf("unfinished %+v", r)
+	}
+	refused := decode[rpc.SubmitWaitReply](t, request(s, "POST", "/submit_wait?timeout_ms=10000", "", transfer(t, key, 9).AppendWire(nil)))
+	if r := refused.Results[0]; r.Code != rpc.CodeNonceTooHigh {
+		t.Errorf("refused %+v", r) // and it did not wait
+	}
+}
+
+func TestFaultsBecomeTypedErrors(t *testing.T) {
+	f := func(fault error, status int, code rpc.Code) {
+		t.Helper()
+		source := rpctest.New()
+		source.Fault = fault
+		s := newServer(t, testConfig(), source)
+		wire := transfer(t, testKey(t, 1), 0).AppendWire(nil)
+		hash := strings.Repeat("9f", 32)
+		wantError(t, request(s, "POST", "/submit", "", wire), status, code)
+		for _, path := range []string{
+			"/block/1", "/block/" + hash, "/transaction/" + hash, "/transaction/" + hash + "/receipt",
+			"/mempool/transaction/" + hash, "/account/" + hash[:40], "/proof/account/" + hash[:40], "/events",
+		} {
+			wantError(t, request(s, "GET", path, "", nil), status, code)
+		}
+	}
+	f(errors.New("disk on fire at /secret/path"), 500, rpc.CodeInternal)
+	f(fmt.Errorf("pool: %w", rpc.ErrBusy), 503, rpc.CodeBusy)
+	f(rpc.ErrNotReady, 503, rpc.CodeNotReady)
+	f(context.DeadlineExceeded, 504, rpc.CodeDeadline)
+	f(rpctest.Refused(), 409, rpc.CodeBadRequest)
+	source := rpctest.New()
+	source.Fault = errors.New("disk on fire at /secret/path")
+	s := newServer(t, testConfig(), source)
+	if body := request(s, "GET", "/block/1", "", nil).Body.String(); strings.Contains(body, "secret") {
+		t.Errorf("a fault's text reaches the client: %s", body)
+	}
+}
+
+func TestReadiness(t *testing.T) {
+	source := rpctest.New()
+	s := newServer(t, testConfig(), source)
+	if w := request(s, "GET", "/health/ready", "", nil); w.Code != 200 {
+		t.Errorf("ready node answers %d", w.Code)
+	}
+	source.SetHealth(rpc.Health{Status: "starting", Reasons: []string{"replaying"}})
+	w := request(s, "GET", "/health/ready", "", nil)
+	wantError(t, w, 503, rpc.CodeNotReady)
+	if !strings.Contains(w.Body.String(), "replaying") {
+		t.Error("the reasons are missing")
+	}
+	if w := request(s, "GET", "/health", "", nil); w.Code != 200 {
+		t.Errorf("/health answers %d although it answers", w.Code)
+	}
+}
+
+// panicky fails in the way no handler should.
+type panicky struct{ *rpctest.Chain }
+
+func (panicky) Height() chain.Height { panic("broken invariant") }
+
+func TestPanicCostsOneRequest(t *testing.T) {
+	s := newServer(t, testConfig(), panicky{rpctest.New()})
+	for range 3 {
+		wantError(t, request(s, "GET", "/height", "", nil), 500, rpc.CodeInternal)
+	}
+	if got := s.Stats.Panics.Load(); got != 3 {
+		t.Errorf("%d panics counted", got)
+	}
+	if w := request(s, "GET", "/", "", nil); w.Code != 200 {
+		t.Errorf("the server does not go on: %d", w.Code)
+	}
+}
+
+func TestRateLimit(t *testing.T) {
+	cfg := testConfig()
+	cfg.RequestsPerSecond = 20
+	s := newServer(t, cfg, rpctest.New())
+	from := func(remote, path string) int {
+		r := httptest.NewRequest("GET", path, nil)
+		r.RemoteAddr = remote
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code == 429 && w.Header().Get("Retry-After") == "" {
+			t.Error("no Retry-After")
+		}
+		return w.Code
+	}
+	limited := 0
+	for range 200 {
+		if from("10.0.0.1:999", "/height") == 429 {
+			limited++
+		}
+	}
+	if limited < 100 { // slow machines refill a few
+		t.Errorf("%d of 200 refused", limited)
+	}
+	if code := from("10.0.0.2:999", "/height"); code != 200 {
+		t.Errorf("another client is refused: %d", code)
+	}
+	if code := from("10.0.0.1:1000", "/health"); code != 200 {
+		t.Errorf("the health of a busy node is hidden: %d", code)
+	}
+	for i := range 10_000 { // strangers cannot grow the table or free the bucket
+		from(fmt.Sprintf("[2001:db8:%x::1]:1", i), "/height")
+	}
+}
+
+// slow blocks Height until released.
+type slow struct {
+	*rpctest.Chain
+	release chan struct{}
+	entered chan struct{}
+}
+
+func (s slow) Height() chain.Height {
+	s.entered <- struct{}{}
+	<-s.release
+	return 1
+}
+
+func TestInFlightLimit(t *testing.T) {
+	cfg := testConfig()
+	cfg.InFlightMax = 2
+	source := slow{rpctest.New(), make(chan struct{}), make(chan struct{})}
+	s := newServer(t, cfg, source)
+	var open sync.WaitGroup
+	for range 2 {
+		open.Go(func() { request(s, "GET", "/height", "", nil) })
+		<-source.entered
+	}
+	w := request(s, "GET", "/account/"+strings.Repeat("33", 20), "", nil)
+	wantError(t, w, 503, rpc.CodeBusy)
+	if w.Header().Get("Retry-After") == "" {
+		t.Error("no Retry-After")
+	}
+	if w := request(s, "GET", "/health", "", nil); w.Code != 200 {
+		t.Errorf("health answers %d", w.Code)
+	}
+	close(source.release)
+	open.Wait()
+	wantError(t, request(s, "GET", "/account/"+strings.Repeat("33", 20), "", nil), 404, rpc.CodeUnknownAccount)
+}
+
+// TestHostileBodiesLeaveMemoryFlat sends many bad requests and compares the
+// heap before and after.
+func TestHostileBodiesLeaveMemoryFlat(t *testing.T) {
+	source, _, _ := filled(t)
+	s := newServer(t, testConfig(), source)
+	huge := bytes.Repeat([]byte("["), 1<<20)
+	half := transfer(t, testKey(t, 1), 2).AppendWire(nil)
+	round := func() {
+		request(s, "POST", "/submit", "", huge)
+		request(s, "POST", "/faucet", "", huge)
+		request(s, "POST", "/submit", "", huge[:400<<10])
+		for cut := range len(half) {
+			request(s, "POST", "/submit", "", half[:cut])
+		}
+		request(s, "GET", "/block/"+strings.Repeat("9", 4000), "", nil)
+		request(s, "GET", "/"+strings.Repeat("x", 8000), "", nil)
+	}
+	round()
+	heap := func() uint64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	before := heap()
+	for range 50 {
+		round()
+	}
+	if after := heap(); after > before+4<<20 {
+		t.Errorf("heap grew from %d to %d bytes", before, after)
+	}
+}
+
+func TestRunServesAndStops(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := testConfig()
+	cfg.Listener = listener
+	s := newServer(t, cfg, rpctest.New())
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	url := "http://" + listener.Addr().String()
+	answer, err := http.Get(url + "/height")
+	if err != nil {
+		t.Fatal(err)
+	}
+	io.Copy(io.Discard, answer.Body)
+	answer.Body.Close()
+	events, err := http.Get(url + "/events") // an open stream must not hold up the stop
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer events.Body.Close()
+	started := time.Now()
+	cancel()
+	select {
+	case err := <-done:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("Run does not return")
+	}
+	if took := time.Since(started); took > 2*time.Second {
+		t.Errorf("stopping took %v", took)
+	}
+	if _, err := http.Get(url + "/height"); err == nil {
+		t.Error("still listening after Run")
+	}
+}
+
+func TestRunReportsABusyAddress(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	cfg := testConfig()
+	cfg.Addr = listener.Addr().String()
+	if err := newServer(t, cfg, rpctest.New()).Run(t.Context()); err == nil {
+		t.Error("no error for an address in use")
+	}
+}
+
+func TestConfigCheck(t *testing.T) {
+	if err := rpc.DefaultConfig().Check(); err != nil {
+		t.Errorf("default: %v", err)
+	}
+	f := func(change func(*rpc.Config)) {
+		t.Helper()
+		cfg := rpc.DefaultConfig()
+		change(&cfg)
+		if cfg.Check() == nil {
+			t.Error("accepted")
+		}
+	}
+	f(func(c *rpc.Config) { c.Addr = "" })
+	f(func(c *rpc.Config) { c.BodyBytesMax = 0 })
+	f(func(c *rpc.Config) { c.InFlightMax = -1 })
+	f(func(c *rpc.Config) { c.ListMax = 1 })
+	f(func(c *rpc.Config) { c.WaitMax = time.Minute })
+	f(func(c *rpc.Config) { c.WaitMax = 1 })
+	f(func(c *rpc.Config) { c.RequestsPerSecond = -1 })
+}
+
+func TestFormatCBY(t *testing.T) {
+	f := func(w chain.Wei, want string) {
+		t.Helper()
+		if got := rpc.FormatCBY(w); got != want {
+			t.Errorf("FormatCBY(%d) = %s, want %s", w, got, want)
+		}
+	}
+	f(0, "0")
+	f(1, "0.000000001")
+	f(1_500_000_000, "1.5")
+	f(5_000*chain.WeiPerCBY, "5000")
+	f(1<<64-1, "18446744073.709551615")
+}
