@@ -1,0 +1,265 @@
+package journal
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+)
+
+var (
+	// ErrDamaged means that the journal lost or changed something it had made
+	// durable; see [DamageError]. Its owner must not act on what is left.
+	ErrDamaged = errors.New("journal is damaged")
+	// ErrVersion means that another version of this code wrote the file.
+	ErrVersion = errors.New("journal has format version")
+	// ErrInUse means that another journal has the file open.
+	ErrInUse = errors.New("journal is in use by another process")
+	// ErrTooLarge means that a record has more than MaxRecordBytes.
+	ErrTooLarge = errors.New("journal record is too large")
+	// ErrFailed means that an earlier write failed. The process has to stop.
+	ErrFailed = errors.New("journal stopped after a failed write")
+)
+
+// DamageError says where a journal is damaged. It matches [ErrDamaged].
+type DamageError struct {
+	Offset int64 // of the first bad byte's record
+	Reason string
+}
+
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("%v at byte %d: %s", ErrDamaged, e.Offset, e.Reason)
+}
+
+// Unwrap makes the error match ErrDamaged.
+func (e *DamageError) Unwrap() error { return ErrDamaged }
+
+// bufferBytes is the size of the buffer past which Append writes without being
+// asked to sync.
+const bufferBytes = 1 << 20
+
+// Journal is an open log. It is for one goroutine at a time.
+type Journal struct {
+	dir      folder
+	name     string
+	file     file
+	salt     salt
+	written  int64  // size of the file
+	buffer   []byte // records that are not written yet
+	records  uint64 // in file and buffer
+	repaired int64
+	failed   error
+	closed   bool
+}
+
+// Open opens the journal at path, or makes an empty one in an existing folder.
+// What a crash left of unsynced records is cut off.
+func Open(path string) (*Journal, error) {
+	return openIn(osFolder(filepath.Dir(path)), filepath.Base(path))
+}
+
+// tempSuffix marks a file that is to replace the journal.
+const tempSuffix = ".new"
+
+func openIn(dir folder, name string) (*Journal, error) {
+	j := &Journal{dir: dir, name: name}
+	f, err := dir.open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := j.replace(func(func([]byte) error) error { return nil }); err != nil {
+			return nil, fmt.Errorf("create journal %s: %w", name, err)
+		}
+		return j, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("open journal %s: %w", name, err)
+	}
+	j.file = f
+	if err := j.load(); err != nil {
+		return nil, errors.Join(fmt.Errorf("open journal %s: %w", name, err), f.Close())
+	}
+	return j, nil
+}
+
+// load checks the whole file and repairs its end.
+func (j *Journal) load() error {
+	// A crash while pruning may have left a file without use.
+	if err := j.dir.remove(j.name + tempSuffix); err != nil {
+		return err
+	}
+	size, err := j.file.size()
+	if err != nil {
+		return err
+	}
+	if j.salt, err = readFileHeader(j.file, size); err != nil {
+		return err
+	}
+	r := &reader{r: j.file, size: size, salt: j.salt}
+	end, n, err := r.scan(func([]byte) error { return nil })
+	if err != nil {
+		return err
+	}
+	j.written, j.records = end, n
+	if end == size {
+		return nil
+	}
+	lost, err := r.goodAfter(end, n)
+	if err != nil {
+		return err
+	}
+	if lost {
+		return &DamageError{Offset: end, Reason: fmt.Sprintf("record %d is bad, good ones follow", n)}
+	}
+	j.repaired = size - end
+	if err := j.file.Truncate(end); err != nil {
+		return err
+	}
+	return j.file.Sync()
+}
+
+// Repaired returns how many bytes of a torn write Open cut off.
+func (j *Journal) Repaired() int64 { return j.repaired }
+
+// Size returns the bytes that the journal takes, buffered ones included.
+func (j *Journal) Size() int64 { return j.written + int64(len(j.buffer)) }
+
+// Append adds a record, which is durable only after the next [Journal.Sync].
+// It keeps no reference to rec.
+func (j *Journal) Append(rec []byte) error {
+	if j.failed != nil {
+		return j.failed
+	}
+	if len(rec) > MaxRecordBytes {
+		return fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, len(rec), MaxRecordBytes)
+	}
+	j.buffer = appendRecord(j.buffer, j.salt, j.records, rec)
+	j.records++
+	if len(j.buffer) >= bufferBytes {
+		return j.flush()
+	}
+	return nil
+}
+
+// Sync makes every appended record durable.
+func (j *Journal) Sync() error {
+	if err := j.flush(); err != nil {
+		return err
+	}
+	if err := j.file.Sync(); err != nil {
+		return j.fail(fmt.Errorf("sync journal: %w", err))
+	}
+	return nil
+}
+
+// flush writes the buffer.
+func (j *Journal) flush() error {
+	if j.failed != nil {
+		return j.failed
+	}
+	if len(j.buffer) == 0 {
+		return nil
+	}
+	if _, err := j.file.Write(j.buffer); err != nil {
+		return j.fail(fmt.Errorf("write journal: %w", err))
+	}
+	j.written += int64(len(j.buffer))
+	if j.buffer = j.buffer[:0]; cap(j.buffer) > 2*bufferBytes {
+		j.buffer = nil
+	}
+	return nil
+}
+
+// fail makes err the end of the journal.
+func (j *Journal) fail(err error) error {
+	j.failed = fmt.Errorf("%w: %w", ErrFailed, err)
+	return j.failed
+}
+
+// Replay calls f with each record, oldest first, and ends with its first error.
+// The slice is valid only during the call.
+func (j *Journal) Replay(f func(rec []byte) error) error {
+	if err := j.flush(); err != nil {
+		return err
+	}
+	r := &reader{r: j.file, size: j.written, salt: j.salt}
+	end, n, err := r.scan(f)
+	if err != nil {
+		return err
+	}
+	if end != j.written || n != j.records {
+		return &DamageError{Offset: end, Reason: fmt.Sprintf("record %d of %d went bad since the journal was opened", n, j.records)}
+	}
+	return nil
+}
+
+// Prune drops the records for which keep is false, in one atomic step, and
+// makes the others durable. A crash leaves either the old or the new journal.
+func (j *Journal) Prune(keep func(rec []byte) bool) error {
+	if err := j.flush(); err != nil {
+		return err
+	}
+	old := j.file
+	err := j.replace(func(add func(rec []byte) error) error {
+		return j.Replay(func(rec []byte) error {
+			if !keep(rec) {
+				return nil
+			}
+			return add(rec)
+		})
+	})
+	if err == nil {
+		err = old.Close()
+	}
+	if err != nil {
+		return j.fail(fmt.Errorf("prune journal: %w", err))
+	}
+	return nil
+}
+
+// replace makes a new file with the records that fill adds, and only then gives
+// it the journal's name. Until the name is durable the old file is the journal.
+func (j *Journal) replace(fill func(add func(rec []byte) error) error) (err error) {
+	f, err := j.dir.create(j.name + tempSuffix)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, f.Close())
+		}
+	}()
+	next := &Journal{file: f}
+	if _, err := rand.Read(next.salt[:]); err != nil {
+		return err
+	}
+	next.buffer = newFileHeader(next.salt)
+	if err := fill(next.Append); err != nil {
+		return err
+	}
+	if err := next.Sync(); err != nil {
+		return err
+	}
+	if err := j.dir.rename(j.name+tempSuffix, j.name); err != nil {
+		return err
+	}
+	if err := j.dir.sync(); err != nil {
+		return err
+	}
+	j.file, j.salt, j.written, j.records, j.buffer = next.file, next.salt, next.written, next.records, next.buffer
+	return nil
+}
+
+// Close makes all records durable and closes the file. Closing again does
+// nothing.
+func (j *Journal) Close() error {
+	if j.closed {
+		return nil
+	}
+	j.closed = true
+	err := j.failed
+	if err == nil {
+		err = j.Sync()
+		j.failed = fmt.Errorf("%w: it is closed", ErrFailed)
+	}
+	return errors.Join(err, j.file.Close())
+}
