@@ -33,27 +33,40 @@ const (
 	documentObject
 )
 
-// documentDepthMax is more than a genesis nests and keeps recursion short.
-const documentDepthMax = 16
+// Bounds on a document: more than a genesis nests, which keeps recursion short,
+// and more values than one with 300,000 allocations, which keeps a hostile file
+// of a few bytes per value from taking many times its size.
+const (
+	documentDepthMax  = 16
+	documentValuesMax = 4 << 20
+)
 
 // parseDocument reads one JSON document of any shape. encoding/json alone would
 // let a second member of one name, a name in another case, null and bytes after
 // the end pass.
 func parseDocument(b []byte) (*document, error) {
-	dec := json.NewDecoder(bytes.NewReader(b))
-	dec.UseNumber()
-	doc, err := readDocument(dec, "", documentDepthMax)
+	d := documentReader{Decoder: json.NewDecoder(bytes.NewReader(b)), valuesLeft: documentValuesMax}
+	d.UseNumber()
+	doc, err := d.value("", documentDepthMax)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("text follows the document at byte %d", dec.InputOffset())
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("text follows the document at byte %d", d.InputOffset())
 	}
 	return doc, nil
 }
 
-func readDocument(dec *json.Decoder, path string, depthLeft int) (*document, error) {
-	token, err := dec.Token()
+type documentReader struct {
+	*json.Decoder
+	valuesLeft int
+}
+
+func (d *documentReader) value(path string, depthLeft int) (*document, error) {
+	if d.valuesLeft--; d.valuesLeft < 0 {
+		return nil, fmt.Errorf("%s: more than %d values", orRoot(path), documentValuesMax)
+	}
+	token, err := d.Token()
 	if err != nil {
 		return nil, fmt.Errorf("%s: not JSON: %w", orRoot(path), err)
 	}
@@ -69,33 +82,33 @@ func readDocument(dec *json.Decoder, path string, depthLeft int) (*document, err
 			return nil, fmt.Errorf("%s: nested deeper than %d", orRoot(path), documentDepthMax)
 		}
 		if v == '[' {
-			return readList(dec, path, depthLeft-1)
+			return d.list(path, depthLeft-1)
 		}
-		return readObject(dec, path, depthLeft-1)
+		return d.object(path, depthLeft-1)
 	default:
 		return nil, fmt.Errorf("%s: null is no value here", orRoot(path))
 	}
 }
 
-func readList(dec *json.Decoder, path string, depthLeft int) (*document, error) {
+func (d *documentReader) list(path string, depthLeft int) (*document, error) {
 	doc := &document{kind: documentList}
-	for dec.More() {
-		item, err := readDocument(dec, fmt.Sprintf("%s[%d]", path, len(doc.list)), depthLeft)
+	for d.More() {
+		item, err := d.value(fmt.Sprintf("%s[%d]", path, len(doc.list)), depthLeft)
 		if err != nil {
 			return nil, err
 		}
 		doc.list = append(doc.list, item)
 	}
-	if _, err := dec.Token(); err != nil {
+	if _, err := d.Token(); err != nil {
 		return nil, fmt.Errorf("%s: not JSON: %w", orRoot(path), err)
 	}
 	return doc, nil
 }
 
-func readObject(dec *json.Decoder, path string, depthLeft int) (*document, error) {
+func (d *documentReader) object(path string, depthLeft int) (*document, error) {
 	doc := &document{kind: documentObject, members: map[string]*document{}}
-	for dec.More() {
-		token, err := dec.Token()
+	for d.More() {
+		token, err := d.Token()
 		if err != nil {
 			return nil, fmt.Errorf("%s: not JSON: %w", orRoot(path), err)
 		}
@@ -107,11 +120,11 @@ func readObject(dec *json.Decoder, path string, depthLeft int) (*document, error
 		if _, twice := doc.members[name]; twice {
 			return nil, fmt.Errorf("%s: field stands twice", at)
 		}
-		if doc.members[name], err = readDocument(dec, at, depthLeft); err != nil {
+		if doc.members[name], err = d.value(at, depthLeft); err != nil {
 			return nil, err
 		}
 	}
-	if _, err := dec.Token(); err != nil {
+	if _, err := d.Token(); err != nil {
 		return nil, fmt.Errorf("%s: not JSON: %w", orRoot(path), err)
 	}
 	return doc, nil

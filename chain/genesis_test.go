@@ -303,6 +303,7 @@ func TestParseGenesisShape(t *testing.T) {
 	f("another value", "genesis", []byte(`"genesis"`))
 	f("list", "genesis", []byte(`[]`))
 	f("deep", "nested deeper", []byte(strings.Repeat("[", 1_000)))
+	f("many values", "more than", []byte("["+strings.Repeat("0,", 5<<20)+"0]"))
 	f("template", "validators is empty", marshal(t, chain.DevnetGenesisTemplate()))
 	if _, err := chain.ParseGenesis(make([]byte, chain.MaxGenesisBytes+1)); !errors.Is(err, chain.ErrGenesisSize) {
 		t.Errorf("oversized file: %v, want ErrGenesisSize", err)
@@ -402,6 +403,16 @@ func TestLockMeta(t *testing.T) {
 	}
 	if _, ok, err := chain.ParseLock([]byte{0x81, 0x02}); ok || err != nil {
 		t.Errorf("metadata of another form: %v, %v", ok, err)
+	}
+}
+
+func BenchmarkParseGenesis(b *testing.B) {
+	text := marshal(b, testGenesis(b, 4))
+	b.SetBytes(int64(len(text)))
+	for b.Loop() {
+		if _, err := chain.ParseGenesis(text); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -128,7 +128,7 @@ func DefaultParams() Params {
 		CyclesCap:     20_000_000,
 		CellsTarget:   500_000,
 		CellsCap:      1_000_000,
-		MaxTxCycles:   10_000_000, // the target: the largest that every lane setting can hold
+		MaxTxCycles:   10_000_000, // one transaction may take the target of a whole block
 		MaxTxCells:    500_000,
 		MaxTxBytes:    128 << 10,
 		MaxBlockBytes: 4 << 20, // four times the cells cap: room for the fixed parts of bodies

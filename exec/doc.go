@@ -9,7 +9,7 @@
 //
 // # Phases
 //
-//  1. Transactions, lane by lane. Each is judged by [fees.Validate] and its
+//  1. Transactions, lane by lane. Each is judged by the rules of [fees.Validate] and its
 //     lane's budget, its highest cost is reserved, it runs, and what it did not
 //     pay is given back.
 //  2. Rewards: issuance to the validators by stake, tips to the proposer. They
