@@ -1,0 +1,124 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node"
+)
+
+// listenFlags say where a node listens. All is loopback unless told otherwise.
+type listenFlags struct {
+	RPCAddr    string `help:"Address of the HTTP API." default:"127.0.0.1:4000" placeholder:"HOST:PORT"`
+	P2PAddr    string `name:"p2p-addr" help:"UDP address for validators." default:"127.0.0.1:4001" placeholder:"HOST:PORT"`
+	RunnerAddr string `help:"UDP address for runners." default:"127.0.0.1:4002" placeholder:"HOST:PORT"`
+	AdminAddr  string `help:"Address of metrics and profiles." default:"127.0.0.1:4003" placeholder:"HOST:PORT"`
+	PortOffset int    `help:"Add this to every port, to run several nodes on one machine." default:"0"`
+	RPCRate    int    `name:"rpc-rate" help:"API requests per second and client address; 0 is unlimited." default:"100"`
+}
+
+func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
+	cfg := node.DefaultConfig()
+	cfg.DataDir, cfg.Devnet, cfg.Version = dataDir, devnet, node.Version
+	cfg.RPCAddr, cfg.P2PAddr, cfg.RunnerAddr, cfg.AdminAddr = f.RPCAddr, f.P2PAddr, f.RunnerAddr, f.AdminAddr
+	cfg.RPCPerSec = f.RPCRate
+	cfg, err := cfg.OffsetPorts(f.PortOffset)
+	if err != nil {
+		return cfg, err
+	}
+	return cfg, cfg.Check()
+}
+
+type devnetCommand struct {
+	Data      string        `help:"Data folder. Without it the chain is thrown away at the end." type:"path" placeholder:"DIR"`
+	Genesis   string        `help:"Genesis file to complete, such as profiles/genesis/unbounded.json." type:"existingfile" placeholder:"FILE"`
+	BlockTime time.Duration `help:"Time between blocks, such as 200ms. Default: what the genesis says (1s)."`
+	listenFlags
+}
+
+// Run starts a development chain and serves it until interrupted.
+func (c *devnetCommand) Run(ctx context.Context, log *slog.Logger) error {
+	dataDir := c.Data
+	if dataDir == "" {
+		temp, err := os.MkdirTemp("", "cowboy-devnet-")
+		if err != nil {
+			return fmt.Errorf("make a data folder: %w", err)
+		}
+		defer os.RemoveAll(temp)
+		dataDir = temp
+	}
+	genesis, err := node.PrepareDevnet(dataDir, node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime})
+	if err != nil {
+		return err
+	}
+	cfg, err := c.config(dataDir, true)
+	if err != nil {
+		return err
+	}
+	n, err := node.Open(cfg, genesis, log)
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	if err := n.Listen(); err != nil {
+		return err
+	}
+	welcome(os.Stdout, n, genesis, c.Data == "")
+	return n.Run(ctx)
+}
+
+// welcome tells a newcomer what runs and what to try.
+func welcome(w io.Writer, n *node.Node, g *chain.Genesis, throwAway bool) {
+	fmt.Fprintf(w, "Cowboy devnet\n  chain id   %d\n  genesis    %s\n  RPC        http://%s\n  metrics    http://%s/metrics\n",
+		g.ChainID, g.Hash(), n.RPCAddr(), n.AdminAddr())
+	if throwAway {
+		fmt.Fprintln(w, "  data       thrown away at the end (keep it with --data DIR)")
+	}
+	fmt.Fprintln(w, "\nFunded development accounts (their keys are public: never use them elsewhere)")
+	for _, a := range node.DevAccounts() {
+		secret := a.Key.Bytes()
+		fmt.Fprintf(w, "  %s  key 0x%s\n", a.Address, hex.EncodeToString(secret[:]))
+	}
+	secret := node.DevAccounts()[0].Key.Bytes()
+	fmt.Fprintf(w, `
+Try
+  export COWBOY_RPC_URL=http://%s COWBOY_PRIVATE_KEY=0x%s
+  bin/cowboy transfer --to %s --amount 1.5 --wait
+  bin/cowboy account info %s
+  curl -s http://%s/block/latest
+Stop with Ctrl-C.
+
+`, n.RPCAddr(), hex.EncodeToString(secret[:]), node.DevAccounts()[1].Address, node.DevAccounts()[1].Address, n.RPCAddr())
+}
+
+type runCommand struct {
+	Data string `help:"Data folder with genesis.json and keys.json." required:"" type:"existingdir" placeholder:"DIR"`
+	listenFlags
+}
+
+// Run serves the validator of a data folder until interrupted.
+func (c *runCommand) Run(ctx context.Context, log *slog.Logger) error {
+	genesis, err := node.LoadGenesis(c.Data)
+	if err != nil {
+		return err
+	}
+	cfg, err := c.config(c.Data, genesis.Devnet)
+	if err != nil {
+		return err
+	}
+	n, err := node.Open(cfg, genesis, log)
+	if err != nil {
+		return err
+	}
+	defer n.Close()
+	if err := n.Listen(); err != nil {
+		return err
+	}
+	return n.Run(ctx)
+}

@@ -1,0 +1,71 @@
+// Command cowboyd runs a Cowboy validator.
+//
+// It parses flags and calls package node; everything it decides is how to say
+// what happened to the person at the terminal.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/cowboy-foundation/cowboy/node"
+)
+
+// commands is the grammar of the command line.
+type commands struct {
+	Devnet  devnetCommand  `cmd:"" help:"Run a one-validator development chain on this machine."`
+	Run     runCommand     `cmd:"" help:"Run the validator of a data folder."`
+	Verify  verifyCommand  `cmd:"" help:"Re-execute every block of a stopped node from genesis and compare roots."`
+	Genesis genesisCommand `cmd:"" help:"Check a genesis file and print the chain's identity."`
+	Version versionCommand `cmd:"" help:"Print the version."`
+
+	LogFormat string `help:"Log format." enum:"text,json" default:"text"`
+	LogLevel  string `help:"Least level that is logged." enum:"debug,info,warn,error" default:"info"`
+}
+
+const description = `A validator for the Cowboy chain.
+
+  cowboyd devnet                     a throw-away chain on 127.0.0.1:4000
+  cowboyd devnet --data ./chain      one that goes on where it stopped
+  cowboyd verify --data ./chain      re-execute it from genesis and compare`
+
+func main() {
+	var c commands
+	parsed := kong.Parse(&c, kong.Name("cowboyd"), kong.Description(description), kong.UsageOnError(),
+		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	parsed.BindTo(ctx, (*context.Context)(nil))
+	err := parsed.Run(c.logger())
+	if err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(os.Stderr, "cowboyd:", err)
+		os.Exit(1)
+	}
+}
+
+func (c *commands) logger() *slog.Logger {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(c.LogLevel)); err != nil {
+		level = slog.LevelInfo
+	}
+	opts := &slog.HandlerOptions{Level: level}
+	if c.LogFormat == "json" {
+		return slog.New(slog.NewJSONHandler(os.Stderr, opts))
+	}
+	return slog.New(slog.NewTextHandler(os.Stderr, opts))
+}
+
+type versionCommand struct{}
+
+// Run prints name and version on one line.
+func (versionCommand) Run() error {
+	fmt.Println("cowboyd", node.Version)
+	return nil
+}

@@ -1,0 +1,116 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+)
+
+// Account implements rpc.Source.
+func (s *source) Account(ctx context.Context, addr chain.Address) (*rpc.Account, bool, error) {
+	head := s.node.ledger.Head()
+	account, ok, err := head.State.Account(addr)
+	if err != nil {
+		return nil, false, err
+	}
+	next, err := s.node.lanes.PendingNonce(ctx, addr)
+	if err != nil {
+		return nil, false, err
+	}
+	if !ok {
+		return nil, false, nil
+	}
+	spendable, err := fees.Spendable(account.Balance, account.Meta, head.Height()+1)
+	if err != nil {
+		return nil, false, fmt.Errorf("account %s: %w", addr, err)
+	}
+	return &rpc.Account{
+		Nonce: account.Nonce, Balance: account.Balance, Spendable: spendable,
+		StorageRoot: account.StorageRoot, CodeHash: account.CodeHash,
+		Height: head.Height(), PendingNext: next,
+	}, true, nil
+}
+
+// ProveAccount implements rpc.Source.
+func (s *source) ProveAccount(_ context.Context, addr chain.Address) (*rpc.AccountProof, error) {
+	head := s.node.ledger.Head()
+	proof, err := head.State.ProveAccount(addr)
+	if err != nil {
+		return nil, err
+	}
+	return &rpc.AccountProof{
+		Height: head.Height(), BlockHash: head.Digest, StateRoot: head.State.Root(),
+		Value: proof.Value, Nodes: proof.Nodes,
+	}, nil
+}
+
+// Faucet implements rpc.Source.
+func (s *source) Faucet(ctx context.Context, addr chain.Address) (*rpc.Grant, error) {
+	submit := func(ctx context.Context, body []byte) error {
+		verdicts, err := s.Submit(ctx, [][]byte{body})
+		if err != nil {
+			return err
+		}
+		if v := verdicts[0]; v.Code != rpc.CodeOK {
+			return &rpc.Refusal{Status: http.StatusBadRequest, Code: v.Code, Message: "the faucet cannot pay this address: " + v.Message}
+		}
+		return nil
+	}
+	base := s.BaseFees().Fees[chain.LaneUser]
+	hash, err := s.faucet.give(ctx, addr, base, s.node.lanes.PendingNonce, submit)
+	if errors.Is(err, errFaucetLimit) {
+		return nil, &rpc.Refusal{Status: http.StatusTooManyRequests, Code: rpc.CodeFaucetLimit, Message: err.Error()}
+	}
+	if err != nil {
+		return nil, err
+	}
+	err = s.Wait(ctx, []chain.Hash{hash})
+	if err != nil && ctx.Err() == nil {
+		return nil, err
+	}
+	return &rpc.Grant{TxHash: hash, Amount: faucetAmount, Final: err == nil}, nil
+}
+
+// Advance implements rpc.Source.
+func (s *source) Advance(ctx context.Context, blocks uint64) (*rpc.Advanced, error) {
+	target := s.Height() + chain.Height(blocks)
+	s.node.ledger.Advance(blocks)
+	for {
+		next := s.hub.changed()
+		if head := s.node.ledger.Head(); head.Height() >= target {
+			return advancedTo(head), nil
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-next:
+		}
+	}
+}
+
+func advancedTo(head *ledger.Executed) *rpc.Advanced {
+	return &rpc.Advanced{Height: head.Height(), TimestampMillis: head.Block.Header.TimestampMillis}
+}
+
+// Health implements rpc.Source.
+func (s *source) Health() rpc.Health {
+	n := s.node
+	h := rpc.Health{
+		Status: "ok", Ready: true,
+		Height: s.Height(), View: chain.View(n.engine.Stats.View.Load()),
+		ChainID: n.genesis.ChainID, Genesis: n.genesis.Hash(), Version: n.cfg.Version, Devnet: n.cfg.Devnet,
+	}
+	switch {
+	case n.stopping.Load():
+		h.Status, h.Ready, h.Reasons = "stopping", false, []string{"the node is shutting down"}
+	case !n.voting.Load():
+		h.Status, h.Ready, h.Reasons = "starting", false, []string{"consensus has not started"}
+	}
+	return h
+}

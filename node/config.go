@@ -1,0 +1,98 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// Config is what an operator sets. The zero value is invalid; start from
+// DefaultConfig.
+type Config struct {
+	DataDir     string
+	RPCAddr     string // HTTP API
+	P2PAddr     string // UDP, validators
+	RunnerAddr  string // UDP, runners
+	AdminAddr   string // metrics and pprof
+	Devnet      bool   // serve the faucet and /dev/advance
+	Version     string
+	RPCPerSec   int           // requests per second and client address; 0 is unlimited
+	StopTimeout time.Duration // longest orderly stop
+}
+
+// DefaultConfig listens on loopback only: nothing is reachable from outside
+// unless an operator says so.
+func DefaultConfig() Config {
+	return Config{
+		RPCAddr:     "127.0.0.1:4000",
+		P2PAddr:     "127.0.0.1:4001",
+		RunnerAddr:  "127.0.0.1:4002",
+		AdminAddr:   "127.0.0.1:4003",
+		RPCPerSec:   100,
+		StopTimeout: 10 * time.Second,
+	}
+}
+
+// Check reports the first setting that cannot work.
+func (c Config) Check() error {
+	if c.DataDir == "" {
+		return errors.New("data folder is not set")
+	}
+	for _, a := range []struct{ name, addr string }{
+		{"RPC", c.RPCAddr}, {"p2p", c.P2PAddr}, {"runner", c.RunnerAddr}, {"admin", c.AdminAddr},
+	} {
+		if _, _, err := net.SplitHostPort(a.addr); err != nil {
+			return fmt.Errorf("%s address %q: want HOST:PORT", a.name, a.addr)
+		}
+	}
+	if c.StopTimeout <= 0 {
+		return errors.New("stop timeout must be positive")
+	}
+	return nil
+}
+
+// OffsetPorts adds n to every port that is not 0, so that several nodes fit on
+// one machine.
+func (c Config) OffsetPorts(n int) (Config, error) {
+	for _, addr := range []*string{&c.RPCAddr, &c.P2PAddr, &c.RunnerAddr, &c.AdminAddr} {
+		host, port, err := net.SplitHostPort(*addr)
+		if err != nil {
+			return c, fmt.Errorf("address %q: want HOST:PORT", *addr)
+		}
+		p, err := strconv.Atoi(port)
+		if err != nil || p < 0 || p+n > 65535 || p+n < 0 {
+			return c, fmt.Errorf("address %q with port offset %d: port out of range", *addr, n)
+		}
+		if p != 0 {
+			*addr = net.JoinHostPort(host, strconv.Itoa(p+n))
+		}
+	}
+	return c, nil
+}
+
+// Names of the files in a data folder.
+const (
+	genesisFile = "genesis.json"
+	keysFile    = "keys.json"
+	storeFolder = "store"
+	journalFile = "votes.journal"
+)
+
+// LoadGenesis reads the genesis of a data folder.
+func LoadGenesis(dataDir string) (*chain.Genesis, error) {
+	raw, err := os.ReadFile(filepath.Join(dataDir, genesisFile))
+	if err != nil {
+		return nil, fmt.Errorf("read genesis: %w", err)
+	}
+	g, err := chain.ParseGenesis(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", filepath.Join(dataDir, genesisFile), err)
+	}
+	return g, nil
+}

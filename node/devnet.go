@@ -1,0 +1,193 @@
+package node
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+)
+
+// DevAccount is a funded account of a development chain. Its key is public
+// knowledge: never send anything of worth to it.
+type DevAccount struct {
+	Address chain.Address
+	Key     *secp256k1.PrivateKey
+}
+
+const (
+	devAccountCount              = 10
+	devAccountBalance  chain.Wei = 1_000_000 * chain.WeiPerCBY
+	devFaucetBalance   chain.Wei = 100_000_000 * chain.WeiPerCBY
+	devValidatorStake  chain.Wei = 50_000 * chain.WeiPerCBY
+	devAccountDomain             = "cowboy development account"
+	devFaucetDomain              = "cowboy development faucet"
+	devValidatorDomain           = "cowboy development validator"
+	blsSeedBytes                 = 32
+)
+
+// DevAccounts returns the funded accounts of every development chain; they are
+// the same on each, so that scripts can rely on them.
+func DevAccounts() []DevAccount {
+	accounts := make([]DevAccount, devAccountCount)
+	for i := range accounts {
+		accounts[i] = devAccount(devAccountDomain, byte(i))
+	}
+	return accounts
+}
+
+func devFaucet() DevAccount { return devAccount(devFaucetDomain, 0) }
+
+func devAccount(domain string, index byte) DevAccount {
+	secret := keccak.Sum256([]byte(domain), []byte{index})
+	key, err := secp256k1.ParsePrivateKey(secret[:])
+	if err != nil {
+		panic("development key out of range: " + err.Error()) // fixed inputs, proven by a test
+	}
+	return DevAccount{Address: key.PublicKey().Address(), Key: key}
+}
+
+// DevnetOptions say which development chain to make.
+type DevnetOptions struct {
+	GenesisFile string        // template to complete; empty for the built-in one
+	BlockTime   time.Duration // zero keeps the template's
+}
+
+// ErrDevnetExists means that options which are fixed at genesis were given for
+// a folder that already holds a chain.
+var ErrDevnetExists = errors.New("the data folder already holds a chain, whose genesis and block time are fixed: choose another --data, or leave --genesis and --block-time out")
+
+// PrepareDevnet makes a one-validator development chain in dataDir, or returns
+// the one that is there.
+func PrepareDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
+	if err := os.MkdirAll(dataDir, 0o700); err != nil {
+		return nil, fmt.Errorf("create data folder: %w", err)
+	}
+	_, err := os.Stat(filepath.Join(dataDir, genesisFile))
+	if err == nil {
+		if opts != (DevnetOptions{}) {
+			return nil, ErrDevnetExists
+		}
+		return LoadGenesis(dataDir)
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("look for a genesis: %w", err)
+	}
+	g, err := devnetTemplate(opts)
+	if err != nil {
+		return nil, err
+	}
+	keys, err := newDevnetKeys()
+	if err != nil {
+		return nil, err
+	}
+	if err := completeDevnet(g, keys); err != nil {
+		return nil, err
+	}
+	raw, err := g.MarshalJSON()
+	if err != nil {
+		return nil, fmt.Errorf("encode genesis: %w", err)
+	}
+	// The genesis is written last: a folder with one is whole.
+	if err := errors.Join(removeStale(dataDir), keys.keys.save(dataDir)); err != nil {
+		return nil, err
+	}
+	if err := writeNew(filepath.Join(dataDir, genesisFile), raw, 0o644); err != nil {
+		return nil, err
+	}
+	return LoadGenesis(dataDir)
+}
+
+// removeStale removes the keys of a devnet whose making was cut short: without
+// a genesis nothing can have been signed with them.
+func removeStale(dataDir string) error {
+	err := os.Remove(filepath.Join(dataDir, keysFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
+
+func devnetTemplate(opts DevnetOptions) (*chain.Genesis, error) {
+	g := chain.DevnetGenesisTemplate()
+	if opts.GenesisFile != "" {
+		raw, err := os.ReadFile(opts.GenesisFile)
+		if err != nil {
+			return nil, fmt.Errorf("read genesis: %w", err)
+		}
+		if g, err = chain.ParseGenesisTemplate(raw); err != nil {
+			return nil, fmt.Errorf("%s: %w", opts.GenesisFile, err)
+		}
+		if len(g.Validators) > 0 {
+			return nil, fmt.Errorf("%s names validators already: a devnet makes its own", opts.GenesisFile)
+		}
+	}
+	if opts.BlockTime != 0 {
+		if opts.BlockTime < time.Millisecond || opts.BlockTime > time.Minute {
+			return nil, fmt.Errorf("block time %v: want 1ms to 1m", opts.BlockTime)
+		}
+		scaleTimeouts(&g.Params, uint64(opts.BlockTime.Milliseconds()))
+	}
+	return g, nil
+}
+
+// scaleTimeouts sets the block time and raises the view timeouts so that a
+// leader who waits for it is not given up.
+func scaleTimeouts(p *chain.Params, blockMillis uint64) {
+	p.BlockTimeMillis = blockMillis
+	p.LeaderTimeoutMillis = max(p.LeaderTimeoutMillis, 2*blockMillis)
+	p.CertificationTimeoutMillis = max(p.CertificationTimeoutMillis, 3*blockMillis)
+	p.NullifyRetryMillis = max(p.NullifyRetryMillis, 2*blockMillis)
+}
+
+// devnetKeys are fresh keys of a threshold scheme with one member.
+type devnetKeys struct {
+	keys       *Keys
+	polynomial *bls.Polynomial
+}
+
+func newDevnetKeys() (*devnetKeys, error) {
+	peer, err := ed25519.GenerateKey(rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("make identity key: %w", err)
+	}
+	var seed [2 * blsSeedBytes]byte
+	if _, err := rand.Read(seed[:]); err != nil {
+		return nil, fmt.Errorf("make seed: %w", err)
+	}
+	own, err := bls.NewSecretKey(seed[:blsSeedBytes])
+	if err != nil {
+		return nil, fmt.Errorf("make BLS key: %w", err)
+	}
+	polynomial, shares, err := bls.DealTrusted(seed[blsSeedBytes:], 1, 1)
+	if err != nil {
+		return nil, fmt.Errorf("deal threshold key: %w", err)
+	}
+	return &devnetKeys{&Keys{Peer: peer, Own: own, Share: shares[0]}, polynomial}, nil
+}
+
+// completeDevnet adds the validator and the development accounts.
+func completeDevnet(g *chain.Genesis, k *devnetKeys) error {
+	reward := devAccount(devValidatorDomain, 0).Address
+	var allocations []chain.Allocation
+	for i, a := range DevAccounts() {
+		allocations = append(allocations, chain.Allocation{Name: fmt.Sprintf("development-%d", i), Address: a.Address, Amount: devAccountBalance})
+	}
+	allocations = append(allocations, chain.Allocation{Name: "faucet", Address: devFaucet().Address, Amount: devFaucetBalance})
+	g.Devnet = true
+	var polynomial [][96]byte
+	for point := range slices.Chunk(k.polynomial.Bytes(), bls.PublicKeySize) {
+		polynomial = append(polynomial, [bls.PublicKeySize]byte(point))
+	}
+	return g.Complete([]chain.Validator{k.keys.validator(devValidatorStake, reward)},
+		k.polynomial.Group().Bytes(), polynomial, allocations, uint64(time.Now().UnixMilli()))
+}

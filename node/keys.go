@@ -1,0 +1,156 @@
+package node
+
+import (
+	"bytes"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
+)
+
+// Keys are a validator's secrets: its identity, its own BLS key for the order
+// proof, and its share of the threshold key (resolutions 1.6, 11.15).
+type Keys struct {
+	Peer  *ed25519.PrivateKey
+	Own   *bls.SecretKey
+	Share bls.Share
+}
+
+// keysJSON is the file form. The file is readable by its owner only.
+type keysJSON struct {
+	Warning    string `json:"warning"`
+	Peer       string `json:"peer_key"`
+	Own        string `json:"bls_key"`
+	ShareIndex uint32 `json:"share_index"`
+	Share      string `json:"share"`
+}
+
+const keysWarning = "secret keys of a validator: whoever has them can sign for it; never run two nodes with the same file"
+
+// errKeysExposed means that others can read the key file.
+var errKeysExposed = errors.New("key file is readable by others: chmod 600 it")
+
+// LoadKeys reads the key file of a data folder and refuses one that others can
+// read.
+func LoadKeys(dataDir string) (*Keys, error) {
+	name := filepath.Join(dataDir, keysFile)
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("%s: %w", name, errKeysExposed)
+	}
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		return nil, fmt.Errorf("read keys: %w", err)
+	}
+	k, err := parseKeys(raw)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return k, nil
+}
+
+func parseKeys(raw []byte) (*Keys, error) {
+	var file keysJSON
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.DisallowUnknownFields()
+	if err := dec.Decode(&file); err != nil {
+		return nil, fmt.Errorf("parse keys: %w", err)
+	}
+	peer, err := hex.DecodeString(file.Peer)
+	if err != nil {
+		return nil, errors.New("peer_key is not hex")
+	}
+	own, err := hex.DecodeString(file.Own)
+	if err != nil {
+		return nil, errors.New("bls_key is not hex")
+	}
+	share, err := hex.DecodeString(file.Share)
+	if err != nil {
+		return nil, errors.New("share is not hex")
+	}
+	k := &Keys{}
+	if k.Peer, err = ed25519.NewPrivateKey(peer); err != nil {
+		return nil, fmt.Errorf("peer_key: %w", err)
+	}
+	if k.Own, err = bls.ParseSecretKey(own); err != nil {
+		return nil, fmt.Errorf("bls_key: %w", err)
+	}
+	secret, err := bls.ParseSecretKey(share)
+	if err != nil {
+		return nil, fmt.Errorf("share: %w", err)
+	}
+	k.Share = bls.Share{Index: file.ShareIndex, Key: secret}
+	return k, nil
+}
+
+// save writes the key file, which must not exist yet.
+func (k *Keys) save(dataDir string) error {
+	peer, own, share := k.Peer.Seed(), k.Own.Bytes(), k.Share.Key.Bytes()
+	raw, err := json.MarshalIndent(keysJSON{
+		Warning: keysWarning,
+		Peer:    hex.EncodeToString(peer[:]), Own: hex.EncodeToString(own[:]),
+		ShareIndex: k.Share.Index, Share: hex.EncodeToString(share[:]),
+	}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode keys: %w", err)
+	}
+	return writeNew(filepath.Join(dataDir, keysFile), append(raw, '\n'), 0o600)
+}
+
+// writeNew writes a file that must not exist and syncs it and its folder.
+func writeNew(name string, content []byte, mode fs.FileMode) error {
+	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, mode)
+	if err != nil {
+		return fmt.Errorf("create file: %w", err)
+	}
+	_, err = f.Write(content)
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err != nil {
+		return fmt.Errorf("write %s: %w", name, err)
+	}
+	dir, err := os.Open(filepath.Dir(name))
+	if err != nil {
+		return fmt.Errorf("open folder: %w", err)
+	}
+	return errors.Join(dir.Sync(), dir.Close())
+}
+
+// validator returns the public record of the keys (resolution 11.42).
+func (k *Keys) validator(stake chain.Wei, reward chain.Address) chain.Validator {
+	return chain.Validator{
+		PeerKey:       chain.PeerKey(k.Peer.PublicKey()),
+		BLSKey:        k.Own.PublicKey().Bytes(),
+		BLSPossession: k.Own.ProvePossession(),
+		ShareIndex:    k.Share.Index,
+		PublicShare:   k.Share.Key.PublicKey().Bytes(),
+		Stake:         stake,
+		RewardAddress: reward,
+	}
+}
+
+// checkAgainst reports whether the keys belong to a validator of the genesis.
+func (k *Keys) checkAgainst(g *chain.Genesis) error {
+	for _, v := range g.Validators {
+		if v.PeerKey != chain.PeerKey(k.Peer.PublicKey()) {
+			continue
+		}
+		switch {
+		case v.BLSKey != k.Own.PublicKey().Bytes():
+			return errors.New("bls_key is not the one the genesis names for this validator")
+		case v.ShareIndex != k.Share.Index || v.PublicShare != k.Share.Key.PublicKey().Bytes():
+			return errors.New("share is not the one the genesis names for this validator")
+		}
+		return nil
+	}
+	return errors.New("peer_key is not among the genesis validators")
+}

@@ -1,0 +1,156 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// inputs is everything besides state and transactions that execution reads.
+func (l *Ledger) inputs(h *chain.Header) exec.Inputs {
+	return inputsOf(l.cfg.Genesis, h, l.parentBeacon(h))
+}
+
+// inputsOf builds the execution inputs of a block from chain data alone, so
+// that a replay without consensus gives the same result.
+func inputsOf(g *chain.Genesis, h *chain.Header, parentBeacon chain.Hash) exec.Inputs {
+	in := exec.Inputs{
+		Params:          &g.Params,
+		ChainID:         g.ChainID,
+		Height:          h.Height,
+		TimestampMillis: h.TimestampMillis,
+		BaseFees:        h.BaseFees,
+		Validators:      g.Validators,
+		ParentBeacon:    parentBeacon,
+		PresenceInput:   h.PresenceInput,
+		ConsumedSeeds:   h.ConsumedSeeds,
+	}
+	for _, v := range g.Validators {
+		if v.PeerKey == h.Proposer {
+			in.Proposer = v.RewardAddress
+		}
+	}
+	return in
+}
+
+// Finalized commits the block with the digest, which must be a child of the
+// head, in one synced batch, and announces it. It implements
+// engine.Application. A block that is already final is done.
+func (l *Ledger) Finalized(ctx context.Context, f engine.Finalization) error {
+	_, err := call(ctx, l, func(ctx context.Context) (struct{}, error) { return struct{}{}, l.finalize(ctx, f) })
+	return err
+}
+
+func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
+	head := l.head.Load()
+	if f.Digest == head.Digest {
+		return nil
+	}
+	e, ok := l.tree[f.Digest]
+	if !ok {
+		return &fault{fmt.Errorf("finalized block %s was never executed here", f.Digest)}
+	}
+	if e.Height() <= head.Height() {
+		return nil
+	}
+	if e.Block.Header.Parent != head.Digest {
+		return &fault{fmt.Errorf("finalized block %d does not extend the head %d", e.Height(), head.Height())}
+	}
+	began := time.Now()
+	if err := l.cfg.Store.Commit(e.State, recordOf(e, f.Certificate)); err != nil {
+		return &fault{fmt.Errorf("commit block %d: %w", e.Height(), err)}
+	}
+	l.Stats.CommitNanos.Add(uint64(time.Since(began)))
+	l.Stats.Finalized.Add(1)
+	l.Stats.TxsFinalized.Add(uint64(len(e.Txs)))
+	l.prune(e)
+	l.head.Store(e)
+	select {
+	case l.events <- Event{Block: e.Block, Encoded: e.Encoded, Digest: e.Digest, Txs: e.Txs, Receipts: e.Receipts, State: e.State}:
+	case <-ctx.Done():
+	}
+	return nil
+}
+
+// prune forgets every executed block that does not extend the new head.
+func (l *Ledger) prune(head *Executed) {
+	keep := map[chain.Hash]*Executed{head.Digest: head}
+	for again := true; again; {
+		again = false
+		for digest, e := range l.tree {
+			if keep[digest] == nil && keep[e.Block.Header.Parent] != nil && e.Height() > head.Height() {
+				keep[digest], again = e, true
+			}
+		}
+	}
+	l.tree = keep
+}
+
+func recordOf(e *Executed, certificate []byte) store.BlockRecord {
+	rec := store.BlockRecord{
+		Height: e.Height(), Digest: e.Digest, Block: e.Encoded, Certificate: certificate,
+		Receipts: make([][]byte, len(e.Receipts)),
+		TxHashes: make([]chain.Hash, len(e.Txs)),
+	}
+	for i := range e.Receipts {
+		rec.Receipts[i] = e.Receipts[i].Encode()
+	}
+	for i, tx := range e.Txs {
+		rec.TxHashes[i] = tx.Hash
+	}
+	return rec
+}
+
+// loadHead reads the last committed block, or frames the genesis.
+func loadHead(s *store.Store, g *chain.Genesis) (*Executed, error) {
+	version := s.Head()
+	height, digest := s.HeadInfo()
+	if height == 0 {
+		block := &chain.Block{Header: genesisHeader(g, version.Root())}
+		return &Executed{Block: block, Digest: g.Hash(), State: version}, nil
+	}
+	rec, ok, err := s.BlockByHeight(height)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, fmt.Errorf("block %d is the head but is not stored", height)
+	}
+	block, err := chain.DecodeBlock(rec.Block, len(rec.Block))
+	if err != nil {
+		return nil, fmt.Errorf("decode block %d: %w", height, err)
+	}
+	if block.Header.StateRoot != version.Root() {
+		return nil, errors.New("state root of the head differs from its header: run cowboyd verify")
+	}
+	return &Executed{
+		Block: block, Encoded: rec.Block, Digest: digest, Round: roundOf(&block.Header),
+		State: version, Certificate: rec.Certificate,
+	}, nil
+}
+
+// HeadHeader returns the header of the last committed block, or the one that
+// stands for genesis.
+func HeadHeader(s *store.Store, g *chain.Genesis) (chain.Header, error) {
+	head, err := loadHead(s, g)
+	if err != nil {
+		return chain.Header{}, fmt.Errorf("load head: %w", err)
+	}
+	return head.Block.Header, nil
+}
+
+// genesisHeader stands for block 0, which has no proposer and no votes. Its
+// base fees are those of block 1.
+func genesisHeader(g *chain.Genesis, root chain.Hash) chain.Header {
+	h := chain.Header{Version: chain.HeaderVersion, TimestampMillis: g.TimestampMillis, StateRoot: root}
+	for lane := range h.BaseFees {
+		h.BaseFees[lane] = g.Params.InitialBaseFee
+	}
+	return h
+}

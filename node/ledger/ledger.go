@@ -1,0 +1,203 @@
+// Package ledger owns the chain's head and the tree of executed blocks above
+// it. It answers the consensus engine: build a block, check a block, make a
+// block final.
+//
+// # Flow
+//
+// Requests come from consensus/engine through [Ledger.Propose], [Ledger.Verify]
+// and [Ledger.Finalized]; the ledger asks lanes for transactions and
+// lanes/sigverify for senders, runs exec.Apply, derives the state root, and on
+// finality commits block, receipts and state in one synced batch. What became
+// final leaves as one [Event] that the node fans out.
+//
+// # Invariants
+//
+// One goroutine, [Ledger.Run], owns the tree; the exported methods only send
+// to it and wait. Execution is the same function for the proposer and the
+// verifier, so a block that we built verifies elsewhere. Nothing unfinalized
+// touches the disk. A fault of this node (disk, corruption) ends Run and with
+// it the voting; a verdict on a block is an answer.
+//
+// Sections: whitepaper §6.5, resolutions 1.4, 1.12, 7.5, 11.8, 11.41.
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/lanes"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// Pool is where proposals come from: lanes in production, a slice in tests.
+type Pool interface {
+	// Pack returns transactions in block order that fit the request.
+	Pack(ctx context.Context, req lanes.PackRequest) ([]*chain.VerifiedTx, error)
+}
+
+// Signatures recovers the senders of a received block's transactions.
+type Signatures interface {
+	// VerifyBlock returns one verified transaction for each body, or an error
+	// that names the first bad one.
+	VerifyBlock(ctx context.Context, bodies [][]byte) ([]*chain.VerifiedTx, error)
+}
+
+// Config is what a ledger is made of.
+type Config struct {
+	Genesis    *chain.Genesis
+	Store      *store.Store
+	Pool       Pool
+	Signatures Signatures
+	Proposers  *Proposers
+	PeerKey    chain.PeerKey  // this validator
+	OrderKey   *bls.SecretKey // this validator's own BLS key: signs the order (resolution 11.15)
+	Now        func() time.Time
+	Log        *slog.Logger
+}
+
+// Event announces one finalized block.
+type Event struct {
+	Block    *chain.Block
+	Encoded  []byte
+	Digest   chain.Hash
+	Txs      []*chain.VerifiedTx
+	Receipts []chain.Receipt
+	State    *store.Version // state after the block
+}
+
+// Stats counts the ledger's work and the time it took.
+type Stats struct {
+	Proposed, Verified, Refused, Finalized atomic.Uint64
+	TxsFinalized                           atomic.Uint64
+	PackNanos, ExecNanos, RootNanos        atomic.Uint64
+	CommitNanos                            atomic.Uint64
+}
+
+// Ledger is the owner of head and tree.
+type Ledger struct {
+	cfg      Config
+	requests chan request
+	events   chan Event
+	head     atomic.Pointer[Executed]
+	pace     pace
+	Stats    Stats
+
+	// Owned by Run.
+	tree map[chain.Hash]*Executed // head and every executed block above it
+}
+
+// Executed is a block with the state and receipts that its execution gave.
+// Nothing in it changes.
+type Executed struct {
+	Block    *chain.Block
+	Encoded  []byte
+	Digest   chain.Hash
+	Round    beacon.Round
+	Txs      []*chain.VerifiedTx
+	Receipts []chain.Receipt
+	State    *store.Version
+	// Certificate finalizes the block or a descendant; only the head that the
+	// ledger opened with has one.
+	Certificate []byte
+}
+
+// Height is the block's height.
+func (e *Executed) Height() chain.Height { return e.Block.Header.Height }
+
+type request func(ctx context.Context) error
+
+// requestsQueued bounds the inbox: the engine has at most a proposal, a
+// verification and a finalization under way.
+const requestsQueued = 8
+
+// eventsQueued bounds what the fan-out may lag behind; past it finalization
+// waits, because no finalized block may be skipped.
+const eventsQueued = 256
+
+// New returns a ledger on the store's head, which must belong to the genesis.
+func New(cfg Config) (*Ledger, error) {
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	head, err := loadHead(cfg.Store, cfg.Genesis)
+	if err != nil {
+		return nil, fmt.Errorf("load head: %w", err)
+	}
+	l := &Ledger{
+		cfg:      cfg,
+		requests: make(chan request, requestsQueued),
+		events:   make(chan Event, eventsQueued),
+		tree:     map[chain.Hash]*Executed{head.Digest: head},
+	}
+	l.head.Store(head)
+	l.pace.start(cfg.Now(), head.Block.Header.TimestampMillis)
+	return l, nil
+}
+
+// Events delivers every finalized block once, in order of height.
+func (l *Ledger) Events() <-chan Event { return l.events }
+
+// Head returns the last finalized block. Safe for any goroutine.
+func (l *Ledger) Head() *Executed { return l.head.Load() }
+
+// Advance asks for n empty blocks without waiting for their time. Only a
+// development chain may do so.
+func (l *Ledger) Advance(n uint64) { l.pace.request(n) }
+
+// Run serves requests until ctx ends or this node has a fault.
+func (l *Ledger) Run(ctx context.Context) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case do := <-l.requests:
+			if err := do(ctx); err != nil {
+				return fmt.Errorf("ledger: %w", err)
+			}
+		}
+	}
+}
+
+// ErrStopped means that the ledger no longer serves.
+var ErrStopped = errors.New("ledger stopped")
+
+// call runs f on the owner's goroutine and waits for its answer. An error of f
+// that is a fault ends Run as well.
+func call[T any](ctx context.Context, l *Ledger, f func(ctx context.Context) (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	reply := make(chan answer, 1)
+	do := func(runCtx context.Context) error {
+		if ctx.Err() != nil {
+			reply <- answer{err: ctx.Err()}
+			return nil
+		}
+		value, err := f(runCtx)
+		reply <- answer{value, err}
+		if isFault(err) && runCtx.Err() == nil {
+			return err
+		}
+		return nil
+	}
+	var none T
+	select {
+	case l.requests <- do:
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+	select {
+	case a := <-reply:
+		return a.value, a.err
+	case <-ctx.Done():
+		return none, ctx.Err()
+	}
+}

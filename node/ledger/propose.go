@@ -1,0 +1,195 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/crypto/vrf"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/lanes"
+	"github.com/cowboy-foundation/cowboy/state/tree"
+)
+
+// ErrUnknownParent means that the parent of a proposal is neither the head nor
+// an executed block above it.
+var ErrUnknownParent = errors.New("parent is not executed here")
+
+// Propose builds a block for the round on the parent once the block time has
+// passed, executes it and remembers it. It implements engine.Application.
+func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine.Proposed, error) {
+	parent, err := call(ctx, l, func(context.Context) (*Executed, error) { return l.executed(req.Parent.Digest) })
+	if err != nil {
+		return engine.Proposed{}, err
+	}
+	advancing, err := l.pace.wait(ctx, l.cfg.Now, parent.Block.Header.TimestampMillis, l.cfg.Genesis.Params.BlockTimeMillis)
+	if err != nil {
+		return engine.Proposed{}, err
+	}
+	return call(ctx, l, func(ctx context.Context) (engine.Proposed, error) {
+		e, err := l.build(ctx, req, parent, advancing)
+		if err != nil {
+			return engine.Proposed{}, err
+		}
+		l.tree[e.Digest] = e
+		l.Stats.Proposed.Add(1)
+		return engine.Proposed{Digest: e.Digest, Block: e.Encoded}, nil
+	})
+}
+
+func (l *Ledger) executed(digest chain.Hash) (*Executed, error) {
+	e, ok := l.tree[digest]
+	if !ok {
+		return nil, fmt.Errorf("%s: %w", digest, ErrUnknownParent)
+	}
+	return e, nil
+}
+
+// build packs, orders and executes one block.
+func (l *Ledger) build(ctx context.Context, req engine.ProposeRequest, parent *Executed, advancing bool) (*Executed, error) {
+	header := l.frame(req, parent)
+	if advancing {
+		header.TimestampMillis = parent.Block.Header.TimestampMillis + l.cfg.Genesis.Params.BlockTimeMillis
+		l.pace.built(l.cfg.Now(), header.TimestampMillis)
+	}
+	parentBeacon := l.parentBeacon(&header)
+	proof, vrfOut := vrf.Prove(l.cfg.OrderKey, l.cfg.Proposers.namespace, order.Message(header.Height, parentBeacon))
+	header.OrderProof = proof
+
+	var txs []*chain.VerifiedTx
+	if !advancing {
+		began := time.Now()
+		var err error
+		if txs, err = l.pack(ctx, &header, parent, vrfOut); err != nil {
+			return nil, err
+		}
+		l.Stats.PackNanos.Add(uint64(time.Since(began)))
+	}
+	return l.complete(header, parent, vrfOut, txs)
+}
+
+// frame fills the header fields that are known before packing.
+func (l *Ledger) frame(req engine.ProposeRequest, parent *Executed) chain.Header {
+	h := chain.Header{
+		Version: chain.HeaderVersion,
+		Parent:  parent.Digest,
+		Height:  parent.Height() + 1,
+		Epoch:   req.Round.Epoch, View: req.Round.View,
+		ParentEpoch: req.Parent.Round.Epoch, ParentView: req.Parent.Round.View,
+		ParentSeed:      req.Parent.Seed,
+		TimestampMillis: max(l.pace.nowMillis(l.cfg.Now()), parent.Block.Header.TimestampMillis+1),
+		Proposer:        l.cfg.PeerKey,
+		BaseFees:        BaseFeesAfter(&l.cfg.Genesis.Params, &parent.Block.Header),
+		PresenceInput:   chain.NewPresentSet(0).Encode(),
+		ConsumedSeeds:   chain.EncodeConsumedSeeds(nil),
+	}
+	return h
+}
+
+// parentBeacon is the randomness that the block may use (CIP-11 §9.2): the
+// genesis beacon for the first block, the hashed seed of the parent's round
+// after it.
+func (l *Ledger) parentBeacon(h *chain.Header) chain.Hash {
+	if h.Height == 1 {
+		return l.cfg.Genesis.Beacon
+	}
+	return chain.BeaconHash(h.ParentEpoch, h.ParentView, h.ParentSeed)
+}
+
+// blockEnvelopeBytes is kept free for header and framing when packing to the
+// block limit.
+const blockEnvelopeBytes = 4096
+
+func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vrfOut chain.Hash) ([]*chain.VerifiedTx, error) {
+	txs, err := l.cfg.Pool.Pack(ctx, lanes.PackRequest{
+		Parent:   parent.State,
+		Params:   &l.cfg.Genesis.Params,
+		Height:   h.Height,
+		BaseFees: h.BaseFees,
+		VRFOut:   vrfOut,
+		MaxBytes: int(l.cfg.Genesis.Params.MaxBlockBytes) - blockEnvelopeBytes,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
+	return txs, nil
+}
+
+// packRetries bounds how many transactions a proposal may shed because
+// execution refuses what packing took; past it the block is built empty, which
+// is always valid.
+const packRetries = 8
+
+// complete executes the transactions and fills the roots. A transaction that
+// execution refuses is left out: the proposer must not lose its slot to one
+// that packing misjudged.
+func (l *Ledger) complete(h chain.Header, parent *Executed, vrfOut chain.Hash, txs []*chain.VerifiedTx) (*Executed, error) {
+	for attempt := 0; ; attempt++ {
+		e, err := l.execute(h, parent, txs)
+		if err == nil {
+			return e, nil
+		}
+		var invalid *exec.InvalidTx
+		if !errors.As(err, &invalid) || len(txs) == 0 {
+			return nil, err
+		}
+		l.cfg.Log.Warn("transaction refused while building a block", "tx", txs[invalid.Index].Hash, "err", invalid.Err)
+		if attempt == packRetries {
+			txs = nil
+			continue
+		}
+		txs = order.Arrange(vrfOut, without(txs, invalid.Index))
+	}
+}
+
+// without returns txs less the one at index and the later ones of its sender,
+// whose nonces would no longer follow.
+func without(txs []*chain.VerifiedTx, index int) []*chain.VerifiedTx {
+	bad := txs[index]
+	kept := make([]*chain.VerifiedTx, 0, len(txs)-1)
+	for _, tx := range txs {
+		if tx.Sender == bad.Sender && tx.Tx.Nonce >= bad.Tx.Nonce {
+			continue
+		}
+		kept = append(kept, tx)
+	}
+	return kept
+}
+
+// execute runs the transactions on the parent's state and returns the block
+// with its roots filled in.
+func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.VerifiedTx) (*Executed, error) {
+	began := time.Now()
+	result, err := exec.Apply(parent.State, l.inputs(&h), txs)
+	if err != nil {
+		return nil, err
+	}
+	executed := time.Now()
+	version, err := parent.State.Apply(result.Delta)
+	if err != nil {
+		return nil, &fault{fmt.Errorf("state root: %w", err)}
+	}
+	bodies := make([][]byte, len(txs))
+	for i, tx := range txs {
+		bodies[i] = tx.Body
+	}
+	receipts := make([][]byte, len(result.Receipts))
+	for i := range result.Receipts {
+		receipts[i] = result.Receipts[i].Encode()
+	}
+	h.TxRoot = tree.ListRoot(bodies)
+	h.ReceiptsRoot = tree.ListRoot(receipts)
+	h.StateRoot = version.Root()
+	h.Used = result.Used
+	l.Stats.ExecNanos.Add(uint64(executed.Sub(began)))
+	l.Stats.RootNanos.Add(uint64(time.Since(executed)))
+	block := &chain.Block{Header: h, Txs: bodies}
+	return &Executed{
+		Block: block, Encoded: block.Encode(), Digest: h.Digest(),
+		Round: roundOf(&h), Txs: txs, Receipts: result.Receipts, State: version,
+	}, nil
+}

@@ -1,0 +1,113 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/state/store"
+	"github.com/cowboy-foundation/cowboy/state/tree"
+)
+
+// Replay executes every stored block from genesis on a state of its own and
+// compares each header, seed and receipt: what the node would answer after
+// losing all but its blocks. It needs chain data only (CIP-11 §9.2), and reads
+// source while it writes scratch.
+type Replay struct {
+	Genesis    *chain.Genesis
+	Set        *beacon.ValidatorSet
+	Proposers  *Proposers
+	Source     *store.Store
+	Scratch    *store.Store // a fresh store of the same genesis
+	Signatures Signatures
+	Progress   func(done, total chain.Height)
+}
+
+// Run replays up to the source's head and returns the root it arrives at.
+func (r *Replay) Run(ctx context.Context) (chain.Hash, error) {
+	last, _ := r.Source.HeadInfo()
+	version := r.Scratch.Head()
+	parent := genesisHeader(r.Genesis, version.Root())
+	parentDigest := r.Genesis.Hash()
+	for h := chain.Height(1); h <= last; h++ {
+		if err := ctx.Err(); err != nil {
+			return chain.Hash{}, err
+		}
+		rec, ok, err := r.Source.BlockByHeight(h)
+		if err != nil {
+			return chain.Hash{}, fmt.Errorf("read block %d: %w", h, err)
+		}
+		if !ok {
+			return chain.Hash{}, fmt.Errorf("block %d is missing below the head %d", h, last)
+		}
+		block, err := chain.DecodeBlock(rec.Block, len(rec.Block))
+		if err != nil {
+			return chain.Hash{}, fmt.Errorf("decode block %d: %w", h, err)
+		}
+		if block.Header.Parent != parentDigest || block.Header.Height != h || block.Header.Digest() != rec.Digest {
+			return chain.Hash{}, fmt.Errorf("block %d is not the child of block %d", h, h-1)
+		}
+		if version, err = r.step(ctx, version, &parent, block, rec); err != nil {
+			return chain.Hash{}, fmt.Errorf("block %d: %w", h, err)
+		}
+		parent, parentDigest = block.Header, rec.Digest
+		r.Progress(h, last)
+	}
+	return version.Root(), nil
+}
+
+// step executes one block and commits it to the scratch store.
+func (r *Replay) step(ctx context.Context, version *store.Version, parent *chain.Header, block *chain.Block, rec store.BlockRecord) (*store.Version, error) {
+	h := &block.Header
+	txs, err := r.Signatures.VerifyBlock(ctx, block.Txs)
+	if err != nil {
+		return nil, &Verdict{"transaction", err}
+	}
+	parentBeacon := r.Genesis.Beacon
+	if h.Height > 1 {
+		parentBeacon = chain.BeaconHash(h.ParentEpoch, h.ParentView, h.ParentSeed)
+		if !r.Set.VerifySeed(beacon.Round{Epoch: h.ParentEpoch, View: h.ParentView}, h.ParentSeed) {
+			return nil, &Verdict{"parent seed", nil}
+		}
+	}
+	if err := r.Proposers.checkOrder(h, parentBeacon, txs); err != nil {
+		return nil, err
+	}
+	if h.BaseFees != BaseFeesAfter(&r.Genesis.Params, parent) {
+		return nil, &Verdict{"base fees", nil}
+	}
+	result, err := exec.Apply(version, inputsOf(r.Genesis, h, parentBeacon), txs)
+	if err != nil {
+		return nil, &Verdict{"execution", err}
+	}
+	next, err := version.Apply(result.Delta)
+	if err != nil {
+		return nil, fmt.Errorf("state root: %w", err)
+	}
+	receipts := make([][]byte, len(result.Receipts))
+	for i := range result.Receipts {
+		receipts[i] = result.Receipts[i].Encode()
+	}
+	want := *h
+	want.TxRoot, want.ReceiptsRoot = tree.ListRoot(block.Txs), tree.ListRoot(receipts)
+	want.StateRoot, want.Used = next.Root(), result.Used
+	if err := compareResults(&want, h); err != nil {
+		return nil, err
+	}
+	if err := r.Scratch.Commit(next, rec); err != nil {
+		return nil, fmt.Errorf("commit to scratch: %w", err)
+	}
+	return next, nil
+}
+
+// BaseFeesAfter returns the fees in force in the child of parent; those of the
+// first block stand in the genesis.
+func BaseFeesAfter(p *chain.Params, parent *chain.Header) [chain.NumLanes]chain.FeePair {
+	if parent.Height == 0 {
+		return parent.BaseFees
+	}
+	return fees.NextBaseFees(p, parent)
+}

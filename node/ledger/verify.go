@@ -1,0 +1,178 @@
+package ledger
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/exec"
+)
+
+// Verdict is why a block is refused. It is the same on every honest node.
+type Verdict struct {
+	Rule string // the header field or rule that does not hold
+	Err  error  // detail, may be nil
+}
+
+func (v *Verdict) Error() string {
+	if v.Err == nil {
+		return "block refused: " + v.Rule
+	}
+	return fmt.Sprintf("block refused: %s: %v", v.Rule, v.Err)
+}
+
+func (v *Verdict) Unwrap() error { return v.Err }
+
+// fault wraps what is wrong with this node, never with a block.
+type fault struct{ err error }
+
+func (f *fault) Error() string { return "fault: " + f.err.Error() }
+func (f *fault) Unwrap() error { return f.err }
+
+func isFault(err error) bool {
+	var f *fault
+	var execFault *exec.Fault
+	return errors.As(err, &f) || errors.As(err, &execFault)
+}
+
+// Verify checks a proposed block by executing it. false is a verdict on the
+// block, an error a fault of this node. It implements engine.Application.
+func (l *Ledger) Verify(ctx context.Context, req engine.VerifyRequest) (bool, error) {
+	return l.judge(ctx, req, l.pace.nowMillis(l.cfg.Now())+l.cfg.Genesis.Params.MaxClockDriftMillis)
+}
+
+// Recover is Verify for a block that this node accepted before a restart: the
+// clock has no say. It implements engine.Application.
+func (l *Ledger) Recover(ctx context.Context, req engine.VerifyRequest) (bool, error) {
+	return l.judge(ctx, req, math.MaxUint64)
+}
+
+// judge executes the block and remembers it if it is valid and bears a time of
+// at most latestMillis.
+func (l *Ledger) judge(ctx context.Context, req engine.VerifyRequest, latestMillis uint64) (bool, error) {
+	known, err := call(ctx, l, func(context.Context) (bool, error) { _, ok := l.tree[req.Digest]; return ok, nil })
+	if known || err != nil {
+		return known, err
+	}
+	block, txs, err := l.decode(ctx, req)
+	if err == nil && block.Header.TimestampMillis > latestMillis {
+		err = &Verdict{"timestamp in the future", nil}
+	}
+	if err == nil {
+		_, err = call(ctx, l, func(context.Context) (struct{}, error) { return struct{}{}, l.verify(req, block, txs) })
+	}
+	var verdict *Verdict
+	if errors.As(err, &verdict) {
+		l.Stats.Refused.Add(1)
+		l.cfg.Log.Warn("proposal refused", "view", req.Round.View, "digest", req.Digest, "err", err)
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	l.Stats.Verified.Add(1)
+	return true, nil
+}
+
+// decode does what needs no state, off the owner's goroutine: parsing and
+// signature recovery.
+func (l *Ledger) decode(ctx context.Context, req engine.VerifyRequest) (*chain.Block, []*chain.VerifiedTx, error) {
+	block, err := chain.DecodeBlock(req.Block, int(l.cfg.Genesis.Params.MaxBlockBytes))
+	if err != nil {
+		return nil, nil, fmt.Errorf("%w: %w", engine.ErrWrongBlock, err)
+	}
+	if block.Header.Digest() != req.Digest {
+		return nil, nil, engine.ErrWrongBlock
+	}
+	txs, err := l.cfg.Signatures.VerifyBlock(ctx, block.Txs)
+	if err != nil && ctx.Err() != nil {
+		return nil, nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, nil, &Verdict{"transaction", err}
+	}
+	return block, txs, nil
+}
+
+// verify re-executes the block and compares every field of its header.
+func (l *Ledger) verify(req engine.VerifyRequest, block *chain.Block, txs []*chain.VerifiedTx) error {
+	parent, err := l.executed(req.Parent.Digest)
+	if err != nil {
+		return &Verdict{"parent", err}
+	}
+	want := l.frame(engine.ProposeRequest{Round: req.Round, Parent: req.Parent}, parent)
+	if err := l.checkFrame(&block.Header, &want, parent); err != nil {
+		return err
+	}
+	if err := l.cfg.Proposers.checkOrder(&block.Header, l.parentBeacon(&block.Header), txs); err != nil {
+		return err
+	}
+	e, err := l.execute(block.Header, parent, txs)
+	if isFault(err) {
+		return err
+	}
+	if err != nil {
+		return &Verdict{"execution", err}
+	}
+	if err := compareResults(&e.Block.Header, &block.Header); err != nil {
+		return err
+	}
+	l.tree[e.Digest] = e
+	return nil
+}
+
+// checkFrame compares the fields that follow from the parent and the round.
+// The timestamp is the proposer's, above the parent's.
+func (l *Ledger) checkFrame(got, want *chain.Header, parent *Executed) error {
+	switch {
+	case got.Version != want.Version:
+		return &Verdict{"version", nil}
+	case got.Parent != want.Parent:
+		return &Verdict{"parent", nil}
+	case got.Height != want.Height:
+		return &Verdict{"height", nil}
+	case got.Epoch != want.Epoch || got.View != want.View:
+		return &Verdict{"round", nil}
+	case got.ParentEpoch != want.ParentEpoch || got.ParentView != want.ParentView:
+		return &Verdict{"parent round", nil}
+	case got.ParentSeed != want.ParentSeed:
+		return &Verdict{"parent seed", nil}
+	case got.TimestampMillis <= parent.Block.Header.TimestampMillis:
+		return &Verdict{"timestamp not above the parent's", nil}
+	case got.BaseFees != want.BaseFees:
+		return &Verdict{"base fees", nil}
+	}
+	return checkInputs(got)
+}
+
+// checkInputs refuses malformed execution inputs. While CIP-11 selection is
+// off, PresenceInput is not a validity rule (CIP-11 §7.2); consumed seeds must
+// be empty, because an unused entry makes a block invalid (CIP-11 §9.2).
+func checkInputs(got *chain.Header) error {
+	if string(got.ConsumedSeeds) != string(chain.EncodeConsumedSeeds(nil)) {
+		return &Verdict{"consumed seeds", errors.New("no pending selection uses them")}
+	}
+	return nil
+}
+
+func compareResults(want, got *chain.Header) error {
+	switch {
+	case got.TxRoot != want.TxRoot:
+		return &Verdict{"transaction root", nil}
+	case got.ReceiptsRoot != want.ReceiptsRoot:
+		return &Verdict{"receipts root", nil}
+	case got.StateRoot != want.StateRoot:
+		return &Verdict{"state root", nil}
+	case got.Used != want.Used:
+		return &Verdict{"used meters", nil}
+	case got.Digest() != want.Digest():
+		return &Verdict{"digest", nil}
+	}
+	return nil
+}
+
+func roundOf(h *chain.Header) beacon.Round { return beacon.Round{Epoch: h.Epoch, View: h.View} }

@@ -1,0 +1,66 @@
+package node
+
+import (
+	"net/http"
+	"net/http/pprof"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+)
+
+// registry returns the metrics of the node: every stage counts in plain fields,
+// and this is where they become Prometheus series.
+func (n *Node) registry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	counter := func(name, help string, read func() uint64) {
+		r.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Namespace: "cowboy", Name: name, Help: help},
+			func() float64 { return float64(read()) }))
+	}
+	gauge := func(name, help string, read func() float64) {
+		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "cowboy", Name: name, Help: help}, read))
+	}
+	n.ledgerMetrics(counter, gauge)
+	n.ingressMetrics(counter, gauge)
+	n.consensusMetrics(counter, gauge)
+	return r
+}
+
+type (
+	counterFunc func(name, help string, read func() uint64)
+	gaugeFunc   func(name, help string, read func() float64)
+)
+
+func (n *Node) ledgerMetrics(counter counterFunc, gauge gaugeFunc) {
+	s := &n.ledger.Stats
+	gauge("height", "Height of the last finalized block.", func() float64 { return float64(n.ledger.Head().Height()) })
+	gauge("head_timestamp_ms", "Timestamp of the last finalized block in milliseconds.", func() float64 {
+		return float64(n.ledger.Head().Block.Header.TimestampMillis)
+	})
+	counter("blocks_proposed_total", "Blocks built by this node.", s.Proposed.Load)
+	counter("blocks_verified_total", "Proposals executed and accepted.", s.Verified.Load)
+	counter("blocks_refused_total", "Proposals refused by a rule.", s.Refused.Load)
+	counter("blocks_finalized_total", "Blocks committed since start.", s.Finalized.Load)
+	counter("transactions_finalized_total", "Transactions committed since start.", s.TxsFinalized.Load)
+	counter("pack_nanoseconds_total", "Time spent choosing transactions.", s.PackNanos.Load)
+	counter("exec_nanoseconds_total", "Time spent executing blocks.", s.ExecNanos.Load)
+	counter("root_nanoseconds_total", "Time spent on state, transaction and receipt roots.", s.RootNanos.Load)
+	counter("commit_nanoseconds_total", "Time spent committing to disk.", s.CommitNanos.Load)
+}
+
+// adminMux serves metrics and profiles on the admin address.
+func adminMux(metrics http.Handler) *http.ServeMux {
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", metrics)
+	mux.HandleFunc("/debug/pprof/", pprof.Index)
+	mux.HandleFunc("/debug/pprof/cmdline", pprof.Cmdline)
+	mux.HandleFunc("/debug/pprof/profile", pprof.Profile)
+	mux.HandleFunc("/debug/pprof/symbol", pprof.Symbol)
+	mux.HandleFunc("/debug/pprof/trace", pprof.Trace)
+	return mux
+}
+
+func metricsServer(r *prometheus.Registry) http.Handler {
+	return promhttp.HandlerFor(r, promhttp.HandlerOpts{})
+}

@@ -1,0 +1,58 @@
+package node
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// ingressMetrics counts what happens to a transaction before it is in a block.
+func (n *Node) ingressMetrics(counter counterFunc, gauge gaugeFunc) {
+	s := &n.sigverify.Stats
+	counter("sigverify_submitted_total", "Transactions taken into the signature queue.", s.Submitted.Load)
+	counter("sigverify_busy_total", "Transactions refused because the signature queue was full.", s.Busy.Load)
+	counter("sigverify_malformed_total", "Transactions refused for size, encoding or instruction.", s.Malformed.Load)
+	counter("sigverify_known_total", "Transactions found in the sender cache.", s.Known.Load)
+	counter("sigverify_recovered_total", "Senders recovered from signatures.", s.Recovered.Load)
+	counter("sigverify_forged_total", "Transactions refused for their signature.", s.Forged.Load)
+	counter("sigverify_batches_total", "Batches verified.", s.Batches.Load)
+	counter("sigverify_recover_nanoseconds_total", "Time spent recovering senders.", s.RecoverNanos.Load)
+	gauge("sigverify_queued", "Transactions in the signature queue.", func() float64 { return float64(s.QueuedTxs.Load()) })
+
+	counter("pool_admitted_total", "Transactions taken into the pool.", func() uint64 { return n.lanes.Stats().Admitted })
+	counter("pool_refused_total", "Transactions refused for nonce, balance, price or rules.", func() uint64 { return n.lanes.Stats().Refused })
+	counter("pool_full_total", "Transactions refused because their lane was full.", func() uint64 { return n.lanes.Stats().Full })
+	counter("pool_replaced_total", "Transactions replaced by a better-paying one of the same nonce.", func() uint64 { return n.lanes.Stats().Replaced })
+	counter("pool_evicted_total", "Transactions pushed out of a full lane.", func() uint64 { return n.lanes.Stats().Evicted })
+	counter("pool_included_total", "Transactions that left with a finalized block.", func() uint64 { return n.lanes.Stats().Included })
+	for lane := range chain.NumLanes {
+		gauge("pool_"+lane.String()+"_transactions", "Transactions waiting in the "+lane.String()+" lane.", func() float64 {
+			return float64(n.lanes.Stats().Lanes[lane].Txs)
+		})
+		gauge("pool_"+lane.String()+"_bytes", "Bytes waiting in the "+lane.String()+" lane.", func() float64 {
+			return float64(n.lanes.Stats().Lanes[lane].Bytes)
+		})
+	}
+}
+
+// consensusMetrics counts views, certificates and journal work.
+func (n *Node) consensusMetrics(counter counterFunc, gauge gaugeFunc) {
+	s := &n.engine.Stats
+	gauge("view", "Current consensus view.", func() float64 { return float64(s.View.Load()) })
+	counter("proposals_made_total", "Blocks of our own put to the vote.", s.ProposalsMade.Load)
+	counter("proposals_missed_total", "Views we led without a block in time.", s.ProposalsMissed.Load)
+	counter("leader_timeouts_total", "Views without a proposal in time.", s.LeaderTimeouts.Load)
+	counter("certification_timeouts_total", "Views that did not end in time.", s.CertificationTimeouts.Load)
+	for kind := range s.Certificates {
+		if kind == 0 {
+			continue
+		}
+		counter(simplex.Kind(kind).String()+"_certificates_total", "Certificates recovered here from votes.", s.Certificates[kind].Load)
+	}
+	counter("equivocations_total", "Conflicting votes or proposals seen.", s.Equivocations.Load)
+	counter("journal_syncs_total", "Vote journal syncs.", s.Syncs.Load)
+	counter("journal_sync_nanoseconds_total", "Time spent syncing the vote journal.", s.SyncNanos.Load)
+	counter("propose_nanoseconds_total", "Time from the wish for a block to the block, block time included.", s.ProposeNanos.Load)
+	counter("certificate_nanoseconds_total", "Time spent verifying votes and recovering certificates.", func() uint64 {
+		return s.VerifyNanos.Load() + s.RecoverNanos.Load()
+	})
+}

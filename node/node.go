@@ -1,0 +1,224 @@
+package node
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync/atomic"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/lanes"
+	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/state/journal"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// Version of the programs in this module.
+const Version = "0.1.0"
+
+// Node is an assembled validator. Open builds it, Listen takes its ports, Run
+// works until its context ends, Close releases the files.
+type Node struct {
+	cfg       Config
+	genesis   *chain.Genesis
+	keys      *Keys
+	log       *slog.Logger
+	store     *store.Store
+	votes     *journal.Journal
+	set       *beacon.ValidatorSet
+	ledger    *ledger.Ledger
+	lanes     *lanes.Lanes
+	sigverify *sigverify.Pipeline
+	engine    *engine.Engine
+	source    *source
+
+	rpcListener, adminListener net.Listener
+
+	voting   atomic.Bool // consensus runs
+	stopping atomic.Bool
+}
+
+// Open opens the data folder and builds every part, without starting any. It
+// fails when the folder belongs to another chain or is in use.
+func Open(cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Node, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	n := &Node{cfg: cfg, genesis: genesis, log: log}
+	if err := n.open(); err != nil {
+		return nil, errors.Join(err, n.Close())
+	}
+	return n, nil
+}
+
+func (n *Node) open() error {
+	if err := n.genesis.Check(); err != nil {
+		return fmt.Errorf("genesis: %w", err)
+	}
+	var err error
+	if n.keys, err = LoadKeys(n.cfg.DataDir); err != nil {
+		return err
+	}
+	if err := n.keys.checkAgainst(n.genesis); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Join(n.cfg.DataDir, keysFile), err)
+	}
+	if n.store, err = openStore(n.cfg.DataDir, n.genesis); err != nil {
+		return err
+	}
+	if n.votes, err = openVotes(n.cfg.DataDir, n.store); err != nil {
+		return err
+	}
+	if n.set, err = beacon.NewValidatorSet(n.genesis); err != nil {
+		return fmt.Errorf("validator set: %w", err)
+	}
+	return n.build()
+}
+
+// build makes the owners of topology.go.
+func (n *Node) build() error {
+	proposers, err := ledger.NewProposers(n.genesis)
+	if err != nil {
+		return err
+	}
+	// The ledger asks lanes and sigverify, which admit against its head: they
+	// are built in that order, on the store's head.
+	head := n.store.Head()
+	height, _ := n.store.HeadInfo()
+	fees, err := headFees(n.store, n.genesis)
+	if err != nil {
+		return err
+	}
+	n.lanes, err = lanes.New(lanes.DefaultConfig(), &n.genesis.Params, n.genesis.ChainID,
+		lanes.FinalizedHead{Height: height, View: head, BaseFees: fees})
+	if err != nil {
+		return err
+	}
+	if n.sigverify, err = sigverify.New(sigverify.DefaultConfig(runtime.GOMAXPROCS(0)), n.lanes); err != nil {
+		return err
+	}
+	n.ledger, err = ledger.New(ledger.Config{
+		Genesis: n.genesis, Store: n.store, Pool: n.lanes, Signatures: n.sigverify,
+		Proposers: proposers, PeerKey: chain.PeerKey(n.keys.Peer.PublicKey()), OrderKey: n.keys.Own, Log: n.log,
+	})
+	if err != nil {
+		return err
+	}
+	if err := n.buildEngine(); err != nil {
+		return err
+	}
+	n.source = newSource(n)
+	return nil
+}
+
+func (n *Node) buildEngine() error {
+	self, ok := n.set.Find(chain.PeerKey(n.keys.Peer.PublicKey()))
+	if !ok {
+		return errors.New("this node's peer key is not in the validator set")
+	}
+	cfg := engine.DefaultConfig(&n.genesis.Params)
+	head := n.ledger.Head()
+	cfg.Set, cfg.Self, cfg.Share, cfg.Weights = n.set, self, n.keys.Share.Key, rand.Reader
+	cfg.LastFinalized = engine.Floor{Round: head.Round, Digest: head.Digest, Certificate: head.Certificate}
+	var err error
+	n.engine, err = engine.New(cfg, n.ledger, engine.Alone{}, n.votes)
+	if err != nil {
+		return fmt.Errorf("consensus: %w", err)
+	}
+	return nil
+}
+
+// openStore opens the chain's store and writes the genesis into a new one.
+func openStore(dataDir string, g *chain.Genesis) (*store.Store, error) {
+	s, err := store.Open(filepath.Join(dataDir, storeFolder), store.DefaultOptions())
+	if err != nil {
+		return nil, fmt.Errorf("open store: %w", err)
+	}
+	delta, err := exec.GenesisDelta(g)
+	if err == nil {
+		err = s.Init(store.GenesisRecord{Hash: g.Hash(), Delta: delta})
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// ErrVotesMissing means that this key has voted before and the record of it is
+// gone. Voting on would risk two votes in one view.
+var ErrVotesMissing = errors.New("votes.journal is missing although the chain has blocks: restore it, or start over with an empty data folder")
+
+// openVotes opens the vote journal, which must not be missing on a used chain.
+func openVotes(dataDir string, s *store.Store) (*journal.Journal, error) {
+	name := filepath.Join(dataDir, journalFile)
+	if height, _ := s.HeadInfo(); height > 0 {
+		if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
+			return nil, ErrVotesMissing
+		}
+	}
+	j, err := journal.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("open vote journal: %w", err)
+	}
+	return j, nil
+}
+
+// headFees returns the base fees of the block after the stored head.
+func headFees(s *store.Store, g *chain.Genesis) ([chain.NumLanes]chain.FeePair, error) {
+	header, err := ledger.HeadHeader(s, g)
+	if err != nil {
+		return [chain.NumLanes]chain.FeePair{}, err
+	}
+	return ledger.BaseFeesAfter(&g.Params, &header), nil
+}
+
+// Listen takes the ports of the API and of the admin pages.
+func (n *Node) Listen() error {
+	var err error
+	if n.rpcListener, err = listen("RPC", n.cfg.RPCAddr); err != nil {
+		return err
+	}
+	n.adminListener, err = listen("admin", n.cfg.AdminAddr)
+	return err
+}
+
+func listen(what, addr string) (net.Listener, error) {
+	var lc net.ListenConfig
+	l, err := lc.Listen(context.Background(), "tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("%s address %s: %w (is another node running? try --port-offset 10)", what, addr, err)
+	}
+	return l, nil
+}
+
+// RPCAddr is where the API listens, after Listen.
+func (n *Node) RPCAddr() string { return n.rpcListener.Addr().String() }
+
+// AdminAddr is where metrics and profiles are served, after Listen.
+func (n *Node) AdminAddr() string { return n.adminListener.Addr().String() }
+
+// Close releases ports and files. Run must have returned.
+func (n *Node) Close() error {
+	var errs []error
+	for _, l := range []net.Listener{n.rpcListener, n.adminListener} {
+		if l != nil {
+			_ = l.Close() // a listener that served is closed already
+		}
+	}
+	if n.votes != nil {
+		errs = append(errs, n.votes.Close())
+	}
+	if n.store != nil {
+		errs = append(errs, n.store.Close())
+	}
+	return errors.Join(errs...)
+}

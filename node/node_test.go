@@ -1,0 +1,379 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/store"
+	"github.com/cowboy-foundation/cowboy/state/tree"
+)
+
+// running is a devnet inside the test process.
+type running struct {
+	*Node
+	url  string
+	stop func() error
+}
+
+// run opens and starts a devnet on free ports and stops it with the test.
+func run(t *testing.T, dataDir string, opts DevnetOptions) *running {
+	t.Helper()
+	genesis, err := PrepareDevnet(dataDir, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := DefaultConfig()
+	cfg.DataDir, cfg.Devnet, cfg.Version, cfg.RPCPerSec = dataDir, true, Version, 0
+	cfg.RPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0"
+	n, err := Open(cfg, genesis, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := n.Listen(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- n.Run(ctx) }()
+	stopped := false
+	r := &running{Node: n, url: "http://" + n.RPCAddr()}
+	r.stop = func() error {
+		if stopped {
+			return nil
+		}
+		stopped = true
+		cancel()
+		return errors.Join(<-done, n.Close())
+	}
+	t.Cleanup(func() {
+		if err := r.stop(); err != nil {
+			t.Errorf("stop: %v", err)
+		}
+	})
+	return r
+}
+
+func (r *running) get(t *testing.T, path string, into any) int {
+	t.Helper()
+	res, err := http.Get(r.url + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decode(t, res, into)
+}
+
+func (r *running) post(t *testing.T, path string, body []byte, into any) int {
+	t.Helper()
+	res, err := http.Post(r.url+path, "application/octet-stream", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decode(t, res, into)
+}
+
+func (r *running) postJSON(t *testing.T, path, body string, into any) int {
+	t.Helper()
+	res, err := http.Post(r.url+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return decode(t, res, into)
+}
+
+func decode(t *testing.T, res *http.Response, into any) int {
+	t.Helper()
+	defer res.Body.Close()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		t.Fatalf("%s: %v: %s", res.Request.URL, err, raw)
+	}
+	return res.StatusCode
+}
+
+// pay signs a transfer of one base unit.
+func pay(g *chain.Genesis, from DevAccount, nonce uint64, to chain.Address) *chain.Tx {
+	tx := &chain.Tx{
+		ChainID: g.ChainID, Nonce: nonce, To: &to, Value: 1,
+		CyclesLimit: 21_000, MaxFeePerCycle: 100, MaxFeePerCell: 100, TipPerCycle: 1,
+	}
+	sign(tx, from)
+	return tx
+}
+
+func sign(tx *chain.Tx, from DevAccount) {
+	sig := from.Key.Sign(tx.SigningHash())
+	tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
+}
+
+func TestTransferIsFinalAndProven(t *testing.T) {
+	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 50 * time.Millisecond})
+	from, to := DevAccounts()[0], chain.Address{0xab, 1}
+	var batch []byte
+	for nonce := range uint64(5) {
+		batch = pay(r.genesis, from, nonce, to).AppendWire(batch)
+	}
+	var submitted rpc.SubmitWaitReply
+	if code := r.post(t, "/submit_wait?timeout_ms=10000", batch, &submitted); code != http.StatusOK {
+		t.Fatalf("submit_wait answered %d: %+v", code, submitted)
+	}
+	for i, result := range submitted.Results {
+		if !result.Accepted || result.Receipt == nil || result.Receipt.Status != "success" {
+			t.Fatalf("transfer %d: %+v", i, result)
+		}
+	}
+	last := submitted.Results[4]
+	var block rpc.BlockReply
+	r.get(t, "/block/"+last.Receipt.BlockHash, &block)
+	if block.Txs[last.Receipt.Slot].Hash != last.Hash || block.Txs[last.Receipt.Slot].Lane != "user" {
+		t.Errorf("block %+v does not hold %s at slot %d", block, last.Hash, last.Receipt.Slot)
+	}
+
+	var proof rpc.ProofReply
+	r.get(t, "/proof/account/"+to.String(), &proof)
+	account := verifyProof(t, &proof, to)
+	if account.Balance != 5 || !proof.Exists {
+		t.Errorf("proven balance %d, want 5", account.Balance)
+	}
+	var absent rpc.ProofReply
+	r.get(t, "/proof/account/0x00000000000000000000000000000000000abcde", &absent)
+	if absent.Exists {
+		t.Error("an account that nobody paid exists")
+	}
+	verifyProof(t, &absent, chain.Address{17: 0x0a, 18: 0xbc, 19: 0xde})
+}
+
+// verifyProof checks a proof against the state root that the block of the
+// proof commits to.
+func verifyProof(t *testing.T, proof *rpc.ProofReply, addr chain.Address) state.Account {
+	t.Helper()
+	nodes := make([][]byte, len(proof.Proof))
+	for i, n := range proof.Proof {
+		nodes[i] = unhex(t, n)
+	}
+	account, ok, err := tree.VerifyAccount(chain.Hash(unhex(t, proof.StateRoot)), addr, nodes)
+	if err != nil || ok != proof.Exists {
+		t.Fatalf("proof of %s: found %v, %v", addr, ok, err)
+	}
+	return account
+}
+
+func unhex(t *testing.T, s string) []byte {
+	t.Helper()
+	var b []byte
+	for i := 2; i < len(s); i += 2 {
+		b = append(b, nibble(s[i])<<4|nibble(s[i+1]))
+	}
+	return b
+}
+
+func nibble(c byte) byte {
+	if c >= 'a' {
+		return c - 'a' + 10
+	}
+	return c - '0'
+}
+
+func TestTamperedTransactionsAreRefused(t *testing.T) {
+	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 50 * time.Millisecond})
+	from := DevAccounts()[0]
+	wire := pay(r.genesis, from, 0, chain.Address{0xab}).AppendWire(nil)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		bad := bytes.Clone(wire)
+		bit := rng.IntN(8 * (len(bad) - 4))
+		bad[4+bit/8] ^= 1 << (bit % 8)
+		var reply rpc.SubmitReply
+		if code := r.post(t, "/submit", bad, &reply); code != http.StatusOK {
+			continue // refused as a whole
+		}
+		if reply.Results[0].Accepted {
+			t.Errorf("accepted with bit %d flipped: %x", bit, bad)
+		}
+		if reply.Results[0].Code == 0 || reply.Results[0].Message == "" {
+			t.Errorf("refusal without code or reason: %+v", reply.Results[0])
+		}
+	}
+	var account rpc.AccountReply
+	r.get(t, "/account/"+from.Address.String(), &account)
+	if account.Nonce != 0 || account.PendingNext != 0 {
+		t.Errorf("tampered transactions moved the nonce: %+v", account)
+	}
+}
+
+func TestRefusalsSayWhatToDo(t *testing.T) {
+	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 50 * time.Millisecond})
+	from, poor := DevAccounts()[0], devAccount("nobody's account", 0)
+	to := chain.Address{0xab}
+	f := func(name string, want rpc.Code, signer DevAccount, change func(*chain.Tx)) {
+		t.Helper()
+		tx := pay(r.genesis, signer, 0, to)
+		change(tx)
+		sign(tx, signer)
+		var reply rpc.SubmitReply
+		r.post(t, "/submit", tx.AppendWire(nil), &reply)
+		if len(reply.Results) != 1 || rpc.Code(reply.Results[0].Code) != want {
+			t.Errorf("%s: got %+v, want code %d", name, reply.Results, want)
+		}
+	}
+	f("other chain", rpc.CodeTxChainID, from, func(tx *chain.Tx) { tx.ChainID++ })
+	f("no money", rpc.CodeInsufficient, poor, func(*chain.Tx) {})
+	f("more than the balance", rpc.CodeInsufficient, from, func(tx *chain.Tx) { tx.Value = 1 << 60 })
+	f("amount overflow", rpc.CodeTxAmountOverflow, from, func(tx *chain.Tx) { tx.MaxFeePerCycle = 1 << 62 })
+	f("limit too high", rpc.CodeLimitTooHigh, from, func(tx *chain.Tx) { tx.CyclesLimit = 1 << 40 })
+	f("limit too low", rpc.CodeLimitTooLow, from, func(tx *chain.Tx) { tx.CyclesLimit = 20_999 })
+	f("payload without cells", rpc.CodeLimitTooLow, from, func(tx *chain.Tx) { tx.Payload = []byte("hello") })
+	f("deploy", rpc.CodeTxUnsupported, from, func(tx *chain.Tx) {
+		tx.To, tx.CyclesLimit, tx.CellsLimit, tx.Payload = nil, 200_000, 100, []byte{0x84, 0x40, 0x40, 0xa0, 0xf6}
+	})
+	f("nonce far ahead", rpc.CodeNonceTooHigh, from, func(tx *chain.Tx) { tx.Nonce = 1 << 20 })
+	f("reserved address", rpc.CodeTxNotAllowed, from, func(tx *chain.Tx) { tx.To = &chain.Address{19: 0x50} })
+}
+
+func TestRestartGoesOnAndKeepsFinalState(t *testing.T) {
+	dir := t.TempDir()
+	first := run(t, dir, DevnetOptions{BlockTime: 20 * time.Millisecond})
+	var reply rpc.SubmitWaitReply
+	first.post(t, "/submit_wait", pay(first.genesis, DevAccounts()[0], 0, chain.Address{0xab}).AppendWire(nil), &reply)
+	if err := first.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := PrepareDevnet(dir, DevnetOptions{BlockTime: time.Second}); !errors.Is(err, ErrDevnetExists) {
+		t.Errorf("changed the block time of an existing chain: %v", err)
+	}
+	second := run(t, dir, DevnetOptions{})
+	var receipt rpc.ReceiptReply
+	if code := second.get(t, "/transaction/"+reply.Results[0].Hash+"/receipt", &receipt); code != http.StatusOK {
+		t.Fatalf("receipt is gone after the restart: %d", code)
+	}
+	second.post(t, "/submit_wait", pay(second.genesis, DevAccounts()[0], 1, chain.Address{0xab}).AppendWire(nil), &reply)
+	if reply.Results[0].Receipt == nil || reply.Results[0].Receipt.BlockHeight <= receipt.BlockHeight {
+		t.Errorf("the chain did not go on: %+v", reply.Results[0])
+	}
+	if err := second.stop(); err != nil {
+		t.Fatal(err)
+	}
+	verified, err := VerifyChain(t.Context(), dir, func(_, _ chain.Height) {})
+	if err != nil || verified.Height < 2 {
+		t.Errorf("verify: %+v, %v", verified, err)
+	}
+}
+
+func TestAdvanceMakesRealBlocks(t *testing.T) {
+	r := run(t, t.TempDir(), DevnetOptions{})
+	var before, after rpc.BlockReply
+	r.get(t, "/block/latest", &before)
+	var advanced rpc.AdvanceReply
+	began := time.Now()
+	if code := r.postJSON(t, "/dev/advance", `{"blocks":300}`, &advanced); code != http.StatusOK {
+		t.Fatalf("advance answered %d", code)
+	}
+	if took := time.Since(began); took > 60*time.Second {
+		t.Errorf("300 blocks took %v", took)
+	}
+	if advanced.Height < before.Height+300 {
+		t.Errorf("advanced to %d from %d", advanced.Height, before.Height)
+	}
+	r.get(t, "/block/latest", &after)
+	if after.TimestampMillis < before.TimestampMillis+299*1000 {
+		t.Errorf("chain time moved %d ms over 300 blocks of 1 s", after.TimestampMillis-before.TimestampMillis)
+	}
+}
+
+func TestFaucetGivesFiveTimesAMinute(t *testing.T) {
+	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 20 * time.Millisecond})
+	for i := range 6 {
+		var grant rpc.FaucetReply
+		code := r.postJSON(t, "/faucet", `{"address":"0x0000000000000000000000000000000000abcdef"}`, &grant)
+		want := http.StatusOK
+		if i == 5 {
+			want = http.StatusTooManyRequests
+		}
+		if i == 0 && code != http.StatusOK {
+			t.Fatalf("faucet answered %d", code)
+		}
+		if code != want {
+			t.Errorf("gift %d answered %d, want %d", i, code, want)
+		}
+	}
+}
+
+func TestFolderOfAnotherChainIsRefused(t *testing.T) {
+	a, b := t.TempDir(), t.TempDir()
+	if err := run(t, a, DevnetOptions{}).stop(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := PrepareDevnet(b, DevnetOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{genesisFile, keysFile} {
+		raw, err := os.ReadFile(filepath.Join(b, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(a, name), raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	genesis, err := LoadGenesis(a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := DefaultConfig()
+	cfg.DataDir = a
+	if _, err := Open(cfg, genesis, slog.Default()); !errors.Is(err, store.ErrOtherGenesis) {
+		t.Errorf("opened another chain's folder: %v", err)
+	}
+}
+
+func TestFolderInUseIsRefused(t *testing.T) {
+	r := run(t, t.TempDir(), DevnetOptions{})
+	if _, err := Open(r.cfg, r.genesis, slog.Default()); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("opened a folder in use: %v", err)
+	}
+}
+
+func TestMissingVotesAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	r := run(t, dir, DevnetOptions{BlockTime: 20 * time.Millisecond})
+	var advanced rpc.AdvanceReply
+	r.postJSON(t, "/dev/advance", `{"blocks":2}`, &advanced)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(filepath.Join(dir, journalFile)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(r.cfg, r.genesis, slog.Default()); !errors.Is(err, ErrVotesMissing) {
+		t.Errorf("a used key without its votes was accepted: %v", err)
+	}
+}
+
+func TestExposedKeysAreRefused(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := PrepareDevnet(dir, DevnetOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(filepath.Join(dir, keysFile), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := LoadKeys(dir); !errors.Is(err, errKeysExposed) {
+		t.Errorf("keys that others can read were loaded: %v", err)
+	}
+}

@@ -1,0 +1,177 @@
+package soak
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+)
+
+var (
+	kills = flag.Int("kills", 4, "how often TestSoakKill kills the validator")
+	seed  = flag.Uint64("seed", 0, "seed of the kill moments; 0 takes the clock")
+)
+
+// TestSoakKill kills a loaded validator at random moments. After each restart
+// everything that was ever reported final is still there, in the same block,
+// and the chain goes on; at the end a re-execution from genesis arrives at the
+// stored root.
+func TestSoakKill(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills real processes: left out of -short runs, runs in make test")
+	}
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("seed %d: repeat with -run TestSoakKill -args -kills=%d -seed=%d", *seed, *kills, *seed)
+	rng := rand.New(rand.NewPCG(*seed, 1))
+	bin, dataDir := buildBinary(t), t.TempDir()
+	seen := &witness{receipts: map[string]rpc.ReceiptReply{}, blocks: map[uint64]string{}}
+
+	first := []string{"--block-time=50ms"}
+	for i := range *kills {
+		p := start(t, bin, dataDir, first...)
+		first = nil
+		seen.check(t, p, fmt.Sprintf("after kill %d", i))
+		ctx, cancel := context.WithCancel(context.Background())
+		var load sync.WaitGroup
+		for worker := range 2 {
+			load.Go(func() { seen.load(ctx, p.rpc, worker) })
+		}
+		seen.waitForProgress(t, p)
+		time.Sleep(time.Duration(rng.IntN(600)) * time.Millisecond)
+		p.kill()
+		cancel()
+		load.Wait()
+	}
+	p := start(t, bin, dataDir, first...)
+	seen.check(t, p, "after the last kill")
+	seen.waitForProgress(t, p)
+	p.stop(t)
+	t.Log(verifyChain(t, bin, dataDir))
+	t.Logf("%d kills, %d transactions seen final, height %d", *kills, len(seen.receipts), seen.height)
+	if len(seen.receipts) == 0 {
+		t.Error("no transaction became final: the load did not run")
+	}
+}
+
+// witness remembers what the validator reported as final.
+type witness struct {
+	mu       sync.Mutex
+	receipts map[string]rpc.ReceiptReply // by transaction hash
+	blocks   map[uint64]string           // block hash by height
+	height   uint64
+}
+
+// load sends transfers from one development account and records each that is
+// reported final, until the node is gone.
+func (w *witness) load(ctx context.Context, url string, worker int) {
+	account := node.DevAccounts()[worker]
+	for ctx.Err() == nil {
+		var info rpc.AccountReply
+		if _, err := get(ctx, url+"/account/"+account.Address.String(), &info); err != nil {
+			return
+		}
+		var batch []byte
+		for i := range uint64(10) {
+			batch = transfer(account, info.PendingNext+i).AppendWire(batch)
+		}
+		var reply rpc.SubmitWaitReply
+		if err := post(ctx, url+"/submit_wait?timeout_ms=3000", batch, &reply); err != nil {
+			return
+		}
+		w.mu.Lock()
+		for _, r := range reply.Results {
+			if r.Receipt != nil {
+				w.receipts[r.Hash] = *r.Receipt
+				w.blocks[r.Receipt.BlockHeight] = r.Receipt.BlockHash
+				w.height = max(w.height, r.Receipt.BlockHeight)
+			}
+		}
+		w.mu.Unlock()
+	}
+}
+
+// devnetChainID is the chain id of the built-in development genesis.
+var devnetChainID = chain.DevnetGenesisTemplate().ChainID
+
+func transfer(from node.DevAccount, nonce uint64) *chain.Tx {
+	to := chain.Address{0xbe, 0xef, byte(nonce)}
+	tx := &chain.Tx{
+		ChainID: devnetChainID, Nonce: nonce, To: &to, Value: 1,
+		CyclesLimit: 21_000, MaxFeePerCycle: 100, MaxFeePerCell: 100, TipPerCycle: 1,
+	}
+	sig := from.Key.Sign(tx.SigningHash())
+	tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
+	return tx
+}
+
+// check asks the node for everything that was ever final.
+func (w *witness) check(t *testing.T, p *process, when string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var head rpc.HeightReply
+	if _, err := get(ctx, p.rpc+"/height", &head); err != nil {
+		t.Fatalf("%s: %v\n%s", when, err, p.stderr)
+	}
+	if head.Height < w.height {
+		t.Errorf("%s: height %d, but %d was reported final", when, head.Height, w.height)
+	}
+	for height, hash := range w.blocks {
+		var block rpc.BlockReply
+		ok, err := get(ctx, fmt.Sprintf("%s/block/%d", p.rpc, height), &block)
+		if err != nil || !ok || block.Hash != hash {
+			t.Errorf("%s: block %d was %s, is %q (found %v, %v)", when, height, hash, block.Hash, ok, err)
+		}
+	}
+	for hash, want := range w.receipts {
+		var got rpc.ReceiptReply
+		ok, err := get(ctx, p.rpc+"/transaction/"+hash+"/receipt", &got)
+		if err != nil || !ok {
+			t.Errorf("%s: final transaction %s is gone (%v)", when, hash, err)
+			continue
+		}
+		if got.BlockHash != want.BlockHash || got.Slot != want.Slot || got.Status != want.Status {
+			t.Errorf("%s: transaction %s was %+v, is %+v", when, hash, want, got)
+		}
+	}
+	if t.Failed() {
+		t.Fatalf("%s\n%s", when, p.stderr)
+	}
+}
+
+// waitForProgress returns once two more blocks are final.
+func (w *witness) waitForProgress(t *testing.T, p *process) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	var from, now rpc.HeightReply
+	if _, err := get(ctx, p.rpc+"/height", &from); err != nil {
+		t.Fatalf("%v\n%s", err, p.stderr)
+	}
+	for now.Height < from.Height+2 {
+		select {
+		case <-ctx.Done():
+			t.Fatalf("no progress past height %d in 30 s\n%s", from.Height, p.stderr)
+		case <-p.exited:
+			t.Fatalf("cowboyd ended: %v\n%s", p.err, p.stderr)
+		case <-time.After(20 * time.Millisecond):
+		}
+		if _, err := get(ctx, p.rpc+"/height", &now); err != nil {
+			t.Fatalf("%v\n%s", err, p.stderr)
+		}
+	}
+	w.mu.Lock()
+	w.height = max(w.height, now.Height)
+	w.mu.Unlock()
+}

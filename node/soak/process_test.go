@@ -1,0 +1,180 @@
+package soak
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// buildBinary compiles cowboyd into a temporary folder.
+func buildBinary(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "cowboyd")
+	cmd := exec.Command("go", "build", "-o", bin, "github.com/cowboy-foundation/cowboy/cmd/cowboyd")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("build cowboyd: %v\n%s", err, out)
+	}
+	return bin
+}
+
+// process is one run of the binary.
+type process struct {
+	cmd    *exec.Cmd
+	rpc    string // base URL
+	stderr *lockedBuffer
+	exited chan struct{}
+	err    error // valid once exited is closed
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+const startTimeout = 30 * time.Second
+
+// start runs a devnet on free ports and waits until it names its RPC address.
+func start(t *testing.T, bin, dataDir string, args ...string) *process {
+	t.Helper()
+	all := append([]string{
+		"--log-level=warn", "devnet", "--data", dataDir, "--rpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--rpc-rate=0",
+	}, args...)
+	p := &process{cmd: exec.Command(bin, all...), stderr: &lockedBuffer{}, exited: make(chan struct{})}
+	p.cmd.Stderr = p.stderr
+	stdout, err := p.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	address := make(chan string, 1)
+	go func() {
+		lines := bufio.NewScanner(stdout)
+		for lines.Scan() {
+			if fields := strings.Fields(lines.Text()); len(fields) == 2 && fields[0] == "RPC" {
+				address <- fields[1]
+			}
+		}
+		p.err = p.cmd.Wait()
+		close(p.exited)
+	}()
+	select {
+	case p.rpc = <-address:
+	case <-p.exited:
+		t.Fatalf("cowboyd ended at start: %v\n%s", p.err, p.stderr)
+	case <-time.After(startTimeout):
+		p.kill()
+		t.Fatalf("cowboyd named no RPC address in %v\n%s", startTimeout, p.stderr)
+	}
+	return p
+}
+
+// kill sends SIGKILL and waits for the end.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.exited
+}
+
+// stop asks for an orderly end and fails the test when it does not come.
+func (p *process) stop(t *testing.T) {
+	t.Helper()
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.exited:
+		if p.err != nil {
+			t.Errorf("orderly stop ended with %v\n%s", p.err, p.stderr)
+		}
+	case <-time.After(15 * time.Second):
+		p.kill()
+		t.Errorf("no orderly stop in 15 s\n%s", p.stderr)
+	}
+}
+
+// verifyChain runs cowboyd verify on a stopped node's folder.
+func verifyChain(t *testing.T, bin, dataDir string) string {
+	t.Helper()
+	out, err := exec.Command(bin, "verify", "--data", dataDir).Output()
+	if err != nil {
+		var detail []byte
+		if exit, ok := err.(*exec.ExitError); ok {
+			detail = exit.Stderr
+		}
+		t.Fatalf("cowboyd verify: %v\n%s", err, detail)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+var httpClient = &http.Client{Timeout: 5 * time.Second}
+
+// get decodes a JSON answer; ok is false for 404 and for a node that is gone.
+func get(ctx context.Context, url string, into any) (ok bool, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return false, err
+	}
+	res, err := httpClient.Do(req)
+	if err != nil {
+		return false, err
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(res.Body, 16<<20))
+	if err != nil {
+		return false, err
+	}
+	if res.StatusCode == http.StatusNotFound {
+		return false, nil
+	}
+	if res.StatusCode != http.StatusOK {
+		return false, fmt.Errorf("GET %s: %s: %s", url, res.Status, raw)
+	}
+	return true, json.Unmarshal(raw, into)
+}
+
+// post sends a body and decodes the answer.
+func post(ctx context.Context, url string, body []byte, into any) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/octet-stream")
+	res, err := httpClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	raw, err := io.ReadAll(io.LimitReader(res.Body, 16<<20))
+	if err != nil {
+		return err
+	}
+	if res.StatusCode >= 300 {
+		return fmt.Errorf("POST %s: %s: %s", url, res.Status, raw)
+	}
+	return json.Unmarshal(raw, into)
+}
+
+func TestMain(m *testing.M) { os.Exit(m.Run()) }

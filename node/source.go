@@ -1,0 +1,240 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/lanes"
+	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// source answers the API from snapshots: the ledger's head, the store, and the
+// lanes. It owns nothing but a cache of recent blocks.
+type source struct {
+	node   *Node
+	hub    *hub
+	faucet *faucet
+
+	mu     sync.Mutex
+	recent map[chain.Height]*rpc.Block // the last blocksCached finalized ones
+}
+
+// blocksCached is how many finalized blocks are kept decoded, with their
+// senders: explorers and waiting clients ask for the newest ones.
+const blocksCached = 128
+
+func newSource(n *Node) *source {
+	return &source{node: n, hub: newHub(), faucet: newFaucet(n.genesis.ChainID), recent: map[chain.Height]*rpc.Block{}}
+}
+
+// finalized takes in a block that became final and tells the listeners.
+func (s *source) finalized(e ledger.Event) {
+	b := &rpc.Block{Hash: e.Digest, Block: e.Block, Txs: e.Txs, OrderKeys: orderKeys(e.Block, e.Txs), SizeBytes: len(e.Encoded)}
+	h := e.Block.Header.Height
+	s.mu.Lock()
+	s.recent[h] = b
+	if h >= blocksCached {
+		delete(s.recent, h-blocksCached)
+	}
+	s.mu.Unlock()
+	s.hub.publish(b)
+}
+
+// orderKeys returns the keys by which the block is ordered (resolution 11.41):
+// the VRF output is the hash of the proof in the header.
+func orderKeys(b *chain.Block, txs []*chain.VerifiedTx) []chain.Hash {
+	return order.Keys(chain.Hash(keccak.Sum256(b.Header.OrderProof[:])), txs)
+}
+
+// Height implements rpc.Source.
+func (s *source) Height() chain.Height { return s.node.ledger.Head().Height() }
+
+// BlockByHeight implements rpc.Source.
+func (s *source) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block, bool, error) {
+	s.mu.Lock()
+	b := s.recent[h]
+	s.mu.Unlock()
+	if b != nil {
+		return b, true, nil
+	}
+	rec, ok, err := s.node.store.BlockByHeight(h)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	b, err = s.load(ctx, rec)
+	return b, err == nil, err
+}
+
+// load decodes a stored block and recovers its senders.
+func (s *source) load(ctx context.Context, rec store.BlockRecord) (*rpc.Block, error) {
+	block, err := chain.DecodeBlock(rec.Block, len(rec.Block))
+	if err != nil {
+		return nil, fmt.Errorf("stored block %d: %w", rec.Height, err)
+	}
+	txs, err := s.node.sigverify.VerifyBlock(ctx, block.Txs)
+	if err != nil {
+		return nil, fmt.Errorf("stored block %d: %w", rec.Height, err)
+	}
+	return &rpc.Block{Hash: rec.Digest, Block: block, Txs: txs, OrderKeys: orderKeys(block, txs), SizeBytes: len(rec.Block)}, nil
+}
+
+// BlockByHash implements rpc.Source.
+func (s *source) BlockByHash(ctx context.Context, hash chain.Hash) (*rpc.Block, bool, error) {
+	h, ok, err := s.node.store.HeightByDigest(hash)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	return s.BlockByHeight(ctx, h)
+}
+
+// HeaderByHeight implements rpc.Source.
+func (s *source) HeaderByHeight(_ context.Context, h chain.Height) (*rpc.HeaderLine, bool, error) {
+	s.mu.Lock()
+	b := s.recent[h]
+	s.mu.Unlock()
+	if b != nil {
+		return &rpc.HeaderLine{Hash: b.Hash, Header: &b.Block.Header, TxCount: len(b.Block.Txs), SizeBytes: b.SizeBytes}, true, nil
+	}
+	rec, ok, err := s.node.store.BlockByHeight(h)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	block, err := chain.DecodeBlock(rec.Block, len(rec.Block))
+	if err != nil {
+		return nil, false, fmt.Errorf("stored block %d: %w", h, err)
+	}
+	return &rpc.HeaderLine{Hash: rec.Digest, Header: &block.Header, TxCount: len(block.Txs), SizeBytes: len(rec.Block)}, true, nil
+}
+
+// BaseFees implements rpc.Source.
+func (s *source) BaseFees() rpc.FeeQuote {
+	head := s.node.ledger.Head()
+	p := &s.node.genesis.Params
+	return rpc.FeeQuote{
+		Height: head.Height(), Fees: ledger.BaseFeesAfter(p, &head.Block.Header),
+		MaxTx: chain.Usage{Cycles: p.MaxTxCycles, Cells: p.MaxTxCells}, ChainID: s.node.genesis.ChainID,
+	}
+}
+
+// Submit implements rpc.Source.
+func (s *source) Submit(ctx context.Context, bodies [][]byte) ([]rpc.Verdict, error) {
+	done := make(chan []sigverify.Verdict, 1)
+	if err := s.node.sigverify.Submit(bodies, func(v []sigverify.Verdict) { done <- v }); err != nil {
+		return nil, ingressError(err)
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case verdicts := <-done:
+		out := make([]rpc.Verdict, len(verdicts))
+		for i, v := range verdicts {
+			out[i] = verdictOf(v)
+		}
+		return out, nil
+	}
+}
+
+// Wait implements rpc.Source.
+func (s *source) Wait(ctx context.Context, hashes []chain.Hash) error {
+	left := append([]chain.Hash(nil), hashes...)
+	for {
+		next := s.hub.changed() // before looking, so that no block falls between
+		waiting := left[:0]
+		for _, hash := range left {
+			_, _, ok, err := s.node.store.TxLocation(hash)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				waiting = append(waiting, hash)
+			}
+		}
+		if left = waiting; len(left) == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-next:
+		}
+	}
+}
+
+// Transaction implements rpc.Source.
+func (s *source) Transaction(ctx context.Context, hash chain.Hash) (*rpc.FoundTx, bool, error) {
+	h, slot, ok, err := s.node.store.TxLocation(hash)
+	if err != nil {
+		return nil, false, err
+	}
+	if !ok {
+		entry, found, err := s.node.lanes.Lookup(ctx, hash)
+		if err != nil || !found {
+			return nil, false, err
+		}
+		return &rpc.FoundTx{Tx: entry.Tx}, true, nil
+	}
+	b, ok, err := s.BlockByHeight(ctx, h)
+	if err != nil {
+		return nil, false, err
+	}
+	if !ok || slot >= len(b.Txs) {
+		return nil, false, fmt.Errorf("transaction %s is indexed at block %d, slot %d, where it is not", hash, h, slot)
+	}
+	return &rpc.FoundTx{Tx: b.Txs[slot], Final: true, Height: h, Slot: slot}, true, nil
+}
+
+// Receipt implements rpc.Source.
+func (s *source) Receipt(_ context.Context, hash chain.Hash) (*rpc.FoundReceipt, bool, error) {
+	h, slot, ok, err := s.node.store.TxLocation(hash)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	raw, ok, err := s.node.store.Receipt(h, slot)
+	if err != nil {
+		return nil, false, err
+	}
+	digest, found, err := s.node.store.BlockDigest(h)
+	if err != nil {
+		return nil, false, err
+	}
+	if !ok || !found {
+		return nil, false, fmt.Errorf("receipt of %s at block %d, slot %d is missing", hash, h, slot)
+	}
+	receipt, err := chain.DecodeReceipt(raw)
+	if err != nil {
+		return nil, false, fmt.Errorf("receipt of %s: %w", hash, err)
+	}
+	return &rpc.FoundReceipt{Receipt: receipt, Height: h, BlockHash: digest, Slot: slot}, true, nil
+}
+
+// PoolTx implements rpc.Source.
+func (s *source) PoolTx(ctx context.Context, hash chain.Hash) (*rpc.PoolTx, bool, error) {
+	entry, ok, err := s.node.lanes.Lookup(ctx, hash)
+	if err != nil {
+		return nil, false, err
+	}
+	if ok {
+		state := rpc.PoolPending
+		if entry.State == lanes.WaitParked {
+			state = rpc.PoolQueued
+		}
+		return &rpc.PoolTx{Tx: entry.Tx, State: state}, true, nil
+	}
+	found, ok, err := s.Transaction(ctx, hash)
+	if err != nil || !ok || !found.Final {
+		return nil, false, err
+	}
+	return &rpc.PoolTx{Tx: found.Tx, State: rpc.PoolIncluded}, true, nil
+}
+
+// Subscribe implements rpc.Source.
+func (s *source) Subscribe(ctx context.Context, depth int) (<-chan *rpc.Block, error) {
+	return s.hub.subscribe(ctx, depth), nil
+}

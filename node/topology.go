@@ -1,0 +1,192 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/lanes"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+)
+
+// The machine on one page: every goroutine that lives as long as the node, and
+// every queue between them.
+//
+//	goroutine        owns                              woken by
+//	---------        ----                              --------
+//	sigverify ×N     scratch buffers                   raw queue
+//	lanes            the pool                          its inboxes
+//	engine           machine, journal, view timers     peers, timers, application's answers
+//	ledger           head, tree of executed blocks     its inbox
+//	fan-out          nothing                           finalized events
+//	rpc, admin       nothing (snapshots only)          sockets
+//
+//	queue             from → to            depth      unit           when full    why that depth
+//	-----             ---------            -----      ----           ---------    --------------
+//	raw               rpc → sigverify      16,384     transactions   refuse       half a second of recovery on one core
+//	                                       64 MiB     bytes          refuse       memory
+//	admission         sigverify → lanes    256        batches        wait         a worker has nothing else to do
+//	ledger's asks     ledger → lanes       2          requests       wait         one proposal, one finalization
+//	ledger's inbox    engine → ledger      8          requests       wait         consensus has few under way
+//	finalized         ledger → fan-out     256        blocks         wait         no final block may be skipped
+//	subscribers       fan-out → rpc        64 each    blocks         drop reader  it resumes from the store
+//
+// The engine's own inboxes are listed with it (consensus/engine). Requests go
+// one way round, engine → ledger → lanes; results come back as the reply to
+// the request, or as the one finalized event.
+
+// Run starts everything, in an order in which each part finds those it asks
+// running, and stops in the reverse order when ctx ends or a part fails.
+func (n *Node) Run(ctx context.Context) error {
+	g := newGroup(ctx)
+	inner := newGroup(context.WithoutCancel(ctx)) // outlives the doors and the engine
+
+	inner.start("lanes", n.lanes.Run)
+	inner.start("signature pipeline", n.sigverify.Run)
+	inner.start("ledger", n.ledger.Run)
+	inner.start("fan-out", n.fanOut)
+
+	g.start("consensus", n.engine.Run)
+	n.voting.Store(true)
+	api, err := rpc.New(n.rpcConfig(), n.source)
+	if err != nil {
+		inner.stop()
+		g.stop()
+		return errors.Join(err, g.wait(), inner.wait())
+	}
+	g.start("RPC", api.Run)
+	g.start("admin pages", n.serveAdmin)
+	n.log.Info("node is running", "chain", n.genesis.ChainID, "genesis", n.genesis.Hash(),
+		"height", n.ledger.Head().Height(), "rpc", n.RPCAddr(), "admin", n.AdminAddr())
+
+	select {
+	case <-g.ended():
+	case <-inner.ended():
+	}
+	n.stopping.Store(true)
+	n.log.Info("stopping", "height", n.ledger.Head().Height())
+	n.source.hub.close()
+	g.stop()
+	err = g.wait()
+	inner.stop()
+	err = errors.Join(err, inner.wait())
+	n.log.Info("stopped", "height", n.ledger.Head().Height())
+	return err
+}
+
+func (n *Node) rpcConfig() rpc.Config {
+	cfg := rpc.DefaultConfig()
+	cfg.Listener, cfg.Devnet, cfg.Log = n.rpcListener, n.cfg.Devnet, n.log
+	cfg.Metrics = metricsServer(n.registry())
+	cfg.RequestsPerSecond = n.cfg.RPCPerSec
+	return cfg
+}
+
+// fanOut hands each finalized block to the lanes first, so that a client that
+// sees it and sends the next nonce is not refused, then to the API.
+func (n *Node) fanOut(ctx context.Context) error {
+	for {
+		var e ledger.Event
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case e = <-n.ledger.Events():
+		}
+		head := lanes.FinalizedHead{
+			Height: e.Block.Header.Height, View: e.State,
+			BaseFees: ledger.BaseFeesAfter(&n.genesis.Params, &e.Block.Header),
+			Txs:      e.Txs, Touched: recipients(e.Txs),
+		}
+		if err := n.lanes.Finalized(ctx, head); err != nil {
+			return fmt.Errorf("lanes: %w", err)
+		}
+		n.source.finalized(e)
+		n.logBlock(e)
+	}
+}
+
+// recipients lists the accounts whose balance the transactions raised.
+func recipients(txs []*chain.VerifiedTx) []chain.Address {
+	var out []chain.Address
+	for _, tx := range txs {
+		if tx.Tx.To != nil {
+			out = append(out, *tx.Tx.To)
+		}
+	}
+	return out
+}
+
+// quietBlocks is how many empty blocks pass between two lines of the log.
+const quietBlocks = 60
+
+func (n *Node) logBlock(e ledger.Event) {
+	h := &e.Block.Header
+	if len(e.Txs) == 0 && h.Height%quietBlocks != 0 {
+		n.log.Debug("block is final", "height", h.Height, "view", h.View)
+		return
+	}
+	n.log.Info("block is final", "height", h.Height, "view", h.View, "txs", len(e.Txs), "bytes", len(e.Encoded), "hash", e.Digest)
+}
+
+// serveAdmin serves metrics and profiles until ctx ends.
+func (n *Node) serveAdmin(ctx context.Context) error {
+	server := &http.Server{Handler: adminMux(metricsServer(n.registry())), ReadHeaderTimeout: 5 * time.Second}
+	done := make(chan error, 1)
+	go func() { done <- server.Serve(n.adminListener) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+	}
+	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	if err := server.Shutdown(stop); err != nil {
+		_ = server.Close() // a profile under way does not hold the node up
+	}
+	<-done
+	return ctx.Err()
+}
+
+// group runs parts until one ends; its context then ends for the others.
+type group struct {
+	ctx    context.Context
+	cancel context.CancelFunc
+	parts  sync.WaitGroup
+	mu     sync.Mutex
+	errs   []error
+}
+
+func newGroup(ctx context.Context) *group {
+	g := &group{}
+	g.ctx, g.cancel = context.WithCancel(ctx)
+	return g
+}
+
+// start runs a part on its own goroutine.
+func (g *group) start(name string, run func(context.Context) error) {
+	g.parts.Go(func() {
+		defer g.cancel()
+		err := run(g.ctx)
+		if err == nil || errors.Is(err, context.Canceled) {
+			return
+		}
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.errs = append(g.errs, fmt.Errorf("%s: %w", name, err))
+	})
+}
+
+func (g *group) ended() <-chan struct{} { return g.ctx.Done() }
+
+func (g *group) stop() { g.cancel() }
+
+// wait returns what the parts failed with, once all have ended.
+func (g *group) wait() error {
+	g.parts.Wait()
+	return errors.Join(g.errs...)
+}

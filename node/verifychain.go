@@ -1,0 +1,77 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
+)
+
+// Verified is what VerifyChain found.
+type Verified struct {
+	Height chain.Height
+	Root   chain.Hash
+}
+
+// VerifyChain re-executes every block of a stopped node's data folder from
+// genesis in a temporary store, compares every header, and compares the final
+// root with the stored one.
+func VerifyChain(ctx context.Context, dataDir string, progress func(done, total chain.Height)) (Verified, error) {
+	genesis, err := LoadGenesis(dataDir)
+	if err != nil {
+		return Verified{}, err
+	}
+	source, err := openStore(dataDir, genesis)
+	if err != nil {
+		return Verified{}, err
+	}
+	defer source.Close()
+	scratchDir, err := os.MkdirTemp("", "cowboy-verify-")
+	if err != nil {
+		return Verified{}, fmt.Errorf("make a scratch folder: %w", err)
+	}
+	defer os.RemoveAll(scratchDir)
+	scratch, err := openStore(scratchDir, genesis)
+	if err != nil {
+		return Verified{}, err
+	}
+	defer scratch.Close()
+	replay, err := newReplay(genesis)
+	if err != nil {
+		return Verified{}, err
+	}
+	replay.Source, replay.Scratch, replay.Progress = source, scratch, progress
+	root, err := replay.Run(ctx)
+	if err != nil {
+		return Verified{}, err
+	}
+	height, _ := source.HeadInfo()
+	if stored := source.Head().Root(); stored != root {
+		return Verified{}, fmt.Errorf("stored state root %s at height %d, re-execution gives %s", stored, height, root)
+	}
+	if _, err := source.VerifyHead(ctx); err != nil {
+		return Verified{}, fmt.Errorf("stored state at height %d: %w", height, err)
+	}
+	return Verified{Height: height, Root: root}, nil
+}
+
+func newReplay(genesis *chain.Genesis) (*ledger.Replay, error) {
+	set, err := beacon.NewValidatorSet(genesis)
+	if err != nil {
+		return nil, fmt.Errorf("validator set: %w", err)
+	}
+	proposers, err := ledger.NewProposers(genesis)
+	if err != nil {
+		return nil, err
+	}
+	signatures, err := sigverify.New(sigverify.DefaultConfig(runtime.GOMAXPROCS(0)), nil)
+	if err != nil {
+		return nil, err
+	}
+	return &ledger.Replay{Genesis: genesis, Set: set, Proposers: proposers, Signatures: signatures}, nil
+}
