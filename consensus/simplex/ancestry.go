@@ -130,14 +130,17 @@ func (m *Machine) tryFinalize() {
 	}
 }
 
-// branch returns the blocks above the floor up to view v, parents first.
+// branch returns the blocks above the floor up to view v, parents first, if
+// the application holds them all.
 func (m *Machine) branch(v chain.View) ([]Final, bool) {
 	var up []Final
+	complete := true
 	for v > m.floor.View {
 		s := m.views[v]
-		if s == nil || !s.loaded {
+		if s == nil || s.block() == nil {
 			return nil, false // tryCertify sees to it
 		}
+		complete = complete && s.loaded
 		seed, _ := m.seed(v)
 		up = append(up, Final{Proposal: *s.block(), Seed: seed})
 		v = s.block().Parent
@@ -147,7 +150,7 @@ func (m *Machine) branch(v chain.View) ([]Final, bool) {
 		return nil, false
 	}
 	slices.Reverse(up)
-	return up, true
+	return up, complete
 }
 
 // prune drops what no rule needs any more: views at or below the floor, except

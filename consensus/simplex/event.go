@@ -131,9 +131,10 @@ type RequestVerify struct {
 
 // RequestCertify asks the application to take in a notarized block: fetch it
 // if need be, execute it, and say whether it is valid. The answer is
-// Certified; it must be the same on every honest node. Again is set after a
-// restart when the verdict was given before: the application lost only its
-// memory of the block.
+// Certified; it must be the same on every honest node. The request is repeated
+// on entry to a view and at the retry timer, so that a block that did not come
+// is fetched again. Again is set after a restart when the verdict was given
+// before: the application lost only its memory of the block.
 type RequestCertify struct {
 	Proposal Proposal
 	Parent   Parent

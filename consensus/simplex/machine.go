@@ -284,10 +284,7 @@ func (m *Machine) enter(v chain.View) {
 	who, known := m.expected()
 	m.emit(EnterView{Round: m.round(v), Leader: who, Known: known},
 		ArmTimer{View: v, Timer: TimerLeader}, ArmTimer{View: v, Timer: TimerCertification})
-	for _, w := range m.uncertified {
-		m.forget(w) // a lost answer must not hold a block back for ever
-		m.forget(m.views[w].block().Parent)
-	}
+	m.askAgain()
 }
 
 // fetch asks for view v once.
@@ -301,10 +298,24 @@ func (m *Machine) fetch(v chain.View) {
 	}
 }
 
-// forget lets the view be fetched again.
-func (m *Machine) forget(v chain.View) {
-	if s := m.views[v]; s != nil {
-		s.fetched = false
+// askAgain lets everything be asked for again that we still wait for: a lost
+// answer must not hold us back for ever. progress follows and asks.
+func (m *Machine) askAgain() {
+	for _, v := range m.uncertified {
+		s := m.views[v]
+		s.asked = false
+		if parent := m.views[s.block().Parent]; parent != nil {
+			parent.fetched = false
+		}
+	}
+	for v := m.view - 1; v > m.floor.View; v-- {
+		s := m.views[v]
+		if s != nil {
+			s.fetched = false
+		}
+		if s == nil || s.certs[Nullify] == nil {
+			break // whatever lies deeper is asked for after this
+		}
 	}
 }
 

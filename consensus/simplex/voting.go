@@ -250,13 +250,8 @@ func (m *Machine) remind() {
 			}
 		}
 	}
-	for v := m.floor.View + 1; v < m.view; v++ {
-		m.forget(v)
-	}
 	m.emit(Fetch{View: m.view})
-	for _, v := range slices.Clone(m.uncertified) {
-		m.fetch(v)
-	}
+	m.askAgain()
 	m.progress()
 	m.emit(ArmTimer{View: m.view, Timer: TimerRetry})
 }

@@ -64,7 +64,7 @@ func Draw(seed uint64) Config {
 		pick(0.6, func() { players := Players(); cfg.Player = players[rng.IntN(len(players))] })
 	}
 	if cfg.RealKeys {
-		cfg.Faults, cfg.Quiet = 8*time.Second, 25*time.Second
+		cfg.Faults, cfg.Quiet = 5*time.Second, 18*time.Second
 	}
 	return cfg
 }

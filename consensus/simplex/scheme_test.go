@@ -1,0 +1,194 @@
+package simplex
+
+import (
+	"bytes"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+)
+
+// committee returns the real schemes of n validators, dealt from a fixed seed,
+// and the group key.
+func committee(t testing.TB, n int) ([]*Threshold, *beacon.ValidatorSet, *chain.Genesis) {
+	t.Helper()
+	polynomial, shares, err := bls.DealTrusted(bytes.Repeat([]byte{5}, 32), n, chain.Quorum(n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &chain.Genesis{Name: "test", ChainID: 1, Beacon: chain.Hash{1}}
+	g.GroupKey = polynomial.Group().Bytes()
+	for i := range n {
+		g.Validators = append(g.Validators, chain.Validator{
+			PeerKey: chain.PeerKey{byte(i + 1)}, ShareIndex: uint32(i), Stake: 1,
+			PublicShare: polynomial.PublicShare(uint32(i)).Bytes(),
+		})
+	}
+	set, err := beacon.NewValidatorSet(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	schemes := make([]*Threshold, n)
+	for i := range schemes {
+		if schemes[i], err = NewThreshold(set, beacon.Participant(i), shares[i].Key, rand.Reader); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return schemes, set, g
+}
+
+// A certificate is the same whichever quorum signed, and its seed the same
+// whatever kind of vote it came from.
+func TestCertificatesDoNotDependOnTheQuorum(t *testing.T) {
+	schemes, set, _ := committee(t, 4)
+	var seed bls.Signature
+	for _, k := range []Kind{Notarize, Nullify, Finalize} {
+		var first Certificate
+		for skip := range 4 {
+			var votes []Vote
+			for i, s := range schemes {
+				if i != skip {
+					votes = append(votes, s.Sign(k, p1))
+				}
+			}
+			if b := schemes[0].BadVotes(votes); len(b) != 0 {
+				t.Fatalf("%v: bad votes %v", k, b)
+			}
+			if b := schemes[0].BadSeeds(votes); len(b) != 0 {
+				t.Fatalf("%v: bad seeds %v", k, b)
+			}
+			c, err := schemes[skip].Recover(votes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if skip == 0 {
+				first = c
+			}
+			if c != first {
+				t.Errorf("%v: without %d the certificate differs", k, skip)
+			}
+		}
+		if !schemes[0].VerifyCertificate(first) || !set.VerifySeed(p1.Round, first.Seed) {
+			t.Errorf("%v: certificate does not verify", k)
+		}
+		if seed != (bls.Signature{}) && first.Seed != seed {
+			t.Errorf("%v: another seed", k)
+		}
+		seed = first.Seed
+	}
+}
+
+// Each signature counts for its kind, round, proposal and chain alone.
+func TestCertificatesDoNotTransfer(t *testing.T) {
+	schemes, _, _ := committee(t, 1)
+	s := schemes[0]
+	c, err := s.Recover([]Vote{s.Sign(Notarize, p1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := func(name string, change func(*Certificate)) {
+		t.Helper()
+		altered := c
+		change(&altered)
+		if s.VerifyCertificate(altered) {
+			t.Errorf("verifies with another %s", name)
+		}
+	}
+	f("kind", func(c *Certificate) { c.Kind = Finalize })
+	f("view", func(c *Certificate) { c.Proposal.Round.View++ })
+	f("epoch", func(c *Certificate) { c.Proposal.Round.Epoch++ })
+	f("parent", func(c *Certificate) { c.Proposal.Parent++ })
+	f("digest", func(c *Certificate) { c.Proposal.Payload[31] ^= 1 })
+	f("seed", func(c *Certificate) { c.Seed = c.Signature })
+	f("signature", func(c *Certificate) { c.Signature = c.Seed })
+	if !s.VerifyCertificate(c) {
+		t.Error("the certificate itself does not verify")
+	}
+}
+
+// Votes sign varint(len(ns)) ‖ ns ‖ subject with ns = "cowboy-simplex-v1" ‖
+// genesis hash ‖ suffix (consensus.md §1.3, resolution 11.42).
+func TestVotesSignTheNamespacedSubject(t *testing.T) {
+	schemes, set, g := committee(t, 1)
+	hash := g.Hash()
+	f := func(k Kind, suffix string) {
+		t.Helper()
+		v := schemes[0].Sign(k, p1)
+		ns := append(append([]byte("cowboy-simplex-v1"), hash[:]...), suffix...)
+		if !set.Group().Verify(ns, AppendSubject(nil, k, p1), v.Signature) {
+			t.Errorf("%v does not sign under %s", k, suffix)
+		}
+		seed := append(append([]byte("cowboy-simplex-v1"), hash[:]...), "_SEED"...)
+		if !set.Group().Verify(seed, []byte{0, 1}, v.Seed) {
+			t.Errorf("%v: seed does not sign the round", k)
+		}
+	}
+	f(Notarize, "_NOTARIZE")
+	f(Nullify, "_NULLIFY")
+	f(Finalize, "_FINALIZE")
+}
+
+func TestBadVotesAreFound(t *testing.T) {
+	schemes, _, _ := committee(t, 4)
+	votes := make([]Vote, 4)
+	for i, s := range schemes {
+		votes[i] = s.Sign(Finalize, p1)
+	}
+	votes[1].Signature = votes[2].Signature // a real partial, of another
+	votes[3].Seed = bls.Signature{0xff}     // not a point
+	if b := schemes[0].BadVotes(votes); len(b) != 1 || b[0] != 1 {
+		t.Errorf("bad votes %v, want [1]", b)
+	}
+	if b := schemes[0].BadSeeds(votes); len(b) != 1 || b[0] != 3 {
+		t.Errorf("bad seeds %v, want [3]", b)
+	}
+	if b := schemes[0].BadVotes(nil); b != nil {
+		t.Errorf("of no votes %v are bad", b)
+	}
+}
+
+func TestThresholdRefusesAForeignShare(t *testing.T) {
+	_, set, _ := committee(t, 4)
+	_, shares, err := bls.DealTrusted(bytes.Repeat([]byte{6}, 32), 4, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := NewThreshold(set, 0, shares[0].Key, rand.Reader); err == nil {
+		t.Error("accepted the share of another deal")
+	}
+	if _, err := NewThreshold(set, 4, shares[0].Key, rand.Reader); err == nil {
+		t.Error("accepted a position beyond the set")
+	}
+}
+
+// TestCertificateFormatIsFrozen hashes the certificates of a fixed committee
+// over fixed subjects. BLS is deterministic, so the hash pins codec, signed
+// bytes and recovery together. A change of it is a hard fork: approve it only
+// together with an ADR.
+func TestCertificateFormatIsFrozen(t *testing.T) {
+	const golden = "2c9e8843b93973e51e5c35a7bf9c9d09548b3366dd7be4b13fe6f17c7bd00079"
+	schemes, set, _ := committee(t, 4)
+	*set.Namespaces() = beacon.NewNamespaces(chain.Hash{1, 2, 3}) // the genesis hash changes with every new parameter
+	sum := sha256.New()
+	for v := chain.View(1); v <= 8; v++ {
+		for _, k := range []Kind{Notarize, Nullify, Finalize} {
+			var votes []Vote
+			for _, s := range schemes[1:] {
+				votes = append(votes, s.Sign(k, prop(v*100, v, byte(v))))
+				sum.Write(AppendVote(nil, votes[len(votes)-1]))
+			}
+			c, err := schemes[0].Recover(votes)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sum.Write(AppendCertificate(nil, c))
+		}
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != golden {
+		t.Errorf("hash of votes and certificates is %s, want %s", got, golden)
+	}
+}
