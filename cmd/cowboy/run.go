@@ -115,12 +115,15 @@ type failure struct {
 
 // fail prints err with what to do about it and returns the exit code.
 func fail(w world, asJSON bool, err error) int {
-	message := advise(err)
+	message := harmless(advise(err))
+	if len(message) > messageMax {
+		message = strings.ToValidUTF8(message[:messageMax], "") + "…"
+	}
 	if asJSON {
 		f := failure{Message: message}
 		var refused *client.Error
 		if errors.As(err, &refused) {
-			f.Code = refused.Code
+			f = failure{Code: refused.Code, Message: harmless(refused.Message)}
 		}
 		json.NewEncoder(w.stderr).Encode(f) // nothing is left to do if stderr is gone
 	} else {
@@ -136,6 +139,20 @@ func fail(w world, asJSON bool, err error) int {
 	return exitFailed
 }
 
+// harmless strips control characters except line ends from text that may hold
+// what an actor, a node or a file said, so that it cannot steer the terminal.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\n' && (r < ' ' || r >= 0x7f && r < 0xa0) {
+			return ' '
+		}
+		return r
+	}, text)
+}
+
+// messageMax bounds an error message in bytes: arguments are repeated in some.
+const messageMax = 2_000
+
 // advise adds to an error what a person can do about it.
 func advise(err error) string {
 	var unreachable *client.UnreachableError
@@ -144,6 +161,8 @@ func advise(err error) string {
 		return "interrupted"
 	case errors.As(err, &unreachable):
 		return err.Error() + "\nIs a node running there? Start one with `make devnet`, or pass --rpc-url."
+	case client.IsCode(err, rpc.CodeInsufficient):
+		return err.Error() + "\nOn a development network `cowboy wallet fund` asks the faucet for money."
 	default:
 		return strings.TrimSpace(err.Error())
 	}

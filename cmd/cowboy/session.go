@@ -87,7 +87,7 @@ func (s *session) addressOr(text string) (chain.Address, error) {
 
 // note tells a person something on stderr, where no program parses it.
 func (s *session) note(format string, args ...any) {
-	fmt.Fprintf(s.world.stderr, format+"\n", args...)
+	fmt.Fprintln(s.world.stderr, harmless(fmt.Sprintf(format, args...)))
 }
 
 // lines collects the text form of an answer.
@@ -99,7 +99,7 @@ func (l *lines) add(format string, args ...any) {
 
 // show prints an answer: reply in one line of JSON, or the text.
 func (s *session) show(reply any, text *lines) error {
-	out := text.Bytes()
+	out := []byte(harmless(text.String()))
 	if s.flags.JSON {
 		var b bytes.Buffer
 		enc := json.NewEncoder(&b)

@@ -85,7 +85,7 @@ func (f *priceFlags) fill(ctx context.Context, s *session, tx *chain.Tx, sender 
 	}
 	limits, err := client.IntrinsicLimits(tx)
 	if err != nil {
-		return usageError{err}
+		return usagef("%s is a system actor: %w", tx.To, err)
 	}
 	override(&limits.Cycles, f.CyclesLimit)
 	override(&limits.Cells, f.CellsLimit)
@@ -112,7 +112,7 @@ func override[T ~uint64](field *T, flag *uint64) {
 
 // rejected is a node's verdict on our own transaction.
 func rejected(r rpc.SubmitResult) error {
-	return &client.Error{Status: 200, Code: r.Code, Message: "transaction refused: " + r.Message, Path: "/submit"}
+	return &client.Error{Code: r.Code, Message: "transaction refused: " + r.Message, Path: "/submit"}
 }
 
 // send submits without waiting.

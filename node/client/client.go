@@ -109,7 +109,7 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Error is a node's refusal.
 type Error struct {
-	Status  int // HTTP status
+	Status  int // HTTP status, 0 for a verdict inside a 200 answer
 	Code    rpc.Code
 	Message string
 	Path    string
@@ -117,6 +117,9 @@ type Error struct {
 
 // Error returns the node's message with its numbers.
 func (e *Error) Error() string {
+	if e.Status == 0 {
+		return fmt.Sprintf("%s (code %d)", e.Message, e.Code)
+	}
 	return fmt.Sprintf("%s (HTTP %d, code %d)", e.Message, e.Status, e.Code)
 }
 

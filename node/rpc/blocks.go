@@ -56,6 +56,9 @@ func (s *Server) findBlock(r *http.Request, ref string) (*Block, error) {
 		return b, nil
 	}
 	height := s.source.Height()
+	if ref == "latest" && height == 0 {
+		return nil, notFound(CodeUnknownBlock, "the chain has no block yet: ask again after the first block time")
+	}
 	if ref != "latest" {
 		v, err := parseUint(ref)
 		if err != nil {

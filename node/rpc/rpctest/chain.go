@@ -46,6 +46,7 @@ type Chain struct {
 	final    chan struct{} // closed and replaced at every block
 	streams  []*stream
 	health   rpc.Health
+	grants   byte
 }
 
 type stream struct {
