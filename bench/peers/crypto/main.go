@@ -14,5 +14,6 @@ func main() {
 	list = append(list, hashBars()...)
 	list = append(list, recoverBars()...)
 	list = append(list, voteBars()...)
+	list = append(list, identityBars()...)
 	os.Exit(bars.Main("crypto", list, os.Args[1:], os.Stdout, os.Stderr))
 }

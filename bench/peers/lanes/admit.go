@@ -12,6 +12,7 @@ import (
 	"github.com/ethereum/go-ethereum/core/types"
 
 	"github.com/cowboy-foundation/cowboy/bench/bars"
+	"github.com/cowboy-foundation/cowboy/bench/peers/transfers"
 	"github.com/cowboy-foundation/cowboy/chain"
 )
 
@@ -25,7 +26,7 @@ const (
 // admitBars race 20,000 transfers into an empty pool until all of them can be
 // packed.
 func admitBars() []bars.Bar {
-	made := sync.OnceValues(func() ([]transfer, error) { return transfers(admitSenders, admitPerSender) })
+	made := sync.OnceValues(func() ([]transfers.Pair, error) { return transfers.Make(admitSenders, admitPerSender) })
 	var list []bars.Bar
 	for _, producers := range []int{1, 2, 4, 8} {
 		list = append(list, bars.Bar{
@@ -45,14 +46,14 @@ func admitBars() []bars.Bar {
 
 // share calls submit with the batches of each producer. A producer has whole
 // senders, so that nonces arrive in order.
-func share(producers, transfers int, submit func(from, to int) error) error {
+func share(producers, count int, submit func(from, to int) error) error {
 	var failed atomic.Pointer[error]
 	var running sync.WaitGroup
-	each := transfers / producers / admitPerSender * admitPerSender
+	each := count / producers / admitPerSender * admitPerSender
 	for p := range producers {
 		from, to := p*each, (p+1)*each
 		if p == producers-1 {
-			to = transfers
+			to = count
 		}
 		running.Go(func() {
 			for at := from; at < to; at += admitBatch {
@@ -70,10 +71,10 @@ func share(producers, transfers int, submit func(from, to int) error) error {
 	return nil
 }
 
-func raceAdmit(list []transfer, producers int) bars.Contest {
+func raceAdmit(list []transfers.Pair, producers int) bars.Contest {
 	ours, peer := make([]*chain.VerifiedTx, len(list)), make([]*types.Transaction, len(list))
 	for i, t := range list {
-		ours[i], peer[i] = t.ours, t.peer
+		ours[i], peer[i] = t.Ours, t.Peer
 	}
 	var mine *ourPool
 	var theirs *legacypool.LegacyPool
@@ -108,7 +109,7 @@ func raceAdmit(list []transfer, producers int) bars.Contest {
 				if err := closeTheirs(); err != nil {
 					return err
 				}
-				db, err := fixedState(list)
+				db, err := transfers.PeerState(list)
 				if err == nil {
 					theirs, err = newPeerPool(db)
 				}

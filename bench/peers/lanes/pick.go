@@ -11,6 +11,7 @@ import (
 	"github.com/holiman/uint256"
 
 	"github.com/cowboy-foundation/cowboy/bench/bars"
+	"github.com/cowboy-foundation/cowboy/bench/peers/transfers"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/lanes"
 )
@@ -30,7 +31,7 @@ func pickBars() []bars.Bar {
 }
 
 func racePick() (bars.Contest, error) {
-	list, err := transfers(pickSenders, pickPerSender)
+	list, err := transfers.Make(pickSenders, pickPerSender)
 	if err != nil {
 		return bars.Contest{}, err
 	}
@@ -38,7 +39,7 @@ func racePick() (bars.Contest, error) {
 	if err != nil {
 		return bars.Contest{}, err
 	}
-	db, err := fixedState(list)
+	db, err := transfers.PeerState(list)
 	if err != nil {
 		return bars.Contest{}, err
 	}
@@ -50,7 +51,7 @@ func racePick() (bars.Contest, error) {
 		var ours []*chain.VerifiedTx
 		var peer []*types.Transaction
 		for _, t := range list[at : at+admitBatch] {
-			ours, peer = append(ours, t.ours), append(peer, t.peer)
+			ours, peer = append(ours, t.Ours), append(peer, t.Peer)
 		}
 		if err := first(append(mine.Admit(context.Background(), ours), theirs.Add(peer, false)...)); err != nil {
 			return bars.Contest{}, err
@@ -59,7 +60,7 @@ func racePick() (bars.Contest, error) {
 	if err := promoted(theirs, len(list)); err != nil {
 		return bars.Contest{}, err
 	}
-	signer := types.LatestSignerForChainID(big.NewInt(chainID))
+	signer := types.LatestSignerForChainID(big.NewInt(transfers.ChainID))
 	return bars.Contest{
 		Ours: bars.Side{Run: func(n int) error {
 			for range n {

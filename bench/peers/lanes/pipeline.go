@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/cowboy-foundation/cowboy/bench/bars"
+	"github.com/cowboy-foundation/cowboy/bench/peers/transfers"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 )
@@ -46,14 +47,14 @@ func (open) Admit(_ context.Context, txs []*chain.VerifiedTx) []error {
 }
 
 func racePipeline() (bars.Contest, error) {
-	list, err := transfers(pipelineSenders, pipelinePerSender)
+	list, err := transfers.Make(pipelineSenders, pipelinePerSender)
 	if err != nil {
 		return bars.Contest{}, err
 	}
 	ours, peer := make([][]byte, len(list)), make([][]byte, len(list))
 	for i, t := range list {
-		ours[i] = t.ours.Body
-		if peer[i], err = t.peer.MarshalBinary(); err != nil {
+		ours[i] = t.Ours.Body
+		if peer[i], err = t.Peer.MarshalBinary(); err != nil {
 			return bars.Contest{}, fmt.Errorf("encode for the peer: %w", err)
 		}
 	}
@@ -88,14 +89,14 @@ func racePipeline() (bars.Contest, error) {
 	}, nil
 }
 
-func submitAll(p *sigverify.Pipeline, bodies [][]byte, want []transfer) error {
+func submitAll(p *sigverify.Pipeline, bodies [][]byte, want []transfers.Pair) error {
 	var wrong atomic.Int64
 	var open sync.WaitGroup
 	for at := 0; at < len(bodies); at += pipelineBatch {
 		open.Add(1)
 		err := p.Submit(bodies[at:at+pipelineBatch], func(verdicts []sigverify.Verdict) {
 			for i, v := range verdicts {
-				if v.Err != nil || v.Tx.Sender != want[at+i].ours.Sender {
+				if v.Err != nil || v.Tx.Sender != want[at+i].Ours.Sender {
 					wrong.Add(1)
 				}
 			}
@@ -114,8 +115,8 @@ func submitAll(p *sigverify.Pipeline, bodies [][]byte, want []transfer) error {
 
 var errWrongSender = errors.New("peer recovered another sender")
 
-func recoverAll(encoded [][]byte, want []transfer) error {
-	signer := types.LatestSignerForChainID(big.NewInt(chainID))
+func recoverAll(encoded [][]byte, want []transfers.Pair) error {
+	signer := types.LatestSignerForChainID(big.NewInt(transfers.ChainID))
 	var group errgroup.Group
 	group.SetLimit(2)
 	for at := 0; at < len(encoded); at += pipelineBatch {
@@ -130,7 +131,7 @@ func recoverAll(encoded [][]byte, want []transfer) error {
 				if err != nil {
 					return err
 				}
-				if chain.Address(from) != want[i].ours.Sender {
+				if chain.Address(from) != want[i].Ours.Sender {
 					return errWrongSender
 				}
 			}

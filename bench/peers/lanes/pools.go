@@ -2,53 +2,22 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math/big"
 	"sync"
 
 	"github.com/ethereum/go-ethereum/common"
 	gethstate "github.com/ethereum/go-ethereum/core/state"
-	"github.com/ethereum/go-ethereum/core/tracing"
 	"github.com/ethereum/go-ethereum/core/txpool"
 	"github.com/ethereum/go-ethereum/core/txpool/legacypool"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/params"
 	"github.com/ethereum/go-ethereum/trie"
-	"github.com/holiman/uint256"
 
+	"github.com/cowboy-foundation/cowboy/bench/peers/transfers"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/lanes"
-	"github.com/cowboy-foundation/cowboy/state"
 )
-
-// wealth is a view in which every sender is rich and has sent nothing.
-type wealth map[chain.Address]state.Account
-
-// Account implements state.View.
-func (w wealth) Account(addr chain.Address) (state.Account, bool, error) {
-	a, ok := w[addr]
-	if !ok {
-		a = state.NewAccount()
-	}
-	return a, ok, nil
-}
-
-// Storage implements state.View.
-func (wealth) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
-
-// Code implements state.View.
-func (wealth) Code(chain.Hash) ([]byte, error) { return nil, errors.New("no code here") }
-
-func wealthOf(list []transfer) wealth {
-	w := wealth{}
-	for _, t := range list {
-		a := state.NewAccount()
-		a.Balance = 1 << 60
-		w[t.ours.Sender] = a
-	}
-	return w
-}
 
 // blockTransfers is how many transfers the block of the pick bar holds.
 const blockTransfers = 10_000
@@ -56,7 +25,7 @@ const blockTransfers = 10_000
 // blockParams let a block hold exactly that many transfers.
 func blockParams() chain.Params {
 	p := chain.DefaultParams()
-	p.CyclesTarget = blockTransfers * transferLimit
+	p.CyclesTarget = blockTransfers * transfers.Limit
 	p.CyclesCap = p.CyclesTarget
 	p.MaxTxCycles = p.CyclesTarget
 	p.MaxBlockBytes = 64 << 20
@@ -74,16 +43,16 @@ func evenFees() (fees [chain.NumLanes]chain.FeePair) {
 type ourPool struct {
 	*lanes.Lanes
 	params *chain.Params
-	view   wealth
+	view   transfers.Wealth
 	stop   context.CancelFunc
 	ended  sync.WaitGroup
 }
 
-func newOurPool(list []transfer) (*ourPool, error) {
+func newOurPool(list []transfers.Pair) (*ourPool, error) {
 	p := blockParams()
-	pool := &ourPool{params: &p, view: wealthOf(list)}
+	pool := &ourPool{params: &p, view: transfers.WealthOf(list)}
 	var err error
-	pool.Lanes, err = lanes.New(lanes.DefaultConfig(), pool.params, chainID, lanes.FinalizedHead{View: pool.view, BaseFees: evenFees()})
+	pool.Lanes, err = lanes.New(lanes.DefaultConfig(), pool.params, transfers.ChainID, lanes.FinalizedHead{View: pool.view, BaseFees: evenFees()})
 	if err != nil {
 		return nil, fmt.Errorf("our pool: %w", err)
 	}
@@ -114,20 +83,6 @@ func (c *fixedChain) GetBlock(common.Hash, uint64) *types.Block {
 
 func (c *fixedChain) StateAt(common.Hash, *big.Int, uint64) (*gethstate.StateDB, error) {
 	return c.state, nil
-}
-
-// fixedState is the peer's state in which every sender is rich.
-func fixedState(list []transfer) (*gethstate.StateDB, error) {
-	db, err := gethstate.New(types.EmptyRootHash, gethstate.NewDatabaseForTesting())
-	if err != nil {
-		return nil, fmt.Errorf("peer's state: %w", err)
-	}
-	for _, t := range list {
-		if t.ours.Tx.Nonce == 0 {
-			db.AddBalance(common.Address(t.ours.Sender), uint256.NewInt(1<<60), tracing.BalanceChangeUnspecified)
-		}
-	}
-	return db, nil
 }
 
 // newPeerPool returns a pool without the stock limits, which would drop most of

@@ -10,5 +10,5 @@ import (
 )
 
 func main() {
-	os.Exit(bars.Main("state", rootBars(), os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(bars.Main("state", append(rootBars(), durableBars()...), os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -1,4 +1,6 @@
-package main
+// Package transfers makes the same signed transfers, and the accounts that send
+// them, for our code and for go-ethereum.
+package transfers
 
 import (
 	"encoding/binary"
@@ -17,22 +19,28 @@ import (
 )
 
 const (
-	chainID       = 1 // of go-ethereum's test configuration
-	transferLimit = 21_000
-	maxFee        = 1_000_000
+	// ChainID is that of go-ethereum's test configurations.
+	ChainID = 1
+	// Limit is what a transfer costs on both sides, in cycles and in gas.
+	Limit = 21_000
+	// maxFee is far above the base fee of 1, so that all transfers can run.
+	maxFee = 1_000_000
 )
 
-// transfer is the same transfer in both encodings.
-type transfer struct {
-	ours *chain.VerifiedTx
-	peer *types.Transaction
+// Receiver is the account that every transfer goes to.
+var Receiver = chain.Address{0: 1, 19: 0x77}
+
+// Pair is the same transfer in both encodings.
+type Pair struct {
+	Ours *chain.VerifiedTx
+	Peer *types.Transaction
 }
 
-// transfers makes perSender transfers of each of the senders, with random tips.
+// Make returns perSender transfers of each of the senders, with random tips.
 // They stand sender by sender, nonces ascending. All of them are really signed
 // and both sides know the sender without recovering it again.
-func transfers(senders, perSender int) ([]transfer, error) {
-	list := make([]transfer, senders*perSender)
+func Make(senders, perSender int) ([]Pair, error) {
+	list := make([]Pair, senders*perSender)
 	errs := make([]error, senders)
 	var workers sync.WaitGroup
 	for w := range 2 {
@@ -51,7 +59,7 @@ func transfers(senders, perSender int) ([]transfer, error) {
 	return list, nil
 }
 
-func signAll(sender int, into []transfer) error {
+func signAll(sender int, into []Pair) error {
 	secret := keccak.Sum256([]byte("lanes bar"), binary.BigEndian.AppendUint32(nil, uint32(sender)))
 	key, err := secp256k1.ParsePrivateKey(secret[:])
 	if err != nil {
@@ -61,23 +69,23 @@ func signAll(sender int, into []transfer) error {
 	if err != nil {
 		return fmt.Errorf("peer's key of sender %d: %w", sender, err)
 	}
-	signer := types.LatestSignerForChainID(big.NewInt(chainID))
+	signer := types.LatestSignerForChainID(big.NewInt(ChainID))
 	address := chain.Address(key.PublicKey().Address())
-	to := chain.Address{19: 0x77, 0: 1}
+	to := Receiver
 	rng := rand.New(rand.NewPCG(uint64(sender), 1))
 	for nonce := range into {
 		tip := 1 + rng.Uint64N(1000)
 		tx := &chain.Tx{
-			ChainID: chainID, Nonce: uint64(nonce), To: &to, Value: 1,
-			CyclesLimit: transferLimit, MaxFeePerCycle: maxFee, MaxFeePerCell: maxFee, TipPerCycle: chain.Wei(tip),
+			ChainID: ChainID, Nonce: uint64(nonce), To: &to, Value: 1,
+			CyclesLimit: Limit, MaxFeePerCycle: maxFee, MaxFeePerCell: maxFee, TipPerCycle: chain.Wei(tip),
 		}
 		sig := key.Sign(tx.SigningHash())
 		tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
 		body := tx.Encode()
 		peerTo := common.Address(to)
 		signed, err := types.SignNewTx(gethKey, signer, &types.DynamicFeeTx{
-			ChainID: big.NewInt(chainID), Nonce: uint64(nonce), To: &peerTo, Value: big.NewInt(1),
-			Gas: transferLimit, GasFeeCap: big.NewInt(maxFee), GasTipCap: new(big.Int).SetUint64(tip),
+			ChainID: big.NewInt(ChainID), Nonce: uint64(nonce), To: &peerTo, Value: big.NewInt(1),
+			Gas: Limit, GasFeeCap: big.NewInt(maxFee), GasTipCap: new(big.Int).SetUint64(tip),
 		})
 		if err != nil {
 			return fmt.Errorf("sign for the peer: %w", err)
@@ -89,9 +97,9 @@ func signAll(sender int, into []transfer) error {
 		if chain.Address(from) != address {
 			return fmt.Errorf("peer's sender %s is not ours %s", from, address)
 		}
-		into[nonce] = transfer{
-			ours: &chain.VerifiedTx{Tx: tx, Body: body, Hash: chain.TxHash(body), Sender: address, Lane: chain.LaneUser},
-			peer: signed,
+		into[nonce] = Pair{
+			Ours: &chain.VerifiedTx{Tx: tx, Body: body, Hash: chain.TxHash(body), Sender: address, Lane: chain.LaneUser},
+			Peer: signed,
 		}
 	}
 	return nil

@@ -1,0 +1,14 @@
+// Command exec holds our state transition against go-ethereum's: a block of
+// signed transfers whose senders are known, from the parent's state to receipts
+// and writes, without the root.
+package main
+
+import (
+	"os"
+
+	"github.com/cowboy-foundation/cowboy/bench/bars"
+)
+
+func main() {
+	os.Exit(bars.Main("exec", transferBars(), os.Args[1:], os.Stdout, os.Stderr))
+}
