@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/ceremony"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/exec"
@@ -62,7 +63,7 @@ func Open(cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Node, error) {
 }
 
 func (n *Node) open() error {
-	if err := n.genesis.Check(); err != nil {
+	if err := errors.Join(n.genesis.Check(), ceremony.Check(n.genesis)); err != nil {
 		return fmt.Errorf("genesis: %w", err)
 	}
 	var err error

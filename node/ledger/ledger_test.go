@@ -1,0 +1,282 @@
+package ledger
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/lanes"
+	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// pool hands out the transactions a test put into it, arranged by Pack's rule.
+type pool struct{ txs []*chain.VerifiedTx }
+
+func (p *pool) Pack(_ context.Context, req lanes.PackRequest) ([]*chain.VerifiedTx, error) {
+	return order.Arrange(req.VRFOut, p.txs), nil
+}
+
+// fixture is a chain of one validator with a funded account.
+type fixture struct {
+	genesis *chain.Genesis
+	order   *bls.SecretKey
+	share   *bls.SecretKey
+	account *secp256k1.PrivateKey
+	now     time.Time
+}
+
+var testPeer = chain.PeerKey{1, 2, 3}
+
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	secret := keccak.Sum256([]byte("ledger test account"))
+	account, err := secp256k1.ParsePrivateKey(secret[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	order, err := bls.NewSecretKey(bytes.Repeat([]byte{7}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	polynomial, shares, err := bls.DealTrusted(bytes.Repeat([]byte{9}, 32), 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := chain.DevnetGenesisTemplate()
+	validator := chain.Validator{
+		PeerKey: testPeer, BLSKey: order.PublicKey().Bytes(), BLSPossession: order.ProvePossession(),
+		PublicShare: shares[0].Key.PublicKey().Bytes(), Stake: g.Params.Staking.MinValidatorStake,
+		RewardAddress: chain.Address{0xee, 0xee},
+	}
+	f := &fixture{genesis: g, order: order, share: shares[0].Key, account: account, now: time.UnixMilli(1_800_000_000_000)}
+	accounts := []chain.Allocation{{Name: "test", Address: account.PublicKey().Address(), Amount: 1000 * chain.WeiPerCBY}}
+	group := polynomial.Group().Bytes()
+	if err := g.Complete([]chain.Validator{validator}, group, [][96]byte{group}, accounts, uint64(f.now.UnixMilli())); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// ledger starts a ledger of its own on the fixture's chain.
+func (f *fixture) ledger(t *testing.T, p Pool) *Ledger {
+	t.Helper()
+	s, err := store.Open(t.TempDir(), store.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	delta, err := exec.GenesisDelta(f.genesis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Init(store.GenesisRecord{Hash: f.genesis.Hash(), Delta: delta}); err != nil {
+		t.Fatal(err)
+	}
+	proposers, err := NewProposers(f.genesis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signatures, err := sigverify.New(sigverify.DefaultConfig(runtime.GOMAXPROCS(0)), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := New(Config{
+		Genesis: f.genesis, Store: s, Pool: p, Signatures: signatures, Proposers: proposers,
+		PeerKey: testPeer, OrderKey: f.order, Now: func() time.Time { return f.now.Add(time.Minute) },
+		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- l.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; !errors.Is(err, context.Canceled) {
+			t.Errorf("ledger ended with %v", err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+func (f *fixture) transfer(t *testing.T, nonce uint64) *chain.VerifiedTx {
+	t.Helper()
+	tx := &chain.Tx{
+		ChainID: f.genesis.ChainID, Nonce: nonce, To: &chain.Address{0xaa, byte(nonce)}, Value: 5,
+		CyclesLimit: 21_000, MaxFeePerCycle: 10, MaxFeePerCell: 10, TipPerCycle: 1,
+	}
+	sig := f.account.Sign(tx.SigningHash())
+	tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
+	body := tx.Encode()
+	return &chain.VerifiedTx{Tx: tx, Body: body, Hash: chain.TxHash(body), Sender: f.account.PublicKey().Address(), Lane: chain.LaneUser}
+}
+
+// genesisParent is the parent of the first block.
+func (f *fixture) genesisParent() engine.ParentRef { return engine.ParentRef{Digest: f.genesis.Hash()} }
+
+func firstRound() beacon.Round { return beacon.Round{View: 1} }
+
+// propose builds the first block.
+func (f *fixture) propose(t *testing.T, l *Ledger) engine.Proposed {
+	t.Helper()
+	p, err := l.Propose(t.Context(), engine.ProposeRequest{Round: firstRound(), Parent: f.genesisParent()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func (f *fixture) verify(t *testing.T, l *Ledger, block *chain.Block) (bool, error) {
+	t.Helper()
+	return l.Verify(t.Context(), engine.VerifyRequest{
+		Round: firstRound(), Parent: f.genesisParent(), Digest: block.Header.Digest(), Block: block.Encode(),
+	})
+}
+
+func TestProposedBlockVerifiesElsewhere(t *testing.T) {
+	f := newFixture(t)
+	proposer := f.ledger(t, &pool{txs: []*chain.VerifiedTx{f.transfer(t, 0), f.transfer(t, 1), f.transfer(t, 2)}})
+	verifier := f.ledger(t, &pool{})
+	p := f.propose(t, proposer)
+	req := engine.VerifyRequest{Round: firstRound(), Parent: f.genesisParent(), Digest: p.Digest, Block: p.Block}
+	if ok, err := verifier.Verify(t.Context(), req); !ok || err != nil {
+		t.Fatalf("verify: %v, %v", ok, err)
+	}
+	for _, l := range []*Ledger{proposer, verifier} {
+		if err := l.Finalized(t.Context(), engine.Finalization{Round: firstRound(), Digest: p.Digest, Certificate: []byte("c")}); err != nil {
+			t.Fatal(err)
+		}
+		event := <-l.Events()
+		if len(event.Txs) != 3 || event.Digest != p.Digest || l.Head().Height() != 1 {
+			t.Errorf("finalized %+v", event)
+		}
+	}
+	if a, b := proposer.Head().State.Root(), verifier.Head().State.Root(); a != b {
+		t.Errorf("state roots differ: %s, %s", a, b)
+	}
+}
+
+// TestAlteredBlocksAreRefused changes one thing at a time in a valid block:
+// every field of the header is a rule.
+func TestAlteredBlocksAreRefused(t *testing.T) {
+	f := newFixture(t)
+	proposer := f.ledger(t, &pool{txs: []*chain.VerifiedTx{f.transfer(t, 0), f.transfer(t, 1), f.transfer(t, 2)}})
+	verifier := f.ledger(t, &pool{})
+	p := f.propose(t, proposer)
+	alter := func(name string, change func(b *chain.Block)) {
+		t.Run(name, func(t *testing.T) {
+			block, err := chain.DecodeBlock(p.Block, len(p.Block))
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(block)
+			if ok, err := f.verify(t, verifier, block); ok || err != nil {
+				t.Errorf("verdict %v, %v: want a refusal", ok, err)
+			}
+		})
+	}
+	alter("parent", func(b *chain.Block) { b.Header.Parent[0]++ })
+	alter("height", func(b *chain.Block) { b.Header.Height++ })
+	alter("epoch", func(b *chain.Block) { b.Header.Epoch++ })
+	alter("view", func(b *chain.Block) { b.Header.View++ })
+	alter("parent view", func(b *chain.Block) { b.Header.ParentView++ })
+	alter("parent epoch", func(b *chain.Block) { b.Header.ParentEpoch++ })
+	alter("parent seed", func(b *chain.Block) { b.Header.ParentSeed[0]++ })
+	alter("timestamp of the parent", func(b *chain.Block) { b.Header.TimestampMillis = f.genesis.TimestampMillis })
+	alter("timestamp in the future", func(b *chain.Block) { b.Header.TimestampMillis += 10 * 60 * 1000 })
+	alter("unknown proposer", func(b *chain.Block) { b.Header.Proposer[0]++ })
+	alter("transaction root", func(b *chain.Block) { b.Header.TxRoot[0]++ })
+	alter("receipts root", func(b *chain.Block) { b.Header.ReceiptsRoot[0]++ })
+	alter("state root", func(b *chain.Block) { b.Header.StateRoot[0]++ })
+	alter("base fee", func(b *chain.Block) { b.Header.BaseFees[chain.LaneUser].PerCycle++ })
+	alter("used meters", func(b *chain.Block) { b.Header.Used[chain.LaneUser].Cycles++ })
+	alter("consumed seeds without a job", func(b *chain.Block) {
+		b.Header.ConsumedSeeds = chain.EncodeConsumedSeeds([]chain.ConsumedSeed{{Epoch: 0, View: 1}})
+	})
+	alter("order proof", func(b *chain.Block) { b.Header.OrderProof[5]++ })
+	alter("order of transactions", func(b *chain.Block) { b.Txs[0], b.Txs[1] = b.Txs[1], b.Txs[0] })
+	alter("missing transaction", func(b *chain.Block) { b.Txs = b.Txs[:2] })
+	alter("repeated transaction", func(b *chain.Block) { b.Txs = append(b.Txs, b.Txs[2]) })
+	alter("foreign signature", func(b *chain.Block) {
+		tx, err := chain.DecodeTx(b.Txs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx.Signature.YParity ^= 1
+		b.Txs[0] = tx.Encode()
+	})
+	alter("unsigned transaction", func(b *chain.Block) {
+		tx, err := chain.DecodeTx(b.Txs[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx.Signature = nil
+		b.Txs[0] = tx.Encode()
+	})
+
+	if ok, err := verifier.Verify(t.Context(), engine.VerifyRequest{
+		Round: firstRound(), Parent: f.genesisParent(), Digest: p.Digest, Block: p.Block,
+	}); !ok || err != nil {
+		t.Errorf("the unaltered block is refused after the altered ones: %v, %v", ok, err)
+	}
+	if refused := verifier.Stats.Refused.Load(); refused < 20 {
+		t.Errorf("%d refusals counted", refused)
+	}
+}
+
+// TestWrongBytesAreNotAVerdict: bytes that are not the block of the digest say
+// nothing about that block.
+func TestWrongBytesAreNotAVerdict(t *testing.T) {
+	f := newFixture(t)
+	p := f.propose(t, f.ledger(t, &pool{}))
+	verifier := f.ledger(t, &pool{})
+	for name, raw := range map[string][]byte{
+		"truncated": p.Block[:len(p.Block)-1], "garbage": bytes.Repeat([]byte{0x9f}, 400), "empty": {},
+	} {
+		_, err := verifier.Verify(t.Context(), engine.VerifyRequest{Round: firstRound(), Parent: f.genesisParent(), Digest: p.Digest, Block: raw})
+		if !errors.Is(err, engine.ErrWrongBlock) {
+			t.Errorf("%s: got %v, want %v", name, err, engine.ErrWrongBlock)
+		}
+	}
+}
+
+// TestProposerLeavesOutWhatExecutionRefuses: a transaction that packing
+// misjudged must not cost the proposer its slot.
+func TestProposerLeavesOutWhatExecutionRefuses(t *testing.T) {
+	f := newFixture(t)
+	gap := f.transfer(t, 5) // nonces 1 to 4 are missing
+	l := f.ledger(t, &pool{txs: []*chain.VerifiedTx{f.transfer(t, 0), gap}})
+	block, err := chain.DecodeBlock(f.propose(t, l).Block, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(block.Txs) != 1 {
+		t.Errorf("block of %d transactions, want the one that is valid", len(block.Txs))
+	}
+}
+
+func TestUnknownParentIsAnError(t *testing.T) {
+	f := newFixture(t)
+	l := f.ledger(t, &pool{})
+	_, err := l.Propose(t.Context(), engine.ProposeRequest{Round: firstRound(), Parent: engine.ParentRef{Digest: chain.Hash{1}}})
+	if !errors.Is(err, ErrUnknownParent) {
+		t.Errorf("got %v", err)
+	}
+}
