@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
@@ -244,9 +243,4 @@ func (r applied) apply(e *Engine) error {
 
 func parentRef(p simplex.Parent) ParentRef {
 	return ParentRef{Round: p.Round, Digest: p.Payload, Seed: p.Seed}
-}
-
-// ref is used by replay to name a round of this epoch.
-func (e *Engine) round(v chain.View) beacon.Round {
-	return beacon.Round{Epoch: e.cfg.Set.Epoch(), View: v}
 }

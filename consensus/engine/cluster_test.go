@@ -93,6 +93,8 @@ func encodeBlock(r beacon.Round, parent ParentRef, height uint64) []byte {
 	return binary.BigEndian.AppendUint64(b, height)
 }
 
+func digestOf(block []byte) chain.Hash { return keccak.Sum256(block) }
+
 func (a *chainApp) Propose(ctx context.Context, req ProposeRequest) (Proposed, error) {
 	if a.skip[req.Round.View] {
 		return Proposed{}, ErrNoProposal
@@ -111,7 +113,7 @@ func (a *chainApp) Propose(ctx context.Context, req ProposeRequest) (Proposed, e
 		return Proposed{}, fmt.Errorf("parent %v was never executed", req.Parent.Digest)
 	}
 	b := encodeBlock(req.Round, req.Parent, h+1)
-	d := chain.Hash(keccak.Sum256(b))
+	d := digestOf(b)
 	a.executed[d] = h + 1
 	return Proposed{Digest: d, Block: b}, nil
 }
@@ -123,7 +125,7 @@ func (a *chainApp) Verify(_ context.Context, req VerifyRequest) (bool, error) {
 	if !ok {
 		return false, fmt.Errorf("parent %v was never executed", req.Parent.Digest)
 	}
-	if chain.Hash(keccak.Sum256(req.Block)) != req.Digest {
+	if digestOf(req.Block) != req.Digest {
 		return false, ErrWrongBlock
 	}
 	if !bytes.Equal(req.Block, encodeBlock(req.Round, req.Parent, h+1)) {

@@ -176,8 +176,11 @@ func TestNotarize(t *testing.T) {
 		{"a proposal after nullify is not verified", []Event{Resumed{}, timer(1, TimerLeader), from(other, p1)}, ""},
 		{"a proposal of another epoch is ignored", []Event{Resumed{}, from(other, Proposal{Round: beacon.Round{Epoch: 1, View: 1}})}, ""},
 		{"a proposal for the view after the next is ignored", []Event{Resumed{}, from(other, prop(3, 0, 1))}, ""},
-		{"a proposal that comes a view early waits", []Event{Resumed{}, from(other, prop(2, 0, 2)), null(1)},
-			"keep cert nullify 1; send cert nullify 1; " + enter(2) + "; verify 2:2 on 0"},
+		{
+			"a proposal that comes a view early waits",
+			[]Event{Resumed{}, from(other, prop(2, 0, 2)), null(1)},
+			"keep cert nullify 1; send cert nullify 1; " + enter(2) + "; verify 2:2 on 0",
+		},
 		{"nothing happens before the journal is replayed", []Event{from(other, p1)}, ""},
 	})
 }
@@ -191,14 +194,26 @@ func TestPropose(t *testing.T) {
 		{"without a block it gives the view up", []Event{Resumed{}, ProposalFailed{1}}, "keep nullify 1; send nullify 1; arm retry 1"},
 		{"a block that comes after nullify is dropped", []Event{Resumed{}, timer(1, TimerLeader), ProposalReady{1, chain.Hash{1}}}, ""},
 		{"a block for an older view is dropped", []Event{Resumed{}, null(1), ProposalReady{1, chain.Hash{1}}}, ""},
-		{"past a nullified view it builds on the block before", []Event{Resumed{}, null(1)},
-			"keep cert nullify 1; send cert nullify 1; " + enter(2) + "; build 2 on 0"},
-		{"on a notarized block only once it is certified", []Event{Resumed{}, cert(Notarize, p1)},
-			"keep cert notarize 1:1; send cert notarize 1:1; certify 1:1"},
-		{"then it does", []Event{Resumed{}, cert(Notarize, p1), certified(p1)},
-			"keep verdict 1:1 true; keep finalize 1:1; send finalize 1:1; " + enter(2) + "; build 2 on 1"},
-		{"after a jump it waits for what lies between", []Event{Resumed{}, null(5)},
-			"keep cert nullify 5; send cert nullify 5; " + enter(6)},
+		{
+			"past a nullified view it builds on the block before",
+			[]Event{Resumed{}, null(1)},
+			"keep cert nullify 1; send cert nullify 1; " + enter(2) + "; build 2 on 0",
+		},
+		{
+			"on a notarized block only once it is certified",
+			[]Event{Resumed{}, cert(Notarize, p1)},
+			"keep cert notarize 1:1; send cert notarize 1:1; certify 1:1",
+		},
+		{
+			"then it does",
+			[]Event{Resumed{}, cert(Notarize, p1), certified(p1)},
+			"keep verdict 1:1 true; keep finalize 1:1; send finalize 1:1; " + enter(2) + "; build 2 on 1",
+		},
+		{
+			"after a jump it waits for what lies between",
+			[]Event{Resumed{}, null(5)},
+			"keep cert nullify 5; send cert nullify 5; " + enter(6),
+		},
 	})
 }
 
@@ -207,18 +222,30 @@ func TestViewExits(t *testing.T) {
 	play(t, follower, []scenario{
 		{"a nullification ends the view", []Event{Resumed{}, null(1)}, "keep cert nullify 1; send cert nullify 1; " + enter(2)},
 		{"a notarization alone does not", []Event{Resumed{}, cert(Notarize, p1)}, "keep cert notarize 1:1; send cert notarize 1:1; certify 1:1"},
-		{"a certified one does, with our vote to finalize", []Event{Resumed{}, cert(Notarize, p1), certified(p1)},
-			"keep verdict 1:1 true; keep finalize 1:1; send finalize 1:1; " + enter(2)},
-		{"a block that cannot be certified is nullified", []Event{Resumed{}, cert(Notarize, p1), Certified{1, p1.Payload, false}},
-			"keep verdict 1:1 false; keep nullify 1; send nullify 1; arm retry 1"},
-		{"a finalization ends the view at once", []Event{Resumed{}, cert(Finalize, p1)},
-			"keep cert finalize 1:1; send cert finalize 1:1; " + enter(2) + "; certify 1:1"},
+		{
+			"a certified one does, with our vote to finalize",
+			[]Event{Resumed{}, cert(Notarize, p1), certified(p1)},
+			"keep verdict 1:1 true; keep finalize 1:1; send finalize 1:1; " + enter(2),
+		},
+		{
+			"a block that cannot be certified is nullified",
+			[]Event{Resumed{}, cert(Notarize, p1), Certified{1, p1.Payload, false}},
+			"keep verdict 1:1 false; keep nullify 1; send nullify 1; arm retry 1",
+		},
+		{
+			"a finalization ends the view at once",
+			[]Event{Resumed{}, cert(Finalize, p1)},
+			"keep cert finalize 1:1; send cert finalize 1:1; " + enter(2) + "; certify 1:1",
+		},
 		{"a certificate of a later view jumps there", []Event{Resumed{}, null(7)}, "keep cert nullify 7; send cert nullify 7; " + enter(8)},
 		{"a certificate seen before is no news", []Event{Resumed{}, null(1), null(1)}, ""},
 		{"a certificate of another epoch is ignored", []Event{Resumed{}, cert(Notarize, Proposal{Round: beacon.Round{Epoch: 1, View: 1}})}, ""},
 		{"an old certificate is kept but not sent on", []Event{Resumed{}, null(7), null(3)}, "keep cert nullify 3"},
-		{"a late notarization after a nullification still certifies, without a vote to finalize",
-			[]Event{Resumed{}, timer(1, TimerLeader), null(1), cert(Notarize, p1), certified(p1)}, "keep verdict 1:1 true"},
+		{
+			"a late notarization after a nullification still certifies, without a vote to finalize",
+			[]Event{Resumed{}, timer(1, TimerLeader), null(1), cert(Notarize, p1), certified(p1)},
+			"keep verdict 1:1 true",
+		},
 	})
 }
 
@@ -228,15 +255,26 @@ func TestFinalizeVote(t *testing.T) {
 	end := "keep verdict 1:1 true; " + enter(2)
 	play(t, follower, []scenario{
 		{"no finalize after nullify", []Event{Resumed{}, timer(1, TimerLeader), cert(Notarize, p1), certified(p1)}, end},
-		{"no finalize of a block other than the one we notarized",
-			[]Event{Resumed{}, from(other, p1b), verified(p1b), cert(Notarize, p1), certified(p1)}, end},
-		{"no finalize when its leader showed two faces",
-			[]Event{Resumed{}, from(other, p1), from(other, p1b), cert(Notarize, p1), certified(p1)}, end},
-		{"another validator's two faces do not matter",
+		{
+			"no finalize of a block other than the one we notarized",
+			[]Event{Resumed{}, from(other, p1b), verified(p1b), cert(Notarize, p1), certified(p1)},
+			end,
+		},
+		{
+			"no finalize when its leader showed two faces",
+			[]Event{Resumed{}, from(other, p1), from(other, p1b), cert(Notarize, p1), certified(p1)},
+			end,
+		},
+		{
+			"another validator's two faces do not matter",
 			[]Event{Resumed{}, from(2, p1), from(2, p1b), cert(Notarize, p1), certified(p1)},
-			"keep verdict 1:1 true; keep finalize 1:1; send finalize 1:1; " + enter(2)},
-		{"no nullify after finalize, for the view is over",
-			[]Event{Resumed{}, cert(Notarize, p1), certified(p1), timer(1, TimerCertification)}, ""},
+			"keep verdict 1:1 true; keep finalize 1:1; send finalize 1:1; " + enter(2),
+		},
+		{
+			"no nullify after finalize, for the view is over",
+			[]Event{Resumed{}, cert(Notarize, p1), certified(p1), timer(1, TimerCertification)},
+			"",
+		},
 		{"a verdict counts once", []Event{Resumed{}, cert(Notarize, p1), certified(p1), certified(p1)}, ""},
 		{"a verdict on another block is ignored", []Event{Resumed{}, cert(Notarize, p1), certified(p1b)}, ""},
 	})
@@ -251,11 +289,16 @@ func TestTimers(t *testing.T) {
 		{"the certification timer is not", []Event{Resumed{}, from(other, p1), verified(p1), timer(1, TimerCertification)}, nullify},
 		{"nullify is said once", []Event{Resumed{}, timer(1, TimerLeader), timer(1, TimerCertification)}, ""},
 		{"a timer of an older view is void", []Event{Resumed{}, null(1), timer(1, TimerCertification)}, ""},
-		{"the retry timer repeats our votes and asks for help",
-			[]Event{Resumed{}, timer(1, TimerLeader), timer(1, TimerRetry)}, "send nullify 1; fetch 1; arm retry 1"},
-		{"with the certificate that admits the view",
+		{
+			"the retry timer repeats our votes and asks for help",
+			[]Event{Resumed{}, timer(1, TimerLeader), timer(1, TimerRetry)},
+			"send nullify 1; fetch 1; arm retry 1",
+		},
+		{
+			"with the certificate that admits the view",
 			[]Event{Resumed{}, null(1), timer(2, TimerLeader), timer(2, TimerRetry)},
-			"send nullify 2; send cert nullify 1; fetch 2; arm retry 2"},
+			"send nullify 2; send cert nullify 1; fetch 2; arm retry 2",
+		},
 		{"a leader that gives up is followed", []Event{Resumed{}, NullifySeen{other, 1}}, nullify},
 		{"others are not", []Event{Resumed{}, NullifySeen{2, 1}}, ""},
 		{"nor the leader when we have notarized", []Event{Resumed{}, from(other, p1), verified(p1), NullifySeen{other, 1}}, ""},
@@ -272,13 +315,19 @@ func TestParentRule(t *testing.T) {
 		{"over a view that is not nullified: fetch it", with(from(other, prop(3, 0, 3))), "fetch 1"},
 		{"then it may go on", with(from(other, prop(3, 0, 3)), null(1)), "keep cert nullify 1; verify 3:3 on 0"},
 		{"on a view whose block we do not know: fetch it", with(from(other, prop(3, 2, 3))), "fetch 2"},
-		{"on a notarized block only once it is certified",
-			with(from(other, prop(3, 2, 3)), cert(Notarize, p2)), "keep cert notarize 2:2; send cert notarize 2:2; certify 2:2"},
-		{"then it may go on",
+		{
+			"on a notarized block only once it is certified",
+			with(from(other, prop(3, 2, 3)), cert(Notarize, p2)), "keep cert notarize 2:2; send cert notarize 2:2; certify 2:2",
+		},
+		{
+			"then it may go on",
 			with(from(other, prop(3, 2, 3)), cert(Notarize, p2), certified(p2)),
-			"keep verdict 2:2 true; keep finalize 2:2; send finalize 2:2; verify 3:3 on 2"},
-		{"not below the last final block",
-			with(cert(Finalize, p1), null(1), from(other, prop(3, 0, 3))), ""},
+			"keep verdict 2:2 true; keep finalize 2:2; send finalize 2:2; verify 3:3 on 2",
+		},
+		{
+			"not below the last final block",
+			with(cert(Finalize, p1), null(1), from(other, prop(3, 0, 3))), "",
+		},
 	})
 }
 
@@ -307,17 +356,31 @@ func TestFinality(t *testing.T) {
 		{"not twice", with(cert(Finalize, p2), cert(Finalize, p3)), "keep cert finalize 3:3; send cert finalize 3:3; final 3"},
 		{"an old finalization is no news", with(cert(Finalize, p3), cert(Finalize, p1)), ""},
 		{"a block is executed first", []Event{Resumed{}, cert(Finalize, p1), certified(p1)}, "keep verdict 1:1 true; final 1"},
-		{"an unknown ancestor is fetched", []Event{Resumed{}, cert(Finalize, p2)},
-			"keep cert finalize 2:2; send cert finalize 2:2; " + enter(3) + "; fetch 1"},
-		{"and executed before", []Event{Resumed{}, cert(Finalize, p2), cert(Notarize, p1)},
-			"keep cert notarize 1:1; certify 1:1"},
-		{"parents first", []Event{Resumed{}, cert(Finalize, p2), cert(Notarize, p1), certified(p1)},
-			"keep verdict 1:1 true; keep finalize 1:1; send finalize 1:1; certify 2:2"},
-		{"then all is final", []Event{Resumed{}, cert(Finalize, p2), cert(Notarize, p1), certified(p1), certified(p2)},
-			"keep verdict 2:2 true; final 1,2"},
-		{"an answer that was lost is asked for again in the next view",
+		{
+			"an unknown ancestor is fetched",
+			[]Event{Resumed{}, cert(Finalize, p2)},
+			"keep cert finalize 2:2; send cert finalize 2:2; " + enter(3) + "; fetch 1",
+		},
+		{
+			"and executed before",
+			[]Event{Resumed{}, cert(Finalize, p2), cert(Notarize, p1)},
+			"keep cert notarize 1:1; certify 1:1",
+		},
+		{
+			"parents first",
+			[]Event{Resumed{}, cert(Finalize, p2), cert(Notarize, p1), certified(p1)},
+			"keep verdict 1:1 true; keep finalize 1:1; send finalize 1:1; certify 2:2",
+		},
+		{
+			"then all is final",
+			[]Event{Resumed{}, cert(Finalize, p2), cert(Notarize, p1), certified(p1), certified(p2)},
+			"keep verdict 2:2 true; final 1,2",
+		},
+		{
+			"an answer that was lost is asked for again in the next view",
 			[]Event{Resumed{}, cert(Finalize, p2), null(3)},
-			"keep cert nullify 3; send cert nullify 3; " + enter(4) + "; fetch 1"},
+			"keep cert nullify 3; send cert nullify 3; " + enter(4) + "; fetch 1",
+		},
 	})
 }
 
@@ -328,8 +391,11 @@ func TestHaltOnConflict(t *testing.T) {
 		{"notarization and finalization of different blocks", []Event{Resumed{}, cert(Notarize, p1), cert(Finalize, p1b)}, "halt"},
 		{"nullification of a finalized view", []Event{Resumed{}, cert(Finalize, p1), null(1)}, "halt"},
 		{"finalization of a nullified view", []Event{Resumed{}, null(1), cert(Finalize, p1)}, "halt"},
-		{"a final block that does not extend the last one",
-			[]Event{Resumed{}, cert(Finalize, p1), certified(p1), null(2), cert(Finalize, prop(3, 0, 3))}, "halt"},
+		{
+			"a final block that does not extend the last one",
+			[]Event{Resumed{}, cert(Finalize, p1), certified(p1), null(2), cert(Finalize, prop(3, 0, 3))},
+			"halt",
+		},
 		{"the application rejects a finalized block", []Event{Resumed{}, cert(Finalize, p1), Certified{1, p1.Payload, false}}, "halt"},
 		{"and nothing moves any more", []Event{Resumed{}, cert(Notarize, p1), cert(Notarize, p1b), null(1)}, ""},
 	})
@@ -346,7 +412,8 @@ func TestHaltOnConflict(t *testing.T) {
 func TestObserverNeverVotes(t *testing.T) {
 	m := New(Config{Elector: fakeElector{self, self}, GenesisBeacon: chain.Hash{9}})
 	events := []Event{
-		Resumed{}, from(self, p1), verified(p1), timer(1, TimerLeader), timer(1, TimerRetry),
+		Resumed{},
+		from(self, p1), verified(p1), timer(1, TimerLeader), timer(1, TimerRetry),
 		cert(Notarize, p1), certified(p1), cert(Finalize, p1),
 	}
 	var final bool

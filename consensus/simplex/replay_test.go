@@ -20,37 +20,74 @@ func verdictOn(p Proposal, ok bool) Replayed {
 // A restart begins where the journal ends (consensus.md §1.5).
 func TestReplay(t *testing.T) {
 	play(t, follower, []scenario{
-		{"our notarize is sent again, and the view not voted in anew",
-			[]Event{own(Notarize, p1), Resumed{}}, enter(1) + "; send notarize 1:1"},
-		{"another proposal gets no second vote",
-			[]Event{own(Notarize, p1), Resumed{}, from(other, p1b)}, ""},
-		{"our nullify is sent again, or a cluster that crashed at once waits for ever",
-			[]Event{own(Nullify, p1), Resumed{}}, enter(1) + "; send nullify 1; arm retry 1"},
+		{
+			"our notarize is sent again, and the view not voted in anew",
+			[]Event{own(Notarize, p1), Resumed{}},
+			enter(1) + "; send notarize 1:1",
+		},
+		{
+			"another proposal gets no second vote",
+			[]Event{own(Notarize, p1), Resumed{}, from(other, p1b)},
+			"",
+		},
+		{
+			"our nullify is sent again, or a cluster that crashed at once waits for ever",
+			[]Event{own(Nullify, p1), Resumed{}},
+			enter(1) + "; send nullify 1; arm retry 1",
+		},
 		{"after it we do not notarize", []Event{own(Nullify, p1), Resumed{}, from(other, p1)}, ""},
-		{"after it we do not finalize",
-			[]Event{own(Nullify, p1), Resumed{}, cert(Notarize, p1), certified(p1)}, "keep verdict 1:1 true; " + enter(2)},
+		{
+			"after it we do not finalize",
+			[]Event{own(Nullify, p1), Resumed{}, cert(Notarize, p1), certified(p1)},
+			"keep verdict 1:1 true; " + enter(2),
+		},
 		{"a nullification leads into the next view", []Event{kept(Nullify, p1), Resumed{}}, enter(2)},
-		{"an uncertified notarization does not; certification starts over",
-			[]Event{kept(Notarize, p1), Resumed{}}, enter(1) + "; certify 1:1"},
-		{"a certified one does; the application takes the block in again, and the vote that was lost is made",
+		{
+			"an uncertified notarization does not; certification starts over",
+			[]Event{kept(Notarize, p1), Resumed{}},
+			enter(1) + "; certify 1:1",
+		},
+		{
+			"a certified one does; the application takes the block in again, and the vote that was lost is made",
 			[]Event{kept(Notarize, p1), verdictOn(p1, true), Resumed{}},
-			enter(2) + "; keep finalize 1:1; send finalize 1:1; certify 1:1 again"},
-		{"our finalize is sent again, not made again",
+			enter(2) + "; keep finalize 1:1; send finalize 1:1; certify 1:1 again",
+		},
+		{
+			"our finalize is sent again, not made again",
 			[]Event{own(Notarize, p1), kept(Notarize, p1), verdictOn(p1, true), own(Finalize, p1), Resumed{}},
-			enter(2) + "; send finalize 1:1; certify 1:1 again"},
-		{"the recovered block is not certified twice",
-			[]Event{own(Notarize, p1), kept(Notarize, p1), verdictOn(p1, true), own(Finalize, p1), Resumed{}, certified(p1)}, ""},
-		{"a block rejected before stays rejected",
-			[]Event{kept(Notarize, p1), verdictOn(p1, false), Resumed{}}, enter(1)},
-		{"a verdict that changes stops the validator",
-			[]Event{kept(Notarize, p1), verdictOn(p1, true), Resumed{}, Certified{1, p1.Payload, false}}, "halt"},
-		{"a finalization that was not delivered is delivered once the block is back",
-			[]Event{kept(Notarize, p1), verdictOn(p1, true), kept(Finalize, p1), Resumed{}, certified(p1)}, "final 1"},
-		{"the vote of another validator is not our journal",
-			[]Event{replayed(Vote{Kind: Nullify, Signer: other, Proposal: Proposal{Round: p1.Round}})}, "halt"},
+			enter(2) + "; send finalize 1:1; certify 1:1 again",
+		},
+		{
+			"the recovered block is not certified twice",
+			[]Event{own(Notarize, p1), kept(Notarize, p1), verdictOn(p1, true), own(Finalize, p1), Resumed{}, certified(p1)},
+			"",
+		},
+		{
+			"a block rejected before stays rejected",
+			[]Event{kept(Notarize, p1), verdictOn(p1, false), Resumed{}},
+			enter(1),
+		},
+		{
+			"a verdict that changes stops the validator",
+			[]Event{kept(Notarize, p1), verdictOn(p1, true), Resumed{}, Certified{1, p1.Payload, false}},
+			"halt",
+		},
+		{
+			"a finalization that was not delivered is delivered once the block is back",
+			[]Event{kept(Notarize, p1), verdictOn(p1, true), kept(Finalize, p1), Resumed{}, certified(p1)},
+			"final 1",
+		},
+		{
+			"the vote of another validator is not our journal",
+			[]Event{replayed(Vote{Kind: Nullify, Signer: other, Proposal: Proposal{Round: p1.Round}})},
+			"halt",
+		},
 		{"nor are two votes of one kind", []Event{own(Notarize, p1), own(Notarize, p1b)}, "halt"},
-		{"records of another epoch are ignored",
-			[]Event{replayed(Vote{Kind: Nullify, Proposal: Proposal{Round: beacon.Round{Epoch: 1, View: 3}}}), Resumed{}}, enter(1)},
+		{
+			"records of another epoch are ignored",
+			[]Event{replayed(Vote{Kind: Nullify, Proposal: Proposal{Round: beacon.Round{Epoch: 1, View: 3}}}), Resumed{}},
+			enter(1),
+		},
 		{"a second start is ignored", []Event{Resumed{}, Resumed{}}, ""},
 	})
 }
@@ -60,8 +97,11 @@ func TestReplayOfALeader(t *testing.T) {
 	play(t, leader, []scenario{
 		{"after its vote", []Event{own(Notarize, p1), Resumed{}}, enter(1) + "; send notarize 1:1"},
 		{"before it, it may", []Event{Resumed{}}, enter(1) + "; build 1 on 0"},
-		{"on a block that is not back yet it waits", []Event{kept(Notarize, p1), verdictOn(p1, true), own(Finalize, p1), Resumed{}},
-			enter(2) + "; send finalize 1:1; certify 1:1 again"},
+		{
+			"on a block that is not back yet it waits",
+			[]Event{kept(Notarize, p1), verdictOn(p1, true), own(Finalize, p1), Resumed{}},
+			enter(2) + "; send finalize 1:1; certify 1:1 again",
+		},
 		{"then it builds", []Event{kept(Notarize, p1), verdictOn(p1, true), own(Finalize, p1), Resumed{}, certified(p1)}, "build 2 on 1"},
 	})
 }
@@ -80,8 +120,11 @@ func TestReplayAboveTheFloor(t *testing.T) {
 	}
 	play(t, atFloor(true), []scenario{
 		{"it starts in the view after the floor", []Event{Resumed{}}, enter(3) + "; build 3 on 2"},
-		{"older records mean nothing",
-			[]Event{own(Nullify, p1), kept(Notarize, p1), kept(Finalize, p2), own(Finalize, p2), Resumed{}}, enter(3) + "; build 3 on 2"},
+		{
+			"older records mean nothing",
+			[]Event{own(Nullify, p1), kept(Notarize, p1), kept(Finalize, p2), own(Finalize, p2), Resumed{}},
+			enter(3) + "; build 3 on 2",
+		},
 		{"newer ones do", []Event{own(Nullify, prop(3, 0, 0)), Resumed{}}, enter(3) + "; send nullify 3; arm retry 3"},
 	})
 	play(t, atFloor(false), []scenario{

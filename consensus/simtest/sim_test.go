@@ -42,7 +42,7 @@ func TestSim(t *testing.T) {
 // gives the same run, another seed another.
 func TestSameSeedSameRun(t *testing.T) {
 	seen := map[[32]byte]uint64{}
-	for seed := uint64(1); seed <= 8; seed++ {
+	for seed := uint64(8); seed <= 15; seed++ {
 		first, err1 := Run(Draw(seed))
 		second, err2 := Run(Draw(seed))
 		if first != second || fmt.Sprint(err1) != fmt.Sprint(err2) {

@@ -244,7 +244,7 @@ func (v *validator) arm(x simplex.ArmTimer) {
 	v.later(d, func() {
 		if v.armed[x.Timer] == armed {
 			v.net.report.Timeouts++
-			v.step(simplex.TimerFired{View: x.View, Timer: x.Timer})
+			v.step(simplex.TimerFired(x))
 			v.turn()
 		}
 	})

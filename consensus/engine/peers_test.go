@@ -1,0 +1,286 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+)
+
+// witness is a network that remembers what one engine sent.
+type witness struct {
+	broadcast [][]byte
+	sent      map[beacon.Participant][][]byte
+}
+
+func (w *witness) Broadcast(msg []byte) { w.broadcast = append(w.broadcast, msg) }
+
+func (w *witness) Send(to beacon.Participant, msg []byte) {
+	if w.sent == nil {
+		w.sent = map[beacon.Participant][][]byte{}
+	}
+	w.sent[to] = append(w.sent[to], msg)
+}
+
+// scene is engine 0 of four, and the voices of the three others.
+type scene struct {
+	t      *testing.T
+	engine *Engine
+	app    *chainApp
+	net    *witness
+	voice  [4]*simplex.Threshold
+	parent ParentRef
+}
+
+// play runs f with a running engine that never proposes, in virtual time.
+func play(t *testing.T, f func(s *scene)) {
+	set, shares, g := committee(t, 4)
+	synctest.Test(t, func(t *testing.T) {
+		s := &scene{t: t, app: newChainApp(t, g.Hash()), net: new(witness), parent: ParentRef{Digest: g.Hash()}}
+		s.app.blockTime = time.Hour
+		for i := range s.voice {
+			var err error
+			if s.voice[i], err = simplex.NewThreshold(set, beacon.Participant(i), shares[i].Key, rand.Reader); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var err error
+		if s.engine, err = New(testConfig(t, set, shares[0], g.Hash()), s.app, s.net, new(diskJournal)); err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- s.engine.Run(ctx) }()
+		synctest.Wait()
+		f(s)
+		cancel()
+		<-done
+	})
+}
+
+// hear delivers a message and lets the engine act on it.
+func (s *scene) hear(from beacon.Participant, msg []byte) {
+	s.t.Helper()
+	if err := s.engine.Deliver(from, msg); err != nil {
+		s.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
+func (s *scene) vote(who int, k simplex.Kind, p simplex.Proposal) []byte {
+	return simplex.AppendVote(nil, s.voice[who].Sign(k, p))
+}
+
+func (s *scene) certificate(k simplex.Kind, p simplex.Proposal) simplex.Certificate {
+	s.t.Helper()
+	var votes []simplex.Vote
+	for _, v := range s.voice[1:] {
+		votes = append(votes, v.Sign(k, p))
+	}
+	c, err := s.voice[0].Recover(votes)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return c
+}
+
+func view(v chain.View, digest byte) simplex.Proposal {
+	return simplex.Proposal{Round: beacon.Round{View: v}, Payload: chain.Hash{digest}}
+}
+
+// What no honest validator sends gets the sender banned; what comes too early
+// or too late does not (consensus.md §1.4).
+func TestBans(t *testing.T) {
+	foreign := beacon.Round{Epoch: 1, View: 1}
+	tests := []struct {
+		rule string
+		say  func(s *scene) [][]byte // by validator 1
+		want uint64
+	}{
+		{"undecodable bytes", func(*scene) [][]byte { return [][]byte{{'?'}} }, 1},
+		{"an empty message", func(*scene) [][]byte { return [][]byte{{}} }, 1},
+		{"a vote in another's name", func(s *scene) [][]byte { return [][]byte{s.vote(2, simplex.Nullify, view(1, 0))} }, 1},
+		{"a vote of another epoch", func(s *scene) [][]byte {
+			return [][]byte{s.vote(1, simplex.Nullify, simplex.Proposal{Round: foreign})}
+		}, 1},
+		{"two notarizes of a view", func(s *scene) [][]byte {
+			return [][]byte{s.vote(1, simplex.Notarize, view(1, 1)), s.vote(1, simplex.Notarize, view(1, 2))}
+		}, 1},
+		{"nullify and finalize of a view", func(s *scene) [][]byte {
+			return [][]byte{s.vote(1, simplex.Nullify, view(1, 1)), s.vote(1, simplex.Finalize, view(1, 1))}
+		}, 1},
+		{"a certificate nobody signed", func(s *scene) [][]byte {
+			c := s.certificate(simplex.Nullify, view(1, 0))
+			c.Signature = c.Seed
+			return [][]byte{simplex.AppendCertificate(nil, c)}
+		}, 1},
+		{"a certificate of another epoch", func(s *scene) [][]byte {
+			return [][]byte{simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, simplex.Proposal{Round: foreign}))}
+		}, 1},
+		{"the same vote twice", func(s *scene) [][]byte {
+			return [][]byte{s.vote(1, simplex.Nullify, view(1, 0)), s.vote(1, simplex.Nullify, view(1, 0))}
+		}, 0},
+		{"a vote far ahead", func(s *scene) [][]byte { return [][]byte{s.vote(1, simplex.Nullify, view(9, 0))} }, 0},
+		{"a vote for view 0", func(s *scene) [][]byte { return [][]byte{s.vote(1, simplex.Nullify, view(0, 0))} }, 0},
+		{"a good certificate far ahead", func(s *scene) [][]byte {
+			return [][]byte{simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(9, 0)))}
+		}, 0},
+		{"a request of another epoch", func(*scene) [][]byte { return [][]byte{appendRequest(nil, request{foreign})} }, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.rule, func(t *testing.T) {
+			play(t, func(s *scene) {
+				for _, msg := range tt.say(s) {
+					s.hear(1, msg)
+				}
+				if got := s.engine.Stats.Bans.Load(); got != tt.want {
+					t.Errorf("%d bans, want %d", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
+// A ban holds its time and no longer.
+func TestBanExpires(t *testing.T) {
+	play(t, func(s *scene) {
+		s.hear(1, []byte{'?'})
+		s.hear(1, s.vote(1, simplex.Nullify, view(1, 0)))
+		if n := s.engine.Stats.Dropped.Load(); n != 1 {
+			t.Errorf("%d messages dropped during the ban, want 1", n)
+		}
+		time.Sleep(s.engine.cfg.BlockPeerFor + time.Second)
+		s.hear(1, s.vote(1, simplex.Nullify, view(1, 0)))
+		if n := s.engine.Stats.Dropped.Load(); n != 1 {
+			t.Errorf("%d messages dropped after the ban, want still 1", n)
+		}
+	})
+}
+
+// A message from nobody of the set is dropped.
+func TestStrangersAreDropped(t *testing.T) {
+	play(t, func(s *scene) {
+		s.hear(4, s.vote(1, simplex.Nullify, view(1, 0)))
+		if n := s.engine.Stats.Dropped.Load(); n != 1 {
+			t.Errorf("%d dropped, want 1", n)
+		}
+	})
+}
+
+// A bad partial signature is found when it would count, costs its signer, and
+// the quorum is made from the others (consensus.md §1.4).
+func TestBadPartialIsFoundAtTheQuorum(t *testing.T) {
+	play(t, func(s *scene) {
+		bad := s.voice[1].Sign(simplex.Nullify, view(1, 0))
+		bad.Seed = bad.Signature
+		s.hear(1, simplex.AppendVote(nil, bad))
+		s.hear(2, s.vote(2, simplex.Nullify, view(1, 0)))
+		if n := s.engine.Stats.VotesVerified.Load(); n != 0 {
+			t.Errorf("%d votes verified before a quorum is possible", n)
+		}
+		s.hear(3, s.vote(3, simplex.Nullify, view(1, 0)))
+		if n := s.engine.Stats.Bans.Load(); n != 1 {
+			t.Errorf("%d bans, want the one bad signer", n)
+		}
+		time.Sleep(2100 * time.Millisecond) // our own nullify makes three good ones
+		synctest.Wait()
+		if v := s.engine.Stats.View.Load(); v != 2 {
+			t.Errorf("view %d, want 2", v)
+		}
+	})
+}
+
+// A validator that is behind gets certificates, and blocks with them.
+func TestRequestsAreAnswered(t *testing.T) {
+	play(t, func(s *scene) {
+		block := encodeBlock(beacon.Round{View: 1}, s.parent, 1)
+		p := simplex.Proposal{Round: beacon.Round{View: 1}, Payload: digestOf(block)}
+		c := s.certificate(simplex.Notarize, p)
+		s.hear(1, simplex.AppendCertificate(nil, c))
+		if !sentRequest(s.net.broadcast, 1) {
+			t.Error("the block of a notarization was not asked for")
+		}
+		s.hear(2, appendBackfill(nil, backfill{c, []byte("not the block")}))
+		s.hear(2, appendBackfill(nil, backfill{c, block}))
+		if v := s.engine.Stats.View.Load(); v != 2 {
+			t.Fatalf("view %d after the block came, want 2", v)
+		}
+		s.hear(3, appendRequest(nil, request{beacon.Round{View: 1}}))
+		want := appendBackfill(nil, backfill{c, block})
+		if len(s.net.sent[3]) == 0 || !bytes.Equal(s.net.sent[3][0], want) {
+			t.Errorf("answers %x, want the notarization with its block", s.net.sent[3])
+		}
+	})
+}
+
+func sentRequest(sent [][]byte, v chain.View) bool {
+	for _, msg := range sent {
+		if bytes.Equal(msg, appendRequest(nil, request{beacon.Round{View: v}})) {
+			return true
+		}
+	}
+	return false
+}
+
+// A full inbox is an answer, not a wait.
+func TestInboxIsBounded(t *testing.T) {
+	set, shares, g := committee(t, 4)
+	cfg := testConfig(t, set, shares[0], g.Hash())
+	cfg.InboxMessages = 2
+	e, err := New(cfg, newChainApp(t, g.Hash()), Alone{}, new(diskJournal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 3 {
+		err := e.Deliver(1, []byte{'?'})
+		if (err != nil) != (i == 2) {
+			t.Errorf("message %d: %v", i, err)
+		}
+	}
+	if err := e.Deliver(1, make([]byte, cfg.MaxBlockBytes+4096)); err == nil {
+		t.Error("accepted a message above every limit")
+	}
+}
+
+// FuzzMessage: no panic, and what is accepted encodes to the same bytes.
+func FuzzMessage(f *testing.F) {
+	v := simplex.Vote{Kind: simplex.Notarize, Proposal: simplex.Proposal{Round: beacon.Round{View: 3}, Parent: 2}, Seed: bls.Signature{1}}
+	c := simplex.Certificate{Kind: simplex.Finalize, Proposal: v.Proposal}
+	f.Add(simplex.AppendVote(nil, v))
+	f.Add(simplex.AppendCertificate(nil, c))
+	f.Add(appendOffer(nil, offer{v, []byte("block")}))
+	f.Add(appendBackfill(nil, backfill{c, []byte("block")}))
+	f.Add(appendRequest(nil, request{beacon.Round{View: 300}}))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		msg, err := decodeMessage(b, 64)
+		if err != nil {
+			return
+		}
+		var back []byte
+		switch m := msg.(type) {
+		case simplex.Vote:
+			back = simplex.AppendVote(nil, m)
+		case simplex.Certificate:
+			back = simplex.AppendCertificate(nil, m)
+		case offer:
+			back = appendOffer(nil, m)
+		case backfill:
+			back = appendBackfill(nil, m)
+		case request:
+			back = appendRequest(nil, m)
+		}
+		if !bytes.Equal(back, b) {
+			t.Errorf("%x decodes to %+v, which encodes to %x", b, msg, back)
+		}
+		if len(b) > envelopeBytesMax+64 {
+			t.Errorf("accepted %d bytes for a block limit of 64", len(b))
+		}
+	})
+}

@@ -1,0 +1,157 @@
+package engine
+
+import (
+	"bytes"
+	"errors"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/state/journal"
+)
+
+// The journal of the node: a process that is killed and started again goes on
+// where it was.
+func TestRestartsOnDisk(t *testing.T) {
+	set, shares, g := committee(t, 1)
+	path := filepath.Join(t.TempDir(), "votes")
+	app := newChainApp(t, g.Hash())
+	network := &mesh{engines: make([]*Engine, 1), sent: make([][][]byte, 1), record: true}
+	for life := 1; life <= 5; life++ {
+		disk, err := journal.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		app.restart()
+		cfg := testConfig(t, set, shares[0], g.Hash())
+		cfg.LastFinalized = app.floor
+		cfg.PruneBytes = 2000
+		e, err := New(cfg, app, port{network, 0}, disk)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reached := app.want(10 * life)
+		stop, done := run(t, e)
+		select {
+		case <-reached:
+		case err := <-done:
+			t.Fatalf("life %d: %v", life, err)
+		case <-time.After(20 * time.Second):
+			t.Fatalf("life %d: %d blocks", life, len(app.final))
+		}
+		_ = stop()
+		if e.Stats.Prunings.Load() == 0 {
+			t.Errorf("life %d: journal was not pruned", life)
+		}
+		if err := disk.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	checkVotes(t, network.sent[0])
+}
+
+// When a crash cuts the delivery of several blocks short, the last durable
+// block has the certificate of a descendant; the journal has its seed.
+func TestSeedOfTheFloorComesFromTheJournal(t *testing.T) {
+	set, shares, g := committee(t, 1)
+	voice, err := simplex.NewThreshold(set, 0, shares[0].Key, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	certificate := func(k simplex.Kind, p simplex.Proposal) []byte {
+		c, err := voice.Recover([]simplex.Vote{voice.Sign(k, p)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return simplex.AppendCertificate(nil, c)
+	}
+	first := simplex.Proposal{Round: beacon.Round{View: 1}, Payload: chain.Hash{1}}
+	second := simplex.Proposal{Round: beacon.Round{View: 2}, Parent: 1, Payload: chain.Hash{2}}
+	start := func(j Journal) error {
+		cfg := testConfig(t, set, shares[0], g.Hash())
+		cfg.LastFinalized = Floor{Round: first.Round, Digest: first.Payload, Certificate: certificate(simplex.Finalize, second)}
+		e, err := New(cfg, newChainApp(t, g.Hash()), Alone{}, j)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e.resume()
+	}
+	if err := start(new(diskJournal)); !errors.Is(err, ErrNoSeed) {
+		t.Errorf("without a journal: %v, want ErrNoSeed", err)
+	}
+	if err := start(&diskJournal{durable: [][]byte{certificate(simplex.Notarize, first)}}); err != nil {
+		t.Errorf("with the notarization in the journal: %v", err)
+	}
+}
+
+func TestResumeRefusesForeignJournals(t *testing.T) {
+	set, shares, g := committee(t, 4)
+	other, err := simplex.NewThreshold(set, 1, shares[1].Key, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	vote := simplex.AppendVote(nil, other.Sign(simplex.Nullify, view(1, 0)))
+	for name, tt := range map[string]struct {
+		rec  []byte
+		want error
+	}{
+		"another validator's vote": {vote, simplex.ErrForeignVote},
+		"an unknown record":        {[]byte("?"), ErrRecord},
+		"an empty record":          {nil, ErrRecord},
+		"half a record":            {vote[:9], ErrRecord},
+		"half a block":             {[]byte{tagBlock, 0, 0, 1, 7}, ErrRecord},
+	} {
+		e, err := New(testConfig(t, set, shares[0], g.Hash()), newChainApp(t, g.Hash()), Alone{}, &diskJournal{durable: [][]byte{tt.rec}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := e.Run(t.Context()); !errors.Is(err, tt.want) {
+			t.Errorf("%s: Run = %v, want %v", name, err, tt.want)
+		}
+	}
+}
+
+func TestConfigCheck(t *testing.T) {
+	set, shares, g := committee(t, 4)
+	f := func(want string, change func(*Config)) {
+		t.Helper()
+		cfg := testConfig(t, set, shares[0], g.Hash())
+		change(&cfg)
+		err := cfg.Check()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("Check = %v, want %q", err, want)
+		}
+	}
+	f("", func(*Config) {})
+	f("validator set", func(c *Config) { c.Set = nil })
+	f("self = 4", func(c *Config) { c.Self = 4 })
+	f("weights", func(c *Config) { c.Weights = nil })
+	f("leader timeout", func(c *Config) { c.LeaderTimeout = 0 })
+	f("certification timeout", func(c *Config) { c.CertificationTimeout = c.LeaderTimeout })
+	f("retry", func(c *Config) { c.RetryInterval = 0 })
+	f("block limit", func(c *Config) { c.MaxBlockBytes = 0 })
+	f("inbox", func(c *Config) { c.InboxMessages = 0 })
+	f("pending", func(c *Config) { c.PendingBytesMax = c.MaxBlockBytes })
+	f("prune", func(c *Config) { c.PruneBytes = 0 })
+	f("undelivered", func(c *Config) { c.UndeliveredMax = 0 })
+	f("block peers", func(c *Config) { c.BlockPeerFor = 0 })
+	f("last finalized", func(c *Config) { c.LastFinalized.Round.View = 1 })
+	f("genesis with a certificate", func(c *Config) { c.LastFinalized.Certificate = []byte{1} })
+	f("epoch", func(c *Config) { c.LastFinalized.Round.Epoch = 1 })
+}
+
+// FuzzBlockRecord: no panic, and what is accepted encodes to the same bytes.
+func FuzzBlockRecord(f *testing.F) {
+	f.Add(appendBlock(nil, &block{own: true, round: beacon.Round{View: 3}, digest: chain.Hash{1}, bytes: []byte("block")}))
+	f.Add([]byte{tagBlock, 2})
+	f.Fuzz(func(t *testing.T, rec []byte) {
+		b, err := decodeBlock(rec)
+		if err == nil && !bytes.Equal(appendBlock(nil, b), rec) {
+			t.Errorf("%x decodes to %+v", rec, b)
+		}
+	})
+}
