@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/node/rpc/rpctest"
@@ -237,11 +236,29 @@ func firstDifference(want, got string) string {
 // leaves returns the commands of the grammar, as words.
 func leaves() [][]string {
 	return [][]string{
-		{"init"}, {"wallet", "create"}, {"wallet", "import"}, {"wallet", "export"}, {"wallet", "address"}, {"wallet", "balance"}, {"wallet", "fund"},
-		{"transfer"}, {"account", "balance"}, {"account", "nonce"}, {"account", "info"},
-		{"block", "by-height"}, {"block", "by-hash"}, {"block", "latest"},
-		{"transaction", "submit"}, {"transaction", "get"}, {"transaction", "status"}, {"transaction", "sign-hash"},
-		{"query", "blocks"}, {"query", "transactions"}, {"query", "height"}, {"query", "basefee"}, {"version"},
+		{"init"},
+		{"wallet", "create"},
+		{"wallet", "import"},
+		{"wallet", "export"},
+		{"wallet", "address"},
+		{"wallet", "balance"},
+		{"wallet", "fund"},
+		{"transfer"},
+		{"account", "balance"},
+		{"account", "nonce"},
+		{"account", "info"},
+		{"block", "by-height"},
+		{"block", "by-hash"},
+		{"block", "latest"},
+		{"transaction", "submit"},
+		{"transaction", "get"},
+		{"transaction", "status"},
+		{"transaction", "sign-hash"},
+		{"query", "blocks"},
+		{"query", "transactions"},
+		{"query", "height"},
+		{"query", "basefee"},
+		{"version"},
 	}
 }
 
@@ -249,11 +266,8 @@ func TestEveryCommandTeachesByExample(t *testing.T) {
 	s := newStory(t)
 	for _, leaf := range leaves() {
 		code, stdout, stderr := s.run(append(leaf, "--help")...)
-		want := "    cowboy " + strings.Join(leaf, " ")
-		if leaf[0] == "transfer" || code != 0 {
-			want = "cowboy transfer"
-		}
-		if code != 0 || stderr != "" || !strings.Contains(stdout, "Example:") || !strings.Contains(stdout, strings.TrimSpace(want)) {
+		_, example, found := strings.Cut(stdout, "Example:")
+		if code != 0 || stderr != "" || !found || !strings.Contains(example, strings.Join(leaf, " ")) {
 			t.Errorf("%v --help: code %d, no example in\n%s%s", leaf, code, stdout, stderr)
 		}
 	}
@@ -316,13 +330,29 @@ func TestJSONEverywhere(t *testing.T) {
 		t.Fatal(err, stdout)
 	}
 	for _, args := range [][]string{
-		{"init", "local"}, {"wallet", "create", "--force"}, {"wallet", "import", "--hex", elevens, "--force"}, {"wallet", "export", "--reveal"},
-		{"wallet", "address"}, {"wallet", "balance"}, {"wallet", "fund"}, {"transfer", "--to", to, "--amount", "1"},
+		{"init", "local"},
+		{"wallet", "create", "--force"},
+		{"wallet", "import", "--hex", elevens, "--force"},
+		{"wallet", "export", "--reveal"},
+		{"wallet", "address"},
+		{"wallet", "balance"},
+		{"wallet", "fund"},
+		{"transfer", "--to", to, "--amount", "1"},
 		{"transfer", "--to", to, "--amount", "1", "--dry-run"},
-		{"account", "balance"}, {"account", "nonce"}, {"account", "info", to},
-		{"block", "by-height", "1"}, {"block", "by-hash", receipt.BlockHash}, {"block", "latest"},
-		{"transaction", "get", receipt.TxHash}, {"transaction", "status", receipt.TxHash}, {"transaction", "sign-hash", "--hash", elevens},
-		{"query", "blocks"}, {"query", "transactions"}, {"query", "height"}, {"query", "basefee"}, {"version"},
+		{"account", "balance"},
+		{"account", "nonce"},
+		{"account", "info", to},
+		{"block", "by-height", "1"},
+		{"block", "by-hash", receipt.BlockHash},
+		{"block", "latest"},
+		{"transaction", "get", receipt.TxHash},
+		{"transaction", "status", receipt.TxHash},
+		{"transaction", "sign-hash", "--hash", elevens},
+		{"query", "blocks"},
+		{"query", "transactions"},
+		{"query", "height"},
+		{"query", "basefee"},
+		{"version"},
 	} {
 		code, stdout, stderr := s.run(append(args, "--json")...)
 		if code != 0 || !json.Valid([]byte(stdout)) || strings.Count(stdout, "\n") != 1 {
@@ -345,11 +375,20 @@ func TestKeysStayOutOfTheOutput(t *testing.T) {
 	to := "0x" + strings.Repeat("22", 20)
 	base64 := "ERERERER"
 	for _, args := range [][]string{
-		{"wallet", "import", "--hex", elevens}, {"wallet", "import", "--hex", elevens}, {"wallet", "import", "--hex", elevens[1:]},
-		{"init", "local"}, {"wallet", "address"}, {"wallet", "balance"}, {"wallet", "export"}, {"wallet", "fund"},
-		{"transfer", "--to", to, "--amount", "1"}, {"--private-key", elevens, "wallet", "address"},
-		{"--private-key", elevens + "1", "wallet", "address"}, {"--private-key", elevens, "transfer", "--to", to, "--amount", "99999999"},
-		{"transaction", "sign-hash", "--hash", strings.Repeat("33", 32)}, {"wallet", "create", "--force"},
+		{"wallet", "import", "--hex", elevens},
+		{"wallet", "import", "--hex", elevens},
+		{"wallet", "import", "--hex", elevens[1:]},
+		{"init", "local"},
+		{"wallet", "address"},
+		{"wallet", "balance"},
+		{"wallet", "export"},
+		{"wallet", "fund"},
+		{"transfer", "--to", to, "--amount", "1"},
+		{"--private-key", elevens, "wallet", "address"},
+		{"--private-key", elevens + "1", "wallet", "address"},
+		{"--private-key", elevens, "transfer", "--to", to, "--amount", "99999999"},
+		{"transaction", "sign-hash", "--hash", strings.Repeat("33", 32)},
+		{"wallet", "create", "--force"},
 	} {
 		for _, extra := range [][]string{nil, {"--json"}} {
 			_, stdout, stderr := s.run(append(args, extra...)...)
@@ -377,8 +416,5 @@ func TestHostileArguments(t *testing.T) {
 				t.Errorf("%v %q: %d bytes of stderr with control characters or endless", leaf, bad, len(stderr))
 			}
 		}
-	}
-	if _, ok := any(chain.Wei(0)).(json.Marshaler); !ok {
-		t.Error("amounts would print as numbers (resolution 11.37)")
 	}
 }
