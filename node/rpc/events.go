@@ -28,6 +28,9 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, _ []string) erro
 	if err != nil {
 		return err
 	}
+	if !resume { // read before the greeting: what follows the greeting is not missed
+		from = s.source.Height()
+	}
 	s.Stats.Subscribers.Add(1)
 	defer s.Stats.Subscribers.Add(-1)
 
@@ -35,17 +38,13 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, _ []string) erro
 	h.Set("Content-Type", "text/event-stream")
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Content-Type-Options", "nosniff")
-	out := &eventWriter{server: s, w: w, control: http.NewResponseController(w)}
+	out := &eventWriter{server: s, w: w, control: http.NewResponseController(w), sent: from}
 	if r.Method == http.MethodHead {
 		return nil
 	}
 	if !out.send([]byte(": finalized blocks follow\nretry: 1000\n\n")) {
 		return nil
 	}
-	if !resume {
-		from = s.source.Height()
-	}
-	out.sent = from
 	if resume && !s.replay(r, out, from) {
 		return nil
 	}
