@@ -49,14 +49,14 @@ func DefaultLoadConfig() LoadConfig {
 		Arrival:     ArrivalConstant,
 		Seed:        1,
 		Connections: 4,
-		Batch:       1,
+		Batch:       10, // 20 requests a second: a node's default limit for one client is 100
 
 		FeeHeadroom:    1000, // a full block raises the fee by an eighth: 1000 is about a minute of full blocks at one a second
 		MaxInFlight:    20_000,
 		Drain:          30 * time.Second,
 		RequestTimeout: 30 * time.Second,
 		LateAfter:      10 * time.Millisecond,
-		LatenessMax:    10 * time.Millisecond,
+		LatenessMax:    20 * time.Millisecond,  // two hundredths of a block; a node that takes every core costs the pacer some
 		SpinWindow:     200 * time.Microsecond, // the system's sleep overshoots by less than this, mostly
 	}
 }

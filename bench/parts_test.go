@@ -27,7 +27,7 @@ func TestConstantSchedule(t *testing.T) {
 
 func TestPoissonSchedule(t *testing.T) {
 	cfg := DefaultLoadConfig()
-	cfg.Rate, cfg.Duration, cfg.Arrival = 1000, 20*time.Second, ArrivalPoisson
+	cfg.Rate, cfg.Duration, cfg.Batch, cfg.Arrival = 1000, 20*time.Second, 1, ArrivalPoisson
 	due := schedule(&cfg)
 	if n := float64(len(due)); math.Abs(n-20_000) > 5*math.Sqrt(20_000) {
 		t.Errorf("%g requests, want about 20000", n)

@@ -145,7 +145,7 @@ func verdict(r *LoadReport, latenessMax time.Duration) (word, reason string) {
 	case r.Accepted == 0:
 		return VerdictFail, "the node accepted nothing"
 	case r.Lateness.P99 > bound:
-		return VerdictInvalid, fmt.Sprintf("the pacer's p99 lateness of %.1f ms exceeds %.1f ms: fewer connections, larger batches or a quieter machine", r.Lateness.P99, bound)
+		return VerdictInvalid, fmt.Sprintf("0 lost transactions, but the pacer's p99 lateness of %.1f ms exceeds %.1f ms: fewer connections, larger batches or a quieter machine", r.Lateness.P99, bound)
 	}
 	return VerdictPass, "0 lost transactions"
 }
