@@ -20,12 +20,13 @@ import (
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/state/journal"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 // Version of the programs in this module.
-const Version = "0.1.0"
+const Version = rpc.Version
 
 // Node is an assembled validator. Open builds it, Listen takes its ports, Run
 // works until its context ends, Close releases the files.

@@ -81,7 +81,7 @@ func (n *Node) Run(ctx context.Context) error {
 
 func (n *Node) rpcConfig() rpc.Config {
 	cfg := rpc.DefaultConfig()
-	cfg.Listener, cfg.Devnet, cfg.Log = n.rpcListener, n.cfg.Devnet, n.log
+	cfg.Listener, cfg.Devnet, cfg.Genesis, cfg.Log = n.rpcListener, n.cfg.Devnet, n.genesis, n.log
 	cfg.Metrics = metricsServer(n.registry())
 	cfg.RequestsPerSecond = n.cfg.RPCPerSec
 	return cfg

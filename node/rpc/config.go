@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
 )
 
 // Version is the release that this tree builds, shown by every command and by
@@ -16,11 +18,12 @@ const Version = "0.1.0"
 // Config bounds the server. All limits are this node's own, none is part of
 // the protocol.
 type Config struct {
-	Addr     string       // host:port to listen on, ignored if Listener is set
-	Listener net.Listener // or an open listener, closed by Run
-	Devnet   bool         // serve /faucet and /dev/advance
-	Metrics  http.Handler // GET /metrics; nil answers 404
-	Log      *slog.Logger // nil discards
+	Addr     string         // host:port to listen on, ignored if Listener is set
+	Listener net.Listener   // or an open listener, closed by Run
+	Devnet   bool           // serve /faucet and /dev/advance
+	Genesis  *chain.Genesis // GET /genesis and /params; nil answers 404
+	Metrics  http.Handler   // GET /metrics; nil answers 404
+	Log      *slog.Logger   // nil discards
 
 	BodyBytesMax   int64 // any body
 	SubmitBytesMax int64 // body of /submit and /submit_wait

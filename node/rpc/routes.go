@@ -32,6 +32,8 @@ func (s *Server) table() []route {
 		{method: get, pattern: "/block/{hash|height|latest}", about: "a finalized block", handle: s.block},
 		{method: get, pattern: "/blocks", about: "finalized blocks, newest first; ?offset=0&limit=50", handle: s.blocks},
 		{method: get, pattern: "/basefee", about: "prices of the next block and limits of a transaction", handle: s.baseFee},
+		{method: get, pattern: "/params", about: "the parameters that bound a block", handle: s.params},
+		{method: get, pattern: "/genesis", about: "the whole genesis", handle: s.genesis},
 		{method: post, pattern: "/submit", about: "1 to 50 transactions, each u32 big-endian length and CBOR body, as application/octet-stream", handle: s.submit},
 		{method: post, pattern: "/submit_wait", about: "the same, answered when final; ?timeout_ms=100..10000", handle: s.submitWait, slots: s.waits},
 		{method: get, pattern: "/transaction/{hash}", about: "a transaction, final or pending", handle: s.transaction},
