@@ -115,7 +115,6 @@ func TestLostAnswers(t *testing.T) {
 	n := newFakeNode(t)
 	n.swallow = func(request int) bool { return request == 7 || request == 20 }
 	cfg := n.quickLoad()
-	cfg.Drain = time.Second
 	r := n.run(cfg)
 	if r.Verdict != VerdictPass || r.Unanswered != 8 || r.Reasons["4004 refused: nonce # of #"] != 8 || r.Accepted != 300-16 {
 		t.Errorf("%s (%s): accepted %d unanswered %d %v", r.Verdict, r.Reason, r.Accepted, r.Unanswered, r.Reasons)
