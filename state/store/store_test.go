@@ -60,7 +60,7 @@ func TestBlocksSurviveReopening(t *testing.T) {
 // branch, and compares every version that may still be read with the state it
 // had when it was made.
 func TestForks(t *testing.T) {
-	for seed := range uint64(10) {
+	for seed := range uint64(max(1, 6/thinning)) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			s := openWithGenesis(t, vfs.NewMem())
@@ -78,7 +78,9 @@ func TestForks(t *testing.T) {
 					check(t, err)
 					f, err := readFlat(v)
 					check(t, err)
-					check(t, verifyProofs(v, &f))
+					if len(all)%10 == 0 {
+						check(t, verifyProofs(v, &f))
+					}
 					all = append(all, remembered{v, f})
 					pending = append(pending, v)
 				}
@@ -281,7 +283,7 @@ func TestConcurrentReaders(t *testing.T) {
 		})
 	}
 	rng := rand.New(rand.NewPCG(3, 3))
-	for range 150 {
+	for range 60 {
 		mu.Lock()
 		v, rec, err := c.prepare(rng, s.Head())
 		mu.Unlock()
