@@ -317,11 +317,14 @@ func TestOwnerUnderLoad(t *testing.T) {
 	})
 	included := 0
 	others.Go(func() { // the ledger
+		atFloor := false
 		for height := chain.Height(1); ; height++ {
-			last := false // nothing comes any more, so an empty block is the end
+			// Once nothing comes any more the fee stays at its floor, and an empty
+			// block under that fee is the end.
+			last, fee := false, chain.Wei(1+height%13)
 			select {
 			case <-stop:
-				last = true
+				last, fee = true, 1
 			default:
 			}
 			req := request(l.params, view)
@@ -338,13 +341,14 @@ func TestOwnerUnderLoad(t *testing.T) {
 				view = view.with(tx.Sender, tx.Tx.Nonce+1, view[tx.Sender].Balance)
 			}
 			included += len(txs)
-			if err := l.Finalized(ctx, FinalizedHead{Height: height, View: view, BaseFees: evenFees(chain.Wei(1 + height%13)), Txs: txs}); err != nil {
+			if err := l.Finalized(ctx, FinalizedHead{Height: height, View: view, BaseFees: evenFees(fee), Txs: txs}); err != nil {
 				t.Error(err)
 				return
 			}
-			if last && len(txs) == 0 {
+			if last && atFloor && len(txs) == 0 {
 				return
 			}
+			atFloor = last
 		}
 	})
 	submitters.Wait()
