@@ -2,7 +2,6 @@ package store
 
 import (
 	"encoding/binary"
-	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -53,5 +52,5 @@ func BenchmarkBlock(b *testing.B) {
 		commit()
 	}
 	b.ReportMetric(float64(s.DiskBytes())/(1<<20), "MiB")
-	b.Log(fmt.Sprintf("%d accounts", known))
+	b.Logf("%d accounts", known)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 // TestBlocksSurviveReopening commits random blocks on a real disk, closing and
@@ -49,6 +50,14 @@ func TestBlocksSurviveReopening(t *testing.T) {
 	nodes, h, root, err := s.ProveAccount(testAddr(1))
 	if err != nil || h != 60 || root != s.Head().Root() || len(nodes) == 0 {
 		t.Errorf("proof of %d nodes at %d %s: %v", len(nodes), h, root, err)
+	}
+	slot, err := s.ProveStorage(testAddr(1), testSlot(1))
+	check(t, err)
+	a, _, err := tree.VerifyAccount(slot.Root, testAddr(1), slot.Account.Nodes)
+	check(t, err)
+	value, err := tree.VerifyStorage(a.StorageRoot, testSlot(1), slot.Storage.Nodes)
+	if want := c.flats[60].slots[1][1]; err != nil || slot.Height != 60 || value == nil != (want == "-") || value != nil && string(value) != want {
+		t.Errorf("storage proof at %d shows %q, %v; want %q", slot.Height, value, err, want)
 	}
 	if s.DiskBytes() == 0 {
 		t.Error("no bytes on disk")
