@@ -14,7 +14,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 export GOAMD64 := v1
 
 .PHONY: help build devnet test check ci race sim fuzz soak soak-kill bench bench-crypto bench-state \
-        bench-lanes bench-exec bench-e2e bench-compare generate purego arm64 interop oracles tools clean
+        bench-lanes bench-exec bench-compare generate purego arm64 interop oracles tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
