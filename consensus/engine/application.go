@@ -78,6 +78,10 @@ type Finalization struct {
 	// Certificate is the encoded finalization, with its proposal, of this
 	// block or of a descendant ([simplex.DecodeCertificate]).
 	Certificate []byte
+	// Own is the encoded certificate of this very block: the same, or its
+	// notarization where a descendant made it final. A validator that catches
+	// up needs it.
+	Own []byte
 }
 
 // Network sends to the other validators. It never blocks: a slow peer loses

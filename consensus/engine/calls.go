@@ -191,10 +191,10 @@ func (e *Engine) report(b *block) {
 func (e *Engine) finalize(ctx context.Context, x simplex.Finalized) {
 	certificate := simplex.AppendCertificate(nil, x.Certificate)
 	idle := len(e.undelivered) == 0
-	for _, f := range x.Chain {
+	for _, own := range x.Chain {
 		e.undelivered = append(e.undelivered, Finalization{
-			Round: f.Proposal.Round, Digest: f.Proposal.Payload,
-			Seed: f.Seed, Certificate: certificate,
+			Round: own.Proposal.Round, Digest: own.Proposal.Payload, Seed: own.Seed,
+			Certificate: certificate, Own: simplex.AppendCertificate(nil, own),
 		})
 	}
 	if idle {
