@@ -113,8 +113,10 @@ func (p *Params) checkConsensus() error {
 	s := &p.Staking
 	return firstOutside(
 		bound{"block_time_ms", p.BlockTimeMillis, 1, 3_600_000},
-		bound{"leader_timeout_ms", p.LeaderTimeoutMillis, 1, 3_600_000},
-		bound{"certification_timeout_ms", p.CertificationTimeoutMillis, p.LeaderTimeoutMillis, 3_600_000},
+		// A leader waits for the block time before it proposes, and a view must be
+		// able to end after its proposal came.
+		bound{"leader_timeout_ms", p.LeaderTimeoutMillis, p.BlockTimeMillis + 1, 3_600_000},
+		bound{"certification_timeout_ms", p.CertificationTimeoutMillis, p.LeaderTimeoutMillis + 1, 3_600_000},
 		bound{"nullify_retry_ms", p.NullifyRetryMillis, 1, 3_600_000},
 		bound{"max_clock_drift_ms", p.MaxClockDriftMillis, 1, 3_600_000},
 		bound{"epoch_blocks", p.EpochBlocks, 1, maxPeriodBlocks},
