@@ -91,6 +91,7 @@ type Ledger struct {
 
 	// Owned by Run.
 	tree map[chain.Hash]*Executed // head and every executed block above it
+	size blockSize
 }
 
 // Executed is a block with the state and receipts that its execution gave.
@@ -135,6 +136,7 @@ func New(cfg Config) (*Ledger, error) {
 		requests: make(chan request, requestsQueued),
 		events:   make(chan Event, eventsQueued),
 		tree:     map[chain.Hash]*Executed{head.Digest: head},
+		size:     newBlockSize(&cfg.Genesis.Params),
 	}
 	l.head.Store(head)
 	l.pace.start(cfg.Now(), head.Block.Header.TimestampMillis)
