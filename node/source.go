@@ -136,6 +136,9 @@ func (s *source) Submit(ctx context.Context, bodies [][]byte) ([]rpc.Verdict, er
 		out := make([]rpc.Verdict, len(verdicts))
 		for i, v := range verdicts {
 			out[i] = verdictOf(v)
+			if out[i].Code == rpc.CodeInternal {
+				s.node.log.Error("transaction not judged", "tx", v.Hash, "err", v.Err)
+			}
 		}
 		return out, nil
 	}
@@ -162,6 +165,8 @@ func (s *source) Wait(ctx context.Context, hashes []chain.Hash) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-s.hub.done:
+			return rpc.ErrNotReady // the node stops
 		case <-next:
 		}
 	}
