@@ -80,7 +80,9 @@ func (s *source) Faucet(ctx context.Context, addr chain.Address) (*rpc.Grant, er
 // Advance implements rpc.Source.
 func (s *source) Advance(ctx context.Context, blocks uint64) (*rpc.Advanced, error) {
 	target := s.Height() + chain.Height(blocks)
-	s.node.ledger.Advance(blocks)
+	if !s.node.ledger.Advance(blocks) {
+		return nil, rpc.ErrBusy // earlier requests are still being worked off
+	}
 	for {
 		next := s.hub.changed()
 		if head := s.node.ledger.Head(); head.Height() >= target {
