@@ -381,6 +381,35 @@ func TestFolderOfAnotherChainIsRefused(t *testing.T) {
 	}
 }
 
+func TestVerifyMakesNoChain(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := PrepareDevnet(dir, DevnetOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := VerifyChain(t.Context(), dir, func(_, _ chain.Height) {}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("verified a folder without a store: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, storeFolder)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("verify left a store behind: %v", err)
+	}
+}
+
+func TestFaucetPaysTheChainsIntrinsicCost(t *testing.T) {
+	g := chain.DevnetGenesisTemplate()
+	g.Params.Intrinsic.TransferCycles = 30_000
+	var body []byte
+	_, err := newFaucet(g).give(t.Context(), chain.Address{0xab}, chain.FeePair{PerCycle: 1, PerCell: 1},
+		func(context.Context, chain.Address) (uint64, error) { return 3, nil },
+		func(_ context.Context, b []byte) error { body = b; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := chain.DecodeTx(body)
+	if err != nil || tx.CyclesLimit != 30_000 || tx.Nonce != 3 {
+		t.Errorf("faucet signed %+v, %v", tx, err)
+	}
+}
+
 func TestFolderInUseIsRefused(t *testing.T) {
 	r := run(t, t.TempDir(), DevnetOptions{})
 	if _, err := Open(r.cfg, r.genesis, slog.Default()); !errors.Is(err, store.ErrInUse) {
