@@ -66,6 +66,10 @@ type Proposed struct {
 type VerifyRequest struct {
 	Round  beacon.Round
 	Parent ParentRef
+	// Leader is who leads the round and must stand in the block as its
+	// proposer. It is zero for a block that a quorum has notarized: then those
+	// who voted for it have seen to that.
+	Leader chain.PeerKey
 	Digest chain.Hash
 	Block  []byte
 }

@@ -126,6 +126,9 @@ func TestOffersAreJudged(t *testing.T) {
 		if own := ownVotes(s.net.broadcast); len(own) != 1 || own[0].Kind != simplex.Notarize {
 			t.Fatalf("votes %v, want one notarize", own)
 		}
+		if want := s.engine.cfg.Set.At(who).PeerKey; s.app.leader != want {
+			t.Errorf("the application was told leader %v, want %v", s.app.leader, want)
+		}
 		s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Finalize, p)))
 		if len(s.app.final) != 1 || s.app.final[0].Digest != p.Payload {
 			t.Errorf("final: %v", s.app.final)

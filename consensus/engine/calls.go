@@ -131,6 +131,9 @@ func (e *Engine) judge(ctx context.Context, b *block) {
 	} else {
 		req.Parent = parentRef(b.verifying.Parent)
 	}
+	if b.verifying != nil {
+		req.Leader = e.cfg.Set.At(b.verifying.Leader).PeerKey
+	}
 	if again {
 		ask = e.app.Recover
 	}

@@ -70,6 +70,7 @@ type chainApp struct {
 	reached  chan struct{}
 	skip     map[chain.View]bool // views in which Propose passes
 	stuckAt  uint64              // height that Finalized never finishes; 0: none
+	leader   chain.PeerKey       // of the last Verify
 }
 
 func newChainApp(t testing.TB, genesis chain.Hash) *chainApp {
@@ -134,6 +135,7 @@ func (a *chainApp) Verify(_ context.Context, req VerifyRequest) (bool, error) {
 	if digestOf(req.Block) != req.Digest {
 		return false, ErrWrongBlock
 	}
+	a.leader = req.Leader
 	if !bytes.Equal(req.Block, encodeBlock(req.Round, req.Parent, h+1)) {
 		return false, nil
 	}

@@ -123,10 +123,11 @@ type RequestProposal struct {
 }
 
 // RequestVerify asks the application whether the proposed block is valid. The
-// answer is Verified.
+// answer is Verified. Leader made the proposal and had the right to.
 type RequestVerify struct {
 	Proposal Proposal
 	Parent   Parent
+	Leader   beacon.Participant
 }
 
 // RequestCertify asks the application to take in a notarized block: fetch it
