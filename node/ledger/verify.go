@@ -104,12 +104,8 @@ func (l *Ledger) verify(req engine.VerifyRequest, block *chain.Block, txs []*cha
 	if err != nil {
 		return &Verdict{"parent", err}
 	}
-	want := l.frame(engine.ProposeRequest{Round: req.Round, Parent: req.Parent}, parent)
-	if err := l.checkFrame(&block.Header, &want, parent); err != nil {
+	if err := l.checkPlace(&block.Header, req, parent); err != nil {
 		return err
-	}
-	if req.Leader != (chain.PeerKey{}) && block.Header.Proposer != req.Leader {
-		return &Verdict{"proposer", errors.New("not the leader of the round")}
 	}
 	if err := l.cfg.Proposers.checkOrder(&block.Header, l.parentBeacon(&block.Header), txs); err != nil {
 		return err
@@ -128,25 +124,37 @@ func (l *Ledger) verify(req engine.VerifyRequest, block *chain.Block, txs []*cha
 	return nil
 }
 
-// checkFrame compares the fields that follow from the parent and the round.
-// The timestamp is the proposer's, above the parent's.
-func (l *Ledger) checkFrame(got, want *chain.Header, parent *Executed) error {
+// checkPlace holds a header to the round that it is proposed in and to its
+// parent.
+func (l *Ledger) checkPlace(got *chain.Header, req engine.VerifyRequest, parent *Executed) error {
 	switch {
-	case got.Version != want.Version:
-		return &Verdict{"version", nil}
-	case got.Parent != want.Parent:
+	case got.Parent != parent.Digest:
 		return &Verdict{"parent", nil}
-	case got.Height != want.Height:
-		return &Verdict{"height", nil}
-	case got.Epoch != want.Epoch || got.View != want.View:
+	case got.Epoch != req.Round.Epoch || got.View != req.Round.View:
 		return &Verdict{"round", nil}
-	case got.ParentEpoch != want.ParentEpoch || got.ParentView != want.ParentView:
-		return &Verdict{"parent round", nil}
-	case got.ParentSeed != want.ParentSeed:
+	case got.ParentSeed != req.Parent.Seed:
 		return &Verdict{"parent seed", nil}
-	case got.TimestampMillis <= parent.Block.Header.TimestampMillis:
+	case req.Leader != (chain.PeerKey{}) && got.Proposer != req.Leader:
+		return &Verdict{"proposer", errors.New("not the leader of the round")}
+	}
+	return checkChild(&l.cfg.Genesis.Params, got, &parent.Block.Header)
+}
+
+// checkChild holds a header to what follows from its parent's alone. The
+// timestamp is the proposer's, above the parent's.
+func checkChild(p *chain.Params, got, parent *chain.Header) error {
+	switch {
+	case got.Version != chain.HeaderVersion:
+		return &Verdict{"version", nil}
+	case got.Height != parent.Height+1:
+		return &Verdict{"height", nil}
+	case got.ParentEpoch != parent.Epoch || got.ParentView != parent.View:
+		return &Verdict{"parent round", nil}
+	case got.Epoch < parent.Epoch || got.Epoch == parent.Epoch && got.View <= parent.View:
+		return &Verdict{"round not above the parent's", nil}
+	case got.TimestampMillis <= parent.TimestampMillis:
 		return &Verdict{"timestamp not above the parent's", nil}
-	case got.BaseFees != want.BaseFees:
+	case got.BaseFees != BaseFeesAfter(p, parent):
 		return &Verdict{"base fees", nil}
 	}
 	return checkInputs(got)
