@@ -89,19 +89,27 @@ func parseQuery(r *http.Request) (url.Values, error) {
 	return q, nil
 }
 
-// timeoutParam reads timeout_ms within the configured range.
+// timeoutParam reads timeout_ms, or timeout as other clients of the public API
+// call it, within the configured range.
 func (s *Server) timeoutParam(r *http.Request) (time.Duration, error) {
 	q, err := parseQuery(r)
 	if err != nil {
 		return 0, err
 	}
 	low, high := uint64(s.cfg.WaitMin.Milliseconds()), uint64(s.cfg.WaitMax.Milliseconds())
-	ms, err := queryUint(q, "timeout_ms", high)
+	name := "timeout_ms"
+	if _, ok := q["timeout"]; ok {
+		if _, both := q[name]; both {
+			return 0, badRequest(CodeBadNumber, "timeout and timeout_ms are the same: give one")
+		}
+		name = "timeout"
+	}
+	ms, err := queryUint(q, name, high)
 	if err != nil {
 		return 0, err
 	}
 	if ms < low || ms > high {
-		return 0, badRequest(CodeBadNumber, "timeout_ms=%d is out of range: give %d to %d", ms, low, high)
+		return 0, badRequest(CodeBadNumber, "%s=%d is out of range: give %d to %d milliseconds", name, ms, low, high)
 	}
 	return time.Duration(ms) * time.Millisecond, nil
 }

@@ -245,6 +245,8 @@ func TestRefusals(t *testing.T) {
 		{"malformed query", "GET", "/blocks?limit=%zz", "", 400, rpc.CodeBadRequest},
 		{"timeout too short", "POST", "/submit_wait?timeout_ms=99", "x", 400, rpc.CodeBadNumber},
 		{"timeout too long", "POST", "/submit_wait?timeout_ms=10001", "x", 400, rpc.CodeBadNumber},
+		{"timeout under its public name", "POST", "/submit_wait?timeout=99", "x", 400, rpc.CodeBadNumber},
+		{"both timeouts", "POST", "/submit_wait?timeout=100&timeout_ms=100", "x", 400, rpc.CodeBadNumber},
 		{"empty submission", "POST", "/submit", "", 400, rpc.CodeBadSubmission},
 		{"truncated length", "POST", "/submit", "\x00\x00\x00", 400, rpc.CodeBadSubmission},
 		{"truncated body", "POST", "/submit", "\x00\x00\x00\x20abc", 400, rpc.CodeBadSubmission},
