@@ -22,7 +22,7 @@ type Level uint8
 // Levels in rising order. A machine may have less than a level allows.
 const (
 	Generic Level = iota // plain Go, the same on every machine
-	AVX2                 // 256-bit integer vectors
+	AVX2                 // 256-bit integer vectors, and BMI
 	AVX512               // 512-bit vectors with IFMA
 	Auto                 // whatever the machine has
 )
@@ -54,6 +54,7 @@ func (l Level) String() string {
 // Features are the instruction sets that kernels ask for. A true value means
 // that processor and operating system both support it.
 type Features struct {
+	BMI        bool // BMI1 and BMI2: and-not and rotations with three operands
 	AVX2       bool
 	AVX512F    bool // foundation; implies AVX2 on every real processor
 	AVX512BW   bool // byte and word lanes
@@ -68,7 +69,7 @@ func Detect() Features { return detect() }
 // Limit returns f without what lies above level. It never adds a feature.
 func (f Features) Limit(level Level) Features {
 	if level < AVX512 {
-		f = Features{AVX2: f.AVX2}
+		f = Features{BMI: f.BMI, AVX2: f.AVX2}
 	}
 	if level < AVX2 {
 		f = Features{}
@@ -96,6 +97,7 @@ func (f Features) String() string {
 		name string
 		has  bool
 	}{
+		{"bmi", f.BMI},
 		{"avx2", f.AVX2},
 		{"avx512f", f.AVX512F},
 		{"avx512bw", f.AVX512BW},

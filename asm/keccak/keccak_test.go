@@ -66,7 +66,7 @@ func TestPermuteFollowsTheBook(t *testing.T) {
 	}
 	for i, s := range states {
 		got, want := s, s
-		Permute(&got)
+		Generic.Permute(&got)
 		permuteByTheBook(&want)
 		if got != want {
 			t.Fatalf("state %d: Permute(%x) = %x, want %x", i, s, got, want)
@@ -80,7 +80,7 @@ func BenchmarkPermute(b *testing.B) {
 		b.SetBytes(200)
 		b.ReportAllocs()
 		for b.Loop() {
-			Permute(&s)
+			Generic.Permute(&s)
 		}
 		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "states/s")
 	})
