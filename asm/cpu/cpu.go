@@ -60,6 +60,10 @@ type Features struct {
 	AVX512BW   bool // byte and word lanes
 	AVX512VL   bool // the 512-bit instruction forms on narrower registers
 	AVX512IFMA bool // 52-bit multiply-add, the heart of field arithmetic
+	// ShortShuffles means that a word crosses a 512-bit register in 3 cycles and
+	// not in 5: Intel's cores against AMD's. It decides between kernels that
+	// both run.
+	ShortShuffles bool
 }
 
 // Detect returns the features of this machine. On architectures without

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-var everything = Features{BMI: true, AVX2: true, AVX512F: true, AVX512BW: true, AVX512VL: true, AVX512IFMA: true}
+var everything = Features{BMI: true, AVX2: true, AVX512F: true, AVX512BW: true, AVX512VL: true, AVX512IFMA: true, ShortShuffles: true}
 
 func TestParseReadsWhatStringWrites(t *testing.T) {
 	for level := Generic; level <= Auto; level++ {

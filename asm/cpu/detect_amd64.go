@@ -2,7 +2,10 @@
 
 package cpu
 
-import "golang.org/x/sys/cpu"
+import (
+	"github.com/klauspost/cpuid/v2"
+	"golang.org/x/sys/cpu"
+)
 
 func detect() Features {
 	return Features{
@@ -12,5 +15,7 @@ func detect() Features {
 		AVX512BW:   cpu.X86.HasAVX512BW,
 		AVX512VL:   cpu.X86.HasAVX512VL,
 		AVX512IFMA: cpu.X86.HasAVX512IFMA,
+
+		ShortShuffles: cpuid.CPU.VendorID == cpuid.Intel,
 	}
 }

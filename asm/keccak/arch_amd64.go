@@ -15,6 +15,8 @@ func runs(k Kernel, f cpu.Features) bool {
 		return f.AVX512F && f.AVX512BW && f.AVX512VL
 	case AVX2x4:
 		return f.AVX2
+	case AVX512x1:
+		return f.AVX512F
 	case BMI:
 		return f.BMI
 	default:
@@ -22,7 +24,13 @@ func runs(k Kernel, f cpu.Features) bool {
 	}
 }
 
-func permuteScalar(s *State) { permuteBMI((*[25]uint64)(s)) }
+func (k Kernel) permuteOne(s *State) {
+	if k == AVX512x1 {
+		permuteAVX512((*[25]uint64)(s))
+		return
+	}
+	permuteBMI((*[25]uint64)(s))
+}
 
 func sum8(msgs *[8][]byte, full int, out *[8][Size]byte) { sum8AVX512(msgs, full, out) }
 

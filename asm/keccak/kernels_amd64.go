@@ -9,6 +9,11 @@ package keccak
 //go:noescape
 func permuteBMI(a *[25]uint64)
 
+// permuteAVX512 applies Keccak-f[1600] to a. It needs AVX-512 F.
+//
+//go:noescape
+func permuteAVX512(a *[25]uint64)
+
 // sum8AVX512 sets out[i] to the Keccak-256 digest of msgs[i]. Every message must
 // have exactly full whole blocks: len(msgs[i])/136 = full. It needs AVX-512
 // F, BW and VL.

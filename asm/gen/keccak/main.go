@@ -42,6 +42,7 @@ func assembly(render func(printer.Config) printer.Printer) ([]byte, error) {
 	c.ConstraintExpr("amd64,!purego")
 	table := iotaTable(c)
 	onePermutation(c, table)
+	oneRows(c, table)
 	for _, lanes := range []int{8, 4} {
 		wideSum(c, lanes, table)
 	}
