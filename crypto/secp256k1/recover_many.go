@@ -148,13 +148,11 @@ func (b *batch) parse(hashes [][32]byte, sigs []Signature, out []Recovered) {
 		}
 	}
 	for i := range sigs {
-		r, s, err := sigs[i].scalars()
+		r, s, err := sigs[i].words()
 		out[i] = Recovered{Err: err}
 		x := &sigs[i].R
 		if err != nil {
-			r.SetInt(1)
-			s.SetInt(1)
-			x = &baseX
+			r, s, x = words{1}, words{1}, &baseX
 		}
 		q, group, lane := b.at(i)
 		setBytes(&q.x[group], lane, x)
@@ -171,6 +169,25 @@ func (b *batch) parse(hashes [][32]byte, sigs []Signature, out []Recovered) {
 		q, group, lane := b.at(i)
 		b.scalars.digits(i, lane, &q.base[group], &q.first[group], &q.second[group])
 	}
+}
+
+// words is scalars for batches, with the same errors.
+func (sig *Signature) words() (r, s words, err error) {
+	r, s = wordsOf(&sig.R), wordsOf(&sig.S)
+	_, rBelow := r.minus(&orderWords)
+	_, sBelow := s.minus(&orderWords)
+	_, sHigh := halfOrderWords.minus(&s)
+	switch {
+	case sig.YParity > 1:
+		err = ErrRecoveryID
+	case rBelow == 0 || r.isZero():
+		err = ErrRRange
+	case sBelow == 0 || s.isZero():
+		err = ErrSRange
+	case sHigh == 1:
+		err = ErrHighS
+	}
+	return r, s, err
 }
 
 func (b *batch) at(i int) (q *quad, group, lane int) {

@@ -98,6 +98,49 @@ func (d draw) scalar() (s secp256k1.ModNScalar) {
 
 var lambdaScalar = scalarOf(words{0xdf02967c1b23bd72, 0x122e22ea20816678, 0xa5261c028812645a, 0x5363ad4cc05c30e0})
 
+func scalarOf(w words) (s secp256k1.ModNScalar) {
+	b := w.bytes()
+	s.SetBytes(&b)
+	return s
+}
+
+// TestWordsFollowTheScalars holds arithmetic on words to decred's.
+func TestWordsFollowTheScalars(t *testing.T) {
+	d := newDraw(5)
+	radix := scalarOf(words{1})
+	for range 256 {
+		radix.Add(new(secp256k1.ModNScalar).Set(&radix))
+	}
+	for i := range 50_000 {
+		x, y := d.scalar(), d.scalar()
+		xBytes, yBytes := x.Bytes(), y.Bytes()
+		a, b := wordsOf(&xBytes), wordsOf(&yBytes)
+		if i%8 == 0 { // the first factor may be any value
+			a[3] = 1<<64 - 1
+			aBytes := a.bytes()
+			x.SetBytes(&aBytes)
+		}
+		got := scalarOf(mulMontgomery(&a, &b))
+		want := new(secp256k1.ModNScalar).Mul2(&x, &y)
+		if !got.Mul(&radix).Equals(want) {
+			t.Fatalf("case %d: %x·%x", i, a, b)
+		}
+		product := mulMontgomery(&a, &b)
+		if _, below := product.minus(&orderWords); below == 0 {
+			t.Fatalf("case %d: %x·%x is not below n", i, a, b)
+		}
+		a = wordsOf(&xBytes)
+		x.SetBytes(&xBytes)
+		if got := scalarOf(addModOrder(&a, &b)); !got.Equals(new(secp256k1.ModNScalar).Add2(&x, &y)) {
+			t.Fatalf("case %d: %x+%x", i, a, b)
+		}
+		minusY := new(secp256k1.ModNScalar).NegateVal(&y)
+		if got := scalarOf(subModOrder(&a, &b)); !got.Equals(minusY.Add(&x)) {
+			t.Fatalf("case %d: %x-%x", i, a, b)
+		}
+	}
+}
+
 // nonces are points k·G with their k.
 type nonce struct {
 	k, inverse secp256k1.ModNScalar
@@ -344,12 +387,14 @@ func TestSplitStaysBelow129Bits(t *testing.T) {
 		}
 		return n
 	}
-	lambda := wordsOf(&lambdaScalar)
+	lambdaBytes := lambdaScalar.Bytes()
+	lambda := wordsOf(&lambdaBytes)
 	shift := new(big.Int).Lsh(big.NewInt(1), 128)
 	for i := range 20_000 {
 		scalar := d.scalar()
-		k := wordsOf(&scalar)
-		v1, v2 := split(k)
+		bytes := scalar.Bytes()
+		k := wordsOf(&bytes)
+		v1, v2 := split(&k)
 		if v1[2] > 1 || v2[2] > 1 {
 			t.Fatalf("case %d: %x splits into %x and %x", i, k, v1, v2)
 		}

@@ -1,7 +1,6 @@
 package secp256k1
 
 import (
-	"encoding/binary"
 	"math/bits"
 
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
@@ -9,14 +8,11 @@ import (
 	"github.com/cowboy-foundation/cowboy/asm/secp"
 )
 
-// words is an integer of 256 bits, the low word first.
-type words [4]uint64
-
 // scalars computes u1 = -z/r and u2 = s/r modulo n for a batch, in the signed
 // digit form of [secp.Digits].
 type scalars struct {
-	r, s, z  [batchSize]secp256k1.ModNScalar
-	inverses [batchSize]secp256k1.ModNScalar // prefix products of r, then 1/2r
+	r, s, z  [batchSize]words
+	inverses [batchSize]words // prefix products of r, then 2^255/r mod n
 }
 
 // A scalar k becomes an integer v with k = 2v - (2^l - 1) mod n, that is
@@ -25,9 +21,9 @@ type scalars struct {
 // split of t = k/2 + (1 + lambda)(2^129 - 1)/2 is shifted up by 2^128 to make
 // its halves positive.
 var (
-	halfOfOne   = scalarOf(words{0xdfe92f46681b20a1, 0x5d576e7357a4501d, 0xffffffffffffffff, 0x7fffffffffffffff})
-	baseOffset  = scalarOf(words{0xe1563adfe6691698, 0x87e0873ddd5f4e3f, 9, 0x8000000000000000})
-	splitOffset = scalarOf(words{0x3aca9034d766ed0d, 0x09a4e2976b016510, 0x615eeb5fbe08c6b5, 0xd274453ee58981a7})
+	halfOfRadix = words{0, 0, 0, 1 << 63} // half of 2^256, which Montgomery products divide by
+	baseOffset  = words{0xe1563adfe6691698, 0x87e0873ddd5f4e3f, 9, 0x8000000000000000}
+	splitOffset = words{0x3aca9034d766ed0d, 0x09a4e2976b016510, 0x615eeb5fbe08c6b5, 0xd274453ee58981a7}
 )
 
 // The lattice of (a, b) with a + b·lambda = 0 mod n has the short base (a1, b1),
@@ -45,42 +41,30 @@ const (
 	a2Low, a2High           = 0x57c1108d9d44cfd8, 0x14ca50f7a8e2f3f6 // and 2^128
 )
 
-func scalarOf(w words) secp256k1.ModNScalar {
-	var b [32]byte
-	for i, word := range w {
-		binary.BigEndian.PutUint64(b[24-8*i:], word)
-	}
-	var s secp256k1.ModNScalar
-	s.SetBytes(&b)
-	return s
-}
-
-func wordsOf(s *secp256k1.ModNScalar) (w words) {
-	var b [32]byte
-	s.PutBytes(&b)
-	for i := range w {
-		w[i] = binary.BigEndian.Uint64(b[24-8*i:])
-	}
-	return w
-}
-
 // set gives recovery i its r, s (neither zero) and hash.
-func (b *scalars) set(i int, r, s *secp256k1.ModNScalar, hash *[32]byte) {
-	b.r[i], b.s[i] = *r, *s
-	b.z[i].SetBytes(hash)
+func (b *scalars) set(i int, r, s *words, hash *[32]byte) {
+	b.r[i], b.s[i], b.z[i] = *r, *s, wordsOf(hash)
 	b.inverses[i] = *r
 	if i > 0 {
-		b.inverses[i].Mul(&b.inverses[i-1])
+		b.inverses[i] = mulMontgomery(&b.inverses[i-1], r)
 	}
 }
 
 // solve inverts the first n values of r at once.
 func (b *scalars) solve(n int) {
-	inverse := b.inverses[n-1]
-	inverse.InverseNonConst().Mul(&halfOfOne)
+	// Prefix product i is r0·…·ri/2^(256i). With inverse = 2^255 over it,
+	// inverse times prefix product i-1 is 2^255/ri, and inverse times ri is the
+	// inverse for i-1, all in Montgomery products.
+	bytes := b.inverses[n-1].bytes()
+	var product, half secp256k1.ModNScalar
+	product.SetBytes(&bytes)
+	bytes = halfOfRadix.bytes()
+	half.SetBytes(&bytes)
+	bytes = product.InverseNonConst().Mul(&half).Bytes()
+	inverse := wordsOf(&bytes)
 	for i := n - 1; i > 0; i-- {
-		b.inverses[i].Mul2(&inverse, &b.inverses[i-1])
-		inverse.Mul(&b.r[i])
+		b.inverses[i] = mulMontgomery(&inverse, &b.inverses[i-1])
+		inverse = mulMontgomery(&inverse, &b.r[i])
 	}
 	b.inverses[0] = inverse
 }
@@ -88,14 +72,13 @@ func (b *scalars) solve(n int) {
 // digits writes the scalars of recovery i.
 func (b *scalars) digits(i, lane int, base, first, second *secp.Digits) {
 	w := &b.inverses[i]
-	var k secp256k1.ModNScalar
-	k.Mul2(&b.z[i], w).Negate().Add(&baseOffset)
-	v := wordsOf(&k)
-	for j, word := range v {
+	k := mulMontgomery(&b.z[i], w) // the hash may be above n
+	for j, word := range subModOrder(&baseOffset, &k) {
 		base[j][lane] = word
 	}
-	k.Mul2(&b.s[i], w).Add(&splitOffset)
-	v1, v2 := split(wordsOf(&k))
+	k = mulMontgomery(&b.s[i], w)
+	k = addModOrder(&k, &splitOffset)
+	v1, v2 := split(&k)
 	for j := range v1 {
 		first[j][lane], second[j][lane] = v1[j], v2[j]
 	}
@@ -103,9 +86,9 @@ func (b *scalars) digits(i, lane int, base, first, second *secp.Digits) {
 
 // split returns v1 and v2 below 2^129 with v1 + lambda·v2 = k + (1 + lambda)·2^128
 // mod n, for k below n.
-func split(k words) (v1, v2 [3]uint64) {
-	c1Low, c1High := scale(&k, &g1)
-	c2Low, c2High := scale(&k, &g2)
+func split(k *words) (v1, v2 [3]uint64) {
+	c1Low, c1High := scale(k, &g1)
+	c2Low, c2High := scale(k, &g2)
 	// second half: c1·(-b1) - c2·a1; first: k - c1·a1 - c2·a2, modulo 2^192
 	c1a1 := times(c1Low, c1High, a1Low, a1High)
 	c2a2 := times(c2Low, c2High, a2Low, a2High)

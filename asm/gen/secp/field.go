@@ -25,19 +25,26 @@ func (c *writer) clearColumns() {
 }
 
 // product adds a·b to the columns. Limbs are read modulo 2^52; a column grows
-// by at most 10·(2^52-1).
+// by at most 10·(2^52-1). High halves have sums of their own until the end, so
+// that no sum waits for more than five others.
 func (c *writer) product(a, b element) {
+	high := z[18:27]
 	for j := range 5 {
 		c.VMOVDQU64(b.limb(j), z[10+j])
 	}
+	for _, r := range high {
+		c.zero(r)
+	}
 	for i := range 5 {
-		c.VMOVDQU64(a.limb(i), z[15+i])
+		t := z[15+i%3]
+		c.VMOVDQU64(a.limb(i), t)
 		for j := range 5 {
-			c.VPMADD52LUQ(z[10+j], z[15+i], z[i+j])
+			c.VPMADD52LUQ(z[10+j], t, z[i+j])
+			c.VPMADD52HUQ(z[10+j], t, high[i+j])
 		}
-		for j := range 5 {
-			c.VPMADD52HUQ(z[10+j], z[15+i], z[i+j+1])
-		}
+	}
+	for k, r := range high {
+		c.VPADDQ(r, z[k+1], z[k+1])
 	}
 }
 

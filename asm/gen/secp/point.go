@@ -62,11 +62,11 @@ func (c *writer) doubling() {
 	each(func(g int) { _, y, _ := point(p, g); c.squareTo(w(g), y, linear{shift: 1}) })
 	each(func(g int) { x, _, _ := point(p, g); c.squareTo(m(g), x, linear{triple: true}) })
 	each(func(g int) { x, _, _ := point(p, g); c.multiply(v(g), x, w(g), linear{shift: 1}) })
-	each(func(g int) { _, y, zz := point(p, g); c.multiply(zz, y, zz, linear{shift: 1}) })
 	each(func(g int) {
 		x, _, _ := point(p, g)
 		c.squareTo(x, m(g), linear{minus: []element{v(g), v(g)}})
 	})
+	each(func(g int) { _, y, zz := point(p, g); c.multiply(zz, y, zz, linear{shift: 1}) })
 	each(func(g int) { x, _, _ := point(p, g); c.difference(u(g), x, v(g)) })
 	each(func(g int) {
 		_, y, _ := point(p, g)
