@@ -17,6 +17,7 @@ import (
 type Ring[T any] struct {
 	places []place[T]
 	mask   uint64
+	bits   uint8 // of mask
 	_      [64]byte
 	tail   atomic.Uint64 // next place to be reserved
 	_      [64]byte
@@ -33,8 +34,8 @@ type place[T any] struct {
 // NewRing returns an empty ring with room for at least the given number of
 // values.
 func NewRing[T any](room int) *Ring[T] {
-	size := uint64(1) << bits.Len64(uint64(max(room, 2)-1))
-	return &Ring[T]{places: make([]place[T], size), mask: size - 1}
+	n := bits.Len64(uint64(max(room, 2) - 1))
+	return &Ring[T]{places: make([]place[T], 1<<n), mask: 1<<n - 1, bits: uint8(n)}
 }
 
 // Room is how many values fit.
@@ -53,7 +54,7 @@ func (r *Ring[T]) Push(v T) bool {
 		if r.tail.CompareAndSwap(at, at+1) {
 			p := &r.places[at&r.mask]
 			p.value = v
-			p.lap.Store(at/uint64(len(r.places)) + 1)
+			p.lap.Store(at>>r.bits + 1)
 			return true
 		}
 	}
@@ -64,7 +65,7 @@ func (r *Ring[T]) Push(v T) bool {
 func (r *Ring[T]) Pop() (v T, ok bool) {
 	at := r.head.Load()
 	p := &r.places[at&r.mask]
-	if p.lap.Load() != at/uint64(len(r.places))+1 {
+	if p.lap.Load() != at>>r.bits+1 {
 		return v, false
 	}
 	var none T
@@ -81,7 +82,7 @@ func (r *Ring[T]) Drain(into []T, limit int) []T {
 	at := start
 	for ; at-start < uint64(limit); at++ {
 		p := &r.places[at&r.mask]
-		if p.lap.Load() != at/uint64(len(r.places))+1 {
+		if p.lap.Load() != at>>r.bits+1 {
 			break
 		}
 		into = append(into, p.value)
@@ -97,7 +98,7 @@ func (r *Ring[T]) Drain(into []T, limit int) []T {
 // its reservation and its publication is not seen; it rings the bell later.
 func (r *Ring[T]) Empty() bool {
 	at := r.head.Load()
-	return r.places[at&r.mask].lap.Load() != at/uint64(len(r.places))+1
+	return r.places[at&r.mask].lap.Load() != at>>r.bits+1
 }
 
 // Bell wakes one consumer that found nothing to do. It never loses a ring: who
