@@ -102,20 +102,20 @@ func TestCancellingFaultsAreFound(t *testing.T) {
 // shift adds by to sig, or subtracts it.
 func shift(t *testing.T, sig, by Signature, subtract bool) Signature {
 	t.Helper()
-	a, err := sig.point()
+	a, err := sig.Point()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := by.point()
+	b, err := by.Point()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var acc blst.P1
-	acc.FromAffine(a)
+	acc.FromAffine(&a.affine)
 	if subtract {
-		acc.SubAssign(b)
+		acc.SubAssign(&b.affine)
 	} else {
-		acc.AddAssign(b)
+		acc.AddAssign(&b.affine)
 	}
 	return Signature(acc.ToAffine().Compress())
 }
