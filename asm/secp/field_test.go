@@ -1,6 +1,7 @@
 package secp
 
 import (
+	"flag"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -10,6 +11,9 @@ import (
 )
 
 var p, _ = new(big.Int).SetString("fffffffffffffffffffffffffffffffffffffffffffffffffffffffefffffc2f", 16)
+
+// rounds of the comparisons of kernels; a long run asks for more.
+var rounds = flag.Int("rounds", 3200, "rounds of comparing kernels, 32 cases each")
 
 // value is what limbs stand for, whatever their ranges.
 func (v limbs) value() *big.Int {
@@ -124,10 +128,10 @@ func eachKernel(t *testing.T, test func(t *testing.T, k Kernel)) {
 
 // TestFieldFollowsIntegers holds every field routine to unlimited integers.
 func TestFieldFollowsIntegers(t *testing.T) {
-	const rounds = 400
+	const integerRounds = 1600 // of 32 cases
 	eachKernel(t, func(t *testing.T, k Kernel) {
 		s := newSource(1)
-		for round := range rounds {
+		for round := range integerRounds {
 			var z Quad
 			check := func(what string, want func(g, i int) *big.Int) {
 				t.Helper()
@@ -214,32 +218,42 @@ func FuzzKernelsAgree(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(seed)
 	}
-	f.Fuzz(func(t *testing.T, seed uint64) {
-		s := newSource(seed)
-		generic := Kernels(cpu.Features{})[0]
-		x, y := s.quad(true), s.quad(true)
-		tx, ty := s.quad(false), s.quad(false)
-		n := 1 + s.IntN(9)
-		run := func(k Kernel) (out [8]Quad) {
-			k.Mul(&out[0], &x, &y)
-			k.Square(&out[1], &x, n)
-			k.Add(&out[2], &tx, &ty)
-			k.Sub(&out[3], &tx, &ty)
-			out[4] = tx
-			k.Normalize(&out[4])
-			for g := range x {
-				k.MulOne(&out[5][g], &x[g], &y[g])
-				k.SquareOne(&out[6][g], &y[g], n)
-			}
-			return out
+	f.Fuzz(compareFields)
+}
+
+// TestFieldKernelsAgree is the fuzz property on many seeds: 10^5 products and
+// as many of each other operation in the ordinary run.
+func TestFieldKernelsAgree(t *testing.T) {
+	for seed := range uint64(*rounds) {
+		compareFields(t, seed+1000)
+	}
+}
+
+func compareFields(t *testing.T, seed uint64) {
+	s := newSource(seed)
+	generic := Kernels(cpu.Features{})[0]
+	x, y := s.quad(true), s.quad(true)
+	tx, ty := s.quad(false), s.quad(false)
+	n := 1 + s.IntN(9)
+	run := func(k Kernel) (out [8]Quad) {
+		k.Mul(&out[0], &x, &y)
+		k.Square(&out[1], &x, n)
+		k.Add(&out[2], &tx, &ty)
+		k.Sub(&out[3], &tx, &ty)
+		out[4] = tx
+		k.Normalize(&out[4])
+		for g := range x {
+			k.MulOne(&out[5][g], &x[g], &y[g])
+			k.SquareOne(&out[6][g], &y[g], n)
 		}
-		want := run(generic)
-		for _, k := range Kernels(cpu.Detect()) {
-			if run(k) != want {
-				t.Errorf("seed %d: %s differs from generic", seed, k.Name)
-			}
+		return out
+	}
+	want := run(generic)
+	for _, k := range Kernels(cpu.Detect()) {
+		if run(k) != want {
+			t.Errorf("seed %d: %s differs from generic", seed, k.Name)
 		}
-	})
+	}
 }
 
 func BenchmarkField(b *testing.B) {

@@ -190,10 +190,10 @@ func TestEqualSummandsLeaveZeroZ(t *testing.T) {
 		u := newSums(newSource(5))
 		k.Multiples(&u.m, &u.x, &u.y)
 		k.Tabulate(&u.own, &u.m)
-		for _, flip := range []uint64{0, 0xff} {
+		for _, flip := range []uint64{0, 0x55, 0xff} {
 			step := StepAt(0, false)
 			k.Load(&u.acc, &u.own, &u.digits, &step)
-			step.Flip = [2]uint64{flip &^ 1, flip} // lane 0 of group 0 negates in neither or both
+			step.Flip = [2]uint64{flip, ^flip & 0xff}
 			k.AddOwn(&u.acc, &u.own, &u.digits, &step)
 			k.Double(&u.acc, 3)
 			step = StepAt(40, true)
@@ -215,6 +215,20 @@ func FuzzPointKernelsAgree(f *testing.F) {
 	for seed := range uint64(8) {
 		f.Add(seed)
 	}
+	shared := randomShared()
+	f.Fuzz(func(t *testing.T, seed uint64) { comparePoints(t, seed, shared) })
+}
+
+// TestPointKernelsAgree is the fuzz property on many seeds: ten thousand steps
+// of sixteen lanes in the ordinary run.
+func TestPointKernelsAgree(t *testing.T) {
+	shared := randomShared()
+	for seed := range uint64(*rounds / 4) {
+		comparePoints(t, seed+1000, shared)
+	}
+}
+
+func randomShared() *SharedTable {
 	shared := new(SharedTable)
 	fill := newSource(99)
 	for i := range shared {
@@ -222,50 +236,51 @@ func FuzzPointKernelsAgree(f *testing.F) {
 			shared[i][w] = fill.Uint64()
 		}
 	}
-	generic := Kernels(cpu.Features{})[0]
-	f.Fuzz(func(t *testing.T, seed uint64) {
-		run := func(k Kernel) (acc Pair, own [2]Table, m Multiples) {
-			s := newSource(seed)
-			x := [2]Element{s.element(false), s.element(false)}
-			y := [2]Element{s.element(false), s.element(false)}
-			k.Multiples(&m, &x, &y)
-			k.Tabulate(&own, &m)
-			var digits [2]Digits
-			for g := range digits {
-				for w := range 5 {
-					for i := range Lanes {
-						digits[g][w][i] = s.Uint64()
-					}
+	return shared
+}
+
+func comparePoints(t *testing.T, seed uint64, shared *SharedTable) {
+	run := func(k Kernel) (acc Pair, own [2]Table, m Multiples) {
+		s := newSource(seed)
+		x := [2]Element{s.element(false), s.element(false)}
+		y := [2]Element{s.element(false), s.element(false)}
+		k.Multiples(&m, &x, &y)
+		k.Tabulate(&own, &m)
+		var digits [2]Digits
+		for g := range digits {
+			for w := range 5 {
+				for i := range Lanes {
+					digits[g][w][i] = s.Uint64()
 				}
 			}
-			for g := range acc {
-				acc[g] = Point{s.element(false), s.element(false), s.element(false)}
-			}
-			for range 20 {
-				step := StepAt(s.IntN(320), s.IntN(2) == 0)
-				step.Flip = [2]uint64{s.Uint64() & 0xff, s.Uint64() & 0xff}
-				switch s.IntN(6) {
-				case 0:
-					k.Load(&acc, &own, &digits, &step)
-				case 1, 2:
-					k.AddOwn(&acc, &own, &digits, &step)
-				case 3:
-					k.AddShared(&acc, shared, &digits, &step, &m.Z)
-				default:
-					k.Double(&acc, 1+s.IntN(5))
-				}
-			}
-			return acc, own, m
 		}
-		acc, own, m := run(generic)
-		for _, k := range Kernels(cpu.Detect()) {
-			gotAcc, gotOwn, gotM := run(k)
-			if gotM != m || gotOwn != own || gotAcc != acc {
-				t.Errorf("seed %d: %s differs from generic (multiples %t, tables %t, sums %t)",
-					seed, k.Name, gotM != m, gotOwn != own, gotAcc != acc)
+		for g := range acc {
+			acc[g] = Point{s.element(false), s.element(false), s.element(false)}
+		}
+		for range 20 {
+			step := StepAt(s.IntN(320), s.IntN(2) == 0)
+			step.Flip = [2]uint64{s.Uint64() & 0xff, s.Uint64() & 0xff}
+			switch s.IntN(6) {
+			case 0:
+				k.Load(&acc, &own, &digits, &step)
+			case 1, 2:
+				k.AddOwn(&acc, &own, &digits, &step)
+			case 3:
+				k.AddShared(&acc, shared, &digits, &step, &m.Z)
+			default:
+				k.Double(&acc, 1+s.IntN(5))
 			}
 		}
-	})
+		return acc, own, m
+	}
+	acc, own, m := run(Kernels(cpu.Features{})[0])
+	for _, k := range Kernels(cpu.Detect()) {
+		gotAcc, gotOwn, gotM := run(k)
+		if gotM != m || gotOwn != own || gotAcc != acc {
+			t.Errorf("seed %d: %s differs from generic (multiples %t, tables %t, sums %t)",
+				seed, k.Name, gotM != m, gotOwn != own, gotAcc != acc)
+		}
+	}
 }
 
 func BenchmarkPoint(b *testing.B) {

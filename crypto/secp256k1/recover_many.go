@@ -20,8 +20,10 @@ type Recovered struct {
 // split their batch, best into multiples of 32. It panics if the lengths differ,
 // which is a fault of the caller, never of outside input.
 func RecoverMany(hashes [][32]byte, sigs []Signature, out []Recovered) {
-	NewRecoverer(cpu.Detect()).RecoverMany(hashes, sigs, out)
+	detected().RecoverMany(hashes, sigs, out)
 }
+
+var detected = sync.OnceValue(func() *Recoverer { return NewRecoverer(cpu.Detect()) })
 
 // Recoverer recovers batches with the kernel of given CPU features. It may be
 // used from several goroutines.
@@ -143,9 +145,7 @@ func (b *batch) recover(hashes [][32]byte, sigs []Signature, out []Recovered) {
 // parse checks the signatures' form, prepares R's x coordinates and the scalars.
 func (b *batch) parse(hashes [][32]byte, sigs []Signature, out []Recovered) {
 	for i := range b.quads {
-		if i*quadLanes < len(sigs) {
-			b.quads[i].odd = [4]uint64{}
-		}
+		b.quads[i].odd = [4]uint64{}
 	}
 	for i := range sigs {
 		r, s, err := sigs[i].words()

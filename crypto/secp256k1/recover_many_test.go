@@ -2,6 +2,7 @@ package secp256k1
 
 import (
 	"errors"
+	"flag"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
@@ -13,6 +14,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/asm/cpu"
 	"github.com/cowboy-foundation/cowboy/asm/secp"
 )
+
+var manyCases = flag.Int("cases", 100_000, "signatures of known keys to recover; a long run asks for more")
 
 // recoverers returns one for each path that the machine has, and one that runs
 // the lanes' algorithm on the portable kernel.
@@ -36,6 +39,19 @@ func eachRecoverer(t *testing.T, test func(t *testing.T, r *Recoverer)) {
 	for _, r := range all {
 		t.Run("kernel="+r.Name(), func(t *testing.T) { test(t, r) })
 	}
+}
+
+// recoverEveryWay is Recover, and demands that a batch of one agrees.
+func recoverEveryWay(t *testing.T, hash [32]byte, sig Signature) (PublicKey, error) {
+	t.Helper()
+	pub, err := Recover(hash, sig)
+	want := recoverOne(hash, sig)
+	var out [1]Recovered
+	RecoverMany([][32]byte{hash}, []Signature{sig}, out[:])
+	if out[0] != want {
+		t.Errorf("RecoverMany gives %+v for %x %+v, Recover %+v", out[0], hash, sig, want)
+	}
+	return pub, err
 }
 
 func TestNameSaysWhichPathRuns(t *testing.T) {
@@ -166,7 +182,7 @@ func signWithNonce(key *nonce, n *nonce, z *secp256k1.ModNScalar) (Signature, bo
 	return (&PrivateKey{secp256k1.NewPrivateKey(&key.k)}).signWith(&n.k, z)
 }
 
-// TestRecoverManyFindsSigners recovers 10^5 signatures of known keys in batches
+// TestRecoverManyFindsSigners recovers many signatures of known keys in batches
 // of every size from 0 to 65.
 func TestRecoverManyFindsSigners(t *testing.T) {
 	keys, points := nonces(64), nonces(512)
@@ -175,9 +191,9 @@ func TestRecoverManyFindsSigners(t *testing.T) {
 		addresses[i] = keys[i].pub.Address()
 	}
 	eachRecoverer(t, func(t *testing.T, r *Recoverer) {
-		cases := 100_000
-		if r.Name() == "decred" || r.Name() == "generic" {
-			cases = 4_000
+		cases := *manyCases
+		if testing.Short() || r.Name() == "decred" || r.Name() == "generic" {
+			cases = min(cases, 4_000)
 		}
 		const seed = 7
 		d := newDraw(seed)
@@ -269,7 +285,11 @@ func TestRecoverManyFollowsRecover(t *testing.T) {
 	const seed = 11
 	d := newDraw(seed)
 	seen := map[error]int{}
-	for round := range 8 {
+	rounds := 8
+	if testing.Short() {
+		rounds = 1
+	}
+	for round := range rounds {
 		for n := range 66 {
 			hashes, sigs := make([][32]byte, n), make([]Signature, n)
 			want := make([]Recovered, n)
@@ -294,7 +314,7 @@ func TestRecoverManyFollowsRecover(t *testing.T) {
 		}
 	}
 	for _, err := range []error{nil, ErrRRange, ErrSRange, ErrHighS, ErrRecoveryID, ErrNotOnCurve, ErrInfinity} {
-		if seen[err] < 20 {
+		if seen[err] < 2*rounds {
 			t.Errorf("only %d cases end with %v", seen[err], err)
 		}
 	}
@@ -316,11 +336,14 @@ func smallNonces() []nonce {
 // TestExceptionalLanesAreRedone shows that additions of equal points do occur
 // in crafted batches, in every lane, and come out as Recover says.
 func TestExceptionalLanesAreRedone(t *testing.T) {
-	points := smallNonces()
+	points, step := smallNonces(), 1
+	if testing.Short() {
+		step = 5
+	}
 	for _, r := range recoverers()[1:] {
 		b := newBatch()
 		b.kernel, b.sums = &r.kernel, r.sums
-		for lane := range quadLanes {
+		for lane := 0; lane < quadLanes; lane += step {
 			hashes, sigs, out := make([][32]byte, quadLanes), make([]Signature, quadLanes), make([]Recovered, quadLanes)
 			for i := range sigs {
 				key, point := &points[i%5], &points[7+i%30]

@@ -87,9 +87,10 @@ type linear struct {
 // reduce folds the ten columns to a tight element: limbs 0-3 below 2^52, limb
 // 4 below 2^48 + 2^12.
 //
-// Columns enter below 2^57 (two products and a doubled square: at most 30
-// terms of 52 bits). Column 9 enters below 2^52, because no factor exceeds
-// 2^260 and of two summed products at most one has a top limb above 2^49.
+// Columns enter below 2^57: at most 30 terms of 52 bits, of two products of
+// which one is a doubled square. Column 9, the high half of the product of top
+// limbs, enters below 2^52 if it is alone; where products are summed, each has
+// a tight factor, which keeps its part below 2^49.
 func (c *writer) reduce(out element, l linear) {
 	r5 := z[20]
 	c.zero(r5)
@@ -109,7 +110,7 @@ func (c *writer) reduce(out element, l linear) {
 	six := append(append([]VecPhysical{}, z[:5]...), r5)
 	if l.shift > 0 {
 		for _, r := range six {
-			c.VPSLLQ(U8(l.shift), r, r) // limbs < 2^61, r5 < 2^41 for shift ≤ 3
+			c.VPSLLQ(U8(l.shift), r, r) // limbs < 2^61, r5 < 2^40 for shift ≤ 3
 		}
 	}
 	if l.triple {
@@ -146,17 +147,15 @@ func (c *writer) settleFrom(q VecPhysical) {
 	c.VPANDQ(mask48, z[4], z[4])
 	c.VPMADD52LUQ(q, fold56, z[0])
 	c.VPMADD52HUQ(q, fold56, z[1])
-	c.carry(true)
+	c.carry()
 }
 
 // carry moves what limbs 0-3 hold above 52 bits up to limb 4.
-func (c *writer) carry(clean bool) {
+func (c *writer) carry() {
 	for i := range 4 {
 		c.VPSRLQ(U8(52), z[i], z[22])
 		c.VPADDQ(z[22], z[i+1], z[i+1])
-		if clean {
-			c.VPANDQ(mask52, z[i], z[i])
-		}
+		c.VPANDQ(mask52, z[i], z[i])
 	}
 }
 
@@ -185,7 +184,7 @@ func (c *writer) difference(out, a, b element) {
 		c.VPADDQ_BCST(c.bias(i), z[i], z[i])
 		c.VPSUBQ(b.limb(i), z[i], z[i])
 	}
-	c.carry(true)
+	c.carry()
 	c.store(out)
 }
 
@@ -252,7 +251,7 @@ func (c *writer) compact() {
 	c.VPSRLQ(U8(48), z[4], z[21])
 	c.VPANDQ(mask48, z[4], z[4])
 	c.VPMADD52LUQ(z[21], fold56, z[0])
-	c.carry(true)
+	c.carry()
 }
 
 // canonical writes the reduction of a tight element to [0, p): x + (2^256 - p)
@@ -269,7 +268,7 @@ func (c *writer) canonical() {
 			c.VMOVDQA64(z[i], z[10+i])
 		}
 		c.VPADDQ(fold56, z[0], z[0])
-		c.carry(true)
+		c.carry()
 		c.VPSRLQ(U8(48), z[4], z[21])
 		c.VPTESTMQ(z[21], z[21], K1)
 		c.VPANDQ(mask48, z[4], z[4])

@@ -116,7 +116,7 @@ func (c *writer) lookup(table, digits, step Register, shared bool, g int, x, y e
 	for i := range 5 {
 		c.VMOVDQA64(z[13+i], z[i])
 	}
-	c.carry(true)
+	c.carry()
 	c.store(y)
 }
 
