@@ -58,6 +58,9 @@ func TestKernelsAgree(t *testing.T) {
 		}
 		for _, k := range kernels {
 			got := make([][Size]byte, k.Lanes())
+			if c%50 == 0 && k.SumOne(msgs[0]) != want[0] {
+				t.Fatalf("%v, case %d of seed %d: one message of %d bytes differs", k, c, seed, len(msgs[0]))
+			}
 			if !k.Sum(msgs[:k.Lanes()], got) || !slices.Equal(got, want[:k.Lanes()]) {
 				t.Fatalf("%v, case %d of seed %d, %d blocks: got %x, want %x", k, c, seed, blocks, got, want)
 			}
@@ -132,6 +135,15 @@ func TestDigestsMayOverlapTheirMessages(t *testing.T) {
 
 func TestBestIsTheFirstThatFits(t *testing.T) {
 	everything := cpu.Detect()
+	short := everything
+	short.ShortShuffles = !short.ShortShuffles
+	for lanes := 1; lanes <= 9; lanes++ {
+		list := Kernels(short)
+		want := list[slices.IndexFunc(list, func(k Kernel) bool { return k.Lanes() <= lanes })]
+		if got := Best(short, lanes); got != want {
+			t.Errorf("%v, %d lanes: %v, want %v", short, lanes, got, want)
+		}
+	}
 	for _, level := range []cpu.Level{cpu.Generic, cpu.AVX2, cpu.AVX512, cpu.Auto} {
 		f := everything.Limit(level)
 		list := Kernels(f)

@@ -2,9 +2,6 @@ package erasure
 
 import (
 	"crypto/sha256"
-	"sync"
-
-	sha256simd "github.com/minio/sha256-simd"
 
 	"github.com/cowboy-foundation/cowboy/asm/cpu"
 )
@@ -23,17 +20,11 @@ const (
 // AVX-512 it owns a goroutine that serves all callers and lives as long as the
 // process does.
 type Digester struct {
-	server *sha256simd.Avx512Server // nil without AVX-512
+	streams *streams // nil where the processor has no vectors for it
 }
 
 // NewDigester returns a digester for a CPU with features f.
-func NewDigester(f cpu.Features) *Digester {
-	d := &Digester{}
-	if vectorsRun(f) {
-		d.server = sha256simd.NewAvx512Server()
-	}
-	return d
-}
+func NewDigester(f cpu.Features) *Digester { return &Digester{streams: newStreams(f)} }
 
 // Digest sets out[i] to the SHA-256 of shards[i]. It panics if the lengths
 // differ, which is a fault of the caller. It is safe for concurrent use.
@@ -41,21 +32,11 @@ func (d *Digester) Digest(shards [][]byte, out [][DigestSize]byte) {
 	if len(shards) != len(out) {
 		panic("erasure: Digest needs one output per shard")
 	}
-	if d.server == nil || len(shards) < vectorShardsMin || len(shards[0]) < vectorWidthMin {
-		for i, s := range shards {
-			out[i] = sha256.Sum256(s)
-		}
+	if d.streams != nil && len(shards) >= vectorShardsMin && len(shards[0]) >= vectorWidthMin {
+		d.streams.digest(shards, out)
 		return
 	}
-	// The server gathers streams that are open at the same time, so each has a
-	// goroutine of its own; they do nothing but wait for it.
-	var streams sync.WaitGroup
 	for i, s := range shards {
-		streams.Go(func() {
-			h := sha256simd.NewAvx512(d.server)
-			_, _ = h.Write(s) // never fails
-			h.Sum(out[i][:0])
-		})
+		out[i] = sha256.Sum256(s)
 	}
-	streams.Wait()
 }

@@ -28,13 +28,14 @@ const (
 
 // Sum256 returns the digest of the concatenation of parts.
 func Sum256(parts ...[]byte) [Size]byte {
-	lone := kernels.Best(cpu.Detect(), 1)
 	if len(parts) == 1 {
-		var digest [1][Size]byte
-		lone.Sum(parts, digest[:])
-		return digest[0]
+		return kernels.Best(cpu.Detect(), 1).SumOne(parts[0])
 	}
-	h := Hasher{kernel: lone}
+	return sumParts(parts)
+}
+
+func sumParts(parts [][]byte) [Size]byte {
+	h := Hasher{kernel: kernels.Best(cpu.Detect(), 1)}
 	for _, part := range parts {
 		h.absorb(part)
 	}

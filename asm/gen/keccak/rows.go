@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	"github.com/mmcloughlin/avo/build"
 	"github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -96,17 +98,16 @@ func (r *rows) vectorOf(name string, words [8]uint64) operand.Mem {
 }
 
 func (r *rows) constants() {
-	names := [5]string{"0", "1", "2", "3", "4"}
 	for y := range 5 {
-		r.VMOVDQU64(r.table("rho"+names[y], func(x int) int { return offset(x + 5*y) }), r.v[rotationOf+y])
+		r.VMOVDQU64(r.table(fmt.Sprintf("rho%d", y), func(x int) int { return offset(x + 5*y) }), r.v[rotationOf+y])
 		var words [8]uint64
 		for to := range 5 { // lane (x, y) goes to (y, 2x+3y): row 2x+3y of column y
 			words[to] = uint64(place[((to-3*y)*3%5+15)%5])
 		}
-		r.VMOVDQU64(r.vectorOf("pi"+names[y], words), r.v[moveOf+y])
+		r.VMOVDQU64(r.vectorOf(fmt.Sprintf("pi%d", y), words), r.v[moveOf+y])
 	}
 	for i, y := range []uint64{0, 1, 3, 4} {
-		r.VMOVDQU64(r.vectorOf("hole"+names[y], [8]uint64{2: y}), r.v[holeOf+i])
+		r.VMOVDQU64(r.vectorOf(fmt.Sprintf("hole%d", y), [8]uint64{2: y}), r.v[holeOf+i])
 	}
 	r.VMOVDQU64(r.table("left", func(x int) int { return place[(x+4)%5] }), r.v[leftOf])
 	r.VMOVDQU64(r.table("right", func(x int) int { return place[(x+1)%5] }), r.v[rightOf])
