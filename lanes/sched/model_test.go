@@ -299,7 +299,11 @@ func names(txs []*chain.VerifiedTx) string {
 // operations and compares every queue. Rerun one case with
 // -run 'TestPoolMatchesModel/seed=3'.
 func TestPoolMatchesModel(t *testing.T) {
-	const seeds, operations = 8, 40_000
+	const seeds = 8
+	operations := 125_000 // a million in all
+	if testing.Short() {
+		operations = 15_000
+	}
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
@@ -309,7 +313,7 @@ func TestPoolMatchesModel(t *testing.T) {
 				if t.Failed() {
 					t.Fatalf("operation %d", i)
 				}
-				if i%16 == 0 {
+				if i%64 == 0 {
 					w.model.compare(t, w.pool)
 				}
 			}
