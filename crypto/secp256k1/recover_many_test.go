@@ -192,8 +192,11 @@ func TestRecoverManyFindsSigners(t *testing.T) {
 	}
 	eachRecoverer(t, func(t *testing.T, r *Recoverer) {
 		cases := *manyCases
-		if testing.Short() || r.Name() == "decred" || r.Name() == "generic" {
+		if r.Name() == "decred" || r.Name() == "generic" {
 			cases = min(cases, 4_000)
+		}
+		if testing.Short() {
+			cases = min(cases, 1_000)
 		}
 		const seed = 7
 		d := newDraw(seed)
