@@ -135,6 +135,9 @@ func TestDigestsMayOverlapTheirMessages(t *testing.T) {
 
 func TestBestIsTheFirstThatFits(t *testing.T) {
 	everything := cpu.Detect()
+	if got, want := Lone(), Best(everything, 1); got != want {
+		t.Errorf("Lone is %v, want %v", got, want)
+	}
 	short := everything
 	short.ShortShuffles = !short.ShortShuffles
 	for lanes := 1; lanes <= 9; lanes++ {

@@ -12,7 +12,6 @@ package keccak
 import (
 	"encoding/binary"
 
-	"github.com/cowboy-foundation/cowboy/asm/cpu"
 	kernels "github.com/cowboy-foundation/cowboy/asm/keccak"
 )
 
@@ -29,13 +28,13 @@ const (
 // Sum256 returns the digest of the concatenation of parts.
 func Sum256(parts ...[]byte) [Size]byte {
 	if len(parts) == 1 {
-		return kernels.Best(cpu.Detect(), 1).SumOne(parts[0])
+		return kernels.Lone().SumOne(parts[0])
 	}
 	return sumParts(parts)
 }
 
 func sumParts(parts [][]byte) [Size]byte {
-	h := Hasher{kernel: kernels.Best(cpu.Detect(), 1)}
+	h := Hasher{kernel: kernels.Lone()}
 	for _, part := range parts {
 		h.absorb(part)
 	}
@@ -54,7 +53,7 @@ type Hasher struct {
 }
 
 // New returns a Hasher of the empty message.
-func New() *Hasher { return &Hasher{kernel: kernels.Best(cpu.Detect(), 1)} }
+func New() *Hasher { return &Hasher{kernel: kernels.Lone()} }
 
 // Write appends p to the message. It always returns len(p) and no error.
 func (h *Hasher) Write(p []byte) (int, error) {
