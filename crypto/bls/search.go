@@ -71,10 +71,18 @@ func (f fraction) over(v *blst.Fp12) fraction {
 
 func (f *fraction) isOne() bool { return f.num.Equals(&f.den) }
 
-// span is a range of open signatures that holds at least two bad ones.
+// span is a range of signatures with the products of its open ones.
 type span struct {
 	lo, hi        int
 	first, second fraction
+	located       bool // whether second is known
+}
+
+// from returns the span from position lo on; the ones left out are good or were
+// divided out.
+func (s span) from(lo int) span {
+	s.lo = lo
+	return s
 }
 
 func (s *span) size() int { return s.hi - s.lo }
@@ -100,27 +108,38 @@ func searchFor(b batch, opt Options) *search {
 	if int(opt.Policy) < len(slack) {
 		s.limit = n * pairingCost * (100 + slack[opt.Policy]) / 100
 	}
+	all := span{lo: 0, hi: n}
 	if n < 2 || !s.affords(b.cost(n)) || !s.draw(opt.Weights) {
-		s.oneByOne(0, n, 0)
+		s.each()
 		return s
 	}
 	first := s.sum(0, n, s.weights, weightSize)
+	all.first = whole(first)
 	switch {
 	case isOne(&first):
 		return s
 	case !s.affords(b.cost(n)):
-		s.rest(first)
+		s.rest(all, 1)
 		return s
 	case s.hopeless():
-		s.oneByOne(0, n, 0)
+		s.each()
 		return s
 	}
-	all := span{lo: 0, hi: n, first: whole(first)}
 	all.second = whole(s.sum(0, n, s.positioned, positionedSize))
+	all.located = true
 	if !s.lone(&all) {
 		s.divide(all)
 	}
 	return s
+}
+
+// each checks every open signature alone.
+func (s *search) each() {
+	for i := range s.bad {
+		if !s.settled[i] {
+			s.check(i)
+		}
+	}
 }
 
 // draw reads the weights.
@@ -201,54 +220,47 @@ func (s *search) hopeless() bool {
 	return true
 }
 
-// rest checks all one by one, knowing the first product of the whole: as soon
-// as the bad ones found account for it, the others are good.
-func (s *search) rest(first blst.Fp12) {
-	left := whole(first)
-	explains := true // left is what the bad ones found so far do not explain
-	for i := range s.bad {
-		if explains && s.open == 1 {
-			s.settle(i, true)
+// rest settles a span one by one, when nothing better is affordable; known is
+// the least number of bad ones in it. Each bad one found is divided out of the
+// span's products as long as that is affordable, for it may show that the others
+// are good or that only one is left.
+func (s *search) rest(r span, known int) {
+	explained := true // whether all bad ones so far were divided out
+	for ; r.lo < r.hi; r.lo++ {
+		if r.size() <= known {
+			s.settleRange(r.lo, r.hi, true)
 			return
 		}
-		v := s.check(i)
-		if !s.bad[i] || !explains {
+		i := r.lo
+		if s.settled[i] { // by the sample, which kept no product
+			if s.bad[i] {
+				explained = false
+				known--
+			}
 			continue
 		}
-		if explains = s.affords(powerCost); !explains {
+		v := s.check(i)
+		if !s.bad[i] {
+			continue
+		}
+		known--
+		if explained = explained && s.affords(powerCost); !explained {
 			continue
 		}
 		s.spent += powerCost
-		p := power(&v, s.weights[weightSize*i:][:weightSize])
-		if left = left.over(&p); left.isOne() {
-			s.settleRange(i+1, len(s.bad), false)
+		v = power(&v, s.weights[weightSize*i:][:weightSize])
+		r.first = r.first.over(&v)
+		if r.first.isOne() {
+			s.settleRange(i+1, r.hi, false)
 			return
 		}
-	}
-}
-
-// oneByOne checks a range that holds at least known bad signatures. Once the
-// open ones are as many as the bad ones still to be found, all of them are bad.
-func (s *search) oneByOne(lo, hi, known int) {
-	open := 0
-	for i := lo; i < hi; i++ {
-		if !s.settled[i] {
-			open++
-		} else if s.bad[i] {
-			known--
-		}
-	}
-	for i := lo; i < hi; i++ {
-		if s.settled[i] {
-			continue
-		}
-		if open--; open < known {
-			s.settle(i, true)
-		} else {
-			s.check(i)
-		}
-		if s.bad[i] {
-			known--
+		known = max(known, 1)
+		if r.located {
+			mulPower(&r.second.den, v, i)
+			if after := r.from(i + 1); s.lone(&after) {
+				return
+			}
+			known = max(known, 2)
 		}
 	}
 }
@@ -282,7 +294,7 @@ func (s *search) lone(r *span) bool {
 	return false
 }
 
-// divide settles a span.
+// divide settles a span that holds at least two bad signatures.
 func (s *search) divide(r span) {
 	width := r.size() / 6
 	if r.size() <= smallRange {
@@ -312,8 +324,8 @@ func (s *search) divide(r span) {
 			break
 		}
 		second := s.sum(r.lo, mid, s.positioned, positionedSize)
-		block := span{r.lo, mid, whole(first), whole(second)}
-		r = span{mid, r.hi, others, r.second.over(&second)}
+		block := span{r.lo, mid, whole(first), whole(second), true}
+		r = span{mid, r.hi, others, r.second.over(&second), true}
 		if !s.lone(&block) {
 			s.divide(block)
 			width /= 2
@@ -322,7 +334,7 @@ func (s *search) divide(r span) {
 			return
 		}
 	}
-	s.oneByOne(r.lo, r.hi, 2)
+	s.rest(r, 2)
 }
 
 // mulPower multiplies acc by v^e for a small e.
