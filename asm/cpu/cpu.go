@@ -2,9 +2,10 @@
 // on request.
 //
 // The processor's feature bits go in, a [Features] value comes out; kernels are
-// chosen from it once at start and passed down. Nothing is global and nothing
-// is read from the environment here: the program's edge reads COWBOY_CPU, turns
-// it into a [Level] with [Parse] and applies it with [Features.Limit].
+// chosen from it. [Chosen] is what a program uses: the machine's features less
+// what COWBOY_CPU forbids. Tests take [Detect] and [Features.Limit] and run on
+// every path that the machine has. Results never depend on the path, so this is
+// the one pure package that may look at the environment.
 package cpu
 
 import (

@@ -2,6 +2,8 @@ package cpu
 
 import (
 	"errors"
+	"os"
+	"os/exec"
 	"testing"
 )
 
@@ -68,5 +70,31 @@ func TestDetect(t *testing.T) {
 	}
 	if has.AVX512F && !has.AVX2 {
 		t.Error("AVX-512 without AVX2")
+	}
+}
+
+// TestChosenObeysTheVariable asks a process of its own, since the choice is made
+// once.
+func TestChosenObeysTheVariable(t *testing.T) {
+	if level := os.Getenv("COWBOY_TEST_LEVEL"); level != "" {
+		want, err := Parse(level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Chosen(); got != Detect().Limit(want) {
+			t.Fatalf("chose %v under %s", got, level)
+		}
+		return
+	}
+	for _, level := range []string{"generic", "avx2", "avx512", "auto"} {
+		cmd := exec.Command(os.Args[0], "-test.run=TestChosenObeysTheVariable")
+		cmd.Env = append(os.Environ(), LevelVariable+"="+level, "COWBOY_TEST_LEVEL="+level)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", level, err, out)
+		}
+	}
+	t.Setenv(LevelVariable, "sse9")
+	if err := CheckVariable(); !errors.Is(err, ErrLevel) {
+		t.Errorf("CheckVariable: %v, want %v", err, ErrLevel)
 	}
 }

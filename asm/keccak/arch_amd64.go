@@ -8,9 +8,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/asm/cpu"
 )
 
-// noAssembly tells a build without our kernels.
-const noAssembly = false
-
 // runs reports whether a CPU with features f has what k needs.
 func runs(k Kernel, f cpu.Features) bool {
 	switch k {

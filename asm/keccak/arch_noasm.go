@@ -4,9 +4,6 @@ package keccak
 
 import "github.com/cowboy-foundation/cowboy/asm/cpu"
 
-// noAssembly tells a build without our kernels.
-const noAssembly = true
-
 // runs: without assembly there is only the portable kernel.
 func runs(k Kernel, _ cpu.Features) bool { return k == Generic }
 

@@ -15,6 +15,7 @@ package keccak
 
 import (
 	"encoding/binary"
+	"sync"
 
 	"github.com/cowboy-foundation/cowboy/asm/cpu"
 )
@@ -101,23 +102,11 @@ func Best(f cpu.Features, lanes int) Kernel {
 	}
 }
 
-// Lone returns the fastest kernel of one message on this machine. It is Best
-// without handing features about, which would cost a lone hash 5 %.
-func Lone() Kernel {
-	f := cpu.Detect()
-	switch {
-	case noAssembly:
-		return Generic
-	case f.ShortShuffles && f.AVX512F:
-		return AVX512x1
-	case f.BMI:
-		return BMI
-	case f.AVX512F:
-		return AVX512x1
-	default:
-		return Generic
-	}
-}
+// Lone returns the fastest kernel of one message in this process. It is Best,
+// remembered: choosing anew would cost a lone hash 5 %.
+func Lone() Kernel { return lone() }
+
+var lone = sync.OnceValue(func() Kernel { return Best(cpu.Chosen(), 1) })
 
 // speedOrder ranks all kernels. In AVX512x1 each round waits three times for
 // words to cross the register. Where that takes 5 cycles the kernel was measured

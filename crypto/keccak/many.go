@@ -26,8 +26,8 @@ func NewSummer(f cpu.Features) Summer {
 }
 
 // SumMany sets out[i] to the digest of msgs[i], with the fastest kernels of
-// this machine. See [Summer.SumMany].
-func SumMany(msgs [][]byte, out [][Size]byte) { NewSummer(cpu.Detect()).SumMany(msgs, out) }
+// this process. See [Summer.SumMany].
+func SumMany(msgs [][]byte, out [][Size]byte) { NewSummer(cpu.Chosen()).SumMany(msgs, out) }
 
 // SumMany sets out[i] to the digest of msgs[i]. out[i] may overlap msgs[i] but
 // no other message. It panics if the lengths differ: that is a fault of the

@@ -23,7 +23,7 @@ func RecoverMany(hashes [][32]byte, sigs []Signature, out []Recovered) {
 	detected().RecoverMany(hashes, sigs, out)
 }
 
-var detected = sync.OnceValue(func() *Recoverer { return NewRecoverer(cpu.Detect()) })
+var detected = sync.OnceValue(func() *Recoverer { return NewRecoverer(cpu.Chosen()) })
 
 // Recoverer recovers batches with the kernel of given CPU features. It may be
 // used from several goroutines.
