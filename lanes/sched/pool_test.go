@@ -367,3 +367,108 @@ func FuzzTierIsMonotonous(f *testing.F) {
 		}
 	})
 }
+
+// FuzzBoundsHold: while the base fee stays within an entry's bounds, its level
+// is what it was. They may be narrower than the truth; that they are of use is
+// TestRepriceLooksOnlyWhereAnEdgeIsCrossed.
+func FuzzBoundsHold(f *testing.F) {
+	f.Add(uint64(100), uint64(90), uint64(30), uint64(5), uint64(60), uint64(60), uint64(70), uint64(70))
+	f.Add(uint64(100), uint64(90), uint64(30), uint64(5), uint64(101), uint64(1), uint64(100), uint64(1))
+	f.Add(uint64(0), uint64(math.MaxUint64), uint64(math.MaxUint64), uint64(0), uint64(0), uint64(0), uint64(0), uint64(math.MaxUint64))
+	f.Fuzz(func(t *testing.T, capCycle, capCell, tipCycle, tipCell, baseCycle, baseCell, nextCycle, nextCell uint64) {
+		tx := &chain.VerifiedTx{Tx: &chain.Tx{
+			CyclesLimit: 30_000, CellsLimit: 500, MaxFeePerCycle: chain.Wei(capCycle), MaxFeePerCell: chain.Wei(capCell),
+			TipPerCycle: chain.Wei(tipCycle), TipPerCell: chain.Wei(tipCell),
+		}}
+		p := pricing{base: chain.FeePair{PerCycle: chain.Wei(baseCycle), PerCell: chain.Wei(baseCell)}, cellWeight: 20}
+		e := newEntry(tx, nil, 0)
+		e.level = p.levelOf(tx.Tx)
+		b := p.boundsOf(e)
+		if !b.hold(p.base) {
+			t.Fatalf("bounds %+v do not hold the base fee %+v they were made at", b, p.base)
+		}
+		p.base = chain.FeePair{PerCycle: chain.Wei(nextCycle), PerCell: chain.Wei(nextCell)}
+		if b.hold(p.base) && p.levelOf(tx.Tx) != e.level {
+			t.Fatalf("level %d became %d at %+v within %+v", e.level, p.levelOf(tx.Tx), p.base, b)
+		}
+	})
+}
+
+func TestRepriceLooksOnlyWhereAnEdgeIsCrossed(t *testing.T) {
+	var m maker
+	p := testPool()
+	p.lanes[chain.LaneUser].txsMax, p.lanes[chain.LaneUser].bytesMax = 100, 1<<20
+	for sender := range byte(50) {
+		tx := m.tx(sender, 0, 1)
+		tx.Tx.MaxFeePerCycle = 1_000 // not cut below a base fee of 1,000
+		mustAdd(t, p, tx)
+	}
+	set := func(base chain.Wei) (moved, looked int) {
+		var all [chain.NumLanes]chain.FeePair
+		all[chain.LaneUser].PerCycle = base
+		for i := range p.shards {
+			for l := range p.shards[i].lanes[chain.LaneUser].fifos {
+				if f := &p.shards[i].lanes[chain.LaneUser].fifos[l]; f.head != nil && !f.still.hold(all[chain.LaneUser]) {
+					looked++
+				}
+			}
+		}
+		return p.reprice(all), looked
+	}
+	for _, base := range []chain.Wei{10, 900, 1, 999} {
+		if moved, looked := set(base); moved != 0 || looked != 0 {
+			t.Errorf("base fee %d: %d lists looked at, %d moved; want none", base, looked, moved)
+		}
+	}
+	if moved, _ := set(1_000); moved != 50 { // the caps leave no tip
+		t.Errorf("%d moved, want all 50", moved)
+	}
+	if moved, _ := set(1_001); moved != 50 { // priced out
+		t.Errorf("%d moved, want all 50", moved)
+	}
+	if moved, looked := set(5_000); moved != 0 || looked != 0 {
+		t.Errorf("further above their caps: %d lists looked at, %d moved; want none", looked, moved)
+	}
+	if moved, _ := set(500); moved != 50 {
+		t.Errorf("%d moved back, want all 50", moved)
+	}
+}
+
+// TestFullLaneRefusesWithoutALook: once a look at all shards has found the
+// lowest level of a full lane, who is worth no more is refused by its own shard.
+func TestFullLaneRefusesWithoutALook(t *testing.T) {
+	var m maker
+	p := testPool()
+	for sender := range byte(4) {
+		mustAdd(t, p, m.tx(sender, 0, 64))
+	}
+	offer := func(sender byte, tip chain.Wei) outcome {
+		tx := m.tx(sender, 0, tip)
+		did, err := p.shardOf(tx.Sender).add(tx, 0, rich, false)
+		if !did.crowded && !errors.As(err, new(*LaneFullError)) {
+			t.Fatalf("into a full lane: %+v, %v", did, err)
+		}
+		return did
+	}
+	if _, err := p.add(m.tx(9, 0, 1), 0, rich); !errors.As(err, new(*LaneFullError)) {
+		t.Fatalf("a cheap one: %v, want a refusal", err)
+	}
+	if offer(10, 1).crowded || offer(11, 64).crowded {
+		t.Error("what is worth no more than the lowest needed a look at all shards")
+	}
+	if !offer(12, 128).crowded {
+		t.Error("what is worth more was refused")
+	}
+	p.remove(p.at(chain.LaneUser, p.levelOfTip(64))[0])
+	mustAdd(t, p, m.tx(13, 0, 1)) // the lowest now
+	if !offer(14, 64).crowded {
+		t.Error("a cheaper one has come, and the better one was refused")
+	}
+	p.checkShards(t)
+}
+
+// levelOfTip is the level of a transfer with a tip under the fees in force.
+func (p *pool) levelOfTip(tip chain.Wei) level {
+	var m maker
+	return p.prices[chain.LaneUser].levelOf(m.tx(1, 0, tip).Tx)
+}

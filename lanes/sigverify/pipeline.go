@@ -219,7 +219,7 @@ func (p *Pipeline) gather(ctx context.Context, timer *time.Timer, b *batch) bool
 	if ctx.Err() != nil {
 		return false // Run answers what is queued
 	}
-	var start time.Time // of the wait
+	var start time.Time
 	n := 0
 	for n < p.cfg.BatchTxs {
 		w, ok := p.next()
@@ -237,10 +237,12 @@ func (p *Pipeline) gather(ctx context.Context, timer *time.Timer, b *batch) bool
 			continue
 		}
 		if n == 0 {
-			if start = p.restSince; start.IsZero() {
-				start = time.Now()
+			start = time.Now()
+			wait := p.cfg.BatchWaitMax
+			if !p.restSince.IsZero() {
+				wait -= start.Sub(p.restSince) // it has waited while the batch before was verified
 			}
-			timer.Reset(p.cfg.BatchWaitMax - time.Since(start))
+			timer.Reset(wait)
 		}
 		fits := w.cut(p.cfg.BatchTxs - n)
 		b.pieces = append(b.pieces, fits)
