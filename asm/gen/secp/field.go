@@ -5,15 +5,21 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// element is a field element in memory.
+// element is a field element in memory, at base plus index (if any) plus disp.
 type element struct {
-	base Register
-	disp int
+	base, index Register
+	disp        int
 }
 
-func (e element) limb(i int) Mem { return Mem{Base: e.base, Disp: e.disp + 64*i} }
+func (e element) limb(i int) Mem {
+	m := Mem{Base: e.base, Disp: e.disp + 64*i}
+	if e.index != nil {
+		m.Index, m.Scale = e.index, 1
+	}
+	return m
+}
 
-func (e element) plus(bytes int) element { return element{e.base, e.disp + bytes} }
+func (e element) plus(bytes int) element { return element{e.base, e.index, e.disp + bytes} }
 
 func (c *writer) zero(r VecPhysical) { c.VPXORQ(r, r, r) }
 
@@ -193,7 +199,7 @@ func (c *writer) fieldRoutines() {
 		suffix, typ string
 		groups      int
 	}{{"One", "Element", 1}, {"Quad", "Quad", quads}} {
-		group := func(r Register, g int) element { return element{r, g * elementBytes} }
+		group := func(r Register, g int) element { return element{base: r, disp: g * elementBytes} }
 
 		r := c.routine("mul"+size.suffix, "func(z, x, y *"+size.typ+")", "sets z = x·y.", "z", "x", "y")
 		for g := range size.groups {
@@ -227,7 +233,7 @@ func (c *writer) sums() {
 		}
 		r := c.routine(name, "func(z, x, y *Quad)", doc, "z", "x", "y")
 		for g := range quads {
-			a, b := element{r[1], g * elementBytes}, element{r[2], g * elementBytes}
+			a, b := element{base: r[1], disp: g * elementBytes}, element{base: r[2], disp: g * elementBytes}
 			for i := range 5 {
 				c.VMOVDQU64(a.limb(i), z[i])
 				if sub {
@@ -239,7 +245,7 @@ func (c *writer) sums() {
 			}
 			c.VPSRLQ(U8(48), z[4], z[21])
 			c.settleFrom(z[21])
-			c.store(element{r[0], g * elementBytes})
+			c.store(element{base: r[0], disp: g * elementBytes})
 		}
 		c.finish()
 	}
@@ -259,7 +265,7 @@ func (c *writer) compact() {
 func (c *writer) canonical() {
 	r := c.routine("normalizeQuad", "func(z *Quad)", "reduces tight elements to [0, p).", "z")
 	for g := range quads {
-		e := element{r[0], g * elementBytes}
+		e := element{base: r[0], disp: g * elementBytes}
 		for i := range 5 {
 			c.VMOVDQU64(e.limb(i), z[i])
 		}

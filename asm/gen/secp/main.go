@@ -77,8 +77,10 @@ var beta = [5]uint64{0x96c28719501ee, 0x7512f58995c13, 0xc3434e99cf049, 0x7106e6
 // above, then 8p and beta limb by limb, and what lookups need.
 type writer struct {
 	*build.Context
-	pkg *types.Package
-	sym Mem
+	pkg   *types.Package
+	sym   Mem
+	turn  group // registers of the current function's loops over groups
+	steps int   // such loops so far, for their labels
 }
 
 func (c *writer) bias(i int) Mem { return c.sym.Offset(atBias + 8*i) }
@@ -117,6 +119,7 @@ func (c *writer) routine(name, signature, doc string, args ...string) []Register
 		log.Fatalf("%s: %v", name, err)
 	}
 	c.Function(name)
+	c.turn = group{}
 	c.Signature(sig)
 	c.Doc(name + " " + doc)
 	c.Pragma("noescape")

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"fmt"
+
 	. "github.com/mmcloughlin/avo/operand"
 	. "github.com/mmcloughlin/avo/reg"
 )
@@ -18,21 +20,41 @@ func (c *writer) newScratch(elements int) scratch {
 	return scratch{base}
 }
 
-func (s scratch) element(k, g int) element {
-	return element{s.base, (pairs*k + g) * elementBytes}
+func (s scratch) element(k int, g group) element {
+	return g.element(s.base, k*pairs*elementBytes)
 }
 
-// each writes a step for every group, so that the groups take turns.
-func each(step func(g int)) {
-	for g := range pairs {
-		step(g)
-	}
-}
+// group is the group that a step works on: its number and the offsets of its
+// elements and points. Steps are loops over the groups, since code written out
+// for each of them would not fit the instruction cache.
+type group struct{ number, elements, points Register }
 
-// point is the Jacobian point of group g at r.
-func point(r Register, g int) (x, y, zz element) {
-	e := element{r, g * pointBytes}
+func (g group) element(base Register, disp int) element { return element{base, g.elements, disp} }
+
+// point is the group's Jacobian point at r.
+func (g group) point(r Register) (x, y, zz element) {
+	e := element{r, g.points, 0}
 	return e, e.plus(elementBytes), e.plus(2 * elementBytes)
+}
+
+// each writes a step that the groups take in turns.
+func (c *writer) each(step func(g group)) {
+	if c.turn.number == nil {
+		c.turn = group{c.GP64(), c.GP64(), c.GP64()}
+	}
+	g := c.turn
+	for _, r := range []Register{g.number, g.elements, g.points} {
+		c.XORQ(r, r)
+	}
+	c.steps++
+	label := fmt.Sprintf("step%d", c.steps)
+	c.Label(label)
+	step(g)
+	c.ADDQ(U32(elementBytes), g.elements)
+	c.ADDQ(U32(pointBytes), g.points)
+	c.INCQ(g.number)
+	c.CMPQ(g.number, U8(pairs))
+	c.JNE(LabelRef(label))
 }
 
 func (c *writer) pointRoutines() {
@@ -54,22 +76,22 @@ func (c *writer) doubling() {
 		"sets p = (-2)^n·p for n ≥ 1.", "p", "n")
 	p, n := r[0], r[1]
 	s := c.newScratch(4)
-	w := func(g int) element { return s.element(0, g) }
-	m := func(g int) element { return s.element(1, g) }
-	v := func(g int) element { return s.element(2, g) }
-	u := func(g int) element { return s.element(3, g) }
+	w := func(g group) element { return s.element(0, g) }
+	m := func(g group) element { return s.element(1, g) }
+	v := func(g group) element { return s.element(2, g) }
+	u := func(g group) element { return s.element(3, g) }
 	c.Label("doublePair_next")
-	each(func(g int) { _, y, _ := point(p, g); c.squareTo(w(g), y, linear{shift: 1}) })
-	each(func(g int) { x, _, _ := point(p, g); c.squareTo(m(g), x, linear{triple: true}) })
-	each(func(g int) { x, _, _ := point(p, g); c.multiply(v(g), x, w(g), linear{shift: 1}) })
-	each(func(g int) {
-		x, _, _ := point(p, g)
+	c.each(func(g group) { _, y, _ := g.point(p); c.squareTo(w(g), y, linear{shift: 1}) })
+	c.each(func(g group) { x, _, _ := g.point(p); c.squareTo(m(g), x, linear{triple: true}) })
+	c.each(func(g group) { x, _, _ := g.point(p); c.multiply(v(g), x, w(g), linear{shift: 1}) })
+	c.each(func(g group) {
+		x, _, _ := g.point(p)
 		c.squareTo(x, m(g), linear{minus: []element{v(g), v(g)}})
 	})
-	each(func(g int) { _, y, zz := point(p, g); c.multiply(zz, y, zz, linear{shift: 1}) })
-	each(func(g int) { x, _, _ := point(p, g); c.difference(u(g), x, v(g)) })
-	each(func(g int) {
-		_, y, _ := point(p, g)
+	c.each(func(g group) { _, y, zz := g.point(p); c.multiply(zz, y, zz, linear{shift: 1}) })
+	c.each(func(g group) { x, _, _ := g.point(p); c.difference(u(g), x, v(g)) })
+	c.each(func(g group) {
+		_, y, _ := g.point(p)
 		c.square(w(g), 2)
 		c.product(m(g), u(g))
 		c.reduce(y, linear{})
@@ -99,37 +121,37 @@ func (c *writer) addition(shared bool) {
 	r := c.routine(name, signature, doc, args...)
 	p := r[0]
 	s := c.newScratch(9)
-	el := func(k int) func(int) element { return func(g int) element { return s.element(k, g) } }
+	el := func(k int) func(group) element { return func(g group) element { return s.element(k, g) } }
 	x2, y2, zz, zzz, h, rr, hh, v, az := el(0), el(1), el(2), el(3), el(4), el(5), el(6), el(7), el(8)
-	each(func(g int) { c.lookup(r[1], r[2], r[3], shared, g, x2(g), y2(g)) })
-	own := func(g int) element { _, _, e := point(p, g); return e }
+	c.each(func(g group) { c.lookup(r[1], r[2], r[3], shared, g, x2(g), y2(g)) })
+	own := func(g group) element { _, _, e := g.point(p); return e }
 	realZ := own
 	if shared {
 		realZ = az
-		each(func(g int) { c.multiply(az(g), own(g), element{r[4], g * elementBytes}, linear{}) })
+		c.each(func(g group) { c.multiply(az(g), own(g), g.element(r[4], 0), linear{}) })
 	}
-	each(func(g int) { c.squareTo(zz(g), realZ(g), linear{}) })
-	each(func(g int) { c.multiply(zzz(g), zz(g), realZ(g), linear{}) })
+	c.each(func(g group) { c.squareTo(zz(g), realZ(g), linear{}) })
+	c.each(func(g group) { c.multiply(zzz(g), zz(g), realZ(g), linear{}) })
 	if !shared {
 		c.CMPQ(Mem{Base: r[3], Disp: stepEndo}, U8(0))
 		c.JE(LabelRef(name + "_plain"))
 		b := c.newBeta(s)
-		each(func(g int) { c.multiply(x2(g), x2(g), b, linear{}) })
+		c.each(func(g group) { c.multiply(x2(g), x2(g), b, linear{}) })
 		c.Label(name + "_plain")
 	}
-	each(func(g int) { x, _, _ := point(p, g); c.multiply(h(g), x2(g), zz(g), linear{minus: []element{x}}) })
-	each(func(g int) { _, y, _ := point(p, g); c.multiply(rr(g), y2(g), zzz(g), linear{minus: []element{y}}) })
-	each(func(g int) { c.squareTo(hh(g), h(g), linear{}) })
-	each(func(g int) { c.multiply(own(g), own(g), h(g), linear{}) })
-	each(func(g int) { x, _, _ := point(p, g); c.multiply(v(g), x, hh(g), linear{}) })
-	each(func(g int) { c.multiply(hh(g), h(g), hh(g), linear{}) })
-	each(func(g int) {
-		x, _, _ := point(p, g)
+	c.each(func(g group) { x, _, _ := g.point(p); c.multiply(h(g), x2(g), zz(g), linear{minus: []element{x}}) })
+	c.each(func(g group) { _, y, _ := g.point(p); c.multiply(rr(g), y2(g), zzz(g), linear{minus: []element{y}}) })
+	c.each(func(g group) { c.squareTo(hh(g), h(g), linear{}) })
+	c.each(func(g group) { c.multiply(own(g), own(g), h(g), linear{}) })
+	c.each(func(g group) { x, _, _ := g.point(p); c.multiply(v(g), x, hh(g), linear{}) })
+	c.each(func(g group) { c.multiply(hh(g), h(g), hh(g), linear{}) })
+	c.each(func(g group) {
+		x, _, _ := g.point(p)
 		c.squareTo(x, rr(g), linear{minus: []element{hh(g), v(g), v(g)}})
 	})
-	each(func(g int) { x, _, _ := point(p, g); c.difference(v(g), x, v(g)) })
-	each(func(g int) {
-		_, y, _ := point(p, g)
+	c.each(func(g group) { x, _, _ := g.point(p); c.difference(v(g), x, v(g)) })
+	c.each(func(g group) {
+		_, y, _ := g.point(p)
 		c.clearColumns()
 		c.product(y, hh(g))
 		c.product(rr(g), v(g))
@@ -140,7 +162,7 @@ func (c *writer) addition(shared bool) {
 
 // newBeta spreads beta over the lanes, in the scratch element after the last.
 func (c *writer) newBeta(s scratch) element {
-	e := s.element(8, 0)
+	e := element{base: s.base, disp: 8 * pairs * elementBytes}
 	for i := range 5 {
 		c.VPBROADCASTQ(c.beta(i), z[0])
 		c.VMOVDQU64(z[0], e.limb(i))
@@ -154,8 +176,8 @@ func (c *writer) loading() {
 		"sets p to entries of the lanes' own tables.", "p", "t", "d", "s")
 	one := c.GP64()
 	c.MOVQ(U32(1), one)
-	each(func(g int) {
-		x, y, zz := point(r[0], g)
+	c.each(func(g group) {
+		x, y, zz := g.point(r[0])
 		c.lookup(r[1], r[2], r[3], false, g, x, y)
 		for i := range 5 {
 			c.VMOVDQU64(y.limb(i), z[i])

@@ -66,15 +66,16 @@ func (c *writer) pack(limb, w []VecPhysical, t VecPhysical) {
 // where digit and step say so. Digit d of width w is worth 2d - (2^w - 1): the
 // entry's index is d without its top bit, inverted where that bit is clear, and
 // there the entry counts negative.
-func (c *writer) lookup(table, digits, step Register, shared bool, g int, x, y element) {
+func (c *writer) lookup(table, digits, step Register, shared bool, g group, x, y element) {
 	low, top := c.sym.Offset(atOwn), c.sym.Offset(atOwn+8)
 	if shared {
 		low, top = c.sym.Offset(atShared), c.sym.Offset(atShared+8)
 	}
 	word := c.GP64()
-	c.MOVQ(Mem{Base: step, Disp: stepWord}, word)
-	c.VMOVDQU64(Mem{Base: digits, Index: word, Scale: 1, Disp: g * digitsBytes}, z[0])
-	c.VMOVDQU64(Mem{Base: digits, Index: word, Scale: 1, Disp: g*digitsBytes + 64}, z[1])
+	c.IMUL3Q(U32(digitsBytes), g.number, word)
+	c.ADDQ(Mem{Base: step, Disp: stepWord}, word)
+	c.VMOVDQU64(Mem{Base: digits, Index: word, Scale: 1}, z[0])
+	c.VMOVDQU64(Mem{Base: digits, Index: word, Scale: 1, Disp: 64}, z[1])
 	c.VMOVQ(Mem{Base: step, Disp: stepRight}, X2)
 	c.VMOVQ(Mem{Base: step, Disp: stepLeft}, X3)
 	c.VPSRLQ(X2, z[0], z[0])
@@ -90,17 +91,19 @@ func (c *writer) lookup(table, digits, step Register, shared bool, g int, x, y e
 	offsets := c.AllocLocal(64)
 	c.VMOVDQU64(z[0], offsets)
 	flip := c.GP32()
-	c.MOVL(Mem{Base: step, Disp: stepFlip + 8*g}, flip)
+	c.MOVL(Mem{Base: step, Index: g.number, Scale: 8, Disp: stepFlip}, flip)
 	c.KMOVW(flip, K2)
 	c.KXORW(K1, K2, K1)
-	disp := g * tableBytes
-	if shared {
-		disp = 0
+	if !shared {
+		lanes := c.GP64()
+		c.IMUL3Q(U32(tableBytes), g.number, lanes)
+		c.ADDQ(table, lanes)
+		table = lanes
 	}
 	for lane := range 8 {
 		at := c.GP64()
 		c.MOVQ(offsets.Offset(8*lane), at)
-		c.VMOVDQU64(Mem{Base: table, Index: at, Scale: 1, Disp: disp}, z[lane])
+		c.VMOVDQU64(Mem{Base: table, Index: at, Scale: 1}, z[lane])
 	}
 	c.transpose(z[:8], z[8:16], z[16:24])
 	c.unpack(z[:4], z[8:13], z[24])
@@ -139,27 +142,27 @@ func (c *writer) multiples() {
 	r := c.routine("multiplesPair", "func(m *Multiples, x, y *[2]Element)",
 		"computes the odd multiples of the affine points (x, y).", "m", "x", "y")
 	m := r[0]
-	px := func(g int) element { return element{r[1], g * elementBytes} }
-	py := func(g int) element { return element{r[2], g * elementBytes} }
+	px := func(g group) element { return g.element(r[1], 0) }
+	py := func(g group) element { return g.element(r[2], 0) }
 	at := c.GP64()
 	c.MOVQ(m, at)
-	entry := func(field, i int) func(int) element {
-		return func(g int) element { return element{at, field + i*stride + g*elementBytes} }
+	entry := func(field, i int) func(group) element {
+		return func(g group) element { return g.element(at, field+i*stride) }
 	}
 	s := c.newScratch(7)
-	el := func(k int) func(int) element { return func(g int) element { return s.element(k, g) } }
+	el := func(k int) func(group) element { return func(g group) element { return s.element(k, g) } }
 	x1, y1, e, mm, u, w, dy := el(0), el(1), el(2), el(3), el(4), el(5), el(6)
 
 	// 2P and P on Z = 2y.
 	x0, y0, z0 := entry(0, 0), entry(multiplesY, 0), entry(multiplesRatio, 0)
-	each(func(g int) { c.squareTo(e(g), py(g), linear{}) })
-	each(func(g int) { c.squareTo(mm(g), px(g), linear{triple: true}) })
-	each(func(g int) { c.multiply(x0(g), px(g), e(g), linear{shift: 2}) })
-	each(func(g int) { c.squareTo(y0(g), e(g), linear{shift: 3}) })
-	each(func(g int) { c.squareTo(x1(g), mm(g), linear{minus: []element{x0(g), x0(g)}}) })
-	each(func(g int) { c.difference(u(g), x0(g), x1(g)) })
-	each(func(g int) { c.multiply(y1(g), mm(g), u(g), linear{minus: []element{y0(g)}}) })
-	each(func(g int) {
+	c.each(func(g group) { c.squareTo(e(g), py(g), linear{}) })
+	c.each(func(g group) { c.squareTo(mm(g), px(g), linear{triple: true}) })
+	c.each(func(g group) { c.multiply(x0(g), px(g), e(g), linear{shift: 2}) })
+	c.each(func(g group) { c.squareTo(y0(g), e(g), linear{shift: 3}) })
+	c.each(func(g group) { c.squareTo(x1(g), mm(g), linear{minus: []element{x0(g), x0(g)}}) })
+	c.each(func(g group) { c.difference(u(g), x0(g), x1(g)) })
+	c.each(func(g group) { c.multiply(y1(g), mm(g), u(g), linear{minus: []element{y0(g)}}) })
+	c.each(func(g group) {
 		for i := range 5 {
 			c.VMOVDQU64(py(g).limb(i), z[i])
 			c.VPADDQ(z[i], z[i], z[i])
@@ -174,16 +177,16 @@ func (c *writer) multiples() {
 	c.Label("multiplesPair_next")
 	x, y := entry(0, 0), entry(multiplesY, 0)
 	nx, ny, ratio := entry(0, 1), entry(multiplesY, 1), entry(multiplesRatio, 1)
-	each(func(g int) { c.difference(ratio(g), x1(g), x(g)) })
-	each(func(g int) { c.difference(dy(g), y1(g), y(g)) })
-	each(func(g int) { c.squareTo(e(g), ratio(g), linear{}) })
-	each(func(g int) { c.multiply(w(g), x(g), e(g), linear{}) })
-	each(func(g int) { c.multiply(x1(g), x1(g), e(g), linear{}) })
-	each(func(g int) { c.squareTo(nx(g), dy(g), linear{minus: []element{w(g), x1(g)}}) })
-	each(func(g int) { c.difference(mm(g), x1(g), w(g)) })
-	each(func(g int) { c.multiply(y1(g), y1(g), mm(g), linear{}) })
-	each(func(g int) { c.difference(u(g), x1(g), nx(g)) })
-	each(func(g int) { c.multiply(ny(g), dy(g), u(g), linear{minus: []element{y1(g)}}) })
+	c.each(func(g group) { c.difference(ratio(g), x1(g), x(g)) })
+	c.each(func(g group) { c.difference(dy(g), y1(g), y(g)) })
+	c.each(func(g group) { c.squareTo(e(g), ratio(g), linear{}) })
+	c.each(func(g group) { c.multiply(w(g), x(g), e(g), linear{}) })
+	c.each(func(g group) { c.multiply(x1(g), x1(g), e(g), linear{}) })
+	c.each(func(g group) { c.squareTo(nx(g), dy(g), linear{minus: []element{w(g), x1(g)}}) })
+	c.each(func(g group) { c.difference(mm(g), x1(g), w(g)) })
+	c.each(func(g group) { c.multiply(y1(g), y1(g), mm(g), linear{}) })
+	c.each(func(g group) { c.difference(u(g), x1(g), nx(g)) })
+	c.each(func(g group) { c.multiply(ny(g), dy(g), u(g), linear{minus: []element{y1(g)}}) })
 	c.ADDQ(U32(stride), at)
 	c.DECQ(n)
 	c.JNZ(LabelRef("multiplesPair_next"))
@@ -200,14 +203,14 @@ func (c *writer) tabulate() {
 	c.ADDQ(U32((entries-1)*stride), at)
 	c.MOVQ(table, row)
 	c.ADDQ(U32((entries-1)*rowBytes), row)
-	field := func(offset int) func(int) element {
-		return func(g int) element { return element{at, offset + g*elementBytes} }
+	field := func(offset int) func(group) element {
+		return func(g group) element { return g.element(at, offset) }
 	}
 	x, y, ratio := field(0), field(multiplesY), field(multiplesRatio)
 	s := c.newScratch(5)
-	el := func(k int) func(int) element { return func(g int) element { return s.element(k, g) } }
+	el := func(k int) func(group) element { return func(g group) element { return s.element(k, g) } }
 	acc, z2, z3, sx, sy := el(0), el(1), el(2), el(3), el(4)
-	each(func(g int) {
+	c.each(func(g group) {
 		for i := range 5 {
 			c.VMOVDQU64(ratio(g).limb(i), z[i])
 		}
@@ -219,25 +222,25 @@ func (c *writer) tabulate() {
 	c.Label("tabulatePair_next")
 	c.SUBQ(U32(stride), at)
 	c.SUBQ(U32(rowBytes), row)
-	each(func(g int) { c.squareTo(z2(g), acc(g), linear{}) })
-	each(func(g int) { c.multiply(sx(g), x(g), z2(g), linear{}) })
-	each(func(g int) { c.multiply(z3(g), z2(g), acc(g), linear{}) })
-	each(func(g int) { c.multiply(acc(g), acc(g), ratio(g), linear{}) })
-	each(func(g int) { c.multiply(sy(g), y(g), z3(g), linear{}) })
-	each(func(g int) { c.writeRows(sx(g), sy(g), row, g) })
+	c.each(func(g group) { c.squareTo(z2(g), acc(g), linear{}) })
+	c.each(func(g group) { c.multiply(sx(g), x(g), z2(g), linear{}) })
+	c.each(func(g group) { c.multiply(z3(g), z2(g), acc(g), linear{}) })
+	c.each(func(g group) { c.multiply(acc(g), acc(g), ratio(g), linear{}) })
+	c.each(func(g group) { c.multiply(sy(g), y(g), z3(g), linear{}) })
+	c.each(func(g group) { c.writeRows(sx(g), sy(g), row, g) })
 	c.DECQ(n)
 	c.JNZ(LabelRef("tabulatePair_next"))
-	each(func(g int) {
+	c.each(func(g group) {
 		for i := range 5 {
 			c.VMOVDQU64(acc(g).limb(i), z[i])
 		}
-		c.store(element{m, multiplesZ + g*elementBytes})
+		c.store(g.element(m, multiplesZ))
 	})
 	c.finish()
 }
 
 // writeRows stores eight tight points as one row of each lane's table.
-func (c *writer) writeRows(x, y element, row Register, g int) {
+func (c *writer) writeRows(x, y element, row Register, g group) {
 	for k, e := range []element{x, y} {
 		for i := range 5 {
 			c.VMOVDQU64(e.limb(i), z[i])
@@ -247,7 +250,9 @@ func (c *writer) writeRows(x, y element, row Register, g int) {
 	}
 	v := z[6:14]
 	c.transpose(v, z[14:22], append(append([]VecPhysical{}, z[22:28]...), z[0], z[1]))
+	lanes := c.GP64()
+	c.IMUL3Q(U32(tableBytes), g.number, lanes)
 	for lane := range 8 {
-		c.VMOVDQU64(v[lane], Mem{Base: row, Disp: g*tableBytes + lane*entries*rowBytes})
+		c.VMOVDQU64(v[lane], Mem{Base: row, Index: lanes, Scale: 1, Disp: lane * entries * rowBytes})
 	}
 }
