@@ -25,6 +25,9 @@ func NewSummer(f cpu.Features) Summer {
 	}
 }
 
+// Name says which path digests full batches: the name of the widest kernel.
+func (s Summer) Name() string { return s.wide.String() }
+
 // SumMany sets out[i] to the digest of msgs[i], with the fastest kernels of
 // this process. See [Summer.SumMany].
 func SumMany(msgs [][]byte, out [][Size]byte) { NewSummer(cpu.Chosen()).SumMany(msgs, out) }
