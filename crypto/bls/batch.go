@@ -14,7 +14,7 @@ type Policy uint8
 const (
 	// Bounded never costs more than 1.1 times checking one by one, whatever is
 	// sent. Small batches, for which one failed attempt is already dearer, are
-	// checked one by one: below about 13 votes with expanded keys.
+	// checked one by one: below 11 votes with expanded keys, 13 with plain ones.
 	Bounded Policy = iota
 	// Hopeful combines from two signatures up and risks as much again as
 	// checking one by one would cost. It is for senders who are known, were
