@@ -14,7 +14,7 @@ import (
 // concerned.
 type FinalizedHead struct {
 	Height   chain.Height
-	View     state.View                    // state after the block; read by several goroutines until the next head is given
+	View     state.View                    // state after the block; read by several goroutines, maybe just beyond the next head
 	BaseFees [chain.NumLanes]chain.FeePair // in force in the next block
 	Txs      []*chain.VerifiedTx           // the block's transactions
 	Touched  []chain.Address               // other accounts whose nonce or balance the block changed

@@ -18,16 +18,18 @@ type Config struct {
 	CellWeight  uint64              // cycles that a cell counts for when tips are compared
 }
 
-// A lane's totals are one word, so that they are read and changed as one.
+// A lane's totals are one word, so that they are read and changed as one, and
+// so is the place of a transaction in the order of arrival.
 const (
-	laneTxsMax   = 1<<24 - 1
-	laneBytesMax = 1<<40 - 1
+	laneTxsMax   = 1<<20 - 1
+	laneBytesMax = 1<<bytesBits - 1
+	senderTxsMax = 1<<stepBits - 2
 )
 
 // Check reports the first setting that cannot work.
 func (c Config) Check() error {
-	if c.SenderTxs < 1 {
-		return fmt.Errorf("transactions per sender = %d, want at least 1", c.SenderTxs)
+	if c.SenderTxs < 1 || c.SenderTxs > senderTxsMax {
+		return fmt.Errorf("transactions per sender = %d, want 1 to %d", c.SenderTxs, senderTxsMax)
 	}
 	if c.NonceGap >= uint64(c.SenderTxs) {
 		return fmt.Errorf("nonce gap = %d, want below the %d transactions of a sender: parked ones would fill its share", c.NonceGap, c.SenderTxs)

@@ -11,7 +11,7 @@
 //
 // Senders are spread over [Shards] shards by a hash that is keyed per process.
 // Whoever admits holds the lock of one shard for the time of one transaction,
-// a microsecond, and never waits for I/O of another. What concerns the whole
+// less than a microsecond, and lets it go to read state. What concerns the whole
 // pool is kept outside the shards in single words that are changed by
 // compare-and-swap: the totals of each lane, so that caps hold exactly; a floor
 // under its levels, so that a full lane refuses the cheap without a look at
@@ -23,10 +23,16 @@
 //
 // # Order
 //
-// Every arrival gets the next number of one counter while its shard is locked.
-// A fifo of a shard is therefore in order of arrival, and merging the fifos of
-// all shards by number gives the order of arrival of the whole lane and level:
-// first in, first out within a tier (whitepaper §6.4) does not end at a shard.
+// Every operation draws the next number of one counter while its shard is
+// locked, and that is the instant at which it takes effect. Room that it needs
+// is reserved before and room that it frees is given back after; the words of
+// its lanes are marked meanwhile, so that nobody is refused for a state that no
+// order of the operations explains. What arrives at a level gets its place from
+// the number. A fifo of a shard is therefore in order of arrival, and merging
+// the fifos of all shards gives the order of arrival of the whole lane and
+// level: first in, first out within a tier (whitepaper §6.4) does not end at a
+// shard.
+//
 // A bitmap of filled levels leads to the best one; the merge looks at one entry
 // per shard. So a pick costs what it takes, however much waits.
 //

@@ -101,6 +101,16 @@ func (m *spec) listed() string {
 	return b.String()
 }
 
+// state is everything that the future depends on. The order of the queue counts
+// across levels too: a change of fees can bring any two to the same one.
+func (m *spec) state() string {
+	var b strings.Builder
+	for _, t := range m.queue {
+		fmt.Fprintf(&b, "%x:%d ", t.tx.Hash[:8], t.at)
+	}
+	return b.String() + fmt.Sprint(m.accounts, m.now, m.base)
+}
+
 func (p *pool) listed() string {
 	p.holdAll()
 	defer p.releaseAll()
@@ -130,7 +140,7 @@ func (h *history) explained() bool {
 		if done == 1<<len(h.steps)-1 {
 			return true
 		}
-		key := fmt.Sprint(done, m.listed(), m.now)
+		key := fmt.Sprint(done, m.state())
 		if seen[key] {
 			return false
 		}

@@ -8,17 +8,28 @@ import (
 
 // laneRoom is how full a lane is, across all shards. Admission into any shard
 // reserves here first, with one compare-and-swap, so the caps hold exactly.
+//
+// An operation takes effect at the instant at which it draws its number. Room
+// that it needs is reserved before, room that it frees is given back after, and
+// from the one to the other the lane is marked as changing: who reads the word
+// without a mark reads what the operations numbered so far have left.
 type laneRoom struct {
 	txsMax, bytesMax int
-	held             atomic.Uint64 // txs<<40 | bytes
+	held             atomic.Uint64 // changing<<56 | txs<<36 | bytes
 	floor            atomic.Uint64 // version<<8 | level: nothing in the lane stands below that level
 	_                [32]byte
 }
 
-const bytesBits = 40 // laneBytesMax
+const (
+	bytesBits    = 36 // laneBytesMax
+	changingBits = 56
+	oneTx        = 1 << bytesBits
+	oneChange    = 1 << changingBits // at most one for each shard: its lock is held
+)
 
+// unpack returns the totals of a lane without the mark.
 func unpack(held uint64) (txs, bytes int) {
-	return int(held >> bytesBits), int(held & laneBytesMax)
+	return int(held & (oneChange - 1) >> bytesBits), int(held & laneBytesMax)
 }
 
 // demand is what a lane must take when e joins it in the place of old.
@@ -29,9 +40,11 @@ func demand(e, old *entry) (txs, bytes int) {
 	return 1, e.bytes
 }
 
-// reserve makes e and not old count, if the caps allow it. The floor is lowered
-// first: see refuse.
-func (r *laneRoom) reserve(e, old *entry) bool {
+// reserve takes the room that e needs in the place of old, if the caps allow
+// it, and marks the lanes of both. The floor is lowered first: see refuse.
+// After the change, finish must follow.
+func (s *Scheduler) reserve(e, old *entry) bool {
+	r := &s.lanes[e.lane]
 	txs, bytes := demand(e, old)
 	for {
 		held := r.held.Load()
@@ -40,14 +53,41 @@ func (r *laneRoom) reserve(e, old *entry) bool {
 			return false
 		}
 		r.lower(e.level)
-		if r.held.CompareAndSwap(held, uint64(haveTxs+txs)<<bytesBits|uint64(haveBytes+bytes)) {
-			return true
+		if r.held.CompareAndSwap(held, held+oneChange+uint64(txs)*oneTx+uint64(max(bytes, 0))) {
+			break
 		}
+	}
+	if old != nil && old.lane != e.lane {
+		s.lanes[old.lane].held.Add(oneChange)
+	}
+	return true
+}
+
+// finish gives back what the change has freed and takes the marks away.
+func (s *Scheduler) finish(e, old *entry) {
+	_, bytes := demand(e, old)
+	s.lanes[e.lane].held.Add(-(oneChange + uint64(max(-bytes, 0))))
+	if old != nil && old.lane != e.lane {
+		s.lanes[old.lane].held.Add(-(oneChange + oneTx + uint64(old.bytes)))
 	}
 }
 
-func (r *laneRoom) release(e *entry) {
-	r.held.Add(-(1<<bytesBits | uint64(e.bytes)))
+// mark marks all lanes, before something leaves any of them.
+func (s *Scheduler) mark() {
+	for lane := range s.lanes {
+		s.lanes[lane].held.Add(oneChange)
+	}
+}
+
+// unmark takes the marks away and gives back the room of what has left.
+func (s *Scheduler) unmark(left []*entry) {
+	var freed [chain.NumLanes]uint64
+	for _, e := range left {
+		freed[e.lane] += oneTx + uint64(e.bytes)
+	}
+	for lane := range s.lanes {
+		s.lanes[lane].held.Add(-(oneChange + freed[lane]))
+	}
 }
 
 // refuse returns the refusal of an entry of the given worth if it can be seen
@@ -57,12 +97,12 @@ func (r *laneRoom) release(e *entry) {
 func (r *laneRoom) refuse(e, old *entry, worth level) error {
 	floor := r.floor.Load()
 	held := r.held.Load()
-	if worth > level(floor) || r.floor.Load() != floor {
+	if worth > level(floor) || held >= oneChange || r.floor.Load() != floor {
 		return nil
 	}
 	// At the time of the second load the lane was as full as held says, and
 	// nothing in it was worth less: whoever adds something lowers the floor
-	// before it counts, and who removes something gives its room back last.
+	// before it counts, and who takes something out does so under a mark.
 	txs, bytes := demand(e, old)
 	haveTxs, haveBytes := unpack(held)
 	if haveTxs+txs <= r.txsMax && haveBytes+bytes <= r.bytesMax {

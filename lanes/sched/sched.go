@@ -16,7 +16,8 @@ type Head struct {
 	Height   chain.Height
 	BaseFees [chain.NumLanes]chain.FeePair // in force in the next block
 	// Account reads what an account may use in the next block. Several
-	// goroutines call it, until the next head is given.
+	// goroutines call it, the last of them maybe just after the next head was
+	// given; what it returns then is thrown away.
 	Account func(chain.Address) (Account, error)
 }
 
@@ -32,11 +33,12 @@ type Scheduler struct {
 	cfg    Config
 	seed   maphash.Seed // spreads senders over shards in a way that nobody outside can aim at
 	lanes  [chain.NumLanes]laneRoom
-	seq    atomic.Uint64
+	drawn  atomic.Uint64 // numbers of operations; see shard.draw
 	counts struct{ picks, picked atomic.Uint64 }
 
 	// Written while all shards are held, read while any is.
 	head       Head
+	heads      uint64 // that have come in
 	prices     [chain.NumLanes]pricing
 	picks      uint64
 	pickedLast int
@@ -87,38 +89,75 @@ func (s *Scheduler) releaseAll() {
 func (s *Scheduler) Admit(offers []Offer, answers []error) {
 	for i := 0; i < len(offers); {
 		h := s.shardOf(offers[i].Tx.Sender)
-		crowded := false
+		var t try
 		h.mu.Lock()
-		for !crowded {
-			if crowded, answers[i] = h.admit(&offers[i], false); crowded {
+		for {
+			if t = h.admit(&offers[i]); t.crowded {
 				break
 			}
+			answers[i] = t.err
 			if i++; i == len(offers) || s.shardOf(offers[i].Tx.Sender) != h {
 				break
 			}
 		}
 		h.mu.Unlock()
-		if crowded {
-			s.holdAll()
-			_, answers[i] = h.admit(&offers[i], true)
-			s.releaseAll()
+		if t.crowded {
+			answers[i] = s.admitHoldingAll(h, &offers[i], t)
 			i++
 		}
 	}
 }
 
-// admit decides on one offer, or returns that it takes all shards to do so.
-func (h *shard) admit(o *Offer, holdsAll bool) (crowded bool, err error) {
+// try is the outcome of admitting one offer with hold of one shard.
+type try struct {
+	err     error
+	crowded bool    // it takes hold of all shards to decide
+	at      Account // of the sender, as read
+	heads   uint64  // at that time
+}
+
+// admit decides on one offer if hold of its sender's shard is enough to. It may
+// let go of the shard for a while.
+func (h *shard) admit(o *Offer) (t try) {
 	if h.byHash[o.Tx.Hash] != nil {
 		h.counts.known.Add(1)
-		return false, ErrKnown
+		return try{err: ErrKnown}
 	}
-	did, err := h.tryAdmit(o, holdsAll)
+	t.at, t.err = h.account(o.Tx.Sender)
+	t.heads = h.all.heads
+	if t.err == nil {
+		t.crowded, t.err = h.decide(o, t.at, false)
+	} else {
+		h.counts.refused.Add(1)
+	}
+	return t
+}
+
+// admitHoldingAll decides on an offer after a try that could not.
+func (s *Scheduler) admitHoldingAll(h *shard, o *Offer, t try) error {
+	s.holdAll()
+	defer s.releaseAll()
+	if t.heads != s.heads { // a head has come in between
+		var err error
+		if t.at, err = h.accountNow(o.Tx.Sender); err != nil {
+			h.counts.refused.Add(1)
+			return err
+		}
+	}
+	_, err := h.decide(o, t.at, true)
+	return err
+}
+
+// decide admits an offer or says why not, and counts it.
+func (h *shard) decide(o *Offer, at Account, holdsAll bool) (crowded bool, err error) {
+	did, err := h.judge(o, at, holdsAll)
 	switch {
 	case did.crowded:
 		return true, nil
 	case err == nil:
 		h.counts.admitted.Add(1)
+	case err == ErrKnown:
+		h.counts.known.Add(1)
 	case errors.As(err, new(*LaneFullError)):
 		h.counts.full.Add(1)
 	default:
@@ -133,11 +172,10 @@ func (h *shard) admit(o *Offer, holdsAll bool) (crowded bool, err error) {
 	return false, err
 }
 
-func (h *shard) tryAdmit(o *Offer, holdsAll bool) (outcome, error) {
-	at, err := h.account(o.Tx.Sender)
+func (h *shard) judge(o *Offer, at Account, holdsAll bool) (outcome, error) {
 	switch {
-	case err != nil:
-		return outcome{}, err
+	case h.byHash[o.Tx.Hash] != nil:
+		return outcome{}, ErrKnown
 	case o.Tx.Tx.Nonce < at.Nonce:
 		return outcome{}, &NonceTooLowError{Got: o.Tx.Tx.Nonce, Want: at.Nonce}
 	case o.Err != nil:
@@ -151,17 +189,46 @@ func (h *shard) tryAdmit(o *Offer, holdsAll bool) (outcome, error) {
 // account returns a sender's account at the head. What is known of a sender
 // with waiting transactions is read again at the first use under a new head,
 // since a balance can also become spendable by the passing of blocks.
+//
+// The shard is held by the caller and let go while the state is read: nobody
+// waits for a disk because of another's transaction.
 func (h *shard) account(addr chain.Address) (Account, error) {
-	head := &h.all.head
-	if s := h.senders[addr]; s != nil && s.Height == head.Height {
-		return s.Account, nil
+	for {
+		if at, ok := h.current(addr); ok {
+			return at, nil
+		}
+		heads, read := h.all.heads, h.all.head.Account
+		h.mu.Unlock()
+		at, err := read(addr)
+		h.mu.Lock()
+		if h.all.heads == heads {
+			if err == nil {
+				h.leave(h.refresh(addr, at))
+			}
+			return at, err
+		}
 	}
-	at, err := head.Account(addr)
-	if err != nil {
-		return Account{}, err
+}
+
+// accountNow is account for who holds all shards and lets none go.
+func (h *shard) accountNow(addr chain.Address) (Account, error) {
+	if at, ok := h.current(addr); ok {
+		return at, nil
 	}
-	h.leave(h.refresh(addr, at))
-	return at, nil
+	at, err := h.all.head.Account(addr)
+	if err == nil {
+		h.leave(h.refresh(addr, at))
+	}
+	return at, err
+}
+
+// current returns what is known of a sender if it was read under this head.
+func (h *shard) current(addr chain.Address) (Account, bool) {
+	s := h.senders[addr]
+	if s == nil || s.Height != h.all.head.Height {
+		return Account{}, false
+	}
+	return s.Account, true
 }
 
 // Advance moves the pool to a new head. The block's transactions leave it, with
@@ -195,6 +262,7 @@ func (s *Scheduler) Advance(head Head, txs []*chain.VerifiedTx, touched []chain.
 	s.holdAll()
 	defer s.releaseAll()
 	s.head = head
+	s.heads++
 	for _, tx := range txs {
 		if e := s.shardOf(tx.Sender).byHash[tx.Hash]; e != nil {
 			e.final = true
@@ -218,7 +286,7 @@ func (s *Scheduler) refreshAll(txs []*chain.VerifiedTx, touched []chain.Address,
 			}
 			return nil
 		}
-		_, err := h.account(addr)
+		_, err := h.accountNow(addr)
 		return err
 	}
 	for _, tx := range txs {

@@ -30,6 +30,7 @@ type shard struct {
 	byHash  map[chain.Hash]*entry
 	senders map[chain.Address]*sender
 	lanes   [chain.NumLanes]laneQueue
+	seq     uint64 // of the operation at hand: its number and, below, its steps
 	counts  counters
 	_       [64]byte // the next shard's lock is another core's business
 }
@@ -77,7 +78,7 @@ func (h *shard) add(tx *chain.VerifiedTx, cost chain.Wei, at Account, holdsAll b
 		e.level = h.all.prices[e.lane].levelOf(tx.Tx)
 	}
 	did := outcome{replaced: taken}
-	if !h.all.lanes[e.lane].reserve(e, old) {
+	if !h.all.reserve(e, old) {
 		worth := s.worth(i, e)
 		if !holdsAll {
 			if err := h.all.lanes[e.lane].refuse(e, old, worth); err != nil {
@@ -93,10 +94,11 @@ func (h *shard) add(tx *chain.VerifiedTx, cost chain.Wei, at Account, holdsAll b
 			v.mark = false
 			h.all.shardOf(v.tx.Sender).remove(v)
 		}
-		h.all.lanes[e.lane].reserve(e, old) // there is room now
+		h.all.reserve(e, old) // there is room now
 		did.evicted = len(victims)
 	}
 	h.insert(s, i, e, old)
+	h.all.finish(e, old)
 	return did, nil
 }
 
@@ -105,6 +107,7 @@ func (h *shard) add(tx *chain.VerifiedTx, cost chain.Wei, at Account, holdsAll b
 // old's place in the fifo, so raising a fee never costs the turn; any other
 // entry joins at the tail.
 func (h *shard) insert(s *sender, i int, e, old *entry) {
+	h.draw()
 	switch {
 	case old == nil:
 		s.waiting = slices.Insert(s.waiting, i, e)
@@ -125,15 +128,22 @@ func (h *shard) insert(s *sender, i int, e, old *entry) {
 	h.byHash[e.tx.Hash] = e
 	h.senders[e.tx.Sender] = s
 	h.settle(s, i+1)
-	if old != nil && old.lane != e.lane {
-		h.all.lanes[old.lane].release(old)
-	}
 }
 
-// push gives e the next seq and appends it to its lane.
+// stepBits are the low bits of a seq: the steps of one operation.
+const stepBits = 16
+
+// draw gives the operation at hand its number among those of all shards. What
+// it pushes then stands together in the order of arrival.
+func (h *shard) draw() {
+	h.seq = h.all.drawn.Add(1) << stepBits // under mu, so it ascends along the shard's fifos
+}
+
+// push gives e the next seq of the operation and appends it to its lane.
 func (h *shard) push(e *entry) {
 	h.all.lanes[e.lane].lower(e.level)
-	e.seq = h.all.seq.Add(1) // under mu, so it ascends along the shard's fifos
+	h.seq++
+	e.seq = h.seq
 	h.lanes[e.lane].insertBefore(e, nil, &h.all.prices[e.lane])
 }
 
@@ -157,19 +167,22 @@ func (h *shard) settle(s *sender, i int) {
 	}
 }
 
-// remove takes e out of the pool; its successors become parked.
+// remove takes e out of the pool; its successors become parked. All shards are
+// held.
 func (h *shard) remove(e *entry) {
+	h.all.mark()
+	h.draw()
 	s := e.of
 	i, _ := s.find(e.nonce)
 	s.waiting = slices.Delete(s.waiting, i, i+1)
 	h.forget(e)
 	h.settle(s, i)
 	h.drop(s, e.tx.Sender)
-	h.all.lanes[e.lane].release(e)
+	h.all.unmark([]*entry{e})
 }
 
 // forget unlinks e from everything but its sender's waiting. The caller gives
-// its room back, last of all: see laneRoom.refuse.
+// its room back.
 func (h *shard) forget(e *entry) {
 	h.lanes[e.lane].remove(e)
 	delete(h.byHash, e.tx.Hash)
@@ -192,27 +205,32 @@ func (h *shard) refresh(addr chain.Address, at Account) (left []*entry, used int
 	if s == nil {
 		return nil, 0
 	}
-	s.Account = at
 	keep, _ := s.find(at.Nonce)
-	left = slices.Clone(s.waiting[:keep])
-	for _, e := range left {
-		h.forget(e)
+	cost := s.cost
+	for _, e := range s.waiting[:keep] {
+		cost -= e.cost
 	}
-	s.waiting = slices.Delete(s.waiting, 0, keep)
 	end := len(s.waiting)
-	for cost := s.cost; cost > at.Spendable; end-- {
+	for ; cost > at.Spendable; end-- {
 		cost -= s.waiting[end-1].cost
 	}
-	for _, e := range s.waiting[end:] {
-		h.forget(e)
-		left = append(left, e)
+	same := s.Nonce == at.Nonce
+	s.Account = at
+	if same && keep == 0 && end == len(s.waiting) {
+		return nil, 0 // the usual case: nothing leaves, nothing can run that could not before
 	}
-	s.waiting = slices.Delete(s.waiting, end, len(s.waiting))
+	h.all.mark()
+	h.draw()
+	left = slices.Concat(s.waiting[:keep], s.waiting[end:])
+	for _, e := range left {
+		h.forget(e)
+	}
+	kept := copy(s.waiting, s.waiting[keep:end])
+	clear(s.waiting[kept:])
+	s.waiting = s.waiting[:kept]
 	h.settle(s, 0)
 	h.drop(s, addr)
-	for _, e := range left {
-		h.all.lanes[e.lane].release(e)
-	}
+	h.all.unmark(left)
 	return left, keep
 }
 
