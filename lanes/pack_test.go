@@ -226,30 +226,51 @@ func TestPackRules(t *testing.T) {
 		change func(*PackRequest)
 		want   string
 	}{
-		{"nonces below an unfinalized parent's are passed over",
+		{
+			"nonces below an unfinalized parent's are passed over",
 			[]*chain.VerifiedTx{m.transfer(1, 0, 1, limit), m.transfer(1, 1, 1, limit), m.transfer(1, 2, 1, limit)},
-			func(r *PackRequest) { r.Parent, r.Height = view.with(chain.Address{1}, 2, 1<<40), 2 }, "[01/2]"},
-		{"the parent's balance counts, not the head's",
+			func(r *PackRequest) { r.Parent, r.Height = view.with(chain.Address{1}, 2, 1<<40), 2 }, "[01/2]",
+		},
+		{
+			"the parent's balance counts, not the head's",
 			[]*chain.VerifiedTx{m.transfer(1, 0, 1, limit), m.transfer(1, 1, 1, limit)},
-			func(r *PackRequest) { r.Parent, r.Height = view.with(chain.Address{1}, 0, limit*11+limit*11-1), 2 }, "[01/0]"},
-		{"a base fee above the fee cap leaves the sender out",
+			func(r *PackRequest) { r.Parent, r.Height = view.with(chain.Address{1}, 0, limit*11+limit*11-1), 2 }, "[01/0]",
+		},
+		{
+			"a base fee above the fee cap leaves the sender out",
 			[]*chain.VerifiedTx{m.transfer(1, 0, 1, limit), m.transfer(1, 1, 90, limit), m.transfer(2, 0, 90, limit)},
-			func(r *PackRequest) { r.BaseFees = evenFees(12); r.BaseFees[chain.LaneUser].PerCell = 1 }, "[02/0]"},
-		{"excluded ones stay out with their successors",
+			func(r *PackRequest) { r.BaseFees = evenFees(12); r.BaseFees[chain.LaneUser].PerCell = 1 }, "[02/0]",
+		},
+		{
+			"excluded ones stay out with their successors",
 			[]*chain.VerifiedTx{m.transfer(1, 0, 1, limit), m.transfer(1, 1, 90, limit), excluded, m.transfer(2, 1, 90, limit)},
-			func(r *PackRequest) { r.Exclude = []chain.Hash{excluded.Hash} }, "[01/0 01/1]"},
-		{"a predecessor in an earlier lane is enough",
-			[]*chain.VerifiedTx{m.in(chain.LaneRunner, m.transfer(1, 0, 1, limit)), m.transfer(1, 1, 90, limit)}, nil, "[01/0 01/1]"},
-		{"a predecessor in a later lane is not (resolution 11.15)",
-			[]*chain.VerifiedTx{m.transfer(1, 0, 1, limit), m.in(chain.LaneRunner, m.transfer(1, 1, 90, limit)), m.transfer(1, 2, 1, limit)}, nil, "[01/0]"},
-		{"parked ones wait",
-			[]*chain.VerifiedTx{m.transfer(1, 1, 90, limit), m.transfer(2, 0, 1, limit)}, nil, "[02/0]"},
-		{"the byte cap counts frames",
+			func(r *PackRequest) { r.Exclude = []chain.Hash{excluded.Hash} }, "[01/0 01/1]",
+		},
+		{
+			"a predecessor in an earlier lane is enough",
+			[]*chain.VerifiedTx{m.in(chain.LaneRunner, m.transfer(1, 0, 1, limit)), m.transfer(1, 1, 90, limit)},
+			nil, "[01/0 01/1]",
+		},
+		{
+			"a predecessor in a later lane is not (resolution 11.15)",
+			[]*chain.VerifiedTx{m.transfer(1, 0, 1, limit), m.in(chain.LaneRunner, m.transfer(1, 1, 90, limit)), m.transfer(1, 2, 1, limit)},
+			nil, "[01/0]",
+		},
+		{
+			"parked ones wait",
+			[]*chain.VerifiedTx{m.transfer(1, 1, 90, limit), m.transfer(2, 0, 1, limit)},
+			nil, "[02/0]",
+		},
+		{
+			"the byte cap counts frames",
 			[]*chain.VerifiedTx{m.transfer(1, 0, 1, limit), m.transfer(2, 0, 1, limit), m.transfer(3, 0, 1, limit)},
-			func(r *PackRequest) { r.MaxBytes = 2*105 + 104 }, "[01/0 02/0]"},
-		{"what does not fit lets smaller ones by",
+			func(r *PackRequest) { r.MaxBytes = 2*105 + 104 }, "[01/0 02/0]",
+		},
+		{
+			"what does not fit lets smaller ones by",
 			[]*chain.VerifiedTx{m.transfer(1, 0, 90, 10_000_000), m.transfer(2, 0, 50, 9_990_000), m.transfer(3, 0, 20, 20_000), m.transfer(4, 0, 1, limit), m.transfer(5, 0, 1, 10_000)},
-			func(r *PackRequest) { p := *r.Params; p.CyclesCap = 20_000_000; r.Params = &p }, "[01/0 02/0 05/0]"},
+			func(r *PackRequest) { p := *r.Params; p.CyclesCap = 20_000_000; r.Params = &p }, "[01/0 02/0 05/0]",
+		},
 		{"nothing", nil, nil, "[]"},
 	}
 	for _, tt := range tests {
