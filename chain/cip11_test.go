@@ -238,8 +238,10 @@ func TestEnumBytes(t *testing.T) {
 		[]any{AckAccepted, AckDuplicate, AckReject},
 		[]any{RejectUnverifiableAssignment, RejectAtCapacity, RejectMissingCapability, RejectMissingEntitlement, RejectShuttingDown, RejectOther},
 		[]any{CancelReassigned, CancelExpired, CancelFailed},
-		[]any{GoodbyeShutdown, GoodbyeUnsupportedVersion, GoodbyeProtocolError, GoodbyeChainIDMismatch, GoodbyeValidatorSetHashMismatch,
-			GoodbyeNotInSubset, GoodbyeAuthenticationFailed, GoodbyeRunnerNotRegistered, GoodbyeOverloaded, GoodbyeOverlapExpired, GoodbyeIdleTimeout},
+		[]any{
+			GoodbyeShutdown, GoodbyeUnsupportedVersion, GoodbyeProtocolError, GoodbyeChainIDMismatch, GoodbyeValidatorSetHashMismatch,
+			GoodbyeNotInSubset, GoodbyeAuthenticationFailed, GoodbyeRunnerNotRegistered, GoodbyeOverloaded, GoodbyeOverlapExpired, GoodbyeIdleTimeout,
+		},
 	)
 	const want = "[1 2 1 2] [0 1 2 3 4 5] [0 1 2] [0 1 2 3 4 255] [0 1 2] [0 1 2 3 4 5 6 7 8 9 10]"
 	if got != want {

@@ -10,7 +10,6 @@ import (
 // inside the 128-bit product that [math/bits] forms.
 const (
 	maxMeterCap     = 1 << 50 // cycles or cells in one block; times 10,000 basis points it fits
-	maxBlockBytes   = 1 << 30
 	maxBasisPoints  = 100 * BasisPoints
 	maxPeriodBlocks = 1 << 40 // 35,000 years of one-second blocks
 	maxListItems    = 4_096
@@ -49,10 +48,10 @@ func (p *Params) checkSpace() error {
 		return fmt.Errorf("cells_target = %d, want 1 to cells_cap %d", p.CellsTarget, p.CellsCap)
 	case p.CellsCap > maxMeterCap:
 		return fmt.Errorf("cells_cap = %d, want at most %d", p.CellsCap, uint64(maxMeterCap))
-	case p.MaxTxBytes < 1_024 || p.MaxTxBytes > 16<<20:
-		return fmt.Errorf("max_tx_bytes = %d, want 1024 to %d", p.MaxTxBytes, 16<<20)
-	case p.MaxBlockBytes < p.MaxTxBytes+headerRoom || p.MaxBlockBytes > maxBlockBytes:
-		return fmt.Errorf("max_block_bytes = %d, want %d to %d", p.MaxBlockBytes, p.MaxTxBytes+headerRoom, maxBlockBytes)
+	case p.MaxTxBytes < 1_024 || p.MaxTxBytes > MaxTxBytes:
+		return fmt.Errorf("max_tx_bytes = %d, want 1024 to %d", p.MaxTxBytes, MaxTxBytes)
+	case p.MaxBlockBytes < p.MaxTxBytes+headerRoom || p.MaxBlockBytes > MaxBlockBytes:
+		return fmt.Errorf("max_block_bytes = %d, want %d to %d", p.MaxBlockBytes, p.MaxTxBytes+headerRoom, MaxBlockBytes)
 	}
 	return nil
 }
@@ -113,8 +112,10 @@ func (p *Params) checkConsensus() error {
 	s := &p.Staking
 	return firstOutside(
 		bound{"block_time_ms", p.BlockTimeMillis, 1, 3_600_000},
-		bound{"leader_timeout_ms", p.LeaderTimeoutMillis, 1, 3_600_000},
-		bound{"certification_timeout_ms", p.CertificationTimeoutMillis, p.LeaderTimeoutMillis, 3_600_000},
+		// A leader waits for the block time before it proposes, and a view must be
+		// able to end after its proposal came.
+		bound{"leader_timeout_ms", p.LeaderTimeoutMillis, p.BlockTimeMillis + 1, 3_600_000},
+		bound{"certification_timeout_ms", p.CertificationTimeoutMillis, p.LeaderTimeoutMillis + 1, 3_600_000},
 		bound{"nullify_retry_ms", p.NullifyRetryMillis, 1, 3_600_000},
 		bound{"max_clock_drift_ms", p.MaxClockDriftMillis, 1, 3_600_000},
 		bound{"epoch_blocks", p.EpochBlocks, 1, maxPeriodBlocks},

@@ -76,7 +76,9 @@ func TestParamsCheck(t *testing.T) {
 	f("max_tx_cycles", func(p *chain.Params) { p.MaxTxCycles = 15_000_001 }) // 20M - 10M + 50 % of 10M
 	f("max_tx_cycles", func(p *chain.Params) { p.MaxTxCycles = 20_999 })
 	f("max_tx_cells", func(p *chain.Params) { p.MaxTxCells = 750_001 })
+	f("max_tx_bytes", func(p *chain.Params) { p.MaxTxBytes = chain.MaxTxBytes + 1 })
 	f("max_block_bytes", func(p *chain.Params) { p.MaxBlockBytes = p.MaxTxBytes })
+	f("max_block_bytes", func(p *chain.Params) { p.MaxBlockBytes = chain.MaxBlockBytes + 1 })
 	f("add up to 9999", func(p *chain.Params) { p.LaneShareBasisPoints[chain.LaneUser]-- })
 	f("lane_share_basis_points.timer", func(p *chain.Params) { p.LaneShareBasisPoints[chain.LaneTimer] = 1 << 63 })
 	f(`differ from lane_profile "whitepaper-6.3"`, func(p *chain.Params) {

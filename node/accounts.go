@@ -71,7 +71,7 @@ func (s *source) Faucet(ctx context.Context, addr chain.Address) (*rpc.Grant, er
 		return nil, err
 	}
 	err = s.Wait(ctx, []chain.Hash{hash})
-	if err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, rpc.ErrNotReady) {
 		return nil, err
 	}
 	return &rpc.Grant{TxHash: hash, Amount: faucetAmount, Final: err == nil}, nil
@@ -80,7 +80,9 @@ func (s *source) Faucet(ctx context.Context, addr chain.Address) (*rpc.Grant, er
 // Advance implements rpc.Source.
 func (s *source) Advance(ctx context.Context, blocks uint64) (*rpc.Advanced, error) {
 	target := s.Height() + chain.Height(blocks)
-	s.node.ledger.Advance(blocks)
+	if !s.node.ledger.Advance(blocks) {
+		return nil, rpc.ErrBusy // earlier requests are still being worked off
+	}
 	for {
 		next := s.hub.changed()
 		if head := s.node.ledger.Head(); head.Height() >= target {
@@ -89,6 +91,8 @@ func (s *source) Advance(ctx context.Context, blocks uint64) (*rpc.Advanced, err
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
+		case <-s.hub.done:
+			return nil, rpc.ErrNotReady // the node stops
 		case <-next:
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
@@ -15,27 +14,25 @@ import (
 // Config is what an operator sets. The zero value is invalid; start from
 // DefaultConfig.
 type Config struct {
-	DataDir     string
-	RPCAddr     string // HTTP API
-	P2PAddr     string // UDP, validators
-	RunnerAddr  string // UDP, runners
-	AdminAddr   string // metrics and pprof
-	Devnet      bool   // serve the faucet and /dev/advance
-	Version     string
-	RPCPerSec   int           // requests per second and client address; 0 is unlimited
-	StopTimeout time.Duration // longest orderly stop
+	DataDir    string
+	RPCAddr    string // HTTP API
+	P2PAddr    string // UDP, validators
+	RunnerAddr string // UDP, runners
+	AdminAddr  string // metrics and pprof
+	Devnet     bool   // serve the faucet and /dev/advance
+	Version    string
+	RPCPerSec  int // requests per second and client address; 0 is unlimited
 }
 
 // DefaultConfig listens on loopback only: nothing is reachable from outside
 // unless an operator says so.
 func DefaultConfig() Config {
 	return Config{
-		RPCAddr:     "127.0.0.1:4000",
-		P2PAddr:     "127.0.0.1:4001",
-		RunnerAddr:  "127.0.0.1:4002",
-		AdminAddr:   "127.0.0.1:4003",
-		RPCPerSec:   100,
-		StopTimeout: 10 * time.Second,
+		RPCAddr:    "127.0.0.1:4000",
+		P2PAddr:    "127.0.0.1:4001",
+		RunnerAddr: "127.0.0.1:4002",
+		AdminAddr:  "127.0.0.1:4003",
+		RPCPerSec:  100,
 	}
 }
 
@@ -50,9 +47,6 @@ func (c Config) Check() error {
 		if _, _, err := net.SplitHostPort(a.addr); err != nil {
 			return fmt.Errorf("%s address %q: want HOST:PORT", a.name, a.addr)
 		}
-	}
-	if c.StopTimeout <= 0 {
-		return errors.New("stop timeout must be positive")
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ var errFaucetLimit = errors.New("the faucet gives an address at most five times 
 // pool's, so that it needs no memory of its own across restarts.
 type faucet struct {
 	chainID uint64
+	cycles  chain.Cycles // of a transfer
 	key     *secp256k1.PrivateKey
 	address chain.Address
 	now     func() time.Time
@@ -31,10 +32,10 @@ type faucet struct {
 	given map[chain.Address][]time.Time // within the last minute
 }
 
-func newFaucet(chainID uint64) *faucet {
+func newFaucet(g *chain.Genesis) *faucet {
 	account := devFaucet()
 	return &faucet{
-		chainID: chainID, key: account.Key, address: account.Address,
+		chainID: g.ChainID, cycles: g.Params.Intrinsic.TransferCycles, key: account.Key, address: account.Address,
 		now: time.Now, given: map[chain.Address][]time.Time{},
 	}
 }
@@ -80,14 +81,11 @@ func (f *faucet) give(ctx context.Context, to chain.Address, base chain.FeePair,
 	}
 	body := f.sign(&chain.Tx{
 		ChainID: f.chainID, Nonce: next, To: &to, Value: faucetAmount,
-		CyclesLimit: transferCycles, MaxFeePerCycle: 4 * max(1, base.PerCycle), MaxFeePerCell: 4 * max(1, base.PerCell),
+		CyclesLimit: f.cycles, MaxFeePerCycle: 4 * max(1, base.PerCycle), MaxFeePerCell: 4 * max(1, base.PerCell),
 		TipPerCycle: 1,
 	})
 	return chain.TxHash(body), submit(ctx, body)
 }
-
-// transferCycles is the intrinsic cost of a plain transfer (whitepaper §17.2).
-const transferCycles chain.Cycles = 21_000
 
 func (f *faucet) sign(tx *chain.Tx) []byte {
 	sig := f.key.Sign(tx.SigningHash())

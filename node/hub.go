@@ -10,14 +10,15 @@ import (
 // hub hands each finalized block to whoever listens. Publishing never waits: a
 // listener that falls behind is closed and has to come back.
 type hub struct {
-	mu        sync.Mutex
+	done chan struct{} // closed by stop: nobody should wait for a block any more
+
+	mu        sync.Mutex // guards all below
 	listeners map[chan *rpc.Block]struct{}
 	next      chan struct{} // closed and replaced at every block
-	closed    bool
 }
 
 func newHub() *hub {
-	return &hub{listeners: map[chan *rpc.Block]struct{}{}, next: make(chan struct{})}
+	return &hub{done: make(chan struct{}), listeners: map[chan *rpc.Block]struct{}{}, next: make(chan struct{})}
 }
 
 // publish hands b to every listener and wakes those who wait for any block.
@@ -37,15 +38,11 @@ func (h *hub) publish(b *rpc.Block) {
 }
 
 // subscribe returns a channel of the blocks published from now on. It is
-// closed when ctx ends, the hub closes, or depth blocks wait unread.
+// closed when ctx ends or depth blocks wait unread.
 func (h *hub) subscribe(ctx context.Context, depth int) <-chan *rpc.Block {
 	c := make(chan *rpc.Block, depth)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed {
-		close(c)
-		return c
-	}
 	h.listeners[c] = struct{}{}
 	context.AfterFunc(ctx, func() { h.drop(c) })
 	return c
@@ -67,13 +64,5 @@ func (h *hub) changed() <-chan struct{} {
 	return h.next
 }
 
-// close ends every subscription.
-func (h *hub) close() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.closed = true
-	for c := range h.listeners {
-		delete(h.listeners, c)
-		close(c)
-	}
-}
+// stop ends every wait; the API ends its streams itself. It is called once.
+func (h *hub) stop() { close(h.done) }

@@ -275,6 +275,45 @@ func TestRestartGoesOnAndKeepsFinalState(t *testing.T) {
 	}
 }
 
+// TestStopAnswersThoseWhoWait stops a node while a client waits for a
+// transaction that cannot become final: its answer comes, and comes at once.
+func TestStopAnswersThoseWhoWait(t *testing.T) {
+	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 20 * time.Millisecond})
+	wire := pay(r.genesis, DevAccounts()[0], 5, chain.Address{0xab}).AppendWire(nil) // nonce 0 is missing
+	type answer struct {
+		status int
+		reply  rpc.SubmitWaitReply
+		err    error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		var a answer
+		res, err := http.Post(r.url+"/submit_wait", "application/octet-stream", bytes.NewReader(wire))
+		if err == nil {
+			a.status, err = res.StatusCode, json.NewDecoder(res.Body).Decode(&a.reply)
+			res.Body.Close()
+		}
+		a.err = err
+		answered <- a
+	}()
+	hash := chain.TxHash(wire[4:]).String()
+	var waiting rpc.PoolTxReply
+	for r.get(t, "/mempool/transaction/"+hash, &waiting) != http.StatusOK {
+		time.Sleep(5 * time.Millisecond)
+	}
+	began := time.Now()
+	if err := r.stop(); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	if took := time.Since(began); took > 2*time.Second {
+		t.Errorf("stop took %v", took)
+	}
+	a := <-answered
+	if a.err != nil || a.status != http.StatusOK || len(a.reply.Results) != 1 || !a.reply.Results[0].Accepted || a.reply.Results[0].Receipt != nil {
+		t.Errorf("the waiting client got %+v", a)
+	}
+}
+
 func TestAdvanceMakesRealBlocks(t *testing.T) {
 	r := run(t, t.TempDir(), DevnetOptions{})
 	var before, after rpc.BlockReply
@@ -339,6 +378,35 @@ func TestFolderOfAnotherChainIsRefused(t *testing.T) {
 	cfg.DataDir = a
 	if _, err := Open(cfg, genesis, slog.Default()); !errors.Is(err, store.ErrOtherGenesis) {
 		t.Errorf("opened another chain's folder: %v", err)
+	}
+}
+
+func TestVerifyMakesNoChain(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := PrepareDevnet(dir, DevnetOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := VerifyChain(t.Context(), dir, func(_, _ chain.Height) {}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("verified a folder without a store: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, storeFolder)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("verify left a store behind: %v", err)
+	}
+}
+
+func TestFaucetPaysTheChainsIntrinsicCost(t *testing.T) {
+	g := chain.DevnetGenesisTemplate()
+	g.Params.Intrinsic.TransferCycles = 30_000
+	var body []byte
+	_, err := newFaucet(g).give(t.Context(), chain.Address{0xab}, chain.FeePair{PerCycle: 1, PerCell: 1},
+		func(context.Context, chain.Address) (uint64, error) { return 3, nil },
+		func(_ context.Context, b []byte) error { body = b; return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	tx, err := chain.DecodeTx(body)
+	if err != nil || tx.CyclesLimit != 30_000 || tx.Nonce != 3 {
+		t.Errorf("faucet signed %+v, %v", tx, err)
 	}
 }
 

@@ -22,29 +22,47 @@ type source struct {
 	hub    *hub
 	faucet *faucet
 
-	mu     sync.Mutex
-	recent map[chain.Height]*rpc.Block // the last blocksCached finalized ones
+	mu          sync.Mutex                  // guards all below
+	recent      map[chain.Height]*rpc.Block // the last finalized ones, without a gap
+	oldest      chain.Height                // of recent
+	recentBytes int                         // of their encodings
 }
 
-// blocksCached is how many finalized blocks are kept decoded, with their
-// senders: explorers and waiting clients ask for the newest ones.
-const blocksCached = 128
+// Finalized blocks that are kept decoded, with their senders, because explorers
+// and waiting clients ask for the newest ones: at most so many, and at most so
+// many encoded bytes, but always the last one. Decoded they take a few times as
+// much.
+const (
+	blocksCached      = 128
+	blocksCachedBytes = 64 << 20
+)
 
 func newSource(n *Node) *source {
-	return &source{node: n, hub: newHub(), faucet: newFaucet(n.genesis.ChainID), recent: map[chain.Height]*rpc.Block{}}
+	return &source{node: n, hub: newHub(), faucet: newFaucet(n.genesis), recent: map[chain.Height]*rpc.Block{}}
 }
 
 // finalized takes in a block that became final and tells the listeners.
 func (s *source) finalized(e ledger.Event) {
 	b := &rpc.Block{Hash: e.Digest, Block: e.Block, Txs: e.Txs, OrderKeys: orderKeys(e.Block, e.Txs), SizeBytes: len(e.Encoded)}
 	h := e.Block.Header.Height
-	s.mu.Lock()
-	s.recent[h] = b
-	if h >= blocksCached {
-		delete(s.recent, h-blocksCached)
-	}
-	s.mu.Unlock()
+	s.remember(h, b)
 	s.hub.publish(b)
+}
+
+// remember takes the newest block into the cache and drops what is too much.
+func (s *source) remember(h chain.Height, b *rpc.Block) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.recent) == 0 {
+		s.oldest = h
+	}
+	s.recent[h] = b
+	s.recentBytes += b.SizeBytes
+	for s.oldest < h && (len(s.recent) > blocksCached || s.recentBytes > blocksCachedBytes) {
+		s.recentBytes -= s.recent[s.oldest].SizeBytes
+		delete(s.recent, s.oldest)
+		s.oldest++
+	}
 }
 
 // orderKeys returns the keys by which the block is ordered (resolution 11.41):
@@ -136,6 +154,9 @@ func (s *source) Submit(ctx context.Context, bodies [][]byte) ([]rpc.Verdict, er
 		out := make([]rpc.Verdict, len(verdicts))
 		for i, v := range verdicts {
 			out[i] = verdictOf(v)
+			if out[i].Code == rpc.CodeInternal {
+				s.node.log.Error("transaction not judged", "tx", v.Hash, "err", v.Err)
+			}
 		}
 		return out, nil
 	}
@@ -162,6 +183,8 @@ func (s *source) Wait(ctx context.Context, hashes []chain.Hash) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-s.hub.done:
+			return rpc.ErrNotReady // the node stops
 		case <-next:
 		}
 	}

@@ -74,7 +74,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	n.stopping.Store(true)
 	n.log.Info("stopping", "height", n.ledger.Head().Height())
-	n.source.hub.close()
+	n.source.hub.stop()
 	g.stop()
 	err = g.wait()
 	inner.stop()
@@ -107,6 +107,9 @@ func (n *Node) fanOut(ctx context.Context) error {
 			Txs:      e.Txs, Touched: recipients(e.Txs),
 		}
 		if err := n.lanes.Finalized(ctx, head); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err() // an orderly stop, in which the lanes may have ended first
+			}
 			return fmt.Errorf("lanes: %w", err)
 		}
 		n.source.finalized(e)

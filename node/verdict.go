@@ -28,6 +28,11 @@ func verdictOf(v sigverify.Verdict) rpc.Verdict {
 	if v.Err == nil {
 		return rpc.Verdict{Hash: v.Hash, Code: rpc.CodeOK}
 	}
+	if errors.As(v.Err, new(*lanes.ReadError)) {
+		// A fault of this node says nothing about the transaction, and its text
+		// may name files.
+		return rpc.Verdict{Hash: v.Hash, Code: rpc.CodeInternal, Message: "the node failed on this transaction; its log has the cause"}
+	}
 	return rpc.Verdict{Hash: v.Hash, Code: txCode(v.Err), Message: v.Err.Error()}
 }
 

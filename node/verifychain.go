@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"path/filepath"
 	"runtime"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -25,6 +26,9 @@ func VerifyChain(ctx context.Context, dataDir string, progress func(done, total 
 	genesis, err := LoadGenesis(dataDir)
 	if err != nil {
 		return Verified{}, err
+	}
+	if _, err := os.Stat(filepath.Join(dataDir, storeFolder)); err != nil {
+		return Verified{}, fmt.Errorf("%s holds no chain: %w", dataDir, err) // opening would make one
 	}
 	source, err := openStore(dataDir, genesis)
 	if err != nil {

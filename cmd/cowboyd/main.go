@@ -43,6 +43,7 @@ func main() {
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends a stop that hangs
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err := parsed.Run(c.logger())
 	if err != nil && !errors.Is(err, context.Canceled) {

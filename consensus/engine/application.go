@@ -66,6 +66,10 @@ type Proposed struct {
 type VerifyRequest struct {
 	Round  beacon.Round
 	Parent ParentRef
+	// Leader is who leads the round and must stand in the block as its
+	// proposer. It is zero for a block that a quorum has notarized: then those
+	// who voted for it have seen to that.
+	Leader chain.PeerKey
 	Digest chain.Hash
 	Block  []byte
 }
@@ -78,6 +82,10 @@ type Finalization struct {
 	// Certificate is the encoded finalization, with its proposal, of this
 	// block or of a descendant ([simplex.DecodeCertificate]).
 	Certificate []byte
+	// Own is the encoded certificate of this very block: the same, or its
+	// notarization where a descendant made it final. A validator that catches
+	// up needs it.
+	Own []byte
 }
 
 // Network sends to the other validators. It never blocks: a slow peer loses

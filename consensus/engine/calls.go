@@ -16,7 +16,9 @@ import (
 const servedViews = 4
 
 // reply is the result of an application call, applied on the loop.
-type reply interface{ apply(e *Engine) error }
+type reply interface {
+	apply(ctx context.Context, e *Engine) error
+}
 
 // call runs f off the loop and hands its reply back unless ctx ends first.
 func (e *Engine) call(ctx context.Context, stage string, f func(context.Context) reply) {
@@ -42,7 +44,7 @@ func (e *Engine) propose(ctx context.Context, x simplex.RequestProposal) {
 	e.call(ctx, "propose", func(ctx context.Context) reply {
 		start := time.Now()
 		p, err := e.app.Propose(ctx, ProposeRequest{Round: x.Round, Parent: parentRef(x.Parent)})
-		return proposed{x, p, err, ctx, since(start)}
+		return proposed{x, p, err, since(start)}
 	})
 }
 
@@ -50,13 +52,12 @@ type proposed struct {
 	req   simplex.RequestProposal
 	block Proposed
 	err   error
-	ctx   context.Context
 	nanos uint64
 }
 
-func (r proposed) apply(e *Engine) error {
-	if r.ctx.Err() != nil {
-		return nil // the view was left
+func (r proposed) apply(_ context.Context, e *Engine) error {
+	if r.req.Round.View != e.machine.View() {
+		return nil // too late, and cancelled
 	}
 	e.building()
 	e.building = nil
@@ -130,6 +131,9 @@ func (e *Engine) judge(ctx context.Context, b *block) {
 	} else {
 		req.Parent = parentRef(b.verifying.Parent)
 	}
+	if b.verifying != nil {
+		req.Leader = e.cfg.Set.At(b.verifying.Leader).PeerKey
+	}
 	if again {
 		ask = e.app.Recover
 	}
@@ -148,7 +152,7 @@ type verified struct {
 	nanos uint64
 }
 
-func (r verified) apply(e *Engine) error {
+func (r verified) apply(_ context.Context, e *Engine) error {
 	b := r.block
 	e.Stats.ApplicationNanos.Add(r.nanos)
 	switch {
@@ -191,10 +195,10 @@ func (e *Engine) report(b *block) {
 func (e *Engine) finalize(ctx context.Context, x simplex.Finalized) {
 	certificate := simplex.AppendCertificate(nil, x.Certificate)
 	idle := len(e.undelivered) == 0
-	for _, f := range x.Chain {
+	for _, own := range x.Chain {
 		e.undelivered = append(e.undelivered, Finalization{
-			Round: f.Proposal.Round, Digest: f.Proposal.Payload,
-			Seed: f.Seed, Certificate: certificate,
+			Round: own.Proposal.Round, Digest: own.Proposal.Payload, Seed: own.Seed,
+			Certificate: certificate, Own: simplex.AppendCertificate(nil, own),
 		})
 	}
 	if idle {
@@ -208,18 +212,17 @@ func (e *Engine) deliver(ctx context.Context) {
 	e.call(ctx, "finalize", func(ctx context.Context) reply {
 		start := time.Now()
 		err := e.app.Finalized(ctx, f)
-		return applied{ctx, f.Round.View, err, since(start)}
+		return applied{f.Round.View, err, since(start)}
 	})
 }
 
 type applied struct {
-	ctx   context.Context
 	view  chain.View
 	err   error
 	nanos uint64
 }
 
-func (r applied) apply(e *Engine) error {
+func (r applied) apply(ctx context.Context, e *Engine) error {
 	if r.err != nil {
 		return fmt.Errorf("finalize view %d: %w", r.view, r.err)
 	}
@@ -232,7 +235,7 @@ func (r applied) apply(e *Engine) error {
 		e.blocks.bury(r.view - servedViews)
 	}
 	if len(e.undelivered) > 0 {
-		e.deliver(r.ctx)
+		e.deliver(ctx)
 	}
 	if x := e.postponed; x != nil {
 		e.postponed = nil

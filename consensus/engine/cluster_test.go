@@ -17,7 +17,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
 
-// committee returns a set of n validators of equal stake and their shares.
+// committee returns a set of n validators of equal stake and their shares. Of
+// several, validator 1 leads view 1.
 func committee(t testing.TB, n int) (*beacon.ValidatorSet, []bls.Share, *chain.Genesis) {
 	t.Helper()
 	polynomial, shares, err := bls.DealTrusted(bytes.Repeat([]byte{7}, 32), n, chain.Quorum(n))
@@ -32,11 +33,16 @@ func committee(t testing.TB, n int) (*beacon.ValidatorSet, []bls.Share, *chain.G
 			PublicShare: polynomial.PublicShare(uint32(i)).Bytes(),
 		})
 	}
-	set, err := beacon.NewValidatorSet(g)
-	if err != nil {
-		t.Fatal(err)
+	for {
+		set, err := beacon.NewValidatorSet(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n == 1 || set.Leader(set.GenesisBeacon()) == 1 {
+			return set, shares, g
+		}
+		g.Beacon[0]++
 	}
-	return set, shares, g
 }
 
 func testConfig(t testing.TB, set *beacon.ValidatorSet, share bls.Share, genesis chain.Hash) Config {
@@ -64,6 +70,7 @@ type chainApp struct {
 	reached  chan struct{}
 	skip     map[chain.View]bool // views in which Propose passes
 	stuckAt  uint64              // height that Finalized never finishes; 0: none
+	leader   chain.PeerKey       // of the last Verify
 }
 
 func newChainApp(t testing.TB, genesis chain.Hash) *chainApp {
@@ -128,6 +135,7 @@ func (a *chainApp) Verify(_ context.Context, req VerifyRequest) (bool, error) {
 	if digestOf(req.Block) != req.Digest {
 		return false, ErrWrongBlock
 	}
+	a.leader = req.Leader
 	if !bytes.Equal(req.Block, encodeBlock(req.Round, req.Parent, h+1)) {
 		return false, nil
 	}

@@ -133,7 +133,7 @@ func (e *Engine) Run(ctx context.Context) error {
 			e.receive(d)
 			e.drain()
 		case r := <-e.replies:
-			if err := r.apply(e); err != nil {
+			if err := r.apply(ctx, e); err != nil {
 				return err
 			}
 		case <-e.timers[simplex.TimerLeader].C:
@@ -146,9 +146,26 @@ func (e *Engine) Run(ctx context.Context) error {
 	}
 }
 
-// turn steps the machine until it has nothing more to say, makes what it wants
-// kept durable with one sync, and only then lets anything leave.
+// turn does all that the last input leads to.
 func (e *Engine) turn(ctx context.Context) error {
+	for len(e.events) > 0 || len(e.polls) > 0 || len(e.outgoing) > 0 {
+		if err := e.settle(); err != nil {
+			return err
+		}
+		if err := e.sync(); err != nil {
+			return err
+		}
+		out := e.outgoing
+		e.outgoing = nil
+		for _, effect := range out {
+			e.release(ctx, effect)
+		}
+	}
+	return nil
+}
+
+// settle steps the machine until it has nothing more to say.
+func (e *Engine) settle() error {
 	for len(e.events) > 0 || len(e.polls) > 0 {
 		for len(e.events) > 0 {
 			event := e.events[0]
@@ -163,20 +180,22 @@ func (e *Engine) turn(ctx context.Context) error {
 			return err
 		}
 	}
-	if e.dirty {
-		start := time.Now()
-		if err := e.journal.Sync(); err != nil {
-			return fmt.Errorf("sync votes: %w", err)
-		}
-		e.dirty = false
-		e.Stats.SyncNanos.Add(since(start))
-		e.Stats.Syncs.Add(1)
+	return nil
+}
+
+// sync makes durable what the machine wants kept. Only then may anything
+// leave.
+func (e *Engine) sync() error {
+	if !e.dirty {
+		return nil
 	}
-	for _, effect := range e.outgoing {
-		e.release(ctx, effect)
+	start := time.Now()
+	if err := e.journal.Sync(); err != nil {
+		return fmt.Errorf("sync votes: %w", err)
 	}
-	clear(e.outgoing)
-	e.outgoing = e.outgoing[:0]
+	e.dirty = false
+	e.Stats.SyncNanos.Add(since(start))
+	e.Stats.Syncs.Add(1)
 	return nil
 }
 

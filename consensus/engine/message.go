@@ -30,7 +30,7 @@ const envelopeBytesMax = 1 + max(simplex.VoteBytesMax, simplex.CertificateBytesM
 
 // message is what validators send each other: a [simplex.Vote], a
 // [simplex.Certificate], or one of the following.
-type message interface{}
+type message any
 
 // offer is a leader's block with its notarize vote.
 type offer struct {

@@ -155,3 +155,12 @@ func FuzzBlockRecord(f *testing.F) {
 		}
 	})
 }
+
+// TestLargestBlockFitsTheJournal: a genesis whose blocks a validator could not
+// journal would stop the chain at the first of them.
+func TestLargestBlockFitsTheJournal(t *testing.T) {
+	rec := len(appendBlock(nil, &block{})) + chain.MaxBlockBytes
+	if rec > journal.MaxRecordBytes {
+		t.Errorf("record of the largest block takes %d bytes, the journal takes %d", rec, journal.MaxRecordBytes)
+	}
+}

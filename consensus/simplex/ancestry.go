@@ -132,8 +132,8 @@ func (m *Machine) tryFinalize() {
 
 // branch returns the blocks above the floor up to view v, parents first, if
 // the application holds them all.
-func (m *Machine) branch(v chain.View) ([]Final, bool) {
-	var up []Final
+func (m *Machine) branch(v chain.View) ([]Certificate, bool) {
+	var up []Certificate
 	complete := true
 	for v > m.floor.View {
 		s := m.views[v]
@@ -141,9 +141,12 @@ func (m *Machine) branch(v chain.View) ([]Final, bool) {
 			return nil, false // tryCertify sees to it
 		}
 		complete = complete && s.loaded
-		seed, _ := m.seed(v)
-		up = append(up, Final{Proposal: *s.block(), Seed: seed})
-		v = s.block().Parent
+		own := s.certs[Finalize]
+		if own == nil {
+			own = s.certs[Notarize]
+		}
+		up = append(up, *own)
+		v = own.Proposal.Parent
 	}
 	if v != m.floor.View {
 		m.halt(fmt.Errorf("finalized chain leaves out finalized view %d: %w", m.floor.View, ErrConflict))

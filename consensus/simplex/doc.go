@@ -80,19 +80,20 @@
 //
 // # Diagram
 //
-//	               ┌────────────── view v ──────────────┐
-//	enter ─▶ wait ─┬─ proposal ─▶ verify ─▶ notarize(v)  │
-//	               │                 │ no       │ 2f+1    │
-//	               │ timers          ▼          ▼         │
-//	               └────────▶ nullify(v)   notarization   │
-//	                              │    ▲ no     │         │
-//	                         2f+1 │    └──── certify      │
-//	                              ▼             │ yes     │
-//	                        nullification  finalize(v) ───┼─▶ enter v+1
-//	                              │             │ 2f+1    │
-//	                              └─────────────┼─────────┼─▶ enter v+1
-//	                                            ▼         │
-//	                                      finalization ───┼─▶ enter v+1, block
-//	                                                      │   and ancestors final
-//	                                                      └───────────────────
+//	enter v ─▶ propose, or wait for the proposal
+//	               │                  │ timers, no block,
+//	               ▼                  │ invalid, leader gave up
+//	           notarize(v)            ▼
+//	               │ 2f+1         nullify(v)
+//	               ▼                  │ 2f+1
+//	          notarization            ▼
+//	               │             nullification ─▶ enter v+1
+//	               ▼
+//	            certify ── no ─▶ nullify(v)
+//	               │ yes
+//	               ▼
+//	 enter v+1 ◀─ finalize(v), unless nullify(v) was said
+//	               │ 2f+1
+//	               ▼
+//	          finalization ─▶ the block and its ancestors are final
 package simplex

@@ -123,10 +123,11 @@ type RequestProposal struct {
 }
 
 // RequestVerify asks the application whether the proposed block is valid. The
-// answer is Verified.
+// answer is Verified. Leader made the proposal and had the right to.
 type RequestVerify struct {
 	Proposal Proposal
 	Parent   Parent
+	Leader   beacon.Participant
 }
 
 // RequestCertify asks the application to take in a notarized block: fetch it
@@ -160,18 +161,13 @@ type ArmTimer struct {
 // view View and of views after it.
 type Fetch struct{ View chain.View }
 
-// Final is a finalized block with the seed of its round.
-type Final struct {
-	Proposal Proposal
-	Seed     bls.Signature
-}
-
-// Finalized means that the blocks of Chain, parents first, are final.
-// Certificate is the finalization of the last of them. The application has
-// executed each of them before, in answer to RequestVerify, RequestCertify or
-// RequestProposal.
+// Finalized means that blocks are final. Certificate is the finalization of the
+// last of them. Chain has for each, parents first, a certificate of its own:
+// its finalization, or its notarization where a descendant made it final. The
+// application has executed each of them before, in answer to RequestVerify,
+// RequestCertify or RequestProposal.
 type Finalized struct {
-	Chain       []Final
+	Chain       []Certificate
 	Certificate Certificate
 }
 

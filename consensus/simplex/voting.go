@@ -50,7 +50,7 @@ func (m *Machine) tryVerify() {
 		if parent, ok := m.admissible(o); ok {
 			p := o.Proposal
 			s.verifying = &p
-			m.emit(RequestVerify{Proposal: p, Parent: parent})
+			m.emit(RequestVerify{Proposal: p, Parent: parent, Leader: o.From})
 			return
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"sort"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -20,9 +21,11 @@ type application struct {
 	queue    []simplex.Finalized   // being made durable
 }
 
+// applied is a block as a store keeps it.
 type applied struct {
-	proposal    simplex.Proposal
-	certificate simplex.Certificate
+	own         simplex.Certificate // of this very block
+	certificate simplex.Certificate // that made it final
+	body        []byte
 }
 
 func (a *application) restart() {
@@ -38,11 +41,17 @@ func (a *application) floor() simplex.Floor {
 		return simplex.Floor{Payload: a.genesis}
 	}
 	last := a.chain[len(a.chain)-1]
-	f := simplex.Floor{View: last.proposal.Round.View, Payload: last.proposal.Payload}
-	if last.certificate.Proposal == last.proposal {
+	f := simplex.Floor{View: last.own.Proposal.Round.View, Payload: last.own.Proposal.Payload}
+	if last.certificate.Proposal == last.own.Proposal {
 		f.Seed = last.certificate.Seed
 	}
 	return f
+}
+
+// from returns up to limit stored blocks of view v and later ones.
+func (a *application) from(v chain.View, limit int) []applied {
+	i := sort.Search(len(a.chain), func(i int) bool { return a.chain[i].own.Proposal.Round.View >= v })
+	return a.chain[i:min(len(a.chain), i+limit)]
 }
 
 // encode writes the block for a round on a parent at a height. Two blocks that
@@ -82,16 +91,16 @@ func (a *application) execute(p simplex.Proposal, parent simplex.Parent, body []
 }
 
 // apply makes a finalized block durable.
-func (a *application) apply(f simplex.Final, c simplex.Certificate) error {
-	height, ok := a.executed[f.Proposal.Payload]
+func (a *application) apply(b applied) error {
+	p := b.own.Proposal
+	height, ok := a.executed[p.Payload]
 	if !ok || height != uint64(len(a.chain))+1 {
 		return fmt.Errorf("finalized block of view %d has height %d (executed: %v), after %d blocks",
-			f.Proposal.Round.View, height, ok, len(a.chain))
+			p.Round.View, height, ok, len(a.chain))
 	}
-	if parent := a.floor(); f.Proposal.Parent != parent.View {
-		return fmt.Errorf("finalized block of view %d extends view %d, not %d",
-			f.Proposal.Round.View, f.Proposal.Parent, parent.View)
+	if parent := a.floor(); p.Parent != parent.View {
+		return fmt.Errorf("finalized block of view %d extends view %d, not %d", p.Round.View, p.Parent, parent.View)
 	}
-	a.chain = append(a.chain, applied{f.Proposal, c})
+	a.chain = append(a.chain, b)
 	return nil
 }

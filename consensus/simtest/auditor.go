@@ -38,46 +38,26 @@ func newAuditor(n *network) *auditor {
 	}
 }
 
-// vote checks a vote of an honest validator against all it ever made. Votes
-// that were not durable when it crashed never left and do not count.
+// vote checks a vote that leaves an honest validator against all that ever
+// left it, in this life and earlier ones.
 func (a *auditor) vote(v *validator, vote simplex.Vote) {
-	life := v.life
-	check := func() {
-		view := vote.Proposal.Round.View
-		at := func(k simplex.Kind) (simplex.Vote, bool) {
-			old, ok := a.votes[voteKey{v.id, view, k}]
-			return old, ok
-		}
-		if old, ok := at(vote.Kind); ok && old != vote {
-			a.net.fail("validator %d signs two %s of view %d", v.id, vote.Kind, view)
-		}
-		a.votes[voteKey{v.id, view, vote.Kind}] = vote
-		notarize, notarized := at(simplex.Notarize)
-		finalize, finalized := at(simplex.Finalize)
-		if _, nullified := at(simplex.Nullify); nullified && finalized {
-			a.net.fail("validator %d nullifies and finalizes view %d", v.id, view)
-		}
-		if notarized && finalized && notarize.Proposal != finalize.Proposal {
-			a.net.fail("validator %d notarizes one block and finalizes another in view %d", v.id, view)
-		}
+	view := vote.Proposal.Round.View
+	at := func(k simplex.Kind) (simplex.Vote, bool) {
+		old, ok := a.votes[voteKey{v.id, view, k}]
+		return old, ok
 	}
-	// The journal is synced in this very instant, or the life is over.
-	a.net.after(0, func() {
-		if v.life == life && v.up || v.holds(vote) {
-			check()
-		}
-	})
-}
-
-// holds reports whether the vote is durable.
-func (v *validator) holds(vote simplex.Vote) bool {
-	want := string(simplex.AppendRecord(nil, vote))
-	for _, rec := range v.journal {
-		if string(rec) == want {
-			return true
-		}
+	if old, ok := at(vote.Kind); ok && old != vote {
+		a.net.fail("validator %d signs two %s of view %d", v.id, vote.Kind, view)
 	}
-	return false
+	a.votes[voteKey{v.id, view, vote.Kind}] = vote
+	notarize, notarized := at(simplex.Notarize)
+	finalize, finalized := at(simplex.Finalize)
+	if _, nullified := at(simplex.Nullify); nullified && finalized {
+		a.net.fail("validator %d nullifies and finalizes view %d", v.id, view)
+	}
+	if notarized && finalized && notarize.Proposal != finalize.Proposal {
+		a.net.fail("validator %d notarizes one block and finalizes another in view %d", v.id, view)
+	}
 }
 
 // certificate checks a certificate that verified against all others.
@@ -115,7 +95,7 @@ func (a *auditor) final(v *validator) {
 		return
 	}
 	height := len(v.app.chain)
-	p := v.app.chain[height-1].proposal
+	p := v.app.chain[height-1].own.Proposal
 	switch {
 	case height <= len(a.chain):
 		if a.chain[height-1] != p {

@@ -109,9 +109,16 @@ func (v *validator) check(votes []simplex.Vote) []int {
 	return slices.Compact(bad)
 }
 
-// answer helps a peer that is behind or lacks a block.
+// answersMax bounds the certificates that answer one request.
+const answersMax = 16
+
+// answer helps a peer that is behind or lacks a block, from memory, and from
+// the store where memory does not reach.
 func (v *validator) answer(to beacon.Participant, from chain.View) {
-	for _, c := range v.machine.Certificates(from, 16) {
+	for _, b := range v.app.from(from, answersMax) {
+		v.sendTo(to, message{certificate: &b.own, block: b.body})
+	}
+	for _, c := range v.machine.Certificates(from, answersMax) {
 		m := message{certificate: &c}
 		if c.Kind != simplex.Nullify {
 			if b := v.blocks[blockKey{c.Proposal.Round.View, c.Proposal.Payload}]; b != nil {

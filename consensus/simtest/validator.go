@@ -210,9 +210,6 @@ func (v *validator) take(effect simplex.Effect) {
 func (v *validator) keep(r simplex.Record) {
 	switch r := r.(type) {
 	case simplex.Vote:
-		if v.player == nil {
-			v.net.ledger.vote(v, r)
-		}
 		if r.Kind == simplex.Notarize {
 			v.keepBlock(r.Proposal.Round, r.Proposal.Payload)
 		}
@@ -254,6 +251,9 @@ func (v *validator) arm(x simplex.ArmTimer) {
 func (v *validator) release(effect simplex.Effect) {
 	switch x := effect.(type) {
 	case simplex.Broadcast:
+		if v.player == nil {
+			v.net.ledger.vote(v, x.Vote)
+		}
 		m := message{vote: &x.Vote}
 		if x.Vote.Kind == simplex.Notarize {
 			b := v.blocks[blockKey{x.Vote.Proposal.Round.View, x.Vote.Proposal.Payload}]
@@ -373,7 +373,9 @@ func (v *validator) finalize(x simplex.Finalized) {
 func (v *validator) deliver() {
 	v.later(v.net.between(time.Millisecond, 60*time.Millisecond), func() {
 		x := &v.app.queue[0]
-		if err := v.app.apply(x.Chain[0], x.Certificate); err != nil {
+		next := applied{own: x.Chain[0], certificate: x.Certificate}
+		next.body = v.at(next.own.Proposal).bytes
+		if err := v.app.apply(next); err != nil {
 			v.net.fail("validator %d: %w", v.id, err)
 			return
 		}

@@ -91,6 +91,7 @@ type Ledger struct {
 
 	// Owned by Run.
 	tree map[chain.Hash]*Executed // head and every executed block above it
+	size blockSize
 }
 
 // Executed is a block with the state and receipts that its execution gave.
@@ -135,6 +136,7 @@ func New(cfg Config) (*Ledger, error) {
 		requests: make(chan request, requestsQueued),
 		events:   make(chan Event, eventsQueued),
 		tree:     map[chain.Hash]*Executed{head.Digest: head},
+		size:     newBlockSize(&cfg.Genesis.Params),
 	}
 	l.head.Store(head)
 	l.pace.start(cfg.Now(), head.Block.Header.TimestampMillis)
@@ -148,8 +150,9 @@ func (l *Ledger) Events() <-chan Event { return l.events }
 func (l *Ledger) Head() *Executed { return l.head.Load() }
 
 // Advance asks for n empty blocks without waiting for their time. Only a
-// development chain may do so.
-func (l *Ledger) Advance(n uint64) { l.pace.request(n) }
+// development chain may do so. It reports whether the request was taken: at
+// most 10,000 blocks can be due.
+func (l *Ledger) Advance(n uint64) bool { return l.pace.request(n) }
 
 // Run serves requests until ctx ends or this node has a fault.
 func (l *Ledger) Run(ctx context.Context) error {

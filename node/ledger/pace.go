@@ -32,13 +32,22 @@ func (p *pace) nowMillis(wall time.Time) uint64 {
 	return uint64(wall.Add(p.skipped).UnixMilli())
 }
 
-// request asks for n empty blocks without waiting for their time.
-func (p *pace) request(n uint64) {
+// advanceMax bounds the empty blocks that are still to be built: no transaction
+// gets into a block before the last of them.
+const advanceMax = 10_000
+
+// request asks for n empty blocks without waiting for their time. It reports
+// whether there was room for them among those asked for before.
+func (p *pace) request(n uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if n > advanceMax-p.advance {
+		return false
+	}
 	p.advance += n
 	close(p.changed)
 	p.changed = make(chan struct{})
+	return true
 }
 
 // wait returns when a block on a parent of the given time is due. advancing

@@ -30,11 +30,13 @@ func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine
 	if err != nil {
 		return engine.Proposed{}, err
 	}
-	return call(ctx, l, func(ctx context.Context) (engine.Proposed, error) {
-		e, err := l.build(ctx, req, parent, advancing)
+	return call(ctx, l, func(runCtx context.Context) (engine.Proposed, error) {
+		began := time.Now()
+		e, err := l.build(runCtx, req, parent, advancing)
 		if err != nil {
 			return engine.Proposed{}, err
 		}
+		l.size.built(len(e.Encoded), time.Since(began), ctx.Err() != nil)
 		l.tree[e.Digest] = e
 		l.Stats.Proposed.Add(1)
 		return engine.Proposed{Digest: e.Digest, Block: e.Encoded}, nil
@@ -111,7 +113,7 @@ func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vr
 		Height:   h.Height,
 		BaseFees: h.BaseFees,
 		VRFOut:   vrfOut,
-		MaxBytes: int(l.cfg.Genesis.Params.MaxBlockBytes) - blockEnvelopeBytes,
+		MaxBytes: l.size.limit,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)

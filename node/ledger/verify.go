@@ -108,6 +108,9 @@ func (l *Ledger) verify(req engine.VerifyRequest, block *chain.Block, txs []*cha
 	if err := l.checkFrame(&block.Header, &want, parent); err != nil {
 		return err
 	}
+	if req.Leader != (chain.PeerKey{}) && block.Header.Proposer != req.Leader {
+		return &Verdict{"proposer", errors.New("not the leader of the round")}
+	}
 	if err := l.cfg.Proposers.checkOrder(&block.Header, l.parentBeacon(&block.Header), txs); err != nil {
 		return err
 	}

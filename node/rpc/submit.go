@@ -46,7 +46,9 @@ func (s *Server) submitWait(w http.ResponseWriter, r *http.Request, _ []string) 
 		ctx, cancel := context.WithTimeout(r.Context(), timeout)
 		err = s.source.Wait(ctx, awaited)
 		cancel()
-		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		// The verdicts are owed even when the wait ended without the block: by
+		// its time, or because the node stops.
+		if err != nil && !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, ErrNotReady) {
 			return err
 		}
 	}

@@ -198,11 +198,3 @@ func (s *Store) Receipt(h chain.Height, index int) ([]byte, bool, error) {
 	}
 	return row, row != nil, nil
 }
-
-// ProveAccount proves the account of addr, or its absence, at the head. It
-// returns the nodes and the height and root they prove against.
-func (s *Store) ProveAccount(addr chain.Address) (nodes [][]byte, h chain.Height, root chain.Hash, err error) {
-	v := s.Head()
-	proof, err := v.ProveAccount(addr)
-	return proof.Nodes, v.height, v.root, err
-}

@@ -51,6 +51,9 @@ func (s *Store) write(v *Version, digest chain.Hash, add func(*pebble.Batch) err
 	if s.failed != nil {
 		return fmt.Errorf("%w: %w", ErrFailed, s.failed)
 	}
+	if err := s.Damage(); err != nil {
+		return fmt.Errorf("write block %d: %w", v.height, err)
+	}
 	b := s.db.NewBatch()
 	defer func() { _ = b.Close() }() // a batch without effect once committed
 	marker := slices.Concat(heightBytes(v.height), digest[:], v.root[:])
@@ -63,6 +66,10 @@ func (s *Store) write(v *Version, digest chain.Hash, add func(*pebble.Batch) err
 		return fmt.Errorf("write block %d: %w", v.height, s.failed)
 	}
 	s.takeVersion(v, digest)
+	if err := s.mark.set(v.height, digest); err != nil {
+		s.failed = err
+		return fmt.Errorf("block %d is durable: %w", v.height, err)
+	}
 	return nil
 }
 

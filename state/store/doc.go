@@ -34,8 +34,9 @@
 // # Damage
 //
 // Pebble checks the checksum of everything it reads; trie nodes and code are
-// checked against their hashes on top, and values against their format. All of
-// that is [ErrCorrupt]: no read answers with a wrong value where damage can be
-// seen. [Store.VerifyHead] computes the root and every trie node again from the
+// checked against their hashes on top, and values against their format. A small
+// file beside the database notices when damage to its log makes it forget blocks.
+// All of that is [ErrCorrupt]: no read answers with a wrong value where damage
+// can be seen. [Store.VerifyHead] computes the root and every trie node again from the
 // flat state.
 package store

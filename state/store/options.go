@@ -57,18 +57,28 @@ func (o *Options) Check() error {
 //     and many for accounts that do not exist yet.
 //   - 8 KiB blocks suit reads of one key; the index of a large block would
 //     cost more than it saves.
+//   - Damage is told to onDamage, from any goroutine. Without that, pebble ends
+//     the process when it meets damage in the background.
 //   - The newest format writes sync marks into the log, by which damage in the
 //     middle of it is told from a torn end.
-func (o *Options) pebble(lock *pebble.Lock) *pebble.Options {
+func (o *Options) pebble(lock *pebble.Lock, onDamage func(error)) *pebble.Options {
+	log := journalist{o.Log}
 	po := &pebble.Options{
-		CacheSize:                   o.CacheBytes,
-		FS:                          o.FS,
-		FormatMajorVersion:          pebble.FormatNewest,
+		CacheSize:          o.CacheBytes,
+		FS:                 o.FS,
+		FormatMajorVersion: pebble.FormatNewest,
+		EventListener: &pebble.EventListener{
+			BackgroundError: func(err error) { log.Errorf("background: %v", err) },
+			DataCorruption: func(info pebble.DataCorruptionInfo) {
+				log.Errorf("damaged file %s: %v", info.Path, info.Details)
+				onDamage(fmt.Errorf("%w: file %s: %w", ErrCorrupt, info.Path, info.Details))
+			},
+		},
 		L0CompactionThreshold:       2,
 		L0StopWritesThreshold:       1000,
 		LBaseMaxBytes:               64 << 20,
 		Lock:                        lock,
-		Logger:                      journalist{o.Log},
+		Logger:                      log,
 		MaxOpenFiles:                o.OpenFilesMax,
 		MemTableSize:                uint64(o.MemTableBytes),
 		MemTableStopWritesThreshold: 4,

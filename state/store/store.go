@@ -27,12 +27,14 @@ type Store struct {
 	lock    *pebble.Lock
 	head    atomic.Pointer[head]
 	genesis atomic.Pointer[chain.Hash] // nil before Init
+	damage  atomic.Pointer[error]      // first damage that pebble met; nil for none
 
 	// life is held for reading by whoever uses db, and for writing by Close.
 	life   sync.RWMutex
 	closed bool // guarded by life
 
 	// Owned by the caller of Init, Commit and Close.
+	mark   *watermark
 	recent []*kept // snapshots of the last commits, oldest first
 	failed error   // why no further commit is possible
 }
@@ -66,12 +68,12 @@ func Open(dir string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, lockFault(dir, err)
 	}
-	db, err := pebble.Open(dir, opts.pebble(lock))
+	s := &Store{opts: opts, lock: lock}
+	s.db, err = pebble.Open(dir, s.opts.pebble(lock, s.noteDamage))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, damageOnOpen(err)), lock.Close())
 	}
-	s := &Store{opts: opts, db: db, lock: lock}
-	if err := s.load(); err != nil {
+	if err := s.load(dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, err), s.Close())
 	}
 	return s, nil
@@ -86,22 +88,30 @@ func lockFault(dir string, err error) error {
 	return fmt.Errorf("lock data folder %s: %w", dir, err)
 }
 
-// damageOnOpen also counts a missing file as damage: the manifest names files
-// that were durable before it was.
+// damageOnOpen marks what keeps a database from opening as damage, unless it is
+// the operating system's refusal. A missing file is damage as well: what names
+// it was written after it was durable.
 func damageOnOpen(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %w", ErrCorrupt, err)
+	var refusal syscall.Errno
+	if errors.As(err, &refusal) && !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrCorrupt) {
+		return err
 	}
-	return damage(err)
+	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
 
 // load checks the format and takes up the stored head.
-func (s *Store) load() error {
+func (s *Store) load(dir string) (err error) {
+	if s.mark, err = openWatermark(s.opts.FS, dir); err != nil {
+		return err
+	}
 	format, err := getRow(s.db, []byte(keyFormat))
 	if err != nil {
 		return err
 	}
 	if format == nil {
+		if err := s.mark.check(0, chain.Hash{}); err != nil {
+			return err // it only seems to be empty
+		}
 		return s.loadEmpty()
 	}
 	if len(format) != 1 || format[0] != formatVersion {
@@ -121,7 +131,7 @@ func (s *Store) load() error {
 	hash := chain.Hash(genesis)
 	s.genesis.Store(&hash)
 	s.take(readHead(marker))
-	return nil
+	return s.mark.check(s.HeadInfo())
 }
 
 // loadEmpty starts with the empty state, if the database is empty indeed.
@@ -214,6 +224,18 @@ func (s *Store) HeadInfo() (chain.Height, chain.Hash) {
 	return h.version.height, h.digest
 }
 
+// noteDamage remembers the first damage.
+func (s *Store) noteDamage(err error) { s.damage.CompareAndSwap(nil, &err) }
+
+// Damage returns the first damage to a file that was met since Open, also by
+// work in the background, or nil. From then on Commit refuses to build on it.
+func (s *Store) Damage() error {
+	if err := s.damage.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
 // DiskBytes returns the size of the store on disk.
 func (s *Store) DiskBytes() uint64 {
 	done, err := s.use()
@@ -246,5 +268,9 @@ func (s *Store) Close() error {
 	for _, k := range s.recent {
 		_ = k.giveUp(ErrClosed) // pebble reports only closing twice
 	}
-	return errors.Join(s.db.Close(), s.lock.Close())
+	var err error
+	if s.mark != nil {
+		err = s.mark.file.Close()
+	}
+	return errors.Join(err, s.db.Close(), s.lock.Close())
 }

@@ -70,9 +70,8 @@ func TestEthereumOrderedVectors(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			m := newMemory()
 			for _, commitEach := range []bool{false, true} {
-				m = newMemory()
+				m := newMemory()
 				tr := NewTrie(m, chain.Hash{}, EmptyRoot)
 				for _, op := range c.In {
 					key, value := vectorBytes(t, *op[0]), []byte(nil)

@@ -1,0 +1,41 @@
+package ledger
+
+import (
+	"math"
+	"testing"
+	"time"
+)
+
+func TestAdvanceIsBounded(t *testing.T) {
+	var p pace
+	now := time.UnixMilli(1_000_000)
+	p.start(now, 0)
+	if p.request(advanceMax+1) || p.request(math.MaxUint64) {
+		t.Error("took more blocks than may be due")
+	}
+	if !p.request(advanceMax) || p.request(1) {
+		t.Error("want exactly 10,000 blocks taken")
+	}
+	p.built(now, 1_000_000)
+	if !p.request(1) || p.request(1) {
+		t.Error("want room for one more after one was built")
+	}
+}
+
+func TestChainTimeNeverRunsBackwards(t *testing.T) {
+	var p pace
+	wall := time.UnixMilli(1_000_000)
+	p.start(wall, 1_005_000) // the head is five seconds ahead of the clock
+	if got := p.nowMillis(wall); got != 1_005_000 {
+		t.Errorf("chain time after a start = %d, want the head's", got)
+	}
+	p.request(1)
+	p.built(wall, 1_006_000)
+	if got := p.nowMillis(wall); got != 1_006_000 {
+		t.Errorf("chain time after an advanced block = %d, want its time", got)
+	}
+	p.built(wall.Add(time.Minute), 1_006_000) // the clock has overtaken it
+	if got := p.nowMillis(wall.Add(time.Minute)); got != 1_066_000 {
+		t.Errorf("chain time a minute later = %d", got)
+	}
+}

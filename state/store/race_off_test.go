@@ -1,0 +1,5 @@
+//go:build !race
+
+package store
+
+const thinning = 1 // every case
