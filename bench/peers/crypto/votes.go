@@ -53,9 +53,17 @@ func voteBars() []bars.Bar {
 	// Whatever an attacker sends. Small batches, lone culprits, the mixtures at
 	// which the search gives up, and all.
 	for _, r := range []voteRace{
-		{n: 4, bad: 1}, {n: 13, bad: 13}, {n: 16, bad: 2}, {n: 24, bad: 24},
-		{n: 40, bad: 20}, {n: 67, bad: 13}, {n: 67, bad: 33}, {n: 67, bad: 67},
-		{n: 67, bad: 67, plain: true}, {n: 100, bad: 20}, {n: 100, bad: 100},
+		{n: 4, bad: 1},
+		{n: 13, bad: 13},
+		{n: 16, bad: 2},
+		{n: 24, bad: 24},
+		{n: 40, bad: 20},
+		{n: 67, bad: 13},
+		{n: 67, bad: 33},
+		{n: 67, bad: 67},
+		{n: 67, bad: 67, plain: true},
+		{n: 100, bad: 20},
+		{n: 100, bad: 100},
 	} {
 		list = append(list, bars.Bar{Name: r.name(), Must: boundedMust, Setup: r.set})
 	}
