@@ -3,12 +3,16 @@ module github.com/cowboy-foundation/cowboy
 go 1.26.0
 
 require (
+	filippo.io/edwards25519 v1.2.0
 	github.com/HdrHistogram/hdrhistogram-go v1.4.0
 	github.com/alecthomas/kong v1.17.0
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/cockroachdb/pebble/v2 v2.1.7
 	github.com/decred/dcrd/dcrec/secp256k1/v4 v4.4.1
 	github.com/fxamacker/cbor/v2 v2.9.6
+	github.com/klauspost/cpuid/v2 v2.3.0
+	github.com/klauspost/reedsolomon v1.14.2
+	github.com/minio/sha256-simd v1.0.1
 	github.com/prometheus/client_golang v1.25.0
 	github.com/supranational/blst v0.3.17
 	go.uber.org/goleak v1.3.0

@@ -2,9 +2,11 @@ package lanes
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/lanes/sched"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -19,28 +21,35 @@ func (e *ReadError) Error() string { return fmt.Sprintf("read account %s: %v", e
 
 func (e *ReadError) Unwrap() error { return e.Err }
 
-// readAccount reads what the block after the one at height may take from an
-// account: its next nonce, and its balance without what vesting still locks
-// then (whitepaper §8.3). The error is a *ReadError.
-func readAccount(view state.View, addr chain.Address, height chain.Height) (account, error) {
-	a, _, err := view.Account(addr)
-	if err != nil {
-		return account{}, &ReadError{Address: addr, Err: err}
+// accountsAt returns how to read, from the state at a height, what the block
+// after it may take from an account: its next nonce, and its balance without
+// what vesting still locks then (whitepaper §8.3). The errors are *ReadErrors.
+func accountsAt(view state.View, height chain.Height) func(chain.Address) (sched.Account, error) {
+	return func(addr chain.Address) (sched.Account, error) {
+		a, _, err := view.Account(addr)
+		if err != nil {
+			return sched.Account{}, &ReadError{Address: addr, Err: err}
+		}
+		spendable, err := fees.Spendable(a.Balance, a.Meta, height+1)
+		if err != nil {
+			return sched.Account{}, &ReadError{Address: addr, Err: err}
+		}
+		return sched.Account{Nonce: a.Nonce, Spendable: spendable, Height: height}, nil
 	}
-	spendable, err := fees.Spendable(a.Balance, a.Meta, height+1)
-	if err != nil {
-		return account{}, &ReadError{Address: addr, Err: err}
-	}
-	return account{nonce: a.Nonce, spendable: spendable, height: height}, nil
 }
 
-// validate holds a transaction against the protocol's rules at the head, except
-// the order of nonces, which is the pool's. It may wait for a lower base fee,
-// but not for one below the floor.
-func (l *Lanes) validate(tx *chain.VerifiedTx, at account) error {
-	if _, err := fees.CheckStatic(tx, l.params, l.chainID); err != nil {
-		return err
+// offer judges what follows from a transaction and the protocol's rules alone,
+// before any lock is taken. It may wait for a lower base fee, but not for one
+// below the floor. The order of nonces and what the sender can spend are the
+// pool's to judge.
+func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
+	o := sched.Offer{Tx: tx}
+	if _, o.Err = fees.CheckStatic(tx, l.params, l.chainID); o.Err != nil {
+		return o
 	}
 	floor := chain.FeePair{PerCycle: l.params.MinBaseFee, PerCell: l.params.MinBaseFee}
-	return fees.CheckSender(tx.Tx, floor, tx.Tx.Nonce, at.spendable)
+	if o.Err = fees.CheckSender(tx.Tx, floor, tx.Tx.Nonce, math.MaxUint64); o.Err == nil {
+		o.Cost, o.Err = fees.MaxCost(tx.Tx)
+	}
+	return o
 }

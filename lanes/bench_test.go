@@ -43,7 +43,7 @@ func BenchmarkAdmit(b *testing.B) {
 		l, _, txs := fullPool(b, n)
 		b.StartTimer()
 		for i := 0; i < n; i += 64 {
-			l.admitAll(txs[i:min(i+64, n)])
+			l.Admit(b.Context(), txs[i:min(i+64, n)])
 		}
 		if l.Stats().Admitted != n {
 			b.Fatalf("admitted %d", l.Stats().Admitted)
@@ -56,11 +56,11 @@ func BenchmarkPack(b *testing.B) {
 	for _, picked := range []int{1_000, 10_000} {
 		b.Run(fmt.Sprintf("waiting=100000/picked=%d", picked), func(b *testing.B) {
 			l, req, txs := fullPool(b, 100_000)
-			l.admitAll(txs)
+			l.Admit(b.Context(), txs)
 			req.MaxBytes = picked * 105
 			b.ReportAllocs()
 			for b.Loop() {
-				got, err := l.pack(req)
+				got, err := l.Pack(b.Context(), *req)
 				if err != nil || len(got) != picked {
 					b.Fatalf("packed %d: %v", len(got), err)
 				}
@@ -71,12 +71,14 @@ func BenchmarkPack(b *testing.B) {
 }
 
 func BenchmarkReprice(b *testing.B) {
-	l, _, txs := fullPool(b, 100_000)
-	l.admitAll(txs)
+	l, req, txs := fullPool(b, 100_000)
+	l.Admit(b.Context(), txs)
 	fee := chain.Wei(1)
 	for b.Loop() {
 		fee = 10 - fee // 1 and 9: most transactions change their tier
-		l.pool.reprice(evenFees(fee))
+		if err := l.Finalized(b.Context(), FinalizedHead{View: req.Parent, BaseFees: evenFees(fee)}); err != nil {
+			b.Fatal(err)
+		}
 	}
 	b.ReportMetric(100_000*float64(b.N)/b.Elapsed().Seconds(), "txs/s")
 }

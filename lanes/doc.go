@@ -3,7 +3,7 @@
 //
 // # Flow
 //
-//	lanes/sigverify → Admit → pool
+//	lanes/sigverify → Admit → lanes/sched, the sharded pool
 //	node/ledger     → Pack → candidate block, in the order of execution
 //	node/ledger     → Finalized → included and outdated transactions leave
 //	node/rpc        → Lookup, PendingNonce, Stats
@@ -33,11 +33,12 @@
 //
 // # Concurrency
 //
-// One goroutine, [Lanes.Run], owns the pool. Every method sends it a request
-// and waits for the answer or the caller's context. Requests of the ledger go
-// before all others, so a flood of submissions delays a proposal by one batch
-// at most. Nothing is checked again because a block was finalized: only the
-// senders that it touched are looked at.
+// Every request is served on the goroutine that makes it; nobody owns the pool.
+// Signature workers admit into different shards at once. What follows from a
+// transaction alone is judged before any lock, and the order of execution is
+// computed after the pool moves on. Nothing is checked again because a block
+// was finalized: only the senders that it touched are looked at.
 //
-// The pool itself is pure and is held against a plain model in the tests.
+// The pool itself is package lanes/sched, which is held against a plain model
+// in its tests.
 package lanes

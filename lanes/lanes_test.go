@@ -7,8 +7,6 @@ import (
 	"reflect"
 	"sync"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"go.uber.org/goleak"
 
@@ -216,69 +214,50 @@ func (brokenView) Account(chain.Address) (state.Account, bool, error) {
 	return state.Account{}, false, errDisk
 }
 
-func TestRequestsEndWithTheOwnerOrTheCaller(t *testing.T) {
+func TestRequestsEndWithTheLanesOrTheCaller(t *testing.T) {
 	params := chain.DefaultParams()
-	cfg := DefaultConfig()
-	cfg.InboxRequests = 1
-	l, err := New(cfg, &params, testChain, FinalizedHead{View: wealthy()})
+	l, err := New(DefaultConfig(), &params, testChain, FinalizedHead{View: wealthy()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var m maker
 	tx := []*chain.VerifiedTx{m.transfer(1, 0, 1, 30_000)}
-	short, cancel := context.WithTimeout(t.Context(), time.Millisecond)
-	defer cancel()
-	for range 3 { // the first waits for its answer, the others for a place
-		if err := l.Admit(short, tx)[0]; !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("nobody serves: %v, want the caller's deadline", err)
-		}
-	}
 	ended, end := context.WithCancel(t.Context())
 	end()
-	l.Run(ended)
-	if err := l.Admit(t.Context(), tx)[0]; !errors.Is(err, ErrStopped) {
-		t.Errorf("admit after the end: %v, want ErrStopped", err)
+	check := func(when string, want error, ctx context.Context) {
+		t.Helper()
+		if err := l.Admit(ctx, tx)[0]; !errors.Is(err, want) {
+			t.Errorf("admit %s: %v, want %v", when, err, want)
+		}
+		if _, err := l.Pack(ctx, *request(&params, wealthy())); !errors.Is(err, want) {
+			t.Errorf("pack %s: %v, want %v", when, err, want)
+		}
+		if err := l.Finalized(ctx, FinalizedHead{}); !errors.Is(err, want) {
+			t.Errorf("finalized %s: %v, want %v", when, err, want)
+		}
+		if err := l.Discard(ctx, []chain.Hash{tx[0].Hash}); !errors.Is(err, want) {
+			t.Errorf("discard %s: %v, want %v", when, err, want)
+		}
+		if _, _, err := l.Lookup(ctx, chain.Hash{}); !errors.Is(err, want) {
+			t.Errorf("lookup %s: %v, want %v", when, err, want)
+		}
+		if _, err := l.PendingNonce(ctx, chain.Address{}); !errors.Is(err, want) {
+			t.Errorf("nonce %s: %v, want %v", when, err, want)
+		}
 	}
-	if _, err := l.Pack(t.Context(), *request(&params, wealthy())); !errors.Is(err, ErrStopped) {
-		t.Errorf("pack after the end: %v, want ErrStopped", err)
+	check("of a caller who has gone", context.Canceled, ended)
+	if err := l.Run(ended); !errors.Is(err, context.Canceled) {
+		t.Errorf("Run = %v, want the context's error", err)
 	}
-	if err := l.Finalized(t.Context(), FinalizedHead{}); !errors.Is(err, ErrStopped) {
-		t.Errorf("finalized after the end: %v, want ErrStopped", err)
-	}
-	if _, _, err := l.Lookup(t.Context(), chain.Hash{}); !errors.Is(err, ErrStopped) {
-		t.Errorf("lookup after the end: %v, want ErrStopped", err)
-	}
-	if _, err := l.PendingNonce(t.Context(), chain.Address{}); !errors.Is(err, ErrStopped) {
-		t.Errorf("nonce after the end: %v, want ErrStopped", err)
+	check("after the end", ErrStopped, t.Context())
+	if l.Stats() != (Stats{}) {
+		t.Errorf("refused requests left %+v", l.Stats())
 	}
 }
 
-func TestTheLedgerGoesFirst(t *testing.T) {
-	params := chain.DefaultParams()
-	synctest.Test(t, func(t *testing.T) {
-		l, err := New(DefaultConfig(), &params, testChain, FinalizedHead{View: wealthy()})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		var served []string
-		for range 50 {
-			l.inbox <- func() { served = append(served, "inbox") }
-		}
-		l.ledger <- func() { served = append(served, "ledger") }
-		go l.Run(ctx)
-		synctest.Wait()
-		if len(served) != 51 || served[0] != "ledger" {
-			t.Errorf("%d served, first %s: want the ledger's request before 50 others", len(served), served[0])
-		}
-		cancel()
-		synctest.Wait()
-	})
-}
-
-// TestOwnerUnderLoad lets everyone at the lanes at once; the race detector and
+// TestEveryoneAtOnce lets everyone at the lanes at once; the race detector and
 // the conservation of transactions are the check.
-func TestOwnerUnderLoad(t *testing.T) {
+func TestEveryoneAtOnce(t *testing.T) {
 	const senders, perSender = 8, 60
 	view := wealthy()
 	l := running(t, DefaultConfig(), view)
@@ -317,14 +296,11 @@ func TestOwnerUnderLoad(t *testing.T) {
 	})
 	included := 0
 	others.Go(func() { // the ledger
-		atFloor := false
 		for height := chain.Height(1); ; height++ {
-			// Once nothing comes any more the fee stays at its floor, and an empty
-			// block under that fee is the end.
-			last, fee := false, chain.Wei(1+height%13)
+			last := false // nothing comes any more, so an empty pool is the end
 			select {
 			case <-stop:
-				last, fee = true, 1
+				last = true
 			default:
 			}
 			req := request(l.params, view)
@@ -341,14 +317,13 @@ func TestOwnerUnderLoad(t *testing.T) {
 				view = view.with(tx.Sender, tx.Tx.Nonce+1, view[tx.Sender].Balance)
 			}
 			included += len(txs)
-			if err := l.Finalized(ctx, FinalizedHead{Height: height, View: view, BaseFees: evenFees(fee), Txs: txs}); err != nil {
+			if err := l.Finalized(ctx, FinalizedHead{Height: height, View: view, BaseFees: evenFees(chain.Wei(1 + height%13)), Txs: txs}); err != nil {
 				t.Error(err)
 				return
 			}
-			if last && atFloor && len(txs) == 0 {
+			if last && l.Stats().Lanes[chain.LaneUser].Txs == 0 {
 				return
 			}
-			atFloor = last
 		}
 	})
 	submitters.Wait()
@@ -371,7 +346,6 @@ func TestConfigCheck(t *testing.T) {
 		"no user lane":               func(c *Config) { c.LaneTxs[chain.LaneUser] = 0 },
 		"absurd bump":                func(c *Config) { c.BumpPercent = 1_001 },
 		"no misses":                  func(c *Config) { c.PackMisses = 0 },
-		"no inbox":                   func(c *Config) { c.InboxRequests = 0 },
 	} {
 		cfg := DefaultConfig()
 		change(&cfg)

@@ -1,6 +1,7 @@
 package lanes
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/lanes/sched"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -63,15 +65,32 @@ func evenFees(fee chain.Wei) (out [chain.NumLanes]chain.FeePair) {
 // order of lanes that hold transactions
 var txLanes = []chain.LaneID{chain.LaneSystem, chain.LaneRunner, chain.LaneUser}
 
-// transfer returns a transaction that pays in [maker.tx]'s way but passes the
-// protocol's rules: it costs at most limit·10 and value.
+// maker makes transactions with distinct hashes.
+type maker struct{ serial uint64 }
+
+// transfer returns a transfer of 100 bytes in the user lane that pays the given
+// tip per cycle and costs at most limit·(10+tip).
 func (m *maker) transfer(sender byte, nonce uint64, tip chain.Wei, limit chain.Cycles) *chain.VerifiedTx {
-	tx := m.tx(sender, nonce, tip)
-	tx.Tx.ChainID = testChain
-	tx.Tx.To = &chain.Address{0xcc, 1}
-	tx.Tx.MaxFeePerCycle, tx.Tx.MaxFeePerCell = 10+tip, 10
-	tx.Tx.CyclesLimit = limit
+	m.serial++
+	tx := &chain.VerifiedTx{
+		Tx: &chain.Tx{
+			ChainID: testChain, Nonce: nonce, To: &chain.Address{0xcc, 1},
+			CyclesLimit: limit, MaxFeePerCycle: 10 + tip, MaxFeePerCell: 10, TipPerCycle: tip,
+		},
+		Body:   make([]byte, 100),
+		Sender: chain.Address{sender},
+		Lane:   chain.LaneUser,
+	}
+	binary.BigEndian.PutUint64(tx.Hash[:], m.serial)
 	return tx
+}
+
+func names(txs []*chain.VerifiedTx) string {
+	var out []string
+	for _, tx := range txs {
+		out = append(out, fmt.Sprintf("%x/%d", tx.Sender[:1], tx.Tx.Nonce))
+	}
+	return fmt.Sprint(out)
 }
 
 func (m *maker) in(lane chain.LaneID, tx *chain.VerifiedTx) *chain.VerifiedTx {
@@ -79,15 +98,26 @@ func (m *maker) in(lane chain.LaneID, tx *chain.VerifiedTx) *chain.VerifiedTx {
 	return tx
 }
 
-// idle returns lanes that are not running, for tests that call the owner's
-// methods themselves.
+// idle returns lanes that nobody runs or stops, and that look at everything when
+// they pack.
 func idle(t testing.TB, params chain.Params, view state.View) *Lanes {
 	t.Helper()
-	l, err := New(DefaultConfig(), &params, testChain, FinalizedHead{View: view, BaseFees: evenFees(1)})
+	cfg := DefaultConfig()
+	cfg.PackMisses = 1 << 30
+	l, err := New(cfg, &params, testChain, FinalizedHead{View: view, BaseFees: evenFees(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return l
+}
+
+// generous is a state in which everyone is rich.
+type generous struct{ accounts }
+
+func (generous) Account(chain.Address) (state.Account, bool, error) {
+	acc := state.NewAccount()
+	acc.Balance = chain.WeiPerCBY
+	return acc, true, nil
 }
 
 func wealthy() accounts {
@@ -104,7 +134,7 @@ func request(params *chain.Params, view state.View) *PackRequest {
 
 func mustPack(t *testing.T, l *Lanes, req *PackRequest) []*chain.VerifiedTx {
 	t.Helper()
-	txs, err := l.pack(req)
+	txs, err := l.Pack(context.Background(), *req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,16 +153,13 @@ func mustAdmit(t *testing.T, l *Lanes, txs ...*chain.VerifiedTx) {
 }
 
 func admitUnclassified(l *Lanes, tx *chain.VerifiedTx) error {
-	at, err := l.account(tx.Sender)
-	if err != nil {
-		return err
-	}
 	cost, err := fees.MaxCost(tx.Tx)
 	if err != nil {
 		return err
 	}
-	_, err = l.pool.add(tx, cost, at)
-	return err
+	answer := make([]error, 1)
+	l.pool.Admit([]sched.Offer{{Tx: tx, Cost: cost}}, answer)
+	return answer[0]
 }
 
 // TestBudgetCascade: resolutions 2.1-2.4, 11.14 on the default parameters, with
@@ -207,7 +234,7 @@ func TestPackRules(t *testing.T) {
 		{
 			"the parent's balance counts, not the head's",
 			[]*chain.VerifiedTx{m.transfer(1, 0, 1, limit), m.transfer(1, 1, 1, limit)},
-			func(r *PackRequest) { r.Parent = view.with(chain.Address{1}, 0, limit*11+limit*11-1) }, "[01/0]",
+			func(r *PackRequest) { r.Parent, r.Height = view.with(chain.Address{1}, 0, limit*11+limit*11-1), 2 }, "[01/0]",
 		},
 		{
 			"a base fee above the fee cap leaves the sender out",
@@ -269,13 +296,14 @@ func TestPackReportsFaults(t *testing.T) {
 	bad := m.transfer(1, 0, 1, 30_000)
 	bad.Sender = broken
 	var fault *ReadError
-	if err := l.admitAll([]*chain.VerifiedTx{bad})[0]; !errors.As(err, &fault) || fault.Address != broken || !errors.Is(err, errDisk) {
+	if err := l.Admit(t.Context(), []*chain.VerifiedTx{bad})[0]; !errors.As(err, &fault) || fault.Address != broken || !errors.Is(err, errDisk) {
 		t.Errorf("admit: %v, want a read error", err)
 	}
-	if _, err := l.pool.add(bad, 1, rich); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.pack(request(&params, wealthy())); !errors.As(err, &fault) {
+	l = idle(t, params, generous{})
+	mustAdmit(t, l, bad)
+	req := request(&params, wealthy())
+	req.Height = 2 // else the account is known from the head
+	if _, err := l.Pack(t.Context(), *req); !errors.As(err, &fault) {
 		t.Errorf("pack: %v, want a read error", err)
 	}
 }
@@ -296,7 +324,6 @@ func TestPackIsAcceptedByTheVerifier(t *testing.T) {
 				view = view.with(chain.Address{byte(i)}, uint64(rng.IntN(3)), chain.Wei(1_000_000+rng.IntN(400_000_000)))
 			}
 			l := idle(t, params, view)
-			l.pool.cfg.PackMisses = 1 << 30
 			var m maker
 			var known []*chain.VerifiedTx
 			for range 700 {
@@ -346,7 +373,7 @@ func TestPackIsAcceptedByTheVerifier(t *testing.T) {
 func randomTx(rng *rand.Rand, m *maker, l *Lanes) *chain.VerifiedTx {
 	sender := byte(rng.IntN(40))
 	nonce := uint64(rng.IntN(8))
-	if next, ok := l.pool.pendingNonce(chain.Address{sender}); ok && rng.IntN(3) > 0 {
+	if next, err := l.pool.PendingNonce(chain.Address{sender}); err == nil && rng.IntN(3) > 0 {
 		nonce = next
 	}
 	tx := m.transfer(sender, nonce, chain.Wei(rng.IntN(20)), chain.Cycles(25_000+rng.IntN(300_000)))
@@ -366,24 +393,20 @@ func recheck(t *testing.T, rng *rand.Rand, req *PackRequest, txs []*chain.Verifi
 	}
 	bodies := make([][]byte, len(txs))
 	budget := fees.NewBudget(req.Params)
-	now := map[chain.Address]*packSender{}
+	now := map[chain.Address]*sched.Account{}
 	for i, tx := range txs {
 		bodies[i] = tx.Body
 		s := now[tx.Sender]
 		if s == nil {
-			at, err := readAccount(req.Parent, tx.Sender, req.Height-1)
-			if err != nil {
-				t.Fatal(err)
-			}
-			s = &packSender{nonce: at.nonce, spendable: at.spendable}
+			s = accountNow(t, req, tx.Sender)
 			now[tx.Sender] = s
 		}
 		check := func(tx *chain.VerifiedTx) error {
-			return fees.CheckSender(tx.Tx, req.BaseFees[tx.Lane], s.nonce, s.spendable)
+			return fees.CheckSender(tx.Tx, req.BaseFees[tx.Lane], s.Nonce, s.Spendable)
 		}
 		if tx.Lane == chain.LaneUser { // the rest of the rule knows that a transfer is a user's
 			check = func(tx *chain.VerifiedTx) error {
-				return fees.Validate(tx, req.Params, testChain, req.BaseFees[tx.Lane], s.nonce, s.spendable)
+				return fees.Validate(tx, req.Params, testChain, req.BaseFees[tx.Lane], s.Nonce, s.Spendable)
 			}
 		}
 		if err := check(tx); err != nil {
@@ -395,8 +418,8 @@ func recheck(t *testing.T, rng *rand.Rand, req *PackRequest, txs []*chain.Verifi
 		}
 		used := chain.Usage{Cycles: chain.Cycles(rng.Uint64N(uint64(limits.Cycles) + 1)), Cells: chain.Cells(rng.Uint64N(uint64(limits.Cells) + 1))}
 		budget.Take(tx.Lane, used)
-		s.nonce++
-		s.spendable -= tx.Tx.Value + chain.Wei(used.Cycles)*tx.Tx.MaxFeePerCycle + chain.Wei(used.Cells)*tx.Tx.MaxFeePerCell
+		s.Nonce++
+		s.Spendable -= tx.Tx.Value + chain.Wei(used.Cycles)*tx.Tx.MaxFeePerCycle + chain.Wei(used.Cells)*tx.Tx.MaxFeePerCell
 	}
 	block := chain.Block{Txs: bodies}
 	empty := chain.Block{}
@@ -405,40 +428,57 @@ func recheck(t *testing.T, rng *rand.Rand, req *PackRequest, txs []*chain.Verifi
 	}
 }
 
+// accountNow is a sender as the parent has it.
+func accountNow(t *testing.T, req *PackRequest, addr chain.Address) *sched.Account {
+	t.Helper()
+	at, err := accountsAt(req.Parent, req.Height-1)(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &at
+}
+
 // plainSelection is the selection rule without any index: as long as possible,
 // of all that can run and fits, take the highest tier and in it the oldest.
 func plainSelection(t *testing.T, l *Lanes, req *PackRequest, known []*chain.VerifiedTx) (out []*chain.VerifiedTx) {
 	t.Helper()
-	k := &packer{req: req, pool: l.pool, budget: fees.NewBudget(req.Params), bytes: req.MaxBytes, senders: map[chain.Address]*packSender{}}
-	gone := map[*entry]bool{}
+	budget, bytes := fees.NewBudget(req.Params), req.MaxBytes
+	now := map[chain.Address]*sched.Account{}
+	gone := map[chain.Hash]bool{}
 	for _, lane := range txLanes {
 		for {
-			var best *entry
+			var best sched.Place
 			for _, tx := range known {
-				e := l.pool.byHash[tx.Hash]
-				if e == nil || gone[e] || tx.Lane != lane || e.level < levelTier0 || !k.fits(e) {
+				p, ok := l.pool.Lookup(tx.Hash)
+				limits := chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit}
+				if !ok || gone[tx.Hash] || tx.Lane != lane || p.State != WaitReady || !budget.Fits(lane, limits) || len(tx.Body)+5 > bytes {
 					continue
 				}
-				s := k.senders[tx.Sender]
+				s := now[tx.Sender]
 				if s == nil {
-					var err error
-					if s, err = k.sender(tx.Sender); err != nil {
-						t.Fatal(err)
-					}
+					s = accountNow(t, req, tx.Sender)
+					now[tx.Sender] = s
 				}
-				if e.nonce() != s.nonce || fees.CheckSender(tx.Tx, req.BaseFees[lane], s.nonce, s.spendable) != nil {
+				if fees.CheckSender(tx.Tx, req.BaseFees[lane], s.Nonce, s.Spendable) != nil {
 					continue
 				}
-				if best == nil || e.level > best.level || e.level == best.level && e.seq < best.seq {
-					best = e
+				if best.Tx == nil || p.Tier > best.Tier || p.Tier == best.Tier && p.Seq < best.Seq {
+					best = p
 				}
 			}
-			if best == nil {
+			if best.Tx == nil {
 				break
 			}
-			gone[best] = true
-			k.take(k.senders[best.tx.Sender], best)
-			out = append(out, best.tx)
+			cost, err := fees.MaxCost(best.Tx.Tx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			gone[best.Tx.Hash] = true
+			budget.Take(lane, chain.Usage{Cycles: best.Tx.Tx.CyclesLimit, Cells: best.Tx.Tx.CellsLimit})
+			bytes -= len(best.Tx.Body) + 5
+			now[best.Tx.Sender].Nonce++
+			now[best.Tx.Sender].Spendable -= cost
+			out = append(out, best.Tx)
 		}
 	}
 	return out

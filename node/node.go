@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/cowboy-foundation/cowboy/asm/cpu"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/ceremony"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -53,7 +54,7 @@ type Node struct {
 // Open opens the data folder and builds every part, without starting any. It
 // fails when the folder belongs to another chain or is in use.
 func Open(cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Node, error) {
-	if err := cfg.Check(); err != nil {
+	if err := errors.Join(cfg.Check(), cpu.CheckVariable()); err != nil {
 		return nil, err
 	}
 	n := &Node{cfg: cfg, genesis: genesis, log: log}

@@ -8,7 +8,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/asm/cpu"
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
@@ -62,7 +65,8 @@ func (n *Node) Run(ctx context.Context) error {
 	g.start("RPC", api.Run)
 	g.start("admin pages", n.serveAdmin)
 	n.log.Info("node is running", "chain", n.genesis.ChainID, "genesis", n.genesis.Hash(),
-		"height", n.ledger.Head().Height(), "rpc", n.RPCAddr(), "admin", n.AdminAddr())
+		"height", n.ledger.Head().Height(), "rpc", n.RPCAddr(), "admin", n.AdminAddr(),
+		"senders", secp256k1.NewRecoverer(cpu.Chosen()).Name(), "digests", keccak.NewSummer(cpu.Chosen()).Name())
 
 	select {
 	case <-g.ended():

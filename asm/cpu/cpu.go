@@ -2,9 +2,10 @@
 // on request.
 //
 // The processor's feature bits go in, a [Features] value comes out; kernels are
-// chosen from it once at start and passed down. Nothing is global and nothing
-// is read from the environment here: the program's edge reads COWBOY_CPU, turns
-// it into a [Level] with [Parse] and applies it with [Features.Limit].
+// chosen from it. [Chosen] is what a program uses: the machine's features less
+// what COWBOY_CPU forbids. Tests take [Detect] and [Features.Limit] and run on
+// every path that the machine has. Results never depend on the path, so this is
+// the one pure package that may look at the environment.
 package cpu
 
 import (
@@ -22,7 +23,7 @@ type Level uint8
 // Levels in rising order. A machine may have less than a level allows.
 const (
 	Generic Level = iota // plain Go, the same on every machine
-	AVX2                 // 256-bit integer vectors
+	AVX2                 // 256-bit integer vectors, and BMI
 	AVX512               // 512-bit vectors with IFMA
 	Auto                 // whatever the machine has
 )
@@ -54,11 +55,16 @@ func (l Level) String() string {
 // Features are the instruction sets that kernels ask for. A true value means
 // that processor and operating system both support it.
 type Features struct {
+	BMI        bool // BMI1 and BMI2: and-not and rotations with three operands
 	AVX2       bool
 	AVX512F    bool // foundation; implies AVX2 on every real processor
 	AVX512BW   bool // byte and word lanes
 	AVX512VL   bool // the 512-bit instruction forms on narrower registers
 	AVX512IFMA bool // 52-bit multiply-add, the heart of field arithmetic
+	// ShortShuffles means that a word crosses a 512-bit register in 3 cycles and
+	// not in 5: Intel's cores against AMD's. It decides between kernels that
+	// both run.
+	ShortShuffles bool
 }
 
 // Detect returns the features of this machine. On architectures without
@@ -68,7 +74,7 @@ func Detect() Features { return detect() }
 // Limit returns f without what lies above level. It never adds a feature.
 func (f Features) Limit(level Level) Features {
 	if level < AVX512 {
-		f = Features{AVX2: f.AVX2}
+		f = Features{BMI: f.BMI, AVX2: f.AVX2}
 	}
 	if level < AVX2 {
 		f = Features{}
@@ -96,6 +102,7 @@ func (f Features) String() string {
 		name string
 		has  bool
 	}{
+		{"bmi", f.BMI},
 		{"avx2", f.AVX2},
 		{"avx512f", f.AVX512F},
 		{"avx512bw", f.AVX512BW},

@@ -2,10 +2,12 @@ package cpu
 
 import (
 	"errors"
+	"os"
+	"os/exec"
 	"testing"
 )
 
-var everything = Features{AVX2: true, AVX512F: true, AVX512BW: true, AVX512VL: true, AVX512IFMA: true}
+var everything = Features{BMI: true, AVX2: true, AVX512F: true, AVX512BW: true, AVX512VL: true, AVX512IFMA: true, ShortShuffles: true}
 
 func TestParseReadsWhatStringWrites(t *testing.T) {
 	for level := Generic; level <= Auto; level++ {
@@ -32,7 +34,7 @@ func TestLimitOnlyTakesAway(t *testing.T) {
 	}
 	f(everything, Auto, everything)
 	f(everything, AVX512, everything)
-	f(everything, AVX2, Features{AVX2: true})
+	f(everything, AVX2, Features{BMI: true, AVX2: true})
 	f(everything, Generic, Features{})
 	f(Features{}, AVX512, Features{})
 	f(Features{AVX2: true}, AVX512, Features{AVX2: true})
@@ -68,5 +70,31 @@ func TestDetect(t *testing.T) {
 	}
 	if has.AVX512F && !has.AVX2 {
 		t.Error("AVX-512 without AVX2")
+	}
+}
+
+// TestChosenObeysTheVariable asks a process of its own, since the choice is made
+// once.
+func TestChosenObeysTheVariable(t *testing.T) {
+	if level := os.Getenv("COWBOY_TEST_LEVEL"); level != "" {
+		want, err := Parse(level)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := Chosen(); got != Detect().Limit(want) {
+			t.Fatalf("chose %v under %s", got, level)
+		}
+		return
+	}
+	for _, level := range []string{"generic", "avx2", "avx512", "auto"} {
+		cmd := exec.Command(os.Args[0], "-test.run=TestChosenObeysTheVariable")
+		cmd.Env = append(os.Environ(), LevelVariable+"="+level, "COWBOY_TEST_LEVEL="+level)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", level, err, out)
+		}
+	}
+	t.Setenv(LevelVariable, "sse9")
+	if err := CheckVariable(); !errors.Is(err, ErrLevel) {
+		t.Errorf("CheckVariable: %v, want %v", err, ErrLevel)
 	}
 }

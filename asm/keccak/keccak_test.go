@@ -1,9 +1,12 @@
 package keccak
 
 import (
+	"fmt"
 	"math/bits"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/cowboy-foundation/cowboy/asm/cpu"
 )
 
 // permuteByTheBook is FIPS 202 §3.2 written down step by step: the oracle for
@@ -65,23 +68,30 @@ func TestPermuteFollowsTheBook(t *testing.T) {
 		states = append(states, s)
 	}
 	for i, s := range states {
-		got, want := s, s
-		Permute(&got)
+		want := s
 		permuteByTheBook(&want)
-		if got != want {
-			t.Fatalf("state %d: Permute(%x) = %x, want %x", i, s, got, want)
+		for _, k := range Kernels(cpu.Detect()) {
+			got := s
+			if k.Permute(&got); got != want {
+				t.Fatalf("%v, state %d: Permute(%x) = %x, want %x", k, i, s, got, want)
+			}
 		}
 	}
 }
 
 func BenchmarkPermute(b *testing.B) {
-	b.Run("kernel=generic/states=1", func(b *testing.B) {
-		var s State
-		b.SetBytes(200)
-		b.ReportAllocs()
-		for b.Loop() {
-			Permute(&s)
+	for _, k := range Kernels(cpu.Detect()) {
+		if k.Lanes() > 1 {
+			continue
 		}
-		b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "states/s")
-	})
+		b.Run(fmt.Sprintf("kernel=%v/states=1", k), func(b *testing.B) {
+			var s State
+			b.SetBytes(200)
+			b.ReportAllocs()
+			for b.Loop() {
+				k.Permute(&s)
+			}
+			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "states/s")
+		})
+	}
 }

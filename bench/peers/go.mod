@@ -8,11 +8,14 @@ require (
 	github.com/cowboy-foundation/cowboy v0.0.0-00010101000000-000000000000
 	github.com/ethereum/go-ethereum v1.17.10
 	github.com/holiman/uint256 v1.3.2
+	github.com/klauspost/reedsolomon v1.14.2
+	github.com/panjf2000/ants/v2 v2.12.1
 	github.com/supranational/blst v0.3.17
 	golang.org/x/sync v0.24.0
 )
 
 require (
+	filippo.io/edwards25519 v1.2.0 // indirect
 	github.com/DataDog/zstd v1.5.7 // indirect
 	github.com/ProjectZKM/Ziren/crates/go-runtime/zkvm_runtime v0.0.0-20251001021608-1fe7b43fc4d6 // indirect
 	github.com/RaduBerinde/axisds v0.1.0 // indirect

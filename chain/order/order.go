@@ -22,11 +22,8 @@
 package order
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/binary"
 	"fmt"
-	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
@@ -48,6 +45,16 @@ func Message(height chain.Height, parentBeacon chain.Hash) []byte {
 
 // Keys returns the order key of every transaction: keccak256(vrf_out ‖ tx_hash).
 func Keys(vrfOut chain.Hash, txs []*chain.VerifiedTx) []chain.Hash {
+	sums := sum(vrfOut, txs)
+	keys := make([]chain.Hash, len(txs))
+	for i := range sums {
+		keys[i] = sums[i]
+	}
+	return keys
+}
+
+// sum hashes all keys at once.
+func sum(vrfOut chain.Hash, txs []*chain.VerifiedTx) [][32]byte {
 	const preimage = 2 * len(chain.Hash{})
 	flat := make([]byte, 0, preimage*len(txs))
 	preimages := make([][]byte, len(txs))
@@ -57,60 +64,7 @@ func Keys(vrfOut chain.Hash, txs []*chain.VerifiedTx) []chain.Hash {
 	}
 	sums := make([][32]byte, len(txs))
 	keccak.SumMany(preimages, sums)
-	keys := make([]chain.Hash, len(txs))
-	for i := range sums {
-		keys[i] = sums[i]
-	}
-	return keys
-}
-
-// Arrange returns the transactions in the order of the block. It changes
-// neither its argument nor the transactions.
-func Arrange(vrfOut chain.Hash, txs []*chain.VerifiedTx) []*chain.VerifiedTx {
-	ranked := make([]slot, len(txs))
-	for i, key := range Keys(vrfOut, txs) {
-		ranked[i] = slot{tx: txs[i], key: key}
-	}
-	slices.SortFunc(ranked, func(a, b slot) int {
-		return cmp.Or(cmp.Compare(a.tx.Lane, b.tx.Lane), bytes.Compare(a.key[:], b.key[:]))
-	})
-	arranged := make([]*chain.VerifiedTx, len(ranked))
-	for start := 0; start < len(ranked); {
-		end := start
-		for end < len(ranked) && ranked[end].tx.Lane == ranked[start].tx.Lane {
-			end++
-		}
-		refill(ranked[start:end], arranged[start:end])
-		start = end
-	}
-	return arranged
-}
-
-// slot is the place that a transaction's key earns for its sender.
-type slot struct {
-	tx  *chain.VerifiedTx
-	key chain.Hash
-}
-
-// refill writes the transactions of one segment to out so that every slot stays
-// with its sender and each sender's transactions come in nonce order. Two of
-// one nonce, which execution will refuse, keep the order of their keys.
-func refill(segment []slot, out []*chain.VerifiedTx) {
-	slots := make([]int, len(segment)) // grouped by sender, in slot order
-	for i := range slots {
-		slots[i] = i
-	}
-	bySender := func(a, b int) int {
-		return bytes.Compare(segment[a].tx.Sender[:], segment[b].tx.Sender[:])
-	}
-	slices.SortStableFunc(slots, bySender)
-	nonces := slices.Clone(slots) // grouped likewise, in nonce order
-	slices.SortStableFunc(nonces, func(a, b int) int {
-		return cmp.Or(bySender(a, b), cmp.Compare(segment[a].tx.Tx.Nonce, segment[b].tx.Tx.Nonce))
-	})
-	for i, s := range slots {
-		out[s] = segment[nonces[i]].tx
-	}
+	return sums
 }
 
 // Error reports the first transaction that stands where the order rule puts

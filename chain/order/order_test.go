@@ -2,6 +2,7 @@ package order_test
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -168,6 +169,67 @@ func BenchmarkArrange(b *testing.B) {
 				order.Arrange(chain.Hash{1}, txs)
 			}
 			b.ReportMetric(float64(len(txs))*float64(b.N)/b.Elapsed().Seconds(), "txs/s")
+		})
+	}
+}
+
+// plainArrange is the rule as it is written: sort a segment by key, then fill
+// each sender's slots in nonce order.
+func plainArrange(vrfOut chain.Hash, txs []*chain.VerifiedTx) []*chain.VerifiedTx {
+	keys := map[*chain.VerifiedTx]chain.Hash{}
+	for i, key := range order.Keys(vrfOut, txs) {
+		keys[txs[i]] = key
+	}
+	out := slices.Clone(txs)
+	slices.SortFunc(out, func(a, b *chain.VerifiedTx) int {
+		ka, kb := keys[a], keys[b]
+		return cmp.Or(cmp.Compare(a.Lane, b.Lane), bytes.Compare(ka[:], kb[:]))
+	})
+	type chainOf struct {
+		lane   chain.LaneID
+		sender chain.Address
+	}
+	waiting := map[chainOf][]*chain.VerifiedTx{}
+	for _, tx := range out {
+		of := chainOf{tx.Lane, tx.Sender}
+		waiting[of] = append(waiting[of], tx)
+	}
+	for _, list := range waiting {
+		slices.SortStableFunc(list, func(a, b *chain.VerifiedTx) int { return cmp.Compare(a.Tx.Nonce, b.Tx.Nonce) })
+	}
+	for i, tx := range out {
+		of := chainOf{tx.Lane, tx.Sender}
+		out[i], waiting[of] = waiting[of][0], waiting[of][1:]
+	}
+	return out
+}
+
+// TestArrangeMatchesThePlainRule: few and many senders, repeated nonces, all
+// lanes. Rerun one case with -run 'TestArrangeMatchesThePlainRule/seed=3'.
+func TestArrangeMatchesThePlainRule(t *testing.T) {
+	for seed := range uint64(60) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 8))
+			n, senders := rng.IntN(700), 1+rng.IntN(80)
+			txs := make([]*chain.VerifiedTx, n)
+			for i := range txs {
+				txs[i] = &chain.VerifiedTx{
+					Tx:     &chain.Tx{Nonce: uint64(rng.IntN(12))},
+					Lane:   chain.LaneID(rng.IntN(int(chain.NumLanes))),
+					Sender: chain.Address{19: byte(rng.IntN(senders))},
+				}
+				for k := range txs[i].Hash {
+					txs[i].Hash[k] = byte(rng.Uint32())
+				}
+			}
+			before := slices.Clone(txs)
+			vrfOut := chain.Hash{byte(seed)}
+			if !slices.Equal(order.Arrange(vrfOut, txs), plainArrange(vrfOut, txs)) {
+				t.Error("another order than the plain rule's")
+			}
+			if !slices.Equal(before, txs) {
+				t.Error("the argument was changed")
+			}
 		})
 	}
 }

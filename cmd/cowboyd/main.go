@@ -23,6 +23,7 @@ type commands struct {
 	Devnet  devnetCommand  `cmd:"" help:"Run a one-validator development chain on this machine."`
 	Run     runCommand     `cmd:"" help:"Run the validator of a data folder."`
 	Verify  verifyCommand  `cmd:"" help:"Re-execute every block of a stopped node from genesis and compare roots."`
+	Doctor  doctorCommand  `cmd:"" help:"Check how this machine suits a validator, and say what to mend."`
 	Genesis genesisCommand `cmd:"" help:"Check a genesis file and print the chain's identity."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 

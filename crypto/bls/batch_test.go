@@ -71,6 +71,185 @@ func TestVerifyManyAgreesWithOneByOne(t *testing.T) {
 	}
 }
 
+// TestEverySetOfBadVotes goes through all sets of bad votes of small batches,
+// under each policy, with keys expanded or not.
+func TestEverySetOfBadVotes(t *testing.T) {
+	keys, good := signers(t, 6)
+	m := HashToPoint(testNamespace, testMessage)
+	for n := 1; n <= len(keys); n++ {
+		for set := range 1 << n {
+			sigs := slices.Clone(good[:n])
+			var want []int
+			for i := range n {
+				if set>>i&1 == 1 {
+					sigs[i] = faults[2](t, i)
+					want = append(want, i)
+				}
+			}
+			opt := Options{Weights: seeded(uint64(set)), Policy: Policy(set % 2)}
+			using := slices.Clone(keys[:n])
+			for i := range using {
+				if n%2 == 0 || set%5 == i {
+					using[i] = using[i].Expand()
+				}
+			}
+			points, bad := VerifyVotes(m, using, sigs, opt)
+			if !slices.Equal(bad, want) {
+				t.Fatalf("n=%d set=%b: bad = %v, want %v", n, set, bad, want)
+			}
+			for i, p := range points {
+				if (p == nil) != slices.Contains(want, i) || p != nil && p.Signature() != sigs[i] {
+					t.Fatalf("n=%d set=%b: wrong point %d", n, set, i)
+				}
+			}
+		}
+	}
+}
+
+// TestLargeBatches plants random faults of all kinds into batches of up to 130
+// votes, under random policies and suspicions.
+func TestLargeBatches(t *testing.T) {
+	keys, good := signers(t, 130)
+	for i := range keys {
+		keys[i] = keys[i].Expand()
+	}
+	m := HashToPoint(testNamespace, testMessage)
+	for seed := range uint64(12) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		n := 1 + rng.IntN(len(keys))
+		badCount := []int{0, 1, 2, 5, n / 8, n / 2}[rng.IntN(6)]
+		want := rng.Perm(n)[:min(n, badCount)]
+		slices.Sort(want)
+		sigs := slices.Clone(good[:n])
+		for _, i := range want {
+			sigs[i] = faults[rng.IntN(len(faults))](t, i)
+		}
+		opt := Options{Weights: seeded(seed), Policy: Policy(rng.IntN(3)), Suspects: make([]bool, rng.IntN(n+1))}
+		for i := range opt.Suspects {
+			opt.Suspects[i] = rng.IntN(10) == 0
+		}
+		if _, bad := VerifyVotes(m, keys[:n], sigs, opt); !slices.Equal(bad, want) {
+			t.Errorf("seed %d: n=%d: bad = %v, want %v", seed, n, bad, want)
+		}
+	}
+}
+
+// TestSuspectsDoNotSpoilTheBatch: with the only bad vote under suspicion, the
+// others take one product.
+func TestSuspectsDoNotSpoilTheBatch(t *testing.T) {
+	keys, sigs := signers(t, 16)
+	sigs[3] = faults[2](t, 3)
+	var asked []int
+	points := decompress(sigs)
+	opt := Options{Weights: seeded(1), Policy: Hopeful, Suspects: []bool{3: true}}
+	settle(points, opt, func(at []int) batch {
+		asked = append(asked, len(at))
+		b := &voteBatch{message: HashToPoint(testNamespace, testMessage)}
+		for _, i := range at {
+			b.keys, b.sigs = append(b.keys, keys[i]), append(b.sigs, points[i])
+		}
+		return b
+	})
+	if !slices.Equal(missing(points), []int{3}) || !slices.Equal(asked, []int{1, 15}) {
+		t.Errorf("bad %v, batches of %v", missing(points), asked)
+	}
+}
+
+func TestCertificatesAgreeWithOneByOne(t *testing.T) {
+	key := testKey(t, 1)
+	for seed := range uint64(24) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		n := rng.IntN(14)
+		certs := make([]Certificate, n)
+		var want []int
+		for i := range certs {
+			msg := []byte{byte(rng.IntN(8))} // some come twice
+			certs[i] = Certificate{HashToPoint(testNamespace, msg), key.Sign(testNamespace, msg)}
+			if rng.IntN(5) == 0 {
+				certs[i].Sig = faults[rng.IntN(len(faults))](t, int(seed))
+			}
+			if !key.PublicKey().Verify(testNamespace, msg, certs[i].Sig) {
+				want = append(want, i)
+			}
+		}
+		opt := Options{Weights: seeded(seed), Policy: Policy(seed % 3), Suspects: []bool{2: seed%2 == 0}}
+		if bad := VerifyCertificates(key.PublicKey(), certs, opt); !slices.Equal(bad, want) {
+			t.Errorf("seed %d: bad = %v, want %v", seed, bad, want)
+		}
+	}
+}
+
+// TestCancellingCertificatesAreFound: two signatures under one key that are
+// shifted by opposite points would pass an unweighted sum.
+func TestCancellingCertificatesAreFound(t *testing.T) {
+	key := testKey(t, 1)
+	noise := testKey(t, 9).Sign(nil, nil)
+	certs := make([]Certificate, 14)
+	for i := range certs {
+		msg := []byte{byte(i)}
+		certs[i] = Certificate{HashToPoint(testNamespace, msg), key.Sign(testNamespace, msg)}
+	}
+	certs[4].Sig = shift(t, certs[4].Sig, noise, false)
+	certs[11].Sig = shift(t, certs[11].Sig, noise, true)
+	if bad := VerifyCertificates(key.PublicKey(), certs, Options{Weights: seeded(3)}); !slices.Equal(bad, []int{4, 11}) {
+		t.Errorf("bad = %v", bad)
+	}
+}
+
+// TestHashedOnceIsTheSame compares the ways around a Message with those around
+// bytes.
+func TestHashedOnceIsTheSame(t *testing.T) {
+	m := HashToPoint(testNamespace, testMessage)
+	for i := range uint64(8) {
+		k := testKey(t, i)
+		sig := k.Sign(testNamespace, testMessage)
+		if got := k.SignMessage(m); got != sig {
+			t.Errorf("key %d signs %x, want %x", i, got, sig)
+		}
+		if !k.PublicKey().VerifyMessage(m, sig) || testKey(t, i+1).PublicKey().VerifyMessage(m, sig) {
+			t.Errorf("key %d: wrong verdict", i)
+		}
+	}
+	if new(PublicKey).VerifyMessage(m, testKey(t, 1).SignMessage(m)) {
+		t.Error("a signature verifies under the identity")
+	}
+}
+
+// TestExpandedSumsAgree compares sums over expanded keys with plain ones for
+// factors of every width, among them the extremes.
+func TestExpandedSumsAgree(t *testing.T) {
+	const n = 5
+	plain, expanded := make([]*PublicKey, n), make([]*PublicKey, n)
+	for i := range plain {
+		plain[i] = testKey(t, uint64(i)).PublicKey()
+		expanded[i] = plain[i].Expand()
+		if !expanded[i].Equal(plain[i]) {
+			t.Fatal("expanding changed the key")
+		}
+	}
+	rng := rand.NewChaCha8([32]byte{5})
+	for _, size := range []int{1, 2, weightSize, positionedSize} {
+		for _, fill := range []byte{0, 1, 0xff} {
+			factors := make([]byte, size*n)
+			if fill == 1 {
+				_, _ = rng.Read(factors) // never fails
+			} else {
+				for i := range factors {
+					factors[i] = fill
+				}
+			}
+			if size == positionedSize {
+				for i := size - 1; i < len(factors); i += size {
+					factors[i] &= 1<<(positionedBits%8) - 1
+				}
+			}
+			if a, b := sumKeys(plain, factors, size), sumKeys(expanded, factors, size); !a.Equals(b) {
+				t.Errorf("factors of %d bytes, fill %d: sums differ", size, fill)
+			}
+		}
+	}
+}
+
 func TestOneByOneAgreesOnEachFault(t *testing.T) {
 	keys, sigs := signers(t, len(faults))
 	for i, fault := range faults {
@@ -102,20 +281,20 @@ func TestCancellingFaultsAreFound(t *testing.T) {
 // shift adds by to sig, or subtracts it.
 func shift(t *testing.T, sig, by Signature, subtract bool) Signature {
 	t.Helper()
-	a, err := sig.point()
+	a, err := sig.Point()
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := by.point()
+	b, err := by.Point()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var acc blst.P1
-	acc.FromAffine(a)
+	acc.FromAffine(&a.affine)
 	if subtract {
-		acc.SubAssign(b)
+		acc.SubAssign(&b.affine)
 	} else {
-		acc.AddAssign(b)
+		acc.AddAssign(&b.affine)
 	}
 	return Signature(acc.ToAffine().Compress())
 }

@@ -16,8 +16,20 @@
 //   - Signing is deterministic: one key, namespace and message have exactly one
 //     valid signature, so a signature can serve as a verifiable random output.
 //
-// Arithmetic is that of supranational/blst; operations on secrets take constant
-// time. Batches may use several goroutines inside one call and join them.
+// # Ways to be fast
+//
+//   - A [Message] is hashed to the curve once and then signed and checked many
+//     times; [PublicKey.Expand] readies a key for the batches of an epoch.
+//   - [VerifyVotes] checks many signatures of one message, [VerifyCertificates]
+//     many messages under one key, each with about one pairing product.
+//   - A [Point] is a signature that was decompressed and checked before; a
+//     [Recoverer] keeps the coefficients of the signer sets it has met.
+//
+// Arithmetic is that of supranational/blst. Secrets meet no other code: keys are
+// derived, scalars multiplied and points scaled by blst's routines that take
+// constant time, and nothing in this package branches or indexes by a secret.
+// The scalar field of this package itself serves public indices only. Batches
+// may use several goroutines inside one call and join them.
 package bls
 
 import (
@@ -114,6 +126,13 @@ func (k *SecretKey) ProvePossession() Signature {
 	return k.sign(pub[:], proofDST)
 }
 
+// SignMessage signs m: what [SecretKey.Sign] returns, without hashing again.
+func (k *SecretKey) SignMessage(m *Message) Signature {
+	var point blst.P1
+	point.FromAffine(&m.hash)
+	return Signature(point.MultAssign(&k.scalar).ToAffine().Compress())
+}
+
 func (k *SecretKey) sign(data []byte, dst string) Signature {
 	var point blst.P1Affine
 	point.Sign(&k.scalar, data, []byte(dst))
@@ -128,7 +147,10 @@ func (k *SecretKey) GoString() string { return k.String() }
 
 // PublicKey is a checked, decompressed key. The zero value is the identity,
 // under which nothing verifies.
-type PublicKey struct{ point blst.P2Affine }
+type PublicKey struct {
+	point     blst.P2Affine
+	multiples []*blst.P2Affine // see Expand; nil if it was not called
+}
 
 // ParsePublicKey reads a compressed G2 point of 96 bytes and checks it. The
 // error is ErrLength, ErrEncoding, ErrInfinity or ErrSubgroup.
@@ -167,12 +189,15 @@ func (p *PublicKey) VerifyPossession(proof Signature) bool {
 	return p.verify(pub[:], proofDST, proof)
 }
 
+// VerifyMessage reports whether sig is p's signature of m: what
+// [PublicKey.Verify] says, without hashing again.
+func (p *PublicKey) VerifyMessage(m *Message, sig Signature) bool {
+	point, err := sig.Point()
+	return err == nil && m.signedBy(p, point)
+}
+
 func (p *PublicKey) verify(data []byte, dst string, sig Signature) bool {
-	point, err := sig.point()
-	if err != nil {
-		return false
-	}
-	return pairingsEqual(point, hashToCurve(data, dst), &p.point)
+	return p.VerifyMessage(newMessage(data, dst), sig)
 }
 
 func (p *PublicKey) isIdentity() bool { return p.point.Equals(new(blst.P2Affine)) }
@@ -183,39 +208,36 @@ type Signature [SignatureSize]byte
 // Check returns nil if the bytes are a signature of somebody for something, and
 // otherwise ErrEncoding, ErrInfinity or ErrSubgroup.
 func (s Signature) Check() error {
-	_, err := s.point()
+	_, err := s.Point()
 	return err
 }
 
-// point decompresses s and checks it: the only way from bytes to a G1 point.
-func (s *Signature) point() (*blst.P1Affine, error) {
-	var point blst.P1Affine
-	switch {
-	case point.Uncompress(s[:]) == nil:
-		return nil, ErrEncoding
-	case point.Equals(new(blst.P1Affine)):
-		return nil, ErrInfinity
-	case !point.InG1():
+// Point is a decompressed signature in the prime-order subgroup, not the
+// identity. It says nothing yet about who signed what.
+type Point struct{ affine blst.P1Affine }
+
+// Point decompresses s and checks it: the only way from bytes to a [Point]. The
+// error is ErrEncoding, ErrInfinity or ErrSubgroup.
+func (s Signature) Point() (*Point, error) {
+	p, err := s.onCurve()
+	if err == nil && !p.affine.InG1() {
 		return nil, ErrSubgroup
 	}
-	return &point, nil
+	return p, err
 }
 
-// hashToCurve maps data to G1 (RFC 9380 §8.8.1).
-func hashToCurve(data []byte, dst string) *blst.P1Affine {
-	return blst.HashToG1(data, []byte(dst)).ToAffine()
-}
-
-// pairingsEqual reports whether e(sig, G) = e(hash, key) for the generator G of
-// G2. The Miller loop is undefined for the identity, so that case is settled
-// here: a pairing is one exactly if a side is the identity.
-func pairingsEqual(sig, hash *blst.P1Affine, key *blst.P2Affine) bool {
-	left := sig.Equals(new(blst.P1Affine))
-	right := hash.Equals(new(blst.P1Affine)) || key.Equals(new(blst.P2Affine))
-	if left || right {
-		return left && right
+// onCurve decompresses s without the check for the subgroup, which its callers
+// owe before anything rests on the point.
+func (s *Signature) onCurve() (*Point, error) {
+	var p Point
+	switch {
+	case p.affine.Uncompress(s[:]) == nil:
+		return nil, ErrEncoding
+	case p.affine.Equals(new(blst.P1Affine)):
+		return nil, ErrInfinity
 	}
-	return blst.Fp12FinalVerify(
-		blst.Fp12MillerLoop(blst.P2Generator().ToAffine(), sig),
-		blst.Fp12MillerLoop(key, hash))
+	return &p, nil
 }
+
+// Signature returns the compressed form.
+func (p *Point) Signature() Signature { return Signature(p.affine.Compress()) }

@@ -88,7 +88,7 @@ func (p *Polynomial) PublicShare(index uint32) *PublicKey {
 		sum.MultAssign(x[:], bits)
 		sum.AddAssign(&p.coefficients[i].point)
 	}
-	return &PublicKey{*sum.ToAffine()}
+	return &PublicKey{point: *sum.ToAffine()}
 }
 
 // abscissa is where the share of index is evaluated: never at 0.
@@ -134,61 +134,6 @@ func evaluate(coefficients []*blst.SecretKey, x *blst.Scalar) *blst.Scalar {
 		sum.AddAssign(c)
 	}
 	return &sum
-}
-
-// Recover combines partial signatures of one message into the group's. It uses
-// the first t and does not check them against their shares: verify the result
-// under the group's key, and the partials one by one only if that fails.
-// The error is ErrThreshold, ErrTooFewPartials, ErrDuplicateIndex or that of a
-// malformed signature.
-func Recover(t int, partials []Partial) (Signature, error) {
-	if t < 1 || t > MaxShares {
-		return Signature{}, ErrThreshold
-	}
-	if len(partials) < t {
-		return Signature{}, fmt.Errorf("%d of %d: %w", len(partials), t, ErrTooFewPartials)
-	}
-	partials = partials[:t]
-	points := make([]*blst.P1Affine, t)
-	xs := make([]*blst.Scalar, t)
-	seen := make(map[uint32]struct{}, t)
-	for i := range partials {
-		index := partials[i].Index
-		if _, dup := seen[index]; dup {
-			return Signature{}, fmt.Errorf("share %d: %w", index, ErrDuplicateIndex)
-		}
-		seen[index] = struct{}{}
-		point, err := partials[i].Sig.point()
-		if err != nil {
-			return Signature{}, fmt.Errorf("partial of share %d: %w", index, err)
-		}
-		points[i], xs[i] = point, scalar(abscissa(index))
-	}
-	const bits = 255 // of a scalar modulo r
-	sum := blst.P1AffinesMult(points, lagrangeAtZero(xs), bits).ToAffine()
-	return Signature(sum.Compress()), nil
-}
-
-// lagrangeAtZero returns the weights w with f(0) = Σ w[i] f(xs[i]) for every
-// polynomial f of lower degree than the number of points: the product of all x
-// divided by x[i] and by all x[j] - x[i]. The points are distinct, not zero.
-func lagrangeAtZero(xs []*blst.Scalar) []*blst.Scalar {
-	product := *scalar(1)
-	for _, x := range xs {
-		product.MulAssign(x)
-	}
-	weights := make([]*blst.Scalar, len(xs))
-	for i, xi := range xs {
-		divisor := *xi
-		for j, xj := range xs {
-			if j != i {
-				difference, _ := xj.Sub(xi)
-				divisor.MulAssign(difference)
-			}
-		}
-		weights[i], _ = divisor.Inverse().Mul(&product)
-	}
-	return weights
 }
 
 // scalar returns v as an element of the scalar field.

@@ -14,8 +14,11 @@ import (
 	mathrand "math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"filippo.io/edwards25519"
 )
 
 // affine is a point in plain coordinates: the slow twin of point.
@@ -30,7 +33,7 @@ func decodeAffine(b []byte) (affine, bool) {
 	y := new(big.Int).Mod(fromLittleEndian(b), p)
 	yy := new(big.Int).Mul(y, y)
 	u := new(big.Int).Sub(yy, big.NewInt(1))
-	v := new(big.Int).Mul(yy, fromField(curveD))
+	v := new(big.Int).Mul(yy, curveD())
 	v.Add(v, big.NewInt(1)).Mod(v, p)
 	u.Mul(u, v.ModInverse(v, p)).Mod(u, p)
 	x := new(big.Int).ModSqrt(u, p)
@@ -43,9 +46,35 @@ func decodeAffine(b []byte) (affine, bool) {
 	return affine{x, y}, true
 }
 
-func fromField(e element) *big.Int {
-	b := e.bytes()
-	return fromLittleEndian(b[:])
+// prime is 2^255 - 19.
+func prime() *big.Int {
+	p := new(big.Int).Lsh(big.NewInt(1), 255)
+	return p.Sub(p, big.NewInt(19))
+}
+
+// order is the order of the base point (RFC 8032 §5.1).
+func order() *big.Int {
+	l, _ := new(big.Int).SetString("27742317777372353535851937790883648493", 10)
+	return l.Add(l, new(big.Int).Lsh(big.NewInt(1), 252))
+}
+
+// curveD is -121665/121666.
+func curveD() *big.Int {
+	d := new(big.Int).ModInverse(big.NewInt(121666), prime())
+	return d.Mul(d, big.NewInt(-121665)).Mod(d, prime())
+}
+
+func littleEndian(n *big.Int) [32]byte {
+	var b [32]byte
+	n.FillBytes(b[:])
+	slices.Reverse(b[:])
+	return b
+}
+
+func fromLittleEndian(b []byte) *big.Int {
+	b = slices.Clone(b)
+	slices.Reverse(b)
+	return new(big.Int).SetBytes(b)
 }
 
 func (a affine) plus(b affine) affine {
@@ -57,7 +86,7 @@ func (a affine) plus(b affine) affine {
 		}
 		return out
 	}
-	cross := mul(fromField(curveD), a.x, b.x, a.y, b.y)
+	cross := mul(curveD(), a.x, b.x, a.y, b.y)
 	x := new(big.Int).Add(mul(a.x, b.y), mul(b.x, a.y))
 	y := new(big.Int).Add(mul(a.y, b.y), mul(a.x, b.x))
 	x = mul(x, new(big.Int).ModInverse(new(big.Int).Add(big.NewInt(1), cross), p))
@@ -82,7 +111,7 @@ func verifyByTheBook(pub [32]byte, msg, sig []byte) bool {
 	if len(sig) != SignatureSize {
 		return false
 	}
-	l := fromLittleEndian(order[:])
+	l := order()
 	s := fromLittleEndian(sig[32:])
 	a, okA := decodeAffine(pub[:])
 	r, okR := decodeAffine(sig[:32])
@@ -103,10 +132,18 @@ func verifyByTheBook(pub [32]byte, msg, sig []byte) bool {
 func verifyAll(t *testing.T, pub [32]byte, msg, sig []byte, slow bool) bool {
 	t.Helper()
 	got := Verify(pub, msg, sig)
-	if len(sig) == SignatureSize && belowOrder(sig[32:]) {
+	if len(sig) == SignatureSize {
 		if alone := verifyCofactored(pub, msg, sig); alone != got {
 			t.Errorf("key %x signature %x: Verify %v, cofactored equation %v", pub, sig, got, alone)
 		}
+	}
+	if key, err := NewKnownKey(pub); err == nil {
+		bad := VerifyMany([]Signed{{key, msg, sig}})
+		if (len(bad) == 0) != got {
+			t.Errorf("key %x signature %x: Verify %v, batch of one %v", pub, sig, got, bad)
+		}
+	} else if got {
+		t.Errorf("key %x: accepted, but %v", pub, err)
 	}
 	if slow {
 		if want := verifyByTheBook(pub, msg, sig); got != want {
@@ -226,7 +263,7 @@ func TestRFC8032Signatures(t *testing.T) {
 		if !bytes.Equal(sig[:], want) {
 			t.Errorf("line %d: signature %x, want %x", i+1, sig, want)
 		}
-		if pub := k.PublicKey(); !bytes.Equal(pub[:], unhex(t, parts[1])) || !Verify(pub, msg, sig[:]) {
+		if pub := k.PublicKey(); !bytes.Equal(pub[:], unhex(t, parts[1])) || !verifyAll(t, pub, msg, sig[:], false) {
 			t.Errorf("line %d: key %x or its signature is wrong", i+1, pub)
 		}
 	}
@@ -280,32 +317,32 @@ func TestMixedOrderSignatures(t *testing.T) {
 	rng := mathrand.New(mathrand.NewPCG(seed, 0))
 	accepted := 0
 	for i := range 64 {
-		var a, r, torsion point
-		// y = -1 has order 2; the vector below has order 8.
-		torsion.decode(unhex(t, "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"))
-		multiple := func(p *point, n int) {
-			*p = point{y: one, z: one}
-			for range n {
-				p.add(p, &torsion)
+		// y = -1 has order 2; this point has order 8.
+		torsion, err := new(edwards25519.Point).SetBytes(unhex(t, "c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		// shifted returns the encoding of k·B + n·torsion.
+		shifted := func(k []byte, n int) [32]byte {
+			s, err := new(edwards25519.Scalar).SetCanonicalBytes(k)
+			if err != nil {
+				t.Fatal(err)
 			}
+			p := new(edwards25519.Point).ScalarBaseMult(s)
+			for range n {
+				p.Add(p, torsion)
+			}
+			return [32]byte(p.Bytes())
 		}
 		var secret, nonce [32]byte
 		for j := range 31 {
 			secret[j], nonce[j] = byte(rng.Uint32()), byte(rng.Uint32())
 		}
-		var shiftA, shiftR point
-		multiple(&shiftA, i%8)
-		multiple(&shiftR, i/8)
-		zero := make([]byte, 32)
-		a.combine(secret[:], zero, &torsion)
-		a.add(&a, &shiftA)
-		r.combine(nonce[:], zero, &torsion)
-		r.add(&r, &shiftR)
-		pub, msg := encode(&a), []byte{byte(i)}
-		encodedR := encode(&r)
+		pub, msg := shifted(secret[:], i%8), []byte{byte(i)}
+		encodedR := shifted(nonce[:], i/8)
 		digest := sha512.Sum512(bytes.Join([][]byte{encodedR[:], pub[:], msg}, nil))
 		s := new(big.Int).Mul(fromLittleEndian(digest[:]), fromLittleEndian(secret[:]))
-		s.Add(s, fromLittleEndian(nonce[:])).Mod(s, fromLittleEndian(order[:]))
+		s.Add(s, fromLittleEndian(nonce[:])).Mod(s, order())
 		scalar := littleEndian(s)
 		if verifyAll(t, pub, msg, append(encodedR[:], scalar[:]...), i%8 == i/8) {
 			accepted++
@@ -314,19 +351,6 @@ func TestMixedOrderSignatures(t *testing.T) {
 	if accepted != 64 {
 		t.Errorf("%d of 64 mixed-order signatures accepted, want all", accepted)
 	}
-}
-
-// encode compresses p (RFC 8032 §5.1.2).
-func encode(p *point) [32]byte {
-	field := prime()
-	inverse := new(big.Int).ModInverse(fromField(p.z), field)
-	affineCoordinate := func(e element) *big.Int {
-		v := new(big.Int).Mul(fromField(e), inverse)
-		return v.Mod(v, field)
-	}
-	out := littleEndian(affineCoordinate(p.y))
-	out[31] |= byte(affineCoordinate(p.x).Bit(0)) << 7
-	return out
 }
 
 func TestKeysSurviveTheirSeed(t *testing.T) {

@@ -4,21 +4,22 @@
 //
 // Messages go in as byte slices and are only read; digests come out as arrays.
 // Nothing here allocates. [Sum256] serves a single message, [Hasher] a message
-// that arrives in pieces, [SumMany] a batch.
+// that arrives in pieces, [SumMany] a batch of any lengths, several messages at
+// a time. They use the fastest kernels of the machine; a [Summer] uses those of
+// the features that it is given.
 package keccak
 
 import (
 	"encoding/binary"
 
-	permutation "github.com/cowboy-foundation/cowboy/asm/keccak"
+	kernels "github.com/cowboy-foundation/cowboy/asm/keccak"
 )
 
 const (
 	// Size is the length of a digest in bytes.
-	Size = 32
-	// rate is the number of bytes absorbed per permutation: 1600 bits of state
-	// less twice the 256 bits of the digest.
-	rate = 136
+	Size = kernels.Size
+	// rate is the number of bytes absorbed per permutation.
+	rate = kernels.Rate
 	// padFirst and padLast frame the padding of the original Keccak submission,
 	// which has no domain bits before the first one.
 	padFirst, padLast = 0x01, 0x80
@@ -26,28 +27,25 @@ const (
 
 // Sum256 returns the digest of the concatenation of parts.
 func Sum256(parts ...[]byte) [Size]byte {
-	var h Hasher
+	if len(parts) == 1 {
+		return kernels.Lone().SumOne(parts[0])
+	}
+	return sumParts(parts)
+}
+
+func sumParts(parts [][]byte) [Size]byte {
+	h := Hasher{kernel: kernels.Lone()}
 	for _, part := range parts {
 		h.absorb(part)
 	}
 	return h.finish()
 }
 
-// SumMany sets out[i] to the digest of msgs[i]. It panics if the lengths
-// differ: that is a fault of the caller, never of outside input.
-func SumMany(msgs [][]byte, out [][Size]byte) {
-	if len(msgs) != len(out) {
-		panic("keccak: SumMany needs one output per message")
-	}
-	for i, msg := range msgs {
-		out[i] = Sum256(msg)
-	}
-}
-
 // Hasher digests a message that arrives in pieces. The zero value is ready; a
 // copy continues independently of the original.
 type Hasher struct {
-	state permutation.State
+	state  kernels.State
+	kernel kernels.Kernel
 	// tail holds the bytes absorbed since the last permutation; the first fill
 	// of them count, and fill < rate between calls.
 	tail [rate]byte
@@ -55,7 +53,7 @@ type Hasher struct {
 }
 
 // New returns a Hasher of the empty message.
-func New() *Hasher { return new(Hasher) }
+func New() *Hasher { return &Hasher{kernel: kernels.Lone()} }
 
 // Write appends p to the message. It always returns len(p) and no error.
 func (h *Hasher) Write(p []byte) (int, error) {
@@ -72,7 +70,7 @@ func (h *Hasher) Sum256() [Size]byte {
 
 // Reset starts a new, empty message.
 func (h *Hasher) Reset() {
-	h.state = permutation.State{}
+	h.state = kernels.State{}
 	h.fill = 0
 }
 
@@ -84,11 +82,11 @@ func (h *Hasher) absorb(p []byte) {
 		if h.fill < rate {
 			return
 		}
-		absorbBlock(&h.state, &h.tail)
+		h.absorbBlock(&h.tail)
 		h.fill = 0
 	}
 	for len(p) >= rate {
-		absorbBlock(&h.state, (*[rate]byte)(p))
+		h.absorbBlock((*[rate]byte)(p))
 		p = p[rate:]
 	}
 	h.fill = copy(h.tail[:], p)
@@ -99,7 +97,7 @@ func (h *Hasher) finish() [Size]byte {
 	clear(h.tail[h.fill:])
 	h.tail[h.fill] = padFirst
 	h.tail[rate-1] |= padLast // may be the same byte as padFirst
-	absorbBlock(&h.state, &h.tail)
+	h.absorbBlock(&h.tail)
 	var digest [Size]byte
 	for i := range Size / 8 {
 		binary.LittleEndian.PutUint64(digest[8*i:], h.state[i])
@@ -107,9 +105,9 @@ func (h *Hasher) finish() [Size]byte {
 	return digest
 }
 
-func absorbBlock(s *permutation.State, block *[rate]byte) {
+func (h *Hasher) absorbBlock(block *[rate]byte) {
 	for i := range rate / 8 {
-		s[i] ^= binary.LittleEndian.Uint64(block[8*i:])
+		h.state[i] ^= binary.LittleEndian.Uint64(block[8*i:])
 	}
-	permutation.Permute(s)
+	h.kernel.Permute(&h.state)
 }

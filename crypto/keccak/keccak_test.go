@@ -115,21 +115,6 @@ func TestHasherStaysOpenAfterSum(t *testing.T) {
 	}
 }
 
-func TestSumManyOfMixedLengths(t *testing.T) {
-	for n := range 66 {
-		msgs, out := make([][]byte, n), make([][Size]byte, n)
-		for i := range msgs {
-			msgs[i] = random(uint64(i), i*37%600)
-		}
-		SumMany(msgs, out)
-		for i, msg := range msgs {
-			if out[i] != reference(msg) {
-				t.Fatalf("batch of %d: message %d differs", n, i)
-			}
-		}
-	}
-}
-
 func TestNothingAllocates(t *testing.T) {
 	msg, other := random(4, 532), random(5, 32)
 	msgs, out := [][]byte{msg, other}, make([][Size]byte, 2)
@@ -170,7 +155,7 @@ func FuzzAgreesWithReference(f *testing.F) {
 func BenchmarkSum256(b *testing.B) {
 	for _, n := range []int{32, 64, 136, 532} {
 		msg := random(7, n)
-		b.Run(fmt.Sprintf("kernel=generic/n=%d", n), func(b *testing.B) {
+		b.Run(fmt.Sprintf("kernel=%v/n=%d", New().kernel, n), func(b *testing.B) {
 			b.SetBytes(int64(n))
 			b.ReportAllocs()
 			for b.Loop() {
@@ -186,23 +171,6 @@ func BenchmarkSum256(b *testing.B) {
 				h.Write(msg)
 				h.Sum(digest)
 			}
-		})
-	}
-}
-
-func BenchmarkSumMany(b *testing.B) {
-	for _, n := range []int{1, 8, 64} {
-		b.Run(fmt.Sprintf("kernel=generic/n=%d/bytes=64", n), func(b *testing.B) {
-			msgs, out := make([][]byte, n), make([][Size]byte, n)
-			for i := range msgs {
-				msgs[i] = random(uint64(i), 64)
-			}
-			b.SetBytes(int64(n) * 64)
-			b.ReportAllocs()
-			for b.Loop() {
-				SumMany(msgs, out)
-			}
-			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "hashes/s")
 		})
 	}
 }

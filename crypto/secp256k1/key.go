@@ -10,6 +10,10 @@
 // Curve arithmetic is that of decred's secp256k1. Its multiplications are not
 // constant-time: sign on machines whose timing no stranger can measure. A
 // validator signs nothing with these keys; recovery handles public data only.
+//
+// Batches ([RecoverMany]) run on the lanes of asm/secp where the machine has
+// them. A lane computes only what [Recover] would: the form is checked first,
+// and a lane that meets an exceptional addition is handed to Recover.
 package secp256k1
 
 import (

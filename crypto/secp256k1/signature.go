@@ -141,30 +141,6 @@ func Recover(hash [32]byte, sig Signature) (PublicKey, error) {
 	return pub, nil
 }
 
-// Recovered is the outcome for one signature of a batch. Address is zero if Err
-// is set.
-type Recovered struct {
-	Address [20]byte
-	Err     error
-}
-
-// RecoverMany sets out[i] to the signer of hashes[i]. It runs on the calling
-// goroutine: callers that own several cores split their batch. It panics if the
-// lengths differ, which is a fault of the caller, never of outside input.
-func RecoverMany(hashes [][32]byte, sigs []Signature, out []Recovered) {
-	if len(hashes) != len(sigs) || len(hashes) != len(out) {
-		panic("secp256k1: RecoverMany needs one signature and one output per hash")
-	}
-	for i := range hashes {
-		pub, err := Recover(hashes[i], sigs[i])
-		if err != nil {
-			out[i] = Recovered{Err: err}
-			continue
-		}
-		out[i] = Recovered{Address: pub.Address()}
-	}
-}
-
 // noncePoint returns the point R with x = r and the given parity of y.
 func noncePoint(sig *Signature) (secp256k1.JacobianPoint, bool) {
 	var x, y, one secp256k1.FieldVal

@@ -293,23 +293,6 @@ func TestRecoverAgreesWithOracle(t *testing.T) {
 	}
 }
 
-func BenchmarkRecoverMany(b *testing.B) {
-	for _, n := range []int{1, 64} {
-		b.Run(fmt.Sprintf("kernel=decred/n=%d", n), func(b *testing.B) {
-			hashes, sigs, out := make([][32]byte, n), make([]Signature, n), make([]Recovered, n)
-			for i := range n {
-				hashes[i] = [32]byte{byte(i)}
-				sigs[i] = testKey(b, uint64(i)).Sign(hashes[i])
-			}
-			b.ReportAllocs()
-			for b.Loop() {
-				RecoverMany(hashes, sigs, out)
-			}
-			b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "recovers/s")
-		})
-	}
-}
-
 func BenchmarkSign(b *testing.B) {
 	k, err := GenerateKey(rand.Reader)
 	if err != nil {

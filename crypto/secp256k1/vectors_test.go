@@ -69,7 +69,7 @@ func TestPrecompileVectors(t *testing.T) {
 		in := make([]byte, 128)
 		copy(in, unhex(t, c.Input))
 		sig := Signature{R: [32]byte(in[64:]), S: [32]byte(in[96:]), YParity: in[63] - 27}
-		pub, err := Recover([32]byte(in), sig)
+		pub, err := recoverEveryWay(t, [32]byte(in), sig)
 		if !bytes.Equal(in[32:63], make([]byte, 31)) {
 			err = ErrRecoveryID // v is a 256-bit number there
 		}
@@ -97,7 +97,7 @@ func TestRFC6979Vectors(t *testing.T) {
 		if got := hex.EncodeToString(append(sig.R[:], sig.S[:]...)); got != c.Signature {
 			t.Errorf("case %d (%s): got %s, want %s", i, c.Description, got, c.Signature)
 		}
-		if pub, err := Recover(hash, sig); err != nil || pub != k.PublicKey() {
+		if pub, err := recoverEveryWay(t, hash, sig); err != nil || pub != k.PublicKey() {
 			t.Errorf("case %d: recovered %x, %v", i, pub, err)
 		}
 	}
@@ -176,7 +176,7 @@ func checkRecovers(t *testing.T, id int, pub PublicKey, hash [32]byte, sig Signa
 	}
 	for parity := range uint8(2) {
 		sig.YParity = parity
-		got, err := Recover(hash, sig)
+		got, err := recoverEveryWay(t, hash, sig)
 		if got == pub {
 			return
 		}
@@ -227,7 +227,7 @@ func TestForeignTransactionsRecover(t *testing.T) {
 				continue
 			}
 			hash, sig := splitTransaction(t, un0x(t, raw))
-			if got, err := Recover(hash, sig); err != nil || got != k.PublicKey() {
+			if got, err := recoverEveryWay(t, hash, sig); err != nil || got != k.PublicKey() {
 				t.Errorf("%s: %s: recovered %x, %v", c.Name, raw[:10], got, err)
 			}
 			checked++

@@ -13,6 +13,9 @@ import (
 // batch is a number of bodies on their way through one worker, and the scratch
 // space for it. After verify, exactly one of txs[i] and errs[i] is set.
 type batch struct {
+	number uint64  // in the order of gathering
+	pieces []piece // whose bodies they are, if they come from the queue
+
 	bodies [][]byte
 	hashes [][32]byte
 	txs    []*chain.VerifiedTx
@@ -35,6 +38,8 @@ const preimageBytesKept = 256 << 10
 
 // reset empties the batch and drops what it points to.
 func (b *batch) reset() {
+	clear(b.pieces)
+	b.pieces = b.pieces[:0]
 	clear(b.bodies)
 	clear(b.txs)
 	clear(b.errs)

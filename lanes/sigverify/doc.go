@@ -4,9 +4,9 @@
 //
 // # Flow
 //
-//	rpc, p2p → Submit → queue → gather (≤ BatchWaitMax) → worker per core:
+//	rpc, p2p → SubmitFrom → ring → gather (≤ BatchWaitMax) → worker per core:
 //	    size → hash → sender cache → decode, classify → recover the batch
-//	    → lanes admit the batch → reply to each submitter
+//	    → turnstile → lanes admit the batch → reply to each submitter
 //
 //	ledger → VerifyBlock: the same checks for a proposed block, at once and
 //	    beside the queue; what admission has seen costs one hash and one lookup
@@ -21,19 +21,27 @@
 // # Order
 //
 // Batches are verified side by side and admitted in the order of arrival, so
-// that one sender's nonces, submitted in order, reach the lanes in order.
+// that one sender's nonces, submitted in order, reach the lanes in order. A
+// worker that finishes before its predecessor leaves its batch at the turnstile
+// and gathers the next one.
 //
-// # Bounds
+// # Bounds and fairness
 //
 // The queue is bounded in transactions and bytes, the cache likewise, and a
-// batch in transactions. Submit never blocks: a full queue is [ErrBusy], which
-// RPC reports and gossip answers by dropping. Every accepted submission gets
-// exactly one reply, also when the pipeline stops.
+// batch in transactions: under load every batch has exactly BatchTxs, the
+// kernel's size. Submit never blocks: a full queue is [ErrBusy], which RPC
+// reports and gossip answers by dropping. While the queue is more than half
+// full, each source may hold an equal share of it. [Pipeline.Credit] says how
+// much a source may send, so that a network layer need not read what it would
+// drop. Every accepted submission gets exactly one reply, also when the
+// pipeline stops.
 //
 // # Concurrency
 //
-// [Pipeline.Run] owns the workers and waits for them. Submit, VerifyBlock and
-// the counters may be used by any goroutine, before, during and after Run.
+// Submissions pass a ring without locks (sched.Ring); one worker at a time
+// empties it and parks at its bell while there is nothing. [Pipeline.Run] owns
+// the workers and waits for them. Submit, Credit, VerifyBlock and the counters
+// may be used by any goroutine, before, during and after Run.
 //
 // What makes a transaction acceptable at the head (nonce, balance, fees) is
 // decided by package lanes; who may use a system instruction, by execution.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"runtime/pprof"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/lanes/sched"
 )
 
 // Lanes takes verified transactions. It answers with one entry per transaction,
@@ -27,15 +29,22 @@ type Verdict struct {
 
 // Pipeline verifies signatures on worker goroutines.
 type Pipeline struct {
-	cfg   Config
-	lanes Lanes
-	known *cache
-	queue chan piece // never full: Submit reserves room first, and a piece is at least one transaction
-	ended atomic.Bool
-	Stats Stats
+	cfg    Config
+	lanes  Lanes
+	known  *cache
+	queue  *sched.Ring[piece] // never full: Submit reserves room first, and a piece is at least one transaction
+	bell   *sched.Bell        // rung when something has been queued
+	shares shares
+	order  *turnstile
+	ended  atomic.Bool
+	Stats  Stats
 
-	turn chan struct{}   // holds the token of the one worker that gathers, which owns last
-	last <-chan struct{} // closed when the batch gathered last has been admitted
+	// turn holds the token of the one goroutine that takes from the queue. The
+	// rest belongs to it.
+	turn      chan struct{}
+	rest      piece // what did not fit into the batch before; may be empty
+	restSince time.Time
+	gathered  uint64 // batches so far
 }
 
 // piece is a run of bodies from one submission, short enough for one batch.
@@ -45,12 +54,20 @@ type piece struct {
 	of     *submission
 }
 
+func (w *piece) bytes() (n int) {
+	for _, body := range w.bodies {
+		n += len(body)
+	}
+	return n
+}
+
 // submission collects the verdicts on what one caller handed in. Workers write
 // different elements of verdicts; who counts left down to zero replies.
 type submission struct {
 	verdicts []Verdict
 	left     atomic.Int64
 	reply    func([]Verdict)
+	from     *account
 }
 
 // New returns a pipeline that hands verified transactions to lanes.
@@ -58,15 +75,15 @@ func New(cfg Config, lanes Lanes) (*Pipeline, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, fmt.Errorf("signature pipeline: %w", err)
 	}
-	admitted := make(chan struct{}) // before the first batch there is nothing to wait for
-	close(admitted)
 	return &Pipeline{
-		cfg:   cfg,
-		lanes: lanes,
-		known: newCache(cfg.CacheTxs, cfg.CacheBytes),
-		queue: make(chan piece, cfg.QueueTxs),
-		turn:  make(chan struct{}, 1),
-		last:  admitted,
+		cfg:    cfg,
+		lanes:  lanes,
+		known:  newCache(cfg.CacheTxs, cfg.CacheBytes),
+		queue:  sched.NewRing[piece](cfg.QueueTxs),
+		bell:   sched.NewBell(),
+		shares: shares{seed: maphash.MakeSeed()},
+		order:  newTurnstile(4 * cfg.Workers), // each may be a few batches ahead of a late one
+		turn:   make(chan struct{}, 1),
 	}, nil
 }
 
@@ -78,6 +95,13 @@ func New(cfg Config, lanes Lanes) (*Pipeline, error) {
 // ErrBusy and ErrStopped mean that nothing was taken and reply is not called. A
 // submission larger than the queue is always ErrBusy.
 func (p *Pipeline) Submit(bodies [][]byte, reply func([]Verdict)) error {
+	return p.SubmitFrom(0, bodies, reply)
+}
+
+// SubmitFrom is Submit for a named source. While the queue is contended, a
+// source that holds its share of it is answered with ErrBusy and others are
+// not; [Pipeline.Credit] says beforehand how much would be taken.
+func (p *Pipeline) SubmitFrom(source Source, bodies [][]byte, reply func([]Verdict)) error {
 	if len(bodies) == 0 {
 		reply(nil)
 		return nil
@@ -85,24 +109,19 @@ func (p *Pipeline) Submit(bodies [][]byte, reply func([]Verdict)) error {
 	if p.ended.Load() {
 		return ErrStopped
 	}
-	size := 0
-	for _, body := range bodies {
-		size += len(body)
-	}
-	txs := p.Stats.QueuedTxs.Add(int64(len(bodies)))
-	bytes := p.Stats.QueuedBytes.Add(int64(size))
-	if txs > int64(p.cfg.QueueTxs) || bytes > int64(p.cfg.QueueBytes) {
-		p.release(bodies)
-		p.Stats.Busy.Add(uint64(len(bodies)))
-		return ErrBusy
+	whole := piece{bodies: bodies, of: &submission{reply: reply, from: p.shares.of(source)}}
+	if err := p.reserve(whole.of.from, len(bodies), whole.bytes()); err != nil {
+		return err
 	}
 	p.Stats.Submitted.Add(uint64(len(bodies)))
-	s := &submission{verdicts: make([]Verdict, len(bodies)), reply: reply}
-	s.left.Store(int64(len(bodies)))
-	for first := 0; first < len(bodies); first += p.cfg.BatchTxs {
-		end := min(first+p.cfg.BatchTxs, len(bodies))
-		p.queue <- piece{bodies: bodies[first:end], first: first, of: s}
+	whole.of.verdicts = make([]Verdict, len(bodies))
+	whole.of.left.Store(int64(len(bodies)))
+	for len(whole.bodies) > 0 {
+		if w := whole.cut(p.cfg.BatchTxs); !p.queue.Push(w) {
+			panic("signature queue has less room than was reserved")
+		}
 	}
+	p.bell.Ring()
 	if p.ended.Load() {
 		// Run may have emptied the queue before these pieces were in it.
 		p.refuseQueued()
@@ -110,14 +129,12 @@ func (p *Pipeline) Submit(bodies [][]byte, reply func([]Verdict)) error {
 	return nil
 }
 
-// release gives room in the queue back.
-func (p *Pipeline) release(bodies [][]byte) {
-	size := 0
-	for _, body := range bodies {
-		size += len(body)
-	}
-	p.Stats.QueuedTxs.Add(-int64(len(bodies)))
-	p.Stats.QueuedBytes.Add(-int64(size))
+// cut takes up to n bodies off the front.
+func (w *piece) cut(n int) piece {
+	n = min(n, len(w.bodies))
+	front := piece{bodies: w.bodies[:n], first: w.first, of: w.of}
+	w.bodies, w.first = w.bodies[n:], w.first+n
+	return front
 }
 
 // Run verifies until ctx ends, then answers what is still queued with
@@ -138,18 +155,28 @@ func (p *Pipeline) Run(ctx context.Context) error {
 
 // refuseQueued answers everything in the queue with ErrStopped.
 func (p *Pipeline) refuseQueued() {
-	for {
-		select {
-		case w := <-p.queue:
-			p.release(w.bodies)
-			for i := range w.bodies {
-				w.of.verdicts[w.first+i] = Verdict{Err: ErrStopped}
-			}
-			w.of.finish(len(w.bodies))
-		default:
-			return
+	p.turn <- struct{}{} // no worker holds it any more
+	defer func() { <-p.turn }()
+	for w, ok := p.next(); ok; w, ok = p.next() {
+		for i := range w.bodies {
+			w.of.verdicts[w.first+i] = Verdict{Err: ErrStopped}
 		}
+		w.of.finish(len(w.bodies))
 	}
+}
+
+// next takes the next piece from what was left over or from the queue.
+func (p *Pipeline) next() (piece, bool) {
+	if len(p.rest.bodies) > 0 {
+		w := p.rest
+		p.rest = piece{}
+		return w, true
+	}
+	w, ok := p.queue.Pop()
+	if ok {
+		p.release(w.of.from, len(w.bodies), w.bytes())
+	}
+	return w, ok
 }
 
 // finish counts n verdicts and replies when they were the last.
@@ -159,114 +186,111 @@ func (s *submission) finish(n int) {
 	}
 }
 
-// work is one worker: it gathers a batch, verifies it, hands it on and replies.
+// work is one worker: it gathers a batch, verifies it and hands it on.
 func (p *Pipeline) work(ctx context.Context) {
 	timer := time.NewTimer(p.cfg.BatchWaitMax)
 	defer timer.Stop()
-	var b batch
-	var g gathered
-	for p.gather(ctx, timer, &g) {
-		for _, w := range g.pieces {
+	for {
+		b := p.order.batch()
+		if !p.gather(ctx, timer, b) {
+			return
+		}
+		for _, w := range b.pieces {
 			b.bodies = append(b.bodies, w.bodies...)
 		}
-		p.verify(&b)
+		p.verify(b)
 		p.Stats.Batches.Add(1)
 		p.Stats.BatchTxs.Add(uint64(len(b.bodies)))
-		p.admit(ctx, &b, g.before)
-		close(g.after)
-		p.answer(&b, g.pieces)
-		b.reset()
+		p.order.pass(ctx, b, p.admit)
 	}
 }
 
-// gathered is what one worker took from the queue. Batches are verified side by
-// side but admitted in the order in which they were gathered: otherwise a
-// sender's later nonces could overtake earlier ones and be refused for the gap.
-type gathered struct {
-	pieces []piece
-	before <-chan struct{} // closed when the batch before has been admitted
-	after  chan struct{}   // to be closed when this one has
-}
-
-// gather waits for a first piece, then until the batch is large enough or
-// BatchWaitMax has passed. Workers gather one at a time: what arrives within
-// the wait ends up in one batch instead of one per idle worker. It returns
-// false when ctx has ended and nothing was taken.
-func (p *Pipeline) gather(ctx context.Context, timer *time.Timer, g *gathered) bool {
-	clear(g.pieces)
-	g.pieces = g.pieces[:0]
+// gather waits for a first piece, then until the batch is full or BatchWaitMax
+// has passed. Workers gather one at a time: what arrives within the wait ends
+// up in one batch instead of one per idle worker. It returns false when ctx has
+// ended and nothing was taken.
+func (p *Pipeline) gather(ctx context.Context, timer *time.Timer, b *batch) bool {
 	select {
 	case p.turn <- struct{}{}:
 		defer func() { <-p.turn }()
 	case <-ctx.Done():
 		return false
 	}
+	if ctx.Err() != nil {
+		return false // Run answers what is queued
+	}
+	var start time.Time
 	n := 0
-	take := func(w piece) {
-		p.release(w.bodies)
-		g.pieces = append(g.pieces, w)
-		n += len(w.bodies)
-	}
-	select {
-	case w := <-p.queue:
-		take(w)
-	case <-ctx.Done():
-		return false
-	}
-	g.before, g.after = p.last, make(chan struct{})
-	p.last = g.after
-	start := time.Now()
-	timer.Reset(p.cfg.BatchWaitMax)
-	for waiting := true; waiting && n < p.cfg.BatchTxs; {
-		select {
-		case w := <-p.queue:
-			take(w)
-		case <-timer.C:
-			waiting = false
-		case <-ctx.Done(): // what was taken is still verified and answered
-			waiting = false
+	for n < p.cfg.BatchTxs {
+		w, ok := p.next()
+		if !ok && n == 0 {
+			if ctx.Err() != nil {
+				return false
+			}
+			p.bell.Wait(ctx, nil, p.queue.Empty)
+			continue
 		}
+		if !ok {
+			if ctx.Err() != nil || !p.bell.Wait(ctx, timer.C, p.queue.Empty) {
+				break // what was taken is verified and answered
+			}
+			continue
+		}
+		if n == 0 {
+			start = time.Now()
+			wait := p.cfg.BatchWaitMax
+			if !p.restSince.IsZero() {
+				wait -= start.Sub(p.restSince) // it has waited while the batch before was verified
+			}
+			timer.Reset(wait)
+		}
+		fits := w.cut(p.cfg.BatchTxs - n)
+		b.pieces = append(b.pieces, fits)
+		n += len(fits.bodies)
+		p.rest = w
 	}
+	p.restSince = time.Time{}
+	if len(p.rest.bodies) > 0 {
+		p.restSince = time.Now()
+	}
+	b.number = p.gathered
+	p.gathered++
 	p.Stats.GatherNanos.Add(uint64(time.Since(start)))
 	return true
 }
 
-// admit waits until the batch before has been admitted, hands the verified
-// transactions to the lanes and keeps their refusals in errs.
-func (p *Pipeline) admit(ctx context.Context, b *batch, before <-chan struct{}) {
+// admit hands the verified transactions of a batch to the lanes and answers the
+// submissions.
+func (p *Pipeline) admit(ctx context.Context, b *batch) {
 	start := time.Now()
-	<-before // its worker closes it whatever happens
 	verified := make([]*chain.VerifiedTx, 0, len(b.txs))
 	for _, tx := range b.txs {
 		if tx != nil {
 			verified = append(verified, tx)
 		}
 	}
-	if len(verified) == 0 {
-		return
+	var refusals []error
+	if len(verified) > 0 {
+		refusals = p.lanes.Admit(ctx, verified)
 	}
-	refusals := p.lanes.Admit(ctx, verified)
-	k := 0
 	for i, tx := range b.txs {
 		if tx == nil {
 			continue
 		}
-		if err := refusals[k]; err != nil {
-			if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
-				err = ErrStopped // the submitter's own context has not ended
-			}
-			b.errs[i] = err
-			p.Stats.Refused.Add(1)
+		err := refusals[0]
+		refusals = refusals[1:]
+		if err == nil {
+			continue
 		}
-		k++
+		if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+			err = ErrStopped // the submitter's own context has not ended
+		}
+		b.errs[i] = err
+		p.Stats.Refused.Add(1)
 	}
 	p.Stats.AdmitNanos.Add(uint64(time.Since(start)))
-}
-
-// answer gives each piece its verdicts.
-func (p *Pipeline) answer(b *batch, pieces []piece) {
 	i := 0
-	for _, w := range pieces {
+	for _, w := range b.pieces {
 		for k := range w.bodies {
 			w.of.verdicts[w.first+k] = Verdict{Hash: b.hashes[i], Tx: b.txs[i], Err: b.errs[i]}
 			i++

@@ -7,6 +7,7 @@ import "sync/atomic"
 type Stats struct {
 	Submitted atomic.Uint64 // transactions taken into the queue
 	Busy      atomic.Uint64 // transactions refused because the queue was full
+	OverShare atomic.Uint64 // transactions refused because their source had its share of a contended queue
 	Malformed atomic.Uint64 // refused for size, encoding or instruction
 	Known     atomic.Uint64 // found in the sender cache, in either direction
 	Recovered atomic.Uint64 // senders recovered from a signature
@@ -19,7 +20,7 @@ type Stats struct {
 	GatherNanos  atomic.Uint64 // from a batch's first transaction to its start
 	ParseNanos   atomic.Uint64 // hashing, lookup, decoding, classifying
 	RecoverNanos atomic.Uint64 // recovering senders
-	AdmitNanos   atomic.Uint64 // waiting for the lanes' answer
+	AdmitNanos   atomic.Uint64 // inside the lanes, one batch at a time
 
 	QueuedTxs   atomic.Int64 // in the queue now
 	QueuedBytes atomic.Int64 // likewise

@@ -15,5 +15,6 @@ func main() {
 	list = append(list, recoverBars()...)
 	list = append(list, voteBars()...)
 	list = append(list, identityBars()...)
+	list = append(list, serviceBars()...)
 	os.Exit(bars.Main("crypto", list, os.Args[1:], os.Stdout, os.Stderr))
 }

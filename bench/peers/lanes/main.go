@@ -13,6 +13,7 @@ import (
 func main() {
 	list := admitBars()
 	list = append(list, pickBars()...)
+	list = append(list, handOffBars()...)
 	list = append(list, pipelineBars()...)
 	os.Exit(bars.Main("lanes", list, os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -1,4 +1,4 @@
-package lanes
+package sched
 
 import (
 	"encoding/binary"
@@ -29,14 +29,14 @@ func (m *maker) tx(sender byte, nonce uint64, tip chain.Wei) *chain.VerifiedTx {
 }
 
 func testPool() *pool {
-	cfg := DefaultConfig()
+	cfg := validatorConfig()
 	cfg.SenderTxs, cfg.NonceGap = 4, 2
 	cfg.LaneTxs[chain.LaneUser] = 4
 	cfg.LaneBytes[chain.LaneUser] = 1_000
 	return newPool(cfg, 20)
 }
 
-var rich = account{spendable: math.MaxUint64}
+var rich = Account{Spendable: math.MaxUint64}
 
 // mustAdd admits transactions that cost nothing.
 func mustAdd(t *testing.T, p *pool, txs ...*chain.VerifiedTx) {
@@ -52,9 +52,8 @@ func mustAdd(t *testing.T, p *pool, txs ...*chain.VerifiedTx) {
 // the end.
 func queued(p *pool, lane chain.LaneID) string {
 	var out []*chain.VerifiedTx
-	q := &p.lanes[lane]
-	for l, ok := q.below(level(numLevels)); ok; l, ok = q.below(l) {
-		for e := q.fifos[l].head; e != nil; e = e.next {
+	for l, ok := highestBelow(p.filled(lane), level(numLevels)); ok; l, ok = highestBelow(p.filled(lane), l) {
+		for _, e := range p.at(lane, l) {
 			out = append(out, e.tx)
 		}
 	}
@@ -63,7 +62,7 @@ func queued(p *pool, lane chain.LaneID) string {
 
 func TestRefusalsCarryTheirNumbers(t *testing.T) {
 	var m maker
-	at := account{nonce: 5, spendable: 100}
+	at := Account{Nonce: 5, Spendable: 100}
 	waiting := func() *pool { // nonces 5 and 6, at 30 each
 		p := testPool()
 		for n := uint64(5); n < 7; n++ {
@@ -99,13 +98,13 @@ func TestRefusalsCarryTheirNumbers(t *testing.T) {
 			if !reflect.DeepEqual(err, tt.want) && (err != nil || tt.want != nil) {
 				t.Errorf("got %v (%T), want %v", err, err, tt.want)
 			}
-			if err != nil && len(p.byHash) != 2 {
-				t.Errorf("refused, and the pool has %d transactions", len(p.byHash))
+			if txs, _ := p.sizes(); err != nil && txs != 2 {
+				t.Errorf("refused, and the pool has %d transactions", txs)
 			}
 		})
 	}
 	p := waiting()
-	known := p.senders[chain.Address{1}].waiting[0].tx
+	known := p.shardOf(chain.Address{1}).senders[chain.Address{1}].waiting[0].tx
 	if _, err := p.add(known, 0, at); !errors.Is(err, ErrKnown) {
 		t.Errorf("same transaction: %v, want ErrKnown", err)
 	}
@@ -169,7 +168,7 @@ func TestReplacementKeepsItsTurn(t *testing.T) {
 	if got := queued(p, chain.LaneUser); got != "[03/0 01/0 02/0]" {
 		t.Errorf("higher tier: %s, want the replacement first", got)
 	}
-	if p.byHash[first.Hash] != nil || p.byHash[third.Hash] != nil || len(p.byHash) != 3 {
+	if txs, _ := p.sizes(); p.entry(first.Hash) != nil || p.entry(third.Hash) != nil || txs != 3 {
 		t.Error("a replaced transaction is still known")
 	}
 }
@@ -177,7 +176,7 @@ func TestReplacementKeepsItsTurn(t *testing.T) {
 func TestFirstInFirstOutWithinTiers(t *testing.T) {
 	var m maker
 	p := testPool()
-	p.cfg.LaneTxs[chain.LaneUser], p.cfg.LaneBytes[chain.LaneUser] = 100, 1<<20
+	p.lanes[chain.LaneUser].txsMax, p.lanes[chain.LaneUser].bytesMax = 100, 1<<20
 	mustAdd(t, p,
 		m.tx(1, 0, 100), m.tx(2, 0, 70), // the tier 64..127 starts with 1, 2
 		m.tx(3, 0, 128), m.tx(4, 0, 255), // the tier above
@@ -197,7 +196,7 @@ func TestFirstInFirstOutWithinTiers(t *testing.T) {
 func TestRepricingKeepsArrivalOrder(t *testing.T) {
 	var m maker
 	p := testPool()
-	p.cfg.LaneTxs[chain.LaneUser], p.cfg.LaneBytes[chain.LaneUser] = 100, 1<<20
+	p.lanes[chain.LaneUser].txsMax, p.lanes[chain.LaneUser].bytesMax = 100, 1<<20
 	fee := func(sender byte, maxFee, tip chain.Wei) *chain.VerifiedTx {
 		tx := m.tx(sender, 0, tip)
 		tx.Tx.MaxFeePerCycle = maxFee
@@ -292,19 +291,19 @@ func TestFullLaneEvictsTheCheapest(t *testing.T) {
 func TestRefreshDropsTheUsedAndTheUnpaid(t *testing.T) {
 	var m maker
 	p := testPool()
-	at := account{nonce: 3, spendable: 100}
+	at := Account{Nonce: 3, Spendable: 100}
 	for n := uint64(3); n < 7; n++ {
 		if _, err := p.add(m.tx(1, n, 1), 25, at); err != nil {
 			t.Fatal(err)
 		}
 	}
-	left, used := p.refresh(chain.Address{1}, account{nonce: 4, spendable: 74})
-	if fmt.Sprint(len(left), used) != "2 1" || left[0].nonce() != 3 || left[1].nonce() != 6 {
+	left, used := p.refresh(chain.Address{1}, Account{Nonce: 4, Spendable: 74})
+	if fmt.Sprint(len(left), used) != "2 1" || left[0].nonce != 3 || left[1].nonce != 6 {
 		t.Errorf("%d left, %d of them used; want nonce 3 used and 6 unpaid", len(left), used)
 	}
-	left, used = p.refresh(chain.Address{1}, account{nonce: 9, spendable: 74})
-	if len(left) != 2 || used != 2 || len(p.senders) != 0 || len(p.byHash) != 0 {
-		t.Errorf("%d left, %d used, %d senders remain; want the rest used", len(left), used, len(p.senders))
+	left, used = p.refresh(chain.Address{1}, Account{Nonce: 9, Spendable: 74})
+	if txs, senders := p.sizes(); len(left) != 2 || used != 2 || senders != 0 || txs != 0 {
+		t.Errorf("%d left, %d used, %d senders remain; want the rest used", len(left), used, senders)
 	}
 }
 
@@ -367,4 +366,109 @@ func FuzzTierIsMonotonous(f *testing.F) {
 			t.Fatal("a higher tip fell to a lower tier")
 		}
 	})
+}
+
+// FuzzBoundsHold: while the base fee stays within an entry's bounds, its level
+// is what it was. They may be narrower than the truth; that they are of use is
+// TestRepriceLooksOnlyWhereAnEdgeIsCrossed.
+func FuzzBoundsHold(f *testing.F) {
+	f.Add(uint64(100), uint64(90), uint64(30), uint64(5), uint64(60), uint64(60), uint64(70), uint64(70))
+	f.Add(uint64(100), uint64(90), uint64(30), uint64(5), uint64(101), uint64(1), uint64(100), uint64(1))
+	f.Add(uint64(0), uint64(math.MaxUint64), uint64(math.MaxUint64), uint64(0), uint64(0), uint64(0), uint64(0), uint64(math.MaxUint64))
+	f.Fuzz(func(t *testing.T, capCycle, capCell, tipCycle, tipCell, baseCycle, baseCell, nextCycle, nextCell uint64) {
+		tx := &chain.VerifiedTx{Tx: &chain.Tx{
+			CyclesLimit: 30_000, CellsLimit: 500, MaxFeePerCycle: chain.Wei(capCycle), MaxFeePerCell: chain.Wei(capCell),
+			TipPerCycle: chain.Wei(tipCycle), TipPerCell: chain.Wei(tipCell),
+		}}
+		p := pricing{base: chain.FeePair{PerCycle: chain.Wei(baseCycle), PerCell: chain.Wei(baseCell)}, cellWeight: 20}
+		e := newEntry(tx, nil, 0)
+		e.level = p.levelOf(tx.Tx)
+		b := p.boundsOf(e)
+		if !b.hold(p.base) {
+			t.Fatalf("bounds %+v do not hold the base fee %+v they were made at", b, p.base)
+		}
+		p.base = chain.FeePair{PerCycle: chain.Wei(nextCycle), PerCell: chain.Wei(nextCell)}
+		if b.hold(p.base) && p.levelOf(tx.Tx) != e.level {
+			t.Fatalf("level %d became %d at %+v within %+v", e.level, p.levelOf(tx.Tx), p.base, b)
+		}
+	})
+}
+
+func TestRepriceLooksOnlyWhereAnEdgeIsCrossed(t *testing.T) {
+	var m maker
+	p := testPool()
+	p.lanes[chain.LaneUser].txsMax, p.lanes[chain.LaneUser].bytesMax = 100, 1<<20
+	for sender := range byte(50) {
+		tx := m.tx(sender, 0, 1)
+		tx.Tx.MaxFeePerCycle = 1_000 // not cut below a base fee of 1,000
+		mustAdd(t, p, tx)
+	}
+	set := func(base chain.Wei) (moved, looked int) {
+		var all [chain.NumLanes]chain.FeePair
+		all[chain.LaneUser].PerCycle = base
+		for i := range p.shards {
+			for l := range p.shards[i].lanes[chain.LaneUser].fifos {
+				if f := &p.shards[i].lanes[chain.LaneUser].fifos[l]; f.head != nil && !f.still.hold(all[chain.LaneUser]) {
+					looked++
+				}
+			}
+		}
+		return p.reprice(all), looked
+	}
+	for _, base := range []chain.Wei{10, 900, 1, 999} {
+		if moved, looked := set(base); moved != 0 || looked != 0 {
+			t.Errorf("base fee %d: %d lists looked at, %d moved; want none", base, looked, moved)
+		}
+	}
+	if moved, _ := set(1_000); moved != 50 { // the caps leave no tip
+		t.Errorf("%d moved, want all 50", moved)
+	}
+	if moved, _ := set(1_001); moved != 50 { // priced out
+		t.Errorf("%d moved, want all 50", moved)
+	}
+	if moved, looked := set(5_000); moved != 0 || looked != 0 {
+		t.Errorf("further above their caps: %d lists looked at, %d moved; want none", looked, moved)
+	}
+	if moved, _ := set(500); moved != 50 {
+		t.Errorf("%d moved back, want all 50", moved)
+	}
+}
+
+// TestFullLaneRefusesWithoutALook: once a look at all shards has found the
+// lowest level of a full lane, who is worth no more is refused by its own shard.
+func TestFullLaneRefusesWithoutALook(t *testing.T) {
+	var m maker
+	p := testPool()
+	for sender := range byte(4) {
+		mustAdd(t, p, m.tx(sender, 0, 64))
+	}
+	offer := func(sender byte, tip chain.Wei) outcome {
+		tx := m.tx(sender, 0, tip)
+		did, err := p.shardOf(tx.Sender).add(tx, 0, rich, false)
+		if !did.crowded && !errors.As(err, new(*LaneFullError)) {
+			t.Fatalf("into a full lane: %+v, %v", did, err)
+		}
+		return did
+	}
+	if _, err := p.add(m.tx(9, 0, 1), 0, rich); !errors.As(err, new(*LaneFullError)) {
+		t.Fatalf("a cheap one: %v, want a refusal", err)
+	}
+	if offer(10, 1).crowded || offer(11, 64).crowded {
+		t.Error("what is worth no more than the lowest needed a look at all shards")
+	}
+	if !offer(12, 128).crowded {
+		t.Error("what is worth more was refused")
+	}
+	p.remove(p.at(chain.LaneUser, p.levelOfTip(64))[0])
+	mustAdd(t, p, m.tx(13, 0, 1)) // the lowest now
+	if !offer(14, 64).crowded {
+		t.Error("a cheaper one has come, and the better one was refused")
+	}
+	p.checkShards(t)
+}
+
+// levelOfTip is the level of a transfer with a tip under the fees in force.
+func (p *pool) levelOfTip(tip chain.Wei) level {
+	var m maker
+	return p.prices[chain.LaneUser].levelOf(m.tx(1, 0, tip).Tx)
 }

@@ -1,4 +1,4 @@
-package lanes
+package sched
 
 import (
 	"encoding/binary"
@@ -17,7 +17,7 @@ type model struct {
 	cfg      Config
 	weight   uint64
 	base     [chain.NumLanes]chain.FeePair
-	accounts map[chain.Address]account // only of senders with transactions
+	accounts map[chain.Address]Account // only of senders with transactions
 	queue    []*modelTx                // in order of joining their level
 }
 
@@ -41,7 +41,7 @@ func (m *model) chainOf(a chain.Address) []*modelTx {
 
 // levelNow computes where t belongs, with big integers.
 func (m *model) levelNow(t *chain.VerifiedTx) level {
-	next := m.accounts[t.Sender].nonce
+	next := m.accounts[t.Sender].Nonce
 	have := map[uint64]bool{}
 	for _, o := range m.chainOf(t.Sender) {
 		have[o.tx.Tx.Nonce] = true
@@ -106,7 +106,7 @@ func (m *model) laneTotals(l chain.LaneID) (txs, bytes int) {
 // their own.
 func verdict(err error) string { return fmt.Sprintf("%T", err) }
 
-func (m *model) add(tx *chain.VerifiedTx, cost chain.Wei, at account) error {
+func (m *model) add(tx *chain.VerifiedTx, cost chain.Wei, at Account) error {
 	for _, t := range m.queue {
 		if t.tx.Hash == tx.Hash {
 			return ErrKnown
@@ -116,10 +116,10 @@ func (m *model) add(tx *chain.VerifiedTx, cost chain.Wei, at account) error {
 	if len(mine) > 0 {
 		at = m.accounts[tx.Sender]
 	}
-	if tx.Tx.Nonce < at.nonce {
+	if tx.Tx.Nonce < at.Nonce {
 		return &NonceTooLowError{}
 	}
-	next, spent := at.nonce, chain.Wei(0)
+	next, spent := at.Nonce, chain.Wei(0)
 	var old *modelTx
 	for _, t := range mine {
 		if t.tx.Tx.Nonce == next {
@@ -145,13 +145,13 @@ func (m *model) add(tx *chain.VerifiedTx, cost chain.Wei, at account) error {
 	} else if len(mine) >= m.cfg.SenderTxs {
 		return &SenderFullError{}
 	}
-	if spent+cost > at.spendable {
+	if spent+cost > at.Spendable {
 		return &BalanceError{}
 	}
 	return m.insert(&modelTx{tx: tx, cost: cost}, old, at)
 }
 
-func (m *model) insert(t, old *modelTx, at account) error {
+func (m *model) insert(t, old *modelTx, at Account) error {
 	before, had := m.accounts[t.tx.Sender]
 	m.accounts[t.tx.Sender] = at
 	t.at = m.levelNow(t.tx)
@@ -218,17 +218,17 @@ func (m *model) cheapest(tx *chain.VerifiedTx, worth level, gone []*modelTx) *mo
 	return last
 }
 
-func (m *model) refresh(a chain.Address, at account) {
+func (m *model) refresh(a chain.Address, at Account) {
 	if len(m.chainOf(a)) == 0 {
 		return
 	}
 	m.accounts[a] = at
 	var sum chain.Wei
 	for _, t := range m.chainOf(a) {
-		if sum += t.cost; t.tx.Tx.Nonce < at.nonce {
+		if sum += t.cost; t.tx.Tx.Nonce < at.Nonce {
 			sum = 0
 		}
-		if t.tx.Tx.Nonce < at.nonce || sum > at.spendable {
+		if t.tx.Tx.Nonce < at.Nonce || sum > at.Spendable {
 			i := slices.Index(m.queue, t)
 			m.queue = slices.Delete(m.queue, i, i+1)
 		}
@@ -258,40 +258,31 @@ func (m *model) compare(t *testing.T, p *pool) {
 		k := [2]uint8{uint8(e.tx.Lane), uint8(e.at)}
 		want[k] = append(want[k], e.tx)
 	}
-	if len(p.byHash) != len(m.queue) || len(p.senders) != len(m.accounts) {
-		t.Fatalf("pool has %d transactions of %d senders, model %d of %d", len(p.byHash), len(p.senders), len(m.queue), len(m.accounts))
+	if txs, senders := p.sizes(); txs != len(m.queue) || senders != len(m.accounts) {
+		t.Fatalf("pool has %d transactions of %d senders, model %d of %d", txs, senders, len(m.queue), len(m.accounts))
 	}
+	p.checkShards(t)
 	for lane := range chain.NumLanes {
-		q := &p.lanes[lane]
 		txs, bytes := m.laneTotals(lane)
-		if q.txs != txs || q.bytes != bytes {
-			t.Fatalf("%s lane totals %d, %d; model %d, %d", lane, q.txs, q.bytes, txs, bytes)
+		if got := p.Stats().Lanes[lane]; got.Txs != txs || got.Bytes != bytes {
+			t.Fatalf("%s lane totals %d, %d; model %d, %d", lane, got.Txs, got.Bytes, txs, bytes)
 		}
-		for l := range q.fifos {
+		for l := range level(numLevels) {
 			var got []*chain.VerifiedTx
-			var last uint64
-			for e := q.fifos[l].head; e != nil; e = e.next {
-				if e.seq <= last || e.mark || int(e.level) != l {
-					t.Fatalf("%s lane level %d: entry seq %d after %d, mark %v, level %d", lane, l, e.seq, last, e.mark, e.level)
-				}
-				last = e.seq
+			for _, e := range p.at(lane, l) {
 				got = append(got, e.tx)
 			}
 			if !slices.Equal(got, want[[2]uint8{uint8(lane), uint8(l)}]) {
 				t.Fatalf("%s lane level %d holds %s, model %s", lane, l, names(got), names(want[[2]uint8{uint8(lane), uint8(l)}]))
 			}
-			if (len(got) > 0) != (q.filled>>l&1 == 1) || q.counts[l] != len(got) {
-				t.Fatalf("%s lane level %d: bitmap or count wrong for %d entries", lane, l, len(got))
+			if !slices.Equal(p.at(lane, l), p.newest(lane, l)) {
+				t.Fatalf("%s lane level %d: the order of eviction is not the reverse of that of picking", lane, l)
 			}
 		}
 	}
-	for a, s := range p.senders {
-		var sum chain.Wei
-		for _, e := range s.waiting {
-			sum += e.cost
-		}
-		if sum != s.cost || sum > s.spendable || s.account != m.accounts[a] {
-			t.Fatalf("sender %x: cost %d (sum %d), account %+v, model %+v", a[:2], s.cost, sum, s.account, m.accounts[a])
+	for a, at := range m.accounts {
+		if s := p.shardOf(a).senders[a]; s.Account != at {
+			t.Fatalf("sender %x: %+v, model %+v", a[:2], s.Account, at)
 		}
 	}
 }
@@ -308,7 +299,11 @@ func names(txs []*chain.VerifiedTx) string {
 // operations and compares every queue. Rerun one case with
 // -run 'TestPoolMatchesModel/seed=3'.
 func TestPoolMatchesModel(t *testing.T) {
-	const seeds, operations = 8, 40_000
+	const seeds = 8
+	operations := 125_000 // a million in all
+	if testing.Short() {
+		operations = 15_000
+	}
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
@@ -318,14 +313,14 @@ func TestPoolMatchesModel(t *testing.T) {
 				if t.Failed() {
 					t.Fatalf("operation %d", i)
 				}
-				if i%16 == 0 {
+				if i%64 == 0 {
 					w.model.compare(t, w.pool)
 				}
 			}
 			w.model.compare(t, w.pool)
 			for _, k := range []string{
-				"<nil>", "*errors.errorString", "*lanes.NonceTooLowError", "*lanes.NonceGapError", "*lanes.BalanceError",
-				"*lanes.ReplaceError", "*lanes.SenderFullError", "*lanes.LaneFullError", "replaced", "evicted", "moved", "starved",
+				"<nil>", "*errors.errorString", "*sched.NonceTooLowError", "*sched.NonceGapError", "*sched.BalanceError",
+				"*sched.ReplaceError", "*sched.SenderFullError", "*sched.LaneFullError", "replaced", "evicted", "moved", "starved",
 			} {
 				if w.seen[k] < 50 {
 					t.Errorf("outcome %s seen %d times: the walk does not test it", k, w.seen[k])
@@ -340,7 +335,7 @@ type walk struct {
 	rng     *rand.Rand
 	pool    *pool
 	model   *model
-	head    map[chain.Address]account
+	head    map[chain.Address]Account
 	senders []chain.Address
 	recent  []*chain.VerifiedTx
 	serial  uint64
@@ -348,21 +343,21 @@ type walk struct {
 }
 
 func newWalk(seed uint64) *walk {
-	cfg := DefaultConfig()
+	cfg := validatorConfig()
 	cfg.SenderTxs, cfg.NonceGap = 8, 3
 	cfg.LaneTxs = [chain.NumLanes]int{chain.LaneSystem: 6, chain.LaneRunner: 12, chain.LaneUser: 30}
 	cfg.LaneBytes = [chain.NumLanes]int{chain.LaneSystem: 2_000, chain.LaneRunner: 4_000, chain.LaneUser: 11_000}
 	w := &walk{
 		rng:   rand.New(rand.NewPCG(seed, 17)),
 		pool:  newPool(cfg, 20),
-		model: &model{cfg: cfg, weight: 20, accounts: map[chain.Address]account{}},
-		head:  map[chain.Address]account{},
+		model: &model{cfg: cfg, weight: 20, accounts: map[chain.Address]Account{}},
+		head:  map[chain.Address]Account{},
 		seen:  map[string]int{},
 	}
 	for i := range 14 {
 		a := chain.Address{byte(i + 1)}
 		w.senders = append(w.senders, a)
-		w.head[a] = account{spendable: 40_000}
+		w.head[a] = Account{Spendable: 40_000}
 	}
 	return w
 }
@@ -370,9 +365,9 @@ func newWalk(seed uint64) *walk {
 func (w *walk) tx() *chain.VerifiedTx {
 	a := w.senders[w.rng.IntN(len(w.senders))]
 	at := w.head[a]
-	nonce := at.nonce + uint64(w.rng.IntN(9))
+	nonce := at.Nonce + uint64(w.rng.IntN(9))
 	if w.rng.IntN(10) == 0 && nonce > 0 {
-		nonce = at.nonce - min(at.nonce, 1)
+		nonce = at.Nonce - min(at.Nonce, 1)
 	} else if w.rng.IntN(3) > 0 {
 		if next, ok := w.pool.pendingNonce(a); ok {
 			nonce = next
@@ -454,7 +449,7 @@ func (w *walk) stepRemove() {
 		return
 	}
 	t := w.model.queue[w.rng.IntN(len(w.model.queue))]
-	w.pool.remove(w.pool.byHash[t.tx.Hash])
+	w.pool.remove(w.pool.entry(t.tx.Hash))
 	w.model.remove(t)
 }
 
@@ -463,9 +458,9 @@ func (w *walk) stepRemove() {
 func (w *walk) stepRefresh() {
 	a := w.senders[w.rng.IntN(len(w.senders))]
 	at := w.head[a]
-	at.nonce += uint64(w.rng.IntN(5))
-	at.spendable = chain.Wei(8_000 + w.rng.IntN(40_000))
-	at.height++
+	at.Nonce += uint64(w.rng.IntN(5))
+	at.Spendable = chain.Wei(8_000 + w.rng.IntN(40_000))
+	at.Height++
 	w.head[a] = at
 	left, used := w.pool.refresh(a, at)
 	w.seen["starved"] += len(left) - used

@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package secp
+
+import "github.com/cowboy-foundation/cowboy/asm/cpu"
+
+func archKernels(cpu.Features) []Kernel { return nil }

@@ -1,0 +1,165 @@
+package order
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// Arrange returns the transactions in the order of the block. It changes
+// neither its argument nor the transactions.
+func Arrange(vrfOut chain.Hash, txs []*chain.VerifiedTx) []*chain.VerifiedTx {
+	if len(txs) == 0 {
+		return []*chain.VerifiedTx{}
+	}
+	ranked := rank(txs, sum(vrfOut, txs))
+	arranged := make([]*chain.VerifiedTx, len(ranked))
+	table := newSenders(vrfOut, len(ranked))
+	for start := 0; start < len(ranked); {
+		end := start
+		for end < len(ranked) && ranked[end].tx.Lane == ranked[start].tx.Lane {
+			end++
+		}
+		table.refill(ranked[start:end], arranged[start:end])
+		start = end
+	}
+	return arranged
+}
+
+// slot is the place that a transaction's key earns for its sender.
+type slot struct {
+	tx    *chain.VerifiedTx
+	lane  chain.LaneID
+	front uint64    // first eight bytes of the key
+	key   *[32]byte // the whole key, for slots with one front
+}
+
+func (a *slot) compare(b *slot) int {
+	if c := cmp.Compare(a.lane, b.lane); c != 0 {
+		return c
+	}
+	if c := cmp.Compare(a.front, b.front); c != 0 {
+		return c
+	}
+	return bytes.Compare(a.key[:], b.key[:])
+}
+
+// rank sorts the transactions by lane and key. Keys are hashes, so one pass of
+// counting by their first bits leaves a handful in each bucket, which then sort
+// themselves by comparison. A proposer that knew its VRF output before it made
+// the transactions could crowd a bucket; that costs the verifier a common sort.
+func rank(txs []*chain.VerifiedTx, keys [][32]byte) []slot {
+	width := bits.Len(uint(len(txs)))
+	starts := make([]int32, int(chain.NumLanes)<<width+1)
+	bucket := func(lane chain.LaneID, front uint64) int {
+		return int(lane)<<width | int(front>>(64-width))
+	}
+	for i, tx := range txs {
+		starts[bucket(tx.Lane, binary.BigEndian.Uint64(keys[i][:]))+1]++
+	}
+	for i := 1; i < len(starts); i++ {
+		starts[i] += starts[i-1]
+	}
+	ranked := make([]slot, len(txs))
+	for i, tx := range txs {
+		front := binary.BigEndian.Uint64(keys[i][:])
+		at := &starts[bucket(tx.Lane, front)]
+		ranked[*at] = slot{tx: tx, lane: tx.Lane, front: front, key: &keys[i]}
+		*at++
+	}
+	first := int32(0)
+	for _, end := range starts[:len(starts)-1] { // each now stands where its bucket ends
+		if end-first > 1 {
+			slices.SortFunc(ranked[first:end], func(a, b slot) int { return a.compare(&b) })
+		}
+		first = end
+	}
+	return ranked
+}
+
+// senders groups the slots of a segment by sender: an open hash table of the
+// first slot of each, and the slots of each in a chain. The hash is keyed with
+// the VRF output, which nobody knows who could still choose a sender.
+type senders struct {
+	key   [2]uint64
+	mask  uint64
+	table []int32 // 1 + place of a sender's first slot; 0 is free
+	next  []int32 // 1 + place of the same sender's next slot
+	last  []int32 // of a sender's first slot: 1 + place of its last
+	own   []int32 // scratch: the places of one sender
+	byTx  []*chain.VerifiedTx
+}
+
+func newSenders(vrfOut chain.Hash, n int) *senders {
+	size := 2 << bits.Len(uint(n))
+	places := make([]int32, size+2*n)
+	return &senders{
+		key:   [2]uint64{binary.LittleEndian.Uint64(vrfOut[:]), binary.LittleEndian.Uint64(vrfOut[8:]) | 1},
+		mask:  uint64(size - 1),
+		table: places[:size], next: places[size : size+n], last: places[size+n:],
+	}
+}
+
+func (s *senders) hash(a *chain.Address) uint64 {
+	x := binary.LittleEndian.Uint64(a[:]) ^ s.key[0]
+	y := binary.LittleEndian.Uint64(a[8:]) ^ uint64(binary.LittleEndian.Uint32(a[16:]))<<32 ^ s.key[1]
+	hi, lo := bits.Mul64(x, y)
+	hi, lo = bits.Mul64(hi^lo^s.key[0], 0x9e3779b97f4a7c15)
+	return hi ^ lo
+}
+
+// refill writes the transactions of one segment to out so that every slot stays
+// with its sender and each sender's transactions come in nonce order. Two of
+// one nonce, which execution will refuse, keep the order of their keys.
+func (s *senders) refill(segment []slot, out []*chain.VerifiedTx) {
+	clear(s.table)
+	for i := range segment {
+		out[i] = segment[i].tx
+		s.next[i] = 0
+		s.link(segment, int32(i))
+	}
+	for i := range segment {
+		if s.last[i] == 0 || s.next[i] == 0 {
+			continue // not a sender's first slot, or its only one
+		}
+		s.own, s.byTx = s.own[:0], s.byTx[:0]
+		sorted := true
+		for at := int32(i) + 1; at != 0; at = s.next[at-1] {
+			tx := segment[at-1].tx
+			if n := len(s.byTx); n > 0 && s.byTx[n-1].Tx.Nonce > tx.Tx.Nonce {
+				sorted = false
+			}
+			s.own, s.byTx = append(s.own, at-1), append(s.byTx, tx)
+		}
+		if sorted {
+			continue
+		}
+		slices.SortStableFunc(s.byTx, func(a, b *chain.VerifiedTx) int { return cmp.Compare(a.Tx.Nonce, b.Tx.Nonce) })
+		for k, at := range s.own {
+			out[at] = s.byTx[k]
+		}
+	}
+}
+
+// link appends a slot to its sender's chain.
+func (s *senders) link(segment []slot, i int32) {
+	sender := &segment[i].tx.Sender
+	s.last[i] = 0
+	for h := s.hash(sender) & s.mask; ; h = (h + 1) & s.mask {
+		first := s.table[h]
+		if first == 0 {
+			s.table[h] = i + 1
+			s.last[i] = i + 1
+			return
+		}
+		if segment[first-1].tx.Sender == *sender {
+			s.next[s.last[first-1]-1] = i + 1
+			s.last[first-1] = i + 1
+			return
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package bls
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+
+	blst "github.com/supranational/blst/bindings/go"
+)
+
+// Recover combines partial signatures of one message into the group's. It uses
+// the first t and does not check them against their shares: verify the result
+// under the group's key, and the partials one by one only if that fails.
+// The error is ErrThreshold, ErrTooFewPartials, ErrDuplicateIndex or that of a
+// malformed signature. See [Recoverer] for recovering more than once.
+//
+// The subgroup is checked on the result instead of on each partial, which loses
+// nothing: what partials outside the subgroup add to the sum either leaves the
+// result outside too, and then the culprit is named with ErrSubgroup, or it
+// cancels, and then the result is what their parts inside amount to. So the
+// result is always in the subgroup or refused.
+func Recover(t int, partials []Partial) (Signature, error) {
+	if t < 1 || t > MaxShares {
+		return Signature{}, ErrThreshold
+	}
+	if len(partials) < t {
+		return Signature{}, fmt.Errorf("%d of %d: %w", len(partials), t, ErrTooFewPartials)
+	}
+	partials = partials[:t]
+	l, err := NewLagrange(indicesOf(partials))
+	if err != nil {
+		return Signature{}, err
+	}
+	return l.recover(partials)
+}
+
+func indicesOf(partials []Partial) []uint32 {
+	indices := make([]uint32, len(partials))
+	for i := range partials {
+		indices[i] = partials[i].Index
+	}
+	return indices
+}
+
+// Lagrange holds the factors by which the partial signatures of one set of
+// shares combine. It does not change and may be shared.
+type Lagrange struct {
+	indices []uint32
+	factors []byte // 32 bytes each, little-endian
+}
+
+// NewLagrange computes the factors for shares in the order given. The error is
+// ErrThreshold (no share, or more than MaxShares) or ErrDuplicateIndex.
+func NewLagrange(indices []uint32) (*Lagrange, error) {
+	if len(indices) < 1 || len(indices) > MaxShares {
+		return nil, ErrThreshold
+	}
+	sorted := slices.Sorted(slices.Values(indices))
+	for i := 1; i < len(sorted); i++ {
+		if sorted[i] == sorted[i-1] {
+			return nil, fmt.Errorf("share %d: %w", sorted[i], ErrDuplicateIndex)
+		}
+	}
+	return &Lagrange{slices.Clone(indices), lagrangeAtZero(indices)}, nil
+}
+
+// Recover combines checked partial signatures, points[i] made with share i of
+// the set. It panics if there are not as many, which is a fault of the caller.
+func (l *Lagrange) Recover(points []*Point) Signature {
+	if len(points) != len(l.indices) {
+		panic("bls: Recover needs one point per share of the set")
+	}
+	return Signature(l.combine(points).Compress())
+}
+
+func (l *Lagrange) combine(points []*Point) *blst.P1Affine {
+	return sumPoints(points, l.factors, SecretKeySize)
+}
+
+// recover combines unchecked partial signatures, in the order of the set.
+func (l *Lagrange) recover(partials []Partial) (Signature, error) {
+	points := make([]*Point, len(partials))
+	for i := range partials {
+		p, err := partials[i].Sig.onCurve()
+		if err != nil {
+			return Signature{}, fmt.Errorf("partial of share %d: %w", partials[i].Index, err)
+		}
+		points[i] = p
+	}
+	sum := l.combine(points)
+	if !sum.InG1() {
+		for i, p := range points {
+			if !p.affine.InG1() {
+				return Signature{}, fmt.Errorf("partial of share %d: %w", partials[i].Index, ErrSubgroup)
+			}
+		}
+	}
+	return Signature(sum.Compress()), nil
+}
+
+// lagrangeAtZero returns the factors w with f(0) = Σ w[i] f(x[i]) for every
+// polynomial f of lower degree than the number of shares: the product of all x
+// divided by x[i] and by all x[j] - x[i]. The x are distinct, not zero.
+func lagrangeAtZero(indices []uint32) []byte {
+	xs := make([]uint64, len(indices))
+	for i, index := range indices {
+		xs[i] = abscissa(index)
+	}
+	all := newRun()
+	for _, x := range xs {
+		all.mul(x)
+	}
+	product := all.value(false)
+	divisors := make([]element, len(xs))
+	for i, xi := range xs {
+		d := newRun()
+		d.mul(xi)
+		negative := false
+		for j, xj := range xs {
+			switch {
+			case j == i:
+			case xj > xi:
+				d.mul(xj - xi)
+			default:
+				d.mul(xi - xj)
+				negative = !negative
+			}
+		}
+		divisors[i] = d.value(negative)
+	}
+	invertAll(divisors)
+	factors := make([]byte, 0, SecretKeySize*len(xs))
+	for i := range divisors {
+		f := divisors[i].mul(&product)
+		factors = f.appendLittleEndian(factors)
+	}
+	return factors
+}
+
+// run multiplies many small numbers, in one word while they fit: indices of a
+// committee are small, so a field multiplication takes in several at a time.
+type run struct {
+	acc  element
+	word uint64
+}
+
+func newRun() run { return run{acc: montgomeryOne, word: 1} }
+
+// mul takes in v, which is not zero.
+func (r *run) mul(v uint64) {
+	if hi, lo := bits.Mul64(r.word, v); hi == 0 {
+		r.word = lo
+		return
+	}
+	r.flush()
+	r.word = v
+}
+
+func (r *run) flush() {
+	e := elementOf(r.word)
+	r.acc = r.acc.mul(&e)
+	r.word = 1
+}
+
+func (r *run) value(negative bool) element {
+	r.flush()
+	if negative {
+		return r.acc.neg()
+	}
+	return r.acc
+}
+
+// Recoverer recovers signatures of one group and keeps the factors of the sets
+// of shares it met last: a quorum signs the vote and the seed alike, and often
+// many views in a row. It is not safe for concurrent use.
+type Recoverer struct {
+	threshold int
+	keep      int
+	sets      []*Lagrange // indices in rising order; the last used set is last
+}
+
+// NewRecoverer returns a Recoverer for threshold t that keeps the factors of up
+// to keep sets, t words of 36 bytes each. The error is ErrThreshold if t is not
+// between 1 and MaxShares, or keep is below 1.
+func NewRecoverer(t, keep int) (*Recoverer, error) {
+	if t < 1 || t > MaxShares || keep < 1 {
+		return nil, ErrThreshold
+	}
+	return &Recoverer{threshold: t, keep: keep}, nil
+}
+
+// Recover is [Recover] with the Recoverer's threshold.
+func (r *Recoverer) Recover(partials []Partial) (Signature, error) {
+	if len(partials) < r.threshold {
+		return Signature{}, fmt.Errorf("%d of %d: %w", len(partials), r.threshold, ErrTooFewPartials)
+	}
+	sorted := slices.Clone(partials[:r.threshold])
+	slices.SortFunc(sorted, func(a, b Partial) int { return cmp.Compare(a.Index, b.Index) })
+	l, err := r.set(indicesOf(sorted))
+	if err != nil {
+		return Signature{}, err
+	}
+	return l.recover(sorted)
+}
+
+// CheckedPartial is a partial signature that [VerifyVotes] passed.
+type CheckedPartial struct {
+	Index uint32
+	Point *Point
+}
+
+// RecoverChecked is [Recoverer.Recover] for partials whose points were checked
+// before: nothing is decompressed or checked again.
+func (r *Recoverer) RecoverChecked(partials []CheckedPartial) (Signature, error) {
+	if len(partials) < r.threshold {
+		return Signature{}, fmt.Errorf("%d of %d: %w", len(partials), r.threshold, ErrTooFewPartials)
+	}
+	sorted := slices.Clone(partials[:r.threshold])
+	slices.SortFunc(sorted, func(a, b CheckedPartial) int { return cmp.Compare(a.Index, b.Index) })
+	indices, points := make([]uint32, len(sorted)), make([]*Point, len(sorted))
+	for i, p := range sorted {
+		indices[i], points[i] = p.Index, p.Point
+	}
+	l, err := r.set(indices)
+	if err != nil {
+		return Signature{}, err
+	}
+	return l.Recover(points), nil
+}
+
+// set returns the factors of a sorted set of shares.
+func (r *Recoverer) set(indices []uint32) (*Lagrange, error) {
+	for i, l := range slices.Backward(r.sets) {
+		if slices.Equal(l.indices, indices) {
+			r.sets = append(slices.Delete(r.sets, i, i+1), l)
+			return l, nil
+		}
+	}
+	l, err := NewLagrange(indices)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.sets) == r.keep {
+		r.sets = slices.Delete(r.sets, 0, 1)
+	}
+	r.sets = append(r.sets, l)
+	return l, nil
+}

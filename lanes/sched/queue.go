@@ -1,0 +1,198 @@
+package sched
+
+import (
+	"math/bits"
+	"slices"
+	"sync/atomic"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// level is where a transaction stands inside its lane. Levels order both
+// picking (highest first) and eviction (lowest first).
+type level uint8
+
+const (
+	levelParked      level = iota // a nonce before it is missing: cannot run yet
+	levelUnderpriced              // a fee cap is below the base fee (resolution 2.13)
+	levelTier0                    // tiers 0..Tiers-1 follow
+)
+
+// Tiers is the number of fee tiers of a lane. Tier t > 0 holds the tips from
+// 2^(t-5) up to 2^(t-4) Wei per cycle of weight (see tierOf); tier 0 holds less
+// than a sixteenth of a Wei, and the last tier everything above its edge.
+const Tiers = 32
+
+const numLevels = int(levelTier0) + Tiers // 34, so that one word is the bitmap
+
+// entry is one waiting transaction. What picking looks at is copied here from
+// the transaction: a pick then reads one object instead of three, and that is
+// where its time went.
+type entry struct {
+	tx         *chain.VerifiedTx
+	of         *sender
+	prev, next *entry // neighbours in the fifo of (shard, lane, level)
+	seq        uint64 // place in the order of arrival, across all shards
+	nonce      uint64
+	cost       chain.Wei     // most that the transaction can take from its sender
+	maxFee     chain.FeePair // fee caps
+	limits     chain.Usage
+	bytes      int // of the body
+	lane       chain.LaneID
+	level      level
+	mark       bool // to be evicted by the admission at hand; false between operations
+	final      bool // stands in the head that is being taken in
+}
+
+func newEntry(tx *chain.VerifiedTx, of *sender, cost chain.Wei) *entry {
+	return &entry{
+		tx: tx, of: of, cost: cost, nonce: tx.Tx.Nonce, lane: tx.Lane, bytes: len(tx.Body),
+		maxFee: chain.FeePair{PerCycle: tx.Tx.MaxFeePerCycle, PerCell: tx.Tx.MaxFeePerCell},
+		limits: chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit},
+	}
+}
+
+// fifo is a list of entries in ascending seq, and a bound on what a change of
+// base fee can do to them: while the new one is within still, none of them
+// changes its level, and the list is not looked at.
+type fifo struct {
+	head, tail *entry
+	still      bounds
+}
+
+// insertBefore puts e in front of at, or at the tail when at is nil.
+func (f *fifo) insertBefore(e, at *entry) {
+	if at == nil {
+		e.prev, e.next = f.tail, nil
+		f.tail = e
+	} else {
+		e.prev, e.next = at.prev, at
+		at.prev = e
+	}
+	if e.prev == nil {
+		f.head = e
+	} else {
+		e.prev.next = e
+	}
+}
+
+func (f *fifo) remove(e *entry) {
+	if e.prev == nil {
+		f.head = e.next
+	} else {
+		e.prev.next = e.next
+	}
+	if e.next == nil {
+		f.tail = e.prev
+	} else {
+		e.next.prev = e.prev
+	}
+	e.prev, e.next = nil, nil
+}
+
+// laneQueue holds what one shard has of one lane, by level.
+type laneQueue struct {
+	fifos  [numLevels]fifo
+	filled uint64                   // bit i is set while fifos[i] holds anything
+	idle   [levelTier0]atomic.Int64 // entries that are parked, and underpriced; read by Stats
+}
+
+func (q *laneQueue) insertBefore(e, at *entry, p *pricing) {
+	f := &q.fifos[e.level]
+	if e.level != levelParked {
+		if b := p.boundsOf(e); q.filled>>e.level&1 == 0 {
+			f.still = b
+		} else {
+			f.still.narrow(b)
+		}
+	}
+	f.insertBefore(e, at)
+	q.filled |= 1 << e.level
+	if e.level < levelTier0 {
+		q.idle[e.level].Add(1)
+	}
+}
+
+func (q *laneQueue) remove(e *entry) {
+	f := &q.fifos[e.level]
+	f.remove(e)
+	if f.head == nil {
+		q.filled &^= 1 << e.level
+	}
+	if e.level < levelTier0 {
+		q.idle[e.level].Add(-1)
+	}
+}
+
+// swap puts e in the exact place of old, which leaves. Both have one level.
+func (q *laneQueue) swap(old, e *entry, p *pricing) {
+	e.seq = old.seq
+	q.insertBefore(e, old, p)
+	q.remove(old)
+}
+
+// highestBelow returns the highest level of the bitmap under l, or false when
+// there is none.
+func highestBelow(filled uint64, l level) (level, bool) {
+	under := filled & (1<<l - 1)
+	if under == 0 {
+		return 0, false
+	}
+	return level(bits.Len64(under) - 1), true
+}
+
+// lowestFrom returns the lowest level of the bitmap at or above l, or false.
+func lowestFrom(filled uint64, l level) (level, bool) {
+	over := filled >> l << l
+	if over == 0 {
+		return 0, false
+	}
+	return level(bits.TrailingZeros64(over)), true
+}
+
+// relevel moves every transaction whose level under the new base fee differs,
+// keeping arrival order in the level it joins. Parked ones are left alone: they
+// get a level when they can run. Lists whose bounds hold the new fee are
+// skipped whole, so the cost is that of the lists in which something may cross
+// an edge, and a sort of those that did.
+func (q *laneQueue) relevel(p *pricing) (moved int) {
+	var movers []*entry
+	for l := levelUnderpriced; int(l) < numLevels; l++ {
+		f := &q.fifos[l]
+		if f.head == nil || f.still.hold(p.base) {
+			continue
+		}
+		f.still = anyFee
+		for e := f.head; e != nil; {
+			next := e.next
+			if to := p.levelOf(e.tx.Tx); to != l {
+				q.remove(e)
+				e.level = to
+				movers = append(movers, e)
+			} else {
+				f.still.narrow(p.boundsOf(e))
+			}
+			e = next
+		}
+	}
+	slices.SortFunc(movers, func(a, b *entry) int {
+		if a.level != b.level {
+			return int(a.level) - int(b.level)
+		}
+		if a.seq < b.seq {
+			return -1
+		}
+		return 1
+	})
+	var at *entry
+	for i, e := range movers {
+		if i == 0 || movers[i-1].level != e.level {
+			at = q.fifos[e.level].head
+		}
+		for at != nil && at.seq < e.seq {
+			at = at.next
+		}
+		q.insertBefore(e, at, p)
+	}
+	return len(movers)
+}

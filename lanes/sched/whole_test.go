@@ -1,0 +1,149 @@
+package sched
+
+import (
+	"slices"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// pool is the scheduler as one sequential structure, below the reading of
+// accounts: what the plain model is compared with.
+type pool struct{ *Scheduler }
+
+func newPool(cfg Config, cellWeight uint64) *pool {
+	cfg.CellWeight = cellWeight
+	s, err := New(cfg, Head{})
+	if err != nil {
+		panic(err)
+	}
+	return &pool{s}
+}
+
+// validatorConfig is what package lanes runs with.
+func validatorConfig() Config {
+	return Config{
+		SenderTxs: 256, NonceGap: 64, BumpPercent: 10, PackMisses: 256, CellWeight: 10,
+		LaneTxs:   [chain.NumLanes]int{chain.LaneSystem: 4_096, chain.LaneRunner: 32_768, chain.LaneUser: 131_072},
+		LaneBytes: [chain.NumLanes]int{chain.LaneSystem: 8 << 20, chain.LaneRunner: 64 << 20, chain.LaneUser: 256 << 20},
+	}
+}
+
+func (p *pool) add(tx *chain.VerifiedTx, cost chain.Wei, at Account) (outcome, error) {
+	h := p.shardOf(tx.Sender)
+	did, err := h.add(tx, cost, at, false)
+	if did.crowded {
+		did, err = h.add(tx, cost, at, true)
+	}
+	return did, err
+}
+
+func (p *pool) entry(hash chain.Hash) *entry {
+	for i := range p.shards {
+		if e := p.shards[i].byHash[hash]; e != nil {
+			return e
+		}
+	}
+	return nil
+}
+
+func (p *pool) remove(e *entry) { p.shardOf(e.tx.Sender).remove(e) }
+
+func (p *pool) refresh(addr chain.Address, at Account) ([]*entry, int) {
+	return p.shardOf(addr).refresh(addr, at)
+}
+
+func (p *pool) pendingNonce(addr chain.Address) (uint64, bool) {
+	h := p.shardOf(addr)
+	return h.pendingNonce(addr), h.senders[addr] != nil
+}
+
+// at lists a level of a lane in the order in which it is picked.
+func (p *pool) at(lane chain.LaneID, l level) (out []*entry) {
+	var h heads
+	h.gather(p.Scheduler, lane, l)
+	for e := h.next(); e != nil; e = h.next() {
+		out = append(out, e)
+	}
+	return out
+}
+
+// newest lists a level of a lane in the order in which it is evicted, reversed.
+func (p *pool) newest(lane chain.LaneID, l level) (out []*entry) {
+	t := p.tails(lane, l)
+	for e := t.last(); e != nil; e = t.last() {
+		out = append(out, e)
+	}
+	slices.Reverse(out)
+	return out
+}
+
+func (p *pool) sizes() (txs, senders int) {
+	for i := range p.shards {
+		txs += len(p.shards[i].byHash)
+		senders += len(p.shards[i].senders)
+	}
+	return txs, senders
+}
+
+// checkShards holds every shard against what the documentation of its type
+// promises.
+func (p *pool) checkShards(t testing.TB) {
+	t.Helper()
+	var txs, bytes [chain.NumLanes]int
+	for i := range p.shards {
+		h := &p.shards[i]
+		listed := 0
+		for lane := range h.lanes {
+			q := &h.lanes[lane]
+			floor := level(p.lanes[lane].floor.Load())
+			for l := range q.fifos {
+				var last uint64
+				count := 0
+				for e := q.fifos[l].head; e != nil; e = e.next {
+					if e.seq <= last || e.mark || int(e.level) != l || h.byHash[e.tx.Hash] != e || p.shardOf(e.tx.Sender) != h || e.level < floor {
+						t.Fatalf("shard %d lane %d level %d: entry seq %d after %d, mark %v, level %d, floor %d", i, lane, l, e.seq, last, e.mark, e.level, floor)
+					}
+					if e.level != levelParked && (p.prices[lane].levelOf(e.tx.Tx) != e.level || !q.fifos[l].still.hold(p.prices[lane].base)) {
+						t.Fatalf("shard %d lane %d: entry at level %d belongs to %d, bounds %+v, base %+v", i, lane, l, p.prices[lane].levelOf(e.tx.Tx), q.fifos[l].still, p.prices[lane].base)
+					}
+					last = e.seq
+					count++
+					txs[lane]++
+					bytes[lane] += len(e.tx.Body)
+				}
+				listed += count
+				if (count > 0) != (q.filled>>l&1 == 1) || l < int(levelTier0) && q.idle[l].Load() != int64(count) {
+					t.Fatalf("shard %d lane %d level %d: bitmap or count wrong for %d entries", i, lane, l, count)
+				}
+			}
+		}
+		inChains := 0
+		for a, s := range h.senders {
+			var sum chain.Wei
+			for k, e := range s.waiting {
+				sum += e.cost
+				if e.of != s || k > 0 && e.nonce <= s.waiting[k-1].nonce || (e.level == levelParked) != (e.nonce != s.Nonce+uint64(k)) {
+					t.Fatalf("sender %x: place %d has nonce %d at level %d", a[:2], k, e.nonce, e.level)
+				}
+			}
+			inChains += len(s.waiting)
+			if sum != s.cost || sum > s.Spendable {
+				t.Fatalf("sender %x: cost %d, sum %d, spendable %d", a[:2], s.cost, sum, s.Spendable)
+			}
+		}
+		if listed != len(h.byHash) || listed != inChains {
+			t.Fatalf("shard %d: %d entries in lists, %d in chains, %d by hash", i, listed, inChains, len(h.byHash))
+		}
+	}
+	for lane := range p.lanes {
+		heldTxs, heldBytes := unpack(p.lanes[lane].held.Load())
+		if heldTxs != txs[lane] || heldBytes != bytes[lane] || heldTxs > p.lanes[lane].txsMax || heldBytes > p.lanes[lane].bytesMax {
+			t.Fatalf("lane %d holds %d and %d bytes, says %d and %d", lane, txs[lane], bytes[lane], heldTxs, heldBytes)
+		}
+	}
+}

@@ -1,0 +1,93 @@
+package sigverify
+
+import (
+	"hash/maphash"
+	"sync/atomic"
+)
+
+// Source names whoever submits: a peer, a connection. Zero is the node's own
+// RPC. Sources are told apart by a keyed hash into a fixed number of accounts,
+// so two of many may share one, and nobody can make the table grow.
+type Source uint64
+
+const accounts = 1024
+
+// shares keeps what each source has in the queue.
+type shares struct {
+	seed   maphash.Seed
+	active atomic.Int64 // accounts that hold anything
+	held   [accounts]account
+}
+
+// account is what one source, or a few of one hash, has in the queue.
+type account struct{ txs, bytes atomic.Int64 }
+
+func (s *shares) of(source Source) *account {
+	return &s.held[maphash.Comparable(s.seed, source)%accounts]
+}
+
+// take counts transactions in and returns what the account then holds.
+func (s *shares) take(a *account, txs, bytes int) (heldTxs, heldBytes int64) {
+	heldTxs = a.txs.Add(int64(txs))
+	if heldTxs == int64(txs) {
+		s.active.Add(1)
+	}
+	return heldTxs, a.bytes.Add(int64(bytes))
+}
+
+func (s *shares) give(a *account, txs, bytes int) {
+	a.bytes.Add(-int64(bytes))
+	if a.txs.Add(-int64(txs)) == 0 {
+		s.active.Add(-1)
+	}
+}
+
+// reserve makes room in the queue for a submission, or says that there is none:
+// not at all, or not for this source while others want it too. A queue that is
+// less than half full is anybody's; beyond that, each source that has something
+// in it may hold an equal share of the whole.
+func (p *Pipeline) reserve(a *account, txs, bytes int) error {
+	allTxs, allBytes := p.Stats.QueuedTxs.Add(int64(txs)), p.Stats.QueuedBytes.Add(int64(bytes))
+	heldTxs, heldBytes := p.shares.take(a, txs, bytes)
+	maxTxs, maxBytes := int64(p.cfg.QueueTxs), int64(p.cfg.QueueBytes)
+	if allTxs > maxTxs || allBytes > maxBytes {
+		p.release(a, txs, bytes)
+		p.Stats.Busy.Add(uint64(txs))
+		return ErrBusy
+	}
+	sharers := max(1, p.shares.active.Load())
+	if allTxs > maxTxs/2 && heldTxs > maxTxs/sharers || allBytes > maxBytes/2 && heldBytes > maxBytes/sharers {
+		p.release(a, txs, bytes)
+		p.Stats.OverShare.Add(uint64(txs))
+		return ErrBusy
+	}
+	return nil
+}
+
+// release gives room in the queue back.
+func (p *Pipeline) release(a *account, txs, bytes int) {
+	p.shares.give(a, txs, bytes)
+	p.Stats.QueuedTxs.Add(-int64(txs))
+	p.Stats.QueuedBytes.Add(-int64(bytes))
+}
+
+// Credit returns how many transactions a source may submit now without being
+// told that the pipeline is busy, if nobody else submits. A network layer
+// grants a peer's stream as much and no more: what a peer cannot send need not
+// be read and dropped.
+func (p *Pipeline) Credit(source Source) int {
+	a := p.shares.of(source)
+	allTxs, allBytes := p.Stats.QueuedTxs.Load(), p.Stats.QueuedBytes.Load()
+	heldTxs, heldBytes := a.txs.Load(), a.bytes.Load()
+	maxTxs, maxBytes := int64(p.cfg.QueueTxs), int64(p.cfg.QueueBytes)
+	sharers := p.shares.active.Load()
+	if heldTxs == 0 {
+		sharers++ // this source would be one more
+	}
+	sharers = max(1, sharers)
+	if allBytes >= maxBytes || allBytes >= maxBytes/2 && heldBytes >= maxBytes/sharers {
+		return 0
+	}
+	credit := min(maxTxs-allTxs, max(maxTxs/2-allTxs, maxTxs/sharers-heldTxs))
+	return int(max(credit, 0))
+}

@@ -1,0 +1,236 @@
+package sigverify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// apart returns sources that do not share an account.
+func apart(p *Pipeline, n int) (out []Source) {
+	seen := map[*account]bool{}
+	for s := Source(0); len(out) < n; s++ {
+		if a := p.shares.of(s); !seen[a] {
+			seen[a] = true
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func TestSourcesShareAContendedQueue(t *testing.T) {
+	cfg := small()
+	cfg.QueueTxs, cfg.QueueBytes = 120, 120_000
+	p, err := New(cfg, &taker{}) // not running: nothing leaves the queue
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := apart(p, 4)
+	body := make([]byte, 10)
+	fill := func(s Source) (n int) {
+		for p.SubmitFrom(s, [][]byte{body}, func([]Verdict) {}) == nil {
+			n++
+		}
+		return n
+	}
+	check := func(what string, got, want int) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %d transactions, want %d", what, got, want)
+		}
+	}
+	check("credit of an empty queue", p.Credit(who[0]), 120)
+	if err := p.SubmitFrom(who[1], [][]byte{body}, func([]Verdict) {}); err != nil {
+		t.Fatal(err)
+	}
+	check("credit beside another", p.Credit(who[0]), 60)
+	check("the first, beside one that has sent one", fill(who[0]), 60) // half of the queue
+	check("its credit then", p.Credit(who[0]), 0)
+	check("a third takes a third", fill(who[2]), 40)
+	check("the second still may", p.Credit(who[1]), 19)
+	check("and does", fill(who[1]), 19) // all that is left
+	check("a fourth finds it full", fill(who[3]), 0)
+	if p.Stats.OverShare.Load() != 2 || p.Stats.Busy.Load() != 2 {
+		t.Errorf("%d over their share, %d busy; want 2 and 2", p.Stats.OverShare.Load(), p.Stats.Busy.Load())
+	}
+
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p.Run(ctx)
+	if p.shares.active.Load() != 0 || p.Stats.QueuedTxs.Load() != 0 || p.Stats.QueuedBytes.Load() != 0 {
+		t.Errorf("%d sources, %d transactions remain in an empty queue", p.shares.active.Load(), p.Stats.QueuedTxs.Load())
+	}
+}
+
+func TestSourcesShareBytesToo(t *testing.T) {
+	cfg := small()
+	cfg.QueueTxs, cfg.QueueBytes = 1_000, 100_000
+	p, err := New(cfg, &taker{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	who := apart(p, 2)
+	big, one := make([]byte, 10_000), make([]byte, 1)
+	if err := p.SubmitFrom(who[1], [][]byte{one}, func([]Verdict) {}); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for p.SubmitFrom(who[0], [][]byte{big}, func([]Verdict) {}) == nil {
+		n++
+	}
+	if n != 5 {
+		t.Errorf("took %d bodies of a tenth of the queue beside another source, want 5", n)
+	}
+	if p.Credit(who[0]) != 0 || p.Credit(who[1]) == 0 {
+		t.Errorf("credits %d and %d, want none for who filled its half only", p.Credit(who[0]), p.Credit(who[1]))
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	p.Run(ctx)
+}
+
+// TestCreditIsHonoured: if nobody else submits, credit is taken and one more is
+// not. Rerun one case with -run 'TestCreditIsHonoured/seed=3'.
+func TestCreditIsHonoured(t *testing.T) {
+	for seed := range uint64(50) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 9))
+			cfg := small()
+			cfg.QueueTxs = 8 + rng.IntN(200)
+			p, err := New(cfg, &taker{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			body := []byte{1}
+			hand := func(s Source, n int) error {
+				bodies := make([][]byte, n)
+				for i := range bodies {
+					bodies[i] = body
+				}
+				return p.SubmitFrom(s, bodies, func([]Verdict) {})
+			}
+			for range 30 {
+				s := Source(rng.IntN(6))
+				credit := p.Credit(s)
+				if err := hand(s, credit+1); !errors.Is(err, ErrBusy) {
+					t.Fatalf("one more than the credit of %d: %v", credit, err)
+				}
+				if n := rng.IntN(credit + 1); n > 0 {
+					if err := hand(s, n); err != nil {
+						t.Fatalf("%d of a credit of %d: %v", n, credit, err)
+					}
+				}
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			p.Run(ctx)
+		})
+	}
+}
+
+// TestBatchesAreFullUnderLoad: submissions of any size come out in batches of
+// exactly BatchTxs, in order, and every one gets its own verdicts.
+func TestBatchesAreFullUnderLoad(t *testing.T) {
+	cfg := DefaultConfig(3)
+	cfg.BatchTxs = 8
+	lanes := &taker{}
+	p, err := New(cfg, lanes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bodies [][]byte
+	for nonce := range uint64(123) {
+		bodies = append(bodies, signed(t, 1, nonce))
+	}
+	var open sync.WaitGroup
+	var wrong atomic.Int64
+	for at, size := 0, 1; at < len(bodies); at, size = at+size, size%11+3 {
+		part := bodies[at:min(at+size, len(bodies))]
+		open.Add(1)
+		err := p.SubmitFrom(Source(size), part, func(verdicts []Verdict) {
+			defer open.Done()
+			for i, v := range verdicts {
+				if v.Err != nil || v.Tx.Tx.Nonce != uint64(at+i) || string(v.Tx.Body) != string(part[i]) {
+					wrong.Add(1)
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { p.Run(ctx); close(done) }()
+	open.Wait()
+	cancel()
+	<-done
+	if wrong.Load() != 0 {
+		t.Errorf("%d verdicts belong to others", wrong.Load())
+	}
+	if got, want := p.Stats.Batches.Load(), uint64(len(bodies)+7)/8; got != want {
+		t.Errorf("%d batches, want %d", got, want)
+	}
+	for i, tx := range lanes.taken {
+		if tx.Tx.Nonce != uint64(i) {
+			t.Fatalf("place %d has nonce %d", i, tx.Tx.Nonce)
+		}
+	}
+}
+
+// TestTurnstileKeepsOrderAndIdlesNobody: batches finish in a random order and
+// pass in theirs; a worker waits only behind a full row.
+func TestTurnstileKeepsOrderAndIdlesNobody(t *testing.T) {
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 2))
+			const workers, batches = 4, 200
+			turn := newTurnstile(6)
+			var next atomic.Uint64
+			var passed []uint64
+			yields := make([]int, batches)
+			for i := range yields {
+				yields[i] = rng.IntN(4)
+			}
+			var all sync.WaitGroup
+			for range workers {
+				all.Go(func() {
+					for n := next.Add(1) - 1; n < batches; n = next.Add(1) - 1 {
+						b := turn.batch()
+						b.number = n
+						for range yields[n] {
+							runtime.Gosched()
+						}
+						turn.pass(t.Context(), b, func(_ context.Context, b *batch) { passed = append(passed, b.number) })
+					}
+				})
+			}
+			all.Wait()
+			if len(passed) != batches {
+				t.Fatalf("%d passed, want %d", len(passed), batches)
+			}
+			for i, n := range passed {
+				if n != uint64(i) {
+					t.Fatalf("place %d: batch %d", i, n)
+				}
+			}
+		})
+	}
+	turn := newTurnstile(3)
+	var passed int
+	for n := range uint64(2) { // a lone goroutine leaves two and goes on
+		turn.pass(t.Context(), &batch{number: n + 1}, func(context.Context, *batch) { passed++ })
+	}
+	if passed != 0 {
+		t.Errorf("%d passed before their turn", passed)
+	}
+	turn.pass(t.Context(), &batch{number: 0}, func(context.Context, *batch) { passed++ })
+	if passed != 3 || len(turn.spare) != 3 {
+		t.Errorf("%d passed, %d spare; want 3 and 3", passed, len(turn.spare))
+	}
+}
