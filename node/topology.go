@@ -25,6 +25,8 @@ import (
 //	sigverify ×N     scratch buffers                   raw queue
 //	lanes            the pool                          its inboxes
 //	engine           machine, journal, view timers     peers, timers, application's answers
+//	engine's calls   nothing: each waits for the       the engine; one Propose, one Finalized and a
+//	                 ledger or sigverify               few Verify at a time
 //	ledger           head, tree of executed blocks     its inbox
 //	fan-out          nothing                           finalized events
 //	rpc, admin       nothing (snapshots only)          sockets
@@ -35,13 +37,16 @@ import (
 //	                                       64 MiB     bytes          refuse       memory
 //	admission         sigverify → lanes    256        batches        wait         a worker has nothing else to do
 //	ledger's asks     ledger → lanes       2          requests       wait         one proposal, one finalization
-//	ledger's inbox    engine → ledger      8          requests       wait         consensus has few under way
+//	peers             network → engine     4,096      messages       refuse       several views of 128 validators
+//	                                       32         largest blocks forget       the leaders of two views
+//	answers           calls → engine       0          answers        wait         a call has nothing else to do
+//	undelivered       engine → ledger      8          blocks         no proposals the disk sets the pace
+//	ledger's inbox    calls → ledger       8          requests       wait         consensus has few under way
 //	finalized         ledger → fan-out     256        blocks         wait         no final block may be skipped
 //	subscribers       fan-out → rpc        64 each    blocks         drop reader  it resumes from the store
 //
-// The engine's own inboxes are listed with it (consensus/engine). Requests go
-// one way round, engine → ledger → lanes; results come back as the reply to
-// the request, or as the one finalized event.
+// Requests go one way round, engine → ledger → lanes; results come back as the
+// reply to the request, or as the one finalized event.
 
 // Run starts everything, in an order in which each part finds those it asks
 // running, and stops in the reverse order when ctx ends or a part fails.
