@@ -87,8 +87,9 @@ arm64: ## build for arm64 and run the portable tests under emulation
 interop: ## sign with an independent implementation and compare with the committed vectors (needs Node)
 	@.ci/interop
 
-oracles: ## check proofs and roots with third-party implementations
+oracles: ## check roots, proofs and pairings with third-party implementations
 	cd state/gethtest && $(GO) test ./...
+	cd crypto/bls/oracletest && $(GO) test ./...
 
 tools: # the pinned linters
 	@[ -x $(TOOLS)/staticcheck ] || $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
