@@ -12,7 +12,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
-	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 // source answers the API from snapshots: the ledger's head, the store, and the
@@ -82,25 +81,27 @@ func (s *source) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block,
 	if b != nil {
 		return b, true, nil
 	}
-	rec, ok, err := s.node.store.BlockByHeight(h)
-	if err != nil || !ok {
+	digest, block, size, err := s.stored(h)
+	if err != nil || block == nil {
 		return nil, false, err
 	}
-	b, err = s.load(ctx, rec)
-	return b, err == nil, err
+	txs, err := s.node.sigverify.VerifyBlock(ctx, block.Txs) // senders are not stored
+	if err != nil {
+		return nil, false, fmt.Errorf("stored block %d: %w", h, err)
+	}
+	return &rpc.Block{Hash: digest, Block: block, Txs: txs, OrderKeys: orderKeys(block, txs), SizeBytes: size}, true, nil
 }
 
-// load decodes a stored block and recovers its senders.
-func (s *source) load(ctx context.Context, rec store.BlockRecord) (*rpc.Block, error) {
-	block, err := chain.DecodeBlock(rec.Block, len(rec.Block))
-	if err != nil {
-		return nil, fmt.Errorf("stored block %d: %w", rec.Height, err)
+// stored reads and decodes a finalized block; it is nil if there is none.
+func (s *source) stored(h chain.Height) (digest chain.Hash, block *chain.Block, size int, err error) {
+	digest, raw, ok, err := s.node.store.BlockBytes(h)
+	if err != nil || !ok {
+		return chain.Hash{}, nil, 0, err
 	}
-	txs, err := s.node.sigverify.VerifyBlock(ctx, block.Txs)
-	if err != nil {
-		return nil, fmt.Errorf("stored block %d: %w", rec.Height, err)
+	if block, err = chain.DecodeBlock(raw, len(raw)); err != nil {
+		return chain.Hash{}, nil, 0, fmt.Errorf("stored block %d: %w", h, err)
 	}
-	return &rpc.Block{Hash: rec.Digest, Block: block, Txs: txs, OrderKeys: orderKeys(block, txs), SizeBytes: len(rec.Block)}, nil
+	return digest, block, len(raw), nil
 }
 
 // BlockByHash implements rpc.Source.
@@ -120,15 +121,11 @@ func (s *source) HeaderByHeight(_ context.Context, h chain.Height) (*rpc.HeaderL
 	if b != nil {
 		return &rpc.HeaderLine{Hash: b.Hash, Header: &b.Block.Header, TxCount: len(b.Block.Txs), SizeBytes: b.SizeBytes}, true, nil
 	}
-	rec, ok, err := s.node.store.BlockByHeight(h)
-	if err != nil || !ok {
+	digest, block, size, err := s.stored(h)
+	if err != nil || block == nil {
 		return nil, false, err
 	}
-	block, err := chain.DecodeBlock(rec.Block, len(rec.Block))
-	if err != nil {
-		return nil, false, fmt.Errorf("stored block %d: %w", h, err)
-	}
-	return &rpc.HeaderLine{Hash: rec.Digest, Header: &block.Header, TxCount: len(block.Txs), SizeBytes: len(rec.Block)}, true, nil
+	return &rpc.HeaderLine{Hash: digest, Header: &block.Header, TxCount: len(block.Txs), SizeBytes: size}, true, nil
 }
 
 // BaseFees implements rpc.Source.

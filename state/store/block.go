@@ -80,6 +80,23 @@ func (s *Store) BlockByHeight(h chain.Height) (BlockRecord, bool, error) {
 	return rec, true, nil
 }
 
+// BlockBytes returns digest and encoding of the finalized block at height h, and
+// is false where [Store.BlockByHeight] is. It leaves the receipts unread, which
+// can be as large as the block.
+func (s *Store) BlockBytes(h chain.Height) (digest chain.Hash, block []byte, ok bool, err error) {
+	digests, err := s.digests(h)
+	if err != nil || digests == nil {
+		return chain.Hash{}, nil, false, err
+	}
+	if block, err = s.row(heightKey(tableBlocks, h)); err != nil {
+		return chain.Hash{}, nil, false, fmt.Errorf("read block %d: %w", h, err)
+	}
+	if block == nil {
+		return chain.Hash{}, nil, false, damaged("block %d is there in part", h)
+	}
+	return chain.Hash(digests[:hashLen]), block, true, nil
+}
+
 // digests returns digest ‖ transaction hashes of a block, nil if there is none.
 func (s *Store) digests(h chain.Height) ([]byte, error) {
 	row, err := s.row(heightKey(tableDigests, h))

@@ -203,6 +203,7 @@ func TestReadsFindWrongRows(t *testing.T) {
 	_, _, _, errTx := s.TxLocation(rec.TxHashes[0])
 	_, _, errHeight := s.HeightByDigest(rec.Digest)
 	_, _, errPart := s.BlockByHeight(1)
+	_, _, _, errBytes := s.BlockBytes(1)
 	write(heightKey(tableBlocks, 1), nil)
 	remove(receiptKey(1, 0))
 	write(receiptKey(1, 1), []byte("second"))
@@ -212,7 +213,7 @@ func TestReadsFindWrongRows(t *testing.T) {
 	remove(heightKey(tableDigests, 1))
 	_, _, errBlock := s.BlockByHeight(1)
 	errBlocks := s.Blocks(0, func(BlockRecord) error { return nil })
-	for i, err := range []error{errCode, errGone, errProof, errApply, errTx, errHeight, errPart, errReceipts, errDigest, errBlock, errBlocks} {
+	for i, err := range []error{errCode, errGone, errProof, errApply, errTx, errHeight, errPart, errBytes, errReceipts, errDigest, errBlock, errBlocks} {
 		if !errors.Is(err, ErrCorrupt) {
 			t.Errorf("read %d: %v", i, err)
 		}

@@ -191,8 +191,9 @@ func (c *chainOf) verify(s *Store, low int) error {
 		next := c.records[height+1]
 		_, ok, err := s.BlockByHeight(height + 1)
 		_, known, err2 := s.HeightByDigest(next.Digest)
-		if ok || known || err != nil || err2 != nil {
-			return errors.Join(fmt.Errorf("block %d above the head is there in part", height+1), err, err2)
+		_, _, bytesOK, err3 := s.BlockBytes(height + 1)
+		if ok || known || bytesOK || err != nil || err2 != nil || err3 != nil {
+			return errors.Join(fmt.Errorf("block %d above the head is there in part", height+1), err, err2, err3)
 		}
 	}
 	return nil
@@ -212,6 +213,9 @@ func (c *chainOf) verifyBlock(s *Store, h chain.Height) error {
 	}
 	if at, ok, err := s.HeightByDigest(want.Digest); at != h || !ok || err != nil {
 		return fmt.Errorf("digest is of height %d, %v, %w", at, ok, err)
+	}
+	if digest, block, ok, err := s.BlockBytes(h); digest != want.Digest || !bytes.Equal(block, want.Block) || !ok || err != nil {
+		return fmt.Errorf("block bytes %x of digest %s, %v, %w", block, digest, ok, err)
 	}
 	if digest, ok, err := s.BlockDigest(h); digest != want.Digest || !ok || err != nil {
 		return fmt.Errorf("digest is %s, %v, %w", digest, ok, err)
