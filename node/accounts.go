@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
@@ -115,6 +116,26 @@ func (s *source) Health() rpc.Health {
 		h.Status, h.Ready, h.Reasons = "stopping", false, []string{"the node is shutting down"}
 	case !n.voting.Load():
 		h.Status, h.Ready, h.Reasons = "starting", false, []string{"consensus has not started"}
+	case n.store.Damage() != nil: // its text names files
+		h.Status, h.Ready, h.Reasons = "degraded", false, []string{"a file of the store is damaged: see the log"}
+	default:
+		h.Reasons = stalled(n.ledger.Head().Block.Header.TimestampMillis, time.Now(), &n.genesis.Params)
+		if len(h.Reasons) > 0 {
+			h.Status = "degraded"
+		}
 	}
 	return h
+}
+
+// stalledViews is how many leader timeouts without a final block are out of the
+// ordinary.
+const stalledViews = 10
+
+// stalled says so when the newest final block is old.
+func stalled(headMillis uint64, now time.Time, p *chain.Params) []string {
+	age := now.UnixMilli() - int64(headMillis)
+	if age <= int64(stalledViews*p.LeaderTimeoutMillis) {
+		return nil
+	}
+	return []string{fmt.Sprintf("the newest final block is %d seconds old", age/1000)}
 }

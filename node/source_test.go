@@ -2,10 +2,21 @@ package node
 
 import (
 	"testing"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
+
+func TestHealthNoticesAStall(t *testing.T) {
+	p := chain.DefaultParams() // leader timeout 2 s
+	now := time.UnixMilli(1_000_000)
+	for age, want := range map[int64]int{-5_000: 0, 1_000: 0, 20_000: 0, 21_000: 1} {
+		if got := stalled(uint64(now.UnixMilli()-age), now, &p); len(got) != want {
+			t.Errorf("head %d ms old: %q", age, got)
+		}
+	}
+}
 
 func TestBlockCacheIsBounded(t *testing.T) {
 	s := &source{recent: map[chain.Height]*rpc.Block{}}

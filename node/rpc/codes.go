@@ -72,7 +72,6 @@ const (
 	CodeTxNotAllowed     Code = 4013 // this sender may not use this lane or instruction (resolution 11.13)
 	CodeTxUnsupported    Code = 4014 // an instruction this version refuses
 	CodeTxRejected       Code = 4015 // refused for a reason no other code names
-	CodeTxFeeOrder       Code = 4016 // a tip above its own maximum fee
 	CodeTxAmountOverflow Code = 4017 // value plus fees exceed 64 bits
 )
 
