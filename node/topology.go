@@ -23,7 +23,6 @@ import (
 //	goroutine        owns                              woken by
 //	---------        ----                              --------
 //	sigverify ×N     scratch buffers                   raw queue
-//	lanes            the pool                          its inboxes
 //	engine           machine, journal, view timers     peers, timers, application's answers
 //	engine's calls   nothing: each waits for the       the engine; one Propose, one Finalized and a
 //	                 ledger or sigverify               few Verify at a time
@@ -35,8 +34,6 @@ import (
 //	-----             ---------            -----      ----           ---------    --------------
 //	raw               rpc → sigverify      16,384     transactions   refuse       half a second of recovery on one core
 //	                                       64 MiB     bytes          refuse       memory
-//	admission         sigverify → lanes    256        batches        wait         a worker has nothing else to do
-//	ledger's asks     ledger → lanes       2          requests       wait         one proposal, one finalization
 //	peers             network → engine     4,096      messages       refuse       several views of 128 validators
 //	                                       32         largest blocks forget       the leaders of two views
 //	answers           calls → engine       0          answers        wait         a call has nothing else to do
@@ -46,7 +43,9 @@ import (
 //	subscribers       fan-out → rpc        64 each    blocks         drop reader  it resumes from the store
 //
 // Requests go one way round, engine → ledger → lanes; results come back as the
-// reply to the request, or as the one finalized event.
+// reply to the request, or as the one finalized event. The pool of lanes has no
+// goroutine: sigverify's workers, the ledger's proposal, the fan-out and the
+// API's readers use it in place, under the locks of lanes/sched.
 
 // Run starts everything, in an order in which each part finds those it asks
 // running, and stops in the reverse order when ctx ends or a part fails.
