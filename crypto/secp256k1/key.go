@@ -7,9 +7,9 @@
 // party cannot turn a valid signature into a second valid one, and two nodes
 // cannot disagree about one. Every other form has an error of its own.
 //
-// Curve arithmetic is that of decred's secp256k1. Its multiplications are not
-// constant-time: sign on machines whose timing no stranger can measure. A
-// validator signs nothing with these keys; recovery handles public data only.
+// Field and scalar arithmetic is that of decred's secp256k1. What touches a
+// secret, signing and deriving the public key, runs in constant time
+// (secret.go); recovery and verification handle public data only and do not.
 //
 // Batches ([RecoverMany]) run on the lanes of asm/secp where the machine has
 // them. A lane computes only what [Recover] would: the form is checked first,
@@ -67,8 +67,11 @@ func (k *PrivateKey) Bytes() [32]byte { return k.key.Key.Bytes() }
 
 // PublicKey returns the point that belongs to k.
 func (k *PrivateKey) PublicKey() PublicKey {
-	pub := k.key.PubKey()
-	return PublicKey(pub.SerializeUncompressed()[1:])
+	x, y := baseMult(&k.key.Key)
+	var pub PublicKey
+	x.PutBytesUnchecked(pub[:32])
+	y.PutBytesUnchecked(pub[32:])
+	return pub
 }
 
 // String keeps the secret out of logs.

@@ -70,18 +70,18 @@ func (k *PrivateKey) Sign(hash [32]byte) Signature {
 // coordinate above n, which YParity alone cannot express. All three are out of
 // reach of chance (at most 2^-127); RFC 6979 then takes the next nonce.
 func (k *PrivateKey) signWith(nonce, z *secp256k1.ModNScalar) (Signature, bool) {
-	var point secp256k1.JacobianPoint
-	secp256k1.ScalarBaseMultNonConst(nonce, &point)
-	point.ToAffine()
+	x, y := baseMult(nonce)
 	var r, s secp256k1.ModNScalar
-	if r.SetBytes(point.X.Bytes()) != 0 || r.IsZero() {
+	if r.SetBytes(x.Bytes()) != 0 || r.IsZero() {
 		return Signature{}, false
 	}
-	s.Mul2(&k.key.Key, &r).Add(z).Mul(new(secp256k1.ModNScalar).InverseValNonConst(nonce))
+	inverted := inverse(nonce)
+	s.Mul2(&k.key.Key, &r).Add(z).Mul(&inverted)
+	inverted.Zero()
 	if s.IsZero() {
 		return Signature{}, false
 	}
-	parity := uint8(point.Y.IsOddBit())
+	parity := uint8(y.IsOddBit())
 	if s.IsOverHalfOrder() {
 		s.Negate()
 		parity ^= 1 // -s belongs to -R, whose y has the other parity
