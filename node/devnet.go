@@ -1,7 +1,9 @@
 package node
 
 import (
+	"bytes"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -62,9 +64,9 @@ type DevnetOptions struct {
 	BlockTime   time.Duration // zero keeps the template's
 }
 
-// ErrDevnetExists means that options which are fixed at genesis were given for
-// a folder that already holds a chain.
-var ErrDevnetExists = errors.New("the data folder already holds a chain, whose genesis and block time are fixed: choose another --data, or leave --genesis and --block-time out")
+// ErrDevnetExists means that a folder already holds a chain that was made with
+// other options.
+var ErrDevnetExists = errors.New("the data folder already holds a chain, whose genesis and block time are fixed and others than given: choose another --data, or leave --genesis and --block-time out")
 
 // PrepareDevnet makes a one-validator development chain in dataDir, or returns
 // the one that is there.
@@ -74,10 +76,7 @@ func PrepareDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
 	}
 	_, err := os.Stat(filepath.Join(dataDir, genesisFile))
 	if err == nil {
-		if opts != (DevnetOptions{}) {
-			return nil, ErrDevnetExists
-		}
-		return LoadGenesis(dataDir)
+		return resumeDevnet(dataDir, opts)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("look for a genesis: %w", err)
@@ -105,6 +104,31 @@ func PrepareDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
 		return nil, err
 	}
 	return LoadGenesis(dataDir)
+}
+
+// resumeDevnet returns the chain that is there. Options are welcome if they
+// would make the same one, so that a command line works twice.
+func resumeDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
+	g, err := LoadGenesis(dataDir)
+	if err != nil || opts == (DevnetOptions{}) {
+		return g, err
+	}
+	template, err := devnetTemplate(opts)
+	if err != nil {
+		return nil, err
+	}
+	there, err := json.Marshal(g.Params)
+	if err != nil {
+		return nil, fmt.Errorf("encode parameters: %w", err)
+	}
+	wanted, err := json.Marshal(template.Params)
+	if err != nil {
+		return nil, fmt.Errorf("encode parameters: %w", err)
+	}
+	if g.Name != template.Name || g.ChainID != template.ChainID || !bytes.Equal(there, wanted) {
+		return nil, ErrDevnetExists
+	}
+	return g, nil
 }
 
 // removeStale removes the keys of a devnet whose making was cut short: without

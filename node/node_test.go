@@ -257,7 +257,13 @@ func TestRestartGoesOnAndKeepsFinalState(t *testing.T) {
 	if _, err := PrepareDevnet(dir, DevnetOptions{BlockTime: time.Second}); !errors.Is(err, ErrDevnetExists) {
 		t.Errorf("changed the block time of an existing chain: %v", err)
 	}
-	second := run(t, dir, DevnetOptions{})
+	if _, err := PrepareDevnet(dir, DevnetOptions{GenesisFile: "../profiles/genesis/unbounded.json"}); !errors.Is(err, ErrDevnetExists) {
+		t.Errorf("changed the genesis of an existing chain: %v", err)
+	}
+	if _, err := PrepareDevnet(dir, DevnetOptions{}); err != nil {
+		t.Errorf("no options for an existing chain: %v", err)
+	}
+	second := run(t, dir, DevnetOptions{BlockTime: 20 * time.Millisecond}) // the command line of the first
 	var receipt rpc.ReceiptReply
 	if code := second.get(t, "/transaction/"+reply.Results[0].Hash+"/receipt", &receipt); code != http.StatusOK {
 		t.Fatalf("receipt is gone after the restart: %d", code)
