@@ -128,3 +128,13 @@ func (d *Delta) Codes() []CodeChange {
 	slices.SortFunc(changes, func(a, b CodeChange) int { return bytes.Compare(a.Hash[:], b.Hash[:]) })
 	return changes
 }
+
+// AppendChanges appends the changed accounts to list, each with its storage
+// writes in ascending order of key, shared as in [Delta.Accounts]. The accounts
+// are in no order: it is for callers that sort them by something else.
+func (d *Delta) AppendChanges(list []AccountChange) []AccountChange {
+	for addr, w := range d.accounts {
+		list = append(list, AccountChange{Address: addr, Cleared: w.cleared, Account: w.account, Storage: w.sorted()})
+	}
+	return list
+}
