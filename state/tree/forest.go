@@ -59,11 +59,11 @@ type retired struct {
 const wholeTrie = ^uint32(0)
 
 // Row is what a block leaves of one account for the flat state. It is applied
-// in the order Cleared, account, Change.Storage.
+// in the order Cleared, account, Storage.
 type Row struct {
-	Key     chain.Hash           // AccountKey of the address
-	Cleared bool                 // all storage values before the block go
-	Change  *state.AccountChange // whose Storage was written
+	Key     chain.Hash // AccountKey of the address
+	Cleared bool       // all storage values before the block go
+	Storage []state.StorageChange
 
 	from, to int // the account in the list's bytes; empty if it is gone
 }

@@ -301,7 +301,7 @@ func (w *worker) newLeaf(key *key32, payload []byte, account byte) ref32 {
 // notes the row that the account leaves.
 func (w *worker) settleAccount(e *entry, old ref32) ref32 {
 	change := &w.changes[e.at]
-	row := Row{Key: e.key, Change: change}
+	row := Row{Key: e.key, Storage: change.Storage}
 	var a resident
 	var was []byte
 	if old != 0 {

@@ -1,6 +1,10 @@
 package tree
 
-import "math/bits"
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
 
 // Retire takes back what only the parent of im still needed: no image that was
 // made before im, nor any built on such a one but not on im, may be used any
@@ -24,15 +28,22 @@ func (f *Forest) retire(im *Image) {
 	}
 }
 
-// Release takes back what im made: neither it nor any image built on it may be
-// used any more. Its parent stays as it is.
-func (f *Forest) Release(im *Image) {
+// Release takes back what the given images made: neither they nor any image
+// built on them may be used any more. Their parents stay as they are.
+func (f *Forest) Release(images ...*Image) {
+	if len(images) == 0 {
+		return
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if im.top != 0 {
-		f.prune(im.top, im.epoch)
+	// Children go before what they are built on, whose records they refer to.
+	slices.SortFunc(images, func(a, b *Image) int { return cmp.Compare(b.epoch, a.epoch) })
+	for _, im := range images {
+		if im.top != 0 {
+			f.prune(im.top, im.epoch)
+		}
+		*im = Image{}
 	}
-	*im = Image{}
 }
 
 // prune frees the records of one epoch at and below r. Records of another
