@@ -16,11 +16,14 @@ import (
 // is written.
 type Delta struct {
 	accounts map[chain.Address]*writes
+	order    []*writes // as they came; in memory they lie likewise
 	codes    map[chain.Hash][]byte
 }
 
 // writes are the changes of one address.
 type writes struct {
+	addr    chain.Address
+	dropped bool     // replaced or taken back: no longer among the accounts
 	account *Account // as last set; nil if the account's own fields are not written
 	cleared bool     // account and storage were dropped before the rest of the writes
 	storage map[StorageKey][]byte
@@ -63,7 +66,10 @@ func (d *Delta) SetAccount(addr chain.Address, a Account) {
 // DeleteAccount removes an account with all of its storage. Later writes to
 // the same address start from nothing.
 func (d *Delta) DeleteAccount(addr chain.Address) {
-	d.accounts[addr] = &writes{cleared: true}
+	if old := d.accounts[addr]; old != nil {
+		old.dropped = true
+	}
+	d.put(&writes{addr: addr, cleared: true})
 }
 
 // SetStorage sets a storage value, or removes it if value is nil.
@@ -91,25 +97,30 @@ func (d *Delta) Empty() bool { return len(d.accounts) == 0 && len(d.codes) == 0 
 func (d *Delta) at(addr chain.Address) *writes {
 	w := d.accounts[addr]
 	if w == nil {
-		w = &writes{}
-		d.accounts[addr] = w
+		w = &writes{addr: addr}
+		d.put(w)
 	}
 	return w
+}
+
+func (d *Delta) put(w *writes) {
+	d.accounts[w.addr] = w
+	d.order = append(d.order, w)
 }
 
 // Accounts returns the changed accounts in ascending order of address, each
 // with its storage writes in ascending order of key. The values are shared with
 // the Delta and must not be changed.
 func (d *Delta) Accounts() []AccountChange {
-	changes := make([]AccountChange, 0, len(d.accounts))
-	for addr, w := range d.accounts {
-		changes = append(changes, AccountChange{Address: addr, Cleared: w.cleared, Account: w.account, Storage: w.sorted()})
-	}
+	changes := d.AppendChanges(make([]AccountChange, 0, len(d.accounts)))
 	slices.SortFunc(changes, func(a, b AccountChange) int { return bytes.Compare(a.Address[:], b.Address[:]) })
 	return changes
 }
 
 func (w *writes) sorted() []StorageChange {
+	if len(w.storage) == 0 {
+		return nil
+	}
 	changes := make([]StorageChange, 0, len(w.storage))
 	for key, value := range w.storage {
 		changes = append(changes, StorageChange{Key: key, Value: value})
@@ -131,10 +142,13 @@ func (d *Delta) Codes() []CodeChange {
 
 // AppendChanges appends the changed accounts to list, each with its storage
 // writes in ascending order of key, shared as in [Delta.Accounts]. The accounts
-// are in no order: it is for callers that sort them by something else.
+// are in the order of their first writes: it is for callers that sort them by
+// something else than the address.
 func (d *Delta) AppendChanges(list []AccountChange) []AccountChange {
-	for addr, w := range d.accounts {
-		list = append(list, AccountChange{Address: addr, Cleared: w.cleared, Account: w.account, Storage: w.sorted()})
+	for _, w := range d.order {
+		if !w.dropped {
+			list = append(list, AccountChange{Address: w.addr, Cleared: w.cleared, Account: w.account, Storage: w.sorted()})
+		}
 	}
 	return list
 }

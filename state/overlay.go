@@ -148,9 +148,11 @@ func (o *Overlay) Revert(mark int) {
 func (o *Overlay) takeBack(u *undo) {
 	switch u.place {
 	case placeAddress:
+		o.delta.accounts[u.addr].dropped = true
 		if u.writes == nil {
 			delete(o.delta.accounts, u.addr)
 		} else {
+			u.writes.dropped = false
 			o.delta.accounts[u.addr] = u.writes
 		}
 	case placeAccount:

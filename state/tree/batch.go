@@ -19,6 +19,9 @@ const (
 	// whaleMin is how many written slots of one actor are split by their first
 	// nibble, so that one actor cannot keep all workers but one waiting.
 	whaleMin = 512
+	// hashEarly is how many leaves fill the lanes well enough not to wait for
+	// more.
+	hashEarly = 2 * hashBatch
 )
 
 // batch is one call of Apply.
@@ -90,6 +93,9 @@ func (b *batch) each(n, load int, do func(w *worker, u int)) error {
 			}
 			w.pool = &b.pools[u%pools]
 			do(w, u)
+			if len(w.leaves) >= hashEarly {
+				w.hashAll() // while the records are still in the cache
+			}
 		}
 		w.hashAll()
 	}
@@ -227,7 +233,8 @@ func (b *batch) split(root ref32) (t crown) {
 func (w *worker) plantShard(t *crown, u int, es []entry, links int) {
 	t.now[u] = t.old[u]
 	if len(es) > 0 {
-		sortEntries(es)
+		w.sortShard(es)
+		w.warm(t.old[u], es)
 		t.now[u] = w.update(t.old[u], 1, es)
 	}
 	if t.now[u] != 0 && (t.moved || t.now[u] != t.old[u]) {

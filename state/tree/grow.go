@@ -38,7 +38,8 @@ type worker struct {
 	forks  [keyNibbles][]job // branches, by depth
 	encoder
 	account []byte // payload under construction
-	failed  error
+	sorter
+	failed error
 }
 
 // update applies entries, ascending and with the first depth nibbles in common,

@@ -2,6 +2,7 @@ package tree
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
@@ -169,23 +170,27 @@ func appendBranch(dst []byte, v branchAt) []byte {
 		payload += int(v.link(v.rank(x))[0]-0xc0) - linkBytes
 	}
 	dst = rlp.AppendListHeader(dst, payload)
-	mask := v.mask()
-	rank := 0
+	start := len(dst)
+	dst = slices.Grow(dst, payload)[:start+payload]
+	out, links, mask := dst[start:], v.b[headerBytes+4*v.n:], v.mask()
 	for x := range 16 {
 		if mask>>x&1 == 0 {
-			dst = append(dst, 0x80)
+			out[0] = 0x80
+			out = out[1:]
 			continue
 		}
-		l := v.link(rank)
-		rank++
+		l := (*[linkBytes]byte)(links)
+		links = links[linkBytes:]
 		if embedded>>x&1 == 1 {
-			dst = append(dst, l[:1+l[0]-0xc0]...)
+			out = out[copy(out, l[:1+l[0]-0xc0]):]
 			continue
 		}
-		dst = append(dst, 0x80+linkBytes)
-		dst = append(dst, l...)
+		out[0] = 0x80 + linkBytes
+		*(*[linkBytes]byte)(out[1:]) = *l
+		out = out[1+linkBytes:]
 	}
-	return append(dst, 0x80)
+	out[0] = 0x80
+	return dst
 }
 
 // appendPath appends the compact form of the nibbles of key from one to

@@ -135,6 +135,7 @@ func (w *worker) readySlots(base *Image, t *storageTrie) {
 // plantSmall applies the writes of an actor that one worker does alone.
 func (w *worker) plantSmall(t *storageTrie, number int) {
 	w.change = &w.changes[t.change]
+	w.warm(t.root, w.slots[t.from:t.to])
 	t.root = w.update(t.root, 0, w.slots[t.from:t.to])
 	if t.root != 0 && t.root != t.base.storage {
 		w.push(t.root, 0, pools+1+number, 0)
