@@ -23,10 +23,11 @@ type Delta struct {
 // writes are the changes of one address.
 type writes struct {
 	addr    chain.Address
-	dropped bool     // replaced or taken back: no longer among the accounts
-	account *Account // as last set; nil if the account's own fields are not written
-	cleared bool     // account and storage were dropped before the rest of the writes
-	storage map[StorageKey][]byte
+	dropped bool               // replaced or taken back: no longer among the accounts
+	account *Account           // as last set; nil if the account's own fields are not written
+	cleared bool               // account and storage were dropped before the rest of the writes
+	places  map[StorageKey]int // in slots
+	slots   []StorageChange    // as they came
 }
 
 // AccountChange is everything a Delta says about one address. It is applied in
@@ -74,11 +75,35 @@ func (d *Delta) DeleteAccount(addr chain.Address) {
 
 // SetStorage sets a storage value, or removes it if value is nil.
 func (d *Delta) SetStorage(addr chain.Address, key StorageKey, value []byte) {
-	w := d.at(addr)
-	if w.storage == nil {
-		w.storage = map[StorageKey][]byte{}
+	d.at(addr).set(key, bytes.Clone(value))
+}
+
+// slot returns what is written under a storage key, and whether anything is.
+func (w *writes) slot(key StorageKey) (value []byte, ok bool) {
+	i, ok := w.places[key]
+	if !ok {
+		return nil, false
 	}
-	w.storage[key] = bytes.Clone(value)
+	return w.slots[i].Value, true
+}
+
+func (w *writes) set(key StorageKey, value []byte) {
+	if i, ok := w.places[key]; ok {
+		w.slots[i].Value = value
+		return
+	}
+	if w.places == nil {
+		w.places = map[StorageKey]int{}
+	}
+	w.places[key] = len(w.slots)
+	w.slots = append(w.slots, StorageChange{Key: key, Value: value})
+}
+
+// unset takes back the newest key that is written.
+func (w *writes) unset(key StorageKey) {
+	delete(w.places, key)
+	w.slots[len(w.slots)-1] = StorageChange{}
+	w.slots = w.slots[:len(w.slots)-1]
 }
 
 // SetCode stores code under its hash, which it returns for the account that
@@ -114,18 +139,9 @@ func (d *Delta) put(w *writes) {
 func (d *Delta) Accounts() []AccountChange {
 	changes := d.AppendChanges(make([]AccountChange, 0, len(d.accounts)))
 	slices.SortFunc(changes, func(a, b AccountChange) int { return bytes.Compare(a.Address[:], b.Address[:]) })
-	return changes
-}
-
-func (w *writes) sorted() []StorageChange {
-	if len(w.storage) == 0 {
-		return nil
+	for i := range changes {
+		slices.SortFunc(changes[i].Storage, func(a, b StorageChange) int { return cmp.Compare(a.Key, b.Key) })
 	}
-	changes := make([]StorageChange, 0, len(w.storage))
-	for key, value := range w.storage {
-		changes = append(changes, StorageChange{Key: key, Value: value})
-	}
-	slices.SortFunc(changes, func(a, b StorageChange) int { return cmp.Compare(a.Key, b.Key) })
 	return changes
 }
 
@@ -141,13 +157,12 @@ func (d *Delta) Codes() []CodeChange {
 }
 
 // AppendChanges appends the changed accounts to list, each with its storage
-// writes in ascending order of key, shared as in [Delta.Accounts]. The accounts
-// are in the order of their first writes: it is for callers that sort them by
-// something else than the address.
+// writes, the values shared as in [Delta.Accounts]. Accounts and keys are in the
+// order of their first writes: it is for callers that sort them by their hashes.
 func (d *Delta) AppendChanges(list []AccountChange) []AccountChange {
 	for _, w := range d.order {
 		if !w.dropped {
-			list = append(list, AccountChange{Address: w.addr, Cleared: w.cleared, Account: w.account, Storage: w.sorted()})
+			list = append(list, AccountChange{Address: w.addr, Cleared: w.cleared, Account: w.account, Storage: slices.Clone(w.slots)})
 		}
 	}
 	return list

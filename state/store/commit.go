@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
@@ -101,6 +103,7 @@ func putStorage(b *pebble.Batch, row *tree.Row) error {
 			return err
 		}
 	}
+	slices.SortFunc(row.Storage, func(x, y state.StorageChange) int { return cmp.Compare(x.Key, y.Key) })
 	for _, c := range row.Storage {
 		key := storageKey(row.Key, c.Key)
 		var err error

@@ -39,6 +39,8 @@ type batch struct {
 	slots  []entry // of all storage tries
 	groups [pools][]int32
 	whales []int32
+	parts  []slotPart
+	facts  []fact // of changes
 
 	results []link
 	spare   []entry
@@ -82,6 +84,9 @@ func (b *batch) each(n, load int, do func(w *worker, u int)) error {
 	crew := b.crew
 	if load < crowdMin {
 		crew = crew[:1]
+	}
+	if crew = crew[:min(n, len(crew))]; len(crew) == 0 {
+		return nil
 	}
 	var next atomic.Int32
 	work := func(w *worker) {
@@ -175,6 +180,7 @@ func sortEntries(es []entry) {
 // their workers.
 func (b *batch) sortAccounts() {
 	n := len(b.changes)
+	b.readFacts()
 	b.entries = slices.Grow(b.entries[:0], n)[:n]
 	b.spare = slices.Grow(b.spare[:0], n)[:n]
 	for i := range b.entries {

@@ -3,6 +3,7 @@ package tree
 import (
 	"encoding/binary"
 	"math/bits"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -301,27 +302,30 @@ func (w *worker) newLeaf(key *key32, payload []byte, account byte) ref32 {
 // settleAccount merges what is written of an account with what it was, and
 // notes the row that the account leaves.
 func (w *worker) settleAccount(e *entry, old ref32) ref32 {
-	change := &w.changes[e.at]
-	row := Row{Key: e.key, Storage: change.Storage}
+	fact := &w.facts[e.at]
+	row := Row{Key: e.key}
 	var a resident
 	var was []byte
 	if old != 0 {
 		was = leafPayload(w.at(old))
 		a = readResident(was)
 	}
-	if change.Cleared {
+	if fact.has&factCleared != 0 {
 		if a.storage != 0 {
 			w.retireTrie(a.storage)
 			row.Cleared = true
 		}
 		a = resident{}
 	}
-	if change.Account != nil {
-		a.set(change.Account)
+	if fact.has&factAccount != 0 {
+		a.nonce, a.balance, a.code, a.meta = fact.nonce, fact.balance, chain.Hash{}, nil
+		if fact.has&factMore != 0 {
+			a.set(w.changes[e.at].Account)
+		}
 	}
-	if len(change.Storage) > 0 {
+	if fact.has&factStorage != 0 {
 		t := &w.tries[w.trieOf[e.at]]
-		a.storage, a.root = t.root, t.hash
+		row.Storage, a.storage, a.root = w.changes[e.at].Storage, t.root, t.hash
 	}
 	now := ref32(0)
 	if !a.empty() {
@@ -335,7 +339,7 @@ func (w *worker) settleAccount(e *entry, old ref32) ref32 {
 	if old != 0 && now != old {
 		w.retire(old, w.at(old))
 	}
-	if now == old && !row.Cleared && len(change.Storage) == 0 {
+	if now == old && !row.Cleared && row.Storage == nil {
 		return old
 	}
 	list := &w.image.rows[w.pool.number]
@@ -348,10 +352,45 @@ func (w *worker) settleAccount(e *entry, old ref32) ref32 {
 	return now
 }
 
-// set takes over what a change says of an account, all but its storage.
+// set takes over code and metadata of an account.
 func (a *resident) set(to *state.Account) {
-	a.nonce, a.balance, a.meta, a.code = to.Nonce, uint64(to.Balance), to.Meta, chain.Hash{}
+	a.meta = to.Meta
 	if to.HasCode() {
 		a.code = to.CodeHash
+	}
+}
+
+// fact is what is written of an account as far as most changes go. Changes are
+// read once in the order in which they lie in memory; after that, in the order
+// of their hashes, these few bytes of each will do.
+type fact struct {
+	nonce, balance uint64
+	has            uint8
+}
+
+const (
+	factAccount = 1 << iota // the fields are set
+	factMore                // there is code or metadata
+	factStorage
+	factCleared
+)
+
+func (b *batch) readFacts() {
+	b.facts = slices.Grow(b.facts[:0], len(b.changes))[:len(b.changes)]
+	for i := range b.changes {
+		c, f := &b.changes[i], fact{}
+		if c.Account != nil {
+			f.nonce, f.balance, f.has = c.Account.Nonce, uint64(c.Account.Balance), factAccount
+			if c.Account.HasCode() || len(c.Account.Meta) > 0 {
+				f.has |= factMore
+			}
+		}
+		if c.Cleared {
+			f.has |= factCleared
+		}
+		if len(c.Storage) > 0 {
+			f.has |= factStorage
+		}
+		b.facts[i] = f
 	}
 }

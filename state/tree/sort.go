@@ -6,7 +6,6 @@ import "slices"
 type sorter struct {
 	spareEntries []entry
 	path         [warmWindow]ref32
-	touched      uint64
 }
 
 // sortShard sorts entries that share their first nibble: by the next four with
@@ -84,13 +83,6 @@ func (w *worker) warm(root ref32, es []entry) {
 				v := asBranch(b)
 				path[i] = v.child(nibble(part[i].key[:], v.depth()))
 				moved = true
-			}
-		}
-		if w.change == nil {
-			for i := range part {
-				if a := w.changes[part[i].at].Account; a != nil {
-					w.touched += a.Nonce
-				}
 			}
 		}
 	}

@@ -15,7 +15,10 @@ func (b *batch) storage(base *Image) error {
 		return nil
 	}
 	n := len(b.slots)
-	err := b.each(len(b.tries), n, func(w *worker, u int) { w.readySlots(base, &b.tries[u]) })
+	err := b.each(len(b.tries), n, func(w *worker, u int) { w.readyTrie(base, &b.tries[u]) })
+	if err == nil {
+		err = b.each(len(b.parts), n, func(w *worker, u int) { w.readySlots(&b.parts[u]) })
+	}
 	if err != nil {
 		return err
 	}
@@ -23,6 +26,7 @@ func (b *batch) storage(base *Image) error {
 	b.results = b.results[:pools+1+len(b.tries)+(pools+1)*len(b.whales)]
 	crowns := make([]crown, len(b.whales))
 	for i, t := range b.whales {
+		b.shardWhale(&b.tries[t])
 		crowns[i] = b.split(b.tries[t].root)
 	}
 	err = b.each(pools, n, func(w *worker, u int) {
@@ -70,7 +74,7 @@ func (t *storageTrie) finish(root ref32, l *link) {
 
 // listTries finds the actors whose storage is written.
 func (b *batch) listTries() {
-	b.tries, b.whales = b.tries[:0], b.whales[:0]
+	b.tries, b.whales, b.parts = b.tries[:0], b.whales[:0], b.parts[:0]
 	for i := range b.groups {
 		b.groups[i] = b.groups[i][:0]
 	}
@@ -85,6 +89,9 @@ func (b *batch) listTries() {
 		t := int32(len(b.tries))
 		b.trieOf[i] = t
 		b.tries = append(b.tries, storageTrie{change: int32(i), from: n, to: n + slots})
+		for from := n; from < n+slots; from += slotsPart {
+			b.parts = append(b.parts, slotPart{t, from, min(from+slotsPart, n+slots)})
+		}
 		n += slots
 		if slots >= whaleMin {
 			b.whales = append(b.whales, t)
@@ -96,19 +103,34 @@ func (b *batch) listTries() {
 	b.slots = slices.Grow(b.slots[:0], n)[:n]
 }
 
-// readySlots finds the trie of an actor and hashes the keys to be written.
-func (w *worker) readySlots(base *Image, t *storageTrie) {
-	change := &w.changes[t.change]
-	if !change.Cleared {
-		if leaf := w.find(base.top, &w.keys[t.change]); leaf != 0 {
-			t.base = readResident(leafPayload(w.at(leaf)))
-			t.root = t.base.storage
-		}
+// slotPart is a part of the written slots of one trie, small enough that the
+// hashing of a whale's keys can be shared.
+type slotPart struct {
+	trie     int32
+	from, to int // in slots
+}
+
+const slotsPart = 1024
+
+// readyTrie finds the trie of an actor.
+func (w *worker) readyTrie(base *Image, t *storageTrie) {
+	if w.changes[t.change].Cleared {
+		return
 	}
-	es := w.slots[t.from:t.to]
+	if leaf := w.find(base.top, &w.keys[t.change]); leaf != 0 {
+		t.base = readResident(leafPayload(w.at(leaf)))
+		t.root = t.base.storage
+	}
+}
+
+// readySlots hashes the keys to be written, and sorts those of a small trie.
+func (w *worker) readySlots(p *slotPart) {
+	t := &w.tries[p.trie]
+	writes := w.changes[t.change].Storage[p.from-t.from : p.to-t.from]
+	es := w.slots[p.from:p.to]
 	w.sums = slices.Grow(w.sums[:0], hashBatch)[:hashBatch]
 	for from := 0; from < len(es); from += hashBatch {
-		part := change.Storage[from:min(from+hashBatch, len(es))]
+		part := writes[from:min(from+hashBatch, len(es))]
 		w.buf, w.ends, w.msgs = w.buf[:0], w.ends[:0], w.msgs[:0]
 		for i := range part {
 			w.buf = append(w.buf, part[i].Key...)
@@ -121,15 +143,20 @@ func (w *worker) readySlots(base *Image, t *storageTrie) {
 		}
 		keccak.SumMany(w.msgs, w.sums[:len(part)])
 		for i := range part {
-			es[from+i] = entry{key: w.sums[i], at: int32(from + i)}
+			es[from+i] = entry{key: w.sums[i], at: int32(p.from - t.from + from + i)}
 		}
 	}
 	w.buf, w.ends = w.buf[:0], w.ends[:0]
-	if len(es) >= whaleMin {
-		shard(es, make([]entry, len(es)), &t.spans)
-	} else {
+	if t.to-t.from < whaleMin {
 		sortEntries(es)
 	}
+}
+
+// shardWhale puts the slots of a large trie in order of their first nibble.
+func (b *batch) shardWhale(t *storageTrie) {
+	es := b.slots[t.from:t.to]
+	b.spare = slices.Grow(b.spare[:0], len(es))[:len(es)]
+	shard(es, b.spare, &t.spans)
 }
 
 // plantSmall applies the writes of an actor that one worker does alone.
