@@ -71,7 +71,7 @@ func Open(dir string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, lockFault(dir, err)
 	}
-	s := &Store{opts: opts, lock: lock, forest: tree.NewForest(opts.Workers)}
+	s := &Store{opts: opts, lock: lock, forest: tree.NewForest(opts.Workers, LargePages)}
 	s.db, err = pebble.Open(dir, s.opts.pebble(lock, s.noteDamage))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, damageOnOpen(err)), lock.Close())

@@ -3,6 +3,7 @@ package tree
 import (
 	"errors"
 	"math/bits"
+	"sync"
 	"sync/atomic"
 )
 
@@ -36,6 +37,7 @@ func (r ref32) pool() int { return int(r >> 28) }
 // were there when their version was made.
 type pool struct {
 	number uint32
+	yard   *yard
 	// chunks is replaced when it must grow, so that readers of older versions
 	// go on with the one they took.
 	chunks atomic.Pointer[[][]byte]
@@ -51,8 +53,8 @@ type pool struct {
 	lost   int   // units at the ends of chunks, too few for the next record
 }
 
-func (p *pool) init(number int) {
-	p.number, p.open = uint32(number), -1
+func (p *pool) init(number int, y *yard) {
+	p.number, p.open, p.yard = uint32(number), -1, y
 	list := make([][]byte, 4)
 	p.chunks.Store(&list)
 }
@@ -132,14 +134,46 @@ func (p *pool) addChunk(size int) int {
 	}
 	if p.number == 0 && number == 0 && size != chunkUnits*unitBytes {
 		// A record of its own would be ref 0: give the first chunk to small ones.
-		list[0] = make([]byte, chunkUnits*unitBytes)
+		list[0] = p.yard.chunk()
 		p.bytes += chunkUnits * unitBytes
 		p.open, p.next = 0, 1
 		return p.addChunk(size)
 	}
-	list[number] = make([]byte, size)
+	if size == chunkUnits*unitBytes {
+		list[number] = p.yard.chunk()
+	} else {
+		list[number] = make([]byte, size)
+	}
 	p.bytes += int64(size)
 	return number
+}
+
+// yard cuts chunks from larger pieces of memory, so that the operating system
+// can back them with large pages: records are met in random order, and with
+// small pages the processor spends as long on finding a page as on the memory.
+type yard struct {
+	mu     sync.Mutex
+	rest   []byte
+	size   int
+	advise func([]byte)
+}
+
+const yardMax = 32 << 20
+
+func (y *yard) chunk() []byte {
+	const size = chunkUnits * unitBytes
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if len(y.rest) == 0 {
+		y.size = min(max(2*y.size, size), yardMax)
+		y.rest = make([]byte, y.size)
+		if y.advise != nil && y.size >= 4<<20 {
+			y.advise(y.rest)
+		}
+	}
+	chunk := y.rest[:size:size]
+	y.rest = y.rest[size:]
+	return chunk
 }
 
 // release gives back a record of n units.

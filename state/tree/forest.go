@@ -18,6 +18,7 @@ import (
 // sure that neither it nor what it is built on is taken back before the end.
 type Forest struct {
 	pools [pools]pool
+	yard  yard
 
 	mu      sync.Mutex // held by whoever changes the pools or the fields below
 	crew    []*worker  // one for each goroutine of a batch
@@ -26,15 +27,16 @@ type Forest struct {
 }
 
 // NewForest returns an empty forest whose batches use up to workers goroutines,
-// the caller's included. Results do not depend on their number.
-func NewForest(workers int) *Forest {
-	f := &Forest{crew: make([]*worker, min(max(workers, 1), pools))}
+// the caller's included. Results do not depend on their number. If advise is not
+// nil, it is called with each large piece of memory that is taken, before use.
+func NewForest(workers int, advise func([]byte)) *Forest {
+	f := &Forest{yard: yard{advise: advise}, crew: make([]*worker, min(max(workers, 1), pools))}
 	f.scratch.Forest = f
 	for i := range f.crew {
 		f.crew[i] = &worker{batch: &f.scratch}
 	}
 	for i := range f.pools {
-		f.pools[i].init(i)
+		f.pools[i].init(i, &f.yard)
 	}
 	return f
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
+	"syscall"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -39,7 +40,7 @@ func benchmarkForest(b *testing.B, accounts, updates, workers int) {
 		}
 		return d
 	}
-	f := NewForest(workers)
+	f := NewForest(workers, func(b []byte) { _ = syscall.Madvise(b, 14) })
 	im := f.Empty()
 	apply := func(d *state.Delta) {
 		next, err := f.Apply(im, d)

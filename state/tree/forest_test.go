@@ -56,7 +56,7 @@ func TestForestAgainstPlain(t *testing.T) {
 			var forests []*Forest
 			var images []*Image
 			for _, n := range workers {
-				f := NewForest(n)
+				f := NewForest(n, nil)
 				forests, images = append(forests, f), append(images, f.Empty())
 			}
 			slots := []int{5, 40, 3000}[seed%3]
@@ -230,7 +230,7 @@ func badKey(rng *rand.Rand, family int) (k key32) {
 }
 
 func adversarial(t *testing.T, rng *rand.Rand, rounds int) {
-	f := NewForest(2)
+	f := NewForest(2, nil)
 	want := map[key32][]byte{}
 	var root ref32
 	for round := range rounds {
@@ -322,7 +322,7 @@ func TestForestLoads(t *testing.T) {
 		addCrowd(rng, d)
 		m.apply(t, d)
 	}
-	f := NewForest(2)
+	f := NewForest(2, nil)
 	im := f.Empty()
 	var part []Loaded
 	flush := func() {

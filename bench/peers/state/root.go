@@ -15,6 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/store"
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
@@ -109,7 +110,7 @@ type ours struct {
 }
 
 func newOurs(workers int) *ours {
-	f := tree.NewForest(workers)
+	f := tree.NewForest(workers, store.LargePages)
 	return &ours{forest: f, image: f.Empty()}
 }
 
