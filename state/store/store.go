@@ -256,6 +256,17 @@ func (s *Store) DiskBytes() uint64 {
 	return s.db.Metrics().DiskSpaceUsage()
 }
 
+// LogBytes returns what has been written to the database's log since Open. Each
+// commit writes there, and syncs, what belongs to its block.
+func (s *Store) LogBytes() uint64 {
+	done, err := s.use()
+	if err != nil {
+		return 0
+	}
+	defer done()
+	return s.db.Metrics().WAL.BytesWritten
+}
+
 // use keeps the database open until done is called.
 func (s *Store) use() (done func(), err error) {
 	s.life.RLock()

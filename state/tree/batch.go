@@ -240,7 +240,9 @@ func (w *worker) plantShard(t *crown, u int, es []entry, links int) {
 	t.now[u] = t.old[u]
 	if len(es) > 0 {
 		w.sortShard(es)
-		w.warm(t.old[u], es)
+		if len(es) <= warmWindow {
+			w.warm(t.old[u], es)
+		}
 		t.now[u] = w.update(t.old[u], 1, es)
 	}
 	if t.now[u] != 0 && (t.moved || t.now[u] != t.old[u]) {

@@ -89,6 +89,9 @@ func (w *worker) updateBranch(old ref32, v branchAt, es []entry) ref32 {
 	for len(es) > 0 {
 		n, x := run(es, depth)
 		was := v.child(x)
+		if n <= warmWindow && len(es) > warmWindow {
+			w.warm(was, es[:n])
+		}
 		if now := w.update(was, depth+1, es[:n]); now != was {
 			kids[x] = now
 			changed |= 1 << x

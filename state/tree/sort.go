@@ -6,6 +6,7 @@ import "slices"
 type sorter struct {
 	spareEntries []entry
 	path         [warmWindow]ref32
+	touched      byte // keeps the reads of warm from being left out
 }
 
 // sortShard sorts entries that share their first nibble: by the next four with
@@ -77,6 +78,7 @@ func (w *worker) warm(root ref32, es []entry) {
 				}
 				b := w.at(r)
 				if b[0] == kindLeaf {
+					w.touched |= b[atPayload]
 					path[i] = 0
 					continue
 				}
