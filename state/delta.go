@@ -16,14 +16,18 @@ import (
 // is written.
 type Delta struct {
 	accounts map[chain.Address]*writes
+	order    []*writes // as they came; in memory they lie likewise
 	codes    map[chain.Hash][]byte
 }
 
 // writes are the changes of one address.
 type writes struct {
-	account *Account // as last set; nil if the account's own fields are not written
-	cleared bool     // account and storage were dropped before the rest of the writes
-	storage map[StorageKey][]byte
+	addr    chain.Address
+	dropped bool               // replaced or taken back: no longer among the accounts
+	account *Account           // as last set; nil if the account's own fields are not written
+	cleared bool               // account and storage were dropped before the rest of the writes
+	places  map[StorageKey]int // in slots
+	slots   []StorageChange    // as they came
 }
 
 // AccountChange is everything a Delta says about one address. It is applied in
@@ -63,16 +67,43 @@ func (d *Delta) SetAccount(addr chain.Address, a Account) {
 // DeleteAccount removes an account with all of its storage. Later writes to
 // the same address start from nothing.
 func (d *Delta) DeleteAccount(addr chain.Address) {
-	d.accounts[addr] = &writes{cleared: true}
+	if old := d.accounts[addr]; old != nil {
+		old.dropped = true
+	}
+	d.put(&writes{addr: addr, cleared: true})
 }
 
 // SetStorage sets a storage value, or removes it if value is nil.
 func (d *Delta) SetStorage(addr chain.Address, key StorageKey, value []byte) {
-	w := d.at(addr)
-	if w.storage == nil {
-		w.storage = map[StorageKey][]byte{}
+	d.at(addr).set(key, bytes.Clone(value))
+}
+
+// slot returns what is written under a storage key, and whether anything is.
+func (w *writes) slot(key StorageKey) (value []byte, ok bool) {
+	i, ok := w.places[key]
+	if !ok {
+		return nil, false
 	}
-	w.storage[key] = bytes.Clone(value)
+	return w.slots[i].Value, true
+}
+
+func (w *writes) set(key StorageKey, value []byte) {
+	if i, ok := w.places[key]; ok {
+		w.slots[i].Value = value
+		return
+	}
+	if w.places == nil {
+		w.places = map[StorageKey]int{}
+	}
+	w.places[key] = len(w.slots)
+	w.slots = append(w.slots, StorageChange{Key: key, Value: value})
+}
+
+// unset takes back the newest key that is written.
+func (w *writes) unset(key StorageKey) {
+	delete(w.places, key)
+	w.slots[len(w.slots)-1] = StorageChange{}
+	w.slots = w.slots[:len(w.slots)-1]
 }
 
 // SetCode stores code under its hash, which it returns for the account that
@@ -91,30 +122,26 @@ func (d *Delta) Empty() bool { return len(d.accounts) == 0 && len(d.codes) == 0 
 func (d *Delta) at(addr chain.Address) *writes {
 	w := d.accounts[addr]
 	if w == nil {
-		w = &writes{}
-		d.accounts[addr] = w
+		w = &writes{addr: addr}
+		d.put(w)
 	}
 	return w
+}
+
+func (d *Delta) put(w *writes) {
+	d.accounts[w.addr] = w
+	d.order = append(d.order, w)
 }
 
 // Accounts returns the changed accounts in ascending order of address, each
 // with its storage writes in ascending order of key. The values are shared with
 // the Delta and must not be changed.
 func (d *Delta) Accounts() []AccountChange {
-	changes := make([]AccountChange, 0, len(d.accounts))
-	for addr, w := range d.accounts {
-		changes = append(changes, AccountChange{Address: addr, Cleared: w.cleared, Account: w.account, Storage: w.sorted()})
-	}
+	changes := d.AppendChanges(make([]AccountChange, 0, len(d.accounts)))
 	slices.SortFunc(changes, func(a, b AccountChange) int { return bytes.Compare(a.Address[:], b.Address[:]) })
-	return changes
-}
-
-func (w *writes) sorted() []StorageChange {
-	changes := make([]StorageChange, 0, len(w.storage))
-	for key, value := range w.storage {
-		changes = append(changes, StorageChange{Key: key, Value: value})
+	for i := range changes {
+		slices.SortFunc(changes[i].Storage, func(a, b StorageChange) int { return cmp.Compare(a.Key, b.Key) })
 	}
-	slices.SortFunc(changes, func(a, b StorageChange) int { return cmp.Compare(a.Key, b.Key) })
 	return changes
 }
 
@@ -127,4 +154,16 @@ func (d *Delta) Codes() []CodeChange {
 	}
 	slices.SortFunc(changes, func(a, b CodeChange) int { return bytes.Compare(a.Hash[:], b.Hash[:]) })
 	return changes
+}
+
+// AppendChanges appends the changed accounts to list, each with its storage
+// writes, the values shared as in [Delta.Accounts]. Accounts and keys are in the
+// order of their first writes: it is for callers that sort them by their hashes.
+func (d *Delta) AppendChanges(list []AccountChange) []AccountChange {
+	for _, w := range d.order {
+		if !w.dropped {
+			list = append(list, AccountChange{Address: w.addr, Cleared: w.cleared, Account: w.account, Storage: slices.Clone(w.slots)})
+		}
+	}
+	return list
 }

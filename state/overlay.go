@@ -73,7 +73,7 @@ func (o *Overlay) Account(addr chain.Address) (Account, bool, error) {
 // Storage implements [View].
 func (o *Overlay) Storage(addr chain.Address, key StorageKey) ([]byte, error) {
 	if w := o.delta.accounts[addr]; w != nil {
-		if value, ok := w.storage[key]; ok {
+		if value, ok := w.slot(key); ok {
 			return bytes.Clone(value), nil
 		}
 		if w.cleared {
@@ -112,7 +112,7 @@ func (o *Overlay) SetStorage(addr chain.Address, key StorageKey, value []byte) {
 	if w := o.delta.accounts[addr]; w == nil {
 		o.undo = append(o.undo, undo{place: placeAddress, addr: addr})
 	} else {
-		old, had := w.storage[key]
+		old, had := w.slot(key)
 		o.undo = append(o.undo, undo{place: placeStorage, addr: addr, key: key, value: old, had: had})
 	}
 	o.delta.SetStorage(addr, key, value)
@@ -148,9 +148,11 @@ func (o *Overlay) Revert(mark int) {
 func (o *Overlay) takeBack(u *undo) {
 	switch u.place {
 	case placeAddress:
+		o.delta.accounts[u.addr].dropped = true
 		if u.writes == nil {
 			delete(o.delta.accounts, u.addr)
 		} else {
+			u.writes.dropped = false
 			o.delta.accounts[u.addr] = u.writes
 		}
 	case placeAccount:
@@ -158,9 +160,9 @@ func (o *Overlay) takeBack(u *undo) {
 	case placeStorage:
 		w := o.delta.accounts[u.addr]
 		if u.had {
-			w.storage[u.key] = u.value
+			w.set(u.key, u.value)
 		} else {
-			delete(w.storage, u.key)
+			w.unset(u.key)
 		}
 	case placeCode:
 		delete(o.delta.codes, u.hash)

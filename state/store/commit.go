@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 // Commit makes v, a child of the head, the new head, durably and with all that
@@ -57,7 +60,7 @@ func (s *Store) write(v *Version, digest chain.Hash, add func(*pebble.Batch) err
 	b := s.db.NewBatch()
 	defer func() { _ = b.Close() }() // a batch without effect once committed
 	marker := slices.Concat(heightBytes(v.height), digest[:], v.root[:])
-	err = errors.Join(putDiff(b, v.place.Load().diff), add(b), b.Set([]byte(keyHead), marker, nil))
+	err = errors.Join(putState(b, v), add(b), b.Set([]byte(keyHead), marker, nil))
 	if err == nil {
 		err = b.Commit(pebble.Sync)
 	}
@@ -65,6 +68,7 @@ func (s *Store) write(v *Version, digest chain.Hash, add func(*pebble.Batch) err
 		s.failed = damage(err)
 		return fmt.Errorf("write block %d: %w", v.height, s.failed)
 	}
+	v.image.ForgetRows()
 	s.takeVersion(v, digest)
 	if err := s.mark.set(v.height, digest); err != nil {
 		s.failed = err
@@ -73,24 +77,40 @@ func (s *Store) write(v *Version, digest chain.Hash, add func(*pebble.Batch) err
 	return nil
 }
 
-// putDiff writes rows in ascending order, which pebble takes about 1.4 times
-// faster than random order.
-func putDiff(b *pebble.Batch, d *diff) error {
-	owners := slices.SortedFunc(maps.Keys(d.cleared), func(x, y chain.Hash) int { return bytes.Compare(x[:], y[:]) })
-	for _, table := range []byte{tableStorage, tableStorageNodes} {
-		for _, owner := range owners {
-			prefix := hashKey(table, owner)
-			if err := b.DeleteRange(prefix, after(prefix), nil); err != nil {
-				return err
-			}
+// putState writes the rows of a version in ascending order, which pebble takes
+// about 1.4 times faster than random order.
+func putState(b *pebble.Batch, v *Version) error {
+	var key []byte
+	err := v.image.EachRow(func(row *tree.Row, account []byte) error {
+		key = append(append(key[:0], tableAccounts), row.Key[:]...)
+		if account == nil {
+			return b.Delete(key, nil)
+		}
+		return b.Set(key, account, nil)
+	})
+	codes := v.place.Load().codes
+	for _, hash := range slices.SortedFunc(maps.Keys(codes), func(x, y chain.Hash) int { return bytes.Compare(x[:], y[:]) }) {
+		err = errors.Join(err, b.Set(codeKey(hash), codes[hash], nil))
+	}
+	return errors.Join(err, v.image.EachRow(func(row *tree.Row, _ []byte) error { return putStorage(b, row) }))
+}
+
+// putStorage writes the storage rows of one account.
+func putStorage(b *pebble.Batch, row *tree.Row) error {
+	if row.Cleared {
+		prefix := hashKey(tableStorage, row.Key)
+		if err := b.DeleteRange(prefix, after(prefix), nil); err != nil {
+			return err
 		}
 	}
-	for _, key := range slices.Sorted(maps.Keys(d.rows)) {
+	slices.SortFunc(row.Storage, func(x, y state.StorageChange) int { return cmp.Compare(x.Key, y.Key) })
+	for _, c := range row.Storage {
+		key := storageKey(row.Key, c.Key)
 		var err error
-		if value := d.rows[key]; value == nil {
-			err = b.Delete([]byte(key), nil)
+		if c.Value == nil {
+			err = b.Delete(key, nil)
 		} else {
-			err = b.Set([]byte(key), value, nil)
+			err = b.Set(key, c.Value, nil)
 		}
 		if err != nil {
 			return err

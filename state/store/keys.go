@@ -14,8 +14,6 @@ import (
 //	a ‖ keccak256(address)               RLP(account)
 //	s ‖ keccak256(address) ‖ storage key storage value
 //	c ‖ code hash                        code
-//	n ‖ path                             node of the trie of accounts, a byte per nibble
-//	o ‖ keccak256(address) ‖ path        node of the account's storage trie
 //	b ‖ height                           block
 //	d ‖ height                           digest ‖ transaction hashes
 //	f ‖ height                           finalization certificate
@@ -27,8 +25,6 @@ const (
 	tableAccounts     = 'a'
 	tableStorage      = 's'
 	tableCode         = 'c'
-	tableNodes        = 'n'
-	tableStorageNodes = 'o'
 	tableBlocks       = 'b'
 	tableDigests      = 'd'
 	tableCertificates = 'f'
@@ -45,7 +41,7 @@ const (
 )
 
 // formatVersion changes with any change of the tables.
-const formatVersion = 1
+const formatVersion = 2
 
 const (
 	hashLen = len(chain.Hash{})
@@ -62,17 +58,6 @@ func storageKey(owner chain.Hash, key state.StorageKey) []byte {
 }
 
 func codeKey(hash chain.Hash) []byte { return append([]byte{tableCode}, hash[:]...) }
-
-// nodeKey is the key of a trie node; the zero owner is the trie of accounts.
-func nodeKey(owner chain.Hash, path []byte) []byte {
-	if owner == (chain.Hash{}) {
-		return append([]byte{tableNodes}, path...)
-	}
-	b := make([]byte, 0, 1+hashLen+len(path))
-	b = append(b, tableStorageNodes)
-	b = append(b, owner[:]...)
-	return append(b, path...)
-}
 
 func heightBytes(h chain.Height) []byte { return binary.BigEndian.AppendUint64(nil, uint64(h)) }
 

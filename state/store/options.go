@@ -18,6 +18,7 @@ type Options struct {
 	MemTableBytes int64 // size of one memtable; up to four are in memory under load
 	KeepVersions  int   // committed versions that stay readable, the head included; at least 1
 	OpenFilesMax  int
+	Workers       int          // goroutines that compute a root, 1 to 16
 	FS            vfs.FS       // nil for the file system of the machine
 	Log           *slog.Logger // nil for none
 }
@@ -31,6 +32,7 @@ func DefaultOptions() Options {
 		MemTableBytes: 64 << 20,
 		KeepVersions:  16,
 		OpenFilesMax:  1000,
+		Workers:       min(16, runtime.GOMAXPROCS(0)),
 	}
 }
 
@@ -43,6 +45,8 @@ func (o *Options) Check() error {
 		return errors.New("store: memtable outside 256 KiB to 1 GiB")
 	case o.KeepVersions < 1 || o.KeepVersions > 4096:
 		return errors.New("store: versions kept outside 1 to 4096")
+	case o.Workers < 1 || o.Workers > 16:
+		return errors.New("store: workers outside 1 to 16")
 	case o.OpenFilesMax < 64:
 		return errors.New("store: fewer than 64 open files")
 	}

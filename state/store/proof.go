@@ -16,30 +16,31 @@ type Proof struct {
 
 // ProveAccount proves the account of addr, or its absence.
 func (v *Version) ProveAccount(addr chain.Address) (Proof, error) {
-	nodes, err := tree.ProveAccount(v, v.root, addr)
-	if err != nil {
-		return Proof{}, fmt.Errorf("prove account %s: %w", addr, damage(err))
-	}
 	key := tree.AccountKey(addr)
-	return newProof(v.root, key, nodes)
+	k, err := v.hold()
+	if err != nil {
+		return Proof{}, fmt.Errorf("prove account %s: %w", addr, err)
+	}
+	defer k.letGo()
+	return newProof(v.root, key, v.store.forest.ProveAccount(v.image, key))
 }
 
 // ProveStorage proves a storage value of addr, or its absence, against the
 // storage root of the account, which the first proof shows. Without account the
 // second proof is empty.
 func (v *Version) ProveStorage(addr chain.Address, key state.StorageKey) (account, storage Proof, err error) {
-	if account, err = v.ProveAccount(addr); err != nil {
+	owner, slot := tree.AccountKey(addr), tree.SlotKey(key)
+	k, err := v.hold()
+	if err != nil {
+		return Proof{}, Proof{}, fmt.Errorf("prove storage of %s: %w", addr, err)
+	}
+	defer k.letGo()
+	forest := v.store.forest
+	if account, err = newProof(v.root, owner, forest.ProveAccount(v.image, owner)); err != nil {
 		return Proof{}, Proof{}, err
 	}
-	a, _, err := v.Account(addr)
-	if err != nil {
-		return Proof{}, Proof{}, err
-	}
-	nodes, err := tree.ProveStorage(v, addr, a.StorageRoot, key)
-	if err != nil {
-		return Proof{}, Proof{}, fmt.Errorf("prove storage of %s: %w", addr, damage(err))
-	}
-	storage, err = newProof(a.StorageRoot, tree.SlotKey(key), nodes)
+	a, _ := forest.Account(v.image, owner)
+	storage, err = newProof(a.StorageRoot, slot, forest.ProveStorage(v.image, owner, slot))
 	return account, storage, err
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 // Store is the chain on disk. One goroutine at a time may call Init, Commit and
@@ -28,6 +29,8 @@ type Store struct {
 	head    atomic.Pointer[head]
 	genesis atomic.Pointer[chain.Hash] // nil before Init
 	damage  atomic.Pointer[error]      // first damage that pebble met; nil for none
+	forest  *tree.Forest               // the tries of all versions
+	pending nursery                    // versions that are not committed
 
 	// life is held for reading by whoever uses db, and for writing by Close.
 	life   sync.RWMutex
@@ -35,7 +38,7 @@ type Store struct {
 
 	// Owned by the caller of Init, Commit and Close.
 	mark   *watermark
-	recent []*kept // snapshots of the last commits, oldest first
+	recent []*kept // the last commits, oldest first
 	failed error   // why no further commit is possible
 }
 
@@ -68,7 +71,7 @@ func Open(dir string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, lockFault(dir, err)
 	}
-	s := &Store{opts: opts, lock: lock}
+	s := &Store{opts: opts, lock: lock, forest: tree.NewForest(opts.Workers, LargePages)}
 	s.db, err = pebble.Open(dir, s.opts.pebble(lock, s.noteDamage))
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, damageOnOpen(err)), lock.Close())
@@ -130,8 +133,19 @@ func (s *Store) load(dir string) (err error) {
 	}
 	hash := chain.Hash(genesis)
 	s.genesis.Store(&hash)
-	s.take(readHead(marker))
-	return s.mark.check(s.HeadInfo())
+	h, digest, root := readHead(marker)
+	if err := s.mark.check(h, digest); err != nil {
+		return err
+	}
+	image, err := s.plant()
+	if err != nil {
+		return fmt.Errorf("read the flat state: %w", err)
+	}
+	if image.Root != root {
+		return damaged("the flat state has root %s, the head names %s", image.Root, root)
+	}
+	s.takeVersion(newVersion(s, h, image, nil), digest)
+	return nil
 }
 
 // loadEmpty starts with the empty state, if the database is empty indeed.
@@ -147,7 +161,7 @@ func (s *Store) loadEmpty() error {
 	if some {
 		return fmt.Errorf("%w: it has rows but no format", ErrFormat)
 	}
-	s.take(0, chain.Hash{}, state.EmptyRoot)
+	s.takeVersion(newVersion(s, 0, s.forest.Empty(), nil), chain.Hash{})
 	return nil
 }
 
@@ -156,20 +170,16 @@ func readHead(marker []byte) (h chain.Height, digest, root chain.Hash) {
 	return h, chain.Hash(marker[8 : 8+hashLen]), chain.Hash(marker[8+hashLen:])
 }
 
-// take makes what the database holds now the head.
-func (s *Store) take(h chain.Height, digest, root chain.Hash) {
-	s.takeVersion(newVersion(s, h, root, nil), digest)
-}
-
 // takeVersion makes v, which the database holds now, the head.
 func (s *Store) takeVersion(v *Version, digest chain.Hash) {
-	k := &kept{snapshot: s.db.NewSnapshot()}
+	k := &kept{image: v.image}
+	s.pending.remove(v.image)
 	v.place.Store(&place{kept: k})
 	s.head.Store(&head{version: v, digest: digest})
 	s.recent = append(s.recent, k)
 	if excess := len(s.recent) - s.opts.KeepVersions; excess > 0 {
-		for _, old := range s.recent[:excess] {
-			_ = old.giveUp(ErrStale) // pebble reports only closing twice
+		for i := range excess {
+			s.expire(s.recent[i], s.recent[i+1])
 		}
 		s.recent = slices.Delete(s.recent, 0, excess)
 	}
@@ -246,6 +256,17 @@ func (s *Store) DiskBytes() uint64 {
 	return s.db.Metrics().DiskSpaceUsage()
 }
 
+// LogBytes returns what has been written to the database's log since Open. Each
+// commit writes there, and syncs, what belongs to its block.
+func (s *Store) LogBytes() uint64 {
+	done, err := s.use()
+	if err != nil {
+		return 0
+	}
+	defer done()
+	return s.db.Metrics().WAL.BytesWritten
+}
+
 // use keeps the database open until done is called.
 func (s *Store) use() (done func(), err error) {
 	s.life.RLock()
@@ -266,7 +287,7 @@ func (s *Store) Close() error {
 	}
 	s.closed = true
 	for _, k := range s.recent {
-		_ = k.giveUp(ErrClosed) // pebble reports only closing twice
+		k.giveUp(ErrClosed)
 	}
 	var err error
 	if s.mark != nil {

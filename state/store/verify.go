@@ -15,9 +15,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
-// VerifyHead computes the state root, every storage root and every trie node of
-// the head again from the flat state, and the hash of every code in use, and
-// compares them with what is stored. It returns the root, or ErrCorrupt with
+// VerifyHead computes the state root and every storage root of the head again
+// from the flat state, with the plain trie, and the hash of every code in use,
+// and compares them with what is stored. It returns the root, or ErrCorrupt with
 // what differs. Other calls go on meanwhile; Close waits. Memory grows with the
 // number of accounts.
 func (s *Store) VerifyHead(ctx context.Context) (root chain.Hash, err error) {
@@ -46,13 +46,13 @@ func (s *Store) VerifyHead(ctx context.Context) (root chain.Hash, err error) {
 	return root, err
 }
 
-// recount builds tries from flat rows. The rows of accounts, of storage and of
-// storage nodes are all in ascending order of the account's key, so one pass
-// over the three side by side is enough.
+// recount builds tries from flat rows. The rows of accounts and of storage are
+// both in ascending order of the account's key, so one pass over the two side by
+// side is enough.
 type recount struct {
-	ctx            context.Context
-	snapshot       *pebble.Snapshot
-	storage, nodes *rows
+	ctx      context.Context
+	snapshot *pebble.Snapshot
+	storage  *rows
 }
 
 func (r *recount) state() (root chain.Hash, err error) {
@@ -65,11 +65,6 @@ func (r *recount) state() (root chain.Hash, err error) {
 		return root, err
 	}
 	defer func() { err = errors.Join(err, r.storage.close()) }()
-	if r.nodes, err = openRows(r.snapshot, tableStorageNodes); err != nil {
-		return root, err
-	}
-	defer func() { err = errors.Join(err, r.nodes.close()) }()
-
 	trie := tree.NewTrie(nil, chain.Hash{}, state.EmptyRoot)
 	for ; accounts.valid(); accounts.next() {
 		if err := r.ctx.Err(); err != nil {
@@ -85,26 +80,10 @@ func (r *recount) state() (root chain.Hash, err error) {
 			return root, err
 		}
 	}
-	if r.storage.valid() || r.nodes.valid() {
+	if r.storage.valid() {
 		return root, damaged("storage rows behind the last account")
 	}
-	return r.accountNodes(trie)
-}
-
-// accountNodes compares the nodes of the trie of accounts.
-func (r *recount) accountNodes(trie *tree.Trie) (root chain.Hash, err error) {
-	stored, err := openRows(r.snapshot, tableNodes)
-	if err != nil {
-		return root, err
-	}
-	defer func() { err = errors.Join(err, stored.close()) }()
-	root, nodes := trie.Commit()
-	if err := compareNodes(stored, nil, nodes); err != nil {
-		return root, err
-	}
-	if stored.valid() {
-		return root, damaged("trie node at %x belongs to no account", stored.key())
-	}
+	root, _ = trie.Commit()
 	return root, nil
 }
 
@@ -136,30 +115,9 @@ func (r *recount) account(owner chain.Hash, row []byte) error {
 	if r.storage.valid() && bytes.Compare(r.storage.key(), owner[:]) < 0 {
 		return damaged("storage row under %x belongs to no account", r.storage.key())
 	}
-	root, nodes := trie.Commit()
+	root, _ := trie.Commit()
 	if root != a.StorageRoot {
 		return damaged("storage has root %s, the account names %s", root, a.StorageRoot)
-	}
-	if r.nodes.valid() && bytes.Compare(r.nodes.key(), owner[:]) < 0 {
-		return damaged("storage node under %x belongs to no account", r.nodes.key())
-	}
-	return compareNodes(r.nodes, owner[:], nodes)
-}
-
-// compareNodes expects exactly the given nodes in the rows with the prefix.
-func compareNodes(stored *rows, prefix []byte, nodes []tree.NodeChange) error {
-	for _, n := range nodes {
-		if stored.err != nil {
-			return damage(stored.err)
-		}
-		path, ok := bytes.CutPrefix(stored.key(), prefix)
-		if !stored.valid() || !ok || !bytes.Equal(path, n.Path) || !bytes.Equal(stored.value(), n.Node) {
-			return damaged("trie node at %x is missing or differs", n.Path)
-		}
-		stored.next()
-	}
-	if prefix != nil && stored.valid() && bytes.HasPrefix(stored.key(), prefix) {
-		return damaged("trie node at %x belongs to no value", stored.key()[len(prefix):])
 	}
 	return nil
 }

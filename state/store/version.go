@@ -1,8 +1,8 @@
 package store
 
 import (
-	"bytes"
 	"fmt"
+	"runtime"
 	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -16,29 +16,21 @@ import (
 type Version struct {
 	store  *Store
 	height chain.Height
+	image  *tree.Image
 	root   chain.Hash
 	place  atomic.Pointer[place] // replaced once, when the version is committed
 }
 
-// place says where the values of a version are: in memory on top of a parent
-// (pending), or in the database (committed). Exactly one of diff and kept is
-// set.
+// place says what a version hangs on: a parent (pending), or nothing any more
+// (committed). Exactly one of parent and kept is set.
 type place struct {
-	diff   *diff
 	parent *Version
+	codes  map[chain.Hash][]byte // code that became known, while it is pending
 	kept   *kept
 }
 
-// diff is what a block changes, as database rows. It is not changed once made.
-type diff struct {
-	// cleared holds accounts, by key, whose storage and storage nodes before the
-	// block are gone.
-	cleared map[chain.Hash]bool
-	rows    map[string][]byte // nil: the row is removed
-}
-
-func newVersion(s *Store, h chain.Height, root chain.Hash, p *place) *Version {
-	v := &Version{store: s, height: h, root: root}
+func newVersion(s *Store, h chain.Height, image *tree.Image, p *place) *Version {
+	v := &Version{store: s, height: h, image: image, root: image.Root}
 	v.place.Store(p)
 	return v
 }
@@ -49,48 +41,53 @@ func (v *Version) Height() chain.Height { return v.height }
 // Root is the state root.
 func (v *Version) Root() chain.Hash { return v.root }
 
-// read returns the row under key, or nil. For rows that go when the storage of
-// an account is cleared, owner is that account's key, else zero.
-func (v *Version) read(key []byte, owner chain.Hash) ([]byte, error) {
+// base returns the committed version that v hangs on.
+func (v *Version) base() *kept {
 	for {
 		p := v.place.Load()
 		if p.kept != nil {
-			return p.kept.get(key)
-		}
-		if value, ok := p.diff.rows[string(key)]; ok {
-			return bytes.Clone(value), nil
-		}
-		if len(p.diff.cleared) != 0 && owner != (chain.Hash{}) && p.diff.cleared[owner] {
-			return nil, nil
+			return p.kept
 		}
 		v = p.parent
 	}
 }
 
+// hold keeps the records of v in place until the result is let go.
+func (v *Version) hold() (*kept, error) {
+	for {
+		k := v.base()
+		err := k.hold()
+		if err == nil {
+			return k, nil
+		}
+		if v.base() == k { // else the parent has been committed meanwhile
+			return nil, err
+		}
+	}
+}
+
 // Account implements [state.View].
 func (v *Version) Account(addr chain.Address) (state.Account, bool, error) {
-	row, err := v.read(accountKey(tree.AccountKey(addr)), chain.Hash{})
+	key := tree.AccountKey(addr)
+	k, err := v.hold()
 	if err != nil {
 		return state.Account{}, false, fmt.Errorf("read account %s: %w", addr, err)
 	}
-	if row == nil {
-		return state.NewAccount(), false, nil
-	}
-	a, err := state.DecodeAccount(row)
-	if err != nil {
-		return state.Account{}, false, damaged("account %s: %v", addr, err)
-	}
-	return a, true, nil
+	defer k.letGo()
+	a, ok := v.store.forest.Account(v.image, key)
+	return a, ok, nil
 }
 
 // Storage implements [state.View].
 func (v *Version) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
-	owner := tree.AccountKey(addr)
-	row, err := v.read(storageKey(owner, key), owner)
+	account, slot := tree.AccountKey(addr), tree.SlotKey(key)
+	k, err := v.hold()
 	if err != nil {
 		return nil, fmt.Errorf("read storage of %s: %w", addr, err)
 	}
-	return row, nil
+	defer k.letGo()
+	value, _ := v.store.forest.Storage(v.image, account, slot)
+	return value, nil
 }
 
 // Code implements [state.View].
@@ -98,7 +95,17 @@ func (v *Version) Code(hash chain.Hash) ([]byte, error) {
 	if hash == state.EmptyCodeHash || hash == (chain.Hash{}) {
 		return nil, nil
 	}
-	code, err := v.read(codeKey(hash), chain.Hash{})
+	for at := v; ; {
+		p := at.place.Load()
+		if p.kept != nil {
+			break
+		}
+		if code, ok := p.codes[hash]; ok {
+			return code, nil
+		}
+		at = p.parent
+	}
+	code, err := v.store.row(codeKey(hash))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("read code %s: %w", hash, err)
@@ -110,46 +117,32 @@ func (v *Version) Code(hash chain.Hash) ([]byte, error) {
 	return code, nil
 }
 
-// Node implements [tree.Nodes].
-func (v *Version) Node(owner chain.Hash, path []byte) ([]byte, error) {
-	return v.read(nodeKey(owner, path), owner)
-}
-
 // Apply returns the version after a block with the given writes, which may be
 // nil. It computes the root and touches nothing on disk.
 func (v *Version) Apply(delta *state.Delta) (*Version, error) {
 	if delta == nil {
 		delta = state.NewDelta()
 	}
-	update, err := tree.Apply(v, v.root, delta)
+	k, err := v.hold()
 	if err != nil {
-		return nil, fmt.Errorf("state after block %d: %w", v.height, damage(err))
+		return nil, fmt.Errorf("state after block %d: %w", v.height, err)
 	}
-	return newVersion(v.store, v.height+1, update.Root, &place{diff: newDiff(update, delta), parent: v}), nil
-}
-
-// newDiff turns an update into rows.
-func newDiff(update *tree.Update, delta *state.Delta) *diff {
-	d := &diff{cleared: map[chain.Hash]bool{}, rows: make(map[string][]byte, 2*len(update.Accounts)+len(update.Nodes))}
-	for i := range update.Accounts {
-		a := &update.Accounts[i]
-		if a.Cleared {
-			d.cleared[a.Key] = true
-		}
-		var row []byte
-		if a.Exists {
-			row = a.Account.Encode()
-		}
-		d.rows[string(accountKey(a.Key))] = row
-		for _, s := range a.Storage {
-			d.rows[string(storageKey(a.Key, s.Key))] = s.Value
+	defer k.letGo()
+	s := v.store
+	s.reap()
+	image, err := s.forest.Apply(v.image, delta)
+	if err != nil {
+		return nil, fmt.Errorf("state after block %d: %w", v.height, err)
+	}
+	p := &place{parent: v}
+	if codes := delta.Codes(); len(codes) > 0 {
+		p.codes = make(map[chain.Hash][]byte, len(codes))
+		for _, c := range codes {
+			p.codes[c.Hash] = c.Code
 		}
 	}
-	for _, n := range update.Nodes {
-		d.rows[string(nodeKey(n.Owner, n.Path))] = n.Node
-	}
-	for _, c := range delta.Codes() {
-		d.rows[string(codeKey(c.Hash))] = c.Code
-	}
-	return d
+	next := newVersion(s, v.height+1, image, p)
+	s.pending.add(image, v)
+	runtime.AddCleanup(next, s.pending.orphan, image)
+	return next, nil
 }

@@ -29,8 +29,8 @@ import (
 // does not.
 func durableBars() []bars.Bar {
 	return []bars.Bar{{
-		Name: "durable-commit-100k-10k", Peer: "go-ethereum pathdb layer on pebble, not durable", Must: 4, Aim: 6,
-		Ops: 10_000, Iterations: 1, Setup: func() (bars.Contest, error) { return raceDurable(100_000, 10_000) },
+		Name: "durable-commit-1m-10k", Peer: "go-ethereum pathdb layer on pebble, not durable", Must: 4, Aim: 6,
+		Ops: 10_000, Iterations: 1, Setup: func() (bars.Contest, error) { return raceDurable(1_000_000, 10_000) },
 	}}
 }
 
@@ -53,14 +53,7 @@ func newDurable(dir string, w *workload) (*durable, error) {
 	return d, nil
 }
 
-func (d *durable) prepare(w *workload, changed []int) {
-	d.delta = state.NewDelta()
-	for _, i := range changed {
-		a := state.NewAccount()
-		a.Nonce, a.Balance = w.nonces[i], w.balances[i]
-		d.delta.SetAccount(w.addresses[i], a)
-	}
-}
+func (d *durable) prepare(w *workload, changed []int) { d.delta = w.delta(changed) }
 
 func (d *durable) commit() error {
 	next, err := d.store.Head().Apply(d.delta)

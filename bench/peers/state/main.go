@@ -5,10 +5,18 @@ package main
 
 import (
 	"os"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 )
 
 func main() {
-	os.Exit(bars.Main("state", append(rootBars(), durableBars()...), os.Args[1:], os.Stdout, os.Stderr))
+	list := slices.Concat(rootBars(), actorBars(), durableBars(), []bars.Bar{
+		{Name: "allocations-1m-10k", Gauge: allocations(1_000_000, 10_000)},
+		{Name: "resident-bytes-1m", Gauge: residentBytes(1_000_000)},
+		{Name: "synced-bytes-1m-10k", Gauge: syncedBytes(1_000_000, 10_000)},
+		{Name: "rebuild-1m", Gauge: rebuild(1_000_000)},
+		{Name: "growth-100k-to-10m", Gauge: growth(100_000, 10_000_000, 10_000)},
+	})
+	os.Exit(bars.Main("state", list, os.Args[1:], os.Stdout, os.Stderr))
 }

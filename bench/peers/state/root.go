@@ -15,25 +15,20 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/store"
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 const residentPeer = "go-ethereum trie (resident)"
 
 // rootBars race the state root alone: from changed accounts to root, nothing
-// written. The peer keeps every node as an object in memory; ours reads encoded
-// nodes from a map, as it would from the store's cache.
+// written, everything in memory on both sides. Half of a batch's accounts are
+// new.
 func rootBars() []bars.Bar {
-	list := []bars.Bar{
-		{Name: "root-100k-10k", Must: 4, Aim: 6, Ops: 10_000, Setup: raceRoot(100_000, 10_000)},
-		{Name: "root-100k-50k", Must: 4.5, Aim: 7, Ops: 50_000, Setup: raceRoot(100_000, 50_000)},
+	return []bars.Bar{
+		{Name: "root-1m-10k", Peer: residentPeer, Must: 4, Aim: 6, Ops: 10_000, Iterations: 1, Setup: raceRoot(1_000_000, 10_000)},
+		{Name: "root-1m-50k", Peer: residentPeer, Must: 4.5, Aim: 7, Ops: 50_000, Iterations: 1, Setup: raceRoot(1_000_000, 50_000)},
 	}
-	for i := range list {
-		list[i].Peer, list[i].Iterations = residentPeer, 1
-	}
-	return append(list,
-		bars.Bar{Name: "allocations-100k-10k", Gauge: allocations(100_000, 10_000)},
-	)
 }
 
 // workload is the accounts of a state and the updates applied to them.
@@ -45,26 +40,43 @@ type workload struct {
 }
 
 func newWorkload(accounts int) *workload {
-	rng := rand.New(rand.NewPCG(4, uint64(accounts)))
-	w := &workload{
-		addresses: make([]chain.Address, accounts), balances: make([]chain.Wei, accounts),
-		nonces: make([]uint64, accounts), rng: rng,
-	}
-	for i := range w.addresses {
-		for k := range w.addresses[i] {
-			w.addresses[i][k] = byte(rng.Uint32())
-		}
-		w.balances[i] = chain.Wei(rng.Uint64() >> 8)
+	w := &workload{rng: rand.New(rand.NewPCG(4, uint64(accounts)))}
+	for range accounts {
+		w.add()
 	}
 	return w
 }
 
-// touch changes n different accounts, as transfers do, and returns which.
+// add makes a new account and returns its number.
+func (w *workload) add() int {
+	var addr chain.Address
+	for k := range addr {
+		addr[k] = byte(w.rng.Uint32())
+	}
+	w.addresses = append(w.addresses, addr)
+	w.balances = append(w.balances, chain.Wei(w.rng.Uint64()>>8))
+	w.nonces = append(w.nonces, 0)
+	return len(w.addresses) - 1
+}
+
+// touch changes n different accounts, as transfers do, of which half are new,
+// and returns which.
 func (w *workload) touch(n int) []int {
-	picked := w.rng.Perm(len(w.addresses))[:n]
-	for _, i := range picked {
+	known := len(w.addresses)
+	picked := make([]int, 0, n)
+	taken := make(map[int]bool, n/2)
+	for len(picked) < n/2 {
+		i := w.rng.IntN(known)
+		if taken[i] {
+			continue
+		}
+		taken[i] = true
 		w.nonces[i]++
 		w.balances[i] += chain.Wei(w.rng.Uint64N(1000))
+		picked = append(picked, i)
+	}
+	for len(picked) < n {
+		picked = append(picked, w.add())
 	}
 	return picked
 }
@@ -78,61 +90,43 @@ func (w *workload) everyone() []int {
 	return all
 }
 
-// ours is a state whose nodes and accounts are in maps.
-type ours struct {
-	nodes    map[string][]byte
-	accounts map[chain.Address]state.Account
-	root     chain.Hash
-
-	delta *state.Delta // to be applied by the next run
-	done  *tree.Update // result of the last run, not stored yet
-}
-
-func newOurs() *ours {
-	return &ours{nodes: map[string][]byte{}, accounts: map[chain.Address]state.Account{}, root: state.EmptyRoot}
-}
-
-// Node returns a stored node.
-func (o *ours) Node(owner chain.Hash, path []byte) ([]byte, error) {
-	var place [96]byte
-	return o.nodes[string(append(append(place[:0], owner[:]...), path...))], nil
-}
-
-// Account returns a stored account.
-func (o *ours) Account(addr chain.Address) (state.Account, bool, error) {
-	a, ok := o.accounts[addr]
-	if !ok {
-		a = state.NewAccount()
-	}
-	return a, ok, nil
-}
-
-// prepare stores what the last run made and takes up the next changes.
-func (o *ours) prepare(w *workload, changed []int) {
-	if o.done != nil {
-		for _, c := range o.done.Nodes {
-			place := string(c.Owner[:]) + string(c.Path)
-			if c.Node == nil {
-				delete(o.nodes, place)
-			} else {
-				o.nodes[place] = c.Node
-			}
-		}
-		for _, a := range o.done.Accounts {
-			o.accounts[a.Address] = a.Account
-		}
-		o.root, o.done = o.done.Root, nil
-	}
-	o.delta = state.NewDelta()
+// delta is the writes of a batch.
+func (w *workload) delta(changed []int) *state.Delta {
+	d := state.NewDelta()
 	for _, i := range changed {
 		a := state.NewAccount()
 		a.Nonce, a.Balance = w.nonces[i], w.balances[i]
-		o.delta.SetAccount(w.addresses[i], a)
+		d.SetAccount(w.addresses[i], a)
 	}
+	return d
+}
+
+// ours is a forest with the writes of the next block.
+type ours struct {
+	forest *tree.Forest
+	image  *tree.Image
+	delta  *state.Delta
+	before *tree.Image // made by the last run, whose parent has not been retired
+}
+
+func newOurs(workers int) *ours {
+	f := tree.NewForest(workers, store.LargePages)
+	return &ours{forest: f, image: f.Empty()}
+}
+
+// prepare takes back what only the last parent needed and takes up the next
+// changes.
+func (o *ours) prepare(delta *state.Delta) {
+	if o.before != nil {
+		o.forest.Retire(o.before)
+		o.before = nil
+	}
+	o.delta = delta
 }
 
 func (o *ours) apply() (err error) {
-	o.done, err = tree.Apply(o, o.root, o.delta)
+	o.image, err = o.forest.Apply(o.image, o.delta)
+	o.before = o.image
 	return err
 }
 
@@ -173,24 +167,9 @@ func (p *peer) apply() error {
 	return nil
 }
 
-// build returns both states with the same accounts.
-func build(accounts int) (*ours, *peer, error) {
-	w, o := newWorkload(accounts), newOurs()
-	p, err := newPeer()
-	if err != nil {
-		return nil, nil, err
-	}
-	o.prepare(w, w.everyone())
-	p.prepare(w, w.everyone())
-	if err := errors.Join(o.apply(), p.apply()); err != nil {
-		return nil, nil, err
-	}
-	return o, p, agree(o, p)
-}
-
 func agree(o *ours, p *peer) error {
-	if o.done.Root != chain.Hash(p.root) {
-		return fmt.Errorf("roots differ: ours %s, peer %s", o.done.Root, p.root)
+	if o.image.Root != chain.Hash(p.root) {
+		return fmt.Errorf("roots differ: ours %s, peer %s", o.image.Root, p.root)
 	}
 	return nil
 }
@@ -199,14 +178,20 @@ func agree(o *ours, p *peer) error {
 // sequence of batches, because the order of the rounds is a coin's.
 func raceRoot(accounts, updates int) func() (bars.Contest, error) {
 	return func() (bars.Contest, error) {
-		o, p, err := build(accounts)
+		mine, theirs := newWorkload(accounts), newWorkload(accounts)
+		o := newOurs(maxWorkers)
+		p, err := newPeer()
 		if err != nil {
 			return bars.Contest{}, err
 		}
-		mine, theirs := newWorkload(accounts), newWorkload(accounts)
+		o.prepare(mine.delta(mine.everyone()))
+		p.prepare(theirs, theirs.everyone())
+		if err := errors.Join(o.apply(), p.apply(), agree(o, p)); err != nil {
+			return bars.Contest{}, err
+		}
 		c := bars.Contest{
 			Ours: bars.Side{
-				Prepare: func(int) error { o.prepare(mine, mine.touch(updates)); return nil },
+				Prepare: func(int) error { o.prepare(mine.delta(mine.touch(updates))); return nil },
 				Run:     func(int) error { return o.apply() },
 			},
 			Peer: bars.Side{
@@ -215,10 +200,7 @@ func raceRoot(accounts, updates int) func() (bars.Contest, error) {
 			},
 		}
 		for range 2 { // the second batch works on what the first one left
-			if err := errors.Join(c.Ours.Prepare(1), c.Peer.Prepare(1), c.Ours.Run(1), c.Peer.Run(1)); err != nil {
-				return c, err
-			}
-			if err := agree(o, p); err != nil {
+			if err := errors.Join(c.Ours.Prepare(1), c.Peer.Prepare(1), c.Ours.Run(1), c.Peer.Run(1), agree(o, p)); err != nil {
 				return c, err
 			}
 		}

@@ -1,0 +1,101 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/tree"
+)
+
+// getRow returns a row in a slice of its own, which is not nil if there is one.
+func getRow(r pebble.Reader, key []byte) ([]byte, error) {
+	value, closer, err := r.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, damage(err)
+	}
+	row := append([]byte{}, value...)
+	return row, closer.Close()
+}
+
+// How much of the flat state is handed to the resident tries at once.
+const (
+	loadAccounts = 32_768
+	loadSlots    = 65_536
+)
+
+// loader builds the resident tries from the flat state.
+type loader struct {
+	forest *tree.Forest
+	image  *tree.Image
+	part   []tree.Loaded
+	slots  int // in part
+}
+
+// plant reads the whole flat state and returns its image, whose root is
+// computed anew: it tells whether the flat state is what the head says.
+func (s *Store) plant() (image *tree.Image, err error) {
+	accounts, err := openRows(s.db, tableAccounts)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = damage(errors.Join(err, accounts.close())) }()
+	storage, err := openRows(s.db, tableStorage)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, storage.close()) }()
+	l := &loader{forest: s.forest, image: s.forest.Empty()}
+	for ; accounts.valid(); accounts.next() {
+		if len(accounts.key()) != hashLen {
+			return nil, damaged("account row under %x", accounts.key())
+		}
+		if err := l.account(chain.Hash(accounts.key()), accounts.value(), storage); err != nil {
+			return nil, fmt.Errorf("account with key %x: %w", accounts.key(), err)
+		}
+	}
+	if storage.valid() {
+		return nil, damaged("storage rows behind the last account")
+	}
+	return l.image, l.flush()
+}
+
+// account takes in one account and the rows of its storage.
+func (l *loader) account(key chain.Hash, row []byte, storage *rows) error {
+	a, err := state.DecodeAccount(row)
+	if err != nil {
+		return damaged("%v", err)
+	}
+	next := tree.Loaded{Key: key, Account: a}
+	for ; storage.valid() && bytes.HasPrefix(storage.key(), key[:]); storage.next() {
+		slot := state.StorageKey(storage.key()[hashLen:])
+		next.Storage = append(next.Storage, state.StorageChange{Key: slot, Value: append([]byte{}, storage.value()...)})
+		if l.slots++; l.slots >= loadSlots {
+			l.part = append(l.part, next)
+			if err := l.flush(); err != nil {
+				return err
+			}
+			next.Storage = nil
+		}
+	}
+	if storage.valid() && bytes.Compare(storage.key(), key[:]) < 0 {
+		return damaged("storage row under %x belongs to no account", storage.key())
+	}
+	if l.part = append(l.part, next); len(l.part) >= loadAccounts {
+		return l.flush()
+	}
+	return nil
+}
+
+func (l *loader) flush() (err error) {
+	l.image, err = l.forest.Load(l.image, l.part)
+	l.part, l.slots = l.part[:0], 0
+	return err
+}

@@ -1,0 +1,198 @@
+package tree
+
+import (
+	"errors"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+)
+
+// ErrArenaFull means that the resident tries outgrew the space that refs can
+// name (4 GiB in each of sixteen pools). It is a limit of this node.
+var ErrArenaFull = errors.New("tree: no room for more resident nodes")
+
+// ref names a record of the arena: pool (4 bits), chunk (16), unit (12). Zero
+// is no record.
+type ref32 uint32
+
+const (
+	unitBytes  = 16
+	chunkUnits = 1 << 12
+	chunkMax   = 1 << 16
+	pools      = 16
+
+	// Records of up to exactUnits have a list of free places for each size;
+	// larger ones share a list for each power of two. Beyond sharedUnits a
+	// record has a chunk of its own.
+	exactUnits  = 64
+	sharedUnits = chunkUnits / 2
+	classes     = exactUnits + 1 + 5
+)
+
+func (r ref32) pool() int { return int(r >> 28) }
+
+// pool is the memory of one sixteenth of the records. It holds no Go pointers
+// but those to its chunks, so that the garbage collector has nothing to follow.
+// One goroutine at a time allocates and frees; any number may read records that
+// were there when their version was made.
+type pool struct {
+	number uint32
+	yard   *yard
+	// chunks is replaced when it must grow, so that readers of older versions
+	// go on with the one they took.
+	chunks atomic.Pointer[[][]byte]
+	used   int // chunks in the list
+	open   int // chunk that is being filled; -1 if none
+	next   int // first unit not yet given out in it
+
+	free   [classes][]ref32
+	spare  []int // chunks given back, whose place in the list can be used again
+	bytes  int64 // of chunks
+	idle   int64 // of them on free lists
+	poison bool  // overwrite what is given back, so that a test sees its use
+	lost   int   // units at the ends of chunks, too few for the next record
+}
+
+func (p *pool) init(number int, y *yard) {
+	p.number, p.open, p.yard = uint32(number), -1, y
+	list := make([][]byte, 4)
+	p.chunks.Store(&list)
+}
+
+// at returns the record r and what follows it in its chunk.
+func (f *Forest) at(r ref32) []byte {
+	chunk := (*f.pools[r>>28].chunks.Load())[r>>12&(chunkMax-1)]
+	return chunk[(r&(chunkUnits-1))*unitBytes:]
+}
+
+// class returns the free list for records of n units, and the units that such a
+// record takes. Class -1 has chunks of its own.
+func class(n int) (list, units int) {
+	if n <= exactUnits {
+		return n, n
+	}
+	if n > sharedUnits {
+		return -1, n
+	}
+	power := bits.Len(uint(n - 1)) // 7 to 11
+	return exactUnits + power - 6, 1 << power
+}
+
+func unitsOf(bytes int) int { return (bytes + unitBytes - 1) / unitBytes }
+
+// alloc returns a record of n units with undefined contents. It panics with
+// ErrArenaFull, which Forest turns into an error.
+func (p *pool) alloc(n int) (ref32, []byte) {
+	list, units := class(n)
+	if list < 0 {
+		number := p.addChunk(units * unitBytes)
+		return p.name(number, 0), (*p.chunks.Load())[number]
+	}
+	if free := p.free[list]; len(free) > 0 {
+		r := free[len(free)-1]
+		p.free[list] = free[:len(free)-1]
+		p.idle -= int64(units * unitBytes)
+		chunk := (*p.chunks.Load())[r>>12&(chunkMax-1)]
+		return r, chunk[(r&(chunkUnits-1))*unitBytes:]
+	}
+	if p.open < 0 || p.next+units > chunkUnits {
+		if p.open >= 0 {
+			p.lost += chunkUnits - p.next
+		}
+		p.open, p.next = p.addChunk(chunkUnits*unitBytes), 0
+		if p.number == 0 && p.open == 0 {
+			p.next = 1 // ref 0 is no record
+		}
+	}
+	r := p.name(p.open, p.next)
+	chunk := (*p.chunks.Load())[p.open][p.next*unitBytes:]
+	p.next += units
+	return r, chunk
+}
+
+func (p *pool) name(chunk, unit int) ref32 {
+	return ref32(p.number<<28 | uint32(chunk)<<12 | uint32(unit))
+}
+
+// addChunk returns the number of a new chunk.
+func (p *pool) addChunk(size int) int {
+	number := p.used
+	list := *p.chunks.Load()
+	if n := len(p.spare); n > 0 {
+		number, p.spare = p.spare[n-1], p.spare[:n-1]
+	} else {
+		if p.used == chunkMax {
+			panic(ErrArenaFull)
+		}
+		if p.used == len(list) {
+			longer := make([][]byte, 2*len(list))
+			copy(longer, list)
+			list = longer
+			p.chunks.Store(&longer)
+		}
+		p.used++
+	}
+	if p.number == 0 && number == 0 && size != chunkUnits*unitBytes {
+		// A record of its own would be ref 0: give the first chunk to small ones.
+		list[0] = p.yard.chunk()
+		p.bytes += chunkUnits * unitBytes
+		p.open, p.next = 0, 1
+		return p.addChunk(size)
+	}
+	if size == chunkUnits*unitBytes {
+		list[number] = p.yard.chunk()
+	} else {
+		list[number] = make([]byte, size)
+	}
+	p.bytes += int64(size)
+	return number
+}
+
+// yard cuts chunks from larger pieces of memory, so that the operating system
+// can back them with large pages: records are met in random order, and with
+// small pages the processor spends as long on finding a page as on the memory.
+type yard struct {
+	mu     sync.Mutex
+	rest   []byte
+	size   int
+	advise func([]byte)
+}
+
+const yardMax = 32 << 20
+
+func (y *yard) chunk() []byte {
+	const size = chunkUnits * unitBytes
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	if len(y.rest) == 0 {
+		y.size = min(max(2*y.size, size), yardMax)
+		y.rest = make([]byte, y.size)
+		if y.advise != nil && y.size >= 4<<20 {
+			y.advise(y.rest)
+		}
+	}
+	chunk := y.rest[:size:size]
+	y.rest = y.rest[size:]
+	return chunk
+}
+
+// release gives back a record of n units.
+func (p *pool) release(r ref32, n int) {
+	list, units := class(n)
+	if p.poison {
+		chunk := (*p.chunks.Load())[r>>12&(chunkMax-1)]
+		for i := range units * unitBytes {
+			chunk[int(r&(chunkUnits-1))*unitBytes+i] = 0xee
+		}
+	}
+	if list < 0 {
+		number := int(r >> 12 & (chunkMax - 1))
+		chunks := *p.chunks.Load()
+		p.bytes -= int64(len(chunks[number]))
+		chunks[number] = nil
+		p.spare = append(p.spare, number)
+		return
+	}
+	p.idle += int64(units * unitBytes)
+	p.free[list] = append(p.free[list], r)
+}

@@ -1,0 +1,298 @@
+package tree
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+const (
+	// crowdMin is how many keys make it worth to wake other goroutines.
+	crowdMin = 192
+	// whaleMin is how many written slots of one actor are split by their first
+	// nibble, so that one actor cannot keep all workers but one waiting.
+	whaleMin = 512
+	// hashEarly is how many leaves fill the lanes well enough not to wait for
+	// more.
+	hashEarly = 2 * hashBatch
+)
+
+// batch is one call of Apply.
+type batch struct {
+	*Forest
+	epoch   uint32
+	image   *Image
+	changes []state.AccountChange
+	keys    []chain.Hash // of changes
+	entries []entry      // of changes, by shard, ascending
+	spans   [pools + 1]int
+
+	tries  []storageTrie
+	trieOf []int32 // of changes; -1 for no storage written
+	slots  []entry // of all storage tries
+	groups [pools][]int32
+	whales []int32
+	parts  []slotPart
+	facts  []fact // of changes
+
+	results []link
+	spare   []entry
+}
+
+// storageTrie is the storage of one actor that is written.
+type storageTrie struct {
+	change   int32
+	from, to int // in slots
+	spans    [pools + 1]int
+	root     ref32
+	hash     chain.Hash
+	base     resident
+}
+
+// reserve makes room for what n changes leave.
+func (b *batch) reserve(load bool) {
+	n := len(b.changes)
+	for i := range b.image.rows {
+		if !load {
+			b.image.rows[i].rows = make([]Row, 0, n/pools+n/(2*pools)+4)
+			b.image.rows[i].bytes = make([]byte, 0, 96*(n/pools+n/(4*pools)+4))
+		}
+		b.image.retired[i] = make([]retired, 0, n/4+4)
+	}
+	b.results = append(b.results[:0], make([]link, pools+1)...)
+}
+
+// forget lets go of the caller's values.
+func (b *batch) forget() {
+	clear(b.changes)
+	b.image = nil
+	for _, w := range b.crew {
+		w.change = nil
+	}
+}
+
+// each calls do for every unit below n, each in one goroutine, and then lets
+// every goroutine hash what its units pushed. Pool u belongs to unit u.
+func (b *batch) each(n, load int, do func(w *worker, u int)) error {
+	crew := b.crew
+	if load < crowdMin {
+		crew = crew[:1]
+	}
+	if crew = crew[:min(n, len(crew))]; len(crew) == 0 {
+		return nil
+	}
+	var next atomic.Int32
+	work := func(w *worker) {
+		defer w.recover()
+		for {
+			u := int(next.Add(1)) - 1
+			if u >= n {
+				break
+			}
+			w.pool = &b.pools[u%pools]
+			do(w, u)
+			if len(w.leaves) >= hashEarly {
+				w.hashAll() // while the records are still in the cache
+			}
+		}
+		w.hashAll()
+	}
+	var others sync.WaitGroup
+	for _, w := range crew[1:] {
+		others.Go(func() { work(w) })
+	}
+	work(crew[0])
+	others.Wait()
+	var err error
+	for _, w := range crew {
+		err = errors.Join(err, w.failed)
+		w.failed = nil
+	}
+	return err
+}
+
+// recover turns a full arena into an error.
+func (w *worker) recover() {
+	switch cause := recover(); cause {
+	case nil:
+	case ErrArenaFull:
+		w.failed = ErrArenaFull
+		w.items, w.leaves = w.items[:0], w.leaves[:0]
+		for i := range w.forks {
+			w.forks[i] = w.forks[i][:0]
+		}
+	default:
+		panic(fmt.Sprint(cause))
+	}
+}
+
+// hashAddresses fills keys.
+func (b *batch) hashAddresses() error {
+	n := len(b.changes)
+	b.keys = slices.Grow(b.keys[:0], n)[:n]
+	const part = hashBatch
+	return b.each((n+part-1)/part, n, func(w *worker, u int) {
+		from, to := u*part, min((u+1)*part, n)
+		w.msgs = w.msgs[:0]
+		for i := from; i < to; i++ {
+			w.msgs = append(w.msgs, b.changes[i].Address[:])
+		}
+		w.sums = slices.Grow(w.sums[:0], hashBatch)[:hashBatch]
+		keccak.SumMany(w.msgs, w.sums[:to-from])
+		for i := from; i < to; i++ {
+			b.keys[i] = w.sums[i-from]
+		}
+	})
+}
+
+// shard puts entries in order of their first nibble and notes where each
+// nibble begins.
+func shard(es, scratch []entry, spans *[pools + 1]int) {
+	var counts [pools]int
+	for i := range es {
+		counts[es[i].key[0]>>4]++
+	}
+	at := [pools]int{}
+	for x := range pools {
+		spans[x+1] = spans[x] + counts[x]
+		at[x] = spans[x]
+	}
+	copy(scratch, es)
+	for i := range es {
+		x := scratch[i].key[0] >> 4
+		es[at[x]] = scratch[i]
+		at[x]++
+	}
+}
+
+func sortEntries(es []entry) {
+	slices.SortFunc(es, func(a, b entry) int { return compareKeys(&a.key, &b.key) })
+}
+
+// sortAccounts makes entries of the changes, by shard. The shards are sorted by
+// their workers.
+func (b *batch) sortAccounts() {
+	n := len(b.changes)
+	b.readFacts()
+	b.entries = slices.Grow(b.entries[:0], n)[:n]
+	b.spare = slices.Grow(b.spare[:0], n)[:n]
+	for i := range b.entries {
+		b.entries[i] = entry{key: b.keys[i], at: int32(i)}
+	}
+	b.spans[0] = 0
+	shard(b.entries, b.spare, &b.spans)
+}
+
+// plant applies entries that are sorted by shard to the trie old, each shard by
+// a worker. It returns the new root record, and its link if it changed. Its
+// results lie from links on.
+func (b *batch) plant(old ref32, es []entry, spans *[pools + 1]int, change *state.AccountChange, links int) (link, ref32, error) {
+	t := b.split(old)
+	err := b.each(pools, len(es), func(w *worker, u int) {
+		w.change = change
+		w.plantShard(&t, u, es[spans[u]:spans[u+1]], links)
+	})
+	if err != nil {
+		return link{}, 0, err
+	}
+	return b.graft(&t, links)
+}
+
+// crown is the top of a trie that is split by the first nibble.
+type crown struct {
+	old, now [16]ref32
+	root     ref32
+	moved    bool // the root itself is under one of the nibbles
+}
+
+// split takes the top off a trie.
+func (b *batch) split(root ref32) (t crown) {
+	t.root = root
+	if root == 0 {
+		return t
+	}
+	r := b.at(root)
+	switch {
+	case r[0] == kindLeaf:
+		t.old[leafKey(r)[0]>>4] = root
+		t.moved = true
+	case r[atDepth] != 0:
+		t.old[asBranch(r).key()[0]>>4] = root
+		t.moved = true
+	default:
+		v := asBranch(r)
+		for x := range t.old {
+			t.old[x] = v.child(x)
+		}
+	}
+	return t
+}
+
+// plantShard applies the entries of one shard to its subtree.
+func (w *worker) plantShard(t *crown, u int, es []entry, links int) {
+	t.now[u] = t.old[u]
+	if len(es) > 0 {
+		w.sortShard(es)
+		if len(es) <= warmWindow {
+			w.warm(t.old[u], es)
+		}
+		t.now[u] = w.update(t.old[u], 1, es)
+	}
+	if t.now[u] != 0 && (t.moved || t.now[u] != t.old[u]) {
+		w.push(t.now[u], 0, links+u, 1)
+	}
+}
+
+// graft puts the top back on the subtrees.
+func (b *batch) graft(t *crown, links int) (link, ref32, error) {
+	var mask uint16
+	for x, kid := range t.now {
+		if kid != 0 {
+			mask |= 1 << x
+		}
+	}
+	if t.now == t.old {
+		return link{}, t.root, nil
+	}
+	var top ref32
+	err := b.each(1, 1, func(w *worker, _ int) {
+		var was branchAt
+		if !t.moved && t.root != 0 {
+			was = asBranch(w.at(t.root))
+			w.retire(t.root, was.b)
+		}
+		if mask&(mask-1) == 0 {
+			if top = t.now[bits.TrailingZeros16(mask)&15]; top != 0 {
+				w.push(top, 0, links+pools, 0)
+			}
+			return
+		}
+		top = w.newTop(t, was, mask, links)
+		w.push(top, 0, links+pools, 0)
+	})
+	return b.results[links+pools], top, err
+}
+
+// newTop makes the branch that holds the subtrees.
+func (w *worker) newTop(t *crown, was branchAt, mask uint16, links int) ref32 {
+	r, rec := w.pool.alloc(unitsOf(branchBytes(bits.OnesCount16(mask))))
+	top := writeBranch(rec, 0, mask, w.epoch, (&key32{})[:])
+	for left, rank := mask, 0; left != 0; left, rank = left&(left-1), rank+1 {
+		x := bits.TrailingZeros16(left)
+		top.setKid(rank, t.now[x])
+		if t.moved || t.now[x] != t.old[x] {
+			top.setLink(x, &w.results[links+x])
+		} else {
+			l := was.getLink(x)
+			top.setLink(x, &l)
+		}
+	}
+	return r
+}

@@ -1,0 +1,178 @@
+package tree
+
+import (
+	"fmt"
+	"sync"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// Forest keeps the tries of many versions of the state in memory: the trie of
+// accounts and every storage trie, in records without Go pointers. Versions
+// share the records that they have in common: an [Image] owns those that its
+// block made and knows those of its parent that it no longer needs.
+//
+// Apply, Load, Retire and Release may be called by any goroutine and wait for
+// one another. Reads go on meanwhile; whoever reads or builds on an image makes
+// sure that neither it nor what it is built on is taken back before the end.
+type Forest struct {
+	pools [pools]pool
+	yard  yard
+
+	mu      sync.Mutex // held by whoever changes the pools or the fields below
+	crew    []*worker  // one for each goroutine of a batch
+	epoch   uint32     // of the newest image
+	scratch batch      // memory for the next batch
+}
+
+// NewForest returns an empty forest whose batches use up to workers goroutines,
+// the caller's included. Results do not depend on their number. If advise is not
+// nil, it is called with each large piece of memory that is taken, before use.
+func NewForest(workers int, advise func([]byte)) *Forest {
+	f := &Forest{yard: yard{advise: advise}, crew: make([]*worker, min(max(workers, 1), pools))}
+	f.scratch.Forest = f
+	for i := range f.crew {
+		f.crew[i] = &worker{batch: &f.scratch}
+	}
+	for i := range f.pools {
+		f.pools[i].init(i, &f.yard)
+	}
+	return f
+}
+
+// Image is one version of the state. It never changes.
+type Image struct {
+	Root chain.Hash
+
+	top     ref32
+	epoch   uint32
+	rows    [pools]rowList
+	retired [pools][]retired
+}
+
+// retired is a record that an image does not share with its parent.
+type retired struct {
+	ref   ref32
+	units uint32 // or wholeTrie
+}
+
+// wholeTrie stands for the size of a record with all that is below it.
+const wholeTrie = ^uint32(0)
+
+// Row is what a block leaves of one account for the flat state. It is applied
+// in the order Cleared, account, Storage.
+type Row struct {
+	Key     chain.Hash // AccountKey of the address
+	Cleared bool       // all storage values before the block go
+	Storage []state.StorageChange
+
+	from, to int // the account in the list's bytes; empty if it is gone
+}
+
+// rowList holds the rows of one shard, ascending by key.
+type rowList struct {
+	rows  []Row
+	bytes []byte
+}
+
+// EachRow calls do for each account that the block wrote, in ascending order of
+// key, with its encoding, nil if it does not exist any more.
+func (im *Image) EachRow(do func(row *Row, account []byte) error) error {
+	for shard := range im.rows {
+		list := &im.rows[shard]
+		for i := range list.rows {
+			row := &list.rows[i]
+			var account []byte
+			if row.to != row.from {
+				account = list.bytes[row.from:row.to]
+			}
+			if err := do(row, account); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ForgetRows frees the memory of the rows, once they are stored.
+func (im *Image) ForgetRows() { im.rows = [pools]rowList{} }
+
+// Empty returns the image of the empty state.
+func (f *Forest) Empty() *Image { return &Image{Root: state.EmptyRoot} }
+
+// Apply returns the image after the writes of delta to base. The error is
+// state.ErrMetaLength for an account with too much metadata, or [ErrArenaFull].
+func (f *Forest) Apply(base *Image, delta *state.Delta) (*Image, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b := &f.scratch
+	b.changes = delta.AppendChanges(b.changes[:0])
+	if err := b.hashAddresses(); err != nil {
+		return nil, err
+	}
+	return f.apply(base, false)
+}
+
+// Loaded is an account as the flat state has it, with all or some of its
+// storage. What it says of its storage root is not used.
+type Loaded struct {
+	Key     chain.Hash
+	Account state.Account
+	Storage []state.StorageChange
+}
+
+// Load returns base with accounts added, for building an image from the flat
+// state; base must not be used any more. Keys of one call must differ, but
+// later calls may add to an account.
+func (f *Forest) Load(base *Image, accounts []Loaded) (*Image, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	b := &f.scratch
+	b.changes, b.keys = b.changes[:0], b.keys[:0]
+	for i := range accounts {
+		a := &accounts[i]
+		b.changes = append(b.changes, state.AccountChange{Account: &a.Account, Storage: a.Storage})
+		b.keys = append(b.keys, a.Key)
+	}
+	im, err := f.apply(base, true)
+	if err == nil {
+		f.retire(im)
+		im.rows = [pools]rowList{}
+	}
+	return im, err
+}
+
+// apply runs the batch in f.scratch.
+func (f *Forest) apply(base *Image, load bool) (im *Image, err error) {
+	for i := range f.scratch.changes {
+		if a := f.scratch.changes[i].Account; a != nil && len(a.Meta) > state.MaxMetaBytes {
+			return nil, fmt.Errorf("account %s: %w", f.scratch.changes[i].Address, state.ErrMetaLength)
+		}
+	}
+	if len(f.scratch.changes) == 0 {
+		f.epoch++
+		return &Image{Root: base.Root, top: base.top, epoch: f.epoch}, nil
+	}
+	f.epoch++
+	b := &f.scratch
+	b.epoch = f.epoch
+	b.image = &Image{epoch: f.epoch}
+	b.reserve(load)
+	defer b.forget()
+	if err := b.storage(base); err != nil {
+		return nil, err
+	}
+	b.sortAccounts()
+	l, top, err := b.plant(base.top, b.entries, &b.spans, nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	b.image.top, b.image.Root = top, base.Root
+	if top == 0 {
+		b.image.Root = state.EmptyRoot
+	} else if top != base.top {
+		b.image.Root = l.hash()
+	}
+	return b.image, nil
+}

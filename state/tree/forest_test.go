@@ -1,0 +1,353 @@
+package tree
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/rlp"
+)
+
+// randomWrites draws a block over few addresses, so that accounts come and go.
+func randomWrites(rng *rand.Rand, addresses, slots int) *state.Delta {
+	d := state.NewDelta()
+	for range rng.IntN(60) {
+		addr := chain.Address{byte(rng.IntN(addresses)), byte(rng.IntN(2))}
+		switch rng.IntN(6) {
+		case 0:
+			d.DeleteAccount(addr)
+		case 1, 2:
+			a := state.Account{Nonce: rng.Uint64N(3), Balance: chain.Wei(rng.Uint64() >> rng.IntN(65)), Meta: make([]byte, rng.IntN(2)*rng.IntN(5))}
+			if rng.IntN(4) == 0 {
+				a.CodeHash = chain.Hash{byte(rng.IntN(3))}
+			}
+			if rng.IntN(3) == 0 {
+				a = state.Account{}
+			}
+			d.SetAccount(addr, a)
+		default:
+			for range rng.IntN(8) {
+				key := state.NewStorageKey(byte(rng.IntN(2)), binary.AppendUvarint(nil, rng.Uint64N(uint64(slots))))
+				d.SetStorage(addr, key, [][]byte{nil, {}, {5}, bytes.Repeat([]byte{6}, 70), bytes.Repeat([]byte{7}, rng.IntN(3000))}[rng.IntN(5)])
+			}
+		}
+	}
+	return d
+}
+
+// TestForestAgainstPlain applies random blocks with the plain trie and with
+// forests of 1, 2, 4 and 16 workers. Images are retired and released at random,
+// forks are grown and dropped, and records that were given back are overwritten:
+// root, rows and accounts must agree throughout. Rerun one case with
+// -run 'TestForestAgainstPlain/seed=3'.
+func TestForestAgainstPlain(t *testing.T) {
+	for seed := range uint64(12) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 7))
+			m := newMemory()
+			workers := []int{1, 2, 4, 16}
+			var forests []*Forest
+			var images []*Image
+			for _, n := range workers {
+				f := NewForest(n, nil)
+				forests, images = append(forests, f), append(images, f.Empty())
+			}
+			slots := []int{5, 40, 3000}[seed%3]
+			for block := range 40 {
+				delta := randomWrites(rng, 40, slots)
+				if seed%3 == 2 && block%4 == 0 {
+					addCrowd(rng, delta)
+				}
+				up := m.apply(t, delta)
+				fork := randomWrites(rng, 40, slots)
+				for i, f := range forests {
+					dropped, err := f.Apply(images[i], fork)
+					check(t, err)
+					next, err := f.Apply(images[i], delta)
+					check(t, err)
+					if next.Root != up.Root {
+						t.Fatalf("block %d, %d workers: root %s, plain %s", block, workers[i], next.Root, up.Root)
+					}
+					compareRows(t, next, up)
+					f.releasePoisoned(dropped)
+					f.retirePoisoned(next)
+					images[i] = next
+					compareAccounts(t, f, next, m)
+				}
+			}
+			d := state.NewDelta()
+			for addr := range m.accounts {
+				d.DeleteAccount(addr)
+			}
+			for i, f := range forests {
+				next, err := f.Apply(images[i], d)
+				check(t, err)
+				f.Retire(next)
+				if next.Root != EmptyRoot || next.top != 0 {
+					t.Fatalf("after deleting all: root %s", next.Root)
+				}
+				if n := f.taken(); n != 0 {
+					t.Errorf("%d units leaked", n)
+				}
+			}
+		})
+	}
+}
+
+// addCrowd writes enough for workers to split: many accounts and one whale.
+func addCrowd(rng *rand.Rand, d *state.Delta) {
+	for range 400 {
+		addr := chain.Address{byte(rng.Uint32()), byte(rng.Uint32()), 1}
+		d.SetAccount(addr, state.Account{Balance: chain.Wei(rng.Uint64N(5))})
+	}
+	for range 2 * whaleMin {
+		key := state.NewStorageKey(1, binary.AppendUvarint(nil, rng.Uint64N(3000)))
+		d.SetStorage(chain.Address{1, 1}, key, [][]byte{nil, {1}, make([]byte, 40)}[rng.IntN(3)])
+	}
+}
+
+// taken counts the units that are neither free nor never used.
+func (f *Forest) taken() int {
+	n := 0
+	for i := range f.pools {
+		p := &f.pools[i]
+		if p.used == 0 {
+			continue
+		}
+		for _, chunk := range (*p.chunks.Load())[:p.used] {
+			n += len(chunk) / unitBytes
+		}
+		n -= chunkUnits - p.next
+		if i == 0 {
+			n-- // ref 0
+		}
+		for list := range p.free {
+			units := list
+			if list > exactUnits {
+				units = 1 << (list - exactUnits + 6)
+			}
+			n -= units * len(p.free[list])
+		}
+		n -= p.lost
+	}
+	return n
+}
+
+func (f *Forest) retirePoisoned(im *Image) {
+	f.setPoison(true)
+	f.Retire(im)
+	f.setPoison(false)
+}
+
+func (f *Forest) releasePoisoned(im *Image) {
+	f.setPoison(true)
+	f.Release(im)
+	f.setPoison(false)
+}
+
+func (f *Forest) setPoison(on bool) {
+	for i := range f.pools {
+		f.pools[i].poison = on
+	}
+}
+
+// compareRows expects the rows of an image to be the flat changes of the plain
+// update, in order of key.
+func compareRows(t *testing.T, im *Image, up *Update) {
+	t.Helper()
+	plain := map[chain.Hash]AccountUpdate{}
+	for _, a := range up.Accounts {
+		plain[a.Key] = a
+	}
+	var last chain.Hash
+	check(t, im.EachRow(func(row *Row, account []byte) error {
+		if bytes.Compare(row.Key[:], last[:]) <= 0 {
+			t.Fatal("rows are not in order")
+		}
+		last = row.Key
+		a, ok := plain[row.Key]
+		if !ok || row.Cleared != a.Cleared || (account != nil) != a.Exists || account != nil && !bytes.Equal(account, a.Account.Encode()) {
+			t.Fatalf("row of %s: %x, cleared %v; plain %+v", row.Key, account, row.Cleared, a)
+		}
+		delete(plain, row.Key)
+		return nil
+	}))
+}
+
+// compareAccounts expects every flat value in the image.
+func compareAccounts(t *testing.T, f *Forest, im *Image, m *memory) {
+	t.Helper()
+	for addr, want := range m.accounts {
+		got, ok := f.Account(im, AccountKey(addr))
+		if !ok || got.Balance != want.Balance || got.StorageRoot != want.StorageRoot || !bytes.Equal(got.Encode(), want.Encode()) {
+			t.Fatalf("account %s: %+v, want %+v", addr, got, want)
+		}
+		for key, value := range m.storage[addr] {
+			got, ok := f.Storage(im, AccountKey(addr), SlotKey(key))
+			if !ok || !bytes.Equal(got, value) {
+				t.Fatalf("storage of %s at %x: %x, want %x", addr, key, got, value)
+			}
+		}
+	}
+}
+
+// TestForestOnAdversarialKeys writes keys that share long prefixes or split at
+// single nibbles, which no hash would yield, and compares with the plain trie.
+func TestForestOnAdversarialKeys(t *testing.T) {
+	for seed := range uint64(40) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			adversarial(t, rand.New(rand.NewPCG(seed, 9)), 30)
+		})
+	}
+}
+
+// badKey draws a key out of a family.
+func badKey(rng *rand.Rand, family int) (k key32) {
+	switch family % 4 {
+	case 0: // differs in one nibble of a common key
+		at := rng.IntN(keyNibbles)
+		k[at/2] = byte(1+rng.IntN(15)) << (4 * (at % 2))
+	case 1: // long common beginning, divided at the very end
+		k[30], k[31] = byte(rng.IntN(3)), byte(rng.IntN(256))
+	case 2: // a few bytes, everywhere
+		for i := range k {
+			k[i] = []byte{0x00, 0x01, 0x10}[rng.IntN(1+rng.IntN(3))]
+		}
+	default: // two clusters and noise
+		k = keccak.Sum256([]byte{byte(rng.IntN(40))})
+		if rng.IntN(2) == 0 {
+			copy(k[:20], make([]byte, 20))
+		}
+	}
+	return k
+}
+
+func adversarial(t *testing.T, rng *rand.Rand, rounds int) {
+	f := NewForest(2, nil)
+	want := map[key32][]byte{}
+	var root ref32
+	for round := range rounds {
+		family := rng.IntN(4)
+		writes := map[key32][]byte{}
+		for range 1 + rng.IntN(40) {
+			var value []byte
+			if rng.IntN(3) > 0 {
+				value = bytes.Repeat([]byte{byte(rng.IntN(200))}, rng.IntN(1+rng.IntN(50)))
+			}
+			writes[badKey(rng, family)] = value
+		}
+		if rng.IntN(6) == 0 {
+			for k := range want {
+				if rng.IntN(3) > 0 {
+					writes[k] = nil
+				}
+			}
+		}
+		plain := NewTrie(nil, chain.Hash{}, EmptyRoot)
+		for k, v := range writes {
+			if v == nil {
+				delete(want, k)
+			} else {
+				want[k] = v
+			}
+		}
+		for k, v := range want {
+			check(t, plain.Put(k[:], rlp.AppendString(nil, v)))
+		}
+		wantRoot, _ := plain.Commit()
+		got, now := f.plantRaw(t, root, writes, rng.IntN(2) == 0)
+		if now == 0 {
+			got = EmptyRoot
+		}
+		if got != wantRoot {
+			t.Fatalf("round %d: root %s, plain %s", round, got, wantRoot)
+		}
+		root = now
+	}
+}
+
+// plantRaw writes values under keys that are not hashes, and returns the root.
+// It hashes the root anew, so that unchanged tries have one as well.
+func (f *Forest) plantRaw(t *testing.T, root ref32, writes map[key32][]byte, whale bool) (chain.Hash, ref32) {
+	t.Helper()
+	f.epoch++
+	b := &f.scratch
+	b.epoch, b.image = f.epoch, &Image{epoch: f.epoch}
+	b.results = make([]link, pools+1)
+	var change state.AccountChange
+	var es []entry
+	for k, v := range writes {
+		es = append(es, entry{k, int32(len(change.Storage))})
+		change.Storage = append(change.Storage, state.StorageChange{Value: v})
+	}
+	w := f.crew[0]
+	if whale {
+		var spans [pools + 1]int
+		shard(es, slices.Clone(es), &spans)
+		_, now, err := b.plant(root, es, &spans, &change, 0)
+		check(t, err)
+		root = now
+	} else {
+		sortEntries(es)
+		w.change, w.pool = &change, &f.pools[3]
+		root = w.update(root, 0, es)
+	}
+	if root != 0 {
+		w.push(root, 0, pools, 0)
+	}
+	w.hashAll()
+	f.retirePoisoned(b.image)
+	return b.results[pools].hash(), root
+}
+
+// FuzzForest reads bytes as blocks of writes under raw keys.
+func FuzzForest(f *testing.F) {
+	f.Add(uint64(1), uint64(2))
+	f.Fuzz(func(t *testing.T, a, b uint64) { adversarial(t, rand.New(rand.NewPCG(a, b)), 6) })
+}
+
+// TestForestLoads builds the image of a state from its flat values in parts.
+func TestForestLoads(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	m := newMemory()
+	for range 30 {
+		d := randomWrites(rng, 200, 60)
+		addCrowd(rng, d)
+		m.apply(t, d)
+	}
+	f := NewForest(2, nil)
+	im := f.Empty()
+	var part []Loaded
+	flush := func() {
+		var err error
+		im, err = f.Load(im, part)
+		check(t, err)
+		part = nil
+	}
+	for addr, a := range m.accounts {
+		var storage []state.StorageChange
+		for _, key := range slices.Sorted(maps.Keys(m.storage[addr])) {
+			storage = append(storage, state.StorageChange{Key: key, Value: m.storage[addr][key]})
+		}
+		if n := len(storage); n > 10 {
+			part = append(part, Loaded{AccountKey(addr), a, storage[:n/2]})
+			flush()
+			storage = storage[n/2:]
+		}
+		part = append(part, Loaded{AccountKey(addr), a, storage})
+		if rng.IntN(50) == 0 {
+			flush()
+		}
+	}
+	flush()
+	if im.Root != m.root {
+		t.Fatalf("root %s, want %s", im.Root, m.root)
+	}
+}

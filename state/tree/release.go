@@ -1,0 +1,98 @@
+package tree
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+)
+
+// Retire takes back what only the parent of im still needed: no image that was
+// made before im, nor any built on such a one but not on im, may be used any
+// more.
+func (f *Forest) Retire(im *Image) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.retire(im)
+}
+
+func (f *Forest) retire(im *Image) {
+	for shard := range im.retired {
+		for _, r := range im.retired[shard] {
+			if r.units == wholeTrie {
+				f.fell(r.ref)
+			} else {
+				f.pools[r.ref.pool()].release(r.ref, int(r.units))
+			}
+		}
+		im.retired[shard] = nil
+	}
+}
+
+// Release takes back what the given images made: neither they nor any image
+// built on them may be used any more. Their parents stay as they are.
+func (f *Forest) Release(images ...*Image) {
+	if len(images) == 0 {
+		return
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	// Children go before what they are built on, whose records they refer to.
+	slices.SortFunc(images, func(a, b *Image) int { return cmp.Compare(b.epoch, a.epoch) })
+	for _, im := range images {
+		if im.top != 0 {
+			f.prune(im.top, im.epoch)
+		}
+		*im = Image{}
+	}
+}
+
+// prune frees the records of one epoch at and below r. Records of another
+// epoch are older, and so is everything below them.
+func (f *Forest) prune(r ref32, epoch uint32) {
+	b := f.at(r)
+	if epochOf(b) != epoch {
+		return
+	}
+	f.below(b, func(kid ref32) { f.prune(kid, epoch) })
+	f.pools[r.pool()].release(r, recordUnits(b))
+}
+
+// fell frees all records at and below r.
+func (f *Forest) fell(r ref32) {
+	b := f.at(r)
+	f.below(b, f.fell)
+	f.pools[r.pool()].release(r, recordUnits(b))
+}
+
+// below calls do with each record that the record b refers to.
+func (f *Forest) below(b []byte, do func(ref32)) {
+	if b[0] == kindLeaf {
+		if leafIsAccount(b) {
+			if root := storageOf(leafPayload(b)); root != 0 {
+				do(root)
+			}
+		}
+		return
+	}
+	v := asBranch(b)
+	for rank := range bits.OnesCount16(v.mask()) {
+		do(v.kid(rank))
+	}
+}
+
+// Footprint is the memory that a forest takes.
+type Footprint struct {
+	Bytes int64 // of all chunks
+	Free  int64 // of them, in records that were given back
+}
+
+// Footprint returns the memory taken now.
+func (f *Forest) Footprint() (total Footprint) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.pools {
+		total.Bytes += f.pools[i].bytes
+		total.Free += f.pools[i].idle
+	}
+	return total
+}
