@@ -44,8 +44,14 @@ func accountsAt(view state.View, height chain.Height) func(chain.Address) (sched
 // pool's to judge.
 func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 	o := sched.Offer{Tx: tx}
-	if _, o.Err = fees.CheckStatic(tx, l.params, l.chainID); o.Err != nil {
+	ins, err := fees.CheckStatic(tx, l.params, l.chainID)
+	if err != nil {
+		o.Err = err
 		return o
+	}
+	if ins.Kind == chain.KindTransfer { // runs nothing: its cost is known beforehand
+		uses := ins.Intrinsic(&l.params.Intrinsic)
+		o.Spare = chain.Usage{Cycles: tx.Tx.CyclesLimit - uses.Cycles, Cells: tx.Tx.CellsLimit - uses.Cells}
 	}
 	floor := chain.FeePair{PerCycle: l.params.MinBaseFee, PerCell: l.params.MinBaseFee}
 	if o.Err = fees.CheckSender(tx.Tx, floor, tx.Tx.Nonce, math.MaxUint64); o.Err == nil {

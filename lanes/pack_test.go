@@ -162,6 +162,25 @@ func admitUnclassified(l *Lanes, tx *chain.VerifiedTx) error {
 	return answer[0]
 }
 
+// TestLargeLimitsTakeNoSpace: a transfer's unused limit is not taken from the
+// others (resolution 11.14), only the largest one is kept free once.
+func TestLargeLimitsTakeNoSpace(t *testing.T) {
+	params := chain.DefaultParams()
+	view := wealthy()
+	l := idle(t, params, view)
+	var m maker
+	for i := range byte(200) {
+		if err := l.Admit(t.Context(), []*chain.VerifiedTx{m.transfer(i, 0, 1, params.MaxTxCycles)})[0]; err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The user lane alone has 20 M cycles: 10 M for one limit, the rest for what
+	// transfers use, 21,000 each.
+	if txs := mustPack(t, l, request(&params, view)); len(txs) != 200 {
+		t.Errorf("packed %d of 200 transfers with limits of %d", len(txs), params.MaxTxCycles)
+	}
+}
+
 // TestBudgetCascade: resolutions 2.1-2.4, 11.14 on the default parameters, with
 // a target of 10 M cycles: 0.5 M system, 2 M timer, 2.5 M runner, 5 M user.
 func TestBudgetCascade(t *testing.T) {
@@ -328,7 +347,11 @@ func TestPackIsAcceptedByTheVerifier(t *testing.T) {
 			var known []*chain.VerifiedTx
 			for range 700 {
 				tx := randomTx(rng, &m, l)
-				if admitUnclassified(l, tx) == nil {
+				admit := admitUnclassified
+				if tx.Lane == chain.LaneUser { // whose use is known to the pool
+					admit = func(l *Lanes, tx *chain.VerifiedTx) error { return l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0] }
+				}
+				if admit(l, tx) == nil {
 					known = append(known, tx)
 				}
 			}
@@ -417,6 +440,9 @@ func recheck(t *testing.T, rng *rand.Rand, req *PackRequest, txs []*chain.Verifi
 			t.Errorf("transaction %d: limits %+v do not fit the %s lane", i, limits, tx.Lane)
 		}
 		used := chain.Usage{Cycles: chain.Cycles(rng.Uint64N(uint64(limits.Cycles) + 1)), Cells: chain.Cells(rng.Uint64N(uint64(limits.Cells) + 1))}
+		if tx.Lane == chain.LaneUser { // a transfer, whose use is known
+			used = usesOf(t, req.Params, tx)
+		}
 		budget.Take(tx.Lane, used)
 		s.Nonce++
 		s.Spendable -= tx.Tx.Value + chain.Wei(used.Cycles)*tx.Tx.MaxFeePerCycle + chain.Wei(used.Cells)*tx.Tx.MaxFeePerCell
@@ -426,6 +452,20 @@ func recheck(t *testing.T, rng *rand.Rand, req *PackRequest, txs []*chain.Verifi
 	if size := len(block.Encode()) - len(empty.Encode()); size > req.MaxBytes+4 { // the list's own head may grow by 4
 		t.Errorf("bodies take %d bytes, at most %d were allowed", size, req.MaxBytes)
 	}
+}
+
+// usesOf is the most that a transaction of these tests uses: a user's is a
+// transfer, of the others only the limits are known.
+func usesOf(t *testing.T, params *chain.Params, tx *chain.VerifiedTx) chain.Usage {
+	t.Helper()
+	if tx.Lane != chain.LaneUser {
+		return chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit}
+	}
+	ins, err := tx.Tx.Classify()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ins.Intrinsic(&params.Intrinsic)
 }
 
 // accountNow is a sender as the parent has it.
@@ -446,12 +486,17 @@ func plainSelection(t *testing.T, l *Lanes, req *PackRequest, known []*chain.Ver
 	now := map[chain.Address]*sched.Account{}
 	gone := map[chain.Hash]bool{}
 	for _, lane := range txLanes {
+		var spare chain.Usage // largest unused limits of those taken for the lane
 		for {
 			var best sched.Place
 			for _, tx := range known {
 				p, ok := l.pool.Lookup(tx.Hash)
-				limits := chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit}
-				if !ok || gone[tx.Hash] || tx.Lane != lane || p.State != WaitReady || !budget.Fits(lane, limits) || len(tx.Body)+5 > bytes {
+				uses := usesOf(t, req.Params, tx)
+				needs := chain.Usage{
+					Cycles: uses.Cycles + max(spare.Cycles, tx.Tx.CyclesLimit-uses.Cycles),
+					Cells:  uses.Cells + max(spare.Cells, tx.Tx.CellsLimit-uses.Cells),
+				}
+				if !ok || gone[tx.Hash] || tx.Lane != lane || p.State != WaitReady || !budget.Fits(lane, needs) || len(tx.Body)+5 > bytes {
 					continue
 				}
 				s := now[tx.Sender]
@@ -474,7 +519,10 @@ func plainSelection(t *testing.T, l *Lanes, req *PackRequest, known []*chain.Ver
 				t.Fatal(err)
 			}
 			gone[best.Tx.Hash] = true
-			budget.Take(lane, chain.Usage{Cycles: best.Tx.Tx.CyclesLimit, Cells: best.Tx.Tx.CellsLimit})
+			uses := usesOf(t, req.Params, best.Tx)
+			budget.Take(lane, uses)
+			spare.Cycles = max(spare.Cycles, best.Tx.Tx.CyclesLimit-uses.Cycles)
+			spare.Cells = max(spare.Cells, best.Tx.Tx.CellsLimit-uses.Cells)
 			bytes -= len(best.Tx.Body) + 5
 			now[best.Tx.Sender].Nonce++
 			now[best.Tx.Sender].Spendable -= cost

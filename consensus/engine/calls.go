@@ -84,6 +84,9 @@ func (r proposed) apply(_ context.Context, e *Engine) error {
 func (e *Engine) verify(ctx context.Context, x simplex.RequestVerify) {
 	b := e.blocks.find(x.Proposal.Round.View, x.Proposal.Payload)
 	b.verifying = &x
+	if b.verdict == unknown {
+		b.prefer(x.Leader) // what others call its block costs it nothing
+	}
 	e.judge(ctx, b)
 }
 
@@ -157,13 +160,17 @@ func (r verified) apply(_ context.Context, e *Engine) error {
 	e.Stats.ApplicationNanos.Add(r.nanos)
 	switch {
 	case errors.Is(r.err, ErrWrongBlock):
-		e.blocks.set(b, nil)
+		more := e.blocks.next(b)
 		b.verdict = unknown
 		if x := b.verifying; x != nil { // its leader sent it so
 			b.verifying = nil
 			e.step(simplex.Verified{View: b.round.View, Payload: b.digest})
 		}
-		if b.certify != nil {
+		switch {
+		case b.certify == nil:
+		case more:
+			e.outgoing = append(e.outgoing, *b.certify)
+		default:
 			e.outgoing = append(e.outgoing, simplex.Fetch{View: b.round.View})
 		}
 		return nil
@@ -175,6 +182,7 @@ func (r verified) apply(_ context.Context, e *Engine) error {
 		b.verdict = invalid
 		e.Stats.BlocksRejected.Add(1)
 	}
+	e.blocks.settle(b)
 	e.report(b)
 	return nil
 }

@@ -71,7 +71,7 @@ func (e *Engine) receiveOffer(from beacon.Participant, o offer) {
 	if !e.receiveVote(from, o.vote) {
 		return
 	}
-	if e.blocks.offer(o.vote.Proposal, o.block) {
+	if e.blocks.offer(o.vote.Proposal, copyOf{from, o.block}) {
 		e.step(simplex.ProposalReceived{From: from, Proposal: o.vote.Proposal})
 		e.wakeCertify(o.vote.Proposal)
 	}

@@ -64,6 +64,7 @@ type picker struct {
 	budget  *fees.Budget
 	bytes   int         // left in the block
 	left    chain.Usage // what the budget has for the lane at hand
+	spare   chain.Usage // largest spare of a transaction taken for the lane
 	onHead  bool        // the parent is the finalized head, so the pool knows the accounts
 	exclude map[chain.Hash]struct{}
 	picked  []*chain.VerifiedTx
@@ -83,7 +84,7 @@ type pickState struct {
 // more, or when so many transactions in a row did not fit that the rest is not
 // worth the time.
 func (k *picker) lane(lane chain.LaneID) error {
-	k.left = k.budget.Left(lane)
+	k.left, k.spare = k.budget.Left(lane), chain.Usage{}
 	filled := k.all.filled(lane)
 	misses := 0
 	for l, ok := highestBelow(filled, level(numLevels)); ok && l >= levelTier0; l, ok = highestBelow(filled, l) {
@@ -107,9 +108,14 @@ func (k *picker) lane(lane chain.LaneID) error {
 	return nil
 }
 
-// fits reports whether the block has room for e's limits and bytes.
+// fits reports whether the block has room for e and its bytes. A transaction
+// starts only if its limits fit what those before it left (resolution 11.14),
+// and the order is not known yet: so what all of them use, and the largest spare
+// on top, must fit. Then each finds room for its limits wherever it stands.
 func (k *picker) fits(e *entry) bool {
-	return e.limits.Cycles <= k.left.Cycles && e.limits.Cells <= k.left.Cells && e.bytes+bodyFrameBytes <= k.bytes
+	return e.uses.Cycles <= k.left.Cycles && max(k.spare.Cycles, e.spare.Cycles) <= k.left.Cycles-e.uses.Cycles &&
+		e.uses.Cells <= k.left.Cells && max(k.spare.Cells, e.spare.Cells) <= k.left.Cells-e.uses.Cells &&
+		e.bytes+bodyFrameBytes <= k.bytes
 }
 
 // takeFrom takes e if it can run, and then those successors of e that come
@@ -151,9 +157,11 @@ func (k *picker) take(s *sender, e *entry) bool {
 			return false
 		}
 	}
-	k.budget.Take(e.lane, e.limits)
-	k.left.Cycles -= e.limits.Cycles
-	k.left.Cells -= e.limits.Cells
+	k.budget.Take(e.lane, e.uses)
+	k.left.Cycles -= e.uses.Cycles
+	k.left.Cells -= e.uses.Cells
+	k.spare.Cycles = max(k.spare.Cycles, e.spare.Cycles)
+	k.spare.Cells = max(k.spare.Cells, e.spare.Cells)
 	k.bytes -= e.bytes + bodyFrameBytes
 	s.pick.nonce++
 	s.pick.spendable -= e.cost

@@ -381,7 +381,7 @@ func FuzzBoundsHold(f *testing.F) {
 			TipPerCycle: chain.Wei(tipCycle), TipPerCell: chain.Wei(tipCell),
 		}}
 		p := pricing{base: chain.FeePair{PerCycle: chain.Wei(baseCycle), PerCell: chain.Wei(baseCell)}, cellWeight: 20}
-		e := newEntry(tx, nil, 0)
+		e := newEntry(&Offer{Tx: tx}, nil)
 		e.level = p.levelOf(tx.Tx)
 		b := p.boundsOf(e)
 		if !b.hold(p.base) {
@@ -444,7 +444,7 @@ func TestFullLaneRefusesWithoutALook(t *testing.T) {
 	}
 	offer := func(sender byte, tip chain.Wei) outcome {
 		tx := m.tx(sender, 0, tip)
-		did, err := p.shardOf(tx.Sender).add(tx, 0, rich, false)
+		did, err := p.shardOf(tx.Sender).add(&Offer{Tx: tx}, rich, false)
 		if !did.crowded && !errors.As(err, new(*LaneFullError)) {
 			t.Fatalf("into a full lane: %+v, %v", did, err)
 		}

@@ -36,19 +36,22 @@ type entry struct {
 	nonce      uint64
 	cost       chain.Wei     // most that the transaction can take from its sender
 	maxFee     chain.FeePair // fee caps
-	limits     chain.Usage
-	bytes      int // of the body
+	uses       chain.Usage   // most that it uses
+	spare      chain.Usage   // the rest of its limits
+	bytes      int           // of the body
 	lane       chain.LaneID
 	level      level
 	mark       bool // to be evicted by the admission at hand; false between operations
 	final      bool // stands in the head that is being taken in
 }
 
-func newEntry(tx *chain.VerifiedTx, of *sender, cost chain.Wei) *entry {
+func newEntry(o *Offer, of *sender) *entry {
+	tx := o.Tx
 	return &entry{
-		tx: tx, of: of, cost: cost, nonce: tx.Tx.Nonce, lane: tx.Lane, bytes: len(tx.Body),
+		tx: tx, of: of, cost: o.Cost, nonce: tx.Tx.Nonce, lane: tx.Lane, bytes: len(tx.Body),
 		maxFee: chain.FeePair{PerCycle: tx.Tx.MaxFeePerCycle, PerCell: tx.Tx.MaxFeePerCell},
-		limits: chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit},
+		uses:   chain.Usage{Cycles: tx.Tx.CyclesLimit - o.Spare.Cycles, Cells: tx.Tx.CellsLimit - o.Spare.Cells},
+		spare:  o.Spare,
 	}
 }
 

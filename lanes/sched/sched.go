@@ -25,7 +25,10 @@ type Head struct {
 type Offer struct {
 	Tx   *chain.VerifiedTx
 	Cost chain.Wei // most that it can take from its sender
-	Err  error     // what makes it inadmissible for ever, or nil
+	// Spare is the part of its limits that it is known not to use; zero where
+	// only execution tells. Another transaction may have that space.
+	Spare chain.Usage
+	Err   error // what makes it inadmissible for ever, or nil
 }
 
 // Scheduler is the sharded pool of waiting transactions.
@@ -183,7 +186,7 @@ func (h *shard) judge(o *Offer, at Account, holdsAll bool) (outcome, error) {
 	case o.Cost > at.Spendable:
 		return outcome{}, &fees.FundsError{Need: o.Cost, Spendable: at.Spendable}
 	}
-	return h.add(o.Tx, o.Cost, at, holdsAll)
+	return h.add(o, at, holdsAll)
 }
 
 // account returns a sender's account at the head. What is known of a sender

@@ -53,10 +53,10 @@ type outcome struct {
 }
 
 // add takes a transaction into the pool or returns one of the refusals of
-// errors.go and changes nothing. cost is the most that it can take from its
-// sender, at is the sender's account at the head. Without hold of all shards
-// the outcome may be crowded.
-func (h *shard) add(tx *chain.VerifiedTx, cost chain.Wei, at Account, holdsAll bool) (outcome, error) {
+// errors.go and changes nothing. at is the sender's account at the head. Without
+// hold of all shards the outcome may be crowded.
+func (h *shard) add(o *Offer, at Account, holdsAll bool) (outcome, error) {
+	tx, cost := o.Tx, o.Cost
 	if h.byHash[tx.Hash] != nil {
 		return outcome{}, ErrKnown
 	}
@@ -72,7 +72,7 @@ func (h *shard) add(tx *chain.VerifiedTx, cost chain.Wei, at Account, holdsAll b
 	if err := s.check(tx, cost, old, &h.all.cfg); err != nil {
 		return outcome{}, err
 	}
-	e := newEntry(tx, s, cost)
+	e := newEntry(o, s)
 	e.level = levelParked
 	if e.nonce == s.Nonce+uint64(i) { // nonces are distinct, so none is missing before it
 		e.level = h.all.prices[e.lane].levelOf(tx.Tx)

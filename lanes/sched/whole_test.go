@@ -35,9 +35,9 @@ func validatorConfig() Config {
 
 func (p *pool) add(tx *chain.VerifiedTx, cost chain.Wei, at Account) (outcome, error) {
 	h := p.shardOf(tx.Sender)
-	did, err := h.add(tx, cost, at, false)
+	did, err := h.add(&Offer{Tx: tx, Cost: cost}, at, false)
 	if did.crowded {
-		did, err = h.add(tx, cost, at, true)
+		did, err = h.add(&Offer{Tx: tx, Cost: cost}, at, true)
 	}
 	return did, err
 }

@@ -3,10 +3,15 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"hash"
 	"math/rand/v2"
+	"slices"
 
 	gethkeccak "github.com/ethereum/go-ethereum/crypto/keccak"
+	"golang.org/x/crypto/sha3"
 
+	"github.com/cowboy-foundation/cowboy/asm/cpu"
+	kernels "github.com/cowboy-foundation/cowboy/asm/keccak"
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
@@ -31,10 +36,35 @@ func hashBars() []bars.Bar {
 		list = append(list, bars.Bar{
 			Name: fmt.Sprintf("keccak-lone-%d", size), Peer: "go-ethereum crypto/keccak",
 			Must: 1.25, Aim: 1.4, Cores: 1,
-			Setup: func() (bars.Contest, error) { return raceLone(size) },
+			Setup: func() (bars.Contest, error) {
+				return raceLone(size, func(msg []byte) [32]byte { return keccak.Sum256(msg) }, gethHash())
+			},
 		})
 	}
+	for _, size := range []int{32, 532} {
+		list = append(list, kernelBars(size)...)
+	}
 	return list
+}
+
+// kernelBars race the kernels that the lone hash falls back to. x/crypto's is
+// plain Go like ours; go-ethereum's is scalar assembly where there is some.
+func kernelBars(size int) []bars.Bar {
+	scalar := bars.Bar{
+		Name: fmt.Sprintf("keccak-scalar-%d", size), Peer: "go-ethereum crypto/keccak",
+		Must: 0.95, Aim: 1, Cores: 1,
+		Setup: func() (bars.Contest, error) { return raceLone(size, kernels.BMI.SumOne, gethHash()) },
+	}
+	if !slices.Contains(kernels.Kernels(cpu.Chosen()), kernels.BMI) {
+		scalar.Setup, scalar.Absent = nil, "no scalar assembly: it needs BMI, COWBOY_CPU above generic and no tag purego"
+	}
+	return []bars.Bar{{
+		Name: fmt.Sprintf("keccak-pure-go-%d", size), Peer: "x/crypto sha3",
+		Must: 1, Aim: 1.1, Cores: 1,
+		Setup: func() (bars.Contest, error) {
+			return raceLone(size, kernels.Generic.SumOne, hashWith(sha3.NewLegacyKeccak256()))
+		},
+	}, scalar}
 }
 
 func messages(n, size int) [][]byte {
@@ -47,10 +77,15 @@ func messages(n, size int) [][]byte {
 	return list
 }
 
-// gethHash hashes as go-ethereum's own code does in a loop: one state, reset
-// for each message, read without the copy that Sum makes.
+// gethHash hashes as go-ethereum's own code does in a loop.
 func gethHash() func(msg []byte, out *[32]byte) {
-	state := gethkeccak.NewLegacyKeccak256().(interface {
+	return hashWith(gethkeccak.NewLegacyKeccak256())
+}
+
+// hashWith hashes with one state, reset for each message, read without the copy
+// that Sum makes.
+func hashWith(h hash.Hash) func(msg []byte, out *[32]byte) {
+	state := h.(interface {
 		Reset()
 		Write([]byte) (int, error)
 		Read([]byte) (int, error)
@@ -93,14 +128,13 @@ func raceMany(size int) (bars.Contest, error) {
 	return c, nil
 }
 
-func raceLone(size int) (bars.Contest, error) {
+func raceLone(size int, sum func(msg []byte) [32]byte, hash func(msg []byte, out *[32]byte)) (bars.Contest, error) {
 	msg := messages(1, size)[0]
 	var ours, peer [32]byte
-	hash := gethHash()
 	c := bars.Contest{
 		Ours: bars.Side{Run: func(n int) error {
 			for range n {
-				ours = keccak.Sum256(msg)
+				ours = sum(msg)
 			}
 			return nil
 		}},

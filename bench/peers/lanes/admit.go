@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -27,19 +28,24 @@ const (
 // packed.
 func admitBars() []bars.Bar {
 	made := sync.OnceValues(func() ([]transfers.Pair, error) { return transfers.Make(admitSenders, admitPerSender) })
-	var list []bars.Bar
-	for _, producers := range []int{1, 2, 4, 8} {
-		list = append(list, bars.Bar{
-			Name: fmt.Sprintf("admit-%d-producers", producers), Peer: "go-ethereum legacypool",
-			Must: 3, Aim: 6, Ops: admitTransfers, Iterations: 1,
+	bar := func(name, peer string, producers int, race func([]transfers.Pair, int) bars.Contest) bars.Bar {
+		return bars.Bar{
+			Name: name, Peer: peer, Must: 3, Aim: 6, Ops: admitTransfers, Iterations: 1,
 			Setup: func() (bars.Contest, error) {
 				list, err := made()
 				if err != nil {
 					return bars.Contest{}, err
 				}
-				return raceAdmit(list, producers), nil
+				return race(list, producers), nil
 			},
-		})
+		}
+	}
+	var list []bars.Bar
+	for _, producers := range []int{1, 2, 4, 8} {
+		list = append(list, bar(fmt.Sprintf("admit-%d-producers", producers), "go-ethereum legacypool", producers, raceAdmit))
+	}
+	for _, producers := range []int{1, 4} {
+		list = append(list, bar(fmt.Sprintf("admit-comet-%d-producers", producers), cometPeer, producers, raceCometAdmit))
 	}
 	return list
 }
@@ -71,39 +77,49 @@ func share(producers, count int, submit func(from, to int) error) error {
 	return nil
 }
 
-func raceAdmit(list []transfers.Pair, producers int) bars.Contest {
-	ours, peer := make([]*chain.VerifiedTx, len(list)), make([]*types.Transaction, len(list))
+// admitOurs is our side, and what closes its last pool.
+func admitOurs(list []transfers.Pair, producers int) (side bars.Side, closeLast func() error) {
+	txs := make([]*chain.VerifiedTx, len(list))
 	for i, t := range list {
-		ours[i], peer[i] = t.Ours, t.Peer
+		txs[i] = t.Ours
 	}
-	var mine *ourPool
-	var theirs *legacypool.LegacyPool
-	closeMine := func() error {
-		if mine == nil {
+	var pool *ourPool
+	closeLast = func() error {
+		if pool == nil {
 			return nil
 		}
-		return mine.close()
+		return pool.close()
 	}
+	return bars.Side{
+		Prepare: func(int) (err error) {
+			if err = closeLast(); err == nil {
+				pool, err = newOurPool(list)
+			}
+			return err
+		},
+		Run: func(int) error {
+			return share(producers, len(txs), func(from, to int) error {
+				return first(pool.Admit(context.Background(), txs[from:to]))
+			})
+		},
+	}, closeLast
+}
+
+func raceAdmit(list []transfers.Pair, producers int) bars.Contest {
+	peer := make([]*types.Transaction, len(list))
+	for i, t := range list {
+		peer[i] = t.Peer
+	}
+	var theirs *legacypool.LegacyPool
 	closeTheirs := func() error {
 		if theirs == nil {
 			return nil
 		}
 		return theirs.Close()
 	}
+	ours, closeOurs := admitOurs(list, producers)
 	return bars.Contest{
-		Ours: bars.Side{
-			Prepare: func(int) (err error) {
-				if err = closeMine(); err == nil {
-					mine, err = newOurPool(list)
-				}
-				return err
-			},
-			Run: func(int) error {
-				return share(producers, len(ours), func(from, to int) error {
-					return first(mine.Admit(context.Background(), ours[from:to]))
-				})
-			},
-		},
+		Ours: ours,
 		Peer: bars.Side{
 			Prepare: func(int) error {
 				if err := closeTheirs(); err != nil {
@@ -125,12 +141,7 @@ func raceAdmit(list []transfers.Pair, producers int) bars.Contest {
 				return promoted(theirs, len(peer))
 			},
 		},
-		Close: func() error {
-			if err := closeMine(); err != nil {
-				return err
-			}
-			return closeTheirs()
-		},
+		Close: func() error { return errors.Join(closeOurs(), closeTheirs()) },
 	}
 }
 

@@ -1,7 +1,7 @@
 // Command lanes holds our ingress, from bytes to a packed block, against
-// go-ethereum's legacy pool. Signatures are out of the pool bars: both sides get
-// transactions whose senders are known. CometBFT's mempool is no peer here: it
-// needs an application behind it and checks nothing by itself.
+// go-ethereum's legacy pool and CometBFT's mempool. Signatures are out of the
+// pool bars: ours and go-ethereum's get transactions whose senders are known,
+// and CometBFT's leaves all checks to its application.
 package main
 
 import (
@@ -15,5 +15,6 @@ func main() {
 	list = append(list, pickBars()...)
 	list = append(list, handOffBars()...)
 	list = append(list, pipelineBars()...)
+	list = append(list, efficiencyBars()...)
 	os.Exit(bars.Main("lanes", list, os.Args[1:], os.Stdout, os.Stderr))
 }

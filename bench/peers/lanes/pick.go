@@ -22,11 +22,36 @@ const (
 )
 
 // pickBars race the choice of 10,000 transfers for a block. Ours includes the
-// order of execution by the proposer's VRF; the peer's is its order by price.
+// order of execution by the proposer's VRF; go-ethereum's is its order by price,
+// CometBFT's that of arrival.
 func pickBars() []bars.Bar {
-	return []bars.Bar{{
-		Name: "pick-10k-of-100k", Peer: "go-ethereum legacypool", Must: 5, Aim: 10,
-		Ops: blockTransfers, Setup: racePick,
+	return []bars.Bar{
+		{
+			Name: "pick-10k-of-100k", Peer: "go-ethereum legacypool", Must: 5, Aim: 10,
+			Ops: blockTransfers, Setup: racePick,
+		},
+		{
+			Name: "pick-comet-10k-of-100k", Peer: cometPeer, Must: 5, Aim: 10,
+			Ops: blockTransfers, Setup: raceCometPick,
+		},
+	}
+}
+
+// packOurs is our side: the block for the next height, again and again.
+func packOurs(pool *ourPool) bars.Side {
+	return bars.Side{Run: func(n int) error {
+		for range n {
+			txs, err := pool.Pack(context.Background(), lanes.PackRequest{
+				Parent: pool.view, Params: pool.params, BaseFees: evenFees(), Height: 1, MaxBytes: int(pool.params.MaxBlockBytes),
+			})
+			if err != nil {
+				return err
+			}
+			if len(txs) != blockTransfers {
+				return fmt.Errorf("packed %d transfers, want %d", len(txs), blockTransfers)
+			}
+		}
+		return nil
 	}}
 }
 
@@ -62,20 +87,7 @@ func racePick() (bars.Contest, error) {
 	}
 	signer := types.LatestSignerForChainID(big.NewInt(transfers.ChainID))
 	return bars.Contest{
-		Ours: bars.Side{Run: func(n int) error {
-			for range n {
-				txs, err := mine.Pack(context.Background(), lanes.PackRequest{
-					Parent: mine.view, Params: mine.params, BaseFees: evenFees(), Height: 1, MaxBytes: int(mine.params.MaxBlockBytes),
-				})
-				if err != nil {
-					return err
-				}
-				if len(txs) != blockTransfers {
-					return fmt.Errorf("packed %d transfers, want %d", len(txs), blockTransfers)
-				}
-			}
-			return nil
-		}},
+		Ours: packOurs(mine),
 		Peer: bars.Side{Run: func(n int) error {
 			for range n {
 				pending, _ := theirs.Pending(txpool.PendingFilter{BaseFee: uint256.NewInt(1)})
