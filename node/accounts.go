@@ -79,6 +79,12 @@ func (s *source) Faucet(ctx context.Context, addr chain.Address) (*rpc.Grant, er
 
 // Advance implements rpc.Source.
 func (s *source) Advance(ctx context.Context, blocks uint64) (*rpc.Advanced, error) {
+	if s.node.mesh != nil {
+		return nil, &rpc.Refusal{
+			Status: http.StatusNotFound, Code: rpc.CodeDevnetOnly,
+			Message: "only a devnet of one validator can be advanced: several keep each other's time",
+		}
+	}
 	target := s.Height() + chain.Height(blocks)
 	s.node.ledger.Advance(blocks)
 	for {
@@ -111,6 +117,9 @@ func (s *source) Health() rpc.Health {
 		h.Status, h.Ready, h.Reasons = "stopping", false, []string{"the node is shutting down"}
 	case !n.voting.Load():
 		h.Status, h.Ready, h.Reasons = "starting", false, []string{"consensus has not started"}
+	case n.mesh.connected() < n.set.Quorum():
+		h.Status, h.Ready = "degraded", false
+		h.Reasons = []string{fmt.Sprintf("%d of %d validators are connected, a quorum is %d", n.mesh.connected(), n.set.Len(), n.set.Quorum())}
 	}
 	return h
 }

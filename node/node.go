@@ -42,6 +42,7 @@ type Node struct {
 	lanes     *lanes.Lanes
 	sigverify *sigverify.Pipeline
 	engine    *engine.Engine
+	mesh      *mesh // nil for a validator without others
 	source    *source
 
 	rpcListener, adminListener net.Listener
@@ -115,6 +116,9 @@ func (n *Node) build() error {
 	if err != nil {
 		return err
 	}
+	if n.mesh, err = newMesh(n); err != nil {
+		return err
+	}
 	if err := n.buildEngine(); err != nil {
 		return err
 	}
@@ -132,7 +136,7 @@ func (n *Node) buildEngine() error {
 	cfg.Set, cfg.Self, cfg.Share, cfg.Weights = n.set, self, n.keys.Share.Key, rand.Reader
 	cfg.LastFinalized = engine.Floor{Round: head.Round, Digest: head.Digest, Certificate: head.Certificate}
 	var err error
-	n.engine, err = engine.New(cfg, n.ledger, engine.Alone{}, n.votes)
+	n.engine, err = engine.New(cfg, n.ledger, n.mesh.network(), n.votes)
 	if err != nil {
 		return fmt.Errorf("consensus: %w", err)
 	}
@@ -183,14 +187,19 @@ func headFees(s *store.Store, g *chain.Genesis) ([chain.NumLanes]chain.FeePair, 
 	return ledger.BaseFeesAfter(&g.Params, &header), nil
 }
 
-// Listen takes the ports of the API and of the admin pages.
+// Listen takes the ports of the API, of the admin pages and of the mesh.
 func (n *Node) Listen() error {
 	var err error
 	if n.rpcListener, err = listen("RPC", n.cfg.RPCAddr); err != nil {
 		return err
 	}
-	n.adminListener, err = listen("admin", n.cfg.AdminAddr)
-	return err
+	if n.adminListener, err = listen("admin", n.cfg.AdminAddr); err != nil {
+		return err
+	}
+	if n.mesh != nil {
+		return n.mesh.transport.Listen()
+	}
+	return nil
 }
 
 func listen(what, addr string) (net.Listener, error) {
@@ -215,6 +224,9 @@ func (n *Node) Close() error {
 		if l != nil {
 			_ = l.Close() // a listener that served is closed already
 		}
+	}
+	if n.mesh != nil {
+		errs = append(errs, n.mesh.transport.Close())
 	}
 	if n.votes != nil {
 		errs = append(errs, n.votes.Close())
