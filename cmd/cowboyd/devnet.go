@@ -134,5 +134,6 @@ func (c *runCommand) Run(ctx context.Context, log *slog.Logger) error {
 	if err := n.Listen(); err != nil {
 		return err
 	}
+	fmt.Printf("  genesis    %s\n  RPC        http://%s\n  metrics    http://%s/metrics\n", genesis.Hash(), n.RPCAddr(), n.AdminAddr())
 	return n.Run(ctx)
 }

@@ -60,10 +60,15 @@ const startTimeout = 30 * time.Second
 // start runs a devnet on free ports and waits until it names its RPC address.
 func start(t *testing.T, bin, dataDir string, args ...string) *process {
 	t.Helper()
-	all := append([]string{
+	return launch(t, bin, append([]string{
 		"--log-level=warn", "devnet", "--data", dataDir, "--rpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--rpc-rate=0",
-	}, args...)
-	p := &process{cmd: exec.Command(bin, all...), stderr: &lockedBuffer{}, exited: make(chan struct{})}
+	}, args...)...)
+}
+
+// launch runs the binary and waits until it names its RPC address.
+func launch(t *testing.T, bin string, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command(bin, args...), stderr: &lockedBuffer{}, exited: make(chan struct{})}
 	p.cmd.Stderr = p.stderr
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
