@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	floodFrameBytesMax = 256 << 10        // two transactions of the largest size
+	floodFrameBytesMax = 256 << 10        // one transaction of the largest size, or a thousand small ones
 	floodFrameTxsMax   = 2048             // in one frame
 	floodPendingBytes  = 32 << 20         // gathered and not yet framed
 	seenGeneration     = 1 << 17          // hashes in one of two generations

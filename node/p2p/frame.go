@@ -34,7 +34,7 @@ func readFrame(r io.Reader, bytesMax int, begun func(size int)) ([]byte, error) 
 		return nil, err
 	}
 	n := binary.BigEndian.Uint32(head[:])
-	if n == 0 || uint64(n) > uint64(bytesMax) {
+	if n == 0 || int64(n) > int64(bytesMax) {
 		return nil, fmt.Errorf("%d bytes, at most %d: %w", n, bytesMax, ErrFrame)
 	}
 	size := int(n)

@@ -58,9 +58,10 @@ func (t *Transport) admit(key chain.PeerKey) *peer {
 	defer t.mu.Unlock()
 	free := -1
 	for i, p := range t.fullNodes {
-		if p == nil {
+		switch {
+		case p == nil && free < 0:
 			free = i
-		} else if p.key == key {
+		case p != nil && p.key == key:
 			return p
 		}
 	}
