@@ -52,11 +52,11 @@ func (m *mesh) run(ctx context.Context) error { return m.transport.Run(ctx, m) }
 // that it begins with.
 func classOf(msg []byte) p2p.Class {
 	switch msg[0] {
-	case 'v':
+	case 'v', 'o': // votes, and those that are sent back
 		return p2p.Votes
-	case 'p', 'b':
+	case 'p', 'b': // offers and backfills
 		return p2p.Blocks
-	case 'r':
+	case 'r', 'w': // requests
 		return p2p.Fetch
 	}
 	return p2p.Certificates

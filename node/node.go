@@ -133,7 +133,7 @@ func (n *Node) buildEngine() error {
 	}
 	cfg := engine.DefaultConfig(&n.genesis.Params)
 	head := n.ledger.Head()
-	cfg.Set, cfg.Self, cfg.Share, cfg.Weights = n.set, self, n.keys.Share.Key, rand.Reader
+	cfg.Set, cfg.Self, cfg.Share, cfg.Peer, cfg.Weights = n.set, self, n.keys.Share.Key, n.keys.Peer, rand.Reader
 	cfg.LastFinalized = engine.Floor{Round: head.Round, Digest: head.Digest, Certificate: head.Certificate}
 	var err error
 	n.engine, err = engine.New(cfg, n.ledger, n.mesh.network(), n.votes)

@@ -18,8 +18,12 @@ func (l *link) gossip(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	first := appendFrame([]byte{byte(Control)}, appendHello(nil, hello{l.t.instance}))
-	if _, err := stream.Write(first); err != nil {
+	tell := func(prefix []byte, msg []byte) error {
+		_, err := stream.Write(appendFrame(prefix, msg))
+		l.peer.stats.sent[Control].add(1, len(msg))
+		return err
+	}
+	if err := tell([]byte{byte(Control)}, appendHello(nil, hello{l.t.instance})); err != nil {
 		return err
 	}
 	select {
@@ -33,13 +37,13 @@ func (l *link) gossip(ctx context.Context) error {
 		connected, moved := l.t.connected()
 		if !bytes.Equal(shown, connected) {
 			shown = connected
-			if _, err := stream.Write(appendFrame(nil, appendMembers(nil, shown))); err != nil {
+			if err := tell(nil, appendMembers(nil, shown)); err != nil {
 				return err
 			}
 		}
 		records, learned := l.t.book.news(told)
 		if len(records) > 0 {
-			if _, err := stream.Write(appendFrame(nil, appendRecords(nil, records))); err != nil {
+			if err := tell(nil, appendRecords(nil, records)); err != nil {
 				return err
 			}
 			learned = nil // there may be more than fit

@@ -18,15 +18,29 @@ import (
 	"time"
 )
 
-// buildBinary compiles cowboyd into a temporary folder.
+// binary is cowboyd, compiled once for all tests.
+var binary struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// buildBinary compiles cowboyd into a temporary folder, which TestMain removes.
 func buildBinary(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "cowboyd")
-	cmd := exec.Command("go", "build", "-o", bin, "github.com/cowboy-foundation/cowboy/cmd/cowboyd")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build cowboyd: %v\n%s", err, out)
+	binary.once.Do(func() {
+		if binary.dir, binary.err = os.MkdirTemp("", "cowboy-soak-"); binary.err != nil {
+			return
+		}
+		cmd := exec.Command("go", "build", "-o", binary.dir, "github.com/cowboy-foundation/cowboy/cmd/cowboyd")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			binary.err = fmt.Errorf("%w\n%s", err, out)
+		}
+	})
+	if binary.err != nil {
+		t.Fatalf("build cowboyd: %v", binary.err)
 	}
-	return bin
+	return filepath.Join(binary.dir, "cowboyd")
 }
 
 // process is one run of the binary.
@@ -182,4 +196,8 @@ func post(ctx context.Context, url string, body []byte, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-func TestMain(m *testing.M) { os.Exit(m.Run()) }
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(binary.dir)
+	os.Exit(code)
+}
