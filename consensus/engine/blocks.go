@@ -12,6 +12,8 @@ type block struct {
 	digest    chain.Hash
 	bytes     []byte // nil: named by a certificate, not here yet
 	own       bool   // we proposed it
+	supplied  bool   // the bytes are from supplier
+	supplier  beacon.Participant
 	journaled bool
 	verdict   verdict
 	verifying *simplex.RequestVerify  // the machine waits for Verified
@@ -67,25 +69,22 @@ func (s *blocks) set(b *block, bytes []byte) {
 	b.bytes = bytes
 }
 
-// offer keeps the block of a proposal if there is room. It reports whether the
-// bytes are there.
-func (s *blocks) offer(p simplex.Proposal, bytes []byte) bool {
+// offer keeps the bytes that from sent for the block of p: if there is room,
+// and in any case if the machine waits for them. It reports whether bytes are
+// there, these or others.
+func (s *blocks) offer(p simplex.Proposal, bytes []byte, from beacon.Participant) bool {
 	b := s.find(p.Round.View, p.Payload)
 	if b != nil && b.bytes != nil {
 		return true
 	}
-	if s.bytes+len(bytes) > s.bytesMax {
+	awaited := b != nil && (b.certify != nil || b.verifying != nil)
+	if !awaited && s.bytes+len(bytes) > s.bytesMax {
 		return false
 	}
-	s.set(s.put(p), bytes)
+	b = s.put(p)
+	s.set(b, bytes)
+	b.supplied, b.supplier = true, from
 	return true
-}
-
-// fill gives a block that we wait for its bytes.
-func (s *blocks) fill(p simplex.Proposal, bytes []byte) {
-	if b := s.find(p.Round.View, p.Payload); b != nil && b.bytes == nil && b.certify != nil {
-		s.set(b, bytes)
-	}
 }
 
 // bury drops the blocks of views below low.

@@ -76,6 +76,7 @@ func (r proposed) apply(_ context.Context, e *Engine) error {
 	b := e.blocks.put(simplex.Proposal{Round: r.req.Round, Payload: r.block.Digest})
 	e.blocks.set(b, r.block.Block)
 	b.own, b.verdict = true, valid
+	e.proposedIn(r.req.Round.View)
 	e.step(simplex.ProposalReady{View: r.req.Round.View, Payload: r.block.Digest})
 	return nil
 }
@@ -102,7 +103,7 @@ func (e *Engine) settled(x simplex.RequestCertify) bool {
 func (e *Engine) certify(ctx context.Context, x simplex.RequestCertify) {
 	b := e.blocks.find(x.Proposal.Round.View, x.Proposal.Payload)
 	if b.bytes == nil {
-		e.request(x.Proposal.Round.View)
+		e.fetch(x.Proposal.Round.View)
 		return
 	}
 	e.judge(ctx, b)
@@ -126,10 +127,14 @@ func (e *Engine) judge(ctx context.Context, b *block) {
 	}
 	req := VerifyRequest{Round: b.round, Digest: b.digest, Block: b.bytes}
 	ask, again := e.app.Verify, false
-	if b.certify != nil {
-		req.Parent, again = parentRef(b.certify.Parent), b.certify.Again
+	if x := b.certify; x != nil {
+		req.Parent, again = parentRef(x.Parent), x.Again
+		if x.Known {
+			req.Leader = e.cfg.Set.At(x.Leader).PeerKey
+		}
 	} else {
 		req.Parent = parentRef(b.verifying.Parent)
+		req.Leader = e.cfg.Set.At(b.verifying.Leader).PeerKey
 	}
 	if again {
 		ask = e.app.Recover
@@ -156,7 +161,10 @@ func (r verified) apply(_ context.Context, e *Engine) error {
 	case errors.Is(r.err, ErrWrongBlock):
 		e.blocks.set(b, nil)
 		b.verdict = unknown
-		if x := b.verifying; x != nil { // its leader sent it so
+		if b.supplied {
+			e.ban(b.supplier)
+		}
+		if x := b.verifying; x != nil && b.supplied && b.supplier == x.Leader {
 			b.verifying = nil
 			e.step(simplex.Verified{View: b.round.View, Payload: b.digest})
 		}

@@ -105,6 +105,7 @@ func (v *validator) count() {
 
 func (v *validator) check(votes []simplex.Vote) []int {
 	bad := append(v.scheme.BadVotes(votes), v.scheme.BadSeeds(votes)...)
+	bad = append(bad, v.scheme.BadIndividuals(votes)...)
 	slices.Sort(bad)
 	return slices.Compact(bad)
 }
