@@ -25,7 +25,7 @@ func (n *Node) registry() *prometheus.Registry {
 	n.ingressMetrics(counter, gauge)
 	n.consensusMetrics(counter, gauge)
 	if n.mesh != nil {
-		r.MustRegister(newPeerMetrics(n.mesh.transport))
+		r.MustRegister(newPeerMetrics(n.mesh.transport), newCommitteeMetrics(&n.engine.Stats))
 	}
 	return r
 }

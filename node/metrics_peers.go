@@ -5,8 +5,66 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
 )
+
+// committeeMetrics turns what consensus sees of each validator into series with
+// a label for its number.
+type committeeMetrics struct {
+	stats *engine.Stats
+
+	made, missed, timeouts           *prometheus.Desc
+	lastVote, lag, until, unanswered *prometheus.Desc
+}
+
+func newCommitteeMetrics(s *engine.Stats) *committeeMetrics {
+	desc := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc("cowboy_"+name, help, []string{"validator"}, nil)
+	}
+	return &committeeMetrics{
+		stats:      s,
+		made:       desc("leader_proposals_made_total", "Proposals that came in time from the validator as leader."),
+		missed:     desc("leader_proposals_missed_total", "Views that the validator led and left without a proposal."),
+		timeouts:   desc("leader_view_timeouts_total", "Leader timeouts that ran out on the validator."),
+		lastVote:   desc("validator_last_vote_view", "View of the validator's newest vote."),
+		lag:        desc("validator_lag_views", "Views between the current one and the validator's newest vote."),
+		until:      desc("validator_blocked_until_timestamp_seconds", "Unix time until which the validator's messages are ignored; 0 if they are not."),
+		unanswered: desc("validator_unanswered_total", "Requests that the validator did not answer in time."),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (m *committeeMetrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{m.made, m.missed, m.timeouts, m.lastVote, m.lag, m.until, m.unanswered} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *committeeMetrics) Collect(ch chan<- prometheus.Metric) {
+	view := m.stats.View.Load()
+	for i := range m.stats.Peers {
+		p, l, label := &m.stats.Peers[i], &m.stats.Leaders[i], strconv.Itoa(i)
+		last := p.LastVoteView.Load()
+		lag := view - min(view, last)
+		for _, s := range []struct {
+			desc  *prometheus.Desc
+			kind  prometheus.ValueType
+			value float64
+		}{
+			{m.made, prometheus.CounterValue, float64(l.ProposalsMade.Load())},
+			{m.missed, prometheus.CounterValue, float64(l.ProposalsMissed.Load())},
+			{m.timeouts, prometheus.CounterValue, float64(l.Timeouts.Load())},
+			{m.lastVote, prometheus.GaugeValue, float64(last)},
+			{m.lag, prometheus.GaugeValue, float64(lag)},
+			{m.until, prometheus.GaugeValue, float64(p.BlockedUntilUnix.Load())},
+			{m.unanswered, prometheus.CounterValue, float64(p.Unanswered.Load())},
+		} {
+			ch <- prometheus.MustNewConstMetric(s.desc, s.kind, s.value, label)
+		}
+	}
+}
 
 // peerMetrics turns the transport's counts into series with a label for the
 // peer's number, and one for the class where there is one.

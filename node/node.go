@@ -16,6 +16,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/ceremony"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/consensus/guard"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
@@ -37,6 +39,7 @@ type Node struct {
 	log       *slog.Logger
 	store     *store.Store
 	votes     *journal.Journal
+	guard     *guard.Guard
 	set       *beacon.ValidatorSet
 	ledger    *ledger.Ledger
 	lanes     *lanes.Lanes
@@ -76,6 +79,9 @@ func (n *Node) open() error {
 		return fmt.Errorf("%s: %w", filepath.Join(n.cfg.DataDir, keysFile), err)
 	}
 	if n.store, err = openStore(n.cfg.DataDir, n.genesis); err != nil {
+		return err
+	}
+	if n.guard, err = n.openGuard(); err != nil {
 		return err
 	}
 	if n.votes, err = openVotes(n.cfg.DataDir, n.store); err != nil {
@@ -134,6 +140,10 @@ func (n *Node) buildEngine() error {
 	cfg := engine.DefaultConfig(&n.genesis.Params)
 	head := n.ledger.Head()
 	cfg.Set, cfg.Self, cfg.Share, cfg.Peer, cfg.Weights = n.set, self, n.keys.Share.Key, n.keys.Peer, rand.Reader
+	cfg.Guard, cfg.Archive, cfg.Evidence = n.guard, n.ledger, n.accuse
+	if n.set.Len() > 1 && head.Height() > 0 {
+		cfg.WatchViews = watchViews
+	}
 	cfg.LastFinalized = engine.Floor{Round: head.Round, Digest: head.Digest, Certificate: head.Certificate}
 	var err error
 	n.engine, err = engine.New(cfg, n.ledger, n.mesh.network(), n.votes)
@@ -141,6 +151,29 @@ func (n *Node) buildEngine() error {
 		return fmt.Errorf("consensus: %w", err)
 	}
 	return nil
+}
+
+// watchViews is how long a validator that comes back looks for votes in its own
+// name before it votes.
+const watchViews = 2
+
+// accuse takes note of a validator that contradicted itself.
+func (n *Node) accuse(e simplex.Evidence) {
+	n.log.Warn("validator signed two contradicting statements", "validator", e.Accused, "view", e.First.Proposal.Round.View)
+}
+
+// openGuard opens the memory of what this key has signed. Only a folder
+// without blocks and without votes may start a new one.
+func (n *Node) openGuard() (*guard.Guard, error) {
+	height, _ := n.store.HeadInfo()
+	_, err := os.Stat(filepath.Join(n.cfg.DataDir, journalFile))
+	unused := height == 0 && errors.Is(err, os.ErrNotExist)
+	id := guard.Identity{Genesis: n.genesis.Hash(), Peer: chain.PeerKey(n.keys.Peer.PublicKey())}
+	g, err := guard.Start(n.cfg.DataDir, id, unused)
+	if err != nil {
+		return nil, fmt.Errorf("double-sign protection: %w", err)
+	}
+	return g, nil
 }
 
 // openStore opens the chain's store and writes the genesis into a new one.
@@ -227,6 +260,9 @@ func (n *Node) Close() error {
 	}
 	if n.mesh != nil {
 		errs = append(errs, n.mesh.transport.Close())
+	}
+	if n.guard != nil {
+		errs = append(errs, n.guard.Close())
 	}
 	if n.votes != nil {
 		errs = append(errs, n.votes.Close())

@@ -61,7 +61,7 @@ func TestDevnetOfFour(t *testing.T) {
 		t.Fatal(err)
 	}
 	waitFor(t, urls[0], h+5, &log)
-	waitFor(t, urls[2], 1, &log) // it serves again
+	waitFor(t, urls[2], h+5, &log) // it is back and catches up
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	stopped = true
 	if err := cmd.Wait(); err != nil {
