@@ -117,7 +117,9 @@ func (s *source) Health() rpc.Health {
 		h.Status, h.Ready, h.Reasons = "stopping", false, []string{"the node is shutting down"}
 	case !n.voting.Load():
 		h.Status, h.Ready, h.Reasons = "starting", false, []string{"consensus has not started"}
-	case n.mesh.connected() < n.set.Quorum():
+	case !n.keys.Validates() && n.mesh.connected() == 0:
+		h.Status, h.Ready, h.Reasons = "degraded", false, []string{"no validator is connected"}
+	case n.keys.Validates() && n.mesh.connected() < n.set.Quorum():
 		h.Status, h.Ready = "degraded", false
 		h.Reasons = []string{fmt.Sprintf("%d of %d validators are connected, a quorum is %d", n.mesh.connected(), n.set.Len(), n.set.Quorum())}
 	}

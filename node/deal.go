@@ -43,11 +43,20 @@ var ErrDealExists = errors.New("the folder already holds a genesis: choose anoth
 type DealOptions struct {
 	DevnetOptions
 	Validators int
+	FullNodes  int // that follow and do not vote
 }
+
+// fullNodesMax bounds what one deal makes.
+const fullNodesMax = 128
 
 // DealtFolder is the data folder of validator i of a dealt chain.
 func DealtFolder(dir string, i int) string {
 	return filepath.Join(dir, "validator-"+strconv.Itoa(i))
+}
+
+// FullNodeFolder is the data folder of full node i of a dealt chain.
+func FullNodeFolder(dir string, i int) string {
+	return filepath.Join(dir, "full-node-"+strconv.Itoa(i))
 }
 
 // Deal makes a chain of several validators in dir: the genesis, and for each
@@ -65,9 +74,19 @@ func Deal(dir string, opts DealOptions) (*chain.Genesis, error) {
 	if most := g.Params.Staking.MaxValidators; opts.Validators < 1 || uint64(opts.Validators) > most {
 		return nil, fmt.Errorf("%d validators, want 1 to %d", opts.Validators, most)
 	}
+	if opts.FullNodes < 0 || opts.FullNodes > fullNodesMax {
+		return nil, fmt.Errorf("%d full nodes, want 0 to %d", opts.FullNodes, fullNodesMax)
+	}
 	deal, err := newDeal(opts.Validators)
 	if err != nil {
 		return nil, err
+	}
+	for range opts.FullNodes {
+		key, err := ed25519.GenerateKey(rand.Reader)
+		if err != nil {
+			return nil, fmt.Errorf("make identity key: %w", err)
+		}
+		deal.fullNodes = append(deal.fullNodes, &Keys{Peer: key})
 	}
 	if err := deal.complete(g); err != nil {
 		return nil, err
@@ -81,6 +100,7 @@ func Deal(dir string, opts DealOptions) (*chain.Genesis, error) {
 // deal is fresh keys of one threshold scheme, by participant.
 type deal struct {
 	keys       []*Keys
+	fullNodes  []*Keys
 	polynomial *bls.Polynomial
 }
 
@@ -156,15 +176,13 @@ func (d *deal) write(dir string, g *chain.Genesis) error {
 		return fmt.Errorf("encode genesis: %w", err)
 	}
 	for i, keys := range d.keys {
-		folder := DealtFolder(dir, i)
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			return fmt.Errorf("create data folder: %w", err)
-		}
-		if err := errors.Join(removeStale(folder), keys.save(folder)); err != nil {
+		if err := writeFolder(DealtFolder(dir, i), keys, raw); err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(folder, genesisFile), raw, 0o644); err != nil {
-			return fmt.Errorf("write genesis: %w", err)
+	}
+	for i, keys := range d.fullNodes {
+		if err := writeFolder(FullNodeFolder(dir, i), keys, raw); err != nil {
+			return err
 		}
 	}
 	mark, err := json.MarshalIndent(ceremonyJSON{
@@ -179,22 +197,41 @@ func (d *deal) write(dir string, g *chain.Genesis) error {
 	return writeNew(filepath.Join(dir, genesisFile), raw, 0o644)
 }
 
-// WriteDealtPeers writes the peers file of every validator of a dealt chain;
-// addresses are by participant.
+func writeFolder(folder string, keys *Keys, genesis []byte) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("create data folder: %w", err)
+	}
+	if err := errors.Join(removeStale(folder), keys.save(folder)); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(folder, genesisFile), genesis, 0o644); err != nil {
+		return fmt.Errorf("write genesis: %w", err)
+	}
+	return nil
+}
+
+// WriteDealtPeers writes the peers file of every node of a dealt chain;
+// addresses are the validators', by participant.
 func WriteDealtPeers(dir string, g *chain.Genesis, addresses []string) error {
 	if len(addresses) != len(g.Validators) {
 		return fmt.Errorf("%d addresses for %d validators", len(addresses), len(g.Validators))
 	}
-	for i := range g.Validators {
-		var peers []PeerAddress
-		for k, v := range g.Validators {
-			if k != i {
-				peers = append(peers, PeerAddress{v.PeerKey, addresses[k]})
-			}
-		}
-		if err := WritePeers(DealtFolder(dir, i), peers); err != nil {
+	all := make([]PeerAddress, len(addresses))
+	for i, v := range g.Validators {
+		all[i] = PeerAddress{v.PeerKey, addresses[i]}
+	}
+	for i := range all {
+		others := slices.Delete(slices.Clone(all), i, i+1)
+		if err := WritePeers(DealtFolder(dir, i), others); err != nil {
 			return err
 		}
 	}
-	return nil
+	for i := 0; ; i++ {
+		if _, err := os.Stat(FullNodeFolder(dir, i)); err != nil {
+			return nil // there are no more
+		}
+		if err := WritePeers(FullNodeFolder(dir, i), all); err != nil {
+			return err
+		}
+	}
 }

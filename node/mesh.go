@@ -62,12 +62,19 @@ func classOf(msg []byte) p2p.Class {
 	return p2p.Certificates
 }
 
-// Broadcast implements engine.Network.
-func (m *mesh) Broadcast(msg []byte) { m.transport.Broadcast(classOf(msg), msg) }
+// Broadcast implements engine.Network. A full node only asks: what else it
+// says, it has from those it would tell.
+func (m *mesh) Broadcast(msg []byte) {
+	if class := classOf(msg); class == p2p.Fetch || m.node.keys.Validates() {
+		m.transport.Broadcast(class, msg)
+	}
+}
 
 // Send implements engine.Network.
 func (m *mesh) Send(to beacon.Participant, msg []byte) {
-	m.transport.Send(int(to), classOf(msg), msg)
+	if class := classOf(msg); class == p2p.Fetch || m.node.keys.Validates() {
+		m.transport.Send(int(to), class, msg)
+	}
 }
 
 // Errors for which a peer is disconnected.
@@ -134,12 +141,16 @@ func (m *mesh) network() engine.Network {
 	return m
 }
 
-// connected counts the validators that this node reaches, itself included.
+// connected counts the validators that this node reaches, itself included if it
+// is one.
 func (m *mesh) connected() int {
 	if m == nil {
 		return 1
 	}
-	sum := 1
+	sum := 0
+	if m.node.keys.Validates() {
+		sum = 1
+	}
 	for _, p := range m.transport.Peers() {
 		if p.Member && p.Connected {
 			sum++

@@ -73,7 +73,7 @@ type peerMetrics struct {
 
 	connected, rtt, connections, violations, banned, lastReceived *prometheus.Desc
 	bytes, messages, dropped, queued                              *prometheus.Desc
-	refused                                                       *prometheus.Desc
+	refused, flood                                                *prometheus.Desc
 }
 
 func newPeerMetrics(t *p2p.Transport) *peerMetrics {
@@ -93,6 +93,7 @@ func newPeerMetrics(t *p2p.Transport) *peerMetrics {
 		dropped:      desc("peer_dropped_total", "Messages to the peer that its full queue lost.", "peer", "class"),
 		queued:       desc("peer_queued", "Messages that wait to be sent to the peer.", "peer", "class"),
 		refused:      desc("refused_total", "Incoming handshakes refused.", "reason"),
+		flood:        desc("flood_suppressed_total", "Transactions left out of the flood.", "reason"),
 	}
 }
 
@@ -100,7 +101,7 @@ func newPeerMetrics(t *p2p.Transport) *peerMetrics {
 func (m *peerMetrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		m.connected, m.rtt, m.connections, m.violations, m.banned, m.lastReceived,
-		m.bytes, m.messages, m.dropped, m.queued, m.refused,
+		m.bytes, m.messages, m.dropped, m.queued, m.refused, m.flood,
 	} {
 		ch <- d
 	}
@@ -116,6 +117,8 @@ func (m *peerMetrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	counter(m.refused, m.transport.Stats.RefusedGenesis.Load(), "genesis")
 	counter(m.refused, m.transport.Stats.RefusedUnknown.Load(), "unknown")
+	counter(m.flood, m.transport.Stats.TxsRepeated.Load(), "repeated")
+	counter(m.flood, m.transport.Stats.TxsNotSpread.Load(), "no room")
 	for _, p := range m.transport.Peers() {
 		peer := strconv.Itoa(p.ID)
 		up := 0.0

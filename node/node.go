@@ -81,8 +81,10 @@ func (n *Node) open() error {
 	if n.store, err = openStore(n.cfg.DataDir, n.genesis); err != nil {
 		return err
 	}
-	if n.guard, err = n.openGuard(); err != nil {
-		return err
+	if n.keys.Validates() {
+		if n.guard, err = n.openGuard(); err != nil {
+			return err
+		}
 	}
 	if n.votes, err = openVotes(n.cfg.DataDir, n.store); err != nil {
 		return err
@@ -135,12 +137,15 @@ func (n *Node) build() error {
 func (n *Node) buildEngine() error {
 	self, ok := n.set.Find(chain.PeerKey(n.keys.Peer.PublicKey()))
 	if !ok {
-		return errors.New("this node's peer key is not in the validator set")
+		self = beacon.Participant(n.set.Len()) // nobody: a full node follows
 	}
 	cfg := engine.DefaultConfig(&n.genesis.Params)
 	head := n.ledger.Head()
 	cfg.Set, cfg.Self, cfg.Share, cfg.Peer, cfg.Weights = n.set, self, n.keys.Share.Key, n.keys.Peer, rand.Reader
-	cfg.Guard, cfg.Archive, cfg.Evidence = n.guard, n.ledger, n.accuse
+	cfg.Archive, cfg.Evidence = n.ledger, n.accuse
+	if n.guard != nil {
+		cfg.Guard = n.guard
+	}
 	if n.set.Len() > 1 && head.Height() > 0 {
 		cfg.WatchViews = watchViews
 	}

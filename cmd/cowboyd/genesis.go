@@ -43,6 +43,7 @@ func (c *genesisCheckCommand) Run() error {
 
 type genesisNewCommand struct {
 	Validators int           `help:"Number of validators." default:"4"`
+	FullNodes  int           `help:"Number of full nodes, which follow and do not vote." default:"0"`
 	Out        string        `help:"Folder to make." required:"" type:"path" placeholder:"DIR"`
 	Genesis    string        `help:"Genesis template to complete. Default: the built-in devnet." type:"existingfile" placeholder:"FILE"`
 	BlockTime  time.Duration `help:"Time between blocks, such as 200ms. Default: what the template says."`
@@ -64,6 +65,7 @@ func (c *genesisNewCommand) Run() error {
 	}
 	g, err := node.Deal(c.Out, node.DealOptions{
 		Validators:    c.Validators,
+		FullNodes:     c.FullNodes,
 		DevnetOptions: node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime},
 	})
 	if err != nil {
@@ -76,6 +78,9 @@ func (c *genesisNewCommand) Run() error {
 	fmt.Println("trusted deal: this process knew every key; for development and tests only")
 	for i, address := range addresses {
 		fmt.Printf("  %s  p2p %s\n", filepath.Join(c.Out, filepath.Base(node.DealtFolder(c.Out, i))), address)
+	}
+	for i := range c.FullNodes {
+		fmt.Printf("  %s\n", node.FullNodeFolder(c.Out, i))
 	}
 	fmt.Printf("Run each with\n  cowboyd run --data %s --port-offset 0\n", node.DealtFolder(c.Out, 0))
 	return nil

@@ -21,7 +21,7 @@ import (
 // commands is the grammar of the command line.
 type commands struct {
 	Devnet  devnetCommand  `cmd:"" help:"Run a development chain of one or more validators on this machine."`
-	Run     runCommand     `cmd:"" help:"Run the validator of a data folder."`
+	Run     runCommand     `cmd:"" help:"Run the validator, or the full node, of a data folder."`
 	Verify  verifyCommand  `cmd:"" help:"Re-execute every block of a stopped node from genesis and compare roots."`
 	Genesis genesisCommand `cmd:"" help:"Check a genesis file, or make one."`
 	Version versionCommand `cmd:"" help:"Print the version."`

@@ -115,8 +115,8 @@ func limits(maxBlockBytes int) [NumClasses]Limit {
 	out[Certificates].KeepOffline = true
 	out[Fetch] = small(64, 50, 100)
 	out[Blocks] = Limit{
-		FrameBytesMax: frame, QueueMessages: 256, QueueBytes: max(16<<20, 4*frame), DropOldest: true, KeepOffline: true,
-		MessagesPerSecond: 500, MessagesBurst: 256,
+		FrameBytesMax: frame, QueueMessages: 2048, QueueBytes: max(16<<20, 4*frame), DropOldest: true, KeepOffline: true,
+		MessagesPerSecond: 2000, MessagesBurst: 1024, // catching up by small blocks
 		BytesPerSecond: float64(max(32<<20, 8*frame)), BytesBurst: float64(max(16<<20, 4*frame)),
 	}
 	out[Transactions] = Limit{

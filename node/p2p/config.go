@@ -48,7 +48,7 @@ func DefaultConfig(maxBlockBytes int) Config {
 	return Config{
 		ListenAddr:       "127.0.0.1:4001",
 		FullNodesMax:     16,
-		FullNodeDivisor:  16,
+		FullNodeDivisor:  8,
 		Limits:           limits(maxBlockBytes),
 		HandshakeTimeout: 5 * time.Second,
 		IdleTimeout:      10 * time.Second,

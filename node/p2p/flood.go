@@ -25,14 +25,13 @@ const (
 type flood struct {
 	seed  uint64 // unpredictable, or others could hide transactions behind collisions
 	ready chan struct{}
+	stats *Stats
 
-	mu       sync.Mutex
-	seen     [2]map[uint64]struct{} // the newer and the older generation
-	turned   time.Time              // when the newer one was begun
-	pending  []batch
-	bytes    int
-	repeated uint64 // duplicates suppressed
-	dropped  uint64 // not spread for lack of room
+	mu      sync.Mutex
+	seen    [2]map[uint64]struct{} // the newer and the older generation
+	turned  time.Time              // when the newer one was begun
+	pending []batch
+	bytes   int
 }
 
 // batch is transactions of one origin.
@@ -41,8 +40,8 @@ type batch struct {
 	bodies [][]byte
 }
 
-func newFlood(seed uint64) *flood {
-	f := &flood{seed: seed, ready: make(chan struct{}, 1), turned: time.Now()}
+func newFlood(seed uint64, stats *Stats) *flood {
+	f := &flood{seed: seed, stats: stats, ready: make(chan struct{}, 1), turned: time.Now()}
 	f.seen[0] = make(map[uint64]struct{})
 	return f
 }
@@ -93,7 +92,7 @@ func (f *flood) fresh(frame []byte) ([][]byte, error) {
 		if f.mark(sums[i]) {
 			kept = append(kept, body)
 		} else {
-			f.repeated++
+			f.stats.TxsRepeated.Add(1)
 		}
 	}
 	return kept, nil
@@ -117,7 +116,7 @@ func (f *flood) add(origin int, bodies [][]byte) {
 		size += len(body)
 	}
 	if f.bytes+size > floodPendingBytes {
-		f.dropped += uint64(len(bodies))
+		f.stats.TxsNotSpread.Add(uint64(len(bodies)))
 		return
 	}
 	f.bytes += size

@@ -94,7 +94,7 @@ func (t *Transport) serve(ctx context.Context, conn *quic.Conn, p *peer, dialed 
 	err := l.run(ctx)
 	t.depart(p)
 	if isViolation(err) {
-		t.cfg.Log.Warn("peer misbehaves", "peer", p.id, "address", conn.RemoteAddr(), "err", err)
+		t.warn("peer misbehaves", "peer", p.id, "address", conn.RemoteAddr(), "err", err)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"log/slog"
 	mathrand "math/rand/v2"
 	"net"
 	"sync"
@@ -55,6 +56,8 @@ type Transport struct {
 
 	movedMu sync.Mutex
 	moved   chan struct{} // closed and replaced when a member comes or goes
+
+	warned atomic.Int64 // Unix nanoseconds of the last warning that strangers can cause
 }
 
 // Stats counts what belongs to no one peer. Anyone may read it.
@@ -62,6 +65,8 @@ type Stats struct {
 	RefusedGenesis atomic.Uint64 // incoming handshakes of another chain
 	RefusedUnknown atomic.Uint64 // incoming handshakes of unknown keys
 	DialFailures   atomic.Uint64
+	TxsRepeated    atomic.Uint64 // transactions that came again and were left out
+	TxsNotSpread   atomic.Uint64 // transactions not sent on for lack of room
 }
 
 // New returns a transport that has not touched the network yet.
@@ -75,7 +80,7 @@ func New(cfg Config) (*Transport, error) {
 		return nil, fmt.Errorf("draw an instance number: %w", err)
 	}
 	t.instance = binary.BigEndian.Uint64(draw[:8])
-	t.flood = newFlood(binary.BigEndian.Uint64(draw[8:]))
+	t.flood = newFlood(binary.BigEndian.Uint64(draw[8:]), &t.Stats)
 	var err error
 	if t.certificate, err = certificate(cfg.Key); err != nil {
 		return nil, err
@@ -144,7 +149,7 @@ func (t *Transport) Listen() error {
 			}
 		}
 		t.Stats.RefusedGenesis.Add(1)
-		t.cfg.Log.Warn("peer refused", "address", h.Conn.RemoteAddr(), "err", ErrOtherGenesis)
+		t.warn("peer refused", "address", h.Conn.RemoteAddr(), "err", ErrOtherGenesis)
 		return nil, nil // the handshake goes on to say so to the peer
 	}
 	t.listener, err = t.quic.Listen(config, t.quicConfig())
@@ -281,7 +286,11 @@ func (t *Transport) keep(ctx context.Context, p *peer) {
 		}
 		if err != nil && ctx.Err() == nil && err.Error() != lastErr {
 			lastErr = err.Error()
-			t.cfg.Log.Debug("peer not reached", "peer", p.id, "err", err)
+			level := slog.LevelDebug
+			if errors.Is(err, ErrOtherGenesis) || errors.Is(err, ErrWrongPeer) {
+				level = slog.LevelWarn // waiting does not help
+			}
+			t.cfg.Log.Log(ctx, level, "peer not reached", "peer", p.id, "err", err)
 		}
 		if l, _ := p.current(); l == nil {
 			timer := time.NewTimer(wait/2 + mathrand.N(wait))
@@ -307,11 +316,19 @@ func (t *Transport) call(ctx context.Context, p *peer) error {
 		}
 		t.Stats.DialFailures.Add(1)
 		err = fmt.Errorf("%s: %w", address, err)
-		if errors.Is(err, ErrOtherGenesis) || errors.Is(err, ErrWrongPeer) {
-			t.cfg.Log.Warn("peer refused", "peer", p.id, "err", err)
-		}
 	}
 	return err
+}
+
+// warnEvery keeps strangers from filling the log.
+const warnEvery = 5 * time.Second
+
+// warn logs what anyone on the network can cause, now and then.
+func (t *Transport) warn(msg string, args ...any) {
+	now, last := time.Now().UnixNano(), t.warned.Load()
+	if now-last >= int64(warnEvery) && t.warned.CompareAndSwap(last, now) {
+		t.cfg.Log.Warn(msg, args...)
+	}
 }
 
 func (t *Transport) dial(ctx context.Context, p *peer, address string) (*quic.Conn, error) {

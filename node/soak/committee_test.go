@@ -52,7 +52,7 @@ func newValidatorSet(t *testing.T, n int, block time.Duration, relayed bool) *va
 		t.Fatal(err)
 	}
 	s := &validatorSet{bin: buildBinary(t), dir: t.TempDir()}
-	dealt, err := node.Deal(s.dir, node.DealOptions{Validators: n, DevnetOptions: node.DevnetOptions{GenesisFile: template}})
+	dealt, err := node.Deal(s.dir, node.DealOptions{Validators: n, FullNodes: 1, DevnetOptions: node.DevnetOptions{GenesisFile: template}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,6 +270,44 @@ func TestCommitteeHealsPartition(t *testing.T) {
 	for _, p := range s.procs {
 		p.stop(t)
 	}
+}
+
+// TestFullNodeFollows starts a node without a vote beside a running chain: it
+// catches up, stays with the head, and passes transactions on.
+func TestFullNodeFollows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real processes: left out of -short runs, runs in make test")
+	}
+	s := newValidatorSet(t, 4, 200*time.Millisecond, false)
+	s.waitHeight(t, 0, 10, 30*time.Second)
+	p := launch(t, s.bin, "--log-level=info", "run", "--data", node.FullNodeFolder(s.dir, 0),
+		"--rpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--rpc-rate=0", "--p2p-addr=127.0.0.1:0")
+	s.procs = append(s.procs, p) // the last, after the validators
+	s.waitHeight(t, 4, s.height(t, 0), 20*time.Second)
+	seen := &witness{}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			seen.mu.Lock()
+			enough := len(seen.receipts) >= 20
+			seen.mu.Unlock()
+			if enough {
+				cancel()
+			}
+			_ = sleepCtx(ctx, 10*time.Millisecond)
+		}
+	}()
+	seen.load(ctx, p.rpc, 0)
+	if len(seen.receipts) < 20 {
+		t.Errorf("%d transactions sent to the full node became final", len(seen.receipts))
+	}
+	s.waitHeight(t, 4, s.height(t, 0), 20*time.Second)
+	t.Logf("%d blocks equal on all five", s.agree(t))
+	for _, p := range s.procs {
+		p.stop(t)
+	}
+	t.Log(verifyChain(t, s.bin, node.FullNodeFolder(s.dir, 0)))
 }
 
 // TestFinalityOverhead measures, on the smallest block time over a clean
