@@ -76,14 +76,15 @@ func (e *Engine) fetch(v chain.View) {
 	}
 }
 
-// ask sends the request to the next peer that is not banned. It reports whether
-// there is one.
+// ask sends the request to the peer that answered last, or, when it did not
+// help with w, to the next one that is not banned. It reports whether there is
+// one.
 func (e *Engine) ask(w *want) bool {
 	n := e.cfg.Set.Len()
-	for range n {
-		e.fetches.turn = (e.fetches.turn + 1) % n
+	for range n + 1 {
 		p := beacon.Participant(e.fetches.turn)
-		if e.isSelf(p) || e.isBanned(p) {
+		if e.isSelf(p) || e.isBanned(p) || w.tries > 0 && p == w.peer {
+			e.fetches.turn = (e.fetches.turn + 1) % n
 			continue
 		}
 		w.peer, w.asked = p, time.Now()

@@ -140,6 +140,9 @@ func committee(cfg Config) (*beacon.ValidatorSet, []scheme, error) {
 			PublicShare: polynomial.PublicShare(uint32(i)).Bytes(),
 		})
 	}
+	if cfg.Rich {
+		g.Validators[0].Stake = 100_000
+	}
 	set, err := beacon.NewValidatorSet(g)
 	if err != nil {
 		return nil, nil, err
