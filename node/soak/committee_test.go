@@ -22,6 +22,7 @@ import (
 var (
 	validators = flag.Int("validators", 4, "how many validators the committee tests run")
 	committee  = flag.Int("committee-kills", 3, "how often TestCommitteeSurvivesKills kills one")
+	blockTime  = flag.Duration("overhead-block", 20*time.Millisecond, "block time of TestFinalityOverhead")
 	overhead   = flag.Duration("overhead-for", 4*time.Second, "how long TestFinalityOverhead measures")
 )
 
@@ -310,13 +311,13 @@ func TestFullNodeFollows(t *testing.T) {
 	t.Log(verifyChain(t, s.bin, node.FullNodeFolder(s.dir, 0)))
 }
 
-// TestFinalityOverhead measures, on the smallest block time over a clean
-// loopback, how long after its timestamp a block is final at a validator.
+// TestFinalityOverhead measures, on a small block time over a clean loopback, how
+// long after its timestamp a block is final at a validator.
 func TestFinalityOverhead(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
-	s := newValidatorSet(t, *validators, 20*time.Millisecond, false)
+	s := newValidatorSet(t, *validators, *blockTime, false)
 	s.waitHeight(t, 0, 20, 20*time.Second)
 	cfg := client.DefaultConfig()
 	cfg.URL = s.procs[0].rpc
