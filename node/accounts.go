@@ -80,6 +80,12 @@ func (s *source) Faucet(ctx context.Context, addr chain.Address) (*rpc.Grant, er
 
 // Advance implements rpc.Source.
 func (s *source) Advance(ctx context.Context, blocks uint64) (*rpc.Advanced, error) {
+	if s.node.mesh != nil {
+		return nil, &rpc.Refusal{
+			Status: http.StatusNotFound, Code: rpc.CodeDevnetOnly,
+			Message: "only a devnet of one validator can be advanced: several keep each other's time",
+		}
+	}
 	target := s.Height() + chain.Height(blocks)
 	if !s.node.ledger.Advance(blocks) {
 		return nil, rpc.ErrBusy // earlier requests are still being worked off
@@ -118,6 +124,11 @@ func (s *source) Health() rpc.Health {
 		h.Status, h.Ready, h.Reasons = "starting", false, []string{"consensus has not started"}
 	case n.store.Damage() != nil: // its text names files
 		h.Status, h.Ready, h.Reasons = "degraded", false, []string{"a file of the store is damaged: see the log"}
+	case !n.keys.Validates() && n.mesh.connected() == 0:
+		h.Status, h.Ready, h.Reasons = "degraded", false, []string{"no validator is connected"}
+	case n.keys.Validates() && n.mesh.connected() < n.set.Quorum():
+		h.Status, h.Ready = "degraded", false
+		h.Reasons = []string{fmt.Sprintf("%d of %d validators are connected, a quorum is %d", n.mesh.connected(), n.set.Len(), n.set.Quorum())}
 	default:
 		h.Reasons = stalled(n.ledger.Head().Block.Header.TimestampMillis, time.Now(), &n.genesis.Params)
 		if len(h.Reasons) > 0 {

@@ -14,14 +14,17 @@ import (
 // Config is what an operator sets. The zero value is invalid; start from
 // DefaultConfig.
 type Config struct {
-	DataDir    string
-	RPCAddr    string // HTTP API
-	P2PAddr    string // UDP, validators
-	RunnerAddr string // UDP, runners
-	AdminAddr  string // metrics and pprof
-	Devnet     bool   // serve the faucet and /dev/advance
-	Version    string
-	RPCPerSec  int // requests per second and client address; 0 is unlimited
+	DataDir string
+	RPCAddr string // HTTP API
+	P2PAddr string // UDP, validators
+	// P2PAdvertise is the p2p address that other validators are told; empty if
+	// it is the one above.
+	P2PAdvertise string
+	RunnerAddr   string // UDP, runners
+	AdminAddr    string // metrics and pprof
+	Devnet       bool   // serve the faucet and /dev/advance
+	Version      string
+	RPCPerSec    int // requests per second and client address; 0 is unlimited
 }
 
 // DefaultConfig listens on loopback only: nothing is reachable from outside

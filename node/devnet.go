@@ -2,19 +2,15 @@ package node
 
 import (
 	"bytes"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/crypto/bls"
-	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 )
@@ -85,11 +81,12 @@ func PrepareDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys, err := newDevnetKeys()
+	g.Devnet = true
+	d, err := newDeal(1)
 	if err != nil {
 		return nil, err
 	}
-	if err := completeDevnet(g, keys); err != nil {
+	if err := d.complete(g); err != nil {
 		return nil, err
 	}
 	raw, err := g.MarshalJSON()
@@ -97,7 +94,7 @@ func PrepareDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
 		return nil, fmt.Errorf("encode genesis: %w", err)
 	}
 	// The genesis is written last: a folder with one is whole.
-	if err := errors.Join(removeStale(dataDir), keys.keys.save(dataDir)); err != nil {
+	if err := errors.Join(removeStale(dataDir), d.keys[0].save(dataDir)); err != nil {
 		return nil, err
 	}
 	if err := writeNew(filepath.Join(dataDir, genesisFile), raw, 0o644); err != nil {
@@ -171,47 +168,4 @@ func scaleTimeouts(p *chain.Params, blockMillis uint64) {
 	p.LeaderTimeoutMillis = max(p.LeaderTimeoutMillis, 2*blockMillis)
 	p.CertificationTimeoutMillis = max(p.CertificationTimeoutMillis, 3*blockMillis)
 	p.NullifyRetryMillis = max(p.NullifyRetryMillis, 2*blockMillis)
-}
-
-// devnetKeys are fresh keys of a threshold scheme with one member.
-type devnetKeys struct {
-	keys       *Keys
-	polynomial *bls.Polynomial
-}
-
-func newDevnetKeys() (*devnetKeys, error) {
-	peer, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, fmt.Errorf("make identity key: %w", err)
-	}
-	var seed [2 * blsSeedBytes]byte
-	if _, err := rand.Read(seed[:]); err != nil {
-		return nil, fmt.Errorf("make seed: %w", err)
-	}
-	own, err := bls.NewSecretKey(seed[:blsSeedBytes])
-	if err != nil {
-		return nil, fmt.Errorf("make BLS key: %w", err)
-	}
-	polynomial, shares, err := bls.DealTrusted(seed[blsSeedBytes:], 1, 1)
-	if err != nil {
-		return nil, fmt.Errorf("deal threshold key: %w", err)
-	}
-	return &devnetKeys{&Keys{Peer: peer, Own: own, Share: shares[0]}, polynomial}, nil
-}
-
-// completeDevnet adds the validator and the development accounts.
-func completeDevnet(g *chain.Genesis, k *devnetKeys) error {
-	reward := devAccount(devValidatorDomain, 0).Address
-	var allocations []chain.Allocation
-	for i, a := range DevAccounts() {
-		allocations = append(allocations, chain.Allocation{Name: fmt.Sprintf("development-%d", i), Address: a.Address, Amount: devAccountBalance})
-	}
-	allocations = append(allocations, chain.Allocation{Name: "faucet", Address: devFaucet().Address, Amount: devFaucetBalance})
-	g.Devnet = true
-	var polynomial [][96]byte
-	for point := range slices.Chunk(k.polynomial.Bytes(), bls.PublicKeySize) {
-		polynomial = append(polynomial, [bls.PublicKeySize]byte(point))
-	}
-	return g.Complete([]chain.Validator{k.keys.validator(devValidatorStake, reward)},
-		k.polynomial.Group().Bytes(), polynomial, allocations, uint64(time.Now().UnixMilli()))
 }

@@ -16,7 +16,8 @@ import (
 )
 
 // Keys are a validator's secrets: its identity, its own BLS key for the order
-// proof, and its share of the threshold key (resolutions 1.6, 11.15).
+// proof, and its share of the threshold key (resolutions 1.6, 11.15). A full
+// node has the identity only.
 type Keys struct {
 	Peer  *ed25519.PrivateKey
 	Own   *bls.SecretKey
@@ -27,12 +28,17 @@ type Keys struct {
 type keysJSON struct {
 	Warning    string `json:"warning"`
 	Peer       string `json:"peer_key"`
-	Own        string `json:"bls_key"`
-	ShareIndex uint32 `json:"share_index"`
-	Share      string `json:"share"`
+	Own        string `json:"bls_key,omitempty"`
+	ShareIndex uint32 `json:"share_index,omitempty"`
+	Share      string `json:"share,omitempty"`
 }
 
+// Validates reports whether the keys can vote.
+func (k *Keys) Validates() bool { return k.Share.Key != nil }
+
 const keysWarning = "secret keys of a validator: whoever has them can sign for it; never run two nodes with the same file"
+
+const fullNodeWarning = "secret identity of a full node: whoever has it can pose as it; it cannot vote"
 
 // errKeysExposed means that others can read the key file.
 var errKeysExposed = errors.New("key file is readable by others: chmod 600 it")
@@ -82,6 +88,9 @@ func parseKeys(raw []byte) (*Keys, error) {
 	if k.Peer, err = ed25519.NewPrivateKey(peer); err != nil {
 		return nil, fmt.Errorf("peer_key: %w", err)
 	}
+	if len(own) == 0 && len(share) == 0 {
+		return k, nil
+	}
 	if k.Own, err = bls.ParseSecretKey(own); err != nil {
 		return nil, fmt.Errorf("bls_key: %w", err)
 	}
@@ -95,12 +104,14 @@ func parseKeys(raw []byte) (*Keys, error) {
 
 // save writes the key file, which must not exist yet.
 func (k *Keys) save(dataDir string) error {
-	peer, own, share := k.Peer.Seed(), k.Own.Bytes(), k.Share.Key.Bytes()
-	raw, err := json.MarshalIndent(keysJSON{
-		Warning: keysWarning,
-		Peer:    hex.EncodeToString(peer[:]), Own: hex.EncodeToString(own[:]),
-		ShareIndex: k.Share.Index, Share: hex.EncodeToString(share[:]),
-	}, "", "  ")
+	peer := k.Peer.Seed()
+	file := keysJSON{Warning: fullNodeWarning, Peer: hex.EncodeToString(peer[:])}
+	if k.Validates() {
+		own, share := k.Own.Bytes(), k.Share.Key.Bytes()
+		file.Warning, file.Own = keysWarning, hex.EncodeToString(own[:])
+		file.ShareIndex, file.Share = k.Share.Index, hex.EncodeToString(share[:])
+	}
+	raw, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode keys: %w", err)
 	}
@@ -138,17 +149,26 @@ func (k *Keys) validator(stake chain.Wei, reward chain.Address) chain.Validator 
 	}
 }
 
-// checkAgainst reports whether the keys belong to a validator of the genesis.
+// checkAgainst reports whether the keys belong to a validator of the genesis,
+// or to a full node.
 func (k *Keys) checkAgainst(g *chain.Genesis) error {
 	for _, v := range g.Validators {
 		if v.PeerKey != chain.PeerKey(k.Peer.PublicKey()) {
 			continue
 		}
 		switch {
+		case !k.Validates():
+			return errors.New("peer_key is a validator's, but bls_key and share are missing")
 		case v.BLSKey != k.Own.PublicKey().Bytes():
 			return errors.New("bls_key is not the one the genesis names for this validator")
 		case v.ShareIndex != k.Share.Index || v.PublicShare != k.Share.Key.PublicKey().Bytes():
 			return errors.New("share is not the one the genesis names for this validator")
+		}
+		return nil
+	}
+	if !k.Validates() {
+		if len(g.Validators) == 1 {
+			return errors.New("a chain of one validator has no mesh that a full node could follow")
 		}
 		return nil
 	}

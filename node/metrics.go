@@ -24,6 +24,9 @@ func (n *Node) registry() *prometheus.Registry {
 	n.ledgerMetrics(counter, gauge)
 	n.ingressMetrics(counter, gauge)
 	n.consensusMetrics(counter, gauge)
+	if n.mesh != nil {
+		r.MustRegister(newPeerMetrics(n.mesh.transport), newCommitteeMetrics(&n.engine.Stats))
+	}
 	return r
 }
 

@@ -48,6 +48,17 @@ func (n *Node) consensusMetrics(counter counterFunc, gauge gaugeFunc) {
 		}
 		counter(simplex.Kind(kind).String()+"_certificates_total", "Certificates recovered here from votes.", s.Certificates[kind].Load)
 	}
+	counter("evidence_total", "Proofs that a validator contradicted itself.", s.Evidence.Load)
+	counter("votes_withheld_total", "Own votes not made: while watching, or against the double-sign protection.", s.VotesWithheld.Load)
+	counter("fetches_sent_total", "Requests to peers for what this node lacks.", s.FetchesSent.Load)
+	counter("fetches_failed_total", "Requests that were not answered in time.", s.FetchesFailed.Load)
+	counter("blocks_served_total", "Blocks sent to peers that were behind.", s.BlocksServed.Load)
+	gauge("watching", "1 while this node looks for votes in its own name before it votes.", func() float64 {
+		if s.Watching.Load() {
+			return 1
+		}
+		return 0
+	})
 	counter("equivocations_total", "Conflicting votes or proposals seen.", s.Equivocations.Load)
 	counter("journal_syncs_total", "Vote journal syncs.", s.Syncs.Load)
 	counter("journal_sync_nanoseconds_total", "Time spent syncing the vote journal.", s.SyncNanos.Load)

@@ -17,6 +17,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/ceremony"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/consensus/guard"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
@@ -38,11 +40,13 @@ type Node struct {
 	log       *slog.Logger
 	store     *store.Store
 	votes     *journal.Journal
+	guard     *guard.Guard
 	set       *beacon.ValidatorSet
 	ledger    *ledger.Ledger
 	lanes     *lanes.Lanes
 	sigverify *sigverify.Pipeline
 	engine    *engine.Engine
+	mesh      *mesh // nil for a validator without others
 	source    *source
 
 	rpcListener, adminListener net.Listener
@@ -77,6 +81,11 @@ func (n *Node) open() error {
 	}
 	if n.store, err = openStore(n.cfg.DataDir, n.genesis); err != nil {
 		return err
+	}
+	if n.keys.Validates() {
+		if n.guard, err = n.openGuard(); err != nil {
+			return err
+		}
 	}
 	if n.votes, err = openVotes(n.cfg.DataDir, n.store); err != nil {
 		return err
@@ -116,6 +125,9 @@ func (n *Node) build() error {
 	if err != nil {
 		return err
 	}
+	if n.mesh, err = newMesh(n); err != nil {
+		return err
+	}
 	if err := n.buildEngine(); err != nil {
 		return err
 	}
@@ -126,18 +138,48 @@ func (n *Node) build() error {
 func (n *Node) buildEngine() error {
 	self, ok := n.set.Find(chain.PeerKey(n.keys.Peer.PublicKey()))
 	if !ok {
-		return errors.New("this node's peer key is not in the validator set")
+		self = beacon.Participant(n.set.Len()) // nobody: a full node follows
 	}
 	cfg := engine.DefaultConfig(&n.genesis.Params)
 	head := n.ledger.Head()
-	cfg.Set, cfg.Self, cfg.Share, cfg.Weights = n.set, self, n.keys.Share.Key, rand.Reader
+	cfg.Set, cfg.Self, cfg.Share, cfg.Peer, cfg.Weights = n.set, self, n.keys.Share.Key, n.keys.Peer, rand.Reader
+	cfg.Archive, cfg.Evidence = n.ledger, n.accuse
+	if n.guard != nil {
+		cfg.Guard = n.guard
+	}
+	if n.set.Len() > 1 && head.Height() > 0 {
+		cfg.WatchViews = watchViews
+	}
 	cfg.LastFinalized = engine.Floor{Round: head.Round, Digest: head.Digest, Certificate: head.Certificate}
 	var err error
-	n.engine, err = engine.New(cfg, n.ledger, engine.Alone{}, n.votes)
+	n.engine, err = engine.New(cfg, n.ledger, n.mesh.network(), n.votes)
 	if err != nil {
 		return fmt.Errorf("consensus: %w", err)
 	}
 	return nil
+}
+
+// watchViews is how long a validator that comes back looks for votes in its own
+// name before it votes.
+const watchViews = 2
+
+// accuse takes note of a validator that contradicted itself.
+func (n *Node) accuse(e simplex.Evidence) {
+	n.log.Warn("validator signed two contradicting statements", "validator", e.Accused, "view", e.First.Proposal.Round.View)
+}
+
+// openGuard opens the memory of what this key has signed. Only a folder
+// without blocks and without votes may start a new one.
+func (n *Node) openGuard() (*guard.Guard, error) {
+	height, _ := n.store.HeadInfo()
+	_, err := os.Stat(filepath.Join(n.cfg.DataDir, journalFile))
+	unused := height == 0 && errors.Is(err, os.ErrNotExist)
+	id := guard.Identity{Genesis: n.genesis.Hash(), Peer: chain.PeerKey(n.keys.Peer.PublicKey())}
+	g, err := guard.Start(n.cfg.DataDir, id, unused)
+	if err != nil {
+		return nil, fmt.Errorf("double-sign protection: %w", err)
+	}
+	return g, nil
 }
 
 // openStore opens the chain's store and writes the genesis into a new one.
@@ -184,14 +226,19 @@ func headFees(s *store.Store, g *chain.Genesis) ([chain.NumLanes]chain.FeePair, 
 	return ledger.BaseFeesAfter(&g.Params, &header), nil
 }
 
-// Listen takes the ports of the API and of the admin pages.
+// Listen takes the ports of the API, of the admin pages and of the mesh.
 func (n *Node) Listen() error {
 	var err error
 	if n.rpcListener, err = listen("RPC", n.cfg.RPCAddr); err != nil {
 		return err
 	}
-	n.adminListener, err = listen("admin", n.cfg.AdminAddr)
-	return err
+	if n.adminListener, err = listen("admin", n.cfg.AdminAddr); err != nil {
+		return err
+	}
+	if n.mesh != nil {
+		return n.mesh.transport.Listen()
+	}
+	return nil
 }
 
 func listen(what, addr string) (net.Listener, error) {
@@ -216,6 +263,12 @@ func (n *Node) Close() error {
 		if l != nil {
 			_ = l.Close() // a listener that served is closed already
 		}
+	}
+	if n.mesh != nil {
+		errs = append(errs, n.mesh.transport.Close())
+	}
+	if n.guard != nil {
+		errs = append(errs, n.guard.Close())
 	}
 	if n.votes != nil {
 		errs = append(errs, n.votes.Close())

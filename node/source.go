@@ -141,7 +141,11 @@ func (s *source) BaseFees() rpc.FeeQuote {
 // Submit implements rpc.Source.
 func (s *source) Submit(ctx context.Context, bodies [][]byte) ([]rpc.Verdict, error) {
 	done := make(chan []sigverify.Verdict, 1)
-	if err := s.node.sigverify.Submit(bodies, func(v []sigverify.Verdict) { done <- v }); err != nil {
+	err := s.node.sigverify.Submit(bodies, func(v []sigverify.Verdict) {
+		s.node.mesh.flood(-1, v)
+		done <- v
+	})
+	if err != nil {
 		return nil, ingressError(err)
 	}
 	select {

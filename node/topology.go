@@ -28,6 +28,7 @@ import (
 //	                 ledger or sigverify               few Verify at a time
 //	ledger           head, tree of executed blocks     its inbox
 //	fan-out          nothing                           finalized events
+//	mesh             connections, address book         UDP socket, its queues
 //	rpc, admin       nothing (snapshots only)          sockets
 //
 //	queue             from → to            depth      unit           when full    why that depth
@@ -41,9 +42,18 @@ import (
 //	ledger's inbox    calls → ledger       8          requests       wait         consensus has few under way
 //	finalized         ledger → fan-out     256        blocks         wait         no final block may be skipped
 //	subscribers       fan-out → rpc        64 each    blocks         drop reader  it resumes from the store
+//	inbox             mesh → engine        4,096      messages       not read     128 peers' votes of several views
+//	votes             engine → each peer   1,024      messages       drop oldest  older views matter less
+//	certificates      engine → each peer   512        messages       drop oldest  the same
+//	blocks            engine → each peer   16 MiB     bytes, or 4    drop oldest  memory is shared between peers
+//	fetch             engine → each peer   64         messages       drop oldest  who lacks something asks again
+//	transactions      pool → each peer     32 MiB     bytes          drop new     its leader may have them from others
 //
-// Requests go one way round, engine → ledger → lanes; results come back as the
-// reply to the request, or as the one finalized event. The pool of lanes has no
+// "Not read" means that the peer's stream is left alone until there is room;
+// the mesh has no more on it in node/p2p. A validator without others has none.
+// The engine's own inboxes are listed with it (consensus/engine). Requests go
+// one way round, engine → ledger → lanes; results come back as the reply to
+// the request, or as the one finalized event. The pool of lanes has no
 // goroutine: sigverify's workers, the ledger's proposal, the fan-out and the
 // API's readers use it in place, under the locks of lanes/sched.
 
@@ -58,6 +68,9 @@ func (n *Node) Run(ctx context.Context) error {
 	inner.start("ledger", n.ledger.Run)
 	inner.start("fan-out", n.fanOut)
 
+	if n.mesh != nil {
+		g.start("mesh", n.mesh.run)
+	}
 	g.start("consensus", n.engine.Run)
 	n.voting.Store(true)
 	api, err := rpc.New(n.rpcConfig(), n.source)

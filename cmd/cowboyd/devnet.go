@@ -11,12 +11,14 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/cluster"
 )
 
 // listenFlags say where a node listens. All is loopback unless told otherwise.
 type listenFlags struct {
 	RPCAddr    string `help:"Address of the HTTP API." default:"127.0.0.1:4000" placeholder:"HOST:PORT"`
 	P2PAddr    string `name:"p2p-addr" help:"UDP address for validators." default:"127.0.0.1:4001" placeholder:"HOST:PORT"`
+	P2PTell    string `name:"p2p-advertise" help:"UDP address that other validators are told, where it differs from --p2p-addr." placeholder:"HOST:PORT"`
 	RunnerAddr string `help:"UDP address for runners." default:"127.0.0.1:4002" placeholder:"HOST:PORT"`
 	AdminAddr  string `help:"Address of metrics and profiles." default:"127.0.0.1:4003" placeholder:"HOST:PORT"`
 	PortOffset int    `help:"Add this to every port, to run several nodes on one machine." default:"0"`
@@ -27,7 +29,7 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 	cfg := node.DefaultConfig()
 	cfg.DataDir, cfg.Devnet, cfg.Version = dataDir, devnet, node.Version
 	cfg.RPCAddr, cfg.P2PAddr, cfg.RunnerAddr, cfg.AdminAddr = f.RPCAddr, f.P2PAddr, f.RunnerAddr, f.AdminAddr
-	cfg.RPCPerSec = f.RPCRate
+	cfg.RPCPerSec, cfg.P2PAdvertise = f.RPCRate, f.P2PTell
 	cfg, err := cfg.OffsetPorts(f.PortOffset)
 	if err != nil {
 		return cfg, err
@@ -36,10 +38,13 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 }
 
 type devnetCommand struct {
-	Data      string        `help:"Data folder. Without it the chain is thrown away at the end." type:"path" placeholder:"DIR"`
-	Genesis   string        `help:"Genesis file to complete, such as profiles/genesis/unbounded.json." type:"existingfile" placeholder:"FILE"`
-	BlockTime time.Duration `help:"Time between blocks, such as 200ms. Default: what the genesis says (1s)."`
+	Data       string        `help:"Data folder. Without it the chain is thrown away at the end." type:"path" placeholder:"DIR"`
+	Genesis    string        `help:"Genesis file to complete, such as profiles/genesis/unbounded.json." type:"existingfile" placeholder:"FILE"`
+	BlockTime  time.Duration `help:"Time between blocks, such as 200ms. Default: what the genesis says (1s)."`
+	Validators int           `help:"Number of validators, each a process of its own, with ports 10 apart." default:"1"`
 	listenFlags
+
+	childLogLevel string // of the processes of several validators
 }
 
 // Run starts a development chain and serves it until interrupted.
@@ -52,6 +57,9 @@ func (c *devnetCommand) Run(ctx context.Context, log *slog.Logger) error {
 		}
 		defer os.RemoveAll(temp)
 		dataDir = temp
+	}
+	if c.Validators != 1 {
+		return c.runSeveral(ctx, log, dataDir)
 	}
 	genesis, err := node.PrepareDevnet(dataDir, node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime})
 	if err != nil {
@@ -98,12 +106,18 @@ Stop with Ctrl-C.
 }
 
 type runCommand struct {
-	Data string `help:"Data folder with genesis.json and keys.json." required:"" type:"existingdir" placeholder:"DIR"`
+	Data          string `help:"Data folder with genesis.json, keys.json and, with several validators, peers.json." required:"" type:"existingdir" placeholder:"DIR"`
+	StopWithStdin bool   `hidden:"" help:"Stop when standard input ends."`
 	listenFlags
 }
 
 // Run serves the validator of a data folder until interrupted.
 func (c *runCommand) Run(ctx context.Context, log *slog.Logger) error {
+	if c.StopWithStdin {
+		var cancel context.CancelFunc
+		ctx, cancel = cluster.WithParent(ctx, os.Stdin)
+		defer cancel()
+	}
 	genesis, err := node.LoadGenesis(c.Data)
 	if err != nil {
 		return err
@@ -120,5 +134,6 @@ func (c *runCommand) Run(ctx context.Context, log *slog.Logger) error {
 	if err := n.Listen(); err != nil {
 		return err
 	}
+	fmt.Printf("  genesis    %s\n  RPC        http://%s\n  metrics    http://%s/metrics\n", genesis.Hash(), n.RPCAddr(), n.AdminAddr())
 	return n.Run(ctx)
 }

@@ -20,11 +20,11 @@ import (
 
 // commands is the grammar of the command line.
 type commands struct {
-	Devnet  devnetCommand  `cmd:"" help:"Run a one-validator development chain on this machine."`
-	Run     runCommand     `cmd:"" help:"Run the validator of a data folder."`
+	Devnet  devnetCommand  `cmd:"" help:"Run a development chain of one or more validators on this machine."`
+	Run     runCommand     `cmd:"" help:"Run the validator, or the full node, of a data folder."`
 	Verify  verifyCommand  `cmd:"" help:"Re-execute every block of a stopped node from genesis and compare roots."`
 	Doctor  doctorCommand  `cmd:"" help:"Check how this machine suits a validator, and say what to mend."`
-	Genesis genesisCommand `cmd:"" help:"Check a genesis file and print the chain's identity."`
+	Genesis genesisCommand `cmd:"" help:"Check a genesis file, or make one."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
 	LogFormat string `help:"Log format." enum:"text,json" default:"text"`
@@ -35,6 +35,7 @@ const description = `A validator for the Cowboy chain.
 
   cowboyd devnet                     a throw-away chain on 127.0.0.1:4000
   cowboyd devnet --data ./chain      one that goes on where it stopped
+  cowboyd devnet --validators 4      four validators, each a process of its own
   cowboyd verify --data ./chain      re-execute it from genesis and compare`
 
 func main() {
@@ -44,6 +45,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends a stop that hangs
+	c.Devnet.childLogLevel = c.LogLevel
 	parsed.BindTo(ctx, (*context.Context)(nil))
 	err := parsed.Run(c.logger())
 	if err != nil && !errors.Is(err, context.Canceled) {

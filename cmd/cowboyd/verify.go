@@ -25,26 +25,3 @@ func (c *verifyCommand) Run(ctx context.Context) error {
 	fmt.Printf("ok: %d blocks re-executed from genesis, state root %s\n", result.Height, result.Root)
 	return nil
 }
-
-type genesisCommand struct {
-	File string `arg:"" help:"Genesis file, complete or a template." type:"existingfile"`
-}
-
-// Run checks a genesis file.
-func (c *genesisCommand) Run() error {
-	raw, err := os.ReadFile(c.File)
-	if err != nil {
-		return fmt.Errorf("read genesis: %w", err)
-	}
-	g, err := chain.ParseGenesis(raw)
-	if err == nil {
-		fmt.Printf("ok: %q, chain id %d, %d validators, genesis hash %s\n", g.Name, g.ChainID, len(g.Validators), g.Hash())
-		return nil
-	}
-	t, templateErr := chain.ParseGenesisTemplate(raw)
-	if templateErr == nil {
-		fmt.Printf("ok: template %q, chain id %d; it has no validators yet (cowboyd devnet --genesis completes it)\n", t.Name, t.ChainID)
-		return nil
-	}
-	return err
-}

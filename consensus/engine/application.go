@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
 // Answers of an [Application] that are no faults.
@@ -66,9 +67,9 @@ type Proposed struct {
 type VerifyRequest struct {
 	Round  beacon.Round
 	Parent ParentRef
-	// Leader is who leads the round and must stand in the block as its
-	// proposer. It is zero for a block that a quorum has notarized: then those
-	// who voted for it have seen to that.
+	// Leader is the validator that had to propose in the round; the block must
+	// be its. It is zero where that is not known: for a block that a quorum
+	// notarized, whose honest part knew, when we lack the views before it.
 	Leader chain.PeerKey
 	Digest chain.Hash
 	Block  []byte
@@ -88,7 +89,38 @@ type Finalization struct {
 	Own []byte
 }
 
-// Network sends to the other validators. It never blocks: a slow peer loses
+// Archive is the application's store of final blocks.
+type Archive interface {
+	// Final returns final blocks from view v on, oldest first: at most limit of
+	// them, and no more after bytesMax bytes of blocks. An error is a fault of
+	// this node.
+	Final(ctx context.Context, v chain.View, limit, bytesMax int) ([]ArchivedBlock, error)
+}
+
+// ArchivedBlock is a final block as it was finalized.
+type ArchivedBlock struct {
+	Certificate []byte // as in [Finalization]
+	Own         []byte // as in [Finalization]
+	Block       []byte
+}
+
+// Guard remembers what this key signed, apart from the journal. Package guard
+// has the one of the node. The engine calls it from one goroutine at a time.
+type Guard interface {
+	// Permit reports whether a vote may be signed, and remembers it if so. An
+	// error keeps the vote from being made and is nothing worse.
+	Permit(k simplex.Kind, p simplex.Proposal) error
+	// Note remembers a vote that the journal knows of.
+	Note(k simplex.Kind, p simplex.Proposal)
+	// Watermark returns what is remembered.
+	Watermark() simplex.Watermark
+	// Sync makes it durable. An error ends Run.
+	Sync() error
+}
+
+// Network sends to the other validators, and to the full nodes that follow
+// them: the network numbers those from Set.Len() up. Only requests are taken
+// from them. It never blocks: a slow peer loses
 // messages, not the engine its pace. The engine does not change msg afterwards.
 type Network interface {
 	Broadcast(msg []byte)

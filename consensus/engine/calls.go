@@ -76,6 +76,7 @@ func (r proposed) apply(_ context.Context, e *Engine) error {
 	b := e.blocks.put(simplex.Proposal{Round: r.req.Round, Payload: r.block.Digest})
 	e.blocks.set(b, r.block.Block)
 	b.own, b.verdict = true, valid
+	e.proposedIn(r.req.Round.View)
 	e.step(simplex.ProposalReady{View: r.req.Round.View, Payload: r.block.Digest})
 	return nil
 }
@@ -84,9 +85,6 @@ func (r proposed) apply(_ context.Context, e *Engine) error {
 func (e *Engine) verify(ctx context.Context, x simplex.RequestVerify) {
 	b := e.blocks.find(x.Proposal.Round.View, x.Proposal.Payload)
 	b.verifying = &x
-	if b.verdict == unknown {
-		b.prefer(x.Leader) // what others call its block costs it nothing
-	}
 	e.judge(ctx, b)
 }
 
@@ -105,7 +103,7 @@ func (e *Engine) settled(x simplex.RequestCertify) bool {
 func (e *Engine) certify(ctx context.Context, x simplex.RequestCertify) {
 	b := e.blocks.find(x.Proposal.Round.View, x.Proposal.Payload)
 	if b.bytes == nil {
-		e.request(x.Proposal.Round.View)
+		e.fetch(x.Proposal.Round.View)
 		return
 	}
 	e.judge(ctx, b)
@@ -129,12 +127,13 @@ func (e *Engine) judge(ctx context.Context, b *block) {
 	}
 	req := VerifyRequest{Round: b.round, Digest: b.digest, Block: b.bytes}
 	ask, again := e.app.Verify, false
-	if b.certify != nil {
-		req.Parent, again = parentRef(b.certify.Parent), b.certify.Again
+	if x := b.certify; x != nil {
+		req.Parent, again = parentRef(x.Parent), x.Again
+		if x.Known {
+			req.Leader = e.cfg.Set.At(x.Leader).PeerKey
+		}
 	} else {
 		req.Parent = parentRef(b.verifying.Parent)
-	}
-	if b.verifying != nil {
 		req.Leader = e.cfg.Set.At(b.verifying.Leader).PeerKey
 	}
 	if again {
@@ -160,17 +159,16 @@ func (r verified) apply(_ context.Context, e *Engine) error {
 	e.Stats.ApplicationNanos.Add(r.nanos)
 	switch {
 	case errors.Is(r.err, ErrWrongBlock):
-		more := e.blocks.next(b)
+		e.blocks.set(b, nil)
 		b.verdict = unknown
-		if x := b.verifying; x != nil { // its leader sent it so
+		if b.supplied {
+			e.ban(b.supplier)
+		}
+		if x := b.verifying; x != nil && b.supplied && b.supplier == x.Leader {
 			b.verifying = nil
 			e.step(simplex.Verified{View: b.round.View, Payload: b.digest})
 		}
-		switch {
-		case b.certify == nil:
-		case more:
-			e.outgoing = append(e.outgoing, *b.certify)
-		default:
+		if b.certify != nil {
 			e.outgoing = append(e.outgoing, simplex.Fetch{View: b.round.View})
 		}
 		return nil
@@ -182,7 +180,6 @@ func (r verified) apply(_ context.Context, e *Engine) error {
 		b.verdict = invalid
 		e.Stats.BlocksRejected.Add(1)
 	}
-	e.blocks.settle(b)
 	e.report(b)
 	return nil
 }

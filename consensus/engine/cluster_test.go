@@ -7,13 +7,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
 
@@ -27,9 +30,10 @@ func committee(t testing.TB, n int) (*beacon.ValidatorSet, []bls.Share, *chain.G
 	}
 	g := &chain.Genesis{Name: "test", ChainID: 1, Params: chain.DefaultParams(), Beacon: chain.Hash{1}}
 	g.GroupKey = polynomial.Group().Bytes()
+	peers := peerKeys(t, n)
 	for i := range n {
 		g.Validators = append(g.Validators, chain.Validator{
-			PeerKey: chain.PeerKey{byte(i + 1)}, ShareIndex: uint32(i), Stake: 100,
+			PeerKey: peers[i].PublicKey(), ShareIndex: uint32(i), Stake: 100,
 			PublicShare: polynomial.PublicShare(uint32(i)).Bytes(),
 		})
 	}
@@ -45,11 +49,40 @@ func committee(t testing.TB, n int) (*beacon.ValidatorSet, []bls.Share, *chain.G
 	}
 }
 
+// peerKeys returns the peer keys of n validators, in their canonical order.
+func peerKeys(t testing.TB, n int) []*ed25519.PrivateKey {
+	t.Helper()
+	keys := make([]*ed25519.PrivateKey, n)
+	for i := range keys {
+		var err error
+		if keys[i], err = ed25519.NewPrivateKey(bytes.Repeat([]byte{byte(i + 1)}, ed25519.SeedSize)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.SortFunc(keys, func(a, b *ed25519.PrivateKey) int {
+		x, y := a.PublicKey(), b.PublicKey()
+		return bytes.Compare(x[:], y[:])
+	})
+	return keys
+}
+
+// voiceOf returns what validator i signs and verifies with.
+func voiceOf(t testing.TB, set *beacon.ValidatorSet, shares []bls.Share, i int) *simplex.Threshold {
+	t.Helper()
+	keys := simplex.Keys{Share: shares[i].Key, Peer: peerKeys(t, set.Len())[i]}
+	voice, err := simplex.NewThreshold(set, beacon.Participant(i), keys, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return voice
+}
+
 func testConfig(t testing.TB, set *beacon.ValidatorSet, share bls.Share, genesis chain.Hash) Config {
 	t.Helper()
 	p := chain.DefaultParams()
 	cfg := DefaultConfig(&p)
 	cfg.Set, cfg.Self, cfg.Share = set, beacon.Participant(share.Index), share.Key
+	cfg.Peer = peerKeys(t, set.Len())[share.Index]
 	cfg.Weights = rand.Reader
 	cfg.LastFinalized = Floor{Digest: genesis}
 	return cfg
@@ -68,15 +101,17 @@ type chainApp struct {
 	floor    Floor
 	wanted   int
 	reached  chan struct{}
-	skip     map[chain.View]bool // views in which Propose passes
-	stuckAt  uint64              // height that Finalized never finishes; 0: none
-	leader   chain.PeerKey       // of the last Verify
+	skip     map[chain.View]bool   // views in which Propose passes
+	stuckAt  uint64                // height that Finalized never finishes; 0: none
+	bytes    map[chain.Hash][]byte // of all blocks ever executed
+	leader   chain.PeerKey         // of the newest Verify
+	reads    int                   // of the archive
 }
 
 func newChainApp(t testing.TB, genesis chain.Hash) *chainApp {
 	return &chainApp{
 		t: t, floor: Floor{Digest: genesis}, executed: map[chain.Hash]uint64{genesis: 0},
-		reached: make(chan struct{}),
+		reached: make(chan struct{}), bytes: map[chain.Hash][]byte{},
 	}
 }
 
@@ -121,13 +156,14 @@ func (a *chainApp) Propose(ctx context.Context, req ProposeRequest) (Proposed, e
 	}
 	b := encodeBlock(req.Round, req.Parent, h+1)
 	d := digestOf(b)
-	a.executed[d] = h + 1
+	a.executed[d], a.bytes[d] = h+1, b
 	return Proposed{Digest: d, Block: b}, nil
 }
 
 func (a *chainApp) Verify(_ context.Context, req VerifyRequest) (bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	a.leader = req.Leader
 	h, ok := a.executed[req.Parent.Digest]
 	if !ok {
 		return false, fmt.Errorf("parent %v was never executed", req.Parent.Digest)
@@ -135,11 +171,10 @@ func (a *chainApp) Verify(_ context.Context, req VerifyRequest) (bool, error) {
 	if digestOf(req.Block) != req.Digest {
 		return false, ErrWrongBlock
 	}
-	a.leader = req.Leader
 	if !bytes.Equal(req.Block, encodeBlock(req.Round, req.Parent, h+1)) {
 		return false, nil
 	}
-	a.executed[req.Digest] = h + 1
+	a.executed[req.Digest], a.bytes[req.Digest] = h+1, req.Block
 	return true, nil
 }
 
@@ -270,4 +305,57 @@ func (m *mesh) note(from beacon.Participant, msg []byte) {
 		defer m.mu.Unlock()
 		m.sent[from] = append(m.sent[from], msg)
 	}
+}
+
+// newHistory makes a chain of n final blocks with real certificates. Every
+// third block has only a notarization of its own and is final by its child; two
+// views are nullified after every seventh.
+func newHistory(t testing.TB, set *beacon.ValidatorSet, shares []bls.Share, genesis chain.Hash, n int) *history {
+	t.Helper()
+	var voices []*simplex.Threshold
+	for i := range set.Quorum() {
+		voices = append(voices, voiceOf(t, set, shares, i))
+	}
+	sign := func(k simplex.Kind, p simplex.Proposal) simplex.Certificate {
+		var votes []simplex.Vote
+		for _, v := range voices {
+			votes = append(votes, v.Sign(k, p))
+		}
+		c, err := voices[0].Recover(votes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	h := &history{bytes: map[chain.Hash][]byte{}}
+	parent := ParentRef{Digest: genesis}
+	v := chain.View(0)
+	var waiting int // blocks without a finalization
+	for height := 1; height <= n; height++ {
+		v++
+		if height%7 == 0 {
+			v += 2
+		}
+		r := beacon.Round{View: v}
+		body := encodeBlock(r, parent, uint64(height))
+		p := simplex.Proposal{Round: r, Parent: parent.Round.View, Payload: digestOf(body)}
+		kind := simplex.Finalize
+		if height%3 == 0 && height < n {
+			kind = simplex.Notarize
+		}
+		own := sign(kind, p)
+		raw := simplex.AppendCertificate(nil, own)
+		h.bytes[p.Payload] = body
+		h.final = append(h.final, Finalization{Round: r, Digest: p.Payload, Seed: own.Seed, Own: raw})
+		waiting++
+		if kind == simplex.Finalize {
+			for i := range waiting {
+				h.final[len(h.final)-1-i].Certificate = raw
+			}
+			waiting = 0
+			h.floor = Floor{Round: r, Digest: p.Payload, Certificate: raw}
+		}
+		parent = ParentRef{Round: r, Digest: p.Payload, Seed: own.Seed}
+	}
+	return h
 }

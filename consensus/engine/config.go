@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
 )
 
 // Config is the place of this node in its chain, the protocol's timers and our
@@ -17,8 +18,18 @@ import (
 type Config struct {
 	Set     *beacon.ValidatorSet
 	Self    beacon.Participant
-	Share   *bls.SecretKey // our threshold share; nil: follow, do not vote
-	Weights io.Reader      // unpredictable, for batch verification: crypto/rand.Reader
+	Share   *bls.SecretKey      // our threshold share; nil: follow, do not vote
+	Peer    *ed25519.PrivateKey // the key of our identity, which signs each vote too; needed with Share
+	Weights io.Reader           // unpredictable, for batch verification: crypto/rand.Reader
+	// Guard keeps this key from contradicting itself when the journal is lost.
+	// Nil: the journal alone does.
+	Guard Guard
+	// Archive serves final blocks to peers that were away for long. Nil: they
+	// get what is in memory.
+	Archive Archive
+	// Evidence is given proof of each validator that contradicted itself. It is
+	// called on the loop and must not block. Nil: such peers are only banned.
+	Evidence func(simplex.Evidence)
 	// LastFinalized is the last block that the application has durably, or
 	// genesis.
 	LastFinalized Floor
@@ -26,6 +37,14 @@ type Config struct {
 	LeaderTimeout        time.Duration // wait for a proposal; above the block time
 	CertificationTimeout time.Duration // wait for the view to end; above LeaderTimeout
 	RetryInterval        time.Duration // between reminders in a view that does not end
+
+	FetchTimeout time.Duration // wait for a peer's answer before the next one is asked
+
+	// WatchViews is how many views we watch at the start, without a vote, for
+	// votes in our own name: the sign of a second process with our key, or of a
+	// life that nothing here remembers. 0: no watch, as for a single validator.
+	// The watch ends in any case after as many certification timeouts.
+	WatchViews int
 
 	MaxBlockBytes   int           // largest block, a rule of the chain
 	InboxMessages   int           // peers' messages that wait; beyond: refused with ErrBusy
@@ -52,6 +71,7 @@ func DefaultConfig(p *chain.Params) Config {
 		LeaderTimeout:        time.Duration(p.LeaderTimeoutMillis) * time.Millisecond,
 		CertificationTimeout: time.Duration(p.CertificationTimeoutMillis) * time.Millisecond,
 		RetryInterval:        time.Duration(p.NullifyRetryMillis) * time.Millisecond,
+		FetchTimeout:         time.Second, // a slow round trip and a block
 		MaxBlockBytes:        int(p.MaxBlockBytes),
 		InboxMessages:        4096,                                // 128 peers, 3 votes and a few certificates each, for several views
 		PendingBytesMax:      32 * int(p.MaxBlockBytes),           // the leaders of two views, and the unfinalized chain
@@ -75,6 +95,12 @@ func (c *Config) Check() error {
 		return fmt.Errorf("leader timeout = %v, want above 0", c.LeaderTimeout)
 	case c.CertificationTimeout <= c.LeaderTimeout:
 		return fmt.Errorf("certification timeout = %v, want above the leader timeout %v", c.CertificationTimeout, c.LeaderTimeout)
+	case c.Share != nil && c.Peer == nil:
+		return errors.New("peer key is missing: votes without its signature count nowhere")
+	case c.FetchTimeout <= 0:
+		return fmt.Errorf("fetch timeout = %v, want above 0", c.FetchTimeout)
+	case c.WatchViews < 0:
+		return fmt.Errorf("watch = %d views, want at least 0", c.WatchViews)
 	case c.RetryInterval <= 0:
 		return fmt.Errorf("retry interval = %v, want above 0", c.RetryInterval)
 	case c.MaxBlockBytes < 1:

@@ -30,8 +30,7 @@ func (e *Engine) take(effect simplex.Effect) error {
 		e.Stats.FinalizedView.Store(uint64(x.Certificate.Proposal.Round.View))
 		e.tally.Advance(x.Certificate.Proposal.Round.View)
 	case simplex.Equivocation:
-		e.Stats.Equivocations.Add(1)
-		e.ban(x.From)
+		e.ban(x.From) // the tally saw it first, and made evidence of it
 		return nil
 	case simplex.Halt:
 		return fmt.Errorf("halt in view %d: %w", e.machine.View(), x.Err)
@@ -48,7 +47,7 @@ func (e *Engine) release(ctx context.Context, effect simplex.Effect) {
 	case simplex.BroadcastCertificate:
 		e.net.Broadcast(simplex.AppendCertificate(nil, x.Certificate))
 	case simplex.Fetch:
-		e.request(x.View)
+		e.fetchFor(x)
 	case simplex.RequestProposal:
 		e.propose(ctx, x)
 	case simplex.RequestVerify:
@@ -85,6 +84,8 @@ func (e *Engine) enter(x simplex.EnterView) {
 		e.Stats.ProposalsMissed.Add(1)
 	}
 	e.postponed = nil
+	e.entered(x)
+	e.watchOn()
 	e.Stats.View.Store(uint64(x.Round.View))
 }
 

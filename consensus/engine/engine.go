@@ -33,6 +33,7 @@ type Engine struct {
 	net     Network
 	journal Journal
 	scheme  *simplex.Threshold
+	guard   Guard
 	inbox   chan delivery
 	replies chan reply
 	Stats   Stats
@@ -43,6 +44,13 @@ type Engine struct {
 	blocks   blocks
 	timers   [3]timer // by simplex.Timer
 	banned   map[beacon.Participant]time.Time
+	peers    []peer // by participant
+	guests   map[beacon.Participant]*guest
+	fetches  fetches
+	reads    []read
+	lead     lead             // who leads the current view, and whether it proposed
+	watch    watch            // for votes in our own name
+	fault    error            // ends Run after the turn
 	events   []simplex.Event  // to be stepped in this turn
 	polls    []poll           // to be counted in this turn
 	outgoing []simplex.Effect // to be carried out after the sync
@@ -79,15 +87,21 @@ func New(cfg Config, app Application, net Network, journal Journal) (*Engine, er
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	scheme, err := simplex.NewThreshold(cfg.Set, cfg.Self, cfg.Share, cfg.Weights)
+	scheme, err := simplex.NewThreshold(cfg.Set, cfg.Self, simplex.Keys{Share: cfg.Share, Peer: cfg.Peer}, cfg.Weights)
 	if err != nil {
 		return nil, err
 	}
-	return &Engine{
-		cfg: cfg, app: app, net: net, journal: journal, scheme: scheme,
+	e := &Engine{
+		cfg: cfg, app: app, net: net, journal: journal, scheme: scheme, guard: cfg.Guard,
 		inbox:   make(chan delivery, cfg.InboxMessages),
 		replies: make(chan reply),
-	}, nil
+	}
+	if e.guard == nil {
+		e.guard = new(memory)
+	}
+	e.Stats.Peers = make([]PeerStats, cfg.Set.Len())
+	e.Stats.Leaders = make([]LeaderStats, cfg.Set.Len())
+	return e, nil
 }
 
 // Deliver hands over a message that the validator from sent; the network
@@ -114,10 +128,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer e.calls.Wait()
 	defer cancel()
-	for i := range e.timers {
-		e.timers[i].Timer = time.NewTimer(time.Hour)
-		e.timers[i].Stop()
-		defer e.timers[i].Stop()
+	for _, t := range []**time.Timer{&e.timers[0].Timer, &e.timers[1].Timer, &e.timers[2].Timer, &e.fetches.timer, &e.watch.timer} {
+		*t = time.NewTimer(time.Hour)
+		(*t).Stop()
+		defer (*t).Stop()
 	}
 	if err := e.resume(); err != nil {
 		return err
@@ -142,13 +156,17 @@ func (e *Engine) Run(ctx context.Context) error {
 			e.fired(simplex.TimerCertification)
 		case <-e.timers[simplex.TimerRetry].C:
 			e.fired(simplex.TimerRetry)
+		case <-e.fetches.timer.C:
+			e.fetchAgain()
+		case <-e.watch.timer.C:
+			e.watchOver()
 		}
 	}
 }
 
 // turn does all that the last input leads to.
 func (e *Engine) turn(ctx context.Context) error {
-	for len(e.events) > 0 || len(e.polls) > 0 || len(e.outgoing) > 0 {
+	for len(e.events) > 0 || len(e.polls) > 0 || len(e.outgoing) > 0 || len(e.reads) > 0 {
 		if err := e.settle(); err != nil {
 			return err
 		}
@@ -160,8 +178,12 @@ func (e *Engine) turn(ctx context.Context) error {
 		for _, effect := range out {
 			e.release(ctx, effect)
 		}
+		for _, r := range e.reads {
+			e.readArchive(ctx, r)
+		}
+		e.reads = nil
 	}
-	return nil
+	return e.fault
 }
 
 // settle steps the machine until it has nothing more to say.
@@ -183,14 +205,19 @@ func (e *Engine) settle() error {
 	return nil
 }
 
-// sync makes durable what the machine wants kept. Only then may anything
-// leave.
+// sync makes durable what the machine wants kept, in the journal and in the
+// guard side by side. Only then may anything leave.
 func (e *Engine) sync() error {
 	if !e.dirty {
 		return nil
 	}
 	start := time.Now()
-	if err := e.journal.Sync(); err != nil {
+	var guarded error
+	var others sync.WaitGroup
+	others.Go(func() { guarded = e.guard.Sync() })
+	err := e.journal.Sync()
+	others.Wait()
+	if err := errors.Join(err, guarded); err != nil {
 		return fmt.Errorf("sync votes: %w", err)
 	}
 	e.dirty = false
@@ -217,6 +244,9 @@ func (e *Engine) fired(t simplex.Timer) {
 		switch t {
 		case simplex.TimerLeader:
 			e.Stats.LeaderTimeouts.Add(1)
+			if e.lead.known {
+				e.Stats.Leaders[e.lead.who].Timeouts.Add(1)
+			}
 		case simplex.TimerCertification:
 			e.Stats.CertificationTimeouts.Add(1)
 		}

@@ -23,6 +23,9 @@ const (
 	tagOffer       = 'p'
 	tagBackfill    = 'b'
 	tagRequest     = 'r'
+	tagAnswered    = 'd'
+	tagWatch       = 'w'
+	tagEcho        = 'o'
 )
 
 // envelopeBytesMax is the most that a message adds to a block.
@@ -46,6 +49,23 @@ type backfill struct {
 
 // request asks for the certificates and blocks of a round and later ones.
 type request struct{ round beacon.Round }
+
+// watchCall asks each peer for the last vote that it has from the sender.
+type watchCall struct{}
+
+// echo answers it.
+type echo struct{ vote simplex.Vote }
+
+func appendEcho(dst []byte, o echo) []byte {
+	return simplex.AppendVote(append(dst, tagEcho), o.vote)
+}
+
+// answered ends the answer to a request, so that the next one can follow.
+type answered struct{ round beacon.Round }
+
+func appendAnswered(dst []byte, a answered) []byte {
+	return a.round.Append(append(dst, tagAnswered))
+}
 
 func appendOffer(dst []byte, o offer) []byte {
 	return append(simplex.AppendVote(append(dst, tagOffer), o.vote), o.block...)
@@ -91,7 +111,7 @@ func decodeMessage(b []byte, maxBlockBytes int) (message, error) {
 			return nil, ErrBlock
 		}
 		return backfill{c, block}, nil
-	case tagRequest:
+	case tagRequest, tagAnswered:
 		r, rest, err := beacon.ReadRound(b[1:])
 		if err != nil {
 			return nil, fmt.Errorf("request: %w", err)
@@ -99,7 +119,21 @@ func decodeMessage(b []byte, maxBlockBytes int) (message, error) {
 		if len(rest) != 0 {
 			return nil, simplex.ErrTrailing
 		}
+		if b[0] == tagAnswered {
+			return answered{r}, nil
+		}
 		return request{r}, nil
+	case tagWatch:
+		if len(b) != 1 {
+			return nil, simplex.ErrTrailing
+		}
+		return watchCall{}, nil
+	case tagEcho:
+		v, err := simplex.DecodeVote(b[1:])
+		if err != nil {
+			return nil, fmt.Errorf("echo: %w", err)
+		}
+		return echo{v}, nil
 	}
 	return nil, ErrMessage
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -37,22 +36,26 @@ type scene struct {
 	net    *witness
 	voice  [4]*simplex.Threshold
 	parent ParentRef
+	ended  error       // what Run returned
+	after  func(error) // looks at it
 }
 
 // play runs f with a running engine that never proposes, in virtual time.
-func play(t *testing.T, f func(s *scene)) {
+func play(t *testing.T, f func(s *scene)) { playWith(t, func(*Config) {}, f) }
+
+// playWith does so with an altered configuration.
+func playWith(t *testing.T, change func(*Config), f func(s *scene)) {
 	set, shares, g := committee(t, 4)
 	synctest.Test(t, func(t *testing.T) {
 		s := &scene{t: t, app: newChainApp(t, g.Hash()), net: new(witness), parent: ParentRef{Digest: g.Hash()}}
 		s.app.blockTime = time.Hour
 		for i := range s.voice {
-			var err error
-			if s.voice[i], err = simplex.NewThreshold(set, beacon.Participant(i), shares[i].Key, rand.Reader); err != nil {
-				t.Fatal(err)
-			}
+			s.voice[i] = voiceOf(t, set, shares, i)
 		}
+		cfg := testConfig(t, set, shares[0], g.Hash())
+		change(&cfg)
 		var err error
-		if s.engine, err = New(testConfig(t, set, shares[0], g.Hash()), s.app, s.net, new(diskJournal)); err != nil {
+		if s.engine, err = New(cfg, s.app, s.net, new(diskJournal)); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())
@@ -61,7 +64,10 @@ func play(t *testing.T, f func(s *scene)) {
 		synctest.Wait()
 		f(s)
 		cancel()
-		<-done
+		s.ended = <-done
+		if s.after != nil {
+			s.after(s.ended)
+		}
 	})
 }
 
@@ -202,11 +208,11 @@ func TestRequestsAreAnswered(t *testing.T) {
 		p := simplex.Proposal{Round: beacon.Round{View: 1}, Payload: digestOf(block)}
 		c := s.certificate(simplex.Notarize, p)
 		s.hear(1, simplex.AppendCertificate(nil, c))
-		if !sentRequest(s.net.broadcast, 1) {
+		if len(s.asked(1)) == 0 {
 			t.Error("the block of a notarization was not asked for")
 		}
 		s.hear(2, appendBackfill(nil, backfill{c, []byte("not the block")}))
-		s.hear(2, appendBackfill(nil, backfill{c, block}))
+		s.hear(1, appendBackfill(nil, backfill{c, block}))
 		if v := s.engine.Stats.View.Load(); v != 2 {
 			t.Fatalf("view %d after the block came, want 2", v)
 		}
@@ -218,13 +224,17 @@ func TestRequestsAreAnswered(t *testing.T) {
 	})
 }
 
-func sentRequest(sent [][]byte, v chain.View) bool {
-	for _, msg := range sent {
-		if bytes.Equal(msg, appendRequest(nil, request{beacon.Round{View: v}})) {
-			return true
+// asked returns the peers that were asked for view v, in order of number.
+func (s *scene) asked(v chain.View) []beacon.Participant {
+	var out []beacon.Participant
+	for p := range beacon.Participant(4) {
+		for _, msg := range s.net.sent[p] {
+			if bytes.Equal(msg, appendRequest(nil, request{beacon.Round{View: v}})) {
+				out = append(out, p)
+			}
 		}
 	}
-	return false
+	return out
 }
 
 // A full inbox is an answer, not a wait.
@@ -256,6 +266,9 @@ func FuzzMessage(f *testing.F) {
 	f.Add(appendOffer(nil, offer{v, []byte("block")}))
 	f.Add(appendBackfill(nil, backfill{c, []byte("block")}))
 	f.Add(appendRequest(nil, request{beacon.Round{View: 300}}))
+	f.Add(appendEcho(nil, echo{v}))
+	f.Add([]byte{tagWatch})
+	f.Add(appendAnswered(nil, answered{beacon.Round{View: 300}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		msg, err := decodeMessage(b, 64)
 		if err != nil {
@@ -263,6 +276,12 @@ func FuzzMessage(f *testing.F) {
 		}
 		var back []byte
 		switch m := msg.(type) {
+		case answered:
+			back = appendAnswered(nil, m)
+		case watchCall:
+			back = []byte{tagWatch}
+		case echo:
+			back = appendEcho(nil, m)
 		case simplex.Vote:
 			back = simplex.AppendVote(nil, m)
 		case simplex.Certificate:

@@ -91,13 +91,15 @@ func (e *Engine) resume() error {
 		GenesisBeacon: e.cfg.Set.GenesisBeacon(), Floor: floor, Retention: e.cfg.Retention,
 	}
 	if e.cfg.Share != nil {
-		machine.Signer = e.scheme
+		machine.Signer, machine.Permit = e.scheme, e.permit
 	}
 	e.machine = simplex.New(machine)
 	e.tally = simplex.NewTally(e.cfg.Set.Quorum())
 	e.tally.Advance(floor.View)
 	e.blocks = blocks{bytesMax: e.cfg.PendingBytesMax}
 	e.banned = make(map[beacon.Participant]time.Time)
+	e.peers = make([]peer, e.cfg.Set.Len())
+	e.guests = make(map[beacon.Participant]*guest)
 	e.delivered = floor.View
 	if err := e.journal.Replay(e.replay); err != nil {
 		return fmt.Errorf("replay journal: %w", err)
@@ -105,6 +107,7 @@ func (e *Engine) resume() error {
 	if floor.View > 0 && !e.machine.Knows(floor.View, simplex.Finalize) {
 		return fmt.Errorf("view %d: %w", floor.View, ErrNoSeed)
 	}
+	e.watchStart()
 	e.step(simplex.Resumed{})
 	return nil
 }
@@ -133,6 +136,9 @@ func (e *Engine) replay(rec []byte) error {
 		if halt, ok := effect.(simplex.Halt); ok {
 			return halt.Err
 		}
+	}
+	if v, ok := r.(simplex.Vote); ok {
+		e.guard.Note(v.Kind, v.Proposal)
 	}
 	if c, ok := r.(simplex.Certificate); ok && c.Proposal.Round.View > e.delivered {
 		e.tally.Close(c.Proposal.Round.View, c.Kind)

@@ -58,10 +58,7 @@ func TestRestartsOnDisk(t *testing.T) {
 // block has the certificate of a descendant; the journal has its seed.
 func TestSeedOfTheFloorComesFromTheJournal(t *testing.T) {
 	set, shares, g := committee(t, 1)
-	voice, err := simplex.NewThreshold(set, 0, shares[0].Key, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	voice := voiceOf(t, set, shares, 0)
 	certificate := func(k simplex.Kind, p simplex.Proposal) []byte {
 		c, err := voice.Recover([]simplex.Vote{voice.Sign(k, p)})
 		if err != nil {
@@ -90,10 +87,7 @@ func TestSeedOfTheFloorComesFromTheJournal(t *testing.T) {
 
 func TestResumeRefusesForeignJournals(t *testing.T) {
 	set, shares, g := committee(t, 4)
-	other, err := simplex.NewThreshold(set, 1, shares[1].Key, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := voiceOf(t, set, shares, 1)
 	vote := simplex.AppendVote(nil, other.Sign(simplex.Nullify, view(1, 0)))
 	for name, tt := range map[string]struct {
 		rec  []byte
@@ -128,6 +122,9 @@ func TestConfigCheck(t *testing.T) {
 	}
 	f("", func(*Config) {})
 	f("validator set", func(c *Config) { c.Set = nil })
+	f("peer key", func(c *Config) { c.Peer = nil })
+	f("fetch timeout", func(c *Config) { c.FetchTimeout = 0 })
+	f("watch", func(c *Config) { c.WatchViews = -1 })
 	f("self = 4", func(c *Config) { c.Self = 4 })
 	f("weights", func(c *Config) { c.Weights = nil })
 	f("leader timeout", func(c *Config) { c.LeaderTimeout = 0 })
@@ -154,13 +151,4 @@ func FuzzBlockRecord(f *testing.F) {
 			t.Errorf("%x decodes to %+v", rec, b)
 		}
 	})
-}
-
-// TestLargestBlockFitsTheJournal: a genesis whose blocks a validator could not
-// journal would stop the chain at the first of them.
-func TestLargestBlockFitsTheJournal(t *testing.T) {
-	rec := len(appendBlock(nil, &block{})) + chain.MaxBlockBytes
-	if rec > journal.MaxRecordBytes {
-		t.Errorf("record of the largest block takes %d bytes, the journal takes %d", rec, journal.MaxRecordBytes)
-	}
 }

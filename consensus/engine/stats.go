@@ -26,6 +26,16 @@ type Stats struct {
 	Dropped       atomic.Uint64                       // messages of banned or unknown peers
 	Refused       atomic.Uint64                       // messages refused because the inbox was full
 
+	Evidence      atomic.Uint64 // proofs of a peer's contradiction
+	VotesWithheld atomic.Uint64 // own votes not made: watching, or against the guard
+	Watching      atomic.Bool   // at the start, for votes in our own name
+	FetchesSent   atomic.Uint64 // requests to peers
+	FetchesFailed atomic.Uint64 // of these, not answered in time
+	BlocksServed  atomic.Uint64 // blocks sent to peers that were behind
+
+	Peers   []PeerStats   // by participant
+	Leaders []LeaderStats // by participant
+
 	Syncs    atomic.Uint64 // journal syncs
 	Prunings atomic.Uint64 // journal prunings
 
@@ -35,4 +45,20 @@ type Stats struct {
 	SyncNanos        atomic.Uint64 // wall time in journal syncs
 	VerifyNanos      atomic.Uint64 // wall time verifying votes and certificates
 	RecoverNanos     atomic.Uint64 // wall time recovering certificates
+}
+
+// PeerStats is what we see of one validator. Its lag is the current view less
+// LastVoteView.
+type PeerStats struct {
+	LastVoteView     atomic.Uint64 // of the votes that came in
+	BlockedUntilUnix atomic.Int64  // seconds; 0 or past: not banned
+	Unanswered       atomic.Uint64 // requests that it did not answer in time
+}
+
+// LeaderStats is what one validator made of the views that it led and that we
+// were in.
+type LeaderStats struct {
+	ProposalsMade   atomic.Uint64 // proposals that came in
+	ProposalsMissed atomic.Uint64 // views left without one
+	Timeouts        atomic.Uint64 // leader timeouts that ran out
 }

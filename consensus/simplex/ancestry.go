@@ -44,6 +44,9 @@ func (m *Machine) certificate(c Certificate) {
 	if c.Kind == Finalize {
 		m.finals = insert(m.finals, v)
 	}
+	if c.Kind != Nullify {
+		m.named = insert(m.named, v)
+	}
 	if c.Kind != Nullify && !s.loaded && s.certify != rejected {
 		m.uncertified = insert(m.uncertified, v)
 	}
@@ -73,11 +76,23 @@ func (m *Machine) tryCertify() {
 		block := *s.block()
 		if parent, ok := m.parent(block.Parent); ok {
 			s.asked = true
-			m.emit(RequestCertify{Proposal: block, Parent: parent, Again: s.certify == accepted})
+			who, known := m.leader(v, block.Parent)
+			m.emit(RequestCertify{Proposal: block, Parent: parent, Leader: who, Known: known, Again: s.certify == accepted})
 		} else if m.unknown(block.Parent) {
-			m.fetch(block.Parent)
+			m.fetchBelow(block.Parent)
 		}
 	}
+}
+
+// MissingFrom returns the lowest view that may be missing below the unknown block
+// of view p: the one after the highest block below it that a certificate names.
+// A validator that was away for long so asks for the oldest missing blocks,
+// which it can execute, and not back from the newest, one by one.
+func (m *Machine) MissingFrom(p chain.View) chain.View {
+	if i, _ := slices.BinarySearch(m.named, p); i > 0 {
+		return m.named[i-1] + 1
+	}
+	return m.floor.View + 1
 }
 
 // certified takes in the verdict on a notarized block.
@@ -161,6 +176,7 @@ func (m *Machine) branch(v chain.View) ([]Certificate, bool) {
 func (m *Machine) prune() {
 	keep := func(v chain.View) bool { return v > m.floor.View }
 	m.uncertified = slices.DeleteFunc(m.uncertified, func(v chain.View) bool { return !keep(v) })
+	m.named = slices.DeleteFunc(m.named, func(v chain.View) bool { return !keep(v) })
 	if m.floor.View > m.cfg.Retention {
 		for end := m.floor.View - m.cfg.Retention; m.low < end; m.low++ {
 			delete(m.views, m.low)

@@ -32,7 +32,7 @@ const (
 // from outside refuse more before they allocate.
 const (
 	subjectBytesMax     = beacon.RoundBytesMax + binary.MaxVarintLen64 + len(chain.Hash{})
-	VoteBytesMax        = 2 + subjectBytesMax + binary.MaxVarintLen32 + 2*len(bls.Signature{})
+	VoteBytesMax        = 2 + subjectBytesMax + binary.MaxVarintLen32 + 2*len(bls.Signature{}) + len(Individual{})
 	CertificateBytesMax = 2 + subjectBytesMax + 2*len(bls.Signature{})
 )
 
@@ -59,7 +59,8 @@ func AppendVote(dst []byte, v Vote) []byte {
 	dst = AppendSubject(dst, v.Kind, v.Proposal)
 	dst = binary.AppendUvarint(dst, uint64(v.Signer))
 	dst = append(dst, v.Signature[:]...)
-	return append(dst, v.Seed[:]...)
+	dst = append(dst, v.Seed[:]...)
+	return append(dst, v.Individual[:]...)
 }
 
 // AppendCertificate writes c to dst.
@@ -119,7 +120,10 @@ func ReadVote(b []byte) (Vote, []byte, error) {
 	if err != nil {
 		return Vote{}, nil, fmt.Errorf("vote signatures: %w", err)
 	}
-	return v, b, nil
+	if len(b) < len(v.Individual) {
+		return Vote{}, nil, fmt.Errorf("individual signature: %w", ErrTruncated)
+	}
+	return v, b[copy(v.Individual[:], b):], nil
 }
 
 // DecodeCertificate reads the whole of b as one certificate.
@@ -201,12 +205,20 @@ func readSubject(b []byte, tag byte, k *Kind, p *Proposal) ([]byte, error) {
 	if b[0] != tag {
 		return nil, ErrKind
 	}
-	*k = Kind(b[1])
+	return readKindSubject(b[1:], k, p)
+}
+
+// readKindSubject reads kind and subject.
+func readKindSubject(b []byte, k *Kind, p *Proposal) ([]byte, error) {
+	if len(b) == 0 {
+		return nil, ErrTruncated
+	}
+	*k = Kind(b[0])
 	if *k < Notarize || *k > Finalize {
 		return nil, ErrKind
 	}
 	var err error
-	if p.Round, b, err = beacon.ReadRound(b[2:]); err != nil {
+	if p.Round, b, err = beacon.ReadRound(b[1:]); err != nil {
 		return nil, err
 	}
 	if *k == Nullify {

@@ -13,7 +13,7 @@ import (
 )
 
 var samples = []Record{
-	Vote{Kind: Notarize, Proposal: prop(300, 299, 7), Signer: 127, Signature: bls.Signature{1}, Seed: bls.Signature{2}},
+	Vote{Kind: Notarize, Proposal: prop(300, 299, 7), Signer: 127, Signature: bls.Signature{1}, Seed: bls.Signature{2}, Individual: Individual{63: 5}},
 	Vote{Kind: Nullify, Proposal: Proposal{Round: beacon.Round{Epoch: 3, View: 128}}, Signer: 0},
 	Vote{Kind: Finalize, Proposal: prop(1, 0, 7), Signer: math.MaxUint32},
 	Certificate{Kind: Notarize, Proposal: prop(math.MaxUint64, 1<<63, 7), Signature: bls.Signature{3}, Seed: bls.Signature{4}},
@@ -67,7 +67,7 @@ func TestRecordsRoundTrip(t *testing.T) {
 }
 
 func TestDecodersRefuse(t *testing.T) {
-	pair := make([]byte, 96)
+	pair := make([]byte, 96+64)
 	vote := func(head ...byte) []byte { return append(head, pair...) }
 	digest := make([]byte, 32)
 	f := func(name string, b []byte, want error) {

@@ -123,11 +123,11 @@ type RequestProposal struct {
 }
 
 // RequestVerify asks the application whether the proposed block is valid. The
-// answer is Verified. Leader made the proposal and had the right to.
+// answer is Verified.
 type RequestVerify struct {
 	Proposal Proposal
 	Parent   Parent
-	Leader   beacon.Participant
+	Leader   beacon.Participant // of the view, who made the proposal
 }
 
 // RequestCertify asks the application to take in a notarized block: fetch it
@@ -136,9 +136,15 @@ type RequestVerify struct {
 // on entry to a view and at the retry timer, so that a block that did not come
 // is fetched again. Again is set after a restart when the verdict was given
 // before: the application lost only its memory of the block.
+//
+// Leader is the validator that had to make the block. It is not known where
+// the certificates of the views before are missing; then the quorum, half of
+// which knew, vouches for it.
 type RequestCertify struct {
 	Proposal Proposal
 	Parent   Parent
+	Leader   beacon.Participant
+	Known    bool
 	Again    bool
 }
 
@@ -157,9 +163,14 @@ type ArmTimer struct {
 	Timer Timer
 }
 
-// Fetch asks peers for the certificates, and the block if there is one, of
-// view View and of views after it.
-type Fetch struct{ View chain.View }
+// Fetch asks a peer for the certificates, and the block if there is one, of
+// view View and of views after it. Where they are needed for the block of view
+// Below, a driver that gathers effects can ask from [Machine.MissingFrom] on
+// instead: part of them may have come in the meantime.
+type Fetch struct {
+	View  chain.View
+	Below chain.View // 0: View itself is needed
+}
 
 // Finalized means that blocks are final. Certificate is the finalization of the
 // last of them. Chain has for each, parents first, a certificate of its own:

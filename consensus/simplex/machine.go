@@ -32,9 +32,13 @@ type Elector interface {
 
 // Config is what a machine is made from.
 type Config struct {
-	Epoch         chain.Epoch // all its rounds are in this epoch
-	Self          beacon.Participant
-	Signer        Signer // nil: follows the certificates and never votes
+	Epoch  chain.Epoch // all its rounds are in this epoch
+	Self   beacon.Participant
+	Signer Signer // nil: follows the certificates and never votes
+	// Permit is asked before each vote; without its leave the vote is not made.
+	// It may depend on nothing but what it was asked before and what the driver
+	// told it between steps. Nil: always.
+	Permit        func(k Kind, p Proposal) bool
 	Elector       Elector
 	GenesisBeacon chain.Hash // stands for the beacon of view 0
 	Floor         Floor
@@ -59,6 +63,7 @@ type Machine struct {
 	views       map[chain.View]*attempt // never ranged over
 	low, top    chain.View              // bounds of the keys of views
 	uncertified []chain.View            // ascending: notarized, not yet taken in
+	named       []chain.View            // ascending: with a block named by a certificate, above the floor
 	finals      []chain.View            // ascending: finalized, not yet delivered
 	halted      bool
 	out         []Effect // of the Step in progress
@@ -152,6 +157,23 @@ func (m *Machine) Knows(v chain.View, k Kind) bool {
 	}
 	s := m.views[v]
 	return s != nil && s.certs[k] != nil
+}
+
+// Certificate returns the certificate of kind k for view v, if it is here.
+func (m *Machine) Certificate(v chain.View, k Kind) (Certificate, bool) {
+	if s := m.views[v]; s != nil && s.certs[k] != nil {
+		return *s.certs[k], true
+	}
+	return Certificate{}, false
+}
+
+// LeaderOf returns who may propose a block for view v on a parent of view p,
+// if the seeds that decide it are here.
+func (m *Machine) LeaderOf(v, p chain.View) (beacon.Participant, bool) {
+	if v == 0 || p >= v {
+		return 0, false
+	}
+	return m.leader(v, p)
 }
 
 // Certificates returns up to limit certificates that help a peer who is in
@@ -298,14 +320,25 @@ func (m *Machine) fetch(v chain.View) {
 	}
 }
 
+// fetchBelow asks, once, for what leads to the unknown block of view p.
+func (m *Machine) fetchBelow(p chain.View) {
+	v := m.MissingFrom(p)
+	if s := m.at(v); !s.fetched {
+		s.fetched = true
+		m.emit(Fetch{View: v, Below: p})
+	}
+}
+
 // askAgain lets everything be asked for again that we still wait for: a lost
 // answer must not hold us back for ever. progress follows and asks.
 func (m *Machine) askAgain() {
 	for _, v := range m.uncertified {
 		s := m.views[v]
 		s.asked = false
-		if parent := m.views[s.block().Parent]; parent != nil {
-			parent.fetched = false
+		for _, w := range []chain.View{s.block().Parent, m.MissingFrom(s.block().Parent)} {
+			if missing := m.views[w]; missing != nil {
+				missing.fetched = false
+			}
 		}
 	}
 	for v := m.view - 1; v > m.floor.View; v-- {

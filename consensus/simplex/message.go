@@ -6,6 +6,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
 )
 
 // Kind is what a vote or a certificate says about its view.
@@ -42,13 +43,21 @@ type Proposal struct {
 
 // Vote is one validator's signed word. A nullify vote is about a round only:
 // Parent and Payload are zero in it.
+//
+// Signature and Seed make certificates. They convict nobody: any quorum of
+// shares can compute the partial of anyone else. Individual does, and a vote
+// without a valid one does not count here (resolution 11.3).
 type Vote struct {
-	Kind      Kind
-	Proposal  Proposal
-	Signer    beacon.Participant
-	Signature bls.Signature // partial over the proposal, or over the round for Nullify
-	Seed      bls.Signature // partial over the round, the same in all three kinds
+	Kind       Kind
+	Proposal   Proposal
+	Signer     beacon.Participant
+	Signature  bls.Signature // partial over the proposal, or over the round for Nullify
+	Seed       bls.Signature // partial over the round, the same in all three kinds
+	Individual Individual    // by the signer's peer key, over what Signature signs
 }
+
+// Individual is an Ed25519 signature of one validator's own peer key.
+type Individual [ed25519.SignatureSize]byte
 
 // Certificate is the word of a quorum: the recovered group signatures. It
 // names no signers; it is the same bytes whichever quorum signed.

@@ -1,11 +1,14 @@
 package simplex
 
 import (
+	"errors"
 	"fmt"
 	"io"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
 )
 
 // Signer makes this validator's votes. It must be deterministic: the same kind
@@ -24,6 +27,9 @@ type Verifier interface {
 	// BadSeeds returns the positions of votes whose Seed is wrong. All votes
 	// are of one round.
 	BadSeeds(votes []Vote) []int
+	// BadIndividuals returns the positions of votes whose Individual is wrong.
+	// All votes have one kind and one proposal.
+	BadIndividuals(votes []Vote) []int
 	// Recover combines a quorum of verified votes of one kind and proposal.
 	// The result does not depend on which quorum it is.
 	Recover(votes []Vote) (Certificate, error)
@@ -37,23 +43,34 @@ type Verifier interface {
 type Threshold struct {
 	set     *beacon.ValidatorSet
 	self    beacon.Participant
-	share   *bls.SecretKey // nil: verifies only
+	keys    Keys
 	weights io.Reader
 }
 
-// NewThreshold returns the scheme of validator self with its key share; a nil
-// share makes a verifier only. weights supplies the unpredictable factors of
-// batch verification: crypto/rand outside tests, and safe for concurrent use.
-func NewThreshold(set *beacon.ValidatorSet, self beacon.Participant, share *bls.SecretKey, weights io.Reader) (*Threshold, error) {
-	if share != nil {
-		if int(self) >= set.Len() {
+// Keys are what a validator signs with: its share of the threshold key, and
+// the key that is its identity. Without a share the scheme verifies only.
+type Keys struct {
+	Share *bls.SecretKey
+	Peer  *ed25519.PrivateKey
+}
+
+// NewThreshold returns the scheme of validator self. weights supplies the
+// unpredictable factors of batch verification: crypto/rand outside tests, and
+// safe for concurrent use.
+func NewThreshold(set *beacon.ValidatorSet, self beacon.Participant, keys Keys, weights io.Reader) (*Threshold, error) {
+	if keys.Share != nil {
+		switch {
+		case int(self) >= set.Len():
 			return nil, fmt.Errorf("validator %d in a set of %d", self, set.Len())
-		}
-		if share.PublicKey().Bytes() != set.At(self).PublicShare.Bytes() {
+		case keys.Share.PublicKey().Bytes() != set.At(self).PublicShare.Bytes():
 			return nil, fmt.Errorf("key share does not belong to validator %d of the genesis", self)
+		case keys.Peer == nil:
+			return nil, errors.New("a key share without a peer key: votes would count nowhere")
+		case chain.PeerKey(keys.Peer.PublicKey()) != set.At(self).PeerKey:
+			return nil, fmt.Errorf("peer key does not belong to validator %d of the genesis", self)
 		}
 	}
-	return &Threshold{set: set, self: self, share: share, weights: weights}, nil
+	return &Threshold{set: set, self: self, keys: keys, weights: weights}, nil
 }
 
 // Sign returns our vote of kind k about p.
@@ -61,11 +78,29 @@ func (t *Threshold) Sign(k Kind, p Proposal) Vote {
 	if k == Nullify {
 		p = Proposal{Round: p.Round}
 	}
+	subject := AppendSubject(nil, k, p)
 	return Vote{
 		Kind: k, Proposal: p, Signer: t.self,
-		Signature: t.share.Sign(t.namespace(k), AppendSubject(nil, k, p)),
-		Seed:      t.share.Sign(t.set.Namespaces().Seed, p.Round.Append(nil)),
+		Signature:  t.keys.Share.Sign(namespace(t.set, k), subject),
+		Seed:       t.keys.Share.Sign(t.set.Namespaces().Seed, p.Round.Append(nil)),
+		Individual: t.keys.Peer.Sign(bls.SignedBytes(namespace(t.set, k), subject)),
 	}
+}
+
+// BadIndividuals implements [Verifier].
+func (t *Threshold) BadIndividuals(votes []Vote) []int {
+	if len(votes) == 0 {
+		return nil
+	}
+	k, p := votes[0].Kind, votes[0].Proposal
+	msg := bls.SignedBytes(namespace(t.set, k), AppendSubject(nil, k, p))
+	var bad []int
+	for i := range votes {
+		if !ed25519.Verify(t.set.At(votes[i].Signer).PeerKey, msg, votes[i].Individual[:]) {
+			bad = append(bad, i)
+		}
+	}
+	return bad
 }
 
 // BadVotes implements [Verifier].
@@ -78,7 +113,7 @@ func (t *Threshold) BadVotes(votes []Vote) []int {
 	for i := range votes {
 		sigs[i] = votes[i].Signature
 	}
-	return bls.VerifyMany(t.namespace(k), AppendSubject(nil, k, p), t.keys(votes), sigs, t.weights)
+	return bls.VerifyMany(namespace(t.set, k), AppendSubject(nil, k, p), t.shares(votes), sigs, t.weights)
 }
 
 // BadSeeds implements [Verifier].
@@ -90,7 +125,7 @@ func (t *Threshold) BadSeeds(votes []Vote) []int {
 	for i := range votes {
 		sigs[i] = votes[i].Seed
 	}
-	return bls.VerifyMany(t.set.Namespaces().Seed, votes[0].Proposal.Round.Append(nil), t.keys(votes), sigs, t.weights)
+	return bls.VerifyMany(t.set.Namespaces().Seed, votes[0].Proposal.Round.Append(nil), t.shares(votes), sigs, t.weights)
 }
 
 // Recover implements [Verifier].
@@ -120,10 +155,10 @@ func (t *Threshold) Recover(votes []Vote) (Certificate, error) {
 // VerifyCertificate implements [Verifier].
 func (t *Threshold) VerifyCertificate(c Certificate) bool {
 	return t.set.VerifySeed(c.Proposal.Round, c.Seed) &&
-		t.set.Group().Verify(t.namespace(c.Kind), AppendSubject(nil, c.Kind, c.Proposal), c.Signature)
+		t.set.Group().Verify(namespace(t.set, c.Kind), AppendSubject(nil, c.Kind, c.Proposal), c.Signature)
 }
 
-func (t *Threshold) keys(votes []Vote) []*bls.PublicKey {
+func (t *Threshold) shares(votes []Vote) []*bls.PublicKey {
 	keys := make([]*bls.PublicKey, len(votes))
 	for i := range votes {
 		keys[i] = t.set.At(votes[i].Signer).PublicShare
@@ -131,14 +166,14 @@ func (t *Threshold) keys(votes []Vote) []*bls.PublicKey {
 	return keys
 }
 
-func (t *Threshold) namespace(k Kind) []byte {
+func namespace(set *beacon.ValidatorSet, k Kind) []byte {
 	switch k {
 	case Notarize:
-		return t.set.Namespaces().Notarize
+		return set.Namespaces().Notarize
 	case Nullify:
-		return t.set.Namespaces().Nullify
+		return set.Namespaces().Nullify
 	case Finalize:
-		return t.set.Namespaces().Finalize
+		return set.Namespaces().Finalize
 	}
 	panic("simplex: no namespace for " + k.String())
 }

@@ -5,11 +5,13 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
 )
 
 // committee returns the real schemes of n validators, dealt from a fixed seed,
@@ -22,9 +24,10 @@ func committee(t testing.TB, n int) ([]*Threshold, *beacon.ValidatorSet, *chain.
 	}
 	g := &chain.Genesis{Name: "test", ChainID: 1, Beacon: chain.Hash{1}}
 	g.GroupKey = polynomial.Group().Bytes()
+	peers := peerKeys(t, n)
 	for i := range n {
 		g.Validators = append(g.Validators, chain.Validator{
-			PeerKey: chain.PeerKey{byte(i + 1)}, ShareIndex: uint32(i), Stake: 1,
+			PeerKey: peers[i].PublicKey(), ShareIndex: uint32(i), Stake: 1,
 			PublicShare: polynomial.PublicShare(uint32(i)).Bytes(),
 		})
 	}
@@ -34,11 +37,28 @@ func committee(t testing.TB, n int) ([]*Threshold, *beacon.ValidatorSet, *chain.
 	}
 	schemes := make([]*Threshold, n)
 	for i := range schemes {
-		if schemes[i], err = NewThreshold(set, beacon.Participant(i), shares[i].Key, rand.Reader); err != nil {
+		if schemes[i], err = NewThreshold(set, beacon.Participant(i), Keys{shares[i].Key, peers[i]}, rand.Reader); err != nil {
 			t.Fatal(err)
 		}
 	}
 	return schemes, set, g
+}
+
+// peerKeys returns n keys in the canonical order of validators.
+func peerKeys(t testing.TB, n int) []*ed25519.PrivateKey {
+	t.Helper()
+	keys := make([]*ed25519.PrivateKey, n)
+	for i := range keys {
+		var err error
+		if keys[i], err = ed25519.NewPrivateKey(bytes.Repeat([]byte{byte(i + 1)}, ed25519.SeedSize)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slices.SortFunc(keys, func(a, b *ed25519.PrivateKey) int {
+		x, y := a.PublicKey(), b.PublicKey()
+		return bytes.Compare(x[:], y[:])
+	})
+	return keys
 }
 
 // A certificate is the same whichever quorum signed, and its seed the same
@@ -151,17 +171,46 @@ func TestBadVotesAreFound(t *testing.T) {
 	}
 }
 
-func TestThresholdRefusesAForeignShare(t *testing.T) {
-	_, set, _ := committee(t, 4)
+func TestThresholdRefusesForeignKeys(t *testing.T) {
+	schemes, set, _ := committee(t, 4)
+	own := schemes[0].keys
 	_, shares, err := bls.DealTrusted(bytes.Repeat([]byte{6}, 32), 4, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := NewThreshold(set, 0, shares[0].Key, rand.Reader); err == nil {
-		t.Error("accepted the share of another deal")
+	f := func(rule string, self beacon.Participant, keys Keys) {
+		t.Helper()
+		if _, err := NewThreshold(set, self, keys, rand.Reader); err == nil {
+			t.Errorf("accepted %s", rule)
+		}
 	}
-	if _, err := NewThreshold(set, 4, shares[0].Key, rand.Reader); err == nil {
-		t.Error("accepted a position beyond the set")
+	f("the share of another deal", 0, Keys{shares[0].Key, own.Peer})
+	f("a position beyond the set", 4, own)
+	f("a share without a peer key", 0, Keys{Share: own.Share})
+	f("the peer key of another", 0, Keys{own.Share, schemes[1].keys.Peer})
+}
+
+// The individual signature is over the same bytes as the partial, and counts
+// for its signer, kind, subject and chain alone (resolution 11.3).
+func TestIndividualSignaturesAreFound(t *testing.T) {
+	schemes, set, _ := committee(t, 4)
+	for _, k := range []Kind{Notarize, Nullify, Finalize} {
+		votes := make([]Vote, 4)
+		for i, s := range schemes {
+			votes[i] = s.Sign(k, p1)
+		}
+		if b := schemes[0].BadIndividuals(votes); len(b) != 0 {
+			t.Errorf("%v: bad %v", k, b)
+		}
+		msg := bls.SignedBytes(namespace(set, k), AppendSubject(nil, k, p1))
+		if !ed25519.Verify(set.At(2).PeerKey, msg, votes[2].Individual[:]) {
+			t.Errorf("%v: the individual signature is over other bytes than the partial", k)
+		}
+		votes[1].Individual = votes[2].Individual
+		votes[3].Individual = schemes[3].Sign(k, prop(2, 1, 1)).Individual
+		if b := schemes[0].BadIndividuals(votes); !slices.Equal(b, []int{1, 3}) {
+			t.Errorf("%v: bad %v, want [1 3]", k, b)
+		}
 	}
 }
 
@@ -179,7 +228,8 @@ func TestCertificateFormatIsFrozen(t *testing.T) {
 			var votes []Vote
 			for _, s := range schemes[1:] {
 				votes = append(votes, s.Sign(k, prop(v*100, v, byte(v))))
-				sum.Write(AppendVote(nil, votes[len(votes)-1]))
+				vote := AppendVote(nil, votes[len(votes)-1])
+				sum.Write(vote[:len(vote)-len(Individual{})]) // what the certificate is made of
 			}
 			c, err := schemes[0].Recover(votes)
 			if err != nil {

@@ -46,9 +46,8 @@ type subject struct {
 }
 
 // Conflict is two votes of one validator that must not both exist: two of one
-// kind and view, or nullify and finalize in one view (resolution 11.2).
-// Threshold partials are not proof towards others (resolution 11.3); this is
-// for local blocking.
+// kind and view, two digests, or nullify and finalize in one view (resolution
+// 11.2). Neither was verified; [NewEvidence] tells whether they prove anything.
 type Conflict struct{ First, Second Vote }
 
 // NewTally returns an empty tally that looks for quorum votes.
@@ -57,8 +56,8 @@ func NewTally(quorum int) *Tally {
 }
 
 // Add puts a vote of a peer into its slot, to be verified later. It returns
-// the conflict when the slot holds a different vote, or when the signer both
-// nullifies and finalizes; the new vote is then dropped.
+// the conflict when the slot holds a different vote, or when another slot of
+// the signer contradicts it; the new vote is then dropped.
 func (t *Tally) Add(v Vote) (Conflict, bool) { return t.add(v, false) }
 
 // AddOwn counts a vote that needs no verification: ours.
@@ -75,16 +74,11 @@ func (t *Tally) add(v Vote, verified bool) (Conflict, bool) {
 		}
 		return Conflict{First: old.vote, Second: v}, true
 	}
-	var clash slot
-	var clashes bool
-	switch v.Kind {
-	case Nullify:
-		clash, clashes = b[Finalize].find(v.Signer)
-	case Finalize:
-		clash, clashes = b[Nullify].find(v.Signer)
-	}
-	if clashes {
-		return Conflict{First: clash.vote, Second: v}, true
+	for k := range b {
+		other, said := b[k].find(v.Signer)
+		if said && Contradicts(other.vote.Kind, other.vote.Proposal, v.Kind, v.Proposal) {
+			return Conflict{First: other.vote, Second: v}, true
+		}
 	}
 	b[v.Kind].put(v, verified)
 	return Conflict{}, false

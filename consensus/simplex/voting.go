@@ -160,7 +160,7 @@ func (m *Machine) verified(e Verified) {
 // vote signs, and orders the vote kept before it is sent. The callers keep the
 // rules; this is the only place where a vote is made.
 func (m *Machine) vote(k Kind, p Proposal) {
-	if m.cfg.Signer == nil {
+	if m.cfg.Signer == nil || m.cfg.Permit != nil && !m.cfg.Permit(k, p) {
 		return
 	}
 	v := m.cfg.Signer.Sign(k, p)
@@ -231,6 +231,7 @@ func (m *Machine) timer(e TimerFired) {
 	case TimerCertification:
 		m.nullify()
 	case TimerRetry:
+		m.nullify() // it may be permitted by now
 		m.remind()
 	}
 }

@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -17,6 +18,10 @@ type auditor struct {
 	seeds  map[chain.View]bls.Signature
 	certs  map[certKey]simplex.Proposal
 	closed map[chain.View]bool // counted in BothEnds
+
+	voters  map[chain.View]int           // honest validators that voted in a view
+	known   map[chain.View]time.Duration // when f liars and they could know its seed
+	finalAt map[chain.View]time.Duration // when an honest validator first saw it final
 }
 
 type voteKey struct {
@@ -35,6 +40,7 @@ func newAuditor(n *network) *auditor {
 		net:   n,
 		votes: make(map[voteKey]simplex.Vote), seeds: make(map[chain.View]bls.Signature),
 		certs: make(map[certKey]simplex.Proposal), closed: make(map[chain.View]bool),
+		voters: make(map[chain.View]int), known: make(map[chain.View]time.Duration), finalAt: make(map[chain.View]time.Duration),
 	}
 }
 
@@ -42,6 +48,7 @@ func newAuditor(n *network) *auditor {
 // left it, in this life and earlier ones.
 func (a *auditor) vote(v *validator, vote simplex.Vote) {
 	view := vote.Proposal.Round.View
+	a.voted(v, view)
 	at := func(k simplex.Kind) (simplex.Vote, bool) {
 		old, ok := a.votes[voteKey{v.id, view, k}]
 		return old, ok
@@ -57,6 +64,49 @@ func (a *auditor) vote(v *validator, vote simplex.Vote) {
 	}
 	if notarized && finalized && notarize.Proposal != finalize.Proposal {
 		a.net.fail("validator %d notarizes one block and finalizes another in view %d", v.id, view)
+	}
+}
+
+// marginViews is how many views lie between the block that a selection is
+// about and the seed that makes it (resolution 11.17).
+const marginViews = 3
+
+// voted measures when a coalition of f could know the seed of a view: with the
+// earliest honest votes that complete a quorum.
+func (a *auditor) voted(v *validator, view chain.View) {
+	for k := simplex.Notarize; k <= simplex.Finalize; k++ {
+		if _, before := a.votes[voteKey{v.id, view, k}]; before {
+			return
+		}
+	}
+	a.voters[view]++
+	n := v.set.Len()
+	if n > 1 && a.voters[view] == v.set.Quorum()-(n-1)/3 {
+		a.known[view] = a.net.now
+		if at, ok := a.finalAt[view-min(view, marginViews)]; ok {
+			a.margin(a.net.now - at)
+		}
+	}
+}
+
+// finalized notes that a view is final for v.
+func (a *auditor) finalized(v *validator, view chain.View) {
+	if _, before := a.finalAt[view]; before || v.player != nil {
+		return
+	}
+	a.finalAt[view] = a.net.now
+	if at, ok := a.known[view+marginViews]; ok {
+		a.margin(at - a.net.now)
+	}
+}
+
+// margin keeps the smallest time between the first finalization of a view and
+// the moment when a coalition can know the seed three views on. Below zero, a
+// coalition knew the seed before the block was final.
+func (a *auditor) margin(d time.Duration) {
+	r := &a.net.report
+	if !r.Measured || d < r.Margin {
+		r.Measured, r.Margin = true, d
 	}
 }
 

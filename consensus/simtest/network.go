@@ -19,12 +19,32 @@ type network struct {
 	agenda     agenda
 	scheduled  uint64
 	validators []*validator
-	side       []int // partition of each validator; messages cross only within one
-	quiet      bool  // the faults have ended
+	side       []int            // partition of each node; messages cross only within one
+	links      map[[2]int]*Link // from one node to another, where not as configured
+	passes     func(from, to *validator, m message) bool
+	rejects    func(p simplex.Proposal) bool // certify says no, on every node
+	quiet      bool                          // the faults have ended
 	audit      *keccak.Hasher
 	ledger     *auditor
 	report     Report
 	err        error // first breach; ends the run
+}
+
+// Link is the way from one node to another.
+type Link struct {
+	Cut             bool
+	Latency, Jitter time.Duration
+	Loss            float64
+}
+
+// link returns the way from one node to another, to be altered.
+func (n *network) link(from, to int) *Link {
+	l := n.links[[2]int{from, to}]
+	if l == nil {
+		l = &Link{Latency: n.cfg.Latency, Jitter: n.cfg.Jitter, Loss: n.cfg.Loss}
+		n.links[[2]int{from, to}] = l
+	}
+	return l
 }
 
 // happening is something to do at a time.
@@ -72,6 +92,16 @@ func (n *network) between(lo, hi time.Duration) time.Duration {
 	return lo + time.Duration(n.rng.Int64N(int64(max(1, hi-lo))))
 }
 
+// honest reports whether everybody with this place in the set is.
+func (n *network) honest(p beacon.Participant) bool {
+	for _, v := range n.validators {
+		if v.id == p && v.player != nil {
+			return false
+		}
+	}
+	return true
+}
+
 func (n *network) chance(p float64) bool { return p > 0 && n.rng.Float64() < p }
 
 // message is what validators send each other; exactly one of vote, certificate
@@ -97,17 +127,20 @@ func (m message) encode() []byte {
 	return append(b, m.block...)
 }
 
-// send puts a message on the link from one validator to another, or on the
-// floor.
-func (n *network) send(from, to beacon.Participant, m message) {
+// send puts a message on the link from one node to another, or on the floor.
+func (n *network) send(from, to *validator, m message) {
 	n.report.Messages++
-	if n.side[from] != n.side[to] {
+	l := n.links[[2]int{from.node, to.node}]
+	if n.side[from.node] != n.side[to.node] || l != nil && l.Cut || n.passes != nil && !n.passes(from, to, m) {
 		n.report.Cut++
 		return
 	}
+	if l == nil {
+		l = &Link{Latency: n.cfg.Latency, Jitter: n.cfg.Jitter, Loss: n.cfg.Loss}
+	}
 	copies := 1
 	if !n.quiet {
-		if n.chance(n.cfg.Loss) {
+		if n.chance(l.Loss) {
 			n.report.Lost++
 			return
 		}
@@ -117,23 +150,22 @@ func (n *network) send(from, to beacon.Participant, m message) {
 		}
 	}
 	for range copies {
-		d := n.cfg.Latency
+		d := l.Latency
 		if n.quiet {
 			d = min(d, 50*time.Millisecond)
 		} else {
-			d += n.between(0, n.cfg.Jitter)
+			d += n.between(0, l.Jitter)
 		}
 		n.after(d, func() { n.arrive(from, to, m) })
 	}
 }
 
-func (n *network) arrive(from, to beacon.Participant, m message) {
-	v := n.validators[to]
-	if !v.up {
+func (n *network) arrive(from, to *validator, m message) {
+	if !to.up {
 		return
 	}
-	n.record(byte(to), m.encode())
-	v.receive(from, m)
+	n.record(byte(to.node), m.encode())
+	to.receive(from, m)
 }
 
 // record takes something into the audit hash.

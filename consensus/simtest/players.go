@@ -31,6 +31,11 @@ func Players() []*Player {
 		{Name: "invalid signer", rewrite: spoilSignature},
 		{Name: "spoiler of seeds", rewrite: spoilSeed},
 		{Name: "impersonator", rewrite: impersonate},
+		{Name: "unsigned voter", rewrite: spoilIndividual},
+		{Name: "reconfigurer", rewrite: nextEpoch},
+		{Name: "outdated", rewrite: sayOldThings},
+		{Name: "late finalizer", rewrite: keepFinalizes},
+		{Name: "liar about blocks", rewrite: spoilAnswers},
 	}
 }
 
@@ -50,9 +55,9 @@ func equivocate(v *validator, to beacon.Participant, m message) []message {
 // the same when the time comes.
 func nullifyAll(v *validator, r beacon.Round) {
 	vote := v.scheme.Sign(simplex.Nullify, simplex.Proposal{Round: r})
-	for i := range v.net.validators {
-		if to := beacon.Participant(i); to != v.id && v.net.chance(0.5) {
-			v.net.send(v.id, to, message{vote: &vote})
+	for _, to := range v.net.validators {
+		if to.id != v.id && v.net.chance(0.5) {
+			v.net.send(v, to, message{vote: &vote})
 		}
 	}
 }
@@ -71,7 +76,7 @@ func contradictSelf(v *validator, to beacon.Participant, m message) []message {
 
 // withhold keeps its blocks from one peer, which must fetch them.
 func withhold(v *validator, to beacon.Participant, m message) []message {
-	if m.block == nil || int(to) != (int(v.id)+1)%len(v.net.validators) {
+	if m.block == nil || int(to) != (int(v.id)+1)%v.set.Len() {
 		return []message{m}
 	}
 	m.block = nil
@@ -109,6 +114,60 @@ func impersonate(v *validator, _ beacon.Participant, m message) []message {
 		return []message{m}
 	}
 	vote := *m.vote
-	vote.Signer = (v.id + 1) % beacon.Participant(len(v.net.validators))
+	vote.Signer = (v.id + 1) % beacon.Participant(v.set.Len())
 	return []message{{vote: &vote, block: m.block}}
+}
+
+// spoilIndividual leaves out the signature that would convict it.
+func spoilIndividual(v *validator, _ beacon.Participant, m message) []message {
+	if m.vote == nil {
+		return []message{m}
+	}
+	vote := *m.vote
+	vote.Individual = simplex.Individual{}
+	return []message{{vote: &vote, block: m.block}}
+}
+
+// nextEpoch votes in an epoch that has no validators yet.
+func nextEpoch(v *validator, _ beacon.Participant, m message) []message {
+	if m.vote == nil {
+		return []message{m}
+	}
+	p := m.vote.Proposal
+	p.Round.Epoch++
+	vote := v.scheme.Sign(m.vote.Kind, p)
+	return []message{{vote: &vote, block: m.block}}
+}
+
+// sayOldThings votes for views that are long over. That is useless, and no
+// fault.
+func sayOldThings(v *validator, _ beacon.Participant, m message) []message {
+	if m.vote == nil {
+		return []message{m}
+	}
+	p := m.vote.Proposal
+	if p.Round.View < 20 {
+		return nil
+	}
+	p.Round.View -= 15
+	p.Parent = min(p.Parent, p.Round.View-1)
+	vote := v.scheme.Sign(m.vote.Kind, p)
+	return []message{{vote: &vote}}
+}
+
+// keepFinalizes leaves finality to the others.
+func keepFinalizes(_ *validator, _ beacon.Participant, m message) []message {
+	if m.vote != nil && m.vote.Kind == simplex.Finalize {
+		return nil
+	}
+	return []message{m}
+}
+
+// spoilAnswers answers requests with blocks that are not those of their
+// certificates.
+func spoilAnswers(_ *validator, _ beacon.Participant, m message) []message {
+	if m.certificate != nil && m.block != nil {
+		m.block = append([]byte{m.block[0] ^ 1}, m.block[1:]...)
+	}
+	return []message{m}
 }

@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"slices"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -9,15 +10,15 @@ import (
 )
 
 // receive takes a message from the network, which vouches for the sender.
-func (v *validator) receive(from beacon.Participant, m message) {
-	if v.banned[from] {
+func (v *validator) receive(from *validator, m message) {
+	if v.banned[from.id] {
 		return
 	}
 	switch {
 	case m.vote != nil:
-		v.receiveVote(from, *m.vote, m.block)
+		v.receiveVote(from.id, *m.vote, m.block)
 	case m.certificate != nil:
-		v.receiveCertificate(from, *m.certificate, m.block)
+		v.receiveCertificate(from.id, *m.certificate, m.block)
 	default:
 		v.answer(from, m.request)
 	}
@@ -33,8 +34,9 @@ func (v *validator) receiveVote(from beacon.Participant, vote simplex.Vote, body
 	if view <= v.machine.Floor().View || view > v.machine.View()+1 {
 		return
 	}
-	if _, conflict := v.tally.Add(vote); conflict {
+	if c, conflict := v.tally.Add(vote); conflict {
 		v.net.report.Equivocations++
+		v.accuse(c)
 		v.ban(from)
 		return
 	}
@@ -42,7 +44,7 @@ func (v *validator) receiveVote(from beacon.Participant, vote simplex.Vote, body
 		v.step(simplex.NullifySeen{From: from, View: view})
 	}
 	v.polls = append(v.polls, poll{view, vote.Kind})
-	if body != nil {
+	if who, known := v.machine.LeaderOf(view, vote.Proposal.Parent); body != nil && (!known || who == from) {
 		v.arrived(vote.Proposal, body)
 		v.step(simplex.ProposalReceived{From: from, Proposal: vote.Proposal})
 	}
@@ -105,6 +107,7 @@ func (v *validator) count() {
 
 func (v *validator) check(votes []simplex.Vote) []int {
 	bad := append(v.scheme.BadVotes(votes), v.scheme.BadSeeds(votes)...)
+	bad = append(bad, v.scheme.BadIndividuals(votes)...)
 	slices.Sort(bad)
 	return slices.Compact(bad)
 }
@@ -114,7 +117,7 @@ const answersMax = 16
 
 // answer helps a peer that is behind or lacks a block, from memory, and from
 // the store where memory does not reach.
-func (v *validator) answer(to beacon.Participant, from chain.View) {
+func (v *validator) answer(to *validator, from chain.View) {
 	for _, b := range v.app.from(from, answersMax) {
 		v.sendTo(to, message{certificate: &b.own, block: b.body})
 	}
@@ -129,8 +132,87 @@ func (v *validator) answer(to beacon.Participant, from chain.View) {
 	}
 }
 
+// fetchFor asks for what the machine lacks, as package engine does.
+func (v *validator) fetchFor(x simplex.Fetch) {
+	switch {
+	case x.Below == 0:
+		v.fetch(x.View)
+	case !v.has(x.Below):
+		v.fetch(v.machine.MissingFrom(x.Below))
+	}
+}
+
+// fetch asks one peer after the other for a view, until it is here or all were
+// asked.
+func (v *validator) fetch(view chain.View) {
+	if v.wants[view] == 0 {
+		v.ask(view)
+	}
+}
+
+// fetchTimeout is how long one peer has for its answer.
+const fetchTimeout = time.Second
+
+func (v *validator) ask(view chain.View) {
+	n := v.set.Len()
+	for range n {
+		p := beacon.Participant(v.turnOf)
+		if p == v.id || v.banned[p] || v.wants[view] > 0 && p == v.asked {
+			v.turnOf = (v.turnOf + 1) % n
+			continue
+		}
+		v.asked = p
+		v.wants[view]++
+		v.net.report.Fetches++
+		for _, to := range v.net.validators {
+			if to.id == p {
+				v.sendTo(to, message{request: view})
+			}
+		}
+		break
+	}
+	v.later(fetchTimeout, func() {
+		if v.has(view) || v.wants[view] >= n {
+			delete(v.wants, view)
+			return
+		}
+		v.ask(view)
+	})
+}
+
+// has reports whether nothing is wanted of a view any more.
+func (v *validator) has(view chain.View) bool {
+	if view <= v.machine.Floor().View {
+		return true
+	}
+	for _, k := range []simplex.Kind{simplex.Notarize, simplex.Finalize} {
+		if c, ok := v.machine.Certificate(view, k); ok {
+			b := v.blocks[blockKey{view, c.Proposal.Payload}]
+			return b != nil && b.bytes != nil
+		}
+	}
+	_, null := v.machine.Certificate(view, simplex.Nullify)
+	return null
+}
+
+// accuse makes evidence of a contradiction and holds it against the auditor's
+// knowledge: nobody honest is convicted.
+func (v *validator) accuse(c simplex.Conflict) {
+	if !v.net.cfg.RealKeys {
+		return // hashes are no signatures of peer keys
+	}
+	proof, err := simplex.NewEvidence(v.set, c.First, c.Second)
+	if err != nil {
+		return
+	}
+	v.net.report.Evidence++
+	if who, _ := v.set.Find(proof.Accused); v.net.honest(who) {
+		v.net.fail("evidence convicts honest validator %d", who)
+	}
+}
+
 func (v *validator) ban(p beacon.Participant) {
-	if v.net.validators[p].player == nil && v.player == nil {
+	if v.net.honest(p) && v.player == nil {
 		v.net.fail("validator %d bans honest validator %d", v.id, p)
 		return
 	}

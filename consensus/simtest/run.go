@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
 
@@ -25,6 +27,14 @@ type Config struct {
 	Crash      float64       // chance per journal sync
 	SplitEvery time.Duration // mean length of partitions and of pauses between; 0: none
 
+	Observers int                  // nodes that follow without a vote
+	Twins     int                  // the first validators run twice, with one key and two minds
+	Elector   simplex.Elector      // nil: that of the protocol
+	Rich      bool                 // validator 0 has most of the stake
+	Rollback  float64              // chance per crash of the last node that its journal is an old one
+	NoGuard   bool                 // no watermark beside the journal
+	Stopped   []beacon.Participant // not started; a scenario does it
+
 	Faults time.Duration // how long all of this lasts
 	Quiet  time.Duration // how long the network is then sound
 }
@@ -39,6 +49,10 @@ type Report struct {
 	Steps, Messages, Lost, Cut, Repeated         int
 	Crashes, Partitions, Timeouts                int
 	Equivocations, Bans, BlocksFetched, BothEnds int
+	Evidence, Rollbacks, Withheld, Fetches       int
+
+	Measured bool          // Margin is of this run
+	Margin   time.Duration // smallest activation margin (resolution 11.17)
 }
 
 // Draw returns the configuration that a seed stands for.
@@ -54,16 +68,24 @@ func Draw(seed uint64) Config {
 		Latency: time.Duration(1+rng.IntN(100)) * time.Millisecond,
 		Faults:  90 * time.Second, Quiet: 90 * time.Second,
 	}
-	pick(0.2, func() { cfg.Validators = 1 })
+	pick(0.1, func() { cfg.Validators = 1 })
+	pick(0.15, func() { cfg.Validators = 5 + rng.IntN(3) })
+	pick(0.1, func() { cfg.Observers = 1 })
+	pick(0.2, func() { cfg.Rich = true })
 	pick(0.6, func() { cfg.Jitter = time.Duration(rng.IntN(600)) * time.Millisecond })
 	pick(0.5, func() { cfg.Loss = 0.4 * rng.Float64() })
 	pick(0.4, func() { cfg.Repeat = 0.3 * rng.Float64() })
 	pick(0.5, func() { cfg.Crash = 0.03 * rng.Float64() })
 	pick(0.4, func() { cfg.SplitEvery = time.Duration(1+rng.IntN(15)) * time.Second })
+	pick(0.3, func() { cfg.Rollback = 0.5 })
+	if cfg.Validators == 1 {
+		cfg.Rollback = 0 // nobody else knows what it forgets
+	}
 	if cfg.Validators > 1 {
 		pick(0.6, func() { players := Players(); cfg.Player = players[rng.IntN(len(players))] })
 	}
 	if cfg.RealKeys {
+		cfg.Validators = min(cfg.Validators, 4)
 		cfg.Faults, cfg.Quiet = 5*time.Second, 18*time.Second
 	}
 	return cfg
@@ -75,33 +97,18 @@ func (c Config) String() string {
 	if c.Player != nil {
 		player = c.Player.Name
 	}
-	return fmt.Sprintf("n=%d real=%v player=%q latency=%v+%v loss=%.2f repeat=%.2f crash=%.3f split=%v",
-		c.Validators, c.RealKeys, player, c.Latency, c.Jitter, c.Loss, c.Repeat, c.Crash, c.SplitEvery)
+	return fmt.Sprintf("n=%d+%d real=%v rich=%v player=%q latency=%v+%v loss=%.2f repeat=%.2f crash=%.3f rollback=%.1f split=%v",
+		c.Validators, c.Observers, c.RealKeys, c.Rich, player, c.Latency, c.Jitter, c.Loss, c.Repeat, c.Crash, c.Rollback, c.SplitEvery)
 }
 
 // Run plays cfg and returns what happened. The error is the first invariant
 // that did not hold.
 func Run(cfg Config) (Report, error) {
-	set, schemes, err := committee(cfg)
+	n, err := newNetwork(cfg)
 	if err != nil {
 		return Report{}, err
 	}
-	n := &network{
-		cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 2)),
-		side: make([]int, cfg.Validators), audit: keccak.New(),
-	}
-	n.ledger = newAuditor(n)
-	genesis := chain.Hash{0xcb, byte(cfg.Seed)}
-	for i, s := range schemes {
-		v := &validator{net: n, id: beacon.Participant(i), scheme: s, set: set, app: &application{genesis: genesis}}
-		if i == 0 {
-			v.player = cfg.Player
-		}
-		n.validators = append(n.validators, v)
-	}
-	for _, v := range n.validators {
-		n.after(n.between(0, 100*time.Millisecond), v.start)
-	}
+	n.begin()
 	if cfg.SplitEvery > 0 {
 		n.after(n.between(0, cfg.SplitEvery), n.split)
 	}
@@ -116,6 +123,50 @@ func Run(cfg Config) (Report, error) {
 	n.liveness(before)
 	n.finish()
 	return n.report, n.err
+}
+
+// newNetwork returns the world of cfg, in which nobody has started yet.
+func newNetwork(cfg Config) (*network, error) {
+	set, schemes, err := committee(cfg)
+	if err != nil {
+		return nil, err
+	}
+	nodes := cfg.Validators + cfg.Twins + cfg.Observers
+	n := &network{
+		cfg: cfg, rng: rand.New(rand.NewPCG(cfg.Seed, 2)),
+		side: make([]int, nodes), links: make(map[[2]int]*Link), audit: keccak.New(),
+	}
+	n.ledger = newAuditor(n)
+	genesis := chain.Hash{0xcb, byte(cfg.Seed)}
+	for node := range nodes {
+		v := &validator{net: n, node: node, id: beacon.Participant(node), set: set, elector: cfg.Elector, app: &application{genesis: genesis}}
+		twin := node - cfg.Validators
+		switch {
+		case twin >= 0 && twin < cfg.Twins:
+			v.id, v.player = beacon.Participant(twin), &Player{Name: "twin"}
+		case twin >= 0:
+			v.id -= beacon.Participant(cfg.Twins)
+		case node < cfg.Twins:
+			v.player = &Player{Name: "twin"}
+		case node == 0:
+			v.player = cfg.Player
+		}
+		if v.elector == nil {
+			v.elector = set
+		}
+		v.scheme = schemes[min(int(v.id), cfg.Validators-1)] // an observer only verifies
+		n.validators = append(n.validators, v)
+	}
+	return n, nil
+}
+
+// begin starts everybody who is not to be started later.
+func (n *network) begin() {
+	for _, v := range n.validators {
+		if !slices.Contains(n.cfg.Stopped, v.id) {
+			n.after(n.between(0, 100*time.Millisecond), v.start)
+		}
+	}
 }
 
 func (n *network) heights() []int {
@@ -171,4 +222,11 @@ func (r *Report) add(o Report) {
 	r.Bans += o.Bans
 	r.BlocksFetched += o.BlocksFetched
 	r.BothEnds += o.BothEnds
+	r.Evidence += o.Evidence
+	r.Rollbacks += o.Rollbacks
+	r.Withheld += o.Withheld
+	r.Fetches += o.Fetches
+	if o.Measured && (!r.Measured || o.Margin < r.Margin) {
+		r.Measured, r.Margin = true, o.Margin
+	}
 }

@@ -5,11 +5,13 @@ import (
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
 
@@ -44,12 +46,20 @@ func hashPair(who beacon.Participant, k simplex.Kind, p simplex.Proposal) (sig, 
 	return hashSign(who, k.String(), simplex.AppendSubject(nil, k, p)), hashSign(who, "seed", p.Round.Append(nil))
 }
 
+func hashIndividual(who beacon.Participant, k simplex.Kind, p simplex.Proposal) simplex.Individual {
+	var out simplex.Individual
+	half := hashSign(who, "individual "+k.String(), simplex.AppendSubject(nil, k, p))
+	copy(out[copy(out[:], half[:]):], half[:])
+	return out
+}
+
 func (h hashScheme) Sign(k simplex.Kind, p simplex.Proposal) simplex.Vote {
 	if k == simplex.Nullify {
 		p = simplex.Proposal{Round: p.Round}
 	}
 	v := simplex.Vote{Kind: k, Proposal: p, Signer: h.self}
 	v.Signature, v.Seed = hashPair(h.self, k, p)
+	v.Individual = hashIndividual(h.self, k, p)
 	return v
 }
 
@@ -67,6 +77,16 @@ func (h hashScheme) BadSeeds(votes []simplex.Vote) []int {
 	var bad []int
 	for i, v := range votes {
 		if _, seed := hashPair(v.Signer, v.Kind, v.Proposal); seed != v.Seed {
+			bad = append(bad, i)
+		}
+	}
+	return bad
+}
+
+func (h hashScheme) BadIndividuals(votes []simplex.Vote) []int {
+	var bad []int
+	for i, v := range votes {
+		if hashIndividual(v.Signer, v.Kind, v.Proposal) != v.Individual {
 			bad = append(bad, i)
 		}
 	}
@@ -110,11 +130,18 @@ func committee(cfg Config) (*beacon.ValidatorSet, []scheme, error) {
 	g := &chain.Genesis{Name: "simulation", ChainID: 1, Params: chain.DefaultParams()}
 	g.Beacon = keccak.Sum256([]byte("genesis"), binary.BigEndian.AppendUint64(nil, cfg.Seed))
 	g.GroupKey = polynomial.Group().Bytes()
+	peers, err := peerKeys(cfg.Validators)
+	if err != nil {
+		return nil, nil, err
+	}
 	for i := range cfg.Validators {
 		g.Validators = append(g.Validators, chain.Validator{
-			PeerKey: chain.PeerKey{byte(i + 1)}, ShareIndex: uint32(i), Stake: chain.Wei(100 + 50*i),
+			PeerKey: peers[i].PublicKey(), ShareIndex: uint32(i), Stake: chain.Wei(100 + 50*i),
 			PublicShare: polynomial.PublicShare(uint32(i)).Bytes(),
 		})
+	}
+	if cfg.Rich {
+		g.Validators[0].Stake = 100_000
 	}
 	set, err := beacon.NewValidatorSet(g)
 	if err != nil {
@@ -128,9 +155,25 @@ func committee(cfg Config) (*beacon.ValidatorSet, []scheme, error) {
 			continue
 		}
 		source := weights{rand.New(rand.NewPCG(cfg.Seed, uint64(i)))}
-		if schemes[i], err = simplex.NewThreshold(set, p, shares[i].Key, source); err != nil {
+		if schemes[i], err = simplex.NewThreshold(set, p, simplex.Keys{Share: shares[i].Key, Peer: peers[i]}, source); err != nil {
 			return nil, nil, err
 		}
 	}
 	return set, schemes, nil
+}
+
+// peerKeys returns the peer keys of n validators in their canonical order.
+func peerKeys(n int) ([]*ed25519.PrivateKey, error) {
+	keys := make([]*ed25519.PrivateKey, n)
+	for i := range keys {
+		var err error
+		if keys[i], err = ed25519.NewPrivateKey(bytes.Repeat([]byte{byte(i), byte(i >> 8)}, ed25519.SeedSize/2)); err != nil {
+			return nil, err
+		}
+	}
+	slices.SortFunc(keys, func(a, b *ed25519.PrivateKey) int {
+		x, y := a.PublicKey(), b.PublicKey()
+		return bytes.Compare(x[:], y[:])
+	})
+	return keys, nil
 }

@@ -20,14 +20,20 @@ const (
 // validator drives one machine as package engine does: step, keep, sync, and
 // only then let anything leave.
 type validator struct {
-	net    *network
-	id     beacon.Participant
-	scheme scheme
-	player *Player // nil: honest
-	set    *beacon.ValidatorSet
+	net      *network
+	node     int                // its place in the network; twins share an id, not a node
+	id       beacon.Participant // of the set; beyond it for an observer
+	scheme   scheme
+	player   *Player // nil: honest
+	set      *beacon.ValidatorSet
+	elector  simplex.Elector
+	slowness time.Duration // on top of what the application takes
+	// dies is asked when a turn is durable and nothing of it has left.
+	dies func(out []simplex.Effect) bool
 
 	// Durable: survives a crash.
 	journal [][]byte
+	mark    simplex.Watermark // apart from the journal, and not rolled back with it
 	app     *application
 
 	// Volatile.
@@ -39,6 +45,10 @@ type validator struct {
 	banned   map[beacon.Participant]bool
 	armed    [3]int // counts armings by timer; a newer one voids the older
 	buffered [][]byte
+	said     simplex.Watermark // mark, and what is not durable of it yet
+	wants    map[chain.View]int
+	turnOf   int // of the rotation over peers that are asked, as long as they answer
+	asked    beacon.Participant
 	events   []simplex.Event
 	polls    []poll
 	outgoing []simplex.Effect
@@ -74,16 +84,39 @@ func (v *validator) start() {
 	v.banned = make(map[beacon.Participant]bool)
 	v.buffered, v.events, v.polls, v.outgoing = nil, nil, nil, nil
 	v.app.restart()
-	v.machine = simplex.New(simplex.Config{
-		Self: v.id, Signer: v.scheme, Elector: v.set, GenesisBeacon: v.set.GenesisBeacon(),
-		Floor: v.app.floor(), Retention: 1 << 20,
-	})
+	v.said = v.mark
+	v.wants = make(map[chain.View]int)
+	cfg := simplex.Config{
+		Self: v.id, Elector: v.elector, GenesisBeacon: v.set.GenesisBeacon(),
+		Floor: v.app.floor(), Retention: 1 << 20, Permit: v.permit,
+	}
+	if !v.observes() {
+		cfg.Signer = v.scheme
+	}
+	v.machine = simplex.New(cfg)
 	v.tally = simplex.NewTally(v.set.Quorum())
 	for _, rec := range v.journal {
 		v.replay(rec)
 	}
 	v.step(simplex.Resumed{})
 	v.turn()
+}
+
+// observes reports whether v is no member of the set: it follows and never
+// votes.
+func (v *validator) observes() bool { return int(v.id) >= v.set.Len() }
+
+// permit asks the watermark, as package engine asks its guard. A faulty player
+// asks nobody.
+func (v *validator) permit(k simplex.Kind, p simplex.Proposal) bool {
+	if v.player != nil || v.net.cfg.NoGuard {
+		return true
+	}
+	if v.said.Permit(k, p) != nil {
+		v.net.report.Withheld++
+		return false
+	}
+	return true
 }
 
 func (v *validator) replay(rec []byte) {
@@ -103,6 +136,9 @@ func (v *validator) replay(rec []byte) {
 		v.net.fail("replay: %w", err)
 		return
 	}
+	if vote, ok := r.(simplex.Vote); ok {
+		v.said.Note(vote.Kind, vote.Proposal)
+	}
 	for _, effect := range v.machine.Step(simplex.Replayed{Record: r}) {
 		if halt, ok := effect.(simplex.Halt); ok {
 			v.net.fail("validator %d: replay: %w", v.id, halt.Err)
@@ -114,7 +150,11 @@ func (v *validator) replay(rec []byte) {
 func (v *validator) crash(down time.Duration) {
 	v.up = false
 	v.net.report.Crashes++
-	v.net.record(byte(v.id), []byte("crash"))
+	v.net.record(byte(v.node), []byte("crash"))
+	if v.net.chance(v.net.cfg.Rollback) && v.node == len(v.net.validators)-1 {
+		v.net.report.Rollbacks++
+		v.journal = v.journal[:v.net.rng.IntN(len(v.journal)+1)]
+	}
 	v.net.after(down, func() {
 		if !v.up {
 			v.start()
@@ -158,8 +198,13 @@ func (v *validator) turn() {
 	}
 	v.journal = append(v.journal, v.buffered...)
 	v.buffered = nil
+	v.mark = v.said
 	out := v.outgoing
 	v.outgoing = nil
+	if v.dies != nil && v.dies(out) {
+		v.crash(down)
+		return
+	}
 	for i, effect := range out {
 		if crashAt == i+1 {
 			v.crash(down)
@@ -186,7 +231,7 @@ func (v *validator) take(effect simplex.Effect) {
 		v.tally.AddOwn(x.Vote)
 		v.polls = append(v.polls, poll{x.Vote.Proposal.Round.View, x.Vote.Kind})
 	case simplex.EnterView:
-		v.net.record(byte(v.id), x.Round.Append([]byte("enter")))
+		v.net.record(byte(v.node), x.Round.Append([]byte("enter")))
 		for i := range v.armed {
 			v.armed[i]++
 		}
@@ -194,6 +239,7 @@ func (v *validator) take(effect simplex.Effect) {
 		v.arm(x)
 		return
 	case simplex.Finalized:
+		v.net.ledger.finalized(v, x.Certificate.Proposal.Round.View)
 		v.tally.Advance(v.machine.Floor().View)
 	case simplex.Equivocation:
 		v.net.report.Equivocations++
@@ -265,7 +311,7 @@ func (v *validator) release(effect simplex.Effect) {
 	case simplex.BroadcastCertificate:
 		v.broadcast(message{certificate: &x.Certificate})
 	case simplex.Fetch:
-		v.broadcast(message{request: x.View})
+		v.fetchFor(x)
 	case simplex.EnterView:
 		if v.player != nil && v.player.enter != nil {
 			v.player.enter(v, x.Round)
@@ -281,7 +327,7 @@ func (v *validator) release(effect simplex.Effect) {
 		b.certify = &x
 		if b.bytes == nil {
 			v.net.report.BlocksFetched++
-			v.broadcast(message{request: x.Proposal.Round.View})
+			v.fetch(x.Proposal.Round.View)
 			return
 		}
 		v.judge(x.Proposal, x.Parent, b)
@@ -303,20 +349,20 @@ func (v *validator) at(p simplex.Proposal) *block {
 }
 
 func (v *validator) broadcast(m message) {
-	for i := range v.net.validators {
-		if to := beacon.Participant(i); to != v.id {
+	for _, to := range v.net.validators {
+		if to.id != v.id {
 			v.sendTo(to, m)
 		}
 	}
 }
 
-func (v *validator) sendTo(to beacon.Participant, m message) {
+func (v *validator) sendTo(to *validator, m message) {
 	if v.player == nil || v.player.rewrite == nil {
-		v.net.send(v.id, to, m)
+		v.net.send(v, to, m)
 		return
 	}
-	for _, other := range v.player.rewrite(v, to, m) {
-		v.net.send(v.id, to, other)
+	for _, other := range v.player.rewrite(v, to.id, m) {
+		v.net.send(v, to, other)
 	}
 }
 
@@ -324,7 +370,7 @@ func (v *validator) propose(x simplex.RequestProposal) {
 	if v.player != nil && v.player.mute {
 		return
 	}
-	v.later(v.net.between(50*time.Millisecond, 400*time.Millisecond), func() {
+	v.later(v.slowness+v.net.between(50*time.Millisecond, 400*time.Millisecond), func() {
 		body, digest := v.app.build(x, v.player != nil && v.player.invalid)
 		b := v.at(simplex.Proposal{Round: x.Round, Payload: digest})
 		b.bytes, b.own, b.judged, b.valid = body, true, true, true
@@ -343,7 +389,7 @@ func (v *validator) judge(p simplex.Proposal, parent simplex.Parent, b *block) {
 		return
 	}
 	b.asked = true
-	v.later(v.net.between(time.Millisecond, 100*time.Millisecond), func() {
+	v.later(v.slowness+v.net.between(time.Millisecond, 100*time.Millisecond), func() {
 		b.judged = true
 		b.valid = v.app.execute(p, parent, b.bytes)
 		v.tell(p, b)
@@ -358,7 +404,8 @@ func (v *validator) tell(p simplex.Proposal, b *block) {
 	}
 	if b.certify != nil {
 		b.certify = nil
-		v.step(simplex.Certified{View: p.Round.View, Payload: p.Payload, OK: b.valid})
+		ok := b.valid && (v.net.rejects == nil || !v.net.rejects(p))
+		v.step(simplex.Certified{View: p.Round.View, Payload: p.Payload, OK: ok})
 	}
 }
 

@@ -63,7 +63,7 @@ func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
 		return &fault{fmt.Errorf("finalized block %d does not extend the head %d", e.Height(), head.Height())}
 	}
 	began := time.Now()
-	if err := l.cfg.Store.Commit(e.State, recordOf(e, f.Certificate)); err != nil {
+	if err := l.cfg.Store.Commit(e.State, recordOf(e, joinCertificates(f.Certificate, f.Own))); err != nil {
 		return &fault{fmt.Errorf("commit block %d: %w", e.Height(), err)}
 	}
 	l.Stats.CommitNanos.Add(uint64(time.Since(began)))
@@ -126,12 +126,16 @@ func loadHead(s *store.Store, g *chain.Genesis) (*Executed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode block %d: %w", height, err)
 	}
+	certificate, _, err := splitCertificates(rec.Certificate)
+	if err != nil {
+		return nil, fmt.Errorf("block %d: %w", height, err)
+	}
 	if block.Header.StateRoot != version.Root() {
 		return nil, errors.New("state root of the head differs from its header: run cowboyd verify")
 	}
 	return &Executed{
 		Block: block, Encoded: rec.Block, Digest: digest, Round: roundOf(&block.Header),
-		State: version, Certificate: rec.Certificate,
+		State: version, Certificate: certificate,
 	}, nil
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/state/store"
+	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 // pool hands out the transactions a test put into it, arranged by Pack's rule.
@@ -187,6 +188,24 @@ func TestAlteredBlocksAreRefused(t *testing.T) {
 				t.Fatal(err)
 			}
 			change(block)
+			want := error(nil)
+			if block.Header.TxRoot != tree.ListRoot(block.Txs) {
+				want = engine.ErrWrongBlock // not the transactions of this header
+			}
+			if ok, err := f.verify(t, verifier, block); ok || !errors.Is(err, want) {
+				t.Errorf("verdict %v, %v: want a refusal, %v", ok, err, want)
+			}
+		})
+		if name == "transaction root" {
+			return
+		}
+		t.Run(name+" under a root of its own", func(t *testing.T) {
+			block, err := chain.DecodeBlock(p.Block, len(p.Block))
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(block)
+			block.Header.TxRoot = tree.ListRoot(block.Txs)
 			if ok, err := f.verify(t, verifier, block); ok || err != nil {
 				t.Errorf("verdict %v, %v: want a refusal", ok, err)
 			}
@@ -245,6 +264,19 @@ func TestAlteredBlocksAreRefused(t *testing.T) {
 	}
 	if refused := verifier.Stats.Refused.Load(); refused < 20 {
 		t.Errorf("%d refusals counted", refused)
+	}
+}
+
+// TestProposerMustLeadTheRound: a block is its leader's (resolution 11.16);
+// where consensus does not know the leader, a quorum vouched for it.
+func TestProposerMustLeadTheRound(t *testing.T) {
+	f := newFixture(t)
+	p := f.propose(t, f.ledger(t, &pool{}))
+	for leader, want := range map[chain.PeerKey]bool{testPeer: true, {}: true, {9}: false} {
+		req := engine.VerifyRequest{Round: firstRound(), Parent: f.genesisParent(), Leader: leader, Digest: p.Digest, Block: p.Block}
+		if ok, err := f.ledger(t, &pool{}).Verify(t.Context(), req); ok != want || err != nil {
+			t.Errorf("leader %v: verdict %v, %v, want %v", leader, ok, err, want)
+		}
 	}
 }
 

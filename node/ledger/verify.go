@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 // Verdict is why a block is refused. It is the same on every honest node.
@@ -85,7 +86,9 @@ func (l *Ledger) decode(ctx context.Context, req engine.VerifyRequest) (*chain.B
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", engine.ErrWrongBlock, err)
 	}
-	if block.Header.Digest() != req.Digest {
+	// The digest binds the transactions by their root alone. Bytes with others
+	// say nothing about the block: a peer could refute a final block with them.
+	if block.Header.Digest() != req.Digest || block.Header.TxRoot != tree.ListRoot(block.Txs) {
 		return nil, nil, engine.ErrWrongBlock
 	}
 	txs, err := l.cfg.Signatures.VerifyBlock(ctx, block.Txs)

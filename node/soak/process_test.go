@@ -18,15 +18,29 @@ import (
 	"time"
 )
 
-// buildBinary compiles cowboyd into a temporary folder.
+// binary is cowboyd, compiled once for all tests.
+var binary struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+// buildBinary compiles cowboyd into a temporary folder, which TestMain removes.
 func buildBinary(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "cowboyd")
-	cmd := exec.Command("go", "build", "-o", bin, "github.com/cowboy-foundation/cowboy/cmd/cowboyd")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("build cowboyd: %v\n%s", err, out)
+	binary.once.Do(func() {
+		if binary.dir, binary.err = os.MkdirTemp("", "cowboy-soak-"); binary.err != nil {
+			return
+		}
+		cmd := exec.Command("go", "build", "-o", binary.dir, "github.com/cowboy-foundation/cowboy/cmd/cowboyd")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			binary.err = fmt.Errorf("%w\n%s", err, out)
+		}
+	})
+	if binary.err != nil {
+		t.Fatalf("build cowboyd: %v", binary.err)
 	}
-	return bin
+	return filepath.Join(binary.dir, "cowboyd")
 }
 
 // process is one run of the binary.
@@ -60,10 +74,15 @@ const startTimeout = 30 * time.Second
 // start runs a devnet on free ports and waits until it names its RPC address.
 func start(t *testing.T, bin, dataDir string, args ...string) *process {
 	t.Helper()
-	all := append([]string{
+	return launch(t, bin, append([]string{
 		"--log-level=warn", "devnet", "--data", dataDir, "--rpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--rpc-rate=0",
-	}, args...)
-	p := &process{cmd: exec.Command(bin, all...), stderr: &lockedBuffer{}, exited: make(chan struct{})}
+	}, args...)...)
+}
+
+// launch runs the binary and waits until it names its RPC address.
+func launch(t *testing.T, bin string, args ...string) *process {
+	t.Helper()
+	p := &process{cmd: exec.Command(bin, args...), stderr: &lockedBuffer{}, exited: make(chan struct{})}
 	p.cmd.Stderr = p.stderr
 	stdout, err := p.cmd.StdoutPipe()
 	if err != nil {
@@ -177,4 +196,8 @@ func post(ctx context.Context, url string, body []byte, into any) error {
 	return json.Unmarshal(raw, into)
 }
 
-func TestMain(m *testing.M) { os.Exit(m.Run()) }
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(binary.dir)
+	os.Exit(code)
+}

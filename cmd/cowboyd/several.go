@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/cluster"
+)
+
+// runSeveral runs a devnet of several validators, each a process of its own,
+// until ctx ends.
+func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDir string) error {
+	g, err := c.dealt(dataDir)
+	if err != nil {
+		return err
+	}
+	configs := make([]node.Config, c.Validators)
+	addresses := make([]string, c.Validators)
+	for i := range configs {
+		cfg, err := c.config(node.DealtFolder(dataDir, i), true)
+		if err != nil {
+			return err
+		}
+		if cfg, err = cfg.OffsetPorts(portStep * i); err != nil {
+			return err
+		}
+		if _, port, _ := net.SplitHostPort(cfg.P2PAddr); port == "0" {
+			return errors.New("validators must know each other's p2p ports: give --p2p-addr a port")
+		}
+		configs[i], addresses[i] = cfg, cfg.P2PAddr
+	}
+	if err := node.WriteDealtPeers(dataDir, g, addresses); err != nil {
+		return err
+	}
+	run := cluster.DefaultConfig()
+	run.Log = log
+	if run.Binary, err = os.Executable(); err != nil {
+		return fmt.Errorf("find this program: %w", err)
+	}
+	for _, cfg := range configs {
+		run.Children = append(run.Children, cluster.Child{
+			Name:    filepath.Base(cfg.DataDir),
+			LogFile: filepath.Join(cfg.DataDir, "cowboyd.log"),
+			Args: []string{
+				"--log-level", c.childLogLevel, "run", "--stop-with-stdin", "--data", cfg.DataDir,
+				"--rpc-addr", cfg.RPCAddr, "--p2p-addr", cfg.P2PAddr, "--runner-addr", cfg.RunnerAddr, "--admin-addr", cfg.AdminAddr,
+				"--rpc-rate", strconv.Itoa(c.RPCRate),
+			},
+		})
+	}
+	welcomeSeveral(os.Stdout, g, configs)
+	return cluster.Run(ctx, run)
+}
+
+// dealt makes the chain, or returns the one that is there.
+func (c *devnetCommand) dealt(dataDir string) (*chain.Genesis, error) {
+	opts := node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime}
+	g, err := node.LoadGenesis(dataDir)
+	if errors.Is(err, os.ErrNotExist) {
+		return node.Deal(dataDir, node.DealOptions{DevnetOptions: opts, Validators: c.Validators})
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case opts != node.DevnetOptions{}:
+		return nil, node.ErrDevnetExists
+	case len(g.Validators) != c.Validators:
+		return nil, fmt.Errorf("the chain in %s has %d validators: give --validators %d", dataDir, len(g.Validators), len(g.Validators))
+	}
+	return g, nil
+}
+
+func welcomeSeveral(w io.Writer, g *chain.Genesis, configs []node.Config) {
+	fmt.Fprintf(w, "Cowboy devnet of %d validators (keys by trusted deal: development only)\n  chain id   %d\n  genesis    %s\n",
+		len(configs), g.ChainID, g.Hash())
+	for i, cfg := range configs {
+		fmt.Fprintf(w, "  RPC %-6d http://%s  metrics http://%s/metrics  log %s\n",
+			i, cfg.RPCAddr, cfg.AdminAddr, filepath.Join(cfg.DataDir, "cowboyd.log"))
+	}
+	secret := node.DevAccounts()[0].Key.Bytes()
+	fmt.Fprintf(w, `
+Try
+  export COWBOY_RPC_URL=http://%s COWBOY_PRIVATE_KEY=0x%s
+  bin/cowboy transfer --to %s --amount 1.5 --wait
+Kill one of the processes: the others go on, and it is started again.
+Stop with Ctrl-C.
+
+`, configs[0].RPCAddr, hex.EncodeToString(secret[:]), node.DevAccounts()[1].Address)
+}

@@ -1,0 +1,285 @@
+package engine
+
+import (
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// A vote whose individual signature is wrong does not count towards a
+// certificate built here, whatever its partials (resolution 11.3).
+func TestBadIndividualSignatureDoesNotCount(t *testing.T) {
+	play(t, func(s *scene) {
+		bad := s.voice[2].Sign(simplex.Nullify, view(1, 0))
+		bad.Individual = s.voice[3].Sign(simplex.Nullify, view(1, 0)).Individual
+		s.hear(2, simplex.AppendVote(nil, bad))
+		s.hear(1, s.vote(1, simplex.Nullify, view(1, 0))) // and we follow the leader: three votes
+		if v, n := s.engine.Stats.View.Load(), s.engine.Stats.Bans.Load(); v != 1 || n != 1 {
+			t.Errorf("view %d after %d bans, want 1 and 1", v, n)
+		}
+		s.hear(3, s.vote(3, simplex.Nullify, view(1, 0)))
+		if v := s.engine.Stats.View.Load(); v != 2 {
+			t.Errorf("view %d with three good votes, want 2", v)
+		}
+	})
+}
+
+// Two contradicting votes become evidence, if both are really signed
+// (resolutions 11.2 and 11.3).
+func TestContradictionsBecomeEvidence(t *testing.T) {
+	var proofs []simplex.Evidence
+	collect := func(c *Config) {
+		proofs = nil
+		c.Evidence = func(e simplex.Evidence) { proofs = append(proofs, e) }
+	}
+	tests := []struct {
+		rule string
+		say  func(s *scene) [][]byte
+		want int
+	}{
+		{"two notarizes", func(s *scene) [][]byte {
+			return [][]byte{s.vote(1, simplex.Notarize, view(1, 1)), s.vote(1, simplex.Notarize, view(1, 2))}
+		}, 1},
+		{"two proposals", func(s *scene) [][]byte {
+			_, _, first := s.offerOf(encodeBlock(beacon.Round{View: 1}, s.parent, 1))
+			_, _, second := s.offerOf([]byte("another block"))
+			return [][]byte{first, second}
+		}, 1},
+		{"notarize one, finalize another", func(s *scene) [][]byte {
+			return [][]byte{s.vote(1, simplex.Notarize, view(1, 1)), s.vote(1, simplex.Finalize, view(1, 2))}
+		}, 1},
+		{"nullify and finalize", func(s *scene) [][]byte {
+			return [][]byte{s.vote(1, simplex.Nullify, view(1, 1)), s.vote(1, simplex.Finalize, view(1, 1))}
+		}, 1},
+		{"one of them unsigned", func(s *scene) [][]byte {
+			forged := s.voice[1].Sign(simplex.Notarize, view(1, 2))
+			forged.Individual = simplex.Individual{}
+			return [][]byte{s.vote(1, simplex.Notarize, view(1, 1)), simplex.AppendVote(nil, forged)}
+		}, 0},
+		{"two signatures of one vote", func(s *scene) [][]byte {
+			again := s.voice[1].Sign(simplex.Notarize, view(1, 1))
+			again.Seed[5] ^= 1
+			return [][]byte{s.vote(1, simplex.Notarize, view(1, 1)), simplex.AppendVote(nil, again)}
+		}, 0},
+	}
+	for _, c := range tests {
+		t.Run(c.rule, func(t *testing.T) {
+			playWith(t, collect, func(s *scene) {
+				for _, msg := range c.say(s) {
+					s.hear(1, msg)
+				}
+				if len(proofs) != c.want || s.engine.Stats.Evidence.Load() != uint64(c.want) {
+					t.Fatalf("%d proofs, want %d", len(proofs), c.want)
+				}
+				for _, e := range proofs {
+					if err := simplex.VerifyEvidence(s.engine.cfg.Set, e); err != nil || e.Accused != s.engine.cfg.Set.At(1).PeerKey {
+						t.Errorf("%+v: %v", e, err)
+					}
+				}
+				if s.engine.Stats.Peers[1].BlockedUntilUnix.Load() == 0 {
+					t.Error("the culprit is not banned")
+				}
+			})
+		})
+	}
+}
+
+// The application learns who had to propose, so that it can hold the header
+// against it.
+func TestVerifyNamesTheLeader(t *testing.T) {
+	play(t, func(s *scene) {
+		who, _, msg := s.offerOf(encodeBlock(beacon.Round{View: 1}, s.parent, 1))
+		s.hear(who, msg)
+		if want := s.engine.cfg.Set.At(who).PeerKey; s.app.leader != want {
+			t.Errorf("leader %v, want %v", s.app.leader, want)
+		}
+	})
+}
+
+// Bytes from somebody who does not lead cannot take the place of the leader's.
+func TestStrangersCannotSpoilAProposal(t *testing.T) {
+	play(t, func(s *scene) {
+		block := encodeBlock(beacon.Round{View: 1}, s.parent, 1)
+		who, p, msg := s.offerOf(block)
+		s.hear(2, appendOffer(nil, offer{s.voice[2].Sign(simplex.Notarize, p), []byte("not the block")}))
+		s.hear(who, msg)
+		own := ownVotes(s.net.broadcast)
+		if len(own) == 0 || own[0].Kind != simplex.Notarize || slices.ContainsFunc(own, func(v simplex.Vote) bool { return v.Kind == simplex.Nullify }) {
+			t.Errorf("votes %v, want a notarize and no nullify", own)
+		}
+	})
+}
+
+// A guard that remembers a later view keeps us from voting in older ones again,
+// as after the loss of the journal, and lets us go on above (W14).
+func TestLostJournalDoesNotVoteAgain(t *testing.T) {
+	guard := new(memory)
+	guard.Note(simplex.Notarize, view(1, 9))
+	playWith(t, func(c *Config) { c.Guard = guard }, func(s *scene) {
+		who, p, msg := s.offerOf(encodeBlock(beacon.Round{View: 1}, s.parent, 1))
+		s.hear(who, msg)
+		if own := ownVotes(s.net.broadcast); len(own) != 0 {
+			t.Fatalf("votes %v beside a forgotten one of view 1", own)
+		}
+		s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Finalize, p)))
+		time.Sleep(3 * time.Second) // nobody proposes in view 2
+		synctest.Wait()
+		if own := ownVotes(s.net.broadcast); len(own) == 0 || own[0].Proposal.Round.View != 2 {
+			t.Errorf("votes %v, want some in view 2", own)
+		}
+		if s.engine.Stats.VotesWithheld.Load() == 0 {
+			t.Error("no vote was withheld")
+		}
+	})
+}
+
+// failing is a guard whose disk is gone.
+type failing struct{ memory }
+
+func (*failing) Sync() error { return errDisk }
+
+// A vote that the guard cannot make durable does not leave.
+func TestVoteWaitsForTheGuard(t *testing.T) {
+	playWith(t, func(c *Config) { c.Guard = new(failing) }, func(s *scene) {
+		s.after = func(err error) {
+			if !errors.Is(err, errDisk) {
+				t.Errorf("Run = %v, want %v", err, errDisk)
+			}
+		}
+		who, _, msg := s.offerOf(encodeBlock(beacon.Round{View: 1}, s.parent, 1))
+		s.hear(who, msg)
+		if own := ownVotes(s.net.broadcast); len(own) != 0 {
+			t.Errorf("votes %v left", own)
+		}
+	})
+}
+
+// During the watch we ask for our own votes and give none; one that we do not
+// remember stops us, one that we do is nothing (node-ops.md §4.3).
+func TestWatchForOwnVotes(t *testing.T) {
+	watching := func(c *Config) { c.WatchViews = 2 }
+	f := func(rule string, stops bool, bans uint64, from beacon.Participant, say func(s *scene) []byte) {
+		t.Helper()
+		playWith(t, watching, func(s *scene) {
+			s.after = func(err error) {
+				if errors.Is(err, ErrDoppelganger) != stops {
+					t.Errorf("%s: Run = %v", rule, err)
+				}
+			}
+			if !slices.ContainsFunc(s.net.broadcast, func(m []byte) bool { return string(m) == string(rune(tagWatch)) }) {
+				t.Errorf("%s: nobody was asked", rule)
+			}
+			s.engine.guard.Note(simplex.Notarize, view(7, 1))
+			s.hear(from, say(s))
+			if n := s.engine.Stats.Bans.Load(); n != bans {
+				t.Errorf("%s: %d bans, want %d", rule, n, bans)
+			}
+		})
+	}
+	echoOf := func(v simplex.Vote) []byte { return appendEcho(nil, echo{v}) }
+	f("an unknown vote of ours", true, 0, 2, func(s *scene) []byte { return echoOf(s.voice[0].Sign(simplex.Nullify, view(9, 0))) })
+	f("another vote of our last view", true, 0, 2, func(s *scene) []byte { return echoOf(s.voice[0].Sign(simplex.Notarize, view(7, 2))) })
+	f("our last vote", false, 0, 2, func(s *scene) []byte { return echoOf(s.voice[0].Sign(simplex.Notarize, view(7, 1))) })
+	f("an old vote", false, 0, 2, func(s *scene) []byte { return echoOf(s.voice[0].Sign(simplex.Notarize, view(6, 3))) })
+	f("a forged vote", false, 1, 2, func(s *scene) []byte {
+		v := s.voice[2].Sign(simplex.Nullify, view(9, 0))
+		v.Signer = 0
+		return echoOf(v)
+	})
+	f("another's vote", false, 1, 2, func(s *scene) []byte { return echoOf(s.voice[2].Sign(simplex.Nullify, view(9, 0))) })
+	f("a peer with our name", true, 0, 0, func(s *scene) []byte { return s.vote(0, simplex.Nullify, view(9, 0)) })
+	f("our own vote come back", false, 0, 0, func(s *scene) []byte { return s.vote(0, simplex.Notarize, view(7, 1)) })
+}
+
+// A peer is told the last vote it sent.
+func TestWatchIsAnswered(t *testing.T) {
+	play(t, func(s *scene) {
+		s.hear(2, []byte{tagWatch})
+		if len(s.net.sent[2]) != 0 {
+			t.Error("answered without a vote to tell of")
+		}
+		vote := s.vote(2, simplex.Nullify, view(1, 0))
+		s.hear(2, vote)
+		s.hear(2, []byte{tagWatch})
+		if sent := s.net.sent[2]; len(sent) != 1 || string(sent[0][1:]) != string(vote) {
+			t.Errorf("answer %x, want the vote", sent)
+		}
+	})
+}
+
+// A whole network that restarts and watches gets going again.
+func TestWatchOfEverybodyEnds(t *testing.T) {
+	set, shares, g := committee(t, 4)
+	synctest.Test(t, func(t *testing.T) {
+		network := &mesh{engines: make([]*Engine, 4)}
+		apps := make([]*chainApp, 4)
+		for i := range apps {
+			apps[i] = newChainApp(t, g.Hash())
+			apps[i].blockTime = 100 * time.Millisecond
+			cfg := testConfig(t, set, shares[i], g.Hash())
+			cfg.WatchViews = 3
+			e, err := New(cfg, apps[i], port{network, beacon.Participant(i)}, new(diskJournal))
+			if err != nil {
+				t.Fatal(err)
+			}
+			network.engines[i] = e
+		}
+		reached := apps[0].want(5)
+		for _, e := range network.engines {
+			stop, _ := run(t, e)
+			defer func() { _ = stop() }()
+		}
+		select {
+		case <-reached:
+		case <-time.After(time.Minute):
+			t.Errorf("%d blocks after a minute", len(apps[0].final))
+		}
+	})
+}
+
+// What we say of leaders is what they did.
+func TestLeadersAreCounted(t *testing.T) {
+	set, shares, g := committee(t, 4)
+	synctest.Test(t, func(t *testing.T) {
+		network := &mesh{engines: make([]*Engine, 4)}
+		var app *chainApp
+		for i := range 3 { // the last one is down
+			app = newChainApp(t, g.Hash())
+			app.blockTime = time.Second
+			e, err := New(testConfig(t, set, shares[i], g.Hash()), app, port{network, beacon.Participant(i)}, new(diskJournal))
+			if err != nil {
+				t.Fatal(err)
+			}
+			network.engines[i] = e
+		}
+		reached := app.want(30)
+		for _, e := range network.engines[:3] {
+			stop, _ := run(t, e)
+			defer func() { _ = stop() }()
+		}
+		<-reached
+		stats := &network.engines[0].Stats
+		made := uint64(0)
+		for i := range stats.Leaders {
+			l, p := &stats.Leaders[i], &stats.Peers[i]
+			made += l.ProposalsMade.Load()
+			lag := stats.View.Load() - p.LastVoteView.Load()
+			switch {
+			case i == 3 && (l.ProposalsMade.Load() != 0 || l.ProposalsMissed.Load() == 0 || l.Timeouts.Load() == 0 || p.LastVoteView.Load() != 0):
+				t.Error("the leader that is down is not seen to be")
+			case i < 3 && (l.ProposalsMade.Load() == 0 || l.ProposalsMissed.Load() != 0):
+				t.Errorf("leader %d made %d and missed %d proposals", i, l.ProposalsMade.Load(), l.ProposalsMissed.Load())
+			case (i == 1 || i == 2) && lag > 2:
+				t.Errorf("validator %d lags by %d views", i, lag)
+			}
+		}
+		if made < 28 {
+			t.Errorf("%d proposals seen of 30 blocks", made)
+		}
+	})
+}

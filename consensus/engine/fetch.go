@@ -1,0 +1,264 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// Limits of asking and of answering.
+const (
+	wantsMax           = 16      // views asked for at a time
+	answerCertificates = 16      // from memory, per request
+	answerBlocks       = 64      // from the archive, per request
+	answerBytes        = 4 << 20 // of blocks from the archive, per request, and one block more
+	answersPerWindow   = 32      // requests of one peer answered per fetch timeout
+	guestsMax          = 1024    // full nodes whose requests are counted at a time
+	backlogMax         = 128     // finalized blocks not yet durable, above which we ask for no older ones
+)
+
+// want is a view whose certificates or block we lack. One peer at a time is
+// asked for it; when the answer does not come in time, or does not help, the
+// next one is.
+type want struct {
+	view  chain.View
+	peer  beacon.Participant
+	asked time.Time
+	tries int
+	got   int        // certificates that were news
+	next  chain.View // to be asked for when the answer is complete
+}
+
+// fetches is what is being asked for.
+type fetches struct {
+	wants []want // few
+	turn  int    // of the rotation over peers
+	timer *time.Timer
+}
+
+// fetchFor carries out what the machine asked for, unless it has come in the
+// same turn.
+func (e *Engine) fetchFor(x simplex.Fetch) {
+	switch {
+	case x.Below == 0:
+		e.fetch(x.View)
+	case !e.has(x.Below):
+		e.fetch(e.machine.MissingFrom(x.Below))
+	}
+}
+
+// fetch asks a peer for view v and later ones, unless one is asked already, or
+// one is just answering for the views before: the answer may go on to v.
+func (e *Engine) fetch(v chain.View) {
+	for i := range e.fetches.wants {
+		w := &e.fetches.wants[i]
+		if w.view == v {
+			return
+		}
+		if w.got > 0 && w.view < v {
+			w.next = max(w.next, v)
+			return
+		}
+	}
+	if len(e.fetches.wants) == wantsMax {
+		e.fetches.wants = e.fetches.wants[1:] // the machine repeats what still matters
+	}
+	w := want{view: v}
+	if e.ask(&w) {
+		e.fetches.wants = append(e.fetches.wants, w)
+		if len(e.fetches.wants) == 1 {
+			e.fetches.timer.Reset(e.cfg.FetchTimeout)
+		}
+	}
+}
+
+// ask sends the request to the peer that answered last, or, when it did not
+// help with w, to the next one that is not banned. It reports whether there is
+// one.
+func (e *Engine) ask(w *want) bool {
+	n := e.cfg.Set.Len()
+	for range n + 1 {
+		p := beacon.Participant(e.fetches.turn)
+		if e.isSelf(p) || e.isBanned(p) || w.tries > 0 && p == w.peer {
+			e.fetches.turn = (e.fetches.turn + 1) % n
+			continue
+		}
+		w.peer, w.asked = p, time.Now()
+		w.tries++
+		e.Stats.FetchesSent.Add(1)
+		e.net.Send(p, appendRequest(nil, request{beacon.Round{Epoch: e.cfg.Set.Epoch(), View: w.view}}))
+		return true
+	}
+	return false
+}
+
+// helped notes that a peer sent something new: it gets the time of a fresh
+// request for what it has not sent yet.
+func (f *fetches) helped(from beacon.Participant) {
+	for i := range f.wants {
+		if f.wants[i].peer == from {
+			f.wants[i].asked = time.Now()
+			f.wants[i].got++
+		}
+	}
+}
+
+// answeredBy ends a want whose answer is complete. If nothing in it was news,
+// the next peer is asked at once.
+func (e *Engine) answeredBy(from beacon.Participant, v chain.View) {
+	for i, w := range e.fetches.wants {
+		if w.view != v || w.peer != from {
+			continue
+		}
+		if w.got == 0 && !e.has(v) && w.tries < e.cfg.Set.Len()-1 && e.ask(&w) {
+			e.fetches.wants[i] = w
+			return
+		}
+		e.fetches.wants = append(e.fetches.wants[:i], e.fetches.wants[i+1:]...)
+		if w.next > 0 && !e.has(w.next) && len(e.undelivered) < backlogMax {
+			e.fetch(w.next)
+		}
+		return
+	}
+}
+
+// fetchAgain turns to the next peer for everything that has waited long enough,
+// and forgets what has come or what every peer was asked for: the machine
+// repeats that if need be.
+func (e *Engine) fetchAgain() {
+	kept := e.fetches.wants[:0]
+	for _, w := range e.fetches.wants {
+		if e.has(w.view) {
+			continue
+		}
+		if time.Since(w.asked) >= e.cfg.FetchTimeout {
+			e.Stats.FetchesFailed.Add(1)
+			e.Stats.Peers[w.peer].Unanswered.Add(1)
+			w.view, w.next, w.got = max(w.view, w.next), 0, 0
+			if w.tries >= e.cfg.Set.Len() || len(e.undelivered) >= backlogMax || !e.ask(&w) {
+				continue
+			}
+		}
+		kept = append(kept, w)
+	}
+	e.fetches.wants = kept
+	if len(kept) > 0 {
+		e.fetches.timer.Reset(e.cfg.FetchTimeout)
+	}
+}
+
+// has reports whether nothing is wanted of view v any more.
+func (e *Engine) has(v chain.View) bool {
+	if v <= e.machine.Floor().View {
+		return true
+	}
+	for _, b := range e.blocks.list {
+		if b.round.View == v && b.certify != nil && b.bytes == nil {
+			return false
+		}
+	}
+	return e.machine.Knows(v, simplex.Notarize) || e.machine.Knows(v, simplex.Finalize) || e.machine.Knows(v, simplex.Nullify)
+}
+
+// guest is somebody whose requests we answer, at a bounded rate.
+type guest struct {
+	window  time.Time // since when answers are counted
+	answers int
+	reading bool // the archive is being read for it
+}
+
+// allows counts an answer and reports whether it may be given.
+func (g *guest) allows(now time.Time, window time.Duration) bool {
+	if now.Sub(g.window) >= window {
+		g.window, g.answers = now, 0
+	}
+	g.answers++
+	return g.answers <= answersPerWindow
+}
+
+// guest returns the account of a validator or a full node, or nil when there
+// are too many.
+func (e *Engine) guest(p beacon.Participant) *guest {
+	if int(p) < len(e.peers) {
+		return &e.peers[p].guest
+	}
+	g := e.guests[p]
+	if g == nil {
+		if len(e.guests) == guestsMax {
+			clear(e.guests)
+		}
+		g = new(guest)
+		e.guests[p] = g
+	}
+	return g
+}
+
+// answer helps a peer that is behind, or that lacks a block: from the archive
+// what is durable, from memory what is newer. Only blocks that we judged leave:
+// unjudged bytes may not be the block at all, and the peer would blame us.
+func (e *Engine) answer(to beacon.Participant, r beacon.Round) {
+	g := e.guest(to)
+	if r.Epoch != e.cfg.Set.Epoch() || !g.allows(time.Now(), e.cfg.FetchTimeout) {
+		return
+	}
+	from := r.View
+	if e.cfg.Archive != nil && from <= e.delivered {
+		if !g.reading {
+			g.reading = true
+			e.reads = append(e.reads, read{to, from})
+		}
+		from = e.delivered + 1
+	} else {
+		defer func() { e.net.Send(to, appendAnswered(nil, answered{r})) }()
+	}
+	for _, c := range e.machine.Certificates(from, answerCertificates) {
+		if c.Kind != simplex.Nullify {
+			if b := e.blocks.find(c.Proposal.Round.View, c.Proposal.Payload); b != nil && b.bytes != nil && b.verdict == valid {
+				e.Stats.BlocksServed.Add(1)
+				e.net.Send(to, appendBackfill(nil, backfill{c, b.bytes}))
+				continue
+			}
+		}
+		e.net.Send(to, simplex.AppendCertificate(nil, c))
+	}
+}
+
+// read is a look into the archive for a peer.
+type read struct {
+	to   beacon.Participant
+	from chain.View
+}
+
+func (e *Engine) readArchive(ctx context.Context, s read) {
+	e.call(ctx, "archive", func(ctx context.Context) reply {
+		found, err := e.cfg.Archive.Final(ctx, s.from, answerBlocks, answerBytes)
+		return archived{s.to, s.from, found, err}
+	})
+}
+
+type archived struct {
+	to    beacon.Participant
+	from  chain.View
+	found []ArchivedBlock
+	err   error
+}
+
+func (r archived) apply(_ context.Context, e *Engine) error {
+	e.guest(r.to).reading = false
+	if r.err != nil {
+		return fmt.Errorf("read archive: %w", r.err)
+	}
+	for _, b := range r.found {
+		e.Stats.BlocksServed.Add(1)
+		e.net.Send(r.to, append(append([]byte{tagBackfill}, b.Own...), b.Block...))
+	}
+	if n := len(r.found); n > 0 { // makes all of them final, if their own do not
+		e.net.Send(r.to, r.found[n-1].Certificate)
+	}
+	e.net.Send(r.to, appendAnswered(nil, answered{beacon.Round{Epoch: e.cfg.Set.Epoch(), View: r.from}}))
+	return nil
+}

@@ -1,0 +1,203 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sort"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// Final makes the test application an archive.
+func (a *chainApp) Final(_ context.Context, v chain.View, limit, bytesMax int) ([]ArchivedBlock, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.reads++
+	i := sort.Search(len(a.final), func(i int) bool { return a.final[i].Round.View >= v })
+	var out []ArchivedBlock
+	for ; i < len(a.final) && len(out) < limit && bytesMax > 0; i++ {
+		f := a.final[i]
+		out = append(out, ArchivedBlock{Certificate: f.Certificate, Own: f.Own, Block: a.bytes[f.Digest]})
+		bytesMax -= len(a.bytes[f.Digest])
+	}
+	return out, nil
+}
+
+// A request goes to one peer; when it does not help in time, to the next; a
+// banned one is left out.
+func TestFetchRotatesOverPeers(t *testing.T) {
+	play(t, func(s *scene) {
+		s.hear(3, []byte{'?'}) // banned
+		c := s.certificate(simplex.Notarize, view(1, 9))
+		s.hear(1, simplex.AppendCertificate(nil, c))
+		first := s.asked(1)
+		if len(first) != 1 {
+			t.Fatalf("asked %v at first, want one peer", first)
+		}
+		time.Sleep(s.engine.cfg.FetchTimeout + time.Millisecond)
+		synctest.Wait()
+		if all := s.asked(1); !slices.Equal(all, []beacon.Participant{1, 2}) {
+			t.Errorf("asked %v after a timeout, want 1 and 2", all)
+		}
+		unanswered := &s.engine.Stats.Peers[first[0]].Unanswered
+		if unanswered.Load() != 1 {
+			t.Errorf("%d unanswered requests of the first, want 1", unanswered.Load())
+		}
+	})
+}
+
+// Who sends bytes that are not the block of its certificate is banned, and the
+// next one is asked.
+func TestWrongBlockBansItsSender(t *testing.T) {
+	play(t, func(s *scene) {
+		block := encodeBlock(beacon.Round{View: 1}, s.parent, 1)
+		c := s.certificate(simplex.Notarize, simplex.Proposal{Round: beacon.Round{View: 1}, Payload: digestOf(block)})
+		s.hear(2, appendBackfill(nil, backfill{c, []byte("not the block")}))
+		if s.engine.Stats.Peers[2].BlockedUntilUnix.Load() == 0 {
+			t.Error("the sender is not banned")
+		}
+		if asked := s.asked(1); len(asked) != 1 || asked[0] == 2 {
+			t.Errorf("asked %v, want one of the others", asked)
+		}
+		s.hear(3, appendBackfill(nil, backfill{c, block}))
+		if v := s.engine.Stats.View.Load(); v != 2 {
+			t.Errorf("view %d, want 2", v)
+		}
+	})
+}
+
+// Wants and answers are bounded, whoever asks.
+func TestFetchAndAnswersAreBounded(t *testing.T) {
+	play(t, func(s *scene) {
+		for v := chain.View(1); v <= 200; v++ {
+			s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Notarize, simplex.Proposal{Round: beacon.Round{View: 2 * v}, Parent: 2*v - 1})))
+		}
+		if n := len(s.engine.fetches.wants); n > wantsMax {
+			t.Errorf("%d wants, above %d", n, wantsMax)
+		}
+		s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(500, 0))))
+		s.net.sent = nil
+		for range 10 * answersPerWindow {
+			s.hear(2, appendRequest(nil, request{beacon.Round{View: 300}}))
+			s.hear(7, appendRequest(nil, request{beacon.Round{View: 300}})) // a full node
+		}
+		for _, p := range []beacon.Participant{2, 7} {
+			if n := len(s.net.sent[p]); n == 0 || n > answersPerWindow*(answerCertificates+1) {
+				t.Errorf("%d messages to %d, want 1 to %d", n, p, answersPerWindow*(answerCertificates+1))
+			}
+		}
+	})
+}
+
+// TestAwayForTenThousandBlocks: a validator that was away catches up from the
+// archives of its peers while they go on, in order, and with little more than
+// one transfer per block.
+func TestAwayForTenThousandBlocks(t *testing.T) {
+	blocks := 10_000
+	if testing.Short() {
+		blocks = 500
+	}
+	set, shares, g := committee(t, 4)
+	synctest.Test(t, func(t *testing.T) {
+		network := &mesh{engines: make([]*Engine, 4)}
+		history := newHistory(t, set, shares, g.Hash(), blocks)
+		apps := make([]*chainApp, 4)
+		for i := range apps {
+			apps[i] = newChainApp(t, g.Hash())
+			if i < 3 {
+				history.into(apps[i])
+			}
+			apps[i].blockTime = time.Second
+			cfg := testConfig(t, set, shares[i], g.Hash())
+			cfg.LastFinalized, cfg.Archive = apps[i].floor, apps[i]
+			e, err := New(cfg, apps[i], port{network, beacon.Participant(i)}, new(diskJournal))
+			if err != nil {
+				t.Fatal(err)
+			}
+			network.engines[i] = e
+		}
+		want := blocks + 20
+		reached := apps[3].want(want)
+		for _, e := range network.engines {
+			stop, _ := run(t, e)
+			defer func() { _ = stop() }()
+		}
+		start := time.Now()
+		select {
+		case <-reached:
+		case <-time.After(10 * time.Minute):
+			t.Fatalf("%d of %d blocks after ten minutes", len(apps[3].final), want)
+		}
+		served := uint64(0)
+		for _, e := range network.engines[:3] {
+			served += e.Stats.BlocksServed.Load()
+			if n := e.Stats.Bans.Load(); n != 0 {
+				t.Errorf("%d bans", n)
+			}
+		}
+		if served > uint64(want)*3/2 {
+			t.Errorf("%d blocks served for %d missed", served, blocks)
+		}
+		t.Logf("caught up %d blocks in %v of virtual time, %d served, %d requests, %d unanswered", blocks, time.Since(start),
+			served, network.engines[3].Stats.FetchesSent.Load(), network.engines[3].Stats.FetchesFailed.Load())
+		for h := range blocks {
+			if apps[3].final[h].Digest != apps[0].final[h].Digest {
+				t.Fatalf("height %d differs", h+1)
+			}
+		}
+	})
+}
+
+// history is a finalized chain, every third block of which was made final by
+// its child.
+type history struct {
+	final []Finalization
+	bytes map[chain.Hash][]byte
+	floor Floor
+}
+
+func (h *history) into(a *chainApp) {
+	a.final, a.floor = slices.Clone(h.final), h.floor
+	for digest, b := range h.bytes {
+		a.bytes[digest] = b
+	}
+	a.restart()
+}
+
+func TestArchiveServesWhatMemoryForgot(t *testing.T) {
+	var archive *chainApp
+	set, shares, g := committee(t, 4)
+	h := newHistory(t, set, shares, g.Hash(), 100)
+	playWith(t, func(c *Config) {
+		archive = newChainApp(t, g.Hash())
+		h.into(archive)
+		c.Archive, c.LastFinalized = archive, h.floor
+	}, func(s *scene) {
+		s.hear(2, appendRequest(nil, request{beacon.Round{View: 3}}))
+		sent := s.net.sent[2]
+		blocks := 0
+		for _, msg := range sent {
+			m, err := decodeMessage(msg, 1<<20)
+			if b, ok := m.(backfill); ok {
+				blocks++
+				if !bytes.Equal(digestBytes(b.block), b.certificate.Proposal.Payload[:]) {
+					t.Error("a certificate with another block")
+				}
+			}
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		if blocks != answerBlocks {
+			t.Errorf("%d blocks, want %d", blocks, answerBlocks)
+		}
+	})
+}
+
+func digestBytes(b []byte) []byte { d := digestOf(b); return d[:] }

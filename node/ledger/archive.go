@@ -1,0 +1,84 @@
+package ledger
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// Final returns final blocks from view v on from the store. It implements
+// engine.Archive and is safe for any goroutine.
+func (l *Ledger) Final(ctx context.Context, v chain.View, limit, bytesMax int) ([]engine.ArchivedBlock, error) {
+	head := l.Head().Height()
+	var fault error
+	// Views rise with heights, so the first block of v or later can be found by
+	// halving.
+	n := sort.Search(int(head), func(i int) bool {
+		view, err := l.viewAt(chain.Height(i) + 1)
+		if err != nil {
+			fault = err
+		}
+		return view >= v
+	})
+	if fault != nil {
+		return nil, fault
+	}
+	var out []engine.ArchivedBlock
+	for h := chain.Height(n) + 1; h <= head && len(out) < limit && bytesMax > 0; h++ {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		rec, ok, err := l.cfg.Store.BlockByHeight(h)
+		if err == nil && !ok {
+			err = fmt.Errorf("block %d is not stored", h)
+		}
+		if err != nil {
+			return nil, err
+		}
+		certificate, own, err := splitCertificates(rec.Certificate)
+		if err != nil {
+			return nil, fmt.Errorf("block %d: %w", h, err)
+		}
+		out = append(out, engine.ArchivedBlock{Certificate: certificate, Own: own, Block: rec.Block})
+		bytesMax -= len(rec.Block)
+	}
+	return out, nil
+}
+
+func (l *Ledger) viewAt(h chain.Height) (chain.View, error) {
+	rec, ok, err := l.cfg.Store.BlockByHeight(h)
+	if err != nil || !ok {
+		return 0, fmt.Errorf("block %d (stored %v): %w", h, ok, err)
+	}
+	block, err := chain.DecodeBlock(rec.Block, len(rec.Block))
+	if err != nil {
+		return 0, fmt.Errorf("stored block %d: %w", h, err)
+	}
+	return block.Header.View, nil
+}
+
+// joinCertificates writes what the store keeps beside a block: the certificate
+// that made it final and, where that is a descendant's, its own after it.
+func joinCertificates(certificate, own []byte) []byte {
+	if string(own) == string(certificate) {
+		return certificate
+	}
+	return append(append([]byte(nil), certificate...), own...)
+}
+
+// splitCertificates reads what joinCertificates wrote.
+func splitCertificates(b []byte) (certificate, own []byte, err error) {
+	_, rest, err := simplex.ReadCertificate(b)
+	if err != nil {
+		return nil, nil, fmt.Errorf("stored certificate: %w", err)
+	}
+	certificate = b[:len(b)-len(rest)]
+	if len(rest) == 0 {
+		return certificate, certificate, nil
+	}
+	return certificate, rest, nil
+}

@@ -1,0 +1,160 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
+	"github.com/cowboy-foundation/cowboy/node/p2p"
+)
+
+// mesh joins the transport to consensus and to the transactions' way in. It is
+// the engine's network and the transport's receiver; a peer's number there is
+// the validator's number here.
+type mesh struct {
+	transport *p2p.Transport
+	node      *Node
+}
+
+// newMesh builds the transport, or returns nil for a validator without others.
+func newMesh(n *Node) (*mesh, error) {
+	if n.set.Len() == 1 {
+		return nil, nil
+	}
+	cfg := p2p.DefaultConfig(int(n.genesis.Params.MaxBlockBytes))
+	cfg.Genesis, cfg.Key, cfg.Log = n.genesis.Hash(), n.keys.Peer, n.log
+	cfg.ListenAddr, cfg.Advertise = n.cfg.P2PAddr, n.cfg.P2PAdvertise
+	for i := range n.set.Len() {
+		cfg.Committee = append(cfg.Committee, n.set.At(beacon.Participant(i)).PeerKey)
+	}
+	peers, err := LoadPeers(n.cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	cfg.Addresses = make(map[chain.PeerKey]string, len(peers))
+	for _, p := range peers {
+		cfg.Addresses[p.Key] = p.Address
+	}
+	transport, err := p2p.New(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("mesh: %w", err)
+	}
+	return &mesh{transport, n}, nil
+}
+
+func (m *mesh) run(ctx context.Context) error { return m.transport.Run(ctx, m) }
+
+// classOf names the stream on which a message of consensus travels, by the tag
+// that it begins with.
+func classOf(msg []byte) p2p.Class {
+	switch msg[0] {
+	case 'v', 'o': // votes, and those that are sent back
+		return p2p.Votes
+	case 'p', 'b': // offers and backfills
+		return p2p.Blocks
+	case 'r', 'w': // requests
+		return p2p.Fetch
+	}
+	return p2p.Certificates
+}
+
+// Broadcast implements engine.Network. A full node only asks: what else it
+// says, it has from those it would tell.
+func (m *mesh) Broadcast(msg []byte) {
+	if class := classOf(msg); class == p2p.Fetch || m.node.keys.Validates() {
+		m.transport.Broadcast(class, msg)
+	}
+}
+
+// Send implements engine.Network.
+func (m *mesh) Send(to beacon.Participant, msg []byte) {
+	if class := classOf(msg); class == p2p.Fetch || m.node.keys.Validates() {
+		m.transport.Send(int(to), class, msg)
+	}
+}
+
+// Errors for which a peer is disconnected.
+var (
+	errWrongStream = errors.New("message on another class's stream")
+	errNotMember   = errors.New("a full node may only ask and send transactions")
+)
+
+// Deliver implements p2p.Receiver.
+func (m *mesh) Deliver(from int, class p2p.Class, msg []byte) error {
+	switch {
+	case classOf(msg) != class:
+		return errWrongStream
+	case from >= m.node.set.Len() && class != p2p.Fetch:
+		return errNotMember
+	}
+	err := m.node.engine.Deliver(beacon.Participant(from), msg)
+	if errors.Is(err, engine.ErrBusy) {
+		return p2p.ErrBusy
+	}
+	return err
+}
+
+// Transactions implements p2p.Receiver. What the pool admits goes on; a peer
+// that sends what no pool can admit is left unread for a while.
+func (m *mesh) Transactions(from int, bodies [][]byte) error {
+	err := m.node.sigverify.Submit(bodies, func(verdicts []sigverify.Verdict) {
+		m.flood(from, verdicts)
+		for _, v := range verdicts {
+			if v.Tx == nil && !errors.Is(v.Err, sigverify.ErrStopped) {
+				m.transport.Pause(from)
+				return
+			}
+		}
+	})
+	if errors.Is(err, sigverify.ErrBusy) || errors.Is(err, sigverify.ErrStopped) {
+		return p2p.ErrBusy
+	}
+	return err
+}
+
+// flood spreads the transactions that the pool has admitted. A validator
+// without others (m is nil) has nobody to tell.
+func (m *mesh) flood(origin int, verdicts []sigverify.Verdict) {
+	if m == nil {
+		return
+	}
+	var admitted [][]byte
+	for _, v := range verdicts {
+		if v.Err == nil {
+			admitted = append(admitted, v.Tx.Body)
+		}
+	}
+	if len(admitted) > 0 {
+		m.transport.Flood(origin, admitted)
+	}
+}
+
+// network is what the engine sends through.
+func (m *mesh) network() engine.Network {
+	if m == nil {
+		return engine.Alone{}
+	}
+	return m
+}
+
+// connected counts the validators that this node reaches, itself included if it
+// is one.
+func (m *mesh) connected() int {
+	if m == nil {
+		return 1
+	}
+	sum := 0
+	if m.node.keys.Validates() {
+		sum = 1
+	}
+	for _, p := range m.transport.Peers() {
+		if p.Member && p.Connected {
+			sum++
+		}
+	}
+	return sum
+}

@@ -1,0 +1,146 @@
+package node
+
+import (
+	"strconv"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/node/p2p"
+)
+
+// committeeMetrics turns what consensus sees of each validator into series with
+// a label for its number.
+type committeeMetrics struct {
+	stats *engine.Stats
+
+	made, missed, timeouts           *prometheus.Desc
+	lastVote, lag, until, unanswered *prometheus.Desc
+}
+
+func newCommitteeMetrics(s *engine.Stats) *committeeMetrics {
+	desc := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc("cowboy_"+name, help, []string{"validator"}, nil)
+	}
+	return &committeeMetrics{
+		stats:      s,
+		made:       desc("leader_proposals_made_total", "Proposals that came in time from the validator as leader."),
+		missed:     desc("leader_proposals_missed_total", "Views that the validator led and left without a proposal."),
+		timeouts:   desc("leader_view_timeouts_total", "Leader timeouts that ran out on the validator."),
+		lastVote:   desc("validator_last_vote_view", "View of the validator's newest vote."),
+		lag:        desc("validator_lag_views", "Views between the current one and the validator's newest vote."),
+		until:      desc("validator_blocked_until_timestamp_seconds", "Unix time until which the validator's messages are ignored; 0 if they are not."),
+		unanswered: desc("validator_unanswered_total", "Requests that the validator did not answer in time."),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (m *committeeMetrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{m.made, m.missed, m.timeouts, m.lastVote, m.lag, m.until, m.unanswered} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *committeeMetrics) Collect(ch chan<- prometheus.Metric) {
+	view := m.stats.View.Load()
+	for i := range m.stats.Peers {
+		p, l, label := &m.stats.Peers[i], &m.stats.Leaders[i], strconv.Itoa(i)
+		last := p.LastVoteView.Load()
+		lag := view - min(view, last)
+		for _, s := range []struct {
+			desc  *prometheus.Desc
+			kind  prometheus.ValueType
+			value float64
+		}{
+			{m.made, prometheus.CounterValue, float64(l.ProposalsMade.Load())},
+			{m.missed, prometheus.CounterValue, float64(l.ProposalsMissed.Load())},
+			{m.timeouts, prometheus.CounterValue, float64(l.Timeouts.Load())},
+			{m.lastVote, prometheus.GaugeValue, float64(last)},
+			{m.lag, prometheus.GaugeValue, float64(lag)},
+			{m.until, prometheus.GaugeValue, float64(p.BlockedUntilUnix.Load())},
+			{m.unanswered, prometheus.CounterValue, float64(p.Unanswered.Load())},
+		} {
+			ch <- prometheus.MustNewConstMetric(s.desc, s.kind, s.value, label)
+		}
+	}
+}
+
+// peerMetrics turns the transport's counts into series with a label for the
+// peer's number, and one for the class where there is one.
+type peerMetrics struct {
+	transport *p2p.Transport
+
+	connected, rtt, connections, violations, banned, lastReceived *prometheus.Desc
+	bytes, messages, dropped, queued                              *prometheus.Desc
+	refused, flood                                                *prometheus.Desc
+}
+
+func newPeerMetrics(t *p2p.Transport) *peerMetrics {
+	desc := func(name, help string, labels ...string) *prometheus.Desc {
+		return prometheus.NewDesc("cowboy_p2p_"+name, help, labels, nil)
+	}
+	return &peerMetrics{
+		transport:    t,
+		connected:    desc("peer_connected", "1 while the peer is connected.", "peer"),
+		rtt:          desc("peer_rtt_seconds", "Smoothed round-trip time.", "peer"),
+		connections:  desc("peer_connections_total", "Connections to the peer since start.", "peer"),
+		violations:   desc("peer_violations_total", "Times the peer sent what no honest one sends.", "peer"),
+		banned:       desc("peer_banned_seconds", "Time until the peer is spoken to again.", "peer"),
+		lastReceived: desc("peer_last_message_timestamp_seconds", "Unix time of the peer's last message.", "peer"),
+		bytes:        desc("peer_bytes_total", "Payload bytes exchanged with the peer.", "peer", "class", "direction"),
+		messages:     desc("peer_messages_total", "Messages exchanged with the peer.", "peer", "class", "direction"),
+		dropped:      desc("peer_dropped_total", "Messages to the peer that its full queue lost.", "peer", "class"),
+		queued:       desc("peer_queued", "Messages that wait to be sent to the peer.", "peer", "class"),
+		refused:      desc("refused_total", "Incoming handshakes refused.", "reason"),
+		flood:        desc("flood_suppressed_total", "Transactions left out of the flood.", "reason"),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (m *peerMetrics) Describe(ch chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{
+		m.connected, m.rtt, m.connections, m.violations, m.banned, m.lastReceived,
+		m.bytes, m.messages, m.dropped, m.queued, m.refused, m.flood,
+	} {
+		ch <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *peerMetrics) Collect(ch chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, v float64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	counter := func(d *prometheus.Desc, v uint64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
+	}
+	counter(m.refused, m.transport.Stats.RefusedGenesis.Load(), "genesis")
+	counter(m.refused, m.transport.Stats.RefusedUnknown.Load(), "unknown")
+	counter(m.flood, m.transport.Stats.TxsRepeated.Load(), "repeated")
+	counter(m.flood, m.transport.Stats.TxsNotSpread.Load(), "no room")
+	for _, p := range m.transport.Peers() {
+		peer := strconv.Itoa(p.ID)
+		up := 0.0
+		if p.Connected {
+			up = 1
+		}
+		gauge(m.connected, up, peer)
+		gauge(m.rtt, p.RTT.Seconds(), peer)
+		gauge(m.banned, p.BannedFor.Seconds(), peer)
+		if !p.LastReceived.IsZero() {
+			gauge(m.lastReceived, float64(p.LastReceived.UnixMilli())/1e3, peer)
+		}
+		counter(m.connections, p.Connections, peer)
+		counter(m.violations, p.Violations, peer)
+		for class, c := range p.Classes {
+			name := p2p.Class(class).String()
+			counter(m.bytes, c.BytesIn, peer, name, "in")
+			counter(m.bytes, c.BytesOut, peer, name, "out")
+			counter(m.messages, c.MessagesIn, peer, name, "in")
+			counter(m.messages, c.MessagesOut, peer, name, "out")
+			counter(m.dropped, c.Dropped, peer, name)
+			gauge(m.queued, float64(c.Queued), peer, name)
+		}
+	}
+}

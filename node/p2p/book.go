@@ -1,0 +1,100 @@
+package p2p
+
+import (
+	"errors"
+	"net"
+	"strconv"
+	"sync"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
+)
+
+// book knows where the members can be reached: where the operator says, and
+// where they themselves say.
+type book struct {
+	genesis   chain.Hash
+	committee []chain.PeerKey
+	static    []string // by member, "" if unknown
+
+	mu      sync.Mutex
+	records []record      // by member, timestamp 0 if unknown
+	changed chan struct{} // closed and replaced when a record is new
+}
+
+func newBook(cfg *Config) *book {
+	b := &book{
+		genesis: cfg.Genesis, committee: cfg.Committee,
+		static: make([]string, len(cfg.Committee)), records: make([]record, len(cfg.Committee)),
+		changed: make(chan struct{}),
+	}
+	for i, key := range cfg.Committee {
+		b.static[i] = cfg.Addresses[key]
+	}
+	return b
+}
+
+// learn takes in a record that is newer than the known one and whose member
+// has signed it. It reports whether the record was honest: old news is.
+func (b *book) learn(r record) bool {
+	b.mu.Lock()
+	known := b.records[r.member].timestamp
+	b.mu.Unlock()
+	if r.timestamp <= known {
+		return true
+	}
+	key := b.committee[r.member]
+	if !ed25519.Verify(key, r.signedBytes(b.genesis, key), r.signature[:]) {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.timestamp > b.records[r.member].timestamp {
+		b.records[r.member] = r
+		close(b.changed)
+		b.changed = make(chan struct{})
+	}
+	return true
+}
+
+// candidates returns the addresses to try, the operator's first.
+func (b *book) candidates(member int) []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []string
+	if s := b.static[member]; s != "" {
+		out = append(out, s)
+	}
+	if r := &b.records[member]; r.timestamp != 0 && r.address != b.static[member] {
+		out = append(out, r.address)
+	}
+	return out
+}
+
+// news returns up to recordsMax records newer than those in told, which it
+// brings up to date, and the channel that is closed when there are others.
+func (b *book) news(told []uint64) ([]record, <-chan struct{}) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var out []record
+	for i := range b.records {
+		if b.records[i].timestamp > told[i] && len(out) < recordsMax {
+			out = append(out, b.records[i])
+			told[i] = b.records[i].timestamp
+		}
+	}
+	return out, b.changed
+}
+
+// checkAddress accepts what an operator may write: host:port with a name or a
+// number.
+func checkAddress(address string) error {
+	host, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return errors.New("want HOST:PORT")
+	}
+	if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || host == "" {
+		return errors.New("want HOST:PORT with a port of 1 to 65535")
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package p2p
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
+)
+
+// Config says who this node is, whom it talks to and how much it takes from
+// them. The zero value is invalid; start from [DefaultConfig].
+type Config struct {
+	Genesis   chain.Hash
+	Key       *ed25519.PrivateKey
+	Committee []chain.PeerKey // validators; a peer's number is its place here
+
+	ListenAddr string // UDP, host:port
+	Advertise  string // address told to peers; empty: the listen address if others can reach it
+	// Addresses is where members are found at first. They tell each other
+	// later ones.
+	Addresses map[chain.PeerKey]string
+
+	FullNodesMax     int     // peers outside the committee, at most
+	FullNodeDivisor  float64 // by which their rates are lower
+	Limits           [NumClasses]Limit
+	HandshakeTimeout time.Duration // from the first packet to the greeting
+	IdleTimeout      time.Duration // silence after which a connection is dead
+	KeepAlive        time.Duration
+	FrameTimeout     time.Duration // from a frame's length to its end, plus its size at MinFrameRate
+	MinFrameRate     int           // bytes per second
+	RedialMin        time.Duration // first wait after a failed dial; doubles up to RedialMax
+	RedialMax        time.Duration
+	BanFor           time.Duration // after a violation
+	ExchangeInterval time.Duration // between reminders of addresses
+	FloodWait        time.Duration // transactions gathered into one batch
+
+	Log *slog.Logger
+}
+
+// DefaultConfig fits a committee of up to 128 on the internet, for blocks of
+// at most maxBlockBytes. Genesis, Key, Committee and the addresses are left to
+// the caller.
+func DefaultConfig(maxBlockBytes int) Config {
+	return Config{
+		ListenAddr:       "127.0.0.1:4001",
+		FullNodesMax:     16,
+		FullNodeDivisor:  8,
+		Limits:           limits(maxBlockBytes),
+		HandshakeTimeout: 5 * time.Second,
+		IdleTimeout:      10 * time.Second,
+		KeepAlive:        3 * time.Second,
+		FrameTimeout:     10 * time.Second,
+		MinFrameRate:     64 << 10,
+		RedialMin:        100 * time.Millisecond,
+		RedialMax:        5 * time.Second,
+		BanFor:           time.Minute,
+		ExchangeInterval: 30 * time.Second,
+		FloodWait:        2 * time.Millisecond,
+		Log:              slog.New(slog.DiscardHandler),
+	}
+}
+
+// committeeMax bounds the committee, so that a bit vector of it is short.
+const committeeMax = 1024
+
+// Check reports the first setting that cannot work.
+func (c *Config) Check() error {
+	if c.Key == nil {
+		return errors.New("identity key is missing")
+	}
+	if len(c.Committee) == 0 || len(c.Committee) > committeeMax {
+		return fmt.Errorf("committee of %d, want 1 to %d", len(c.Committee), committeeMax)
+	}
+	if _, _, err := net.SplitHostPort(c.ListenAddr); err != nil {
+		return fmt.Errorf("p2p address %q: want HOST:PORT", c.ListenAddr)
+	}
+	if c.Advertise != "" {
+		if err := checkAddress(c.Advertise); err != nil {
+			return fmt.Errorf("advertised p2p address %q: %w", c.Advertise, err)
+		}
+	}
+	for key, addr := range c.Addresses {
+		if err := checkAddress(addr); err != nil {
+			return fmt.Errorf("address %q of peer %x: %w", addr, key[:4], err)
+		}
+	}
+	for class, limit := range c.Limits {
+		if err := limit.check(); err != nil {
+			return fmt.Errorf("%s: %w", Class(class), err)
+		}
+	}
+	switch {
+	case c.FullNodesMax < 0 || c.FullNodeDivisor < 1:
+		return errors.New("full nodes: want a number of at least 0 and a divisor of at least 1")
+	case c.HandshakeTimeout <= 0 || c.IdleTimeout <= 0 || c.FrameTimeout <= 0 || c.ExchangeInterval <= 0 || c.FloodWait < 0:
+		return errors.New("a timeout is not positive")
+	case c.KeepAlive <= 0 || c.KeepAlive >= c.IdleTimeout:
+		return fmt.Errorf("keep-alive %v, want less than the idle timeout %v", c.KeepAlive, c.IdleTimeout)
+	case c.RedialMin <= 0 || c.RedialMax < c.RedialMin || c.BanFor < 0 || c.MinFrameRate < 1:
+		return errors.New("a retry setting is out of range")
+	case c.Log == nil:
+		return errors.New("log is missing")
+	}
+	return nil
+}

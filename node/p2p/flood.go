@@ -1,0 +1,199 @@
+package p2p
+
+import (
+	"context"
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"github.com/cespare/xxhash/v2"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+const (
+	floodFrameBytesMax = 256 << 10        // one transaction of the largest size, or a thousand small ones
+	floodFrameTxsMax   = 2048             // in one frame
+	floodPendingBytes  = 32 << 20         // gathered and not yet framed
+	seenGeneration     = 1 << 17          // hashes in one of two generations
+	seenFor            = 20 * time.Second // and its longest life: what was refused may come again
+	pauseFor           = 5 * time.Second  // without transactions from a peer that sends bad ones
+)
+
+// flood spreads transactions. Each is sent on once: to every member that the
+// one it came from is not connected to.
+type flood struct {
+	seed  uint64 // unpredictable, or others could hide transactions behind collisions
+	ready chan struct{}
+	stats *Stats
+
+	mu      sync.Mutex
+	seen    [2]map[uint64]struct{} // the newer and the older generation
+	turned  time.Time              // when the newer one was begun
+	pending []batch
+	bytes   int
+}
+
+// batch is transactions of one origin.
+type batch struct {
+	origin int // number of the peer, or -1
+	bodies [][]byte
+}
+
+func newFlood(seed uint64, stats *Stats) *flood {
+	f := &flood{seed: seed, stats: stats, ready: make(chan struct{}, 1), turned: time.Now()}
+	f.seen[0] = make(map[uint64]struct{})
+	return f
+}
+
+// mark reports whether the body was not seen lately, and remembers it. f.mu is
+// held.
+func (f *flood) mark(sum uint64) bool {
+	_, newer := f.seen[0][sum]
+	_, older := f.seen[1][sum]
+	if newer || older {
+		return false
+	}
+	f.seen[0][sum] = struct{}{}
+	return true
+}
+
+// turn begins a new generation when the present one is full or old. f.mu is
+// held.
+func (f *flood) turn(now time.Time) {
+	if len(f.seen[0]) >= seenGeneration || now.Sub(f.turned) > seenFor {
+		f.seen[1], f.seen[0], f.turned = f.seen[0], make(map[uint64]struct{}), now
+	}
+}
+
+func (f *flood) sums(bodies [][]byte) []uint64 {
+	sums := make([]uint64, len(bodies))
+	var d xxhash.Digest
+	for i, body := range bodies {
+		d.ResetWithSeed(f.seed)
+		_, _ = d.Write(body) // never fails
+		sums[i] = d.Sum64()
+	}
+	return sums
+}
+
+// fresh cuts a frame into transactions and leaves out those seen lately.
+func (f *flood) fresh(frame []byte) ([][]byte, error) {
+	bodies, err := chain.DecodeWireTxs(frame, floodFrameTxsMax)
+	if err != nil {
+		return nil, ErrWireBatch
+	}
+	sums := f.sums(bodies)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.turn(time.Now())
+	kept := bodies[:0]
+	for i, body := range bodies {
+		if f.mark(sums[i]) {
+			kept = append(kept, body)
+		} else {
+			f.stats.TxsRepeated.Add(1)
+		}
+	}
+	return kept, nil
+}
+
+// add takes transactions to be spread; origin is the peer they came from, or
+// -1. The bodies must not change.
+func (f *flood) add(origin int, bodies [][]byte) {
+	var sums []uint64
+	if origin < 0 {
+		sums = f.sums(bodies)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.turn(time.Now())
+	for _, sum := range sums {
+		f.mark(sum) // so that it is not taken in again when it comes back
+	}
+	size := 0
+	for _, body := range bodies {
+		size += len(body)
+	}
+	if f.bytes+size > floodPendingBytes {
+		f.stats.TxsNotSpread.Add(uint64(len(bodies)))
+		return
+	}
+	f.bytes += size
+	f.pending = append(f.pending, batch{origin, bodies})
+	select {
+	case f.ready <- struct{}{}:
+	default:
+	}
+}
+
+// run gathers transactions for a moment and sends them in large frames.
+func (f *flood) run(ctx context.Context, t *Transport) error {
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-f.ready:
+		}
+		if err := sleep(ctx, t.cfg.FloodWait); err != nil {
+			return err
+		}
+		f.mu.Lock()
+		pending := f.pending
+		f.pending, f.bytes = nil, 0
+		f.mu.Unlock()
+		for len(pending) > 0 {
+			origin := pending[0].origin
+			n := 0
+			var bodies [][]byte
+			for n < len(pending) && pending[n].origin == origin {
+				bodies = append(bodies, pending[n].bodies...)
+				n++
+			}
+			pending = pending[n:]
+			frames := frameTxs(bodies)
+			for _, p := range t.spread(origin) {
+				for _, frame := range frames {
+					p.send(Transactions, frame)
+				}
+			}
+		}
+	}
+}
+
+// frameTxs puts bodies into as few payloads as fit the limits.
+func frameTxs(bodies [][]byte) [][]byte {
+	var frames [][]byte
+	var frame []byte
+	n := 0
+	for _, body := range bodies {
+		if n == floodFrameTxsMax || n > 0 && len(frame)+frameHeaderBytes+len(body) > floodFrameBytesMax {
+			frames, frame, n = append(frames, frame), nil, 0
+		}
+		frame = append(binary.BigEndian.AppendUint32(frame, uint32(len(body))), body...)
+		n++
+	}
+	if n > 0 {
+		frames = append(frames, frame)
+	}
+	return frames
+}
+
+// spread returns the members to which transactions of an origin go on. A
+// member tells its own to all it is connected to; the others are our task.
+func (t *Transport) spread(origin int) []*peer {
+	var out []*peer
+	var from *peer
+	if origin >= 0 && origin < len(t.members) {
+		from = t.members[origin]
+	}
+	for _, p := range t.members {
+		if p == nil || p == from || from != nil && from.knows(p.id) {
+			continue
+		}
+		if l, _ := p.current(); l != nil {
+			out = append(out, p)
+		}
+	}
+	return out
+}

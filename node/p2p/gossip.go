@@ -1,0 +1,129 @@
+package p2p
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"github.com/quic-go/quic-go"
+)
+
+// gossip greets the peer and then tells it what is new: addresses of members,
+// and whom this node is connected to.
+func (l *link) gossip(ctx context.Context) error {
+	stream, err := l.open(Control)
+	if err != nil {
+		return err
+	}
+	tell := func(prefix []byte, msg []byte) error {
+		_, err := stream.Write(appendFrame(prefix, msg))
+		l.peer.stats.sent[Control].add(1, len(msg))
+		return err
+	}
+	if err := tell([]byte{byte(Control)}, appendHello(nil, hello{l.t.instance})); err != nil {
+		return err
+	}
+	select {
+	case <-l.active:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	told := make([]uint64, len(l.t.cfg.Committee))
+	var shown members
+	for {
+		connected, moved := l.t.connected()
+		if !bytes.Equal(shown, connected) {
+			shown = connected
+			if err := tell(nil, appendMembers(nil, shown)); err != nil {
+				return err
+			}
+		}
+		records, learned := l.t.book.news(told)
+		if len(records) > 0 {
+			if err := tell(nil, appendRecords(nil, records)); err != nil {
+				return err
+			}
+			learned = nil // there may be more than fit
+		}
+		if err := l.rest(ctx, len(records) == recordsMax, learned, moved); err != nil {
+			return err
+		}
+	}
+}
+
+// gossipPause gathers changes into one message, within the peer's rate.
+const gossipPause = 250 * time.Millisecond
+
+// rest waits until there may be news.
+func (l *link) rest(ctx context.Context, more bool, learned, moved <-chan struct{}) error {
+	if !more {
+		interval := l.t.cfg.ExchangeInterval
+		timer := time.NewTimer(interval/2 + rand.N(interval))
+		defer timer.Stop()
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-learned:
+		case <-moved:
+		case <-timer.C:
+		}
+	}
+	return sleep(ctx, gossipPause)
+}
+
+// readControl takes the greeting and then the peer's news.
+func (l *link) readControl(ctx context.Context, stream *quic.ReceiveStream, in io.Reader) error {
+	limit := l.peer.limits[Control]
+	rate := newBucket(limit.MessagesPerSecond, limit.MessagesBurst, time.Now())
+	for greeted := false; ; {
+		msg, err := l.readFrame(stream, in, limit.FrameBytesMax)
+		if err != nil {
+			return err
+		}
+		l.peer.stats.received[Control].add(1, len(msg))
+		if !greeted {
+			h, err := decodeHello(msg)
+			if err != nil {
+				return &violation{err}
+			}
+			greeted, l.instance = true, h.instance
+			close(l.greeted)
+			continue
+		}
+		if err := l.news(msg); err != nil {
+			return &violation{err}
+		}
+		if err := sleep(ctx, rate.take(1, time.Now())); err != nil {
+			return err
+		}
+	}
+}
+
+// news takes one message in.
+func (l *link) news(msg []byte) error {
+	n := len(l.t.cfg.Committee)
+	switch msg[0] {
+	case tagMembers:
+		m, err := decodeMembers(msg, n)
+		if err != nil {
+			return err
+		}
+		l.peer.setNeighbours(m)
+		return nil
+	case tagRecords:
+		records, err := decodeRecords(msg, n)
+		if err != nil {
+			return err
+		}
+		for _, r := range records {
+			if !l.t.book.learn(r) {
+				return fmt.Errorf("address of member %d: bad signature: %w", r.member, ErrControl)
+			}
+		}
+		return nil
+	}
+	return fmt.Errorf("tag %#x: %w", msg[0], ErrControl)
+}

@@ -1,0 +1,435 @@
+package p2p
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/quic-go/quic-go"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
+)
+
+// attacker speaks QUIC with the key of a member, or any other, and says what it
+// likes.
+type attacker struct {
+	t     *testing.T
+	conn  *quic.Conn
+	quic  *quic.Transport
+	ended context.Context
+}
+
+// attack connects to a node. The transport that it borrows its certificate
+// from never runs.
+func attack(t *testing.T, cfg Config, target *node) (*attacker, error) {
+	t.Helper()
+	borrowed, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	socket, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := &quic.Transport{Conn: socket}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	t.Cleanup(func() { tr.Close(); socket.Close() })
+	accept := func(chain.PeerKey) error { return nil }
+	conn, err := tr.Dial(ctx, target.socket.LocalAddr(), borrowed.tlsConfig(accept), &quic.Config{MaxIncomingUniStreams: 100})
+	if err != nil {
+		return nil, err
+	}
+	return &attacker{t: t, conn: conn, quic: tr, ended: conn.Context()}, nil
+}
+
+// open begins a stream with the given bytes.
+func (a *attacker) open(first ...byte) *quic.SendStream {
+	a.t.Helper()
+	s, err := a.conn.OpenUniStream()
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	a.write(s, first)
+	return s
+}
+
+// write sends b, however that ends: the other side may hang up meanwhile.
+func (a *attacker) write(s *quic.SendStream, b []byte) { _, _ = s.Write(b) }
+
+// greet sends a valid hello and returns the control stream.
+func (a *attacker) greet() *quic.SendStream {
+	return a.open(appendFrame([]byte{byte(Control)}, appendHello(nil, hello{99}))...)
+}
+
+// thrownOut waits until the other side has closed the connection, and returns
+// its reason.
+func (a *attacker) thrownOut(within time.Duration) (quic.ApplicationErrorCode, string) {
+	a.t.Helper()
+	select {
+	case <-a.ended.Done():
+	case <-time.After(within):
+		a.t.Fatalf("still connected after %v", within)
+	}
+	var app *quic.ApplicationError
+	if !errors.As(context.Cause(a.ended), &app) {
+		a.t.Fatalf("ended with %v", context.Cause(a.ended))
+	}
+	return app.ErrorCode, app.ErrorMessage
+}
+
+// honest holds that the nodes still exchange messages with each other.
+func honest(t *testing.T, nodes []*node) {
+	t.Helper()
+	for i, n := range nodes {
+		for to, other := range nodes {
+			if to == i {
+				continue
+			}
+			before := other.sink.count(Votes, i)
+			accused := n.members[to].stats.violations.Load()
+			n.Send(to, Votes, []byte("still here"))
+			eventually(t, "honest members talk", func() bool { return other.sink.count(Votes, i) > before })
+			if n.members[to].stats.violations.Load() != accused {
+				t.Errorf("node %d counts a violation of the honest node %d", i, to)
+			}
+		}
+	}
+}
+
+// honestAnd starts all members but the last, whose key the attacker has.
+func honestAnd(t *testing.T, change func(i int, cfg *Config)) (nodes []*node, last Config) {
+	t.Helper()
+	s := setup{testKeys(4), change}
+	for i := range 3 {
+		nodes = append(nodes, launch(t, s.config(i), nodes...))
+	}
+	for _, n := range nodes {
+		eventually(t, "honest members are connected", func() bool { return n.connectedTo() == 2 })
+	}
+	return nodes, s.config(3)
+}
+
+// TestWrongBytesOnEveryStream sends each class what no honest member sends.
+func TestWrongBytesOnEveryStream(t *testing.T) {
+	quick := func(_ int, cfg *Config) {
+		cfg.BanFor = 0 // the next case comes at once
+		cfg.FrameTimeout, cfg.MinFrameRate = 150*time.Millisecond, 1<<30
+		cfg.HandshakeTimeout = 300 * time.Millisecond
+	}
+	nodes, cfg := honestAnd(t, quick)
+	nodes[0].sink.judge = func(from int, class Class, msg []byte) error {
+		if strings.HasPrefix(string(msg), "bad") {
+			return errors.New("not a " + class.String() + " message")
+		}
+		return nil
+	}
+	oversize := func(c Class) []byte {
+		n := uint32(cfg.Limits[c].FrameBytesMax + 1)
+		return []byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
+	}
+	type wrong struct {
+		name string
+		do   func(a *attacker)
+	}
+	cases := []wrong{
+		{"no greeting", func(*attacker) {}},
+		{"greeting of another version", func(a *attacker) { a.open(appendFrame([]byte{0}, []byte("h\x09........"))...) }},
+		{"greeting too short", func(a *attacker) { a.open(appendFrame([]byte{0}, []byte("h"))...) }},
+		{"greeting is a record", func(a *attacker) { a.open(appendFrame([]byte{0}, appendRecords(nil, nil))...) }},
+		{"unknown class", func(a *attacker) { a.greet(); a.open(byte(NumClasses)) }},
+		{"class 255", func(a *attacker) { a.greet(); a.open(255) }},
+		{"second control stream", func(a *attacker) { a.greet(); a.greet() }},
+		{"empty stream", func(a *attacker) { a.greet(); _ = a.open().Close() }},
+		{"unknown control tag", func(a *attacker) { a.write(a.greet(), appendFrame(nil, []byte("?"))) }},
+		{"vector of another committee", func(a *attacker) { a.write(a.greet(), appendFrame(nil, []byte{tagMembers, 1, 2, 3, 4})) }},
+		{"forged address", func(a *attacker) {
+			a.write(a.greet(), appendFrame(nil, appendRecords(nil, []record{{member: 1, timestamp: 1 << 62, address: "10.0.0.1:1"}})))
+		}},
+		{"address is a name", func(a *attacker) {
+			a.write(a.greet(), appendFrame(nil, appendRecords(nil, []record{{member: 1, timestamp: 1 << 62, address: "example.org:1"}})))
+		}},
+		{"transactions that are none", func(a *attacker) {
+			a.greet()
+			a.open(appendFrame([]byte{byte(Transactions)}, []byte{0, 0, 1, 0, 1, 2, 3})...)
+		}},
+	}
+	for class := range NumClasses {
+		begin := func(a *attacker, rest ...byte) *quic.SendStream {
+			if class == Control {
+				s := a.greet()
+				a.write(s, rest)
+				return s
+			}
+			a.greet()
+			return a.open(append([]byte{byte(class)}, rest...)...)
+		}
+		cases = append(cases,
+			wrong{class.String() + ": empty frame", func(a *attacker) { begin(a, 0, 0, 0, 0) }},
+			wrong{class.String() + ": frame too long", func(a *attacker) { begin(a, oversize(class)...) }},
+			wrong{class.String() + ": 4 GiB promised", func(a *attacker) { begin(a, 0xff, 0xff, 0xff, 0xff) }},
+			wrong{class.String() + ": frame not finished", func(a *attacker) { begin(a, 0, 0, 0, 9, 1, 2) }},
+			wrong{class.String() + ": closed within a frame", func(a *attacker) { _ = begin(a, 0, 0, 0, 9, 1, 2).Close() }},
+			wrong{class.String() + ": reset", func(a *attacker) { begin(a).CancelWrite(7) }},
+			wrong{class.String() + ": closed", func(a *attacker) { _ = begin(a).Close() }},
+			wrong{class.String() + ": twice", func(a *attacker) { begin(a); a.open(byte(class)) }},
+			wrong{class.String() + ": noise", func(a *attacker) {
+				noise := make([]byte, 1000)
+				_, _ = rand.Read(noise)
+				begin(a, append([]byte{0, 0, 3, 0xe8, 'b', 'a', 'd'}, noise...)...)
+			}},
+		)
+		if class != Control && class != Transactions {
+			cases = append(cases, wrong{class.String() + ": refused by the receiver", func(a *attacker) {
+				begin(a, appendFrame(nil, []byte("bad"))...)
+			}})
+		}
+	}
+	for _, c := range cases {
+		a, err := attack(t, cfg, nodes[0])
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		before := nodes[0].members[3].stats.violations.Load()
+		c.do(a)
+		code, text := a.thrownOut(3 * time.Second)
+		if c.name == "no greeting" {
+			continue // silence is no proof of malice
+		}
+		if code != closeViolation {
+			t.Errorf("%s: closed with %d %q, want a violation", c.name, code, text)
+		}
+		if nodes[0].members[3].stats.violations.Load() == before {
+			t.Errorf("%s: not counted", c.name)
+		}
+	}
+	honest(t, nodes)
+}
+
+// TestBannedPeerIsNotSpokenTo: after a violation the member's next connection
+// is closed until the ban is over.
+func TestBannedPeerIsNotSpokenTo(t *testing.T) {
+	nodes, cfg := honestAnd(t, func(_ int, cfg *Config) { cfg.BanFor = 400 * time.Millisecond })
+	a, err := attack(t, cfg, nodes[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.greet()
+	a.open(77)
+	a.thrownOut(3 * time.Second)
+	if a, err = attack(t, cfg, nodes[0]); err != nil {
+		t.Fatal(err)
+	}
+	a.greet()
+	if code, text := a.thrownOut(3 * time.Second); code != closeBanned {
+		t.Errorf("closed with %d %q, want the ban", code, text)
+	}
+	time.Sleep(400 * time.Millisecond)
+	n := launch(t, cfg, nodes...)
+	eventually(t, "forgiven", func() bool { return n.connectedTo() == 3 })
+	honest(t, append(nodes, n))
+}
+
+// TestStrangers: who may not come in learns why, and others notice nothing.
+func TestStrangers(t *testing.T) {
+	nodes, cfg := honestAnd(t, func(_ int, cfg *Config) { cfg.FullNodesMax = 0 })
+	stranger, err := ed25519.NewPrivateKey(make([]byte, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Run("unknown key", func(t *testing.T) {
+		cfg := cfg
+		cfg.Key = stranger
+		a, err := attack(t, cfg, nodes[0])
+		if err == nil { // the client's side of the handshake ends first
+			<-a.ended.Done()
+			err = context.Cause(a.ended)
+		}
+		var refused *quic.TransportError
+		if !errors.As(err, &refused) || !refused.ErrorCode.IsCryptoError() {
+			t.Errorf("got %v, want an end in the handshake", err)
+		}
+		eventually(t, "it is counted", func() bool { return nodes[0].Stats.RefusedUnknown.Load() == 1 })
+	})
+	t.Run("other genesis", func(t *testing.T) {
+		other := cfg
+		other.Genesis = chain.Hash{8}
+		tr := launch(t, other)
+		_, err := tr.dial(context.Background(), tr.members[0], nodes[0].Addr())
+		if !errors.Is(err, ErrOtherGenesis) {
+			t.Errorf("got %v, want %v", err, ErrOtherGenesis)
+		}
+		eventually(t, "it is counted", func() bool { return nodes[0].Stats.RefusedGenesis.Load() > 0 })
+	})
+	t.Run("other node at the address", func(t *testing.T) {
+		tr := launch(t, cfg)
+		_, err := tr.dial(context.Background(), tr.members[1], nodes[0].Addr())
+		if !errors.Is(err, ErrWrongPeer) {
+			t.Errorf("got %v, want %v", err, ErrWrongPeer)
+		}
+	})
+	t.Run("itself", func(t *testing.T) {
+		_, err := nodes[0].dial(context.Background(), nodes[0].members[1], nodes[0].Addr())
+		if err == nil {
+			t.Error("a node connects to itself")
+		}
+	})
+	t.Run("no packets of QUIC", func(t *testing.T) {
+		c, err := net.Dial("udp", nodes[0].Addr())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		noise := make([]byte, 1200)
+		for range 2000 {
+			_, _ = rand.Read(noise)
+			_, _ = c.Write(noise)
+		}
+	})
+	honest(t, nodes)
+}
+
+// TestFloodOfOnePeerIsHeldBack: a member that sends without pause is read at
+// its rate, and the others are served meanwhile.
+func TestFloodOfOnePeerIsHeldBack(t *testing.T) {
+	const rate, burst = 200, 50
+	nodes, cfg := honestAnd(t, func(_ int, cfg *Config) {
+		cfg.Limits[Votes].MessagesPerSecond, cfg.Limits[Votes].MessagesBurst = rate, burst
+	})
+	a, err := attack(t, cfg, nodes[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.greet()
+	began := time.Now()
+	written := make(chan int, 1)
+	go func() {
+		s := a.open(byte(Votes))
+		n := 0
+		for range 1 << 20 {
+			if _, err := s.Write(appendFrame(nil, make([]byte, 1000))); err != nil {
+				break
+			}
+			n++
+		}
+		written <- n
+	}()
+	for time.Since(began) < time.Second {
+		honest(t, nodes)
+	}
+	spent := time.Since(began)
+	got := nodes[0].sink.count(Votes, 3)
+	if most := burst + 1 + int(rate*spent.Seconds()*1.1); got > most {
+		t.Errorf("%d messages delivered in %v, want at most %d", got, spent, most)
+	}
+	if got < burst {
+		t.Errorf("%d messages delivered, want the burst of %d at least", got, burst)
+	}
+	_ = a.conn.CloseWithError(0, "")
+	if n := <-written; n > got+2*streamWindow/1000 {
+		t.Errorf("%d messages were accepted from the flood, %d of them read: credit was not withheld", n, got)
+	}
+	if d := nodes[0].members[3].stats.violations.Load(); d != 0 {
+		t.Errorf("%d violations: sending fast is none", d)
+	}
+}
+
+// TestTooManyConnections: one key holds few connections at a time.
+func TestTooManyConnections(t *testing.T) {
+	nodes, cfg := honestAnd(t, nil)
+	var open []*attacker
+	for range 20 {
+		a, err := attack(t, cfg, nodes[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, a)
+	}
+	eventually(t, "most are closed", func() bool {
+		left := 0
+		for _, a := range open {
+			if a.ended.Err() == nil {
+				left++
+			}
+		}
+		return left <= linksMax
+	})
+	honest(t, nodes)
+}
+
+// TestFullNodes are admitted up to a number, at lower rates, and hear
+// certificates only.
+func TestFullNodes(t *testing.T) {
+	nodes, cfg := honestAnd(t, func(_ int, cfg *Config) { cfg.FullNodesMax = 2 })
+	var guests []*attacker
+	for i := range 3 {
+		cfg := cfg
+		var err error
+		if cfg.Key, err = ed25519.NewPrivateKey(append(make([]byte, 31), byte(200+i))); err != nil {
+			t.Fatal(err)
+		}
+		a, err := attack(t, cfg, nodes[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.greet()
+		guests = append(guests, a)
+		if i < 2 {
+			eventually(t, "admitted", func() bool { return len(nodes[0].guests()) == i+1 })
+		}
+	}
+	if code, _ := guests[2].thrownOut(3 * time.Second); code != closeFull {
+		t.Errorf("third full node: closed with %d, want %d", code, closeFull)
+	}
+	p := nodes[0].guests()[0]
+	if got, want := p.limits[Fetch].MessagesPerSecond, cfg.Limits[Fetch].MessagesPerSecond/cfg.FullNodeDivisor; got != want {
+		t.Errorf("a full node may ask %v times a second, want %v", got, want)
+	}
+	eventually(t, "in use", func() bool { l, _ := p.current(); return l != nil })
+	guests[0].open(appendFrame([]byte{byte(Fetch)}, []byte("where am I"))...)
+	eventually(t, "its request arrives", func() bool { return nodes[0].sink.count(Fetch, p.id) == 1 })
+	nodes[0].Broadcast(Votes, []byte("vote"))
+	nodes[0].Broadcast(Certificates, []byte("certificate"))
+	nodes[0].Send(p.id, Blocks, []byte("block"))
+	heard := hear(t, guests[0], 2)
+	if fmt.Sprint(heard) != "map[blocks:block certificates:certificate]" {
+		t.Errorf("the full node heard %v", heard)
+	}
+	_ = guests[0].conn.CloseWithError(0, "")
+	eventually(t, "its place is free", func() bool { return len(nodes[0].guests()) == 1 })
+	honest(t, nodes)
+}
+
+// hear reads the first frame of each of the next n streams, less the control
+// stream.
+func hear(t *testing.T, a *attacker, n int) map[string]string {
+	t.Helper()
+	heard := map[string]string{}
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	for len(heard) < n {
+		s, err := a.conn.AcceptUniStream(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var class [1]byte
+		if _, err := s.Read(class[:]); err != nil {
+			t.Fatal(err)
+		}
+		if Class(class[0]) == Control {
+			continue
+		}
+		msg, err := readFrame(s, 1000, func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard[Class(class[0]).String()] = string(msg)
+	}
+	return heard
+}

@@ -1,0 +1,351 @@
+package soak
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/client"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+)
+
+var (
+	validators = flag.Int("validators", 4, "how many validators the committee tests run")
+	committee  = flag.Int("committee-kills", 3, "how often TestCommitteeSurvivesKills kills one")
+	blockTime  = flag.Duration("overhead-block", 20*time.Millisecond, "block time of TestFinalityOverhead")
+	overhead   = flag.Duration("overhead-for", 4*time.Second, "how long TestFinalityOverhead measures")
+)
+
+// validatorSet is a chain of several validators, each a process behind a relay.
+type validatorSet struct {
+	bin, dir string
+	relays   []*relay // in front of each validator's p2p port; none on a clean loopback
+	p2p      []string
+	procs    []*process
+}
+
+// newValidatorSet deals the keys of n validators whose views are short, so that a
+// dead leader costs a test little.
+func newValidatorSet(t *testing.T, n int, block time.Duration, relayed bool) *validatorSet {
+	t.Helper()
+	g := chain.DevnetGenesisTemplate()
+	ms := uint64(block.Milliseconds())
+	g.Params.BlockTimeMillis = ms
+	g.Params.LeaderTimeoutMillis = ms + 400
+	g.Params.CertificationTimeoutMillis = ms + 700
+	g.Params.NullifyRetryMillis = 500
+	raw, err := g.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := filepath.Join(t.TempDir(), "template.json")
+	if err := os.WriteFile(template, raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	s := &validatorSet{bin: buildBinary(t), dir: t.TempDir()}
+	dealt, err := node.Deal(s.dir, node.DealOptions{Validators: n, FullNodes: 1, DevnetOptions: node.DevnetOptions{GenesisFile: template}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var addresses []string
+	for i := range n {
+		s.p2p = append(s.p2p, freeUDP(t))
+		addresses = append(addresses, s.p2p[i])
+		if relayed {
+			s.relays = append(s.relays, newRelay(t, s.p2p[i], uint64(i)))
+			addresses[i] = s.relays[i].addr()
+		}
+	}
+	if err := node.WriteDealtPeers(s.dir, dealt, addresses); err != nil {
+		t.Fatal(err)
+	}
+	s.procs = make([]*process, n)
+	for i := range n {
+		s.start(t, i)
+	}
+	t.Cleanup(func() {
+		for _, p := range s.procs {
+			p.kill()
+		}
+		if t.Failed() {
+			for i, p := range s.procs {
+				t.Logf("validator %d:\n%s", i, tail(p.stderr.String(), 4000))
+			}
+		}
+	})
+	return s
+}
+
+func tail(s string, n int) string { return s[max(0, len(s)-n):] }
+
+func freeUDP(t *testing.T) string {
+	t.Helper()
+	c, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	return c.LocalAddr().String()
+}
+
+func (s *validatorSet) folder(i int) string { return node.DealtFolder(s.dir, i) }
+
+// start runs validator i, which tells others the address of its relay.
+func (s *validatorSet) start(t *testing.T, i int) {
+	t.Helper()
+	tell := s.p2p[i]
+	if s.relays != nil {
+		tell = s.relays[i].addr()
+	}
+	s.procs[i] = launch(t, s.bin, "--log-level=info", "run", "--data", s.folder(i),
+		"--rpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--rpc-rate=0", "--p2p-addr="+s.p2p[i], "--p2p-advertise="+tell)
+}
+
+func height(url string) (uint64, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	var h rpc.HeightReply
+	_, err := get(ctx, url+"/height", &h)
+	return h.Height, err
+}
+
+// waitHeight returns when validator i has reached the height.
+func (s *validatorSet) waitHeight(t *testing.T, i int, want uint64, patience time.Duration) {
+	t.Helper()
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+		h, err := height(s.procs[i].rpc)
+		if err == nil && h >= want {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("validator %d is at height %d (%v), not at %d after %v", i, h, err, want, patience)
+		}
+	}
+}
+
+// load sends transfers to validator i until ctx ends, and counts those that
+// became final. The validator may come and go.
+func (s *validatorSet) load(ctx context.Context, i int, seen *witness) {
+	for ctx.Err() == nil {
+		seen.load(ctx, s.procs[i].rpc, i%len(node.DevAccounts()))
+		_ = sleepCtx(ctx, 100*time.Millisecond)
+	}
+}
+
+func sleepCtx(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// agree compares every block of every validator, up to the lowest head.
+func (s *validatorSet) agree(t *testing.T) uint64 {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	low := ^uint64(0)
+	for i, p := range s.procs {
+		h, err := height(p.rpc)
+		if err != nil {
+			t.Fatalf("validator %d: %v", i, err)
+		}
+		low = min(low, h)
+	}
+	for h := uint64(1); h <= low; h++ {
+		var want rpc.BlockReply
+		for i, p := range s.procs {
+			var got rpc.BlockReply
+			if ok, err := get(ctx, fmt.Sprintf("%s/block/%d", p.rpc, h), &got); err != nil || !ok {
+				t.Fatalf("validator %d has no block %d (%v)", i, h, err)
+			}
+			if i == 0 {
+				want = got
+			} else if got.Hash != want.Hash || got.StateRoot != want.StateRoot {
+				t.Fatalf("block %d: validator %d has %s with state %s, validator 0 has %s with state %s",
+					h, i, got.Hash, got.StateRoot, want.Hash, want.StateRoot)
+			}
+		}
+	}
+	return low
+}
+
+// TestCommitteeSurvivesKills runs validators under load over links that delay,
+// lose and reorder. One after the other is killed; the others go on, and the one
+// that comes back catches up. At the end all stores are compared.
+func TestCommitteeSurvivesKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills real processes: left out of -short runs, runs in make test")
+	}
+	if *seed == 0 {
+		*seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("seed %d", *seed)
+	rng := rand.New(rand.NewPCG(*seed, 2))
+	s := newValidatorSet(t, *validators, 100*time.Millisecond, true)
+	s.waitHeight(t, 0, 2, 20*time.Second)
+	for _, r := range s.relays {
+		r.set(impairment{delay: 2 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.01})
+	}
+	seen := &witness{}
+	ctx, cancel := context.WithCancel(context.Background())
+	var load sync.WaitGroup
+	defer load.Wait()
+	defer cancel()
+	load.Go(func() { s.load(ctx, 0, seen) })
+
+	for k := range *committee {
+		victim := 1 + rng.IntN(*validators-1)
+		before := s.height(t, 0)
+		s.procs[victim].kill()
+		away := 3 + rng.Uint64N(12)                     // more than others keep in memory
+		s.waitHeight(t, 0, before+away, 30*time.Second) // they go on
+		s.start(t, victim)
+		now := s.height(t, 0)
+		s.waitHeight(t, victim, now, 30*time.Second) // and it catches up
+		t.Logf("kill %d: validator %d was away from height %d to %d", k, victim, before, now)
+	}
+	cancel()
+	load.Wait()
+	head := s.height(t, 0)
+	for i := range s.procs {
+		s.waitHeight(t, i, head, 20*time.Second)
+	}
+	t.Logf("%d blocks equal on all, %d transactions final", s.agree(t), len(seen.receipts))
+	if len(seen.receipts) == 0 {
+		t.Error("no transaction became final: the load did not run")
+	}
+	for i, p := range s.procs {
+		p.stop(t)
+		t.Logf("validator %d: %s", i, verifyChain(t, s.bin, s.folder(i)))
+	}
+}
+
+func (s *validatorSet) height(t *testing.T, i int) uint64 {
+	t.Helper()
+	h, err := height(s.procs[i].rpc)
+	if err != nil {
+		t.Fatalf("validator %d: %v", i, err)
+	}
+	return h
+}
+
+// TestCommitteeHealsPartition cuts validators off until no quorum is left, and
+// joins them again: the chain stops, and goes on without a fork.
+func TestCommitteeHealsPartition(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real processes: left out of -short runs, runs in make test")
+	}
+	s := newValidatorSet(t, 4, 100*time.Millisecond, true)
+	for i := range s.procs {
+		s.waitHeight(t, i, 3, 20*time.Second)
+	}
+	for _, r := range s.relays {
+		r.set(impairment{cut: true})
+	}
+	time.Sleep(time.Second) // what was under way ends
+	stopped := s.height(t, 0)
+	time.Sleep(time.Second)
+	if now := s.height(t, 0); now != stopped {
+		t.Errorf("height went from %d to %d without a quorum", stopped, now)
+	}
+	for _, r := range s.relays {
+		r.set(impairment{})
+	}
+	for i := range s.procs {
+		s.waitHeight(t, i, stopped+5, 30*time.Second)
+	}
+	t.Logf("%d blocks equal on all, cut at height %d", s.agree(t), stopped)
+	for _, p := range s.procs {
+		p.stop(t)
+	}
+}
+
+// TestFullNodeFollows starts a node without a vote beside a running chain: it
+// catches up, stays with the head, and passes transactions on.
+func TestFullNodeFollows(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real processes: left out of -short runs, runs in make test")
+	}
+	s := newValidatorSet(t, 4, 200*time.Millisecond, false)
+	s.waitHeight(t, 0, 10, 30*time.Second)
+	p := launch(t, s.bin, "--log-level=info", "run", "--data", node.FullNodeFolder(s.dir, 0),
+		"--rpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--rpc-rate=0", "--p2p-addr=127.0.0.1:0")
+	s.procs = append(s.procs, p) // the last, after the validators
+	s.waitHeight(t, 4, s.height(t, 0), 20*time.Second)
+	seen := &witness{}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	go func() {
+		for ctx.Err() == nil {
+			seen.mu.Lock()
+			enough := len(seen.receipts) >= 20
+			seen.mu.Unlock()
+			if enough {
+				cancel()
+			}
+			_ = sleepCtx(ctx, 10*time.Millisecond)
+		}
+	}()
+	seen.load(ctx, p.rpc, 0)
+	if len(seen.receipts) < 20 {
+		t.Errorf("%d transactions sent to the full node became final", len(seen.receipts))
+	}
+	s.waitHeight(t, 4, s.height(t, 0), 20*time.Second)
+	t.Logf("%d blocks equal on all five", s.agree(t))
+	for _, p := range s.procs {
+		p.stop(t)
+	}
+	t.Log(verifyChain(t, s.bin, node.FullNodeFolder(s.dir, 0)))
+}
+
+// TestFinalityOverhead measures, on a small block time over a clean loopback, how
+// long after its timestamp a block is final at a validator.
+func TestFinalityOverhead(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real processes: left out of -short runs, runs in make test")
+	}
+	s := newValidatorSet(t, *validators, *blockTime, false)
+	s.waitHeight(t, 0, 20, 20*time.Second)
+	cfg := client.DefaultConfig()
+	cfg.URL = s.procs[0].rpc
+	c, err := client.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), *overhead)
+	defer cancel()
+	var late, apart []float64
+	var last uint64
+	_ = c.Events(ctx, chain.Height(s.height(t, 0)), func(b *rpc.BlockReply) error {
+		late = append(late, float64(time.Now().UnixMicro())/1e3-float64(b.TimestampMillis))
+		if last != 0 {
+			apart = append(apart, float64(b.TimestampMillis-last))
+		}
+		last = b.TimestampMillis
+		return nil
+	})
+	if len(late) < 10 {
+		t.Fatalf("%d blocks in %v", len(late), *overhead)
+	}
+	slices.Sort(late)
+	slices.Sort(apart)
+	at := func(s []float64, p float64) float64 { return s[int(p*float64(len(s)-1))] }
+	t.Logf("%d blocks of %d validators: final p50 %.1f ms, p90 %.1f ms, p99 %.1f ms after the proposal; %.1f ms apart (p50), %.1f (p90)",
+		len(late), *validators, at(late, 0.5), at(late, 0.9), at(late, 0.99), at(apart, 0.5), at(apart, 0.9))
+	for _, p := range s.procs {
+		p.stop(t)
+	}
+}

@@ -1,0 +1,137 @@
+package soak
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/node"
+)
+
+// TestDevnetOfFour runs the command that a newcomer runs: four processes, one
+// of which is killed and comes back, and an end that leaves none behind.
+func TestDevnetOfFour(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real processes: left out of -short runs, runs in make test")
+	}
+	bin, dir := buildBinary(t), t.TempDir()
+	offset := freePortRange(t)
+	cmd := exec.Command(bin, "devnet", "--validators=4", "--data", dir, "--block-time=100ms", "--rpc-rate=0",
+		"--port-offset", strconv.Itoa(offset))
+	var log lockedBuffer
+	cmd.Stderr = &log
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	stopped := false
+	defer func() {
+		if !stopped {
+			_ = cmd.Process.Kill() // the children end with it
+			_ = cmd.Wait()
+		}
+	}()
+	urls := announced(t, out)
+	for _, url := range urls {
+		waitFor(t, url, 5, &log)
+	}
+	pid := regexp.MustCompile(`validator-2 pid=(\d+)`).FindStringSubmatch(log.String())
+	if pid == nil {
+		t.Fatalf("no process id in the log:\n%s", &log)
+	}
+	victim, err := strconv.Atoi(pid[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Kill(victim, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	h, err := height(urls[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, urls[0], h+5, &log)
+	waitFor(t, urls[2], h+5, &log) // it is back and catches up
+	_ = cmd.Process.Signal(syscall.SIGTERM)
+	stopped = true
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("orderly stop ended with %v\n%s", err, &log)
+	}
+	for i, url := range urls {
+		if _, err := height(url); err == nil {
+			t.Errorf("validator %d still serves", i)
+		}
+		t.Logf("validator %d: %s", i, verifyChain(t, bin, node.DealtFolder(dir, i)))
+	}
+}
+
+// announced reads the RPC addresses that the command prints.
+func announced(t *testing.T, out io.Reader) []string {
+	t.Helper()
+	var urls []string
+	lines := bufio.NewScanner(out)
+	for len(urls) < 4 && lines.Scan() {
+		if fields := strings.Fields(lines.Text()); len(fields) > 2 && fields[0] == "RPC" {
+			urls = append(urls, fields[2])
+		}
+	}
+	go func() { _, _ = io.Copy(io.Discard, out) }() // ends with the process
+	if len(urls) != 4 {
+		t.Fatalf("%d RPC addresses announced, want 4", len(urls))
+	}
+	return urls
+}
+
+func waitFor(t *testing.T, url string, want uint64, log *lockedBuffer) {
+	t.Helper()
+	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		h, err := height(url)
+		if err == nil && h >= want {
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s is at height %d (%v), not at %d\n%s", url, h, err, want, log)
+		}
+	}
+}
+
+// freePortRange returns an offset at which the ports of four nodes are free.
+func freePortRange(t *testing.T) int {
+	t.Helper()
+	for offset := 20_000; offset < 55_000; offset += 97 {
+		if rangeIsFree(4000 + offset) {
+			return offset
+		}
+	}
+	t.Fatal("no free range of ports")
+	return 0
+}
+
+func rangeIsFree(first int) bool {
+	for i := range 4 {
+		for k := range 4 {
+			addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(first+10*i+k))
+			l, err := net.Listen("tcp", addr)
+			if err != nil {
+				return false
+			}
+			l.Close()
+			u, err := net.ListenPacket("udp", addr)
+			if err != nil {
+				return false
+			}
+			u.Close()
+		}
+	}
+	return true
+}
