@@ -103,7 +103,7 @@ func (e *Engine) settled(x simplex.RequestCertify) bool {
 func (e *Engine) certify(ctx context.Context, x simplex.RequestCertify) {
 	b := e.blocks.find(x.Proposal.Round.View, x.Proposal.Payload)
 	if b.bytes == nil {
-		e.fetch(x.Proposal.Round.View)
+		e.fetch(x.Proposal.Round.View, 0)
 		return
 	}
 	e.judge(ctx, b)

@@ -16,6 +16,7 @@ const (
 	answerCertificates = 16      // from memory, per request
 	answerBlocks       = 64      // from the archive, per request
 	answerBytes        = 4 << 20 // of blocks from the archive, per request, and one block more
+	answerTimeouts     = 10      // fetch timeouts that a whole answer may take
 	answersPerWindow   = 32      // requests of one peer answered per fetch timeout
 	guestsMax          = 1024    // full nodes whose requests are counted at a time
 	backlogMax         = 128     // finalized blocks not yet durable, above which we ask for no older ones
@@ -25,12 +26,15 @@ const (
 // asked for it; when the answer does not come in time, or does not help, the
 // next one is.
 type want struct {
-	view  chain.View
-	peer  beacon.Participant
-	asked time.Time
-	tries int
-	got   int        // certificates that were news
-	next  chain.View // to be asked for when the answer is complete
+	view      chain.View
+	below     chain.View // as in [simplex.Fetch]
+	peer      beacon.Participant
+	asked     time.Time // put off while the answer is coming in
+	since     time.Time // when it was really asked
+	tries     int
+	got       int        // certificates that were news
+	next      chain.View // to be asked for when the answer is complete, with its below
+	nextBelow chain.View
 }
 
 // fetches is what is being asked for.
@@ -45,29 +49,29 @@ type fetches struct {
 func (e *Engine) fetchFor(x simplex.Fetch) {
 	switch {
 	case x.Below == 0:
-		e.fetch(x.View)
-	case !e.has(x.Below):
-		e.fetch(e.machine.MissingFrom(x.Below))
+		e.fetch(x.View, 0)
+	case !e.has(x.View, x.Below):
+		e.fetch(e.machine.MissingFrom(x.Below), x.Below)
 	}
 }
 
 // fetch asks a peer for view v and later ones, unless one is asked already, or
 // one is just answering for the views before: the answer may go on to v.
-func (e *Engine) fetch(v chain.View) {
+func (e *Engine) fetch(v, below chain.View) {
 	for i := range e.fetches.wants {
 		w := &e.fetches.wants[i]
 		if w.view == v {
 			return
 		}
 		if w.got > 0 && w.view < v {
-			w.next = max(w.next, v)
+			w.next, w.nextBelow = v, below
 			return
 		}
 	}
 	if len(e.fetches.wants) == wantsMax {
 		e.fetches.wants = e.fetches.wants[1:] // the machine repeats what still matters
 	}
-	w := want{view: v}
+	w := want{view: v, below: below}
 	if e.ask(&w) {
 		e.fetches.wants = append(e.fetches.wants, w)
 		if len(e.fetches.wants) == 1 {
@@ -87,7 +91,7 @@ func (e *Engine) ask(w *want) bool {
 			e.fetches.turn = (e.fetches.turn + 1) % n
 			continue
 		}
-		w.peer, w.asked = p, time.Now()
+		w.peer, w.asked, w.since = p, time.Now(), time.Now()
 		w.tries++
 		e.Stats.FetchesSent.Add(1)
 		e.net.Send(p, appendRequest(nil, request{beacon.Round{Epoch: e.cfg.Set.Epoch(), View: w.view}}))
@@ -114,13 +118,13 @@ func (e *Engine) answeredBy(from beacon.Participant, v chain.View) {
 		if w.view != v || w.peer != from {
 			continue
 		}
-		if w.got == 0 && !e.has(v) && w.tries < e.cfg.Set.Len()-1 && e.ask(&w) {
+		if w.got == 0 && !e.has(v, w.below) && w.tries < e.cfg.Set.Len()-1 && e.ask(&w) {
 			e.fetches.wants[i] = w
 			return
 		}
 		e.fetches.wants = append(e.fetches.wants[:i], e.fetches.wants[i+1:]...)
-		if w.next > 0 && !e.has(w.next) && len(e.undelivered) < backlogMax {
-			e.fetch(w.next)
+		if w.next > 0 && len(e.undelivered) < backlogMax {
+			e.fetchFor(simplex.Fetch{View: w.next, Below: w.nextBelow})
 		}
 		return
 	}
@@ -132,13 +136,16 @@ func (e *Engine) answeredBy(from beacon.Participant, v chain.View) {
 func (e *Engine) fetchAgain() {
 	kept := e.fetches.wants[:0]
 	for _, w := range e.fetches.wants {
-		if e.has(w.view) {
+		if e.has(w.view, w.below) {
 			continue
 		}
-		if time.Since(w.asked) >= e.cfg.FetchTimeout {
+		if time.Since(w.asked) >= e.cfg.FetchTimeout || time.Since(w.since) >= answerTimeouts*e.cfg.FetchTimeout {
 			e.Stats.FetchesFailed.Add(1)
 			e.Stats.Peers[w.peer].Unanswered.Add(1)
-			w.view, w.next, w.got = max(w.view, w.next), 0, 0
+			if w.next > 0 {
+				w.view, w.below, w.next = w.next, w.nextBelow, 0
+			}
+			w.got = 0
 			if w.tries >= e.cfg.Set.Len() || len(e.undelivered) >= backlogMax || !e.ask(&w) {
 				continue
 			}
@@ -151,10 +158,14 @@ func (e *Engine) fetchAgain() {
 	}
 }
 
-// has reports whether nothing is wanted of view v any more.
-func (e *Engine) has(v chain.View) bool {
-	if v <= e.machine.Floor().View {
+// has reports whether what was wanted is here: the block of view below, or, if
+// that is 0, whatever view v has.
+func (e *Engine) has(v, below chain.View) bool {
+	if max(v, below) <= e.machine.Floor().View {
 		return true
+	}
+	if below > 0 {
+		return e.machine.Knows(below, simplex.Notarize) || e.machine.Knows(below, simplex.Finalize)
 	}
 	for _, b := range e.blocks.list {
 		if b.round.View == v && b.certify != nil && b.bytes == nil {

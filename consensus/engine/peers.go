@@ -160,7 +160,9 @@ func (e *Engine) receiveCertificate(from beacon.Participant, c simplex.Certifica
 	}
 	e.step(simplex.CertificateReceived{Certificate: c})
 	e.tally.Close(c.Proposal.Round.View, c.Kind)
-	e.fetches.helped(from)
+	if c.Proposal.Round.View+1 < e.machine.View() { // not what the peer tells everybody
+		e.fetches.helped(from)
+	}
 	return true
 }
 

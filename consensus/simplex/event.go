@@ -165,11 +165,12 @@ type ArmTimer struct {
 
 // Fetch asks a peer for the certificates, and the block if there is one, of
 // view View and of views after it. Where they are needed for the block of view
-// Below, a driver that gathers effects can ask from [Machine.MissingFrom] on
+// Below, a nullification of Below is no answer, for a view can have both, and a
+// driver that gathers effects can ask from [Machine.MissingFrom] on
 // instead: part of them may have come in the meantime.
 type Fetch struct {
 	View  chain.View
-	Below chain.View // 0: View itself is needed
+	Below chain.View // 0: any certificate of View is needed
 }
 
 // Finalized means that blocks are final. Certificate is the finalization of the

@@ -74,7 +74,7 @@ func (m *Machine) admissible(o offer) (Parent, bool) {
 	}
 	parent, ok := m.parent(p.Parent)
 	if !ok && m.unknown(p.Parent) {
-		m.fetch(p.Parent)
+		m.fetchBelow(p.Parent)
 	}
 	return parent, ok
 }

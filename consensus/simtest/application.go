@@ -66,13 +66,13 @@ func encode(r beacon.Round, parent simplex.Parent, height uint64, salt byte) []b
 func digestOf(body []byte) chain.Hash { return keccak.Sum256(body) }
 
 // build makes a block, on request one that no validator accepts.
-func (a *application) build(x simplex.RequestProposal, invalid bool) ([]byte, chain.Hash) {
+func (a *application) build(x simplex.RequestProposal, salt byte, invalid bool) ([]byte, chain.Hash) {
 	height := a.executed[x.Parent.Payload] + 1
 	stated := height
 	if invalid {
 		stated++
 	}
-	body := encode(x.Round, x.Parent, stated, 0)
+	body := encode(x.Round, x.Parent, stated, salt)
 	digest := digestOf(body)
 	a.executed[digest] = height
 	return body, digest

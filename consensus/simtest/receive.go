@@ -136,24 +136,24 @@ func (v *validator) answer(to *validator, from chain.View) {
 func (v *validator) fetchFor(x simplex.Fetch) {
 	switch {
 	case x.Below == 0:
-		v.fetch(x.View)
-	case !v.has(x.Below):
-		v.fetch(v.machine.MissingFrom(x.Below))
+		v.fetch(x.View, 0)
+	case !v.has(x.View, x.Below):
+		v.fetch(v.machine.MissingFrom(x.Below), x.Below)
 	}
 }
 
 // fetch asks one peer after the other for a view, until it is here or all were
 // asked.
-func (v *validator) fetch(view chain.View) {
+func (v *validator) fetch(view, below chain.View) {
 	if v.wants[view] == 0 {
-		v.ask(view)
+		v.ask(view, below)
 	}
 }
 
 // fetchTimeout is how long one peer has for its answer.
 const fetchTimeout = time.Second
 
-func (v *validator) ask(view chain.View) {
+func (v *validator) ask(view, below chain.View) {
 	n := v.set.Len()
 	for range n {
 		p := beacon.Participant(v.turnOf)
@@ -172,18 +172,24 @@ func (v *validator) ask(view chain.View) {
 		break
 	}
 	v.later(fetchTimeout, func() {
-		if v.has(view) || v.wants[view] >= n {
+		if v.has(view, below) || v.wants[view] >= n {
 			delete(v.wants, view)
 			return
 		}
-		v.ask(view)
+		v.ask(view, below)
 	})
 }
 
-// has reports whether nothing is wanted of a view any more.
-func (v *validator) has(view chain.View) bool {
-	if view <= v.machine.Floor().View {
+// has reports whether what was wanted is here: the block of view below, or, if
+// that is 0, whatever view has.
+func (v *validator) has(view, below chain.View) bool {
+	if max(view, below) <= v.machine.Floor().View {
 		return true
+	}
+	if below > 0 {
+		_, notarized := v.machine.Certificate(below, simplex.Notarize)
+		_, finalized := v.machine.Certificate(below, simplex.Finalize)
+		return notarized || finalized
 	}
 	for _, k := range []simplex.Kind{simplex.Notarize, simplex.Finalize} {
 		if c, ok := v.machine.Certificate(view, k); ok {

@@ -30,7 +30,7 @@ type Config struct {
 	Observers int                  // nodes that follow without a vote
 	Twins     int                  // the first validators run twice, with one key and two minds
 	Elector   simplex.Elector      // nil: that of the protocol
-	Rich      bool                 // validator 0 has most of the stake
+	Rich      bool                 // validator 0 has more than half of the stake
 	Rollback  float64              // chance per crash of the last node that its journal is an old one
 	NoGuard   bool                 // no watermark beside the journal
 	Stopped   []beacon.Participant // not started; a scenario does it

@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"flag"
 	"fmt"
 	"testing"
 	"time"
@@ -419,4 +420,26 @@ func TestScenario25Hailstorm(t *testing.T) {
 	if first, second := play(), play(); first != second {
 		t.Errorf("audit %x, then %x", first, second)
 	}
+}
+
+var missedBlocks = flag.Int("missed", 1500, "blocks that the late one of scenario 29 misses")
+
+// 29: one joins from an old finalization, thousands of blocks behind, and
+// catches up while the others go on. -missed=10000 takes half a minute.
+func TestScenario29NonGenesisFloorJoiner(t *testing.T) {
+	missed := *missedBlocks
+	if testing.Short() {
+		missed = 300
+	}
+	w := enact(t, Config{Validators: 4, Latency: 5 * time.Millisecond})
+	w.all(20, time.Minute)
+	late := w.validators[3]
+	late.up = false
+	w.until("blocks to miss", 10*time.Hour, func() bool { return len(w.ledger.chain) > missed })
+	if n := len(late.app.chain); n > 30 {
+		t.Fatalf("the one that was away has %d blocks", n)
+	}
+	late.start()
+	w.all(50, 30*time.Minute)
+	w.clean()
 }

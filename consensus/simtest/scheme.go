@@ -141,7 +141,9 @@ func committee(cfg Config) (*beacon.ValidatorSet, []scheme, error) {
 		})
 	}
 	if cfg.Rich {
-		g.Validators[0].Stake = 100_000
+		for _, v := range g.Validators[1:] { // and leads every second view
+			g.Validators[0].Stake += v.Stake
+		}
 	}
 	set, err := beacon.NewValidatorSet(g)
 	if err != nil {

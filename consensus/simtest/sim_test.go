@@ -3,7 +3,10 @@ package simtest
 import (
 	"flag"
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
+	"time"
 )
 
 var (
@@ -19,23 +22,39 @@ func TestSim(t *testing.T) {
 		first, last = *oneSeed, *oneSeed
 	}
 	var sum Report
+	players := map[string]int{}
+	real, began := 0, time.Now()
 	for seed := first; seed <= last; seed++ {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := Draw(seed)
 			r, err := Run(cfg)
 			if err != nil {
-				t.Fatalf("%v\n%v\n%+v\nplay again: go test ./consensus/simtest -run TestSim -seed=%d", err, cfg, r, seed)
+				t.Fatalf("%v\n%v\n%+v\nplay again: go test ./consensus/simtest -run 'TestSim$' -seed=%d", err, cfg, r, seed)
 			}
 			if testing.Verbose() {
-				t.Logf("%v: %d blocks in %d views", cfg, r.Blocks, r.Views)
+				t.Logf("%v: %d blocks in %d views, margin %v", cfg, r.Blocks, r.Views, r.Margin)
 			}
 			sum.add(r)
+			if cfg.RealKeys {
+				real++
+			}
+			if cfg.Player != nil {
+				players[cfg.Player.Name]++
+			}
 		})
 	}
-	t.Logf("%.1f validator-hours, %d blocks; %d messages, %d lost, %d cut off, %d repeated; %d crashes, %d partitions, "+
-		"%d timeouts; rare: %d equivocations, %d bans, %d blocks fetched, %d views both notarized and nullified",
-		sum.Hours, sum.Blocks, sum.Messages, sum.Lost, sum.Cut, sum.Repeated, sum.Crashes, sum.Partitions,
-		sum.Timeouts, sum.Equivocations, sum.Bans, sum.BlocksFetched, sum.BothEnds)
+	t.Logf("%d seeds, %d of them with real keys: %.1f validator-hours in %v, %d blocks", last-first+1, real, sum.Hours, time.Since(began).Round(time.Second), sum.Blocks)
+	t.Logf("faults: %d of %d messages lost, %d cut off, %d repeated; %d crashes, %d old disks, %d partitions",
+		sum.Lost, sum.Messages, sum.Cut, sum.Repeated, sum.Crashes, sum.Rollbacks, sum.Partitions)
+	for _, name := range slices.Sorted(maps.Keys(players)) {
+		t.Logf("player %q in %d runs", name, players[name])
+	}
+	t.Logf("rare: %d views both notarized and nullified, %d contradictions, %d proofs, %d bans, %d votes withheld, %d timeouts, %d blocks fetched with %d requests",
+		sum.BothEnds, sum.Equivocations, sum.Evidence, sum.Bans, sum.Withheld, sum.Timeouts, sum.BlocksFetched, sum.Fetches)
+	t.Logf("smallest activation margin (resolution 11.17): %v", sum.Margin)
+	if last-first >= 100 && (sum.BothEnds == 0 || sum.Equivocations == 0 || sum.Withheld == 0 || sum.Rollbacks == 0 || real*50 < int(last-first)) {
+		t.Error("a rare state was never reached: the simulation does not test what it should")
+	}
 }
 
 // TestSameSeedSameRun is what makes a failure worth reporting: the same seed

@@ -104,9 +104,8 @@ func (w *world) viewsNow() []chain.View {
 	return out
 }
 
-// cut and join alter all links between two nodes.
-func (w *world) cut(a, b int)  { w.link(a, b).Cut, w.link(b, a).Cut = true, true }
-func (w *world) join(a, b int) { w.link(a, b).Cut, w.link(b, a).Cut = false, false }
+// cut cuts the link between two nodes, both ways.
+func (w *world) cut(a, b int) { w.link(a, b).Cut, w.link(b, a).Cut = true, true }
 
 func (w *world) eachPair(f func(a, b int)) {
 	for a := range w.validators {
