@@ -68,7 +68,7 @@ func (s *Store) write(v *Version, digest chain.Hash, add func(*pebble.Batch) err
 		s.failed = damage(err)
 		return fmt.Errorf("write block %d: %w", v.height, s.failed)
 	}
-	v.image.ForgetRows()
+	s.forest.ForgetRows(v.image)
 	s.takeVersion(v, digest)
 	if err := s.mark.set(v.height, digest); err != nil {
 		s.failed = err
