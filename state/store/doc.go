@@ -33,9 +33,10 @@
 // Commit returns after one synced batch with everything that belongs to the
 // block and the marker of the new head. After a crash at any moment the store
 // opens at the last block whose Commit returned, or at the one whose Commit was
-// under way; flat values, root, block and indexes are always of the same block. If a commit fails, nothing further is written: a sync that is
-// tried again may claim success for data that is gone, so the process must stop
-// and open the store anew.
+// under way; flat values, root, block and indexes are always of the same block.
+// If a commit fails, nothing further is written: a sync that is tried again may
+// claim success for data that is gone, so the process must stop and open the
+// store anew.
 //
 // The folder belongs to one process and to one genesis ([ErrInUse],
 // [ErrOtherGenesis]).

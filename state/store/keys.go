@@ -48,8 +48,6 @@ const (
 	headLen = 8 + 2*hashLen
 )
 
-func accountKey(owner chain.Hash) []byte { return append([]byte{tableAccounts}, owner[:]...) }
-
 func storageKey(owner chain.Hash, key state.StorageKey) []byte {
 	b := make([]byte, 0, 1+hashLen+len(key))
 	b = append(b, tableStorage)
