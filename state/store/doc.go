@@ -41,6 +41,13 @@
 // The folder belongs to one process and to one genesis ([ErrInUse],
 // [ErrOtherGenesis]).
 //
+// # History
+//
+// With Options.History a block's batch also holds the values that it replaces,
+// and [Store.AccountAt] and [Store.StorageAt] answer at any height since it was
+// switched on: an archive. It does not keep tries, so proofs are of kept
+// versions only.
+//
 // # Damage
 //
 // Pebble checks the checksum of everything it reads; the state is checked against
