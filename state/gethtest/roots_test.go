@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"github.com/ethereum/go-ethereum/common"
@@ -123,6 +124,8 @@ type world struct {
 	nodes
 	accounts map[chain.Address]state.Account
 	root     chain.Hash
+	forest   *tree.Forest
+	image    *tree.Image // the same state in the forest
 }
 
 func (w *world) Account(addr chain.Address) (state.Account, bool, error) {
@@ -150,6 +153,12 @@ func (w *world) apply(t *testing.T, d *state.Delta) {
 	}
 	w.put(up.Nodes)
 	w.root = up.Root
+	w.image, err = w.forest.Apply(w.image, d)
+	check(t, err)
+	w.forest.Retire(w.image)
+	if w.image.Root != w.root {
+		t.Fatalf("root of the forest %s, of the plain trie %s", w.image.Root, w.root)
+	}
 }
 
 // TestStateRootsAndProofs applies random blocks and keeps the same accounts in
@@ -159,7 +168,8 @@ func TestStateRootsAndProofs(t *testing.T) {
 	for seed := range uint64(5) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 2))
-			w := &world{nodes: nodes{}, accounts: map[chain.Address]state.Account{}, root: state.EmptyRoot}
+			w := &world{nodes: nodes{}, accounts: map[chain.Address]state.Account{}, root: state.EmptyRoot, forest: tree.NewForest(2, nil)}
+			w.image = w.forest.Empty()
 			storage := map[chain.Address]map[state.StorageKey][]byte{}
 			for range 20 {
 				d := state.NewDelta()
@@ -234,6 +244,9 @@ func compareProofs(t *testing.T, w *world, storage map[chain.Address]map[state.S
 		proof, err := tree.ProveAccount(w, w.root, addr)
 		check(t, err)
 		key := keccak.Sum256(addr[:])
+		if !reflect.DeepEqual(w.forest.ProveAccount(w.image, key), proof) {
+			t.Fatalf("the forest proves %s with other nodes", addr)
+		}
 		leaf := gethVerify(t, w.root, key[:], proof)
 		a, ok := w.accounts[addr]
 		if !ok {
@@ -254,6 +267,9 @@ func compareProofs(t *testing.T, w *world, storage map[chain.Address]map[state.S
 			proof, err := tree.ProveStorage(w, addr, a.StorageRoot, slot(k))
 			check(t, err)
 			slotKey := keccak.Sum256([]byte(slot(k)))
+			if !reflect.DeepEqual(w.forest.ProveStorage(w.image, key, slotKey), proof) {
+				t.Fatalf("the forest proves slot %d of %s with other nodes", k, addr)
+			}
 			leaf := gethVerify(t, a.StorageRoot, slotKey[:], proof)
 			value, ok := storage[addr][slot(k)]
 			want, err := gethrlp.EncodeToBytes(value)

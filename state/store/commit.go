@@ -60,7 +60,7 @@ func (s *Store) write(v *Version, digest chain.Hash, add func(*pebble.Batch) err
 	b := s.db.NewBatch()
 	defer func() { _ = b.Close() }() // a batch without effect once committed
 	marker := slices.Concat(heightBytes(v.height), digest[:], v.root[:])
-	err = errors.Join(putState(b, v), add(b), b.Set([]byte(keyHead), marker, nil))
+	err = errors.Join(putState(b, v), s.putHistory(b, v), add(b), b.Set([]byte(keyHead), marker, nil))
 	if err == nil {
 		err = b.Commit(pebble.Sync)
 	}
@@ -68,7 +68,8 @@ func (s *Store) write(v *Version, digest chain.Hash, add func(*pebble.Batch) err
 		s.failed = damage(err)
 		return fmt.Errorf("write block %d: %w", v.height, s.failed)
 	}
-	v.image.ForgetRows()
+	s.hasHistory = s.opts.History
+	s.forest.ForgetRows(v.image)
 	s.takeVersion(v, digest)
 	if err := s.mark.set(v.height, digest); err != nil {
 		s.failed = err

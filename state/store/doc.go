@@ -1,18 +1,28 @@
-// Package store keeps the finalized chain on disk: the flat state, the trie of
-// its root, and every block with receipts, certificate and indexes. It runs on
-// one pebble database, so that a block becomes durable in one atomic step.
+// Package store keeps the finalized chain on disk: the flat state, and every
+// block with receipts, certificate and indexes. It runs on one pebble database,
+// so that a block becomes durable in one atomic step.
+//
+// # Flat state and tries
+//
+// The flat state is the truth: accounts, storage values and code by key. The
+// tries of its root are derived and live in memory only, as a tree.Forest. Open
+// builds them from the flat state, in about a second for a million accounts, and
+// compares their root with the head's: every start checks the whole state. So
+// no trie node is ever written, and none can be damaged, left behind or out of
+// step with the values.
 //
 // # Versions
 //
 // A [Version] is the state after one block. [Store.Head] is the version of the
 // finalized head; [Version.Apply] makes the version after a further block in
-// memory alone. Versions are linked to their parents, so forks share what they
-// have in common, and a version that nobody holds any more is garbage.
+// memory alone. Versions are linked to their parents and share what they have in
+// common, forks as well. The records of a version that nobody holds any more are
+// taken back, at the latest when the version it was built on is given up.
 // [Store.Commit] makes a child of the head the new head:
 //
 //	genesis ── 1 ── 2 ── 3 (head, on disk)
-//	                      ├── 4  ── 5     pending: differences in memory
-//	                      └── 4'          dropped when 4 is committed
+//	                      ├── 4  ── 5     pending: in memory alone
+//	                      └── 4'          dropped some blocks after 4 is committed
 //
 // A version can be read, from any number of goroutines, while it is pending and
 // until Options.KeepVersions more blocks are committed. After that reads return
@@ -23,20 +33,27 @@
 // Commit returns after one synced batch with everything that belongs to the
 // block and the marker of the new head. After a crash at any moment the store
 // opens at the last block whose Commit returned, or at the one whose Commit was
-// under way; flat values, trie nodes, root, block and indexes are always of the
-// same block. If a commit fails, nothing further is written: a sync that is
-// tried again may claim success for data that is gone, so the process must stop
-// and open the store anew.
+// under way; flat values, root, block and indexes are always of the same block.
+// If a commit fails, nothing further is written: a sync that is tried again may
+// claim success for data that is gone, so the process must stop and open the
+// store anew.
 //
 // The folder belongs to one process and to one genesis ([ErrInUse],
 // [ErrOtherGenesis]).
 //
+// # History
+//
+// With Options.History a block's batch also holds the values that it replaces,
+// and [Store.AccountAt] and [Store.StorageAt] answer at any height since it was
+// switched on: an archive. It does not keep tries, so proofs are of kept
+// versions only.
+//
 // # Damage
 //
-// Pebble checks the checksum of everything it reads; trie nodes and code are
-// checked against their hashes on top, and values against their format. A small
-// file beside the database notices when damage to its log makes it forget blocks.
-// All of that is [ErrCorrupt]: no read answers with a wrong value where damage
-// can be seen. [Store.VerifyHead] computes the root and every trie node again from the
-// flat state.
+// Pebble checks the checksum of everything it reads; the state is checked against
+// its root when it is opened, and code against its hash. A small file beside the
+// database notices when damage to its log makes it forget blocks. All of that is
+// [ErrCorrupt]: no read answers with a wrong value where damage can be seen.
+// [Store.VerifyHead] computes the root again from the flat state, with the plain
+// trie.
 package store

@@ -20,6 +20,9 @@ import (
 //	r ‖ height ‖ index (u32)             receipt
 //	h ‖ digest                           height
 //	t ‖ transaction hash                 height ‖ index (u32)
+//	p ‖ keccak256(address) ‖ height      account before the block
+//	q ‖ keccak256(address) ‖ keccak256(storage key) ‖ height
+//	                                     storage value before the block
 //	m ‖ name                             marker
 const (
 	tableAccounts     = 'a'
@@ -31,6 +34,8 @@ const (
 	tableReceipts     = 'r'
 	tableHeights      = 'h'
 	tableTxs          = 't'
+	tableAccountsWere = 'p'
+	tableStorageWas   = 'q'
 )
 
 // Markers.
@@ -38,6 +43,7 @@ const (
 	keyFormat  = "mformat"  // formatVersion, one byte
 	keyGenesis = "mgenesis" // genesis hash
 	keyHead    = "mhead"    // height ‖ digest ‖ state root
+	keyHistory = "mhistory" // first height whose block's old values are kept
 )
 
 // formatVersion changes with any change of the tables.
@@ -47,8 +53,6 @@ const (
 	hashLen = len(chain.Hash{})
 	headLen = 8 + 2*hashLen
 )
-
-func accountKey(owner chain.Hash) []byte { return append([]byte{tableAccounts}, owner[:]...) }
 
 func storageKey(owner chain.Hash, key state.StorageKey) []byte {
 	b := make([]byte, 0, 1+hashLen+len(key))

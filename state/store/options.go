@@ -18,6 +18,7 @@ type Options struct {
 	MemTableBytes int64 // size of one memtable; up to four are in memory under load
 	KeepVersions  int   // committed versions that stay readable, the head included; at least 1
 	OpenFilesMax  int
+	History       bool         // keep old values, for reads at any height: an archive
 	Workers       int          // goroutines that compute a root, 1 to 16
 	FS            vfs.FS       // nil for the file system of the machine
 	Log           *slog.Logger // nil for none

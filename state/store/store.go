@@ -37,9 +37,10 @@ type Store struct {
 	closed bool // guarded by life
 
 	// Owned by the caller of Init, Commit and Close.
-	mark   *watermark
-	recent []*kept // the last commits, oldest first
-	failed error   // why no further commit is possible
+	mark       *watermark
+	hasHistory bool    // the block of the head noted old values
+	recent     []*kept // the last commits, oldest first
+	failed     error   // why no further commit is possible
 }
 
 // head is the finalized head.
@@ -131,6 +132,11 @@ func (s *Store) load(dir string) (err error) {
 	if len(genesis) != hashLen || len(marker) != headLen {
 		return damaged("markers of %d and %d bytes", len(genesis), len(marker))
 	}
+	start, err := getRow(s.db, []byte(keyHistory))
+	if err != nil {
+		return err
+	}
+	s.hasHistory = start != nil
 	hash := chain.Hash(genesis)
 	s.genesis.Store(&hash)
 	h, digest, root := readHead(marker)

@@ -8,9 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
 
@@ -114,6 +116,30 @@ func TestForks(t *testing.T) {
 			}
 			check(t, s.Close())
 		})
+	}
+}
+
+// TestDroppedVersionsGiveMemoryBack makes and drops many pending versions on a
+// head that does not move, as a proposer in a stalled chain does.
+func TestDroppedVersionsGiveMemoryBack(t *testing.T) {
+	s := openWithGenesis(t, vfs.NewMem())
+	defer s.Close()
+	rng := rand.New(rand.NewPCG(8, 8))
+	var early int64
+	for i := range 2000 {
+		v, err := s.Head().Apply(randomDelta(rng))
+		check(t, err)
+		_, err = v.Apply(randomDelta(rng))
+		check(t, err)
+		if i%100 == 99 {
+			runtime.GC()
+			time.Sleep(5 * time.Millisecond) // cleanups run on their own
+		}
+		if total := s.forest.Footprint(); i == 499 {
+			early = total.Bytes
+		} else if i > 499 && total.Bytes > 2*early {
+			t.Fatalf("%d bytes after %d dropped versions, %d after 500", total.Bytes, i, early)
+		}
 	}
 }
 

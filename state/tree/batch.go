@@ -56,15 +56,13 @@ type storageTrie struct {
 	base     resident
 }
 
-// reserve makes room for what n changes leave.
-func (b *batch) reserve(load bool) {
-	n := len(b.changes)
-	for i := range b.image.rows {
-		if !load {
-			b.image.rows[i].rows = make([]Row, 0, n/pools+n/(2*pools)+4)
-			b.image.rows[i].bytes = make([]byte, 0, 96*(n/pools+n/(4*pools)+4))
-		}
-		b.image.retired[i] = make([]retired, 0, n/4+4)
+// reserve gives the image memory that others had.
+func (b *batch) reserve() {
+	if n := len(b.spareRows); n > 0 {
+		b.image.rows, b.spareRows = b.spareRows[n-1], b.spareRows[:n-1]
+	}
+	if n := len(b.spareRetired); n > 0 {
+		b.image.retired, b.spareRetired = b.spareRetired[n-1], b.spareRetired[:n-1]
 	}
 	b.results = append(b.results[:0], make([]link, pools+1)...)
 }

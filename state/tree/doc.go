@@ -16,23 +16,52 @@
 // # Nodes
 //
 // A node is a leaf, an extension or a branch, encoded as RLP. Its parent holds
-// its hash, or the encoding itself if that is shorter than 32 bytes. Nodes of
-// 32 bytes and more, and roots, are stored under the owner (the zero hash for
-// the trie of accounts, else keccak256 of the address) and the path from the
-// root, one byte per nibble. A place thus holds one node, the newest: nothing
-// has to be counted or collected.
+// its hash, or the encoding itself if that is shorter than 32 bytes.
 //
-// Every node read is checked against the hash its parent holds. A mismatch is a
-// [NodeError], a fault of this node's storage; it can never become another
-// value or another root.
+// # Two implementations
 //
-// # Flow
+// [Forest] is what the node runs on: all tries in memory, many versions sharing
+// what they have in common. [Apply] and [Trie] are the plain version: nodes on
+// the heap, one at a time, read from wherever they are stored and checked
+// against the hash that their parent holds. They define what Forest must return
+// and recompute roots where nothing depends on speed; [ListRoot] and the
+// verification of proofs are built on them.
 //
-// state/store calls [Apply] with the state before a block and the block's
-// writes, and gets an [Update]: the new root, the new flat values and the
-// changed nodes. [ProveAccount] and [ProveStorage] read stored nodes;
-// [VerifyAccount] and [VerifyStorage] need nothing but a trusted root.
+// # The forest
 //
-// This is the plain version: nodes on the heap, one at a time. Its results
-// define what a faster one must return.
+// A version of the state is an [Image]. Applying a block copies the records on
+// the way to what changes and shares the rest:
+//
+//	image 7 ── top ── [.]─┬─[.]── leaf      records without Go pointers, linked
+//	image 8 ── top'── [.]─┘ [.]── leaf'     by number, in sixteen pools
+//
+// An image knows which records of its parent it does not share. They are taken
+// back when no older version is read any more ([Forest.Retire]); what a dropped
+// image made is taken back at once ([Forest.Release]). Account leaves hold the
+// account and the root record of its storage trie, so that a state is one
+// record number, and reads of any version go down one trie.
+//
+// Apply works in phases, each shared by workers that are joined before it
+// returns:
+//
+//	hash the addresses ── for each actor with writes: hash slot keys, sort
+//	  ── storage tries, and whales split by first nibble ── accounts, split
+//	  by first nibble ── the top branch
+//
+// In each phase a worker first changes the shape of the subtries it took, then
+// hashes: all leaves in batches, then branches from the deepest level up, so
+// that a batch holds nodes of many tries and fills the lanes of
+// keccak.SumMany. Work is divided by nibble and never by the number of workers;
+// records go to the pool of the nibble: root, rows and even record numbers are
+// the same for any number.
+//
+// # Memory
+//
+// An account takes about 145 bytes with its share of branches, of which its key
+// and its value are 43. Freed records are used again by size; chunks of 64 KiB
+// are cut from pieces of up to 32 MiB, for large pages.
+//
+// Tried without gain: reading free records ahead of their use (3 %, within the
+// noise); branches without key, which would save 11 bytes an account, but have
+// to be moved when a merge above gives them a longer path.
 package tree

@@ -24,6 +24,10 @@ type Forest struct {
 	crew    []*worker  // one for each goroutine of a batch
 	epoch   uint32     // of the newest image
 	scratch batch      // memory for the next batch
+
+	// Memory of images that have no use for it any more.
+	spareRows    [][pools]rowList
+	spareRetired [][pools][]retired
 }
 
 // NewForest returns an empty forest whose batches use up to workers goroutines,
@@ -95,8 +99,26 @@ func (im *Image) EachRow(do func(row *Row, account []byte) error) error {
 	return nil
 }
 
-// ForgetRows frees the memory of the rows, once they are stored.
-func (im *Image) ForgetRows() { im.rows = [pools]rowList{} }
+// ForgetRows takes back the memory of an image's rows, once they are stored.
+func (f *Forest) ForgetRows(im *Image) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.forgetRows(im)
+}
+
+func (f *Forest) forgetRows(im *Image) {
+	for i := range im.rows {
+		clear(im.rows[i].rows)
+		im.rows[i].rows, im.rows[i].bytes = im.rows[i].rows[:0], im.rows[i].bytes[:0]
+	}
+	if len(f.spareRows) < spareMax {
+		f.spareRows = append(f.spareRows, im.rows)
+	}
+	im.rows = [pools]rowList{}
+}
+
+// spareMax is for how many images memory is kept ready.
+const spareMax = 4
 
 // Empty returns the image of the empty state.
 func (f *Forest) Empty() *Image { return &Image{Root: state.EmptyRoot} }
@@ -111,7 +133,7 @@ func (f *Forest) Apply(base *Image, delta *state.Delta) (*Image, error) {
 	if err := b.hashAddresses(); err != nil {
 		return nil, err
 	}
-	return f.apply(base, false)
+	return f.apply(base)
 }
 
 // Loaded is an account as the flat state has it, with all or some of its
@@ -135,16 +157,16 @@ func (f *Forest) Load(base *Image, accounts []Loaded) (*Image, error) {
 		b.changes = append(b.changes, state.AccountChange{Account: &a.Account, Storage: a.Storage})
 		b.keys = append(b.keys, a.Key)
 	}
-	im, err := f.apply(base, true)
+	im, err := f.apply(base)
 	if err == nil {
 		f.retire(im)
-		im.rows = [pools]rowList{}
+		f.forgetRows(im)
 	}
 	return im, err
 }
 
 // apply runs the batch in f.scratch.
-func (f *Forest) apply(base *Image, load bool) (im *Image, err error) {
+func (f *Forest) apply(base *Image) (im *Image, err error) {
 	for i := range f.scratch.changes {
 		if a := f.scratch.changes[i].Account; a != nil && len(a.Meta) > state.MaxMetaBytes {
 			return nil, fmt.Errorf("account %s: %w", f.scratch.changes[i].Address, state.ErrMetaLength)
@@ -158,7 +180,7 @@ func (f *Forest) apply(base *Image, load bool) (im *Image, err error) {
 	b := &f.scratch
 	b.epoch = f.epoch
 	b.image = &Image{epoch: f.epoch}
-	b.reserve(load)
+	b.reserve()
 	defer b.forget()
 	if err := b.storage(base); err != nil {
 		return nil, err

@@ -58,8 +58,48 @@ func benchmarkForest(b *testing.B, accounts, updates, workers int) {
 		apply(d)
 		b.StopTimer()
 		f.Retire(im)
+		f.ForgetRows(im)
 		b.StartTimer()
 	}
 	total := f.Footprint()
 	b.ReportMetric(float64(total.Bytes)/float64(known), "B/account")
+}
+
+// BenchmarkForestWhale writes 50,000 slots of one actor a block, half of them
+// new; ns/op is for one slot.
+func BenchmarkForestWhale(b *testing.B) {
+	for _, workers := range []int{1, 2} {
+		b.Run(fmt.Sprintf("workers=%d", workers), func(b *testing.B) {
+			f := NewForest(workers, nil)
+			im, from := f.Empty(), 0
+			block := func(n, fresh int) {
+				b.StopTimer()
+				d := state.NewDelta()
+				for i := range n {
+					key := from + i
+					if i >= fresh {
+						key = (i * 7919) % from
+					}
+					text := binary.BigEndian.AppendUint64(make([]byte, 24), uint64(key))
+					d.SetStorage(chain.Address{1}, state.NewStorageKey(1, text), binary.BigEndian.AppendUint64(make([]byte, 24), uint64(i+1)*0x9e3779b97f4a7c15))
+				}
+				from += fresh
+				b.StartTimer()
+				next, err := f.Apply(im, d)
+				b.StopTimer()
+				if err != nil {
+					b.Fatal(err)
+				}
+				f.Retire(next)
+				f.ForgetRows(next)
+				im = next
+				b.StartTimer()
+			}
+			block(200_000, 200_000)
+			b.ResetTimer()
+			for done := 0; done < b.N; done += 50_000 {
+				block(50_000, 25_000)
+			}
+		})
+	}
 }

@@ -33,6 +33,9 @@ func randomWrites(rng *rand.Rand, addresses, slots int) *state.Delta {
 			}
 			d.SetAccount(addr, a)
 		default:
+			if rng.IntN(40) == 0 {
+				d.SetStorage(addr, state.NewStorageKey(0, []byte{byte(rng.IntN(2))}), make([]byte, 20_000+rng.IntN(60_000)))
+			}
 			for range rng.IntN(8) {
 				key := state.NewStorageKey(byte(rng.IntN(2)), binary.AppendUvarint(nil, rng.Uint64N(uint64(slots))))
 				d.SetStorage(addr, key, [][]byte{nil, {}, {5}, bytes.Repeat([]byte{6}, 70), bytes.Repeat([]byte{7}, rng.IntN(3000))}[rng.IntN(5)])

@@ -24,8 +24,12 @@ func (f *Forest) retire(im *Image) {
 				f.pools[r.ref.pool()].release(r.ref, int(r.units))
 			}
 		}
-		im.retired[shard] = nil
+		im.retired[shard] = im.retired[shard][:0]
 	}
+	if len(f.spareRetired) < spareMax {
+		f.spareRetired = append(f.spareRetired, im.retired)
+	}
+	im.retired = [pools][]retired{}
 }
 
 // Release takes back what the given images made: neither they nor any image

@@ -78,7 +78,7 @@ func (w *worker) warm(root ref32, es []entry) {
 				}
 				b := w.at(r)
 				if b[0] == kindLeaf {
-					w.touched |= b[atPayload]
+					w.touched |= b[min(atPayload, len(b)-1)] // an empty payload may end the chunk
 					path[i] = 0
 					continue
 				}

@@ -119,6 +119,7 @@ func newOurs(workers int) *ours {
 func (o *ours) prepare(delta *state.Delta) {
 	if o.before != nil {
 		o.forest.Retire(o.before)
+		o.forest.ForgetRows(o.before)
 		o.before = nil
 	}
 	o.delta = delta
