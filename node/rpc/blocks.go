@@ -101,21 +101,14 @@ func (s *Server) blocks(w http.ResponseWriter, r *http.Request, _ []string) erro
 	}
 	head := uint64(s.source.Height())
 	reply := BlocksReply{Blocks: []BlockSummary{}, TotalCount: head, Offset: offset, Limit: limit}
-	for i := range limit {
-		if offset >= head || i >= head-offset { // height 0 is no block
-			break
-		}
-		if err := r.Context().Err(); err != nil {
-			return err
-		}
-		line, ok, err := s.source.HeaderByHeight(r.Context(), chain.Height(head-offset-i))
+	if offset < head { // height 0 is no block
+		lines, err := s.listing(r.Context(), chain.Height(head-offset), min(limit, head-offset))
 		if err != nil {
 			return err
 		}
-		if !ok {
-			break // pruned: nothing older either
+		for _, line := range lines {
+			reply.Blocks = append(reply.Blocks, summaryOf(line))
 		}
-		reply.Blocks = append(reply.Blocks, summaryOf(line))
 	}
 	s.writeJSON(w, http.StatusOK, reply)
 	return nil

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/panjf2000/ants/v2"
 )
 
 // Stats counts what the server did since it was made. It is safe to read from
@@ -41,7 +43,8 @@ type Server struct {
 	rates       *clientRates
 	faucetRates *clientRates
 	events      eventCache
-	stopping    chan struct{} // closed by Run when event streams must end
+	readers     atomic.Pointer[ants.Pool] // reads for lists; nil unless Run runs
+	stopping    chan struct{}             // closed by Run when event streams must end
 
 	// Stats counts the server's work.
 	Stats Stats
@@ -83,6 +86,12 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		listener = l
 	}
+	readers, err := ants.NewPool(listReaders, ants.WithDisablePurge(true))
+	if err != nil {
+		return fmt.Errorf("rpc readers: %w", err)
+	}
+	defer readers.Release()
+	s.readers.Store(readers)
 	web := &http.Server{
 		Handler:           s,
 		ReadHeaderTimeout: s.cfg.HeaderTimeout,
@@ -106,7 +115,7 @@ func (s *Server) Run(ctx context.Context) error {
 	close(s.stopping)
 	stop, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.cfg.StopTimeout)
 	defer cancel()
-	err := web.Shutdown(stop)
+	err = web.Shutdown(stop)
 	if errors.Is(err, context.DeadlineExceeded) {
 		s.log.Warn("rpc cut requests that did not end in time", "timeout", s.cfg.StopTimeout)
 		err = web.Close()

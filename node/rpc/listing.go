@@ -1,0 +1,56 @@
+package rpc
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// listReaders is how many blocks of a list are read at once. A read waits for
+// the disk and goes down deep into the store: what a pool of goroutines with
+// grown stacks is best at (ADR 11). It also bounds what lists take from the
+// node, whoever asks for how many.
+const listReaders = 16
+
+// listing returns the header lines of n blocks, newest first, from height down.
+// It ends early at the first block that is not stored: nothing older is either.
+func (s *Server) listing(ctx context.Context, from chain.Height, n uint64) ([]*HeaderLine, error) {
+	lines := make([]*HeaderLine, n)
+	errs := make([]error, n)
+	var reads sync.WaitGroup
+	for i := range lines {
+		reads.Add(1)
+		read := func() {
+			defer func() {
+				if p := recover(); p != nil { // the request fails, not the process
+					errs[i] = fmt.Errorf("read block: panic: %v", p)
+				}
+				reads.Done()
+			}()
+			if errs[i] = ctx.Err(); errs[i] != nil {
+				return
+			}
+			line, ok, err := s.source.HeaderByHeight(ctx, from-chain.Height(i))
+			if ok {
+				lines[i] = line
+			}
+			errs[i] = err
+		}
+		// Without a running server, or while it stops, the caller reads.
+		if pool := s.readers.Load(); pool == nil || pool.Submit(read) != nil {
+			read()
+		}
+	}
+	reads.Wait()
+	for i, line := range lines {
+		if errs[i] != nil {
+			return nil, errs[i]
+		}
+		if line == nil {
+			return lines[:i], nil
+		}
+	}
+	return lines, nil
+}
