@@ -127,8 +127,7 @@ func TestLostJournalDoesNotVoteAgain(t *testing.T) {
 			t.Fatalf("votes %v beside a forgotten one of view 1", own)
 		}
 		s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Finalize, p)))
-		time.Sleep(3 * time.Second) // nobody proposes in view 2
-		synctest.Wait()
+		s.wait(3 * time.Second)
 		if own := ownVotes(s.net.broadcast); len(own) == 0 || own[0].Proposal.Round.View != 2 {
 			t.Errorf("votes %v, want some in view 2", own)
 		}

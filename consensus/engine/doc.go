@@ -25,9 +25,26 @@
 // # Votes
 //
 // Votes wait unverified until a quorum is possible, are verified as one batch,
-// votes and seeds side by side, and become a certificate. Our own votes go the
-// same way without verification: with one validator they are the quorum. A
-// peer that provably misbehaved is ignored for [Config.BlockPeerFor].
+// votes, seeds and individual signatures side by side, and become a
+// certificate. Our own votes go the same way without verification: with one
+// validator they are the quorum. A peer that provably misbehaved is ignored for
+// [Config.BlockPeerFor]; two contradicting votes with good individual
+// signatures become [simplex.Evidence] (resolutions 11.2, 11.3).
+//
+// # Our own words
+//
+// Each vote needs leave of the [Guard], which is durable apart from the journal
+// and before the vote leaves. A vote in our own name that neither knows ends
+// Run; at the start we can watch for one, without voting, for
+// [Config.WatchViews].
+//
+// # Catching up
+//
+// What the machine lacks is asked of one peer, and of the next one when the
+// answer does not come in time or does not help. A validator that was away asks
+// for the oldest blocks it lacks, and peers answer from their [Archive], in
+// bounded pieces. Full nodes are answered at the same rate and otherwise not
+// listened to.
 //
 // # Crash and restart
 //
@@ -36,7 +53,7 @@
 // application names the last block that it has durably; older records are
 // ignored and, from time to time, pruned. Blocks above it are handed to
 // [Application.Recover], parents first, and reported final again. A journal
-// that lost its unsynced end is a journal from a moment ago; one that lost
-// synced records must not be used to vote (the watermark that notices is not
-// part of this package).
+// that lost its unsynced end is a journal from a moment ago. From one that lost
+// synced records we still do not vote twice, for the guard refuses; package
+// guard has the file.
 package engine

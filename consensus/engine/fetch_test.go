@@ -41,8 +41,7 @@ func TestFetchRotatesOverPeers(t *testing.T) {
 		if len(first) != 1 {
 			t.Fatalf("asked %v at first, want one peer", first)
 		}
-		time.Sleep(s.engine.cfg.FetchTimeout + time.Millisecond)
-		synctest.Wait()
+		s.wait(s.engine.cfg.FetchTimeout + time.Millisecond)
 		if all := s.asked(1); !slices.Equal(all, []beacon.Participant{1, 2}) {
 			t.Errorf("asked %v after a timeout, want 1 and 2", all)
 		}
@@ -149,6 +148,10 @@ func TestAwayForThousandsOfBlocks(t *testing.T) {
 		}
 		t.Logf("caught up %d blocks in %v of virtual time, %d served, %d requests, %d unanswered", blocks, time.Since(start),
 			served, network.engines[3].Stats.FetchesSent.Load(), network.engines[3].Stats.FetchesFailed.Load())
+		for _, i := range []int{0, 3} {
+			apps[i].mu.Lock()
+			defer apps[i].mu.Unlock()
+		}
 		for h := range blocks {
 			if apps[3].final[h].Digest != apps[0].final[h].Digest {
 				t.Fatalf("height %d differs", h+1)
@@ -213,8 +216,7 @@ func TestParentOfAViewWithBothIsAskedForAgain(t *testing.T) {
 		child := simplex.Proposal{Round: beacon.Round{View: 2}, Parent: 1, Payload: chain.Hash{2}}
 		s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Finalize, child)))
 		for range 3 {
-			time.Sleep(s.engine.cfg.FetchTimeout + time.Millisecond)
-			synctest.Wait()
+			s.wait(s.engine.cfg.FetchTimeout + time.Millisecond)
 		}
 		if asked := s.asked(1); len(asked) < 3 {
 			t.Errorf("asked %v, want everybody in turn", asked)

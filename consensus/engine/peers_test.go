@@ -80,6 +80,15 @@ func (s *scene) hear(from beacon.Participant, msg []byte) {
 	synctest.Wait()
 }
 
+// wait lets time pass. The message from nobody orders what the test has read
+// before what the engine does next.
+func (s *scene) wait(d time.Duration) {
+	s.t.Helper()
+	s.hear(99, nil)
+	time.Sleep(d)
+	synctest.Wait()
+}
+
 func (s *scene) vote(who int, k simplex.Kind, p simplex.Proposal) []byte {
 	return simplex.AppendVote(nil, s.voice[who].Sign(k, p))
 }

@@ -444,3 +444,40 @@ func FuzzImport(f *testing.F) {
 		}
 	})
 }
+
+// A process killed between a write and its sync leaves what the next one reads
+// but a power cut can still take back: Open makes it durable first.
+func TestOpenMakesDurableWhatItReads(t *testing.T) {
+	for seed := range uint64(20) {
+		d := newDisk()
+		if err := create(d, me); err != nil {
+			t.Fatal(err)
+		}
+		g, err := open(d, me)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Permit(simplex.Notarize, about(5, 4, 1)); err != nil {
+			t.Fatal(err)
+		}
+		d.failIn = 1
+		if g.Sync() == nil {
+			t.Fatal("the sync did not fail")
+		}
+		d = d.kill()
+		var s signed
+		if g, err = open(d, me); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.say(g, simplex.Notarize, about(5, 4, 1)); err != nil || len(s) != 1 {
+			t.Fatalf("%d statements, %v", len(s), err)
+		}
+		d = d.cut(rand.New(rand.NewPCG(seed, 0)))
+		if g, err = open(d, me); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.say(g, simplex.Notarize, about(5, 4, 2)); err != nil {
+			t.Errorf("seed=%d: %v", seed, err)
+		}
+	}
+}

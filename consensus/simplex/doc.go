@@ -38,11 +38,13 @@
 // A notarization and a nullification can both exist for one view, and
 // validators may leave it by either.
 //
-// Every vote carries a second partial signature, over the round alone. A
-// quorum of any kind recovers the same seed from them, so every view has
-// exactly one seed, nullified views too (CIP-11 §9.2). The seed of a view can
-// be known to f+1 validators and a liar before the view ends: nothing executed
-// in a view may depend on its own seed (resolution 1.12).
+// Every vote carries its signer's own signature over what the partial signs, so
+// that contradictions convict ([Evidence], resolutions 11.2 and 11.3), and a
+// second partial signature, over the round alone. A quorum of any kind recovers
+// the same seed from those, so every view has exactly one seed, nullified views
+// too (CIP-11 §9.2). The seed of a view can be known to f+1 validators and a
+// liar before the view ends: nothing executed in a view may depend on its own
+// seed (resolution 1.12).
 //
 // # Deviations from the paper
 //
@@ -75,7 +77,8 @@
 //  10. Two final blocks are thus on one chain. Nothing here uses time.
 //
 // Points 2 and 4 must survive a crash, so a vote is durable before it is sent
-// ([Persist]) and a restart begins with the journal ([Replayed]). A machine
+// ([Persist]) and a restart begins with the journal ([Replayed]); and the loss
+// of the journal, so a [Watermark] kept apart from it must permit each vote. A machine
 // that sees certificates that break 3 or 5 emits [Halt].
 //
 // # Diagram
