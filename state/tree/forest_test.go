@@ -51,7 +51,7 @@ func randomWrites(rng *rand.Rand, addresses, slots int) *state.Delta {
 // root, rows and accounts must agree throughout. Rerun one case with
 // -run 'TestForestAgainstPlain/seed=3'.
 func TestForestAgainstPlain(t *testing.T) {
-	for seed := range uint64(12) {
+	for seed := range seeds(12) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 7))
 			m := newMemory()
@@ -102,6 +102,14 @@ func TestForestAgainstPlain(t *testing.T) {
 			}
 		})
 	}
+}
+
+// seeds returns how many of n seeds to run: all, or a quarter with -short.
+func seeds(n uint64) uint64 {
+	if testing.Short() {
+		return n / 4
+	}
+	return n
 }
 
 // addCrowd writes enough for workers to split: many accounts and one whale.
@@ -204,7 +212,7 @@ func compareAccounts(t *testing.T, f *Forest, im *Image, m *memory) {
 // TestForestOnAdversarialKeys writes keys that share long prefixes or split at
 // single nibbles, which no hash would yield, and compares with the plain trie.
 func TestForestOnAdversarialKeys(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range seeds(40) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			adversarial(t, rand.New(rand.NewPCG(seed, 9)), 30)
 		})
