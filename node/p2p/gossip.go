@@ -46,7 +46,6 @@ func (l *link) gossip(ctx context.Context) error {
 			if err := tell(nil, appendRecords(nil, records)); err != nil {
 				return err
 			}
-			learned = nil // there may be more than fit
 		}
 		if err := l.rest(ctx, len(records) == recordsMax, learned, moved); err != nil {
 			return err
@@ -111,7 +110,7 @@ func (l *link) news(msg []byte) error {
 		if err != nil {
 			return err
 		}
-		l.peer.setNeighbours(m)
+		l.peer.hear(l, m)
 		return nil
 	case tagRecords:
 		records, err := decodeRecords(msg, n)

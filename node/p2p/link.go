@@ -26,6 +26,8 @@ type link struct {
 	retire  context.CancelFunc
 	writing context.Context // ends when another link takes over
 
+	neighbours members // whom the peer is connected to, as it says here; guarded by peer.mu
+
 	mu     sync.Mutex
 	opened [NumClasses]bool // streams that the peer has opened
 }

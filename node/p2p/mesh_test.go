@@ -189,7 +189,8 @@ func TestSpreadFillsGaps(t *testing.T) {
 	only.set(0)
 	only.set(1)
 	only.set(2)
-	p.setNeighbours(only)
+	l, _ := p.current()
+	p.hear(l, only)
 	var got []int
 	for _, to := range nodes[1].spread(0) {
 		got = append(got, to.id)

@@ -24,7 +24,6 @@ type peer struct {
 	changed     chan struct{} // closed and replaced when link changes
 	bannedUntil time.Time
 	pausedUntil time.Time // its transactions are not read until then
-	neighbours  members   // whom it is connected to, as it says
 }
 
 type peerStats struct {
@@ -73,7 +72,6 @@ func (p *peer) current() (*link, <-chan struct{}) {
 // set changes the connection in use. p.mu is held.
 func (p *peer) set(l *link) {
 	p.link = l
-	p.neighbours = nil
 	close(p.changed)
 	p.changed = make(chan struct{})
 }
@@ -107,11 +105,13 @@ func (p *peer) paused(now time.Time) time.Duration {
 func (p *peer) knows(member int) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.neighbours.has(member)
+	return p.link != nil && p.link.neighbours.has(member)
 }
 
-func (p *peer) setNeighbours(m members) {
+// hear notes what the peer said on a connection, which need not be in use here
+// yet: the peer may have taken it into use before we did.
+func (p *peer) hear(l *link, m members) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.neighbours = m
+	l.neighbours = m
 }

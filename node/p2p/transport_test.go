@@ -171,12 +171,12 @@ func (n *node) connectedTo() int {
 
 func eventually(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(2 * time.Millisecond) {
 		if ok() {
 			return
 		}
 	}
-	t.Fatalf("not in 10 s: %s", what)
+	t.Fatalf("not in 30 s: %s", what)
 }
 
 func TestEveryMessageArrivesInOrder(t *testing.T) {
