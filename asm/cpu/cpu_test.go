@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"syscall"
 	"testing"
 )
 
@@ -89,7 +90,11 @@ func TestChosenObeysTheVariable(t *testing.T) {
 	for _, level := range []string{"generic", "avx2", "avx512", "auto"} {
 		cmd := exec.Command(os.Args[0], "-test.run=TestChosenObeysTheVariable")
 		cmd.Env = append(os.Environ(), LevelVariable+"="+level, "COWBOY_TEST_LEVEL="+level)
-		if out, err := cmd.CombinedOutput(); err != nil {
+		out, err := cmd.CombinedOutput()
+		if errors.Is(err, syscall.ENOEXEC) {
+			t.Skip("an emulated test cannot start itself: runs on every real machine")
+		}
+		if err != nil {
 			t.Errorf("%s: %v\n%s", level, err, out)
 		}
 	}
