@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,6 +104,30 @@ func TestWrongBytesAreNoVerdict(t *testing.T) {
 		}
 		if n := s.engine.Stats.BlocksRejected.Load(); n != 0 {
 			t.Errorf("%d blocks rejected, want none", n)
+		}
+	})
+}
+
+// Wrong bytes for the leader's block that come from somebody else, and first,
+// must not cost the leader its view.
+func TestWrongBytesOfOthersDoNoHarm(t *testing.T) {
+	play(t, func(s *scene) {
+		block := encodeBlock(beacon.Round{View: 1}, s.parent, 1)
+		who, p, good := s.offerOf(block)
+		for _, liar := range []int{2, 3} {
+			garbage := append(slices.Clone(block), byte(liar))
+			s.hear(beacon.Participant(liar), appendOffer(nil, offer{s.voice[liar].Sign(simplex.Notarize, p), garbage}))
+		}
+		s.hear(who, good)
+		if own := ownVotes(s.net.broadcast); len(own) == 0 || own[0].Kind != simplex.Notarize {
+			t.Errorf("votes %v, want a notarize first", own)
+		}
+		s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Finalize, p)))
+		if len(s.app.final) != 1 {
+			t.Errorf("final: %v", s.app.final)
+		}
+		if b := s.engine.blocks.find(1, p.Payload); b == nil || s.engine.blocks.bytes != len(block) {
+			t.Errorf("%d bytes are kept for a block of %d", s.engine.blocks.bytes, len(block))
 		}
 	})
 }
