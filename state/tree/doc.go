@@ -27,6 +27,12 @@
 // and recompute roots where nothing depends on speed; [ListRoot] and the
 // verification of proofs are built on them.
 //
+// # Ranges
+//
+// [VerifyRange] shows that consecutive entries are all that a trie holds between
+// two keys: the piece in which state is handed to a node that joins. It decides
+// as go-ethereum's trie.VerifyRangeProof does.
+//
 // # The forest
 //
 // A version of the state is an [Image]. Applying a block copies the records on
