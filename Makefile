@@ -16,7 +16,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim fuzz soak soak-kill bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-crash bench bench-crypto bench-state \
         bench-lanes bench-exec bench-compare generate purego arm64 interop oracles tools clean
 
 help: ## list the targets
@@ -50,12 +50,15 @@ sim: ## run the seeded consensus simulation (SEEDS=200)
 fuzz: ## run every fuzz target for a bounded time (TIME=10s each)
 	@.ci/fuzz $(TIME)
 
-soak: soak-kill ## the long floors: kills, long fuzzing, long simulation
+soak: soak-kill soak-crash ## the long floors: kills, power cuts, long fuzzing, long simulation
 	@.ci/fuzz 2m
 	$(GO) test -count=1 -timeout 60m ./consensus/simtest -run TestSim -args -seeds=5000
 
 soak-kill: build ## kill a loaded devnet 200 times and prove that nothing final is lost (KILLS=200)
 	$(GO) test -count=1 -timeout 60m ./node/soak -run TestSoakKill -args -kills=$(KILLS)
+
+soak-crash: ## cut the power of the store at every file operation, with every share of unsynced data
+	$(GO) test -count=1 -timeout 60m -v ./state/store -run TestCrashMatrix -args -every=1
 
 bench: bench-crypto bench-state bench-lanes bench-exec ## run every bar beside its peer
 

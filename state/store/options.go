@@ -70,7 +70,7 @@ func (o *Options) pebble(lock *pebble.Lock, onDamage func(error)) *pebble.Option
 	log := journalist{o.Log}
 	po := &pebble.Options{
 		CacheSize:          o.CacheBytes,
-		FS:                 o.FS,
+		FS:                 orderedNames{o.FS},
 		FormatMajorVersion: pebble.FormatNewest,
 		EventListener: &pebble.EventListener{
 			BackgroundError: func(err error) { log.Errorf("background: %v", err) },

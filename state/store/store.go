@@ -65,7 +65,7 @@ func Open(dir string, opts Options) (*Store, error) {
 	if opts.FS == nil {
 		opts.FS = vfs.Default
 	}
-	if err := opts.FS.MkdirAll(dir, 0o755); err != nil {
+	if err := makeFolder(opts.FS, dir); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
 	lock, err := pebble.LockDirectory(dir, opts.FS)
