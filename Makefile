@@ -17,7 +17,7 @@ TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
 .PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-crash bench bench-crypto bench-state \
-        bench-lanes bench-exec bench-compare generate purego arm64 interop oracles tools clean
+        bench-lanes bench-exec bench-compare generate purego arm64 i386 interop oracles tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -87,12 +87,16 @@ purego: ## run the tests without our assembly (blst stays)
 arm64: ## build for arm64 and run the portable tests under emulation
 	@.ci/arm64
 
+i386: ## run the tests that do not need blst as 32-bit programs
+	@.ci/i386
+
 interop: ## sign with an independent implementation and compare with the committed vectors (needs Node)
 	@.ci/interop
 
-oracles: ## check roots, proofs and pairings with third-party implementations
+oracles: ## check roots, proofs, pairings and account signatures with third-party implementations
 	cd state/gethtest && $(GO) test ./...
 	cd crypto/bls/oracletest && $(GO) test ./...
+	cd crypto/secp256k1/oracletest && $(GO) test ./...
 
 tools: # the pinned linters
 	@[ -x $(TOOLS)/staticcheck ] || $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)

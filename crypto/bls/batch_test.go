@@ -12,6 +12,15 @@ import (
 	blst "github.com/supranational/blst/bindings/go"
 )
 
+// cases returns how much of something to try: all of it, or with -short the
+// part that still has every kind of case. Emulators are the reason.
+func cases(all, short int) int {
+	if testing.Short() {
+		return short
+	}
+	return all
+}
+
 // seeded is a reproducible source of weights.
 func seeded(seed uint64) io.Reader {
 	var key [32]byte
@@ -50,7 +59,7 @@ var faults = []func(t testing.TB, i int) Signature{
 
 func TestVerifyManyAgreesWithOneByOne(t *testing.T) {
 	keys, good := signers(t, 40)
-	for _, n := range []int{0, 1, 2, 3, 4, 5, 8, 16, 33, 40} {
+	for _, n := range []int{0, 1, 2, 3, 4, 5, 8, 16, 33, 40}[:cases(10, 7)] {
 		for _, badCount := range []int{0, 1, 2, 3, n / 2, n} {
 			if badCount > n {
 				continue
@@ -74,7 +83,7 @@ func TestVerifyManyAgreesWithOneByOne(t *testing.T) {
 // TestEverySetOfBadVotes goes through all sets of bad votes of small batches,
 // under each policy, with keys expanded or not.
 func TestEverySetOfBadVotes(t *testing.T) {
-	keys, good := signers(t, 6)
+	keys, good := signers(t, cases(6, 4))
 	m := HashToPoint(testNamespace, testMessage)
 	for n := 1; n <= len(keys); n++ {
 		for set := range 1 << n {
@@ -109,7 +118,7 @@ func TestEverySetOfBadVotes(t *testing.T) {
 // TestLargeBatches plants random faults of all kinds into batches of up to 130
 // votes, under random policies and suspicions.
 func TestLargeBatches(t *testing.T) {
-	keys, good := signers(t, 130)
+	keys, good := signers(t, cases(130, 40))
 	for i := range keys {
 		keys[i] = keys[i].Expand()
 	}
@@ -157,7 +166,7 @@ func TestSuspectsDoNotSpoilTheBatch(t *testing.T) {
 
 func TestCertificatesAgreeWithOneByOne(t *testing.T) {
 	key := testKey(t, 1)
-	for seed := range uint64(24) {
+	for seed := range uint64(cases(24, 6)) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		n := rng.IntN(14)
 		certs := make([]Certificate, n)

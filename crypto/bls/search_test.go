@@ -80,7 +80,7 @@ func (b *exponents) check(t *testing.T, opt Options) *search {
 func TestSearchFindsEverySet(t *testing.T) {
 	const seed = 1
 	rng := rand.New(rand.NewPCG(seed, 0))
-	for n := range 11 {
+	for n := range cases(11, 7) {
 		b := newExponents(n)
 		for set := range 1 << n {
 			var at []int
@@ -98,7 +98,7 @@ func TestSearchFindsEverySet(t *testing.T) {
 // TestSearchKeepsItsBound tries random sets, and sets in one lump, of every
 // density under the bound on work.
 func TestSearchKeepsItsBound(t *testing.T) {
-	for n := 11; n <= 130; n += 17 {
+	for n := 11; n <= 130; n += cases(17, 51) {
 		b := newExponents(n)
 		for _, bad := range []int{0, 1, 2, 3, 5, n / 10, n / 5, n / 2, n - 1, n} {
 			for seed := range uint64(3) {
@@ -124,7 +124,7 @@ func TestSearchIsCheapWhenFewAreBad(t *testing.T) {
 		{100, 0, 6}, {100, 1, 13}, {100, 2, 27}, {100, 5, 45}, {67, 1, 16}, {67, 3, 70}, {130, 10, 60},
 	} {
 		b := newExponents(tt.n)
-		for seed := range uint64(4) {
+		for seed := range uint64(cases(4, 1)) {
 			rng := rand.New(rand.NewPCG(seed, 0))
 			b.plant(rng, rng.Perm(tt.n)[:tt.bad])
 			s := b.check(t, Options{Weights: seeded(seed)})

@@ -36,8 +36,8 @@ func (c Config) Check() error {
 	}
 	for lane := range chain.NumLanes {
 		txs, bytes := c.LaneTxs[lane], c.LaneBytes[lane]
-		if txs < 0 || bytes < 0 || txs > laneTxsMax || bytes > laneBytesMax {
-			return fmt.Errorf("%s lane of %d transactions and %d bytes, want 0 to %d and 0 to %d", lane, txs, bytes, laneTxsMax, laneBytesMax)
+		if txs < 0 || bytes < 0 || txs > laneTxsMax || uint64(bytes) > laneBytesMax {
+			return fmt.Errorf("%s lane of %d transactions and %d bytes, want 0 to %d and 0 to %d", lane, txs, bytes, laneTxsMax, uint64(laneBytesMax))
 		}
 	}
 	if c.LaneTxs[chain.LaneUser] == 0 {
