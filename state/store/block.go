@@ -55,7 +55,8 @@ func (s *Store) row(key []byte) ([]byte, error) {
 }
 
 // BlockByHeight returns the finalized block at height h, false if h is above
-// the head or 0: the genesis is not a block.
+// the head or 0: the genesis is not a block. Below [Store.Base] the error is
+// [ErrNotKept].
 func (s *Store) BlockByHeight(h chain.Height) (BlockRecord, bool, error) {
 	digests, err := s.digests(h)
 	if err != nil || digests == nil {
@@ -104,7 +105,13 @@ func (s *Store) digests(h chain.Height) ([]byte, error) {
 		return nil, fmt.Errorf("read digest of block %d: %w", h, err)
 	}
 	if row == nil {
-		if last, _ := s.HeadInfo(); h != 0 && h <= last {
+		if h == 0 {
+			return nil, nil
+		}
+		if err := s.checkKept(h); err != nil {
+			return nil, err
+		}
+		if last, _ := s.HeadInfo(); h <= last {
 			return nil, damaged("block %d is missing below the head", h)
 		}
 		return nil, nil

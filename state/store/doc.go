@@ -48,6 +48,14 @@
 // switched on: an archive. It does not keep tries, so proofs are of kept
 // versions only.
 //
+// # State from elsewhere
+//
+// [Store.Export] holds the state of the head still, to be read and proved from
+// end to end while the chain goes on. [OpenImport] fills an empty store with
+// such a state, in pieces and across restarts; [Import.Finish] holds it to its
+// root and makes it the state of a chain that begins at that block ([Store.Base]).
+// Reads of earlier blocks are [ErrNotKept].
+//
 // # Damage
 //
 // Pebble checks the checksum of everything it reads; the state is checked against

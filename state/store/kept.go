@@ -13,6 +13,7 @@ type kept struct {
 	image *tree.Image
 
 	mu   sync.RWMutex
+	pins int   // exports that need it for longer
 	gone error // what reads answer once it is given up
 }
 
@@ -27,6 +28,32 @@ func (k *kept) hold() error {
 }
 
 func (k *kept) letGo() { k.mu.RUnlock() }
+
+// pin keeps k for longer than a read may; false if it is given up already.
+func (k *kept) pin() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.gone == nil {
+		k.pins++
+	}
+	return k.gone == nil
+}
+
+func (k *kept) unpin() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.pins--
+}
+
+// expire gives k up unless it is pinned.
+func (k *kept) expire(reason error) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.pins == 0 && k.gone == nil {
+		k.gone = reason
+	}
+	return k.pins == 0
+}
 
 // giveUp waits for all who hold k; reads answer with reason from then on.
 func (k *kept) giveUp(reason error) {
@@ -114,9 +141,13 @@ func (s *Store) reap() {
 }
 
 // expire gives up a committed version, with all that hang on it and not on the
-// version after it.
-func (s *Store) expire(old, next *kept) {
-	old.giveUp(ErrStale)
+// version after it. It reports whether it could: a pinned version stays, and all
+// after it.
+func (s *Store) expire(old, next *kept) bool {
+	if !old.expire(ErrStale) {
+		return false
+	}
 	s.forest.Release(s.pending.takeChildren(old)...)
 	s.forest.Retire(next.image)
+	return true
 }

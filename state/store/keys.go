@@ -23,6 +23,7 @@ import (
 //	p ‖ keccak256(address) ‖ height      account before the block
 //	q ‖ keccak256(address) ‖ keccak256(storage key) ‖ height
 //	                                     storage value before the block
+//	l ‖ name                             ordered list beside the state
 //	m ‖ name                             marker
 const (
 	tableAccounts     = 'a'
@@ -36,6 +37,7 @@ const (
 	tableTxs          = 't'
 	tableAccountsWere = 'p'
 	tableStorageWas   = 'q'
+	tableLists        = 'l'
 )
 
 // Markers.
@@ -44,6 +46,10 @@ const (
 	keyGenesis = "mgenesis" // genesis hash
 	keyHead    = "mhead"    // height ‖ digest ‖ state root
 	keyHistory = "mhistory" // first height whose block's old values are kept
+
+	keyBase     = "mbase"     // first height whose block is kept; absent for 0
+	keyImport   = "mimport"   // what is being imported; absent in a chain
+	keyProgress = "mprogress" // of the import
 )
 
 // formatVersion changes with any change of the tables.

@@ -28,6 +28,7 @@ type Store struct {
 	lock    *pebble.Lock
 	head    atomic.Pointer[head]
 	genesis atomic.Pointer[chain.Hash] // nil before Init
+	base    atomic.Uint64              // height of the first block that is kept
 	damage  atomic.Pointer[error]      // first damage that pebble met; nil for none
 	forest  *tree.Forest               // the tries of all versions
 	pending nursery                    // versions that are not committed
@@ -58,7 +59,10 @@ type GenesisRecord struct {
 // Open opens the store in dir, or makes an empty one. A store that was not
 // closed is brought to its last durable block. The folder is locked until
 // Close.
-func Open(dir string, opts Options) (*Store, error) {
+func Open(dir string, opts Options) (*Store, error) { return open(dir, opts, false) }
+
+// open opens a store, or one whose state is being imported.
+func open(dir string, opts Options, importing bool) (*Store, error) {
 	if err := opts.Check(); err != nil {
 		return nil, err
 	}
@@ -77,7 +81,7 @@ func Open(dir string, opts Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, damageOnOpen(err)), lock.Close())
 	}
-	if err := s.load(dir); err != nil {
+	if err := s.load(dir, importing); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, err), s.Close())
 	}
 	return s, nil
@@ -104,7 +108,7 @@ func damageOnOpen(err error) error {
 }
 
 // load checks the format and takes up the stored head.
-func (s *Store) load(dir string) (err error) {
+func (s *Store) load(dir string, importing bool) (err error) {
 	if s.mark, err = openWatermark(s.opts.FS, dir); err != nil {
 		return err
 	}
@@ -116,7 +120,7 @@ func (s *Store) load(dir string) (err error) {
 		if err := s.mark.check(0, chain.Hash{}); err != nil {
 			return err // it only seems to be empty
 		}
-		return s.loadEmpty()
+		return s.loadEmpty(importing)
 	}
 	if len(format) != 1 || format[0] != formatVersion {
 		return fmt.Errorf("%w: %x, this program writes %d", ErrFormat, format, formatVersion)
@@ -143,6 +147,9 @@ func (s *Store) load(dir string) (err error) {
 	if err := s.mark.check(h, digest); err != nil {
 		return err
 	}
+	if err := s.loadBase(); err != nil {
+		return err
+	}
 	image, err := s.plant()
 	if err != nil {
 		return fmt.Errorf("read the flat state: %w", err)
@@ -155,7 +162,17 @@ func (s *Store) load(dir string) (err error) {
 }
 
 // loadEmpty starts with the empty state, if the database is empty indeed.
-func (s *Store) loadEmpty() error {
+func (s *Store) loadEmpty(importing bool) error {
+	token, err := getRow(s.db, []byte(keyImport))
+	switch {
+	case err != nil:
+		return err
+	case token != nil && !importing:
+		return ErrImporting
+	case token != nil:
+		s.takeVersion(newVersion(s, 0, s.forest.Empty(), nil), chain.Hash{})
+		return nil
+	}
 	it, err := s.db.NewIter(nil)
 	if err != nil {
 		return damage(err)
@@ -184,10 +201,11 @@ func (s *Store) takeVersion(v *Version, digest chain.Hash) {
 	s.head.Store(&head{version: v, digest: digest})
 	s.recent = append(s.recent, k)
 	if excess := len(s.recent) - s.opts.KeepVersions; excess > 0 {
-		for i := range excess {
-			s.expire(s.recent[i], s.recent[i+1])
+		n := 0
+		for n < excess && s.expire(s.recent[n], s.recent[n+1]) {
+			n++
 		}
-		s.recent = slices.Delete(s.recent, 0, excess)
+		s.recent = slices.Delete(s.recent, 0, n)
 	}
 }
 

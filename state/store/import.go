@@ -1,0 +1,210 @@
+package store
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cockroachdb/pebble/v2"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+var (
+	// ErrImporting means that the folder holds a state of which a part is still
+	// missing. [OpenImport] goes on with it.
+	ErrImporting = errors.New("data folder holds the beginning of an import")
+	// ErrHasChain means that an import was asked for where a chain is already.
+	ErrHasChain = errors.New("data folder holds a chain already")
+	// ErrImportRoot means that an imported state is whole and yet not the one
+	// announced.
+	ErrImportRoot = errors.New("imported state has another root")
+)
+
+// Target is the state that an import is to end with: the one after a finalized
+// block.
+type Target struct {
+	Genesis chain.Hash
+	Height  chain.Height // above 0
+	Digest  chain.Hash   // of the block
+	Root    chain.Hash   // of the state
+}
+
+func (t *Target) encode() []byte {
+	return slices.Concat(t.Genesis[:], heightBytes(t.Height), t.Digest[:], t.Root[:])
+}
+
+// Import fills an empty store with a state that comes in pieces. What was put is
+// durable up to some recent piece, together with what the caller said of it; a
+// crash loses the rest of it, and never more. The store cannot be opened as a
+// chain before Finish. One goroutine uses it.
+type Import struct {
+	store    *Store
+	target   Target
+	progress []byte
+}
+
+// OpenImport opens the folder for an import, or goes on with one for the same
+// target. One for another target is thrown away.
+func OpenImport(dir string, opts Options, to Target) (*Import, error) {
+	if to.Height == 0 || to.Genesis == (chain.Hash{}) {
+		return nil, errors.New("store: import without block or genesis")
+	}
+	s, err := open(dir, opts, true)
+	if err != nil {
+		return nil, err
+	}
+	i := &Import{store: s, target: to}
+	if err := i.begin(); err != nil {
+		return nil, errors.Join(fmt.Errorf("import into %s: %w", dir, err), s.Close())
+	}
+	return i, nil
+}
+
+func (i *Import) begin() error {
+	if _, ok := i.store.Genesis(); ok {
+		return ErrHasChain
+	}
+	token, err := getRow(i.store.db, []byte(keyImport))
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(token, i.target.encode()) {
+		i.progress, err = getRow(i.store.db, []byte(keyProgress))
+		return err
+	}
+	b := i.store.db.NewBatch()
+	defer func() { _ = b.Close() }()
+	err = b.Delete([]byte(keyProgress), nil)
+	for _, table := range []byte{tableAccounts, tableStorage, tableCode, tableLists} {
+		err = errors.Join(err, b.DeleteRange([]byte{table}, []byte{table + 1}, nil))
+	}
+	return errors.Join(err, b.Set([]byte(keyImport), i.target.encode(), nil), b.Commit(pebble.Sync))
+}
+
+// Progress returns what the last durable Put was given, nil at the beginning.
+func (i *Import) Progress() []byte { return i.progress }
+
+// Piece is a part of a state: rows as [Export] gives them. Nothing in it is
+// checked here, but for the root in the end.
+type Piece struct {
+	Accounts []AccountRow
+	Slots    []SlotRow
+	Codes    []state.CodeChange
+	Lists    []ListRow
+}
+
+// AccountRow is an account under its key.
+type AccountRow struct {
+	Key     chain.Hash
+	Account []byte // RLP
+}
+
+// SlotRow is a storage value of an account.
+type SlotRow struct {
+	Account chain.Hash // its key
+	Key     state.StorageKey
+	Value   []byte
+}
+
+// ListRow is an ordered list that is kept beside the state.
+type ListRow struct {
+	Name chain.Hash
+	List []byte
+}
+
+// Put adds pieces, and what the caller wants to find in Progress if they are
+// there after a crash.
+func (i *Import) Put(progress []byte, pieces ...Piece) error {
+	b := i.store.db.NewBatch()
+	defer func() { _ = b.Close() }()
+	var err error
+	for p := range pieces {
+		err = errors.Join(err, putPiece(b, &pieces[p]))
+	}
+	err = errors.Join(err, b.Set([]byte(keyProgress), progress, nil))
+	if err == nil {
+		err = b.Commit(pebble.NoSync)
+	}
+	if err != nil {
+		return fmt.Errorf("import: %w", damage(err))
+	}
+	i.progress = bytes.Clone(progress)
+	return nil
+}
+
+func putPiece(b *pebble.Batch, p *Piece) error {
+	var key []byte
+	var err error
+	set := func(table byte, hash *chain.Hash, rest string, value []byte) {
+		key = append(append(append(key[:0], table), hash[:]...), rest...)
+		err = errors.Join(err, b.Set(key, value, nil))
+	}
+	for i := range p.Accounts {
+		set(tableAccounts, &p.Accounts[i].Key, "", p.Accounts[i].Account)
+	}
+	for i := range p.Codes {
+		set(tableCode, &p.Codes[i].Hash, "", p.Codes[i].Code)
+	}
+	for i := range p.Slots {
+		set(tableStorage, &p.Slots[i].Account, string(p.Slots[i].Key), p.Slots[i].Value)
+	}
+	for i := range p.Lists {
+		set(tableLists, &p.Lists[i].Name, "", p.Lists[i].List)
+	}
+	return err
+}
+
+// Finish computes the root of what was put and, if it is the target's and check
+// has nothing against the state, makes the store one of a chain whose first kept
+// block is rec. It returns ErrImportRoot if the root differs; the folder is then
+// of no use but for another OpenImport. The store is left to the caller, who
+// closes it; the import must not be used any more.
+func (i *Import) Finish(rec BlockRecord, check func(state.View) error) (*Store, error) {
+	s := i.store
+	if rec.Height != i.target.Height || rec.Digest != i.target.Digest {
+		return nil, fmt.Errorf("finish import: block %d is not the target's", rec.Height)
+	}
+	image, err := s.plant()
+	if err != nil {
+		return nil, fmt.Errorf("finish import: %w", err)
+	}
+	if image.Root != i.target.Root {
+		return nil, fmt.Errorf("%w: %s, want %s", ErrImportRoot, image.Root, i.target.Root)
+	}
+	empty := s.Head()
+	v := newVersion(s, rec.Height, image, &place{parent: empty})
+	if err := check(v); err != nil {
+		return nil, fmt.Errorf("finish import: %w", err)
+	}
+	if err := s.write(v, rec.Digest, func(b *pebble.Batch) error { return i.found(b, &rec) }); err != nil {
+		return nil, fmt.Errorf("finish import: %w", err)
+	}
+	s.genesis.Store(&i.target.Genesis)
+	s.base.Store(uint64(rec.Height))
+	return s, nil
+}
+
+// found writes what makes a chain of the rows. The rows themselves were not
+// synced; this batch comes after them in the log, and its sync covers them.
+func (i *Import) found(b *pebble.Batch, rec *BlockRecord) error {
+	err := errors.Join(
+		putBlock(b, rec),
+		b.Set([]byte(keyFormat), []byte{formatVersion}, nil),
+		b.Set([]byte(keyGenesis), i.target.Genesis[:], nil),
+		b.Set([]byte(keyBase), heightBytes(rec.Height), nil),
+		b.Set(hashKey(tableHeights, i.target.Genesis), heightBytes(0), nil),
+		b.Delete([]byte(keyImport), nil),
+		b.Delete([]byte(keyProgress), nil),
+	)
+	if i.store.opts.History {
+		// What the block replaced is not known: the history starts behind it.
+		err = errors.Join(err, b.Set([]byte(keyHistory), heightBytes(rec.Height+1), nil))
+	}
+	return err
+}
+
+// Close ends the import for now.
+func (i *Import) Close() error { return i.store.Close() }
