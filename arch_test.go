@@ -37,7 +37,7 @@ var rank = map[string]int{
 // pure packages decide (rule R2): the same answer on every node, from the
 // arguments alone. A trailing slash covers the folders below.
 var pure = []string{
-	"asm/", "crypto/keccak", "crypto/vrf", "crypto/ed25519", "chain/", "state", "state/tree",
+	"asm/", "crypto/keccak", "crypto/vrf", "crypto/ed25519", "chain/", "state", "state/tree", "state/rent",
 	"consensus/beacon", "consensus/simplex", "exec/",
 	"crypto/secp256k1", "crypto/bls",
 }

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 
@@ -32,16 +33,46 @@ var (
 	ErrAccountShape = errors.New("account is not a list of four or five items")
 	ErrHashLength   = errors.New("hash is not 32 bytes")
 	ErrMetaLength   = errors.New("account metadata is empty or too long")
+	ErrStorageSize  = errors.New("account says the size of its storage in another way than it has to")
 )
+
+// StorageSize is how much an account keeps in its storage: what rent is paid
+// for and quotas bound.
+type StorageSize struct {
+	Bytes   uint64 // of all keys, each with its namespace byte, and all values
+	Entries uint64
+}
+
+// SizeOf returns what one entry counts.
+func SizeOf(key StorageKey, value []byte) StorageSize {
+	return StorageSize{Bytes: uint64(len(key)) + uint64(len(value)), Entries: 1}
+}
+
+// Add returns the sum of two sizes.
+func (s StorageSize) Add(other StorageSize) StorageSize {
+	return StorageSize{s.Bytes + other.Bytes, s.Entries + other.Entries}
+}
+
+// Sub returns the difference of two sizes. Either may be a change, in which a
+// decrease is the two's complement.
+func (s StorageSize) Sub(other StorageSize) StorageSize {
+	return StorageSize{s.Bytes - other.Bytes, s.Entries - other.Entries}
+}
+
+// Within reports whether s exceeds limit neither in bytes nor in entries.
+func (s StorageSize) Within(limit StorageSize) bool {
+	return s.Bytes <= limit.Bytes && s.Entries <= limit.Entries
+}
 
 // Account is what the state keeps of an address, apart from its storage and
 // code.
 type Account struct {
 	Nonce       uint64
 	Balance     chain.Wei
-	StorageRoot chain.Hash // EmptyRoot without storage; maintained by state/tree
-	CodeHash    chain.Hash // EmptyCodeHash without code
-	Meta        []byte     // actor's metadata, at most MaxMetaBytes; nil for a plain account
+	StorageRoot chain.Hash  // EmptyRoot without storage; maintained by state/tree
+	CodeHash    chain.Hash  // EmptyCodeHash without code
+	Meta        []byte      // actor's metadata, at most MaxMetaBytes; nil for a plain account
+	StorageSize StorageSize // of the storage under StorageRoot; maintained by state/tree
 }
 
 // NewAccount returns the account that stands for an address not in the state:
@@ -67,19 +98,31 @@ func (a *Account) Empty() bool {
 }
 
 // Encode returns the RLP that is the account's leaf in the state trie. Zero
-// hashes are written as EmptyRoot and EmptyCodeHash.
+// hashes are written as EmptyRoot and EmptyCodeHash. The fifth string is there
+// for an account with storage or metadata: of the former its size, bytes before
+// entries, both as uvarints; then the metadata.
 func (a *Account) Encode() []byte {
 	n := normal(*a)
-	payload := make([]byte, 0, 96+len(n.Meta))
+	payload := make([]byte, 0, 96+len(n.Meta)+2*binary.MaxVarintLen64)
 	payload = rlp.AppendUint(payload, n.Nonce)
 	payload = rlp.AppendUint(payload, uint64(n.Balance))
 	payload = rlp.AppendString(payload, n.StorageRoot[:])
 	payload = rlp.AppendString(payload, n.CodeHash[:])
-	if len(n.Meta) != 0 {
-		payload = rlp.AppendString(payload, n.Meta)
+	if fifth := n.AppendFifth(nil); len(fifth) != 0 {
+		payload = rlp.AppendString(payload, fifth)
 	}
 	out := make([]byte, 0, rlp.ListLen(len(payload)))
 	return append(rlp.AppendListHeader(out, len(payload)), payload...)
+}
+
+// AppendFifth appends what the account's fifth string holds, which is nothing
+// for an account that is written as Ethereum's.
+func (a *Account) AppendFifth(dst []byte) []byte {
+	if a.HasStorage() {
+		dst = binary.AppendUvarint(dst, a.StorageSize.Bytes)
+		dst = binary.AppendUvarint(dst, a.StorageSize.Entries)
+	}
+	return append(dst, a.Meta...)
 }
 
 // DecodeAccount reads an account leaf. It accepts exactly what
@@ -112,6 +155,9 @@ func decodeAccount(b []byte) (a Account, err error) {
 		return a, fmt.Errorf("code hash: %w", err)
 	}
 	if len(rest) == 0 {
+		if a.HasStorage() {
+			return a, ErrStorageSize
+		}
 		return a, nil
 	}
 	meta, rest, err := rlp.SplitString(rest)
@@ -120,11 +166,32 @@ func decodeAccount(b []byte) (a Account, err error) {
 		return a, fmt.Errorf("metadata: %w", err)
 	case len(rest) != 0:
 		return a, ErrAccountShape
-	case len(meta) == 0 || len(meta) > MaxMetaBytes:
+	case len(meta) == 0:
 		return a, ErrMetaLength
 	}
-	a.Meta = append([]byte(nil), meta...)
+	if a.HasStorage() {
+		if meta, err = splitSize(meta, &a.StorageSize); err != nil {
+			return a, err
+		}
+	}
+	if len(meta) > MaxMetaBytes {
+		return a, ErrMetaLength
+	}
+	if len(meta) != 0 {
+		a.Meta = append([]byte(nil), meta...)
+	}
 	return a, nil
+}
+
+func splitSize(b []byte, size *StorageSize) (rest []byte, err error) {
+	for _, to := range []*uint64{&size.Bytes, &size.Entries} {
+		v, n := binary.Uvarint(b)
+		if n <= 0 || n > 1 && b[n-1] == 0 { // a shorter encoding would do
+			return nil, ErrStorageSize
+		}
+		*to, b = v, b[n:]
+	}
+	return b, nil
 }
 
 func splitHash(b []byte, h *chain.Hash) (rest []byte, err error) {
@@ -151,7 +218,7 @@ func shape(err error) error {
 // of its own.
 func normal(a Account) Account {
 	if !a.HasStorage() {
-		a.StorageRoot = EmptyRoot
+		a.StorageRoot, a.StorageSize = EmptyRoot, StorageSize{}
 	}
 	if !a.HasCode() {
 		a.CodeHash = EmptyCodeHash

@@ -34,6 +34,12 @@ func TestAccountEncoding(t *testing.T) {
 		{"zero hashes mean none", Account{Nonce: 1, Balance: 1000}, "f846" + "01" + "8203e8" + emptyHashes},
 		{"zero numbers are empty strings", NewAccount(), "f844" + "80" + "80" + emptyHashes},
 		{"largest numbers", Account{Nonce: 1<<64 - 1, Balance: 1<<64 - 1}, "f854" + "88ffffffffffffffff" + "88ffffffffffffffff" + emptyHashes},
+		{
+			"storage says its size, then metadata follows",
+			Account{StorageRoot: chain.Hash{1}, StorageSize: StorageSize{Bytes: 300, Entries: 2}, Meta: []byte("abc")},
+			"f84b8080a0" + "01" + strings.Repeat("00", 31) + emptyHashes[66:] + "86ac0202616263",
+		},
+		{"size without storage is not written", Account{Nonce: 1, StorageSize: StorageSize{Bytes: 3, Entries: 2}}, "f844" + "01" + "80" + emptyHashes},
 		{"metadata is a fifth string", Account{Meta: []byte("abc")}, "f848" + "80" + "80" + emptyHashes + "83616263"},
 	}
 	for _, tt := range tests {

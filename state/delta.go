@@ -28,6 +28,11 @@ type writes struct {
 	cleared bool               // account and storage were dropped before the rest of the writes
 	places  map[StorageKey]int // in slots
 	slots   []StorageChange    // as they came
+
+	// What Overlay.StorageSize has looked up: for the first slots what they were
+	// in the parent, and what all of them together add to its size.
+	were  []StorageSize
+	grown StorageSize
 }
 
 // AccountChange is everything a Delta says about one address. It is applied in
@@ -35,7 +40,7 @@ type writes struct {
 type AccountChange struct {
 	Address chain.Address
 	Cleared bool     // drop the account and all of its storage first
-	Account *Account // new fields, of which StorageRoot is meaningless; nil leaves them as they are
+	Account *Account // new fields, of which those of the storage are meaningless; nil leaves them as they are
 	Storage []StorageChange
 }
 
@@ -56,8 +61,8 @@ func NewDelta() *Delta {
 	return &Delta{accounts: map[chain.Address]*writes{}, codes: map[chain.Hash][]byte{}}
 }
 
-// SetAccount sets the fields of an account, except StorageRoot, which follows
-// from the storage. Setting nonce 0, balance 0, no code and no metadata removes
+// SetAccount sets the fields of an account, except StorageRoot and StorageSize,
+// which follow from the storage. Setting nonce 0, balance 0, no code and no metadata removes
 // an account that has no storage.
 func (d *Delta) SetAccount(addr chain.Address, a Account) {
 	a = normal(a)
@@ -89,6 +94,9 @@ func (w *writes) slot(key StorageKey) (value []byte, ok bool) {
 
 func (w *writes) set(key StorageKey, value []byte) {
 	if i, ok := w.places[key]; ok {
+		if i < len(w.were) {
+			w.grown = w.grown.Add(sizeOf(key, value)).Sub(sizeOf(key, w.slots[i].Value))
+		}
 		w.slots[i].Value = value
 		return
 	}
@@ -101,9 +109,22 @@ func (w *writes) set(key StorageKey, value []byte) {
 
 // unset takes back the newest key that is written.
 func (w *writes) unset(key StorageKey) {
+	last := len(w.slots) - 1
+	if len(w.were) > last {
+		w.grown = w.grown.Sub(sizeOf(key, w.slots[last].Value)).Add(w.were[last])
+		w.were = w.were[:last]
+	}
 	delete(w.places, key)
-	w.slots[len(w.slots)-1] = StorageChange{}
-	w.slots = w.slots[:len(w.slots)-1]
+	w.slots[last] = StorageChange{}
+	w.slots = w.slots[:last]
+}
+
+// sizeOf is SizeOf, but for nil, which is no entry.
+func sizeOf(key StorageKey, value []byte) StorageSize {
+	if value == nil {
+		return StorageSize{}
+	}
+	return SizeOf(key, value)
 }
 
 // SetCode stores code under its hash, which it returns for the account that

@@ -11,17 +11,18 @@
 // # Rules
 //
 //   - An account is the RLP list [nonce, balance, storage_root, code_hash] of
-//     Ethereum, with a fifth string, the actor's metadata, only where there is
-//     one; so a plain account and its proof are exactly Ethereum's (resolution
-//     11.32).
+//     Ethereum, with a fifth string only where there is storage or metadata:
+//     the size of the storage, then the metadata; so a plain account and its
+//     proof are exactly Ethereum's (resolution 11.32).
 //   - An empty account does not exist: nonce 0, balance 0, empty storage, no
 //     code and no metadata ([Account.Empty]). Writing one removes the account,
 //     so the root does not depend on which empty accounts were once touched.
 //   - Storage maps a namespace byte followed by key bytes ([StorageKey]) to
 //     bytes. An empty value is a value; only nil means absent.
 //   - StorageRoot and the set of storage values belong together. Execution
-//     writes values; state/tree alone computes the root, and the StorageRoot of
-//     an account given to [Delta.SetAccount] has no effect.
+//     writes values; state/tree alone computes root and size, and those of an
+//     account given to [Delta.SetAccount] have no effect. During a block
+//     [Overlay.StorageSize] knows the size at every moment.
 //   - Iteration over a Delta is in ascending order of address and key, the same
 //     on every node.
 //

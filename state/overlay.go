@@ -12,8 +12,8 @@ import (
 // [Overlay.Revert].
 //
 // Reads see the writes, with two limits that follow from computing roots only
-// once per block: the StorageRoot of an account is the parent's, and an account
-// that would exist for its storage alone reads as absent until then. Both are
+// once per block: StorageRoot and StorageSize of an account are the parent's, and
+// an account that would exist for its storage alone reads as absent until then. Both are
 // the same on every node, because both follow from the writes alone.
 //
 // An Overlay is not safe for concurrent use.
@@ -58,7 +58,7 @@ func (o *Overlay) Account(addr chain.Address) (Account, bool, error) {
 	}
 	if w != nil && w.cleared {
 		a := normal(*w.account)
-		a.StorageRoot = EmptyRoot
+		a.StorageRoot, a.StorageSize = EmptyRoot, StorageSize{}
 		return a, !a.Empty(), nil
 	}
 	old, existed, err := o.parent.Account(addr)
@@ -66,7 +66,7 @@ func (o *Overlay) Account(addr chain.Address) (Account, bool, error) {
 		return old, existed, err
 	}
 	a := normal(*w.account)
-	a.StorageRoot = old.StorageRoot
+	a.StorageRoot, a.StorageSize = old.StorageRoot, old.StorageSize
 	return a, !a.Empty(), nil
 }
 
@@ -81,6 +81,52 @@ func (o *Overlay) Storage(addr chain.Address, key StorageKey) ([]byte, error) {
 		}
 	}
 	return o.parent.Storage(addr, key)
+}
+
+// StorageSize returns how much addr keeps in its storage, with all writes so
+// far. Each slot is looked up in the parent once, the first time after it was
+// written, so that asking after every write costs no more than asking once.
+func (o *Overlay) StorageSize(addr chain.Address) (StorageSize, error) {
+	w := o.delta.accounts[addr]
+	var size StorageSize
+	if w == nil || !w.cleared {
+		var err error
+		if size, err = sizeBefore(o.parent, addr); err != nil || w == nil {
+			return size, err
+		}
+	}
+	for i := len(w.were); i < len(w.slots); i++ {
+		slot, was := &w.slots[i], StorageSize{}
+		if !w.cleared {
+			old, err := o.parent.Storage(addr, slot.Key)
+			if err != nil {
+				return StorageSize{}, err
+			}
+			was = sizeOf(slot.Key, old)
+		}
+		w.were = append(w.were, was)
+		w.grown = w.grown.Add(sizeOf(slot.Key, slot.Value)).Sub(was)
+	}
+	return size.Add(w.grown), nil
+}
+
+func sizeBefore(parent View, addr chain.Address) (StorageSize, error) {
+	if o, ok := parent.(*Overlay); ok {
+		return o.StorageSize(addr)
+	}
+	a, _, err := parent.Account(addr)
+	return a.StorageSize, err
+}
+
+// StorageSettled reports whether the StorageRoot that Account returns is that
+// of all writes so far: no storage of addr was written, in this overlay or those
+// below it, since it was cleared or since the last root was computed.
+func (o *Overlay) StorageSettled(addr chain.Address) bool {
+	if w := o.delta.accounts[addr]; w != nil && (len(w.slots) > 0 || w.cleared) {
+		return len(w.slots) == 0
+	}
+	below, ok := o.parent.(*Overlay)
+	return !ok || below.StorageSettled(addr)
 }
 
 // Code implements [View].
@@ -99,6 +145,20 @@ func (o *Overlay) SetAccount(addr chain.Address, a Account) {
 		o.undo = append(o.undo, undo{place: placeAccount, addr: addr, account: w.account})
 	}
 	o.delta.SetAccount(addr, a)
+}
+
+// ClearStorage removes the storage of an account that stays, in one step
+// however large it is.
+func (o *Overlay) ClearStorage(addr chain.Address) error {
+	a, existed, err := o.Account(addr)
+	if err != nil {
+		return err
+	}
+	o.DeleteAccount(addr)
+	if existed {
+		o.SetAccount(addr, a)
+	}
+	return nil
 }
 
 // DeleteAccount is [Delta.DeleteAccount].

@@ -211,3 +211,67 @@ func TestRevertToUnknownMarkPanics(t *testing.T) {
 	}()
 	NewOverlay(newNaive()).Revert(1)
 }
+
+// TestStorageSizeAgainstCount writes and takes back at random through two
+// overlays, one on the other, and counts the storage anew after each step. Rerun
+// one case with -run 'TestStorageSizeAgainstCount/seed=3'.
+func TestStorageSizeAgainstCount(t *testing.T) {
+	for seed := range uint64(50) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 3))
+			addr := chain.Address{1}
+			base := NewOverlay(emptyView{})
+			levels := []*Overlay{base, NewOverlay(base)}
+			marks := [2][]int{}
+			for range 300 {
+				i := 1
+				if rng.IntN(20) == 0 && levels[1].Delta().Empty() {
+					i = 0 // what is below must not change under writes
+				}
+				o := levels[i]
+				switch op := rng.IntN(24); {
+				case op == 0:
+					o.DeleteAccount(addr)
+				case op == 1:
+					check(t, o.ClearStorage(addr))
+				case op < 4:
+					marks[i] = append(marks[i], o.Snapshot())
+				case op < 7 && len(marks[i]) > 0:
+					n := rng.IntN(len(marks[i]))
+					o.Revert(marks[i][n])
+					marks[i] = marks[i][:n]
+				default:
+					value := [][]byte{nil, {}, {1}, make([]byte, rng.IntN(50))}[rng.IntN(4)]
+					o.SetStorage(addr, NewStorageKey(1, []byte{byte(rng.IntN(12))}), value)
+				}
+				if rng.IntN(2) == 0 {
+					continue // so that several writes wait to be counted
+				}
+				var want StorageSize
+				for k := range 12 {
+					key := NewStorageKey(1, []byte{byte(k)})
+					value, err := o.Storage(addr, key)
+					check(t, err)
+					want = want.Add(sizeOf(key, value))
+				}
+				if got, err := o.StorageSize(addr); err != nil || got != want {
+					t.Fatalf("size %+v, %v; want %+v", got, err, want)
+				}
+			}
+		})
+	}
+}
+
+// emptyView is a state without accounts.
+type emptyView struct{}
+
+func (emptyView) Account(chain.Address) (Account, bool, error)      { return NewAccount(), false, nil }
+func (emptyView) Storage(chain.Address, StorageKey) ([]byte, error) { return nil, nil }
+func (emptyView) Code(chain.Hash) ([]byte, error)                   { return nil, nil }
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

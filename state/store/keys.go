@@ -53,7 +53,7 @@ const (
 )
 
 // formatVersion changes with any change of the tables.
-const formatVersion = 2
+const formatVersion = 3
 
 const (
 	hashLen = len(chain.Hash{})

@@ -76,16 +76,16 @@ func applyAccount(before Before, change state.AccountChange, up *Update) (Accoun
 		a = state.NewAccount()
 	}
 	if change.Account != nil {
-		storageRoot := a.StorageRoot
+		storageRoot, size := a.StorageRoot, a.StorageSize
 		a = *change.Account
-		a.StorageRoot = storageRoot
+		a.StorageRoot, a.StorageSize = storageRoot, size
 	}
 	if len(a.Meta) > state.MaxMetaBytes {
 		return AccountUpdate{}, state.ErrMetaLength
 	}
 	if len(change.Storage) > 0 {
 		var nodes []NodeChange
-		if a.StorageRoot, nodes, err = applyStorage(before, out.Key, a.StorageRoot, change.Storage); err != nil {
+		if nodes, err = applyStorage(before, out.Key, &a, change.Storage); err != nil {
 			return AccountUpdate{}, err
 		}
 		up.Nodes = append(up.Nodes, nodes...)
@@ -94,20 +94,38 @@ func applyAccount(before Before, change state.AccountChange, up *Update) (Accoun
 	return out, nil
 }
 
-func applyStorage(nodes Nodes, owner, root chain.Hash, changes []state.StorageChange) (chain.Hash, []NodeChange, error) {
-	t := NewTrie(nodes, owner, root)
+// applyStorage brings the storage of an account up to date, its root and its
+// size.
+func applyStorage(nodes Nodes, owner chain.Hash, a *state.Account, changes []state.StorageChange) ([]NodeChange, error) {
+	t := NewTrie(nodes, owner, a.StorageRoot)
 	for _, c := range changes {
-		slot := SlotKey(c.Key)
-		var err error
-		if c.Value == nil {
-			err = t.Delete(slot[:])
-		} else {
-			err = t.Put(slot[:], rlp.AppendString(nil, c.Value))
-		}
+		grown, err := t.write(c)
 		if err != nil {
-			return chain.Hash{}, nil, fmt.Errorf("storage key %x: %w", string(c.Key), err)
+			return nil, fmt.Errorf("storage key %x: %w", string(c.Key), err)
 		}
+		a.StorageSize = a.StorageSize.Add(grown)
 	}
 	root, changed := t.Commit()
-	return root, changed, nil
+	a.StorageRoot = root
+	return changed, nil
+}
+
+// write writes one storage value and returns what it adds to the size.
+func (t *Trie) write(c state.StorageChange) (grown state.StorageSize, err error) {
+	slot := SlotKey(c.Key)
+	leaf, err := t.Get(slot[:])
+	if err != nil {
+		return grown, err
+	}
+	if leaf != nil {
+		was, _, err := rlp.SplitString(leaf)
+		if err != nil {
+			return grown, err
+		}
+		grown = grown.Sub(state.SizeOf(c.Key, was))
+	}
+	if c.Value == nil {
+		return grown, t.Delete(slot[:])
+	}
+	return grown.Add(state.SizeOf(c.Key, c.Value)), t.Put(slot[:], rlp.AppendString(nil, c.Value))
 }

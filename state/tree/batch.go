@@ -53,6 +53,8 @@ type storageTrie struct {
 	spans    [pools + 1]int
 	root     ref32
 	hash     chain.Hash
+	size     state.StorageSize
+	grown    [pools]state.StorageSize // what the writes add, by shard; all in the first of a small trie
 	base     resident
 }
 

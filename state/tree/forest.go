@@ -24,6 +24,7 @@ type Forest struct {
 	crew    []*worker  // one for each goroutine of a batch
 	epoch   uint32     // of the newest image
 	scratch batch      // memory for the next batch
+	felled  []ref32    // roots of what is to be freed with all that is below
 
 	// Memory of images that have no use for it any more.
 	spareRows    [][pools]rowList

@@ -362,3 +362,36 @@ func TestForestLoads(t *testing.T) {
 		t.Fatalf("root %s, want %s", im.Root, m.root)
 	}
 }
+
+// TestDroppedStorageIsFreedInSteps evicts a large actor: each Retire frees a
+// bounded number of its records, until none is left.
+func TestDroppedStorageIsFreedInSteps(t *testing.T) {
+	f := NewForest(2, nil)
+	d := state.NewDelta()
+	for i := range 3 * fellStep {
+		d.SetStorage(chain.Address{1}, state.NewStorageKey(1, binary.AppendUvarint(nil, uint64(i))), []byte{1})
+	}
+	im, err := f.Apply(f.Empty(), d)
+	check(t, err)
+	d = state.NewDelta()
+	d.DeleteAccount(chain.Address{1})
+	im, err = f.Apply(im, d)
+	check(t, err)
+	steps := 0
+	for left := f.taken(); ; steps++ {
+		f.Retire(im)
+		now := f.taken()
+		if now == left {
+			break
+		}
+		if freed := left - now; freed > fellStep*unitsOf(branchBytes(16)) {
+			t.Fatalf("%d units freed at once", freed)
+		}
+		left = now
+		im, err = f.Apply(im, state.NewDelta())
+		check(t, err)
+	}
+	if n := f.taken(); n != 0 || steps < 3 {
+		t.Errorf("%d units left after %d steps", n, steps)
+	}
+}

@@ -34,6 +34,7 @@ type worker struct {
 	*batch
 	pool   *pool
 	change *state.AccountChange // whose storage is being written; nil for accounts
+	grown  state.StorageSize    // what has been added to it
 	items  []twig
 	leaves []job
 	forks  [keyNibbles][]job // branches, by depth
@@ -278,17 +279,20 @@ func (w *worker) settle(e *entry, old ref32) ref32 {
 }
 
 func (w *worker) settleStorage(e *entry, old ref32) ref32 {
-	value := w.change.Storage[e.at].Value
+	key, value := w.change.Storage[e.at].Key, w.change.Storage[e.at].Value
 	if old != 0 {
 		b := w.at(old)
-		if value != nil && string(leafPayload(b)) == string(value) {
+		was := leafPayload(b)
+		if value != nil && string(was) == string(value) {
 			return old
 		}
+		w.grown = w.grown.Sub(state.SizeOf(key, was))
 		w.retire(old, b)
 	}
 	if value == nil {
 		return 0
 	}
+	w.grown = w.grown.Add(state.SizeOf(key, value))
 	return w.newLeaf(&e.key, value, 0)
 }
 
@@ -329,6 +333,7 @@ func (w *worker) settleAccount(e *entry, old ref32) ref32 {
 	if fact.has&factStorage != 0 {
 		t := &w.tries[w.trieOf[e.at]]
 		row.Storage, a.storage, a.root = w.changes[e.at].Storage, t.root, t.hash
+		a.size = t.size
 	}
 	now := ref32(0)
 	if !a.empty() {

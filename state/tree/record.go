@@ -153,13 +153,14 @@ type resident struct {
 	nonce, balance uint64
 	storage        ref32 // root record of the storage trie, 0 if none
 	root           chain.Hash
-	code           chain.Hash // zero if none
-	meta           []byte     // shared with the leaf
+	size           state.StorageSize // of the storage
+	code           chain.Hash        // zero if none
+	meta           []byte            // shared with the leaf
 }
 
 // Flags of an account's payload. It is: flags, nonce and balance as uvarints,
-// then of what the flags announce: storage ref and root, code hash, metadata to
-// the end.
+// then of what the flags announce: storage ref, root and size, code hash, metadata
+// to the end.
 const (
 	hasStorage = 1 << iota
 	hasCode
@@ -179,6 +180,8 @@ func appendResident(dst []byte, a *resident) []byte {
 	if a.storage != 0 {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(a.storage))
 		dst = append(dst, a.root[:]...)
+		dst = binary.AppendUvarint(dst, a.size.Bytes)
+		dst = binary.AppendUvarint(dst, a.size.Entries)
 	}
 	if flags&hasCode != 0 {
 		dst = append(dst, a.code[:]...)
@@ -198,6 +201,10 @@ func readResident(b []byte) (a resident) {
 		a.storage = ref32(binary.LittleEndian.Uint32(b))
 		copy(a.root[:], b[4:])
 		b = b[4+len(a.root):]
+		a.size.Bytes, n = binary.Uvarint(b)
+		b = b[n:]
+		a.size.Entries, n = binary.Uvarint(b)
+		b = b[n:]
 	}
 	if flags&hasCode != 0 {
 		copy(a.code[:], b)
@@ -223,7 +230,7 @@ func (a *resident) empty() bool {
 func (a *resident) account() state.Account {
 	out := state.Account{Nonce: a.nonce, Balance: chain.Wei(a.balance), StorageRoot: state.EmptyRoot, CodeHash: state.EmptyCodeHash}
 	if a.storage != 0 {
-		out.StorageRoot = a.root
+		out.StorageRoot, out.StorageSize = a.root, a.size
 	}
 	if a.code != (chain.Hash{}) {
 		out.CodeHash = a.code
@@ -243,17 +250,22 @@ func (a *resident) appendRLP(dst []byte) []byte {
 	if a.code != (chain.Hash{}) {
 		code = &a.code
 	}
+	fifth := a.meta
+	if a.storage != 0 {
+		out := state.Account{StorageRoot: a.root, StorageSize: a.size, Meta: a.meta}
+		fifth = out.AppendFifth(nil)
+	}
 	payload := uintLen(a.nonce) + uintLen(a.balance) + 2*(1+keyBytes)
-	if len(a.meta) != 0 {
-		payload += rlp.StringLen(a.meta)
+	if len(fifth) != 0 {
+		payload += rlp.StringLen(fifth)
 	}
 	dst = rlp.AppendListHeader(dst, payload)
 	dst = rlp.AppendUint(dst, a.nonce)
 	dst = rlp.AppendUint(dst, a.balance)
 	dst = append(append(dst, 0x80+keyBytes), root[:]...)
 	dst = append(append(dst, 0x80+keyBytes), code[:]...)
-	if len(a.meta) != 0 {
-		dst = rlp.AppendString(dst, a.meta)
+	if len(fifth) != 0 {
+		dst = rlp.AppendString(dst, fifth)
 	}
 	return dst
 }

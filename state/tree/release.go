@@ -19,7 +19,7 @@ func (f *Forest) retire(im *Image) {
 	for shard := range im.retired {
 		for _, r := range im.retired[shard] {
 			if r.units == wholeTrie {
-				f.fell(r.ref)
+				f.felled = append(f.felled, r.ref)
 			} else {
 				f.pools[r.ref.pool()].release(r.ref, int(r.units))
 			}
@@ -30,7 +30,12 @@ func (f *Forest) retire(im *Image) {
 		f.spareRetired = append(f.spareRetired, im.retired)
 	}
 	im.retired = [pools][]retired{}
+	f.fell(fellStep)
 }
+
+// fellStep is how many records of dropped storage tries one call of Retire frees
+// at most, so that it takes no longer after the eviction of a large actor.
+const fellStep = 8192
 
 // Release takes back what the given images made: neither they nor any image
 // built on them may be used any more. Their parents stay as they are.
@@ -61,11 +66,16 @@ func (f *Forest) prune(r ref32, epoch uint32) {
 	f.pools[r.pool()].release(r, recordUnits(b))
 }
 
-// fell frees all records at and below r.
-func (f *Forest) fell(r ref32) {
-	b := f.at(r)
-	f.below(b, f.fell)
-	f.pools[r.pool()].release(r, recordUnits(b))
+// fell frees up to n records of tries that no version has any more.
+func (f *Forest) fell(n int) {
+	for ; n > 0 && len(f.felled) > 0; n-- {
+		last := len(f.felled) - 1
+		r := f.felled[last]
+		f.felled = f.felled[:last]
+		b := f.at(r)
+		f.below(b, func(kid ref32) { f.felled = append(f.felled, kid) })
+		f.pools[r.pool()].release(r, recordUnits(b))
+	}
 }
 
 // below calls do with each record that the record b refers to.

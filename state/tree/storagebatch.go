@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // storage brings the storage tries of the batch up to date, before their
@@ -36,7 +37,9 @@ func (b *batch) storage(base *Image) error {
 		for i, t := range b.whales {
 			t := &b.tries[t]
 			w.change = &b.changes[t.change]
+			w.grown = state.StorageSize{}
 			w.plantShard(&crowns[i], u, b.slots[t.from+t.spans[u]:t.from+t.spans[u+1]], b.whaleLinks(i))
+			t.grown[u] = w.grown
 		}
 		w.change = nil
 	})
@@ -64,7 +67,10 @@ func (b *batch) whaleLinks(i int) int { return pools + 1 + len(b.tries) + i*(poo
 
 // finish notes what became of a trie.
 func (t *storageTrie) finish(root ref32, l *link) {
-	t.root = root
+	t.root, t.size = root, t.base.size
+	for _, grown := range t.grown {
+		t.size = t.size.Add(grown)
+	}
 	if root == t.base.storage {
 		t.hash = t.base.root
 	} else {
@@ -162,8 +168,10 @@ func (b *batch) shardWhale(t *storageTrie) {
 // plantSmall applies the writes of an actor that one worker does alone.
 func (w *worker) plantSmall(t *storageTrie, number int) {
 	w.change = &w.changes[t.change]
+	w.grown = state.StorageSize{}
 	w.warm(t.root, w.slots[t.from:t.to])
 	t.root = w.update(t.root, 0, w.slots[t.from:t.to])
+	t.grown[0] = w.grown
 	if t.root != 0 && t.root != t.base.storage {
 		w.push(t.root, 0, pools+1+number, 0)
 	}
