@@ -98,10 +98,17 @@ func (m *mesh) Deliver(from int, class p2p.Class, msg []byte) error {
 	return err
 }
 
-// Transactions implements p2p.Receiver. What the pool admits goes on; a peer
-// that sends what no pool can admit is left unread for a while.
-func (m *mesh) Transactions(from int, bodies [][]byte) error {
-	err := m.node.sigverify.Submit(bodies, func(verdicts []sigverify.Verdict) {
+// sourceOf names a peer to the signature queue, where zero is this node's RPC.
+func sourceOf(peer int) sigverify.Source { return sigverify.Source(peer) + 1 }
+
+// Transactions implements p2p.Receiver: it takes as much as the peer's share of
+// the signature queue has room for. What the pool admits goes on; a peer that
+// sends what no pool can admit is left unread for a while.
+func (m *mesh) Transactions(from int, bodies [][]byte) (int, error) {
+	source := sourceOf(from)
+	// Without credit one is tried all the same, so that the refusal is counted.
+	n := min(len(bodies), max(1, m.node.sigverify.Credit(source)))
+	err := m.node.sigverify.SubmitFrom(source, bodies[:n], func(verdicts []sigverify.Verdict) {
 		m.flood(from, verdicts)
 		for _, v := range verdicts {
 			if v.Tx == nil && !errors.Is(v.Err, sigverify.ErrStopped) {
@@ -110,10 +117,13 @@ func (m *mesh) Transactions(from int, bodies [][]byte) error {
 			}
 		}
 	})
-	if errors.Is(err, sigverify.ErrBusy) || errors.Is(err, sigverify.ErrStopped) {
-		return p2p.ErrBusy
+	switch {
+	case errors.Is(err, sigverify.ErrBusy), errors.Is(err, sigverify.ErrStopped):
+		return 0, p2p.ErrBusy
+	case err != nil:
+		return 0, err
 	}
-	return err
+	return n, nil
 }
 
 // flood spreads the transactions that the pool has admitted. A validator

@@ -2,6 +2,7 @@ package node
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"io"
 	"log/slog"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/ceremony"
+	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
 )
 
@@ -181,5 +183,49 @@ func TestTakenPortIsNamed(t *testing.T) {
 	n := openedAt(t, taken.LocalAddr().String())
 	if err := n.Listen(); err == nil || !bytes.Contains([]byte(err.Error()), []byte(taken.LocalAddr().String())) {
 		t.Errorf("got %v, want the address that is taken", err)
+	}
+}
+
+// TestFloodingPeerStarvesNobody: with the signature queue full of one peer's
+// transactions, that peer is not read any more, and another's and this node's
+// own are taken.
+func TestFloodingPeerStarvesNobody(t *testing.T) {
+	n := opened(t) // it does not run, so nothing leaves the queue
+	serial := 0
+	frame := func(txs int) (bodies [][]byte) {
+		for range txs {
+			serial++
+			bodies = append(bodies, binary.BigEndian.AppendUint64(nil, uint64(serial)))
+		}
+		return bodies
+	}
+	const flooder, other = 1, 2
+	took := 0
+	for {
+		taken, err := n.mesh.Transactions(flooder, frame(1000))
+		took += taken
+		if errors.Is(err, p2p.ErrBusy) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if queued := n.sigverify.Stats.QueuedTxs.Load(); took == 0 || int64(took) != queued {
+		t.Errorf("%d transactions taken, %d queued", took, queued)
+	}
+	if n.sigverify.Stats.OverShare.Load() == 0 {
+		t.Error("the refusal was not counted")
+	}
+	for range 4 {
+		if taken, err := n.mesh.Transactions(other, frame(1000)); taken != 1000 || err != nil {
+			t.Errorf("another peer: %d of 1000 taken, %v", taken, err)
+		}
+	}
+	if err := n.sigverify.Submit(frame(50), func([]sigverify.Verdict) {}); err != nil {
+		t.Errorf("this node's own: %v", err)
+	}
+	if taken, err := n.mesh.Transactions(flooder, frame(1)); taken != 0 || !errors.Is(err, p2p.ErrBusy) {
+		t.Errorf("the flooder again: %d taken, %v", taken, err)
 	}
 }

@@ -30,10 +30,10 @@
 // The queue is bounded in transactions and bytes, the cache likewise, and a
 // batch in transactions: under load every batch has exactly BatchTxs, the
 // kernel's size. Submit never blocks: a full queue is [ErrBusy], which RPC
-// reports and gossip answers by dropping. While the queue is more than half
-// full, each source may hold an equal share of it. [Pipeline.Credit] says how
-// much a source may send, so that a network layer need not read what it would
-// drop. Every accepted submission gets exactly one reply, also when the
+// reports and a network layer answers by not reading on. While the queue is more
+// than half full, each source may hold an equal share of it, and one share is
+// kept for whoever comes next: a flood cannot shut others out.
+// [Pipeline.Credit] says how much a source may send now. Every accepted submission gets exactly one reply, also when the
 // pipeline stops.
 //
 // # Concurrency

@@ -93,7 +93,7 @@ func New(cfg Config, lanes Lanes) (*Pipeline, error) {
 // per body; it must not block. Until then the bodies must not change.
 //
 // ErrBusy and ErrStopped mean that nothing was taken and reply is not called. A
-// submission larger than the queue is always ErrBusy.
+// submission larger than half of the queue is always ErrBusy.
 func (p *Pipeline) Submit(bodies [][]byte, reply func([]Verdict)) error {
 	return p.SubmitFrom(0, bodies, reply)
 }

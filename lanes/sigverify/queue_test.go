@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -84,8 +85,8 @@ func background(t *testing.T, cfg Config, lanes Lanes) (*Pipeline, func()) {
 
 func TestFullQueueIsBusy(t *testing.T) {
 	cfg := small()
-	cfg.QueueTxs = 6
-	cfg.QueueBytes = 2_000
+	cfg.QueueTxs = 12 // half of it for one source
+	cfg.QueueBytes = 4_000
 	p, err := New(cfg, &taker{}) // not running: nothing leaves the queue
 	if err != nil {
 		t.Fatal(err)
@@ -96,10 +97,10 @@ func TestFullQueueIsBusy(t *testing.T) {
 	}
 	one := make([]byte, 100)
 	if err := hand(one, one, one, one, one); err != nil {
-		t.Fatalf("five of six: %v", err)
+		t.Fatalf("five of the six of a lone source: %v", err)
 	}
 	if err := hand(one, one); !errors.Is(err, ErrBusy) {
-		t.Errorf("seven of six: %v, want ErrBusy", err)
+		t.Errorf("seven of the six of a lone source: %v, want ErrBusy", err)
 	}
 	if err := hand(make([]byte, 1_501)); !errors.Is(err, ErrBusy) {
 		t.Errorf("byte cap: %v, want ErrBusy", err)
@@ -110,8 +111,11 @@ func TestFullQueueIsBusy(t *testing.T) {
 	if err := hand(one); !errors.Is(err, ErrBusy) {
 		t.Errorf("the seventh: %v, want ErrBusy", err)
 	}
-	if got := p.Stats.Busy.Load(); got != 4 {
-		t.Errorf("counted %d busy transactions, want 4", got)
+	if err := hand(slices.Repeat([][]byte{one}, 13)...); !errors.Is(err, ErrBusy) {
+		t.Errorf("more than the queue: %v, want ErrBusy", err)
+	}
+	if busy, over := p.Stats.Busy.Load(), p.Stats.OverShare.Load(); busy != 13 || over != 4 {
+		t.Errorf("counted %d transactions for a full queue and %d over a share, want 13 and 4", busy, over)
 	}
 	if err := hand(); err != nil || replies.Load() != 1 {
 		t.Errorf("empty submission: %v, %d replies; want an immediate one", err, replies.Load())

@@ -43,9 +43,10 @@ func (s *shares) give(a *account, txs, bytes int) {
 }
 
 // reserve makes room in the queue for a submission, or says that there is none:
-// not at all, or not for this source while others want it too. A queue that is
-// less than half full is anybody's; beyond that, each source that has something
-// in it may hold an equal share of the whole.
+// not at all, or not for this source. A queue that is less than half full is
+// anybody's; beyond that, each source that has something in it may hold an equal
+// share of the whole, and one share more is kept for a source that has nothing
+// in it yet. So whoever floods, the next to come is let in.
 func (p *Pipeline) reserve(a *account, txs, bytes int) error {
 	allTxs, allBytes := p.Stats.QueuedTxs.Add(int64(txs)), p.Stats.QueuedBytes.Add(int64(bytes))
 	heldTxs, heldBytes := p.shares.take(a, txs, bytes)
@@ -55,7 +56,7 @@ func (p *Pipeline) reserve(a *account, txs, bytes int) error {
 		p.Stats.Busy.Add(uint64(txs))
 		return ErrBusy
 	}
-	sharers := max(1, p.shares.active.Load())
+	sharers := p.shares.active.Load() + 1
 	if allTxs > maxTxs/2 && heldTxs > maxTxs/sharers || allBytes > maxBytes/2 && heldBytes > maxBytes/sharers {
 		p.release(a, txs, bytes)
 		p.Stats.OverShare.Add(uint64(txs))
@@ -72,19 +73,18 @@ func (p *Pipeline) release(a *account, txs, bytes int) {
 }
 
 // Credit returns how many transactions a source may submit now without being
-// told that the pipeline is busy, if nobody else submits. A network layer
-// grants a peer's stream as much and no more: what a peer cannot send need not
-// be read and dropped.
+// told that the pipeline is busy, if nobody else submits. A network layer takes
+// as much from a peer's stream and no more: what waits there costs the peer its
+// own credit, and nobody else's.
 func (p *Pipeline) Credit(source Source) int {
 	a := p.shares.of(source)
 	allTxs, allBytes := p.Stats.QueuedTxs.Load(), p.Stats.QueuedBytes.Load()
 	heldTxs, heldBytes := a.txs.Load(), a.bytes.Load()
 	maxTxs, maxBytes := int64(p.cfg.QueueTxs), int64(p.cfg.QueueBytes)
-	sharers := p.shares.active.Load()
+	sharers := p.shares.active.Load() + 1
 	if heldTxs == 0 {
 		sharers++ // this source would be one more
 	}
-	sharers = max(1, sharers)
 	if allBytes >= maxBytes || allBytes >= maxBytes/2 && heldBytes >= maxBytes/sharers {
 		return 0
 	}

@@ -44,19 +44,21 @@ func TestSourcesShareAContendedQueue(t *testing.T) {
 			t.Errorf("%s: %d transactions, want %d", what, got, want)
 		}
 	}
-	check("credit of an empty queue", p.Credit(who[0]), 120)
+	check("credit of an empty queue", p.Credit(who[0]), 60) // the other half is for others
 	if err := p.SubmitFrom(who[1], [][]byte{body}, func([]Verdict) {}); err != nil {
 		t.Fatal(err)
 	}
-	check("credit beside another", p.Credit(who[0]), 60)
-	check("the first, beside one that has sent one", fill(who[0]), 60) // half of the queue
+	check("credit beside another", p.Credit(who[0]), 59)
+	check("the first, beside one that has sent one", fill(who[0]), 59) // half of the queue
 	check("its credit then", p.Credit(who[0]), 0)
-	check("a third takes a third", fill(who[2]), 40)
-	check("the second still may", p.Credit(who[1]), 19)
-	check("and does", fill(who[1]), 19) // all that is left
-	check("a fourth finds it full", fill(who[3]), 0)
-	if p.Stats.OverShare.Load() != 2 || p.Stats.Busy.Load() != 2 {
-		t.Errorf("%d over their share, %d busy; want 2 and 2", p.Stats.OverShare.Load(), p.Stats.Busy.Load())
+	check("a third takes a quarter", fill(who[2]), 30)
+	check("the second still may", p.Credit(who[1]), 29)
+	check("and does", fill(who[1]), 29)
+	check("the first may not, over its share as it is", fill(who[0]), 0)
+	check("a fourth takes what is left", fill(who[3]), 1)
+	check("then it is full for anybody", p.Credit(who[3]), 0)
+	if p.Stats.OverShare.Load() != 4 || p.Stats.Busy.Load() != 1 {
+		t.Errorf("%d over their share, %d busy; want 4 and 1", p.Stats.OverShare.Load(), p.Stats.Busy.Load())
 	}
 
 	ctx, cancel := context.WithCancel(t.Context())
@@ -83,11 +85,14 @@ func TestSourcesShareBytesToo(t *testing.T) {
 	for p.SubmitFrom(who[0], [][]byte{big}, func([]Verdict) {}) == nil {
 		n++
 	}
-	if n != 5 {
-		t.Errorf("took %d bodies of a tenth of the queue beside another source, want 5", n)
+	if n != 4 { // a fifth would be more than half of the queue
+		t.Errorf("took %d bodies of a tenth of the queue beside another source, want 4", n)
+	}
+	if err := p.SubmitFrom(who[1], [][]byte{big, big}, func([]Verdict) {}); err != nil {
+		t.Errorf("the other source: %v", err)
 	}
 	if p.Credit(who[0]) != 0 || p.Credit(who[1]) == 0 {
-		t.Errorf("credits %d and %d, want none for who filled its half only", p.Credit(who[0]), p.Credit(who[1]))
+		t.Errorf("credits %d and %d, want none for who has more than a third only", p.Credit(who[0]), p.Credit(who[1]))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -23,7 +23,7 @@ func (e *echo) Deliver(from int, class Class, msg []byte) error {
 	return nil
 }
 
-func (e *echo) Transactions(int, [][]byte) error { return nil }
+func (e *echo) Transactions(_ int, bodies [][]byte) (int, error) { return len(bodies), nil }
 
 // BenchmarkVoteRoundTrip sends a vote and waits for its echo, alone and while
 // blocks fill the same connection.
@@ -54,9 +54,9 @@ func BenchmarkVoteRoundTrip(b *testing.B) {
 type counted struct{ ch chan int }
 
 func (c *counted) Deliver(int, Class, []byte) error { return nil }
-func (c *counted) Transactions(_ int, bodies [][]byte) error {
+func (c *counted) Transactions(_ int, bodies [][]byte) (int, error) {
 	c.ch <- len(bodies)
-	return nil
+	return len(bodies), nil
 }
 
 // BenchmarkTransactions floods transactions of 256 bytes to one peer.

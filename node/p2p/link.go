@@ -253,30 +253,54 @@ const (
 	busyWaitMax = 20 * time.Millisecond
 )
 
-// deliver hands a message over, again and again while the receiver is busy:
-// meanwhile nothing is read, and the peer runs out of stream credit.
+// deliver hands a message over.
 func (l *link) deliver(ctx context.Context, class Class, msg []byte) error {
-	hand := func() error { return l.t.receiver.Deliver(l.peer.id, class, msg) }
 	if class == Transactions {
-		bodies, err := l.t.flood.fresh(msg)
-		if err != nil {
-			return &violation{err}
-		}
-		if len(bodies) == 0 {
-			return nil
-		}
-		hand = func() error { return l.t.receiver.Transactions(l.peer.id, bodies) }
-		if err := sleep(ctx, l.peer.paused(time.Now())); err != nil {
-			return err
-		}
+		return l.deliverTransactions(ctx, msg)
 	}
+	return insist(ctx, func() (bool, error) {
+		err := l.t.receiver.Deliver(l.peer.id, class, msg)
+		return false, err
+	})
+}
+
+// deliverTransactions hands over what is new in a frame, piece by piece if the
+// receiver has no room for all of it.
+func (l *link) deliverTransactions(ctx context.Context, frame []byte) error {
+	bodies, err := l.t.flood.fresh(frame)
+	if err != nil {
+		return &violation{err}
+	}
+	if len(bodies) == 0 {
+		return nil
+	}
+	if err := sleep(ctx, l.peer.paused(time.Now())); err != nil {
+		return err
+	}
+	return insist(ctx, func() (bool, error) {
+		taken, err := l.t.receiver.Transactions(l.peer.id, bodies)
+		bodies = bodies[taken:]
+		if err == nil && len(bodies) > 0 {
+			err = ErrBusy
+		}
+		return taken > 0, err
+	})
+}
+
+// insist calls hand again and again while the receiver is busy: meanwhile
+// nothing is read, and the peer runs out of stream credit. Progress makes the
+// wait short again.
+func insist(ctx context.Context, hand func() (progress bool, err error)) error {
 	for wait := busyWaitMin; ; wait = min(2*wait, busyWaitMax) {
-		err := hand()
+		progress, err := hand()
 		if err == nil {
 			return nil
 		}
 		if !errors.Is(err, ErrBusy) {
 			return &violation{err}
+		}
+		if progress {
+			wait = busyWaitMin
 		}
 		if err := sleep(ctx, wait); err != nil {
 			return err

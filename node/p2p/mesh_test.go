@@ -136,6 +136,27 @@ func TestSlowClassDelaysNoOther(t *testing.T) {
 	eventually(t, "votes arrive", func() bool { return nodes[1].sink.count(Votes, 0) == 50 })
 }
 
+// TestBusyReceiverTakesTransactionsInPieces: each is taken once and in order,
+// however little there is room for.
+func TestBusyReceiverTakesTransactionsInPieces(t *testing.T) {
+	nodes := meshOf(t, 2, nil)
+	got := nodes[1].sink
+	got.mu.Lock()
+	got.busy = 40
+	got.mu.Unlock()
+	var bodies [][]byte
+	for i := range 200 {
+		bodies = append(bodies, body(i))
+	}
+	nodes[0].Flood(-1, bodies)
+	eventually(t, "all arrive", func() bool { got.mu.Lock(); defer got.mu.Unlock(); return len(got.bodies) >= len(bodies) })
+	got.mu.Lock()
+	defer got.mu.Unlock()
+	if got.busy != 0 || !slices.EqualFunc(got.bodies, bodies, bytes.Equal) {
+		t.Errorf("%d transactions arrived, want %d in order; %d times busy left", len(got.bodies), len(bodies), got.busy)
+	}
+}
+
 func body(i int) []byte { return bytes.Repeat([]byte{byte(i), byte(i >> 8), 1}, 40) }
 
 // TestTransactionsReachEveryoneOnce: what one member admits comes to each other

@@ -27,9 +27,10 @@ type Receiver interface {
 	// Deliver takes one message of the classes Votes to Fetch. It keeps msg
 	// and does not block.
 	Deliver(from int, class Class, msg []byte) error
-	// Transactions takes transactions that were not seen lately. The bodies
-	// share one frame's memory. It does not block.
-	Transactions(from int, bodies [][]byte) error
+	// Transactions takes transactions that were not seen lately: the first of
+	// them, as many as it has room for, and says how many. The rest is offered
+	// again. The bodies share one frame's memory. It does not block.
+	Transactions(from int, bodies [][]byte) (taken int, err error)
 }
 
 // Transport is a node's place in the mesh. New builds it, Listen takes the

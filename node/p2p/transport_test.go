@@ -69,11 +69,17 @@ func (s *sink) Deliver(from int, class Class, msg []byte) error {
 	return nil
 }
 
-func (s *sink) Transactions(from int, bodies [][]byte) error {
+func (s *sink) Transactions(from int, bodies [][]byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.busy > 0 {
+		s.busy--
+		bodies = bodies[:min(len(bodies), s.busy%4)] // nothing, or a few
+		s.bodies = append(s.bodies, bodies...)
+		return len(bodies), ErrBusy
+	}
 	s.bodies = append(s.bodies, bodies...)
-	return nil
+	return len(bodies), nil
 }
 
 func (s *sink) count(class Class, from int) int {

@@ -79,7 +79,9 @@ func (p *pipelines) restart(cores, count int) error {
 	ctx, stop := context.WithCancel(context.Background())
 	p.list, p.stop = nil, stop
 	for range count {
-		next, newErr := sigverify.New(sigverify.DefaultConfig(cores), open{})
+		cfg := sigverify.DefaultConfig(cores)
+		cfg.QueueTxs = 2 * efficiencyTransfers // one source may fill half
+		next, newErr := sigverify.New(cfg, open{})
 		if newErr != nil {
 			return errors.Join(err, newErr)
 		}
