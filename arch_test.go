@@ -58,6 +58,9 @@ var closed = map[string][]string{
 	"state/tree":       {"sync", "sync/atomic", "runtime"},
 }
 
+// kits are packages for tests: nothing that ends up in a program imports them.
+var kits = []string{"crypto/vectors", "state/journal/disktest"}
+
 // generators are programs beside the code they write; they are no part of the
 // node.
 var generators = []string{"chain/codecgen", "chain/docgen"}
@@ -90,6 +93,7 @@ func TestArchitecture(t *testing.T) {
 		{"R1 layers", breachesOfLayers},
 		{"R2 pure imports", breachesOfPurity},
 		{"no goroutines in pure code", breachesOfGoroutines},
+		{"test kits", breachesOfKits},
 		{"no init functions", breachesOfInit},
 		{"file length", breachesOfLength},
 		{"package docs", breachesOfDocs},
@@ -242,6 +246,21 @@ func breachesOfGoroutines(files []goFile) []string {
 			}
 			return true
 		})
+	}
+	return breaches
+}
+
+func breachesOfKits(files []goFile) []string {
+	var breaches []string
+	for _, f := range files {
+		if f.test || slices.Contains(kits, f.pkg) {
+			continue
+		}
+		for _, imp := range f.imports {
+			if to, ours := strings.CutPrefix(imp, module+"/"); ours && slices.Contains(kits, to) {
+				breaches = append(breaches, fmt.Sprintf("%s imports %s: it is a kit for tests", f.path, to))
+			}
+		}
 	}
 	return breaches
 }

@@ -2,12 +2,11 @@ package cbor
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 )
 
 func unhex(t testing.TB, s string) []byte {
@@ -132,40 +131,6 @@ func TestScanDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// sharedVectors returns a file of the shared vectors. They are not part of the
-// repository: COWBOY_VECTORS says where they are, by default ../shared/vectors
-// beside the repository root.
-func sharedVectors(t *testing.T, name string, into any) {
-	t.Helper()
-	root := os.Getenv("COWBOY_VECTORS")
-	if root == "" {
-		dir, err := os.Getwd()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-				break
-			}
-			if dir == filepath.Dir(dir) {
-				t.Fatal("no go.mod above the test")
-			}
-			dir = filepath.Dir(dir)
-		}
-		root = filepath.Join(dir, "..", "shared", "vectors")
-	}
-	text, err := os.ReadFile(filepath.Join(root, "cbor", name))
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("vectors are required in CI: %v", err)
-		}
-		t.Skipf("SKIPPED, no vectors: %v", err)
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		t.Fatal(err)
-	}
-}
-
 // appendixAInProfile names every encoding of RFC 8949 appendix A (as far as the
 // vector file has it) that is inside the profile. All others have a tag, a
 // short or non-finite float, an unassigned simple value or an indefinite length.
@@ -174,7 +139,7 @@ const appendixAInProfile = `00 0a 1818 1819 1903e8 3bffffffffffffffff 3863 f5 40
 
 func TestVectorsRFC8949AppendixA(t *testing.T) {
 	var rows []struct{ Hex string }
-	sharedVectors(t, "rfc8949_appendix_a.json", &rows)
+	vectors.Decode(t, "cbor/rfc8949_appendix_a.json", &rows)
 	inProfile := map[string]bool{}
 	for _, in := range strings.Fields(appendixAInProfile) {
 		inProfile[in] = true
@@ -197,7 +162,7 @@ func TestVectorsRFC8949AppendixA(t *testing.T) {
 func TestVectorsNotWellFormed(t *testing.T) {
 	for _, file := range []string{"rfc8949_appendix_f_not_well_formed.json", "fxamacker_malformed.json"} {
 		var rows []struct{ Hex, Why, Name string }
-		sharedVectors(t, file, &rows)
+		vectors.Decode(t, "cbor/"+file, &rows)
 		if len(rows) == 0 {
 			t.Fatalf("%s is empty", file)
 		}
@@ -216,7 +181,7 @@ func TestVectorsDeterministic(t *testing.T) {
 			ValidCDE   *bool `json:"valid_cde"`
 			ValidDCBOR *bool `json:"valid_dcbor"`
 		}
-		sharedVectors(t, file, &rows)
+		vectors.Decode(t, "cbor/"+file, &rows)
 		for _, row := range rows {
 			if row.Hex == "" {
 				continue

@@ -1,16 +1,14 @@
 package fees_test
 
 import (
-	"encoding/json"
 	"math"
 	"math/big"
-	"os"
-	"path/filepath"
 	"strconv"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 )
 
 func TestNextBase(t *testing.T) { // whitepaper §4.2, resolution 2.6
@@ -53,7 +51,7 @@ func TestNextBaseIsEthereums(t *testing.T) {
 		Want   string `json:"base_fee"`
 		Source string `json:"source"`
 	}
-	readVectors(t, filepath.Join("eip1559", "basefee_pairs.json"), &pairs)
+	vectors.Decode(t, "eip1559/basefee_pairs.json", &pairs)
 	if len(pairs) < 40 {
 		t.Fatalf("only %d pairs", len(pairs))
 	}
@@ -66,36 +64,6 @@ func TestNextBaseIsEthereums(t *testing.T) {
 		if strconv.FormatUint(uint64(got), 10) != v.Want {
 			t.Errorf("%s: base fee after %d with %d of %d used = %d, want %s", v.Source, parent, v.Used, v.Limit, got, v.Want)
 		}
-	}
-}
-
-// readVectors reads a file of the shared vectors, which lie outside the
-// repository.
-func readVectors(t *testing.T, name string, into any) {
-	t.Helper()
-	dir := os.Getenv("COWBOY_VECTORS")
-	if dir == "" {
-		root, err := os.Getwd()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for {
-			if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-				break
-			}
-			root = filepath.Dir(root)
-		}
-		dir = filepath.Join(root, "..", "shared", "vectors")
-	}
-	b, err := os.ReadFile(filepath.Join(dir, name))
-	switch {
-	case err != nil && os.Getenv("CI") == "true":
-		t.Fatalf("vectors: %v (set COWBOY_VECTORS)", err)
-	case err != nil:
-		t.Skipf("SKIPPED, vectors are missing: %v (set COWBOY_VECTORS)", err)
-	}
-	if err := json.Unmarshal(b, into); err != nil {
-		t.Fatalf("%s: %v", name, err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/state/journal/disktest"
 )
 
 var me = Identity{Genesis: chain.Hash{1}, Peer: chain.PeerKey{2}}
@@ -176,18 +177,18 @@ func TestNoInterleavingSignsTwice(t *testing.T) {
 		used := false
 		for range 12 {
 			lives++
-			d.failIn, d.landed = -1, rng.IntN(2) == 0
+			d.FailIn, d.Landed = -1, rng.IntN(2) == 0
 			if rng.IntN(2) == 0 {
-				d.failIn = rng.IntN(12)
+				d.FailIn = rng.IntN(12)
 			}
 			err := live(d, &s, &used, rng)
 			if err != nil {
 				t.Fatalf("seed=%d: %v", seed, err)
 			}
 			if rng.IntN(2) == 0 {
-				d = d.kill()
+				d = model{d.Kill()}
 			} else {
-				d = d.cut(rng)
+				d = model{d.Cut(50, rng)}
 			}
 		}
 		words += len(s)
@@ -199,7 +200,7 @@ func TestNoInterleavingSignsTwice(t *testing.T) {
 
 // live is one process: it opens the guard and asks for random votes until it
 // dies.
-func live(d *disk, s *signed, used *bool, rng *rand.Rand) error {
+func live(d model, s *signed, used *bool, rng *rand.Rand) error {
 	g, err := open(d, me)
 	if errors.Is(err, ErrMissing) {
 		if *used {
@@ -231,37 +232,69 @@ func live(d *disk, s *signed, used *bool, rng *rand.Rand) error {
 	return nil
 }
 
-// Every operation of a life fails, before or after taking effect; the next life
-// neither forgets nor refuses to start.
-func TestFailureOfEveryOperation(t *testing.T) {
-	for op := range 12 {
+// TestCrashMatrix lets every operation of a life fail, before or after taking
+// effect, and the power with it; nothing, all or any part of what was not synced
+// is left. The next life neither forgets nor refuses to start, and neither does
+// the one after a second power cut in it.
+func TestCrashMatrix(t *testing.T) {
+	images := 0
+	for op := 0; ; op++ {
+		failed := false
 		for _, landed := range []bool{false, true} {
-			d := newDisk()
-			d.failIn, d.landed = op, landed
-			var s signed
-			play := func(digest byte) {
-				g, err := open(d, me)
-				if errors.Is(err, ErrMissing) && create(d, me) == nil {
-					g, err = open(d, me)
-				}
-				if err != nil {
-					return
-				}
-				for v := chain.View(1); v <= 4; v++ {
-					for _, k := range []simplex.Kind{simplex.Notarize, simplex.Finalize} {
-						if err := s.say(g, k, about(v, v-1, digest)); err != nil {
-							t.Errorf("operation %d fails (landed: %v): %v", op, landed, err)
+			for image := range 8 {
+				keep := []int{0, 100, 50, 50, 50, 20, 80, 50}[image]
+				images++
+				if t.Run(fmt.Sprintf("op=%d/landed=%v/image=%d", op, landed, image), func(t *testing.T) {
+					rng := rand.New(rand.NewPCG(uint64(op), uint64(image)))
+					d := newDisk()
+					d.FailIn, d.Landed = op, landed
+					var s signed
+					for life, digest := range []byte{1, 2, 3} {
+						playLife(t, d, &s, digest)
+						failed = failed || d.FailIn == 0
+						d = model{d.Cut(keep, rng)}
+						if life == 0 {
+							d.FailIn = rng.IntN(12)
 						}
 					}
+					if len(s) == 0 {
+						t.Error("nothing was ever signed")
+					}
+				}); t.Failed() {
+					return
 				}
 			}
-			play(1)
-			d.cut(rand.New(rand.NewPCG(uint64(op), 1)))
-			d = d.cut(rand.New(rand.NewPCG(uint64(op), 1)))
-			d.failIn = -1
-			play(2)
-			if len(s) == 0 {
-				t.Errorf("operation %d (landed: %v): nothing was ever signed", op, landed)
+		}
+		if !failed {
+			break // a whole life has fewer operations
+		}
+	}
+	t.Logf("%d images", images)
+	if images < 200 {
+		t.Errorf("only %d images: operations are missed", images)
+	}
+}
+
+// playLife is one process which signs what it may of four views.
+func playLife(t *testing.T, d model, s *signed, digest byte) {
+	t.Helper()
+	g, err := open(d, me)
+	if errors.Is(err, ErrMissing) && len(*s) > 0 {
+		t.Fatal("the watermark of a used key is gone")
+	}
+	if errors.Is(err, ErrMissing) && create(d, me) == nil {
+		g, err = open(d, me)
+	}
+	if errors.Is(err, ErrDamaged) {
+		t.Fatal(err)
+	}
+	if err != nil {
+		return // the disk failed
+	}
+	for v := chain.View(1); v <= 4; v++ {
+		for _, k := range []simplex.Kind{simplex.Notarize, simplex.Finalize} {
+			if err := s.say(g, k, about(v, v-1, digest)); err != nil {
+				t.Error(err)
 			}
 		}
 	}
@@ -281,11 +314,11 @@ func TestFailedWritePoisons(t *testing.T) {
 	if err := g.Permit(simplex.Notarize, about(1, 0, 1)); err != nil {
 		t.Fatal(err)
 	}
-	d.failIn = 1 // the sync
-	if err := g.Sync(); !errors.Is(err, errDisk) {
+	d.FailIn = 1 // the sync
+	if err := g.Sync(); !errors.Is(err, disktest.ErrDisk) {
 		t.Fatalf("Sync = %v", err)
 	}
-	d.failIn = -1
+	d.FailIn = -1
 	if err := g.Permit(simplex.Notarize, about(2, 1, 1)); !errors.Is(err, ErrPoisoned) {
 		t.Errorf("Permit = %v, want %v", err, ErrPoisoned)
 	}
@@ -413,7 +446,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d := newDisk()
-		d.names[FileName] = &inode{data: b}
+		d.Put(FileName, b)
 		g, err := open(d, me)
 		if err == nil && g.sequence == 0 {
 			t.Error("opened without a version")
@@ -460,11 +493,11 @@ func TestOpenMakesDurableWhatItReads(t *testing.T) {
 		if err := g.Permit(simplex.Notarize, about(5, 4, 1)); err != nil {
 			t.Fatal(err)
 		}
-		d.failIn = 1
+		d.FailIn = 1
 		if g.Sync() == nil {
 			t.Fatal("the sync did not fail")
 		}
-		d = d.kill()
+		d = model{d.Kill()}
 		var s signed
 		if g, err = open(d, me); err != nil {
 			t.Fatal(err)
@@ -472,7 +505,7 @@ func TestOpenMakesDurableWhatItReads(t *testing.T) {
 		if err := s.say(g, simplex.Notarize, about(5, 4, 1)); err != nil || len(s) != 1 {
 			t.Fatalf("%d statements, %v", len(s), err)
 		}
-		d = d.cut(rand.New(rand.NewPCG(seed, 0)))
+		d = model{d.Cut(50, rand.New(rand.NewPCG(seed, 0)))}
 		if g, err = open(d, me); err != nil {
 			t.Fatal(err)
 		}

@@ -4,15 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	blst "github.com/supranational/blst/bindings/go"
+
+	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 )
 
 func unhex(t testing.TB, s string) []byte {
@@ -22,31 +21,6 @@ func unhex(t testing.TB, s string) []byte {
 		t.Fatal(err)
 	}
 	return b
-}
-
-// vectorFile reads a file of the public vectors: $COWBOY_VECTORS, or the
-// folder shared/vectors beside the repository.
-func vectorFile(t *testing.T, name string) []byte {
-	t.Helper()
-	root := os.Getenv("COWBOY_VECTORS")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "vectors")
-	}
-	text, err := os.ReadFile(filepath.Join(root, "bls12381", name))
-	if err != nil && os.Getenv("CI") == "true" {
-		t.Fatalf("public vectors are required in CI: %v", err)
-	}
-	if err != nil {
-		t.Skipf("public vectors not found, set COWBOY_VECTORS: %v", err)
-	}
-	return text
-}
-
-func readVectors(t *testing.T, name string, into any) {
-	t.Helper()
-	if err := json.Unmarshal(vectorFile(t, name), into); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
 }
 
 // TestDrandBeacons verifies threshold signatures of live networks. Their tags
@@ -60,7 +34,7 @@ func TestDrandBeacons(t *testing.T) {
 			Signature string
 			DST       string
 		}
-		readVectors(t, name, &beacons)
+		vectors.Decode(t, "bls12381/"+name, &beacons)
 		for _, b := range beacons {
 			pub, err := ParsePublicKey(unhex(t, b.PublicKey))
 			if err != nil {
@@ -82,7 +56,7 @@ func TestDrandBeacons(t *testing.T) {
 // TestNobleSignatures signs private:message:signature lines anew.
 func TestNobleSignatures(t *testing.T) {
 	const dst = "BLS_SIG_BLS12381G1_XMD:SHA-256_SSWU_RO_NUL_"
-	lines := strings.Fields(string(vectorFile(t, "noble/bls12-381-g1-test-vectors.txt")))
+	lines := strings.Fields(string(vectors.Read(t, "bls12381/noble/bls12-381-g1-test-vectors.txt")))
 	if len(lines) < 50 {
 		t.Fatalf("only %d lines", len(lines))
 	}
@@ -110,7 +84,7 @@ func TestHashToCurveRFC9380(t *testing.T) {
 			P   struct{ X, Y string }
 		}
 	}
-	readVectors(t, "rfc9380/BLS12381G1_XMD-SHA-256_SSWU_RO.json", &suite)
+	vectors.Decode(t, "bls12381/rfc9380/BLS12381G1_XMD-SHA-256_SSWU_RO.json", &suite)
 	for _, v := range suite.Vectors {
 		want := fmt.Sprintf("%096s%096s", strings.TrimPrefix(v.P.X, "0x"), strings.TrimPrefix(v.P.Y, "0x"))
 		if got := hex.EncodeToString(hashToCurve([]byte(v.Msg), suite.DST).Serialize()); got != want {
@@ -127,8 +101,8 @@ func TestDeserializationVectors(t *testing.T) {
 		Input  struct{ Pubkey, Signature string }
 		Output bool
 	}
-	readVectors(t, "eth_bls_tests_minpk/deserialization_G1.json", &g1)
-	readVectors(t, "eth_bls_tests_minpk/deserialization_G2.json", &g2)
+	vectors.Decode(t, "bls12381/eth_bls_tests_minpk/deserialization_G1.json", &g1)
+	vectors.Decode(t, "bls12381/eth_bls_tests_minpk/deserialization_G2.json", &g2)
 	for _, v := range g1 {
 		b := unhex(t, v.Input.Pubkey)
 		err := ErrLength

@@ -6,19 +6,18 @@ import (
 	"crypto/rand"
 	"crypto/sha512"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math/big"
 	mathrand "math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"filippo.io/edwards25519"
+
+	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 )
 
 // affine is a point in plain coordinates: the slow twin of point.
@@ -165,31 +164,6 @@ func unhex(t testing.TB, s string) []byte {
 	return b
 }
 
-// vectorFile reads a file of the public vectors: $COWBOY_VECTORS, or the
-// folder shared/vectors beside the repository.
-func vectorFile(t *testing.T, name string) []byte {
-	t.Helper()
-	root := os.Getenv("COWBOY_VECTORS")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "vectors")
-	}
-	text, err := os.ReadFile(filepath.Join(root, "ed25519", name))
-	if err != nil && os.Getenv("CI") == "true" {
-		t.Fatalf("public vectors are required in CI: %v", err)
-	}
-	if err != nil {
-		t.Skipf("public vectors not found, set COWBOY_VECTORS: %v", err)
-	}
-	return text
-}
-
-func readVectors(t *testing.T, name string, into any) {
-	t.Helper()
-	if err := json.Unmarshal(vectorFile(t, name), into); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-}
-
 // TestZIP215Vectors covers all pairs of small-order and non-canonical keys and
 // nonce points.
 func TestZIP215Vectors(t *testing.T) {
@@ -198,7 +172,7 @@ func TestZIP215Vectors(t *testing.T) {
 		Sig   string `json:"sig_bytes"`
 		Valid bool   `json:"valid_zip215"`
 	}
-	readVectors(t, "zip215.json", &cases)
+	vectors.Decode(t, "ed25519/zip215.json", &cases)
 	for _, c := range cases {
 		if got := verifyAll(t, [32]byte(unhex(t, c.Key)), []byte("Zcash"), unhex(t, c.Sig), false); got != c.Valid {
 			t.Errorf("key %s signature %s: got %v, want %v", c.Key, c.Sig, got, c.Valid)
@@ -214,7 +188,7 @@ func TestSpeccheckCases(t *testing.T) {
 		Key       string `json:"pub_key"`
 		Signature string
 	}
-	readVectors(t, "speccheck_cases.json", &cases)
+	vectors.Decode(t, "ed25519/speccheck_cases.json", &cases)
 	for i, c := range cases {
 		got := verifyAll(t, [32]byte(unhex(t, c.Key)), unhex(t, c.Message), unhex(t, c.Signature), true)
 		t.Logf("case %d: %v", i, got)
@@ -234,7 +208,7 @@ func TestWycheproofVectors(t *testing.T) {
 			}
 		}
 	}
-	readVectors(t, "wycheproof/ed25519_test.json", &suite)
+	vectors.Decode(t, "ed25519/wycheproof/ed25519_test.json", &suite)
 	count := 0
 	for _, group := range suite.TestGroups {
 		for _, c := range group.Tests {
@@ -251,7 +225,7 @@ func TestWycheproofVectors(t *testing.T) {
 // TestRFC8032Signatures signs and verifies secret‖public:public:message:
 // signature‖message lines.
 func TestRFC8032Signatures(t *testing.T) {
-	lines := strings.Fields(string(vectorFile(t, "sign.input.txt")))
+	lines := strings.Fields(string(vectors.Read(t, "ed25519/sign.input.txt")))
 	for i, line := range lines {
 		parts := strings.Split(line, ":")
 		k, err := NewPrivateKey(unhex(t, parts[0])[:SeedSize])

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"filippo.io/edwards25519"
+
+	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 )
 
 // signedBatch returns n good signatures of as many keys.
@@ -86,7 +88,7 @@ func TestZIP215VectorsInOneBatch(t *testing.T) {
 		Sig   string `json:"sig_bytes"`
 		Valid bool   `json:"valid_zip215"`
 	}
-	readVectors(t, "zip215.json", &cases)
+	vectors.Decode(t, "ed25519/zip215.json", &cases)
 	batch := signedBatch(t, 40)
 	var want []int
 	for _, c := range cases {

@@ -3,15 +3,14 @@ package keccak
 import (
 	"bytes"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"golang.org/x/crypto/sha3"
+
+	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 )
 
 // reference is Keccak-256 of another implementation.
@@ -32,24 +31,6 @@ func random(seed uint64, n int) []byte {
 	return msg
 }
 
-// vectorFile reads a file of the public vectors: $COWBOY_VECTORS, or the
-// folder shared/vectors beside the repository.
-func vectorFile(t testing.TB, name string) []byte {
-	t.Helper()
-	root := os.Getenv("COWBOY_VECTORS")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "vectors")
-	}
-	text, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil && os.Getenv("CI") == "true" {
-		t.Fatalf("public vectors are required in CI: %v", err)
-	}
-	if err != nil {
-		t.Skipf("public vectors not found, set COWBOY_VECTORS: %v", err)
-	}
-	return text
-}
-
 func TestKnownDigests(t *testing.T) {
 	f := func(msg, want string) {
 		t.Helper()
@@ -64,9 +45,7 @@ func TestKnownDigests(t *testing.T) {
 
 func TestPublicVectors(t *testing.T) {
 	var cases []struct{ Name, Data, Keccak256 string }
-	if err := json.Unmarshal(vectorFile(t, "secp256k1/keccak256_ethers.json"), &cases); err != nil {
-		t.Fatal(err)
-	}
+	vectors.Decode(t, "secp256k1/keccak256_ethers.json", &cases)
 	for _, c := range cases {
 		msg, err := hex.DecodeString(strings.TrimPrefix(c.Data, "0x"))
 		if err != nil {

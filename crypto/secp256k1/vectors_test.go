@@ -5,11 +5,8 @@ import (
 	"crypto/sha256"
 	"crypto/sha3"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -17,27 +14,8 @@ import (
 	"golang.org/x/crypto/cryptobyte/asn1"
 
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 )
-
-// readVectors decodes a file of the public vectors: $COWBOY_VECTORS, or the
-// folder shared/vectors beside the repository.
-func readVectors(t *testing.T, name string, into any) {
-	t.Helper()
-	root := os.Getenv("COWBOY_VECTORS")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "shared", "vectors")
-	}
-	text, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil && os.Getenv("CI") == "true" {
-		t.Fatalf("public vectors are required in CI: %v", err)
-	}
-	if err != nil {
-		t.Skipf("public vectors not found, set COWBOY_VECTORS: %v", err)
-	}
-	if err := json.Unmarshal(text, into); err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-}
 
 func un0x(t *testing.T, s string) []byte {
 	t.Helper()
@@ -46,7 +24,7 @@ func un0x(t *testing.T, s string) []byte {
 
 func TestAccountVectors(t *testing.T) {
 	var cases []struct{ Name, PrivateKey, Address string }
-	readVectors(t, "secp256k1/accounts_ethers.json", &cases)
+	vectors.Decode(t, "secp256k1/accounts_ethers.json", &cases)
 	for _, c := range cases {
 		k, err := ParsePrivateKey(un0x(t, c.PrivateKey))
 		if err != nil {
@@ -64,7 +42,7 @@ func TestAccountVectors(t *testing.T) {
 // padded address or nothing.
 func TestPrecompileVectors(t *testing.T) {
 	var cases []struct{ Name, Input, Expected string }
-	readVectors(t, "secp256k1/eth_precompile_ecrecover.json", &cases)
+	vectors.Decode(t, "secp256k1/eth_precompile_ecrecover.json", &cases)
 	for _, c := range cases {
 		in := make([]byte, 128)
 		copy(in, unhex(t, c.Input))
@@ -86,7 +64,7 @@ func TestPrecompileVectors(t *testing.T) {
 // TestRFC6979Vectors: signatures are r‖s, with s already low.
 func TestRFC6979Vectors(t *testing.T) {
 	var cases []struct{ Description, D, M, Signature string }
-	readVectors(t, "secp256k1/rfc6979_sign_noble.json", &cases)
+	vectors.Decode(t, "secp256k1/rfc6979_sign_noble.json", &cases)
 	for i, c := range cases {
 		k, err := ParsePrivateKey(unhex(t, c.D))
 		if err != nil {
@@ -133,7 +111,7 @@ func TestWycheproofVectors(t *testing.T) {
 	for _, file := range files {
 		t.Run(file.name, func(t *testing.T) {
 			var suite wycheproof
-			readVectors(t, "secp256k1/wycheproof/"+file.name+".json", &suite)
+			vectors.Decode(t, "secp256k1/wycheproof/"+file.name+".json", &suite)
 			valid := 0
 			for _, group := range suite.TestGroups {
 				pub, err := ParsePublicKey(unhex(t, group.PublicKey.Uncompressed))
@@ -215,7 +193,7 @@ func parseP1363(b []byte) (sig Signature, ok bool) {
 // signed elsewhere: legacy, access-list (type 1) and dynamic-fee (type 2).
 func TestForeignTransactionsRecover(t *testing.T) {
 	var cases []struct{ Name, PrivateKey, SignedLegacy, SignedBerlin, SignedLondon string }
-	readVectors(t, "secp256k1/signed_transactions_ethers.json", &cases)
+	vectors.Decode(t, "secp256k1/signed_transactions_ethers.json", &cases)
 	checked := 0
 	for _, c := range cases {
 		k, err := ParsePrivateKey(un0x(t, c.PrivateKey))

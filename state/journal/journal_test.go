@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/cowboy-foundation/cowboy/state/journal/disktest"
 )
 
 func check(t *testing.T, err error) {
@@ -28,7 +30,7 @@ func replayed(t *testing.T, j *Journal) []string {
 
 // diskWith returns a disk whose journal holds the records, and the offset where
 // each begins and the last ends.
-func diskWith(t *testing.T, records []string) (d *disk, offsets []int64) {
+func diskWith(t *testing.T, records []string) (d model, offsets []int64) {
 	t.Helper()
 	d = newDisk()
 	j, err := openIn(d, "j")
@@ -136,12 +138,12 @@ func TestAppendBounds(t *testing.T) {
 func TestTornTail(t *testing.T) {
 	records := testRecords()
 	whole, offsets := diskWith(t, records)
-	data := whole.names["j"].data
+	data := whole.Bytes("j")
 	for cut := offsets[len(records)-4]; cut <= int64(len(data)); cut++ {
 		for _, zeros := range []int64{0, int64(len(data)) - cut} {
 			d := newDisk()
 			torn := append(bytes.Clone(data[:cut]), make([]byte, zeros)...)
-			d.names["j"] = &inode{data: torn, synced: len(torn)}
+			d.Put("j", torn)
 			j, err := openIn(d, "j")
 			check(t, err)
 			n := 0
@@ -170,10 +172,10 @@ func TestTornTail(t *testing.T) {
 func TestDamage(t *testing.T) {
 	records := testRecords()
 	whole, offsets := diskWith(t, records)
-	data := whole.names["j"].data
+	data := whole.Bytes("j")
 	open := func(data []byte) (*Journal, error) {
 		d := newDisk()
-		d.names["j"] = &inode{data: data, synced: len(data)}
+		d.Put("j", data)
 		return openIn(d, "j")
 	}
 	for i := range data {
@@ -223,7 +225,7 @@ func TestDamageAfterOpening(t *testing.T) {
 	d, offsets := diskWith(t, records)
 	j, err := openIn(d, "j")
 	check(t, err)
-	d.names["j"].data[offsets[3]+recordHeader-1] ^= 1
+	d.Bytes("j")[offsets[3]+recordHeader-1] ^= 1
 	if err := j.Replay(func([]byte) error { return nil }); !errors.Is(err, ErrDamaged) {
 		t.Errorf("replay: %v", err)
 	}
@@ -241,8 +243,9 @@ func TestPayloadCannotPassForARecord(t *testing.T) {
 		forged = appendRecord(forged, salt{}, n, []byte("forged"))
 	}
 	d, _ := diskWith(t, []string{"first", "second", string(forged) + "end"})
-	node := d.names["j"]
-	node.data = node.data[:len(node.data)-1]
+	data := d.Bytes("j")
+	d = newDisk()
+	d.Put("j", data[:len(data)-1])
 	j, err := openIn(d, "j")
 	check(t, err)
 	if got := replayed(t, j); !slices.Equal(got, []string{"first", "second"}) {
@@ -250,10 +253,51 @@ func TestPayloadCannotPassForARecord(t *testing.T) {
 	}
 }
 
-// TestCrashes appends, syncs and prunes at random on a disk that loses power or
-// fails at a random operation, and opens what is left: every synced record is
-// there, then possibly some of the unsynced ones in order, and pruning happened
-// as a whole or not at all. Rerun one case with -run 'TestCrashes/seed=17'.
+// past is what a journal has been told.
+type past struct {
+	durable, appended []string // the least and the most that may be left
+	pruned            []string // the other outcome, if pruning
+	pruning           bool     // a prune failed
+}
+
+// play appends, syncs and prunes at random, for a number of steps or until
+// something fails.
+func (p *past) play(j *Journal, rng *rand.Rand, steps int) (err error) {
+	for i := 0; err == nil && i < steps; i++ {
+		switch rng.IntN(8) {
+		case 0, 1:
+			if err = j.Sync(); err == nil {
+				p.durable = slices.Clone(p.appended)
+			}
+		case 2:
+			keep := func(rec []byte) bool { return len(rec)%3 != 0 }
+			p.pruned = slices.DeleteFunc(slices.Clone(p.appended), func(s string) bool { return !keep([]byte(s)) })
+			if err = j.Prune(keep); err == nil {
+				p.durable, p.appended = p.pruned, slices.Clone(p.pruned)
+			}
+			p.pruning = err != nil
+		default:
+			rec := fmt.Sprintf("%d%s", i, bytes.Repeat([]byte("x"), rng.IntN(30)))
+			if err = j.Append([]byte(rec)); err == nil {
+				p.appended = append(p.appended, rec)
+			}
+		}
+	}
+	return err
+}
+
+// check compares what is left after a crash: every synced record, then possibly
+// some of the unsynced ones in order, and pruning as a whole or not at all.
+func (p *past) check(t *testing.T, got []string) {
+	t.Helper()
+	between := len(got) >= len(p.durable) && len(got) <= len(p.appended) && slices.Equal(got, p.appended[:len(got)])
+	if !between && !(p.pruning && slices.Equal(got, p.pruned)) {
+		t.Fatalf("left %q\nsynced %q\nappended %q\nor pruned %q", got, p.durable, p.appended, p.pruned)
+	}
+}
+
+// TestCrashes plays on a disk that fails at a random operation and loses power,
+// and opens what is left. Rerun one case with -run 'TestCrashes/seed=17'.
 func TestCrashes(t *testing.T) {
 	for seed := range uint64(400) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
@@ -261,54 +305,96 @@ func TestCrashes(t *testing.T) {
 			d := newDisk()
 			j, err := openIn(d, "j")
 			check(t, err)
-			var durable, appended []string // durable is the least, appended the most that may be left
-			pruned := []string(nil)        // the other outcome while a prune fails
-			d.failIn, d.landed = rng.IntN(60), rng.IntN(2) == 0
-			for i := 0; err == nil; i++ {
-				switch rng.IntN(8) {
-				case 0, 1:
-					if err = j.Sync(); err == nil {
-						durable = slices.Clone(appended)
-					}
-				case 2:
-					keep := func(rec []byte) bool { return len(rec)%3 != 0 }
-					pruned = slices.DeleteFunc(slices.Clone(appended), func(s string) bool { return !keep([]byte(s)) })
-					if err = j.Prune(keep); err == nil {
-						durable, appended = pruned, slices.Clone(pruned)
-					}
-				default:
-					rec := fmt.Sprintf("%d%s", i, bytes.Repeat([]byte("x"), rng.IntN(30)))
-					if err = j.Append([]byte(rec)); err == nil {
-						appended = append(appended, rec)
-					}
-				}
-			}
-			if !errors.Is(err, ErrFailed) || !errors.Is(err, errDisk) {
+			d.FailIn, d.Landed = rng.IntN(60), rng.IntN(2) == 0
+			var p past
+			if err := p.play(j, rng, 1000); !errors.Is(err, ErrFailed) || !errors.Is(err, disktest.ErrDisk) {
 				t.Fatalf("failure is reported as %v", err)
 			}
 			if err := j.Sync(); !errors.Is(err, ErrFailed) {
 				t.Fatalf("sync after a failure: %v", err)
 			}
-			j, err = openIn(d.crash(rng), "j")
+			j, err = openIn(model{d.CutTails(50, rng)}, "j")
 			check(t, err)
-			got := replayed(t, j)
-			between := len(got) >= len(durable) && len(got) <= len(appended) && slices.Equal(got, appended[:len(got)])
-			if !between && !slices.Equal(got, pruned) {
-				t.Fatalf("left %q\nsynced %q\nappended %q\nor pruned %q", got, durable, appended, pruned)
-			}
+			p.check(t, replayed(t, j))
 		})
 	}
+}
+
+// TestCrashMatrix plays the same steps again and again, and lets each operation
+// fail in turn, before or after taking effect, and the power with it; nothing,
+// all or any part of what was not synced is left. What is left opens as it
+// should, also if the power is cut while it is repaired, and the journal goes
+// on.
+func TestCrashMatrix(t *testing.T) {
+	images := 0
+	for seed := range uint64(3) {
+		for op := 0; ; op++ {
+			ended := false
+			for image := range 12 {
+				keep := []int{0, 100, 50, 50, 50, 50}[image/2]
+				images++
+				if !t.Run(fmt.Sprintf("seed=%d/op=%d/image=%d", seed, op, image), func(t *testing.T) {
+					ended = crashOnce(t, seed, op, keep, image)
+				}) {
+					return
+				}
+			}
+			if ended {
+				break
+			}
+		}
+	}
+	t.Logf("%d images", images)
+	if images < 2000 {
+		t.Errorf("only %d images: operations are missed", images)
+	}
+}
+
+// crashOnce fails one operation and reports whether there are fewer.
+func crashOnce(t *testing.T, seed uint64, op, keep, image int) (ended bool) {
+	t.Helper()
+	d := newDisk()
+	d.FailIn, d.Landed = op, image%2 == 1
+	var p past
+	j, err := openIn(d, "j")
+	if err == nil {
+		err = p.play(j, rand.New(rand.NewPCG(seed, 4)), 150)
+	}
+	if err != nil && !errors.Is(err, disktest.ErrDisk) {
+		t.Fatalf("failure is reported as %v", err)
+	}
+	rng := rand.New(rand.NewPCG(uint64(op), uint64(image)))
+	d2 := model{d.CutTails(keep, rng)}
+	d2.FailIn = rng.IntN(6) // the repair may fail as well
+	if j, err := openIn(d2, "j"); err == nil {
+		p.check(t, replayed(t, j))
+	} else if !errors.Is(err, disktest.ErrDisk) {
+		t.Fatalf("open: %v", err)
+	}
+	d2 = model{d2.CutTails(keep, rng)}
+	j, err = openIn(d2, "j")
+	check(t, err)
+	got := replayed(t, j)
+	p.check(t, got)
+	check(t, j.Append([]byte("on")))
+	check(t, j.Sync())
+	j, err = openIn(model{d2.CutTails(0, rng)}, "j")
+	check(t, err)
+	if again := replayed(t, j); !slices.Equal(again, append(got, "on")) {
+		t.Fatalf("left %q, went on, and left %q", got, again)
+	}
+	return d.FailIn > 0
 }
 
 func TestFailureToCreate(t *testing.T) {
 	for fail := range 5 {
 		for _, landed := range []bool{false, true} {
 			d := newDisk()
-			d.failIn, d.landed = fail, landed
-			if _, err := openIn(d, "j"); !errors.Is(err, errDisk) {
+			d.FailIn, d.Landed = fail, landed
+			if _, err := openIn(d, "j"); !errors.Is(err, disktest.ErrDisk) {
 				t.Fatalf("failure of operation %d: %v", fail, err)
 			}
-			j, err := openIn(d.crash(rand.New(rand.NewPCG(uint64(fail), 3))), "j")
+			j, err := openIn(model{d.CutTails(50, rand.New(rand.NewPCG(uint64(fail), 3)))}, "j")
 			check(t, err)
 			if got := replayed(t, j); len(got) != 0 {
 				t.Fatalf("records %q", got)
@@ -330,7 +416,7 @@ func FuzzOpen(f *testing.F) {
 	f.Add([]byte(magic))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d := newDisk()
-		d.names["j"] = &inode{data: bytes.Clone(data), synced: len(data)}
+		d.Put("j", data)
 		j, err := openIn(d, "j")
 		if err != nil {
 			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrVersion) {

@@ -2,44 +2,14 @@ package tree
 
 import (
 	"encoding/hex"
-	"encoding/json"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"sort"
 	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 )
-
-// vectorFile reads a file of the public vectors, which stand beside the
-// repository or in the folder that COWBOY_VECTORS names.
-func vectorFile(t *testing.T, name string) []byte {
-	t.Helper()
-	dir := os.Getenv("COWBOY_VECTORS")
-	if dir == "" {
-		root, err := os.Getwd()
-		for err == nil {
-			if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-				break
-			}
-			if filepath.Dir(root) == root {
-				t.Fatal("no go.mod above the test")
-			}
-			root = filepath.Dir(root)
-		}
-		dir = filepath.Join(root, "..", "shared", "vectors")
-	}
-	b, err := os.ReadFile(filepath.Join(dir, name))
-	if os.IsNotExist(err) && os.Getenv("CI") != "true" {
-		t.Skipf("SKIPPED, vectors absent: %v (set COWBOY_VECTORS)", err)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // vectorBytes reads the notation of the vectors: 0x and hex, or raw characters.
 func vectorBytes(t *testing.T, s string) []byte {
@@ -62,9 +32,7 @@ func TestEthereumOrderedVectors(t *testing.T) {
 		In   [][]*string
 		Root string
 	}
-	if err := json.Unmarshal(vectorFile(t, "trie/trietest.json"), &cases); err != nil {
-		t.Fatal(err)
-	}
+	vectors.Decode(t, "trie/trietest.json", &cases)
 	if len(cases) < 4 {
 		t.Fatalf("%d cases", len(cases))
 	}
@@ -99,9 +67,7 @@ func TestEthereumUnorderedVectors(t *testing.T) {
 		In   map[string]string
 		Root string
 	}
-	if err := json.Unmarshal(vectorFile(t, "trie/trieanyorder.json"), &cases); err != nil {
-		t.Fatal(err)
-	}
+	vectors.Decode(t, "trie/trieanyorder.json", &cases)
 	if len(cases) < 7 {
 		t.Fatalf("%d cases", len(cases))
 	}

@@ -15,25 +15,8 @@ import (
 	bls12381 "github.com/consensys/gnark-crypto/ecc/bls12-381"
 
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 )
-
-// vectors returns the folder of the public vectors: $COWBOY_VECTORS, or
-// shared/vectors beside the repository.
-func vectors(t *testing.T) string {
-	t.Helper()
-	root := os.Getenv("COWBOY_VECTORS")
-	if root == "" {
-		root = filepath.Join("..", "..", "..", "..", "shared", "vectors")
-	}
-	root = filepath.Join(root, "bls12381")
-	if _, err := os.Stat(root); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("public vectors are required in CI: %v", err)
-		}
-		t.Skipf("public vectors not found, set COWBOY_VECTORS: %v", err)
-	}
-	return root
-}
 
 // compareG1 decodes a signature with both.
 func compareG1(t *testing.T, name string, b []byte) {
@@ -99,7 +82,7 @@ func TestEveryVector(t *testing.T) {
 		}
 		hashes++
 	}
-	err = filepath.WalkDir(vectors(t), func(name string, d fs.DirEntry, err error) error {
+	err = filepath.WalkDir(vectors.Path(t, "bls12381"), func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -146,7 +129,7 @@ func eachString(tree any, visit func(string)) {
 // of live networks, which crypto/bls accepts in its own tests.
 func TestOracleReadsTheBeacons(t *testing.T) {
 	for _, name := range []string{"quicknet_minsig_g1.json", "fastnet_and_test_chains_minsig_g1.json"} {
-		text, err := os.ReadFile(filepath.Join(vectors(t), "drand", name))
+		text, err := os.ReadFile(vectors.Path(t, "bls12381/drand/"+name))
 		check(t, err)
 		var beacons []struct {
 			Round     uint64
