@@ -65,6 +65,6 @@ func (n *Node) consensusMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("journal_sync_nanoseconds_total", "Time spent syncing the vote journal.", s.SyncNanos.Load)
 	counter("propose_nanoseconds_total", "Time from the wish for a block to the block, block time included.", s.ProposeNanos.Load)
 	counter("certificate_nanoseconds_total", "Time spent verifying votes and recovering certificates.", func() uint64 {
-		return s.VerifyNanos.Load() + s.RecoverNanos.Load()
+		return s.VerifyNanos.Load() + s.QuorumNanos.Load()
 	})
 }

@@ -37,6 +37,9 @@ type Application interface {
 	// before: above the last finalized block, parents first. Rules that look
 	// at the clock do not apply.
 	Recover(ctx context.Context, req VerifyRequest) (bool, error)
+	// Fits reports whether bytes are the block of a digest, valid or not. It
+	// depends on nothing else.
+	Fits(digest chain.Hash, block []byte) bool
 	// Finalized is called in order of height for each newly finalized block
 	// and returns when that is durable. After a crash it comes again for
 	// blocks above [Config.LastFinalized]. There is no way back.

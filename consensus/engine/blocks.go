@@ -14,6 +14,7 @@ type block struct {
 	own       bool   // we proposed it
 	supplied  bool   // the bytes are from supplier
 	supplier  beacon.Participant
+	fitting   bool // bytes that came with a certificate are held against the digest
 	journaled bool
 	verdict   verdict
 	verifying *simplex.RequestVerify  // the machine waits for Verified
@@ -29,13 +30,13 @@ const (
 	invalid
 )
 
-// blocks holds the blocks of recent views, at most bytesMax of them. The
-// leader of a view is not always known when its block comes, so blocks of
-// others get in too; the bound keeps them from filling the memory.
+// blocks holds the blocks of recent views. The leader of a view is not always
+// known when its block comes, so blocks of others get in too; of those each
+// sender has a share of the memory, which nobody else can fill.
 type blocks struct {
 	list     []*block // ascending by view; few
 	bytes    int
-	bytesMax int
+	shareMax int // bytes of one sender that nobody asked for
 }
 
 func (s *blocks) find(v chain.View, digest chain.Hash) *block {
@@ -69,22 +70,34 @@ func (s *blocks) set(b *block, bytes []byte) {
 	b.bytes = bytes
 }
 
-// offer keeps the bytes that from sent for the block of p: if there is room,
-// and in any case if the machine waits for them. It reports whether bytes are
-// there, these or others.
-func (s *blocks) offer(p simplex.Proposal, bytes []byte, from beacon.Participant) bool {
+// offer keeps the bytes that from sent for the block of p: if they are called
+// for, as those of the leader of the view are, or the machine waits for them; and
+// else within the sender's share. It reports whether bytes are there, these or
+// others.
+func (s *blocks) offer(p simplex.Proposal, bytes []byte, from beacon.Participant, called bool) bool {
 	b := s.find(p.Round.View, p.Payload)
 	if b != nil && b.bytes != nil {
 		return true
 	}
-	awaited := b != nil && (b.certify != nil || b.verifying != nil)
-	if !awaited && s.bytes+len(bytes) > s.bytesMax {
+	called = called || b != nil && (b.certify != nil || b.verifying != nil)
+	if !called && s.from(from)+len(bytes) > s.shareMax {
 		return false
 	}
 	b = s.put(p)
 	s.set(b, bytes)
 	b.supplied, b.supplier = true, from
 	return true
+}
+
+// from returns the bytes of one sender that are not judged yet.
+func (s *blocks) from(who beacon.Participant) int {
+	n := 0
+	for _, b := range s.list {
+		if b.supplied && b.supplier == who && b.verdict == unknown {
+			n += len(b.bytes)
+		}
+	}
+	return n
 }
 
 // bury drops the blocks of views below low.

@@ -102,11 +102,11 @@ func (e *Engine) settled(x simplex.RequestCertify) bool {
 // certify takes in a notarized block, after fetching it if need be.
 func (e *Engine) certify(ctx context.Context, x simplex.RequestCertify) {
 	b := e.blocks.find(x.Proposal.Round.View, x.Proposal.Payload)
-	if b.bytes == nil {
+	if b.bytes != nil {
+		e.judge(ctx, b)
+	} else if !b.fitting {
 		e.fetch(x.Proposal.Round.View, 0)
-		return
 	}
-	e.judge(ctx, b)
 }
 
 // wakeCertify goes on with a notarized block whose bytes have come.
@@ -145,6 +145,60 @@ func (e *Engine) judge(ctx context.Context, b *block) {
 		ok, err := ask(ctx, req)
 		return verified{b, ok, err, since(start)}
 	})
+}
+
+// receiveBackfill takes the block that came with a good certificate, once it is
+// known to be the block that the certificate names.
+func (e *Engine) receiveBackfill(a arrival) {
+	p := a.certificate.Proposal
+	if a.block == nil || p.Round.View <= e.machine.Floor().View {
+		return
+	}
+	b := e.blocks.put(p)
+	if b.bytes != nil || b.fitting {
+		return
+	}
+	if e.fitting+len(a.block) > e.cfg.PendingBytesMax {
+		return // it is asked for again
+	}
+	b.fitting = true
+	e.fitting += len(a.block)
+	e.fits = append(e.fits, a)
+}
+
+// fit holds a block against its digest, off the loop: that is a hash over all of
+// it.
+func (e *Engine) fit(ctx context.Context, a arrival) {
+	e.call(ctx, "fit", func(context.Context) reply {
+		return fitted{a, e.app.Fits(a.certificate.Proposal.Payload, a.block)}
+	})
+}
+
+type fitted struct {
+	arrival
+	ok bool
+}
+
+func (r fitted) apply(_ context.Context, e *Engine) error {
+	e.fitting -= len(r.block)
+	p := r.certificate.Proposal
+	b := e.blocks.find(p.Round.View, p.Payload)
+	if b != nil {
+		b.fitting = false
+	}
+	switch {
+	case !r.ok:
+		e.ban(r.from)
+		e.fetches.refused(r.from)
+		if b != nil && b.certify != nil && b.bytes == nil {
+			e.outgoing = append(e.outgoing, simplex.Fetch{View: p.Round.View})
+		}
+		e.fetchAgain()
+	case p.Round.View > e.machine.Floor().View:
+		e.blocks.offer(p, r.block, r.from, true)
+		e.wakeCertify(p)
+	}
+	return nil
 }
 
 type verified struct {

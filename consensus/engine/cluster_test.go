@@ -160,6 +160,8 @@ func (a *chainApp) Propose(ctx context.Context, req ProposeRequest) (Proposed, e
 	return Proposed{Digest: d, Block: b}, nil
 }
 
+func (a *chainApp) Fits(digest chain.Hash, block []byte) bool { return digestOf(block) == digest }
+
 func (a *chainApp) Verify(_ context.Context, req VerifyRequest) (bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -48,7 +48,7 @@ type Config struct {
 
 	MaxBlockBytes   int           // largest block, a rule of the chain
 	InboxMessages   int           // peers' messages that wait; beyond: refused with ErrBusy
-	PendingBytesMax int           // blocks held in memory for proposals and for peers
+	PendingBytesMax int           // blocks held unasked for: each validator fills its share at most
 	PruneBytes      int           // journal growth between prunings
 	UndeliveredMax  int           // finalized blocks the application lags before we stop proposing
 	Retention       chain.View    // views below the last finalized whose certificates peers can ask for

@@ -24,10 +24,13 @@
 //
 // # Votes
 //
-// Votes wait unverified until a quorum is possible, are verified as one batch,
-// votes, seeds and individual signatures side by side, and become a
-// certificate. Our own votes go the same way without verification: with one
-// validator they are the quorum. A peer that provably misbehaved is ignored for
+// Votes wait unverified until a quorum is possible and are then combined in the
+// hope that all are good; only the certificate is verified, and the individual
+// signatures beside it as one batch. When that fails, votes and seeds are
+// searched for the culprits ([simplex.Assemble]). The seed of a view is recovered
+// once, from the first quorum of any kind. Our own votes need no verification:
+// with one validator they are the quorum. Certificates of peers are verified
+// together, those of one turn. A peer that provably misbehaved is ignored for
 // [Config.BlockPeerFor]; two contradicting votes with good individual
 // signatures become [simplex.Evidence] (resolutions 11.2, 11.3).
 //

@@ -53,6 +53,9 @@ type Engine struct {
 	fault    error            // ends Run after the turn
 	events   []simplex.Event  // to be stepped in this turn
 	polls    []poll           // to be counted in this turn
+	arrivals []arrival        // certificates to be verified in this turn
+	fits     []arrival        // blocks to be held against their digests
+	fitting  int              // bytes of these that are being hashed
 	outgoing []simplex.Effect // to be carried out after the sync
 	dirty    bool             // the journal has records that are not durable
 	appended int              // journal bytes since the last pruning
@@ -166,7 +169,7 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // turn does all that the last input leads to.
 func (e *Engine) turn(ctx context.Context) error {
-	for len(e.events) > 0 || len(e.polls) > 0 || len(e.outgoing) > 0 || len(e.reads) > 0 {
+	for e.busy() || len(e.outgoing) > 0 || len(e.reads) > 0 || len(e.fits) > 0 {
 		if err := e.settle(); err != nil {
 			return err
 		}
@@ -182,13 +185,21 @@ func (e *Engine) turn(ctx context.Context) error {
 			e.readArchive(ctx, r)
 		}
 		e.reads = nil
+		for _, a := range e.fits {
+			e.fit(ctx, a)
+		}
+		e.fits = nil
 	}
 	return e.fault
 }
 
+// busy reports whether the machine or the tally has something to do.
+func (e *Engine) busy() bool { return len(e.events) > 0 || len(e.polls) > 0 || len(e.arrivals) > 0 }
+
 // settle steps the machine until it has nothing more to say.
 func (e *Engine) settle() error {
-	for len(e.events) > 0 || len(e.polls) > 0 {
+	for e.busy() {
+		e.admit()
 		for len(e.events) > 0 {
 			event := e.events[0]
 			e.events = e.events[1:]

@@ -111,6 +111,16 @@ func (f *fetches) helped(from beacon.Participant) {
 	}
 }
 
+// refused notes that what a peer sent was not what it said: its answers are not
+// waited for any longer.
+func (f *fetches) refused(from beacon.Participant) {
+	for i := range f.wants {
+		if f.wants[i].peer == from {
+			f.wants[i].asked, f.wants[i].got = time.Time{}, 0
+		}
+	}
+}
+
 // answeredBy ends a want whose answer is complete. If nothing in it was news,
 // the next peer is asked at once.
 func (e *Engine) answeredBy(from beacon.Participant, v chain.View) {
@@ -168,7 +178,7 @@ func (e *Engine) has(v, below chain.View) bool {
 		return e.machine.Knows(below, simplex.Notarize) || e.machine.Knows(below, simplex.Finalize)
 	}
 	for _, b := range e.blocks.list {
-		if b.round.View == v && b.certify != nil && b.bytes == nil {
+		if b.round.View == v && b.certify != nil && b.bytes == nil && !b.fitting {
 			return false
 		}
 	}

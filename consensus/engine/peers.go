@@ -39,15 +39,13 @@ func (e *Engine) receive(d delivery) {
 	case offer:
 		e.receiveOffer(d.from, m)
 	case simplex.Certificate:
-		e.receiveCertificate(d.from, m)
+		e.receiveCertificate(arrival{d.from, m, nil})
 	case backfill:
-		if e.receiveCertificate(d.from, m.certificate) && m.certificate.Proposal.Round.View > e.machine.Floor().View {
-			e.blocks.offer(m.certificate.Proposal, m.block, d.from)
-			e.wakeCertify(m.certificate.Proposal)
-		}
+		e.receiveCertificate(arrival{d.from, m.certificate, m.block})
 	case request:
 		e.answer(d.from, m.round)
 	case answered:
+		e.admit() // what came before it is the answer
 		e.answeredBy(d.from, m.round.View)
 	case watchCall:
 		e.answerWatch(d.from)
@@ -112,10 +110,11 @@ func (e *Engine) receiveOffer(from beacon.Participant, o offer) {
 		return
 	}
 	p := o.vote.Proposal
-	if who, known := e.machine.LeaderOf(p.Round.View, p.Parent); known && who != from {
+	who, known := e.machine.LeaderOf(p.Round.View, p.Parent)
+	if known && who != from {
 		return // bytes from a stranger could take the place of the leader's
 	}
-	if e.blocks.offer(p, o.block, from) {
+	if e.blocks.offer(p, o.block, from, known) {
 		e.step(simplex.ProposalReceived{From: from, Proposal: p})
 		e.wakeCertify(p)
 		e.proposedIn(p.Round.View)
@@ -135,35 +134,61 @@ func (e *Engine) accuse(c simplex.Conflict) {
 	}
 }
 
-// receiveCertificate verifies a certificate that is news, or that differs from
-// the one we have. It reports whether the certificate is good.
-func (e *Engine) receiveCertificate(from beacon.Participant, c simplex.Certificate) bool {
-	if c.Proposal.Round.Epoch != e.cfg.Set.Epoch() {
-		e.ban(from)
-		return false
+// arrival is a certificate from a peer, alone or with its block.
+type arrival struct {
+	from        beacon.Participant
+	certificate simplex.Certificate
+	block       []byte
+}
+
+// receiveCertificate takes a certificate that is news, or that differs from the
+// one we have: it is verified with the others of the turn.
+func (e *Engine) receiveCertificate(a arrival) {
+	at := a.certificate.Proposal
+	if at.Round.Epoch != e.cfg.Set.Epoch() {
+		e.ban(a.from)
+		return
 	}
-	if e.machine.Knows(c.Proposal.Round.View, c.Kind) {
-		same, ok := e.machine.Certificate(c.Proposal.Round.View, c.Kind)
+	if e.machine.Knows(at.Round.View, a.certificate.Kind) {
+		same, ok := e.machine.Certificate(at.Round.View, a.certificate.Kind)
 		if !ok {
-			return false // of a view that is over
+			return // of a view that is over
 		}
-		if same.Proposal == c.Proposal {
-			return true
+		if same.Proposal == at {
+			e.receiveBackfill(a)
+			return
 		}
+	}
+	e.arrivals = append(e.arrivals, a)
+}
+
+// admit verifies the certificates that came in, all at once, and passes the
+// good ones on.
+func (e *Engine) admit() {
+	arrivals := e.arrivals
+	e.arrivals = nil
+	if len(arrivals) == 0 {
+		return
+	}
+	certificates := make([]simplex.Certificate, len(arrivals))
+	for i := range arrivals {
+		certificates[i] = arrivals[i].certificate
 	}
 	start := time.Now()
-	good := e.scheme.VerifyCertificate(c)
+	refused := e.scheme.BadCertificates(certificates)
 	e.Stats.VerifyNanos.Add(since(start))
-	if !good {
-		e.ban(from)
-		return false
+	for i, a := range arrivals {
+		if slices.Contains(refused, i) {
+			e.ban(a.from)
+			continue
+		}
+		e.step(simplex.CertificateReceived{Certificate: a.certificate})
+		e.tally.Close(a.certificate)
+		if a.certificate.Proposal.Round.View+1 < e.machine.View() { // not what the peer tells everybody
+			e.fetches.helped(a.from)
+		}
+		e.receiveBackfill(a)
 	}
-	e.step(simplex.CertificateReceived{Certificate: c})
-	e.tally.Close(c.Proposal.Round.View, c.Kind)
-	if c.Proposal.Round.View+1 < e.machine.View() { // not what the peer tells everybody
-		e.fetches.helped(from)
-	}
-	return true
 }
 
 // count turns quorums of votes into certificates.
@@ -171,41 +196,36 @@ func (e *Engine) count() error {
 	polls := e.polls
 	e.polls = nil
 	for _, p := range polls {
-		quorum, bad := e.tally.Count(p.view, p.kind, e.check)
+		c, ok, bad, err := e.tally.Count(p.view, p.kind, e.assemble)
 		for _, signer := range bad {
 			e.ban(signer)
 		}
-		if quorum == nil {
-			continue
-		}
-		start := time.Now()
-		c, err := e.scheme.Recover(quorum)
 		if err != nil {
 			return fmt.Errorf("view %d: %w", p.view, err)
 		}
-		e.Stats.RecoverNanos.Add(since(start))
-		e.Stats.Certificates[p.kind].Add(1)
-		e.tally.Close(p.view, p.kind)
-		e.step(simplex.CertificateReceived{Certificate: c})
+		if ok {
+			e.Stats.Certificates[p.kind].Add(1)
+			e.tally.Close(c)
+			e.step(simplex.CertificateReceived{Certificate: c})
+		}
 	}
 	return nil
 }
 
-// check verifies votes, seeds and individual signatures of one batch side by
-// side and returns the positions that fail any.
-func (e *Engine) check(votes []simplex.Vote) []int {
+// assemble makes the certificate of a quorum, with the individual signatures
+// checked beside the rest.
+func (e *Engine) assemble(q simplex.Quorum) (simplex.Certificate, []int, error) {
 	start := time.Now()
-	var badSeeds, badIndividuals []int
-	var others sync.WaitGroup
-	others.Go(func() { badSeeds = e.scheme.BadSeeds(votes) })
-	others.Go(func() { badIndividuals = e.scheme.BadIndividuals(votes) })
-	bad := e.scheme.BadVotes(votes)
-	others.Wait()
-	bad = append(append(bad, badSeeds...), badIndividuals...)
-	slices.Sort(bad)
-	e.Stats.VerifyNanos.Add(since(start))
-	e.Stats.VotesVerified.Add(uint64(len(votes)))
-	return slices.Compact(bad)
+	unsure := q.Votes[q.Sure:]
+	var individuals []int
+	var beside sync.WaitGroup
+	if len(unsure) > 0 {
+		beside.Go(func() { individuals = e.scheme.BadIndividuals(unsure) })
+	}
+	c, bad, err := simplex.Assemble(e.scheme, q, func() []int { beside.Wait(); return individuals })
+	e.Stats.QuorumNanos.Add(since(start))
+	e.Stats.VotesVerified.Add(uint64(len(unsure)))
+	return c, bad, err
 }
 
 // ban ignores a peer for a while. The ban ends by itself: the cause may be a

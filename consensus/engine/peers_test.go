@@ -221,6 +221,9 @@ func TestRequestsAreAnswered(t *testing.T) {
 			t.Error("the block of a notarization was not asked for")
 		}
 		s.hear(2, appendBackfill(nil, backfill{c, []byte("not the block")}))
+		if s.engine.Stats.Peers[2].BlockedUntilUnix.Load() == 0 {
+			t.Error("bytes that are not the block of a good certificate cost nothing")
+		}
 		s.hear(1, appendBackfill(nil, backfill{c, block}))
 		if v := s.engine.Stats.View.Load(); v != 2 {
 			t.Fatalf("view %d after the block came, want 2", v)
@@ -231,6 +234,31 @@ func TestRequestsAreAnswered(t *testing.T) {
 			t.Errorf("answers %x, want the notarization with its block", s.net.sent[3])
 		}
 	})
+}
+
+// The blocks that nobody asked for are kept within their sender's share, so
+// that strangers cannot fill the memory in which the leader's block belongs.
+func TestEarlyOffersHaveAShareEach(t *testing.T) {
+	s := blocks{shareMax: 100}
+	p := func(v chain.View, digest byte) simplex.Proposal { return view(v, digest) }
+	if !s.offer(p(2, 1), make([]byte, 60), 1, false) || s.offer(p(3, 1), make([]byte, 60), 1, false) {
+		t.Error("a sender has its share, and no more")
+	}
+	if !s.offer(p(3, 2), make([]byte, 60), 2, false) {
+		t.Error("what one sender sent took the share of another")
+	}
+	if !s.offer(p(4, 1), make([]byte, 60), 1, true) {
+		t.Error("the block of the leader did not get in")
+	}
+	s.put(p(5, 1)).certify = new(simplex.RequestCertify)
+	if !s.offer(p(5, 1), make([]byte, 60), 1, false) {
+		t.Error("a block that is waited for did not get in")
+	}
+	s.find(2, chain.Hash{1}).verdict = valid
+	s.bury(5)
+	if s.bytes != 60 || !s.offer(p(6, 1), make([]byte, 40), 1, false) {
+		t.Errorf("%d bytes kept, or the share of buried blocks is lost", s.bytes)
+	}
 }
 
 // asked returns the peers that were asked for view v, in order of number.

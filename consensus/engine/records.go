@@ -96,7 +96,7 @@ func (e *Engine) resume() error {
 	e.machine = simplex.New(machine)
 	e.tally = simplex.NewTally(e.cfg.Set.Quorum())
 	e.tally.Advance(floor.View)
-	e.blocks = blocks{bytesMax: e.cfg.PendingBytesMax}
+	e.blocks = blocks{shareMax: e.cfg.PendingBytesMax / e.cfg.Set.Len()}
 	e.banned = make(map[beacon.Participant]time.Time)
 	e.peers = make([]peer, e.cfg.Set.Len())
 	e.guests = make(map[beacon.Participant]*guest)
@@ -141,7 +141,7 @@ func (e *Engine) replay(rec []byte) error {
 		e.guard.Note(v.Kind, v.Proposal)
 	}
 	if c, ok := r.(simplex.Certificate); ok && c.Proposal.Round.View > e.delivered {
-		e.tally.Close(c.Proposal.Round.View, c.Kind)
+		e.tally.Close(c)
 	}
 	return nil
 }

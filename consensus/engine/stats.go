@@ -43,8 +43,8 @@ type Stats struct {
 	ApplicationNanos atomic.Uint64 // wall time in Verify and Recover
 	FinalizeNanos    atomic.Uint64 // wall time in Finalized
 	SyncNanos        atomic.Uint64 // wall time in journal syncs
-	VerifyNanos      atomic.Uint64 // wall time verifying votes and certificates
-	RecoverNanos     atomic.Uint64 // wall time recovering certificates
+	VerifyNanos      atomic.Uint64 // wall time verifying peers' certificates
+	QuorumNanos      atomic.Uint64 // wall time making certificates of votes
 }
 
 // PeerStats is what we see of one validator. Its lag is the current view less

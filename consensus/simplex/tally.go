@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
 
 // Tally collects votes until a quorum of them is worth a look.
@@ -23,8 +24,11 @@ type Tally struct {
 	ballots map[chain.View]*ballot // never ranged over
 }
 
-// ballot is the votes of one view, by kind.
-type ballot [Finalize + 1]poll
+// ballot is the votes of one view.
+type ballot struct {
+	polls [Finalize + 1]poll // by kind
+	seed  *bls.Signature     // of the round, once a certificate told it
+}
 
 type poll struct {
 	closed   bool       // a certificate is known
@@ -43,7 +47,21 @@ type subject struct {
 	proposal Proposal
 	verified []Vote
 	waiting  []Vote
+	doubted  bool // one of its votes was bad
 }
+
+// Quorum is votes of one kind and proposal, as many as a certificate takes.
+type Quorum struct {
+	Votes []Vote
+	Sure  int            // the first so many are known to be good
+	Seed  *bls.Signature // of the round, if known: then the votes' own need no look
+	Doubt bool           // there were bad votes for the same proposal: to hope is no use
+}
+
+// Judge makes the certificate of a quorum, or returns the positions in Votes of
+// those that are bad, in ascending order, all of them beyond Sure. An error
+// means that neither can be had. [Assemble] is the one of a node.
+type Judge func(Quorum) (c Certificate, bad []int, err error)
 
 // Conflict is two votes of one validator that must not both exist: two of one
 // kind and view, two digests, or nullify and finalize in one view (resolution
@@ -68,58 +86,84 @@ func (t *Tally) add(v Vote, verified bool) (Conflict, bool) {
 	if b == nil {
 		return Conflict{}, false
 	}
-	if old, ok := b[v.Kind].find(v.Signer); ok {
+	if old, ok := b.polls[v.Kind].find(v.Signer); ok {
 		if old.vote == v || old.spoiled {
 			return Conflict{}, false
 		}
 		return Conflict{First: old.vote, Second: v}, true
 	}
-	for k := range b {
-		other, said := b[k].find(v.Signer)
+	for k := range b.polls {
+		other, said := b.polls[k].find(v.Signer)
 		if said && Contradicts(other.vote.Kind, other.vote.Proposal, v.Kind, v.Proposal) {
 			return Conflict{First: other.vote, Second: v}, true
 		}
 	}
-	b[v.Kind].put(v, verified)
+	b.polls[v.Kind].put(v, verified)
 	return Conflict{}, false
 }
 
-// Count returns a quorum of verified votes of kind k in view v, if there is
-// one and the poll is open. It calls check only when a quorum is possible, with
-// the votes of one proposal that are not verified yet; check returns the
-// positions of the bad ones in ascending order, and Count their signers.
-func (t *Tally) Count(v chain.View, k Kind, check func([]Vote) []int) (quorum []Vote, bad []beacon.Participant) {
+// Count returns the certificate of kind k in view v, if its votes make one and
+// the poll is open. It calls judge only when a quorum is possible, with no more
+// votes than that takes: later ones wait and cost nothing, unless a bad one has
+// to be replaced. It also returns the signers of bad votes.
+func (t *Tally) Count(v chain.View, k Kind, judge Judge) (c Certificate, ok bool, bad []beacon.Participant, err error) {
 	b := t.ballots[v]
-	if b == nil || b[k].closed {
-		return nil, nil
+	if b == nil || b.polls[k].closed {
+		return Certificate{}, false, nil, nil
 	}
-	p := &b[k]
+	p := &b.polls[k]
 	for _, s := range p.subjects {
-		if len(s.verified) < t.quorum && len(s.verified)+len(s.waiting) >= t.quorum {
-			spoiled := check(s.waiting)
-			for i, vote := range s.waiting {
-				if slices.Contains(spoiled, i) {
-					p.spoil(vote.Signer)
-					bad = append(bad, vote.Signer)
-				} else {
-					s.verified = append(s.verified, vote)
-				}
+		for len(s.verified)+len(s.waiting) >= t.quorum {
+			q := s.next(t.quorum)
+			q.Seed = b.seed
+			c, spoiled, err := judge(q)
+			if err != nil || len(spoiled) == 0 {
+				return c, err == nil, bad, err
 			}
-			s.waiting = nil
-		}
-		if len(s.verified) >= t.quorum {
-			return s.verified[:t.quorum:t.quorum], bad
+			bad = append(bad, p.settle(s, q, spoiled)...)
 		}
 	}
-	return nil, bad
+	return Certificate{}, false, bad, nil
 }
 
-// Close ends the poll of kind k in view v: its certificate is known.
-func (t *Tally) Close(v chain.View, k Kind) {
-	if b := t.at(v); b != nil {
-		b[k].closed = true
-		b[k].subjects = nil // the slots stay, to recognise conflicts
+// next returns the quorum to be judged.
+func (s *subject) next(size int) Quorum {
+	sure := min(len(s.verified), size)
+	votes := make([]Vote, 0, size)
+	votes = append(append(votes, s.verified[:sure]...), s.waiting[:size-sure]...)
+	return Quorum{Votes: votes, Sure: sure, Doubt: s.doubted}
+}
+
+// settle takes the verdict on the votes of q that were waiting: those at the
+// positions spoiled are bad. It returns their signers.
+func (p *poll) settle(s *subject, q Quorum, spoiled []int) (bad []beacon.Participant) {
+	s.waiting = s.waiting[len(q.Votes)-q.Sure:]
+	s.doubted = true
+	for i := q.Sure; i < len(q.Votes); i++ {
+		vote := q.Votes[i]
+		if slices.Contains(spoiled, i) {
+			p.spoil(vote.Signer)
+			bad = append(bad, vote.Signer)
+		} else {
+			s.verified = append(s.verified, vote)
+		}
 	}
+	return bad
+}
+
+// Close ends the poll that c decides: a good certificate is known, and with it
+// the seed of the round.
+func (t *Tally) Close(c Certificate) {
+	b := t.at(c.Proposal.Round.View)
+	if b == nil {
+		return
+	}
+	if b.seed == nil {
+		b.seed = &c.Seed
+	}
+	p := &b.polls[c.Kind]
+	p.closed = true
+	p.subjects = nil // the slots stay, to recognise conflicts
 }
 
 // at returns the ballot of view v, or nil if v was dropped.

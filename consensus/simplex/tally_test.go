@@ -22,14 +22,26 @@ func bad(v Vote) Vote {
 	return v
 }
 
-func badMarked(votes []Vote) []int {
+// judged is what a judge was asked about last.
+type judged struct {
+	calls int
+	last  Quorum
+}
+
+// judge names marked votes bad and makes certificates of all others.
+func (j *judged) judge(q Quorum) (Certificate, []int, error) {
+	j.calls++
+	j.last = q
 	var out []int
-	for i, v := range votes {
+	for i, v := range q.Votes[q.Sure:] {
 		if v.Signature == (bls.Signature{0xbd}) {
-			out = append(out, i)
+			out = append(out, q.Sure+i)
 		}
 	}
-	return out
+	if len(out) > 0 {
+		return Certificate{}, out, nil
+	}
+	return Certificate{Kind: q.Votes[0].Kind, Proposal: q.Votes[0].Proposal, Seed: bls.Signature{0x5e}}, nil, nil
 }
 
 func signers(votes []Vote) []beacon.Participant {
@@ -44,62 +56,106 @@ func signers(votes []Vote) []beacon.Participant {
 // (consensus.md §1.4).
 func TestVotesWaitForAQuorum(t *testing.T) {
 	tally := NewTally(3)
-	calls := 0
-	check := func(votes []Vote) []int { calls++; return badMarked(votes) }
+	var j judged
+	count := func() (Certificate, bool) {
+		t.Helper()
+		c, ok, bad, err := tally.Count(1, Notarize, j.judge)
+		if bad != nil || err != nil {
+			t.Fatalf("bad votes of %v, error %v", bad, err)
+		}
+		return c, ok
+	}
 	for who := range beacon.Participant(2) {
 		tally.Add(ballotOf(who, Notarize, p1))
-		if quorum, _ := tally.Count(1, Notarize, check); quorum != nil || calls != 0 {
-			t.Fatalf("%d votes: quorum %v after %d checks", who+1, quorum, calls)
+		if _, ok := count(); ok || j.calls != 0 {
+			t.Fatalf("%d votes: certificate %v after %d judgements", who+1, ok, j.calls)
 		}
 	}
 	tally.Add(ballotOf(3, Notarize, p1b)) // of another block
-	if quorum, _ := tally.Count(1, Notarize, check); quorum != nil || calls != 0 {
+	if _, ok := count(); ok || j.calls != 0 {
 		t.Fatal("votes for two blocks made a quorum")
 	}
 	tally.Add(ballotOf(2, Notarize, p1))
-	quorum, _ := tally.Count(1, Notarize, check)
-	if got := signers(quorum); !slices.Equal(got, []beacon.Participant{0, 1, 2}) || calls != 1 {
-		t.Errorf("quorum of %v after %d checks", got, calls)
+	tally.Add(ballotOf(5, Notarize, p1)) // one more than is needed
+	c, ok := count()
+	if got := signers(j.last.Votes); !ok || c.Proposal != p1 || !slices.Equal(got, []beacon.Participant{0, 1, 2}) || j.calls != 1 {
+		t.Errorf("%v of %v after %d judgements", c.Kind, got, j.calls)
 	}
-	if again, _ := tally.Count(1, Notarize, check); len(again) != 3 || calls != 1 {
-		t.Errorf("the next count has %d votes after %d checks, want the same three", len(again), calls)
-	}
-	tally.Close(1, Notarize)
+	tally.Close(c)
 	tally.Add(ballotOf(4, Notarize, p1))
-	if quorum, _ := tally.Count(1, Notarize, check); quorum != nil || calls != 1 {
+	if _, ok := count(); ok || j.calls != 1 {
 		t.Error("a closed poll was counted")
 	}
 }
 
-// A bad vote costs its signer the slot and the others nothing.
+// The seed of a round is the same whatever its votes say, so once a certificate
+// told it, other kinds of votes need not bring it (resolution 1.12).
+func TestASeedIsLookedAtOnce(t *testing.T) {
+	tally := NewTally(1)
+	var j judged
+	tally.AddOwn(ballotOf(0, Notarize, p1))
+	c, _, _, _ := tally.Count(1, Notarize, j.judge)
+	if j.last.Seed != nil {
+		t.Error("the first quorum has a seed already")
+	}
+	tally.Close(c)
+	tally.AddOwn(ballotOf(0, Finalize, p1))
+	if _, ok, _, _ := tally.Count(1, Finalize, j.judge); !ok || j.last.Seed == nil || *j.last.Seed != c.Seed {
+		t.Error("the second quorum does not know the seed of the first")
+	}
+}
+
+// A bad vote costs its signer the slot and the others nothing: what is known to
+// be good stays so, and the next quorum is looked at with doubt.
 func TestBadVotesAreNamedAndDropped(t *testing.T) {
 	tally := NewTally(3)
+	var j judged
 	tally.AddOwn(ballotOf(0, Notarize, p1))
 	tally.Add(bad(ballotOf(1, Notarize, p1)))
 	tally.Add(ballotOf(2, Notarize, p1))
-	quorum, culprits := tally.Count(1, Notarize, badMarked)
-	if quorum != nil || !slices.Equal(culprits, []beacon.Participant{1}) {
-		t.Fatalf("quorum %v, culprits %v", quorum, culprits)
+	_, ok, culprits, _ := tally.Count(1, Notarize, j.judge)
+	if ok || !slices.Equal(culprits, []beacon.Participant{1}) || j.last.Sure != 1 || j.last.Doubt {
+		t.Fatalf("certificate %v, culprits %v, of %+v", ok, culprits, j.last)
 	}
 	if _, conflict := tally.Add(ballotOf(1, Notarize, p1)); conflict {
 		t.Error("a second try after a bad vote is a conflict")
 	}
-	if quorum, _ := tally.Count(1, Notarize, badMarked); quorum != nil {
+	if _, ok, _, _ := tally.Count(1, Notarize, j.judge); ok || j.calls != 1 {
 		t.Error("a second try after a bad vote was counted")
 	}
 	tally.Add(ballotOf(3, Notarize, p1))
-	if quorum, _ := tally.Count(1, Notarize, badMarked); len(quorum) != 3 {
-		t.Errorf("%d votes, want the three good ones", len(quorum))
+	if _, ok, _, _ := tally.Count(1, Notarize, j.judge); !ok || j.last.Sure != 2 || !j.last.Doubt {
+		t.Errorf("certificate %v of %+v, want one of three with two sure and with doubt", ok, j.last)
 	}
 }
 
-// One validator with quorum 1 needs nobody's check.
+// Bad votes are replaced by those that wait, in the same count.
+func TestWaitingVotesReplaceBadOnes(t *testing.T) {
+	tally := NewTally(3)
+	var j judged
+	for who := range beacon.Participant(7) {
+		v := ballotOf(who, Notarize, p1)
+		if who%2 == 0 {
+			v = bad(v)
+		}
+		tally.Add(v)
+	}
+	_, ok, culprits, _ := tally.Count(1, Notarize, j.judge)
+	if got := signers(j.last.Votes); !ok || !slices.Equal(got, []beacon.Participant{1, 3, 5}) {
+		t.Errorf("certificate %v of %v", ok, got)
+	}
+	if !slices.Equal(culprits, []beacon.Participant{0, 2, 4}) {
+		t.Errorf("culprits %v; 6 is not needed and not looked at", culprits)
+	}
+}
+
+// One validator with quorum 1 is sure of its vote.
 func TestOwnVoteIsAQuorumOfOne(t *testing.T) {
 	tally := NewTally(1)
 	tally.AddOwn(ballotOf(0, Nullify, p1))
-	quorum, _ := tally.Count(1, Nullify, func([]Vote) []int { t.Error("own vote was checked"); return nil })
-	if len(quorum) != 1 {
-		t.Errorf("%d votes, want 1", len(quorum))
+	var j judged
+	if _, ok, _, _ := tally.Count(1, Nullify, j.judge); !ok || j.last.Sure != 1 {
+		t.Errorf("certificate %v of %+v", ok, j.last)
 	}
 }
 
@@ -136,7 +192,9 @@ func TestConflicts(t *testing.T) {
 				t.Errorf("conflict of %v and %v", c.First, c.Second)
 			}
 			tally.Add(ballotOf(9, tt.first.Kind, tt.first.Proposal))
-			if quorum, _ := tally.Count(tt.first.Proposal.Round.View, tt.first.Kind, badMarked); len(quorum) != 2 {
+			var j judged
+			tally.Count(tt.first.Proposal.Round.View, tt.first.Kind, j.judge)
+			if len(j.last.Votes) != 2 || j.last.Votes[0] != tt.first {
 				t.Error("the first vote no longer counts")
 			}
 		})
@@ -152,11 +210,12 @@ func TestAdvanceDropsViews(t *testing.T) {
 	tally.Advance(40)
 	tally.Advance(1 << 40) // far ahead: a jump of the floor
 	tally.Add(ballotOf(1, Nullify, prop(45, 0, 0)))
-	tally.Close(45, Nullify)
+	tally.Close(Certificate{Kind: Nullify, Proposal: Proposal{Round: prop(45, 0, 0).Round}})
 	if n := len(tally.ballots); n != 0 {
 		t.Errorf("%d views kept", n)
 	}
-	if quorum, _ := tally.Count(45, Nullify, badMarked); quorum != nil {
+	var j judged
+	if _, ok, _, _ := tally.Count(45, Nullify, j.judge); ok {
 		t.Error("a vote of a dropped view counts")
 	}
 }

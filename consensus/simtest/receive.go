@@ -1,7 +1,6 @@
 package simtest
 
 import (
-	"slices"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -52,7 +51,7 @@ func (v *validator) receiveVote(from beacon.Participant, vote simplex.Vote, body
 
 func (v *validator) receiveCertificate(from beacon.Participant, c simplex.Certificate, body []byte) {
 	if !v.machine.Knows(c.Proposal.Round.View, c.Kind) {
-		if !v.scheme.VerifyCertificate(c) {
+		if len(v.scheme.BadCertificates([]simplex.Certificate{c})) > 0 {
 			v.ban(from)
 			return
 		}
@@ -77,7 +76,7 @@ func (v *validator) arrived(p simplex.Proposal, body []byte) {
 // certificate passes a good certificate on to the machine.
 func (v *validator) certificate(c simplex.Certificate) {
 	v.net.ledger.certificate(v, c)
-	v.tally.Close(c.Proposal.Round.View, c.Kind)
+	v.tally.Close(c)
 	v.step(simplex.CertificateReceived{Certificate: c})
 }
 
@@ -85,31 +84,27 @@ func (v *validator) count() {
 	polls := v.polls
 	v.polls = nil
 	for _, p := range polls {
-		quorum, bad := v.tally.Count(p.view, p.kind, v.check)
+		c, ok, bad, err := v.tally.Count(p.view, p.kind, v.assemble)
 		for _, signer := range bad {
 			v.ban(signer)
 		}
-		if quorum == nil {
-			continue
-		}
-		c, err := v.scheme.Recover(quorum)
 		if err != nil {
 			v.net.fail("validator %d: %w", v.id, err)
 			return
 		}
-		if !v.scheme.VerifyCertificate(c) {
-			v.net.fail("validator %d recovered a bad %s of view %d", v.id, p.kind, p.view)
+		if !ok {
+			continue
+		}
+		if len(v.scheme.BadCertificates([]simplex.Certificate{c})) > 0 {
+			v.net.fail("validator %d made a bad %s of view %d", v.id, p.kind, p.view)
 			return
 		}
 		v.certificate(c)
 	}
 }
 
-func (v *validator) check(votes []simplex.Vote) []int {
-	bad := append(v.scheme.BadVotes(votes), v.scheme.BadSeeds(votes)...)
-	bad = append(bad, v.scheme.BadIndividuals(votes)...)
-	slices.Sort(bad)
-	return slices.Compact(bad)
+func (v *validator) assemble(q simplex.Quorum) (simplex.Certificate, []int, error) {
+	return simplex.Assemble(v.scheme, q, func() []int { return v.scheme.BadIndividuals(q.Votes[q.Sure:]) })
 }
 
 // answersMax bounds the certificates that answer one request.

@@ -3,7 +3,6 @@ package simtest
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"math/rand/v2"
 	"slices"
 
@@ -93,18 +92,28 @@ func (h hashScheme) BadIndividuals(votes []simplex.Vote) []int {
 	return bad
 }
 
-func (h hashScheme) Recover(votes []simplex.Vote) (simplex.Certificate, error) {
-	if len(votes) < h.quorum {
-		return simplex.Certificate{}, errors.New("too few votes")
+// Combine fails where the curves would: when a vote or a seed that goes into the
+// certificate is bad. What seed is given takes the place of the votes' own.
+func (h hashScheme) Combine(q simplex.Quorum) (simplex.Certificate, bool) {
+	if len(q.Votes) < h.quorum || len(h.BadVotes(q.Votes)) > 0 || q.Seed == nil && len(h.BadSeeds(q.Votes)) > 0 {
+		return simplex.Certificate{}, false
 	}
-	c := simplex.Certificate{Kind: votes[0].Kind, Proposal: votes[0].Proposal}
+	c := simplex.Certificate{Kind: q.Votes[0].Kind, Proposal: q.Votes[0].Proposal}
 	c.Signature, c.Seed = hashPair(groupSigner, c.Kind, c.Proposal)
-	return c, nil
+	if q.Seed != nil {
+		c.Seed = *q.Seed
+	}
+	return c, true
 }
 
-func (h hashScheme) VerifyCertificate(c simplex.Certificate) bool {
-	sig, seed := hashPair(groupSigner, c.Kind, c.Proposal)
-	return sig == c.Signature && seed == c.Seed
+func (h hashScheme) BadCertificates(certificates []simplex.Certificate) []int {
+	var bad []int
+	for i, c := range certificates {
+		if sig, seed := hashPair(groupSigner, c.Kind, c.Proposal); sig != c.Signature || seed != c.Seed {
+			bad = append(bad, i)
+		}
+	}
+	return bad
 }
 
 // weights is the deterministic source of batch weights. Players here do not

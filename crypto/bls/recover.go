@@ -3,8 +3,11 @@ package bls
 import (
 	"cmp"
 	"fmt"
+	"io"
 	"math/bits"
+	"runtime"
 	"slices"
+	"sync"
 
 	blst "github.com/supranational/blst/bindings/go"
 )
@@ -80,13 +83,9 @@ func (l *Lagrange) combine(points []*Point) *blst.P1Affine {
 
 // recover combines unchecked partial signatures, in the order of the set.
 func (l *Lagrange) recover(partials []Partial) (Signature, error) {
-	points := make([]*Point, len(partials))
-	for i := range partials {
-		p, err := partials[i].Sig.onCurve()
-		if err != nil {
-			return Signature{}, fmt.Errorf("partial of share %d: %w", partials[i].Index, err)
-		}
-		points[i] = p
+	points, err := onCurves(partials)
+	if err != nil {
+		return Signature{}, err
 	}
 	sum := l.combine(points)
 	if !sum.InG1() {
@@ -97,6 +96,28 @@ func (l *Lagrange) recover(partials []Partial) (Signature, error) {
 		}
 	}
 	return Signature(sum.Compress()), nil
+}
+
+// sum combines unchecked partial signatures, in the order of the set, into what
+// may lie outside the subgroup.
+func (l *Lagrange) sum(partials []Partial) (*blst.P1Affine, error) {
+	points, err := onCurves(partials)
+	if err != nil {
+		return nil, err
+	}
+	return l.combine(points), nil
+}
+
+func onCurves(partials []Partial) ([]*Point, error) {
+	points := make([]*Point, len(partials))
+	for i := range partials {
+		p, err := partials[i].Sig.onCurve()
+		if err != nil {
+			return nil, fmt.Errorf("partial of share %d: %w", partials[i].Index, err)
+		}
+		points[i] = p
+	}
+	return points, nil
 }
 
 // lagrangeAtZero returns the factors w with f(0) = Σ w[i] f(x[i]) for every
@@ -246,4 +267,93 @@ func (r *Recoverer) set(indices []uint32) (*Lagrange, error) {
 	}
 	r.sets = append(r.sets, l)
 	return l, nil
+}
+
+// Quorum is unchecked partial signatures of one message.
+type Quorum struct {
+	Message  *Message
+	Partials []Partial
+}
+
+// RecoverVerified recovers the group's signature of each message and verifies
+// all of them under key with one product of two pairings. It reports false if a
+// partial signature is bad, too few are there, or opt has no weights to give;
+// [VerifyVotes] then names the culprits. What it returns is verified, so the
+// partial signatures behind it need no check: neither for the subgroup nor
+// against their shares. That makes it the cheap way while nobody cheats.
+// Messages are worked on side by side where there are processors.
+func (r *Recoverer) RecoverVerified(key *PublicKey, quorums []Quorum, opt Options) ([]Signature, bool) {
+	sums := make([]*Point, len(quorums))
+	sets := make([]*Lagrange, len(quorums))
+	sorted := make([][]Partial, len(quorums))
+	for i, q := range quorums {
+		if len(q.Partials) < r.threshold {
+			return nil, false
+		}
+		sorted[i] = slices.Clone(q.Partials[:r.threshold])
+		slices.SortFunc(sorted[i], func(a, b Partial) int { return cmp.Compare(a.Index, b.Index) })
+		var err error
+		if sets[i], err = r.set(indicesOf(sorted[i])); err != nil {
+			return nil, false
+		}
+	}
+	besides(len(quorums), func(i int) {
+		if sum, err := sets[i].sum(sorted[i]); err == nil && sum.InG1() {
+			sums[i] = &Point{*sum}
+		}
+	})
+	for _, sum := range sums {
+		if sum == nil {
+			return nil, false
+		}
+	}
+	b := &certificateBatch{key: key, sigs: sums}
+	for _, q := range quorums {
+		b.messages = append(b.messages, q.Message)
+	}
+	if !allGood(b, opt.Weights) {
+		return nil, false
+	}
+	out := make([]Signature, len(sums))
+	for i, sum := range sums {
+		out[i] = sum.Signature()
+	}
+	return out, true
+}
+
+// allGood reports whether no signature of b is bad, by one combined check.
+func allGood(b batch, weights io.Reader) bool {
+	factors := make([]byte, weightSize*b.size())
+	if b.size() > 1 {
+		if weights == nil {
+			return false
+		}
+		if _, err := io.ReadFull(weights, factors); err != nil {
+			return false
+		}
+	}
+	for w := range slices.Chunk(factors, weightSize) {
+		w[0] |= 1 // zero would leave its signature out of the check
+	}
+	v := b.product(0, b.size(), factors, weightSize)
+	return isOne(&v)
+}
+
+// besides runs f for 0 to n-1, side by side where there are processors, and
+// returns when all have.
+func besides(n int, f func(int)) {
+	if runtime.GOMAXPROCS(0) == 1 {
+		for i := range n {
+			f(i)
+		}
+		return
+	}
+	var others sync.WaitGroup
+	for i := 1; i < n; i++ {
+		others.Go(func() { f(i) })
+	}
+	if n > 0 {
+		f(0)
+	}
+	others.Wait()
 }

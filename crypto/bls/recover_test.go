@@ -321,3 +321,72 @@ func TestVotesOutsideTheSubgroupAreBad(t *testing.T) {
 		}
 	}
 }
+
+// What RecoverVerified returns is what Recover returns, and it returns nothing
+// that does not verify.
+func TestRecoverVerified(t *testing.T) {
+	const n, threshold = 7, 5
+	polynomial, shares, err := DealTrusted(make([]byte, 32), n, threshold)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := NewRecoverer(threshold, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	off := stray(t)
+	tests := []struct {
+		rule  string
+		spoil func(q []Quorum)
+		good  bool
+	}{
+		{"good partials", func([]Quorum) {}, true},
+		{"one message alone", func(q []Quorum) { q[1] = q[0] }, true},
+		{"more than the threshold", func(q []Quorum) {
+			q[0].Partials = append(q[0].Partials, Partial{Index: 6})
+		}, true},
+		{"too few", func(q []Quorum) { q[1].Partials = q[1].Partials[1:] }, false},
+		{"one share twice", func(q []Quorum) { q[0].Partials[1] = q[0].Partials[0] }, false},
+		{"a partial of another share", func(q []Quorum) { q[0].Partials[1].Sig = q[0].Partials[2].Sig }, false},
+		{"a partial of another message", func(q []Quorum) { q[1].Partials[4].Sig = q[0].Partials[4].Sig }, false},
+		{"no point", func(q []Quorum) { q[1].Partials[0].Sig = Signature{} }, false},
+		{"a point outside the subgroup", func(q []Quorum) { q[0].Partials[3].Sig = strayed(t, q[0].Partials[3].Sig, off) }, false},
+		{"errors that cancel between messages", func(q []Quorum) {
+			q[0].Partials, q[1].Partials = q[1].Partials, q[0].Partials
+		}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.rule, func(t *testing.T) {
+			quorums := make([]Quorum, 2)
+			for i := range quorums {
+				m := []byte{byte(i)}
+				quorums[i].Message = HashToPoint([]byte("ns"), m)
+				for _, s := range shares[:threshold] {
+					quorums[i].Partials = append(quorums[i].Partials, Partial{s.Index, s.Key.Sign([]byte("ns"), m)})
+				}
+			}
+			tt.spoil(quorums)
+			got, ok := r.RecoverVerified(polynomial.Group(), quorums, Options{Weights: seeded(5)})
+			if ok != tt.good {
+				t.Fatalf("verified = %v, want %v", ok, tt.good)
+			}
+			for i := range got {
+				if want, err := Recover(threshold, quorums[i].Partials); err != nil || got[i] != want {
+					t.Errorf("signature %d is not the one of Recover (%v)", i, err)
+				}
+			}
+		})
+	}
+	t.Run("no weights", func(t *testing.T) {
+		q := Quorum{Message: HashToPoint([]byte("ns"), nil)}
+		for _, s := range shares[:threshold] {
+			q.Partials = append(q.Partials, Partial{s.Index, s.Key.Sign([]byte("ns"), nil)})
+		}
+		if _, ok := r.RecoverVerified(polynomial.Group(), []Quorum{q, q}, Options{}); ok {
+			t.Error("two signatures were checked together without weights")
+		}
+		if _, ok := r.RecoverVerified(polynomial.Group(), []Quorum{q}, Options{}); !ok {
+			t.Error("one signature needs no weights")
+		}
+	})
+}

@@ -293,6 +293,12 @@ func TestWrongBytesAreNotAVerdict(t *testing.T) {
 		if !errors.Is(err, engine.ErrWrongBlock) {
 			t.Errorf("%s: got %v, want %v", name, err, engine.ErrWrongBlock)
 		}
+		if verifier.Fits(p.Digest, raw) {
+			t.Errorf("%s fits the digest", name)
+		}
+	}
+	if !verifier.Fits(p.Digest, p.Block) || verifier.Fits(chain.Hash{1}, p.Block) {
+		t.Error("a block fits its digest and no other")
 	}
 }
 

@@ -82,14 +82,9 @@ func (l *Ledger) judge(ctx context.Context, req engine.VerifyRequest, latestMill
 // decode does what needs no state, off the owner's goroutine: parsing and
 // signature recovery.
 func (l *Ledger) decode(ctx context.Context, req engine.VerifyRequest) (*chain.Block, []*chain.VerifiedTx, error) {
-	block, err := chain.DecodeBlock(req.Block, int(l.cfg.Genesis.Params.MaxBlockBytes))
+	block, err := l.parse(req.Digest, req.Block)
 	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", engine.ErrWrongBlock, err)
-	}
-	// The digest binds the transactions by their root alone. Bytes with others
-	// say nothing about the block: a peer could refute a final block with them.
-	if block.Header.Digest() != req.Digest || block.Header.TxRoot != tree.ListRoot(block.Txs) {
-		return nil, nil, engine.ErrWrongBlock
+		return nil, nil, err
 	}
 	txs, err := l.cfg.Signatures.VerifyBlock(ctx, block.Txs)
 	if err != nil && ctx.Err() != nil {
@@ -99,6 +94,27 @@ func (l *Ledger) decode(ctx context.Context, req engine.VerifyRequest) (*chain.B
 		return nil, nil, &Verdict{"transaction", err}
 	}
 	return block, txs, nil
+}
+
+// Fits reports whether bytes are the block of the digest. It implements
+// engine.Application.
+func (l *Ledger) Fits(digest chain.Hash, block []byte) bool {
+	_, err := l.parse(digest, block)
+	return err == nil
+}
+
+// parse reads the block of a digest. The error is engine.ErrWrongBlock.
+func (l *Ledger) parse(digest chain.Hash, encoded []byte) (*chain.Block, error) {
+	block, err := chain.DecodeBlock(encoded, int(l.cfg.Genesis.Params.MaxBlockBytes))
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", engine.ErrWrongBlock, err)
+	}
+	// The digest binds the transactions by their root alone. Bytes with others
+	// say nothing about the block: a peer could refute a final block with them.
+	if block.Header.Digest() != digest || block.Header.TxRoot != tree.ListRoot(block.Txs) {
+		return nil, engine.ErrWrongBlock
+	}
+	return block, nil
 }
 
 // verify re-executes the block and compares every field of its header.
