@@ -9,6 +9,7 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state/blocklog"
 )
 
 // BlockRecord is a finalized block as it is kept. The store does not look into
@@ -22,26 +23,68 @@ type BlockRecord struct {
 	TxHashes    []chain.Hash // of the block's transactions, in execution order
 }
 
-func putBlock(b *pebble.Batch, rec *BlockRecord) error {
-	height := heightBytes(rec.Height)
-	digests := append(make([]byte, 0, (1+len(rec.TxHashes))*hashLen), rec.Digest[:]...)
-	for i := range rec.TxHashes {
-		digests = append(digests, rec.TxHashes[i][:]...)
+// The parts of a block's record in the block log; receipts follow them.
+const (
+	partBlock = iota
+	partCertificate
+	partTxs // transaction hashes
+	partReceipts
+)
+
+func (r *BlockRecord) parts() [][]byte {
+	txs := make([]byte, 0, len(r.TxHashes)*hashLen)
+	for i := range r.TxHashes {
+		txs = append(txs, r.TxHashes[i][:]...)
 	}
+	return append([][]byte{r.Block, r.Certificate, txs}, r.Receipts...)
+}
+
+// putBlock writes the index of a block whose parts are durable at a place.
+func putBlock(b *pebble.Batch, rec *BlockRecord, place blocklog.Place) error {
+	height := heightBytes(rec.Height)
 	err := errors.Join(
-		b.Set(heightKey(tableBlocks, rec.Height), rec.Block, nil),
-		b.Set(heightKey(tableDigests, rec.Height), digests, nil),
-		b.Set(heightKey(tableCertificates, rec.Height), rec.Certificate, nil),
+		b.Set(heightKey(tableBlocks, rec.Height), blocklog.AppendPlace(bytes.Clone(rec.Digest[:]), place), nil),
 		b.Set(hashKey(tableHeights, rec.Digest), height, nil),
 	)
-	for i, receipt := range rec.Receipts {
-		err = errors.Join(err, b.Set(receiptKey(rec.Height, i), receipt, nil))
-	}
 	for i, hash := range rec.TxHashes {
 		location := binary.BigEndian.AppendUint32(bytes.Clone(height), uint32(i))
 		err = errors.Join(err, b.Set(hashKey(tableTxs, hash), location, nil))
 	}
 	return err
+}
+
+// openBlocks opens the files of blocks, which must have the head's whole.
+func (s *Store) openBlocks(head chain.Height) error {
+	var last blocklog.Place
+	if head > 0 {
+		row, err := getRow(s.db, heightKey(tableBlocks, head))
+		if err == nil && row == nil {
+			err = damaged("block %d is the head and is not in the index", head)
+		}
+		if err == nil {
+			_, last, err = readIndex(head, row)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	var err error
+	s.blocks, err = blocklog.Open(blocklog.Config{
+		FS: s.opts.FS, Dir: s.opts.FS.PathJoin(s.dir, blocksFolder), SegmentBytes: s.opts.SegmentBytes,
+	}, uint64(head), last)
+	return damage(err)
+}
+
+const blocksFolder = "blocks"
+
+func readIndex(h chain.Height, row []byte) (digest chain.Hash, place blocklog.Place, err error) {
+	if len(row) != hashLen+blocklog.PlaceBytes {
+		return digest, place, damaged("index of block %d takes %d bytes", h, len(row))
+	}
+	if place, err = blocklog.DecodePlace(row[hashLen:]); err != nil {
+		return digest, place, damage(fmt.Errorf("index of block %d: %w", h, err))
+	}
+	return chain.Hash(row), place, nil
 }
 
 // row reads one row of the newest state.
@@ -58,25 +101,23 @@ func (s *Store) row(key []byte) ([]byte, error) {
 // the head or 0: the genesis is not a block. Below [Store.Base] the error is
 // [ErrNotKept].
 func (s *Store) BlockByHeight(h chain.Height) (BlockRecord, bool, error) {
-	digests, err := s.digests(h)
-	if err != nil || digests == nil {
+	digest, place, ok, err := s.index(h)
+	if err != nil || !ok {
 		return BlockRecord{}, false, err
 	}
-	rec := BlockRecord{Height: h, Digest: chain.Hash(digests[:hashLen])}
-	for rest := digests[hashLen:]; len(rest) > 0; rest = rest[hashLen:] {
-		rec.TxHashes = append(rec.TxHashes, chain.Hash(rest[:hashLen]))
+	parts, err := s.blocks.Read(uint64(h), place)
+	if err != nil {
+		return BlockRecord{}, false, damage(err)
 	}
-	if rec.Block, err = s.row(heightKey(tableBlocks, h)); err != nil {
-		return BlockRecord{}, false, fmt.Errorf("read block %d: %w", h, err)
-	}
-	if rec.Certificate, err = s.row(heightKey(tableCertificates, h)); err != nil {
-		return BlockRecord{}, false, fmt.Errorf("read certificate of block %d: %w", h, err)
-	}
-	if rec.Block == nil || rec.Certificate == nil {
+	if len(parts) < partReceipts || len(parts[partTxs])%hashLen != 0 {
 		return BlockRecord{}, false, damaged("block %d is there in part", h)
 	}
-	if rec.Receipts, err = s.receipts(h); err != nil {
-		return BlockRecord{}, false, fmt.Errorf("read receipts of block %d: %w", h, err)
+	rec := BlockRecord{
+		Height: h, Digest: digest, Block: parts[partBlock], Certificate: parts[partCertificate],
+		Receipts: parts[partReceipts:],
+	}
+	for txs := parts[partTxs]; len(txs) > 0; txs = txs[hashLen:] {
+		rec.TxHashes = append(rec.TxHashes, chain.Hash(txs))
 	}
 	return rec, true, nil
 }
@@ -85,66 +126,36 @@ func (s *Store) BlockByHeight(h chain.Height) (BlockRecord, bool, error) {
 // is false where [Store.BlockByHeight] is. It leaves the receipts unread, which
 // can be as large as the block.
 func (s *Store) BlockBytes(h chain.Height) (digest chain.Hash, block []byte, ok bool, err error) {
-	digests, err := s.digests(h)
-	if err != nil || digests == nil {
+	digest, place, ok, err := s.index(h)
+	if err != nil || !ok {
 		return chain.Hash{}, nil, false, err
 	}
-	if block, err = s.row(heightKey(tableBlocks, h)); err != nil {
-		return chain.Hash{}, nil, false, fmt.Errorf("read block %d: %w", h, err)
+	if block, err = s.blocks.ReadPart(uint64(h), place, partBlock); err != nil {
+		return chain.Hash{}, nil, false, damage(err)
 	}
-	if block == nil {
-		return chain.Hash{}, nil, false, damaged("block %d is there in part", h)
-	}
-	return chain.Hash(digests[:hashLen]), block, true, nil
+	return digest, block, true, nil
 }
 
-// digests returns digest ‖ transaction hashes of a block, nil if there is none.
-func (s *Store) digests(h chain.Height) ([]byte, error) {
-	row, err := s.row(heightKey(tableDigests, h))
+// index returns digest and place of a block, false if there is none.
+func (s *Store) index(h chain.Height) (digest chain.Hash, place blocklog.Place, ok bool, err error) {
+	row, err := s.row(heightKey(tableBlocks, h))
 	if err != nil {
-		return nil, fmt.Errorf("read digest of block %d: %w", h, err)
+		return digest, place, false, fmt.Errorf("read index of block %d: %w", h, err)
 	}
 	if row == nil {
 		if h == 0 {
-			return nil, nil
+			return digest, place, false, nil
 		}
 		if err := s.checkKept(h); err != nil {
-			return nil, err
+			return digest, place, false, err
 		}
 		if last, _ := s.HeadInfo(); h <= last {
-			return nil, damaged("block %d is missing below the head", h)
+			return digest, place, false, damaged("block %d is missing below the head", h)
 		}
-		return nil, nil
+		return digest, place, false, nil
 	}
-	if len(row) == 0 || len(row)%hashLen != 0 {
-		return nil, damaged("digests of block %d take %d bytes", h, len(row))
-	}
-	return row, nil
-}
-
-func (s *Store) receipts(h chain.Height) (receipts [][]byte, err error) {
-	done, err := s.use()
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	prefix := heightKey(tableReceipts, h)
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
-	if err != nil {
-		return nil, damage(err)
-	}
-	defer func() { err = damage(errors.Join(err, it.Error(), it.Close())) }()
-	for it.First(); it.Valid(); it.Next() {
-		if !bytes.Equal(it.Key(), receiptKey(h, len(receipts))) {
-			return nil, damaged("receipt %d of block %d is missing", len(receipts), h)
-		}
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return nil, err
-		}
-		receipts = append(receipts, append([]byte{}, value...))
-	}
-	return receipts, nil
+	digest, place, err = readIndex(h, row)
+	return digest, place, err == nil, err
 }
 
 // Blocks calls f with every finalized block from height from (at least 1) up to
@@ -172,11 +183,8 @@ func (s *Store) BlockDigest(h chain.Height) (chain.Hash, bool, error) {
 	if genesis, ok := s.Genesis(); h == 0 {
 		return genesis, ok, nil
 	}
-	digests, err := s.digests(h)
-	if err != nil || digests == nil {
-		return chain.Hash{}, false, err
-	}
-	return chain.Hash(digests[:hashLen]), true, nil
+	digest, _, ok, err := s.index(h)
+	return digest, ok, err
 }
 
 // HeightByDigest returns the height of the finalized block with the digest.
@@ -212,13 +220,14 @@ func (s *Store) TxLocation(hash chain.Hash) (h chain.Height, index int, ok bool,
 
 // Receipt returns a receipt of a finalized block, by its place in execution
 // order.
-func (s *Store) Receipt(h chain.Height, index int) ([]byte, bool, error) {
-	if index < 0 {
-		return nil, false, nil
+func (s *Store) Receipt(h chain.Height, i int) ([]byte, bool, error) {
+	_, place, ok, err := s.index(h)
+	if err != nil || !ok || i < 0 || i >= int(place.Parts)-partReceipts {
+		return nil, false, err
 	}
-	row, err := s.row(receiptKey(h, index))
+	receipt, err := s.blocks.ReadPart(uint64(h), place, uint32(partReceipts+i))
 	if err != nil {
-		return nil, false, fmt.Errorf("read receipt %d of block %d: %w", index, h, err)
+		return nil, false, fmt.Errorf("read receipt %d: %w", i, damage(err))
 	}
-	return row, row != nil, nil
+	return receipt, true, nil
 }

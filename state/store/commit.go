@@ -2,22 +2,25 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/blocklog"
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 // Commit makes v, a child of the head, the new head, durably and with all that
 // belongs to its block. When it returns nil, the block survives a power cut.
 // After an error, but for ErrNotNext and ErrClosed, the process has to stop.
+//
+// The block's bytes are written and synced first, while the batch is put
+// together; then the batch that points to them is.
 func (s *Store) Commit(v *Version, rec BlockRecord) error {
 	if _, ok := s.Genesis(); !ok {
 		return ErrNoGenesis
@@ -25,7 +28,7 @@ func (s *Store) Commit(v *Version, rec BlockRecord) error {
 	if err := s.checkNext(v, rec.Height); err != nil {
 		return err
 	}
-	return s.write(v, rec.Digest, func(b *pebble.Batch) error { return putBlock(b, &rec) })
+	return s.write(v, rec.Digest, &rec, func(b *pebble.Batch, p blocklog.Place) error { return putBlock(b, &rec, p) })
 }
 
 func (s *Store) checkNext(v *Version, h chain.Height) error {
@@ -44,38 +47,68 @@ func (s *Store) checkNext(v *Version, h chain.Height) error {
 	return nil
 }
 
-// write commits a pending version together with what add puts into the batch.
-func (s *Store) write(v *Version, digest chain.Hash, add func(*pebble.Batch) error) error {
+// adder puts the rows of a block into a batch.
+type adder func(*pebble.Batch, blocklog.Place) error
+
+// write commits a pending version together with its block, nil for the genesis,
+// and what add puts into the batch.
+func (s *Store) write(v *Version, digest chain.Hash, rec *BlockRecord, add adder) error {
 	done, err := s.use()
 	if err != nil {
 		return err
 	}
 	defer done()
-	if s.failed != nil {
-		return fmt.Errorf("%w: %w", ErrFailed, s.failed)
+	if err := s.stop.why(); err != nil {
+		return fmt.Errorf("%w: %w", ErrFailed, err)
 	}
-	if err := s.Damage(); err != nil {
+	if err := errors.Join(s.Damage(), s.checkSpace()); err != nil {
 		return fmt.Errorf("write block %d: %w", v.height, err)
 	}
 	b := s.db.NewBatch()
-	defer func() { _ = b.Close() }() // a batch without effect once committed
-	marker := slices.Concat(heightBytes(v.height), digest[:], v.root[:])
-	err = errors.Join(putState(b, v), s.putHistory(b, v), add(b), b.Set([]byte(keyHead), marker, nil))
+	undone, err := s.fill(b, v, digest, rec, add)
 	if err == nil {
-		err = b.Commit(pebble.Sync)
+		err = s.commit(b, pebble.Sync)
+	}
+	if !s.stop.killed() {
+		_ = b.Close() // a batch without effect once committed
+	}
+	if err == nil {
+		s.hasHistory, s.undo.first = s.opts.History, undone
+		s.forest.ForgetRows(v.image)
+		s.takeVersion(v, digest)
+		err = s.mark.set(v.height, digest)
 	}
 	if err != nil {
-		s.failed = damage(err)
-		return fmt.Errorf("write block %d: %w", v.height, s.failed)
-	}
-	s.hasHistory = s.opts.History
-	s.forest.ForgetRows(v.image)
-	s.takeVersion(v, digest)
-	if err := s.mark.set(v.height, digest); err != nil {
-		s.failed = err
-		return fmt.Errorf("block %d is durable: %w", v.height, err)
+		s.stop.note(err)
+		return fmt.Errorf("write block %d: %w", v.height, named(err))
 	}
 	return nil
+}
+
+// commit writes a batch. The database may end the goroutine that calls it.
+func (s *Store) commit(b *pebble.Batch, how *pebble.WriteOptions) error {
+	return s.stop.wait(func() error { return b.Commit(how) })
+}
+
+// fill makes the batch of a block, and the block's bytes durable meanwhile. It
+// returns from which height on undo records are kept after it.
+func (s *Store) fill(b *pebble.Batch, v *Version, digest chain.Hash, rec *BlockRecord, add adder) (chain.Height, error) {
+	var (
+		body      sync.WaitGroup
+		place     blocklog.Place
+		errAppend error
+	)
+	if rec != nil {
+		body.Go(func() { place, errAppend = s.blocks.Append(uint64(rec.Height), rec.parts()) })
+	}
+	err := errors.Join(putState(b, v), s.putHistory(b, v))
+	undone, errUndo := s.putUndo(b, v)
+	body.Wait()
+	if err = errors.Join(err, errUndo, errAppend); err != nil {
+		return 0, err
+	}
+	marker := slices.Concat(heightBytes(v.height), digest[:], v.root[:])
+	return undone, errors.Join(add(b, place), b.Set([]byte(keyHead), marker, nil))
 }
 
 // putState writes the rows of a version in ascending order, which pebble takes
@@ -104,7 +137,7 @@ func putStorage(b *pebble.Batch, row *tree.Row) error {
 			return err
 		}
 	}
-	slices.SortFunc(row.Storage, func(x, y state.StorageChange) int { return cmp.Compare(x.Key, y.Key) })
+	sortStorage(row)
 	for _, c := range row.Storage {
 		key := storageKey(row.Key, c.Key)
 		var err error

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -34,15 +35,13 @@ func TestDamagedFiles(t *testing.T) {
 		}
 	}
 	check(t, s.Close())
-	names, err := fs.List("data")
-	check(t, err)
 	outcomes := map[string]int{}
-	for _, name := range names {
+	for _, name := range filesOf(t, fs) {
 		good := readFile(t, fs, name)
 		for range 40 / thinning {
 			bad, what := spoil(rng, good)
 			outcome, err := judge(damagedCopy(t, fs, name, bad), &c)
-			kind := strings.TrimLeft(filepath.Ext(name)+name, ".0123456789")
+			kind := strings.TrimLeft(filepath.Ext(name)+filepath.Base(name), ".0123456789")
 			if err != nil {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
@@ -93,6 +92,19 @@ func judge(fs vfs.FS, c *chainOf) (outcome string, err error) {
 		return "older head", fmt.Errorf("opened at height %d of %d", h, len(c.flats)-1)
 	}
 	return "harmless", nil
+}
+
+// filesOf returns the files of a closed store.
+func filesOf(t *testing.T, fs vfs.FS) []string {
+	t.Helper()
+	names, err := fs.List("data")
+	check(t, err)
+	blocks, err := fs.List(fs.PathJoin("data", blocksFolder))
+	check(t, err)
+	for _, name := range blocks {
+		names = append(names, fs.PathJoin(blocksFolder, name))
+	}
+	return slices.DeleteFunc(names, func(name string) bool { return name == blocksFolder })
 }
 
 func readFile(t *testing.T, fs vfs.FS, name string) []byte {
@@ -191,7 +203,10 @@ func TestReadsFindWrongRows(t *testing.T) {
 	write(codeKey(code), []byte("other"))
 	write(hashKey(tableTxs, rec.TxHashes[0]), []byte("short"))
 	write(hashKey(tableHeights, rec.Digest), []byte("short"))
-	remove(heightKey(tableBlocks, 1))
+	row, err := getRow(s.db, heightKey(tableBlocks, 1))
+	check(t, err)
+	row[len(row)-1] ^= 1 // of the salt
+	write(heightKey(tableBlocks, 1), row)
 
 	_, errCode := s.Head().Code(code)
 	_, errGone := s.Head().Code(chain.Hash{1})
@@ -199,13 +214,10 @@ func TestReadsFindWrongRows(t *testing.T) {
 	_, _, errHeight := s.HeightByDigest(rec.Digest)
 	_, _, errPart := s.BlockByHeight(1)
 	_, _, _, errBytes := s.BlockBytes(1)
-	write(heightKey(tableBlocks, 1), nil)
-	remove(receiptKey(1, 0))
-	write(receiptKey(1, 1), []byte("second"))
-	_, _, errReceipts := s.BlockByHeight(1)
-	write(heightKey(tableDigests, 1), []byte("short"))
+	_, _, errReceipts := s.Receipt(1, 0)
+	write(heightKey(tableBlocks, 1), []byte("short"))
 	_, _, errDigest := s.BlockDigest(1)
-	remove(heightKey(tableDigests, 1))
+	remove(heightKey(tableBlocks, 1))
 	_, _, errBlock := s.BlockByHeight(1)
 	errBlocks := s.Blocks(0, func(BlockRecord) error { return nil })
 	for i, err := range []error{errCode, errGone, errTx, errHeight, errPart, errBytes, errReceipts, errDigest, errBlock, errBlocks} {

@@ -14,7 +14,8 @@ import (
 )
 
 // ErrNoHistory means that the store does not know the state at a height: it is
-// below the first that Options.History covers, or above the head.
+// below the first that Options.History covers and outside of the last
+// Options.UndoBlocks, or above the head.
 var ErrNoHistory = errors.New("state at this height is not kept")
 
 // The history of a store with Options.History is, for each key, the values that
@@ -123,18 +124,23 @@ func (s *Store) noteOld(b *pebble.Batch, v *Version) error {
 }
 
 // AccountAt returns the account that addr had after the block at height h, as
-// [Version.Account] does. The code of an account of any height is read from the
-// head: code is never removed.
+// [Version.Account] does: at any height that the history covers, and of the last
+// Options.UndoBlocks without it. The code of an account of any height is read
+// from the head: code is never removed.
 func (s *Store) AccountAt(h chain.Height, addr chain.Address) (state.Account, bool, error) {
 	key := tree.AccountKey(addr)
-	row, err := s.valueAt(h, hashKey(tableAccountsWere, key), hashKey(tableAccounts, key))
+	row, slim, err := s.valueAt(h, hashKey(tableAccountsWere, key), hashKey(tableAccounts, key))
 	if err != nil {
 		return state.Account{}, false, fmt.Errorf("account %s at %d: %w", addr, h, err)
 	}
 	if row == nil {
 		return state.NewAccount(), false, nil
 	}
-	a, err := state.DecodeAccount(row)
+	decode := state.DecodeAccount
+	if slim {
+		decode = readSlim
+	}
+	a, err := decode(row)
 	if err != nil {
 		return state.Account{}, false, damaged("account %s at %d: %v", addr, h, err)
 	}
@@ -142,76 +148,114 @@ func (s *Store) AccountAt(h chain.Height, addr chain.Address) (state.Account, bo
 }
 
 // StorageAt returns the storage value that addr had under key after the block
-// at height h, nil if none.
+// at height h, nil if none, wherever [Store.AccountAt] answers.
 func (s *Store) StorageAt(h chain.Height, addr chain.Address, key state.StorageKey) ([]byte, error) {
 	owner := tree.AccountKey(addr)
-	value, err := s.valueAt(h, slotWasKey(owner, tree.SlotKey(key)), storageKey(owner, key))
+	value, _, err := s.valueAt(h, slotWasKey(owner, tree.SlotKey(key)), storageKey(owner, key))
 	if err != nil {
 		return nil, fmt.Errorf("storage of %s at %d: %w", addr, h, err)
 	}
 	return value, nil
 }
 
-// valueAt returns the value of a row at a height, from its history or, if it
-// has not been written since, from the row itself.
-func (s *Store) valueAt(h chain.Height, was, is []byte) (value []byte, err error) {
+// valueAt returns the value of a row at a height, from its history, the undo
+// records, or if it has not been written since, from the row itself. It is slim
+// if it is of an undo record.
+func (s *Store) valueAt(h chain.Height, was, is []byte) (value []byte, slim bool, err error) {
 	done, err := s.use()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer done()
-	snapshot := s.db.NewSnapshot() // history and row of one block
+	snapshot := s.db.NewSnapshot() // all rows of one block
 	defer func() { err = damage(errors.Join(err, snapshot.Close())) }()
-	if err := checkHistory(snapshot, h); err != nil {
-		return nil, err
+	head, from, err := past(snapshot, h)
+	if err != nil {
+		return nil, false, err
 	}
-	it, err := snapshot.NewIter(&pebble.IterOptions{
+	var written bool
+	switch from {
+	case fromHistory:
+		value, written, err = before(snapshot, h, was)
+	case fromUndo:
+		value, written, err = undone(snapshot, h, head, is)
+	case fromHead:
+	}
+	if err == nil && !written {
+		value, err = getRow(snapshot, is)
+		return value, false, err
+	}
+	return value, from == fromUndo, err
+}
+
+// before returns the value that a row had at height h, out of its history, and
+// whether it was written since.
+func before(r pebble.Reader, h chain.Height, was []byte) (value []byte, found bool, err error) {
+	it, err := r.NewIter(&pebble.IterOptions{
 		LowerBound: binary.BigEndian.AppendUint64(bytes.Clone(was), uint64(h)+1),
 		UpperBound: after(was),
 	})
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	defer func() { err = errors.Join(err, it.Error(), it.Close()) }()
 	if !it.First() {
-		if err := it.Error(); err != nil {
-			return nil, err
-		}
-		return getRow(snapshot, is)
+		return nil, false, it.Error()
 	}
 	row, err := it.ValueAndErr()
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, false, err
 	case len(row) == 1 && row[0] == wasAbsent:
-		return nil, nil
+		return nil, true, nil
 	case len(row) == 0 || row[0] != wasPresent:
-		return nil, damaged("row of the history under %x", it.Key())
+		return nil, false, damaged("row of the history under %x", it.Key())
 	}
-	return append([]byte{}, row[1:]...), nil
+	return append([]byte{}, row[1:]...), true, nil
 }
 
-// checkHistory refuses heights that the history does not cover.
-func checkHistory(r pebble.Reader, h chain.Height) error {
-	from, err := getRow(r, []byte(keyHistory))
-	if err != nil {
-		return err
-	}
+// What answers at a height.
+const (
+	fromHead = iota
+	fromHistory
+	fromUndo
+)
+
+// past says what knows the state at height h, and where the head is.
+func past(r pebble.Reader, h chain.Height) (head chain.Height, from int, err error) {
 	marker, err := getRow(r, []byte(keyHead))
 	if err != nil {
-		return err
+		return 0, 0, err
 	}
-	if from == nil || len(marker) != headLen {
-		return ErrNoHistory
+	if len(marker) != headLen {
+		return 0, 0, ErrNoHistory
 	}
-	if len(from) != 8 {
-		return damaged("start of the history takes %d bytes", len(from))
+	head, _, _ = readHead(marker)
+	if h >= head {
+		if h > head {
+			err = ErrNoHistory
+		}
+		return head, fromHead, err
 	}
-	head, _, _ := readHead(marker)
-	// Blocks from height from on are noted; the state before the first of them
-	// is known as well.
-	if start := binary.BigEndian.Uint64(from); uint64(h)+1 < start || h > head {
-		return ErrNoHistory
+	for _, source := range []struct {
+		key  string
+		from int
+	}{{keyHistory, fromHistory}, {keyUndo, fromUndo}} {
+		row, err := getRow(r, []byte(source.key))
+		if err != nil {
+			return 0, 0, err
+		}
+		if row == nil {
+			continue
+		}
+		if len(row) != 8 {
+			return 0, 0, damaged("marker %s takes %d bytes", source.key, len(row))
+		}
+		// Blocks from this height on are noted; the state before the first of
+		// them is known as well.
+		if h+1 >= chain.Height(binary.BigEndian.Uint64(row)) {
+			return head, source.from, nil
+		}
 	}
-	return nil
+	return 0, 0, ErrNoHistory
 }

@@ -37,7 +37,7 @@ func TestHistory(t *testing.T) {
 			fs, rng := vfs.NewMem(), rand.New(rand.NewPCG(11, 11))
 			open := func(height int) *Store {
 				o := testOptions(fs)
-				o.History = on(height)
+				o.History, o.UndoBlocks = on(height), 0
 				s, err := Open("data", o)
 				check(t, err)
 				check(t, s.Init(GenesisRecord{Hash: testGenesis, Delta: genesisDelta()}))
@@ -80,5 +80,5 @@ func TestHistory(t *testing.T) {
 	f("from the genesis", func(int) bool { return true }, 0)
 	f("from block 21", func(h int) bool { return h >= 20 }, 19)
 	f("with a gap", func(h int) bool { return h < 20 || h >= 40 }, 39)
-	f("never", func(int) bool { return false }, 61)
+	f("never", func(int) bool { return false }, 60)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/blocklog"
 )
 
 var (
@@ -81,7 +82,7 @@ func (i *Import) begin() error {
 	for _, table := range []byte{tableAccounts, tableStorage, tableCode, tableLists} {
 		err = errors.Join(err, b.DeleteRange([]byte{table}, []byte{table + 1}, nil))
 	}
-	return errors.Join(err, b.Set([]byte(keyImport), i.target.encode(), nil), b.Commit(pebble.Sync))
+	return errors.Join(err, b.Set([]byte(keyImport), i.target.encode(), nil), i.store.commit(b, pebble.Sync))
 }
 
 // Progress returns what the last durable Put was given, nil at the beginning.
@@ -126,10 +127,10 @@ func (i *Import) Put(progress []byte, pieces ...Piece) error {
 	}
 	err = errors.Join(err, b.Set([]byte(keyProgress), progress, nil))
 	if err == nil {
-		err = b.Commit(pebble.NoSync)
+		err = i.store.commit(b, pebble.NoSync)
 	}
 	if err != nil {
-		return fmt.Errorf("import: %w", damage(err))
+		return fmt.Errorf("import: %w", named(err))
 	}
 	i.progress = bytes.Clone(progress)
 	return nil
@@ -179,7 +180,8 @@ func (i *Import) Finish(rec BlockRecord, check func(state.View) error) (*Store, 
 	if err := check(v); err != nil {
 		return nil, fmt.Errorf("finish import: %w", err)
 	}
-	if err := s.write(v, rec.Digest, func(b *pebble.Batch) error { return i.found(b, &rec) }); err != nil {
+	err = s.write(v, rec.Digest, &rec, func(b *pebble.Batch, p blocklog.Place) error { return i.found(b, &rec, p) })
+	if err != nil {
 		return nil, fmt.Errorf("finish import: %w", err)
 	}
 	s.genesis.Store(&i.target.Genesis)
@@ -189,9 +191,9 @@ func (i *Import) Finish(rec BlockRecord, check func(state.View) error) (*Store, 
 
 // found writes what makes a chain of the rows. The rows themselves were not
 // synced; this batch comes after them in the log, and its sync covers them.
-func (i *Import) found(b *pebble.Batch, rec *BlockRecord) error {
+func (i *Import) found(b *pebble.Batch, rec *BlockRecord, at blocklog.Place) error {
 	err := errors.Join(
-		putBlock(b, rec),
+		putBlock(b, rec, at),
 		b.Set([]byte(keyFormat), []byte{formatVersion}, nil),
 		b.Set([]byte(keyGenesis), i.target.Genesis[:], nil),
 		b.Set([]byte(keyBase), heightBytes(rec.Height), nil),

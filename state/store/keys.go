@@ -14,30 +14,27 @@ import (
 //	a ‖ keccak256(address)               RLP(account)
 //	s ‖ keccak256(address) ‖ storage key storage value
 //	c ‖ code hash                        code
-//	b ‖ height                           block
-//	d ‖ height                           digest ‖ transaction hashes
-//	f ‖ height                           finalization certificate
-//	r ‖ height ‖ index (u32)             receipt
+//	d ‖ height                           digest ‖ place in the block log
 //	h ‖ digest                           height
 //	t ‖ transaction hash                 height ‖ index (u32)
 //	p ‖ keccak256(address) ‖ height      account before the block
 //	q ‖ keccak256(address) ‖ keccak256(storage key) ‖ height
 //	                                     storage value before the block
 //	l ‖ name                             ordered list beside the state
+//	u ‖ height                           head marker before the block
+//	u ‖ height ‖ row key                 rows before the block, up to this key
 //	m ‖ name                             marker
 const (
 	tableAccounts     = 'a'
 	tableStorage      = 's'
 	tableCode         = 'c'
-	tableBlocks       = 'b'
-	tableDigests      = 'd'
-	tableCertificates = 'f'
-	tableReceipts     = 'r'
+	tableBlocks       = 'd'
 	tableHeights      = 'h'
 	tableTxs          = 't'
 	tableAccountsWere = 'p'
 	tableStorageWas   = 'q'
 	tableLists        = 'l'
+	tableUndo         = 'u'
 )
 
 // Markers.
@@ -46,6 +43,7 @@ const (
 	keyGenesis = "mgenesis" // genesis hash
 	keyHead    = "mhead"    // height ‖ digest ‖ state root
 	keyHistory = "mhistory" // first height whose block's old values are kept
+	keyUndo    = "mundo"    // first height whose undo record is kept
 
 	keyBase     = "mbase"     // first height whose block is kept; absent for 0
 	keyImport   = "mimport"   // what is being imported; absent in a chain
@@ -53,7 +51,7 @@ const (
 )
 
 // formatVersion changes with any change of the tables.
-const formatVersion = 3
+const formatVersion = 4
 
 const (
 	hashLen = len(chain.Hash{})
@@ -73,10 +71,6 @@ func heightBytes(h chain.Height) []byte { return binary.BigEndian.AppendUint64(n
 
 func heightKey(table byte, h chain.Height) []byte {
 	return binary.BigEndian.AppendUint64([]byte{table}, uint64(h))
-}
-
-func receiptKey(h chain.Height, index int) []byte {
-	return binary.BigEndian.AppendUint32(heightKey(tableReceipts, h), uint32(index))
 }
 
 func hashKey(table byte, hash chain.Hash) []byte { return append([]byte{table}, hash[:]...) }

@@ -24,6 +24,7 @@ var testGenesis = chain.Hash{0x9e, 1}
 func testOptions(fs vfs.FS) Options {
 	o := DefaultOptions()
 	o.CacheBytes, o.MemTableBytes, o.KeepVersions, o.FS = 1<<20, 256<<10, 4, fs
+	o.UndoBlocks, o.SegmentBytes = 16, 4<<10
 	return o
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/bloom"
 	"github.com/cockroachdb/pebble/v2/vfs"
+
+	"github.com/cowboy-foundation/cowboy/state/blocklog"
 )
 
 // Options are the settings of a store. They are this node's own: no two nodes
@@ -18,10 +20,15 @@ type Options struct {
 	MemTableBytes int64 // size of one memtable; up to four are in memory under load
 	KeepVersions  int   // committed versions that stay readable, the head included; at least 1
 	OpenFilesMax  int
-	History       bool         // keep old values, for reads at any height: an archive
-	Workers       int          // goroutines that compute a root, 1 to 16
-	FS            vfs.FS       // nil for the file system of the machine
-	Log           *slog.Logger // nil for none
+	History       bool  // keep old values, for reads at any height: an archive
+	UndoBlocks    int   // last blocks whose old values are kept, for reads at their heights; 0 for none
+	SegmentBytes  int64 // size of one file of blocks
+	// FreeBytesFloor is how much of the disk stays free: below it, commits fail
+	// with ErrDiskFull. 0 for no floor.
+	FreeBytesFloor int64
+	Workers        int          // goroutines that compute a root, 1 to 16
+	FS             vfs.FS       // nil for the file system of the machine
+	Log            *slog.Logger // nil for none
 }
 
 // DefaultOptions returns settings for a validator. The sizes follow
@@ -34,6 +41,10 @@ func DefaultOptions() Options {
 		KeepVersions:  16,
 		OpenFilesMax:  1000,
 		Workers:       min(16, runtime.GOMAXPROCS(0)),
+		UndoBlocks:    1024,
+		SegmentBytes:  blocklog.DefaultSegmentBytes,
+
+		FreeBytesFloor: 1 << 30,
 	}
 }
 
@@ -48,6 +59,12 @@ func (o *Options) Check() error {
 		return errors.New("store: versions kept outside 1 to 4096")
 	case o.Workers < 1 || o.Workers > 16:
 		return errors.New("store: workers outside 1 to 16")
+	case o.UndoBlocks < 0 || o.UndoBlocks > 1<<20:
+		return errors.New("store: undo records of fewer than 0 or more than 1048576 blocks")
+	case o.SegmentBytes < 4<<10 || o.SegmentBytes > 1<<40:
+		return errors.New("store: segments of blocks outside 4 KiB to 1 TiB")
+	case o.FreeBytesFloor < 0:
+		return errors.New("store: floor of free bytes below 0")
 	case o.OpenFilesMax < 64:
 		return errors.New("store: fewer than 64 open files")
 	}
@@ -62,27 +79,31 @@ func (o *Options) Check() error {
 //     and many for accounts that do not exist yet.
 //   - 8 KiB blocks suit reads of one key; the index of a large block would
 //     cost more than it saves.
-//   - Damage is told to onDamage, from any goroutine. Without that, pebble ends
-//     the process when it meets damage in the background.
+//   - Damage and errors in the background are told to the store, from any
+//     goroutine. Pebble by itself ends the process for the former, and tries
+//     again for ever for the latter.
 //   - The newest format writes sync marks into the log, by which damage in the
 //     middle of it is told from a torn end.
-func (o *Options) pebble(lock *pebble.Lock, onDamage func(error)) *pebble.Options {
-	log := journalist{o.Log}
+func (s *Store) pebble() *pebble.Options {
+	o, log := &s.opts, journalist{s.opts.Log, s.stop.kill}
 	po := &pebble.Options{
 		CacheSize:          o.CacheBytes,
 		FS:                 orderedNames{o.FS},
 		FormatMajorVersion: pebble.FormatNewest,
 		EventListener: &pebble.EventListener{
-			BackgroundError: func(err error) { log.Errorf("background: %v", err) },
+			BackgroundError: func(err error) {
+				log.Errorf("background: %v", err)
+				s.onBackground(err)
+			},
 			DataCorruption: func(info pebble.DataCorruptionInfo) {
 				log.Errorf("damaged file %s: %v", info.Path, info.Details)
-				onDamage(fmt.Errorf("%w: file %s: %w", ErrCorrupt, info.Path, info.Details))
+				s.noteDamage(fmt.Errorf("%w: file %s: %w", ErrCorrupt, info.Path, info.Details))
 			},
 		},
 		L0CompactionThreshold:       2,
 		L0StopWritesThreshold:       1000,
 		LBaseMaxBytes:               64 << 20,
-		Lock:                        lock,
+		Lock:                        s.lock,
 		Logger:                      log,
 		MaxOpenFiles:                o.OpenFilesMax,
 		MemTableSize:                uint64(o.MemTableBytes),
@@ -102,7 +123,10 @@ func (o *Options) pebble(lock *pebble.Lock, onDamage func(error)) *pebble.Option
 }
 
 // journalist passes pebble's messages on.
-type journalist struct{ log *slog.Logger }
+type journalist struct {
+	log  *slog.Logger
+	kill func(error)
+}
 
 func (journalist) Infof(string, ...any) {}
 
@@ -112,12 +136,20 @@ func (j journalist) Errorf(format string, args ...any) {
 	}
 }
 
-// Fatalf ends the process. Pebble calls it when the log of writes can no longer
-// be written or synced; going on could show as final what is not on disk.
+// Fatalf does not return. Pebble calls it when its log or manifest can no longer
+// be written or synced; going on could show as final what is not on disk. That
+// ends the store, and the goroutine: whoever waits for it does so in stop.wait.
+// Without an error among the arguments it is about a mistake in the program.
 func (j journalist) Fatalf(format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	if j.log != nil {
 		j.log.Error("database stopped", "message", message)
+	}
+	for _, arg := range args {
+		if cause, ok := arg.(error); ok {
+			j.kill(fmt.Errorf("database stopped: %w", cause))
+			runtime.Goexit()
+		}
 	}
 	panic("store: " + message)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/blocklog"
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
@@ -24,8 +25,11 @@ import (
 // meanwhile.
 type Store struct {
 	opts    Options
+	dir     string
 	db      *pebble.DB
 	lock    *pebble.Lock
+	blocks  *blocklog.Log
+	stop    *stop // why nothing more can be written
 	head    atomic.Pointer[head]
 	genesis atomic.Pointer[chain.Hash] // nil before Init
 	base    atomic.Uint64              // height of the first block that is kept
@@ -39,9 +43,9 @@ type Store struct {
 
 	// Owned by the caller of Init, Commit and Close.
 	mark       *watermark
-	hasHistory bool    // the block of the head noted old values
+	hasHistory bool // the block of the head noted old values
+	undo       undo
 	recent     []*kept // the last commits, oldest first
-	failed     error   // why no further commit is possible
 }
 
 // head is the finalized head.
@@ -76,13 +80,16 @@ func open(dir string, opts Options, importing bool) (*Store, error) {
 	if err != nil {
 		return nil, lockFault(dir, err)
 	}
-	s := &Store{opts: opts, lock: lock, forest: tree.NewForest(opts.Workers, LargePages)}
-	s.db, err = pebble.Open(dir, s.opts.pebble(lock, s.noteDamage))
+	s := &Store{opts: opts, dir: dir, lock: lock, stop: newStop(), forest: tree.NewForest(opts.Workers, LargePages)}
+	err = s.stop.wait(func() (err error) {
+		s.db, err = pebble.Open(dir, s.pebble())
+		return err
+	})
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, damageOnOpen(err)), lock.Close())
 	}
 	if err := s.load(dir, importing); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, err), s.Close())
+		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, named(err)), s.Close())
 	}
 	return s, nil
 }
@@ -102,7 +109,7 @@ func lockFault(dir string, err error) error {
 func damageOnOpen(err error) error {
 	var refusal syscall.Errno
 	if errors.As(err, &refusal) && !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrCorrupt) {
-		return err
+		return named(err)
 	}
 	return fmt.Errorf("%w: %w", ErrCorrupt, err)
 }
@@ -123,7 +130,7 @@ func (s *Store) load(dir string, importing bool) (err error) {
 		return s.loadEmpty(importing)
 	}
 	if len(format) != 1 || format[0] != formatVersion {
-		return fmt.Errorf("%w: %x, this program writes %d", ErrFormat, format, formatVersion)
+		return &FormatError{Found: format}
 	}
 	genesis, err := getRow(s.db, []byte(keyGenesis))
 	if err != nil {
@@ -147,7 +154,7 @@ func (s *Store) load(dir string, importing bool) (err error) {
 	if err := s.mark.check(h, digest); err != nil {
 		return err
 	}
-	if err := s.loadBase(); err != nil {
+	if err := errors.Join(s.loadBase(), s.openBlocks(h), s.loadUndo()); err != nil {
 		return err
 	}
 	image, err := s.plant()
@@ -170,6 +177,9 @@ func (s *Store) loadEmpty(importing bool) error {
 	case token != nil && !importing:
 		return ErrImporting
 	case token != nil:
+		if err := s.openBlocks(0); err != nil {
+			return err
+		}
 		s.takeVersion(newVersion(s, 0, s.forest.Empty(), nil), chain.Hash{})
 		return nil
 	}
@@ -183,6 +193,9 @@ func (s *Store) loadEmpty(importing bool) error {
 	}
 	if some {
 		return fmt.Errorf("%w: it has rows but no format", ErrFormat)
+	}
+	if err := s.openBlocks(0); err != nil {
+		return err
 	}
 	s.takeVersion(newVersion(s, 0, s.forest.Empty(), nil), chain.Hash{})
 	return nil
@@ -226,7 +239,7 @@ func (s *Store) Init(g GenesisRecord) error {
 		return fmt.Errorf("genesis: %w", err)
 	}
 	v.height = 0
-	err = s.write(v, g.Hash, func(b *pebble.Batch) error {
+	err = s.write(v, g.Hash, nil, func(b *pebble.Batch, _ blocklog.Place) error {
 		return errors.Join(
 			b.Set([]byte(keyFormat), []byte{formatVersion}, nil),
 			b.Set([]byte(keyGenesis), g.Hash[:], nil),
@@ -270,14 +283,24 @@ func (s *Store) Damage() error {
 	return nil
 }
 
-// DiskBytes returns the size of the store on disk.
+// DiskBytes returns the size of the store on disk, blocks included.
 func (s *Store) DiskBytes() uint64 {
 	done, err := s.use()
 	if err != nil {
 		return 0
 	}
 	defer done()
-	return s.db.Metrics().DiskSpaceUsage()
+	return s.db.Metrics().DiskSpaceUsage() + uint64(s.blocks.Bytes())
+}
+
+// BlockBytesOnDisk returns the size of the files of blocks.
+func (s *Store) BlockBytesOnDisk() uint64 {
+	done, err := s.use()
+	if err != nil {
+		return 0
+	}
+	defer done()
+	return uint64(s.blocks.Bytes())
 }
 
 // LogBytes returns what has been written to the database's log since Open. Each
@@ -298,12 +321,20 @@ func (s *Store) use() (done func(), err error) {
 		s.life.RUnlock()
 		return nil, ErrClosed
 	}
+	if s.stop.killed() {
+		s.life.RUnlock()
+		return nil, fmt.Errorf("%w: %w", ErrFailed, s.stop.why())
+	}
 	return s.life.RUnlock, nil
 }
 
 // Close waits for readers, closes the database and unlocks the folder. Every
-// later call returns ErrClosed.
+// later call returns ErrClosed. A database that stopped by itself cannot be
+// closed: it, and the lock of its folder, are left to the end of the process.
 func (s *Store) Close() error {
+	if s.stop.killed() {
+		return nil // a commit returned the reason; readers may wait for ever
+	}
 	s.life.Lock()
 	defer s.life.Unlock()
 	if s.closed {
@@ -317,5 +348,12 @@ func (s *Store) Close() error {
 	if s.mark != nil {
 		err = s.mark.file.Close()
 	}
-	return errors.Join(err, s.db.Close(), s.lock.Close())
+	if s.blocks != nil {
+		err = errors.Join(err, s.blocks.Close())
+	}
+	if errDB := s.stop.wait(s.db.Close); s.stop.killed() {
+		return errors.Join(err, errDB)
+	} else {
+		return errors.Join(err, errDB, s.lock.Close())
+	}
 }
