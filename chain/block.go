@@ -17,6 +17,7 @@ type Header struct {
 	TimestampMillis uint64   // strictly above the parent's
 	Proposer        PeerKey
 	TxRoot          Hash
+	BodyRoot        Hash // commits to the shards of the encoded bodies; zero if they travel whole (consensus/shards)
 	ReceiptsRoot    Hash
 	StateRoot       Hash
 	BaseFees        [NumLanes]FeePair // in force in this block (resolution 11.26)

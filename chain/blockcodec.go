@@ -97,6 +97,27 @@ func DecodeBlock(b []byte, maxBytes int) (*Block, error) {
 	return block, nil
 }
 
+// SplitBlock cuts an encoded block into the encodings of its header and of its
+// bodies, which it does not read. Both share b's memory.
+func SplitBlock(b []byte) (header, bodies []byte, err error) {
+	r := cbor.NewReader(b)
+	if err := r.ArrayOf(2); err != nil {
+		return nil, nil, &FieldError{Object: "Block", Err: err}
+	}
+	start, h := r.Offset(), new(Header)
+	if err := readHeader(&r, h); err != nil {
+		return nil, nil, err
+	}
+	end := r.Offset()
+	return b[start:end:end], b[end:], nil
+}
+
+// JoinBlock is the inverse of SplitBlock.
+func JoinBlock(header, bodies []byte) []byte {
+	dst := cbor.AppendArray(make([]byte, 0, 1+len(header)+len(bodies)), 2)
+	return append(append(dst, header...), bodies...)
+}
+
 func readBodies(r *cbor.Reader, block *Block, size int) error {
 	// As many bodies as could fit, not as many as announced, bound the list.
 	n, err := r.Array((size - r.Offset()) / (1 + minTxBytes))

@@ -251,6 +251,27 @@ func TestDecodeBlockRefuses(t *testing.T) {
 	f("a bare header", EncodeHeader(header), 1<<20, cbor.ErrWrongLength)
 }
 
+// TestSplitBlock: header and bodies are cut where they meet, and nothing that
+// has no header is cut at all.
+func TestSplitBlock(t *testing.T) {
+	header := randomHeader(rand.New(rand.NewPCG(7, 7)))
+	for _, txs := range [][][]byte{nil, {publicTx().Encode()}, {publicTx().Encode(), publicTx().Encode()}} {
+		whole := (&Block{Header: *header, Txs: txs}).Encode()
+		head, bodies, err := SplitBlock(whole)
+		if err != nil || !bytes.Equal(head, EncodeHeader(header)) || len(head)+len(bodies)+1 != len(whole) {
+			t.Fatalf("%d transactions: %d + %d of %d bytes, %v", len(txs), len(head), len(bodies), len(whole), err)
+		}
+		if !bytes.Equal(JoinBlock(head, bodies), whole) {
+			t.Errorf("%d transactions: joined to another block", len(txs))
+		}
+	}
+	for _, b := range [][]byte{nil, {0x82}, {0x81, 0x80}, EncodeHeader(header)} {
+		if _, _, err := SplitBlock(b); err == nil {
+			t.Errorf("%x is cut", b)
+		}
+	}
+}
+
 func TestDecodeReceiptRefuses(t *testing.T) {
 	f := func(rule string, r Receipt, want error) {
 		t.Helper()

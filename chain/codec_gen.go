@@ -223,7 +223,7 @@ func (x *Usage) readFrom(r *cbor.Reader) error {
 }
 
 func (x *Header) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 18)
+	dst = cbor.AppendArray(dst, 19)
 	dst = cbor.AppendUint(dst, uint64(x.Version))
 	dst = cbor.AppendBytes(dst, x.Parent[:])
 	dst = cbor.AppendUint(dst, uint64(x.Height))
@@ -235,6 +235,7 @@ func (x *Header) appendTo(dst []byte) []byte {
 	dst = cbor.AppendUint(dst, uint64(x.TimestampMillis))
 	dst = cbor.AppendBytes(dst, x.Proposer[:])
 	dst = cbor.AppendBytes(dst, x.TxRoot[:])
+	dst = cbor.AppendBytes(dst, x.BodyRoot[:])
 	dst = cbor.AppendBytes(dst, x.ReceiptsRoot[:])
 	dst = cbor.AppendBytes(dst, x.StateRoot[:])
 	dst = cbor.AppendArray(dst, len(x.BaseFees))
@@ -252,7 +253,7 @@ func (x *Header) appendTo(dst []byte) []byte {
 }
 
 func (x *Header) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(18); err != nil {
+	if err := r.ArrayOf(19); err != nil {
 		return &FieldError{Object: "Header", Err: err}
 	}
 	if v, err := r.Uint(); err != nil {
@@ -301,6 +302,9 @@ func (x *Header) readFrom(r *cbor.Reader) error {
 	}
 	if err := r.BytesInto(x.TxRoot[:]); err != nil {
 		return &FieldError{Object: "Header", Field: "TxRoot", Err: err}
+	}
+	if err := r.BytesInto(x.BodyRoot[:]); err != nil {
+		return &FieldError{Object: "Header", Field: "BodyRoot", Err: err}
 	}
 	if err := r.BytesInto(x.ReceiptsRoot[:]); err != nil {
 		return &FieldError{Object: "Header", Field: "ReceiptsRoot", Err: err}

@@ -17,6 +17,7 @@ type Params struct {
 	MaxTxCells    Cells  `json:"max_tx_cells"`    // largest cells limit of a transaction
 	MaxTxBytes    uint64 `json:"max_tx_bytes"`    // encoded body, without length prefix
 	MaxBlockBytes uint64 `json:"max_block_bytes"` // encoded header and bodies
+	MaxWholeBytes uint64 `json:"max_whole_bytes"` // encoded bodies above it travel as shards
 
 	// Lanes (whitepaper §6.3; resolutions 2.1-2.4).
 	LaneProfile          string     `json:"lane_profile"` // preset the shares come from, or "custom"
@@ -131,7 +132,8 @@ func DefaultParams() Params {
 		MaxTxCycles:   10_000_000, // one transaction may take the target of a whole block
 		MaxTxCells:    500_000,
 		MaxTxBytes:    128 << 10,
-		MaxBlockBytes: 4 << 20, // four times the cells cap: room for the fixed parts of bodies
+		MaxBlockBytes: 4 << 20,  // four times the cells cap: room for the fixed parts of bodies
+		MaxWholeBytes: 64 << 10, // below it the proofs cost what the shards save
 
 		LaneProfile:          LaneProfile63,
 		LaneShareBasisPoints: shares,

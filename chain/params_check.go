@@ -71,6 +71,8 @@ func (p *Params) checkLanes() error {
 	}
 	want, known := LaneProfileShares(p.LaneProfile)
 	switch {
+	case p.MaxWholeBytes < 1 || p.MaxWholeBytes > MaxBlockBytes:
+		return fmt.Errorf("max_whole_bytes = %d, want 1 to %d", p.MaxWholeBytes, MaxBlockBytes)
 	case !known && p.LaneProfile != LaneProfileCustom:
 		return fmt.Errorf("lane_profile = %q, want %q, %q or %q", p.LaneProfile, LaneProfile63, LaneProfile179, LaneProfileCustom)
 	case known && want != p.LaneShareBasisPoints:

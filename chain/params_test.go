@@ -79,6 +79,8 @@ func TestParamsCheck(t *testing.T) {
 	f("max_tx_bytes", func(p *chain.Params) { p.MaxTxBytes = chain.MaxTxBytes + 1 })
 	f("max_block_bytes", func(p *chain.Params) { p.MaxBlockBytes = p.MaxTxBytes })
 	f("max_block_bytes", func(p *chain.Params) { p.MaxBlockBytes = chain.MaxBlockBytes + 1 })
+	f("max_whole_bytes", func(p *chain.Params) { p.MaxWholeBytes = 0 })
+	f("max_whole_bytes", func(p *chain.Params) { p.MaxWholeBytes = chain.MaxBlockBytes + 1 })
 	f("add up to 9999", func(p *chain.Params) { p.LaneShareBasisPoints[chain.LaneUser]-- })
 	f("lane_share_basis_points.timer", func(p *chain.Params) { p.LaneShareBasisPoints[chain.LaneTimer] = 1 << 63 })
 	f(`differ from lane_profile "whitepaper-6.3"`, func(p *chain.Params) {

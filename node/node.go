@@ -18,6 +18,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/lanes"
@@ -45,6 +46,7 @@ type Node struct {
 	ledger    *ledger.Ledger
 	lanes     *lanes.Lanes
 	sigverify *sigverify.Pipeline
+	shards    *shards.Code // nil: too few validators for shards
 	engine    *engine.Engine
 	mesh      *mesh // nil for a validator without others
 	source    *source
@@ -118,9 +120,12 @@ func (n *Node) build() error {
 	if n.sigverify, err = sigverify.New(sigverify.DefaultConfig(runtime.GOMAXPROCS(0)), n.lanes); err != nil {
 		return err
 	}
+	if n.shards, err = shards.ForGenesis(n.genesis, cpu.Chosen()); err != nil {
+		return err
+	}
 	n.ledger, err = ledger.New(ledger.Config{
 		Genesis: n.genesis, Store: n.store, Pool: n.lanes, Signatures: n.sigverify,
-		Proposers: proposers, PeerKey: chain.PeerKey(n.keys.Peer.PublicKey()), OrderKey: n.keys.Own, Log: n.log,
+		Proposers: proposers, Shards: n.shards, PeerKey: chain.PeerKey(n.keys.Peer.PublicKey()), OrderKey: n.keys.Own, Log: n.log,
 	})
 	if err != nil {
 		return err

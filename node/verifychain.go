@@ -7,8 +7,10 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/cowboy-foundation/cowboy/asm/cpu"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 )
@@ -77,5 +79,9 @@ func newReplay(genesis *chain.Genesis) (*ledger.Replay, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &ledger.Replay{Genesis: genesis, Set: set, Proposers: proposers, Signatures: signatures}, nil
+	code, err := shards.ForGenesis(genesis, cpu.Chosen())
+	if err != nil {
+		return nil, err
+	}
+	return &ledger.Replay{Genesis: genesis, Set: set, Proposers: proposers, Shards: code, Signatures: signatures}, nil
 }

@@ -76,6 +76,9 @@ type VerifyRequest struct {
 	Leader chain.PeerKey
 	Digest chain.Hash
 	Block  []byte
+	// Rebuilt says that the body comes from shards and is the one that the head
+	// commits to.
+	Rebuilt bool
 }
 
 // Finalization says that a block is final.

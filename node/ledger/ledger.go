@@ -31,6 +31,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/state/store"
@@ -56,6 +57,7 @@ type Config struct {
 	Pool       Pool
 	Signatures Signatures
 	Proposers  *Proposers
+	Shards     *shards.Code   // what headers commit bodies with; nil for a set too small for it
 	PeerKey    chain.PeerKey  // this validator
 	OrderKey   *bls.SecretKey // this validator's own BLS key: signs the order (resolution 11.15)
 	Now        func() time.Time

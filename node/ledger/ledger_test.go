@@ -14,6 +14,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
@@ -38,6 +39,7 @@ type fixture struct {
 	share   *bls.SecretKey
 	account *secp256k1.PrivateKey
 	now     time.Time
+	shards  *shards.Code // of all ledgers of the fixture
 }
 
 var testPeer = chain.PeerKey{1, 2, 3}
@@ -95,7 +97,7 @@ func (f *fixture) ledger(t *testing.T, p Pool) *Ledger {
 		t.Fatal(err)
 	}
 	l, err := New(Config{
-		Genesis: f.genesis, Store: s, Pool: p, Signatures: signatures, Proposers: proposers,
+		Genesis: f.genesis, Store: s, Pool: p, Signatures: signatures, Proposers: proposers, Shards: f.shards,
 		PeerKey: testPeer, OrderKey: f.order, Now: func() time.Time { return f.now.Add(time.Minute) },
 		Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})

@@ -133,7 +133,7 @@ func (l *Ledger) complete(h chain.Header, parent *Executed, vrfOut chain.Hash, t
 	for attempt := 0; ; attempt++ {
 		e, err := l.execute(h, parent, txs)
 		if err == nil {
-			return e, nil
+			return e, l.commitBody(e)
 		}
 		var invalid *exec.InvalidTx
 		if !errors.As(err, &invalid) || len(txs) == 0 {
@@ -146,6 +146,23 @@ func (l *Ledger) complete(h chain.Header, parent *Executed, vrfOut chain.Hash, t
 		}
 		txs = order.Arrange(vrfOut, without(txs, invalid.Index))
 	}
+}
+
+// commitBody puts the root of the shards into the header of a block of our own.
+func (l *Ledger) commitBody(e *Executed) error {
+	_, body, err := chain.SplitBlock(e.Encoded)
+	if err != nil {
+		return &fault{fmt.Errorf("cut own block: %w", err)}
+	}
+	root, err := l.cfg.Shards.Root(body)
+	if err != nil {
+		return &fault{fmt.Errorf("body root: %w", err)}
+	}
+	if h := &e.Block.Header; root != h.BodyRoot {
+		h.BodyRoot = root
+		e.Encoded, e.Digest = chain.JoinBlock(chain.EncodeHeader(h), body), h.Digest()
+	}
+	return nil
 }
 
 // without returns txs less the one at index and the later ones of its sender,

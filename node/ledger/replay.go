@@ -7,6 +7,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/state/store"
 	"github.com/cowboy-foundation/cowboy/state/tree"
@@ -20,6 +21,7 @@ type Replay struct {
 	Genesis    *chain.Genesis
 	Set        *beacon.ValidatorSet
 	Proposers  *Proposers
+	Shards     *shards.Code // nil for a set too small for it
 	Source     *store.Store
 	Scratch    *store.Store // a fresh store of the same genesis
 	Signatures Signatures
@@ -97,6 +99,13 @@ func (r *Replay) step(ctx context.Context, version *store.Version, parent *chain
 	want := *h
 	want.TxRoot, want.ReceiptsRoot = tree.ListRoot(block.Txs), tree.ListRoot(receipts)
 	want.StateRoot, want.Used = next.Root(), result.Used
+	_, body, err := chain.SplitBlock(rec.Block)
+	if err == nil {
+		want.BodyRoot, err = r.Shards.Root(body)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("body root: %w", err)
+	}
 	if err := compareResults(&want, h); err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func (f *fixture) replayed(t *testing.T, change func(*chain.Header)) error {
 	}
 	scratch := f.ledger(t, &pool{})
 	r := &Replay{
-		Genesis: f.genesis, Set: set, Proposers: l.cfg.Proposers, Source: l.cfg.Store, Scratch: scratch.cfg.Store,
+		Genesis: f.genesis, Set: set, Proposers: l.cfg.Proposers, Source: l.cfg.Store, Scratch: scratch.cfg.Store, Shards: f.shards,
 		Signatures: l.cfg.Signatures, Progress: func(_, _ chain.Height) {},
 	}
 	_, err = r.Run(t.Context())
@@ -40,6 +40,7 @@ func TestReplayHoldsEveryHeaderToTheRules(t *testing.T) {
 		t.Fatalf("a good block: %v", err)
 	}
 	for rule, change := range map[string]func(*chain.Header){
+		"body root":                        func(h *chain.Header) { h.BodyRoot[0]++ },
 		"parent round":                     func(h *chain.Header) { h.ParentView++ },
 		"parent seed":                      func(h *chain.Header) { h.ParentSeed[0]++ },
 		"round not above the parent's":     func(h *chain.Header) { h.View = 0 },

@@ -10,7 +10,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/exec"
-	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 // Verdict is why a block is refused. It is the same on every honest node.
@@ -82,7 +81,7 @@ func (l *Ledger) judge(ctx context.Context, req engine.VerifyRequest, latestMill
 // decode does what needs no state, off the owner's goroutine: parsing and
 // signature recovery.
 func (l *Ledger) decode(ctx context.Context, req engine.VerifyRequest) (*chain.Block, []*chain.VerifiedTx, error) {
-	block, err := l.parse(req.Digest, req.Block)
+	block, err := l.parse(req.Digest, req.Block, req.Rebuilt)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -94,27 +93,6 @@ func (l *Ledger) decode(ctx context.Context, req engine.VerifyRequest) (*chain.B
 		return nil, nil, &Verdict{"transaction", err}
 	}
 	return block, txs, nil
-}
-
-// Fits reports whether bytes are the block of the digest. It implements
-// engine.Application.
-func (l *Ledger) Fits(digest chain.Hash, block []byte) bool {
-	_, err := l.parse(digest, block)
-	return err == nil
-}
-
-// parse reads the block of a digest. The error is engine.ErrWrongBlock.
-func (l *Ledger) parse(digest chain.Hash, encoded []byte) (*chain.Block, error) {
-	block, err := chain.DecodeBlock(encoded, int(l.cfg.Genesis.Params.MaxBlockBytes))
-	if err != nil {
-		return nil, fmt.Errorf("%w: %w", engine.ErrWrongBlock, err)
-	}
-	// The digest binds the transactions by their root alone. Bytes with others
-	// say nothing about the block: a peer could refute a final block with them.
-	if block.Header.Digest() != digest || block.Header.TxRoot != tree.ListRoot(block.Txs) {
-		return nil, engine.ErrWrongBlock
-	}
-	return block, nil
 }
 
 // verify re-executes the block and compares every field of its header.
@@ -193,6 +171,8 @@ func compareResults(want, got *chain.Header) error {
 	switch {
 	case got.TxRoot != want.TxRoot:
 		return &Verdict{"transaction root", nil}
+	case got.BodyRoot != want.BodyRoot:
+		return &Verdict{"body root", nil}
 	case got.ReceiptsRoot != want.ReceiptsRoot:
 		return &Verdict{"receipts root", nil}
 	case got.StateRoot != want.StateRoot:

@@ -151,6 +151,7 @@ func blockReply(b *Block) BlockReply {
 		TimestampMillis: h.TimestampMillis,
 		Proposer:        hexOf(h.Proposer[:]),
 		TxRoot:          h.TxRoot.String(),
+		BodyRoot:        h.BodyRoot.String(),
 		ReceiptsRoot:    h.ReceiptsRoot.String(),
 		StateRoot:       h.StateRoot.String(),
 		ParentSeed:      hexOf(h.ParentSeed[:]),

@@ -45,6 +45,7 @@ type BlockReply struct {
 	TimestampMillis uint64                `json:"timestamp_ms"`
 	Proposer        string                `json:"proposer"`
 	TxRoot          string                `json:"tx_root"`
+	BodyRoot        string                `json:"body_root"` // of the shards; zero if the bodies travelled whole
 	ReceiptsRoot    string                `json:"receipts_root"`
 	StateRoot       string                `json:"state_root"`
 	ParentSeed      string                `json:"parent_seed"`

@@ -1,0 +1,77 @@
+package ledger
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/state/tree"
+)
+
+// Fits reports whether bytes are the block of the digest, good or bad. It
+// implements engine.Application.
+func (l *Ledger) Fits(digest chain.Hash, block []byte) bool {
+	_, err := l.parse(digest, block, false)
+	return !errors.Is(err, engine.ErrWrongBlock)
+}
+
+// parse reads the block of a digest. The error is engine.ErrWrongBlock where
+// the bytes are not the block's at all, else a [Verdict] on the block.
+func (l *Ledger) parse(digest chain.Hash, encoded []byte, rebuilt bool) (*chain.Block, error) {
+	whole, bound, err := l.checkBody(digest, encoded, rebuilt)
+	if err != nil {
+		return nil, err
+	}
+	block, err := chain.DecodeBlock(encoded, int(l.cfg.Genesis.Params.MaxBlockBytes))
+	switch {
+	case err != nil && bound:
+		return nil, &Verdict{"encoding", err}
+	case err != nil:
+		return nil, fmt.Errorf("%w: %w", engine.ErrWrongBlock, err)
+	}
+	// Without a root of the body the digest binds the transactions by their root
+	// alone. Bytes with others say nothing about the block: a peer could refute a
+	// final block with them.
+	switch fits := block.Header.TxRoot == tree.ListRoot(block.Txs); {
+	case !fits && bound:
+		return nil, &Verdict{"transaction root", nil}
+	case !fits:
+		return nil, engine.ErrWrongBlock
+	case !whole && !bound:
+		return nil, &Verdict{"body root", errors.New("a body of this length travels as shards")}
+	}
+	return block, nil
+}
+
+// checkBody holds bytes to the digest: the header, and the body if the header
+// commits to it. bound says that it does; then whatever else is wrong is wrong
+// with the block. whole says that the body is short enough to travel whole.
+func (l *Ledger) checkBody(digest chain.Hash, encoded []byte, rebuilt bool) (whole, bound bool, err error) {
+	switch most := int(l.cfg.Genesis.Params.MaxBlockBytes); {
+	case len(encoded) > most && rebuilt:
+		return false, false, &Verdict{"size", fmt.Errorf("%d bytes, at most %d", len(encoded), most)}
+	case len(encoded) > most:
+		return false, false, engine.ErrWrongBlock
+	}
+	head, body, err := chain.SplitBlock(encoded)
+	if err != nil {
+		return false, false, fmt.Errorf("%w: %w", engine.ErrWrongBlock, err)
+	}
+	header, err := chain.DecodeHeader(head)
+	if err != nil || header.Digest() != digest {
+		return false, false, engine.ErrWrongBlock
+	}
+	whole = l.cfg.Shards == nil || l.cfg.Shards.Whole(len(body))
+	if header.BodyRoot == (chain.Hash{}) || rebuilt {
+		return whole, rebuilt, nil
+	}
+	root, err := l.cfg.Shards.Root(body)
+	if err != nil {
+		return false, false, &fault{fmt.Errorf("body root: %w", err)}
+	}
+	if root != header.BodyRoot {
+		return false, false, engine.ErrWrongBlock // if it is no codeword's root, nobody has a body that fits
+	}
+	return whole, true, nil
+}

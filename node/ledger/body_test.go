@@ -1,0 +1,111 @@
+package ledger
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/asm/cpu"
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
+	"github.com/cowboy-foundation/cowboy/crypto/erasure"
+)
+
+// sharded is a fixture whose ledgers commit to bodies above 256 bytes.
+func sharded(t *testing.T) *fixture {
+	t.Helper()
+	f := newFixture(t)
+	limits := shards.Limits{WholeMax: 256, BodyMax: 1 << 20, HeadMax: shards.HeadMax}
+	var err error
+	if f.shards, err = shards.NewCode(4, limits, erasure.NewDigester(cpu.Features{})); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// TestHeadersCommitToLargeBodies: a block with a large body is built with its
+// root and passes elsewhere and in a replay; a small one has none.
+func TestHeadersCommitToLargeBodies(t *testing.T) {
+	f := sharded(t)
+	verifier := f.ledger(t, &pool{})
+	for _, n := range []int{0, 1, 5} {
+		var txs []*chain.VerifiedTx
+		for nonce := range n {
+			txs = append(txs, f.transfer(t, uint64(nonce)))
+		}
+		p := f.propose(t, f.ledger(t, &pool{txs: txs}))
+		block, err := chain.DecodeBlock(p.Block, len(p.Block))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, body, err := chain.SplitBlock(p.Block)
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, err := f.shards.Root(body)
+		if err != nil || root != block.Header.BodyRoot || (root == chain.Hash{}) != (len(body) <= 256) {
+			t.Errorf("body of %d bytes: root %v in the header, %v, %v", len(body), block.Header.BodyRoot, root, err)
+		}
+		if ok, err := f.verify(t, verifier, block); !ok || err != nil {
+			t.Errorf("%d transactions: %v, %v", n, ok, err)
+		}
+	}
+	if err := f.replayed(t, func(*chain.Header) {}); err != nil {
+		t.Errorf("replay: %v", err)
+	}
+}
+
+// TestBodiesAreHeldToTheirRoot tells bytes that are not the block's, which say
+// nothing about it, from a block that is wrong whoever brings it.
+func TestBodiesAreHeldToTheirRoot(t *testing.T) {
+	f := sharded(t)
+	var txs []*chain.VerifiedTx
+	for nonce := range 5 {
+		txs = append(txs, f.transfer(t, uint64(nonce)))
+	}
+	p := f.propose(t, f.ledger(t, &pool{txs: txs}))
+	verifier := f.ledger(t, &pool{})
+	head, body, err := chain.SplitBlock(p.Block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good, err := chain.DecodeHeader(head)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(rule string, h chain.Header, body []byte, rebuilt bool, want error) {
+		t.Helper()
+		ok, err := verifier.Verify(t.Context(), engine.VerifyRequest{
+			Round: firstRound(), Parent: f.genesisParent(), Leader: testPeer, Digest: h.Digest(),
+			Block: chain.JoinBlock(chain.EncodeHeader(&h), body), Rebuilt: rebuilt,
+		})
+		if ok || !errors.Is(err, want) {
+			t.Errorf("%s: %v, %v, want a refusal, %v", rule, ok, err, want)
+		}
+	}
+	committed := func(body []byte) chain.Header {
+		h := *good
+		if h.BodyRoot, err = f.shards.Root(body); err != nil {
+			t.Fatal(err)
+		}
+		return h
+	}
+	other := append([]byte(nil), body...)
+	other[len(other)-1] ^= 1
+	empty := cbor.AppendArray(nil, 0)
+	check("another body", *good, other, false, engine.ErrWrongBlock)
+	check("a short body under a root", *good, empty, false, engine.ErrWrongBlock)
+	check("a body above the limit of blocks", *good, make([]byte, f.genesis.Params.MaxBlockBytes), false, engine.ErrWrongBlock)
+	wrong := *good
+	wrong.BodyRoot[0]++
+	check("a root of nothing", wrong, body, false, engine.ErrWrongBlock)
+	none := *good
+	none.BodyRoot = chain.Hash{}
+	check("a large body without a root", none, body, false, nil)
+	check("a committed body of other transactions", committed(other), other, false, nil)
+	noise := make([]byte, 1000)
+	check("a committed body that is none", committed(noise), noise, false, nil)
+	check("a rebuilt body above the limit of blocks", *good, make([]byte, f.genesis.Params.MaxBlockBytes), true, nil)
+	check("a rebuilt body that is none", committed(noise), noise, true, nil)
+}
