@@ -38,19 +38,6 @@ func (s *source) Account(ctx context.Context, addr chain.Address) (*rpc.Account,
 	}, true, nil
 }
 
-// ProveAccount implements rpc.Source.
-func (s *source) ProveAccount(_ context.Context, addr chain.Address) (*rpc.AccountProof, error) {
-	head := s.node.ledger.Head()
-	proof, err := head.State.ProveAccount(addr)
-	if err != nil {
-		return nil, err
-	}
-	return &rpc.AccountProof{
-		Height: head.Height(), BlockHash: head.Digest, StateRoot: head.State.Root(),
-		Value: proof.Value, Nodes: proof.Nodes,
-	}, nil
-}
-
 // Faucet implements rpc.Source.
 func (s *source) Faucet(ctx context.Context, addr chain.Address) (*rpc.Grant, error) {
 	submit := func(ctx context.Context, body []byte) error {

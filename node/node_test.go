@@ -17,9 +17,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
-	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/store"
-	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 // running is a devnet inside the test process.
@@ -145,33 +143,13 @@ func TestTransferIsFinalAndProven(t *testing.T) {
 		t.Errorf("block %+v does not hold %s at slot %d", block, last.Hash, last.Receipt.Slot)
 	}
 
-	var proof rpc.ProofReply
-	r.get(t, "/proof/account/"+to.String(), &proof)
-	account := verifyProof(t, &proof, to)
-	if account.Balance != 5 || !proof.Exists {
-		t.Errorf("proven balance %d, want 5", account.Balance)
+	account := r.provenAccount(t, to)
+	if account.Account.Balance != 5 || !account.Exists {
+		t.Errorf("proven balance %d, want 5", account.Account.Balance)
 	}
-	var absent rpc.ProofReply
-	r.get(t, "/proof/account/0x00000000000000000000000000000000000abcde", &absent)
-	if absent.Exists {
+	if r.provenAccount(t, chain.Address{17: 0x0a, 18: 0xbc, 19: 0xde}).Exists {
 		t.Error("an account that nobody paid exists")
 	}
-	verifyProof(t, &absent, chain.Address{17: 0x0a, 18: 0xbc, 19: 0xde})
-}
-
-// verifyProof checks a proof against the state root that the block of the
-// proof commits to.
-func verifyProof(t *testing.T, proof *rpc.ProofReply, addr chain.Address) state.Account {
-	t.Helper()
-	nodes := make([][]byte, len(proof.Proof))
-	for i, n := range proof.Proof {
-		nodes[i] = unhex(t, n)
-	}
-	account, ok, err := tree.VerifyAccount(chain.Hash(unhex(t, proof.StateRoot)), addr, nodes)
-	if err != nil || ok != proof.Exists {
-		t.Fatalf("proof of %s: found %v, %v", addr, ok, err)
-	}
-	return account
 }
 
 func unhex(t *testing.T, s string) []byte {

@@ -332,11 +332,6 @@ func (c *Client) Account(ctx context.Context, addr chain.Address) (*rpc.AccountR
 	return get[rpc.AccountReply](ctx, c, "/account/"+addr.String())
 }
 
-// ProveAccount returns the Merkle-Patricia proof of an account, present or not.
-func (c *Client) ProveAccount(ctx context.Context, addr chain.Address) (*rpc.ProofReply, error) {
-	return get[rpc.ProofReply](ctx, c, "/proof/account/"+addr.String())
-}
-
 // Faucet asks a devnet for funds.
 func (c *Client) Faucet(ctx context.Context, addr chain.Address) (*rpc.FaucetReply, error) {
 	reply := new(rpc.FaucetReply)

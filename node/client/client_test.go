@@ -13,8 +13,10 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node/client"
+	"github.com/cowboy-foundation/cowboy/node/light"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/node/rpc/rpctest"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // testNode serves a chain in memory and returns a client of it.
@@ -110,8 +112,20 @@ func TestEveryCall(t *testing.T) {
 	if a := must[*rpc.AccountReply](t)(c.Account(ctx, addr)); a.Balance != rpctest.FaucetWei-7-21_000 {
 		t.Errorf("account %+v", a)
 	}
-	if p := must[*rpc.ProofReply](t)(c.ProveAccount(ctx, addr)); !p.Exists {
-		t.Errorf("proof %+v", p)
+	for _, q := range []light.Query{
+		{Kind: light.KindHeader},
+		{Kind: light.KindHeader, Height: 1},
+		{Kind: light.KindAccount, Accounts: []light.AccountQuery{{Address: addr}}},
+		{Kind: light.KindStorage, Accounts: []light.AccountQuery{{Address: addr, Slots: []state.StorageKey{"\x01k"}}}},
+		{Kind: light.KindMulti, Accounts: []light.AccountQuery{{Address: addr, Slots: []state.StorageKey{"\x01k"}}, {}}},
+	} {
+		d, err := light.Decode(must[[]byte](t)(c.Prove(ctx, &q)))
+		if a, ok := d.(*light.Account); err != nil || ok && !a.Exists {
+			t.Errorf("proof of %s: %+v, %v", q.Kind, d, err)
+		}
+	}
+	if _, err := c.Prove(ctx, &light.Query{Kind: light.KindAccount}); err == nil {
+		t.Error("a proof of no account was asked for")
 	}
 	if h := must[*rpc.HealthReply](t)(c.Health(ctx)); !h.Devnet {
 		t.Errorf("health %+v", h)

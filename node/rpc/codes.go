@@ -31,6 +31,7 @@ const (
 	CodeContentType      Code = 1007
 	CodeMethodNotAllowed Code = 1008
 	CodeDevnetOnly       Code = 1009
+	CodeBadSlot          Code = 1010 // not a storage key in hex
 )
 
 // There is no such thing.
@@ -41,6 +42,8 @@ const (
 	CodeReceiptPending     Code = 2003 // the transaction is known but not final
 	CodeUnknownAccount     Code = 2004
 	CodeNotInPool          Code = 2005
+	CodeNoHistory          Code = 2006 // this node does not keep the state of that height
+	CodeUnprovable         Code = 2007 // the proof would be above what a client accepts
 )
 
 // Too much or too early.

@@ -42,6 +42,8 @@ type Config struct {
 	ConnsMax          int // open connections; more wait in the listen queue
 	InFlightMax       int // requests at work at once, beyond: 503
 	WaitsMax          int // of /submit_wait at once, beyond: 503
+	ProofsMax         int // proofs and exports at work at once, beyond: 503
+	ProofKeysMax      int // accounts and slots of one multi-proof
 	RequestsPerSecond int // per client address, beyond: 429; 0 lifts the limit
 	ClientsMax        int // client addresses remembered for the rate limit
 
@@ -80,6 +82,8 @@ func DefaultConfig() Config {
 		ConnsMax:          1024,
 		InFlightMax:       256,
 		WaitsMax:          256,
+		ProofsMax:         16, // each holds a block or its tries in memory
+		ProofKeysMax:      256,
 		RequestsPerSecond: 100,
 		ClientsMax:        4096,
 
@@ -117,6 +121,8 @@ func (c Config) Check() error {
 		{"ConnsMax", int64(c.ConnsMax)},
 		{"InFlightMax", int64(c.InFlightMax)},
 		{"WaitsMax", int64(c.WaitsMax)},
+		{"ProofsMax", int64(c.ProofsMax)},
+		{"ProofKeysMax", int64(c.ProofKeysMax)},
 		{"ClientsMax", int64(c.ClientsMax)},
 		{"WaitMin", int64(c.WaitMin)},
 		{"SubscribersMax", int64(c.SubscribersMax)},

@@ -63,18 +63,25 @@ func newClientRates(perPeriod int, period time.Duration, maxClients int) *client
 // allow takes a token of the client if there is one, else it returns how long
 // until there is.
 func (c *clientRates) allow(client netip.Addr, now time.Time) (bool, time.Duration) {
+	return c.spend(client, 1, now)
+}
+
+// spend is allow for a request that costs several tokens, or as many as the
+// bucket can hold.
+func (c *clientRates) spend(client netip.Addr, cost int, now time.Time) (bool, time.Duration) {
 	if c == nil {
 		return true, 0
 	}
+	price := min(float64(cost), c.perPeriod)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	b := c.bucketOf(client, now)
 	c.refill(b, now)
-	if b.tokens >= 1 {
-		b.tokens--
+	if b.tokens >= price {
+		b.tokens -= price
 		return true, 0
 	}
-	return false, time.Duration((1 - b.tokens) / c.perPeriod * float64(c.period))
+	return false, time.Duration((price - b.tokens) / c.perPeriod * float64(c.period))
 }
 
 func (c *clientRates) refill(b *bucket, now time.Time) {

@@ -140,10 +140,15 @@ const smallBodyBytesMax = 4 << 10
 
 // readJSON decodes a body that is one JSON object with known fields only.
 func (s *Server) readJSON(w http.ResponseWriter, r *http.Request, into any) error {
+	return s.readJSONOf(w, r, smallBodyBytesMax, into)
+}
+
+// readJSONOf is readJSON of a body of at most maxBytes.
+func (s *Server) readJSONOf(w http.ResponseWriter, r *http.Request, maxBytes int64, into any) error {
 	if err := checkContentType(r, "application/json", "application/x-www-form-urlencoded"); err != nil {
 		return err
 	}
-	body, err := readBody(w, r, min(smallBodyBytesMax, s.cfg.BodyBytesMax))
+	body, err := readBody(w, r, min(maxBytes, s.cfg.BodyBytesMax))
 	if err != nil {
 		return err
 	}

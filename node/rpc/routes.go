@@ -20,6 +20,7 @@ type route struct {
 
 	open     bool  // exempt from the rate and in-flight limits
 	slots    slots // own limit instead of the common one
+	cost     int   // of the client's rate, 0 for that of a lookup
 	fullCode Code  // when no slot is free
 }
 
@@ -40,7 +41,6 @@ func (s *Server) table() []route {
 		{method: get, pattern: "/transaction/{hash}/receipt", about: "its result; 404 while pending", handle: s.receipt},
 		{method: get, pattern: "/mempool/transaction/{hash}", about: "a waiting transaction", handle: s.poolTx},
 		{method: get, pattern: "/account/{address}", about: "nonce and balance", handle: s.account},
-		{method: get, pattern: "/proof/account/{address}", about: "Merkle-Patricia proof of an account", handle: s.proveAccount},
 		{method: get, pattern: "/events", about: "server-sent events, one \"block\" for each finalized block; Last-Event-ID resumes", handle: s.stream, slots: s.subscribers, fullCode: CodeSubscribers},
 		{method: get, pattern: "/health", about: "how the node is", handle: s.health, open: true},
 		{method: get, pattern: "/health/ready", about: "200 when the node votes, else 503", handle: s.ready, open: true},
@@ -48,6 +48,7 @@ func (s *Server) table() []route {
 		{method: post, pattern: "/faucet", about: "development funds; {\"address\": \"0x…\"}; devnet only", handle: s.faucet},
 		{method: post, pattern: "/dev/advance", about: "empty blocks at once; {\"blocks\": 100}; devnet only", handle: s.advance, timeout: s.cfg.AdvanceTimeout},
 	}
+	t = append(t, s.proofRoutes()...)
 	for i := range t {
 		if t[i].timeout == 0 && t[i].pattern != "/events" {
 			t[i].timeout = s.cfg.RequestTimeout
@@ -61,7 +62,7 @@ func (s *Server) table() []route {
 
 // segmentsMax is above the segments of every pattern; a path with more matches
 // none, and is not split further.
-const segmentsMax = 4
+const segmentsMax = 6
 
 // route finds the line of a request. Without one, allow lists the methods that
 // the path is served with; empty means that there is no such path. HEAD is

@@ -40,6 +40,7 @@ type Server struct {
 	inFlight    slots
 	waits       slots
 	subscribers slots
+	proofs      slots
 	rates       *clientRates
 	faucetRates *clientRates
 	events      eventCache
@@ -66,6 +67,7 @@ func New(cfg Config, source Source) (*Server, error) {
 		inFlight:    newSlots(cfg.InFlightMax),
 		waits:       newSlots(cfg.WaitsMax),
 		subscribers: newSlots(cfg.SubscribersMax),
+		proofs:      newSlots(cfg.ProofsMax),
 		rates:       newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax),
 		faucetRates: newClientRates(cfg.FaucetPerMinute, time.Minute, cfg.ClientsMax),
 		stopping:    make(chan struct{}),
@@ -140,7 +142,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serve(route, args, w, r)
 		return
 	}
-	if ok, wait := s.rates.allow(clientAddr(r.RemoteAddr), time.Now()); !ok {
+	if ok, wait := s.rates.spend(clientAddr(r.RemoteAddr), max(1, route.cost), time.Now()); !ok {
 		retryAfter(w, wait)
 		s.writeError(w, r, refuse(http.StatusTooManyRequests, CodeRateLimited,
 			"more than %d requests per second: slow down, or submit up to %d transactions in one request",

@@ -18,6 +18,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/node/light"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/node/rpc/rpctest"
 )
@@ -179,12 +180,12 @@ func TestAnswers(t *testing.T) {
 	if !strings.Contains(get("/account/"+sender.String()).Body.String(), `"balance":"`) {
 		t.Error("balance is not a string (resolution 11.37)")
 	}
-	proof := decode[rpc.ProofReply](t, get("/proof/account/"+sender.String()))
-	if !proof.Exists || len(proof.Proof) != 1 || !strings.HasPrefix(proof.Key, "0x") {
+	proof := decode[light.Account](t, get("/proof/account/"+sender.String()))
+	if !proof.Exists || len(proof.Proof) != 1 || proof.Key == (chain.Hash{}) {
 		t.Errorf("proof %+v", proof)
 	}
-	absent := decode[rpc.ProofReply](t, get("/proof/account/"+strings.Repeat("33", 20)))
-	if absent.Exists || absent.Value != "0x" {
+	absent := decode[light.Account](t, get("/proof/account/"+strings.Repeat("33", 20)))
+	if absent.Exists || len(absent.Value) != 0 {
 		t.Errorf("proof of absence %+v", absent)
 	}
 	if w := get("/"); w.Code != 200 || !strings.Contains(w.Body.String(), "/submit_wait") {
@@ -237,6 +238,16 @@ func TestRefusals(t *testing.T) {
 		{"not in the pool", "GET", "/mempool/transaction/" + unknown, "", 404, rpc.CodeNotInPool},
 		{"unknown account", "GET", "/account/" + strings.Repeat("33", 20), "", 404, rpc.CodeUnknownAccount},
 		{"long address", "GET", "/account/" + strings.Repeat("33", 21), "", 400, rpc.CodeBadAddress},
+		{"no block 0 to prove", "GET", "/proof/header/0", "", 400, rpc.CodeBadNumber},
+		{"header above the head", "GET", "/proof/header/9999", "", 404, rpc.CodeUnknownBlock},
+		{"slot is no hex", "GET", "/proof/storage/" + strings.Repeat("11", 20) + "/0xzz", "", 400, rpc.CodeBadSlot},
+		{"slot without namespace", "GET", "/proof/storage/" + strings.Repeat("11", 20) + "/0x", "", 400, rpc.CodeBadSlot},
+		{"slot too long", "GET", "/proof/storage/" + strings.Repeat("11", 20) + "/" + strings.Repeat("01", 257), "", 400, rpc.CodeBadSlot},
+		{"slot with another segment", "GET", "/proof/storage/" + strings.Repeat("11", 20) + "/01/02", "", 404, rpc.CodeUnknownPath},
+		{"proof of an unknown transaction", "GET", "/proof/tx/" + strings.Repeat("9f", 32), "", 404, rpc.CodeUnknownTransaction},
+		{"proof of an unknown receipt", "GET", "/proof/receipt/" + strings.Repeat("9f", 32), "", 404, rpc.CodeUnknownTransaction},
+		{"multi-proof of nothing", "POST", "/proof/multi", `{"accounts":[]}`, 400, rpc.CodeBadNumber},
+		{"multi-proof of too many", "POST", "/proof/multi", tooManyKeys(), 400, rpc.CodeBadNumber},
 		{"address is no hex", "GET", "/proof/account/" + strings.Repeat("zz", 20), "", 400, rpc.CodeBadAddress},
 		{"limit 0", "GET", "/blocks?limit=0", "", 400, rpc.CodeBadNumber},
 		{"limit above 1000", "GET", "/blocks?limit=1001", "", 400, rpc.CodeBadNumber},
@@ -622,4 +633,10 @@ func TestFormatCBY(t *testing.T) {
 	f(1_500_000_000, "1.5")
 	f(5_000*chain.WeiPerCBY, "5000")
 	f(1<<64-1, "18446744073.709551615")
+}
+
+// tooManyKeys asks for one slot more than a proof may have.
+func tooManyKeys() string {
+	slots := strings.Repeat(`"0x01",`, rpc.DefaultConfig().ProofKeysMax)
+	return `{"accounts":[{"address":"` + strings.Repeat("11", 20) + `","slots":[` + slots[:len(slots)-1] + `]}]}`
 }

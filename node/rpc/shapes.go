@@ -158,19 +158,6 @@ type AccountReply struct {
 	PendingNext uint64    `json:"pending_nonce"` // next nonce behind the pool's transactions
 }
 
-// ProofReply answers GET /proof/account/{addr}: Merkle-Patricia nodes from the
-// root down, as Ethereum tooling verifies them (resolution 11.32).
-type ProofReply struct {
-	Address   string   `json:"address"`
-	Height    uint64   `json:"height"`
-	BlockHash string   `json:"block_hash"`
-	StateRoot string   `json:"state_root"`
-	Key       string   `json:"key"`   // keccak256 of the address
-	Value     string   `json:"value"` // RLP leaf, "0x" when absent
-	Exists    bool     `json:"exists"`
-	Proof     []string `json:"proof"`
-}
-
 // SubmitReply answers POST /submit.
 type SubmitReply struct {
 	Results []SubmitResult `json:"results"` // one for each transaction, in order

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/light"
 )
 
 // Source is the node as the server sees it. Its methods are called from many
@@ -43,9 +44,11 @@ type Source interface {
 
 	// Account returns an account at the finalized head.
 	Account(ctx context.Context, addr chain.Address) (*Account, bool, error)
-	// ProveAccount returns the proof of an account, present or absent, against
-	// the state root of the finalized head (resolution 11.32).
-	ProveAccount(ctx context.Context, addr chain.Address) (*AccountProof, error)
+	// Prove answers q with a document that verifies alone (resolution 11.32):
+	// of the state after the finalized head, or of a block of any height. It is
+	// false for a block, transaction or receipt that is not there; what the
+	// state lacks has a proof.
+	Prove(ctx context.Context, q *light.Query) (light.Document, bool, error)
 
 	// Faucet sends development funds to addr. It is called on a devnet only.
 	Faucet(ctx context.Context, addr chain.Address) (*Grant, error)
@@ -135,15 +138,6 @@ type Account struct {
 	CodeHash    chain.Hash
 	Height      chain.Height
 	PendingNext uint64 // next nonce behind the sender's transactions in the pool
-}
-
-// AccountProof is a Merkle-Patricia proof in Ethereum's format.
-type AccountProof struct {
-	Height    chain.Height
-	BlockHash chain.Hash
-	StateRoot chain.Hash
-	Value     []byte   // RLP leaf, nil if the account does not exist
-	Nodes     [][]byte // RLP nodes from the root down
 }
 
 // Grant is what the faucet gave.

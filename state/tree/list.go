@@ -3,7 +3,6 @@ package tree
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state"
-	"github.com/cowboy-foundation/cowboy/state/rlp"
 )
 
 // EmptyRoot is the root of a trie without entries.
@@ -14,12 +13,16 @@ var EmptyRoot = state.EmptyRoot
 // block. Different lists have different roots, also if items are empty, because
 // no encoded index is the beginning of another.
 func ListRoot(items [][]byte) chain.Hash {
+	root, _ := listTrie(items).Commit()
+	return root
+}
+
+func listTrie(items [][]byte) *Trie {
 	t := NewTrie(nil, chain.Hash{}, EmptyRoot)
 	for i, item := range items {
-		if err := t.put(rlp.AppendUint(nil, uint64(i)), item); err != nil {
+		if err := t.put(ListKey(i), item); err != nil {
 			panic("tree: a trie without stored nodes failed to read one")
 		}
 	}
-	root, _ := t.Commit()
-	return root
+	return t
 }

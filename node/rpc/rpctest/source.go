@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/node/light"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -146,18 +147,44 @@ func (c *Chain) Account(_ context.Context, addr chain.Address) (*rpc.Account, bo
 	return &copied, true, c.Fault
 }
 
-// ProveAccount returns bytes in the shape of a proof; they prove nothing.
-func (c *Chain) ProveAccount(_ context.Context, addr chain.Address) (*rpc.AccountProof, error) {
+// Prove returns documents that are well formed and prove nothing.
+func (c *Chain) Prove(_ context.Context, q *light.Query) (light.Document, bool, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.Fault != nil {
-		return nil, c.Fault
+		return nil, false, c.Fault
 	}
-	p := &rpc.AccountProof{Height: chain.Height(len(c.blocks)), StateRoot: keccak.Sum256(addr[:]), Nodes: [][]byte{{0xc1, 0x80}}}
-	if _, ok := c.accounts[addr]; ok {
-		p.Value = []byte{0xc0}
+	f := light.Frame{Kind: q.Kind, ChainID: ChainID, Height: chain.Height(len(c.blocks)), Header: light.Bytes{1}, Certificate: light.Bytes{2}}
+	node := light.List[light.Bytes]{{0xc1, 0x80}}
+	switch q.Kind {
+	case light.KindHeader:
+		return &light.Header{Frame: f}, uint64(q.Height) <= uint64(len(c.blocks)), nil
+	case light.KindAccount:
+		addr := q.Accounts[0].Address
+		d := &light.Account{Frame: f, Address: addr, Leaf: light.Leaf{Key: keccak.Sum256(addr[:]), Proof: node}}
+		if _, d.Exists = c.accounts[addr]; d.Exists {
+			d.Value = light.Bytes{0xc0}
+		}
+		return d, true, nil
+	case light.KindStorage:
+		ask := q.Accounts[0]
+		return &light.Storage{Frame: f, Address: ask.Address, Slot: light.Bytes(ask.Slots[0])}, true, nil
+	case light.KindTransaction, light.KindReceipt:
+		found, ok := c.receipts[q.TxHash]
+		if !ok {
+			return nil, false, nil
+		}
+		return &light.Listed{Frame: f, TxHash: q.TxHash, Index: uint32(found.Slot), Value: found.Receipt.Encode()}, true, nil
 	}
-	return p, nil
+	d := &light.Multi{Frame: f, Nodes: node}
+	for _, ask := range q.Accounts {
+		a := light.MultiAccount{Address: ask.Address}
+		for _, slot := range ask.Slots {
+			a.Slots = append(a.Slots, light.MultiSlot{Slot: light.Bytes(slot)})
+		}
+		d.Accounts = append(d.Accounts, a)
+	}
+	return d, true, nil
 }
 
 // Faucet funds an account. The hash tells only how often it was asked.

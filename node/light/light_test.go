@@ -1,0 +1,439 @@
+package light
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/tree"
+)
+
+// The files in testdata are what a running node answered; `go test ./node
+// -run TestProofs -rewrite-proofs` makes them anew.
+var proofNames = []string{
+	"header", "latest", "account", "account-absent", "storage", "storage-absent", "storage-nobody",
+	"transaction", "receipt", "multi",
+}
+
+func readFile(t testing.TB, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("testdata", name+".json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func genesis(t testing.TB) *chain.Genesis {
+	t.Helper()
+	g, err := chain.ParseGenesis(readFile(t, "genesis"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+func verifier(t testing.TB, g *chain.Genesis) *Verifier {
+	t.Helper()
+	v, err := NewVerifier(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// typed reports whether an error is one that this package promises.
+func typed(err error) bool {
+	for _, want := range []error{ErrTooLarge, ErrMalformed, ErrOtherChain, ErrNotFinal, ErrOtherBlock, ErrNotShown} {
+		if errors.Is(err, want) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestAnswersOfANode(t *testing.T) {
+	v := verifier(t, genesis(t))
+	for _, name := range proofNames {
+		text := readFile(t, name)
+		shown, err := v.Verify(text)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		if shown.Height == 0 || shown.BlockHash != shown.Header.Digest() {
+			t.Errorf("%s: shows block %d, %s", name, shown.Height, shown.BlockHash)
+		}
+		var pretty bytes.Buffer
+		if err := json.Indent(&pretty, text, "", "  "); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := v.Verify(pretty.Bytes()); err != nil {
+			t.Errorf("%s with white space: %v", name, err)
+		}
+	}
+}
+
+// TestEveryByteCounts changes bytes of real answers, one at a time, and wants
+// each refused for a reason that callers can tell.
+func TestEveryByteCounts(t *testing.T) {
+	v := verifier(t, genesis(t))
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, name := range proofNames {
+		text := readFile(t, name)
+		text = bytes.TrimSuffix(text, []byte("\n"))
+		for at := range text {
+			// Signatures cost a pairing for each change: a sample of bytes is
+			// verified, all are decoded.
+			other := bytes.Clone(text)
+			for other[at] == text[at] {
+				other[at] = "0123456789abcdefABCDEFxn\"{}[],: \x00"[rng.IntN(33)]
+			}
+			refused(t, v, fmt.Sprintf("%s, byte %d is %q", name, at, other[at]), other, rng.IntN(20) == 0)
+		}
+		for _, cut := range []int{0, 1, len(text) / 2, len(text) - 1} {
+			refused(t, v, fmt.Sprintf("%s cut to %d", name, cut), text[:cut], true)
+		}
+		for _, tail := range []string{"x", "{}", "null", string(text)} {
+			refused(t, v, name+" followed by "+tail, append(bytes.Clone(text), tail...), true)
+		}
+	}
+}
+
+func refused(t *testing.T, v *Verifier, what string, text []byte, verify bool) {
+	t.Helper()
+	d, err := Decode(text)
+	if err == nil && verify {
+		_, err = v.VerifyDocument(d)
+	}
+	if err == nil && verify || err != nil && !typed(err) {
+		t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func TestSpelling(t *testing.T) {
+	text := string(readFile(t, "account-absent"))
+	f := func(what, old, now string) {
+		t.Helper()
+		other := strings.Replace(text, old, now, 1)
+		if other == text {
+			t.Fatalf("%s: the answer has no %q", what, old)
+		}
+		if _, err := Decode([]byte(other)); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	f("name in other letters", `"height"`, `"Height"`)
+	f("name twice", `"exists":false`, `"exists":false,"exists":false`)
+	f("unknown field", `"exists":false`, `"exists":false,"more":1`)
+	f("field missing", `"exists":false,`, ``)
+	f("escape", `"account"`, `"\u0061ccount"`)
+	f("null list", `"descendants":[]`, `"descendants":null`)
+	f("null bytes", `"value":"0x"`, `"value":null`)
+	f("bytes without prefix", `"value":"0x"`, `"value":""`)
+	f("half a byte", `"value":"0x"`, `"value":"0x0"`)
+	f("number with a fraction", `"exists"`, `"index":1.0,"exists"`)
+	f("unknown kind", `"kind":"account"`, `"kind":"actor"`)
+	f("other kind", `"kind":"account"`, `"kind":"storage"`)
+	f("kind twice", `"kind":"account"`, `"kind":"header","kind":"account"`)
+}
+
+// lab makes chains with one validator whose key the test has.
+type lab struct {
+	t       *testing.T
+	genesis *chain.Genesis
+	scheme  *simplex.Threshold
+	secret  *bls.SecretKey
+}
+
+func newLab(t *testing.T, seed byte) *lab {
+	secret, err := bls.NewSecretKey(bytes.Repeat([]byte{seed}, 32))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := genesis(t)
+	g.GroupKey = secret.PublicKey().Bytes()
+	g.Validators = g.Validators[:1]
+	g.Validators[0].PublicShare = g.GroupKey
+	g.Polynomial = [][96]byte{g.GroupKey}
+	return &lab{t: t, genesis: g, secret: secret}
+}
+
+func (l *lab) header(parent *chain.Header, height chain.Height, stateRoot chain.Hash) *chain.Header {
+	h := &chain.Header{
+		Version: chain.HeaderVersion, Parent: l.genesis.Hash(), Height: height, View: chain.View(2*height + 1),
+		StateRoot: stateRoot, TxRoot: tree.EmptyRoot, ReceiptsRoot: tree.EmptyRoot,
+	}
+	if parent != nil {
+		h.Parent, h.ParentView = parent.Digest(), parent.View
+	}
+	return h
+}
+
+// certify signs kind for a header, as the one validator of the chain.
+func (l *lab) certify(kind simplex.Kind, h *chain.Header) []byte {
+	ns := beacon.NewNamespaces(l.genesis.Hash())
+	space := map[simplex.Kind][]byte{simplex.Notarize: ns.Notarize, simplex.Nullify: ns.Nullify, simplex.Finalize: ns.Finalize}[kind]
+	p := simplex.Proposal{Round: beacon.Round{View: h.View}, Parent: h.ParentView, Payload: h.Digest()}
+	return simplex.AppendCertificate(nil, simplex.Certificate{
+		Kind: kind, Proposal: p,
+		Signature: l.secret.Sign(space, simplex.AppendSubject(nil, kind, p)),
+		Seed:      l.secret.Sign(ns.Seed, p.Round.Append(nil)),
+	})
+}
+
+func (l *lab) frame(h *chain.Header, certificate []byte, descendants ...*chain.Header) Frame {
+	f := Frame{
+		Kind: KindHeader, ChainID: l.genesis.ChainID, Genesis: l.genesis.Hash(),
+		Height: h.Height, BlockHash: h.Digest(), Header: chain.EncodeHeader(h), Certificate: certificate,
+	}
+	for _, d := range descendants {
+		f.Descendants = append(f.Descendants, chain.EncodeHeader(d))
+	}
+	return f
+}
+
+func (l *lab) verify(d Document) (*Shown, error) {
+	l.t.Helper()
+	text, err := Encode(d)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return verifier(l.t, l.genesis).Verify(text)
+}
+
+// TestFinality holds frames that an honest node makes against those that a
+// liar can make of real headers and certificates.
+func TestFinality(t *testing.T) {
+	ours, other := newLab(t, 1), newLab(t, 2)
+	h1 := ours.header(nil, 1, tree.EmptyRoot)
+	h2 := ours.header(h1, 2, tree.EmptyRoot)
+	h3 := ours.header(h2, 3, tree.EmptyRoot)
+	sibling := ours.header(h1, 2, chain.Hash{9})
+	leap := ours.header(h1, 3, tree.EmptyRoot)
+	final3 := ours.certify(simplex.Finalize, h3)
+	otherRound := *h3
+	otherRound.View++
+	f := func(what string, frame Frame, want error) {
+		t.Helper()
+		if _, err := ours.verify(&Header{frame}); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", what, err, want)
+		}
+	}
+	with := func(frame Frame, change func(*Frame)) Frame { change(&frame); return frame }
+	good := ours.frame(h3, final3)
+
+	f("certified itself", good, nil)
+	f("certified by its child", ours.frame(h2, final3, h3), nil)
+	f("certified by its grandchild", ours.frame(h1, final3, h2, h3), nil)
+
+	f("notarized only", ours.frame(h3, ours.certify(simplex.Notarize, h3)), ErrNotFinal)
+	f("nullified", ours.frame(h3, ours.certify(simplex.Nullify, h3)), ErrNotFinal)
+	f("signed by another chain", ours.frame(h3, other.certify(simplex.Finalize, h3)), ErrNotFinal)
+	f("no certificate", with(good, func(f *Frame) { f.Certificate = nil }), ErrMalformed)
+	f("bytes after the certificate", with(good, func(f *Frame) { f.Certificate = append(bytes.Clone(f.Certificate), 0) }), ErrMalformed)
+	f("bytes after the header", with(good, func(f *Frame) { f.Header = append(bytes.Clone(f.Header), 0) }), ErrMalformed)
+	f("other chain id", with(good, func(f *Frame) { f.ChainID++ }), ErrOtherChain)
+	f("other genesis", with(good, func(f *Frame) { f.Genesis = other.genesis.Hash() }), ErrOtherChain)
+	f("other height", with(good, func(f *Frame) { f.Height-- }), ErrOtherBlock)
+	f("other hash", with(good, func(f *Frame) { f.BlockHash = h2.Digest() }), ErrOtherBlock)
+	f("certificate of its child without the child", ours.frame(h2, final3), ErrOtherBlock)
+	f("certificate of its parent", ours.frame(h3, ours.certify(simplex.Finalize, h2)), ErrOtherBlock)
+	f("sibling of a final block", ours.frame(sibling, final3, h3), ErrOtherBlock)
+	f("a generation left out", ours.frame(h1, final3, h3), ErrOtherBlock)
+	f("a child two heights above", ours.frame(h1, ours.certify(simplex.Finalize, leap), leap), ErrOtherBlock)
+	f("one header too many", ours.frame(h2, ours.certify(simplex.Finalize, h2), h3), ErrOtherBlock)
+	f("other round", with(good, func(f *Frame) {
+		p := simplex.Proposal{Round: beacon.Round{View: h3.View + 1}, Parent: h3.ParentView, Payload: h3.Digest()}
+		c, err := simplex.DecodeCertificate(final3)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Proposal = p
+		f.Certificate = simplex.AppendCertificate(nil, c)
+	}), ErrOtherBlock)
+
+	many := make([]*chain.Header, DescendantsMax+1)
+	last := h1
+	for i := range many {
+		many[i] = ours.header(last, last.Height+1, tree.EmptyRoot)
+		last = many[i]
+	}
+	f("as many generations as allowed", ours.frame(many[0], ours.certify(simplex.Finalize, last), many[1:]...), nil)
+	f("one more", ours.frame(h1, ours.certify(simplex.Finalize, last), many...), ErrTooLarge)
+}
+
+// TestStateSwaps proves things of a state that the test knows and exchanges
+// the parts of the proofs.
+func TestStateSwaps(t *testing.T) {
+	l := newLab(t, 3)
+	here, there, nobody := chain.Address{1}, chain.Address{2}, chain.Address{3}
+	forest := tree.NewForest(1, nil)
+	delta := state.NewDelta()
+	for i, addr := range []chain.Address{here, there} {
+		a := state.NewAccount()
+		a.Balance = chain.Wei(i + 1)
+		delta.SetAccount(addr, a)
+		delta.SetStorage(addr, "\x01key", []byte{byte(i), 7})
+		delta.SetStorage(addr, "\x01empty", []byte{})
+	}
+	image, err := forest.Apply(forest.Empty(), delta)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := l.header(nil, 1, image.Root)
+	frame := l.frame(h, l.certify(simplex.Finalize, h))
+	leaf := func(root, key chain.Hash, proof [][]byte) Leaf {
+		value, err := tree.VerifyProof(root, key[:], proof)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := Leaf{Key: key, Value: value, Exists: value != nil}
+		for _, n := range proof {
+			out.Proof = append(out.Proof, n)
+		}
+		return out
+	}
+	account := func(addr chain.Address) *Account {
+		key := tree.AccountKey(addr)
+		d := &Account{Frame: frame, Address: addr, StateRoot: image.Root, Leaf: leaf(image.Root, key, forest.ProveAccount(image, key))}
+		d.Kind = KindAccount
+		return d
+	}
+	storage := func(addr chain.Address, slot state.StorageKey) *Storage {
+		a := account(addr)
+		root := state.EmptyRoot
+		if a.Exists {
+			decoded, err := state.DecodeAccount(a.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			root = decoded.StorageRoot
+		}
+		d := &Storage{
+			Frame: frame, Address: addr, StateRoot: image.Root, Account: a.Leaf, StorageRoot: root, Slot: Bytes(slot),
+			Leaf: leaf(root, tree.SlotKey(slot), forest.ProveStorage(image, tree.AccountKey(addr), tree.SlotKey(slot))),
+		}
+		d.Kind = KindStorage
+		return d
+	}
+	f := func(what string, d Document, want error) {
+		t.Helper()
+		if _, err := l.verify(d); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", what, err, want)
+		}
+	}
+	change := func(d *Account, do func(*Account)) *Account { do(d); return d }
+	changeStorage := func(d *Storage, do func(*Storage)) *Storage { do(d); return d }
+
+	f("account", account(here), nil)
+	f("absent account", account(nobody), nil)
+	f("slot", storage(here, "\x01key"), nil)
+	f("empty slot", storage(here, "\x01empty"), nil)
+	f("absent slot", storage(here, "\x01no"), nil)
+	f("slot of nobody", storage(nobody, "\x01key"), nil)
+	if s, err := l.verify(storage(here, "\x01empty")); err != nil || !s.Accounts[0].Slots[0].Exists || len(s.Accounts[0].Slots[0].Value) != 0 {
+		t.Errorf("an empty value is a value: %+v, %v", s, err)
+	}
+
+	f("another's proof", change(account(here), func(d *Account) { d.Leaf = account(there).Leaf }), ErrNotShown)
+	f("another's nodes", change(account(here), func(d *Account) { d.Proof = account(there).Proof }), ErrNotShown)
+	f("absence of an existing account", change(account(here), func(d *Account) { d.Exists, d.Value = false, nil }), ErrNotShown)
+	f("nobody's proof for it", change(account(here), func(d *Account) {
+		n := account(nobody)
+		d.Exists, d.Value, d.Proof = false, nil, n.Proof
+	}), ErrNotShown)
+	f("existence of nobody", change(account(nobody), func(d *Account) { d.Exists, d.Value = true, account(here).Value }), ErrNotShown)
+	f("last node missing", change(account(here), func(d *Account) { d.Proof = d.Proof[:len(d.Proof)-1] }), ErrNotShown)
+	f("a node too many", change(account(here), func(d *Account) { d.Proof = append(d.Proof, d.Proof[0]) }), ErrNotShown)
+	f("no nodes", change(account(here), func(d *Account) { d.Proof = nil }), ErrNotShown)
+	f("other state root", change(account(here), func(d *Account) { d.StateRoot = chain.Hash{1} }), ErrOtherBlock)
+	f("other value", change(account(here), func(d *Account) { d.Value = account(there).Value }), ErrNotShown)
+	f("header alone under the name of an account", &Header{Frame: account(here).Frame}, ErrMalformed)
+
+	f("another's storage root", changeStorage(storage(here, "\x01key"), func(d *Storage) {
+		o := storage(there, "\x01key")
+		d.StorageRoot, d.Leaf = o.StorageRoot, o.Leaf
+	}), ErrOtherBlock)
+	f("another's storage", changeStorage(storage(here, "\x01key"), func(d *Storage) { d.Leaf = storage(there, "\x01key").Leaf }), ErrNotShown)
+	f("another slot's proof", changeStorage(storage(here, "\x01key"), func(d *Storage) { d.Leaf = storage(here, "\x01empty").Leaf }), ErrNotShown)
+	f("absence swapped in", changeStorage(storage(here, "\x01key"), func(d *Storage) {
+		d.Account, d.StorageRoot = account(nobody).Leaf, state.EmptyRoot
+		d.Leaf = storage(nobody, "\x01key").Leaf
+	}), ErrNotShown)
+	f("an empty value for none", changeStorage(storage(here, "\x01no"), func(d *Storage) { d.Exists = true }), ErrNotShown)
+	f("none for an empty value", changeStorage(storage(here, "\x01empty"), func(d *Storage) { d.Exists = false }), ErrNotShown)
+	f("other slot", changeStorage(storage(here, "\x01key"), func(d *Storage) { d.Slot = Bytes("\x00key") }), ErrNotShown)
+}
+
+func TestMultiLimits(t *testing.T) {
+	l := newLab(t, 4)
+	h := l.header(nil, 1, tree.EmptyRoot)
+	multi := func(keys int) *Multi {
+		d := &Multi{Frame: l.frame(h, l.certify(simplex.Finalize, h)), StateRoot: tree.EmptyRoot}
+		d.Kind = KindMulti
+		if keys > 0 {
+			d.Accounts = List[MultiAccount]{{Key: tree.AccountKey(chain.Address{}), Slots: make(List[MultiSlot], keys-1)}}
+			for i := range d.Accounts[0].Slots {
+				d.Accounts[0].Slots[i].Key = tree.SlotKey("")
+			}
+		}
+		return d
+	}
+	f := func(what string, d *Multi, want error) {
+		t.Helper()
+		if _, err := l.verify(d); !errors.Is(err, want) {
+			t.Errorf("%s: %v, want %v", what, err, want)
+		}
+	}
+	f("nothing", multi(0), ErrTooLarge)
+	f("one key", multi(1), nil)
+	f("the most", multi(KeysMax), nil)
+	f("one more", multi(KeysMax+1), ErrTooLarge)
+	unused := multi(1)
+	unused.Nodes = List[Bytes]{{0xc0}}
+	f("a node that no key needs", unused, ErrNotShown)
+	if _, err := Decode(bytes.Repeat([]byte{' '}, DocumentBytesMax+1)); !errors.Is(err, ErrTooLarge) {
+		t.Errorf("a document above the limit: %v", err)
+	}
+}
+
+// FuzzVerify throws bytes at the verifier. What it accepts must have the one
+// spelling and be about this chain.
+func FuzzVerify(f *testing.F) {
+	for _, name := range proofNames {
+		f.Add(readFile(f, name))
+	}
+	f.Add([]byte(`{"kind":"multi","accounts":[{}]}`))
+	v := verifier(f, genesis(f))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		d, err := Decode(text)
+		if err != nil {
+			if !typed(err) {
+				t.Fatalf("untyped error %v", err)
+			}
+			return
+		}
+		again, err := Encode(d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Decode(again); err != nil {
+			t.Fatalf("own spelling refused: %v", err)
+		}
+		if shown, err := v.VerifyDocument(d); err == nil && shown.Header.Digest() != shown.BlockHash || err != nil && !typed(err) {
+			t.Fatalf("%+v, %v", shown, err)
+		}
+	})
+}
