@@ -152,22 +152,6 @@ func TestTransferIsFinalAndProven(t *testing.T) {
 	}
 }
 
-func unhex(t *testing.T, s string) []byte {
-	t.Helper()
-	var b []byte
-	for i := 2; i < len(s); i += 2 {
-		b = append(b, nibble(s[i])<<4|nibble(s[i+1]))
-	}
-	return b
-}
-
-func nibble(c byte) byte {
-	if c >= 'a' {
-		return c - 'a' + 10
-	}
-	return c - '0'
-}
-
 func TestTamperedTransactionsAreRefused(t *testing.T) {
 	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 50 * time.Millisecond})
 	from := DevAccounts()[0]

@@ -153,7 +153,6 @@ func TestSpelling(t *testing.T) {
 type lab struct {
 	t       *testing.T
 	genesis *chain.Genesis
-	scheme  *simplex.Threshold
 	secret  *bls.SecretKey
 }
 
