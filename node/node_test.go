@@ -237,7 +237,7 @@ func TestRestartGoesOnAndKeepsFinalState(t *testing.T) {
 	if err := second.stop(); err != nil {
 		t.Fatal(err)
 	}
-	verified, err := VerifyChain(t.Context(), dir, func(_, _ chain.Height) {})
+	verified, err := VerifyChain(t.Context(), dir, func(string, chain.Height, chain.Height) {})
 	if err != nil || verified.Height < 2 {
 		t.Errorf("verify: %+v, %v", verified, err)
 	}
@@ -354,7 +354,7 @@ func TestVerifyMakesNoChain(t *testing.T) {
 	if _, err := PrepareDevnet(dir, DevnetOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := VerifyChain(t.Context(), dir, func(_, _ chain.Height) {}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := VerifyChain(t.Context(), dir, func(string, chain.Height, chain.Height) {}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("verified a folder without a store: %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, storeFolder)); !errors.Is(err, os.ErrNotExist) {
