@@ -37,7 +37,7 @@ var rank = map[string]int{
 // pure packages decide (rule R2): the same answer on every node, from the
 // arguments alone. A trailing slash covers the folders below.
 var pure = []string{
-	"asm/", "crypto/keccak", "crypto/vrf", "crypto/ed25519", "chain/", "state", "state/tree", "state/rent",
+	"asm/", "crypto/keccak", "crypto/vrf", "crypto/ed25519", "chain/", "state", "state/tree", "state/checkpoint", "state/rent",
 	"consensus/beacon", "consensus/shards", "consensus/simplex", "exec/", "node/light",
 	"crypto/secp256k1", "crypto/bls",
 }

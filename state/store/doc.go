@@ -52,8 +52,8 @@
 //
 // [Store.Export] holds the state of the head still, to be read and proved from
 // end to end while the chain goes on. [OpenImport] fills an empty store with
-// such a state, in pieces and across restarts; [Import.Finish] holds it to its
-// root and makes it the state of a chain that begins at that block ([Store.Base]).
+// such a state, in pieces and across restarts; [Import.State] holds it to its
+// root, [Import.Finish] makes it that of a chain which begins there ([Store.Base]).
 // Reads of earlier blocks are [ErrNotKept].
 //
 // # Damage

@@ -45,6 +45,7 @@ type Import struct {
 	store    *Store
 	target   Target
 	progress []byte
+	version  *Version // once State has found it right
 }
 
 // OpenImport opens the folder for an import, or goes on with one for the same
@@ -158,27 +159,36 @@ func putPiece(b *pebble.Batch, p *Piece) error {
 	return err
 }
 
-// Finish computes the root of what was put and, if it is the target's and check
-// has nothing against the state, makes the store one of a chain whose first kept
-// block is rec. It returns ErrImportRoot if the root differs; the folder is then
-// of no use but for another OpenImport. The store is left to the caller, who
-// closes it; the import must not be used any more.
-func (i *Import) Finish(rec BlockRecord, check func(state.View) error) (*Store, error) {
-	s := i.store
-	if rec.Height != i.target.Height || rec.Digest != i.target.Digest {
-		return nil, fmt.Errorf("finish import: block %d is not the target's", rec.Height)
+// State computes the root of what was put and returns the state, for the caller
+// to look at before Finish. It returns ErrImportRoot if the root is not the
+// target's; the folder is then of no use but for another OpenImport. After it,
+// only lists may be put.
+func (i *Import) State() (*Version, error) {
+	if i.version != nil {
+		return i.version, nil
 	}
-	image, err := s.plant()
+	image, err := i.store.plant()
 	if err != nil {
-		return nil, fmt.Errorf("finish import: %w", err)
+		return nil, fmt.Errorf("imported state: %w", err)
 	}
 	if image.Root != i.target.Root {
 		return nil, fmt.Errorf("%w: %s, want %s", ErrImportRoot, image.Root, i.target.Root)
 	}
-	empty := s.Head()
-	v := newVersion(s, rec.Height, image, &place{parent: empty})
-	if err := check(v); err != nil {
-		return nil, fmt.Errorf("finish import: %w", err)
+	i.version = newVersion(i.store, i.target.Height, image, &place{parent: i.store.Head()})
+	return i.version, nil
+}
+
+// Finish makes the store one of a chain whose first kept block is rec, if State
+// has no error. The store is left to the caller, who closes it; the import must
+// not be used any more.
+func (i *Import) Finish(rec BlockRecord) (*Store, error) {
+	s := i.store
+	if rec.Height != i.target.Height || rec.Digest != i.target.Digest {
+		return nil, fmt.Errorf("finish import: block %d is not the target's", rec.Height)
+	}
+	v, err := i.State()
+	if err != nil {
+		return nil, err
 	}
 	err = s.write(v, rec.Digest, &rec, func(b *pebble.Batch, p blocklog.Place) error { return i.found(b, &rec, p) })
 	if err != nil {
