@@ -24,6 +24,7 @@ func (n *Node) registry() *prometheus.Registry {
 	n.ledgerMetrics(counter, gauge)
 	n.ingressMetrics(counter, gauge)
 	n.consensusMetrics(counter, gauge)
+	r.MustRegister(newStageMetrics(&n.engine.Stats))
 	if n.mesh != nil {
 		r.MustRegister(newPeerMetrics(n.mesh.transport), newCommitteeMetrics(&n.engine.Stats))
 	}

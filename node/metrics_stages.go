@@ -1,7 +1,10 @@
 package node
 
 import (
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
@@ -35,6 +38,36 @@ func (n *Node) ingressMetrics(counter counterFunc, gauge gaugeFunc) {
 	}
 }
 
+// stageMetrics turns the stages of consensus into one histogram with a label.
+type stageMetrics struct {
+	stats *engine.Stats
+	desc  *prometheus.Desc
+}
+
+func newStageMetrics(s *engine.Stats) *stageMetrics {
+	return &stageMetrics{s, prometheus.NewDesc("cowboy_stage_seconds", "Wall time of the stages of a block.", []string{"stage"}, nil)}
+}
+
+// Describe implements prometheus.Collector.
+func (m *stageMetrics) Describe(ch chan<- *prometheus.Desc) { ch <- m.desc }
+
+// Collect implements prometheus.Collector.
+func (m *stageMetrics) Collect(ch chan<- prometheus.Metric) {
+	for stage := range engine.NumStages {
+		d := &m.stats.Stages[stage]
+		counts := d.Counts()
+		buckets := make(map[float64]uint64, len(counts))
+		var total uint64
+		for i, n := range counts {
+			total += n
+			if i < len(counts)-1 {
+				buckets[engine.BucketBound(i).Seconds()] = total
+			}
+		}
+		ch <- prometheus.MustNewConstHistogram(m.desc, total, d.Sum().Seconds(), buckets, stage.String())
+	}
+}
+
 // consensusMetrics counts views, certificates and journal work.
 func (n *Node) consensusMetrics(counter counterFunc, gauge gaugeFunc) {
 	s := &n.engine.Stats
@@ -62,9 +95,4 @@ func (n *Node) consensusMetrics(counter counterFunc, gauge gaugeFunc) {
 	})
 	counter("equivocations_total", "Conflicting votes or proposals seen.", s.Equivocations.Load)
 	counter("journal_syncs_total", "Vote journal syncs.", s.Syncs.Load)
-	counter("journal_sync_nanoseconds_total", "Time spent syncing the vote journal.", s.SyncNanos.Load)
-	counter("propose_nanoseconds_total", "Time from the wish for a block to the block, block time included.", s.ProposeNanos.Load)
-	counter("certificate_nanoseconds_total", "Time spent verifying votes and recovering certificates.", func() uint64 {
-		return s.VerifyNanos.Load() + s.QuorumNanos.Load()
-	})
 }

@@ -44,7 +44,7 @@ func (e *Engine) propose(ctx context.Context, x simplex.RequestProposal) {
 	e.call(ctx, "propose", func(ctx context.Context) reply {
 		start := time.Now()
 		p, err := e.app.Propose(ctx, ProposeRequest{Round: x.Round, Parent: parentRef(x.Parent)})
-		return proposed{x, p, err, since(start)}
+		return proposed{x, p, err, time.Since(start)}
 	})
 }
 
@@ -52,7 +52,7 @@ type proposed struct {
 	req   simplex.RequestProposal
 	block Proposed
 	err   error
-	nanos uint64
+	took  time.Duration
 }
 
 func (r proposed) apply(_ context.Context, e *Engine) error {
@@ -61,7 +61,7 @@ func (r proposed) apply(_ context.Context, e *Engine) error {
 	}
 	e.building()
 	e.building = nil
-	e.Stats.ProposeNanos.Add(r.nanos)
+	e.Stats.Stages[StagePropose].add(r.took)
 	switch {
 	case errors.Is(r.err, ErrNoProposal):
 		e.Stats.ProposalsMissed.Add(1)
@@ -77,6 +77,7 @@ func (r proposed) apply(_ context.Context, e *Engine) error {
 	e.blocks.set(b, r.block.Block)
 	b.own, b.verdict = true, valid
 	e.proposedIn(r.req.Round.View)
+	e.seen.see(r.req.Round.View)
 	e.step(simplex.ProposalReady{View: r.req.Round.View, Payload: r.block.Digest})
 	return nil
 }
@@ -143,7 +144,7 @@ func (e *Engine) judge(ctx context.Context, b *block) {
 	e.call(ctx, "verify", func(ctx context.Context) reply {
 		start := time.Now()
 		ok, err := ask(ctx, req)
-		return verified{b, ok, err, since(start)}
+		return verified{b, ok, err, time.Since(start)}
 	})
 }
 
@@ -205,12 +206,12 @@ type verified struct {
 	block *block
 	ok    bool
 	err   error
-	nanos uint64
+	took  time.Duration
 }
 
 func (r verified) apply(_ context.Context, e *Engine) error {
 	b := r.block
-	e.Stats.ApplicationNanos.Add(r.nanos)
+	e.Stats.Stages[StageVerify].add(r.took)
 	switch {
 	case errors.Is(r.err, ErrWrongBlock):
 		e.blocks.set(b, nil)
@@ -255,6 +256,7 @@ func (e *Engine) finalize(ctx context.Context, x simplex.Finalized) {
 	certificate := simplex.AppendCertificate(nil, x.Certificate)
 	idle := len(e.undelivered) == 0
 	for _, own := range x.Chain {
+		e.seen.since(own.Proposal.Round.View, &e.Stats.Stages[StageFinal])
 		e.undelivered = append(e.undelivered, Finalization{
 			Round: own.Proposal.Round, Digest: own.Proposal.Payload, Seed: own.Seed,
 			Certificate: certificate, Own: simplex.AppendCertificate(nil, own),
@@ -271,21 +273,22 @@ func (e *Engine) deliver(ctx context.Context) {
 	e.call(ctx, "finalize", func(ctx context.Context) reply {
 		start := time.Now()
 		err := e.app.Finalized(ctx, f)
-		return applied{f.Round.View, err, since(start)}
+		return applied{f.Round.View, err, time.Since(start)}
 	})
 }
 
 type applied struct {
-	view  chain.View
-	err   error
-	nanos uint64
+	view chain.View
+	err  error
+	took time.Duration
 }
 
 func (r applied) apply(ctx context.Context, e *Engine) error {
 	if r.err != nil {
 		return fmt.Errorf("finalize view %d: %w", r.view, r.err)
 	}
-	e.Stats.FinalizeNanos.Add(r.nanos)
+	e.Stats.Stages[StageFinalize].add(r.took)
+	e.seen.since(r.view, &e.Stats.Stages[StageDurable])
 	e.Stats.BlocksFinalized.Add(1)
 	e.delivered = r.view
 	e.undelivered[0] = Finalization{}

@@ -10,11 +10,12 @@
 // # A turn
 //
 // Run takes what is there, steps the machine until it is quiet, appends the
-// records the machine wants kept, syncs the journal once, and only then sends
-// votes and certificates, asks the application and reports finality. So nothing
-// that this validator said, and nothing it was told is final, can be forgotten
-// by a crash (whitepaper §5.1, resolution 11.2). With one validator a whole
-// view, from block to finality, is one turn and one sync.
+// records the machine wants kept, passes certificates on and asks the
+// application; then it syncs the journal once, and only then sends votes. So
+// nothing that this validator said can be forgotten by a crash (whitepaper §5.1,
+// resolution 11.2), while what needs no memory does not wait for the disk
+// ([simplex.Binding]). With one validator a whole view, from block to finality,
+// is one turn and one sync.
 //
 //	peers ──Deliver──▶ inbox ─┐                        ┌─▶ journal ─ sync
 //	timers ───────────────────┼─▶ machine ─▶ effects ──┤        │ then

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -48,6 +49,7 @@ type Engine struct {
 	guests   map[beacon.Participant]*guest
 	fetches  fetches
 	reads    []read
+	seen     sightings        // when proposals came
 	lead     lead             // who leads the current view, and whether it proposed
 	watch    watch            // for votes in our own name
 	fault    error            // ends Run after the turn
@@ -173,13 +175,23 @@ func (e *Engine) turn(ctx context.Context) error {
 		if err := e.settle(); err != nil {
 			return err
 		}
-		if err := e.sync(); err != nil {
-			return err
-		}
 		out := e.outgoing
 		e.outgoing = nil
+		binding := slices.ContainsFunc(out, simplex.Binding)
 		for _, effect := range out {
-			e.release(ctx, effect)
+			if !simplex.Binding(effect) {
+				e.release(ctx, effect)
+			}
+		}
+		if binding {
+			if err := e.sync(); err != nil {
+				return err
+			}
+		}
+		for _, effect := range out {
+			if simplex.Binding(effect) {
+				e.release(ctx, effect)
+			}
 		}
 		for _, r := range e.reads {
 			e.readArchive(ctx, r)
@@ -232,7 +244,7 @@ func (e *Engine) sync() error {
 		return fmt.Errorf("sync votes: %w", err)
 	}
 	e.dirty = false
-	e.Stats.SyncNanos.Add(since(start))
+	e.Stats.Stages[StageSync].add(time.Since(start))
 	e.Stats.Syncs.Add(1)
 	return nil
 }
@@ -277,5 +289,3 @@ func (e *Engine) recount(v chain.View, k simplex.Kind) {
 	}
 	e.polls = append(e.polls, poll{v, k})
 }
-
-func since(start time.Time) uint64 { return uint64(max(0, time.Since(start))) }

@@ -118,6 +118,9 @@ func (e *Engine) receiveOffer(from beacon.Participant, o offer) {
 		e.step(simplex.ProposalReceived{From: from, Proposal: p})
 		e.wakeCertify(p)
 		e.proposedIn(p.Round.View)
+		if known {
+			e.seen.see(p.Round.View)
+		}
 	}
 }
 
@@ -176,19 +179,27 @@ func (e *Engine) admit() {
 	}
 	start := time.Now()
 	refused := e.scheme.BadCertificates(certificates)
-	e.Stats.VerifyNanos.Add(since(start))
+	e.Stats.Stages[StageAdmit].add(time.Since(start))
 	for i, a := range arrivals {
 		if slices.Contains(refused, i) {
 			e.ban(a.from)
 			continue
 		}
-		e.step(simplex.CertificateReceived{Certificate: a.certificate})
-		e.tally.Close(a.certificate)
+		e.certified(a.certificate)
 		if a.certificate.Proposal.Round.View+1 < e.machine.View() { // not what the peer tells everybody
 			e.fetches.helped(a.from)
 		}
 		e.receiveBackfill(a)
 	}
+}
+
+// certified passes a good certificate on.
+func (e *Engine) certified(c simplex.Certificate) {
+	if c.Kind == simplex.Notarize && !e.machine.Knows(c.Proposal.Round.View, c.Kind) {
+		e.seen.since(c.Proposal.Round.View, &e.Stats.Stages[StageNotarized])
+	}
+	e.step(simplex.CertificateReceived{Certificate: c})
+	e.tally.Close(c)
 }
 
 // count turns quorums of votes into certificates.
@@ -205,8 +216,7 @@ func (e *Engine) count() error {
 		}
 		if ok {
 			e.Stats.Certificates[p.kind].Add(1)
-			e.tally.Close(c)
-			e.step(simplex.CertificateReceived{Certificate: c})
+			e.certified(c)
 		}
 	}
 	return nil
@@ -223,7 +233,7 @@ func (e *Engine) assemble(q simplex.Quorum) (simplex.Certificate, []int, error) 
 		beside.Go(func() { individuals = e.scheme.BadIndividuals(unsure) })
 	}
 	c, bad, err := simplex.Assemble(e.scheme, q, func() []int { beside.Wait(); return individuals })
-	e.Stats.QuorumNanos.Add(since(start))
+	e.Stats.Stages[StageQuorum].add(time.Since(start))
 	e.Stats.VotesVerified.Add(uint64(len(unsure)))
 	return c, bad, err
 }

@@ -39,12 +39,7 @@ type Stats struct {
 	Syncs    atomic.Uint64 // journal syncs
 	Prunings atomic.Uint64 // journal prunings
 
-	ProposeNanos     atomic.Uint64 // wall time in Propose, block time included
-	ApplicationNanos atomic.Uint64 // wall time in Verify and Recover
-	FinalizeNanos    atomic.Uint64 // wall time in Finalized
-	SyncNanos        atomic.Uint64 // wall time in journal syncs
-	VerifyNanos      atomic.Uint64 // wall time verifying peers' certificates
-	QuorumNanos      atomic.Uint64 // wall time making certificates of votes
+	Stages [NumStages]Durations // wall time, by stage
 }
 
 // PeerStats is what we see of one validator. Its lag is the current view less

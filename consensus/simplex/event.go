@@ -94,11 +94,25 @@ const (
 // Effect is work for the driver, to be done in the order returned.
 type Effect interface{ isEffect() }
 
-// Persist must be durable before any later effect that leaves this process is
-// carried out, of this Step or of a later one; otherwise a restart could sign
-// two blocks in one view. The driver may gather several Persist effects and
-// sync once.
+// Persist must be durable before any later effect that is [Binding] is carried
+// out, of this Step or of a later one; otherwise a restart could sign two blocks
+// in one view. The driver may gather several Persist effects and sync once, and
+// let other effects go before.
 type Persist struct{ Record Record }
+
+// Binding reports whether an effect binds this validator beyond a crash, so that
+// it must wait for the disk: our own votes, and the finality of a block by way of
+// a descendant, whose own certificate only the journal has. Everything else
+// repeats what a quorum said, or asks: a node that forgot it learns it again.
+func Binding(e Effect) bool {
+	switch e := e.(type) {
+	case Broadcast:
+		return true
+	case Finalized:
+		return len(e.Chain) > 1
+	}
+	return false
+}
 
 // Broadcast sends our own vote to all validators and counts it here. The
 // driver sends the block along with a notarize vote for a block of our own.

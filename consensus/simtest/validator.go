@@ -187,38 +187,63 @@ func (v *validator) turn() {
 		}
 		v.count()
 	}
-	crashAt := -1
-	if len(v.buffered) > 0 && !v.net.quiet && v.player == nil && v.net.chance(v.net.cfg.Crash) {
-		crashAt = v.net.rng.IntN(len(v.outgoing) + 2)
-	}
-	down := v.net.between(100*time.Millisecond, 8*time.Second)
-	if crashAt == 0 {
-		v.crash(down) // nothing was synced
-		return
-	}
-	v.journal = append(v.journal, v.buffered...)
-	v.buffered = nil
-	v.mark = v.said
 	out := v.outgoing
 	v.outgoing = nil
-	if v.dies != nil && v.dies(out) {
-		v.crash(down)
-		return
-	}
-	for i, effect := range out {
-		if crashAt == i+1 {
-			v.crash(down)
-			return
-		}
-		v.release(effect)
-	}
-	if crashAt == len(out)+1 {
-		v.crash(down)
+	if !v.carryOut(out) {
 		return
 	}
 	if len(v.events) > 0 || len(v.polls) > 0 {
 		v.turn()
 	}
+}
+
+// carryOut lets effects leave: the binding ones after the sync, the others before
+// it. It reports false if a crash came in between.
+func (v *validator) carryOut(out []simplex.Effect) bool {
+	binding := slices.ContainsFunc(out, simplex.Binding)
+	crashAt := -1
+	if len(v.buffered) > 0 && !v.net.quiet && v.player == nil && v.net.chance(v.net.cfg.Crash) {
+		crashAt = v.net.rng.IntN(len(out) + 2)
+	}
+	down := v.net.between(100*time.Millisecond, 8*time.Second)
+	place := 0
+	release := func(bound bool) bool {
+		for _, effect := range out {
+			if simplex.Binding(effect) != bound {
+				continue
+			}
+			if place++; place == crashAt {
+				v.crash(down)
+				return false
+			}
+			v.release(effect)
+		}
+		return true
+	}
+	if !release(false) {
+		return false
+	}
+	if crashAt == 0 {
+		v.crash(down) // nothing was synced
+		return false
+	}
+	if binding {
+		v.journal = append(v.journal, v.buffered...)
+		v.buffered = nil
+		v.mark = v.said
+	}
+	if v.dies != nil && v.dies(out) {
+		v.crash(down)
+		return false
+	}
+	if !release(true) {
+		return false
+	}
+	if crashAt == len(out)+1 {
+		v.crash(down)
+		return false
+	}
+	return true
 }
 
 // take does the part of an effect that stays here.

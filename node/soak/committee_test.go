@@ -1,14 +1,18 @@
 package soak
 
 import (
+	"bufio"
 	"context"
 	"flag"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -32,6 +36,7 @@ type validatorSet struct {
 	relays   []*relay // in front of each validator's p2p port; none on a clean loopback
 	p2p      []string
 	procs    []*process
+	admin    []string // addresses of the admin pages
 }
 
 // newValidatorSet deals the keys of n validators whose views are short, so that a
@@ -69,7 +74,7 @@ func newValidatorSet(t *testing.T, n int, block time.Duration, relayed bool) *va
 	if err := node.WriteDealtPeers(s.dir, dealt, addresses); err != nil {
 		t.Fatal(err)
 	}
-	s.procs = make([]*process, n)
+	s.procs, s.admin = make([]*process, n), make([]string, n)
 	for i := range n {
 		s.start(t, i)
 	}
@@ -98,6 +103,72 @@ func freeUDP(t *testing.T) string {
 	return c.LocalAddr().String()
 }
 
+func freeTCP(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// stages returns a line for each stage of validator 0: how often, how long on
+// average, and below what time half of them were.
+func (s *validatorSet) stages(t *testing.T) (lines []string) {
+	t.Helper()
+	resp, err := http.Get("http://" + s.admin[0] + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	const series = "cowboy_stage_seconds_"
+	medians := map[string]float64{}
+	counts, sums := map[string]float64{}, map[string]float64{}
+	text := bufio.NewScanner(resp.Body)
+	var buckets [][3]string // stage, bound, count: ascending, before the count of all
+	for text.Scan() {
+		var value float64
+		line := strings.TrimPrefix(text.Text(), series)
+		if line == text.Text() {
+			continue
+		}
+		kind, rest, _ := strings.Cut(line, "{")
+		labels, number, _ := strings.Cut(rest, "} ")
+		if _, err := fmt.Sscan(number, &value); err != nil {
+			t.Fatalf("%s: %v", text.Text(), err)
+		}
+		quoted := strings.Split(labels, "\"") // stage="…" or stage="…",le="…"
+		switch stage := quoted[1]; kind {
+		case "bucket":
+			buckets = append(buckets, [3]string{stage, quoted[3], number})
+		case "sum":
+			sums[stage] = value
+		case "count":
+			counts[stage] = value
+		}
+	}
+	for _, b := range slices.Backward(buckets) {
+		var bound, n float64
+		if _, err := fmt.Sscan(b[1], &bound); err != nil {
+			bound = math.Inf(1)
+		}
+		if _, err := fmt.Sscan(b[2], &n); err != nil {
+			t.Fatal(err)
+		}
+		if 2*n >= counts[b[0]] {
+			medians[b[0]] = bound
+		}
+	}
+	for stage, n := range counts {
+		if n > 0 {
+			lines = append(lines, fmt.Sprintf("%-26s %6.0f times, mean %7.2f ms, half below %7.2f ms", stage, n, 1e3*sums[stage]/n, 1e3*medians[stage]))
+		}
+	}
+	slices.Sort(lines)
+	return lines
+}
+
 func (s *validatorSet) folder(i int) string { return node.DealtFolder(s.dir, i) }
 
 // start runs validator i, which tells others the address of its relay.
@@ -107,8 +178,9 @@ func (s *validatorSet) start(t *testing.T, i int) {
 	if s.relays != nil {
 		tell = s.relays[i].addr()
 	}
+	s.admin[i] = freeTCP(t)
 	s.procs[i] = launch(t, s.bin, "--log-level=info", "run", "--data", s.folder(i),
-		"--rpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--rpc-rate=0", "--p2p-addr="+s.p2p[i], "--p2p-advertise="+tell)
+		"--rpc-addr=127.0.0.1:0", "--admin-addr="+s.admin[i], "--rpc-rate=0", "--p2p-addr="+s.p2p[i], "--p2p-advertise="+tell)
 }
 
 func height(url string) (uint64, error) {
@@ -345,6 +417,9 @@ func TestFinalityOverhead(t *testing.T) {
 	at := func(s []float64, p float64) float64 { return s[int(p*float64(len(s)-1))] }
 	t.Logf("%d blocks of %d validators: final p50 %.1f ms, p90 %.1f ms, p99 %.1f ms after the proposal; %.1f ms apart (p50), %.1f (p90)",
 		len(late), *validators, at(late, 0.5), at(late, 0.9), at(late, 0.99), at(apart, 0.5), at(apart, 0.9))
+	for _, line := range s.stages(t) {
+		t.Log(line)
+	}
 	for _, p := range s.procs {
 		p.stop(t)
 	}
