@@ -42,6 +42,7 @@ type commandLine struct {
 	Account     accountCommands  `cmd:"" help:"Any account."`
 	Block       blockCommands    `cmd:"" help:"Finalized blocks."`
 	Transaction transactionGroup `cmd:"" help:"Transactions: send, look up, sign."`
+	Proof       proofCommands    `cmd:"" help:"Proofs of what the chain says, for readers who trust no node."`
 	Query       queryCommands    `cmd:"" help:"Lists and figures of the chain."`
 	Version     versionCommand   `cmd:"" help:"Print the version."`
 }

@@ -19,8 +19,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
-// The files in testdata are what a running node answered; `go test ./node
-// -run TestProofs -rewrite-proofs` makes them anew.
+const rewriteHint = "go test ./node -run TestProofs -rewrite-proofs && go test ./cmd/cowboy -rewrite"
+
+// The files in testdata are what a running node answered.
 var proofNames = []string{
 	"header", "latest", "account", "account-absent", "storage", "storage-absent", "storage-nobody",
 	"transaction", "receipt", "multi",
@@ -39,7 +40,7 @@ func genesis(t testing.TB) *chain.Genesis {
 	t.Helper()
 	g, err := chain.ParseGenesis(readFile(t, "genesis"))
 	if err != nil {
-		t.Fatal(err)
+		t.Fatalf("%v: if a format changed on purpose, make the files anew: %s", err, rewriteHint)
 	}
 	return g
 }
@@ -69,7 +70,7 @@ func TestAnswersOfANode(t *testing.T) {
 		text := readFile(t, name)
 		shown, err := v.Verify(text)
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: %v: if a format changed on purpose, make the files anew: %s", name, err, rewriteHint)
 			continue
 		}
 		if shown.Height == 0 || shown.BlockHash != shown.Header.Digest() {
