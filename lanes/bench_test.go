@@ -70,6 +70,44 @@ func BenchmarkPack(b *testing.B) {
 	}
 }
 
+// BenchmarkPackEven packs from senders with equal tips, whose transactions came
+// in turns: the pool of the bar pick-10k-of-100k.
+func BenchmarkPackEven(b *testing.B) {
+	const senders, each, picked = 5_000, 20, 10_000
+	params := chain.DefaultParams()
+	params.CyclesTarget, params.CyclesCap = 1<<40, 1<<41
+	view := accounts{}
+	txs := make([]*chain.VerifiedTx, 0, senders*each)
+	var m maker
+	for nonce := range each {
+		for i := range senders {
+			tx := m.transfer(0, uint64(nonce), 1, 21_000)
+			tx.Sender = chain.Address{byte(i >> 8), byte(i)}
+			acc := view[tx.Sender]
+			acc.Balance = chain.WeiPerCBY
+			view[tx.Sender] = acc
+			txs = append(txs, tx)
+		}
+	}
+	l, err := New(DefaultConfig(), &params, testChain, FinalizedHead{View: view, BaseFees: evenFees(1)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for i := 0; i < len(txs); i += 64 {
+		l.Admit(b.Context(), txs[i:min(i+64, len(txs))])
+	}
+	req := request(&params, view)
+	req.MaxBytes = picked * 105
+	b.ReportAllocs()
+	for b.Loop() {
+		got, err := l.Pack(b.Context(), *req)
+		if err != nil || len(got) != picked {
+			b.Fatalf("packed %d: %v", len(got), err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/picked/float64(b.N), "ns/tx")
+}
+
 func BenchmarkReprice(b *testing.B) {
 	l, req, txs := fullPool(b, 100_000)
 	l.Admit(b.Context(), txs)

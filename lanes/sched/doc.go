@@ -33,8 +33,10 @@
 // level: first in, first out within a tier (whitepaper §6.4) does not end at a
 // shard.
 //
-// A bitmap of filled levels leads to the best one; the merge looks at one entry
-// per shard. So a pick costs what it takes, however much waits.
+// A bitmap of filled levels leads to the best one, and the merge draws from the
+// shards in short stretches of the order of arrival. So a pick costs what it
+// takes and what it walks past, however much waits: past those, that is, that
+// stand before their own predecessor because they pay more.
 //
 // # Base fees
 //

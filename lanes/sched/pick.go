@@ -43,6 +43,7 @@ func (s *Scheduler) Pick(req *PickRequest) ([]*chain.VerifiedTx, error) {
 		k.exclude[hash] = struct{}{}
 	}
 	k.picked = make([]*chain.VerifiedTx, 0, min(s.pickedLast+s.pickedLast/8, s.waiting()))
+	defer s.merge.forget()
 	for lane := range chain.NumLanes {
 		if err := k.lane(lane); err != nil {
 			return nil, err
@@ -68,7 +69,6 @@ type picker struct {
 	onHead  bool        // the parent is the finalized head, so the pool knows the accounts
 	exclude map[chain.Hash]struct{}
 	picked  []*chain.VerifiedTx
-	heads   heads
 }
 
 // pickState is a sender's account after the transactions picked so far, in the
@@ -88,20 +88,23 @@ func (k *picker) lane(lane chain.LaneID) error {
 	filled := k.all.filled(lane)
 	misses := 0
 	for l, ok := highestBelow(filled, level(numLevels)); ok && l >= levelTier0; l, ok = highestBelow(filled, l) {
-		k.heads.gather(k.all, lane, l)
-		for e := k.heads.next(); e != nil; e = k.heads.next() {
-			if !k.fits(e) {
-				if misses++; misses >= k.all.cfg.PackMisses {
-					return nil
+		k.all.merge.gather(k.all, lane, l)
+		for some := k.all.merge.stretch(); len(some) > 0; some = k.all.merge.stretch() {
+			for i := range some {
+				e := some[i].e
+				if !k.fits(e) {
+					if misses++; misses >= k.all.cfg.PackMisses {
+						return nil
+					}
+					continue
 				}
-				continue
-			}
-			taken, err := k.takeFrom(e)
-			if err != nil {
-				return err
-			}
-			if taken {
-				misses = 0
+				taken, err := k.takeFrom(e)
+				if err != nil {
+					return err
+				}
+				if taken {
+					misses = 0
+				}
 			}
 		}
 	}
@@ -125,6 +128,7 @@ func (k *picker) takeFrom(e *entry) (taken bool, err error) {
 	s := e.of
 	if s.pick.pick != k.pick {
 		if k.onHead && e.nonce != s.Nonce {
+			s.passed = k.pick
 			return false, nil // its predecessor is neither in the state nor taken: no need to read
 		}
 		at := s.Account
@@ -134,6 +138,13 @@ func (k *picker) takeFrom(e *entry) (taken bool, err error) {
 			}
 		}
 		s.pick = pickState{pick: k.pick, nonce: at.Nonce, spendable: at.Spendable}
+	}
+	if e.nonce > s.pick.nonce {
+		s.passed = k.pick
+		return false, nil
+	}
+	if s.passed != k.pick {
+		return k.take(s, e), nil // no successor stands before it
 	}
 	for next := e; next != nil && k.take(s, next); next = k.passedOver(next, e) {
 		taken = true
@@ -188,65 +199,4 @@ func (k *picker) passedOver(e, cursor *entry) *entry {
 		return nil
 	}
 	return next
-}
-
-// heads merges one level's fifos of all shards by arrival: a heap of the first
-// entries. Its cost follows from the number of shards, not from what waits.
-type heads struct {
-	heap [Shards]head
-	n    int
-}
-
-type head struct {
-	seq uint64
-	e   *entry
-}
-
-func (h *heads) gather(s *Scheduler, lane chain.LaneID, l level) {
-	h.n = 0
-	for i := range s.shards {
-		if e := s.shards[i].lanes[lane].fifos[l].head; e != nil {
-			h.heap[h.n] = head{e.seq, e}
-			h.n++
-		}
-	}
-	for i := h.n/2 - 1; i >= 0; i-- {
-		h.sink(i, h.heap[i])
-	}
-}
-
-// next returns the entry that arrived first of those not returned yet, or nil.
-func (h *heads) next() *entry {
-	if h.n == 0 {
-		return nil
-	}
-	e := h.heap[0].e
-	if e.next != nil {
-		h.sink(0, head{e.next.seq, e.next})
-		return e
-	}
-	h.n--
-	if h.n > 0 {
-		h.sink(0, h.heap[h.n])
-	}
-	return e
-}
-
-// sink puts x at place i and moves it down to where it belongs.
-func (h *heads) sink(i int, x head) {
-	for {
-		child := 2*i + 1
-		if child >= h.n {
-			break
-		}
-		if right := child + 1; right < h.n && h.heap[right].seq < h.heap[child].seq {
-			child = right
-		}
-		if x.seq <= h.heap[child].seq {
-			break
-		}
-		h.heap[i] = h.heap[child]
-		i = child
-	}
-	h.heap[i] = x
 }

@@ -45,6 +45,7 @@ type Scheduler struct {
 	prices     [chain.NumLanes]pricing
 	picks      uint64
 	pickedLast int
+	merge      arrivals // of the pick at hand
 
 	shards [Shards]shard
 }

@@ -64,10 +64,12 @@ func (p *pool) pendingNonce(addr chain.Address) (uint64, bool) {
 
 // at lists a level of a lane in the order in which it is picked.
 func (p *pool) at(lane chain.LaneID, l level) (out []*entry) {
-	var h heads
-	h.gather(p.Scheduler, lane, l)
-	for e := h.next(); e != nil; e = h.next() {
-		out = append(out, e)
+	var a arrivals
+	a.gather(p.Scheduler, lane, l)
+	for some := a.stretch(); len(some) > 0; some = a.stretch() {
+		for i := range some {
+			out = append(out, some[i].e)
+		}
 	}
 	return out
 }

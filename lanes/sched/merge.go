@@ -1,0 +1,131 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// A stretch of arrivals is sorted by counting while it spans few operations; a
+// level that holds few of the operations' transactions is walked in longer
+// stretches, until each is worth its fixed cost.
+const (
+	stretchBitsMin = 9    // the first: small blocks are filled from it
+	stretchBitsMax = 12   // sorted by counting
+	stretchEnough  = 1024 // entries that need no longer stretch
+	stretchKept    = 1 << 14
+)
+
+// arrivals merges one level's fifos of all shards by arrival. It draws, from
+// every fifo, what arrived within one stretch of operations, and sorts that.
+//
+// A heap of the fifos' heads would take the same entries in the same order, but
+// each of its steps waits for one entry to come from memory before it knows
+// which is next. Here the fifos are walked side by side, so that many are on
+// their way at once.
+type arrivals struct {
+	rest   [Shards]*entry // of each fifo that is not at its end: the first not drawn
+	fifos  int
+	span   int // bits of the operations of the next stretch
+	drawn  []arrival
+	sorted []arrival
+	counts [1<<stretchBitsMax + 1]int32
+}
+
+// arrival is an entry with its place, so that sorting reads no entries.
+type arrival struct {
+	seq uint64
+	e   *entry
+}
+
+// gather starts at the first arrival of a level. All shards are held.
+func (a *arrivals) gather(s *Scheduler, lane chain.LaneID, l level) {
+	a.fifos, a.span = 0, stretchBitsMin
+	for i := range s.shards {
+		if e := s.shards[i].lanes[lane].fifos[l].head; e != nil {
+			a.rest[a.fifos] = e
+			a.fifos++
+		}
+	}
+}
+
+// stretch returns the next arrivals in order, at least one, or none at the end.
+// The slice is good until the next call.
+func (a *arrivals) stretch() []arrival {
+	if a.fifos == 0 {
+		return nil
+	}
+	first := a.rest[0].seq >> stepBits
+	for _, e := range a.rest[1:a.fifos] {
+		first = min(first, e.seq>>stepBits)
+	}
+	a.draw((first+1<<a.span)<<stepBits - 1)
+	out := a.sort(first)
+	switch {
+	case len(out) < stretchEnough && a.span < 64-stepBits-1:
+		a.span++
+	case len(out) >= 4*stretchEnough:
+		a.span = max(a.span-1, stretchBitsMin)
+	}
+	return out
+}
+
+// draw takes from each fifo what stands up to last. What one fifo gives stays
+// in order.
+func (a *arrivals) draw(last uint64) {
+	a.drawn = a.drawn[:0]
+	for walking := a.fifos; walking > 0; {
+		for i := 0; i < walking; {
+			e := a.rest[i]
+			if e != nil && e.seq <= last {
+				a.drawn = append(a.drawn, arrival{e.seq, e})
+				a.rest[i] = e.next
+				i++
+				continue
+			}
+			walking--
+			a.rest[i], a.rest[walking] = a.rest[walking], e
+			if e == nil { // at its end
+				a.fifos--
+				a.rest[walking] = a.rest[a.fifos]
+			}
+		}
+	}
+}
+
+// sort puts what was drawn into order. The steps of one operation are all of
+// one fifo, so a stable sort by operations is enough.
+func (a *arrivals) sort(first uint64) []arrival {
+	if a.span > stretchBitsMax || len(a.drawn) <= 64 {
+		slices.SortFunc(a.drawn, func(x, y arrival) int { return cmp.Compare(x.seq, y.seq) })
+		return a.drawn
+	}
+	counts := a.counts[:1<<a.span+1]
+	clear(counts)
+	for i := range a.drawn {
+		counts[a.drawn[i].seq>>stepBits-first+1]++
+	}
+	for i := 1; i < len(counts); i++ {
+		counts[i] += counts[i-1]
+	}
+	a.sorted = slices.Grow(a.sorted[:0], len(a.drawn))[:len(a.drawn)]
+	for _, x := range a.drawn {
+		at := &counts[x.seq>>stepBits-first]
+		a.sorted[*at] = x
+		*at++
+	}
+	return a.sorted
+}
+
+// forget lets go of the entries, which may leave the pool, and of memory that
+// only an unusual pool needs.
+func (a *arrivals) forget() {
+	clear(a.rest[:])
+	for _, kept := range []*[]arrival{&a.drawn, &a.sorted} {
+		if cap(*kept) > stretchKept {
+			*kept = nil
+		}
+		clear((*kept)[:cap(*kept)])
+	}
+}
