@@ -85,10 +85,10 @@ func (o *Options) Check() error {
 //   - The newest format writes sync marks into the log, by which damage in the
 //     middle of it is told from a torn end.
 func (s *Store) pebble() *pebble.Options {
-	o, log := &s.opts, journalist{s.opts.Log, s.stop.kill}
+	o, log := &s.opts, journalist{s.opts.Log, s.stop}
 	po := &pebble.Options{
 		CacheSize:          o.CacheBytes,
-		FS:                 orderedNames{o.FS},
+		FS:                 gate{orderedNames{o.FS}, s.stop},
 		FormatMajorVersion: pebble.FormatNewest,
 		EventListener: &pebble.EventListener{
 			BackgroundError: func(err error) {
@@ -103,7 +103,7 @@ func (s *Store) pebble() *pebble.Options {
 		L0CompactionThreshold:       2,
 		L0StopWritesThreshold:       1000,
 		LBaseMaxBytes:               64 << 20,
-		Lock:                        s.lock,
+		Lock:                        s.lock.Lock,
 		Logger:                      log,
 		MaxOpenFiles:                o.OpenFilesMax,
 		MemTableSize:                uint64(o.MemTableBytes),
@@ -125,7 +125,7 @@ func (s *Store) pebble() *pebble.Options {
 // journalist passes pebble's messages on.
 type journalist struct {
 	log  *slog.Logger
-	kill func(error)
+	stop *stop
 }
 
 func (journalist) Infof(string, ...any) {}
@@ -136,10 +136,10 @@ func (j journalist) Errorf(format string, args ...any) {
 	}
 }
 
-// Fatalf does not return. Pebble calls it when its log or manifest can no longer
-// be written or synced; going on could show as final what is not on disk. That
-// ends the store, and the goroutine: whoever waits for it does so in stop.wait.
-// Without an error among the arguments it is about a mistake in the program.
+// Fatalf does not return. Pebble calls it when it can no longer keep its files in
+// order; going on could show as final what is not on disk. That ends the store,
+// and freezes the goroutine: whoever waits for it does so in stop.wait. Without
+// an error among the arguments it is about a mistake in the program.
 func (j journalist) Fatalf(format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	if j.log != nil {
@@ -147,8 +147,8 @@ func (j journalist) Fatalf(format string, args ...any) {
 	}
 	for _, arg := range args {
 		if cause, ok := arg.(error); ok {
-			j.kill(fmt.Errorf("database stopped: %w", cause))
-			runtime.Goexit()
+			j.stop.kill(fmt.Errorf("database stopped: %w", cause))
+			j.stop.freeze()
 		}
 	}
 	panic("store: " + message)

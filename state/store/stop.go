@@ -19,6 +19,8 @@ type stop struct {
 	c      chan struct{} // closed with the first reason
 	dead   chan struct{} // closed when the database may hold locks for ever
 	isDead bool
+
+	writing sync.RWMutex // held for reading by every write of the database
 }
 
 func newStop() *stop { return &stop{c: make(chan struct{}), dead: make(chan struct{})} }
@@ -53,6 +55,12 @@ func (s *stop) why() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.reason
+}
+
+// drain waits for the writes under way; after kill, none follows.
+func (s *stop) drain() {
+	s.writing.Lock()
+	defer s.writing.Unlock()
 }
 
 func (s *stop) killed() bool {

@@ -27,7 +27,7 @@ type Store struct {
 	opts    Options
 	dir     string
 	db      *pebble.DB
-	lock    *pebble.Lock
+	lock    *folderLock
 	blocks  *blocklog.Log
 	stop    *stop // why nothing more can be written
 	head    atomic.Pointer[head]
@@ -76,7 +76,7 @@ func open(dir string, opts Options, importing bool) (*Store, error) {
 	if err := makeFolder(opts.FS, dir); err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
-	lock, err := pebble.LockDirectory(dir, opts.FS)
+	lock, err := lockFolder(opts.FS, dir)
 	if err != nil {
 		return nil, lockFault(dir, err)
 	}
@@ -86,7 +86,7 @@ func open(dir string, opts Options, importing bool) (*Store, error) {
 		return err
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, damageOnOpen(err)), lock.Close())
+		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, damageOnOpen(err)), lock.release())
 	}
 	if err := s.load(dir, importing); err != nil {
 		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, named(err)), s.Close())
@@ -329,11 +329,11 @@ func (s *Store) use() (done func(), err error) {
 }
 
 // Close waits for readers, closes the database and unlocks the folder. Every
-// later call returns ErrClosed. A database that stopped by itself cannot be
-// closed: it, and the lock of its folder, are left to the end of the process.
+// later call returns ErrClosed. A database whose disk failed cannot be closed:
+// it will not write again, and its memory is left to the end of the process.
 func (s *Store) Close() error {
 	if s.stop.killed() {
-		return nil // a commit returned the reason; readers may wait for ever
+		return s.abandon()
 	}
 	s.life.Lock()
 	defer s.life.Unlock()
@@ -352,8 +352,15 @@ func (s *Store) Close() error {
 		err = errors.Join(err, s.blocks.Close())
 	}
 	if errDB := s.stop.wait(s.db.Close); s.stop.killed() {
-		return errors.Join(err, errDB)
+		return errors.Join(err, errDB, s.abandon())
 	} else {
-		return errors.Join(err, errDB, s.lock.Close())
+		return errors.Join(err, errDB, s.lock.release())
 	}
+}
+
+// abandon gives the folder back without the database, which may hold its locks,
+// and those of readers, for ever.
+func (s *Store) abandon() error {
+	s.stop.drain()
+	return s.lock.release()
 }

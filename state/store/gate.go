@@ -1,0 +1,124 @@
+package store
+
+import (
+	"errors"
+	"io/fs"
+
+	"github.com/cockroachdb/pebble/v2/vfs"
+)
+
+// gate is the disk as the database sees it: with the first write or sync that
+// fails it shuts, and whoever wants to write, or wrote, waits for ever.
+//
+// The database itself answers such errors in many ways: some it tries again
+// without end, some end the process, and of a sync that failed and is tried
+// again nobody knows what it says. Behind a shut gate it can do nothing more, so
+// that the store can give the reason to its caller, and its folder to others.
+type gate struct {
+	vfs.FS
+	stop *stop
+}
+
+// pass does what writes. It returns only while the gate is open, but for errors
+// that tell of names and not of the disk.
+func (s *stop) pass(do func() error) error {
+	s.writing.RLock()
+	if s.killed() {
+		s.writing.RUnlock()
+		s.freeze()
+	}
+	err := do()
+	if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrExist) {
+		s.writing.RUnlock()
+		return err
+	}
+	s.kill(err)
+	s.writing.RUnlock()
+	s.freeze()
+	return err
+}
+
+// freeze keeps the goroutine for ever.
+func (s *stop) freeze() { select {} }
+
+func (g gate) file(open func() (vfs.File, error)) (f vfs.File, err error) {
+	err = g.stop.pass(func() (err error) {
+		f, err = open()
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return gateFile{f, g.stop}, nil
+}
+
+// Create implements [vfs.FS].
+func (g gate) Create(name string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return g.file(func() (vfs.File, error) { return g.FS.Create(name, c) })
+}
+
+// OpenReadWrite implements [vfs.FS].
+func (g gate) OpenReadWrite(name string, c vfs.DiskWriteCategory, o ...vfs.OpenOption) (vfs.File, error) {
+	return g.file(func() (vfs.File, error) { return g.FS.OpenReadWrite(name, c, o...) })
+}
+
+// ReuseForWrite implements [vfs.FS].
+func (g gate) ReuseForWrite(from, to string, c vfs.DiskWriteCategory) (vfs.File, error) {
+	return g.file(func() (vfs.File, error) { return g.FS.ReuseForWrite(from, to, c) })
+}
+
+// OpenDir implements [vfs.FS]: folders are opened to be synced.
+func (g gate) OpenDir(name string) (vfs.File, error) {
+	return g.file(func() (vfs.File, error) { return g.FS.OpenDir(name) })
+}
+
+// Link implements [vfs.FS].
+func (g gate) Link(from, to string) error {
+	return g.stop.pass(func() error { return g.FS.Link(from, to) })
+}
+
+// Rename implements [vfs.FS].
+func (g gate) Rename(from, to string) error {
+	return g.stop.pass(func() error { return g.FS.Rename(from, to) })
+}
+
+// Remove implements [vfs.FS].
+func (g gate) Remove(name string) error {
+	return g.stop.pass(func() error { return g.FS.Remove(name) })
+}
+
+// Unwrap implements [vfs.FS].
+func (g gate) Unwrap() vfs.FS { return g.FS }
+
+type gateFile struct {
+	vfs.File
+	stop *stop
+}
+
+func (f gateFile) Write(p []byte) (n int, err error) {
+	err = f.stop.pass(func() (err error) {
+		n, err = f.File.Write(p)
+		return err
+	})
+	return n, err
+}
+
+func (f gateFile) WriteAt(p []byte, at int64) (n int, err error) {
+	err = f.stop.pass(func() (err error) {
+		n, err = f.File.WriteAt(p, at)
+		return err
+	})
+	return n, err
+}
+
+func (f gateFile) Sync() error { return f.stop.pass(f.File.Sync) }
+
+func (f gateFile) SyncData() error { return f.stop.pass(f.File.SyncData) }
+
+func (f gateFile) SyncTo(length int64) (full bool, err error) {
+	err = f.stop.pass(func() (err error) {
+		full, err = f.File.SyncTo(length)
+		return err
+	})
+	return full, err
+}
