@@ -21,7 +21,7 @@ func Arrange(vrfOut chain.Hash, txs []*chain.VerifiedTx) []*chain.VerifiedTx {
 	table := newSenders(vrfOut, len(ranked))
 	for start := 0; start < len(ranked); {
 		end := start
-		for end < len(ranked) && ranked[end].tx.Lane == ranked[start].tx.Lane {
+		for end < len(ranked) && ranked[end].lane == ranked[start].lane {
 			end++
 		}
 		table.refill(ranked[start:end], arranged[start:end])
@@ -30,12 +30,16 @@ func Arrange(vrfOut chain.Hash, txs []*chain.VerifiedTx) []*chain.VerifiedTx {
 	return arranged
 }
 
-// slot is the place that a transaction's key earns for its sender.
+// slot is the place that a transaction's key earns for its sender. It has what
+// the order is made from: slots are gone through in the order of keys, which is
+// none for the memory that the transactions lie in.
 type slot struct {
-	tx    *chain.VerifiedTx
-	lane  chain.LaneID
-	front uint64    // first eight bytes of the key
-	key   *[32]byte // the whole key, for slots with one front
+	tx     *chain.VerifiedTx
+	front  uint64    // first eight bytes of the key
+	key    *[32]byte // the whole key, for slots with one front
+	nonce  uint64
+	sender chain.Address
+	lane   chain.LaneID
 }
 
 func (a *slot) compare(b *slot) int {
@@ -68,7 +72,7 @@ func rank(txs []*chain.VerifiedTx, keys [][32]byte) []slot {
 	for i, tx := range txs {
 		front := binary.BigEndian.Uint64(keys[i][:])
 		at := &starts[bucket(tx.Lane, front)]
-		ranked[*at] = slot{tx: tx, lane: tx.Lane, front: front, key: &keys[i]}
+		ranked[*at] = slot{tx: tx, front: front, key: &keys[i], nonce: tx.Tx.Nonce, sender: tx.Sender, lane: tx.Lane}
 		*at++
 	}
 	first := int32(0)
@@ -91,7 +95,7 @@ type senders struct {
 	next  []int32 // 1 + place of the same sender's next slot
 	last  []int32 // of a sender's first slot: 1 + place of its last
 	own   []int32 // scratch: the places of one sender
-	byTx  []*chain.VerifiedTx
+	byKey []slot  // scratch: what stands there
 }
 
 func newSenders(vrfOut chain.Hash, n int) *senders {
@@ -126,28 +130,29 @@ func (s *senders) refill(segment []slot, out []*chain.VerifiedTx) {
 		if s.last[i] == 0 || s.next[i] == 0 {
 			continue // not a sender's first slot, or its only one
 		}
-		s.own, s.byTx = s.own[:0], s.byTx[:0]
 		sorted := true
-		for at := int32(i) + 1; at != 0; at = s.next[at-1] {
-			tx := segment[at-1].tx
-			if n := len(s.byTx); n > 0 && s.byTx[n-1].Tx.Nonce > tx.Tx.Nonce {
-				sorted = false
-			}
-			s.own, s.byTx = append(s.own, at-1), append(s.byTx, tx)
+		last := segment[i].nonce
+		for at := s.next[i]; at != 0 && sorted; at = s.next[at-1] {
+			sorted = last <= segment[at-1].nonce
+			last = segment[at-1].nonce
 		}
 		if sorted {
 			continue
 		}
-		slices.SortStableFunc(s.byTx, func(a, b *chain.VerifiedTx) int { return cmp.Compare(a.Tx.Nonce, b.Tx.Nonce) })
+		s.own, s.byKey = s.own[:0], s.byKey[:0]
+		for at := int32(i) + 1; at != 0; at = s.next[at-1] {
+			s.own, s.byKey = append(s.own, at-1), append(s.byKey, segment[at-1])
+		}
+		slices.SortStableFunc(s.byKey, func(a, b slot) int { return cmp.Compare(a.nonce, b.nonce) })
 		for k, at := range s.own {
-			out[at] = s.byTx[k]
+			out[at] = s.byKey[k].tx
 		}
 	}
 }
 
 // link appends a slot to its sender's chain.
 func (s *senders) link(segment []slot, i int32) {
-	sender := &segment[i].tx.Sender
+	sender := &segment[i].sender
 	s.last[i] = 0
 	for h := s.hash(sender) & s.mask; ; h = (h + 1) & s.mask {
 		first := s.table[h]
@@ -156,7 +161,7 @@ func (s *senders) link(segment []slot, i int32) {
 			s.last[i] = i + 1
 			return
 		}
-		if segment[first-1].tx.Sender == *sender {
+		if segment[first-1].sender == *sender {
 			s.next[s.last[first-1]-1] = i + 1
 			s.last[first-1] = i + 1
 			return
