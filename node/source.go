@@ -2,7 +2,9 @@ package node
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/http"
 	"sync"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -12,6 +14,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 // source answers the API from snapshots: the ledger's head, the store, and the
@@ -95,6 +98,9 @@ func (s *source) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block,
 // stored reads and decodes a finalized block; it is nil if there is none.
 func (s *source) stored(h chain.Height) (digest chain.Hash, block *chain.Block, size int, err error) {
 	digest, raw, ok, err := s.node.store.BlockBytes(h)
+	if errors.Is(err, store.ErrNotKept) {
+		return chain.Hash{}, nil, 0, &rpc.Refusal{Status: http.StatusNotFound, Code: rpc.CodeNotKept, Message: err.Error()}
+	}
 	if err != nil || !ok {
 		return chain.Hash{}, nil, 0, err
 	}
@@ -122,6 +128,10 @@ func (s *source) HeaderByHeight(_ context.Context, h chain.Height) (*rpc.HeaderL
 		return &rpc.HeaderLine{Hash: b.Hash, Header: &b.Block.Header, TxCount: len(b.Block.Txs), SizeBytes: b.SizeBytes}, true, nil
 	}
 	digest, block, size, err := s.stored(h)
+	var refusal *rpc.Refusal
+	if errors.As(err, &refusal) {
+		return nil, false, nil // a list ends where the blocks do
+	}
 	if err != nil || block == nil {
 		return nil, false, err
 	}

@@ -14,10 +14,12 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 // Verified is what VerifyChain found.
 type Verified struct {
+	First  chain.Height // 1, or the block whose state was imported
 	Height chain.Height
 	Root   chain.Hash
 }
@@ -27,7 +29,9 @@ type VerifyProgress func(step string, done, total chain.Height)
 
 // VerifyChain checks a stopped node's data folder against its genesis: every
 // certificate under the group key, then every header by executing all blocks
-// again in a temporary store, and the stored state against the root of that.
+// again in a temporary store, and the stored state against the root of that. A
+// chain that began with an imported state cannot be executed from genesis: its
+// certificates are checked, and the root is computed again from the stored state.
 func VerifyChain(ctx context.Context, dataDir string, progress VerifyProgress) (Verified, error) {
 	genesis, err := LoadGenesis(dataDir)
 	if err != nil {
@@ -41,6 +45,9 @@ func VerifyChain(ctx context.Context, dataDir string, progress VerifyProgress) (
 		return Verified{}, err
 	}
 	defer source.Close()
+	if source.Base() > 0 {
+		return verifyImported(ctx, source, genesis, progress)
+	}
 	scratchDir, err := os.MkdirTemp("", "cowboy-verify-")
 	if err != nil {
 		return Verified{}, fmt.Errorf("make a scratch folder: %w", err)
@@ -75,7 +82,33 @@ func VerifyChain(ctx context.Context, dataDir string, progress VerifyProgress) (
 	if _, err := source.VerifyHead(ctx); err != nil {
 		return Verified{}, fmt.Errorf("stored state at height %d: %w", height, err)
 	}
-	return Verified{Height: height, Root: root}, nil
+	return Verified{First: 1, Height: height, Root: root}, nil
+}
+
+func verifyImported(ctx context.Context, source *store.Store, genesis *chain.Genesis, progress VerifyProgress) (Verified, error) {
+	set, err := beacon.NewValidatorSet(genesis)
+	if err != nil {
+		return Verified{}, fmt.Errorf("validator set: %w", err)
+	}
+	certificates := ledger.CertificateCheck{
+		Set: set, Source: source, First: source.Base(), Weights: rand.Reader,
+		Progress: func(done, total chain.Height) { progress("certificates of", done, total) },
+	}
+	if err := certificates.Run(ctx); err != nil {
+		return Verified{}, err
+	}
+	header, err := ledger.HeadHeader(source, genesis)
+	if err != nil {
+		return Verified{}, err
+	}
+	root, err := source.VerifyHead(ctx)
+	if err != nil {
+		return Verified{}, fmt.Errorf("stored state at height %d: %w", header.Height, err)
+	}
+	if root != header.StateRoot {
+		return Verified{}, fmt.Errorf("stored state root %s at height %d, the certified header has %s", root, header.Height, header.StateRoot)
+	}
+	return Verified{First: source.Base(), Height: header.Height, Root: root}, nil
 }
 
 func newReplay(genesis *chain.Genesis) (*ledger.Replay, error) {

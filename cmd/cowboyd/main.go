@@ -20,12 +20,13 @@ import (
 
 // commands is the grammar of the command line.
 type commands struct {
-	Devnet  devnetCommand  `cmd:"" help:"Run a development chain of one or more validators on this machine."`
-	Run     runCommand     `cmd:"" help:"Run the validator, or the full node, of a data folder."`
-	Verify  verifyCommand  `cmd:"" help:"Re-execute every block of a stopped node from genesis and compare roots."`
-	Doctor  doctorCommand  `cmd:"" help:"Check how this machine suits a validator, and say what to mend."`
-	Genesis genesisCommand `cmd:"" help:"Check a genesis file, or make one."`
-	Version versionCommand `cmd:"" help:"Print the version."`
+	Devnet   devnetCommand   `cmd:"" help:"Run a development chain of one or more validators on this machine."`
+	Run      runCommand      `cmd:"" help:"Run the validator, or the full node, of a data folder."`
+	Verify   verifyCommand   `cmd:"" help:"Re-execute every block of a stopped node from genesis and compare roots."`
+	Snapshot snapshotCommand `cmd:"" help:"Write, check or take in the state of a chain, so that a node need not execute its past."`
+	Doctor   doctorCommand   `cmd:"" help:"Check how this machine suits a validator, and say what to mend."`
+	Genesis  genesisCommand  `cmd:"" help:"Check a genesis file, or make one."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
 
 	LogFormat string `help:"Log format." enum:"text,json" default:"text"`
 	LogLevel  string `help:"Least level that is logged." enum:"debug,info,warn,error" default:"info"`

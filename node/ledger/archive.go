@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sort"
 
@@ -11,14 +12,15 @@ import (
 )
 
 // Final returns final blocks from view v on from the store. It implements
-// engine.Archive and is safe for any goroutine.
+// engine.Archive and is safe for any goroutine. A store that began with an
+// imported state answers only for what comes after it.
 func (l *Ledger) Final(ctx context.Context, v chain.View, limit, bytesMax int) ([]engine.ArchivedBlock, error) {
-	head := l.Head().Height()
+	head, first := l.Head().Height(), max(1, l.cfg.Store.Base())
 	var fault error
 	// Views rise with heights, so the first block of v or later can be found by
 	// halving.
-	n := sort.Search(int(head), func(i int) bool {
-		view, err := l.viewAt(chain.Height(i) + 1)
+	n := sort.Search(int(head-first)+1, func(i int) bool {
+		view, err := l.viewAt(first + chain.Height(i))
 		if err != nil {
 			fault = err
 		}
@@ -27,8 +29,11 @@ func (l *Ledger) Final(ctx context.Context, v chain.View, limit, bytesMax int) (
 	if fault != nil {
 		return nil, fault
 	}
+	if n == 0 && first > 1 {
+		return nil, nil // what comes before is not kept, and v may be there
+	}
 	var out []engine.ArchivedBlock
-	for h := chain.Height(n) + 1; h <= head && len(out) < limit && bytesMax > 0; h++ {
+	for h := first + chain.Height(n); h <= head && len(out) < limit && bytesMax > 0; h++ {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -81,4 +86,18 @@ func splitCertificates(b []byte) (certificate, own []byte, err error) {
 		return certificate, certificate, nil
 	}
 	return certificate, rest, nil
+}
+
+// ErrNotOwn means that a block was made final by a certificate of a descendant
+// alone. The next blocks have certificates of their own again.
+var ErrNotOwn = errors.New("block has no finalization certificate of its own")
+
+// OwnCertificate takes the certificate that finalizes the very block out of what
+// the store keeps with it.
+func OwnCertificate(stored []byte) ([]byte, error) {
+	certificate, own, err := splitCertificates(stored)
+	if err == nil && string(own) != string(certificate) {
+		err = ErrNotOwn
+	}
+	return certificate, err
 }

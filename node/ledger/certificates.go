@@ -26,7 +26,8 @@ type Chain interface {
 type CertificateCheck struct {
 	Set      *beacon.ValidatorSet
 	Source   Chain
-	Weights  io.Reader // unpredictable: crypto/rand
+	First    chain.Height // block to begin with; 0 for the first of all
+	Weights  io.Reader    // unpredictable: crypto/rand
 	Progress func(done, total chain.Height)
 
 	claims []claim
@@ -46,7 +47,7 @@ const claimsMax = 512
 // [Verdict] of the rule "certificate".
 func (c *CertificateCheck) Run(ctx context.Context) error {
 	last, _ := c.Source.HeadInfo()
-	for h := chain.Height(1); h <= last; h++ {
+	for h := max(1, c.First); h <= last; h++ {
 		if err := ctx.Err(); err != nil {
 			return err
 		}

@@ -44,6 +44,7 @@ const (
 	CodeNotInPool          Code = 2005
 	CodeNoHistory          Code = 2006 // this node does not keep the state of that height
 	CodeUnprovable         Code = 2007 // the proof would be above what a client accepts
+	CodeNotKept            Code = 2008 // this node began with a later state: ask an older one
 )
 
 // Too much or too early.

@@ -278,10 +278,10 @@ func (l *leaky) Read(b []byte) (int, error) {
 // TestImportGoesOn cuts an import off again and again, with a power cut each
 // time, until it is done.
 func TestImportGoesOn(t *testing.T) {
-	raw, root := written(t, 40_000, 6, 4000)
+	raw, root := written(t, 24_000, 6, 4000)
 	rng := rand.New(rand.NewPCG(6, 6))
 	disk := vfs.NewCrashableMem()
-	for cut := len(raw) / 3; ; cut += len(raw) / 3 {
+	for cut := len(raw) * 9 / 10; ; cut += len(raw) / 3 {
 		_, err := Import(t.Context(), &leaky{bytes.NewReader(raw), min(cut, len(raw)+1)}, "new", options(disk), trust, quiet)
 		if cut > len(raw) {
 			check(t, err)
