@@ -56,6 +56,8 @@ func classOf(msg []byte) p2p.Class {
 		return p2p.Votes
 	case 'p', 'b': // offers and backfills
 		return p2p.Blocks
+	case 's', 'h': // shards that are offered and relayed
+		return p2p.Shards
 	case 'r', 'w': // requests
 		return p2p.Fetch
 	}

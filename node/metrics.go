@@ -25,6 +25,7 @@ func (n *Node) registry() *prometheus.Registry {
 	n.ingressMetrics(counter, gauge)
 	n.consensusMetrics(counter, gauge)
 	r.MustRegister(newStageMetrics(&n.engine.Stats))
+	n.shardMetrics(counter)
 	if n.mesh != nil {
 		r.MustRegister(newPeerMetrics(n.mesh.transport), newCommitteeMetrics(&n.engine.Stats))
 	}

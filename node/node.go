@@ -149,6 +149,9 @@ func (n *Node) buildEngine() error {
 	head := n.ledger.Head()
 	cfg.Set, cfg.Self, cfg.Share, cfg.Peer, cfg.Weights = n.set, self, n.keys.Share.Key, n.keys.Peer, rand.Reader
 	cfg.Archive, cfg.Evidence = n.ledger, n.accuse
+	if n.shards != nil {
+		cfg.Shards = &engine.Sharding{Code: n.shards, Format: shards.ChainBlocks{}, Glance: n.ledger.Glance}
+	}
 	if n.guard != nil {
 		cfg.Guard = n.guard
 	}

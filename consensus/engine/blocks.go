@@ -3,22 +3,26 @@ package engine
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
 // block is a block that is not buried yet.
 type block struct {
-	round     beacon.Round
-	digest    chain.Hash
-	bytes     []byte // nil: named by a certificate, not here yet
-	own       bool   // we proposed it
-	supplied  bool   // the bytes are from supplier
-	supplier  beacon.Participant
-	fitting   bool // bytes that came with a certificate are held against the digest
-	journaled bool
-	verdict   verdict
-	verifying *simplex.RequestVerify  // the machine waits for Verified
-	certify   *simplex.RequestCertify // the machine waits for Certified
+	round      beacon.Round
+	digest     chain.Hash
+	bytes      []byte // nil: named by a certificate, not here yet
+	own        bool   // we proposed it
+	supplied   bool   // the bytes are from supplier
+	supplier   beacon.Participant
+	codeword   *shards.Codeword // of an own block that goes as shards
+	rebuilding bool             // its shards are being put together
+	rebuilt    bool             // from shards
+	fitting    bool             // bytes that came with a certificate are held against the digest
+	journaled  bool
+	verdict    verdict
+	verifying  *simplex.RequestVerify  // the machine waits for Verified
+	certify    *simplex.RequestCertify // the machine waits for Certified
 }
 
 type verdict uint8

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
@@ -44,15 +45,20 @@ func (e *Engine) propose(ctx context.Context, x simplex.RequestProposal) {
 	e.call(ctx, "propose", func(ctx context.Context) reply {
 		start := time.Now()
 		p, err := e.app.Propose(ctx, ProposeRequest{Round: x.Round, Parent: parentRef(x.Parent)})
-		return proposed{x, p, err, time.Since(start)}
+		var codeword *shards.Codeword
+		if err == nil {
+			codeword, err = e.sharding.encode(p.Block)
+		}
+		return proposed{x, p, codeword, err, time.Since(start)}
 	})
 }
 
 type proposed struct {
-	req   simplex.RequestProposal
-	block Proposed
-	err   error
-	took  time.Duration
+	req      simplex.RequestProposal
+	block    Proposed
+	codeword *shards.Codeword
+	err      error
+	took     time.Duration
 }
 
 func (r proposed) apply(_ context.Context, e *Engine) error {
@@ -75,7 +81,7 @@ func (r proposed) apply(_ context.Context, e *Engine) error {
 	e.Stats.ProposalsMade.Add(1)
 	b := e.blocks.put(simplex.Proposal{Round: r.req.Round, Payload: r.block.Digest})
 	e.blocks.set(b, r.block.Block)
-	b.own, b.verdict = true, valid
+	b.own, b.verdict, b.codeword = true, valid, r.codeword
 	e.proposedIn(r.req.Round.View)
 	e.seen.see(r.req.Round.View)
 	e.step(simplex.ProposalReady{View: r.req.Round.View, Payload: r.block.Digest})
@@ -105,7 +111,7 @@ func (e *Engine) certify(ctx context.Context, x simplex.RequestCertify) {
 	b := e.blocks.find(x.Proposal.Round.View, x.Proposal.Payload)
 	if b.bytes != nil {
 		e.judge(ctx, b)
-	} else if !b.fitting {
+	} else if !b.fitting && !b.rebuilding && !e.awaitShards(b) {
 		e.fetch(x.Proposal.Round.View, 0)
 	}
 }
@@ -126,7 +132,7 @@ func (e *Engine) judge(ctx context.Context, b *block) {
 		e.report(b)
 		return
 	}
-	req := VerifyRequest{Round: b.round, Digest: b.digest, Block: b.bytes}
+	req := VerifyRequest{Round: b.round, Digest: b.digest, Block: b.bytes, Rebuilt: b.rebuilt}
 	ask, again := e.app.Verify, false
 	if x := b.certify; x != nil {
 		req.Parent, again = parentRef(x.Parent), x.Again
@@ -137,7 +143,7 @@ func (e *Engine) judge(ctx context.Context, b *block) {
 		req.Parent = parentRef(b.verifying.Parent)
 		req.Leader = e.cfg.Set.At(b.verifying.Leader).PeerKey
 	}
-	if again {
+	if again || b.rebuilt {
 		ask = e.app.Recover
 	}
 	b.verdict = running

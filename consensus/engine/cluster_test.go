@@ -14,6 +14,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
@@ -106,6 +107,7 @@ type chainApp struct {
 	bytes    map[chain.Hash][]byte // of all blocks ever executed
 	leader   chain.PeerKey         // of the newest Verify
 	reads    int                   // of the archive
+	code     *shards.Code          // with it, blocks have bodies that travel as shards
 }
 
 func newChainApp(t testing.TB, genesis chain.Hash) *chainApp {
@@ -154,13 +156,26 @@ func (a *chainApp) Propose(ctx context.Context, req ProposeRequest) (Proposed, e
 	if !ok {
 		return Proposed{}, fmt.Errorf("parent %v was never executed", req.Parent.Digest)
 	}
-	b := encodeBlock(req.Round, req.Parent, h+1)
-	d := digestOf(b)
+	b := a.block(req.Round, req.Parent, h+1)
+	d := a.digest(b)
 	a.executed[d], a.bytes[d] = h+1, b
 	return Proposed{Digest: d, Block: b}, nil
 }
 
-func (a *chainApp) Fits(digest chain.Hash, block []byte) bool { return digestOf(block) == digest }
+func (a *chainApp) Fits(digest chain.Hash, block []byte) bool {
+	if a.digest(block) != digest {
+		return false
+	}
+	if a.code == nil {
+		return true
+	}
+	_, body, err := splitFormat{}.Split(block)
+	if err != nil {
+		return false
+	}
+	root, err := a.code.Root(body)
+	return err == nil && bytes.HasSuffix(block[:headBytes], root[:])
+}
 
 func (a *chainApp) Verify(_ context.Context, req VerifyRequest) (bool, error) {
 	a.mu.Lock()
@@ -170,10 +185,10 @@ func (a *chainApp) Verify(_ context.Context, req VerifyRequest) (bool, error) {
 	if !ok {
 		return false, fmt.Errorf("parent %v was never executed", req.Parent.Digest)
 	}
-	if digestOf(req.Block) != req.Digest {
+	if !a.Fits(req.Digest, req.Block) {
 		return false, ErrWrongBlock
 	}
-	if !bytes.Equal(req.Block, encodeBlock(req.Round, req.Parent, h+1)) {
+	if !bytes.Equal(req.Block, a.block(req.Round, req.Parent, h+1)) {
 		return false, nil
 	}
 	a.executed[req.Digest], a.bytes[req.Digest] = h+1, req.Block

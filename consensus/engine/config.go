@@ -30,6 +30,8 @@ type Config struct {
 	// Evidence is given proof of each validator that contradicted itself. It is
 	// called on the loop and must not block. Nil: such peers are only banned.
 	Evidence func(simplex.Evidence)
+	// Shards sends large blocks piece by piece. Nil: every block goes whole.
+	Shards *Sharding
 	// LastFinalized is the last block that the application has durably, or
 	// genesis.
 	LastFinalized Floor
@@ -115,6 +117,9 @@ func (c *Config) Check() error {
 		return fmt.Errorf("undelivered blocks = %d, want at least 1", c.UndeliveredMax)
 	case c.BlockPeerFor <= 0:
 		return fmt.Errorf("block peers for %v, want above 0", c.BlockPeerFor)
+	}
+	if err := c.Shards.check(c.Set.Len()); err != nil {
+		return err
 	}
 	if _, err := c.LastFinalized.machine(c.Set.Epoch()); err != nil {
 		return fmt.Errorf("last finalized: %w", err)

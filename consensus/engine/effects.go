@@ -22,6 +22,10 @@ func (e *Engine) take(effect simplex.Effect) error {
 	case simplex.ArmTimer:
 		e.arm(x)
 		return nil
+	case simplex.RequestVerify:
+		if e.glance(x) {
+			return nil
+		}
 	case simplex.RequestCertify:
 		if e.settled(x) {
 			return nil
@@ -29,6 +33,9 @@ func (e *Engine) take(effect simplex.Effect) error {
 	case simplex.Finalized:
 		e.Stats.FinalizedView.Store(uint64(x.Certificate.Proposal.Round.View))
 		e.tally.Advance(x.Certificate.Proposal.Round.View)
+		if e.sharding.pool != nil {
+			e.sharding.pool.Advance(x.Certificate.Proposal.Round.View)
+		}
 	case simplex.Equivocation:
 		e.ban(x.From) // the tally saw it first, and made evidence of it
 		return nil
@@ -66,11 +73,16 @@ func (e *Engine) release(ctx context.Context, effect simplex.Effect) {
 func (e *Engine) broadcastVote(v simplex.Vote) {
 	if v.Kind == simplex.Notarize {
 		if b := e.blocks.find(v.Proposal.Round.View, v.Proposal.Payload); b != nil && b.own {
-			e.net.Broadcast(appendOffer(nil, offer{v, b.bytes}))
+			if !e.broadcastShards(v, b) {
+				e.net.Broadcast(appendOffer(nil, offer{v, b.bytes}))
+			}
 			return
 		}
 	}
 	e.net.Broadcast(simplex.AppendVote(nil, v))
+	if v.Kind == simplex.Notarize {
+		e.relayShard(v.Proposal)
+	}
 }
 
 // enter stops what belongs to older views.

@@ -49,7 +49,8 @@ type Engine struct {
 	guests   map[beacon.Participant]*guest
 	fetches  fetches
 	reads    []read
-	seen     sightings        // when proposals came
+	seen     sightings // when proposals came
+	sharding sharding
 	lead     lead             // who leads the current view, and whether it proposed
 	watch    watch            // for votes in our own name
 	fault    error            // ends Run after the turn
@@ -171,7 +172,7 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // turn does all that the last input leads to.
 func (e *Engine) turn(ctx context.Context) error {
-	for e.busy() || len(e.outgoing) > 0 || len(e.reads) > 0 || len(e.fits) > 0 {
+	for e.busy() || len(e.outgoing) > 0 || len(e.reads) > 0 || len(e.fits) > 0 || len(e.sharding.rebuilds) > 0 {
 		if err := e.settle(); err != nil {
 			return err
 		}
@@ -201,6 +202,7 @@ func (e *Engine) turn(ctx context.Context) error {
 			e.fit(ctx, a)
 		}
 		e.fits = nil
+		e.rebuildAll(ctx)
 	}
 	return e.fault
 }

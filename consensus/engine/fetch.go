@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -80,6 +81,22 @@ func (e *Engine) fetch(v, below chain.View) {
 	}
 }
 
+// nobody is the peer of a want that was not asked of anybody yet.
+const nobody = ^beacon.Participant(0)
+
+// fetchLater fetches view v if it is still lacking a fetch timeout from now.
+func (e *Engine) fetchLater(v chain.View) {
+	f := &e.fetches
+	if slices.ContainsFunc(f.wants, func(w want) bool { return w.view == v }) || len(f.wants) == wantsMax {
+		return
+	}
+	now := time.Now()
+	f.wants = append(f.wants, want{view: v, peer: nobody, asked: now, since: now})
+	if len(f.wants) == 1 {
+		f.timer.Reset(e.cfg.FetchTimeout)
+	}
+}
+
 // ask sends the request to the peer that answered last, or, when it did not
 // help with w, to the next one that is not banned. It reports whether there is
 // one.
@@ -150,8 +167,10 @@ func (e *Engine) fetchAgain() {
 			continue
 		}
 		if time.Since(w.asked) >= e.cfg.FetchTimeout || time.Since(w.since) >= answerTimeouts*e.cfg.FetchTimeout {
-			e.Stats.FetchesFailed.Add(1)
-			e.Stats.Peers[w.peer].Unanswered.Add(1)
+			if w.tries > 0 {
+				e.Stats.FetchesFailed.Add(1)
+				e.Stats.Peers[w.peer].Unanswered.Add(1)
+			}
 			if w.next > 0 {
 				w.view, w.below, w.next = w.next, w.nextBelow, 0
 			}

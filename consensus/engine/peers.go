@@ -24,7 +24,7 @@ func (e *Engine) receive(d delivery) {
 		e.Stats.Dropped.Add(1)
 		return
 	}
-	msg, err := decodeMessage(d.msg, e.cfg.MaxBlockBytes)
+	msg, err := e.decode(d.msg)
 	if int(d.from) >= e.cfg.Set.Len() || e.isSelf(d.from) {
 		e.receiveOther(d.from, msg)
 		return
@@ -38,6 +38,10 @@ func (e *Engine) receive(d delivery) {
 		e.receiveVote(d.from, m)
 	case offer:
 		e.receiveOffer(d.from, m)
+	case shardOffer:
+		e.receiveShardOffer(d.from, m)
+	case shardRelay:
+		e.receiveShardRelay(d.from, m)
 	case simplex.Certificate:
 		e.receiveCertificate(arrival{d.from, m, nil})
 	case backfill:
@@ -68,6 +72,10 @@ func (e *Engine) receiveOther(from beacon.Participant, msg message) {
 			e.recognise(m)
 		}
 	case offer:
+		if e.isSelf(from) {
+			e.recognise(m.vote)
+		}
+	case shardOffer:
 		if e.isSelf(from) {
 			e.recognise(m.vote)
 		}

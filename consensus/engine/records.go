@@ -18,7 +18,7 @@ const tagBlock = 'B'
 var ErrRecord = errors.New("journal record is not valid")
 
 // persist appends a record of the machine. The block that a notarize vote is
-// for goes before it: once others can finalize the block by our vote, we must
+// for, or our own shard of it, goes before it: once others can finalize the block by our vote, we must
 // be able to execute it after a crash.
 func (e *Engine) persist(r simplex.Record) error {
 	switch r := r.(type) {
@@ -38,7 +38,10 @@ func (e *Engine) persist(r simplex.Record) error {
 
 func (e *Engine) persistBlock(p simplex.Proposal) error {
 	b := e.blocks.find(p.Round.View, p.Payload)
-	if b == nil || b.journaled || b.bytes == nil {
+	if b == nil || b.bytes == nil {
+		return e.persistShard(p)
+	}
+	if b.journaled {
 		return nil
 	}
 	b.journaled = true
@@ -99,6 +102,7 @@ func (e *Engine) resume() error {
 	e.blocks = blocks{shareMax: e.cfg.PendingBytesMax / e.cfg.Set.Len()}
 	e.banned = make(map[beacon.Participant]time.Time)
 	e.peers = make([]peer, e.cfg.Set.Len())
+	e.sharding = newSharding(&e.cfg)
 	e.guests = make(map[beacon.Participant]*guest)
 	e.delivered = floor.View
 	if err := e.journal.Replay(e.replay); err != nil {
@@ -127,6 +131,9 @@ func (e *Engine) replay(rec []byte) error {
 		e.blocks.set(b, append([]byte(nil), old.bytes...)) // the journal may reuse rec
 		b.own, b.journaled = old.own, true
 		return nil
+	}
+	if len(rec) > 0 && rec[0] == tagOwnShard {
+		return e.replayShard(rec)
 	}
 	r, err := simplex.DecodeRecord(rec)
 	if err != nil {
@@ -178,6 +185,10 @@ func recordView(rec []byte) (chain.View, error) {
 			return 0, err
 		}
 		return b.round.View, nil
+	}
+	if len(rec) > 0 && rec[0] == tagOwnShard {
+		r, _, err := beacon.ReadRound(rec[1:])
+		return r.View, err
 	}
 	r, err := simplex.DecodeRecord(rec)
 	if err != nil {

@@ -15,6 +15,7 @@ type Stage int
 // The stages.
 const (
 	StagePropose   Stage = iota // Propose, block time included
+	StageRebuild                // a block put together from shards
 	StageVerify                 // Verify and Recover: signatures, execution, root
 	StageSync                   // journal and guard made durable
 	StageQuorum                 // a certificate made of votes
@@ -29,7 +30,7 @@ const (
 // String returns the stage as a word.
 func (s Stage) String() string {
 	return [...]string{
-		"propose", "verify", "sync", "quorum", "admit", "finalize",
+		"propose", "rebuild", "verify", "sync", "quorum", "admit", "finalize",
 		"proposal_to_notarization", "proposal_to_finalization", "proposal_to_durable",
 	}[s]
 }

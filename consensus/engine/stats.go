@@ -33,6 +33,8 @@ type Stats struct {
 	FetchesFailed atomic.Uint64 // of these, not answered in time
 	BlocksServed  atomic.Uint64 // blocks sent to peers that were behind
 
+	Shards ShardStats
+
 	Peers   []PeerStats   // by participant
 	Leaders []LeaderStats // by participant
 

@@ -16,6 +16,20 @@ func (l *Ledger) Fits(digest chain.Hash, block []byte) bool {
 	return !errors.Is(err, engine.ErrWrongBlock)
 }
 
+// Glance reports whether a validator may vote for a block of which it has the
+// header alone, in place of the block in the request: whether it is of the round
+// and the leader and extends the parent, and whether its time has come. The rest
+// waits for the body. It may be called beside Run.
+func (l *Ledger) Glance(req engine.VerifyRequest) bool {
+	h, err := chain.DecodeHeader(req.Block)
+	if err != nil || h.Digest() != req.Digest {
+		return false
+	}
+	latest := l.pace.nowMillis(l.cfg.Now()) + l.cfg.Genesis.Params.MaxClockDriftMillis
+	return h.Parent == req.Parent.Digest && roundOf(h) == req.Round && h.ParentSeed == req.Parent.Seed &&
+		h.Proposer == req.Leader && h.ParentView == req.Parent.Round.View && h.TimestampMillis <= latest
+}
+
 // parse reads the block of a digest. The error is engine.ErrWrongBlock where
 // the bytes are not the block's at all, else a [Verdict] on the block.
 func (l *Ledger) parse(digest chain.Hash, encoded []byte, rebuilt bool) (*chain.Block, error) {

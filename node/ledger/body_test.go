@@ -109,3 +109,42 @@ func TestBodiesAreHeldToTheirRoot(t *testing.T) {
 	check("a rebuilt body above the limit of blocks", *good, make([]byte, f.genesis.Params.MaxBlockBytes), true, nil)
 	check("a rebuilt body that is none", committed(noise), noise, true, nil)
 }
+
+// TestGlance: the header alone must be of the round, of the leader, on the
+// parent and not from the future.
+func TestGlance(t *testing.T) {
+	f := sharded(t)
+	l := f.ledger(t, &pool{})
+	p := f.propose(t, l)
+	head, _, err := chain.SplitBlock(p.Block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(rule string, want bool, change func(h *chain.Header, req *engine.VerifyRequest)) {
+		t.Helper()
+		h, err := chain.DecodeHeader(head)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req := engine.VerifyRequest{Round: firstRound(), Parent: f.genesisParent(), Leader: testPeer}
+		change(h, &req)
+		if req.Digest == (chain.Hash{}) {
+			req.Digest = h.Digest()
+		}
+		if req.Block == nil {
+			req.Block = chain.EncodeHeader(h)
+		}
+		if got := l.Glance(req); got != want {
+			t.Errorf("%s: %v, want %v", rule, got, want)
+		}
+	}
+	check("good", true, func(*chain.Header, *engine.VerifyRequest) {})
+	check("digest", false, func(_ *chain.Header, req *engine.VerifyRequest) { req.Digest = chain.Hash{1} })
+	check("no header", false, func(_ *chain.Header, req *engine.VerifyRequest) { req.Block = []byte{1} })
+	check("round", false, func(h *chain.Header, _ *engine.VerifyRequest) { h.View++ })
+	check("leader", false, func(h *chain.Header, _ *engine.VerifyRequest) { h.Proposer[0]++ })
+	check("parent", false, func(h *chain.Header, _ *engine.VerifyRequest) { h.Parent[0]++ })
+	check("parent view", false, func(h *chain.Header, _ *engine.VerifyRequest) { h.ParentView++ })
+	check("parent seed", false, func(h *chain.Header, _ *engine.VerifyRequest) { h.ParentSeed[0]++ })
+	check("future", false, func(h *chain.Header, _ *engine.VerifyRequest) { h.TimestampMillis += 600_000 })
+}

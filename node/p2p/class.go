@@ -17,6 +17,7 @@ const (
 	Blocks // proposals with their blocks, and blocks that were asked for
 	Fetch  // requests
 	Transactions
+	Shards // of large blocks, from the leader and from each other
 	NumClasses
 )
 
@@ -35,6 +36,8 @@ func (c Class) String() string {
 		return "fetch"
 	case Transactions:
 		return "transactions"
+	case Shards:
+		return "shards"
 	}
 	return "unknown"
 }
@@ -46,6 +49,8 @@ func (c Class) urgency() int8 {
 		return 0
 	case Control, Fetch:
 		return 2
+	case Shards:
+		return 1 // the block in the making goes before those that somebody asked for
 	case Blocks:
 		return 3
 	}
@@ -117,6 +122,12 @@ func limits(maxBlockBytes int) [NumClasses]Limit {
 	out[Blocks] = Limit{
 		FrameBytesMax: frame, QueueMessages: 2048, QueueBytes: max(16<<20, 4*frame), DropOldest: true, KeepOffline: true,
 		MessagesPerSecond: 2000, MessagesBurst: 1024, // catching up by small blocks
+		BytesPerSecond: float64(max(32<<20, 8*frame)), BytesBurst: float64(max(16<<20, 4*frame)),
+	}
+	// Two shards a view, of half a block in the smallest committee that has them.
+	out[Shards] = Limit{
+		FrameBytesMax: frame, QueueMessages: 256, QueueBytes: max(16<<20, 4*frame), DropOldest: true, KeepOffline: true,
+		MessagesPerSecond: 200, MessagesBurst: 256,
 		BytesPerSecond: float64(max(32<<20, 8*frame)), BytesBurst: float64(max(16<<20, 4*frame)),
 	}
 	out[Transactions] = Limit{

@@ -1,0 +1,405 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// Sharding is how large blocks travel.
+type Sharding struct {
+	Code   *shards.Code
+	Format shards.Format
+	// Glance reports whether the head of a block, which stands in the request in
+	// place of the block, is one to vote for before the body is here. It must
+	// not block. What only the clock can refute must be refuted here: a block
+	// that is rebuilt later goes to [Application.Recover].
+	Glance func(VerifyRequest) bool
+}
+
+// ShardStats counts what came and went piece by piece.
+type ShardStats struct {
+	BlocksSent    atomic.Uint64 // own blocks that left as shards
+	Relayed       atomic.Uint64 // own shards given to the others
+	Received      atomic.Uint64 // shards that passed
+	Refused       atomic.Uint64 // parcels that did not; their senders are banned
+	BlocksRebuilt atomic.Uint64
+	NotCodeword   atomic.Uint64 // proposals whose shards were no codeword
+}
+
+// Tags of the messages that carry shards, and of the journal record of our own.
+const (
+	tagShardOffer = 's'
+	tagShardRelay = 'h'
+	tagOwnShard   = 'S'
+)
+
+// shardOffer is a leader's notarize vote with the receiver's shard.
+type shardOffer struct {
+	vote   simplex.Vote
+	parcel *shards.Parcel
+}
+
+// shardRelay is the sender's shard of a proposal.
+type shardRelay struct {
+	round  beacon.Round
+	digest chain.Hash
+	parcel *shards.Parcel
+}
+
+func appendShardOffer(dst []byte, o shardOffer) []byte {
+	return o.parcel.Append(simplex.AppendVote(append(dst, tagShardOffer), o.vote))
+}
+
+func appendShardRelay(dst []byte, r shardRelay) []byte {
+	dst = r.round.Append(append(dst, tagShardRelay))
+	return r.parcel.Append(append(dst, r.digest[:]...))
+}
+
+// decodeShards reads a message or record with a shard, tag included.
+func decodeShards(b []byte, code *shards.Code) (message, error) {
+	if len(b) == 0 || code == nil {
+		return nil, ErrMessage
+	}
+	switch tag := b[0]; tag {
+	case tagShardOffer:
+		v, rest, err := simplex.ReadVote(b[1:])
+		if err != nil {
+			return nil, fmt.Errorf("offer of a shard: %w", err)
+		}
+		if v.Kind != simplex.Notarize {
+			return nil, ErrNotOffer
+		}
+		p, err := code.DecodeParcel(rest)
+		if err != nil {
+			return nil, fmt.Errorf("offer of a shard: %w", err)
+		}
+		return shardOffer{v, p}, nil
+	case tagShardRelay, tagOwnShard:
+		var r shardRelay
+		var err error
+		if r.round, b, err = beacon.ReadRound(b[1:]); err != nil {
+			return nil, fmt.Errorf("shard: %w", err)
+		}
+		if len(b) < len(r.digest) {
+			return nil, simplex.ErrTruncated
+		}
+		b = b[copy(r.digest[:], b):]
+		if r.parcel, err = code.DecodeParcel(b); err != nil {
+			return nil, fmt.Errorf("shard: %w", err)
+		}
+		return r, nil
+	}
+	return nil, ErrMessage
+}
+
+// decode reads a message of a peer.
+func (e *Engine) decode(b []byte) (message, error) {
+	if len(b) > 0 && (b[0] == tagShardOffer || b[0] == tagShardRelay) {
+		return decodeShards(b, e.sharding.code)
+	}
+	return decodeMessage(b, e.cfg.MaxBlockBytes)
+}
+
+// sharding is the engine's part in it, owned by Run.
+type sharding struct {
+	code     *shards.Code // nil: every block goes whole
+	format   shards.Format
+	pool     *shards.Pool
+	rebuilds []*shards.Assembly // to be started after the sync
+}
+
+func newSharding(cfg *Config) sharding {
+	if cfg.Shards == nil || cfg.Share == nil {
+		return sharding{}
+	}
+	s := cfg.Shards
+	return sharding{code: s.Code, format: s.Format, pool: shards.NewPool(s.Code, s.Format, cfg.Self)}
+}
+
+// encode returns the codeword of a block of our own, or nil if it goes whole.
+func (s *sharding) encode(block []byte) (*shards.Codeword, error) {
+	if s.code == nil {
+		return nil, nil
+	}
+	_, body, err := s.format.Split(block)
+	if err != nil || s.code.Whole(len(body)) {
+		return nil, err
+	}
+	return s.code.Encode(body)
+}
+
+// receiveShardOffer takes our own shard from a leader, which is enough to vote.
+func (e *Engine) receiveShardOffer(from beacon.Participant, o shardOffer) {
+	if !e.receiveVote(from, o.vote) {
+		return
+	}
+	p := o.vote.Proposal
+	who, known := e.machine.LeaderOf(p.Round.View, p.Parent)
+	if known && who != from {
+		return // as with whole blocks
+	}
+	a, err := e.sharding.pool.Offer(from, p.Round, p.Payload, o.parcel)
+	if e.refused(from, err) || a == nil {
+		return
+	}
+	e.Stats.Shards.Received.Add(1)
+	e.step(simplex.ProposalReceived{From: from, Proposal: p})
+	e.proposedIn(p.Round.View)
+	if known {
+		e.seen.see(p.Round.View)
+	}
+	e.rebuild(a)
+}
+
+// receiveShardRelay takes another validator's shard.
+func (e *Engine) receiveShardRelay(from beacon.Participant, r shardRelay) {
+	if r.round.Epoch != e.cfg.Set.Epoch() {
+		e.ban(from)
+		return
+	}
+	v := r.round.View
+	if v <= e.machine.Floor().View || v > e.machine.View()+1 {
+		return
+	}
+	if last := e.peers[from].last; last.Kind == simplex.Notarize && last.Proposal.Round.View == v && last.Proposal.Payload != r.digest {
+		e.refused(from, shards.ErrMixed) // it votes for another
+		return
+	}
+	if b := e.blocks.find(v, r.digest); b != nil && b.bytes != nil {
+		return // late, and of no use
+	}
+	a, err := e.sharding.pool.Relay(from, r.round, r.digest, r.parcel)
+	if e.refused(from, err) || a == nil {
+		return
+	}
+	e.Stats.Shards.Received.Add(1)
+	e.rebuild(a)
+}
+
+// refused bans the sender of a parcel that no honest validator sends.
+func (e *Engine) refused(from beacon.Participant, err error) bool {
+	if err == nil {
+		return false
+	}
+	e.Stats.Shards.Refused.Add(1)
+	e.ban(from)
+	return true
+}
+
+// glance votes on a proposal of which we have our shard, before its body is
+// here. It reports whether x is answered.
+func (e *Engine) glance(x simplex.RequestVerify) bool {
+	p := x.Proposal
+	if b := e.blocks.find(p.Round.View, p.Payload); e.sharding.pool == nil || b != nil && b.bytes != nil {
+		return false
+	}
+	ok := false
+	a := e.sharding.pool.Find(p.Round.View, p.Payload)
+	if a != nil && a.Own != nil {
+		ok = e.cfg.Shards.Glance(VerifyRequest{
+			Round: p.Round, Parent: parentRef(x.Parent), Leader: e.cfg.Set.At(x.Leader).PeerKey,
+			Digest: p.Payload, Block: a.Head,
+		})
+	}
+	if ok {
+		e.blocks.put(p).verifying = &x // and once more when it is executed
+		e.rebuild(a)
+	}
+	e.step(simplex.Verified{View: p.Round.View, Payload: p.Payload, OK: ok})
+	return true
+}
+
+// rebuild puts a block in line for being rebuilt, if its shards suffice and
+// somebody waits for it.
+func (e *Engine) rebuild(a *shards.Assembly) {
+	b := e.blocks.find(a.Round.View, a.Digest)
+	if b == nil || b.bytes != nil || b.rebuilding || b.verdict != unknown || !e.sharding.pool.Ready(a) {
+		return
+	}
+	if b.verifying == nil && b.certify == nil {
+		return
+	}
+	b.rebuilding = true
+	e.sharding.rebuilds = append(e.sharding.rebuilds, a)
+}
+
+// rebuildAll starts what is in line.
+func (e *Engine) rebuildAll(ctx context.Context) {
+	for _, a := range e.sharding.rebuilds {
+		work := e.sharding.pool.Rebuilder(a)
+		e.call(ctx, "rebuild", func(context.Context) reply {
+			start := time.Now()
+			block, err := work()
+			return rebuilt{a, block, err, time.Since(start)}
+		})
+	}
+	e.sharding.rebuilds = nil
+}
+
+// awaitShards reports whether the bytes of a notarized block are on their way
+// as shards. If they do not come in time, the block is fetched whole.
+func (e *Engine) awaitShards(b *block) bool {
+	if e.sharding.pool == nil {
+		return false
+	}
+	a := e.sharding.pool.Find(b.round.View, b.digest)
+	if a == nil || a.Closed() {
+		return false
+	}
+	e.rebuild(a)
+	if !b.rebuilding {
+		e.fetchLater(b.round.View)
+	}
+	return true
+}
+
+type rebuilt struct {
+	assembly *shards.Assembly
+	block    []byte
+	err      error
+	took     time.Duration
+}
+
+func (r rebuilt) apply(ctx context.Context, e *Engine) error {
+	e.Stats.Stages[StageRebuild].add(r.took)
+	b := e.blocks.find(r.assembly.Round.View, r.assembly.Digest)
+	if b == nil || b.bytes != nil || b.verdict != unknown {
+		e.sharding.pool.Close(r.assembly)
+		return nil // it came whole, or is over
+	}
+	b.rebuilding = false
+	switch {
+	case errors.Is(r.err, shards.ErrNotCodeword):
+		e.sharding.pool.Close(r.assembly)
+		e.refuseCodeword(b)
+		return nil
+	case r.err != nil: // shards were displaced meanwhile
+		if b.certify != nil {
+			e.outgoing = append(e.outgoing, *b.certify)
+		}
+		return nil
+	}
+	e.sharding.pool.Close(r.assembly)
+	e.Stats.Shards.BlocksRebuilt.Add(1)
+	b.rebuilt = true
+	e.blocks.set(b, r.block)
+	if b.verifying != nil || b.certify != nil {
+		e.judge(ctx, b)
+	}
+	return nil
+}
+
+// refuseCodeword judges a block whose shards cannot be those of any body. Every
+// honest validator comes to the same verdict, from any of the shards.
+func (e *Engine) refuseCodeword(b *block) {
+	e.Stats.Shards.NotCodeword.Add(1)
+	e.Stats.BlocksRejected.Add(1)
+	if x := b.verifying; x != nil {
+		e.ban(x.Leader)
+	} else if x := b.certify; x != nil && x.Known {
+		e.ban(x.Leader)
+	}
+	b.verdict = invalid
+	e.report(b)
+}
+
+// persistShard keeps our own shard of a block that we vote for before its body
+// is here.
+func (e *Engine) persistShard(p simplex.Proposal) error {
+	if e.sharding.pool == nil {
+		return nil
+	}
+	a := e.sharding.pool.Find(p.Round.View, p.Payload)
+	if a == nil || a.Own == nil {
+		return nil
+	}
+	return e.append(appendOwnShard(make([]byte, 0, 64+a.Own.Size()), shardRelay{p.Round, p.Payload, a.Own}))
+}
+
+// appendOwnShard writes the journal record: a relay under another tag.
+func appendOwnShard(dst []byte, r shardRelay) []byte {
+	at := len(dst)
+	dst = appendShardRelay(dst, r)
+	dst[at] = tagOwnShard
+	return dst
+}
+
+// replayShard takes our own shard out of the journal.
+func (e *Engine) replayShard(rec []byte) error {
+	if e.sharding.pool == nil {
+		return nil // we are a full node now
+	}
+	m, err := decodeShards(append([]byte(nil), rec...), e.sharding.code) // the journal may reuse rec
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrRecord, err)
+	}
+	r := m.(shardRelay)
+	if r.round.Epoch != e.cfg.Set.Epoch() || r.round.View <= e.delivered {
+		return nil
+	}
+	if err := e.sharding.pool.Keep(r.round, r.digest, r.parcel); err != nil {
+		return fmt.Errorf("own shard of view %d: %w", r.round.View, err)
+	}
+	return nil
+}
+
+// broadcastShards sends a block of our own, each validator its shard beside our
+// vote, and to all the shard that is ours. It reports whether the block goes so.
+func (e *Engine) broadcastShards(v simplex.Vote, b *block) bool {
+	if b.codeword == nil && e.sharding.code != nil {
+		// Out of the journal. It was encoded before, so that it cannot fail.
+		b.codeword, _ = e.sharding.encode(b.bytes)
+	}
+	if b.codeword == nil {
+		return false
+	}
+	head, _, err := e.sharding.format.Split(b.bytes)
+	if err != nil {
+		return false
+	}
+	for i := range e.cfg.Set.Len() {
+		if to := beacon.Participant(i); to != e.cfg.Self {
+			e.net.Send(to, appendShardOffer(nil, shardOffer{v, b.codeword.Parcel(head, i)}))
+		}
+	}
+	own := shardRelay{v.Proposal.Round, v.Proposal.Payload, b.codeword.Parcel(head, int(e.cfg.Self))}
+	e.net.Broadcast(appendShardRelay(nil, own))
+	e.Stats.Shards.BlocksSent.Add(1)
+	return true
+}
+
+// relayShard gives our shard of a block that we voted for to the others, once.
+func (e *Engine) relayShard(p simplex.Proposal) {
+	if e.sharding.pool == nil {
+		return
+	}
+	a := e.sharding.pool.Find(p.Round.View, p.Payload)
+	if a == nil {
+		return
+	}
+	if own := a.Relay(); own != nil {
+		e.Stats.Shards.Relayed.Add(1)
+		e.net.Broadcast(appendShardRelay(nil, shardRelay{p.Round, p.Payload, own}))
+	}
+}
+
+// check reports the first part that is missing.
+func (s *Sharding) check(n int) error {
+	switch {
+	case s == nil:
+		return nil
+	case s.Code == nil || s.Format == nil || s.Glance == nil:
+		return errors.New("sharding is incomplete")
+	case s.Code.Total() != n:
+		return fmt.Errorf("shards for %d validators in a set of %d", s.Code.Total(), n)
+	}
+	return nil
+}
