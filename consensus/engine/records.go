@@ -17,9 +17,10 @@ const tagBlock = 'B'
 // ErrRecord means that the journal holds what this version does not write.
 var ErrRecord = errors.New("journal record is not valid")
 
-// persist appends a record of the machine. The block that a notarize vote is
-// for, or our own shard of it, goes before it: once others can finalize the block by our vote, we must
-// be able to execute it after a crash.
+// persist appends a record of the machine. The block that a notarize vote or a
+// verdict is for goes before it: once others can finalize the block by our vote,
+// we must be able to execute it after a crash. Of a block that travels as
+// shards, our own goes before the notarize vote: others rely on us to have it.
 func (e *Engine) persist(r simplex.Record) error {
 	switch r := r.(type) {
 	case simplex.Vote:

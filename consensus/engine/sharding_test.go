@@ -467,7 +467,7 @@ func TestCrashAfterVoteOnShard(t *testing.T) {
 		_ = stop()
 		checkVotes(t, s.net.broadcast)
 		blocks := 0
-		for _, rec := range journal.durable {
+		for _, rec := range append(journal.durable, journal.buffered...) {
 			if v, err := recordView(rec); err != nil || v != 1 {
 				t.Errorf("record %q is of view %d, %v", rec[0], v, err)
 			}
