@@ -17,8 +17,8 @@ const (
 )
 
 // Digester computes digests of shards. One is enough for a process: with
-// AVX-512 it owns a goroutine that serves all callers and lives as long as the
-// process does.
+// AVX-512 it owns a goroutine that serves all callers; it starts with the first
+// shards wide enough for it and lives as long as the process does.
 type Digester struct {
 	streams *streams // nil where the processor has no vectors for it
 }
