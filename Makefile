@@ -17,7 +17,7 @@ TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
 .PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-crash bench bench-crypto bench-state \
-        bench-lanes bench-exec bench-compare generate purego arm64 i386 interop oracles tools clean
+        bench-lanes bench-exec bench-consensus bench-compare generate purego arm64 i386 interop oracles tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -60,7 +60,7 @@ soak-kill: build ## kill a loaded devnet 200 times and prove that nothing final 
 soak-crash: ## cut the power of the store at every file operation, with every share of unsynced data
 	$(GO) test -count=1 -timeout 60m -v ./state/store -run TestCrashMatrix -args -every=1
 
-bench: bench-crypto bench-state bench-lanes bench-exec ## run every bar beside its peer
+bench: bench-crypto bench-state bench-lanes bench-exec bench-consensus ## run every bar beside its peer
 
 bench-crypto: ## bars of the signature and hash core
 	cd bench/peers && $(GO) run ./crypto
@@ -73,6 +73,9 @@ bench-lanes: ## bars of ingress and packing
 
 bench-exec: ## bars of the state transition
 	cd bench/peers && $(GO) run ./exec
+
+bench-consensus: ## bars of votes, certificates and coded blocks
+	cd bench/peers && $(GO) run ./consensus
 
 bench-compare: build ## compare two results: make bench-compare OLD=a.json NEW=b.json
 	$(BIN)/cowboy-bench compare $(OLD) $(NEW)
