@@ -24,8 +24,10 @@ func exported(t *testing.T) (dataDir string, raw []byte, sum snapshot.Summary) {
 	t.Helper()
 	dataDir = t.TempDir()
 	r := run(t, dataDir, DevnetOptions{BlockTime: 20 * time.Millisecond})
-	var submitted rpc.SubmitWaitReply
-	r.post(t, "/submit_wait?timeout_ms=10000", pay(r.genesis, DevAccounts()[0], 0, chain.Address{0xab, 2}).AppendWire(nil), &submitted)
+	for nonce := range uint64(3) { // at least three blocks
+		var submitted rpc.SubmitWaitReply
+		r.post(t, "/submit_wait?timeout_ms=10000", pay(r.genesis, DevAccounts()[0], nonce, chain.Address{0xab, 2}).AppendWire(nil), &submitted)
+	}
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +95,7 @@ func TestValidatorBeginsWithSnapshot(t *testing.T) {
 	}
 	r := run(t, dir, DevnetOptions{})
 	var submitted rpc.SubmitWaitReply
-	r.post(t, "/submit_wait?timeout_ms=10000", pay(r.genesis, DevAccounts()[0], 1, chain.Address{0xab, 2}).AppendWire(nil), &submitted)
+	r.post(t, "/submit_wait?timeout_ms=10000", pay(r.genesis, DevAccounts()[0], 3, chain.Address{0xab, 2}).AppendWire(nil), &submitted)
 	if len(submitted.Results) != 1 || submitted.Results[0].Receipt == nil {
 		t.Fatalf("transfer after the import: %+v", submitted)
 	}
