@@ -74,7 +74,7 @@ func (s *Store) write(v *Version, digest chain.Hash, rec *BlockRecord, add adder
 	}
 	if err == nil {
 		s.hasHistory, s.undo.first = s.opts.History, undone
-		s.forest.ForgetRows(v.image)
+		v.made.forest.ForgetRows(v.image)
 		s.takeVersion(v, digest)
 		err = s.mark.set(v.height, digest)
 	}

@@ -144,7 +144,7 @@ func (x *Export) ProveAccount(key chain.Hash) ([][]byte, error) {
 		return nil, err
 	}
 	defer x.kept.letGo()
-	return x.store.forest.ProveAccount(x.version.image, key), nil
+	return x.version.made.forest.ProveAccount(x.version.image, key), nil
 }
 
 // ProveStorage proves what an account has under a slot's key, against its
@@ -154,7 +154,7 @@ func (x *Export) ProveStorage(account, slot chain.Hash) ([][]byte, error) {
 		return nil, err
 	}
 	defer x.kept.letGo()
-	return x.store.forest.ProveStorage(x.version.image, account, slot), nil
+	return x.version.made.forest.ProveStorage(x.version.image, account, slot), nil
 }
 
 // Lists calls f with the ordered lists that are kept beside the state, ascending

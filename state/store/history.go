@@ -47,7 +47,7 @@ func (h *history) put(key, old []byte, present bool) error {
 
 // account notes what one account and its written slots were.
 func (h *history) account(row *tree.Row) error {
-	forest := h.store.forest
+	forest := h.store.Head().made.forest
 	a, ok := forest.Account(h.before, row.Key)
 	var old []byte
 	if ok {

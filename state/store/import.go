@@ -174,7 +174,7 @@ func (i *Import) State() (*Version, error) {
 	if image.Root != i.target.Root {
 		return nil, fmt.Errorf("%w: %s, want %s", ErrImportRoot, image.Root, i.target.Root)
 	}
-	i.version = newVersion(i.store, i.target.Height, image, &place{parent: i.store.Head()})
+	i.version = newVersion(i.store, i.store.generation, i.target.Height, image, &place{parent: i.store.Head()})
 	return i.version, nil
 }
 

@@ -135,9 +135,20 @@ func (n *nursery) takeChildren(k *kept) []*tree.Image {
 	return images
 }
 
+// generation is the resident tries, and the pending versions in them. There is
+// one, until a rebuild makes another.
+type generation struct {
+	forest  *tree.Forest
+	pending nursery
+}
+
+func newGeneration(o *Options) *generation {
+	return &generation{forest: tree.NewForest(o.Workers, LargePages)}
+}
+
 // reap takes back the records of dropped versions.
-func (s *Store) reap() {
-	s.forest.Release(s.pending.takeOrphans()...)
+func (g *generation) reap() {
+	g.forest.Release(g.pending.takeOrphans()...)
 }
 
 // expire gives up a committed version, with all that hang on it and not on the

@@ -22,7 +22,7 @@ func (v *Version) ProveAccount(addr chain.Address) (Proof, error) {
 		return Proof{}, fmt.Errorf("prove account %s: %w", addr, err)
 	}
 	defer k.letGo()
-	return newProof(v.root, key, v.store.forest.ProveAccount(v.image, key))
+	return newProof(v.root, key, v.made.forest.ProveAccount(v.image, key))
 }
 
 // ProveStorage proves a storage value of addr, or its absence, against the
@@ -35,7 +35,7 @@ func (v *Version) ProveStorage(addr chain.Address, key state.StorageKey) (accoun
 		return Proof{}, Proof{}, fmt.Errorf("prove storage of %s: %w", addr, err)
 	}
 	defer k.letGo()
-	forest := v.store.forest
+	forest := v.made.forest
 	if account, err = newProof(v.root, owner, forest.ProveAccount(v.image, owner)); err != nil {
 		return Proof{}, Proof{}, err
 	}

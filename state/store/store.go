@@ -20,8 +20,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
-// Store is the chain on disk. One goroutine at a time may call Init, Commit and
-// Close; everything else may be called by any number of goroutines, also
+// Store is the chain on disk. One goroutine at a time may call Init, Commit,
+// Rebuild and Close; everything else may be called by any number of goroutines, also
 // meanwhile.
 type Store struct {
 	opts    Options
@@ -34,18 +34,18 @@ type Store struct {
 	genesis atomic.Pointer[chain.Hash] // nil before Init
 	base    atomic.Uint64              // height of the first block that is kept
 	damage  atomic.Pointer[error]      // first damage that pebble met; nil for none
-	forest  *tree.Forest               // the tries of all versions
-	pending nursery                    // versions that are not committed
 
 	// life is held for reading by whoever uses db, and for writing by Close.
 	life   sync.RWMutex
 	closed bool // guarded by life
 
-	// Owned by the caller of Init, Commit and Close.
-	mark       *watermark
-	hasHistory bool // the block of the head noted old values
-	undo       undo
-	recent     []*kept // the last commits, oldest first
+	// Owned by the caller of Init, Commit, Rebuild and Close.
+	*generation // of the head
+	mark        *watermark
+	hasHistory  bool // the block of the head noted old values
+	undo        undo
+	afterPlant  func(*tree.Image) // set by tests, to damage what was planted
+	recent      []*kept           // the last commits, oldest first
 }
 
 // head is the finalized head.
@@ -80,7 +80,7 @@ func open(dir string, opts Options, importing bool) (*Store, error) {
 	if err != nil {
 		return nil, lockFault(dir, err)
 	}
-	s := &Store{opts: opts, dir: dir, lock: lock, stop: newStop(), forest: tree.NewForest(opts.Workers, LargePages)}
+	s := &Store{opts: opts, dir: dir, lock: lock, stop: newStop(), generation: newGeneration(&opts)}
 	err = s.stop.wait(func() (err error) {
 		s.db, err = pebble.Open(dir, s.pebble())
 		return err
@@ -157,14 +157,11 @@ func (s *Store) load(dir string, importing bool) (err error) {
 	if err := errors.Join(s.loadBase(), s.openBlocks(h), s.loadUndo()); err != nil {
 		return err
 	}
-	image, err := s.plant()
+	image, err := s.grow(h, root)
 	if err != nil {
-		return fmt.Errorf("read the flat state: %w", err)
+		return err
 	}
-	if image.Root != root {
-		return damaged("the flat state has root %s, the head names %s", image.Root, root)
-	}
-	s.takeVersion(newVersion(s, h, image, nil), digest)
+	s.takeVersion(newVersion(s, s.generation, h, image, nil), digest)
 	return nil
 }
 
@@ -180,7 +177,7 @@ func (s *Store) loadEmpty(importing bool) error {
 		if err := s.openBlocks(0); err != nil {
 			return err
 		}
-		s.takeVersion(newVersion(s, 0, s.forest.Empty(), nil), chain.Hash{})
+		s.takeVersion(newVersion(s, s.generation, 0, s.forest.Empty(), nil), chain.Hash{})
 		return nil
 	}
 	it, err := s.db.NewIter(nil)
@@ -197,7 +194,7 @@ func (s *Store) loadEmpty(importing bool) error {
 	if err := s.openBlocks(0); err != nil {
 		return err
 	}
-	s.takeVersion(newVersion(s, 0, s.forest.Empty(), nil), chain.Hash{})
+	s.takeVersion(newVersion(s, s.generation, 0, s.forest.Empty(), nil), chain.Hash{})
 	return nil
 }
 

@@ -15,6 +15,7 @@ import (
 // for concurrent use.
 type Version struct {
 	store  *Store
+	made   *generation // whose forest image is in
 	height chain.Height
 	image  *tree.Image
 	root   chain.Hash
@@ -29,8 +30,8 @@ type place struct {
 	kept   *kept
 }
 
-func newVersion(s *Store, h chain.Height, image *tree.Image, p *place) *Version {
-	v := &Version{store: s, height: h, image: image, root: image.Root}
+func newVersion(s *Store, g *generation, h chain.Height, image *tree.Image, p *place) *Version {
+	v := &Version{store: s, made: g, height: h, image: image, root: image.Root}
 	v.place.Store(p)
 	return v
 }
@@ -74,7 +75,7 @@ func (v *Version) Account(addr chain.Address) (state.Account, bool, error) {
 		return state.Account{}, false, fmt.Errorf("read account %s: %w", addr, err)
 	}
 	defer k.letGo()
-	a, ok := v.store.forest.Account(v.image, key)
+	a, ok := v.made.forest.Account(v.image, key)
 	return a, ok, nil
 }
 
@@ -86,7 +87,7 @@ func (v *Version) Storage(addr chain.Address, key state.StorageKey) ([]byte, err
 		return nil, fmt.Errorf("read storage of %s: %w", addr, err)
 	}
 	defer k.letGo()
-	value, _ := v.store.forest.Storage(v.image, account, slot)
+	value, _ := v.made.forest.Storage(v.image, account, slot)
 	return value, nil
 }
 
@@ -129,8 +130,8 @@ func (v *Version) Apply(delta *state.Delta) (*Version, error) {
 	}
 	defer k.letGo()
 	s := v.store
-	s.reap()
-	image, err := s.forest.Apply(v.image, delta)
+	v.made.reap()
+	image, err := v.made.forest.Apply(v.image, delta)
 	if err != nil {
 		return nil, fmt.Errorf("state after block %d: %w", v.height, err)
 	}
@@ -141,8 +142,8 @@ func (v *Version) Apply(delta *state.Delta) (*Version, error) {
 			p.codes[c.Hash] = c.Code
 		}
 	}
-	next := newVersion(s, v.height+1, image, p)
-	s.pending.add(image, v)
-	runtime.AddCleanup(next, s.pending.orphan, image)
+	next := newVersion(s, v.made, v.height+1, image, p)
+	v.made.pending.add(image, v)
+	runtime.AddCleanup(next, v.made.pending.orphan, image)
 	return next, nil
 }
