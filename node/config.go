@@ -22,6 +22,7 @@ type Config struct {
 	P2PAdvertise string
 	RunnerAddr   string // UDP, runners
 	AdminAddr    string // metrics and pprof
+	Archive      bool   // keep old values, to answer for the state of any height
 	Devnet       bool   // serve the faucet and /dev/advance
 	Version      string
 	RPCPerSec    int // requests per second and client address; 0 is unlimited

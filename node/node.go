@@ -81,7 +81,7 @@ func (n *Node) open() error {
 	if err := n.keys.checkAgainst(n.genesis); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(n.cfg.DataDir, keysFile), err)
 	}
-	if n.store, err = openStore(n.cfg.DataDir, n.genesis); err != nil {
+	if n.store, err = openStore(n.cfg.DataDir, n.genesis, n.cfg.Archive); err != nil {
 		return err
 	}
 	if n.keys.Validates() {
@@ -191,8 +191,10 @@ func (n *Node) openGuard() (*guard.Guard, error) {
 }
 
 // openStore opens the chain's store and writes the genesis into a new one.
-func openStore(dataDir string, g *chain.Genesis) (*store.Store, error) {
-	s, err := store.Open(filepath.Join(dataDir, storeFolder), store.DefaultOptions())
+func openStore(dataDir string, g *chain.Genesis, archive bool) (*store.Store, error) {
+	opts := store.DefaultOptions()
+	opts.History = archive
+	s, err := store.Open(filepath.Join(dataDir, storeFolder), opts)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)
 	}

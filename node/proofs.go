@@ -27,10 +27,7 @@ func (s *source) Prove(_ context.Context, q *light.Query) (light.Document, bool,
 	}
 	head := s.node.ledger.Head()
 	if head.Height() == 0 {
-		return nil, false, &rpc.Refusal{
-			Status: http.StatusNotFound, Code: rpc.CodeUnknownBlock,
-			Message: "the chain has no block yet, so there is no certificate: ask again after the first block time",
-		}
+		return nil, false, noBlockYet()
 	}
 	frame, err := s.frame(q.Kind, head.Digest, &head.Block.Header)
 	if err != nil {
@@ -38,6 +35,13 @@ func (s *source) Prove(_ context.Context, q *light.Query) (light.Document, bool,
 	}
 	d, err := s.proveState(q, head, frame)
 	return d, err == nil, err
+}
+
+func noBlockYet() error {
+	return &rpc.Refusal{
+		Status: http.StatusNotFound, Code: rpc.CodeUnknownBlock,
+		Message: "the chain has no block yet, so there is no certificate: ask again after the first block time",
+	}
 }
 
 func (s *source) proveState(q *light.Query, head *ledger.Executed, frame light.Frame) (light.Document, error) {

@@ -22,6 +22,7 @@ type listenFlags struct {
 	RunnerAddr string `help:"UDP address for runners." default:"127.0.0.1:4002" placeholder:"HOST:PORT"`
 	AdminAddr  string `help:"Address of metrics and profiles." default:"127.0.0.1:4003" placeholder:"HOST:PORT"`
 	PortOffset int    `help:"Add this to every port, to run several nodes on one machine." default:"0"`
+	Archive    bool   `help:"Keep old values, so that accounts, storage and code of any height can be asked for. Give it at every start: a start without it ends the record, and what was not kept cannot be made up. Without it the last 1024 blocks can be asked for."`
 	RPCRate    int    `name:"rpc-rate" help:"API requests per second and client address; 0 is unlimited." default:"100"`
 }
 
@@ -29,7 +30,7 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 	cfg := node.DefaultConfig()
 	cfg.DataDir, cfg.Devnet, cfg.Version = dataDir, devnet, node.Version
 	cfg.RPCAddr, cfg.P2PAddr, cfg.RunnerAddr, cfg.AdminAddr = f.RPCAddr, f.P2PAddr, f.RunnerAddr, f.AdminAddr
-	cfg.RPCPerSec, cfg.P2PAdvertise = f.RPCRate, f.P2PTell
+	cfg.RPCPerSec, cfg.P2PAdvertise, cfg.Archive = f.RPCRate, f.P2PTell, f.Archive
 	cfg, err := cfg.OffsetPorts(f.PortOffset)
 	if err != nil {
 		return cfg, err

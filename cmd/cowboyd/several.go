@@ -54,7 +54,7 @@ func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDi
 			Args: []string{
 				"--log-level", c.childLogLevel, "run", "--stop-with-stdin", "--data", cfg.DataDir,
 				"--rpc-addr", cfg.RPCAddr, "--p2p-addr", cfg.P2PAddr, "--runner-addr", cfg.RunnerAddr, "--admin-addr", cfg.AdminAddr,
-				"--rpc-rate", strconv.Itoa(c.RPCRate),
+				"--rpc-rate", strconv.Itoa(c.RPCRate), "--archive=" + strconv.FormatBool(c.Archive),
 			},
 		})
 	}

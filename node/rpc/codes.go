@@ -43,6 +43,7 @@ const (
 	CodeUnknownAccount     Code = 2004
 	CodeNotInPool          Code = 2005
 	CodeNoHistory          Code = 2006 // this node does not keep the state of that height
+	CodeStorageMoved       Code = 2008 // the storage changed between two pages
 	CodeUnprovable         Code = 2007 // the proof would be above what a client accepts
 	CodeNotKept            Code = 2008 // this node began with a later state: ask an older one
 )

@@ -44,6 +44,9 @@ type Config struct {
 	WaitsMax          int // of /submit_wait at once, beyond: 503
 	ProofsMax         int // proofs and exports at work at once, beyond: 503
 	ProofKeysMax      int // accounts and slots of one multi-proof
+	ExportsMax        int // pages of storage at work at once, beyond: 503
+	ExportEntriesMax  int // storage values of one page
+	ExportBytesMax    int // keys and values of one page; a whole storage of the highest quota fits
 	RequestsPerSecond int // per client address, beyond: 429; 0 lifts the limit
 	ClientsMax        int // client addresses remembered for the rate limit
 
@@ -84,6 +87,9 @@ func DefaultConfig() Config {
 		WaitsMax:          256,
 		ProofsMax:         16, // each holds a block or its tries in memory
 		ProofKeysMax:      256,
+		ExportsMax:        4, // each may take five times ExportBytesMax
+		ExportEntriesMax:  100_000,
+		ExportBytesMax:    8 << 20, // whitepaper §7.3: quotas end there
 		RequestsPerSecond: 100,
 		ClientsMax:        4096,
 
@@ -123,6 +129,9 @@ func (c Config) Check() error {
 		{"WaitsMax", int64(c.WaitsMax)},
 		{"ProofsMax", int64(c.ProofsMax)},
 		{"ProofKeysMax", int64(c.ProofKeysMax)},
+		{"ExportsMax", int64(c.ExportsMax)},
+		{"ExportEntriesMax", int64(c.ExportEntriesMax)},
+		{"ExportBytesMax", int64(c.ExportBytesMax)},
 		{"ClientsMax", int64(c.ClientsMax)},
 		{"WaitMin", int64(c.WaitMin)},
 		{"SubscribersMax", int64(c.SubscribersMax)},

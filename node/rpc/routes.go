@@ -40,7 +40,7 @@ func (s *Server) table() []route {
 		{method: get, pattern: "/transaction/{hash}", about: "a transaction, final or pending", handle: s.transaction},
 		{method: get, pattern: "/transaction/{hash}/receipt", about: "its result; 404 while pending", handle: s.receipt},
 		{method: get, pattern: "/mempool/transaction/{hash}", about: "a waiting transaction", handle: s.poolTx},
-		{method: get, pattern: "/account/{address}", about: "nonce and balance", handle: s.account},
+		{method: get, pattern: "/account/{address}", about: "nonce and balance; ?height=N for those of the past", handle: s.account},
 		{method: get, pattern: "/events", about: "server-sent events, one \"block\" for each finalized block; Last-Event-ID resumes", handle: s.stream, slots: s.subscribers, fullCode: CodeSubscribers},
 		{method: get, pattern: "/health", about: "how the node is", handle: s.health, open: true},
 		{method: get, pattern: "/health/ready", about: "200 when the node votes, else 503", handle: s.ready, open: true},
@@ -49,6 +49,7 @@ func (s *Server) table() []route {
 		{method: post, pattern: "/dev/advance", about: "empty blocks at once; {\"blocks\": 100}; devnet only", handle: s.advance, timeout: s.cfg.AdvanceTimeout},
 	}
 	t = append(t, s.proofRoutes()...)
+	t = append(t, s.pastRoutes()...)
 	for i := range t {
 		if t[i].timeout == 0 && t[i].pattern != "/events" {
 			t[i].timeout = s.cfg.RequestTimeout

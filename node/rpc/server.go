@@ -41,6 +41,7 @@ type Server struct {
 	waits       slots
 	subscribers slots
 	proofs      slots
+	exports     slots
 	rates       *clientRates
 	faucetRates *clientRates
 	events      eventCache
@@ -68,6 +69,7 @@ func New(cfg Config, source Source) (*Server, error) {
 		waits:       newSlots(cfg.WaitsMax),
 		subscribers: newSlots(cfg.SubscribersMax),
 		proofs:      newSlots(cfg.ProofsMax),
+		exports:     newSlots(cfg.ExportsMax),
 		rates:       newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax),
 		faucetRates: newClientRates(cfg.FaucetPerMinute, time.Minute, cfg.ClientsMax),
 		stopping:    make(chan struct{}),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node/light"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // Source is the node as the server sees it. Its methods are called from many
@@ -44,6 +45,18 @@ type Source interface {
 
 	// Account returns an account at the finalized head.
 	Account(ctx context.Context, addr chain.Address) (*Account, bool, error)
+	// AccountAt returns an account after the block at height h; what the pool
+	// adds is left out. The error is [ErrNoHistory] for a height whose state the
+	// node does not have, here and in the following.
+	AccountAt(ctx context.Context, addr chain.Address, h chain.Height) (*Account, bool, error)
+	// StorageAt returns a storage value after the block at height h, nil for the
+	// finalized head.
+	StorageAt(ctx context.Context, addr chain.Address, slot state.StorageKey, h *chain.Height) (*StorageValue, error)
+	// CodeAt returns the code of an account; it is false without account.
+	CodeAt(ctx context.Context, addr chain.Address, h *chain.Height) (*ActorCode, bool, error)
+	// StoragePage returns a part of an account's storage at the finalized head.
+	// The error is [ErrStorageMoved] if its root is not that of the query.
+	StoragePage(ctx context.Context, q *StorageQuery) (*StoragePage, bool, error)
 	// Prove answers q with a document that verifies alone (resolution 11.32):
 	// of the state after the finalized head, or of a block of any height. It is
 	// false for a block, transaction or receipt that is not there; what the

@@ -1,0 +1,141 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/node/light"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/store"
+	"github.com/cowboy-foundation/cowboy/state/tree"
+)
+
+// pastError names the store's reason in the API's words.
+func pastError(err error) error {
+	if errors.Is(err, store.ErrNoHistory) || errors.Is(err, store.ErrNotKept) {
+		return rpc.ErrNoHistory
+	}
+	return err
+}
+
+// AccountAt implements rpc.Source.
+func (s *source) AccountAt(_ context.Context, addr chain.Address, h chain.Height) (*rpc.Account, bool, error) {
+	a, ok, err := s.node.store.AccountAt(h, addr)
+	if err != nil || !ok {
+		return nil, false, pastError(err)
+	}
+	spendable, err := fees.Spendable(a.Balance, a.Meta, h+1)
+	if err != nil {
+		return nil, false, fmt.Errorf("account %s at %d: %w", addr, h, err)
+	}
+	return &rpc.Account{
+		Nonce: a.Nonce, Balance: a.Balance, Spendable: spendable, StorageRoot: a.StorageRoot, CodeHash: a.CodeHash,
+		Height: h, PendingNext: a.Nonce,
+	}, true, nil
+}
+
+// StorageAt implements rpc.Source.
+func (s *source) StorageAt(_ context.Context, addr chain.Address, slot state.StorageKey, h *chain.Height) (*rpc.StorageValue, error) {
+	if h == nil {
+		head := s.node.ledger.Head()
+		value, err := head.State.Storage(addr, slot)
+		return &rpc.StorageValue{Height: head.Height(), Value: value}, err
+	}
+	value, err := s.node.store.StorageAt(*h, addr, slot)
+	if err != nil {
+		return nil, pastError(err)
+	}
+	return &rpc.StorageValue{Height: *h, Value: value}, nil
+}
+
+// CodeAt implements rpc.Source. Code is kept under its hash and never removed.
+func (s *source) CodeAt(_ context.Context, addr chain.Address, h *chain.Height) (*rpc.ActorCode, bool, error) {
+	head := s.node.ledger.Head()
+	at := head.Height()
+	read := func() (state.Account, bool, error) { return head.State.Account(addr) }
+	if h != nil {
+		at = *h
+		read = func() (state.Account, bool, error) { return s.node.store.AccountAt(at, addr) }
+	}
+	a, ok, err := read()
+	if err != nil || !ok {
+		return nil, false, pastError(err)
+	}
+	code, err := head.State.Code(a.CodeHash)
+	if err != nil {
+		return nil, false, err
+	}
+	return &rpc.ActorCode{Height: at, Hash: a.CodeHash, Code: code}, true, nil
+}
+
+// errPageFull ends the reading of a page.
+var errPageFull = errors.New("page is full")
+
+// StoragePage implements rpc.Source. It holds the head still for as long as the
+// page is read.
+func (s *source) StoragePage(_ context.Context, q *rpc.StorageQuery) (page *rpc.StoragePage, ok bool, err error) {
+	x, err := s.node.store.Export()
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	if x.Height() == 0 {
+		return nil, false, noBlockYet()
+	}
+	page = &rpc.StoragePage{}
+	if page.Account, err = s.exportedAccount(x, q.Address); err != nil || !page.Account.Exists {
+		return nil, false, err
+	}
+	a, err := state.DecodeAccount(page.Account.Value)
+	if err != nil {
+		return nil, false, err
+	}
+	if page.Root = a.StorageRoot; q.Root != nil && *q.Root != page.Root {
+		return nil, false, rpc.ErrStorageMoved
+	}
+	size := 0
+	err = x.StorageFrom(tree.AccountKey(q.Address), q.From, func(key state.StorageKey, value []byte) error {
+		size += len(key) + len(value)
+		if n := len(page.Entries); n == q.EntriesMax || n > 0 && size > q.BytesMax {
+			page.Next = key
+			return errPageFull
+		}
+		page.Entries = append(page.Entries, state.StorageChange{Key: key, Value: append([]byte{}, value...)})
+		return nil
+	})
+	if err != nil && !errors.Is(err, errPageFull) {
+		return nil, false, err
+	}
+	return page, true, nil
+}
+
+// exportedAccount proves an account in a state that is held still.
+func (s *source) exportedAccount(x *store.Export, addr chain.Address) (*light.Account, error) {
+	_, block, _, err := s.stored(x.Height())
+	if err != nil {
+		return nil, err
+	}
+	if block == nil {
+		return nil, fmt.Errorf("block %d is not stored", x.Height())
+	}
+	frame, err := s.frame(light.KindAccount, x.Digest(), &block.Header)
+	if err != nil {
+		return nil, err
+	}
+	key := tree.AccountKey(addr)
+	nodes, err := x.ProveAccount(key)
+	if err != nil {
+		return nil, err
+	}
+	value, err := tree.VerifyProof(x.Root(), key[:], nodes)
+	if err != nil {
+		return nil, fmt.Errorf("own proof: %w", err)
+	}
+	return &light.Account{
+		Frame: frame, Address: addr, StateRoot: x.Root(), Leaf: leafOf(key, store.Proof{Value: value, Nodes: nodes}),
+	}, nil
+}
