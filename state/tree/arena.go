@@ -8,7 +8,10 @@ import (
 )
 
 // ErrArenaFull means that the resident tries outgrew the space that refs can
-// name (4 GiB in each of sixteen pools). It is a limit of this node.
+// name: 65,536 chunks in each of sixteen pools, of 64 KiB (64 GiB in all), or as
+// large as a storage value of more than 32 KiB that has one of its own. It is a
+// limit of this node. The version that a block was applied to stays as it was,
+// and so do those before it; what the block took is lost until the next start.
 var ErrArenaFull = errors.New("tree: no room for more resident nodes")
 
 // ref names a record of the arena: pool (4 bits), chunk (16), unit (12). Zero
@@ -42,6 +45,7 @@ type pool struct {
 	// go on with the one they took.
 	chunks atomic.Pointer[[][]byte]
 	used   int // chunks in the list
+	limit  int // of used
 	open   int // chunk that is being filled; -1 if none
 	next   int // first unit not yet given out in it
 
@@ -54,7 +58,7 @@ type pool struct {
 }
 
 func (p *pool) init(number int, y *yard) {
-	p.number, p.open, p.yard = uint32(number), -1, y
+	p.number, p.open, p.yard, p.limit = uint32(number), -1, y, chunkMax
 	list := make([][]byte, 4)
 	p.chunks.Store(&list)
 }
@@ -121,7 +125,7 @@ func (p *pool) addChunk(size int) int {
 	if n := len(p.spare); n > 0 {
 		number, p.spare = p.spare[n-1], p.spare[:n-1]
 	} else {
-		if p.used == chunkMax {
+		if p.used == p.limit {
 			panic(ErrArenaFull)
 		}
 		if p.used == len(list) {

@@ -3,6 +3,7 @@ package tree
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -393,5 +394,62 @@ func TestDroppedStorageIsFreedInSteps(t *testing.T) {
 	}
 	if n := f.taken(); n != 0 || steps < 3 {
 		t.Errorf("%d units left after %d steps", n, steps)
+	}
+}
+
+// TestFullArenaIsAnError applies a block that no longer fits, in each phase of
+// its application, small values and large ones: the error is ErrArenaFull, the
+// version before has the values and the proofs it had, and once there is room
+// again a block on it has the right root.
+func TestFullArenaIsAnError(t *testing.T) {
+	for _, size := range []int{20, 3000, 40_000} {
+		t.Run(fmt.Sprintf("values of %d bytes", size), func(t *testing.T) {
+			m, f := newMemory(), NewForest(2, nil)
+			d := state.NewDelta()
+			for i := range 300 {
+				d.SetAccount(chain.Address{1, byte(i), byte(i >> 8)}, state.Account{Nonce: 1})
+				d.SetStorage(chain.Address{2}, state.NewStorageKey(1, []byte{byte(i), byte(i >> 8)}), make([]byte, 50))
+			}
+			m.apply(t, d)
+			im, err := f.Apply(f.Empty(), d)
+			check(t, err)
+			full := 0
+			for spare := range 12 {
+				d := state.NewDelta()
+				for i := range 5000 {
+					d.SetAccount(chain.Address{3, byte(i), byte(i >> 8)}, state.Account{Nonce: 1, Meta: make([]byte, 200)})
+					if i < 2_000_000/size && i < 2000 {
+						d.SetStorage(chain.Address{byte(2 + i%7)}, state.NewStorageKey(1, []byte{byte(i), byte(i >> 8), 1}), make([]byte, size))
+					}
+				}
+				for i := range f.pools {
+					f.pools[i].limit = f.pools[i].used + spare
+				}
+				if _, err := f.Apply(im, d); err == nil {
+					continue
+				} else if !errors.Is(err, ErrArenaFull) {
+					t.Fatal(err)
+				}
+				full++
+				compareAccounts(t, f, im, m)
+			}
+			if full < 3 {
+				t.Fatalf("full %d times", full)
+			}
+			for i := range f.pools {
+				f.pools[i].limit = chunkMax
+			}
+			d = randomWrites(rand.New(rand.NewPCG(1, 1)), 40, 40)
+			addCrowd(rand.New(rand.NewPCG(1, 1)), d)
+			up := m.apply(t, d)
+			next, err := f.Apply(im, d)
+			check(t, err)
+			if next.Root != up.Root {
+				t.Fatalf("root %s, plain %s", next.Root, up.Root)
+			}
+			compareRows(t, next, up)
+			f.Retire(next)
+			compareAccounts(t, f, next, m)
+		})
 	}
 }
