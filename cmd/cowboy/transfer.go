@@ -83,7 +83,11 @@ func (f *priceFlags) fill(ctx context.Context, s *session, tx *chain.Tx, sender 
 		}
 		tx.Nonce = account.PendingNext
 	}
-	limits, err := client.IntrinsicLimits(tx)
+	costs, err := api.IntrinsicCosts(ctx)
+	if err != nil {
+		return err
+	}
+	limits, err := client.IntrinsicLimits(tx, costs)
 	if err != nil {
 		return usagef("%s is a system actor: %w", tx.To, err)
 	}

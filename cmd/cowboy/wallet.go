@@ -14,7 +14,7 @@ import (
 type walletCommands struct {
 	Create  walletCreate  `cmd:"" help:"Make a new key."`
 	Import  walletImport  `cmd:"" help:"Bring an existing key."`
-	Export  walletExport  `cmd:"" help:"Print the private key."`
+	Export  walletExport  `cmd:"" help:"Print the address, and with --reveal the private key."`
 	Address walletAddress `cmd:"" help:"Print the address."`
 	Balance walletBalance `cmd:"" help:"Print the balance."`
 	Fund    walletFund    `cmd:"" help:"Ask a development network's faucet for funds."`
@@ -168,7 +168,12 @@ func (c *walletExport) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if !c.Reveal {
-		return usagef("this prints the private key of %s to the screen: add --reveal if you mean it", client.AddressOf(key))
+		// Callers of this executable run it without flags and read an address:
+		// that works, and shows nothing that must stay secret.
+		s.note("The private key is not shown: add --reveal if you mean it.")
+		text := &lines{}
+		text.add("Wallet address: %s", client.AddressOf(key))
+		return s.show(map[string]string{"address": client.AddressOf(key).String()}, text)
 	}
 	secret := client.KeyHex(key)
 	if c.NoPrefix {

@@ -64,15 +64,15 @@ func ClampLimits(limits, maxima chain.Usage) (clamped chain.Usage, notes []strin
 	return limits, notes
 }
 
-// IntrinsicLimits returns what tx costs before anything of it runs, at the
-// specification's prices: all that a transfer needs (whitepaper §17.2).
-func IntrinsicLimits(tx *chain.Tx) (chain.Usage, error) {
+// IntrinsicLimits returns what tx costs before anything of it runs, at a
+// chain's prices ([Client.IntrinsicCosts]): all that a transfer needs
+// (whitepaper §17.2).
+func IntrinsicLimits(tx *chain.Tx, costs *chain.IntrinsicCosts) (chain.Usage, error) {
 	what, err := tx.Classify()
 	if err != nil {
 		return chain.Usage{}, err
 	}
-	params := chain.DefaultParams()
-	return what.Intrinsic(&params.Intrinsic), nil
+	return what.Intrinsic(costs), nil
 }
 
 // cbyDecimals is the number of decimals of CBY (resolution 8.17).

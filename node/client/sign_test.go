@@ -120,13 +120,14 @@ func TestClampLimits(t *testing.T) { // resolution 11.33
 }
 
 func TestIntrinsicLimits(t *testing.T) { // whitepaper §17.2
+	costs := chain.DefaultParams().Intrinsic
 	to := chain.Address{0: 9}
-	got, err := client.IntrinsicLimits(&chain.Tx{To: &to, Payload: []byte("note")})
+	got, err := client.IntrinsicLimits(&chain.Tx{To: &to, Payload: []byte("note")}, &costs)
 	if err != nil || got.Cycles != 21_000 || got.Cells != 4 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	system := chain.Address{19: 1}
-	if _, err := client.IntrinsicLimits(&chain.Tx{To: &system}); !errors.Is(err, chain.ErrReservedAddress) {
+	if _, err := client.IntrinsicLimits(&chain.Tx{To: &system}, &costs); !errors.Is(err, chain.ErrReservedAddress) {
 		t.Errorf("transfer to a system actor: %v", err)
 	}
 }

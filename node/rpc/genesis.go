@@ -22,8 +22,8 @@ func (s *Server) params(w http.ResponseWriter, _ *http.Request, _ []string) erro
 		CyclesTarget: uint64(p.CyclesTarget), CyclesCap: uint64(p.CyclesCap),
 		CellsTarget: uint64(p.CellsTarget), CellsCap: uint64(p.CellsCap),
 		MaxTxBytes: p.MaxTxBytes, MaxBlockBytes: p.MaxBlockBytes,
-		TransferIntrinsicCycles: uint64(p.Intrinsic.TransferCycles),
-		LaneShareBasisPoints:    shares,
+		TransferIntrinsicCycles: uint64(p.Intrinsic.TransferCycles), IntrinsicCosts: p.Intrinsic,
+		LaneShareBasisPoints: shares,
 	})
 	return nil
 }
