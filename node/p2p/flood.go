@@ -3,10 +3,9 @@ package p2p
 import (
 	"context"
 	"encoding/binary"
+	"hash/maphash"
 	"sync"
 	"time"
-
-	"github.com/cespare/xxhash/v2"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
@@ -23,7 +22,9 @@ const (
 // flood spreads transactions. Each is sent on once: to every member that the
 // one it came from is not connected to.
 type flood struct {
-	seed  uint64 // unpredictable, or others could hide transactions behind collisions
+	// seed is drawn for this process: who could build two bodies of one sum would
+	// hide another's transaction behind a worthless twin.
+	seed  maphash.Seed
 	ready chan struct{}
 	stats *Stats
 
@@ -40,8 +41,8 @@ type batch struct {
 	bodies [][]byte
 }
 
-func newFlood(seed uint64, stats *Stats) *flood {
-	f := &flood{seed: seed, stats: stats, ready: make(chan struct{}, 1), turned: time.Now()}
+func newFlood(stats *Stats) *flood {
+	f := &flood{seed: maphash.MakeSeed(), stats: stats, ready: make(chan struct{}, 1), turned: time.Now()}
 	f.seen[0] = make(map[uint64]struct{})
 	return f
 }
@@ -68,11 +69,8 @@ func (f *flood) turn(now time.Time) {
 
 func (f *flood) sums(bodies [][]byte) []uint64 {
 	sums := make([]uint64, len(bodies))
-	var d xxhash.Digest
 	for i, body := range bodies {
-		d.ResetWithSeed(f.seed)
-		_, _ = d.Write(body) // never fails
-		sums[i] = d.Sum64()
+		sums[i] = maphash.Bytes(f.seed, body)
 	}
 	return sums
 }

@@ -99,7 +99,7 @@ func FuzzTransactionFrame(f *testing.F) {
 	f.Add(frameTxs([][]byte{body(1), body(2)})[0])
 	f.Add([]byte{0, 0, 0, 1, 9})
 	f.Fuzz(func(t *testing.T, in []byte) {
-		fl := newFlood(1, new(Stats))
+		fl := newFlood(new(Stats))
 		bodies, err := fl.fresh(bytes.Clone(in))
 		if err != nil {
 			return

@@ -76,12 +76,12 @@ func New(cfg Config) (*Transport, error) {
 		return nil, err
 	}
 	t := &Transport{cfg: cfg, self: -1, selfKey: cfg.Key.PublicKey(), moved: make(chan struct{})}
-	var draw [16]byte
+	var draw [8]byte
 	if _, err := rand.Read(draw[:]); err != nil {
 		return nil, fmt.Errorf("draw an instance number: %w", err)
 	}
-	t.instance = binary.BigEndian.Uint64(draw[:8])
-	t.flood = newFlood(binary.BigEndian.Uint64(draw[8:]), &t.Stats)
+	t.instance = binary.BigEndian.Uint64(draw[:])
+	t.flood = newFlood(&t.Stats)
 	var err error
 	if t.certificate, err = certificate(cfg.Key); err != nil {
 		return nil, err
