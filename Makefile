@@ -57,8 +57,9 @@ soak: soak-kill soak-crash ## the long floors: kills, power cuts, long fuzzing, 
 soak-kill: build ## kill a loaded devnet 200 times and prove that nothing final is lost (KILLS=200)
 	$(GO) test -count=1 -timeout 60m ./node/soak -run TestSoakKill -args -kills=$(KILLS)
 
-soak-crash: ## cut the power of the store at every file operation, with every share of unsynced data
+soak-crash: ## cut the power of the store at every file operation, and let every one fail
 	$(GO) test -count=1 -timeout 60m -v ./state/store -run TestCrashMatrix -args -every=1
+	$(GO) test -count=1 -timeout 60m -v ./state/store -run TestInjectedErrors -args -every=4
 
 bench: bench-crypto bench-state bench-lanes bench-exec bench-consensus ## run every bar beside its peer
 

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -35,6 +36,15 @@ const crashDir = "node/chain"
 
 // reopenBlocks is how many blocks are committed between two openings.
 const reopenBlocks = 28
+
+// crashOptions make files of blocks short enough for many of them, and long
+// enough for several blocks in one.
+func crashOptions(disk vfs.FS) Options {
+	o := testOptions(disk)
+	o.SegmentBytes = 40 << 10
+	o.History = *crashSeed%2 == 0
+	return o
+}
 
 // crashBlock returns the writes and the record of one block of a workload.
 // Blocks are of a few bytes or of some pages, so that writes end inside of
@@ -187,7 +197,7 @@ func TestCrashMatrix(t *testing.T) {
 func runWorkload(disk vfs.FS, acked *atomic.Int64) error {
 	acked.Store(-1)
 	for next := chain.Height(1); int(next) <= *crashBlocks; {
-		s, err := Open(crashDir, testOptions(disk))
+		s, err := Open(crashDir, crashOptions(disk))
 		if err != nil {
 			return err
 		}
@@ -228,7 +238,7 @@ func saveImage(i crashImageOf) string {
 // reopenAfterCrash opens an image, compares all it says, commits further blocks
 // and opens it once more.
 func reopenAfterCrash(i crashImageOf, model *chainOf) (err error) {
-	s, err := Open(crashDir, testOptions(i.disk))
+	s, err := Open(crashDir, crashOptions(i.disk))
 	if err != nil {
 		return err
 	}
@@ -246,7 +256,7 @@ func reopenAfterCrash(i crashImageOf, model *chainOf) (err error) {
 	if int(head) > i.acked+1 {
 		return fmt.Errorf("head at %d, nothing above %d was begun", head, i.acked+1)
 	}
-	if err := servesNothingAbove(s, model, head); err != nil {
+	if err := errors.Join(servesNothingAbove(s, model, head), readsBack(s, model, head)); err != nil {
 		return err
 	}
 	last := min(head+2, chain.Height(len(model.records)-1))
@@ -258,10 +268,29 @@ func reopenAfterCrash(i crashImageOf, model *chainOf) (err error) {
 	if err := s.Close(); err != nil {
 		return err
 	}
-	if s, err = Open(crashDir, testOptions(i.disk)); err != nil {
+	if s, err = Open(crashDir, crashOptions(i.disk)); err != nil {
 		return fmt.Errorf("open again: %w", err)
 	}
 	return model.verify(s, int(last))
+}
+
+// readsBack compares the states of the heights that the store keeps old values
+// for.
+func readsBack(s *Store, model *chainOf, head chain.Height) error {
+	first := head - min(head, chain.Height(s.opts.UndoBlocks))
+	if s.opts.History {
+		first = 0
+	}
+	for h := first; h <= head; h += 1 + h%5 {
+		f, err := readFlat(pastView{s, h})
+		if err != nil {
+			return fmt.Errorf("state at %d: %w", h, err)
+		}
+		if !reflect.DeepEqual(f, model.flats[h]) {
+			return fmt.Errorf("state at %d reads differently", h)
+		}
+	}
+	return nil
 }
 
 // servesNothingAbove looks for every block above the head.

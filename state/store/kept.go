@@ -66,7 +66,8 @@ func (k *kept) giveUp(reason error) {
 
 // nursery knows the pending versions, so that their records can be taken back
 // when they are dropped. It does not keep them alive: a version that nobody
-// holds any more is an orphan.
+// holds any more is an orphan. It is not part of the store, because what waits for
+// versions to be dropped must not hold one through it.
 type nursery struct {
 	mu      sync.Mutex
 	parents map[*tree.Image]*Version // of pending versions, by image
@@ -87,6 +88,13 @@ func (n *nursery) remove(image *tree.Image) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	delete(n.parents, image)
+}
+
+// forget forgets all, when the store is closed.
+func (n *nursery) forget() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.parents, n.orphans = nil, nil
 }
 
 // orphan is called when the garbage collector found that nobody holds the

@@ -341,6 +341,7 @@ func (s *Store) Close() error {
 	for _, k := range s.recent {
 		k.giveUp(ErrClosed)
 	}
+	s.pending.forget()
 	var err error
 	if s.mark != nil {
 		err = s.mark.file.Close()

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"sync"
@@ -141,6 +142,10 @@ func (f *tapFile) Write(p []byte) (n int, err error) {
 		f.pos += int64(n)
 		return err
 	})
+	if short := (*shortWrite)(nil); errors.As(err, &short) {
+		n, _ = f.File.Write(p[:short.n])
+		f.pos += int64(n)
+	}
 	return n, err
 }
 
@@ -149,6 +154,9 @@ func (f *tapFile) WriteAt(p []byte, at int64) (n int, err error) {
 		n, err = f.File.WriteAt(p, at)
 		return err
 	})
+	if short := (*shortWrite)(nil); errors.As(err, &short) {
+		n, _ = f.File.WriteAt(p[:short.n], at)
+	}
 	return n, err
 }
 
