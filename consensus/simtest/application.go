@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
@@ -16,6 +17,7 @@ import (
 // apply did is durable; the rest is lost by restart.
 type application struct {
 	genesis  chain.Hash
+	code     *shards.Code          // nil: blocks have no body and travel whole
 	chain    []applied             // durable; height is index + 1
 	executed map[chain.Hash]uint64 // height by digest
 	queue    []simplex.Finalized   // being made durable
@@ -63,7 +65,8 @@ func encode(r beacon.Round, parent simplex.Parent, height uint64, salt byte) []b
 	return binary.BigEndian.AppendUint64(b, height)
 }
 
-func digestOf(body []byte) chain.Hash { return keccak.Sum256(body) }
+// digestOf hashes a block's head, which may be all of it.
+func digestOf(block []byte) chain.Hash { return keccak.Sum256(block[:min(len(block), headBytes)]) }
 
 // build makes a block, on request one that no validator accepts.
 func (a *application) build(x simplex.RequestProposal, salt byte, invalid bool) ([]byte, chain.Hash) {
@@ -72,7 +75,7 @@ func (a *application) build(x simplex.RequestProposal, salt byte, invalid bool) 
 	if invalid {
 		stated++
 	}
-	body := encode(x.Round, x.Parent, stated, salt)
+	body := a.withBody(encode(x.Round, x.Parent, stated, salt))
 	digest := digestOf(body)
 	a.executed[digest] = height
 	return body, digest
@@ -80,10 +83,10 @@ func (a *application) build(x simplex.RequestProposal, salt byte, invalid bool) 
 
 func (a *application) execute(p simplex.Proposal, parent simplex.Parent, body []byte) bool {
 	height, ok := a.executed[parent.Payload]
-	if !ok || len(body) == 0 || digestOf(body) != p.Payload {
+	if !ok || !a.fits(p.Payload, body) {
 		return false
 	}
-	if !bytes.Equal(body, encode(p.Round, parent, height+1, body[0])) {
+	if !bytes.Equal(body, a.withBody(encode(p.Round, parent, height+1, body[0]))) {
 		return false
 	}
 	a.executed[p.Payload] = height + 1

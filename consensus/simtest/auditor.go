@@ -12,12 +12,13 @@ import (
 
 // auditor sees everything and holds it against the invariants.
 type auditor struct {
-	net    *network
-	chain  []simplex.Proposal // finalized by anybody honest, by height - 1
-	votes  map[voteKey]simplex.Vote
-	seeds  map[chain.View]bls.Signature
-	certs  map[certKey]simplex.Proposal
-	closed map[chain.View]bool // counted in BothEnds
+	net       *network
+	chain     []simplex.Proposal // finalized by anybody honest, by height - 1
+	votes     map[voteKey]simplex.Vote
+	seeds     map[chain.View]bls.Signature
+	certs     map[certKey]simplex.Proposal
+	closed    map[chain.View]bool // counted in BothEnds
+	codewords map[chain.Hash]bool // whether a block's shards are a codeword
 
 	voters  map[chain.View]int           // honest validators that voted in a view
 	known   map[chain.View]time.Duration // when f liars and they could know its seed
@@ -39,7 +40,7 @@ func newAuditor(n *network) *auditor {
 	return &auditor{
 		net:   n,
 		votes: make(map[voteKey]simplex.Vote), seeds: make(map[chain.View]bls.Signature),
-		certs: make(map[certKey]simplex.Proposal), closed: make(map[chain.View]bool),
+		certs: make(map[certKey]simplex.Proposal), closed: make(map[chain.View]bool), codewords: make(map[chain.Hash]bool),
 		voters: make(map[chain.View]int), known: make(map[chain.View]time.Duration), finalAt: make(map[chain.View]time.Duration),
 	}
 }

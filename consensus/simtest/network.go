@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
@@ -104,14 +105,16 @@ func (n *network) honest(p beacon.Participant) bool {
 
 func (n *network) chance(p float64) bool { return p > 0 && n.rng.Float64() < p }
 
-// message is what validators send each other; exactly one of vote, certificate
-// and request is set. A block travels beside its leader's vote or its
-// certificate.
+// message is what validators send each other; exactly one of vote, certificate,
+// relay and request is set. A block travels beside its leader's vote or its
+// certificate, a shard beside the leader's vote or a relay.
 type message struct {
 	vote        *simplex.Vote
 	certificate *simplex.Certificate
+	relay       *simplex.Proposal
 	request     chain.View
 	block       []byte
+	parcel      *shards.Parcel
 }
 
 func (m message) encode() []byte {
@@ -121,8 +124,13 @@ func (m message) encode() []byte {
 		b = simplex.AppendVote(b, *m.vote)
 	case m.certificate != nil:
 		b = simplex.AppendCertificate(b, *m.certificate)
+	case m.relay != nil:
+		b = m.relay.Append([]byte{'h'})
 	default:
 		b = beacon.Round{View: m.request}.Append([]byte{'r'})
+	}
+	if m.parcel != nil {
+		b = m.parcel.Append(b)
 	}
 	return append(b, m.block...)
 }

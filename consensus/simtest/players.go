@@ -16,6 +16,8 @@ type Player struct {
 	enter func(v *validator, r beacon.Round)
 	// mute: never proposes. invalid: proposes blocks that nobody accepts.
 	mute, invalid bool
+	// shards: plays with shards. liar: proposes shards that are no codeword.
+	shards, liar bool
 }
 
 // Players are the faults by name. Each is alone among at least three honest
@@ -36,11 +38,21 @@ func Players() []*Player {
 		{Name: "outdated", rewrite: sayOldThings},
 		{Name: "late finalizer", rewrite: keepFinalizes},
 		{Name: "liar about blocks", rewrite: spoilAnswers},
+		{Name: "shard withholder", shards: true, rewrite: withholdShards},
+		{Name: "shard equivocator", shards: true, rewrite: equivocateShards},
+		{Name: "bad-codeword leader", shards: true, liar: true},
+		{Name: "wrong-index relayer", shards: true, rewrite: relayWrongIndex},
+		{Name: "spoiler of shards", shards: true, rewrite: spoilShards},
 	}
 }
 
 // equivocate shows every second peer another block of the same view.
 func equivocate(v *validator, to beacon.Participant, m message) []message {
+	if m.vote != nil && m.parcel != nil && to%2 != 0 {
+		p, w, head := v.another(m.vote.Proposal)
+		vote := v.scheme.Sign(simplex.Notarize, p)
+		return []message{{vote: &vote, parcel: w.Parcel(head, int(to))}}
+	}
 	if m.vote == nil || m.block == nil || to%2 == 0 {
 		return []message{m}
 	}
@@ -65,7 +77,7 @@ func nullifyAll(v *validator, r beacon.Round) {
 // contradictSelf votes for a block that does not exist towards every second
 // peer.
 func contradictSelf(v *validator, to beacon.Participant, m message) []message {
-	if m.vote == nil || m.block != nil || m.vote.Kind == simplex.Nullify || to%2 == 0 {
+	if m.vote == nil || m.block != nil || m.parcel != nil || m.vote.Kind == simplex.Nullify || to%2 == 0 {
 		return []message{m}
 	}
 	p := m.vote.Proposal
@@ -76,10 +88,13 @@ func contradictSelf(v *validator, to beacon.Participant, m message) []message {
 
 // withhold keeps its blocks from one peer, which must fetch them.
 func withhold(v *validator, to beacon.Participant, m message) []message {
-	if m.block == nil || int(to) != (int(v.id)+1)%v.set.Len() {
+	if m.block == nil && m.parcel == nil || int(to) != (int(v.id)+1)%v.set.Len() {
 		return []message{m}
 	}
-	m.block = nil
+	if m.relay != nil {
+		return nil
+	}
+	m.block, m.parcel = nil, nil
 	return []message{m}
 }
 
@@ -93,7 +108,7 @@ func spoilSignature(v *validator, _ beacon.Participant, m message) []message {
 	p := vote.Proposal
 	p.Round.View++
 	vote.Signature = v.scheme.Sign(vote.Kind, p).Signature
-	return []message{{vote: &vote, block: m.block}}
+	return []message{{vote: &vote, block: m.block, parcel: m.parcel}}
 }
 
 // spoilSeed does the same to the seed's half of the vote.
@@ -105,7 +120,7 @@ func spoilSeed(v *validator, _ beacon.Participant, m message) []message {
 	p := vote.Proposal
 	p.Round.View++
 	vote.Seed = v.scheme.Sign(vote.Kind, p).Seed
-	return []message{{vote: &vote, block: m.block}}
+	return []message{{vote: &vote, block: m.block, parcel: m.parcel}}
 }
 
 // impersonate signs in the name of its neighbour.
@@ -115,7 +130,7 @@ func impersonate(v *validator, _ beacon.Participant, m message) []message {
 	}
 	vote := *m.vote
 	vote.Signer = (v.id + 1) % beacon.Participant(v.set.Len())
-	return []message{{vote: &vote, block: m.block}}
+	return []message{{vote: &vote, block: m.block, parcel: m.parcel}}
 }
 
 // spoilIndividual leaves out the signature that would convict it.
@@ -125,7 +140,7 @@ func spoilIndividual(v *validator, _ beacon.Participant, m message) []message {
 	}
 	vote := *m.vote
 	vote.Individual = simplex.Individual{}
-	return []message{{vote: &vote, block: m.block}}
+	return []message{{vote: &vote, block: m.block, parcel: m.parcel}}
 }
 
 // nextEpoch votes in an epoch that has no validators yet.
@@ -136,7 +151,7 @@ func nextEpoch(v *validator, _ beacon.Participant, m message) []message {
 	p := m.vote.Proposal
 	p.Round.Epoch++
 	vote := v.scheme.Sign(m.vote.Kind, p)
-	return []message{{vote: &vote, block: m.block}}
+	return []message{{vote: &vote, block: m.block, parcel: m.parcel}}
 }
 
 // sayOldThings votes for views that are long over. That is useless, and no

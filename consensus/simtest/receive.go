@@ -15,16 +15,18 @@ func (v *validator) receive(from *validator, m message) {
 	}
 	switch {
 	case m.vote != nil:
-		v.receiveVote(from.id, *m.vote, m.block)
+		v.receiveVote(from.id, *m.vote, m)
 	case m.certificate != nil:
 		v.receiveCertificate(from.id, *m.certificate, m.block)
+	case m.relay != nil:
+		v.receiveShardRelay(from.id, *m.relay, m.parcel)
 	default:
 		v.answer(from, m.request)
 	}
 	v.turn()
 }
 
-func (v *validator) receiveVote(from beacon.Participant, vote simplex.Vote, body []byte) {
+func (v *validator) receiveVote(from beacon.Participant, vote simplex.Vote, m message) {
 	if vote.Signer != from || vote.Proposal.Round.Epoch != v.set.Epoch() {
 		v.ban(from)
 		return
@@ -43,9 +45,13 @@ func (v *validator) receiveVote(from beacon.Participant, vote simplex.Vote, body
 		v.step(simplex.NullifySeen{From: from, View: view})
 	}
 	v.polls = append(v.polls, poll{view, vote.Kind})
-	if who, known := v.machine.LeaderOf(view, vote.Proposal.Parent); body != nil && (!known || who == from) {
-		v.arrived(vote.Proposal, body)
+	switch who, known := v.machine.LeaderOf(view, vote.Proposal.Parent); {
+	case known && who != from:
+	case m.block != nil:
+		v.arrived(vote.Proposal, m.block)
 		v.step(simplex.ProposalReceived{From: from, Proposal: vote.Proposal})
+	case m.parcel != nil:
+		v.receiveOwnShard(from, vote.Proposal, m.parcel)
 	}
 }
 
@@ -65,7 +71,7 @@ func (v *validator) receiveCertificate(from beacon.Participant, c simplex.Certif
 // arrived keeps the bytes of a block, and goes on with it if it is waited for.
 func (v *validator) arrived(p simplex.Proposal, body []byte) {
 	b := v.at(p)
-	if b.bytes == nil && digestOf(body) == p.Payload {
+	if b.bytes == nil && v.app.fits(p.Payload, body) {
 		b.bytes = body
 		if x := b.certify; x != nil {
 			v.outgoing = append(v.outgoing, *x)

@@ -18,6 +18,7 @@ type Config struct {
 	Seed       uint64
 	Validators int
 	RealKeys   bool    // BLS12-381 instead of hashes
+	Sharded    bool    // blocks have bodies, which travel as shards
 	Player     *Player // of validator 0; nil: all are honest
 
 	Latency    time.Duration // of every message
@@ -50,6 +51,8 @@ type Report struct {
 	Crashes, Partitions, Timeouts                int
 	Equivocations, Bans, BlocksFetched, BothEnds int
 	Evidence, Rollbacks, Withheld, Fetches       int
+
+	BlocksRebuilt, ShardsRefused, NotCodeword int
 
 	Measured bool          // Margin is of this run
 	Margin   time.Duration // smallest activation margin (resolution 11.17)
@@ -84,6 +87,7 @@ func Draw(seed uint64) Config {
 	if cfg.Validators > 1 {
 		pick(0.6, func() { players := Players(); cfg.Player = players[rng.IntN(len(players))] })
 	}
+	cfg.Sharded = cfg.Validators > 3 && (seed%3 == 0 || cfg.Player != nil && cfg.Player.shards)
 	if cfg.RealKeys {
 		cfg.Validators = min(cfg.Validators, 4)
 		cfg.Faults, cfg.Quiet = 5*time.Second, 18*time.Second
@@ -97,8 +101,8 @@ func (c Config) String() string {
 	if c.Player != nil {
 		player = c.Player.Name
 	}
-	return fmt.Sprintf("n=%d+%d real=%v rich=%v player=%q latency=%v+%v loss=%.2f repeat=%.2f crash=%.3f rollback=%.1f split=%v",
-		c.Validators, c.Observers, c.RealKeys, c.Rich, player, c.Latency, c.Jitter, c.Loss, c.Repeat, c.Crash, c.Rollback, c.SplitEvery)
+	return fmt.Sprintf("n=%d+%d real=%v shards=%v rich=%v player=%q latency=%v+%v loss=%.2f repeat=%.2f crash=%.3f rollback=%.1f split=%v",
+		c.Validators, c.Observers, c.RealKeys, c.Sharded, c.Rich, player, c.Latency, c.Jitter, c.Loss, c.Repeat, c.Crash, c.Rollback, c.SplitEvery)
 }
 
 // Run plays cfg and returns what happened. The error is the first invariant
@@ -137,9 +141,13 @@ func newNetwork(cfg Config) (*network, error) {
 		side: make([]int, nodes), links: make(map[[2]int]*Link), audit: keccak.New(),
 	}
 	n.ledger = newAuditor(n)
+	code, err := newCode(cfg)
+	if err != nil {
+		return nil, err
+	}
 	genesis := chain.Hash{0xcb, byte(cfg.Seed)}
 	for node := range nodes {
-		v := &validator{net: n, node: node, id: beacon.Participant(node), set: set, elector: cfg.Elector, app: &application{genesis: genesis}}
+		v := &validator{net: n, node: node, id: beacon.Participant(node), set: set, elector: cfg.Elector, app: &application{genesis: genesis, code: code}}
 		twin := node - cfg.Validators
 		switch {
 		case twin >= 0 && twin < cfg.Twins:
@@ -226,6 +234,9 @@ func (r *Report) add(o Report) {
 	r.Rollbacks += o.Rollbacks
 	r.Withheld += o.Withheld
 	r.Fetches += o.Fetches
+	r.BlocksRebuilt += o.BlocksRebuilt
+	r.ShardsRefused += o.ShardsRefused
+	r.NotCodeword += o.NotCodeword
 	if o.Measured && (!r.Measured || o.Margin < r.Margin) {
 		r.Measured, r.Margin = true, o.Margin
 	}

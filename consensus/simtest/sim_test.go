@@ -23,7 +23,7 @@ func TestSim(t *testing.T) {
 	}
 	var sum Report
 	players := map[string]int{}
-	real, began := 0, time.Now()
+	real, sharded, began := 0, 0, time.Now()
 	for seed := first; seed <= last; seed++ {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			cfg := Draw(seed)
@@ -38,6 +38,9 @@ func TestSim(t *testing.T) {
 			if cfg.RealKeys {
 				real++
 			}
+			if cfg.Sharded {
+				sharded++
+			}
 			if cfg.Player != nil {
 				players[cfg.Player.Name]++
 			}
@@ -51,8 +54,10 @@ func TestSim(t *testing.T) {
 	}
 	t.Logf("rare: %d views both notarized and nullified, %d contradictions, %d proofs, %d bans, %d votes withheld, %d timeouts, %d blocks fetched with %d requests",
 		sum.BothEnds, sum.Equivocations, sum.Evidence, sum.Bans, sum.Withheld, sum.Timeouts, sum.BlocksFetched, sum.Fetches)
+	t.Logf("shards: %d runs, %d blocks rebuilt, %d shards refused, %d times no codeword", sharded, sum.BlocksRebuilt, sum.ShardsRefused, sum.NotCodeword)
 	t.Logf("smallest activation margin (resolution 11.17): %v", sum.Margin)
-	if last-first >= 100 && (sum.BothEnds == 0 || sum.Equivocations == 0 || sum.Withheld == 0 || sum.Rollbacks == 0 || real*50 < int(last-first)) {
+	if last-first >= 100 && (sum.BothEnds == 0 || sum.Equivocations == 0 || sum.Withheld == 0 || sum.Rollbacks == 0 ||
+		sum.BlocksRebuilt == 0 || sum.ShardsRefused == 0 || sum.NotCodeword == 0 || real*50 < int(last-first)) {
 		t.Error("a rare state was never reached: the simulation does not test what it should")
 	}
 }

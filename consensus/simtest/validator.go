@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
@@ -42,6 +43,7 @@ type validator struct {
 	machine  *simplex.Machine
 	tally    *simplex.Tally
 	blocks   map[blockKey]*block // never ranged over
+	pool     *shards.Pool        // nil: blocks travel whole
 	banned   map[beacon.Participant]bool
 	armed    [3]int // counts armings by timer; a newer one voids the older
 	buffered [][]byte
@@ -67,13 +69,15 @@ type poll struct {
 // block is a block with what the application says of it and what the machine
 // waits for.
 type block struct {
-	bytes     []byte
-	own, kept bool // kept: in the journal
-	asked     bool
-	judged    bool
-	valid     bool
-	verifying *simplex.RequestVerify
-	certify   *simplex.RequestCertify
+	bytes      []byte
+	own, kept  bool             // kept: in the journal
+	codeword   *shards.Codeword // of an own block
+	rebuilding bool
+	asked      bool
+	judged     bool
+	valid      bool
+	verifying  *simplex.RequestVerify
+	certify    *simplex.RequestCertify
 }
 
 // start begins a life from the journal and what the application has durably.
@@ -82,6 +86,9 @@ func (v *validator) start() {
 	v.life++
 	v.blocks = make(map[blockKey]*block)
 	v.banned = make(map[beacon.Participant]bool)
+	if v.app.code != nil && !v.observes() {
+		v.pool = shards.NewPool(v.app.code, format{}, v.id)
+	}
 	v.buffered, v.events, v.polls, v.outgoing = nil, nil, nil, nil
 	v.app.restart()
 	v.said = v.mark
@@ -120,6 +127,10 @@ func (v *validator) permit(k simplex.Kind, p simplex.Proposal) bool {
 }
 
 func (v *validator) replay(rec []byte) {
+	if rec[0] == 'S' {
+		v.replayShard(rec)
+		return
+	}
 	if rec[0] == 'B' {
 		round, rest, err := beacon.ReadRound(rec[2:])
 		if err != nil {
@@ -263,7 +274,14 @@ func (v *validator) take(effect simplex.Effect) {
 	case simplex.ArmTimer:
 		v.arm(x)
 		return
+	case simplex.RequestVerify:
+		if v.glance(x) {
+			return
+		}
 	case simplex.Finalized:
+		if v.pool != nil {
+			v.pool.Advance(x.Certificate.Proposal.Round.View)
+		}
 		v.net.ledger.finalized(v, x.Certificate.Proposal.Round.View)
 		v.tally.Advance(v.machine.Floor().View)
 	case simplex.Equivocation:
@@ -292,7 +310,11 @@ func (v *validator) keep(r simplex.Record) {
 
 func (v *validator) keepBlock(r beacon.Round, digest chain.Hash) {
 	b := v.blocks[blockKey{r.View, digest}]
-	if b == nil || b.kept || b.bytes == nil {
+	if b == nil || b.bytes == nil {
+		v.keepShard(r, digest)
+		return
+	}
+	if b.kept {
 		return
 	}
 	b.kept = true
@@ -329,10 +351,17 @@ func (v *validator) release(effect simplex.Effect) {
 		if x.Vote.Kind == simplex.Notarize {
 			b := v.blocks[blockKey{x.Vote.Proposal.Round.View, x.Vote.Proposal.Payload}]
 			if b != nil && b.own {
+				if w := v.codeword(b); w != nil {
+					v.offerShards(x.Vote, b, w)
+					return
+				}
 				m.block = b.bytes
 			}
 		}
 		v.broadcast(m)
+		if x.Vote.Kind == simplex.Notarize {
+			v.relayShard(x.Vote.Proposal)
+		}
 	case simplex.BroadcastCertificate:
 		v.broadcast(message{certificate: &x.Certificate})
 	case simplex.Fetch:
@@ -350,6 +379,13 @@ func (v *validator) release(effect simplex.Effect) {
 	case simplex.RequestCertify:
 		b := v.at(x.Proposal)
 		b.certify = &x
+		if b.judged {
+			v.tell(x.Proposal, b) // no codeword
+			return
+		}
+		if b.bytes == nil && v.awaitShards(x.Proposal, b) {
+			return
+		}
 		if b.bytes == nil {
 			v.net.report.BlocksFetched++
 			v.fetch(x.Proposal.Round.View, 0)
@@ -401,7 +437,13 @@ func (v *validator) propose(x simplex.RequestProposal) {
 	}
 	v.later(v.slowness+v.net.between(50*time.Millisecond, 400*time.Millisecond), func() {
 		body, digest := v.app.build(x, salt, v.player != nil && v.player.invalid)
+		var lie *shards.Codeword
+		if v.player != nil && v.player.liar {
+			body, lie = v.app.lie(body)
+			digest = digestOf(body)
+		}
 		b := v.at(simplex.Proposal{Round: x.Round, Payload: digest})
+		b.codeword = lie
 		b.bytes, b.own, b.judged, b.valid = body, true, true, true
 		v.step(simplex.ProposalReady{View: x.Round.View, Payload: digest})
 		v.turn()

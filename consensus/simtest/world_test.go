@@ -139,6 +139,8 @@ func (m message) viewOf() chain.View {
 		return m.vote.Proposal.Round.View
 	case m.certificate != nil:
 		return m.certificate.Proposal.Round.View
+	case m.relay != nil:
+		return m.relay.Round.View
 	}
 	return m.request
 }
