@@ -54,7 +54,7 @@ func classOf(msg []byte) p2p.Class {
 	switch msg[0] {
 	case 'v', 'o': // votes, and those that are sent back
 		return p2p.Votes
-	case 'p', 'b': // offers and backfills
+	case 'p', 'b', 'f': // offers, backfills and drafts
 		return p2p.Blocks
 	case 's', 'h': // shards that are offered and relayed
 		return p2p.Shards

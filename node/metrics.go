@@ -45,6 +45,8 @@ func (n *Node) ledgerMetrics(counter counterFunc, gauge gaugeFunc) {
 	})
 	counter("blocks_proposed_total", "Blocks built by this node.", s.Proposed.Load)
 	counter("blocks_verified_total", "Proposals executed and accepted.", s.Verified.Load)
+	counter("drafts_executed_total", "Blocks executed ahead of their proposals.", s.Prepared.Load)
+	counter("drafts_used_total", "Proposals that had been executed as drafts.", s.Foretold.Load)
 	counter("blocks_refused_total", "Proposals refused by a rule.", s.Refused.Load)
 	counter("blocks_finalized_total", "Blocks committed since start.", s.Finalized.Load)
 	counter("transactions_finalized_total", "Transactions committed since start.", s.TxsFinalized.Load)

@@ -37,6 +37,10 @@ type Application interface {
 	// before: above the last finalized block, parents first. Rules that look
 	// at the clock do not apply.
 	Recover(ctx context.Context, req VerifyRequest) (bool, error)
+	// Prepare executes the draft of a block whose proposal is still to come, so
+	// that Verify finds the work done. It is no verdict, and nothing may depend on
+	// it: an error is a fault of this node.
+	Prepare(ctx context.Context, req PrepareRequest) error
 	// Fits reports whether bytes are the block of a digest, valid or not. It
 	// depends on nothing else.
 	Fits(digest chain.Hash, block []byte) bool
@@ -58,6 +62,16 @@ type ParentRef struct {
 type ProposeRequest struct {
 	Round  beacon.Round
 	Parent ParentRef
+	// Draft hands out what is known of the block before it is executed, for the
+	// others to execute at the same time. It may be called once, or not at all;
+	// what it sends is read by their Prepare alone.
+	Draft func(bytes []byte)
+}
+
+// PrepareRequest brings the draft of a round's leader.
+type PrepareRequest struct {
+	Round beacon.Round
+	Draft []byte
 }
 
 // Proposed is a block ready to be voted for.

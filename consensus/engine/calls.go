@@ -44,7 +44,7 @@ func (e *Engine) propose(ctx context.Context, x simplex.RequestProposal) {
 	ctx, e.building = context.WithCancel(ctx)
 	e.call(ctx, "propose", func(ctx context.Context) reply {
 		start := time.Now()
-		p, err := e.app.Propose(ctx, ProposeRequest{Round: x.Round, Parent: parentRef(x.Parent)})
+		p, err := e.app.Propose(ctx, ProposeRequest{Round: x.Round, Parent: parentRef(x.Parent), Draft: e.announce(ctx, x)})
 		var codeword *shards.Codeword
 		if err == nil {
 			codeword, err = e.sharding.encode(p.Block)

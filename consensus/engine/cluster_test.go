@@ -162,6 +162,8 @@ func (a *chainApp) Propose(ctx context.Context, req ProposeRequest) (Proposed, e
 	return Proposed{Digest: d, Block: b}, nil
 }
 
+func (a *chainApp) Prepare(context.Context, PrepareRequest) error { return nil }
+
 func (a *chainApp) Fits(digest chain.Hash, block []byte) bool {
 	if a.digest(block) != digest {
 		return false

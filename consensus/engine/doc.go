@@ -35,6 +35,13 @@
 // [Config.BlockPeerFor]; two contradicting votes with good individual
 // signatures become [simplex.Evidence] (resolutions 11.2, 11.3).
 //
+// # Overlap
+//
+// The next view begins with a notarization, while the block before is still
+// being finalized, made durable and delivered. Where execution takes long, a
+// leader hands out a draft before it executes its block, and all execute at the
+// same time; blocks that travel as shards are executed after the vote.
+//
 // # Our own words
 //
 // Each vote needs leave of the [Guard], which is durable apart from the journal

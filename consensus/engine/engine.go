@@ -49,6 +49,7 @@ type Engine struct {
 	guests   map[beacon.Participant]*guest
 	fetches  fetches
 	reads    []read
+	drafting drafting
 	seen     sightings // when proposals came
 	sharding sharding
 	lead     lead             // who leads the current view, and whether it proposed
@@ -172,7 +173,7 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // turn does all that the last input leads to.
 func (e *Engine) turn(ctx context.Context) error {
-	for e.busy() || len(e.outgoing) > 0 || len(e.reads) > 0 || len(e.fits) > 0 || len(e.sharding.rebuilds) > 0 {
+	for e.busy() || len(e.outgoing) > 0 || len(e.reads) > 0 || len(e.fits) > 0 || len(e.sharding.rebuilds) > 0 || len(e.drafting.waiting) > 0 {
 		if err := e.settle(); err != nil {
 			return err
 		}
@@ -203,6 +204,7 @@ func (e *Engine) turn(ctx context.Context) error {
 		}
 		e.fits = nil
 		e.rebuildAll(ctx)
+		e.prepare(ctx)
 	}
 	return e.fault
 }

@@ -12,6 +12,7 @@ import (
 var (
 	ErrMessage  = errors.New("unknown message")
 	ErrBlock    = errors.New("block is empty or too large")
+	ErrDraft    = errors.New("draft is of a parent that is not before it")
 	ErrNotOffer = errors.New("vote beside a block is not a notarize vote")
 )
 
@@ -26,6 +27,7 @@ const (
 	tagAnswered    = 'd'
 	tagWatch       = 'w'
 	tagEcho        = 'o'
+	tagDraft       = 'f' // a block foretold
 )
 
 // envelopeBytesMax is the most that a message adds to a block.
@@ -128,6 +130,8 @@ func decodeMessage(b []byte, maxBlockBytes int) (message, error) {
 			return nil, simplex.ErrTrailing
 		}
 		return watchCall{}, nil
+	case tagDraft:
+		return decodeDraft(b[1:], maxBlockBytes)
 	case tagEcho:
 		v, err := simplex.DecodeVote(b[1:])
 		if err != nil {

@@ -46,6 +46,8 @@ func (e *Engine) receive(d delivery) {
 		e.receiveCertificate(arrival{d.from, m, nil})
 	case backfill:
 		e.receiveCertificate(arrival{d.from, m.certificate, m.block})
+	case draft:
+		e.receiveDraft(d.from, m)
 	case request:
 		e.answer(d.from, m.round)
 	case answered:

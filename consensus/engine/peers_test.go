@@ -147,6 +147,12 @@ func TestBans(t *testing.T) {
 		{"a good certificate far ahead", func(s *scene) [][]byte {
 			return [][]byte{simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(9, 0)))}
 		}, 0},
+		{"a draft of a parent above it", func(*scene) [][]byte {
+			return [][]byte{appendDraft(nil, draft{beacon.Round{View: 1}, 1, []byte("x")})}
+		}, 1},
+		{"a draft of another's view", func(*scene) [][]byte {
+			return [][]byte{appendDraft(nil, draft{beacon.Round{View: 9}, 8, []byte("x")})}
+		}, 0},
 		{"a request of another epoch", func(*scene) [][]byte { return [][]byte{appendRequest(nil, request{foreign})} }, 0},
 	}
 	for _, tt := range tests {
@@ -305,6 +311,7 @@ func FuzzMessage(f *testing.F) {
 	f.Add(appendRequest(nil, request{beacon.Round{View: 300}}))
 	f.Add(appendEcho(nil, echo{v}))
 	f.Add([]byte{tagWatch})
+	f.Add(appendDraft(nil, draft{beacon.Round{View: 300}, 299, []byte("block")}))
 	f.Add(appendAnswered(nil, answered{beacon.Round{View: 300}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		msg, err := decodeMessage(b, 64)
@@ -315,6 +322,8 @@ func FuzzMessage(f *testing.F) {
 		switch m := msg.(type) {
 		case answered:
 			back = appendAnswered(nil, m)
+		case draft:
+			back = appendDraft(nil, m)
 		case watchCall:
 			back = []byte{tagWatch}
 		case echo:

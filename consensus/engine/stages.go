@@ -16,6 +16,7 @@ type Stage int
 const (
 	StagePropose   Stage = iota // Propose, block time included
 	StageRebuild                // a block put together from shards
+	StagePrepare                // Prepare: a draft executed ahead of its proposal
 	StageVerify                 // Verify and Recover: signatures, execution, root
 	StageSync                   // journal and guard made durable
 	StageQuorum                 // a certificate made of votes
@@ -30,7 +31,7 @@ const (
 // String returns the stage as a word.
 func (s Stage) String() string {
 	return [...]string{
-		"propose", "rebuild", "verify", "sync", "quorum", "admit", "finalize",
+		"propose", "rebuild", "prepare", "verify", "sync", "quorum", "admit", "finalize",
 		"proposal_to_notarization", "proposal_to_finalization", "proposal_to_durable",
 	}[s]
 }

@@ -26,6 +26,7 @@ type Stats struct {
 	Dropped       atomic.Uint64                       // messages of banned or unknown peers
 	Refused       atomic.Uint64                       // messages refused because the inbox was full
 
+	DraftsSent    atomic.Uint64 // drafts of our own blocks handed out
 	Evidence      atomic.Uint64 // proofs of a peer's contradiction
 	VotesWithheld atomic.Uint64 // own votes not made: watching, or against the guard
 	Watching      atomic.Bool   // at the start, for votes in our own name

@@ -77,6 +77,7 @@ type Event struct {
 // Stats counts the ledger's work and the time it took.
 type Stats struct {
 	Proposed, Verified, Refused, Finalized atomic.Uint64
+	Prepared, Foretold                     atomic.Uint64 // drafts executed, and of these, proposals that came
 	TxsFinalized                           atomic.Uint64
 	PackNanos, ExecNanos, RootNanos        atomic.Uint64
 	CommitNanos                            atomic.Uint64
@@ -92,8 +93,9 @@ type Ledger struct {
 	Stats    Stats
 
 	// Owned by Run.
-	tree map[chain.Hash]*Executed // head and every executed block above it
-	size blockSize
+	tree  map[chain.Hash]*Executed // head and every executed block above it
+	ahead drafts
+	size  blockSize
 }
 
 // Executed is a block with the state and receipts that its execution gave.

@@ -71,6 +71,9 @@ func (l *Ledger) build(ctx context.Context, req engine.ProposeRequest, parent *E
 		}
 		l.Stats.PackNanos.Add(uint64(time.Since(began)))
 	}
+	if req.Draft != nil && l.draftPays(txs) {
+		req.Draft(draftOf(header, txs))
+	}
 	return l.complete(header, parent, vrfOut, txs)
 }
 
@@ -204,6 +207,7 @@ func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.Verified
 	h.ReceiptsRoot = tree.ListRoot(receipts)
 	h.StateRoot = version.Root()
 	h.Used = result.Used
+	l.ahead.note(len(txs), executed.Sub(began))
 	l.Stats.ExecNanos.Add(uint64(executed.Sub(began)))
 	l.Stats.RootNanos.Add(uint64(time.Since(executed)))
 	block := &chain.Block{Header: h, Txs: bodies}

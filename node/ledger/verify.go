@@ -107,7 +107,7 @@ func (l *Ledger) verify(req engine.VerifyRequest, block *chain.Block, txs []*cha
 	if err := l.cfg.Proposers.checkOrder(&block.Header, l.parentBeacon(&block.Header), txs); err != nil {
 		return err
 	}
-	e, err := l.execute(block.Header, parent, txs)
+	e, err := l.executeOrTake(req.Digest, block.Header, parent, txs)
 	if isFault(err) {
 		return err
 	}

@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// A draft is what a leader knows of its block before it has executed it. The
+// others execute it at the same time, so that the execution of a block takes its
+// time once on the way from view to view, not once at the leader and once more
+// at everybody else. A draft decides nothing: the proposal comes later and is
+// judged as always, only with the work done. Of each view one draft counts, and
+// only from its known leader.
+
+// draft is a message: the round, the view of the parent, and bytes that only the
+// application reads.
+type draft struct {
+	round  beacon.Round
+	parent chain.View
+	bytes  []byte
+}
+
+func appendDraft(dst []byte, d draft) []byte {
+	at := beacon.Round{Epoch: d.round.Epoch, View: d.parent}
+	return append(at.Append(d.round.Append(append(dst, tagDraft))), d.bytes...)
+}
+
+func decodeDraft(b []byte, maxBlockBytes int) (message, error) {
+	round, rest, err := beacon.ReadRound(b)
+	if err != nil {
+		return nil, fmt.Errorf("draft: %w", err)
+	}
+	parent, rest, err := beacon.ReadRound(rest)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("draft: %w", err)
+	case parent.Epoch != round.Epoch || parent.View >= round.View:
+		return nil, ErrDraft
+	case len(rest) == 0 || len(rest) > maxBlockBytes:
+		return nil, ErrBlock
+	}
+	return draft{round, parent.View, rest}, nil
+}
+
+// drafting is the draft of the current view that came in, and the newest view
+// that one was taken for.
+type drafting struct {
+	view    chain.View
+	waiting []draft
+}
+
+// announce returns the function by which the application hands out its draft.
+func (e *Engine) announce(ctx context.Context, x simplex.RequestProposal) func([]byte) {
+	return func(bytes []byte) {
+		select {
+		case e.replies <- drafted{draft{x.Round, x.Parent.Round.View, bytes}}:
+		case <-ctx.Done():
+		}
+	}
+}
+
+type drafted struct{ draft draft }
+
+func (r drafted) apply(_ context.Context, e *Engine) error {
+	if r.draft.round.View == e.machine.View() && len(r.draft.bytes) <= e.cfg.MaxBlockBytes {
+		e.Stats.DraftsSent.Add(1)
+		e.net.Broadcast(appendDraft(nil, r.draft))
+	}
+	return nil
+}
+
+// receiveDraft takes the draft of a view's leader. One that comes too early for
+// us to know the leader is of no use: by the time we do, so is the proposal.
+func (e *Engine) receiveDraft(from beacon.Participant, d draft) {
+	v := d.round.View
+	who, known := e.machine.LeaderOf(v, d.parent)
+	if d.round.Epoch != e.cfg.Set.Epoch() || !known || who != from || v < e.machine.View() || v > e.machine.View()+1 || v <= e.drafting.view {
+		e.Stats.Dropped.Add(1)
+		return
+	}
+	e.drafting.view = v
+	e.drafting.waiting = append(e.drafting.waiting, d)
+}
+
+// prepare has the application execute the drafts that came in.
+func (e *Engine) prepare(ctx context.Context) {
+	for _, d := range e.drafting.waiting {
+		e.call(ctx, "prepare", func(ctx context.Context) reply {
+			start := time.Now()
+			err := e.app.Prepare(ctx, PrepareRequest{Round: d.round, Draft: d.bytes})
+			return prepared{err, time.Since(start)}
+		})
+	}
+	e.drafting.waiting = nil
+}
+
+type prepared struct {
+	err  error
+	took time.Duration
+}
+
+func (r prepared) apply(_ context.Context, e *Engine) error {
+	if r.err != nil {
+		return fmt.Errorf("prepare: %w", r.err)
+	}
+	e.Stats.Stages[StagePrepare].add(r.took)
+	return nil
+}

@@ -1,0 +1,116 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+)
+
+const (
+	// draftWorthwhile is the execution time from which a draft is worth sending:
+	// below it, the proposal is there almost as soon.
+	draftWorthwhile = 5 * time.Millisecond
+	// draftsKept bounds the executed drafts that wait for their proposals: those
+	// of the current view and of the next one.
+	draftsKept = 2
+)
+
+// drafts are blocks that were executed ahead of their proposals.
+type drafts struct {
+	done []*Executed // oldest first
+	// perTx is the execution time of a transaction in the last block of some.
+	perTx time.Duration
+}
+
+// note remembers what execution took.
+func (d *drafts) note(txs int, took time.Duration) {
+	if txs > 0 {
+		d.perTx = took / time.Duration(txs)
+	}
+}
+
+// take returns the executed block of the digest, if a draft foretold it.
+func (d *drafts) take(digest chain.Hash) *Executed {
+	for i, e := range d.done {
+		if e.Digest == digest {
+			d.done = slices.Delete(d.done, i, i+1)
+			return e
+		}
+	}
+	return nil
+}
+
+func (d *drafts) put(e *Executed) {
+	if len(d.done) == draftsKept {
+		d.done = slices.Delete(d.done, 0, 1)
+	}
+	d.done = append(d.done, e)
+}
+
+// draftPays reports whether the others should execute the block along with us:
+// its execution is likely to take long, and it travels whole anyhow. Blocks
+// above that size go as shards, and are executed after the vote.
+func (l *Ledger) draftPays(txs []*chain.VerifiedTx) bool {
+	if time.Duration(len(txs))*l.ahead.perTx < draftWorthwhile {
+		return false
+	}
+	size := 0
+	for _, tx := range txs {
+		size += len(tx.Body)
+	}
+	return size <= int(l.cfg.Genesis.Params.MaxWholeBytes)
+}
+
+// draftOf is a block without the results of its execution.
+func draftOf(h chain.Header, txs []*chain.VerifiedTx) []byte {
+	block := &chain.Block{Header: h}
+	for _, tx := range txs {
+		block.Txs = append(block.Txs, tx.Body)
+	}
+	return block.Encode()
+}
+
+// Prepare executes the draft of a block. Its digest follows from the draft: if
+// the proposal has another one, it is executed anew. It implements
+// engine.Application.
+func (l *Ledger) Prepare(ctx context.Context, req engine.PrepareRequest) error {
+	block, err := chain.DecodeBlock(req.Draft, int(l.cfg.Genesis.Params.MaxBlockBytes))
+	if err != nil || roundOf(&block.Header) != req.Round {
+		return nil // the leader's loss
+	}
+	txs, err := l.cfg.Signatures.VerifyBlock(ctx, block.Txs)
+	if err != nil {
+		return nil
+	}
+	_, err = call(ctx, l, func(context.Context) (struct{}, error) { return struct{}{}, l.prepare(block.Header, txs) })
+	return err
+}
+
+func (l *Ledger) prepare(h chain.Header, txs []*chain.VerifiedTx) error {
+	parent, ok := l.tree[h.Parent]
+	if !ok || checkChild(&l.cfg.Genesis.Params, &h, &parent.Block.Header) != nil {
+		return nil
+	}
+	e, err := l.execute(h, parent, txs)
+	if isFault(err) {
+		return err
+	}
+	if err == nil {
+		l.ahead.put(e)
+		l.Stats.Prepared.Add(1)
+	}
+	return nil
+}
+
+// executeOrTake executes a block, unless its draft was executed before: the
+// digest binds transactions and results alike.
+func (l *Ledger) executeOrTake(digest chain.Hash, h chain.Header, parent *Executed, txs []*chain.VerifiedTx) (*Executed, error) {
+	if e := l.ahead.take(digest); e != nil {
+		l.Stats.Foretold.Add(1)
+		return e, nil
+	}
+	return l.execute(h, parent, txs)
+}
