@@ -11,9 +11,9 @@ import (
 // level that holds few of the operations' transactions is walked in longer
 // stretches, until each is worth its fixed cost.
 const (
-	stretchBitsMin = 9    // the first: small blocks are filled from it
-	stretchBitsMax = 12   // sorted by counting
-	stretchEnough  = 1024 // entries that need no longer stretch
+	stretchBitsMin = 9   // the first: small blocks are filled from it
+	stretchBitsMax = 13  // sorted by counting
+	stretchEnough  = 512 // entries that need no longer stretch
 	stretchKept    = 1 << 14
 )
 

@@ -43,8 +43,6 @@ func admitBars() []bars.Bar {
 	var list []bars.Bar
 	for _, producers := range []int{1, 2, 4, 8} {
 		list = append(list, bar(fmt.Sprintf("admit-%d-producers", producers), "go-ethereum legacypool", producers, raceAdmit))
-	}
-	for _, producers := range []int{1, 4} {
 		list = append(list, bar(fmt.Sprintf("admit-comet-%d-producers", producers), cometPeer, producers, raceCometAdmit))
 	}
 	return list
