@@ -22,6 +22,7 @@ func (n *Node) registry() *prometheus.Registry {
 		r.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Namespace: "cowboy", Name: name, Help: help}, read))
 	}
 	n.ledgerMetrics(counter, gauge)
+	n.storeMetrics(gauge)
 	n.ingressMetrics(counter, gauge)
 	n.consensusMetrics(counter, gauge)
 	r.MustRegister(newStageMetrics(&n.engine.Stats))
@@ -54,6 +55,13 @@ func (n *Node) ledgerMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("exec_nanoseconds_total", "Time spent executing blocks.", s.ExecNanos.Load)
 	counter("root_nanoseconds_total", "Time spent on state, transaction and receipt roots.", s.RootNanos.Load)
 	counter("commit_nanoseconds_total", "Time spent committing to disk.", s.CommitNanos.Load)
+}
+
+func (n *Node) storeMetrics(gauge gaugeFunc) {
+	gauge("store_bytes", "Size of the store on disk.", func() float64 { return float64(n.store.DiskBytes()) })
+	gauge("store_block_bytes", "Of it, files of finalized blocks.", func() float64 { return float64(n.store.BlockBytesOnDisk()) })
+	gauge("store_undo_bytes", "Of it, about what old values of the last blocks take once they are out of the log.",
+		func() float64 { return float64(n.store.UndoBytes()) })
 }
 
 // adminMux serves metrics and profiles on the admin address.

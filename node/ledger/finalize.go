@@ -54,7 +54,11 @@ func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
 	}
 	e, ok := l.tree[f.Digest]
 	if !ok {
-		return &fault{fmt.Errorf("finalized block %s was never executed here", f.Digest)}
+		var err error
+		if e, err = l.secondLook(f.Digest); err != nil {
+			return err
+		}
+		head = l.head.Load()
 	}
 	if e.Height() <= head.Height() {
 		return nil
@@ -70,6 +74,7 @@ func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
 	l.Stats.Finalized.Add(1)
 	l.Stats.TxsFinalized.Add(uint64(len(e.Txs)))
 	l.prune(e)
+	l.doubts = nil
 	l.head.Store(e)
 	select {
 	case l.events <- Event{Block: e.Block, Encoded: e.Encoded, Digest: e.Digest, Txs: e.Txs, Receipts: e.Receipts, State: e.State}:

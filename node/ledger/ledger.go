@@ -93,9 +93,10 @@ type Ledger struct {
 	Stats    Stats
 
 	// Owned by Run.
-	tree  map[chain.Hash]*Executed // head and every executed block above it
-	ahead drafts
-	size  blockSize
+	tree   map[chain.Hash]*Executed // head and every executed block above it
+	ahead  drafts
+	size   blockSize
+	doubts []doubted // the last blocks refused for what they gave here
 }
 
 // Executed is a block with the state and receipts that its execution gave.

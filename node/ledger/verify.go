@@ -112,9 +112,12 @@ func (l *Ledger) verify(req engine.VerifyRequest, block *chain.Block, txs []*cha
 		return err
 	}
 	if err != nil {
-		return &Verdict{"execution", err}
+		err = &Verdict{"execution", err}
+	} else {
+		err = compareResults(&e.Block.Header, &block.Header)
 	}
-	if err := compareResults(&e.Block.Header, &block.Header); err != nil {
+	if err != nil {
+		l.doubt(doubted{req, block, txs})
 		return err
 	}
 	l.tree[e.Digest] = e

@@ -1,6 +1,7 @@
 // Package store keeps the finalized chain on disk: the flat state, and every
-// block with receipts, certificate and indexes. It runs on one pebble database,
-// so that a block becomes durable in one atomic step.
+// block with receipts, certificate and indexes. State and indexes are in one
+// pebble database, the blocks themselves in a blocklog, which the indexes point
+// into: a block becomes part of the chain in one atomic step.
 //
 // # Flat state and tries
 //
@@ -30,22 +31,29 @@
 //
 // # Durability
 //
-// Commit returns after one synced batch with everything that belongs to the
-// block and the marker of the new head. After a crash at any moment the store
+// Commit writes and syncs the block's bytes, then one batch with everything else
+// that belongs to the block and the marker of the new head; it returns when that
+// is synced, too. After a crash at any moment the store
 // opens at the last block whose Commit returned, or at the one whose Commit was
 // under way; flat values, root, block and indexes are always of the same block.
 // If a commit fails, nothing further is written: a sync that is tried again may
 // claim success for data that is gone, so the process must stop and open the
-// store anew.
+// store anew. That holds for what the database does in the background as well:
+// behind the first write that fails a gate shuts (gate.go), and the database,
+// frozen, lasts to the end of the process. A disk that gets full stops commits
+// with [ErrDiskFull] before that, at Options.FreeBytesFloor.
 //
 // The folder belongs to one process and to one genesis ([ErrInUse],
 // [ErrOtherGenesis]).
 //
 // # History
 //
-// With Options.History a block's batch also holds the values that it replaces,
-// and [Store.AccountAt] and [Store.StorageAt] answer at any height since it was
-// switched on: an archive. It does not keep tries, so proofs are of kept
+// A block's batch also holds an undo record: what its rows replace. Those of the
+// last Options.UndoBlocks are kept, and [Store.AccountAt] and [Store.StorageAt]
+// answer from them.
+//
+// With Options.History old values stay for ever, by key and height, and the two
+// answer at any height since it was switched on: an archive. It does not keep tries, so proofs are of kept
 // versions only.
 //
 // # State from elsewhere
@@ -62,6 +70,7 @@
 // its root when it is opened, and code against its hash. A small file beside the
 // database notices when damage to its log makes it forget blocks. All of that is
 // [ErrCorrupt]: no read answers with a wrong value where damage can be seen.
-// [Store.VerifyHead] computes the root again from the flat state, with the plain
-// trie.
+// Resident tries that disagree are made anew once, by Open or [Store.Rebuild];
+// then it is a [RootError]. [Store.VerifyHead] computes the root again from the
+// flat state, with the plain trie.
 package store

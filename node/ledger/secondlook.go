@@ -1,0 +1,57 @@
+package ledger
+
+import (
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+)
+
+// doubted is a block whose execution here gave something else than its header
+// says. If it becomes final all the same, others saw it right, and this node's
+// own state is to be doubted.
+type doubted struct {
+	req   engine.VerifyRequest
+	block *chain.Block
+	txs   []*chain.VerifiedTx
+}
+
+// doubtedMax bounds what is remembered of refused blocks: a leader has one
+// proposal in each view, and few views pass between two final blocks.
+const doubtedMax = 4
+
+func (l *Ledger) doubt(d doubted) {
+	if len(l.doubts) == doubtedMax {
+		l.doubts = append(l.doubts[:0], l.doubts[1:]...)
+	}
+	l.doubts = append(l.doubts, d)
+}
+
+// secondLook executes a final block that was refused here once more, on tries
+// made anew from the flat state. Only finality is reason enough for that: else
+// any proposer could ask for it. What is refused again is a fault, and the
+// voting ends.
+func (l *Ledger) secondLook(digest chain.Hash) (*Executed, error) {
+	head := l.head.Load()
+	for _, d := range l.doubts {
+		if d.req.Digest != digest || d.block.Header.Parent != head.Digest {
+			continue
+		}
+		l.cfg.Log.Error("final block was refused here: making the tries anew", "height", d.block.Header.Height, "digest", digest)
+		version, err := l.cfg.Store.Rebuild()
+		if err != nil {
+			return nil, &fault{fmt.Errorf("final block %d was refused here: %w", d.block.Header.Height, err)}
+		}
+		renewed := *head
+		renewed.State = version
+		l.head.Store(&renewed)
+		l.tree = map[chain.Hash]*Executed{head.Digest: &renewed}
+		l.doubts, l.ahead.done = nil, nil
+		if err := l.verify(d.req, d.block, d.txs); err != nil {
+			return nil, &fault{fmt.Errorf("final block %d is refused here twice, the second time with a state made anew: %w",
+				d.block.Header.Height, err)}
+		}
+		return l.tree[digest], nil
+	}
+	return nil, &fault{fmt.Errorf("finalized block %s was never executed here", digest)}
+}
