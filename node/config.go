@@ -25,7 +25,8 @@ type Config struct {
 	Archive      bool   // keep old values, to answer for the state of any height
 	Devnet       bool   // serve the faucet and /dev/advance
 	Version      string
-	RPCPerSec    int // requests per second and client address; 0 is unlimited
+	RPCHosts     []string // names of the API besides localhost, for a proxy in front of it
+	RPCPerSec    int      // requests per second and client address; 0 is unlimited
 }
 
 // DefaultConfig listens on loopback only: nothing is reachable from outside

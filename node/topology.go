@@ -15,6 +15,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 // The machine on one page: every goroutine that lives as long as the node, and
@@ -104,7 +106,7 @@ func (n *Node) rpcConfig() rpc.Config {
 	cfg := rpc.DefaultConfig()
 	cfg.Listener, cfg.Devnet, cfg.Genesis, cfg.Log = n.rpcListener, n.cfg.Devnet, n.genesis, n.log
 	cfg.Metrics = metricsServer(n.registry())
-	cfg.RequestsPerSecond = n.cfg.RPCPerSec
+	cfg.RequestsPerSecond, cfg.Hosts = n.cfg.RPCPerSec, n.cfg.RPCHosts
 	return cfg
 }
 
@@ -123,7 +125,7 @@ func (n *Node) fanOut(ctx context.Context) error {
 			BaseFees: ledger.BaseFeesAfter(&n.genesis.Params, &e.Block.Header),
 			Txs:      e.Txs, Touched: recipients(e.Txs),
 		}
-		if err := n.lanes.Finalized(ctx, head); err != nil {
+		if err := advance(ctx, n.lanes, head, func() state.View { return n.store.Head() }); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err() // an orderly stop, in which the lanes may have ended first
 			}
@@ -213,4 +215,21 @@ func (g *group) stop() { g.cancel() }
 func (g *group) wait() error {
 	g.parts.Wait()
 	return errors.Join(g.errs...)
+}
+
+// headTaker is the lanes, as advance needs them.
+type headTaker interface {
+	Finalized(ctx context.Context, head lanes.FinalizedHead) error
+}
+
+// advance tells the lanes of a finalized block. If so many blocks were final
+// meanwhile that its state is no longer kept, they read the newest instead: its
+// nonces are further on, and the blocks between follow.
+func advance(ctx context.Context, to headTaker, head lanes.FinalizedHead, newest func() state.View) error {
+	err := to.Finalized(ctx, head)
+	if errors.Is(err, store.ErrStale) {
+		head.View = newest()
+		err = to.Finalized(ctx, head)
+	}
+	return err
 }

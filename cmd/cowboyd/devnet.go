@@ -16,14 +16,15 @@ import (
 
 // listenFlags say where a node listens. All is loopback unless told otherwise.
 type listenFlags struct {
-	RPCAddr    string `help:"Address of the HTTP API." default:"127.0.0.1:4000" placeholder:"HOST:PORT"`
-	P2PAddr    string `name:"p2p-addr" help:"UDP address for validators." default:"127.0.0.1:4001" placeholder:"HOST:PORT"`
-	P2PTell    string `name:"p2p-advertise" help:"UDP address that other validators are told, where it differs from --p2p-addr." placeholder:"HOST:PORT"`
-	RunnerAddr string `help:"UDP address for runners." default:"127.0.0.1:4002" placeholder:"HOST:PORT"`
-	AdminAddr  string `help:"Address of metrics and profiles." default:"127.0.0.1:4003" placeholder:"HOST:PORT"`
-	PortOffset int    `help:"Add this to every port, to run several nodes on one machine." default:"0"`
-	Archive    bool   `help:"Keep old values, so that accounts, storage and code of any height can be asked for. Give it at every start: a start without it ends the record, and what was not kept cannot be made up. Without it the last 1024 blocks can be asked for."`
-	RPCRate    int    `name:"rpc-rate" help:"API requests per second and client address; 0 is unlimited." default:"100"`
+	RPCAddr    string   `help:"Address of the HTTP API." default:"127.0.0.1:4000" placeholder:"HOST:PORT"`
+	P2PAddr    string   `name:"p2p-addr" help:"UDP address for validators." default:"127.0.0.1:4001" placeholder:"HOST:PORT"`
+	P2PTell    string   `name:"p2p-advertise" help:"UDP address that other validators are told, where it differs from --p2p-addr." placeholder:"HOST:PORT"`
+	RunnerAddr string   `help:"UDP address for runners." default:"127.0.0.1:4002" placeholder:"HOST:PORT"`
+	AdminAddr  string   `help:"Address of metrics and profiles." default:"127.0.0.1:4003" placeholder:"HOST:PORT"`
+	PortOffset int      `help:"Add this to every port, to run several nodes on one machine." default:"0"`
+	Archive    bool     `help:"Keep old values, so that accounts, storage and code of any height can be asked for. Give it at every start: a start without it ends the record, and what was not kept cannot be made up. Without it the last 1024 blocks can be asked for."`
+	RPCHosts   []string `name:"rpc-host" help:"Name under which a proxy on this machine passes on API requests, besides localhost. Others are refused on a loopback address." placeholder:"NAME"`
+	RPCRate    int      `name:"rpc-rate" help:"API requests per second and client address; 0 is unlimited." default:"100"`
 }
 
 func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
@@ -31,6 +32,7 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 	cfg.DataDir, cfg.Devnet, cfg.Version = dataDir, devnet, node.Version
 	cfg.RPCAddr, cfg.P2PAddr, cfg.RunnerAddr, cfg.AdminAddr = f.RPCAddr, f.P2PAddr, f.RunnerAddr, f.AdminAddr
 	cfg.RPCPerSec, cfg.P2PAdvertise, cfg.Archive = f.RPCRate, f.P2PTell, f.Archive
+	cfg.RPCHosts = f.RPCHosts
 	cfg, err := cfg.OffsetPorts(f.PortOffset)
 	if err != nil {
 		return cfg, err

@@ -51,11 +51,11 @@ func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDi
 		run.Children = append(run.Children, cluster.Child{
 			Name:    filepath.Base(cfg.DataDir),
 			LogFile: filepath.Join(cfg.DataDir, "cowboyd.log"),
-			Args: []string{
+			Args: append([]string{
 				"--log-level", c.childLogLevel, "run", "--stop-with-stdin", "--data", cfg.DataDir,
 				"--rpc-addr", cfg.RPCAddr, "--p2p-addr", cfg.P2PAddr, "--runner-addr", cfg.RunnerAddr, "--admin-addr", cfg.AdminAddr,
 				"--rpc-rate", strconv.Itoa(c.RPCRate), "--archive=" + strconv.FormatBool(c.Archive),
-			},
+			}, c.hostArgs()...),
 		})
 	}
 	welcomeSeveral(os.Stdout, g, configs)
@@ -96,4 +96,12 @@ Kill one of the processes: the others go on, and it is started again.
 Stop with Ctrl-C.
 
 `, configs[0].RPCAddr, hex.EncodeToString(secret[:]), node.DevAccounts()[1].Address)
+}
+
+// hostArgs passes the names of the API on.
+func (f *listenFlags) hostArgs() (args []string) {
+	for _, name := range f.RPCHosts {
+		args = append(args, "--rpc-host", name)
+	}
+	return args
 }

@@ -32,6 +32,7 @@ const (
 	CodeMethodNotAllowed Code = 1008
 	CodeDevnetOnly       Code = 1009
 	CodeBadSlot          Code = 1010 // not a storage key in hex
+	CodeForeignHost      Code = 1011 // the Host header names another server (DNS rebinding)
 )
 
 // There is no such thing.
@@ -45,7 +46,7 @@ const (
 	CodeNoHistory          Code = 2006 // this node does not keep the state of that height
 	CodeStorageMoved       Code = 2008 // the storage changed between two pages
 	CodeUnprovable         Code = 2007 // the proof would be above what a client accepts
-	CodeNotKept            Code = 2008 // this node began with a later state: ask an older one
+	CodeNotKept            Code = 2009 // this node began with a later state: ask an older one
 )
 
 // Too much or too early.

@@ -20,6 +20,7 @@ const Version = "0.1.0"
 type Config struct {
 	Addr     string         // host:port to listen on, ignored if Listener is set
 	Listener net.Listener   // or an open listener, closed by Run
+	Hosts    []string       // names, besides localhost, under which a server on loopback is called: those that a proxy passes on
 	Devnet   bool           // serve /faucet and /dev/advance
 	Genesis  *chain.Genesis // GET /genesis and /params; nil answers 404
 	Metrics  http.Handler   // GET /metrics; nil answers 404

@@ -135,6 +135,11 @@ func (s *Server) Run(ctx context.Context) error {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.Stats.Requests.Add(1)
 	defer s.guard(w, r)
+	if s.foreignHost(r) {
+		s.writeError(w, r, refuse(http.StatusForbidden, CodeForeignHost,
+			"this server is not called %q: use its address, or allow the name with --rpc-host", clip(r.Host)))
+		return
+	}
 	route, args, allow := s.route(r)
 	if route == nil {
 		s.noRoute(w, r, allow)

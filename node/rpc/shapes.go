@@ -42,6 +42,8 @@ type BlockReply struct {
 	Height          uint64                `json:"height"`
 	Epoch           uint64                `json:"epoch"`
 	View            uint64                `json:"view"`
+	ParentEpoch     uint64                `json:"parent_epoch"` // round of the parent
+	ParentView      uint64                `json:"parent_view"`
 	TimestampMillis uint64                `json:"timestamp_ms"`
 	Proposer        string                `json:"proposer"`
 	TxRoot          string                `json:"tx_root"`
@@ -50,6 +52,8 @@ type BlockReply struct {
 	StateRoot       string                `json:"state_root"`
 	ParentSeed      string                `json:"parent_seed"`
 	OrderProof      string                `json:"order_proof"`
+	PresenceInput   string                `json:"presence_input"` // PresenceInputV1, literal bytes (CIP-11 §7.2)
+	ConsumedSeeds   string                `json:"consumed_seeds"` // ConsumedSeedsV1, CBOR (CIP-11 §9.2)
 	BaseFees        map[string]FeeReply   `json:"basefees"`
 	Used            map[string]UsageReply `json:"used"`
 	TxCount         int                   `json:"tx_count"`
