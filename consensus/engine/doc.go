@@ -42,6 +42,18 @@
 // leader hands out a draft before it executes its block, and all execute at the
 // same time; blocks that travel as shards are executed after the vote.
 //
+// # Large blocks
+//
+// With [Config.Shards], a block whose body is long travels as shards (package
+// shards). The leader offers each validator its own; that shard, with the block's
+// head, is enough to vote, and is in the journal before the vote leaves. The vote
+// takes the shard along to all others, once. When enough shards are here and the
+// machine waits for the block, it is rebuilt off the loop and judged, so that an
+// invalid one dies in certify, or earlier by a nullify vote. Shards that are no
+// codeword are a verdict against the block. If shards do not suffice within a
+// fetch timeout of the notarization, the block is fetched whole, as full nodes
+// and late validators do.
+//
 // # Our own words
 //
 // Each vote needs leave of the [Guard], which is durable apart from the journal
