@@ -41,7 +41,7 @@ func TestDamagedFiles(t *testing.T) {
 		for range 40 / thinning {
 			bad, what := spoil(rng, good)
 			outcome, err := judge(damagedCopy(t, fs, name, bad), &c)
-			kind := strings.TrimLeft(filepath.Ext(name)+filepath.Base(name), ".0123456789")
+			kind := kindOf(name)
 			if err != nil {
 				t.Errorf("%s, %s: %v", name, what, err)
 			}
@@ -49,6 +49,28 @@ func TestDamagedFiles(t *testing.T) {
 		}
 	}
 	t.Log(outcomes)
+	for _, kind := range []string{"sst", "log", "MANIFEST", "OPTIONS", "marker", "blocks", "watermark"} {
+		tried := 0
+		for outcome, n := range outcomes {
+			if strings.HasPrefix(outcome, kind+":") {
+				tried += n
+			}
+		}
+		if tried == 0 || outcomes[kind+": older head"] > 0 {
+			t.Errorf("%s: %d tries, %d opened at an older head", kind, tried, outcomes[kind+": older head"])
+		}
+	}
+}
+
+// kindOf returns what a file is for, by its name.
+func kindOf(name string) string {
+	base := filepath.Base(name)
+	for _, first := range []string{"MANIFEST", "OPTIONS", "marker"} {
+		if strings.HasPrefix(base, first) {
+			return first
+		}
+	}
+	return strings.TrimPrefix(filepath.Ext(base), ".")
 }
 
 // spoil returns a damaged copy of a file.
