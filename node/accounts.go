@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
@@ -94,6 +95,19 @@ func (s *source) Advance(ctx context.Context, blocks uint64) (*rpc.Advanced, err
 
 func advancedTo(head *ledger.Executed) *rpc.Advanced {
 	return &rpc.Advanced{Height: head.Height(), TimestampMillis: head.Block.Header.TimestampMillis}
+}
+
+// Evidence implements rpc.Source.
+func (s *source) Evidence() []rpc.Evidence {
+	var out []rpc.Evidence
+	for _, e := range s.node.evidence.All() {
+		o := e.Offence()
+		out = append(out, rpc.Evidence{
+			Accused: o.Accused, Epoch: o.Round.Epoch, View: o.Round.View,
+			First: e.First.Kind.String(), Second: e.Second.Kind.String(), Bytes: simplex.AppendEvidence(nil, e),
+		})
+	}
+	return out
 }
 
 // Health implements rpc.Source.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -19,6 +20,10 @@ type mesh struct {
 	transport *p2p.Transport
 	node      *Node
 }
+
+// addressesFile keeps the addresses that validators told of themselves. Unlike
+// the peers file it is the node's own; without it, the node asks again.
+const addressesFile = "peers.learned"
 
 // newMesh builds the transport, or returns nil for a validator without others.
 func newMesh(n *Node) (*mesh, error) {
@@ -39,6 +44,7 @@ func newMesh(n *Node) (*mesh, error) {
 	for _, p := range peers {
 		cfg.Addresses[p.Key] = p.Address
 	}
+	cfg.BookFile = filepath.Join(n.cfg.DataDir, addressesFile)
 	transport, err := p2p.New(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("mesh: %w", err)

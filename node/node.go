@@ -19,7 +19,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
-	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
@@ -42,6 +41,7 @@ type Node struct {
 	store     *store.Store
 	votes     *journal.Journal
 	guard     *guard.Guard
+	evidence  *evidence
 	set       *beacon.ValidatorSet
 	ledger    *ledger.Ledger
 	lanes     *lanes.Lanes
@@ -94,6 +94,9 @@ func (n *Node) open() error {
 	}
 	if n.set, err = beacon.NewValidatorSet(n.genesis); err != nil {
 		return fmt.Errorf("validator set: %w", err)
+	}
+	if n.evidence, err = openEvidence(n.cfg.DataDir, n.set, n.log); err != nil {
+		return err
 	}
 	return n.build()
 }
@@ -148,7 +151,7 @@ func (n *Node) buildEngine() error {
 	cfg := engine.DefaultConfig(&n.genesis.Params)
 	head := n.ledger.Head()
 	cfg.Set, cfg.Self, cfg.Share, cfg.Peer, cfg.Weights = n.set, self, n.keys.Share.Key, n.keys.Peer, rand.Reader
-	cfg.Archive, cfg.Evidence = n.ledger, n.accuse
+	cfg.Archive, cfg.Evidence = n.ledger, n.evidence.take
 	if n.shards != nil {
 		cfg.Shards = &engine.Sharding{Code: n.shards, Format: shards.ChainBlocks{}, Glance: n.ledger.Glance}
 	}
@@ -170,11 +173,6 @@ func (n *Node) buildEngine() error {
 // watchViews is how long a validator that comes back looks for votes in its own
 // name before it votes.
 const watchViews = 2
-
-// accuse takes note of a validator that contradicted itself.
-func (n *Node) accuse(e simplex.Evidence) {
-	n.log.Warn("validator signed two contradicting statements", "validator", e.Accused, "view", e.First.Proposal.Round.View)
-}
 
 // openGuard opens the memory of what this key has signed. Only a folder
 // without blocks and without votes may start a new one.
@@ -279,6 +277,9 @@ func (n *Node) Close() error {
 	}
 	if n.guard != nil {
 		errs = append(errs, n.guard.Close())
+	}
+	if n.evidence != nil {
+		errs = append(errs, n.evidence.close())
 	}
 	if n.votes != nil {
 		errs = append(errs, n.votes.Close())

@@ -30,6 +30,7 @@ import (
 //	                 ledger or sigverify               few Verify at a time
 //	ledger           head, tree of executed blocks     its inbox
 //	fan-out          nothing                           finalized events
+//	evidence         proofs of contradictions          the engine
 //	mesh             connections, address book         UDP socket, its queues
 //	rpc, admin       nothing (snapshots only)          sockets
 //
@@ -44,6 +45,7 @@ import (
 //	ledger's inbox    calls → ledger       8          requests       wait         consensus has few under way
 //	finalized         ledger → fan-out     256        blocks         wait         no final block may be skipped
 //	subscribers       fan-out → rpc        64 each    blocks         drop reader  it resumes from the store
+//	evidence          engine → its file    64         proofs         forget       an accused is banned with the first
 //	inbox             mesh → engine        4,096      messages       not read     128 peers' votes of several views
 //	votes             engine → each peer   1,024      messages       drop oldest  older views matter less
 //	certificates      engine → each peer   512        messages       drop oldest  the same
@@ -69,6 +71,7 @@ func (n *Node) Run(ctx context.Context) error {
 	inner.start("signature pipeline", n.sigverify.Run)
 	inner.start("ledger", n.ledger.Run)
 	inner.start("fan-out", n.fanOut)
+	inner.start("evidence", n.evidence.Run)
 
 	if n.mesh != nil {
 		g.start("mesh", n.mesh.run)

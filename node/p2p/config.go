@@ -23,6 +23,9 @@ type Config struct {
 	// Addresses is where members are found at first. They tell each other
 	// later ones.
 	Addresses map[chain.PeerKey]string
+	// BookFile keeps what members told of their addresses, for the next start.
+	// Empty: they are forgotten.
+	BookFile string
 
 	FullNodesMax     int     // peers outside the committee, at most
 	FullNodeDivisor  float64 // by which their rates are lower

@@ -95,6 +95,11 @@ func New(cfg Config) (*Transport, error) {
 		}
 		t.members[i] = newPeer(i, key, true, cfg.Limits)
 	}
+	if cfg.BookFile != "" {
+		if _, err := t.book.load(cfg.BookFile, t.self); err != nil {
+			return nil, err
+		}
+	}
 	t.fullNodes = make([]*peer, cfg.FullNodesMax)
 	return t, nil
 }
@@ -213,6 +218,9 @@ func (t *Transport) Run(ctx context.Context, receiver Receiver) error {
 		}
 	}
 	parts.Go(func() { _ = t.flood.run(ctx, t) })
+	if t.cfg.BookFile != "" {
+		parts.Go(func() { t.keepBook(ctx) })
+	}
 	for {
 		conn, err := t.listener.Accept(ctx)
 		if ctx.Err() != nil {

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"strconv"
@@ -12,6 +13,18 @@ import (
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request, _ []string) error {
 	s.writeJSON(w, http.StatusOK, healthReply(s.source.Health()))
+	return nil
+}
+
+func (s *Server) evidence(w http.ResponseWriter, _ *http.Request, _ []string) error {
+	reply := EvidenceReply{Evidence: []EvidenceLine{}}
+	for _, e := range s.source.Evidence() {
+		reply.Evidence = append(reply.Evidence, EvidenceLine{
+			Accused: "0x" + hex.EncodeToString(e.Accused[:]), Epoch: uint64(e.Epoch), View: uint64(e.View),
+			First: e.First, Second: e.Second, Proof: "0x" + hex.EncodeToString(e.Bytes),
+		})
+	}
+	s.writeJSON(w, http.StatusOK, reply)
 	return nil
 }
 

@@ -191,6 +191,9 @@ func TestAnswers(t *testing.T) {
 	if w := get("/"); w.Code != 200 || !strings.Contains(w.Body.String(), "/submit_wait") {
 		t.Errorf("index %d %s", w.Code, w.Body.String())
 	}
+	if e := decode[rpc.EvidenceReply](t, get("/evidence")).Evidence; len(e) != 1 || e[0].View != 7 || e[0].Accused[:4] != "0xac" || e[0].Proof != "0x0102" {
+		t.Errorf("evidence %+v", e)
+	}
 	if h := decode[rpc.HealthReply](t, get("/health")); h.Status != "ok" || h.Height != 2 || h.Reasons == nil {
 		t.Errorf("health %+v", h)
 	}

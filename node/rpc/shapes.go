@@ -12,6 +12,21 @@ type HeightReply struct {
 	Height uint64 `json:"height"`
 }
 
+// EvidenceReply answers GET /evidence.
+type EvidenceReply struct {
+	Evidence []EvidenceLine `json:"evidence"`
+}
+
+// EvidenceLine is one proof of a validator's contradiction.
+type EvidenceLine struct {
+	Accused string `json:"accused"` // peer key
+	Epoch   uint64 `json:"epoch"`
+	View    uint64 `json:"view"`
+	First   string `json:"first"` // what it said: notarize, nullify or finalize
+	Second  string `json:"second"`
+	Proof   string `json:"proof"`
+}
+
 // FeeReply is one price pair.
 type FeeReply struct {
 	Cycle chain.Wei `json:"cycle"`

@@ -69,6 +69,9 @@ type Source interface {
 	// block time, and returns the new head. It is called on a devnet only.
 	Advance(ctx context.Context, blocks uint64) (*Advanced, error)
 
+	// Evidence returns the proofs of validators that contradicted themselves,
+	// oldest first.
+	Evidence() []Evidence
 	// Health returns how the node is.
 	Health() Health
 	// Subscribe delivers every block finalized after the call, in order. The
@@ -164,6 +167,16 @@ type Grant struct {
 type Advanced struct {
 	Height          chain.Height
 	TimestampMillis uint64
+}
+
+// Evidence is proof that a validator contradicted itself in a round (resolution
+// 11.2). Bytes are the proof itself: anyone who has the genesis can verify it.
+type Evidence struct {
+	Accused       chain.PeerKey
+	Epoch         chain.Epoch
+	View          chain.View
+	First, Second string // what it said: notarize, nullify or finalize
+	Bytes         []byte
 }
 
 // Health is how the node is.

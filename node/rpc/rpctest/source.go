@@ -217,6 +217,11 @@ func (c *Chain) Advance(ctx context.Context, blocks uint64) (*rpc.Advanced, erro
 	return &rpc.Advanced{Height: h.Height, TimestampMillis: h.TimestampMillis}, nil
 }
 
+// Evidence returns one proof against nobody in particular.
+func (c *Chain) Evidence() []rpc.Evidence {
+	return []rpc.Evidence{{Accused: chain.PeerKey{0xac}, View: 7, First: "notarize", Second: "notarize", Bytes: []byte{1, 2}}}
+}
+
 // Health returns what SetHealth set, at the current height.
 func (c *Chain) Health() rpc.Health {
 	c.mu.Lock()

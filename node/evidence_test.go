@@ -1,0 +1,97 @@
+package node
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
+)
+
+// TestEvidenceOutlivesTheProcess: a proof is durable once it is shown, an
+// offence is kept once, and what does not verify under the chain's set is not
+// shown after a restart (resolution 11.2).
+func TestEvidenceOutlivesTheProcess(t *testing.T) {
+	polynomial, shares, err := bls.DealTrusted(bytes.Repeat([]byte{5}, 32), 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	peer, err := ed25519.NewPrivateKey(bytes.Repeat([]byte{6}, ed25519.SeedSize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	setOf := func(name string) *beacon.ValidatorSet {
+		g := &chain.Genesis{Name: name, ChainID: 1, GroupKey: polynomial.Group().Bytes()}
+		g.Validators = []chain.Validator{{PeerKey: peer.PublicKey(), Stake: 1, PublicShare: polynomial.PublicShare(0).Bytes()}}
+		set, err := beacon.NewValidatorSet(g)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	set := setOf("test")
+	voice, err := simplex.NewThreshold(set, 0, simplex.Keys{Share: shares[0].Key, Peer: peer}, rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proof := func(view chain.View, other byte) simplex.Evidence {
+		vote := func(digest byte) simplex.Vote {
+			return voice.Sign(simplex.Notarize, simplex.Proposal{Round: beacon.Round{View: view}, Payload: chain.Hash{digest}})
+		}
+		e, err := simplex.NewEvidence(set, vote(1), vote(other))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return e
+	}
+	dir, log := t.TempDir(), slog.New(slog.NewTextHandler(io.Discard, nil))
+	open := func(set *beacon.ValidatorSet) *evidence {
+		v, err := openEvidence(dir, set, log)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	v := open(set)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- v.Run(ctx) }()
+	for _, e := range []simplex.Evidence{proof(3, 2), proof(3, 4), proof(5, 2)} {
+		v.take(e)
+	}
+	for end := time.Now().Add(10 * time.Second); len(v.All()) < 2; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the proofs are not shown")
+		}
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := v.close(); err != nil {
+		t.Fatal(err)
+	}
+	again := open(set)
+	if got := again.All(); len(got) != 2 || got[0] != proof(3, 2) || got[1] != proof(5, 2) {
+		t.Errorf("%d proofs after a restart, want one of view 3 and one of view 5", len(got))
+	}
+	if err := again.close(); err != nil {
+		t.Fatal(err)
+	}
+	other := open(setOf("another chain"))
+	if n := len(other.All()); n != 0 {
+		t.Errorf("%d proofs shown on another chain", n)
+	}
+	if err := other.close(); err != nil {
+		t.Fatal(err)
+	}
+}
