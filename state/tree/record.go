@@ -122,11 +122,11 @@ func (v branchAt) key() []byte {
 
 // writeBranch makes b the header and key of a branch.
 func writeBranch(b []byte, depth int, mask uint16, epoch uint32, key []byte) branchAt {
-	b[0], b[atDepth] = kindBranch, byte(depth)
-	binary.LittleEndian.PutUint16(b[atMask:], mask)
-	binary.LittleEndian.PutUint16(b[atEmbedded:], 0)
+	// One store for kind, depth, mask and an empty embedded, and nothing read
+	// back: the record's memory is rarely in the cache.
+	binary.LittleEndian.PutUint64(b, kindBranch|uint64(depth)<<(8*atDepth)|uint64(mask)<<(8*atMask))
 	binary.LittleEndian.PutUint32(b[atEpoch:], epoch)
-	v := asBranch(b)
+	v := branchAt{b, bits.OnesCount16(mask)}
 	copy(v.key(), key)
 	return v
 }

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"slices"
 
@@ -11,7 +12,14 @@ import (
 )
 
 func main() {
-	list := slices.Concat(rootBars(), actorBars(), durableBars(), []bars.Bar{
+	if len(os.Args) == 2 && os.Args[1] == serveArg {
+		if err := serve(os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	list := slices.Concat(rootBars(), forcedBars(), []bars.Bar{manyCoresBar()}, actorBars(), durableBars(), []bars.Bar{
 		{Name: "allocations-1m-10k", Gauge: allocations(1_000_000, 10_000)},
 		{Name: "resident-bytes-1m", Gauge: residentBytes(1_000_000)},
 		{Name: "synced-bytes-1m-10k", Gauge: syncedBytes(1_000_000, 10_000)},
