@@ -198,12 +198,13 @@ func (e *Engine) refused(from beacon.Participant, err error) bool {
 // here. It reports whether x is answered.
 func (e *Engine) glance(x simplex.RequestVerify) bool {
 	p := x.Proposal
-	if b := e.blocks.find(p.Round.View, p.Payload); e.sharding.pool == nil || b != nil && b.bytes != nil {
+	b := e.blocks.find(p.Round.View, p.Payload)
+	if e.sharding.pool == nil || b != nil && b.bytes != nil {
 		return false
 	}
 	ok := false
 	a := e.sharding.pool.Find(p.Round.View, p.Payload)
-	if a != nil && a.Own != nil {
+	if a != nil && a.Own != nil && (b == nil || b.verdict != invalid) {
 		ok = e.cfg.Shards.Glance(VerifyRequest{
 			Round: p.Round, Parent: parentRef(x.Parent), Leader: e.cfg.Set.At(x.Leader).PeerKey,
 			Digest: p.Payload, Block: a.Head,
@@ -271,7 +272,7 @@ type rebuilt struct {
 func (r rebuilt) apply(ctx context.Context, e *Engine) error {
 	e.Stats.Stages[StageRebuild].add(r.took)
 	b := e.blocks.find(r.assembly.Round.View, r.assembly.Digest)
-	if b == nil || b.bytes != nil || b.verdict != unknown {
+	if b == nil || b.bytes != nil || b.verdict != unknown || b.round.View <= e.machine.Floor().View {
 		e.sharding.pool.Close(r.assembly)
 		return nil // it came whole, or is over
 	}

@@ -306,6 +306,26 @@ func TestBadCodewordLeader(t *testing.T) {
 	}
 }
 
+// A proposal that was found to be no codeword before the own shard came, by the
+// shards of others, gets no notarize vote.
+func TestOwnShardOfBadCodeword(t *testing.T) {
+	playShards(t, func(*Config) {}, func(s *shardScene) {
+		s.spoil()
+		s.hear(2, s.relay(2))
+		s.hear(3, s.relay(3))
+		s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Notarize, s.proposal)))
+		s.hear(1, s.offer(0)) // from a leader that is banned by now
+		for _, v := range ownVotes(s.net.broadcast) {
+			if v.Kind != simplex.Nullify {
+				t.Errorf("%s vote for a bad codeword", v.Kind)
+			}
+		}
+		if s.engine.Stats.Shards.NotCodeword.Load() != 1 {
+			t.Error("not found out")
+		}
+	})
+}
+
 // spoil commits to shards that are no codeword: the parity of another body.
 func (s *shardScene) spoil() {
 	s.t.Helper()

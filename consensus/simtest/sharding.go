@@ -184,7 +184,7 @@ func (v *validator) glance(x simplex.RequestVerify) bool {
 		return false
 	}
 	a := v.pool.Find(x.Proposal.Round.View, x.Proposal.Payload)
-	ok := a != nil && a.Own != nil
+	ok := a != nil && a.Own != nil && !b.judged
 	if ok {
 		b.verifying = &x
 		v.rebuild(a)

@@ -49,6 +49,9 @@ func newValidatorSet(t *testing.T, n int, block time.Duration, relayed bool) *va
 	g.Params.LeaderTimeoutMillis = ms + 400
 	g.Params.CertificationTimeoutMillis = ms + 700
 	g.Params.NullifyRetryMillis = 500
+	if relayed {
+		g.Params.MaxWholeBytes = 1 // any transaction makes a block go as shards
+	}
 	raw, err := g.MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
@@ -296,6 +299,11 @@ func TestCommitteeSurvivesKills(t *testing.T) {
 		s.waitHeight(t, i, head, 20*time.Second)
 	}
 	t.Logf("%d blocks equal on all, %d transactions final", s.agree(t), len(seen.receipts))
+	if n := s.counter(t, 0, "cowboy_shard_blocks_rebuilt_total"); n == 0 {
+		t.Error("no block was rebuilt from shards")
+	} else {
+		t.Logf("validator 0 rebuilt %v blocks from shards, refused %v shards", n, s.counter(t, 0, "cowboy_shards_refused_total"))
+	}
 	if len(seen.receipts) == 0 {
 		t.Error("no transaction became final: the load did not run")
 	}
@@ -303,6 +311,23 @@ func TestCommitteeSurvivesKills(t *testing.T) {
 		p.stop(t)
 		t.Logf("validator %d: %s", i, verifyChain(t, s.bin, s.folder(i)))
 	}
+}
+
+// counter reads a counter of validator i.
+func (s *validatorSet) counter(t *testing.T, i int, name string) (value float64) {
+	t.Helper()
+	resp, err := http.Get("http://" + s.admin[i] + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	for text := bufio.NewScanner(resp.Body); text.Scan(); {
+		if _, err := fmt.Sscanf(text.Text(), name+" %g", &value); err == nil {
+			return value
+		}
+	}
+	t.Fatalf("validator %d has no counter %s", i, name)
+	return 0
 }
 
 func (s *validatorSet) height(t *testing.T, i int) uint64 {
