@@ -27,6 +27,9 @@ type Config struct {
 	Version      string
 	RPCHosts     []string // names of the API besides localhost, for a proxy in front of it
 	RPCPerSec    int      // requests per second and client address; 0 is unlimited
+	// CheckpointBlocks is how many blocks lie between two checkpoints of the
+	// state that others can fetch; 0 makes none.
+	CheckpointBlocks uint64
 }
 
 // DefaultConfig listens on loopback only: nothing is reachable from outside
@@ -38,6 +41,8 @@ func DefaultConfig() Config {
 		RunnerAddr: "127.0.0.1:4002",
 		AdminAddr:  "127.0.0.1:4003",
 		RPCPerSec:  100,
+
+		CheckpointBlocks: 10_000,
 	}
 }
 
@@ -81,6 +86,8 @@ const (
 	keysFile    = "keys.json"
 	storeFolder = "store"
 	journalFile = "votes.journal"
+
+	checkpointFolder = "checkpoints"
 )
 
 // LoadGenesis reads the genesis of a data folder.

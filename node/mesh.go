@@ -30,6 +30,16 @@ func newMesh(n *Node) (*mesh, error) {
 	if n.set.Len() == 1 {
 		return nil, nil
 	}
+	transport, err := newTransport(n)
+	if err != nil {
+		return nil, err
+	}
+	return &mesh{transport, n}, nil
+}
+
+// newTransport makes a node's place in the mesh from its settings, keys and
+// validator set alone.
+func newTransport(n *Node) (*p2p.Transport, error) {
 	cfg := p2p.DefaultConfig(int(n.genesis.Params.MaxBlockBytes))
 	cfg.Genesis, cfg.Key, cfg.Log = n.genesis.Hash(), n.keys.Peer, n.log
 	cfg.ListenAddr, cfg.Advertise = n.cfg.P2PAddr, n.cfg.P2PAdvertise
@@ -49,7 +59,7 @@ func newMesh(n *Node) (*mesh, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mesh: %w", err)
 	}
-	return &mesh{transport, n}, nil
+	return transport, nil
 }
 
 func (m *mesh) run(ctx context.Context) error { return m.transport.Run(ctx, m) }
@@ -93,6 +103,9 @@ var (
 
 // Deliver implements p2p.Receiver.
 func (m *mesh) Deliver(from int, class p2p.Class, msg []byte) error {
+	if class == p2p.State {
+		return busy(m.node.states.Deliver(from, msg))
+	}
 	switch {
 	case classOf(msg) != class:
 		return errWrongStream

@@ -24,6 +24,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/statesync"
 	"github.com/cowboy-foundation/cowboy/state/journal"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -48,7 +49,8 @@ type Node struct {
 	sigverify *sigverify.Pipeline
 	shards    *shards.Code // nil: too few validators for shards
 	engine    *engine.Engine
-	mesh      *mesh // nil for a validator without others
+	mesh      *mesh             // nil for a validator without others
+	states    *statesync.Server // of checkpoints; nil without mesh
 	source    *source
 
 	rpcListener, adminListener net.Listener
@@ -126,14 +128,15 @@ func (n *Node) build() error {
 	if n.shards, err = shards.ForGenesis(n.genesis, cpu.Chosen()); err != nil {
 		return err
 	}
+	if n.mesh, err = newMesh(n); err != nil {
+		return err
+	}
 	n.ledger, err = ledger.New(ledger.Config{
-		Genesis: n.genesis, Store: n.store, Pool: n.lanes, Signatures: n.sigverify,
+		Committed: n.buildStates(),
+		Genesis:   n.genesis, Store: n.store, Pool: n.lanes, Signatures: n.sigverify,
 		Proposers: proposers, Shards: n.shards, PeerKey: chain.PeerKey(n.keys.Peer.PublicKey()), OrderKey: n.keys.Own, Log: n.log,
 	})
 	if err != nil {
-		return err
-	}
-	if n.mesh, err = newMesh(n); err != nil {
 		return err
 	}
 	if err := n.buildEngine(); err != nil {
@@ -280,6 +283,9 @@ func (n *Node) Close() error {
 	}
 	if n.evidence != nil {
 		errs = append(errs, n.evidence.close())
+	}
+	if n.states != nil {
+		errs = append(errs, n.states.Close())
 	}
 	if n.votes != nil {
 		errs = append(errs, n.votes.Close())

@@ -32,6 +32,7 @@ import (
 //	fan-out          nothing                           finalized events
 //	evidence         proofs of contradictions          the engine
 //	mesh             connections, address book         UDP socket, its queues
+//	checkpoints      files of recent states            peers' requests, every 10,000th commit
 //	rpc, admin       nothing (snapshots only)          sockets
 //
 //	queue             from → to            depth      unit           when full    why that depth
@@ -51,6 +52,7 @@ import (
 //	certificates      engine → each peer   512        messages       drop oldest  the same
 //	blocks            engine → each peer   16 MiB     bytes, or 4    drop oldest  memory is shared between peers
 //	fetch             engine → each peer   64         messages       drop oldest  who lacks something asks again
+//	state             checkpoints → peer   2          largest chunks drop new     who lacks something asks again
 //	transactions      pool → each peer     32 MiB     bytes          drop new     its leader may have them from others
 //
 // "Not read" means that the peer's stream is left alone until there is room;
@@ -75,6 +77,7 @@ func (n *Node) Run(ctx context.Context) error {
 
 	if n.mesh != nil {
 		g.start("mesh", n.mesh.run)
+		inner.start("checkpoints", n.states.Run)
 	}
 	g.start("consensus", n.engine.Run)
 	n.voting.Store(true)

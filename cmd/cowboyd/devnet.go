@@ -25,6 +25,7 @@ type listenFlags struct {
 	Archive    bool     `help:"Keep old values, so that accounts, storage and code of any height can be asked for. Give it at every start: a start without it ends the record, and what was not kept cannot be made up. Without it the last 1024 blocks can be asked for."`
 	RPCHosts   []string `name:"rpc-host" help:"Name under which a proxy on this machine passes on API requests, besides localhost. Others are refused on a loopback address." placeholder:"NAME"`
 	RPCRate    int      `name:"rpc-rate" help:"API requests per second and client address; 0 is unlimited." default:"100"`
+	Checkpoint uint64   `name:"checkpoint-blocks" help:"Blocks between two checkpoints of the state, which joining nodes fetch. 0 makes none." default:"10000"`
 }
 
 func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
@@ -33,6 +34,7 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 	cfg.RPCAddr, cfg.P2PAddr, cfg.RunnerAddr, cfg.AdminAddr = f.RPCAddr, f.P2PAddr, f.RunnerAddr, f.AdminAddr
 	cfg.RPCPerSec, cfg.P2PAdvertise, cfg.Archive = f.RPCRate, f.P2PTell, f.Archive
 	cfg.RPCHosts = f.RPCHosts
+	cfg.CheckpointBlocks = f.Checkpoint
 	cfg, err := cfg.OffsetPorts(f.PortOffset)
 	if err != nil {
 		return cfg, err
@@ -110,6 +112,8 @@ Stop with Ctrl-C.
 
 type runCommand struct {
 	Data          string `help:"Data folder with genesis.json, keys.json and, with several validators, peers.json." required:"" type:"existingdir" placeholder:"DIR"`
+	Sync          bool   `help:"Where the folder has no chain yet, fetch the state of a recent checkpoint from the validators instead of executing the past."`
+	UnusedKey     bool   `help:"With --sync: this validator's key has never signed anything, here or elsewhere."`
 	StopWithStdin bool   `hidden:"" help:"Stop when standard input ends."`
 	listenFlags
 }
@@ -128,6 +132,11 @@ func (c *runCommand) Run(ctx context.Context, log *slog.Logger) error {
 	cfg, err := c.config(c.Data, genesis.Devnet)
 	if err != nil {
 		return err
+	}
+	if c.Sync {
+		if err := node.SyncState(ctx, cfg, genesis, c.UnusedKey, log); err != nil {
+			return err
+		}
 	}
 	n, err := node.Open(cfg, genesis, log)
 	if err != nil {

@@ -55,6 +55,7 @@ func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDi
 				"--log-level", c.childLogLevel, "run", "--stop-with-stdin", "--data", cfg.DataDir,
 				"--rpc-addr", cfg.RPCAddr, "--p2p-addr", cfg.P2PAddr, "--runner-addr", cfg.RunnerAddr, "--admin-addr", cfg.AdminAddr,
 				"--rpc-rate", strconv.Itoa(c.RPCRate), "--archive=" + strconv.FormatBool(c.Archive),
+				"--checkpoint-blocks", strconv.FormatUint(c.Checkpoint, 10),
 			}, c.hostArgs()...),
 		})
 	}

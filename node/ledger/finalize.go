@@ -70,6 +70,9 @@ func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
 	if err := l.cfg.Store.Commit(e.State, recordOf(e, joinCertificates(f.Certificate, f.Own))); err != nil {
 		return &fault{fmt.Errorf("commit block %d: %w", e.Height(), err)}
 	}
+	if l.cfg.Committed != nil {
+		l.cfg.Committed(e.Height())
+	}
 	l.Stats.CommitNanos.Add(uint64(time.Since(began)))
 	l.Stats.Finalized.Add(1)
 	l.Stats.TxsFinalized.Add(uint64(len(e.Txs)))

@@ -18,6 +18,7 @@ const (
 	Fetch  // requests
 	Transactions
 	Shards // of large blocks, from the leader and from each other
+	State  // checkpoints: requests and chunks of state
 	NumClasses
 )
 
@@ -36,6 +37,8 @@ func (c Class) String() string {
 		return "fetch"
 	case Transactions:
 		return "transactions"
+	case State:
+		return "state"
 	case Shards:
 		return "shards"
 	}
@@ -53,6 +56,8 @@ func (c Class) urgency() int8 {
 		return 1 // the block in the making goes before those that somebody asked for
 	case Blocks:
 		return 3
+	case State:
+		return 7
 	}
 	return 6
 }
@@ -97,6 +102,9 @@ func (l Limit) reduced(divisor float64) Limit {
 // few hundred bytes.
 const messageBytesMax = 4 << 10
 
+// StateBytesMax is the largest chunk of state that is taken in.
+const StateBytesMax = 16 << 20
+
 // limits returns the bounds for a chain with blocks of at most maxBlockBytes.
 func limits(maxBlockBytes int) [NumClasses]Limit {
 	frame := maxBlockBytes + messageBytesMax
@@ -133,6 +141,13 @@ func limits(maxBlockBytes int) [NumClasses]Limit {
 	out[Transactions] = Limit{
 		FrameBytesMax: floodFrameBytesMax, QueueMessages: 4096, QueueBytes: 32 << 20,
 		MessagesPerSecond: 5000, MessagesBurst: 5000, BytesPerSecond: 64 << 20, BytesBurst: 64 << 20,
+	}
+	// A request asks for a quarter of a megabyte as a rule. Who is asked for more
+	// than that many a second reads no faster.
+	frame = max(StateBytesMax+messageBytesMax, frame)
+	out[State] = Limit{
+		FrameBytesMax: frame, QueueMessages: 64, QueueBytes: 2 * frame,
+		MessagesPerSecond: 160, MessagesBurst: 160, BytesPerSecond: 64 << 20, BytesBurst: float64(2 * frame),
 	}
 	return out
 }

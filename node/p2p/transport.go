@@ -24,7 +24,7 @@ import (
 // and ends the connection. from is the sender's number: below the committee's
 // length a member, else a full node.
 type Receiver interface {
-	// Deliver takes one message of the classes Votes to Fetch. It keeps msg
+	// Deliver takes one message of any class but Transactions. It keeps msg
 	// and does not block.
 	Deliver(from int, class Class, msg []byte) error
 	// Transactions takes transactions that were not seen lately: the first of

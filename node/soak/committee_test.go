@@ -33,6 +33,7 @@ var (
 // validatorSet is a chain of several validators, each a process behind a relay.
 type validatorSet struct {
 	bin, dir string
+	args     []string // of every validator
 	relays   []*relay // in front of each validator's p2p port; none on a clean loopback
 	p2p      []string
 	procs    []*process
@@ -41,7 +42,7 @@ type validatorSet struct {
 
 // newValidatorSet deals the keys of n validators whose views are short, so that a
 // dead leader costs a test little.
-func newValidatorSet(t *testing.T, n int, block time.Duration, relayed bool) *validatorSet {
+func newValidatorSet(t *testing.T, n int, block time.Duration, relayed bool, args ...string) *validatorSet {
 	t.Helper()
 	g := chain.DevnetGenesisTemplate()
 	ms := uint64(block.Milliseconds())
@@ -60,7 +61,7 @@ func newValidatorSet(t *testing.T, n int, block time.Duration, relayed bool) *va
 	if err := os.WriteFile(template, raw, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	s := &validatorSet{bin: buildBinary(t), dir: t.TempDir()}
+	s := &validatorSet{args: args, bin: buildBinary(t), dir: t.TempDir()}
 	dealt, err := node.Deal(s.dir, node.DealOptions{Validators: n, FullNodes: 1, DevnetOptions: node.DevnetOptions{GenesisFile: template}})
 	if err != nil {
 		t.Fatal(err)
@@ -182,8 +183,10 @@ func (s *validatorSet) start(t *testing.T, i int) {
 		tell = s.relays[i].addr()
 	}
 	s.admin[i] = freeTCP(t)
-	s.procs[i] = launch(t, s.bin, "--log-level=info", "run", "--data", s.folder(i),
-		"--rpc-addr=127.0.0.1:0", "--admin-addr="+s.admin[i], "--rpc-rate=0", "--p2p-addr="+s.p2p[i], "--p2p-advertise="+tell)
+	s.procs[i] = launch(t, s.bin, append([]string{
+		"--log-level=info", "run", "--data", s.folder(i),
+		"--rpc-addr=127.0.0.1:0", "--admin-addr=" + s.admin[i], "--rpc-rate=0", "--p2p-addr=" + s.p2p[i], "--p2p-advertise=" + tell,
+	}, s.args...)...)
 }
 
 func height(url string) (uint64, error) {
@@ -239,7 +242,13 @@ func (s *validatorSet) agree(t *testing.T) uint64 {
 		}
 		low = min(low, h)
 	}
-	for h := uint64(1); h <= low; h++ {
+	return s.agreeFrom(ctx, t, 1, low)
+}
+
+// agreeFrom compares the blocks from one height to another.
+func (s *validatorSet) agreeFrom(ctx context.Context, t *testing.T, first, low uint64) uint64 {
+	t.Helper()
+	for h := first; h <= low; h++ {
 		var want rpc.BlockReply
 		for i, p := range s.procs {
 			var got rpc.BlockReply

@@ -61,12 +61,17 @@ type WriteConfig struct {
 
 // Write writes a snapshot of the store's head, which may move on meanwhile. It
 // buffers nothing: w should.
-func Write(ctx context.Context, w io.Writer, s *store.Store, cfg WriteConfig) (out Summary, err error) {
+func Write(ctx context.Context, w io.Writer, s *store.Store, cfg WriteConfig) (Summary, error) {
 	x, err := s.Export()
 	if err != nil {
 		return Summary{}, fmt.Errorf("snapshot: %w", err)
 	}
-	defer func() { err = errors.Join(err, x.Close()) }()
+	out, err := WriteExport(ctx, w, s, x, cfg)
+	return out, errors.Join(err, x.Close())
+}
+
+// WriteExport writes a snapshot of a state that the caller holds still.
+func WriteExport(ctx context.Context, w io.Writer, s *store.Store, x *store.Export, cfg WriteConfig) (out Summary, err error) {
 	head, err := headOf(s, x, cfg.Certificate)
 	if err != nil {
 		return Summary{}, fmt.Errorf("snapshot of block %d: %w", x.Height(), err)
@@ -167,7 +172,7 @@ func Import(ctx context.Context, r io.Reader, dir string, opts store.Options, tr
 		err = in.flush()
 	}
 	if err == nil {
-		err = finish(i, anchor, trust, jobs)
+		err = Finish(i, anchor, trust, jobs)
 	}
 	if err != nil {
 		return Summary{}, fmt.Errorf("import snapshot: %w", err)
@@ -180,8 +185,9 @@ func TargetOf(a *checkpoint.Anchor) store.Target {
 	return store.Target{Genesis: a.Genesis, Height: a.Height(), Digest: a.Digest, Root: a.Root()}
 }
 
-// finish compares root and lists and makes a chain of the import.
-func finish(i *store.Import, a *checkpoint.Anchor, trust Trust, jobs []checkpoint.JobRoot) error {
+// Finish holds what was imported to the root of the checkpoint, and the lists
+// that came with it to those that the state asks for, and makes a chain of it.
+func Finish(i *store.Import, a *checkpoint.Anchor, trust Trust, jobs []checkpoint.JobRoot) error {
 	v, err := i.State()
 	if err != nil {
 		return err

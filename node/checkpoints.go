@@ -1,0 +1,136 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"github.com/cowboy-foundation/cowboy/asm/cpu"
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/node/p2p"
+	"github.com/cowboy-foundation/cowboy/node/statesync"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// buildStates makes the server of checkpoints and returns what the ledger calls
+// behind each commit. A validator without others has nobody to serve.
+func (n *Node) buildStates() func(chain.Height) {
+	if n.mesh == nil {
+		return nil
+	}
+	n.states = statesync.NewServer(statesync.ServerConfig{
+		Dir: filepath.Join(n.cfg.DataDir, checkpointFolder), Interval: n.cfg.CheckpointBlocks,
+		Store: n.store, Certificate: ledger.OwnCertificate, Network: stateStream{n.mesh.transport}, Log: n.log,
+	})
+	return n.states.Committed
+}
+
+// stateStream sends messages of state sync on their own stream.
+type stateStream struct{ transport *p2p.Transport }
+
+// Send implements statesync.Network.
+func (s stateStream) Send(to int, msg []byte) { s.transport.Send(to, p2p.State, msg) }
+
+// Broadcast implements statesync.Broadcaster.
+func (s stateStream) Broadcast(msg []byte) { s.transport.Broadcast(p2p.State, msg) }
+
+// busy lets the mesh withhold what state sync has no room for.
+func busy(err error) error {
+	if errors.Is(err, statesync.ErrBusy) {
+		return p2p.ErrBusy
+	}
+	return err
+}
+
+// joiner takes what the mesh delivers to a node that has no chain yet: state,
+// and nothing else.
+type joiner struct{ client *statesync.Client }
+
+// Deliver implements p2p.Receiver.
+func (j joiner) Deliver(from int, class p2p.Class, msg []byte) error {
+	if class != p2p.State {
+		return nil
+	}
+	return busy(j.client.Deliver(from, msg))
+}
+
+// Transactions implements p2p.Receiver.
+func (joiner) Transactions(_ int, bodies [][]byte) (int, error) { return len(bodies), nil }
+
+// SyncState fills the data folder of a node that joins with the state of a
+// recent checkpoint, which it fetches from the validators. It does nothing where
+// there is a chain already, and can be cut off and called again.
+func SyncState(ctx context.Context, cfg Config, genesis *chain.Genesis, unusedKey bool, log *slog.Logger) error {
+	if err := errors.Join(cfg.Check(), cpu.CheckVariable()); err != nil {
+		return err
+	}
+	folder := filepath.Join(cfg.DataDir, storeFolder)
+	if has, err := hasChain(folder); err != nil || has {
+		return err
+	}
+	trust, err := trustIn(genesis)
+	if err != nil {
+		return err
+	}
+	n := &Node{cfg: cfg, genesis: genesis, log: log}
+	if n.keys, err = LoadKeys(cfg.DataDir); err != nil {
+		return err
+	}
+	if err := n.keys.checkAgainst(genesis); err != nil {
+		return err
+	}
+	if n.set, err = beacon.NewValidatorSet(genesis); err != nil {
+		return fmt.Errorf("validator set: %w", err)
+	}
+	if n.set.Len() == 1 {
+		return errors.New("a chain of one validator has nobody to fetch state from")
+	}
+	if err := prepareKeys(cfg.DataDir, genesis, n.keys, unusedKey); err != nil {
+		return err
+	}
+	transport, err := newTransport(n)
+	if err != nil {
+		return err
+	}
+	if err := transport.Listen(); err != nil {
+		return errors.Join(err, transport.Close())
+	}
+	client := statesync.DefaultClientConfig()
+	client.Trust, client.Dir, client.Network, client.Log = trust, folder, stateStream{transport}, log
+	return errors.Join(runClient(ctx, transport, statesync.NewClient(client)), transport.Close())
+}
+
+// runClient runs the mesh for as long as the client works.
+func runClient(ctx context.Context, transport *p2p.Transport, client *statesync.Client) error {
+	g := newGroup(ctx)
+	g.start("mesh", func(ctx context.Context) error { return transport.Run(ctx, joiner{client}) })
+	var done error
+	g.start("state sync", func(ctx context.Context) error { done = client.Run(ctx); return done })
+	if err := g.wait(); err != nil {
+		return err
+	}
+	return done // nil, or that ctx ended
+}
+
+// hasChain reports whether a store folder holds a chain, and not only the
+// beginning of an import.
+func hasChain(folder string) (bool, error) {
+	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	s, err := store.Open(folder, store.DefaultOptions())
+	if errors.Is(err, store.ErrImporting) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("open store: %w", err)
+	}
+	_, has := s.Genesis()
+	return has, s.Close()
+}

@@ -1,0 +1,348 @@
+package statesync
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/state/checkpoint"
+	"github.com/cowboy-foundation/cowboy/state/snapshot"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// Broadcaster is a network that reaches all validators.
+type Broadcaster interface {
+	Network
+	Broadcast(msg []byte)
+}
+
+// ClientConfig is what a client is made of. The zero value is invalid; start
+// from [DefaultClientConfig].
+type ClientConfig struct {
+	Trust   snapshot.Trust
+	Dir     string // of the store to be filled
+	Options store.Options
+	Network Broadcaster
+	Log     *slog.Logger
+
+	OfferWait      time.Duration // for further offers, behind the first
+	InquireEvery   time.Duration
+	RequestTimeout time.Duration // for one chunk
+	StarvedAfter   time.Duration // without a peer to ask, until another checkpoint is looked for
+	RestFor        time.Duration // of a peer that stalled
+}
+
+// DefaultClientConfig fits the internet. Trust, Dir, Network and Log are left to
+// the caller.
+func DefaultClientConfig() ClientConfig {
+	return ClientConfig{
+		Options:        store.DefaultOptions(),
+		OfferWait:      2 * time.Second,
+		InquireEvery:   time.Second,
+		RequestTimeout: 5 * time.Second, // 256 KiB on a bad line
+		StarvedAfter:   10 * time.Second,
+		RestFor:        30 * time.Second,
+	}
+}
+
+// Client fetches a checkpoint into an empty store.
+type Client struct {
+	cfg   ClientConfig
+	inbox chan delivery
+
+	// Owned by Run.
+	offers  map[int]*checkpoint.Anchor
+	liars   map[int]bool
+	resting map[int]time.Time // until then
+	jobs    uint64            // begun so far
+}
+
+// NewClient returns a client that has not begun.
+func NewClient(cfg ClientConfig) *Client {
+	return &Client{
+		cfg: cfg, inbox: make(chan delivery, inboxLen),
+		offers: map[int]*checkpoint.Anchor{}, liars: map[int]bool{}, resting: map[int]time.Time{},
+	}
+}
+
+// Deliver hands over a message of a peer. It never blocks. Requests are ignored:
+// there is nothing here yet.
+func (c *Client) Deliver(from int, msg []byte) error {
+	m, err := decode(msg)
+	if err != nil || isRequest(m) {
+		return err
+	}
+	select {
+	case c.inbox <- delivery{from, m}:
+		return nil
+	default:
+		return ErrBusy
+	}
+}
+
+// errStarved means that nobody has the checkpoint any more.
+var errStarved = errors.New("no peer has the checkpoint any more")
+
+// Run returns when the store has the state of a checkpoint, or ctx ends, or this
+// node has a fault. Called again it goes on with what is durable, if peers still
+// have the checkpoint.
+func (c *Client) Run(ctx context.Context) error {
+	for {
+		anchor, err := c.choose(ctx)
+		if err != nil {
+			return err
+		}
+		c.cfg.Log.Info("fetching the state", "height", anchor.Height(), "root", anchor.Root())
+		err = c.fetch(ctx, anchor)
+		if !errors.Is(err, errStarved) {
+			return err
+		}
+		c.cfg.Log.Warn("looking for another checkpoint", "err", err)
+		clear(c.offers)
+	}
+}
+
+// choose asks around until some checkpoint is offered and nothing better comes
+// for a while. It takes the highest one.
+func (c *Client) choose(ctx context.Context) (*checkpoint.Anchor, error) {
+	c.cfg.Network.Broadcast(inquiry{}.append(nil))
+	tick := time.NewTicker(c.cfg.InquireEvery)
+	defer tick.Stop()
+	var enough <-chan time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-tick.C:
+			c.cfg.Network.Broadcast(inquiry{}.append(nil))
+		case <-enough:
+			best := slices.MaxFunc(c.list(), func(a, b *checkpoint.Anchor) int { return cmp.Compare(a.Height(), b.Height()) })
+			return best, nil
+		case d := <-c.inbox:
+			if m, ok := d.msg.(offer); ok {
+				c.offered(d.from, m.head)
+			}
+			if len(c.offers) > 0 && enough == nil {
+				enough = time.After(c.cfg.OfferWait)
+			}
+		}
+	}
+}
+
+func (c *Client) list() (out []*checkpoint.Anchor) {
+	for _, a := range c.offers {
+		out = append(out, a)
+	}
+	return out
+}
+
+// offered checks an offer. The same head is not checked twice.
+func (c *Client) offered(from int, head []byte) {
+	if c.liars[from] {
+		return
+	}
+	h, err := checkpoint.DecodeHead(head)
+	if err == nil {
+		if known := c.offers[from]; known != nil && string(known.Block) == string(h.Block) {
+			return
+		}
+		var anchor *checkpoint.Anchor
+		if anchor, err = h.Check(c.cfg.Trust.Genesis, c.cfg.Trust.Certify); err == nil {
+			c.offers[from] = anchor
+			return
+		}
+	}
+	c.blame(from, err)
+}
+
+func (c *Client) blame(peer int, reason error) {
+	c.cfg.Log.Warn("peer is not asked for state any more", "peer", peer, "err", reason)
+	delete(c.offers, peer)
+	c.liars[peer] = true
+}
+
+// job is one checkpoint on its way into the store.
+type job struct {
+	*Client
+	number    uint64 // in the upper half of request numbers: late answers to an earlier job are told apart
+	anchor    *checkpoint.Anchor
+	to        *store.Import
+	fetch     *checkpoint.Fetch
+	deadlines map[uint64]time.Time // of requests
+	pieces    []store.Piece
+	rows      int
+	fedAt     time.Time // when there was a peer to ask
+	toldAt    time.Time // when progress was logged
+}
+
+func (c *Client) fetch(ctx context.Context, anchor *checkpoint.Anchor) (err error) {
+	to, err := store.OpenImport(c.cfg.Dir, c.cfg.Options, snapshot.TargetOf(anchor))
+	if err != nil {
+		return fmt.Errorf("state sync: %w", err)
+	}
+	defer func() { err = errors.Join(err, to.Close()) }()
+	c.jobs++
+	j := &job{Client: c, number: c.jobs, anchor: anchor, to: to, deadlines: map[uint64]time.Time{}, fedAt: time.Now(), toldAt: time.Now()}
+	if j.fetch, err = checkpoint.NewFetch(anchor.Root(), to.Progress()); err != nil {
+		return fmt.Errorf("state sync: %w", err)
+	}
+	if err := j.run(ctx); err != nil {
+		return errors.Join(err, j.flush()) // what came is not asked for again
+	}
+	if err := j.flush(); err != nil {
+		return err
+	}
+	c.cfg.Log.Info("state is here: computing its root", "height", anchor.Height())
+	if err := snapshot.Finish(to, anchor, c.cfg.Trust, nil); err != nil {
+		return fmt.Errorf("state sync: %w", err)
+	}
+	return nil
+}
+
+// ticksPerTimeout is how finely deadlines are looked at.
+const ticksPerTimeout = 20
+
+func (j *job) run(ctx context.Context) error {
+	tick := time.NewTicker(max(time.Millisecond, j.cfg.RequestTimeout/ticksPerTimeout))
+	defer tick.Stop()
+	inquire := time.NewTicker(j.cfg.InquireEvery)
+	defer inquire.Stop()
+	if err := j.joinAll(); err != nil {
+		return err
+	}
+	for !j.fetch.Done() {
+		var err error
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-inquire.C:
+			j.cfg.Network.Broadcast(inquiry{}.append(nil))
+		case <-tick.C:
+			err = j.expire()
+		case d := <-j.inbox:
+			err = j.take(d)
+		}
+		if err != nil {
+			return err
+		}
+		if now := time.Now(); j.fetch.Peers() > 0 {
+			j.fedAt = now
+		} else if now.Sub(j.fedAt) > j.cfg.StarvedAfter {
+			return errStarved
+		}
+	}
+	return nil
+}
+
+// take handles a message of a peer.
+func (j *job) take(d delivery) error {
+	switch m := d.msg.(type) {
+	case offer:
+		j.offered(d.from, m.head)
+		return j.join(d.from)
+	case none:
+		if m.id>>32 != j.number {
+			return nil
+		}
+		delete(j.offers, d.from)
+		return j.step(checkpoint.Left{Peer: checkpoint.PeerID(d.from)})
+	case chunk:
+		id := m.id & (1<<32 - 1)
+		if m.id>>32 != j.number {
+			return nil
+		}
+		return j.step(checkpoint.Answered{Peer: checkpoint.PeerID(d.from), ID: id, Chunk: m.payload})
+	}
+	return nil
+}
+
+func (j *job) joinAll() error {
+	peers := make([]int, 0, len(j.offers))
+	for peer := range j.offers {
+		peers = append(peers, peer)
+	}
+	slices.Sort(peers)
+	var err error
+	for _, peer := range peers {
+		err = errors.Join(err, j.join(peer))
+	}
+	return err
+}
+
+// join takes a peer in that offers this checkpoint and is in good standing. One
+// that offers a newer one may serve this one still.
+func (j *job) join(peer int) error {
+	a := j.offers[peer]
+	if a == nil || a.Height() < j.anchor.Height() || time.Now().Before(j.resting[peer]) {
+		return nil
+	}
+	return j.step(checkpoint.Joined{Peer: checkpoint.PeerID(peer)})
+}
+
+func (j *job) expire() error {
+	now := time.Now()
+	var late []uint64
+	for id, deadline := range j.deadlines {
+		if now.After(deadline) {
+			late = append(late, id)
+		}
+	}
+	slices.Sort(late)
+	var err error
+	for _, id := range late {
+		delete(j.deadlines, id)
+		err = errors.Join(err, j.step(checkpoint.Expired{ID: id}))
+	}
+	return err
+}
+
+// rowsPerPut balances the cost of a batch with what a crash loses.
+const rowsPerPut = 16_384
+
+// step steps the machine and does what it wants.
+func (j *job) step(e checkpoint.Event) error {
+	for _, effect := range j.fetch.Step(e) {
+		switch x := effect.(type) {
+		case checkpoint.Ask:
+			j.deadlines[x.ID] = time.Now().Add(j.cfg.RequestTimeout)
+			j.cfg.Network.Send(int(x.Peer), get{j.number<<32 | x.ID, j.anchor.Digest, x.Request}.append(nil))
+		case checkpoint.Keep:
+			piece, rows := snapshot.PieceOf(x.Chunk)
+			j.pieces, j.rows = append(j.pieces, piece), j.rows+rows
+		case checkpoint.Drop:
+			if errors.Is(x.Reason, checkpoint.ErrStalled) {
+				j.cfg.Log.Warn("peer does not answer", "peer", x.Peer)
+				j.resting[int(x.Peer)] = time.Now().Add(j.cfg.RestFor)
+				continue
+			}
+			j.blame(int(x.Peer), x.Reason)
+		}
+	}
+	if j.rows < rowsPerPut {
+		return nil
+	}
+	return j.flush()
+}
+
+// logEvery is how often a long fetch says how far it is.
+const logEvery = 5 * time.Second
+
+// flush stores what was kept, with how far the fetch is.
+func (j *job) flush() error {
+	if len(j.pieces) == 0 {
+		return nil
+	}
+	if err := j.to.Put(j.fetch.Progress(), j.pieces...); err != nil {
+		return fmt.Errorf("state sync: %w", err)
+	}
+	j.pieces, j.rows = nil, 0
+	if time.Since(j.toldAt) > logEvery {
+		j.toldAt = time.Now()
+		j.cfg.Log.Info("fetching the state", "percent", uint64(j.fetch.Covered())*100>>16, "peers", j.fetch.Peers())
+	}
+	return nil
+}

@@ -1,0 +1,295 @@
+package statesync
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state/checkpoint"
+	"github.com/cowboy-foundation/cowboy/state/snapshot"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// ErrBusy means that the inbox is full.
+var ErrBusy = errors.New("state sync is busy")
+
+// Network sends to peers by their number. It never blocks.
+type Network interface {
+	Send(to int, msg []byte)
+}
+
+// ServerConfig is what a server is made of.
+type ServerConfig struct {
+	Dir         string // of the checkpoint files; its own
+	Interval    uint64 // blocks between checkpoints; 0 makes none
+	Store       *store.Store
+	Certificate func(stored []byte) ([]byte, error) // as in snapshot.WriteConfig
+	Network     Network
+	Log         *slog.Logger
+}
+
+// Server makes checkpoints and serves them.
+type Server struct {
+	cfg     ServerConfig
+	inbox   chan delivery
+	exports chan *store.Export
+	Stats   ServerStats
+
+	// Owned by Run.
+	shelf []*shelved // newest first
+}
+
+// ServerStats counts a server's work.
+type ServerStats struct {
+	Height              atomic.Uint64 // of the newest checkpoint, 0 for none
+	Made, Served, Bytes atomic.Uint64
+}
+
+type delivery struct {
+	from int
+	msg  message
+}
+
+// shelved is a checkpoint file that is served.
+type shelved struct {
+	name   string
+	height chain.Height
+	digest chain.Hash
+	file   *os.File
+	index  *checkpoint.Index
+}
+
+const (
+	inboxLen  = 64 // requests that wait; each peer has at most a few
+	shelfLen  = 2  // checkpoints that are served
+	extension = ".snapshot"
+	partial   = ".part"
+)
+
+// NewServer returns a server that has not touched its folder.
+func NewServer(cfg ServerConfig) *Server {
+	return &Server{cfg: cfg, inbox: make(chan delivery, inboxLen), exports: make(chan *store.Export, 1)}
+}
+
+// Deliver hands over a message of a peer. It never blocks. What a client would
+// take is not for a server, and ignored: it may have come late.
+func (s *Server) Deliver(from int, msg []byte) error {
+	m, err := decode(msg)
+	if err != nil || !isRequest(m) {
+		return err
+	}
+	select {
+	case s.inbox <- delivery{from, m}:
+		return nil
+	default:
+		return ErrBusy
+	}
+}
+
+// Committed is called behind the commit of each block, before that of the next.
+// At a checkpoint's height it holds the state still for the server to write.
+func (s *Server) Committed(h chain.Height) {
+	if s.cfg.Interval == 0 || uint64(h)%s.cfg.Interval != 0 {
+		return
+	}
+	x, err := s.cfg.Store.Export()
+	if err != nil {
+		s.cfg.Log.Warn("no checkpoint", "height", h, "err", err)
+		return
+	}
+	select {
+	case s.exports <- x:
+	default:
+		s.cfg.Log.Warn("no checkpoint: the one before is still being written", "height", h)
+		_ = x.Close() // read by nobody
+	}
+}
+
+// Run makes and serves checkpoints until ctx ends.
+func (s *Server) Run(ctx context.Context) error {
+	if err := s.open(); err != nil {
+		return err
+	}
+	defer s.closeShelf()
+	var writing sync.WaitGroup
+	defer writing.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	written := make(chan string)
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case d := <-s.inbox:
+			s.answer(d)
+		case x := <-s.exports:
+			writing.Go(func() {
+				name, err := s.write(ctx, x)
+				if err != nil && ctx.Err() == nil {
+					s.cfg.Log.Warn("no checkpoint", "height", x.Height(), "err", err)
+				}
+				select {
+				case written <- name:
+				case <-ctx.Done():
+				}
+			})
+		case name := <-written:
+			if name != "" {
+				s.place(name)
+			}
+		}
+	}
+}
+
+// Close lets go of a state that Run did not come to write. Run has returned.
+func (s *Server) Close() error {
+	select {
+	case x := <-s.exports:
+		return x.Close()
+	default:
+		return nil
+	}
+}
+
+// open takes up the files that are there and removes what is of no use.
+func (s *Server) open() error {
+	if err := os.MkdirAll(s.cfg.Dir, 0o755); err != nil {
+		return fmt.Errorf("checkpoint folder: %w", err)
+	}
+	files, err := os.ReadDir(s.cfg.Dir)
+	if err != nil {
+		return fmt.Errorf("checkpoint folder: %w", err)
+	}
+	for _, f := range files { // ascending, and so are heights
+		name := filepath.Join(s.cfg.Dir, f.Name())
+		switch {
+		case strings.HasSuffix(name, extension):
+			s.place(name)
+		case strings.HasSuffix(name, partial):
+			if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("remove half a checkpoint: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// write writes a checkpoint file and returns its name.
+func (s *Server) write(ctx context.Context, x *store.Export) (name string, err error) {
+	name = filepath.Join(s.cfg.Dir, fmt.Sprintf("%020d%s", x.Height(), extension))
+	file, err := os.Create(name + partial)
+	if err != nil {
+		return "", errors.Join(err, x.Close())
+	}
+	out := bufio.NewWriterSize(file, 1<<20)
+	cfg := snapshot.WriteConfig{
+		ChunkBytes: checkpoint.DefaultChunkBytes, Certificate: s.cfg.Certificate,
+		Progress: func(uint32, snapshot.Summary) {},
+	}
+	_, err = snapshot.WriteExport(ctx, out, s.cfg.Store, x, cfg)
+	err = errors.Join(err, x.Close())
+	if err == nil {
+		err = errors.Join(out.Flush(), file.Sync())
+	}
+	if err = errors.Join(err, file.Close()); err == nil {
+		err = os.Rename(name+partial, name)
+	}
+	if err != nil {
+		return "", errors.Join(err, os.Remove(name+partial))
+	}
+	return name, nil
+}
+
+// place puts a file in front of the shelf and drops the last one.
+func (s *Server) place(name string) {
+	one, err := open(name)
+	if err != nil {
+		s.cfg.Log.Warn("checkpoint is of no use", "file", name, "err", err)
+		_ = os.Remove(name) // it can be made anew
+		return
+	}
+	s.shelf = slices.Insert(s.shelf, 0, one)
+	for len(s.shelf) > shelfLen {
+		last := s.shelf[len(s.shelf)-1]
+		s.shelf = s.shelf[:len(s.shelf)-1]
+		if err := errors.Join(last.file.Close(), os.Remove(last.name)); err != nil {
+			s.cfg.Log.Warn("old checkpoint stays", "file", last.name, "err", err)
+		}
+	}
+	s.Stats.Made.Add(1)
+	s.Stats.Height.Store(uint64(one.height))
+	s.cfg.Log.Info("checkpoint is served", "height", one.height)
+}
+
+func open(name string) (one *shelved, err error) {
+	one = &shelved{name: name}
+	if one.file, err = os.Open(name); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, one.file.Close())
+		}
+	}()
+	if one.index, err = checkpoint.NewIndex(one.file); err != nil {
+		return nil, err
+	}
+	head, err := checkpoint.DecodeHead(one.index.Head())
+	if err != nil {
+		return nil, err
+	}
+	block, err := chain.DecodeBlock(head.Block, len(head.Block))
+	if err != nil {
+		return nil, err
+	}
+	one.height, one.digest = block.Header.Height, block.Header.Digest()
+	return one, nil
+}
+
+func (s *Server) closeShelf() {
+	for _, one := range s.shelf {
+		_ = one.file.Close() // only read
+	}
+}
+
+// answer answers one request; there is no answer to an inquiry without a
+// checkpoint.
+func (s *Server) answer(d delivery) {
+	switch m := d.msg.(type) {
+	case inquiry:
+		if len(s.shelf) > 0 {
+			s.cfg.Network.Send(d.from, offer{s.shelf[0].index.Head()}.append(nil))
+		}
+	case get:
+		s.cfg.Network.Send(d.from, s.find(m).append(nil))
+	}
+}
+
+func (s *Server) find(m get) message {
+	for _, one := range s.shelf {
+		if one.digest != m.digest {
+			continue
+		}
+		payload, ok, err := one.index.Find(m.request)
+		if err != nil && !errors.Is(err, io.EOF) {
+			s.cfg.Log.Warn("checkpoint cannot be read", "file", one.name, "err", err)
+		}
+		if err == nil && ok {
+			s.Stats.Served.Add(1)
+			s.Stats.Bytes.Add(uint64(len(payload)))
+			return chunk{m.id, payload}
+		}
+	}
+	return none{m.id}
+}
