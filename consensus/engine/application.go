@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
@@ -78,6 +79,8 @@ type PrepareRequest struct {
 type Proposed struct {
 	Digest chain.Hash
 	Block  []byte
+	// Shards is the encoded body, if the application has it already.
+	Shards *shards.Codeword
 }
 
 // VerifyRequest asks for a verdict on a block.

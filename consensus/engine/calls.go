@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
@@ -45,20 +44,18 @@ func (e *Engine) propose(ctx context.Context, x simplex.RequestProposal) {
 	e.call(ctx, "propose", func(ctx context.Context) reply {
 		start := time.Now()
 		p, err := e.app.Propose(ctx, ProposeRequest{Round: x.Round, Parent: parentRef(x.Parent), Draft: e.announce(ctx, x)})
-		var codeword *shards.Codeword
-		if err == nil {
-			codeword, err = e.sharding.encode(p.Block)
+		if err == nil && p.Shards == nil {
+			p.Shards, err = e.sharding.encode(p.Block)
 		}
-		return proposed{x, p, codeword, err, time.Since(start)}
+		return proposed{x, p, err, time.Since(start)}
 	})
 }
 
 type proposed struct {
-	req      simplex.RequestProposal
-	block    Proposed
-	codeword *shards.Codeword
-	err      error
-	took     time.Duration
+	req   simplex.RequestProposal
+	block Proposed
+	err   error
+	took  time.Duration
 }
 
 func (r proposed) apply(_ context.Context, e *Engine) error {
@@ -81,7 +78,7 @@ func (r proposed) apply(_ context.Context, e *Engine) error {
 	e.Stats.ProposalsMade.Add(1)
 	b := e.blocks.put(simplex.Proposal{Round: r.req.Round, Payload: r.block.Digest})
 	e.blocks.set(b, r.block.Block)
-	b.own, b.verdict, b.codeword = true, valid, r.codeword
+	b.own, b.verdict, b.codeword = true, valid, r.block.Shards
 	e.proposedIn(r.req.Round.View)
 	e.seen.see(r.req.Round.View)
 	e.step(simplex.ProposalReady{View: r.req.Round.View, Payload: r.block.Digest})

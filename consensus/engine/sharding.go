@@ -355,7 +355,10 @@ func (e *Engine) replayShard(rec []byte) error {
 // broadcastShards sends a block of our own, each validator its shard beside our
 // vote, and to all the shard that is ours. It reports whether the block goes so.
 func (e *Engine) broadcastShards(v simplex.Vote, b *block) bool {
-	if b.codeword == nil && e.sharding.code != nil {
+	if e.sharding.code == nil {
+		return false
+	}
+	if b.codeword == nil {
 		// Out of the journal. It was encoded before, so that it cannot fail.
 		b.codeword, _ = e.sharding.encode(b.bytes)
 	}

@@ -110,6 +110,7 @@ type Executed struct {
 	Txs      []*chain.VerifiedTx
 	Receipts []chain.Receipt
 	State    *store.Version
+	codeword *shards.Codeword // of an own block, on its way to the engine
 	// Certificate finalizes the block or a descendant; only the head that the
 	// ledger opened with has one.
 	Certificate []byte

@@ -39,7 +39,9 @@ func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine
 		l.size.built(len(e.Encoded), time.Since(began), ctx.Err() != nil)
 		l.tree[e.Digest] = e
 		l.Stats.Proposed.Add(1)
-		return engine.Proposed{Digest: e.Digest, Block: e.Encoded}, nil
+		codeword := e.codeword
+		e.codeword = nil // as large as several blocks
+		return engine.Proposed{Digest: e.Digest, Block: e.Encoded, Shards: codeword}, nil
 	})
 }
 
@@ -157,14 +159,15 @@ func (l *Ledger) commitBody(e *Executed) error {
 	if err != nil {
 		return &fault{fmt.Errorf("cut own block: %w", err)}
 	}
-	root, err := l.cfg.Shards.Root(body)
-	if err != nil {
+	if l.cfg.Shards == nil || l.cfg.Shards.Whole(len(body)) {
+		return nil
+	}
+	if e.codeword, err = l.cfg.Shards.Encode(body); err != nil {
 		return &fault{fmt.Errorf("body root: %w", err)}
 	}
-	if h := &e.Block.Header; root != h.BodyRoot {
-		h.BodyRoot = root
-		e.Encoded, e.Digest = chain.JoinBlock(chain.EncodeHeader(h), body), h.Digest()
-	}
+	h := &e.Block.Header
+	h.BodyRoot = e.codeword.Root
+	e.Encoded, e.Digest = chain.JoinBlock(chain.EncodeHeader(h), body), h.Digest()
 	return nil
 }
 
