@@ -24,6 +24,7 @@ type commands struct {
 	Run      runCommand      `cmd:"" help:"Run the validator, or the full node, of a data folder."`
 	Verify   verifyCommand   `cmd:"" help:"Re-execute every block of a stopped node from genesis and compare roots."`
 	Snapshot snapshotCommand `cmd:"" help:"Write, check or take in the state of a chain, so that a node need not execute its past."`
+	Block    blockCommand    `cmd:"" help:"Export a block, alter it, and see which rule refuses it."`
 	Doctor   doctorCommand   `cmd:"" help:"Check how this machine suits a validator, and say what to mend."`
 	Genesis  genesisCommand  `cmd:"" help:"Check a genesis file, or make one."`
 	Version  versionCommand  `cmd:"" help:"Print the version."`

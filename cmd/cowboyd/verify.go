@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
-	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node"
 )
 
@@ -15,12 +13,7 @@ type verifyCommand struct {
 
 // Run checks certificates, re-executes the chain and says what it found.
 func (c *verifyCommand) Run(ctx context.Context) error {
-	result, err := node.VerifyChain(ctx, c.Data, func(step string, done, total chain.Height) {
-		fmt.Fprintf(os.Stderr, "\r%s %d of %d blocks", step, done, total)
-		if done == total {
-			fmt.Fprintln(os.Stderr)
-		}
-	})
+	result, err := node.VerifyChain(ctx, c.Data, showBlocks)
 	if err != nil {
 		return err
 	}

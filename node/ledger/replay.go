@@ -25,12 +25,16 @@ type Replay struct {
 	Source     *store.Store
 	Scratch    *store.Store // a fresh store of the same genesis
 	Signatures Signatures
+	Until      chain.Height // last block to execute; 0 for the source's head
 	Progress   func(done, total chain.Height)
 }
 
-// Run replays up to the source's head and returns the root it arrives at.
+// Run replays up to Until and returns the root it arrives at.
 func (r *Replay) Run(ctx context.Context) (chain.Hash, error) {
 	last, _ := r.Source.HeadInfo()
+	if r.Until > 0 {
+		last = min(last, r.Until)
+	}
 	version := r.Scratch.Head()
 	parent := genesisHeader(r.Genesis, version.Root())
 	parentDigest := r.Genesis.Hash()

@@ -42,21 +42,39 @@ func isFault(err error) bool {
 // Verify checks a proposed block by executing it. false is a verdict on the
 // block, an error a fault of this node. It implements engine.Application.
 func (l *Ledger) Verify(ctx context.Context, req engine.VerifyRequest) (bool, error) {
-	return l.judge(ctx, req, l.pace.nowMillis(l.cfg.Now())+l.cfg.Genesis.Params.MaxClockDriftMillis)
+	return l.answer(req, l.Judge(ctx, req))
 }
 
 // Recover is Verify for a block that this node accepted before a restart: the
 // clock has no say. It implements engine.Application.
 func (l *Ledger) Recover(ctx context.Context, req engine.VerifyRequest) (bool, error) {
-	return l.judge(ctx, req, math.MaxUint64)
+	return l.answer(req, l.judge(ctx, req, math.MaxUint64))
+}
+
+// Judge is Verify that says why: nil for a valid block, a [Verdict] for one that
+// is not, engine.ErrWrongBlock for bytes that are not the block of the digest. Any
+// other error is a fault of this node.
+func (l *Ledger) Judge(ctx context.Context, req engine.VerifyRequest) error {
+	return l.judge(ctx, req, l.pace.nowMillis(l.cfg.Now())+l.cfg.Genesis.Params.MaxClockDriftMillis)
+}
+
+// answer takes a verdict out of the errors.
+func (l *Ledger) answer(req engine.VerifyRequest, err error) (bool, error) {
+	var verdict *Verdict
+	if errors.As(err, &verdict) {
+		l.Stats.Refused.Add(1)
+		l.cfg.Log.Warn("proposal refused", "view", req.Round.View, "digest", req.Digest, "err", err)
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // judge executes the block and remembers it if it is valid and bears a time of
 // at most latestMillis.
-func (l *Ledger) judge(ctx context.Context, req engine.VerifyRequest, latestMillis uint64) (bool, error) {
+func (l *Ledger) judge(ctx context.Context, req engine.VerifyRequest, latestMillis uint64) error {
 	known, err := call(ctx, l, func(context.Context) (bool, error) { _, ok := l.tree[req.Digest]; return ok, nil })
 	if known || err != nil {
-		return known, err
+		return err
 	}
 	block, txs, err := l.decode(ctx, req)
 	if err == nil && block.Header.TimestampMillis > latestMillis {
@@ -65,17 +83,10 @@ func (l *Ledger) judge(ctx context.Context, req engine.VerifyRequest, latestMill
 	if err == nil {
 		_, err = call(ctx, l, func(context.Context) (struct{}, error) { return struct{}{}, l.verify(req, block, txs) })
 	}
-	var verdict *Verdict
-	if errors.As(err, &verdict) {
-		l.Stats.Refused.Add(1)
-		l.cfg.Log.Warn("proposal refused", "view", req.Round.View, "digest", req.Digest, "err", err)
-		return false, nil
+	if err == nil {
+		l.Stats.Verified.Add(1)
 	}
-	if err != nil {
-		return false, err
-	}
-	l.Stats.Verified.Add(1)
-	return true, nil
+	return err
 }
 
 // decode does what needs no state, off the owner's goroutine: parsing and

@@ -1,0 +1,252 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/blockdoc"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+)
+
+// chainWithTransfers is the folder of a stopped devnet, and a block of it that
+// holds at least three transactions of three senders.
+func chainWithTransfers(t *testing.T) (dir string, block *blockdoc.Document) {
+	t.Helper()
+	dir = t.TempDir()
+	r := run(t, dir, DevnetOptions{BlockTime: 100 * time.Millisecond})
+	var height uint64
+	for nonce := range uint64(20) {
+		var batch []byte
+		for _, from := range DevAccounts() {
+			batch = pay(r.genesis, from, nonce, chain.Address{0xab, 1}).AppendWire(batch)
+		}
+		var reply rpc.SubmitWaitReply
+		if code := r.post(t, "/submit_wait?timeout_ms=10000", batch, &reply); code != http.StatusOK {
+			t.Fatalf("submit_wait answered %d: %+v", code, reply)
+		}
+		in := map[uint64]int{}
+		for _, one := range reply.Results {
+			if one.Receipt == nil {
+				t.Fatalf("no receipt: %+v", one)
+			}
+			in[one.Receipt.BlockHeight]++
+			if in[one.Receipt.BlockHeight] >= 3 && one.Receipt.BlockHeight > 1 {
+				height = one.Receipt.BlockHeight
+			}
+		}
+		if height > 0 {
+			break
+		}
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	block, err := ExportBlock(dir, fmt.Sprint(height))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir, block
+}
+
+// alterations name, for every field of the header and for the bodies, how it is
+// altered and the rule that then refuses the block. Each is signed anew by its
+// proposer, so that nothing else is wrong with it.
+var alterations = []struct{ set, rule string }{
+	{"header.version=+1", ruleWrongBlock},
+	{"header.parent=flip", "parent"},
+	{"header.height=+1", "height"},
+	{"header.height=-1", "height"},
+	{"header.epoch=+1", "round"},
+	{"header.view=+1", "round"},
+	{"header.view=-1", "round"},
+	{"header.parent_epoch=+1", "parent round"},
+	{"header.parent_view=-1", "parent round"},
+	{"header.parent_seed=flip", "parent seed"},
+	{"header.timestamp_ms=+100000000", "timestamp in the future"},
+	{"header.timestamp_ms=1", "timestamp not above the parent's"},
+	{"header.proposer=flip", "proposer"},
+	{"header.tx_root=flip", ruleWrongBlock},
+	{"header.body_root=flip", ruleWrongBlock},
+	{"header.receipts_root=flip", "receipts root"},
+	{"header.state_root=flip", "state root"},
+	{"header.base_fees.system.per_cycle=+1", "base fees"},
+	{"header.base_fees.system.per_cell=+1", "base fees"},
+	{"header.base_fees.timer.per_cycle=+1", "base fees"},
+	{"header.base_fees.timer.per_cell=+1", "base fees"},
+	{"header.base_fees.runner.per_cycle=+1", "base fees"},
+	{"header.base_fees.runner.per_cell=+1", "base fees"},
+	{"header.base_fees.user.per_cycle=+1", "base fees"},
+	{"header.base_fees.user.per_cell=-1", "base fees"},
+	{"header.used.system.cycles=+1", "used meters"},
+	{"header.used.system.cells=+1", "used meters"},
+	{"header.used.timer.cycles=+1", "used meters"},
+	{"header.used.timer.cells=+1", "used meters"},
+	{"header.used.runner.cycles=+1", "used meters"},
+	{"header.used.runner.cells=+1", "used meters"},
+	{"header.used.user.cycles=-1", "used meters"},
+	{"header.used.user.cells=+1", "used meters"},
+	{"header.presence_input=0x", ""}, // no rule of validity while CIP-11 selection is off (CIP-11 §7.2)
+	{"header.consumed_seeds=pad", "consumed seeds"},
+	{"header.order_proof=flip", "order proof"},
+
+	{"txs=reverse", "order"},
+	{"txs.0=remove", "receipts root"},
+	{"txs.0=repeat", "execution"},
+	{"txs.0=cut", "transaction"},
+	{"txs.0=0x00", ruleWrongBlock},
+	{"txs.0.value=+1", "receipts root"},
+	{"txs.0.nonce=+1", "execution"},
+	{"txs.0.chain_id=+1", "execution"},
+	{"txs.0.cycles_limit=-1", "execution"},
+	{"txs.0.max_fee_per_cycle=0", "execution"},
+	{"txs.0.value=18446744073709551615", "execution"},
+
+	{"place.view=+1", "round"},
+	{"place.leader=flip", "proposer"},
+	{"place.parent=flip", "parent"},
+	{"place.parent_seed=flip", "parent seed"},
+}
+
+// TestEveryFieldHasItsRule alters each field of a real block and asks for the
+// verdict.
+func TestEveryFieldHasItsRule(t *testing.T) {
+	dir, block := chainWithTransfers(t)
+	genesis, source, err := openStopped(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer source.Close()
+	scratch, err := openStore(t.TempDir(), genesis, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer scratch.Close()
+	replay, err := newReplay(genesis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	replay.Source, replay.Scratch, replay.Until = source, scratch, block.Place.Height-1
+	replay.Progress = func(chain.Height, chain.Height) {}
+	if _, err := replay.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	signers, err := BlockSigners(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	judge := func(set string) BlockVerdict {
+		t.Helper()
+		d := *block
+		d.Block.Txs = slices.Clone(block.Block.Txs)
+		keep := map[string]bool{}
+		if path, value, ok := strings.Cut(set, "="); ok {
+			if err := d.Set(path, value); err != nil {
+				t.Fatal(err)
+			}
+			keep[path] = true
+		}
+		err := d.Renew(block.Block.Txs, signers, keep)
+		if err != nil && !(errors.Is(err, blockdoc.ErrNoKey) && strings.HasPrefix(set, "header.proposer")) {
+			t.Fatal(err)
+		}
+		v, err := judgeOn(t.Context(), &d, replay, scratch)
+		if err != nil {
+			t.Fatalf("%s: %v", set, err)
+		}
+		return v
+	}
+	if v := judge(""); !v.Valid {
+		t.Fatalf("the block as it is: %+v", v)
+	}
+	for _, c := range alterations {
+		if v := judge(c.set); v.Rule != c.rule || v.Valid != (c.rule == "") {
+			t.Errorf("%s: refused by %q (%s), want %q", c.set, v.Rule, v.Detail, c.rule)
+		}
+	}
+}
+
+// TestAlterationsCoverTheHeader keeps the table above whole when the header gains
+// a field.
+func TestAlterationsCoverTheHeader(t *testing.T) {
+	leaves := 0
+	var count func(typ reflect.Type)
+	count = func(typ reflect.Type) {
+		switch {
+		case typ.Kind() == reflect.Struct:
+			for i := range typ.NumField() {
+				count(typ.Field(i).Type)
+			}
+		case typ.Kind() == reflect.Array && typ.Elem().Kind() != reflect.Uint8:
+			for range typ.Len() {
+				count(typ.Elem())
+			}
+		default:
+			leaves++
+		}
+	}
+	count(reflect.TypeFor[chain.Header]())
+	altered := map[string]bool{}
+	for _, c := range alterations {
+		if path, _, _ := strings.Cut(c.set, "="); strings.HasPrefix(path, "header.") {
+			altered[path] = true
+		}
+	}
+	if len(altered) != leaves {
+		t.Errorf("%d fields are altered, the header has %d", len(altered), leaves)
+	}
+}
+
+func TestCheckBlockFindsTheState(t *testing.T) {
+	dir, block := chainWithTransfers(t)
+	quiet := func(string, chain.Height, chain.Height) {}
+	v, err := CheckBlock(t.Context(), block, dir, nil, quiet)
+	if err != nil || !v.Valid || v.Height != block.Place.Height || v.Digest != block.Block.Header.Digest() {
+		t.Fatalf("%+v, %v", v, err)
+	}
+	genesis, err := LoadGenesis(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, err := ExportBlock(dir, "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := CheckBlock(t.Context(), first, "", genesis, quiet); err != nil || !v.Valid {
+		t.Errorf("block 1 against the genesis alone: %+v, %v", v, err)
+	}
+	byDigest, err := ExportBlock(dir, first.Block.Header.Digest().String())
+	if err != nil || byDigest.Place != first.Place {
+		t.Errorf("by digest: %v", err)
+	}
+	if _, err := CheckBlock(t.Context(), block, "", genesis, quiet); !errors.Is(err, ErrNeedsFolder) {
+		t.Errorf("a later block against the genesis: %v", err)
+	}
+	stopped, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := CheckBlock(stopped, block, dir, nil, quiet); !errors.Is(err, context.Canceled) {
+		t.Errorf("interrupted: %v", err)
+	}
+	stranger := *block
+	stranger.Genesis[0] ^= 1
+	if _, err := CheckBlock(t.Context(), &stranger, dir, nil, quiet); !errors.Is(err, ErrOtherChain) {
+		t.Errorf("another chain's block: %v", err)
+	}
+	beyond := *block
+	beyond.Place.Height = 1 << 40
+	if _, err := CheckBlock(t.Context(), &beyond, dir, nil, quiet); !errors.Is(err, ErrNoSuchBlock) {
+		t.Errorf("a block far above the head: %v", err)
+	}
+	for _, name := range []string{"x", "1 ", "-1", "0x00", "99999999", chain.Hash{1}.String()} {
+		if _, err := ExportBlock(dir, name); err == nil {
+			t.Errorf("block %q was exported", name)
+		}
+	}
+}
