@@ -19,7 +19,7 @@ func main() {
 		}
 		return
 	}
-	list := slices.Concat(rootBars(), forcedBars(), []bars.Bar{manyCoresBar()}, actorBars(), durableBars(), []bars.Bar{
+	list := slices.Concat(rootBars(), forcedBars(), []bars.Bar{manyCoresBar()}, actorBars(), durableBars(), importBars(), []bars.Bar{
 		{Name: "allocations-1m-10k", Gauge: allocations(1_000_000, 10_000)},
 		{Name: "resident-bytes-1m", Gauge: residentBytes(1_000_000)},
 		{Name: "synced-bytes-1m-10k", Gauge: syncedBytes(1_000_000, 10_000)},
