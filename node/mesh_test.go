@@ -15,6 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/ceremony"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
+	"github.com/cowboy-foundation/cowboy/node/statesync"
 )
 
 func dealt(t *testing.T, n int) (string, *chain.Genesis) {
@@ -159,6 +160,10 @@ func TestMeshRefusesWrongStreams(t *testing.T) {
 		{"vote among certificates", member, p2p.Certificates, "v", errWrongStream},
 		{"certificate among requests", member, p2p.Fetch, "c", errWrongStream},
 		{"request of a full node", guest, p2p.Fetch, "r", nil},
+		{"who has a checkpoint, asks a full node", guest, p2p.State, "q", nil},
+		{"chunk of state that came late", member, p2p.State, "c--------x", nil},
+		{"garbage instead of state", member, p2p.State, "x", statesync.ErrMessage},
+		{"torn request for state", guest, p2p.State, "g--------", statesync.ErrMessage},
 		{"vote of a full node", guest, p2p.Votes, "v", errNotMember},
 		{"certificate of a full node", guest, p2p.Certificates, "c", errNotMember},
 	} {

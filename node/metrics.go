@@ -29,6 +29,7 @@ func (n *Node) registry() *prometheus.Registry {
 	n.shardMetrics(counter)
 	if n.mesh != nil {
 		r.MustRegister(newPeerMetrics(n.mesh.transport), newCommitteeMetrics(&n.engine.Stats))
+		n.checkpointMetrics(counter, gauge)
 	}
 	return r
 }
@@ -62,6 +63,13 @@ func (n *Node) storeMetrics(gauge gaugeFunc) {
 	gauge("store_block_bytes", "Of it, files of finalized blocks.", func() float64 { return float64(n.store.BlockBytesOnDisk()) })
 	gauge("store_undo_bytes", "Of it, about what old values of the last blocks take once they are out of the log.",
 		func() float64 { return float64(n.store.UndoBytes()) })
+}
+
+func (n *Node) checkpointMetrics(counter counterFunc, gauge gaugeFunc) {
+	s := &n.states.Stats
+	gauge("checkpoint_height", "Height of the newest checkpoint that is served; 0 for none.", func() float64 { return float64(s.Height.Load()) })
+	counter("checkpoint_chunks_served_total", "Chunks of state handed to joining nodes.", s.Served.Load)
+	counter("checkpoint_bytes_served_total", "Their bytes.", s.Bytes.Load)
 }
 
 // adminMux serves metrics and profiles on the admin address.

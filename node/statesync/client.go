@@ -175,6 +175,7 @@ type job struct {
 	deadlines map[uint64]time.Time // of requests
 	pieces    []store.Piece
 	rows      int
+	turn      int       // over peers, for lists
 	fedAt     time.Time // when there was a peer to ask
 	toldAt    time.Time // when progress was logged
 }
@@ -197,7 +198,11 @@ func (c *Client) fetch(ctx context.Context, anchor *checkpoint.Anchor) (err erro
 		return err
 	}
 	c.cfg.Log.Info("state is here: computing its root", "height", anchor.Height())
-	if err := snapshot.Finish(to, anchor, c.cfg.Trust, nil); err != nil {
+	jobs, err := j.lists(ctx)
+	if err != nil {
+		return err
+	}
+	if err := snapshot.Finish(to, anchor, c.cfg.Trust, jobs); err != nil {
 		return fmt.Errorf("state sync: %w", err)
 	}
 	return nil

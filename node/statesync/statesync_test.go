@@ -78,6 +78,7 @@ type hub struct {
 	client  *Client
 	servers []*Server
 	spoil   map[int]func(msg []byte) []byte // nil result: lost
+	lists   map[int]*checkpoint.List        // that a server hands out for any job
 
 	mu    sync.Mutex // guards asked, and client while servers run
 	asked map[int]int
@@ -109,6 +110,14 @@ func (h *hub) Send(to int, msg []byte) {
 		h.asked[to]++
 		h.mu.Unlock()
 	}
+	if m, err := decode(msg); err == nil && len(h.lists) > 0 {
+		if q, ok := m.(get); ok && q.request.Kind == checkpoint.AskList {
+			if list := h.lists[to]; list != nil {
+				_ = h.client.Deliver(to, chunk{q.id, list.Append(nil)}.append(nil)) // there is room
+			}
+			return
+		}
+	}
 	_ = h.servers[to].Deliver(-1, msg) // lost when busy
 }
 
@@ -133,11 +142,12 @@ func village(t *testing.T, servers, accounts int) (*hub, *store.Store) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var running sync.WaitGroup
 	for i := range servers {
-		h.servers = append(h.servers, NewServer(ServerConfig{
+		server := NewServer(ServerConfig{
 			Dir: t.TempDir(), Interval: 2, Store: s, Network: from{h, i}, Log: slog.New(slog.DiscardHandler),
 			Certificate: func(b []byte) ([]byte, error) { return b, nil },
-		}))
-		running.Go(func() { _ = h.servers[i].Run(ctx) }) // ends with ctx
+		})
+		h.servers = append(h.servers, server)
+		running.Go(func() { _ = server.Run(ctx) }) // ends with ctx
 	}
 	for height := range chain.Height(3) {
 		commit(t, s, accounts)
@@ -227,6 +237,34 @@ func TestLiarsAndSleepersAreDropped(t *testing.T) {
 	if h.asked[0] > 4 || h.asked[2] > 0 {
 		t.Errorf("liars were asked %d and %d times", h.asked[0], h.asked[2])
 	}
+}
+
+// TestListsOfLiveJobs fetches the lists that the state asks for, from the one of
+// three servers that has the right one (resolution 11.19).
+func TestListsOfLiveJobs(t *testing.T) {
+	h, s := village(t, 3, 100)
+	good := &checkpoint.List{Job: chain.Hash{7}, Candidates: []chain.Candidate{{Runner: chain.Address{1}, BaseWeight: 3}, {Runner: chain.Address{2}}}}
+	bad := &checkpoint.List{Job: chain.Hash{7}, Candidates: good.Candidates[:1]}
+	h.lists = map[int]*checkpoint.List{0: bad, 1: good} // server 2 says nothing
+	h.client.cfg.Trust.Live = func(state.View) ([]checkpoint.JobRoot, error) { return []checkpoint.JobRoot{good.Root()}, nil }
+	check(t, h.client.Run(t.Context()))
+	h.arrived(t, s)
+	imported, err := store.Open(h.client.cfg.Dir, options())
+	check(t, err)
+	x, err := imported.Export()
+	check(t, err)
+	found := 0
+	check(t, x.Lists(func(name chain.Hash, list []byte) error {
+		if found++; name != good.Job || !bytes.Equal(list, checkpoint.AppendCandidates(nil, good.Candidates)) {
+			t.Errorf("list of %s: %x", name, list)
+		}
+		return nil
+	}))
+	if found != 1 {
+		t.Errorf("%d lists, want 1", found)
+	}
+	check(t, x.Close())
+	check(t, imported.Close())
 }
 
 // TestClientGoesOn kills the client in the middle and starts another one, which

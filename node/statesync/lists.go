@@ -1,0 +1,103 @@
+package statesync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/state/checkpoint"
+	"github.com/cowboy-foundation/cowboy/state/snapshot"
+)
+
+// errList means that a peer sent another list than the state commits to.
+var errList = errors.New("list of candidates has another root")
+
+// lists fetches the candidate lists of the jobs that the state, which is here by
+// now, has live (resolution 11.19). Each is held to its root in the state.
+func (j *job) lists(ctx context.Context) ([]checkpoint.JobRoot, error) {
+	v, err := j.to.State()
+	if err != nil {
+		return nil, fmt.Errorf("state sync: %w", err)
+	}
+	live, err := j.cfg.Trust.Live(v)
+	if err != nil {
+		return nil, fmt.Errorf("state sync: live jobs: %w", err)
+	}
+	id := uint64(1 << 31) // above all that the fetch of accounts can have used
+	for _, want := range live {
+		var list *checkpoint.List
+		for list == nil {
+			id++
+			if list, err = j.list(ctx, want, j.number<<32|id); err != nil {
+				return nil, err
+			}
+		}
+		piece, _ := snapshot.PieceOf(list)
+		if err := j.to.Put(j.fetch.Progress(), piece); err != nil {
+			return nil, fmt.Errorf("state sync: %w", err)
+		}
+	}
+	return live, nil
+}
+
+// list asks one peer for a list, and returns nil if it did not help.
+func (j *job) list(ctx context.Context, want checkpoint.JobRoot, id uint64) (*checkpoint.List, error) {
+	peer, ok := j.nextPeer()
+	if !ok {
+		return nil, errStarved
+	}
+	q := checkpoint.Request{Kind: checkpoint.AskList, From: want.Job}
+	j.cfg.Network.Send(peer, get{id, j.anchor.Digest, q}.append(nil))
+	deadline := time.NewTimer(j.cfg.RequestTimeout)
+	defer deadline.Stop()
+	for {
+		var d delivery
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-deadline.C:
+			j.resting[peer] = time.Now().Add(j.cfg.RestFor)
+			return nil, nil
+		case d = <-j.inbox:
+		}
+		if d.from != peer {
+			continue
+		}
+		switch m := d.msg.(type) {
+		case none:
+			if m.id == id {
+				delete(j.offers, peer)
+				return nil, nil
+			}
+		case chunk:
+			if m.id != id {
+				continue
+			}
+			c, err := checkpoint.DecodeChunk(m.payload)
+			list, ok := c.(*checkpoint.List)
+			if err != nil || !ok || list.Root() != want {
+				j.blame(peer, errors.Join(errList, err))
+				return nil, nil
+			}
+			return list, nil
+		}
+	}
+}
+
+// nextPeer returns a peer that may be asked, the one after the last in turn.
+func (j *job) nextPeer() (int, bool) {
+	var peers []int
+	for peer, a := range j.offers {
+		if a.Height() >= j.anchor.Height() && !time.Now().Before(j.resting[peer]) {
+			peers = append(peers, peer)
+		}
+	}
+	if len(peers) == 0 {
+		return 0, false
+	}
+	slices.Sort(peers)
+	j.turn++
+	return peers[j.turn%len(peers)], true
+}
