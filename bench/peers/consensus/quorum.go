@@ -6,12 +6,13 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 
 	blst "github.com/supranational/blst/bindings/go"
 
 	"github.com/cowboy-foundation/cowboy/bench/bars"
-	"github.com/cowboy-foundation/cowboy/chain"
+	cowboy "github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
@@ -87,10 +88,12 @@ const orders = 20
 type committee struct {
 	set     *beacon.ValidatorSet
 	schemes []*simplex.Threshold
+	keys    []simplex.Keys
+	weights io.Reader
 }
 
 func newCommittee(n int) (*committee, error) {
-	quorum := chain.Quorum(n)
+	quorum := cowboy.Quorum(n)
 	polynomial, shares, err := bls.DealTrusted(bytes.Repeat([]byte{9}, 32), n, quorum)
 	if err != nil {
 		return nil, fmt.Errorf("deal: %w", err)
@@ -105,24 +108,25 @@ func newCommittee(n int) (*committee, error) {
 		x, y := a.PublicKey(), b.PublicKey()
 		return bytes.Compare(x[:], y[:])
 	})
-	g := &chain.Genesis{Name: "bench", ChainID: 1, Params: chain.DefaultParams()}
+	g := &cowboy.Genesis{Name: "bench", ChainID: 1, Params: cowboy.DefaultParams()}
 	g.GroupKey = polynomial.Group().Bytes()
 	for i := range n {
-		g.Validators = append(g.Validators, chain.Validator{
+		g.Validators = append(g.Validators, cowboy.Validator{
 			PeerKey: peers[i].PublicKey(), ShareIndex: uint32(i), Stake: 1,
 			PublicShare: polynomial.PublicShare(uint32(i)).Bytes(),
 		})
 	}
-	c := new(committee)
+	c := &committee{weights: rand.Reader}
 	if c.set, err = beacon.NewValidatorSet(g); err != nil {
 		return nil, fmt.Errorf("validator set: %w", err)
 	}
 	for i := range n {
-		s, err := simplex.NewThreshold(c.set, beacon.Participant(i), simplex.Keys{Share: shares[i].Key, Peer: peers[i]}, rand.Reader)
+		keys := simplex.Keys{Share: shares[i].Key, Peer: peers[i]}
+		s, err := simplex.NewThreshold(c.set, beacon.Participant(i), keys, c.weights)
 		if err != nil {
 			return nil, fmt.Errorf("scheme %d: %w", i, err)
 		}
-		c.schemes = append(c.schemes, s)
+		c.schemes, c.keys = append(c.schemes, s), append(c.keys, keys)
 	}
 	return c, nil
 }
@@ -132,7 +136,7 @@ func (r quorumRace) setup() (bars.Contest, error) {
 	if err != nil {
 		return bars.Contest{}, err
 	}
-	p := simplex.Proposal{Round: beacon.Round{View: 8}, Parent: 7, Payload: chain.Hash{1}}
+	p := simplex.Proposal{Round: beacon.Round{View: 8}, Parent: 7, Payload: cowboy.Hash{1}}
 	votes := make([]simplex.Vote, r.n)
 	for i, s := range c.schemes {
 		votes[i] = s.Sign(simplex.Notarize, p)
@@ -145,7 +149,7 @@ func (r quorumRace) setup() (bars.Contest, error) {
 			if r.seeds {
 				votes[i].Seed = c.schemes[i].Sign(simplex.Notarize, simplex.Proposal{Round: beacon.Round{View: 9}}).Seed
 			} else {
-				votes[i].Signature = c.schemes[i].Sign(simplex.Notarize, simplex.Proposal{Round: p.Round, Payload: chain.Hash{2}}).Signature
+				votes[i].Signature = c.schemes[i].Sign(simplex.Notarize, simplex.Proposal{Round: p.Round, Payload: cowboy.Hash{2}}).Signature
 			}
 		}
 	}
