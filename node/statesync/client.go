@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/state/checkpoint"
@@ -53,6 +54,7 @@ func DefaultClientConfig() ClientConfig {
 type Client struct {
 	cfg   ClientConfig
 	inbox chan delivery
+	bytes atomic.Int64 // in inbox
 
 	// Owned by Run.
 	offers  map[int]*checkpoint.Anchor
@@ -76,12 +78,27 @@ func (c *Client) Deliver(from int, msg []byte) error {
 	if err != nil || isRequest(m) {
 		return err
 	}
-	select {
-	case c.inbox <- delivery{from, m}:
-		return nil
-	default:
+	if c.bytes.Add(int64(len(msg))) > inboxBytes {
+		c.bytes.Add(-int64(len(msg)))
 		return ErrBusy
 	}
+	select {
+	case c.inbox <- delivery{from, m, len(msg)}:
+		return nil
+	default:
+		c.bytes.Add(-int64(len(msg)))
+		return ErrBusy
+	}
+}
+
+// inboxBytes bounds what waits in memory, whoever sent it unasked: a few of the
+// largest chunks.
+const inboxBytes = 64 << 20
+
+// took notes that a message left the inbox.
+func (c *Client) took(d delivery) delivery {
+	c.bytes.Add(-int64(d.size))
+	return d
 }
 
 // errStarved means that nobody has the checkpoint any more.
@@ -123,7 +140,7 @@ func (c *Client) choose(ctx context.Context) (*checkpoint.Anchor, error) {
 			best := slices.MaxFunc(c.list(), func(a, b *checkpoint.Anchor) int { return cmp.Compare(a.Height(), b.Height()) })
 			return best, nil
 		case d := <-c.inbox:
-			if m, ok := d.msg.(offer); ok {
+			if m, ok := c.took(d).msg.(offer); ok {
 				c.offered(d.from, m.head)
 			}
 			if len(c.offers) > 0 && enough == nil {
@@ -173,6 +190,7 @@ type job struct {
 	to        *store.Import
 	fetch     *checkpoint.Fetch
 	deadlines map[uint64]time.Time // of requests
+	without   map[int]bool         // peers that have the checkpoint no more
 	pieces    []store.Piece
 	rows      int
 	turn      int       // over peers, for lists
@@ -187,7 +205,7 @@ func (c *Client) fetch(ctx context.Context, anchor *checkpoint.Anchor) (err erro
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	c.jobs++
-	j := &job{Client: c, number: c.jobs, anchor: anchor, to: to, deadlines: map[uint64]time.Time{}, fedAt: time.Now(), toldAt: time.Now()}
+	j := &job{Client: c, number: c.jobs, anchor: anchor, to: to, deadlines: map[uint64]time.Time{}, without: map[int]bool{}, fedAt: time.Now(), toldAt: time.Now()}
 	if j.fetch, err = checkpoint.NewFetch(anchor.Root(), to.Progress()); err != nil {
 		return fmt.Errorf("state sync: %w", err)
 	}
@@ -229,7 +247,7 @@ func (j *job) run(ctx context.Context) error {
 		case <-tick.C:
 			err = j.expire()
 		case d := <-j.inbox:
-			err = j.take(d)
+			err = j.take(j.took(d))
 		}
 		if err != nil {
 			return err
@@ -253,7 +271,7 @@ func (j *job) take(d delivery) error {
 		if m.id>>32 != j.number {
 			return nil
 		}
-		delete(j.offers, d.from)
+		j.without[d.from] = true
 		return j.step(checkpoint.Left{Peer: checkpoint.PeerID(d.from)})
 	case chunk:
 		id := m.id & (1<<32 - 1)
@@ -282,7 +300,7 @@ func (j *job) joinAll() error {
 // that offers a newer one may serve this one still.
 func (j *job) join(peer int) error {
 	a := j.offers[peer]
-	if a == nil || a.Height() < j.anchor.Height() || time.Now().Before(j.resting[peer]) {
+	if a == nil || a.Height() < j.anchor.Height() || j.without[peer] || time.Now().Before(j.resting[peer]) {
 		return nil
 	}
 	return j.step(checkpoint.Joined{Peer: checkpoint.PeerID(peer)})

@@ -61,6 +61,7 @@ func (j *job) list(ctx context.Context, want checkpoint.JobRoot, id uint64) (*ch
 			j.resting[peer] = time.Now().Add(j.cfg.RestFor)
 			return nil, nil
 		case d = <-j.inbox:
+			j.took(d)
 		}
 		if d.from != peer {
 			continue
@@ -68,7 +69,7 @@ func (j *job) list(ctx context.Context, want checkpoint.JobRoot, id uint64) (*ch
 		switch m := d.msg.(type) {
 		case none:
 			if m.id == id {
-				delete(j.offers, peer)
+				j.without[peer] = true
 				return nil, nil
 			}
 		case chunk:
@@ -90,7 +91,7 @@ func (j *job) list(ctx context.Context, want checkpoint.JobRoot, id uint64) (*ch
 func (j *job) nextPeer() (int, bool) {
 	var peers []int
 	for peer, a := range j.offers {
-		if a.Height() >= j.anchor.Height() && !time.Now().Before(j.resting[peer]) {
+		if a.Height() >= j.anchor.Height() && !j.without[peer] && !time.Now().Before(j.resting[peer]) {
 			peers = append(peers, peer)
 		}
 	}

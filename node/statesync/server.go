@@ -59,6 +59,7 @@ type ServerStats struct {
 type delivery struct {
 	from int
 	msg  message
+	size int // encoded
 }
 
 // shelved is a checkpoint file that is served.
@@ -90,7 +91,7 @@ func (s *Server) Deliver(from int, msg []byte) error {
 		return err
 	}
 	select {
-	case s.inbox <- delivery{from, m}:
+	case s.inbox <- delivery{from, m, len(msg)}:
 		return nil
 	default:
 		return ErrBusy

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -236,6 +237,64 @@ func TestLiarsAndSleepersAreDropped(t *testing.T) {
 	defer h.mu.Unlock()
 	if h.asked[0] > 4 || h.asked[2] > 0 {
 		t.Errorf("liars were asked %d and %d times", h.asked[0], h.asked[2])
+	}
+}
+
+// TestLooksForAnotherCheckpoint takes the checkpoint away from all servers in
+// the middle of a fetch: the client finds the next one.
+func TestLooksForAnotherCheckpoint(t *testing.T) {
+	h, s := village(t, 2, 5000)
+	h.client.cfg.StarvedAfter = 150 * time.Millisecond
+	rec, _, err := s.BlockByHeight(2)
+	check(t, err)
+	var gone atomic.Int32
+	for i := range h.servers {
+		chunks := 0
+		h.spoil[i] = func(msg []byte) []byte {
+			if msg[0] != tagChunk {
+				return msg
+			}
+			if chunks++; chunks > 2 && h.servers[i].Stats.Height.Load() == 2 {
+				gone.Add(1)
+				msg = none{binary.BigEndian.Uint64(msg[1:])}.append(nil)
+			}
+			return msg
+		}
+	}
+	done := make(chan error, 1)
+	go func() { done <- h.client.Run(t.Context()) }()
+	for gone.Load() < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	commit(t, s, 5000)
+	for _, server := range h.servers {
+		server.Committed(4)
+	}
+	check(t, <-done)
+	imported, err := store.Open(h.client.cfg.Dir, options())
+	check(t, err)
+	if height, digest := imported.HeadInfo(); height != 4 || digest == rec.Digest {
+		t.Errorf("arrived at %d", height)
+	}
+	check(t, imported.Close())
+}
+
+func TestInboxIsBounded(t *testing.T) {
+	c := NewClient(DefaultClientConfig())
+	huge := chunk{1, make([]byte, 16<<20)}.append(nil)
+	taken := 0
+	for c.Deliver(0, huge) == nil {
+		taken++
+	}
+	if taken != 3 {
+		t.Errorf("%d of the largest chunks are held, want 3", taken)
+	}
+	small := none{1}.append(nil)
+	for c.Deliver(0, small) == nil {
+		taken++
+	}
+	if err := c.Deliver(0, small); taken != inboxLen || !errors.Is(err, ErrBusy) {
+		t.Errorf("%d messages are held, want %d: %v", taken, inboxLen, err)
 	}
 }
 
