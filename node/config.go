@@ -27,6 +27,7 @@ type Config struct {
 	Version      string
 	RPCHosts     []string // names of the API besides localhost, for a proxy in front of it
 	RPCPerSec    int      // requests per second and client address; 0 is unlimited
+	Byzantine    string   // the way in which this validator lies; only on a development chain
 	// CheckpointBlocks is how many blocks lie between two checkpoints of the
 	// state that others can fetch; 0 makes none.
 	CheckpointBlocks uint64

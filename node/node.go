@@ -73,6 +73,9 @@ func Open(cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Node, error) {
 }
 
 func (n *Node) open() error {
+	if n.cfg.Byzantine != "" && !n.genesis.Devnet {
+		return fmt.Errorf("a validator that lies: %w", ErrNotDevelopment)
+	}
 	if err := errors.Join(n.genesis.Check(), ceremony.Check(n.genesis)); err != nil {
 		return fmt.Errorf("genesis: %w", err)
 	}
@@ -165,8 +168,11 @@ func (n *Node) buildEngine() error {
 		cfg.WatchViews = watchViews
 	}
 	cfg.LastFinalized = engine.Floor{Round: head.Round, Digest: head.Digest, Certificate: head.Certificate}
-	var err error
-	n.engine, err = engine.New(cfg, n.ledger, n.mesh.network(), n.votes)
+	app, network, err := n.honestOrNot(&cfg)
+	if err != nil {
+		return err
+	}
+	n.engine, err = engine.New(cfg, app, network, n.votes)
 	if err != nil {
 		return fmt.Errorf("consensus: %w", err)
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -47,6 +48,7 @@ type devnetCommand struct {
 	Genesis    string        `help:"Genesis file to complete, such as profiles/genesis/unbounded.json." type:"existingfile" placeholder:"FILE"`
 	BlockTime  time.Duration `help:"Time between blocks, such as 200ms. Default: what the genesis says (1s)."`
 	Validators int           `help:"Number of validators, each a process of its own, with ports 10 apart." default:"1"`
+	Byzantine  string        `help:"Let the last of at least four validators lie: ${kinds}." placeholder:"KIND"`
 	listenFlags
 
 	childLogLevel string // of the processes of several validators
@@ -65,6 +67,9 @@ func (c *devnetCommand) Run(ctx context.Context, log *slog.Logger) error {
 	}
 	if c.Validators != 1 {
 		return c.runSeveral(ctx, log, dataDir)
+	}
+	if c.Byzantine != "" {
+		return errors.New("--byzantine needs --validators 4 or more: one liar among fewer leaves no quorum")
 	}
 	genesis, err := node.PrepareDevnet(dataDir, node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime})
 	if err != nil {
@@ -115,6 +120,7 @@ type runCommand struct {
 	Sync          bool   `help:"Where the folder has no chain yet, fetch the state of a recent checkpoint from the validators instead of executing the past."`
 	UnusedKey     bool   `help:"With --sync: this validator's key has never signed anything, here or elsewhere."`
 	StopWithStdin bool   `hidden:"" help:"Stop when standard input ends."`
+	Byzantine     string `hidden:"" help:"Lie. Refused unless the genesis says devnet." placeholder:"KIND"`
 	listenFlags
 }
 
@@ -133,6 +139,7 @@ func (c *runCommand) Run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
+	cfg.Byzantine = c.Byzantine
 	if c.Sync {
 		if err := node.SyncState(ctx, cfg, genesis, c.UnusedKey, log); err != nil {
 			return err

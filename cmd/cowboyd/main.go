@@ -16,6 +16,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/byzantine"
 )
 
 // commands is the grammar of the command line.
@@ -38,12 +39,13 @@ const description = `A validator for the Cowboy chain.
   cowboyd devnet                     a throw-away chain on 127.0.0.1:4000
   cowboyd devnet --data ./chain      one that goes on where it stopped
   cowboyd devnet --validators 4      four validators, each a process of its own
+  cowboyd devnet --validators 4 --byzantine equivocator    one of which lies
   cowboyd verify --data ./chain      re-execute it from genesis and compare`
 
 func main() {
 	var c commands
 	parsed := kong.Parse(&c, kong.Name("cowboyd"), kong.Description(description), kong.UsageOnError(),
-		kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.Vars{"kinds": byzantine.Names()}, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends a stop that hangs

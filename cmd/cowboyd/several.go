@@ -14,12 +14,18 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/byzantine"
 	"github.com/cowboy-foundation/cowboy/node/cluster"
 )
 
 // runSeveral runs a devnet of several validators, each a process of its own,
 // until ctx ends.
 func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDir string) error {
+	if c.Byzantine != "" {
+		if _, err := byzantine.Find(c.Byzantine); err != nil {
+			return err
+		}
+	}
 	g, err := c.dealt(dataDir)
 	if err != nil {
 		return err
@@ -58,6 +64,11 @@ func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDi
 				"--checkpoint-blocks", strconv.FormatUint(c.Checkpoint, 10),
 			}, c.hostArgs()...),
 		})
+	}
+	if c.Byzantine != "" {
+		liar := &run.Children[len(run.Children)-1]
+		liar.Args = append(liar.Args, "--byzantine", c.Byzantine)
+		fmt.Printf("%s lies: %s\n", liar.Name, c.Byzantine)
 	}
 	welcomeSeveral(os.Stdout, g, configs)
 	return cluster.Run(ctx, run)

@@ -1,0 +1,163 @@
+package soak
+
+import (
+	"bufio"
+	"bytes"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// TestDevnetWithALiar runs the command that a tester of validity runs: four
+// processes, one of which lies. The honest three go on with equal roots, and say
+// in their metrics what they saw.
+func TestDevnetWithALiar(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real processes: left out of -short runs, runs in make test")
+	}
+	for _, c := range []struct {
+		kind   string
+		metric string // of some honest validator, above zero in the end
+	}{
+		{"equivocator", "cowboy_evidence_total"},
+		{"bad-root", "cowboy_blocks_refused_total"},
+		{"bad-codeword", "cowboy_shard_not_codeword_total"},
+	} {
+		t.Run(c.kind, func(t *testing.T) {
+			bin, dir := buildBinary(t), t.TempDir()
+			cmd := exec.Command(bin, "devnet", "--validators=4", "--data", dir, "--block-time=50ms", "--rpc-rate=0",
+				"--byzantine", c.kind, "--port-offset", strconv.Itoa(freePortRange(t)))
+			var log lockedBuffer
+			cmd.Stderr = &log
+			out, err := cmd.StdoutPipe()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := cmd.Start(); err != nil {
+				t.Fatal(err)
+			}
+			stopped := false
+			defer func() {
+				if !stopped {
+					_ = cmd.Process.Kill() // the children end with it
+					_ = cmd.Wait()
+				}
+			}()
+			rpcs, admins := devnetAddresses(t, out)
+			for _, url := range rpcs[:3] {
+				waitFor(t, url, 10, &log)
+			}
+			for end := time.Now().Add(60 * time.Second); sum(t, admins[:3], c.metric) == 0; time.Sleep(50 * time.Millisecond) {
+				if time.Now().After(end) {
+					t.Fatalf("no honest validator has %s", c.metric)
+				}
+			}
+			h, err := height(rpcs[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, url := range rpcs[:3] {
+				waitFor(t, url, h+5, &log) // the lie changed nothing
+			}
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+			stopped = true
+			if err := cmd.Wait(); err != nil {
+				t.Errorf("orderly stop ended with %v\n%s", err, &log)
+			}
+			for i := range 3 {
+				t.Logf("validator %d: %s", i, verifyChain(t, bin, node.DealtFolder(dir, i)))
+			}
+			equalStores(t, node.DealtFolder(dir, 0), node.DealtFolder(dir, 1), node.DealtFolder(dir, 2))
+		})
+	}
+}
+
+var announcedLine = regexp.MustCompile(`RPC \d+ +(\S+) +metrics +(\S+)`)
+
+// devnetAddresses reads what a devnet of four prints.
+func devnetAddresses(t *testing.T, out interface{ Read([]byte) (int, error) }) (rpcs, admins []string) {
+	t.Helper()
+	lines := bufio.NewScanner(out)
+	for len(rpcs) < 4 && lines.Scan() {
+		if m := announcedLine.FindStringSubmatch(lines.Text()); m != nil {
+			rpcs, admins = append(rpcs, m[1]), append(admins, m[2])
+		}
+	}
+	go func() {
+		for lines.Scan() { // ends with the process
+		}
+	}()
+	if len(rpcs) != 4 {
+		t.Fatalf("%d validators announced, want 4", len(rpcs))
+	}
+	return rpcs, admins
+}
+
+// sum adds a metric without labels over several validators.
+func sum(t *testing.T, admins []string, name string) (total float64) {
+	t.Helper()
+	for _, url := range admins {
+		res, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewScanner(res.Body)
+		for lines.Scan() {
+			if value, ok := strings.CutPrefix(lines.Text(), name+" "); ok {
+				n, err := strconv.ParseFloat(value, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				total += n
+			}
+		}
+		res.Body.Close()
+	}
+	return total
+}
+
+// equalStores compares every block in the folders of stopped validators, up to the
+// lowest head, and returns that.
+func equalStores(t *testing.T, folders ...string) chain.Height {
+	t.Helper()
+	var stores []*store.Store
+	lowest := ^chain.Height(0)
+	for _, folder := range folders {
+		s, err := store.Open(filepath.Join(folder, "store"), store.DefaultOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		head, _ := s.HeadInfo()
+		stores, lowest = append(stores, s), min(lowest, head)
+	}
+	if lowest == 0 {
+		t.Error("a store is empty: nothing is compared")
+	}
+	for h := chain.Height(1); h <= lowest; h++ {
+		var want store.BlockRecord
+		for i, s := range stores {
+			rec, ok, err := s.BlockByHeight(h)
+			if err != nil || !ok {
+				t.Fatalf("block %d of %s: found %v, %v", h, folders[i], ok, err)
+			}
+			if i == 0 {
+				want = rec
+			} else if rec.Digest != want.Digest || !bytes.Equal(rec.Block, want.Block) { // the digest covers the roots
+				t.Fatalf("block %d is %s in %s and %s in %s", h, want.Digest, folders[0], rec.Digest, folders[i])
+			}
+		}
+	}
+	t.Logf("%d blocks equal in %d stores", lowest, len(stores))
+	return lowest
+}
