@@ -195,6 +195,38 @@ func TestDigestCoversEveryField(t *testing.T) {
 	change("Header", reflect.ValueOf(h).Elem())
 }
 
+// TestLargestHeaderFits holds MaxHeaderBytes to the codec: every field at the
+// value that takes most bytes.
+func TestLargestHeaderFits(t *testing.T) {
+	var h Header
+	fillLargest(reflect.ValueOf(&h).Elem())
+	h.Version = HeaderVersion
+	h.PresenceInput = bytes.Repeat([]byte{0xff}, MaxPresenceBytes)
+	h.ConsumedSeeds = bytes.Repeat([]byte{0xff}, MaxConsumedSeedsBytes)
+	encoded := EncodeHeader(&h)
+	if len(encoded) > MaxHeaderBytes-64 { // 64: the framing of a block
+		t.Errorf("the largest header takes %d bytes, more than the %d of MaxHeaderBytes with framing", len(encoded), MaxHeaderBytes)
+	}
+	if len(encoded) < MaxPresenceBytes+MaxConsumedSeedsBytes+500 {
+		t.Errorf("the largest header takes %d bytes: fields were left small", len(encoded))
+	}
+}
+
+func fillLargest(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fillLargest(v.Field(i))
+		}
+	case reflect.Array:
+		for i := range v.Len() {
+			fillLargest(v.Index(i))
+		}
+	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
+		v.SetUint(1<<v.Type().Bits() - 1)
+	}
+}
+
 func TestDecodeHeaderRefuses(t *testing.T) {
 	encode := func(change func(*Header)) []byte {
 		h := randomHeader(rand.New(rand.NewPCG(5, 5)))

@@ -27,6 +27,11 @@ const (
 	MaxPresenceBytes = 2 + 4 + 4*65_536
 	// MaxConsumedSeedsBytes fits more than a thousand seeds (CIP-11 §9.2).
 	MaxConsumedSeedsBytes = 64 << 10
+	// HeaderFixedBytes fits a header without its two inputs, and the framing of
+	// a block's parts.
+	HeaderFixedBytes = 2 << 10
+	// MaxHeaderBytes fits every header.
+	MaxHeaderBytes = HeaderFixedBytes + MaxPresenceBytes + MaxConsumedSeedsBytes
 )
 
 // FieldError says which field of an encoded object broke its rules. Err is the

@@ -16,9 +16,6 @@ const (
 	maxNameBytes    = 64
 )
 
-// headerRoom is what a block may need besides its transaction bodies.
-const headerRoom = 64 << 10
-
 // Check reports the first parameter that cannot work. The message names the
 // parameter as the genesis file spells it and gives the offending value. Rules
 // that also need the validator set are in [Genesis.Check].
@@ -50,8 +47,8 @@ func (p *Params) checkSpace() error {
 		return fmt.Errorf("cells_cap = %d, want at most %d", p.CellsCap, uint64(maxMeterCap))
 	case p.MaxTxBytes < 1_024 || p.MaxTxBytes > MaxTxBytes:
 		return fmt.Errorf("max_tx_bytes = %d, want 1024 to %d", p.MaxTxBytes, MaxTxBytes)
-	case p.MaxBlockBytes < p.MaxTxBytes+headerRoom || p.MaxBlockBytes > MaxBlockBytes:
-		return fmt.Errorf("max_block_bytes = %d, want %d to %d", p.MaxBlockBytes, p.MaxTxBytes+headerRoom, MaxBlockBytes)
+	case p.MaxBlockBytes < p.MaxTxBytes+MaxHeaderBytes || p.MaxBlockBytes > MaxBlockBytes:
+		return fmt.Errorf("max_block_bytes = %d, want %d to %d", p.MaxBlockBytes, p.MaxTxBytes+MaxHeaderBytes, MaxBlockBytes)
 	}
 	return nil
 }

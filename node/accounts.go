@@ -121,8 +121,8 @@ func (s *source) Health() rpc.Health {
 	switch {
 	case n.stopping.Load():
 		h.Status, h.Ready, h.Reasons = "stopping", false, []string{"the node is shutting down"}
-	case !n.voting.Load():
-		h.Status, h.Ready, h.Reasons = "starting", false, []string{"consensus has not started"}
+	case !n.engine.Stats.Resumed.Load():
+		h.Status, h.Ready, h.Reasons = "starting", false, []string{"the journal of consensus is being replayed"}
 	case n.store.Damage() != nil: // its text names files
 		h.Status, h.Ready, h.Reasons = "degraded", false, []string{"a file of the store is damaged: see the log"}
 	case !n.keys.Validates() && n.mesh.connected() == 0:

@@ -55,7 +55,6 @@ type Node struct {
 
 	rpcListener, adminListener net.Listener
 
-	voting   atomic.Bool // consensus runs
 	stopping atomic.Bool
 }
 

@@ -28,6 +28,7 @@ type source struct {
 	recent      map[chain.Height]*rpc.Block // the last finalized ones, without a gap
 	oldest      chain.Height                // of recent
 	recentBytes int                         // of their encodings
+	older       olderBlocks                 // decoded for readers of the past
 }
 
 // Finalized blocks that are kept decoded, with their senders, because explorers
@@ -80,6 +81,9 @@ func (s *source) Height() chain.Height { return s.node.ledger.Head().Height() }
 func (s *source) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block, bool, error) {
 	s.mu.Lock()
 	b := s.recent[h]
+	if b == nil {
+		b = s.older.find(h)
+	}
 	s.mu.Unlock()
 	if b != nil {
 		return b, true, nil
@@ -92,7 +96,11 @@ func (s *source) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block,
 	if err != nil {
 		return nil, false, fmt.Errorf("stored block %d: %w", h, err)
 	}
-	return &rpc.Block{Hash: digest, Block: block, Txs: txs, OrderKeys: orderKeys(block, txs), SizeBytes: size}, true, nil
+	b = &rpc.Block{Hash: digest, Block: block, Txs: txs, OrderKeys: orderKeys(block, txs), SizeBytes: size}
+	s.mu.Lock()
+	s.older.add(b)
+	s.mu.Unlock()
+	return b, true, nil
 }
 
 // stored reads and decodes a finalized block; it is nil if there is none.

@@ -37,3 +37,41 @@ func TestBlockCacheIsBounded(t *testing.T) {
 		t.Errorf("%d blocks are kept beside a very large one", len(s.recent)-1)
 	}
 }
+
+func TestOlderBlocksAreKeptWithinBounds(t *testing.T) {
+	var o olderBlocks
+	at := func(h chain.Height, size int) *rpc.Block {
+		return &rpc.Block{Block: &chain.Block{Header: chain.Header{Height: h}}, SizeBytes: size}
+	}
+	for h := chain.Height(1); h <= olderBlocksCached+3; h++ {
+		o.add(at(h, 300))
+	}
+	for h := chain.Height(1); h <= olderBlocksCached+3; h++ {
+		if kept := o.find(h) != nil; kept != (h > 3) {
+			t.Errorf("block %d kept: %v", h, kept)
+		}
+	}
+	if o.add(at(99, blocksCachedBytes)); o.find(99) != nil {
+		t.Error("a block as large as the whole cache is kept")
+	}
+}
+
+// TestNotReadyBeforeTheJournalIsRead: a load balancer must not send clients to
+// a validator that still replays.
+func TestNotReadyBeforeTheJournalIsRead(t *testing.T) {
+	r := run(t, t.TempDir(), DevnetOptions{})
+	deadline := time.Now().Add(20 * time.Second)
+	for !r.engine.Stats.Resumed.Load() {
+		if time.Now().After(deadline) {
+			t.Fatal("the journal of a new chain is not read in 20 s")
+		}
+		time.Sleep(time.Millisecond)
+	}
+	if h := r.source.Health(); !h.Ready {
+		t.Errorf("after the replay: %+v", h)
+	}
+	r.engine.Stats.Resumed.Store(false)
+	if h := r.source.Health(); h.Ready || h.Status != "starting" {
+		t.Errorf("before the replay: %+v", h)
+	}
+}

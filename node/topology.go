@@ -80,7 +80,6 @@ func (n *Node) Run(ctx context.Context) error {
 		inner.start("checkpoints", n.states.Run)
 	}
 	g.start("consensus", n.engine.Run)
-	n.voting.Store(true)
 	api, err := rpc.New(n.rpcConfig(), n.source)
 	if err != nil {
 		inner.stop()

@@ -143,6 +143,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.resume(); err != nil {
 		return err
 	}
+	e.Stats.Resumed.Store(true)
 	for {
 		if err := e.turn(ctx); err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 // Stats counts what the engine has done since it started. Run adds to it;
 // anyone may read it.
 type Stats struct {
+	Resumed         atomic.Bool   // the journal has been replayed
 	View            atomic.Uint64 // current view
 	FinalizedView   atomic.Uint64 // newest finalized view
 	BlocksFinalized atomic.Uint64 // blocks the application has durably

@@ -108,8 +108,8 @@ func (l *Ledger) parentBeacon(h *chain.Header) chain.Hash {
 }
 
 // blockEnvelopeBytes is kept free for header and framing when packing to the
-// block limit.
-const blockEnvelopeBytes = 4096
+// block limit; what a header's inputs take beyond it is added by pack.
+const blockEnvelopeBytes = 2 * chain.HeaderFixedBytes
 
 func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vrfOut chain.Hash) ([]*chain.VerifiedTx, error) {
 	txs, err := l.cfg.Pool.Pack(ctx, lanes.PackRequest{
@@ -118,7 +118,7 @@ func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vr
 		Height:   h.Height,
 		BaseFees: h.BaseFees,
 		VRFOut:   vrfOut,
-		MaxBytes: l.size.limit,
+		MaxBytes: l.size.limit - len(h.PresenceInput) - len(h.ConsumedSeeds),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)

@@ -144,6 +144,9 @@ func TestAnswers(t *testing.T) {
 		byHeight.Txs[0].Lane != "user" || byHeight.TxCount != 1 || len(byHeight.BaseFees) != int(chain.NumLanes) {
 		t.Errorf("block %+v", byHeight)
 	}
+	if byHeight.PresenceInput == "" || byHeight.ConsumedSeeds == "" || byHeight.ParentView >= byHeight.View {
+		t.Errorf("inputs %q and %q, parent view %d of view %d", byHeight.PresenceInput, byHeight.ConsumedSeeds, byHeight.ParentView, byHeight.View)
+	}
 	list := decode[rpc.BlocksReply](t, get("/blocks?limit=1&offset=1"))
 	if len(list.Blocks) != 1 || list.Blocks[0].Height != 1 || list.TotalCount != 2 {
 		t.Errorf("blocks %+v", list)
