@@ -15,6 +15,10 @@ var (
 	// ErrNoProposal is Propose's way to pass: there is no block to propose
 	// now. The view is nullified.
 	ErrNoProposal = errors.New("no block to propose")
+	// ErrEarly is Verify's way to say that the block's time has not come by this
+	// node's clock. It gets no vote, but no verdict either: others' clocks may
+	// differ. Recover never returns it.
+	ErrEarly = errors.New("block is of a time that has not come")
 	// ErrWrongBlock is Verify's way to say that the bytes are not the block of
 	// the digest at all. A peer sent them; the block itself is not judged.
 	ErrWrongBlock = errors.New("bytes do not belong to the digest")
@@ -34,9 +38,9 @@ type Application interface {
 	// yet is waited for (resolution 11.18). The parent was proposed, verified
 	// or recovered before, or is the last finalized block.
 	Verify(ctx context.Context, req VerifyRequest) (bool, error)
-	// Recover is Verify after a restart, for a block that this node accepted
-	// before: above the last finalized block, parents first. Rules that look
-	// at the clock do not apply.
+	// Recover is Verify for a block above the last finalized one that this node
+	// accepted before a restart, parents first, or that a quorum has notarized.
+	// Rules that look at the clock do not apply.
 	Recover(ctx context.Context, req VerifyRequest) (bool, error)
 	// Prepare executes the draft of a block whose proposal is still to come, so
 	// that Verify finds the work done. It is no verdict, and nothing may depend on

@@ -108,6 +108,28 @@ func TestWrongBytesAreNoVerdict(t *testing.T) {
 	})
 }
 
+// A validator whose clock is behind gives an early block no vote. When the others
+// finalize it all the same, that is no contradiction: the clock has no say then.
+func TestEarlyBlockIsJudgedAgainWithoutTheClock(t *testing.T) {
+	play(t, func(s *scene) {
+		s.app.late = true
+		block := encodeBlock(beacon.Round{View: 1}, s.parent, 1)
+		who, p, good := s.offerOf(block)
+		s.hear(who, good)
+		if own := ownVotes(s.net.broadcast); len(own) != 1 || own[0].Kind != simplex.Nullify {
+			t.Fatalf("votes %v, want one nullify", own)
+		}
+		s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Notarize, p)))
+		if v := s.engine.Stats.View.Load(); v != 2 {
+			t.Errorf("view %d after the notarization, want 2", v)
+		}
+		s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Finalize, p)))
+		if len(s.app.final) != 1 {
+			t.Errorf("final: %v", s.app.final)
+		}
+	})
+}
+
 // Wrong bytes for the leader's block that come from somebody else, and first,
 // must not cost the leader its view.
 func TestWrongBytesOfOthersDoNoHarm(t *testing.T) {

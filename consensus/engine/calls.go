@@ -140,7 +140,9 @@ func (e *Engine) judge(ctx context.Context, b *block) {
 		req.Parent = parentRef(b.verifying.Parent)
 		req.Leader = e.cfg.Set.At(b.verifying.Leader).PeerKey
 	}
-	if again || b.rebuilt {
+	if again || b.rebuilt || b.certify != nil {
+		// A quorum found that its time had come: a verdict on a notarized block
+		// must be the same for all, and clocks are not.
 		ask = e.app.Recover
 	}
 	b.verdict = running
@@ -230,6 +232,9 @@ func (r verified) apply(_ context.Context, e *Engine) error {
 			e.outgoing = append(e.outgoing, simplex.Fetch{View: b.round.View})
 		}
 		return nil
+	case errors.Is(r.err, ErrEarly):
+		e.early(b)
+		return nil
 	case r.err != nil:
 		return fmt.Errorf("verify block %v of view %d: %w", b.digest, b.round.View, r.err)
 	case r.ok:
@@ -240,6 +245,19 @@ func (r verified) apply(_ context.Context, e *Engine) error {
 	}
 	e.report(b)
 	return nil
+}
+
+// early leaves a block without our vote but open: once it is notarized, it is
+// judged again without the clock.
+func (e *Engine) early(b *block) {
+	b.verdict = unknown
+	if b.verifying != nil {
+		b.verifying = nil
+		e.step(simplex.Verified{View: b.round.View, Payload: b.digest})
+	}
+	if b.certify != nil {
+		e.outgoing = append(e.outgoing, *b.certify)
+	}
 }
 
 // report tells the machine the verdict that it waits for.

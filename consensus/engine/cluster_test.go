@@ -95,6 +95,7 @@ func testConfig(t testing.TB, set *beacon.ValidatorSet, share bls.Share, genesis
 type chainApp struct {
 	t         testing.TB
 	blockTime time.Duration
+	late      bool // this node's clock is behind: every block is early
 
 	mu       sync.Mutex
 	executed map[chain.Hash]uint64 // height by digest, in memory
@@ -179,7 +180,14 @@ func (a *chainApp) Fits(digest chain.Hash, block []byte) bool {
 	return err == nil && bytes.HasSuffix(block[:headBytes], root[:])
 }
 
-func (a *chainApp) Verify(_ context.Context, req VerifyRequest) (bool, error) {
+func (a *chainApp) Verify(ctx context.Context, req VerifyRequest) (bool, error) {
+	if a.late {
+		return false, ErrEarly
+	}
+	return a.Recover(ctx, req)
+}
+
+func (a *chainApp) Recover(_ context.Context, req VerifyRequest) (bool, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.leader = req.Leader
@@ -195,10 +203,6 @@ func (a *chainApp) Verify(_ context.Context, req VerifyRequest) (bool, error) {
 	}
 	a.executed[req.Digest], a.bytes[req.Digest] = h+1, req.Block
 	return true, nil
-}
-
-func (a *chainApp) Recover(ctx context.Context, req VerifyRequest) (bool, error) {
-	return a.Verify(ctx, req)
 }
 
 func (a *chainApp) Finalized(ctx context.Context, f Finalization) error {

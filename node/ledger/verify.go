@@ -45,8 +45,8 @@ func (l *Ledger) Verify(ctx context.Context, req engine.VerifyRequest) (bool, er
 	return l.answer(req, l.Judge(ctx, req))
 }
 
-// Recover is Verify for a block that this node accepted before a restart: the
-// clock has no say. It implements engine.Application.
+// Recover is Verify for a block that this node accepted before a restart, or that
+// a quorum voted for: the clock has no say. It implements engine.Application.
 func (l *Ledger) Recover(ctx context.Context, req engine.VerifyRequest) (bool, error) {
 	return l.answer(req, l.judge(ctx, req, math.MaxUint64))
 }
@@ -64,6 +64,9 @@ func (l *Ledger) answer(req engine.VerifyRequest, err error) (bool, error) {
 	if errors.As(err, &verdict) {
 		l.Stats.Refused.Add(1)
 		l.cfg.Log.Warn("proposal refused", "view", req.Round.View, "digest", req.Digest, "err", err)
+		if errors.Is(err, engine.ErrEarly) {
+			return false, engine.ErrEarly
+		}
 		return false, nil
 	}
 	return err == nil, err
@@ -78,7 +81,7 @@ func (l *Ledger) judge(ctx context.Context, req engine.VerifyRequest, latestMill
 	}
 	block, txs, err := l.decode(ctx, req)
 	if err == nil && block.Header.TimestampMillis > latestMillis {
-		err = &Verdict{"timestamp in the future", nil}
+		err = &Verdict{"timestamp in the future", engine.ErrEarly}
 	}
 	if err == nil {
 		_, err = call(ctx, l, func(context.Context) (struct{}, error) { return struct{}{}, l.verify(req, block, txs) })
