@@ -224,3 +224,36 @@ func TestImportRefusals(t *testing.T) {
 	check(t, err)
 	check(t, i.Close())
 }
+
+// TestImportAtTheFirstBlock: what was before an imported state is not known,
+// also where the state is that of the first block.
+func TestImportAtTheFirstBlock(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 4))
+	source, c := grown(t, rng, 1)
+	x, err := source.Export()
+	check(t, err)
+	all, to := pieces(t, x), target(x)
+	check(t, x.Close())
+	check(t, source.Close())
+	for _, history := range []bool{false, true} {
+		opts := testOptions(vfs.NewMem())
+		opts.History = history
+		i, err := OpenImport("data", opts, to)
+		check(t, err)
+		check(t, i.Put([]byte{1}, all...))
+		s, err := i.Finish(c.records[1])
+		check(t, err)
+		next := *c
+		next.grow(t, rng, s, 2)
+		for h := range chain.Height(4) {
+			a, _, err := s.AccountAt(h, testAddr(1))
+			if h < 1 && !errors.Is(err, ErrNoHistory) {
+				t.Errorf("history %v: height %d is answered: %v", history, h, err)
+			}
+			if h >= 1 && (err != nil || !reflect.DeepEqual(a, next.flats[h].accounts[1])) {
+				t.Errorf("history %v: account at %d: %+v, %v", history, h, a, err)
+			}
+		}
+		check(t, s.Close())
+	}
+}

@@ -48,7 +48,7 @@ type undo struct {
 // window. It returns the first height whose record is then kept.
 func (s *Store) putUndo(b *pebble.Batch, v *Version) (first chain.Height, err error) {
 	head, window := s.head.Load(), chain.Height(s.opts.UndoBlocks)
-	if v.height != head.version.height+1 {
+	if v.height != head.version.height+1 || s.genesis.Load() == nil {
 		return 0, nil // the genesis, or an imported state: nothing was before
 	}
 	if first = s.undo.first; first == 0 && window > 0 {
