@@ -27,7 +27,10 @@ type Config struct {
 	Version      string
 	RPCHosts     []string // names of the API besides localhost, for a proxy in front of it
 	RPCPerSec    int      // requests per second and client address; 0 is unlimited
-	Byzantine    string   // the way in which this validator lies; only on a development chain
+	// WatchViews is how many views a validator looks at the start for votes in its
+	// own name before it votes; negative: two where the chain has blocks, else none.
+	WatchViews int
+	Byzantine  string // the way in which this validator lies; only on a development chain
 	// CheckpointBlocks is how many blocks lie between two checkpoints of the
 	// state that others can fetch; 0 makes none.
 	CheckpointBlocks uint64
@@ -44,6 +47,7 @@ func DefaultConfig() Config {
 		RPCPerSec:  100,
 
 		CheckpointBlocks: 10_000,
+		WatchViews:       -1,
 	}
 }
 

@@ -176,12 +176,12 @@ func (d *deal) write(dir string, g *chain.Genesis) error {
 		return fmt.Errorf("encode genesis: %w", err)
 	}
 	for i, keys := range d.keys {
-		if err := writeFolder(DealtFolder(dir, i), keys, raw); err != nil {
+		if err := writeFolder(DealtFolder(dir, i), keys, g, raw); err != nil {
 			return err
 		}
 	}
 	for i, keys := range d.fullNodes {
-		if err := writeFolder(FullNodeFolder(dir, i), keys, raw); err != nil {
+		if err := writeFolder(FullNodeFolder(dir, i), keys, g, raw); err != nil {
 			return err
 		}
 	}
@@ -197,11 +197,11 @@ func (d *deal) write(dir string, g *chain.Genesis) error {
 	return writeNew(filepath.Join(dir, genesisFile), raw, 0o644)
 }
 
-func writeFolder(folder string, keys *Keys, genesis []byte) error {
+func writeFolder(folder string, keys *Keys, g *chain.Genesis, genesis []byte) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return fmt.Errorf("create data folder: %w", err)
 	}
-	if err := errors.Join(removeStale(folder), keys.save(folder)); err != nil {
+	if err := errors.Join(removeStale(folder), keys.save(folder), keys.remember(folder, g)); err != nil {
 		return err
 	}
 	if err := os.WriteFile(filepath.Join(folder, genesisFile), genesis, 0o644); err != nil {

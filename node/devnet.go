@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/guard"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 )
@@ -94,7 +95,7 @@ func PrepareDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
 		return nil, fmt.Errorf("encode genesis: %w", err)
 	}
 	// The genesis is written last: a folder with one is whole.
-	if err := errors.Join(removeStale(dataDir), d.keys[0].save(dataDir)); err != nil {
+	if err := errors.Join(removeStale(dataDir), d.keys[0].save(dataDir), d.keys[0].remember(dataDir, g)); err != nil {
 		return nil, err
 	}
 	if err := writeNew(filepath.Join(dataDir, genesisFile), raw, 0o644); err != nil {
@@ -128,14 +129,15 @@ func resumeDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
 	return g, nil
 }
 
-// removeStale removes the keys of a devnet whose making was cut short: without
-// a genesis nothing can have been signed with them.
+// removeStale removes the keys of a devnet whose making was cut short, and their
+// watermark: without a genesis nothing can have been signed with them.
 func removeStale(dataDir string) error {
-	err := os.Remove(filepath.Join(dataDir, keysFile))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	for _, name := range []string{keysFile, guard.FileName} {
+		if err := os.Remove(filepath.Join(dataDir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
 	}
-	return err
+	return nil
 }
 
 func devnetTemplate(opts DevnetOptions) (*chain.Genesis, error) {

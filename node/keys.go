@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/guard"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
 )
@@ -116,6 +117,14 @@ func (k *Keys) save(dataDir string) error {
 		return fmt.Errorf("encode keys: %w", err)
 	}
 	return writeNew(filepath.Join(dataDir, keysFile), append(raw, '\n'), 0o600)
+}
+
+// remember makes the memory of what a validator's new key signs: nothing yet.
+func (k *Keys) remember(dataDir string, g *chain.Genesis) error {
+	if !k.Validates() {
+		return nil
+	}
+	return guard.Create(dataDir, guardIdentity(g, k))
 }
 
 // writeNew writes a file that must not exist and syncs it and its folder.

@@ -15,7 +15,7 @@ import (
 )
 
 // liarsAtOnce bounds how many committees run at a time.
-const liarsAtOnce = 4
+const liarsAtOnce = 7
 
 // TestHonestValidatorsGoOn runs each kind of liar among three honest validators,
 // over real connections: the chain goes on past views that the liar leads, all
@@ -105,7 +105,7 @@ func playLiar(t *testing.T, kind byzantine.Kind) {
 			}
 		}
 	}()
-	const blocks, led = 12, 2
+	const blocks, led = 8, 1
 	honest := nodes[:3]
 	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		over := uint64(0) // at whom sees most: one may have all blocks withheld

@@ -89,7 +89,7 @@ func (n *Node) open() error {
 		return err
 	}
 	if n.keys.Validates() {
-		if n.guard, err = n.openGuard(); err != nil {
+		if n.guard, err = openGuard(n.cfg.DataDir, n.genesis, n.keys); err != nil {
 			return err
 		}
 	}
@@ -163,9 +163,7 @@ func (n *Node) buildEngine() error {
 	if n.guard != nil {
 		cfg.Guard = n.guard
 	}
-	if n.set.Len() > 1 && head.Height() > 0 {
-		cfg.WatchViews = watchViews
-	}
+	cfg.WatchViews = n.watchFor(head.Height())
 	cfg.LastFinalized = engine.Floor{Round: head.Round, Digest: head.Digest, Certificate: head.Certificate}
 	app, network, err := n.honestOrNot(&cfg)
 	if err != nil {
@@ -178,23 +176,23 @@ func (n *Node) buildEngine() error {
 	return nil
 }
 
-// watchViews is how long a validator that comes back looks for votes in its own
-// name before it votes.
-const watchViews = 2
-
-// openGuard opens the memory of what this key has signed. Only a folder
-// without blocks and without votes may start a new one.
-func (n *Node) openGuard() (*guard.Guard, error) {
-	height, _ := n.store.HeadInfo()
-	_, err := os.Stat(filepath.Join(n.cfg.DataDir, journalFile))
-	unused := height == 0 && errors.Is(err, os.ErrNotExist)
-	id := guard.Identity{Genesis: n.genesis.Hash(), Peer: chain.PeerKey(n.keys.Peer.PublicKey())}
-	g, err := guard.Start(n.cfg.DataDir, id, unused)
-	if err != nil {
-		return nil, fmt.Errorf("double-sign protection: %w", err)
+// watchFor is how many views the engine watches at the start for votes in our own
+// name.
+func (n *Node) watchFor(head chain.Height) int {
+	switch {
+	case n.set.Len() == 1:
+		return 0 // nobody to ask
+	case n.cfg.WatchViews >= 0:
+		return n.cfg.WatchViews
+	case head > 0:
+		return watchViews
 	}
-	return g, nil
+	return 0
 }
+
+// watchViews is how long a validator that comes back looks for votes in its own
+// name before it votes, unless it is told otherwise.
+const watchViews = 2
 
 // openStore opens the chain's store and writes the genesis into a new one.
 func openStore(dataDir string, g *chain.Genesis, archive bool) (*store.Store, error) {

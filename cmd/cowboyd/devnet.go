@@ -119,6 +119,7 @@ type runCommand struct {
 	Data          string `help:"Data folder with genesis.json, keys.json and, with several validators, peers.json." required:"" type:"existingdir" placeholder:"DIR"`
 	Sync          bool   `help:"Where the folder has no chain yet, fetch the state of a recent checkpoint from the validators instead of executing the past."`
 	UnusedKey     bool   `help:"With --sync: this validator's key has never signed anything, here or elsewhere."`
+	WatchViews    int    `help:"Views at the start in which to look for votes of another process with this key, without voting. 0 leaves it out. Default: 2 where the chain has blocks." default:"-1" placeholder:"N"`
 	StopWithStdin bool   `hidden:"" help:"Stop when standard input ends."`
 	Byzantine     string `hidden:"" help:"Lie. Refused unless the genesis says devnet." placeholder:"KIND"`
 	listenFlags
@@ -139,7 +140,7 @@ func (c *runCommand) Run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	cfg.Byzantine = c.Byzantine
+	cfg.Byzantine, cfg.WatchViews = c.Byzantine, c.WatchViews
 	if c.Sync {
 		if err := node.SyncState(ctx, cfg, genesis, c.UnusedKey, log); err != nil {
 			return err

@@ -195,6 +195,59 @@ func TestWatchForOwnVotes(t *testing.T) {
 	f("our own vote come back", false, 0, 0, func(s *scene) []byte { return s.vote(0, simplex.Notarize, view(7, 1)) })
 }
 
+// The shortest watch is one: a limit that checks nothing at its least value is no
+// limit (cometbft issue 5435). During it no vote leaves, and after it some do.
+func TestShortestWatchWatches(t *testing.T) {
+	for _, views := range []int{0, 1} {
+		playWith(t, func(c *Config) { c.WatchViews = views }, func(s *scene) {
+			asked := slices.ContainsFunc(s.net.broadcast, func(m []byte) bool { return string(m) == string(rune(tagWatch)) })
+			who, _, msg := s.offerOf(encodeBlock(beacon.Round{View: 1}, s.parent, 1))
+			s.hear(who, msg)
+			voted := len(ownVotes(s.net.broadcast)) > 0
+			if asked != (views == 1) || voted != (views == 0) {
+				t.Errorf("watch of %d views: asked %v, voted %v", views, asked, voted)
+			}
+			s.wait(10 * time.Second)
+			if len(ownVotes(s.net.broadcast)) == 0 {
+				t.Errorf("watch of %d views: no vote after it", views)
+			}
+		})
+	}
+}
+
+// yes is a guard that refuses nothing, as one on another machine may for us.
+type yes struct{ memory }
+
+func (*yes) Permit(simplex.Kind, simplex.Proposal) error { return nil }
+
+// The node's own check does not rest on the guard: with one that permits
+// everything, the journal alone keeps a restarted validator from voting twice
+// (tendermint issue 3328).
+func TestJournalChecksBesideTheGuard(t *testing.T) {
+	disk := new(diskJournal)
+	blockOf := func(s *scene, tx uint64) (beacon.Participant, []byte) {
+		who, _, msg := s.offerOf(encodeBlock(beacon.Round{View: 1}, s.parent, tx))
+		return who, msg
+	}
+	life := func(tx uint64) (own []simplex.Vote) {
+		playOn(t, disk, func(c *Config) { c.Guard = new(yes) }, func(s *scene) {
+			who, msg := blockOf(s, tx)
+			s.hear(who, msg)
+			own = ownVotes(s.net.broadcast)
+		})
+		return own
+	}
+	first := life(1)
+	if len(first) == 0 || first[0].Kind != simplex.Notarize {
+		t.Fatalf("votes %v, want a notarize", first)
+	}
+	for _, v := range life(2) {
+		if v.Kind == simplex.Notarize && v.Proposal != first[0].Proposal {
+			t.Errorf("a second word in view 1: %+v after %+v", v.Proposal, first[0].Proposal)
+		}
+	}
+}
+
 // A peer is told the last vote it sent.
 func TestWatchIsAnswered(t *testing.T) {
 	play(t, func(s *scene) {

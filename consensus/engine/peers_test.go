@@ -45,6 +45,11 @@ func play(t *testing.T, f func(s *scene)) { playWith(t, func(*Config) {}, f) }
 
 // playWith does so with an altered configuration.
 func playWith(t *testing.T, change func(*Config), f func(s *scene)) {
+	playOn(t, new(diskJournal), change, f)
+}
+
+// playOn does so on a journal that may be of an earlier life.
+func playOn(t *testing.T, disk *diskJournal, change func(*Config), f func(s *scene)) {
 	set, shares, g := committee(t, 4)
 	synctest.Test(t, func(t *testing.T) {
 		s := &scene{t: t, app: newChainApp(t, g.Hash()), net: new(witness), parent: ParentRef{Digest: g.Hash()}}
@@ -55,7 +60,7 @@ func playWith(t *testing.T, change func(*Config), f func(s *scene)) {
 		cfg := testConfig(t, set, shares[0], g.Hash())
 		change(&cfg)
 		var err error
-		if s.engine, err = New(cfg, s.app, s.net, new(diskJournal)); err != nil {
+		if s.engine, err = New(cfg, s.app, s.net, disk); err != nil {
 			t.Fatal(err)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -12,7 +12,9 @@
 //   - A key that has signed has a file. [Open] refuses to go on without it, so
 //     that a lost file stops the validator instead of starting it afresh; only
 //     [Create] makes one, once, for a new key.
-//   - The file belongs to one chain and one key, and to one process at a time.
+//   - The file belongs to one chain and one key, and to one process at a time. A
+//     writer that finds a version it did not write stops: the sequence number is
+//     its fence where locks do not reach, as on a shared disk.
 //   - After a failed write the guard refuses everything: what is on the disk is
 //     not known any more.
 //
@@ -26,7 +28,8 @@
 // is not synced). With both slots damaged there is no memory, and no start.
 //
 // [Guard.Export] and [Guard.Import] carry the memory to another machine in the
-// manner of EIP-3076.
+// manner of EIP-3076; [Guard.Retire] leaves the old one unable to sign, and
+// [Restore] starts the new one.
 package guard
 
 import (
@@ -34,6 +37,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -68,6 +72,8 @@ var (
 	ErrInUse = errors.New("watermark is in use by another process")
 	// ErrPoisoned means that a write failed before.
 	ErrPoisoned = errors.New("an earlier write of the watermark failed")
+	// ErrFenced means that somebody else wrote the watermark since we opened it.
+	ErrFenced = errors.New("watermark was written by another process")
 )
 
 // Identity names whose votes a guard remembers.
@@ -80,6 +86,7 @@ type Identity struct {
 // use.
 type Guard struct {
 	id       Identity
+	dir      folder
 	file     file
 	sequence uint64
 	mark     simplex.Watermark
@@ -94,9 +101,22 @@ func Create(dir string, id Identity) error { return create(osFolder(dir), id) }
 // Open opens the file of a key and locks it.
 func Open(dir string, id Identity) (*Guard, error) { return open(osFolder(dir), id) }
 
+// Restore makes the file of a key that has none here, with the memory that
+// [Guard.Export] wrote elsewhere.
+func Restore(dir string, id Identity, r io.Reader) error { return restore(osFolder(dir), id, r) }
+
+func restore(dir folder, id Identity, r io.Reader) error {
+	var mark simplex.Watermark
+	if err := merge(&mark, id, r); err != nil {
+		return err // before there is a file, which would let the key sign
+	}
+	return createWith(dir, id, &mark)
+}
+
+func create(dir folder, id Identity) error { return createWith(dir, id, new(simplex.Watermark)) }
+
 // Start opens the file of a key. Only if unused is true and there is none does
-// it make one: the caller has looked for any trace of an earlier life of the
-// key, such as a journal or a chain, and found none.
+// it make one: the caller knows that the key has never signed.
 func Start(dir string, id Identity, unused bool) (*Guard, error) {
 	g, err := Open(dir, id)
 	if unused && errors.Is(err, ErrMissing) {
@@ -108,9 +128,9 @@ func Start(dir string, id Identity, unused bool) (*Guard, error) {
 	return g, err
 }
 
-// create writes both slots under a name of no meaning first, so that a crash
+// createWith writes both slots under a name of no meaning first, so that a crash
 // leaves either no file or a whole one.
-func create(dir folder, id Identity) error {
+func createWith(dir folder, id Identity, mark *simplex.Watermark) error {
 	if f, err := dir.open(FileName); err == nil {
 		return errors.Join(ErrExists, f.Close())
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -121,9 +141,8 @@ func create(dir folder, id Identity) error {
 	if err != nil {
 		return fmt.Errorf("create watermark: %w", err)
 	}
-	var empty simplex.Watermark
 	b := make([]byte, 2*slotBytes)
-	copy(b, encode(id, 1, &empty))
+	copy(b, encode(id, 1, mark))
 	_, err = f.WriteAt(b, 0)
 	if err == nil {
 		err = f.Sync()
@@ -148,7 +167,7 @@ func open(dir folder, id Identity) (*Guard, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open watermark: %w", err)
 	}
-	g := &Guard{id: id, file: f}
+	g := &Guard{id: id, dir: dir, file: f}
 	err = g.load()
 	if err == nil {
 		// What was read may only be in the system's memory: the process before
@@ -218,7 +237,10 @@ func (g *Guard) Sync() error {
 	}
 	sequence := g.sequence + 1
 	mark := g.mark
-	_, err := g.file.WriteAt(encode(g.id, sequence, &mark), int64(slotOf(sequence)*slotBytes))
+	err := g.fence()
+	if err == nil {
+		_, err = g.file.WriteAt(encode(g.id, sequence, &mark), int64(slotOf(sequence)*slotBytes))
+	}
 	if err == nil {
 		err = g.file.Sync()
 	}
@@ -227,6 +249,41 @@ func (g *Guard) Sync() error {
 		return fmt.Errorf("write watermark: %w", err)
 	}
 	g.sequence, g.stored = sequence, mark
+	return nil
+}
+
+// fence reports whether the slot of our last version still holds it. Who wrote
+// after us used the other slot first, then this one: the other is looked at too.
+func (g *Guard) fence() error {
+	var b [2 * slotBytes]byte
+	if n, err := g.file.ReadAt(b[:], 0); err != nil && n < slotBytes+recordBytes {
+		return err
+	}
+	for slot := range uint64(2) {
+		_, sequence, _, ok := decode(b[slot*slotBytes:][:recordBytes])
+		if ok && sequence > g.sequence || slot == slotOf(g.sequence) && (!ok || sequence != g.sequence) {
+			return ErrFenced
+		}
+	}
+	return nil
+}
+
+// retiredName is what a watermark is called whose memory went elsewhere.
+const retiredName = FileName + ".retired"
+
+// Retire leaves this folder without a watermark, after its memory was exported: no
+// process signs from here until one is imported. It ends the guard.
+func (g *Guard) Retire() error {
+	if g.poisoned != nil {
+		return g.poisoned
+	}
+	g.poisoned = ErrPoisoned
+	if err := g.dir.rename(FileName, retiredName); err != nil {
+		return fmt.Errorf("retire watermark: %w", err)
+	}
+	if err := g.dir.sync(); err != nil {
+		return fmt.Errorf("sync folder of watermark: %w", err)
+	}
 	return nil
 }
 

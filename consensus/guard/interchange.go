@@ -86,6 +86,16 @@ func (g *Guard) Import(r io.Reader) error {
 	if g.poisoned != nil {
 		return g.poisoned
 	}
+	mark := g.mark
+	if err := merge(&mark, g.id, r); err != nil {
+		return err
+	}
+	g.mark = mark
+	return g.Sync()
+}
+
+// merge adds the votes of a file to mark.
+func merge(mark *simplex.Watermark, id Identity, r io.Reader) error {
 	d := json.NewDecoder(io.LimitReader(r, interchangeBytesMax))
 	d.DisallowUnknownFields()
 	var in interchange
@@ -98,12 +108,12 @@ func (g *Guard) Import(r io.Reader) error {
 	switch {
 	case in.Metadata.Version != InterchangeVersion:
 		return fmt.Errorf("%w: version %q, want %s", ErrInterchange, in.Metadata.Version, InterchangeVersion)
-	case !strings.EqualFold(in.Metadata.Genesis, hexOf(g.id.Genesis[:])):
-		return fmt.Errorf("%w: genesis %s, want %s", ErrInterchange, in.Metadata.Genesis, hexOf(g.id.Genesis[:]))
+	case !strings.EqualFold(in.Metadata.Genesis, hexOf(id.Genesis[:])):
+		return fmt.Errorf("%w: genesis %s, want %s", ErrInterchange, in.Metadata.Genesis, hexOf(id.Genesis[:]))
 	}
-	mark, found := g.mark, false
+	found := false
 	for _, h := range in.Data {
-		if !strings.EqualFold(h.PeerKey, hexOf(g.id.Peer[:])) {
+		if !strings.EqualFold(h.PeerKey, hexOf(id.Peer[:])) {
 			continue
 		}
 		found = true
@@ -116,10 +126,9 @@ func (g *Guard) Import(r io.Reader) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("%w: key %s is not in it", ErrInterchange, hexOf(g.id.Peer[:]))
+		return fmt.Errorf("%w: key %s is not in it", ErrInterchange, hexOf(id.Peer[:]))
 	}
-	g.mark = mark
-	return g.Sync()
+	return nil
 }
 
 // watermark returns the memory of one vote.

@@ -1,0 +1,177 @@
+package node
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/guard"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+)
+
+// usedFolder is a validator's folder whose key has voted.
+func usedFolder(t *testing.T) (dir string, r *running) {
+	t.Helper()
+	dir = t.TempDir()
+	r = run(t, dir, DevnetOptions{BlockTime: 20 * time.Millisecond})
+	var advanced rpc.AdvanceReply
+	r.postJSON(t, "/dev/advance", `{"blocks":3}`, &advanced)
+	for r.ledger.Head().Height() < 3 {
+		time.Sleep(5 * time.Millisecond)
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	return dir, r
+}
+
+// refusesToStart holds that a folder does not start and says how to mend it.
+func refusesToStart(t *testing.T, what, dir string, cfg Config) {
+	t.Helper()
+	genesis, err := LoadGenesis(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.DataDir = dir
+	n, err := Open(cfg, genesis, slog.New(slog.DiscardHandler))
+	if err == nil {
+		_ = n.Close()
+	}
+	var missing *MissingWatermarkError
+	if !errors.As(err, &missing) || !errors.Is(err, guard.ErrMissing) {
+		t.Fatalf("%s: %v, want %v", what, err, guard.ErrMissing)
+	}
+	for _, command := range []string{"cowboyd guard import --data " + dir, "cowboyd guard init --data " + dir + " --unused-key", "cowboyd guard export"} {
+		if !strings.Contains(err.Error(), command) {
+			t.Errorf("%s: %q does not tell %q", what, err, command)
+		}
+	}
+}
+
+// A lost watermark is a hard stop, whatever else is there or gone: no start makes
+// a new one (lighthouse issue 1584).
+func TestLostWatermarkStopsTheStart(t *testing.T) {
+	dir, r := usedFolder(t)
+	moved := t.TempDir() // keys and genesis alone, as somebody who moves a validator copies them
+	for _, name := range []string{keysFile, genesisFile} {
+		raw, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(moved, name), raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refusesToStart(t, "a copied key", moved, r.cfg)
+	if err := os.Remove(filepath.Join(dir, guard.FileName)); err != nil {
+		t.Fatal(err)
+	}
+	refusesToStart(t, "a lost file", dir, r.cfg)
+	for _, name := range []string{journalFile, storeFolder} {
+		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+		refusesToStart(t, "without "+name+" too", dir, r.cfg)
+	}
+}
+
+// The memory moves to another machine by a file; what was retired does not start,
+// what was restored does, and neither forgets.
+func TestWatermarkMoves(t *testing.T) {
+	dir, r := usedFolder(t)
+	before, err := GuardVotes(dir)
+	if err != nil || before[simplex.Finalize].Proposal.Round.View == 0 {
+		t.Fatalf("%+v, %v", before, err)
+	}
+	var file bytes.Buffer
+	if err := ExportGuard(dir, &file, true); err != nil {
+		t.Fatal(err)
+	}
+	refusesToStart(t, "a retired folder", dir, r.cfg)
+	if err := ImportGuard(dir, strings.NewReader("{}")); !errors.Is(err, guard.ErrInterchange) {
+		t.Errorf("another file: %v", err)
+	}
+	refusesToStart(t, "after a refused import", dir, r.cfg)
+	exported := file.String()
+	for range 2 { // the second time it is there already
+		if err := ImportGuard(dir, strings.NewReader(exported)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	after, err := GuardVotes(dir)
+	if err != nil || after != before {
+		t.Errorf("%+v, want %+v (%v)", after, before, err)
+	}
+	if err := InitGuard(dir); !errors.Is(err, guard.ErrExists) {
+		t.Errorf("init beside a watermark: %v, want %v", err, guard.ErrExists)
+	}
+	back := run(t, dir, DevnetOptions{})
+	for first := back.ledger.Head().Height(); back.ledger.Head().Height() < first+1; {
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+// While a node runs, nobody else opens its watermark.
+func TestWatermarkOfARunningNodeIsLocked(t *testing.T) {
+	dir := t.TempDir()
+	run(t, dir, DevnetOptions{})
+	if _, err := GuardVotes(dir); !errors.Is(err, guard.ErrInUse) {
+		t.Errorf("%v, want %v", err, guard.ErrInUse)
+	}
+}
+
+// A key that was dealt has a memory from the start, and a full node needs none.
+func TestDealtKeysHaveAWatermark(t *testing.T) {
+	dir := t.TempDir()
+	if _, err := Deal(dir, DealOptions{Validators: 4, FullNodes: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		if mark, err := GuardVotes(DealtFolder(dir, i)); err != nil || mark != (simplex.Watermark{}) {
+			t.Errorf("validator %d: %+v, %v", i, mark, err)
+		}
+	}
+	if _, err := GuardVotes(FullNodeFolder(dir, 0)); !errors.Is(err, errFollows) {
+		t.Errorf("full node: %v, want %v", err, errFollows)
+	}
+}
+
+// The watch for own votes is on where there is a chain, and as long as it is told
+// to be.
+func TestWatchIsWired(t *testing.T) {
+	n := opened(t)
+	f := func(what string, watch int, head chain.Height, want int) {
+		t.Helper()
+		n.cfg.WatchViews = watch
+		if got := n.watchFor(head); got != want {
+			t.Errorf("%s: watch of %d views, want %d", what, got, want)
+		}
+	}
+	f("first start", -1, 0, 0)
+	f("later start", -1, 1, watchViews)
+	f("told not to", 0, 1, 0)
+	f("told to, at the first start", 3, 0, 3)
+	n.set = singleSet(t)
+	f("alone", 3, 1, 0)
+}
+
+func singleSet(t *testing.T) *beacon.ValidatorSet {
+	t.Helper()
+	g, err := PrepareDevnet(t.TempDir(), DevnetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := beacon.NewValidatorSet(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
