@@ -6,6 +6,8 @@ SHELL      := /bin/bash
 GO         ?= go
 BIN        := bin
 SEEDS      ?= 200
+FIRST      ?= 1
+SEED       ?= 0
 TIME       ?= 10s
 KILLS      ?= 200
 STATICCHECK_VERSION := v0.8.2
@@ -44,15 +46,15 @@ ci: ## everything a change must pass: check, test, sim, fuzz, oracles
 race: ## run the concurrent packages under the race detector
 	$(GO) test -race -short ./lanes/... ./consensus/... ./node/... ./state/... ./crypto/...
 
-sim: ## run the seeded consensus simulation (SEEDS=200)
-	$(GO) test -count=1 ./consensus/simtest -run TestSim -args -seeds=$(SEEDS)
+sim: ## run the seeded consensus simulation and report (SEEDS=200 of them, or SEED=n alone)
+	cd consensus/simtest && $(GO) test -count=1 -run 'TestSim$$' -args -report -first=$(FIRST) -seeds=$(SEEDS) -seed=$(SEED)
 
 fuzz: ## run every fuzz target for a bounded time (TIME=10s each)
 	@.ci/fuzz $(TIME)
 
 soak: soak-kill soak-crash ## the long floors: kills, power cuts, long fuzzing, long simulation
 	@.ci/fuzz 2m
-	$(GO) test -count=1 -timeout 60m ./consensus/simtest -run TestSim -args -seeds=5000
+	cd consensus/simtest && $(GO) test -count=1 -timeout 60m -run 'TestSim$$' -args -report -seeds=5000
 
 soak-kill: build ## kill a loaded devnet 200 times and prove that nothing final is lost (KILLS=200)
 	$(GO) test -count=1 -timeout 60m ./node/soak -run TestSoakKill -args -kills=$(KILLS)

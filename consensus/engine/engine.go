@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"time"
 
@@ -178,23 +177,18 @@ func (e *Engine) turn(ctx context.Context) error {
 		if err := e.settle(); err != nil {
 			return err
 		}
-		out := e.outgoing
+		free, bound := simplex.Split(e.outgoing)
 		e.outgoing = nil
-		binding := slices.ContainsFunc(out, simplex.Binding)
-		for _, effect := range out {
-			if !simplex.Binding(effect) {
-				e.release(ctx, effect)
-			}
+		for _, effect := range free {
+			e.release(ctx, effect)
 		}
-		if binding {
+		if len(bound) > 0 {
 			if err := e.sync(); err != nil {
 				return err
 			}
 		}
-		for _, effect := range out {
-			if simplex.Binding(effect) {
-				e.release(ctx, effect)
-			}
+		for _, effect := range bound {
+			e.release(ctx, effect)
 		}
 		for _, r := range e.reads {
 			e.readArchive(ctx, r)

@@ -1,6 +1,8 @@
 package simplex
 
 import (
+	"slices"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
@@ -94,20 +96,39 @@ const (
 // Effect is work for the driver, to be done in the order returned.
 type Effect interface{ isEffect() }
 
-// Persist must be durable before any later effect that is [Binding] is carried
+// Persist must be durable before any effect that [Split] holds back is carried
 // out, of this Step or of a later one; otherwise a restart could sign two blocks
 // in one view. The driver may gather several Persist effects and sync once, and
 // let other effects go before.
 type Persist struct{ Record Record }
 
-// Binding reports whether an effect binds this validator beyond a crash, so that
-// it must wait for the disk: our own votes, and the finality of a block by way of
-// a descendant, whose own certificate only the journal has. Everything else
-// repeats what a quorum said, or asks: a node that forgot it learns it again.
-func Binding(e Effect) bool {
+// Split divides the effects that a driver gathered since its last sync, in their
+// order, into those that may go at once and those that bind this validator
+// beyond a crash and must wait for the disk. These are our own votes; the
+// certificates that one of these votes may have completed, which are as good as
+// the vote; and the finality of a block by way of a descendant, whose own
+// certificate only the journal has. Everything else repeats what a quorum said,
+// or asks: a node that forgot it learns it again.
+func Split(effects []Effect) (free, bound []Effect) {
+	for i, e := range effects {
+		if binding(e, effects[:i]) {
+			bound = append(bound, e)
+		} else {
+			free = append(free, e)
+		}
+	}
+	return free, bound
+}
+
+func binding(e Effect, before []Effect) bool {
 	switch e := e.(type) {
 	case Broadcast:
 		return true
+	case BroadcastCertificate:
+		return slices.ContainsFunc(before, func(b Effect) bool {
+			own, ok := b.(Broadcast)
+			return ok && own.Vote.Kind == e.Certificate.Kind && own.Vote.Proposal == e.Certificate.Proposal
+		})
 	case Finalized:
 		return len(e.Chain) > 1
 	}

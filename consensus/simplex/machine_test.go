@@ -210,9 +210,9 @@ func TestPropose(t *testing.T) {
 			"keep verdict 1:1 true; keep finalize 1:1; send finalize 1:1; " + enter(2) + "; build 2 on 1",
 		},
 		{
-			"after a jump it waits for what lies between",
+			"after a jump it asks for what lies between",
 			[]Event{Resumed{}, null(5)},
-			"keep cert nullify 5; send cert nullify 5; " + enter(6),
+			"keep cert nullify 5; send cert nullify 5; " + enter(6) + "; fetch 4",
 		},
 	})
 }
@@ -237,7 +237,7 @@ func TestViewExits(t *testing.T) {
 			[]Event{Resumed{}, cert(Finalize, p1)},
 			"keep cert finalize 1:1; send cert finalize 1:1; " + enter(2) + "; certify 1:1",
 		},
-		{"a certificate of a later view jumps there", []Event{Resumed{}, null(7)}, "keep cert nullify 7; send cert nullify 7; " + enter(8)},
+		{"a certificate of a later view jumps there", []Event{Resumed{}, null(7)}, "keep cert nullify 7; send cert nullify 7; " + enter(8) + "; fetch 6"},
 		{"a certificate seen before is no news", []Event{Resumed{}, null(1), null(1)}, ""},
 		{"a certificate of another epoch is ignored", []Event{Resumed{}, cert(Notarize, Proposal{Round: beacon.Round{Epoch: 1, View: 1}})}, ""},
 		{"an old certificate is kept but not sent on", []Event{Resumed{}, null(7), null(3)}, "keep cert nullify 3"},

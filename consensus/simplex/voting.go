@@ -126,10 +126,23 @@ func (m *Machine) tryPropose() {
 			}
 			return
 		}
-		w := m.views[p]
-		if p == m.floor.View || w == nil || w.certs[Nullify] == nil {
+		if w := m.views[p]; p == m.floor.View || w == nil || w.certs[Nullify] == nil {
+			m.fetchToPropose(p)
 			return // wait for the certificate or the application
 		}
+	}
+}
+
+// fetchToPropose asks for view p if nothing is known of it and we lead, as far
+// as we can tell. Nobody else would: the others ask for what a proposal needs
+// when they see it, and while each leader in turn lacks one old nullification no
+// view has a proposal, and none lasts until the retry timer.
+func (m *Machine) fetchToPropose(p chain.View) {
+	if s := m.views[p]; !m.unknown(p) || s != nil && s.certs[Nullify] != nil {
+		return
+	}
+	if who, known := m.expected(); !known || who == m.cfg.Self {
+		m.fetch(p)
 	}
 }
 

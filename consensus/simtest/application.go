@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"sort"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -17,10 +18,17 @@ import (
 // apply did is durable; the rest is lost by restart.
 type application struct {
 	genesis  chain.Hash
-	code     *shards.Code          // nil: blocks have no body and travel whole
-	chain    []applied             // durable; height is index + 1
-	executed map[chain.Hash]uint64 // height by digest
-	queue    []simplex.Finalized   // being made durable
+	code     *shards.Code // nil: blocks have no body and travel whole
+	chain    []applied    // durable; height is index + 1
+	executed map[chain.Hash]standing
+	queue    []simplex.Finalized // being made durable
+}
+
+// standing is where a block stands: its height, and its time as its proposer
+// had it.
+type standing struct {
+	height uint64
+	at     time.Duration
 }
 
 // applied is a block as a store keeps it.
@@ -33,7 +41,10 @@ type applied struct {
 func (a *application) restart() {
 	a.queue = nil
 	f := a.floor()
-	a.executed = map[chain.Hash]uint64{f.Payload: uint64(len(a.chain))}
+	a.executed = map[chain.Hash]standing{f.Payload: {height: uint64(len(a.chain))}}
+	if n := len(a.chain); n > 0 {
+		a.executed[f.Payload] = standing{uint64(n), timeOf(a.chain[n-1].body)}
+	}
 }
 
 // floor returns what the application would tell a new engine. As there, the
@@ -56,50 +67,62 @@ func (a *application) from(v chain.View, limit int) []applied {
 	return a.chain[i:min(len(a.chain), i+limit)]
 }
 
-// encode writes the block for a round on a parent at a height. Two blocks that
-// differ in salt alone are equally valid.
-func encode(r beacon.Round, parent simplex.Parent, height uint64, salt byte) []byte {
+// encode writes the block for a round on a parent. Two blocks that differ in
+// salt alone are equally valid.
+func encode(r beacon.Round, parent simplex.Parent, s standing, salt byte) []byte {
 	b := append([]byte{salt}, parent.Payload[:]...)
 	b = append(b, parent.Seed[:]...)
 	b = binary.BigEndian.AppendUint64(b, uint64(r.View))
-	return binary.BigEndian.AppendUint64(b, height)
+	b = binary.BigEndian.AppendUint64(b, s.height)
+	return binary.BigEndian.AppendUint64(b, uint64(s.at))
+}
+
+// timeOf reads the time of a block, or returns 0 for what is none.
+func timeOf(block []byte) time.Duration {
+	if len(block) < placeBytes {
+		return 0
+	}
+	return time.Duration(binary.BigEndian.Uint64(block[placeBytes-8:]))
 }
 
 // digestOf hashes a block's head, which may be all of it.
 func digestOf(block []byte) chain.Hash { return keccak.Sum256(block[:min(len(block), headBytes)]) }
 
 // build makes a block, on request one that no validator accepts.
-func (a *application) build(x simplex.RequestProposal, salt byte, invalid bool) ([]byte, chain.Hash) {
-	height := a.executed[x.Parent.Payload] + 1
-	stated := height
+// Its time is that of the clock, but above its parent's.
+func (a *application) build(x simplex.RequestProposal, salt byte, invalid bool, clock time.Duration) ([]byte, chain.Hash) {
+	parent := a.executed[x.Parent.Payload]
+	s := standing{parent.height + 1, max(clock, parent.at+time.Millisecond)}
+	stated := s
 	if invalid {
-		stated++
+		stated.height++
 	}
 	body := a.withBody(encode(x.Round, x.Parent, stated, salt))
 	digest := digestOf(body)
-	a.executed[digest] = height
+	a.executed[digest] = s
 	return body, digest
 }
 
 func (a *application) execute(p simplex.Proposal, parent simplex.Parent, body []byte) bool {
-	height, ok := a.executed[parent.Payload]
+	before, ok := a.executed[parent.Payload]
 	if !ok || !a.fits(p.Payload, body) {
 		return false
 	}
-	if !bytes.Equal(body, a.withBody(encode(p.Round, parent, height+1, body[0]))) {
+	s := standing{before.height + 1, timeOf(body)}
+	if s.at <= before.at || !bytes.Equal(body, a.withBody(encode(p.Round, parent, s, body[0]))) {
 		return false
 	}
-	a.executed[p.Payload] = height + 1
+	a.executed[p.Payload] = s
 	return true
 }
 
 // apply makes a finalized block durable.
 func (a *application) apply(b applied) error {
 	p := b.own.Proposal
-	height, ok := a.executed[p.Payload]
-	if !ok || height != uint64(len(a.chain))+1 {
+	s, ok := a.executed[p.Payload]
+	if !ok || s.height != uint64(len(a.chain))+1 {
 		return fmt.Errorf("finalized block of view %d has height %d (executed: %v), after %d blocks",
-			p.Round.View, height, ok, len(a.chain))
+			p.Round.View, s.height, ok, len(a.chain))
 	}
 	if parent := a.floor(); p.Parent != parent.View {
 		return fmt.Errorf("finalized block of view %d extends view %d, not %d", p.Round.View, p.Parent, parent.View)

@@ -2,7 +2,7 @@ package simtest
 
 import (
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -17,12 +17,11 @@ type auditor struct {
 	votes     map[voteKey]simplex.Vote
 	seeds     map[chain.View]bls.Signature
 	certs     map[certKey]simplex.Proposal
-	closed    map[chain.View]bool // counted in BothEnds
-	codewords map[chain.Hash]bool // whether a block's shards are a codeword
+	all       map[certKey][]simplex.Certificate // different ones
+	closed    map[chain.View]bool               // counted in BothEnds
+	codewords map[chain.Hash]bool               // whether a block's shards are a codeword
 
-	voters  map[chain.View]int           // honest validators that voted in a view
-	known   map[chain.View]time.Duration // when f liars and they could know its seed
-	finalAt map[chain.View]time.Duration // when an honest validator first saw it final
+	margins margins
 }
 
 type voteKey struct {
@@ -40,8 +39,8 @@ func newAuditor(n *network) *auditor {
 	return &auditor{
 		net:   n,
 		votes: make(map[voteKey]simplex.Vote), seeds: make(map[chain.View]bls.Signature),
-		certs: make(map[certKey]simplex.Proposal), closed: make(map[chain.View]bool), codewords: make(map[chain.Hash]bool),
-		voters: make(map[chain.View]int), known: make(map[chain.View]time.Duration), finalAt: make(map[chain.View]time.Duration),
+		certs: make(map[certKey]simplex.Proposal), all: make(map[certKey][]simplex.Certificate), closed: make(map[chain.View]bool), codewords: make(map[chain.Hash]bool),
+		margins: newMargins(),
 	}
 }
 
@@ -49,7 +48,7 @@ func newAuditor(n *network) *auditor {
 // left it, in this life and earlier ones.
 func (a *auditor) vote(v *validator, vote simplex.Vote) {
 	view := vote.Proposal.Round.View
-	a.voted(v, view)
+	a.margins.voted(a, v, vote)
 	at := func(k simplex.Kind) (simplex.Vote, bool) {
 		old, ok := a.votes[voteKey{v.id, view, k}]
 		return old, ok
@@ -68,49 +67,6 @@ func (a *auditor) vote(v *validator, vote simplex.Vote) {
 	}
 }
 
-// marginViews is how many views lie between the block that a selection is
-// about and the seed that makes it (resolution 11.17).
-const marginViews = 3
-
-// voted measures when a coalition of f could know the seed of a view: with the
-// earliest honest votes that complete a quorum.
-func (a *auditor) voted(v *validator, view chain.View) {
-	for k := simplex.Notarize; k <= simplex.Finalize; k++ {
-		if _, before := a.votes[voteKey{v.id, view, k}]; before {
-			return
-		}
-	}
-	a.voters[view]++
-	n := v.set.Len()
-	if n > 1 && a.voters[view] == v.set.Quorum()-(n-1)/3 {
-		a.known[view] = a.net.now
-		if at, ok := a.finalAt[view-min(view, marginViews)]; ok {
-			a.margin(a.net.now - at)
-		}
-	}
-}
-
-// finalized notes that a view is final for v.
-func (a *auditor) finalized(v *validator, view chain.View) {
-	if _, before := a.finalAt[view]; before || v.player != nil {
-		return
-	}
-	a.finalAt[view] = a.net.now
-	if at, ok := a.known[view+marginViews]; ok {
-		a.margin(at - a.net.now)
-	}
-}
-
-// margin keeps the smallest time between the first finalization of a view and
-// the moment when a coalition can know the seed three views on. Below zero, a
-// coalition knew the seed before the block was final.
-func (a *auditor) margin(d time.Duration) {
-	r := &a.net.report
-	if !r.Measured || d < r.Margin {
-		r.Measured, r.Margin = true, d
-	}
-}
-
 // certificate checks a certificate that verified against all others.
 func (a *auditor) certificate(v *validator, c simplex.Certificate) {
 	view := c.Proposal.Round.View
@@ -124,7 +80,11 @@ func (a *auditor) certificate(v *validator, c simplex.Certificate) {
 	if old, ok := a.certs[certKey{view, c.Kind}]; ok && old != c.Proposal {
 		a.net.fail("two %s certificates of view %d", c.Kind, view)
 	}
-	a.certs[certKey{view, c.Kind}] = c.Proposal
+	key := certKey{view, c.Kind}
+	a.certs[key] = c.Proposal
+	if !slices.Contains(a.all[key], c) {
+		a.all[key] = append(a.all[key], c)
+	}
 	notarized, n := a.certs[certKey{view, simplex.Notarize}]
 	finalized, f := a.certs[certKey{view, simplex.Finalize}]
 	_, null := a.certs[certKey{view, simplex.Nullify}]

@@ -2,12 +2,12 @@
 // a virtual clock, from one seed.
 //
 // Everything that happens follows from [Config]: links delay, lose, repeat and
-// reorder messages and split into parts; validators crash before, between and
-// after the sync of their journal and lose what was not synced; one of four may
-// be a faulty player with a name. The machines, the tally, the codecs and the
-// threshold scheme are those that ship. What is simulated is the driver around
-// them, which follows the duties that package simplex puts on it, as package
-// engine does.
+// reorder messages and split into parts; validators crash before, in, between
+// and after the syncs of their journal and lose, wholly or in part, what was not
+// synced, and renames; clocks run apart; one of four may be a faulty player with
+// a name. The machines, the tally, the codecs and the threshold scheme are those
+// that ship. What is simulated is the driver around them, which follows the
+// duties that package simplex puts on it, as package engine does.
 //
 // A run ends with a quiet period without faults, other than those of the
 // player, in which every honest validator must make progress. [Run] checks

@@ -38,23 +38,3 @@ func TestOldDiskSignsNothingTwice(t *testing.T) {
 			rollbacks, withheld, breaches, seeds)
 	}
 }
-
-// TestRichCoalitionMargin measures the activation margin of resolution 11.17
-// where a validator with most of the stake holds back its finalize votes.
-func TestRichCoalitionMargin(t *testing.T) {
-	var sum Report
-	for seed := uint64(1); seed <= 5; seed++ {
-		r, err := Run(Config{
-			Seed: seed, Validators: 4, Player: playerNamed(t, "late finalizer"), Rich: true,
-			Latency: 50 * time.Millisecond, Jitter: 100 * time.Millisecond, Faults: time.Minute, Quiet: time.Minute,
-		})
-		if err != nil {
-			t.Fatalf("seed %d: %v", seed, err)
-		}
-		sum.add(r)
-	}
-	if !sum.Measured {
-		t.Fatal("no margin was measured")
-	}
-	t.Logf("smallest activation margin with a rich coalition: %v", sum.Margin)
-}

@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
@@ -14,8 +15,9 @@ type Player struct {
 	rewrite func(v *validator, to beacon.Participant, m message) []message
 	// enter adds mischief on entry to a view.
 	enter func(v *validator, r beacon.Round)
-	// mute: never proposes. invalid: proposes blocks that nobody accepts.
-	mute, invalid bool
+	// mute: never proposes. invalid: proposes blocks that nobody accepts. brink:
+	// proposes when the patience of the others is about to end.
+	mute, invalid, brink bool
 	// shards: plays with shards. liar: proposes shards that are no codeword.
 	shards, liar bool
 }
@@ -37,6 +39,9 @@ func Players() []*Player {
 		{Name: "reconfigurer", rewrite: nextEpoch},
 		{Name: "outdated", rewrite: sayOldThings},
 		{Name: "late finalizer", rewrite: keepFinalizes},
+		{Name: "brinkman", brink: true, rewrite: leaveOneOut},
+		{Name: "certificate forger", rewrite: forgeCertificates},
+		{Name: "disrupter", rewrite: disrupt},
 		{Name: "liar about blocks", rewrite: spoilAnswers},
 		{Name: "shard withholder", shards: true, rewrite: withholdShards},
 		{Name: "shard equivocator", shards: true, rewrite: equivocateShards},
@@ -176,6 +181,76 @@ func keepFinalizes(_ *validator, _ beacon.Participant, m message) []message {
 		return nil
 	}
 	return []message{m}
+}
+
+// leaveOneOut offers its blocks to all but one validator, and helps none of them
+// to become final: with a proposal at the last moment the one left out nullifies
+// what the others finalize.
+func leaveOneOut(v *validator, to beacon.Participant, m message) []message {
+	last := beacon.Participant(v.set.Len() - 1)
+	if (m.block != nil || m.parcel != nil) && m.vote != nil && to == last && v.id != last {
+		return nil
+	}
+	return keepFinalizes(v, to, m)
+}
+
+// forgeCertificates passes each certificate on with the signatures of another.
+func forgeCertificates(v *validator, _ beacon.Participant, m message) []message {
+	if m.certificate == nil {
+		return []message{m}
+	}
+	forged := *m.certificate
+	forged.Proposal.Round.View++
+	return []message{{certificate: &forged, block: m.block}}
+}
+
+// disrupt changes one thing in every second message, and signs what is a vote
+// anew, so that only the rules stand against it: views, parents, digests, kinds
+// and order.
+func disrupt(v *validator, to beacon.Participant, m message) []message {
+	return v.mutate(m, func(n int) int { return v.net.rng.IntN(n) })
+}
+
+// mutate is one step of a disrupter. pick draws below its argument.
+func (v *validator) mutate(m message, pick func(n int) int) []message {
+	if m.vote == nil {
+		switch pick(8) {
+		case 0:
+			return nil
+		case 1:
+			return []message{m, m}
+		}
+		return []message{m}
+	}
+	k, p := m.vote.Kind, m.vote.Proposal
+	switch pick(14) {
+	case 0:
+		return nil
+	case 1:
+		p.Round.View += chain.View(pick(4))
+	case 2:
+		p.Round.View -= min(p.Round.View-1, chain.View(1+pick(4)))
+	case 3:
+		p.Parent = chain.View(pick(int(p.Round.View)))
+	case 4:
+		p.Payload[0] ^= 1
+	case 5:
+		k = simplex.Kind(1 + pick(3))
+	case 6:
+		k = simplex.Nullify
+	default:
+		return []message{m}
+	}
+	p.Parent = min(p.Parent, p.Round.View-1)
+	vote := v.scheme.Sign(k, p)
+	changed := message{vote: &vote, block: m.block, parcel: m.parcel}
+	if k != simplex.Notarize {
+		changed.block, changed.parcel = nil, nil
+	}
+	if pick(2) == 0 {
+		return []message{m, changed}
+	}
+	return []message{changed}
 }
 
 // spoilAnswers answers requests with blocks that are not those of their

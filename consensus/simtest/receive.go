@@ -61,6 +61,7 @@ func (v *validator) receiveCertificate(from beacon.Participant, c simplex.Certif
 			v.ban(from)
 			return
 		}
+		v.net.ledger.certificate(v, c)
 		v.certificate(c)
 	}
 	if body != nil && v.blocks[blockKey{c.Proposal.Round.View, c.Proposal.Payload}] != nil {
@@ -81,7 +82,6 @@ func (v *validator) arrived(p simplex.Proposal, body []byte) {
 
 // certificate passes a good certificate on to the machine.
 func (v *validator) certificate(c simplex.Certificate) {
-	v.net.ledger.certificate(v, c)
 	v.tally.Close(c)
 	v.step(simplex.CertificateReceived{Certificate: c})
 }

@@ -25,8 +25,11 @@ type Config struct {
 	Jitter     time.Duration // at most this more
 	Loss       float64       // share of messages
 	Repeat     float64       // share of messages that arrive twice
-	Crash      float64       // chance per journal sync
+	Crash      float64       // chance per journal sync and per pruning
 	SplitEvery time.Duration // mean length of partitions and of pauses between; 0: none
+
+	BlockTime time.Duration // least time between blocks; 0: none
+	Skew      time.Duration // clocks differ by up to so much, and run wrong by up to 2 %
 
 	Observers int                  // nodes that follow without a vote
 	Twins     int                  // the first validators run twice, with one key and two minds
@@ -54,8 +57,9 @@ type Report struct {
 
 	BlocksRebuilt, ShardsRefused, NotCodeword int
 
-	Measured bool          // Margin is of this run
-	Margin   time.Duration // smallest activation margin (resolution 11.17)
+	TornSyncs, LostRenames int
+
+	Margins Margins // resolution 11.17
 }
 
 // Draw returns the configuration that a seed stands for.
@@ -81,16 +85,21 @@ func Draw(seed uint64) Config {
 	pick(0.5, func() { cfg.Crash = 0.03 * rng.Float64() })
 	pick(0.4, func() { cfg.SplitEvery = time.Duration(1+rng.IntN(15)) * time.Second })
 	pick(0.3, func() { cfg.Rollback = 0.5 })
+	pick(0.5, func() { cfg.BlockTime = time.Second })
+	pick(0.4, func() { cfg.Skew = 2 * time.Second })
 	if cfg.Validators == 1 {
 		cfg.Rollback = 0 // nobody else knows what it forgets
 	}
 	if cfg.Validators > 1 {
-		pick(0.6, func() { players := Players(); cfg.Player = players[rng.IntN(len(players))] })
+		pick(0.6, func() { players := Players(); cfg.Player = players[int(seed+seed/8)%len(players)] })
 	}
 	cfg.Sharded = cfg.Validators > 3 && (seed%3 == 0 || cfg.Player != nil && cfg.Player.shards)
 	if cfg.RealKeys {
 		cfg.Validators = min(cfg.Validators, 4)
 		cfg.Faults, cfg.Quiet = 5*time.Second, 18*time.Second
+		if seed%3 == 0 && cfg.Validators > 1 { // only with these keys can a contradiction be proven
+			cfg.Player = &Player{Name: "conflicter", rewrite: contradictSelf}
+		}
 	}
 	return cfg
 }
@@ -101,8 +110,8 @@ func (c Config) String() string {
 	if c.Player != nil {
 		player = c.Player.Name
 	}
-	return fmt.Sprintf("n=%d+%d real=%v shards=%v rich=%v player=%q latency=%v+%v loss=%.2f repeat=%.2f crash=%.3f rollback=%.1f split=%v",
-		c.Validators, c.Observers, c.RealKeys, c.Sharded, c.Rich, player, c.Latency, c.Jitter, c.Loss, c.Repeat, c.Crash, c.Rollback, c.SplitEvery)
+	return fmt.Sprintf("n=%d+%d real=%v shards=%v rich=%v player=%q latency=%v+%v loss=%.2f repeat=%.2f crash=%.3f rollback=%.1f split=%v block=%v skew=%v",
+		c.Validators, c.Observers, c.RealKeys, c.Sharded, c.Rich, player, c.Latency, c.Jitter, c.Loss, c.Repeat, c.Crash, c.Rollback, c.SplitEvery, c.BlockTime, c.Skew)
 }
 
 // Run plays cfg and returns what happened. The error is the first invariant
@@ -162,6 +171,11 @@ func newNetwork(cfg Config) (*network, error) {
 		if v.elector == nil {
 			v.elector = set
 		}
+		v.rate = 1
+		if cfg.Skew > 0 {
+			v.offset = n.between(-cfg.Skew, cfg.Skew)
+			v.rate += 0.04 * (n.rng.Float64() - 0.5)
+		}
 		v.scheme = schemes[min(int(v.id), cfg.Validators-1)] // an observer only verifies
 		n.validators = append(n.validators, v)
 	}
@@ -194,7 +208,11 @@ func (n *network) liveness(before []int) {
 	tip := len(n.ledger.chain)
 	for i, v := range n.validators {
 		height := len(v.app.chain)
-		if v.player == nil && (!v.up || height < before[i]+3 || height < tip-5) {
+		lag := 5
+		if v.observes() {
+			lag = 20 // it fetches what validators get, and some answers are lies
+		}
+		if v.player == nil && (!v.up || height < before[i]+3 || height < tip-lag) {
 			n.fail("validator %d (up: %v) has %d blocks in view %d, %d when the faults ended, the longest chain %d: %w",
 				i, v.up, height, v.machine.View(), before[i], tip, errNoProgress)
 		}
@@ -203,7 +221,10 @@ func (n *network) liveness(before []int) {
 
 var errNoProgress = errors.New("no progress in a sound network")
 
+// finish looks at all that was said and closes the report.
 func (n *network) finish() {
+	n.ledger.inspect()
+	n.report.Margins = n.ledger.margins.report(n.ledger)
 	n.report.Audit = n.audit.Sum256()
 	n.report.Blocks = len(n.ledger.chain)
 	n.report.Hours = float64(len(n.validators)) * n.now.Hours()
@@ -237,7 +258,7 @@ func (r *Report) add(o Report) {
 	r.BlocksRebuilt += o.BlocksRebuilt
 	r.ShardsRefused += o.ShardsRefused
 	r.NotCodeword += o.NotCodeword
-	if o.Measured && (!r.Measured || o.Margin < r.Margin) {
-		r.Measured, r.Margin = true, o.Margin
-	}
+	r.TornSyncs += o.TornSyncs
+	r.LostRenames += o.LostRenames
+	r.Margins.add(o.Margins)
 }

@@ -17,7 +17,7 @@ import (
 // A block is its place and, when bodies travel as shards, the root of its body
 // and the body.
 const (
-	placeBytes = 1 + 32 + 48 + 8 + 8
+	placeBytes = 1 + 32 + 48 + 8 + 8 + 8
 	headBytes  = placeBytes + 32
 )
 
@@ -261,7 +261,7 @@ func (v *validator) keepShard(r beacon.Round, digest chain.Hash) {
 	}
 	if a := v.pool.Find(r.View, digest); a != nil && a.Own != nil {
 		rec := r.Append([]byte{'S', 0})
-		v.buffered = append(v.buffered, a.Own.Append(append(rec, digest[:]...)))
+		v.disk.buffered = append(v.disk.buffered, a.Own.Append(append(rec, digest[:]...)))
 	}
 }
 

@@ -3,64 +3,238 @@ package simtest
 import (
 	"flag"
 	"fmt"
+	"io"
 	"maps"
+	"os"
 	"slices"
+	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 )
 
 var (
 	seedCount = flag.Uint64("seeds", 40, "number of seeds that TestSim plays")
+	firstSeed = flag.Uint64("first", 1, "the first of them")
 	oneSeed   = flag.Uint64("seed", 0, "play this seed only")
+	tell      = flag.Bool("report", false, "print what happened, not only with -v")
 )
 
-// TestSim plays seeds 1 to -seeds and checks every invariant of the package.
-// A failure names the command that plays its seed again.
+// TestSim plays seeds -first to -first+-seeds-1 and checks every invariant of
+// the package. A failure names the command that plays its seed again.
 func TestSim(t *testing.T) {
-	first, last := uint64(1), *seedCount
+	first, last := *firstSeed, *firstSeed+*seedCount-1
 	if *oneSeed != 0 {
 		first, last = *oneSeed, *oneSeed
 	}
-	var sum Report
-	players := map[string]int{}
-	real, sharded, began := 0, 0, time.Now()
-	for seed := first; seed <= last; seed++ {
-		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
-			cfg := Draw(seed)
-			r, err := Run(cfg)
-			if err != nil {
-				t.Fatalf("%v\n%v\n%+v\nplay again: go test ./consensus/simtest -run 'TestSim$' -seed=%d", err, cfg, r, seed)
-			}
-			if testing.Verbose() {
-				t.Logf("%v: %d blocks in %d views, margin %v", cfg, r.Blocks, r.Views, r.Margin)
-			}
-			sum.add(r)
-			if cfg.RealKeys {
-				real++
-			}
-			if cfg.Sharded {
-				sharded++
-			}
-			if cfg.Player != nil {
-				players[cfg.Player.Name]++
-			}
-		})
+	s := summary{first: first, last: last, players: map[string]int{}, classes: map[string]*class{}}
+	began, cpu := time.Now(), cpuTime()
+	t.Run("seeds", func(t *testing.T) {
+		for seed := first; seed <= last; seed++ {
+			t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+				t.Parallel()
+				cfg := Draw(seed)
+				r, err := Run(cfg)
+				if err != nil {
+					t.Fatalf("%v\n%v\n%+v\nplay again: make sim SEED=%d", err, cfg, r, seed)
+				}
+				if *oneSeed != 0 {
+					t.Logf("%v: %d blocks in %d views, margins %+v", cfg, r.Blocks, r.Views, r.Margins)
+				}
+				s.add(cfg, r)
+			})
+		}
+	})
+	if t.Failed() {
+		return
 	}
-	t.Logf("%d seeds, %d of them with real keys: %.1f validator-hours in %v, %d blocks", last-first+1, real, sum.Hours, time.Since(began).Round(time.Second), sum.Blocks)
-	t.Logf("faults: %d of %d messages lost, %d cut off, %d repeated; %d crashes, %d old disks, %d partitions",
-		sum.Lost, sum.Messages, sum.Cut, sum.Repeated, sum.Crashes, sum.Rollbacks, sum.Partitions)
-	for _, name := range slices.Sorted(maps.Keys(players)) {
-		t.Logf("player %q in %d runs", name, players[name])
+	var out strings.Builder
+	s.print(&out, time.Since(began), cpuTime()-cpu)
+	t.Log("\n" + out.String())
+	if *tell && !testing.Verbose() {
+		_, _ = io.WriteString(os.Stdout, out.String())
 	}
-	t.Logf("rare: %d views both notarized and nullified, %d contradictions, %d proofs, %d bans, %d votes withheld, %d timeouts, %d blocks fetched with %d requests",
-		sum.BothEnds, sum.Equivocations, sum.Evidence, sum.Bans, sum.Withheld, sum.Timeouts, sum.BlocksFetched, sum.Fetches)
-	t.Logf("shards: %d runs, %d blocks rebuilt, %d shards refused, %d times no codeword", sharded, sum.BlocksRebuilt, sum.ShardsRefused, sum.NotCodeword)
-	t.Logf("smallest activation margin (resolution 11.17): %v", sum.Margin)
-	if last-first >= 100 && (sum.BothEnds == 0 || sum.Equivocations == 0 || sum.Withheld == 0 || sum.Rollbacks == 0 ||
-		sum.BlocksRebuilt == 0 || sum.ShardsRefused == 0 || sum.NotCodeword == 0 || real*50 < int(last-first)) {
-		t.Error("a rare state was never reached: the simulation does not test what it should")
+	if last-first >= 100 {
+		for _, name := range s.unreached() {
+			t.Errorf("never happened: %s; the simulation does not test what it should", name)
+		}
 	}
 }
+
+// cpuTime returns the processor time of this process.
+func cpuTime() time.Duration {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// summary is what many runs came to.
+type summary struct {
+	first, last uint64
+
+	mu            sync.Mutex
+	sum           Report
+	runs          int
+	real, sharded int
+	paced, skewed int
+	realHours     float64
+	players       map[string]int
+	classes       map[string]*class
+}
+
+// class is the margins of the runs of a kind.
+type class struct {
+	runs, negative int // negative: with any view of a margin below zero
+	all            Margins
+	least          []time.Duration // of each run
+}
+
+func (s *summary) add(cfg Config, r Report) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.runs++
+	s.sum.add(r)
+	count := func(n *int, yes bool) {
+		if yes {
+			*n++
+		}
+	}
+	count(&s.real, cfg.RealKeys)
+	count(&s.sharded, cfg.Sharded)
+	count(&s.paced, cfg.BlockTime > 0)
+	count(&s.skewed, cfg.Skew > 0)
+	if cfg.RealKeys {
+		s.realHours += r.Hours
+	}
+	if cfg.Player != nil {
+		s.players[cfg.Player.Name]++
+	}
+	if r.Margins.Views == 0 {
+		return
+	}
+	name := classOf(cfg)
+	c := s.classes[name]
+	if c == nil {
+		c = new(class)
+		s.classes[name] = c
+	}
+	c.runs++
+	count(&c.negative, r.Margins.Negative > 0)
+	c.all.add(r.Margins)
+	c.least = append(c.least, r.Margins.Least)
+}
+
+// classOf says what the activation margin of a run depends on: what the network
+// does, and what the coalition has.
+func classOf(cfg Config) string {
+	network := "timely links"
+	if cfg.Loss > 0 || cfg.SplitEvery > 0 || cfg.Crash > 0 {
+		network = "loss, cuts, crashes"
+	}
+	switch {
+	case cfg.Player == nil:
+		return network + ", all honest"
+	case cfg.Rich:
+		return network + ", liar with most of the stake"
+	}
+	return network + ", liar"
+}
+
+// states are rare states that a long simulation must reach.
+func (s *summary) states() []struct {
+	name string
+	n    int
+} {
+	r := &s.sum
+	return []struct {
+		name string
+		n    int
+	}{
+		{"views both notarized and nullified", r.BothEnds},
+		{"contradictions", r.Equivocations},
+		{"proofs of one", r.Evidence},
+		{"bans", r.Bans},
+		{"votes withheld by the watermark", r.Withheld},
+		{"blocks fetched", r.BlocksFetched},
+		{"blocks rebuilt from shards", r.BlocksRebuilt},
+		{"shards refused", r.ShardsRefused},
+		{"bad codewords found", r.NotCodeword},
+	}
+}
+
+// faults are what the world does to validators.
+func (s *summary) faults() []struct {
+	name string
+	n    int
+} {
+	r := &s.sum
+	return []struct {
+		name string
+		n    int
+	}{
+		{"messages lost", r.Lost},
+		{"messages cut off", r.Cut},
+		{"messages repeated", r.Repeated},
+		{"partitions", r.Partitions},
+		{"crashes", r.Crashes},
+		{"torn syncs", r.TornSyncs},
+		{"renames lost", r.LostRenames},
+		{"old disks", r.Rollbacks},
+		{"runs with wrong clocks", s.skewed},
+	}
+}
+
+// unreached names what never happened, or not often enough.
+func (s *summary) unreached() []string {
+	var out []string
+	for _, what := range append(s.states(), s.faults()...) {
+		if what.n == 0 {
+			out = append(out, what.name)
+		}
+	}
+	for _, p := range Players() {
+		if s.players[p.Name] == 0 {
+			out = append(out, p.Name)
+		}
+	}
+	if s.real*50 < s.runs {
+		out = append(out, "BLS in one run of fifty")
+	}
+	return out
+}
+
+func (s *summary) print(w io.Writer, wall, cpu time.Duration) {
+	line := func(format string, args ...any) { _, _ = fmt.Fprintf(w, format+"\n", args...) }
+	line("simulated %.1f validator-hours in %v, %v of processor time: %.0f per processor-hour",
+		s.sum.Hours, wall.Round(time.Second), cpu.Round(time.Second), s.sum.Hours/cpu.Hours())
+	line("seeds %d to %d: %d runs, %d with BLS (%.1f %% of runs, %.2f %% of hours), %d with shards, %d at one block a second",
+		s.first, s.last, s.runs, s.real, 100*float64(s.real)/float64(s.runs), 100*s.realHours/s.sum.Hours, s.sharded, s.paced)
+	line("%d blocks, %d messages, %d timeouts, no invariant broken", s.sum.Blocks, s.sum.Messages, s.sum.Timeouts)
+	line("faults:")
+	for _, f := range s.faults() {
+		line("  %9d %s", f.n, f.name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.players)) {
+		line("  %9d runs with a %s", s.players[name], name)
+	}
+	line("rare states:")
+	for _, f := range s.states() {
+		line("  %9d %s", f.n, f.name)
+	}
+	line("activation margin (resolution 11.17), by views of which the block was decided after the seed three views on could be known:")
+	for _, name := range slices.Sorted(maps.Keys(s.classes)) {
+		c := s.classes[name]
+		slices.Sort(c.least)
+		line("  %s: %d of %d views, in %d of %d runs; least of a run: smallest %v, median %v; with every block bound by f+1 finalize votes: %d views, least %v; delay needed: %d views",
+			name, c.all.Negative, c.all.Views, c.negative, c.runs, millis(c.least[0]), millis(c.least[len(c.least)/2]),
+			c.all.NegativeBound, millis(c.all.LeastBound), c.all.Delay())
+	}
+}
+
+func millis(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 
 // TestSameSeedSameRun is what makes a failure worth reporting: the same seed
 // gives the same run, another seed another.

@@ -2,7 +2,6 @@ package simtest
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -16,6 +15,7 @@ const (
 	leaderTimeout        = 2 * time.Second
 	certificationTimeout = 3 * time.Second
 	retryInterval        = 2 * time.Second
+	clockDrift           = 5 * time.Second // of a proposal's time ahead of a clock
 )
 
 // validator drives one machine as package engine does: step, keep, sync, and
@@ -32,10 +32,11 @@ type validator struct {
 	// dies is asked when a turn is durable and nothing of it has left.
 	dies func(out []simplex.Effect) bool
 
-	// Durable: survives a crash.
-	journal [][]byte
-	mark    simplex.Watermark // apart from the journal, and not rolled back with it
-	app     *application
+	offset time.Duration // of its clock
+	rate   float64       // of its clock; 1 is right
+
+	disk disk // survives a crash, but for what was not synced
+	app  *application
 
 	// Volatile.
 	up       bool
@@ -46,8 +47,6 @@ type validator struct {
 	pool     *shards.Pool        // nil: blocks travel whole
 	banned   map[beacon.Participant]bool
 	armed    [3]int // counts armings by timer; a newer one voids the older
-	buffered [][]byte
-	said     simplex.Watermark // mark, and what is not durable of it yet
 	wants    map[chain.View]int
 	turnOf   int // of the rotation over peers that are asked, as long as they answer
 	asked    beacon.Participant
@@ -89,9 +88,9 @@ func (v *validator) start() {
 	if v.app.code != nil && !v.observes() {
 		v.pool = shards.NewPool(v.app.code, format{}, v.id)
 	}
-	v.buffered, v.events, v.polls, v.outgoing = nil, nil, nil, nil
+	v.events, v.polls, v.outgoing = nil, nil, nil
 	v.app.restart()
-	v.said = v.mark
+	v.disk.open()
 	v.wants = make(map[chain.View]int)
 	cfg := simplex.Config{
 		Self: v.id, Elector: v.elector, GenesisBeacon: v.set.GenesisBeacon(),
@@ -102,7 +101,7 @@ func (v *validator) start() {
 	}
 	v.machine = simplex.New(cfg)
 	v.tally = simplex.NewTally(v.set.Quorum())
-	for _, rec := range v.journal {
+	for _, rec := range v.disk.journal {
 		v.replay(rec)
 	}
 	v.step(simplex.Resumed{})
@@ -119,7 +118,7 @@ func (v *validator) permit(k simplex.Kind, p simplex.Proposal) bool {
 	if v.player != nil || v.net.cfg.NoGuard {
 		return true
 	}
-	if v.said.Permit(k, p) != nil {
+	if v.disk.said.Permit(k, p) != nil {
 		v.net.report.Withheld++
 		return false
 	}
@@ -147,8 +146,11 @@ func (v *validator) replay(rec []byte) {
 		v.net.fail("replay: %w", err)
 		return
 	}
-	if vote, ok := r.(simplex.Vote); ok {
-		v.said.Note(vote.Kind, vote.Proposal)
+	switch r := r.(type) {
+	case simplex.Vote:
+		v.disk.said.Note(r.Kind, r.Proposal)
+	case simplex.Certificate:
+		v.net.ledger.certificate(v, r)
 	}
 	for _, effect := range v.machine.Step(simplex.Replayed{Record: r}) {
 		if halt, ok := effect.(simplex.Halt); ok {
@@ -164,7 +166,7 @@ func (v *validator) crash(down time.Duration) {
 	v.net.record(byte(v.node), []byte("crash"))
 	if v.net.chance(v.net.cfg.Rollback) && v.node == len(v.net.validators)-1 {
 		v.net.report.Rollbacks++
-		v.journal = v.journal[:v.net.rng.IntN(len(v.journal)+1)]
+		v.disk.journal = v.disk.journal[:v.net.rng.IntN(len(v.disk.journal)+1)]
 	}
 	v.net.after(down, func() {
 		if !v.up {
@@ -211,18 +213,15 @@ func (v *validator) turn() {
 // carryOut lets effects leave: the binding ones after the sync, the others before
 // it. It reports false if a crash came in between.
 func (v *validator) carryOut(out []simplex.Effect) bool {
-	binding := slices.ContainsFunc(out, simplex.Binding)
+	free, bound := simplex.Split(out)
 	crashAt := -1
-	if len(v.buffered) > 0 && !v.net.quiet && v.player == nil && v.net.chance(v.net.cfg.Crash) {
+	if len(v.disk.buffered) > 0 && v.mayCrash() {
 		crashAt = v.net.rng.IntN(len(out) + 2)
 	}
 	down := v.net.between(100*time.Millisecond, 8*time.Second)
 	place := 0
-	release := func(bound bool) bool {
-		for _, effect := range out {
-			if simplex.Binding(effect) != bound {
-				continue
-			}
+	release := func(effects []simplex.Effect) bool {
+		for _, effect := range effects {
 			if place++; place == crashAt {
 				v.crash(down)
 				return false
@@ -231,23 +230,22 @@ func (v *validator) carryOut(out []simplex.Effect) bool {
 		}
 		return true
 	}
-	if !release(false) {
+	if !release(free) {
 		return false
 	}
 	if crashAt == 0 {
-		v.crash(down) // nothing was synced
+		v.tear()
+		v.crash(down)
 		return false
 	}
-	if binding {
-		v.journal = append(v.journal, v.buffered...)
-		v.buffered = nil
-		v.mark = v.said
+	if len(bound) > 0 {
+		v.disk.sync()
 	}
 	if v.dies != nil && v.dies(out) {
 		v.crash(down)
 		return false
 	}
-	if !release(true) {
+	if !release(bound) {
 		return false
 	}
 	if crashAt == len(out)+1 {
@@ -282,7 +280,7 @@ func (v *validator) take(effect simplex.Effect) {
 		if v.pool != nil {
 			v.pool.Advance(x.Certificate.Proposal.Round.View)
 		}
-		v.net.ledger.finalized(v, x.Certificate.Proposal.Round.View)
+		v.net.ledger.margins.finalized(v, x.Certificate.Proposal.Round.View)
 		v.tally.Advance(v.machine.Floor().View)
 	case simplex.Equivocation:
 		v.net.report.Equivocations++
@@ -305,7 +303,7 @@ func (v *validator) keep(r simplex.Record) {
 	case simplex.Certification:
 		v.keepBlock(r.Round, r.Payload)
 	}
-	v.buffered = append(v.buffered, simplex.AppendRecord(nil, r))
+	v.disk.buffered = append(v.disk.buffered, simplex.AppendRecord(nil, r))
 }
 
 func (v *validator) keepBlock(r beacon.Round, digest chain.Hash) {
@@ -324,14 +322,14 @@ func (v *validator) keepBlock(r beacon.Round, digest chain.Hash) {
 	}
 	rec := r.Append([]byte{'B', own})
 	rec = append(rec, digest[:]...)
-	v.buffered = append(v.buffered, append(rec, b.bytes...))
+	v.disk.buffered = append(v.disk.buffered, append(rec, b.bytes...))
 }
 
 func (v *validator) arm(x simplex.ArmTimer) {
 	d := []time.Duration{leaderTimeout, certificationTimeout, retryInterval}[x.Timer]
 	v.armed[x.Timer]++
 	armed := v.armed[x.Timer]
-	v.later(d, func() {
+	v.later(v.passing(d), func() {
 		if v.armed[x.Timer] == armed {
 			v.net.report.Timeouts++
 			v.step(simplex.TimerFired(x))
@@ -363,6 +361,10 @@ func (v *validator) release(effect simplex.Effect) {
 			v.relayShard(x.Vote.Proposal)
 		}
 	case simplex.BroadcastCertificate:
+		v.net.ledger.certificate(v, x.Certificate)
+		if v.player == nil && v.disk.forgets(x.Certificate) {
+			v.net.fail("validator %d sends a %s of view %d that rests on a vote it could forget", v.id, x.Certificate.Kind, x.Certificate.Proposal.Round.View)
+		}
 		v.broadcast(message{certificate: &x.Certificate})
 	case simplex.Fetch:
 		v.fetchFor(x)
@@ -435,8 +437,15 @@ func (v *validator) propose(x simplex.RequestProposal) {
 	if v.node != int(v.id) {
 		salt = 2 // a twin has a mind of its own
 	}
-	v.later(v.slowness+v.net.between(50*time.Millisecond, 400*time.Millisecond), func() {
-		body, digest := v.app.build(x, salt, v.player != nil && v.player.invalid)
+	delay := v.slowness + v.net.between(50*time.Millisecond, 400*time.Millisecond)
+	if due := v.app.executed[x.Parent.Payload].at + v.net.cfg.BlockTime; v.net.cfg.BlockTime > 0 {
+		delay = max(delay, v.passing(due-v.clock()))
+	}
+	if v.player != nil && v.player.brink {
+		delay = v.passing(leaderTimeout) - v.net.between(0, 2*v.net.cfg.Latency+100*time.Millisecond)
+	}
+	v.later(delay, func() {
+		body, digest := v.app.build(x, salt, v.player != nil && v.player.invalid, v.clock())
 		var lie *shards.Codeword
 		if v.player != nil && v.player.liar {
 			body, lie = v.app.lie(body)
@@ -471,7 +480,8 @@ func (v *validator) judge(p simplex.Proposal, parent simplex.Parent, b *block) {
 func (v *validator) tell(p simplex.Proposal, b *block) {
 	if b.verifying != nil {
 		b.verifying = nil
-		v.step(simplex.Verified{View: p.Round.View, Payload: p.Payload, OK: b.valid})
+		early := timeOf(b.bytes) > v.clock()+clockDrift
+		v.step(simplex.Verified{View: p.Round.View, Payload: p.Payload, OK: b.valid && !early})
 	}
 	if b.certify != nil {
 		b.certify = nil
@@ -497,28 +507,16 @@ func (v *validator) deliver() {
 			v.net.fail("validator %d: %w", v.id, err)
 			return
 		}
+		v.net.ledger.certificate(v, x.Certificate)
 		v.net.ledger.final(v)
 		if x.Chain = x.Chain[1:]; len(x.Chain) == 0 {
 			v.app.queue = v.app.queue[1:]
 		}
-		if v.net.chance(0.2) {
-			v.prune()
+		if v.net.chance(0.2) && !v.prune() {
+			return
 		}
 		if len(v.app.queue) > 0 {
 			v.deliver()
 		}
-	})
-}
-
-// prune drops the records below what the application has durably.
-func (v *validator) prune() {
-	low := v.app.floor().View
-	v.journal = slices.DeleteFunc(slices.Clone(v.journal), func(rec []byte) bool {
-		at := 1 // after the tag, a certification's round begins
-		if rec[0] != 'a' {
-			at = 2 // after a kind or flag
-		}
-		round, _, err := beacon.ReadRound(rec[at:])
-		return err == nil && round.View < low
 	})
 }
