@@ -67,7 +67,7 @@ func openStopped(dataDir string) (*chain.Genesis, *store.Store, error) {
 	if _, err := os.Stat(filepath.Join(dataDir, storeFolder)); err != nil {
 		return nil, nil, fmt.Errorf("%s holds no chain: %w", dataDir, err) // opening would make one
 	}
-	source, err := openStore(dataDir, genesis, false)
+	source, err := openStore(dataDir, genesis, store.DefaultOptions())
 	return genesis, source, err
 }
 
@@ -123,7 +123,7 @@ func CheckBlock(ctx context.Context, d *blockdoc.Document, dataDir string, genes
 		return BlockVerdict{}, fmt.Errorf("make a scratch folder: %w", err)
 	}
 	defer os.RemoveAll(scratchDir)
-	scratch, err := openStore(scratchDir, genesis, false)
+	scratch, err := openStore(scratchDir, genesis, store.DefaultOptions())
 	if err != nil {
 		return BlockVerdict{}, err
 	}

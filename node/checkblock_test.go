@@ -14,6 +14,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node/blockdoc"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 // chainWithTransfers is the folder of a stopped devnet, and a block of it that
@@ -124,7 +125,7 @@ func TestEveryFieldHasItsRule(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer source.Close()
-	scratch, err := openStore(t.TempDir(), genesis, false)
+	scratch, err := openStore(t.TempDir(), genesis, store.DefaultOptions())
 	if err != nil {
 		t.Fatal(err)
 	}

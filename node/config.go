@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 // Config is what an operator sets. The zero value is invalid; start from
@@ -22,8 +23,8 @@ type Config struct {
 	P2PAdvertise string
 	RunnerAddr   string // UDP, runners
 	AdminAddr    string // metrics and pprof
-	Archive      bool   // keep old values, to answer for the state of any height
-	Devnet       bool   // serve the faucet and /dev/advance
+	Archive      Archive
+	Devnet       bool // serve the faucet and /dev/advance
 	Version      string
 	RPCHosts     []string // names of the API besides localhost, for a proxy in front of it
 	RPCPerSec    int      // requests per second and client address; 0 is unlimited
@@ -34,7 +35,20 @@ type Config struct {
 	// CheckpointBlocks is how many blocks lie between two checkpoints of the
 	// state that others can fetch; 0 makes none.
 	CheckpointBlocks uint64
+	// FreeBytesFloor is how much of the disk stays free: below it the node stops
+	// before it writes. 0 for no floor.
+	FreeBytesFloor int64
 }
+
+// Archive says whether old values are kept for ever, to answer for the state of
+// any height.
+type Archive uint8
+
+const (
+	ArchiveAsBefore Archive = iota // as the data folder has it; a new one is none
+	ArchiveKeep
+	ArchiveEnd // what was kept is given up
+)
 
 // DefaultConfig listens on loopback only: nothing is reachable from outside
 // unless an operator says so.
@@ -48,6 +62,7 @@ func DefaultConfig() Config {
 
 		CheckpointBlocks: 10_000,
 		WatchViews:       -1,
+		FreeBytesFloor:   store.DefaultOptions().FreeBytesFloor,
 	}
 }
 
@@ -55,6 +70,12 @@ func DefaultConfig() Config {
 func (c Config) Check() error {
 	if c.DataDir == "" {
 		return errors.New("data folder is not set")
+	}
+	if c.Archive > ArchiveEnd {
+		return fmt.Errorf("archive mode %d does not exist", c.Archive)
+	}
+	if c.FreeBytesFloor < 0 {
+		return errors.New("floor of free space is below 0")
 	}
 	for _, a := range []struct{ name, addr string }{
 		{"RPC", c.RPCAddr}, {"p2p", c.P2PAddr}, {"runner", c.RunnerAddr}, {"admin", c.AdminAddr},

@@ -85,8 +85,14 @@ func (n *Node) open() error {
 	if err := n.keys.checkAgainst(n.genesis); err != nil {
 		return fmt.Errorf("%s: %w", filepath.Join(n.cfg.DataDir, keysFile), err)
 	}
-	if n.store, err = openStore(n.cfg.DataDir, n.genesis, n.cfg.Archive); err != nil {
+	if n.store, err = openStore(n.cfg.DataDir, n.genesis, n.storeOptions()); err != nil {
 		return err
+	}
+	switch {
+	case n.store.KeepsHistory():
+		n.log.Info("archive: old values are kept for ever")
+	case n.cfg.Archive == ArchiveEnd:
+		n.log.Warn("archive: what it kept is given up with the next block")
 	}
 	if n.keys.Validates() {
 		if n.guard, err = openGuard(n.cfg.DataDir, n.genesis, n.keys); err != nil {
@@ -194,10 +200,16 @@ func (n *Node) watchFor(head chain.Height) int {
 // name before it votes, unless it is told otherwise.
 const watchViews = 2
 
-// openStore opens the chain's store and writes the genesis into a new one.
-func openStore(dataDir string, g *chain.Genesis, archive bool) (*store.Store, error) {
+// storeOptions are those of a node that runs; tools take the default ones.
+func (n *Node) storeOptions() store.Options {
 	opts := store.DefaultOptions()
-	opts.History = archive
+	opts.History, opts.EndHistory = n.cfg.Archive == ArchiveKeep, n.cfg.Archive == ArchiveEnd
+	opts.FreeBytesFloor, opts.Log = n.cfg.FreeBytesFloor, n.log
+	return opts
+}
+
+// openStore opens the chain's store and writes the genesis into a new one.
+func openStore(dataDir string, g *chain.Genesis, opts store.Options) (*store.Store, error) {
 	s, err := store.Open(filepath.Join(dataDir, storeFolder), opts)
 	if err != nil {
 		return nil, fmt.Errorf("open store: %w", err)

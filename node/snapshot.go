@@ -42,7 +42,7 @@ func ExportSnapshot(ctx context.Context, dataDir string, w io.Writer, progress s
 	if _, err := os.Stat(filepath.Join(dataDir, storeFolder)); err != nil {
 		return snapshot.Summary{}, fmt.Errorf("%s holds no chain: %w", dataDir, err) // opening would make one
 	}
-	s, err := openStore(dataDir, genesis, false)
+	s, err := openStore(dataDir, genesis, store.DefaultOptions())
 	if err != nil {
 		return snapshot.Summary{}, err
 	}

@@ -40,7 +40,7 @@ func VerifyChain(ctx context.Context, dataDir string, progress VerifyProgress) (
 	if _, err := os.Stat(filepath.Join(dataDir, storeFolder)); err != nil {
 		return Verified{}, fmt.Errorf("%s holds no chain: %w", dataDir, err) // opening would make one
 	}
-	source, err := openStore(dataDir, genesis, false)
+	source, err := openStore(dataDir, genesis, store.DefaultOptions())
 	if err != nil {
 		return Verified{}, err
 	}
@@ -53,7 +53,7 @@ func VerifyChain(ctx context.Context, dataDir string, progress VerifyProgress) (
 		return Verified{}, fmt.Errorf("make a scratch folder: %w", err)
 	}
 	defer os.RemoveAll(scratchDir)
-	scratch, err := openStore(scratchDir, genesis, false)
+	scratch, err := openStore(scratchDir, genesis, store.DefaultOptions())
 	if err != nil {
 		return Verified{}, err
 	}

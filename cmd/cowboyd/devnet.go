@@ -23,7 +23,8 @@ type listenFlags struct {
 	RunnerAddr string   `help:"UDP address for runners." default:"127.0.0.1:4002" placeholder:"HOST:PORT"`
 	AdminAddr  string   `help:"Address of metrics and profiles." default:"127.0.0.1:4003" placeholder:"HOST:PORT"`
 	PortOffset int      `help:"Add this to every port, to run several nodes on one machine." default:"0"`
-	Archive    bool     `help:"Keep old values, so that accounts, storage and code of any height can be asked for. Give it at every start: a start without it ends the record, and what was not kept cannot be made up. Without it the last 1024 blocks can be asked for."`
+	Archive    *bool    `help:"Keep old values, so that accounts, storage and code of any height can be asked for, and not only of the last 1024 blocks. The data folder remembers it; --archive=false ends it, and what is not kept cannot be made up later."`
+	FreeFloor  int64    `name:"free-floor-mib" help:"MiB of the disk that stay free: below it the node stops before it writes, and can be started again once there is room. 0 for no floor." default:"1024"`
 	RPCHosts   []string `name:"rpc-host" help:"Name under which a proxy on this machine passes on API requests, besides localhost. Others are refused on a loopback address." placeholder:"NAME"`
 	RPCRate    int      `name:"rpc-rate" help:"API requests per second and client address; 0 is unlimited." default:"100"`
 	Checkpoint uint64   `name:"checkpoint-blocks" help:"Blocks between two checkpoints of the state, which joining nodes fetch. 0 makes none." default:"10000"`
@@ -33,7 +34,12 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 	cfg := node.DefaultConfig()
 	cfg.DataDir, cfg.Devnet, cfg.Version = dataDir, devnet, node.Version
 	cfg.RPCAddr, cfg.P2PAddr, cfg.RunnerAddr, cfg.AdminAddr = f.RPCAddr, f.P2PAddr, f.RunnerAddr, f.AdminAddr
-	cfg.RPCPerSec, cfg.P2PAdvertise, cfg.Archive = f.RPCRate, f.P2PTell, f.Archive
+	cfg.RPCPerSec, cfg.P2PAdvertise, cfg.FreeBytesFloor = f.RPCRate, f.P2PTell, f.FreeFloor<<20
+	if f.Archive != nil {
+		if cfg.Archive = node.ArchiveEnd; *f.Archive {
+			cfg.Archive = node.ArchiveKeep
+		}
+	}
 	cfg.RPCHosts = f.RPCHosts
 	cfg.CheckpointBlocks = f.Checkpoint
 	cfg, err := cfg.OffsetPorts(f.PortOffset)

@@ -60,9 +60,9 @@ func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDi
 			Args: append([]string{
 				"--log-level", c.childLogLevel, "run", "--stop-with-stdin", "--data", cfg.DataDir,
 				"--rpc-addr", cfg.RPCAddr, "--p2p-addr", cfg.P2PAddr, "--runner-addr", cfg.RunnerAddr, "--admin-addr", cfg.AdminAddr,
-				"--rpc-rate", strconv.Itoa(c.RPCRate), "--archive=" + strconv.FormatBool(c.Archive),
+				"--rpc-rate", strconv.Itoa(c.RPCRate), "--free-floor-mib", strconv.FormatInt(c.FreeFloor, 10),
 				"--checkpoint-blocks", strconv.FormatUint(c.Checkpoint, 10),
-			}, c.hostArgs()...),
+			}, c.passedArgs()...),
 		})
 	}
 	if c.Byzantine != "" {
@@ -110,8 +110,11 @@ Stop with Ctrl-C.
 `, configs[0].RPCAddr, hex.EncodeToString(secret[:]), node.DevAccounts()[1].Address)
 }
 
-// hostArgs passes the names of the API on.
-func (f *listenFlags) hostArgs() (args []string) {
+// passedArgs passes on what a child may be told or not.
+func (f *listenFlags) passedArgs() (args []string) {
+	if f.Archive != nil {
+		args = append(args, "--archive="+strconv.FormatBool(*f.Archive))
+	}
 	for _, name := range f.RPCHosts {
 		args = append(args, "--rpc-host", name)
 	}

@@ -26,6 +26,8 @@ var (
 	crashSeed   = flag.Uint64("seed", 1, "crash matrix: seed of the workload")
 	crashBlocks = flag.Int("blocks", 200, "crash matrix: blocks of the workload")
 	crashOp     = flag.Int("op", -1, "crash matrix: try this operation alone")
+	crashPart   = flag.Int("part", 0, "crash matrix, injected errors: which part of them to try, from 0")
+	crashParts  = flag.Int("parts", 1, "crash matrix, injected errors: how many parts there are; each may have a process of its own")
 	crashImage  = flag.String("image", "", "crash matrix: look at this saved image alone")
 	crashAcked  = flag.Int("acked", -1, "crash matrix: height that was durable when the image was taken")
 )
@@ -114,6 +116,9 @@ type camera struct {
 func picks(number int) bool {
 	if *crashOp >= 0 {
 		return number == *crashOp
+	}
+	if number%*crashParts != *crashPart {
+		return false
 	}
 	return rand.New(rand.NewPCG(*crashSeed, uint64(number))).IntN(*crashEvery*thinning) == 0
 }

@@ -53,8 +53,9 @@
 // answer from them.
 //
 // With Options.History old values stay for ever, by key and height, and the two
-// answer at any height since it was switched on: an archive. It does not keep
-// tries, so proofs are of kept versions only.
+// answer at any height since it was switched on: an archive. The store remembers:
+// only Options.EndHistory ends it. It does not keep tries, so proofs are of kept
+// versions only.
 //
 // # State from elsewhere
 //

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -14,6 +15,10 @@ import (
 // without end, some end the process, and of a sync that failed and is tried
 // again nobody knows what it says. Behind a shut gate it can do nothing more, so
 // that the store can give the reason to its caller, and its folder to others.
+//
+// While the database opens, a read that fails shuts the gate as well: a database
+// that gives up its opening frees what its goroutines in the background go on
+// using, and they end the process.
 type gate struct {
 	vfs.FS
 	stop *stop
@@ -34,6 +39,23 @@ func (s *stop) pass(do func() error) error {
 	}
 	s.kill(err)
 	s.writing.RUnlock()
+	s.freeze()
+	return err
+}
+
+// look does what reads. What a file does not hold is an answer, not an error of
+// the disk.
+func (s *stop) look(do func() error) error {
+	err := do()
+	if err == nil || !s.opening.Load() {
+		return err
+	}
+	for _, answer := range []error{io.EOF, io.ErrUnexpectedEOF, fs.ErrNotExist, fs.ErrExist, vfs.ErrUnsupported} {
+		if errors.Is(err, answer) {
+			return err
+		}
+	}
+	s.kill(err)
 	s.freeze()
 	return err
 }
@@ -72,6 +94,36 @@ func (g gate) OpenDir(name string) (vfs.File, error) {
 	return g.file(func() (vfs.File, error) { return g.FS.OpenDir(name) })
 }
 
+// Open implements [vfs.FS].
+func (g gate) Open(name string, o ...vfs.OpenOption) (f vfs.File, err error) {
+	err = g.stop.look(func() (err error) {
+		f, err = g.FS.Open(name, o...)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return gateFile{f, g.stop}, nil
+}
+
+// List implements [vfs.FS].
+func (g gate) List(dir string) (names []string, err error) {
+	err = g.stop.look(func() (err error) {
+		names, err = g.FS.List(dir)
+		return err
+	})
+	return names, err
+}
+
+// Stat implements [vfs.FS].
+func (g gate) Stat(name string) (i vfs.FileInfo, err error) {
+	err = g.stop.look(func() (err error) {
+		i, err = g.FS.Stat(name)
+		return err
+	})
+	return i, err
+}
+
 // Link implements [vfs.FS].
 func (g gate) Link(from, to string) error {
 	return g.stop.pass(func() error { return g.FS.Link(from, to) })
@@ -93,6 +145,22 @@ func (g gate) Unwrap() vfs.FS { return g.FS }
 type gateFile struct {
 	vfs.File
 	stop *stop
+}
+
+func (f gateFile) Read(p []byte) (n int, err error) {
+	err = f.stop.look(func() (err error) {
+		n, err = f.File.Read(p)
+		return err
+	})
+	return n, err
+}
+
+func (f gateFile) ReadAt(p []byte, at int64) (n int, err error) {
+	err = f.stop.look(func() (err error) {
+		n, err = f.File.ReadAt(p, at)
+		return err
+	})
+	return n, err
 }
 
 func (f gateFile) Write(p []byte) (n int, err error) {

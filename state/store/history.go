@@ -100,7 +100,8 @@ func slotWasKey(owner, slot chain.Hash) []byte {
 }
 
 // putHistory notes what the rows of v replace, and from which height on the
-// history is complete. A block written without history ends it.
+// history is complete. A block written without history, by
+// Options.EndHistory, ends it.
 func (s *Store) putHistory(b *pebble.Batch, v *Version) error {
 	switch {
 	case !s.opts.History && s.hasHistory:

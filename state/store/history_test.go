@@ -30,14 +30,18 @@ func (p pastView) Code(hash chain.Hash) ([]byte, error) { return p.s.Head().Code
 
 // TestHistory reads every place of a workload at heights that the history covers,
 // the first one included, and just below it. The history is switched on at the
-// genesis, later, and off and on again.
+// genesis, later, off and on again, and once, to be remembered.
 func TestHistory(t *testing.T) {
+	ends := true
 	f := func(name string, on func(height int) bool, first int) {
 		t.Run(name, func(t *testing.T) {
 			fs, rng := vfs.NewMem(), rand.New(rand.NewPCG(11, 11))
 			open := func(height int) *Store {
 				o := testOptions(fs)
-				o.History, o.UndoBlocks = on(height), 0
+				o.UndoBlocks = 0
+				if o.History = on(height); !o.History {
+					o.EndHistory = ends
+				}
 				s, err := Open("data", o)
 				check(t, err)
 				check(t, s.Init(GenesisRecord{Hash: testGenesis, Delta: genesisDelta()}))
@@ -80,5 +84,7 @@ func TestHistory(t *testing.T) {
 	f("from the genesis", func(int) bool { return true }, 0)
 	f("from block 21", func(h int) bool { return h >= 20 }, 19)
 	f("with a gap", func(h int) bool { return h < 20 || h >= 40 }, 39)
+	ends = false
+	f("remembered", func(h int) bool { return h == 20 }, 19)
 	f("never", func(int) bool { return false }, 60)
 }

@@ -67,7 +67,7 @@ func TestInjectedErrors(t *testing.T) {
 	check(t, newFaultRun(probe).play())
 	cases, outcomes := 0, map[string]int{}
 	for number := range probe.n + 5 {
-		if *faultOp >= 0 && number != *faultOp {
+		if *faultOp >= 0 && number != *faultOp || *faultOp < 0 && number%*crashParts != *crashPart {
 			continue
 		}
 		rng := rand.New(rand.NewPCG(*crashSeed+2, uint64(number)))

@@ -20,9 +20,12 @@ type Options struct {
 	MemTableBytes int64 // size of one memtable; up to four are in memory under load
 	KeepVersions  int   // committed versions that stay readable, the head included; at least 1
 	OpenFilesMax  int
-	History       bool  // keep old values, for reads at any height: an archive
-	UndoBlocks    int   // last blocks whose old values are kept, for reads at their heights; 0 for none
-	SegmentBytes  int64 // size of one file of blocks
+	// History keeps old values, for reads at any height: an archive. A store that
+	// has begun goes on with it at every Open, until one with EndHistory.
+	History      bool
+	EndHistory   bool
+	UndoBlocks   int   // last blocks whose old values are kept, for reads at their heights; 0 for none
+	SegmentBytes int64 // size of one file of blocks
 	// FreeBytesFloor is how much of the disk stays free: below it, commits fail
 	// with ErrDiskFull. 0 for no floor.
 	FreeBytesFloor int64
@@ -65,6 +68,8 @@ func (o *Options) Check() error {
 		return errors.New("store: segments of blocks outside 4 KiB to 1 TiB")
 	case o.FreeBytesFloor < 0:
 		return errors.New("store: floor of free bytes below 0")
+	case o.History && o.EndHistory:
+		return errors.New("store: a history that is to be kept and to be ended")
 	case o.OpenFilesMax < 64:
 		return errors.New("store: fewer than 64 open files")
 	}

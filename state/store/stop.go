@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/cockroachdb/pebble/v2"
@@ -21,9 +22,14 @@ type stop struct {
 	isDead bool
 
 	writing sync.RWMutex // held for reading by every write of the database
+	opening atomic.Bool  // the database is not open yet
 }
 
-func newStop() *stop { return &stop{c: make(chan struct{}), dead: make(chan struct{})} }
+func newStop() *stop {
+	s := &stop{c: make(chan struct{}), dead: make(chan struct{})}
+	s.opening.Store(true)
+	return s
+}
 
 // note takes the first reason.
 func (s *stop) note(err error) {

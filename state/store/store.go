@@ -83,6 +83,7 @@ func open(dir string, opts Options, importing bool) (*Store, error) {
 	s := &Store{opts: opts, dir: dir, lock: lock, stop: newStop(), generation: newGeneration(&opts)}
 	err = s.stop.wait(func() (err error) {
 		s.db, err = pebble.Open(dir, s.pebble())
+		s.stop.opening.Store(false)
 		return err
 	})
 	if err != nil {
@@ -148,6 +149,9 @@ func (s *Store) load(dir string, importing bool) (err error) {
 		return err
 	}
 	s.hasHistory = start != nil
+	if s.hasHistory && !s.opts.EndHistory {
+		s.opts.History = true // a gap could never be filled
+	}
 	hash := chain.Hash(genesis)
 	s.genesis.Store(&hash)
 	h, digest, root := readHead(marker)
@@ -260,6 +264,10 @@ func (s *Store) Genesis() (chain.Hash, bool) {
 
 // Head returns the version of the finalized head; before Init, the empty state.
 func (s *Store) Head() *Version { return s.head.Load().version }
+
+// KeepsHistory reports whether commits note old values for ever: by
+// Options.History now, or at an earlier Open.
+func (s *Store) KeepsHistory() bool { return s.opts.History }
 
 // HeadInfo returns height and digest of the finalized head. At height 0 the
 // digest is the genesis hash.
