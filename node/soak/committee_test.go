@@ -267,8 +267,9 @@ func (s *validatorSet) agreeFrom(ctx context.Context, t *testing.T, first, low u
 }
 
 // TestCommitteeSurvivesKills runs validators under load over links that delay,
-// lose and reorder. One after the other is killed; the others go on, and the one
-// that comes back catches up. At the end all stores are compared.
+// lose and reorder. One after the other is killed, and another one's link cut
+// for a second while it is away; a quorum of the others goes on, and the one that
+// comes back catches up. At the end all stores are compared.
 func TestCommitteeSurvivesKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills real processes: left out of -short runs, runs in make test")
@@ -281,7 +282,7 @@ func TestCommitteeSurvivesKills(t *testing.T) {
 	s := newValidatorSet(t, *validators, 100*time.Millisecond, true)
 	s.waitHeight(t, 0, 2, 20*time.Second)
 	for _, r := range s.relays {
-		r.set(impairment{delay: 2 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.01})
+		r.set(impaired)
 	}
 	seen := &witness{}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -294,12 +295,26 @@ func TestCommitteeSurvivesKills(t *testing.T) {
 		victim := 1 + rng.IntN(*validators-1)
 		before := s.height(t, 0)
 		s.procs[victim].kill()
+		cut := 0
+		if *validators >= 7 { // a quorum is left without both
+			cut = 1 + (victim+rng.IntN(*validators-2))%(*validators-1)
+			s.relays[cut].set(impairment{cut: true})
+			time.Sleep(time.Second)
+			s.relays[cut].set(impaired)
+		}
 		away := 3 + rng.Uint64N(12)                     // more than others keep in memory
 		s.waitHeight(t, 0, before+away, 30*time.Second) // they go on
 		s.start(t, victim)
 		now := s.height(t, 0)
 		s.waitHeight(t, victim, now, 30*time.Second) // and it catches up
-		t.Logf("kill %d: validator %d was away from height %d to %d", k, victim, before, now)
+		if cut == 0 {                                // the smallest committee has no vote to spare while one is down
+			cut = 1 + victim%(*validators-1)
+			s.relays[cut].set(impairment{cut: true})
+			time.Sleep(time.Second)
+			s.relays[cut].set(impaired)
+			s.waitHeight(t, cut, now+1, 30*time.Second)
+		}
+		t.Logf("kill %d: validator %d was away from height %d to %d, the link of %d was cut", k, victim, before, now, cut)
 	}
 	cancel()
 	load.Wait()
@@ -320,6 +335,19 @@ func TestCommitteeSurvivesKills(t *testing.T) {
 		p.stop(t)
 		t.Logf("validator %d: %s", i, verifyChain(t, s.bin, s.folder(i)))
 	}
+	equalStores(t, s.folders()...)
+}
+
+// impaired is what the links are like while nothing worse is done to them: more
+// jitter than there is between packets reorders them.
+var impaired = impairment{delay: 2 * time.Millisecond, jitter: 4 * time.Millisecond, loss: 0.01}
+
+// folders are those of the validators.
+func (s *validatorSet) folders() (out []string) {
+	for i := range s.p2p {
+		out = append(out, s.folder(i))
+	}
+	return out
 }
 
 // counter reads a counter of validator i.
