@@ -36,6 +36,19 @@ const (
 	trustedDealWarning  = "one process made every key and knew the whole threshold key: whoever ran it could have kept them; for development and tests only"
 )
 
+// TrustedDeal reports whether the folder, or the one above it, says that the keys of
+// the genesis were dealt by one process.
+func TrustedDeal(dir string, g *chain.Genesis) bool {
+	for _, folder := range []string{dir, filepath.Dir(filepath.Clean(dir))} {
+		raw, err := os.ReadFile(filepath.Join(folder, ceremonyFile))
+		var mark ceremonyJSON
+		if err == nil && json.Unmarshal(raw, &mark) == nil && mark.Ceremony == ceremonyTrustedDeal && mark.Genesis == g.Hash().String() {
+			return true
+		}
+	}
+	return false
+}
+
 // ErrDealExists means that a folder already holds a dealt chain.
 var ErrDealExists = errors.New("the folder already holds a genesis: choose another")
 

@@ -39,6 +39,10 @@ func TestDealMakesWholeFolders(t *testing.T) {
 	if err != nil || !bytes.Contains(mark, []byte(ceremonyTrustedDeal)) {
 		t.Errorf("ceremony.json does not say how the keys were made: %s (%v)", mark, err)
 	}
+	_, other := dealt(t, 4)
+	if !TrustedDeal(dir, g) || !TrustedDeal(DealtFolder(dir, 2), g) || TrustedDeal(dir, other) || TrustedDeal(t.TempDir(), g) {
+		t.Error("the mark of the deal is not recognised, or another chain's is")
+	}
 	for i, v := range g.Validators {
 		own, err := LoadGenesis(DealtFolder(dir, i))
 		if err != nil {

@@ -28,7 +28,7 @@ func (n *Node) registry() *prometheus.Registry {
 	r.MustRegister(newStageMetrics(&n.engine.Stats))
 	n.shardMetrics(counter)
 	if n.mesh != nil {
-		r.MustRegister(newPeerMetrics(n.mesh.transport), newCommitteeMetrics(&n.engine.Stats))
+		r.MustRegister(newPeerMetrics(n.mesh.transport), newCommitteeMetrics(n))
 		n.checkpointMetrics(counter, gauge)
 	}
 	return r

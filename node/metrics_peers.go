@@ -5,7 +5,10 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
 )
 
@@ -13,17 +16,28 @@ import (
 // a label for its number.
 type committeeMetrics struct {
 	stats *engine.Stats
+	drift *ledger.Drift
+	set   *beacon.ValidatorSet
+	self  int // our number: of our own votes none come in
 
 	made, missed, timeouts           *prometheus.Desc
 	lastVote, lag, until, unanswered *prometheus.Desc
+	ahead                            *prometheus.Desc
 }
 
-func newCommitteeMetrics(s *engine.Stats) *committeeMetrics {
+func newCommitteeMetrics(n *Node) *committeeMetrics {
 	desc := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc("cowboy_"+name, help, []string{"validator"}, nil)
 	}
+	self, ok := n.set.Find(chain.PeerKey(n.keys.Peer.PublicKey()))
+	if !ok {
+		self = beacon.Participant(n.set.Len()) // a full node is none of them
+	}
 	return &committeeMetrics{
-		stats:      s,
+		self:       int(self),
+		stats:      &n.engine.Stats,
+		drift:      &n.ledger.Drift,
+		set:        n.set,
 		made:       desc("leader_proposals_made_total", "Proposals that came in time from the validator as leader."),
 		missed:     desc("leader_proposals_missed_total", "Views that the validator led and left without a proposal."),
 		timeouts:   desc("leader_view_timeouts_total", "Leader timeouts that ran out on the validator."),
@@ -31,12 +45,13 @@ func newCommitteeMetrics(s *engine.Stats) *committeeMetrics {
 		lag:        desc("validator_lag_views", "Views between the current one and the validator's newest vote."),
 		until:      desc("validator_blocked_until_timestamp_seconds", "Unix time until which the validator's messages are ignored; 0 if they are not."),
 		unanswered: desc("validator_unanswered_total", "Requests that the validator did not answer in time."),
+		ahead:      desc("validator_clock_ahead_seconds", "Timestamp of the newest proposal that the validator led, less our clock when it came: a little below 0 if the clocks agree. Absent before the first."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (m *committeeMetrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{m.made, m.missed, m.timeouts, m.lastVote, m.lag, m.until, m.unanswered} {
+	for _, d := range []*prometheus.Desc{m.made, m.missed, m.timeouts, m.lastVote, m.lag, m.until, m.unanswered, m.ahead} {
 		ch <- d
 	}
 }
@@ -48,7 +63,7 @@ func (m *committeeMetrics) Collect(ch chan<- prometheus.Metric) {
 		p, l, label := &m.stats.Peers[i], &m.stats.Leaders[i], strconv.Itoa(i)
 		last := p.LastVoteView.Load()
 		lag := view - min(view, last)
-		for _, s := range []struct {
+		series := []struct {
 			desc  *prometheus.Desc
 			kind  prometheus.ValueType
 			value float64
@@ -60,8 +75,15 @@ func (m *committeeMetrics) Collect(ch chan<- prometheus.Metric) {
 			{m.lag, prometheus.GaugeValue, float64(lag)},
 			{m.until, prometheus.GaugeValue, float64(p.BlockedUntilUnix.Load())},
 			{m.unanswered, prometheus.CounterValue, float64(p.Unanswered.Load())},
-		} {
+		}
+		if i == m.self {
+			series = series[:3]
+		}
+		for _, s := range series {
 			ch <- prometheus.MustNewConstMetric(s.desc, s.kind, s.value, label)
+		}
+		if ahead, ok := m.drift.Of(m.set.At(beacon.Participant(i)).PeerKey); ok {
+			ch <- prometheus.MustNewConstMetric(m.ahead, prometheus.GaugeValue, ahead.Seconds(), label)
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/ceremony"
 	"github.com/cowboy-foundation/cowboy/node"
 )
 
@@ -30,7 +31,14 @@ func (c *genesisCheckCommand) Run() error {
 	}
 	g, err := chain.ParseGenesis(raw)
 	if err == nil {
-		fmt.Printf("ok: %q, chain id %d, %d validators, genesis hash %s\n", g.Name, g.ChainID, len(g.Validators), g.Hash())
+		if err := errors.Join(g.Check(), ceremony.Check(g)); err != nil {
+			return err
+		}
+		fmt.Printf("ok: %q, chain id %d, %d validators, quorum %d, genesis hash %s\n", g.Name, g.ChainID, len(g.Validators), chain.Quorum(len(g.Validators)), g.Hash())
+		fmt.Println("keys, possession proofs and public shares belong together")
+		if node.TrustedDeal(filepath.Dir(c.File), g) {
+			fmt.Println("trusted deal: one process knew every key; for development and tests only")
+		}
 		return nil
 	}
 	t, templateErr := chain.ParseGenesisTemplate(raw)

@@ -25,7 +25,9 @@ func (l *Ledger) Glance(req engine.VerifyRequest) bool {
 	if err != nil || h.Digest() != req.Digest {
 		return false
 	}
-	latest := l.pace.nowMillis(l.cfg.Now()) + l.cfg.Genesis.Params.MaxClockDriftMillis
+	now := l.pace.nowMillis(l.cfg.Now())
+	l.noteClock(req, req.Block, now)
+	latest := now + l.cfg.Genesis.Params.MaxClockDriftMillis
 	return h.Parent == req.Parent.Digest && roundOf(h) == req.Round && h.ParentSeed == req.Parent.Seed &&
 		h.Proposer == req.Leader && h.ParentView == req.Parent.Round.View && h.TimestampMillis <= latest
 }

@@ -92,6 +92,7 @@ type Ledger struct {
 	head     atomic.Pointer[Executed]
 	pace     pace
 	Stats    Stats
+	Drift    Drift
 
 	// Owned by Run.
 	tree   map[chain.Hash]*Executed // head and every executed block above it

@@ -55,7 +55,18 @@ func (l *Ledger) Recover(ctx context.Context, req engine.VerifyRequest) (bool, e
 // is not, engine.ErrWrongBlock for bytes that are not the block of the digest. Any
 // other error is a fault of this node.
 func (l *Ledger) Judge(ctx context.Context, req engine.VerifyRequest) error {
-	return l.judge(ctx, req, l.pace.nowMillis(l.cfg.Now())+l.cfg.Genesis.Params.MaxClockDriftMillis)
+	now := l.pace.nowMillis(l.cfg.Now())
+	if head, _, err := chain.SplitBlock(req.Block); err == nil {
+		l.noteClock(req, head, now)
+	}
+	return l.judge(ctx, req, now+l.cfg.Genesis.Params.MaxClockDriftMillis)
+}
+
+// noteClock remembers what a proposal of the round's leader says of its clock.
+func (l *Ledger) noteClock(req engine.VerifyRequest, head []byte, now uint64) {
+	if h, err := chain.DecodeHeader(head); err == nil && h.Digest() == req.Digest && h.Proposer == req.Leader {
+		l.Drift.note(req.Leader, h.TimestampMillis, now)
+	}
 }
 
 // answer takes a verdict out of the errors.

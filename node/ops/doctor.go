@@ -42,7 +42,7 @@ type Finding struct {
 // Examine runs every check. dataDir is where the chain lives or will live.
 func Examine(dataDir string) []Finding {
 	return []Finding{
-		processor(), signatures(), cores(), openFiles(), freeSpace(dataDir), syncLatency(dataDir),
+		processor(), signatures(), cores(), openFiles(), freeSpace(dataDir), syncLatency(dataDir), clock(),
 	}
 }
 

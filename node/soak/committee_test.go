@@ -44,11 +44,20 @@ type validatorSet struct {
 // dead leader costs a test little.
 func newValidatorSet(t *testing.T, n int, block time.Duration, relayed bool, args ...string) *validatorSet {
 	t.Helper()
+	return newPatientSet(t, n, timing{block, 400 * time.Millisecond}, relayed, args...)
+}
+
+// timing is the block time, and the time that a leader has beyond it.
+type timing struct{ block, patience time.Duration }
+
+// newPatientSet does so with timers of its own.
+func newPatientSet(t *testing.T, n int, times timing, relayed bool, args ...string) *validatorSet {
+	t.Helper()
 	g := chain.DevnetGenesisTemplate()
-	ms := uint64(block.Milliseconds())
+	ms, patience := uint64(times.block.Milliseconds()), uint64(times.patience.Milliseconds())
 	g.Params.BlockTimeMillis = ms
-	g.Params.LeaderTimeoutMillis = ms + 400
-	g.Params.CertificationTimeoutMillis = ms + 700
+	g.Params.LeaderTimeoutMillis = ms + patience
+	g.Params.CertificationTimeoutMillis = ms + 2*patience
 	g.Params.NullifyRetryMillis = 500
 	if relayed {
 		g.Params.MaxWholeBytes = 1 // any transaction makes a block go as shards

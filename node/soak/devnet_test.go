@@ -1,13 +1,14 @@
 package soak
 
 import (
-	"bufio"
 	"io"
 	"net"
+	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -41,10 +42,11 @@ func TestDevnetOfFour(t *testing.T) {
 			_ = cmd.Wait()
 		}
 	}()
-	urls := announced(t, out)
+	urls, admins := devnetAddresses(t, out)
 	for _, url := range urls {
 		waitFor(t, url, 5, &log)
 	}
+	documentedSeries(t, admins[0])
 	pid := regexp.MustCompile(`validator-2 pid=(\d+)`).FindStringSubmatch(log.String())
 	if pid == nil {
 		t.Fatalf("no process id in the log:\n%s", &log)
@@ -75,21 +77,32 @@ func TestDevnetOfFour(t *testing.T) {
 	}
 }
 
-// announced reads the RPC addresses that the command prints.
-func announced(t *testing.T, out io.Reader) []string {
+// documentedSeries holds that a running validator serves every series that the
+// operator's page names.
+func documentedSeries(t *testing.T, url string) {
 	t.Helper()
-	var urls []string
-	lines := bufio.NewScanner(out)
-	for len(urls) < 4 && lines.Scan() {
-		if fields := strings.Fields(lines.Text()); len(fields) > 2 && fields[0] == "RPC" {
-			urls = append(urls, fields[2])
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "operating.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.Get(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	served, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := regexp.MustCompile("`(cowboy_[a-z0-9_]+)`").FindAllStringSubmatch(string(page), -1)
+	if len(named) < 20 {
+		t.Errorf("the page names %d series: is it the right one?", len(named))
+	}
+	for _, name := range named {
+		if !regexp.MustCompile("(?m)^" + name[1] + "(_count)?[{ ]").Match(served) {
+			t.Errorf("%s is documented and not served", name[1])
 		}
 	}
-	go func() { _, _ = io.Copy(io.Discard, out) }() // ends with the process
-	if len(urls) != 4 {
-		t.Fatalf("%d RPC addresses announced, want 4", len(urls))
-	}
-	return urls
 }
 
 func waitFor(t *testing.T, url string, want uint64, log *lockedBuffer) {
