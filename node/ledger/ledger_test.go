@@ -153,6 +153,31 @@ func (f *fixture) verify(t *testing.T, l *Ledger, block *chain.Block) (bool, err
 	})
 }
 
+// A block is valid in one place. A leader who offers one of an earlier view
+// again gets the same answer from those who have executed it as from the others.
+func TestBlockOfferedAgainIsRefused(t *testing.T) {
+	f := newFixture(t)
+	proposer, knows := f.ledger(t, &pool{}), f.ledger(t, &pool{})
+	p := f.propose(t, proposer)
+	first := engine.VerifyRequest{Round: firstRound(), Parent: f.genesisParent(), Leader: testPeer, Digest: p.Digest, Block: p.Block}
+	for name, change := range map[string]func(*engine.VerifyRequest){
+		"in a later view":   func(r *engine.VerifyRequest) { r.Round.View++ },
+		"on another parent": func(r *engine.VerifyRequest) { r.Parent = engine.ParentRef{Round: r.Round, Digest: p.Digest} },
+		"by another leader": func(r *engine.VerifyRequest) { r.Leader[0]++ },
+	} {
+		if ok, err := knows.Verify(t.Context(), first); !ok || err != nil {
+			t.Fatalf("in its place: %v, %v", ok, err)
+		}
+		again := first
+		change(&again)
+		for who, l := range map[string]*Ledger{"its proposer": proposer, "who knows it": knows, "who does not": f.ledger(t, &pool{})} {
+			if ok, err := l.Verify(t.Context(), again); ok || err != nil {
+				t.Errorf("%s, asked of %s: %v, %v, want a refusal", name, who, ok, err)
+			}
+		}
+	}
+}
+
 func TestProposedBlockVerifiesElsewhere(t *testing.T) {
 	f := newFixture(t)
 	proposer := f.ledger(t, &pool{txs: []*chain.VerifiedTx{f.transfer(t, 0), f.transfer(t, 1), f.transfer(t, 2)}})

@@ -86,7 +86,7 @@ func (l *Ledger) answer(req engine.VerifyRequest, err error) (bool, error) {
 // judge executes the block and remembers it if it is valid and bears a time of
 // at most latestMillis.
 func (l *Ledger) judge(ctx context.Context, req engine.VerifyRequest, latestMillis uint64) error {
-	known, err := call(ctx, l, func(context.Context) (bool, error) { _, ok := l.tree[req.Digest]; return ok, nil })
+	known, err := call(ctx, l, func(context.Context) (bool, error) { e := l.tree[req.Digest]; return e != nil && e.answers(req), nil })
 	if known || err != nil {
 		return err
 	}
@@ -101,6 +101,14 @@ func (l *Ledger) judge(ctx context.Context, req engine.VerifyRequest, latestMill
 		l.Stats.Verified.Add(1)
 	}
 	return err
+}
+
+// answers reports whether the request is for the place that the block was judged
+// in. A leader can offer a block of an earlier view anew: who has executed it
+// must refuse it there like who has not.
+func (e *Executed) answers(req engine.VerifyRequest) bool {
+	h := &e.Block.Header
+	return e.Round == req.Round && h.Parent == req.Parent.Digest && (req.Leader == chain.PeerKey{} || h.Proposer == req.Leader)
 }
 
 // decode does what needs no state, off the owner's goroutine: parsing and
