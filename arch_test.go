@@ -59,7 +59,7 @@ var closed = map[string][]string{
 }
 
 // kits are packages for tests: nothing that ends up in a program imports them.
-var kits = []string{"crypto/vectors", "state/journal/disktest"}
+var kits = []string{"crypto/vectors", "state/journal/disktest", "exec/pvm/cpython"}
 
 // generators are programs beside the code they write; they are no part of the
 // node.
@@ -93,6 +93,7 @@ func TestArchitecture(t *testing.T) {
 		{"R1 layers", breachesOfLayers},
 		{"R2 pure imports", breachesOfPurity},
 		{"no goroutines in pure code", breachesOfGoroutines},
+		{"no host floats in the machine", breachesOfFloats},
 		{"test kits", breachesOfKits},
 		{"no init functions", breachesOfInit},
 		{"file length", breachesOfLength},
@@ -209,7 +210,7 @@ func breachesOfLayers(files []goFile) []string {
 }
 
 func isPure(pkg string) bool {
-	if slices.Contains(generators, pkg) {
+	if slices.Contains(generators, pkg) || slices.Contains(kits, pkg) {
 		return false
 	}
 	return slices.ContainsFunc(pure, func(p string) bool {
@@ -261,6 +262,50 @@ func breachesOfKits(files []goFile) []string {
 				breaches = append(breaches, fmt.Sprintf("%s imports %s: it is a kit for tests", f.path, to))
 			}
 		}
+	}
+	return breaches
+}
+
+// breachesOfFloats keeps the processor's floating point out of the Python
+// machine: no value of a float type can come to be where neither the types, nor
+// a literal, nor the packages and methods that return one are named.
+func breachesOfFloats(files []goFile) []string {
+	types := []string{"float32", "float64", "complex64", "complex128"}
+	calls := []string{
+		"Float", "Float32", "Float64", "NewFloat", "SetFloat64", "ApproxFloat64",
+		"ParseFloat", "FormatFloat", "AppendFloat", "ParseComplex",
+	}
+	banned := []string{"math", "math/cmplx"}
+	var breaches []string
+	for _, f := range files {
+		if f.test || f.pkg != "exec/pvm" && !strings.HasPrefix(f.pkg, "exec/pvm/") {
+			continue
+		}
+		breach := func(pos token.Pos, what string) {
+			breaches = append(breaches, fmt.Sprintf("%s: %s: the machine's floats are exec/pvm/softfloat's", f.fset.Position(pos), what))
+		}
+		for _, spec := range f.ast.Imports {
+			if slices.Contains(banned, strings.Trim(spec.Path.Value, `"`)) {
+				breach(spec.Pos(), "imports "+spec.Path.Value)
+			}
+		}
+		ast.Inspect(f.ast, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.Ident:
+				if slices.Contains(types, n.Name) {
+					breach(n.Pos(), n.Name)
+				}
+			case *ast.BasicLit:
+				if n.Kind == token.FLOAT || n.Kind == token.IMAG {
+					breach(n.Pos(), "literal "+n.Value)
+				}
+			case *ast.SelectorExpr:
+				if slices.Contains(calls, n.Sel.Name) {
+					breach(n.Pos(), n.Sel.Name)
+				}
+			}
+			return true
+		})
 	}
 	return breaches
 }
