@@ -152,13 +152,23 @@ func (m *Machine) proposed(e ProposalReady) {
 	if e.View != m.view || s.building == nil || s.votes[Nullify] != nil || s.votes[Notarize] != nil {
 		return
 	}
-	m.vote(Notarize, Proposal{Round: m.round(e.View), Parent: s.building.Round.View, Payload: e.Payload})
+	p := Proposal{Round: m.round(e.View), Parent: s.building.Round.View, Payload: e.Payload}
+	if !s.overtaken(p) {
+		m.vote(Notarize, p)
+	}
+}
+
+// overtaken reports whether a quorum chose another block for the view than p: a
+// vote about p would come to nothing, and keep us from finalizing theirs.
+func (s *attempt) overtaken(p Proposal) bool {
+	b := s.block()
+	return b != nil && *b != p
 }
 
 // verified votes for a valid proposal and against a view with an invalid one.
 func (m *Machine) verified(e Verified) {
 	s := m.views[e.View]
-	if e.View != m.view || s.verifying == nil || s.verifying.Payload != e.Payload {
+	if e.View != m.view || s.verifying == nil || s.verifying.Payload != e.Payload || s.overtaken(*s.verifying) {
 		return
 	}
 	if !e.OK {

@@ -24,11 +24,14 @@ type network struct {
 	links      map[[2]int]*Link // from one node to another, where not as configured
 	passes     func(from, to *validator, m message) bool
 	rejects    func(p simplex.Proposal) bool // certify says no, on every node
-	quiet      bool                          // the faults have ended
-	audit      *keccak.Hasher
-	ledger     *auditor
-	report     Report
-	err        error // first breach; ends the run
+	// fate is asked, with the number of messages, where a sync is due: the step
+	// before which v crashes, or -1.
+	fate   func(v *validator, messages int) int
+	quiet  bool // the faults have ended
+	audit  *keccak.Hasher
+	ledger *auditor
+	report Report
+	err    error // first breach; ends the run
 }
 
 // Link is the way from one node to another.

@@ -218,6 +218,9 @@ func (v *validator) carryOut(out []simplex.Effect) bool {
 	if len(v.disk.buffered) > 0 && v.mayCrash() {
 		crashAt = v.net.rng.IntN(len(out) + 2)
 	}
+	if len(v.disk.buffered) > 0 && v.net.fate != nil {
+		crashAt = v.net.fate(v, len(out))
+	}
 	down := v.net.between(100*time.Millisecond, 8*time.Second)
 	place := 0
 	release := func(effects []simplex.Effect) bool {

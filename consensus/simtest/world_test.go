@@ -28,7 +28,12 @@ func enact(t *testing.T, cfg Config) *world {
 		t.Fatal(err)
 	}
 	n.begin()
-	return &world{t, n}
+	w := &world{t, n}
+	t.Cleanup(func() {
+		w.ledger.inspect()
+		w.sound()
+	})
+	return w
 }
 
 // pass lets time pass.
