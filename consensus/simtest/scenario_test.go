@@ -443,3 +443,15 @@ func TestScenario29NonGenesisFloorJoiner(t *testing.T) {
 	w.all(50, 30*time.Minute)
 	w.clean()
 }
+
+// invalid_certificate_blocks_sender, of the row "batcher": who passes on a
+// certificate that does not verify is banned; whoever it is about is not.
+func TestBatcherInvalidCertificateBlocksSender(t *testing.T) {
+	for _, sharded := range []bool{false, true} {
+		w := enact(t, Config{Validators: 4, Sharded: sharded, Player: playerNamed(t, "certificate forger"), Latency: 10 * time.Millisecond})
+		w.all(30, 5*time.Minute)
+		if w.bannedBy(0) != 3 {
+			t.Errorf("%d of 3 ban the forger", w.bannedBy(0))
+		}
+	}
+}
