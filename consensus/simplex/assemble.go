@@ -28,7 +28,10 @@ func Assemble(v Verifier, q Quorum, individuals func() []int) (Certificate, []in
 	}
 	unsure := q.Votes[q.Sure:]
 	bad := individuals()
-	if !ok {
+	// What makes a good certificate together can be bad one by one: liars can
+	// have their errors cancel out. Once a vote is to be replaced, the others count
+	// as sure, and so each of them is looked at.
+	if !ok || len(bad) > 0 {
 		bad = look(unsure, bad, v.BadVotes)
 		if q.Seed == nil {
 			bad = look(unsure, bad, v.BadSeeds)

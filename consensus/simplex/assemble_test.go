@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
 
@@ -40,7 +41,7 @@ func TestAssemble(t *testing.T) {
 		{"a vote and a seed of two", func(q *Quorum) {
 			q.Votes[4].Seed, q.Votes[1].Signature = bls.Signature{}, bls.Signature{}
 		}, []int{1, 4}, 7},
-		{"a bad individual signature", func(q *Quorum) { q.Votes[3].Individual = q.Votes[2].Individual }, []int{3}, 0},
+		{"a bad individual signature", func(q *Quorum) { q.Votes[3].Individual = q.Votes[2].Individual }, []int{3}, 6},
 		{"everything", func(q *Quorum) {
 			q.Votes[1].Individual[0]++
 			q.Votes[2].Signature[0]++
@@ -70,6 +71,63 @@ func TestAssemble(t *testing.T) {
 				t.Errorf("%d signatures looked at, want %d", s.looks, tt.looks)
 			}
 		})
+	}
+}
+
+// conspiracy has two validators whose signatures are bad, and good in sum.
+type conspiracy struct {
+	*Threshold
+	liars [2]beacon.Participant
+}
+
+func (c *conspiracy) lies(v *Vote) bool { return slices.Contains(c.liars[:], v.Signer) }
+
+func (c *conspiracy) Combine(q Quorum) (Certificate, bool) {
+	lies := 0
+	for i := range q.Votes {
+		if c.lies(&q.Votes[i]) {
+			lies++
+		}
+	}
+	return Certificate{Kind: q.Votes[0].Kind, Proposal: q.Votes[0].Proposal}, lies != 1
+}
+
+func (c *conspiracy) BadVotes(votes []Vote) (bad []int) {
+	for i := range votes {
+		if c.lies(&votes[i]) {
+			bad = append(bad, i)
+		}
+	}
+	return bad
+}
+
+// Two liars whose errors cancel out, one of whom lacks an individual signature,
+// are both found out: if the other stayed among the sure votes, no later quorum
+// would make a certificate, and nobody could be blamed for it.
+func TestErrorsThatCancelOutAreFound(t *testing.T) {
+	schemes, _, _ := committee(t, 7)
+	s := &conspiracy{schemes[0], [2]beacon.Participant{3, 4}}
+	tally := NewTally(5)
+	judge := func(q Quorum) (Certificate, []int, error) {
+		return Assemble(s, q, func() []int { return s.BadIndividuals(q.Votes[q.Sure:]) })
+	}
+	tally.AddOwn(schemes[0].Sign(Finalize, p1))
+	for _, other := range schemes[1:] {
+		v := other.Sign(Finalize, p1)
+		if v.Signer == 4 {
+			v.Individual[0]++
+		}
+		tally.Add(v)
+		_, ok, bad, err := tally.Count(p1.Round.View, Finalize, judge)
+		if err != nil {
+			t.Fatalf("with the vote of %d: %v", v.Signer, err)
+		}
+		if v.Signer == 4 && !slices.Equal(bad, s.liars[:]) {
+			t.Errorf("bad %v, want both liars", bad)
+		}
+		if want := v.Signer == 6; ok != want {
+			t.Errorf("with the vote of %d: certificate %v, want %v", v.Signer, ok, want)
+		}
 	}
 }
 
