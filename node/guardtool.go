@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
@@ -128,12 +129,19 @@ func ImportGuard(dataDir string, r io.Reader) error {
 	return errors.Join(g.Import(r), g.Close())
 }
 
-// InitGuard makes the watermark of a key that has never signed. A folder with a
-// chain or with votes has one, or lost it.
+// ErrKeyUsed means that a folder shows votes of a key that is said to be unused.
+var ErrKeyUsed = errors.New("votes.journal holds votes of this key, so it is not unused: import its memory")
+
+// InitGuard makes the watermark of a key that has never signed. A folder with
+// votes lost its watermark, and an empty one would forget them.
 func InitGuard(dataDir string) error {
 	genesis, keys, err := validatorOf(dataDir)
 	if err != nil {
 		return err
+	}
+	used, err := holdsVotes(filepath.Join(dataDir, journalFile))
+	if err != nil || used {
+		return errors.Join(err, errIf(used, ErrKeyUsed))
 	}
 	return guard.Create(dataDir, guardIdentity(genesis, keys))
 }

@@ -75,11 +75,17 @@ func TestLostWatermarkStopsTheStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	refusesToStart(t, "a lost file", dir, r.cfg)
+	if err := InitGuard(dir); !errors.Is(err, ErrKeyUsed) {
+		t.Errorf("init of a key that voted: %v, want %v", err, ErrKeyUsed)
+	}
 	for _, name := range []string{journalFile, storeFolder} {
 		if err := os.RemoveAll(filepath.Join(dir, name)); err != nil {
 			t.Fatal(err)
 		}
 		refusesToStart(t, "without "+name+" too", dir, r.cfg)
+	}
+	if err := InitGuard(moved); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -110,8 +116,8 @@ func TestWatermarkMoves(t *testing.T) {
 	if err != nil || after != before {
 		t.Errorf("%+v, want %+v (%v)", after, before, err)
 	}
-	if err := InitGuard(dir); !errors.Is(err, guard.ErrExists) {
-		t.Errorf("init beside a watermark: %v, want %v", err, guard.ErrExists)
+	if err := InitGuard(dir); !errors.Is(err, ErrKeyUsed) {
+		t.Errorf("init beside a watermark: %v, want %v", err, ErrKeyUsed)
 	}
 	back := run(t, dir, DevnetOptions{})
 	for first := back.ledger.Head().Height(); back.ledger.Head().Height() < first+1; {
