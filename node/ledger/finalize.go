@@ -1,9 +1,11 @@
 package ledger
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -86,18 +88,23 @@ func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
 	return nil
 }
 
-// prune forgets every executed block that does not extend the new head.
+// prune forgets every executed block that does not extend the new head. While the
+// node catches up there are thousands: parents are below their children, so one
+// pass in order of height tells.
 func (l *Ledger) prune(head *Executed) {
-	keep := map[chain.Hash]*Executed{head.Digest: head}
-	for again := true; again; {
-		again = false
-		for digest, e := range l.tree {
-			if keep[digest] == nil && keep[e.Block.Header.Parent] != nil && e.Height() > head.Height() {
-				keep[digest], again = e, true
-			}
+	above := make([]*Executed, 0, len(l.tree))
+	for _, e := range l.tree {
+		if e.Height() > head.Height() {
+			above = append(above, e)
 		}
 	}
-	l.tree = keep
+	slices.SortFunc(above, func(a, b *Executed) int { return cmp.Compare(a.Height(), b.Height()) })
+	l.tree = map[chain.Hash]*Executed{head.Digest: head}
+	for _, e := range above {
+		if l.tree[e.Block.Header.Parent] != nil {
+			l.tree[e.Digest] = e
+		}
+	}
 }
 
 func recordOf(e *Executed, certificate []byte) store.BlockRecord {
