@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/cluster"
 )
@@ -62,6 +62,9 @@ type devnetCommand struct {
 
 // Run starts a development chain and serves it until interrupted.
 func (c *devnetCommand) Run(ctx context.Context, log *slog.Logger) error {
+	if c.Byzantine != "" && c.Validators < shards.MinValidators {
+		return fmt.Errorf("--byzantine needs --validators %d or more: one liar among fewer leaves no quorum", shards.MinValidators)
+	}
 	dataDir := c.Data
 	if dataDir == "" {
 		temp, err := os.MkdirTemp("", "cowboy-devnet-")
@@ -73,9 +76,6 @@ func (c *devnetCommand) Run(ctx context.Context, log *slog.Logger) error {
 	}
 	if c.Validators != 1 {
 		return c.runSeveral(ctx, log, dataDir)
-	}
-	if c.Byzantine != "" {
-		return errors.New("--byzantine needs --validators 4 or more: one liar among fewer leaves no quorum")
 	}
 	genesis, err := node.PrepareDevnet(dataDir, node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime})
 	if err != nil {
