@@ -18,7 +18,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-crash bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash bench bench-crypto bench-state \
         bench-lanes bench-exec bench-consensus bench-compare generate purego arm64 i386 interop oracles tools clean
 
 help: ## list the targets
@@ -52,12 +52,18 @@ sim: ## run the seeded consensus simulation and report (SEEDS=200 of them, or SE
 fuzz: ## run every fuzz target for a bounded time (TIME=10s each)
 	@.ci/fuzz $(TIME)
 
-soak: soak-kill soak-crash ## the long floors: kills, power cuts, long fuzzing, long simulation
+soak: soak-kill soak-committee soak-crash ## the long floors: kills, power cuts, long fuzzing, long simulation
 	@.ci/fuzz 2m
 	cd consensus/simtest && $(GO) test -count=1 -timeout 60m -run 'TestSim$$' -args -report -seeds=5000
 
 soak-kill: build ## kill a loaded devnet 200 times and prove that nothing final is lost (KILLS=200)
 	$(GO) test -count=1 -timeout 60m ./node/soak -run TestSoakKill -args -kills=$(KILLS)
+
+soak-committee: ## four and seven processes over bad links with kills, a devnet under load, a validator away for 10,000 blocks
+	$(GO) test -count=1 -timeout 30m ./node/soak -run TestCommitteeSurvivesKills -args -validators=4 -committee-kills=20
+	$(GO) test -count=1 -timeout 30m ./node/soak -run TestCommitteeSurvivesKills -args -validators=7 -committee-kills=20
+	$(GO) test -count=1 -timeout 30m ./node/soak -run TestDevnetUnderLoad -args -devnet-for=10m -devnet-kill-every=10s
+	$(GO) test -count=1 -timeout 60m ./node/soak -run TestAwayValidatorCatchesUp -args -away-blocks=10000
 
 soak-crash: ## cut the power of the store at every file operation, and let every one fail
 	$(GO) test -count=1 -timeout 60m -v ./state/store -run TestCrashMatrix -args -every=1
