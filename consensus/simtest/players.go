@@ -175,9 +175,10 @@ func sayOldThings(v *validator, _ beacon.Participant, m message) []message {
 	return []message{{vote: &vote}}
 }
 
-// keepFinalizes leaves finality to the others.
+// keepFinalizes leaves finality to the others: neither its votes leave nor the
+// certificates that they complete.
 func keepFinalizes(_ *validator, _ beacon.Participant, m message) []message {
-	if m.vote != nil && m.vote.Kind == simplex.Finalize {
+	if m.vote != nil && m.vote.Kind == simplex.Finalize || m.certificate != nil && m.certificate.Kind == simplex.Finalize {
 		return nil
 	}
 	return []message{m}

@@ -96,7 +96,7 @@ func Draw(seed uint64) Config {
 	cfg.Sharded = cfg.Validators > 3 && (seed%3 == 0 || cfg.Player != nil && cfg.Player.shards)
 	if cfg.RealKeys {
 		cfg.Validators = min(cfg.Validators, 4)
-		cfg.Faults, cfg.Quiet = 5*time.Second, 18*time.Second
+		cfg.Faults, cfg.Quiet = 5*time.Second, 28*time.Second
 		if seed%3 == 0 && cfg.Validators > 1 { // only with these keys can a contradiction be proven
 			cfg.Player = &Player{Name: "conflicter", rewrite: contradictSelf}
 		}

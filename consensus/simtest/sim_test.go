@@ -46,9 +46,6 @@ func TestSim(t *testing.T) {
 			})
 		}
 	})
-	if t.Failed() {
-		return
-	}
 	var out strings.Builder
 	s.print(&out, time.Since(began), cpuTime()-cpu)
 	t.Log("\n" + out.String())
@@ -212,7 +209,7 @@ func (s *summary) print(w io.Writer, wall, cpu time.Duration) {
 		s.sum.Hours, wall.Round(time.Second), cpu.Round(time.Second), s.sum.Hours/cpu.Hours())
 	line("seeds %d to %d: %d runs, %d with BLS (%.1f %% of runs, %.2f %% of hours), %d with shards, %d at one block a second",
 		s.first, s.last, s.runs, s.real, 100*float64(s.real)/float64(s.runs), 100*s.realHours/s.sum.Hours, s.sharded, s.paced)
-	line("%d blocks, %d messages, %d timeouts, no invariant broken", s.sum.Blocks, s.sum.Messages, s.sum.Timeouts)
+	line("%d blocks, %d messages, %d timeouts; %d runs broke an invariant", s.sum.Blocks, s.sum.Messages, s.sum.Timeouts, int(s.last-s.first+1)-s.runs)
 	line("faults:")
 	for _, f := range s.faults() {
 		line("  %9d %s", f.n, f.name)

@@ -445,7 +445,10 @@ func (v *validator) propose(x simplex.RequestProposal) {
 		delay = max(delay, v.passing(due-v.clock()))
 	}
 	if v.player != nil && v.player.brink {
-		delay = v.passing(leaderTimeout) - v.net.between(0, 2*v.net.cfg.Latency+100*time.Millisecond)
+		// In time for those who get it, and their notarization too late for the
+		// one that does not.
+		way := v.net.cfg.Latency + v.net.cfg.Jitter/2
+		delay = v.passing(leaderTimeout) - way - v.net.between(0, 2*way)
 	}
 	v.later(delay, func() {
 		body, digest := v.app.build(x, salt, v.player != nil && v.player.invalid, v.clock())
