@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-var marginRuns = flag.Uint64("margins", 4, "runs of each case of TestActivationMargin")
+var marginRuns = flag.Uint64("margins", 2, "runs of each case of TestActivationMargin")
 
 // TestActivationMargin measures the activation margin of resolution 11.17 case
 // by case; docs/adr/0020 draws the conclusion from it. The links are timely in

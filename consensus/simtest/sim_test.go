@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	seedCount = flag.Uint64("seeds", 40, "number of seeds that TestSim plays")
+	seedCount = flag.Uint64("seeds", 24, "number of seeds that TestSim plays")
 	firstSeed = flag.Uint64("first", 1, "the first of them")
 	oneSeed   = flag.Uint64("seed", 0, "play this seed only")
 	tell      = flag.Bool("report", false, "print what happened, not only with -v")
