@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -216,4 +217,29 @@ func BenchmarkSingleValidator(b *testing.B) {
 	b.StopTimer()
 	cancel()
 	<-done
+}
+
+// What a quorum finalized is not refused for ever, in whatever order verdict and
+// certificate come: the application gets it as final, and has the last word.
+func TestFinalityOverrulesAVerdict(t *testing.T) {
+	for name, first := range map[string]func(s *scene, p simplex.Proposal){
+		"after a nullify vote": func(*scene, simplex.Proposal) {},
+		"after a refusal to certify": func(s *scene, p simplex.Proposal) {
+			s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Notarize, p)))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			play(t, func(s *scene) {
+				s.after = func(err error) {
+					if err == nil || !strings.Contains(err.Error(), "was never executed") {
+						t.Errorf("Run = %v, want what the application says to a final block that it refused", err)
+					}
+				}
+				who, p, msg := s.offerOf(encodeBlock(beacon.Round{View: 1}, s.parent, 2)) // wrong height
+				s.hear(who, msg)
+				first(s, p)
+				s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Finalize, p)))
+			})
+		})
+	}
 }

@@ -158,6 +158,26 @@ func TestVoteWaitsForTheGuard(t *testing.T) {
 	})
 }
 
+// A vote that a crash left in the journal alone is in the guard before it is sent
+// again.
+func TestVoteOfTheJournalWaitsForTheGuard(t *testing.T) {
+	disk := new(diskJournal)
+	playOn(t, disk, func(*Config) {}, func(s *scene) {
+		who, _, msg := s.offerOf(encodeBlock(beacon.Round{View: 1}, s.parent, 1))
+		s.hear(who, msg)
+	})
+	playOn(t, disk, func(c *Config) { c.Guard = new(failing) }, func(s *scene) {
+		s.after = func(err error) {
+			if !errors.Is(err, errDisk) {
+				t.Errorf("Run = %v, want %v", err, errDisk)
+			}
+		}
+		if own := ownVotes(s.net.broadcast); len(own) != 0 {
+			t.Errorf("votes %v left", own)
+		}
+	})
+}
+
 // During the watch we ask for our own votes and give none; one that we do not
 // remember stops us, one that we do is nothing (node-ops.md §4.3).
 func TestWatchForOwnVotes(t *testing.T) {

@@ -260,7 +260,9 @@ func (e *Engine) early(b *block) {
 	}
 }
 
-// report tells the machine the verdict that it waits for.
+// report tells the machine the verdict that it waits for. What is final is valid,
+// whatever came out here: the application gets it as final, and mends what is
+// wrong with it or ends Run.
 func (e *Engine) report(b *block) {
 	if b.verifying != nil {
 		b.verifying = nil
@@ -268,7 +270,8 @@ func (e *Engine) report(b *block) {
 	}
 	if b.certify != nil {
 		b.certify = nil
-		e.step(simplex.Certified{View: b.round.View, Payload: b.digest, OK: b.verdict == valid})
+		ok := b.verdict == valid || e.machine.Knows(b.round.View, simplex.Finalize)
+		e.step(simplex.Certified{View: b.round.View, Payload: b.digest, OK: ok})
 	}
 }
 

@@ -109,6 +109,11 @@ func (e *Engine) resume() error {
 	if err := e.journal.Replay(e.replay); err != nil {
 		return fmt.Errorf("replay journal: %w", err)
 	}
+	// A crash can come when a vote is in the journal and not yet in the guard. It is
+	// about to be sent again.
+	if err := e.guard.Sync(); err != nil {
+		return fmt.Errorf("sync votes: %w", err)
+	}
 	if floor.View > 0 && !e.machine.Knows(floor.View, simplex.Finalize) {
 		return fmt.Errorf("view %d: %w", floor.View, ErrNoSeed)
 	}

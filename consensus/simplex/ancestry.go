@@ -47,7 +47,8 @@ func (m *Machine) certificate(c Certificate) {
 	if c.Kind != Nullify {
 		m.named = insert(m.named, v)
 	}
-	if c.Kind != Nullify && !s.loaded && s.certify != rejected {
+	// Finality overrules a verdict of ours: the application is asked once more.
+	if c.Kind != Nullify && !s.loaded && (s.certify != rejected || c.Kind == Finalize) {
 		m.uncertified = insert(m.uncertified, v)
 	}
 	if c.Kind != Notarize && m.view > 0 {

@@ -18,6 +18,8 @@ func (m *Machine) replay(r Record) {
 		s.certify = accepted
 		if !r.OK {
 			s.certify = rejected
+		}
+		if !r.OK && s.certs[Finalize] == nil {
 			m.uncertified = remove(m.uncertified, r.Round.View)
 		}
 	default:

@@ -68,6 +68,21 @@ func TestReplay(t *testing.T) {
 			enter(1),
 		},
 		{
+			"unless it became final all the same",
+			[]Event{kept(Notarize, p1), verdictOn(p1, false), kept(Finalize, p1), Resumed{}},
+			enter(2) + "; certify 1:1",
+		},
+		{
+			"in whatever order the journal says so",
+			[]Event{kept(Finalize, p1), verdictOn(p1, false), Resumed{}},
+			enter(2) + "; certify 1:1",
+		},
+		{
+			"and it is delivered once the application has it",
+			[]Event{kept(Notarize, p1), verdictOn(p1, false), kept(Finalize, p1), Resumed{}, certified(p1)},
+			"final 1",
+		},
+		{
 			"a verdict that changes stops the validator",
 			[]Event{kept(Notarize, p1), verdictOn(p1, true), Resumed{}, Certified{1, p1.Payload, false}},
 			"halt",
