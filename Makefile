@@ -19,7 +19,7 @@ TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
 .PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash bench bench-crypto bench-state \
-        bench-lanes bench-exec bench-consensus bench-compare generate purego arm64 i386 interop oracles tools clean
+        bench-lanes bench-exec bench-consensus bench-compare generate purego arm64 i386 interop oracles pvm-oracle tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -112,6 +112,10 @@ oracles: ## check roots, proofs, pairings and account signatures with third-part
 	cd state/gethtest && $(GO) test ./...
 	cd crypto/bls/oracletest && $(GO) test ./...
 	cd crypto/secp256k1/oracletest && $(GO) test ./...
+
+pvm-oracle: ## hold the PVM's front end to CPython 3.11 over its whole library (PYTHON311=python3.11)
+	CI=true $(GO) test -count=1 -timeout 20m ./exec/pvm/ucd
+	CI=true $(GO) test -count=1 -timeout 20m -v ./exec/pvm/syntax -run 'TestLibrary|TestRefusals' -args -all
 
 tools: # the pinned linters
 	@[ -x $(TOOLS)/staticcheck ] || $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)
