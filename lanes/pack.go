@@ -18,6 +18,11 @@ type PackRequest struct {
 	VRFOut   chain.Hash                    // proposer's VRF output (resolution 11.41)
 	MaxBytes int                           // for all bodies with their frames
 	Exclude  []chain.Hash                  // transactions to leave out
+	// Before are the transactions of the blocks before the new one, the parent's
+	// first, at least down to the last head given to Finalized: their senders'
+	// nonces are not where the pool has them. What is missing here only costs
+	// other transactions of its sender their turn.
+	Before [][]*chain.VerifiedTx
 }
 
 // Pack selects transactions for a block on top of the given parent and returns
@@ -33,7 +38,7 @@ func (l *Lanes) Pack(ctx context.Context, req PackRequest) ([]*chain.VerifiedTx,
 	}
 	picked, err := l.pool.Pick(&sched.PickRequest{
 		Params: req.Params, BaseFees: req.BaseFees, Height: req.Height,
-		MaxBytes: req.MaxBytes, Exclude: req.Exclude,
+		MaxBytes: req.MaxBytes, Exclude: req.Exclude, Before: req.Before,
 		Account: accountsAt(req.Parent, req.Height-1),
 	})
 	if err != nil {

@@ -361,7 +361,15 @@ func TestPackIsAcceptedByTheVerifier(t *testing.T) {
 				parent = parent.with(a, view[a].Nonce+uint64(rng.IntN(3)), view[a].Balance-chain.Wei(rng.IntN(500_000)))
 			}
 			req := request(&params, parent)
-			req.Height = 2
+			var ahead []*chain.VerifiedTx
+			for range 3 {
+				for _, i := range rng.Perm(40) {
+					if a := (chain.Address{byte(i)}); parent[a].Nonce != view[a].Nonce {
+						ahead = append(ahead, &chain.VerifiedTx{Sender: a})
+					}
+				}
+			}
+			req.Height, req.Before = 2, [][]*chain.VerifiedTx{ahead}
 			if seed%4 == 0 { // or the parent is the head
 				parent, req.Parent, req.Height = view, view, 1
 			}

@@ -4,7 +4,7 @@
 // # Flow
 //
 //	lanes → Admit → shard of the sender: nonce chain, replacement, caps
-//	      → fifo of (lane, level) → Pick → lanes
+//	      → fifo of (lane, level) → turns → Pick → lanes
 //	lanes → Advance: what a finalized block used or left unpaid goes
 //
 // # Shards
@@ -33,10 +33,27 @@
 // level: first in, first out within a tier (whitepaper §6.4) does not end at a
 // shard.
 //
-// A bitmap of filled levels leads to the best one, and the merge draws from the
-// shards in short stretches of the order of arrival. So a pick costs what it
-// takes and what it walks past, however much waits: past those, that is, that
-// stand before their own predecessor because they pay more.
+// # Picking
+//
+// At every step a pick takes the best of what can run: the best level, in it the
+// first to arrive. A transaction that pays more than one of its sender before it
+// must wait for that one; then nothing else that can run is better, so it is
+// taken at the same turn. The earlier one leads it. Every transaction knows its
+// leader, and beside each fifo stands an array of those that lead themselves,
+// the turns. What is priced out or comes before its time, and all that must wait
+// for it, has no leader and no turn.
+//
+// A pick goes through the turns alone. A bitmap of levels leads to the best one,
+// and the merge draws from the shards in short stretches of the order of
+// arrival. So it costs what it takes and what it finds no room for, however much
+// waits, and a chain of nonces that pay more and more stands in nobody's way.
+// Leaders change where a chain changes: with what is admitted, replaced, pushed
+// out or included, and with a base fee that moves a part of the chain to another
+// level. The fifos keep everything in order of arrival, for when a lane is full.
+//
+// On a parent that the pool does not know as the head, the senders of the blocks
+// between have used nonces that their turns begin with. The next transactions of
+// these senders alone stand in a heap meanwhile.
 //
 // # Base fees
 //

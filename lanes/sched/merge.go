@@ -17,35 +17,29 @@ const (
 	stretchKept    = 1 << 14
 )
 
-// arrivals merges one level's fifos of all shards by arrival. It draws, from
-// every fifo, what arrived within one stretch of operations, and sorts that.
+// arrivals merges the turns of one level of all shards by arrival. It draws,
+// from every shard, what arrived within one stretch of operations, and sorts
+// that.
 //
-// A heap of the fifos' heads would take the same entries in the same order, but
-// each of its steps waits for one entry to come from memory before it knows
-// which is next. Here the fifos are walked side by side, so that many are on
-// their way at once.
+// A heap of the shards' first turns would give the same order, but each of its
+// steps would wait for the one before. Here nothing waits: neither for the
+// order, nor for an entry, whose place stands beside it.
 type arrivals struct {
-	rest   [Shards]*entry // of each fifo that is not at its end: the first not drawn
-	fifos  int
+	rest   [Shards][]arrival // of each shard that has more: what was not drawn
+	shards int
 	span   int // bits of the operations of the next stretch
 	drawn  []arrival
 	sorted []arrival
 	counts [1<<stretchBitsMax + 1]int32
 }
 
-// arrival is an entry with its place, so that sorting reads no entries.
-type arrival struct {
-	seq uint64
-	e   *entry
-}
-
 // gather starts at the first arrival of a level. All shards are held.
 func (a *arrivals) gather(s *Scheduler, lane chain.LaneID, l level) {
-	a.fifos, a.span = 0, stretchBitsMin
+	a.shards, a.span = 0, stretchBitsMin
 	for i := range s.shards {
-		if e := s.shards[i].lanes[lane].fifos[l].head; e != nil {
-			a.rest[a.fifos] = e
-			a.fifos++
+		if list := s.shards[i].lanes[lane].turns[l].list(); len(list) > 0 {
+			a.rest[a.shards] = list
+			a.shards++
 		}
 	}
 }
@@ -53,12 +47,12 @@ func (a *arrivals) gather(s *Scheduler, lane chain.LaneID, l level) {
 // stretch returns the next arrivals in order, at least one, or none at the end.
 // The slice is good until the next call.
 func (a *arrivals) stretch() []arrival {
-	if a.fifos == 0 {
+	if a.shards == 0 {
 		return nil
 	}
-	first := a.rest[0].seq >> stepBits
-	for _, e := range a.rest[1:a.fifos] {
-		first = min(first, e.seq>>stepBits)
+	first := a.rest[0][0].seq >> stepBits
+	for _, list := range a.rest[1:a.shards] {
+		first = min(first, list[0].seq>>stepBits)
 	}
 	a.draw((first+1<<a.span)<<stepBits - 1)
 	out := a.sort(first)
@@ -71,31 +65,28 @@ func (a *arrivals) stretch() []arrival {
 	return out
 }
 
-// draw takes from each fifo what stands up to last. What one fifo gives stays
+// draw takes from each shard what stands up to last. What one shard gives stays
 // in order.
 func (a *arrivals) draw(last uint64) {
 	a.drawn = a.drawn[:0]
-	for walking := a.fifos; walking > 0; {
-		for i := 0; i < walking; {
-			e := a.rest[i]
-			if e != nil && e.seq <= last {
-				a.drawn = append(a.drawn, arrival{e.seq, e})
-				a.rest[i] = e.next
-				i++
-				continue
-			}
-			walking--
-			a.rest[i], a.rest[walking] = a.rest[walking], e
-			if e == nil { // at its end
-				a.fifos--
-				a.rest[walking] = a.rest[a.fifos]
-			}
+	for i := 0; i < a.shards; {
+		list := a.rest[i]
+		n := 0
+		for n < len(list) && list[n].seq <= last {
+			n++
 		}
+		a.drawn = append(a.drawn, list[:n]...)
+		if a.rest[i] = list[n:]; n == len(list) { // at its end
+			a.shards--
+			a.rest[i] = a.rest[a.shards]
+			continue
+		}
+		i++
 	}
 }
 
 // sort puts what was drawn into order. The steps of one operation are all of
-// one fifo, so a stable sort by operations is enough.
+// one shard, so a stable sort by operations is enough.
 func (a *arrivals) sort(first uint64) []arrival {
 	if a.span > stretchBitsMax || len(a.drawn) <= 64 {
 		slices.SortFunc(a.drawn, func(x, y arrival) int { return cmp.Compare(x.seq, y.seq) })

@@ -34,7 +34,7 @@ func TestArrivalsMergeAllShards(t *testing.T) { // whitepaper §6.4: first in, f
 				}
 				for step := range 1 + rng.IntN(steps) {
 					e := &entry{seq: op<<stepBits + uint64(step) + 1}
-					s.shards[shard].lanes[lane].fifos[at].insertBefore(e, nil)
+					s.shards[shard].lanes[lane].turns[at].add(e)
 					want = append(want, e)
 				}
 			}

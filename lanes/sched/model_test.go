@@ -315,12 +315,13 @@ func TestPoolMatchesModel(t *testing.T) {
 				}
 				if i%64 == 0 {
 					w.model.compare(t, w.pool)
+					w.comparePick(t)
 				}
 			}
 			w.model.compare(t, w.pool)
 			for _, k := range []string{
 				"<nil>", "*errors.errorString", "*sched.NonceTooLowError", "*sched.NonceGapError", "*sched.BalanceError",
-				"*sched.ReplaceError", "*sched.SenderFullError", "*sched.LaneFullError", "replaced", "evicted", "moved", "starved",
+				"*sched.ReplaceError", "*sched.SenderFullError", "*sched.LaneFullError", "replaced", "evicted", "moved", "starved", "picked", "ahead", "late",
 			} {
 				if w.seen[k] < 50 {
 					t.Errorf("outcome %s seen %d times: the walk does not test it", k, w.seen[k])
@@ -344,7 +345,7 @@ type walk struct {
 
 func newWalk(seed uint64) *walk {
 	cfg := validatorConfig()
-	cfg.SenderTxs, cfg.NonceGap = 8, 3
+	cfg.SenderTxs, cfg.NonceGap, cfg.PackMisses = 8, 3, 1<<30
 	cfg.LaneTxs = [chain.NumLanes]int{chain.LaneSystem: 6, chain.LaneRunner: 12, chain.LaneUser: 30}
 	cfg.LaneBytes = [chain.NumLanes]int{chain.LaneSystem: 2_000, chain.LaneRunner: 4_000, chain.LaneUser: 11_000}
 	w := &walk{

@@ -1,6 +1,8 @@
 package sched
 
 import (
+	"math"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 )
@@ -16,6 +18,11 @@ type PickRequest struct {
 	Height   chain.Height                  // of the new block
 	MaxBytes int                           // for all bodies with their frames
 	Exclude  []chain.Hash                  // transactions to leave out
+	// Before are the transactions of the blocks before the new one, the parent's
+	// first. Those above the pool's head have used nonces that the pool does not
+	// know of. A sender who is missing here is picked at the turns of transactions
+	// that the parent has used already, which may be too late.
+	Before [][]*chain.VerifiedTx
 	// Account reads what an account may use in the new block: as the parent has
 	// it, which need not be finalized.
 	Account func(chain.Address) (Account, error)
@@ -44,6 +51,10 @@ func (s *Scheduler) Pick(req *PickRequest) ([]*chain.VerifiedTx, error) {
 	}
 	k.picked = make([]*chain.VerifiedTx, 0, min(s.pickedLast+s.pickedLast/8, s.waiting()))
 	defer s.merge.forget()
+	defer func() { s.lookedLast = k.looked }()
+	if err := k.lookAhead(); err != nil {
+		return nil, err
+	}
 	for lane := range chain.NumLanes {
 		if err := k.lane(lane); err != nil {
 			return nil, err
@@ -69,6 +80,9 @@ type picker struct {
 	onHead  bool        // the parent is the finalized head, so the pool knows the accounts
 	exclude map[chain.Hash]struct{}
 	picked  []*chain.VerifiedTx
+	misses  int                   // in a row, in the lane at hand
+	looked  int                   // entries that it came to
+	ahead   [chain.NumLanes]heads // of the senders whose turns are not the pool's
 }
 
 // pickState is a sender's account after the transactions picked so far, in the
@@ -77,37 +91,69 @@ type pickState struct {
 	pick      uint64 // the rest is of this pick
 	nonce     uint64
 	spendable chain.Wei
-	at        int // place in waiting where the pick was last
 }
 
 // lane fills the lane's share of the block. It ends when the lane has nothing
 // more, or when so many transactions in a row did not fit that the rest is not
 // worth the time.
 func (k *picker) lane(lane chain.LaneID) error {
-	k.left, k.spare = k.budget.Left(lane), chain.Usage{}
-	filled := k.all.filled(lane)
-	misses := 0
-	for l, ok := highestBelow(filled, level(numLevels)); ok && l >= levelTier0; l, ok = highestBelow(filled, l) {
+	k.left, k.spare, k.misses = k.budget.Left(lane), chain.Usage{}, 0
+	met := k.all.met(lane)
+	for l, ok := highestBelow(met, level(numLevels)); ok; l, ok = highestBelow(met, l) {
 		k.all.merge.gather(k.all, lane, l)
 		for some := k.all.merge.stretch(); len(some) > 0; some = k.all.merge.stretch() {
 			for i := range some {
-				e := some[i].e
-				if !k.fits(e) {
-					if misses++; misses >= k.all.cfg.PackMisses {
-						return nil
-					}
-					continue
+				if len(k.ahead[lane]) > 0 {
+					k.takeAhead(lane, l, some[i].seq)
 				}
-				taken, err := k.takeFrom(e)
-				if err != nil {
+				if err := k.meet(some[i].e); err != nil || k.misses >= k.all.cfg.PackMisses {
 					return err
-				}
-				if taken {
-					misses = 0
 				}
 			}
 		}
 	}
+	k.takeAhead(lane, levelTier0, math.MaxUint64)
+	return nil
+}
+
+// meet takes e, at its turn, if it can run, and what it leads.
+func (k *picker) meet(e *entry) error {
+	k.looked++
+	if !k.fits(e) {
+		k.misses++
+		return nil
+	}
+	s := e.of
+	if s.pick.pick != k.pick {
+		if k.onHead && e.nonce != s.Nonce {
+			return nil // the one before it, which came first, was not taken
+		}
+		if err := k.read(s, e.tx.Sender); err != nil {
+			return err
+		}
+	}
+	if !k.take(s, e) && e.nonce >= s.pick.nonce || !e.leads {
+		return nil
+	}
+	// Runnable ones have no gap between them.
+	for _, next := range s.waiting[e.nonce-s.Nonce+1:] {
+		k.looked++
+		if next.leader != e || next.nonce >= s.pick.nonce && !k.take(s, next) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// read opens the account of a sender for this pick.
+func (k *picker) read(s *sender, addr chain.Address) (err error) {
+	at := s.Account
+	if !k.onHead || at.Height != k.all.head.Height {
+		if at, err = k.req.Account(addr); err != nil {
+			return err
+		}
+	}
+	s.pick = pickState{pick: k.pick, nonce: at.Nonce, spendable: at.Spendable}
 	return nil
 }
 
@@ -121,44 +167,13 @@ func (k *picker) fits(e *entry) bool {
 		e.bytes+bodyFrameBytes <= k.bytes
 }
 
-// takeFrom takes e if it can run, and then those successors of e that come
-// before e in the lane: they were passed over when e was still missing, and are
-// worth more than whatever follows e.
-func (k *picker) takeFrom(e *entry) (taken bool, err error) {
-	s := e.of
-	if s.pick.pick != k.pick {
-		if k.onHead && e.nonce != s.Nonce {
-			s.passed = k.pick
-			return false, nil // its predecessor is neither in the state nor taken: no need to read
-		}
-		at := s.Account
-		if !k.onHead || at.Height != k.all.head.Height {
-			if at, err = k.req.Account(e.tx.Sender); err != nil {
-				return false, err
-			}
-		}
-		s.pick = pickState{pick: k.pick, nonce: at.Nonce, spendable: at.Spendable}
-	}
-	if e.nonce > s.pick.nonce {
-		s.passed = k.pick
-		return false, nil
-	}
-	if s.passed != k.pick {
-		return k.take(s, e), nil // no successor stands before it
-	}
-	for next := e; next != nil && k.take(s, next); next = k.passedOver(next, e) {
-		taken = true
-	}
-	return taken, nil
-}
-
 // take adds e to the block if the rules that the verifier applies let it
 // (fees.CheckSender; what cannot change was judged at admission). Lanes come in
 // block order, so a predecessor that was taken stands in the same or an earlier
 // segment (resolution 11.15).
 func (k *picker) take(s *sender, e *entry) bool {
 	base := k.req.BaseFees[e.lane]
-	if e.nonce != s.pick.nonce || !k.fits(e) || // fits: for successors, which the walk did not ask about
+	if e.nonce != s.pick.nonce || !k.fits(e) || // fits: for what it leads, which was not asked yet
 		e.maxFee.PerCycle < base.PerCycle || e.maxFee.PerCell < base.PerCell ||
 		e.cost > s.pick.spendable {
 		return false
@@ -176,27 +191,7 @@ func (k *picker) take(s *sender, e *entry) bool {
 	k.bytes -= e.bytes + bodyFrameBytes
 	s.pick.nonce++
 	s.pick.spendable -= e.cost
+	k.misses = 0
 	k.picked = append(k.picked, e.tx)
 	return true
-}
-
-// passedOver returns the successor of e if the walk has gone past it, standing
-// at cursor.
-func (k *picker) passedOver(e, cursor *entry) *entry {
-	s := e.of
-	i := s.pick.at
-	if i >= len(s.waiting) || s.waiting[i] != e {
-		i, _ = s.find(e.nonce)
-	}
-	i++
-	s.pick.at = i
-	if i >= len(s.waiting) {
-		return nil
-	}
-	next := s.waiting[i]
-	before := next.level > cursor.level || next.level == cursor.level && next.seq < cursor.seq
-	if next.nonce != e.nonce+1 || next.lane != cursor.lane || next.level < levelTier0 || !before {
-		return nil
-	}
-	return next
 }

@@ -32,6 +32,7 @@ type entry struct {
 	tx         *chain.VerifiedTx
 	of         *sender
 	prev, next *entry // neighbours in the fifo of (shard, lane, level)
+	leader     *entry // at whose turn it is picked; see leaderOf
 	seq        uint64 // place in the order of arrival, across all shards
 	nonce      uint64
 	cost       chain.Wei     // most that the transaction can take from its sender
@@ -43,6 +44,7 @@ type entry struct {
 	level      level
 	mark       bool // to be evicted by the admission at hand; false between operations
 	final      bool // stands in the head that is being taken in
+	leads      bool // it may be another's leader
 }
 
 func newEntry(o *Offer, of *sender) *entry {
@@ -97,6 +99,8 @@ func (f *fifo) remove(e *entry) {
 type laneQueue struct {
 	fifos  [numLevels]fifo
 	filled uint64                   // bit i is set while fifos[i] holds anything
+	turns  [numLevels]turns         // those of each fifo that lead themselves
+	met    uint64                   // bit i is set while turns[i] holds anything
 	idle   [levelTier0]atomic.Int64 // entries that are parked, and underpriced; read by Stats
 }
 
@@ -117,6 +121,10 @@ func (q *laneQueue) insertBefore(e, at *entry, p *pricing) {
 }
 
 func (q *laneQueue) remove(e *entry) {
+	if e.leader == e {
+		q.pass(e)
+	}
+	e.leader, e.leads = nil, false
 	f := &q.fifos[e.level]
 	f.remove(e)
 	if f.head == nil {
@@ -157,9 +165,8 @@ func lowestFrom(filled uint64, l level) (level, bool) {
 // keeping arrival order in the level it joins. Parked ones are left alone: they
 // get a level when they can run. Lists whose bounds hold the new fee are
 // skipped whole, so the cost is that of the lists in which something may cross
-// an edge, and a sort of those that did.
-func (q *laneQueue) relevel(p *pricing) (moved int) {
-	var movers []*entry
+// an edge, and a sort of those that did. What moved has no leader then.
+func (q *laneQueue) relevel(p *pricing) (movers []*entry) {
 	for l := levelUnderpriced; int(l) < numLevels; l++ {
 		f := &q.fifos[l]
 		if f.head == nil || f.still.hold(p.base) {
@@ -197,5 +204,5 @@ func (q *laneQueue) relevel(p *pricing) (moved int) {
 		}
 		q.insertBefore(e, at, p)
 	}
-	return len(movers)
+	return movers
 }

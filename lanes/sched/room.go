@@ -192,6 +192,14 @@ func (s *Scheduler) filled(lane chain.LaneID) (filled uint64) {
 	return filled
 }
 
+// met returns the levels at which a pick meets anything in a lane.
+func (s *Scheduler) met(lane chain.LaneID) (met uint64) {
+	for i := range s.shards {
+		met |= s.shards[i].lanes[lane].met
+	}
+	return met
+}
+
 // tails walks one level of a lane from the newest entry to the oldest.
 type tails struct {
 	at [Shards]*entry

@@ -45,6 +45,7 @@ type Scheduler struct {
 	prices     [chain.NumLanes]pricing
 	picks      uint64
 	pickedLast int
+	lookedLast int      // entries that it came to; the work of a pick, for the tests
 	merge      arrivals // of the pick at hand
 
 	shards [Shards]shard
@@ -310,17 +311,37 @@ func (s *Scheduler) refreshAll(txs []*chain.VerifiedTx, touched []chain.Address,
 // lanes whose fees changed are touched, in them only lists for which the change
 // matters, and in those only transactions that cross a tier's edge move.
 func (s *Scheduler) reprice(base [chain.NumLanes]chain.FeePair) (moved int) {
-	for lane := range s.prices {
-		if s.prices[lane].base == base[lane] {
-			continue
+	var changed []chain.LaneID
+	for lane := range chain.NumLanes {
+		if s.prices[lane].base != base[lane] {
+			changed = append(changed, lane)
+			s.prices[lane].base = base[lane]
+			s.lanes[lane].raise(levelParked) // the next look finds the true floor
 		}
-		s.prices[lane].base = base[lane]
-		for i := range s.shards {
-			moved += s.shards[i].lanes[lane].relevel(&s.prices[lane])
-		}
-		s.lanes[lane].raise(levelParked) // the next look finds the true floor
+	}
+	for i := range s.shards {
+		moved += s.shards[i].reprice(changed)
 	}
 	return moved
+}
+
+// reprice moves what crosses an edge of the tiers in the lanes whose base fees
+// have changed.
+func (h *shard) reprice(changed []chain.LaneID) (moved int) {
+	var movers []*entry
+	for _, lane := range changed {
+		movers = append(movers, h.lanes[lane].relevel(&h.all.prices[lane])...)
+	}
+	for _, e := range movers {
+		e.of.stale = true
+	}
+	for _, e := range movers {
+		if e.of.stale { // once for each sender, with all its places new
+			e.of.stale = false
+			h.follow(e.of, 0, len(e.of.waiting))
+		}
+	}
+	return len(movers)
 }
 
 // Discard removes transactions from the pool. Unknown ones are ignored.

@@ -21,7 +21,7 @@ type sender struct {
 	waiting []*entry  // ascending nonces, all >= Account.Nonce
 	cost    chain.Wei // sum of their costs; admission keeps it within Spendable
 	pick    pickState // of the pick at hand
-	passed  uint64    // the last pick that walked past one whose predecessor was not taken yet
+	stale   bool      // leaders are out of date; false between operations
 }
 
 // runnable returns how many of the waiting transactions can run one after

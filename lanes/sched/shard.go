@@ -22,6 +22,8 @@ const Shards = 64
 //     missing from waiting;
 //   - seq ascends along every fifo; an entry that joins a level by arriving,
 //     by becoming runnable or by losing a predecessor goes to its tail;
+//   - its leader is what leaderOf says, and it is in the turns of its fifo if and
+//     only if it leads itself;
 //   - a sender's cost does not exceed its spendable balance;
 //   - no lane is above its caps.
 type shard struct {
@@ -127,7 +129,7 @@ func (h *shard) insert(s *sender, i int, e, old *entry) {
 	s.cost += e.cost
 	h.byHash[e.tx.Hash] = e
 	h.senders[e.tx.Sender] = s
-	h.settle(s, i+1)
+	h.follow(s, i, h.settle(s, i+1))
 }
 
 // stepBits are the low bits of a seq: the steps of one operation.
@@ -150,13 +152,13 @@ func (h *shard) push(e *entry) {
 // settle parks and unparks the waiting transactions from place i on, after the
 // chain before them changed. It stops at the first that stays as it is: if that
 // one is parked, so is and was everything after it; if it is runnable, the next
-// gap behind it is where it was.
-func (h *shard) settle(s *sender, i int) {
+// gap behind it is where it was. It returns the place of that one.
+func (h *shard) settle(s *sender, i int) int {
 	for ; i < len(s.waiting); i++ {
 		e := s.waiting[i]
 		runnable := e.nonce == s.Nonce+uint64(i)
 		if runnable == (e.level != levelParked) {
-			return
+			break
 		}
 		h.lanes[e.lane].remove(e)
 		e.level = levelParked
@@ -165,6 +167,7 @@ func (h *shard) settle(s *sender, i int) {
 		}
 		h.push(e)
 	}
+	return i
 }
 
 // remove takes e out of the pool; its successors become parked. All shards are
@@ -176,7 +179,7 @@ func (h *shard) remove(e *entry) {
 	i, _ := s.find(e.nonce)
 	s.waiting = slices.Delete(s.waiting, i, i+1)
 	h.forget(e)
-	h.settle(s, i)
+	h.follow(s, i, h.settle(s, i))
 	h.drop(s, e.tx.Sender)
 	h.all.unmark([]*entry{e})
 }
@@ -228,7 +231,7 @@ func (h *shard) refresh(addr chain.Address, at Account) (left []*entry, used int
 	kept := copy(s.waiting, s.waiting[keep:end])
 	clear(s.waiting[kept:])
 	s.waiting = s.waiting[:kept]
-	h.settle(s, 0)
+	h.follow(s, 0, h.settle(s, 0))
 	h.drop(s, addr)
 	h.all.unmark(left)
 	return left, keep

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"cmp"
 	"slices"
 	"testing"
 
@@ -62,15 +63,14 @@ func (p *pool) pendingNonce(addr chain.Address) (uint64, bool) {
 	return h.pendingNonce(addr), h.senders[addr] != nil
 }
 
-// at lists a level of a lane in the order in which it is picked.
+// at lists a level of a lane in the order of arrival.
 func (p *pool) at(lane chain.LaneID, l level) (out []*entry) {
-	var a arrivals
-	a.gather(p.Scheduler, lane, l)
-	for some := a.stretch(); len(some) > 0; some = a.stretch() {
-		for i := range some {
-			out = append(out, some[i].e)
+	for i := range p.shards {
+		for e := p.shards[i].lanes[lane].fifos[l].head; e != nil; e = e.next {
+			out = append(out, e)
 		}
 	}
+	slices.SortFunc(out, func(a, b *entry) int { return cmp.Compare(a.seq, b.seq) })
 	return out
 }
 
@@ -119,6 +119,7 @@ func (p *pool) checkShards(t testing.TB) {
 					bytes[lane] += len(e.tx.Body)
 				}
 				listed += count
+				p.checkTurns(t, h, chain.LaneID(lane), level(l))
 				if (count > 0) != (q.filled>>l&1 == 1) || l < int(levelTier0) && q.idle[l].Load() != int64(count) {
 					t.Fatalf("shard %d lane %d level %d: bitmap or count wrong for %d entries", i, lane, l, count)
 				}
@@ -131,6 +132,11 @@ func (p *pool) checkShards(t testing.TB) {
 				sum += e.cost
 				if e.of != s || k > 0 && e.nonce <= s.waiting[k-1].nonce || (e.level == levelParked) != (e.nonce != s.Nonce+uint64(k)) {
 					t.Fatalf("sender %x: place %d has nonce %d at level %d", a[:2], k, e.nonce, e.level)
+				}
+			}
+			for k, e := range s.waiting {
+				if want := leaderPlainly(s.waiting[:k+1]); e.leader != want || want != nil && want != e && !want.leads || s.stale {
+					t.Fatalf("sender %x: place %d of lane %d level %d has the wrong leader", a[:2], k, e.lane, e.level)
 				}
 			}
 			inChains += len(s.waiting)
@@ -148,4 +154,39 @@ func (p *pool) checkShards(t testing.TB) {
 			t.Fatalf("lane %d holds %d and %d bytes, says %d and %d", lane, txs[lane], bytes[lane], heldTxs, heldBytes)
 		}
 	}
+}
+
+// checkTurns: the turns of a fifo are those of its entries that lead themselves.
+func (p *pool) checkTurns(t testing.TB, h *shard, lane chain.LaneID, l level) {
+	t.Helper()
+	q := &h.lanes[lane]
+	var want []arrival
+	for e := q.fifos[l].head; e != nil; e = e.next {
+		if e.leader == e {
+			want = append(want, arrival{e.seq, e})
+		}
+	}
+	if got := q.turns[l].list(); !slices.Equal(got, want) || (len(got) > 0) != (q.met>>l&1 == 1) {
+		t.Fatalf("lane %d level %d: %d turns, want %d, bitmap %b", lane, l, len(got), len(want), q.met)
+	}
+	all := q.turns[l].all
+	for _, a := range slices.Concat(all[:q.turns[l].gone], all[len(all):cap(all)]) {
+		if a.e != nil {
+			t.Fatal("a turn that is over keeps its entry alive")
+		}
+	}
+}
+
+// leaderPlainly finds the leader of the last of a chain by a look at all of it:
+// the one that a pick meets last, if it can take them all in one block.
+func leaderPlainly(chained []*entry) (last *entry) {
+	for i, e := range chained {
+		if e.level < levelTier0 || i > 0 && e.lane < chained[i-1].lane {
+			return nil
+		}
+		if last == nil || e.lane > last.lane || e.lane == last.lane && (e.level < last.level || e.level == last.level && e.seq > last.seq) {
+			last = e
+		}
+	}
+	return last
 }

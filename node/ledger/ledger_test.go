@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"runtime"
@@ -26,9 +27,13 @@ import (
 )
 
 // pool hands out the transactions a test put into it, arranged by Pack's rule.
-type pool struct{ txs []*chain.VerifiedTx }
+type pool struct {
+	txs    []*chain.VerifiedTx
+	before [][]*chain.VerifiedTx // as the last request named them
+}
 
 func (p *pool) Pack(_ context.Context, req lanes.PackRequest) ([]*chain.VerifiedTx, error) {
+	p.before = req.Before
 	return order.Arrange(req.VRFOut, p.txs), nil
 }
 
@@ -348,6 +353,47 @@ func TestProposerLeavesOutWhatExecutionRefuses(t *testing.T) {
 	}
 	if len(block.Txs) != 1 {
 		t.Errorf("block of %d transactions, want the one that is valid", len(block.Txs))
+	}
+}
+
+// TestPackingHearsOfTheBlocksBefore: the pool learns of final blocks later than
+// the ledger, and of others not at all.
+func TestPackingHearsOfTheBlocksBefore(t *testing.T) {
+	f := newFixture(t)
+	p := &pool{}
+	l := f.ledger(t, p)
+	parent, first := f.genesisParent(), engine.ParentRef{}
+	var nonces []string
+	for height := range uint64(4) {
+		p.txs = []*chain.VerifiedTx{f.transfer(t, height)}
+		round := beacon.Round{View: chain.View(height + 1)}
+		made, err := l.Propose(t.Context(), engine.ProposeRequest{Round: round, Parent: parent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, txs := range p.before {
+			got += "["
+			for _, tx := range txs {
+				got += fmt.Sprint(tx.Tx.Nonce)
+			}
+			got += "]"
+		}
+		nonces = append(nonces, got)
+		if height == 2 { // the first block becomes the head
+			if err := l.Finalized(t.Context(), engine.Finalization{Round: first.Round, Digest: first.Digest, Certificate: []byte("c")}); err != nil {
+				t.Fatal(err)
+			}
+			<-l.Events()
+		}
+		parent = engine.ParentRef{Round: round, Digest: made.Digest}
+		if height == 0 {
+			first = parent
+		}
+		f.now = f.now.Add(time.Minute) // so that the next one is due
+	}
+	if got, want := fmt.Sprint(nonces), "[[] [0][] [1][0][] [2][1][0]]"; got != want {
+		t.Errorf("blocks before: %s, want %s", got, want)
 	}
 }
 

@@ -119,11 +119,21 @@ func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vr
 		BaseFees: h.BaseFees,
 		VRFOut:   vrfOut,
 		MaxBytes: l.size.limit - len(h.PresenceInput) - len(h.ConsumedSeeds),
+		Before:   l.before(parent),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
 	}
 	return txs, nil
+}
+
+// before returns the transactions of a block, of the one before it, and so on
+// down to the head, of which the pool may not have heard yet.
+func (l *Ledger) before(e *Executed) (txs [][]*chain.VerifiedTx) {
+	for ok := true; ok; e, ok = l.tree[e.Block.Header.Parent] {
+		txs = append(txs, e.Txs)
+	}
+	return txs
 }
 
 // packRetries bounds how many transactions a proposal may shed because

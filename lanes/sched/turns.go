@@ -1,0 +1,133 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+)
+
+// turns are the entries of one fifo that a pick meets, in ascending seq. It is
+// an array, because an entry may come to its turn late, with an early place: a
+// search finds that place, where a list would have to be walked.
+//
+// Whatever else waits in the fifo stands behind another entry of its sender
+// that a pick comes to later, or behind one that no pick can take now. A pick
+// takes the first kind with the entry before it and never meets the second.
+type turns struct {
+	all  []arrival // all[gone:] are the turns
+	gone int
+}
+
+// arrival is an entry with its place, so that sorting reads no entries.
+type arrival struct {
+	seq uint64
+	e   *entry
+}
+
+// turnsKept is the capacity that a list keeps however few turns it has.
+const turnsKept = 64
+
+func (q *turns) list() []arrival { return q.all[q.gone:] }
+
+func (q *turns) find(seq uint64) int {
+	i, _ := slices.BinarySearchFunc(q.list(), seq, func(a arrival, seq uint64) int { return cmp.Compare(a.seq, seq) })
+	return q.gone + i
+}
+
+func (q *turns) add(e *entry) {
+	if len(q.all) == cap(q.all) && 2*q.gone > len(q.all) {
+		q.move(q.all[:0])
+	}
+	a := arrival{e.seq, e}
+	if n := len(q.all); n == q.gone || q.all[n-1].seq < e.seq {
+		q.all = append(q.all, a) // the usual case: it has just arrived
+		return
+	}
+	q.all = slices.Insert(q.all, q.find(e.seq), a)
+}
+
+func (q *turns) remove(e *entry) {
+	if i := q.find(e.seq); i == q.gone { // the usual case: it was included
+		q.all[i] = arrival{}
+		q.gone++
+	} else {
+		q.all = slices.Delete(q.all, i, i+1)
+	}
+	if n := len(q.list()); cap(q.all) > turnsKept && n < cap(q.all)/8 {
+		q.move(make([]arrival, 0, 2*n))
+	}
+}
+
+// move puts the turns into the array of to, which may be the same.
+func (q *turns) move(to []arrival) {
+	to = append(to, q.list()...)
+	if len(to) > 0 && len(q.all) > 0 && &to[0] == &q.all[0] {
+		clear(q.all[len(to):])
+	}
+	q.all, q.gone = to, 0
+}
+
+// leaderOf returns the entry at whose turn e is taken: e itself if a pick that
+// goes from lane to lane, from high tiers to low ones, and in a tier by arrival
+// comes to it after all that it must wait for, else the one before it that is
+// met last. It is nil if e cannot be in the next block at all: for its own
+// level, or for that of one before it, or because it would have to follow one of
+// a later lane (resolution 11.15). before is the leader of the nonce before,
+// and not looked at for the first of a chain.
+func leaderOf(e, before *entry, first bool) *entry {
+	switch {
+	case e.level < levelTier0:
+		return nil
+	case first:
+		return e
+	case before == nil || e.lane < before.lane:
+		return nil
+	case e.lane > before.lane || e.level < before.level || e.level == before.level && e.seq > before.seq:
+		return e
+	}
+	return before
+}
+
+// follow tells every entry of a chain from place i on at whose turn it is taken,
+// after the chain before it or its own place in the lanes changed. From place
+// sure on, entries are where they were, so it ends there at the first for which
+// nothing before it matters, then or now.
+func (h *shard) follow(s *sender, i, sure int) {
+	var leader *entry
+	if i > 0 {
+		leader = s.waiting[i-1].leader
+	}
+	for ; i < len(s.waiting); i++ {
+		e := s.waiting[i]
+		was := e.leader
+		leader = leaderOf(e, leader, i == 0)
+		switch {
+		case was == leader:
+		case leader == e:
+			h.lanes[e.lane].meet(e)
+		case was == e:
+			h.lanes[e.lane].pass(e)
+		}
+		e.leader = leader
+		if leader != nil && leader != e {
+			leader.leads = true
+		}
+		if i >= sure && was == leader && (leader == nil || leader == e) {
+			return
+		}
+	}
+}
+
+// meet gives e a turn of its own.
+func (q *laneQueue) meet(e *entry) {
+	q.turns[e.level].add(e)
+	q.met |= 1 << e.level
+}
+
+// pass takes the turn of e away.
+func (q *laneQueue) pass(e *entry) {
+	t := &q.turns[e.level]
+	t.remove(e)
+	if len(t.list()) == 0 {
+		q.met &^= 1 << e.level
+	}
+}

@@ -1,0 +1,358 @@
+package sched
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+)
+
+// TestTurnsStayInOrder holds the array of turns against a plain sorted slice,
+// while it grows, shrinks, loses its first ones and gets late ones. Rerun one
+// case with -run 'TestTurnsStayInOrder/seed=3'.
+func TestTurnsStayInOrder(t *testing.T) {
+	for seed := range uint64(20) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 1))
+			var q turns
+			var want []arrival
+			used := map[uint64]bool{}
+			growth := 40 + rng.IntN(20) // percent of the steps that add, until there is a crowd
+			for range 6_000 {
+				if len(want) > 500 {
+					growth = 35
+				} else if len(want) == 0 {
+					growth = 65
+				}
+				if rng.IntN(100) < growth || len(want) == 0 {
+					seq := uint64(len(used)) << 20
+					if rng.IntN(4) == 0 {
+						seq = rng.Uint64N(seq + 1)
+					}
+					if used[seq] {
+						continue
+					}
+					used[seq] = true
+					e := &entry{seq: seq}
+					q.add(e)
+					want = append(want, arrival{seq, e})
+					slices.SortFunc(want, func(a, b arrival) int { return cmp.Compare(a.seq, b.seq) })
+				} else {
+					i := 0
+					if rng.IntN(3) == 0 {
+						i = rng.IntN(len(want))
+					}
+					q.remove(want[i].e)
+					want = slices.Delete(want, i, i+1)
+				}
+				if !slices.Equal(q.list(), want) {
+					t.Fatalf("%d turns or out of order, want %d", len(q.list()), len(want))
+				}
+				for _, over := range slices.Concat(q.all[:q.gone], q.all[len(q.all):cap(q.all)]) {
+					if over.e != nil {
+						t.Fatal("a turn that is over keeps its entry alive")
+					}
+				}
+				if n := len(want); cap(q.all) > turnsKept && n < cap(q.all)/8 {
+					t.Fatalf("%d turns keep room for %d", n, cap(q.all))
+				}
+			}
+		})
+	}
+}
+
+// pick is the rule of picking without any index: as long as possible, of all
+// that can run and fits, take the best level and in it the first in the queue.
+func (m *model) pick(req *PickRequest, now map[chain.Address]Account) (out []*chain.VerifiedTx, late int) {
+	budget, bytes := fees.NewBudget(req.Params), req.MaxBytes
+	for lane := range chain.NumLanes {
+		highest := level(numLevels)
+		for {
+			var best *modelTx
+			for _, t := range m.queue {
+				at, left := now[t.tx.Sender], budget.Left(lane)
+				if t.tx.Lane == lane && t.at >= levelTier0 && t.tx.Tx.Nonce == at.Nonce && t.cost <= at.Spendable &&
+					t.tx.Tx.CyclesLimit <= left.Cycles && t.tx.Tx.CellsLimit <= left.Cells && len(t.tx.Body)+5 <= bytes &&
+					t.tx.Tx.MaxFeePerCycle >= req.BaseFees[lane].PerCycle && t.tx.Tx.MaxFeePerCell >= req.BaseFees[lane].PerCell &&
+					!slices.Contains(req.Exclude, t.tx.Hash) && (best == nil || t.at > best.at) {
+					best = t
+				}
+			}
+			if best == nil {
+				break
+			}
+			if best.at > highest {
+				late++ // it paid more, and had to wait for one before it
+			}
+			highest = best.at
+			at := now[best.tx.Sender]
+			at.Nonce++
+			at.Spendable -= best.cost
+			now[best.tx.Sender] = at
+			budget.Take(lane, chain.Usage{Cycles: best.tx.Tx.CyclesLimit, Cells: best.tx.Tx.CellsLimit})
+			bytes -= len(best.tx.Body) + 5
+			out = append(out, best.tx)
+		}
+	}
+	return out, late
+}
+
+// comparePick picks for a random block on the head or on a parent before it,
+// and holds the choice and its order against the plain rule.
+func (w *walk) comparePick(t *testing.T) {
+	t.Helper()
+	params := chain.DefaultParams()
+	params.CyclesTarget = chain.Cycles(500_000 + w.rng.IntN(3_000_000))
+	params.CyclesCap = params.CyclesTarget
+	now := map[chain.Address]Account{}
+	req := &PickRequest{
+		Params: &params, Height: 1, MaxBytes: 500 + w.rng.IntN(20_000),
+		Account: func(a chain.Address) (Account, error) { return now[a], nil },
+	}
+	req.BaseFees = w.pool.laneBases()
+	onHead := w.rng.IntN(2) == 0
+	var before []*chain.VerifiedTx
+	if !onHead {
+		req.Height = 3
+		req.BaseFees[chain.LaneUser].PerCycle = chain.Wei(85 + w.rng.IntN(30))
+	}
+	for _, a := range w.senders {
+		at := w.head[a]
+		if !onHead && w.rng.IntN(2) == 0 {
+			at.Nonce += uint64(w.rng.IntN(5))
+			at.Spendable -= chain.Wei(w.rng.IntN(8_000))
+			before = append(before, &chain.VerifiedTx{Sender: a})
+		}
+		now[a] = at
+	}
+	cut := w.rng.IntN(len(before) + 1)
+	req.Before = [][]*chain.VerifiedTx{before[:cut], append(before[cut:], before[:cut/2]...)}
+	for _, q := range w.model.queue {
+		if w.rng.IntN(50) == 0 {
+			req.Exclude = append(req.Exclude, q.tx.Hash)
+		}
+	}
+	got, err := w.pool.Pick(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, late := w.model.pick(req, now)
+	if !slices.Equal(got, want) {
+		t.Errorf("picked on the head %v: %s, model %s", onHead, names(got), names(want))
+	}
+	w.seen["picked"] += len(got)
+	w.seen["late"] += late
+	if !onHead {
+		w.seen["ahead"] += len(got)
+	}
+}
+
+// TestPickMeetsNothingInVain: chains that cannot run before what pays less, or
+// cannot run at all, do not stand in the way of a pick, however many they are.
+func TestPickMeetsNothingInVain(t *testing.T) {
+	const senders, each = 200, 60
+	rising := func(_, nonce int) chain.Wei { return 1 << (nonce / 3) }
+	tests := []struct {
+		name string
+		tip  func(sender, nonce int) chain.Wei
+		lane func(nonce int) chain.LaneID
+		cap  func(nonce int) chain.Wei // fee cap; the base fee is 100
+	}{
+		{name: "tips that rise with the nonce", tip: rising},
+		{name: "tips that fall with the nonce", tip: func(_, nonce int) chain.Wei { return 1 << (20 - nonce/3) }},
+		{name: "tips that rise and fall", tip: func(sender, nonce int) chain.Wei { return 1 << ((sender*7 + nonce*5) % 20) }},
+		{name: "a first one that is priced out", tip: rising, cap: func(nonce int) chain.Wei {
+			if nonce == 0 {
+				return 99
+			}
+			return 1 << 40
+		}},
+		{name: "a first one of a later lane", tip: rising, lane: func(nonce int) chain.LaneID {
+			if nonce == 0 {
+				return chain.LaneUser
+			}
+			return chain.LaneRunner
+		}},
+		{name: "one that is priced out in an earlier lane", tip: rising, lane: func(nonce int) chain.LaneID {
+			if nonce == 0 {
+				return chain.LaneRunner
+			}
+			return chain.LaneUser
+		}, cap: func(nonce int) chain.Wei {
+			if nonce == 0 {
+				return 99
+			}
+			return 1 << 40
+		}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPool(validatorConfig(), 20)
+			var base [chain.NumLanes]chain.FeePair
+			for i := range base {
+				base[i] = chain.FeePair{PerCycle: 100, PerCell: 100}
+			}
+			p.reprice(base)
+			var m maker
+			for sender := range senders {
+				for nonce := range each {
+					tx := m.tx(byte(sender), uint64(nonce), tt.tip(sender, nonce))
+					tx.Tx.MaxFeePerCycle = 1 << 40
+					if tt.cap != nil {
+						tx.Tx.MaxFeePerCycle = tt.cap(nonce)
+					}
+					if tt.lane != nil {
+						tx.Lane = tt.lane(nonce)
+					}
+					mustAdd(t, p, tx)
+				}
+			}
+			params := chain.DefaultParams()
+			params.CyclesTarget, params.CyclesCap = 1<<40, 1<<40
+			for _, block := range []int{1_000, 10_000, 100_000_000} {
+				got, err := p.Pick(&PickRequest{Params: &params, BaseFees: base, Height: 1, MaxBytes: block, Account: func(chain.Address) (Account, error) { return rich, nil }})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if most := 2*len(got) + p.cfg.PackMisses; p.lookedLast > most {
+					t.Errorf("took %d and looked at %d, want at most %d", len(got), p.lookedLast, most)
+				}
+				if p.lookedLast == 0 && tt.cap == nil {
+					t.Error("looked at nothing")
+				}
+			}
+		})
+	}
+}
+
+// TestWhoseTurnItIs: what a pick meets after a chain changes at its head.
+func TestWhoseTurnItIs(t *testing.T) {
+	const low, mid, high = 1, 100, 10_000
+	var m maker
+	outbid := func(tx *chain.VerifiedTx) *chain.VerifiedTx {
+		tx.Tx.MaxFeePerCycle, tx.Tx.MaxFeePerCell = 2_000_000, 2_000_000
+		return tx
+	}
+	// Sender 1 waits with a poor head and a rich rest; 2 and 3 are in between.
+	have := func() []*chain.VerifiedTx {
+		return []*chain.VerifiedTx{m.tx(1, 0, low), m.tx(1, 1, high), m.tx(2, 0, mid), m.tx(1, 2, mid), m.tx(3, 0, low)}
+	}
+	tests := []struct {
+		name string
+		do   func(t *testing.T, p *pool)
+		want string
+	}{
+		{"nothing", func(*testing.T, *pool) {}, "[02/0 01/0 01/1 01/2 03/0]"},
+		{"the head is replaced by a rich one", func(t *testing.T, p *pool) {
+			mustAdd(t, p, outbid(m.tx(1, 0, high)))
+		}, "[01/0 01/1 02/0 01/2 03/0]"},
+		{"one in the middle is replaced and outgrows its turn", func(t *testing.T, p *pool) {
+			mustAdd(t, p, outbid(m.tx(2, 0, high)), outbid(m.tx(1, 2, high)))
+		}, "[02/0 01/0 01/1 01/2 03/0]"},
+		{"the head is included", func(t *testing.T, p *pool) {
+			p.refresh(chain.Address{1}, Account{Nonce: 1, Spendable: 1 << 60})
+		}, "[01/1 02/0 01/2 03/0]"},
+		{"head and next are included", func(t *testing.T, p *pool) {
+			p.refresh(chain.Address{1}, Account{Nonce: 2, Spendable: 1 << 60})
+		}, "[02/0 01/2 03/0]"},
+		{"the head is discarded", func(t *testing.T, p *pool) {
+			p.remove(p.shardOf(chain.Address{1}).senders[chain.Address{1}].waiting[0])
+		}, "[02/0 03/0]"},
+		{"the head is discarded and comes again", func(t *testing.T, p *pool) {
+			p.remove(p.shardOf(chain.Address{1}).senders[chain.Address{1}].waiting[0])
+			mustAdd(t, p, m.tx(1, 0, low))
+		}, "[02/0 03/0 01/0 01/1 01/2]"},
+		{"the rich end of the poor chain is pushed out of a full lane", func(t *testing.T, p *pool) {
+			p.lanes[chain.LaneUser].txsMax = 5
+			mustAdd(t, p, m.tx(4, 0, mid), m.tx(5, 0, mid))
+		}, "[02/0 04/0 05/0 01/0 01/1]"},
+		{"all of a poor chain is pushed out of a full lane", func(t *testing.T, p *pool) {
+			p.lanes[chain.LaneUser].txsMax = 5
+			mustAdd(t, p, m.tx(4, 0, mid), m.tx(5, 0, mid), m.tx(6, 0, mid), m.tx(7, 0, mid))
+		}, "[02/0 04/0 05/0 06/0 07/0]"},
+		{"the base fee prices the head out", func(t *testing.T, p *pool) {
+			mustAdd(t, p, outbid(m.tx(1, 1, high*2)), outbid(m.tx(2, 0, mid*2)))
+			base := p.laneBases()
+			base[chain.LaneUser].PerCell = 1_000_001
+			p.reprice(base)
+		}, "[02/0]"},
+		{"and lets it in again", func(t *testing.T, p *pool) {
+			mustAdd(t, p, outbid(m.tx(1, 1, high*2)), outbid(m.tx(2, 0, mid*2)))
+			base := p.laneBases()
+			base[chain.LaneUser].PerCell = 1_000_001
+			p.reprice(base)
+			base[chain.LaneUser].PerCell = 0
+			p.reprice(base)
+		}, "[02/0 01/0 01/1 01/2 03/0]"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPool(validatorConfig(), 20)
+			mustAdd(t, p, have()...)
+			tt.do(t, p)
+			p.checkShards(t)
+			params := chain.DefaultParams()
+			got, err := p.Pick(&PickRequest{Params: &params, BaseFees: p.laneBases(), Height: 1, MaxBytes: 1 << 20, Account: func(a chain.Address) (Account, error) {
+				return p.shardOf(a).senders[a].Account, nil
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if names(got) != tt.want {
+				t.Errorf("picked %s, want %s", names(got), tt.want)
+			}
+		})
+	}
+}
+
+// TestBlocksBefore: who has transactions in blocks that the pool does not know
+// of keeps its turns; if they are not named it can lose them, nothing else.
+func TestBlocksBefore(t *testing.T) {
+	var m maker
+	chained := []*chain.VerifiedTx{m.tx(1, 0, 1), m.tx(1, 1, 10_000), m.tx(2, 0, 100), m.tx(1, 2, 100), m.tx(3, 0, 0)}
+	of := func(senders ...byte) (txs []*chain.VerifiedTx) {
+		for _, s := range senders {
+			txs = append(txs, m.tx(s, 0, 1))
+		}
+		return txs
+	}
+	for _, tt := range []struct {
+		name   string
+		nonce  uint64 // of sender 1 in the parent, of height 2 above a head of 0
+		before [][]*chain.VerifiedTx
+		want   string
+	}{
+		{"not named, one used", 1, nil, "[02/0 01/1 01/2 03/0]"},
+		{"not named, two used", 2, nil, "[02/0 01/2 03/0]"},
+		{"not named, all used", 3, nil, "[02/0 03/0]"},
+		{"one used in the parent", 1, [][]*chain.VerifiedTx{of(9, 1, 1), of()}, "[01/1 02/0 01/2 03/0]"},
+		{"one used in the block before", 1, [][]*chain.VerifiedTx{of(2), of(1)}, "[01/1 02/0 01/2 03/0]"},
+		{"a block that the pool knows says nothing", 1, [][]*chain.VerifiedTx{of(2), of(3), of(1)}, "[02/0 01/1 01/2 03/0]"},
+		{"two used", 2, [][]*chain.VerifiedTx{of(1), of(1)}, "[02/0 01/2 03/0]"},
+		{"all used", 3, [][]*chain.VerifiedTx{of(1), of(1, 1)}, "[02/0 03/0]"},
+		{"more used than wait", 5, [][]*chain.VerifiedTx{of(1, 1), of(1, 1, 1)}, "[02/0 03/0]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p := newPool(validatorConfig(), 20)
+			mustAdd(t, p, chained...)
+			params := chain.DefaultParams()
+			got, err := p.Pick(&PickRequest{Params: &params, Height: 3, MaxBytes: 1 << 20, Before: tt.before, Account: func(a chain.Address) (Account, error) {
+				at := rich
+				if a == (chain.Address{1}) {
+					at.Nonce = tt.nonce
+				}
+				return at, nil
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if names(got) != tt.want {
+				t.Errorf("picked %s, want %s", names(got), tt.want)
+			}
+		})
+	}
+}
