@@ -112,7 +112,7 @@ func (s *Server) Committed(h chain.Height) {
 	select {
 	case s.exports <- x:
 	default:
-		s.cfg.Log.Warn("no checkpoint: the one before is still being written", "height", h)
+		s.cfg.Log.Warn("no checkpoint: those before are still being written", "height", h)
 		_ = x.Close() // read by nobody
 	}
 }
@@ -128,13 +128,15 @@ func (s *Server) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	written := make(chan string)
+	exports := s.exports // nil while one is written: a state that is held still takes memory
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case d := <-s.inbox:
 			s.answer(d)
-		case x := <-s.exports:
+		case x := <-exports:
+			exports = nil
 			writing.Go(func() {
 				name, err := s.write(ctx, x)
 				if err != nil && ctx.Err() == nil {
@@ -146,6 +148,7 @@ func (s *Server) Run(ctx context.Context) error {
 				}
 			})
 		case name := <-written:
+			exports = s.exports
 			if name != "" {
 				s.place(name)
 			}

@@ -409,6 +409,45 @@ func TestServerKeepsTwoAndComesBack(t *testing.T) {
 	again.closeShelf()
 }
 
+// While a checkpoint is written, one more state is held still, and no third.
+func TestCheckpointsAreWrittenOneByOne(t *testing.T) {
+	h, s := village(t, 1, 100)
+	cfg := h.servers[0].cfg
+	cfg.Dir, cfg.Interval = t.TempDir(), 1
+	certify, free := cfg.Certificate, make(chan struct{})
+	var writing, most atomic.Int32
+	cfg.Certificate = func(stored []byte) ([]byte, error) {
+		most.Store(max(most.Load(), writing.Add(1)))
+		defer writing.Add(-1)
+		<-free
+		return certify(stored)
+	}
+	server := NewServer(cfg)
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- server.Run(ctx) }()
+	first := uint64(s.Head().Height()) + 1
+	for range 4 {
+		commit(t, s, 10)
+		server.Committed(s.Head().Height())
+		for writing.Load() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+	}
+	close(free)
+	for server.Stats.Height.Load() != first+1 {
+		time.Sleep(time.Millisecond)
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if made := server.Stats.Made.Load(); made != 2 || most.Load() != 1 {
+		t.Errorf("%d checkpoints made, up to %d at a time; want 2, one by one", made, most.Load())
+	}
+	check(t, server.Close())
+}
+
 func FuzzDecode(f *testing.F) {
 	for _, m := range []message{
 		inquiry{},
