@@ -68,8 +68,8 @@ soak-committee: ## four and seven processes over bad links with kills, a devnet 
 soak-crash: ## cut the power of the store at every file operation, and let every one fail
 	$(GO) test -count=1 -timeout 60m -v ./state/store -run TestCrashMatrix -args -every=1
 	@# A database that failed keeps its memory until the process ends: one process for each part.
-	for part in 0 1 2 3 4 5 6 7; do \
-		$(GO) test -count=1 -timeout 60m -v ./state/store -run TestInjectedErrors -args -every=1 -parts=8 -part=$$part; \
+	for part in {0..15}; do \
+		$(GO) test -count=1 -timeout 60m -v ./state/store -run TestInjectedErrors -args -every=1 -parts=16 -part=$$part; \
 	done
 
 bench: bench-crypto bench-state bench-lanes bench-exec bench-consensus ## run every bar beside its peer

@@ -16,7 +16,7 @@ import (
 var (
 	// ErrImporting means that the folder holds a state of which a part is still
 	// missing. [OpenImport] goes on with it.
-	ErrImporting = errors.New("data folder holds the beginning of an import")
+	ErrImporting = errors.New("data folder holds the beginning of an import: call the same import again, or take an empty folder")
 	// ErrHasChain means that an import was asked for where a chain is already.
 	ErrHasChain = errors.New("data folder holds a chain already")
 	// ErrImportRoot means that an imported state is whole and yet not the one
