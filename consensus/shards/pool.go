@@ -1,6 +1,7 @@
 package shards
 
 import (
+	"bytes"
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -127,7 +128,9 @@ func (p *Pool) said(from beacon.Participant, r beacon.Round, digest chain.Hash, 
 func (p *Pool) add(v *view, from beacon.Participant, r beacon.Round, digest chain.Hash, parcel *Parcel) *Assembly {
 	a := v.find(digest)
 	if a == nil {
-		a = &Assembly{Round: r, Digest: digest, Head: parcel.Head, opening: parcel.Opening, shards: make([][]byte, p.code.Total())}
+		// The head outlives the shards, which may be dropped for want of room, and must
+		// not keep the memory of the message that they came in.
+		a = &Assembly{Round: r, Digest: digest, Head: bytes.Clone(parcel.Head), opening: parcel.Opening, shards: make([][]byte, p.code.Total())}
 		v.bodies = append(v.bodies, a)
 	}
 	if !a.closed && a.shards[parcel.Shard.Index] == nil {

@@ -55,6 +55,9 @@ func TestAssembly(t *testing.T) {
 	if err != nil || a == nil || a.Own == nil || p.Ready(a) {
 		t.Fatalf("offer: %+v, %v", a, err)
 	}
+	if &a.Head[0] == &head[0] || !bytes.Equal(a.Head, head) {
+		t.Error("the head keeps the memory of the message")
+	}
 	if again, err := p.Offer(0, round(9), digest, w.Parcel(head, 2)); err != nil || again != a {
 		t.Errorf("the same offer again: %v", err)
 	}

@@ -55,15 +55,22 @@ func (l *Ledger) Final(ctx context.Context, v chain.View, limit, bytesMax int) (
 }
 
 func (l *Ledger) viewAt(h chain.Height) (chain.View, error) {
-	rec, ok, err := l.cfg.Store.BlockByHeight(h)
-	if err != nil || !ok {
-		return 0, fmt.Errorf("block %d (stored %v): %w", h, ok, err)
+	_, encoded, ok, err := l.cfg.Store.BlockBytes(h)
+	if err == nil && !ok {
+		err = fmt.Errorf("block %d is not stored", h)
 	}
-	block, err := chain.DecodeBlock(rec.Block, len(rec.Block))
+	if err != nil {
+		return 0, err
+	}
+	head, _, err := chain.SplitBlock(encoded)
 	if err != nil {
 		return 0, fmt.Errorf("stored block %d: %w", h, err)
 	}
-	return block.Header.View, nil
+	header, err := chain.DecodeHeader(head)
+	if err != nil {
+		return 0, fmt.Errorf("stored block %d: %w", h, err)
+	}
+	return header.View, nil
 }
 
 // joinCertificates writes what the store keeps beside a block: the certificate

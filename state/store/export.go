@@ -106,23 +106,8 @@ func (x *Export) Accounts(f func(key chain.Hash, row []byte) error) (err error) 
 // Storage calls f with the storage values of an account, ascending by storage
 // key, not by its hash, until f returns an error, which it returns. f must not
 // keep value.
-func (x *Export) Storage(account chain.Hash, f func(key state.StorageKey, value []byte) error) (err error) {
-	prefix := hashKey(tableStorage, account)
-	it, err := x.snapshot.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
-	if err != nil {
-		return damage(err)
-	}
-	defer func() { err = damage(errors.Join(err, it.Error(), it.Close())) }()
-	for it.First(); it.Valid(); it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return err
-		}
-		if err := f(state.StorageKey(it.Key()[len(prefix):]), value); err != nil {
-			return err
-		}
-	}
-	return nil
+func (x *Export) Storage(account chain.Hash, f func(key state.StorageKey, value []byte) error) error {
+	return x.StorageFrom(account, "", f)
 }
 
 // Code returns the code with a hash.
