@@ -91,9 +91,9 @@ for line in sys.stdin:
     except (OverflowError, ValueError) as e: print(type(e).__name__)
 `
 
-func ask(t *testing.T, in []byte) *bufio.Scanner {
+func askWith(t *testing.T, program string, in []byte) *bufio.Scanner {
 	t.Helper()
-	return bufio.NewScanner(bytes.NewReader(cpython.Run(t, oracle, in)))
+	return bufio.NewScanner(bytes.NewReader(cpython.Run(t, program, in)))
 }
 
 // TestEqualsCPython: the verdicts are CPython's, the values within one unit of
@@ -136,7 +136,7 @@ func TestEqualsCPython(t *testing.T) {
 		}
 		fmt.Fprintln(&in)
 	}
-	lines := ask(t, in.Bytes())
+	lines := askWith(t, oracle, in.Bytes())
 	equal, off := 0, map[string]int{}
 	for _, c := range list {
 		lines.Scan()
