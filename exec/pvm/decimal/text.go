@@ -1,0 +1,110 @@
+package decimal
+
+import (
+	"math/big"
+	"strconv"
+	"strings"
+)
+
+// exponentMax keeps sums of three exponents in 32 bits, far beyond what a result
+// may have.
+const exponentMax = 400_000_000
+
+// Parse reads the specification's numeric strings: digits with a point and an
+// exponent, inf, infinity, nan and snan with a payload, in any case. Underscores
+// and blanks are the caller's. Nothing is rounded; ok is false where Python
+// raises, and for exponents beyond exponentMax.
+func Parse(text string) (d Decimal, ok bool) {
+	if text != "" && (text[0] == '+' || text[0] == '-') {
+		d.neg = text[0] == '-'
+		text = text[1:]
+	}
+	d.coef = zero
+	lower := strings.ToLower(text)
+	switch {
+	case lower == "inf" || lower == "infinity":
+		d.kind = infinite
+		return d, true
+	case strings.HasPrefix(lower, "snan"):
+		d.kind = signaling
+		return d.payload(lower[4:])
+	case strings.HasPrefix(lower, "nan"):
+		d.kind = quiet
+		return d.payload(lower[3:])
+	}
+	head, tail, hasExp := strings.Cut(lower, "e")
+	if hasExp {
+		e, err := strconv.ParseInt(tail, 10, 64)
+		if err != nil || e > exponentMax || e < -exponentMax {
+			return d, false
+		}
+		d.exp = int(e)
+	}
+	whole, places, _ := strings.Cut(head, ".")
+	if !allDigits(whole + places) {
+		return d, false
+	}
+	d.exp -= len(places)
+	d.coef, ok = new(big.Int).SetString(whole+places, 10)
+	return d, ok
+}
+
+func (d Decimal) payload(text string) (Decimal, bool) {
+	if text == "" {
+		return d, true
+	}
+	if !allDigits(text) {
+		return d, false
+	}
+	d.coef, _ = new(big.Int).SetString(text, 10)
+	return d, true
+}
+
+func allDigits(text string) bool {
+	for i := range len(text) {
+		if text[i] < '0' || text[i] > '9' {
+			return false
+		}
+	}
+	return text != ""
+}
+
+// String is Python's str(d): to-scientific-string.
+func (d Decimal) String() string {
+	sign := ""
+	if d.neg {
+		sign = "-"
+	}
+	text := d.coef.String()
+	switch d.kind {
+	case infinite:
+		return sign + "Infinity"
+	case quiet, signaling:
+		name := "NaN"
+		if d.kind == signaling {
+			name = "sNaN"
+		}
+		if d.coef.Sign() == 0 {
+			text = ""
+		}
+		return sign + name + text
+	}
+	left := d.exp + len(text)
+	if d.exp <= 0 && left > -6 {
+		switch {
+		case d.exp == 0:
+			return sign + text
+		case left > 0:
+			return sign + text[:left] + "." + text[left:]
+		}
+		return sign + "0." + strings.Repeat("0", -left) + text
+	}
+	out := sign + text[:1]
+	if len(text) > 1 {
+		out += "." + text[1:]
+	}
+	if left-1 >= 0 {
+		return out + "E+" + strconv.Itoa(left-1)
+	}
+	return out + "E" + strconv.Itoa(left-1)
+}
