@@ -79,6 +79,9 @@ func (r drafted) apply(_ context.Context, e *Engine) error {
 func (e *Engine) receiveDraft(from beacon.Participant, d draft) {
 	v := d.round.View
 	who, known := e.machine.LeaderOf(v, d.parent)
+	if _, given := e.machine.Certificate(v-1, simplex.Nullify); d.parent != v-1 && !given {
+		known = false // who would lead past a view that was not given up does not
+	}
 	if d.round.Epoch != e.cfg.Set.Epoch() || !known || who != from || v < e.machine.View() || v > e.machine.View()+1 || v <= e.drafting.view {
 		e.Stats.Dropped.Add(1)
 		return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
 // slowApp takes its time to execute a block, once: when it builds it, when it
@@ -162,6 +163,39 @@ func TestDraftsOfOthersAreDropped(t *testing.T) {
 		}
 		if n := s.engine.Stats.Bans.Load(); n != 0 {
 			t.Errorf("%d bans", n)
+		}
+	})
+}
+
+// Of the two who may lead a view, the one past a nullified view is listened to
+// only if there is the nullification: its draft would take the place of the
+// leader's.
+func TestDraftPastAViewThatStands(t *testing.T) {
+	play(t, func(s *scene) {
+		v, parent := chain.View(1), s.parent
+		var leader, past beacon.Participant
+		for leader == past || leader == 0 || past == 0 { // 0 is this validator
+			at := beacon.Round{View: v}
+			block := encodeBlock(at, parent, uint64(v))
+			c := s.certificate(simplex.Finalize, simplex.Proposal{Round: at, Parent: v - 1, Payload: digestOf(block)})
+			s.hear(2, appendBackfill(nil, backfill{c, block}))
+			v, parent = v+1, ParentRef{Round: at, Digest: c.Proposal.Payload, Seed: c.Seed}
+			leader, _ = s.engine.machine.LeaderOf(v, v-1)
+			past, _ = s.engine.machine.LeaderOf(v, v-2)
+		}
+		prepared := func() (n uint64) {
+			for _, count := range s.engine.Stats.Stages[StagePrepare].Counts() {
+				n += count
+			}
+			return n
+		}
+		s.hear(past, appendDraft(nil, draft{beacon.Round{View: v}, v - 2, []byte("draft")}))
+		if prepared() != 0 {
+			t.Error("a draft past a view that stands was executed")
+		}
+		s.hear(leader, appendDraft(nil, draft{beacon.Round{View: v}, v - 1, []byte("draft")}))
+		if prepared() != 1 {
+			t.Error("the leader's draft was not executed")
 		}
 	})
 }
