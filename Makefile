@@ -115,7 +115,7 @@ oracles: ## check roots, proofs, pairings and account signatures with third-part
 
 pvm-oracle: ## hold the PVM's front end to CPython 3.11 over its whole library (PYTHON311=python3.11)
 	CI=true $(GO) test -count=1 -timeout 20m ./exec/pvm/ucd
-	CI=true $(GO) test -count=1 -timeout 20m -v ./exec/pvm/syntax -run 'TestLibrary|TestRefusals' -args -all
+	CI=true $(GO) test -count=1 -timeout 20m -v ./exec/pvm/syntax -args -all
 
 tools: # the pinned linters
 	@[ -x $(TOOLS)/staticcheck ] || $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)

@@ -22,10 +22,11 @@
 //   - Work is linear in tokens: the two places that try one reading and then
 //     another (parenthesised with-items, the word match) lie in the head of a
 //     statement and do not nest.
-//   - Floats stay text: this package computes with none.
+//   - Floats stay text, for the compiler to convert.
 //
 // # What is left out
 //
-// Complex literals (resolution 11.48), source encodings other than UTF-8, the
+// CPython's limit of twenty nested blocks is not ours: [Limits] has one of its
+// own. Complex literals (resolution 11.48), source encodings other than UTF-8, the
 // escape \N{...} and the joke of PEP 401 are refused; see [ErrUnsupported].
 package syntax

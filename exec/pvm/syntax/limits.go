@@ -12,7 +12,6 @@ type Limits struct {
 	TreeHeight  int // nodes from the module down to any leaf
 	Constants   int // literals in the tree
 	IntDigits   int // digits of one decimal integer literal, as in Python
-	Errors      int // refusals that Check returns at most
 }
 
 // DefaultLimits returns the limits of the protocol.
@@ -24,7 +23,6 @@ func DefaultLimits() Limits {
 		TreeHeight:  1000, // long chains of operators nest to the left
 		Constants:   1 << 16,
 		IntDigits:   4300, // CPython's: the conversion is quadratic
-		Errors:      100,
 	}
 }
 
@@ -41,7 +39,6 @@ func (l Limits) Check() error {
 		{"tree height", l.TreeHeight},
 		{"constants", l.Constants},
 		{"integer digits", l.IntDigits},
-		{"errors", l.Errors},
 	} {
 		if f.n < 1 || f.n > most {
 			return fmt.Errorf("limit of %s is %d, want 1 to %d", f.name, f.n, most)

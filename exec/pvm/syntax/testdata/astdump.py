@@ -1,18 +1,22 @@
 """Dumps Python's syntax trees in the notation of dump_test.go.
 
 Reads requests from standard input, one a line: a mode and a path, or the
-source itself in hexadecimal after "=".  Mode "parse" stops at the tree, mode
-"compile" goes through the compiler too.  Answers with a line "ok N" and N bytes
-of tree, or "error 0 CLASS: MESSAGE" on one line.
+source itself in hexadecimal after "=".  Answers with a line "ok N REFUSAL" and
+N bytes of tree, or with "error 0 CLASS: MESSAGE" when there is no tree.  In
+mode "compile" REFUSAL is what the compiler says; otherwise it is empty.  Mode
+"strings" answers with the string literals of a file, in hexadecimal.
 """
 import ast
+import doctest
 import struct
 import sys
+import textwrap
 import unicodedata
 import warnings
 
 warnings.simplefilter("ignore")
 sys.setrecursionlimit(20000)
+REFUSALS = (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError)
 SKIPPED = {"type_comment", "type_ignores"}
 
 
@@ -68,28 +72,61 @@ def dump(n, out):
         out.append(str(int(n)))
 
 
+def strings(path):
+    """All that a test might feed to the compiler: literals and doctests."""
+    with open(path, "rb") as f:
+        tree = ast.parse(f.read())
+    found = {}
+    parser = doctest.DocTestParser()
+    for n in ast.walk(tree):
+        if isinstance(n, ast.Constant) and isinstance(n.value, (str, bytes)):
+            v = n.value
+            if isinstance(v, bytes):
+                found[v] = None
+                continue
+            for s in (v, textwrap.dedent(v)):
+                found[s.encode("utf-8", "surrogatepass")] = None
+            if ">>>" in v:
+                try:
+                    for e in parser.get_examples(v):
+                        found[e.source.encode("utf-8", "surrogatepass")] = None
+                except ValueError:
+                    pass
+    return "\n".join(s.hex() for s in found if s).encode("ascii")
+
+
 def answer(line):
     mode, what = line.split(" ", 1)
+    if mode == "strings":
+        return strings(what), None
     if what.startswith("="):
         src = bytes.fromhex(what[1:])
     else:
         with open(what, "rb") as f:
             src = f.read()
+    late = None
     try:
         tree = ast.parse(src)
-        if mode == "compile":
-            compile(src, "<source>", "exec", dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as e:
+    except REFUSALS as e:
         return None, "%s: %s" % (type(e).__name__, e)
+    if mode == "compile":
+        try:
+            compile(src, "<source>", "exec", dont_inherit=True)
+        except REFUSALS as e:
+            late = "%s: %s" % (type(e).__name__, e)
     out = []
     dump(tree, out)
-    return "".join(out).encode("ascii"), None
+    return "".join(out).encode("ascii"), late
+
+
+def one_line(s):
+    return (s or "").replace("\n", " ").encode("ascii", "backslashreplace")
 
 
 for line in sys.stdin:
     got, err = answer(line.rstrip("\n"))
-    if err is None:
-        sys.stdout.buffer.write(b"ok %d\n" % len(got) + got)
+    if got is None:
+        sys.stdout.buffer.write(b"error 0 " + one_line(err) + b"\n")
     else:
-        sys.stdout.buffer.write(("error 0 " + err.replace("\n", " ")).encode("ascii", "backslashreplace") + b"\n")
+        sys.stdout.buffer.write(b"ok %d " % len(got) + one_line(err) + b"\n" + got)
     sys.stdout.buffer.flush()

@@ -1,0 +1,196 @@
+package syntax
+
+import "strings"
+
+// scopeKind is what a scope belongs to.
+type scopeKind uint8
+
+const (
+	moduleScope scopeKind = iota
+	classScope
+	functionScope // lambdas too
+	comprehensionScope
+)
+
+// block is what a jump may have to leave.
+type block uint8
+
+const (
+	loopBlock block = iota
+	starHandler
+)
+
+// symbol is what is known of a name in one scope.
+type symbol uint8
+
+const (
+	isLocal symbol = 1 << iota
+	isParam
+	isUsed
+	isGlobal
+	isNonlocal
+	isAnnotated
+	isTarget // of a comprehension
+)
+
+// scope is one of the nested name spaces.
+type scope struct {
+	parent    *scope
+	kind      scopeKind
+	class     string // the class whose private names are mangled, or empty
+	names     map[string]symbol
+	nonlocals []declared // in order, to be resolved at the end
+	blocks    []block
+	async     bool
+	yields    bool
+	returns   bool // with a value
+	returnPos Pos
+	awaits    bool // a comprehension that is asynchronous
+	isGen     bool // a generator expression
+	inIter    int  // depth of iterables of comprehensions around this place
+	inTarget  bool // in the target of a comprehension
+	what      string
+}
+
+type declared struct {
+	name string
+	at   Pos
+}
+
+func newScope(parent *scope, kind scopeKind, class string) *scope {
+	return &scope{parent: parent, kind: kind, class: class, names: map[string]symbol{}}
+}
+
+func (c *checker) enter(kind scopeKind) {
+	s := newScope(c.scope, kind, c.scope.class)
+	s.inIter = c.scope.inIter
+	c.scope = s
+	c.scopes = append(c.scopes, s)
+}
+
+func (c *checker) leave() { c.scope = c.scope.parent }
+
+// mangle gives a private name of a class its full name (Python reference §6.2.1).
+func (c *checker) mangle(name string) string {
+	class := strings.TrimLeft(c.scope.class, "_")
+	if class == "" || !strings.HasPrefix(name, "__") || strings.HasSuffix(name, "__") || strings.Contains(name, ".") {
+		return name
+	}
+	return "_" + class + name
+}
+
+func (c *checker) add(at Pos, name string, flags symbol) {
+	name = c.mangle(name)
+	if c.scope.inTarget && flags&isLocal != 0 {
+		if c.scope.names[name]&(isGlobal|isNonlocal) != 0 {
+			c.failf(at, "comprehension inner loop cannot rebind assignment expression target '%s'", name)
+		}
+		flags |= isTarget
+	}
+	c.scope.names[name] |= flags
+}
+
+// bind notes that name is assigned to.
+func (c *checker) bind(at Pos, name string) {
+	c.refuseDebug(at, name, "assign to")
+	c.add(at, name, isLocal)
+}
+
+func (c *checker) refuseDebug(at Pos, name, verb string) {
+	if name == "__debug__" {
+		c.failf(at, "cannot %s __debug__", verb)
+	}
+}
+
+func (c *checker) bindAlias(a *Alias) {
+	name := a.AsName
+	if name == "" {
+		name, _, _ = strings.Cut(a.Name, ".")
+	}
+	c.bind(a.Pos, name)
+}
+
+// declare notes a global or nonlocal name.
+func (c *checker) declare(at Pos, name string, flag symbol, word string) {
+	full := c.mangle(name)
+	known := c.scope.names[full]
+	switch {
+	case known&isParam != 0:
+		c.failf(at, "name '%s' is parameter and %s", name, word)
+	case known&isUsed != 0:
+		c.failf(at, "name '%s' is used prior to %s declaration", name, word)
+	case known&isAnnotated != 0:
+		c.failf(at, "annotated name '%s' can't be %s", name, word)
+	case known&isLocal != 0:
+		c.failf(at, "name '%s' is assigned to before %s declaration", name, word)
+	}
+	c.scope.names[full] |= flag
+	if both := isGlobal | isNonlocal; c.scope.names[full]&both == both {
+		c.failf(at, "name '%s' is nonlocal and global", name)
+	}
+	if flag == isNonlocal {
+		c.scope.nonlocals = append(c.scope.nonlocals, declared{full, at})
+	}
+}
+
+// bindings checks, once all names are known, that every nonlocal one is bound
+// in a function around it.
+func (c *checker) bindings() {
+	for _, s := range c.scopes {
+		for _, d := range s.nonlocals {
+			if !s.parent.binds(d.name) {
+				c.failf(d.at, "no binding for nonlocal '%s' found", d.name)
+			}
+		}
+	}
+}
+
+// binds looks for a function that binds name, from s outwards.
+func (s *scope) binds(name string) bool {
+	for ; s != nil; s = s.parent {
+		if s.kind == classScope && name == "__class__" {
+			return true // what super() without arguments reads
+		}
+		if s.kind == moduleScope || s.kind == classScope {
+			continue
+		}
+		switch f := s.names[name]; {
+		case f&isGlobal != 0:
+			return false
+		case f&isNonlocal != 0:
+		case f&isLocal != 0:
+			return true
+		}
+	}
+	return false
+}
+
+// extend gives the target of a named expression inside comprehensions to the
+// scope around them (PEP 572).
+func (c *checker) extend(at Pos, name string) {
+	full := c.mangle(name)
+	for s := c.scope; s != nil; s = s.parent {
+		switch s.kind {
+		case comprehensionScope:
+			if s.names[full]&isTarget != 0 {
+				c.failf(at, "assignment expression cannot rebind comprehension iteration variable '%s'", name)
+				return
+			}
+		case functionScope:
+			if s.names[full]&isGlobal != 0 {
+				c.scope.names[full] |= isGlobal
+			} else {
+				c.scope.names[full] |= isNonlocal
+			}
+			s.names[full] |= isLocal
+			return
+		case moduleScope:
+			c.scope.names[full] |= isGlobal
+			s.names[full] |= isGlobal
+			return
+		case classScope:
+			c.failf(at, "assignment expression within a comprehension cannot be used in a class body")
+			return
+		}
+	}
+}

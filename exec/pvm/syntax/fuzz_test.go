@@ -1,0 +1,51 @@
+package syntax
+
+import (
+	"errors"
+	"testing"
+)
+
+// FuzzParse feeds anything: no panic, every error typed and placed, limits
+// met, and what is accepted can be checked and walked.
+func FuzzParse(f *testing.F) {
+	for _, c := range refusals {
+		if len(c.src) < 200 {
+			f.Add([]byte(c.src))
+		}
+	}
+	for _, c := range checks {
+		f.Add([]byte(c.src))
+	}
+	lim := DefaultLimits()
+	lim.SourceBytes, lim.Tokens, lim.Depth, lim.TreeHeight, lim.Constants = 4096, 1000, 30, 40, 100
+	f.Fuzz(func(t *testing.T, src []byte) {
+		mod, err := Parse(src, lim)
+		if err != nil {
+			var e *Error
+			if !errors.As(err, &e) || e.Line < 1 || e.Col < 0 || e.Msg == "" {
+				t.Fatalf("%q: %#v", src, err)
+			}
+			return
+		}
+		if err := Check(mod); err != nil && !errors.Is(err, ErrSyntax) && !errors.Is(err, ErrUnsupported) {
+			t.Fatalf("%q: %#v", src, err)
+		}
+		literals := 0
+		var walk func(n Node, height int)
+		walk = func(n Node, height int) {
+			if height > lim.TreeHeight {
+				t.Fatalf("%q: tree higher than %d", src, lim.TreeHeight)
+			}
+			if _, ok := n.(*Constant); ok {
+				literals++
+			}
+			Children(n, func(n Node) { walk(n, height+1) })
+		}
+		for _, s := range mod.Body {
+			walk(s, 1)
+		}
+		if literals > lim.Constants {
+			t.Fatalf("%q: %d literals", src, literals)
+		}
+	})
+}
