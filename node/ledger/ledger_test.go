@@ -397,11 +397,12 @@ func TestPackingHearsOfTheBlocksBefore(t *testing.T) {
 	}
 }
 
+// A parent that is not executed here costs the slot and not the node.
 func TestUnknownParentIsAnError(t *testing.T) {
 	f := newFixture(t)
 	l := f.ledger(t, &pool{})
 	_, err := l.Propose(t.Context(), engine.ProposeRequest{Round: firstRound(), Parent: engine.ParentRef{Digest: chain.Hash{1}}})
-	if !errors.Is(err, ErrUnknownParent) {
+	if !errors.Is(err, ErrUnknownParent) || !errors.Is(err, engine.ErrNoProposal) {
 		t.Errorf("got %v", err)
 	}
 }
