@@ -6,7 +6,8 @@ import (
 )
 
 // FuzzParse feeds anything: no panic, every error typed and placed, limits
-// met, and what is accepted can be checked and walked.
+// met, and what is accepted can be checked, walked, and printed as source that
+// gives the same tree.
 func FuzzParse(f *testing.F) {
 	for _, c := range refusals {
 		if len(c.src) < 200 {
@@ -14,6 +15,9 @@ func FuzzParse(f *testing.F) {
 		}
 	}
 	for _, c := range checks {
+		f.Add([]byte(c.src))
+	}
+	for _, c := range trees {
 		f.Add([]byte(c.src))
 	}
 	lim := DefaultLimits()
@@ -26,6 +30,15 @@ func FuzzParse(f *testing.F) {
 				t.Fatalf("%q: %#v", src, err)
 			}
 			return
+		}
+		if printed, ok := printModule(mod); ok {
+			again, err := Parse([]byte(printed), roomy())
+			if err != nil {
+				t.Fatalf("%q printed as %q: %v", src, printed, err)
+			}
+			if a, b := withoutPlaces(dump(mod)), withoutPlaces(dump(again)); a != b {
+				t.Fatalf("%q printed as %q:\n%s\n%s", src, printed, a, b)
+			}
 		}
 		if err := Check(mod); err != nil && !errors.Is(err, ErrSyntax) && !errors.Is(err, ErrUnsupported) {
 			t.Fatalf("%q: %#v", src, err)

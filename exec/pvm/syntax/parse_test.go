@@ -16,40 +16,42 @@ func parse(t *testing.T, src string) *Module {
 	return mod
 }
 
-// TestTrees shows the tree of one small case per construct, without places.
+// trees shows the tree of one small case per construct, without places.
+var trees = []struct{ src, want string }{
+	{"x", `(Expr (Name "x" (Load)))`},
+	{"a+b*c", `(Expr (BinOp (Name "a" (Load)) (Add) (BinOp (Name "b" (Load)) (Mult) (Name "c" (Load)))))`},
+	{"-a**-b", `(Expr (UnaryOp (USub) (BinOp (Name "a" (Load)) (Pow) (UnaryOp (USub) (Name "b" (Load))))))`},
+	{"a<b is not c", `(Expr (Compare (Name "a" (Load)) [(Lt) (IsNot)] [(Name "b" (Load)) (Name "c" (Load))]))`},
+	{"not a or b", `(Expr (BoolOp (Or) [(UnaryOp (Not) (Name "a" (Load))) (Name "b" (Load))]))`},
+	{"0x_1F, 1_0.5e3, None", `(Expr (Tuple [(Constant i1f _) (Constant f40c4820000000000 _) (Constant None _)] (Load)))`},
+	{`u"a" 'b\x41'`, `(Expr (Constant "abA" "u"))`},
+	{`b"\xff\n"`, `(Expr (Constant bff0a _))`},
+	{`f"a{b!r:>{w}}{{"`, `(Expr (JoinedStr [(Constant "a" _) (FormattedValue (Name "b" (Load)) 114 (JoinedStr [(Constant ">" _) (FormattedValue (Name "w" (Load)) -1 _)])) (Constant "{" _)]))`},
+	{`f"{ a = }"`, `(Expr (JoinedStr [(Constant " a = " _) (FormattedValue (Name "a" (Load)) 114 _)]))`},
+	{"(x:=1)", `(Expr (NamedExpr (Name "x" (Store)) (Constant i1 _)))`},
+	{"{**a,b:c}", `(Expr (Dict [_ (Name "b" (Load))] [(Name "a" (Load)) (Name "c" (Load))]))`},
+	{"[a for b in c if d]", `(Expr (ListComp (Name "a" (Load)) [(comprehension (Name "b" (Store)) (Name "c" (Load)) [(Name "d" (Load))] 0)]))`},
+	{"f(a,*b,k=c,**d)", `(Expr (Call (Name "f" (Load)) [(Name "a" (Load)) (Starred (Name "b" (Load)) (Load))] [(keyword "k" (Name "c" (Load))) (keyword _ (Name "d" (Load)))]))`},
+	{"a[1:,*b]", `(Expr (Subscript (Name "a" (Load)) (Tuple [(Slice (Constant i1 _) _ _) (Starred (Name "b" (Load)) (Load))] (Load)) (Load)))`},
+	{"a.b,*c=d", `(Assign [(Tuple [(Attribute (Name "a" (Load)) "b" (Store)) (Starred (Name "c" (Store)) (Store))] (Store))] (Name "d" (Load)))`},
+	{"a@=b", `(AugAssign (Name "a" (Store)) (MatMult) (Name "b" (Load)))`},
+	{"(a):b=c", `(AnnAssign (Name "a" (Store)) (Name "b" (Load)) (Name "c" (Load)) 0)`},
+	{"lambda a,/,b=1,*,c:a", `(Expr (Lambda (arguments [(arg "a" _)] [(arg "b" _)] _ [(arg "c" _)] [_] _ [(Constant i1 _)]) (Name "a" (Load))))`},
+	{"from ...a import(b as c,)", `(ImportFrom "a" [(alias "b" "c")] 3)`},
+	{"match = case", `(Assign [(Name "match" (Store))] (Name "case" (Load)))`},
+	{"match (a):\n case {'k':1,**r}|C(x=_) as y if z:pass", `(Match (Name "a" (Load)) [(match_case (MatchAs (MatchOr [(MatchMapping [(Constant "k" _)] [(MatchValue (Constant i1 _))] "r") (MatchClass (Name "C" (Load)) [] ["x"] [(MatchAs _ _)])]) "y") (Name "z" (Load)) [(Pass)])])`},
+	{"with(a as b,c):pass", `(With [(withitem (Name "a" (Load)) (Name "b" (Store))) (withitem (Name "c" (Load)) _)] [(Pass)])`},
+	{"with(a,b)as c:pass", `(With [(withitem (Tuple [(Name "a" (Load)) (Name "b" (Load))] (Load)) (Name "c" (Store)))] [(Pass)])`},
+	{"try:pass\nexcept*E as e:pass", `(TryStar [(Pass)] [(ExceptHandler (Name "E" (Load)) "e" [(Pass)])] [] [])`},
+	{"async def f():await x", `(AsyncFunctionDef "f" (arguments [] [] _ [] [] _ []) [(Expr (Await (Name "x" (Load))))] [] _)`},
+	{"@d\nclass C(B,m=M):pass", `(ClassDef "C" [(Name "B" (Load))] [(keyword "m" (Name "M" (Load)))] [(Pass)] [(Name "d" (Load))])`},
+	{"del a,(b)", `(Delete [(Name "a" (Del)) (Name "b" (Del))])`},
+	{"if a:pass\nelif b:pass", `(If (Name "a" (Load)) [(Pass)] [(If (Name "b" (Load)) [(Pass)] [])])`},
+	{"ﬁ = 'e\u0301'", `(Assign [(Name "fi" (Store))] (Constant xc3a9 _))`},
+}
+
 func TestTrees(t *testing.T) {
-	for _, c := range []struct{ src, want string }{
-		{"x", `(Expr (Name "x" (Load)))`},
-		{"a+b*c", `(Expr (BinOp (Name "a" (Load)) (Add) (BinOp (Name "b" (Load)) (Mult) (Name "c" (Load)))))`},
-		{"-a**-b", `(Expr (UnaryOp (USub) (BinOp (Name "a" (Load)) (Pow) (UnaryOp (USub) (Name "b" (Load))))))`},
-		{"a<b is not c", `(Expr (Compare (Name "a" (Load)) [(Lt) (IsNot)] [(Name "b" (Load)) (Name "c" (Load))]))`},
-		{"not a or b", `(Expr (BoolOp (Or) [(UnaryOp (Not) (Name "a" (Load))) (Name "b" (Load))]))`},
-		{"0x_1F, 1_0.5e3, None", `(Expr (Tuple [(Constant i1f _) (Constant f40c4820000000000 _) (Constant None _)] (Load)))`},
-		{`u"a" 'b\x41'`, `(Expr (Constant "abA" "u"))`},
-		{`b"\xff\n"`, `(Expr (Constant bff0a _))`},
-		{`f"a{b!r:>{w}}{{"`, `(Expr (JoinedStr [(Constant "a" _) (FormattedValue (Name "b" (Load)) 114 (JoinedStr [(Constant ">" _) (FormattedValue (Name "w" (Load)) -1 _)])) (Constant "{" _)]))`},
-		{`f"{ a = }"`, `(Expr (JoinedStr [(Constant " a = " _) (FormattedValue (Name "a" (Load)) 114 _)]))`},
-		{"(x:=1)", `(Expr (NamedExpr (Name "x" (Store)) (Constant i1 _)))`},
-		{"{**a,b:c}", `(Expr (Dict [_ (Name "b" (Load))] [(Name "a" (Load)) (Name "c" (Load))]))`},
-		{"[a for b in c if d]", `(Expr (ListComp (Name "a" (Load)) [(comprehension (Name "b" (Store)) (Name "c" (Load)) [(Name "d" (Load))] 0)]))`},
-		{"f(a,*b,k=c,**d)", `(Expr (Call (Name "f" (Load)) [(Name "a" (Load)) (Starred (Name "b" (Load)) (Load))] [(keyword "k" (Name "c" (Load))) (keyword _ (Name "d" (Load)))]))`},
-		{"a[1:,*b]", `(Expr (Subscript (Name "a" (Load)) (Tuple [(Slice (Constant i1 _) _ _) (Starred (Name "b" (Load)) (Load))] (Load)) (Load)))`},
-		{"a.b,*c=d", `(Assign [(Tuple [(Attribute (Name "a" (Load)) "b" (Store)) (Starred (Name "c" (Store)) (Store))] (Store))] (Name "d" (Load)))`},
-		{"a@=b", `(AugAssign (Name "a" (Store)) (MatMult) (Name "b" (Load)))`},
-		{"(a):b=c", `(AnnAssign (Name "a" (Store)) (Name "b" (Load)) (Name "c" (Load)) 0)`},
-		{"lambda a,/,b=1,*,c:a", `(Expr (Lambda (arguments [(arg "a" _)] [(arg "b" _)] _ [(arg "c" _)] [_] _ [(Constant i1 _)]) (Name "a" (Load))))`},
-		{"from ...a import(b as c,)", `(ImportFrom "a" [(alias "b" "c")] 3)`},
-		{"match = case", `(Assign [(Name "match" (Store))] (Name "case" (Load)))`},
-		{"match (a):\n case {'k':1,**r}|C(x=_) as y if z:pass", `(Match (Name "a" (Load)) [(match_case (MatchAs (MatchOr [(MatchMapping [(Constant "k" _)] [(MatchValue (Constant i1 _))] "r") (MatchClass (Name "C" (Load)) [] ["x"] [(MatchAs _ _)])]) "y") (Name "z" (Load)) [(Pass)])])`},
-		{"with(a as b,c):pass", `(With [(withitem (Name "a" (Load)) (Name "b" (Store))) (withitem (Name "c" (Load)) _)] [(Pass)])`},
-		{"with(a,b)as c:pass", `(With [(withitem (Tuple [(Name "a" (Load)) (Name "b" (Load))] (Load)) (Name "c" (Store)))] [(Pass)])`},
-		{"try:pass\nexcept*E as e:pass", `(TryStar [(Pass)] [(ExceptHandler (Name "E" (Load)) "e" [(Pass)])] [] [])`},
-		{"async def f():await x", `(AsyncFunctionDef "f" (arguments [] [] _ [] [] _ []) [(Expr (Await (Name "x" (Load))))] [] _)`},
-		{"@d\nclass C(B,m=M):pass", `(ClassDef "C" [(Name "B" (Load))] [(keyword "m" (Name "M" (Load)))] [(Pass)] [(Name "d" (Load))])`},
-		{"del a,(b)", `(Delete [(Name "a" (Del)) (Name "b" (Del))])`},
-		{"if a:pass\nelif b:pass", `(If (Name "a" (Load)) [(Pass)] [(If (Name "b" (Load)) [(Pass)] [])])`},
-		{"ﬁ = 'e\u0301'", `(Assign [(Name "fi" (Store))] (Constant xc3a9 _))`},
-	} {
+	for _, c := range trees {
 		got := withoutPlaces(dump(parse(t, c.src)))
 		if want := "(Module [" + c.want + "])"; got != want {
 			t.Errorf("%q:\n got %s\nwant %s", c.src, got, want)
