@@ -87,6 +87,7 @@ func (n *Node) consensusMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("fetches_sent_total", "Requests to peers for what this node lacks.", s.FetchesSent.Load)
 	counter("fetches_failed_total", "Requests that were not answered in time.", s.FetchesFailed.Load)
 	counter("blocks_served_total", "Blocks sent to peers that were behind.", s.BlocksServed.Load)
+	counter("archive_failures_total", "Stored blocks that could not be read for a peer: see the log.", s.ArchiveFailures.Load)
 	gauge("watching", "1 while this node looks for votes in its own name before it votes.", func() float64 {
 		if s.Watching.Load() {
 			return 1

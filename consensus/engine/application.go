@@ -119,8 +119,9 @@ type Finalization struct {
 // Archive is the application's store of final blocks.
 type Archive interface {
 	// Final returns final blocks from view v on, oldest first: at most limit of
-	// them, and no more after bytesMax bytes of blocks. An error is a fault of
-	// this node.
+	// them, and no more after bytesMax bytes of blocks. With an error the peer
+	// gets what was found before it and asks others for the rest; to tell the
+	// operator is the application's part.
 	Final(ctx context.Context, v chain.View, limit, bytesMax int) ([]ArchivedBlock, error)
 }
 

@@ -93,9 +93,10 @@ func testConfig(t testing.TB, set *beacon.ValidatorSet, share bls.Share, genesis
 // durable: what Finalized returned for survives a new engine, all else is lost
 // by restart.
 type chainApp struct {
-	t         testing.TB
-	blockTime time.Duration
-	late      bool // this node's clock is behind: every block is early
+	t          testing.TB
+	blockTime  time.Duration
+	unreadable error // of the archive
+	late       bool  // this node's clock is behind: every block is early
 
 	mu       sync.Mutex
 	executed map[chain.Hash]uint64 // height by digest, in memory

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -290,7 +289,9 @@ type archived struct {
 func (r archived) apply(_ context.Context, e *Engine) error {
 	e.guest(r.to).reading = false
 	if r.err != nil {
-		return fmt.Errorf("read archive: %w", r.err)
+		// A block of the past that cannot be read is no reason to stop voting,
+		// least of all when a peer may ask for it again and again.
+		e.Stats.ArchiveFailures.Add(1)
 	}
 	for _, b := range r.found {
 		e.Stats.BlocksServed.Add(1)

@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"slices"
 	"sort"
@@ -27,7 +28,28 @@ func (a *chainApp) Final(_ context.Context, v chain.View, limit, bytesMax int) (
 		out = append(out, ArchivedBlock{Certificate: f.Certificate, Own: f.Own, Block: a.bytes[f.Digest]})
 		bytesMax -= len(a.bytes[f.Digest])
 	}
-	return out, nil
+	return out, a.unreadable
+}
+
+// A stored block that cannot be read must not let peers stop a validator by
+// asking for it.
+func TestUnreadableArchiveIsNoFault(t *testing.T) {
+	var archive *chainApp
+	set, shares, g := committee(t, 4)
+	h := newHistory(t, set, shares, g.Hash(), 100)
+	playWith(t, func(c *Config) {
+		archive = newChainApp(t, g.Hash())
+		h.into(archive)
+		archive.unreadable = errors.New("bit rot")
+		c.Archive, c.LastFinalized = archive, h.floor
+	}, func(s *scene) {
+		for range 3 {
+			s.hear(2, appendRequest(nil, request{beacon.Round{View: 3}}))
+		}
+		if n := s.engine.Stats.ArchiveFailures.Load(); n != 3 {
+			t.Errorf("%d failures counted, want 3: the validator has stopped", n)
+		}
+	})
 }
 
 // A request goes to one peer; when it does not help in time, to the next; a

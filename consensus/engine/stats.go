@@ -35,6 +35,8 @@ type Stats struct {
 	FetchesFailed atomic.Uint64 // of these, not answered in time
 	BlocksServed  atomic.Uint64 // blocks sent to peers that were behind
 
+	ArchiveFailures atomic.Uint64 // looks into the archive that ended in an error
+
 	Shards ShardStats
 
 	Peers   []PeerStats   // by participant

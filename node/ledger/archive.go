@@ -15,6 +15,15 @@ import (
 // engine.Archive and is safe for any goroutine. A store that began with an
 // imported state answers only for what comes after it.
 func (l *Ledger) Final(ctx context.Context, v chain.View, limit, bytesMax int) ([]engine.ArchivedBlock, error) {
+	found, err := l.final(ctx, v, limit, bytesMax)
+	if err != nil && ctx.Err() == nil {
+		l.cfg.Log.Error("a stored block cannot be read for a peer: run cowboyd verify", "view", v, "err", err)
+	}
+	return found, err
+}
+
+// final returns what it found also with an error.
+func (l *Ledger) final(ctx context.Context, v chain.View, limit, bytesMax int) ([]engine.ArchivedBlock, error) {
 	head, first := l.Head().Height(), max(1, l.cfg.Store.Base())
 	var fault error
 	// Views rise with heights, so the first block of v or later can be found by
@@ -35,18 +44,18 @@ func (l *Ledger) Final(ctx context.Context, v chain.View, limit, bytesMax int) (
 	var out []engine.ArchivedBlock
 	for h := first + chain.Height(n); h <= head && len(out) < limit && bytesMax > 0; h++ {
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return out, ctx.Err()
 		}
 		rec, ok, err := l.cfg.Store.BlockByHeight(h)
 		if err == nil && !ok {
 			err = fmt.Errorf("block %d is not stored", h)
 		}
 		if err != nil {
-			return nil, err
+			return out, err
 		}
 		certificate, own, err := splitCertificates(rec.Certificate)
 		if err != nil {
-			return nil, fmt.Errorf("block %d: %w", h, err)
+			return out, fmt.Errorf("block %d: %w", h, err)
 		}
 		out = append(out, engine.ArchivedBlock{Certificate: certificate, Own: own, Block: rec.Block})
 		bytesMax -= len(rec.Block)

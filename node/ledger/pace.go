@@ -50,10 +50,12 @@ func (p *pace) request(n uint64) bool {
 	return true
 }
 
-// wait returns when a block on a parent of the given time is due. advancing
-// says that the block must be empty and bear its parent's time plus a block
-// time.
+// wait returns when a block on a parent of the given time is due, after one block
+// time at most: where the parent is of a later time than this node's clock shows,
+// waiting for its time would cost the view. advancing says that the block must be
+// empty and bear its parent's time plus a block time.
 func (p *pace) wait(ctx context.Context, now func() time.Time, parentMillis, blockMillis uint64) (advancing bool, err error) {
+	dueMillis := min(parentMillis, p.nowMillis(now())) + blockMillis
 	for {
 		p.mu.Lock()
 		changed, pending := p.changed, p.advance > 0
@@ -61,7 +63,7 @@ func (p *pace) wait(ctx context.Context, now func() time.Time, parentMillis, blo
 		if pending {
 			return true, nil
 		}
-		due := int64(parentMillis+blockMillis) - int64(p.nowMillis(now()))
+		due := int64(dueMillis) - int64(p.nowMillis(now()))
 		if due <= 0 {
 			return false, ctx.Err()
 		}

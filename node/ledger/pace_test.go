@@ -1,8 +1,10 @@
 package ledger
 
 import (
+	"context"
 	"math"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -38,4 +40,32 @@ func TestChainTimeNeverRunsBackwards(t *testing.T) {
 	if got := p.nowMillis(wall.Add(time.Minute)); got != 1_066_000 {
 		t.Errorf("chain time a minute later = %d", got)
 	}
+}
+
+// A parent whose time is beyond this node's clock costs the leader no view: it
+// waits a block time, not until its clock has caught up.
+func TestWaitsOneBlockTimeAtMost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var p pace
+		now := func() time.Time { return time.Now() }
+		p.start(now(), 0)
+		f := func(rule string, ahead, want time.Duration) {
+			began := time.Now()
+			if _, err := p.wait(t.Context(), now, uint64(began.Add(ahead).UnixMilli()), 1_000); err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took != want {
+				t.Errorf("%s: waited %v, want %v", rule, took, want)
+			}
+		}
+		f("the parent is old", -time.Minute, 0)
+		f("the parent is half a block time old", -500*time.Millisecond, 500*time.Millisecond)
+		f("the parent is of now", 0, time.Second)
+		f("the parent is of a faster clock", 4*time.Second, time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+		defer cancel()
+		if _, err := p.wait(ctx, now, uint64(time.Now().UnixMilli()), 1_000); err == nil {
+			t.Error("waited although the view ended")
+		}
+	})
 }

@@ -44,7 +44,7 @@ func (s *Server) table() []route {
 		{method: get, pattern: "/events", about: "server-sent events, one \"block\" for each finalized block; Last-Event-ID resumes", handle: s.stream, slots: s.subscribers, fullCode: CodeSubscribers},
 		{method: get, pattern: "/health", about: "how the node is", handle: s.health, open: true},
 		{method: get, pattern: "/health/ready", about: "200 when the node votes, else 503", handle: s.ready, open: true},
-		{method: get, pattern: "/evidence", about: "proofs of validators that contradicted themselves, oldest first", handle: s.evidence},
+		{method: get, pattern: "/evidence", about: "proofs of validators that contradicted themselves, oldest first", handle: s.evidence, cost: 10},
 		{method: get, pattern: "/metrics", about: "Prometheus metrics", handle: s.metrics, open: true},
 		{method: post, pattern: "/faucet", about: "development funds; {\"address\": \"0x…\"}; devnet only", handle: s.faucet},
 		{method: post, pattern: "/dev/advance", about: "empty blocks at once; {\"blocks\": 100}; devnet only", handle: s.advance, timeout: s.cfg.AdvanceTimeout},
