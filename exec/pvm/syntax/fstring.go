@@ -31,10 +31,26 @@ type scan struct {
 	at, end int // offsets in the source
 	raw     bool
 	lit     token // the literal
+
+	// Lines are counted up to each field once: fields are many.
+	counted   int
+	line      int32
+	lineStart int
+}
+
+// countTo brings the line up to offset i of src.
+func (sc *scan) countTo(src string, i int) {
+	passed := src[sc.counted:i]
+	if n := strings.Count(passed, "\n"); n > 0 {
+		sc.line += int32(n)
+		sc.lineStart = sc.counted + strings.LastIndexByte(passed, '\n') + 1
+	}
+	sc.counted = i
 }
 
 func (j *joiner) formatted(s stringToken) {
 	sc := &scan{at: s.bodyStart, end: s.bodyEnd, raw: s.raw, lit: s.token}
+	sc.counted, sc.line, sc.lineStart = int(s.start), s.pos.Line, int(s.start)-int(s.pos.Col)
 	j.parts(sc, 0)
 	if sc.at < sc.end {
 		j.p.failf(s.pos, "f-string: unexpected end of string")
@@ -109,7 +125,7 @@ func (j *joiner) field(sc *scan, level int) {
 	sc.at++
 	start := sc.at
 	j.skipExpression(sc)
-	value := j.expression(start, sc.at, sc.lit)
+	value := j.expression(start, sc.at, sc)
 	f := &FormattedValue{Pos: j.at, Value: value, Conversion: -1}
 	debug := p.src[sc.at] == '='
 	if debug {
@@ -212,27 +228,24 @@ func (j *joiner) skipString(sc *scan) {
 	}
 	body := sc.at + len(quote)
 	i := strings.Index(src[body:sc.end], quote)
-	if b := strings.IndexByte(src[body:sc.end], '\\'); b >= 0 && (i < 0 || b < i) {
-		j.p.failf(j.at, "f-string expression part cannot include a backslash")
-	}
 	if i < 0 {
 		j.p.failf(j.at, "f-string: unterminated string")
+	}
+	if strings.IndexByte(src[body:body+i], '\\') >= 0 {
+		j.p.failf(j.at, "f-string expression part cannot include a backslash")
 	}
 	sc.at = body + i + len(quote) - 1
 }
 
 // expression reads src[start:end] as if it stood in brackets.
-func (j *joiner) expression(start, end int, lit token) Expr {
+func (j *joiner) expression(start, end int, sc *scan) Expr {
 	p := j.p
 	if strings.Trim(p.src[start:end], " \t\n\f\r") == "" {
 		p.failf(j.at, "f-string: empty expression not allowed")
 	}
 	l := &lexer{src: p.src, at: start, end: end, budget: &p.budget, maxTokens: p.lim.Tokens, nested: true}
-	l.line, l.lineStart = lit.pos.Line, int(lit.start)-int(lit.pos.Col)
-	if before := p.src[lit.start:start]; strings.IndexByte(before, '\n') >= 0 {
-		l.line += int32(strings.Count(before, "\n"))
-		l.lineStart = int(lit.start) + strings.LastIndexByte(before, '\n') + 1
-	}
+	sc.countTo(p.src, start)
+	l.line, l.lineStart = sc.line, sc.lineStart
 	brace := l.pos(start - 1)
 	if l.logicalLine() {
 		l.emit(tokEnd, l.at, l.pos(l.at))

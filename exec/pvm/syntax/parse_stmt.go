@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // statement reads one statement, or one line of simple ones, and appends it.
 func (p *parser) statement(dst []Stmt) []Stmt {
 	switch p.kind() {
@@ -201,11 +203,11 @@ func (p *parser) importStmt(at Pos) Stmt {
 }
 
 func (p *parser) dottedName() string {
-	name := p.name()
+	parts := []string{p.name()}
 	for p.accept(tokDot) {
-		name += "." + p.name()
+		parts = append(parts, p.name())
 	}
-	return name
+	return strings.Join(parts, ".")
 }
 
 func (p *parser) importFrom(at Pos) Stmt {

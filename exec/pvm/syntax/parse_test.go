@@ -178,3 +178,20 @@ func TestDeepSources(t *testing.T) {
 		}
 	}
 }
+
+// TestManyFields parses an f-string as long as the limits allow: a scan that
+// went back to its beginning for every field would take minutes.
+func TestManyFields(t *testing.T) {
+	lim := DefaultLimits()
+	src := "f\"\"\"" + strings.Repeat("{'a'}\n", lim.SourceBytes/7) + "\"\"\""
+	lim.Tokens, lim.Constants = 1<<22, 1<<22
+	mod, err := Parse([]byte(src), lim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := mod.Body[0].(*ExprStmt).Value.(*JoinedStr).Values
+	last := values[len(values)-2].(*FormattedValue).Value.Position()
+	if want := (Pos{int32(lim.SourceBytes / 7), 1}); last != want {
+		t.Errorf("last field at %v, want %v", last, want)
+	}
+}
