@@ -91,7 +91,7 @@ func (c *Config) keep(ctx context.Context, child Child) error {
 		if ctx.Err() != nil {
 			return nil
 		}
-		if restarts == 0 && time.Since(began) < hopeless {
+		if restarts == 0 && time.Since(began) < hopeless && !signalled(err) {
 			return fmt.Errorf("%s %w (%w): see %s", child.Name, errAtOnce, err, child.LogFile)
 		}
 		c.Log.Warn("validator died and is started again", "name", child.Name, "err", err, "log", child.LogFile)
@@ -101,6 +101,13 @@ func (c *Config) keep(ctx context.Context, child Child) error {
 		case <-time.After(c.RestartWait):
 		}
 	}
+}
+
+// signalled reports whether somebody else ended the child, which says nothing
+// about whether it can work.
+func signalled(err error) bool {
+	var exit *exec.ExitError
+	return errors.As(err, &exit) && exit.ExitCode() == -1
 }
 
 // run is one life of a child.
