@@ -75,7 +75,7 @@ func FuzzNextBase(f *testing.F) {
 	f.Add(uint64(1), uint64(0), uint64(math.MaxUint64), uint64(8), uint64(1))
 	f.Fuzz(func(t *testing.T, base, used, target, alpha, floor uint64) {
 		if target == 0 || alpha == 0 {
-			t.Skip()
+			t.Skip("no target or no alpha: Params.Check refuses both")
 		}
 		got := uint64(fees.NextBase(chain.Wei(base), used, target, alpha, chain.Wei(floor)))
 		if got < floor {

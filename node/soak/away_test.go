@@ -3,7 +3,6 @@ package soak
 import (
 	"context"
 	"flag"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"sync"
@@ -77,27 +76,10 @@ func TestDevnetUnderLoad(t *testing.T) {
 		t.Skip("kills real processes: left out of -short runs, runs in make test")
 	}
 	bin, dir := buildBinary(t), t.TempDir()
-	cmd := exec.Command(bin, "devnet", "--validators=4", "--data", dir, "--block-time=100ms", "--rpc-rate=0",
-		"--port-offset", strconv.Itoa(freePortRange(t)))
-	var log lockedBuffer
-	cmd.Stderr = &log
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	stopped := false
-	defer func() {
-		if !stopped {
-			_ = cmd.Process.Kill() // the children end with it
-			_ = cmd.Wait()
-		}
-	}()
-	urls, _ := devnetAddresses(t, out)
+	net := startDevnet(t, bin, dir, "--block-time=100ms")
+	urls, log := net.rpcs, &net.log
 	for _, url := range urls {
-		waitFor(t, url, 3, &log)
+		waitFor(t, url, 3, log)
 	}
 	seen := &witness{}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -123,14 +105,14 @@ func TestDevnetUnderLoad(t *testing.T) {
 		}
 		n, err := strconv.Atoi(pid)
 		if err != nil {
-			t.Fatalf("no process id of validator %d in the log:\n%s", victim, &log)
+			t.Fatalf("no process id of validator %d in the log:\n%s", victim, log)
 		}
 		if err := syscall.Kill(n, syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(*devnetKills)
-		waitFor(t, urls[0], h+2, &log)
-		waitFor(t, urls[victim], h+2, &log) // it is back
+		waitFor(t, urls[0], h+2, log)
+		waitFor(t, urls[victim], h+2, log) // it is back
 	}
 	cancel()
 	load.Wait()
@@ -139,13 +121,9 @@ func TestDevnetUnderLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, url := range urls {
-		waitFor(t, url, h, &log)
+		waitFor(t, url, h, log)
 	}
-	_ = cmd.Process.Signal(syscall.SIGTERM)
-	stopped = true
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("orderly stop ended with %v\n%s", err, &log)
-	}
+	net.stop(t)
 	var folders []string
 	for i := range 4 {
 		folders = append(folders, node.DealtFolder(dir, i))

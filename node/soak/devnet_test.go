@@ -23,33 +23,15 @@ func TestDevnetOfFour(t *testing.T) {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
 	bin, dir := buildBinary(t), t.TempDir()
-	offset := freePortRange(t)
-	cmd := exec.Command(bin, "devnet", "--validators=4", "--data", dir, "--block-time=100ms", "--rpc-rate=0",
-		"--port-offset", strconv.Itoa(offset))
-	var log lockedBuffer
-	cmd.Stderr = &log
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	stopped := false
-	defer func() {
-		if !stopped {
-			_ = cmd.Process.Kill() // the children end with it
-			_ = cmd.Wait()
-		}
-	}()
-	urls, admins := devnetAddresses(t, out)
+	net := startDevnet(t, bin, dir, "--block-time=100ms")
+	urls, log := net.rpcs, &net.log
 	for _, url := range urls {
-		waitFor(t, url, 5, &log)
+		waitFor(t, url, 5, log)
 	}
-	documentedSeries(t, admins[0])
+	documentedSeries(t, net.admins[0])
 	pid := regexp.MustCompile(`validator-2 pid=(\d+)`).FindStringSubmatch(log.String())
 	if pid == nil {
-		t.Fatalf("no process id in the log:\n%s", &log)
+		t.Fatalf("no process id in the log:\n%s", log)
 	}
 	victim, err := strconv.Atoi(pid[1])
 	if err != nil {
@@ -62,18 +44,59 @@ func TestDevnetOfFour(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	waitFor(t, urls[0], h+5, &log)
-	waitFor(t, urls[2], h+5, &log) // it is back and catches up
-	_ = cmd.Process.Signal(syscall.SIGTERM)
-	stopped = true
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("orderly stop ended with %v\n%s", err, &log)
-	}
+	waitFor(t, urls[0], h+5, log)
+	waitFor(t, urls[2], h+5, log) // it is back and catches up
+	net.stop(t)
 	for i, url := range urls {
 		if _, err := height(url); err == nil {
 			t.Errorf("validator %d still serves", i)
 		}
 		t.Logf("validator %d: %s", i, verifyChain(t, bin, node.DealtFolder(dir, i)))
+	}
+}
+
+// devnet is the command "cowboyd devnet --validators=4" at work.
+type devnet struct {
+	cmd          *exec.Cmd
+	log          lockedBuffer
+	rpcs, admins []string // by validator
+	stopped      bool
+}
+
+// startDevnet starts the command on free ports with a folder to keep. It ends
+// with the test at the latest, and its children with it.
+func startDevnet(t *testing.T, bin, dir string, args ...string) *devnet {
+	t.Helper()
+	args = append([]string{
+		"devnet", "--validators=4", "--data", dir, "--rpc-rate=0",
+		"--port-offset", strconv.Itoa(freePortRange(t)),
+	}, args...)
+	d := &devnet{cmd: exec.Command(bin, args...)}
+	d.cmd.Stderr = &d.log
+	out, err := d.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if !d.stopped {
+			_ = d.cmd.Process.Kill()
+			_ = d.cmd.Wait()
+		}
+	})
+	d.rpcs, d.admins = devnetAddresses(t, out)
+	return d
+}
+
+// stop ends the command as an operator does.
+func (d *devnet) stop(t *testing.T) {
+	t.Helper()
+	_ = d.cmd.Process.Signal(syscall.SIGTERM)
+	d.stopped = true
+	if err := d.cmd.Wait(); err != nil {
+		t.Errorf("orderly stop ended with %v\n%s", err, &d.log)
 	}
 }
 

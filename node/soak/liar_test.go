@@ -4,12 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"net/http"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -35,27 +33,10 @@ func TestDevnetWithALiar(t *testing.T) {
 	} {
 		t.Run(c.kind, func(t *testing.T) {
 			bin, dir := buildBinary(t), t.TempDir()
-			cmd := exec.Command(bin, "devnet", "--validators=4", "--data", dir, "--block-time=50ms", "--rpc-rate=0",
-				"--byzantine", c.kind, "--port-offset", strconv.Itoa(freePortRange(t)))
-			var log lockedBuffer
-			cmd.Stderr = &log
-			out, err := cmd.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
-			stopped := false
-			defer func() {
-				if !stopped {
-					_ = cmd.Process.Kill() // the children end with it
-					_ = cmd.Wait()
-				}
-			}()
-			rpcs, admins := devnetAddresses(t, out)
+			net := startDevnet(t, bin, dir, "--block-time=50ms", "--byzantine", c.kind)
+			rpcs, admins, log := net.rpcs, net.admins, &net.log
 			for _, url := range rpcs[:3] {
-				waitFor(t, url, 10, &log)
+				waitFor(t, url, 10, log)
 			}
 			for end := time.Now().Add(60 * time.Second); sum(t, admins[:3], c.metric) == 0; time.Sleep(50 * time.Millisecond) {
 				if time.Now().After(end) {
@@ -67,13 +48,9 @@ func TestDevnetWithALiar(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, url := range rpcs[:3] {
-				waitFor(t, url, h+5, &log) // the lie changed nothing
+				waitFor(t, url, h+5, log) // the lie changed nothing
 			}
-			_ = cmd.Process.Signal(syscall.SIGTERM)
-			stopped = true
-			if err := cmd.Wait(); err != nil {
-				t.Errorf("orderly stop ended with %v\n%s", err, &log)
-			}
+			net.stop(t)
 			for i := range 3 {
 				t.Logf("validator %d: %s", i, verifyChain(t, bin, node.DealtFolder(dir, i)))
 			}

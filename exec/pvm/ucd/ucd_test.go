@@ -6,11 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/cpython"
 )
 
@@ -81,17 +81,7 @@ func TestNormalForms(t *testing.T) {
 // TestNormalizationVectors runs the lines of Unicode's NormalizationTest:
 // columns source, NFC, NFD, NFKC, NFKD.
 func TestNormalizationVectors(t *testing.T) {
-	dir := os.Getenv("COWBOY_VECTORS")
-	if dir == "" {
-		dir = filepath.Join("..", "..", "..", "..", "shared", "vectors")
-	}
-	src, err := os.ReadFile(filepath.Join(dir, "unicode", "normalization_3_2.txt"))
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatal(err)
-		}
-		t.Skipf("SKIPPED: no vectors: %v", err)
-	}
+	src := vectors.Read(t, "unicode/normalization_3_2.txt")
 	lines := 0
 	for _, line := range strings.Split(strings.TrimSpace(string(src)), "\n") {
 		var cols [5]string
