@@ -1,5 +1,6 @@
 // Package ucd holds what the PVM knows of Unicode: which code points make
-// identifiers, and the normal forms.
+// identifiers, the normal forms, and the properties and case mappings behind the
+// methods of str.
 //
 // Text is compared and hashed under NFC (whitepaper, determinism of strings;
 // resolution 11.48), so the tables are consensus. They are generated once from
