@@ -65,7 +65,7 @@ func (s *Store) write(v *Version, digest chain.Hash, rec *BlockRecord, add adder
 		return fmt.Errorf("write block %d: %w", v.height, err)
 	}
 	b := s.db.NewBatch()
-	undone, err := s.fill(b, v, digest, rec, add)
+	f, err := s.fill(b, v, digest, rec, add)
 	if err == nil {
 		err = s.commit(b, pebble.Sync)
 	}
@@ -73,7 +73,9 @@ func (s *Store) write(v *Version, digest chain.Hash, rec *BlockRecord, add adder
 		_ = b.Close() // a batch without effect once committed
 	}
 	if err == nil {
-		s.hasHistory, s.undo.first = s.opts.History, undone
+		s.takeHistory(v.height)
+		s.undo.first = f.undone
+		s.eras.take(&f.turn)
 		v.made.forest.ForgetRows(v.image)
 		s.takeVersion(v, digest)
 		err = s.mark.set(v.height, digest)
@@ -90,9 +92,14 @@ func (s *Store) commit(b *pebble.Batch, how *pebble.WriteOptions) error {
 	return s.stop.wait(func() error { return b.Commit(how) })
 }
 
-// fill makes the batch of a block, and the block's bytes durable meanwhile. It
-// returns from which height on undo records are kept after it.
-func (s *Store) fill(b *pebble.Batch, v *Version, digest chain.Hash, rec *BlockRecord, add adder) (chain.Height, error) {
+// filled is what the batch of a block does beside what the block says.
+type filled struct {
+	undone chain.Height // first height whose undo record is kept after it
+	turn   turn
+}
+
+// fill makes the batch of a block, and the block's bytes durable meanwhile.
+func (s *Store) fill(b *pebble.Batch, v *Version, digest chain.Hash, rec *BlockRecord, add adder) (f filled, err error) {
 	var (
 		body      sync.WaitGroup
 		place     blocklog.Place
@@ -101,19 +108,20 @@ func (s *Store) fill(b *pebble.Batch, v *Version, digest chain.Hash, rec *BlockR
 	if rec != nil {
 		body.Go(func() { place, errAppend = s.blocks.Append(uint64(rec.Height), rec.parts()) })
 	}
-	err := errors.Join(putState(b, v), s.putHistory(b, v))
+	errState := errors.Join(s.putState(b, v), s.putHistory(b, v))
 	undone, errUndo := s.putUndo(b, v)
+	t, errEras := s.putEras(b, v, undone)
 	body.Wait()
-	if err = errors.Join(err, errUndo, errAppend); err != nil {
-		return 0, err
+	if err := errors.Join(errState, errUndo, errEras, errAppend); err != nil {
+		return filled{}, err
 	}
 	marker := slices.Concat(heightBytes(v.height), digest[:], v.root[:])
-	return undone, errors.Join(add(b, place), b.Set([]byte(keyHead), marker, nil))
+	return filled{undone, t}, errors.Join(add(b, place), b.Set([]byte(keyHead), marker, nil))
 }
 
 // putState writes the rows of a version in ascending order, which pebble takes
 // about 1.4 times faster than random order.
-func putState(b *pebble.Batch, v *Version) error {
+func (s *Store) putState(b *pebble.Batch, v *Version) error {
 	var key []byte
 	err := v.image.EachRow(func(row *tree.Row, account []byte) error {
 		key = append(append(key[:0], tableAccounts), row.Key[:]...)
@@ -126,25 +134,21 @@ func putState(b *pebble.Batch, v *Version) error {
 	for _, hash := range slices.SortedFunc(maps.Keys(codes), func(x, y chain.Hash) int { return bytes.Compare(x[:], y[:]) }) {
 		err = errors.Join(err, b.Set(codeKey(hash), codes[hash], nil))
 	}
-	return errors.Join(err, v.image.EachRow(func(row *tree.Row, _ []byte) error { return putStorage(b, row) }))
+	return errors.Join(err, v.image.EachRow(func(row *tree.Row, _ []byte) error { return s.putStorage(b, row, v) }))
 }
 
-// putStorage writes the storage rows of one account.
-func putStorage(b *pebble.Batch, row *tree.Row) error {
-	if row.Cleared {
-		prefix := hashKey(tableStorage, row.Key)
-		if err := b.DeleteRange(prefix, after(prefix), nil); err != nil {
-			return err
-		}
-	}
+// putStorage writes the storage rows of one account. Those from before a block
+// that clears them stay, in an era that is over.
+func (s *Store) putStorage(b *pebble.Batch, row *tree.Row, v *Version) error {
+	era, begins := s.eras.of(row, v)
 	sortStorage(row)
 	for _, c := range row.Storage {
-		key := storageKey(row.Key, c.Key)
+		key := storageKey(row.Key, era, c.Key)
 		var err error
-		if c.Value == nil {
-			err = b.Delete(key, nil)
-		} else {
+		if c.Value != nil {
 			err = b.Set(key, c.Value, nil)
+		} else if !begins {
+			err = b.Delete(key, nil)
 		}
 		if err != nil {
 			return err

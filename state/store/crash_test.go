@@ -80,6 +80,9 @@ func crashModel(t *testing.T, seed uint64, blocks int) *chainOf {
 		_, rec := crashBlock(seed, h)
 		c.flats, c.roots, c.records = append(c.flats, f), append(c.roots, s.Head().Root()), append(c.records, rec)
 	}
+	if blocks >= 100 && len(s.eras.live) < testAccounts/2 {
+		t.Errorf("%d of %d storages are ever cleared: the workload evicts too little", len(s.eras.live), testAccounts)
+	}
 	check(t, s.Close())
 	return &c
 }

@@ -52,6 +52,10 @@
 // last Options.UndoBlocks are kept, and [Store.AccountAt] and [Store.StorageAt]
 // answer from them.
 //
+// A block that clears a storage, an eviction say, takes as much as any other: the
+// rows stay under the era that ends (eras.go) until nothing can read them there
+// any more, and then go by one range deletion.
+//
 // With Options.History old values stay for ever, by key and height, and the two
 // answer at any height since it was switched on: an archive. The store remembers:
 // only Options.EndHistory ends it. It does not keep tries, so proofs are of kept

@@ -11,8 +11,12 @@ import (
 
 // StorageFrom is [Export.Storage] from a storage key on, which it includes.
 func (x *Export) StorageFrom(account chain.Hash, from state.StorageKey, f func(key state.StorageKey, value []byte) error) (err error) {
-	prefix := hashKey(tableStorage, account)
-	it, err := x.snapshot.NewIter(&pebble.IterOptions{LowerBound: storageKey(account, from), UpperBound: after(prefix)})
+	era, err := eraAt(x.snapshot, account, x.version.height)
+	if err != nil {
+		return err
+	}
+	prefix := storagePrefix(account, era)
+	it, err := x.snapshot.NewIter(&pebble.IterOptions{LowerBound: storageKey(account, era, from), UpperBound: after(prefix)})
 	if err != nil {
 		return damage(err)
 	}

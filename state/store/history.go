@@ -32,12 +32,12 @@ type history struct {
 	batch  *pebble.Batch
 	store  *Store
 	before *tree.Image // of the head that the block is on
-	height chain.Height
+	after  *Version    // the block's
 	row    []byte
 }
 
 func (h *history) put(key, old []byte, present bool) error {
-	key = binary.BigEndian.AppendUint64(key, uint64(h.height))
+	key = binary.BigEndian.AppendUint64(key, uint64(h.after.height))
 	if h.row = append(h.row[:0], wasAbsent); present {
 		h.row[0] = wasPresent
 		h.row = append(h.row, old...)
@@ -56,47 +56,34 @@ func (h *history) account(row *tree.Row) error {
 	if err := h.put(hashKey(tableAccountsWere, row.Key), old, ok); err != nil {
 		return err
 	}
-	if row.Cleared {
-		if err := h.cleared(row.Key); err != nil {
-			return err
-		}
+	era, begins := h.store.eras.of(row, h.after)
+	if begins {
+		return nil // the values of the era before stay where they are
 	}
 	for _, c := range row.Storage {
 		slot := tree.SlotKey(c.Key)
 		value, ok := forest.Storage(h.before, row.Key, slot)
-		if err := h.put(slotWasKey(row.Key, slot), value, ok); err != nil {
+		if err := h.put(slotWasKey(row.Key, era, slot), value, ok); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// cleared notes all storage values of an account that loses them.
-func (h *history) cleared(owner chain.Hash) (err error) {
-	prefix := hashKey(tableStorage, owner)
-	it, err := h.store.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
-	if err != nil {
-		return damage(err)
-	}
-	defer func() { err = damage(errors.Join(err, it.Error(), it.Close())) }()
-	for it.First(); it.Valid(); it.Next() {
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return err
-		}
-		slot := tree.SlotKey(state.StorageKey(it.Key()[len(prefix):]))
-		if err := h.put(slotWasKey(owner, slot), value, true); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func slotWasKey(owner, slot chain.Hash) []byte {
-	key := make([]byte, 0, 1+2*hashLen+8)
+func slotWasKey(owner chain.Hash, era chain.Height, slot chain.Hash) []byte {
+	key := make([]byte, 0, 1+2*hashLen+1+2*8)
 	key = append(key, tableStorageWas)
 	key = append(key, owner[:]...)
-	return append(key, slot[:]...)
+	return append(appendEra(key, era), slot[:]...)
+}
+
+// takeHistory notes that the block at height h is committed, with or without
+// its old values.
+func (s *Store) takeHistory(h chain.Height) {
+	if s.opts.History && !s.hasHistory {
+		s.historyFrom = h
+	}
+	s.hasHistory = s.opts.History
 }
 
 // putHistory notes what the rows of v replace, and from which height on the
@@ -120,7 +107,7 @@ func (s *Store) putHistory(b *pebble.Batch, v *Version) error {
 }
 
 func (s *Store) noteOld(b *pebble.Batch, v *Version) error {
-	h := &history{batch: b, store: s, before: s.Head().image, height: v.height}
+	h := &history{batch: b, store: s, before: s.Head().image, after: v}
 	return v.image.EachRow(func(row *tree.Row, _ []byte) error { return h.account(row) })
 }
 
@@ -130,7 +117,9 @@ func (s *Store) noteOld(b *pebble.Batch, v *Version) error {
 // from the head: code is never removed.
 func (s *Store) AccountAt(h chain.Height, addr chain.Address) (state.Account, bool, error) {
 	key := tree.AccountKey(addr)
-	row, slim, err := s.valueAt(h, hashKey(tableAccountsWere, key), hashKey(tableAccounts, key))
+	row, slim, err := s.valueAt(h, func(pebble.Reader) (was, is []byte, err error) {
+		return hashKey(tableAccountsWere, key), hashKey(tableAccounts, key), nil
+	})
 	if err != nil {
 		return state.Account{}, false, fmt.Errorf("account %s at %d: %w", addr, h, err)
 	}
@@ -152,7 +141,10 @@ func (s *Store) AccountAt(h chain.Height, addr chain.Address) (state.Account, bo
 // at height h, nil if none, wherever [Store.AccountAt] answers.
 func (s *Store) StorageAt(h chain.Height, addr chain.Address, key state.StorageKey) ([]byte, error) {
 	owner := tree.AccountKey(addr)
-	value, _, err := s.valueAt(h, slotWasKey(owner, tree.SlotKey(key)), storageKey(owner, key))
+	value, _, err := s.valueAt(h, func(r pebble.Reader) (was, is []byte, err error) {
+		era, err := eraAt(r, owner, h)
+		return slotWasKey(owner, era, tree.SlotKey(key)), storageKey(owner, era, key), err
+	})
 	if err != nil {
 		return nil, fmt.Errorf("storage of %s at %d: %w", addr, h, err)
 	}
@@ -161,8 +153,8 @@ func (s *Store) StorageAt(h chain.Height, addr chain.Address, key state.StorageK
 
 // valueAt returns the value of a row at a height, from its history, the undo
 // records, or if it has not been written since, from the row itself. It is slim
-// if it is of an undo record.
-func (s *Store) valueAt(h chain.Height, was, is []byte) (value []byte, slim bool, err error) {
+// if it is of an undo record. names says under which keys they are.
+func (s *Store) valueAt(h chain.Height, names func(pebble.Reader) (was, is []byte, err error)) (value []byte, slim bool, err error) {
 	done, err := s.use()
 	if err != nil {
 		return nil, false, err
@@ -171,6 +163,10 @@ func (s *Store) valueAt(h chain.Height, was, is []byte) (value []byte, slim bool
 	snapshot := s.db.NewSnapshot() // all rows of one block
 	defer func() { err = damage(errors.Join(err, snapshot.Close())) }()
 	head, from, err := past(snapshot, h)
+	if err != nil {
+		return nil, false, err
+	}
+	was, is, err := names(snapshot)
 	if err != nil {
 		return nil, false, err
 	}

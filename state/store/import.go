@@ -80,7 +80,7 @@ func (i *Import) begin() error {
 	b := i.store.db.NewBatch()
 	defer func() { _ = b.Close() }()
 	err = b.Delete([]byte(keyProgress), nil)
-	for _, table := range []byte{tableAccounts, tableStorage, tableCode, tableLists} {
+	for _, table := range []byte{tableAccounts, tableStorage, tableEras, tableCode, tableLists} {
 		err = errors.Join(err, b.DeleteRange([]byte{table}, []byte{table + 1}, nil))
 	}
 	return errors.Join(err, b.Set([]byte(keyImport), i.target.encode(), nil), i.store.commit(b, pebble.Sync))
@@ -151,7 +151,9 @@ func putPiece(b *pebble.Batch, p *Piece) error {
 		set(tableCode, &p.Codes[i].Hash, "", p.Codes[i].Code)
 	}
 	for i := range p.Slots {
-		set(tableStorage, &p.Slots[i].Account, string(p.Slots[i].Key), p.Slots[i].Value)
+		slot := &p.Slots[i]
+		key = append(append(key[:0], storagePrefix(slot.Account, 0)...), slot.Key...)
+		err = errors.Join(err, b.Set(key, slot.Value, nil))
 	}
 	for i := range p.Lists {
 		set(tableLists, &p.Lists[i].Name, "", p.Lists[i].List)

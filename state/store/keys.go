@@ -12,13 +12,15 @@ import (
 //
 //	key                                  value
 //	a ‖ keccak256(address)               RLP(account)
-//	s ‖ keccak256(address) ‖ storage key storage value
+//	s ‖ keccak256(address) ‖ era ‖ storage key
+//	                                     storage value
+//	e ‖ keccak256(address) ‖ height      mark: an era of the storage begins
 //	c ‖ code hash                        code
 //	d ‖ height                           digest ‖ place in the block log
 //	h ‖ digest                           height
 //	t ‖ transaction hash                 height ‖ index (u32)
 //	p ‖ keccak256(address) ‖ height      account before the block
-//	q ‖ keccak256(address) ‖ keccak256(storage key) ‖ height
+//	q ‖ keccak256(address) ‖ era ‖ keccak256(storage key) ‖ height
 //	                                     storage value before the block
 //	l ‖ name                             ordered list beside the state
 //	u ‖ height                           head marker before the block
@@ -27,6 +29,7 @@ import (
 const (
 	tableAccounts     = 'a'
 	tableStorage      = 's'
+	tableEras         = 'e'
 	tableCode         = 'c'
 	tableBlocks       = 'd'
 	tableHeights      = 'h'
@@ -51,18 +54,18 @@ const (
 )
 
 // formatVersion changes with any change of the tables.
-const formatVersion = 4
+const formatVersion = 5
 
 const (
 	hashLen = len(chain.Hash{})
 	headLen = 8 + 2*hashLen
 )
 
-func storageKey(owner chain.Hash, key state.StorageKey) []byte {
-	b := make([]byte, 0, 1+hashLen+len(key))
+func storageKey(owner chain.Hash, era chain.Height, key state.StorageKey) []byte {
+	b := make([]byte, 0, 1+hashLen+1+8+len(key))
 	b = append(b, tableStorage)
 	b = append(b, owner[:]...)
-	return append(b, key...)
+	return append(appendEra(b, era), key...)
 }
 
 func codeKey(hash chain.Hash) []byte { return append([]byte{tableCode}, hash[:]...) }

@@ -47,7 +47,7 @@ func (s *Store) plant() (image *tree.Image, err error) {
 		return nil, err
 	}
 	defer func() { err = damage(errors.Join(err, accounts.close())) }()
-	storage, err := openRows(s.db, tableStorage)
+	storage, err := openLive(s.db)
 	if err != nil {
 		return nil, err
 	}
@@ -68,14 +68,14 @@ func (s *Store) plant() (image *tree.Image, err error) {
 }
 
 // account takes in one account and the rows of its storage.
-func (l *loader) account(key chain.Hash, row []byte, storage *rows) error {
+func (l *loader) account(key chain.Hash, row []byte, storage *liveRows) error {
 	a, err := state.DecodeAccount(row)
 	if err != nil {
 		return damaged("%v", err)
 	}
 	next := tree.Loaded{Key: key, Account: a}
-	for ; storage.valid() && bytes.HasPrefix(storage.key(), key[:]); storage.next() {
-		slot := state.StorageKey(storage.key()[hashLen:])
+	for ; storage.valid() && bytes.Equal(storage.owner, key[:]); storage.next() {
+		slot := state.StorageKey(storage.key)
 		next.Storage = append(next.Storage, state.StorageChange{Key: slot, Value: append([]byte{}, storage.value()...)})
 		if l.slots++; l.slots >= loadSlots {
 			l.part = append(l.part, next)
@@ -85,8 +85,8 @@ func (l *loader) account(key chain.Hash, row []byte, storage *rows) error {
 			next.Storage = nil
 		}
 	}
-	if storage.valid() && bytes.Compare(storage.key(), key[:]) < 0 {
-		return damaged("storage row under %x belongs to no account", storage.key())
+	if storage.valid() && bytes.Compare(storage.owner, key[:]) < 0 {
+		return damaged("storage row under %x belongs to no account", storage.owner)
 	}
 	if l.part = append(l.part, next); len(l.part) >= loadAccounts {
 		return l.flush()

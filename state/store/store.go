@@ -42,8 +42,10 @@ type Store struct {
 	// Owned by the caller of Init, Commit, Rebuild and Close.
 	*generation // of the head
 	mark        *watermark
-	hasHistory  bool // the block of the head noted old values
+	hasHistory  bool         // the block of the head noted old values
+	historyFrom chain.Height // if so: first whose old values are kept
 	undo        undo
+	eras        eras
 	afterPlant  func(*tree.Image) // set by tests, to damage what was planted
 	recent      []*kept           // the last commits, oldest first
 }
@@ -148,7 +150,12 @@ func (s *Store) load(dir string, importing bool) (err error) {
 	if err != nil {
 		return err
 	}
-	s.hasHistory = start != nil
+	if s.hasHistory = start != nil; s.hasHistory {
+		if len(start) != 8 {
+			return damaged("start of the history takes %d bytes", len(start))
+		}
+		s.historyFrom = chain.Height(binary.BigEndian.Uint64(start))
+	}
 	if s.hasHistory && !s.opts.EndHistory {
 		s.opts.History = true // a gap could never be filled
 	}
@@ -158,7 +165,7 @@ func (s *Store) load(dir string, importing bool) (err error) {
 	if err := s.mark.check(h, digest); err != nil {
 		return err
 	}
-	if err := errors.Join(s.loadBase(), s.openBlocks(h), s.loadUndo()); err != nil {
+	if err := errors.Join(s.loadBase(), s.openBlocks(h), s.loadUndo(), s.loadEras()); err != nil {
 		return err
 	}
 	image, err := s.grow(h, root)

@@ -89,7 +89,7 @@ func (s *Store) noteUndo(b *pebble.Batch, v *Version, before *tree.Image) error 
 		return u.add(ok)
 	})
 	if err == nil {
-		err = v.image.EachRow(func(row *tree.Row, _ []byte) error { return s.noteStorage(row, before) })
+		err = v.image.EachRow(func(row *tree.Row, _ []byte) error { return s.noteStorage(row, v, before) })
 	}
 	if err == nil {
 		err = u.flush()
@@ -98,13 +98,12 @@ func (s *Store) noteUndo(b *pebble.Batch, v *Version, before *tree.Image) error 
 	return err
 }
 
-// noteStorage notes the old storage values of one account.
-func (s *Store) noteStorage(row *tree.Row, before *tree.Image) error {
-	if row.Cleared {
-		return s.noteCleared(row)
-	}
+// noteStorage notes the old storage values of one account. Of an era that begins
+// there are none, and the rows of the one before stay what they are.
+func (s *Store) noteStorage(row *tree.Row, v *Version, before *tree.Image) error {
 	u := &s.undo
-	if len(row.Storage) == 0 {
+	era, begins := s.eras.of(row, v)
+	if len(row.Storage) == 0 || begins {
 		return nil
 	}
 	slots := s.forest.Slots(before, row.Key)
@@ -114,7 +113,7 @@ func (s *Store) noteStorage(row *tree.Row, before *tree.Image) error {
 		if u.value = u.value[:0]; !slots.Empty() {
 			u.value, present = slots.Append(u.value, tree.SlotKey(key))
 		}
-		u.setStorageKey(row.Key, key)
+		u.setStorageKey(row.Key, era, key)
 		if err := u.add(present); err != nil {
 			return err
 		}
@@ -122,51 +121,13 @@ func (s *Store) noteStorage(row *tree.Row, before *tree.Image) error {
 	return nil
 }
 
-// noteCleared notes all old storage values of an account that loses them, and
-// the absence of those that it gets in the same block.
-func (s *Store) noteCleared(row *tree.Row) (err error) {
-	u, prefix := &s.undo, hashKey(tableStorage, row.Key)
-	it, err := s.db.NewIter(&pebble.IterOptions{LowerBound: prefix, UpperBound: after(prefix)})
-	if err != nil {
-		return damage(err)
-	}
-	defer func() { err = damage(errors.Join(err, it.Error(), it.Close())) }()
-	sortStorage(row)
-	written := row.Storage
-	fresh := func(limit []byte) error { // written keys below limit that were not there
-		for ; len(written) > 0 && (limit == nil || string(written[0].Key) <= string(limit)); written = written[1:] {
-			if limit != nil && string(written[0].Key) == string(limit) {
-				continue // it was there
-			}
-			u.setStorageKey(row.Key, written[0].Key)
-			if err := u.add(false); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	for it.First(); it.Valid(); it.Next() {
-		if err := fresh(it.Key()[len(prefix):]); err != nil {
-			return err
-		}
-		value, err := it.ValueAndErr()
-		if err != nil {
-			return err
-		}
-		u.key, u.value = append(u.key[:0], it.Key()...), append(u.value[:0], value...)
-		if err := u.add(true); err != nil {
-			return err
-		}
-	}
-	return fresh(nil)
-}
-
 func sortStorage(row *tree.Row) {
 	slices.SortFunc(row.Storage, func(x, y state.StorageChange) int { return cmp.Compare(x.Key, y.Key) })
 }
 
-func (u *undo) setStorageKey(owner chain.Hash, key state.StorageKey) {
-	u.key = append(append(append(u.key[:0], tableStorage), owner[:]...), key...)
+func (u *undo) setStorageKey(owner chain.Hash, era chain.Height, key state.StorageKey) {
+	u.key = append(append(u.key[:0], tableStorage), owner[:]...)
+	u.key = append(appendEra(u.key, era), key...)
 }
 
 // add notes one old value, in u.key and u.value.

@@ -52,7 +52,7 @@ func (s *Store) VerifyHead(ctx context.Context) (root chain.Hash, err error) {
 type recount struct {
 	ctx      context.Context
 	snapshot *pebble.Snapshot
-	storage  *rows
+	storage  *liveRows
 }
 
 func (r *recount) state() (root chain.Hash, err error) {
@@ -61,7 +61,7 @@ func (r *recount) state() (root chain.Hash, err error) {
 		return root, err
 	}
 	defer func() { err = errors.Join(err, accounts.close()) }()
-	if r.storage, err = openRows(r.snapshot, tableStorage); err != nil {
+	if r.storage, err = openLive(r.snapshot); err != nil {
 		return root, err
 	}
 	defer func() { err = errors.Join(err, r.storage.close()) }()
@@ -106,14 +106,14 @@ func (r *recount) account(owner chain.Hash, row []byte) error {
 		}
 	}
 	trie := tree.NewTrie(nil, owner, state.EmptyRoot)
-	for ; r.storage.valid() && bytes.HasPrefix(r.storage.key(), owner[:]); r.storage.next() {
-		slot := tree.SlotKey(state.StorageKey(r.storage.key()[hashLen:]))
+	for ; r.storage.valid() && bytes.Equal(r.storage.owner, owner[:]); r.storage.next() {
+		slot := tree.SlotKey(state.StorageKey(r.storage.key))
 		if err := trie.Put(slot[:], rlp.AppendString(nil, r.storage.value())); err != nil {
 			return err
 		}
 	}
-	if r.storage.valid() && bytes.Compare(r.storage.key(), owner[:]) < 0 {
-		return damaged("storage row under %x belongs to no account", r.storage.key())
+	if r.storage.valid() && bytes.Compare(r.storage.owner, owner[:]) < 0 {
+		return damaged("storage row under %x belongs to no account", r.storage.owner)
 	}
 	root, _ := trie.Commit()
 	if root != a.StorageRoot {
@@ -125,6 +125,7 @@ func (r *recount) account(owner chain.Hash, row []byte) error {
 // rows walks one table. It stops early at an error, which close returns.
 type rows struct {
 	it   *pebble.Iterator
+	name byte   // of the table
 	k, v []byte // of the row it stands at, valid until next; k is nil at the end
 	err  error
 }
@@ -135,7 +136,7 @@ func openRows(r pebble.Reader, table byte) (*rows, error) {
 		return nil, damage(err)
 	}
 	it.First()
-	w := &rows{it: it}
+	w := &rows{it: it, name: table}
 	w.read()
 	return w, nil
 }
@@ -143,6 +144,18 @@ func openRows(r pebble.Reader, table byte) (*rows, error) {
 func (r *rows) next() {
 	r.it.Next()
 	r.read()
+}
+
+// seek goes to the first row from key on.
+func (r *rows) seek(key []byte) {
+	r.it.SeekGE(append([]byte{r.name}, key...))
+	r.read()
+}
+
+// fail stops at a row that is wrong.
+func (r *rows) fail(err error) {
+	r.k, r.v = nil, nil
+	r.err = errors.Join(r.err, err)
 }
 
 func (r *rows) read() {
