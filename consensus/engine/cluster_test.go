@@ -173,7 +173,7 @@ func (a *chainApp) Fits(digest chain.Hash, block []byte) bool {
 	if a.code == nil {
 		return true
 	}
-	_, body, err := splitFormat{}.Split(block)
+	_, body, err := splitFormat.Split(block)
 	if err != nil {
 		return false
 	}

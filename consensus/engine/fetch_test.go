@@ -245,3 +245,51 @@ func TestParentOfAViewWithBothIsAskedForAgain(t *testing.T) {
 		}
 	})
 }
+
+// A validator that is behind and asks a liar for blocks bans it at its first
+// wrong one, asks the others, and is soon where they are.
+func TestLiarAboutBlocksHoldsNobodyUp(t *testing.T) {
+	const blocks = 200
+	set, shares, g := committee(t, 4)
+	synctest.Test(t, func(t *testing.T) {
+		network := &lossy{}
+		network.alter = func(from, to beacon.Participant, msg []byte) []byte {
+			if from != 0 || len(msg) == 0 || msg[0] != tagBackfill {
+				return msg
+			}
+			lie := bytes.Clone(msg)
+			lie[len(lie)-1] ^= 1
+			return lie
+		}
+		history := newHistory(t, set, shares, g.Hash(), blocks)
+		apps := make([]*chainApp, 4)
+		for i := range apps {
+			apps[i] = newChainApp(t, g.Hash())
+			if i < 3 {
+				history.into(apps[i])
+			}
+			apps[i].blockTime = time.Second
+			cfg := testConfig(t, set, shares[i], g.Hash())
+			cfg.LastFinalized, cfg.Archive = apps[i].floor, apps[i]
+			e, err := New(cfg, apps[i], lossyPort{network, beacon.Participant(i)}, new(diskJournal))
+			if err != nil {
+				t.Fatal(err)
+			}
+			network.engines = append(network.engines, e)
+		}
+		reached := apps[3].want(blocks + 10)
+		for _, e := range network.engines {
+			stop, _ := run(t, e)
+			defer func() { _ = stop() }()
+		}
+		select {
+		case <-reached:
+		case <-time.After(time.Minute):
+			t.Fatalf("%d of %d blocks after a minute", len(apps[3].final), blocks+10)
+		}
+		behind := &network.engines[3].Stats
+		if behind.Peers[0].BlockedUntilUnix.Load() == 0 || behind.Bans.Load() != 1 {
+			t.Errorf("%d bans, the liar's until %d; want the liar alone, once", behind.Bans.Load(), behind.Peers[0].BlockedUntilUnix.Load())
+		}
+	})
+}

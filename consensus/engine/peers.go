@@ -254,7 +254,9 @@ func (e *Engine) ban(p beacon.Participant) {
 	if int(p) >= e.cfg.Set.Len() {
 		return // full nodes come and go under any number: the network's matter
 	}
-	e.Stats.Bans.Add(1)
+	if !e.isBanned(p) { // an answer full of lies is one reason
+		e.Stats.Bans.Add(1)
+	}
 	until := time.Now().Add(e.cfg.BlockPeerFor)
 	e.banned[p] = until
 	e.Stats.Peers[p].BlockedUntilUnix.Store(until.Unix())

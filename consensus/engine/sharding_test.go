@@ -2,7 +2,6 @@ package engine
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -13,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/simtest"
 	"github.com/cowboy-foundation/cowboy/crypto/erasure"
 )
 
@@ -21,23 +21,7 @@ import (
 const headBytes = 5 + 32 + 48 + 8 + 8 + 32
 
 // splitFormat cuts test blocks behind their head.
-type splitFormat struct{}
-
-func (splitFormat) Split(block []byte) (head, body []byte, err error) {
-	if len(block) < headBytes {
-		return nil, nil, errors.New("no head")
-	}
-	return block[:headBytes:headBytes], block[headBytes:], nil
-}
-
-func (splitFormat) Root(digest chain.Hash, head []byte) (chain.Hash, error) {
-	if len(head) != headBytes || digestOf(head) != digest {
-		return chain.Hash{}, shards.ErrHead
-	}
-	return chain.Hash(head[headBytes-32:]), nil
-}
-
-func (splitFormat) Join(head, body []byte) []byte { return append(bytes.Clone(head), body...) }
+var splitFormat = simtest.HeadFormat{Bytes: headBytes}
 
 // block returns the only valid block of a place.
 func (a *chainApp) block(r beacon.Round, parent ParentRef, height uint64) []byte {
@@ -70,7 +54,7 @@ func shardConfig(t testing.TB, cfg *Config) *shards.Code {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cfg.Shards = &Sharding{Code: code, Format: splitFormat{}, Glance: func(req VerifyRequest) bool {
+	cfg.Shards = &Sharding{Code: code, Format: splitFormat, Glance: func(req VerifyRequest) bool {
 		return len(req.Block) == headBytes
 	}}
 	return code
@@ -125,10 +109,11 @@ func cluster(t *testing.T, want int, drop func(from, to beacon.Participant, msg 
 	return engines, apps
 }
 
-// lossy is a mesh that loses chosen messages.
+// lossy is a mesh that loses chosen messages, or alters them.
 type lossy struct {
 	engines []*Engine
-	drop    func(from, to beacon.Participant, msg []byte) bool
+	drop    func(from, to beacon.Participant, msg []byte) bool   // nil: none
+	alter   func(from, to beacon.Participant, msg []byte) []byte // nil: none
 }
 
 type lossyPort struct {
@@ -145,7 +130,10 @@ func (p lossyPort) Broadcast(msg []byte) {
 }
 
 func (p lossyPort) Send(to beacon.Participant, msg []byte) {
-	if !p.net.drop(p.self, to, msg) {
+	if p.net.alter != nil {
+		msg = p.net.alter(p.self, to, msg)
+	}
+	if p.net.drop == nil || !p.net.drop(p.self, to, msg) {
 		_ = p.net.engines[to].Deliver(p.self, msg)
 	}
 }
@@ -218,7 +206,7 @@ func (s *shardScene) commit(block []byte) {
 	var body []byte
 	var err error
 	s.block = block
-	if s.head, body, err = (splitFormat{}).Split(block); err == nil {
+	if s.head, body, err = splitFormat.Split(block); err == nil {
 		s.codeword, err = s.code.Encode(body)
 	}
 	if err != nil {
@@ -329,7 +317,7 @@ func TestOwnShardOfBadCodeword(t *testing.T) {
 // spoil commits to shards that are no codeword: the parity of another body.
 func (s *shardScene) spoil() {
 	s.t.Helper()
-	_, body, _ := splitFormat{}.Split(s.block)
+	_, body, _ := splitFormat.Split(s.block)
 	other := bytes.Repeat([]byte{9}, len(body))
 	codeword, err := s.code.EncodeLie(body, other)
 	if err != nil {
@@ -508,7 +496,7 @@ func FuzzShardMessage(f *testing.F) {
 	code := shardConfig(f, &cfg)
 	app := newChainApp(f, g.Hash())
 	app.code = code
-	head, body, err := splitFormat{}.Split(app.block(beacon.Round{View: 1}, ParentRef{Digest: g.Hash()}, 1))
+	head, body, err := splitFormat.Split(app.block(beacon.Round{View: 1}, ParentRef{Digest: g.Hash()}, 1))
 	if err != nil {
 		f.Fatal(err)
 	}

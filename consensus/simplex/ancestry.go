@@ -86,14 +86,23 @@ func (m *Machine) tryCertify() {
 }
 
 // MissingFrom returns the lowest view that may be missing below the unknown block
-// of view p: the one after the highest block below it that a certificate names.
-// A validator that was away for long so asks for the oldest missing blocks,
-// which it can execute, and not back from the newest, one by one.
+// of view p: the first one without a certificate after the highest block below p
+// that a certificate names, or p itself. A validator that was away for long so
+// asks for the oldest missing blocks, which it can execute, and not back from the
+// newest, one by one. Nor does it ask for what it has: an answer is bounded, and
+// nullifications, of which a time without blocks has many, would fill it again
+// and again. If one of those views has a block too, its child will name it.
 func (m *Machine) MissingFrom(p chain.View) chain.View {
+	v := m.floor.View + 1
 	if i, _ := slices.BinarySearch(m.named, p); i > 0 {
-		return m.named[i-1] + 1
+		v = m.named[i-1] + 1
 	}
-	return m.floor.View + 1
+	for ; v < p; v++ {
+		if s := m.views[v]; s == nil || s.certs[Nullify] == nil {
+			break
+		}
+	}
+	return v
 }
 
 // certified takes in the verdict on a notarized block.

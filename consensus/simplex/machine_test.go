@@ -456,3 +456,31 @@ func TestCertificatesForPeers(t *testing.T) {
 		}
 	}
 }
+
+// A validator asks for the oldest view that it lacks below an unknown block, and
+// never for what it has: in an answer of bounded length that would leave no room
+// for the block (consensus.md §1.6).
+func TestMissingFrom(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		have []CertificateReceived
+		p    chain.View
+		want chain.View
+	}{
+		{"nothing known: after the floor", nil, 30, 1},
+		{"after the highest block that is named", []CertificateReceived{cert(Notarize, prop(4, 3, 4)), cert(Notarize, prop(40, 39, 9))}, 30, 5},
+		{"not the views that are nullified", []CertificateReceived{cert(Notarize, prop(4, 3, 4)), null(5), null(6)}, 30, 7},
+		{"nor those behind one that is not", []CertificateReceived{null(1), null(2), null(4)}, 30, 3},
+		{"the block itself when all is here", []CertificateReceived{null(1), null(2), null(3)}, 4, 4},
+		{"the block itself though its view is nullified", []CertificateReceived{null(1), null(2)}, 2, 2},
+	} {
+		m := follower()
+		m.Step(Resumed{})
+		for _, e := range c.have {
+			m.Step(e)
+		}
+		if got := m.MissingFrom(c.p); got != c.want {
+			t.Errorf("%s: view %d, want %d", c.name, got, c.want)
+		}
+	}
+}

@@ -43,6 +43,7 @@ func Players() []*Player {
 		{Name: "certificate forger", rewrite: forgeCertificates},
 		{Name: "disrupter", rewrite: disrupt},
 		{Name: "liar about blocks", rewrite: spoilAnswers},
+		{Name: "liar about proposals", rewrite: spoilProposals},
 		{Name: "shard withholder", shards: true, rewrite: withholdShards},
 		{Name: "shard equivocator", shards: true, rewrite: equivocateShards},
 		{Name: "bad-codeword leader", shards: true, liar: true},
@@ -258,6 +259,14 @@ func (v *validator) mutate(m message, pick func(n int) int) []message {
 // certificates.
 func spoilAnswers(_ *validator, _ beacon.Participant, m message) []message {
 	if m.certificate != nil && m.block != nil {
+		m.block = append([]byte{m.block[0] ^ 1}, m.block[1:]...)
+	}
+	return []message{m}
+}
+
+// spoilProposals sends every second peer another block than it votes for.
+func spoilProposals(_ *validator, to beacon.Participant, m message) []message {
+	if m.vote != nil && m.block != nil && to%2 != 0 {
 		m.block = append([]byte{m.block[0] ^ 1}, m.block[1:]...)
 	}
 	return []message{m}

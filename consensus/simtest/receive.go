@@ -1,6 +1,7 @@
 package simtest
 
 import (
+	"slices"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -48,7 +49,7 @@ func (v *validator) receiveVote(from beacon.Participant, vote simplex.Vote, m me
 	switch who, known := v.machine.LeaderOf(view, vote.Proposal.Parent); {
 	case known && who != from:
 	case m.block != nil:
-		v.arrived(vote.Proposal, m.block)
+		v.arrived(vote.Proposal, v.at(vote.Proposal), from, m.block)
 		v.step(simplex.ProposalReceived{From: from, Proposal: vote.Proposal})
 	case m.parcel != nil:
 		v.receiveOwnShard(from, vote.Proposal, m.parcel)
@@ -64,19 +65,42 @@ func (v *validator) receiveCertificate(from beacon.Participant, c simplex.Certif
 		v.net.ledger.certificate(v, c)
 		v.certificate(c)
 	}
-	if body != nil && v.blocks[blockKey{c.Proposal.Round.View, c.Proposal.Payload}] != nil {
-		v.arrived(c.Proposal, body)
+	b := v.blocks[blockKey{c.Proposal.Round.View, c.Proposal.Payload}]
+	switch {
+	case body == nil || b == nil || b.bytes != nil || c.Proposal.Round.View <= v.machine.Floor().View:
+	case v.app.fits(c.Proposal.Payload, body):
+		v.arrived(c.Proposal, b, from, body)
+	default: // not the block of the certificate, and who sends it knows
+		v.net.report.WrongBlocks++
+		v.ban(from)
+		v.refused(from)
 	}
 }
 
 // arrived keeps the bytes of a block, and goes on with it if it is waited for.
-func (v *validator) arrived(p simplex.Proposal, body []byte) {
-	b := v.at(p)
-	if b.bytes == nil && v.app.fits(p.Payload, body) {
-		b.bytes = body
-		if x := b.certify; x != nil {
-			v.outgoing = append(v.outgoing, *x)
-		}
+func (v *validator) arrived(p simplex.Proposal, b *block, from beacon.Participant, body []byte) {
+	if b.bytes != nil {
+		return
+	}
+	b.bytes, b.supplier = body, from
+	if x := b.certify; x != nil {
+		v.outgoing = append(v.outgoing, *x)
+	}
+}
+
+// wrong drops bytes that are not the block of their digest at all. The block
+// itself is not judged: the machine hears no more than that its leader did not
+// offer it.
+func (v *validator) wrong(p simplex.Proposal, b *block) {
+	v.net.report.WrongBlocks++
+	v.ban(b.supplier)
+	b.bytes, b.asked = nil, false
+	if x := b.verifying; x != nil && b.supplier == x.Leader {
+		b.verifying = nil
+		v.step(simplex.Verified{View: p.Round.View, Payload: p.Payload})
+	}
+	if b.certify != nil {
+		v.fetch(p.Round.View, 0)
 	}
 }
 
@@ -143,42 +167,80 @@ func (v *validator) fetchFor(x simplex.Fetch) {
 	}
 }
 
-// fetch asks one peer after the other for a view, until it is here or all were
-// asked.
-func (v *validator) fetch(view, below chain.View) {
-	if v.wants[view] == 0 {
-		v.ask(view, below)
-	}
+// want is a view whose certificates or block are missing. One peer at a time is
+// asked for it.
+type want struct {
+	view, below chain.View // as in [simplex.Fetch]
+	peer        beacon.Participant
+	tries       int
 }
 
 // fetchTimeout is how long one peer has for its answer.
 const fetchTimeout = time.Second
 
-func (v *validator) ask(view, below chain.View) {
+// fetch asks one peer after the other for a view, until it is here or all were
+// asked.
+func (v *validator) fetch(view, below chain.View) {
+	if !slices.ContainsFunc(v.wants, func(w *want) bool { return w.view == view }) {
+		w := &want{view: view, below: below}
+		v.wants = append(v.wants, w)
+		v.ask(w)
+	}
+}
+
+// ask sends the request to the peer that answered last or, when it did not help
+// with w, to the next one that is not banned. A want that nobody can serve is
+// forgotten: the machine repeats what still matters.
+func (v *validator) ask(w *want) {
 	n := v.set.Len()
-	for range n {
+	for range n + 1 {
 		p := beacon.Participant(v.turnOf)
-		if p == v.id || v.banned[p] || v.wants[view] > 0 && p == v.asked {
+		if p == v.id || v.banned[p] || w.tries > 0 && p == w.peer {
 			v.turnOf = (v.turnOf + 1) % n
 			continue
 		}
-		v.asked = p
-		v.wants[view]++
+		w.peer = p
+		w.tries++
 		v.net.report.Fetches++
 		for _, to := range v.net.validators {
 			if to.id == p {
-				v.sendTo(to, message{request: view})
+				v.sendTo(to, message{request: w.view})
 			}
 		}
-		break
+		tries := w.tries
+		v.later(fetchTimeout, func() {
+			if w.tries == tries {
+				v.overdue(w)
+			}
+		})
+		return
 	}
-	v.later(fetchTimeout, func() {
-		if v.has(view, below) || v.wants[view] >= n {
-			delete(v.wants, view)
-			return
+	v.forget(w)
+}
+
+// overdue turns to the next peer for a want that was not served in time.
+func (v *validator) overdue(w *want) {
+	switch {
+	case !slices.Contains(v.wants, w):
+	case v.has(w.view, w.below) || w.tries >= v.set.Len():
+		v.forget(w)
+	default:
+		v.ask(w)
+	}
+}
+
+func (v *validator) forget(w *want) {
+	v.wants = slices.DeleteFunc(v.wants, func(o *want) bool { return o == w })
+}
+
+// refused turns to the next peer for all that was asked of one whose answers are
+// not what they say.
+func (v *validator) refused(from beacon.Participant) {
+	for _, w := range slices.Clone(v.wants) {
+		if w.peer == from {
+			v.overdue(w)
 		}
-		v.ask(view, below)
-	})
+	}
 }
 
 // has reports whether what was wanted is here: the block of view below, or, if

@@ -56,6 +56,7 @@ type Report struct {
 	Evidence, Rollbacks, Withheld, Fetches       int
 
 	BlocksRebuilt, ShardsRefused, NotCodeword int
+	WrongBlocks                               int // bytes that were not the block of their digest
 
 	TornSyncs, LostRenames int
 
@@ -96,7 +97,7 @@ func Draw(seed uint64) Config {
 	cfg.Sharded = cfg.Validators > 3 && (seed%3 == 0 || cfg.Player != nil && cfg.Player.shards)
 	if cfg.RealKeys {
 		cfg.Validators = min(cfg.Validators, 4)
-		cfg.Faults, cfg.Quiet = 5*time.Second, 28*time.Second
+		cfg.Faults, cfg.Quiet = 55*time.Second, 55*time.Second
 		if seed%3 == 0 && cfg.Validators > 1 { // only with these keys can a contradiction be proven
 			cfg.Player = &Player{Name: "conflicter", rewrite: contradictSelf}
 		}
@@ -258,6 +259,7 @@ func (r *Report) add(o Report) {
 	r.BlocksRebuilt += o.BlocksRebuilt
 	r.ShardsRefused += o.ShardsRefused
 	r.NotCodeword += o.NotCodeword
+	r.WrongBlocks += o.WrongBlocks
 	r.TornSyncs += o.TornSyncs
 	r.LostRenames += o.LostRenames
 	r.Margins.add(o.Margins)

@@ -3,6 +3,7 @@ package simtest
 import (
 	"flag"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -454,4 +455,61 @@ func TestBatcherInvalidCertificateBlocksSender(t *testing.T) {
 			t.Errorf("%d of 3 ban the forger", w.bannedBy(0))
 		}
 	}
+}
+
+// A validator that fell behind asks a liar about blocks like anybody else. It
+// bans the liar for the first wrong one, asks the others, and catches up.
+func TestLiarAboutBlocksIsPassedOver(t *testing.T) {
+	for _, sharded := range []bool{false, true} {
+		cfg := Config{Validators: 4, Latency: 20 * time.Millisecond, Sharded: sharded, Player: playerNamed(t, "liar about blocks"), Stopped: []beacon.Participant{3}}
+		w := enact(t, cfg)
+		w.all(60, 5*time.Minute)
+		w.validators[3].start()
+		w.all(10, time.Minute)
+		if !w.validators[3].banned[0] {
+			t.Errorf("shards %v: the late validator listens to the liar still", sharded)
+		}
+	}
+	cfg := Draw(2244) // partitions, crashes, and a liar that a validator kept asking
+	cfg.Player = playerNamed(t, "liar about blocks")
+	if r, err := Run(cfg); err != nil {
+		t.Errorf("%v\n%+v", err, r)
+	}
+}
+
+// More views in a row are nullified than an answer holds; then comes a block that
+// one validator misses, and no finality that would have peers look into their
+// stores. It asks for what it lacks, not for the nullifications that it has.
+func TestBlockAfterManyNullifications(t *testing.T) {
+	w := enact(t, Config{Validators: 4, Latency: 20 * time.Millisecond})
+	w.all(5, time.Minute)
+	w.passes = func(_, _ *validator, m message) bool { return m.block == nil }
+	from := w.viewsNow()[0]
+	w.until("views without a block", 5*time.Minute, func() bool { return slices.Min(w.viewsNow()) > from+2*answersMax })
+	final := func(m message) bool {
+		return m.vote != nil && m.vote.Kind == simplex.Finalize || m.certificate != nil && m.certificate.Kind == simplex.Finalize
+	}
+	start, missed := w.viewsNow()[0]+1, chain.View(0)
+	w.passes = func(from, to *validator, m message) bool {
+		about := m.viewOf()
+		if missed == 0 && m.vote != nil && m.block != nil && from.id != 2 && about > start {
+			missed = about
+		}
+		return !final(m) && (missed == 0 && m.block == nil || missed != 0 && (about < missed || to.id != 2))
+	}
+	w.until("a block", 5*time.Minute, func() bool { return missed != 0 && w.certified(missed, simplex.Notarize) })
+	w.until("a child of it", 5*time.Minute, func() bool { return w.validators[0].machine.View() > missed+3 })
+	w.passes = func(_, to *validator, m message) bool {
+		return !final(m) && m.block == nil && (to.id != 2 || m.certificate != nil && m.certificate.Kind == simplex.Nullify)
+	}
+	w.until("a jump over it", 5*time.Minute, func() bool { return w.validators[2].machine.View() > missed+3 })
+	w.pass(10 * time.Second) // what it asked before is forgotten
+	w.passes = func(_, _ *validator, m message) bool { return !final(m) }
+	w.until("the block where it was missed", time.Minute, func() bool {
+		b := w.validators[2].blocks[blockKey{missed, w.ledger.certs[certKey{missed, simplex.Notarize}].Payload}]
+		return b != nil && b.judged
+	})
+	w.passes = nil
+	w.all(5, time.Minute)
+	w.clean()
 }

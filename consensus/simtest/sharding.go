@@ -12,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/erasure"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
 
 // A block is its place and, when bodies travel as shards, the root of its body
@@ -21,24 +22,31 @@ const (
 	headBytes  = placeBytes + 32
 )
 
-// format cuts such blocks for package shards.
-type format struct{}
+// format cuts such blocks.
+var format = HeadFormat{Bytes: headBytes}
 
-func (format) Split(block []byte) (head, body []byte, err error) {
-	if len(block) < headBytes {
+// HeadFormat is the [shards.Format] of blocks whose head has a fixed length, ends
+// with the root of the body, and is what the digest is over.
+type HeadFormat struct{ Bytes int } // of the head
+
+// Split cuts a block behind its head.
+func (f HeadFormat) Split(block []byte) (head, body []byte, err error) {
+	if len(block) < f.Bytes {
 		return nil, nil, errors.New("block has no body")
 	}
-	return block[:headBytes:headBytes], block[headBytes:], nil
+	return block[:f.Bytes:f.Bytes], block[f.Bytes:], nil
 }
 
-func (format) Root(digest chain.Hash, head []byte) (chain.Hash, error) {
-	if len(head) != headBytes || digestOf(head) != digest {
+// Root reads the root of the body from a head, or returns [shards.ErrHead].
+func (f HeadFormat) Root(digest chain.Hash, head []byte) (chain.Hash, error) {
+	if len(head) != f.Bytes || chain.Hash(keccak.Sum256(head)) != digest {
 		return chain.Hash{}, shards.ErrHead
 	}
-	return chain.Hash(head[placeBytes:]), nil
+	return chain.Hash(head[f.Bytes-len(digest):]), nil
 }
 
-func (format) Join(head, body []byte) []byte { return append(bytes.Clone(head), body...) }
+// Join puts a block together again.
+func (HeadFormat) Join(head, body []byte) []byte { return append(bytes.Clone(head), body...) }
 
 // newCode returns the code of a run, or nil if its blocks travel whole.
 func newCode(cfg Config) (*shards.Code, error) {
@@ -74,7 +82,7 @@ func (a *application) fits(digest chain.Hash, block []byte) bool {
 	if a.code == nil {
 		return true
 	}
-	head, body, err := format{}.Split(block)
+	head, body, err := format.Split(block)
 	if err != nil {
 		return false
 	}
@@ -85,7 +93,7 @@ func (a *application) fits(digest chain.Hash, block []byte) bool {
 // lie turns a block into one whose root is over shards of no body, and returns
 // them.
 func (a *application) lie(block []byte) ([]byte, *shards.Codeword) {
-	_, body, err := format{}.Split(block)
+	_, body, err := format.Split(block)
 	if err != nil {
 		panic(err)
 	}
@@ -101,7 +109,7 @@ func (a *application) lie(block []byte) ([]byte, *shards.Codeword) {
 // codeword returns the shards of a block of our own, or nil if it goes whole.
 func (v *validator) codeword(b *block) *shards.Codeword {
 	if b.codeword == nil && v.app.code != nil {
-		_, body, err := format{}.Split(b.bytes)
+		_, body, err := format.Split(b.bytes)
 		if err == nil {
 			b.codeword, err = v.app.code.Encode(body)
 		}

@@ -156,6 +156,7 @@ func (s *summary) states() []struct {
 		{"bans", r.Bans},
 		{"votes withheld by the watermark", r.Withheld},
 		{"blocks fetched", r.BlocksFetched},
+		{"wrong blocks refused", r.WrongBlocks},
 		{"blocks rebuilt from shards", r.BlocksRebuilt},
 		{"shards refused", r.ShardsRefused},
 		{"bad codewords found", r.NotCodeword},
@@ -199,6 +200,9 @@ func (s *summary) unreached() []string {
 	}
 	if s.real*50 < s.runs {
 		out = append(out, "BLS in one run of fifty")
+	}
+	if s.realHours*50 < s.sum.Hours {
+		out = append(out, "BLS in one hour of fifty")
 	}
 	return out
 }

@@ -47,9 +47,8 @@ type validator struct {
 	pool     *shards.Pool        // nil: blocks travel whole
 	banned   map[beacon.Participant]bool
 	armed    [3]int // counts armings by timer; a newer one voids the older
-	wants    map[chain.View]int
+	wants    []*want
 	turnOf   int // of the rotation over peers that are asked, as long as they answer
-	asked    beacon.Participant
 	events   []simplex.Event
 	polls    []poll
 	outgoing []simplex.Effect
@@ -69,8 +68,9 @@ type poll struct {
 // waits for.
 type block struct {
 	bytes      []byte
-	own, kept  bool             // kept: in the journal
-	codeword   *shards.Codeword // of an own block
+	supplier   beacon.Participant // of bytes that came from a peer
+	own, kept  bool               // kept: in the journal
+	codeword   *shards.Codeword   // of an own block
 	rebuilding bool
 	asked      bool
 	judged     bool
@@ -86,12 +86,12 @@ func (v *validator) start() {
 	v.blocks = make(map[blockKey]*block)
 	v.banned = make(map[beacon.Participant]bool)
 	if v.app.code != nil && !v.observes() {
-		v.pool = shards.NewPool(v.app.code, format{}, v.id)
+		v.pool = shards.NewPool(v.app.code, format, v.id)
 	}
 	v.events, v.polls, v.outgoing = nil, nil, nil
 	v.app.restart()
 	v.disk.open()
-	v.wants = make(map[chain.View]int)
+	v.wants = nil
 	cfg := simplex.Config{
 		Self: v.id, Elector: v.elector, GenesisBeacon: v.set.GenesisBeacon(),
 		Floor: v.app.floor(), Retention: 1 << 20, Permit: v.permit,
@@ -476,6 +476,11 @@ func (v *validator) judge(p simplex.Proposal, parent simplex.Parent, b *block) {
 	}
 	b.asked = true
 	v.later(v.slowness+v.net.between(time.Millisecond, 100*time.Millisecond), func() {
+		if !v.app.fits(p.Payload, b.bytes) {
+			v.wrong(p, b)
+			v.turn()
+			return
+		}
 		b.judged = true
 		b.valid = v.app.execute(p, parent, b.bytes)
 		v.tell(p, b)
