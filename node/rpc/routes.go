@@ -21,7 +21,16 @@ type route struct {
 	open     bool  // exempt from the rate and in-flight limits
 	slots    slots // own limit instead of the common one
 	cost     int   // of the client's rate, 0 for that of a lookup
+	pastCost int   // the same with ?height=, where that costs more
 	fullCode Code  // when no slot is free
+}
+
+// price is what a request takes from its client's rate.
+func (t *route) price(r *http.Request) int {
+	if t.pastCost > 0 && r.URL.Query().Has("height") {
+		return t.pastCost
+	}
+	return max(1, t.cost)
 }
 
 // table lists every path once. The index and the Allow header come from it.
@@ -40,7 +49,7 @@ func (s *Server) table() []route {
 		{method: get, pattern: "/transaction/{hash}", about: "a transaction, final or pending", handle: s.transaction},
 		{method: get, pattern: "/transaction/{hash}/receipt", about: "its result; 404 while pending", handle: s.receipt},
 		{method: get, pattern: "/mempool/transaction/{hash}", about: "a waiting transaction", handle: s.poolTx},
-		{method: get, pattern: "/account/{address}", about: "nonce and balance; ?height=N for those of the past", handle: s.account},
+		{method: get, pattern: "/account/{address}", about: "nonce and balance; ?height=N for those of the past", handle: s.account, pastCost: costStateProof},
 		{method: get, pattern: "/events", about: "server-sent events, one \"block\" for each finalized block; Last-Event-ID resumes", handle: s.stream, slots: s.subscribers, fullCode: CodeSubscribers},
 		{method: get, pattern: "/health", about: "how the node is", handle: s.health, open: true},
 		{method: get, pattern: "/health/ready", about: "200 when the node votes, else 503", handle: s.ready, open: true},

@@ -149,7 +149,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serve(route, args, w, r)
 		return
 	}
-	if ok, wait := s.rates.spend(clientAddr(r.RemoteAddr), max(1, route.cost), time.Now()); !ok {
+	if ok, wait := s.rates.spend(clientAddr(r.RemoteAddr), route.price(r), time.Now()); !ok {
 		retryAfter(w, wait)
 		s.writeError(w, r, refuse(http.StatusTooManyRequests, CodeRateLimited,
 			"more than %d requests per second: slow down, or submit up to %d transactions in one request",

@@ -492,6 +492,31 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
+// A read of the past costs the same whatever it reads: with a rate of three
+// lookups a second, there is one of it at once.
+func TestPastCostsMore(t *testing.T) {
+	cfg := testConfig()
+	cfg.RequestsPerSecond = 3
+	source := rpctest.New()
+	source.Fund(chain.Address{7}, 1)
+	account := "/account/" + chain.Address{7}.String()
+	for path, want := range map[string][2]int{
+		account:                        {200, 200},
+		account + "?height=9":          {404, 429},
+		account + "/code":              {200, 429},
+		account + "/code?height=9":     {404, 429},
+		account + "/storage/00":        {200, 429},
+		account + "/storage/00?height": {400, 429},
+	} {
+		s := newServer(t, cfg, source)
+		for i, code := range want {
+			if got := request(s, "GET", path, "", nil).Code; got != code {
+				t.Errorf("%s: request %d is answered with %d, want %d", path, i, got, code)
+			}
+		}
+	}
+}
+
 // slow blocks Height until released.
 type slow struct {
 	*rpctest.Chain

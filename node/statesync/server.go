@@ -215,12 +215,15 @@ func (s *Server) write(ctx context.Context, x *store.Export) (name string, err e
 	return name, nil
 }
 
-// place puts a file in front of the shelf and drops the last one.
+// place puts a file in front of the shelf and drops the last one. A file whose
+// bytes are wrong is removed; one that could not be read stays for another start.
 func (s *Server) place(name string) {
 	one, err := open(name)
 	if err != nil {
 		s.cfg.Log.Warn("checkpoint is of no use", "file", name, "err", err)
-		_ = os.Remove(name) // it can be made anew
+		if errors.Is(err, checkpoint.ErrNoSnapshot) || errors.Is(err, checkpoint.ErrDamaged) {
+			_ = os.Remove(name) // it can be made anew
+		}
 		return
 	}
 	s.shelf = slices.Insert(s.shelf, 0, one)
@@ -236,29 +239,35 @@ func (s *Server) place(name string) {
 	s.cfg.Log.Info("checkpoint is served", "height", one.height)
 }
 
-func open(name string) (one *shelved, err error) {
-	one = &shelved{name: name}
-	if one.file, err = os.Open(name); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, one.file.Close())
-		}
-	}()
-	if one.index, err = checkpoint.NewIndex(one.file); err != nil {
-		return nil, err
-	}
-	head, err := checkpoint.DecodeHead(one.index.Head())
+func open(name string) (*shelved, error) {
+	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
+	}
+	one, err := shelve(name, file)
+	if err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return one, nil
+}
+
+func shelve(name string, file *os.File) (*shelved, error) {
+	index, err := checkpoint.NewIndex(file)
+	if err != nil {
+		return nil, err
+	}
+	head, err := checkpoint.DecodeHead(index.Head())
+	if err != nil {
+		return nil, fmt.Errorf("%w: head: %w", checkpoint.ErrDamaged, err)
 	}
 	block, err := chain.DecodeBlock(head.Block, len(head.Block))
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: block: %w", checkpoint.ErrDamaged, err)
 	}
-	one.height, one.digest = block.Header.Height, block.Header.Digest()
-	return one, nil
+	return &shelved{
+		name: name, file: file, index: index,
+		height: block.Header.Height, digest: block.Header.Digest(),
+	}, nil
 }
 
 func (s *Server) closeShelf() {

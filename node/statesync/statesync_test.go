@@ -398,8 +398,21 @@ func TestServerKeepsTwoAndComesBack(t *testing.T) {
 	if len(files) != 2 {
 		t.Errorf("files: %v", files)
 	}
+	whole, err := os.ReadFile(files[1])
+	check(t, err)
+	damaged := filepath.Join(server.cfg.Dir, "00000000000000000009.snapshot")
+	check(t, os.WriteFile(damaged, whole[:len(whole)/2], 0o600))
+	foreign := filepath.Join(server.cfg.Dir, "00000000000000000010.snapshot")
+	check(t, os.WriteFile(foreign, []byte("some other file"), 0o600))
+	unread := filepath.Join(server.cfg.Dir, "00000000000000000011.snapshot")
+	check(t, os.Mkdir(unread, 0o700)) // opens, and every read of it fails
 	again := NewServer(server.cfg)
 	check(t, again.open())
+	for name, stays := range map[string]bool{damaged: false, foreign: false, unread: true} {
+		if _, err := os.Stat(name); (err == nil) != stays {
+			t.Errorf("%s is there: %v, want %v", name, err == nil, stays)
+		}
+	}
 	if len(again.shelf) != 2 || again.shelf[0].height != 8 || again.shelf[1].height != 6 {
 		t.Errorf("a new server has %d checkpoints", len(again.shelf))
 	}

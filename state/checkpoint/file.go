@@ -95,7 +95,7 @@ type Reader struct {
 func NewReader(r io.Reader) (*Reader, error) {
 	var first [len(magic)]byte
 	if _, err := io.ReadFull(r, first[:]); err != nil || string(first[:]) != magic {
-		return nil, errors.Join(ErrNoSnapshot, readFault(err))
+		return nil, notOne(ErrNoSnapshot, err)
 	}
 	out := &Reader{r: r}
 	payload, err := out.record(maxHeadBytes)
@@ -115,6 +115,15 @@ func readFault(err error) error {
 		return fmt.Errorf("%w: it ends too early", ErrDamaged)
 	}
 	return err
+}
+
+// notOne is the verdict on a file that cannot be read as one, unless the machine
+// could not read it.
+func notOne(verdict, err error) error {
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		return err
+	}
+	return errors.Join(verdict, readFault(err))
 }
 
 // growBytes is the memory taken for a record before any of it has come.
@@ -180,13 +189,13 @@ func NewIndex(file io.ReaderAt) (*Index, error) {
 	x := &Index{file: file}
 	var first [len(magic)]byte
 	if _, err := file.ReadAt(first[:], 0); err != nil || string(first[:]) != magic {
-		return nil, errors.Join(ErrNoSnapshot, readFault(err))
+		return nil, notOne(ErrNoSnapshot, err)
 	}
 	for at := int64(len(magic)); ; {
 		var b [recordBytes + keyBytes]byte
 		n, err := file.ReadAt(b[:], at)
 		if n < recordBytes+1 {
-			return nil, errors.Join(ErrDamaged, readFault(err))
+			return nil, notOne(ErrDamaged, err)
 		}
 		p := indexed{offset: at + recordBytes, size: binary.BigEndian.Uint32(b[:]), sum: binary.BigEndian.Uint32(b[4:])}
 		at = p.offset + int64(p.size)

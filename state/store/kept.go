@@ -131,16 +131,47 @@ func (n *nursery) takeOrphans() []*tree.Image {
 func (n *nursery) takeChildren(k *kept) []*tree.Image {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	var images []*tree.Image
-	for image, parent := range n.parents {
-		if parent.base() == k {
-			images = append(images, image)
-		}
-	}
+	images, _ := hanging(n.parents, k)
 	for _, image := range images {
 		delete(n.parents, image)
 	}
 	return images
+}
+
+// hanging returns the images of the pending versions that hang on k, given the
+// parents of all. It looks at no version twice but for those at which ways meet,
+// so that its steps grow with the number of versions and not with the lengths of
+// their ways down.
+func hanging(parents map[*tree.Image]*Version, k *kept) (images []*tree.Image, steps int) {
+	if len(parents) == 0 {
+		return nil, 0
+	}
+	known := make(map[*Version]bool, len(parents))
+	var way []*Version
+	for image, v := range parents {
+		way = way[:0]
+		on, ok := false, false
+		for {
+			steps++
+			if on, ok = known[v]; ok {
+				break
+			}
+			p := v.place.Load()
+			way = append(way, v)
+			if p.kept != nil {
+				on = p.kept == k
+				break
+			}
+			v = p.parent
+		}
+		for _, v := range way {
+			known[v] = on
+		}
+		if on {
+			images = append(images, image)
+		}
+	}
+	return images, steps
 }
 
 // generation is the resident tries, and the pending versions in them. There is

@@ -35,9 +35,12 @@ type Store struct {
 	base    atomic.Uint64              // height of the first block that is kept
 	damage  atomic.Pointer[error]      // first damage that pebble met; nil for none
 
-	// life is held for reading by whoever uses db, and for writing by Close.
-	life   sync.RWMutex
-	closed bool // guarded by life
+	// Whoever uses db is among the users, whom Close waits for. It refuses new ones
+	// at once, those who are users already included: were they to wait for it, it
+	// would wait for them.
+	life   sync.RWMutex // guards closed, and that users grow before it alone
+	closed bool
+	users  sync.WaitGroup
 
 	// Owned by the caller of Init, Commit, Rebuild and Close.
 	*generation // of the head
@@ -329,15 +332,24 @@ func (s *Store) LogBytes() uint64 {
 // use keeps the database open until done is called.
 func (s *Store) use() (done func(), err error) {
 	s.life.RLock()
+	defer s.life.RUnlock()
 	if s.closed {
-		s.life.RUnlock()
 		return nil, ErrClosed
 	}
 	if s.stop.killed() {
-		s.life.RUnlock()
 		return nil, fmt.Errorf("%w: %w", ErrFailed, s.stop.why())
 	}
-	return s.life.RUnlock, nil
+	s.users.Add(1)
+	return s.users.Done, nil
+}
+
+// end refuses further use; false if that was done before.
+func (s *Store) end() bool {
+	s.life.Lock()
+	defer s.life.Unlock()
+	first := !s.closed
+	s.closed = true
+	return first
 }
 
 // Close waits for readers, closes the database and unlocks the folder. Every
@@ -347,12 +359,10 @@ func (s *Store) Close() error {
 	if s.stop.killed() {
 		return s.abandon()
 	}
-	s.life.Lock()
-	defer s.life.Unlock()
-	if s.closed {
+	if !s.end() {
 		return nil
 	}
-	s.closed = true
+	s.users.Wait()
 	for _, k := range s.recent {
 		k.giveUp(ErrClosed)
 	}
