@@ -33,6 +33,7 @@ const (
 	CodeDevnetOnly       Code = 1009
 	CodeBadSlot          Code = 1010 // not a storage key in hex
 	CodeForeignHost      Code = 1011 // the Host header names another server (DNS rebinding)
+	CodeForeignOrigin    Code = 1012 // a browser sends this for a page of another origin (CSRF)
 )
 
 // There is no such thing.

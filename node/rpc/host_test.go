@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/node/rpc"
@@ -41,5 +42,51 @@ func TestForeignHosts(t *testing.T) {
 		if res.StatusCode != want {
 			t.Errorf("host %q: status %d, want %d: %s", host, res.StatusCode, want, body)
 		}
+	}
+}
+
+// TestForeignOrigins asks a devnet for funds and blocks as a page of another site
+// makes a browser ask, in every form that needs no leave of the server, and as
+// commands do. Nothing may happen for the page, whose author needs no answer.
+func TestForeignOrigins(t *testing.T) {
+	const form, text, none, object = "application/x-www-form-urlencoded", "text/plain", "", "application/json"
+	const tool = 200
+	tests := []struct {
+		rule   string
+		header map[string]string
+		media  string
+		status int
+	}{
+		{"a form of another site", map[string]string{"Sec-Fetch-Site": "cross-site", "Origin": "https://evil.example"}, form, 403},
+		{"a form, in a browser without fetch metadata", map[string]string{"Origin": "https://evil.example"}, form, 403},
+		{"a body without a type", map[string]string{"Sec-Fetch-Site": "cross-site"}, none, 403},
+		{"a page of another port of this machine", map[string]string{"Sec-Fetch-Site": "same-site", "Origin": "http://localhost:3000"}, object, 403},
+		{"a frame without an origin", map[string]string{"Origin": "null"}, form, 403},
+		{"curl -d", nil, form, tool},
+		{"the command and the load tool", nil, object, tool},
+		{"typed into the address bar", map[string]string{"Sec-Fetch-Site": "none"}, object, tool},
+		{"a page of this server", map[string]string{"Sec-Fetch-Site": "same-origin", "Origin": "http://example.com"}, object, tool},
+		{"plain text", nil, text, 415},
+	}
+	for _, tt := range tests {
+		t.Run(tt.rule, func(t *testing.T) {
+			for path, body := range map[string]string{
+				"/faucet": `{"address":"0x` + strings.Repeat("33", 20) + `"}`, "/dev/advance": `{"blocks":1}`,
+			} {
+				s := newServer(t, testConfig(), rpctest.New())
+				r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+				for name, value := range tt.header {
+					r.Header.Set(name, value)
+				}
+				if tt.media != none {
+					r.Header.Set("Content-Type", tt.media)
+				}
+				w := httptest.NewRecorder()
+				s.ServeHTTP(w, r)
+				if w.Code != tt.status {
+					t.Errorf("%s: status %d, want %d: %s", path, w.Code, tt.status, w.Body)
+				}
+			}
+		})
 	}
 }

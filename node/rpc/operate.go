@@ -76,7 +76,7 @@ func (s *Server) metrics(w http.ResponseWriter, r *http.Request, _ []string) err
 }
 
 func (s *Server) faucet(w http.ResponseWriter, r *http.Request, _ []string) error {
-	if err := s.devnetOnly(); err != nil {
+	if err := s.devnetOnly(r); err != nil {
 		return err
 	}
 	var req FaucetRequest
@@ -111,7 +111,7 @@ func (s *Server) faucet(w http.ResponseWriter, r *http.Request, _ []string) erro
 }
 
 func (s *Server) advance(w http.ResponseWriter, r *http.Request, _ []string) error {
-	if err := s.devnetOnly(); err != nil {
+	if err := s.devnetOnly(r); err != nil {
 		return err
 	}
 	var req AdvanceRequest
@@ -132,11 +132,19 @@ func (s *Server) advance(w http.ResponseWriter, r *http.Request, _ []string) err
 	return nil
 }
 
-func (s *Server) devnetOnly() error {
-	if s.cfg.Devnet {
-		return nil
+// devnetOnly refuses what changes the chain without a signature, except on a
+// devnet, and there to a page that a browser has from elsewhere: such a page need
+// not read the answer to do harm. The content type is no help, for a page can send
+// each that curl sends.
+func (s *Server) devnetOnly(r *http.Request) error {
+	if !s.cfg.Devnet {
+		return notFound(CodeDevnetOnly, "only a devnet serves this path: start one with `make devnet`")
 	}
-	return notFound(CodeDevnetOnly, "only a devnet serves this path: start one with `make devnet`")
+	if err := s.origins.Check(r); err != nil {
+		return refuse(http.StatusForbidden, CodeForeignOrigin,
+			"a page of another origin may not ask for this: use the cowboy command or curl")
+	}
+	return nil
 }
 
 // extendWrite moves the connection's write deadline to d from now. A recorder

@@ -44,6 +44,7 @@ type Server struct {
 	exports     slots
 	rates       *clientRates
 	faucetRates *clientRates
+	origins     *http.CrossOriginProtection
 	events      eventCache
 	readers     atomic.Pointer[ants.Pool] // reads for lists; nil unless Run runs
 	stopping    chan struct{}             // closed by Run when event streams must end
@@ -72,6 +73,7 @@ func New(cfg Config, source Source) (*Server, error) {
 		exports:     newSlots(cfg.ExportsMax),
 		rates:       newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax),
 		faucetRates: newClientRates(cfg.FaucetPerMinute, time.Minute, cfg.ClientsMax),
+		origins:     http.NewCrossOriginProtection(),
 		stopping:    make(chan struct{}),
 	}
 	s.routes = s.table()
