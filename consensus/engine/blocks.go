@@ -18,6 +18,7 @@ type block struct {
 	codeword   *shards.Codeword // of an own block that goes as shards
 	rebuilding bool             // its shards are being put together
 	rebuilt    bool             // from shards
+	backfilled bool             // came with a certificate
 	fitting    bool             // bytes that came with a certificate are held against the digest
 	journaled  bool
 	verdict    verdict
@@ -99,6 +100,17 @@ func (s *blocks) from(who beacon.Participant) int {
 	for _, b := range s.list {
 		if b.supplied && b.supplier == who && b.verdict == unknown {
 			n += len(b.bytes)
+		}
+	}
+	return n
+}
+
+// unjudged counts the blocks that came as answers and wait to be executed.
+func (s *blocks) unjudged() int {
+	n := 0
+	for _, b := range s.list {
+		if b.backfilled && (b.verdict == unknown || b.verdict == running) {
+			n++
 		}
 	}
 	return n

@@ -109,7 +109,7 @@ func (e *Engine) certify(ctx context.Context, x simplex.RequestCertify) {
 	if b.bytes != nil {
 		e.judge(ctx, b)
 	} else if !b.fitting && !b.rebuilding && !e.awaitShards(b) {
-		e.fetch(x.Proposal.Round.View, 0)
+		e.fetchFor(simplex.Fetch{View: x.Proposal.Round.View})
 	}
 }
 
@@ -164,10 +164,10 @@ func (e *Engine) receiveBackfill(a arrival) {
 	if b.bytes != nil || b.fitting {
 		return
 	}
-	if e.fitting+len(a.block) > e.cfg.PendingBytesMax {
+	if e.fitting+len(a.block) > e.cfg.PendingBytesMax || b.certify == nil && e.backlog() >= 2*backlogMax {
 		return // it is asked for again
 	}
-	b.fitting = true
+	b.fitting, b.backfilled = true, true
 	e.fitting += len(a.block)
 	e.fits = append(e.fits, a)
 }
@@ -217,6 +217,7 @@ type verified struct {
 func (r verified) apply(_ context.Context, e *Engine) error {
 	b := r.block
 	e.Stats.Stages[StageVerify].add(r.took)
+	defer e.unpark(false)
 	switch {
 	case errors.Is(r.err, ErrWrongBlock):
 		e.blocks.set(b, nil)
@@ -323,6 +324,7 @@ func (r applied) apply(ctx context.Context, e *Engine) error {
 	if len(e.undelivered) > 0 {
 		e.deliver(ctx)
 	}
+	e.unpark(false)
 	if x := e.postponed; x != nil {
 		e.postponed = nil
 		e.outgoing = append(e.outgoing, *x)

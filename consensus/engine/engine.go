@@ -47,7 +47,7 @@ type Engine struct {
 	peers    []peer // by participant
 	guests   map[beacon.Participant]*guest
 	fetches  fetches
-	reads    []read
+	reads    reads
 	drafting drafting
 	seen     sightings // when proposals came
 	sharding sharding
@@ -173,7 +173,7 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // turn does all that the last input leads to.
 func (e *Engine) turn(ctx context.Context) error {
-	for e.busy() || len(e.outgoing) > 0 || len(e.reads) > 0 || len(e.fits) > 0 || len(e.sharding.rebuilds) > 0 || len(e.drafting.waiting) > 0 {
+	for e.busy() || len(e.outgoing) > 0 || e.reads.due() || len(e.fits) > 0 || len(e.sharding.rebuilds) > 0 || len(e.drafting.waiting) > 0 {
 		if err := e.settle(); err != nil {
 			return err
 		}
@@ -190,10 +190,7 @@ func (e *Engine) turn(ctx context.Context) error {
 		for _, effect := range bound {
 			e.release(ctx, effect)
 		}
-		for _, r := range e.reads {
-			e.readArchive(ctx, r)
-		}
-		e.reads = nil
+		e.readArchives(ctx)
 		for _, a := range e.fits {
 			e.fit(ctx, a)
 		}

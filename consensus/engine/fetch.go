@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -19,7 +20,9 @@ const (
 	answerTimeouts     = 10      // fetch timeouts that a whole answer may take
 	answersPerWindow   = 32      // requests of one peer answered per fetch timeout
 	guestsMax          = 1024    // full nodes whose requests are counted at a time
-	backlogMax         = 128     // finalized blocks not yet durable, above which we ask for no older ones
+	backlogMax         = 128     // blocks of others not yet executed or durable, above which we ask for no more
+	readsMax           = 4       // looks into the archive at a time, each of answerBytes and a block
+	readsWaitingMax    = 64      // of full nodes; validators wait ahead of them
 )
 
 // want is a view whose certificates or block we lack. One peer at a time is
@@ -42,16 +45,60 @@ type fetches struct {
 	wants []want // few
 	turn  int    // of the rotation over peers
 	timer *time.Timer
+	// parked waits for the application to make durable what it has: blocks that
+	// come faster than that would fill the memory.
+	parked []simplex.Fetch
 }
 
 // fetchFor carries out what the machine asked for, unless it has come in the
 // same turn.
 func (e *Engine) fetchFor(x simplex.Fetch) {
+	if e.backlog() >= backlogMax {
+		e.park(x)
+	} else {
+		e.fetchNow(x)
+	}
+}
+
+func (e *Engine) fetchNow(x simplex.Fetch) {
 	switch {
 	case x.Below == 0:
 		e.fetch(x.View, 0)
 	case !e.has(x.View, x.Below):
 		e.fetch(e.machine.MissingFrom(x.Below), x.Below)
+	}
+}
+
+// backlog counts the blocks that came faster than the application took them.
+func (e *Engine) backlog() int { return len(e.undelivered) + e.blocks.unjudged() }
+
+// park puts off what was asked for until the backlog is gone.
+func (e *Engine) park(x simplex.Fetch) {
+	f := &e.fetches
+	if slices.Contains(f.parked, x) || len(f.parked) == wantsMax {
+		return // the machine repeats what still matters
+	}
+	f.parked = append(f.parked, x)
+	if len(f.wants) == 0 {
+		f.timer.Reset(e.cfg.FetchTimeout)
+	}
+}
+
+// unpark asks for the oldest of what was put off, when half of the backlog is gone
+// and nobody is asked for anything: the answer may go on to the rest. When time
+// ran out, it asks behind blocks that were not executed too: they may be waiting
+// for the very one.
+func (e *Engine) unpark(late bool) {
+	f := &e.fetches
+	for len(f.parked) > 0 && len(f.wants) == 0 {
+		if e.backlog() > backlogMax/2 && (!late || len(e.undelivered) >= backlogMax) {
+			return
+		}
+		x := slices.MinFunc(f.parked, func(a, b simplex.Fetch) int { return cmp.Compare(a.View, b.View) })
+		f.parked = slices.DeleteFunc(f.parked, func(y simplex.Fetch) bool { return y == x })
+		if !e.has(x.View, x.Below) {
+			e.fetchNow(x)
+		}
 	}
 }
 
@@ -149,9 +196,10 @@ func (e *Engine) answeredBy(from beacon.Participant, v chain.View) {
 			return
 		}
 		e.fetches.wants = append(e.fetches.wants[:i], e.fetches.wants[i+1:]...)
-		if w.next > 0 && len(e.undelivered) < backlogMax {
+		if w.next > 0 {
 			e.fetchFor(simplex.Fetch{View: w.next, Below: w.nextBelow})
 		}
+		e.unpark(false)
 		return
 	}
 }
@@ -174,14 +222,19 @@ func (e *Engine) fetchAgain() {
 				w.view, w.below, w.next = w.next, w.nextBelow, 0
 			}
 			w.got = 0
-			if w.tries >= e.cfg.Set.Len() || len(e.undelivered) >= backlogMax || !e.ask(&w) {
+			if w.tries > 0 && e.backlog() >= backlogMax {
+				e.park(simplex.Fetch{View: w.view, Below: w.below})
+				continue
+			}
+			if w.tries >= e.cfg.Set.Len() || !e.ask(&w) {
 				continue
 			}
 		}
 		kept = append(kept, w)
 	}
 	e.fetches.wants = kept
-	if len(kept) > 0 {
+	e.unpark(true)
+	if len(e.fetches.wants)+len(e.fetches.parked) > 0 {
 		e.fetches.timer.Reset(e.cfg.FetchTimeout)
 	}
 }
@@ -247,8 +300,7 @@ func (e *Engine) answer(to beacon.Participant, r beacon.Round) {
 	from := r.View
 	if e.cfg.Archive != nil && from <= e.delivered {
 		if !g.reading {
-			g.reading = true
-			e.reads = append(e.reads, read{to, from})
+			g.reading = e.lineUp(read{to, from})
 		}
 		from = e.delivered + 1
 	} else {
@@ -272,6 +324,42 @@ type read struct {
 	from chain.View
 }
 
+// reads is what peers want from the archive. However many they are, a few looks
+// at a time share the memory and the disk.
+type reads struct {
+	waiting []read // validators, then full nodes
+	running int
+}
+
+// lineUp puts a look into the archive in line. It reports whether there is room.
+func (e *Engine) lineUp(r read) bool {
+	stranger := func(r read) bool { return int(r.to) >= len(e.peers) }
+	at := len(e.reads.waiting)
+	if first := slices.IndexFunc(e.reads.waiting, stranger); first >= 0 {
+		if stranger(r) && at-first >= readsWaitingMax {
+			return false // it asks again, perhaps somebody else
+		}
+		if !stranger(r) {
+			at = first
+		}
+	}
+	e.reads.waiting = slices.Insert(e.reads.waiting, at, r)
+	return true
+}
+
+// due reports whether the next look may begin.
+func (r *reads) due() bool { return len(r.waiting) > 0 && r.running < readsMax }
+
+// readArchives begins what may begin.
+func (e *Engine) readArchives(ctx context.Context) {
+	for e.reads.due() {
+		r := e.reads.waiting[0]
+		e.reads.waiting = e.reads.waiting[1:]
+		e.reads.running++
+		e.readArchive(ctx, r)
+	}
+}
+
 func (e *Engine) readArchive(ctx context.Context, s read) {
 	e.call(ctx, "archive", func(ctx context.Context) reply {
 		found, err := e.cfg.Archive.Final(ctx, s.from, answerBlocks, answerBytes)
@@ -287,6 +375,7 @@ type archived struct {
 }
 
 func (r archived) apply(_ context.Context, e *Engine) error {
+	e.reads.running--
 	e.guest(r.to).reading = false
 	if r.err != nil {
 		// A block of the past that cannot be read is no reason to stop voting,
