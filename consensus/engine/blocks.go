@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
@@ -20,6 +22,8 @@ type block struct {
 	rebuilt    bool             // from shards
 	backfilled bool             // came with a certificate
 	fitting    bool             // bytes that came with a certificate are held against the digest
+	fits       bool             // and are the block's
+	others     []supply         // other bytes, one of each sender, in case those here are wrong
 	journaled  bool
 	verdict    verdict
 	verifying  *simplex.RequestVerify  // the machine waits for Verified
@@ -35,9 +39,22 @@ const (
 	invalid
 )
 
+// sure reports whether the bytes are the block's. Others may be anything that some
+// validator sent, until the application has looked.
+func (b *block) sure() bool {
+	return b.bytes != nil && (b.own || b.journaled || b.rebuilt || b.fits || b.verdict == valid || b.verdict == invalid)
+}
+
+// supply is bytes that a validator sent for a block that has others already.
+type supply struct {
+	from  beacon.Participant
+	bytes []byte
+}
+
 // blocks holds the blocks of recent views. The leader of a view is not always
 // known when its block comes, so blocks of others get in too; of those each
-// sender has a share of the memory, which nobody else can fill.
+// sender has a share of the memory, which nobody else can fill, and which takes
+// at least one block.
 type blocks struct {
 	list     []*block // ascending by view; few
 	bytes    int
@@ -75,23 +92,90 @@ func (s *blocks) set(b *block, bytes []byte) {
 	b.bytes = bytes
 }
 
+// settle gives b bytes that are its own, or none, and forgets all others.
+func (s *blocks) settle(b *block, bytes []byte) {
+	s.set(b, bytes)
+	for _, o := range b.others {
+		s.bytes -= len(o.bytes)
+	}
+	b.others = nil
+}
+
+// supply gives b bytes that may be its own.
+func (s *blocks) supply(b *block, o supply) {
+	s.set(b, o.bytes)
+	b.supplied, b.supplier = true, o.from
+}
+
 // offer keeps the bytes that from sent for the block of p: if they are called
 // for, as those of the leader of the view are, or the machine waits for them; and
 // else within the sender's share. It reports whether bytes are there, these or
-// others.
+// others. Bytes do not keep others out before it is known whose are right.
 func (s *blocks) offer(p simplex.Proposal, bytes []byte, from beacon.Participant, called bool) bool {
 	b := s.find(p.Round.View, p.Payload)
-	if b != nil && b.bytes != nil {
+	if b != nil && (b.sure() || b.supplier == from && b.bytes != nil || b.otherOf(from) >= 0) {
 		return true
 	}
-	called = called || b != nil && (b.certify != nil || b.verifying != nil)
-	if !called && s.from(from)+len(bytes) > s.shareMax {
-		return false
+	if b != nil && b.bytes == nil {
+		called = called || b.certify != nil || b.verifying != nil
+	}
+	if !called && !s.room(from, len(bytes), p.Round.View) {
+		return b != nil && b.bytes != nil
 	}
 	b = s.put(p)
-	s.set(b, bytes)
-	b.supplied, b.supplier = true, from
+	switch {
+	case b.bytes == nil:
+		s.supply(b, supply{from, bytes})
+	default:
+		b.others = append(b.others, supply{from, bytes})
+		s.bytes += len(bytes)
+	}
 	return true
+}
+
+func (b *block) otherOf(from beacon.Participant) int {
+	return slices.IndexFunc(b.others, func(o supply) bool { return o.from == from })
+}
+
+// prefer puts the bytes of from, if there are any, in the place of those that are
+// next to be judged.
+func (s *blocks) prefer(b *block, from beacon.Participant) {
+	if i := b.otherOf(from); i >= 0 && b.verdict == unknown && !b.sure() {
+		next := b.others[i]
+		b.others = slices.Delete(b.others, i, i+1)
+		s.bytes -= len(next.bytes)
+		if b.bytes != nil {
+			b.others = append(b.others, supply{b.supplier, b.bytes})
+			s.bytes += len(b.bytes)
+		}
+		s.supply(b, next)
+	}
+}
+
+// wrong drops bytes that are not the block's. It reports whether there are others
+// to look at.
+func (s *blocks) wrong(b *block) bool {
+	s.set(b, nil)
+	b.verdict, b.supplied = unknown, false
+	if len(b.others) == 0 {
+		return false
+	}
+	s.prefer(b, b.others[0].from)
+	return true
+}
+
+// room reports whether n bytes more are within the share of a sender, who gives up
+// what it sent for views before v and nobody waits for.
+func (s *blocks) room(who beacon.Participant, n int, v chain.View) bool {
+	for _, b := range s.list {
+		if s.from(who)+n <= s.shareMax {
+			return true
+		}
+		if b.round.View < v && b.supplied && b.supplier == who && b.verdict == unknown && b.verifying == nil && b.certify == nil && !b.sure() {
+			s.wrong(b)
+		}
+	}
+	return s.from(who)+n <= s.shareMax
 }
 
 // from returns the bytes of one sender that are not judged yet.
@@ -100,6 +184,9 @@ func (s *blocks) from(who beacon.Participant) int {
 	for _, b := range s.list {
 		if b.supplied && b.supplier == who && b.verdict == unknown {
 			n += len(b.bytes)
+		}
+		if i := b.otherOf(who); i >= 0 {
+			n += len(b.others[i].bytes)
 		}
 	}
 	return n
@@ -120,7 +207,7 @@ func (s *blocks) unjudged() int {
 func (s *blocks) bury(low chain.View) {
 	n := 0
 	for n < len(s.list) && s.list[n].round.View < low {
-		s.set(s.list[n], nil)
+		s.settle(s.list[n], nil)
 		n++
 	}
 	clear(s.list[:n])

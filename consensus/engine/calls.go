@@ -89,6 +89,7 @@ func (r proposed) apply(_ context.Context, e *Engine) error {
 func (e *Engine) verify(ctx context.Context, x simplex.RequestVerify) {
 	b := e.blocks.find(x.Proposal.Round.View, x.Proposal.Payload)
 	b.verifying = &x
+	e.blocks.prefer(b, x.Leader)
 	e.judge(ctx, b)
 }
 
@@ -161,7 +162,7 @@ func (e *Engine) receiveBackfill(a arrival) {
 		return
 	}
 	b := e.blocks.put(p)
-	if b.bytes != nil || b.fitting {
+	if b.sure() || b.fitting {
 		return
 	}
 	if e.fitting+len(a.block) > e.cfg.PendingBytesMax || b.certify == nil && e.backlog() >= 2*backlogMax {
@@ -201,7 +202,13 @@ func (r fitted) apply(_ context.Context, e *Engine) error {
 		}
 		e.fetchAgain()
 	case p.Round.View > e.machine.Floor().View:
-		e.blocks.offer(p, r.block, r.from, true)
+		b := e.blocks.put(p)
+		if !b.sure() && b.verdict != running {
+			e.blocks.settle(b, r.block)
+			b.fits = true
+		} else if b.verdict == running {
+			e.blocks.offer(p, r.block, r.from, true)
+		}
 		e.wakeCertify(p)
 	}
 	return nil
@@ -214,24 +221,13 @@ type verified struct {
 	took  time.Duration
 }
 
-func (r verified) apply(_ context.Context, e *Engine) error {
+func (r verified) apply(ctx context.Context, e *Engine) error {
 	b := r.block
 	e.Stats.Stages[StageVerify].add(r.took)
 	defer e.unpark(false)
 	switch {
 	case errors.Is(r.err, ErrWrongBlock):
-		e.blocks.set(b, nil)
-		b.verdict = unknown
-		if b.supplied {
-			e.ban(b.supplier)
-		}
-		if x := b.verifying; x != nil && b.supplied && b.supplier == x.Leader {
-			b.verifying = nil
-			e.step(simplex.Verified{View: b.round.View, Payload: b.digest})
-		}
-		if b.certify != nil {
-			e.outgoing = append(e.outgoing, simplex.Fetch{View: b.round.View})
-		}
+		e.wrongBytes(ctx, b)
 		return nil
 	case errors.Is(r.err, ErrEarly):
 		e.early(b)
@@ -244,8 +240,33 @@ func (r verified) apply(_ context.Context, e *Engine) error {
 		b.verdict = invalid
 		e.Stats.BlocksRejected.Add(1)
 	}
+	e.blocks.settle(b, b.bytes)
 	e.report(b)
 	return nil
+}
+
+// wrongBytes blames who sent bytes that are not the block, and goes on with what
+// else there is of it: other bytes, then shards. A leader that sent nothing better
+// loses its view.
+func (e *Engine) wrongBytes(ctx context.Context, b *block) {
+	blamed, supplied := b.supplier, b.supplied
+	if supplied {
+		e.ban(blamed)
+	}
+	more := e.blocks.wrong(b)
+	if x := b.verifying; x != nil && supplied && blamed == x.Leader {
+		b.verifying = nil
+		e.step(simplex.Verified{View: b.round.View, Payload: b.digest})
+	}
+	if x := b.verifying; x != nil && !more && e.ownShard(b) != nil {
+		b.verifying = nil
+		e.glance(*x)
+	}
+	if x := b.certify; x != nil {
+		e.outgoing = append(e.outgoing, *x)
+	} else if more && b.verifying != nil {
+		e.judge(ctx, b)
+	}
 }
 
 // early leaves a block without our vote but open: once it is notarized, it is

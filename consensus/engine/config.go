@@ -50,7 +50,7 @@ type Config struct {
 
 	MaxBlockBytes   int           // largest block, a rule of the chain
 	InboxMessages   int           // peers' messages that wait; beyond: refused with ErrBusy
-	PendingBytesMax int           // blocks held unasked for: each validator fills its share at most
+	PendingBytesMax int           // blocks held unasked for: each validator fills its share at most, or one block
 	PruneBytes      int           // journal growth between prunings
 	UndeliveredMax  int           // finalized blocks the application lags before we stop proposing
 	Retention       chain.View    // views below the last finalized whose certificates peers can ask for
@@ -125,6 +125,15 @@ func (c *Config) Check() error {
 		return fmt.Errorf("last finalized: %w", err)
 	}
 	return nil
+}
+
+// wholeMax returns the length of the longest block that an honest leader sends
+// whole.
+func (c *Config) wholeMax() int {
+	if c.Shards == nil {
+		return c.MaxBlockBytes
+	}
+	return min(c.MaxBlockBytes, c.Shards.Code.WholeBlockMax())
 }
 
 // machine returns the floor as the machine wants it. When a crash cut the

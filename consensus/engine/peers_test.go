@@ -252,8 +252,11 @@ func TestRequestsAreAnswered(t *testing.T) {
 func TestEarlyOffersHaveAShareEach(t *testing.T) {
 	s := blocks{shareMax: 100}
 	p := func(v chain.View, digest byte) simplex.Proposal { return view(v, digest) }
-	if !s.offer(p(2, 1), make([]byte, 60), 1, false) || s.offer(p(3, 1), make([]byte, 60), 1, false) {
+	if !s.offer(p(2, 1), make([]byte, 60), 1, false) || s.offer(p(2, 9), make([]byte, 60), 1, false) {
 		t.Error("a sender has its share, and no more")
+	}
+	if !s.offer(p(3, 1), make([]byte, 60), 1, false) || s.find(2, chain.Hash{1}).bytes != nil || s.bytes != 60 {
+		t.Error("what a sender sent for an older view does not make room for the next one")
 	}
 	if !s.offer(p(3, 2), make([]byte, 60), 2, false) {
 		t.Error("what one sender sent took the share of another")
@@ -269,6 +272,59 @@ func TestEarlyOffersHaveAShareEach(t *testing.T) {
 	s.bury(5)
 	if s.bytes != 60 || !s.offer(p(6, 1), make([]byte, 40), 1, false) {
 		t.Errorf("%d bytes kept, or the share of buried blocks is lost", s.bytes)
+	}
+}
+
+// An honest leader may be early for a validator that cannot know yet that it leads.
+// However many validators share the memory, its block gets in.
+func TestEarlyOfferOfTheLargestBlock(t *testing.T) {
+	const n = 16
+	set, shares, g := committee(t, n)
+	cfg := testConfig(t, set, shares[0], g.Hash())
+	cfg.PendingBytesMax = 4 * cfg.MaxBlockBytes
+	e, err := New(cfg, newChainApp(t, g.Hash()), Alone{}, new(diskJournal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.resume(); err != nil {
+		t.Fatal(err)
+	}
+	for v := chain.View(2); v < 5; v++ {
+		if !e.blocks.offer(view(v, 1), make([]byte, cfg.MaxBlockBytes), 1, false) {
+			t.Errorf("the largest block of view %d is refused", v)
+		}
+	}
+	if e.blocks.bytes != cfg.MaxBlockBytes {
+		t.Errorf("%d bytes of one sender are kept, want one block of %d", e.blocks.bytes, cfg.MaxBlockBytes)
+	}
+}
+
+// Of a block whose leader is not known yet, the bytes of each sender are kept: the
+// first ones may be garbage.
+func TestBytesOfSeveralSenders(t *testing.T) {
+	s := blocks{shareMax: 100}
+	p := view(2, 1)
+	for who, n := range map[beacon.Participant]int{1: 10, 2: 20, 3: 30} {
+		if !s.offer(p, make([]byte, n), who, false) || !s.offer(p, make([]byte, n+1), who, false) {
+			t.Errorf("bytes of %d are refused", who)
+		}
+	}
+	b := s.find(2, p.Payload)
+	if s.bytes != 60 || s.from(2) != 20 {
+		t.Fatalf("%d bytes are kept, %d of validator 2; want 60 and 20", s.bytes, s.from(2))
+	}
+	s.prefer(b, 2)
+	if len(b.bytes) != 20 || b.supplier != 2 || s.bytes != 60 {
+		t.Errorf("bytes of %d are judged first, want those of the leader", b.supplier)
+	}
+	if !s.wrong(b) || !s.wrong(b) || s.wrong(b) || s.bytes != 0 || b.bytes != nil {
+		t.Errorf("%d bytes are left after all were wrong", s.bytes)
+	}
+	s.offer(p, make([]byte, 10), 1, false)
+	s.offer(p, make([]byte, 20), 2, false)
+	s.bury(3)
+	if s.bytes != 0 {
+		t.Errorf("%d bytes of buried blocks are kept", s.bytes)
 	}
 }
 

@@ -39,7 +39,7 @@ func (e *Engine) persist(r simplex.Record) error {
 
 func (e *Engine) persistBlock(p simplex.Proposal) error {
 	b := e.blocks.find(p.Round.View, p.Payload)
-	if b == nil || b.bytes == nil {
+	if b == nil || !b.sure() {
 		return e.persistShard(p)
 	}
 	if b.journaled {
@@ -100,7 +100,7 @@ func (e *Engine) resume() error {
 	e.machine = simplex.New(machine)
 	e.tally = simplex.NewTally(e.cfg.Set.Quorum())
 	e.tally.Advance(floor.View)
-	e.blocks = blocks{shareMax: e.cfg.PendingBytesMax / e.cfg.Set.Len()}
+	e.blocks = blocks{shareMax: max(e.cfg.PendingBytesMax/e.cfg.Set.Len(), e.cfg.wholeMax())}
 	e.banned = make(map[beacon.Participant]time.Time)
 	e.peers = make([]peer, e.cfg.Set.Len())
 	e.sharding = newSharding(&e.cfg)

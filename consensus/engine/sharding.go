@@ -173,8 +173,8 @@ func (e *Engine) receiveShardRelay(from beacon.Participant, r shardRelay) {
 		e.refused(from, shards.ErrMixed) // it votes for another
 		return
 	}
-	if b := e.blocks.find(v, r.digest); b != nil && b.bytes != nil {
-		return // late, and of no use
+	if b := e.blocks.find(v, r.digest); b != nil && b.sure() {
+		return // late, and of no use; bytes that may be wrong are no reason to drop a good shard
 	}
 	a, err := e.sharding.pool.Relay(from, r.round, r.digest, r.parcel)
 	if e.refused(from, err) || a == nil {
@@ -199,7 +199,7 @@ func (e *Engine) refused(from beacon.Participant, err error) bool {
 func (e *Engine) glance(x simplex.RequestVerify) bool {
 	p := x.Proposal
 	b := e.blocks.find(p.Round.View, p.Payload)
-	if e.sharding.pool == nil || b != nil && b.bytes != nil {
+	if e.sharding.pool == nil || b != nil && b.bytes != nil && (b.sure() || b.verdict != unknown || b.supplier == x.Leader || e.ownShard(b) == nil) {
 		return false
 	}
 	ok := false
@@ -222,7 +222,7 @@ func (e *Engine) glance(x simplex.RequestVerify) bool {
 // somebody waits for it.
 func (e *Engine) rebuild(a *shards.Assembly) {
 	b := e.blocks.find(a.Round.View, a.Digest)
-	if b == nil || b.bytes != nil || b.rebuilding || b.verdict != unknown || !e.sharding.pool.Ready(a) {
+	if b == nil || b.sure() || b.rebuilding || b.verdict != unknown || !e.sharding.pool.Ready(a) {
 		return
 	}
 	if b.verifying == nil && b.certify == nil {
@@ -230,6 +230,17 @@ func (e *Engine) rebuild(a *shards.Assembly) {
 	}
 	b.rebuilding = true
 	e.sharding.rebuilds = append(e.sharding.rebuilds, a)
+}
+
+// ownShard returns our shard of a block, or nil.
+func (e *Engine) ownShard(b *block) *shards.Parcel {
+	if e.sharding.pool == nil {
+		return nil
+	}
+	if a := e.sharding.pool.Find(b.round.View, b.digest); a != nil {
+		return a.Own
+	}
+	return nil
 }
 
 // rebuildAll starts what is in line.
@@ -272,11 +283,14 @@ type rebuilt struct {
 func (r rebuilt) apply(ctx context.Context, e *Engine) error {
 	e.Stats.Stages[StageRebuild].add(r.took)
 	b := e.blocks.find(r.assembly.Round.View, r.assembly.Digest)
-	if b == nil || b.bytes != nil || b.verdict != unknown || b.round.View <= e.machine.Floor().View {
+	if b == nil || b.sure() || b.round.View <= e.machine.Floor().View {
 		e.sharding.pool.Close(r.assembly)
 		return nil // it came whole, or is over
 	}
 	b.rebuilding = false
+	if b.verdict != unknown {
+		return nil // bytes that came whole are being judged; if they are wrong, it is rebuilt again
+	}
 	switch {
 	case errors.Is(r.err, shards.ErrNotCodeword):
 		e.sharding.pool.Close(r.assembly)
@@ -291,7 +305,7 @@ func (r rebuilt) apply(ctx context.Context, e *Engine) error {
 	e.sharding.pool.Close(r.assembly)
 	e.Stats.Shards.BlocksRebuilt.Add(1)
 	b.rebuilt = true
-	e.blocks.set(b, r.block)
+	e.blocks.settle(b, r.block)
 	if b.verifying != nil || b.certify != nil {
 		e.judge(ctx, b)
 	}

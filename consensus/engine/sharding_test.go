@@ -528,3 +528,73 @@ func FuzzShardMessage(f *testing.F) {
 		}
 	})
 }
+
+// What a Byzantine leader sends whole to one validator, garbage under the digest of
+// a block that the others have as shards, costs that validator nothing but its
+// vote: the shards of the others are kept, and make the block.
+func TestGarbageBytesDropNoShards(t *testing.T) {
+	playShards(t, func(*Config) {}, func(s *shardScene) {
+		garbage := append(bytes.Clone(s.head), "anything"...)
+		deliver := func(from beacon.Participant, msg []byte) {
+			if err := s.engine.Deliver(from, msg); err != nil {
+				t.Fatal(err)
+			}
+		}
+		deliver(1, appendOffer(nil, offer{s.voice[1].Sign(simplex.Notarize, s.proposal), garbage}))
+		deliver(2, s.relay(2)) // before anybody has looked at the garbage
+		s.hear(3, s.relay(3))
+		if s.engine.Stats.Peers[1].BlockedUntilUnix.Load() == 0 {
+			t.Error("the leader is not banned")
+		}
+		s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Notarize, s.proposal)))
+		if n := s.engine.Stats.Shards.BlocksRebuilt.Load(); n != 1 || s.engine.Stats.FetchesSent.Load() != 0 {
+			t.Errorf("%d blocks rebuilt, %d fetches; want 1 and none", n, s.engine.Stats.FetchesSent.Load())
+		}
+		if v := s.engine.Stats.View.Load(); v != 2 {
+			t.Errorf("view %d, want 2", v)
+		}
+	})
+}
+
+// Garbage that somebody else sends whole, before it can be known who leads, does
+// not keep a validator from voting on its shard.
+func TestGarbageOfOthersCostsNoVote(t *testing.T) {
+	var leader beacon.Participant
+	last := chain.View(1) // after it another validator leads
+	over := func(s *shardScene, v chain.View) {
+		s.hear(3, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, simplex.Proposal{Round: beacon.Round{View: v}})))
+	}
+	playShards(t, func(*Config) {}, func(s *shardScene) {
+		for ; ; last++ {
+			over(s, last)
+			var known bool
+			if leader, known = s.engine.machine.LeaderOf(last+1, 0); known && leader != 0 {
+				return
+			}
+		}
+	})
+	liar := 1 + leader%3
+	playShards(t, func(*Config) {}, func(s *shardScene) {
+		for v := chain.View(1); v < last; v++ {
+			over(s, v)
+		}
+		s.commit(s.app.block(beacon.Round{View: last + 1}, s.parent, 1))
+		s.proposal.Round.View = last + 1
+		garbage := append(bytes.Clone(s.head), "anything"...)
+		s.hear(liar, appendOffer(nil, offer{s.voice[liar].Sign(simplex.Notarize, s.proposal), garbage}))
+		s.hear(leader, appendShardOffer(nil, shardOffer{s.voice[leader].Sign(simplex.Notarize, s.proposal), s.codeword.Parcel(s.head, 0)}))
+		over(s, last)
+		votes := ownVotes(s.net.broadcast)
+		if len(votes) == 0 || votes[len(votes)-1].Kind != simplex.Notarize || votes[len(votes)-1].Proposal != s.proposal {
+			t.Fatalf("votes %v, want a notarize at last", votes)
+		}
+		for i := range 4 {
+			if who := beacon.Participant(i); i != 0 && who != liar {
+				s.hear(who, s.relay(i))
+			}
+		}
+		if n := s.engine.Stats.Shards.BlocksRebuilt.Load(); n != 1 {
+			t.Errorf("%d blocks rebuilt, want 1", n)
+		}
+	})
+}

@@ -107,6 +107,10 @@ func (c *Code) Total() int { return c.codec.Total() }
 // Whole reports whether a body of this length travels whole.
 func (c *Code) Whole(length int) bool { return length <= c.limits.WholeMax }
 
+// WholeBlockMax is the most bytes of a block that travels whole, with room for what
+// joins head and body.
+func (c *Code) WholeBlockMax() int { return c.limits.HeadMax + c.limits.WholeMax + 16 }
+
 // ParcelMax is the most bytes of a parcel.
 func (c *Code) ParcelMax() int {
 	return parcelFixed + c.limits.HeadMax + c.depth*len(chain.Hash{}) + c.codec.Width(c.limits.BodyMax)
