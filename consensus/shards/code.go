@@ -44,6 +44,15 @@ type Limits struct {
 // SenderBytes is how much of one sender a pool keeps: parcels of a few views.
 func (c *Code) SenderBytes() int { return 4 * c.ParcelMax() }
 
+// SenderHeadBytes is how much of the heads that one sender brought a pool keeps,
+// with what goes around each of them: four of the longest, which is all that a
+// sender can say of the current view and the next one, as leader and as one of the
+// others. So nobody displaces what matters still with what comes later.
+func (c *Code) SenderHeadBytes() int { return 4 * (c.limits.HeadMax + c.frame()) }
+
+// frame is about what an assembly takes besides head and shards.
+func (c *Code) frame() int { return 256 + 24*c.Total() }
+
 // Opening is what the root of a body is made of, besides the shape of the code.
 type Opening struct {
 	Length uint32 // of the body

@@ -33,8 +33,9 @@
 // # Bounds
 //
 // Lengths are checked against the limits before anything is allocated. A
-// [Pool] holds a few parcels of each sender ([Limits.SenderBytes]) and a bounded
-// number of views; a sender that overflows displaces its own.
+// [Pool] holds a few parcels of each sender ([Code.SenderBytes]), a few heads
+// ([Code.SenderHeadBytes]) and a bounded number of views; a sender that overflows
+// displaces its own.
 //
 // The package is pure: package engine sends, keeps and waits.
 //

@@ -3,6 +3,7 @@ package shards
 import (
 	"bytes"
 	"fmt"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -35,6 +36,10 @@ type view struct {
 type sender struct {
 	bytes int
 	held  []holding
+	// begun are the assemblies that it was the first to send a part of, and that
+	// are not closed. Nobody else is charged for their heads.
+	begun     []*Assembly
+	headBytes int
 }
 
 type holding struct {
@@ -53,10 +58,11 @@ type Assembly struct {
 	// Relayed says that we have given it to the others.
 	Relayed bool
 
+	begunBy beacon.Participant
 	opening Opening
 	shards  [][]byte // by index
 	count   int
-	closed  bool // rebuilt, or no longer wanted: shards are dropped
+	closed  bool // rebuilt, or no longer wanted: shards and head are dropped
 }
 
 // NewPool returns an empty pool of validator self.
@@ -130,13 +136,44 @@ func (p *Pool) add(v *view, from beacon.Participant, r beacon.Round, digest chai
 	if a == nil {
 		// The head outlives the shards, which may be dropped for want of room, and must
 		// not keep the memory of the message that they came in.
-		a = &Assembly{Round: r, Digest: digest, Head: bytes.Clone(parcel.Head), opening: parcel.Opening, shards: make([][]byte, p.code.Total())}
+		a = &Assembly{
+			Round: r, Digest: digest, Head: bytes.Clone(parcel.Head), begunBy: from,
+			opening: parcel.Opening, shards: make([][]byte, p.code.Total()),
+		}
 		v.bodies = append(v.bodies, a)
+		p.begin(a)
 	}
 	if !a.closed && a.shards[parcel.Shard.Index] == nil {
 		p.hold(from, a, parcel)
 	}
 	return a
+}
+
+// begin puts a new assembly on the account of who began it. While nothing becomes
+// final, views come and go and their heads stay: the oldest of the same sender
+// makes room. Its block is fetched whole if it is wanted after all.
+func (p *Pool) begin(a *Assembly) {
+	s := &p.senders[a.begunBy]
+	i := len(s.begun)
+	for i > 0 && s.begun[i-1].Round.View > a.Round.View {
+		i--
+	}
+	s.begun = slices.Insert(s.begun, i, a)
+	s.headBytes += p.code.frame() + len(a.Head)
+	for s.headBytes > p.code.SenderHeadBytes() && len(s.begun) > 1 {
+		p.forget(s.begun[0])
+	}
+}
+
+// forget drops an assembly with all that is in it.
+func (p *Pool) forget(a *Assembly) {
+	p.Close(a)
+	a.Own = nil
+	for _, v := range p.views {
+		if v.number == a.Round.View {
+			v.bodies = slices.DeleteFunc(v.bodies, func(b *Assembly) bool { return b == a })
+		}
+	}
 }
 
 // check holds a parcel to the digest it claims to be of.
@@ -264,7 +301,10 @@ func (p *Pool) Close(a *Assembly) {
 			}
 		}
 	}
-	a.shards, a.count = nil, 0
+	s := &p.senders[a.begunBy]
+	s.begun = slices.DeleteFunc(s.begun, func(b *Assembly) bool { return b == a })
+	s.headBytes -= p.code.frame() + len(a.Head)
+	a.shards, a.count, a.Head = nil, 0, nil
 	if a.Relayed {
 		a.Own = nil
 	}

@@ -259,3 +259,58 @@ func TestChainBlocks(t *testing.T) {
 		t.Errorf("largest header has %d bytes, above %d", n, HeadMax)
 	}
 }
+
+// TestHeadsAreBounded: while nothing becomes final, whatever validators send for
+// ever new views, the heads that are kept have a bound for each sender, and those
+// of the newest views are kept.
+func TestHeadsAreBounded(t *testing.T) {
+	p, _ := newPool(t, 7, 2)
+	format := longHeads{testFormat{p.code}}
+	p.format = format
+	const last = 60
+	kept := func() (heads int) {
+		for _, v := range p.views {
+			for _, a := range v.bodies {
+				heads += len(a.Head)
+			}
+		}
+		return heads
+	}
+	for v := chain.View(1); v <= last; v++ {
+		for from := range beacon.Participant(7) {
+			w, head := format.block(t, byte(from), 300)
+			head = append(head, bytes.Repeat([]byte{byte(v)}, p.code.limits.HeadMax-len(head))...)
+			digest := format.digest(head)
+			if _, err := p.Relay(from, round(v), digest, w.Parcel(head, int(from))); err != nil {
+				t.Fatal(err)
+			}
+			if v == last && p.Find(v, digest) == nil {
+				t.Errorf("the newest head of validator %d is not kept", from)
+			}
+		}
+	}
+	if most := 7 * p.code.SenderHeadBytes(); kept() == 0 || kept() > most {
+		t.Errorf("%d bytes of heads are kept, want at most %d", kept(), most)
+	}
+	for from, s := range p.senders {
+		if s.headBytes > p.code.SenderHeadBytes() || len(s.begun) == 0 {
+			t.Errorf("validator %d is charged %d bytes for %d heads", from, s.headBytes, len(s.begun))
+		}
+	}
+	p.Advance(last)
+	for from, s := range p.senders {
+		if s.headBytes != 0 || s.bytes != 0 || len(s.begun) != 0 {
+			t.Errorf("validator %d is charged for what is over", from)
+		}
+	}
+}
+
+// longHeads has heads with anything behind root and salt.
+type longHeads struct{ testFormat }
+
+func (f longHeads) Root(digest chain.Hash, head []byte) (chain.Hash, error) {
+	if len(head) < 33 || f.digest(head) != digest {
+		return chain.Hash{}, ErrHead
+	}
+	return chain.Hash(head[:32]), nil
+}
