@@ -33,7 +33,7 @@ func (a *slowDisk) Finalized(ctx context.Context, f Finalization) error {
 // TestCatchUpWaitsForTheDisk: a validator that was away, and whose disk is slower
 // than its peers answer, holds a bounded number of executed blocks, and arrives.
 func TestCatchUpWaitsForTheDisk(t *testing.T) {
-	const blocks = 1200
+	const blocks = 600
 	set, shares, g := committee(t, 4)
 	synctest.Test(t, func(t *testing.T) {
 		network := &mesh{engines: make([]*Engine, 4)}
