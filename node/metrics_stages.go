@@ -75,6 +75,7 @@ func (n *Node) consensusMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("proposals_made_total", "Blocks of our own put to the vote.", s.ProposalsMade.Load)
 	counter("proposals_missed_total", "Views we led without a block in time.", s.ProposalsMissed.Load)
 	counter("leader_timeouts_total", "Views without a proposal in time.", s.LeaderTimeouts.Load)
+	counter("leader_skips_total", "Views not waited for, because their leader had been silent for long.", s.LeaderSkips.Load)
 	counter("certification_timeouts_total", "Views that did not end in time.", s.CertificationTimeouts.Load)
 	for kind := range s.Certificates {
 		if kind == 0 {

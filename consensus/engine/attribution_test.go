@@ -355,3 +355,43 @@ func TestLeadersAreCounted(t *testing.T) {
 		}
 	})
 }
+
+// The views of a dead validator cost the others a leader timeout each, until it
+// has been silent for long enough.
+func TestDeadLeaderIsSkipped(t *testing.T) {
+	set, dealt, g := committee(t, 4)
+	pace := func(skipAfter int) (took time.Duration, skips uint64) {
+		synctest.Test(t, func(t *testing.T) {
+			network := &lossy{}
+			var reached []<-chan struct{}
+			for i := range 3 {
+				app := newChainApp(t, g.Hash())
+				app.blockTime = 100 * time.Millisecond
+				cfg := testConfig(t, set, dealt[i], g.Hash())
+				cfg.SkipAfter = skipAfter
+				e, err := New(cfg, app, lossyPort{network, beacon.Participant(i)}, new(diskJournal))
+				if err != nil {
+					t.Fatal(err)
+				}
+				network.engines = append(network.engines, e)
+				reached = append(reached, app.want(60))
+			}
+			network.drop = func(_, to beacon.Participant, _ []byte) bool { return to == 3 }
+			start := time.Now()
+			for _, e := range network.engines {
+				stop, _ := run(t, e)
+				defer func() { _ = stop() }()
+			}
+			for _, done := range reached {
+				<-done
+			}
+			took, skips = time.Since(start), network.engines[0].Stats.LeaderSkips.Load()
+		})
+		return took, skips
+	}
+	waited, none := pace(0)
+	skipped, some := pace(DefaultConfig(&g.Params).SkipAfter)
+	if none != 0 || some == 0 || skipped > waited/2 {
+		t.Errorf("60 blocks in %v, with %d skips; with the parameter in %v, with %d", waited, none, skipped, some)
+	}
+}

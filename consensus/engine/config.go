@@ -39,6 +39,10 @@ type Config struct {
 	LeaderTimeout        time.Duration // wait for a proposal; above the block time
 	CertificationTimeout time.Duration // wait for the view to end; above LeaderTimeout
 	RetryInterval        time.Duration // between reminders in a view that does not end
+	// SkipAfter is after how many views without a sign of a validator, and with
+	// signs of a quorum, its own views are given up at once ([simplex.Skip]). 0: a
+	// view always waits for its leader.
+	SkipAfter int
 
 	FetchTimeout time.Duration // wait for a peer's answer before the next one is asked
 
@@ -73,6 +77,7 @@ func DefaultConfig(p *chain.Params) Config {
 		LeaderTimeout:        time.Duration(p.LeaderTimeoutMillis) * time.Millisecond,
 		CertificationTimeout: time.Duration(p.CertificationTimeoutMillis) * time.Millisecond,
 		RetryInterval:        time.Duration(p.NullifyRetryMillis) * time.Millisecond,
+		SkipAfter:            10,          // lets a restart pass, and some lost votes
 		FetchTimeout:         time.Second, // a slow round trip and a block
 		MaxBlockBytes:        int(p.MaxBlockBytes),
 		InboxMessages:        4096,                                // 128 peers, 3 votes and a few certificates each, for several views
@@ -99,6 +104,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("certification timeout = %v, want above the leader timeout %v", c.CertificationTimeout, c.LeaderTimeout)
 	case c.Share != nil && c.Peer == nil:
 		return errors.New("peer key is missing: votes without its signature count nowhere")
+	case c.SkipAfter < 0:
+		return fmt.Errorf("skip after %d views, want at least 0", c.SkipAfter)
 	case c.FetchTimeout <= 0:
 		return fmt.Errorf("fetch timeout = %v, want above 0", c.FetchTimeout)
 	case c.WatchViews < 0:

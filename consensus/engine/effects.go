@@ -111,5 +111,7 @@ func (e *Engine) arm(x simplex.ArmTimer) {
 		t.Reset(e.cfg.CertificationTimeout)
 	case simplex.TimerRetry:
 		t.Reset(e.cfg.RetryInterval)
+	case simplex.TimerSkip:
+		t.Reset(0)
 	}
 }

@@ -42,7 +42,7 @@ type Engine struct {
 	machine  *simplex.Machine
 	tally    *simplex.Tally
 	blocks   blocks
-	timers   [3]timer // by simplex.Timer
+	timers   [simplex.NumTimers]timer
 	banned   map[beacon.Participant]time.Time
 	peers    []peer // by participant
 	guests   map[beacon.Participant]*guest
@@ -134,7 +134,11 @@ func (e *Engine) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer e.calls.Wait()
 	defer cancel()
-	for _, t := range []**time.Timer{&e.timers[0].Timer, &e.timers[1].Timer, &e.timers[2].Timer, &e.fetches.timer, &e.watch.timer} {
+	timers := []**time.Timer{&e.fetches.timer, &e.watch.timer}
+	for i := range e.timers {
+		timers = append(timers, &e.timers[i].Timer)
+	}
+	for _, t := range timers {
 		*t = time.NewTimer(time.Hour)
 		(*t).Stop()
 		defer (*t).Stop()
@@ -163,6 +167,8 @@ func (e *Engine) Run(ctx context.Context) error {
 			e.fired(simplex.TimerCertification)
 		case <-e.timers[simplex.TimerRetry].C:
 			e.fired(simplex.TimerRetry)
+		case <-e.timers[simplex.TimerSkip].C:
+			e.fired(simplex.TimerSkip)
 		case <-e.fetches.timer.C:
 			e.fetchAgain()
 		case <-e.watch.timer.C:
@@ -268,6 +274,8 @@ func (e *Engine) fired(t simplex.Timer) {
 			}
 		case simplex.TimerCertification:
 			e.Stats.CertificationTimeouts.Add(1)
+		case simplex.TimerSkip:
+			e.Stats.LeaderSkips.Add(1)
 		}
 	}
 	e.step(simplex.TimerFired{View: e.timers[t].view, Timer: t})

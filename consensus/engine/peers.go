@@ -99,6 +99,7 @@ func (e *Engine) receiveVote(from beacon.Participant, v simplex.Vote) bool {
 		p.last = v
 		e.Stats.Peers[from].LastVoteView.Store(uint64(view))
 	}
+	e.step(simplex.VoteSeen{From: from, View: view, Kind: v.Kind})
 	if view <= e.machine.Floor().View || view > e.machine.View()+1 {
 		return false // certificates help a validator that is behind, votes do not
 	}
@@ -107,9 +108,6 @@ func (e *Engine) receiveVote(from beacon.Participant, v simplex.Vote) bool {
 		e.accuse(c)
 		e.ban(from)
 		return false
-	}
-	if v.Kind == simplex.Nullify {
-		e.step(simplex.NullifySeen{From: from, View: view})
 	}
 	e.recount(view, v.Kind)
 	return true

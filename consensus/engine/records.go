@@ -93,6 +93,7 @@ func (e *Engine) resume() error {
 	machine := simplex.Config{
 		Epoch: e.cfg.Set.Epoch(), Self: e.cfg.Self, Elector: e.cfg.Set,
 		GenesisBeacon: e.cfg.Set.GenesisBeacon(), Floor: floor, Retention: e.cfg.Retention,
+		Skip: simplex.Skip{After: e.cfg.SkipAfter, Members: e.cfg.Set.Len(), Quorum: e.cfg.Set.Quorum()},
 	}
 	if e.cfg.Share != nil {
 		machine.Signer, machine.Permit = e.scheme, e.permit

@@ -17,6 +17,7 @@ type Stats struct {
 	ProposalsMade         atomic.Uint64 // blocks of our own put to the vote
 	ProposalsMissed       atomic.Uint64 // views we led without a block in time
 	LeaderTimeouts        atomic.Uint64 // views without a proposal in time
+	LeaderSkips           atomic.Uint64 // views whose leader had been silent for long
 	CertificationTimeouts atomic.Uint64 // views that did not end in time
 	BlocksRejected        atomic.Uint64 // blocks the application judged invalid
 

@@ -6,7 +6,7 @@
 //
 // The machine does not know how many validators there are. It sees
 // certificates, the word of a quorum; [Tally] and a [Verifier] make them out
-// of votes. A chain of one validator runs the same code.
+// of votes. (To tell who is silent it is told the numbers, see [Skip].) A chain of one validator runs the same code.
 //
 // # Protocol per view
 //
@@ -25,7 +25,7 @@
 //     application to certify the block, that is to hold and execute it. Yes:
 //     it votes finalize, unless it voted nullify, and enters v+1. No: it votes
 //     nullify.
-//   - When no proposal comes in time, the view does not end in time, the
+//   - When no proposal comes in time, the leader was silent for long, the view does not end in time, the
 //     application has no block or rejects it, or the leader itself gives up,
 //     a validator votes nullify, unless it voted finalize. 2f+1 of these are a
 //     nullification: enter v+1.
@@ -50,7 +50,10 @@
 //
 //   - Voting for the dummy block is a vote kind of its own, nullify.
 //   - Two timers instead of one: without a proposal there is no need to wait
-//     for the rest.
+//     for the rest. A third one skips a leader of whom nothing was heard for a
+//     number of views in which a quorum was heard: its views cost a message each
+//     way. Each validator judges for itself, by what reached it; nobody is
+//     excluded, for a vote ends the silence.
 //   - A proposal names its parent's view and digest; missing certificates are
 //     fetched instead of sent along.
 //   - A notarized block must be certified before the view is left by it, so

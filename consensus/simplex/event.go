@@ -54,11 +54,13 @@ type Certified struct {
 // from a peer or recovered here from a quorum of votes.
 type CertificateReceived struct{ Certificate Certificate }
 
-// NullifySeen is a nullify vote of another validator, of an authenticated
-// sender. It matters only when the sender leads the current view.
-type NullifySeen struct {
+// VoteSeen is a vote of another validator, of an authenticated sender and not
+// verified, for whatever view. It is a sign of life ([Skip]); a nullify vote
+// matters besides when the sender leads the current view.
+type VoteSeen struct {
 	From beacon.Participant
 	View chain.View
+	Kind Kind
 }
 
 // TimerFired means that a timer armed by ArmTimer ran out.
@@ -75,7 +77,7 @@ func (ProposalFailed) isEvent()      {}
 func (Verified) isEvent()            {}
 func (Certified) isEvent()           {}
 func (CertificateReceived) isEvent() {}
-func (NullifySeen) isEvent()         {}
+func (VoteSeen) isEvent()            {}
 func (TimerFired) isEvent()          {}
 
 // Timer names a timer of a view. The driver knows the durations.
@@ -91,6 +93,13 @@ const (
 	// TimerRetry runs from our nullify vote until the view is left, again and
 	// again.
 	TimerRetry
+	// TimerSkip is armed on entry to a view whose leader is silent, and runs out
+	// at once, or after what the driver wants to spend on the chance that the
+	// leader speaks up.
+	TimerSkip
+
+	// NumTimers is the number of timers.
+	NumTimers
 )
 
 // Effect is work for the driver, to be done in the order returned.

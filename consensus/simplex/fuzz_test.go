@@ -43,9 +43,9 @@ func (s *script) next(v chain.View) Event {
 	case 6, 7:
 		return Certified{view, p.Payload, true}
 	case 8:
-		return NullifySeen{who, view}
+		return VoteSeen{who, view, Nullify}
 	case 9:
-		return TimerFired{view, Timer(op >> 4 % 3)}
+		return TimerFired{view, Timer(op >> 4 % 4)}
 	}
 	return s.certificate(Kind(1+op>>4%3), p)
 }

@@ -39,6 +39,7 @@ type Config struct {
 	// It may depend on nothing but what it was asked before and what the driver
 	// told it between steps. Nil: always.
 	Permit        func(k Kind, p Proposal) bool
+	Skip          Skip
 	Elector       Elector
 	GenesisBeacon chain.Hash // stands for the beacon of view 0
 	Floor         Floor
@@ -65,6 +66,7 @@ type Machine struct {
 	uncertified []chain.View            // ascending: notarized, not yet taken in
 	named       []chain.View            // ascending: with a block named by a certificate, above the floor
 	finals      []chain.View            // ascending: finalized, not yet delivered
+	silence     silence
 	halted      bool
 	out         []Effect // of the Step in progress
 }
@@ -100,7 +102,7 @@ const (
 // New returns a machine that waits for its journal and Resumed.
 func New(cfg Config) *Machine {
 	return &Machine{
-		cfg: cfg, floor: cfg.Floor,
+		cfg: cfg, floor: cfg.Floor, silence: newSilence(cfg.Skip),
 		views: make(map[chain.View]*attempt),
 		low:   cfg.Floor.View + 1, top: cfg.Floor.View,
 	}
@@ -140,8 +142,8 @@ func (m *Machine) Step(e Event) []Effect {
 		m.certified(e)
 	case CertificateReceived:
 		m.certificate(e.Certificate)
-	case NullifySeen:
-		m.leaderNullified(e)
+	case VoteSeen:
+		m.seen(e)
 	case TimerFired:
 		m.timer(e)
 	default:
@@ -303,9 +305,13 @@ func (m *Machine) enter(v chain.View) {
 	}
 	m.view = v
 	m.at(v)
+	m.silence.next()
 	who, known := m.expected()
 	m.emit(EnterView{Round: m.round(v), Leader: who, Known: known},
 		ArmTimer{View: v, Timer: TimerLeader}, ArmTimer{View: v, Timer: TimerCertification})
+	if m.silent() {
+		m.emit(ArmTimer{View: v, Timer: TimerSkip})
+	}
 	m.askAgain()
 }
 

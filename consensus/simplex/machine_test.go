@@ -109,7 +109,7 @@ func say(e Effect) string {
 	case EnterView:
 		return fmt.Sprintf("enter %d", e.Round.View)
 	case ArmTimer:
-		return fmt.Sprintf("arm %s %d", []string{"leader", "certification", "retry"}[e.Timer], e.View)
+		return fmt.Sprintf("arm %s %d", []string{"leader", "certification", "retry", "skip"}[e.Timer], e.View)
 	case Fetch:
 		return fmt.Sprintf("fetch %d", e.View)
 	case Finalized:
@@ -299,9 +299,9 @@ func TestTimers(t *testing.T) {
 			[]Event{Resumed{}, null(1), timer(2, TimerLeader), timer(2, TimerRetry)},
 			"send nullify 2; send cert nullify 1; fetch 2; arm retry 2",
 		},
-		{"a leader that gives up is followed", []Event{Resumed{}, NullifySeen{other, 1}}, nullify},
-		{"others are not", []Event{Resumed{}, NullifySeen{2, 1}}, ""},
-		{"nor the leader when we have notarized", []Event{Resumed{}, from(other, p1), verified(p1), NullifySeen{other, 1}}, ""},
+		{"a leader that gives up is followed", []Event{Resumed{}, VoteSeen{other, 1, Nullify}}, nullify},
+		{"others are not", []Event{Resumed{}, VoteSeen{2, 1, Nullify}}, ""},
+		{"nor the leader when we have notarized", []Event{Resumed{}, from(other, p1), verified(p1), VoteSeen{other, 1, Nullify}}, ""},
 	})
 }
 

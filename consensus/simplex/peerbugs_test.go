@@ -173,8 +173,8 @@ func TestPeerBug559NothingGrowsWithChosenNumbers(t *testing.T) {
 		who := beacon.Participant(rng.Uint32())
 		v := chain.View(rng.Uint64() >> rng.IntN(63))
 		m.Step(ProposalReceived{who, prop(v, 0, byte(i))})
-		m.Step(NullifySeen{who, v})
-		m.Step(TimerFired{v, Timer(i % 3)})
+		m.Step(VoteSeen{who, v, Nullify})
+		m.Step(TimerFired{v, Timer(i % 4)})
 		m.Step(Verified{View: v, OK: i%2 == 0})
 		m.Step(Certified{View: v, OK: i%2 == 0})
 		m.Step(ProposalReady{View: v})
@@ -193,9 +193,9 @@ func TestPeerBug559NothingGrowsWithChosenNumbers(t *testing.T) {
 // and a nullified view costs its leader the next draw alone (resolution 11.16).
 func TestPeerBug557NobodyIsExcludedWithoutEvidence(t *testing.T) {
 	play(t, follower, []scenario{
-		{"others nullify the view of an honest leader", []Event{Resumed{}, NullifySeen{From: 2, View: 1}, NullifySeen{From: 3, View: 1}}, ""},
-		{"its proposal still counts", []Event{Resumed{}, NullifySeen{From: 2, View: 1}, from(other, p1)}, "verify 1:1 on 0"},
-		{"the leader's own word ends it", []Event{Resumed{}, NullifySeen{From: other, View: 1}}, "keep nullify 1; send nullify 1; arm retry 1"},
+		{"others nullify the view of an honest leader", []Event{Resumed{}, VoteSeen{From: 2, View: 1, Kind: Nullify}, VoteSeen{From: 3, View: 1, Kind: Nullify}}, ""},
+		{"its proposal still counts", []Event{Resumed{}, VoteSeen{From: 2, View: 1, Kind: Nullify}, from(other, p1)}, "verify 1:1 on 0"},
+		{"the leader's own word ends it", []Event{Resumed{}, VoteSeen{From: other, View: 1, Kind: Nullify}}, "keep nullify 1; send nullify 1; arm retry 1"},
 	})
 	m := New(testConfig(fakeElector{leader: other, past: 2}))
 	onNull := prop(2, 0, 2)
@@ -220,7 +220,7 @@ func TestPeerBug557NobodyIsExcludedWithoutEvidence(t *testing.T) {
 // 486: the journal got a record of the same empty vote again and again.
 func TestPeerBug486OneRecordPerVote(t *testing.T) {
 	m, records, sent := follower(), 0, 0
-	events := []Event{Resumed{}, timer(1, TimerLeader), timer(1, TimerCertification), NullifySeen{From: other, View: 1}}
+	events := []Event{Resumed{}, timer(1, TimerLeader), timer(1, TimerCertification), VoteSeen{From: other, View: 1, Kind: Nullify}}
 	for range 10 {
 		events = append(events, timer(1, TimerRetry))
 	}

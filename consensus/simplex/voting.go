@@ -230,7 +230,7 @@ func (m *Machine) twoFaced(v chain.View) bool {
 }
 
 // leaderNullified gives up a view whose leader has given it up.
-func (m *Machine) leaderNullified(e NullifySeen) {
+func (m *Machine) leaderNullified(e VoteSeen) {
 	if e.View != m.view {
 		return
 	}
@@ -249,6 +249,10 @@ func (m *Machine) timer(e TimerFired) {
 	switch e.Timer {
 	case TimerLeader:
 		if s.verifying == nil && s.votes[Notarize] == nil {
+			m.nullify()
+		}
+	case TimerSkip:
+		if m.silent() && s.verifying == nil && s.votes[Notarize] == nil {
 			m.nullify()
 		}
 	case TimerCertification:

@@ -27,6 +27,7 @@ type Player struct {
 func Players() []*Player {
 	return []*Player{
 		{Name: "silent leader", mute: true},
+		{Name: "absentee", rewrite: sayNothing},
 		{Name: "equivocator", rewrite: equivocate},
 		{Name: "nuller", enter: nullifyAll},
 		{Name: "conflicter", rewrite: contradictSelf},
@@ -51,6 +52,9 @@ func Players() []*Player {
 		{Name: "spoiler of shards", shards: true, rewrite: spoilShards},
 	}
 }
+
+// sayNothing hears all and says nothing.
+func sayNothing(*validator, beacon.Participant, message) []message { return nil }
 
 // equivocate shows every second peer another block of the same view.
 func equivocate(v *validator, to beacon.Participant, m message) []message {

@@ -33,6 +33,7 @@ func (v *validator) receiveVote(from beacon.Participant, vote simplex.Vote, m me
 		return
 	}
 	view := vote.Proposal.Round.View
+	v.step(simplex.VoteSeen{From: from, View: view, Kind: vote.Kind})
 	if view <= v.machine.Floor().View || view > v.machine.View()+1 {
 		return
 	}
@@ -41,9 +42,6 @@ func (v *validator) receiveVote(from beacon.Participant, vote simplex.Vote, m me
 		v.accuse(c)
 		v.ban(from)
 		return
-	}
-	if vote.Kind == simplex.Nullify {
-		v.step(simplex.NullifySeen{From: from, View: view})
 	}
 	v.polls = append(v.polls, poll{view, vote.Kind})
 	switch who, known := v.machine.LeaderOf(view, vote.Proposal.Parent); {

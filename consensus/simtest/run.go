@@ -31,6 +31,8 @@ type Config struct {
 	BlockTime time.Duration // least time between blocks; 0: none
 	Skew      time.Duration // clocks differ by up to so much, and run wrong by up to 2 %
 
+	SkipAfter int // as in [simplex.Skip]; 0: never
+
 	Observers int                  // nodes that follow without a vote
 	Twins     int                  // the first validators run twice, with one key and two minds
 	Elector   simplex.Elector      // nil: that of the protocol
@@ -51,7 +53,7 @@ type Report struct {
 	Hours  float64 // validator-hours simulated
 
 	Steps, Messages, Lost, Cut, Repeated         int
-	Crashes, Partitions, Timeouts                int
+	Crashes, Partitions, Timeouts, Skips         int
 	Equivocations, Bans, BlocksFetched, BothEnds int
 	Evidence, Rollbacks, Withheld, Fetches       int
 
@@ -88,6 +90,7 @@ func Draw(seed uint64) Config {
 	pick(0.3, func() { cfg.Rollback = 0.5 })
 	pick(0.5, func() { cfg.BlockTime = time.Second })
 	pick(0.4, func() { cfg.Skew = 2 * time.Second })
+	pick(0.8, func() { cfg.SkipAfter = 1 + rng.IntN(12) })
 	if cfg.Validators == 1 {
 		cfg.Rollback = 0 // nobody else knows what it forgets
 	}
@@ -111,8 +114,8 @@ func (c Config) String() string {
 	if c.Player != nil {
 		player = c.Player.Name
 	}
-	return fmt.Sprintf("n=%d+%d real=%v shards=%v rich=%v player=%q latency=%v+%v loss=%.2f repeat=%.2f crash=%.3f rollback=%.1f split=%v block=%v skew=%v",
-		c.Validators, c.Observers, c.RealKeys, c.Sharded, c.Rich, player, c.Latency, c.Jitter, c.Loss, c.Repeat, c.Crash, c.Rollback, c.SplitEvery, c.BlockTime, c.Skew)
+	return fmt.Sprintf("n=%d+%d real=%v shards=%v rich=%v player=%q latency=%v+%v loss=%.2f repeat=%.2f crash=%.3f rollback=%.1f split=%v block=%v skew=%v skip=%d",
+		c.Validators, c.Observers, c.RealKeys, c.Sharded, c.Rich, player, c.Latency, c.Jitter, c.Loss, c.Repeat, c.Crash, c.Rollback, c.SplitEvery, c.BlockTime, c.Skew, c.SkipAfter)
 }
 
 // Run plays cfg and returns what happened. The error is the first invariant
@@ -248,6 +251,7 @@ func (r *Report) add(o Report) {
 	r.Crashes += o.Crashes
 	r.Partitions += o.Partitions
 	r.Timeouts += o.Timeouts
+	r.Skips += o.Skips
 	r.Equivocations += o.Equivocations
 	r.Bans += o.Bans
 	r.BlocksFetched += o.BlocksFetched

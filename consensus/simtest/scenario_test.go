@@ -513,3 +513,59 @@ func TestBlockAfterManyNullifications(t *testing.T) {
 	w.all(5, time.Minute)
 	w.clean()
 }
+
+// A dead leader costs the timers of its views as long as it is waited for, and
+// next to nothing once it is known to be silent. When it is back it leads again.
+func TestSilentLeaderIsSkipped(t *testing.T) {
+	pace := func(skipAfter int) (time.Duration, *world) {
+		w := enact(t, Config{Validators: 4, Latency: 20 * time.Millisecond, Stopped: []beacon.Participant{3}, SkipAfter: skipAfter})
+		w.all(20, 2*time.Minute) // and by then it has been silent for long
+		before := w.now
+		w.all(50, 10*time.Minute)
+		return w.now - before, w
+	}
+	waited, w := pace(0)
+	if w.report.Skips != 0 {
+		t.Errorf("%d views skipped without the parameter", w.report.Skips)
+	}
+	skipped, w := pace(10)
+	if skipped > waited/2 || w.report.Skips < 30 {
+		t.Errorf("50 blocks in %v with %d skips, %v without", skipped, w.report.Skips, waited)
+	}
+	t.Logf("50 blocks beside a dead validator of four: %v, and %v when it is skipped", waited, skipped)
+	w.validators[3].start()
+	w.all(20, time.Minute)
+	skips, made := w.report.Skips, 0
+	w.all(40, time.Minute)
+	for _, p := range w.ledger.chain[len(w.ledger.chain)-40:] {
+		if who, known := w.validators[0].machine.LeaderOf(p.Round.View, p.Parent); known && who == 3 {
+			made++
+		}
+	}
+	if w.report.Skips != skips || made == 0 {
+		t.Errorf("back again it leads %d of 40 blocks, and is skipped %d times", made, w.report.Skips-skips)
+	}
+	w.clean()
+}
+
+// Who hears nobody skips nobody, and when the halves meet again nobody is taken
+// for silent who speaks.
+func TestNobodyIsSkippedInAPartition(t *testing.T) {
+	w := enact(t, Config{Validators: 6, Latency: 20 * time.Millisecond, SkipAfter: 2})
+	w.all(20, time.Minute)
+	for a := range 3 {
+		for b := 3; b < 6; b++ {
+			w.cut(a, b)
+		}
+	}
+	w.pass(5 * time.Minute)
+	if w.report.Skips != 0 {
+		t.Errorf("%d views skipped in halves without a quorum", w.report.Skips)
+	}
+	clear(w.links)
+	w.all(50, time.Minute)
+	if w.report.Skips != 0 {
+		t.Errorf("%d views skipped after that", w.report.Skips)
+	}
+	w.clean()
+}

@@ -154,6 +154,7 @@ func (s *summary) states() []struct {
 		{"contradictions", r.Equivocations},
 		{"proofs of one", r.Evidence},
 		{"bans", r.Bans},
+		{"views of silent leaders given up at once", r.Skips},
 		{"votes withheld by the watermark", r.Withheld},
 		{"blocks fetched", r.BlocksFetched},
 		{"wrong blocks refused", r.WrongBlocks},

@@ -46,7 +46,7 @@ type validator struct {
 	blocks   map[blockKey]*block // never ranged over
 	pool     *shards.Pool        // nil: blocks travel whole
 	banned   map[beacon.Participant]bool
-	armed    [3]int // counts armings by timer; a newer one voids the older
+	armed    [simplex.NumTimers]int // counts armings by timer; a newer one voids the older
 	wants    []*want
 	turnOf   int // of the rotation over peers that are asked, as long as they answer
 	events   []simplex.Event
@@ -95,6 +95,7 @@ func (v *validator) start() {
 	cfg := simplex.Config{
 		Self: v.id, Elector: v.elector, GenesisBeacon: v.set.GenesisBeacon(),
 		Floor: v.app.floor(), Retention: 1 << 20, Permit: v.permit,
+		Skip: simplex.Skip{After: v.net.cfg.SkipAfter, Members: v.set.Len(), Quorum: v.set.Quorum()},
 	}
 	if !v.observes() {
 		cfg.Signer = v.scheme
@@ -329,12 +330,16 @@ func (v *validator) keepBlock(r beacon.Round, digest chain.Hash) {
 }
 
 func (v *validator) arm(x simplex.ArmTimer) {
-	d := []time.Duration{leaderTimeout, certificationTimeout, retryInterval}[x.Timer]
+	d := [simplex.NumTimers]time.Duration{leaderTimeout, certificationTimeout, retryInterval, 0}[x.Timer]
 	v.armed[x.Timer]++
 	armed := v.armed[x.Timer]
 	v.later(v.passing(d), func() {
 		if v.armed[x.Timer] == armed {
-			v.net.report.Timeouts++
+			if x.Timer == simplex.TimerSkip {
+				v.net.report.Skips++
+			} else {
+				v.net.report.Timeouts++
+			}
 			v.step(simplex.TimerFired(x))
 			v.turn()
 		}
