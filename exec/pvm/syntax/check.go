@@ -20,7 +20,9 @@ type checker struct {
 	scope  *scope
 	scopes []*scope // all but the module, for what is known at the end only
 	err    *Error
-	future map[*ImportFrom]bool
+	// mangled counts the bytes of private names in their long form.
+	mangled int
+	future  map[*ImportFrom]bool
 }
 
 func (c *checker) failf(at Pos, format string, args ...any) {

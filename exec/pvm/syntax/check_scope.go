@@ -31,7 +31,14 @@ const (
 	isNonlocal
 	isAnnotated
 	isTarget // of a comprehension
+	isImported
 )
+
+// mangledMax bounds the bytes of private names in their long form, mentions
+// counted: a long class name would else cost its length for every short name.
+// At four bytes a mention, a source under [DefaultLimits] stays below it with
+// class names of some sixty bytes.
+const mangledMax = 1 << 24
 
 // scope is one of the nested name spaces.
 type scope struct {
@@ -73,14 +80,18 @@ func (c *checker) leave() { c.scope = c.scope.parent }
 // mangle gives a private name of a class its full name (Python reference §6.2.1).
 func (c *checker) mangle(name string) string {
 	class := strings.TrimLeft(c.scope.class, "_")
-	if class == "" || !strings.HasPrefix(name, "__") || strings.HasSuffix(name, "__") || strings.Contains(name, ".") {
+	if class == "" || c.mangled > mangledMax || !strings.HasPrefix(name, "__") || strings.HasSuffix(name, "__") || strings.Contains(name, ".") {
 		return name
 	}
+	c.mangled += len(class) + len(name)
 	return "_" + class + name
 }
 
 func (c *checker) add(at Pos, name string, flags symbol) {
 	name = c.mangle(name)
+	if c.mangled > mangledMax && c.err == nil {
+		c.err = limitf(at, "private names take more than %d bytes in their long form", mangledMax)
+	}
 	if c.scope.inTarget && flags&isLocal != 0 {
 		if c.scope.names[name]&(isGlobal|isNonlocal) != 0 {
 			c.failf(at, "comprehension inner loop cannot rebind assignment expression target '%s'", name)
@@ -107,7 +118,8 @@ func (c *checker) bindAlias(a *Alias) {
 	if name == "" {
 		name, _, _ = strings.Cut(a.Name, ".")
 	}
-	c.bind(a.Pos, name)
+	c.refuseDebug(a.Pos, name, "assign to")
+	c.add(a.Pos, name, isImported) // not isLocal: a global statement may follow
 }
 
 // declare notes a global or nonlocal name.
@@ -158,7 +170,7 @@ func (s *scope) binds(name string) bool {
 		case f&isGlobal != 0:
 			return false
 		case f&isNonlocal != 0:
-		case f&isLocal != 0:
+		case f&(isLocal|isImported) != 0:
 			return true
 		}
 	}

@@ -2,6 +2,7 @@ package syntax
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -86,9 +87,24 @@ func TestChecksAccept(t *testing.T) {
 		"match a:\n case {1.5: b, 1: c, 0.1: d, -1: e}: pass",
 		"class C:\n def f(): nonlocal __class__",
 		"global x\nx = 1",
+		"def f():\n import x\n global x",
+		"def f():\n from m import x\n def g(): nonlocal x",
 	} {
 		if err := Check(parse(t, src)); err != nil {
 			t.Errorf("%q: %v", src, err)
 		}
+	}
+}
+
+// TestCheckBoundsPrivateNames has a class name that every private name in the
+// class would repeat.
+func TestCheckBoundsPrivateNames(t *testing.T) {
+	var src strings.Builder
+	src.WriteString("class " + strings.Repeat("C", 1<<19) + ":\n")
+	for i := range 1000 {
+		fmt.Fprintf(&src, " __a%d = 0\n", i)
+	}
+	if err := Check(parse(t, src.String())); !errors.Is(err, ErrLimit) {
+		t.Errorf("%v, want a limit", err)
 	}
 }
