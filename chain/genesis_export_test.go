@@ -8,3 +8,10 @@ func HashUnchecked(b []byte) (Hash, error) {
 	}
 	return g.Hash(), nil
 }
+
+// The parts of Params.FinalBytesMax.
+const (
+	MinSignedTxBytes  = minSignedTxBytes
+	ReceiptFixedBytes = receiptFixedBytes
+	EventFixedBytes   = eventFixedBytes
+)

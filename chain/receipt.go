@@ -22,7 +22,9 @@ type Receipt struct {
 	Events     []Event `cbor:"limit=MaxEvents"`
 }
 
-// Event is a fact that an actor or the protocol announces.
+// Event is a fact that an actor or the protocol announces. Its bytes, those of
+// name and data, are paid for in cells, and each event in cycles: that bounds
+// what the receipts of a block take ([Params.FinalBytesMax]).
 type Event struct {
 	Emitter Address
 	Name    string `cbor:"limit=MaxEventName"`

@@ -16,6 +16,8 @@
 // part covers salt, height, number of the part and its bytes. So a part can be
 // read and checked alone. A segment takes records until the next one would make
 // it larger than Config.SegmentBytes; a record never crosses segments.
+// It has at most MaxRecordBytes, which every genesis keeps its blocks and their
+// receipts below.
 //
 // # Who knows what
 //

@@ -5,11 +5,13 @@ import (
 	"fmt"
 
 	"github.com/cespare/xxhash/v2"
+
+	"github.com/cowboy-foundation/cowboy/chain"
 )
 
-// MaxRecordBytes bounds a record: the largest block of any shipped genesis takes
-// 64 MiB, its receipts several times that at worst.
-const MaxRecordBytes = 1 << 30
+// MaxRecordBytes bounds a record. No legal block with its receipts takes more:
+// a genesis that would allow it is refused.
+const MaxRecordBytes = chain.MaxFinalBytes
 
 const (
 	magic         = "cowboyB\n"

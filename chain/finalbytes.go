@@ -1,0 +1,64 @@
+package chain
+
+import (
+	"fmt"
+	"math/bits"
+)
+
+// MaxFinalBytes bounds what a node stores of a finalized block in one record:
+// the block, its certificate, the hashes of its transactions and its receipts.
+// Every genesis keeps below it, see [Params.FinalBytesMax].
+const MaxFinalBytes = 1 << 30
+
+// What of a stored block is there whatever is in it, and for each transaction
+// and event besides its own bytes.
+const (
+	finalFixedBytes = 8 << 10                           // certificate and framing
+	finalTxBytes    = len(Hash{}) + 2*finalFramingBytes // its hash, and two parts
+	// An array of 9, a string of 32 bytes, three integers of at most 1, 1 and 3
+	// bytes, four of 9, and the head of an array of at most 1,024.
+	receiptFixedBytes = 1 + (2 + 32) + 1 + 1 + 3 + 4*9 + 3
+	// An array of 3, a string of 20 bytes, and the heads of name and data.
+	eventFixedBytes   = 1 + (1 + 20) + 3 + 5
+	finalFramingBytes = 16
+	// A body in a block is a string: its head, then an array of 13 of which the
+	// last is the signature.
+	minSignedTxBytes = 2 + 1 + 12 + signatureBytes
+)
+
+// FinalBytesMax returns the most that a node stores of one finalized block. The
+// bytes of the block bound its transactions, and so do the cycles that each
+// takes at least. Events pay: cycles each, cells for the bytes of name and data
+// (whitepaper §17.3, §17.4; resolution 2.11), so that what one block has of both
+// bounds them all together.
+func (p *Params) FinalBytesMax() uint64 {
+	in := &p.Intrinsic
+	least := min(in.TransferCycles, in.DeployCycles, in.MessageCycles, in.JobSubmitCycles,
+		in.TimerScheduleCycles, in.HeartbeatCycles, in.InstructionCycles)
+	cycles := uint64(p.CyclesCap)
+	txs := atMost(p.MaxBlockBytes/minSignedTxBytes, cycles, uint64(least))
+	events := atMost(txs*MaxEvents, cycles, uint64(p.API.EmitEventCycles))
+	data := atMost(events*(MaxEventName+MaxEventBytes), cycles, uint64(p.API.EmitEventByteCycles))
+	if high, paid := bits.Mul64(uint64(p.CellsCap), p.API.EventBytesPerCell); high == 0 {
+		data = min(data, paid)
+	}
+	return p.MaxBlockBytes + finalFixedBytes + txs*uint64(finalTxBytes+receiptFixedBytes) + events*eventFixedBytes + data
+}
+
+// atMost returns how many there are at most, if each also costs something out of
+// a budget; nothing bounds what is free.
+func atMost(n, budget, cost uint64) uint64 {
+	if cost == 0 {
+		return n
+	}
+	return min(n, budget/cost)
+}
+
+// checkFinal keeps receipts within what a node stores.
+func (p *Params) checkFinal() error {
+	if n := p.FinalBytesMax(); n > MaxFinalBytes {
+		return fmt.Errorf("cycles_cap = %d and cells_cap = %d let a block and its receipts grow to %d bytes, want at most %d: "+
+			"lower them, or raise api_costs.emit_event_cycles", p.CyclesCap, p.CellsCap, n, uint64(MaxFinalBytes))
+	}
+	return nil
+}
