@@ -43,7 +43,7 @@ const blanks = " \t\n\v\f\r"
 
 // ParseFloat is float(text).
 func ParseFloat(text string) (uint64, error) {
-	x, ok := parseFloat(plain(text))
+	x, ok := softfloat.Parse(plain(text))
 	if !ok {
 		return 0, &Error{ValueError, "could not convert string to float: " + string(AppendRepr(nil, text))}
 	}
@@ -52,19 +52,11 @@ func ParseFloat(text string) (uint64, error) {
 
 // ParseFloatBytes is float(bytes).
 func ParseFloatBytes(text string) (uint64, error) {
-	x, ok := parseFloat(text)
+	x, ok := softfloat.Parse(text)
 	if !ok {
 		return 0, &Error{ValueError, "could not convert string to float: " + string(AppendBytesRepr(nil, text))}
 	}
 	return x, nil
-}
-
-func parseFloat(text string) (uint64, bool) {
-	text = strings.Trim(text, blanks)
-	if text == "" || text[0] <= ' ' || text[len(text)-1] <= ' ' {
-		return 0, false
-	}
-	return softfloat.Parse(text)
 }
 
 // ParseInt is int(text, base). More digits than MaxDigits are refused, but for

@@ -39,7 +39,7 @@ func Parse(text string) (x uint64, ok bool) {
 }
 
 func trimBlanks(text string) string {
-	blank := func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' || c >= 0x1c && c <= 0x1f }
+	blank := func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 	for text != "" && blank(text[0]) {
 		text = text[1:]
 	}
