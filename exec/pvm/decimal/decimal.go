@@ -1,19 +1,24 @@
 // Package decimal is the arithmetic behind Python's Decimal: the General Decimal
 // Arithmetic specification over integers of any size, as CPython's decimal
-// module computes it, in the one context that programs have (DefaultContext:
-// precision 28, ties to even).
+// module computes it. Programs have one context (DefaultContext: precision 28,
+// ties to even); every operation takes its context as a value all the same, so
+// that the specification's own cases, written for many contexts, run against it.
 //
-// Here are the operators, rounding, comparison, the square root and text; the
-// transcendental functions and the logical operators are not part of it.
+// In flow Decimals and a Context, out flow a Decimal and a Signal: every
+// condition that the operation met. Nothing is kept between operations: the
+// caller gathers signals into its flags, and Context.Raised tells which of them
+// Python raises for. A Decimal is immutable.
 //
-// In flow Decimals and a Context, out flow Decimals and a Signal: the conditions
-// that Python's default context raises for. Conditions that it only records
-// (inexact, rounded, subnormal) are not reported. A Decimal is immutable.
-// Exponents are bounded by the context, and so is what an operation may
-// allocate: a caller that parses text bounds its length.
+// Work is bounded by the digits of operands and the precision, never by an
+// exponent. The parser bounds exponents (exponentMax) where CPython does not.
+// Results do not depend on the machine: no host floats, no state.
 package decimal
 
-import "math/big"
+import (
+	"fmt"
+	"math/big"
+	"math/bits"
+)
 
 // kind tells numbers from what is none.
 type kind uint8
@@ -35,13 +40,19 @@ type Decimal struct {
 }
 
 // Signal is a set of conditions.
-type Signal uint8
+type Signal uint16
 
-// Conditions that Python's default context traps.
+// Conditions of the specification, under Python's names. Invalid stands for all
+// kinds of InvalidOperation, as in Python.
 const (
 	Invalid        Signal = 1 << iota // InvalidOperation
 	DivisionByZero                    // DivisionByZero
 	Overflow                          // Overflow
+	Underflow                         // Underflow: subnormal and inexact
+	Inexact                           // Inexact: digits other than zero were dropped
+	Rounded                           // Rounded: digits were dropped
+	Subnormal                         // Subnormal: the exponent is below Emin
+	Clamped                           // Clamped: an exponent was altered to fit
 )
 
 // Rounding is how digits are dropped; quantize and others may name one.
@@ -65,13 +76,40 @@ type Context struct {
 	Emax, Emin int
 	Clamp      bool // exponents leave room for Prec digits
 	Rounding   Rounding
+	Traps      Signal // conditions that raise; no result depends on it
 }
 
 // DefaultContext is the context of programs (the fixed one of the PVM's library
 // rules, which is Python's default).
 func DefaultContext() Context {
-	return Context{Prec: 28, Emax: 999999, Emin: -999999}
+	return Context{Prec: 28, Emax: 999999, Emin: -999999, Traps: Invalid | DivisionByZero | Overflow}
 }
+
+// Raised is the condition that Python raises for: the first of Traps in s, zero
+// when there is none.
+func (c Context) Raised(s Signal) Signal {
+	s &= c.Traps
+	return s & -s
+}
+
+// Check refuses contexts outside of what the operations are built for.
+func (c Context) Check() error {
+	switch {
+	case c.Prec < 1 || c.Prec > maxPrec:
+		return fmt.Errorf("decimal precision %d: not in 1 to %d", c.Prec, maxPrec)
+	case c.Emax < 0 || c.Emax > maxContextExp || c.Emin > 0 || c.Emin < -maxContextExp:
+		return fmt.Errorf("decimal exponents %d to %d: beyond %d", c.Emin, c.Emax, maxContextExp)
+	case c.Rounding > ZeroFiveUp:
+		return fmt.Errorf("decimal rounding %d: unknown", c.Rounding)
+	}
+	return nil
+}
+
+// Bounds of a context, so that sums of a few exponents fit in 32 bits.
+const (
+	maxPrec       = 1_000_000
+	maxContextExp = 999_999_999
+)
 
 var (
 	zero = new(big.Int)
@@ -82,6 +120,15 @@ var (
 // FromBig is an integer, exactly.
 func FromBig(i *big.Int) Decimal {
 	return Decimal{neg: i.Sign() < 0, coef: new(big.Int).Abs(i)}
+}
+
+// Create is x fitted into the context, Python's create_decimal: a NaN whose
+// payload has no room is Invalid.
+func (c Context) Create(x Decimal) (Decimal, Signal) {
+	if x.IsNaN() && x.coef.Sign() != 0 && digits(x.coef) > c.Prec-btoi(c.Clamp) {
+		return invalid()
+	}
+	return c.fix(x)
 }
 
 func (c Context) etiny() int { return c.Emin - c.Prec + 1 }
@@ -102,13 +149,27 @@ func (d Decimal) Signbit() bool { return d.neg }
 // Adjusted is the exponent of the first digit.
 func (d Decimal) Adjusted() int { return d.exp + digits(d.coef) - 1 }
 
+// smallPowers are the powers of ten that most operations need.
+var smallPowers = func() (table [64]*big.Int) {
+	p := big.NewInt(1)
+	for i := range table {
+		table[i] = p
+		p = new(big.Int).Mul(p, ten)
+	}
+	return table
+}()
+
+// pow10 is 10^n, not to be altered.
 func pow10(n int) *big.Int {
+	if n < len(smallPowers) {
+		return smallPowers[n]
+	}
 	return new(big.Int).Exp(ten, big.NewInt(int64(n)), nil)
 }
 
 // digits is the number of decimal digits of i, one for zero.
 func digits(i *big.Int) int {
-	n := int(int64(i.BitLen()) * 30103 / 100000)
+	n := digitsFloor(i.BitLen())
 	if n == 0 {
 		n = 1
 	}
@@ -116,6 +177,13 @@ func digits(i *big.Int) int {
 		n++
 	}
 	return n
+}
+
+// digitsFloor is a lower bound on the digits of an integer of so many bits, one
+// short at most for any that fits in memory: bits·log10(2) in 64-bit fractions.
+func digitsFloor(bitLen int) int {
+	hi, _ := bits.Mul64(uint64(max(bitLen-1, 0)), 0x4d104d427de7fbcc)
+	return int(hi)
 }
 
 func invalid() (Decimal, Signal) { return Decimal{kind: quiet, coef: zero}, Invalid }
@@ -157,29 +225,51 @@ func (c Context) round(d Decimal) (Decimal, Signal) {
 		if c.Clamp {
 			top = etop
 		}
-		d.exp = max(min(d.exp, top), etiny)
-		return d, 0
+		exp := max(min(d.exp, top), etiny)
+		if exp == d.exp {
+			return d, 0
+		}
+		d.exp = exp
+		return d, Clamped
 	}
 	low := digits(d.coef) + d.exp - c.Prec
 	if low > etop {
-		return c.overflow(d.neg), Overflow
+		return c.overflow(d.neg), Overflow | Inexact | Rounded
 	}
-	low = max(low, etiny)
+	var s Signal
+	if low < etiny {
+		low, s = etiny, Subnormal
+	}
 	if d.exp < low {
-		d = d.rescaled(low, c.Rounding)
-		if digits(d.coef) > c.Prec {
-			d.coef = new(big.Int).Quo(d.coef, ten)
-			d.exp++
-		}
-		if d.exp > etop {
-			return c.overflow(d.neg), Overflow
-		}
-		return d, 0
+		return c.drop(d, low, s)
 	}
 	if c.Clamp && d.exp > etop {
-		d = d.rescaled(etop, c.Rounding)
+		return d.rescaled(etop, c.Rounding), s | Clamped
 	}
-	return d, 0
+	return d, s
+}
+
+// drop rounds off the digits below low.
+func (c Context) drop(d Decimal, low int, s Signal) (Decimal, Signal) {
+	d, inexact := d.rescale(low, c.Rounding)
+	if d.coef.Cmp(pow10(c.Prec)) >= 0 {
+		d.coef = new(big.Int).Quo(d.coef, ten)
+		d.exp++
+	}
+	if inexact {
+		s |= Inexact
+		if s&Subnormal != 0 {
+			s |= Underflow
+		}
+	}
+	s |= Rounded
+	if d.exp > c.etop() {
+		return c.overflow(d.neg), s | Overflow
+	}
+	if d.coef.Sign() == 0 {
+		s |= Clamped
+	}
+	return d, s
 }
 
 // overflow is an infinity, or the largest number where the rounding keeps on
@@ -187,7 +277,7 @@ func (c Context) round(d Decimal) (Decimal, Signal) {
 func (c Context) overflow(neg bool) Decimal {
 	switch {
 	case c.Rounding == Down || c.Rounding == ZeroFiveUp || c.Rounding == Ceiling && neg || c.Rounding == Floor && !neg:
-		return Decimal{neg: neg, coef: new(big.Int).Sub(pow10(c.Prec), one), exp: c.etop()}
+		return c.largest(neg)
 	}
 	return infinity(neg)
 }
@@ -195,14 +285,20 @@ func (c Context) overflow(neg bool) Decimal {
 // rescaled is d with another exponent: zeros are appended, or digits dropped as
 // the rounding says.
 func (d Decimal) rescaled(exp int, r Rounding) Decimal {
+	d, _ = d.rescale(exp, r)
+	return d
+}
+
+// rescale is rescaled, and says whether that altered the value.
+func (d Decimal) rescale(exp int, r Rounding) (_ Decimal, inexact bool) {
 	gap := d.exp - exp
 	d.exp = exp
 	switch {
 	case d.coef.Sign() == 0 || gap == 0:
-		return d
+		return d, false
 	case gap > 0:
 		d.coef = new(big.Int).Mul(d.coef, pow10(gap))
-		return d
+		return d, false
 	}
 	if n := digits(d.coef); -gap > n+1 {
 		// Less than a hundredth of a unit, whatever it is.
@@ -214,7 +310,7 @@ func (d Decimal) rescaled(exp int, r Rounding) Decimal {
 		quo.Add(quo, one)
 	}
 	d.coef = quo
-	return d
+	return d, rem.Sign() != 0
 }
 
 func roundsUp(r Rounding, neg bool, quo, rem, unit *big.Int) bool {

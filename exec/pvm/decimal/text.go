@@ -70,7 +70,12 @@ func allDigits(text string) bool {
 }
 
 // String is Python's str(d): to-scientific-string.
-func (d Decimal) String() string {
+func (d Decimal) String() string { return d.text(false) }
+
+// EngString is String with exponents that are multiples of three.
+func (d Decimal) EngString() string { return d.text(true) }
+
+func (d Decimal) text(engineering bool) string {
 	sign := ""
 	if d.neg {
 		sign = "-"
@@ -89,22 +94,38 @@ func (d Decimal) String() string {
 		}
 		return sign + name + text
 	}
-	left := d.exp + len(text)
+	left := d.exp + len(text) // digits before the point
 	if d.exp <= 0 && left > -6 {
-		switch {
-		case d.exp == 0:
-			return sign + text
-		case left > 0:
-			return sign + text[:left] + "." + text[left:]
+		return sign + pointed(text, left)
+	}
+	place := 1
+	if engineering {
+		place = 1 + mod3(left-1)
+		if d.coef.Sign() == 0 {
+			place = mod3(left+1) - 1
 		}
-		return sign + "0." + strings.Repeat("0", -left) + text
 	}
-	out := sign + text[:1]
-	if len(text) > 1 {
-		out += "." + text[1:]
+	out := sign + pointed(text, place)
+	switch exp := left - place; {
+	case exp > 0:
+		return out + "E+" + strconv.Itoa(exp)
+	case exp < 0:
+		return out + "E" + strconv.Itoa(exp)
+	case !engineering:
+		return out + "E+0"
 	}
-	if left-1 >= 0 {
-		return out + "E+" + strconv.Itoa(left-1)
+	return out
+}
+
+func mod3(n int) int { return ((n % 3) + 3) % 3 }
+
+// pointed is digits with a point after the first n, and the zeros it takes.
+func pointed(text string, n int) string {
+	switch {
+	case n <= 0:
+		return "0." + strings.Repeat("0", -n) + text
+	case n >= len(text):
+		return text + strings.Repeat("0", n-len(text))
 	}
-	return out + "E" + strconv.Itoa(left-1)
+	return text[:n] + "." + text[n:]
 }
