@@ -10,7 +10,9 @@
 // Python raises for. A Decimal is immutable.
 //
 // Work is bounded by the digits of operands and the precision, never by an
-// exponent. The parser bounds exponents (exponentMax) where CPython does not.
+// exponent: Cost tells it beforehand, for a caller who charges before it
+// computes, and what an exponent alone would blow up (Int, Ratio, Format) takes a
+// limit. The parser bounds exponents (exponentMax) where CPython does not.
 // Results do not depend on the machine: no host floats, no state.
 package decimal
 

@@ -1,0 +1,48 @@
+package decimal
+
+// Work groups operations by how it grows.
+type Work uint8
+
+// The kinds of work.
+const (
+	Linear         Work = iota // sums, comparison, rounding, text of few digits, logical operations
+	Product                    // Mul, FMA
+	Quotient                   // Quo, QuoInt, Rem, RemNear, Sqrt, Quantize, text, Parse
+	Transcendental             // Exp, Ln, Log10, Pow, and PowMod
+)
+
+// limbDigits is how many digits a 64-bit word holds.
+const limbDigits = 19
+
+// Cost is an upper estimate of the work of an operation, in multiplications of
+// 64-bit words: for a caller who charges before it computes. It looks at lengths
+// alone, so it takes no time and is the same everywhere.
+func (c Context) Cost(w Work, ds ...Decimal) uint64 {
+	sum, product := uint64(0), uint64(1)
+	for _, d := range ds {
+		n := uint64(d.Digits())/limbDigits + 1
+		sum += n
+		product *= n
+	}
+	prec := uint64(c.Prec)/limbDigits + 1
+	switch all := sum + prec + 1; w {
+	case Linear:
+		return 2 * all
+	case Product:
+		return product + 2*all
+	case Quotient:
+		return 2 * all * all
+	default:
+		// Series of terms as many as there are digits, a few times over until the
+		// rounding is certain; logarithms near one double the digits.
+		wide := 2 * all
+		cost := 128 * wide * wide * wide
+		if len(ds) == 3 && ds[1].exp > 0 {
+			cost += uint64(min(ds[1].exp, maxPrec)) * 4 * all * all // PowMod, a round per zero
+		}
+		return cost
+	}
+}
+
+// Digits is the length of the coefficient, or one more.
+func (d Decimal) Digits() int { return digitsFloor(d.coef.BitLen()) + 1 }
