@@ -395,3 +395,48 @@ func TestDeadLeaderIsSkipped(t *testing.T) {
 		t.Errorf("60 blocks in %v, with %d skips; with the parameter in %v, with %d", waited, none, skipped, some)
 	}
 }
+
+// A leader that votes for its block and keeps the block from us has missed its
+// proposal as far as we are concerned, though the others notarize it.
+func TestWithheldProposalIsMissed(t *testing.T) {
+	set, dealt, g := committee(t, 4)
+	synctest.Test(t, func(t *testing.T) {
+		network := &lossy{}
+		network.alter = func(from, to beacon.Participant, msg []byte) []byte {
+			if from == 0 && to == 1 && msg[0] == tagOffer {
+				m, err := decodeMessage(msg, 1<<20)
+				if err != nil {
+					t.Error(err)
+				}
+				return simplex.AppendVote(nil, m.(offer).vote)
+			}
+			return msg
+		}
+		apps := make([]*chainApp, 4)
+		for i := range apps {
+			apps[i] = newChainApp(t, g.Hash())
+			apps[i].blockTime = 100 * time.Millisecond
+			e, err := New(testConfig(t, set, dealt[i], g.Hash()), apps[i], lossyPort{network, beacon.Participant(i)}, new(diskJournal))
+			if err != nil {
+				t.Fatal(err)
+			}
+			network.engines = append(network.engines, e)
+		}
+		reached := apps[1].want(40)
+		for _, e := range network.engines {
+			stop, _ := run(t, e)
+			defer func() { _ = stop() }()
+		}
+		<-reached
+		for i, e := range network.engines[1:3] {
+			for who := range e.Stats.Leaders {
+				l := &e.Stats.Leaders[who]
+				made, missed := l.ProposalsMade.Load(), l.ProposalsMissed.Load()
+				withheld := i == 0 && who == 0
+				if withheld != (made == 0) || withheld != (missed > 0) {
+					t.Errorf("validator %d counts %d proposals made and %d missed by leader %d", i+1, made, missed, who)
+				}
+			}
+		}
+	})
+}

@@ -74,15 +74,10 @@ func (r drafted) apply(_ context.Context, e *Engine) error {
 	return nil
 }
 
-// receiveDraft takes the draft of a view's leader. One that comes too early for
-// us to know the leader is of no use: by the time we do, so is the proposal.
+// receiveDraft takes the draft of a view's leader.
 func (e *Engine) receiveDraft(from beacon.Participant, d draft) {
 	v := d.round.View
-	who, known := e.machine.LeaderOf(v, d.parent)
-	if _, given := e.machine.Certificate(v-1, simplex.Nullify); d.parent != v-1 && !given {
-		known = false // who would lead past a view that was not given up does not
-	}
-	if d.round.Epoch != e.cfg.Set.Epoch() || !known || who != from || v < e.machine.View() || v > e.machine.View()+1 || v <= e.drafting.view {
+	if !e.machine.Leads(from, d.round, d.parent) || v <= e.drafting.view {
 		e.Stats.Dropped.Add(1)
 		return
 	}

@@ -51,7 +51,7 @@ type Engine struct {
 	drafting drafting
 	seen     sightings // when proposals came
 	sharding sharding
-	lead     lead             // who leads the current view, and whether it proposed
+	leads    leads            // who leads the current view and its neighbours, and whether it proposed
 	watch    watch            // for votes in our own name
 	fault    error            // ends Run after the turn
 	events   []simplex.Event  // to be stepped in this turn
@@ -269,8 +269,8 @@ func (e *Engine) fired(t simplex.Timer) {
 		switch t {
 		case simplex.TimerLeader:
 			e.Stats.LeaderTimeouts.Add(1)
-			if e.lead.known {
-				e.Stats.Leaders[e.lead.who].Timeouts.Add(1)
+			if e.leads.now.known {
+				e.Stats.Leaders[e.leads.now.who].Timeouts.Add(1)
 			}
 		case simplex.TimerCertification:
 			e.Stats.CertificationTimeouts.Add(1)

@@ -6,36 +6,64 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
-// lead is who leads the current view, and whether it proposed.
+// lead is who leads a view, and whether it proposed.
 type lead struct {
 	view     chain.View
 	who      beacon.Participant
 	known    bool
 	proposed bool
-	early    chain.View // the next view, if a proposal for it came before we entered it
+	heard    bool // a vote of this view came in: we were there when it took place
 }
 
-// entered closes the account of the view before and opens that of x.
-func (e *Engine) entered(x simplex.EnterView) {
-	l := &e.lead
-	if l.known && !l.proposed && !e.machine.Knows(l.view, simplex.Notarize) && !e.machine.Knows(l.view, simplex.Finalize) {
-		e.Stats.Leaders[l.who].ProposalsMissed.Add(1)
+// leads is the accounts of the current view, of the one before, whose proposal
+// may be overtaken by the certificate that ended it, and of the next one.
+type leads struct{ before, now, next lead }
+
+// of returns the account of view v, if it is open.
+func (l *leads) of(v chain.View) *lead {
+	for _, a := range []*lead{&l.before, &l.now, &l.next} {
+		if a.view == v {
+			return a
+		}
 	}
-	early := l.early
-	*l = lead{view: x.Round.View, who: x.Leader, known: x.Known}
-	if early == l.view {
-		e.proposedIn(l.view)
+	return nil
+}
+
+// entered opens the account of x and closes the oldest one. A leader that kept
+// its proposal from us has missed it, though others made a certificate of it; one
+// whose view we only read about has not.
+func (e *Engine) entered(x simplex.EnterView) {
+	l := &e.leads
+	if b := l.before; b.known && !b.proposed && (b.heard || !e.machine.Knows(b.view, simplex.Notarize) && !e.machine.Knows(b.view, simplex.Finalize)) {
+		e.Stats.Leaders[b.who].ProposalsMissed.Add(1)
+	}
+	now := l.next
+	if now.view != x.Round.View {
+		now = lead{view: x.Round.View}
+	}
+	early := now.proposed
+	now.who, now.known, now.proposed = x.Leader, x.Known, false
+	l.before, l.now, l.next = l.now, now, lead{view: x.Round.View + 1}
+	if early {
+		e.proposedIn(now.view)
+	}
+}
+
+// heardIn notes that somebody voted in view v.
+func (e *Engine) heardIn(v chain.View) {
+	if a := e.leads.of(v); a != nil {
+		a.heard = true
 	}
 }
 
 // proposedIn counts a proposal of the leader of view v, once.
 func (e *Engine) proposedIn(v chain.View) {
-	l := &e.lead
-	switch {
-	case v == l.view && l.known && !l.proposed:
-		l.proposed = true
-		e.Stats.Leaders[l.who].ProposalsMade.Add(1)
-	case v == l.view+1:
-		l.early = v
+	a := e.leads.of(v)
+	if a == nil || a.proposed {
+		return
+	}
+	a.proposed = true
+	if a.known {
+		e.Stats.Leaders[a.who].ProposalsMade.Add(1)
 	}
 }

@@ -110,6 +110,7 @@ func (e *Engine) receiveVote(from beacon.Participant, v simplex.Vote) bool {
 		return false
 	}
 	e.recount(view, v.Kind)
+	e.heardIn(view)
 	return true
 }
 

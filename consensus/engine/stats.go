@@ -61,6 +61,6 @@ type PeerStats struct {
 // were in.
 type LeaderStats struct {
 	ProposalsMade   atomic.Uint64 // proposals that came in
-	ProposalsMissed atomic.Uint64 // views left without one
+	ProposalsMissed atomic.Uint64 // views left without one, though others may have got it
 	Timeouts        atomic.Uint64 // leader timeouts that ran out
 }

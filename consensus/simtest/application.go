@@ -47,6 +47,14 @@ func (a *application) restart() {
 	}
 }
 
+// undelivered counts the final blocks that are not durable yet.
+func (a *application) undelivered() (n int) {
+	for _, f := range a.queue {
+		n += len(f.Chain)
+	}
+	return n
+}
+
 // floor returns what the application would tell a new engine. As there, the
 // certificate of the last block may be that of a descendant.
 func (a *application) floor() simplex.Floor {
@@ -90,7 +98,7 @@ func digestOf(block []byte) chain.Hash { return keccak.Sum256(block[:min(len(blo
 
 // build makes a block, on request one that no validator accepts.
 // Its time is that of the clock, but above its parent's.
-func (a *application) build(x simplex.RequestProposal, salt byte, invalid bool, clock time.Duration) ([]byte, chain.Hash) {
+func (a *application) build(x simplex.RequestProposal, salt byte, invalid bool, clock time.Duration) ([]byte, chain.Hash, standing) {
 	parent := a.executed[x.Parent.Payload]
 	s := standing{parent.height + 1, max(clock, parent.at+time.Millisecond)}
 	stated := s
@@ -98,9 +106,7 @@ func (a *application) build(x simplex.RequestProposal, salt byte, invalid bool, 
 		stated.height++
 	}
 	body := a.withBody(encode(x.Round, x.Parent, stated, salt))
-	digest := digestOf(body)
-	a.executed[digest] = s
-	return body, digest
+	return body, digestOf(body), s
 }
 
 func (a *application) execute(p simplex.Proposal, parent simplex.Parent, body []byte) bool {

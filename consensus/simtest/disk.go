@@ -86,9 +86,15 @@ func (v *validator) prune() bool {
 	return true
 }
 
+// clockSetEvery is how often a clock that runs wrong is put back to its offset.
+// Without that no two would agree in the end, and more than [clockDrift] apart
+// they need not agree on a block.
+const clockSetEvery = 20 * time.Second
+
 // clock is the validator's idea of the time.
 func (v *validator) clock() time.Duration {
-	return v.offset + time.Duration(v.rate*float64(v.net.now))
+	since := v.net.now % clockSetEvery
+	return v.net.now + v.offset + time.Duration((v.rate-1)*float64(since))
 }
 
 // passing returns how long the validator's clock takes for d.

@@ -31,7 +31,9 @@ type Config struct {
 	BlockTime time.Duration // least time between blocks; 0: none
 	Skew      time.Duration // clocks differ by up to so much, and run wrong by up to 2 %
 
-	SkipAfter int // as in [simplex.Skip]; 0: never
+	Execution time.Duration // of a block; leaders hand out drafts of whole ones
+	NoDrafts  bool          // they do not
+	SkipAfter int           // as in [simplex.Skip]; 0: never
 
 	Observers int                  // nodes that follow without a vote
 	Twins     int                  // the first validators run twice, with one key and two minds
@@ -59,6 +61,10 @@ type Report struct {
 
 	BlocksRebuilt, ShardsRefused, NotCodeword int
 	WrongBlocks                               int // bytes that were not the block of their digest
+
+	DraftsSent, DraftsUsed         int
+	DraftsRefused, DraftsDiscarded int // out of turn; of views that were given up
+	BuiltAhead, Abandoned          int // own blocks on a parent not yet final; in views that ended first
 
 	TornSyncs, LostRenames int
 
@@ -90,6 +96,7 @@ func Draw(seed uint64) Config {
 	pick(0.3, func() { cfg.Rollback = 0.5 })
 	pick(0.5, func() { cfg.BlockTime = time.Second })
 	pick(0.4, func() { cfg.Skew = 2 * time.Second })
+	pick(0.4, func() { cfg.Execution = time.Duration(10+rng.IntN(200)) * time.Millisecond })
 	pick(0.8, func() { cfg.SkipAfter = 1 + rng.IntN(12) })
 	if cfg.Validators == 1 {
 		cfg.Rollback = 0 // nobody else knows what it forgets
@@ -98,6 +105,12 @@ func Draw(seed uint64) Config {
 		pick(0.6, func() { players := Players(); cfg.Player = players[int(seed+seed/8)%len(players)] })
 	}
 	cfg.Sharded = cfg.Validators > 3 && (seed%3 == 0 || cfg.Player != nil && cfg.Player.shards)
+	if cfg.Observers > 0 { // it executes whole answers, block after block
+		cfg.Execution = min(cfg.Execution, 50*time.Millisecond)
+	}
+	if cfg.Player != nil && cfg.Player.drafts {
+		cfg.Sharded, cfg.Execution = false, max(cfg.Execution, 50*time.Millisecond)
+	}
 	if cfg.RealKeys {
 		cfg.Validators = min(cfg.Validators, 4)
 		cfg.Faults, cfg.Quiet = 55*time.Second, 55*time.Second
@@ -114,8 +127,8 @@ func (c Config) String() string {
 	if c.Player != nil {
 		player = c.Player.Name
 	}
-	return fmt.Sprintf("n=%d+%d real=%v shards=%v rich=%v player=%q latency=%v+%v loss=%.2f repeat=%.2f crash=%.3f rollback=%.1f split=%v block=%v skew=%v skip=%d",
-		c.Validators, c.Observers, c.RealKeys, c.Sharded, c.Rich, player, c.Latency, c.Jitter, c.Loss, c.Repeat, c.Crash, c.Rollback, c.SplitEvery, c.BlockTime, c.Skew, c.SkipAfter)
+	return fmt.Sprintf("n=%d+%d real=%v shards=%v rich=%v player=%q latency=%v+%v loss=%.2f repeat=%.2f crash=%.3f rollback=%.1f split=%v block=%v skew=%v skip=%d execution=%v",
+		c.Validators, c.Observers, c.RealKeys, c.Sharded, c.Rich, player, c.Latency, c.Jitter, c.Loss, c.Repeat, c.Crash, c.Rollback, c.SplitEvery, c.BlockTime, c.Skew, c.SkipAfter, c.Execution)
 }
 
 // Run plays cfg and returns what happened. The error is the first invariant
@@ -211,7 +224,7 @@ func (n *network) liveness(before []int) {
 	}
 	tip := len(n.ledger.chain)
 	for i, v := range n.validators {
-		height := len(v.app.chain)
+		height := len(v.app.chain) + v.app.undelivered()
 		lag := 5
 		if v.observes() {
 			lag = 20 // it fetches what validators get, and some answers are lies
@@ -264,6 +277,12 @@ func (r *Report) add(o Report) {
 	r.ShardsRefused += o.ShardsRefused
 	r.NotCodeword += o.NotCodeword
 	r.WrongBlocks += o.WrongBlocks
+	r.DraftsSent += o.DraftsSent
+	r.DraftsUsed += o.DraftsUsed
+	r.DraftsRefused += o.DraftsRefused
+	r.DraftsDiscarded += o.DraftsDiscarded
+	r.BuiltAhead += o.BuiltAhead
+	r.Abandoned += o.Abandoned
 	r.TornSyncs += o.TornSyncs
 	r.LostRenames += o.LostRenames
 	r.Margins.add(o.Margins)

@@ -192,7 +192,7 @@ func (v *validator) glance(x simplex.RequestVerify) bool {
 		return false
 	}
 	a := v.pool.Find(x.Proposal.Round.View, x.Proposal.Payload)
-	ok := a != nil && a.Own != nil && !b.judged
+	ok := a != nil && a.Own != nil && !b.judged && !v.early(a.Head) // the last time that we look at the clock
 	if ok {
 		b.verifying = &x
 		v.rebuild(a)
@@ -247,7 +247,7 @@ func (v *validator) rebuild(a *shards.Assembly) {
 		default:
 			v.net.report.BlocksRebuilt++
 			v.net.ledger.codeword(v, a.Digest, true)
-			b.bytes = block
+			b.bytes, b.rebuilt = block, true
 			v.judge(p, parent, b)
 		}
 		v.turn()

@@ -45,6 +45,7 @@ type validator struct {
 	tally    *simplex.Tally
 	blocks   map[blockKey]*block // never ranged over
 	pool     *shards.Pool        // nil: blocks travel whole
+	ahead    ahead
 	banned   map[beacon.Participant]bool
 	armed    [simplex.NumTimers]int // counts armings by timer; a newer one voids the older
 	wants    []*want
@@ -72,6 +73,7 @@ type block struct {
 	own, kept  bool               // kept: in the journal
 	codeword   *shards.Codeword   // of an own block
 	rebuilding bool
+	rebuilt    bool // from shards
 	asked      bool
 	judged     bool
 	valid      bool
@@ -85,6 +87,7 @@ func (v *validator) start() {
 	v.life++
 	v.blocks = make(map[blockKey]*block)
 	v.banned = make(map[beacon.Participant]bool)
+	v.ahead = ahead{}
 	if v.app.code != nil && !v.observes() {
 		v.pool = shards.NewPool(v.app.code, format, v.id)
 	}
@@ -273,6 +276,7 @@ func (v *validator) take(effect simplex.Effect) {
 		for i := range v.armed {
 			v.armed[i]++
 		}
+		v.discard(x.Round.View)
 	case simplex.ArmTimer:
 		v.arm(x)
 		return
@@ -455,13 +459,35 @@ func (v *validator) propose(x simplex.RequestProposal) {
 		way := v.net.cfg.Latency + v.net.cfg.Jitter/2
 		delay = v.passing(leaderTimeout) - way - v.net.between(0, 2*way)
 	}
-	v.later(delay, func() {
-		body, digest := v.app.build(x, salt, v.player != nil && v.player.invalid, v.clock())
-		var lie *shards.Codeword
-		if v.player != nil && v.player.liar {
-			body, lie = v.app.lie(body)
-			digest = digestOf(body)
+	v.ahead.own = x.Round.View
+	if x.Parent.Round.View > v.machine.Floor().View {
+		v.net.report.BuiltAhead++
+	}
+	v.later(delay, func() { v.build(x, salt) })
+}
+
+// build makes a block, hands out its draft, executes it, and proposes it, unless
+// its view was given up meanwhile.
+func (v *validator) build(x simplex.RequestProposal, salt byte) {
+	if v.ahead.own != x.Round.View {
+		return
+	}
+	invalid := v.player != nil && v.player.invalid
+	body, digest, s := v.app.build(x, salt, invalid, v.clock())
+	var lie *shards.Codeword
+	if v.player != nil && v.player.liar {
+		body, lie = v.app.lie(body)
+		digest = digestOf(body)
+	}
+	if v.net.cfg.Execution > 0 && v.app.code == nil && !v.net.cfg.NoDrafts {
+		v.announce(x, body)
+	}
+	v.later(v.net.cfg.Execution, func() {
+		if v.ahead.own != x.Round.View {
+			return
 		}
+		v.ahead.own = 0
+		v.app.executed[digest] = s
 		b := v.at(simplex.Proposal{Round: x.Round, Payload: digest})
 		b.codeword = lie
 		b.bytes, b.own, b.judged, b.valid = body, true, true, true
@@ -480,7 +506,7 @@ func (v *validator) judge(p simplex.Proposal, parent simplex.Parent, b *block) {
 		return
 	}
 	b.asked = true
-	v.later(v.slowness+v.net.between(time.Millisecond, 100*time.Millisecond), func() {
+	v.later(v.slowness+v.net.between(time.Millisecond, 100*time.Millisecond)+v.executing(p, b.bytes), func() {
 		if !v.app.fits(p.Payload, b.bytes) {
 			v.wrong(p, b)
 			v.turn()
@@ -496,7 +522,7 @@ func (v *validator) judge(p simplex.Proposal, parent simplex.Parent, b *block) {
 func (v *validator) tell(p simplex.Proposal, b *block) {
 	if b.verifying != nil {
 		b.verifying = nil
-		early := timeOf(b.bytes) > v.clock()+clockDrift
+		early := !b.rebuilt && v.early(b.bytes)
 		v.step(simplex.Verified{View: p.Round.View, Payload: p.Payload, OK: b.valid && !early})
 	}
 	if b.certify != nil {
@@ -505,6 +531,9 @@ func (v *validator) tell(p simplex.Proposal, b *block) {
 		v.step(simplex.Certified{View: p.Round.View, Payload: p.Payload, OK: ok})
 	}
 }
+
+// early reports whether a block is of a time that has not come.
+func (v *validator) early(block []byte) bool { return timeOf(block) > v.clock()+clockDrift }
 
 // finalize makes blocks durable one by one, so that a crash can come between.
 func (v *validator) finalize(x simplex.Finalized) {
