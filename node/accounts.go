@@ -116,7 +116,7 @@ func (s *source) Health() rpc.Health {
 	h := rpc.Health{
 		Status: "ok", Ready: true,
 		Height: s.Height(), View: chain.View(n.engine.Stats.View.Load()),
-		ChainID: n.genesis.ChainID, Genesis: n.genesis.Hash(), Version: n.cfg.Version, Devnet: n.cfg.Devnet,
+		ChainID: n.genesis.ChainID, Genesis: n.chainHash, Version: n.cfg.Version, Devnet: n.cfg.Devnet,
 	}
 	switch {
 	case n.stopping.Load():

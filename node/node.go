@@ -40,6 +40,7 @@ type Node struct {
 	keys      *Keys
 	log       *slog.Logger
 	store     *store.Store
+	chainHash chain.Hash // of the genesis, which takes its whole document to compute
 	votes     *journal.Journal
 	guard     *guard.Guard
 	evidence  *evidence
@@ -88,6 +89,7 @@ func (n *Node) open() error {
 	if n.store, err = openStore(n.cfg.DataDir, n.genesis, n.storeOptions()); err != nil {
 		return err
 	}
+	n.chainHash, _ = n.store.Genesis()
 	switch {
 	case n.store.KeepsHistory():
 		n.log.Info("archive: old values are kept for ever")

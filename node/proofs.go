@@ -156,7 +156,7 @@ func (s *source) proveListed(q *light.Query) (light.Document, bool, error) {
 // for a descendant, whose headers then lead to it.
 func (s *source) frame(kind light.Kind, digest chain.Hash, h *chain.Header) (light.Frame, error) {
 	f := light.Frame{
-		Kind: kind, ChainID: s.node.genesis.ChainID, Genesis: s.node.genesis.Hash(),
+		Kind: kind, ChainID: s.node.genesis.ChainID, Genesis: s.node.chainHash,
 		Height: h.Height, BlockHash: digest, Header: chain.EncodeHeader(h),
 	}
 	row, ok, err := s.node.store.Certificate(h.Height)

@@ -88,7 +88,7 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	g.start("RPC", api.Run)
 	g.start("admin pages", n.serveAdmin)
-	n.log.Info("node is running", "chain", n.genesis.ChainID, "genesis", n.genesis.Hash(),
+	n.log.Info("node is running", "chain", n.genesis.ChainID, "genesis", n.chainHash,
 		"height", n.ledger.Head().Height(), "rpc", n.RPCAddr(), "admin", n.AdminAddr(),
 		"senders", secp256k1.NewRecoverer(cpu.Chosen()).Name(), "digests", keccak.NewSummer(cpu.Chosen()).Name())
 

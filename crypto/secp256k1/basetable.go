@@ -12,44 +12,67 @@ import (
 // baseTables returns the odd multiples of G and of 2^130·G, half a megabyte
 // that the first batch computes.
 var baseTables = sync.OnceValue(func() *[2]secp.SharedTable {
-	var shift secp256k1.ModNScalar
-	shift.SetBytes(&[32]byte{31 - baseSplit/8: 1 << (baseSplit % 8)})
 	tables := new([2]secp.SharedTable)
-	fillTable(&tables[0], new(secp256k1.ModNScalar).SetInt(1))
-	fillTable(&tables[1], &shift)
+	point := generator()
+	fillTable(&tables[0], &point)
+	for range baseSplit {
+		secp256k1.DoubleNonConst(&point, &point)
+	}
+	fillTable(&tables[1], &point)
 	return tables
 })
 
-// fillTable writes k·G, 3k·G, 5k·G and so on.
-func fillTable(t *secp.SharedTable, k *secp256k1.ModNScalar) {
+// generator returns G. The tables here grow from it: decred's own table of its
+// multiples would have to be unpacked first, at the start of each process.
+func generator() (g secp256k1.JacobianPoint) {
+	params := secp256k1.Params()
+	var b [32]byte
+	g.X.SetBytes((*[32]byte)(params.Gx.FillBytes(b[:])))
+	g.Y.SetBytes((*[32]byte)(params.Gy.FillBytes(b[:])))
+	g.Z.SetInt(1)
+	return g
+}
+
+// fillTable writes p, 3p, 5p and so on.
+func fillTable(t *secp.SharedTable, p *secp256k1.JacobianPoint) {
 	var step secp256k1.JacobianPoint
 	points := make([]secp256k1.JacobianPoint, len(t))
-	secp256k1.ScalarBaseMultNonConst(k, &points[0])
+	points[0].Set(p)
 	points[0].ToAffine()
 	secp256k1.DoubleNonConst(&points[0], &step)
 	step.ToAffine()
-	// prefix[i] is the product of the first i+1 Z.
-	prefix := make([]secp256k1.FieldVal, len(t))
-	prefix[0].Set(&points[0].Z)
 	for i := 1; i < len(t); i++ {
 		secp256k1.AddNonConst(&points[i-1], &step, &points[i])
+	}
+	toAffine(points)
+	for i := range t {
+		putWords(t[i][:4], points[i].X.Bytes())
+		putWords(t[i][4:], points[i].Y.Bytes())
+	}
+}
+
+// toAffine makes every Z of points 1, none of which is infinity, at the price of
+// one inversion for all of them.
+func toAffine(points []secp256k1.JacobianPoint) {
+	// prefix[i] is the product of the first i+1 Z.
+	prefix := make([]secp256k1.FieldVal, len(points))
+	prefix[0].Set(&points[0].Z)
+	for i := 1; i < len(points); i++ {
 		prefix[i].Mul2(&prefix[i-1], &points[i].Z)
 	}
-	inverse := prefix[len(t)-1]
+	inverse := prefix[len(points)-1]
 	inverse.Inverse()
-	for i := len(t) - 1; i >= 0; i-- {
-		z := inverse
+	for i := len(points) - 1; i >= 0; i-- {
+		p, z := &points[i], inverse
 		if i > 0 {
 			z.Mul(&prefix[i-1])
-			inverse.Mul(&points[i].Z)
+			inverse.Mul(&p.Z)
 		}
-		x, y := points[i].X, points[i].Y
 		var square secp256k1.FieldVal
 		square.SquareVal(&z)
-		x.Mul(&square).Normalize()
-		y.Mul(square.Mul(&z)).Normalize()
-		putWords(t[i][:4], x.Bytes())
-		putWords(t[i][4:], y.Bytes())
+		p.X.Mul(&square).Normalize()
+		p.Y.Mul(square.Mul(&z)).Normalize()
+		p.Z.SetInt(1)
 	}
 }
 

@@ -484,3 +484,26 @@ func BenchmarkRecoverMany(b *testing.B) {
 		}
 	}
 }
+
+// TestBaseTables holds every entry of the shared tables to decred's multiples.
+func TestBaseTables(t *testing.T) {
+	for i, table := range baseTables() {
+		var k, two secp256k1.ModNScalar
+		if k.SetInt(1); i == 1 {
+			k.SetBytes(&[32]byte{31 - baseSplit/8: 1 << (baseSplit % 8)})
+		}
+		two.Add2(&k, &k)
+		for n := range table {
+			var want secp256k1.JacobianPoint
+			secp256k1.ScalarBaseMultNonConst(&k, &want)
+			want.ToAffine()
+			var words [8]uint64
+			putWords(words[:4], want.X.Bytes())
+			putWords(words[4:], want.Y.Bytes())
+			if table[n] != words {
+				t.Fatalf("entry %d of table %d differs", n, i)
+			}
+			k.Add(&two)
+		}
+	}
+}

@@ -32,33 +32,30 @@ type baseTable [windowCount][windowValues][entryWords]uint64
 
 // bases is the table, made at first use: it is public.
 var bases = sync.OnceValue(func() *baseTable {
-	table := new(baseTable)
-	var scalar secp256k1.ModNScalar
+	const perWindow = windowValues - 1 // without infinity
+	points := make([]secp256k1.JacobianPoint, windowCount*perWindow)
+	one := generator() // 16^w·G
 	for w := range windowCount {
-		for v := range windowValues {
-			var b [32]byte
-			b[31-w/2] = byte(v) << (4 * (w % 2))
-			scalar.SetBytes(&b)
-			table[w][v] = tableEntry(&scalar)
+		window := points[w*perWindow:][:perWindow]
+		window[0] = one
+		for v := 1; v < perWindow; v++ {
+			secp256k1.AddNonConst(&window[v-1], &one, &window[v])
+		}
+		secp256k1.AddNonConst(&window[perWindow-1], &window[0], &one)
+	}
+	toAffine(points)
+	table := new(baseTable)
+	for w := range windowCount {
+		table[w][0][4] = 1 // infinity is (0 : 1 : 0); words are little-endian
+		for v := range perWindow {
+			p, entry := &points[w*perWindow+v], &table[w][v+1]
+			packWords(entry[0:4], p.X.Bytes())
+			packWords(entry[4:8], p.Y.Bytes())
+			entry[8] = 1
 		}
 	}
 	return table
 })
-
-// tableEntry packs a public multiple of G.
-func tableEntry(scalar *secp256k1.ModNScalar) (entry [entryWords]uint64) {
-	if scalar.IsZero() {
-		entry[4] = 1 // infinity is (0 : 1 : 0); words are little-endian
-		return entry
-	}
-	var p secp256k1.JacobianPoint
-	secp256k1.ScalarBaseMultNonConst(scalar, &p)
-	p.ToAffine()
-	packWords(entry[0:4], p.X.Bytes())
-	packWords(entry[4:8], p.Y.Bytes())
-	entry[8] = 1
-	return entry
-}
 
 func packWords(words []uint64, b *[32]byte) {
 	for i := range words {
