@@ -44,7 +44,7 @@ func (m *machine[C]) rare(in *inst, pc, pos int32) (next, at int32) {
 	case opBackref:
 		pos, ok = m.backref(in, pos)
 	case opCond:
-		if m.marks[2*in.a] < 0 || m.marks[2*in.a+1] < 0 {
+		if from, to := m.marks[2*in.a], m.marks[2*in.a+1]; from < 0 || to < from { // unset, or open again
 			return in.b, pos
 		}
 		ok = true
@@ -250,7 +250,7 @@ func (m *machine[C]) drop() {
 
 func (m *machine[C]) backref(in *inst, pos int32) (int32, bool) {
 	from, to := m.marks[2*in.a], m.marks[2*in.a+1]
-	if from < 0 || to < 0 || to > from && m.end-pos < to-from || !m.spend(int(to-from)) {
+	if from < 0 || to < from || to > from && m.end-pos < to-from || !m.spend(int(to-from)) {
 		return 0, false
 	}
 	for i := from; i < to; i++ {
