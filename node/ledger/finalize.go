@@ -79,8 +79,10 @@ func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
 	l.Stats.Finalized.Add(1)
 	l.Stats.TxsFinalized.Add(uint64(len(e.Txs)))
 	l.prune(e)
-	l.doubts = nil
+	l.doubts = slices.DeleteFunc(l.doubts, func(d doubted) bool { return d.block.Header.Height <= e.Height() })
 	l.head.Store(e)
+	close(l.moved)
+	l.moved = make(chan struct{})
 	select {
 	case l.events <- Event{Block: e.Block, Encoded: e.Encoded, Digest: e.Digest, Txs: e.Txs, Receipts: e.Receipts, State: e.State}:
 	case <-ctx.Done():

@@ -98,7 +98,8 @@ type Ledger struct {
 	tree   map[chain.Hash]*Executed // head and every executed block above it
 	ahead  drafts
 	size   blockSize
-	doubts []doubted // the last blocks refused for what they gave here
+	doubts []doubted     // the last blocks refused for what they gave here
+	moved  chan struct{} // closed and made anew when the head moves
 }
 
 // Executed is a block with the state and receipts that its execution gave.
@@ -145,6 +146,7 @@ func New(cfg Config) (*Ledger, error) {
 		events:   make(chan Event, eventsQueued),
 		tree:     map[chain.Hash]*Executed{head.Digest: head},
 		size:     newBlockSize(&cfg.Genesis.Params),
+		moved:    make(chan struct{}),
 	}
 	l.head.Store(head)
 	l.pace.start(cfg.Now(), head.Block.Header.TimestampMillis)

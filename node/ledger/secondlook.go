@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
@@ -25,6 +26,14 @@ func (l *Ledger) doubt(d doubted) {
 		l.doubts = append(l.doubts[:0], l.doubts[1:]...)
 	}
 	l.doubts = append(l.doubts, d)
+}
+
+// isDoubted reports whether a block was refused here and may become final all the
+// same. If one is somebody's parent, it is: consensus builds on no block that it
+// did not accept. Then the child is judged when Finalized has mended the parent,
+// and no earlier (resolution 11.18).
+func (l *Ledger) isDoubted(digest chain.Hash) bool {
+	return l.tree[digest] == nil && slices.ContainsFunc(l.doubts, func(d doubted) bool { return d.req.Digest == digest })
 }
 
 // secondLook executes a final block that was refused here once more, on tries

@@ -2,10 +2,13 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -53,6 +56,94 @@ func TestFinalBlockMendsDamagedState(t *testing.T) {
 	}
 	if a, b := proposer.Head().State.Root(), verifier.Head().State.Root(); a != b || verifier.Head().Height() != 1 {
 		t.Errorf("state roots differ: %s, %s", a, b)
+	}
+}
+
+// TestChildOfAMendedBlock: the child of a block that was refused here may come
+// before Finalized has mended its parent. It waits for that, and is judged on the
+// mended state, in whatever state the ledger is.
+func TestChildOfAMendedBlock(t *testing.T) {
+	f := newFixture(t)
+	proposer := f.ledger(t, &pool{txs: []*chain.VerifiedTx{f.transfer(t, 0)}})
+	verifier := f.ledger(t, &pool{})
+	request := func(v chain.View, parent engine.ParentRef) engine.VerifyRequest {
+		t.Helper()
+		r := beacon.Round{View: v}
+		p, err := proposer.Propose(t.Context(), engine.ProposeRequest{Round: r, Parent: parent})
+		if err != nil {
+			t.Fatal(err)
+		}
+		proposer.cfg.Pool.(*pool).txs = nil
+		return engine.VerifyRequest{Round: r, Parent: parent, Digest: p.Digest, Block: p.Block}
+	}
+	first := request(1, f.genesisParent())
+	if !proposer.Advance(1) { // without waiting for the block time
+		t.Fatal("no block ahead of its time")
+	}
+	second := request(2, engine.ParentRef{Round: first.Round, Digest: first.Digest})
+	damageHead(t, verifier)
+	if ok, err := verifier.Verify(t.Context(), first); ok || err != nil {
+		t.Fatalf("verdict on a damaged state: %v, %v", ok, err)
+	}
+	type verdict struct {
+		ok  bool
+		err error
+	}
+	judged := make(chan verdict, 1)
+	go func() {
+		ok, err := verifier.Verify(t.Context(), second)
+		judged <- verdict{ok, err}
+	}()
+	select {
+	case v := <-judged:
+		t.Fatalf("the child was judged before its parent was mended: %v, %v", v.ok, v.err)
+	case <-time.After(50 * time.Millisecond): // no verdict can be waited for
+	}
+	late, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := verifier.Verify(late, second); !errors.Is(err, context.Canceled) {
+		t.Errorf("a judgement that nobody waits for any more: %v", err)
+	}
+	for _, req := range []engine.VerifyRequest{first, second} {
+		if err := verifier.Finalized(t.Context(), engine.Finalization{Round: req.Round, Digest: req.Digest, Certificate: []byte("c")}); err != nil {
+			t.Fatal(err)
+		}
+		<-verifier.Events()
+		if req.Digest == first.Digest {
+			if v := <-judged; !v.ok || v.err != nil {
+				t.Fatalf("the child of the mended block: %v, %v", v.ok, v.err)
+			}
+		}
+	}
+	if h := verifier.Head().Height(); h != 2 {
+		t.Errorf("head %d, want 2", h)
+	}
+}
+
+// TestDoubtsOutliveTheirParent: a block may be refused while its parent is still
+// being made durable. It is remembered past that.
+func TestDoubtsOutliveTheirParent(t *testing.T) {
+	f := newFixture(t)
+	proposer, verifier := f.ledger(t, &pool{}), f.ledger(t, &pool{})
+	p := f.propose(t, proposer)
+	first := engine.VerifyRequest{Round: firstRound(), Parent: f.genesisParent(), Digest: p.Digest, Block: p.Block}
+	if ok, err := verifier.Verify(t.Context(), first); !ok || err != nil {
+		t.Fatalf("%v, %v", ok, err)
+	}
+	block, err := chain.DecodeBlock(p.Block, len(p.Block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := call(t.Context(), verifier, func(ctx context.Context) (int, error) {
+		child := &chain.Block{Header: chain.Header{Height: 2, Parent: p.Digest}}
+		verifier.doubt(doubted{block: block})
+		verifier.doubt(doubted{block: child})
+		err := verifier.finalize(ctx, engine.Finalization{Round: firstRound(), Digest: p.Digest, Certificate: []byte("c")})
+		return len(verifier.doubts), err
+	})
+	<-verifier.Events()
+	if err != nil || got != 1 || verifier.doubts[0].block.Header.Height != 2 {
+		t.Errorf("%d doubts are kept, want the one above the head; %v", got, err)
 	}
 }
 

@@ -94,8 +94,21 @@ func (l *Ledger) judge(ctx context.Context, req engine.VerifyRequest, latestMill
 	if err == nil && block.Header.TimestampMillis > latestMillis {
 		err = &Verdict{"timestamp in the future", engine.ErrEarly}
 	}
-	if err == nil {
-		_, err = call(ctx, l, func(context.Context) (struct{}, error) { return struct{}{}, l.verify(req, block, txs) })
+	for pending := err == nil; pending && err == nil; {
+		var moved <-chan struct{}
+		moved, err = call(ctx, l, func(context.Context) (<-chan struct{}, error) {
+			if l.isDoubted(req.Parent.Digest) {
+				return l.moved, nil
+			}
+			return nil, l.verify(req, block, txs)
+		})
+		if pending = moved != nil; pending {
+			select {
+			case <-moved:
+			case <-ctx.Done():
+				err = ctx.Err()
+			}
+		}
 	}
 	if err == nil {
 		l.Stats.Verified.Add(1)
