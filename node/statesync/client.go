@@ -195,6 +195,7 @@ type job struct {
 	rows      int
 	turn      int       // over peers, for lists
 	fedAt     time.Time // when there was a peer to ask
+	keptAt    time.Time // when a peer helped
 	toldAt    time.Time // when progress was logged
 }
 
@@ -205,7 +206,7 @@ func (c *Client) fetch(ctx context.Context, anchor *checkpoint.Anchor) (err erro
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	c.jobs++
-	j := &job{Client: c, number: c.jobs, anchor: anchor, to: to, deadlines: map[uint64]time.Time{}, without: map[int]bool{}, fedAt: time.Now(), toldAt: time.Now()}
+	j := &job{Client: c, number: c.jobs, anchor: anchor, to: to, deadlines: map[uint64]time.Time{}, without: map[int]bool{}, fedAt: time.Now(), keptAt: time.Now(), toldAt: time.Now()}
 	if j.fetch, err = checkpoint.NewFetch(anchor.Root(), to.Progress()); err != nil {
 		return fmt.Errorf("state sync: %w", err)
 	}
@@ -255,10 +256,39 @@ func (j *job) run(ctx context.Context) error {
 		if now := time.Now(); j.fetch.Peers() > 0 {
 			j.fedAt = now
 		} else if now.Sub(j.fedAt) > j.cfg.StarvedAfter {
-			return errStarved
+			peer, ok := j.rouse()
+			if !ok {
+				return errStarved
+			}
+			if err := j.join(peer); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// rouse ends the rest of a peer when there is nobody else: to ask one that was late
+// again costs less than to begin with another checkpoint. It gives up when nobody
+// has helped for long.
+func (j *job) rouse() (int, bool) {
+	if time.Since(j.keptAt) > j.cfg.StarvedAfter+j.cfg.RestFor {
+		return 0, false
+	}
+	first, found := 0, false
+	for peer, until := range j.resting {
+		a := j.offers[peer]
+		if a == nil || a.Height() < j.anchor.Height() || j.without[peer] {
+			continue
+		}
+		if was := j.resting[first]; !found || until.Before(was) || until.Equal(was) && peer < first {
+			first, found = peer, true
+		}
+	}
+	if found {
+		delete(j.resting, first)
+	}
+	return first, found
 }
 
 // take handles a message of a peer.
@@ -334,6 +364,7 @@ func (j *job) step(e checkpoint.Event) error {
 			j.deadlines[x.ID] = time.Now().Add(j.cfg.RequestTimeout)
 			j.cfg.Network.Send(int(x.Peer), get{j.number<<32 | x.ID, j.anchor.Digest, x.Request}.append(nil))
 		case checkpoint.Keep:
+			j.keptAt = time.Now()
 			piece, rows := snapshot.PieceOf(x.Chunk)
 			j.pieces, j.rows = append(j.pieces, piece), j.rows+rows
 		case checkpoint.Drop:

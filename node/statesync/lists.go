@@ -25,6 +25,7 @@ func (j *job) lists(ctx context.Context) ([]checkpoint.JobRoot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state sync: live jobs: %w", err)
 	}
+	j.keptAt = time.Now() // to compute the root may have taken long
 	id := uint64(1 << 31) // above all that the fetch of accounts can have used
 	for _, want := range live {
 		var list *checkpoint.List
@@ -46,7 +47,9 @@ func (j *job) lists(ctx context.Context) ([]checkpoint.JobRoot, error) {
 func (j *job) list(ctx context.Context, want checkpoint.JobRoot, id uint64) (*checkpoint.List, error) {
 	peer, ok := j.nextPeer()
 	if !ok {
-		return nil, errStarved
+		if peer, ok = j.rouse(); !ok {
+			return nil, errStarved
+		}
 	}
 	q := checkpoint.Request{Kind: checkpoint.AskList, From: want.Job}
 	j.cfg.Network.Send(peer, get{id, j.anchor.Digest, q}.append(nil))
@@ -82,6 +85,7 @@ func (j *job) list(ctx context.Context, want checkpoint.JobRoot, id uint64) (*ch
 				j.blame(peer, errors.Join(errList, err))
 				return nil, nil
 			}
+			j.keptAt = time.Now()
 			return list, nil
 		}
 	}

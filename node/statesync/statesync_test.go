@@ -81,6 +81,8 @@ type hub struct {
 	spoil   map[int]func(msg []byte) []byte // nil result: lost
 	lists   map[int]*checkpoint.List        // that a server hands out for any job
 
+	lateLists int // requests for a list that get lost, still
+
 	mu    sync.Mutex // guards asked, and client while servers run
 	asked map[int]int
 }
@@ -113,7 +115,9 @@ func (h *hub) Send(to int, msg []byte) {
 	}
 	if m, err := decode(msg); err == nil && len(h.lists) > 0 {
 		if q, ok := m.(get); ok && q.request.Kind == checkpoint.AskList {
-			if list := h.lists[to]; list != nil {
+			if h.lateLists > 0 {
+				h.lateLists--
+			} else if list := h.lists[to]; list != nil {
 				_ = h.client.Deliver(to, chunk{q.id, list.Append(nil)}.append(nil)) // there is room
 			}
 			return
@@ -331,6 +335,32 @@ func TestListsOfLiveJobs(t *testing.T) {
 	}
 	check(t, x.Close())
 	check(t, imported.Close())
+}
+
+// TestLoneLatePeerIsAskedAgain: the only peer answers the first requests, of chunks
+// and of lists, too late. The job goes on with it when it is back, and is not begun
+// anew.
+func TestLoneLatePeerIsAskedAgain(t *testing.T) {
+	h, s := village(t, 1, 5000)
+	h.client.cfg.StarvedAfter = 100 * time.Millisecond
+	h.client.cfg.RestFor = time.Minute
+	good := &checkpoint.List{Job: chain.Hash{7}, Candidates: []chain.Candidate{{Runner: chain.Address{1}, BaseWeight: 3}}}
+	h.client.cfg.Trust.Live = func(state.View) ([]checkpoint.JobRoot, error) { return []checkpoint.JobRoot{good.Root()}, nil }
+	h.lists = map[int]*checkpoint.List{0: good}
+	h.lateLists = 2
+	var late atomic.Int32
+	h.spoil[0] = func(msg []byte) []byte {
+		if n := late.Load(); msg[0] == tagChunk && n < 4 {
+			late.Add(1)
+			return nil
+		}
+		return msg
+	}
+	check(t, h.client.Run(t.Context()))
+	h.arrived(t, s)
+	if h.client.jobs != 1 || late.Load() != 4 || h.lateLists != 0 {
+		t.Errorf("%d jobs were begun for %d chunks and some lists that were lost, want 1", h.client.jobs, late.Load())
+	}
 }
 
 // TestClientGoesOn kills the client in the middle and starts another one, which
