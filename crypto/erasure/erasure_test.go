@@ -215,7 +215,7 @@ func TestDigests(t *testing.T) {
 	for _, level := range []cpu.Level{cpu.Generic, cpu.AVX2, cpu.AVX512} {
 		d := NewDigester(cpu.Detect().Limit(level))
 		for _, n := range []int{0, 1, 31, 32, 33, 67} {
-			for _, width := range []int{0, 1, 63, 1000, vectorWidthMin, vectorWidthMin + 77} {
+			for _, width := range []int{0, 1, 63, 1000, sharedWidthMin, sharedWidthMin + 77} {
 				shards, out := make([][]byte, n), make([][DigestSize]byte, n)
 				for i := range shards {
 					shards[i] = randomBlock(rng, width)
