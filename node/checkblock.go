@@ -55,7 +55,14 @@ func ExportBlock(dataDir, name string) (*blockdoc.Document, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode block %d: %w", height, err)
 	}
-	return &blockdoc.Document{Genesis: genesis.Hash(), Place: blockdoc.PlaceOf(&block.Header), Block: *block}, nil
+	own, err := ledger.OwnCertificate(rec.Certificate)
+	if errors.Is(err, ledger.ErrNotOwn) {
+		own, err = nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("block %d: %w", height, err)
+	}
+	return &blockdoc.Document{Genesis: genesis.Hash(), Place: blockdoc.PlaceOf(&block.Header), Block: *block, Certificate: own}, nil
 }
 
 // openStopped opens the store of a folder that has one.
@@ -97,6 +104,9 @@ type BlockVerdict struct {
 	Detail string       `json:"detail,omitempty"`
 	Height chain.Height `json:"height"` // of the place
 	Digest chain.Hash   `json:"digest"`
+	// Certificate is what the document's certificate is worth. A block that is
+	// asked about has none yet, so that the verdict does not depend on it.
+	Certificate CertificateState `json:"certificate"`
 }
 
 // ruleWrongBlock is the name of engine.ErrWrongBlock: no verdict on the block, for
@@ -139,7 +149,12 @@ func CheckBlock(ctx context.Context, d *blockdoc.Document, dataDir string, genes
 			return BlockVerdict{}, fmt.Errorf("state before the block: %w", err)
 		}
 	}
-	return judgeOn(ctx, d, replay, scratch)
+	v, err := judgeOn(ctx, d, replay, scratch)
+	if err != nil {
+		return v, err
+	}
+	v.Certificate, err = certificateState(d, genesis)
+	return v, err
 }
 
 // hasPlace reports whether the state before the block can be had from source, or
@@ -232,14 +247,21 @@ func BlockSigners(dir string) (*blockdoc.Signers, error) {
 	for _, a := range append(DevAccounts(), devFaucet()) {
 		s.Accounts[a.Address] = a.Key
 	}
+	var all []*Keys
 	for _, folder := range folders {
 		keys, err := LoadKeys(folder)
 		if err != nil {
 			return nil, err
 		}
+		all = append(all, keys)
 		if keys.Validates() {
 			s.Validators[chain.PeerKey(keys.Peer.PublicKey())] = keys.Own
 		}
 	}
+	set, err := beacon.NewValidatorSet(genesis)
+	if err != nil {
+		return nil, err
+	}
+	s.Certify = certifier(set, all)
 	return s, nil
 }

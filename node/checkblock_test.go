@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/node/blockdoc"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/state/store"
@@ -158,6 +159,13 @@ func TestEveryFieldHasItsRule(t *testing.T) {
 		if err != nil && !(errors.Is(err, blockdoc.ErrNoKey) && strings.HasPrefix(set, "header.proposer")) {
 			t.Fatal(err)
 		}
+		want := CertificateHolds // devnet keys of all are here
+		if err != nil {
+			want = CertificateForeign // as the block was
+		}
+		if got, err := certificateState(&d, genesis); got != want || err != nil {
+			t.Errorf("%s: the certificate is %q (%v), want %q", set, got, err, want)
+		}
 		v, err := judgeOn(t.Context(), &d, replay, scratch)
 		if err != nil {
 			t.Fatalf("%s: %v", set, err)
@@ -172,6 +180,56 @@ func TestEveryFieldHasItsRule(t *testing.T) {
 			t.Errorf("%s: refused by %q (%s), want %q", c.set, v.Rule, v.Detail, c.rule)
 		}
 	}
+}
+
+// TestCertificateOfADocument: what the certificate is worth, and that fewer keys
+// than a quorum's make none.
+func TestCertificateOfADocument(t *testing.T) {
+	dir, block := chainWithTransfers(t)
+	genesis, err := LoadGenesis(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := beacon.NewValidatorSet(genesis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := certifier(set, nil)(block.Place, block.Block.Header.Digest()); !errors.Is(err, blockdoc.ErrNoQuorum) {
+		t.Errorf("without keys: %v, want %v", err, blockdoc.ErrNoQuorum)
+	}
+	for _, c := range []struct {
+		name  string
+		alter func(d *blockdoc.Document)
+		want  CertificateState
+	}{
+		{"as it was stored", func(*blockdoc.Document) {}, CertificateHolds},
+		{"left out", func(d *blockdoc.Document) { d.Certificate = nil }, CertificateNone},
+		{"of the block before it was altered", func(d *blockdoc.Document) { d.Block.Header.TimestampMillis++ }, CertificateForeign},
+		{"at another place", func(d *blockdoc.Document) { d.Place.View++ }, CertificateForeign},
+		{"with another seed", func(d *blockdoc.Document) {
+			other, err := certifier(set, mustKeys(t, dir))(blockdoc.Place{View: 999}, chain.Hash{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			d.Certificate = append(slices.Clone(d.Certificate[:len(d.Certificate)-48]), other[len(other)-48:]...)
+		}, CertificateForged},
+		{"cut short", func(d *blockdoc.Document) { d.Certificate = d.Certificate[:9] }, CertificateForged},
+	} {
+		d := *block
+		c.alter(&d)
+		if got, err := certificateState(&d, genesis); got != c.want || err != nil {
+			t.Errorf("%s: %q, %v; want %q", c.name, got, err, c.want)
+		}
+	}
+}
+
+func mustKeys(t *testing.T, dir string) []*Keys {
+	t.Helper()
+	keys, err := LoadKeys(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return []*Keys{keys}
 }
 
 // TestAlterationsCoverTheHeader keeps the table above whole when the header gains

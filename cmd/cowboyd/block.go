@@ -39,7 +39,7 @@ func (c *blockExportCommand) Run() error {
 type blockEditCommand struct {
 	File   string   `arg:"" help:"Document, or - for standard input."`
 	Set    []string `help:"Give a field another value, such as header.state_root=flip, header.used.user.cycles=+1, txs.0.value=5, txs=reverse. Repeat it for more." placeholder:"FIELD=VALUE" sep:"none"`
-	Resign string   `help:"Sign anew what is stale: altered transactions, roots of the bodies, proof of order. DIR holds the keys of a development chain: its folder, or one validator's." type:"existingdir" placeholder:"DIR"`
+	Resign string   `help:"Sign anew what is stale: altered transactions, roots of the bodies, proof of order, certificate of a quorum. DIR holds the keys of a development chain: its folder, or one validator's." type:"existingdir" placeholder:"DIR"`
 	Out    string   `short:"o" help:"File to write. Default: the one that was read." placeholder:"FILE"`
 }
 
@@ -66,7 +66,10 @@ func (c *blockEditCommand) Run() error {
 		if err != nil {
 			return err
 		}
-		if err := d.Renew(before, signers, named); err != nil {
+		switch err := d.Renew(before, signers, named); {
+		case errors.Is(err, blockdoc.ErrNoQuorum):
+			fmt.Fprintf(os.Stderr, "%v; the rest is signed\n", err)
+		case err != nil:
 			return err
 		}
 	}
@@ -114,11 +117,11 @@ func (c *blockCheckCommand) Run(ctx context.Context) error {
 		}
 		fmt.Println(string(raw))
 	case v.Valid:
-		fmt.Printf("valid: block %d %s\n", v.Height, v.Digest)
+		fmt.Printf("valid: block %d %s\n  certificate  %s\n", v.Height, v.Digest, v.Certificate)
 	default:
-		fmt.Printf("refused: %s\n  block   %d %s\n", v.Rule, v.Height, v.Digest)
+		fmt.Printf("refused: %s\n  block        %d %s\n  certificate  %s\n", v.Rule, v.Height, v.Digest, v.Certificate)
 		if v.Detail != "" {
-			fmt.Printf("  detail  %s\n", v.Detail)
+			fmt.Printf("  detail       %s\n", v.Detail)
 		}
 	}
 	if !v.Valid {

@@ -5,7 +5,7 @@
 // own words. Out: JSON that names every field of the header and holds the bodies
 // of the transactions, and the block again. [Document.Set] alters one value by
 // its path; [Document.Renew] signs anew, with the keys of a development chain,
-// what an alteration made stale.
+// what an alteration made stale, up to the certificate of the quorum.
 //
 // A document is lossless: [Parse] of [Document.Encode] gives the same bytes of
 // the block. Nothing in it is judged here; node/ledger does that.
@@ -50,6 +50,8 @@ type Document struct {
 	Genesis chain.Hash // of the chain
 	Place   Place
 	Block   chain.Block
+	// Certificate is the encoded certificate of a quorum for the block. Nil: none.
+	Certificate []byte
 }
 
 // PlaceOf returns the place that a final block was proposed at: its header, which
@@ -94,6 +96,8 @@ type file struct {
 	Place   place         `json:"place"`
 	Header  header        `json:"header"`
 	Txs     []light.Bytes `json:"txs"` // bodies, in order of execution
+
+	Certificate light.Bytes `json:"certificate,omitempty"`
 }
 
 type place struct {
@@ -169,7 +173,8 @@ func (d *Document) text() file {
 			TxRoot: h.TxRoot, BodyRoot: h.BodyRoot, ReceiptsRoot: h.ReceiptsRoot, StateRoot: h.StateRoot,
 			PresenceInput: h.PresenceInput, ConsumedSeeds: h.ConsumedSeeds, OrderProof: h.OrderProof[:],
 		},
-		Txs: []light.Bytes{},
+		Txs:         []light.Bytes{},
+		Certificate: d.Certificate,
 	}
 	for lane, at := range f.Header.BaseFees.lanes() {
 		*at = fees{uint64(h.BaseFees[lane].PerCycle), uint64(h.BaseFees[lane].PerCell)}
@@ -185,7 +190,7 @@ func (d *Document) text() file {
 
 func (f *file) document() (*Document, error) {
 	p, x := &f.Place, &f.Header
-	d := &Document{Genesis: f.Genesis}
+	d := &Document{Genesis: f.Genesis, Certificate: f.Certificate}
 	d.Place = Place{
 		Height: chain.Height(p.Height), Epoch: chain.Epoch(p.Epoch), View: chain.View(p.View),
 		Parent: p.Parent, ParentEpoch: chain.Epoch(p.ParentEpoch), ParentView: chain.View(p.ParentView),

@@ -20,6 +20,9 @@ type Signers struct {
 	Beacon     chain.Hash                       // of genesis, for block 1
 	// BodyRoot is the root that a header commits to an encoded body with.
 	BodyRoot func(body []byte) (chain.Hash, error)
+	// Certify has a quorum of the validators finalize a block at its place, or
+	// returns ErrNoQuorum. Nil: there is nobody to ask.
+	Certify func(p Place, digest chain.Hash) ([]byte, error)
 	// Senders recovers who signed the transactions.
 	Senders func(bodies [][]byte) ([]*chain.VerifiedTx, error)
 }
@@ -27,11 +30,16 @@ type Signers struct {
 // ErrNoKey means that the key of a proposer is not among the signers.
 var ErrNoKey = errors.New("no key to sign with")
 
+// ErrNoQuorum means that all but the certificate is renewed: the signers are too
+// few for it, and the old one, of the block as it was, is dropped.
+var ErrNoQuorum = errors.New("no certificate: too few keys for a quorum")
+
 // Renew puts right what alterations made stale, as a lying proposer would before
 // it sends the block: the signatures of transactions with altered fields, if a key
 // among the signers made them before; then the order of all; the proof of it; and
 // the roots of the bodies. Fields that keep names stay as they are: the alteration
-// itself. before is the bodies as they were.
+// itself. before is the bodies as they were. Last of all a quorum signs the block as
+// it is then, whatever is wrong with it; with [ErrNoQuorum] it has no certificate.
 func (d *Document) Renew(before [][]byte, s *Signers, keep map[string]bool) error {
 	h := &d.Block.Header
 	renewed := s.resign(before, d.Block.Txs)
@@ -55,7 +63,13 @@ func (d *Document) Renew(before [][]byte, s *Signers, keep map[string]bool) erro
 	if key == nil && !keep["header.order_proof"] {
 		return fmt.Errorf("proposer %x: %w", h.Proposer[:], ErrNoKey)
 	}
-	return nil
+	d.Certificate = nil
+	if s.Certify == nil {
+		return ErrNoQuorum
+	}
+	var err error
+	d.Certificate, err = s.Certify(d.Place, h.Digest())
+	return err
 }
 
 func (d *Document) renewRoots(s *Signers, keep map[string]bool) error {
