@@ -67,6 +67,7 @@ soak-committee: ## four and seven processes over bad links with kills, a devnet 
 
 soak-crash: ## cut the power of the store at every file operation, and let every one fail
 	$(GO) test -count=1 -timeout 60m -v ./state/store -run TestCrashMatrix -args -every=1
+	$(GO) test -count=1 -timeout 60m -v ./state/store -run TestCrashMatrix -args -every=1 -seed=2 # an archive
 	@# A database that failed keeps its memory until the process ends: one process for each part.
 	for part in {0..15}; do \
 		$(GO) test -count=1 -timeout 60m -v ./state/store -run TestInjectedErrors -args -every=1 -parts=16 -part=$$part; \

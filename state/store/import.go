@@ -33,8 +33,10 @@ type Target struct {
 	Root    chain.Hash   // of the state
 }
 
+// encode says what is being imported, and how: rows of another format are
+// thrown away like those of another target.
 func (t *Target) encode() []byte {
-	return slices.Concat(t.Genesis[:], heightBytes(t.Height), t.Digest[:], t.Root[:])
+	return slices.Concat([]byte{formatVersion}, t.Genesis[:], heightBytes(t.Height), t.Digest[:], t.Root[:])
 }
 
 // Import fills an empty store with a state that comes in pieces. What was put is

@@ -209,6 +209,16 @@ func TestImportRefusals(t *testing.T) {
 	} else {
 		check(t, it.Close())
 	}
+	check(t, i.Put([]byte{9}, all[0]))
+	token := other.encode()
+	token[0]-- // the format before this one
+	check(t, i.store.db.Set([]byte(keyImport), token, pebble.Sync))
+	check(t, i.Close())
+	i, err = OpenImport("data", testOptions(disk), other)
+	check(t, err)
+	if i.Progress() != nil {
+		t.Error("progress in another format was kept")
+	}
 	check(t, i.Close())
 	i = begin(disk, to, all...)
 	v, err := i.State()
