@@ -47,7 +47,8 @@
 // With [Config.Shards], a block whose body is long travels as shards (package
 // shards). The leader offers each validator its own; that shard, with the block's
 // head, is enough to vote, and is in the journal before the vote leaves. The vote
-// takes the shard along to all others, once. When enough shards are here and the
+// takes the shard along to all others, once. What others relay is held against its
+// root off the loop, in a line with a bound for each sender. When enough shards are here and the
 // machine waits for the block, it is rebuilt off the loop and judged, so that an
 // invalid one dies in certify, or earlier by a nullify vote. Shards that are no
 // codeword are a verdict against the block. If shards do not suffice within a

@@ -179,7 +179,7 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // turn does all that the last input leads to.
 func (e *Engine) turn(ctx context.Context) error {
-	for e.busy() || len(e.outgoing) > 0 || e.reads.due() || len(e.fits) > 0 || len(e.sharding.rebuilds) > 0 || len(e.drafting.waiting) > 0 {
+	for e.busy() || len(e.outgoing) > 0 || e.reads.due() || len(e.fits) > 0 || len(e.sharding.rebuilds) > 0 || e.sharding.checks.due() || len(e.drafting.waiting) > 0 {
 		if err := e.settle(); err != nil {
 			return err
 		}
@@ -201,6 +201,7 @@ func (e *Engine) turn(ctx context.Context) error {
 			e.fit(ctx, a)
 		}
 		e.fits = nil
+		e.checkShards(ctx)
 		e.rebuildAll(ctx)
 		e.prepare(ctx)
 	}

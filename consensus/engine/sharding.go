@@ -108,12 +108,16 @@ func (e *Engine) decode(b []byte) (message, error) {
 	return decodeMessage(b, e.cfg.MaxBlockBytes)
 }
 
+// relayFunc is [shards.Pool.Relay] or its like.
+type relayFunc func(beacon.Participant, beacon.Round, chain.Hash, *shards.Parcel) (*shards.Assembly, error)
+
 // sharding is the engine's part in it, owned by Run.
 type sharding struct {
 	code     *shards.Code // nil: every block goes whole
 	format   shards.Format
 	pool     *shards.Pool
 	rebuilds []*shards.Assembly // to be started after the sync
+	checks   checks             // of relayed shards
 }
 
 func newSharding(cfg *Config) sharding {
@@ -159,12 +163,27 @@ func (e *Engine) receiveShardOffer(from beacon.Participant, o shardOffer) {
 	e.rebuild(a)
 }
 
-// receiveShardRelay takes another validator's shard.
+// receiveShardRelay lines another validator's shard up to be checked, unless that is
+// not needed to know what becomes of it.
 func (e *Engine) receiveShardRelay(from beacon.Participant, r shardRelay) {
 	if r.round.Epoch != e.cfg.Set.Epoch() {
 		e.ban(from)
 		return
 	}
+	v := r.round.View
+	if v <= e.machine.Floor().View || v > e.machine.View()+1 {
+		return
+	}
+	a := e.sharding.pool.Find(v, r.digest)
+	if r.parcel.Shard.Index != int(from) || a != nil && !a.Wants(r.parcel.Shard.Index) {
+		e.takeShardRelay(from, r, e.sharding.pool.Relay)
+	} else if !e.sharding.checks.lineUp(relayCheck{from: from, relay: r}) {
+		e.Stats.Dropped.Add(1)
+	}
+}
+
+// takeShardRelay takes the shard into the pool, in one of its ways.
+func (e *Engine) takeShardRelay(from beacon.Participant, r shardRelay, take relayFunc) {
 	v := r.round.View
 	if v <= e.machine.Floor().View || v > e.machine.View()+1 {
 		return
@@ -176,7 +195,7 @@ func (e *Engine) receiveShardRelay(from beacon.Participant, r shardRelay) {
 	if b := e.blocks.find(v, r.digest); b != nil && b.sure() {
 		return // late, and of no use; bytes that may be wrong are no reason to drop a good shard
 	}
-	a, err := e.sharding.pool.Relay(from, r.round, r.digest, r.parcel)
+	a, err := take(from, r.round, r.digest, r.parcel)
 	if e.refused(from, err) || a == nil {
 		return
 	}

@@ -598,3 +598,48 @@ func TestGarbageOfOthersCostsNoVote(t *testing.T) {
 		}
 	})
 }
+
+// gatedFormat is a format whose check of a head takes as long as gate is closed.
+type gatedFormat struct {
+	shards.Format
+	gate chan struct{}
+}
+
+func (f *gatedFormat) Root(digest chain.Hash, head []byte) (chain.Hash, error) {
+	if f.gate != nil {
+		<-f.gate
+	}
+	return f.Format.Root(digest, head)
+}
+
+// The loop goes on while shards are checked, and what waits has a bound for each
+// sender; verdicts are what they were.
+func TestShardsAreCheckedOffTheLoop(t *testing.T) {
+	format := &gatedFormat{Format: splitFormat}
+	playShards(t, func(cfg *Config) { cfg.Shards.Format = format }, func(s *shardScene) {
+		s.hear(1, s.offer(0))
+		gate := make(chan struct{})
+		format.gate = gate
+		for range 10 {
+			s.hear(2, s.relay(2))
+		}
+		bad := s.codeword.Parcel(s.head, 3)
+		bad.Shard.Bytes = bytes.Repeat([]byte{1}, len(bad.Shard.Bytes))
+		s.hear(3, appendShardRelay(nil, shardRelay{s.proposal.Round, s.proposal.Payload, bad}))
+		s.hear(1, []byte{'?'})
+		if n := s.engine.Stats.Bans.Load(); n != 1 {
+			t.Errorf("%d bans while shards are checked, want that of validator 1 alone", n)
+		}
+		if n := s.engine.Stats.Dropped.Load(); n != 10-checksOfOne-checksRunning {
+			t.Errorf("%d relays of one validator were dropped, want all but %d in line and %d under way", n, checksOfOne, checksRunning)
+		}
+		close(gate)
+		s.wait(time.Millisecond)
+		if s.engine.Stats.Peers[3].BlockedUntilUnix.Load() == 0 || s.engine.Stats.Bans.Load() != 2 {
+			t.Error("a bad shard is not blamed on its sender")
+		}
+		if n := s.engine.Stats.Shards.BlocksRebuilt.Load(); n != 1 || s.app.executed[s.proposal.Payload] != 1 {
+			t.Errorf("%d blocks rebuilt, want 1", n)
+		}
+	})
+}

@@ -85,7 +85,7 @@ func (p *Pool) Offer(from beacon.Participant, r beacon.Round, digest chain.Hash,
 	if a != nil && a.Own != nil {
 		return a, nil
 	}
-	if err := p.check(digest, parcel); err != nil {
+	if err := p.Check(digest, parcel); err != nil {
 		return nil, err
 	}
 	v.offers[from] = digest
@@ -96,6 +96,15 @@ func (p *Pool) Offer(from beacon.Participant, r beacon.Round, digest chain.Hash,
 
 // Relay takes the shard of from that it passes on. It returns as Offer does.
 func (p *Pool) Relay(from beacon.Participant, r beacon.Round, digest chain.Hash, parcel *Parcel) (*Assembly, error) {
+	return p.relay(from, r, digest, parcel, func() error { return p.Check(digest, parcel) })
+}
+
+// RelayChecked is Relay of a parcel that passed Check, and was not changed since.
+func (p *Pool) RelayChecked(from beacon.Participant, r beacon.Round, digest chain.Hash, parcel *Parcel) (*Assembly, error) {
+	return p.relay(from, r, digest, parcel, func() error { return nil })
+}
+
+func (p *Pool) relay(from beacon.Participant, r beacon.Round, digest chain.Hash, parcel *Parcel, check func() error) (*Assembly, error) {
 	if parcel.Shard.Index != int(from) {
 		return nil, fmt.Errorf("shard %d relayed by validator %d: %w", parcel.Shard.Index, from, ErrIndex)
 	}
@@ -103,11 +112,11 @@ func (p *Pool) Relay(from beacon.Participant, r beacon.Round, digest chain.Hash,
 	if v == nil || err != nil {
 		return nil, err
 	}
-	if a := v.find(digest); a != nil && (a.closed || a.shards[parcel.Shard.Index] != nil) {
+	if a := v.find(digest); a != nil && !a.Wants(parcel.Shard.Index) {
 		v.relays[from] = digest
 		return a, nil // its bytes are of no use any more
 	}
-	if err := p.check(digest, parcel); err != nil {
+	if err := check(); err != nil {
 		return nil, err
 	}
 	v.relays[from] = digest
@@ -176,8 +185,8 @@ func (p *Pool) forget(a *Assembly) {
 	}
 }
 
-// check holds a parcel to the digest it claims to be of.
-func (p *Pool) check(digest chain.Hash, parcel *Parcel) error {
+// Check holds a parcel to the digest it claims to be of. It may run beside the pool.
+func (p *Pool) Check(digest chain.Hash, parcel *Parcel) error {
 	root, err := p.format.Root(digest, parcel.Head)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrHead, err)
@@ -186,6 +195,11 @@ func (p *Pool) check(digest chain.Hash, parcel *Parcel) error {
 		return err
 	}
 	return p.code.Check(parcel.Opening, parcel.Shard)
+}
+
+// Wants reports whether a shard would be of use.
+func (a *Assembly) Wants(index int) bool {
+	return !a.closed && index < len(a.shards) && a.shards[index] == nil
 }
 
 // hold keeps a shard on the account of from, and makes room there.
