@@ -8,6 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
 
 // Timers of the simulated chain, the defaults of the parameters.
@@ -107,6 +108,13 @@ func (v *validator) start() {
 	v.tally = simplex.NewTally(v.set.Quorum())
 	for _, rec := range v.disk.journal {
 		v.replay(rec)
+	}
+	if f := v.machine.Floor(); f.View > 0 && f.Seed == (bls.Signature{}) {
+		// The journal is an old one and has not the certificate of the last block,
+		// which a descendant made final. Package engine does not start then
+		// (ErrNoSeed); here the store, which has it, stands for its operator.
+		v.net.report.SeedsMended++
+		v.machine.Step(simplex.Replayed{Record: v.app.chain[len(v.app.chain)-1].own})
 	}
 	v.step(simplex.Resumed{})
 	v.turn()
