@@ -54,7 +54,7 @@ fuzz: ## run every fuzz target for a bounded time (TIME=10s each)
 
 soak: soak-kill soak-committee soak-crash ## the long floors: kills, power cuts, long fuzzing, long simulation
 	@.ci/fuzz 2m
-	cd consensus/simtest && $(GO) test -count=1 -timeout 60m -run 'TestSim$$' -args -report -seeds=5000
+	cd consensus/simtest && $(GO) test -count=1 -timeout 60m -run 'TestSim$$' -args -report -first=1 -seeds=5000
 
 soak-kill: build ## kill a loaded devnet 200 times and prove that nothing final is lost (KILLS=200)
 	$(GO) test -count=1 -timeout 60m ./node/soak -run TestSoakKill -args -kills=$(KILLS)

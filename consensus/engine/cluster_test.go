@@ -224,7 +224,7 @@ func (a *chainApp) Finalized(ctx context.Context, f Finalization) error {
 		return fmt.Errorf("finalized height %d after %d", h, len(a.final))
 	}
 	a.final = append(a.final, f)
-	a.floor = Floor{Round: f.Round, Digest: f.Digest, Certificate: f.Certificate}
+	a.floor = Floor{Round: f.Round, Digest: f.Digest, Certificate: f.Certificate, Own: f.Own}
 	if len(a.final) == a.wanted {
 		close(a.reached)
 	}
@@ -377,7 +377,7 @@ func newHistory(t testing.TB, set *beacon.ValidatorSet, shares []bls.Share, gene
 				h.final[len(h.final)-1-i].Certificate = raw
 			}
 			waiting = 0
-			h.floor = Floor{Round: r, Digest: p.Payload, Certificate: raw}
+			h.floor = Floor{Round: r, Digest: p.Payload, Certificate: raw, Own: raw}
 		}
 		parent = ParentRef{Round: r, Digest: p.Payload, Seed: own.Seed}
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -67,6 +68,9 @@ type Floor struct {
 	Round       beacon.Round
 	Digest      chain.Hash
 	Certificate []byte // as it came with the Finalization
+	// Own is the certificate of this very block, as it came with the Finalization.
+	// It may be missing where Certificate is this block's, or the journal has it.
+	Own []byte
 }
 
 // DefaultConfig returns the timers of the chain and limits that fit a node
@@ -145,14 +149,15 @@ func (c *Config) wholeMax() int {
 
 // machine returns the floor as the machine wants it. When a crash cut the
 // delivery of several blocks short, the certificate is of a descendant; then
-// the seed is left to the journal, which keeps the floor's own certificate.
+// the seed is in the floor's own. Where the application has not kept that, it is
+// left to the journal, which a restore may have set back.
 func (f Floor) machine(epoch chain.Epoch) (simplex.Floor, error) {
 	out := simplex.Floor{View: f.Round.View, Payload: f.Digest}
 	if f.Round.Epoch != epoch {
 		return out, fmt.Errorf("epoch %d, but the validator set is of epoch %d", f.Round.Epoch, epoch)
 	}
 	if f.Round.View == 0 {
-		if len(f.Certificate) != 0 {
+		if len(f.Certificate)+len(f.Own) != 0 {
 			return out, errors.New("genesis with a certificate")
 		}
 		return out, nil
@@ -168,6 +173,17 @@ func (f Floor) machine(epoch chain.Epoch) (simplex.Floor, error) {
 		return out, errors.New("certificate is of another block")
 	case c.Proposal.Round == f.Round:
 		out.Seed = c.Seed
+		return out, nil
+	case len(f.Own) == 0 || bytes.Equal(f.Own, f.Certificate):
+		return out, nil
 	}
+	own, err := simplex.DecodeCertificate(f.Own)
+	if err != nil {
+		return out, fmt.Errorf("own certificate: %w", err)
+	}
+	if own.Kind == simplex.Nullify || own.Proposal.Round != f.Round || own.Proposal.Payload != f.Digest {
+		return out, fmt.Errorf("own certificate is a %s of view %d, or of another block", own.Kind, own.Proposal.Round.View)
+	}
+	out.Seed = own.Seed
 	return out, nil
 }

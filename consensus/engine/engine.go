@@ -16,8 +16,8 @@ var (
 	// ErrBusy means that the inbox is full. The network drops the message or
 	// tries again; the sender repeats what matters.
 	ErrBusy = errors.New("consensus inbox full")
-	// ErrNoSeed means that neither the last finalized block's certificate nor
-	// the journal has the seed of its round, without which no leader can be
+	// ErrNoSeed means that neither the certificates of the last finalized block
+	// nor the journal have the seed of its round, without which no leader can be
 	// drawn.
 	ErrNoSeed = errors.New("seed of the last finalized round is not known")
 )

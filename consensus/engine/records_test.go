@@ -55,8 +55,10 @@ func TestRestartsOnDisk(t *testing.T) {
 }
 
 // When a crash cuts the delivery of several blocks short, the last durable
-// block has the certificate of a descendant; the journal has its seed.
-func TestSeedOfTheFloorComesFromTheJournal(t *testing.T) {
+// block has the certificate of a descendant. Its seed is in its own, which the
+// application keeps beside it, whatever became of the journal; else the journal
+// has it.
+func TestSeedOfTheFloor(t *testing.T) {
 	set, shares, g := committee(t, 1)
 	voice := voiceOf(t, set, shares, 0)
 	certificate := func(k simplex.Kind, p simplex.Proposal) []byte {
@@ -68,20 +70,48 @@ func TestSeedOfTheFloorComesFromTheJournal(t *testing.T) {
 	}
 	first := simplex.Proposal{Round: beacon.Round{View: 1}, Payload: chain.Hash{1}}
 	second := simplex.Proposal{Round: beacon.Round{View: 2}, Parent: 1, Payload: chain.Hash{2}}
-	start := func(j Journal) error {
+	foreign := simplex.Proposal{Round: first.Round, Payload: chain.Hash{3}}
+	final := certificate(simplex.Finalize, second)
+	kept := &diskJournal{durable: [][]byte{certificate(simplex.Notarize, first)}}
+	for name, tt := range map[string]struct {
+		journal *diskJournal
+		own     []byte
+		bad     string // what Check says
+		want    error
+	}{
+		"nowhere":                          {new(diskJournal), nil, "", ErrNoSeed},
+		"the descendant's for its own":     {new(diskJournal), final, "", ErrNoSeed},
+		"in the journal":                   {kept, nil, "", nil},
+		"in its notarization, no journal":  {new(diskJournal), certificate(simplex.Notarize, first), "", nil},
+		"in its finalization, no journal":  {new(diskJournal), certificate(simplex.Finalize, first), "", nil},
+		"in both":                          {kept, certificate(simplex.Notarize, first), "", nil},
+		"the certificate of another block": {kept, certificate(simplex.Notarize, foreign), "own certificate", nil},
+		"the certificate of another view":  {kept, certificate(simplex.Notarize, second), "own certificate", nil},
+		"a nullification":                  {kept, certificate(simplex.Nullify, simplex.Proposal{Round: first.Round}), "own certificate", nil},
+		"half a certificate":               {kept, final[:20], "own certificate", nil},
+	} {
+		app := newChainApp(t, g.Hash())
+		app.floor = Floor{Round: first.Round, Digest: first.Payload, Certificate: final, Own: tt.own}
+		app.restart()
 		cfg := testConfig(t, set, shares[0], g.Hash())
-		cfg.LastFinalized = Floor{Round: first.Round, Digest: first.Payload, Certificate: certificate(simplex.Finalize, second)}
-		e, err := New(cfg, newChainApp(t, g.Hash()), Alone{}, j)
-		if err != nil {
-			t.Fatal(err)
+		cfg.LastFinalized = app.floor
+		e, err := New(cfg, app, Alone{}, tt.journal)
+		if tt.bad != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.bad) {
+				t.Errorf("%s: New = %v, want %q", name, err, tt.bad)
+			}
+			continue
 		}
-		return e.resume()
-	}
-	if err := start(new(diskJournal)); !errors.Is(err, ErrNoSeed) {
-		t.Errorf("without a journal: %v, want ErrNoSeed", err)
-	}
-	if err := start(&diskJournal{durable: [][]byte{certificate(simplex.Notarize, first)}}); err != nil {
-		t.Errorf("with the notarization in the journal: %v", err)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if err := e.resume(); !errors.Is(err, tt.want) {
+			t.Errorf("%s: resume = %v, want %v", name, err, tt.want)
+			continue
+		}
+		if leader, ok := e.machine.LeaderOf(2, 1); tt.want == nil && (!ok || leader != 0) {
+			t.Errorf("%s: nobody leads the next view", name)
+		}
 	}
 }
 

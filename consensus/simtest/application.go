@@ -33,9 +33,8 @@ type standing struct {
 
 // applied is a block as a store keeps it.
 type applied struct {
-	own         simplex.Certificate // of this very block
-	certificate simplex.Certificate // that made it final
-	body        []byte
+	own  simplex.Certificate // of this very block
+	body []byte
 }
 
 func (a *application) restart() {
@@ -55,18 +54,14 @@ func (a *application) undelivered() (n int) {
 	return n
 }
 
-// floor returns what the application would tell a new engine. As there, the
-// certificate of the last block may be that of a descendant.
+// floor returns what package engine makes of the application's last block: the
+// seed comes with its own certificate, which the store keeps.
 func (a *application) floor() simplex.Floor {
 	if len(a.chain) == 0 {
 		return simplex.Floor{Payload: a.genesis}
 	}
-	last := a.chain[len(a.chain)-1]
-	f := simplex.Floor{View: last.own.Proposal.Round.View, Payload: last.own.Proposal.Payload}
-	if last.certificate.Proposal == last.own.Proposal {
-		f.Seed = last.certificate.Seed
-	}
-	return f
+	own := a.chain[len(a.chain)-1].own
+	return simplex.Floor{View: own.Proposal.Round.View, Payload: own.Proposal.Payload, Seed: own.Seed}
 }
 
 // from returns up to limit stored blocks of view v and later ones.

@@ -67,7 +67,6 @@ type Report struct {
 	BuiltAhead, Abandoned          int // own blocks on a parent not yet final; in views that ended first
 
 	TornSyncs, LostRenames int
-	SeedsMended            int // starts without the seed of the last block
 
 	Margins Margins // resolution 11.17
 }
@@ -285,7 +284,6 @@ func (r *Report) add(o Report) {
 	r.BuiltAhead += o.BuiltAhead
 	r.Abandoned += o.Abandoned
 	r.TornSyncs += o.TornSyncs
-	r.SeedsMended += o.SeedsMended
 	r.LostRenames += o.LostRenames
 	r.Margins.add(o.Margins)
 }

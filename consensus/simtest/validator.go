@@ -8,7 +8,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
-	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
 
 // Timers of the simulated chain, the defaults of the parameters.
@@ -108,13 +107,6 @@ func (v *validator) start() {
 	v.tally = simplex.NewTally(v.set.Quorum())
 	for _, rec := range v.disk.journal {
 		v.replay(rec)
-	}
-	if f := v.machine.Floor(); f.View > 0 && f.Seed == (bls.Signature{}) {
-		// The journal is an old one and has not the certificate of the last block,
-		// which a descendant made final. Package engine does not start then
-		// (ErrNoSeed); here the store, which has it, stands for its operator.
-		v.net.report.SeedsMended++
-		v.machine.Step(simplex.Replayed{Record: v.app.chain[len(v.app.chain)-1].own})
 	}
 	v.step(simplex.Resumed{})
 	v.turn()
@@ -554,7 +546,7 @@ func (v *validator) finalize(x simplex.Finalized) {
 func (v *validator) deliver() {
 	v.later(v.net.between(time.Millisecond, 60*time.Millisecond), func() {
 		x := &v.app.queue[0]
-		next := applied{own: x.Chain[0], certificate: x.Certificate}
+		next := applied{own: x.Chain[0]}
 		next.body = v.at(next.own.Proposal).bytes
 		if err := v.app.apply(next); err != nil {
 			v.net.fail("validator %d: %w", v.id, err)

@@ -1,12 +1,14 @@
 package ledger
 
 import (
+	"bytes"
 	"crypto/rand"
 	"errors"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -141,3 +143,41 @@ func altered(s shelf, at int, certificate []byte) shelf {
 }
 
 var _ Chain = (*store.Store)(nil)
+
+// TestHeadKeepsItsOwnCertificate: a crash can leave a head that a block behind it
+// made final. A ledger that opens on it has both certificates, for the engine.
+func TestHeadKeepsItsOwnCertificate(t *testing.T) {
+	f := newFixture(t)
+	set, err := beacon.NewValidatorSet(f.genesis)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, behind := range map[string]bool{"final by itself": false, "final by its child": true} {
+		l := f.ledger(t, &pool{})
+		p := f.propose(t, l)
+		about := simplex.Proposal{Round: firstRound(), Payload: p.Digest}
+		final := encoded(f.certify(set, simplex.Finalize, about))
+		own := final
+		if behind {
+			child := simplex.Proposal{Round: beacon.Round{View: 2}, Parent: 1, Payload: chain.Hash{2}}
+			final, own = encoded(f.certify(set, simplex.Finalize, child)), encoded(f.certify(set, simplex.Notarize, about))
+		}
+		if err := l.Finalized(t.Context(), engine.Finalization{Round: about.Round, Digest: p.Digest, Certificate: final, Own: own}); err != nil {
+			t.Fatal(err)
+		}
+		again, err := New(l.cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if head := again.Head(); !bytes.Equal(head.Certificate, final) || !bytes.Equal(head.Own, own) {
+			t.Errorf("%s: the head has another certificate", name)
+		}
+		cfg := engine.DefaultConfig(&f.genesis.Params)
+		cfg.Set, cfg.Self, cfg.Weights = set, 1, rand.Reader // nobody: it follows
+		head := again.Head()
+		cfg.LastFinalized = engine.Floor{Round: head.Round, Digest: head.Digest, Certificate: head.Certificate, Own: head.Own}
+		if err := cfg.Check(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

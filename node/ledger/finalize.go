@@ -143,7 +143,7 @@ func loadHead(s *store.Store, g *chain.Genesis) (*Executed, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode block %d: %w", height, err)
 	}
-	certificate, _, err := splitCertificates(rec.Certificate)
+	certificate, own, err := splitCertificates(rec.Certificate)
 	if err != nil {
 		return nil, fmt.Errorf("block %d: %w", height, err)
 	}
@@ -152,7 +152,7 @@ func loadHead(s *store.Store, g *chain.Genesis) (*Executed, error) {
 	}
 	return &Executed{
 		Block: block, Encoded: rec.Block, Digest: digest, Round: roundOf(&block.Header),
-		State: version, Certificate: certificate,
+		State: version, Certificate: certificate, Own: own,
 	}, nil
 }
 

@@ -116,6 +116,7 @@ type Executed struct {
 	// Certificate finalizes the block or a descendant; only the head that the
 	// ledger opened with has one.
 	Certificate []byte
+	Own         []byte // certificate of this very block, beside Certificate
 }
 
 // Height is the block's height.
