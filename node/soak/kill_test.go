@@ -70,6 +70,7 @@ const recentChecked = 500
 type witness struct {
 	mu       sync.Mutex
 	receipts []rpc.ReceiptReply // oldest first
+	accepted map[string]sent    // by hash, what a node took
 	height   uint64
 }
 
@@ -91,7 +92,10 @@ func (w *witness) load(ctx context.Context, url string, worker int) {
 			return
 		}
 		w.mu.Lock()
-		for _, r := range reply.Results {
+		for i, r := range reply.Results {
+			if r.Accepted {
+				w.took(r.Hash, sent{account, info.PendingNext + uint64(i)})
+			}
 			if r.Receipt != nil {
 				w.receipts = append(w.receipts, *r.Receipt)
 				w.height = max(w.height, r.Receipt.BlockHeight)
