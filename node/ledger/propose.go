@@ -22,10 +22,8 @@ var ErrUnknownParent = errors.New("parent is not executed here")
 // Propose builds a block for the round on the parent once the block time has
 // passed, executes it and remembers it. It implements engine.Application.
 func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine.Proposed, error) {
-	parent, err := call(ctx, l, func(context.Context) (*Executed, error) { return l.executed(req.Parent.Digest) })
+	parent, err := l.mended(ctx, req.Parent.Digest)
 	if errors.Is(err, ErrUnknownParent) {
-		// It was refused here and is final all the same: Finalized is on its way, and
-		// with it the second look.
 		l.cfg.Log.Error("no proposal", "view", req.Round.View, "err", err)
 		return engine.Proposed{}, fmt.Errorf("%w: %w", engine.ErrNoProposal, err)
 	}

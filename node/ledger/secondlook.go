@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -34,6 +35,30 @@ func (l *Ledger) doubt(d doubted) {
 // and no earlier (resolution 11.18).
 func (l *Ledger) isDoubted(digest chain.Hash) bool {
 	return l.tree[digest] == nil && slices.ContainsFunc(l.doubts, func(d doubted) bool { return d.req.Digest == digest })
+}
+
+// mended returns an executed block. One that was refused here and is somebody's
+// parent all the same is waited for: Finalized is on its way, and with it the
+// second look.
+func (l *Ledger) mended(ctx context.Context, digest chain.Hash) (*Executed, error) {
+	for {
+		var moved <-chan struct{}
+		e, err := call(ctx, l, func(context.Context) (*Executed, error) {
+			if l.isDoubted(digest) {
+				moved = l.moved
+				return nil, nil
+			}
+			return l.executed(digest)
+		})
+		if e != nil || err != nil {
+			return e, err
+		}
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
 }
 
 // secondLook executes a final block that was refused here once more, on tries

@@ -120,6 +120,63 @@ func TestChildOfAMendedBlock(t *testing.T) {
 	}
 }
 
+// TestProposalOnAMendedBlock: who leads behind a block that it refused itself does
+// not lose its view for that. It builds when Finalized has mended the parent, if
+// the view lasts so long.
+func TestProposalOnAMendedBlock(t *testing.T) {
+	f := newFixture(t)
+	proposer := f.ledger(t, &pool{txs: []*chain.VerifiedTx{f.transfer(t, 0)}})
+	leader := f.ledger(t, &pool{})
+	p := f.propose(t, proposer)
+	damageHead(t, leader)
+	first := engine.VerifyRequest{Round: firstRound(), Parent: f.genesisParent(), Digest: p.Digest, Block: p.Block}
+	if ok, err := leader.Verify(t.Context(), first); ok || err != nil {
+		t.Fatalf("verdict on a damaged state: %v, %v", ok, err)
+	}
+	if !leader.Advance(1) { // without waiting for the block time
+		t.Fatal("no block ahead of its time")
+	}
+	req := engine.ProposeRequest{Round: beacon.Round{View: 2}, Parent: engine.ParentRef{Round: first.Round, Digest: first.Digest}}
+	late, cancel := context.WithCancel(t.Context())
+	over := make(chan error, 1)
+	go func() {
+		_, err := leader.Propose(late, req)
+		over <- err
+	}()
+	type answer struct {
+		p   engine.Proposed
+		err error
+	}
+	built := make(chan answer, 1)
+	go func() {
+		p, err := leader.Propose(t.Context(), req)
+		built <- answer{p, err}
+	}()
+	select {
+	case a := <-built:
+		t.Fatalf("an answer before the parent was mended: %v", a.err)
+	case <-time.After(50 * time.Millisecond): // no block can be waited for
+	}
+	cancel()
+	if err := <-over; !errors.Is(err, context.Canceled) {
+		t.Errorf("a proposal that nobody waits for any more: %v", err)
+	}
+	for _, l := range []*Ledger{proposer, leader} {
+		if err := l.Finalized(t.Context(), engine.Finalization{Round: first.Round, Digest: first.Digest, Certificate: []byte("c")}); err != nil {
+			t.Fatal(err)
+		}
+		<-l.Events()
+	}
+	a := <-built
+	if a.err != nil {
+		t.Fatal(a.err)
+	}
+	second := engine.VerifyRequest{Round: req.Round, Parent: req.Parent, Digest: a.p.Digest, Block: a.p.Block}
+	if ok, err := proposer.Verify(t.Context(), second); !ok || err != nil {
+		t.Errorf("the block on the mended state: %v, %v", ok, err)
+	}
+}
+
 // TestDoubtsOutliveTheirParent: a block may be refused while its parent is still
 // being made durable. It is remembered past that.
 func TestDoubtsOutliveTheirParent(t *testing.T) {
