@@ -129,7 +129,8 @@ func (w *witness) fates(t *testing.T, folders []string) tally {
 		case n == len(folders):
 			got.final++
 		case n == 0 && a.nonce < nonces[a.from.Address]:
-			got.replaced++
+			got.replaced++ // by whom? This load never gives a nonce to two transfers
+			t.Errorf("transaction %s, nonce %d of %s, gave way to another one", hash, a.nonce, a.from.Address)
 		default:
 			got.lost++
 			t.Errorf("transaction %s, nonce %d of %s, was taken and is in %d of %d stores", hash, a.nonce, a.from.Address, n, len(folders))
