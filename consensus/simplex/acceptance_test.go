@@ -142,6 +142,24 @@ func TestBatcher(t *testing.T) {
 			t.Error("finalize votes for the notarized block are lost")
 		}
 	})
+	t.Run("leader_inactivity_reported_after_quorum_activity", func(t *testing.T) {
+		for who, want := range map[string]bool{"a quorum": true, "fewer": false} {
+			heard := []beacon.Participant{2, 3}
+			if !want {
+				heard = heard[:1]
+			}
+			m, skips := skipper(), false
+			for _, e := range through(2, heard...) {
+				for _, effect := range m.Step(e) {
+					arm, ok := effect.(ArmTimer)
+					skips = skips || ok && arm.Timer == TimerSkip
+				}
+			}
+			if skips != want {
+				t.Errorf("%s was heard, the leader was not: its view is given up %v, want %v", who, skips, want)
+			}
+		}
+	})
 	t.Run("nullify_finalize_conflicts_reported", func(t *testing.T) {
 		tally := NewTally(3)
 		tally.Add(ballotOf(2, Nullify, Proposal{Round: p1.Round}))
