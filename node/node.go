@@ -172,7 +172,7 @@ func (n *Node) buildEngine() error {
 		cfg.Guard = n.guard
 	}
 	cfg.WatchViews = n.watchFor(head.Height())
-	cfg.LastFinalized = engine.Floor{Round: head.Round, Digest: head.Digest, Certificate: head.Certificate, Own: head.Own}
+	cfg.LastFinalized = head.Floor()
 	app, network, err := n.honestOrNot(&cfg)
 	if err != nil {
 		return err

@@ -174,10 +174,12 @@ func TestHeadKeepsItsOwnCertificate(t *testing.T) {
 		}
 		cfg := engine.DefaultConfig(&f.genesis.Params)
 		cfg.Set, cfg.Self, cfg.Weights = set, 1, rand.Reader // nobody: it follows
-		head := again.Head()
-		cfg.LastFinalized = engine.Floor{Round: head.Round, Digest: head.Digest, Certificate: head.Certificate, Own: head.Own}
+		cfg.LastFinalized = again.Head().Floor()
 		if err := cfg.Check(); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+		if floor := cfg.LastFinalized; !bytes.Equal(floor.Certificate, final) || !bytes.Equal(floor.Own, own) || floor.Round != about.Round {
+			t.Errorf("%s: consensus begins with %+v", name, floor)
 		}
 	}
 }

@@ -31,6 +31,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/lanes"
@@ -117,6 +118,11 @@ type Executed struct {
 	// ledger opened with has one.
 	Certificate []byte
 	Own         []byte // certificate of this very block, beside Certificate
+}
+
+// Floor returns what consensus begins with where the ledger opened with e.
+func (e *Executed) Floor() engine.Floor {
+	return engine.Floor{Round: e.Round, Digest: e.Digest, Certificate: e.Certificate, Own: e.Own}
 }
 
 // Height is the block's height.
