@@ -78,7 +78,7 @@ func SyncState(ctx context.Context, cfg Config, genesis *chain.Genesis, unusedKe
 	if err != nil {
 		return err
 	}
-	n := &Node{cfg: cfg, genesis: genesis, log: log}
+	n := &Node{cfg: cfg, genesis: genesis, chainHash: trust.Genesis, log: log}
 	if n.keys, err = LoadKeys(cfg.DataDir); err != nil {
 		return err
 	}

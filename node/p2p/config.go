@@ -75,6 +75,9 @@ func (c *Config) Check() error {
 	if c.Key == nil {
 		return errors.New("identity key is missing")
 	}
+	if c.Genesis == (chain.Hash{}) {
+		return errors.New("genesis hash is missing")
+	}
 	if len(c.Committee) == 0 || len(c.Committee) > committeeMax {
 		return fmt.Errorf("committee of %d, want 1 to %d", len(c.Committee), committeeMax)
 	}

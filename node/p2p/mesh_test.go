@@ -306,6 +306,7 @@ func TestConfigCheck(t *testing.T) {
 	}
 	for name, change := range map[string]func(*Config){
 		"no key":         func(c *Config) { c.Key = nil },
+		"no genesis":     func(c *Config) { c.Genesis = chain.Hash{} },
 		"no committee":   func(c *Config) { c.Committee = nil },
 		"no port":        func(c *Config) { c.ListenAddr = "localhost" },
 		"advertise":      func(c *Config) { c.Advertise = "host:0" },
