@@ -65,9 +65,14 @@ func (v *validator) receiveCertificate(from beacon.Participant, c simplex.Certif
 		v.net.ledger.certificate(v, c)
 		v.certificate(c)
 	}
-	b := v.blocks[blockKey{c.Proposal.Round.View, c.Proposal.Payload}]
+	if body == nil || c.Proposal.Round.View <= v.machine.Floor().View {
+		return
+	}
+	// As package engine does, it is kept ahead of its turn: an answer is of many
+	// blocks, and who asks for each on its own never catches up over slow links.
+	b := v.at(c.Proposal)
 	switch {
-	case body == nil || b == nil || b.bytes != nil || c.Proposal.Round.View <= v.machine.Floor().View:
+	case b.bytes != nil || b.certify == nil && v.backlog() >= backlogMax:
 	case v.app.fits(c.Proposal.Payload, body):
 		v.arrived(c.Proposal, b, from, body)
 	default: // not the block of the certificate, and who sends it knows
@@ -75,6 +80,21 @@ func (v *validator) receiveCertificate(from beacon.Participant, c simplex.Certif
 		v.ban(from)
 		v.refused(from)
 	}
+}
+
+// backlogMax bounds the blocks that are kept ahead of their turn.
+const backlogMax = 256
+
+// backlog counts blocks that came faster than the application took them.
+func (v *validator) backlog() int {
+	n := v.app.undelivered()
+	floor := v.machine.Floor().View
+	for at, b := range v.blocks {
+		if at.view > floor && b.bytes != nil && !b.judged {
+			n++
+		}
+	}
+	return n
 }
 
 // arrived keeps the bytes of a block, and goes on with it if it is waited for.

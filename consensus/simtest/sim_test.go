@@ -260,3 +260,14 @@ func TestSameSeedSameRun(t *testing.T) {
 		seen[first.Audit] = seed
 	}
 }
+
+// TestSeedsThatOnceFailed plays the runs that found something: 1297 a follower
+// that had lost the seed of its last block, 4857 one that asked for each block of
+// an answer again, and so stayed behind over slow links.
+func TestSeedsThatOnceFailed(t *testing.T) {
+	for _, seed := range []uint64{1297, 4857} {
+		if r, err := Run(Draw(seed)); err != nil {
+			t.Errorf("seed %d: %v\n%+v", seed, err, r)
+		}
+	}
+}
