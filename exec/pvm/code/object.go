@@ -1,0 +1,86 @@
+package code
+
+import "math/big"
+
+// Flags describe how a code object is entered.
+type Flags uint16
+
+// The flags. A code object without any is a plain function.
+const (
+	VarArgs        Flags = 1 << iota // takes *args
+	VarKeywords                      // takes **kwargs
+	Generator                        // def with yield
+	Coroutine                        // async def without yield
+	AsyncGenerator                   // async def with yield
+	ClassBody                        // runs in a namespace, returns its __class__ cell or None
+	ModuleBody                       // globals are its namespace
+	HasClassCell                     // Free or a cell holds __class__, for super()
+	Optimized                        // names are registers (functions, lambdas, comprehensions)
+)
+
+// ConstKind tells the members of the union [Const].
+type ConstKind uint8
+
+// The kinds of constants.
+const (
+	None ConstKind = iota
+	True
+	False
+	Ellipsis
+	Int       // Int64
+	BigInt    // Big, beyond 64 bits
+	Float     // Bits, an encoding of softfloat
+	Str       // Text, UTF-8
+	Bytes     // Text
+	Tuple     // Items
+	FrozenSet // Items, for "x in {1, 2}"
+)
+
+// Const is a constant. Strings are in NFC.
+type Const struct {
+	Kind  ConstKind
+	Int64 int64
+	Bits  uint64
+	Text  string
+	Big   *big.Int
+	Items []Const
+}
+
+// Handler is a row of the exception table: an exception raised by an
+// instruction in [Start, End) continues at Target with the exception in register
+// Reg. Of the rows that hold the instruction the last one in the table wins, so
+// inner ranges follow outer ones.
+type Handler struct {
+	Start, End, Target uint32
+	Reg                uint16
+}
+
+// Object is one compiled function, lambda, comprehension, class body or module.
+// It is immutable.
+type Object struct {
+	Name      string
+	QualName  string
+	File      string // name for tracebacks
+	Doc       string // docstring, with HasDoc
+	HasDoc    bool
+	Flags     Flags
+	FirstLine int32
+
+	// Parameters. Their registers come in this order: PosOnly + the rest of
+	// Args positional ones, KwOnly keyword-only ones, then *args, then **kwargs.
+	Args    int // positional, positional-only ones included
+	PosOnly int
+	KwOnly  int
+
+	Locals    []string // names of the registers of parameters and locals
+	Registers int
+	Cells     []uint16 // registers that MakeCell turns into cells, for the debugger
+	Free      []string // names of the free variables, in the order of the closure
+
+	Instrs   []Instr
+	Lines    []int32 // source line of each instruction
+	Consts   []Const
+	Names    []string
+	Codes    []*Object
+	Handlers []Handler
+}

@@ -1,0 +1,153 @@
+package vm
+
+// Class is a class, builtin or of the program. Builtin classes belong to the
+// runtime and never change.
+type Class struct {
+	Object   // its class is the metaclass
+	name     string
+	qualName string
+	module   string
+	bases    []*Class
+	mro      []*Class // itself first
+	dict     *Dict    // namespace, str keys; builtin classes share theirs between machines and never write it
+	subs     []*Class // direct subclasses made by this program
+
+	layout  Kind // which struct its instances are
+	hasDict bool // instances have attributes of their own
+	slots   []*Member
+	final   bool   // refuses subclasses, as bool does
+	builtin bool   // immutable, of the runtime
+	version uint32 // changes with the namespace of any class in mro; 0 only for builtins
+
+	special [numSpecials]Value // special methods found along mro, unbound when absent; filled per version
+	filled  uint32             // version+1 for which special is right
+	shape   *shape             // root shape of instances
+	make    NativeFunc         // __new__ of a builtin layout, found along mro, as native fast path; may be nil
+}
+
+// Attrs holds the attributes of an instance: values by the shape's slots, or
+// a dict once the program has asked for __dict__.
+type Attrs struct {
+	shape  *shape
+	values []Value
+	dict   *Dict // when not nil it is the truth
+}
+
+// shape is a hidden class: which attribute is in which slot. Shapes form a tree
+// from the root of each class and belong to one machine.
+type shape struct {
+	names  []*Str
+	index  map[string]int // looked up, never iterated
+	next   map[string]*shape
+	parent *shape
+}
+
+// Instance is an object of a class of the program over object.
+type Instance struct {
+	Object
+	Attrs
+	slots []Value // of __slots__
+}
+
+// Member is the descriptor of one of __slots__ or of a data attribute of
+// a builtin class.
+type Member struct {
+	Object
+	name  string
+	owner *Class
+	index int                                        // of the slot, when get is nil
+	get   func(m *Machine, obj Value) (Value, error) // computed attribute of a builtin class
+	set   func(m *Machine, obj, v Value) error       // v unbound: delete; nil: read-only
+}
+
+// special indexes the methods that operators and protocols look up on classes.
+type special uint8
+
+// specialNames gives each its name, in order; see the constants.
+var specialNames = [...]string{
+	"__new__", "__init__", "__getattribute__", "__getattr__", "__setattr__", "__delattr__",
+	"__get__", "__set__", "__delete__", "__call__", "__repr__", "__str__", "__format__", "__bytes__",
+	"__hash__", "__bool__", "__len__", "__length_hint__", "__iter__", "__next__", "__reversed__", "__contains__",
+	"__getitem__", "__setitem__", "__delitem__", "__missing__",
+	"__eq__", "__ne__", "__lt__", "__le__", "__gt__", "__ge__",
+	"__add__", "__sub__", "__mul__", "__matmul__", "__truediv__", "__mod__", "__pow__", "__lshift__", "__rshift__", "__or__", "__xor__", "__and__", "__floordiv__",
+	"__radd__", "__rsub__", "__rmul__", "__rmatmul__", "__rtruediv__", "__rmod__", "__rpow__", "__rlshift__", "__rrshift__", "__ror__", "__rxor__", "__rand__", "__rfloordiv__",
+	"__iadd__", "__isub__", "__imul__", "__imatmul__", "__itruediv__", "__imod__", "__ipow__", "__ilshift__", "__irshift__", "__ior__", "__ixor__", "__iand__", "__ifloordiv__",
+	"__divmod__", "__rdivmod__", "__neg__", "__pos__", "__abs__", "__invert__",
+	"__int__", "__float__", "__index__", "__round__", "__trunc__", "__floor__", "__ceil__",
+	"__enter__", "__exit__", "__aenter__", "__aexit__", "__await__", "__aiter__", "__anext__",
+	"__instancecheck__", "__subclasscheck__", "__prepare__", "__set_name__", "__init_subclass__", "__class_getitem__", "__mro_entries__", "__dir__",
+}
+
+const numSpecials = len(specialNames)
+
+// The special methods, in the order of specialNames. Binary operators keep the
+// order of syntax.Operator, so that an operator's number is an offset.
+const (
+	spNew special = iota
+	spInit
+	spGetattribute
+	spGetattr
+	spSetattr
+	spDelattr
+	spGet
+	spSet
+	spDelete
+	spCall
+	spRepr
+	spStr
+	spFormat
+	spBytes
+	spHash
+	spBool
+	spLen
+	spLengthHint
+	spIter
+	spNext
+	spReversed
+	spContains
+	spGetitem
+	spSetitem
+	spDelitem
+	spMissing
+	spEq
+	spNe
+	spLt
+	spLe
+	spGt
+	spGe
+	spAdd // first of thirteen
+)
+
+const (
+	spRAdd   = spAdd + 13
+	spIAdd   = spRAdd + 13
+	spDivmod = spIAdd + 13 + iota - 2
+	spRDivmod
+	spNeg
+	spPos
+	spAbs
+	spInvert
+	spInt
+	spFloat
+	spIndex
+	spRound
+	spTrunc
+	spFloor
+	spCeil
+	spEnter
+	spExit
+	spAEnter
+	spAExit
+	spAwait
+	spAIter
+	spANext
+	spInstancecheck
+	spSubclasscheck
+	spPrepare
+	spSetName
+	spInitSubclass
+	spClassGetitem
+	spMroEntries
+	spDir
+)

@@ -1,0 +1,77 @@
+package vm
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Raised is a Python exception on its way up, as a Go error.
+type Raised struct{ Exc *Exception }
+
+// Error returns the class and, where it is plain text, the message.
+func (r *Raised) Error() string {
+	if len(r.Exc.args) == 1 {
+		if s, ok := r.Exc.args[0].str(); ok {
+			return r.Exc.class.name + ": " + s.s
+		}
+	}
+	return r.Exc.class.name
+}
+
+// Exception is an instance of BaseException or of a class below it.
+type Exception struct {
+	Object
+	args     []Value
+	cause    Value // None or exception, unbound when never set
+	context  Value
+	suppress bool // __suppress_context__
+	trace    []TraceEntry
+	notes    []Value
+	group    []Value // exceptions of a group
+	value    Value   // StopIteration.value, SystemExit.code, KeyError and the like keep args
+	slots    []Value // of __slots__ of a subclass
+}
+
+// TraceEntry is a place that an exception passed, innermost first.
+type TraceEntry struct {
+	File, Name string
+	Line       int32
+}
+
+// Code is why a call ended without a result that Python code could see.
+type Code uint8
+
+// The codes of an [Abort].
+const (
+	OutOfCycles Code = iota + 1
+	OutOfMemory
+	Internal // a defect of ours: nil dereference, index out of range, failed assertion
+	HostStop // the host interface ended the call
+)
+
+// Abort ends a call past every handler of the program.
+type Abort struct {
+	Code   Code
+	Detail string // for the log, never consensus
+	Err    error  // of HostStop
+}
+
+// Error names the reason.
+func (a *Abort) Error() string {
+	switch a.Code {
+	case OutOfCycles:
+		return "out of cycles"
+	case OutOfMemory:
+		return "heap limit exceeded"
+	case HostStop:
+		return fmt.Sprintf("stopped by the host: %v", a.Err)
+	default:
+		return "defect in the machine: " + a.Detail
+	}
+}
+
+// Unwrap returns the host's error.
+func (a *Abort) Unwrap() error { return a.Err }
+
+// ErrDepth is wrapped by the RecursionError of the one limit.
+var ErrDepth = errors.New("recursion limit")
