@@ -9,20 +9,20 @@ type Class struct {
 	module   string
 	bases    []*Class
 	mro      []*Class // itself first
-	dict     *Dict    // namespace, str keys; builtin classes share theirs between machines and never write it
+	names    namespace
 	subs     []*Class // direct subclasses made by this program
 
 	layout  Kind // which struct its instances are
 	hasDict bool // instances have attributes of their own
 	slots   []*Member
 	final   bool   // refuses subclasses, as bool does
+	ordinal int    // of a builtin class, from 1
 	builtin bool   // immutable, of the runtime
 	version uint32 // changes with the namespace of any class in mro; 0 only for builtins
 
 	special [numSpecials]Value // special methods found along mro, unbound when absent; filled per version
 	filled  uint32             // version+1 for which special is right
 	shape   *shape             // root shape of instances
-	make    NativeFunc         // __new__ of a builtin layout, found along mro, as native fast path; may be nil
 }
 
 // Attrs holds the attributes of an instance: values by the shape's slots, or

@@ -17,6 +17,10 @@ type Machine struct {
 	modules map[string]*Module // imported; looked up, never iterated
 	output  []byte             // of print
 
+	versions   uint32 // of classes, counted
+	orders     uint32 // of objects whose identity was asked for, counted
+	emptyShape shape  // root of the shapes of builtin classes
+
 	Host any // what the embedding library put there for its natives
 }
 

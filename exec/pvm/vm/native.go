@@ -27,6 +27,7 @@ type Native struct {
 	method   bool     // binds to a receiver when found on a class
 	owner    *Class   // of a method
 	fn       NativeFunc
+	shared   bool // of the runtime: its header is never written
 }
 
 // Def describes one native for a class or module: the way in for the library.

@@ -17,42 +17,6 @@ func (m *Machine) handling() *Exception                        { panic("unbuilt"
 func (m *Machine) importModule(name string) (*Module, error)   { panic("unbuilt") }
 
 // --- vmobj: classes, attributes, dispatch, exceptions
-func (m *Machine) Raise(c *Class, format string, args ...any) error { panic("unbuilt") } // text from the versioned table: format is a literal
-func (m *Machine) RaiseValue(c *Class, args ...Value) error         { panic("unbuilt") } // exception with these args
-func (m *Machine) classOf(v Value) *Class                           { panic("unbuilt") }
-func (m *Machine) find(c *Class, name string) (Value, bool)         { panic("unbuilt") } // along the MRO, no descriptor call
-func (m *Machine) specialOf(v Value, sp special) (Value, bool)      { panic("unbuilt") } // unbound function of v's class
-func (m *Machine) callSpecial(v Value, sp special, args ...Value) (Value, bool, error) {
-	panic("unbuilt")
-}                                                                           // false: absent (or None)
-func (m *Machine) GetAttr(v Value, name *Str) (Value, error)                { panic("unbuilt") }
-func (m *Machine) LookupAttr(v Value, name *Str) (Value, bool, error)       { panic("unbuilt") } // false instead of AttributeError
-func (m *Machine) getMethod(v Value, name *Str) (fn, self Value, err error) { panic("unbuilt") } // self unbound when fn is already bound
-func (m *Machine) SetAttr(v Value, name *Str, x Value) error                { panic("unbuilt") } // x unbound: delete
-func (m *Machine) Binary(op Operator, a, b Value) (Value, error)            { panic("unbuilt") }
-func (m *Machine) InPlace(op Operator, a, b Value) (Value, error)           { panic("unbuilt") }
-func (m *Machine) Unary(op code.Op, a Value) (Value, error)                 { panic("unbuilt") } // Neg, Pos, Inv, Not
-func (m *Machine) Compare(op CompareOp, a, b Value) (Value, error)          { panic("unbuilt") } // Eq..Ge, any result
-func (m *Machine) CompareBool(op CompareOp, a, b Value) (bool, error)       { panic("unbuilt") } // identity implies equality, as in containers
-func (m *Machine) Identical(a, b Value) (bool, error)                       { panic("unbuilt") } // is: DeterminismError on str, int, float
-func (m *Machine) Truth(v Value) (bool, error)                              { panic("unbuilt") }
-func (m *Machine) Len(v Value) (int, error)                                 { panic("unbuilt") }
-func (m *Machine) GetItem(v, key Value) (Value, error)                      { panic("unbuilt") }
-func (m *Machine) SetItem(v, key, x Value) error                            { panic("unbuilt") }
-func (m *Machine) DelItem(v, key Value) error                               { panic("unbuilt") }
-func (m *Machine) Contains(v, x Value) (bool, error)                        { panic("unbuilt") }
-func (m *Machine) Iter(v Value) (Value, error)                              { panic("unbuilt") }
-func (m *Machine) Next(it Value) (Value, bool, error)                       { panic("unbuilt") } // false: exhausted
-func (m *Machine) Each(v Value, fn func(Value) error) error                 { panic("unbuilt") } // iterates anything
-func (m *Machine) Collect(v Value) ([]Value, error)                         { panic("unbuilt") } // items of any iterable; charged and announced
-func (m *Machine) Hash(v Value) (int64, error)                              { panic("unbuilt") } // Python's hash()
-func (m *Machine) Repr(v Value) (*Str, error)                               { panic("unbuilt") }
-func (m *Machine) Str(v Value) (*Str, error)                                { panic("unbuilt") }
-func (m *Machine) ASCII(v Value) (*Str, error)                              { panic("unbuilt") }
-func (m *Machine) Format(v Value, spec *Str) (*Str, error)                  { panic("unbuilt") }
-func (m *Machine) IsInstance(v, class Value) (bool, error)                  { panic("unbuilt") }
-func (m *Machine) IsSubclass(c, class Value) (bool, error)                  { panic("unbuilt") }
-func (m *Machine) buildClass(a Args) (Value, error)                         { panic("unbuilt") }
 
 // --- vmnum: numbers and text
 func (m *Machine) newStr(s string) *Str                                        { panic("unbuilt") } // charges nothing, announces memory
@@ -78,3 +42,37 @@ func (d *Dict) getStr(m *Machine, key *Str) (Value, bool)                       
 func (d *Dict) putStr(m *Machine, key *Str, v Value)                              { panic("unbuilt") }
 func (m *Machine) containerBinary(op Operator, a, b Value) (Value, bool, error)   { panic("unbuilt") }
 func (m *Machine) containerCompare(op CompareOp, a, b Value) (Value, bool, error) { panic("unbuilt") }
+
+// Direct forms of the protocols for builtin kinds, exact or of a subclass: false
+// when v is not of the area's kinds. x unbound in set means delete.
+func (m *Machine) textGetItem(v, key Value) (Value, bool, error)         { panic("unbuilt") } // vmnum
+func (m *Machine) textSetItem(v, key, x Value) (bool, error)             { panic("unbuilt") } // vmnum: bytearray
+func (m *Machine) textContains(v, x Value) (is, ok bool, err error)      { panic("unbuilt") } // vmnum
+func (m *Machine) textIter(v Value) (Value, bool)                        { panic("unbuilt") } // vmnum
+func (m *Machine) numberHash(v Value) (int64, bool)                      { panic("unbuilt") } // vmnum: int, bool, float
+func (m *Machine) textHash(v Value) (int64, bool)                        { panic("unbuilt") } // vmnum: str, bytes
+func (m *Machine) numberRepr(v Value) (*Str, bool)                       { panic("unbuilt") } // vmnum
+func (m *Machine) textRepr(v Value) (*Str, bool)                         { panic("unbuilt") } // vmnum
+func (m *Machine) numberUnary(op code.Op, v Value) (Value, bool)         { panic("unbuilt") } // vmnum: Neg, Pos, Inv
+func (m *Machine) numberTruth(v Value) (is, ok bool)                     { panic("unbuilt") } // vmnum: int, bool, float
+func (m *Machine) builtinFormat(v Value, spec *Str) (*Str, bool, error)  { panic("unbuilt") } // vmnum: str, int, bool, float
+func (v Value) bytes() (string, bool)                                    { panic("unbuilt") } // vmnum: bytes or bytearray
+func nfcText(s *Str) string                                              { panic("unbuilt") } // vmnum: the NFC form of the text, s itself for ASCII
+func (s *Str) val() Value                                                { panic("unbuilt") } // vmnum
+func (m *Machine) containerGetItem(v, key Value) (Value, bool, error)    { panic("unbuilt") } // vmcol: tuple, list, range, dict (with __missing__ for subclasses)
+func (m *Machine) containerSetItem(v, key, x Value) (bool, error)        { panic("unbuilt") } // vmcol: list, dict
+func (m *Machine) containerContains(v, x Value) (is, ok bool, err error) { panic("unbuilt") } // vmcol: tuple, list, dict, set, range, views
+func (m *Machine) containerIter(v Value) (Value, bool)                   { panic("unbuilt") } // vmcol: the same and native iterators (itself)
+func (m *Machine) containerHash(v Value) (int64, bool, error)            { panic("unbuilt") } // vmcol: tuple, frozenset, range
+func (m *Machine) containerRepr(v Value) (*Str, bool, error)             { panic("unbuilt") } // vmcol: through m.Enter; recursive ones print ...
+func (m *Machine) containerLen(v Value) (int, bool)                      { panic("unbuilt") } // vmcol: all sized kinds of vmcol
+func (m *Machine) classOfVariant(v Value) *Class                         { panic("unbuilt") } // vmcol: set or frozenset, dict views; generators by vmcore
+func (m *Machine) iterNext(it *Iterator) (Value, bool, error)            { panic("unbuilt") } // vmcol: native iterator, remembers exhaustion
+func (m *Machine) generatorNext(v Value) (Value, bool, error)            { panic("unbuilt") } // vmcore: KindGenerator
+type Function struct{ Object }
+
+func (m *Machine) callerClass() (*Class, Value, error)        { panic("unbuilt") } // vmcore: __class__ and first argument of the calling frame, for super(); RuntimeError otherwise
+func (m *Machine) runClassBody(body, ns Value) (Value, error) { panic("unbuilt") } // vmcore: runs it in the namespace, returns its __class__ cell or None
+func (m *Machine) dictItems(d *Dict) (keys, values []Value)   { panic("unbuilt") } // vmcol: snapshot in order
+func (m *Machine) sortValues(items []Value) error             { panic("unbuilt") } // vmcol: stable, by <, in place
+func (m *Machine) newMappingProxy(mapping Value) Value        { panic("unbuilt") } // vmcol

@@ -13,13 +13,15 @@ type ModuleDef struct {
 // costs and limits. It is immutable once made and safe for any number of
 // machines at once.
 type Runtime struct {
-	costs    code.Costs
-	limits   Limits
-	hashKey  [2]uint64 // of internal tables; per process, never observable
-	classes  builtinClasses
-	byKind   [KindForeign + 1]*Class
-	builtins *Dict                // names that every module sees
-	modules  map[string]ModuleDef // looked up, never iterated
+	costs                  code.Costs
+	limits                 Limits
+	hashKey                [2]uint64 // of internal tables; per process, never observable
+	classes                builtinClasses
+	byKind                 [KindForeign + 1]*Class
+	builtins               namespace            // names that every module sees
+	modules                map[string]ModuleDef // looked up, never iterated
+	objectHash, objectInit *Native              // of object
+	all                    []*Class             // builtin classes, in order of creation
 }
 
 // Limits bound one call. They are consensus.

@@ -51,6 +51,7 @@ const (
 type Object struct {
 	kind  Kind
 	mark  uint8  // epoch of the last heap measurement that met it
+	order uint32 // position among the objects whose identity was asked for, from 1; 0: never
 	class *Class // nil: the builtin class of the kind
 	attrs *Attrs // attributes of instances whose class gives them a __dict__, else nil
 	self  any    // pointer to the struct that embeds this header

@@ -1,0 +1,118 @@
+package vm
+
+// shapeNames bounds the attributes that a shape describes and the shapes that
+// follow one; instances beyond it keep theirs in a dict.
+const shapeNames = 64
+
+// rootShape is the shape of a fresh instance of c.
+func (m *Machine) rootShape(c *Class) *shape {
+	if c.builtin {
+		return &m.emptyShape
+	}
+	if c.shape == nil {
+		c.shape = &shape{}
+	}
+	return c.shape
+}
+
+func (s *shape) slot(name string) (int, bool) {
+	i, ok := s.index[name]
+	return i, ok
+}
+
+// extend is the shape with one more attribute, nil when there are too many.
+func (s *shape) extend(name *Str) *shape {
+	if n, ok := s.next[name.s]; ok {
+		return n
+	}
+	if len(s.names) >= shapeNames || len(s.next) >= shapeNames {
+		return nil
+	}
+	n := &shape{names: append(s.names[:len(s.names):len(s.names)], name), parent: s}
+	n.index = make(map[string]int, len(n.names))
+	for i, k := range n.names {
+		n.index[k.s] = i
+	}
+	if s.next == nil {
+		s.next = make(map[string]*shape)
+	}
+	s.next[name.s] = n
+	return n
+}
+
+// get reads an attribute of an instance.
+func (a *Attrs) get(m *Machine, name *Str) (Value, bool) {
+	if a.dict != nil {
+		return a.dict.getStr(m, name)
+	}
+	if a.shape == nil {
+		return unbound, false
+	}
+	i, ok := a.shape.slot(name.s)
+	if !ok {
+		return unbound, false
+	}
+	return a.values[i], true
+}
+
+// put writes an attribute of an instance of class c.
+func (a *Attrs) put(m *Machine, c *Class, name *Str, v Value) {
+	if a.dict != nil {
+		a.dict.putStr(m, name, v)
+		return
+	}
+	if a.shape == nil {
+		a.shape = m.rootShape(c)
+	}
+	if i, ok := a.shape.slot(name.s); ok {
+		a.values[i] = v
+		return
+	}
+	if next := a.shape.extend(name); next != nil {
+		m.Alloc(valueBytes)
+		a.shape = next
+		a.values = append(a.values, v)
+		return
+	}
+	a.asDict(m).putStr(m, name, v)
+}
+
+// del removes an attribute, false when there is none.
+func (a *Attrs) del(m *Machine, name *Str) (bool, error) {
+	if _, ok := a.get(m, name); !ok {
+		return false, nil
+	}
+	return m.dictDel(a.asDict(m), Value{ref: &name.Object})
+}
+
+// asDict moves the attributes to a dict, which is the instance's __dict__.
+func (a *Attrs) asDict(m *Machine) *Dict {
+	if a.dict != nil {
+		return a.dict
+	}
+	d := m.newDict()
+	if a.shape != nil {
+		for i, name := range a.shape.names {
+			d.putStr(m, name, a.values[i])
+		}
+	}
+	a.dict, a.shape, a.values = d, nil, nil
+	return d
+}
+
+// attrsOf returns the attributes of v, nil when it has none; create makes them
+// where the class allows.
+func (m *Machine) attrsOf(v Value, create bool) *Attrs {
+	if v.ref == nil {
+		return nil
+	}
+	if v.ref.attrs != nil || !create {
+		return v.ref.attrs
+	}
+	if v.ref.self == nil || !m.classOf(v).hasDict {
+		return nil
+	}
+	m.Alloc(instanceBytes)
+	v.ref.attrs = &Attrs{}
+	return v.ref.attrs
+}

@@ -1,0 +1,313 @@
+package vm
+
+import "strings"
+
+// namespace holds the attributes of a class in the order of definition. Keys are
+// in NFC. Builtin classes share theirs between machines and never write it.
+type namespace struct {
+	keys   []string // "" where deleted
+	values []Value
+	index  map[string]int // looked up, never iterated
+}
+
+func (n *namespace) get(key string) (Value, bool) {
+	i, ok := n.index[key]
+	if !ok {
+		return unbound, false
+	}
+	return n.values[i], true
+}
+
+func (n *namespace) put(key string, v Value) {
+	if i, ok := n.index[key]; ok {
+		n.values[i] = v
+		return
+	}
+	if n.index == nil {
+		n.index = make(map[string]int)
+	}
+	n.index[key] = len(n.keys)
+	n.keys = append(n.keys, key)
+	n.values = append(n.values, v)
+}
+
+func (n *namespace) del(key string) bool {
+	i, ok := n.index[key]
+	if !ok {
+		return false
+	}
+	delete(n.index, key)
+	n.keys[i], n.values[i] = "", unbound
+	return true
+}
+
+// head makes an object header for a struct of the given kind. Callers set the
+// header once, in place, as its address is the value.
+func (o *Object) head(kind Kind, class *Class, self any) Value {
+	o.kind, o.class, o.self = kind, class, self
+	return Value{ref: o}
+}
+
+// newClass makes a builtin class. Without bases it is below object.
+func (rt *Runtime) newClass(name string, layout Kind, bases ...*Class) *Class {
+	if len(bases) == 0 && rt.classes.object != nil {
+		bases = []*Class{rt.classes.object}
+	}
+	c := &Class{name: name, qualName: name, module: "builtins", bases: bases, layout: layout, builtin: true}
+	c.head(KindClass, nil, c)
+	for _, b := range bases {
+		c.hasDict = c.hasDict || b.hasDict
+	}
+	c.mro, _ = linearize(c, bases)
+	rt.all = append(rt.all, c)
+	c.ordinal = len(rt.all)
+	return c
+}
+
+// NewClass makes a class for the library, whose instances are [Foreign] objects
+// made by its __new__. It belongs to the machine that loads the module.
+func (m *Machine) NewClass(module, name string, bases ...*Class) *Class {
+	if len(bases) == 0 {
+		bases = []*Class{m.rt.classes.object}
+	}
+	c := &Class{name: name, qualName: name, module: module, bases: bases, layout: KindForeign, version: m.nextVersion()}
+	c.head(KindClass, nil, c)
+	c.mro, _ = linearize(c, bases)
+	m.Alloc(classBytes)
+	return c
+}
+
+// Define adds natives to a class of the library before any program sees it.
+func (c *Class) Define(defs ...Def) *Class {
+	defineMethods(c, defs)
+	c.filled = 0
+	return c
+}
+
+// methods adds natives whose receiver is an instance; "__new__" receives the
+// class and is static.
+func (rt *Runtime) methods(c *Class, defs ...Def) { defineMethods(c, defs) }
+
+func defineMethods(c *Class, defs []Def) {
+	for _, d := range defs {
+		n := newNative(d)
+		n.owner = c
+		n.method = d.Name != "__new__" && d.Name != "__class_getitem__" && d.Name != "__init_subclass__"
+		v := n.value()
+		switch d.Name {
+		case "__class_getitem__", "__init_subclass__":
+			n.method = true
+			v = newClassMethod(v)
+		}
+		c.names.put(d.Name, v)
+	}
+}
+
+// statics adds static methods.
+func (rt *Runtime) statics(c *Class, defs ...Def) {
+	for _, d := range defs {
+		n := newNative(d)
+		n.owner = c
+		s := &StaticMethod{fn: n.value()}
+		c.names.put(d.Name, s.head(KindStaticMethod, nil, s))
+	}
+}
+
+// classMethods adds class methods; the receiver is the class.
+func (rt *Runtime) classMethods(c *Class, defs ...Def) { defineClassMethods(c, defs) }
+
+// DefineClass adds class methods to a class of the library.
+func (c *Class) DefineClass(defs ...Def) *Class {
+	defineClassMethods(c, defs)
+	return c
+}
+
+func defineClassMethods(c *Class, defs []Def) {
+	for _, d := range defs {
+		n := newNative(d)
+		n.owner, n.method = c, true
+		c.names.put(d.Name, newClassMethod(n.value()))
+	}
+}
+
+// getters adds a computed attribute; set nil makes it read-only.
+func (rt *Runtime) getters(c *Class, name string, get func(*Machine, Value) (Value, error), set func(m *Machine, obj, v Value) error) {
+	c.Getter(name, get, set)
+}
+
+// Getter adds a computed attribute to a class of the library; set nil makes it
+// read-only, and is called with an unbound value to delete.
+func (c *Class) Getter(name string, get func(*Machine, Value) (Value, error), set func(m *Machine, obj, v Value) error) *Class {
+	d := &Member{name: name, owner: c, get: get, set: set}
+	c.names.put(name, d.head(KindMember, nil, d))
+	return c
+}
+
+// Constant adds a plain attribute.
+func (c *Class) Constant(name string, v Value) *Class {
+	c.names.put(name, v)
+	return c
+}
+
+func newNative(d Def) *Native {
+	n := &Native{name: d.Name, min: d.Min, max: d.Max, params: d.Params, keywords: d.Keywords, fn: d.Fn}
+	n.head(KindNative, nil, n)
+	return n
+}
+
+func (n *Native) value() Value { return Value{ref: &n.Object} }
+
+func newClassMethod(fn Value) Value {
+	c := &ClassMethod{fn: fn}
+	return c.head(KindClassMethod, nil, c)
+}
+
+// value is the class as a value.
+func (c *Class) value() Value { return Value{ref: &c.Object} }
+
+// Value returns the class as a Python value.
+func (c *Class) Value() Value { return c.value() }
+
+// linearize is the C3 order of a class with these bases (Python 2.3 MRO); false
+// when there is none.
+func linearize(c *Class, bases []*Class) ([]*Class, bool) {
+	if len(bases) == 0 {
+		return []*Class{c}, true
+	}
+	if len(bases) == 1 {
+		return append([]*Class{c}, bases[0].mro...), true
+	}
+	lists := make([][]*Class, 0, len(bases)+1)
+	for _, b := range bases {
+		lists = append(lists, b.mro)
+	}
+	lists = append(lists, bases)
+	out := []*Class{c}
+	for {
+		next, left := nextInMRO(lists)
+		if !left {
+			return out, true
+		}
+		if next == nil {
+			return nil, false
+		}
+		out = append(out, next)
+		for i, l := range lists {
+			if len(l) > 0 && l[0] == next {
+				lists[i] = l[1:]
+			}
+		}
+	}
+}
+
+// nextInMRO picks the first head that is in no tail.
+func nextInMRO(lists [][]*Class) (next *Class, left bool) {
+	for _, l := range lists {
+		if len(l) == 0 {
+			continue
+		}
+		left = true
+		if !inTails(l[0], lists) {
+			return l[0], true
+		}
+	}
+	return nil, left
+}
+
+func inTails(c *Class, lists [][]*Class) bool {
+	for _, l := range lists {
+		for i := 1; i < len(l); i++ {
+			if l[i] == c {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// specialIndex is the position of a name among the special methods.
+func specialIndex(name string) (special, bool) {
+	if len(name) < 5 || !strings.HasPrefix(name, "__") {
+		return 0, false
+	}
+	i, ok := specialNumbers[name]
+	return i, ok
+}
+
+// specialNumbers inverts specialNames; looked up, never iterated.
+var specialNumbers = func() map[string]special {
+	out := make(map[string]special, numSpecials)
+	for i, name := range specialNames {
+		out[name] = special(i)
+	}
+	return out
+}()
+
+// fillSpecials computes the table of special methods from the namespaces along
+// the MRO.
+func (c *Class) fillSpecials() {
+	c.special = [numSpecials]Value{}
+	for i := len(c.mro) - 1; i >= 0; i-- {
+		names := &c.mro[i].names
+		for j, key := range names.keys {
+			if sp, ok := specialIndex(key); ok {
+				c.special[sp] = names.values[j]
+			}
+		}
+	}
+	c.filled = c.version + 1
+}
+
+// sp returns the special method of the class, unbound when there is none.
+func (c *Class) sp(s special) Value {
+	if c.filled != c.version+1 {
+		c.fillSpecials()
+	}
+	return c.special[s]
+}
+
+// seal fills the tables of all builtin classes, which are read only from here.
+func (rt *Runtime) seal() {
+	for _, c := range rt.all {
+		c.fillSpecials()
+	}
+}
+
+// changed gives the class and all below it a new version.
+func (m *Machine) changed(c *Class) {
+	if c.builtin {
+		return
+	}
+	c.version = m.nextVersion()
+	for _, s := range c.subs {
+		m.changed(s)
+	}
+}
+
+func (m *Machine) nextVersion() uint32 {
+	m.versions++
+	return m.versions
+}
+
+// subclassOf tells whether c is other or below it, by the MRO alone.
+func (c *Class) subclassOf(other *Class) bool {
+	for _, k := range c.mro {
+		if k == other {
+			return true
+		}
+	}
+	return false
+}
+
+// find looks a name up along the MRO.
+func (c *Class) find(key string) (Value, *Class, bool) {
+	for _, k := range c.mro {
+		if v, ok := k.names.get(key); ok {
+			return v, k, true
+		}
+	}
+	return unbound, nil, false
+}
+
+// builtin adds a name that every module sees.
+func (rt *Runtime) builtin(name string, v Value) { rt.builtins.put(name, v) }

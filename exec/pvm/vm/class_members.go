@@ -1,0 +1,286 @@
+package vm
+
+// Descriptors of this area: property, members and super.
+
+func (m *Machine) getProperty(p *Property, self, obj Value) (Value, error) {
+	if !obj.Bound() {
+		return self, nil
+	}
+	if p.get.IsNone() {
+		return unbound, m.propertyMissing(p, obj, "getter")
+	}
+	return m.Call(p.get, obj)
+}
+
+func (m *Machine) setProperty(p *Property, _, obj, x Value) error {
+	if !x.Bound() {
+		if p.del.IsNone() {
+			return m.propertyMissing(p, obj, "deleter")
+		}
+		_, err := m.Call(p.del, obj)
+		return err
+	}
+	if p.set.IsNone() {
+		return m.propertyMissing(p, obj, "setter")
+	}
+	_, err := m.Call(p.set, obj, x)
+	return err
+}
+
+func (m *Machine) propertyMissing(p *Property, obj Value, what string) error {
+	c := m.classOf(obj)
+	if p.name == "" {
+		return m.Raise(m.rt.classes.AttributeError, "property of '%s' object has no %s", c.qualName, what)
+	}
+	return m.Raise(m.rt.classes.AttributeError, "property '%s' of '%s' object has no %s", p.name, c.qualName, what)
+}
+
+func (m *Machine) getMember(d *Member, self, obj Value) (Value, error) {
+	if !obj.Bound() {
+		return self, nil
+	}
+	if !m.classOf(obj).subclassOf(d.owner) {
+		return unbound, m.Raise(m.rt.classes.TypeError, "descriptor '%s' for '%s' objects doesn't apply to a '%s' object", d.name, d.owner.name, m.typeName(obj))
+	}
+	if d.get != nil {
+		return d.get(m, obj)
+	}
+	slots := slotsOf(obj)
+	if slots == nil || !(*slots)[d.index].Bound() {
+		return unbound, m.raiseAttribute(obj, m.newStr(d.name), "'%s' object has no attribute '%s'", m.typeName(obj), d.name)
+	}
+	return (*slots)[d.index], nil
+}
+
+func (m *Machine) setMember(d *Member, _, obj, x Value) error {
+	if !m.classOf(obj).subclassOf(d.owner) {
+		return m.Raise(m.rt.classes.TypeError, "descriptor '%s' for '%s' objects doesn't apply to a '%s' object", d.name, d.owner.name, m.typeName(obj))
+	}
+	if d.get != nil {
+		if d.set == nil {
+			return m.raiseAttribute(obj, m.newStr(d.name), "attribute '%s' of '%s' objects is not writable", d.name, d.owner.name)
+		}
+		return d.set(m, obj, x)
+	}
+	slots := slotsOf(obj)
+	if slots == nil {
+		return m.noAttribute(obj, m.newStr(d.name))
+	}
+	if !x.Bound() && !(*slots)[d.index].Bound() {
+		return m.raiseAttribute(obj, m.newStr(d.name), "'%s' object has no attribute '%s'", m.typeName(obj), d.name)
+	}
+	(*slots)[d.index] = x
+	return nil
+}
+
+// slotsOf returns the storage of __slots__.
+func slotsOf(v Value) *[]Value {
+	switch o := v.ref.self.(type) {
+	case *Instance:
+		return &o.slots
+	case *Exception:
+		return &o.slots
+	}
+	return nil
+}
+
+// defineDescriptors builds property, staticmethod, classmethod, super and the
+// member descriptors.
+func (rt *Runtime) defineDescriptors() {
+	b := &rt.classes
+	b.property = rt.newClass("property", KindProperty)
+	rt.methods(b.property,
+		Def{Name: "__new__", Min: 1, Max: 5, Params: []string{"cls", "fget", "fset", "fdel", "doc"}, Fn: propertyNew},
+		Def{Name: "__init__", Min: 1, Max: -1, Keywords: true, Fn: ignoreInit},
+		Def{Name: "getter", Min: 2, Max: 2, Fn: propertyCopy(0)},
+		Def{Name: "setter", Min: 2, Max: 2, Fn: propertyCopy(1)},
+		Def{Name: "deleter", Min: 2, Max: 2, Fn: propertyCopy(2)},
+		Def{Name: "__get__", Min: 2, Max: 3, Fn: descriptorGet},
+		Def{Name: "__set__", Min: 3, Max: 3, Fn: descriptorAssign},
+		Def{Name: "__delete__", Min: 2, Max: 2, Fn: descriptorAssign},
+		Def{Name: "__set_name__", Min: 3, Max: 3, Fn: propertySetName},
+	)
+	property := func(pick func(*Property) Value) func(*Machine, Value) (Value, error) {
+		return func(_ *Machine, v Value) (Value, error) { return pick(v.ref.self.(*Property)), nil }
+	}
+	rt.getters(b.property, "fget", property(func(p *Property) Value { return p.get }), nil)
+	rt.getters(b.property, "fset", property(func(p *Property) Value { return p.set }), nil)
+	rt.getters(b.property, "fdel", property(func(p *Property) Value { return p.del }), nil)
+	rt.getters(b.property, "__doc__", property(func(p *Property) Value { return p.doc }), func(_ *Machine, obj, v Value) error {
+		obj.ref.self.(*Property).doc = v
+		return nil
+	})
+	rt.getters(b.property, "__isabstractmethod__", propertyAbstract, nil)
+
+	wrapped := func(m *Machine, v Value) (Value, error) {
+		switch o := v.ref.self.(type) {
+		case *StaticMethod:
+			return o.fn, nil
+		case *ClassMethod:
+			return o.fn, nil
+		}
+		return None, nil
+	}
+	b.staticmethod = rt.newClass("staticmethod", KindStaticMethod)
+	b.classmethod = rt.newClass("classmethod", KindClassMethod)
+	for _, c := range []*Class{b.staticmethod, b.classmethod} {
+		c.hasDict = true
+		rt.methods(c,
+			Def{Name: "__new__", Min: 2, Max: 2, Fn: methodWrapperNew},
+			Def{Name: "__init__", Min: 1, Max: -1, Keywords: true, Fn: ignoreInit},
+			Def{Name: "__get__", Min: 2, Max: 3, Fn: descriptorGet},
+		)
+		rt.getters(c, "__func__", wrapped, nil)
+		rt.getters(c, "__wrapped__", wrapped, nil)
+		rt.getters(c, "__isabstractmethod__", func(m *Machine, v Value) (Value, error) {
+			fn, _ := wrapped(m, v)
+			return m.isAbstract(fn)
+		}, nil)
+	}
+	rt.methods(b.staticmethod, Def{Name: "__call__", Min: 1, Max: -1, Keywords: true, Fn: func(m *Machine, a Args) (Value, error) {
+		return m.CallArgs(a.Values[0].ref.self.(*StaticMethod).fn, Args{a.Values[1:], a.Names})
+	}})
+	rt.defineSuper()
+	b.member = rt.newClass("member_descriptor", KindMember)
+	rt.methods(b.member,
+		Def{Name: "__get__", Min: 2, Max: 3, Fn: descriptorGet},
+		Def{Name: "__set__", Min: 3, Max: 3, Fn: descriptorAssign},
+		Def{Name: "__delete__", Min: 2, Max: 2, Fn: descriptorAssign},
+	)
+	rt.getters(b.member, "__name__", func(m *Machine, v Value) (Value, error) { return m.newStr(v.ref.self.(*Member).name).val(), nil }, nil)
+	rt.getters(b.member, "__objclass__", func(m *Machine, v Value) (Value, error) { return v.ref.self.(*Member).owner.value(), nil }, nil)
+	rt.getters(b.member, "__doc__", func(m *Machine, v Value) (Value, error) { return None, nil }, nil)
+}
+
+func ignoreInit(*Machine, Args) (Value, error) { return None, nil }
+
+func propertyNew(m *Machine, a Args) (Value, error) {
+	m.Alloc(smallBytes)
+	p := &Property{get: orNone(a.Values[1]), set: orNone(a.Values[2]), del: orNone(a.Values[3]), doc: orNone(a.Values[4])}
+	if p.doc.IsNone() && !p.get.IsNone() {
+		doc, ok, err := m.LookupAttr(p.get, m.newStr("__doc__"))
+		if err != nil {
+			return unbound, err
+		}
+		if ok {
+			p.doc = doc
+		}
+	}
+	return p.head(KindProperty, m.subclassOrNil(a.Values[0], m.rt.classes.property), p), nil
+}
+
+func orNone(v Value) Value {
+	if !v.Bound() {
+		return None
+	}
+	return v
+}
+
+// subclassOrNil is the class to put into a header: nil for the builtin itself.
+func (m *Machine) subclassOrNil(class Value, builtin *Class) *Class {
+	c, ok := class.class()
+	if !ok || c == builtin {
+		return nil
+	}
+	return c
+}
+
+// propertyCopy is getter, setter and deleter.
+func propertyCopy(which int) NativeFunc {
+	return func(m *Machine, a Args) (Value, error) {
+		p := a.Values[0].ref.self.(*Property)
+		parts := [3]Value{p.get, p.set, p.del}
+		parts[which] = a.Values[1]
+		doc := p.doc
+		if which == 0 {
+			doc = None
+		}
+		if p.class == nil {
+			r, err := propertyNew(m, Args{Values: []Value{m.rt.classes.property.value(), parts[0], parts[1], parts[2], doc}})
+			if err == nil {
+				r.ref.self.(*Property).name = p.name
+			}
+			return r, err
+		}
+		return m.Call(p.class.value(), parts[0], parts[1], parts[2], doc)
+	}
+}
+
+func propertySetName(m *Machine, a Args) (Value, error) {
+	if s, ok := a.Values[2].str(); ok {
+		a.Values[0].ref.self.(*Property).name = s.s
+	}
+	return None, nil
+}
+
+func propertyAbstract(m *Machine, v Value) (Value, error) {
+	p := v.ref.self.(*Property)
+	for _, fn := range []Value{p.get, p.set, p.del} {
+		if fn.IsNone() {
+			continue
+		}
+		if r, err := m.isAbstract(fn); err != nil || r == True {
+			return r, err
+		}
+	}
+	return False, nil
+}
+
+// isAbstract reads __isabstractmethod__.
+func (m *Machine) isAbstract(fn Value) (Value, error) {
+	r, ok, err := m.LookupAttr(fn, m.newStr("__isabstractmethod__"))
+	if err != nil || !ok {
+		return False, err
+	}
+	t, err := m.Truth(r)
+	return Bool(t), err
+}
+
+// descriptorGet is __get__ as a method.
+func descriptorGet(m *Machine, a Args) (Value, error) {
+	obj, c := a.Values[1], (*Class)(nil)
+	if len(a.Values) > 2 {
+		c, _ = a.Values[2].class()
+	}
+	if obj.IsNone() && c != nil {
+		obj = unbound
+	}
+	if c == nil {
+		c = m.classOf(a.Values[1])
+	}
+	return m.bind(a.Values[0], obj, c)
+}
+
+// descriptorAssign is __set__ and __delete__ as methods.
+func descriptorAssign(m *Machine, a Args) (Value, error) {
+	x := unbound
+	if len(a.Values) > 2 {
+		x = a.Values[2]
+	}
+	_, err := m.descriptorSet(a.Values[0], a.Values[1], x)
+	return None, err
+}
+
+func methodWrapperNew(m *Machine, a Args) (Value, error) {
+	m.Alloc(smallBytes)
+	c, _ := a.Values[0].class()
+	var v Value
+	if c.layout == KindStaticMethod {
+		s := &StaticMethod{fn: a.Values[1]}
+		v = s.head(KindStaticMethod, m.subclassOrNil(a.Values[0], m.rt.classes.staticmethod), s)
+	} else {
+		k := &ClassMethod{fn: a.Values[1]}
+		v = k.head(KindClassMethod, m.subclassOrNil(a.Values[0], m.rt.classes.classmethod), k)
+	}
+	for _, name := range [...]string{"__module__", "__name__", "__qualname__", "__doc__"} {
+		key := m.newStr(name)
+		r, ok, err := m.LookupAttr(a.Values[1], key)
+		if err != nil {
+			return unbound, err
+		}
+		if ok {
+			m.attrsOf(v, true).put(m, m.classOf(v), key, r)
+		}
+	}
+	return v, nil
+}

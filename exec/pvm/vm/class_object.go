@@ -1,0 +1,258 @@
+package vm
+
+import "github.com/cowboy-foundation/cowboy/exec/pvm/gate"
+
+// forbiddenName tells names that no program may reach, however it spells them.
+func forbiddenName(name string) bool { return gate.ForbiddenAttribute(name) }
+
+// defineObject builds object, whose class the caller has made.
+func (rt *Runtime) defineObject() {
+	c := rt.classes.object
+	rt.methods(c,
+		Def{Name: "__new__", Min: 1, Max: -1, Keywords: true, Fn: objectNew},
+		Def{Name: "__init__", Min: 1, Max: -1, Keywords: true, Fn: objectInit},
+		Def{Name: "__getattribute__", Min: 2, Max: 2, Fn: objectGetattribute},
+		Def{Name: "__setattr__", Min: 3, Max: 3, Fn: objectSetattr},
+		Def{Name: "__delattr__", Min: 2, Max: 2, Fn: objectSetattr},
+		Def{Name: "__repr__", Min: 1, Max: 1, Fn: objectRepr},
+		Def{Name: "__str__", Min: 1, Max: 1, Fn: objectStr},
+		Def{Name: "__format__", Min: 2, Max: 2, Fn: objectFormat},
+		Def{Name: "__hash__", Min: 1, Max: 1, Fn: objectHash},
+		Def{Name: "__eq__", Min: 2, Max: 2, Fn: objectEq},
+		Def{Name: "__ne__", Min: 2, Max: 2, Fn: objectNe},
+		Def{Name: "__lt__", Min: 2, Max: 2, Fn: notImplemented},
+		Def{Name: "__le__", Min: 2, Max: 2, Fn: notImplemented},
+		Def{Name: "__gt__", Min: 2, Max: 2, Fn: notImplemented},
+		Def{Name: "__ge__", Min: 2, Max: 2, Fn: notImplemented},
+		Def{Name: "__dir__", Min: 1, Max: 1, Fn: objectDir},
+		Def{Name: "__init_subclass__", Min: 1, Max: 1, Fn: ignoreInit},
+	)
+	rt.classMethods(c, Def{Name: "__subclasshook__", Min: 1, Max: -1, Fn: notImplemented})
+	rt.getters(c, "__class__", func(m *Machine, v Value) (Value, error) { return m.classOf(v).value(), nil }, setClass)
+	rt.getters(c, "__doc__", func(m *Machine, v Value) (Value, error) { return None, nil }, nil)
+	hash, _ := c.names.get("__hash__")
+	rt.objectHash = hash.ref.self.(*Native)
+	init, _ := c.names.get("__init__")
+	rt.objectInit = init.ref.self.(*Native)
+}
+
+func notImplemented(*Machine, Args) (Value, error) { return NotImplemented, nil }
+
+// objectNew is object.__new__: a bare instance of the class.
+func objectNew(m *Machine, a Args) (Value, error) {
+	c, ok := a.Values[0].class()
+	if !ok {
+		return unbound, m.Raise(m.rt.classes.TypeError, "object.__new__(X): X is not a type object (%s)", m.typeName(a.Values[0]))
+	}
+	if c.layout != KindInstance {
+		return unbound, m.Raise(m.rt.classes.TypeError, "object.__new__(%s) is not safe, use %s.__new__()", c.name, c.name)
+	}
+	if len(a.Values) > 1 {
+		if !m.isObjects(c, spNew) {
+			return unbound, m.Raise(m.rt.classes.TypeError, "object.__new__() takes exactly one argument (the type to instantiate)")
+		}
+		if m.isObjects(c, spInit) {
+			return unbound, m.Raise(m.rt.classes.TypeError, "%s() takes no arguments", c.name)
+		}
+	}
+	if err := m.checkAbstract(c); err != nil {
+		return unbound, err
+	}
+	return m.newInstance(c), nil
+}
+
+// isObjects tells whether the class takes a special method from object.
+func (m *Machine) isObjects(c *Class, sp special) bool {
+	return c.sp(sp) == m.rt.classes.object.sp(sp)
+}
+
+// newInstance makes a bare instance of a class over object.
+func (m *Machine) newInstance(c *Class) Value {
+	m.Alloc(instanceBytes + len(c.slots)*valueBytes)
+	o := &Instance{}
+	v := o.head(KindInstance, c, o)
+	if c.hasDict {
+		o.Object.attrs = &o.Attrs
+	}
+	if len(c.slots) > 0 {
+		o.slots = make([]Value, len(c.slots))
+	}
+	return v
+}
+
+// checkAbstract refuses instances of classes with abstract methods.
+func (m *Machine) checkAbstract(c *Class) error {
+	names, _, ok := c.find("__abstractmethods__")
+	if !ok || c.builtin {
+		return nil
+	}
+	items, err := m.Collect(names)
+	if err != nil || len(items) == 0 {
+		return err
+	}
+	list := m.newList(items)
+	if err := m.sortValues(list.items); err != nil {
+		return err
+	}
+	text, plural := "", ""
+	for i, item := range list.items {
+		if i > 0 {
+			text, plural = text+", ", "s"
+		}
+		text += nameText(item)
+	}
+	return m.Raise(m.rt.classes.TypeError, "Can't instantiate abstract class %s with abstract method%s %s", c.name, plural, text)
+}
+
+func objectInit(m *Machine, a Args) (Value, error) {
+	if len(a.Values) > 1 {
+		c := m.classOf(a.Values[0])
+		if !m.isObjects(c, spInit) {
+			return unbound, m.Raise(m.rt.classes.TypeError, "object.__init__() takes exactly one argument (the instance to initialize)")
+		}
+		if m.isObjects(c, spNew) {
+			return unbound, m.Raise(m.rt.classes.TypeError, "%s.__init__() takes exactly one argument (the instance to initialize)", c.name)
+		}
+	}
+	return None, nil
+}
+
+func objectGetattribute(m *Machine, a Args) (Value, error) {
+	name, ok := a.Values[1].str()
+	if !ok {
+		return unbound, m.Raise(m.rt.classes.TypeError, "attribute name must be string, not '%s'", m.typeName(a.Values[1]))
+	}
+	if forbiddenName(name.s) {
+		return unbound, m.Raise(m.rt.classes.DeterminismError, "attribute '%s' is forbidden", name.s)
+	}
+	v := a.Values[0]
+	r, found, err := m.plainGet(v, m.classOf(v), name)
+	if err == nil && !found {
+		err = m.noAttribute(v, name)
+	}
+	return r, err
+}
+
+func objectSetattr(m *Machine, a Args) (Value, error) {
+	name, ok := a.Values[1].str()
+	if !ok {
+		return unbound, m.Raise(m.rt.classes.TypeError, "attribute name must be string, not '%s'", m.typeName(a.Values[1]))
+	}
+	if forbiddenName(name.s) {
+		return unbound, m.Raise(m.rt.classes.DeterminismError, "attribute '%s' is forbidden", name.s)
+	}
+	x := unbound
+	if len(a.Values) == 3 {
+		x = a.Values[2]
+	}
+	v := a.Values[0]
+	return None, m.plainSet(v, m.classOf(v), name, x)
+}
+
+func objectRepr(m *Machine, a Args) (Value, error) {
+	if s, ok, err := m.plainRepr(a.Values[0]); ok || err != nil {
+		return s.val(), err
+	}
+	return m.newStr(m.objectText(a.Values[0])).val(), nil
+}
+
+func objectStr(m *Machine, a Args) (Value, error) {
+	s, err := m.Repr(a.Values[0])
+	if err != nil {
+		return unbound, err
+	}
+	return s.val(), nil
+}
+
+func objectFormat(m *Machine, a Args) (Value, error) {
+	spec, ok := a.Values[1].str()
+	if !ok {
+		return unbound, m.Raise(m.rt.classes.TypeError, "__format__() argument must be str, not %s", m.typeName(a.Values[1]))
+	}
+	if spec.s != "" {
+		return unbound, m.Raise(m.rt.classes.TypeError, "unsupported format string passed to %s.__format__", m.typeName(a.Values[0]))
+	}
+	return m.strOf(a.Values[0])
+}
+
+func objectHash(m *Machine, a Args) (Value, error) { return SmallInt(m.identityHash(a.Values[0])), nil }
+
+func objectEq(_ *Machine, a Args) (Value, error) {
+	if a.Values[0].is(a.Values[1]) {
+		return True, nil
+	}
+	return NotImplemented, nil
+}
+
+// objectNe is the opposite of __eq__, unless that is NotImplemented.
+func objectNe(m *Machine, a Args) (Value, error) {
+	r, ok, err := m.callSpecial(a.Values[0], spEq, a.Values[1])
+	if err != nil || !ok || r == NotImplemented {
+		return NotImplemented, err
+	}
+	t, err := m.Truth(r)
+	return Bool(!t), err
+}
+
+// setClass is assignment to __class__, between classes of the program with equal
+// layouts.
+func setClass(m *Machine, v, x Value) error {
+	c, ok := x.class()
+	if !ok {
+		return m.Raise(m.rt.classes.TypeError, "__class__ must be set to a class, not '%s' object", m.typeName(x))
+	}
+	o, isInstance := v.ref.self.(*Instance)
+	old := m.classOf(v)
+	if !isInstance || c.builtin || old.builtin {
+		return m.Raise(m.rt.classes.TypeError, "__class__ assignment only supported for mutable types or ModuleType subclasses")
+	}
+	if c.layout != old.layout || c.hasDict != old.hasDict || !c.layoutBelow(old) || !old.layoutBelow(c) {
+		return m.Raise(m.rt.classes.TypeError, "__class__ assignment: '%s' object layout differs from '%s'", c.name, old.name)
+	}
+	if o.Object.attrs != nil {
+		o.asDict(m)
+	}
+	v.ref.class = c
+	return nil
+}
+
+// objectDir lists attribute names, sorted.
+func objectDir(m *Machine, a Args) (Value, error) {
+	v := a.Values[0]
+	seen := m.newDict()
+	c := m.classOf(v)
+	if mod, ok := v.module(); ok {
+		keys, _ := m.dictItems(mod.dict)
+		return m.sortedNames(keys)
+	}
+	if k, ok := v.class(); ok {
+		c = k
+	}
+	if at := v.ref.attrs; at != nil {
+		keys, _ := m.dictItems(at.asDict(m))
+		for _, k := range keys {
+			seen.putStr(m, mustStr(k), None)
+		}
+	}
+	for _, k := range c.mro {
+		m.ChargeEach(len(k.names.keys), m.dyn.Element)
+		for _, key := range k.names.keys {
+			if key != "" && !forbiddenName(key) {
+				seen.putStr(m, m.newStr(key), None)
+			}
+		}
+	}
+	keys, _ := m.dictItems(seen)
+	return m.sortedNames(keys)
+}
+
+func mustStr(v Value) *Str {
+	s, _ := v.str()
+	return s
+}
+
+func (m *Machine) sortedNames(keys []Value) (Value, error) {
+	l := m.newList(append([]Value(nil), keys...))
+	err := m.sortValues(l.items)
+	return Value{ref: &l.Object}, err
+}
