@@ -31,7 +31,7 @@ func (m *Machine) buildClass(a Args) (Value, error) {
 			return unbound, err
 		}
 	}
-	args := append([]Value{name, Value{ref: &basesTuple.Object}, ns}, values...)
+	args := append([]Value{name, {ref: &basesTuple.Object}, ns}, values...)
 	cls, err := m.CallArgs(meta, Args{args, names})
 	if err != nil {
 		return unbound, err

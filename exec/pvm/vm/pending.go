@@ -7,8 +7,10 @@ import "github.com/cowboy-foundation/cowboy/exec/pvm/code"
 // before the machine runs anything.
 
 // --- vmcore: interp, calls, generators, heap, imports
-type frame struct{}
-type heap struct{}
+type (
+	frame struct{}
+	heap  struct{}
+)
 
 func (m *Machine) Alloc(bytes int)                             { panic("unbuilt") } // announce modelled bytes before allocating; may abort with OutOfMemory at the next safe point or at once when a single request exceeds the limit
 func (m *Machine) Call(fn Value, args ...Value) (Value, error) { panic("unbuilt") } // from natives; counts depth
@@ -31,16 +33,26 @@ func (m *Machine) textCompare(op CompareOp, a, b Value) (Value, bool, error)   {
 // --- vmcol: containers, iterators, sort
 type hashTable struct{}
 
-func (m *Machine) newTuple(items []Value) *Tuple                                  { panic("unbuilt") } // takes the slice over
-func (m *Machine) newList(items []Value) *List                                    { panic("unbuilt") }
-func (m *Machine) newDict() *Dict                                                 { panic("unbuilt") }
-func (m *Machine) newSet() *Set                                                   { panic("unbuilt") }
-func (m *Machine) dictGet(d *Dict, key Value) (Value, bool, error)                { panic("unbuilt") } // any key: may call __hash__ and __eq__
-func (m *Machine) dictPut(d *Dict, key, v Value) error                            { panic("unbuilt") }
-func (m *Machine) dictDel(d *Dict, key Value) (bool, error)                       { panic("unbuilt") }
-func (d *Dict) getStr(m *Machine, key *Str) (Value, bool)                         { panic("unbuilt") } // never calls Python as long as all keys are str
-func (d *Dict) putStr(m *Machine, key *Str, v Value)                              { panic("unbuilt") }
-func (m *Machine) containerBinary(op Operator, a, b Value) (Value, bool, error)   { panic("unbuilt") }
+func (m *Machine) newTuple(items []Value) *Tuple { panic("unbuilt") } // takes the slice over
+
+func (m *Machine) newList(items []Value) *List { panic("unbuilt") }
+
+func (m *Machine) newDict() *Dict { panic("unbuilt") }
+
+func (m *Machine) newSet() *Set { panic("unbuilt") }
+
+func (m *Machine) dictGet(d *Dict, key Value) (Value, bool, error) { panic("unbuilt") } // any key: may call __hash__ and __eq__
+
+func (m *Machine) dictPut(d *Dict, key, v Value) error { panic("unbuilt") }
+
+func (m *Machine) dictDel(d *Dict, key Value) (bool, error) { panic("unbuilt") }
+
+func (d *Dict) getStr(m *Machine, key *Str) (Value, bool) { panic("unbuilt") } // never calls Python as long as all keys are str
+
+func (d *Dict) putStr(m *Machine, key *Str, v Value) { panic("unbuilt") }
+
+func (m *Machine) containerBinary(op Operator, a, b Value) (Value, bool, error) { panic("unbuilt") }
+
 func (m *Machine) containerCompare(op CompareOp, a, b Value) (Value, bool, error) { panic("unbuilt") }
 
 // Direct forms of the protocols for builtin kinds, exact or of a subclass: false
