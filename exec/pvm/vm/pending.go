@@ -1,6 +1,10 @@
 package vm
 
-import "github.com/cowboy-foundation/cowboy/exec/pvm/code"
+import (
+	"math/big"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+)
 
 // This file lists the functions of the contract that their owners have not
 // built yet; an owner deletes the lines that he builds. It is empty, and gone,
@@ -88,3 +92,4 @@ func (m *Machine) runClassBody(body, ns Value) (Value, error) { panic("unbuilt")
 func (m *Machine) dictItems(d *Dict) (keys, values []Value)   { panic("unbuilt") } // vmcol: snapshot in order
 func (m *Machine) sortValues(items []Value) error             { panic("unbuilt") } // vmcol: stable, by <, in place
 func (m *Machine) newMappingProxy(mapping Value) Value        { panic("unbuilt") } // vmcol
+func (m *Machine) newInt(n *big.Int) Value                    { panic("unbuilt") } // vmnum: normalised to a small int where it fits
