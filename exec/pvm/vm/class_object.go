@@ -29,7 +29,8 @@ func (rt *Runtime) defineObject() {
 	)
 	rt.classMethods(c, Def{Name: "__subclasshook__", Min: 1, Max: -1, Fn: notImplemented})
 	rt.getters(c, "__class__", func(m *Machine, v Value) (Value, error) { return m.classOf(v).value(), nil }, setClass)
-	rt.getters(c, "__doc__", func(m *Machine, v Value) (Value, error) { return None, nil }, nil)
+	rt.getters(c, "__doc__", func(*Machine, Value) (Value, error) { return None, nil }, nil)
+	rt.getters(c, "__dict__", instanceDict, setInstanceDict)
 	hash, _ := c.names.get("__hash__")
 	rt.objectHash = hash.ref.self.(*Native)
 	init, _ := c.names.get("__init__")
@@ -255,4 +256,26 @@ func (m *Machine) sortedNames(keys []Value) (Value, error) {
 	l := m.newList(append([]Value(nil), keys...))
 	err := m.sortValues(l.items)
 	return Value{ref: &l.Object}, err
+}
+
+// instanceDict is __dict__ of everything but classes and modules.
+func instanceDict(m *Machine, v Value) (Value, error) {
+	a := m.attrsOf(v, true)
+	if a == nil {
+		return unbound, m.noAttribute(v, m.newStr("__dict__"))
+	}
+	return Value{ref: &a.asDict(m).Object}, nil
+}
+
+func setInstanceDict(m *Machine, v, x Value) error {
+	a := m.attrsOf(v, true)
+	if a == nil {
+		return m.noAttribute(v, m.newStr("__dict__"))
+	}
+	d, ok := x.Dict()
+	if !ok {
+		return m.Raise(m.rt.classes.TypeError, "__dict__ must be set to a dictionary, not a '%s'", m.typeName(orNone(x)))
+	}
+	a.dict, a.shape, a.values = d, nil, nil
+	return nil
 }

@@ -93,3 +93,5 @@ func (m *Machine) dictItems(d *Dict) (keys, values []Value)   { panic("unbuilt")
 func (m *Machine) sortValues(items []Value) error             { panic("unbuilt") } // vmcol: stable, by <, in place
 func (m *Machine) newMappingProxy(mapping Value) Value        { panic("unbuilt") } // vmcol
 func (m *Machine) newInt(n *big.Int) Value                    { panic("unbuilt") } // vmnum: normalised to a small int where it fits
+func (rt *Runtime) numberBuiltins() []Def                     { panic("unbuilt") } // vmnum
+func (rt *Runtime) containerBuiltins() []Def                  { panic("unbuilt") } // vmcol
