@@ -1,6 +1,10 @@
 package vm
 
-import "math/big"
+import (
+	"math/big"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+)
 
 // The names by which the library makes and reads values.
 
@@ -209,3 +213,29 @@ func (m *Machine) NewIterator(next func(m *Machine) (Value, bool, error), roots 
 	it := &Iterator{next: next, roots: roots}
 	return it.head(KindIterator, nil, it)
 }
+
+// NewExceptionClass makes an exception class for the library; bases are
+// exception classes.
+func (m *Machine) NewExceptionClass(module, name string, bases ...*Class) *Class {
+	c := m.NewClass(module, name, bases...)
+	c.layout, c.hasDict = KindException, true
+	return c
+}
+
+// WithDict gives instances of a class of the library attributes of their own.
+func (c *Class) WithDict() *Class {
+	c.hasDict = true
+	return c
+}
+
+// Prices returns what work that depends on sizes costs.
+func (m *Machine) Prices() *code.Dynamic { return &m.dyn }
+
+// Limits returns the limits of the runtime.
+func (m *Machine) Limits() Limits { return m.rt.limits }
+
+// Exception returns the exception that a Go error of this package carries.
+func (r *Raised) Exception() *Exception { return r.Exc }
+
+// Same is Python's identity.
+func (v Value) Same(w Value) bool { return v.is(w) }
