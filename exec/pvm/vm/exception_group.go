@@ -190,7 +190,7 @@ func (m *Machine) deriveGroup(e *Exception, parts []Value) (Value, error) {
 	if !ok || g.group == nil {
 		return None, m.Raise(m.rt.classes.TypeError, "derive must return an instance of BaseExceptionGroup")
 	}
-	g.trace, g.cause, g.context, g.suppress = e.trace, e.cause, e.context, e.suppress
+	g.trace, g.cause, g.context, g.suppress = e.trace[:len(e.trace):len(e.trace)], e.cause, e.context, e.suppress
 	name := m.newStr("__notes__")
 	notes, ok, err := m.LookupAttr(e.val(), name)
 	if err != nil || !ok {
@@ -222,7 +222,7 @@ func (m *Machine) matchGroup(e *Exception, types Value) (yes, no Value, err erro
 		return None, None, err
 	}
 	ge, _ := g.exception()
-	ge.trace = e.trace
+	ge.trace = e.trace[:len(e.trace):len(e.trace)]
 	return g, None, nil
 }
 

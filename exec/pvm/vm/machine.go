@@ -1,6 +1,10 @@
 package vm
 
-import "github.com/cowboy-foundation/cowboy/exec/pvm/code"
+import (
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+)
 
 // Machine runs one call at a time. It is reused after Reset, and is not for
 // use by several goroutines.
@@ -13,9 +17,19 @@ type Machine struct {
 	heap heap
 	temp []Value // roots that natives hold across calls back into Python
 
-	frame   *frame             // running
-	modules map[string]*Module // imported; looked up, never iterated
-	output  []byte             // of print
+	frame   *frame     // running
+	handled *Exception // being handled in the running context
+	again   bool       // the exception on its way is raised again: no new line in its traceback
+	pool    []frame
+	used    int
+	slab    []Value // registers of the frames of the pool
+	spare   []Value // a chunk not in use
+
+	units    map[*code.Object]*unit // looked up, never iterated
+	interned map[string]*Str        // looked up, never iterated
+	modules  map[string]*Module     // imported; looked up, never iterated
+	loaded   []*Module              // the same in order
+	output   []byte                 // of print
 
 	versions   uint32 // of classes, counted
 	orders     uint32 // of objects whose identity was asked for, counted
@@ -24,34 +38,59 @@ type Machine struct {
 	Host any // what the embedding library put there for its natives
 }
 
+// NewMachine returns a machine ready to run.
+func (rt *Runtime) NewMachine() *Machine {
+	m := &Machine{
+		rt: rt, dyn: rt.costs.Dynamic,
+		pool: make([]frame, rt.limits.RecursionDepth+1),
+		slab: make([]Value, chunkValues),
+	}
+	m.Reset()
+	return m
+}
+
+// Reset makes the machine as new: nothing of the last call is left in it.
+func (m *Machine) Reset() {
+	clear(m.pool)
+	clear(m.slab)
+	clear(m.temp)
+	*m = Machine{
+		rt: m.rt, dyn: m.dyn, pool: m.pool, slab: m.slab, temp: m.temp[:0],
+		units:    make(map[*code.Object]*unit),
+		interned: make(map[string]*Str),
+		modules:  make(map[string]*Module),
+	}
+	m.heap.threshold = m.rt.limits.HeapBytes
+}
+
 // Charge takes n cycles for work about to be done. It does not return when they
 // are used up.
 func (m *Machine) Charge(n code.Cycles) {
 	if n < 0 || n > m.cycles {
-		m.cycles = 0
-		panic(&Abort{Code: OutOfCycles})
+		m.chargeStash(n)
+		return
 	}
 	m.cycles -= n
 }
 
 // ChargeEach takes price cycles for each of n units, as Charge.
 func (m *Machine) ChargeEach(n int, price code.Cycles) {
-	if n < 0 || price > 0 && int64(n) > m.cycles/price {
-		m.cycles = 0
-		panic(&Abort{Code: OutOfCycles})
+	if n < 0 || price > 0 && int64(n) > m.CyclesLeft()/price {
+		m.heap.due = false
+		m.chargeStash(-1)
 	}
-	m.cycles -= int64(n) * price
+	m.Charge(int64(n) * price)
 }
 
 // CyclesLeft returns what can still be charged.
-func (m *Machine) CyclesLeft() code.Cycles { return m.cycles }
+func (m *Machine) CyclesLeft() code.Cycles { return m.cycles + m.heap.stash }
 
 // Enter counts one level of recursion of a native that a program can drive, and
 // answers RecursionError at the limit. Every Enter that succeeds is followed by
 // one Exit.
 func (m *Machine) Enter() error {
 	if m.depth >= m.rt.limits.RecursionDepth {
-		return m.Raise(m.rt.classes.RecursionError, "maximum recursion depth exceeded")
+		return m.errDeep()
 	}
 	m.depth++
 	return nil
@@ -72,4 +111,127 @@ func (m *Machine) Hold(v Value) int {
 func (m *Machine) Release(mark int) {
 	clear(m.temp[mark:])
 	m.temp = m.temp[:mark]
+}
+
+// Result is what a call leaves behind.
+type Result struct {
+	Value     Value
+	Output    []byte // of print
+	Cycles    code.Cycles
+	HeapPeak  int64      // modelled bytes
+	Raised    *Exception // not caught by the program, nil when there is none
+	Traceback string     // of Raised, as Python prints it
+}
+
+// Execute runs the body of the main module with so many cycles. Its globals
+// stay for CallFunction. The error is an *[Abort]; an exception that the program
+// did not catch is in the result.
+func (m *Machine) Execute(o *code.Object, cycles code.Cycles) (Result, error) {
+	return m.guard(cycles, func() (Value, error) {
+		_, err := m.LoadModule("__main__", o)
+		return None, err
+	})
+}
+
+// LoadModule runs a module of the program within a call and keeps it under its
+// name. Natives and functions given to Do use it.
+func (m *Machine) LoadModule(name string, o *code.Object) (*Module, error) {
+	mod := m.newModule(name)
+	m.modules[name] = mod
+	m.loaded = append(m.loaded, mod)
+	fn := m.newFunction(m.unitOf(o), mod.dict)
+	fn.module = Value{ref: &m.intern(name).Object}
+	_, err := m.Call(fn.value())
+	return mod, err
+}
+
+// newModule makes a module of the program.
+func (m *Machine) newModule(name string) *Module {
+	m.Alloc(dictBytes)
+	mod := &Module{name: name, dict: m.newDict()}
+	mod.head(KindModule, nil, mod)
+	mod.dict.putStr(m, m.intern("__name__"), m.intern(name).val())
+	mod.dict.putStr(m, m.intern("__doc__"), None)
+	return mod
+}
+
+// CallFunction calls a global function of the main module; one that is async
+// runs to its end.
+func (m *Machine) CallFunction(name string, args []Value, cycles code.Cycles) (Result, error) {
+	return m.Do(cycles, func(m *Machine) (Value, error) {
+		mod, ok := m.modules["__main__"]
+		if !ok {
+			return unbound, m.Raise(m.rt.classes.RuntimeError, "no main module is loaded")
+		}
+		fn, ok := mod.dict.getStr(m, m.intern(name))
+		if !ok {
+			return unbound, m.nameError(m.intern(name))
+		}
+		return m.CallAsync(fn, args...)
+	})
+}
+
+// CallAsync calls fn and, where that answers a coroutine, runs it to its end.
+func (m *Machine) CallAsync(fn Value, args ...Value) (Value, error) {
+	v, err := m.Call(fn, args...)
+	if err != nil {
+		return unbound, err
+	}
+	if g, ok := v.ref.self.(*Generator); ok && g.flags&code.Coroutine != 0 {
+		return m.drive(v)
+	}
+	return v, nil
+}
+
+// Do runs fn, a native of the embedding program, with so many cycles and what
+// Execute says of errors.
+func (m *Machine) Do(cycles code.Cycles, fn func(m *Machine) (Value, error)) (Result, error) {
+	return m.guard(cycles, func() (Value, error) { return fn(m) })
+}
+
+// guard is the one place where an Abort stops.
+func (m *Machine) guard(cycles code.Cycles, fn func() (Value, error)) (res Result, err error) {
+	m.cycles, m.heap.stash, m.heap.due = cycles, 0, false
+	v, err := m.protect(fn)
+	res = Result{Value: v, Output: m.output, Cycles: cycles - m.CyclesLeft(), HeapPeak: m.HeapPeak()}
+	r, raised := err.(*Raised)
+	if !raised {
+		return res, err
+	}
+	res.Value, res.Raised = unbound, r.Exc
+	_, err = m.protect(func() (Value, error) {
+		res.Traceback = m.TracebackText(r.Exc)
+		return None, nil
+	})
+	if err != nil {
+		res.Traceback = r.Exc.class.name
+	}
+	return res, nil
+}
+
+// protect recovers: an Abort as it is, a panic of the Go runtime as a defect of
+// ours.
+func (m *Machine) protect(fn func() (Value, error)) (v Value, err error) {
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		a, ok := p.(*Abort)
+		if !ok {
+			a = &Abort{Code: Internal, Detail: fmt.Sprint(p)}
+		}
+		m.dropFrames()
+		v, err = unbound, a
+	}()
+	return fn()
+}
+
+// dropFrames forgets what was running when the call was aborted.
+func (m *Machine) dropFrames() {
+	m.frame, m.handled, m.used, m.depth, m.again = nil, nil, 0, 0, false
+	clear(m.pool)
+	clear(m.slab)
+	clear(m.temp)
+	m.temp, m.spare = m.temp[:0], nil
 }

@@ -11,16 +11,6 @@ import (
 // before the machine runs anything.
 
 // --- vmcore: interp, calls, generators, heap, imports
-type (
-	frame struct{}
-	heap  struct{}
-)
-
-func (m *Machine) Alloc(bytes int)                             { panic("unbuilt") } // announce modelled bytes before allocating; may abort with OutOfMemory at the next safe point or at once when a single request exceeds the limit
-func (m *Machine) Call(fn Value, args ...Value) (Value, error) { panic("unbuilt") } // from natives; counts depth
-func (m *Machine) CallArgs(fn Value, a Args) (Value, error)    { panic("unbuilt") }
-func (m *Machine) handling() *Exception                        { panic("unbuilt") } // the exception being handled, for __context__
-func (m *Machine) importModule(name string) (*Module, error)   { panic("unbuilt") }
 
 // --- vmobj: classes, attributes, dispatch, exceptions
 
@@ -35,6 +25,10 @@ func (m *Machine) numberCompare(op CompareOp, a, b Value) (Value, bool, error) {
 func (m *Machine) textCompare(op CompareOp, a, b Value) (Value, bool, error)   { panic("unbuilt") }
 
 // --- vmcol: containers, iterators, sort
+func (t *hashTable) roots(visit func(Value))    { panic("unbuilt") } // visits keys and values
+func (t *hashTable) capacity() int              { panic("unbuilt") } // modelled number of entries: a function of the history of the dict
+func (m *Machine) setAdd(s *Set, v Value) error { panic("unbuilt") }
+
 type hashTable struct{}
 
 func (m *Machine) newTuple(items []Value) *Tuple { panic("unbuilt") } // takes the slice over
@@ -84,14 +78,10 @@ func (m *Machine) containerRepr(v Value) (*Str, bool, error)             { panic
 func (m *Machine) containerLen(v Value) (int, bool)                      { panic("unbuilt") } // vmcol: all sized kinds of vmcol
 func (m *Machine) classOfVariant(v Value) *Class                         { panic("unbuilt") } // vmcol: set or frozenset, dict views; generators by vmcore
 func (m *Machine) iterNext(it *Iterator) (Value, bool, error)            { panic("unbuilt") } // vmcol: native iterator, remembers exhaustion
-func (m *Machine) generatorNext(v Value) (Value, bool, error)            { panic("unbuilt") } // vmcore: KindGenerator
-type Function struct{ Object }
 
-func (m *Machine) callerClass() (*Class, Value, error)        { panic("unbuilt") } // vmcore: __class__ and first argument of the calling frame, for super(); RuntimeError otherwise
-func (m *Machine) runClassBody(body, ns Value) (Value, error) { panic("unbuilt") } // vmcore: runs it in the namespace, returns its __class__ cell or None
-func (m *Machine) dictItems(d *Dict) (keys, values []Value)   { panic("unbuilt") } // vmcol: snapshot in order
-func (m *Machine) sortValues(items []Value) error             { panic("unbuilt") } // vmcol: stable, by <, in place
-func (m *Machine) newMappingProxy(mapping Value) Value        { panic("unbuilt") } // vmcol
-func (m *Machine) newInt(n *big.Int) Value                    { panic("unbuilt") } // vmnum: normalised to a small int where it fits
-func (rt *Runtime) numberBuiltins() []Def                     { panic("unbuilt") } // vmnum
-func (rt *Runtime) containerBuiltins() []Def                  { panic("unbuilt") } // vmcol
+func (m *Machine) dictItems(d *Dict) (keys, values []Value) { panic("unbuilt") } // vmcol: snapshot in order
+func (m *Machine) sortValues(items []Value) error           { panic("unbuilt") } // vmcol: stable, by <, in place
+func (m *Machine) newMappingProxy(mapping Value) Value      { panic("unbuilt") } // vmcol
+func (m *Machine) newInt(n *big.Int) Value                  { panic("unbuilt") } // vmnum: normalised to a small int where it fits
+func (rt *Runtime) numberBuiltins() []Def                   { panic("unbuilt") } // vmnum
+func (rt *Runtime) containerBuiltins() []Def                { panic("unbuilt") } // vmcol

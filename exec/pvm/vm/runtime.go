@@ -1,6 +1,10 @@
 package vm
 
-import "github.com/cowboy-foundation/cowboy/exec/pvm/code"
+import (
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+)
 
 // ModuleDef is a module of the library. Load runs once per machine, at the
 // first import.
@@ -21,6 +25,8 @@ type Runtime struct {
 	builtins               namespace            // names that every module sees
 	modules                map[string]ModuleDef // looked up, never iterated
 	objectHash, objectInit *Native              // of object
+	buildClass             *Native              // behind class statements
+	asyncStep              *Class               // of what asend and its like answer
 	all                    []*Class             // builtin classes, in order of creation
 }
 
@@ -35,4 +41,93 @@ type Limits struct {
 // DefaultLimits returns the limits of the protocol.
 func DefaultLimits() Limits {
 	return Limits{HeapBytes: 10 << 20, RecursionDepth: 256, OutputBytes: 1 << 20, IntDigits: 4300}
+}
+
+// ErrDuplicateModule is wrapped when two modules of the library have one name.
+var ErrDuplicateModule = fmt.Errorf("duplicate module")
+
+// Config says what a runtime is made of.
+type Config struct {
+	Costs   code.Costs
+	Limits  Limits
+	HashKey [2]uint64 // of internal tables, random per process; nothing a program sees depends on it
+	Modules []ModuleDef
+}
+
+// DefaultConfig returns the protocol's costs and limits, without a library.
+func DefaultConfig() Config {
+	return Config{Costs: code.DefaultCosts(), Limits: DefaultLimits()}
+}
+
+// NewRuntime builds the builtin classes and registers the library.
+func NewRuntime(cfg Config) (*Runtime, error) {
+	rt := &Runtime{costs: cfg.Costs, limits: cfg.Limits, hashKey: cfg.HashKey, modules: make(map[string]ModuleDef, len(cfg.Modules))}
+	for _, def := range cfg.Modules {
+		if _, ok := rt.modules[def.Name]; ok {
+			return nil, fmt.Errorf("%w: %s", ErrDuplicateModule, def.Name)
+		}
+		rt.modules[def.Name] = def
+	}
+	rt.define()
+	rt.fillKinds()
+	rt.seal()
+	rt.freeze()
+	return rt, nil
+}
+
+// define builds all classes: each area its own, those that others refer to
+// first.
+func (rt *Runtime) define() {
+	rt.defineObjects()
+	rt.defineFunctions()
+	rt.defineGenerators()
+}
+
+// fillKinds tells which class the values of the other areas' kinds have by
+// default.
+func (rt *Runtime) fillKinds() {
+	b := &rt.classes
+	for _, row := range []struct {
+		kind  Kind
+		class *Class
+	}{
+		{KindBool, b.bool_},
+		{KindInt, b.int_},
+		{KindFloat, b.float},
+		{KindStr, b.str},
+		{KindBytes, b.bytes},
+		{KindByteArray, b.bytearray},
+		{KindTuple, b.tuple},
+		{KindList, b.list},
+		{KindDict, b.dict},
+		{KindSet, b.set},
+		{KindFrozenSet, b.frozenset},
+		{KindRange, b.range_},
+		{KindSlice, b.slice},
+		{KindFunction, b.function},
+		{KindGenerator, b.generator},
+		{KindIterator, b.iterator},
+		{KindException, b.BaseException},
+		{KindMappingProxy, b.mappingProxy},
+	} {
+		if row.class != nil {
+			rt.byKind[row.kind] = row.class
+		}
+	}
+}
+
+// freeze marks everything that the builtin classes and names hold, so that no
+// machine's heap measurement visits what all of them share.
+func (rt *Runtime) freeze() {
+	t := &tracer{epoch: frozen}
+	t.visit = t.push
+	for _, c := range rt.all {
+		t.push(c.value())
+	}
+	t.pushAll(rt.builtins.values)
+	for len(t.queue) > 0 {
+		v := t.queue[len(t.queue)-1]
+		t.queue = t.queue[:len(t.queue)-1]
+		t.scan(v.ref)
+	}
 }

@@ -1,0 +1,380 @@
+package vm
+
+import "github.com/cowboy-foundation/cowboy/exec/pvm/code"
+
+// Call calls fn with positional arguments, from a native.
+func (m *Machine) Call(fn Value, args ...Value) (Value, error) {
+	return m.CallArgs(fn, Args{Values: args})
+}
+
+// CallArgs calls fn from a native. Python code runs in the interpreter anew, so
+// a level of recursion is counted, as it is for natives that call natives.
+func (m *Machine) CallArgs(fn Value, a Args) (Value, error) {
+	for {
+		switch o := fn.ref.self.(type) {
+		case *Function:
+			f, v, err := m.bindCall(o, a, byNative)
+			if f == nil {
+				return v, err
+			}
+			m.enterFrame(f)
+			return m.run(f, nil)
+		case *Method:
+			fn, a = o.fn, Args{Values: prepend(o.recv, a.Values), Names: a.Names}
+		default:
+			if err := m.Enter(); err != nil {
+				return unbound, err
+			}
+			mark := len(m.temp)
+			m.temp = append(append(m.temp, fn), a.Values...)
+			v, err := m.callOther(fn, a)
+			m.Release(mark)
+			m.Exit()
+			return v, err
+		}
+	}
+}
+
+// callOther calls what is neither a function of the program nor bound.
+func (m *Machine) callOther(fn Value, a Args) (Value, error) {
+	switch o := fn.ref.self.(type) {
+	case *Native:
+		return m.callNative(o, a)
+	case *Class:
+		return m.callClass(o, a)
+	case *StaticMethod:
+		return m.CallArgs(o.fn, a)
+	}
+	raw, ok := m.specialOf(fn, spCall)
+	if !ok {
+		return unbound, m.Raise(m.rt.classes.TypeError, "'%s' object is not callable", m.classOf(fn).name)
+	}
+	return m.callBoundArgs(raw, fn, m.classOf(fn), a)
+}
+
+// callNative runs a native after its arguments are counted and, where it names
+// them, put into their positions.
+func (m *Machine) callNative(n *Native, a Args) (Value, error) {
+	count := len(a.Values) - len(a.Names)
+	if len(a.Names) > 0 && !n.keywords && n.params == nil {
+		return unbound, m.Raise(m.rt.classes.TypeError, "%s() takes no keyword arguments", n.callName())
+	}
+	if count < n.min && (n.params == nil || len(a.Names) == 0) || n.max >= 0 && count > n.max {
+		return unbound, m.nativeCount(n, count)
+	}
+	if n.params == nil || n.keywords || count == len(n.params) && len(a.Names) == 0 {
+		return n.fn(m, a)
+	}
+	return m.callNamed(n, a, count)
+}
+
+// callNamed puts keywords into the positions of their parameters.
+func (m *Machine) callNamed(n *Native, a Args, count int) (Value, error) {
+	mark := len(m.temp)
+	m.temp = append(m.temp, a.Values[:count]...)
+	for range len(n.params) - count {
+		m.temp = append(m.temp, unbound)
+	}
+	full := m.temp[mark:len(m.temp):len(m.temp)]
+	defer m.releaseOnReturn(mark)
+	for i, name := range a.Names {
+		at := -1
+		for j, p := range n.params {
+			if p == name.s {
+				at = j
+				break
+			}
+		}
+		switch {
+		case at < 0 || at < n.positionalOnly():
+			return unbound, m.Raise(m.rt.classes.TypeError, "'%s' is an invalid keyword argument for %s()", name.s, n.callName())
+		case full[at].Bound():
+			return unbound, m.Raise(m.rt.classes.TypeError, "argument for %s() given by name ('%s') and position (%d)", n.callName(), name.s, at+1-n.receivers())
+		}
+		full[at] = a.Values[count+i]
+	}
+	for i := range n.min {
+		if !full[i].Bound() {
+			return unbound, m.Raise(m.rt.classes.TypeError, "%s() missing required argument '%s' (pos %d)", n.callName(), n.params[i], i+1-n.receivers())
+		}
+	}
+	return n.fn(m, Args{Values: full})
+}
+
+func (m *Machine) releaseOnReturn(mark int) {
+	if mark <= len(m.temp) {
+		m.Release(mark)
+	}
+}
+
+// receivers is how many leading parameters a caller does not write.
+func (n *Native) receivers() int {
+	if n.owner != nil && (n.method || n.name == "__new__") {
+		return 1
+	}
+	return 0
+}
+
+// positionalOnly is the number of leading parameters without a usable name.
+func (n *Native) positionalOnly() int {
+	i := 0
+	for i < len(n.params) && n.params[i] == "" {
+		i++
+	}
+	return max(i, n.receivers())
+}
+
+// callName is the name in error messages: the class's for constructors.
+func (n *Native) callName() string {
+	if n.owner != nil && n.name == "__new__" {
+		return n.owner.name
+	}
+	return n.name
+}
+
+// nativeCount is the TypeError for a wrong number of positional arguments.
+func (m *Machine) nativeCount(n *Native, count int) error {
+	self := n.receivers()
+	least, most, given := n.min-self, n.max-self, count-self
+	name := n.callName()
+	t := m.rt.classes.TypeError
+	if given < 0 {
+		return m.Raise(t, "unbound method %s.%s() needs an argument", n.owner.name, n.name)
+	}
+	full := name
+	if n.owner != nil && n.method {
+		full = n.owner.name + "." + name
+	}
+	switch {
+	case least == 0 && most == 0:
+		return m.Raise(t, "%s() takes no arguments (%d given)", full, given)
+	case n.params != nil && given > most:
+		return m.Raise(t, "%s() takes at most %d argument%s (%d given)", name, most, plural(most), given)
+	case n.params != nil:
+		return m.Raise(t, "%s() missing required argument '%s' (pos %d)", name, n.params[count], given+1)
+	case least == 1 && most == 1:
+		return m.Raise(t, "%s() takes exactly one argument (%d given)", full, given)
+	case least == most:
+		return m.Raise(t, "%s expected %d argument%s, got %d", name, least, plural(least), given)
+	case given < least:
+		return m.Raise(t, "%s expected at least %d argument%s, got %d", name, least, plural(least), given)
+	default:
+		return m.Raise(t, "%s expected at most %d argument%s, got %d", name, most, plural(most), given)
+	}
+}
+
+func plural(n int) string {
+	if n == 1 {
+		return ""
+	}
+	return "s"
+}
+
+// beginCall is the instruction Call in general: it answers the frame that the
+// interpreter enters, or none when the result is in its register already.
+func (m *Machine) beginCall(f *frame, in code.Instr) (*frame, error) {
+	a := int(in.A)
+	args := f.regs[a+2 : a+2+int(in.B)]
+	if f.regs[a+1].Bound() {
+		args = f.regs[a+1 : a+2+int(in.B)]
+	} else if meth, ok := f.regs[a].ref.self.(*Method); ok {
+		f.regs[a], f.regs[a+1] = meth.fn, meth.recv
+		args = f.regs[a+1 : a+2+int(in.B)]
+	}
+	var names []*Str
+	if in.C > 0 {
+		names = m.keywordNames(f.unit, int(in.C)-1)
+	}
+	return m.callIn(f, a, Args{Values: args, Names: names})
+}
+
+// callIn calls the callable in register a.
+func (m *Machine) callIn(f *frame, a int, args Args) (*frame, error) {
+	for {
+		var v Value
+		var err error
+		switch o := f.regs[a].ref.self.(type) {
+		case *Function:
+			var nf *frame
+			nf, v, err = m.bindCall(o, args, byCall)
+			if nf != nil {
+				nf.ret = a
+				return nf, nil
+			}
+		case *Native:
+			v, err = m.callNative(o, args)
+		case *Method:
+			f.regs[a], args.Values = o.fn, prepend(o.recv, args.Values)
+			continue
+		case *Class:
+			if init := m.plainInit(o); init != nil {
+				return m.beginInit(f, a, o, init, args)
+			}
+			v, err = m.callClass(o, args)
+		default:
+			if raw, ok := m.specialOf(f.regs[a], spCall); ok && raw.Kind() == KindFunction {
+				args.Values = prepend(f.regs[a], args.Values)
+				f.regs[a] = raw
+				continue
+			}
+			v, err = m.callOther(f.regs[a], args)
+		}
+		if err != nil {
+			return nil, err
+		}
+		f.regs[a] = v
+		return nil, nil
+	}
+}
+
+// plainInit returns the __init__ of a class whose instances are made by
+// object.__new__ and whose metaclass does not override the call, else nil.
+func (m *Machine) plainInit(c *Class) *Function {
+	if c.builtin || c.layout != KindInstance || c.class != nil && c.class != m.rt.classes.type_ && c.class.sp(spCall) != m.rt.classes.type_.sp(spCall) {
+		return nil
+	}
+	if c.sp(spNew) != m.rt.classes.object.sp(spNew) {
+		return nil
+	}
+	fn, _ := c.sp(spInit).refSelf().(*Function)
+	return fn
+}
+
+// callClass calls a class: by its metaclass's __call__ where the program gave it
+// one.
+func (m *Machine) callClass(c *Class, a Args) (Value, error) {
+	if meta := c.class; meta != nil {
+		if call := meta.sp(spCall); call.Bound() && call != m.rt.classes.type_.sp(spCall) {
+			return m.callBoundArgs(call, c.value(), meta, a)
+		}
+	}
+	return m.instantiate(c, a)
+}
+
+// callBoundArgs calls a special method found raw on class c with receiver v.
+func (m *Machine) callBoundArgs(raw, v Value, c *Class, a Args) (Value, error) {
+	if k := raw.Kind(); k == KindFunction || k == KindNative {
+		return m.CallArgs(raw, Args{Values: prepend(v, a.Values), Names: a.Names})
+	}
+	fn, err := m.bind(raw, v, c)
+	if err != nil {
+		return unbound, err
+	}
+	return m.CallArgs(fn, a)
+}
+
+func (v Value) refSelf() any {
+	if v.ref == nil {
+		return nil
+	}
+	return v.ref.self
+}
+
+// beginInit makes an instance and enters its __init__.
+func (m *Machine) beginInit(f *frame, a int, c *Class, init *Function, args Args) (*frame, error) {
+	if err := m.checkAbstract(c); err != nil {
+		return nil, err
+	}
+	obj := m.newInstance(c)
+	f.regs[a] = obj
+	nf, v, err := m.bindCall(init, Args{Values: prepend(obj, args.Values), Names: args.Names}, byInit)
+	if nf == nil {
+		if err == nil {
+			err = m.errInit(v)
+		}
+		return nil, err
+	}
+	nf.ret = a
+	return nf, nil
+}
+
+func (m *Machine) errInit(v Value) error {
+	return m.Raise(m.rt.classes.TypeError, "__init__() should return None, not '%s'", m.classOf(v).name)
+}
+
+// beginCallEx is the instruction CallEx.
+func (m *Machine) beginCallEx(f *frame, a int) (*frame, error) {
+	regs := f.regs
+	var args Args
+	if regs[a+1].Bound() {
+		args.Values = append(args.Values, regs[a+1])
+	}
+	if t, ok := regs[a+2].ref.self.(*Tuple); ok {
+		m.ChargeEach(len(t.items), m.dyn.Element)
+		args.Values = append(args.Values, t.items...)
+	} else {
+		items, err := m.Collect(regs[a+2])
+		if err != nil {
+			return nil, m.notIterableArgs(regs[a], regs[a+2], err)
+		}
+		args.Values = append(args.Values, items...)
+	}
+	if regs[a+3].Bound() {
+		if err := m.spreadKeywords(&args, regs[a], regs[a+3]); err != nil {
+			return nil, err
+		}
+	}
+	mark := len(m.temp)
+	m.temp = append(m.temp, args.Values...)
+	nf, err := m.callIn(f, a, args)
+	m.Release(mark)
+	return nf, err
+}
+
+// spreadKeywords appends the entries of a mapping as keywords.
+func (m *Machine) spreadKeywords(args *Args, fn, mapping Value) error {
+	d, ok := mapping.ref.self.(*Dict)
+	if !ok {
+		fresh := m.newDict()
+		if err := m.mergeMapping(fresh, mapping, fn); err != nil {
+			return err
+		}
+		d = fresh
+	}
+	return m.eachEntry(d, func(k, v Value) error {
+		s, ok := k.str()
+		if !ok {
+			return m.Raise(m.rt.classes.TypeError, "keywords must be strings")
+		}
+		m.Charge(m.dyn.Element)
+		args.Names = append(args.Names, s)
+		args.Values = append(args.Values, v)
+		return nil
+	})
+}
+
+// notIterableArgs puts CPython's text on the TypeError of f(*x).
+func (m *Machine) notIterableArgs(fn, v Value, err error) error {
+	r, ok := err.(*Raised)
+	if !ok || r.Exc.class != m.rt.classes.TypeError {
+		return err
+	}
+	c := m.classOf(v)
+	if c.sp(spIter).Bound() || c.sp(spGetitem).Bound() {
+		return err
+	}
+	return m.Raise(m.rt.classes.TypeError, "%s argument after * must be an iterable, not %s", m.callableText(fn), c.name)
+}
+
+// callableText names a callable as messages about its arguments do.
+func (m *Machine) callableText(fn Value) string {
+	switch o := fn.ref.self.(type) {
+	case *Function:
+		if o.module.Bound() {
+			if s, ok := o.module.str(); ok && s.s != "builtins" {
+				return s.s + "." + o.qualName.s + "()"
+			}
+		}
+		return o.qualName.s + "()"
+	case *Method:
+		return m.callableText(o.fn)
+	case *Native:
+		return o.callName() + "()"
+	case *Class:
+		if o.module != "builtins" {
+			return o.module + "." + o.qualName + "()"
+		}
+		return o.qualName + "()"
+	}
+	return m.classOf(fn).name + " object"
+}

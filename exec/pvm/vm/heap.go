@@ -1,0 +1,76 @@
+package vm
+
+// heap is the account of modelled memory (resolution 11.38): natives announce
+// what they allocate, and when enough was announced since the last measurement
+// the machine measures what is reachable, at the next instruction boundary. All
+// of it is a function of announced and modelled sizes, so it happens at the
+// same instruction on every node.
+type heap struct {
+	live      int64 // reachable at the last measurement
+	since     int64 // announced after it
+	threshold int64 // of since, at which the next one is due
+	peak      int64
+	epoch     uint8
+	stash     int64 // cycles put aside so that the interpreter stops at the next boundary
+	due       bool
+	queue     []Value // of the measurement, kept for the next
+}
+
+// Fractions of the limit. Between two measurements a program may exceed the
+// limit by at most heapSlack of it; within one native, which has no boundary,
+// garbage included, by heapBurst times.
+const (
+	heapSlack = 8
+	heapBurst = 4
+)
+
+// Alloc announces bytes of modelled memory about to be allocated. It ends the
+// call when a single request is beyond the limit.
+func (m *Machine) Alloc(bytes int) {
+	m.heap.since += int64(bytes)
+	if m.heap.since > m.heap.threshold || bytes < 0 {
+		m.allocSlow(bytes)
+	}
+}
+
+func (m *Machine) allocSlow(bytes int) {
+	limit := m.rt.limits.HeapBytes
+	if bytes < 0 || int64(bytes) > limit || m.heap.since > heapBurst*limit {
+		panic(&Abort{Code: OutOfMemory})
+	}
+	if !m.heap.due {
+		m.heap.due = true
+		m.heap.stash, m.cycles = m.cycles, 0
+	}
+}
+
+// chargeStash is Charge while cycles are put aside.
+func (m *Machine) chargeStash(n int64) {
+	if !m.heap.due || n < 0 || n > m.cycles+m.heap.stash {
+		m.cycles, m.heap.stash = 0, 0
+		panic(&Abort{Code: OutOfCycles})
+	}
+	m.heap.stash += m.cycles - n
+	m.cycles = 0
+}
+
+// boundary runs between two instructions when the cycles at hand do not suffice
+// for the next: either a measurement is due, or the end has come.
+func (m *Machine) boundary(cost int64) {
+	if m.heap.due {
+		m.heap.due = false
+		m.cycles += m.heap.stash
+		m.heap.stash = 0
+		m.measure()
+	}
+	m.Charge(cost)
+}
+
+// HeapPeak returns the most modelled bytes that were reachable at a measurement,
+// or what was announced when there was none.
+func (m *Machine) HeapPeak() int64 {
+	if m.heap.peak == 0 {
+		return m.heap.since
+	}
+	return m.heap.peak
+}

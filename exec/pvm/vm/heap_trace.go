@@ -1,0 +1,250 @@
+package vm
+
+// Epochs of measurements go around; frozen marks what belongs to the runtime,
+// which every machine shares: no measurement visits or writes it.
+const (
+	lastEpoch = 250
+	frozen    = 255
+)
+
+// measure finds what is reachable from the roots - frames, globals, modules and
+// what natives hold - and sums its modelled size. It uses a queue of its own
+// instead of recursion.
+func (m *Machine) measure() {
+	h := &m.heap
+	h.epoch++
+	if h.epoch > lastEpoch {
+		h.epoch = 1
+	}
+	t := &tracer{epoch: h.epoch, queue: h.queue[:0]}
+	t.visit = t.push
+	m.roots(t)
+	visited := 0
+	for len(t.queue) > 0 {
+		v := t.queue[len(t.queue)-1]
+		t.queue = t.queue[:len(t.queue)-1]
+		visited++
+		m.ChargeEach(1, m.dyn.TraceUnit)
+		t.live += int64(t.scan(v.ref))
+	}
+	h.queue = t.queue[:0]
+	limit := m.rt.limits.HeapBytes
+	h.live, h.since = t.live, 0
+	h.threshold = max(limit-t.live, limit/heapSlack)
+	h.peak = max(h.peak, t.live)
+	if t.live > limit {
+		panic(&Abort{Code: OutOfMemory})
+	}
+}
+
+// roots pushes everything that a program can reach without going through another
+// object.
+func (m *Machine) roots(t *tracer) {
+	for f := m.frame; f != nil; f = f.back {
+		t.frame(f)
+		if f.handled != nil {
+			t.push(f.handled.val())
+		}
+	}
+	if m.handled != nil {
+		t.push(m.handled.val())
+	}
+	for _, v := range m.temp {
+		t.push(v)
+	}
+	for _, mod := range m.loaded {
+		t.push(Value{ref: &mod.Object})
+	}
+}
+
+// tracer is one measurement under way.
+type tracer struct {
+	epoch uint8
+	live  int64
+	queue []Value
+	visit func(Value)
+}
+
+// push queues an object that this measurement has not met.
+func (t *tracer) push(v Value) {
+	o := v.ref
+	if o == nil || o.self == nil || o.mark == t.epoch || o.mark == frozen {
+		return
+	}
+	o.mark = t.epoch
+	t.queue = append(t.queue, v)
+}
+
+func (t *tracer) pushAll(vs []Value) {
+	for _, v := range vs {
+		t.push(v)
+	}
+}
+
+// frame visits the registers of a frame and what it runs.
+func (t *tracer) frame(f *frame) {
+	t.live += int64(frameBytes + len(f.regs)*valueBytes)
+	t.pushAll(f.regs)
+	t.push(f.fn.value())
+	t.push(f.ns)
+	if f.gen != nil {
+		t.push(f.gen.value())
+	}
+}
+
+// attrs visits the attributes of an instance.
+func (t *tracer) attrs(a *Attrs) int {
+	if a == nil {
+		return 0
+	}
+	t.pushAll(a.values)
+	if a.dict != nil {
+		t.push(Value{ref: &a.dict.Object})
+	}
+	return len(a.values) * valueBytes
+}
+
+// scan visits what an object refers to and returns its modelled size.
+func (t *tracer) scan(o *Object) int {
+	size := 0
+	if o.class != nil {
+		t.push(o.class.value())
+		size += t.attrs(o.attrs)
+	}
+	switch x := o.self.(type) {
+	case *Instance:
+		t.pushAll(x.slots)
+		return size + instanceBytes + len(x.slots)*valueBytes
+	case *Str:
+		return size + strBytes + len(x.s)
+	case *Bytes:
+		return size + strBytes + len(x.b)
+	case *ByteArray:
+		return size + strBytes + len(x.b)
+	case *Int:
+		return size + intBytes + len(x.big.Bits())*8
+	case *Float:
+		return size + intBytes
+	case *Tuple:
+		t.pushAll(x.items)
+		return size + tupleBytes + len(x.items)*valueBytes
+	case *List:
+		t.pushAll(x.items)
+		return size + listBytes + len(x.items)*valueBytes
+	case *Dict:
+		x.table.roots(t.visit)
+		return size + dictBytes + x.table.capacity()*dictEntryBytes
+	case *Set:
+		x.table.roots(t.visit)
+		return size + dictBytes + x.table.capacity()*dictEntryBytes
+	case *Function, *Method, *Cell, *Generator, *Native:
+		return size + t.callable(o.self)
+	case *Class:
+		return size + t.class(x)
+	case *Exception:
+		return size + t.exception(x)
+	case *Iterator:
+		if x.roots != nil {
+			x.roots(t.visit)
+		}
+		return size + smallBytes
+	case *Foreign:
+		if x.Payload == nil {
+			return size + headerBytes
+		}
+		x.Payload.Roots(t.visit)
+		return size + headerBytes + x.Payload.Bytes()
+	case *Module:
+		t.push(Value{ref: &x.dict.Object})
+		return size + smallBytes
+	}
+	return size + t.small(o.self)
+}
+
+// callable visits functions, cells and generators.
+func (t *tracer) callable(self any) int {
+	switch x := self.(type) {
+	case *Function:
+		t.push(Value{ref: &x.globals.Object})
+		t.push(x.doc)
+		t.push(x.module)
+		t.push(x.notes)
+		t.pushAll(x.defaults)
+		if x.kwDefs != nil {
+			t.push(Value{ref: &x.kwDefs.Object})
+		}
+		for _, c := range x.closure {
+			t.push(c.value())
+		}
+		if x.Object.class == nil {
+			return functionBytes + t.attrs(x.attrs)
+		}
+		return functionBytes
+	case *Method:
+		t.push(x.fn)
+		t.push(x.recv)
+		return methodBytes
+	case *Cell:
+		t.push(x.v)
+		return cellBytes
+	case *Generator:
+		size := frameBytes
+		if x.frame.regs != nil {
+			t.pushAll(x.frame.regs)
+			t.push(x.frame.fn.value())
+			size += len(x.frame.regs) * valueBytes
+		}
+		t.push(x.delegate)
+		t.push(x.sent)
+		if x.handled != nil {
+			t.push(x.handled.val())
+		}
+		return size
+	}
+	return smallBytes
+}
+
+// class visits a class of the program.
+func (t *tracer) class(c *Class) int {
+	for _, b := range c.mro[1:] {
+		t.push(b.value())
+	}
+	t.pushAll(c.names.values)
+	return classBytes + len(c.names.values)*dictEntryBytes
+}
+
+// exception visits an exception.
+func (t *tracer) exception(e *Exception) int {
+	t.pushAll(e.args)
+	t.push(e.cause)
+	t.push(e.context)
+	t.pushAll(e.notes)
+	t.pushAll(e.group)
+	t.push(e.value)
+	t.pushAll(e.slots)
+	return exceptionBytes + len(e.args)*valueBytes + len(e.trace)*traceBytes
+}
+
+// small visits the rest: objects of a few references.
+func (t *tracer) small(self any) int {
+	switch x := self.(type) {
+	case *Range:
+		t.pushAll([]Value{x.start, x.stop, x.step, x.length})
+	case *Slice:
+		t.pushAll([]Value{x.start, x.stop, x.step})
+	case *StaticMethod:
+		t.push(x.fn)
+	case *ClassMethod:
+		t.push(x.fn)
+	case *Property:
+		t.pushAll([]Value{x.get, x.set, x.del, x.doc})
+	case *Super:
+		t.push(x.obj)
+	case rooted:
+		x.roots(t.visit)
+	}
+	return smallBytes
+}
+
+// rooted is a small object of another file that refers to others.
+type rooted interface{ roots(visit func(Value)) }

@@ -1,0 +1,121 @@
+package vm
+
+import (
+	"strings"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+)
+
+// importModule returns the module of a dotted name, loading it and the packages
+// that it is in at their first import.
+func (m *Machine) importModule(name string) (*Module, error) {
+	if mod, ok := m.modules[name]; ok {
+		return mod, nil
+	}
+	def, ok := m.rt.modules[name]
+	if !ok {
+		return nil, m.Raise(m.rt.classes.DeterminismError, "module '%s' cannot be imported: it is not part of the library", name)
+	}
+	var parent *Module
+	dot := strings.LastIndexByte(name, '.')
+	if dot >= 0 {
+		p, err := m.importModule(name[:dot])
+		if err != nil {
+			return nil, err
+		}
+		parent = p
+	}
+	if mod, ok := m.modules[name]; ok {
+		return mod, nil
+	}
+	if err := m.Enter(); err != nil {
+		return nil, err
+	}
+	mod, err := def.Load(m)
+	m.Exit()
+	if err != nil {
+		return nil, err
+	}
+	m.modules[name] = mod
+	m.loaded = append(m.loaded, mod)
+	if parent != nil {
+		parent.dict.putStr(m, m.intern(name[dot+1:]), Value{ref: &mod.Object})
+	}
+	return mod, nil
+}
+
+// importOp executes the instructions of import statements.
+func (m *Machine) importOp(f *frame, in code.Instr) error {
+	regs := f.regs
+	switch in.Op {
+	case code.ImportName:
+		name := f.unit.obj.Names[in.B]
+		mod, err := m.importModule(name)
+		if err != nil {
+			return err
+		}
+		if top, _, dotted := strings.Cut(name, "."); dotted && in.C == 0 {
+			mod = m.modules[top]
+		}
+		regs[in.A] = Value{ref: &mod.Object}
+	case code.ImportFrom:
+		v, err := m.importFrom(regs[in.B], f.unit.names[in.C])
+		if err != nil {
+			return err
+		}
+		regs[in.A] = v
+	default:
+		return m.importStar(f, regs[in.A])
+	}
+	return nil
+}
+
+func (m *Machine) importFrom(v Value, name *Str) (Value, error) {
+	x, ok, err := m.LookupAttr(v, name)
+	if ok || err != nil {
+		return x, err
+	}
+	mod, isModule := v.module()
+	if !isModule {
+		return unbound, m.Raise(m.rt.classes.ImportError, "cannot import name '%s'", name.s)
+	}
+	full := mod.name + "." + name.s
+	if _, ok := m.rt.modules[full]; ok {
+		sub, err := m.importModule(full)
+		if err != nil {
+			return unbound, err
+		}
+		return Value{ref: &sub.Object}, nil
+	}
+	return unbound, m.Raise(m.rt.classes.ImportError, "cannot import name '%s' from '%s' (unknown location)", name.s, mod.name)
+}
+
+// importStar copies public names into the globals: those of __all__, or all
+// without a leading underscore.
+func (m *Machine) importStar(f *frame, v Value) error {
+	mod, ok := v.module()
+	if !ok {
+		return m.Raise(m.rt.classes.ImportError, "from-import-* object has no __dict__")
+	}
+	if all, ok := mod.dict.getStr(m, m.intern("__all__")); ok {
+		return m.Each(all, func(k Value) error {
+			name, isStr := k.str()
+			if !isStr {
+				return m.Raise(m.rt.classes.TypeError, "Item in %s.__all__ must be str, not %s", mod.name, m.classOf(k).name)
+			}
+			x, err := m.GetAttr(v, name)
+			if err == nil {
+				err = m.setName(f, name, x)
+			}
+			return err
+		})
+	}
+	return m.eachEntry(mod.dict, func(k, x Value) error {
+		m.Charge(m.dyn.DictOp)
+		name, isStr := k.str()
+		if !isStr || strings.HasPrefix(name.s, "_") {
+			return nil
+		}
+		return m.setName(f, name, x)
+	})
+}

@@ -1,0 +1,101 @@
+package vm
+
+import "github.com/cowboy-foundation/cowboy/exec/pvm/code"
+
+// extend executes the instructions that add to a display.
+func (m *Machine) extend(regs []Value, in code.Instr) error {
+	switch in.Op {
+	case code.ListExtend:
+		l := regs[in.A].ref.self.(*List)
+		items, err := m.Collect(regs[in.B])
+		if err != nil {
+			return m.notIterableStar(regs[in.B], err)
+		}
+		l.items = append(l.items, items...)
+	case code.SetAdd:
+		return m.setAdd(regs[in.A].ref.self.(*Set), regs[in.B])
+	case code.SetUpdate:
+		s := regs[in.A].ref.self.(*Set)
+		return m.Each(regs[in.B], func(v Value) error {
+			m.Charge(m.dyn.DictOp)
+			return m.setAdd(s, v)
+		})
+	case code.DictPut:
+		return m.dictPut(regs[in.A].ref.self.(*Dict), regs[in.B], regs[in.C])
+	case code.DictUpdate:
+		return m.mergeMapping(regs[in.A].ref.self.(*Dict), regs[in.B], unbound)
+	case code.DictMerge:
+		return m.mergeMapping(regs[in.A].ref.self.(*Dict), regs[in.B], regs[in.C])
+	default:
+		panic(&Abort{Code: Internal, Detail: "unknown instruction " + decimalText(int(in.Op))})
+	}
+	return nil
+}
+
+func (m *Machine) notIterableStar(v Value, err error) error {
+	c := m.classOf(v)
+	if !m.isRaised(err, m.rt.classes.TypeError) || c.sp(spIter).Bound() || c.sp(spGetitem).Bound() {
+		return err
+	}
+	return m.Raise(m.rt.classes.TypeError, "Value after * must be an iterable, not %s", c.name)
+}
+
+// mergeMapping adds the entries of a mapping to d. With fn, the callable that they
+// are keywords for, duplicates and keys that are no strings raise.
+func (m *Machine) mergeMapping(d *Dict, mapping, fn Value) error {
+	put := func(k, v Value) error {
+		m.Charge(m.dyn.DictOp)
+		if fn.Bound() {
+			if _, ok := k.str(); !ok {
+				return m.Raise(m.rt.classes.TypeError, "keywords must be strings")
+			}
+			_, dup, err := m.dictGet(d, k)
+			if err != nil {
+				return err
+			}
+			if dup {
+				name, _ := k.str()
+				return m.Raise(m.rt.classes.TypeError, "%s got multiple values for keyword argument '%s'", m.callableText(fn), name.s)
+			}
+		}
+		return m.dictPut(d, k, v)
+	}
+	if src, ok := mapping.ref.self.(*Dict); ok {
+		return m.eachEntry(src, put)
+	}
+	keys, ok, err := m.LookupAttr(mapping, m.intern("keys"))
+	if err != nil {
+		return err
+	}
+	if !ok {
+		if fn.Bound() {
+			return m.Raise(m.rt.classes.TypeError, "%s argument after ** must be a mapping, not %s", m.callableText(fn), m.classOf(mapping).name)
+		}
+		return m.Raise(m.rt.classes.TypeError, "'%s' object is not a mapping", m.classOf(mapping).name)
+	}
+	list, err := m.Call(keys)
+	if err != nil {
+		return err
+	}
+	return m.Each(list, func(k Value) error {
+		v, err := m.GetItem(mapping, k)
+		if err != nil {
+			return err
+		}
+		return put(k, v)
+	})
+}
+
+// eachEntry calls fn with the entries that d has now.
+func (m *Machine) eachEntry(d *Dict, fn func(k, v Value) error) error {
+	keys, values := m.dictItems(d)
+	mark := len(m.temp)
+	m.temp = append(append(m.temp, keys...), values...)
+	defer m.releaseOnReturn(mark)
+	for i, k := range keys {
+		if err := fn(k, values[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,270 @@
+package vm
+
+import "github.com/cowboy-foundation/cowboy/exec/pvm/code"
+
+// traceBytes is the modelled size of an entry of a traceback.
+const traceBytes = 64
+
+// handling returns the exception that is being handled: the running context's
+// own or that of whoever resumed the generator it is in.
+func (m *Machine) handling() *Exception {
+	if m.handled != nil {
+		return m.handled
+	}
+	for f := m.frame; f != nil; f = f.back {
+		if f.gen != nil && f.handled != nil {
+			return f.handled
+		}
+	}
+	return nil
+}
+
+// unwind takes an exception from the running frame to the handler that catches
+// it, and answers the handler's frame; or none, once a frame has ended that
+// a native entered.
+func (m *Machine) unwind(err error) (*frame, error) {
+	r, ok := err.(*Raised)
+	if !ok {
+		if a, isAbort := err.(*Abort); isAbort {
+			panic(a)
+		}
+		panic(&Abort{Code: Internal, Detail: "an error that is no exception: " + err.Error()})
+	}
+	again := m.again
+	m.again = false
+	for {
+		f := m.frame
+		if f.gen != nil {
+			f.gen.delegate = unbound
+		}
+		if !again {
+			m.Alloc(traceBytes)
+			r.Exc.trace = append(r.Exc.trace, TraceEntry{File: f.unit.obj.File, Name: f.unit.obj.Name, Line: f.line()})
+		}
+		again = false
+		if h := handlerAt(f.unit.obj, uint32(f.pc-1)); h != nil {
+			f.regs[h.Reg] = r.Exc.val()
+			f.pc = int(h.Target)
+			return f, nil
+		}
+		how := f.how
+		if f.gen != nil {
+			flags := f.gen.flags
+			m.suspend(f, genDone)
+			r = m.outOfGenerator(flags, r)
+		} else {
+			m.popFrame(f)
+		}
+		if how == byNative {
+			return nil, r
+		}
+	}
+}
+
+// handlerAt finds the innermost handler around instruction i.
+func handlerAt(o *code.Object, i uint32) *code.Handler {
+	for k := len(o.Handlers) - 1; k >= 0; k-- {
+		if h := &o.Handlers[k]; h.Start <= i && i < h.End {
+			return h
+		}
+	}
+	return nil
+}
+
+// outOfGenerator keeps StopIteration from leaving a generator (PEP 479).
+func (m *Machine) outOfGenerator(flags code.Flags, r *Raised) *Raised {
+	var text string
+	stop := r.Exc.class.subclassOf(m.rt.classes.StopIteration)
+	switch {
+	case stop && flags&code.Coroutine != 0:
+		text = "coroutine raised StopIteration"
+	case stop && flags&code.AsyncGenerator != 0:
+		text = "async generator raised StopIteration"
+	case stop:
+		text = "generator raised StopIteration"
+	case flags&code.AsyncGenerator != 0 && r.Exc.class.subclassOf(m.rt.classes.StopAsyncIteration):
+		text = "async generator raised StopAsyncIteration"
+	default:
+		return r
+	}
+	e := m.newException(m.rt.classes.RuntimeError, []Value{m.newStr(text).val()})
+	e.cause, e.context, e.suppress = r.Exc.val(), r.Exc.val(), true
+	return &Raised{Exc: e}
+}
+
+// raiseOp is the instruction Raise.
+func (m *Machine) raiseOp(f *frame, in code.Instr) error {
+	if in.B == 0 {
+		e := m.handling()
+		if e == nil {
+			return m.Raise(m.rt.classes.RuntimeError, "No active exception to reraise")
+		}
+		m.again = true
+		return &Raised{Exc: e}
+	}
+	e, err := m.exceptionFrom(f.regs[in.A])
+	if err != nil {
+		return err
+	}
+	if in.B == 2 {
+		if err := m.setCause(e, f.regs[in.C]); err != nil {
+			return err
+		}
+	}
+	if h := m.handling(); h != nil && h != e {
+		setContext(e, h)
+	}
+	return &Raised{Exc: e}
+}
+
+// control executes the instructions for exceptions, patterns and modules.
+func (m *Machine) control(f *frame, in code.Instr) error {
+	if in.Op >= code.MatchSeq {
+		if in.Op >= code.ImportName {
+			return m.importOp(f, in)
+		}
+		return m.matchOp(f, in)
+	}
+	regs := f.regs
+	switch in.Op {
+	case code.Enter:
+		if m.handled != nil {
+			regs[in.A+1] = m.handled.val()
+		} else {
+			regs[in.A+1] = unbound
+		}
+		m.handled, _ = regs[in.A].exception()
+	case code.Leave:
+		m.handled, _ = regs[in.A+1].exception()
+	case code.MatchExc:
+		e, _ := regs[in.B].exception()
+		ok, err := m.matches(e, regs[in.C])
+		if err != nil {
+			return err
+		}
+		regs[in.A] = Bool(ok)
+	case code.Raise:
+		return m.raiseOp(f, in)
+	case code.Reraise:
+		e, _ := regs[in.A].exception()
+		m.again = true
+		return &Raised{Exc: e}
+	case code.MatchGroup:
+		e, _ := regs[in.B].exception()
+		yes, no, err := m.matchGroup(e, regs[in.C])
+		if err != nil {
+			return err
+		}
+		regs[in.A], regs[in.A+1] = yes, no
+	case code.RaiseStar:
+		v, err := m.raiseStar(regs[in.B], regs[in.C])
+		if err != nil {
+			return err
+		}
+		regs[in.A] = v
+	case code.GetAssertion:
+		regs[in.A] = m.rt.classes.AssertionError.value()
+	case code.EnterWith:
+		return m.enterWith(regs, in, spEnter, spExit)
+	case code.EnterAWith:
+		return m.enterWith(regs, in, spAEnter, spAExit)
+	case code.ExcInfo:
+		e, _ := regs[in.B].exception()
+		regs[in.A], regs[in.A+1] = e.class.value(), e.val()
+		tb, err := tracebackOf(m, e)
+		if err != nil {
+			return err
+		}
+		regs[in.A+2] = tb
+	default:
+		panic(&Abort{Code: Internal, Detail: "unknown instruction " + decimalText(int(in.Op))})
+	}
+	return nil
+}
+
+// enterWith finds the two methods of a context manager.
+func (m *Machine) enterWith(regs []Value, in code.Instr, enter, exit special) error {
+	v := regs[in.B]
+	c := m.classOf(v)
+	en, ex := c.sp(enter), c.sp(exit)
+	protocol, which := "context manager", specialNames[exit]
+	if enter == spAEnter {
+		protocol = "asynchronous context manager"
+	}
+	if !en.Bound() {
+		return m.Raise(m.rt.classes.TypeError, "'%s' object does not support the %s protocol", c.name, protocol)
+	}
+	if !ex.Bound() {
+		return m.Raise(m.rt.classes.TypeError, "'%s' object does not support the %s protocol (missed %s method)", c.name, protocol, which)
+	}
+	bx, err := m.bind(ex, v, c)
+	if err != nil {
+		return err
+	}
+	bn, err := m.bind(en, v, c)
+	if err != nil {
+		return err
+	}
+	regs[in.A], regs[in.A+1] = bx, bn
+	return nil
+}
+
+// raiseStar is what leaves a try with except* clauses: of the parts in list,
+// those that clauses did not handle are put together again in the structure of
+// the original, and join what the clauses raised (PEP 654).
+func (m *Machine) raiseStar(orig, list Value) (Value, error) {
+	var raised []Value
+	var again []*Exception
+	o, _ := orig.exception()
+	for _, v := range list.ref.self.(*List).items {
+		e, ok := v.exception()
+		switch {
+		case !ok:
+		case o.group == nil:
+			return v, nil
+		case sameOrigin(e, o):
+			again = append(again, e)
+		default:
+			raised = append(raised, v)
+		}
+	}
+	rest := None
+	if len(again) > 0 {
+		leaves := map[*Exception]bool{}
+		for _, e := range again {
+			m.collectLeaves(e, leaves)
+		}
+		var err error
+		rest, _, err = m.splitGroup(o, func(e *Exception) (bool, error) { return leaves[e], nil })
+		if err != nil {
+			return unbound, err
+		}
+	}
+	if len(raised) == 0 {
+		return rest, nil
+	}
+	if !rest.IsNone() {
+		raised = append(raised, rest)
+	}
+	items := Value{ref: &m.newList(raised).Object}
+	return m.Call(m.rt.classes.ExceptionGroup.value(), m.newStr("").val(), items)
+}
+
+// sameOrigin tells a part of o from an exception that a clause raised.
+func sameOrigin(e, o *Exception) bool {
+	return e.group != nil && len(e.trace) == len(o.trace) && e.cause == o.cause && e.context == o.context
+}
+
+func (m *Machine) collectLeaves(e *Exception, leaves map[*Exception]bool) {
+	m.Charge(m.dyn.Element)
+	if e.group == nil {
+		leaves[e] = true
+		return
+	}
+	for _, v := range e.group {
+		if sub, ok := v.exception(); ok && m.Enter() == nil {
+			m.collectLeaves(sub, leaves)
+			m.Exit()
+		}
+	}
+}

@@ -1,0 +1,179 @@
+package vm
+
+import "strings"
+
+// Lines of a traceback that repeat are folded, as CPython does from the fourth on.
+const traceRepeats = 3
+
+// groupWidth and groupDepth bound how much of an exception group is printed.
+const (
+	groupWidth = 15
+	groupDepth = 10
+)
+
+// TracebackText is the exception as Python prints one that nobody caught: what
+// led to it first. Source lines are not known here.
+func (m *Machine) TracebackText(e *Exception) string {
+	p := &tracePrinter{m: m, seen: map[*Exception]bool{}}
+	p.chain(e)
+	return p.out.String()
+}
+
+type tracePrinter struct {
+	m      *Machine
+	out    strings.Builder
+	indent string
+	margin string // before each line within a group
+	depth  int
+	seen   map[*Exception]bool // looked up, never iterated
+}
+
+func (p *tracePrinter) line(text string) {
+	for _, l := range strings.Split(text, "\n") {
+		p.out.WriteString(p.indent + p.margin + l + "\n")
+	}
+}
+
+// chain prints the exceptions behind e, then e.
+func (p *tracePrinter) chain(e *Exception) {
+	p.seen[e] = true
+	var links []*Exception
+	var joints []string
+	for cur := e; ; {
+		next, joint := p.behind(cur)
+		if next == nil || p.seen[next] {
+			break
+		}
+		p.seen[next] = true
+		links, joints = append(links, next), append(joints, joint)
+		cur = next
+	}
+	for i := len(links) - 1; i >= 0; i-- {
+		p.one(links[i])
+		p.line("")
+		p.line(joints[i])
+		p.line("")
+	}
+	p.one(e)
+}
+
+// behind is the cause or context that is printed before e.
+func (p *tracePrinter) behind(e *Exception) (*Exception, string) {
+	if c, ok := e.cause.exception(); ok {
+		return c, "The above exception was the direct cause of the following exception:"
+	}
+	if c, ok := e.context.exception(); ok && !e.suppress {
+		return c, "During handling of the above exception, another exception occurred:"
+	}
+	return nil, ""
+}
+
+// one prints a single exception or group.
+func (p *tracePrinter) one(e *Exception) {
+	if len(e.group) > 0 {
+		p.grouped(e)
+		return
+	}
+	if len(e.trace) > 0 {
+		p.line("Traceback (most recent call last):")
+		p.entries(e.trace)
+	}
+	p.final(e)
+}
+
+func (p *tracePrinter) entries(trace []TraceEntry) {
+	repeats := 0
+	var last TraceEntry
+	for i := len(trace) - 1; i >= 0; i-- {
+		t := trace[i]
+		if t != last {
+			p.repeated(repeats)
+			last, repeats = t, 0
+		}
+		repeats++
+		if repeats <= traceRepeats {
+			p.line("  File \"" + t.File + "\", line " + decimalText(int(t.Line)) + ", in " + t.Name)
+		}
+	}
+	p.repeated(repeats)
+}
+
+func (p *tracePrinter) repeated(n int) {
+	if n -= traceRepeats; n > 0 {
+		p.line("  [Previous line repeated " + decimalText(n) + " more time" + plural(n) + "]")
+	}
+}
+
+// final prints the line of the exception itself, and its notes.
+func (p *tracePrinter) final(e *Exception) {
+	name := e.class.qualName
+	if e.class.module != "builtins" && e.class.module != "__main__" {
+		name = e.class.module + "." + name
+	}
+	s, err := p.m.Str(e.val())
+	switch {
+	case err != nil:
+		p.line(name + ": <exception str() failed>")
+	case s.s == "":
+		p.line(name)
+	default:
+		p.line(name + ": " + s.s)
+	}
+	for _, note := range e.notes {
+		if s, err := p.m.Str(note); err == nil {
+			p.line(s.s)
+		}
+	}
+}
+
+// grouped prints an exception group as a tree.
+func (p *tracePrinter) grouped(e *Exception) {
+	indent, margin := p.indent, p.margin
+	if p.depth == 0 {
+		p.indent = "  "
+		p.out.WriteString(p.indent + "+ Exception Group Traceback (most recent call last):\n")
+		p.margin = "| "
+	} else {
+		p.line("Exception Group Traceback (most recent call last):")
+	}
+	p.entries(e.trace)
+	p.final(e)
+	if p.depth < groupDepth {
+		p.members(e)
+	} else {
+		p.line("... (max_group_depth is " + decimalText(groupDepth) + ")")
+	}
+	p.indent, p.margin = indent, margin
+}
+
+func (p *tracePrinter) members(e *Exception) {
+	base := p.indent
+	n := min(len(e.group), groupWidth)
+	for i, v := range e.group[:n] {
+		rule := "+-+---------------- "
+		if i > 0 {
+			rule = "  +---------------- "
+		}
+		p.out.WriteString(base + rule + decimalText(i+1) + " ----------------\n")
+		p.member(v, base)
+	}
+	if left := len(e.group) - n; left > 0 {
+		p.out.WriteString(base + "  +---------------- ... ----------------\n")
+		p.indent, p.margin = base+"  ", "| "
+		p.line("and " + decimalText(left) + " more exception" + plural(left))
+	}
+	p.out.WriteString(base + "  +------------------------------------\n")
+	p.indent = base
+}
+
+func (p *tracePrinter) member(v Value, base string) {
+	sub, ok := v.exception()
+	if !ok {
+		return
+	}
+	p.indent, p.margin = base+"  ", "| "
+	p.depth++
+	p.chain(sub)
+	p.depth--
+	p.indent = base
+}
