@@ -169,6 +169,7 @@ const (
 	EnterWith    // R[A] = bound __exit__ of R[B], R[A+1] = bound __enter__
 	EnterAWith   // the same with __aexit__ and __aenter__
 	ExcInfo      // R[A], R[A+1], R[A+2] = type, value, traceback of exception R[B]
+	EndAsync     // raises R[A] again unless it is a StopAsyncIteration, the end of async for
 
 	// Pattern matching.
 	MatchSeq   // R[A] = whether R[B] is a sequence for patterns

@@ -1,0 +1,245 @@
+package compile
+
+import (
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/scope"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
+)
+
+// home is where a name of a unit lives.
+type home uint8
+
+const (
+	inRegister home = iota
+	inCell
+	inFree
+	inGlobals
+	inNamespace // of a class body
+)
+
+// home returns where a name in its long form lives, and its register or index.
+func (f *unit) home(name string) (home, int) {
+	sym := f.scope.Lookup(name)
+	if sym == nil {
+		if r, ok := f.locals[name]; ok {
+			return inCell, r // __class__ of a class
+		}
+		return inGlobals, 0
+	}
+	switch sym.Resolution {
+	case scope.Cell:
+		return inCell, f.locals[name]
+	case scope.Free:
+		return inFree, f.frees[name]
+	case scope.Local:
+		if f.scope.Kind.IsFunction() {
+			return inRegister, f.locals[name]
+		}
+		if f.scope.Kind == scope.Class {
+			return inNamespace, 0
+		}
+	case scope.GlobalImplicit:
+		if f.scope.Kind == scope.Class {
+			return inNamespace, 0
+		}
+	}
+	return inGlobals, 0
+}
+
+// inPlace returns the register of a local that may be an operand where it is,
+// after it is checked to be bound.
+func (f *unit) inPlace(e syntax.Expr) (int, bool) {
+	n, ok := e.(*syntax.Name)
+	if !ok || n.ID == "__debug__" {
+		return 0, false
+	}
+	name := f.mangle(n.ID)
+	h, r := f.home(name)
+	if h != inRegister || f.rebound[name] {
+		return 0, false
+	}
+	line := f.line
+	f.line = n.Line
+	f.check(name, r)
+	f.line = line
+	return r, true
+}
+
+// check emits Check unless the local surely holds a value.
+func (f *unit) check(name string, r int) {
+	if f.assigned.has(r) && !f.unsure[name] {
+		return
+	}
+	f.emit(code.Check, r, 0, 0)
+	f.assigned.set(r)
+}
+
+func (f *unit) loadName(id string, dst int) {
+	name := f.mangle(id)
+	switch h, i := f.home(name); h {
+	case inRegister:
+		f.check(name, i)
+		f.move(dst, i)
+	case inCell:
+		f.emit(code.GetCell, dst, i, f.nameIndex(name))
+	case inFree:
+		if f.scope.Kind == scope.Class {
+			f.emit(code.GetFreeIn, dst, i, 0)
+		} else {
+			f.emit(code.GetFree, dst, i, 0)
+		}
+	case inNamespace:
+		f.emitWide(code.GetName, dst, f.nameIndex(name))
+	default:
+		f.emitWide(code.GetGlobal, dst, f.nameIndex(name))
+	}
+}
+
+// storeName binds a name to what is in register src.
+func (f *unit) storeName(id string, src int) {
+	name := f.mangle(id)
+	switch h, i := f.home(name); h {
+	case inRegister:
+		f.move(i, src)
+		f.assigned.set(i)
+	case inCell:
+		f.emit(code.SetCell, i, src, 0)
+	case inFree:
+		f.emit(code.SetFree, i, src, 0)
+	case inNamespace:
+		f.emitWide(code.SetName, src, f.nameIndex(name))
+	default:
+		f.emitWide(code.SetGlobal, src, f.nameIndex(name))
+	}
+}
+
+func (f *unit) deleteName(id string) {
+	name := f.mangle(id)
+	switch h, i := f.home(name); h {
+	case inRegister:
+		f.check(name, i)
+		f.emit(code.Clear, i, 0, 0)
+	case inCell:
+		f.emit(code.DelCell, i, f.nameIndex(name), 0)
+	case inFree:
+		f.emit(code.DelFree, i, 0, 0)
+	case inNamespace:
+		f.emitWide(code.DelName, 0, f.nameIndex(name))
+	default:
+		f.emitWide(code.DelGlobal, 0, f.nameIndex(name))
+	}
+}
+
+// forget deletes the name of an except clause, which the clause may have
+// deleted: it is bound to None first, as in Python.
+func (f *unit) forget(id string) {
+	if id == "" {
+		return
+	}
+	if h, i := f.home(f.mangle(id)); h == inRegister {
+		f.emit(code.Clear, i, 0, 0)
+		return
+	}
+	mark := f.top
+	r := f.alloc(1)
+	f.loadNone(r)
+	f.storeName(id, r)
+	f.deleteName(id)
+	f.top = mark
+}
+
+// target returns the register of a name that an expression can be computed into.
+func (f *unit) target(e syntax.Expr) (int, bool) {
+	n, ok := e.(*syntax.Name)
+	if !ok {
+		return 0, false
+	}
+	h, r := f.home(f.mangle(n.ID))
+	return r, h == inRegister
+}
+
+// scan looks through a body for names that are deleted and names that
+// assignment expressions bind, not entering other scopes.
+func (f *unit) scan(n syntax.Node) {
+	switch n := n.(type) {
+	case *syntax.NamedExpr:
+		if t, ok := n.Target.(*syntax.Name); ok {
+			f.rebound[f.mangle(t.ID)] = true
+		}
+	case *syntax.Name:
+		if n.Ctx == syntax.Del {
+			f.unsure[f.mangle(n.ID)] = true
+		}
+		return
+	case *syntax.ExceptHandler:
+		if n.Name != "" {
+			f.unsure[f.mangle(n.Name)] = true
+		}
+	case *syntax.FunctionDef:
+		f.scanFunction(n.DecoratorList, n.Args, n.Returns)
+		return
+	case *syntax.AsyncFunctionDef:
+		f.scanFunction(n.DecoratorList, n.Args, n.Returns)
+		return
+	case *syntax.Lambda:
+		f.scanFunction(nil, n.Args, nil)
+		return
+	case *syntax.ClassDef:
+		f.scanAll(n.DecoratorList)
+		f.scanAll(n.Bases)
+		for _, k := range n.Keywords {
+			f.scan(k.Value)
+		}
+		return
+	case *syntax.ListComp:
+		f.scan(n.Generators[0].Iter)
+		return
+	case *syntax.SetComp:
+		f.scan(n.Generators[0].Iter)
+		return
+	case *syntax.DictComp:
+		f.scan(n.Generators[0].Iter)
+		return
+	case *syntax.GeneratorExp:
+		f.scan(n.Generators[0].Iter)
+		return
+	}
+	syntax.Children(n, f.scan)
+}
+
+func (f *unit) scanAll(es []syntax.Expr) {
+	for _, e := range es {
+		if e != nil {
+			f.scan(e)
+		}
+	}
+}
+
+func (f *unit) scanFunction(decorators []syntax.Expr, a *syntax.Arguments, returns syntax.Expr) {
+	f.scanAll(decorators)
+	f.scanAll(a.Defaults)
+	f.scanAll(a.KwDefaults)
+	for _, p := range parameters(a) {
+		if p.Annotation != nil {
+			f.scan(p.Annotation)
+		}
+	}
+	if returns != nil {
+		f.scan(returns)
+	}
+}
+
+// parameters returns the parameters in the order in which their annotations are
+// evaluated.
+func parameters(a *syntax.Arguments) []*syntax.Arg {
+	all := append([]*syntax.Arg(nil), a.PosOnlyArgs...)
+	all = append(all, a.Args...)
+	if a.VarArg != nil {
+		all = append(all, a.VarArg)
+	}
+	all = append(all, a.KwOnlyArgs...)
+	if a.KwArg != nil {
+		all = append(all, a.KwArg)
+	}
+	return all
+}
