@@ -144,9 +144,7 @@ func (t *tracer) scan(o *Object) int {
 	case *Exception:
 		return size + t.exception(x)
 	case *Iterator:
-		if x.roots != nil {
-			x.roots(t.visit)
-		}
+		x.eachRoot(t.visit)
 		return size + smallBytes
 	case *Foreign:
 		if x.Payload == nil {

@@ -11,7 +11,7 @@ func (m *Machine) extend(regs []Value, in code.Instr) error {
 		if err != nil {
 			return m.notIterableStar(regs[in.B], err)
 		}
-		l.items = append(l.items, items...)
+		l.extend(m, items)
 	case code.SetAdd:
 		return m.setAdd(regs[in.A].ref.self.(*Set), regs[in.B])
 	case code.SetUpdate:

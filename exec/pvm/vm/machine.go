@@ -30,6 +30,7 @@ type Machine struct {
 	modules  map[string]*Module     // imported; looked up, never iterated
 	loaded   []*Module              // the same in order
 	output   []byte                 // of print
+	printing []*Object              // containers whose repr is being made, outermost first
 
 	versions   uint32 // of classes, counted
 	orders     uint32 // of objects whose identity was asked for, counted

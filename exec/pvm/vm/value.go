@@ -206,16 +206,6 @@ type Module struct {
 	dict *Dict
 }
 
-// Iterator is a native iterator. next answers false when exhausted, and is not
-// called again after that or after an error.
-type Iterator struct {
-	Object
-	next  func(m *Machine) (Value, bool, error)
-	hint  func() int              // items left if known, else nil
-	roots func(visit func(Value)) // values it keeps alive, for the heap measurement
-	done  bool
-}
-
 // Payload is what the library keeps in a [Foreign] object.
 type Payload interface {
 	// Roots visits the values that the payload keeps alive.

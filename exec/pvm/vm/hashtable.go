@@ -1,0 +1,381 @@
+package vm
+
+import "math/bits"
+
+// hashTable is the table of dicts and sets: entries in the order of insertion,
+// and an index over them by open addressing.
+//
+// The index is spread by a key of the process, so nobody can choose keys that
+// meet in it (resolution 11.39). Nothing that a program sees or pays depends on
+// where a key lies: capacity, compaction and positions follow from the sequence
+// of insertions and deletions alone, and keys whose hash() is equal - which a
+// program can choose - meet in the order of insertion on every node, because
+// slots of deleted entries are not used again. Each such meeting that is not the
+// key looked for is charged as one comparison.
+//
+// Position i of a key stays valid, and absent keys stay absent, as long as
+// version is the same; values may be read and replaced in entries[i] meanwhile.
+// The interpreter's caches of global names rest on that.
+type hashTable struct {
+	entries []hashEntry
+	index   []uint32 // 0 empty, deadSlot, else position+1; nil while entries are few
+	live    int      // entries not deleted
+	first   int      // no live entry before it
+	filled  int      // slots of index that are not empty
+	version uint32   // changes when a key comes or goes or moves
+}
+
+// hashEntry is one entry; its key is unbound where deleted. Sets leave value
+// unbound.
+type hashEntry struct {
+	key, value Value
+	hash       uint64 // hash() of the key under the key of the process
+}
+
+const (
+	deadSlot   = ^uint32(0)
+	tableSmall = 8 // up to so many entries are searched one by one
+	tableLeast = 4 // least capacity
+)
+
+// spread mixes hash() with the key of the process, one to one.
+func (rt *Runtime) spread(h int64) uint64 {
+	x := (uint64(h) ^ rt.hashKey[0]) * (rt.hashKey[1] | 1)
+	x ^= x >> 32
+	x *= 0x9e3779b97f4a7c15
+	return x ^ x>>29
+}
+
+// hashModulus is the prime of numeric hashes.
+const hashModulus = 1<<61 - 1
+
+// keyHash is the hash of a key in tables; TypeError when it has none.
+func (m *Machine) keyHash(key Value) (uint64, error) {
+	if key.ref == &intTag {
+		n := int64(key.bits)
+		if n < hashModulus && n > -hashModulus && n != -1 {
+			return m.rt.spread(n), nil
+		}
+	} else if s, ok := key.ref.self.(*Str); ok && s.class == nil {
+		return m.strHash(s), nil
+	}
+	h, err := m.Hash(key)
+	if err != nil {
+		return 0, err
+	}
+	return m.rt.spread(h), nil
+}
+
+// strHash is keyHash of an exact string, remembered in it.
+func (m *Machine) strHash(s *Str) uint64 {
+	if s.hash == 0 {
+		h, _ := m.textHash(Value{ref: &s.Object})
+		s.hash = m.rt.spread(h)
+	}
+	return s.hash
+}
+
+// sameText compares two exact strings as == does.
+func sameText(a, b *Str) bool {
+	return a == b || a.s == b.s || (a.nfc != 1 || b.nfc != 1) && nfcText(a) == nfcText(b)
+}
+
+// probe walks the positions of entries with the given hash.
+type probe struct {
+	slot, step, mask uint32
+	at               int // next position of a small table
+}
+
+func (t *hashTable) probe(hash uint64) probe {
+	mask := uint32(len(t.index) - 1)
+	return probe{slot: uint32(hash) & mask, step: uint32(hash>>32) | 1, mask: mask, at: t.first}
+}
+
+// next returns the next position whose entry has the hash, -1 at the end.
+func (p *probe) next(t *hashTable, hash uint64) int {
+	if t.index == nil {
+		for i := p.at; i < len(t.entries); i++ {
+			if t.entries[i].hash == hash && t.entries[i].key.ref != nil {
+				p.at = i + 1
+				return i
+			}
+		}
+		return -1
+	}
+	for {
+		s := t.index[p.slot&p.mask]
+		if s == 0 {
+			return -1
+		}
+		p.slot += p.step
+		if s != deadSlot && t.entries[s-1].hash == hash {
+			return int(s - 1)
+		}
+	}
+}
+
+// find returns the position of key, -1 when absent. It may call __eq__; when the
+// table changes meanwhile it begins again, as CPython does.
+func (t *hashTable) find(m *Machine, key Value, hash uint64) (int, error) {
+	if key.ref == &intTag {
+		// most often the first entry with the hash is the key
+		p := t.probe(hash)
+		i := p.next(t, hash)
+		if i < 0 {
+			return -1, nil
+		}
+		if t.entries[i].key == key {
+			return i, nil
+		}
+		return t.findEqual(m, key, hash)
+	}
+	if s, ok := key.ref.self.(*Str); ok && s.class == nil {
+		return t.findText(m, key, s, hash)
+	}
+	return t.findEqual(m, key, hash)
+}
+
+func (t *hashTable) findText(m *Machine, key Value, s *Str, hash uint64) (int, error) {
+	p := t.probe(hash)
+	i := p.next(t, hash)
+	if i < 0 {
+		return -1, nil
+	}
+	k := t.entries[i].key
+	if k == key {
+		return i, nil
+	}
+	if o, ok := k.ref.self.(*Str); ok && o.class == nil && sameText(o, s) {
+		return i, nil
+	}
+	return t.findEqual(m, key, hash)
+}
+
+// findEqual is find for any key.
+func (t *hashTable) findEqual(m *Machine, key Value, hash uint64) (int, error) {
+again:
+	p := t.probe(hash)
+	for {
+		i := p.next(t, hash)
+		if i < 0 {
+			return -1, nil
+		}
+		k := t.entries[i].key
+		if k == key {
+			return i, nil
+		}
+		m.Charge(m.dyn.Compare)
+		version := t.version
+		eq, err := m.CompareBool(CompareEq, k, key)
+		if err != nil {
+			return -1, err
+		}
+		if t.version != version {
+			goto again
+		}
+		if eq {
+			return i, nil
+		}
+	}
+}
+
+// findStr is find for a string in a table of names; it never calls Python code.
+func (t *hashTable) findStr(s *Str, hash uint64) int {
+	p := t.probe(hash)
+	for {
+		i := p.next(t, hash)
+		if i < 0 {
+			return -1
+		}
+		k := t.entries[i].key
+		if k.ref == &s.Object {
+			return i
+		}
+		if o, ok := k.ref.self.(*Str); ok && sameText(o, s) {
+			return i
+		}
+	}
+}
+
+// add appends a key that is not there.
+func (t *hashTable) add(m *Machine, key, v Value, hash uint64) {
+	if len(t.entries) == cap(t.entries) || t.index != nil && t.filled >= len(t.index)/4*3 {
+		t.rebuild(m, tableCapacity(t.live+1))
+	}
+	t.version++
+	t.entries = append(t.entries, hashEntry{key, v, hash})
+	t.live++
+	if t.index != nil {
+		t.link(hash, len(t.entries))
+	}
+}
+
+// link enters position+1 into the index.
+func (t *hashTable) link(hash uint64, number int) {
+	mask := uint32(len(t.index) - 1)
+	slot, step := uint32(hash), uint32(hash>>32)|1
+	for t.index[slot&mask] != 0 {
+		slot += step
+	}
+	t.index[slot&mask] = uint32(number)
+	t.filled++
+}
+
+// tableCapacity is the number of entries that a table gets room for when it must
+// hold n: the power of two from n + n/2 on, at least 4. It is the growth rule of
+// dicts and sets for the heap limit.
+func tableCapacity(n int) int {
+	if n <= tableLeast {
+		return tableLeast
+	}
+	return 1 << bits.Len(uint(n+n/2-1))
+}
+
+// rebuild moves the live entries into a table for capacity entries.
+func (t *hashTable) rebuild(m *Machine, capacity int) {
+	m.Alloc(capacity * dictEntryBytes)
+	old := t.entries
+	t.entries = make([]hashEntry, 0, capacity)
+	t.version++
+	t.first, t.filled, t.index = 0, 0, nil
+	for i := range old {
+		if old[i].key.ref != nil {
+			t.entries = append(t.entries, old[i])
+		}
+	}
+	if capacity <= tableSmall {
+		return
+	}
+	t.index = make([]uint32, 2*capacity)
+	for i := range t.entries {
+		t.link(t.entries[i].hash, i+1)
+	}
+}
+
+// reserve makes room for n entries more.
+func (t *hashTable) reserve(m *Machine, n int) {
+	if len(t.entries)+n > cap(t.entries) {
+		t.rebuild(m, tableCapacity(t.live+n))
+	}
+}
+
+// remove deletes the entry at position i.
+func (t *hashTable) remove(i int) {
+	e := &t.entries[i]
+	if t.index != nil {
+		mask := uint32(len(t.index) - 1)
+		slot, step := uint32(e.hash), uint32(e.hash>>32)|1
+		for t.index[slot&mask] != uint32(i+1) {
+			slot += step
+		}
+		t.index[slot&mask] = deadSlot
+	}
+	*e = hashEntry{}
+	t.live--
+	t.version++
+	n := len(t.entries)
+	for n > 0 && t.entries[n-1].key.ref == nil {
+		n--
+	}
+	t.entries = t.entries[:n]
+	for t.first < n && t.entries[t.first].key.ref == nil {
+		t.first++
+	}
+	if n == 0 {
+		t.first = 0
+	}
+}
+
+// clear empties the table and gives its room back.
+func (t *hashTable) clear() { *t = hashTable{version: t.version + 1} }
+
+// after returns the position of the first live entry from i on, charging for the
+// deleted ones that it passes; false at the end.
+func (t *hashTable) after(m *Machine, i int) (int, bool) {
+	if i < t.first {
+		i = t.first
+	}
+	from := i
+	for i < len(t.entries) && t.entries[i].key.ref == nil {
+		i++
+	}
+	if i > from {
+		m.ChargeEach(i-from, m.dyn.Element)
+	}
+	return i, i < len(t.entries)
+}
+
+// roots visits keys and values, for the heap measurement.
+func (t *hashTable) roots(visit func(Value)) {
+	for i := range t.entries {
+		if e := &t.entries[i]; e.key.ref != nil {
+			visit(e.key)
+			if e.value.ref != nil {
+				visit(e.value)
+			}
+		}
+	}
+}
+
+// capacity is the number of entries that there is room for: it follows from the
+// insertions and deletions alone, by tableCapacity.
+func (t *hashTable) capacity() int { return cap(t.entries) }
+
+// copyFrom makes t, which is empty, a table with the entries of o.
+func (t *hashTable) copyFrom(m *Machine, o *hashTable) {
+	if o.live == 0 {
+		return
+	}
+	capacity := tableCapacity(o.live)
+	m.Alloc(capacity * dictEntryBytes)
+	version := t.version + 1
+	*t = hashTable{entries: o.entries, version: version, live: o.live}
+	t.compactInto(capacity)
+}
+
+// compactInto replaces entries, which belong to somebody else, by a compact copy.
+func (t *hashTable) compactInto(capacity int) {
+	from := t.entries
+	t.entries = make([]hashEntry, 0, capacity)
+	for i := range from {
+		if from[i].key.ref != nil {
+			t.entries = append(t.entries, from[i])
+		}
+	}
+	if capacity > tableSmall {
+		t.index = make([]uint32, 2*capacity)
+		for i := range t.entries {
+			t.link(t.entries[i].hash, i+1)
+		}
+	}
+}
+
+// before is after, backwards from i on.
+func (t *hashTable) before(m *Machine, i int) (int, bool) {
+	i = min(i, len(t.entries)-1)
+	from := i
+	for i >= t.first && t.entries[i].key.ref == nil {
+		i--
+	}
+	if i < from {
+		m.ChargeEach(from-i, m.dyn.Element)
+	}
+	return i, i >= t.first && i >= 0
+}
+
+// unspread undoes spread.
+func (rt *Runtime) unspread(x uint64) int64 {
+	x ^= x>>29 ^ x>>58
+	x *= inverse(0x9e3779b97f4a7c15)
+	x ^= x >> 32
+	return int64(x*inverse(rt.hashKey[1]|1) ^ rt.hashKey[0])
+}
+
+// inverse is the inverse of an odd number modulo 2^64, by Newton's steps.
+func inverse(n uint64) uint64 {
+	x := n
+	for range 5 {
+		x *= 2 - n*x
+	}
+	return x
+}

@@ -1,0 +1,218 @@
+package vm
+
+import "math"
+
+// Iterator is a native iterator. What it does is in how: those over builtin
+// containers keep their place in fields, so that iterNext - and the interpreter,
+// where it wants to - steps them without a call; of the others next answers
+// false when exhausted, and is not called again after that.
+type Iterator struct {
+	Object
+	how    iteration
+	done   bool
+	at     int64 // next position, or next value of a range
+	end    int64 // of ranges: values left; of tables: live entries at the beginning
+	step   int64 // of ranges; of reversed lists and tuples -1
+	items  []Value
+	list   *List
+	table  *hashTable
+	source Value  // object iterated, kept alive
+	of     *Class // builtin class, nil: iterator
+
+	next  func(m *Machine) (Value, bool, error)
+	hint  func() int              // items left if known, else nil
+	roots func(visit func(Value)) // values it keeps alive beside source, for the heap measurement
+}
+
+// iteration is the way in which an [Iterator] goes on.
+type iteration uint8
+
+const (
+	iterFunc   iteration = iota // calls next
+	iterList                    // list, from position at on, while there are items
+	iterTuple                   // items
+	iterBack                    // list or items from position at down
+	iterRange                   // at, at+step, ...: end of them, all in 64 bits
+	iterKeys                    // keys of table, also elements of a set
+	iterValues                  // values
+	iterItems                   // pairs
+)
+
+// newIterator announces and returns an iterator over source.
+func (m *Machine) newIterator(how iteration, source Value) *Iterator {
+	m.Alloc(smallBytes)
+	it := &Iterator{how: how, source: source, step: 1}
+	it.head(KindIterator, nil, it)
+	return it
+}
+
+func (it *Iterator) val() Value { return Value{ref: &it.Object} }
+
+// eachRoot visits what the iterator keeps alive.
+func (it *Iterator) eachRoot(visit func(Value)) {
+	if it.source.ref != nil {
+		visit(it.source)
+	}
+	if it.roots != nil {
+		it.roots(visit)
+	}
+}
+
+// finish makes the iterator exhausted and lets its source go.
+func (it *Iterator) finish() {
+	it.done, it.list, it.items, it.table, it.source = true, nil, nil, nil, unbound
+}
+
+// iterNext is next(it): false when exhausted, and from then on.
+func (m *Machine) iterNext(it *Iterator) (Value, bool, error) {
+	if it.done {
+		return unbound, false, nil
+	}
+	switch it.how {
+	case iterList:
+		if items := it.list.items; uint64(it.at) < uint64(len(items)) {
+			v := items[it.at]
+			it.at++
+			return v, true, nil
+		}
+	case iterTuple:
+		if uint64(it.at) < uint64(len(it.items)) {
+			v := it.items[it.at]
+			it.at++
+			return v, true, nil
+		}
+	case iterRange:
+		if it.end > 0 {
+			it.end--
+			v := SmallInt(it.at)
+			it.at += it.step
+			return v, true, nil
+		}
+	case iterBack:
+		items := it.items
+		if it.list != nil {
+			items = it.list.items
+		}
+		if uint64(it.at) < uint64(len(items)) {
+			v := items[it.at]
+			it.at--
+			return v, true, nil
+		}
+	case iterFunc:
+		v, ok, err := it.next(m)
+		if ok && err == nil {
+			return v, true, nil
+		}
+		if err != nil {
+			return unbound, false, err
+		}
+	default:
+		return m.tableNext(it)
+	}
+	it.finish()
+	return unbound, false, nil
+}
+
+// tableNext steps an iterator over a dict or set.
+func (m *Machine) tableNext(it *Iterator) (Value, bool, error) {
+	t := it.table
+	if int64(t.live) != it.end {
+		what := "dictionary"
+		if _, ok := it.source.ref.self.(*Set); ok {
+			what = "Set"
+		}
+		it.end = -1 // and so it stays
+		return unbound, false, m.Raise(m.rt.classes.RuntimeError, "%s changed size during iteration", what)
+	}
+	var i int
+	ok := true
+	if it.step > 0 {
+		i, ok = t.after(m, int(it.at))
+	} else {
+		i, ok = t.before(m, int(min(it.at, math.MaxInt32)))
+	}
+	if !ok {
+		it.finish()
+		return unbound, false, nil
+	}
+	it.at = int64(i) + it.step
+	e := &t.entries[i]
+	switch it.how {
+	case iterKeys:
+		return e.key, true, nil
+	case iterValues:
+		return e.value, true, nil
+	}
+	return m.newPair(e.key, e.value), true, nil
+}
+
+// tableIter iterates over a table of source.
+func (m *Machine) tableIter(how iteration, t *hashTable, source Value) *Iterator {
+	it := m.newIterator(how, source)
+	it.table, it.end = t, int64(t.live)
+	return it
+}
+
+// listIter iterates over a list.
+func (m *Machine) listIter(l *List) *Iterator {
+	it := m.newIterator(iterList, l.val())
+	it.list = l
+	return it
+}
+
+// tupleIter iterates over items that do not change.
+func (m *Machine) tupleIter(source Value, items []Value) *Iterator {
+	it := m.newIterator(iterTuple, source)
+	it.items = items
+	return it
+}
+
+// left is the number of items still to come where it is known.
+func (it *Iterator) left() (int64, bool) {
+	if it.done {
+		return 0, true
+	}
+	switch it.how {
+	case iterList:
+		return max(int64(len(it.list.items))-it.at, 0), true
+	case iterTuple:
+		return int64(len(it.items)) - it.at, true
+	case iterBack:
+		n := int64(len(it.items))
+		if it.list != nil {
+			n = int64(len(it.list.items))
+		}
+		if it.at >= n {
+			return 0, true
+		}
+		return it.at + 1, true
+	case iterRange:
+		return it.end, true
+	case iterFunc:
+		if it.hint == nil {
+			return 0, false
+		}
+		return int64(it.hint()), true
+	}
+	if int64(it.table.live) != it.end {
+		return 0, true
+	}
+	return it.tableLeft(), true
+}
+
+// tableLeft counts the live entries still to come.
+func (it *Iterator) tableLeft() int64 {
+	n := int64(0)
+	t := it.table
+	for i := min(max(it.at, 0), int64(len(t.entries))); it.step > 0 && i < int64(len(t.entries)); i++ {
+		if t.entries[i].key.ref != nil {
+			n++
+		}
+	}
+	for i := min(it.at, int64(len(t.entries))-1); it.step < 0 && i >= 0; i-- {
+		if t.entries[i].key.ref != nil {
+			n++
+		}
+	}
+	return n
+}
