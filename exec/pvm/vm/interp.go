@@ -121,13 +121,20 @@ enter:
 			}
 			regs[in.A] = v
 		case code.GetGlobal:
-			if v, ok = m.globalAt(f, u, int(in.Wide())); !ok {
-				err = m.nameError(u.names[in.Wide()])
-				goto fail
+			h := &u.globals[in.Wide()]
+			if g := f.fn.globals; h.dict != g || h.version != g.table.version {
+				if v, ok = m.globalAt(g, u, int(in.Wide())); !ok {
+					err = m.nameError(u.names[in.Wide()])
+					goto fail
+				}
+				regs[in.A] = v
+			} else if h.pos >= 0 {
+				regs[in.A] = g.table.entries[h.pos].value
+			} else {
+				regs[in.A] = h.v
 			}
-			regs[in.A] = v
 		case code.SetGlobal:
-			f.fn.globals.putStr(m, u.names[in.Wide()], regs[in.A])
+			m.setGlobal(f.fn.globals, u, int(in.Wide()), regs[in.A])
 		case code.DelGlobal:
 			if err = m.deleteGlobal(f, u.names[in.Wide()]); err != nil {
 				goto fail
@@ -147,14 +154,14 @@ enter:
 			}
 
 		case code.GetAttr:
-			if v, ok = u.cachedAttr(pc, regs[in.B]); !ok {
+			if v, ok = u.cachedAttr(pc, &regs[in.B]); !ok {
 				if v, err = m.getAttrAt(u, pc, regs[in.B], u.names[in.C]); err != nil {
 					goto fail
 				}
 			}
 			regs[in.A] = v
 		case code.SetAttr:
-			if !u.cachedSet(pc, regs[in.A], regs[in.C]) {
+			if !m.cachedSet(u, pc, &regs[in.A], regs[in.C]) {
 				if err = m.setAttrAt(u, pc, regs[in.A], u.names[in.B], regs[in.C]); err != nil {
 					goto fail
 				}
@@ -164,7 +171,7 @@ enter:
 				goto fail
 			}
 		case code.GetMethod:
-			if v, ok = u.cachedMethod(pc, regs[in.B]); ok {
+			if v, ok = u.cachedMethod(pc, &regs[in.B]); ok {
 				regs[in.A+1] = regs[in.B]
 				regs[in.A] = v
 			} else if regs[in.A], regs[in.A+1], err = m.getMethodAt(u, pc, regs[in.B], u.names[in.C]); err != nil {

@@ -126,41 +126,5 @@ func fastItem(v, i *Value) (Value, bool) {
 	return items[n], true
 }
 
-// slotHint remembers where a global was found.
-type slotHint struct{}
-
-// globalAt looks name i of the unit up in the globals and the builtins.
-func (m *Machine) globalAt(f *frame, u *unit, i int) (Value, bool) {
-	if v, ok := f.fn.globals.getStr(m, u.names[i]); ok {
-		return v, true
-	}
-	return m.rt.builtins.get(u.names[i].s)
-}
-
-// site is what the inline cache of one instruction has learnt.
-type site struct {
-	class   *Class
-	shape   *shape
-	v       Value
-	version uint32
-	slot    int32
-}
-
-func (u *unit) cachedAttr(int, Value) (Value, bool)   { return unbound, false }
-func (u *unit) cachedSet(int, Value, Value) bool      { return false }
-func (u *unit) cachedMethod(int, Value) (Value, bool) { return unbound, false }
-
-func (m *Machine) getAttrAt(_ *unit, _ int, v Value, name *Str) (Value, error) {
-	return m.GetAttr(v, name)
-}
-
-func (m *Machine) setAttrAt(_ *unit, _ int, v Value, name *Str, x Value) error {
-	return m.SetAttr(v, name, x)
-}
-
-func (m *Machine) getMethodAt(_ *unit, _ int, v Value, name *Str) (fn, self Value, err error) {
-	return m.getMethod(v, name)
-}
-
 // iterate is iter(v).
 func (m *Machine) iterate(v Value) (Value, error) { return m.Iter(v) }

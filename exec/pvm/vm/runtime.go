@@ -81,6 +81,7 @@ func (rt *Runtime) define() {
 	rt.defineObjects()
 	rt.defineFunctions()
 	rt.defineGenerators()
+	rt.publish()
 }
 
 // fillKinds tells which class the values of the other areas' kinds have by
