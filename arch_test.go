@@ -70,6 +70,10 @@ const (
 	funcLinesMax = 80
 )
 
+// long are functions that may be longer: the dispatch of the interpreter is one
+// dense switch, so that the compiler makes a jump table of it.
+var long = map[string]string{"exec/pvm/vm": "loop"}
+
 // goFile is one parsed file of the module.
 type goFile struct {
 	path    string // slash-separated, from the root
@@ -341,7 +345,7 @@ func breachesOfLength(files []goFile) []string {
 				continue
 			}
 			lines := f.fset.Position(fn.End()).Line - f.fset.Position(fn.Pos()).Line + 1
-			if lines > funcLinesMax {
+			if lines > funcLinesMax && long[f.pkg] != fn.Name.Name {
 				breaches = append(breaches, fmt.Sprintf("%s: %s has %d lines, at most %d", f.fset.Position(fn.Pos()), fn.Name.Name, lines, funcLinesMax))
 			}
 		}
