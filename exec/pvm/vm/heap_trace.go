@@ -130,7 +130,7 @@ func (t *tracer) scan(o *Object) int {
 		return size + tupleBytes + len(x.items)*valueBytes
 	case *List:
 		t.pushAll(x.items)
-		return size + listBytes + len(x.items)*valueBytes
+		return size + listBytes + cap(x.items)*valueBytes
 	case *Dict:
 		x.table.roots(t.visit)
 		return size + dictBytes + x.table.capacity()*dictEntryBytes
@@ -238,11 +238,10 @@ func (t *tracer) small(self any) int {
 		t.pushAll([]Value{x.get, x.set, x.del, x.doc})
 	case *Super:
 		t.push(x.obj)
-	case rooted:
-		x.roots(t.visit)
+	case *DictView:
+		t.push(x.dict.val())
+	case *MappingProxy:
+		t.push(x.mapping)
 	}
 	return smallBytes
 }
-
-// rooted is a small object of another file that refers to others.
-type rooted interface{ roots(visit func(Value)) }

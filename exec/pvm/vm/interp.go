@@ -401,9 +401,14 @@ enter:
 		case code.ForIter:
 			switch it := regs[in.A].ref.self.(type) {
 			case *Iterator:
-				if v, ok, err = m.iterNext(it); err != nil {
-					goto fail
+				if it.how == iterRange && it.end > 0 {
+					setInt(&regs[in.B], it.at)
+					it.end--
+					it.at += it.step
+					pc++
+					continue
 				}
+				v, ok, err = m.iterNext(it)
 			case *Generator:
 				if it.state == genDone && it.isGenerator() {
 					pc = int(instrs[pc].Wide())
@@ -518,9 +523,7 @@ enter:
 			goto enter
 
 		case code.ListAppend:
-			m.Alloc(valueBytes)
-			l := regs[in.A].ref.self.(*List)
-			l.items = append(l.items, regs[in.B])
+			regs[in.A].ref.self.(*List).append(m, regs[in.B])
 		default:
 			if in.Op >= code.BuildTuple && in.Op <= code.SetAnnotations {
 				err = m.build(f, in)

@@ -162,6 +162,12 @@ func (m *Machine) control(f *frame, in code.Instr) error {
 			return err
 		}
 		regs[in.A] = v
+	case code.EndAsync:
+		e, _ := regs[in.A].exception()
+		if !e.class.subclassOf(m.rt.classes.StopAsyncIteration) {
+			m.again = true
+			return &Raised{Exc: e}
+		}
 	case code.GetAssertion:
 		regs[in.A] = m.rt.classes.AssertionError.value()
 	case code.EnterWith:
