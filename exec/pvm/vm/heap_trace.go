@@ -238,10 +238,11 @@ func (t *tracer) small(self any) int {
 		t.pushAll([]Value{x.get, x.set, x.del, x.doc})
 	case *Super:
 		t.push(x.obj)
-	case *DictView:
-		t.push(x.dict.val())
-	case *MappingProxy:
-		t.push(x.mapping)
+	case rooted:
+		x.roots(t.visit)
 	}
 	return smallBytes
 }
+
+// rooted is a small object of another file that refers to others.
+type rooted interface{ roots(visit func(Value)) }
