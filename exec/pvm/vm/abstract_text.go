@@ -77,8 +77,8 @@ func (m *Machine) identityHash(v Value) int64 {
 // Repr is repr(v).
 func (m *Machine) Repr(v Value) (*Str, error) {
 	if exact(v) {
-		if s, ok := m.numberRepr(v); ok {
-			return s, nil
+		if s, ok, err := m.numberRepr(v); ok {
+			return s, err
 		}
 		if s, ok := m.textRepr(v); ok {
 			return s, nil

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"fmt"
+	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 )
@@ -32,9 +33,10 @@ type Machine struct {
 	output   []byte                 // of print
 	printing []*Object              // containers whose repr is being made, outermost first
 
-	versions   uint32 // of classes, counted
-	orders     uint32 // of objects whose identity was asked for, counted
-	emptyShape shape  // root of the shapes of builtin classes
+	chars      *[utf8.RuneSelf + 1]*Str // the empty string and those of one character in ASCII, once made
+	versions   uint32                   // of classes, counted
+	orders     uint32                   // of objects whose identity was asked for, counted
+	emptyShape shape                    // root of the shapes of builtin classes
 
 	Host any // what the embedding library put there for its natives
 }

@@ -131,9 +131,11 @@ type Float struct {
 type Str struct {
 	Object
 	s      string
-	length int    // code points
-	hash   uint64 // internal keyed hash of the NFC form, 0: not yet known
-	nfc    uint8  // 0 unknown, 1 s is in NFC, 2 it is not
+	length int      // code points
+	hash   uint64   // internal keyed hash of the NFC form, 0: not yet known
+	nfc    uint8    // 0 unknown, 1 s is in NFC, 2 it is not
+	norm   string   // the NFC form where s is not in it
+	marks  []uint32 // offsets of each 64th code point, once asked for
 }
 
 // Bytes is bytes.

@@ -1,0 +1,247 @@
+package vm
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/format"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/ucd"
+)
+
+// strMark is how many code points are between two offsets of a string's index.
+const strMark = 64
+
+// newStr makes a string of valid UTF-8; it announces memory and charges nothing.
+// The empty string and those of one character in ASCII are made once.
+func (m *Machine) newStr(s string) *Str {
+	switch {
+	case len(s) == 0:
+		return m.shortStr(0, "")
+	case len(s) == 1 && s[0] < utf8.RuneSelf:
+		return m.shortStr(int(s[0])+1, s)
+	}
+	m.Alloc(strBytes + len(s))
+	return plainStr(nil, s)
+}
+
+func (m *Machine) shortStr(i int, s string) *Str {
+	if m.chars == nil {
+		m.chars = new([utf8.RuneSelf + 1]*Str)
+	}
+	o := m.chars[i]
+	if o == nil {
+		o = plainStr(nil, s)
+		m.chars[i] = o
+	}
+	return o
+}
+
+// plainStr makes a string of a class without announcing memory.
+func plainStr(class *Class, s string) *Str {
+	o := &Str{s: s, length: utf8.RuneCountInString(s)}
+	if o.ascii() {
+		o.nfc = 1
+	}
+	o.head(KindStr, class, o)
+	return o
+}
+
+func (s *Str) val() Value { return Value{ref: &s.Object} }
+
+// str returns a string, or one of a subclass.
+func (v Value) str() (*Str, bool) {
+	if v.ref == nil || v.ref.kind != KindStr {
+		return nil, false
+	}
+	s, ok := v.ref.self.(*Str)
+	return s, ok
+}
+
+func (s *Str) ascii() bool { return s.length == len(s.s) }
+
+// nfcText is the NFC form of the text, by which strings compare and hash. The
+// string itself never changes.
+func nfcText(s *Str) string {
+	if s.nfc == 1 || s.ascii() {
+		return s.s
+	}
+	if s.nfc == 0 {
+		s.norm = ucd.NFC(s.s)
+		s.nfc = 2
+		if s.norm == s.s {
+			s.nfc, s.norm = 1, ""
+			return s.s
+		}
+	}
+	return s.norm
+}
+
+// offset is where code point i begins, 0 <= i <= length.
+func (s *Str) offset(i int) int {
+	if s.ascii() {
+		return i
+	}
+	if i == s.length {
+		return len(s.s)
+	}
+	if s.marks == nil && s.length > strMark {
+		s.marks = make([]uint32, 0, s.length/strMark+1)
+		n := 0
+		for at := range s.s {
+			if n%strMark == 0 {
+				s.marks = append(s.marks, uint32(at))
+			}
+			n++
+		}
+	}
+	at := 0
+	if s.marks != nil {
+		at = int(s.marks[i/strMark])
+		i %= strMark
+	}
+	for ; i > 0; i-- {
+		at += runeBytes(s.s[at])
+	}
+	return at
+}
+
+// runeBytes is the length of a code point by its first byte.
+func runeBytes(b byte) int {
+	switch {
+	case b < 0x80:
+		return 1
+	case b < 0xe0:
+		return 2
+	case b < 0xf0:
+		return 3
+	}
+	return 4
+}
+
+// position is the code point that begins at the offset.
+func (s *Str) position(offset int) int {
+	if s.ascii() {
+		return offset
+	}
+	return utf8.RuneCountInString(s.s[:offset])
+}
+
+// sub is s[i:j] in code points, i <= j.
+func (s *Str) sub(i, j int) string { return s.s[s.offset(i):s.offset(j)] }
+
+// textHash is hash(v) of str and bytes: CPython's with the hash seed 0, under
+// NFC.
+func (m *Machine) textHash(v Value) (int64, bool) {
+	if s, ok := v.str(); ok {
+		m.ChargeEach(len(s.s), m.dyn.Char)
+		return hashBytes(rawText(nfcText(s))), true
+	}
+	if b, ok := v.Self().(*Bytes); ok {
+		m.ChargeEach(len(b.b), m.dyn.Char)
+		return hashBytes([]byte(b.b)), true
+	}
+	return 0, false
+}
+
+// Self returns the struct of v's object, nil for values that have none.
+func (v Value) Self() any {
+	if v.ref == nil {
+		return nil
+	}
+	return v.ref.self
+}
+
+// rawText is the text as CPython stores it: 1, 2 or 4 bytes for each code point.
+func rawText(s string) []byte {
+	var most rune
+	n := 0
+	for _, r := range s {
+		most = max(most, r)
+		n++
+	}
+	switch {
+	case most < 0x80:
+		return []byte(s)
+	case most < 0x100:
+		out := make([]byte, 0, n)
+		for _, r := range s {
+			out = append(out, byte(r))
+		}
+		return out
+	case most < 0x10000:
+		out := make([]byte, 0, 2*n)
+		for _, r := range s {
+			out = binary.LittleEndian.AppendUint16(out, uint16(r))
+		}
+		return out
+	}
+	out := make([]byte, 0, 4*n)
+	for _, r := range s {
+		out = binary.LittleEndian.AppendUint32(out, uint32(r))
+	}
+	return out
+}
+
+// hashBytes is SipHash-1-3 under the key zero, never -1.
+func hashBytes(p []byte) int64 {
+	if len(p) == 0 {
+		return 0
+	}
+	v := [4]uint64{0x736f6d6570736575, 0x646f72616e646f6d, 0x6c7967656e657261, 0x7465646279746573}
+	tail := uint64(len(p)) << 56
+	for ; len(p) >= 8; p = p[8:] {
+		w := binary.LittleEndian.Uint64(p)
+		v[3] ^= w
+		sipRound(&v)
+		v[0] ^= w
+	}
+	for i, b := range p {
+		tail |= uint64(b) << (8 * i)
+	}
+	v[3] ^= tail
+	sipRound(&v)
+	v[0] ^= tail
+	v[2] ^= 0xff
+	for range 3 {
+		sipRound(&v)
+	}
+	h := int64(v[0] ^ v[1] ^ v[2] ^ v[3])
+	if h == -1 {
+		return -2
+	}
+	return h
+}
+
+func sipRound(v *[4]uint64) {
+	v[0] += v[1]
+	v[2] += v[3]
+	v[1] = bits.RotateLeft64(v[1], 13) ^ v[0]
+	v[3] = bits.RotateLeft64(v[3], 16) ^ v[2]
+	v[0] = bits.RotateLeft64(v[0], 32)
+	v[2] += v[1]
+	v[0] += v[3]
+	v[1] = bits.RotateLeft64(v[1], 17) ^ v[2]
+	v[3] = bits.RotateLeft64(v[3], 21) ^ v[0]
+	v[2] = bits.RotateLeft64(v[2], 32)
+}
+
+// textRepr is repr(v) of str, bytes and bytearray.
+func (m *Machine) textRepr(v Value) (*Str, bool) {
+	if s, ok := v.str(); ok {
+		m.ChargeEach(len(s.s), m.dyn.Char)
+		m.Alloc(len(s.s))
+		return m.newStr(string(format.AppendRepr(nil, s.s))), true
+	}
+	b, ok := v.bytes()
+	if !ok {
+		return nil, false
+	}
+	m.ChargeEach(len(b), m.dyn.Char)
+	m.Alloc(len(b))
+	text := string(format.AppendBytesRepr(nil, b))
+	if v.ref.kind == KindByteArray {
+		text = m.classOf(v).name + "(" + text + ")"
+	}
+	return m.newStr(text), true
+}
