@@ -239,3 +239,16 @@ func (r *Raised) Exception() *Exception { return r.Exc }
 
 // Same is Python's identity.
 func (v Value) Same(w Value) bool { return v.is(w) }
+
+// MutableBytes returns the content of a bytearray; the slice belongs to the
+// object and is valid until Python code runs.
+func (v Value) MutableBytes() ([]byte, bool) {
+	if v.ref == nil {
+		return nil, false
+	}
+	b, ok := v.ref.self.(*ByteArray)
+	if !ok {
+		return nil, false
+	}
+	return b.b, true
+}
