@@ -47,6 +47,8 @@ func (m *Machine) classOfVariant(v Value) *Class {
 			return o.of
 		}
 		return m.rt.classes.iterator
+	case *Generator:
+		return m.generatorClass(o)
 	}
 	return m.rt.byKind[v.ref.kind]
 }

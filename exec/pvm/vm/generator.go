@@ -45,6 +45,17 @@ func (g *Generator) kindName() string {
 	return "generator"
 }
 
+// generatorClass is its class.
+func (m *Machine) generatorClass(g *Generator) *Class {
+	switch {
+	case g.flags&code.Coroutine != 0:
+		return m.rt.classes.coroutine
+	case g.flags&code.AsyncGenerator != 0:
+		return m.rt.classes.asyncGenerator
+	}
+	return m.rt.classes.generator
+}
+
 func (m *Machine) newGenerator(fn *Function) *Generator {
 	n := fn.unit.obj.Registers
 	m.Alloc(frameBytes + n*valueBytes)

@@ -119,7 +119,12 @@ func (p *tracePrinter) final(e *Exception) {
 	default:
 		p.line(name + ": " + s.s)
 	}
-	for _, note := range e.notes {
+	notes, ok, err := p.m.LookupAttr(e.val(), p.m.intern("__notes__"))
+	if err != nil || !ok {
+		return
+	}
+	items, _ := notes.Items()
+	for _, note := range items {
 		if s, err := p.m.Str(note); err == nil {
 			p.line(s.s)
 		}
@@ -131,9 +136,11 @@ func (p *tracePrinter) grouped(e *Exception) {
 	indent, margin := p.indent, p.margin
 	if p.depth == 0 {
 		p.indent = "  "
-		p.out.WriteString(p.indent + "+ Exception Group Traceback (most recent call last):\n")
+		if len(e.trace) > 0 {
+			p.out.WriteString(p.indent + "+ Exception Group Traceback (most recent call last):\n")
+		}
 		p.margin = "| "
-	} else {
+	} else if len(e.trace) > 0 {
 		p.line("Exception Group Traceback (most recent call last):")
 	}
 	p.entries(e.trace)
