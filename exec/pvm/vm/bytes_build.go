@@ -18,3 +18,33 @@ func (m *Machine) bytesFromIterable(v Value) ([]byte, error) {
 	})
 	return out, err
 }
+
+// bytesOfObject is the bytes of a bytes-like object, of __bytes__, or of an
+// iterable of ints, as PyObject_Bytes.
+func (m *Machine) bytesOfObject(v Value) (string, error) {
+	if exact(v) {
+		if b, ok := v.bytes(); ok {
+			return b, nil
+		}
+	}
+	r, ok, err := m.callSpecial(v, spBytes)
+	if err != nil {
+		return "", err
+	}
+	if ok {
+		b, isBytes := r.Self().(*Bytes)
+		if !isBytes {
+			return "", m.Raise(m.rt.classes.TypeError, "__bytes__ returned non-bytes (type %s)", m.typeName(r))
+		}
+		return b.b, nil
+	}
+	if b, ok := v.bytes(); ok {
+		return b, nil
+	}
+	c := m.classOf(v)
+	if v.Kind() == KindStr || !c.sp(spIter).Bound() && !c.sp(spGetitem).Bound() {
+		return "", m.Raise(m.rt.classes.TypeError, "cannot convert '%s' object to bytes", m.typeName(v))
+	}
+	b, err := m.bytesFromIterable(v)
+	return string(b), err
+}

@@ -79,6 +79,7 @@ func NewRuntime(cfg Config) (*Runtime, error) {
 // first.
 func (rt *Runtime) define() {
 	rt.defineObjects()
+	rt.defineNumbers()
 	rt.defineFunctions()
 	rt.defineGenerators()
 	rt.publish()
