@@ -44,6 +44,7 @@ type commandLine struct {
 	Transaction transactionGroup `cmd:"" help:"Transactions: send, look up, sign."`
 	Proof       proofCommands    `cmd:"" help:"Proofs of what the chain says, for readers who trust no node."`
 	Query       queryCommands    `cmd:"" help:"Lists and figures of the chain."`
+	PVM         pvmCommands      `cmd:"" name:"pvm" help:"Python actors on this machine: run, check, disassemble, compare."`
 	Version     versionCommand   `cmd:"" help:"Print the version."`
 }
 
@@ -116,6 +117,10 @@ type failure struct {
 
 // fail prints err with what to do about it and returns the exit code.
 func fail(w world, asJSON bool, err error) int {
+	var said silentError
+	if errors.As(err, &said) {
+		return exitFailed
+	}
 	message := harmless(advise(err))
 	if len(message) > messageMax {
 		message = strings.ToValidUTF8(message[:messageMax], "") + "…"

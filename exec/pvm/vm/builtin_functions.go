@@ -9,6 +9,9 @@ func (rt *Runtime) publish() {
 		b.object, b.type_, b.bool_, b.int_, b.float, b.str, b.bytes, b.bytearray, b.tuple, b.list, b.dict, b.set, b.frozenset,
 		b.range_, b.slice, b.property, b.staticmethod, b.classmethod, b.super, b.enumerate, b.zip, b.map_, b.filter, b.reversed,
 	} {
+		if c == nil {
+			continue
+		}
 		rt.builtin(c.name, c.value())
 	}
 	rt.builtin("None", None)

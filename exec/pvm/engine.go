@@ -1,0 +1,84 @@
+package pvm
+
+import (
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/lib"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
+
+// NewRuntime makes the runtime of the protocol: its costs and limits and the
+// whole library. hashKey is the process's own, for tables whose layout nothing
+// shows (resolution 11.39).
+func NewRuntime(hashKey [2]uint64) (*vm.Runtime, error) {
+	cfg := vm.DefaultConfig()
+	cfg.HashKey, cfg.Modules = hashKey, lib.Modules()
+	rt, err := vm.NewRuntime(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("runtime of the Python machine: %w", err)
+	}
+	return rt, nil
+}
+
+// Engine runs programs on machines that it reuses, for one goroutine.
+type Engine struct {
+	rt    *vm.Runtime
+	cache Cache
+	lim   Limits
+	idle  []*vm.Machine
+}
+
+// NewEngine returns an engine that looks for programs in cache first.
+func NewEngine(rt *vm.Runtime, cache Cache, lim Limits) *Engine {
+	return &Engine{rt: rt, cache: cache, lim: lim}
+}
+
+// Program returns the compiled form of a source, from the cache where it is
+// there. What compilation costs is the same either way, and the caller's to
+// charge.
+func (e *Engine) Program(src []byte, file string) (*Program, error) {
+	if p, ok := e.cache.Get(HashOf(src)); ok {
+		return p, nil
+	}
+	p, err := Compile(src, file, e.lim)
+	if err != nil {
+		return nil, err
+	}
+	e.cache.Put(p)
+	return p, nil
+}
+
+// Run executes a program's main body with so many cycles. host goes to the
+// natives of the library as Machine.Host. An error is a *[vm.Abort]; an exception
+// that the program did not catch is in the result.
+func (e *Engine) Run(p *Program, cycles code.Cycles, host any) (vm.Result, error) {
+	var res vm.Result
+	err := e.With(host, func(m *vm.Machine) (err error) {
+		res, err = m.Execute(p.Code, cycles)
+		res.Output = append([]byte(nil), res.Output...) // the machine's own until it is reused
+		return err
+	})
+	return res, err
+}
+
+// With hands a clean machine to fn and takes it back afterwards.
+func (e *Engine) With(host any, fn func(*vm.Machine) error) error {
+	m := e.take()
+	m.Host = host
+	err := fn(m)
+	m.Reset()
+	m.Host = nil
+	e.idle = append(e.idle, m)
+	return err
+}
+
+func (e *Engine) take() *vm.Machine {
+	n := len(e.idle)
+	if n == 0 {
+		return e.rt.NewMachine()
+	}
+	m := e.idle[n-1]
+	e.idle = e.idle[:n-1]
+	return m
+}

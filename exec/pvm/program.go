@@ -1,0 +1,103 @@
+package pvm
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/compile"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/gate"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/scope"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
+)
+
+// Hash is keccak256 of a source (whitepaper §1.2: code_hash).
+type Hash [32]byte
+
+// HashOf returns the hash of a source.
+func HashOf(src []byte) Hash { return Hash(keccak.Sum256(src)) }
+
+// Program is a compiled source. It is immutable.
+type Program struct {
+	Hash  Hash
+	Code  *code.Object
+	Bytes int // of source, the measure of a cache
+}
+
+// ErrForbidden is wrapped by a [*Refusal].
+var ErrForbidden = errors.New("forbidden by the deterministic subset")
+
+// Refusal is what the static gate found. It names every finding with its line.
+type Refusal struct{ Report *gate.Report }
+
+// Error returns the first finding and how many there are.
+func (r *Refusal) Error() string {
+	n := len(r.Report.Findings) + r.Report.More
+	if n == 1 {
+		return r.Report.Findings[0].String()
+	}
+	return fmt.Sprintf("%s (and %d more)", r.Report.Findings[0], n-1)
+}
+
+// Unwrap returns ErrForbidden.
+func (r *Refusal) Unwrap() error { return ErrForbidden }
+
+// Limits bound what one source may ask of the front end.
+type Limits struct {
+	Compile compile.Limits
+	Gate    gate.Limits
+}
+
+// DefaultLimits returns the limits of the protocol.
+func DefaultLimits() Limits {
+	return Limits{Compile: compile.DefaultLimits(), Gate: gate.DefaultLimits()}
+}
+
+// Inspect returns what the gate says of a source, forbidden or not. The error is
+// that of the parser or the symbol tables.
+func Inspect(src []byte, lim Limits) (*gate.Report, error) {
+	_, _, report, err := front(src, lim)
+	return report, err
+}
+
+// front is everything before compilation.
+func front(src []byte, lim Limits) (*syntax.Module, *scope.Table, *gate.Report, error) {
+	mod, err := syntax.Parse(src, lim.Compile.Syntax)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := syntax.Check(mod); err != nil {
+		return nil, nil, nil, err
+	}
+	table, err := scope.Analyze(mod, lim.Compile.Scope)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	report, err := gate.Check(mod, table, lim.Gate)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("static gate: %w", err)
+	}
+	return mod, table, report, nil
+}
+
+// Compile makes a program of a source. file is its name in tracebacks. The error
+// is that of the parser, the symbol tables or the compiler, each with its place,
+// or a *[Refusal].
+func Compile(src []byte, file string, lim Limits) (*Program, error) {
+	mod, table, report, err := front(src, lim)
+	if err != nil {
+		return nil, err
+	}
+	if !report.Clean() {
+		return nil, &Refusal{Report: report}
+	}
+	o, err := compile.Compile(mod, table, file, lim.Compile)
+	if err != nil {
+		return nil, err
+	}
+	if err := code.Verify(o); err != nil {
+		return nil, fmt.Errorf("compiled code: %w", err)
+	}
+	return &Program{Hash: HashOf(src), Code: o, Bytes: len(src)}, nil
+}
