@@ -59,8 +59,8 @@ func hashKey() [2]uint64 {
 }
 
 type pvmRun struct {
-	File    string `arg:"" placeholder:"FILE" help:"Script; - for stdin."`
-	Cycles  int64  `default:"1000000000" help:"Cycles that the script may use."`
+	File   string `arg:"" placeholder:"FILE" help:"Script; - for stdin."`
+	Cycles int64  `default:"1000000000" help:"Cycles that the script may use."`
 }
 
 // pvmReply is the result of a run as --json shows it.
