@@ -207,10 +207,15 @@ func (m *Machine) callIn(f *frame, a int, args Args) (*frame, error) {
 			f.regs[a], args.Values = o.fn, prepend(o.recv, args.Values)
 			continue
 		case *Class:
-			if init := m.plainInit(o); init != nil {
-				return m.beginInit(f, a, o, init, args)
+			w := m.waysOf(o)
+			switch {
+			case w.init != nil:
+				return m.beginInit(f, a, o, w.init, args)
+			case w.bare && len(args.Names) == 0:
+				v, err = m.makeObject(o, args.Values)
+			default:
+				v, err = m.callClass(o, args)
 			}
-			v, err = m.callClass(o, args)
 		default:
 			if raw, ok := m.specialOf(f.regs[a], spCall); ok && raw.Kind() == KindFunction {
 				args.Values = prepend(f.regs[a], args.Values)
@@ -227,17 +232,60 @@ func (m *Machine) callIn(f *frame, a int, args Args) (*frame, error) {
 	}
 }
 
-// plainInit returns the __init__ of a class whose instances are made by
-// object.__new__ and whose metaclass does not override the call, else nil.
-func (m *Machine) plainInit(c *Class) *Function {
-	if c.builtin || c.layout != KindInstance || c.class != nil && c.class != m.rt.classes.type_ && c.class.sp(spCall) != m.rt.classes.type_.sp(spCall) {
-		return nil
+// ways are the short cuts that a call of a class can take.
+type ways struct {
+	init  *Function // __init__ of the program, to be entered after the object is made
+	plain bool      // objects are made by object.__new__ or BaseException.__new__
+	bare  bool      // __init__ is BaseException's, which keeps the arguments, as __new__ does
+}
+
+// waysOf finds the short cuts of a class, per version. What classes share between
+// machines is not written.
+func (m *Machine) waysOf(c *Class) ways {
+	if c.ready == c.version+1 {
+		return c.ways
 	}
-	if c.sp(spNew) != m.rt.classes.object.sp(spNew) {
-		return nil
+	w := m.findWays(c)
+	if !c.builtin && (w.init != nil || w.bare) && m.checkAbstract(c) == nil {
+		c.ways, c.ready = w, c.version+1
 	}
-	fn, _ := c.sp(spInit).refSelf().(*Function)
-	return fn
+	return w
+}
+
+func (m *Machine) findWays(c *Class) (w ways) {
+	k := &m.rt.classes
+	if meta := c.class; meta != nil && meta != k.type_ && meta.sp(spCall) != k.type_.sp(spCall) {
+		return w
+	}
+	switch {
+	case c.layout == KindInstance && !c.builtin:
+		w.plain = c.sp(spNew) == k.object.sp(spNew)
+	case c.layout == KindException:
+		w.plain = c.sp(spNew) == k.BaseException.sp(spNew)
+		w.bare = w.plain && c.sp(spInit) == k.BaseException.sp(spInit)
+	}
+	if w.plain {
+		w.init, _ = c.sp(spInit).refSelf().(*Function)
+	}
+	return w
+}
+
+// makeObject is object.__new__ or BaseException.__new__ of a class with a short
+// cut.
+func (m *Machine) makeObject(c *Class, args []Value) (Value, error) {
+	if c.ready != c.version+1 {
+		if err := m.checkAbstract(c); err != nil {
+			return unbound, err
+		}
+	}
+	if c.layout == KindInstance {
+		return m.newInstance(c), nil
+	}
+	e := m.newException(c, append([]Value(nil), args...))
+	if len(c.slots) > 0 {
+		e.slots = make([]Value, len(c.slots))
+	}
+	return e.val(), nil
 }
 
 // callClass calls a class: by its metaclass's __call__ where the program gave it
@@ -270,20 +318,31 @@ func (v Value) refSelf() any {
 	return v.ref.self
 }
 
-// beginInit makes an instance and enters its __init__.
+// beginInit makes an object and enters its __init__.
 func (m *Machine) beginInit(f *frame, a int, c *Class, init *Function, args Args) (*frame, error) {
-	if err := m.checkAbstract(c); err != nil {
+	obj, err := m.makeObject(c, args.Positional())
+	if err != nil {
 		return nil, err
 	}
-	obj := m.newInstance(c)
-	f.regs[a] = obj
+	n := len(args.Values) + 1
+	end := a + 1 + init.unit.obj.Registers
+	if at := &f.regs[a+1]; init.plain == n && len(args.Names) == 0 && !at.Bound() && (n == 1 || &args.Values[0] == &f.regs[a+2]) &&
+		end <= cap(f.regs) && m.depth < m.rt.limits.RecursionDepth {
+		f.regs[a], *at = obj, obj
+		nf := m.enterPlain(f, init, a+1, end, n)
+		nf.how, nf.ret = byInit, a
+		return nf, nil
+	}
+	mark := m.Hold(obj)
 	nf, v, err := m.bindCall(init, Args{Values: prepend(obj, args.Values), Names: args.Names}, byInit)
+	m.Release(mark)
 	if nf == nil {
 		if err == nil {
 			err = m.errInit(v)
 		}
 		return nil, err
 	}
+	f.regs[a] = obj
 	nf.ret = a
 	return nf, nil
 }

@@ -22,8 +22,10 @@ type Class struct {
 
 	special [numSpecials]Value // special methods found along mro, unbound when absent; filled per version
 	filled  uint32             // version+1 for which special is right
-	shape   *shape             // root shape of instances
-	fields  int                // most attributes that an instance was seen to have, a hint
+	ways    ways               // in which calling the class can be cut short, right for version ready-1
+	ready   uint32
+	shape   *shape // root shape of instances
+	fields  int    // most attributes that an instance was seen to have, a hint
 }
 
 // Attrs holds the attributes of an instance: values by the shape's slots, or

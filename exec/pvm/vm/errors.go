@@ -3,6 +3,8 @@ package vm
 import (
 	"errors"
 	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 )
 
 // Raised is a Python exception on its way up, as a Go error.
@@ -30,12 +32,19 @@ type Exception struct {
 	group    []Value // exceptions of a group
 	value    Value   // StopIteration.value, SystemExit.code, KeyError and the like keep args
 	slots    []Value // of __slots__ of a subclass
+	raised   Raised  // the exception on its way, made with it
+}
+
+// onItsWay returns the exception as an error.
+func (e *Exception) onItsWay() *Raised {
+	e.raised.Exc = e
+	return &e.raised
 }
 
 // TraceEntry is a place that an exception passed, innermost first.
 type TraceEntry struct {
-	File, Name string
-	Line       int32
+	Code *code.Object
+	Line int32
 }
 
 // Code is why a call ended without a result that Python code could see.

@@ -48,7 +48,7 @@ func (m *Machine) raise(e *Exception) error {
 	if h := m.handling(); h != nil && h != e && !e.context.Bound() {
 		setContext(e, h)
 	}
-	return &Raised{Exc: e}
+	return e.onItsWay()
 }
 
 // setContext makes h the context of e and cuts a cycle that this would close.

@@ -74,8 +74,23 @@ func exceptionInit(m *Machine, a Args) (Value, error) {
 	if len(a.Names) > 0 {
 		return unbound, m.Raise(m.rt.classes.TypeError, "%s() takes no keyword arguments", e.class.name)
 	}
-	e.args = append([]Value(nil), a.Values[1:]...)
+	if !sameValues(e.args, a.Values[1:]) {
+		e.args = append([]Value(nil), a.Values[1:]...)
+	}
 	return None, nil
+}
+
+// sameValues tells whether __init__ receives what __new__ kept.
+func sameValues(a, b []Value) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i, v := range a {
+		if v != b[i] {
+			return false
+		}
+	}
+	return true
 }
 
 func stopIterationInit(m *Machine, a Args) (Value, error) {

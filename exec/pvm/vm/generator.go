@@ -293,7 +293,7 @@ func (m *Machine) generatorNext(v Value) (Value, bool, error) {
 
 // throwInto raises exc where g is suspended.
 func (m *Machine) throwInto(g *Generator, exc *Exception) (Value, bool, error) {
-	err := error(&Raised{Exc: exc})
+	err := error(exc.onItsWay())
 	switch g.state {
 	case genFresh:
 		g.state = genDone
@@ -347,7 +347,7 @@ func (m *Machine) throwToDelegate(g *Generator, exc *Exception) (Value, bool, er
 	}
 	defer m.exitAndIdle(g)
 	g.state = genRunning
-	raised := error(&Raised{Exc: exc})
+	raised := error(exc.onItsWay())
 	d := g.delegate
 	if exc.class.subclassOf(m.rt.classes.GeneratorExit) {
 		if err := m.closeDelegate(d); err != nil {

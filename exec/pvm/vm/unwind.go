@@ -39,7 +39,7 @@ func (m *Machine) unwind(err error) (*frame, error) {
 		}
 		if !again {
 			m.Alloc(traceBytes)
-			r.Exc.trace = append(r.Exc.trace, TraceEntry{File: f.unit.obj.File, Name: f.unit.obj.Name, Line: f.line()})
+			r.Exc.trace = append(r.Exc.trace, TraceEntry{Code: f.unit.obj, Line: f.line()})
 		}
 		again = false
 		if h := handlerAt(f.unit.obj, uint32(f.pc-1)); h != nil {
@@ -89,7 +89,7 @@ func (m *Machine) outOfGenerator(flags code.Flags, r *Raised) *Raised {
 	}
 	e := m.newException(m.rt.classes.RuntimeError, []Value{m.newStr(text).val()})
 	e.cause, e.context, e.suppress = r.Exc.val(), r.Exc.val(), true
-	return &Raised{Exc: e}
+	return e.onItsWay()
 }
 
 // raiseOp is the instruction Raise.
@@ -100,7 +100,7 @@ func (m *Machine) raiseOp(f *frame, in code.Instr) error {
 			return m.Raise(m.rt.classes.RuntimeError, "No active exception to reraise")
 		}
 		m.again = true
-		return &Raised{Exc: e}
+		return e.onItsWay()
 	}
 	e, err := m.exceptionFrom(f.regs[in.A])
 	if err != nil {
@@ -114,7 +114,7 @@ func (m *Machine) raiseOp(f *frame, in code.Instr) error {
 	if h := m.handling(); h != nil && h != e {
 		setContext(e, h)
 	}
-	return &Raised{Exc: e}
+	return e.onItsWay()
 }
 
 // control executes the instructions for exceptions, patterns and modules.
@@ -148,7 +148,7 @@ func (m *Machine) control(f *frame, in code.Instr) error {
 	case code.Reraise:
 		e, _ := regs[in.A].exception()
 		m.again = true
-		return &Raised{Exc: e}
+		return e.onItsWay()
 	case code.MatchGroup:
 		e, _ := regs[in.B].exception()
 		yes, no, err := m.matchGroup(e, regs[in.C])
@@ -166,7 +166,7 @@ func (m *Machine) control(f *frame, in code.Instr) error {
 		e, _ := regs[in.A].exception()
 		if !e.class.subclassOf(m.rt.classes.StopAsyncIteration) {
 			m.again = true
-			return &Raised{Exc: e}
+			return e.onItsWay()
 		}
 	case code.GetAssertion:
 		regs[in.A] = m.rt.classes.AssertionError.value()

@@ -25,6 +25,7 @@ type tracePrinter struct {
 	indent string
 	margin string // before each line within a group
 	depth  int
+	open   bool                // the last member of a group has no line below it yet
 	seen   map[*Exception]bool // looked up, never iterated
 }
 
@@ -92,7 +93,7 @@ func (p *tracePrinter) entries(trace []TraceEntry) {
 		}
 		repeats++
 		if repeats <= traceRepeats {
-			p.line("  File \"" + t.File + "\", line " + decimalText(int(t.Line)) + ", in " + t.Name)
+			p.line("  File \"" + t.Code.File + "\", line " + decimalText(int(t.Line)) + ", in " + t.Code.Name)
 		}
 	}
 	p.repeated(repeats)
@@ -156,21 +157,32 @@ func (p *tracePrinter) grouped(e *Exception) {
 func (p *tracePrinter) members(e *Exception) {
 	base := p.indent
 	n := min(len(e.group), groupWidth)
+	left := len(e.group) - n
 	for i, v := range e.group[:n] {
-		rule := "+-+---------------- "
-		if i > 0 {
-			rule = "  +---------------- "
-		}
-		p.out.WriteString(base + rule + decimalText(i+1) + " ----------------\n")
+		p.open = p.open || i == len(e.group)-1
+		p.rule(base, i, decimalText(i+1))
 		p.member(v, base)
 	}
-	if left := len(e.group) - n; left > 0 {
-		p.out.WriteString(base + "  +---------------- ... ----------------\n")
+	if left > 0 {
+		p.open = true
+		p.rule(base, n, "...")
 		p.indent, p.margin = base+"  ", "| "
 		p.line("and " + decimalText(left) + " more exception" + plural(left))
 	}
-	p.out.WriteString(base + "  +------------------------------------\n")
+	if p.open {
+		p.out.WriteString(base + "  +------------------------------------\n")
+		p.open = false
+	}
 	p.indent = base
+}
+
+// rule is the line above a member.
+func (p *tracePrinter) rule(base string, i int, title string) {
+	start := "  "
+	if i == 0 {
+		start = "+-"
+	}
+	p.out.WriteString(base + start + "+---------------- " + title + " ----------------\n")
 }
 
 func (p *tracePrinter) member(v Value, base string) {
