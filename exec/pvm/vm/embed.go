@@ -252,3 +252,24 @@ func (v Value) MutableBytes() ([]byte, bool) {
 	}
 	return b.b, true
 }
+
+// Throw makes the error that raises an exception instance or class of Python.
+func (m *Machine) Throw(v Value) error {
+	e, err := m.exceptionFrom(v)
+	if err != nil {
+		return err
+	}
+	return m.raise(e)
+}
+
+// Callable tells whether v can be called.
+func (m *Machine) Callable(v Value) bool { return m.callable(v) }
+
+// NewMappingProxy makes a read-only view of a mapping.
+func (m *Machine) NewMappingProxy(mapping Value) Value { return m.newMappingProxy(mapping) }
+
+// Sort sorts in place by <, stably, charging for comparisons.
+func (m *Machine) Sort(items []Value) error { return m.sortValues(items) }
+
+// Import imports a module by its dotted name.
+func (m *Machine) Import(name string) (*Module, error) { return m.importModule(name) }
