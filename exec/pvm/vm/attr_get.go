@@ -5,7 +5,7 @@ func (m *Machine) classOf(v Value) *Class {
 	if v.ref.class != nil {
 		return v.ref.class
 	}
-	if v.ref.kind == KindSet || v.ref.kind == KindGenerator || v.ref.kind == KindDictView {
+	if v.ref.kind == KindIterator || v.ref.kind == KindGenerator || v.ref.kind == KindDictView {
 		return m.classOfVariant(v)
 	}
 	return m.rt.byKind[v.ref.kind]

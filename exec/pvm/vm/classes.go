@@ -11,6 +11,9 @@ type builtinClasses struct {
 	iterator, dictKeys, dictValues, dictItems, mappingProxy    *Class
 	member, code, traceback, genericAlias, union               *Class
 	enumerate, zip, map_, filter, reversed                     *Class
+	setIterator, listReverse, callableIterator                 *Class
+	iterators                                                  [iterItems + 1]*Class // by the way of iteration
+	tableReverse                                               [3]*Class             // of keys, values, items
 
 	BaseException, Exception, GeneratorExit, KeyboardInterrupt, SystemExit                *Class
 	BaseExceptionGroup, ExceptionGroup                                                    *Class

@@ -43,10 +43,7 @@ func (m *Machine) classOfVariant(v Value) *Class {
 		}
 		return m.rt.classes.dictItems
 	case *Iterator:
-		if o.of != nil {
-			return o.of
-		}
-		return m.rt.classes.iterator
+		return m.iteratorClass(o)
 	case *Generator:
 		return m.generatorClass(o)
 	}

@@ -82,6 +82,7 @@ func (rt *Runtime) define() {
 	rt.defineNumbers()
 	rt.defineFunctions()
 	rt.defineGenerators()
+	rt.defineContainers()
 	rt.publish()
 }
 

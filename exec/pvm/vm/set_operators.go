@@ -4,7 +4,9 @@ package vm
 func (m *Machine) containerBinary(op Operator, a, b Value) (Value, bool, error) {
 	switch x := a.ref.self.(type) {
 	case *List, *Tuple:
-		return m.sequenceBinary(op, a, b)
+		if op == OpAdd || op == OpMul {
+			return m.sequenceBinary(op, a, b)
+		}
 	case *Set, *DictView:
 		return m.setBinary(op, a, b)
 	case *Dict:
@@ -22,9 +24,7 @@ func (m *Machine) containerBinary(op Operator, a, b Value) (Value, bool, error) 
 	}
 	switch b.ref.self.(type) {
 	case *List, *Tuple:
-		if a.ref.kind == KindInt || a.ref.kind == KindBool {
-			return m.sequenceBinary(op, b, a)
-		}
+		return m.sequenceBinary(op, b, a)
 	}
 	return unbound, false, nil
 }
@@ -45,10 +45,14 @@ func (m *Machine) sequenceBinary(op Operator, a, b Value) (Value, bool, error) {
 		copy(out[copy(out, items):], more)
 		return m.sequenceOf(a.ref.kind, out), true, nil
 	case OpMul:
-		if b.ref.kind != KindInt && b.ref.kind != KindBool {
-			return unbound, false, nil
+		n, ok, err := m.integer(b)
+		if err != nil {
+			return unbound, true, err
 		}
-		r, err := m.repeat(a, items, b)
+		if !ok {
+			return unbound, true, m.repeatError(b)
+		}
+		r, err := m.repeat(a, items, n)
 		return r, true, err
 	}
 	return unbound, false, nil
@@ -73,14 +77,9 @@ func (m *Machine) sequenceOf(kind Kind, items []Value) Value {
 
 // repeat is a sequence times an int.
 func (m *Machine) repeat(a Value, items []Value, times Value) (Value, error) {
-	n := int64(0)
-	if times.ref.kind == KindBool {
-		n = int64(times.bits)
-	} else {
-		var ok bool
-		if n, ok = times.Int64(); !ok {
-			return unbound, m.Raise(m.rt.classes.OverflowError, "cannot fit 'int' into an index-sized integer")
-		}
+	n, ok := times.Int64()
+	if !ok {
+		return unbound, m.Raise(m.rt.classes.OverflowError, "cannot fit 'int' into an index-sized integer")
 	}
 	if n <= 0 || len(items) == 0 {
 		return m.sequenceOf(a.ref.kind, nil), nil

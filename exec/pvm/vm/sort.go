@@ -14,6 +14,7 @@ type sorter struct {
 	keys []Value
 	vals []Value // nil: keys are the values
 	less func(a, b Value) (bool, error)
+	buf  []Value // room for a left run, twice where there are vals
 }
 
 const sortRun = 16
@@ -33,7 +34,8 @@ func (m *Machine) sortBy(keys, vals []Value) error {
 	if len(keys) <= sortRun {
 		return nil
 	}
-	m.Alloc((len(keys) + len(vals)) / 2 * valueBytes)
+	m.Alloc((len(keys) + len(vals)) * valueBytes)
+	s.buf = make([]Value, len(keys)+len(vals))
 	for width := sortRun; width < len(keys); width *= 2 {
 		for from := 0; from+width < len(keys); from += 2 * width {
 			if err := s.merge(from, from+width, min(from+2*width, len(keys))); err != nil {
@@ -105,10 +107,11 @@ func (s *sorter) merge(lo, mid, hi int) error {
 	if err != nil || !less {
 		return err
 	}
-	left := append([]Value(nil), s.keys[lo:mid]...)
+	left := s.buf[:copy(s.buf, s.keys[lo:mid])]
 	var leftVals []Value
 	if s.vals != nil {
-		leftVals = append(leftVals, s.vals[lo:mid]...)
+		leftVals = s.buf[len(s.keys):]
+		leftVals = leftVals[:copy(leftVals, s.vals[lo:mid])]
 	}
 	i, j, to := 0, mid, lo
 	for i < len(left) && j < hi {
