@@ -7,7 +7,6 @@ type Function struct {
 	Object
 	unit     *unit
 	globals  *Dict
-	builtins *Dict
 	name     *Str
 	qualName *Str
 	doc      Value

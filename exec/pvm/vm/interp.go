@@ -34,11 +34,13 @@ func setBool(dst *Value, b bool) {
 // entered by a native.
 func (m *Machine) run(f *frame, pending error) (Value, error) {
 	err := pending
+	mark := len(m.temp)
 	for {
 		if err != nil {
 			if f, err = m.unwind(err); f == nil {
 				return unbound, err
 			}
+			m.releaseOnReturn(mark) // what natives that failed still held
 		}
 		var v Value
 		if v, err = m.loop(f); err == nil {
@@ -112,6 +114,10 @@ enter:
 		case code.SetFree:
 			f.fn.closure[in.A].v = regs[in.B]
 		case code.DelFree:
+			if f.fn.closure[in.A].v.ref == nil {
+				err = m.unboundFree(u.obj.Free[in.A])
+				goto fail
+			}
 			f.fn.closure[in.A].v = unbound
 		case code.FreeRef:
 			regs[in.A] = f.fn.closure[in.B].value()
