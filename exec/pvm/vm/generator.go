@@ -14,7 +14,6 @@ type Generator struct {
 	sendTo   int        // register that receives what is sent
 	yielded  bool       // suspended by Yield itself, not by what it awaits
 	busy     bool       // an awaitable of this asynchronous generator is under way
-	closed   bool       // asynchronous: aclose or athrow has begun
 	delegate Value      // of YieldFrom and Await under way
 	sent     Value      // for the delegate
 	handled  *Exception // its own, while it is suspended

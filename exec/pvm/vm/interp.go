@@ -206,7 +206,7 @@ enter:
 				goto fail
 			}
 		case code.BuildSlice:
-			regs[in.A] = m.sliceOf(regs[in.B], regs[in.B+1], regs[in.B+2])
+			regs[in.A] = m.newSlice(regs[in.B], regs[in.B+1], regs[in.B+2])
 
 		case code.Add, code.IAdd:
 			x, y := &regs[in.B], &regs[in.C]

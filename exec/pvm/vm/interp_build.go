@@ -243,13 +243,6 @@ func (m *Machine) setAnnotations(f *frame) error {
 // buildClassNative is the function behind class statements.
 func (m *Machine) buildClassNative() Value { return m.rt.buildClass.value() }
 
-// sliceOf makes a slice object.
-func (m *Machine) sliceOf(start, stop, step Value) Value {
-	m.Alloc(smallBytes)
-	s := &Slice{start: start, stop: stop, step: step}
-	return s.head(KindSlice, nil, s)
-}
-
 // frozenConstant makes a frozenset of constants.
 func (m *Machine) frozenConstant(items []Value) Value {
 	s := m.newSet()
