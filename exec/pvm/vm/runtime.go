@@ -80,6 +80,7 @@ func NewRuntime(cfg Config) (*Runtime, error) {
 func (rt *Runtime) define() {
 	rt.defineObjects()
 	rt.defineNumbers()
+	rt.defineText()
 	rt.defineFunctions()
 	rt.defineGenerators()
 	rt.defineContainers()
