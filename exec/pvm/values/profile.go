@@ -1,0 +1,67 @@
+package values
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+)
+
+// Prices of a conversion beside the bytes, which cost the machine's price of
+// a character each.
+const (
+	callCost code.Cycles = 20 // of a call of Append or Decode
+	itemCost code.Cycles = 1  // of an item
+)
+
+// canonicalNaN is the one NaN (resolution 11.45).
+const (
+	canonicalNaN uint64 = 0x7ff8 << 48
+	exponentBits uint64 = 0x7ff << 52
+)
+
+// Tags of CBOR that the profile knows.
+const (
+	tagPositive = 2   // bignum
+	tagNegative = 3   // -1 - bignum
+	tagObject   = 27  // [name, value]
+	tagSet      = 258 // mathematical set
+)
+
+// Names under tag 27 of builtin values in the exact form. A class cannot be
+// called so, as its name would have to begin with a colon.
+const (
+	exactTuple     = ":tuple"
+	exactByteArray = ":bytearray"
+	exactRange     = ":range"
+	exactSet       = ":set"
+	exactFrozenSet = ":frozenset"
+	exactDict      = ":dict"
+)
+
+// Profile bounds a conversion and says what it may hold.
+type Profile struct {
+	Bytes     int  // of the encoding
+	Depth     int  // of containers and objects within each other
+	Exact     bool // keep types and order, see the package comment
+	Finite    bool // refuse NaN and infinities, as job specifications do (resolution 11.45)
+	Normalize bool // text from outside the chain: put it into NFC instead of refusing another form
+	NoObjects bool // refuse instances of classes, as what leaves the chain does
+}
+
+// DefaultProfile is the profile of storage and messages: 64 KiB, 64 levels.
+func DefaultProfile() Profile { return Profile{Bytes: 64 << 10, Depth: 64} }
+
+// ErrProfile is wrapped by every fault that Check finds.
+var ErrProfile = errors.New("profile of values")
+
+// Check finds limits that cannot be kept.
+func (p Profile) Check() error {
+	if p.Bytes < 1 || p.Bytes > 16<<20 {
+		return fmt.Errorf("%w: %d bytes, want 1 to 16 MiB", ErrProfile, p.Bytes)
+	}
+	if p.Depth < 0 || p.Depth > 255 {
+		return fmt.Errorf("%w: depth %d, want 0 to 255", ErrProfile, p.Depth)
+	}
+	return nil
+}
