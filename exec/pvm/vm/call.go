@@ -281,7 +281,9 @@ func (m *Machine) makeObject(c *Class, args []Value) (Value, error) {
 	if c.layout == KindInstance {
 		return m.newInstance(c), nil
 	}
-	e := m.newException(c, append([]Value(nil), args...))
+	e := m.newException(c, nil)
+	m.Alloc(len(args) * valueBytes)
+	e.keep(args)
 	if len(c.slots) > 0 {
 		e.slots = make([]Value, len(c.slots))
 	}

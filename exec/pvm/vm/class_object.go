@@ -67,10 +67,26 @@ func (m *Machine) isObjects(c *Class, sp special) bool {
 	return c.sp(sp) == m.rt.classes.object.sp(sp)
 }
 
+// roomyInstance is an instance with room for a few attributes beside it, which
+// spares an allocation where instances of the class were seen to need it.
+type roomyInstance struct {
+	Instance
+	room [roomFields]Value
+}
+
+const roomFields = 4
+
 // newInstance makes a bare instance of a class over object.
 func (m *Machine) newInstance(c *Class) Value {
 	m.Alloc(instanceBytes + len(c.slots)*valueBytes)
-	o := &Instance{}
+	var o *Instance
+	if c.fields > 0 && c.fields <= roomFields {
+		r := &roomyInstance{}
+		o = &r.Instance
+		o.values = r.room[:0:roomFields]
+	} else {
+		o = &Instance{}
+	}
 	v := o.head(KindInstance, c, o)
 	if c.hasDict {
 		o.Object.attrs = &o.Attrs

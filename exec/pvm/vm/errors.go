@@ -28,11 +28,30 @@ type Exception struct {
 	context  Value
 	suppress bool // __suppress_context__
 	trace    []TraceEntry
-	notes    []Value
 	group    []Value // exceptions of a group
 	value    Value   // StopIteration.value, SystemExit.code, KeyError and the like keep args
 	slots    []Value // of __slots__ of a subclass
 	raised   Raised  // the exception on its way, made with it
+	first    [1]Value
+	place    [1]TraceEntry // where args and trace begin
+}
+
+// keep makes a copy of args the arguments.
+func (e *Exception) keep(args []Value) {
+	if len(args) == 1 && e.first[0].ref == nil {
+		e.first[0] = args[0]
+		e.args = e.first[:1:1]
+		return
+	}
+	e.args = append([]Value(nil), args...)
+}
+
+// passes adds a place to the traceback.
+func (e *Exception) passes(t TraceEntry) {
+	if e.trace == nil && e.place[0].Code == nil {
+		e.trace = e.place[:0:1]
+	}
+	e.trace = append(e.trace, t)
 }
 
 // onItsWay returns the exception as an error.

@@ -216,7 +216,6 @@ func (t *tracer) exception(e *Exception) int {
 	t.pushAll(e.args)
 	t.push(e.cause)
 	t.push(e.context)
-	t.pushAll(e.notes)
 	t.pushAll(e.group)
 	t.push(e.value)
 	t.pushAll(e.slots)

@@ -39,7 +39,7 @@ func (m *Machine) unwind(err error) (*frame, error) {
 		}
 		if !again {
 			m.Alloc(traceBytes)
-			r.Exc.trace = append(r.Exc.trace, TraceEntry{Code: f.unit.obj, Line: f.line()})
+			r.Exc.passes(TraceEntry{Code: f.unit.obj, Line: f.line()})
 		}
 		again = false
 		if h := handlerAt(f.unit.obj, uint32(f.pc-1)); h != nil {
