@@ -62,10 +62,27 @@ func (m *Machine) callNative(n *Native, a Args) (Value, error) {
 	if count < n.min && (n.params == nil || len(a.Names) == 0) || n.max >= 0 && count > n.max {
 		return unbound, m.nativeCount(n, count)
 	}
+	if n.takes != KindUnbound && (count == 0 || a.Values[0].ref.kind != n.takes) {
+		if err := m.checkReceiver(n, a.Values[:count]); err != nil {
+			return unbound, err
+		}
+	}
 	if n.params == nil || n.keywords || count == len(n.params) && len(a.Names) == 0 {
 		return n.fn(m, a)
 	}
 	return m.callNamed(n, a, count)
+}
+
+// checkReceiver refuses receivers that are not of a method's class: its Go code
+// counts on their struct.
+func (m *Machine) checkReceiver(n *Native, pos []Value) error {
+	if len(pos) == 0 {
+		return m.Raise(m.rt.classes.TypeError, "unbound method %s.%s() needs an argument", n.owner.name, n.name)
+	}
+	if m.classOf(pos[0]).subclassOf(n.owner) {
+		return nil
+	}
+	return m.Raise(m.rt.classes.TypeError, "descriptor '%s' for '%s' objects doesn't apply to a '%s' object", n.name, n.owner.name, m.typeName(pos[0]))
 }
 
 // callNamed puts keywords into the positions of their parameters.

@@ -93,6 +93,9 @@ func defineMethods(c *Class, defs []Def) {
 		n := newNative(d)
 		n.owner = c
 		n.method = d.Name != "__new__" && d.Name != "__class_getitem__" && d.Name != "__init_subclass__"
+		if n.method && c.layout != KindInstance && c.layout != KindForeign {
+			n.takes = c.layout
+		}
 		v := n.value()
 		switch d.Name {
 		case "__class_getitem__", "__init_subclass__":

@@ -35,7 +35,7 @@ func (rt *Runtime) defineList() {
 		}},
 		Def{Name: "index", Min: 2, Max: 4, Fn: sequenceIndex},
 		Def{Name: "count", Min: 2, Max: 2, Fn: sequenceCount},
-		Def{Name: "sort", Min: 1, Max: 1, Keywords: true, Fn: listSort},
+		Def{Name: "sort", Min: 1, Max: -1, Keywords: true, Fn: listSort},
 		Def{Name: "reverse", Min: 1, Max: 1, Fn: func(m *Machine, a Args) (Value, error) {
 			items := a.Values[0].ref.self.(*List).items
 			m.ChargeEach(len(items), m.dyn.Element)
@@ -246,8 +246,8 @@ func sequenceCount(m *Machine, a Args) (Value, error) {
 	v, n := a.Values[0], 0
 	items := func() []Value { now, _ := v.Items(); return now }
 	for i := 0; ; i++ {
-		i, err := m.indexOf(items, a.Values[1], i)
-		if err != nil {
+		var err error
+		if i, err = m.indexOf(items, a.Values[1], i); err != nil {
 			return unbound, err
 		}
 		if i < 0 {
@@ -264,6 +264,9 @@ func reverseItems(items []Value) {
 }
 
 func listSort(m *Machine, a Args) (Value, error) {
+	if len(a.Positional()) > 1 {
+		return unbound, m.Raise(m.rt.classes.TypeError, "sort() takes no positional arguments")
+	}
 	kw, err := m.keywordOnly("sort", a, "key", "reverse")
 	if err != nil {
 		return unbound, err

@@ -26,6 +26,7 @@ type Native struct {
 	keywords bool     // fn takes keywords itself
 	method   bool     // binds to a receiver when found on a class
 	owner    *Class   // of a method
+	takes    Kind     // struct that the method's Go code expects of its receiver; KindUnbound: any
 	fn       NativeFunc
 	shared   bool // of the runtime: its header is never written
 }
