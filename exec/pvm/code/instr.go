@@ -174,6 +174,7 @@ const (
 	// Pattern matching.
 	MatchSeq   // R[A] = whether R[B] is a sequence for patterns
 	MatchMap   // R[A] = whether R[B] is a mapping for patterns
+	MatchIs    // R[A] = whether R[B] is R[C], for the patterns True and False
 	Len        // R[A] = len(R[B])
 	MatchKeys  // R[A] = tuple of the values of R[B] at the keys in tuple R[C], or None
 	DictRest   // R[A] = dict of R[B] without the keys in tuple R[C]

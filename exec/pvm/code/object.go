@@ -65,6 +65,7 @@ type Object struct {
 	HasDoc    bool
 	Flags     Flags
 	FirstLine int32
+	Tokens    int // of a module: tokens of its source, for the charge of compiling
 
 	// Parameters. Their registers come in this order: PosOnly + the rest of
 	// Args positional ones, KwOnly keyword-only ones, then *args, then **kwargs.

@@ -60,6 +60,7 @@ func (c *compiler) module(mod *syntax.Module) *code.Object {
 	at := syntax.Pos{Line: 1}
 	f := c.newUnit(nil, c.table.Module, "<module>", at)
 	f.obj.Flags = code.ModuleBody
+	f.obj.Tokens = mod.Tokens
 	f.obj.QualName = f.obj.Name
 	body := mod.Body
 	if text, ok := docstring(body); ok {

@@ -305,7 +305,7 @@ func (f *unit) classBody(d *syntax.ClassDef) {
 		f.obj.Doc, f.obj.HasDoc = text, true
 		f.line = body[0].Position().Line
 		f.loadConst(r, strConst(text))
-		f.storeName("__doc__", r)
+		set("__doc__", r)
 		body = body[1:]
 	}
 	f.top = r

@@ -54,8 +54,7 @@ func (m *matcher) pattern(p syntax.Pattern, subject int, fail *label) {
 		f.branchCompare(syntax.Eq, subject, f.operand(p.Value, noHint), false, fail)
 		f.top = mark
 	case *syntax.MatchSingleton:
-		e := &syntax.Constant{Pos: p.Pos, Kind: p.Value}
-		f.compareOnce(syntax.Is, subject, e, false, fail)
+		m.singleton(&syntax.Constant{Pos: p.Pos, Kind: p.Value}, subject, fail)
 	case *syntax.MatchAs:
 		if p.Pattern != nil {
 			m.pattern(p.Pattern, subject, fail)
@@ -75,6 +74,21 @@ func (m *matcher) pattern(p syntax.Pattern, subject int, fail *label) {
 		failf(p.Position(), "pattern of a kind the compiler does not know")
 	}
 	f.line = line
+}
+
+// singleton compares by identity, which for patterns is fine with any subject.
+func (m *matcher) singleton(e *syntax.Constant, subject int, fail *label) {
+	f := m.f
+	if e.Kind == syntax.ConstNone {
+		f.compareOnce(syntax.Is, subject, e, false, fail)
+		return
+	}
+	mark := f.top
+	t := f.alloc(1)
+	f.loadConst(t, literal(e))
+	f.emit(code.MatchIs, t, subject, t)
+	f.branchOn(t, false, fail)
+	f.top = mark
 }
 
 func (m *matcher) take(name string, reg int) {

@@ -13,7 +13,10 @@ func (p Pos) Position() Pos { return p }
 type Node interface{ Position() Pos }
 
 // Module is a whole source.
-type Module struct{ Body []Stmt }
+type Module struct {
+	Body   []Stmt
+	Tokens int // read, those inside f-strings included
+}
 
 // Context says what a name, attribute, item or sequence is there for.
 type Context uint8

@@ -25,6 +25,7 @@ func Parse(src []byte, lim Limits) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
+	mod.Tokens = lim.Tokens - p.budget
 	if at, tall := taller(mod, lim.TreeHeight); tall {
 		return nil, limitf(at, "too many nested operations: at most %d", lim.TreeHeight)
 	}

@@ -17,6 +17,8 @@ func (m *Machine) matchOp(f *frame, in code.Instr) error {
 		regs[in.A] = Bool(m.isPatternSequence(regs[in.B]))
 	case code.MatchMap:
 		regs[in.A] = Bool(m.isPatternMapping(regs[in.B]))
+	case code.MatchIs:
+		regs[in.A] = Bool(regs[in.B].is(regs[in.C]))
 	case code.Len:
 		n, err := m.Len(regs[in.B])
 		if err != nil {
