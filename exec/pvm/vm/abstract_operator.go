@@ -27,6 +27,9 @@ func (m *Machine) builtinBinary(op Operator, a, b Value) (Value, bool, error) {
 	if r, ok, err := m.numberBinary(op, a, b); ok || err != nil {
 		return r, ok, err
 	}
+	if a.ref.kind == KindList || a.ref.kind == KindTuple { // their text, not that of a str on the right
+		return m.containerBinary(op, a, b)
+	}
 	if r, ok, err := m.textBinary(op, a, b); ok || err != nil {
 		return r, ok, err
 	}

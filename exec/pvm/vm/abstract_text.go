@@ -51,6 +51,12 @@ func (m *Machine) Hash(v Value) (int64, error) {
 	if r.Kind() != KindInt && r.Kind() != KindBool {
 		return 0, m.Raise(m.rt.classes.TypeError, "__hash__ method should return an integer")
 	}
+	if n, ok := r.smallInt(); ok {
+		if n == -1 {
+			n = -2
+		}
+		return n, nil
+	}
 	h, _ := m.numberHash(r)
 	return h, nil
 }

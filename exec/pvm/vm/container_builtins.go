@@ -9,8 +9,8 @@ func (rt *Runtime) containerBuiltins() []Def {
 		}},
 		{Name: "iter", Min: 1, Max: 2, Fn: builtinIter},
 		{Name: "next", Min: 1, Max: 2, Fn: builtinNext},
-		{Name: "sorted", Min: 1, Max: 1, Keywords: true, Fn: builtinSorted},
-		{Name: "sum", Min: 1, Max: 2, Params: []string{"", "start"}, Fn: builtinSum},
+		{Name: "sorted", Min: 0, Max: -1, Keywords: true, Fn: builtinSorted},
+		{Name: "sum", Min: 0, Max: 2, Params: []string{"", "start"}, Fn: builtinSum},
 		{Name: "min", Min: 1, Max: -1, Keywords: true, Fn: extreme("min", CompareLt)},
 		{Name: "max", Min: 1, Max: -1, Keywords: true, Fn: extreme("max", CompareGt)},
 		{Name: "any", Min: 1, Max: 1, Fn: anyOrAll(true)},
@@ -71,6 +71,9 @@ func builtinNext(m *Machine, a Args) (Value, error) {
 }
 
 func builtinSorted(m *Machine, a Args) (Value, error) {
+	if n := len(a.Positional()); n != 1 {
+		return unbound, m.Raise(m.rt.classes.TypeError, "sorted expected 1 argument, got %d", n)
+	}
 	kw, err := m.keywordOnly("sort", a, "key", "reverse")
 	if err != nil {
 		return unbound, err
@@ -84,6 +87,9 @@ func builtinSorted(m *Machine, a Args) (Value, error) {
 }
 
 func builtinSum(m *Machine, a Args) (Value, error) {
+	if len(a.Values) == 0 || !a.Values[0].Bound() {
+		return unbound, m.Raise(m.rt.classes.TypeError, "sum() takes at least 1 positional argument (0 given)")
+	}
 	sum := SmallInt(0)
 	if len(a.Values) > 1 && a.Values[1].Bound() {
 		sum = a.Values[1]
