@@ -85,6 +85,9 @@ func dumpStruct(b *strings.Builder, v reflect.Value) {
 	}
 	b.WriteString("(" + name)
 	for i := range v.NumField() {
+		if v.Type().Field(i).Name == "Tokens" {
+			continue // no part of Python's tree
+		}
 		if pos, ok := v.Field(i).Interface().(Pos); ok {
 			fmt.Fprintf(b, "@%d:%d", pos.Line, pos.Col)
 			continue
