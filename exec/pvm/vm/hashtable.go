@@ -69,8 +69,7 @@ func (m *Machine) keyHash(key Value) (uint64, error) {
 // strHash is keyHash of an exact string, remembered in it.
 func (m *Machine) strHash(s *Str) uint64 {
 	if s.hash == 0 {
-		h, _ := m.textHash(Value{ref: &s.Object})
-		s.hash = m.rt.spread(h)
+		s.hash = m.rt.spread(strDigest(s)) // not charged: whether it is known is not the program's to see
 	}
 	return s.hash
 }

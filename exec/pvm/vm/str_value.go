@@ -135,7 +135,7 @@ func (s *Str) sub(i, j int) string { return s.s[s.offset(i):s.offset(j)] }
 func (m *Machine) textHash(v Value) (int64, bool) {
 	if s, ok := v.str(); ok {
 		m.ChargeEach(len(s.s), m.dyn.Char)
-		return hashBytes(rawText(nfcText(s))), true
+		return strDigest(s), true
 	}
 	if b, ok := v.Self().(*Bytes); ok {
 		m.ChargeEach(len(b.b), m.dyn.Char)
@@ -143,6 +143,9 @@ func (m *Machine) textHash(v Value) (int64, bool) {
 	}
 	return 0, false
 }
+
+// strDigest is hash(s) without its charge.
+func strDigest(s *Str) int64 { return hashBytes(rawText(nfcText(s))) }
 
 // Self returns the struct of v's object, nil for values that have none.
 func (v Value) Self() any {
