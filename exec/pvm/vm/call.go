@@ -82,6 +82,9 @@ func (m *Machine) checkReceiver(n *Native, pos []Value) error {
 	if m.classOf(pos[0]).subclassOf(n.owner) {
 		return nil
 	}
+	if _, ok := specialIndex(n.name); ok {
+		return m.Raise(m.rt.classes.TypeError, "descriptor '%s' requires a '%s' object but received a '%s'", n.name, n.owner.name, m.typeName(pos[0]))
+	}
 	return m.Raise(m.rt.classes.TypeError, "descriptor '%s' for '%s' objects doesn't apply to a '%s' object", n.name, n.owner.name, m.typeName(pos[0]))
 }
 
