@@ -238,7 +238,10 @@ func newIslice(m *vm.Machine, a vm.Args) (*iterState, error) {
 		if end, okEnd, err = sliceBound(m, bounds[1], -1); err != nil {
 			return nil, err
 		}
-		if !ok || !okEnd {
+		if !okEnd {
+			return nil, m.ValueError("Stop argument for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
+		}
+		if !ok {
 			return nil, m.ValueError("Indices for islice() must be None or an integer: 0 <= x <= sys.maxsize.")
 		}
 	}

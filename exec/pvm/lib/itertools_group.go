@@ -150,23 +150,19 @@ func (s *teeState) next(m *vm.Machine) (vm.Value, error) {
 	return l.v, nil
 }
 
-// branch starts a tee of any iterable, or copies one.
-func (t *iterModule) branch(m *vm.Machine, v vm.Value) (*teeState, error) {
-	if p, ok := v.Foreign(); ok {
-		if s, ok := p.(*teeState); ok {
-			return &teeState{src: s.src, at: s.at}, nil
-		}
-	}
+// branch starts a tee of any iterable; one that is a tee already is itself the
+// first branch.
+func (t *iterModule) branch(m *vm.Machine, v vm.Value) (vm.Value, *teeState, error) {
 	it, err := m.Iter(v)
 	if err != nil {
-		return nil, err
+		return it, nil, err
 	}
-	if p, ok := it.Foreign(); ok {
-		if s, ok := p.(*teeState); ok {
-			return s, nil
-		}
+	p, _ := it.Foreign()
+	if s, ok := p.(*teeState); ok {
+		return it, s, nil
 	}
-	return &teeState{src: &teeSource{it: it}, at: &teeLink{}}, nil
+	s := &teeState{src: &teeSource{it: it}, at: &teeLink{}}
+	return m.NewForeign(t.tee, s), s, nil
 }
 
 func (t *iterModule) defineTee(m *vm.Machine) {
@@ -180,7 +176,7 @@ func (t *iterModule) defineTee(m *vm.Machine) {
 	}
 	t.tee.Define(
 		def("__new__", 2, 2, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
-			s, err := t.branch(m, a.Values[1])
+			_, s, err := t.branch(m, a.Values[1])
 			if err != nil {
 				return vm.None, err
 			}
@@ -211,14 +207,14 @@ func (t *iterModule) defineTee(m *vm.Machine) {
 		if n == 0 {
 			return m.NewTuple(nil), nil
 		}
-		s, err := t.branch(m, a.Values[0])
+		first, s, err := t.branch(m, a.Values[0])
 		if err != nil {
 			return vm.None, err
 		}
 		m.ChargeEach(int(n), m.Prices().NativeCall)
-		defer m.Release(m.Hold(vm.None))
-		var out []vm.Value
-		for range n {
+		defer m.Release(m.Hold(first))
+		out := []vm.Value{first}
+		for range n - 1 {
 			v := m.NewForeign(t.tee, &teeState{src: s.src, at: s.at})
 			m.Hold(v)
 			out = append(out, v)

@@ -229,11 +229,16 @@ func (j *jsonModule) document(m *vm.Machine, v vm.Value) (*vm.Str, error) {
 	if !ok {
 		return nil, m.TypeError("the JSON object must be str, bytes or bytearray, not %s", m.TypeName(v))
 	}
+	name := jsonEncoding(b)
+	if name == "utf-8-sig" {
+		chars(m, len(b))
+		v, name = m.NewBytes(b[3:]), "utf-8"
+	}
 	decode, err := m.GetAttr(v, m.Name("decode"))
 	if err != nil {
 		return nil, err
 	}
-	r, err := m.Call(decode, m.NewStr(jsonEncoding(b)))
+	r, err := m.Call(decode, m.NewStr(name))
 	if err != nil {
 		return nil, err
 	}

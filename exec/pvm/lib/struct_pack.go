@@ -150,13 +150,19 @@ func (s *structModule) integer(m *vm.Machine, l *layout, f field, v vm.Value) (u
 		}
 		return n.Uint64(), nil
 	}
-	if signedCode(f.code) || f.size < 4 {
+	if signedCode(f.code) || f.size < 4 && !(l.big && f.code == 'H') {
 		return s.signed(m, l, f, n)
 	}
 	if !n.IsUint64() {
+		if l.big && f.code == 'Q' {
+			return 0, s.errorText(m, "int too large to convert")
+		}
 		return 0, s.errorText(m, "argument out of range")
 	}
 	u := n.Uint64()
+	if f.size == 2 && u > 65535 {
+		return 0, s.errorText(m, "'H' format requires 0 <= number <= 65535")
+	}
 	if f.size == 4 && u > 1<<32-1 {
 		return 0, s.errorText(m, "'%c' format requires 0 <= number <= 4294967295", f.code)
 	}
@@ -165,8 +171,11 @@ func (s *structModule) integer(m *vm.Machine, l *layout, f field, v vm.Value) (u
 
 func signedCode(c byte) bool { return c >= 'a' }
 
-func (s *structModule) signed(m *vm.Machine, _ *layout, f field, n *big.Int) (uint64, error) {
+func (s *structModule) signed(m *vm.Machine, l *layout, f field, n *big.Int) (uint64, error) {
 	if !n.IsInt64() {
+		if l.big && f.code == 'q' {
+			return 0, s.errorText(m, "int too large to convert")
+		}
 		return 0, s.errorText(m, "argument out of range")
 	}
 	i := n.Int64()
@@ -180,6 +189,9 @@ func (s *structModule) signed(m *vm.Machine, _ *layout, f field, n *big.Int) (ui
 			return 0, s.errorText(m, "ubyte format requires 0 <= number <= 255")
 		}
 	case 'h':
+		if l.big && (i < -32768 || i > 32767) {
+			return 0, s.errorText(m, "'h' format requires -32768 <= number <= 32767")
+		}
 		if i < -32768 || i > 32767 {
 			return 0, s.errorText(m, "short format requires -32768 <= number <= 32767")
 		}

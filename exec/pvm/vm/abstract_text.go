@@ -183,7 +183,7 @@ func (m *Machine) Str(v Value) (*Str, error) {
 		if s, ok := v.str(); ok {
 			return s, nil
 		}
-		if v.ref.kind != KindException && v.ref.kind != KindInstance && v.ref.kind != KindForeign {
+		if v.ref.kind != KindException && v.ref.kind != KindInstance && v.ref.kind != KindForeign && v.ref.kind != KindMappingProxy {
 			return m.Repr(v)
 		}
 	}

@@ -57,7 +57,7 @@ func (m *Machine) callOther(fn Value, a Args) (Value, error) {
 func (m *Machine) callNative(n *Native, a Args) (Value, error) {
 	count := len(a.Values) - len(a.Names)
 	if len(a.Names) > 0 && !n.keywords && n.params == nil {
-		return unbound, m.Raise(m.rt.classes.TypeError, "%s() takes no keyword arguments", n.callName())
+		return unbound, m.Raise(m.rt.classes.TypeError, "%s() takes no keyword arguments", n.fullName())
 	}
 	if count < n.min && (n.params == nil || len(a.Names) == 0) || n.max >= 0 && count > n.max {
 		return unbound, m.nativeCount(n, count)
@@ -152,6 +152,17 @@ func (n *Native) callName() string {
 	return n.name
 }
 
+// fullName is callName with the class of a method or the module of a function.
+func (n *Native) fullName() string {
+	switch {
+	case n.owner != nil && n.method:
+		return n.owner.name + "." + n.callName()
+	case n.owner == nil && n.home != "":
+		return n.home + "." + n.callName()
+	}
+	return n.callName()
+}
+
 // nativeCount is the TypeError for a wrong number of positional arguments.
 func (m *Machine) nativeCount(n *Native, count int) error {
 	self := n.receivers()
@@ -161,10 +172,7 @@ func (m *Machine) nativeCount(n *Native, count int) error {
 	if given < 0 {
 		return m.Raise(t, "unbound method %s.%s() needs an argument", n.owner.name, n.name)
 	}
-	full := name
-	if n.owner != nil && n.method {
-		full = n.owner.name + "." + name
-	}
+	full := n.fullName()
 	switch {
 	case least == 0 && most == 0:
 		return m.Raise(t, "%s() takes no arguments (%d given)", full, given)
@@ -172,7 +180,7 @@ func (m *Machine) nativeCount(n *Native, count int) error {
 		return m.Raise(t, "%s() takes at most %d argument%s (%d given)", name, most, plural(most), given)
 	case n.params != nil:
 		return m.Raise(t, "%s() missing required argument '%s' (pos %d)", name, n.params[count], given+1)
-	case least == 1 && most == 1:
+	case least == 1 && most == 1 && n.name != "__new__":
 		return m.Raise(t, "%s() takes exactly one argument (%d given)", full, given)
 	case least == most:
 		return m.Raise(t, "%s expected %d argument%s, got %d", name, least, plural(least), given)

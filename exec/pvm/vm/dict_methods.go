@@ -239,6 +239,7 @@ func (rt *Runtime) defineDictViews() {
 	}
 	rt.methods(p, call("keys"), call("values"), call("items"), call("get"), call("copy"),
 		Def{Name: "__new__", Min: 2, Max: 2, Fn: mappingProxyNew},
+		Def{Name: "__str__", Min: 1, Max: 1, Fn: mappingProxyStr},
 		Def{Name: "__getitem__", Min: 2, Max: 2, Fn: containerGetMethod},
 		Def{Name: "__class_getitem__", Min: 2, Max: 2, Fn: aliasItem},
 		Def{Name: "__len__", Min: 1, Max: 1, Fn: func(m *Machine, a Args) (Value, error) {
@@ -253,6 +254,15 @@ func (rt *Runtime) defineDictViews() {
 		}},
 	)
 	rt.comparisons(p, false)
+}
+
+// mappingProxyStr is the text of the mapping behind the proxy.
+func mappingProxyStr(m *Machine, a Args) (Value, error) {
+	s, err := m.Str(a.Values[0].ref.self.(*MappingProxy).mapping)
+	if err != nil {
+		return unbound, err
+	}
+	return s.val(), nil
 }
 
 func mappingProxyNew(m *Machine, a Args) (Value, error) {

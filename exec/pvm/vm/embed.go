@@ -196,7 +196,9 @@ func (mod *Module) Set(m *Machine, name string, v Value) *Module {
 // Define adds functions to the module.
 func (mod *Module) Define(m *Machine, defs ...Def) *Module {
 	for _, d := range defs {
-		mod.Set(m, d.Name, m.NewFunction(d))
+		n := newNative(d)
+		n.home = mod.name
+		mod.Set(m, d.Name, n.value())
 	}
 	return mod
 }

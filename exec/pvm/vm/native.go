@@ -27,6 +27,7 @@ type Native struct {
 	method   bool     // binds to a receiver when found on a class
 	owner    *Class   // of a method
 	takes    Kind     // struct that the method's Go code expects of its receiver; KindUnbound: any
+	home     string   // module of the library that defines it, or ""
 	fn       NativeFunc
 	shared   bool // of the runtime: its header is never written
 }
