@@ -19,14 +19,15 @@ import (
 
 // Modules returns the library, which a runtime is made with.
 func Modules() []vm.ModuleDef {
-	return []vm.ModuleDef{
+	return append([]vm.ModuleDef{
+		internalModule(),
 		{Name: "hashlib", Load: loadHashlib},
 		{Name: "itertools", Load: loadItertools},
 		{Name: "json", Load: loadJSON},
 		{Name: "math", Load: loadMath},
 		{Name: "re", Load: loadRe},
 		{Name: "struct", Load: loadStruct},
-	}
+	}, pythonModules()...)
 }
 
 // def names a native for Def tables: name, least and most arguments.

@@ -182,9 +182,9 @@ func (m *Machine) CompareBool(op CompareOp, a, b Value) (bool, error) {
 }
 
 // Identical is a is b. Strings, ints and floats have no identity (resolution
-// 11.48).
+// 11.48), but for the library, which compares them with marks of its own.
 func (m *Machine) Identical(a, b Value) (bool, error) {
-	if noIdentity(a) && !singleton(b) || noIdentity(b) && !singleton(a) {
+	if (noIdentity(a) && !singleton(b) || noIdentity(b) && !singleton(a)) && !m.ofLibrary() {
 		return false, m.Raise(m.rt.classes.DeterminismError, "'is' with a str, int or float is not deterministic; use ==")
 	}
 	return a.is(b), nil

@@ -149,6 +149,9 @@ func (m *Machine) classGet(c, meta *Class, name *Str) (Value, bool, error) {
 // moduleGet looks into the module first, then asks its __getattr__ (PEP 562).
 func (m *Machine) moduleGet(v Value, c *Class, name *Str) (Value, bool, error) {
 	mod, _ := v.module()
+	if mod.name != mainModule && internalName(name.s) && !m.ofLibrary() {
+		return unbound, false, nil
+	}
 	if r, ok := mod.dict.getStr(m, name); ok {
 		return r, true, nil
 	}

@@ -58,7 +58,7 @@ func (m *Machine) cannotSet(v Value, c *Class, name *Str, found, set bool) error
 // moduleSet writes to modules of the program only: those of the library are
 // fixed.
 func (m *Machine) moduleSet(mod *Module, v Value, name *Str, x Value) error {
-	if mod.name != "__main__" {
+	if mod.name != mainModule {
 		return m.Raise(m.rt.classes.DeterminismError, "module '%s' cannot be changed", mod.name)
 	}
 	if x.Bound() {

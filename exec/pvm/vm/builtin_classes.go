@@ -65,10 +65,10 @@ func (rt *Runtime) defineSingletons() {
 		Def{Name: "__or__", Min: 2, Max: 2, Fn: unionOr}, Def{Name: "__ror__", Min: 2, Max: 2, Fn: unionRor})
 	rt.getters(b.module, "__dict__", func(m *Machine, v Value) (Value, error) {
 		mod, _ := v.module()
-		if mod.name != "__main__" {
-			return m.newMappingProxy(Value{ref: &mod.dict.Object}), nil
+		if mod.name == mainModule {
+			return mod.dict.val(), nil
 		}
-		return Value{ref: &mod.dict.Object}, nil
+		return m.publicNames(mod), nil
 	}, nil)
 }
 

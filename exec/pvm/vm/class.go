@@ -61,6 +61,7 @@ type Member struct {
 	index int                                        // of the slot, when get is nil
 	get   func(m *Machine, obj Value) (Value, error) // computed attribute of a builtin class
 	set   func(m *Machine, obj, v Value) error       // v unbound: delete; nil: read-only
+	doc   Value                                      // unbound: None
 }
 
 // special indexes the methods that operators and protocols look up on classes.

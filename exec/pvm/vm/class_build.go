@@ -65,12 +65,18 @@ func (rt *Runtime) newClass(name string, layout Kind, bases ...*Class) *Class {
 }
 
 // NewClass makes a class for the library, whose instances are [Foreign] objects
-// made by its __new__. It belongs to the machine that loads the module.
+// made by its __new__, unless it is below a builtin class with a layout of its
+// own. It belongs to the machine that loads the module.
 func (m *Machine) NewClass(module, name string, bases ...*Class) *Class {
 	if len(bases) == 0 {
 		bases = []*Class{m.rt.classes.object}
 	}
 	c := &Class{name: name, qualName: name, module: module, bases: bases, layout: KindForeign, version: m.nextVersion()}
+	for _, b := range bases {
+		if b.layout != KindInstance {
+			c.layout = b.layout
+		}
+	}
 	c.head(KindClass, nil, c)
 	c.mro, _ = linearize(c, bases)
 	m.Alloc(classBytes)

@@ -149,7 +149,15 @@ func (rt *Runtime) defineDescriptors() {
 	)
 	rt.getters(b.member, "__name__", func(m *Machine, v Value) (Value, error) { return m.newStr(v.ref.self.(*Member).name).val(), nil }, nil)
 	rt.getters(b.member, "__objclass__", func(m *Machine, v Value) (Value, error) { return v.ref.self.(*Member).owner.value(), nil }, nil)
-	rt.getters(b.member, "__doc__", func(m *Machine, v Value) (Value, error) { return None, nil }, nil)
+	rt.getters(b.member, "__doc__", func(_ *Machine, v Value) (Value, error) { return orNone(v.ref.self.(*Member).doc), nil },
+		func(m *Machine, v, x Value) error {
+			d := v.ref.self.(*Member)
+			if !d.doc.Bound() {
+				return m.raiseAttribute(v, m.newStr("__doc__"), "attribute '__doc__' of 'member_descriptor' objects is not writable")
+			}
+			d.doc = orNone(x)
+			return nil
+		})
 }
 
 func ignoreInit(*Machine, Args) (Value, error) { return None, nil }

@@ -185,6 +185,9 @@ func (t *tracer) callable(self any) int {
 	case *Cell:
 		t.push(x.v)
 		return cellBytes
+	case *Native:
+		t.push(x.keeps)
+		return smallBytes
 	case *Generator:
 		size := frameBytes
 		if x.frame.regs != nil {

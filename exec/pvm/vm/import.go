@@ -36,8 +36,10 @@ func (m *Machine) importModule(name string) (*Module, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.modules[name] = mod
-	m.loaded = append(m.loaded, mod)
+	if m.modules[name] != mod {
+		m.modules[name] = mod
+		m.loaded = append(m.loaded, mod)
+	}
 	if parent != nil {
 		parent.dict.putStr(m, m.intern(name[dot+1:]), Value{ref: &mod.Object})
 	}
@@ -50,6 +52,9 @@ func (m *Machine) importOp(f *frame, in code.Instr) error {
 	switch in.Op {
 	case code.ImportName:
 		name := f.unit.obj.Names[in.B]
+		if internalName(name) && !m.ofLibrary() {
+			return m.Raise(m.rt.classes.DeterminismError, "module '%s' cannot be imported: it is not part of the library", name)
+		}
 		mod, err := m.importModule(name)
 		if err != nil {
 			return err

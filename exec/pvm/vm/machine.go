@@ -38,6 +38,9 @@ type Machine struct {
 	orders     uint32                   // of objects whose identity was asked for, counted
 	emptyShape shape                    // root of the shapes of builtin classes
 
+	// Registrations counts the calls of ABCMeta.register, for the library.
+	Registrations uint64
+
 	Host any // what the embedding library put there for its natives
 }
 
@@ -131,7 +134,7 @@ type Result struct {
 // did not catch is in the result.
 func (m *Machine) Execute(o *code.Object, cycles code.Cycles) (Result, error) {
 	return m.guard(cycles, func() (Value, error) {
-		_, err := m.LoadModule("__main__", o)
+		_, err := m.LoadModule(mainModule, o)
 		return None, err
 	})
 }
@@ -162,7 +165,7 @@ func (m *Machine) newModule(name string) *Module {
 // runs to its end.
 func (m *Machine) CallFunction(name string, args []Value, cycles code.Cycles) (Result, error) {
 	return m.Do(cycles, func(m *Machine) (Value, error) {
-		mod, ok := m.modules["__main__"]
+		mod, ok := m.modules[mainModule]
 		if !ok {
 			return unbound, m.Raise(m.rt.classes.RuntimeError, "no main module is loaded")
 		}

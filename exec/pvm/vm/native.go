@@ -29,7 +29,8 @@ type Native struct {
 	takes    Kind     // struct that the method's Go code expects of its receiver; KindUnbound: any
 	home     string   // module of the library that defines it, or ""
 	fn       NativeFunc
-	shared   bool // of the runtime: its header is never written
+	keeps    Value // what fn captures, unbound: nothing
+	shared   bool  // of the runtime: its header is never written
 }
 
 // Def describes one native for a class or module: the way in for the library.

@@ -1,0 +1,153 @@
+package lib
+
+import "github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+
+// lruCache is the callable behind functools.lru_cache. Its table is in the order
+// of last use where it is bounded.
+type lruCache struct {
+	fn, info     vm.Value // info answers the class of cache_info
+	table        *vm.Dict
+	mark         vm.Value // stands between positional arguments and keywords in a key
+	most         int64    // -1: unbounded
+	typed        bool
+	hits, misses int64
+}
+
+func (l *lruCache) Roots(visit func(vm.Value)) {
+	visit(l.fn)
+	visit(l.info)
+	visit(l.table.Value())
+	visit(l.mark)
+}
+
+func (l *lruCache) Bytes() int { return 96 }
+
+func onCache(fn func(m *vm.Machine, l *lruCache, a vm.Args) (vm.Value, error)) vm.NativeFunc {
+	return func(m *vm.Machine, a vm.Args) (vm.Value, error) {
+		l, err := payload[*lruCache](m, a.Values[0])
+		if err != nil {
+			return vm.None, err
+		}
+		return fn(m, l, a)
+	}
+}
+
+// lruCacheWrapper makes one: function, size or None, typed, class of cache_info.
+func lruCacheWrapper(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	typed, err := m.Truth(a.Values[2])
+	if err != nil {
+		return vm.None, err
+	}
+	if _, ok := special(m, a.Values[0], "__call__"); !ok && !callable(a.Values[0]) {
+		return vm.None, m.TypeError("the first argument must be callable")
+	}
+	l := &lruCache{fn: a.Values[0], info: a.Values[3], table: m.NewDict(), most: -1, typed: typed}
+	if !a.Values[1].IsNone() {
+		if l.most, err = m.Index(a.Values[1]); err != nil {
+			return vm.None, err
+		}
+	}
+	c := m.NewClass("functools", "_lru_cache_wrapper").WithDict()
+	l.mark = m.NewForeign(m.Builtin("object"), leafMark{})
+	c.Define(
+		keyworded(def("__call__", 1, -1, onCache(func(m *vm.Machine, l *lruCache, a vm.Args) (vm.Value, error) {
+			return l.call(m, vm.Args{Values: a.Values[1:], Names: a.Names})
+		}))),
+		def("__get__", 2, 3, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
+			if a.Values[1].IsNone() {
+				return a.Values[0], nil
+			}
+			return m.BindMethod(a.Values[0], a.Values[1]), nil
+		}),
+		def("cache_info", 1, 1, onCache(func(m *vm.Machine, l *lruCache, _ vm.Args) (vm.Value, error) {
+			class, err := m.Call(l.info)
+			if err != nil {
+				return vm.None, err
+			}
+			most := vm.None
+			if l.most >= 0 {
+				most = vm.SmallInt(l.most)
+			}
+			return m.Call(class, vm.SmallInt(l.hits), vm.SmallInt(l.misses), most, vm.SmallInt(int64(l.table.Len())))
+		})),
+		def("cache_clear", 1, 1, onCache(func(m *vm.Machine, l *lruCache, _ vm.Args) (vm.Value, error) {
+			l.table, l.hits, l.misses = m.NewDict(), 0, 0
+			return vm.None, nil
+		})),
+		def("__copy__", 1, 1, func(_ *vm.Machine, a vm.Args) (vm.Value, error) { return a.Values[0], nil }),
+		def("__deepcopy__", 2, 2, func(_ *vm.Machine, a vm.Args) (vm.Value, error) { return a.Values[0], nil }),
+	)
+	c.Constant("__doc__", vm.None).Constant("__module__", m.NewStr("functools"))
+	return m.NewForeign(c, l), nil
+}
+
+// leafMark is the payload of a mark that is only itself.
+type leafMark struct{ leaf }
+
+func (leafMark) Bytes() int { return 0 }
+
+// key is under which the result of a call is kept: a single int or str as it is,
+// else a tuple of the arguments and, when typed, their classes.
+func (l *lruCache) key(m *vm.Machine, a vm.Args) vm.Value {
+	if !l.typed && len(a.Names) == 0 && len(a.Values) == 1 {
+		c := m.ClassOf(a.Values[0])
+		if c == m.Builtin("int") || c == m.Builtin("str") {
+			return a.Values[0]
+		}
+	}
+	elements(m, len(a.Values))
+	m.Alloc(40 + 32*len(a.Values))
+	pos := a.Positional()
+	items := append(make([]vm.Value, 0, 2*len(a.Values)+1), pos...)
+	if len(a.Names) > 0 {
+		items = append(items, l.mark)
+		for i, n := range a.Names {
+			items = append(items, n.Value(), a.Values[len(pos)+i])
+		}
+	}
+	if l.typed {
+		for _, v := range a.Values {
+			items = append(items, m.ClassOf(v).Value())
+		}
+	}
+	return m.NewTuple(items)
+}
+
+func (l *lruCache) call(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	if l.most == 0 {
+		l.misses++
+		return m.CallArgs(l.fn, a)
+	}
+	key := l.key(m, a)
+	defer m.Release(m.Hold(key))
+	m.Charge(m.Prices().DictOp)
+	v, ok, err := m.DictGet(l.table, key)
+	if err != nil {
+		return vm.None, err
+	}
+	if ok {
+		l.hits++
+		if l.most > 0 {
+			_, err = m.DictMove(l.table, key, true)
+		}
+		return v, err
+	}
+	l.misses++
+	if v, err = m.CallArgs(l.fn, a); err != nil {
+		return vm.None, err
+	}
+	m.Hold(v)
+	m.Charge(m.Prices().DictOp)
+	_, ok, err = m.DictGet(l.table, key)
+	if err != nil || ok {
+		return v, err
+	}
+	if l.most > 0 && int64(l.table.Len()) >= l.most {
+		if oldest, _, ok := m.DictEdge(l.table, false); ok {
+			if _, _, err = m.DictDel(l.table, oldest); err != nil {
+				return vm.None, err
+			}
+		}
+	}
+	return v, m.DictPut(l.table, key, v)
+}

@@ -1,0 +1,155 @@
+package lib
+
+import (
+	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
+
+// evaluateText evaluates an annotation that is text, as typing.get_type_hints
+// needs: names, attributes, subscripts, displays, constants and the | operator.
+// It is no eval: nothing else has a meaning here.
+func evaluateText(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	if err := m.LibraryOnly(); err != nil {
+		return vm.None, err
+	}
+	text, ok := a.Values[0].Text()
+	if !ok {
+		return vm.None, m.TypeError("eval() arg 1 must be a string")
+	}
+	m.ChargeEach(len(text)/4+1, m.Prices().Token)
+	mod, err := syntax.Parse([]byte("("+text+")"), syntax.DefaultLimits())
+	if err != nil || len(mod.Body) != 1 {
+		return vm.None, m.SyntaxError("Forward reference must be an expression -- got " + text)
+	}
+	stmt, ok := mod.Body[0].(*syntax.ExprStmt)
+	if !ok {
+		return vm.None, m.SyntaxError("Forward reference must be an expression -- got " + text)
+	}
+	return (&evaluation{m: m, names: a.Values[1:]}).expr(stmt.Value)
+}
+
+// evaluation evaluates one text. Its depth is the parser's.
+type evaluation struct {
+	m     *vm.Machine
+	names []vm.Value // mappings, looked into from the last on
+}
+
+func (e *evaluation) expr(x syntax.Expr) (vm.Value, error) {
+	e.m.Charge(e.m.Prices().NativeCall)
+	switch x := x.(type) {
+	case *syntax.Name:
+		return e.name(x.ID)
+	case *syntax.Constant:
+		return e.constant(x)
+	case *syntax.Attribute:
+		v, err := e.expr(x.Value)
+		if err != nil {
+			return vm.None, err
+		}
+		return e.m.GetAttr(v, e.m.Interned(x.Attr))
+	case *syntax.Subscript:
+		v, err := e.expr(x.Value)
+		if err != nil {
+			return vm.None, err
+		}
+		defer e.m.Release(e.m.Hold(v))
+		key, err := e.expr(x.Slice)
+		if err != nil {
+			return vm.None, err
+		}
+		return e.m.GetItem(v, key)
+	case *syntax.BinOp:
+		return e.binary(x)
+	case *syntax.Tuple:
+		items, err := e.all(x.Elts)
+		return e.m.NewTuple(items), err
+	case *syntax.List:
+		items, err := e.all(x.Elts)
+		return e.m.NewList(items), err
+	case *syntax.UnaryOp:
+		v, err := e.expr(x.Operand)
+		if n, ok := v.Int64(); ok && err == nil && x.Op == syntax.USub {
+			return vm.SmallInt(-n), nil
+		}
+		if err != nil {
+			return vm.None, err
+		}
+	case *syntax.Starred:
+		return e.expr(x.Value)
+	}
+	return vm.None, e.m.RaiseText("DeterminismError", "annotations as text are names, attributes, subscripts and unions only")
+}
+
+func (e *evaluation) binary(x *syntax.BinOp) (vm.Value, error) {
+	if x.Op != syntax.BitOr {
+		return vm.None, e.m.RaiseText("DeterminismError", "annotations as text are names, attributes, subscripts and unions only")
+	}
+	l, err := e.expr(x.Left)
+	if err != nil {
+		return vm.None, err
+	}
+	defer e.m.Release(e.m.Hold(l))
+	r, err := e.expr(x.Right)
+	if err != nil {
+		return vm.None, err
+	}
+	return e.m.Binary(vm.OpBitOr, l, r)
+}
+
+func (e *evaluation) all(xs []syntax.Expr) ([]vm.Value, error) {
+	e.m.Alloc(16 * len(xs))
+	out := make([]vm.Value, 0, len(xs))
+	for _, x := range xs {
+		v, err := e.expr(x)
+		if err != nil {
+			return nil, err
+		}
+		e.m.Hold(v)
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+func (e *evaluation) name(name string) (vm.Value, error) {
+	key := e.m.Interned(name).Value()
+	for i := len(e.names) - 1; i >= 0; i-- {
+		e.m.Charge(e.m.Prices().DictOp)
+		if d, ok := e.names[i].Dict(); ok {
+			if v, ok, err := e.m.DictGet(d, key); ok || err != nil {
+				return v, err
+			}
+			continue
+		}
+		if e.names[i].IsNone() {
+			continue
+		}
+		v, err := e.m.GetItem(e.names[i], key)
+		if err == nil || !e.m.IsRaised(err, "KeyError") {
+			return v, err
+		}
+	}
+	if v, ok := e.m.BuiltinName(name); ok {
+		return v, nil
+	}
+	return vm.None, e.m.RaiseText("NameError", "name '"+name+"' is not defined")
+}
+
+func (e *evaluation) constant(x *syntax.Constant) (vm.Value, error) {
+	switch x.Kind {
+	case syntax.ConstNone:
+		return vm.None, nil
+	case syntax.ConstTrue:
+		return vm.True, nil
+	case syntax.ConstFalse:
+		return vm.False, nil
+	case syntax.ConstEllipsis:
+		return vm.EllipsisValue, nil
+	case syntax.ConstStr:
+		return e.m.NewStr(x.Text), nil
+	case syntax.ConstBytes:
+		return e.m.NewBytes(x.Text), nil
+	case syntax.ConstInt:
+		return e.m.NewInt(x.Int), nil
+	}
+	return vm.None, e.m.RaiseText("DeterminismError", "annotations as text are names, attributes, subscripts and unions only")
+}

@@ -1,0 +1,224 @@
+package lib
+
+import (
+	"strings"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/compile"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
+
+// internalModule is _pvm: the natives behind the modules written in Python. No
+// program can import it; those that would let one escape refuse programs
+// besides.
+func internalModule() vm.ModuleDef {
+	return vm.ModuleDef{Name: "_pvm", Load: func(m *vm.Machine) (*vm.Module, error) {
+		mod := m.NewModule("_pvm")
+		mod.Define(m,
+			named("define", 3, []string{"source", "names", "module"}, defineText),
+			def("caller", 0, 0, func(m *vm.Machine, _ vm.Args) (vm.Value, error) { return m.NewStr(m.Caller()), nil }),
+			def("module_dict", 1, 1, moduleDict),
+			def("function_globals", 1, 1, functionGlobals),
+			def("evaluate", 2, 3, evaluateText),
+			def("identity", 1, 1, identityKey),
+			def("subclasses", 1, 1, subclasses),
+			def("new_class", 4, 4, newClass),
+			def("repr_guard", 1, 1, reprGuard),
+			def("tuplegetter", 3, 3, tupleGetter),
+			def("is_identifier", 1, 1, isIdentifier),
+			def("is_keyword", 1, 1, isKeyword),
+			def("count_elements", 2, 2, countElements),
+			def("reduce", 2, 3, reduce),
+			named("cmp_to_key", 1, []string{"mycmp"}, cmpToKey),
+			def("lru_cache_wrapper", 4, 4, lruCacheWrapper),
+			def("abc_token", 0, 0, abcToken),
+			def("abc_update", 1, 1, abcUpdate),
+			def("abc_methods", 1, -1, abcMethods),
+			keyworded(def("abc_new", 4, -1, abcNew)),
+		)
+		for _, d := range []vm.Def{
+			def("abc_register", 2, 2, abcRegister),
+			def("abc_instancecheck", 2, 2, abcInstanceCheck),
+			def("abc_subclasscheck", 2, 2, abcSubclassCheck),
+		} {
+			d.Name = strings.TrimPrefix(d.Name, "abc_")
+			mod.Set(m, "abc_"+d.Name, m.NewMethod(d))
+		}
+		mod.Set(m, "deque", dequeClass(m).Value())
+		mod.Set(m, "defaultdict", defaultDictClass(m).Value())
+		mod.Set(m, "OrderedDict", orderedDictClass(m).Value())
+		mod.Set(m, "partial", partialClass(m).Value())
+		return mod, nil
+	}}
+}
+
+// keyworded is a native that takes keywords itself.
+func keyworded(d vm.Def) vm.Def {
+	d.Keywords = true
+	return d
+}
+
+// defineText compiles a module's text and runs it over names: how namedtuple and
+// dataclass make functions. Compiling is charged by the character.
+func defineText(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	if err := m.LibraryOnly(); err != nil {
+		return vm.None, err
+	}
+	source, _ := a.Values[0].Text()
+	names, ok := a.Values[1].Dict()
+	module, _ := a.Values[2].Text()
+	if !ok {
+		return vm.None, m.TypeError("names must be a dict")
+	}
+	m.ChargeEach(len(source)/4+1, m.Prices().Token)
+	o, err := compile.Source([]byte(source), vm.LibraryFile+module+">", compile.DefaultLimits())
+	if err != nil {
+		return vm.None, m.ValueError("%s", err.Error())
+	}
+	if err := m.DictPut(names, m.NewStr("__name__"), m.NewStr(module)); err != nil {
+		return vm.None, err
+	}
+	return m.RunBody(o, names, module)
+}
+
+func moduleDict(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	if err := m.LibraryOnly(); err != nil {
+		return vm.None, err
+	}
+	name, _ := a.Values[0].Text()
+	d, ok := m.ModuleDict(name)
+	if !ok {
+		return vm.None, nil
+	}
+	return d.Value(), nil
+}
+
+func functionGlobals(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	if err := m.LibraryOnly(); err != nil {
+		return vm.None, err
+	}
+	d, ok := a.Values[0].GlobalsOf()
+	if !ok {
+		return vm.None, nil
+	}
+	return d.Value(), nil
+}
+
+// identityKey returns a key for a table by identity, a wrapper that is equal only
+// for the same object.
+func identityKey(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	return vm.SmallInt(m.IdentityHash(a.Values[0])), nil
+}
+
+func subclasses(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	if err := m.LibraryOnly(); err != nil {
+		return vm.None, err
+	}
+	var out []vm.Value
+	if c, ok := a.Values[0].Class(); ok {
+		elements(m, len(c.Subclasses()))
+		for _, s := range c.Subclasses() {
+			out = append(out, s.Value())
+		}
+	}
+	return m.NewList(out), nil
+}
+
+// newClass is types.new_class(name, bases, {}, body.update), for a class of the
+// module named last.
+func newClass(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	if err := m.LibraryOnly(); err != nil {
+		return vm.None, err
+	}
+	return m.NewProgramClass(a.Values[0], a.Values[1], a.Values[2], a.Values[3])
+}
+
+// reprGuard wraps __repr__ so that an object inside itself prints as "...".
+func reprGuard(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	fn := a.Values[0]
+	return m.Wrap(fn, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
+		if len(a.Values) != 1 || len(a.Names) != 0 {
+			return m.CallArgs(fn, a)
+		}
+		var out vm.Value
+		text, err := m.ReprOnce(a.Values[0], "...", func() (string, error) {
+			v, err := m.Call(fn, a.Values[0])
+			out = v
+			if err != nil {
+				return "", err
+			}
+			s, _ := v.Text()
+			return s, nil
+		})
+		if err == nil && out.Bound() && out.Kind() != vm.KindStr {
+			return out, nil
+		}
+		return text, err
+	}), nil
+}
+
+// tupleGetter is the attribute of a named tuple: name, index, doc.
+func tupleGetter(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	name, _ := a.Values[0].Text()
+	at, _ := a.Values[1].Int64()
+	return m.NewMember(name, m.Builtin("tuple"), func(m *vm.Machine, v vm.Value) (vm.Value, error) {
+		items, _ := v.Items()
+		if at >= int64(len(items)) {
+			return vm.None, m.RaiseText("IndexError", "tuple index out of range")
+		}
+		return items[at], nil
+	}, a.Values[2]), nil
+}
+
+func isIdentifier(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	s, ok := a.Values[0].Text()
+	chars(m, len(s))
+	return vm.Bool(ok && vm.Identifier(s)), nil
+}
+
+// reserved are the words that are no names.
+const reserved = " False None True and as assert async await break class continue def del elif else except finally " +
+	"for from global if import in is lambda nonlocal not or pass raise return try while with yield "
+
+func isKeyword(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	s, ok := a.Values[0].Text()
+	return vm.Bool(ok && s != "" && !strings.Contains(s, " ") && strings.Contains(reserved, " "+s+" ")), nil
+}
+
+// countElements adds one to the count of each item: the loop of Counter.
+func countElements(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	d, ok := a.Values[0].Dict()
+	if !ok {
+		return vm.None, m.TypeError("first argument must be a dict")
+	}
+	get, _ := m.ClassOf(a.Values[0]).Lookup("get")
+	set, _ := m.ClassOf(a.Values[0]).Lookup("__setitem__")
+	plain := m.Builtin("dict")
+	plainGet, _ := plain.Lookup("get")
+	plainSet, _ := plain.Lookup("__setitem__")
+	one := vm.SmallInt(1)
+	fast := get.Same(plainGet) && set.Same(plainSet)
+	return vm.None, m.Each(a.Values[1], func(k vm.Value) error {
+		m.ChargeEach(2, m.Prices().DictOp)
+		if fast {
+			n, ok, err := m.DictGet(d, k)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				return m.DictPut(d, k, one)
+			}
+			if n, err = m.Binary(vm.OpAdd, n, one); err != nil {
+				return err
+			}
+			return m.DictPut(d, k, n)
+		}
+		n, err := m.Call(get, a.Values[0], k, vm.SmallInt(0))
+		if err != nil {
+			return err
+		}
+		if n, err = m.Binary(vm.OpAdd, n, one); err != nil {
+			return err
+		}
+		return m.SetItem(a.Values[0], k, n)
+	})
+}

@@ -1,0 +1,1 @@
+"""Types for annotations, as Python 3.11's typing."""

@@ -1,0 +1,220 @@
+package vm
+
+import (
+	"strings"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+)
+
+// LibraryFile begins the file names of code objects that belong to the library.
+// They may import internal modules, whose names begin with an underscore, and
+// read the internal names of library modules; no program can.
+const LibraryFile = "<library "
+
+// mainModule is the name of the program's own module.
+const mainModule = "__main__"
+
+// publicNames is __dict__ of a module of the library: a proxy of what a program
+// may see.
+func (m *Machine) publicNames(mod *Module) Value {
+	d := m.newDict()
+	keys, values := m.dictItems(mod.dict)
+	m.ChargeEach(len(keys), m.dyn.DictOp)
+	for i, k := range keys {
+		if s, ok := k.str(); ok && !internalName(s.s) {
+			d.putStr(m, s, values[i])
+		}
+	}
+	return m.newMappingProxy(d.val())
+}
+
+// ofLibrary tells whether the running function is the library's. A native counts
+// as the code that called it.
+func (m *Machine) ofLibrary() bool {
+	return m.frame != nil && strings.HasPrefix(m.frame.unit.obj.File, LibraryFile)
+}
+
+// LibraryOnly refuses a native to programs that found it.
+func (m *Machine) LibraryOnly() error {
+	if m.ofLibrary() {
+		return nil
+	}
+	return m.Raise(m.rt.classes.DeterminismError, "this function is internal to the library")
+}
+
+// internalName tells names of library modules that only the library sees.
+func internalName(name string) bool {
+	return strings.HasPrefix(name, "_") && !strings.HasPrefix(name, "__")
+}
+
+// LoadLibrary runs the body of a module of the library that is written in
+// Python. The module is known while its body runs, so that modules may import
+// each other as in Python.
+func (m *Machine) LoadLibrary(name string, o *code.Object) (*Module, error) {
+	mod := m.newModule(name)
+	m.modules[name] = mod
+	m.loaded = append(m.loaded, mod)
+	_, err := m.RunBody(o, mod.dict, name)
+	if err != nil {
+		delete(m.modules, name)
+	}
+	return mod, err
+}
+
+// RunBody runs the body of a module over globals of the library's choice; name
+// is the __module__ of what it defines.
+func (m *Machine) RunBody(o *code.Object, globals *Dict, name string) (Value, error) {
+	fn := m.newFunction(m.unitOf(o), globals)
+	fn.module = Value{ref: &m.intern(name).Object}
+	return m.Call(fn.value())
+}
+
+// ImportModule returns a module of the library, loading it at its first import.
+func (m *Machine) ImportModule(name string) (*Module, error) { return m.importModule(name) }
+
+// ModuleDict returns the names of a module that is loaded.
+func (m *Machine) ModuleDict(name string) (*Dict, bool) {
+	mod, ok := m.modules[name]
+	if !ok {
+		return nil, false
+	}
+	return mod.dict, true
+}
+
+// GlobalsOf returns the global names that a function of the program sees.
+func (v Value) GlobalsOf() (*Dict, bool) {
+	if v.ref == nil {
+		return nil, false
+	}
+	fn, ok := v.ref.self.(*Function)
+	if !ok {
+		return nil, false
+	}
+	return fn.globals, true
+}
+
+// Caller returns the name of the module whose code is running: the first of the
+// program's modules on the way out when the library's own are between.
+func (m *Machine) Caller() string {
+	for f := m.frame; f != nil; f = f.back {
+		if strings.HasPrefix(f.unit.obj.File, LibraryFile) {
+			continue
+		}
+		if v, ok := f.fn.globals.getStr(m, m.intern("__name__")); ok {
+			s, _ := v.Text()
+			return s
+		}
+	}
+	return mainModule
+}
+
+// NewMethod makes a native that binds to its receiver when it is found on
+// a class.
+func (m *Machine) NewMethod(d Def) Value {
+	n := newNative(d)
+	n.method = true
+	return n.value()
+}
+
+// Subclasses returns the direct subclasses that this machine made.
+func (c *Class) Subclasses() []*Class { return c.subs }
+
+// SetOwn writes into the class's own namespace, past its metaclass.
+func (m *Machine) SetOwn(c *Class, name string, v Value) {
+	c.names.put(name, v)
+	m.changed(c)
+}
+
+// EachOwn visits the attributes of the class's own namespace in order.
+func (c *Class) EachOwn(visit func(name string, v Value)) {
+	for i, key := range c.names.keys {
+		if key != "" {
+			visit(key, c.names.values[i])
+		}
+	}
+}
+
+// Frozen tells whether the class is one of the runtime.
+func (c *Class) Frozen() bool { return c.builtin }
+
+// Interned returns the one string object of this text in the machine.
+func (m *Machine) Interned(s string) *Str { return m.intern(s) }
+
+// Bases returns the class's bases.
+func (c *Class) Bases() []*Class { return c.bases }
+
+// IdentityHash returns a number of the object that no other object of this
+// machine has, for as long as both live. Ints, floats and strings have none of
+// their own.
+func (m *Machine) IdentityHash(v Value) int64 { return m.identityHash(v) }
+
+// NewProgramClass makes a class as a class statement does, whose body left the
+// names in ns behind.
+func (m *Machine) NewProgramClass(name, bases, ns, module Value) (Value, error) {
+	orig, _ := bases.Items()
+	resolved, changed, err := m.resolveBases(orig)
+	if err != nil {
+		return unbound, err
+	}
+	meta, _, _, err := m.metaclassOf(Args{}, resolved)
+	if err != nil {
+		return unbound, err
+	}
+	basesTuple := m.NewTuple(resolved)
+	defer m.Release(m.Hold(basesTuple))
+	space, err := m.prepare(meta, name, basesTuple, nil, nil)
+	if err != nil {
+		return unbound, err
+	}
+	m.Hold(space)
+	if err := m.SetItem(space, m.Interned("__module__").val(), module); err != nil {
+		return unbound, err
+	}
+	names, _ := ns.Dict()
+	keys, values := m.dictItems(names)
+	for i, k := range keys {
+		if err := m.SetItem(space, k, values[i]); err != nil {
+			return unbound, err
+		}
+	}
+	if changed {
+		if err := m.SetItem(space, m.Interned("__orig_bases__").val(), m.NewTuple(orig)); err != nil {
+			return unbound, err
+		}
+	}
+	return m.Call(meta, name, basesTuple, space)
+}
+
+// Wrap makes a method that stands for fn, which stays alive with it.
+func (m *Machine) Wrap(fn Value, call NativeFunc) Value {
+	name := "wrapper"
+	if f, ok := fn.ref.self.(*Function); ok {
+		name = f.name.s
+	}
+	n := newNative(Def{Name: name, Min: 0, Max: -1, Keywords: true, Fn: call})
+	n.method, n.keeps = true, fn
+	m.Alloc(smallBytes)
+	return n.value()
+}
+
+// RaiseText raises a builtin exception with a fixed text.
+func (m *Machine) RaiseText(class, text string) error {
+	return m.RaiseValue(m.Builtin(class), m.NewStr(text))
+}
+
+// Identifier tells whether name could be a variable.
+func Identifier(name string) bool { return identifier(name) }
+
+// BuiltinName returns what a name means where no module binds it.
+func (m *Machine) BuiltinName(name string) (Value, bool) { return m.rt.builtins.get(name) }
+
+// SyntaxError raises one with a fixed text.
+func (m *Machine) SyntaxError(text string) error {
+	return m.RaiseValue(m.rt.classes.SyntaxError, m.NewStr(text))
+}
+
+// BindMethod makes a bound method.
+func (m *Machine) BindMethod(fn, recv Value) Value { return m.newMethod(fn, recv) }
+
+// Module returns the class's __module__.
+func (c *Class) Module() string { return c.module }
