@@ -116,15 +116,15 @@ func (p *partial) call(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		names, values = append(names, name), append(values, v)
 	}
 	for j, n := range a.Names {
-		if !hasName(names[:len(keys)], n) {
+		if !hasKeyword(names[:len(keys)], n) {
 			names, values = append(names, n), append(values, a.Values[len(pos)+j])
 		}
 	}
 	return m.CallArgs(p.fn, vm.Args{Values: values, Names: names})
 }
 
-// hasName tells whether name is among names.
-func hasName(names []*vm.Str, name *vm.Str) bool {
+// hasKeyword tells whether name is among names.
+func hasKeyword(names []*vm.Str, name *vm.Str) bool {
 	for _, n := range names {
 		if n.String() == name.String() {
 			return true

@@ -215,6 +215,3 @@ func (m *Machine) SyntaxError(text string) error {
 
 // BindMethod makes a bound method.
 func (m *Machine) BindMethod(fn, recv Value) Value { return m.newMethod(fn, recv) }
-
-// Module returns the class's __module__.
-func (c *Class) Module() string { return c.module }

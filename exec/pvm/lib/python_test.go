@@ -1,0 +1,70 @@
+package lib_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/compile"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/cpython"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/lib"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
+
+func libraryRuntime(t testing.TB) *vm.Runtime {
+	t.Helper()
+	cfg := vm.DefaultConfig()
+	cfg.HashKey = [2]uint64{0x9e3779b97f4a7c15, 0xd1b54a32d192ed03}
+	cfg.Modules = lib.Modules()
+	rt, err := vm.NewRuntime(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rt
+}
+
+func runScript(t testing.TB, rt *vm.Runtime, src string) string {
+	t.Helper()
+	o, err := compile.Source([]byte(src), "<string>", compile.DefaultLimits())
+	if err != nil {
+		t.Fatalf("compile: %v", err)
+	}
+	res, err := rt.NewMachine().Execute(o, 1<<32)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, res.Output)
+	}
+	return string(res.Output) + res.Traceback
+}
+
+// TestClassModules holds the modules that make classes to what CPython prints for
+// the scripts in testdata.
+func TestClassModules(t *testing.T) {
+	rt := libraryRuntime(t)
+	files, err := filepath.Glob("testdata/classes/*.py")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			src, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want := strings.Split(string(cpython.Run(t, string(src), nil)), "\n")
+			got := strings.Split(runScript(t, rt, string(src)), "\n")
+			for i := range max(len(got), len(want)) {
+				g, w := "<end>", "<end>"
+				if i < len(got) {
+					g = got[i]
+				}
+				if i < len(want) {
+					w = want[i]
+				}
+				if g != w {
+					t.Fatalf("line %d of the output\n got: %s\nwant: %s\nfollowed by:\n%s", i+1, g, w, strings.Join(got[min(i, len(got)):min(i+12, len(got))], "\n"))
+				}
+			}
+		})
+	}
+}
