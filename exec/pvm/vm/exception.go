@@ -52,7 +52,11 @@ func (m *Machine) raise(e *Exception) error {
 }
 
 // setContext makes h the context of e and cuts a cycle that this would close.
+//
+// A program can make a cycle without e, which the walk notices by meeting a slower
+// one, as CPython does.
 func setContext(e, h *Exception) {
+	slow, step := h, false
 	for o := h; ; {
 		next, ok := o.context.exception()
 		if !ok {
@@ -62,7 +66,13 @@ func setContext(e, h *Exception) {
 			o.context = unbound
 			break
 		}
-		o = next
+		if o = next; o == slow {
+			break
+		}
+		if step {
+			slow, _ = slow.context.exception()
+		}
+		step = !step
 	}
 	e.context = h.val()
 }
