@@ -118,7 +118,7 @@ func (k Const) String() string {
 		return strconv.FormatInt(k.Int64, 10)
 	case BigInt:
 		return "0x" + k.Big.Text(16)
-	case Float:
+	case Binary64:
 		return fmt.Sprintf("float:%016x", k.Bits)
 	case Str:
 		return strconv.Quote(k.Text)

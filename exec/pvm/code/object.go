@@ -29,7 +29,7 @@ const (
 	Ellipsis
 	Int       // Int64
 	BigInt    // Big, beyond 64 bits
-	Float     // Bits, an encoding of softfloat
+	Binary64  // Bits, an encoding of softfloat
 	Str       // Text, UTF-8
 	Bytes     // Text
 	Tuple     // Items

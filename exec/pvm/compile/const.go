@@ -34,7 +34,7 @@ func appendKey(dst []byte, k *code.Const) []byte {
 	case code.BigInt:
 		text := k.Big.Text(16)
 		return append(binary.AppendUvarint(dst, uint64(len(text))), text...)
-	case code.Float:
+	case code.Binary64:
 		return binary.BigEndian.AppendUint64(dst, k.Bits)
 	case code.Str, code.Bytes:
 		return append(binary.AppendUvarint(dst, uint64(len(k.Text))), k.Text...)
@@ -95,7 +95,7 @@ func literal(e *syntax.Constant) code.Const {
 		if !ok {
 			failf(e.Pos, "invalid decimal literal")
 		}
-		return code.Const{Kind: code.Float, Bits: bits}
+		return code.Const{Kind: code.Binary64, Bits: bits}
 	}
 	return code.Const{Kind: code.None}
 }
@@ -159,7 +159,7 @@ func truthOf(e syntax.Expr) (truth, ok bool) {
 		return false, true
 	case code.Int:
 		return k.Int64 != 0, true
-	case code.Float:
+	case code.Binary64:
 		return k.Bits<<1 != 0, true
 	case code.Str, code.Bytes:
 		return k.Text != "", true

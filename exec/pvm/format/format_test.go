@@ -26,7 +26,7 @@ func TestVectors(t *testing.T) {
 		}
 		spec, arg, _ := strings.Cut(strings.TrimSpace(left), " ")
 		want = strings.TrimSpace(want)
-		x, err := ParseFloat(arg)
+		x, err := FloatOf(arg)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestVectors(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		x, err := ParseFloat(text)
+		x, err := FloatOf(text)
 		if err != nil || x != math.Float64bits(want) {
 			t.Errorf("%s = %#x, %v, want %v", text, x, err, want)
 		}
@@ -75,7 +75,7 @@ func TestPublicDecimals(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := ParseFloat(fields[3]); err != nil || got != want {
+			if got, err := FloatOf(fields[3]); err != nil || got != want {
 				t.Fatalf("%s:%d: %s = %#x, %v, want %#x", name, n+1, fields[3], got, err, want)
 			}
 			read++
@@ -218,8 +218,8 @@ func FuzzFormat(f *testing.F) {
 		if i, err := ParseInt(spec, n); err == nil && i.Big != nil && i.Big.IsInt64() {
 			t.Errorf("%q: %v is not small", spec, i.Big)
 		}
-		if y, err := ParseFloat(spec); err == nil && !softfloat.IsNaN(y) {
-			if back, err := ParseFloat(softfloat.Repr(y)); err != nil || back != y {
+		if y, err := FloatOf(spec); err == nil && !softfloat.IsNaN(y) {
+			if back, err := FloatOf(softfloat.Repr(y)); err != nil || back != y {
 				t.Errorf("%q: %#x reads back as %#x", spec, y, back)
 			}
 		}

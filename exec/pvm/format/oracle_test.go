@@ -127,9 +127,9 @@ func (c request) answer() string {
 		}
 		return outcome(fmt.Appendf(nil, "%#x", shown), err)
 	case "float", "bfloat":
-		parse := ParseFloat
+		parse := FloatOf
 		if c.Op == "bfloat" {
-			parse = ParseFloatBytes
+			parse = FloatOfBytes
 		}
 		x, err := parse(format)
 		if softfloat.IsNaN(x) {

@@ -41,8 +41,8 @@ func plain(text string) string {
 // blanks is what C takes for white space.
 const blanks = " \t\n\v\f\r"
 
-// ParseFloat is float(text).
-func ParseFloat(text string) (uint64, error) {
+// FloatOf is float(text).
+func FloatOf(text string) (uint64, error) {
 	x, ok := softfloat.Parse(plain(text))
 	if !ok {
 		return 0, &Error{ValueError, "could not convert string to float: " + string(AppendRepr(nil, text))}
@@ -50,8 +50,8 @@ func ParseFloat(text string) (uint64, error) {
 	return x, nil
 }
 
-// ParseFloatBytes is float(bytes).
-func ParseFloatBytes(text string) (uint64, error) {
+// FloatOfBytes is float(bytes).
+func FloatOfBytes(text string) (uint64, error) {
 	x, ok := softfloat.Parse(text)
 	if !ok {
 		return 0, &Error{ValueError, "could not convert string to float: " + string(AppendBytesRepr(nil, text))}

@@ -84,7 +84,8 @@ func (s *hashState) update(m *vm.Machine, data vm.Value) error {
 	return nil
 }
 
-func loadHashlib(m *vm.Machine) (*vm.Module, error) {
+// hashClass makes the class of what hashlib's constructors return.
+func hashClass(m *vm.Machine) *vm.Class {
 	c := m.NewClass("_hashlib", "HASH")
 	c.Define(
 		def("update", 2, 2, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
@@ -142,7 +143,11 @@ func loadHashlib(m *vm.Machine) (*vm.Module, error) {
 	c.Getter("name", field(func(m *vm.Machine, s *hashState) vm.Value { return m.NewStr(s.name) }), nil)
 	c.Getter("digest_size", field(func(*vm.Machine, *hashState) vm.Value { return vm.SmallInt(32) }), nil)
 	c.Getter("block_size", field(func(_ *vm.Machine, s *hashState) vm.Value { return vm.SmallInt(int64(s.block)) }), nil)
+	return c
+}
 
+func loadHashlib(m *vm.Machine) (*vm.Module, error) {
+	c := hashClass(m)
 	mod := m.NewModule("hashlib")
 	start := func(m *vm.Machine, name string, data vm.Value) (vm.Value, error) {
 		s, ok := newHasher(name)

@@ -78,6 +78,34 @@ func (r *reModule) defineFlags(m *vm.Machine, mod *vm.Module) error {
 		return err
 	}
 	r.flag, _ = v.Class()
+	r.defineFlagText()
+	r.defineFlagOperators()
+	r.flag.Getter("value", func(_ *vm.Machine, v vm.Value) (vm.Value, error) {
+		n, _ := v.Int64()
+		return vm.SmallInt(n), nil
+	}, nil)
+	r.flag.Getter("name", func(m *vm.Machine, v vm.Value) (vm.Value, error) {
+		n, _ := v.Int64()
+		return m.NewStr(strings.ReplaceAll(flagText(n), "re.", "")), nil
+	}, nil)
+	mod.Set(m, "RegexFlag", v)
+	for _, f := range append([]flagName{{0, "NOFLAG", ""}}, flagNames[:]...) {
+		member, err := m.Call(v, vm.SmallInt(int64(f.flag)))
+		if err != nil {
+			return err
+		}
+		mod.Set(m, f.name, member)
+		r.flag.Constant(f.name, member)
+		if f.short != "" {
+			mod.Set(m, f.short, member)
+			r.flag.Constant(f.short, member)
+		}
+	}
+	return nil
+}
+
+// defineFlagText gives RegexFlag the texts of its members.
+func (r *reModule) defineFlagText() {
 	text := func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		n, _ := a.Values[0].Int64()
 		return m.NewStr(flagText(n)), nil
@@ -97,6 +125,12 @@ func (r *reModule) defineFlags(m *vm.Machine, mod *vm.Module) error {
 			}
 			return s.Value(), nil
 		}),
+	)
+}
+
+// defineFlagOperators gives RegexFlag what flags are combined with.
+func (r *reModule) defineFlagOperators() {
+	r.flag.Define(
 		def("__invert__", 1, 1, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			n, _ := a.Values[0].Int64()
 			return m.Call(r.flag.Value(), vm.SmallInt(allFlagBits&^n))
@@ -125,28 +159,6 @@ func (r *reModule) defineFlags(m *vm.Machine, mod *vm.Module) error {
 		}
 		r.flag.Define(def("__"+op.name+"__", 2, 2, fn), def("__r"+op.name+"__", 2, 2, fn))
 	}
-	r.flag.Getter("value", func(_ *vm.Machine, v vm.Value) (vm.Value, error) {
-		n, _ := v.Int64()
-		return vm.SmallInt(n), nil
-	}, nil)
-	r.flag.Getter("name", func(m *vm.Machine, v vm.Value) (vm.Value, error) {
-		n, _ := v.Int64()
-		return m.NewStr(strings.ReplaceAll(flagText(n), "re.", "")), nil
-	}, nil)
-	mod.Set(m, "RegexFlag", v)
-	for _, f := range append([]flagName{{0, "NOFLAG", ""}}, flagNames[:]...) {
-		member, err := m.Call(v, vm.SmallInt(int64(f.flag)))
-		if err != nil {
-			return err
-		}
-		mod.Set(m, f.name, member)
-		r.flag.Constant(f.name, member)
-		if f.short != "" {
-			mod.Set(m, f.short, member)
-			r.flag.Constant(f.short, member)
-		}
-	}
-	return nil
 }
 
 // patternFlags is what the repr of a pattern shows of its flags.

@@ -88,10 +88,10 @@ func (m *Machine) makeFloat(v Value) (uint64, error) {
 	switch {
 	case isStr:
 		m.ChargeEach(len(s.s), m.dyn.Char)
-		x, err = format.ParseFloat(s.s)
+		x, err = format.FloatOf(s.s)
 	case isBytes:
 		m.ChargeEach(len(b), m.dyn.Char)
-		x, err = format.ParseFloatBytes(b)
+		x, err = format.FloatOfBytes(b)
 	default:
 		x, err = m.toFloat(v)
 		if err != nil && m.isRaised(err, m.rt.classes.TypeError) && !m.classOf(v).sp(spFloat).Bound() && !m.classOf(v).sp(spIndex).Bound() {

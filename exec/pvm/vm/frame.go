@@ -227,7 +227,7 @@ func (m *Machine) constant(c *code.Const) Value {
 	case code.BigInt:
 		i := &Int{big: c.Big}
 		return i.head(KindInt, nil, i)
-	case code.Float:
+	case code.Binary64:
 		return FloatBits(c.Bits)
 	case code.Str:
 		return Value{ref: &m.intern(c.Text).Object}

@@ -1,7 +1,5 @@
 package vm
 
-import "math"
-
 // Iterator is a native iterator. What it does is in how: those over builtin
 // containers keep their place in fields, so that iterNext - and the interpreter,
 // where it wants to - steps them without a call; of the others next answers
@@ -129,7 +127,7 @@ func (m *Machine) tableNext(it *Iterator) (Value, bool, error) {
 	if it.step > 0 {
 		i, ok = t.after(m, int(it.at))
 	} else {
-		i, ok = t.before(m, int(min(it.at, math.MaxInt32)))
+		i, ok = t.before(m, int(min(it.at, 1<<31-1)))
 	}
 	if !ok {
 		it.finish()

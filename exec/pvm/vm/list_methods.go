@@ -1,7 +1,5 @@
 package vm
 
-import "math"
-
 func (rt *Runtime) defineList() {
 	c := rt.newClass("list", KindList)
 	rt.classes.list = c
@@ -209,7 +207,7 @@ func listRemove(m *Machine, a Args) (Value, error) {
 func sequenceIndex(m *Machine, a Args) (Value, error) {
 	v := a.Values[0]
 	items := func() []Value { now, _ := v.Items(); return now }
-	from, to := int64(0), int64(math.MaxInt64)
+	from, to := int64(0), int64(maxInt64)
 	for i, p := range []*int64{&from, &to} {
 		if len(a.Values) > 2+i {
 			n, ok, err := m.integer(a.Values[2+i])

@@ -1,7 +1,5 @@
 package vm
 
-import "math"
-
 // newSlice returns slice(start, stop, step).
 func (m *Machine) newSlice(start, stop, step Value) Value {
 	m.Alloc(smallBytes)
@@ -41,9 +39,9 @@ func clamped(v Value) int64 {
 	case n.IsInt64():
 		return n.Int64()
 	case n.Sign() < 0:
-		return math.MinInt64
+		return minInt64
 	}
-	return math.MaxInt64
+	return maxInt64
 }
 
 // sliceIndex reads one part of a slice.
@@ -64,6 +62,12 @@ func (m *Machine) sliceIndex(v Value, absent int64) (int64, error) {
 	return clamped(n), nil
 }
 
+// The ends of 64 bits; package math is none of a machine without floats.
+const (
+	maxInt64 = 1<<63 - 1
+	minInt64 = -1 << 63
+)
+
 // bounds are the positions start, start+step, ... that a slice picks; count of
 // them.
 type bounds struct{ start, stop, step, count int64 }
@@ -78,10 +82,10 @@ func (m *Machine) sliceParts(s *Slice) (bounds, error) {
 	if b.step == 0 {
 		return b, m.Raise(m.rt.classes.ValueError, "slice step cannot be zero")
 	}
-	b.step = max(b.step, -math.MaxInt64)
-	first, last := int64(0), int64(math.MaxInt64)
+	b.step = max(b.step, -maxInt64)
+	first, last := int64(0), int64(maxInt64)
 	if b.step < 0 {
-		first, last = math.MaxInt64, math.MinInt64
+		first, last = maxInt64, minInt64
 	}
 	if b.start, err = m.sliceIndex(s.start, first); err != nil {
 		return b, err
