@@ -32,3 +32,7 @@ func (m *Machine) SetElements(v Value) ([]Value, bool) {
 	}
 	return m.setItems(s), true
 }
+
+// Await runs what v waits for to its end and returns its result, as the
+// outermost await of a call does.
+func (m *Machine) Await(v Value) (Value, error) { return m.drive(v) }

@@ -52,6 +52,7 @@ type Config struct {
 	Limits  Limits
 	HashKey [2]uint64 // of internal tables, random per process; nothing a program sees depends on it
 	Modules []ModuleDef
+	Globals []Def // functions that every module sees beside Python's own
 }
 
 // DefaultConfig returns the protocol's costs and limits, without a library.
@@ -69,6 +70,11 @@ func NewRuntime(cfg Config) (*Runtime, error) {
 		rt.modules[def.Name] = def
 	}
 	rt.define()
+	for _, d := range cfg.Globals {
+		n := newNative(d)
+		n.shared = true
+		rt.builtin(d.Name, n.value())
+	}
 	rt.fillKinds()
 	rt.seal()
 	rt.freeze()

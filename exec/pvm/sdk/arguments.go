@@ -1,0 +1,125 @@
+package sdk
+
+import (
+	"encoding/hex"
+	"strings"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/ucd"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
+
+// call is a native with its session and its arguments, put into positions.
+type call struct {
+	m *vm.Machine
+	s *Session
+	a vm.Args
+}
+
+// native wraps a function that needs a session. Arguments after least are
+// optional.
+func native(name string, least int, params string, fn func(c call) (vm.Value, error)) vm.Def {
+	p := strings.Fields(params)
+	return vm.Def{Name: name, Min: least, Max: len(p), Params: p, Fn: func(m *vm.Machine, a vm.Args) (vm.Value, error) {
+		s, err := of(m)
+		if err != nil {
+			return vm.None, err
+		}
+		return fn(call{m, s, a})
+	}}
+}
+
+// arg returns argument i, None when it is absent.
+func (c call) arg(i int) vm.Value {
+	if i < len(c.a.Values) && c.a.Values[i].Bound() {
+		return c.a.Values[i]
+	}
+	return vm.None
+}
+
+// text returns argument i, a str of 1 to most bytes in NFC.
+func (c call) text(i, most int, what string) (string, error) {
+	s, ok := c.arg(i).Text()
+	if !ok {
+		return "", c.m.TypeError("%s must be str, not %s", what, c.m.TypeName(c.arg(i)))
+	}
+	c.m.ChargeEach(len(s), c.m.Prices().Char)
+	s = ucd.NFC(s)
+	if len(s) == 0 || len(s) > most {
+		return "", c.m.ValueError("%s must have 1 to %d bytes", what, most)
+	}
+	return s, nil
+}
+
+// key returns argument i as a key of storage.
+func (c call) key(i int) (string, error) { return c.text(i, c.s.limits.KeyBytes, "storage key") }
+
+// name returns argument i as the name of a handler or the like.
+func (c call) name(i int, what string) (string, error) { return c.text(i, c.s.limits.NameBytes, what) }
+
+// unsigned returns argument i, an int of 0 to 2**64-1; absent is None.
+func (c call) unsigned(i int, what string) (uint64, error) {
+	v := c.arg(i)
+	if v.IsNone() {
+		return 0, nil
+	}
+	n, ok := v.BigInt()
+	if !ok || v.Kind() == vm.KindBool {
+		return 0, c.m.TypeError("%s must be int, not %s", what, c.m.TypeName(v))
+	}
+	if !n.IsUint64() {
+		return 0, c.m.ValueError("%s must be between 0 and 2**64-1", what)
+	}
+	return n.Uint64(), nil
+}
+
+// address returns argument i: "0x" and 40 hexadecimal digits, or 20 bytes.
+func (c call) address(i int) (chain.Address, error) {
+	var a chain.Address
+	v := c.arg(i)
+	if b, ok := v.BytesText(); ok && len(b) == len(a) {
+		copy(a[:], b)
+		return a, nil
+	}
+	if s, ok := v.Text(); ok && len(s) == 2+2*len(a) && s[:2] == "0x" {
+		if _, err := hex.Decode(a[:], []byte(s[2:])); err == nil {
+			return a, nil
+		}
+	}
+	if _, ok := v.Text(); !ok && v.Kind() != vm.KindBytes {
+		return a, c.m.TypeError("an address must be str or bytes, not %s", c.m.TypeName(v))
+	}
+	return a, c.m.ValueError("an address is '0x' and 40 hexadecimal digits, or 20 bytes")
+}
+
+// id returns argument i: the text that named a timer or a job, or 32 bytes.
+func (c call) id(i int) (host.ID, error) {
+	var id host.ID
+	v := c.arg(i)
+	if b, ok := v.BytesText(); ok && len(b) == len(id) {
+		copy(id[:], b)
+		return id, nil
+	}
+	if s, ok := v.Text(); ok && len(s) == 2+2*len(id) && s[:2] == "0x" {
+		if _, err := hex.Decode(id[:], []byte(s[2:])); err == nil {
+			return id, nil
+		}
+	}
+	return id, c.m.ValueError("an identifier is '0x' and 64 hexadecimal digits, or 32 bytes")
+}
+
+// buffer returns argument i, bytes or bytearray.
+func (c call) buffer(i int, what string) ([]byte, error) {
+	b, ok := c.arg(i).BytesText()
+	if !ok {
+		return nil, c.m.TypeError("%s must be bytes, not %s", what, c.m.TypeName(c.arg(i)))
+	}
+	return []byte(b), nil
+}
+
+// hexText is how identifiers and addresses look to a program.
+func (c call) hexText(b []byte) vm.Value { return c.m.NewStr("0x" + hex.EncodeToString(b)) }
+
+// unsignedValue is an int of 64 bits without sign.
+func (c call) unsignedValue(n uint64) vm.Value { return uintValue(c.m, n) }

@@ -1,0 +1,118 @@
+package sdk
+
+import (
+	"embed"
+	"encoding/hex"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/compile"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
+
+//go:embed python/*.py
+var sources embed.FS
+
+// ResumeHandler is the handler of every job that a suspended handler waits for:
+// [Deliver] continues it.
+const ResumeHandler = "__continuation__"
+
+// Modules returns cowboy_sdk and what it is made of, compiled. The error is a
+// defect of the sources.
+func Modules() ([]vm.ModuleDef, error) {
+	defs := []vm.ModuleDef{{Name: "_cowboy", Load: loadNatives}}
+	for _, row := range [][2]string{{"cowboy_sdk", "cowboy_sdk"}, {"cowboy_sdk.continuation", "continuation"}} {
+		src, err := sources.ReadFile("python/" + row[1] + ".py")
+		if err != nil {
+			return nil, fmt.Errorf("source of %s: %w", row[0], err)
+		}
+		o, err := compile.Source(src, "<library "+row[0]+">", compile.DefaultLimits())
+		if err != nil {
+			return nil, fmt.Errorf("compile %s: %w", row[0], err)
+		}
+		defs = append(defs, vm.ModuleDef{Name: row[0], Load: loader(row[0], o)})
+	}
+	return defs, nil
+}
+
+func loader(name string, o *code.Object) func(m *vm.Machine) (*vm.Module, error) {
+	return func(m *vm.Machine) (*vm.Module, error) { return m.LoadModule(name, o) }
+}
+
+// natives are the functions of _cowboy.
+func natives() []vm.Def {
+	var defs []vm.Def
+	for _, part := range [][]vm.Def{storageDefs(), messageDefs(), environmentDefs(), continuationDefs()} {
+		defs = append(defs, part...)
+	}
+	return defs
+}
+
+func loadNatives(m *vm.Machine) (*vm.Module, error) {
+	s, err := of(m)
+	if err != nil {
+		return nil, err
+	}
+	mod := m.NewModule("_cowboy").Define(m, natives()...)
+	mod.Set(m, "CowboyError", s.errorClass(m).Value())
+	return mod, nil
+}
+
+// Builtins are the names that every program sees: open, and those functions that
+// the whitepaper's examples call without importing them.
+func Builtins() []vm.Def {
+	defs := []vm.Def{openDef()}
+	for _, d := range natives() {
+		switch d.Name {
+		case "send", "current_block", "generate_id", "set_timer", "set_interval", "cancel_timer":
+			defs = append(defs, d)
+		}
+	}
+	return defs
+}
+
+// Deliver hands a payload to a handler of the program that the machine has
+// loaded and returns the canonical answer. It runs within Machine.Do. An error
+// is an exception of the program, such as CowboyError where the sender may not
+// call the handler.
+func Deliver(m *vm.Machine, handler string, payload []byte) ([]byte, error) {
+	s, err := of(m)
+	if err != nil {
+		return nil, err
+	}
+	v, err := s.decode(m, payload)
+	if err != nil {
+		return nil, err
+	}
+	mark := m.Hold(v)
+	module, entry := "cowboy_sdk", "_deliver"
+	args := []vm.Value{m.NewStr(handler), v}
+	if handler == ResumeHandler {
+		module, entry, args = "cowboy_sdk.continuation", "resume", args[1:]
+	}
+	fn, err := member(m, module, entry)
+	if err != nil {
+		return nil, err
+	}
+	out, err := m.CallAsync(fn, args...)
+	if err != nil {
+		return nil, err
+	}
+	m.Release(mark)
+	return s.encode(m, out)
+}
+
+// member returns a name of a module, importing it.
+func member(m *vm.Machine, module, name string) (vm.Value, error) {
+	if _, err := m.Import(module); err != nil {
+		return vm.None, err
+	}
+	v, ok := m.Global(module, name)
+	if !ok {
+		return vm.None, m.Raise(m.Builtin("ImportError"), "cannot import name '%s' from '%s' (unknown location)", name, module)
+	}
+	return v, nil
+}
+
+func hexDigits(id host.ID) []byte { return hex.AppendEncode(nil, id[:]) }

@@ -1,0 +1,126 @@
+package sdk
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/values"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
+
+// Limits bound what a call may ask for. They are consensus.
+type Limits struct {
+	Value         values.Profile // of a stored value, a payload, an event
+	KeyBytes      int            // of a storage key
+	NameBytes     int            // of a handler, a topic, a label
+	ScanEntries   int            // most that one scan returns
+	ScratchBytes  int            // of all files under /tmp (whitepaper §3.1)
+	ScratchFiles  int
+	Continuations int // pending ones of an actor
+}
+
+// DefaultLimits returns the limits of the protocol.
+func DefaultLimits() Limits {
+	return Limits{
+		Value: values.DefaultProfile(), KeyBytes: 1024, NameBytes: 256, ScanEntries: 1000,
+		ScratchBytes: 256 << 10, ScratchFiles: 1024, Continuations: 100,
+	}
+}
+
+// ErrLimits is wrapped by every fault that Check finds.
+var ErrLimits = errors.New("limits of the SDK")
+
+// Check finds limits under which nothing works.
+func (l Limits) Check() error {
+	if err := l.Value.Check(); err != nil {
+		return fmt.Errorf("%w: %w", ErrLimits, err)
+	}
+	for _, n := range []int{l.KeyBytes, l.NameBytes, l.ScanEntries, l.ScratchBytes, l.ScratchFiles, l.Continuations} {
+		if n < 1 {
+			return fmt.Errorf("%w: %+v: each is at least 1", ErrLimits, l)
+		}
+	}
+	return nil
+}
+
+// Session is the state of one call beside the machine's: put it into
+// Machine.Host after Reset.
+type Session struct {
+	host    host.Host
+	costs   host.Costs
+	limits  Limits
+	env     host.Env
+	ids     uint64 // made in this call
+	refused *vm.Class
+	files   scratch
+}
+
+// NewSession begins a call.
+func NewSession(h host.Host, costs host.Costs, limits Limits) *Session {
+	return &Session{host: h, costs: costs, limits: limits, env: h.Env(), files: newScratch(limits)}
+}
+
+// ScratchPeak is the most bytes that the files under /tmp had at once; the call
+// pays them as cells (resolution 7.10).
+func (s *Session) ScratchPeak() int { return s.files.peak }
+
+// of returns the session of a machine.
+func of(m *vm.Machine) (*Session, error) {
+	s, ok := m.Host.(*Session)
+	if !ok {
+		return nil, m.Raise(m.Builtin("RuntimeError"), "this program runs without a chain")
+	}
+	return s, nil
+}
+
+// nextID makes an identifier that no other call of the chain makes.
+func (s *Session) nextID() host.ID {
+	s.ids++
+	return keccak.Sum256([]byte("cowboy-call-id-v1"), s.env.CallID[:], binary.BigEndian.AppendUint64(nil, s.ids))
+}
+
+// errorClass is CowboyError of this machine.
+func (s *Session) errorClass(m *vm.Machine) *vm.Class {
+	if s.refused == nil {
+		s.refused = m.NewExceptionClass("cowboy_sdk", "CowboyError", m.Builtin("Exception")).WithDict()
+	}
+	return s.refused
+}
+
+// refuse turns an error of the host into CowboyError, or ends the call.
+func (s *Session) refuse(m *vm.Machine, err error) error {
+	var r *host.Refusal
+	if !errors.As(err, &r) {
+		panic(&vm.Abort{Code: vm.HostStop, Detail: err.Error(), Err: err})
+	}
+	return s.raise(m, r.Code, r.Text)
+}
+
+// raise raises CowboyError(text) with its code as an attribute.
+func (s *Session) raise(m *vm.Machine, code, text string) error {
+	c := s.errorClass(m)
+	exc, err := m.Call(c.Value(), m.NewStr(text))
+	if err != nil {
+		return err
+	}
+	if err := m.SetAttr(exc, m.Name("code"), m.NewStr(code)); err != nil {
+		return err
+	}
+	return m.Throw(exc)
+}
+
+// encode makes the canonical bytes of a value.
+func (s *Session) encode(m *vm.Machine, v vm.Value) ([]byte, error) {
+	return values.Append(m, nil, v, s.limits.Value)
+}
+
+// decode makes a value of canonical bytes of the chain's; none is None.
+func (s *Session) decode(m *vm.Machine, data []byte) (vm.Value, error) {
+	if len(data) == 0 {
+		return vm.None, nil
+	}
+	return values.Decode(m, data, s.limits.Value)
+}

@@ -1,0 +1,138 @@
+package sdk
+
+import (
+	"math/big"
+	"strings"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
+
+func uintValue(m *vm.Machine, n uint64) vm.Value { return m.NewInt(new(big.Int).SetUint64(n)) }
+
+// reservedKey begins the keys of the SDK's own, which programs cannot write.
+const reservedKey = "__continuation"
+
+func storageDefs() []vm.Def {
+	return []vm.Def{
+		native("storage_get", 1, "key default", storageGet),
+		native("storage_set", 2, "key value", storageSet),
+		native("storage_delete", 1, "key", storageDelete),
+		native("storage_scan", 1, "prefix limit", storageScan),
+	}
+}
+
+func storageGet(c call) (vm.Value, error) {
+	key, err := c.key(0)
+	if err != nil {
+		return vm.None, err
+	}
+	data, ok, err := c.read(key)
+	if err != nil || !ok {
+		return c.arg(1), err
+	}
+	return c.s.decode(c.m, data)
+}
+
+// read charges for and reads a key.
+func (c call) read(key string) ([]byte, bool, error) {
+	c.m.Charge(c.s.costs.StorageRead)
+	c.m.ChargeEach(len(key), c.s.costs.ReadByte)
+	data, ok, err := c.s.host.StorageGet(key)
+	if err != nil {
+		return nil, false, c.s.refuse(c.m, err)
+	}
+	c.m.ChargeEach(len(data), c.s.costs.ReadByte)
+	return data, ok, nil
+}
+
+// write charges for and writes a key.
+func (c call) write(key string, data []byte) error {
+	c.m.Charge(c.s.costs.StorageWrite)
+	c.m.ChargeEach(len(key)+len(data), c.s.costs.WriteByte)
+	if err := c.s.host.StorageSet(key, data); err != nil {
+		return c.s.refuse(c.m, err)
+	}
+	return nil
+}
+
+// remove charges for and deletes a key.
+func (c call) remove(key string) (bool, error) {
+	c.m.Charge(c.s.costs.StorageWrite)
+	ok, err := c.s.host.StorageDelete(key)
+	if err != nil {
+		return false, c.s.refuse(c.m, err)
+	}
+	return ok, nil
+}
+
+func (c call) ownKey() (string, error) {
+	key, err := c.key(0)
+	if err == nil && strings.HasPrefix(key, reservedKey) {
+		err = c.m.ValueError("storage key begins with %s, which is reserved", reservedKey)
+	}
+	return key, err
+}
+
+func storageSet(c call) (vm.Value, error) {
+	key, err := c.ownKey()
+	if err != nil {
+		return vm.None, err
+	}
+	data, err := c.s.encode(c.m, c.arg(1))
+	if err != nil {
+		return vm.None, err
+	}
+	return vm.None, c.write(key, data)
+}
+
+func storageDelete(c call) (vm.Value, error) {
+	key, err := c.ownKey()
+	if err != nil {
+		return vm.None, err
+	}
+	ok, err := c.remove(key)
+	return vm.Bool(ok), err
+}
+
+// storageScan answers a list of (key, value).
+func storageScan(c call) (vm.Value, error) {
+	prefix, ok := c.arg(0).Text()
+	if !ok {
+		return vm.None, c.m.TypeError("prefix must be str, not %s", c.m.TypeName(c.arg(0)))
+	}
+	limit := uint64(100)
+	if !c.arg(1).IsNone() {
+		n, err := c.unsigned(1, "limit")
+		if err != nil {
+			return vm.None, err
+		}
+		limit = n
+	}
+	if limit > uint64(c.s.limits.ScanEntries) {
+		return vm.None, c.m.ValueError("limit must be at most %d", c.s.limits.ScanEntries)
+	}
+	c.m.Charge(c.s.costs.StorageRead)
+	c.m.ChargeEach(int(limit), c.m.Prices().Element)
+	entries, err := c.s.host.StorageScan(prefix, int(limit))
+	if err != nil {
+		return vm.None, c.s.refuse(c.m, err)
+	}
+	mark := c.m.Hold(vm.None)
+	pairs := make([]vm.Value, 0, len(entries))
+	for _, e := range entries {
+		c.m.Charge(c.s.costs.StorageRead)
+		c.m.ChargeEach(len(e.Key)+len(e.Value), c.s.costs.ReadByte)
+		if strings.HasPrefix(e.Key, reservedKey) {
+			continue
+		}
+		v, err := c.s.decode(c.m, e.Value)
+		if err != nil {
+			return vm.None, err
+		}
+		pair := c.m.NewTuple([]vm.Value{c.m.NewStr(e.Key), v})
+		c.m.Hold(pair)
+		pairs = append(pairs, pair)
+	}
+	c.m.Release(mark)
+	return c.m.NewList(pairs), nil
+}

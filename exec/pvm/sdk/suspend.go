@@ -1,0 +1,165 @@
+package sdk
+
+import (
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/values"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
+
+// Keys of storage under which suspended handlers wait: the record of each, and
+// how many there are.
+const (
+	continuationKey   = reservedKey + ":"
+	continuationCount = reservedKey + "s"
+)
+
+func continuationDefs() []vm.Def {
+	return []vm.Def{
+		native("suspend", 5, "name label captured spec context", suspend),
+		native("resume", 1, "correlation", resume),
+		native("answer", 1, "spec", answer),
+		native("wait", 1, "awaitable", func(c call) (vm.Value, error) { return c.m.Await(c.arg(0)) }),
+		native("program_function", 1, "name", programFunction),
+	}
+}
+
+// exact is the profile of records: the variables come back as they were.
+func (c call) exact() values.Profile {
+	p := c.s.limits.Value
+	p.Exact = true
+	return p
+}
+
+// suspend stores {code_hash, name, label, captured, context} and submits the job
+// whose answer resumes the handler.
+func suspend(c call) (vm.Value, error) {
+	n, err := c.waiting()
+	if err != nil {
+		return vm.None, err
+	}
+	if n >= c.s.limits.Continuations {
+		return vm.None, c.s.raise(c.m, host.RefusedLimit, "too many handlers wait for runners")
+	}
+	hash := c.m.NewBytes(string(c.s.env.CodeHash[:]))
+	record := c.m.NewTuple([]vm.Value{hash, c.arg(0), c.arg(1), c.arg(2), c.arg(4)})
+	data, err := values.Append(c.m, nil, record, c.exact())
+	if err != nil {
+		return vm.None, err
+	}
+	c.m.Charge(c.s.costs.Job)
+	spec, err := c.jobSpec(c.arg(3))
+	if err != nil {
+		return vm.None, err
+	}
+	id := c.s.nextID()
+	if err := c.write(continuationKey+string(hexDigits(id)), data); err != nil {
+		return vm.None, err
+	}
+	if err := c.setWaiting(n + 1); err != nil {
+		return vm.None, err
+	}
+	if _, err := c.s.host.SubmitJob(host.Job{Spec: spec, Handler: ResumeHandler, Correlation: id}); err != nil {
+		return vm.None, c.s.refuse(c.m, err)
+	}
+	return c.hexText(id[:]), nil
+}
+
+// waiting returns how many handlers of the actor are suspended.
+func (c call) waiting() (int, error) {
+	data, ok, err := c.read(continuationCount)
+	if err != nil || !ok {
+		return 0, err
+	}
+	v, err := c.s.decode(c.m, data)
+	if err != nil {
+		return 0, err
+	}
+	n, _ := v.Int64()
+	return int(n), nil
+}
+
+func (c call) setWaiting(n int) error {
+	if n == 0 {
+		_, err := c.remove(continuationCount)
+		return err
+	}
+	data, err := c.s.encode(c.m, vm.SmallInt(int64(n)))
+	if err != nil {
+		return err
+	}
+	return c.write(continuationCount, data)
+}
+
+// resume takes a record out of storage and answers name, label, captured
+// variables and context. A record of other code is refused: its labels are not
+// this program's.
+func resume(c call) (vm.Value, error) {
+	id, err := c.id(0)
+	if err != nil {
+		return vm.None, err
+	}
+	key := continuationKey + string(hexDigits(id))
+	data, ok, err := c.read(key)
+	if err != nil {
+		return vm.None, err
+	}
+	if !ok {
+		return vm.None, c.s.raise(c.m, host.RefusedTarget, "no handler waits for this job")
+	}
+	v, err := values.Decode(c.m, data, c.exact())
+	if err != nil {
+		return vm.None, err
+	}
+	parts, _ := v.Items()
+	if len(parts) != 5 {
+		return vm.None, c.m.ValueError("malformed continuation")
+	}
+	if hash, _ := parts[0].BytesText(); hash != string(c.s.env.CodeHash[:]) {
+		return vm.None, c.s.raise(c.m, host.RefusedTarget, "the handler that waits is of other code")
+	}
+	mark := c.m.Hold(v)
+	if _, err := c.remove(key); err != nil {
+		return vm.None, err
+	}
+	n, err := c.waiting()
+	if err != nil {
+		return vm.None, err
+	}
+	if err := c.setWaiting(max(n-1, 0)); err != nil {
+		return vm.None, err
+	}
+	c.m.Release(mark)
+	return c.m.NewTuple(parts[1:]), nil
+}
+
+// answer gives the answer to a job where the host has it at once.
+func answer(c call) (vm.Value, error) {
+	h, ok := c.s.host.(host.Answering)
+	if !ok {
+		return vm.None, c.m.Raise(c.m.Builtin("DeterminismError"), "await of a runner outside @runner.continuation")
+	}
+	c.m.Charge(c.s.costs.Job)
+	spec, err := c.jobSpec(c.arg(0))
+	if err != nil {
+		return vm.None, err
+	}
+	data, err := h.Answer(host.Job{Spec: spec, Correlation: c.s.nextID()})
+	if err != nil {
+		return vm.None, c.s.refuse(c.m, err)
+	}
+	return c.s.decode(c.m, data)
+}
+
+// programFunction answers a global function of the program, None when there is
+// no such function.
+func programFunction(c call) (vm.Value, error) {
+	name, err := c.name(0, "handler")
+	if err != nil {
+		return vm.None, err
+	}
+	v, ok := c.m.Global("__main__", name)
+	if !ok || v.Kind() != vm.KindFunction {
+		return vm.None, nil
+	}
+	return v, nil
+}
