@@ -13,6 +13,7 @@ require (
 	github.com/klauspost/reedsolomon v1.14.2
 	github.com/panjf2000/ants/v2 v2.12.1
 	github.com/supranational/blst v0.3.17
+	go.starlark.net v0.0.0-20260908191801-89a6a09411d5
 	go.uber.org/zap v1.28.0
 	golang.org/x/crypto v0.58.0
 	golang.org/x/sync v0.24.0
