@@ -112,8 +112,8 @@ func againstCPython(name string) (bars.Contest, error) {
 		return bars.Contest{}, fmt.Errorf("kernel %s: we print %q, CPython %q", name, got, want)
 	}
 	return bars.Contest{
-		Ours: bars.Side{Run: func(n int) error { return repeat(n, func() error { _, _, err := mine.run(); return err }) }},
-		Peer: bars.Side{Run: func(n int) error { return repeat(n, func() error { _, err := peer.run(); return err }) }},
+		Ours:  bars.Side{Run: func(n int) error { return repeat(n, func() error { _, _, err := mine.run(); return err }) }},
+		Peer:  bars.Side{Run: func(n int) error { return repeat(n, func() error { _, err := peer.run(); return err }) }},
 		Close: peer.close,
 	}, nil
 }
