@@ -49,6 +49,9 @@ func (c Context) divide(x, y Decimal) (quo *big.Int, rem Decimal, ok bool) {
 		if y.IsInf() {
 			return zero, rem, true
 		}
+		if x.IsZero() {
+			return zero, Decimal{neg: x.neg, coef: zero, exp: ideal}, true
+		}
 		return zero, x.rescaled(max(ideal, x.exp-c.Prec-1), c.Rounding), true
 	}
 	if x.Adjusted()-y.Adjusted() > c.Prec {

@@ -21,6 +21,7 @@ import (
 func Modules() []vm.ModuleDef {
 	return append([]vm.ModuleDef{
 		internalModule(),
+		{Name: "decimal", Load: loadDecimal},
 		{Name: "hashlib", Load: loadHashlib},
 		{Name: "itertools", Load: loadItertools},
 		{Name: "json", Load: loadJSON},

@@ -275,3 +275,6 @@ func (m *Machine) Sort(items []Value) error { return m.sortValues(items) }
 
 // Import imports a module by its dotted name.
 func (m *Machine) Import(name string) (*Module, error) { return m.importModule(name) }
+
+// Value returns the module as a value.
+func (mod *Module) Value() Value { return Value{ref: &mod.Object} }
