@@ -204,6 +204,8 @@ func abcInstanceCheck(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if err != nil {
 		return vm.None, err
 	}
+	m.ClassChecks++
+	defer func() { m.ClassChecks-- }()
 	c := m.ClassOf(a.Values[1])
 	named, ok, err := m.LookupAttr(a.Values[1], m.Interned("__class__"))
 	if err != nil {
@@ -224,6 +226,10 @@ func abcInstanceCheck(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	is, err := checkSubclass(m, a.Values[0], c)
 	return vm.Bool(is), err
 }
+
+// abcNested tells a __subclasshook__ whether another check by ABCMeta led to it, in
+// which case a protocol declines to answer where it would refuse a program.
+func abcNested(m *vm.Machine, _ vm.Args) (vm.Value, error) { return vm.Bool(m.ClassChecks > 1), nil }
 
 // checkSubclass asks through the metaclass, which may have its own idea.
 func checkSubclass(m *vm.Machine, abc vm.Value, c *vm.Class) (bool, error) {
@@ -248,7 +254,9 @@ func abcSubclassCheck(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	} else if s.no[sub] {
 		return vm.False, nil
 	}
+	m.ClassChecks++
 	is, keep, err := decideSubclass(m, c, s, sub)
+	m.ClassChecks--
 	if err != nil {
 		return vm.None, err
 	}

@@ -30,6 +30,7 @@ func internalModule() vm.ModuleDef {
 			def("reduce", 2, 3, reduce),
 			named("cmp_to_key", 1, []string{"mycmp"}, cmpToKey),
 			def("lru_cache_wrapper", 4, 4, lruCacheWrapper),
+			def("abc_nested", 0, 0, abcNested),
 			def("abc_token", 0, 0, abcToken),
 			def("abc_update", 1, 1, abcUpdate),
 			def("abc_methods", 1, -1, abcMethods),

@@ -40,6 +40,7 @@ type Machine struct {
 
 	// Registrations counts the calls of ABCMeta.register, for the library.
 	Registrations uint64
+	ClassChecks   int // checks by ABCMeta under way
 
 	Host any // what the embedding library put there for its natives
 }

@@ -17,6 +17,14 @@ class FrozenInstanceError(AttributeError):
     pass
 
 
+class _MISSING_TYPE:
+    pass
+
+
+class _KW_ONLY_TYPE:
+    pass
+
+
 class _Named:
     __slots__ = ("name",)
 
@@ -28,8 +36,8 @@ class _Named:
 
 
 _HAS_DEFAULT_FACTORY = _Named("<factory>")
-MISSING = _Named("<dataclasses.MISSING>")
-KW_ONLY = _Named("<dataclasses.KW_ONLY>")
+MISSING = _MISSING_TYPE()
+KW_ONLY = _KW_ONLY_TYPE()
 _FIELD = _Named("_FIELD")
 _FIELD_CLASSVAR = _Named("_FIELD_CLASSVAR")
 _FIELD_INITVAR = _Named("_FIELD_INITVAR")
@@ -122,13 +130,24 @@ def _typing_loaded():
 def _named_type(annotation, cls, bare, qualified):
     """Whether an annotation that is text means bare (of typing or dataclasses): a
     name, or module.name, where the class's module has it."""
-    text = annotation.split("[", 1)[0].strip()
     from _pvm import module_dict
     names = module_dict(cls.__module__)
-    head, dot, tail = text.partition(".")
-    if not dot:
-        return names is not None and head in names and names[head] is bare
-    return names is not None and head in names and tail == qualified and getattr(names[head], tail, None) is bare
+    head, rest = _word(annotation)
+    if not head or names is None:
+        return False
+    if not rest.lstrip().startswith("."):
+        return names.get(head) is bare
+    tail, _ = _word(rest.lstrip()[1:])
+    return tail == qualified and head in names and getattr(names[head], tail, None) is bare
+
+
+def _word(text):
+    """The name that text begins with, and what follows."""
+    text = text.lstrip()
+    end = 0
+    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
+        end += 1
+    return text[:end], text[end:]
 
 
 def _kind_of(cls, annotation):

@@ -1,1 +1,1438 @@
 """Types for annotations, as Python 3.11's typing."""
+
+from _pvm import caller as _caller, evaluate as _evaluate, function_globals as _function_globals
+from _pvm import abc_nested as _nested_check, module_dict as _module_dict, new_class as _new_class
+
+__all__ = [
+    "Annotated", "Any", "Callable", "ClassVar", "Concatenate", "Final", "ForwardRef", "Generic", "Literal", "Optional",
+    "ParamSpec", "Protocol", "Tuple", "Type", "TypeVar", "TypeVarTuple", "Union", "AbstractSet", "ByteString",
+    "Container", "Hashable", "ItemsView", "Iterable", "Iterator", "KeysView", "Mapping", "MappingView",
+    "MutableMapping", "MutableSequence", "MutableSet", "Sequence", "Sized", "ValuesView", "Awaitable",
+    "AsyncIterator", "AsyncIterable", "Coroutine", "Collection", "AsyncGenerator", "Reversible", "SupportsAbs",
+    "SupportsBytes", "SupportsFloat", "SupportsIndex", "SupportsInt", "SupportsRound", "ChainMap", "Counter", "Deque",
+    "Dict", "DefaultDict", "List", "OrderedDict", "Set", "FrozenSet", "NamedTuple", "TypedDict", "Generator",
+    "Match", "Pattern", "AnyStr", "assert_type", "assert_never", "cast", "clear_overloads", "dataclass_transform",
+    "final", "get_args", "get_origin", "get_overloads", "get_type_hints", "is_typeddict", "LiteralString", "Never",
+    "NewType", "no_type_check", "no_type_check_decorator", "NoReturn", "NotRequired", "overload", "ParamSpecArgs",
+    "ParamSpecKwargs", "Required", "reveal_type", "runtime_checkable", "Self", "Text", "TYPE_CHECKING", "TypeAlias",
+    "TypeGuard", "Unpack",
+]
+
+GenericAlias = type(list[int])
+_UnionType = type(int | str)
+_NoneType = type(None)
+_Function = type(lambda: None)
+_Native = type(len)
+TYPE_CHECKING = False
+Text = str
+
+
+class _AnyMeta(type):
+    def __instancecheck__(self, obj):
+        if self is Any:
+            raise TypeError("typing.Any cannot be used with isinstance()")
+        return super().__instancecheck__(obj)
+
+    def __repr__(self):
+        if self is Any:
+            return "typing.Any"
+        return super().__repr__()
+
+
+class Any(metaclass=_AnyMeta):
+    """Compatible with every type."""
+
+    def __new__(cls, *args, **kwargs):
+        if cls is Any:
+            raise TypeError("Any cannot be instantiated")
+        return super().__new__(cls, *args, **kwargs)
+
+
+def _type_repr(obj):
+    if isinstance(obj, GenericAlias):
+        return repr(obj)
+    if isinstance(obj, type):
+        if obj.__module__ == "builtins":
+            return obj.__qualname__
+        return f"{obj.__module__}.{obj.__qualname__}"
+    if obj is ...:
+        return "..."
+    if isinstance(obj, (_Function, _Native)):
+        return obj.__name__
+    if isinstance(obj, tuple):
+        return "[" + ", ".join(_type_repr(t) for t in obj) + "]"
+    return repr(obj)
+
+
+def _type_convert(arg, module=None, *, allow_special_forms=False):
+    if arg is None:
+        return _NoneType
+    if isinstance(arg, str):
+        return ForwardRef(arg, module=module, is_class=allow_special_forms)
+    return arg
+
+
+def _type_check(arg, msg, is_argument=True, module=None, *, allow_special_forms=False):
+    arg = _type_convert(arg, module=module, allow_special_forms=allow_special_forms)
+    if isinstance(arg, _GenericAlias) and arg.__origin__ in (Generic, Protocol):
+        raise TypeError(f"{arg} is not valid as type argument")
+    if isinstance(arg, _GenericAlias) and not allow_special_forms and arg.__origin__ in (ClassVar, Final):
+        raise TypeError(f"{arg} is not valid as type argument")
+    if arg in (Any, LiteralString, NoReturn, Never, Self, TypeAlias) if _hashable_form(arg) else False:
+        return arg
+    if allow_special_forms and _hashable_form(arg) and arg in (ClassVar, Final):
+        return arg
+    if isinstance(arg, _SpecialForm) or arg is Generic or arg is Protocol:
+        raise TypeError(f"Plain {arg} is not valid as type argument")
+    if type(arg) is tuple:
+        raise TypeError(f"{msg} Got {arg!r:.100}.")
+    return arg
+
+
+def _hashable_form(arg):
+    return arg is Any or isinstance(arg, _SpecialForm)
+
+
+def _is_param_expr(arg):
+    return arg is ... or isinstance(arg, (tuple, list, ParamSpec, _ConcatenateGenericAlias))
+
+
+def _collect_parameters(args):
+    parameters = []
+    for t in args:
+        if isinstance(t, type) and not isinstance(t, GenericAlias):
+            continue
+        if isinstance(t, tuple):
+            for x in t:
+                for p in _collect_parameters([x]):
+                    if p not in parameters:
+                        parameters.append(p)
+        elif isinstance(t, (TypeVar, ParamSpec, TypeVarTuple)):
+            if t not in parameters:
+                parameters.append(t)
+        else:
+            for x in getattr(t, "__parameters__", ()):
+                if x not in parameters:
+                    parameters.append(x)
+    return tuple(parameters)
+
+
+def _check_generic(cls, parameters, elen):
+    if not elen:
+        raise TypeError(f"{cls} is not a generic class")
+    alen = len(parameters)
+    if alen != elen:
+        raise TypeError(f"Too {'many' if alen > elen else 'few'} arguments for {cls}; actual {alen}, expected {elen}")
+
+
+def _deduplicate(params):
+    out = []
+    for p in params:
+        if not any(_equal_type(p, q) for q in out):
+            out.append(p)
+    return out
+
+
+def _equal_type(a, b):
+    return a is b or a == b
+
+
+class _SpecialForm:
+    """A name that means something in annotations, with or without a subscript."""
+
+    def __init__(self, getitem):
+        self._getitem = getitem
+        self._name = getitem.__name__
+        self.__doc__ = getitem.__doc__
+
+    def __getattr__(self, item):
+        if item in ("__name__", "__qualname__"):
+            return self._name
+        raise AttributeError(item)
+
+    def __mro_entries__(self, bases):
+        raise TypeError(f"Cannot subclass {self!r}")
+
+    def __repr__(self):
+        return "typing." + self._name
+
+    def __call__(self, *args, **kwds):
+        raise TypeError(f"Cannot instantiate {self!r}")
+
+    def __or__(self, other):
+        return Union[self, other]
+
+    def __ror__(self, other):
+        return Union[other, self]
+
+    def __instancecheck__(self, obj):
+        raise TypeError(f"{self} cannot be used with isinstance()")
+
+    def __subclasscheck__(self, cls):
+        raise TypeError(f"{self} cannot be used with issubclass()")
+
+    def __getitem__(self, parameters):
+        return self._getitem(self, parameters)
+
+
+def _bare(self, parameters):
+    raise TypeError(f"{self} is not subscriptable")
+
+
+def _form(name):
+    form = _SpecialForm(_bare)
+    form._name = name
+    return form
+
+
+NoReturn = _form("NoReturn")
+Never = _form("Never")
+Self = _form("Self")
+LiteralString = _form("LiteralString")
+TypeAlias = _form("TypeAlias")
+
+
+@_SpecialForm
+def ClassVar(self, parameters):
+    item = _type_check(parameters, f"{self} accepts only single type.")
+    return _GenericAlias(self, (item,))
+
+
+@_SpecialForm
+def Final(self, parameters):
+    item = _type_check(parameters, f"{self} accepts only single type.")
+    return _GenericAlias(self, (item,))
+
+
+@_SpecialForm
+def Required(self, parameters):
+    item = _type_check(parameters, f"{self._name} accepts only a single type.")
+    return _GenericAlias(self, (item,))
+
+
+@_SpecialForm
+def NotRequired(self, parameters):
+    item = _type_check(parameters, f"{self._name} accepts only a single type.")
+    return _GenericAlias(self, (item,))
+
+
+@_SpecialForm
+def TypeGuard(self, parameters):
+    item = _type_check(parameters, f"{self} accepts only single type.")
+    return _GenericAlias(self, (item,))
+
+
+@_SpecialForm
+def Unpack(self, parameters):
+    item = _type_check(parameters, f"{self} accepts only single type.")
+    return _UnpackGenericAlias(self, (item,))
+
+
+@_SpecialForm
+def Union(self, parameters):
+    if parameters == ():
+        raise TypeError("Cannot take a Union of no types.")
+    if not isinstance(parameters, tuple):
+        parameters = (parameters,)
+    msg = "Union[arg, ...]: each arg must be a type."
+    flat = []
+    for p in parameters:
+        p = _type_check(p, msg)
+        if isinstance(p, (_UnionGenericAlias, _UnionType)):
+            flat.extend(p.__args__)
+        else:
+            flat.append(p)
+    parameters = tuple(_deduplicate(flat))
+    if len(parameters) == 1:
+        return parameters[0]
+    if len(parameters) == 2 and _NoneType in [p for p in parameters if isinstance(p, type)]:
+        return _UnionGenericAlias(self, parameters, name="Optional")
+    return _UnionGenericAlias(self, parameters)
+
+
+@_SpecialForm
+def Optional(self, parameters):
+    return Union[_type_check(parameters, f"{self} requires a single type."), _NoneType]
+
+
+@_SpecialForm
+def Literal(self, parameters):
+    if not isinstance(parameters, tuple):
+        parameters = (parameters,)
+    flat = []
+    for p in parameters:
+        if isinstance(p, _LiteralGenericAlias):
+            flat.extend(p.__args__)
+        else:
+            flat.append(p)
+    unique = []
+    try:
+        seen = set()
+        for p in flat:
+            key = (p, type(p))
+            if key not in seen:
+                seen.add(key)
+                unique.append(p)
+    except TypeError:
+        unique = flat
+    return _LiteralGenericAlias(self, tuple(unique))
+
+
+@_SpecialForm
+def Concatenate(self, parameters):
+    if parameters == ():
+        raise TypeError("Cannot take a Concatenate of no types.")
+    if not isinstance(parameters, tuple):
+        parameters = (parameters,)
+    if not (parameters[-1] is ... or isinstance(parameters[-1], ParamSpec)):
+        raise TypeError("The last parameter to Concatenate should be a ParamSpec variable or ellipsis.")
+    msg = "Concatenate[arg, ...]: each arg must be a type."
+    return _ConcatenateGenericAlias(self, (*(_type_check(p, msg) for p in parameters[:-1]), parameters[-1]))
+
+
+class ForwardRef:
+    """A type named by text."""
+
+    def __init__(self, arg, is_argument=True, module=None, *, is_class=False):
+        if not isinstance(arg, str):
+            raise TypeError(f"Forward reference must be a string -- got {arg!r}")
+        self.__forward_arg__ = arg
+        self.__forward_evaluated__ = False
+        self.__forward_value__ = None
+        self.__forward_is_argument__ = is_argument
+        self.__forward_is_class__ = is_class
+        self.__forward_module__ = module
+
+    def _evaluate(self, globalns, localns, recursive_guard):
+        if self.__forward_arg__ in recursive_guard:
+            return self
+        if self.__forward_module__ is not None:
+            globalns = _module_dict(self.__forward_module__) or globalns
+        value = _evaluate(self.__forward_arg__, globalns or {}, localns or {})
+        value = _type_check(value, "Forward references must evaluate to types.",
+                            allow_special_forms=self.__forward_is_class__ or not self.__forward_is_argument__)
+        value = _eval_type(value, globalns, localns, recursive_guard | {self.__forward_arg__})
+        self.__forward_value__ = value
+        self.__forward_evaluated__ = True
+        return value
+
+    def __eq__(self, other):
+        if not isinstance(other, ForwardRef):
+            return NotImplemented
+        if self.__forward_evaluated__ and other.__forward_evaluated__:
+            return (self.__forward_arg__ == other.__forward_arg__
+                    and self.__forward_value__ == other.__forward_value__)
+        return (self.__forward_arg__ == other.__forward_arg__
+                and self.__forward_module__ == other.__forward_module__)
+
+    def __hash__(self):
+        return hash((self.__forward_arg__, self.__forward_module__))
+
+    def __or__(self, other):
+        return Union[self, other]
+
+    def __ror__(self, other):
+        return Union[other, self]
+
+    def __repr__(self):
+        module = "" if self.__forward_module__ is None else f", module={self.__forward_module__!r}"
+        return f"ForwardRef({self.__forward_arg__!r}{module})"
+
+
+def _eval_type(t, globalns, localns, recursive_guard=frozenset()):
+    if isinstance(t, ForwardRef):
+        return t._evaluate(globalns, localns, recursive_guard)
+    if isinstance(t, (_GenericAlias, GenericAlias, _UnionType)):
+        args = tuple(_eval_type(ForwardRef(a) if isinstance(a, str) and isinstance(t, GenericAlias) else a,
+                                globalns, localns, recursive_guard) for a in t.__args__)
+        if args == t.__args__:
+            return t
+        if isinstance(t, GenericAlias):
+            return GenericAlias(t.__origin__, args)
+        if isinstance(t, _UnionType):
+            out = args[0]
+            for a in args[1:]:
+                out = out | a
+            return out
+        return t.copy_with(args)
+    return t
+
+
+class _Variable:
+    def __or__(self, right):
+        return Union[self, right]
+
+    def __ror__(self, left):
+        return Union[left, self]
+
+    def __mro_entries__(self, bases):
+        raise TypeError(f"Cannot subclass an instance of {type(self).__name__}")
+
+    def __repr__(self):
+        if self.__covariant__:
+            prefix = "+"
+        elif self.__contravariant__:
+            prefix = "-"
+        else:
+            prefix = "~"
+        return prefix + self.__name__
+
+
+class TypeVar(_Variable):
+    """A type variable."""
+
+    def __init__(self, name, *constraints, bound=None, covariant=False, contravariant=False):
+        self.__name__ = name
+        if covariant and contravariant:
+            raise ValueError("Bivariant types are not supported.")
+        self.__covariant__ = bool(covariant)
+        self.__contravariant__ = bool(contravariant)
+        if constraints and bound is not None:
+            raise TypeError("Constraints cannot be combined with bound=...")
+        if constraints and len(constraints) == 1:
+            raise TypeError("A single constraint is not allowed")
+        msg = "TypeVar(name, constraint, ...): constraints must be types."
+        self.__constraints__ = tuple(_type_check(t, msg) for t in constraints)
+        self.__bound__ = None if bound is None else _type_check(bound, "Bound must be a type.")
+        self.__module__ = _caller()
+
+    def __typing_subst__(self, arg):
+        arg = _type_check(arg, "Parameters to generic types must be types.", is_argument=True)
+        if isinstance(arg, _UnpackGenericAlias):
+            raise TypeError(f"{arg} is not valid as type argument")
+        return arg
+
+
+class ParamSpecArgs:
+    def __init__(self, origin):
+        self.__origin__ = origin
+
+    def __repr__(self):
+        return f"{self.__origin__.__name__}.args"
+
+    def __eq__(self, other):
+        if not isinstance(other, ParamSpecArgs):
+            return NotImplemented
+        return self.__origin__ == other.__origin__
+
+    def __hash__(self):
+        return hash(self.__origin__)
+
+
+class ParamSpecKwargs:
+    def __init__(self, origin):
+        self.__origin__ = origin
+
+    def __repr__(self):
+        return f"{self.__origin__.__name__}.kwargs"
+
+    def __eq__(self, other):
+        if not isinstance(other, ParamSpecKwargs):
+            return NotImplemented
+        return self.__origin__ == other.__origin__
+
+    def __hash__(self):
+        return hash(self.__origin__)
+
+
+class ParamSpec(_Variable):
+    """A variable for the parameters of a callable."""
+
+    def __init__(self, name, *, bound=None, covariant=False, contravariant=False):
+        self.__name__ = name
+        self.__covariant__ = bool(covariant)
+        self.__contravariant__ = bool(contravariant)
+        self.__bound__ = None if bound is None else _type_check(bound, "Bound must be a type.")
+        self.__module__ = _caller()
+
+    @property
+    def args(self):
+        return ParamSpecArgs(self)
+
+    @property
+    def kwargs(self):
+        return ParamSpecKwargs(self)
+
+    def __typing_subst__(self, arg):
+        if isinstance(arg, (list, tuple)):
+            return tuple(_type_check(a, "Expected a type.") for a in arg)
+        if not _is_param_expr(arg):
+            raise TypeError(f"Expected a list of types, an ellipsis, ParamSpec, or Concatenate. Got {arg}")
+        return arg
+
+
+class TypeVarTuple:
+    """A variable for any number of types."""
+
+    def __init__(self, name):
+        self.__name__ = name
+        self.__module__ = _caller()
+
+    def __iter__(self):
+        yield Unpack[self]
+
+    def __repr__(self):
+        return self.__name__
+
+    def __typing_subst__(self, arg):
+        raise TypeError("Substitution of bare TypeVarTuple is not supported")
+
+    def __mro_entries__(self, bases):
+        raise TypeError(f"Cannot subclass an instance of {type(self).__name__}")
+
+
+def _is_dunder(attr):
+    return attr.startswith("__") and attr.endswith("__")
+
+
+class _BaseGenericAlias:
+    def __init__(self, origin, *, inst=True, name=None):
+        self._inst = inst
+        self._name = name
+        self.__origin__ = origin
+
+    def __call__(self, *args, **kwargs):
+        if not self._inst:
+            raise TypeError(f"Type {self._name} cannot be instantiated; use {self.__origin__.__name__}() instead")
+        result = self.__origin__(*args, **kwargs)
+        try:
+            result.__orig_class__ = self
+        except AttributeError:
+            pass
+        return result
+
+    def __mro_entries__(self, bases):
+        res = []
+        if self.__origin__ not in bases:
+            res.append(self.__origin__)
+        i = _index_of(bases, self)
+        for b in bases[i + 1:]:
+            if isinstance(b, _BaseGenericAlias) or isinstance(b, type) and issubclass(b, Generic):
+                break
+        else:
+            res.append(Generic)
+        return tuple(res)
+
+    def __getattr__(self, attr):
+        if attr in ("__origin__", "__args__"):
+            raise AttributeError(attr)
+        if attr in ("__name__", "__qualname__"):
+            return self._name or self.__origin__.__name__
+        if not _is_dunder(attr):
+            return getattr(self.__origin__, attr)
+        raise AttributeError(attr)
+
+    def __setattr__(self, attr, val):
+        if _is_dunder(attr) or attr in ("_name", "_inst", "_nparams", "_getitem"):
+            super().__setattr__(attr, val)
+        else:
+            setattr(self.__origin__, attr, val)
+
+    def __instancecheck__(self, obj):
+        return self.__subclasscheck__(type(obj))
+
+    def __subclasscheck__(self, cls):
+        raise TypeError("Subscripted generics cannot be used with class and instance checks")
+
+
+def _index_of(bases, alias):
+    for i, b in enumerate(bases):
+        if b is alias:
+            return i
+    return len(bases)
+
+
+class _GenericAlias(_BaseGenericAlias):
+    def __init__(self, origin, args, *, inst=True, name=None):
+        super().__init__(origin, inst=inst, name=name)
+        if not isinstance(args, tuple):
+            args = (args,)
+        self.__args__ = args
+        self.__parameters__ = _collect_parameters(args)
+        if not name:
+            self.__module__ = getattr(origin, "__module__", "typing")
+
+    def __eq__(self, other):
+        if not isinstance(other, _GenericAlias):
+            return NotImplemented
+        return self.__origin__ == other.__origin__ and self.__args__ == other.__args__
+
+    def __hash__(self):
+        return hash((self.__origin__, self.__args__))
+
+    def __or__(self, right):
+        return Union[self, right]
+
+    def __ror__(self, left):
+        return Union[left, self]
+
+    def __getitem__(self, args):
+        if self.__origin__ in (Generic, Protocol):
+            raise TypeError(f"Cannot subscript already-subscripted {self}")
+        if not self.__parameters__:
+            raise TypeError(f"{self} is not a generic class")
+        if not isinstance(args, tuple):
+            args = (args,)
+        args = tuple(_type_convert(p) for p in args)
+        return self.copy_with(tuple(_substitute(self, self.__args__, self.__parameters__, args)))
+
+    def copy_with(self, args):
+        return self.__class__(self.__origin__, args, name=self._name, inst=self._inst)
+
+    def __repr__(self):
+        name = "typing." + self._name if self._name else _type_repr(self.__origin__)
+        args = ", ".join([_type_repr(a) for a in self.__args__]) if self.__args__ else "()"
+        return f"{name}[{args}]"
+
+    def __mro_entries__(self, bases):
+        if isinstance(self.__origin__, _SpecialForm):
+            raise TypeError(f"Cannot subclass {self!r}")
+        if self._name:
+            return super().__mro_entries__(bases)
+        if self.__origin__ is Generic:
+            if Protocol in bases:
+                return ()
+            i = _index_of(bases, self)
+            for b in bases[i + 1:]:
+                if isinstance(b, _BaseGenericAlias) and b is not self:
+                    return ()
+        return (self.__origin__,)
+
+    def __iter__(self):
+        yield Unpack[self]
+
+
+def _substitute(alias, args, parameters, new):
+    """The arguments of a generic with its parameters replaced."""
+    variadic = [i for i, p in enumerate(parameters) if isinstance(p, TypeVarTuple)]
+    mapping = {}
+    if variadic:
+        i = variadic[0]
+        after = len(parameters) - i - 1
+        if len(new) < len(parameters) - 1:
+            raise TypeError(f"Too few arguments for {alias}; actual {len(new)}, expected at least {len(parameters) - 1}")
+        new = new[:i] + (new[i:len(new) - after],) + new[len(new) - after:]
+    elif len(parameters) == 1 and isinstance(parameters[0], ParamSpec) and not (len(new) == 1 and _is_param_expr(new[0])):
+        new = (new,)
+    if len(new) != len(parameters):
+        many = "many" if len(new) > len(parameters) else "few"
+        raise TypeError(f"Too {many} arguments for {alias}; actual {len(new)}, expected {len(parameters)}")
+    for p, a in zip(parameters, new):
+        mapping[p] = a if isinstance(p, TypeVarTuple) else p.__typing_subst__(a)
+    out = []
+    for old in args:
+        for value in _replaced(old, mapping):
+            out.append(value)
+    return out
+
+
+def _replaced(old, mapping):
+    if isinstance(old, (TypeVar, ParamSpec)):
+        value = mapping.get(old, old)
+        if isinstance(old, ParamSpec) and isinstance(value, tuple):
+            return list(value)
+        return [value]
+    if isinstance(old, _UnpackGenericAlias) and isinstance(old.__args__[0], TypeVarTuple):
+        return list(mapping.get(old.__args__[0], (old,)))
+    if isinstance(old, tuple):
+        return [tuple(v for x in old for v in _replaced(x, mapping))]
+    if isinstance(old, type) and not isinstance(old, GenericAlias):
+        return [old]
+    parameters = getattr(old, "__parameters__", ())
+    if not parameters:
+        return [old]
+    return [old[tuple(v for p in parameters for v in (
+        mapping[p] if isinstance(p, TypeVarTuple) else (mapping.get(p, p),)))]]
+
+
+class _SpecialGenericAlias(_BaseGenericAlias):
+    def __init__(self, origin, nparams, *, inst=True, name=None):
+        super().__init__(origin, inst=inst, name=name or origin.__name__)
+        self._nparams = nparams
+        self.__doc__ = f"A generic version of {origin.__module__}.{origin.__qualname__}."
+
+    def __getitem__(self, params):
+        if not isinstance(params, tuple):
+            params = (params,)
+        params = tuple(_type_check(p, "Parameters to generic types must be types.") for p in params)
+        _check_generic(self, params, self._nparams)
+        return self.copy_with(params)
+
+    def copy_with(self, params):
+        return _GenericAlias(self.__origin__, params, name=self._name, inst=self._inst)
+
+    def __repr__(self):
+        return "typing." + self._name
+
+    def __subclasscheck__(self, cls):
+        if isinstance(cls, _SpecialGenericAlias):
+            return issubclass(cls.__origin__, self.__origin__)
+        if not isinstance(cls, _GenericAlias):
+            return issubclass(cls, self.__origin__)
+        return super().__subclasscheck__(cls)
+
+    def __or__(self, right):
+        return Union[self, right]
+
+    def __ror__(self, left):
+        return Union[left, self]
+
+
+class _CallableGenericAlias(_GenericAlias):
+    def __repr__(self):
+        args = self.__args__
+        if len(args) == 2 and _is_param_expr(args[0]):
+            return super().__repr__()
+        return f"typing.Callable[[{', '.join([_type_repr(a) for a in args[:-1]])}], {_type_repr(args[-1])}]"
+
+
+class _CallableType(_SpecialGenericAlias):
+    def copy_with(self, params):
+        return _CallableGenericAlias(self.__origin__, params, name=self._name, inst=self._inst)
+
+    def __getitem__(self, params):
+        if not isinstance(params, tuple) or len(params) != 2:
+            raise TypeError("Callable must be used as Callable[[arg, ...], result].")
+        args, result = params
+        msg = "Callable[args, result]: result must be a type."
+        result = _type_check(result, msg)
+        if args is ...:
+            return self.copy_with((..., result))
+        if isinstance(args, list):
+            args = tuple(args)
+        if not isinstance(args, tuple):
+            if not _is_param_expr(args):
+                raise TypeError(f"Callable[args, result]: args must be a list. Got {args}")
+            return self.copy_with((args, result))
+        return self.copy_with(tuple(_type_convert(a) for a in args) + (result,))
+
+
+class _TupleType(_SpecialGenericAlias):
+    def __getitem__(self, params):
+        if not isinstance(params, tuple):
+            params = (params,)
+        if len(params) >= 2 and params[-1] is ...:
+            msg = "Tuple[t, ...]: t must be a type."
+            return self.copy_with((*(_type_check(p, msg) for p in params[:-1]), ...))
+        msg = "Tuple[t0, t1, ...]: each t must be a type."
+        return self.copy_with(tuple(_type_check(p, msg) for p in params))
+
+
+class _UnionGenericAlias(_GenericAlias):
+    def copy_with(self, params):
+        return Union[params]
+
+    def __eq__(self, other):
+        if not isinstance(other, (_UnionGenericAlias, _UnionType)):
+            return NotImplemented
+        return set(self.__args__) == set(other.__args__)
+
+    def __hash__(self):
+        return hash(frozenset(self.__args__))
+
+    def __repr__(self):
+        args = self.__args__
+        if len(args) == 2:
+            if args[0] is _NoneType:
+                return f"typing.Optional[{_type_repr(args[1])}]"
+            if args[1] is _NoneType:
+                return f"typing.Optional[{_type_repr(args[0])}]"
+        return "typing.Union[" + ", ".join([_type_repr(a) for a in args]) + "]"
+
+    def __instancecheck__(self, obj):
+        return self.__subclasscheck__(type(obj))
+
+    def __subclasscheck__(self, cls):
+        for arg in self.__args__:
+            if issubclass(cls, arg):
+                return True
+        return False
+
+
+class _LiteralGenericAlias(_GenericAlias):
+    def __eq__(self, other):
+        if not isinstance(other, _LiteralGenericAlias):
+            return NotImplemented
+        return {(p, type(p)) for p in self.__args__} == {(p, type(p)) for p in other.__args__}
+
+    def __hash__(self):
+        return hash(frozenset((p, type(p)) for p in self.__args__))
+
+    def __repr__(self):
+        return f"typing.Literal[{', '.join(repr(a) for a in self.__args__)}]"
+
+
+class _ConcatenateGenericAlias(_GenericAlias):
+    pass
+
+
+class _UnpackGenericAlias(_GenericAlias):
+    def __repr__(self):
+        return "*" + repr(self.__args__[0])
+
+
+class _AnnotatedAlias(_GenericAlias):
+    def __init__(self, origin, metadata):
+        if isinstance(origin, _AnnotatedAlias):
+            metadata = origin.__metadata__ + metadata
+            origin = origin.__origin__
+        super().__init__(origin, origin)
+        self.__metadata__ = metadata
+
+    def copy_with(self, params):
+        return _AnnotatedAlias(params[0], self.__metadata__)
+
+    def __repr__(self):
+        return f"typing.Annotated[{_type_repr(self.__origin__)}, {', '.join(repr(a) for a in self.__metadata__)}]"
+
+    def __eq__(self, other):
+        if not isinstance(other, _AnnotatedAlias):
+            return NotImplemented
+        return self.__origin__ == other.__origin__ and self.__metadata__ == other.__metadata__
+
+    def __hash__(self):
+        return hash((self.__origin__, self.__metadata__))
+
+    def __mro_entries__(self, bases):
+        return super().__mro_entries__(bases)
+
+
+class Annotated:
+    """A type with metadata."""
+
+    __slots__ = ()
+
+    def __new__(cls, *args, **kwargs):
+        raise TypeError("Type Annotated cannot be instantiated.")
+
+    def __class_getitem__(cls, params):
+        if not isinstance(params, tuple) or len(params) < 2:
+            raise TypeError("Annotated[...] should be used with at least two arguments (a type and an annotation).")
+        if isinstance(params[0], _UnpackGenericAlias):
+            raise TypeError("Annotated[...] should not be used with an unpacked TypeVarTuple")
+        origin = _type_check(params[0], "Annotated[t, ...]: t must be a type.", allow_special_forms=True)
+        return _AnnotatedAlias(origin, tuple(params[1:]))
+
+    def __init_subclass__(cls, *args, **kwargs):
+        raise TypeError(f"Cannot subclass {cls.__module__}.Annotated")
+
+
+class Generic:
+    """Base of classes with type variables."""
+
+    __slots__ = ()
+    _is_protocol = False
+
+    def __class_getitem__(cls, params):
+        if not isinstance(params, tuple):
+            params = (params,)
+        params = tuple(_type_convert(p) for p in params)
+        if cls in (Generic, Protocol):
+            if not params:
+                raise TypeError(f"Parameter list to {cls.__qualname__}[...] cannot be empty")
+            for p in params:
+                if not isinstance(p, (TypeVar, ParamSpec, TypeVarTuple, _UnpackGenericAlias)):
+                    raise TypeError(f"Parameters to {cls.__name__}[...] must all be type variables or parameter specification variables.")
+            if len(set(params)) != len(params):
+                raise TypeError(f"Parameters to {cls.__name__}[...] must all be unique")
+            return _GenericAlias(cls, params)
+        own = getattr(cls, "__parameters__", ())
+        if not own:
+            raise TypeError(f"{cls} is not a generic class")
+        return _GenericAlias(cls, tuple(_substitute(cls, _as_arguments(own), own, params)))
+
+    def __init_subclass__(cls, *args, **kwargs):
+        super().__init_subclass__(*args, **kwargs)
+        own = cls.__dict__
+        if "__orig_bases__" in own:
+            error = Generic in own["__orig_bases__"]
+        else:
+            error = Generic in cls.__bases__ and cls.__name__ != "Protocol" and type(cls) is not _TypedDictMeta
+        if error:
+            raise TypeError("Cannot inherit from plain Generic")
+        tvars = ()
+        if "__orig_bases__" in own:
+            tvars = _collect_parameters(own["__orig_bases__"])
+            gvars = None
+            for base in own["__orig_bases__"]:
+                if isinstance(base, _GenericAlias) and base.__origin__ is Generic:
+                    if gvars is not None:
+                        raise TypeError("Cannot inherit from Generic[...] multiple types.")
+                    gvars = base.__parameters__
+            if gvars is not None:
+                missing = [t for t in tvars if t not in gvars]
+                if missing:
+                    s_vars = ", ".join(str(t) for t in tvars if t in missing)
+                    s_args = ", ".join(str(g) for g in gvars)
+                    raise TypeError(f"Some type variables ({s_vars}) are not listed in Generic[{s_args}]")
+                tvars = gvars
+        cls.__parameters__ = tuple(tvars)
+
+
+def _as_arguments(parameters):
+    return tuple(Unpack[p] if isinstance(p, TypeVarTuple) else p for p in parameters)
+
+
+_plain_attributes = frozenset([
+    "__parameters__", "__orig_bases__", "__orig_class__", "_is_protocol", "_is_runtime_protocol", "__abstractmethods__",
+    "__annotations__", "__dict__", "__doc__", "__init__", "__module__", "__new__", "__slots__", "__subclasshook__",
+    "__weakref__", "__class_getitem__", "_abc_impl", "__match_args__", "__qualname__", "__hash__", "__init_subclass__",
+])
+
+
+def _protocol_attrs(cls):
+    attrs = {}
+    for base in cls.__mro__[:-1]:
+        if base.__name__ in ("Protocol", "Generic"):
+            continue
+        for attr in list(base.__dict__.keys()) + list(base.__dict__.get("__annotations__", {}).keys()):
+            if attr == "__hash__" and base.__dict__.get("__hash__") is None:
+                continue
+            if not attr.startswith("_abc_") and attr not in _plain_attributes or attr == "__hash__":
+                attrs[attr] = None
+    return list(attrs)
+
+
+def _callable_members_only(cls):
+    return all(callable(getattr(cls, attr, None)) for attr in _protocol_attrs(cls))
+
+
+def _no_init_or_replace_init(self, *args, **kwargs):
+    cls = type(self)
+    if cls._is_protocol:
+        raise TypeError("Protocols cannot be instantiated")
+    if cls.__init__ is not _no_init_or_replace_init:
+        return
+    cls.__init__ = object.__init__
+    for base in cls.__mro__[1:]:
+        init = base.__dict__.get("__init__", _no_init_or_replace_init)
+        if init is not _no_init_or_replace_init:
+            cls.__init__ = init
+            break
+    cls.__init__(self, *args, **kwargs)
+
+
+def _proto_hook(cls, other):
+    if not cls.__dict__.get("_is_protocol", False):
+        return NotImplemented
+    if not getattr(cls, "_is_runtime_protocol", False):
+        if _nested_check():
+            return NotImplemented
+        raise TypeError("Instance and class checks can only be used with @runtime_checkable protocols")
+    if not _callable_members_only(cls):
+        if _nested_check():
+            return NotImplemented
+        raise TypeError("Protocols with non-method members don't support issubclass()")
+    if not isinstance(other, type):
+        raise TypeError("issubclass() arg 1 must be a class")
+    for attr in _protocol_attrs(cls):
+        for base in other.__mro__:
+            if attr in base.__dict__:
+                if base.__dict__[attr] is None:
+                    return NotImplemented
+                break
+            annotations = getattr(base, "__annotations__", {})
+            if attr in annotations and isinstance(other, type) and getattr(other, "_is_protocol", False):
+                break
+        else:
+            return NotImplemented
+    return True
+
+
+def _has_all(cls, instance):
+    """Whether instance has what the protocol asks for; None is no method."""
+    missing = object()
+    for attr in _protocol_attrs(cls):
+        value = getattr(instance, attr, missing)
+        if value is missing or value is None and callable(getattr(cls, attr, None)):
+            return False
+    return True
+
+
+def _make_protocol():
+    from abc import ABCMeta
+
+    class _ProtocolMeta(ABCMeta):
+        def __instancecheck__(cls, instance):
+            if cls.__dict__.get("_is_protocol", False) and not getattr(cls, "_is_runtime_protocol", False) and cls is not Protocol:
+                raise TypeError("Instance and class checks can only be used with @runtime_checkable protocols")
+            if not cls.__dict__.get("_is_protocol", False) or _callable_members_only(cls):
+                if ABCMeta.__instancecheck__(cls, instance):
+                    return True
+            if cls.__dict__.get("_is_protocol", False) and cls is not Protocol and _has_all(cls, instance):
+                return True
+            return ABCMeta.__instancecheck__(cls, instance)
+
+    _ProtocolMeta.__module__ = "typing"
+
+    class Protocol(Generic, metaclass=_ProtocolMeta):
+        """Base of classes that say which methods a type has."""
+
+        __slots__ = ()
+        _is_protocol = True
+        _is_runtime_protocol = False
+
+        def __init_subclass__(cls, *args, **kwargs):
+            super().__init_subclass__(*args, **kwargs)
+            if not cls.__dict__.get("_is_protocol", False):
+                cls._is_protocol = any(b is Protocol for b in cls.__bases__)
+            if "__subclasshook__" not in cls.__dict__:
+                cls.__subclasshook__ = classmethod(_proto_hook)
+            if not cls._is_protocol:
+                return
+            for base in cls.__bases__:
+                if not (base in (object, Generic) or base.__module__ in ("collections.abc", "typing")
+                        or isinstance(base, _ProtocolMeta) and base._is_protocol):
+                    raise TypeError(f"Protocols can only inherit from other protocols, got {base!r}")
+            if cls.__init__ is object.__init__ or cls.__init__ is Protocol.__init__:
+                cls.__init__ = _no_init_or_replace_init
+
+    Protocol.__qualname__ = "Protocol"
+    return Protocol
+
+
+Protocol = None
+_no_init_or_replace_init.__name__ = "__init__"
+
+
+def runtime_checkable(cls):
+    """Lets isinstance ask a protocol."""
+    if not (isinstance(cls, type) and issubclass(cls, Generic)) or not getattr(cls, "_is_protocol", False):
+        raise TypeError(f"@runtime_checkable can be only applied to protocol classes, got {cls!r}")
+    cls._is_runtime_protocol = True
+    return cls
+
+
+def cast(typ, val):
+    """val, which the reader is told to be a typ."""
+    return val
+
+
+def assert_type(val, typ, /):
+    return val
+
+
+def reveal_type(obj, /):
+    return obj
+
+
+def assert_never(arg, /):
+    value = repr(arg)
+    if len(value) > 100:
+        value = value[:100] + "..."
+    raise AssertionError(f"Expected code to be unreachable, but got: {value}")
+
+
+def get_origin(tp):
+    """list of list[int], Union of Union[int, str]; None where there is none."""
+    if isinstance(tp, _AnnotatedAlias):
+        return Annotated
+    if isinstance(tp, (_BaseGenericAlias, GenericAlias, ParamSpecArgs, ParamSpecKwargs)):
+        return tp.__origin__
+    if tp is Generic:
+        return Generic
+    if isinstance(tp, _UnionType):
+        return _UnionType
+    return None
+
+
+def get_args(tp):
+    """(int, str) of dict[int, str]."""
+    if isinstance(tp, _AnnotatedAlias):
+        return (tp.__origin__,) + tp.__metadata__
+    if isinstance(tp, (_GenericAlias, GenericAlias)):
+        res = tp.__args__
+        if _flattened(tp, res):
+            res = (list(res[:-1]), res[-1])
+        return res
+    if isinstance(tp, _UnionType):
+        return tp.__args__
+    return ()
+
+
+def _flattened(tp, args):
+    origin = tp.__origin__
+    return (getattr(origin, "__module__", "") == "collections.abc" and getattr(origin, "__name__", "") == "Callable"
+            and not (len(args) == 2 and _is_param_expr(args[0])))
+
+
+def is_typeddict(tp):
+    return isinstance(tp, _TypedDictMeta)
+
+
+def _strip_annotations(t):
+    if isinstance(t, _AnnotatedAlias):
+        return _strip_annotations(t.__origin__)
+    if isinstance(t, _GenericAlias) and t.__origin__ in (Required, NotRequired):
+        return _strip_annotations(t.__args__[0])
+    if isinstance(t, (_GenericAlias, GenericAlias)):
+        args = tuple(_strip_annotations(a) for a in t.__args__)
+        if args == t.__args__:
+            return t
+        return GenericAlias(t.__origin__, args) if isinstance(t, GenericAlias) else t.copy_with(args)
+    if isinstance(t, _UnionType):
+        args = tuple(_strip_annotations(a) for a in t.__args__)
+        if args == t.__args__:
+            return t
+        out = args[0]
+        for a in args[1:]:
+            out = out | a
+        return out
+    return t
+
+
+def get_type_hints(obj, globalns=None, localns=None, include_extras=False):
+    """The annotations of a class, function or module, with text evaluated."""
+    if getattr(obj, "__no_type_check__", None):
+        return {}
+    if isinstance(obj, type):
+        hints = {}
+        for base in reversed(obj.__mro__):
+            names = globalns if globalns is not None else _module_dict(base.__module__) or {}
+            local = localns
+            if localns is None and globalns is None:
+                local = dict(base.__dict__)
+            own = base.__dict__.get("__annotations__", {})
+            for name, value in own.items() if isinstance(own, dict) else ():
+                if value is None:
+                    value = _NoneType
+                if isinstance(value, str):
+                    value = ForwardRef(value, is_argument=False, is_class=True)
+                hints[name] = _eval_type(value, names, local)
+        return hints if include_extras else {k: _strip_annotations(t) for k, t in hints.items()}
+    if globalns is None:
+        target = obj
+        while hasattr(target, "__wrapped__"):
+            target = target.__wrapped__
+        if type(target) is type(_wrapper_probe):
+            globalns = _module_dict(target.__name__) or {}
+        else:
+            target = getattr(target, "__func__", target)
+            globalns = _function_globals(target) or {}
+        if localns is None:
+            localns = globalns
+    elif localns is None:
+        localns = globalns
+    hints = getattr(obj, "__annotations__", None)
+    if hints is None:
+        if isinstance(obj, (_Function, _Native)):
+            return {}
+        raise TypeError("{!r} is not a module, class, method, or function.".format(obj))
+    hints = dict(hints)
+    for name, value in hints.items():
+        if value is None:
+            value = _NoneType
+        if isinstance(value, str):
+            value = ForwardRef(value, is_argument=True, is_class=False)
+        hints[name] = _eval_type(value, globalns, localns)
+    return hints if include_extras else {k: _strip_annotations(t) for k, t in hints.items()}
+
+
+import _pvm as _wrapper_probe
+
+_overloads = {}
+
+
+def _overload_dummy(*args, **kwds):
+    raise NotImplementedError(
+        "You should not call an overloaded function. A series of @overload-decorated functions outside a stub module "
+        "should always be followed by an implementation that is not @overload-ed.")
+
+
+def overload(func):
+    """Marks one of several signatures of a function."""
+    f = getattr(func, "__func__", func)
+    key = (f.__module__, f.__qualname__)
+    _overloads.setdefault(key, []).append(func)
+    return _overload_dummy
+
+
+def get_overloads(func):
+    f = getattr(func, "__func__", func)
+    return list(_overloads.get((f.__module__, f.__qualname__), []))
+
+
+def clear_overloads():
+    _overloads.clear()
+
+
+def final(f):
+    """Marks what must not be overridden or subclassed."""
+    try:
+        f.__final__ = True
+    except (AttributeError, TypeError):
+        pass
+    return f
+
+
+def no_type_check(arg):
+    if isinstance(arg, type):
+        for key in dir(arg):
+            obj = getattr(arg, key)
+            if not hasattr(obj, "__qualname__") or obj.__qualname__ != f"{arg.__qualname__}.{obj.__name__}":
+                continue
+            if isinstance(obj, _Function):
+                obj.__no_type_check__ = True
+            elif isinstance(obj, type):
+                no_type_check(obj)
+    try:
+        arg.__no_type_check__ = True
+    except TypeError:
+        pass
+    return arg
+
+
+def no_type_check_decorator(decorator):
+    def wrapped_decorator(*args, **kwds):
+        return no_type_check(decorator(*args, **kwds))
+    return wrapped_decorator
+
+
+def dataclass_transform(*, eq_default=True, order_default=False, kw_only_default=False, field_specifiers=(), **kwargs):
+    def decorator(cls_or_fn):
+        cls_or_fn.__dataclass_transform__ = {
+            "eq_default": eq_default, "order_default": order_default, "kw_only_default": kw_only_default,
+            "field_specifiers": field_specifiers, "kwargs": kwargs,
+        }
+        return cls_or_fn
+    return decorator
+
+
+class NewType:
+    """A name for values of another type that a reader shall keep apart."""
+
+    def __init__(self, name, tp):
+        self.__qualname__ = name
+        if "." in name:
+            name = name.rpartition(".")[-1]
+        self.__name__ = name
+        self.__supertype__ = tp
+        self.__module__ = _caller()
+
+    def __call__(self, x, /):
+        return x
+
+    def __mro_entries__(self, bases):
+        superclass_name = self.__name__
+
+        class Dummy:
+            def __init_subclass__(cls):
+                raise TypeError(
+                    f"Cannot subclass an instance of NewType. Perhaps you were looking for: "
+                    f"`{cls.__name__} = NewType({cls.__name__!r}, {superclass_name})`")
+
+        return (Dummy,)
+
+    def __repr__(self):
+        return f"{self.__module__}.{self.__qualname__}"
+
+    def __or__(self, other):
+        return Union[self, other]
+
+    def __ror__(self, other):
+        return Union[other, self]
+
+
+_special = frozenset(["__module__", "__name__", "__annotations__"])
+_prohibited = frozenset([
+    "__new__", "__init__", "__slots__", "__getnewargs__", "_fields", "_field_defaults", "_field_types", "_make",
+    "_replace", "_asdict", "_source",
+])
+
+
+def _make_nmtuple(name, types, module, defaults=()):
+    from collections import namedtuple
+    fields = [n for n, t in types]
+    types = {n: _type_check(t, f"field {n} annotation must be a type") for n, t in types}
+    cls = namedtuple(name, fields, defaults=defaults, module=module)
+    cls.__annotations__ = cls.__new__.__annotations__ = types
+    return cls
+
+
+class _NamedTupleMeta(type):
+    def __new__(cls, typename, bases, ns):
+        if "_NamedTuple" in ns:
+            return super().__new__(cls, typename, bases, ns)
+        for base in bases:
+            if base is not _NamedTuple and base is not Generic:
+                raise TypeError("can only inherit from a NamedTuple type and Generic")
+        bases = tuple(tuple if base is _NamedTuple else base for base in bases)
+        types = ns.get("__annotations__", {})
+        defaults = []
+        for name in types:
+            if name in ns:
+                defaults.append(name)
+            elif defaults:
+                raise TypeError(
+                    f"Non-default namedtuple field {name} cannot follow default field{'s' if len(defaults) > 1 else ''} "
+                    f"{', '.join(defaults)}")
+        made = _make_nmtuple(typename, types.items(), ns["__module__"], [ns[n] for n in defaults])
+        if Generic in bases:
+            body = {k: v for k, v in made.__dict__.items() if k not in ("__dict__", "__weakref__", "__doc__")}
+            body["__orig_bases__"] = ns.get("__orig_bases__", ())
+            doc, notes = made.__doc__, made.__annotations__
+            made = type(typename, bases, body)
+            made.__doc__, made.__annotations__ = doc, notes
+        for key in ns:
+            if key in _prohibited:
+                raise AttributeError("Cannot overwrite NamedTuple attribute " + key)
+            if key not in _special and key not in made._fields:
+                setattr(made, key, ns[key])
+        return made
+
+
+def NamedTuple(typename, fields=None, /, **kwargs):
+    """A named tuple whose fields have types."""
+    if fields is None:
+        fields = kwargs.items()
+    elif kwargs:
+        raise TypeError("Either list of fields or keywords can be provided to NamedTuple, not both")
+    return _make_nmtuple(typename, fields, module=_caller())
+
+
+_NamedTuple = _NamedTupleMeta("NamedTuple", (), {"_NamedTuple": True, "__module__": "typing"})
+
+
+def _namedtuple_mro_entries(bases):
+    return (_NamedTuple,)
+
+
+NamedTuple.__mro_entries__ = _namedtuple_mro_entries
+
+
+class _TypedDictMeta(type):
+    def __new__(cls, name, bases, ns, total=True):
+        for base in bases:
+            if type(base) is not _TypedDictMeta and base is not Generic:
+                raise TypeError("cannot inherit from both a TypedDict type and a non-TypedDict base class")
+        generic = (Generic,) if any(isinstance(b, type) and issubclass(b, Generic) for b in bases) else ()
+        tp_dict = type.__new__(_TypedDictMeta, name, (*generic, dict), ns)
+        annotations, required, optional = {}, {}, {}
+        own = {n: _type_check(t, "TypedDict('Name', {f0: t0, f1: t1, ...}); each t must be a type",
+                              module=tp_dict.__module__) for n, t in ns.get("__annotations__", {}).items()}
+        for base in bases:
+            annotations.update(base.__dict__.get("__annotations__", {}))
+            for key in base.__dict__.get("__required_keys__", ()):
+                required[key] = None
+            for key in base.__dict__.get("__optional_keys__", ()):
+                optional[key] = None
+        annotations.update(own)
+        for key, t in own.items():
+            inner = t.__origin__ if isinstance(t, _AnnotatedAlias) else t
+            origin = get_origin(inner)
+            if origin is Required or origin is not NotRequired and total:
+                required[key] = None
+            else:
+                optional[key] = None
+        tp_dict.__annotations__ = annotations
+        tp_dict.__required_keys__ = frozenset(required)
+        tp_dict.__optional_keys__ = frozenset(optional)
+        if not hasattr(tp_dict, "__total__"):
+            tp_dict.__total__ = total
+        return tp_dict
+
+    def __call__(cls, *args, **kwargs):
+        return dict(*args, **kwargs)
+
+    def __subclasscheck__(cls, other):
+        raise TypeError("TypedDict does not support instance and class checks")
+
+    __instancecheck__ = __subclasscheck__
+
+
+def TypedDict(typename, fields=None, /, *, total=True, **kwargs):
+    """A dict whose keys have types."""
+    if fields is None:
+        fields = kwargs
+    elif kwargs:
+        raise TypeError("TypedDict takes either a dict or keyword arguments, but not both")
+    ns = {"__annotations__": dict(fields), "__module__": _caller()}
+    return _TypedDictMeta(typename, (), ns, total=total)
+
+
+_TypedDict = type.__new__(_TypedDictMeta, "TypedDict", (), {"__module__": "typing"})
+
+
+def _typeddict_mro_entries(bases):
+    return (_TypedDict,)
+
+
+TypedDict.__mro_entries__ = _typeddict_mro_entries
+AnyStr = TypeVar("AnyStr", bytes, str)
+AnyStr.__module__ = "typing"
+Tuple = _TupleType(tuple, -1, inst=False, name="Tuple")
+List = _SpecialGenericAlias(list, 1, inst=False, name="List")
+Dict = _SpecialGenericAlias(dict, 2, inst=False, name="Dict")
+Set = _SpecialGenericAlias(set, 1, inst=False, name="Set")
+FrozenSet = _SpecialGenericAlias(frozenset, 1, inst=False, name="FrozenSet")
+Type = _SpecialGenericAlias(type, 1, inst=False, name="Type")
+
+# Made when they are asked for: name, (class, number of parameters).
+_abc_aliases = {
+    "Hashable": ("Hashable", 0), "Awaitable": ("Awaitable", 1), "Coroutine": ("Coroutine", 3),
+    "AsyncIterable": ("AsyncIterable", 1), "AsyncIterator": ("AsyncIterator", 1), "Iterable": ("Iterable", 1),
+    "Iterator": ("Iterator", 1), "Reversible": ("Reversible", 1), "Sized": ("Sized", 0), "Container": ("Container", 1),
+    "Collection": ("Collection", 1), "AbstractSet": ("Set", 1), "MutableSet": ("MutableSet", 1),
+    "Mapping": ("Mapping", 2), "MutableMapping": ("MutableMapping", 2), "Sequence": ("Sequence", 1),
+    "MutableSequence": ("MutableSequence", 1), "ByteString": ("ByteString", 0), "MappingView": ("MappingView", 1),
+    "KeysView": ("KeysView", 1), "ItemsView": ("ItemsView", 2), "ValuesView": ("ValuesView", 1),
+    "Generator": ("Generator", 3), "AsyncGenerator": ("AsyncGenerator", 2),
+}
+_collection_aliases = {
+    "Deque": ("deque", 1), "DefaultDict": ("defaultdict", 2), "OrderedDict": ("OrderedDict", 2),
+    "Counter": ("Counter", 1), "ChainMap": ("ChainMap", 2),
+}
+_supports = {
+    "SupportsInt": ("__int__", int), "SupportsFloat": ("__float__", float), "SupportsBytes": ("__bytes__", bytes),
+    "SupportsIndex": ("__index__", int), "SupportsAbs": ("__abs__", None), "SupportsRound": ("__round__", None),
+}
+
+
+def _make_supports(name):
+    from abc import abstractmethod
+    method, result = _supports[name]
+
+    def operation(self, *args):
+        pass
+
+    operation.__name__ = method
+    operation.__qualname__ = f"{name}.{method}"
+    body = {"__slots__": (), method: abstractmethod(operation), "__module__": "typing"}
+    proto = Protocol
+    if result is None:
+        return runtime_checkable(_new_class(name, (proto[TypeVar("T_co", covariant=True)],), body, "typing"))
+    return runtime_checkable(_new_class(name, (proto,), body, "typing"))
+
+
+def _make(name):
+    if name == "Callable":
+        import _collections_abc
+        return _CallableType(_collections_abc.Callable, 2, name="Callable")
+    if name in _abc_aliases:
+        import _collections_abc
+        origin, n = _abc_aliases[name]
+        return _SpecialGenericAlias(getattr(_collections_abc, origin), n, name=name)
+    if name in _collection_aliases:
+        import collections
+        origin, n = _collection_aliases[name]
+        return _SpecialGenericAlias(getattr(collections, origin), n, name=name)
+    if name in _supports:
+        return _make_supports(name)
+    if name in ("T", "KT", "VT", "T_co", "V_co", "VT_co", "T_contra", "CT_co", "P"):
+        made = ParamSpec(name) if name == "P" else TypeVar(
+            name, covariant=name.endswith("_co"), contravariant=name.endswith("_contra"))
+        made.__module__ = "typing"
+        return made
+    if name in ("Pattern", "Match"):
+        import re
+        return _SpecialGenericAlias(getattr(re, name), 1, inst=False, name=name)
+    raise AttributeError(f"module 'typing' has no attribute {name!r}")
+
+
+def __getattr__(name):
+    value = _make(name)
+    _module_dict("typing")[name] = value
+    return value
+
+
+Protocol = _make_protocol()
