@@ -22,6 +22,9 @@ import (
 //go:embed extract.py
 var extractor string
 
+//go:embed standin.py
+var standins string
+
 //go:embed run.py
 var runner string
 
@@ -120,7 +123,7 @@ func TestCPythonsOwnTests(t *testing.T) {
 
 // extract runs the extractor.
 func extract(t *testing.T, python string, names []string) []script {
-	cmd := exec.Command(python, "-I", "-c", extractor)
+	cmd := exec.Command(python, "-I", "-c", extractor, standins)
 	cmd.Stdin = strings.NewReader(strings.Join(names, "\n") + "\n")
 	var problem bytes.Buffer
 	cmd.Stderr = &problem

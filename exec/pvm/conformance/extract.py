@@ -1,12 +1,13 @@
 """Cuts CPython's own tests into scripts that need nothing but the whitelist.
 
 Reads names of test modules on standard input, one a line, and writes JSON lines:
-{"module", "class", "methods": [...], "dropped": {reason: count}, "source"}.
-A script holds what a test class needs of its module, a stand-in for unittest and
-a runner that prints one line per method.
+{"module", "class", "methods": [...], "dropped": {reason: count}, "head"}. The
+first argument is the text of standin.py. A script holds what a test class needs
+of its module and of the stand-ins, and a runner that prints a line per method.
 """
 import ast
 import builtins
+import importlib
 import json
 import os
 import sys
@@ -25,208 +26,90 @@ ATTRIBUTES = {
     "cr_frame", "ag_frame", "f_back", "tb_frame", "tb_next", "tb_lineno", "__reduce__", "__reduce_ex__", "__getstate__",
     "__setstate__", "__sizeof__", "__weakref__", "gi_running", "gi_yieldfrom", "__traceback__", "__loader__", "__spec__",
 }
-STANDIN = '''
-class _Skip(Exception): pass
-class _Raises:
-    def __init__(self, case, exc, pattern=None):
-        self.exc, self.pattern, self.case = exc, pattern, case
-    def __enter__(self): return self
-    def __exit__(self, kind, value, tb):
-        if kind is None:
-            raise AssertionError("exception not raised")
-        if not issubclass(kind, self.exc): return False
-        self.exception = value
-        if self.pattern is not None:
-            import re
-            if not re.search(self.pattern, str(value)):
-                raise AssertionError("%r does not match %r" % (self.pattern, str(value)))
-        return True
-class _Sub:
-    def __enter__(self): return self
-    def __exit__(self, *a): return False
-class TestCase:
-    longMessage = True
-    maxDiff = None
-    failureException = AssertionError
-    def setUp(self): pass
-    def tearDown(self): pass
-    @classmethod
-    def setUpClass(cls): pass
-    @classmethod
-    def tearDownClass(cls): pass
-    def addCleanup(self, fn, *a, **k): pass
-    def addTypeEqualityFunc(self, t, f): pass
-    def subTest(self, *a, **k): return _Sub()
-    def skipTest(self, why): raise _Skip(why)
-    def fail(self, msg=None): raise AssertionError(msg)
-    def assertTrue(self, x, msg=None):
-        if not x: raise AssertionError(msg or "not true")
-    def assertFalse(self, x, msg=None):
-        if x: raise AssertionError(msg or "not false")
-    def assertEqual(self, a, b, msg=None):
-        if not a == b: raise AssertionError(msg or "not equal: %.200r %.200r" % (a, b))
-    def assertNotEqual(self, a, b, msg=None):
-        if not a != b: raise AssertionError(msg or "equal: %.200r" % (a,))
-    assertListEqual = assertTupleEqual = assertDictEqual = assertSetEqual = assertMultiLineEqual = assertEqual
-    assertEquals = assertEqual
-    def assertSequenceEqual(self, a, b, msg=None, seq_type=None): self.assertEqual(list(a), list(b), msg)
-    def assertCountEqual(self, a, b, msg=None):
-        a, b = list(a), list(b)
-        if len(a) != len(b): raise AssertionError(msg or "different counts")
-        for x in a:
-            if x in b: b.remove(x)
-            else: raise AssertionError(msg or "missing %r" % (x,))
-    def assertIs(self, a, b, msg=None):
-        if a is not b: raise AssertionError(msg or "not the same")
-    def assertIsNot(self, a, b, msg=None):
-        if a is b: raise AssertionError(msg or "the same")
-    def assertIsNone(self, a, msg=None):
-        if a is not None: raise AssertionError(msg or "not None")
-    def assertIsNotNone(self, a, msg=None):
-        if a is None: raise AssertionError(msg or "None")
-    def assertIn(self, a, b, msg=None):
-        if a not in b: raise AssertionError(msg or "%.100r not in %.200r" % (a, b))
-    def assertNotIn(self, a, b, msg=None):
-        if a in b: raise AssertionError(msg or "%.100r in it" % (a,))
-    def assertIsInstance(self, a, b, msg=None):
-        if not isinstance(a, b): raise AssertionError(msg or "not an instance")
-    def assertNotIsInstance(self, a, b, msg=None):
-        if isinstance(a, b): raise AssertionError(msg or "an instance")
-    def assertIsSubclass(self, a, b, msg=None):
-        if not issubclass(a, b): raise AssertionError(msg or "not a subclass")
-    def assertLess(self, a, b, msg=None):
-        if not a < b: raise AssertionError(msg or "not less")
-    def assertLessEqual(self, a, b, msg=None):
-        if not a <= b: raise AssertionError(msg or "greater")
-    def assertGreater(self, a, b, msg=None):
-        if not a > b: raise AssertionError(msg or "not greater")
-    def assertGreaterEqual(self, a, b, msg=None):
-        if not a >= b: raise AssertionError(msg or "less")
-    def assertAlmostEqual(self, a, b, places=None, msg=None, delta=None):
-        if a == b: return
-        d = abs(a - b)
-        if delta is not None:
-            if d <= delta: return
-        elif round(d, places if places is not None else 7) == 0: return
-        raise AssertionError(msg or "%r and %r differ" % (a, b))
-    def assertNotAlmostEqual(self, a, b, places=None, msg=None, delta=None):
-        if a == b or round(abs(a - b), places if places is not None else 7) == 0: raise AssertionError(msg or "too near")
-    def assertRegex(self, text, pattern, msg=None):
-        import re
-        if not re.search(pattern, text): raise AssertionError(msg or "%r does not match %r" % (pattern, text))
-    def assertNotRegex(self, text, pattern, msg=None):
-        import re
-        if re.search(pattern, text): raise AssertionError(msg or "match")
-    def assertRaises(self, exc, fn=None, *a, **k):
-        ctx = _Raises(self, exc)
-        if fn is None: return ctx
-        with ctx: fn(*a, **k)
-    def assertRaisesRegex(self, exc, pattern, fn=None, *a, **k):
-        ctx = _Raises(self, exc, pattern)
-        if fn is None: return ctx
-        with ctx: fn(*a, **k)
-    def id(self): return "id"
-class unittest:
-    TestCase = TestCase
-    SkipTest = _Skip
-    @staticmethod
-    def skip(why): return lambda f: None
-    @staticmethod
-    def skipIf(c, why): return (lambda f: None) if c else (lambda f: f)
-    @staticmethod
-    def skipUnless(c, why): return (lambda f: f) if c else (lambda f: None)
-    @staticmethod
-    def expectedFailure(f): return None
-class support:
-    TestFailed = AssertionError
-    verbose = False
-    NEVER_EQ = None
-    @staticmethod
-    def cpython_only(f): return None
-    @staticmethod
-    def no_tracing(f): return f
-    @staticmethod
-    def requires_IEEE_754(f): return f
-    @staticmethod
-    def run_with_locale(*a): return lambda f: None
-    @staticmethod
-    def bigmemtest(*a, **k): return lambda f: None
-    @staticmethod
-    def bigaddrspacetest(f): return None
-    @staticmethod
-    def requires_resource(*a): return lambda f: None
-    @staticmethod
-    def skip_if_pgo_task(f): return f
-    @staticmethod
-    def impl_detail(*a, **k): return lambda f: None
-    @staticmethod
-    def refcount_test(f): return None
-    @staticmethod
-    def check_impl_detail(**k): return False
-    @staticmethod
-    def gc_collect(): pass
-    @staticmethod
-    def adjust_int_max_str_digits(n): return _Sub()
-class _AlwaysEq:
-    def __eq__(self, other): return True
-    def __ne__(self, other): return False
-class _NeverEq:
-    def __eq__(self, other): return False
-    def __ne__(self, other): return True
-    def __hash__(self): return 1
-ALWAYS_EQ = support.ALWAYS_EQ = _AlwaysEq()
-NEVER_EQ = support.NEVER_EQ = _NeverEq()
-class _Largest:
-    def __lt__(self, o): return False
-    def __le__(self, o): return isinstance(o, _Largest)
-    def __eq__(self, o): return isinstance(o, _Largest)
-    def __gt__(self, o): return not isinstance(o, _Largest)
-    def __ge__(self, o): return True
-class _Smallest:
-    def __gt__(self, o): return False
-    def __ge__(self, o): return isinstance(o, _Smallest)
-    def __eq__(self, o): return isinstance(o, _Smallest)
-    def __lt__(self, o): return not isinstance(o, _Smallest)
-    def __le__(self, o): return True
-LARGEST = support.LARGEST = _Largest()
-SMALLEST = support.SMALLEST = _Smallest()
-cpython_only = support.cpython_only
-import_helper = None
-def _one(cls, name):
-    method = getattr(cls, name, None)
-    if method is None: return "skip"
-    try:
-        case = cls()
-        case._testMethodName = name
-        case.setUp()
-        try: method(case)
-        finally: case.tearDown()
-    except _Skip: return "skip"
-    except AssertionError as e: return "FAIL " + str(e)[:160]
-    except Exception as e: return "ERROR " + type(e).__name__ + ": " + str(e)[:160]
-    return "ok"
-def _run(cls, names):
-    try: cls.setUpClass()
-    except Exception as e: print("setUpClass", type(e).__name__, str(e)[:100])
-    for name in names:
-        print("@" + name + " " + _one(cls, name).replace("\\n", " "))
-'''
-STANDIN_NAMES = {n.id if isinstance(n, ast.Name) else n.name for s in ast.parse(STANDIN).body
-                 for n in ([s] if isinstance(s, (ast.ClassDef, ast.FunctionDef)) else
-                           [t for t in getattr(s, "targets", []) if isinstance(t, ast.Name)])}
+# Decorators of tests that CPython itself takes for a matter of the implementation or of its size.
+PRIVATE = {
+    "cpython_only", "impl_detail", "refcount_test", "bigmemtest", "bigaddrspacetest", "run_with_locale",
+    "requires_resource", "requires_legacy_unicode_capi", "expectedFailure", "requires_type_collecting",
+}
+INLINE = {"list_tests", "seq_tests", "mapping_tests", "string_tests"}
+LIBRARY = sysconfig.get_paths()["stdlib"]
+JSON_TESTS = """
+import json
+class CTest(TestCase):
+    json = json
+    loads = staticmethod(json.loads)
+    dumps = staticmethod(json.dumps)
+    JSONDecodeError = staticmethod(json.JSONDecodeError)
+"""
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def parse(path):
+    with open(path, encoding="utf-8") as f:
+        return ast.parse(f.read())
+
+
+def standins():
+    """The statements of standin.py, and the modules of the library that stand in as they are."""
+    body = []
+    wanted = {"new_class", "resolve_bases", "prepare_class", "_calculate_meta", "DynamicClassAttribute"}
+    tree = parse(os.path.join(LIBRARY, "types.py"))
+    tree.body = [s for s in tree.body if getattr(s, "name", "") in wanted]
+    body += Rename("_types", wanted).visit(tree).body
+    tree = parse(os.path.join(LIBRARY, "operator.py"))
+    inner = [s for s in tree.body if isinstance(s, FUNCTIONS + (ast.ClassDef,))]
+    for s in inner:
+        if isinstance(s, ast.ClassDef):
+            s.body = [m for m in s.body if getattr(m, "name", "") not in ATTRIBUTES]
+    body += ast.parse("_abs = abs\nclass operator: pass").body
+    body[-1].body = inner
+    return body + ast.parse(sys.argv[1]).body
+
+
+def defined(stmt):
+    if isinstance(stmt, FUNCTIONS + (ast.ClassDef,)):
+        return {stmt.name}
+    out = set()
+    for n in ast.walk(stmt):
+        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
+            out.add(n.id)
+        elif isinstance(n, FUNCTIONS + (ast.ClassDef,)):
+            out.add(n.name)
+        elif isinstance(n, (ast.Import, ast.ImportFrom)):
+            out.update((a.asname or a.name).split(".")[0] for a in n.names)
+    return out
+
+
+def touched(stmt):
+    """What a statement defines or changes: special.append(x), table[k] = v, del p."""
+    out = set(defined(stmt))
+    if isinstance(stmt, FUNCTIONS + (ast.ClassDef,)):
+        return out
+    for n in ast.walk(stmt):
+        if isinstance(n, ast.Delete):
+            out.update(t.id for t in n.targets if isinstance(t, ast.Name))
+        target = n.func if isinstance(n, ast.Call) else n
+        if isinstance(target, (ast.Attribute, ast.Subscript)) and (target is not n or isinstance(n.ctx, ast.Store)):
+            while isinstance(target, (ast.Attribute, ast.Subscript)):
+                target = target.value
+            if isinstance(target, ast.Name):
+                out.add(target.id)
+    return out
 
 
 def used(node):
-    """Global names that node may read, attributes that it names, and forbidden constants."""
+    """Global names that node may read, and reasons why no actor can run it."""
     names, attrs, bound = set(), set(), set()
     for n in ast.walk(node):
         if isinstance(n, ast.Name):
             (bound if isinstance(n.ctx, ast.Store) else names).add(n.id)
         elif isinstance(n, ast.Attribute):
             attrs.add(n.attr)
+            if isinstance(n.value, ast.Name) and n.attr not in MODULES.get(n.value.id, {n.attr}):
+                attrs.add("needs %s.%s" % (n.value.id, n.attr))
         elif isinstance(n, ast.arg):
             bound.add(n.arg)
-        elif isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+        elif isinstance(n, FUNCTIONS + (ast.ClassDef,)):
             if n is not node:
                 bound.add(n.name)
             attrs.add(n.name)
@@ -248,53 +131,92 @@ def used(node):
             bound.add(n.rest)
         elif isinstance(n, (ast.Global, ast.Nonlocal)):
             bound.update(n.names)
-        elif isinstance(n, ast.Compare):
-            for op, right in zip(n.ops, n.comparators):
-                if isinstance(op, (ast.Is, ast.IsNot)):
-                    for side in (n.left, right):
-                        if isinstance(side, ast.Constant) and isinstance(side.value, (int, str, float)) and not isinstance(side.value, bool):
-                            attrs.add("is with a literal")
-    return names - bound, attrs
+        elif isinstance(n, ast.Compare) and any(isinstance(op, (ast.Is, ast.IsNot)) for op in n.ops):
+            for side in [n.left] + n.comparators:
+                if isinstance(side, ast.Constant) and isinstance(side.value, (int, str, float)) and not isinstance(side.value, bool):
+                    attrs.add("is with a literal")
+    return names - bound, {a for a in attrs if not (a.startswith("needs ") and a[6:].split(".")[0] in bound)}
 
 
-def why_not(node, known):
+def why_not(node, known, gone=()):
     names, attrs = used(node)
+    for d in getattr(node, "decorator_list", []):
+        name = ast.unparse(d).split("(")[0].split(".")[-1]
+        if name in PRIVATE:
+            return "@" + name
     for a in sorted(attrs):
-        if a in ATTRIBUTES or a.startswith("import ") or a in ("complex literal", "surrogate", "is with a literal"):
+        if a in ATTRIBUTES or a.startswith(("import ", "needs ")) or a in ("complex literal", "surrogate", "is with a literal"):
             return a
+        if a.startswith("assert") and a not in ASSERTIONS and a not in known:
+            return "needs " + a
     for n in sorted(names):
         if n in FORBIDDEN:
             return n
         if n not in known and not hasattr(builtins, n):
             return "needs " + n
+    if gone:
+        for n in ast.walk(node):
+            if isinstance(n, ast.Attribute) and n.attr in gone and (
+                    isinstance(n.value, ast.Name) and n.value.id in gone["self"] or
+                    isinstance(n.value, ast.Call) and isinstance(n.value.func, ast.Name) and n.value.func.id == "super"):
+                return gone[n.attr]
     return None
 
 
-def defined(stmt):
-    if isinstance(stmt, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
-        return {stmt.name}
-    out = set()
-    for n in ast.walk(stmt):
-        if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store):
-            out.add(n.id)
-        elif isinstance(n, (ast.FunctionDef, ast.ClassDef)):
-            out.add(n.name)
-        elif isinstance(n, (ast.Import, ast.ImportFrom)):
-            out.update((a.asname or a.name).split(".")[0] for a in n.names)
-    return out
-
-
-INLINE = {"list_tests", "seq_tests", "mapping_tests", "string_tests"}
-
-
 class Flatten(ast.NodeTransformer):
-    """list_tests.CommonTest becomes list_tests_CommonTest."""
+    """list_tests.CommonTest becomes list_tests_CommonTest; eval of a literal text becomes what it holds;
+    an import of a stand-in is none."""
 
     def visit_Attribute(self, node):
         self.generic_visit(node)
         if isinstance(node.value, ast.Name) and node.value.id in INLINE:
             return ast.copy_location(ast.Name(node.value.id + "_" + node.attr, node.ctx), node)
         return node
+
+    def visit_Call(self, node):
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "eval" and len(node.args) == 1 and not node.keywords:
+            text = node.args[0]
+            if isinstance(text, ast.Constant) and isinstance(text.value, str):
+                try:
+                    return ast.parse(text.value.strip(), mode="eval").body
+                except SyntaxError:
+                    pass
+        return node
+
+    def visit_Assign(self, node):
+        self.generic_visit(node)
+        call = node.value
+        if isinstance(call, ast.Call) and ast.unparse(call.func).endswith("import_fresh_module") and isinstance(node.targets[0], ast.Name):
+            if call.args[0].value in ALLOWED and not any(k.arg == "blocked" for k in call.keywords):
+                return ast.Import([ast.alias(call.args[0].value, node.targets[0].id)])
+        return node
+
+    def visit_Import(self, node):
+        out = []
+        for a in node.names:
+            if a.name in MODULES:
+                if a.asname:
+                    out.append(ast.Assign([ast.Name(a.asname, ast.Store())], ast.Name(a.name, ast.Load())))
+            else:
+                out.append(ast.Import([a]))
+        return out or ast.Pass()
+
+    def visit_ImportFrom(self, node):
+        module = (node.module or "").removeprefix("test.")
+        out = []
+        for a in node.names:
+            if node.module in ("test", "test.support") and a.name in MODULES:
+                continue
+            if module in MODULES and a.name in MODULES[module]:
+                value = ast.Attribute(ast.Name(module, ast.Load()), a.name, ast.Load())
+                out.append(ast.Assign([ast.Name(a.asname or a.name, ast.Store())], value))
+            elif a.name == "*" and module in ALLOWED:
+                public = [n for n in dir(importlib.import_module(module)) if not n.startswith("_")]
+                out += [ast.ImportFrom(module, [ast.alias(n)], 0) for n in public]
+            else:
+                out.append(ast.ImportFrom(node.module, [a], node.level))
+        return out or ast.Pass()
 
 
 class Rename(ast.NodeTransformer):
@@ -318,149 +240,226 @@ class Rename(ast.NodeTransformer):
 
 
 def load(path, seen, module=None):
-    with open(path, encoding="utf-8") as f:
-        tree = ast.parse(f.read())
+    tree = parse(path)
     if module:
         own = {s.name for s in tree.body if isinstance(s, (ast.ClassDef, ast.FunctionDef))}
         tree = Rename(module, own).visit(tree)
-    tree = Flatten().visit(tree)
     body = []
     folder = os.path.dirname(path)
     for stmt in tree.body:
+        found = []
         if isinstance(stmt, ast.ImportFrom) and stmt.module == "test":
-            for a in stmt.names:
-                if a.name in INLINE and a.name not in seen:
-                    seen.add(a.name)
-                    body += load(os.path.join(folder, a.name + ".py"), seen, a.name)
+            found = [a.name for a in stmt.names if a.name in INLINE]
+            stmt.names = [a for a in stmt.names if a.name not in INLINE]
+        elif isinstance(stmt, ast.ImportFrom) and stmt.module == "test.test_json":
+            body += ast.parse(JSON_TESTS).body
             continue
-        if isinstance(stmt, ast.ImportFrom) and stmt.module and stmt.module.startswith("test.") and stmt.module[5:] in INLINE:
-            if stmt.module[5:] not in seen:
-                seen.add(stmt.module[5:])
-                body += load(os.path.join(folder, stmt.module[5:] + ".py"), seen, stmt.module[5:])
+        elif isinstance(stmt, ast.ImportFrom) and (stmt.module or "").removeprefix("test.") in INLINE:
+            found, stmt.names = [stmt.module[5:]], []
+        elif isinstance(stmt, ast.If) and "__main__" in ast.dump(stmt.test):
             continue
-        if isinstance(stmt, ast.If) and "__main__" in ast.dump(stmt.test):
+        for name in found:
+            if name not in seen:
+                seen.add(name)
+                body += load(os.path.join(folder, name + ".py"), seen, name)
+        if isinstance(stmt, ast.ImportFrom) and not stmt.names:
             continue
-        body.append(stmt)
+        new = Flatten().visit(stmt)
+        body += new if isinstance(new, list) else [new]
     return body
 
 
-def prune(cls, known, dropped):
-    """Takes the methods out of a class that cannot run."""
-    body, methods = [], []
-    inner = set(known) | {cls.name}
-    class_names = set()
-    for s in cls.body:
-        class_names |= defined(s)
-    for s in cls.body:
-        if isinstance(s, (ast.FunctionDef, ast.AsyncFunctionDef)):
-            reason = why_not(s, inner | (class_names if s.decorator_list else set()))
-            if reason is None and isinstance(s, ast.AsyncFunctionDef) and s.name.startswith("test"):
-                reason = "async test"
-            if reason is not None:
-                if s.name.startswith("test"):
-                    dropped[reason] = dropped.get(reason, 0) + 1
-                continue
-            if s.name.startswith("test"):
-                methods.append(s.name)
-        elif why_not(s, inner | class_names) is not None:
-            continue
-        body.append(s)
-    return ast.ClassDef(cls.name, cls.bases, cls.keywords, body or [ast.Pass()], cls.decorator_list), methods
+def bases(cls, classes):
+    """The names of the classes that cls inherits from, itself first."""
+    out, todo = [], [cls.name]
+    while todo:
+        name = todo.pop(0)
+        if name in classes and name not in out:
+            out.append(name)
+            for b in classes[name].bases:
+                if isinstance(b, ast.Name):
+                    todo.append(b.id)
+                elif ast.unparse(b) == "unittest.TestCase":
+                    todo.append("TestCase")
+    return out
 
 
-def scripts(name):
-    root = os.path.join(sysconfig.get_paths()["stdlib"], "test")
-    body = load(os.path.join(root, name.replace(".", "/") + ".py"), set())
-    known = set(STANDIN_NAMES)
-    kept = []
-    for stmt in body:
-        if isinstance(stmt, ast.Import):
-            stmt.names = [a for a in stmt.names if a.name in ALLOWED]
-            if not stmt.names:
-                continue
-        elif isinstance(stmt, ast.ImportFrom):
-            if stmt.module not in ALLOWED:
-                continue
-        kept.append(stmt)
-    # What cannot run takes with it what needs it.
-    changed = True
-    dropped = {}
+def prune(cls, known, dropped, gone):
+    """Takes the members out of a class that cannot run; gone says why each went."""
+    gone.setdefault("self", {"self", "cls", cls.name})
+    members, changed = list(cls.body), True
     while changed:
         changed = False
-        names = set(known)
-        for s in kept:
+        inner = set(known) | {cls.name}
+        here = set()
+        for s in members:
+            here |= defined(s)
+        kept = []
+        for s in members:
+            reason = why_not(s, inner | (here if not isinstance(s, FUNCTIONS) or s.decorator_list else set()), gone)
+            if reason is None and isinstance(s, ast.AsyncFunctionDef) and s.name.startswith("test"):
+                reason = "async test"
+            if reason is None:
+                kept.append(s)
+                continue
+            changed = True
+            for name in defined(s):
+                gone[name] = reason
+            if isinstance(s, FUNCTIONS) and s.name.startswith("test"):
+                dropped[reason] = dropped.get(reason, 0) + 1
+        members = kept
+    if "setUp" in gone or "setUpClass" in gone:
+        for s in members:
+            if isinstance(s, FUNCTIONS) and s.name.startswith("test"):
+                reason = gone.get("setUp") or gone["setUpClass"]
+                dropped[reason] = dropped.get(reason, 0) + 1
+        members = [s for s in members if not (isinstance(s, FUNCTIONS) and s.name.startswith("test"))]
+    methods = [s.name for s in members if isinstance(s, FUNCTIONS) and s.name.startswith("test")]
+    return ast.ClassDef(cls.name, cls.bases, cls.keywords, members or [ast.Pass()], cls.decorator_list), methods
+
+
+def runnable(body, dropped):
+    """The statements that can run: what cannot takes with it what needs it."""
+    kept = [s for s in body if not isinstance(s, (ast.Import, ast.ImportFrom)) or
+            (s.names[0].name if isinstance(s, ast.Import) else s.module) in ALLOWED]
+    changed = True
+    while changed:
+        changed = False
+        names = {"__name__"}
+        for s in STANDINS + kept:
             names |= defined(s)
         out = []
         for s in kept:
+            head = s
             if isinstance(s, ast.ClassDef):
                 head = ast.ClassDef(s.name, s.bases, s.keywords, [ast.Pass()], s.decorator_list)
-                if why_not(head, names) is None:
-                    out.append(s)
-                    continue
-            elif why_not(s, names) is None:
+            reason = why_not(head, names)
+            if reason is None:
                 out.append(s)
                 continue
             changed = True
             if isinstance(s, ast.ClassDef):
-                n = sum(isinstance(m, ast.FunctionDef) and m.name.startswith("test") for m in s.body)
-                if n:
-                    reason = why_not(ast.ClassDef(s.name, s.bases, s.keywords, [ast.Pass()], s.decorator_list), names)
+                n = sum(isinstance(m, FUNCTIONS) and m.name.startswith("test") for m in s.body)
+                if n and not is_twin(s.name, body):
                     dropped[reason] = dropped.get(reason, 0) + n
         kept = out
-    names = set(known)
-    for s in kept:
-        names |= defined(s)
-    pruned, tests, order = {}, {}, []
-    for s in kept:
-        if isinstance(s, ast.ClassDef):
-            d = {}
-            pruned[s.name], tests[s.name] = prune(s, names, d)
-            order.append((s, d))
-    by_name, defines = {}, {}
-    for k in kept:
-        defines[id(k)] = {k.name} if isinstance(k, ast.ClassDef) else defined(k)
-        for n in defines[id(k)]:
+    return kept, names
+
+
+def is_twin(name, body):
+    """Whether the same tests run on the module in C: we have but one of each."""
+    other = name.replace("Py", "C", 1)
+    return other != name and any(isinstance(s, ast.ClassDef) and s.name == other for s in body)
+
+
+def member_attributes(node):
+    return {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+
+
+def assemble(cls, kept, pruned):
+    """The text of what cls needs, in the order of its module."""
+    body = STANDINS + kept
+    by_name = {}
+    for k in body:
+        for n in touched(k):
             by_name.setdefault(n, []).append(k)
-    for s, d in order:
-        inherited, stack, met = set(), [s.name], set()
-        while stack:
-            c = stack.pop()
-            if c not in pruned or c in met:
-                continue
-            met.add(c)
-            inherited.update(tests[c])
-            stack += [b.id for b in pruned[c].bases if isinstance(b, ast.Name)]
-        is_case = any("TestCase" in ast.dump(b) or isinstance(b, ast.Name) and b.id in pruned for b in s.bases)
-        if not inherited or not is_case:
-            continue
-        need, todo = set(), [s.name]
-        while todo:
-            n = todo.pop()
-            if n in need:
-                continue
-            need.add(n)
-            for k in by_name.get(n, []):
-                node = pruned.get(k.name, k) if isinstance(k, ast.ClassDef) else k
-                got, _ = used(node)
-                todo += [g for g in got if g in by_name]
-                if isinstance(node, ast.ClassDef):
-                    for b in node.bases:
-                        todo += [x.id for x in ast.walk(b) if isinstance(x, ast.Name)]
-        parts = []
-        for k in kept:
-            if not isinstance(k, (ast.Import, ast.ImportFrom)) and not (defines[id(k)] & need):
-                continue
+    need, attrs, size = {cls.name, "_run"}, set(), -1
+    while size != len(need) + len(attrs):
+        size = len(need) + len(attrs)
+        for name in sorted(need):
+            for k in by_name.get(name, []):
+                for part in parts_of(k, pruned, attrs):
+                    got, _ = used(part)
+                    if not isinstance(part, FUNCTIONS + (ast.ClassDef,)):
+                        got = got | {n.id for n in ast.walk(part) if isinstance(n, ast.Name)}
+                    need |= {g for g in got if g in by_name}
+                    attrs |= member_attributes(part)
+                if isinstance(k, ast.ClassDef):
+                    for b in k.bases + k.keywords + k.decorator_list:
+                        need |= {x.id for x in ast.walk(b) if isinstance(x, ast.Name) and x.id in by_name}
+                        attrs |= member_attributes(b)
+    text = []
+    for k in body:
+        if touched(k) & need:
             node = pruned.get(k.name, k) if isinstance(k, ast.ClassDef) else k
-            parts.append(ast.unparse(ast.fix_missing_locations(node)))
-        methods = sorted(inherited)
-        yield {
-            "module": name, "class": s.name, "methods": methods, "dropped": d,
-            "head": STANDIN + "\n" + "\n".join(parts) + "\n", "source": "",
-        }
+            if isinstance(k, ast.ClassDef) and k.name in MODULES:
+                node = ast.ClassDef(k.name, k.bases, k.keywords, parts_of(k, pruned, attrs) or [ast.Pass()], [])
+            text.append(ast.unparse(ast.fix_missing_locations(node)))
+    return "\n".join(text) + "\n"
+
+
+def parts_of(k, pruned, attrs):
+    """What of a statement a script holds: of a module's stand-in only what is asked for."""
+    if isinstance(k, ast.ClassDef) and k.name in MODULES:
+        inner = set()
+        for s in k.body:
+            if defined(s) & attrs:
+                inner |= used(s)[0]
+        return [s for s in k.body if defined(s) & (attrs | inner)]
+    if isinstance(k, ast.ClassDef):
+        return pruned.get(k.name, k).body
+    return [k]
+
+
+def scripts(name):
+    dropped = {}
+    body = load(os.path.join(LIBRARY, "test", name.replace(".", "/") + ".py"), set())
+    ASSERTIONS.update(n.name for s in body for n in ast.walk(s) if isinstance(n, FUNCTIONS) and n.name.startswith("assert"))
+    kept, names = runnable(body, dropped)
+    classes = {s.name: s for s in STANDINS + kept if isinstance(s, ast.ClassDef)}
+    pruned, tests, why, gone = {}, {}, {}, {}
+
+    def cut(s):
+        lost = {}
+        for b in reversed(bases(s, classes)[1:]):
+            if b != "TestCase" and b in classes and classes[b] in kept:
+                if b not in pruned:
+                    cut(classes[b])
+                own = {n for m in pruned[b].body for n in defined(m)}
+                lost = {n: r for n, r in lost.items() if n not in own}
+                lost.update((n, r) for n, r in gone[b].items() if n not in own)
+        own = {n for m in s.body for n in defined(m)}
+        lost = {n: r for n, r in lost.items() if n not in own and n != "self"}
+        why[s.name], gone[s.name] = {}, lost
+        pruned[s.name], tests[s.name] = prune(s, names, why[s.name], lost)
+
+    for s in kept:
+        if isinstance(s, ast.ClassDef) and s.name not in pruned:
+            cut(s)
+    for s in kept:
+        if not isinstance(s, ast.ClassDef):
+            continue
+        line = bases(s, classes)
+        if "TestCase" not in line or any(s.name.startswith(m + "_") for m in INLINE) or is_twin(s.name, body):
+            continue
+        inherited = {m for b in line for m in tests.get(b, ())}
+        for b in line[1:]:
+            if b in pruned:  # a method of a base that needs what this class lost
+                for m in pruned[b].body:
+                    if isinstance(m, FUNCTIONS) and m.name in inherited and (reason := why_not(m, names | {b}, gone[s.name])):
+                        inherited.discard(m.name)
+                        why[s.name][reason] = why[s.name].get(reason, 0) + 1
+        inherited -= {m for m in gone[s.name] if m.startswith("test")}
+        if "setUp" in gone[s.name] and "setUp" not in {n for m in pruned[s.name].body for n in defined(m)}:
+            why[s.name][gone[s.name]["setUp"]] = why[s.name].get(gone[s.name]["setUp"], 0) + len(inherited)
+            inherited = set()
+        if inherited:
+            yield {"module": name, "class": s.name, "methods": sorted(inherited), "dropped": why[s.name],
+                   "head": assemble(s, kept, pruned)}
+        else:
+            for reason, n in why[s.name].items():
+                dropped[reason] = dropped.get(reason, 0) + n
     if dropped:
-        yield {"module": name, "class": "", "methods": [], "dropped": dropped, "head": "", "source": ""}
+        yield {"module": name, "class": "", "methods": [], "dropped": dropped, "head": ""}
 
 
+MODULES = {}
+STANDINS = standins()
+for s in STANDINS:
+    if isinstance(s, ast.ClassDef) and s.name.islower() and not s.name.startswith("_"):
+        MODULES[s.name] = {n for m in s.body for n in defined(m)}
+ASSERTIONS = {m.name for s in STANDINS if getattr(s, "name", "") == "TestCase" for m in s.body if isinstance(m, FUNCTIONS)}
+ASSERTIONS |= {n for s in STANDINS if getattr(s, "name", "") == "TestCase" for m in s.body for n in defined(m)}
 for line in sys.stdin:
     for script in scripts(line.strip()):
         print(json.dumps(script), flush=True)
