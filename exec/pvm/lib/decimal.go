@@ -52,10 +52,10 @@ func (*contextState) Bytes() int { return 96 }
 func loadDecimal(m *vm.Machine) (*vm.Module, error) {
 	d := &decimalModule{
 		ctx:        decimal.DefaultContext(),
-		class:      m.NewClass("decimal", "Decimal"),
-		context:    m.NewClass("decimal", "Context"),
-		flags:      m.NewClass("decimal", "SignalDict"),
-		switcher:   m.NewClass("decimal", "ContextManager"),
+		class:      m.NewClass("decimal", "Decimal").Dotted(),
+		context:    m.NewClass("decimal", "Context").Dotted(),
+		flags:      m.NewClass("decimal", "SignalDict").Dotted(),
+		switcher:   m.NewClass("decimal", "ContextManager").Dotted(),
 		conditions: make(map[string]*vm.Class),
 	}
 	mod := m.NewModule("decimal")

@@ -86,7 +86,7 @@ func (s *hashState) update(m *vm.Machine, data vm.Value) error {
 
 // hashClass makes the class of what hashlib's constructors return.
 func hashClass(m *vm.Machine) *vm.Class {
-	c := m.NewClass("_hashlib", "HASH")
+	c := m.NewClass("_hashlib", "HASH").Dotted()
 	c.Define(
 		def("update", 2, 2, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			s, err := payload[*hashState](m, a.Values[0])

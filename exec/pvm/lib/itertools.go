@@ -13,6 +13,9 @@ type iterState struct {
 	done  bool
 }
 
+// iterStep is what an item costs beside the work for it, in elements.
+const iterStep = 3
+
 // iterBytes is the modelled size of an iterator of itertools.
 const iterBytes = 96
 
@@ -31,21 +34,18 @@ func (s *iterState) Bytes() int {
 	return iterBytes
 }
 
-// step advances the iterator and remembers its end.
-func (s *iterState) step(m *vm.Machine) (vm.Value, error) {
+// Step advances the iterator and remembers its end.
+func (s *iterState) Step(m *vm.Machine) (vm.Value, bool, error) {
 	if s.done {
-		return vm.None, stop(m)
+		return vm.None, false, nil
 	}
-	m.Charge(m.Prices().Element)
+	m.ChargeEach(iterStep, m.Prices().Element)
 	v, ok, err := s.next(m)
 	if err != nil {
-		return vm.None, err
+		return vm.None, false, err
 	}
-	if !ok {
-		s.done = true
-		return vm.None, stop(m)
-	}
-	return v, nil
+	s.done = !ok
+	return v, ok, nil
 }
 
 // iterModule is the module itertools of one machine.
@@ -60,7 +60,7 @@ type makeIter func(m *vm.Machine, a vm.Args) (*iterState, error)
 // class adds a class of iterators: d.Fn is not set, and the receiver is the
 // class itself.
 func (t *iterModule) class(m *vm.Machine, d vm.Def, build makeIter) *vm.Class {
-	c := m.NewClass("itertools", d.Name)
+	c := m.NewClass("itertools", d.Name).Dotted()
 	d.Name = "__new__"
 	d.Fn = func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		s, err := build(m, a)
@@ -85,9 +85,18 @@ func iterMethods(c *vm.Class) {
 			if err != nil {
 				return vm.None, err
 			}
-			return s.step(m)
+			return stepped(m, s)
 		}),
 	)
+}
+
+// stepped is __next__ of an iterator.
+func stepped(m *vm.Machine, s vm.Stepper) (vm.Value, error) {
+	v, ok, err := s.Step(m)
+	if err == nil && !ok {
+		err = stop(m)
+	}
+	return v, err
 }
 
 // describe adds __repr__ and __length_hint__ for classes whose states have them.
@@ -140,7 +149,7 @@ func loadItertools(m *vm.Machine) (*vm.Module, error) {
 	t.class(m, named("permutations", 2, []string{"cls", "iterable", "r"}, nil), newPermutations)
 	t.class(m, named("combinations", 3, []string{"cls", "iterable", "r"}, nil), newCombinations(false))
 	t.class(m, named("combinations_with_replacement", 3, []string{"cls", "iterable", "r"}, nil), newCombinations(true))
-	t.grouper = m.NewClass("itertools", "_grouper")
+	t.grouper = m.NewClass("itertools", "_grouper").Dotted()
 	iterMethods(t.grouper)
 	t.class(m, named("groupby", 2, []string{"cls", "iterable", "key"}, nil), t.newGroupby)
 	t.defineTee(m)

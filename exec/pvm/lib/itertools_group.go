@@ -127,27 +127,25 @@ func (s *teeState) Bytes() int {
 	return n
 }
 
-func (s *teeState) next(m *vm.Machine) (vm.Value, error) {
-	m.Charge(m.Prices().Element)
+// Step gives the next item, reading the source when nobody has read it yet.
+func (s *teeState) Step(m *vm.Machine) (vm.Value, bool, error) {
+	m.ChargeEach(iterStep, m.Prices().Element)
 	l := s.at
 	if !l.full {
 		if s.src.busy {
-			return vm.None, m.Raise(m.Builtin("RuntimeError"), "cannot re-enter the tee iterator")
+			return vm.None, false, m.Raise(m.Builtin("RuntimeError"), "cannot re-enter the tee iterator")
 		}
 		s.src.busy = true
 		v, ok, err := m.Next(s.src.it)
 		s.src.busy = false
-		if err != nil {
-			return vm.None, err
-		}
-		if !ok {
-			return vm.None, stop(m)
+		if err != nil || !ok {
+			return vm.None, false, err
 		}
 		m.Alloc(32)
 		l.v, l.full, l.next = v, true, &teeLink{}
 	}
 	s.at = l.next
-	return l.v, nil
+	return l.v, true, nil
 }
 
 // branch starts a tee of any iterable; one that is a tee already is itself the
@@ -166,7 +164,7 @@ func (t *iterModule) branch(m *vm.Machine, v vm.Value) (vm.Value, *teeState, err
 }
 
 func (t *iterModule) defineTee(m *vm.Machine) {
-	t.tee = m.NewClass("itertools", "_tee")
+	t.tee = m.NewClass("itertools", "_tee").Dotted()
 	fork := func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		s, err := payload[*teeState](m, a.Values[0])
 		if err != nil {
@@ -188,7 +186,7 @@ func (t *iterModule) defineTee(m *vm.Machine) {
 			if err != nil {
 				return vm.None, err
 			}
-			return s.next(m)
+			return stepped(m, s)
 		}),
 		def("__copy__", 1, 1, fork),
 	)

@@ -30,8 +30,8 @@ type programKey struct {
 
 func loadRe(m *vm.Machine) (*vm.Module, error) {
 	r := &reModule{
-		pattern:  m.NewClass("re", "Pattern"),
-		match:    m.NewClass("re", "Match"),
+		pattern:  m.NewClass("re", "Pattern").Dotted(),
+		match:    m.NewClass("re", "Match").Dotted(),
 		failure:  m.NewExceptionClass("re", "error", m.Builtin("Exception")),
 		budget:   regex.Budget{Stack: stackBytes},
 		programs: make(map[programKey]*regex.Program),

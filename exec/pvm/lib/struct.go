@@ -25,8 +25,8 @@ func (s *structModule) errorText(m *vm.Machine, format string, args ...any) erro
 
 func loadStruct(m *vm.Machine) (*vm.Module, error) {
 	s := &structModule{
-		class:    m.NewClass("_struct", "Struct"),
-		iterator: m.NewClass("_struct", "unpack_iterator"),
+		class:    m.NewClass("_struct", "Struct").Dotted(),
+		iterator: m.NewClass("_struct", "unpack_iterator").Dotted(),
 		failure:  m.NewExceptionClass("struct", "error", m.Builtin("Exception")),
 	}
 	s.class.WithDict().Define(
@@ -225,6 +225,16 @@ type structIter struct {
 func (s *structIter) Roots(visit func(vm.Value)) { visit(s.buf) }
 func (*structIter) Bytes() int                   { return 64 }
 
+// Step unpacks the next piece of the buffer.
+func (s *structIter) Step(m *vm.Machine) (vm.Value, bool, error) {
+	b, _ := s.buf.BytesText()
+	if s.at+s.l.size > len(b) {
+		return vm.None, false, nil
+	}
+	s.at += s.l.size
+	return s.l.charged(m, b[s.at-s.l.size:s.at]), true, nil
+}
+
 func (s *structModule) iterUnpack(m *vm.Machine, l *layout, rest []vm.Value) (vm.Value, error) {
 	b, err := buffer(m, rest[0])
 	if err != nil {
@@ -247,12 +257,7 @@ func (s *structModule) defineIterator() {
 			if err != nil {
 				return vm.None, err
 			}
-			b, _ := p.buf.BytesText()
-			if p.at+p.l.size > len(b) {
-				return vm.None, stop(m)
-			}
-			p.at += p.l.size
-			return p.l.charged(m, b[p.at-p.l.size:p.at]), nil
+			return stepped(m, p)
 		}),
 		def("__length_hint__", 1, 1, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			p, err := payload[*structIter](m, a.Values[0])

@@ -248,6 +248,11 @@ func (m *Machine) Next(it Value) (Value, bool, error) {
 	if !raw.Bound() {
 		return unbound, false, m.Raise(m.rt.classes.TypeError, "'%s' object is not an iterator", c.name)
 	}
+	if f, ok := it.ref.self.(*Foreign); ok {
+		if s, ok := f.Payload.(Stepper); ok && c.ownsNative(raw) {
+			return m.step(s)
+		}
+	}
 	r, err := m.callBound(raw, it, c)
 	if err == nil {
 		return r, true, nil
@@ -256,6 +261,24 @@ func (m *Machine) Next(it Value) (Value, bool, error) {
 		return unbound, false, nil
 	}
 	return unbound, false, err
+}
+
+// step advances an iterator of the library without the call of its __next__,
+// which would cost and count the same.
+func (m *Machine) step(s Stepper) (Value, bool, error) {
+	if err := m.Enter(); err != nil {
+		return unbound, false, err
+	}
+	v, ok, err := s.Step(m)
+	m.Exit()
+	return v, ok, err
+}
+
+// ownsNative tells whether a special method found on c is a native of the
+// library's class that c is or is below.
+func (c *Class) ownsNative(raw Value) bool {
+	n, ok := raw.ref.self.(*Native)
+	return ok && n.owner != nil && !n.owner.builtin && c.subclassOf(n.owner)
 }
 
 // Each calls fn with every item of v.

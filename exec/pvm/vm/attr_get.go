@@ -15,7 +15,13 @@ func (m *Machine) classOf(v Value) *Class {
 func (m *Machine) ClassOf(v Value) *Class { return m.classOf(v) }
 
 // typeName is the name of v's class as messages print it.
-func (m *Machine) typeName(v Value) string { return m.classOf(v).name }
+func (m *Machine) typeName(v Value) string {
+	c := m.classOf(v)
+	if c.dotted {
+		return c.module + "." + c.name
+	}
+	return c.name
+}
 
 // attrKey is the text under which a name is kept: its NFC form.
 func attrKey(name *Str) string { return nfcText(name) }

@@ -18,6 +18,7 @@ type Class struct {
 	final   bool   // refuses subclasses, as bool does
 	ordinal int    // of a builtin class, from 1
 	builtin bool   // immutable, of the runtime
+	dotted  bool   // messages name its module as well
 	version uint32 // changes with the namespace of any class in mro; 0 only for builtins
 
 	special [numSpecials]Value // special methods found along mro, unbound when absent; filled per version

@@ -224,6 +224,13 @@ func (m *Machine) NewExceptionClass(module, name string, bases ...*Class) *Class
 	return c
 }
 
+// Dotted makes error messages name the class with its module, as they do for
+// CPython's own classes in C.
+func (c *Class) Dotted() *Class {
+	c.dotted = true
+	return c
+}
+
 // WithDict gives instances of a class of the library attributes of their own.
 func (c *Class) WithDict() *Class {
 	c.hasDict = true

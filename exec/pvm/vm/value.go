@@ -216,6 +216,13 @@ type Payload interface {
 	Bytes() int
 }
 
+// Stepper is a payload whose class has a __next__ that does what Step does:
+// false when exhausted.
+type Stepper interface {
+	Payload
+	Step(m *Machine) (Value, bool, error)
+}
+
 // Foreign is an instance of a class of the library.
 type Foreign struct {
 	Object

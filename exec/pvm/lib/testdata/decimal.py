@@ -63,3 +63,4 @@ class M(D):
     def extra(self): return 'x'
 m = M('1.5'); print(m, m.extra(), type(m + 1), isinstance(m, D), repr(m))
 print(D('1E+2').as_tuple() if False else '', D('123.456').to_eng_string(), int(D('12.9')), float(D('0.1')), bool(D(0)), complex if False else '')
+t(lambda: D(1) + 1.5); t(lambda: D(1) < 'a'); t(lambda: D(1).foo); print(D('1.10').as_tuple(), D('-inf').as_tuple(), D('nan12').as_tuple().digits, D((1, (2, 3), -1)).as_tuple())

@@ -30,3 +30,4 @@ while pos < len('12 + (3*45)'):
     m = tok.match('12 + (3*45)', pos); out.append((m.lastgroup, m.group(m.lastgroup))); pos = m.end()
 print(out)
 print(re.search(r'(?<=abc)def', 'abcdef'), re.search(r'(?<!x)y', 'xyay').span(), re.match(r'(a)?b(?(1)c|d)', 'abc'), re.match(r'(?P<q>[\'"]).*?(?P=q)', '"a"b"'), re.search(r'\bfoo\b', 'a foo b').start(), re.match('(?s).', '\n'), re.match('.', '\n'), re.findall('(?m)^.', 'a\nb'), re.match(r'(?x) a  b # c', 'ab'), re.fullmatch('a++b', 'aab'), re.match('(?>a*)a', 'aaa'), re.match('ß', 'SS', re.I))
+t(lambda: p + 1); t(lambda: m.foo); t(lambda: len(p)); t(lambda: p < p)
