@@ -22,10 +22,6 @@ import (
 // its own error tells.
 const sourceFileMax = 1<<20 + 1
 
-// pvmCyclesDefault is what pvm run gives a script: a hundred times the target of
-// a block, about seconds.
-const pvmCyclesDefault = 1_000_000_000
-
 type pvmCommands struct {
 	Run         pvmRun         `cmd:"" help:"Run a script: print goes to stdout, an uncaught exception to stderr with exit code 1."`
 	Check       pvmCheck       `cmd:"" help:"List what the deploy gate refuses, with line numbers."`

@@ -6,8 +6,6 @@ import "strings"
 type alias struct {
 	origin Value
 	args   []Value
-	params []Value // type variables among the arguments
-	star   bool
 }
 
 func (a *alias) Roots(visit func(Value)) {

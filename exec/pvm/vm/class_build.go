@@ -320,6 +320,3 @@ func (c *Class) find(key string) (Value, *Class, bool) {
 
 // builtin adds a name that every module sees.
 func (rt *Runtime) builtin(name string, v Value) { rt.builtins.put(name, v) }
-
-// getStr is get by a string object.
-func (n *namespace) getStr(_ *Machine, name *Str) (Value, bool) { return n.get(name.s) }

@@ -19,7 +19,6 @@ type NativeFunc func(m *Machine, args Args) (Value, error)
 type Native struct {
 	Object
 	name     string
-	doc      string
 	min      int      // positional arguments; the receiver counts
 	max      int      // -1: any number
 	params   []string // names for keywords, one per position; nil: takes no keywords, fn sees Names when keywords is set
