@@ -224,6 +224,9 @@ func compare(t *testing.T, engine *pvm.Engine, s *script, want map[string]string
 		switch v := got[m]; {
 		case want[m] != "ok":
 			c.unfit++
+			if *verbose {
+				t.Logf("%s.%s.%s: unfit: %s", s.Module, s.Class, m, want[m])
+			}
 		case v == "ok":
 			c.passed++
 		case strings.Contains(v, "cannot be imported"):

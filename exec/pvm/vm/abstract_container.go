@@ -75,7 +75,7 @@ func (m *Machine) GetItem(v, key Value) (Value, error) {
 // classItem is C[key] by __class_getitem__ (PEP 560).
 func (m *Machine) classItem(c *Class, key Value) (Value, error) {
 	raw := c.sp(spClassGetitem)
-	if !raw.Bound() {
+	if !raw.Bound() || raw.IsNone() {
 		return unbound, m.Raise(m.rt.classes.TypeError, "type '%s' is not subscriptable", c.name)
 	}
 	fn, err := m.bind(raw, unbound, c)

@@ -47,12 +47,12 @@ func (m *Machine) binaryBySpecials(op Operator, a, b Value) (Value, error) {
 		}
 		right = unbound
 	}
-	if left.Bound() && !left.IsNone() {
+	if left.Bound() {
 		if r, err := m.callBound(left, a, ca, b); err != nil || r != NotImplemented {
 			return r, err
 		}
 	}
-	if ca != cb && right.Bound() && !right.IsNone() {
+	if ca != cb && right.Bound() {
 		return m.callBound(right, b, cb, a)
 	}
 	return NotImplemented, nil
@@ -61,7 +61,7 @@ func (m *Machine) binaryBySpecials(op Operator, a, b Value) (Value, error) {
 // InPlace is a op= b: what a's __iop__ answers, else a op b.
 func (m *Machine) InPlace(op Operator, a, b Value) (Value, error) {
 	ca := m.classOf(a)
-	if own := ca.sp(spIAdd + special(op)); own.Bound() && !own.IsNone() {
+	if own := ca.sp(spIAdd + special(op)); own.Bound() {
 		if r, err := m.callBound(own, a, ca, b); err != nil || r != NotImplemented {
 			return r, err
 		}
@@ -150,7 +150,14 @@ func (m *Machine) compareBy(raw, v Value, c *Class, w Value) (Value, error) {
 	if raw.IsNone() {
 		return unbound, m.Raise(m.rt.classes.TypeError, "'NoneType' object is not callable")
 	}
-	return m.callBound(raw, v, c, w)
+	if bindsSelf(raw) {
+		return m.Call(raw, v, w)
+	}
+	fn, err := m.bind(raw, v, c)
+	if err != nil {
+		return NotImplemented, nil // as CPython, which forgets what the descriptor raised
+	}
+	return m.Call(fn, w)
 }
 
 func (m *Machine) builtinCompare(op CompareOp, a, b Value) (Value, bool, error) {

@@ -28,7 +28,7 @@ func attrKey(name *Str) string { return nfcText(name) }
 
 // GetAttr is getattr(v, name).
 func (m *Machine) GetAttr(v Value, name *Str) (Value, error) {
-	r, ok, err := m.LookupAttr(v, name)
+	r, ok, err := m.findAttr(v, name)
 	if err != nil || ok {
 		return r, err
 	}
@@ -59,11 +59,21 @@ func (m *Machine) raiseAttribute(v Value, name *Str, format string, args ...any)
 
 // LookupAttr is GetAttr that answers false instead of AttributeError.
 func (m *Machine) LookupAttr(v Value, name *Str) (Value, bool, error) {
+	r, ok, err := m.findAttr(v, name)
+	if err != nil && m.isRaised(err, m.rt.classes.AttributeError) {
+		return unbound, false, nil
+	}
+	return r, ok, err
+}
+
+// findAttr is GetAttr that answers false where the attribute is simply missing,
+// and the AttributeError that a descriptor or a hook raised.
+func (m *Machine) findAttr(v Value, name *Str) (Value, bool, error) {
 	if forbiddenName(name.s) {
 		return unbound, false, m.Raise(m.rt.classes.DeterminismError, "attribute '%s' is forbidden", name.s)
 	}
 	c := m.classOf(v)
-	if get := c.sp(spGetattribute); get.Bound() && !isBuiltinNative(get) {
+	if get := c.sp(spGetattribute); get.Bound() && !isBuiltinNative(get, spGetattribute) {
 		r, err := m.Call(get, v, name.val())
 		return m.missing(v, c, name, r, err)
 	}
@@ -116,7 +126,7 @@ func (m *Machine) plainGet(v Value, c *Class, name *Str) (Value, bool, error) {
 func (m *Machine) objectGet(v Value, c *Class, name *Str) (Value, bool, error) {
 	key := attrKey(name)
 	attr, _, found := c.find(key)
-	if found && m.isDataDescriptor(attr) {
+	if found && m.isDataDescriptor(attr) && m.hasGet(attr) {
 		r, err := m.bind(attr, v, c)
 		return r, err == nil, err
 	}
@@ -137,7 +147,7 @@ func (m *Machine) objectGet(v Value, c *Class, name *Str) (Value, bool, error) {
 func (m *Machine) classGet(c, meta *Class, name *Str) (Value, bool, error) {
 	key := attrKey(name)
 	attr, _, onMeta := meta.find(key)
-	if onMeta && m.isDataDescriptor(attr) {
+	if onMeta && m.isDataDescriptor(attr) && m.hasGet(attr) {
 		r, err := m.bind(attr, c.value(), meta)
 		return r, err == nil, err
 	}
@@ -200,10 +210,11 @@ func (m *Machine) superGet(v Value, c *Class, name *Str) (Value, bool, error) {
 	return m.objectGet(v, c, name)
 }
 
-// isBuiltinNative tells a method of a builtin class from one of the program.
-func isBuiltinNative(v Value) bool {
+// isBuiltinNative tells a builtin class's own method of that name from one of the
+// program, and from another builtin method under this name.
+func isBuiltinNative(v Value, name special) bool {
 	n, ok := v.ref.self.(*Native)
-	return ok && n.owner != nil && n.owner.builtin
+	return ok && n.owner != nil && n.owner.builtin && n.name == specialNames[name]
 }
 
 // isDataDescriptor tells whether attr on a class wins over the instance.
@@ -216,6 +227,12 @@ func (m *Machine) isDataDescriptor(attr Value) bool {
 		return c.sp(spSet).Bound() || c.sp(spDelete).Bound()
 	}
 	return attr.ref.class != nil && attr.ref.kind != KindClass && attr.ref.class.sp(spSet).Bound()
+}
+
+// hasGet tells whether a data descriptor reads too: one that only writes hides
+// nothing.
+func (m *Machine) hasGet(attr Value) bool {
+	return attr.ref.kind == KindProperty || attr.ref.kind == KindMember || m.classOf(attr).sp(spGet).Bound()
 }
 
 // bind is the descriptor protocol's __get__ of attr for an instance, unbound for
@@ -240,6 +257,11 @@ func (m *Machine) bind(attr, obj Value, c *Class) (Value, error) {
 		return m.getProperty(o, attr, obj)
 	case *Member:
 		return m.getMember(o, attr, obj)
+	case *Super:
+		if !obj.Bound() || o.class == nil || attr.ref.class != nil {
+			break
+		}
+		return superBind(m, Args{Values: []Value{attr, obj}})
 	}
 	if attr.ref.kind == KindInstance || attr.ref.kind == KindForeign || attr.ref.class != nil {
 		ac := m.classOf(attr)
@@ -299,7 +321,7 @@ func (m *Machine) getMethod(v Value, name *Str) (fn, self Value, err error) {
 	c := m.classOf(v)
 	get := c.sp(spGetattribute)
 	if v.ref.kind != KindClass && v.ref.kind != KindModule && v.ref.kind != KindSuper &&
-		(!get.Bound() || isBuiltinNative(get)) && !forbiddenName(name.s) {
+		(!get.Bound() || isBuiltinNative(get, spGetattribute)) && !forbiddenName(name.s) {
 		if attr, _, ok := c.find(attrKey(name)); ok && bindsSelf(attr) {
 			if a := v.ref.attrs; a != nil {
 				if r, ok := a.get(m, name); ok {

@@ -7,11 +7,11 @@ func (m *Machine) SetAttr(v Value, name *Str, x Value) error {
 	}
 	c := m.classOf(v)
 	if x.Bound() {
-		if set := c.sp(spSetattr); set.Bound() && !isBuiltinNative(set) {
+		if set := c.sp(spSetattr); set.Bound() && !isBuiltinNative(set, spSetattr) {
 			_, err := m.callBound(set, v, c, name.val(), x)
 			return err
 		}
-	} else if del := c.sp(spDelattr); del.Bound() && !isBuiltinNative(del) {
+	} else if del := c.sp(spDelattr); del.Bound() && !isBuiltinNative(del, spDelattr) {
 		_, err := m.callBound(del, v, c, name.val())
 		return err
 	}

@@ -20,7 +20,7 @@ func (m *Machine) IsInstance(v, class Value) (bool, error) {
 			return true, nil
 		}
 		raw := m.classOf(class).sp(spInstancecheck)
-		if isBuiltinNative(raw) {
+		if isBuiltinNative(raw, spInstancecheck) {
 			return m.plainInstance(v, c)
 		}
 		return m.checkBy(raw, class, v)
@@ -68,7 +68,8 @@ func (m *Machine) plainInstance(v Value, c *Class) (bool, error) {
 		return false, nil
 	}
 	attr, owner, ok := m.classOf(v).find("__class__")
-	if ok && owner == m.rt.classes.object && isMember(attr) {
+	get := m.classOf(v).sp(spGetattribute)
+	if ok && owner == m.rt.classes.object && isMember(attr) && isBuiltinNative(get, spGetattribute) {
 		return false, nil
 	}
 	k, ok, err := m.LookupAttr(v, m.newStr("__class__"))
@@ -85,7 +86,7 @@ func isMember(v Value) bool { return v.ref.kind == KindMember }
 func (m *Machine) IsSubclass(c, class Value) (bool, error) {
 	if k, ok := class.class(); ok {
 		raw := m.classOf(class).sp(spSubclasscheck)
-		if isBuiltinNative(raw) {
+		if isBuiltinNative(raw, spSubclasscheck) {
 			return m.plainSubclass(c, k)
 		}
 		return m.checkBy(raw, class, c)

@@ -98,14 +98,14 @@ func (rt *Runtime) defineDescriptors() {
 		Def{Name: "__get__", Min: 2, Max: 3, Fn: descriptorGet},
 		Def{Name: "__set__", Min: 3, Max: 3, Fn: descriptorAssign},
 		Def{Name: "__delete__", Min: 2, Max: 2, Fn: descriptorAssign},
-		Def{Name: "__set_name__", Min: 3, Max: 3, Fn: propertySetName},
+		Def{Name: "__set_name__", Min: 1, Max: -1, Fn: propertySetName},
 	)
 	property := func(pick func(*Property) Value) func(*Machine, Value) (Value, error) {
 		return func(_ *Machine, v Value) (Value, error) { return pick(v.ref.self.(*Property)), nil }
 	}
-	rt.getters(b.property, "fget", property(func(p *Property) Value { return p.get }), nil)
-	rt.getters(b.property, "fset", property(func(p *Property) Value { return p.set }), nil)
-	rt.getters(b.property, "fdel", property(func(p *Property) Value { return p.del }), nil)
+	rt.getters(b.property, "fget", property(func(p *Property) Value { return p.get }), readOnly)
+	rt.getters(b.property, "fset", property(func(p *Property) Value { return p.set }), readOnly)
+	rt.getters(b.property, "fdel", property(func(p *Property) Value { return p.del }), readOnly)
 	rt.getters(b.property, "__doc__", property(func(p *Property) Value { return p.doc }), func(_ *Machine, obj, v Value) error {
 		obj.ref.self.(*Property).doc = v
 		return nil
@@ -160,21 +160,30 @@ func (rt *Runtime) defineDescriptors() {
 		})
 }
 
+// readOnly refuses to change what CPython keeps in a field of a struct.
+func readOnly(m *Machine, _, _ Value) error {
+	return m.Raise(m.rt.classes.AttributeError, "readonly attribute")
+}
+
 func ignoreInit(*Machine, Args) (Value, error) { return None, nil }
 
 func propertyNew(m *Machine, a Args) (Value, error) {
 	m.Alloc(smallBytes)
 	p := &Property{get: orNone(a.Values[1]), set: orNone(a.Values[2]), del: orNone(a.Values[3]), doc: orNone(a.Values[4])}
+	v := p.head(KindProperty, m.subclassOrNil(a.Values[0], m.rt.classes.property), p)
 	if p.doc.IsNone() && !p.get.IsNone() {
 		doc, ok, err := m.LookupAttr(p.get, m.newStr("__doc__"))
 		if err != nil {
 			return unbound, err
 		}
 		if ok {
-			p.doc = doc
+			p.doc, p.getterDoc = doc, true
+		}
+		if ok && p.class != nil { // whose own __doc__ hides that of property
+			return v, m.SetAttr(v, m.newStr("__doc__"), doc)
 		}
 	}
-	return p.head(KindProperty, m.subclassOrNil(a.Values[0], m.rt.classes.property), p), nil
+	return v, nil
 }
 
 func orNone(v Value) Value {
@@ -200,7 +209,7 @@ func propertyCopy(which int) NativeFunc {
 		parts := [3]Value{p.get, p.set, p.del}
 		parts[which] = a.Values[1]
 		doc := p.doc
-		if which == 0 {
+		if p.getterDoc && !parts[0].IsNone() {
 			doc = None
 		}
 		if p.class == nil {
@@ -215,6 +224,9 @@ func propertyCopy(which int) NativeFunc {
 }
 
 func propertySetName(m *Machine, a Args) (Value, error) {
+	if len(a.Values) != 3 {
+		return unbound, m.Raise(m.rt.classes.TypeError, "__set_name__() takes 2 positional arguments but %d were given", len(a.Values)-1)
+	}
 	if s, ok := a.Values[2].str(); ok {
 		a.Values[0].ref.self.(*Property).name = s.s
 	}
@@ -280,7 +292,7 @@ func methodWrapperNew(m *Machine, a Args) (Value, error) {
 		k := &ClassMethod{fn: a.Values[1]}
 		v = k.head(KindClassMethod, m.subclassOrNil(a.Values[0], m.rt.classes.classmethod), k)
 	}
-	for _, name := range [...]string{"__module__", "__name__", "__qualname__", "__doc__"} {
+	for _, name := range [...]string{"__module__", "__name__", "__qualname__", "__doc__", "__annotations__"} {
 		key := m.newStr(name)
 		r, ok, err := m.LookupAttr(a.Values[1], key)
 		if err != nil {

@@ -64,7 +64,7 @@ func (m *Machine) classText(v Value) string {
 // resolveBases replaces bases that are no classes by what their __mro_entries__
 // answer (PEP 560).
 func (m *Machine) resolveBases(orig []Value) (bases []Value, changed bool, err error) {
-	all := m.newTuple(orig)
+	all := m.newTuple(append([]Value(nil), orig...)) // orig lies on the stack of a caller
 	for _, b := range orig {
 		if b.isClass() {
 			bases = append(bases, b)
@@ -181,6 +181,16 @@ func typeNew(m *Machine, a Args) (Value, error) {
 		return unbound, m.Raise(m.rt.classes.TypeError, "type.__new__() argument 2 must be tuple, not %s", m.typeName(pos[2]))
 	case !okDict:
 		return unbound, m.Raise(m.rt.classes.TypeError, "type.__new__() argument 3 must be dict, not %s", m.typeName(pos[3]))
+	}
+	for _, b := range bases.items {
+		if b.isClass() {
+			continue
+		}
+		if _, ok, err := m.LookupAttr(b, m.newStr("__mro_entries__")); err != nil {
+			return unbound, err
+		} else if ok {
+			return unbound, m.Raise(m.rt.classes.TypeError, "type() doesn't support MRO entry resolution; use types.new_class()")
+		}
 	}
 	meta, _ := pos[0].class()
 	meta, err := m.winner(meta, bases.items)

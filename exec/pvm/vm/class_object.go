@@ -12,8 +12,8 @@ func (rt *Runtime) defineObject() {
 		Def{Name: "__new__", Min: 1, Max: -1, Keywords: true, Fn: objectNew},
 		Def{Name: "__init__", Min: 1, Max: -1, Keywords: true, Fn: objectInit},
 		Def{Name: "__getattribute__", Min: 2, Max: 2, Fn: objectGetattribute},
-		Def{Name: "__setattr__", Min: 3, Max: 3, Fn: objectSetattr},
-		Def{Name: "__delattr__", Min: 2, Max: 2, Fn: objectSetattr},
+		Def{Name: "__setattr__", Min: 3, Max: 3, Fn: notOnClasses("__setattr__")},
+		Def{Name: "__delattr__", Min: 2, Max: 2, Fn: notOnClasses("__delattr__")},
 		Def{Name: "__repr__", Min: 1, Max: 1, Fn: objectRepr},
 		Def{Name: "__str__", Min: 1, Max: 1, Fn: objectStr},
 		Def{Name: "__format__", Min: 2, Max: 2, Fn: objectFormat},
@@ -150,6 +150,17 @@ func objectGetattribute(m *Machine, a Args) (Value, error) {
 	return r, err
 }
 
+// notOnClasses is __setattr__ and __delattr__ of object, which classes of the
+// program may not use to get past those of their metaclass.
+func notOnClasses(name string) NativeFunc {
+	return func(m *Machine, a Args) (Value, error) {
+		if a.Values[0].isClass() {
+			return unbound, m.Raise(m.rt.classes.TypeError, "can't apply this %s to %s object", name, m.typeName(a.Values[0]))
+		}
+		return objectSetattr(m, a)
+	}
+}
+
 func objectSetattr(m *Machine, a Args) (Value, error) {
 	name, ok := a.Values[1].str()
 	if !ok {
@@ -214,6 +225,9 @@ func objectNe(m *Machine, a Args) (Value, error) {
 // setClass is assignment to __class__, between classes of the program with equal
 // layouts.
 func setClass(m *Machine, v, x Value) error {
+	if !x.Bound() {
+		return m.Raise(m.rt.classes.TypeError, "can't delete __class__ attribute")
+	}
 	c, ok := x.class()
 	if !ok {
 		return m.Raise(m.rt.classes.TypeError, "__class__ must be set to a class, not '%s' object", m.typeName(x))
@@ -245,7 +259,11 @@ func objectDir(m *Machine, a Args) (Value, error) {
 	if k, ok := v.class(); ok {
 		c = k
 	}
-	if at := v.ref.attrs; at != nil {
+	at := v.ref.attrs
+	if b, ok := v.ref.self.(*Method); ok {
+		at = b.fn.ref.attrs
+	}
+	if at != nil {
 		keys, _ := m.dictItems(at.asDict(m))
 		for _, k := range keys {
 			seen.putStr(m, mustStr(k), None)

@@ -28,6 +28,9 @@ type builtinClasses struct {
 	Warning, DeprecationWarning, RuntimeWarning, UserWarning, SyntaxWarning               *Class
 	FutureWarning, PendingDeprecationWarning, ImportWarning, UnicodeWarning               *Class
 	BytesWarning, ResourceWarning, EncodingWarning                                        *Class
+	BlockingIOError, ChildProcessError, ConnectionError, BrokenPipeError                  *Class
+	ConnectionAbortedError, ConnectionRefusedError, ConnectionResetError                  *Class
+	InterruptedError, ProcessLookupError                                                  *Class
 	PermissionError, FileExistsError, IsADirectoryError, NotADirectoryError, TimeoutError *Class
 	DeterminismError                                                                      *Class
 }

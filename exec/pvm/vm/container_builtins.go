@@ -9,6 +9,8 @@ func (rt *Runtime) containerBuiltins() []Def {
 		}},
 		{Name: "iter", Min: 1, Max: 2, Fn: builtinIter},
 		{Name: "next", Min: 1, Max: 2, Fn: builtinNext},
+		{Name: "aiter", Min: 1, Max: 1, Fn: builtinAIter},
+		{Name: "anext", Min: 1, Max: 2, Fn: builtinANext},
 		{Name: "sorted", Min: 0, Max: -1, Keywords: true, Fn: builtinSorted},
 		{Name: "sum", Min: 0, Max: 2, Params: []string{"", "start"}, Fn: builtinSum},
 		{Name: "min", Min: 1, Max: -1, Keywords: true, Fn: extreme("min", CompareLt)},
@@ -26,17 +28,23 @@ func builtinIter(m *Machine, a Args) (Value, error) {
 	if !m.callable(fn) {
 		return unbound, m.Raise(m.rt.classes.TypeError, "iter(v, w): v must be callable")
 	}
+	ended := false // by fn itself, maybe
 	it := m.newFunc(m.rt.classes.callableIterator.value(), m.rt.classes.callableIterator, fn, func(m *Machine) (Value, bool, error) {
 		m.Charge(m.dyn.NativeCall)
 		v, err := m.Call(fn)
 		if err != nil {
 			if m.isRaised(err, m.rt.classes.StopIteration) {
+				ended = true
 				return unbound, false, nil
 			}
 			return unbound, false, err
 		}
+		if ended {
+			return unbound, false, nil
+		}
 		defer m.Release(m.Hold(v))
 		end, err := m.CompareBool(CompareEq, v, sentinel)
+		ended = ended || end
 		return v, err == nil && !end, err
 	})
 	it.roots = func(visit func(Value)) { visit(sentinel) }

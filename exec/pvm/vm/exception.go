@@ -98,9 +98,13 @@ func (m *Machine) exceptionFrom(v Value) (*Exception, error) {
 	}
 	e, ok := r.exception()
 	if !ok {
-		return nil, m.Raise(m.rt.classes.TypeError, "calling %s should have returned an instance of BaseException, not %s", c.name, m.typeName(r))
+		return nil, m.notAnException(v, r)
 	}
 	return e, nil
+}
+
+func (m *Machine) notAnException(v, r Value) error {
+	return m.Raise(m.rt.classes.TypeError, "calling %s should have returned an instance of BaseException, not %s", m.classText(v), m.typeName(r))
 }
 
 // setCause is "raise e from cause".

@@ -224,3 +224,76 @@ func (s *asyncStep) caller() string {
 		return "aclose()"
 	}
 }
+
+// builtinAIter is aiter(v).
+func builtinAIter(m *Machine, a Args) (Value, error) {
+	v := a.Values[0]
+	it, ok, err := m.callSpecial(v, spAIter)
+	if err != nil {
+		return unbound, err
+	}
+	if !ok {
+		return unbound, m.Raise(m.rt.classes.TypeError, "'%s' object is not an async iterable", m.typeName(v))
+	}
+	if _, ok := m.specialOf(it, spANext); !ok {
+		return unbound, m.Raise(m.rt.classes.TypeError, "aiter() returned not an async iterator of type '%s'", m.typeName(it))
+	}
+	return it, nil
+}
+
+// builtinANext is anext(iterator[, default]).
+func builtinANext(m *Machine, a Args) (Value, error) {
+	v := a.Values[0]
+	aw, ok, err := m.callSpecial(v, spANext)
+	if err != nil {
+		return unbound, err
+	}
+	if !ok {
+		return unbound, m.Raise(m.rt.classes.TypeError, "'%s' object is not an async iterator", m.typeName(v))
+	}
+	if len(a.Values) == 1 {
+		return aw, nil
+	}
+	m.Alloc(smallBytes)
+	o := &Foreign{Payload: &orDefault{aw: aw, absent: a.Values[1]}}
+	return o.head(KindForeign, m.rt.orDefault, o), nil
+}
+
+// orDefault is the awaitable of anext with a default.
+type orDefault struct{ aw, it, absent Value }
+
+// Roots visits the awaitable and the default.
+func (o *orDefault) Roots(visit func(Value)) {
+	visit(o.aw)
+	visit(o.absent)
+	if o.it.Bound() {
+		visit(o.it)
+	}
+}
+
+// Bytes is the modelled size.
+func (o *orDefault) Bytes() int { return smallBytes }
+
+// orDefaultSend is __next__ and send of the awaitable.
+func orDefaultSend(m *Machine, a Args) (Value, error) {
+	o, ok := payloadOf[*orDefault](a.Values[0])
+	if !ok {
+		return unbound, m.wrongReceiver("anext_awaitable", a.Values[0])
+	}
+	if !o.it.Bound() {
+		it, err := m.awaitable(o.aw)
+		if err != nil {
+			return unbound, err
+		}
+		o.it = it
+	}
+	sent := None
+	if len(a.Values) > 1 {
+		sent = a.Values[1]
+	}
+	r, done, err := m.sendTo(o.it, sent)
+	if err != nil && m.isRaised(err, m.rt.classes.StopAsyncIteration) {
+		return unbound, m.stop(o.absent)
+	}
+	return m.stepped(r, done, err)
+}

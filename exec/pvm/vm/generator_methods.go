@@ -32,10 +32,29 @@ func (rt *Runtime) defineGenerators() {
 		Def{Name: "__next__", Min: 1, Max: 1, Fn: stepMethod},
 		Def{Name: "send", Min: 2, Max: 2, Fn: stepMethod},
 		Def{Name: "throw", Min: 2, Max: 4, Fn: stepThrowMethod},
-		Def{Name: "close", Min: 1, Max: 1, Fn: func(_ *Machine, a Args) (Value, error) {
-			a.Values[0].ref.self.(*Foreign).Payload.(*asyncStep).state = stepClosed
+		Def{Name: "close", Min: 1, Max: 1, Fn: func(m *Machine, a Args) (Value, error) {
+			s, ok := payloadOf[*asyncStep](a.Values[0])
+			if !ok {
+				return unbound, m.wrongReceiver("async_generator_asend", a.Values[0])
+			}
+			s.state = stepClosed
 			return None, nil
 		}},
+	)
+	rt.orDefault = rt.newClass("anext_awaitable", KindForeign)
+	rt.methods(rt.orDefault,
+		Def{Name: "__await__", Min: 1, Max: 1, Fn: itself},
+		Def{Name: "__iter__", Min: 1, Max: 1, Fn: itself},
+		Def{Name: "__next__", Min: 1, Max: 1, Fn: orDefaultSend},
+		Def{Name: "send", Min: 2, Max: 2, Fn: orDefaultSend},
+	)
+	rt.awaited = rt.newClass("coroutine_wrapper", KindForeign)
+	rt.methods(rt.awaited,
+		Def{Name: "__iter__", Min: 1, Max: 1, Fn: itself},
+		Def{Name: "__next__", Min: 1, Max: 1, Fn: onAwaited(generatorNextMethod)},
+		Def{Name: "send", Min: 2, Max: 2, Fn: onAwaited(generatorSend)},
+		Def{Name: "throw", Min: 2, Max: 4, Fn: onAwaited(generatorThrow)},
+		Def{Name: "close", Min: 1, Max: 1, Fn: onAwaited(generatorClose)},
 	)
 	rt.generatorGetters(b.generator, "gi_")
 	rt.generatorGetters(b.coroutine, "cr_")
@@ -79,6 +98,42 @@ func (rt *Runtime) generatorGetters(c *Class, prefix string) {
 	}, nil)
 }
 
+// payloadOf returns what a builtin Foreign object keeps.
+func payloadOf[T Payload](v Value) (T, bool) {
+	var none T
+	o, ok := v.ref.self.(*Foreign)
+	if !ok {
+		return none, false
+	}
+	p, ok := o.Payload.(T)
+	return p, ok
+}
+
+// wrongReceiver is the TypeError of a method that is called on another object.
+func (m *Machine) wrongReceiver(class string, v Value) error {
+	return m.Raise(m.rt.classes.TypeError, "descriptor requires a '%s' object but received '%s'", class, m.typeName(v))
+}
+
+// awaited is what __await__ of a coroutine answers.
+type awaited struct{ gen *Generator }
+
+// Roots visits the coroutine.
+func (w awaited) Roots(visit func(Value)) { visit(w.gen.value()) }
+
+// Bytes is the modelled size.
+func (w awaited) Bytes() int { return smallBytes }
+
+// onAwaited makes of a generator's method one of the wrapper.
+func onAwaited(fn NativeFunc) NativeFunc {
+	return func(m *Machine, a Args) (Value, error) {
+		w, ok := payloadOf[awaited](a.Values[0])
+		if !ok {
+			return unbound, m.wrongReceiver("coroutine_wrapper", a.Values[0])
+		}
+		return fn(m, Args{Values: prepend(w.gen.value(), a.Values[1:])})
+	}
+}
+
 // stop is the StopIteration by which a generator returns v.
 func (m *Machine) stop(v Value) error {
 	if v.IsNone() {
@@ -115,19 +170,12 @@ func generatorClose(m *Machine, a Args) (Value, error) {
 	return None, m.closeGenerator(generatorIn(a.Values[0]))
 }
 
-// coroutineAwait is __await__: the wrapper is the coroutine itself.
+// coroutineAwait is __await__: an iterator that drives the coroutine.
 func coroutineAwait(m *Machine, a Args) (Value, error) {
 	v := a.Values[0]
-	next := func(m *Machine) (Value, bool, error) {
-		r, done, err := m.send(generatorIn(v), None)
-		if err == nil && done {
-			return unbound, false, m.stop(r)
-		}
-		return r, true, err
-	}
 	m.Alloc(smallBytes)
-	it := &Iterator{next: next, roots: func(visit func(Value)) { visit(v) }}
-	return it.head(KindIterator, nil, it), nil
+	o := &Foreign{Payload: awaited{generatorIn(v)}}
+	return o.head(KindForeign, m.rt.awaited, o), nil
 }
 
 // thrown makes the exception of throw(exception) or throw(class, value, traceback).
@@ -143,22 +191,36 @@ func (m *Machine) thrown(args []Value) (*Exception, error) {
 		return nil, m.Raise(m.rt.classes.TypeError, "exceptions must be classes or instances deriving from BaseException, not %s", m.classOf(v).name)
 	}
 	if len(args) == 1 || args[1].IsNone() {
-		return m.exceptionFrom(v)
+		e, err := m.exceptionFrom(v)
+		if err != nil {
+			return raisedIn(err)
+		}
+		return e, nil
 	}
 	if e, ok := args[1].exception(); ok {
 		return e, nil
 	}
-	var r Value
-	var err error
+	more := args[1:2]
 	if t, ok := args[1].ref.self.(*Tuple); ok {
-		r, err = m.Call(v, t.items...)
-	} else {
-		r, err = m.Call(v, args[1])
+		more = t.items
 	}
+	r, err := m.Call(v, more...)
 	if err != nil {
-		return nil, err
+		return raisedIn(err)
 	}
-	return m.exceptionFrom(r)
+	if e, ok := r.exception(); ok {
+		return e, nil
+	}
+	return raisedIn(m.notAnException(v, r))
+}
+
+// raisedIn turns what the making of an exception raised into the exception that a
+// generator gets: CPython makes it inside.
+func raisedIn(err error) (*Exception, error) {
+	if r, ok := err.(*Raised); ok {
+		return r.Exc, nil
+	}
+	return nil, err
 }
 
 func asyncMethod(mode stepMode) NativeFunc {
@@ -183,13 +245,21 @@ func stepMethod(m *Machine, a Args) (Value, error) {
 	if len(a.Values) > 1 {
 		sent = a.Values[1]
 	}
-	return m.stepped(m.stepSend(a.Values[0].ref.self.(*Foreign).Payload.(*asyncStep), sent))
+	s, ok := payloadOf[*asyncStep](a.Values[0])
+	if !ok {
+		return unbound, m.wrongReceiver("async_generator_asend", a.Values[0])
+	}
+	return m.stepped(m.stepSend(s, sent))
 }
 
 func stepThrowMethod(m *Machine, a Args) (Value, error) {
+	s, ok := payloadOf[*asyncStep](a.Values[0])
+	if !ok {
+		return unbound, m.wrongReceiver("async_generator_asend", a.Values[0])
+	}
 	e, err := m.thrown(a.Values[1:])
 	if err != nil {
 		return unbound, err
 	}
-	return m.stepped(m.stepThrow(a.Values[0].ref.self.(*Foreign).Payload.(*asyncStep), e))
+	return m.stepped(m.stepThrow(s, e))
 }

@@ -151,7 +151,7 @@ func (m *Machine) plainAccess(v Value, hook special) bool {
 		return false
 	}
 	h := v.ref.class.sp(hook)
-	return !h.Bound() || isBuiltinNative(h)
+	return !h.Bound() || isBuiltinNative(h, hook)
 }
 
 // getAttrAt is GetAttr that learns.

@@ -27,6 +27,8 @@ type Runtime struct {
 	objectHash, objectInit *Native              // of object
 	buildClass             *Native              // behind class statements
 	asyncStep              *Class               // of what asend and its like answer
+	awaited                *Class               // of what __await__ of a coroutine answers
+	orDefault              *Class               // of what anext with a default answers
 	all                    []*Class             // builtin classes, in order of creation
 }
 

@@ -246,6 +246,7 @@ type Property struct {
 	Object
 	get, set, del, doc Value
 	name               string
+	getterDoc          bool // doc is get's
 }
 
 // Super is super(class, obj).
