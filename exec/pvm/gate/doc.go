@@ -25,8 +25,9 @@
 //
 // A rule whose [Rule] says Extra is ours: escape hatches of CPython that the text
 // does not name but whose purpose it forbids. A builtin's name counts only where
-// nothing in the program binds it: a parameter may be called input. __future__ is
-// not on the whitelist, so it is refused like any other module. Deterministic
+// nothing in the program binds it: a parameter may be called input. `from __future__
+// import` is a word to the compiler and loads no module, so its names pass; the
+// module itself is not on the whitelist. Deterministic
 // introspection stays (__dict__, __bases__, __mro__, __class__): with
 // __subclasses__ and __globals__ gone it leads nowhere. Complex literals do not
 // reach the gate, the parser refuses them.

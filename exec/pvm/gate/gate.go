@@ -314,6 +314,10 @@ func (c *checker) imports(n *syntax.Import) {
 }
 
 func (c *checker) importFrom(n *syntax.ImportFrom) {
+	if n.Module == "__future__" && n.Level == 0 {
+		c.future(n)
+		return
+	}
 	if n.Level > 0 {
 		c.add(n.Pos, ModuleRelative, "import of %s%.80s", strings.Repeat(".", min(n.Level, 8)), n.Module)
 	} else {
@@ -329,6 +333,16 @@ func (c *checker) importFrom(n *syntax.ImportFrom) {
 			if sym := c.defining(name); sym != nil {
 				c.modules[sym] = false // a class, perhaps, whose attributes may be set
 			}
+		}
+	}
+}
+
+// future takes the statements that speak to the compiler: they import nothing.
+func (c *checker) future(n *syntax.ImportFrom) {
+	for _, a := range n.Names {
+		c.alias(a)
+		if !(row{names: futureNames}).has(a.Name) {
+			c.add(a.Pos, ModuleUnlisted, "import of %.80s from __future__", a.Name)
 		}
 	}
 }

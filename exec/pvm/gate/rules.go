@@ -122,6 +122,12 @@ func (r row) has(name string) bool {
 const allowedModules = "collections collections.abc dataclasses enum functools itertools json re struct " +
 	"math decimal typing abc hashlib cowboy_sdk cowboy_sdk.*"
 
+// futureNames may be imported from __future__: Python 3.11's list but
+// for the jest barry_as_FLUFL, which the front end refuses. All but
+// annotations are the language already; the compiler knows what it means.
+const futureNames = "nested_scopes generators division absolute_import with_statement print_function " +
+	"unicode_literals generator_stop annotations"
+
 // hashNames is what may be imported from hashlib.
 const hashNames = "keccak256 sha256 *"
 

@@ -1,6 +1,6 @@
 """Enumerations with the behaviour of Python 3.11's enum."""
 
-from types import MappingProxyType as _MappingProxy, DynamicClassAttribute
+from _pvm import caller as _caller, module_dict as _module_dict
 
 __all__ = [
     "EnumType", "EnumMeta", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "ReprEnum",
@@ -8,10 +8,10 @@ __all__ = [
     "FlagBoundary", "STRICT", "CONFORM", "EJECT", "KEEP",
     "global_flag_repr", "global_enum_repr", "global_str", "global_enum",
     "EnumCheck", "CONTINUOUS", "NAMED_FLAGS", "UNIQUE",
-    "pickle_by_global_name", "pickle_by_enum_name",
 ]
 
-_builtin_property = __builtin_property__
+_builtin_property = property
+_MappingProxy = type(type.__dict__)
 Enum = Flag = ReprEnum = EJECT = KEEP = None
 
 
@@ -76,19 +76,28 @@ class auto:
         return "auto(%r)" % (self.value,)
 
 
-class property(DynamicClassAttribute):
+class property:
     """A property of members that does not hide a member of the same name."""
+
+    member = None
+
+    def __init__(self, fget=None, fset=None, fdel=None, doc=None):
+        self.fget, self.fset, self.fdel = fget, fset, fdel
+        self.__doc__ = fget.__doc__ if doc is None and fget is not None else doc
+        self.name = self.clsname = None
+
+    @_builtin_property
+    def __isabstractmethod__(self):
+        return bool(getattr(self.fget, "__isabstractmethod__", False))
 
     def __get__(self, instance, ownerclass=None):
         if instance is None:
-            found = ownerclass.__dict__.get("_member_map_", {}).get(self.name)
-            if found is not None:
-                return found
+            if self.member is not None:
+                return self.member
             raise AttributeError("%r has no attribute %r" % (ownerclass, self.name))
         if self.fget is None:
-            found = type(instance)._member_map_.get(self.name)
-            if found is not None:
-                return found
+            if self.member is not None:
+                return self.member
             raise AttributeError("%r has no attribute %r" % (ownerclass, self.name))
         return self.fget(instance)
 
@@ -101,6 +110,20 @@ class property(DynamicClassAttribute):
         if self.fdel is None:
             raise AttributeError("<enum %r> cannot delete attribute %r" % (self.clsname, self.name))
         return self.fdel(instance)
+
+    def getter(self, fget):
+        return self._with(fget, self.fset, self.fdel)
+
+    def setter(self, fset):
+        return self._with(self.fget, fset, self.fdel)
+
+    def deleter(self, fdel):
+        return self._with(self.fget, self.fset, fdel)
+
+    def _with(self, fget, fset, fdel):
+        out = type(self)(fget, fset, fdel, self.__doc__)
+        out.name, out.clsname = self.name, self.clsname
+        return out
 
     def __set_name__(self, ownerclass, name):
         self.name = name
@@ -133,8 +156,6 @@ class _EnumDict(dict):
         elif isinstance(value, nonmember):
             value = value.value
         elif _is_descriptor(value):
-            pass
-        elif isinstance(value, type) and value.__qualname__ == self._cls_name + "." + value.__name__ and False:
             pass
         else:
             if key in self:
@@ -174,6 +195,7 @@ class _EnumDict(dict):
                     self._auto_called = True
                     part.value = self._generate(key, 1, len(self._member_names), self._last_values[:])
                 part = part.value
+                self._last_values.append(part)
             out.append(part)
         if single:
             return out[0]
@@ -231,10 +253,9 @@ class EnumType(type):
         body["_boundary_"] = boundary or getattr(first_enum, "_boundary_", None)
         body["_flag_mask_"] = body["_all_bits_"] = body["_singles_mask_"] = 0
         body["_inverted_"] = None
-        if member_type is not object and "__repr__" not in body and first_enum is not None:
-            metacls._mixed_text(body, member_type, first_enum, ReprEnum is not None and any(
-                isinstance(b, type) and issubclass(b, ReprEnum) for b in bases))
+        body["_value_repr_"] = metacls._find_data_repr_(cls, bases)
         enum_class = super().__new__(metacls, cls, bases, body, **kwds)
+        metacls._mixed_text(enum_class, classdict, member_type, first_enum, ReprEnum is not None and ReprEnum in bases)
         enum_class._sort_key = None
         for name, value in values.items():
             metacls._add_member(enum_class, name, value, new, use_args, member_type)
@@ -248,14 +269,25 @@ class EnumType(type):
         return enum_class
 
     @staticmethod
-    def _mixed_text(body, member_type, first_enum, plain):
-        for name in ("__str__", "__format__"):
-            if plain and name not in body:
-                method = getattr(member_type, name, None)
-                if name == "__str__" and method in (object.__str__,):
-                    method = getattr(member_type, "__repr__")
-                if method is not None and getattr(first_enum, name) in (getattr(Enum, name, None),):
-                    body[name] = method
+    def _mixed_text(cls, classdict, member_type, first_enum, plain):
+        """Chooses between the texts of the data type and those of the enumeration."""
+        own = [name for name in ("__repr__", "__str__", "__format__") if name in classdict]
+        if plain and "__format__" not in own:
+            type.__setattr__(cls, "__format__", member_type.__format__)
+            own.append("__format__")
+        if plain and "__str__" not in own:
+            method = member_type.__str__
+            if method is object.__str__:
+                method = member_type.__repr__
+            type.__setattr__(cls, "__str__", method)
+            own.append("__str__")
+        if first_enum is None:
+            return
+        for name in ("__repr__", "__str__", "__format__"):
+            if name in own:
+                continue
+            if getattr(cls, name) in (getattr(member_type, name), getattr(object, name)):
+                type.__setattr__(cls, name, getattr(first_enum, name))
 
     def _add_member(cls, name, value, new, use_args, member_type):
         args = value if isinstance(value, tuple) else (value,)
@@ -309,15 +341,13 @@ class EnumType(type):
     def _publish(cls, name, instance):
         for base in cls.__mro__[1:]:
             attr = base.__dict__.get(name)
-            if isinstance(attr, DynamicClassAttribute):
-                redirect = property()
-                redirect.fget, redirect.fset, redirect.fdel = attr.fget, attr.fset, attr.fdel
+            if isinstance(attr, (property, _builtin_property)):
+                redirect = property(attr.fget, attr.fset, attr.fdel)
+                redirect.member = instance
                 redirect.__set_name__(cls, name)
                 type.__setattr__(cls, name, redirect)
                 return
-        own = cls.__dict__.get(name)
-        if own is None or not isinstance(own, DynamicClassAttribute):
-            type.__setattr__(cls, name, instance)
+        type.__setattr__(cls, name, instance)
 
     def _finish_flag(cls, classdict, order):
         for name in ("__or__", "__and__", "__xor__", "__ror__", "__rand__", "__rxor__", "__invert__"):
@@ -327,13 +357,6 @@ class EnumType(type):
         if names != sorted(names, key=lambda n: cls._member_map_[n]._value_) and all(
                 isinstance(cls._member_map_[n]._value_, int) for n in names):
             cls._iter_member_ = cls._iter_member_by_def_
-        if cls._boundary_ is not KEEP:
-            missed = []
-            for m in cls._member_map_.values():
-                if isinstance(m._value_, int) and m._value_ < 0:
-                    continue
-                missed.extend(b for b in _bits(m._value_) if b & ~cls._singles_mask_) if isinstance(m._value_, int) else None
-            del missed
 
     def _check_order(cls, order):
         if order is None:
@@ -368,6 +391,9 @@ class EnumType(type):
                        "__module__", "__name__", "__qualname__"] + cls._member_names_
         if cls._new_member_ is not object.__new__:
             interesting.append("__new__")
+        interesting.append("__init_subclass__")
+        if cls._member_type_ is not object:
+            interesting.extend(dir(cls._member_type_))
         return sorted(set(interesting))
 
     def __getitem__(cls, name):
@@ -415,7 +441,7 @@ class EnumType(type):
             else:
                 name, value = item
             classdict[name] = value
-        classdict["__module__"] = module if module is not None else "__main__"
+        classdict["__module__"] = module if module is not None else _caller()
         if qualname is not None:
             classdict["__qualname__"] = qualname
         return metacls.__new__(metacls, class_name, bases, classdict, boundary=boundary)
@@ -449,7 +475,7 @@ class EnumType(type):
                         if base._member_type_ not in found:
                             found.append(base._member_type_)
                         break
-                elif "__new__" in base.__dict__ or "__init__" in base.__dict__ and False:
+                elif "__new__" in base.__dict__ or "__dataclass_fields__" in base.__dict__:
                     pick = candidate or base
                     if pick not in found:
                         found.append(pick)
@@ -459,6 +485,18 @@ class EnumType(type):
         if len(found) > 1:
             raise TypeError("too many data types for %r: %r" % (class_name, set(found)))
         return found[0] if found else None
+
+    @classmethod
+    def _find_data_repr_(mcls, class_name, bases):
+        for chain in bases:
+            for base in chain.__mro__:
+                if base is object:
+                    continue
+                if isinstance(base, EnumType):
+                    return base._value_repr_
+                if "__repr__" in base.__dict__:
+                    return base.__dict__["__repr__"]
+        return None
 
     @classmethod
     def _find_new_(mcls, classdict, member_type, first_enum):
@@ -501,6 +539,8 @@ class Enum(metaclass=EnumType):
             for found in cls._member_map_.values():
                 if found._value_ == value:
                     return found
+        if not cls._member_map_:
+            raise TypeError("%r has no members defined" % (cls,))
         failure = None
         try:
             result = cls._missing_(value)
@@ -542,7 +582,7 @@ class Enum(metaclass=EnumType):
         return None
 
     def __repr__(self):
-        text = self.__class__._value_repr_ or repr if False else repr
+        text = self.__class__._value_repr_ or repr
         return "<%s.%s: %s>" % (self.__class__.__name__, self._name_, text(self._value_))
 
     def __str__(self):
@@ -557,7 +597,14 @@ class Enum(metaclass=EnumType):
                 names.add(name)
         for cls in self.__class__.mro():
             for name, obj in cls.__dict__.items():
-                if name[0] != "_" and name not in self._member_map_:
+                if name[0] == "_":
+                    continue
+                if isinstance(obj, property):
+                    if obj.fget is not None or name not in self._member_map_:
+                        names.add(name)
+                    else:
+                        names.discard(name)
+                elif name not in self._member_map_:
                     names.add(name)
         return sorted(names)
 
@@ -566,9 +613,6 @@ class Enum(metaclass=EnumType):
 
     def __hash__(self):
         return hash(self._name_)
-
-    def __reduce_ex__(self, proto):
-        return self.__class__, (self._value_,)
 
     def __deepcopy__(self, memo):
         return self
@@ -613,14 +657,6 @@ class StrEnum(str, ReprEnum):
     @staticmethod
     def _generate_next_value_(name, start, count, last_values):
         return name.lower()
-
-
-def pickle_by_global_name(self, proto):
-    return self.name
-
-
-def pickle_by_enum_name(self, proto):
-    return getattr, (self.__class__, self._name_)
 
 
 class FlagBoundary(StrEnum):
@@ -728,9 +764,10 @@ class Flag(Enum, boundary=STRICT):
 
     def __repr__(self):
         name, cls = self.__class__.__name__, self.__class__
+        text = cls._value_repr_ or repr
         if self._name_ is None:
-            return "<%s: %s>" % (name, cls._numeric_repr_(self._value_))
-        return "<%s.%s: %s>" % (name, self._name_, cls._numeric_repr_(self._value_))
+            return "<%s: %s>" % (name, text(self._value_))
+        return "<%s.%s: %s>" % (name, self._name_, text(self._value_))
 
     def __str__(self):
         name = self.__class__.__name__
@@ -782,7 +819,7 @@ class Flag(Enum, boundary=STRICT):
 def _bin(num, width):
     """Two's complement with a sign digit: 0b1 1010."""
     ceiling = 2 ** num.bit_length()
-    text = bin(num + ceiling) if num >= 0 else bin(~num ^ (ceiling - 1) + ceiling)
+    text = "0b0" + bin(num + ceiling)[3:] if num >= 0 else bin(~num ^ (ceiling - 1) + ceiling)
     sign, digits = text[:3], text[3:]
     if len(digits) < width:
         digits = (sign[-1] * width + digits)[-width:]
@@ -791,17 +828,6 @@ def _bin(num, width):
 
 class IntFlag(int, ReprEnum, Flag, boundary=KEEP):
     """Flags that are ints."""
-
-
-def _int_flag_other(self, other):
-    if isinstance(other, self.__class__):
-        return other._value_
-    if isinstance(other, int):
-        return int(other)
-    return NotImplemented
-
-
-IntFlag._other = _int_flag_other
 
 
 def unique(enumeration):
@@ -850,10 +876,8 @@ class verify:
         low, high = min(values), max(values)
         if issubclass(enumeration, Flag):
             missing = [2 ** i for i in range(low.bit_length(), high.bit_length() - 1) if 2 ** i not in values]
-        elif issubclass(enumeration, int):
-            missing = [i for i in range(low + 1, high) if i not in values]
         else:
-            raise Exception("verify: unknown type %r" % enumeration._member_type_)
+            missing = [i for i in range(low + 1, high) if i not in values]
         if missing:
             kind = "flag" if issubclass(enumeration, Flag) else "enum"
             raise ValueError(("invalid %s %r: missing values %s" % (kind, enumeration.__name__, ", ".join(str(m) for m in missing)))[:256])
@@ -895,7 +919,7 @@ def global_flag_repr(self):
     module = self.__class__.__module__.split(".")[-1]
     if self._name_ is None:
         return "%s.%s(%r)" % (module, self.__class__.__name__, self._value_)
-    return "|".join("%s.%s" % (module, name) for name in self._name_.split("|"))
+    return "|".join(name if name[0].isdigit() else "%s.%s" % (module, name) for name in self._name_.split("|"))
 
 
 def global_str(self):
