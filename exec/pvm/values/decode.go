@@ -38,6 +38,7 @@ type decoder struct {
 	p    Profile
 	data []byte
 	pos  int
+	seen []vm.Value // in the exact form: what can be shared, by number
 }
 
 func (d *decoder) fail(what string) error {
@@ -137,12 +138,17 @@ func (d *decoder) value(depth int, key bool) (vm.Value, error) {
 	if err := d.m.Enter(); err != nil {
 		return vm.None, err
 	}
-	v, err := d.container(major, arg, depth-1, key)
+	ref := false
+	v, err := d.container(major, arg, depth-1, key, &ref)
 	d.m.Exit()
+	if err == nil && d.p.Exact && !ref && shareable(v) {
+		d.m.Hold(v)
+		d.seen = append(d.seen, v)
+	}
 	return v, err
 }
 
-func (d *decoder) container(major byte, arg uint64, depth int, key bool) (vm.Value, error) {
+func (d *decoder) container(major byte, arg uint64, depth int, key bool, ref *bool) (vm.Value, error) {
 	switch {
 	case major == majorArray:
 		items, err := d.items(arg, depth, key)
@@ -160,7 +166,7 @@ func (d *decoder) container(major byte, arg uint64, depth int, key bool) (vm.Val
 	case arg == tagSet && !d.p.Exact:
 		return d.set(depth, key)
 	case arg == tagObject:
-		return d.named(depth, key)
+		return d.named(depth, key, ref)
 	}
 	return vm.None, d.fail("unknown tag")
 }
@@ -360,7 +366,7 @@ func (d *decoder) distinct(class string, items []vm.Value) (vm.Value, error) {
 }
 
 // named reads what tag 27 holds: the name of a class and a value.
-func (d *decoder) named(depth int, key bool) (vm.Value, error) {
+func (d *decoder) named(depth int, key bool, ref *bool) (vm.Value, error) {
 	major, n, err := d.head()
 	if err != nil {
 		return vm.None, err
@@ -383,7 +389,7 @@ func (d *decoder) named(depth int, key bool) (vm.Value, error) {
 		if !d.p.Exact {
 			return vm.None, d.fail("unknown class")
 		}
-		return d.exact(name, depth, key)
+		return d.exact(name, depth, key, ref)
 	}
 	if d.p.NoObjects {
 		return vm.None, d.fail("unknown tag")
@@ -408,10 +414,17 @@ func (d *decoder) named(depth int, key bool) (vm.Value, error) {
 }
 
 // exact reads a builtin value of the exact form.
-func (d *decoder) exact(name string, depth int, key bool) (vm.Value, error) {
+func (d *decoder) exact(name string, depth int, key bool, ref *bool) (vm.Value, error) {
 	major, n, err := d.head()
 	if err != nil {
 		return vm.None, err
+	}
+	if name == exactRef && major == majorUint {
+		if n >= uint64(len(d.seen)) {
+			return vm.None, d.fail("a reference to nothing")
+		}
+		*ref = true
+		return d.seen[n], nil
 	}
 	if name == exactByteArray && major == majorBytes {
 		b, err := d.bytes(n)

@@ -26,7 +26,8 @@
 // With [Profile.Exact] a decoded value has the type and the order of the encoded
 // one, which a suspended handler needs of its variables: what the plain form
 // loses (tuple, bytearray, range, frozenset, the order of a dict or set, text
-// that is not in NFC) travels in tag 27 under names that no class can have.
+// that is not in NFC, and that two places hold one object) travels in tag 27
+// under names that no class can have.
 //
 // # Invariants
 //

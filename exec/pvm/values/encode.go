@@ -50,7 +50,13 @@ type encoder struct {
 	p    Profile
 	base int // where the encoding begins in dst
 	dst  []byte
+	seen map[vm.Value]int // in the exact form: numbers of what can be shared, unfinished while within; looked up
+
+	finished int // objects numbered so far
 }
+
+// unfinished is the number of a container that is being written.
+const unfinished = -1
 
 // room charges for n bytes about to be written and refuses those beyond the
 // limit.
@@ -111,6 +117,44 @@ func (e *encoder) text(major byte, s string) error {
 
 func (e *encoder) value(v vm.Value, depth int) error {
 	e.m.Charge(itemCost)
+	if e.p.Exact && shareable(v) {
+		return e.shared(v, depth)
+	}
+	return e.unshared(v, depth)
+}
+
+// shareable tells whether it can be seen that two places hold one object.
+func shareable(v vm.Value) bool {
+	switch v.Kind() {
+	case vm.KindList, vm.KindDict, vm.KindSet, vm.KindByteArray, vm.KindInstance, vm.KindForeign:
+		return true
+	}
+	return false
+}
+
+// shared writes an object at its first place, and its number at all others.
+// Numbers are given in the order in which objects are finished.
+func (e *encoder) shared(v vm.Value, depth int) error {
+	e.m.Charge(e.m.Prices().DictOp)
+	n, ok := e.seen[v]
+	switch {
+	case n == unfinished:
+		return e.m.ValueError("a value that contains itself is not serializable")
+	case ok:
+		return e.named(exactRef, func() error { return e.head(majorUint, uint64(n)) })
+	}
+	if e.seen == nil {
+		e.seen = make(map[vm.Value]int)
+	}
+	e.m.Alloc(48)
+	e.seen[v] = unfinished
+	err := e.unshared(v, depth)
+	e.seen[v] = e.finished
+	e.finished++
+	return err
+}
+
+func (e *encoder) unshared(v vm.Value, depth int) error {
 	if !v.IsExact() {
 		if fn, ok := e.m.ClassOf(v).Lookup("__cowboy_serialize__"); ok {
 			return e.object(v, fn, depth)

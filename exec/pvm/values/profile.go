@@ -37,6 +37,7 @@ const (
 	exactSet       = ":set"
 	exactFrozenSet = ":frozenset"
 	exactDict      = ":dict"
+	exactRef       = ":ref" // the object of that number, in the order in which they end
 )
 
 // Profile bounds a conversion and says what it may hold.

@@ -89,6 +89,7 @@ func TestEncodings(t *testing.T) { // whitepaper, Serialization
 		{"exact dict keeps its order", "{3: 4, 1: 2}", exact, "d81b 82 65 3a64696374 84 0304 0102", ""},
 		{"exact bytearray", "bytearray(b'a')", exact, "d81b 82 6a 3a627974656172726179 4161", "bytearray(b'a')"},
 		{"exact range", "range(1, 5, 2)", exact, "d81b 82 66 3a72616e6765 83010502", ""},
+		{"exact shared list", "(lambda x: [x, x, []])([1])", exact, "83 8101 d81b82643a72656600 80", "[[1], [1], []]"},
 		{"exact tuple as a key", "{(1, 2): frozenset()}", exact, "a1 d81b82663a7475706c65820102 d81b826a3a66726f7a656e73657480", ""},
 	} {
 		t.Run(row.rule, func(t *testing.T) {

@@ -4,6 +4,45 @@ import _cowboy as _host
 import cowboy_sdk as _sdk
 
 
+Everything = BaseException
+Unbound = NameError
+
+
+def items(iterable):
+    """What a for loop around an await walks by index."""
+    if type(iterable) in (list, tuple, range, str, bytes):
+        return iterable
+    return list(iterable)
+
+
+def more(sequence, index):
+    return index < len(sequence)
+
+
+def enter(manager):
+    cls = type(manager)
+    if not hasattr(cls, "__enter__") or not hasattr(cls, "__exit__"):
+        raise TypeError(f"'{cls.__name__}' object does not support the context manager protocol")
+    return cls.__enter__(manager)
+
+
+def leave(manager):
+    type(manager).__exit__(manager, None, None, None)
+
+
+class leaving:
+    """Leaves a manager on behalf of a with statement that was taken apart."""
+
+    def __init__(self, manager):
+        self.manager = manager
+
+    def __enter__(self):
+        pass
+
+    def __exit__(self, kind, exc, trace):
+        return type(self.manager).__exit__(self.manager, kind, exc, trace)
+
+
 def pending(awaited):
     """Tells whether an awaited value is a job, at which the handler is suspended."""
     return isinstance(awaited, _sdk.Request)
@@ -31,7 +70,7 @@ def resume(payload):
     if _sdk.get_sender() not in (_sdk.JOB_DISPATCHER, _sdk.RESULT_VERIFIER):
         raise _sdk.PermissionDenied("answers of runners come from the chain")
     name, label, captured, context = _host.resume(payload["correlation_id"])
-    step = name + ".step"
+    step = "." + name
     outcome = [payload, context]
     if _sdk._actors:
         return getattr(_sdk._actors[0](), step)(label, captured, outcome)

@@ -382,7 +382,7 @@ def _allowed(roles):
 
 def _handler(name):
     """The handler of that name, bound, and who may call it; None for everybody."""
-    if not name or name.startswith("_"):
+    if not name.isidentifier() or name.startswith("_"):
         raise UnknownHandler(f"no handler '{name}'")
     if len(_actors) > 1:
         raise UnknownHandler("the program has more than one actor")

@@ -1,0 +1,200 @@
+package continuation
+
+import (
+	"math/big"
+	"slices"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
+)
+
+// lowering turns one handler into blocks.
+type lowering struct {
+	lim    Limits
+	name   string // qualified
+	at     syntax.Pos
+	self   string // first parameter of a method
+	locals *variables
+	temps  []string
+
+	blocks  []*block
+	current *block
+	region  *region // around the statement being lowered
+	loop    *loop   // likewise
+	awaits  []*await
+	next    int // number of the next block that is no await
+	made    int // statements so far
+}
+
+// block is a piece of straight code; the last of its statements leaves it.
+type block struct {
+	id     int
+	stmts  []syntax.Stmt
+	region *region
+	succ   []int
+	live   []string
+}
+
+// region is the body of a try or with statement that contains an await: an
+// exception in its blocks goes to the block catch.
+type region struct {
+	parent *region
+	catch  int
+	loop   *loop
+	// final are the statements that run when control leaves the region by
+	// a jump; nil when there are none.
+	final []syntax.Stmt
+	exits []exit // blocks made for jumps through final
+}
+
+type exit struct{ target, block int }
+
+// returnTarget stands for return among the targets of jumps.
+const returnTarget = -1
+
+// loop is a loop that contains an await.
+type loop struct {
+	parent      *loop
+	again, exit int
+	region      *region // around the loop
+}
+
+// await is a place where the handler may be suspended.
+type await struct {
+	at    syntax.Pos
+	label int
+	block *block // that the answer resumes
+	from  *block // that suspends
+	index int    // in from, of the statement that suspends
+}
+
+func number(at syntax.Pos, n int) syntax.Expr {
+	return &syntax.Constant{Pos: at, Kind: syntax.ConstInt, Int: big.NewInt(int64(n))}
+}
+
+// reserve takes the number of a block to come.
+func (l *lowering) reserve() int {
+	l.next++
+	return firstBlock + l.next - 1
+}
+
+// begin makes the block of that number the current one.
+func (l *lowering) begin(id int) {
+	b := &block{id: id, region: l.region}
+	l.blocks = append(l.blocks, b)
+	l.current = b
+}
+
+func (l *lowering) emit(ss ...syntax.Stmt) {
+	l.made += len(ss)
+	if l.made > l.lim.Statements {
+		refuse(l.at, "the handler is too large to be taken apart at its awaits")
+	}
+	l.current.stmts = append(l.current.stmts, ss...)
+}
+
+// jump returns the statements that go to a block.
+func (l *lowering) jump(at syntax.Pos, id int) []syntax.Stmt {
+	l.current.succ = append(l.current.succ, id)
+	return []syntax.Stmt{assign(at, pcName, number(at, id)), &syntax.Continue{Pos: at}}
+}
+
+// leave ends the current block with a jump.
+func (l *lowering) leave(at syntax.Pos, id int) { l.emit(l.jump(at, id)...) }
+
+// branch ends the current block with a choice.
+func (l *lowering) branch(at syntax.Pos, test syntax.Expr, yes, no int) {
+	l.emit(&syntax.If{Pos: at, Test: test, Body: l.jump(at, yes)})
+	l.leave(at, no)
+}
+
+func (l *lowering) temp(prefix string) string {
+	t := "." + prefix + big.NewInt(int64(len(l.temps))).String()
+	l.temps = append(l.temps, t)
+	return t
+}
+
+// step makes the function of all steps.
+func (l *lowering) step(f *syntax.AsyncFunctionDef) syntax.Stmt {
+	body := f.Body
+	if docstring(body) != nil {
+		body = body[1:]
+	}
+	l.begin(0)
+	l.stmts(body)
+	l.emit(&syntax.Return{Pos: f.Pos})
+	slices.SortStableFunc(l.awaits, func(a, b *await) int { return a.label - b.label })
+	l.liveness()
+	at := f.Pos
+	args := &syntax.Arguments{}
+	if l.self != "" {
+		args.Args = append(args.Args, &syntax.Arg{Pos: at, Arg: l.self})
+	}
+	for _, p := range []string{pcName, captured, outcome} {
+		args.Args = append(args.Args, &syntax.Arg{Pos: at, Arg: p})
+	}
+	l.captures()
+	var out []syntax.Stmt
+	for _, s := range body {
+		if g, ok := s.(*syntax.Global); ok {
+			out = append(out, g)
+		}
+	}
+	var vars []string
+	for _, p := range l.locals.params {
+		if p != l.self {
+			vars = append(vars, p)
+		}
+	}
+	out = append(out, l.restore(0, vars))
+	for _, a := range l.awaits {
+		out = append(out, l.restore(a.label, a.block.live))
+	}
+	out = append(out, &syntax.While{Pos: at, Test: &syntax.Constant{Pos: at, Kind: syntax.ConstTrue}, Body: l.dispatch()})
+	return &syntax.FunctionDef{Pos: at, Name: stepPrefix + l.name, Args: args, Body: out}
+}
+
+// restore gives the variables of a step their values.
+func (l *lowering) restore(label int, vars []string) syntax.Stmt {
+	at := l.at
+	s := &syntax.If{Pos: at, Test: l.isAt(label), Body: []syntax.Stmt{&syntax.Pass{Pos: at}}}
+	for _, v := range vars {
+		get := assign(at, v, &syntax.Subscript{Pos: at, Value: name(at, captured), Slice: text(at, v)})
+		if label != 0 && !l.sure(v) {
+			get = &syntax.If{Pos: at, Body: []syntax.Stmt{get}, Test: &syntax.Compare{
+				Pos: at, Left: text(at, v), Ops: []syntax.CmpOperator{syntax.In}, Comparators: []syntax.Expr{name(at, captured)},
+			}}
+		}
+		s.Body = append(s.Body, get)
+	}
+	return s
+}
+
+func (l *lowering) isAt(id int) syntax.Expr {
+	return &syntax.Compare{Pos: l.at, Left: name(l.at, pcName), Ops: []syntax.CmpOperator{syntax.Eq}, Comparators: []syntax.Expr{number(l.at, id)}}
+}
+
+// dispatch is the body of the loop: each block under its number, and where
+// exceptions of the blocks go.
+func (l *lowering) dispatch() []syntax.Stmt {
+	var ifs []syntax.Stmt
+	var catches []syntax.Stmt
+	for _, b := range l.blocks {
+		ifs = append(ifs, &syntax.If{Pos: b.stmts[0].Position(), Test: l.isAt(b.id), Body: b.stmts})
+		if b.region == nil {
+			continue
+		}
+		catches = append(catches, &syntax.If{Pos: l.at, Test: l.isAt(b.id), Body: []syntax.Stmt{
+			assign(l.at, thrown, name(l.at, caught)),
+			assign(l.at, pcName, number(l.at, b.region.catch)),
+			&syntax.Continue{Pos: l.at},
+		}})
+	}
+	if catches == nil {
+		return ifs
+	}
+	catches = append(catches, &syntax.Raise{Pos: l.at})
+	return []syntax.Stmt{&syntax.Try{Pos: l.at, Body: ifs, Handlers: []*syntax.ExceptHandler{{
+		Pos: l.at, Name: caught, Body: catches,
+		Type: &syntax.Attribute{Pos: l.at, Value: name(l.at, sdkModule), Attr: "Everything"},
+	}}}}
+}

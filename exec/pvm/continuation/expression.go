@@ -1,0 +1,211 @@
+package continuation
+
+import (
+	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
+)
+
+// expr emits what an expression awaits and returns an expression for the rest.
+func (l *lowering) expr(e syntax.Expr) syntax.Expr {
+	if e == nil || !hasAwait(e) {
+		return e
+	}
+	switch e := e.(type) {
+	case *syntax.Await:
+		return l.await(e)
+	case *syntax.BoolOp:
+		return l.boolOp(e)
+	case *syntax.IfExp:
+		return l.ifExp(e)
+	case *syntax.NamedExpr:
+		return &syntax.NamedExpr{Pos: e.Pos, Target: e.Target, Value: l.expr(e.Value)}
+	case *syntax.BinOp:
+		es := l.exprs(e.Left, e.Right)
+		return &syntax.BinOp{Pos: e.Pos, Left: es[0], Op: e.Op, Right: es[1]}
+	case *syntax.UnaryOp:
+		return &syntax.UnaryOp{Pos: e.Pos, Op: e.Op, Operand: l.expr(e.Operand)}
+	case *syntax.Compare:
+		if len(e.Ops) > 1 {
+			refuse(firstAwait(e), "await in a chain of comparisons of a handler that waits for runners")
+		}
+		es := l.exprs(e.Left, e.Comparators[0])
+		return &syntax.Compare{Pos: e.Pos, Left: es[0], Ops: e.Ops, Comparators: es[1:]}
+	case *syntax.Call:
+		return l.call(e)
+	case *syntax.Attribute:
+		return &syntax.Attribute{Pos: e.Pos, Value: l.expr(e.Value), Attr: e.Attr, Ctx: e.Ctx}
+	case *syntax.Subscript:
+		es := l.exprs(e.Value, e.Slice)
+		return &syntax.Subscript{Pos: e.Pos, Value: es[0], Slice: es[1], Ctx: e.Ctx}
+	case *syntax.Slice:
+		es := l.exprs(e.Lower, e.Upper, e.Step)
+		return &syntax.Slice{Pos: e.Pos, Lower: es[0], Upper: es[1], Step: es[2]}
+	default:
+		return l.display(e)
+	}
+}
+
+func (l *lowering) display(e syntax.Expr) syntax.Expr {
+	switch e := e.(type) {
+	case *syntax.Starred:
+		return &syntax.Starred{Pos: e.Pos, Value: l.expr(e.Value), Ctx: e.Ctx}
+	case *syntax.Tuple:
+		return &syntax.Tuple{Pos: e.Pos, Elts: l.exprs(e.Elts...), Ctx: e.Ctx}
+	case *syntax.List:
+		return &syntax.List{Pos: e.Pos, Elts: l.exprs(e.Elts...), Ctx: e.Ctx}
+	case *syntax.Set:
+		return &syntax.Set{Pos: e.Pos, Elts: l.exprs(e.Elts...)}
+	case *syntax.Dict:
+		var all []syntax.Expr
+		for i, k := range e.Keys {
+			all = append(all, k, e.Values[i])
+		}
+		all = l.exprs(all...)
+		out := &syntax.Dict{Pos: e.Pos}
+		for i := 0; i < len(all); i += 2 {
+			out.Keys, out.Values = append(out.Keys, all[i]), append(out.Values, all[i+1])
+		}
+		return out
+	case *syntax.JoinedStr:
+		return &syntax.JoinedStr{Pos: e.Pos, Values: l.exprs(e.Values...)}
+	case *syntax.FormattedValue:
+		es := l.exprs(e.Value, e.FormatSpec)
+		return &syntax.FormattedValue{Pos: e.Pos, Value: es[0], Conversion: e.Conversion, FormatSpec: es[1]}
+	}
+	refuse(firstAwait(e), "await in a comprehension or another expression that cannot be taken apart")
+	return nil
+}
+
+// exprs lowers expressions that are evaluated one after the other: those before
+// the last await are kept in variables.
+func (l *lowering) exprs(es ...syntax.Expr) []syntax.Expr {
+	last := -1
+	for i, e := range es {
+		if e != nil && hasAwait(e) {
+			last = i
+		}
+	}
+	out := make([]syntax.Expr, len(es))
+	for i, e := range es {
+		switch {
+		case e == nil:
+		case i < last:
+			out[i] = l.spill(e)
+		default:
+			out[i] = l.expr(e)
+		}
+	}
+	return out
+}
+
+// spill evaluates an expression now and returns the variable with its value.
+func (l *lowering) spill(e syntax.Expr) syntax.Expr {
+	at := e.Position()
+	switch e := e.(type) {
+	case *syntax.Constant, *syntax.Name:
+		return e
+	case *syntax.Starred:
+		list := &syntax.List{Pos: at, Elts: []syntax.Expr{&syntax.Starred{Pos: at, Value: l.expr(e.Value)}}}
+		return &syntax.Starred{Pos: at, Value: l.spill(list)}
+	case *syntax.FormattedValue:
+		return &syntax.FormattedValue{Pos: at, Conversion: -1, Value: l.spill(&syntax.JoinedStr{Pos: at, Values: []syntax.Expr{l.expr(e)}})}
+	case *syntax.Slice:
+		es := make([]syntax.Expr, 3)
+		for i, x := range []syntax.Expr{e.Lower, e.Upper, e.Step} {
+			if x != nil {
+				es[i] = l.spill(x)
+			}
+		}
+		return &syntax.Slice{Pos: at, Lower: es[0], Upper: es[1], Step: es[2]}
+	}
+	t := l.temp("t")
+	l.emit(assign(at, t, l.expr(e)))
+	return name(at, t)
+}
+
+// keep is spill for what is looked up later: names and chains of attributes stay
+// as they are.
+func (l *lowering) keep(e syntax.Expr) syntax.Expr {
+	switch v := e.(type) {
+	case *syntax.Name:
+		return v
+	case *syntax.Attribute:
+		return &syntax.Attribute{Pos: v.Pos, Value: l.keep(v.Value), Attr: v.Attr}
+	}
+	return l.spill(e)
+}
+
+func (l *lowering) call(e *syntax.Call) syntax.Expr {
+	es := append([]syntax.Expr(nil), e.Args...)
+	for _, k := range e.Keywords {
+		es = append(es, k.Value)
+	}
+	out := &syntax.Call{Pos: e.Pos, Func: e.Func}
+	if anyAwait(es) {
+		out.Func = l.keep(e.Func)
+	} else {
+		out.Func = l.expr(e.Func)
+	}
+	es = l.exprs(es...)
+	out.Args = es[:len(e.Args):len(e.Args)]
+	for i, k := range e.Keywords {
+		out.Keywords = append(out.Keywords, &syntax.Keyword{Pos: k.Pos, Arg: k.Arg, Value: es[len(e.Args)+i]})
+	}
+	return out
+}
+
+// boolOp evaluates one value after the other, as long as they do not decide.
+func (l *lowering) boolOp(e *syntax.BoolOp) syntax.Expr {
+	t := l.temp("t")
+	after := l.reserve()
+	for i, v := range e.Values {
+		l.emit(assign(e.Pos, t, l.expr(v)))
+		if i == len(e.Values)-1 {
+			break
+		}
+		next := l.reserve()
+		if e.Op == syntax.And {
+			l.branch(e.Pos, name(e.Pos, t), next, after)
+		} else {
+			l.branch(e.Pos, name(e.Pos, t), after, next)
+		}
+		l.begin(next)
+	}
+	l.leave(e.Pos, after)
+	l.begin(after)
+	return name(e.Pos, t)
+}
+
+func (l *lowering) ifExp(e *syntax.IfExp) syntax.Expr {
+	t := l.temp("t")
+	yes, no, after := l.reserve(), l.reserve(), l.reserve()
+	l.branch(e.Pos, l.expr(e.Test), yes, no)
+	for _, b := range []struct {
+		id int
+		e  syntax.Expr
+	}{{yes, e.Body}, {no, e.OrElse}} {
+		l.begin(b.id)
+		l.emit(assign(e.Pos, t, l.expr(b.e)))
+		l.leave(e.Pos, after)
+	}
+	l.begin(after)
+	return name(e.Pos, t)
+}
+
+// await ends a block with the suspension and begins the one that the answer
+// resumes.
+func (l *lowering) await(e *syntax.Await) syntax.Expr {
+	v := l.expr(e.Value)
+	if len(l.awaits) == l.lim.Awaits {
+		refuse(e, "more than %d awaits in a handler that waits for runners", l.lim.Awaits)
+	}
+	l.emit(assign(e.Pos, awaited, v))
+	a := &await{at: e.Pos, label: len(l.awaits) + 1, from: l.current, index: len(l.current.stmts)}
+	l.awaits = append(l.awaits, a)
+	l.emit(&syntax.Pass{Pos: e.Pos}, assign(e.Pos, outcome, library(e.Pos, "run", name(e.Pos, awaited))))
+	l.leave(e.Pos, a.label)
+	l.begin(a.label)
+	a.block = l.current
+	t := l.temp("a")
+	l.emit(assign(e.Pos, t, library(e.Pos, "take", name(e.Pos, outcome))), assign(e.Pos, outcome, none(e.Pos)))
+	return name(e.Pos, t)
+}

@@ -1,0 +1,214 @@
+package continuation
+
+import (
+	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
+)
+
+func (l *lowering) stmts(ss []syntax.Stmt) {
+	for _, s := range ss {
+		if l.needs(s) {
+			l.stmt(s)
+		} else {
+			l.emit(l.rewrite([]syntax.Stmt{s}, false)...)
+		}
+	}
+}
+
+// needs tells whether a statement must be taken apart: it awaits, or it returns
+// through a finally clause from within a loop.
+func (l *lowering) needs(s syntax.Stmt) bool {
+	return hasAwait(s) || l.final(nil) && loopReturns(s, false)
+}
+
+// final tells whether control that goes out to stop passes a finally clause.
+func (l *lowering) final(stop *region) bool {
+	for r := l.region; r != stop && r != nil; r = r.parent {
+		if r.final != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func loopReturns(n syntax.Node, inLoop bool) bool {
+	switch n.(type) {
+	case *syntax.Return:
+		return inLoop
+	case *syntax.For, *syntax.While:
+		inLoop = true
+	case *syntax.FunctionDef, *syntax.AsyncFunctionDef, *syntax.ClassDef, syntax.Expr:
+		return false
+	}
+	found := false
+	syntax.Children(n, func(c syntax.Node) { found = found || loopReturns(c, inLoop) })
+	return found
+}
+
+func (l *lowering) stmt(s syntax.Stmt) {
+	switch s := s.(type) {
+	case *syntax.ExprStmt:
+		v := l.expr(s.Value)
+		l.emit(&syntax.ExprStmt{Pos: s.Pos, Value: v})
+	case *syntax.Assign:
+		l.refuseAwaits("an assignment's target", s.Targets...)
+		l.emit(&syntax.Assign{Pos: s.Pos, Targets: s.Targets, Value: l.expr(s.Value)})
+	case *syntax.AnnAssign:
+		l.refuseAwaits("an annotation or an assignment's target", s.Target, s.Annotation)
+		v := l.expr(s.Value)
+		l.emit(&syntax.AnnAssign{Pos: s.Pos, Target: s.Target, Annotation: s.Annotation, Value: v, Simple: s.Simple})
+	case *syntax.AugAssign:
+		l.augAssign(s)
+	case *syntax.Return:
+		l.emit(l.rewrite([]syntax.Stmt{&syntax.Return{Pos: s.Pos, Value: l.expr(s.Value)}}, false)...)
+	case *syntax.Raise:
+		es := l.exprs(s.Exc, s.Cause)
+		l.emit(&syntax.Raise{Pos: s.Pos, Exc: es[0], Cause: es[1]})
+	case *syntax.Assert:
+		l.refuseAwaits("the message of an assertion", s.Msg)
+		l.emit(&syntax.Assert{Pos: s.Pos, Test: l.expr(s.Test), Msg: s.Msg})
+	case *syntax.If:
+		l.ifStmt(s)
+	case *syntax.While:
+		l.while(s)
+	case *syntax.For:
+		l.forLoop(s)
+	case *syntax.Try:
+		l.try(s)
+	case *syntax.With:
+		l.with(s, s.Items)
+	case *syntax.Match:
+		l.match(s)
+	case *syntax.AsyncFor, *syntax.AsyncWith:
+		refuse(s, "asynchronous loops and managers cannot wait for runners")
+	default:
+		refuse(s, "an await cannot stand in this statement of a handler that waits for runners")
+	}
+}
+
+// refuseAwaits refuses awaits where the lowering has no place for them.
+func (l *lowering) refuseAwaits(where string, es ...syntax.Expr) {
+	for _, e := range es {
+		if e != nil && hasAwait(e) {
+			refuse(firstAwait(e), "await in %s of a handler that waits for runners", where)
+		}
+	}
+}
+
+func firstAwait(n syntax.Node) syntax.Node {
+	var found syntax.Node
+	var visit func(syntax.Node)
+	visit = func(n syntax.Node) {
+		if _, ok := n.(*syntax.Await); ok && found == nil {
+			found = n
+		}
+		if found == nil {
+			syntax.Children(n, visit)
+		}
+	}
+	visit(n)
+	if found == nil {
+		return n
+	}
+	return found
+}
+
+func (l *lowering) augAssign(s *syntax.AugAssign) {
+	l.refuseAwaits("an assignment's target", s.Target)
+	var load, store syntax.Expr
+	switch t := s.Target.(type) {
+	case *syntax.Name:
+		load, store = name(t.Pos, t.ID), t
+	case *syntax.Attribute:
+		v := l.keep(t.Value)
+		load = &syntax.Attribute{Pos: t.Pos, Value: v, Attr: t.Attr}
+		store = &syntax.Attribute{Pos: t.Pos, Value: v, Attr: t.Attr, Ctx: syntax.Store}
+	case *syntax.Subscript:
+		v, i := l.keep(t.Value), l.spill(t.Slice)
+		load = &syntax.Subscript{Pos: t.Pos, Value: v, Slice: i}
+		store = &syntax.Subscript{Pos: t.Pos, Value: v, Slice: i, Ctx: syntax.Store}
+	default:
+		refuse(s, "an await cannot stand in this assignment")
+	}
+	old := l.temp("t")
+	l.emit(assign(s.Pos, old, load))
+	v := l.expr(s.Value)
+	l.emit(
+		&syntax.AugAssign{Pos: s.Pos, Target: target(s.Pos, old), Op: s.Op, Value: v},
+		&syntax.Assign{Pos: s.Pos, Targets: []syntax.Expr{store}, Value: name(s.Pos, old)},
+	)
+}
+
+func (l *lowering) ifStmt(s *syntax.If) {
+	yes, no, after := l.reserve(), l.reserve(), l.reserve()
+	l.branch(s.Pos, l.expr(s.Test), yes, no)
+	l.begin(yes)
+	l.stmts(s.Body)
+	l.leave(s.Pos, after)
+	l.begin(no)
+	l.stmts(s.OrElse)
+	l.leave(s.Pos, after)
+	l.begin(after)
+}
+
+func (l *lowering) while(s *syntax.While) {
+	head, body, no, after := l.reserve(), l.reserve(), l.reserve(), l.reserve()
+	l.leave(s.Pos, head)
+	l.begin(head)
+	l.branch(s.Pos, l.expr(s.Test), body, no)
+	l.body(s.Pos, body, head, after, s.Body)
+	l.begin(no)
+	l.stmts(s.OrElse)
+	l.leave(s.Pos, after)
+	l.begin(after)
+}
+
+// body lowers the body of a loop.
+func (l *lowering) body(at syntax.Pos, id, again, exit int, ss []syntax.Stmt) {
+	l.loop = &loop{parent: l.loop, again: again, exit: exit, region: l.region}
+	l.begin(id)
+	l.stmts(ss)
+	l.leave(at, again)
+	l.loop = l.loop.parent
+}
+
+func (l *lowering) forLoop(s *syntax.For) {
+	l.refuseAwaits("a loop's target", s.Target)
+	items, index := l.temp("t"), l.temp("t")
+	head, step, no, after := l.reserve(), l.reserve(), l.reserve(), l.reserve()
+	at := s.Pos
+	l.emit(assign(at, items, library(at, "items", l.expr(s.Iter))), assign(at, index, number(at, 0)))
+	l.leave(at, head)
+	l.begin(head)
+	l.branch(at, library(at, "more", name(at, items), name(at, index)), step, no)
+	first := []syntax.Stmt{
+		&syntax.Assign{Pos: at, Targets: []syntax.Expr{s.Target}, Value: &syntax.Subscript{Pos: at, Value: name(at, items), Slice: name(at, index)}},
+		assign(at, index, &syntax.BinOp{Pos: at, Left: name(at, index), Op: syntax.Add, Right: number(at, 1)}),
+	}
+	l.body(at, step, head, after, append(first, s.Body...))
+	l.begin(no)
+	l.stmts(s.OrElse)
+	l.leave(at, after)
+	l.begin(after)
+}
+
+func (l *lowering) match(s *syntax.Match) {
+	copied := *s
+	copied.Subject = l.expr(s.Subject)
+	copied.Cases = nil
+	after := l.reserve()
+	var ids []int
+	for _, c := range s.Cases {
+		l.refuseAwaits("a guard", c.Guard)
+		id := l.reserve()
+		ids = append(ids, id)
+		copied.Cases = append(copied.Cases, &syntax.MatchCase{Pattern: c.Pattern, Guard: c.Guard, Body: l.jump(s.Pos, id)})
+	}
+	l.emit(&copied)
+	l.leave(s.Pos, after)
+	for i, c := range s.Cases {
+		l.begin(ids[i])
+		l.stmts(c.Body)
+		l.leave(s.Pos, after)
+	}
+	l.begin(after)
+}
