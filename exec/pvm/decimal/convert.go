@@ -117,9 +117,9 @@ func FromFloat(bits uint64) Decimal {
 	return Decimal{neg: neg, coef: coef.Mul(coef, five), exp: exp}
 }
 
-// Float is the binary64 nearest d, half to even, as its bits: Python's float(d).
+// Binary64 is the binary64 nearest d, half to even, as its bits: Python's float(d).
 // A signaling NaN is the caller's to refuse.
-func (d Decimal) Float() uint64 {
+func (d Decimal) Binary64() uint64 {
 	sign := uint64(btoi(d.neg)) << 63
 	const inf = floatExpMask << 52
 	switch {

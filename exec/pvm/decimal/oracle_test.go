@@ -242,8 +242,8 @@ func converted(d Decimal, s Spec) []string {
 		text = err.Error()
 	}
 	return []string{
-		d.EngString(), strconv.FormatInt(h, 10), fmt.Sprintf("%016x", d.Float()), whole, ratio,
-		fmt.Sprintf("%d %s %s", sign, tuple, special), text, FromFloat(d.Float()).String(),
+		d.EngString(), strconv.FormatInt(h, 10), fmt.Sprintf("%016x", d.Binary64()), whole, ratio,
+		fmt.Sprintf("%d %s %s", sign, tuple, special), text, FromFloat(d.Binary64()).String(),
 	}
 }
 
@@ -258,7 +258,7 @@ func TestBounded(t *testing.T) {
 			op(c, tiny, d, huge)
 		}
 		d.Hash()
-		d.Float()
+		d.Binary64()
 		if _, _, err := d.Ratio(1000); err != ErrSize {
 			t.Error(d, err)
 		}

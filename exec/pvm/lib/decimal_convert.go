@@ -50,7 +50,7 @@ func (d *decimalModule) defineConversions() {
 			}
 			d.work(m, decimal.Quotient, x)
 			m.ChargeEach(40, m.Prices().LimbWork)
-			return vm.FloatBits(x.Float()), nil
+			return vm.FloatBits(x.Binary64()), nil
 		})),
 		def("__copy__", 1, 1, itself),
 		def("__deepcopy__", 2, 2, itself),

@@ -64,22 +64,25 @@ func (d *decimalModule) asDict(m *vm.Machine, f *signalDict) (vm.Value, error) {
 	return out.Value(), nil
 }
 
+// flagsMethod is a method of the mapping with so many arguments, the receiver
+// counted.
+func flagsMethod(name string, args int, fn func(m *vm.Machine, f *signalDict, a []vm.Value) (vm.Value, error)) vm.Def {
+	return def(name, args, args, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
+		f, err := payload[*signalDict](m, a.Values[0])
+		if err != nil {
+			return vm.None, err
+		}
+		return fn(m, f, a.Values[1:])
+	})
+}
+
 func (d *decimalModule) defineFlags() {
-	method := func(name string, args int, fn func(m *vm.Machine, f *signalDict, a []vm.Value) (vm.Value, error)) vm.Def {
-		return def(name, args, args, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
-			f, err := payload[*signalDict](m, a.Values[0])
-			if err != nil {
-				return vm.None, err
-			}
-			return fn(m, f, a.Values[1:])
-		})
-	}
 	d.flags.Define(
-		method("__getitem__", 2, func(m *vm.Machine, f *signalDict, a []vm.Value) (vm.Value, error) {
+		flagsMethod("__getitem__", 2, func(m *vm.Machine, f *signalDict, a []vm.Value) (vm.Value, error) {
 			bit, err := d.signalOf(m, a[0])
 			return vm.Bool(*f.field()&bit != 0), err
 		}),
-		method("__setitem__", 3, func(m *vm.Machine, f *signalDict, a []vm.Value) (vm.Value, error) {
+		flagsMethod("__setitem__", 3, func(m *vm.Machine, f *signalDict, a []vm.Value) (vm.Value, error) {
 			bit, err := d.signalOf(m, a[0])
 			if err != nil {
 				return vm.None, err
@@ -94,24 +97,24 @@ func (d *decimalModule) defineFlags() {
 			}
 			return vm.None, nil
 		}),
-		method("__delitem__", 2, func(m *vm.Machine, _ *signalDict, _ []vm.Value) (vm.Value, error) {
+		flagsMethod("__delitem__", 2, func(m *vm.Machine, _ *signalDict, _ []vm.Value) (vm.Value, error) {
 			return vm.None, m.ValueError("signal keys cannot be deleted")
 		}),
-		method("__len__", 1, func(*vm.Machine, *signalDict, []vm.Value) (vm.Value, error) {
+		flagsMethod("__len__", 1, func(*vm.Machine, *signalDict, []vm.Value) (vm.Value, error) {
 			return vm.SmallInt(int64(len(d.signals))), nil
 		}),
-		method("__contains__", 2, func(m *vm.Machine, _ *signalDict, a []vm.Value) (vm.Value, error) {
+		flagsMethod("__contains__", 2, func(m *vm.Machine, _ *signalDict, a []vm.Value) (vm.Value, error) {
 			_, err := d.signalOf(m, a[0])
 			return vm.Bool(err == nil), nil
 		}),
-		method("__iter__", 1, func(m *vm.Machine, f *signalDict, _ []vm.Value) (vm.Value, error) {
+		flagsMethod("__iter__", 1, func(m *vm.Machine, f *signalDict, _ []vm.Value) (vm.Value, error) {
 			v, err := d.asDict(m, f)
 			if err != nil {
 				return vm.None, err
 			}
 			return m.Iter(v)
 		}),
-		method("__eq__", 2, func(m *vm.Machine, f *signalDict, a []vm.Value) (vm.Value, error) {
+		flagsMethod("__eq__", 2, func(m *vm.Machine, f *signalDict, a []vm.Value) (vm.Value, error) {
 			p, _ := a[0].Foreign()
 			if g, ok := p.(*signalDict); ok {
 				return vm.Bool(*f.field() == *g.field()), nil
@@ -122,7 +125,7 @@ func (d *decimalModule) defineFlags() {
 			}
 			return m.Compare(vm.CompareEq, v, a[0])
 		}),
-		method("__repr__", 1, func(m *vm.Machine, f *signalDict, _ []vm.Value) (vm.Value, error) {
+		flagsMethod("__repr__", 1, func(m *vm.Machine, f *signalDict, _ []vm.Value) (vm.Value, error) {
 			parts := make([]string, len(d.signals))
 			for i, g := range d.signals {
 				parts[i] = "<class 'decimal." + g.class.Name() + "'>:False"
@@ -132,8 +135,13 @@ func (d *decimalModule) defineFlags() {
 			}
 			return m.NewStr("{" + strings.Join(parts, ", ") + "}"), nil
 		}),
-		method("copy", 1, func(m *vm.Machine, f *signalDict, _ []vm.Value) (vm.Value, error) { return d.asDict(m, f) }),
+		flagsMethod("copy", 1, func(m *vm.Machine, f *signalDict, _ []vm.Value) (vm.Value, error) { return d.asDict(m, f) }),
 	)
+	d.borrowMethods()
+}
+
+// borrowMethods takes the methods that only read from dict.
+func (d *decimalModule) borrowMethods() {
 	for _, name := range []string{"keys", "values", "items", "get"} {
 		d.flags.Define(def(name, 1, -1, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			f, err := payload[*signalDict](m, a.Values[0])
