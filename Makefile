@@ -19,7 +19,7 @@ TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
 .PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash bench bench-crypto bench-state \
-        bench-lanes bench-exec bench-consensus bench-compare generate purego arm64 i386 interop oracles pvm-oracle tools clean
+        bench-lanes bench-exec bench-consensus bench-pvm bench-compare generate purego arm64 i386 interop oracles pvm-oracle tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -73,7 +73,7 @@ soak-crash: ## cut the power of the store at every file operation, and let every
 		$(GO) test -count=1 -timeout 60m -v ./state/store -run TestInjectedErrors -args -every=1 -parts=16 -part=$$part; \
 	done
 
-bench: bench-crypto bench-state bench-lanes bench-exec bench-consensus ## run every bar beside its peer
+bench: bench-crypto bench-state bench-lanes bench-exec bench-consensus bench-pvm ## run every bar beside its peer
 
 bench-crypto: ## bars of the signature and hash core
 	cd bench/peers && $(GO) run ./crypto
@@ -89,6 +89,9 @@ bench-exec: ## bars of the state transition
 
 bench-consensus: ## bars of votes, certificates and coded blocks
 	cd bench/peers && $(GO) run ./consensus
+
+bench-pvm: ## bars of the Python machine beside CPython 3.11 (PYTHON311) and starlark-go
+	cd bench/peers && $(GO) run ./pvm
 
 bench-compare: build ## compare two results: make bench-compare OLD=a.json NEW=b.json
 	$(BIN)/cowboy-bench compare $(OLD) $(NEW)

@@ -56,18 +56,38 @@ func (rt *Runtime) NewMachine() *Machine {
 	return m
 }
 
-// Reset makes the machine as new: nothing of the last call is left in it.
+// keptEntries is how large a table of a machine may be to be used for the next
+// call: emptying it costs what it can hold.
+const keptEntries = 1024
+
+// Reset makes the machine as new: nothing of the last call is left in it. Frames
+// were used from the first on, and the slab is clear above the running frame, so
+// that what a call never touched costs nothing.
 func (m *Machine) Reset() {
-	clear(m.pool)
-	clear(m.slab)
+	if m.frame != nil {
+		m.dropFrames()
+	}
+	for i := range m.pool {
+		if m.pool[i].unit == nil {
+			break
+		}
+		m.pool[i] = frame{}
+	}
 	clear(m.temp)
 	*m = Machine{
 		rt: m.rt, dyn: m.dyn, pool: m.pool, slab: m.slab, temp: m.temp[:0],
-		units:    make(map[*code.Object]*unit),
-		interned: make(map[string]*Str),
-		modules:  make(map[string]*Module),
+		units: emptied(m.units), interned: emptied(m.interned), modules: emptied(m.modules),
 	}
 	m.heap.threshold = m.rt.limits.HeapBytes
+}
+
+// emptied is an empty map, m itself where that is cheap.
+func emptied[K comparable, V any](m map[K]V) map[K]V {
+	if m == nil || len(m) > keptEntries {
+		return make(map[K]V)
+	}
+	clear(m)
+	return m
 }
 
 // Charge takes n cycles for work about to be done. It does not return when they
