@@ -24,7 +24,7 @@ FORBIDDEN = {
 ATTRIBUTES = {
     "__del__", "__subclasses__", "__globals__", "__code__", "__closure__", "__builtins__", "gi_frame", "gi_code",
     "cr_frame", "ag_frame", "f_back", "tb_frame", "tb_next", "tb_lineno", "__reduce__", "__reduce_ex__", "__getstate__",
-    "__setstate__", "__sizeof__", "__weakref__", "gi_running", "gi_yieldfrom", "__traceback__", "__loader__", "__spec__",
+    "__setstate__", "__getnewargs__", "__getnewargs_ex__", "__getformat__", "__itemsize__", "__basicsize__", "__alloc__", "__sizeof__", "__weakref__", "gi_running", "gi_yieldfrom", "__traceback__", "__loader__", "__spec__",
 }
 # Decorators of tests that CPython itself takes for a matter of the implementation or of its size.
 PRIVATE = {

@@ -13,8 +13,8 @@ func (m *Machine) enterPlain(f *frame, fn *Function, at, end, n int) *frame {
 	nf := &m.pool[m.used]
 	m.used++
 	w := f.regs[at:end]
-	if over := min(len(f.regs)-at, len(w)); over > n {
-		clear(w[n:over])
+	if at+n < len(f.regs) { // what f left above, also behind w: w's own calls count on it
+		clear(f.regs[at+n:])
 	}
 	nf.regs, nf.unit, nf.fn, nf.back, nf.how, nf.pc, nf.handled = w, fn.unit, fn, f, byCall, 0, m.handled
 	m.frame = nf
