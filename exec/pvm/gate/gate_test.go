@@ -152,6 +152,7 @@ func TestPassed(t *testing.T) {
 		"from hashlib import keccak256, sha256 as s\nfrom math import *",
 		"def f(input, vars, *, open, eval=1): return input, vars, open('x'), eval",
 		"class C:\n def compile(self): return self.compile\n def open(self): pass",
+		"from __future__ import annotations, division",
 		"from re import compile\ncompile('a')",
 		"def compile(x): pass\ncompile(1)",
 		"def f():\n global exit\n exit = 1\ndef g(): return exit",

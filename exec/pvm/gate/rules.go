@@ -171,6 +171,18 @@ var attributeRows = [...]row{
 	{"__del__", Finalizer},
 }
 
+// forbiddenAttributes is attributeRows by name: the machine asks it for most names
+// with underscores. It is looked up in, never walked.
+var forbiddenAttributes = func() map[string]ID {
+	out := map[string]ID{}
+	for _, r := range attributeRows {
+		for name := range strings.FieldsSeq(r.names) {
+			out[name] = r.id
+		}
+	}
+	return out
+}()
+
 // lookup returns the rule that the rows give a name.
 func lookup(rows []row, name string) (ID, bool) {
 	for _, r := range rows {
@@ -195,5 +207,6 @@ func attributeRule(name string) (ID, bool) {
 	if len(name) < 4 || name[1] != '_' && name[2] != '_' {
 		return "", false
 	}
-	return lookup(attributeRows[:], name)
+	id, forbidden := forbiddenAttributes[name]
+	return id, forbidden
 }

@@ -7,49 +7,95 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
-// internalModule is _pvm: the natives behind the modules written in Python. No
-// program can import it; those that would let one escape refuse programs
-// besides.
+// internalModule is _pvm: the natives behind the modules written in Python, each
+// made when it is first imported. No program can import it; those that would let
+// one escape refuse programs besides.
 func internalModule() vm.ModuleDef {
+	defs := make(map[string]vm.Def, len(internalDefs)) // looked up, never iterated
+	for _, d := range internalDefs {
+		defs[d.Name] = d
+	}
 	return vm.ModuleDef{Name: "_pvm", Load: func(m *vm.Machine) (*vm.Module, error) {
 		mod := m.NewModule("_pvm")
-		mod.Define(m,
-			named("define", 3, []string{"source", "names", "module"}, defineText),
-			def("caller", 0, 0, func(m *vm.Machine, _ vm.Args) (vm.Value, error) { return m.NewStr(m.Caller()), nil }),
-			def("module_dict", 1, 1, moduleDict),
-			def("function_globals", 1, 1, functionGlobals),
-			def("evaluate", 2, 3, evaluateText),
-			def("identity", 1, 1, identityKey),
-			def("subclasses", 1, 1, subclasses),
-			def("new_class", 4, 4, newClass),
-			def("repr_guard", 1, 1, reprGuard),
-			def("tuplegetter", 3, 3, tupleGetter),
-			def("is_identifier", 1, 1, isIdentifier),
-			def("is_keyword", 1, 1, isKeyword),
-			def("count_elements", 2, 2, countElements),
-			def("reduce", 2, 3, reduce),
-			named("cmp_to_key", 1, []string{"mycmp"}, cmpToKey),
-			def("lru_cache_wrapper", 4, 4, lruCacheWrapper),
-			def("abc_nested", 0, 0, abcNested),
-			def("abc_token", 0, 0, abcToken),
-			def("abc_update", 1, 1, abcUpdate),
-			def("abc_methods", 1, -1, abcMethods),
-			keyworded(def("abc_new", 4, -1, abcNew)),
-		)
-		for _, d := range []vm.Def{
-			def("abc_register", 2, 2, abcRegister),
-			def("abc_instancecheck", 2, 2, abcInstanceCheck),
-			def("abc_subclasscheck", 2, 2, abcSubclassCheck),
-		} {
-			d.Name = strings.TrimPrefix(d.Name, "abc_")
-			mod.Set(m, "abc_"+d.Name, m.NewMethod(d))
-		}
-		mod.Set(m, "deque", dequeClass(m).Value())
-		mod.Set(m, "defaultdict", defaultDictClass(m).Value())
-		mod.Set(m, "OrderedDict", orderedDictClass(m).Value())
-		mod.Set(m, "partial", partialClass(m).Value())
-		return mod, nil
+		return mod.Define(m, def("__getattr__", 1, 1, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
+			if err := m.LibraryOnly(); err != nil {
+				return vm.None, err
+			}
+			name, _ := a.Values[0].Text()
+			v, err := internalName(m, defs, name)
+			if err == nil {
+				mod.Set(m, name, v)
+			}
+			return v, err
+		})), nil
 	}}
+}
+
+// internalName makes what _pvm has under a name.
+func internalName(m *vm.Machine, defs map[string]vm.Def, name string) (vm.Value, error) {
+	switch name {
+	case "deque":
+		return dequeClass(m).Value(), nil
+	case "defaultdict":
+		return defaultDictClass(m).Value(), nil
+	case "OrderedDict":
+		return orderedDictClass(m).Value(), nil
+	case "partial":
+		return partialClass(m).Value(), nil
+	}
+	d, ok := defs[name]
+	if !ok {
+		return vm.None, m.RaiseText("AttributeError", "module '_pvm' has no attribute '"+name+"'")
+	}
+	switch name {
+	case "abc_register", "abc_instancecheck", "abc_subclasscheck":
+		d.Name = strings.TrimPrefix(name, "abc_")
+		return m.NewMethod(d), nil
+	}
+	return m.NewFunction(d), nil
+}
+
+// internalDefs are the functions of _pvm.
+var internalDefs = [...]vm.Def{
+	named("define", 3, []string{"source", "names", "module"}, defineText),
+	def("caller", 0, 0, func(m *vm.Machine, _ vm.Args) (vm.Value, error) { return m.NewStr(m.Caller()), nil }),
+	def("module_dict", 1, 1, moduleDict),
+	def("function_globals", 1, 1, functionGlobals),
+	def("evaluate", 2, 3, evaluateText),
+	def("identity", 1, 1, identityKey),
+	def("own", 2, 3, ownAttribute),
+	def("subclasses", 1, 1, subclasses),
+	def("new_class", 4, 4, newClass),
+	def("repr_guard", 1, 1, reprGuard),
+	def("tuplegetter", 3, 3, tupleGetter),
+	def("is_identifier", 1, 1, isIdentifier),
+	def("is_keyword", 1, 1, isKeyword),
+	def("count_elements", 2, 2, countElements),
+	def("reduce", 2, 3, reduce),
+	named("cmp_to_key", 1, []string{"mycmp"}, cmpToKey),
+	def("lru_cache_wrapper", 4, 4, lruCacheWrapper),
+	def("abc_nested", 0, 0, abcNested),
+	def("abc_token", 0, 0, abcToken),
+	def("abc_update", 1, 1, abcUpdate),
+	def("abc_methods", 1, -1, abcMethods),
+	keyworded(def("abc_new", 4, -1, abcNew)),
+	def("abc_register", 2, 2, abcRegister),
+	def("abc_instancecheck", 2, 2, abcInstanceCheck),
+	def("abc_subclasscheck", 2, 2, abcSubclassCheck),
+}
+
+// ownAttribute is cls.__dict__.get(name, default) without the copy.
+func ownAttribute(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	c, ok := a.Values[0].Class()
+	name, isText := a.Values[1].Text()
+	if !ok || !isText {
+		return vm.None, m.TypeError("own() takes a class and a name")
+	}
+	m.Charge(m.Prices().DictOp)
+	if v, ok := c.Own(name); ok && v.Bound() {
+		return v, nil
+	}
+	return orNone(a, 2), nil
 }
 
 // keyworded is a native that takes keywords itself.

@@ -1,7 +1,7 @@
 """Classes made of their annotations, as Python 3.11's dataclasses."""
 
 from _pvm import abc_update as _update_abstractmethods, caller as _caller, define as _define
-from _pvm import is_keyword as _is_keyword, repr_guard as _repr_guard
+from _pvm import is_keyword as _is_keyword, own as _own, repr_guard as _repr_guard
 
 __all__ = [
     "dataclass", "field", "Field", "FrozenInstanceError", "InitVar", "KW_ONLY", "MISSING", "fields", "asdict",
@@ -308,7 +308,7 @@ def _hash_fn(cls, fields):
 
 
 def _set_new_attribute(cls, name, value):
-    if name in cls.__dict__:
+    if _own(cls, name, MISSING) is not MISSING:
         return True
     setattr(cls, name, value)
     return False
@@ -341,7 +341,7 @@ def _inherited(cls):
 
 
 def _own_fields(cls, kw_only):
-    annotations = cls.__dict__.get("__annotations__", {})
+    annotations = _own(cls, "__annotations__", {})
     found, seen = [], False
     for name, annotation in annotations.items():
         kind = _kind_of(cls, annotation)
@@ -444,7 +444,7 @@ def _signature(std, kw_only, init):
 
 
 def _slots_of(cls):
-    slots = cls.__dict__.get("__slots__")
+    slots = _own(cls, "__slots__")
     if slots is None:
         return
     if isinstance(slots, str):

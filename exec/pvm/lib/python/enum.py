@@ -1,6 +1,6 @@
 """Enumerations with the behaviour of Python 3.11's enum."""
 
-from _pvm import caller as _caller, module_dict as _module_dict
+from _pvm import caller as _caller, own as _own
 
 __all__ = [
     "EnumType", "EnumMeta", "Enum", "IntEnum", "StrEnum", "Flag", "IntFlag", "ReprEnum",
@@ -340,7 +340,7 @@ class EnumType(type):
 
     def _publish(cls, name, instance):
         for base in cls.__mro__[1:]:
-            attr = base.__dict__.get(name)
+            attr = _own(base, name)
             if isinstance(attr, (property, _builtin_property)):
                 redirect = property(attr.fget, attr.fset, attr.fdel)
                 redirect.member = instance
@@ -418,7 +418,7 @@ class EnumType(type):
         return (cls._member_map_[name] for name in reversed(cls._member_names_))
 
     def __setattr__(cls, name, value):
-        if name in cls.__dict__.get("_member_map_", {}):
+        if name in _own(cls, "_member_map_", {}):
             raise AttributeError("cannot reassign member %r" % (name,))
         super().__setattr__(name, value)
 
@@ -475,7 +475,7 @@ class EnumType(type):
                         if base._member_type_ not in found:
                             found.append(base._member_type_)
                         break
-                elif "__new__" in base.__dict__ or "__dataclass_fields__" in base.__dict__:
+                elif _own(base, "__new__", _auto_null) is not _auto_null or _own(base, "__dataclass_fields__", _auto_null) is not _auto_null:
                     pick = candidate or base
                     if pick not in found:
                         found.append(pick)
@@ -494,8 +494,8 @@ class EnumType(type):
                     continue
                 if isinstance(base, EnumType):
                     return base._value_repr_
-                if "__repr__" in base.__dict__:
-                    return base.__dict__["__repr__"]
+                if _own(base, "__repr__", _auto_null) is not _auto_null:
+                    return _own(base, "__repr__")
         return None
 
     @classmethod
