@@ -13,7 +13,10 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/compile"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/continuation"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/scope"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
@@ -104,7 +107,8 @@ func (c *pvmRun) Run(s *session) error {
 // silentError fails the command after it has said everything itself.
 type silentError struct{ error }
 
-// runScript runs a source on a fresh machine.
+// runScript runs a source on a fresh machine. What it asks of a chain is answered
+// by a host in memory.
 func runScript(src []byte, file string, cycles int64) (pvmReply, error) {
 	rt, err := pvm.NewRuntime(hashKey())
 	if err != nil {
@@ -116,6 +120,7 @@ func runScript(src []byte, file string, cycles int64) (pvmReply, error) {
 		return pvmReply{Error: compileText(file, src, err), Traceback: compileText(file, src, err) + "\n"}, nil
 	}
 	m := rt.NewMachine()
+	m.Host = sdk.NewSession(host.NewRecorder(), host.DefaultCosts(), sdk.DefaultLimits())
 	res, err := m.Execute(program.Code, cycles)
 	return replyOf(res, src, file, err), nil
 }
@@ -161,6 +166,7 @@ func compileText(file string, src []byte, err error) string {
 	var se *syntax.Error
 	var sc *scope.Error
 	var ce *compile.Error
+	var co *continuation.Error
 	var refused *pvm.Refusal
 	switch {
 	case errors.As(err, &se):
@@ -169,6 +175,8 @@ func compileText(file string, src []byte, err error) string {
 		at, text = sc.Pos, "SyntaxError: "+sc.Msg
 	case errors.As(err, &ce):
 		at, text = ce.Pos, "SyntaxError: "+ce.Msg
+	case errors.As(err, &co):
+		at, text = co.Pos, "SyntaxError: "+co.Msg
 	case errors.As(err, &refused):
 		f := refused.Report.Findings[0]
 		at, text = f.Pos, fmt.Sprintf("DeterminismError: %s is forbidden: %s", f.What, f.Rule.What)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/lib"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
@@ -13,7 +14,11 @@ import (
 // shows (resolution 11.39).
 func NewRuntime(hashKey [2]uint64) (*vm.Runtime, error) {
 	cfg := vm.DefaultConfig()
-	cfg.HashKey, cfg.Modules = hashKey, lib.Modules()
+	actors, err := sdk.Modules()
+	if err != nil {
+		return nil, fmt.Errorf("library of actors: %w", err)
+	}
+	cfg.HashKey, cfg.Modules, cfg.Globals = hashKey, append(lib.Modules(), actors...), sdk.Builtins()
 	rt, err := vm.NewRuntime(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("runtime of the Python machine: %w", err)
@@ -50,7 +55,8 @@ func (e *Engine) Program(src []byte, file string) (*Program, error) {
 }
 
 // Run executes a program's main body with so many cycles. host goes to the
-// natives of the library as Machine.Host. An error is a *[vm.Abort]; an exception
+// natives of the library as Machine.Host: a *sdk.Session, or nil for a program
+// that neither opens files nor meets the chain. An error is a *[vm.Abort]; an exception
 // that the program did not catch is in the result.
 func (e *Engine) Run(p *Program, cycles code.Cycles, host any) (vm.Result, error) {
 	var res vm.Result

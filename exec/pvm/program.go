@@ -7,6 +7,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/compile"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/continuation"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/gate"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/scope"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
@@ -45,13 +46,14 @@ func (r *Refusal) Unwrap() error { return ErrForbidden }
 
 // Limits bound what one source may ask of the front end.
 type Limits struct {
-	Compile compile.Limits
-	Gate    gate.Limits
+	Compile      compile.Limits
+	Gate         gate.Limits
+	Continuation continuation.Limits
 }
 
 // DefaultLimits returns the limits of the protocol.
 func DefaultLimits() Limits {
-	return Limits{Compile: compile.DefaultLimits(), Gate: gate.DefaultLimits()}
+	return Limits{Compile: compile.DefaultLimits(), Gate: gate.DefaultLimits(), Continuation: continuation.DefaultLimits()}
 }
 
 // Inspect returns what the gate says of a source, forbidden or not. The error is
@@ -82,8 +84,8 @@ func front(src []byte, lim Limits) (*syntax.Module, *scope.Table, *gate.Report, 
 }
 
 // Compile makes a program of a source. file is its name in tracebacks. The error
-// is that of the parser, the symbol tables or the compiler, each with its place,
-// or a *[Refusal].
+// is that of the parser, the symbol tables, package continuation or the compiler,
+// each with its place, or a *[Refusal].
 func Compile(src []byte, file string, lim Limits) (*Program, error) {
 	mod, table, report, err := front(src, lim)
 	if err != nil {
@@ -92,7 +94,16 @@ func Compile(src []byte, file string, lim Limits) (*Program, error) {
 	if !report.Clean() {
 		return nil, &Refusal{Report: report}
 	}
-	o, err := compile.Compile(mod, table, file, lim.Compile)
+	lowered, err := continuation.Transform(mod, lim.Continuation)
+	if err != nil {
+		return nil, err
+	}
+	if lowered != mod {
+		if table, err = scope.Analyze(lowered, lim.Compile.Scope); err != nil {
+			return nil, err
+		}
+	}
+	o, err := compile.Compile(lowered, table, file, lim.Compile)
 	if err != nil {
 		return nil, err
 	}

@@ -27,7 +27,7 @@ func Modules() ([]vm.ModuleDef, error) {
 		if err != nil {
 			return nil, fmt.Errorf("source of %s: %w", row[0], err)
 		}
-		o, err := compile.Source(src, "<library "+row[0]+">", compile.DefaultLimits())
+		o, err := compile.Source(src, vm.LibraryFile+row[0]+">", compile.DefaultLimits())
 		if err != nil {
 			return nil, fmt.Errorf("compile %s: %w", row[0], err)
 		}
@@ -37,7 +37,7 @@ func Modules() ([]vm.ModuleDef, error) {
 }
 
 func loader(name string, o *code.Object) func(m *vm.Machine) (*vm.Module, error) {
-	return func(m *vm.Machine) (*vm.Module, error) { return m.LoadModule(name, o) }
+	return func(m *vm.Machine) (*vm.Module, error) { return m.LoadLibrary(name, o) }
 }
 
 // natives are the functions of _cowboy.
