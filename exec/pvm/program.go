@@ -24,6 +24,10 @@ type Program struct {
 	Hash  Hash
 	Code  *code.Object
 	Bytes int // of source, the measure of a cache
+
+	// CompileCycles is what deploying the source costs for its compilation, the
+	// same whether a cache had it or not.
+	CompileCycles code.Cycles
 }
 
 // ErrForbidden is wrapped by a [*Refusal].
@@ -110,5 +114,8 @@ func Compile(src []byte, file string, lim Limits) (*Program, error) {
 	if err := code.Verify(o); err != nil {
 		return nil, fmt.Errorf("compiled code: %w", err)
 	}
-	return &Program{Hash: HashOf(src), Code: o, Bytes: len(src)}, nil
+	return &Program{
+		Hash: HashOf(src), Code: o, Bytes: len(src),
+		CompileCycles: code.Cycles(o.Tokens) * code.DefaultCosts().Dynamic.Token,
+	}, nil
 }

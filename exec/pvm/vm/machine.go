@@ -1,7 +1,6 @@
 package vm
 
 import (
-	"fmt"
 	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
@@ -236,8 +235,9 @@ func (m *Machine) guard(cycles code.Cycles, fn func() (Value, error)) (res Resul
 	return res, nil
 }
 
-// protect recovers: an Abort as it is, a panic of the Go runtime as a defect of
-// ours.
+// protect recovers: an Abort as it is, a panic of the Go runtime - nil, bounds,
+// a failed assertion - as a defect of ours. Any other panic is not the machine's
+// and goes on: it stops the process before it votes on what it does not know.
 func (m *Machine) protect(fn func() (Value, error)) (v Value, err error) {
 	defer func() {
 		p := recover()
@@ -246,7 +246,14 @@ func (m *Machine) protect(fn func() (Value, error)) (v Value, err error) {
 		}
 		a, ok := p.(*Abort)
 		if !ok {
-			a = &Abort{Code: Internal, Detail: fmt.Sprint(p)}
+			defect, ours := p.(interface {
+				error
+				RuntimeError()
+			})
+			if !ours {
+				panic(p)
+			}
+			a = &Abort{Code: Internal, Detail: defect.Error()}
 		}
 		m.dropFrames()
 		v, err = unbound, a
