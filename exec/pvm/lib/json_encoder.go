@@ -69,7 +69,7 @@ func (j *jsonModule) defineEncoder(m *vm.Machine) {
 		}},
 		vm.Def{Name: "__init__", Min: 1, Max: -1, Keywords: true, Fn: j.initEncoder},
 		def("default", 2, 2, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
-			return vm.None, m.TypeError("Object of type %s is not JSON serializable", m.TypeName(a.Values[1]))
+			return vm.None, m.TypeError("Object of type %s is not JSON serializable", m.ClassOf(a.Values[1]).Name())
 		}),
 		named("encode", 2, []string{"self", "o"}, j.encode),
 		named("iterencode", 2, []string{"self", "o", "_one_shot"}, func(m *vm.Machine, a vm.Args) (vm.Value, error) {

@@ -65,7 +65,7 @@ func (p *jsonParser) next() byte {
 }
 
 func (p *jsonParser) value(m *vm.Machine) (vm.Value, error) {
-	m.Charge(m.Prices().Element)
+	m.Charge(m.Prices().NativeCall)
 	c := p.next()
 	switch c {
 	case '"':

@@ -30,7 +30,7 @@ func (w *jsonWriter) text(m *vm.Machine, s string) {
 }
 
 func (w *jsonWriter) value(m *vm.Machine, v vm.Value) error {
-	m.Charge(m.Prices().Element)
+	m.Charge(m.Prices().NativeCall)
 	switch v.Kind() {
 	case vm.KindNone:
 		w.text(m, "null")
@@ -158,7 +158,7 @@ func (w *jsonWriter) nested(m *vm.Machine, v vm.Value, write func(*vm.Machine, v
 
 func (w *jsonWriter) other(m *vm.Machine, v vm.Value) error {
 	if w.fallback.IsNone() {
-		return m.TypeError("Object of type %s is not JSON serializable", m.TypeName(v))
+		return m.TypeError("Object of type %s is not JSON serializable", m.ClassOf(v).Name())
 	}
 	r, err := m.Call(w.fallback, v)
 	if err != nil {

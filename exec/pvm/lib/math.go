@@ -90,7 +90,7 @@ func defineReals(m *vm.Machine, mod *vm.Module) {
 			if err != nil {
 				return vm.None, err
 			}
-			m.Charge(m.Prices().FloatFunc)
+			m.ChargeEach(seriesCost(f.name), m.Prices().FloatFunc)
 			return verdict(m, f.fn, x)
 		}))
 	}
@@ -128,6 +128,15 @@ func defineReals(m *vm.Machine, mod *vm.Module) {
 			return vm.Bool(err == nil && f.fn(x)), err
 		}))
 	}
+}
+
+// seriesCost is how many functions one that sums long series counts for.
+func seriesCost(name string) int {
+	switch name {
+	case "gamma", "lgamma", "erf", "erfc":
+		return 16
+	}
+	return 1
 }
 
 func verdict(m *vm.Machine, fn func(uint64) (uint64, libm.Verdict), x uint64) (vm.Value, error) {

@@ -141,7 +141,7 @@ func (r *reModule) walk(m *vm.Machine, sc *regex.Scanner, count int64, fn func(g
 		if err = r.spent(m, err); err != nil || !ok {
 			return err
 		}
-		m.Charge(m.Prices().NativeCall)
+		m.ChargeEach(3, m.Prices().NativeCall)
 		if err := fn(g); err != nil {
 			return err
 		}
