@@ -333,13 +333,18 @@ func dequeIndex(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 		return vm.None, err
 	}
 	if i < 0 {
-		s, err := m.Repr(a.Values[1])
-		if err != nil {
-			return vm.None, err
-		}
-		return vm.None, m.ValueError("%s is not in deque", s.String())
+		return vm.None, absent(m, a.Values[1])
 	}
 	return vm.SmallInt(int64(i)), nil
+}
+
+// absent is the ValueError for an item that is not there.
+func absent(m *vm.Machine, v vm.Value) error {
+	s, err := m.Repr(v)
+	if err != nil {
+		return err
+	}
+	return m.ValueError("%s is not in deque", s.String())
 }
 
 func dequeInsert(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
@@ -375,7 +380,7 @@ func dequeRemove(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 		return vm.None, err
 	}
 	if i < 0 {
-		return vm.None, m.ValueError("deque.remove(x): x not in deque")
+		return vm.None, absent(m, a.Values[1])
 	}
 	d.delete(m, i)
 	return vm.None, nil

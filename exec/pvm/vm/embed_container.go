@@ -70,7 +70,9 @@ func (m *Machine) ReprOnce(v Value, again string, fn func() (string, error)) (Va
 // classes below it.
 func (m *Machine) NewMember(name string, owner *Class, get func(*Machine, Value) (Value, error), doc Value) Value {
 	m.Alloc(smallBytes)
-	d := &Member{name: name, owner: owner, get: get, doc: doc}
+	d := &Member{name: name, owner: owner, get: get, doc: doc, set: func(m *Machine, obj, _ Value) error {
+		return m.raiseAttribute(obj, m.newStr(name), "can't set attribute")
+	}}
 	return d.head(KindMember, nil, d)
 }
 
