@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cespare/xxhash/v2"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 )
 
@@ -22,15 +24,13 @@ const (
 // flood spreads transactions. Each is sent on once: to every member that the
 // one it came from is not connected to.
 type flood struct {
-	// seed is drawn for this process: who could build two bodies of one sum would
-	// hide another's transaction behind a worthless twin.
-	seed  maphash.Seed
+	name  namer
 	ready chan struct{}
 	stats *Stats
 
 	mu      sync.Mutex
-	seen    [2]map[uint64]struct{} // the newer and the older generation
-	turned  time.Time              // when the newer one was begun
+	seen    [2]map[name]struct{} // the newer and the older generation
+	turned  time.Time            // when the newer one was begun
 	pending []batch
 	bytes   int
 }
@@ -42,20 +42,20 @@ type batch struct {
 }
 
 func newFlood(stats *Stats) *flood {
-	f := &flood{seed: maphash.MakeSeed(), stats: stats, ready: make(chan struct{}, 1), turned: time.Now()}
-	f.seen[0] = make(map[uint64]struct{})
+	f := &flood{name: newNamer(), stats: stats, ready: make(chan struct{}, 1), turned: time.Now()}
+	f.seen[0] = make(map[name]struct{})
 	return f
 }
 
 // mark reports whether the body was not seen lately, and remembers it. f.mu is
 // held.
-func (f *flood) mark(sum uint64) bool {
-	_, newer := f.seen[0][sum]
-	_, older := f.seen[1][sum]
+func (f *flood) mark(n name) bool {
+	_, newer := f.seen[0][n]
+	_, older := f.seen[1][n]
 	if newer || older {
 		return false
 	}
-	f.seen[0][sum] = struct{}{}
+	f.seen[0][n] = struct{}{}
 	return true
 }
 
@@ -63,16 +63,41 @@ func (f *flood) mark(sum uint64) bool {
 // held.
 func (f *flood) turn(now time.Time) {
 	if len(f.seen[0]) >= seenGeneration || now.Sub(f.turned) > seenFor {
-		f.seen[1], f.seen[0], f.turned = f.seen[0], make(map[uint64]struct{}), now
+		f.seen[1], f.seen[0], f.turned = f.seen[0], make(map[name]struct{}), now
 	}
 }
 
-func (f *flood) sums(bodies [][]byte) []uint64 {
-	sums := make([]uint64, len(bodies))
+// name is what a body is remembered by.
+//
+// XXH64 alone would not do: there are pairs of bodies that it gives one sum
+// under half of all seeds, so that whoever sees a transaction can hide it behind
+// a worthless twin from peers whose seed nobody told him. So a name also holds a
+// sum under the process's own keyed hash, and a body is left out only if both
+// agree. For two given bodies that happens by chance once in about 2^64 at the
+// least, and nobody outside knows either key. What it would cost is one
+// transaction that this node does not send on for seenFor; others do.
+type name struct{ sum, check uint64 }
+
+// namer holds the keys of names, drawn for this process.
+type namer struct {
+	seed  uint64
+	check maphash.Seed
+}
+
+func newNamer() namer {
+	return namer{seed: maphash.Bytes(maphash.MakeSeed(), nil), check: maphash.MakeSeed()}
+}
+
+// of returns the names of the bodies, in their order.
+func (n namer) of(bodies [][]byte) []name {
+	names := make([]name, len(bodies))
+	digest := xxhash.NewWithSeed(n.seed)
 	for i, body := range bodies {
-		sums[i] = maphash.Bytes(f.seed, body)
+		digest.ResetWithSeed(n.seed)
+		_, _ = digest.Write(body) // never fails
+		names[i] = name{digest.Sum64(), maphash.Bytes(n.check, body)}
 	}
-	return sums
+	return names
 }
 
 // fresh cuts a frame into transactions and leaves out those seen lately.
@@ -81,13 +106,13 @@ func (f *flood) fresh(frame []byte) ([][]byte, error) {
 	if err != nil {
 		return nil, ErrWireBatch
 	}
-	sums := f.sums(bodies)
+	names := f.name.of(bodies)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.turn(time.Now())
 	kept := bodies[:0]
 	for i, body := range bodies {
-		if f.mark(sums[i]) {
+		if f.mark(names[i]) {
 			kept = append(kept, body)
 		} else {
 			f.stats.TxsRepeated.Add(1)
@@ -99,15 +124,15 @@ func (f *flood) fresh(frame []byte) ([][]byte, error) {
 // add takes transactions to be spread; origin is the peer they came from, or
 // -1. The bodies must not change.
 func (f *flood) add(origin int, bodies [][]byte) {
-	var sums []uint64
+	var names []name
 	if origin < 0 {
-		sums = f.sums(bodies)
+		names = f.name.of(bodies)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.turn(time.Now())
-	for _, sum := range sums {
-		f.mark(sum) // so that it is not taken in again when it comes back
+	for _, n := range names {
+		f.mark(n) // so that it is not taken in again when it comes back
 	}
 	size := 0
 	for _, body := range bodies {

@@ -33,28 +33,48 @@ func TestTwinsAreFresh(t *testing.T) {
 	const seed, pairs = 1, 200
 	rng := rand.New(rand.NewPCG(seed, 0))
 	f := newFlood(new(Stats))
-	collide := 0
+	collide, hidden := 0, 0
 	for range pairs {
 		honest := make([]byte, 120)
 		for i := range honest {
 			honest[i] = byte(rng.Uint32())
 		}
 		worthless := twin(honest)
+		f.name.seed = rng.Uint64()
 		var a, b xxhash.Digest
-		key := rng.Uint64()
+		key := f.name.seed
 		a.ResetWithSeed(key)
 		b.ResetWithSeed(key)
 		_, _ = a.Write(honest) // never fails
 		_, _ = b.Write(worthless)
 		if a.Sum64() == b.Sum64() {
 			collide++
+			if names := f.name.of([][]byte{honest, worthless}); names[0].sum == names[1].sum {
+				hidden++ // were it not for the second sum
+			}
 		}
 		kept, err := f.fresh(frameTxs([][]byte{worthless, honest})[0])
 		if err != nil || len(kept) != 2 {
 			t.Fatalf("seed %d: %d of a twin and its transaction are fresh (%v)", seed, len(kept), err)
 		}
 	}
+	if hidden != collide {
+		t.Errorf("%d of %d twins share the first half of a name: it is not XXH64 under the seed", hidden, collide)
+	}
 	if collide < pairs/4 {
 		t.Errorf("only %d of %d pairs collide under XXH64: the twins are none", collide, pairs)
+	}
+}
+
+// TestSeedsDiffer: two nodes do not name a body alike, and one node always does.
+func TestSeedsDiffer(t *testing.T) {
+	body := [][]byte{bytes.Repeat([]byte{7}, 100), bytes.Repeat([]byte{7}, 100)}
+	a, b := newNamer(), newNamer()
+	x, y := a.of(body), b.of(body)
+	if x[0] != x[1] {
+		t.Errorf("one body has the names %x and %x", x[0], x[1])
+	}
+	if x[0].sum == y[0].sum || x[0].check == y[0].check {
+		t.Errorf("two processes give a body the names %x and %x", x[0], y[0])
 	}
 }
