@@ -135,7 +135,7 @@ func TestInstructionTableIsSound(t *testing.T) {
 			t.Errorf("name %q is missing or used twice", s.Name)
 		}
 		names[s.Name] = true
-		if s.Executable != (s.Kind == KindTransfer) {
+		if s.Executable != (s.Kind == KindTransfer || s.Name == "evidence_submit") {
 			t.Errorf("%s: executable is %v", s.Name, s.Executable)
 		}
 		if s.Kind != KindSystem {

@@ -27,6 +27,10 @@ var (
 	}
 )
 
+// OpEvidenceSubmit is the opcode at [AddrStaking] that convicts a validator of
+// contradicting itself.
+const OpEvidenceSubmit = 94
+
 // systemInstructions holds the rows with an opcode, by address and opcode.
 var systemInstructions = []InstructionSpec{
 	// Runner Registry (CIP-2 §4, CIP-11 §8.3).
@@ -75,7 +79,7 @@ var systemInstructions = []InstructionSpec{
 	system(AddrStaking, 91, "validator_register").in(LaneSystem, SenderCandidate).args(Arg{"peer_key", ArgHash, false}, Arg{"bls_key", ArgBytes, false}, Arg{"bls_possession", ArgBytes, false}, Arg{"reward_address", ArgAddress, false}).note("the value is the stake"),
 	system(AddrStaking, 92, "validator_exit").in(LaneSystem, SenderValidator),
 	system(AddrStaking, 93, "validator_unjail").in(LaneSystem, SenderValidator),
-	system(AddrStaking, 94, "evidence_submit").in(LaneSystem, SenderValidator).args(Arg{"first", ArgBytes, false}, Arg{"second", ArgBytes, false}).note("two conflicting signed votes of one validator"),
+	system(AddrStaking, OpEvidenceSubmit, "evidence_submit").runs().in(LaneSystem, SenderValidator).args(Arg{"first", ArgBytes, false}, Arg{"second", ArgBytes, false}).note("two conflicting votes of one validator, each peer key ‖ kind ‖ subject ‖ signature; in ascending order"),
 
 	// Actors and their timers, by their owners.
 	system(AddrActors, 41, "actor_fund").args(Arg{"actor", ArgAddress, false}).note("the value goes to the actor without a message"),
@@ -92,6 +96,7 @@ func system(to Address, opcode uint64, name string) InstructionSpec {
 	return InstructionSpec{Kind: KindSystem, Name: name, To: to, Opcode: opcode, Lane: LaneUser, Cost: CostInstruction}
 }
 
+func (s InstructionSpec) runs() InstructionSpec            { s.Executable = true; return s }
 func (s InstructionSpec) args(args ...Arg) InstructionSpec { s.Args = args; return s }
 func (s InstructionSpec) costs(c CostRule) InstructionSpec { s.Cost = c; return s }
 func (s InstructionSpec) note(text string) InstructionSpec { s.Note = text; return s }

@@ -13,6 +13,8 @@ import (
 type Inputs struct {
 	Params          *chain.Params
 	ChainID         uint64
+	Genesis         chain.Hash   // hash that binds consensus signatures to the chain
+	Epoch           chain.Epoch  // of the block's round
 	Height          chain.Height // at least 1
 	TimestampMillis uint64
 	BaseFees        [chain.NumLanes]chain.FeePair

@@ -1,6 +1,6 @@
 // Package exec is the state transition: what one block does to the state, as a
 // pure function of the parent's state, the block's inputs and its transactions
-// (whitepaper §2, §4, §8; resolutions 2.1-2.15, 7.5, 9.3, 9.4, 11.13-11.15).
+// (whitepaper §2, §4, §8; resolutions 2.1-2.15, 7.5, 9.3, 9.4, 11.2, 11.13-11.15).
 //
 // In: a [state.View] of the parent, [Inputs], and the transactions in the order
 // that package chain/order gives them, their senders recovered. Out: receipts,

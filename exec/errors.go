@@ -45,6 +45,10 @@ var (
 	ErrNoSupply = errors.New("no supply record")
 	// ErrSupplyRecord means a supply record that does not decode.
 	ErrSupplyRecord = errors.New("supply record is malformed")
+	// ErrNoConviction means a number that no conviction has.
+	ErrNoConviction = errors.New("no such conviction")
+	// ErrConvictionRecord means a record of convictions that does not decode.
+	ErrConvictionRecord = errors.New("conviction record is malformed")
 	// ErrHeight means a block at height 0, where the genesis stands.
 	ErrHeight = errors.New("height 0 is the genesis")
 )

@@ -31,8 +31,8 @@ func (b *block) transact(index int, tx *chain.VerifiedTx) error {
 	sender.Balance -= reserved // judge found it spendable
 	b.state.SetAccount(tx.Sender, sender)
 
-	used := ins.Intrinsic(&b.in.Params.Intrinsic) // all that a transfer uses
-	code, err := b.transfer(tx.Tx)
+	used := ins.Intrinsic(&b.in.Params.Intrinsic) // all that a transfer or an instruction uses
+	code, err := b.run(ins, tx)
 	if err != nil {
 		return err
 	}
@@ -60,6 +60,9 @@ func (b *block) judge(tx *chain.VerifiedTx, sender *state.Account) (chain.Instru
 	if err != nil {
 		return ins, err
 	}
+	if err := fees.CheckRole(ins, tx.Sender, b.in.Validators); err != nil {
+		return ins, err
+	}
 	spendable, err := fees.Spendable(sender.Balance, sender.Meta, b.in.Height)
 	if err != nil {
 		return ins, &Fault{"read metadata of " + tx.Sender.String(), err}
@@ -79,6 +82,15 @@ func (b *block) judge(tx *chain.VerifiedTx, sender *state.Account) (chain.Instru
 		return ins, fmt.Errorf("%w: %s", fees.ErrKindUnsupported, ins.Name)
 	}
 	return ins, nil
+}
+
+// run does what the transaction is for and returns the receipt's code. The error
+// is a [*Fault].
+func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx) (uint16, error) {
+	if ins.To == chain.AddrStaking && ins.Opcode == chain.OpEvidenceSubmit {
+		return b.submitEvidence(tx)
+	}
+	return b.transfer(tx.Tx)
 }
 
 // transfer moves the value to the recipient, out of what was reserved, and

@@ -49,6 +49,9 @@ func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 		o.Err = err
 		return o
 	}
+	if o.Err = fees.CheckRole(ins, tx.Sender, l.validators); o.Err != nil {
+		return o
+	}
 	if ins.Kind == chain.KindTransfer { // runs nothing: its cost is known beforehand
 		uses := ins.Intrinsic(&l.params.Intrinsic)
 		o.Spare = chain.Usage{Cycles: tx.Tx.CyclesLimit - uses.Cycles, Cells: tx.Tx.CellsLimit - uses.Cells}

@@ -14,6 +14,7 @@ type Config struct {
 	LaneBytes   [chain.NumLanes]int // bytes of their bodies per lane
 	BumpPercent uint64              // rise of every price that a replacement needs
 	PackMisses  int                 // transactions of a lane that do not fit before packing gives the lane up
+	Validators  []chain.Validator   // whose reward accounts may send validators' instructions; not changed
 }
 
 // DefaultConfig returns the settings of a validator. Lanes have caps of their

@@ -22,10 +22,11 @@ type FinalizedHead struct {
 
 // Lanes are the pool of waiting transactions, held against the chain.
 type Lanes struct {
-	params  *chain.Params
-	chainID uint64
-	pool    *sched.Scheduler
-	ended   atomic.Bool
+	params     *chain.Params
+	chainID    uint64
+	validators []chain.Validator
+	pool       *sched.Scheduler
+	ended      atomic.Bool
 }
 
 // New returns lanes that admit against the given head.
@@ -34,7 +35,7 @@ func New(cfg Config, params *chain.Params, chainID uint64, head FinalizedHead) (
 	if err != nil {
 		return nil, fmt.Errorf("lanes: %w", err)
 	}
-	return &Lanes{params: params, chainID: chainID, pool: pool}, nil
+	return &Lanes{params: params, chainID: chainID, validators: cfg.Validators, pool: pool}, nil
 }
 
 // pool is the head as the scheduler sees it.

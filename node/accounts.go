@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
-	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
@@ -104,7 +104,7 @@ func (s *source) Evidence() []rpc.Evidence {
 		o := e.Offence()
 		out = append(out, rpc.Evidence{
 			Accused: o.Accused, Epoch: o.Round.Epoch, View: o.Round.View,
-			First: e.First.Kind.String(), Second: e.Second.Kind.String(), Bytes: simplex.AppendEvidence(nil, e),
+			First: e.First.Kind.String(), Second: e.Second.Kind.String(), Bytes: attest.AppendEvidence(nil, e),
 		})
 	}
 	return out

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"sync"
 
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/state/journal"
@@ -28,11 +29,11 @@ const (
 // and shows them to whoever asks.
 type evidence struct {
 	file *journal.Journal
-	news chan simplex.Evidence
+	news chan attest.Evidence
 	log  *slog.Logger
 
 	mu   sync.Mutex
-	list []simplex.Evidence // oldest first, one for each offence
+	list []attest.Evidence // oldest first, one for each offence
 }
 
 // openEvidence reads what earlier lives of the node found. Proofs of another
@@ -42,9 +43,9 @@ func openEvidence(dataDir string, set *beacon.ValidatorSet, log *slog.Logger) (*
 	if err != nil {
 		return nil, fmt.Errorf("open evidence: %w", err)
 	}
-	v := &evidence{file: file, news: make(chan simplex.Evidence, evidenceQueued), log: log}
+	v := &evidence{file: file, news: make(chan attest.Evidence, evidenceQueued), log: log}
 	err = file.Replay(func(rec []byte) error {
-		if e, err := simplex.DecodeEvidence(rec); err == nil && simplex.VerifyEvidence(set, e) == nil {
+		if e, err := attest.DecodeEvidence(rec); err == nil && simplex.VerifyEvidence(set, e) == nil {
 			v.add(e)
 		}
 		return nil
@@ -56,7 +57,7 @@ func openEvidence(dataDir string, set *beacon.ValidatorSet, log *slog.Logger) (*
 }
 
 // take is called by consensus, which must not wait.
-func (v *evidence) take(e simplex.Evidence) {
+func (v *evidence) take(e attest.Evidence) {
 	v.log.Warn("validator signed two contradicting statements", "validator", e.Accused, "view", e.First.Proposal.Round.View)
 	select {
 	case v.news <- e:
@@ -75,7 +76,7 @@ func (v *evidence) Run(ctx context.Context) error {
 			if !v.isNew(e) {
 				continue
 			}
-			if err := v.file.Append(simplex.AppendEvidence(nil, e)); err != nil {
+			if err := v.file.Append(attest.AppendEvidence(nil, e)); err != nil {
 				return fmt.Errorf("keep evidence: %w", err)
 			}
 			if err := v.file.Sync(); err != nil {
@@ -88,7 +89,7 @@ func (v *evidence) Run(ctx context.Context) error {
 
 // isNew reports whether a proof is of an offence not known yet, and there is
 // room for it.
-func (v *evidence) isNew(e simplex.Evidence) bool {
+func (v *evidence) isNew(e attest.Evidence) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, old := range v.list {
@@ -99,7 +100,7 @@ func (v *evidence) isNew(e simplex.Evidence) bool {
 	return len(v.list) < evidenceMax
 }
 
-func (v *evidence) add(e simplex.Evidence) {
+func (v *evidence) add(e attest.Evidence) {
 	if v.isNew(e) {
 		v.mu.Lock()
 		defer v.mu.Unlock()
@@ -108,7 +109,7 @@ func (v *evidence) add(e simplex.Evidence) {
 }
 
 // All returns the proofs, oldest first. The list does not change.
-func (v *evidence) All() []simplex.Evidence {
+func (v *evidence) All() []attest.Evidence {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.list[:len(v.list):len(v.list)]

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
@@ -43,7 +44,7 @@ func TestEvidenceOutlivesTheProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	proof := func(view chain.View, other byte) simplex.Evidence {
+	proof := func(view chain.View, other byte) attest.Evidence {
 		vote := func(digest byte) simplex.Vote {
 			return voice.Sign(simplex.Notarize, simplex.Proposal{Round: beacon.Round{View: view}, Payload: chain.Hash{digest}})
 		}
@@ -65,7 +66,7 @@ func TestEvidenceOutlivesTheProcess(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- v.Run(ctx) }()
-	for _, e := range []simplex.Evidence{proof(3, 2), proof(3, 4), proof(5, 2)} {
+	for _, e := range []attest.Evidence{proof(3, 2), proof(3, 4), proof(5, 2)} {
 		v.take(e)
 	}
 	for end := time.Now().Add(10 * time.Second); len(v.All()) < 2; time.Sleep(time.Millisecond) {

@@ -127,7 +127,9 @@ func (n *Node) build() error {
 	if err != nil {
 		return err
 	}
-	n.lanes, err = lanes.New(lanes.DefaultConfig(), &n.genesis.Params, n.genesis.ChainID,
+	pool := lanes.DefaultConfig()
+	pool.Validators = n.genesis.Validators
+	n.lanes, err = lanes.New(pool, &n.genesis.Params, n.genesis.ChainID,
 		lanes.FinalizedHead{Height: height, View: head, BaseFees: fees})
 	if err != nil {
 		return err

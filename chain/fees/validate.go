@@ -20,6 +20,9 @@ var (
 	// ErrKindUnsupported means a kind of transaction that this version does not
 	// execute.
 	ErrKindUnsupported = errors.New("kind of transaction is not supported")
+	// ErrRole means a sender that may not send an instruction of its lane: anyone
+	// but a validator, for those of validators (resolution 11.13).
+	ErrRole = errors.New("sender may not send this instruction")
 	// ErrNonceMax means the last nonce, after which the account's could not
 	// rise.
 	ErrNonceMax = errors.New("nonce is the last of 64 bits")
@@ -125,14 +128,31 @@ func CheckStatic(tx *chain.VerifiedTx, p *chain.Params, chainID uint64) (chain.I
 // its balance leaves free at the block's height, base the fee pair of the
 // transaction's lane. Room in the lane is [Budget]'s to judge.
 //
-// The rules on who may send a runner's, a validator's or governance's
-// instruction need their actors' state and come with them: until then those
-// kinds are refused whole.
+// Who may send an instruction is for [CheckRole].
 func Validate(tx *chain.VerifiedTx, p *chain.Params, chainID uint64, base chain.FeePair, nonce uint64, spendable chain.Wei) error {
 	if _, err := CheckStatic(tx, p, chainID); err != nil {
 		return err
 	}
 	return CheckSender(tx.Tx, base, nonce, spendable)
+}
+
+// CheckRole judges whether the sender may send the instruction at all: a
+// validator's comes from the reward account of one in the set (resolution
+// 11.13). The rules on runners, candidates and governance need their actors'
+// state and come with them: until then what they alone may send is refused
+// whole.
+func CheckRole(ins chain.Instruction, sender chain.Address, validators []chain.Validator) error {
+	switch ins.Sender {
+	case chain.SenderAnyone:
+		return nil
+	case chain.SenderValidator:
+		for i := range validators {
+			if validators[i].RewardAddress == sender {
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("%w: %s needs %s", ErrRole, ins.Name, ins.Sender)
 }
 
 // CheckSender is the part of [Validate] that changes from block to block.

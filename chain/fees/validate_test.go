@@ -130,3 +130,23 @@ func TestSpendable(t *testing.T) { // whitepaper §8.3
 		t.Errorf("broken metadata: %v", err)
 	}
 }
+
+// TestRoles: an instruction of the system lane is a validator's, from its reward
+// account; who may send the others is not known yet (resolution 11.13).
+func TestRoles(t *testing.T) {
+	set := []chain.Validator{{RewardAddress: chain.Address{1}}, {RewardAddress: chain.Address{2}}}
+	f := func(role chain.SenderRule, sender byte, allowed bool) {
+		t.Helper()
+		err := fees.CheckRole(chain.Instruction{InstructionSpec: chain.InstructionSpec{Name: "x", Sender: role}}, chain.Address{sender}, set)
+		if allowed != (err == nil) || err != nil && !errors.Is(err, fees.ErrRole) {
+			t.Errorf("%s by %d: %v, want allowed %v", role, sender, err, allowed)
+		}
+	}
+	f(chain.SenderAnyone, 9, true)
+	f(chain.SenderValidator, 1, true)
+	f(chain.SenderValidator, 2, true)
+	f(chain.SenderValidator, 3, false)
+	for _, role := range []chain.SenderRule{chain.SenderRunner, chain.SenderAssignedRunner, chain.SenderCandidate, chain.SenderGovernance} {
+		f(role, 1, false)
+	}
+}

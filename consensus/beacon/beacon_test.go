@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
@@ -212,17 +213,17 @@ func FuzzReadRound(f *testing.F) {
 	f.Add([]byte{0x80, 0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01, 7})
 	f.Add([]byte{0x80, 0x00, 1})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		r, rest, err := ReadRound(b)
+		r, rest, err := attest.ReadRound(b)
 		if err != nil {
-			if !errors.Is(err, ErrVarint) {
-				t.Errorf("%x: %v is no ErrVarint", b, err)
+			if !errors.Is(err, attest.ErrVarint) {
+				t.Errorf("%x: %v is no attest.ErrVarint", b, err)
 			}
 			return
 		}
 		if back := append(r.Append(nil), rest...); !bytes.Equal(back, b) {
 			t.Errorf("%x decodes to %v, which encodes to %x", b, r, back)
 		}
-		if n := len(b) - len(rest); n > RoundBytesMax {
+		if n := len(b) - len(rest); n > attest.RoundBytesMax {
 			t.Errorf("a round of %d bytes", n)
 		}
 	})

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
 
@@ -33,7 +34,7 @@ type ValidatorSet struct {
 	byPeer     map[chain.PeerKey]Participant
 	stake      uint64 // of all members
 	group      *bls.PublicKey
-	namespaces Namespaces
+	namespaces attest.Namespaces
 	beacon     chain.Hash
 }
 
@@ -45,7 +46,7 @@ type ValidatorSet struct {
 func NewValidatorSet(g *chain.Genesis) (*ValidatorSet, error) {
 	s := &ValidatorSet{
 		byPeer:     make(map[chain.PeerKey]Participant, len(g.Validators)),
-		namespaces: NewNamespaces(g.Hash()),
+		namespaces: attest.NewNamespaces(g.Hash()),
 		beacon:     g.Beacon,
 	}
 	if len(g.Validators) == 0 {
@@ -105,7 +106,7 @@ func (s *ValidatorSet) Find(key chain.PeerKey) (Participant, bool) {
 func (s *ValidatorSet) Group() *bls.PublicKey { return s.group }
 
 // Namespaces returns what the chain's signatures are bound to.
-func (s *ValidatorSet) Namespaces() *Namespaces { return &s.namespaces }
+func (s *ValidatorSet) Namespaces() *attest.Namespaces { return &s.namespaces }
 
 // GenesisBeacon stands for the beacon of view 0, before any round has a seed.
 func (s *ValidatorSet) GenesisBeacon() chain.Hash { return s.beacon }

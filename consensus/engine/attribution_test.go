@@ -7,6 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
@@ -32,10 +33,10 @@ func TestBadIndividualSignatureDoesNotCount(t *testing.T) {
 // Two contradicting votes become evidence, if both are really signed
 // (resolutions 11.2 and 11.3).
 func TestContradictionsBecomeEvidence(t *testing.T) {
-	var proofs []simplex.Evidence
+	var proofs []attest.Evidence
 	collect := func(c *Config) {
 		proofs = nil
-		c.Evidence = func(e simplex.Evidence) { proofs = append(proofs, e) }
+		c.Evidence = func(e attest.Evidence) { proofs = append(proofs, e) }
 	}
 	tests := []struct {
 		rule string

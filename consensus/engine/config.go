@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
@@ -30,7 +31,7 @@ type Config struct {
 	Archive Archive
 	// Evidence is given proof of each validator that contradicted itself. It is
 	// called on the loop and must not block. Nil: such peers are only banned.
-	Evidence func(simplex.Evidence)
+	Evidence func(attest.Evidence)
 	// Shards sends large blocks piece by piece. Nil: every block goes whole.
 	Shards *Sharding
 	// LastFinalized is the last block that the application has durably, or

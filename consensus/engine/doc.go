@@ -33,7 +33,7 @@
 // with one validator they are the quorum. Certificates of peers are verified
 // together, those of one turn. A peer that provably misbehaved is ignored for
 // [Config.BlockPeerFor]; two contradicting votes with good individual
-// signatures become [simplex.Evidence] (resolutions 11.2, 11.3).
+// signatures become [attest.Evidence] (resolutions 11.2, 11.3).
 //
 // # Overlap
 //

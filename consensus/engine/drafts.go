@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
@@ -31,11 +32,11 @@ func appendDraft(dst []byte, d draft) []byte {
 }
 
 func decodeDraft(b []byte, maxBlockBytes int) (message, error) {
-	round, rest, err := beacon.ReadRound(b)
+	round, rest, err := attest.ReadRound(b)
 	if err != nil {
 		return nil, fmt.Errorf("draft: %w", err)
 	}
-	parent, rest, err := beacon.ReadRound(rest)
+	parent, rest, err := attest.ReadRound(rest)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("draft: %w", err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
@@ -108,18 +109,18 @@ func decodeMessage(b []byte, maxBlockBytes int) (message, error) {
 		case err != nil:
 			return nil, fmt.Errorf("backfill: %w", err)
 		case c.Kind == simplex.Nullify:
-			return nil, simplex.ErrKind
+			return nil, attest.ErrKind
 		case len(block) == 0 || len(block) > maxBlockBytes:
 			return nil, ErrBlock
 		}
 		return backfill{c, block}, nil
 	case tagRequest, tagAnswered:
-		r, rest, err := beacon.ReadRound(b[1:])
+		r, rest, err := attest.ReadRound(b[1:])
 		if err != nil {
 			return nil, fmt.Errorf("request: %w", err)
 		}
 		if len(rest) != 0 {
-			return nil, simplex.ErrTrailing
+			return nil, attest.ErrTrailing
 		}
 		if b[0] == tagAnswered {
 			return answered{r}, nil
@@ -127,7 +128,7 @@ func decodeMessage(b []byte, maxBlockBytes int) (message, error) {
 		return request{r}, nil
 	case tagWatch:
 		if len(b) != 1 {
-			return nil, simplex.ErrTrailing
+			return nil, attest.ErrTrailing
 		}
 		return watchCall{}, nil
 	case tagDraft:

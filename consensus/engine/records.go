@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
@@ -74,7 +75,7 @@ func decodeBlock(rec []byte) (*block, error) {
 	}
 	b := &block{own: rec[1] == 1, journaled: true}
 	var err error
-	if b.round, rec, err = beacon.ReadRound(rec[2:]); err != nil {
+	if b.round, rec, err = attest.ReadRound(rec[2:]); err != nil {
 		return nil, err
 	}
 	if len(rec) <= len(b.digest) {
@@ -194,7 +195,7 @@ func recordView(rec []byte) (chain.View, error) {
 		return b.round.View, nil
 	}
 	if len(rec) > 0 && rec[0] == tagOwnShard {
-		r, _, err := beacon.ReadRound(rec[1:])
+		r, _, err := attest.ReadRound(rec[1:])
 		return r.View, err
 	}
 	r, err := simplex.DecodeRecord(rec)

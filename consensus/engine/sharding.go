@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
@@ -85,11 +86,11 @@ func decodeShards(b []byte, code *shards.Code) (message, error) {
 	case tagShardRelay, tagOwnShard:
 		var r shardRelay
 		var err error
-		if r.round, b, err = beacon.ReadRound(b[1:]); err != nil {
+		if r.round, b, err = attest.ReadRound(b[1:]); err != nil {
 			return nil, fmt.Errorf("shard: %w", err)
 		}
 		if len(b) < len(r.digest) {
-			return nil, simplex.ErrTruncated
+			return nil, attest.ErrTruncated
 		}
 		b = b[copy(r.digest[:], b):]
 		if r.parcel, err = code.DecodeParcel(b); err != nil {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/state/journal/disktest"
@@ -153,7 +154,7 @@ func (s *signed) say(g *Guard, k simplex.Kind, p simplex.Proposal) error {
 		return nil
 	}
 	for _, old := range *s {
-		if simplex.Contradicts(k, p, old.k, old.p) {
+		if attest.Contradicts(k, p, old.k, old.p) {
 			return fmt.Errorf("%v %+v beside %v %+v", k, p, old.k, old.p)
 		}
 	}

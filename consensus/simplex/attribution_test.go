@@ -5,6 +5,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
 
@@ -19,7 +20,7 @@ func TestScenario28AttributableReporterFiltering(t *testing.T) {
 	if err != nil {
 		t.Fatalf("a real contradiction: %v", err)
 	}
-	raw := AppendEvidence(nil, e)
+	raw := attest.AppendEvidence(nil, e)
 	for _, vote := range []Vote{truth, lie} {
 		for name, partial := range map[string]bls.Signature{"signature": vote.Signature, "seed": vote.Seed} {
 			if bytes.Contains(raw, partial[:]) || bytes.Contains(raw, partial[8:40]) {
@@ -45,7 +46,7 @@ func TestScenario28AttributableReporterFiltering(t *testing.T) {
 		"another block's":  framed.Individual,
 	} {
 		claim.Individual = individual
-		if _, err := NewEvidence(set, framed, claim); !errors.Is(err, ErrEvidenceForged) {
+		if _, err := NewEvidence(set, framed, claim); !errors.Is(err, attest.ErrEvidenceForged) {
 			t.Errorf("good partials with %s individual signature convict: %v", name, err)
 		}
 	}

@@ -6,19 +6,15 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
 
-// Errors of the decoders. The sender of such bytes is at fault.
+// Errors of the decoders, with those of package attest. The sender of such bytes is at fault.
 var (
-	ErrKind      = errors.New("unknown kind")
-	ErrTruncated = errors.New("message is cut short")
-	ErrTrailing  = errors.New("bytes after the message")
-	ErrParent    = errors.New("parent view is not below the view")
-	ErrSigner    = errors.New("signer number is too large")
-	ErrVerdict   = errors.New("verdict is neither 0 nor 1")
+	ErrSigner  = errors.New("signer number is too large")
+	ErrVerdict = errors.New("verdict is neither 0 nor 1")
 )
 
 // Tags of journal records. Votes and certificates share them with the wire.
@@ -31,32 +27,14 @@ const (
 // Sizes of the largest encodings, in bytes, tags included. Callers that read
 // from outside refuse more before they allocate.
 const (
-	subjectBytesMax     = beacon.RoundBytesMax + binary.MaxVarintLen64 + len(chain.Hash{})
-	VoteBytesMax        = 2 + subjectBytesMax + binary.MaxVarintLen32 + 2*len(bls.Signature{}) + len(Individual{})
-	CertificateBytesMax = 2 + subjectBytesMax + 2*len(bls.Signature{})
+	VoteBytesMax        = 2 + attest.SubjectBytesMax + binary.MaxVarintLen32 + 2*len(bls.Signature{}) + len(Individual{})
+	CertificateBytesMax = 2 + attest.SubjectBytesMax + 2*len(bls.Signature{})
 )
-
-// Append writes the signed form of the proposal to dst:
-// round ‖ varint(parent view) ‖ digest.
-func (p Proposal) Append(dst []byte) []byte {
-	dst = p.Round.Append(dst)
-	dst = binary.AppendUvarint(dst, uint64(p.Parent))
-	return append(dst, p.Payload[:]...)
-}
-
-// AppendSubject writes to dst what a vote of kind k about p signs: the
-// proposal, or for Nullify the round alone.
-func AppendSubject(dst []byte, k Kind, p Proposal) []byte {
-	if k == Nullify {
-		return p.Round.Append(dst)
-	}
-	return p.Append(dst)
-}
 
 // AppendVote writes v to dst.
 func AppendVote(dst []byte, v Vote) []byte {
 	dst = append(dst, tagVote, byte(v.Kind))
-	dst = AppendSubject(dst, v.Kind, v.Proposal)
+	dst = attest.AppendSubject(dst, v.Kind, v.Proposal)
 	dst = binary.AppendUvarint(dst, uint64(v.Signer))
 	dst = append(dst, v.Signature[:]...)
 	dst = append(dst, v.Seed[:]...)
@@ -66,7 +44,7 @@ func AppendVote(dst []byte, v Vote) []byte {
 // AppendCertificate writes c to dst.
 func AppendCertificate(dst []byte, c Certificate) []byte {
 	dst = append(dst, tagCertificate, byte(c.Kind))
-	dst = AppendSubject(dst, c.Kind, c.Proposal)
+	dst = attest.AppendSubject(dst, c.Kind, c.Proposal)
 	dst = append(dst, c.Signature[:]...)
 	return append(dst, c.Seed[:]...)
 }
@@ -96,7 +74,7 @@ func DecodeVote(b []byte) (Vote, error) {
 		return Vote{}, err
 	}
 	if len(rest) != 0 {
-		return Vote{}, ErrTrailing
+		return Vote{}, attest.ErrTrailing
 	}
 	return v, nil
 }
@@ -108,7 +86,7 @@ func ReadVote(b []byte) (Vote, []byte, error) {
 	if err != nil {
 		return Vote{}, nil, fmt.Errorf("vote: %w", err)
 	}
-	signer, b, err := beacon.ReadUvarint(b)
+	signer, b, err := attest.ReadUvarint(b)
 	if err != nil {
 		return Vote{}, nil, fmt.Errorf("vote signer: %w", err)
 	}
@@ -121,7 +99,7 @@ func ReadVote(b []byte) (Vote, []byte, error) {
 		return Vote{}, nil, fmt.Errorf("vote signatures: %w", err)
 	}
 	if len(b) < len(v.Individual) {
-		return Vote{}, nil, fmt.Errorf("individual signature: %w", ErrTruncated)
+		return Vote{}, nil, fmt.Errorf("individual signature: %w", attest.ErrTruncated)
 	}
 	return v, b[copy(v.Individual[:], b):], nil
 }
@@ -133,7 +111,7 @@ func DecodeCertificate(b []byte) (Certificate, error) {
 		return Certificate{}, err
 	}
 	if len(rest) != 0 {
-		return Certificate{}, ErrTrailing
+		return Certificate{}, attest.ErrTrailing
 	}
 	return c, nil
 }
@@ -156,7 +134,7 @@ func ReadCertificate(b []byte) (Certificate, []byte, error) {
 // DecodeRecord reads the whole of b as one journal record.
 func DecodeRecord(b []byte) (Record, error) {
 	if len(b) == 0 {
-		return nil, ErrTruncated
+		return nil, attest.ErrTruncated
 	}
 	switch b[0] {
 	case tagVote:
@@ -166,7 +144,7 @@ func DecodeRecord(b []byte) (Record, error) {
 	case tagCertification:
 		return decoded(decodeCertification(b[1:]))
 	}
-	return nil, ErrKind
+	return nil, attest.ErrKind
 }
 
 // decoded turns a typed result into a Record without a typed zero value beside
@@ -181,14 +159,14 @@ func decoded[R Record](r R, err error) (Record, error) {
 func decodeCertification(b []byte) (Certification, error) {
 	var c Certification
 	var err error
-	if c.Round, b, err = beacon.ReadRound(b); err != nil {
+	if c.Round, b, err = attest.ReadRound(b); err != nil {
 		return Certification{}, fmt.Errorf("certification: %w", err)
 	}
 	switch {
 	case len(b) < len(c.Payload)+1:
-		return Certification{}, ErrTruncated
+		return Certification{}, attest.ErrTruncated
 	case len(b) > len(c.Payload)+1:
-		return Certification{}, ErrTrailing
+		return Certification{}, attest.ErrTrailing
 	case b[len(c.Payload)] > 1:
 		return Certification{}, ErrVerdict
 	}
@@ -200,49 +178,19 @@ func decodeCertification(b []byte) (Certification, error) {
 // readSubject reads tag, kind and subject.
 func readSubject(b []byte, tag byte, k *Kind, p *Proposal) ([]byte, error) {
 	if len(b) < 2 {
-		return nil, ErrTruncated
+		return nil, attest.ErrTruncated
 	}
 	if b[0] != tag {
-		return nil, ErrKind
+		return nil, attest.ErrKind
 	}
-	return readKindSubject(b[1:], k, p)
-}
-
-// readKindSubject reads kind and subject.
-func readKindSubject(b []byte, k *Kind, p *Proposal) ([]byte, error) {
-	if len(b) == 0 {
-		return nil, ErrTruncated
-	}
-	*k = Kind(b[0])
-	if *k < Notarize || *k > Finalize {
-		return nil, ErrKind
-	}
-	var err error
-	if p.Round, b, err = beacon.ReadRound(b[1:]); err != nil {
-		return nil, err
-	}
-	if *k == Nullify {
-		return b, nil
-	}
-	parent, b, err := beacon.ReadUvarint(b)
-	if err != nil {
-		return nil, fmt.Errorf("parent view: %w", err)
-	}
-	p.Parent = chain.View(parent)
-	if p.Parent >= p.Round.View {
-		return nil, ErrParent
-	}
-	if len(b) < len(p.Payload) {
-		return nil, ErrTruncated
-	}
-	return b[copy(p.Payload[:], b):], nil
+	return attest.ReadKindSubject(b[1:], k, p)
 }
 
 // readPair reads the two signatures. It does not check that they are points of
 // the curve; verification does.
 func readPair(b []byte, sig, seed *bls.Signature) ([]byte, error) {
 	if len(b) < len(sig)+len(seed) {
-		return nil, ErrTruncated
+		return nil, attest.ErrTruncated
 	}
 	b = b[copy(sig[:], b):]
 	return b[copy(seed[:], b):], nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
@@ -60,8 +61,8 @@ func TestRecordsRoundTrip(t *testing.T) {
 				t.Errorf("%+v: accepted %d of its %d bytes", r, cut, len(b))
 			}
 		}
-		if _, err := DecodeRecord(append(b, 0)); !errors.Is(err, ErrTrailing) {
-			t.Errorf("%+v and a byte: %v, want ErrTrailing", r, err)
+		if _, err := DecodeRecord(append(b, 0)); !errors.Is(err, attest.ErrTrailing) {
+			t.Errorf("%+v and a byte: %v, want attest.ErrTrailing", r, err)
 		}
 	}
 }
@@ -76,15 +77,15 @@ func TestDecodersRefuse(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, err, want)
 		}
 	}
-	f("nothing", nil, ErrTruncated)
-	f("unknown tag", []byte{'x', 1}, ErrKind)
-	f("kind 0", vote('v', 0, 0, 1, 0), ErrKind)
-	f("kind 4", vote('v', 4, 0, 1, 0), ErrKind)
-	f("view in two bytes that needs one", vote('v', 2, 0, 0x81, 0x00, 0), beacon.ErrVarint)
-	f("view of 65 bits", vote('v', 2, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0), beacon.ErrVarint)
+	f("nothing", nil, attest.ErrTruncated)
+	f("unknown tag", []byte{'x', 1}, attest.ErrKind)
+	f("kind 0", vote('v', 0, 0, 1, 0), attest.ErrKind)
+	f("kind 4", vote('v', 4, 0, 1, 0), attest.ErrKind)
+	f("view in two bytes that needs one", vote('v', 2, 0, 0x81, 0x00, 0), attest.ErrVarint)
+	f("view of 65 bits", vote('v', 2, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x02, 0), attest.ErrVarint)
 	f("signer of 33 bits", vote('v', 2, 0, 1, 0x80, 0x80, 0x80, 0x80, 0x10), ErrSigner)
-	f("parent at the view", append(append([]byte{'v', 1, 0, 5, 5}, digest...), vote(0)...), ErrParent)
-	f("a proposal for view 0", append(append([]byte{'v', 1, 0, 0, 0}, digest...), vote(0)...), ErrParent)
+	f("parent at the view", append(append([]byte{'v', 1, 0, 5, 5}, digest...), vote(0)...), attest.ErrParent)
+	f("a proposal for view 0", append(append([]byte{'v', 1, 0, 0, 0}, digest...), vote(0)...), attest.ErrParent)
 	f("verdict 2", append(append([]byte{'a', 0, 1}, digest...), 2), ErrVerdict)
 }
 
@@ -94,7 +95,7 @@ func TestSignedBytes(t *testing.T) {
 	p := Proposal{Round: beacon.Round{Epoch: 1, View: 300}, Parent: 128, Payload: chain.Hash{31: 0xff}}
 	f := func(k Kind, want string) {
 		t.Helper()
-		if got := hex.EncodeToString(AppendSubject(nil, k, p)); got != want {
+		if got := hex.EncodeToString(attest.AppendSubject(nil, k, p)); got != want {
 			t.Errorf("%v signs %s, want %s", k, got, want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
@@ -51,7 +52,7 @@ func makeConformance(t *testing.T) conformance {
 	t.Helper()
 	schemes, set, _ := committee(t, 4)
 	genesis := chain.Hash{0xc0, 0xb0}
-	*set.Namespaces() = beacon.NewNamespaces(genesis)
+	*set.Namespaces() = attest.NewNamespaces(genesis)
 	hexed := hex.EncodeToString
 	group := set.Group().Bytes()
 	out := conformance{
@@ -77,7 +78,7 @@ func makeConformance(t *testing.T) conformance {
 			}
 			entry := pinned{
 				Kind: k.String(), View: uint64(v), Parent: uint64(subject.Parent), Payload: hexed(subject.Payload[:]),
-				Signed:     hexed(bls.SignedBytes(namespace(set, k), AppendSubject(nil, k, p))),
+				Signed:     hexed(bls.SignedBytes(set.Namespaces().Of(k), attest.AppendSubject(nil, k, p))),
 				SeedSigned: hexed(bls.SignedBytes(set.Namespaces().Seed, p.Round.Append(nil))),
 			}
 			var votes []Vote
@@ -151,11 +152,11 @@ func TestConformanceCertificatesVerify(t *testing.T) {
 		}
 		k := c.Kind
 		seed := bls.SignedBytes(unhex(file.Names["seed"]), c.Proposal.Round.Append(nil))
-		signed := bls.SignedBytes(unhex(file.Names[k.String()]), AppendSubject(nil, k, c.Proposal))
+		signed := bls.SignedBytes(unhex(file.Names[k.String()]), attest.AppendSubject(nil, k, c.Proposal))
 		if k.String() != e.Kind || hex.EncodeToString(signed) != e.Signed || hex.EncodeToString(seed) != e.SeedSigned {
 			t.Errorf("%s of view %d: other bytes are signed", e.Kind, e.View)
 		}
-		if !group.Verify(unhex(file.Names[k.String()]), AppendSubject(nil, k, c.Proposal), c.Signature) ||
+		if !group.Verify(unhex(file.Names[k.String()]), attest.AppendSubject(nil, k, c.Proposal), c.Signature) ||
 			!group.Verify(unhex(file.Names["seed"]), c.Proposal.Round.Append(nil), c.Seed) {
 			t.Errorf("%s of view %d does not verify", e.Kind, e.View)
 		}

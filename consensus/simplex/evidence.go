@@ -1,165 +1,31 @@
 package simplex
 
 import (
-	"bytes"
-	"errors"
-	"fmt"
-
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
-	"github.com/cowboy-foundation/cowboy/crypto/bls"
-	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
 )
-
-// Reasons why evidence convicts nobody.
-var (
-	ErrNoOffence      = errors.New("the two statements do not contradict each other")
-	ErrEvidenceOrder  = errors.New("statements are not in ascending order")
-	ErrEvidenceSigner = errors.New("accused is not a validator of the epoch")
-	ErrEvidenceForged = errors.New("accused did not sign the statement")
-)
-
-const tagEvidence = 'e'
-
-// EvidenceBytesMax is the size of the largest encoded [Evidence].
-const EvidenceBytesMax = 1 + len(chain.PeerKey{}) + 2*statementBytesMax
-
-const statementBytesMax = 1 + subjectBytesMax + len(Individual{})
-
-// Statement is what one validator said of one round, under its own signature.
-// A leader's proposal is its notarize vote.
-type Statement struct {
-	Kind       Kind
-	Proposal   Proposal // as in [Vote]
-	Individual Individual
-}
-
-// Evidence proves to anyone that a validator contradicted itself in one round
-// (resolution 11.2): two different digests among its proposals, notarizes and
-// finalizes, or both nullify and finalize. The same height in two views is no
-// offence. The signed bytes are bound to the chain by its genesis hash.
-type Evidence struct {
-	Accused       chain.PeerKey
-	First, Second Statement // First is below Second as encoded, so that two words make one proof
-}
-
-// Offence names what evidence proves. Different evidence of one offence, which
-// a validator with many signatures for one word can produce, has one name, and
-// is punished once.
-type Offence struct {
-	Accused chain.PeerKey
-	Round   beacon.Round
-}
-
-// Offence returns the offence that e is about.
-func (e Evidence) Offence() Offence {
-	return Offence{Accused: e.Accused, Round: e.First.Proposal.Round}
-}
 
 // NewEvidence makes evidence of two votes of one validator. It fails, as
 // [VerifyEvidence] would, where they prove nothing.
-func NewEvidence(set *beacon.ValidatorSet, a, b Vote) (Evidence, error) {
+func NewEvidence(set *beacon.ValidatorSet, a, b Vote) (attest.Evidence, error) {
 	if a.Signer != b.Signer || int(a.Signer) >= set.Len() {
-		return Evidence{}, ErrEvidenceSigner
+		return attest.Evidence{}, attest.ErrEvidenceSigner
 	}
-	e := Evidence{Accused: set.At(a.Signer).PeerKey, First: statement(a), Second: statement(b)}
-	if bytes.Compare(appendStatement(nil, e.First), appendStatement(nil, e.Second)) > 0 {
-		e.First, e.Second = e.Second, e.First
-	}
+	e := attest.NewEvidence(set.At(a.Signer).PeerKey, statement(a), statement(b))
 	return e, VerifyEvidence(set, e)
 }
 
 // VerifyEvidence returns nil if e convicts its accused, a member of set, which
 // is the set of the round's epoch.
-func VerifyEvidence(set *beacon.ValidatorSet, e Evidence) error {
-	if err := e.check(); err != nil {
-		return err
+func VerifyEvidence(set *beacon.ValidatorSet, e attest.Evidence) error {
+	member := func(key chain.PeerKey) bool {
+		_, ok := set.Find(key)
+		return ok
 	}
-	_, member := set.Find(e.Accused)
-	if !member || e.First.Proposal.Round.Epoch != set.Epoch() {
-		return ErrEvidenceSigner
-	}
-	for _, s := range []Statement{e.First, e.Second} {
-		msg := bls.SignedBytes(namespace(set, s.Kind), AppendSubject(nil, s.Kind, s.Proposal))
-		if !ed25519.Verify(e.Accused, msg, s.Individual[:]) {
-			return fmt.Errorf("%s of view %d: %w", s.Kind, s.Proposal.Round.View, ErrEvidenceForged)
-		}
-	}
-	return nil
+	return e.Verify(set.Epoch(), member, set.Namespaces())
 }
 
-// check applies the rules that need no key.
-func (e Evidence) check() error {
-	if !Contradicts(e.First.Kind, e.First.Proposal, e.Second.Kind, e.Second.Proposal) {
-		return ErrNoOffence
-	}
-	if bytes.Compare(appendStatement(nil, e.First), appendStatement(nil, e.Second)) >= 0 {
-		return ErrEvidenceOrder
-	}
-	return nil
-}
-
-// Contradicts reports whether one validator must not say both of a round
-// (resolution 11.2).
-func Contradicts(k Kind, p Proposal, l Kind, q Proposal) bool {
-	switch {
-	case p.Round != q.Round:
-		return false
-	case k == Nullify || l == Nullify:
-		return k == Finalize || l == Finalize
-	}
-	return p.Payload != q.Payload
-}
-
-func statement(v Vote) Statement {
-	return Statement{Kind: v.Kind, Proposal: v.Proposal, Individual: v.Individual}
-}
-
-func appendStatement(dst []byte, s Statement) []byte {
-	dst = AppendSubject(append(dst, byte(s.Kind)), s.Kind, s.Proposal)
-	return append(dst, s.Individual[:]...)
-}
-
-// AppendEvidence writes e to dst: tag, accused and the two statements.
-func AppendEvidence(dst []byte, e Evidence) []byte {
-	dst = append(append(dst, tagEvidence), e.Accused[:]...)
-	return appendStatement(appendStatement(dst, e.First), e.Second)
-}
-
-// DecodeEvidence reads the whole of b as evidence. It accepts only what
-// [AppendEvidence] writes, and only statements that contradict each other; the
-// signatures are left to [VerifyEvidence].
-func DecodeEvidence(b []byte) (Evidence, error) {
-	var e Evidence
-	switch {
-	case len(b) > EvidenceBytesMax:
-		return Evidence{}, ErrTrailing
-	case len(b) < 1+len(e.Accused):
-		return Evidence{}, ErrTruncated
-	case b[0] != tagEvidence:
-		return Evidence{}, ErrKind
-	}
-	b = b[1:]
-	b = b[copy(e.Accused[:], b):]
-	var err error
-	for _, s := range []*Statement{&e.First, &e.Second} {
-		if b, err = readStatement(b, s); err != nil {
-			return Evidence{}, fmt.Errorf("evidence: %w", err)
-		}
-	}
-	if len(b) != 0 {
-		return Evidence{}, ErrTrailing
-	}
-	return e, e.check()
-}
-
-func readStatement(b []byte, s *Statement) ([]byte, error) {
-	b, err := readKindSubject(b, &s.Kind, &s.Proposal)
-	if err != nil {
-		return nil, err
-	}
-	if len(b) < len(s.Individual) {
-		return nil, ErrTruncated
-	}
-	return b[copy(s.Individual[:], b):], nil
+func statement(v Vote) attest.Statement {
+	return attest.Statement{Kind: v.Kind, Proposal: v.Proposal, Individual: v.Individual}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 )
 
 // Slashable are two digests among a validator's proposals, notarizes and
@@ -29,12 +29,12 @@ func TestWhatConvicts(t *testing.T) {
 		{"two finalizes", Finalize, a, Finalize, b, nil},
 		{"notarize one, finalize another", Notarize, a, Finalize, b, nil},
 		{"nullify and finalize", Nullify, a, Finalize, a, nil},
-		{"notarize and finalize one", Notarize, a, Finalize, a, ErrNoOffence},
-		{"notarize and nullify", Notarize, a, Nullify, a, ErrNoOffence},
-		{"the same twice", Notarize, a, Notarize, a, ErrNoOffence},
-		{"two views", Notarize, a, Notarize, later, ErrNoOffence},
-		{"nullify one view, finalize the next", Nullify, a, Finalize, later, ErrNoOffence},
-		{"one digest, two parents", Notarize, a, Notarize, otherParent, ErrNoOffence},
+		{"notarize and finalize one", Notarize, a, Finalize, a, attest.ErrNoOffence},
+		{"notarize and nullify", Notarize, a, Nullify, a, attest.ErrNoOffence},
+		{"the same twice", Notarize, a, Notarize, a, attest.ErrNoOffence},
+		{"two views", Notarize, a, Notarize, later, attest.ErrNoOffence},
+		{"nullify one view, finalize the next", Nullify, a, Finalize, later, attest.ErrNoOffence},
+		{"one digest, two parents", Notarize, a, Notarize, otherParent, attest.ErrNoOffence},
 	}
 	for _, c := range tests {
 		t.Run(c.rule, func(t *testing.T) {
@@ -63,7 +63,7 @@ func TestForgedEvidenceConvictsNobody(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := func(rule string, want error, change func(*Evidence)) {
+	f := func(rule string, want error, change func(*attest.Evidence)) {
 		t.Helper()
 		e := good
 		change(&e)
@@ -71,28 +71,28 @@ func TestForgedEvidenceConvictsNobody(t *testing.T) {
 			t.Errorf("%s: %v, want %v", rule, err, want)
 		}
 	}
-	f("as it is", nil, func(*Evidence) {})
-	f("another accused", ErrEvidenceForged, func(e *Evidence) { e.Accused = set.At(1).PeerKey })
-	f("a stranger", ErrEvidenceSigner, func(e *Evidence) { e.Accused[0] ^= 1 })
-	f("statements swapped", ErrEvidenceOrder, func(e *Evidence) { e.First, e.Second = e.Second, e.First })
-	f("another digest", ErrEvidenceForged, func(e *Evidence) { e.Second.Proposal.Payload[31] ^= 1 })
-	f("a flipped signature", ErrEvidenceForged, func(e *Evidence) { e.First.Individual[0] ^= 1 })
-	f("another epoch", ErrEvidenceSigner, func(e *Evidence) {
+	f("as it is", nil, func(*attest.Evidence) {})
+	f("another accused", attest.ErrEvidenceForged, func(e *attest.Evidence) { e.Accused = set.At(1).PeerKey })
+	f("a stranger", attest.ErrEvidenceSigner, func(e *attest.Evidence) { e.Accused[0] ^= 1 })
+	f("statements swapped", attest.ErrEvidenceOrder, func(e *attest.Evidence) { e.First, e.Second = e.Second, e.First })
+	f("another digest", attest.ErrEvidenceForged, func(e *attest.Evidence) { e.Second.Proposal.Payload[31] ^= 1 })
+	f("a flipped signature", attest.ErrEvidenceForged, func(e *attest.Evidence) { e.First.Individual[0] ^= 1 })
+	f("another epoch", attest.ErrEvidenceEpoch, func(e *attest.Evidence) {
 		e.First.Proposal.Round.Epoch, e.Second.Proposal.Round.Epoch = 1, 1
 	})
-	f("another kind", ErrEvidenceForged, func(e *Evidence) { e.First.Kind, e.Second.Kind = Finalize, Finalize })
+	f("another kind", attest.ErrEvidenceForged, func(e *attest.Evidence) { e.First.Kind, e.Second.Kind = Finalize, Finalize })
 
 	foreign := *set
-	*foreign.Namespaces() = beacon.NewNamespaces(chain.Hash{9})
-	if err := VerifyEvidence(&foreign, good); !errors.Is(err, ErrEvidenceForged) {
-		t.Errorf("on another chain: %v, want %v", err, ErrEvidenceForged)
+	*foreign.Namespaces() = attest.NewNamespaces(chain.Hash{9})
+	if err := VerifyEvidence(&foreign, good); !errors.Is(err, attest.ErrEvidenceForged) {
+		t.Errorf("on another chain: %v, want %v", err, attest.ErrEvidenceForged)
 	}
 	other := schemes[1].Sign(Notarize, prop(5, 4, 2))
-	if _, err := NewEvidence(set, v, other); !errors.Is(err, ErrEvidenceSigner) {
+	if _, err := NewEvidence(set, v, other); !errors.Is(err, attest.ErrEvidenceSigner) {
 		t.Errorf("votes of two validators: %v", err)
 	}
 	w.Individual = other.Individual
-	if _, err := NewEvidence(set, v, w); !errors.Is(err, ErrEvidenceForged) {
+	if _, err := NewEvidence(set, v, w); !errors.Is(err, attest.ErrEvidenceForged) {
 		t.Errorf("a good partial with a bad individual signature: %v", err)
 	}
 }
@@ -100,7 +100,7 @@ func TestForgedEvidenceConvictsNobody(t *testing.T) {
 // One offence has one name, whatever it was proven by.
 func TestOffenceIsCountedOnce(t *testing.T) {
 	schemes, set, _ := committee(t, 4)
-	seen := map[Offence]bool{}
+	seen := map[attest.Offence]bool{}
 	for d := byte(2); d < 6; d++ {
 		e, err := NewEvidence(set, schemes[2].Sign(Notarize, prop(5, 4, 1)), schemes[2].Sign(Finalize, prop(5, 4, d)))
 		if err != nil {
@@ -121,15 +121,15 @@ func FuzzEvidence(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add(AppendEvidence(nil, e))
+		f.Add(attest.AppendEvidence(nil, e))
 	}
 	f.Add([]byte{'e'})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		e, err := DecodeEvidence(b)
+		e, err := attest.DecodeEvidence(b)
 		if err != nil {
 			return
 		}
-		if back := AppendEvidence(nil, e); !bytes.Equal(back, b) || len(b) > EvidenceBytesMax {
+		if back := attest.AppendEvidence(nil, e); !bytes.Equal(back, b) || len(b) > attest.EvidenceBytesMax {
 			t.Errorf("%x decodes to what encodes to %x", b, back)
 		}
 		if err := VerifyEvidence(set, e); err == nil && e.Accused != set.At(2).PeerKey {
@@ -144,16 +144,16 @@ func TestEvidenceRoundTrips(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := AppendEvidence(nil, e)
-	if back, err := DecodeEvidence(b); err != nil || back != e {
+	b := attest.AppendEvidence(nil, e)
+	if back, err := attest.DecodeEvidence(b); err != nil || back != e {
 		t.Errorf("back as %+v, %v", back, err)
 	}
 	for cut := range b {
-		if _, err := DecodeEvidence(b[:cut]); err == nil {
+		if _, err := attest.DecodeEvidence(b[:cut]); err == nil {
 			t.Errorf("accepted %d of %d bytes", cut, len(b))
 		}
 	}
-	if _, err := DecodeEvidence(append(b, 0)); !errors.Is(err, ErrTrailing) {
+	if _, err := attest.DecodeEvidence(append(b, 0)); !errors.Is(err, attest.ErrTrailing) {
 		t.Errorf("a byte more: %v", err)
 	}
 }

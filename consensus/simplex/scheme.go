@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
@@ -116,7 +117,7 @@ func (t *Threshold) Sign(k Kind, p Proposal) Vote {
 		Kind: k, Proposal: p, Signer: t.self,
 		Signature:  t.keys.Share.SignMessage(t.point(k, p)),
 		Seed:       t.seed.sig,
-		Individual: t.keys.Peer.Sign(bls.SignedBytes(namespace(t.set, k), AppendSubject(nil, k, p))),
+		Individual: t.keys.Peer.Sign(bls.SignedBytes(t.set.Namespaces().Of(k), attest.AppendSubject(nil, k, p))),
 	}
 }
 
@@ -126,7 +127,7 @@ func (t *Threshold) BadIndividuals(votes []Vote) []int {
 		return nil
 	}
 	k, p := votes[0].Kind, votes[0].Proposal
-	msg := bls.SignedBytes(namespace(t.set, k), AppendSubject(nil, k, p))
+	msg := bls.SignedBytes(t.set.Namespaces().Of(k), attest.AppendSubject(nil, k, p))
 	signed := make([]ed25519.Signed, 0, len(votes))
 	at := make([]int, 0, len(votes))
 	var bad []int
@@ -285,7 +286,7 @@ type pointEntry struct {
 }
 
 func (t *Threshold) point(k Kind, p Proposal) *bls.Message {
-	return t.points.get(k, p, func() *bls.Message { return bls.HashToPoint(namespace(t.set, k), AppendSubject(nil, k, p)) })
+	return t.points.get(k, p, func() *bls.Message { return bls.HashToPoint(t.set.Namespaces().Of(k), attest.AppendSubject(nil, k, p)) })
 }
 
 func (t *Threshold) seedPoint(r beacon.Round) *bls.Message {
@@ -302,16 +303,4 @@ func (s *points) get(k Kind, p Proposal, hash func() *bls.Message) *bls.Message 
 	s.next = (s.next + 1) % pointsKept
 	*e = pointEntry{k, p, hash()}
 	return e.point
-}
-
-func namespace(set *beacon.ValidatorSet, k Kind) []byte {
-	switch k {
-	case Notarize:
-		return set.Namespaces().Notarize
-	case Nullify:
-		return set.Namespaces().Nullify
-	case Finalize:
-		return set.Namespaces().Finalize
-	}
-	panic("simplex: no namespace for " + k.String())
 }

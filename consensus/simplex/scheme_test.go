@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
@@ -139,7 +140,7 @@ func TestVotesSignTheNamespacedSubject(t *testing.T) {
 		t.Helper()
 		v := schemes[0].Sign(k, p1)
 		ns := append(append([]byte("cowboy-simplex-v1"), hash[:]...), suffix...)
-		if !set.Group().Verify(ns, AppendSubject(nil, k, p1), v.Signature) {
+		if !set.Group().Verify(ns, attest.AppendSubject(nil, k, p1), v.Signature) {
 			t.Errorf("%v does not sign under %s", k, suffix)
 		}
 		seed := append(append([]byte("cowboy-simplex-v1"), hash[:]...), "_SEED"...)
@@ -202,7 +203,7 @@ func TestIndividualSignaturesAreFound(t *testing.T) {
 		if b := schemes[0].BadIndividuals(votes); len(b) != 0 {
 			t.Errorf("%v: bad %v", k, b)
 		}
-		msg := bls.SignedBytes(namespace(set, k), AppendSubject(nil, k, p1))
+		msg := bls.SignedBytes(set.Namespaces().Of(k), attest.AppendSubject(nil, k, p1))
 		if !ed25519.Verify(set.At(2).PeerKey, msg, votes[2].Individual[:]) {
 			t.Errorf("%v: the individual signature is over other bytes than the partial", k)
 		}
@@ -221,7 +222,7 @@ func TestIndividualSignaturesAreFound(t *testing.T) {
 func TestCertificateFormatIsFrozen(t *testing.T) {
 	const golden = "2c9e8843b93973e51e5c35a7bf9c9d09548b3366dd7be4b13fe6f17c7bd00079"
 	schemes, set, _ := committee(t, 4)
-	*set.Namespaces() = beacon.NewNamespaces(chain.Hash{1, 2, 3}) // the genesis hash changes with every new parameter
+	*set.Namespaces() = attest.NewNamespaces(chain.Hash{1, 2, 3}) // the genesis hash changes with every new parameter
 	sum := sha256.New()
 	for v := chain.View(1); v <= 8; v++ {
 		for _, k := range []Kind{Notarize, Nullify, Finalize} {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
@@ -94,7 +95,7 @@ func (t *Tally) add(v Vote, verified bool) (Conflict, bool) {
 	}
 	for k := range b.polls {
 		other, said := b.polls[k].find(v.Signer)
-		if said && Contradicts(other.vote.Kind, other.vote.Proposal, v.Kind, v.Proposal) {
+		if said && attest.Contradicts(other.vote.Kind, other.vote.Proposal, v.Kind, v.Proposal) {
 			return Conflict{First: other.vote, Second: v}, true
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 )
 
@@ -52,7 +53,7 @@ func (w *Watermark) Permit(k Kind, p Proposal) error {
 		case order < 0 || order == 0 && m.Blind:
 			return fmt.Errorf("%s of view %d after %s of view %d: %w", k, p.Round.View, other, m.Proposal.Round.View, ErrBelowWatermark)
 		case order > 0:
-		case other == k && m.Proposal != p, Contradicts(k, p, other, m.Proposal):
+		case other == k && m.Proposal != p, attest.Contradicts(k, p, other, m.Proposal):
 			return fmt.Errorf("%s of view %d beside %s: %w", k, p.Round.View, other, ErrContradiction)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 )
 
 // The boundary values (node-ops.md §4.3): one below, at, and one above.
@@ -84,7 +85,7 @@ func TestWatermarkNeverPermitsAContradiction(t *testing.T) {
 				return
 			}
 			for _, old := range history {
-				if check && Contradicts(s.k, s.p, old.k, old.p) {
+				if check && attest.Contradicts(s.k, s.p, old.k, old.p) {
 					t.Fatalf("seed %d: permits %v %+v after %v %+v", seed, s.k, s.p, old.k, old.p)
 				}
 			}

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
@@ -70,7 +70,7 @@ func (v *validator) prune() bool {
 		if rec[0] != 'a' {
 			at = 2 // after a kind or flag
 		}
-		round, _, err := beacon.ReadRound(rec[at:])
+		round, _, err := attest.ReadRound(rec[at:])
 		return err == nil && round.View < low
 	})
 	if v.mayCrash() {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
@@ -42,12 +43,12 @@ func hashSign(who beacon.Participant, domain string, msg []byte) bls.Signature {
 }
 
 func hashPair(who beacon.Participant, k simplex.Kind, p simplex.Proposal) (sig, seed bls.Signature) {
-	return hashSign(who, k.String(), simplex.AppendSubject(nil, k, p)), hashSign(who, "seed", p.Round.Append(nil))
+	return hashSign(who, k.String(), attest.AppendSubject(nil, k, p)), hashSign(who, "seed", p.Round.Append(nil))
 }
 
 func hashIndividual(who beacon.Participant, k simplex.Kind, p simplex.Proposal) simplex.Individual {
 	var out simplex.Individual
-	half := hashSign(who, "individual "+k.String(), simplex.AppendSubject(nil, k, p))
+	half := hashSign(who, "individual "+k.String(), attest.AppendSubject(nil, k, p))
 	copy(out[copy(out[:], half[:]):], half[:])
 	return out
 }

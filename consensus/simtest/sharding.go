@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/asm/cpu"
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
@@ -275,7 +276,7 @@ func (v *validator) keepShard(r beacon.Round, digest chain.Hash) {
 
 func (v *validator) replayShard(rec []byte) {
 	var digest chain.Hash
-	round, rest, err := beacon.ReadRound(rec[2:])
+	round, rest, err := attest.ReadRound(rec[2:])
 	if err == nil {
 		rest = rest[copy(digest[:], rest):]
 		var parcel *shards.Parcel

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
@@ -135,7 +136,7 @@ func (v *validator) replay(rec []byte) {
 		return
 	}
 	if rec[0] == 'B' {
-		round, rest, err := beacon.ReadRound(rec[2:])
+		round, rest, err := attest.ReadRound(rec[2:])
 		if err != nil {
 			v.net.fail("replay block: %w", err)
 			return

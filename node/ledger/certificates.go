@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
@@ -139,7 +140,7 @@ func (c *CertificateCheck) claim(h chain.Height, cert *simplex.Certificate) {
 	if cert.Kind == simplex.Notarize {
 		namespace = names.Notarize
 	}
-	subject := simplex.AppendSubject(nil, cert.Kind, cert.Proposal)
+	subject := attest.AppendSubject(nil, cert.Kind, cert.Proposal)
 	c.claims = append(c.claims,
 		claim{h, cert.Kind.String(), bls.Certificate{Message: bls.HashToPoint(namespace, subject), Sig: cert.Signature}},
 		claim{h, "seed", bls.Certificate{Message: bls.HashToPoint(names.Seed, cert.Proposal.Round.Append(nil)), Sig: cert.Seed}},

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
@@ -41,7 +42,7 @@ func (f *fixture) certify(set *beacon.ValidatorSet, k simplex.Kind, p simplex.Pr
 	}[k]
 	return simplex.Certificate{
 		Kind: k, Proposal: p,
-		Signature: f.share.Sign(namespace, simplex.AppendSubject(nil, k, p)),
+		Signature: f.share.Sign(namespace, attest.AppendSubject(nil, k, p)),
 		Seed:      f.share.Sign(names.Seed, p.Round.Append(nil)),
 	}
 }

@@ -16,15 +16,18 @@ import (
 
 // inputs is everything besides state and transactions that execution reads.
 func (l *Ledger) inputs(h *chain.Header) exec.Inputs {
-	return inputsOf(l.cfg.Genesis, h, l.parentBeacon(h))
+	return inputsOf(l.cfg.Genesis, l.cfg.Proposers.genesis, h, l.parentBeacon(h))
 }
 
 // inputsOf builds the execution inputs of a block from chain data alone, so
-// that a replay without consensus gives the same result.
-func inputsOf(g *chain.Genesis, h *chain.Header, parentBeacon chain.Hash) exec.Inputs {
+// that a replay without consensus gives the same result. hash is g's, which takes
+// its whole document to compute.
+func inputsOf(g *chain.Genesis, hash chain.Hash, h *chain.Header, parentBeacon chain.Hash) exec.Inputs {
 	in := exec.Inputs{
 		Params:          &g.Params,
 		ChainID:         g.ChainID,
+		Genesis:         hash,
+		Epoch:           h.Epoch,
 		Height:          h.Height,
 		TimestampMillis: h.TimestampMillis,
 		BaseFees:        h.BaseFees,

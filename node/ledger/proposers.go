@@ -15,12 +15,14 @@ import (
 type Proposers struct {
 	keys      map[chain.PeerKey]*bls.PublicKey
 	namespace []byte
+	genesis   chain.Hash
 }
 
 // NewProposers reads the validators' own BLS keys and checks that each holder
 // proved to possess its key.
 func NewProposers(g *chain.Genesis) (*Proposers, error) {
-	p := &Proposers{keys: make(map[chain.PeerKey]*bls.PublicKey, len(g.Validators)), namespace: order.Namespace(g.Hash())}
+	hash := g.Hash()
+	p := &Proposers{keys: make(map[chain.PeerKey]*bls.PublicKey, len(g.Validators)), namespace: order.Namespace(hash), genesis: hash}
 	for i := range g.Validators {
 		v := &g.Validators[i]
 		key, err := bls.ParsePublicKey(v.BLSKey[:])

@@ -88,7 +88,7 @@ func (r *Replay) step(ctx context.Context, version *store.Version, parent *chain
 	if err := r.Proposers.checkOrder(h, parentBeacon, txs); err != nil {
 		return nil, err
 	}
-	result, err := exec.Apply(version, inputsOf(r.Genesis, h, parentBeacon), txs)
+	result, err := exec.Apply(version, inputsOf(r.Genesis, r.Proposers.genesis, h, parentBeacon), txs)
 	if err != nil {
 		return nil, &Verdict{"execution", err}
 	}

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
@@ -183,12 +184,12 @@ func (l *lab) header(parent *chain.Header, height chain.Height, stateRoot chain.
 
 // certify signs kind for a header, as the one validator of the chain.
 func (l *lab) certify(kind simplex.Kind, h *chain.Header) []byte {
-	ns := beacon.NewNamespaces(l.genesis.Hash())
+	ns := attest.NewNamespaces(l.genesis.Hash())
 	space := map[simplex.Kind][]byte{simplex.Notarize: ns.Notarize, simplex.Nullify: ns.Nullify, simplex.Finalize: ns.Finalize}[kind]
 	p := simplex.Proposal{Round: beacon.Round{View: h.View}, Parent: h.ParentView, Payload: h.Digest()}
 	return simplex.AppendCertificate(nil, simplex.Certificate{
 		Kind: kind, Proposal: p,
-		Signature: l.secret.Sign(space, simplex.AppendSubject(nil, kind, p)),
+		Signature: l.secret.Sign(space, attest.AppendSubject(nil, kind, p)),
 		Seed:      l.secret.Sign(ns.Seed, p.Round.Append(nil)),
 	})
 }

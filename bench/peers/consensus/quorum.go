@@ -13,6 +13,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	cowboy "github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
@@ -241,7 +242,7 @@ func (r *quorumSides) ours(votes []simplex.Vote) (simplex.Certificate, error) {
 
 func (r *quorumSides) peer(keys []*blst.P2Affine, votes []simplex.Vote) (simplex.Certificate, error) {
 	ns := r.set.Namespaces()
-	subject := bls.SignedBytes(ns.Notarize, simplex.AppendSubject(nil, simplex.Notarize, r.proposal))
+	subject := bls.SignedBytes(ns.Notarize, attest.AppendSubject(nil, simplex.Notarize, r.proposal))
 	seed := bls.SignedBytes(ns.Seed, r.proposal.Round.Append(nil))
 	var good []simplex.Vote
 	for i, v := range votes {
