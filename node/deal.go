@@ -165,7 +165,9 @@ func drawSeed() ([]byte, error) {
 func (d *deal) complete(g *chain.Genesis) error {
 	var validators []chain.Validator
 	for i, k := range d.keys {
-		validators = append(validators, k.validator(devValidatorStake, devAccount(devValidatorDomain, byte(i)).Address))
+		account := devAccount(devValidatorDomain, byte(i))
+		k.Account = account.Key
+		validators = append(validators, k.validator(devValidatorStake, account.Address))
 	}
 	var allocations []chain.Allocation
 	if g.Devnet {

@@ -14,6 +14,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
+	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 )
 
 // Keys are a validator's secrets: its identity, its own BLS key for the order
@@ -23,6 +24,9 @@ type Keys struct {
 	Peer  *ed25519.PrivateKey
 	Own   *bls.SecretKey
 	Share bls.Share
+	// Account is the key of the reward account, from which the node submits
+	// evidence. Validators need not have it here: nil.
+	Account *secp256k1.PrivateKey
 }
 
 // keysJSON is the file form. The file is readable by its owner only.
@@ -32,6 +36,7 @@ type keysJSON struct {
 	Own        string `json:"bls_key,omitempty"`
 	ShareIndex uint32 `json:"share_index,omitempty"`
 	Share      string `json:"share,omitempty"`
+	Account    string `json:"account_key,omitempty"`
 }
 
 // Validates reports whether the keys can vote.
@@ -100,6 +105,16 @@ func parseKeys(raw []byte) (*Keys, error) {
 		return nil, fmt.Errorf("share: %w", err)
 	}
 	k.Share = bls.Share{Index: file.ShareIndex, Key: secret}
+	if file.Account == "" {
+		return k, nil
+	}
+	account, err := hex.DecodeString(file.Account)
+	if err != nil {
+		return nil, errors.New("account_key is not hex")
+	}
+	if k.Account, err = secp256k1.ParsePrivateKey(account); err != nil {
+		return nil, fmt.Errorf("account_key: %w", err)
+	}
 	return k, nil
 }
 
@@ -111,6 +126,10 @@ func (k *Keys) save(dataDir string) error {
 		own, share := k.Own.Bytes(), k.Share.Key.Bytes()
 		file.Warning, file.Own = keysWarning, hex.EncodeToString(own[:])
 		file.ShareIndex, file.Share = k.Share.Index, hex.EncodeToString(share[:])
+		if k.Account != nil {
+			account := k.Account.Bytes()
+			file.Account = hex.EncodeToString(account[:])
+		}
 	}
 	raw, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {
@@ -172,6 +191,8 @@ func (k *Keys) checkAgainst(g *chain.Genesis) error {
 			return errors.New("bls_key is not the one the genesis names for this validator")
 		case v.ShareIndex != k.Share.Index || v.PublicShare != k.Share.Key.PublicKey().Bytes():
 			return errors.New("share is not the one the genesis names for this validator")
+		case k.Account != nil && k.Account.PublicKey().Address() != v.RewardAddress:
+			return errors.New("account_key is not that of the reward address in the genesis")
 		}
 		return nil
 	}

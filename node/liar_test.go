@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/node/byzantine"
 )
 
@@ -114,15 +115,15 @@ func playLiar(t *testing.T, kind byzantine.Kind) {
 			over = max(over, s.ProposalsMade.Load()+s.ProposalsMissed.Load())
 		}
 		lowest := min(honest[0].ledger.Head().Height(), honest[1].ledger.Head().Height(), honest[2].ledger.Head().Height())
-		if over >= led && lowest >= blocks && (!kind.Convicts || convicted(honest)) {
+		if over >= led && lowest >= blocks && (!kind.Convicts || convicted(honest) && onChain(t, nodes) == len(nodes)) {
 			break
 		}
 		if time.Now().After(deadline) {
-			t.Fatalf("%d blocks, %d views led by the liar, convicted %v", lowest, over, convicted(honest))
+			t.Fatalf("%d blocks, %d views led by the liar, convicted %v, on the chain of %d", lowest, over, convicted(honest), onChain(t, nodes))
 		}
 	}
 	equalBlocks(t, honest)
-	if !kind.Convicts && convicted(honest) {
+	if !kind.Convicts && (convicted(honest) || onChain(t, honest) > 0) {
 		t.Error("evidence of what is no contradiction")
 	}
 	for i, n := range honest {
@@ -141,6 +142,32 @@ func convicted(honest []*Node) bool {
 		}
 	}
 	return false
+}
+
+// onChain counts the nodes whose state has a conviction, which must be the last
+// validator's.
+func onChain(t *testing.T, nodes []*Node) (convicting int) {
+	t.Helper()
+	for i, n := range nodes {
+		view := n.ledger.Head().State
+		total, err := exec.Convictions(view)
+		if err != nil {
+			continue // the head has moved on
+		}
+		for number := range total {
+			c, err := exec.ReadConviction(view, number+1)
+			if err != nil {
+				continue
+			}
+			if c.Offence.Accused != n.set.At(3).PeerKey || c.Validator != 3 || c.Stake != devValidatorStake {
+				t.Fatalf("validator %d has the conviction %+v", i, c)
+			}
+		}
+		if total > 0 {
+			convicting++
+		}
+	}
+	return convicting
 }
 
 func equalBlocks(t *testing.T, nodes []*Node) {

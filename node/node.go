@@ -53,6 +53,7 @@ type Node struct {
 	mesh      *mesh             // nil for a validator without others
 	states    *statesync.Server // of checkpoints; nil without mesh
 	source    *source
+	accuser   *accuser // submits evidence
 
 	rpcListener, adminListener net.Listener
 
@@ -155,6 +156,7 @@ func (n *Node) build() error {
 		return err
 	}
 	n.source = newSource(n)
+	n.accuser = newAccuser(n)
 	return nil
 }
 

@@ -31,6 +31,7 @@ import (
 //	ledger           head, tree of executed blocks     its inbox
 //	fan-out          nothing                           finalized events
 //	evidence         proofs of contradictions          the engine
+//	accuser          what it submits against others    final blocks
 //	mesh             connections, address book         UDP socket, its queues
 //	checkpoints      files of recent states            peers' requests, every 10,000th commit
 //	rpc, admin       nothing (snapshots only)          sockets
@@ -74,6 +75,9 @@ func (n *Node) Run(ctx context.Context) error {
 	inner.start("ledger", n.ledger.Run)
 	inner.start("fan-out", n.fanOut)
 	inner.start("evidence", n.evidence.Run)
+	if n.keys.Validates() {
+		inner.start("accuser", n.accuser.Run)
+	}
 
 	if n.mesh != nil {
 		g.start("mesh", n.mesh.run)

@@ -1,0 +1,192 @@
+package node
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+const (
+	// accuseAgain is after how many blocks a conviction that did not come is asked
+	// for once more.
+	accuseAgain = 20
+	// accusationsMax is how often that is done for one offence.
+	accusationsMax = 5
+	// accuseTurn is how many blocks each validator leaves to the one before it, so
+	// that not all pay for one conviction.
+	accuseTurn = 3
+)
+
+// accuser is the owner of what this validator submits against others: it wakes
+// with each final block and sends the proofs that the state has no conviction
+// for, one at a time, from the validator's own account (resolution 11.13).
+type accuser struct {
+	chainID  uint64
+	costs    *chain.IntrinsicCosts
+	key      *secp256k1.PrivateKey // of the reward account; nil: others have to submit
+	turn     func(attest.Offence) chain.Height
+	proofs   func() []attest.Evidence
+	head     func() (state.View, chain.Height)
+	baseFees func() chain.FeePair // of the system lane
+	nonce    func(context.Context, chain.Address) (uint64, error)
+	submit   func(ctx context.Context, body []byte) error
+	changed  func() <-chan struct{} // closed with the next final block
+	log      *slog.Logger
+
+	cases map[attest.Offence]*accusation
+	quiet bool // it was said that there is no key
+}
+
+// accusation is what became of one proof so far. It does not outlive the
+// process: the state tells what is settled.
+type accusation struct {
+	due     chain.Height // when it is to be sent, or sent again
+	sent    int
+	settled bool // convicted, or given up
+}
+
+// newAccuser returns the accuser of a node whose parts are built.
+func newAccuser(n *Node) *accuser {
+	s := n.source
+	return &accuser{
+		chainID: n.genesis.ChainID, costs: &n.genesis.Params.Intrinsic, key: n.keys.Account,
+		turn: n.turnToAccuse, proofs: n.evidence.All, nonce: n.lanes.PendingNonce,
+		head: func() (state.View, chain.Height) {
+			head := n.ledger.Head()
+			return head.State, head.Height()
+		},
+		baseFees: func() chain.FeePair { return s.BaseFees().Fees[chain.LaneSystem] },
+		submit: func(ctx context.Context, body []byte) error {
+			verdicts, err := s.Submit(ctx, [][]byte{body})
+			if err == nil && verdicts[0].Code != rpc.CodeOK {
+				err = fmt.Errorf("%v: %s", verdicts[0].Code, verdicts[0].Message)
+			}
+			return err
+		},
+		changed: s.hub.changed, log: n.log, cases: map[attest.Offence]*accusation{},
+	}
+}
+
+// turnToAccuse is how many blocks this validator waits for others to submit: the
+// view of the offence says who is first.
+func (n *Node) turnToAccuse(o attest.Offence) chain.Height {
+	self, ok := n.set.Find(chain.PeerKey(n.keys.Peer.PublicKey()))
+	if !ok {
+		return 0
+	}
+	size := uint64(n.set.Len())
+	return accuseTurn * chain.Height((uint64(self)+uint64(o.Round.View))%size)
+}
+
+// Run looks at the proofs after each final block until ctx ends.
+func (a *accuser) Run(ctx context.Context) error {
+	for {
+		next := a.changed() // before looking, so that no block falls between
+		if err := a.look(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-next:
+		}
+	}
+}
+
+// look settles what the state has convicted and sends the first proof that is
+// due. While one is under way the others wait: their nonces would depend on it.
+func (a *accuser) look(ctx context.Context) error {
+	view, height := a.head()
+	for _, e := range a.proofs() {
+		o := e.Offence()
+		c := a.cases[o]
+		if c == nil {
+			c = &accusation{due: height + a.turn(o)}
+			a.cases[o] = c
+		}
+		if c.settled {
+			continue
+		}
+		number, err := exec.ConvictionOf(view, o)
+		switch {
+		case err != nil:
+			a.log.Debug("convictions not read", "err", err) // the head moved on: the next block tells
+			return nil
+		case number != 0:
+			c.settled = true
+			a.log.Info("validator is convicted", "validator", o.Accused, "view", o.Round.View, "conviction", number)
+		case a.key == nil:
+			a.sayNoKey(o)
+		case height < c.due && c.sent > 0:
+			return nil // under way
+		case height < c.due:
+		case c.sent == accusationsMax:
+			c.settled = true
+			a.log.Error("evidence is given up: the chain did not take it", "validator", o.Accused, "view", o.Round.View, "attempts", c.sent)
+		default:
+			c.sent++
+			c.due = height + accuseAgain
+			if err := a.accuse(ctx, view, e, c.sent); err != nil {
+				if ctx.Err() != nil {
+					return ctx.Err()
+				}
+				a.log.Warn("evidence not submitted", "validator", o.Accused, "view", o.Round.View, "err", err)
+			}
+			return nil
+		}
+	}
+	return nil
+}
+
+func (a *accuser) sayNoKey(o attest.Offence) {
+	if !a.quiet {
+		a.quiet = true
+		a.log.Warn("evidence is kept but not submitted: the key file has no account_key; any validator may submit what GET /evidence shows", "validator", o.Accused)
+	}
+}
+
+// accuse signs and submits one proof. Later attempts pay more and take the place
+// of an earlier one that still waits.
+func (a *accuser) accuse(ctx context.Context, view state.View, e attest.Evidence, attempt int) error {
+	self := a.key.PublicKey().Address()
+	nonce, err := a.nonce(ctx, self)
+	if attempt > 1 {
+		var account state.Account
+		account, _, err = view.Account(self)
+		nonce = account.Nonce
+	}
+	if err != nil {
+		return fmt.Errorf("nonce of %s: %w", self, err)
+	}
+	body := a.transaction(e, nonce, chain.Wei(1)<<(attempt+1))
+	if err := a.submit(ctx, body); err != nil {
+		return err
+	}
+	a.log.Info("evidence is submitted", "validator", e.Accused, "view", e.Offence().Round.View, "tx", chain.TxHash(body), "attempt", attempt)
+	return nil
+}
+
+// transaction is the signed instruction, its fee caps so many times the base
+// fees.
+func (a *accuser) transaction(e attest.Evidence, nonce uint64, times chain.Wei) []byte {
+	first, second := e.Words()
+	payload := cbor.AppendUint(cbor.AppendArray(nil, 3), chain.OpEvidenceSubmit)
+	payload = cbor.AppendBytes(cbor.AppendBytes(payload, first), second)
+	to, base := chain.AddrStaking, a.baseFees()
+	tx := &chain.Tx{
+		ChainID: a.chainID, Nonce: nonce, To: &to, Payload: payload, CyclesLimit: a.costs.InstructionCycles,
+		CellsLimit:     chain.Cells(len(payload)) * a.costs.PayloadByteCells,
+		MaxFeePerCycle: times * max(1, base.PerCycle), MaxFeePerCell: times * max(1, base.PerCell), TipPerCycle: 1,
+	}
+	sig := a.key.Sign(tx.SigningHash())
+	tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
+	return tx.Encode()
+}

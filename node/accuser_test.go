@@ -1,0 +1,189 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/attest"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// quietChain is an accuser without a chain: what it reads and sends is the test's.
+type quietChain struct {
+	*accuser
+	overlay *state.Overlay
+	height  chain.Height
+	sent    []*chain.Tx
+	refuse  error
+	log     strings.Builder
+}
+
+func newQuietChain(t *testing.T, proofs ...attest.Evidence) *quietChain {
+	t.Helper()
+	b := &quietChain{overlay: state.NewOverlay(emptyView{}), height: 100}
+	costs := chain.DefaultParams().Intrinsic
+	b.accuser = &accuser{
+		chainID: 7, costs: &costs, key: devAccount(devValidatorDomain, 0).Key,
+		turn:     func(attest.Offence) chain.Height { return 2 },
+		proofs:   func() []attest.Evidence { return proofs },
+		head:     func() (state.View, chain.Height) { return b.overlay, b.height },
+		baseFees: func() chain.FeePair { return chain.FeePair{PerCycle: 3, PerCell: 5} },
+		nonce:    func(context.Context, chain.Address) (uint64, error) { return 40, nil },
+		submit: func(_ context.Context, body []byte) error {
+			tx, err := chain.DecodeTx(body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.sent = append(b.sent, tx)
+			return b.refuse
+		},
+		log: slog.New(slog.NewTextHandler(&b.log, nil)), cases: map[attest.Offence]*accusation{},
+	}
+	return b
+}
+
+type emptyView struct{}
+
+func (emptyView) Account(chain.Address) (state.Account, bool, error) {
+	return state.NewAccount(), false, nil
+}
+func (emptyView) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
+func (emptyView) Code(chain.Hash) ([]byte, error)                         { return nil, nil }
+
+// passes lets so many blocks become final.
+func (b *quietChain) passes(t *testing.T, blocks int) {
+	t.Helper()
+	for range blocks {
+		if err := b.look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b.height++
+	}
+}
+
+// convicts puts a conviction where execution does.
+func (b *quietChain) convicts(o attest.Offence) {
+	name := append([]byte("offence/"), o.Accused[:]...)
+	name = append(name, 0, 0, 0, 0, 0, 0, 0, byte(o.Round.Epoch), 0, 0, 0, 0, 0, 0, 0, byte(o.Round.View))
+	b.overlay.SetStorage(chain.AddrStaking, state.NewStorageKey(state.VMNamespaceSystem, name), cbor.AppendUint(nil, 1))
+}
+
+func proofOf(t *testing.T, view chain.View) attest.Evidence {
+	t.Helper()
+	key, err := ed25519.NewPrivateKey(make([]byte, ed25519.SeedSize))
+	if err != nil {
+		t.Fatal(err)
+	}
+	word := func(digest byte) attest.Statement {
+		return attest.Statement{Kind: attest.Notarize, Proposal: attest.Proposal{Round: attest.Round{View: view}, Payload: chain.Hash{digest}}}
+	}
+	return attest.NewEvidence(chain.PeerKey(key.PublicKey()), word(1), word(2))
+}
+
+// TestAccuserSubmitsOnce: a proof is sent when it is this validator's turn, is
+// what execution reads, and is not sent again once the state has the conviction;
+// the next one follows only then.
+func TestAccuserSubmitsOnce(t *testing.T) {
+	first, second := proofOf(t, 5), proofOf(t, 6)
+	b := newQuietChain(t, first, second)
+	b.passes(t, 2)
+	if len(b.sent) != 0 {
+		t.Fatal("out of turn")
+	}
+	b.passes(t, accuseAgain-1)
+	if len(b.sent) != 1 {
+		t.Fatalf("%d transactions, want 1", len(b.sent))
+	}
+	tx := b.sent[0]
+	ins, err := tx.Classify()
+	if err != nil || ins.Name != "evidence_submit" || tx.Nonce != 40 || tx.MaxFeePerCycle != 12 || tx.MaxFeePerCell != 20 {
+		t.Fatalf("sent %+v, %v", tx, err)
+	}
+	if need := ins.Intrinsic(b.costs); tx.CyclesLimit != need.Cycles || tx.CellsLimit != need.Cells {
+		t.Errorf("limits %d and %d, the instruction costs %+v", tx.CyclesLimit, tx.CellsLimit, need)
+	}
+	b.convicts(first.Offence())
+	if number, err := exec.ConvictionOf(b.overlay, first.Offence()); err != nil || number != 1 {
+		t.Fatalf("the test writes no conviction: %d, %v", number, err)
+	}
+	b.passes(t, 3*accuseAgain)
+	for i, tx := range b.sent[1:] {
+		r := cbor.NewReader(tx.Payload)
+		_, _ = r.Array(3)
+		_, _ = r.Uint()
+		words := [2][]byte{}
+		for j := range words {
+			if words[j], err = r.Bytes(chain.MaxTxBytes); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if e, err := attest.FromWords(words[0], words[1]); err != nil || e != second {
+			t.Errorf("transaction %d is about %+v, %v", i+1, e.Offence(), err)
+		}
+	}
+	if len(b.sent) < 2 {
+		t.Error("the second proof is not sent")
+	}
+}
+
+// TestAccuserGivesUp: a chain that does not take it is asked a bounded number of
+// times, each time for more, in the place of the transaction that waits.
+func TestAccuserGivesUp(t *testing.T) {
+	for _, refusal := range []error{nil, errors.New("pool is full")} {
+		b := newQuietChain(t, proofOf(t, 5))
+		b.refuse = refusal
+		b.passes(t, 20*accuseAgain)
+		if len(b.sent) != accusationsMax {
+			t.Errorf("refusal %v: %d transactions, want %d", refusal, len(b.sent), accusationsMax)
+		}
+		for i, tx := range b.sent[1:] {
+			if tx.Nonce != 0 || tx.MaxFeePerCycle != 2*b.sent[i].MaxFeePerCycle {
+				t.Errorf("refusal %v: attempt %d has nonce %d and pays %d", refusal, i+2, tx.Nonce, tx.MaxFeePerCycle)
+			}
+		}
+		if n := strings.Count(b.log.String(), "given up"); n != 1 {
+			t.Errorf("refusal %v: given up %d times", refusal, n)
+		}
+	}
+}
+
+// TestAccuserWithoutKey says so once and sends nothing.
+func TestAccuserWithoutKey(t *testing.T) {
+	b := newQuietChain(t, proofOf(t, 5), proofOf(t, 6))
+	b.key = nil
+	b.passes(t, 50)
+	if n := strings.Count(b.log.String(), "account_key"); n != 1 || len(b.sent) != 0 {
+		t.Errorf("said %d times, sent %d", n, len(b.sent))
+	}
+}
+
+// TestAccountKeyIsChecked: the key file's account is the one that the genesis
+// pays, or the node does not start.
+func TestAccountKeyIsChecked(t *testing.T) {
+	dir, g := dealt(t, 4)
+	k, err := LoadKeys(DealtFolder(dir, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k.Account == nil || k.Account.PublicKey().Address() != g.Validators[1].RewardAddress {
+		t.Fatal("a dealt validator cannot submit evidence")
+	}
+	if err := k.checkAgainst(g); err != nil {
+		t.Error(err)
+	}
+	k.Account = devAccount(devValidatorDomain, 2).Key
+	if err := k.checkAgainst(g); err == nil {
+		t.Error("another validator's account is taken")
+	}
+	k.Account = nil
+	if err := k.checkAgainst(g); err != nil {
+		t.Errorf("without an account: %v", err)
+	}
+}
