@@ -75,7 +75,8 @@ func (f *flood) turn(now time.Time) {
 // sum under the process's own keyed hash, and a body is left out only if both
 // agree. For two given bodies that happens by chance once in about 2^64 at the
 // least, and nobody outside knows either key. What it would cost is one
-// transaction that this node does not send on for seenFor; others do.
+// transaction that this node does not send on for seenFor; others do. Neither hash
+// is part of the protocol.
 type name struct{ sum, check uint64 }
 
 // namer holds the keys of names, drawn for this process.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -24,12 +25,13 @@ func TestDevnetWithALiar(t *testing.T) {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
 	for _, c := range []struct {
-		kind   string
-		metric string // of some honest validator, above zero in the end
+		kind     string
+		metric   string // of some honest validator, above zero in the end
+		convicts bool   // on the chain
 	}{
-		{"equivocator", "cowboy_evidence_total"},
-		{"bad-root", "cowboy_blocks_refused_total"},
-		{"bad-codeword", "cowboy_shard_not_codeword_total"},
+		{"equivocator", "cowboy_evidence_total", true},
+		{"bad-root", "cowboy_blocks_refused_total", false},
+		{"bad-codeword", "cowboy_shard_not_codeword_total", false},
 	} {
 		t.Run(c.kind, func(t *testing.T) {
 			bin, dir := buildBinary(t), t.TempDir()
@@ -48,13 +50,16 @@ func TestDevnetWithALiar(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, url := range rpcs[:3] {
-				waitFor(t, url, h+5, log) // the lie changed nothing
+				waitFor(t, url, h+20, log) // the lie changed nothing, and every validator had its turn to submit evidence
 			}
 			net.stop(t)
 			for i := range 3 {
 				t.Logf("validator %d: %s", i, verifyChain(t, bin, node.DealtFolder(dir, i)))
 			}
 			equalStores(t, node.DealtFolder(dir, 0), node.DealtFolder(dir, 1), node.DealtFolder(dir, 2))
+			if got := convictions(t, node.DealtFolder(dir, 0)); (got > 0) != c.convicts {
+				t.Errorf("%d convictions on the chain, want some: %v", got, c.convicts)
+			}
 		})
 	}
 }
@@ -99,6 +104,21 @@ func sum(t *testing.T, admins []string, name string) (total float64) {
 			}
 		}
 		res.Body.Close()
+	}
+	return total
+}
+
+// convictions returns how many convictions a stopped validator's state has.
+func convictions(t *testing.T, folder string) uint64 {
+	t.Helper()
+	s, err := store.Open(filepath.Join(folder, "store"), store.DefaultOptions())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	total, err := exec.Convictions(s.Head())
+	if err != nil {
+		t.Fatal(err)
 	}
 	return total
 }
