@@ -355,3 +355,28 @@ func TestConfigCheck(t *testing.T) {
 		}
 	}
 }
+
+// TestSystemLaneIsForValidators: what only a validator may send is taken from the
+// reward accounts alone, so that nobody else fills the system lane (resolution
+// 11.13).
+func TestSystemLaneIsForValidators(t *testing.T) {
+	const limit = 30_000
+	view := accounts{}.with(chain.Address{1}, 0, 1<<40).with(chain.Address{2}, 0, 1<<40)
+	cfg := DefaultConfig()
+	cfg.Validators = []chain.Validator{{RewardAddress: chain.Address{1}}}
+	l := running(t, cfg, view)
+	var m maker
+	evidence := func(sender byte) *chain.VerifiedTx {
+		tx := m.in(chain.LaneSystem, m.transfer(sender, 0, 1, limit))
+		tx.Tx.To, tx.Tx.Payload, tx.Tx.CellsLimit = &chain.Address{}, []byte{0x83, 0x18, chain.OpEvidenceSubmit, 0x40, 0x40}, 100
+		*tx.Tx.To = chain.AddrStaking
+		return tx
+	}
+	answers := l.Admit(t.Context(), []*chain.VerifiedTx{evidence(1), evidence(2)})
+	if answers[0] != nil {
+		t.Errorf("of a validator: %v", answers[0])
+	}
+	if !errors.Is(answers[1], fees.ErrRole) {
+		t.Errorf("of anyone: %v, want %v", answers[1], fees.ErrRole)
+	}
+}

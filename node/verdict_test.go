@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
@@ -21,5 +22,14 @@ func TestFaultIsNoVerdict(t *testing.T) {
 	}
 	if strings.Contains(v.Message, "store") {
 		t.Errorf("the message names files: %q", v.Message)
+	}
+}
+
+// TestForeignSenderIsNotAllowed: who is no validator is told that, and not that
+// its bytes are malformed (resolution 11.13).
+func TestForeignSenderIsNotAllowed(t *testing.T) {
+	err := fees.CheckRole(chain.Instruction{InstructionSpec: chain.InstructionSpec{Sender: chain.SenderValidator}}, chain.Address{1}, nil)
+	if v := verdictOf(sigverify.Verdict{Hash: chain.Hash{2}, Err: err}); v.Code != rpc.CodeTxNotAllowed {
+		t.Errorf("verdict %+v, want code %d", v, rpc.CodeTxNotAllowed)
 	}
 }
