@@ -14,6 +14,7 @@ import (
 // decode answers the exception's text, or "" and the encoding of what came out.
 func decode(t testing.TB, m *vm.Machine, data []byte, p Profile) (string, []byte) {
 	t.Helper()
+	m.Reset() // no instruction runs here at which the heap would be measured
 	var again []byte
 	res, err := m.Do(10_000_000, func(m *vm.Machine) (vm.Value, error) {
 		v, err := Decode(m, data, p)
