@@ -45,7 +45,7 @@ var areas = []struct {
 	{"classes", "test_class test_descr test_super test_property test_subclassinit test_genericclass test_binop"},
 	{"exceptions", "test_exceptions test_raise test_except_star test_exception_group test_with test_baseexception"},
 	{"generators and async", "test_generators test_generator_stop test_yield_from test_coroutines test_asyncgen test_iter test_enumerate"},
-	{"types", "test_int test_long test_bool test_float test_unicode test_bytes test_format test_list test_tuple test_dict test_set test_range test_slice test_sort test_builtin test_compare test_richcmp test_hash test_userdict test_userlist test_userstring test_genericalias test_types test_int_literal test_contains test_operator test_index"},
+	{"types", "test_int test_long test_bool test_float test_unicode test_bytes test_format test_list test_tuple test_dict test_set test_range test_slice test_sort test_builtin test_compare test_richcmp test_hash test_userdict test_userlist test_userstring test_genericalias test_types test_int_literal test_contains test_index"},
 	{"collections", "test_collections test_deque test_defaultdict test_ordered_dict"},
 	{"dataclasses", "test_dataclasses"},
 	{"enum", "test_enum"},

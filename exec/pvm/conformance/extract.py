@@ -403,7 +403,8 @@ def parts_of(k, pruned, attrs):
 
 def scripts(name):
     dropped = {}
-    body = load(os.path.join(LIBRARY, "test", name.replace(".", "/") + ".py"), set())
+    path = os.path.join(LIBRARY, "test", name.replace(".", "/"))
+    body = load(os.path.join(path, "__init__.py") if os.path.isdir(path) else path + ".py", set())
     ASSERTIONS.update(n.name for s in body for n in ast.walk(s) if isinstance(n, FUNCTIONS) and n.name.startswith("assert"))
     kept, names = runnable(body, dropped)
     classes = {s.name: s for s in STANDINS + kept if isinstance(s, ast.ClassDef)}

@@ -47,6 +47,12 @@ func (m *Machine) binaryBySpecials(op Operator, a, b Value) (Value, error) {
 		}
 		right = unbound
 	}
+	if ca != cb && right.Bound() && sequenceSlot(op, a, left) {
+		if r, err := m.callBound(right, b, cb, a); err != nil || r != NotImplemented {
+			return r, err
+		}
+		right = unbound
+	}
 	if left.Bound() {
 		if r, err := m.callBound(left, a, ca, b); err != nil || r != NotImplemented {
 			return r, err
@@ -56,6 +62,20 @@ func (m *Machine) binaryBySpecials(op Operator, a, b Value) (Value, error) {
 		return m.callBound(right, b, cb, a)
 	}
 	return NotImplemented, nil
+}
+
+// sequenceSlot tells whether + or * is that of a builtin sequence: CPython asks
+// it after the reflected method on the right.
+func sequenceSlot(op Operator, a, method Value) bool {
+	if op != OpAdd && op != OpMul {
+		return false
+	}
+	switch a.Kind() {
+	case KindStr, KindBytes, KindByteArray, KindList, KindTuple:
+		_, native := method.refSelf().(*Native)
+		return native
+	}
+	return false
 }
 
 // InPlace is a op= b: what a's __iop__ answers, else a op b.

@@ -143,7 +143,7 @@ func bytesNew(m *Machine, a Args) (Value, error) {
 
 // bytesSource is the bytes that a constructor is called for.
 func (m *Machine) bytesSource(fn string, x, encoding, errors Value) (string, error) {
-	if s, ok := x.str(); ok && x.Bound() {
+	if s, ok := x.str(); ok && x.Bound() && (encoding.Bound() || errors.Bound() || fn != "bytes" || !m.classOf(x).sp(spBytes).Bound()) {
 		if !encoding.Bound() {
 			if errors.Bound() {
 				return m.encode(fn, s, unbound, errors)

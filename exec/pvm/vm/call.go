@@ -176,6 +176,11 @@ func (m *Machine) nativeCount(n *Native, count int) error {
 	switch {
 	case least == 0 && most == 0:
 		return m.Raise(t, "%s() takes no arguments (%d given)", full, given)
+	case n.owner != nil && (n.owner == m.rt.classes.str || n.owner == m.rt.classes.bytes || n.owner == m.rt.classes.bytearray) && isSearch(name):
+		if given < least {
+			return m.Raise(t, "%s() takes at least %d argument%s (%d given)", name, least, plural(least), given)
+		}
+		return m.Raise(t, "%s() takes at most %d argument%s (%d given)", name, most, plural(most), given)
 	case n.params != nil && given > most:
 		return m.Raise(t, "%s() takes at most %d argument%s (%d given)", name, most, plural(most), given)
 	case n.params != nil:
@@ -189,6 +194,16 @@ func (m *Machine) nativeCount(n *Native, count int) error {
 	default:
 		return m.Raise(t, "%s expected at most %d argument%s, got %d", name, most, plural(most), given)
 	}
+}
+
+// isSearch tells whether a method of text takes a range to look in: those word
+// their errors in another way.
+func isSearch(name string) bool {
+	switch name {
+	case "find", "rfind", "index", "rindex", "count", "startswith", "endswith":
+		return true
+	}
+	return false
 }
 
 func plural(n int) string {

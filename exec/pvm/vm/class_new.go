@@ -201,11 +201,25 @@ func typeNew(m *Machine, a Args) (Value, error) {
 	if err != nil {
 		return unbound, err
 	}
+	m.nameModule(c)
 	first := len(a.Values) - len(a.Names)
 	if err := m.announceClass(c, a.Names, a.Values[first:]); err != nil {
 		return unbound, err
 	}
 	return c.value(), nil
+}
+
+// nameModule gives a class whose body named no module that of the running code.
+func (m *Machine) nameModule(c *Class) {
+	if _, named := c.names.get("__module__"); named || m.frame == nil {
+		return
+	}
+	if v, ok := m.frame.fn.globals.getStr(m, m.Interned("__name__")); ok {
+		c.names.put("__module__", v)
+		if s, isStr := v.str(); isStr {
+			c.module = s.s
+		}
+	}
 }
 
 // makeClass builds the class itself.

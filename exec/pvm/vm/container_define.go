@@ -189,9 +189,9 @@ next:
 
 // noKeywords refuses keywords of a builtin class, not of a subclass, whose
 // __init__ may take them.
-func (m *Machine) noKeywords(c *Class, a Args) error {
-	if len(a.Names) > 0 && c.builtin {
-		return m.Raise(m.rt.classes.TypeError, "%s() takes no keyword arguments", c.name)
+func (m *Machine) noKeywords(c, base *Class, other special, a Args) error {
+	if len(a.Names) > 0 && (c == base || c.sp(other) == base.sp(other)) {
+		return m.Raise(m.rt.classes.TypeError, "%s() takes no keyword arguments", base.name)
 	}
 	return nil
 }

@@ -31,6 +31,10 @@ func (m *Machine) dictPut(d *Dict, key, v Value) error {
 	if err != nil {
 		return err
 	}
+	return m.dictPutHashed(d, key, hash, v)
+}
+
+func (m *Machine) dictPutHashed(d *Dict, key Value, hash uint64, v Value) error {
 	i, err := d.table.find(m, key, hash)
 	if err != nil {
 		return err

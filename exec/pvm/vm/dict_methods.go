@@ -125,6 +125,9 @@ func dictFromKeys(m *Machine, a Args) (Value, error) {
 	if c == m.rt.classes.dict {
 		d := m.newDict()
 		defer m.Release(m.Hold(d.val()))
+		if t := exactTable(a.Values[1]); t != nil {
+			return d.val(), m.fillFromTable(d, t, v)
+		}
 		return d.val(), m.Each(a.Values[1], func(k Value) error {
 			m.Charge(m.dyn.DictOp)
 			return m.dictPut(d, k, v)
@@ -139,6 +142,39 @@ func dictFromKeys(m *Machine, a Args) (Value, error) {
 		m.Charge(m.dyn.DictOp)
 		return m.SetItem(d, k, v)
 	})
+}
+
+// exactTable is the table of a dict or set that iterates as its class does.
+func exactTable(v Value) *hashTable {
+	if !exact(v) {
+		return nil
+	}
+	switch o := v.ref.self.(type) {
+	case *Dict:
+		return &o.table
+	case *Set:
+		return &o.table
+	}
+	return nil
+}
+
+// fillFromTable puts the keys of a table into d without hashing them anew.
+func (m *Machine) fillFromTable(d *Dict, t *hashTable, v Value) error {
+	live := t.live
+	for i := 0; i < len(t.entries); i++ {
+		e := t.entries[i]
+		m.Charge(m.dyn.DictOp)
+		if e.key.ref == nil {
+			continue
+		}
+		if err := m.dictPutHashed(d, e.key, e.hash, v); err != nil {
+			return err
+		}
+		if t.live != live {
+			return m.Raise(m.rt.classes.RuntimeError, "dictionary changed size during iteration")
+		}
+	}
+	return nil
 }
 
 func dictGetMethod(m *Machine, a Args) (Value, error) {

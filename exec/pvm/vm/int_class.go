@@ -197,6 +197,9 @@ func (m *Machine) newClassArg(v Value, base *Class) (*Class, error) {
 	if !c.subclassOf(base) {
 		return nil, m.Raise(m.rt.classes.TypeError, "%s.__new__(%s): %s is not a subtype of %s", base.name, c.name, c.name, base.name)
 	}
+	if c.builtin && c != base {
+		return nil, m.Raise(m.rt.classes.TypeError, "%s.__new__(%s) is not safe, use %s.__new__()", base.name, c.name, c.name)
+	}
 	return m.subclassOrNil(v, base), nil
 }
 

@@ -10,6 +10,7 @@ type Iterator struct {
 	done   bool
 	at     int64 // next position, or next value of a range
 	end    int64 // of ranges: values left; of tables: live entries at the beginning
+	unseen int64 // of dicts: entries not yet given
 	step   int64 // of ranges; of reversed lists and tuples -1
 	items  []Value
 	list   *List
@@ -133,6 +134,13 @@ func (m *Machine) tableNext(it *Iterator) (Value, bool, error) {
 		it.finish()
 		return unbound, false, nil
 	}
+	if _, ok := it.source.ref.self.(*Set); !ok {
+		if it.unseen == 0 {
+			it.end = -1
+			return unbound, false, m.Raise(m.rt.classes.RuntimeError, "dictionary keys changed during iteration")
+		}
+		it.unseen--
+	}
 	it.at = int64(i) + it.step
 	e := &t.entries[i]
 	switch it.how {
@@ -147,7 +155,7 @@ func (m *Machine) tableNext(it *Iterator) (Value, bool, error) {
 // tableIter iterates over a table of source.
 func (m *Machine) tableIter(how iteration, t *hashTable, source Value) *Iterator {
 	it := m.newIterator(how, source)
-	it.table, it.end = t, int64(t.live)
+	it.table, it.end, it.unseen = t, int64(t.live), int64(t.live)
 	return it
 }
 

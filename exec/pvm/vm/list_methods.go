@@ -56,7 +56,7 @@ func listNew(m *Machine, a Args) (Value, error) {
 }
 
 func listInit(m *Machine, a Args) (Value, error) {
-	if err := m.noKeywords(m.classOf(a.Values[0]), a); err != nil {
+	if err := m.noKeywords(m.classOf(a.Values[0]), m.rt.classes.list, spNew, a); err != nil {
 		return unbound, err
 	}
 	l := a.Values[0].ref.self.(*List)

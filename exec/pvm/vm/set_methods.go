@@ -68,7 +68,7 @@ func (m *Machine) setCopyAs(like, s *Set) *Set { return m.setCopy(like.kind, s) 
 
 func frozenSetNew(m *Machine, a Args) (Value, error) {
 	c, _ := a.Values[0].class()
-	if err := m.noKeywords(c, a); err != nil {
+	if err := m.noKeywords(c, m.rt.classes.frozenset, spInit, a); err != nil {
 		return unbound, err
 	}
 	sub := m.subclassOrNil(a.Values[0], m.rt.classes.frozenset)
@@ -89,7 +89,7 @@ func frozenSetNew(m *Machine, a Args) (Value, error) {
 }
 
 func setInit(m *Machine, a Args) (Value, error) {
-	if err := m.noKeywords(m.classOf(a.Values[0]), a); err != nil {
+	if err := m.noKeywords(m.classOf(a.Values[0]), m.rt.classes.set, spNew, a); err != nil {
 		return unbound, err
 	}
 	s := a.Values[0].ref.self.(*Set)

@@ -24,7 +24,7 @@ func (rt *Runtime) defineTuple() {
 
 func tupleNew(m *Machine, a Args) (Value, error) {
 	c, _ := a.Values[0].class()
-	if err := m.noKeywords(c, a); err != nil {
+	if err := m.noKeywords(c, m.rt.classes.tuple, spInit, a); err != nil {
 		return unbound, err
 	}
 	sub := m.subclassOrNil(a.Values[0], m.rt.classes.tuple)
