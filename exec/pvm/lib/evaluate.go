@@ -1,6 +1,8 @@
 package lib
 
 import (
+	"strings"
+
 	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
@@ -45,6 +47,9 @@ func (e *evaluation) expr(x syntax.Expr) (vm.Value, error) {
 		v, err := e.expr(x.Value)
 		if err != nil {
 			return vm.None, err
+		}
+		if v.Kind() == vm.KindModule && strings.HasPrefix(x.Attr, "_") {
+			return vm.None, e.m.RaiseText("AttributeError", "module has no attribute '"+x.Attr+"'")
 		}
 		return e.m.GetAttr(v, e.m.Interned(x.Attr))
 	case *syntax.Subscript:

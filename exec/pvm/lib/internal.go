@@ -63,6 +63,7 @@ var internalDefs = [...]vm.Def{
 	def("function_globals", 1, 1, functionGlobals),
 	def("evaluate", 2, 3, evaluateText),
 	def("identity", 1, 1, identityKey),
+	def("same", 2, 2, func(_ *vm.Machine, a vm.Args) (vm.Value, error) { return vm.Bool(a.Values[0].Same(a.Values[1])), nil }),
 	def("own", 2, 3, ownAttribute),
 	def("subclasses", 1, 1, subclasses),
 	def("new_class", 4, 4, newClass),
@@ -105,7 +106,8 @@ func keyworded(d vm.Def) vm.Def {
 }
 
 // defineText compiles a module's text and runs it over names: how namedtuple and
-// dataclass make functions. Compiling is charged by the character.
+// dataclass make functions. What it makes has no rights of the library: a program
+// that got hold of it would gain nothing. Compiling is charged by the character.
 func defineText(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if err := m.LibraryOnly(); err != nil {
 		return vm.None, err
@@ -117,7 +119,7 @@ func defineText(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		return vm.None, m.TypeError("names must be a dict")
 	}
 	m.ChargeEach(len(source)/4+1, m.Prices().Token)
-	o, err := compile.Source([]byte(source), vm.LibraryFile+module+">", compile.DefaultLimits())
+	o, err := compile.Source([]byte(source), "<generated "+module+">", compile.DefaultLimits())
 	if err != nil {
 		return vm.None, m.ValueError("%s", err.Error())
 	}

@@ -1,7 +1,7 @@
 """Classes made of their annotations, as Python 3.11's dataclasses."""
 
 from _pvm import abc_update as _update_abstractmethods, caller as _caller, define as _define
-from _pvm import is_keyword as _is_keyword, own as _own, repr_guard as _repr_guard
+from _pvm import is_keyword as _is_keyword, own as _own, repr_guard as _repr_guard, same as _same
 
 __all__ = [
     "dataclass", "field", "Field", "FrozenInstanceError", "InitVar", "KW_ONLY", "MISSING", "fields", "asdict",
@@ -227,7 +227,7 @@ def _init_line(f, frozen, names, self_name, slots):
     if f.default_factory is not MISSING:
         names[default] = f.default_factory
         if f.init:
-            value = f"{default}() if {f.name} is _HAS_DEFAULT_FACTORY else {f.name}"
+            value = f"{default}() if _same({f.name}, _HAS_DEFAULT_FACTORY) else {f.name}"
         else:
             value = f"{default}()"
     elif f.init:
@@ -253,7 +253,7 @@ def _init_fn(cls, std, kw_only, frozen, has_post_init, self_name, slots):
                 seen_default = True
             elif seen_default:
                 raise TypeError(f"non-default argument {f.name!r} follows default argument")
-    names = {"_HAS_DEFAULT_FACTORY": _HAS_DEFAULT_FACTORY, "_object_setattr": object.__setattr__}
+    names = {"_HAS_DEFAULT_FACTORY": _HAS_DEFAULT_FACTORY, "_same": _same, "_object_setattr": object.__setattr__}
     body = []
     for f in fields:
         line = _init_line(f, frozen, names, self_name, slots)
