@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
@@ -14,9 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/compile"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/continuation"
-	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/scope"
-	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
@@ -58,8 +57,9 @@ func hashKey() [2]uint64 {
 }
 
 type pvmRun struct {
-	File   string `arg:"" placeholder:"FILE" help:"Script; - for stdin."`
-	Cycles int64  `default:"1000000000" help:"Cycles that the script may use."`
+	File    string `arg:"" placeholder:"FILE" help:"Script; - for stdin."`
+	Cycles  int64  `default:"1000000000" help:"Cycles that the script may use."`
+	Profile bool   `help:"Tell which lines the cycles went to, the dearest first, on stderr or in the JSON."`
 }
 
 // pvmReply is the result of a run as --json shows it.
@@ -75,7 +75,7 @@ type pvmReply struct {
 var errScript = errors.New("the script ended with an exception")
 
 // Run carries out pvm run.
-func (c *pvmRun) Run(s *session) error {
+func (c *pvmRun) Run(s *session, ctx context.Context) error {
 	if c.Cycles <= 0 {
 		return usagef("--cycles is %d, want a positive number", c.Cycles)
 	}
@@ -83,12 +83,12 @@ func (c *pvmRun) Run(s *session) error {
 	if err != nil {
 		return err
 	}
-	reply, err := runScript(src, c.File, c.Cycles)
+	reply, profile, err := c.until(ctx, src)
 	if err != nil {
 		return err
 	}
 	if s.flags.JSON {
-		if err := s.show(reply, &lines{}); err != nil {
+		if err := s.show(profiledReply{reply, profile}, &lines{}); err != nil {
 			return err
 		}
 	} else {
@@ -97,6 +97,7 @@ func (c *pvmRun) Run(s *session) error {
 		if reply.Traceback == "" && reply.Error != "" {
 			_, _ = fmt.Fprintln(s.world.stderr, reply.Error)
 		}
+		_, _ = io.WriteString(s.world.stderr, profileText(profile, reply.Cycles))
 	}
 	if reply.Error != "" {
 		return silentError{errScript}
@@ -106,24 +107,6 @@ func (c *pvmRun) Run(s *session) error {
 
 // silentError fails the command after it has said everything itself.
 type silentError struct{ error }
-
-// runScript runs a source on a fresh machine. What it asks of a chain is answered
-// by a host in memory.
-func runScript(src []byte, file string, cycles int64) (pvmReply, error) {
-	rt, err := pvm.NewRuntime(hashKey())
-	if err != nil {
-		return pvmReply{}, err
-	}
-	lim := pvm.DefaultLimits()
-	program, err := pvm.Compile(src, file, lim)
-	if err != nil {
-		return pvmReply{Error: compileText(file, src, err), Traceback: compileText(file, src, err) + "\n"}, nil
-	}
-	m := rt.NewMachine()
-	m.Host = sdk.NewSession(host.NewRecorder(), host.DefaultCosts(), sdk.DefaultLimits())
-	res, err := m.Execute(program.Code, cycles)
-	return replyOf(res, src, file, err), nil
-}
 
 func replyOf(res vm.Result, src []byte, file string, err error) pvmReply {
 	reply := pvmReply{Output: string(res.Output), Cycles: res.Cycles, HeapPeak: res.HeapPeak}

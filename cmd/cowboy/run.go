@@ -19,6 +19,9 @@ const (
 	exitDone   = 0
 	exitFailed = 1
 	exitUsage  = 2
+
+	exitInterrupted = 128 + 2  // SIGINT
+	exitTerminated  = 128 + 15 // SIGTERM
 )
 
 // world is what the process has around it; tests give their own.
@@ -142,7 +145,7 @@ func fail(w world, asJSON bool, err error) int {
 		}
 		return exitUsage
 	}
-	return exitFailed
+	return exitOf(err)
 }
 
 // harmless strips control characters except line ends from text that may hold

@@ -100,7 +100,12 @@ func (f *unit) compareOnce(op syntax.CmpOperator, left int, e syntax.Expr, cond 
 
 // branchCompare jumps if the truth of (left op right) is cond.
 func (f *unit) branchCompare(op syntax.CmpOperator, left, right int, cond bool, l *label) {
+	// The register of the result is there in both forms: how many a frame has is
+	// its modelled size.
+	mark := f.top
+	r := f.alloc(1)
 	if op <= syntax.GtE && !f.c.lim.PlainBranches {
+		f.top = mark
 		c := 0
 		if cond {
 			c = 1
@@ -108,8 +113,6 @@ func (f *unit) branchCompare(op syntax.CmpOperator, left, right int, cond bool, 
 		f.branch2(code.EqJump+code.Op(op), left, right, c, l)
 		return
 	}
-	mark := f.top
-	r := f.alloc(1)
 	f.emit(code.Eq+code.Op(op), r, left, right)
 	f.branchOn(r, cond, l)
 	f.top = mark

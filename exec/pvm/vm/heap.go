@@ -40,13 +40,20 @@ func (m *Machine) allocSlow(bytes int) {
 	}
 	if !m.heap.due {
 		m.heap.due = true
-		m.heap.stash, m.cycles = m.cycles, 0
+		m.putAside()
 	}
+}
+
+// putAside stashes the cycles aside, so that the interpreter comes to boundary before
+// the next instruction.
+func (m *Machine) putAside() {
+	m.heap.stash += m.cycles
+	m.cycles = 0
 }
 
 // chargeStash is Charge while cycles are put aside.
 func (m *Machine) chargeStash(n int64) {
-	if !m.heap.due || n < 0 || n > m.cycles+m.heap.stash {
+	if !m.heap.due && m.profile == nil || n < 0 || n > m.cycles+m.heap.stash {
 		m.cycles, m.heap.stash = 0, 0
 		panic(&Abort{Code: OutOfCycles})
 	}
@@ -55,13 +62,20 @@ func (m *Machine) chargeStash(n int64) {
 }
 
 // boundary runs between two instructions when the cycles at hand do not suffice
-// for the next: either a measurement is due, or the end has come.
+// for the next: either a measurement is due, or the end has come, or somebody
+// wants to know where they go.
 func (m *Machine) boundary(cost int64) {
+	if m.profile != nil {
+		m.profile.count(m)
+	}
 	if m.heap.due {
 		m.heap.due = false
 		m.cycles += m.heap.stash
 		m.heap.stash = 0
 		m.measure()
+	}
+	if m.profile != nil {
+		m.putAside()
 	}
 	m.Charge(cost)
 }

@@ -44,6 +44,9 @@ func (m *Machine) run(f *frame, pending error) (Value, error) {
 		}
 		var v Value
 		if v, err = m.loop(f); err == nil {
+			if m.profile != nil {
+				m.profile.count(m)
+			}
 			return v, nil
 		}
 	}
@@ -73,6 +76,7 @@ enter:
 		pc++
 		if m.cycles -= costs[in.Op]; m.cycles < 0 {
 			m.cycles += costs[in.Op]
+			f.pc = pc
 			m.boundary(costs[in.Op])
 		}
 		switch in.Op {

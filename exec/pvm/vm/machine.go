@@ -32,6 +32,8 @@ type Machine struct {
 	output   []byte                 // of print
 	printing []*Object              // containers whose repr is being made, outermost first
 
+	profile *Profile // nil: nobody asked
+
 	chars      *[utf8.RuneSelf + 1]*Str // the empty string and those of one character in ASCII, once made
 	versions   uint32                   // of classes, counted
 	orders     uint32                   // of objects whose identity was asked for, counted
@@ -218,7 +220,13 @@ func (m *Machine) Do(cycles code.Cycles, fn func(m *Machine) (Value, error)) (Re
 // guard is the one place where an Abort stops.
 func (m *Machine) guard(cycles code.Cycles, fn func() (Value, error)) (res Result, err error) {
 	m.cycles, m.heap.stash, m.heap.due = cycles, 0, false
+	if m.profile != nil {
+		m.profile.begin(m)
+	}
 	v, err := m.protect(fn)
+	if m.profile != nil {
+		m.profile.count(m)
+	}
 	res = Result{Value: v, Output: m.output, Cycles: cycles - m.CyclesLeft(), HeapPeak: m.HeapPeak()}
 	r, raised := err.(*Raised)
 	if !raised {
