@@ -269,13 +269,22 @@ func (m *Machine) bind(attr, obj Value, c *Class) (Value, error) {
 			if !obj.Bound() {
 				obj = None
 			}
-			return m.callBound(get, attr, ac, obj, c.value())
+			if err := m.Enter(); err != nil { // __get__ may be a descriptor itself
+				return unbound, err
+			}
+			v, err := m.callBound(get, attr, ac, obj, c.value())
+			m.Exit()
+			return v, err
 		}
 	}
 	return attr, nil
 }
 
 func (m *Machine) bindClassMethod(o *ClassMethod, c *Class) (Value, error) {
+	if err := m.Enter(); err != nil { // a class method of a class method
+		return unbound, err
+	}
+	defer m.Exit()
 	switch o.fn.ref.kind {
 	case KindFunction, KindNative, KindMethod, KindClass:
 		return m.newMethod(o.fn, c.value()), nil

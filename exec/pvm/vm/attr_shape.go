@@ -4,6 +4,9 @@ package vm
 // follow one; instances beyond it keep theirs in a dict.
 const shapeNames = 64
 
+// shapesMax bounds the shapes of one machine, which the modelled heap leaves out.
+const shapesMax = 4096
+
 // rootShape is the shape of a fresh instance of c.
 func (m *Machine) rootShape(c *Class) *shape {
 	if c.builtin {
@@ -21,13 +24,14 @@ func (s *shape) slot(name string) (int, bool) {
 }
 
 // extend is the shape with one more attribute, nil when there are too many.
-func (s *shape) extend(name *Str) *shape {
+func (s *shape) extend(m *Machine, name *Str) *shape {
 	if n, ok := s.next[name.s]; ok {
 		return n
 	}
-	if len(s.names) >= shapeNames || len(s.next) >= shapeNames {
+	if len(s.names) >= shapeNames || len(s.next) >= shapeNames || m.shapes >= shapesMax {
 		return nil
 	}
+	m.shapes++
 	n := &shape{names: append(s.names[:len(s.names):len(s.names)], name), parent: s}
 	n.index = make(map[string]int, len(n.names))
 	for i, k := range n.names {
@@ -68,7 +72,7 @@ func (a *Attrs) put(m *Machine, c *Class, name *Str, v Value) {
 		a.values[i] = v
 		return
 	}
-	if next := a.shape.extend(name); next != nil {
+	if next := a.shape.extend(m, name); next != nil {
 		m.Alloc(valueBytes)
 		a.shape = next
 		a.values = append(a.values, v)

@@ -106,7 +106,11 @@ func (rt *Runtime) defineCallables() {
 			return m.newMethod(a.Values[1], a.Values[2]), nil
 		}},
 		Def{Name: "__getattr__", Min: 2, Max: 2, Fn: func(m *Machine, a Args) (Value, error) {
-			return m.GetAttr(a.Values[0].ref.self.(*Method).fn, mustStr(a.Values[1]))
+			name, ok := a.Values[1].str()
+			if !ok {
+				return unbound, m.Raise(m.rt.classes.TypeError, "attribute name must be string, not '%s'", m.typeName(a.Values[1]))
+			}
+			return m.GetAttr(a.Values[0].ref.self.(*Method).fn, name)
 		}},
 		Def{Name: "__eq__", Min: 2, Max: 2, Fn: methodEq},
 		Def{Name: "__hash__", Min: 1, Max: 1, Fn: methodHash},

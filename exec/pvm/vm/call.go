@@ -10,7 +10,7 @@ func (m *Machine) Call(fn Value, args ...Value) (Value, error) {
 // CallArgs calls fn from a native. Python code runs in the interpreter anew, so
 // a level of recursion is counted, as it is for natives that call natives.
 func (m *Machine) CallArgs(fn Value, a Args) (Value, error) {
-	for {
+	for links := 0; ; links++ {
 		switch o := fn.ref.self.(type) {
 		case *Function:
 			f, v, err := m.bindCall(o, a, byNative)
@@ -20,6 +20,9 @@ func (m *Machine) CallArgs(fn Value, a Args) (Value, error) {
 			m.enterFrame(f)
 			return m.run(f, nil)
 		case *Method:
+			if err := m.methodLink(links, a); err != nil {
+				return unbound, err
+			}
 			fn, a = o.fn, Args{Values: prepend(o.recv, a.Values), Names: a.Names}
 		default:
 			if err := m.Enter(); err != nil {
@@ -33,6 +36,16 @@ func (m *Machine) CallArgs(fn Value, a Args) (Value, error) {
 			return v, err
 		}
 	}
+}
+
+// methodLink charges for the copy of the arguments that a bound method makes, and
+// bounds chains of methods of methods.
+func (m *Machine) methodLink(links int, a Args) error {
+	if links >= m.rt.limits.RecursionDepth {
+		return m.errDeep()
+	}
+	m.ChargeEach(len(a.Values), m.dyn.Element)
+	return nil
 }
 
 // callOther calls what is neither a function of the program nor bound.
@@ -67,10 +80,30 @@ func (m *Machine) callNative(n *Native, a Args) (Value, error) {
 			return unbound, err
 		}
 	}
+	if n.checked {
+		if err := m.checkFirst(n, a.Values[:count]); err != nil {
+			return unbound, err
+		}
+	}
 	if n.params == nil || n.keywords || count == len(n.params) && len(a.Names) == 0 {
 		return n.fn(m, a)
 	}
 	return m.callNamed(n, a, count)
+}
+
+// checkFirst refuses a class that is not below the owner of a __new__, and
+// receivers that are no instances of the owner of another method.
+func (m *Machine) checkFirst(n *Native, pos []Value) error {
+	switch {
+	case n.method && (len(pos) == 0 || !m.classOf(pos[0]).subclassOf(n.owner)):
+		return m.checkReceiver(n, pos)
+	case n.method:
+		return nil
+	case len(pos) == 0:
+		return m.Raise(m.rt.classes.TypeError, "%s.__new__(): not enough arguments", n.owner.name)
+	}
+	_, err := m.newClassArg(pos[0], n.owner)
+	return err
 }
 
 // checkReceiver refuses receivers that are not of a method's class: its Go code
@@ -233,7 +266,7 @@ func (m *Machine) beginCall(f *frame, in code.Instr) (*frame, error) {
 
 // callIn calls the callable in register a.
 func (m *Machine) callIn(f *frame, a int, args Args) (*frame, error) {
-	for {
+	for links := 0; ; links++ {
 		var v Value
 		var err error
 		switch o := f.regs[a].ref.self.(type) {
@@ -247,6 +280,9 @@ func (m *Machine) callIn(f *frame, a int, args Args) (*frame, error) {
 		case *Native:
 			v, err = m.callNative(o, args)
 		case *Method:
+			if err := m.methodLink(links, args); err != nil {
+				return nil, err
+			}
 			f.regs[a], args.Values = o.fn, prepend(o.recv, args.Values)
 			continue
 		case *Class:
@@ -261,6 +297,7 @@ func (m *Machine) callIn(f *frame, a int, args Args) (*frame, error) {
 			}
 		default:
 			if raw, ok := m.specialOf(f.regs[a], spCall); ok && raw.Kind() == KindFunction {
+				m.ChargeEach(len(args.Values), m.dyn.Element)
 				args.Values = prepend(f.regs[a], args.Values)
 				f.regs[a] = raw
 				continue
@@ -440,7 +477,7 @@ func (m *Machine) spreadKeywords(args *Args, fn, mapping Value) error {
 		if !ok {
 			return m.Raise(m.rt.classes.TypeError, "keywords must be strings")
 		}
-		m.Charge(m.dyn.Element)
+		m.Charge(2 * m.dyn.DictOp)
 		args.Names = append(args.Names, s)
 		args.Values = append(args.Values, v)
 		return nil

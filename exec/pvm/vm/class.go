@@ -22,8 +22,10 @@ type Class struct {
 	version uint32 // changes with the namespace of any class in mro; 0 only for builtins
 
 	special [numSpecials]Value // special methods found along mro, unbound when absent; filled per version
-	filled  uint32             // version+1 for which special is right
-	ways    ways               // in which calling the class can be cut short, right for version ready-1
+	found   map[string]finding // along a long MRO, right for version foundAt; looked up, never iterated
+	foundAt uint32
+	filled  uint32 // version+1 for which special is right
+	ways    ways   // in which calling the class can be cut short, right for version ready-1
 	ready   uint32
 	shape   *shape // root shape of instances
 	fields  int    // most attributes that an instance was seen to have, a hint

@@ -50,14 +50,18 @@ func (v Value) Foreign() (Payload, bool) {
 
 func unionOf(v Value) (*union, bool) {
 	p, _ := v.Foreign()
-	u, ok := p.(*union)
-	return u, ok
+	if u, ok := p.(*union); ok {
+		return u, true
+	}
+	return &union{}, false
 }
 
 func aliasOf(v Value) (*alias, bool) {
 	p, _ := v.Foreign()
-	a, ok := p.(*alias)
-	return a, ok
+	if a, ok := p.(*alias); ok {
+		return a, true
+	}
+	return &alias{origin: None}, false // an instance of a subclass that nothing was put into
 }
 
 func (m *Machine) anyMember(u *union, is func(Value) (bool, error)) (bool, error) {
@@ -134,6 +138,7 @@ func (m *Machine) tupleOf(items []Value) Value {
 func (m *Machine) typeVars(args []Value) []Value {
 	var out []Value
 	add := func(v Value) {
+		m.elements(len(out))
 		for _, o := range out {
 			if o.is(v) {
 				return
@@ -142,6 +147,7 @@ func (m *Machine) typeVars(args []Value) []Value {
 		out = append(out, v)
 	}
 	for _, v := range args {
+		m.Charge(m.dyn.NativeCall)
 		if v.isClass() {
 			continue
 		}
@@ -166,7 +172,11 @@ func aliasCall(m *Machine, a Args) (Value, error) {
 
 func aliasGetattr(m *Machine, a Args) (Value, error) {
 	al, _ := aliasOf(a.Values[0])
-	return m.GetAttr(al.origin, mustStr(a.Values[1]))
+	name, ok := a.Values[1].str()
+	if !ok {
+		return unbound, m.Raise(m.rt.classes.TypeError, "attribute name must be string, not '%s'", m.typeName(a.Values[1]))
+	}
+	return m.GetAttr(al.origin, name)
 }
 
 func aliasMroEntries(m *Machine, a Args) (Value, error) {

@@ -8,6 +8,7 @@ type namespace struct {
 	keys   []string // "" where deleted
 	values []Value
 	index  map[string]int // looked up, never iterated
+	holes  int
 }
 
 func (n *namespace) get(key string) (Value, bool) {
@@ -31,6 +32,18 @@ func (n *namespace) put(key string, v Value) {
 	n.values = append(n.values, v)
 }
 
+// compact closes the holes.
+func (n *namespace) compact() {
+	keys, values := n.keys, n.values
+	n.keys, n.values, n.holes = nil, nil, 0
+	for i, key := range keys {
+		if key != "" {
+			n.index[key] = len(n.keys)
+			n.keys, n.values = append(n.keys, key), append(n.values, values[i])
+		}
+	}
+}
+
 func (n *namespace) del(key string) bool {
 	i, ok := n.index[key]
 	if !ok {
@@ -38,6 +51,9 @@ func (n *namespace) del(key string) bool {
 	}
 	delete(n.index, key)
 	n.keys[i], n.values[i] = "", unbound
+	if n.holes++; n.holes > len(n.keys)/2 {
+		n.compact()
+	}
 	return true
 }
 
@@ -58,7 +74,7 @@ func (rt *Runtime) newClass(name string, layout Kind, bases ...*Class) *Class {
 	for _, b := range bases {
 		c.hasDict = c.hasDict || b.hasDict
 	}
-	c.mro, _ = linearize(c, bases)
+	c.mro, _ = linearize(c, bases, func(int) {})
 	rt.all = append(rt.all, c)
 	c.ordinal = len(rt.all)
 	return c
@@ -78,8 +94,8 @@ func (m *Machine) NewClass(module, name string, bases ...*Class) *Class {
 		}
 	}
 	c.head(KindClass, nil, c)
-	c.mro, _ = linearize(c, bases)
-	m.Alloc(classBytes)
+	c.mro, _ = linearize(c, bases, m.elements)
+	m.Alloc(classBytes + len(c.mro)*mroBytes)
 	return c
 }
 
@@ -102,10 +118,11 @@ func defineMethods(c *Class, defs []Def) {
 		if n.method && c.layout != KindInstance && c.layout != KindForeign {
 			n.takes = c.layout
 		}
+		n.checked = d.Name == "__new__" || n.method && c.layout == KindForeign
 		v := n.value()
 		switch d.Name {
 		case "__class_getitem__", "__init_subclass__":
-			n.method = true
+			n.method, n.checked = true, false
 			v = newClassMethod(v)
 		}
 		c.names.put(d.Name, v)
@@ -179,7 +196,7 @@ func (c *Class) Value() Value { return c.value() }
 
 // linearize is the C3 order of a class with these bases (Python 2.3 MRO); false
 // when there is none.
-func linearize(c *Class, bases []*Class) ([]*Class, bool) {
+func linearize(c *Class, bases []*Class, work func(lists int)) ([]*Class, bool) {
 	if len(bases) == 0 {
 		return []*Class{c}, true
 	}
@@ -191,9 +208,17 @@ func linearize(c *Class, bases []*Class) ([]*Class, bool) {
 		lists = append(lists, b.mro)
 	}
 	lists = append(lists, bases)
+	tails := make(map[*Class]int) // in how many tails a class is; looked up, never iterated
+	for _, l := range lists {
+		work(len(l))
+		for _, k := range l[1:] {
+			tails[k]++
+		}
+	}
 	out := []*Class{c}
 	for {
-		next, left := nextInMRO(lists)
+		work(len(lists))
+		next, left := nextInMRO(lists, tails)
 		if !left {
 			return out, true
 		}
@@ -203,35 +228,26 @@ func linearize(c *Class, bases []*Class) ([]*Class, bool) {
 		out = append(out, next)
 		for i, l := range lists {
 			if len(l) > 0 && l[0] == next {
-				lists[i] = l[1:]
+				if lists[i] = l[1:]; len(l) > 1 {
+					tails[l[1]]--
+				}
 			}
 		}
 	}
 }
 
 // nextInMRO picks the first head that is in no tail.
-func nextInMRO(lists [][]*Class) (next *Class, left bool) {
+func nextInMRO(lists [][]*Class, tails map[*Class]int) (next *Class, left bool) {
 	for _, l := range lists {
 		if len(l) == 0 {
 			continue
 		}
 		left = true
-		if !inTails(l[0], lists) {
+		if tails[l[0]] == 0 {
 			return l[0], true
 		}
 	}
 	return nil, left
-}
-
-func inTails(c *Class, lists [][]*Class) bool {
-	for _, l := range lists {
-		for i := 1; i < len(l); i++ {
-			if l[i] == c {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // specialIndex is the position of a name among the special methods.
@@ -287,11 +303,24 @@ func (m *Machine) changed(c *Class) {
 	if c.builtin {
 		return
 	}
-	c.version = m.nextVersion()
-	for _, s := range c.subs {
-		m.changed(s)
+	first := m.nextVersion()
+	c.version = first
+	for queue := []*Class{c}; len(queue) > 0; {
+		k := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		m.ChargeEach(len(k.mro), m.dyn.Element) // what is known of the class is found anew
+		for _, s := range k.subs {
+			m.Charge(m.dyn.Element)
+			if s.version < first {
+				s.version = m.nextVersion()
+				queue = append(queue, s)
+			}
+		}
 	}
 }
+
+// elements charges for n elements.
+func (m *Machine) elements(n int) { m.ChargeEach(n, m.dyn.Element) }
 
 func (m *Machine) nextVersion() uint32 {
 	m.versions++
@@ -310,12 +339,47 @@ func (c *Class) subclassOf(other *Class) bool {
 
 // find looks a name up along the MRO.
 func (c *Class) find(key string) (Value, *Class, bool) {
+	if len(c.mro) > shortMRO && !c.builtin {
+		return c.findFar(key)
+	}
 	for _, k := range c.mro {
 		if v, ok := k.names.get(key); ok {
 			return v, k, true
 		}
 	}
 	return unbound, nil, false
+}
+
+// Classes with a longer MRO remember what they found, so that a look-up costs the
+// same however deep they are; changed pays for what it makes them forget.
+const (
+	shortMRO     = 8
+	foundAtMost  = 512
+	foundPerKind = 8
+)
+
+// finding is what a look-up along a long MRO found, owner nil: nothing.
+type finding struct {
+	v     Value
+	owner *Class
+}
+
+// findFar is find by what is remembered.
+func (c *Class) findFar(key string) (Value, *Class, bool) {
+	if c.foundAt != c.version || len(c.found) >= foundAtMost {
+		c.found, c.foundAt = make(map[string]finding, foundPerKind), c.version
+	}
+	f, ok := c.found[key]
+	if !ok {
+		for _, k := range c.mro {
+			if v, has := k.names.get(key); has {
+				f = finding{v, k}
+				break
+			}
+		}
+		c.found[key] = f
+	}
+	return f.v, f.owner, f.owner != nil
 }
 
 // builtin adds a name that every module sees.

@@ -1,5 +1,7 @@
 package vm
 
+import "slices"
+
 // fillNamespace copies what the class body left behind, and makes __slots__.
 func (m *Machine) fillNamespace(c *Class, ns *Dict) error {
 	keys, values := m.dictItems(ns)
@@ -124,8 +126,10 @@ func mangle(class, name string) string {
 // parent.
 func (m *Machine) announceClass(c *Class, names []*Str, values []Value) error {
 	defer m.Release(m.Hold(c.value()))
-	for i := 0; i < len(c.names.keys); i++ {
-		key, v := c.names.keys[i], c.names.values[i]
+	m.elements(len(c.names.keys))
+	keys, found := slices.Clone(c.names.keys), slices.Clone(c.names.values) // the calls may change the class
+	for i, key := range keys {
+		v := found[i]
 		if key == "" || !v.Bound() {
 			continue
 		}

@@ -1,5 +1,7 @@
 package vm
 
+import "strings"
+
 // buildClass is what a class statement calls: (body, name, *bases, **keywords).
 func (m *Machine) buildClass(a Args) (Value, error) {
 	pos := a.Positional()
@@ -222,6 +224,9 @@ func (m *Machine) nameModule(c *Class) {
 	}
 }
 
+// classWork is what a class costs beside its body, in calls of natives.
+const classWork = 40
+
 // makeClass builds the class itself.
 func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Dict) (*Class, error) {
 	c := &Class{name: name, qualName: name, module: "builtins"}
@@ -236,6 +241,7 @@ func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Di
 		if b.final {
 			return nil, m.Raise(m.rt.classes.TypeError, "type '%s' is not an acceptable base type", b.name)
 		}
+		m.elements(len(c.bases))
 		for _, other := range c.bases {
 			if other == b {
 				return nil, m.Raise(m.rt.classes.TypeError, "duplicate base class %s", b.name)
@@ -243,13 +249,15 @@ func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Di
 		}
 		c.bases = append(c.bases, b)
 	}
+	m.Charge(classWork * m.dyn.NativeCall)
 	m.Alloc(classBytes)
 	c.head(KindClass, m.subclassOrNil(meta.value(), m.rt.classes.type_), c)
-	mro, ok := linearize(c, c.bases)
+	mro, ok := linearize(c, c.bases, m.elements)
 	if !ok {
 		return nil, m.mroConflict(c.bases)
 	}
 	m.ChargeEach(len(mro), m.dyn.Element)
+	m.Alloc(len(mro) * mroBytes)
 	c.mro, c.version = mro, m.nextVersion()
 	if err := m.inheritLayout(c); err != nil {
 		return nil, err
@@ -266,13 +274,12 @@ func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Di
 }
 
 func (m *Machine) mroConflict(bases []*Class) error {
-	text := ""
+	names := make([]string, len(bases))
 	for i, b := range bases {
-		if i > 0 {
-			text += ", "
-		}
-		text += b.name
+		names[i] = b.name
+		m.ChargeEach(len(b.name), m.dyn.Char)
 	}
+	text := strings.Join(names, ", ")
 	return m.Raise(m.rt.classes.TypeError, "Cannot create a consistent method resolution\norder (MRO) for bases %s", text)
 }
 

@@ -1,6 +1,10 @@
 package vm
 
-import "github.com/cowboy-foundation/cowboy/exec/pvm/gate"
+import (
+	"strings"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/gate"
+)
 
 // forbiddenName tells names that no program may reach, however it spells them.
 func forbiddenName(name string) bool { return gate.ForbiddenAttribute(name) }
@@ -99,11 +103,11 @@ func (m *Machine) newInstance(c *Class) Value {
 
 // checkAbstract refuses instances of classes with abstract methods.
 func (m *Machine) checkAbstract(c *Class) error {
-	names, _, ok := c.find("__abstractmethods__")
+	abstract, _, ok := c.find("__abstractmethods__")
 	if !ok || c.builtin {
 		return nil
 	}
-	items, err := m.Collect(names)
+	items, err := m.Collect(abstract)
 	if err != nil || len(items) == 0 {
 		return err
 	}
@@ -111,13 +115,15 @@ func (m *Machine) checkAbstract(c *Class) error {
 	if err := m.sortValues(list.items); err != nil {
 		return err
 	}
-	text, plural := "", ""
+	names, plural := make([]string, len(list.items)), ""
 	for i, item := range list.items {
-		if i > 0 {
-			text, plural = text+", ", "s"
-		}
-		text += nameText(item)
+		names[i] = nameText(item)
+		m.ChargeEach(len(names[i]), m.dyn.Char)
 	}
+	if len(names) > 1 {
+		plural = "s"
+	}
+	text := strings.Join(names, ", ")
 	return m.Raise(m.rt.classes.TypeError, "Can't instantiate abstract class %s with abstract method%s %s", c.name, plural, text)
 }
 
@@ -266,7 +272,9 @@ func objectDir(m *Machine, a Args) (Value, error) {
 	if at != nil {
 		keys, _ := m.dictItems(at.asDict(m))
 		for _, k := range keys {
-			seen.putStr(m, mustStr(k), None)
+			if name, ok := k.str(); ok {
+				seen.putStr(m, name, None)
+			}
 		}
 	}
 	for _, k := range c.mro {
@@ -279,11 +287,6 @@ func objectDir(m *Machine, a Args) (Value, error) {
 	}
 	keys, _ := m.dictItems(seen)
 	return m.sortedNames(keys)
-}
-
-func mustStr(v Value) *Str {
-	s, _ := v.str()
-	return s
 }
 
 func (m *Machine) sortedNames(keys []Value) (Value, error) {

@@ -230,7 +230,7 @@ func dictPopItem(m *Machine, a Args) (Value, error) {
 		return unbound, m.Raise(m.rt.classes.KeyError, "popitem(): dictionary is empty")
 	}
 	e := t.entries[len(t.entries)-1] // the last is live
-	t.remove(len(t.entries) - 1)
+	t.remove(m, len(t.entries)-1)
 	return m.newPair(e.key, e.value), nil
 }
 

@@ -36,7 +36,7 @@ func (m *Machine) DictMove(d *Dict, key Value, last bool) (bool, error) {
 	}
 	e := d.table.entries[i]
 	if last {
-		d.table.remove(i)
+		d.table.remove(m, i)
 		d.table.add(m, e.key, e.value, e.hash)
 		return true, nil
 	}

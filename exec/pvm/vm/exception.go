@@ -29,6 +29,14 @@ func (m *Machine) newException(c *Class, args []Value) *Exception {
 func (m *Machine) Raise(c *Class, format string, args ...any) error {
 	text := format
 	if len(args) > 0 {
+		size := 0
+		for _, a := range args {
+			if s, ok := a.(string); ok {
+				size += len(s)
+			}
+		}
+		m.ChargeEach(size, m.dyn.Char)
+		m.Alloc(size)
 		text = fmt.Sprintf(format, args...)
 	}
 	return m.RaiseValue(c, m.newStr(text).val())
@@ -46,7 +54,7 @@ func (m *Machine) RaiseValue(c *Class, args ...Value) error {
 // raise sends e on its way, with what is being handled as its context.
 func (m *Machine) raise(e *Exception) error {
 	if h := m.handling(); h != nil && h != e && !e.context.Bound() {
-		setContext(e, h)
+		m.setContext(e, h)
 	}
 	return e.onItsWay()
 }
@@ -55,13 +63,14 @@ func (m *Machine) raise(e *Exception) error {
 //
 // A program can make a cycle without e, which the walk notices by meeting a slower
 // one, as CPython does.
-func setContext(e, h *Exception) {
+func (m *Machine) setContext(e, h *Exception) {
 	slow, step := h, false
 	for o := h; ; {
 		next, ok := o.context.exception()
 		if !ok {
 			break
 		}
+		m.Charge(m.dyn.Element)
 		if next == e {
 			o.context = unbound
 			break

@@ -137,7 +137,7 @@ func (m *Machine) splitGroup(e *Exception, is func(*Exception) (bool, error)) (y
 		return None, None, err
 	}
 	defer m.Exit()
-	m.Charge(m.dyn.Element)
+	m.Charge(m.dyn.NativeCall)
 	hit, err := is(e)
 	if err != nil {
 		return None, None, err
@@ -181,6 +181,7 @@ func (m *Machine) deriveGroup(e *Exception, parts []Value) (Value, error) {
 	if err != nil {
 		return None, err
 	}
+	m.Charge(4 * m.dyn.NativeCall)
 	list := m.newList(parts)
 	r, err := m.Call(fn, Value{ref: &list.Object})
 	if err != nil {

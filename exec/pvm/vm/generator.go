@@ -323,7 +323,7 @@ func (m *Machine) throwInto(g *Generator, exc *Exception) (Value, bool, error) {
 		return unbound, false, rerr
 	}
 	if r, ok := err.(*Raised); ok && m.handling() != nil && m.handling() != r.Exc && !r.Exc.context.Bound() {
-		setContext(r.Exc, m.handling())
+		m.setContext(r.Exc, m.handling())
 	}
 	return m.runGenerator(g, f, err)
 }

@@ -10,15 +10,16 @@ import "math/bits"
 // where a key lies: capacity, compaction and positions follow from the sequence
 // of insertions and deletions alone, and keys whose hash() is equal - which a
 // program can choose - meet in the order of insertion on every node, because
-// slots of deleted entries are not used again. Each such meeting that is not the
-// key looked for is charged as one comparison.
+// they form a chain in that order, whose first the index holds. Each such meeting
+// that is not the key looked for is charged as one comparison. Slots of the index
+// whose chain became empty are used again.
 //
 // Position i of a key stays valid, and absent keys stay absent, as long as
 // version is the same; values may be read and replaced in entries[i] meanwhile.
 // The interpreter's caches of global names rest on that.
 type hashTable struct {
 	entries []hashEntry
-	index   []uint32 // 0 empty, deadSlot, else position+1; nil while entries are few
+	index   []uint32 // 0 empty, deadSlot, else position+1 of the first with its hash; nil while entries are few
 	live    int      // entries not deleted
 	first   int      // no live entry before it
 	filled  int      // slots of index that are not empty
@@ -30,6 +31,7 @@ type hashTable struct {
 type hashEntry struct {
 	key, value Value
 	hash       uint64 // hash() of the key under the key of the process
+	next       uint32 // position+1 of the next entry with the same hash, 0: none
 }
 
 const (
@@ -82,7 +84,9 @@ func sameText(a, b *Str) bool {
 // probe walks the positions of entries with the given hash.
 type probe struct {
 	slot, step, mask uint32
-	at               int // next position of a small table
+	at               int    // next position of a small table
+	chain            uint32 // position+1 of the next with the hash, once the first is found
+	found            bool
 }
 
 func (t *hashTable) probe(hash uint64) probe {
@@ -101,16 +105,26 @@ func (p *probe) next(t *hashTable, hash uint64) int {
 		}
 		return -1
 	}
-	for {
-		s := t.index[p.slot&p.mask]
-		if s == 0 {
-			return -1
-		}
-		p.slot += p.step
-		if s != deadSlot && t.entries[s-1].hash == hash {
-			return int(s - 1)
+	if !p.found {
+		p.found, p.chain = true, 0
+		for {
+			s := t.index[p.slot&p.mask]
+			if s == 0 {
+				return -1
+			}
+			if s != deadSlot && t.entries[s-1].hash == hash {
+				p.chain = s
+				break
+			}
+			p.slot += p.step
 		}
 	}
+	if p.chain == 0 {
+		return -1
+	}
+	i := int(p.chain - 1)
+	p.chain = t.entries[i].next
+	return i
 }
 
 // find returns the position of key, -1 when absent. It may call __eq__; when the
@@ -202,22 +216,86 @@ func (t *hashTable) add(m *Machine, key, v Value, hash uint64) {
 		t.rebuild(m, tableCapacity(t.live+1))
 	}
 	t.version++
-	t.entries = append(t.entries, hashEntry{key, v, hash})
+	t.entries = append(t.entries, hashEntry{key: key, value: v, hash: hash})
 	t.live++
-	if t.index != nil {
-		t.link(hash, len(t.entries))
+	if t.index == nil {
+		return
+	}
+	slot, head := t.slotOf(hash)
+	number := uint32(len(t.entries))
+	if head == 0 {
+		t.occupy(slot, number)
+		return
+	}
+	for t.entries[head-1].next != 0 {
+		head = t.entries[head-1].next
+		m.Charge(m.dyn.Element)
+	}
+	t.entries[head-1].next = number
+}
+
+// slotOf returns the slot of a hash with position+1 of its first entry, or the
+// slot to use and 0.
+func (t *hashTable) slotOf(hash uint64) (slot, head uint32) {
+	mask := uint32(len(t.index) - 1)
+	at, step := uint32(hash), uint32(hash>>32)|1
+	dead := deadSlot
+	for {
+		s := t.index[at&mask]
+		switch {
+		case s == 0 && dead != deadSlot:
+			return dead, 0
+		case s == 0:
+			return at & mask, 0
+		case s == deadSlot:
+			if dead == deadSlot {
+				dead = at & mask
+			}
+		case t.entries[s-1].hash == hash:
+			return at & mask, s
+		}
+		at += step
 	}
 }
 
-// link enters position+1 into the index.
-func (t *hashTable) link(hash uint64, number int) {
-	mask := uint32(len(t.index) - 1)
-	slot, step := uint32(hash), uint32(hash>>32)|1
-	for t.index[slot&mask] != 0 {
-		slot += step
+// occupy enters the first entry of a hash.
+func (t *hashTable) occupy(slot, number uint32) {
+	if t.index[slot] == 0 {
+		t.filled++
 	}
-	t.index[slot&mask] = uint32(number)
-	t.filled++
+	t.index[slot] = number
+}
+
+// fill makes the index anew, from the last entry on so that chains grow at their
+// front.
+func (t *hashTable) fill(slots int) {
+	t.index, t.filled = make([]uint32, slots), 0
+	for i := len(t.entries); i > 0; i-- {
+		e := &t.entries[i-1]
+		slot, head := t.slotOf(e.hash)
+		e.next = head
+		t.occupy(slot, uint32(i))
+	}
+}
+
+// unlink takes the entry at position i out of the index, charging for those of
+// its hash that come before it.
+func (t *hashTable) unlink(m *Machine, i int) {
+	e := &t.entries[i]
+	slot, head := t.slotOf(e.hash)
+	if head == uint32(i+1) {
+		if t.index[slot] = e.next; e.next == 0 {
+			t.index[slot] = deadSlot
+		}
+		return
+	}
+	passed := 1
+	for t.entries[head-1].next != uint32(i+1) {
+		head = t.entries[head-1].next
+		passed++
+	}
+	t.entries[head-1].next = e.next
+	m.elements(passed)
 }
 
 // tableCapacity is the number of entries that a table gets room for when it must
@@ -245,10 +323,7 @@ func (t *hashTable) rebuild(m *Machine, capacity int) {
 	if capacity <= tableSmall {
 		return
 	}
-	t.index = make([]uint32, 2*capacity)
-	for i := range t.entries {
-		t.link(t.entries[i].hash, i+1)
-	}
+	t.fill(2 * capacity)
 }
 
 // reserve makes room for n entries more.
@@ -259,17 +334,11 @@ func (t *hashTable) reserve(m *Machine, n int) {
 }
 
 // remove deletes the entry at position i.
-func (t *hashTable) remove(i int) {
-	e := &t.entries[i]
+func (t *hashTable) remove(m *Machine, i int) {
 	if t.index != nil {
-		mask := uint32(len(t.index) - 1)
-		slot, step := uint32(e.hash), uint32(e.hash>>32)|1
-		for t.index[slot&mask] != uint32(i+1) {
-			slot += step
-		}
-		t.index[slot&mask] = deadSlot
+		t.unlink(m, i)
 	}
-	*e = hashEntry{}
+	t.entries[i] = hashEntry{}
 	t.live--
 	t.version++
 	n := len(t.entries)
@@ -342,10 +411,7 @@ func (t *hashTable) compactInto(capacity int) {
 		}
 	}
 	if capacity > tableSmall {
-		t.index = make([]uint32, 2*capacity)
-		for i := range t.entries {
-			t.link(t.entries[i].hash, i+1)
-		}
+		t.fill(2 * capacity)
 	}
 }
 

@@ -28,6 +28,7 @@ func (m *Machine) measure() {
 		t.live += int64(t.scan(v.ref))
 	}
 	h.queue = t.queue[:0]
+	t.prune()
 	limit := m.rt.limits.HeapBytes
 	h.live, h.since = t.live, 0
 	h.threshold = max(limit-t.live, limit/heapSlack)
@@ -62,7 +63,22 @@ type tracer struct {
 	epoch uint8
 	live  int64
 	queue []Value
+	above []*Class // visited ones that have subclasses
 	visit func(Value)
+}
+
+// prune forgets subclasses that nothing holds any more.
+func (t *tracer) prune() {
+	for _, c := range t.above {
+		kept := c.subs[:0]
+		for _, s := range c.subs {
+			if s.mark == t.epoch {
+				kept = append(kept, s)
+			}
+		}
+		clear(c.subs[len(kept):])
+		c.subs = kept
+	}
 }
 
 // push queues an object that this measurement has not met.
@@ -211,7 +227,10 @@ func (t *tracer) class(c *Class) int {
 		t.push(b.value())
 	}
 	t.pushAll(c.names.values)
-	return classBytes + len(c.names.values)*dictEntryBytes
+	if len(c.subs) > 0 {
+		t.above = append(t.above, c)
+	}
+	return classBytes + len(c.mro)*mroBytes + len(c.names.values)*dictEntryBytes
 }
 
 // exception visits an exception.

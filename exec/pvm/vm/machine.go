@@ -36,6 +36,7 @@ type Machine struct {
 
 	chars      *[utf8.RuneSelf + 1]*Str // the empty string and those of one character in ASCII, once made
 	versions   uint32                   // of classes, counted
+	shapes     int                      // of instances, counted
 	orders     uint32                   // of objects whose identity was asked for, counted
 	emptyShape shape                    // root of the shapes of builtin classes
 

@@ -6,6 +6,7 @@ const (
 	valueBytes     = 16
 	headerBytes    = 32
 	classBytes     = 1024
+	mroBytes       = 8
 	instanceBytes  = 48
 	strBytes       = 48
 	intBytes       = 32

@@ -26,6 +26,7 @@ type Native struct {
 	method   bool     // binds to a receiver when found on a class
 	owner    *Class   // of a method
 	takes    Kind     // struct that the method's Go code expects of its receiver; KindUnbound: any
+	checked  bool     // the first argument is held to owner: of __new__ and of methods of foreign objects
 	home     string   // module of the library that defines it, or ""
 	fn       NativeFunc
 	keeps    Value // what fn captures, unbound: nothing

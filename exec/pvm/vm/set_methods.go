@@ -182,7 +182,7 @@ func setDiscard(must bool) NativeFunc {
 			return unbound, err
 		}
 		if i >= 0 {
-			s.table.remove(i)
+			s.table.remove(m, i)
 		} else if must {
 			return unbound, m.RaiseValue(m.rt.classes.KeyError, a.Values[1])
 		}
@@ -198,7 +198,7 @@ func setPop(m *Machine, a Args) (Value, error) {
 		return unbound, m.Raise(m.rt.classes.KeyError, "pop from an empty set")
 	}
 	v := t.entries[len(t.entries)-1].key
-	t.remove(len(t.entries) - 1)
+	t.remove(m, len(t.entries)-1)
 	return v, nil
 }
 

@@ -216,7 +216,7 @@ func (m *Machine) setKeep(s, y *Set, keep bool) error {
 				continue
 			}
 		}
-		s.table.remove(i)
+		s.table.remove(m, i)
 	}
 	return nil
 }

@@ -68,19 +68,25 @@ func (m *Machine) textRangeError(v Value) error {
 type span struct{ first, step, count int }
 
 // sliceSpan resolves a slice for a length, as slice.indices does.
-func (m *Machine) sliceSpan(s *Slice, length int) (span, error) {
-	b, err := m.sliceBounds(s, length)
-	return span{int(b.start), int(b.step), int(b.count)}, err
+// length is asked after the slice's parts, whose __index__ may change a bytearray.
+func (m *Machine) sliceSpan(s *Slice, length func() int) (span, error) {
+	b, err := m.sliceParts(s)
+	if err != nil {
+		return span{}, err
+	}
+	b.fit(int64(length()))
+	return span{int(b.start), int(b.step), int(b.count)}, nil
 }
 
 // textSlice is v[start:stop:step].
 func (m *Machine) textSlice(v Value, sl *Slice) (Value, error) {
 	s, isStr := v.str()
-	size := v.bytesLen()
-	if isStr {
-		size = s.length
-	}
-	sp, err := m.sliceSpan(sl, size)
+	sp, err := m.sliceSpan(sl, func() int {
+		if isStr {
+			return s.length
+		}
+		return v.bytesLen()
+	})
 	if err != nil {
 		return unbound, err
 	}
@@ -179,7 +185,7 @@ func (m *Machine) byteArraySetSlice(o *ByteArray, sl *Slice, x Value) error {
 		}
 		put = b
 	}
-	sp, err := m.sliceSpan(sl, len(o.b))
+	sp, err := m.sliceSpan(sl, func() int { return len(o.b) })
 	if err != nil {
 		return err
 	}

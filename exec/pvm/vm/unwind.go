@@ -112,7 +112,7 @@ func (m *Machine) raiseOp(f *frame, in code.Instr) error {
 		}
 	}
 	if h := m.handling(); h != nil && h != e {
-		setContext(e, h)
+		m.setContext(e, h)
 	}
 	return e.onItsWay()
 }

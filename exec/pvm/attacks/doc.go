@@ -1,0 +1,8 @@
+// Package attacks is the corpus of hostile programs, and the runner that holds
+// the machine to them: each must end with the verdict it names, within its
+// cycles and modelled heap, without a defect of the machine, and the machine's
+// own memory must stay in proportion to the modelled heap (whitepaper §3.2, §3.5).
+//
+// In flow the files of testdata, out flow [Attack] values and what one run of
+// each measured. Only tests import it.
+package attacks
