@@ -102,7 +102,7 @@ func (m *Machine) checkFirst(n *Native, pos []Value) error {
 	case len(pos) == 0:
 		return m.Raise(m.rt.classes.TypeError, "%s.__new__(): not enough arguments", n.owner.name)
 	}
-	_, err := m.newClassArg(pos[0], n.owner)
+	_, err := m.classBelow(pos[0], n.owner)
 	return err
 }
 

@@ -188,14 +188,23 @@ func (rt *Runtime) defineInt(c *Class) {
 	rt.getters(c, "denominator", func(*Machine, Value) (Value, error) { return SmallInt(1), nil }, nil)
 }
 
-// newClassArg checks the first argument of __new__ of a builtin class.
-func (m *Machine) newClassArg(v Value, base *Class) (*Class, error) {
+// classBelow takes v for a class below base, as a __new__ of base must.
+func (m *Machine) classBelow(v Value, base *Class) (*Class, error) {
 	c, ok := v.class()
 	if !ok {
 		return nil, m.Raise(m.rt.classes.TypeError, "%s.__new__(X): X is not a type object (%s)", base.name, m.typeName(v))
 	}
 	if !c.subclassOf(base) {
 		return nil, m.Raise(m.rt.classes.TypeError, "%s.__new__(%s): %s is not a subtype of %s", base.name, c.name, c.name, base.name)
+	}
+	return c, nil
+}
+
+// newClassArg checks the first argument of __new__ of a builtin class.
+func (m *Machine) newClassArg(v Value, base *Class) (*Class, error) {
+	c, err := m.classBelow(v, base)
+	if err != nil {
+		return nil, err
 	}
 	if c.builtin && c != base {
 		return nil, m.Raise(m.rt.classes.TypeError, "%s.__new__(%s) is not safe, use %s.__new__()", base.name, c.name, c.name)
