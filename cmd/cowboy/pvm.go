@@ -93,7 +93,7 @@ func (c *pvmRun) Run(s *session, ctx context.Context) error {
 		}
 	} else {
 		_, _ = io.WriteString(s.world.stdout, reply.Output)
-		_, _ = io.WriteString(s.world.stderr, reply.Traceback)
+		_, _ = io.WriteString(s.world.stderr, harmless(reply.Traceback))
 		if reply.Traceback == "" && reply.Error != "" {
 			_, _ = fmt.Fprintln(s.world.stderr, reply.Error)
 		}
