@@ -22,6 +22,14 @@ func (s *abcState) Bytes() int { return 64 + 16*len(s.registry) + 32*(len(s.yes)
 // abcKey is the name of the state in the class's namespace.
 const abcKey = "_abc_impl"
 
+// patternKey is the name under which an abstract class says for which patterns its
+// subclasses stand, in the flags of CPython.
+const (
+	patternKey   = "__abc_tpflags__"
+	sequenceFlag = 1 << 5
+	mappingFlag  = 1 << 6
+)
+
 func abcOf(m *vm.Machine, v vm.Value) (*vm.Class, *abcState, error) {
 	c, ok := v.Class()
 	if ok {
@@ -50,6 +58,15 @@ func abcNew(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	defer m.Release(m.Hold(v))
 	if err := computeAbstract(m, c); err != nil {
 		return vm.None, err
+	}
+	if v, ok := c.Own(patternKey); ok {
+		n, _ := v.Int64()
+		switch n & (sequenceFlag | mappingFlag) {
+		case sequenceFlag:
+			c.SetPattern(vm.PatternSequence)
+		case mappingFlag:
+			c.SetPattern(vm.PatternMapping)
+		}
 	}
 	m.SetOwn(c, abcKey, m.NewForeign(m.Builtin("object"), &abcState{}))
 	return v, nil
@@ -195,6 +212,7 @@ func abcRegister(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	m.Alloc(16)
 	s.registry = append(s.registry, sub)
 	m.Registrations++
+	sub.SetPattern(c.Pattern())
 	return sub.Value(), nil
 }
 

@@ -27,8 +27,9 @@ type Class struct {
 	filled  uint32 // version+1 for which special is right
 	ways    ways   // in which calling the class can be cut short, right for version ready-1
 	ready   uint32
-	shape   *shape // root shape of instances
-	fields  int    // most attributes that an instance was seen to have, a hint
+	shape   *shape  // root shape of instances
+	pattern Pattern // what instances are to match statements
+	fields  int     // most attributes that an instance was seen to have, a hint
 }
 
 // Attrs holds the attributes of an instance: values by the shape's slots, or

@@ -95,6 +95,7 @@ func (m *Machine) NewClass(module, name string, bases ...*Class) *Class {
 	}
 	c.head(KindClass, nil, c)
 	c.mro, _ = linearize(c, bases, m.elements)
+	c.inheritPattern()
 	m.Alloc(classBytes + len(c.mro)*mroBytes)
 	return c
 }

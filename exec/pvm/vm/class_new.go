@@ -259,6 +259,7 @@ func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Di
 	m.ChargeEach(len(mro), m.dyn.Element)
 	m.Alloc(len(mro) * mroBytes)
 	c.mro, c.version = mro, m.nextVersion()
+	c.inheritPattern()
 	if err := m.inheritLayout(c); err != nil {
 		return nil, err
 	}

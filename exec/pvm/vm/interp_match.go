@@ -2,12 +2,48 @@ package vm
 
 import "github.com/cowboy-foundation/cowboy/exec/pvm/code"
 
-// Classes of the library that patterns take for sequences or mappings carry
-// these names, as do those derived from collections.abc.Sequence and Mapping.
+// Pattern says for which patterns of a match statement the instances of a class
+// stand (PEP 634). A class takes it from the first class of its MRO that has one.
+type Pattern uint8
+
+// The patterns.
 const (
-	sequenceMark = "__pattern_sequence__"
-	mappingMark  = "__pattern_mapping__"
+	PatternNone Pattern = iota
+	PatternSequence
+	PatternMapping
 )
+
+// inheritPattern takes the pattern of the classes above.
+func (c *Class) inheritPattern() {
+	for _, k := range c.mro[1:] {
+		if k.pattern != PatternNone {
+			c.pattern = k.pattern
+			return
+		}
+	}
+}
+
+// SetPattern gives a class of the library or of the program its pattern, and the
+// classes below it that have none.
+func (c *Class) SetPattern(p Pattern) {
+	if c.builtin || c.pattern != PatternNone {
+		return
+	}
+	c.pattern = p
+	for _, s := range c.subs {
+		s.SetPattern(p)
+	}
+}
+
+// Pattern returns the pattern of the class.
+func (c *Class) Pattern() Pattern { return c.pattern }
+
+// setPatterns gives the builtin classes theirs.
+func (rt *Runtime) setPatterns() {
+	b := &rt.classes
+	b.tuple.pattern, b.list.pattern, b.range_.pattern = PatternSequence, PatternSequence, PatternSequence
+	b.dict.pattern, b.mappingProxy.pattern = PatternMapping, PatternMapping
+}
 
 // matchOp executes the instructions of match statements.
 func (m *Machine) matchOp(f *frame, in code.Instr) error {
@@ -48,25 +84,11 @@ func (m *Machine) matchOp(f *frame, in code.Instr) error {
 }
 
 func (m *Machine) isPatternSequence(v Value) bool {
-	switch v.Kind() {
-	case KindTuple, KindList, KindRange:
-		return true
-	case KindInstance, KindForeign:
-		_, _, ok := m.classOf(v).find(sequenceMark)
-		return ok
-	}
-	return false
+	return m.classOf(v).pattern == PatternSequence
 }
 
 func (m *Machine) isPatternMapping(v Value) bool {
-	switch v.Kind() {
-	case KindDict, KindMappingProxy:
-		return true
-	case KindInstance, KindForeign:
-		_, _, ok := m.classOf(v).find(mappingMark)
-		return ok
-	}
-	return false
+	return m.classOf(v).pattern == PatternMapping
 }
 
 // matchKeys returns the values at the keys as a tuple, None when one is absent.

@@ -78,6 +78,7 @@ func NewRuntime(cfg Config) (*Runtime, error) {
 		rt.builtin(d.Name, n.value())
 	}
 	rt.fillKinds()
+	rt.setPatterns()
 	rt.seal()
 	rt.freeze()
 	return rt, nil

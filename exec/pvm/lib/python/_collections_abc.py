@@ -457,6 +457,7 @@ MutableSet.register(set)
 
 class Mapping(Collection):
     __slots__ = ()
+    __abc_tpflags__ = 1 << 6
 
     @abstractmethod
     def __getitem__(self, key):
@@ -623,6 +624,7 @@ class MutableMapping(Mapping):
 
 class Sequence(Reversible, Collection):
     __slots__ = ()
+    __abc_tpflags__ = 1 << 5
 
     @abstractmethod
     def __getitem__(self, index):
