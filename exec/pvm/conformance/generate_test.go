@@ -49,10 +49,16 @@ func program(seed int64) []*statement {
 	g := &generator{Rand: rand.New(rand.NewSource(seed))}
 	body := []*statement{line(prelude)}
 	for _, t := range []string{"int", "str", "li", "ls", "d", "float"} {
-		body = append(body, g.assign(t))
+		name := g.fresh("v")
+		body = append(body, line(name+" = "+g.pick(literals[t])))
+		g.vars = append(g.vars, variable{name, t})
 	}
 	for range 4 + g.Intn(14) {
-		body = append(body, g.statement())
+		s := g.statement()
+		if head := s.clauses[0].head; !strings.HasPrefix(head, "def ") && !strings.HasPrefix(head, "class ") && !strings.HasPrefix(head, "try:") {
+			s = guarded(s)
+		}
+		body = append(body, s)
 	}
 	for _, v := range g.vars {
 		if _, ok := printed[v.typ]; ok {
@@ -106,7 +112,7 @@ func (g *generator) nameOf(typ string) (string, bool) {
 // are compared too.
 func (g *generator) expr(typ string, depth int) string {
 	if g.Intn(50) == 0 {
-		typ = g.pick(typeNames)
+		typ = g.pick([]string{"int", "str", "li", "float", "bool", "d", "ls", "tu", "obj"})
 	}
 	if name, ok := g.nameOf(typ); ok && (depth <= 0 || g.Intn(3) == 0) {
 		return name
@@ -157,14 +163,18 @@ func (g *generator) fill(template string, depth int) string {
 	return b.String()
 }
 
+// assign binds a name, or gives one of the type another value; a new one has a
+// value even where the expression fails.
 func (g *generator) assign(typ string) *statement {
-	value := g.expr(typ, 3)
+	value := g.expr(typ, 2)
 	name, ok := g.nameOf(typ)
-	if !ok || g.Intn(3) > 0 {
-		name = g.fresh("v")
-		g.vars = append(g.vars, variable{name, typ})
+	if ok && g.Intn(3) == 0 {
+		return guarded(line(name + " = " + value))
 	}
-	return line(name + " = " + value)
+	name = g.fresh("v")
+	g.vars = append(g.vars, variable{name, typ})
+	try := guarded(line(name + " = " + value))
+	return &statement{append([]clause{{head: name + " = " + g.pick(literals[typ])}}, try.clauses...)}
 }
 
 func (g *generator) body(n int) (out []*statement) {
@@ -217,15 +227,15 @@ func (g *generator) simple() *statement {
 			text = strings.ReplaceAll(text, hole, name)
 		}
 	}
-	s := line(g.fill(text, 3))
-	if g.Intn(3) == 0 {
+	s := line(g.fill(text, 2))
+	if g.Intn(8) == 0 {
 		return s
 	}
 	return guarded(s)
 }
 
 func (g *generator) branch() *statement {
-	s := block("if "+g.expr("bool", 3)+":", g.body(3))
+	s := block("if "+g.expr("bool", 2)+":", g.body(3))
 	for range g.Intn(2) {
 		s.clauses = append(s.clauses, clause{"elif " + g.expr("bool", 2) + ":", g.body(2)})
 	}
