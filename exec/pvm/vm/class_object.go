@@ -103,8 +103,11 @@ func (m *Machine) newInstance(c *Class) Value {
 
 // checkAbstract refuses instances of classes with abstract methods.
 func (m *Machine) checkAbstract(c *Class) error {
+	if c.builtin {
+		return nil
+	}
 	abstract, _, ok := c.find("__abstractmethods__")
-	if !ok || c.builtin {
+	if !ok {
 		return nil
 	}
 	items, err := m.Collect(abstract)

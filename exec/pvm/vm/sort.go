@@ -13,7 +13,7 @@ type sorter struct {
 	m    *Machine
 	keys []Value
 	vals []Value // nil: keys are the values
-	less func(a, b Value) (bool, error)
+	ints bool    // all keys are small ints: compared on the spot
 	buf  []Value // room for a left run, twice where there are vals
 }
 
@@ -25,7 +25,7 @@ func (m *Machine) sortValues(items []Value) error { return m.sortBy(items, nil) 
 // sortBy sorts vals by keys, both in place; vals nil sorts keys alone. On an
 // error both are some permutation.
 func (m *Machine) sortBy(keys, vals []Value) error {
-	s := &sorter{m: m, keys: keys, vals: vals, less: m.lessFor(keys)}
+	s := &sorter{m: m, keys: keys, vals: vals, ints: smallInts(keys)}
 	for from := 0; from < len(keys); from += sortRun {
 		if err := s.insertion(from, min(from+sortRun, len(keys))); err != nil {
 			return err
@@ -46,31 +46,39 @@ func (m *Machine) sortBy(keys, vals []Value) error {
 	return nil
 }
 
-// lessFor chooses the comparison: small ints alone, or strings in plain order, are
-// compared without the way through the operators. The charge is the same.
-func (m *Machine) lessFor(keys []Value) func(a, b Value) (bool, error) {
-	ints := true
+// smallInts tells whether all keys are small ints.
+func smallInts(keys []Value) bool {
 	for i := range keys {
 		if keys[i].ref != &intTag {
-			ints = false
-			break
+			return false
 		}
 	}
-	price := m.dyn.Compare
-	if ints {
-		return func(a, b Value) (bool, error) {
-			m.Charge(price)
-			return int64(a.bits) < int64(b.bits), nil
+	return true
+}
+
+// less is a < b, which costs the same on each way: small ints alone, and strings
+// in plain order, are compared without the way through the operators.
+func (s *sorter) less(a, b *Value) (bool, error) {
+	m := s.m
+	m.Charge(m.dyn.Compare)
+	if s.ints {
+		return int64(a.bits) < int64(b.bits), nil
+	}
+	if a.ref.kind == KindStr && b.ref.kind == KindStr && a.ref.class == nil && b.ref.class == nil {
+		x, y := a.ref.self.(*Str), b.ref.self.(*Str)
+		if x == y {
+			return false, nil
+		}
+		if x.nfc == 1 && y.nfc == 1 {
+			m.ChargeEach(min(len(x.s), len(y.s)), m.dyn.Char)
+			return x.s < y.s, nil
 		}
 	}
-	return func(a, b Value) (bool, error) {
-		m.Charge(price)
-		r, err := m.Compare(CompareLt, a, b)
-		if err != nil {
-			return false, err
-		}
-		return m.Truth(r)
+	r, err := m.Compare(CompareLt, *a, *b)
+	if err != nil {
+		return false, err
 	}
+	return m.truth(&r)
 }
 
 // insertion sorts the run from lo to hi.
@@ -80,7 +88,7 @@ func (s *sorter) insertion(lo, hi int) error {
 		a, b := lo, i
 		for a < b {
 			mid := int(uint(a+b) >> 1)
-			less, err := s.less(k, s.keys[mid])
+			less, err := s.less(&k, &s.keys[mid])
 			if err != nil {
 				return err
 			}
@@ -103,7 +111,7 @@ func (s *sorter) insertion(lo, hi int) error {
 
 // merge joins the runs lo..mid and mid..hi.
 func (s *sorter) merge(lo, mid, hi int) error {
-	less, err := s.less(s.keys[mid], s.keys[mid-1])
+	less, err := s.less(&s.keys[mid], &s.keys[mid-1])
 	if err != nil || !less {
 		return err
 	}
@@ -115,7 +123,7 @@ func (s *sorter) merge(lo, mid, hi int) error {
 	}
 	i, j, to := 0, mid, lo
 	for i < len(left) && j < hi {
-		if less, err = s.less(s.keys[j], left[i]); err != nil {
+		if less, err = s.less(&s.keys[j], &left[i]); err != nil {
 			break
 		}
 		if less {
