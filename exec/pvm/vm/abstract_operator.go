@@ -24,6 +24,9 @@ func (m *Machine) operandError(text string, a, b Value) error {
 }
 
 func (m *Machine) builtinBinary(op Operator, a, b Value) (Value, bool, error) {
+	if a.ref.kind == KindStr && b.ref.kind == KindStr {
+		return m.textBinary(op, a, b)
+	}
 	if r, ok, err := m.numberBinary(op, a, b); ok || err != nil {
 		return r, ok, err
 	}
@@ -181,6 +184,9 @@ func (m *Machine) compareBy(raw, v Value, c *Class, w Value) (Value, error) {
 }
 
 func (m *Machine) builtinCompare(op CompareOp, a, b Value) (Value, bool, error) {
+	if a.ref.kind == KindStr && b.ref.kind == KindStr {
+		return m.textCompare(op, a, b)
+	}
 	if r, ok, err := m.numberCompare(op, a, b); ok || err != nil {
 		return r, ok, err
 	}

@@ -286,6 +286,10 @@ func (m *Machine) callIn(f *frame, a int, args Args) (*frame, error) {
 			f.regs[a], args.Values = o.fn, prepend(o.recv, args.Values)
 			continue
 		case *Class:
+			if o == m.rt.classes.str && len(args.Values) == 1 && len(args.Names) == 0 && args.Values[0].ref == &intTag {
+				v, err = m.strOfInt(args.Values[0])
+				break
+			}
 			w := m.waysOf(o)
 			switch {
 			case w.init != nil:
@@ -310,6 +314,20 @@ func (m *Machine) callIn(f *frame, a int, args Args) (*frame, error) {
 		f.regs[a] = v
 		return nil, nil
 	}
+}
+
+// strOfInt is str(n) for a small int: what str.__new__ does, at the same level of
+// recursion.
+func (m *Machine) strOfInt(n Value) (Value, error) {
+	if err := m.Enter(); err != nil {
+		return unbound, err
+	}
+	s, err := m.Str(n)
+	m.Exit()
+	if err != nil {
+		return unbound, err
+	}
+	return s.val(), nil
 }
 
 // ways are the short cuts that a call of a class can take.
