@@ -223,7 +223,7 @@ func (m *Machine) numberDivmod(a, b Value) (Value, bool, error) {
 	x, okA := a.integer()
 	y, okB := b.integer()
 	if okA && okB {
-		q, r, err := m.intDivMod(x, y, false)
+		q, r, err := m.intDivMod(x, y)
 		if err != nil {
 			return unbound, true, err
 		}

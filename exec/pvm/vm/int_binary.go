@@ -121,16 +121,16 @@ func (m *Machine) intBinary(op Operator, a, b format.Int) (Value, bool, error) {
 		x, y := bigOf(a), bigOf(b)
 		lx, ly := limbs(x), limbs(y)
 		m.spend(lx*ly, lx+ly)
-		r = intOf(new(big.Int).Mul(x, y))
+		o := new(bigInt)
+		o.own.Mul(x, y)
+		r = o.value()
 	case OpDiv:
 		r, err = m.intTrueDiv(a, b)
-	case OpFloorDiv, OpMod:
-		var q, mod *big.Int
-		q, mod, err = m.intDivMod(a, b, op == OpMod)
-		if err == nil && op == OpMod {
-			q = mod
-		}
-		if err == nil {
+	case OpMod:
+		r, err = m.intMod(a, b)
+	case OpFloorDiv:
+		var q *big.Int
+		if q, _, err = m.intDivMod(a, b); err == nil {
 			r = intOf(q)
 		}
 	case OpPow:
@@ -146,7 +146,8 @@ func (m *Machine) intBinary(op Operator, a, b format.Int) (Value, bool, error) {
 func (m *Machine) linear(op Operator, a, b *big.Int) Value {
 	n := max(limbs(a), limbs(b))
 	m.spend(n, n+1)
-	r := new(big.Int)
+	o := new(bigInt)
+	r := &o.own
 	switch op {
 	case OpAdd:
 		r.Add(a, b)
@@ -159,19 +160,38 @@ func (m *Machine) linear(op Operator, a, b *big.Int) Value {
 	default:
 		r.Xor(a, b)
 	}
-	return intOf(r)
+	return o.value()
 }
 
 func isZero(n format.Int) bool { return n.Big == nil && n.Small == 0 }
 
-// intDivMod is floor division.
-func (m *Machine) intDivMod(a, b format.Int, modulo bool) (q, r *big.Int, err error) {
+// keptLimbs is how large a quotient that nobody asked for may be to give its
+// memory to the next.
+const keptLimbs = 64
+
+// intMod is the remainder of floor division.
+func (m *Machine) intMod(a, b format.Int) (Value, error) {
 	if isZero(b) {
-		text := "integer division or modulo by zero"
-		if modulo {
-			text = "integer modulo by zero"
-		}
-		return nil, nil, m.Raise(m.rt.classes.ZeroDivisionError, "%s", text)
+		return unbound, m.Raise(m.rt.classes.ZeroDivisionError, "integer modulo by zero")
+	}
+	x, y := bigOf(a), bigOf(b)
+	lx, ly := limbs(x), limbs(y)
+	m.spend(max(lx-ly+1, 1)*ly, lx+ly)
+	o := new(bigInt)
+	m.quotient.QuoRem(x, y, &o.own)
+	if cap(m.quotient.Bits()) > keptLimbs {
+		m.quotient = big.Int{}
+	}
+	if o.own.Sign() != 0 && o.own.Sign() != y.Sign() {
+		o.own.Add(&o.own, y)
+	}
+	return o.value(), nil
+}
+
+// intDivMod is floor division.
+func (m *Machine) intDivMod(a, b format.Int) (q, r *big.Int, err error) {
+	if isZero(b) {
+		return nil, nil, m.Raise(m.rt.classes.ZeroDivisionError, "integer division or modulo by zero")
 	}
 	x, y := bigOf(a), bigOf(b)
 	lx, ly := limbs(x), limbs(y)

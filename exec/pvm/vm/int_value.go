@@ -47,6 +47,21 @@ func intOf(n *big.Int) Value {
 	return o.head(KindInt, nil, o)
 }
 
+// bigInt is an int beyond 64 bits together with its number, in one allocation.
+type bigInt struct {
+	Int
+	own big.Int
+}
+
+// value is the int once own is computed, a small one where it fits.
+func (o *bigInt) value() Value {
+	if o.own.IsInt64() {
+		return SmallInt(o.own.Int64())
+	}
+	o.big = &o.own
+	return o.head(KindInt, nil, &o.Int)
+}
+
 // newInt makes an int of any size, a small one where it fits.
 func (m *Machine) newInt(n *big.Int) Value {
 	if n.IsInt64() {

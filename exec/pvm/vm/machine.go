@@ -1,6 +1,7 @@
 package vm
 
 import (
+	"math/big"
 	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
@@ -32,7 +33,8 @@ type Machine struct {
 	output   []byte                 // of print
 	printing []*Object              // containers whose repr is being made, outermost first
 
-	profile *Profile // nil: nobody asked
+	profile  *Profile // nil: nobody asked
+	quotient big.Int  // room for those that nobody asks for
 
 	chars      *[utf8.RuneSelf + 1]*Str // the empty string and those of one character in ASCII, once made
 	versions   uint32                   // of classes, counted
