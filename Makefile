@@ -117,10 +117,11 @@ oracles: ## check roots, proofs, pairings and account signatures with third-part
 	cd crypto/bls/oracletest && $(GO) test ./...
 	cd crypto/secp256k1/oracletest && $(GO) test ./...
 
-pvm-oracle: ## hold the PVM to CPython 3.11: its front end, its own tests, random programs (PYTHON311=python3.11)
+pvm-oracle: ## hold the PVM to CPython 3.11: its front end, its own tests, random programs (PYTHON311=python3.11; writes docs/pvm-conformance.md)
 	CI=true $(GO) test -count=1 -timeout 20m ./exec/pvm/ucd
 	CI=true $(GO) test -count=1 -timeout 20m -v ./exec/pvm/syntax -args -all
 	CI=true $(GO) test -count=1 -timeout 30m -v -run TestRandomPrograms ./exec/pvm/conformance -args -programs=10000
+	CI=true $(GO) test -count=1 -timeout 40m -v -run TestCPythonsOwnTests ./exec/pvm/conformance -args -all -update
 
 tools: # the pinned linters
 	@[ -x $(TOOLS)/staticcheck ] || $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)

@@ -35,7 +35,7 @@ INLINE = {"list_tests", "seq_tests", "mapping_tests", "string_tests"}
 LIBRARY = sysconfig.get_paths()["stdlib"]
 JSON_TESTS = """
 import json
-class CTest(TestCase):
+class CTest(_Case):
     json = json
     loads = staticmethod(json.loads)
     dumps = staticmethod(json.dumps)
@@ -57,7 +57,8 @@ def standins():
     tree.body = [s for s in tree.body if getattr(s, "name", "") in wanted]
     body += Rename("_types", wanted).visit(tree).body
     tree = parse(os.path.join(LIBRARY, "operator.py"))
-    inner = [s for s in tree.body if isinstance(s, FUNCTIONS + (ast.ClassDef,))]
+    inner = [s for s in tree.body if isinstance(s, FUNCTIONS + (ast.ClassDef,)) or
+             isinstance(s, ast.Assign) and isinstance(s.value, ast.Name) and s.targets[0].id not in ATTRIBUTES]
     for s in inner:
         if isinstance(s, ast.ClassDef):
             s.body = [m for m in s.body if getattr(m, "name", "") not in ATTRIBUTES]
@@ -212,11 +213,18 @@ class Flatten(ast.NodeTransformer):
                 value = ast.Attribute(ast.Name(module, ast.Load()), a.name, ast.Load())
                 out.append(ast.Assign([ast.Name(a.asname or a.name, ast.Store())], value))
             elif a.name == "*" and module in ALLOWED:
-                public = [n for n in dir(importlib.import_module(module)) if not n.startswith("_")]
+                public = [n for n in dir(importlib.import_module(module)) if is_public(module, n)]
                 out += [ast.ImportFrom(module, [ast.alias(n)], 0) for n in public]
-            else:
+            elif is_public(module, a.name):
                 out.append(ast.ImportFrom(node.module, [a], node.level))
         return out or ast.Pass()
+
+
+def is_public(module, name):
+    """Whether a module has the name for its users; what other modules have does not matter here."""
+    if module not in ALLOWED:
+        return True
+    return name in getattr(importlib.import_module(module), "__all__", () if name.startswith("_") else (name,))
 
 
 class Rename(ast.NodeTransformer):
@@ -277,10 +285,10 @@ def bases(cls, classes):
         if name in classes and name not in out:
             out.append(name)
             for b in classes[name].bases:
-                if isinstance(b, ast.Name):
+                if isinstance(b, ast.Name) and b.id in classes:
                     todo.append(b.id)
-                elif ast.unparse(b) == "unittest.TestCase":
-                    todo.append("TestCase")
+                elif ast.unparse(b) in ("unittest.TestCase", "TestCase"):
+                    todo.append("_Case")
     return out
 
 
@@ -348,7 +356,7 @@ def runnable(body, dropped):
 
 def is_twin(name, body):
     """Whether the same tests run on the module in C: we have but one of each."""
-    other = name.replace("Py", "C", 1)
+    other = name.replace("PurePython", "CPython", 1) if "PurePython" in name else name.replace("Py", "C", 1)
     return other != name and any(isinstance(s, ast.ClassDef) and s.name == other for s in body)
 
 
@@ -370,7 +378,9 @@ def assemble(cls, kept, pruned):
             for k in by_name.get(name, []):
                 for part in parts_of(k, pruned, attrs):
                     got, _ = used(part)
-                    if not isinstance(part, FUNCTIONS + (ast.ClassDef,)):
+                    if isinstance(part, FUNCTIONS):
+                        got = got | {n.id for d in part.args.defaults for n in ast.walk(d) if isinstance(n, ast.Name)}
+                    elif not isinstance(part, ast.ClassDef):
                         got = got | {n.id for n in ast.walk(part) if isinstance(n, ast.Name)}
                     need |= {g for g in got if g in by_name}
                     attrs |= member_attributes(part)
@@ -413,7 +423,7 @@ def scripts(name):
     def cut(s):
         lost = {}
         for b in reversed(bases(s, classes)[1:]):
-            if b != "TestCase" and b in classes and classes[b] in kept:
+            if b != "_Case" and b in classes and classes[b] in kept:
                 if b not in pruned:
                     cut(classes[b])
                 own = {n for m in pruned[b].body for n in defined(m)}
@@ -431,7 +441,7 @@ def scripts(name):
         if not isinstance(s, ast.ClassDef):
             continue
         line = bases(s, classes)
-        if "TestCase" not in line or any(s.name.startswith(m + "_") for m in INLINE) or is_twin(s.name, body):
+        if "_Case" not in line or any(s.name.startswith(m + "_") for m in INLINE) or is_twin(s.name, body):
             continue
         inherited = {m for b in line for m in tests.get(b, ())}
         for b in line[1:]:
@@ -459,8 +469,8 @@ STANDINS = standins()
 for s in STANDINS:
     if isinstance(s, ast.ClassDef) and s.name.islower() and not s.name.startswith("_"):
         MODULES[s.name] = {n for m in s.body for n in defined(m)}
-ASSERTIONS = {m.name for s in STANDINS if getattr(s, "name", "") == "TestCase" for m in s.body if isinstance(m, FUNCTIONS)}
-ASSERTIONS |= {n for s in STANDINS if getattr(s, "name", "") == "TestCase" for m in s.body for n in defined(m)}
+ASSERTIONS = {m.name for s in STANDINS if getattr(s, "name", "") == "_Case" for m in s.body if isinstance(m, FUNCTIONS)}
+ASSERTIONS |= {n for s in STANDINS if getattr(s, "name", "") == "_Case" for m in s.body for n in defined(m)}
 for line in sys.stdin:
     for script in scripts(line.strip()):
         print(json.dumps(script), flush=True)

@@ -22,7 +22,7 @@ class _Sub:
     def __call__(self, f): return f
     def __enter__(self): return self
     def __exit__(self, *a): return False
-class TestCase:
+class _Case:
     longMessage = True
     maxDiff = None
     failureException = AssertionError
@@ -129,7 +129,7 @@ class _Smallest:
 LARGEST = _Largest()
 SMALLEST = _Smallest()
 class unittest:
-    TestCase = TestCase
+    TestCase = _Case
     SkipTest = _Skip
     @staticmethod
     def skip(why): return lambda f: None

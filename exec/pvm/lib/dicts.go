@@ -173,6 +173,8 @@ func orderedDictClass(m *vm.Machine) *vm.Class {
 			m.Alloc(72)
 			return m.NewTuple([]vm.Value{k, v}), nil
 		})),
+		named("pop", 2, []string{"", "key", "default"}, ofDict("pop")),
+		named("setdefault", 2, []string{"", "key", "default"}, ofDict("setdefault")),
 		def("__eq__", 2, 2, onDict(orderedEq)),
 		def("__ne__", 2, 2, onDict(func(m *vm.Machine, d *vm.Dict, a vm.Args) (vm.Value, error) {
 			r, err := orderedEq(m, d, a)
@@ -194,6 +196,17 @@ func orderedDictClass(m *vm.Machine) *vm.Class {
 	)
 	c.Constant("__hash__", vm.None)
 	return c
+}
+
+// ofDict is a method of dict; an OrderedDict's takes its default by name too.
+func ofDict(name string) vm.NativeFunc {
+	return func(m *vm.Machine, a vm.Args) (vm.Value, error) {
+		values := a.Values[:2]
+		if fallback, ok := given(a, 2); ok {
+			values = []vm.Value{a.Values[0], a.Values[1], fallback}
+		}
+		return parentMethod(m, name, vm.Args{Values: values})
+	}
 }
 
 // flag is the truth of argument i, true when it is absent.

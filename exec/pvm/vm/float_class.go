@@ -7,7 +7,7 @@ import (
 )
 
 func (rt *Runtime) defineFloat(c *Class) {
-	rt.methods(c, Def{Name: "__new__", Min: 1, Max: 2, Fn: floatNew})
+	rt.methods(c, Def{Name: "__new__", Min: 1, Max: 2, Keywords: true, Fn: floatNew})
 	rt.binaryMethods(c, numberOperator, OpAdd, OpSub, OpMul, OpDiv, OpMod, OpFloorDiv)
 	rt.compareMethods(c, func(m *Machine, op CompareOp, a, b Value) (Value, bool, error) { return m.numberCompare(op, a, b) })
 	whole := func(name string, fn func(uint64) uint64) Def {
@@ -61,8 +61,13 @@ func floatNew(m *Machine, a Args) (Value, error) {
 	if err != nil {
 		return unbound, err
 	}
+	if sub, _ := a.Values[0].class(); len(a.Names) > 0 {
+		if err := m.noKeywords(sub, m.rt.classes.float, spInit, a); err != nil {
+			return unbound, err
+		}
+	}
 	var x uint64
-	if len(a.Values) > 1 {
+	if len(a.Positional()) > 1 {
 		if x, err = m.makeFloat(a.Values[1]); err != nil {
 			return unbound, err
 		}

@@ -214,6 +214,9 @@ func (m *Machine) intTrueDiv(a, b format.Int) (Value, error) {
 		return FloatBits(softfloat.Div(softfloat.FromInt64(a.Small), softfloat.FromInt64(b.Small))), nil
 	}
 	x, y := bigOf(a), bigOf(b)
+	if x.Sign() == 0 && y.Sign() < 0 { // as the floats would
+		return FloatBits(softfloat.Div(softfloat.FromInt64(0), softfloat.FromInt64(-1))), nil
+	}
 	m.ChargeEach(2*(limbs(x)+limbs(y)), m.dyn.LimbWork)
 	r, ok := softfloat.FromRatio(x, y)
 	if !ok {

@@ -55,3 +55,12 @@ def grow():
 
 
 said(grow)
+print(0 / -(10**40), 0 / -3, BaseException.__new__(IndexError), repr(KeyError("k")))
+
+
+class Precise(float):
+    def __init__(self, x, digits=None):
+        self.digits = digits
+
+
+print(Precise(2.5, digits=3).digits, Precise(1.5))
