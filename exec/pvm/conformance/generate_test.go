@@ -255,8 +255,12 @@ func (g *generator) iteration() *statement {
 		} else {
 			s = block(g.fill("for "+name+" in "+g.pick(iterables)+":", 2), nil)
 		}
-		g.vars = append(g.vars, variable{name, "int"})
-		s.clauses[0].body = g.body(3)
+		if head := s.clauses[0].head; strings.Contains(head, " in range(") || strings.Contains(head, " in countdown(") {
+			g.vars = append(g.vars, variable{name, "int"})
+		} else {
+			g.vars = append(g.vars, variable{"len([" + name + "])", "int"})
+		}
+		s.clauses[0].body = append([]*statement{line("print(" + name + ")")}, g.body(3)...)
 	})
 	if g.Intn(4) == 0 {
 		s.clauses = append(s.clauses, clause{"else:", g.body(2)})

@@ -46,7 +46,7 @@ def feed(gen, word):
 var typeNames = []string{"int", "str", "li", "float", "bool", "d", "ls", "s", "tu", "obj"}
 
 var printed = map[string]string{
-	"int": "%s", "str": "repr(%s)", "li": "%s", "float": "%s", "bool": "%s", "d": "%s", "ls": "%s", "s": "sorted(%s)", "tu": "%s", "obj": "%s",
+	"int": "%s", "str": "repr(%s)", "li": "%s", "float": "%s", "bool": "%s", "d": "%s", "ls": "%s", "s": "sorted(%s, key=repr)", "tu": "%s", "obj": "%s",
 }
 
 var literals = map[string][]string{
@@ -88,7 +88,7 @@ var grammar = map[string][]string{
 		"f'{{{@float}:.{{{@small}}}f}} {{{@int}:+,d}} {{{@int}:#x}}'", "f'{{{@float}:g}}{{{@float}:12.3e}}{{{@bool}}}'", "'%s-%r-%5d' % ({str}, {str}, {int})", "'%.2f|%-8s|' % ({float}, {str})",
 		"'{{0}}{{1!r}}{{a:>4}}'.format({int}, {str}, a={str})", "{ls}[{small}]", "{tu}[1]", "({str} if {bool} else {str})", "str({tu})", "type({obj}).__name__", "repr({obj})",
 		"{str}.center({small}, '*')", "{str}.zfill({small})", "chr({int} % 1000 + 32)", "max({ls}, default={str})", "min({ls}, key=len, default={str})", "str({bool})", "''.join(sorted({str}))",
-		"{str}.partition({str})[2]", "str(sorted({s}))", "bin({int})", "hex({int})", "({str} or {str})", "{str}.swapcase()", "{str}.encode().hex()", "format({int}, 'd')", "format({float}, '.3')", "ascii({str})",
+		"{str}.partition({str})[2]", "str(sorted({s}, key=repr))", "bin({int})", "hex({int})", "({str} or {str})", "{str}.swapcase()", "{str}.encode().hex()", "format({int}, 'd')", "format({float}, '.3')", "ascii({str})",
 		"f'{{{@int}=}} {{{@str}!s:.2}}'", "next(reversed({ls}), {str})", "{str}.expandtabs({small})", "str({str}.encode())", "{str}.casefold().capitalize()", "str({obj})",
 	},
 	"bool": {
@@ -100,7 +100,7 @@ var grammar = map[string][]string{
 	"li": {
 		"({li} + {li})", "({li} * {small})", "{li}[{small}:]", "{li}[::-1]", "{li}[{int}:{int}]", "sorted({li})", "sorted({li}, reverse={bool})", "sorted({li}, key=lambda k: {int+k})", "list(reversed({li}))",
 		"[{int}, {int}]", "[x * {int} for x in {li}]", "[{int+x} for x in {li} if {bool}]", "list(range({small}))", "list(range({int}, {int}, -10**20))", "list(map(lambda k: k + 1, {li}))", "list(filter(None, {li}))", "[*{li}, {int}]",
-		"[x + y for x in {li} for y in range({small})]", "sorted({s})", "list({d}.values())", "[len(x) for x in {ls}]", "list({obj}.items)", "[i * v for i, v in enumerate({li}, {int})]", "[a - b for a, b in zip({li}, {li})]",
+		"[x + y for x in {li} for y in range({small})]", "sorted({s}, key=repr)", "list({d}.values())", "[len(x) for x in {ls}]", "list({obj}.items)", "[i * v for i, v in enumerate({li}, {int})]", "[a - b for a, b in zip({li}, {li})]",
 		"({li} if {bool} else {li})", "list({obj})", "[ord(c) for c in {str}]", "list({str}.encode())", "[x for x in [y * 2 for y in {li}] if x]", "list(dict.fromkeys({li}))", "list(range({int}, {int} + 3)[:{small}])", "[(lambda: x)() for x in {li}]", "[*map(int, {str})]",
 		"list(countdown({small}))", "[last := x for x in {li}]", "list(divmod({int}, {int}))", "[f() for f in [lambda: x for x in {li}]]",
 	},
@@ -123,12 +123,12 @@ var grammar = map[string][]string{
 var simplest = map[string]string{"int": "7", "str": "str(12)", "float": "2.5", "bool": "True", "small": "3", "obj": "Base(1)"}
 
 var iterables = []string{
-	"range({small})", "{li}[:9]", "enumerate({li}[:9])", "sorted({s})", "{d}", "{d}.items()", "{str}[:9]", "zip({li}[:5], {ls})", "reversed({li}[:9])", "{obj}", "map(abs, {li}[:9])", "range({int}, {int}, abs({int}) * 10**15 + 10**22)",
+	"range({small})", "{li}[:9]", "enumerate({li}[:9])", "sorted({s}, key=repr)", "{d}", "{d}.items()", "{str}[:9]", "zip({li}[:5], {ls})", "reversed({li}[:9])", "{obj}", "map(abs, {li}[:9])", "range({int}, {int}, abs({int}) * 10**15 + 10**22)",
 }
 
 // simple statements; {=type} is a variable.
 var simple = []string{
-	"print({int}, {str})", "print({li}, {d})", "print({float}, {bool})", "print(sorted({s}), {tu}, sep={str})", "print(repr({str}), {ls}, end='\\n')", "print({obj})", "print(f'{{{@int}:>10}}|{{{@str}!r}}|{{{@float}:.2f}}')",
+	"print({int}, {str})", "print({li}, {d})", "print({float}, {bool})", "print(sorted({s}, key=repr), {tu}, sep={str})", "print(repr({str}), {ls}, end='\\n')", "print({obj})", "print(f'{{{@int}:>10}}|{{{@str}!r}}|{{{@float}:.2f}}')",
 	"{=int} += {int}", "{=int} -= {int}", "{=int} *= {small}", "{=int} //= {int}", "{=int} %= {int}", "{=int} <<= {small}", "{=int} ^= {int}", "{=str} += {str}", "{=str} *= {small}", "{=float} /= {float}", "{=float} += {int}", "{=float} **= {small}",
 	"{=li}.append({int})", "{=li}.extend({li})", "{=li} += {li}", "{=li}[{small}] = {int}", "{=li}.sort()", "{=li}.insert({int}, {int})", "{=li}.reverse()", "print({=li}.pop({small}))", "del {=li}[{small}]", "{=li}[{small}:{small}] = {li}", "del {=li}[::2]", "{=li}.remove({int})", "{=li}[::2] = {li}",
 	"{=d}[{str}] = {int}", "{=d}.update({d})", "{=d} |= {d}", "del {=d}[{str}]", "print({=d}.setdefault({str}, {int}))", "print({=d}.popitem())", "{=d}[{str}] += {int}", "{=ls}.append({str})", "{=ls}.sort(key=len)", "{=s} |= {s}", "{=s}.add({int})", "{=s}.discard({int})", "{=s} -= {s}", "{=s}.remove({int})",

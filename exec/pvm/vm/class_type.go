@@ -29,6 +29,9 @@ func (rt *Runtime) defineType() {
 	rt.getters(c, "__base__", typeBase, nil)
 	rt.getters(c, "__dict__", typeDict, nil)
 	rt.getters(c, "__doc__", typeDoc, func(m *Machine, v, x Value) error {
+		if !x.Bound() {
+			return m.Raise(m.rt.classes.TypeError, "cannot delete '__doc__' attribute of immutable type '%s'", classIn(v).name)
+		}
 		return m.classSetPlain(classIn(v), "__doc__", x)
 	})
 	rt.getters(c, "__abstractmethods__", typeAbstract, func(m *Machine, v, x Value) error {
