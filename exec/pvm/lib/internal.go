@@ -3,7 +3,6 @@ package lib
 import (
 	"strings"
 
-	"github.com/cowboy-foundation/cowboy/exec/pvm/compile"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
@@ -57,10 +56,14 @@ func internalName(m *vm.Machine, defs map[string]vm.Def, name string) (vm.Value,
 
 // internalDefs are the functions of _pvm.
 var internalDefs = [...]vm.Def{
-	named("define", 3, []string{"source", "names", "module"}, defineText),
+	def("tuple_new", 2, 2, tupleNew),
+	def("field_method", 4, 4, fieldMethod),
+	def("field_init", 7, 7, fieldInit),
 	def("caller", 0, 0, func(m *vm.Machine, _ vm.Args) (vm.Value, error) { return m.NewStr(m.Caller()), nil }),
-	def("module_dict", 1, 1, moduleDict),
-	def("function_globals", 1, 1, functionGlobals),
+	def("module_names", 1, 1, moduleNames),
+	def("function_names", 1, 1, functionNames),
+	def("loaded", 1, 1, loadedModule),
+	def("remember", 2, 2, remember),
 	def("evaluate", 2, 3, evaluateText),
 	def("identity", 1, 1, identityKey),
 	def("same", 2, 2, func(_ *vm.Machine, a vm.Args) (vm.Value, error) { return vm.Bool(a.Values[0].Same(a.Values[1])), nil }),
@@ -105,56 +108,44 @@ func keyworded(d vm.Def) vm.Def {
 	return d
 }
 
-// defineText compiles a module's text and runs it over names: how namedtuple and
-// dataclass make functions. What it makes has no rights of the library: a program
-// that got hold of it would gain nothing. Compiling is charged by the character.
-func defineText(m *vm.Machine, a vm.Args) (vm.Value, error) {
-	if err := m.LibraryOnly(); err != nil {
-		return vm.None, err
-	}
-	source, _ := a.Values[0].Text()
-	names, ok := a.Values[1].Dict()
-	module, _ := a.Values[2].Text()
-	if !ok {
-		return vm.None, m.TypeError("names must be a dict")
-	}
-	m.ChargeEach(len(source)/4+1, m.Prices().Token)
-	o, err := compile.Source([]byte(source), "<generated "+module+">", compile.DefaultLimits())
-	if err != nil {
-		return vm.None, m.ValueError("%s", err.Error())
-	}
-	if err := m.DictPut(names, m.NewStr("__name__"), m.NewStr(module)); err != nil {
-		return vm.None, err
-	}
-	return m.RunBody(o, names, module)
-}
-
-func moduleDict(m *vm.Machine, a vm.Args) (vm.Value, error) {
+// moduleNames answers the names of a module, as programs see them.
+func moduleNames(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if err := m.LibraryOnly(); err != nil {
 		return vm.None, err
 	}
 	name, _ := a.Values[0].Text()
-	d, ok := m.ModuleDict(name)
-	if !ok {
-		return vm.None, nil
-	}
-	return d.Value(), nil
+	v, _ := m.ModuleNames(name)
+	return v, nil
 }
 
-func functionGlobals(m *vm.Machine, a vm.Args) (vm.Value, error) {
+// loadedModule answers a module that the machine has loaded, or None.
+func loadedModule(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	name, _ := a.Values[0].Text()
+	v, _ := m.LoadedModule(name)
+	return v, nil
+}
+
+// remember binds a public name in the module that calls.
+func remember(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	name, _ := a.Values[0].Text()
+	return vm.None, m.RememberName(name, a.Values[1])
+}
+
+// functionNames answers the global names of a function, as programs see them.
+func functionNames(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if err := m.LibraryOnly(); err != nil {
 		return vm.None, err
 	}
-	d, ok := a.Values[0].GlobalsOf()
-	if !ok {
-		return vm.None, nil
-	}
-	return d.Value(), nil
+	v, _ := m.GlobalNames(a.Values[0])
+	return v, nil
 }
 
 // identityKey returns a key for a table by identity, a wrapper that is equal only
 // for the same object.
 func identityKey(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	if err := m.LibraryOnly(); err != nil {
+		return vm.None, err
+	}
 	return vm.SmallInt(m.IdentityHash(a.Values[0])), nil
 }
 
@@ -230,7 +221,11 @@ const reserved = " False None True and as assert async await break class continu
 
 func isKeyword(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	s, ok := a.Values[0].Text()
-	return vm.Bool(ok && s != "" && !strings.Contains(s, " ") && strings.Contains(reserved, " "+s+" ")), nil
+	return vm.Bool(ok && keyword(s)), nil
+}
+
+func keyword(s string) bool {
+	return s != "" && !strings.Contains(s, " ") && strings.Contains(reserved, " "+s+" ")
 }
 
 // countElements adds one to the count of each item: the loop of Counter.

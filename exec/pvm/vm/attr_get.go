@@ -162,10 +162,12 @@ func (m *Machine) classGet(c, meta *Class, name *Str) (Value, bool, error) {
 	return r, err == nil, err
 }
 
-// moduleGet looks into the module first, then asks its __getattr__ (PEP 562).
+// moduleGet looks into the module first, then asks its __getattr__ (PEP 562). No
+// attribute of any kind reaches internal names of the library, from whatever code:
+// its own functions read attributes that programs name.
 func (m *Machine) moduleGet(v Value, c *Class, name *Str) (Value, bool, error) {
 	mod, _ := v.module()
-	if mod.name != mainModule && internalName(name.s) && !m.ofLibrary() {
+	if mod.name != mainModule && (internalName(name.s) || internalName(mod.name) && !m.ofLibrary()) {
 		return unbound, false, nil
 	}
 	if r, ok := mod.dict.getStr(m, name); ok {

@@ -17,8 +17,17 @@ const mainModule = "__main__"
 // publicNames is __dict__ of a module of the library: a proxy of what a program
 // may see.
 func (m *Machine) publicNames(mod *Module) Value {
+	if internalName(mod.name) {
+		return m.newMappingProxy(m.newDict().val())
+	}
+	return m.publicOf(mod.dict)
+}
+
+// publicOf is a proxy of a copy of names without those of the library's own.
+func (m *Machine) publicOf(names *Dict) Value {
 	d := m.newDict()
-	keys, values := m.dictItems(mod.dict)
+	defer m.Release(m.Hold(d.val()))
+	keys, values := m.dictItems(names)
 	m.ChargeEach(len(keys), m.dyn.DictOp)
 	for i, k := range keys {
 		if s, ok := k.str(); ok && !internalName(s.s) {
@@ -72,25 +81,52 @@ func (m *Machine) RunBody(o *code.Object, globals *Dict, name string) (Value, er
 // ImportModule returns a module of the library, loading it at its first import.
 func (m *Machine) ImportModule(name string) (*Module, error) { return m.importModule(name) }
 
-// ModuleDict returns the names of a module that is loaded.
-func (m *Machine) ModuleDict(name string) (*Dict, bool) {
+// ModuleNames returns the names of a module that is loaded: the dict itself for
+// the program's own, else a proxy of what programs may see.
+func (m *Machine) ModuleNames(name string) (Value, bool) {
 	mod, ok := m.modules[name]
 	if !ok {
-		return nil, false
+		return None, false
 	}
-	return mod.dict, true
+	if mod.name == mainModule {
+		return mod.dict.val(), true
+	}
+	return m.publicNames(mod), true
 }
 
-// GlobalsOf returns the global names that a function of the program sees.
-func (v Value) GlobalsOf() (*Dict, bool) {
-	if v.ref == nil {
-		return nil, false
+// LoadedModule returns a module of programs that is loaded.
+func (m *Machine) LoadedModule(name string) (Value, bool) {
+	mod, ok := m.modules[name]
+	if !ok || internalName(name) {
+		return None, false
 	}
+	return Value{ref: &mod.Object}, true
+}
+
+// GlobalNames returns the global names that a function sees, of the library's
+// functions and of generated ones only what programs may see.
+func (m *Machine) GlobalNames(v Value) (Value, bool) {
 	fn, ok := v.ref.self.(*Function)
 	if !ok {
-		return nil, false
+		return None, false
 	}
-	return fn.globals, true
+	if main, ok := m.modules[mainModule]; ok && fn.globals == main.dict {
+		return fn.globals.val(), true
+	}
+	return m.publicOf(fn.globals), true
+}
+
+// RememberName binds a public name in the library module whose function is
+// running, so that its __getattr__ is asked for it once.
+func (m *Machine) RememberName(name string, v Value) error {
+	if err := m.LibraryOnly(); err != nil {
+		return err
+	}
+	if !internalName(name) {
+		m.Charge(m.dyn.DictOp)
+		m.frame.fn.globals.putStr(m, m.intern(name), v)
+	}
+	return nil
 }
 
 // Caller returns the name of the module whose code is running: the first of the

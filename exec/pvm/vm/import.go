@@ -76,6 +76,11 @@ func (m *Machine) importOp(f *frame, in code.Instr) error {
 }
 
 func (m *Machine) importFrom(v Value, name *Str) (Value, error) {
+	if mod, ok := v.module(); ok && internalName(name.s) && m.ofLibrary() {
+		if x, ok := mod.dict.getStr(m, name); ok {
+			return x, nil
+		}
+	}
 	x, ok, err := m.LookupAttr(v, name)
 	if ok || err != nil {
 		return x, err

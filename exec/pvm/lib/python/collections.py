@@ -1,8 +1,9 @@
 """Containers beside the builtin ones, as Python 3.11's collections."""
 
 from _pvm import (
-    OrderedDict, caller as _caller, count_elements as _count_elements, define as _define, defaultdict, deque,
-    is_identifier as _is_identifier, is_keyword as _is_keyword, tuplegetter as _tuplegetter,
+    OrderedDict, caller as _caller, count_elements as _count_elements, defaultdict, deque,
+    is_identifier as _is_identifier, is_keyword as _is_keyword, remember as _remember, tuple_new as _named_new,
+    tuplegetter as _tuplegetter,
 )
 
 __all__ = [
@@ -21,14 +22,8 @@ def __getattr__(name):
         return collections.abc
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals_ = _names()
-    globals_[name] = value
+    _remember(name, value)
     return value
-
-
-def _names():
-    from _pvm import module_dict
-    return module_dict("collections")
 
 
 def _field_names(typename, field_names, rename):
@@ -73,10 +68,7 @@ def namedtuple(typename, field_names, *, rename=False, defaults=None, module=Non
         field_defaults = dict(zip(field_names[len(field_names) - len(defaults):], defaults))
     num_fields = len(field_names)
     arg_list = ", ".join(field_names)
-    items = arg_list + "," if num_fields == 1 else arg_list
-    names = {"_tuple_new": _tuple_new}
-    _define(f"def __new__(_cls, {arg_list}):\n return _tuple_new(_cls, ({items}))\n", names, f"namedtuple_{typename}")
-    __new__ = names["__new__"]
+    __new__ = _named_new(typename, field_names)
     __new__.__doc__ = f"Create new instance of {typename}({arg_list})"
     if defaults is not None:
         __new__.__defaults__ = defaults

@@ -1,7 +1,7 @@
 """Classes made of their annotations, as Python 3.11's dataclasses."""
 
-from _pvm import abc_update as _update_abstractmethods, caller as _caller, define as _define
-from _pvm import is_keyword as _is_keyword, own as _own, repr_guard as _repr_guard, same as _same
+from _pvm import abc_update as _update_abstractmethods, caller as _caller, field_init as _field_init
+from _pvm import field_method as _field_method, is_keyword as _is_keyword, own as _own, repr_guard as _repr_guard, same as _same
 
 __all__ = [
     "dataclass", "field", "Field", "FrozenInstanceError", "InitVar", "KW_ONLY", "MISSING", "fields", "asdict",
@@ -123,15 +123,15 @@ def field(*, default=MISSING, default_factory=MISSING, init=True, repr=True, has
 
 
 def _typing_loaded():
-    from _pvm import module_dict
-    return module_dict("typing")
+    from _pvm import loaded
+    return loaded("typing")
 
 
 def _named_type(annotation, cls, bare, qualified):
     """Whether an annotation that is text means bare (of typing or dataclasses): a
     name, or module.name, where the class's module has it."""
-    from _pvm import module_dict
-    names = module_dict(cls.__module__)
+    from _pvm import module_names
+    names = module_names(cls.__module__)
     head, rest = _word(annotation)
     if not head or names is None:
         return False
@@ -154,8 +154,8 @@ def _kind_of(cls, annotation):
     """_FIELD, _FIELD_CLASSVAR, _FIELD_INITVAR or KW_ONLY."""
     typing = _typing_loaded()
     if typing is not None:
-        class_var = typing["ClassVar"]
-        if annotation is class_var or typing["get_origin"](annotation) is class_var:
+        class_var = typing.ClassVar
+        if annotation is class_var or typing.get_origin(annotation) is class_var:
             return _FIELD_CLASSVAR
         if isinstance(annotation, str) and _named_type(annotation, cls, class_var, "ClassVar"):
             return _FIELD_CLASSVAR
@@ -205,43 +205,39 @@ def _is_member(value):
     return isinstance(value, _Member)
 
 
-def _function(cls, name, params, body, names):
-    """Compiles a method from text, over the names that it uses."""
-    _define(f"def {name}({params}):\n" + "".join(" " + line + "\n" for line in body), names, cls.__module__)
-    fn = names[name]
-    fn.__qualname__ = f"{cls.__qualname__}.{name}"
+def _named(cls, fn):
+    """fn under the class's name. Its text is put together of checked names."""
+    fn.__qualname__ = f"{cls.__qualname__}.{fn.__name__}"
     return fn
 
 
-def _init_param(f, names):
-    if f.default is MISSING and f.default_factory is MISSING:
-        return f.name
+# How a parameter of __init__ begins and what a line of it assigns.
+_REQUIRED, _DEFAULT, _FACTORY = 1, 2, 3
+_GIVEN, _GIVEN_OR_MADE, _MADE, _CONSTANT = 1, 2, 3, 4
+
+
+def _init_spec(f, slots):
+    """A field of __init__: name, parameter, assigned value, default."""
+    param = value = 0
+    default = None
+    if f.init:
+        param = _REQUIRED
+        value = _GIVEN
     if f.default is not MISSING:
-        names["_dflt_" + f.name] = f.default
-        return f"{f.name}=_dflt_{f.name}"
-    return f"{f.name}=_HAS_DEFAULT_FACTORY"
-
-
-def _init_line(f, frozen, names, self_name, slots):
-    default = "_dflt_" + f.name
-    if f.default_factory is not MISSING:
-        names[default] = f.default_factory
+        default = f.default
         if f.init:
-            value = f"{default}() if _same({f.name}, _HAS_DEFAULT_FACTORY) else {f.name}"
+            param = _DEFAULT
+        elif slots:
+            value = _CONSTANT
+    if f.default_factory is not MISSING:
+        default = f.default_factory
+        if f.init:
+            param, value = _FACTORY, _GIVEN_OR_MADE
         else:
-            value = f"{default}()"
-    elif f.init:
-        value = f.name
-    elif slots and f.default is not MISSING:
-        names[default] = f.default
-        value = default
-    else:
-        return None
+            value = _MADE
     if f._field_type is _FIELD_INITVAR:
-        return None
-    if frozen:
-        return f"_object_setattr({self_name}, {f.name!r}, {value})"
-    return f"{self_name}.{f.name} = {value}"
+        value = 0
+    return f.name, param, value, default
 
 
 def _init_fn(cls, std, kw_only, frozen, has_post_init, self_name, slots):
@@ -254,57 +250,33 @@ def _init_fn(cls, std, kw_only, frozen, has_post_init, self_name, slots):
             elif seen_default:
                 raise TypeError(f"non-default argument {f.name!r} follows default argument")
     names = {"_HAS_DEFAULT_FACTORY": _HAS_DEFAULT_FACTORY, "_same": _same, "_object_setattr": object.__setattr__}
-    body = []
-    for f in fields:
-        line = _init_line(f, frozen, names, self_name, slots)
-        if line:
-            body.append(line)
+    post = None
     if has_post_init:
-        args = ", ".join(f.name for f in fields if f._field_type is _FIELD_INITVAR)
-        body.append(f"{self_name}.{_POST_INIT_NAME}({args})")
-    params = [self_name] + [_init_param(f, names) for f in std if f.init]
-    tail = [_init_param(f, names) for f in kw_only if f.init]
-    if tail:
-        params += ["*"] + tail
-    fn = _function(cls, "__init__", ", ".join(params), body or ["pass"], names)
+        post = [f.name for f in fields if f._field_type is _FIELD_INITVAR]
+    fn = _named(cls, _field_init(
+        cls.__module__, self_name, [_init_spec(f, slots) for f in std], [_init_spec(f, slots) for f in kw_only],
+        frozen, post, names))
     annotations = {f.name: f.type for f in fields if f.init}
     annotations["return"] = None
     fn.__annotations__ = annotations
     return fn
 
 
+def _field_fn(cls, name, fields, names):
+    return _named(cls, _field_method(cls.__module__, name, [f.name for f in fields], names))
+
+
 def _repr_fn(cls, fields):
-    text = "".join("%s{self.%s!r}, " % (f.name + "=", f.name) for f in fields)[:-2]
-    body = ["return f\"{self.__class__.__qualname__}(" + text + ")\""]
-    return _repr_guard(_function(cls, "__repr__", "self", body, {}))
-
-
-def _tuple_text(obj, fields):
-    return "(" + "".join(f"{obj}.{f.name}," for f in fields) + ")" if fields else "()"
-
-
-def _compare_fn(cls, name, op, fields):
-    body = [
-        "if other.__class__ is self.__class__:",
-        f" return {_tuple_text('self', fields)}{op}{_tuple_text('other', fields)}",
-        "return NotImplemented",
-    ]
-    return _function(cls, name, "self, other", body, {})
+    return _repr_guard(_field_fn(cls, "__repr__", fields, {}))
 
 
 def _frozen_fns(cls, fields):
     names = {"cls": cls, "FrozenInstanceError": FrozenInstanceError, "names": tuple(f.name for f in fields)}
-    test = "if type(self) is cls or name in names:"
-    set_fn = _function(cls, "__setattr__", "self, name, value", [
-        test, ' raise FrozenInstanceError(f"cannot assign to field {name!r}")', "super(cls, self).__setattr__(name, value)"], names)
-    del_fn = _function(cls, "__delattr__", "self, name", [
-        test, ' raise FrozenInstanceError(f"cannot delete field {name!r}")', "super(cls, self).__delattr__(name)"], names)
-    return set_fn, del_fn
+    return _field_fn(cls, "__setattr__", (), names), _field_fn(cls, "__delattr__", (), names)
 
 
 def _hash_fn(cls, fields):
-    fields = [f for f in fields if (f.compare if f.hash is None else f.hash)]
-    return _function(cls, "__hash__", "self", [f"return hash({_tuple_text('self', fields)})"], {})
+    return _field_fn(cls, "__hash__", [f for f in fields if (f.compare if f.hash is None else f.hash)], {})
 
 
 def _set_new_attribute(cls, name, value):
@@ -394,10 +366,10 @@ def _process_class(cls, init, repr, eq, order, unsafe_hash, frozen, match_args, 
     if repr:
         _set_new_attribute(cls, "__repr__", _repr_fn(cls, [f for f in field_list if f.repr]))
     if eq:
-        _set_new_attribute(cls, "__eq__", _compare_fn(cls, "__eq__", "==", compared))
+        _set_new_attribute(cls, "__eq__", _field_fn(cls, "__eq__", compared, {}))
     if order:
-        for name, op in (("__lt__", "<"), ("__le__", "<="), ("__gt__", ">"), ("__ge__", ">=")):
-            if _set_new_attribute(cls, name, _compare_fn(cls, name, op, compared)):
+        for name in ("__lt__", "__le__", "__gt__", "__ge__"):
+            if _set_new_attribute(cls, name, _field_fn(cls, name, compared, {})):
                 raise TypeError(f"Cannot overwrite attribute {name} in class {cls.__name__}. Consider using functools.total_ordering")
     if frozen:
         for fn in _frozen_fns(cls, field_list):

@@ -1,7 +1,7 @@
 """Types for annotations, as Python 3.11's typing."""
 
-from _pvm import caller as _caller, evaluate as _evaluate, function_globals as _function_globals
-from _pvm import abc_nested as _nested_check, module_dict as _module_dict, new_class as _new_class
+from _pvm import caller as _caller, evaluate as _evaluate, function_names as _function_names, loaded as _loaded
+from _pvm import abc_nested as _nested_check, module_names as _module_names, new_class as _new_class, remember as _remember
 
 __all__ = [
     "Annotated", "Any", "Callable", "ClassVar", "Concatenate", "Final", "ForwardRef", "Generic", "Literal", "Optional",
@@ -307,7 +307,7 @@ class ForwardRef:
         if self.__forward_arg__ in recursive_guard:
             return self
         if self.__forward_module__ is not None:
-            globalns = _module_dict(self.__forward_module__) or globalns
+            globalns = _module_names(self.__forward_module__) or globalns
         value = _evaluate(self.__forward_arg__, globalns or {}, localns or {})
         value = _type_check(value, "Forward references must evaluate to types.",
                             allow_special_forms=self.__forward_is_class__ or not self.__forward_is_argument__)
@@ -1081,6 +1081,9 @@ def _strip_annotations(t):
     return t
 
 
+_Module = type(_loaded("typing"))
+
+
 def get_type_hints(obj, globalns=None, localns=None, include_extras=False):
     """The annotations of a class, function or module, with text evaluated."""
     if getattr(obj, "__no_type_check__", None):
@@ -1088,7 +1091,7 @@ def get_type_hints(obj, globalns=None, localns=None, include_extras=False):
     if isinstance(obj, type):
         hints = {}
         for base in reversed(obj.__mro__):
-            names = globalns if globalns is not None else _module_dict(base.__module__) or {}
+            names = globalns if globalns is not None else _module_names(base.__module__) or {}
             local = localns
             if localns is None and globalns is None:
                 local = dict(base.__dict__)
@@ -1104,11 +1107,11 @@ def get_type_hints(obj, globalns=None, localns=None, include_extras=False):
         target = obj
         while hasattr(target, "__wrapped__"):
             target = target.__wrapped__
-        if type(target) is type(_wrapper_probe):
-            globalns = _module_dict(target.__name__) or {}
+        if type(target) is _Module:
+            globalns = _module_names(target.__name__) or {}
         else:
             target = getattr(target, "__func__", target)
-            globalns = _function_globals(target) or {}
+            globalns = _function_names(target) or {}
         if localns is None:
             localns = globalns
     elif localns is None:
@@ -1128,7 +1131,6 @@ def get_type_hints(obj, globalns=None, localns=None, include_extras=False):
     return hints if include_extras else {k: _strip_annotations(t) for k, t in hints.items()}
 
 
-import _pvm as _wrapper_probe
 
 _overloads = {}
 
@@ -1431,7 +1433,7 @@ def _make(name):
 
 def __getattr__(name):
     value = _make(name)
-    _module_dict("typing")[name] = value
+    _remember(name, value)
     return value
 
 
