@@ -136,6 +136,7 @@ type unit struct {
 	globals []slotHint // one per name
 	sites   []site     // one per instruction, once the unit is warm
 	warm    int
+	cold    bool // never gets caches
 	plain   int // number of parameters when binding is a plain count, else -1
 }
 
@@ -144,7 +145,7 @@ func (m *Machine) unitOf(o *code.Object) *unit {
 	if u, ok := m.units[o]; ok {
 		return u
 	}
-	u := &unit{obj: o, plain: -1}
+	u := &unit{obj: o, plain: -1, cold: m.rt.cold}
 	u.consts = make([]Value, len(o.Consts))
 	for i := range o.Consts {
 		u.consts[i] = m.constant(&o.Consts[i])

@@ -39,11 +39,13 @@ func (m *Machine) globalAt(globals *Dict, u *unit, i int) (Value, bool) {
 	h := &u.globals[i]
 	t := &globals.table
 	if pos := globals.findStr(m, name); pos >= 0 {
-		*h = slotHint{dict: globals, version: t.version, pos: int32(pos)}
+		if !u.cold {
+			*h = slotHint{dict: globals, version: t.version, pos: int32(pos)}
+		}
 		return t.entries[pos].value, true
 	}
 	v, ok := m.rt.builtins.get(name.s)
-	if ok {
+	if ok && !u.cold {
 		*h = slotHint{dict: globals, version: t.version, pos: -1, v: v}
 	}
 	return v, ok
@@ -58,6 +60,9 @@ func (m *Machine) setGlobal(globals *Dict, u *unit, i int, v Value) {
 	}
 	name := u.names[i]
 	globals.putStr(m, name, v)
+	if u.cold {
+		return
+	}
 	if pos := globals.findStr(m, name); pos >= 0 {
 		*h = slotHint{dict: globals, version: globals.table.version, pos: int32(pos)}
 	}
@@ -67,6 +72,9 @@ func (m *Machine) setGlobal(globals *Dict, u *unit, i int, v Value) {
 // cold.
 func (u *unit) siteOf(pc int) *site {
 	if u.sites == nil {
+		if u.cold {
+			return nil
+		}
 		if u.warm++; u.warm < warmLookups {
 			return nil
 		}

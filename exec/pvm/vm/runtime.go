@@ -29,6 +29,7 @@ type Runtime struct {
 	asyncStep              *Class               // of what asend and its like answer
 	awaited                *Class               // of what __await__ of a coroutine answers
 	orDefault              *Class               // of what anext with a default answers
+	cold                   bool                 // no inline caches
 	all                    []*Class             // builtin classes, in order of creation
 }
 
@@ -54,6 +55,7 @@ type Config struct {
 	Limits  Limits
 	HashKey [2]uint64 // of internal tables, random per process; nothing a program sees depends on it
 	Modules []ModuleDef
+	Cold    bool  // no inline caches: to show that nothing depends on them
 	Globals []Def // functions that every module sees beside Python's own
 }
 
@@ -64,7 +66,7 @@ func DefaultConfig() Config {
 
 // NewRuntime builds the builtin classes and registers the library.
 func NewRuntime(cfg Config) (*Runtime, error) {
-	rt := &Runtime{costs: cfg.Costs, limits: cfg.Limits, hashKey: cfg.HashKey, modules: make(map[string]ModuleDef, len(cfg.Modules))}
+	rt := &Runtime{costs: cfg.Costs, limits: cfg.Limits, hashKey: cfg.HashKey, cold: cfg.Cold, modules: make(map[string]ModuleDef, len(cfg.Modules))}
 	for _, def := range cfg.Modules {
 		if _, ok := rt.modules[def.Name]; ok {
 			return nil, fmt.Errorf("%w: %s", ErrDuplicateModule, def.Name)

@@ -1,0 +1,47 @@
+package pvm
+
+import (
+	_ "embed"
+	"fmt"
+	"strings"
+
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+)
+
+// texts is every literal text that the machine's exceptions are made of, one
+// a line, quoted and sorted: what a program can store of an exception is
+// consensus (resolution 11.47). A test holds it to the source.
+//
+//go:embed texts.txt
+var texts string
+
+// TextTable returns the table of exception texts.
+func TextTable() string { return texts }
+
+// TextTableHash is the hash of the table of exception texts.
+func TextTableHash() Hash { return Hash(keccak.Sum256([]byte(texts))) }
+
+// CostTable returns the table of costs as text, one price a line
+// (whitepaper §3.5, resolutions 2.7 and 2.8).
+func CostTable(c code.Costs) string {
+	var b strings.Builder
+	for op := range code.NumOps {
+		fmt.Fprintf(&b, "op %s %d\n", code.Op(op), c.Ops[op])
+	}
+	d := c.Dynamic
+	for _, row := range []struct {
+		name  string
+		price code.Cycles
+	}{
+		{"char", d.Char}, {"element", d.Element}, {"dict-op", d.DictOp}, {"limb-work", d.LimbWork},
+		{"compare", d.Compare}, {"native-call", d.NativeCall}, {"regex-step", d.RegexStep},
+		{"float-function", d.FloatFunc}, {"trace-unit", d.TraceUnit}, {"token", d.Token},
+	} {
+		fmt.Fprintf(&b, "each %s %d\n", row.name, row.price)
+	}
+	return b.String()
+}
+
+// CostTableHash is the hash of the table of costs.
+func CostTableHash(c code.Costs) Hash { return Hash(keccak.Sum256([]byte(CostTable(c)))) }
