@@ -13,17 +13,26 @@ import (
 // whole library. hashKey is the process's own, for tables whose layout nothing
 // shows (resolution 11.39).
 func NewRuntime(hashKey [2]uint64) (*vm.Runtime, error) {
-	cfg := vm.DefaultConfig()
-	actors, err := sdk.Modules()
+	cfg, err := RuntimeConfig(hashKey)
 	if err != nil {
-		return nil, fmt.Errorf("library of actors: %w", err)
+		return nil, err
 	}
-	cfg.HashKey, cfg.Modules, cfg.Globals = hashKey, append(lib.Modules(), actors...), sdk.Builtins()
 	rt, err := vm.NewRuntime(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("runtime of the Python machine: %w", err)
 	}
 	return rt, nil
+}
+
+// RuntimeConfig is what [NewRuntime] makes a runtime of.
+func RuntimeConfig(hashKey [2]uint64) (vm.Config, error) {
+	cfg := vm.DefaultConfig()
+	actors, err := sdk.Modules()
+	if err != nil {
+		return cfg, fmt.Errorf("library of actors: %w", err)
+	}
+	cfg.HashKey, cfg.Modules, cfg.Globals = hashKey, append(lib.Modules(), actors...), sdk.Builtins()
+	return cfg, nil
 }
 
 // Engine runs programs on machines that it reuses, for one goroutine.
