@@ -44,7 +44,7 @@ ci: ## everything a change must pass: check, test, sim, fuzz, oracles
 	@.ci/steps
 
 race: ## run the concurrent packages under the race detector
-	$(GO) test -race -short ./lanes/... ./consensus/... ./node/... ./state/... ./crypto/...
+	$(GO) test -race -short ./lanes/... ./consensus/... ./node/... ./state/... ./crypto/... ./exec/pvm
 
 sim: ## run the seeded consensus simulation and report (SEEDS=200 of them, or SEED=n alone)
 	cd consensus/simtest && $(GO) test -count=1 -run 'TestSim$$' -args -report -first=$(FIRST) -seeds=$(SEEDS) -seed=$(SEED)

@@ -34,9 +34,16 @@ func CostTable(c code.Costs) string {
 		name  string
 		price code.Cycles
 	}{
-		{"char", d.Char}, {"element", d.Element}, {"dict-op", d.DictOp}, {"limb-work", d.LimbWork},
-		{"compare", d.Compare}, {"native-call", d.NativeCall}, {"regex-step", d.RegexStep},
-		{"float-function", d.FloatFunc}, {"trace-unit", d.TraceUnit}, {"token", d.Token},
+		{"char", d.Char},
+		{"element", d.Element},
+		{"dict-op", d.DictOp},
+		{"limb-work", d.LimbWork},
+		{"compare", d.Compare},
+		{"native-call", d.NativeCall},
+		{"regex-step", d.RegexStep},
+		{"float-function", d.FloatFunc},
+		{"trace-unit", d.TraceUnit},
+		{"token", d.Token},
 	} {
 		fmt.Fprintf(&b, "each %s %d\n", row.name, row.price)
 	}

@@ -245,7 +245,7 @@ func newCombinations(replace bool) makeIter {
 			s.next = func(*vm.Machine) (vm.Value, bool, error) { return vm.None, false, nil }
 			return s, nil
 		}
-		if r > 1<<40 {
+		if r > 1<<30 {
 			return nil, m.Raise(m.Builtin("MemoryError"), "r is too large")
 		}
 		elements(m, r)

@@ -100,7 +100,7 @@ func patternEq(m *vm.Machine, p *patternState, rest []vm.Value) (vm.Value, error
 }
 
 // maxPos is where a match ends when nothing says where.
-const maxPos = 1<<63 - 1
+const maxPos = 1<<31 - 1
 
 // positions reads pos and endpos.
 func positions(m *vm.Machine, rest []vm.Value) (pos, end int, err error) {
@@ -112,7 +112,7 @@ func positions(m *vm.Machine, rest []vm.Value) (pos, end int, err error) {
 			}
 		}
 	}
-	return int(max(at[0], 0)), int(max(at[1], 0)), nil
+	return int(min(max(at[0], 0), maxPos)), int(min(max(at[1], 0), maxPos)), nil
 }
 
 // find is match, search and fullmatch.

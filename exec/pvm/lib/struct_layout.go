@@ -24,7 +24,7 @@ type layout struct {
 }
 
 // structSizeMax bounds the size of a format; the heap is smaller by far.
-const structSizeMax = 1<<63 - 1
+const structSizeMax = 1<<31 - 1
 
 // Sizes of the codes in native mode, where each is aligned to its size, and in
 // standard mode; 0: there is none.

@@ -51,7 +51,7 @@ type sequence struct {
 }
 
 // width is the least and the most that something can match, saturated.
-type width struct{ lo, hi int }
+type width struct{ lo, hi int64 }
 
 // maxWidth stands for every larger width.
 const maxWidth = 1 << 40
@@ -62,14 +62,14 @@ func (w width) plus(v width) width {
 
 func (w width) times(n *node) width {
 	v := width{maxWidth, maxWidth}
-	if w.lo == 0 || n.min <= maxWidth/w.lo {
-		v.lo = w.lo * n.min
+	if w.lo == 0 || int64(n.min) <= maxWidth/w.lo {
+		v.lo = w.lo * int64(n.min)
 	}
 	switch {
 	case w.hi == 0:
 		v.hi = 0
-	case n.max != unbounded && n.max <= maxWidth/w.hi:
-		v.hi = w.hi * n.max
+	case n.max != unbounded && int64(n.max) <= maxWidth/w.hi:
+		v.hi = w.hi * int64(n.max)
 	}
 	return v
 }

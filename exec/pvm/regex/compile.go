@@ -16,7 +16,7 @@ func Compile(pattern string, flags Flag, isBytes bool, limits Limits) (*Program,
 	}
 	c := &compiler{limits: limits, p: &Program{
 		flags: ps.flags, bytes: isBytes, groups: len(ps.groups) - 1, names: ps.names,
-		least: tree.width.lo, start: -1,
+		least: int(min(tree.width.lo, 1<<31-1)), start: -1,
 	}}
 	c.sequence(tree, ps.flags)
 	c.emit(inst{op: opMatch})

@@ -215,15 +215,15 @@ func (p *parser) counts(n *node, here int) bool {
 }
 
 func (p *parser) count(digits string) int {
-	n := 0
+	n := int64(0)
 	for _, c := range digits {
-		n = min(n*10+int(c-'0'), maxRepeat)
+		n = min(n*10+int64(c-'0'), maxRepeat)
 	}
 	switch {
 	case n >= maxRepeat:
 		p.stop(Overflow, "the repetition number is too large")
-	case n > p.limits.Repeat:
+	case n > int64(p.limits.Repeat):
 		p.stop(Limit, "the repetition number is too large")
 	}
-	return n
+	return int(n)
 }

@@ -68,8 +68,8 @@ func (m *Machine) formatSpec(v Value, text *Str, target format.Target) (*Str, er
 
 // reserve charges for text about to be written and announces it.
 func (m *Machine) reserve(n int64) {
-	if n > 1<<40 || n < 0 {
-		m.Alloc(1 << 40) // past any limit: this aborts
+	if n > m.rt.limits.HeapBytes || n < 0 {
+		m.Alloc(-1) // past the limit: this aborts
 	}
 	m.Alloc(int(n))
 	m.ChargeEach(int(n), m.dyn.Char)

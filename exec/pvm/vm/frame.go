@@ -137,7 +137,7 @@ type unit struct {
 	sites   []site     // one per instruction, once the unit is warm
 	warm    int
 	cold    bool // never gets caches
-	plain   int // number of parameters when binding is a plain count, else -1
+	plain   int  // number of parameters when binding is a plain count, else -1
 }
 
 // unitOf makes a code object ready, once per machine.

@@ -138,7 +138,7 @@ func (t *tracer) scan(o *Object) int {
 	case *ByteArray:
 		return size + strBytes + len(x.b)
 	case *Int:
-		return size + intBytes + len(x.big.Bits())*8
+		return size + intBytes + limbs(x.big)*8
 	case *Float:
 		return size + intBytes
 	case *Tuple:

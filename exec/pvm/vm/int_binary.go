@@ -120,7 +120,7 @@ func (m *Machine) intBinary(op Operator, a, b format.Int) (Value, bool, error) {
 	case OpMul:
 		x, y := bigOf(a), bigOf(b)
 		lx, ly := limbs(x), limbs(y)
-		m.spend(lx*ly, lx+ly)
+		m.spend(int64(lx)*int64(ly), lx+ly)
 		o := new(bigInt)
 		o.own.Mul(x, y)
 		r = o.value()
@@ -145,7 +145,7 @@ func (m *Machine) intBinary(op Operator, a, b format.Int) (Value, bool, error) {
 
 func (m *Machine) linear(op Operator, a, b *big.Int) Value {
 	n := max(limbs(a), limbs(b))
-	m.spend(n, n+1)
+	m.spend(int64(n), n+1)
 	o := new(bigInt)
 	r := &o.own
 	switch op {
@@ -176,7 +176,7 @@ func (m *Machine) intMod(a, b format.Int) (Value, error) {
 	}
 	x, y := bigOf(a), bigOf(b)
 	lx, ly := limbs(x), limbs(y)
-	m.spend(max(lx-ly+1, 1)*ly, lx+ly)
+	m.spend(int64(max(lx-ly+1, 1))*int64(ly), lx+ly)
 	o := new(bigInt)
 	m.quotient.QuoRem(x, y, &o.own)
 	if cap(m.quotient.Bits()) > keptLimbs {
@@ -195,7 +195,7 @@ func (m *Machine) intDivMod(a, b format.Int) (q, r *big.Int, err error) {
 	}
 	x, y := bigOf(a), bigOf(b)
 	lx, ly := limbs(x), limbs(y)
-	m.spend(max(lx-ly+1, 1)*ly, lx+ly)
+	m.spend(int64(max(lx-ly+1, 1))*int64(ly), lx+ly)
 	q, r = new(big.Int).QuoRem(x, y, new(big.Int))
 	if r.Sign() != 0 && r.Sign() != y.Sign() {
 		q.Sub(q, big.NewInt(1))
@@ -235,7 +235,7 @@ func (m *Machine) intShift(op Operator, a, b format.Int) (Value, error) {
 		if b.Big != nil || b.Small > int64(x.BitLen()) {
 			return SmallInt(int64(min(x.Sign(), 0))), nil
 		}
-		m.spend(limbs(x), limbs(x))
+		m.spend(int64(limbs(x)), limbs(x))
 		return intOf(new(big.Int).Rsh(x, uint(b.Small))), nil
 	}
 	if x.Sign() == 0 {
@@ -244,8 +244,11 @@ func (m *Machine) intShift(op Operator, a, b format.Int) (Value, error) {
 	if b.Big != nil {
 		return unbound, m.Raise(m.rt.classes.OverflowError, "too many digits in integer")
 	}
+	if b.Small/8 > m.rt.limits.HeapBytes {
+		m.Alloc(-1) // past the limit: this aborts
+	}
 	n := limbs(x) + int(b.Small/64) + 1
-	m.spend(n, min(n, 1<<58))
+	m.spend(int64(n), n)
 	return intOf(new(big.Int).Lsh(x, uint(b.Small))), nil
 }
 
@@ -267,12 +270,12 @@ func (m *Machine) intPow(a, b format.Int) (Value, error) {
 		return unitPow(a, b), nil
 	}
 	hi, lo := bits.Mul64(uint64(x.BitLen()), uint64(b.Small))
-	if b.Big != nil || hi != 0 || lo > 1<<40 {
-		m.Alloc(1 << 40) // past any limit: this aborts
+	if b.Big != nil || hi != 0 || lo/8 > uint64(m.rt.limits.HeapBytes) {
+		m.Alloc(-1) // past the limit: this aborts
 		return unbound, m.RaiseValue(m.rt.classes.MemoryError)
 	}
 	n := int(lo/64) + 2
-	m.spend(2*n*n, n)
+	m.spend(2*int64(n)*int64(n), n)
 	return intOf(new(big.Int).Exp(x, big.NewInt(b.Small), nil)), nil
 }
 
@@ -296,7 +299,7 @@ func (m *Machine) intPowMod(a, b, mod format.Int) (Value, error) {
 	x, e, n := bigOf(a), bigOf(b), bigOf(mod)
 	abs := new(big.Int).Abs(n)
 	l := limbs(n)
-	m.spend(4*l*l*(e.BitLen()+1)+limbs(x)*l, 4*l)
+	m.spend(4*int64(l)*int64(l)*int64(e.BitLen()+1)+int64(limbs(x))*int64(l), 4*l)
 	if e.Sign() < 0 {
 		m.ChargeEach(64*l*l, m.dyn.LimbWork)
 		inv := new(big.Int).ModInverse(x, abs)
@@ -341,7 +344,7 @@ func (m *Machine) numberUnary(op code.Op, v Value) (Value, bool) {
 		return SmallInt(0), true
 	}
 	x := bigOf(n)
-	m.spend(limbs(x), limbs(x)+1)
+	m.spend(int64(limbs(x)), limbs(x)+1)
 	if op == code.Inv {
 		return intOf(new(big.Int).Not(x)), true
 	}

@@ -80,8 +80,11 @@ func (m *Machine) intFrom(n format.Int) Value {
 
 // spend charges work in products of limbs and announces a result of that many
 // limbs, before either exists.
-func (m *Machine) spend(work, result int) {
-	m.ChargeEach(work, m.dyn.LimbWork)
+func (m *Machine) spend(work int64, result int) {
+	if price := m.dyn.LimbWork; price > 0 && work > m.CyclesLeft()/price {
+		work = -1 // more than there is: this aborts
+	}
+	m.Charge(work * m.dyn.LimbWork)
 	m.Alloc(intBytes + 8*result)
 }
 

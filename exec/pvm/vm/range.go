@@ -41,7 +41,7 @@ func (m *Machine) rangeLength(start, stop, step Value) Value {
 	}
 	n := new(big.Int).Sub(hi, lo)
 	n.Sub(n, big.NewInt(1)).Quo(n, by)
-	m.ChargeEach(len(n.Bits())*len(by.Bits()), m.dyn.LimbWork)
+	m.ChargeEach(limbs(n)*limbs(by), m.dyn.LimbWork)
 	return m.newInt(n.Add(n, big.NewInt(1)))
 }
 
@@ -127,7 +127,7 @@ func (m *Machine) bigIndices(s *Slice, length Value) (start, stop, step Value, e
 		}
 		i, _ := w.BigInt()
 		if i.Sign() < 0 {
-			m.ChargeEach(len(i.Bits())+len(n.Bits()), m.dyn.LimbWork)
+			m.ChargeEach(limbs(i)+limbs(n), m.dyn.LimbWork)
 			i = new(big.Int).Add(i, n)
 			if i.Cmp(low) < 0 {
 				i = low
@@ -176,7 +176,7 @@ func (m *Machine) rangePosition(r *Range, x Value) (Value, bool) {
 	from, _ := r.start.BigInt()
 	by, _ := r.step.BigInt()
 	count, _ := r.length.BigInt()
-	m.ChargeEach((len(v.Bits())+len(from.Bits()))*len(by.Bits()), m.dyn.LimbWork)
+	m.ChargeEach((limbs(v)+limbs(from))*limbs(by), m.dyn.LimbWork)
 	q, rest := new(big.Int).QuoRem(new(big.Int).Sub(v, from), by, new(big.Int))
 	if rest.Sign() != 0 || q.Sign() < 0 || q.Cmp(count) >= 0 {
 		return unbound, false

@@ -87,8 +87,8 @@ func (m *Machine) repeat(a Value, items []Value, times Value) (Value, error) {
 	if a.ref.kind == KindTuple && n == 1 && a.ref.class == nil {
 		return a, nil
 	}
-	if n > 1<<40/int64(len(items)) {
-		return unbound, m.RaiseValue(m.rt.classes.MemoryError)
+	if n > m.rt.limits.HeapBytes/int64(len(items)) {
+		m.Alloc(-1) // past the limit: this aborts
 	}
 	total := int(n) * len(items)
 	m.ChargeEach(total, m.dyn.Element)

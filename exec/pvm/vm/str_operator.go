@@ -85,8 +85,8 @@ func (m *Machine) textRepeat(a, count Value) (Value, error) {
 	if n <= 0 || size == 0 {
 		n = 0
 	}
-	if size > 0 && n > (1<<62)/int64(size) {
-		m.Alloc(1 << 62) // past any limit: this aborts
+	if size > 0 && n > m.rt.limits.HeapBytes/int64(size) {
+		m.Alloc(-1) // past the limit: this aborts
 	}
 	total := size * int(n)
 	m.Alloc(total)
