@@ -58,7 +58,7 @@ func (o *Object) operandTexts(in Instr) string {
 	var b strings.Builder
 	for _, x := range operands[in.Op] {
 		b.WriteByte(' ')
-		n := [...]int{int(in.A), int(in.B), int(in.C), int(in.Wide())}[x.field]
+		n := [...]int{int(in.A), int(in.B), int(in.C), int(min(in.Wide(), 1<<31-1))}[x.field]
 		switch x.kind {
 		case asRegister:
 			fmt.Fprintf(&b, "r%d", n)

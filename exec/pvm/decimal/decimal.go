@@ -111,6 +111,9 @@ func (c Context) Check() error {
 const (
 	maxPrec       = 1_000_000
 	maxContextExp = 999_999_999
+
+	// farExponent is out of range in every context, with any coefficient.
+	farExponent = 1_040_000_000
 )
 
 var (

@@ -156,8 +156,7 @@ func (c Context) powExact(x, y Decimal) (d Decimal, ok bool) {
 	}
 	exp := new(big.Int).Mul(big.NewInt(int64(root.exp)), r.m)
 	if exp.BitLen() > 30 { // out of range by far when the rest of it is a one
-		far := int64(exp.Sign()) * (1<<30 + 1<<29)
-		exp.SetInt64(far)
+		exp.SetInt64(int64(exp.Sign()) * farExponent)
 	}
 	d = Decimal{exp: int(exp.Int64())}
 	if y.neg {

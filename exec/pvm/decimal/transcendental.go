@@ -65,6 +65,9 @@ func powerOfE(m *big.Int, p, d int) (coef *big.Int, exp int) {
 	k, r := new(big.Int).DivMod(m, logsAt(p).ten, new(big.Int))
 	e := expFixed(r, p)
 	e.Mul(e, pow10(d))
+	if k.BitLen() > 30 {
+		k.SetInt64(int64(k.Sign()) * farExponent)
+	}
 	return e.Rsh(e, uint(p)), int(k.Int64()) - d
 }
 

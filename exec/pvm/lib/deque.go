@@ -6,8 +6,8 @@ import "github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 type deque struct {
 	ring    []vm.Value
 	head, n int
-	most    int // maxlen, -1: none
-	version int // changes with every change, so that iterators notice
+	most    int64 // maxlen, -1: none
+	version int   // changes with every change, so that iterators notice
 }
 
 func (d *deque) Roots(visit func(vm.Value)) {
@@ -38,7 +38,7 @@ func (d *deque) push(m *vm.Machine, v vm.Value) {
 	if d.most == 0 {
 		return
 	}
-	if d.n == d.most {
+	if int64(d.n) == d.most {
 		d.takeFirst()
 	}
 	d.grow(m)
@@ -51,7 +51,7 @@ func (d *deque) pushFirst(m *vm.Machine, v vm.Value) {
 	if d.most == 0 {
 		return
 	}
-	if d.n == d.most {
+	if int64(d.n) == d.most {
 		d.takeLast()
 	}
 	d.grow(m)
@@ -206,7 +206,7 @@ func dequeClass(m *vm.Machine) *vm.Class {
 		if err != nil || d.most < 0 {
 			return vm.None, err
 		}
-		return vm.SmallInt(int64(d.most)), nil
+		return vm.SmallInt(d.most), nil
 	}, nil)
 	return c
 }
@@ -224,7 +224,7 @@ func dequeInit(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 		if n < 0 {
 			return vm.None, m.ValueError("maxlen must be non-negative")
 		}
-		d.most = int(n)
+		d.most = n
 	}
 	d.clear()
 	if _, ok := given(a, 1); !ok {
@@ -266,7 +266,7 @@ func dequeCopy(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 	c := m.ClassOf(a.Values[0])
 	args := []vm.Value{a.Values[0]}
 	if d.most >= 0 {
-		args = append(args, vm.SmallInt(int64(d.most)))
+		args = append(args, vm.SmallInt(d.most))
 	}
 	return m.Call(c.Value(), args...)
 }
@@ -353,7 +353,7 @@ func dequeInsert(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 	if err != nil {
 		return vm.None, err
 	}
-	if d.most >= 0 && d.n >= d.most {
+	if d.most >= 0 && int64(d.n) >= d.most {
 		return vm.None, m.RaiseText("IndexError", "deque already at its maximum size")
 	}
 	switch n := int64(d.n); {

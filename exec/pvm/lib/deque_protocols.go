@@ -130,7 +130,7 @@ func dequeRepr(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 		}
 		text := m.ClassOf(a.Values[0]).Name() + "(" + s.String()
 		if d.most >= 0 {
-			text += ", maxlen=" + strconv.Itoa(d.most)
+			text += ", maxlen=" + strconv.FormatInt(d.most, 10)
 		}
 		return text + ")", nil
 	})
@@ -179,7 +179,7 @@ func (d *deque) repeat(m *vm.Machine, times vm.Value) error {
 	}
 	items := d.items(m)
 	if d.most >= 0 && len(items) > 0 {
-		n = min(n, int64(d.most/len(items)+2))
+		n = min(n, d.most/int64(len(items))+2)
 	}
 	for ; n > 1 && len(items) > 0; n-- {
 		elements(m, len(items))
