@@ -274,8 +274,8 @@ func (m *Machine) intPow(a, b format.Int) (Value, error) {
 		m.Alloc(-1) // past the limit: this aborts
 		return unbound, m.RaiseValue(m.rt.classes.MemoryError)
 	}
-	n := int(lo/64) + 2
-	m.spend(2*int64(n)*int64(n), n)
+	n := int64(min(lo/64, 1<<27)) + 2 // a result past any heap, however much larger
+	m.spend(2*n*n, int(n))
 	return intOf(new(big.Int).Exp(x, big.NewInt(b.Small), nil)), nil
 }
 
