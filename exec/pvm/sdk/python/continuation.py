@@ -2,6 +2,7 @@
 
 import _cowboy as _host
 import cowboy_sdk as _sdk
+from cowboy_sdk import _actors, _result
 
 
 Everything = BaseException
@@ -62,7 +63,7 @@ def take(outcome):
     """The value of an await, or its exception."""
     if isinstance(outcome, tuple):
         return outcome[0]
-    return _sdk._result(*outcome)
+    return _result(*outcome)
 
 
 def resume(payload):
@@ -72,6 +73,6 @@ def resume(payload):
     name, label, captured, context = _host.resume(payload["correlation_id"])
     step = "." + name
     outcome = [payload, context]
-    if _sdk._actors:
-        return getattr(_sdk._actors[0](), step)(label, captured, outcome)
+    if _actors:
+        return getattr(_actors[0](), step)(label, captured, outcome)
     return _host.program_function(step)(label, captured, outcome)
