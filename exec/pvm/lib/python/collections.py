@@ -151,170 +151,144 @@ class Counter(dict):
         raise NotImplementedError("Counter.fromkeys() is undefined.  Use Counter(iterable) instead.")
 
     def update(self, iterable=None, /, **kwds):
-        if iterable is not None:
-            if _is_mapping(iterable):
-                if self:
-                    self_get = self.get
-                    for elem, count in iterable.items():
-                        self[elem] = count + self_get(elem, 0)
-                else:
-                    super().update(iterable)
+        for source in (iterable, kwds or None):
+            if source is None:
+                continue
+            if not _is_mapping(source):
+                _count_elements(self, source)
+            elif len(self) == 0:
+                dict.update(self, source)
             else:
-                _count_elements(self, iterable)
-        if kwds:
-            self.update(kwds)
+                self._tally(source, 1)
 
     def subtract(self, iterable=None, /, **kwds):
-        if iterable is not None:
-            self_get = self.get
-            if _is_mapping(iterable):
-                for elem, count in iterable.items():
-                    self[elem] = self_get(elem, 0) - count
+        for source in (iterable, kwds or None):
+            if source is None:
+                continue
+            if _is_mapping(source):
+                self._tally(source, -1)
             else:
-                for elem in iterable:
-                    self[elem] = self_get(elem, 0) - 1
-        if kwds:
-            self.subtract(kwds)
+                for key in source:
+                    self[key] = self.get(key, 0) - 1
+
+    def _tally(self, counts, sign):
+        for key, n in counts.items():
+            self[key] = n + self.get(key, 0) if sign > 0 else self.get(key, 0) - n
 
     def copy(self):
-        return self.__class__(self)
+        return type(self)(self)
 
-    def __delitem__(self, elem):
-        if elem in self:
-            super().__delitem__(elem)
+    def __delitem__(self, key):
+        # Deleting what was never counted is no error.
+        if dict.__contains__(self, key):
+            dict.__delitem__(self, key)
 
     def __repr__(self):
-        if not self:
-            return f"{self.__class__.__name__}()"
+        name = type(self).__name__
+        if len(self) == 0:
+            return name + "()"
         try:
-            d = dict(self.most_common())
+            shown = dict(self.most_common())
         except TypeError:
-            d = dict(self)
-        return f"{self.__class__.__name__}({d!r})"
-
-    def __eq__(self, other):
-        if not isinstance(other, Counter):
-            return NotImplemented
-        return all(self[e] == other[e] for c in (self, other) for e in c)
-
-    def __ne__(self, other):
-        if not isinstance(other, Counter):
-            return NotImplemented
-        return not self == other
-
-    def __le__(self, other):
-        if not isinstance(other, Counter):
-            return NotImplemented
-        return all(self[e] <= other[e] for c in (self, other) for e in c)
-
-    def __lt__(self, other):
-        if not isinstance(other, Counter):
-            return NotImplemented
-        return self <= other and self != other
-
-    def __ge__(self, other):
-        if not isinstance(other, Counter):
-            return NotImplemented
-        return all(self[e] >= other[e] for c in (self, other) for e in c)
-
-    def __gt__(self, other):
-        if not isinstance(other, Counter):
-            return NotImplemented
-        return self >= other and self != other
-
-    def __add__(self, other):
-        if not isinstance(other, Counter):
-            return NotImplemented
-        result = Counter()
-        for elem, count in self.items():
-            newcount = count + other[elem]
-            if newcount > 0:
-                result[elem] = newcount
-        for elem, count in other.items():
-            if elem not in self and count > 0:
-                result[elem] = count
-        return result
-
-    def __sub__(self, other):
-        if not isinstance(other, Counter):
-            return NotImplemented
-        result = Counter()
-        for elem, count in self.items():
-            newcount = count - other[elem]
-            if newcount > 0:
-                result[elem] = newcount
-        for elem, count in other.items():
-            if elem not in self and count < 0:
-                result[elem] = 0 - count
-        return result
-
-    def __or__(self, other):
-        if not isinstance(other, Counter):
-            return NotImplemented
-        result = Counter()
-        for elem, count in self.items():
-            other_count = other[elem]
-            newcount = other_count if count < other_count else count
-            if newcount > 0:
-                result[elem] = newcount
-        for elem, count in other.items():
-            if elem not in self and count > 0:
-                result[elem] = count
-        return result
-
-    def __and__(self, other):
-        if not isinstance(other, Counter):
-            return NotImplemented
-        result = Counter()
-        for elem, count in self.items():
-            other_count = other[elem]
-            newcount = count if count < other_count else other_count
-            if newcount > 0:
-                result[elem] = newcount
-        return result
+            shown = dict(self)
+        return "%s(%r)" % (name, shown)
 
     def __pos__(self):
-        result = Counter()
-        for elem, count in self.items():
-            if count > 0:
-                result[elem] = count
-        return result
+        return _keep(self.items())
 
     def __neg__(self):
-        result = Counter()
-        for elem, count in self.items():
-            if count < 0:
-                result[elem] = 0 - count
-        return result
+        return _keep((key, 0 - n) for key, n in self.items())
 
-    def _keep_positive(self):
-        for elem in [elem for elem, count in self.items() if not count > 0]:
-            del self[elem]
-        return self
 
-    def __iadd__(self, other):
-        for elem, count in other.items():
-            self[elem] += count
-        return self._keep_positive()
+def _keep(pairs):
+    """A Counter of the pairs whose count is above zero."""
+    kept = Counter()
+    for key, n in pairs:
+        if n > 0:
+            kept[key] = n
+    return kept
 
-    def __isub__(self, other):
-        for elem, count in other.items():
-            self[elem] -= count
-        return self._keep_positive()
 
-    def __ior__(self, other):
-        for elem, other_count in other.items():
-            count = self[elem]
-            if other_count > count:
-                self[elem] = other_count
-        return self._keep_positive()
+def _greater(x, y):
+    return y if x < y else x
 
-    def __iand__(self, other):
-        for elem, count in self.items():
-            other_count = other[elem]
-            if other_count < count:
-                self[elem] = other_count
-        return self._keep_positive()
+
+def _lesser(x, y):
+    return x if x < y else y
+
+
+def _counter_methods():
+    """The operators of Counter. Multiset arithmetic meets every key of the left
+    side, then those of the right side alone, a missing one counting zero."""
+
+    def arithmetic(name, combine):
+        def method(self, other):
+            if not isinstance(other, Counter):
+                return NotImplemented
+            left = ((key, combine(n, other[key])) for key, n in self.items())
+            right = ((key, combine(0, n)) for key, n in other.items() if key not in self)
+            kept = _keep(left)
+            for key, n in _keep(right).items():
+                kept[key] = n
+            return kept
+        return name, method
+
+    def in_place(name, combine):
+        def method(self, other):
+            for key, n in list(other.items()) if other is self else other.items():
+                self[key] = combine(self[key], n)
+            return _drop_spent(self)
+        return name, method
+
+    def comparison(name, holds):
+        def method(self, other):
+            if not isinstance(other, Counter):
+                return NotImplemented
+            return holds(self, other)
+        return name, method
+
+    def everywhere(test):
+        return lambda x, y: all(test(x[key], y[key]) for side in (x, y) for key in side)
+
+    same = everywhere(lambda a, b: a == b)
+    below = everywhere(lambda a, b: a <= b)
+    above = everywhere(lambda a, b: a >= b)
+    table = [
+        comparison("__eq__", same),
+        comparison("__ne__", lambda x, y: not same(x, y)),
+        comparison("__le__", below),
+        comparison("__ge__", above),
+        comparison("__lt__", lambda x, y: below(x, y) and not same(x, y)),
+        comparison("__gt__", lambda x, y: above(x, y) and not same(x, y)),
+        arithmetic("__add__", lambda a, b: a + b),
+        arithmetic("__sub__", lambda a, b: a - b),
+        arithmetic("__or__", _greater),
+        arithmetic("__and__", _lesser),
+        in_place("__iadd__", lambda a, b: a + b),
+        in_place("__isub__", lambda a, b: a - b),
+        in_place("__ior__", _greater),
+    ]
+    for name, method in table:
+        method.__name__, method.__qualname__ = name, "Counter." + name
+        setattr(Counter, name, method)
+
+
+def _drop_spent(counter):
+    for key in [key for key, n in counter.items() if not n > 0]:
+        del counter[key]
+    return counter
+
+
+def _counter_iand(self, other):
+    for key, n in self.items():
+        self[key] = _lesser(n, other[key])
+    return _drop_spent(self)
+
+
+_counter_methods()
+_counter_iand.__name__, _counter_iand.__qualname__ = "__iand__", "Counter.__iand__"
+Counter.__iand__ = _counter_iand
+Counter.__hash__ = None
 
 
 def _count_of(item):
