@@ -67,32 +67,23 @@ class Field:
         "name", "type", "default", "default_factory", "repr", "hash", "init", "compare", "metadata", "kw_only",
         "_field_type",
     )
+    _shown = ("name", "type", "default", "default_factory", "init", "repr", "hash", "compare", "metadata", "kw_only")
 
     def __init__(self, default, default_factory, init, repr, hash, compare, metadata, kw_only):
-        self.name = None
-        self.type = None
-        self.default = default
-        self.default_factory = default_factory
-        self.init = init
-        self.repr = repr
-        self.hash = hash
-        self.compare = compare
-        self.metadata = _EMPTY_METADATA if metadata is None else _MappingProxy(metadata)
-        self.kw_only = kw_only
-        self._field_type = None
+        notes = _MappingProxy(metadata) if metadata is not None else _EMPTY_METADATA
+        given = (None, None, default, default_factory, repr, hash, init, compare, notes, kw_only, None)
+        for slot, value in zip(Field.__slots__, given):
+            setattr(self, slot, value)
 
     @_repr_guard
     def __repr__(self):
-        return (
-            f"Field(name={self.name!r},type={self.type!r},default={self.default!r},"
-            f"default_factory={self.default_factory!r},init={self.init!r},repr={self.repr!r},hash={self.hash!r},"
-            f"compare={self.compare!r},metadata={self.metadata!r},kw_only={self.kw_only!r},"
-            f"_field_type={self._field_type})")
+        return "Field(%s,_field_type=%s)" % (_listed(self, Field._shown, ","), self._field_type)
 
     def __set_name__(self, owner, name):
-        func = getattr(type(self.default), "__set_name__", None)
-        if func:
-            func(self.default, owner, name)
+        # A default that is a descriptor learns its name, as it would in the class body.
+        told = getattr(type(self.default), "__set_name__", None)
+        if told is not None:
+            told(self.default, owner, name)
 
     __class_getitem__ = classmethod(GenericAlias)
 
@@ -100,18 +91,16 @@ class Field:
 class _DataclassParams:
     __slots__ = ("init", "repr", "eq", "order", "unsafe_hash", "frozen")
 
-    def __init__(self, init, repr, eq, order, unsafe_hash, frozen):
-        self.init = init
-        self.repr = repr
-        self.eq = eq
-        self.order = order
-        self.unsafe_hash = unsafe_hash
-        self.frozen = frozen
+    def __init__(self, *given):
+        for slot, value in zip(_DataclassParams.__slots__, given):
+            setattr(self, slot, value)
 
     def __repr__(self):
-        return (
-            f"_DataclassParams(init={self.init!r},repr={self.repr!r},eq={self.eq!r},order={self.order!r},"
-            f"unsafe_hash={self.unsafe_hash!r},frozen={self.frozen!r})")
+        return "_DataclassParams(%s)" % _listed(self, _DataclassParams.__slots__, ",")
+
+
+def _listed(obj, names, between):
+    return between.join("%s=%r" % (name, getattr(obj, name)) for name in names)
 
 
 def field(*, default=MISSING, default_factory=MISSING, init=True, repr=True, hash=None, compare=True, metadata=None,

@@ -785,35 +785,30 @@ class Flag(Enum, boundary=STRICT):
             return other
         return NotImplemented
 
-    def __or__(self, other):
-        other = self._other(other)
-        if other is NotImplemented:
-            return NotImplemented
-        return self.__class__(self._value_ | other)
-
-    def __and__(self, other):
-        other = self._other(other)
-        if other is NotImplemented:
-            return NotImplemented
-        return self.__class__(self._value_ & other)
-
-    def __xor__(self, other):
-        other = self._other(other)
-        if other is NotImplemented:
-            return NotImplemented
-        return self.__class__(self._value_ ^ other)
-
     def __invert__(self):
         if self._inverted_ is None:
-            if self._boundary_ in (EJECT, KEEP):
-                self._inverted_ = self.__class__(~self._value_)
-            else:
-                self._inverted_ = self.__class__(self._singles_mask_ & ~self._value_)
+            rest = ~self._value_
+            if self._boundary_ is not EJECT and self._boundary_ is not KEEP:
+                rest &= self._singles_mask_
+            self._inverted_ = type(self)(rest)
         return self._inverted_
 
-    __rand__ = __and__
-    __ror__ = __or__
-    __rxor__ = __xor__
+
+def _flag_operator(name, reflected, combine):
+    """Gives Flag a bit operator for members and, with a data type, its values."""
+
+    def operator(self, other):
+        bits = self._other(other)
+        return NotImplemented if bits is NotImplemented else type(self)(combine(self._value_, bits))
+
+    operator.__name__, operator.__qualname__ = name, "Flag." + name
+    type.__setattr__(Flag, name, operator)
+    type.__setattr__(Flag, reflected, operator)
+
+
+_flag_operator("__or__", "__ror__", lambda x, y: x | y)
+_flag_operator("__and__", "__rand__", lambda x, y: x & y)
+_flag_operator("__xor__", "__rxor__", lambda x, y: x ^ y)
 
 
 def _bin(num, width):
