@@ -27,25 +27,59 @@ TYPE_CHECKING = False
 Text = str
 
 
-class _AnyMeta(type):
-    def __instancecheck__(self, obj):
-        if self is Any:
-            raise TypeError("typing.Any cannot be used with isinstance()")
-        return super().__instancecheck__(obj)
+def _refuses(text):
+    """A method that raises TypeError, whatever it is called with."""
+    def method(self, *rest, **named):
+        raise TypeError(text.format(self=self, kind=type(self).__name__))
+    return method
 
+
+def _compared(kind, key):
+    """__eq__ and __hash__ of a class whose instances are what key says; kind(self) is what they may be equal to."""
+    def same(self, that):
+        return key(self) == key(that) if isinstance(that, kind(self)) else NotImplemented
+
+    def digest(self):
+        return hash(key(self))
+
+    return same, digest
+
+
+def _in_tuple(given):
+    return given if isinstance(given, tuple) else (given,)
+
+
+def _starred(self):
+    yield Unpack[self]
+
+
+class _Joins:
+    """What | makes a Union of."""
+
+    def __ror__(self, first):
+        return Union[first, self]
+
+    def __or__(self, second):
+        return Union[self, second]
+
+
+class _AnyMeta(type):
     def __repr__(self):
-        if self is Any:
-            return "typing.Any"
-        return super().__repr__()
+        return super().__repr__() if self is not Any else "typing.Any"
+
+    def __instancecheck__(self, thing):
+        if self is not Any:
+            return super().__instancecheck__(thing)
+        raise TypeError("typing.Any cannot be used with isinstance()")
 
 
 class Any(metaclass=_AnyMeta):
     """Compatible with every type."""
 
     def __new__(cls, *args, **kwargs):
-        if cls is Any:
-            raise TypeError("Any cannot be instantiated")
-        return super().__new__(cls, *args, **kwargs)
+        if cls is not Any:
+            return super().__new__(cls, *args, **kwargs)
+        raise TypeError("Any cannot be instantiated")
 
 
 def _type_repr(obj):
@@ -137,52 +171,45 @@ def _equal_type(a, b):
     return a is b or a == b
 
 
-class _SpecialForm:
+class _SpecialForm(_Joins):
     """A name that means something in annotations, with or without a subscript."""
 
     def __init__(self, getitem):
+        self._name, self.__doc__ = getitem.__name__, getitem.__doc__
         self._getitem = getitem
-        self._name = getitem.__name__
-        self.__doc__ = getitem.__doc__
 
     def __getattr__(self, item):
-        if item in ("__name__", "__qualname__"):
-            return self._name
-        raise AttributeError(item)
-
-    def __mro_entries__(self, bases):
-        raise TypeError(f"Cannot subclass {self!r}")
-
-    def __repr__(self):
-        return "typing." + self._name
-
-    def __call__(self, *args, **kwds):
-        raise TypeError(f"Cannot instantiate {self!r}")
-
-    def __or__(self, other):
-        return Union[self, other]
-
-    def __ror__(self, other):
-        return Union[other, self]
-
-    def __instancecheck__(self, obj):
-        raise TypeError(f"{self} cannot be used with isinstance()")
-
-    def __subclasscheck__(self, cls):
-        raise TypeError(f"{self} cannot be used with issubclass()")
+        if item not in ("__name__", "__qualname__"):
+            raise AttributeError(item)
+        return self._name
 
     def __getitem__(self, parameters):
         return self._getitem(self, parameters)
 
+    def __repr__(self):
+        return f"typing.{self._name}"
 
-def _bare(self, parameters):
-    raise TypeError(f"{self} is not subscriptable")
+    __call__ = _refuses("Cannot instantiate {self!r}")
+    __mro_entries__ = _refuses("Cannot subclass {self!r}")
+    __instancecheck__ = _refuses("{self} cannot be used with isinstance()")
+    __subclasscheck__ = _refuses("{self} cannot be used with issubclass()")
 
 
-def _form(name):
-    form = _SpecialForm(_bare)
+_bare = _refuses("{self} is not subscriptable")
+
+
+def _form(name, getitem=_bare):
+    form = _SpecialForm(getitem)
     form._name = name
     return form
+
+
+def _form_of_one(name, text="typing.{} accepts only single type."):
+    """A form whose subscript is one type."""
+    def getitem(self, parameters):
+        alias = _UnpackGenericAlias if name == "Unpack" else _GenericAlias
+        return alias(self, (_type_check(parameters, text.format(name)),))
+    return _form(name, getitem)
 
 
 NoReturn = _form("NoReturn")
@@ -190,53 +217,20 @@ Never = _form("Never")
 Self = _form("Self")
 LiteralString = _form("LiteralString")
 TypeAlias = _form("TypeAlias")
-
-
-@_SpecialForm
-def ClassVar(self, parameters):
-    item = _type_check(parameters, f"{self} accepts only single type.")
-    return _GenericAlias(self, (item,))
-
-
-@_SpecialForm
-def Final(self, parameters):
-    item = _type_check(parameters, f"{self} accepts only single type.")
-    return _GenericAlias(self, (item,))
-
-
-@_SpecialForm
-def Required(self, parameters):
-    item = _type_check(parameters, f"{self._name} accepts only a single type.")
-    return _GenericAlias(self, (item,))
-
-
-@_SpecialForm
-def NotRequired(self, parameters):
-    item = _type_check(parameters, f"{self._name} accepts only a single type.")
-    return _GenericAlias(self, (item,))
-
-
-@_SpecialForm
-def TypeGuard(self, parameters):
-    item = _type_check(parameters, f"{self} accepts only single type.")
-    return _GenericAlias(self, (item,))
-
-
-@_SpecialForm
-def Unpack(self, parameters):
-    item = _type_check(parameters, f"{self} accepts only single type.")
-    return _UnpackGenericAlias(self, (item,))
+ClassVar = _form_of_one("ClassVar")
+Final = _form_of_one("Final")
+Required = _form_of_one("Required", "{} accepts only a single type.")
+NotRequired = _form_of_one("NotRequired", "{} accepts only a single type.")
+TypeGuard = _form_of_one("TypeGuard")
+Unpack = _form_of_one("Unpack")
 
 
 @_SpecialForm
 def Union(self, parameters):
     if parameters == ():
         raise TypeError("Cannot take a Union of no types.")
-    if not isinstance(parameters, tuple):
-        parameters = (parameters,)
-    msg = "Union[arg, ...]: each arg must be a type."
-    flat = []
-    for p in parameters:
+    flat, msg = [], "Union[arg, ...]: each arg must be a type."
+    for p in _in_tuple(parameters):
         p = _type_check(p, msg)
         if isinstance(p, (_UnionGenericAlias, _UnionType)):
             flat.extend(p.__args__)
@@ -257,10 +251,8 @@ def Optional(self, parameters):
 
 @_SpecialForm
 def Literal(self, parameters):
-    if not isinstance(parameters, tuple):
-        parameters = (parameters,)
     flat = []
-    for p in parameters:
+    for p in _in_tuple(parameters):
         if isinstance(p, _LiteralGenericAlias):
             flat.extend(p.__args__)
         else:
@@ -282,26 +274,26 @@ def Literal(self, parameters):
 def Concatenate(self, parameters):
     if parameters == ():
         raise TypeError("Cannot take a Concatenate of no types.")
-    if not isinstance(parameters, tuple):
-        parameters = (parameters,)
+    parameters = _in_tuple(parameters)
     if not (parameters[-1] is ... or isinstance(parameters[-1], ParamSpec)):
         raise TypeError("The last parameter to Concatenate should be a ParamSpec variable or ellipsis.")
     msg = "Concatenate[arg, ...]: each arg must be a type."
     return _ConcatenateGenericAlias(self, (*(_type_check(p, msg) for p in parameters[:-1]), parameters[-1]))
 
 
-class ForwardRef:
+def _reference_key(reference, second):
+    return reference.__forward_arg__, getattr(reference, second)
+
+
+class ForwardRef(_Joins):
     """A type named by text."""
 
     def __init__(self, arg, is_argument=True, module=None, *, is_class=False):
         if not isinstance(arg, str):
             raise TypeError(f"Forward reference must be a string -- got {arg!r}")
-        self.__forward_arg__ = arg
-        self.__forward_evaluated__ = False
-        self.__forward_value__ = None
-        self.__forward_is_argument__ = is_argument
-        self.__forward_is_class__ = is_class
-        self.__forward_module__ = module
+        self.__forward_arg__, self.__forward_module__ = arg, module
+        self.__forward_is_argument__, self.__forward_is_class__ = is_argument, is_class
+        self.__forward_evaluated__, self.__forward_value__ = False, None
 
     def _evaluate(self, globalns, localns, recursive_guard):
         if self.__forward_arg__ in recursive_guard:
@@ -316,23 +308,15 @@ class ForwardRef:
         self.__forward_evaluated__ = True
         return value
 
-    def __eq__(self, other):
-        if not isinstance(other, ForwardRef):
-            return NotImplemented
-        if self.__forward_evaluated__ and other.__forward_evaluated__:
-            return (self.__forward_arg__ == other.__forward_arg__
-                    and self.__forward_value__ == other.__forward_value__)
-        return (self.__forward_arg__ == other.__forward_arg__
-                and self.__forward_module__ == other.__forward_module__)
+    def __eq__(self, that):
+        if isinstance(that, ForwardRef):
+            known = self.__forward_evaluated__ and that.__forward_evaluated__
+            second = "__forward_value__" if known else "__forward_module__"
+            return _reference_key(self, second) == _reference_key(that, second)
+        return NotImplemented
 
     def __hash__(self):
-        return hash((self.__forward_arg__, self.__forward_module__))
-
-    def __or__(self, other):
-        return Union[self, other]
-
-    def __ror__(self, other):
-        return Union[other, self]
+        return hash(_reference_key(self, "__forward_module__"))
 
     def __repr__(self):
         module = "" if self.__forward_module__ is None else f", module={self.__forward_module__!r}"
@@ -358,100 +342,73 @@ def _eval_type(t, globalns, localns, recursive_guard=frozenset()):
     return t
 
 
-class _Variable:
-    def __or__(self, right):
-        return Union[self, right]
+def _describe(variable, name, bound, covariant, contravariant):
+    variable.__name__, variable.__bound__ = name, bound
+    if bound is not None:
+        variable.__bound__ = _type_check(bound, "Bound must be a type.")
+    variable.__covariant__, variable.__contravariant__ = bool(covariant), bool(contravariant)
 
-    def __ror__(self, left):
-        return Union[left, self]
 
-    def __mro_entries__(self, bases):
-        raise TypeError(f"Cannot subclass an instance of {type(self).__name__}")
+class _Variable(_Joins):
+    __mro_entries__ = _refuses("Cannot subclass an instance of {kind}")
 
     def __repr__(self):
-        if self.__covariant__:
-            prefix = "+"
-        elif self.__contravariant__:
-            prefix = "-"
-        else:
-            prefix = "~"
-        return prefix + self.__name__
+        sign = "+" if self.__covariant__ else "-" if self.__contravariant__ else "~"
+        return sign + self.__name__
 
 
 class TypeVar(_Variable):
     """A type variable."""
 
     def __init__(self, name, *constraints, bound=None, covariant=False, contravariant=False):
-        self.__name__ = name
         if covariant and contravariant:
             raise ValueError("Bivariant types are not supported.")
-        self.__covariant__ = bool(covariant)
-        self.__contravariant__ = bool(contravariant)
-        if constraints and bound is not None:
-            raise TypeError("Constraints cannot be combined with bound=...")
-        if constraints and len(constraints) == 1:
-            raise TypeError("A single constraint is not allowed")
-        msg = "TypeVar(name, constraint, ...): constraints must be types."
-        self.__constraints__ = tuple(_type_check(t, msg) for t in constraints)
-        self.__bound__ = None if bound is None else _type_check(bound, "Bound must be a type.")
+        if constraints:
+            if bound is not None:
+                raise TypeError("Constraints cannot be combined with bound=...")
+            if len(constraints) < 2:
+                raise TypeError("A single constraint is not allowed")
+        self.__constraints__ = tuple([
+            _type_check(t, "TypeVar(name, constraint, ...): constraints must be types.") for t in constraints])
+        _describe(self, name, bound, covariant, contravariant)
         self.__module__ = _caller()
 
     def __typing_subst__(self, arg):
-        arg = _type_check(arg, "Parameters to generic types must be types.", is_argument=True)
-        if isinstance(arg, _UnpackGenericAlias):
-            raise TypeError(f"{arg} is not valid as type argument")
-        return arg
+        given = _type_check(arg, "Parameters to generic types must be types.")
+        if not isinstance(given, _UnpackGenericAlias):
+            return given
+        raise TypeError(f"{given} is not valid as type argument")
 
 
-class ParamSpecArgs:
+class _ParamSpecPart:
+    """P.args or P.kwargs."""
+
     def __init__(self, origin):
         self.__origin__ = origin
 
-    def __repr__(self):
-        return f"{self.__origin__.__name__}.args"
-
-    def __eq__(self, other):
-        if not isinstance(other, ParamSpecArgs):
-            return NotImplemented
-        return self.__origin__ == other.__origin__
-
-    def __hash__(self):
-        return hash(self.__origin__)
-
-
-class ParamSpecKwargs:
-    def __init__(self, origin):
-        self.__origin__ = origin
+    __eq__, __hash__ = _compared(type, lambda part: part.__origin__)
 
     def __repr__(self):
-        return f"{self.__origin__.__name__}.kwargs"
+        return f"{self.__origin__.__name__}.{self._part}"
 
-    def __eq__(self, other):
-        if not isinstance(other, ParamSpecKwargs):
-            return NotImplemented
-        return self.__origin__ == other.__origin__
 
-    def __hash__(self):
-        return hash(self.__origin__)
+class ParamSpecArgs(_ParamSpecPart):
+    _part = "args"
+
+
+class ParamSpecKwargs(_ParamSpecPart):
+    _part = "kwargs"
 
 
 class ParamSpec(_Variable):
     """A variable for the parameters of a callable."""
 
     def __init__(self, name, *, bound=None, covariant=False, contravariant=False):
-        self.__name__ = name
-        self.__covariant__ = bool(covariant)
-        self.__contravariant__ = bool(contravariant)
-        self.__bound__ = None if bound is None else _type_check(bound, "Bound must be a type.")
+        _describe(self, name, bound, covariant, contravariant)
         self.__module__ = _caller()
 
-    @property
-    def args(self):
-        return ParamSpecArgs(self)
-
-    @property
-    def kwargs(self):
-        return ParamSpecKwargs(self)
+    args = property(lambda self: ParamSpecArgs(self))
+    kwargs = property(lambda self: ParamSpecKwargs(self))
 
     def __typing_subst__(self, arg):
         if isinstance(arg, (list, tuple)):
@@ -468,71 +425,56 @@ class TypeVarTuple:
         self.__name__ = name
         self.__module__ = _caller()
 
-    def __iter__(self):
-        yield Unpack[self]
-
     def __repr__(self):
         return self.__name__
 
-    def __typing_subst__(self, arg):
-        raise TypeError("Substitution of bare TypeVarTuple is not supported")
-
-    def __mro_entries__(self, bases):
-        raise TypeError(f"Cannot subclass an instance of {type(self).__name__}")
+    __iter__ = _starred
+    __mro_entries__ = _refuses("Cannot subclass an instance of {kind}")
+    __typing_subst__ = _refuses("Substitution of bare TypeVarTuple is not supported")
 
 
 def _is_dunder(attr):
     return attr.startswith("__") and attr.endswith("__")
 
 
-class _BaseGenericAlias:
+class _BaseGenericAlias(_Joins):
     def __init__(self, origin, *, inst=True, name=None):
-        self._inst = inst
-        self._name = name
-        self.__origin__ = origin
+        self.__origin__, self._name, self._inst = origin, name, inst
 
     def __call__(self, *args, **kwargs):
         if not self._inst:
             raise TypeError(f"Type {self._name} cannot be instantiated; use {self.__origin__.__name__}() instead")
-        result = self.__origin__(*args, **kwargs)
+        made = self.__origin__(*args, **kwargs)
         try:
-            result.__orig_class__ = self
+            made.__orig_class__ = self
         except AttributeError:
-            pass
-        return result
+            return made
+        return made
 
     def __mro_entries__(self, bases):
-        res = []
-        if self.__origin__ not in bases:
-            res.append(self.__origin__)
-        i = _index_of(bases, self)
-        for b in bases[i + 1:]:
-            if isinstance(b, _BaseGenericAlias) or isinstance(b, type) and issubclass(b, Generic):
-                break
-        else:
-            res.append(Generic)
-        return tuple(res)
+        entries = () if self.__origin__ in bases else (self.__origin__,)
+        for later in bases[_index_of(bases, self) + 1:]:
+            if isinstance(later, _BaseGenericAlias) or isinstance(later, type) and issubclass(later, Generic):
+                return entries
+        return (*entries, Generic)
 
     def __getattr__(self, attr):
-        if attr in ("__origin__", "__args__"):
-            raise AttributeError(attr)
-        if attr in ("__name__", "__qualname__"):
-            return self._name or self.__origin__.__name__
         if not _is_dunder(attr):
             return getattr(self.__origin__, attr)
-        raise AttributeError(attr)
+        if attr not in ("__name__", "__qualname__"):
+            raise AttributeError(attr)
+        return self._name or self.__origin__.__name__
 
     def __setattr__(self, attr, val):
-        if _is_dunder(attr) or attr in ("_name", "_inst", "_nparams", "_getitem"):
-            super().__setattr__(attr, val)
-        else:
+        if not _is_dunder(attr) and attr not in ("_name", "_inst", "_nparams", "_getitem"):
             setattr(self.__origin__, attr, val)
+        else:
+            super().__setattr__(attr, val)
 
-    def __instancecheck__(self, obj):
-        return self.__subclasscheck__(type(obj))
+    __subclasscheck__ = _refuses("Subscripted generics cannot be used with class and instance checks")
 
-    def __subclasscheck__(self, cls):
-        raise TypeError("Subscripted generics cannot be used with class and instance checks")
+    def __instancecheck__(self, thing):
+        return self.__subclasscheck__(type(thing))
 
 
 def _index_of(bases, alias):
@@ -544,37 +486,22 @@ def _index_of(bases, alias):
 
 class _GenericAlias(_BaseGenericAlias):
     def __init__(self, origin, args, *, inst=True, name=None):
-        super().__init__(origin, inst=inst, name=name)
-        if not isinstance(args, tuple):
-            args = (args,)
-        self.__args__ = args
-        self.__parameters__ = _collect_parameters(args)
+        super().__init__(origin, name=name, inst=inst)
+        self.__args__ = _in_tuple(args)
+        self.__parameters__ = _collect_parameters(self.__args__)
         if not name:
             self.__module__ = getattr(origin, "__module__", "typing")
 
-    def __eq__(self, other):
-        if not isinstance(other, _GenericAlias):
-            return NotImplemented
-        return self.__origin__ == other.__origin__ and self.__args__ == other.__args__
-
-    def __hash__(self):
-        return hash((self.__origin__, self.__args__))
-
-    def __or__(self, right):
-        return Union[self, right]
-
-    def __ror__(self, left):
-        return Union[left, self]
+    __eq__, __hash__ = _compared(lambda alias: _GenericAlias, lambda alias: (alias.__origin__, alias.__args__))
+    __iter__ = _starred
 
     def __getitem__(self, args):
         if self.__origin__ in (Generic, Protocol):
             raise TypeError(f"Cannot subscript already-subscripted {self}")
         if not self.__parameters__:
             raise TypeError(f"{self} is not a generic class")
-        if not isinstance(args, tuple):
-            args = (args,)
-        args = tuple(_type_convert(p) for p in args)
-        return self.copy_with(tuple(_substitute(self, self.__args__, self.__parameters__, args)))
+        new = tuple([_type_convert(a) for a in _in_tuple(args)])
+        return self.copy_with(tuple(_substitute(self, self.__args__, self.__parameters__, new)))
 
     def copy_with(self, args):
         return self.__class__(self.__origin__, args, name=self._name, inst=self._inst)
@@ -585,21 +512,16 @@ class _GenericAlias(_BaseGenericAlias):
         return f"{name}[{args}]"
 
     def __mro_entries__(self, bases):
-        if isinstance(self.__origin__, _SpecialForm):
+        origin = self.__origin__
+        if isinstance(origin, _SpecialForm):
             raise TypeError(f"Cannot subclass {self!r}")
         if self._name:
             return super().__mro_entries__(bases)
-        if self.__origin__ is Generic:
-            if Protocol in bases:
-                return ()
-            i = _index_of(bases, self)
-            for b in bases[i + 1:]:
-                if isinstance(b, _BaseGenericAlias) and b is not self:
-                    return ()
-        return (self.__origin__,)
-
-    def __iter__(self):
-        yield Unpack[self]
+        if origin is Generic and (Protocol in bases or any(
+                isinstance(later, _BaseGenericAlias) and later is not self
+                for later in bases[_index_of(bases, self) + 1:])):
+            return ()
+        return (origin,)
 
 
 def _substitute(alias, args, parameters, new):
@@ -652,30 +574,20 @@ class _SpecialGenericAlias(_BaseGenericAlias):
         self.__doc__ = f"A generic version of {origin.__module__}.{origin.__qualname__}."
 
     def __getitem__(self, params):
-        if not isinstance(params, tuple):
-            params = (params,)
-        params = tuple(_type_check(p, "Parameters to generic types must be types.") for p in params)
-        _check_generic(self, params, self._nparams)
-        return self.copy_with(params)
-
-    def copy_with(self, params):
-        return _GenericAlias(self.__origin__, params, name=self._name, inst=self._inst)
+        checked = tuple([_type_check(p, "Parameters to generic types must be types.") for p in _in_tuple(params)])
+        _check_generic(self, checked, self._nparams)
+        return self.copy_with(checked)
 
     def __repr__(self):
-        return "typing." + self._name
+        return f"typing.{self._name}"
+
+    def copy_with(self, params):
+        return _GenericAlias(self.__origin__, params, inst=self._inst, name=self._name)
 
     def __subclasscheck__(self, cls):
-        if isinstance(cls, _SpecialGenericAlias):
-            return issubclass(cls.__origin__, self.__origin__)
-        if not isinstance(cls, _GenericAlias):
-            return issubclass(cls, self.__origin__)
-        return super().__subclasscheck__(cls)
-
-    def __or__(self, right):
-        return Union[self, right]
-
-    def __ror__(self, left):
-        return Union[left, self]
+        if isinstance(cls, _GenericAlias):
+            return super().__subclasscheck__(cls)
+        return issubclass(cls.__origin__ if isinstance(cls, _SpecialGenericAlias) else cls, self.__origin__)
 
 
 class _CallableGenericAlias(_GenericAlias):
@@ -709,54 +621,32 @@ class _CallableType(_SpecialGenericAlias):
 
 class _TupleType(_SpecialGenericAlias):
     def __getitem__(self, params):
-        if not isinstance(params, tuple):
-            params = (params,)
-        if len(params) >= 2 and params[-1] is ...:
-            msg = "Tuple[t, ...]: t must be a type."
-            return self.copy_with((*(_type_check(p, msg) for p in params[:-1]), ...))
-        msg = "Tuple[t0, t1, ...]: each t must be a type."
-        return self.copy_with(tuple(_type_check(p, msg) for p in params))
+        items = _in_tuple(params)
+        msg, end = "Tuple[t0, t1, ...]: each t must be a type.", ()
+        if len(items) > 1 and items[-1] is ...:
+            msg, end, items = "Tuple[t, ...]: t must be a type.", (...,), items[:-1]
+        return self.copy_with(tuple([_type_check(item, msg) for item in items]) + end)
 
 
 class _UnionGenericAlias(_GenericAlias):
-    def copy_with(self, params):
-        return Union[params]
-
-    def __eq__(self, other):
-        if not isinstance(other, (_UnionGenericAlias, _UnionType)):
-            return NotImplemented
-        return set(self.__args__) == set(other.__args__)
-
-    def __hash__(self):
-        return hash(frozenset(self.__args__))
+    __eq__, __hash__ = _compared(lambda alias: (_UnionGenericAlias, _UnionType), lambda alias: frozenset(alias.__args__))
 
     def __repr__(self):
         args = self.__args__
-        if len(args) == 2:
-            if args[0] is _NoneType:
-                return f"typing.Optional[{_type_repr(args[1])}]"
-            if args[1] is _NoneType:
-                return f"typing.Optional[{_type_repr(args[0])}]"
+        if len(args) == 2 and (args[0] is _NoneType or args[1] is _NoneType):
+            return f"typing.Optional[{_type_repr(args[1] if args[0] is _NoneType else args[0])}]"
         return "typing.Union[" + ", ".join([_type_repr(a) for a in args]) + "]"
 
-    def __instancecheck__(self, obj):
-        return self.__subclasscheck__(type(obj))
-
     def __subclasscheck__(self, cls):
-        for arg in self.__args__:
-            if issubclass(cls, arg):
-                return True
-        return False
+        return any(issubclass(cls, member) for member in self.__args__)
+
+    def copy_with(self, params):
+        return Union[params]
 
 
 class _LiteralGenericAlias(_GenericAlias):
-    def __eq__(self, other):
-        if not isinstance(other, _LiteralGenericAlias):
-            return NotImplemented
-        return {(p, type(p)) for p in self.__args__} == {(p, type(p)) for p in other.__args__}
-
-    def __hash__(self):
-        return hash(frozenset((p, type(p)) for p in self.__args__))
+    __eq__, __hash__ = _compared(
+        lambda alias: _LiteralGenericAlias, lambda alias: frozenset([(value, type(value)) for value in alias.__args__]))
 
     def __repr__(self):
         return f"typing.Literal[{', '.join(repr(a) for a in self.__args__)}]"
@@ -773,37 +663,26 @@ class _UnpackGenericAlias(_GenericAlias):
 
 class _AnnotatedAlias(_GenericAlias):
     def __init__(self, origin, metadata):
+        inner, before = origin, ()
         if isinstance(origin, _AnnotatedAlias):
-            metadata = origin.__metadata__ + metadata
-            origin = origin.__origin__
-        super().__init__(origin, origin)
-        self.__metadata__ = metadata
+            inner, before = origin.__origin__, origin.__metadata__
+        super().__init__(inner, inner)
+        self.__metadata__ = before + metadata
 
-    def copy_with(self, params):
-        return _AnnotatedAlias(params[0], self.__metadata__)
+    __eq__, __hash__ = _compared(lambda alias: _AnnotatedAlias, lambda alias: (alias.__origin__, alias.__metadata__))
 
     def __repr__(self):
         return f"typing.Annotated[{_type_repr(self.__origin__)}, {', '.join(repr(a) for a in self.__metadata__)}]"
 
-    def __eq__(self, other):
-        if not isinstance(other, _AnnotatedAlias):
-            return NotImplemented
-        return self.__origin__ == other.__origin__ and self.__metadata__ == other.__metadata__
-
-    def __hash__(self):
-        return hash((self.__origin__, self.__metadata__))
-
-    def __mro_entries__(self, bases):
-        return super().__mro_entries__(bases)
+    def copy_with(self, params):
+        return _AnnotatedAlias(params[0], self.__metadata__)
 
 
 class Annotated:
     """A type with metadata."""
 
     __slots__ = ()
-
-    def __new__(cls, *args, **kwargs):
-        raise TypeError("Type Annotated cannot be instantiated.")
+    __new__ = _refuses("Type Annotated cannot be instantiated.")
 
     def __class_getitem__(cls, params):
         if not isinstance(params, tuple) or len(params) < 2:
@@ -824,9 +703,7 @@ class Generic:
     _is_protocol = False
 
     def __class_getitem__(cls, params):
-        if not isinstance(params, tuple):
-            params = (params,)
-        params = tuple(_type_convert(p) for p in params)
+        params = tuple([_type_convert(p) for p in _in_tuple(params)])
         if cls in (Generic, Protocol):
             if not params:
                 raise TypeError(f"Parameter list to {cls.__qualname__}[...] cannot be empty")
@@ -968,9 +845,8 @@ def _make_protocol():
     class Protocol(Generic, metaclass=_ProtocolMeta):
         """Base of classes that say which methods a type has."""
 
+        _is_runtime_protocol, _is_protocol = False, True
         __slots__ = ()
-        _is_protocol = True
-        _is_runtime_protocol = False
 
         def __init_subclass__(cls, *args, **kwargs):
             super().__init_subclass__(*args, **kwargs)
@@ -1200,7 +1076,7 @@ def dataclass_transform(*, eq_default=True, order_default=False, kw_only_default
     return decorator
 
 
-class NewType:
+class NewType(_Joins):
     """A name for values of another type that a reader shall keep apart."""
 
     def __init__(self, name, tp):
@@ -1214,25 +1090,19 @@ class NewType:
     def __call__(self, x, /):
         return x
 
+    def __repr__(self):
+        return f"{self.__module__}.{self.__qualname__}"
+
     def __mro_entries__(self, bases):
-        superclass_name = self.__name__
+        mine = self.__name__
 
         class Dummy:
             def __init_subclass__(cls):
                 raise TypeError(
                     f"Cannot subclass an instance of NewType. Perhaps you were looking for: "
-                    f"`{cls.__name__} = NewType({cls.__name__!r}, {superclass_name})`")
+                    f"`{cls.__name__} = NewType({cls.__name__!r}, {mine})`")
 
         return (Dummy,)
-
-    def __repr__(self):
-        return f"{self.__module__}.{self.__qualname__}"
-
-    def __or__(self, other):
-        return Union[self, other]
-
-    def __ror__(self, other):
-        return Union[other, self]
 
 
 _special = frozenset(["__module__", "__name__", "__annotations__"])
@@ -1293,13 +1163,7 @@ def NamedTuple(typename, fields=None, /, **kwargs):
 
 
 _NamedTuple = _NamedTupleMeta("NamedTuple", (), {"_NamedTuple": True, "__module__": "typing"})
-
-
-def _namedtuple_mro_entries(bases):
-    return (_NamedTuple,)
-
-
-NamedTuple.__mro_entries__ = _namedtuple_mro_entries
+NamedTuple.__mro_entries__ = lambda bases: (_NamedTuple,)
 
 
 class _TypedDictMeta(type):
@@ -1353,13 +1217,7 @@ def TypedDict(typename, fields=None, /, *, total=True, **kwargs):
 
 
 _TypedDict = type.__new__(_TypedDictMeta, "TypedDict", (), {"__module__": "typing"})
-
-
-def _typeddict_mro_entries(bases):
-    return (_TypedDict,)
-
-
-TypedDict.__mro_entries__ = _typeddict_mro_entries
+TypedDict.__mro_entries__ = lambda bases: (_TypedDict,)
 AnyStr = TypeVar("AnyStr", bytes, str)
 AnyStr.__module__ = "typing"
 Tuple = _TupleType(tuple, -1, inst=False, name="Tuple")
