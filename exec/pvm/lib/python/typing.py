@@ -99,11 +99,9 @@ def _type_repr(obj):
 
 
 def _type_convert(arg, module=None, *, allow_special_forms=False):
-    if arg is None:
-        return _NoneType
     if isinstance(arg, str):
         return ForwardRef(arg, module=module, is_class=allow_special_forms)
-    return arg
+    return _NoneType if arg is None else arg
 
 
 def _type_check(arg, msg, is_argument=True, module=None, *, allow_special_forms=False):
@@ -118,9 +116,9 @@ def _type_check(arg, msg, is_argument=True, module=None, *, allow_special_forms=
         return arg
     if isinstance(arg, _SpecialForm) or arg is Generic or arg is Protocol:
         raise TypeError(f"Plain {arg} is not valid as type argument")
-    if type(arg) is tuple:
-        raise TypeError(f"{msg} Got {arg!r:.100}.")
-    return arg
+    if type(arg) is not tuple:
+        return arg
+    raise TypeError(f"{msg} Got {arg!r:.100}.")
 
 
 def _hashable_form(arg):
@@ -131,32 +129,31 @@ def _is_param_expr(arg):
     return arg is ... or isinstance(arg, (tuple, list, ParamSpec, _ConcatenateGenericAlias))
 
 
+def _variables_of(t):
+    """The type variables in one argument, in order."""
+    if isinstance(t, type) and not isinstance(t, GenericAlias):
+        return ()
+    if isinstance(t, tuple):
+        return _collect_parameters(t)
+    return (t,) if isinstance(t, (TypeVar, ParamSpec, TypeVarTuple)) else getattr(t, "__parameters__", ())
+
+
 def _collect_parameters(args):
-    parameters = []
-    for t in args:
-        if isinstance(t, type) and not isinstance(t, GenericAlias):
-            continue
-        if isinstance(t, tuple):
-            for x in t:
-                for p in _collect_parameters([x]):
-                    if p not in parameters:
-                        parameters.append(p)
-        elif isinstance(t, (TypeVar, ParamSpec, TypeVarTuple)):
-            if t not in parameters:
-                parameters.append(t)
-        else:
-            for x in getattr(t, "__parameters__", ()):
-                if x not in parameters:
-                    parameters.append(x)
-    return tuple(parameters)
+    found = []
+    for arg in args:
+        for variable in _variables_of(arg):
+            if variable not in found:
+                found.append(variable)
+    return tuple(found)
 
 
 def _check_generic(cls, parameters, elen):
-    if not elen:
+    given = len(parameters)
+    if elen == 0:
         raise TypeError(f"{cls} is not a generic class")
-    alen = len(parameters)
-    if alen != elen:
-        raise TypeError(f"Too {'many' if alen > elen else 'few'} arguments for {cls}; actual {alen}, expected {elen}")
+    if given != elen:
+        many = "many" if given > elen else "few"
+        raise TypeError(f"Too {many} arguments for {cls}; actual {given}, expected {elen}")
 
 
 def _deduplicate(params):
@@ -239,9 +236,8 @@ def Union(self, parameters):
     parameters = tuple(_deduplicate(flat))
     if len(parameters) == 1:
         return parameters[0]
-    if len(parameters) == 2 and _NoneType in [p for p in parameters if isinstance(p, type)]:
-        return _UnionGenericAlias(self, parameters, name="Optional")
-    return _UnionGenericAlias(self, parameters)
+    optional = len(parameters) == 2 and _NoneType in [p for p in parameters if isinstance(p, type)]
+    return _UnionGenericAlias(self, parameters, name="Optional" if optional else None)
 
 
 @_SpecialForm
@@ -775,18 +771,24 @@ def _callable_members_only(cls):
 
 
 def _no_init_or_replace_init(self, *args, **kwargs):
-    cls = type(self)
+    cls, stand_in = type(self), _no_init_or_replace_init
     if cls._is_protocol:
         raise TypeError("Protocols cannot be instantiated")
-    if cls.__init__ is not _no_init_or_replace_init:
-        return
-    cls.__init__ = object.__init__
-    for base in cls.__mro__[1:]:
-        init = base.__dict__.get("__init__", _no_init_or_replace_init)
-        if init is not _no_init_or_replace_init:
-            cls.__init__ = init
-            break
-    cls.__init__(self, *args, **kwargs)
+    if cls.__init__ is stand_in:
+        own = [base.__dict__["__init__"] for base in cls.__mro__[1:]
+               if base.__dict__.get("__init__", stand_in) is not stand_in]
+        cls.__init__ = own[0] if own else object.__init__
+        cls.__init__(self, *args, **kwargs)
+
+
+def _answers(other, attr):
+    """Whether the class other has what a protocol calls attr; None says that it has not."""
+    for base in other.__mro__:
+        if attr in base.__dict__:
+            return base.__dict__[attr] is not None
+        if attr in getattr(base, "__annotations__", {}) and getattr(other, "_is_protocol", False):
+            return True
+    return False
 
 
 def _proto_hook(cls, other):
@@ -802,18 +804,7 @@ def _proto_hook(cls, other):
         raise TypeError("Protocols with non-method members don't support issubclass()")
     if not isinstance(other, type):
         raise TypeError("issubclass() arg 1 must be a class")
-    for attr in _protocol_attrs(cls):
-        for base in other.__mro__:
-            if attr in base.__dict__:
-                if base.__dict__[attr] is None:
-                    return NotImplemented
-                break
-            annotations = getattr(base, "__annotations__", {})
-            if attr in annotations and isinstance(other, type) and getattr(other, "_is_protocol", False):
-                break
-        else:
-            return NotImplemented
-    return True
+    return all(_answers(other, attr) for attr in _protocol_attrs(cls)) or NotImplemented
 
 
 def _has_all(cls, instance):
@@ -916,14 +907,12 @@ def get_args(tp):
     """(int, str) of dict[int, str]."""
     if isinstance(tp, _AnnotatedAlias):
         return (tp.__origin__,) + tp.__metadata__
-    if isinstance(tp, (_GenericAlias, GenericAlias)):
-        res = tp.__args__
-        if _flattened(tp, res):
-            res = (list(res[:-1]), res[-1])
-        return res
-    if isinstance(tp, _UnionType):
-        return tp.__args__
-    return ()
+    if not isinstance(tp, (_GenericAlias, GenericAlias, _UnionType)):
+        return ()
+    args = tp.__args__
+    if isinstance(tp, _UnionType) or not _flattened(tp, args):
+        return args
+    return list(args[:-1]), args[-1]
 
 
 def _flattened(tp, args):
@@ -988,10 +977,7 @@ def get_type_hints(obj, globalns=None, localns=None, include_extras=False):
         else:
             target = getattr(target, "__func__", target)
             globalns = _function_names(target) or {}
-        if localns is None:
-            localns = globalns
-    elif localns is None:
-        localns = globalns
+    localns = globalns if localns is None else localns
     hints = getattr(obj, "__annotations__", None)
     if hints is None:
         if isinstance(obj, (_Function, _Native)):
