@@ -14,17 +14,17 @@ WRAPPER_ASSIGNMENTS = ("__module__", "__name__", "__qualname__", "__doc__", "__a
 WRAPPER_UPDATES = ("__dict__",)
 
 
+_absent = object()
+
+
 def update_wrapper(wrapper, wrapped, assigned=WRAPPER_ASSIGNMENTS, updated=WRAPPER_UPDATES):
     """Makes wrapper look like wrapped."""
-    for attr in assigned:
-        try:
-            value = getattr(wrapped, attr)
-        except AttributeError:
-            pass
-        else:
-            setattr(wrapper, attr, value)
-    for attr in updated:
-        getattr(wrapper, attr).update(getattr(wrapped, attr, {}))
+    for name in assigned:
+        value = getattr(wrapped, name, _absent)
+        if value is not _absent:
+            setattr(wrapper, name, value)
+    for name in updated:
+        getattr(wrapper, name).update(getattr(wrapped, name, {}))
     wrapper.__wrapped__ = wrapped
     return wrapper
 
@@ -34,161 +34,100 @@ def wraps(wrapped, assigned=WRAPPER_ASSIGNMENTS, updated=WRAPPER_UPDATES):
     return partial(update_wrapper, wrapped=wrapped, assigned=assigned, updated=updated)
 
 
-# Each operation that total_ordering adds, from the one that the class has.
+def _comparison(name, given, negated, ties):
+    """The comparison name by way of the comparison given.
 
-def _gt_from_lt(self, other):
-    result = type(self).__lt__(self, other)
-    if result is NotImplemented:
-        return result
-    return not result and self != other
+    negated: it is the opposite answer that counts. ties: what equal operands
+    give, None if the answer says it already.
+    """
+    given_method = f"__{given}__"
 
+    def compare(self, other):
+        answer = getattr(type(self), given_method)(self, other)
+        if answer is NotImplemented:
+            return NotImplemented
+        if negated:
+            answer = not answer
+        if ties is None:
+            return answer
+        return (answer or self == other) if ties else (answer and self != other)
 
-def _le_from_lt(self, other):
-    result = type(self).__lt__(self, other)
-    if result is NotImplemented:
-        return result
-    return result or self == other
-
-
-def _ge_from_lt(self, other):
-    result = type(self).__lt__(self, other)
-    if result is NotImplemented:
-        return result
-    return not result
-
-
-def _ge_from_le(self, other):
-    result = type(self).__le__(self, other)
-    if result is NotImplemented:
-        return result
-    return not result or self == other
+    compare.__name__ = f"__{name}__"
+    compare.__qualname__ = f"_{name}_from_{given}"
+    return compare
 
 
-def _lt_from_le(self, other):
-    result = type(self).__le__(self, other)
-    if result is NotImplemented:
-        return result
-    return result and self != other
+def _comparisons(given, mirrored, sibling, opposite):
+    """The three comparisons that follow from one, in the order in which a class gets them."""
+    weak = given.endswith("e")
+    return (_comparison(mirrored, given, True, weak), _comparison(sibling, given, False, not weak),
+            _comparison(opposite, given, True, None))
 
 
-def _gt_from_le(self, other):
-    result = type(self).__le__(self, other)
-    if result is NotImplemented:
-        return result
-    return not result
-
-
-def _lt_from_gt(self, other):
-    result = type(self).__gt__(self, other)
-    if result is NotImplemented:
-        return result
-    return not result and self != other
-
-
-def _ge_from_gt(self, other):
-    result = type(self).__gt__(self, other)
-    if result is NotImplemented:
-        return result
-    return result or self == other
-
-
-def _le_from_gt(self, other):
-    result = type(self).__gt__(self, other)
-    if result is NotImplemented:
-        return result
-    return not result
-
-
-def _le_from_ge(self, other):
-    result = type(self).__ge__(self, other)
-    if result is NotImplemented:
-        return result
-    return not result or self == other
-
-
-def _gt_from_ge(self, other):
-    result = type(self).__ge__(self, other)
-    if result is NotImplemented:
-        return result
-    return result and self != other
-
-
-def _lt_from_ge(self, other):
-    result = type(self).__ge__(self, other)
-    if result is NotImplemented:
-        return result
-    return not result
-
-
-_orderings = {
-    "__lt__": (("__gt__", _gt_from_lt), ("__le__", _le_from_lt), ("__ge__", _ge_from_lt)),
-    "__le__": (("__ge__", _ge_from_le), ("__lt__", _lt_from_le), ("__gt__", _gt_from_le)),
-    "__gt__": (("__lt__", _lt_from_gt), ("__ge__", _ge_from_gt), ("__le__", _le_from_gt)),
-    "__ge__": (("__le__", _le_from_ge), ("__gt__", _gt_from_ge), ("__lt__", _lt_from_ge)),
+# The best comparison to start from is the first.
+_derived = {
+    f"__{row[:2]}__": _comparisons(*row.split())
+    for row in ("lt gt le ge", "le ge lt gt", "gt lt ge le", "ge le gt lt")
 }
 
 
 def total_ordering(cls):
     """Adds the missing ordering methods to a class that has one of them."""
-    roots = {op for op in _orderings if getattr(cls, op, None) is not getattr(object, op, None)}
-    if not roots:
+    present = [name for name in _derived if getattr(cls, name, None) is not getattr(object, name, None)]
+    if not present:
         raise ValueError("must define at least one ordering operation: < > <= >=")
-    root = max(roots)
-    for name, func in _orderings[root]:
-        if name not in roots:
-            func.__name__ = name
-            setattr(cls, name, func)
+    for compare in _derived[present[0]]:
+        if compare.__name__ not in present:
+            setattr(cls, compare.__name__, compare)
     return cls
+
+
+def _check_wrappable(func):
+    if not (callable(func) or hasattr(func, "__get__")):
+        raise TypeError(f"{func!r} is not callable or a descriptor")
+
+
+def _wraps_abstract(self):
+    return getattr(self.func, "__isabstractmethod__", False)
 
 
 class partialmethod:
     """A method with some arguments given in advance."""
 
     def __init__(self, func, /, *args, **keywords):
-        if not callable(func) and not hasattr(func, "__get__"):
-            raise TypeError("{!r} is not callable or a descriptor".format(func))
+        _check_wrappable(func)
         if isinstance(func, partialmethod):
-            self.func = func.func
-            self.args = func.args + args
-            self.keywords = {**func.keywords, **keywords}
-        else:
-            self.func = func
-            self.args = args
-            self.keywords = keywords
+            func, args, keywords = func.func, func.args + args, {**func.keywords, **keywords}
+        self.func, self.args, self.keywords = func, args, keywords
 
     def __repr__(self):
-        args = ", ".join(map(repr, self.args))
-        keywords = ", ".join("{}={!r}".format(k, v) for k, v in self.keywords.items())
-        return "{}.{}({}, {}, {})".format(self.__class__.__module__, self.__class__.__qualname__, self.func, args, keywords)
+        kind = self.__class__
+        named = [f"{name}={value!r}" for name, value in self.keywords.items()]
+        given = (f"{self.func}", ", ".join(map(repr, self.args)), ", ".join(named))
+        return f"{kind.__module__}.{kind.__qualname__}({', '.join(given)})"
+
+    __isabstractmethod__ = property(_wraps_abstract)
+    __class_getitem__ = classmethod(GenericAlias)
 
     def _make_unbound_method(self):
-        def _method(cls_or_self, /, *args, **keywords):
-            keywords = {**self.keywords, **keywords}
-            return self.func(cls_or_self, *self.args, *args, **keywords)
-        _method.__isabstractmethod__ = self.__isabstractmethod__
-        _method._partialmethod = self
+        """A function that takes self or cls and puts the arguments behind it."""
+        def _method(first, /, *more, **named):
+            return self.func(first, *self.args, *more, **{**self.keywords, **named})
+
+        _method.__isabstractmethod__, _method._partialmethod = self.__isabstractmethod__, self
         return _method
 
     def __get__(self, obj, cls=None):
-        get = getattr(self.func, "__get__", None)
-        result = None
-        if get is not None:
-            new_func = get(obj, cls)
-            if new_func is not self.func:
-                result = partial(new_func, *self.args, **self.keywords)
-                try:
-                    result.__self__ = new_func.__self__
-                except AttributeError:
-                    pass
-        if result is None:
-            result = self._make_unbound_method().__get__(obj, cls)
-        return result
-
-    @property
-    def __isabstractmethod__(self):
-        return getattr(self.func, "__isabstractmethod__", False)
-
-    __class_getitem__ = classmethod(GenericAlias)
+        bind = getattr(self.func, "__get__", None)
+        bound = self.func if bind is None else bind(obj, cls)
+        if bound is self.func:
+            return self._make_unbound_method().__get__(obj, cls)
+        method = partial(bound, *self.args, **self.keywords)
+        try:
+            method.__self__ = bound.__self__
+        except AttributeError:
+            pass  # not every callable is bound to something
+        return method
 
 
 def _cache_info_class():
@@ -205,22 +144,19 @@ _CacheInfo = None
 
 def lru_cache(maxsize=128, typed=False):
     """Remembers the results of the last maxsize different calls."""
+    def decorating_function(user_function):
+        remembering = _lru_cache_wrapper(user_function, maxsize, typed, _cache_info_class)
+        remembering.cache_parameters = lambda: {"maxsize": maxsize, "typed": typed}
+        return update_wrapper(remembering, user_function)
+
     if isinstance(maxsize, int):
-        if maxsize < 0:
-            maxsize = 0
+        maxsize = max(maxsize, 0)
     elif callable(maxsize) and isinstance(typed, bool):
-        user_function, maxsize = maxsize, 128
-        wrapper = _lru_cache_wrapper(user_function, maxsize, typed, _cache_info_class)
-        wrapper.cache_parameters = lambda: {"maxsize": maxsize, "typed": typed}
-        return update_wrapper(wrapper, user_function)
+        # @lru_cache without parentheses: what came is the function.
+        function, maxsize = maxsize, 128
+        return decorating_function(function)
     elif maxsize is not None:
         raise TypeError("Expected first argument to be an integer, a callable, or None")
-
-    def decorating_function(user_function):
-        wrapper = _lru_cache_wrapper(user_function, maxsize, typed, _cache_info_class)
-        wrapper.cache_parameters = lambda: {"maxsize": maxsize, "typed": typed}
-        return update_wrapper(wrapper, user_function)
-
     return decorating_function
 
 
@@ -229,47 +165,32 @@ def cache(user_function, /):
     return lru_cache(maxsize=None)(user_function)
 
 
-def _c3_merge(sequences):
-    result = []
-    while True:
-        sequences = [s for s in sequences if s]
-        if not sequences:
-            return result
-        for s1 in sequences:
-            candidate = s1[0]
-            for s2 in sequences:
-                if candidate in s2[1:]:
-                    candidate = None
-                    break
-            else:
+def _merge(orders):
+    """One order out of several, by C3: next comes the first head that is in no tail."""
+    merged = []
+    while orders := [order for order in orders if order]:
+        for head, *_ in orders:
+            if not any(head in order[1:] for order in orders):
                 break
-        if candidate is None:
+        else:
             raise RuntimeError("Inconsistent hierarchy")
-        result.append(candidate)
-        for seq in sequences:
-            if seq[0] is candidate:
-                del seq[0]
+        merged.append(head)
+        orders = [order[1:] if order[0] is head else order for order in orders]
+    return merged
 
 
-def _c3_mro(cls, abcs=None):
-    for i, base in enumerate(reversed(cls.__bases__)):
-        if hasattr(base, "__abstractmethods__"):
-            boundary = len(cls.__bases__) - i
-            break
-    else:
-        boundary = 0
-    abcs = list(abcs) if abcs else []
-    explicit = list(cls.__bases__[:boundary])
-    abstract = []
-    other = list(cls.__bases__[boundary:])
-    for base in abcs:
-        if issubclass(cls, base) and not any(issubclass(b, base) for b in cls.__bases__):
-            abstract.append(base)
-    for base in abstract:
-        abcs.remove(base)
-    return _c3_merge(
-        [[cls]] + [_c3_mro(base, abcs=abcs) for base in explicit] + [_c3_mro(base, abcs=abcs) for base in abstract]
-        + [_c3_mro(base, abcs=abcs) for base in other] + [explicit] + [abstract] + [other])
+def _linearize(cls, abcs):
+    """The method resolution order of cls with those of abcs in it that it is a virtual subclass of.
+
+    An abstract class goes to the class that brings it in: the one that is its
+    subclass with no base that is. There it stands behind the last abstract base.
+    """
+    bases = cls.__bases__
+    new = [a for a in abcs if issubclass(cls, a) and not any(issubclass(base, a) for base in bases)]
+    inherited = [a for a in abcs if a not in new]
+    split = max((n for n, base in enumerate(bases, 1) if hasattr(base, "__abstractmethods__")), default=0)
+    groups = [list(bases[:split]), new, list(bases[split:])]
+    return _merge([[cls], *[_linearize(base, inherited) for group in groups for base in group], *groups])
 
 
 def _subclasses(typ):
@@ -277,49 +198,35 @@ def _subclasses(typ):
     return subclasses(typ)
 
 
-def _compose_mro(cls, types):
-    bases = set(cls.__mro__)
+def _dispatch_order(cls, types):
+    """The classes to try for cls: its own, and the abstract ones among types that it counts for."""
+    own = set(cls.__mro__)
 
-    def is_related(typ):
-        return typ not in bases and hasattr(typ, "__mro__") and not isinstance(typ, GenericAlias) and issubclass(cls, typ)
+    def counts_for(typ):
+        return typ not in own and issubclass(cls, typ)
 
-    types = [n for n in types if is_related(n)]
-
-    def is_strict_base(typ):
-        for other in types:
-            if typ != other and typ in other.__mro__:
-                return True
-        return False
-
-    types = [n for n in types if not is_strict_base(n)]
-    type_set = set(types)
-    mro = []
-    for typ in types:
-        found = []
-        for sub in _subclasses(typ):
-            if sub not in bases and issubclass(cls, sub):
-                found.append([s for s in sub.__mro__ if s in type_set])
-        if not found:
-            mro.append(typ)
-            continue
-        found.sort(key=len, reverse=True)
-        for sub in found:
-            for subcls in sub:
-                if subcls not in mro:
-                    mro.append(subcls)
-    return _c3_mro(cls, abcs=mro)
+    virtual = [t for t in types if hasattr(t, "__mro__") and not isinstance(t, GenericAlias) and counts_for(t)]
+    # The bases of another one come with it.
+    leaves = [t for t in virtual if not any(t != v and t in v.__mro__ for v in virtual)]
+    wanted = set(leaves)
+    abcs = []
+    for leaf in leaves:
+        # The subclasses that cls counts for too say in which order leaves come, the ones that say most first.
+        chains = [[c for c in sub.__mro__ if c in wanted] for sub in _subclasses(leaf) if counts_for(sub)]
+        if not chains:
+            abcs.append(leaf)
+        for chain in sorted(chains, key=len, reverse=True):
+            abcs += [c for c in chain if c not in abcs]
+    return _linearize(cls, abcs)
 
 
-def _find_impl(cls, registry):
-    mro = _compose_mro(cls, registry.keys())
-    match = None
-    for t in mro:
-        if match is not None:
-            if (t in registry and t not in cls.__mro__ and match not in cls.__mro__ and not issubclass(match, t)):
-                raise RuntimeError("Ambiguous dispatch: {} or {}".format(match, t))
-            break
-        if t in registry:
-            match = t
+def _implementation(cls, registry):
+    """What registry has for cls: that of the first class in order, if the second has no equal claim."""
+    order = iter(_dispatch_order(cls, registry))
+    match = next((t for t in order if t in registry), None)
+    rival = next(order, None)
+    if rival in registry and not {match, rival} & set(cls.__mro__) and not issubclass(match, rival):
+        raise RuntimeError(f"Ambiguous dispatch: {match} or {rival}")
     return registry.get(match)
 
 
@@ -331,67 +238,60 @@ def _union_members(cls):
     return cls.__args__ if get_origin(cls) is Union else None
 
 
-def _is_valid_dispatch_type(cls):
-    if isinstance(cls, type):
-        return True
-    members = _union_members(cls)
-    return members is not None and all(isinstance(arg, type) for arg in members)
+def _dispatch_types(cls):
+    """The classes that a registration for cls is for, None if cls is neither a class nor a union of classes."""
+    types = (cls,) if isinstance(cls, type) else _union_members(cls)
+    if types is None or not all(isinstance(t, type) for t in types):
+        return None
+    return types
+
+
+def _annotated_type(func):
+    """The annotation of the first argument of func, to register func for."""
+    if not getattr(func, "__annotations__", {}):
+        raise TypeError(
+            f"Invalid first argument to `register()`: {func!r}. "
+            "Use either `@register(some_class)` or plain `@register` on an annotated function.")
+    from typing import get_type_hints
+    name, cls = next(iter(get_type_hints(func).items()))
+    if _dispatch_types(cls) is None:
+        fault = "is not a class" if _union_members(cls) is None else "not all arguments are classes"
+        raise TypeError(f"Invalid annotation for {name!r}. {cls!r} {fault}.")
+    return cls
 
 
 def singledispatch(func):
     """A function that chooses its implementation by the class of its first argument."""
-    registry = {}
-    dispatch_cache = {}
-    cache_token = None
+    registry = {object: func}
+    chosen = {}
+    token = None  # of the abstract classes when chosen was begun; None while none is registered
+    funcname = getattr(func, "__name__", "singledispatch function")
 
     def dispatch(cls):
         """dispatch(cls) -> the implementation that a call would use"""
-        nonlocal cache_token
-        if cache_token is not None:
-            current = get_cache_token()
-            if cache_token != current:
-                dispatch_cache.clear()
-                cache_token = current
-        try:
-            impl = dispatch_cache[cls]
-        except KeyError:
-            try:
-                impl = registry[cls]
-            except KeyError:
-                impl = _find_impl(cls, registry)
-            dispatch_cache[cls] = impl
-        return impl
+        nonlocal token
+        if token is not None and token != (now := get_cache_token()):
+            chosen.clear()
+            token = now
+        if cls not in chosen:
+            chosen[cls] = registry[cls] if cls in registry else _implementation(cls, registry)
+        return chosen[cls]
 
     def register(cls, func=None):
         """register(cls, func) -> func; also a decorator"""
-        nonlocal cache_token
-        if _is_valid_dispatch_type(cls):
-            if func is None:
-                return lambda f: register(cls, f)
-        else:
+        nonlocal token
+        types = _dispatch_types(cls)
+        if types is None:
             if func is not None:
                 raise TypeError(f"Invalid first argument to `register()`. {cls!r} is not a class or union type.")
-            ann = getattr(cls, "__annotations__", {})
-            if not ann:
-                raise TypeError(
-                    f"Invalid first argument to `register()`: {cls!r}. Use either `@register(some_class)` "
-                    f"or plain `@register` on an annotated function.")
-            func = cls
-            from typing import get_type_hints
-            argname, cls = next(iter(get_type_hints(func).items()))
-            if not _is_valid_dispatch_type(cls):
-                if _union_members(cls) is not None:
-                    raise TypeError(f"Invalid annotation for {argname!r}. {cls!r} not all arguments are classes.")
-                raise TypeError(f"Invalid annotation for {argname!r}. {cls!r} is not a class.")
-        members = None if isinstance(cls, type) else _union_members(cls)
-        if members is not None:
-            for arg in members:
-                registry[arg] = func
-        else:
-            registry[cls] = func
-        if cache_token is None and hasattr(cls, "__abstractmethods__"):
-            cache_token = get_cache_token()
-        dispatch_cache.clear()
+            func, cls = cls, _annotated_type(cls)
+            types = _dispatch_types(cls)
+        elif func is None:
+            return lambda f: register(cls, f)
+        registry.update(dict.fromkeys(types, func))
+        if token is None and hasattr(cls, "__abstractmethods__"):
+            token = get_cache_token()
+        chosen.clear()
         return func
 
     def wrapper(*args, **kw):
@@ -399,82 +299,69 @@ def singledispatch(func):
             raise TypeError(f"{funcname} requires at least 1 positional argument")
         return dispatch(args[0].__class__)(*args, **kw)
 
-    funcname = getattr(func, "__name__", "singledispatch function")
-    registry[object] = func
-    wrapper.register = register
-    wrapper.dispatch = dispatch
+    wrapper.register, wrapper.dispatch = register, dispatch
     wrapper.registry = type(type.__dict__)(registry)
-    wrapper._clear_cache = dispatch_cache.clear
-    update_wrapper(wrapper, func)
-    return wrapper
+    wrapper._clear_cache = chosen.clear
+    return update_wrapper(wrapper, func)
 
 
 class singledispatchmethod:
     """singledispatch for methods: by the class of the first argument after self."""
 
     def __init__(self, func):
-        if not callable(func) and not hasattr(func, "__get__"):
-            raise TypeError(f"{func!r} is not callable or a descriptor")
-        self.dispatcher = singledispatch(func)
-        self.func = func
+        _check_wrappable(func)
+        self.dispatcher, self.func = singledispatch(func), func
+
+    __isabstractmethod__ = property(_wraps_abstract)
 
     def register(self, cls, method=None):
-        return self.dispatcher.register(cls, func=method)
+        return self.dispatcher.register(cls, method)
 
     def __get__(self, obj, cls=None):
         def _method(*args, **kwargs):
-            method = self.dispatcher.dispatch(args[0].__class__)
-            return method.__get__(obj, cls)(*args, **kwargs)
+            implementation = self.dispatcher.dispatch(args[0].__class__)
+            return implementation.__get__(obj, cls)(*args, **kwargs)
 
-        _method.__isabstractmethod__ = self.__isabstractmethod__
-        _method.register = self.register
-        update_wrapper(_method, self.func)
-        return _method
-
-    @property
-    def __isabstractmethod__(self):
-        return getattr(self.func, "__isabstractmethod__", False)
-
-
-_NOT_FOUND = object()
+        _method.__isabstractmethod__, _method.register = self.__isabstractmethod__, self.register
+        return update_wrapper(_method, self.func)
 
 
 class cached_property:
     """A property that is computed once for each instance."""
 
     def __init__(self, func):
-        self.func = func
-        self.attrname = None
-        self.__doc__ = func.__doc__
+        self.func, self.attrname, self.__doc__ = func, None, func.__doc__
+
+    __class_getitem__ = classmethod(GenericAlias)
 
     def __set_name__(self, owner, name):
-        if self.attrname is None:
+        known = self.attrname
+        if known is None:
             self.attrname = name
-        elif name != self.attrname:
+        elif known != name:
             raise TypeError(
-                "Cannot assign the same cached_property to two different names "
-                f"({self.attrname!r} and {name!r}).")
+                f"Cannot assign the same cached_property to two different names ({known!r} and {name!r}).")
 
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
-        if self.attrname is None:
+        name = self.attrname
+        if name is None:
             raise TypeError("Cannot use cached_property instance without calling __set_name__ on it.")
         try:
-            cache = instance.__dict__
+            store = instance.__dict__
         except AttributeError:
-            msg = (f"No '__dict__' attribute on {type(instance).__name__!r} "
-                   f"instance to cache {self.attrname!r} property.")
-            raise TypeError(msg) from None
-        val = cache.get(self.attrname, _NOT_FOUND)
-        if val is _NOT_FOUND:
-            val = self.func(instance)
-            try:
-                cache[self.attrname] = val
-            except TypeError:
-                msg = (f"The '__dict__' attribute on {type(instance).__name__!r} instance "
-                       f"does not support item assignment for caching {self.attrname!r} property.")
-                raise TypeError(msg) from None
-        return val
-
-    __class_getitem__ = classmethod(GenericAlias)
+            raise TypeError(
+                f"No '__dict__' attribute on {type(instance).__name__!r} instance "
+                f"to cache {name!r} property.") from None
+        value = store.get(name, _absent)
+        if value is not _absent:
+            return value
+        value = self.func(instance)
+        try:
+            store[name] = value
+        except TypeError:
+            raise TypeError(
+                f"The '__dict__' attribute on {type(instance).__name__!r} instance does not support item assignment "
+                f"for caching {name!r} property.") from None
+        return value
