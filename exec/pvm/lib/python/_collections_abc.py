@@ -13,361 +13,230 @@ __name__ = "collections.abc"
 GenericAlias = type(list[int])
 
 
-class Hashable(metaclass=ABCMeta):
-    __slots__ = ()
-
-    @abstractmethod
-    def __hash__(self):
-        return 0
-
-    @classmethod
-    def __subclasshook__(cls, C):
-        if cls is Hashable:
-            return _check_methods(C, "__hash__")
-        return NotImplemented
+# What a lookup gives for a key that is not there.
+_ABSENT = object()
 
 
-class Awaitable(metaclass=ABCMeta):
-    __slots__ = ()
-
-    @abstractmethod
-    def __await__(self):
-        yield
-
-    @classmethod
-    def __subclasshook__(cls, C):
-        if cls is Awaitable:
-            return _check_methods(C, "__await__")
-        return NotImplemented
-
-    __class_getitem__ = classmethod(GenericAlias)
+def _fail(error):
+    raise error
 
 
-class Coroutine(Awaitable):
-    __slots__ = ()
+# Bodies of abstract methods by the names of their parameters: each raises the error
+# that it was made for.
+_FAILING = {
+    "": lambda error: lambda self: _fail(error),
+    "value": lambda error: lambda self, value: _fail(error),
+    "key": lambda error: lambda self, key: _fail(error),
+    "key value": lambda error: lambda self, key, value: _fail(error),
+    "index": lambda error: lambda self, index: _fail(error),
+    "index value": lambda error: lambda self, index, value: _fail(error),
+}
 
-    @abstractmethod
-    def send(self, value):
-        raise StopIteration
 
-    @abstractmethod
-    def throw(self, typ, val=None, tb=None):
-        if val is None:
-            if tb is None:
-                raise typ
-            val = typ()
+def _failing(error, parameters=""):
+    return abstractmethod(_FAILING[parameters](error))
+
+
+def _adopt(made):
+    """Gives the functions of a class's namespace the names under which they stand there."""
+    for name, member in list(made.__dict__.items()):
+        member = getattr(member, "__func__", member)
+        if isinstance(member, _FUNCTION) and ("<" in member.__qualname__ or "." not in member.__qualname__):
+            member.__name__ = name
+            member.__qualname__ = made.__name__ + "." + name
+    return made
+
+
+_FUNCTION = type(_adopt)
+
+
+def _protocol(name, bases, *implied, **members):
+    """An abstract class of which every class with the implied methods is a subclass."""
+    def hook(cls, C):
+        return _check_methods(C, *implied) if cls is made else NotImplemented
+
+    members.update(
+        __module__=__name__, __qualname__=name, __slots__=(), __subclasshook__=classmethod(hook),
+    )
+    made = ABCMeta(name, bases, members)
+    return _adopt(made)
+
+
+def _generic(name, bases, *implied, **members):
+    """A protocol that takes types in brackets."""
+    return _protocol(name, bases, *implied, __class_getitem__=classmethod(GenericAlias), **members)
+
+
+def _raise_into(typ, val, tb):
+    """What the abstract throw does: raises what it was given."""
+    if val is not None:
         raise val
+    raise typ if tb is None else typ()
 
+
+def _throwing():
+    return abstractmethod(lambda self, typ, val=None, tb=None: _raise_into(typ, val, tb))
+
+
+def _closing(kind):
     def close(self):
         try:
             self.throw(GeneratorExit)
-        except (GeneratorExit, StopIteration):
-            pass
-        else:
-            raise RuntimeError("coroutine ignored GeneratorExit")
+        except (StopIteration, GeneratorExit):
+            return
+        raise RuntimeError(kind + " ignored GeneratorExit")
 
-    @classmethod
-    def __subclasshook__(cls, C):
-        if cls is Coroutine:
-            return _check_methods(C, "__await__", "send", "throw", "close")
+    return close
+
+
+def _callable_item(cls, args):
+    if not isinstance(args, tuple) or len(args) != 2:
+        raise TypeError("Callable must be used as Callable[[arg, ...], result].")
+    params = args[0] if isinstance(args[0], (tuple, list)) else args[:1]
+    return GenericAlias(cls, (*params, args[1]))
+
+
+Hashable = _protocol("Hashable", (), "__hash__", __hash__=abstractmethod(lambda self: 0))
+Sized = _protocol("Sized", (), "__len__", __len__=abstractmethod(lambda self: 0))
+Container = _generic("Container", (), "__contains__", __contains__=abstractmethod(lambda self, x: False))
+Callable = _protocol(
+    "Callable", (), "__call__",
+    __call__=abstractmethod(lambda self, *args, **kwds: False), __class_getitem__=classmethod(_callable_item),
+)
+
+Iterable = _generic("Iterable", (), "__iter__", __iter__=abstractmethod(lambda self: (yield from ())))
+Reversible = _protocol(
+    "Reversible", (Iterable,), "__reversed__", "__iter__", __reversed__=abstractmethod(lambda self: (yield from ())),
+)
+Iterator = _protocol(
+    "Iterator", (Iterable,), "__iter__", "__next__", __next__=_failing(StopIteration), __iter__=lambda self: self,
+)
+Generator = _protocol(
+    "Generator", (Iterator,), "__iter__", "__next__", "send", "throw", "close",
+    __next__=lambda self: self.send(None), send=_failing(StopIteration, "value"), throw=_throwing(),
+    close=_closing("generator"),
+)
+Collection = _protocol("Collection", (Sized, Iterable, Container), "__len__", "__iter__", "__contains__")
+
+Awaitable = _generic("Awaitable", (), "__await__", __await__=abstractmethod(lambda self: (yield)))
+Coroutine = _protocol(
+    "Coroutine", (Awaitable,), "__await__", "send", "throw", "close",
+    send=_failing(StopIteration, "value"), throw=_throwing(), close=_closing("coroutine"),
+)
+
+
+async def _anext(self):
+    raise StopAsyncIteration
+
+
+async def _anext_sent(self):
+    return await self.asend(None)
+
+
+async def _asend(self, value):
+    raise StopAsyncIteration
+
+
+async def _athrow(self, typ, val=None, tb=None):
+    _raise_into(typ, val, tb)
+
+
+async def _aclose(self):
+    try:
+        await self.athrow(GeneratorExit)
+    except (StopAsyncIteration, GeneratorExit):
+        return
+    raise RuntimeError("asynchronous generator ignored GeneratorExit")
+
+
+AsyncIterable = _generic("AsyncIterable", (), "__aiter__", __aiter__=abstractmethod(lambda self: AsyncIterator()))
+AsyncIterator = _protocol(
+    "AsyncIterator", (AsyncIterable,), "__anext__", "__aiter__",
+    __anext__=abstractmethod(_anext), __aiter__=lambda self: self,
+)
+AsyncGenerator = _protocol(
+    "AsyncGenerator", (AsyncIterator,), "__aiter__", "__anext__", "asend", "athrow", "aclose",
+    __anext__=_anext_sent, asend=abstractmethod(_asend), athrow=abstractmethod(_athrow), aclose=_aclose,
+)
+
+
+def _same(a, b):
+    """Identical or equal, as containers compare."""
+    return a in (b,)
+
+
+def _find(mapping, key, absent):
+    try:
+        return mapping[key]
+    except KeyError:
+        return absent
+
+
+def _drain(take, empty):
+    """Takes until there is nothing left, which is when the error comes."""
+    try:
+        while True:
+            take()
+    except empty:
+        return
+
+
+def _within(few, many):
+    for member in few:
+        if member not in many:
+            return False
+    return True
+
+
+def _relation(holds):
+    """A comparison of sets; what is no set is left to the other operand."""
+    return lambda self, other: holds(self, other) if isinstance(other, Set) else NotImplemented
+
+
+def _set_operation(combine):
+    """An operation of sets whose other operand may be anything iterable, made a set first."""
+    def operate(self, other):
+        if isinstance(other, Set):
+            return combine(self, other)
+        if isinstance(other, Iterable):
+            return combine(self, self._from_iterable(other))
         return NotImplemented
 
-
-class AsyncIterable(metaclass=ABCMeta):
-    __slots__ = ()
-
-    @abstractmethod
-    def __aiter__(self):
-        return AsyncIterator()
-
-    @classmethod
-    def __subclasshook__(cls, C):
-        if cls is AsyncIterable:
-            return _check_methods(C, "__aiter__")
-        return NotImplemented
-
-    __class_getitem__ = classmethod(GenericAlias)
+    return operate
 
 
-class AsyncIterator(AsyncIterable):
-    __slots__ = ()
-
-    @abstractmethod
-    async def __anext__(self):
-        raise StopAsyncIteration
-
-    def __aiter__(self):
-        return self
-
-    @classmethod
-    def __subclasshook__(cls, C):
-        if cls is AsyncIterator:
-            return _check_methods(C, "__anext__", "__aiter__")
-        return NotImplemented
+def _merge_operation(members):
+    """An operation that goes through any iterable as it is."""
+    return lambda self, other: (
+        self._from_iterable(members(self, other)) if isinstance(other, Iterable) else NotImplemented
+    )
 
 
-class AsyncGenerator(AsyncIterator):
-    __slots__ = ()
-
-    async def __anext__(self):
-        return await self.asend(None)
-
-    @abstractmethod
-    async def asend(self, value):
-        raise StopAsyncIteration
-
-    @abstractmethod
-    async def athrow(self, typ, val=None, tb=None):
-        if val is None:
-            if tb is None:
-                raise typ
-            val = typ()
-        raise val
-
-    async def aclose(self):
-        try:
-            await self.athrow(GeneratorExit)
-        except (GeneratorExit, StopAsyncIteration):
-            pass
-        else:
-            raise RuntimeError("asynchronous generator ignored GeneratorExit")
-
-    @classmethod
-    def __subclasshook__(cls, C):
-        if cls is AsyncGenerator:
-            return _check_methods(C, "__aiter__", "__anext__", "asend", "athrow", "aclose")
-        return NotImplemented
+def _chained(first, second):
+    yield from first
+    yield from second
 
 
-class Iterable(metaclass=ABCMeta):
-    __slots__ = ()
-
-    @abstractmethod
-    def __iter__(self):
-        while False:
-            yield None
-
-    @classmethod
-    def __subclasshook__(cls, C):
-        if cls is Iterable:
-            return _check_methods(C, "__iter__")
-        return NotImplemented
-
-    __class_getitem__ = classmethod(GenericAlias)
-
-
-class Iterator(Iterable):
-    __slots__ = ()
-
-    @abstractmethod
-    def __next__(self):
-        raise StopIteration
-
-    def __iter__(self):
-        return self
-
-    @classmethod
-    def __subclasshook__(cls, C):
-        if cls is Iterator:
-            return _check_methods(C, "__iter__", "__next__")
-        return NotImplemented
-
-
-class Reversible(Iterable):
-    __slots__ = ()
-
-    @abstractmethod
-    def __reversed__(self):
-        while False:
-            yield None
-
-    @classmethod
-    def __subclasshook__(cls, C):
-        if cls is Reversible:
-            return _check_methods(C, "__reversed__", "__iter__")
-        return NotImplemented
-
-
-class Generator(Iterator):
-    __slots__ = ()
-
-    def __next__(self):
-        return self.send(None)
-
-    @abstractmethod
-    def send(self, value):
-        raise StopIteration
-
-    @abstractmethod
-    def throw(self, typ, val=None, tb=None):
-        if val is None:
-            if tb is None:
-                raise typ
-            val = typ()
-        raise val
-
-    def close(self):
-        try:
-            self.throw(GeneratorExit)
-        except (GeneratorExit, StopIteration):
-            pass
-        else:
-            raise RuntimeError("generator ignored GeneratorExit")
-
-    @classmethod
-    def __subclasshook__(cls, C):
-        if cls is Generator:
-            return _check_methods(C, "__iter__", "__next__", "send", "throw", "close")
-        return NotImplemented
-
-
-class Sized(metaclass=ABCMeta):
-    __slots__ = ()
-
-    @abstractmethod
-    def __len__(self):
-        return 0
-
-    @classmethod
-    def __subclasshook__(cls, C):
-        if cls is Sized:
-            return _check_methods(C, "__len__")
-        return NotImplemented
-
-
-class Container(metaclass=ABCMeta):
-    __slots__ = ()
-
-    @abstractmethod
-    def __contains__(self, x):
-        return False
-
-    @classmethod
-    def __subclasshook__(cls, C):
-        if cls is Container:
-            return _check_methods(C, "__contains__")
-        return NotImplemented
-
-    __class_getitem__ = classmethod(GenericAlias)
-
-
-class Collection(Sized, Iterable, Container):
-    __slots__ = ()
-
-    @classmethod
-    def __subclasshook__(cls, C):
-        if cls is Collection:
-            return _check_methods(C, "__len__", "__iter__", "__contains__")
-        return NotImplemented
-
-
-class Callable(metaclass=ABCMeta):
-    __slots__ = ()
-
-    @abstractmethod
-    def __call__(self, *args, **kwds):
-        return False
-
-    @classmethod
-    def __subclasshook__(cls, C):
-        if cls is Callable:
-            return _check_methods(C, "__call__")
-        return NotImplemented
-
-    @classmethod
-    def __class_getitem__(cls, args):
-        if not (isinstance(args, tuple) and len(args) == 2):
-            raise TypeError("Callable must be used as Callable[[arg, ...], result].")
-        params, result = args
-        if isinstance(params, (tuple, list)):
-            return GenericAlias(cls, (*params, result))
-        return GenericAlias(cls, (params, result))
-
-
+@_adopt
 class Set(Collection):
     __slots__ = ()
 
-    def __le__(self, other):
-        if not isinstance(other, Set):
-            return NotImplemented
-        if len(self) > len(other):
-            return False
-        for elem in self:
-            if elem not in other:
-                return False
-        return True
+    _from_iterable = classmethod(lambda cls, it: cls(it))
 
-    def __lt__(self, other):
-        if not isinstance(other, Set):
-            return NotImplemented
-        return len(self) < len(other) and self.__le__(other)
+    __eq__ = _relation(lambda a, b: len(a) == len(b) and a.__le__(b))
+    __le__ = _relation(lambda a, b: len(a) <= len(b) and _within(a, b))
+    __ge__ = _relation(lambda a, b: len(a) >= len(b) and _within(b, a))
+    __lt__ = _relation(lambda a, b: len(a) < len(b) and a.__le__(b))
+    __gt__ = _relation(lambda a, b: len(a) > len(b) and a.__ge__(b))
 
-    def __gt__(self, other):
-        if not isinstance(other, Set):
-            return NotImplemented
-        return len(self) > len(other) and self.__ge__(other)
-
-    def __ge__(self, other):
-        if not isinstance(other, Set):
-            return NotImplemented
-        if len(self) < len(other):
-            return False
-        for elem in other:
-            if elem not in self:
-                return False
-        return True
-
-    def __eq__(self, other):
-        if not isinstance(other, Set):
-            return NotImplemented
-        return len(self) == len(other) and self.__le__(other)
-
-    @classmethod
-    def _from_iterable(cls, it):
-        return cls(it)
-
-    def __and__(self, other):
-        if not isinstance(other, Iterable):
-            return NotImplemented
-        return self._from_iterable(value for value in other if value in self)
-
-    __rand__ = __and__
+    __and__ = __rand__ = _merge_operation(lambda own, others: (x for x in others if x in own))
+    __or__ = __ror__ = _merge_operation(_chained)
+    __xor__ = __rxor__ = _set_operation(lambda a, b: (a - b) | (b - a))
+    __sub__ = _set_operation(lambda a, b: a._from_iterable(x for x in a if x not in b))
+    __rsub__ = _set_operation(lambda a, b: a._from_iterable(x for x in b if x not in a))
 
     def isdisjoint(self, other):
-        for value in other:
-            if value in self:
-                return False
-        return True
-
-    def __or__(self, other):
-        if not isinstance(other, Iterable):
-            return NotImplemented
-        return self._from_iterable(e for s in (self, other) for e in s)
-
-    __ror__ = __or__
-
-    def __sub__(self, other):
-        if not isinstance(other, Set):
-            if not isinstance(other, Iterable):
-                return NotImplemented
-            other = self._from_iterable(other)
-        return self._from_iterable(value for value in self if value not in other)
-
-    def __rsub__(self, other):
-        if not isinstance(other, Set):
-            if not isinstance(other, Iterable):
-                return NotImplemented
-            other = self._from_iterable(other)
-        return self._from_iterable(value for value in other if value not in self)
-
-    def __xor__(self, other):
-        if not isinstance(other, Set):
-            if not isinstance(other, Iterable):
-                return NotImplemented
-            other = self._from_iterable(other)
-        return (self - other) | (other - self)
-
-    __rxor__ = __xor__
+        return not any(member in self for member in other)
 
     def _hash(self):
         """The hash of the elements without regard to order, in 64 bits."""
@@ -385,360 +254,274 @@ class Set(Collection):
         return 590923713 if h == -1 else h
 
 
-Set.register(frozenset)
-
-
+@_adopt
 class MutableSet(Set):
     __slots__ = ()
 
-    @abstractmethod
-    def add(self, value):
-        raise NotImplementedError
-
-    @abstractmethod
-    def discard(self, value):
-        raise NotImplementedError
+    add = _failing(NotImplementedError, "value")
+    discard = _failing(NotImplementedError, "value")
 
     def remove(self, value):
-        if value not in self:
+        if value in self:
+            self.discard(value)
+        else:
             raise KeyError(value)
-        self.discard(value)
 
     def pop(self):
-        it = iter(self)
-        try:
-            value = next(it)
-        except StopIteration:
-            raise KeyError from None
-        self.discard(value)
-        return value
+        for first in self:
+            self.discard(first)
+            return first
+        raise KeyError
 
     def clear(self):
-        try:
-            while True:
-                self.pop()
-        except KeyError:
-            pass
+        _drain(self.pop, KeyError)
 
     def __ior__(self, it):
-        for value in it:
-            self.add(value)
+        add = self.add
+        for member in it:
+            add(member)
         return self
 
     def __iand__(self, it):
-        for value in self - it:
-            self.discard(value)
-        return self
-
-    def __ixor__(self, it):
-        if it is self:
-            self.clear()
-        else:
-            if not isinstance(it, Set):
-                it = self._from_iterable(it)
-            for value in it:
-                if value in self:
-                    self.discard(value)
-                else:
-                    self.add(value)
+        for surplus in self - it:
+            self.discard(surplus)
         return self
 
     def __isub__(self, it):
-        if it is self:
+        if self is it:
             self.clear()
-        else:
-            for value in it:
-                self.discard(value)
+            return self
+        for member in it:
+            self.discard(member)
+        return self
+
+    def __ixor__(self, it):
+        if self is it:
+            self.clear()
+            return self
+        for member in it if isinstance(it, Set) else self._from_iterable(it):
+            change = self.discard if member in self else self.add
+            change(member)
         return self
 
 
-MutableSet.register(set)
-
-
+@_adopt
 class Mapping(Collection):
     __slots__ = ()
     __abc_tpflags__ = 1 << 6
-
-    @abstractmethod
-    def __getitem__(self, key):
-        raise KeyError
-
-    def get(self, key, default=None):
-        try:
-            return self[key]
-        except KeyError:
-            return default
-
-    def __contains__(self, key):
-        try:
-            self[key]
-        except KeyError:
-            return False
-        return True
-
-    def keys(self):
-        return KeysView(self)
-
-    def items(self):
-        return ItemsView(self)
-
-    def values(self):
-        return ValuesView(self)
-
-    def __eq__(self, other):
-        if not isinstance(other, Mapping):
-            return NotImplemented
-        return dict(self.items()) == dict(other.items())
-
     __reversed__ = None
 
+    __getitem__ = _failing(KeyError, "key")
 
+    def __contains__(self, key):
+        return _find(self, key, _ABSENT) is not _ABSENT
+
+    def __eq__(self, other):
+        return dict(self.items()) == dict(other.items()) if isinstance(other, Mapping) else NotImplemented
+
+    def get(self, key, default=None):
+        return _find(self, key, default)
+
+    keys = lambda self: KeysView(self)
+    values = lambda self: ValuesView(self)
+    items = lambda self: ItemsView(self)
+
+
+@_adopt
 class MappingView(Sized):
     __slots__ = ("_mapping",)
+    __class_getitem__ = classmethod(GenericAlias)
 
     def __init__(self, mapping):
         self._mapping = mapping
 
-    def __len__(self):
-        return len(self._mapping)
-
     def __repr__(self):
-        return "{0.__class__.__name__}({0._mapping!r})".format(self)
+        return f"{self.__class__.__name__}({self._mapping!r})"
 
-    __class_getitem__ = classmethod(GenericAlias)
+    __len__ = lambda self: len(self._mapping)
 
 
+@_adopt
 class KeysView(MappingView, Set):
     __slots__ = ()
 
-    @classmethod
-    def _from_iterable(cls, it):
-        return set(it)
-
-    def __contains__(self, key):
-        return key in self._mapping
-
-    def __iter__(self):
-        yield from self._mapping
+    _from_iterable = classmethod(lambda cls, it: set(it))
+    __contains__ = lambda self, key: key in self._mapping
+    __iter__ = lambda self: (yield from self._mapping)
 
 
+@_adopt
 class ItemsView(MappingView, Set):
     __slots__ = ()
 
-    @classmethod
-    def _from_iterable(cls, it):
-        return set(it)
+    _from_iterable = classmethod(lambda cls, it: set(it))
 
     def __contains__(self, item):
         key, value = item
-        try:
-            v = self._mapping[key]
-        except KeyError:
-            return False
-        return _same(v, value)
+        found = _find(self._mapping, key, _ABSENT)
+        return found is not _ABSENT and _same(found, value)
 
     def __iter__(self):
-        for key in self._mapping:
-            yield (key, self._mapping[key])
+        mapping = self._mapping
+        for key in mapping:
+            yield key, mapping[key]
 
 
+@_adopt
 class ValuesView(MappingView, Collection):
     __slots__ = ()
 
     def __contains__(self, value):
-        for key in self._mapping:
-            if _same(self._mapping[key], value):
-                return True
-        return False
+        mapping = self._mapping
+        return any(_same(mapping[key], value) for key in mapping)
 
     def __iter__(self):
-        for key in self._mapping:
-            yield self._mapping[key]
+        mapping = self._mapping
+        for key in mapping:
+            yield mapping[key]
 
 
-def _same(a, b):
-    """Identical or equal, as containers compare."""
-    return a in (b,)
-
-
+@_adopt
 class MutableMapping(Mapping):
     __slots__ = ()
 
-    @abstractmethod
-    def __setitem__(self, key, value):
-        raise KeyError
-
-    @abstractmethod
-    def __delitem__(self, key):
-        raise KeyError
-
-    __marker = object()
-
-    def pop(self, key, default=__marker):
-        try:
-            value = self[key]
-        except KeyError:
-            if default is self.__marker:
-                raise
-            return default
-        else:
-            del self[key]
-            return value
-
-    def popitem(self):
-        try:
-            key = next(iter(self))
-        except StopIteration:
-            raise KeyError from None
-        value = self[key]
-        del self[key]
-        return key, value
-
-    def clear(self):
-        try:
-            while True:
-                self.popitem()
-        except KeyError:
-            pass
-
-    def update(self, other=(), /, **kwds):
-        if isinstance(other, Mapping):
-            for key in other:
-                self[key] = other[key]
-        elif hasattr(other, "keys"):
-            for key in other.keys():
-                self[key] = other[key]
-        else:
-            for key, value in other:
-                self[key] = value
-        for key, value in kwds.items():
-            self[key] = value
+    __setitem__ = _failing(KeyError, "key value")
+    __delitem__ = _failing(KeyError, "key")
 
     def setdefault(self, key, default=None):
         try:
-            return self[key]
+            value = self[key]
         except KeyError:
-            self[key] = default
-        return default
+            value = self[key] = default
+        return value
+
+    def update(self, other=(), /, **kwds):
+        if isinstance(other, Mapping):
+            pairs = ((key, other[key]) for key in other)
+        elif hasattr(other, "keys"):
+            pairs = ((key, other[key]) for key in other.keys())
+        else:
+            pairs = other
+        for source in (pairs, kwds.items()):
+            for key, value in source:
+                self[key] = value
+
+    def pop(self, key, default=_ABSENT):
+        try:
+            value = self[key]
+        except KeyError:
+            if default is _ABSENT:
+                raise
+            value = default
+        else:
+            del self[key]
+        return value
+
+    def popitem(self):
+        for first in self:
+            item = first, self[first]
+            del self[first]
+            return item
+        raise KeyError
+
+    def clear(self):
+        _drain(self.popitem, KeyError)
 
 
+@_adopt
 class Sequence(Reversible, Collection):
     __slots__ = ()
     __abc_tpflags__ = 1 << 5
 
-    @abstractmethod
-    def __getitem__(self, index):
-        raise IndexError
-
-    def __iter__(self):
-        i = 0
-        try:
-            while True:
-                yield self[i]
-                i += 1
-        except IndexError:
-            return
+    __getitem__ = _failing(IndexError, "index")
 
     def __contains__(self, value):
-        for v in self:
-            if _same(v, value):
-                return True
-        return False
+        return any(_same(item, value) for item in self)
+
+    def __iter__(self):
+        at = -1
+        try:
+            while True:
+                at += 1
+                yield self[at]
+        except IndexError:
+            pass
 
     def __reversed__(self):
-        for i in reversed(range(len(self))):
-            yield self[i]
-
-    def index(self, value, start=0, stop=None):
-        if start is not None and start < 0:
-            start = max(len(self) + start, 0)
-        if stop is not None and stop < 0:
-            stop += len(self)
-        i = start
-        while stop is None or i < stop:
-            try:
-                v = self[i]
-            except IndexError:
-                break
-            if _same(v, value):
-                return i
-            i += 1
-        raise ValueError
+        at = len(self)
+        while at > 0:
+            at -= 1
+            yield self[at]
 
     def count(self, value):
-        return sum(1 for v in self if _same(v, value))
+        return sum(_same(item, value) for item in self)
+
+    def index(self, value, start=0, stop=None):
+        at = max(len(self) + start, 0) if start is not None and start < 0 else start
+        end = stop + len(self) if stop is not None and stop < 0 else stop
+        while end is None or at < end:
+            try:
+                item = self[at]
+            except IndexError:
+                break
+            if _same(item, value):
+                return at
+            at += 1
+        raise ValueError
 
 
 class ByteString(Sequence):
     __slots__ = ()
 
 
+@_adopt
 class MutableSequence(Sequence):
     __slots__ = ()
 
-    @abstractmethod
-    def __setitem__(self, index, value):
-        raise IndexError
+    insert = _failing(IndexError, "index value")
+    __setitem__ = _failing(IndexError, "index value")
+    __delitem__ = _failing(IndexError, "index")
 
-    @abstractmethod
-    def __delitem__(self, index):
-        raise IndexError
+    def pop(self, index=-1):
+        taken = self[index]
+        del self[index]
+        return taken
 
-    @abstractmethod
-    def insert(self, index, value):
-        raise IndexError
+    def remove(self, value):
+        at = self.index(value)
+        del self[at]
+
+    def clear(self):
+        _drain(self.pop, IndexError)
 
     def append(self, value):
         self.insert(len(self), value)
 
-    def clear(self):
-        try:
-            while True:
-                self.pop()
-        except IndexError:
-            pass
-
-    def reverse(self):
-        n = len(self)
-        for i in range(n // 2):
-            self[i], self[n - i - 1] = self[n - i - 1], self[i]
-
     def extend(self, values):
-        if values is self:
-            values = list(values)
-        for v in values:
-            self.append(v)
-
-    def pop(self, index=-1):
-        v = self[index]
-        del self[index]
-        return v
-
-    def remove(self, value):
-        del self[self.index(value)]
+        for item in list(values) if values is self else values:
+            self.append(item)
 
     def __iadd__(self, values):
         self.extend(values)
         return self
 
-
-Mapping.register(type(type.__dict__))
-MutableMapping.register(dict)
-KeysView.register(type({}.keys()))
-ItemsView.register(type({}.items()))
-ValuesView.register(type({}.values()))
-Sequence.register(tuple)
-Sequence.register(str)
-Sequence.register(range)
-ByteString.register(bytes)
-ByteString.register(bytearray)
-MutableSequence.register(list)
-MutableSequence.register(bytearray)
+    def reverse(self):
+        high = len(self)
+        for low in range(high // 2):
+            high -= 1
+            self[low], self[high] = self[high], self[low]
 
 
 def _register_natives():
     from _pvm import deque
-    MutableSequence.register(deque)
+    natives = (
+        (Set, frozenset), (MutableSet, set), (Mapping, type(type.__dict__)), (MutableMapping, dict),
+        (KeysView, type({}.keys())), (ItemsView, type({}.items())), (ValuesView, type({}.values())),
+        (Sequence, tuple), (Sequence, str), (Sequence, range), (ByteString, bytes), (ByteString, bytearray),
+        (MutableSequence, list), (MutableSequence, bytearray), (MutableSequence, deque),
+    )
+    for abstract, native in natives:
+        abstract.register(native)
 
 
 _register_natives()

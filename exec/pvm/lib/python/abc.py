@@ -21,16 +21,14 @@ class abstractclassmethod(classmethod):
     __isabstractmethod__ = True
 
     def __init__(self, callable):
-        callable.__isabstractmethod__ = True
-        super().__init__(callable)
+        super().__init__(abstractmethod(callable))
 
 
 class abstractstaticmethod(staticmethod):
-    __isabstractmethod__ = True
-
     def __init__(self, callable):
-        callable.__isabstractmethod__ = True
-        super().__init__(callable)
+        super().__init__(abstractmethod(callable))
+
+    __isabstractmethod__ = True
 
 
 class abstractproperty(property):
