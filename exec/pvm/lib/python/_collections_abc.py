@@ -172,6 +172,13 @@ def _find(mapping, key, absent):
         return absent
 
 
+def _first(collection):
+    try:
+        return next(iter(collection))
+    except StopIteration:
+        raise KeyError from None
+
+
 def _drain(take, empty):
     """Takes until there is nothing left, which is when the error comes."""
     try:
@@ -268,10 +275,9 @@ class MutableSet(Set):
             raise KeyError(value)
 
     def pop(self):
-        for first in self:
-            self.discard(first)
-            return first
-        raise KeyError
+        taken = _first(self)
+        self.discard(taken)
+        return taken
 
     def clear(self):
         _drain(self.pop, KeyError)
@@ -418,11 +424,9 @@ class MutableMapping(Mapping):
         return value
 
     def popitem(self):
-        for first in self:
-            item = first, self[first]
-            del self[first]
-            return item
-        raise KeyError
+        item = (key := _first(self)), self[key]
+        del self[key]
+        return item
 
     def clear(self):
         _drain(self.popitem, KeyError)
