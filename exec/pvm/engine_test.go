@@ -28,6 +28,10 @@ for n in range(%d):
 print(len(text), sorted({"a", "b", "%d"}))
 `, i+1, 10+i, i))
 	}
+	// hash() of what all machines share, asked in different orders.
+	out = append(out,
+		[]byte("print(hash(str.upper), hash(len), hash(abs), hash(property), hash(dict.__dict__['fromkeys']))\n"),
+		[]byte("print(hash(list.append), hash(str.upper), hash(object()), hash(list.append) == hash(str.upper))\n"))
 	return append(out, []byte("print(1 // 0)\n"), []byte("x = [0] * 10**9\n"), []byte("while True: pass\n"))
 }
 

@@ -67,13 +67,7 @@ func (m *Machine) identityHash(v Value) int64 {
 	if v.ref.self == nil {
 		return int64(v.ref.kind) + 1
 	}
-	if c, ok := v.class(); ok && c.builtin {
-		return int64(c.ordinal)
-	}
-	if v.ref.order == 0 {
-		if n, ok := v.ref.self.(*Native); ok && n.shared {
-			return int64(len(n.name)) << 8
-		}
+	if v.ref.order == 0 { // never of what the runtime shares: freeze gave those theirs
 		m.orders++
 		v.ref.order = m.orders
 	}

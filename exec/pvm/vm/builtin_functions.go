@@ -23,9 +23,7 @@ func (rt *Runtime) publish() {
 	rt.publishExceptions()
 	for _, defs := range [][]Def{objectBuiltins(), forbiddenBuiltins(), rt.numberBuiltins(), rt.containerBuiltins()} {
 		for _, d := range defs {
-			n := newNative(d)
-			n.shared = true
-			rt.builtin(d.Name, n.value())
+			rt.builtin(d.Name, newNative(d).value())
 		}
 	}
 }

@@ -16,7 +16,6 @@ type Class struct {
 	hasDict bool // instances have attributes of their own
 	slots   []*Member
 	final   bool   // refuses subclasses, as bool does
-	ordinal int    // of a builtin class, from 1
 	builtin bool   // immutable, of the runtime
 	dotted  bool   // messages name its module as well
 	version uint32 // changes with the namespace of any class in mro; 0 only for builtins

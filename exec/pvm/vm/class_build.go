@@ -76,7 +76,6 @@ func (rt *Runtime) newClass(name string, layout Kind, bases ...*Class) *Class {
 	}
 	c.mro, _ = linearize(c, bases, func(int) {})
 	rt.all = append(rt.all, c)
-	c.ordinal = len(rt.all)
 	return c
 }
 

@@ -81,6 +81,7 @@ func (m *Machine) Reset() {
 	*m = Machine{
 		rt: m.rt, dyn: m.dyn, pool: m.pool, slab: m.slab, temp: m.temp[:0],
 		units: emptied(m.units), interned: emptied(m.interned), modules: emptied(m.modules),
+		orders: m.rt.orders,
 	}
 	m.heap.threshold = m.rt.limits.HeapBytes
 }

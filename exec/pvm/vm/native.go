@@ -30,7 +30,6 @@ type Native struct {
 	home     string   // module of the library that defines it, or ""
 	fn       NativeFunc
 	keeps    Value // what fn captures, unbound: nothing
-	shared   bool  // of the runtime: its header is never written
 }
 
 // Def describes one native for a class or module: the way in for the library.

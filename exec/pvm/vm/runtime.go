@@ -31,6 +31,7 @@ type Runtime struct {
 	orDefault              *Class               // of what anext with a default answers
 	cold                   bool                 // no inline caches
 	all                    []*Class             // builtin classes, in order of creation
+	orders                 uint32               // of the objects that all machines share, from 1
 }
 
 // Limits bound one call. They are consensus.
@@ -75,9 +76,7 @@ func NewRuntime(cfg Config) (*Runtime, error) {
 	}
 	rt.define()
 	for _, d := range cfg.Globals {
-		n := newNative(d)
-		n.shared = true
-		rt.builtin(d.Name, n.value())
+		rt.builtin(d.Name, newNative(d).value())
 	}
 	rt.fillKinds()
 	rt.setPatterns()
@@ -132,7 +131,9 @@ func (rt *Runtime) fillKinds() {
 }
 
 // freeze marks everything that the builtin classes and names hold, so that no
-// machine's heap measurement visits what all of them share.
+// machine's heap measurement visits what all of them share, and gives each its
+// identity: a machine that did so later would write to what others read, and
+// hash() would follow what the process ran before.
 func (rt *Runtime) freeze() {
 	t := &tracer{epoch: frozen}
 	t.visit = t.push
@@ -143,6 +144,8 @@ func (rt *Runtime) freeze() {
 	for len(t.queue) > 0 {
 		v := t.queue[len(t.queue)-1]
 		t.queue = t.queue[:len(t.queue)-1]
+		rt.orders++
+		v.ref.order = rt.orders
 		t.scan(v.ref)
 	}
 }
