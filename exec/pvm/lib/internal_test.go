@@ -9,7 +9,7 @@ import (
 // them, having the library read them with its rights, and having a text of the
 // program get into what the library compiles.
 func TestInternalsStayInside(t *testing.T) {
-	rt := libraryRuntime(t)
+	rt := runtimeOf(t)
 	const prelude = "import abc, collections, dataclasses, enum, functools, typing, collections.abc\n" +
 		"class X: pass\nx = X()\n" +
 		"class Text(str):\n" +

@@ -6,31 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboy-foundation/cowboy/exec/pvm/compile"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/cpython"
-	"github.com/cowboy-foundation/cowboy/exec/pvm/lib"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
-func libraryRuntime(t testing.TB) *vm.Runtime {
-	t.Helper()
-	cfg := vm.DefaultConfig()
-	cfg.HashKey = [2]uint64{0x9e3779b97f4a7c15, 0xd1b54a32d192ed03}
-	cfg.Modules = lib.Modules()
-	rt, err := vm.NewRuntime(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rt
-}
-
 func runScript(t testing.TB, rt *vm.Runtime, src string) string {
 	t.Helper()
-	o, err := compile.Source([]byte(src), "<string>", compile.DefaultLimits())
-	if err != nil {
-		t.Fatalf("compile: %v", err)
-	}
-	res, err := rt.NewMachine().Execute(o, 1<<32)
+	res, err := execute(t, rt, src, 1<<32)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, res.Output)
 	}
@@ -40,7 +22,7 @@ func runScript(t testing.TB, rt *vm.Runtime, src string) string {
 // TestClassModules holds the modules that make classes to what CPython prints for
 // the scripts in testdata.
 func TestClassModules(t *testing.T) {
-	rt := libraryRuntime(t)
+	rt := runtimeOf(t)
 	files, err := filepath.Glob("testdata/classes/*.py")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scripts: %v", err)
