@@ -76,12 +76,17 @@ func (g *Genesis) Check() error {
 		return errors.New("timestamp_ms = 0, want the Unix time in milliseconds")
 	case g.Beacon == Hash{}:
 		return errors.New("beacon is zero")
+	case g.Params.Machine.CostTable == Hash{}:
+		return errors.New("params.machine.cost_table is zero")
+	case g.Params.Machine.ExceptionTexts == Hash{}:
+		return errors.New("params.machine.exception_texts is zero")
 	}
 	return checkGroup(g.GroupKey, g.Polynomial, len(g.Validators))
 }
 
 // CheckTemplate is [Genesis.Check] without the parts that [Genesis.Complete]
-// fills in: validators, group key, polynomial, time and beacon.
+// fills in - validators, group key, polynomial, time and beacon - and without
+// the machine's tables.
 func (g *Genesis) CheckTemplate() error {
 	if err := g.checkTemplate(); err != nil {
 		return err

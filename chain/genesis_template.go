@@ -149,8 +149,8 @@ func systemActors() []SystemActor {
 	}
 }
 
-// Complete turns a template into the genesis of one chain with its validators
-// and development accounts. The stakes come out of the validators' bucket and
+// Complete turns a template, in which the machine's tables are set, into the
+// genesis of one chain with its validators and development accounts. The stakes come out of the validators' bucket and
 // each account out of the bucket it names (the ecosystem's when it names none),
 // so the supply stays what the template says. When the result would not pass
 // [Genesis.Check], Complete says why and leaves g as it was.

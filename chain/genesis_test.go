@@ -46,10 +46,14 @@ func testPolynomial(n int) [][96]byte {
 	return points
 }
 
+// testTables stand for a build's: this package knows no machine.
+var testTables = chain.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
+
 // testGenesis returns a complete devnet genesis with n validators.
 func testGenesis(t testing.TB, n int) *chain.Genesis {
 	t.Helper()
 	g := chain.DevnetGenesisTemplate()
+	g.Params.Machine = testTables
 	points := testPolynomial(n)
 	accounts := []chain.Allocation{{Name: "dev-1", Address: chain.Address{0: 1}, Amount: 1_000 * chain.WeiPerCBY}}
 	if err := g.Complete(testValidators(n), points[0], points, accounts, 1_700_000_000_000); err != nil {
@@ -157,6 +161,7 @@ func TestCompleteRefuses(t *testing.T) {
 	f := func(want string, validators []chain.Validator, accounts []chain.Allocation) {
 		t.Helper()
 		g := chain.DevnetGenesisTemplate()
+		g.Params.Machine = testTables
 		before := g.Hash()
 		err := g.Complete(validators, points[0], points, accounts, 1)
 		if err == nil || !strings.Contains(err.Error(), want) {
@@ -333,6 +338,8 @@ func TestGenesisCheck(t *testing.T) {
 	f("threshold", "polynomial has 2 points, want 3", 4, func(g *chain.Genesis) { g.Polynomial = g.Polynomial[:2] })
 	f("beacon", "beacon is zero", 1, func(g *chain.Genesis) { g.Beacon = chain.Hash{} })
 	f("time", "timestamp_ms", 1, func(g *chain.Genesis) { g.TimestampMillis = 0 })
+	f("cost table", "params.machine.cost_table is zero", 1, func(g *chain.Genesis) { g.Params.Machine.CostTable = chain.Hash{} })
+	f("texts", "params.machine.exception_texts is zero", 1, func(g *chain.Genesis) { g.Params.Machine.ExceptionTexts = chain.Hash{} })
 	f("bucket", "bucket", 1, func(g *chain.Genesis) { g.Allocations[0].Bucket = "friends" })
 	f("cliff", "vesting.cliff_blocks", 1, func(g *chain.Genesis) {
 		g.Allocations[0].Vesting = &chain.Vesting{CliffBlocks: 2, DurationBlocks: 1}

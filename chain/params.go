@@ -53,6 +53,7 @@ type Params struct {
 	Job        JobParams        `json:"job"`
 	CIP11      CIP11Params      `json:"cip11"`
 	Governance GovernanceParams `json:"governance"`
+	Machine    MachineTables    `json:"machine"`
 
 	Regions  []string `json:"regions"`   // accepted region names (entitlements §9.14)
 	TEETypes []string `json:"tee_types"` // accepted enclave types (entitlements §9.13)
@@ -106,6 +107,15 @@ type StakingParams struct {
 	InvalidProposalJails        bool   `json:"invalid_proposal_jails"`
 	MaxValidators               uint64 `json:"max_validators"`
 	ValidatorChangesPerEpochMax uint64 `json:"validator_changes_per_epoch_max"`
+}
+
+// MachineTables are the hashes of what the Python machine of every node of the
+// chain must have in common: what it charges and what its exceptions say
+// (whitepaper §3.5, §17.3; resolutions 2.7, 11.47). A template leaves them zero;
+// whoever makes a genesis of it fills in those of its own build.
+type MachineTables struct {
+	CostTable      Hash `json:"cost_table"`
+	ExceptionTexts Hash `json:"exception_texts"`
 }
 
 // GovernanceParams is the launch multisig (whitepaper §11; resolutions 9.1,

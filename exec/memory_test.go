@@ -89,6 +89,7 @@ func (m *memory) balance(addr chain.Address) chain.Wei { return m.accounts[addr]
 func testGenesis(t testing.TB, stakes []chain.Wei, accounts ...chain.Allocation) *chain.Genesis {
 	t.Helper()
 	g := chain.DevnetGenesisTemplate()
+	g.Params.Machine = chain.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
 	set := make([]chain.Validator, len(stakes))
 	for i := range set {
 		set[i] = chain.Validator{

@@ -108,6 +108,9 @@ func PrepareDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
 // would make the same one, so that a command line works twice.
 func resumeDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
 	g, err := LoadGenesis(dataDir)
+	if err == nil {
+		err = CheckTables(g) // said of the tables, not of the options
+	}
 	if err != nil || opts == (DevnetOptions{}) {
 		return g, err
 	}
@@ -159,6 +162,9 @@ func devnetTemplate(opts DevnetOptions) (*chain.Genesis, error) {
 			return nil, fmt.Errorf("block time %v: want 1ms to 1m", opts.BlockTime)
 		}
 		scaleTimeouts(&g.Params, uint64(opts.BlockTime.Milliseconds()))
+	}
+	if err := fillTables(&g.Params.Machine); err != nil {
+		return nil, fmt.Errorf("%s: %w", opts.GenesisFile, err)
 	}
 	return g, nil
 }

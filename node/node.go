@@ -80,6 +80,9 @@ func (n *Node) open() error {
 	if err := errors.Join(n.genesis.Check(), ceremony.Check(n.genesis)); err != nil {
 		return fmt.Errorf("genesis: %w", err)
 	}
+	if err := CheckTables(n.genesis); err != nil {
+		return fmt.Errorf("genesis: %w", err)
+	}
 	var err error
 	if n.keys, err = LoadKeys(n.cfg.DataDir); err != nil {
 		return err

@@ -112,6 +112,9 @@ func verifyImported(ctx context.Context, source *store.Store, genesis *chain.Gen
 }
 
 func newReplay(genesis *chain.Genesis) (*ledger.Replay, error) {
+	if err := CheckTables(genesis); err != nil {
+		return nil, fmt.Errorf("genesis: %w", err)
+	}
 	set, err := beacon.NewValidatorSet(genesis)
 	if err != nil {
 		return nil, fmt.Errorf("validator set: %w", err)

@@ -31,7 +31,7 @@ func (c *genesisCheckCommand) Run() error {
 	}
 	g, err := chain.ParseGenesis(raw)
 	if err == nil {
-		if err := errors.Join(g.Check(), ceremony.Check(g)); err != nil {
+		if err := errors.Join(g.Check(), ceremony.Check(g), node.CheckTables(g)); err != nil {
 			return err
 		}
 		fmt.Printf("ok: %q, chain id %d, %d validators, quorum %d, genesis hash %s\n", g.Name, g.ChainID, len(g.Validators), chain.Quorum(len(g.Validators)), g.Hash())

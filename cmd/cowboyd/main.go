@@ -71,10 +71,16 @@ func (c *commands) logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(os.Stderr, opts))
 }
 
-type versionCommand struct{}
+type versionCommand struct {
+	Tables bool `help:"Print also the hashes of the Python machine's tables, which a genesis must have."`
+}
 
-// Run prints name and version on one line.
-func (versionCommand) Run() error {
+// Run prints name and version on one line, and the tables on one each.
+func (c versionCommand) Run() error {
 	fmt.Println("cowboyd", node.Version)
+	if c.Tables {
+		tables := node.MachineTables()
+		fmt.Printf("cost_table      %s\nexception_texts %s\n", tables.CostTable, tables.ExceptionTexts)
+	}
 	return nil
 }

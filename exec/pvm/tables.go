@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 )
 
 // texts is every literal text that the machine's exceptions are made of, one
@@ -22,9 +23,10 @@ func TextTable() string { return texts }
 // TextTableHash is the hash of the table of exception texts.
 func TextTableHash() Hash { return Hash(keccak.Sum256([]byte(texts))) }
 
-// CostTable returns the table of costs as text, one price a line
-// (whitepaper §3.5, resolutions 2.7 and 2.8).
-func CostTable(c code.Costs) string {
+// CostTable returns the table of costs as text, one price a line: those of the
+// machine and those of calls of the host (whitepaper §3.5 and §17.3, resolutions
+// 2.7 and 2.8).
+func CostTable(c code.Costs, calls host.Costs) string {
 	var b strings.Builder
 	for op := range code.NumOps {
 		fmt.Fprintf(&b, "op %s %d\n", code.Op(op), c.Ops[op])
@@ -47,8 +49,13 @@ func CostTable(c code.Costs) string {
 	} {
 		fmt.Fprintf(&b, "each %s %d\n", row.name, row.price)
 	}
+	for _, row := range calls.Rows() {
+		fmt.Fprintf(&b, "host %s %d\n", row.Name, row.Cycles)
+	}
 	return b.String()
 }
 
 // CostTableHash is the hash of the table of costs.
-func CostTableHash(c code.Costs) Hash { return Hash(keccak.Sum256([]byte(CostTable(c)))) }
+func CostTableHash(c code.Costs, calls host.Costs) Hash {
+	return Hash(keccak.Sum256([]byte(CostTable(c, calls))))
+}

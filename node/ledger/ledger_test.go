@@ -65,6 +65,7 @@ func newFixture(t *testing.T) *fixture {
 		t.Fatal(err)
 	}
 	g := chain.DevnetGenesisTemplate()
+	g.Params.Machine = chain.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
 	validator := chain.Validator{
 		PeerKey: testPeer, BLSKey: order.PublicKey().Bytes(), BLSPossession: order.ProvePossession(),
 		PublicShare: shares[0].Key.PublicKey().Bytes(), Stake: g.Params.Staking.MinValidatorStake,

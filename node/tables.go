@@ -1,0 +1,59 @@
+package node
+
+import (
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+)
+
+// MachineTables returns the hashes of the Python machine's tables in this build.
+func MachineTables() chain.MachineTables {
+	return chain.MachineTables{
+		CostTable:      chain.Hash(pvm.CostTableHash(code.DefaultCosts(), host.DefaultCosts())),
+		ExceptionTexts: chain.Hash(pvm.TextTableHash()),
+	}
+}
+
+// TablesError means that a genesis was made for another table of the Python
+// machine than this build has: the two would not agree on results.
+type TablesError struct {
+	Table string // the field of params.machine
+	Want  chain.Hash
+	Have  chain.Hash
+}
+
+// Error names the tables and says what to do.
+func (e *TablesError) Error() string {
+	return fmt.Sprintf("params.machine.%s is %s, but this build (%s) has %s: use the build whose `cowboyd version --tables` shows the former, or make a new genesis with this one",
+		e.Table, e.Want, Version, e.Have)
+}
+
+// CheckTables reports the first table of the machine that g asks for and this
+// build does not have, as a *[TablesError].
+func CheckTables(g *chain.Genesis) error { return checkTables(g.Params.Machine, MachineTables()) }
+
+func checkTables(want, have chain.MachineTables) error {
+	if want.CostTable != have.CostTable {
+		return &TablesError{Table: "cost_table", Want: want.CostTable, Have: have.CostTable}
+	}
+	if want.ExceptionTexts != have.ExceptionTexts {
+		return &TablesError{Table: "exception_texts", Want: want.ExceptionTexts, Have: have.ExceptionTexts}
+	}
+	return nil
+}
+
+// fillTables puts this build's tables into a template that names none. One that
+// names another build's is refused.
+func fillTables(tables *chain.MachineTables) error {
+	have := MachineTables()
+	if tables.CostTable == (chain.Hash{}) {
+		tables.CostTable = have.CostTable
+	}
+	if tables.ExceptionTexts == (chain.Hash{}) {
+		tables.ExceptionTexts = have.ExceptionTexts
+	}
+	return checkTables(*tables, have)
+}
