@@ -74,6 +74,9 @@ func (m *Machine) GetItem(v, key Value) (Value, error) {
 
 // classItem is C[key] by __class_getitem__ (PEP 560).
 func (m *Machine) classItem(c *Class, key Value) (Value, error) {
+	if c == m.rt.classes.type_ {
+		return m.NewAlias(c.value(), key), nil
+	}
 	raw := c.sp(spClassGetitem)
 	if !raw.Bound() || raw.IsNone() {
 		return unbound, m.Raise(m.rt.classes.TypeError, "type '%s' is not subscriptable", c.name)

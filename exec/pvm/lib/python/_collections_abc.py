@@ -89,11 +89,51 @@ def _closing(kind):
     return close
 
 
-def _callable_item(cls, args):
-    if not isinstance(args, tuple) or len(args) != 2:
-        raise TypeError("Callable must be used as Callable[[arg, ...], result].")
-    params = args[0] if isinstance(args[0], (tuple, list)) else args[:1]
-    return GenericAlias(cls, (*params, args[1]))
+class _CallableGenericAlias(GenericAlias):
+    """Callable[[int], str], whose arguments are flat."""
+
+    __slots__ = ()
+
+    def __new__(cls, origin, args):
+        if not isinstance(args, tuple) or len(args) != 2:
+            raise TypeError("Callable must be used as Callable[[arg, ...], result].")
+        params, result = args
+        if not isinstance(params, (tuple, list)):
+            if not _stands_for_parameters(params):
+                raise TypeError(f"Expected a list of types, an ellipsis, ParamSpec, or Concatenate. Got {params}")
+            params = (params,)
+        return super().__new__(cls, origin, (*params, result))
+
+    def __repr__(self):
+        *params, result = map(_shown, self.__args__)
+        if len(params) == 1 and _stands_for_parameters(self.__args__[0]):
+            return super().__repr__()
+        return f"collections.abc.Callable[[{', '.join(params)}], {result}]"
+
+    def __getitem__(self, item):
+        item = item if isinstance(item, tuple) else (item,)
+        own = self.__parameters__
+        if len(own) == 1 and _stands_for_parameters(own[0]) and item and not _stands_for_parameters(item[0]):
+            item = (item,)
+        *params, result = super().__getitem__(item).__args__
+        if len(params) == 1 and isinstance(params[0], (tuple, list)):
+            params = params[0]
+        elif len(params) == 1 and _stands_for_parameters(params[0]):
+            params = params[0]
+        return _CallableGenericAlias(self.__origin__, (params, result))
+
+
+def _stands_for_parameters(given):
+    """Whether given may be where Callable wants a list of types."""
+    kind = type(given)
+    return (given is Ellipsis or isinstance(given, (tuple, list))
+            or kind.__module__ == "typing" and kind.__name__ in ("ParamSpec", "_ConcatenateGenericAlias"))
+
+
+def _shown(given):
+    if isinstance(given, type) and not isinstance(given, GenericAlias):
+        return given.__qualname__ if given.__module__ == "builtins" else f"{given.__module__}.{given.__qualname__}"
+    return "..." if given is Ellipsis else repr(given)
 
 
 Hashable = _protocol("Hashable", (), "__hash__", __hash__=abstractmethod(lambda self: 0))
@@ -101,7 +141,7 @@ Sized = _protocol("Sized", (), "__len__", __len__=abstractmethod(lambda self: 0)
 Container = _generic("Container", (), "__contains__", __contains__=abstractmethod(lambda self, x: False))
 Callable = _protocol(
     "Callable", (), "__call__",
-    __call__=abstractmethod(lambda self, *args, **kwds: False), __class_getitem__=classmethod(_callable_item),
+    __call__=abstractmethod(lambda self, *args, **kwds: False), __class_getitem__=classmethod(_CallableGenericAlias),
 )
 
 Iterable = _generic("Iterable", (), "__iter__", __iter__=abstractmethod(lambda self: (yield from ())))

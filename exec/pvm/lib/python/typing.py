@@ -168,7 +168,15 @@ def _equal_type(a, b):
     return a is b or a == b
 
 
-class _SpecialForm(_Joins):
+class _Sealed:
+    """A class of typing that no program's class has as its base."""
+
+    def __init_subclass__(cls, **rest):
+        if cls.__module__ != "typing":
+            raise TypeError("Cannot subclass special typing classes")
+
+
+class _SpecialForm(_Joins, _Sealed):
     """A name that means something in annotations, with or without a subscript."""
 
     def __init__(self, getitem):
@@ -281,7 +289,7 @@ def _reference_key(reference, second):
     return reference.__forward_arg__, getattr(reference, second)
 
 
-class ForwardRef(_Joins):
+class ForwardRef(_Joins, _Sealed):
     """A type named by text."""
 
     def __init__(self, arg, is_argument=True, module=None, *, is_class=False):
@@ -345,7 +353,7 @@ def _describe(variable, name, bound, covariant, contravariant):
     variable.__covariant__, variable.__contravariant__ = bool(covariant), bool(contravariant)
 
 
-class _Variable(_Joins):
+class _Variable(_Joins, _Sealed):
     __mro_entries__ = _refuses("Cannot subclass an instance of {kind}")
 
     def __repr__(self):
@@ -371,12 +379,12 @@ class TypeVar(_Variable):
 
     def __typing_subst__(self, arg):
         given = _type_check(arg, "Parameters to generic types must be types.")
-        if not isinstance(given, _UnpackGenericAlias):
+        if not (isinstance(given, _UnpackGenericAlias) or isinstance(given, GenericAlias) and given.__unpacked__):
             return given
         raise TypeError(f"{given} is not valid as type argument")
 
 
-class _ParamSpecPart:
+class _ParamSpecPart(_Sealed):
     """P.args or P.kwargs."""
 
     def __init__(self, origin):
@@ -413,8 +421,19 @@ class ParamSpec(_Variable):
             raise TypeError(f"Expected a list of types, an ellipsis, ParamSpec, or Concatenate. Got {arg}")
         return arg
 
+    def __typing_prepare_subst__(self, alias, given):
+        place = alias.__parameters__.index(self)
+        if place >= len(given):
+            raise TypeError(f"Too few arguments for {alias}")
+        if len(alias.__parameters__) == 1 and not _is_param_expr(given[0]):
+            return (given,)  # Z[int, str] is Z[[int, str]]
+        listed = list(given)
+        if isinstance(listed[place], list):
+            listed[place] = tuple(listed[place])
+        return tuple(listed)
 
-class TypeVarTuple:
+
+class TypeVarTuple(_Sealed):
     """A variable for any number of types."""
 
     def __init__(self, name):
@@ -428,12 +447,55 @@ class TypeVarTuple:
     __mro_entries__ = _refuses("Cannot subclass an instance of {kind}")
     __typing_subst__ = _refuses("Substitution of bare TypeVarTuple is not supported")
 
+    def __typing_prepare_subst__(self, alias, given):
+        """The arguments with those that fall to this variable in a tuple."""
+        wanted = alias.__parameters__
+        before = wanted.index(self)
+        after = len(wanted) - before - 1
+        if any(isinstance(other, TypeVarTuple) for other in wanted[before + 1:]):
+            raise TypeError(f"More than one TypeVarTuple parameter in {alias}")
+        left, right, fill, seen = before, after, None, False
+        for i, arg in enumerate(given):
+            inner = _open_tuple(arg)
+            if inner is None:
+                continue
+            if seen:
+                raise TypeError("More than one unpacked arbitrary-length tuple argument")
+            seen, fill = True, inner
+            left, right = min(before, i), min(after, len(given) - i - 1)
+        if not seen and before + after > len(given):
+            raise TypeError(f"Too few arguments for {alias}; actual {len(given)}, expected at least {before + after}")
+        end = len(given) - right
+        return (*given[:left], *[fill] * (before - left), given[left:end], *[fill] * (after - right), *given[end:])
+
+
+def _open_tuple(arg):
+    """int of *tuple[int, ...], None of anything else."""
+    if isinstance(arg, type) and not isinstance(arg, GenericAlias):
+        return None
+    inner = getattr(arg, "__typing_unpacked_tuple_args__", None)
+    return inner[0] if inner and len(inner) == 2 and inner[1] is ... else None
+
+
+def _spread(given):
+    """The arguments with *tuple[int, str] as int, str."""
+    out = []
+    for arg in given:
+        inner = None
+        if not isinstance(arg, type) or isinstance(arg, GenericAlias):
+            inner = getattr(arg, "__typing_unpacked_tuple_args__", None)
+        if inner is None or inner and inner[-1] is ...:
+            out.append(arg)
+        else:
+            out.extend(inner)
+    return tuple(out)
+
 
 def _is_dunder(attr):
     return attr.startswith("__") and attr.endswith("__")
 
 
-class _BaseGenericAlias(_Joins):
+class _BaseGenericAlias(_Joins, _Sealed):
     def __init__(self, origin, *, inst=True, name=None):
         self.__origin__, self._name, self._inst = origin, name, inst
 
@@ -497,7 +559,7 @@ class _GenericAlias(_BaseGenericAlias):
         if not self.__parameters__:
             raise TypeError(f"{self} is not a generic class")
         new = tuple([_type_convert(a) for a in _in_tuple(args)])
-        return self.copy_with(tuple(_substitute(self, self.__args__, self.__parameters__, new)))
+        return self.copy_with(tuple(_substitute(self, new)))
 
     def copy_with(self, args):
         return self.__class__(self.__origin__, args, name=self._name, inst=self._inst)
@@ -520,47 +582,50 @@ class _GenericAlias(_BaseGenericAlias):
         return (origin,)
 
 
-def _substitute(alias, args, parameters, new):
+def _prepared(alias, given):
+    """What stands in brackets, one for each parameter of alias."""
+    parameters = alias.__parameters__
+    for p in parameters:
+        if isinstance(p, (ParamSpec, TypeVarTuple)):
+            given = p.__typing_prepare_subst__(alias, given)
+    if len(given) != len(parameters):
+        many = "many" if len(given) > len(parameters) else "few"
+        raise TypeError(f"Too {many} arguments for {alias}; actual {len(given)}, expected {len(parameters)}")
+    return given
+
+
+def _substitute(alias, given):
     """The arguments of a generic with its parameters replaced."""
-    variadic = [i for i, p in enumerate(parameters) if isinstance(p, TypeVarTuple)]
-    mapping = {}
-    if variadic:
-        i = variadic[0]
-        after = len(parameters) - i - 1
-        if len(new) < len(parameters) - 1:
-            raise TypeError(f"Too few arguments for {alias}; actual {len(new)}, expected at least {len(parameters) - 1}")
-        new = new[:i] + (new[i:len(new) - after],) + new[len(new) - after:]
-    elif len(parameters) == 1 and isinstance(parameters[0], ParamSpec) and not (len(new) == 1 and _is_param_expr(new[0])):
-        new = (new,)
-    if len(new) != len(parameters):
-        many = "many" if len(new) > len(parameters) else "few"
-        raise TypeError(f"Too {many} arguments for {alias}; actual {len(new)}, expected {len(parameters)}")
-    for p, a in zip(parameters, new):
-        mapping[p] = a if isinstance(p, TypeVarTuple) else p.__typing_subst__(a)
+    mapping = dict(zip(alias.__parameters__, _prepared(alias, _spread(given))))
+    callable_ = getattr(alias.__origin__, "__name__", "") == "Callable"
+    return _replaced(alias.__args__, mapping, callable_)
+
+
+def _replaced(args, mapping, callable_=False):
     out = []
     for old in args:
-        for value in _replaced(old, mapping):
-            out.append(value)
+        new = _replaced_one(old, mapping)
+        if isinstance(old, tuple):
+            out.append(tuple(_replaced(old, mapping)))
+        elif isinstance(new, tuple) and (callable_ or getattr(old, "__typing_is_unpacked_typevartuple__", False)):
+            out.extend(new)
+        else:
+            out.append(new)
     return out
 
 
-def _replaced(old, mapping):
-    if isinstance(old, (TypeVar, ParamSpec)):
-        value = mapping.get(old, old)
-        if isinstance(old, ParamSpec) and isinstance(value, tuple):
-            return list(value)
-        return [value]
-    if isinstance(old, _UnpackGenericAlias) and isinstance(old.__args__[0], TypeVarTuple):
-        return list(mapping.get(old.__args__[0], (old,)))
-    if isinstance(old, tuple):
-        return [tuple(v for x in old for v in _replaced(x, mapping))]
+def _replaced_one(old, mapping):
+    if isinstance(old, (TypeVar, ParamSpec, TypeVarTuple)):
+        return old.__typing_subst__(mapping[old])
     if isinstance(old, type) and not isinstance(old, GenericAlias):
-        return [old]
-    parameters = getattr(old, "__parameters__", ())
-    if not parameters:
-        return [old]
-    return [old[tuple(v for p in parameters for v in (
-        mapping[p] if isinstance(p, TypeVarTuple) else (mapping.get(p, p),)))]]
+        return old
+    given = []
+    for p in getattr(old, "__parameters__", ()):
+        if isinstance(p, TypeVarTuple):
+            given.extend(mapping[p])
+        else:
+            given.append(mapping[p])
+    return old[tuple(given)] if given or getattr(old, "__parameters__", ()) else old
 
 
 class _SpecialGenericAlias(_BaseGenericAlias):
@@ -645,16 +710,34 @@ class _LiteralGenericAlias(_GenericAlias):
         lambda alias: _LiteralGenericAlias, lambda alias: frozenset([(value, type(value)) for value in alias.__args__]))
 
     def __repr__(self):
-        return f"typing.Literal[{', '.join(repr(a) for a in self.__args__)}]"
+        return f"typing.Literal[{', '.join(_type_repr(a) for a in self.__args__)}]"
 
 
 class _ConcatenateGenericAlias(_GenericAlias):
-    pass
+    def copy_with(self, params):
+        first, last = params[:-1], params[-1]
+        if isinstance(last, (list, tuple)):
+            return (*first, *last)
+        if isinstance(last, _ConcatenateGenericAlias):
+            params = (*first, *last.__args__)
+        return super().copy_with(params)
 
 
 class _UnpackGenericAlias(_GenericAlias):
     def __repr__(self):
         return "*" + repr(self.__args__[0])
+
+    def __getitem__(self, args):
+        return args if self.__typing_is_unpacked_typevartuple__ else super().__getitem__(args)
+
+    @property
+    def __typing_is_unpacked_typevartuple__(self):
+        return isinstance(self.__args__[0], TypeVarTuple)
+
+    @property
+    def __typing_unpacked_tuple_args__(self):
+        inner = self.__args__[0]
+        return inner.__args__ if isinstance(inner, _GenericAlias) else None
 
 
 class _AnnotatedAlias(_GenericAlias):
@@ -704,7 +787,8 @@ class Generic:
             if not params:
                 raise TypeError(f"Parameter list to {cls.__qualname__}[...] cannot be empty")
             for p in params:
-                if not isinstance(p, (TypeVar, ParamSpec, TypeVarTuple, _UnpackGenericAlias)):
+                if not (isinstance(p, (TypeVar, ParamSpec))
+                        or isinstance(p, _UnpackGenericAlias) and isinstance(p.__args__[0], TypeVarTuple)):
                     raise TypeError(f"Parameters to {cls.__name__}[...] must all be type variables or parameter specification variables.")
             if len(set(params)) != len(params):
                 raise TypeError(f"Parameters to {cls.__name__}[...] must all be unique")
@@ -712,7 +796,13 @@ class Generic:
         own = getattr(cls, "__parameters__", ())
         if not own:
             raise TypeError(f"{cls} is not a generic class")
-        return _GenericAlias(cls, tuple(_substitute(cls, _as_arguments(own), own, params)))
+        args = []
+        for p, given in zip(own, _prepared(cls, params)):
+            if isinstance(p, TypeVarTuple):
+                args.extend(given)
+            else:
+                args.append(given)
+        return _GenericAlias(cls, tuple(args))
 
     def __init_subclass__(cls, *args, **kwargs):
         super().__init_subclass__(*args, **kwargs)
@@ -740,10 +830,6 @@ class Generic:
                     raise TypeError(f"Some type variables ({s_vars}) are not listed in Generic[{s_args}]")
                 tvars = gvars
         cls.__parameters__ = tuple(tvars)
-
-
-def _as_arguments(parameters):
-    return tuple(Unpack[p] if isinstance(p, TypeVarTuple) else p for p in parameters)
 
 
 _plain_attributes = frozenset([
