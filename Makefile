@@ -19,7 +19,7 @@ TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
 .PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash bench bench-crypto bench-state \
-        bench-lanes bench-exec bench-consensus bench-pvm bench-compare generate purego arm64 i386 interop oracles pvm-oracle tools clean
+        bench-lanes bench-exec bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -92,6 +92,9 @@ bench-consensus: ## bars of votes, certificates and coded blocks
 
 bench-pvm: ## bars of the Python machine beside CPython 3.11 (PYTHON311) and starlark-go
 	cd bench/peers && $(GO) run ./pvm
+
+bench-pvm-costs: ## time per cycle of every operation, mixes and attacks of the Python machine; ARGS='-hunt 1 -for 60s' hunts outliers
+	cd bench/peers && $(GO) run ./pvm/costs $(ARGS)
 
 bench-compare: build ## compare two results: make bench-compare OLD=a.json NEW=b.json
 	$(BIN)/cowboy-bench compare $(OLD) $(NEW)

@@ -3,8 +3,6 @@ package attacks_test
 import (
 	"errors"
 	"flag"
-	"os"
-	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
@@ -35,21 +33,9 @@ const (
 
 func corpus(t testing.TB) []attacks.Attack {
 	t.Helper()
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
+	all, err := attacks.Corpus()
+	if err != nil || len(all) == 0 {
 		t.Fatalf("no attacks: %v", err)
-	}
-	var all []attacks.Attack
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		as, err := attacks.Parse(strings.TrimSuffix(filepath.Base(f), ".txt"), string(text))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, as...)
 	}
 	return all
 }

@@ -1,9 +1,34 @@
 package attacks
 
 import (
+	"embed"
 	"fmt"
 	"strings"
 )
+
+//go:embed testdata/*.txt
+var files embed.FS
+
+// Corpus returns all attacks, file by file in the order of their names.
+func Corpus() ([]Attack, error) {
+	entries, err := files.ReadDir("testdata")
+	if err != nil {
+		return nil, fmt.Errorf("corpus of attacks: %w", err)
+	}
+	var all []Attack
+	for _, e := range entries {
+		text, err := files.ReadFile("testdata/" + e.Name())
+		if err != nil {
+			return nil, fmt.Errorf("corpus of attacks: %w", err)
+		}
+		as, err := Parse(strings.TrimSuffix(e.Name(), ".txt"), string(text))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, as...)
+	}
+	return all, nil
+}
 
 // Attack is one hostile program.
 type Attack struct {

@@ -4,5 +4,5 @@
 // own memory must stay in proportion to the modelled heap (whitepaper §3.2, §3.5).
 //
 // In flow the files of testdata, out flow [Attack] values and what one run of
-// each measured. Only tests import it.
+// each measured. Only tests and the bench of the cost table import it.
 package attacks
