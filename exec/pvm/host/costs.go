@@ -20,7 +20,7 @@ type Costs struct {
 	Timer         code.Cycles // set or cancelled
 	Job           code.Cycles // submitted
 	BlobKiB       code.Cycles // committed
-	System        code.Cycles // other operations of system actors
+	System        code.Cycles // operations of system actors that have no row
 	TokenTransfer code.Cycles
 	TokenFrom     code.Cycles // transfer on behalf
 	TokenApprove  code.Cycles
@@ -28,6 +28,13 @@ type Costs struct {
 	TokenMint     code.Cycles
 	TokenBurn     code.Cycles
 	TokenCreate   code.Cycles
+	TokenMany     code.Cycles // several transfers at once
+	TokenEach     code.Cycles // each of them
+	TokenAdmin    code.Cycles // freezing, owner, hooks
+	TokenInfo     code.Cycles
+	VerifyPairing code.Cycles // a BLS signature or a VRF proof
+	Deploy        code.Cycles // code spawned or replaced
+	DeployByte    code.Cycles // of source
 }
 
 // DefaultCosts returns the table of genesis.
@@ -38,6 +45,8 @@ func DefaultCosts() Costs {
 		Timer: 200, Job: 1000, BlobKiB: 40, System: 1000,
 		TokenTransfer: 1000, TokenFrom: 1500, TokenApprove: 500, TokenBalance: 100,
 		TokenMint: 1000, TokenBurn: 500, TokenCreate: 10_000,
+		TokenMany: 500, TokenEach: 500, TokenAdmin: 500, TokenInfo: 200,
+		VerifyPairing: 60_000, Deploy: 100_000, DeployByte: 10,
 	}
 }
 
@@ -72,26 +81,12 @@ func (c Costs) Rows() []Row {
 		{"token_mint", c.TokenMint},
 		{"token_burn", c.TokenBurn},
 		{"token_create", c.TokenCreate},
+		{"token_transfer_many", c.TokenMany},
+		{"token_transfer_each", c.TokenEach},
+		{"token_admin", c.TokenAdmin},
+		{"token_info", c.TokenInfo},
+		{"verify_pairing", c.VerifyPairing},
+		{"deploy", c.Deploy},
+		{"deploy_byte", c.DeployByte},
 	}
-}
-
-// SystemCost returns the price of an operation of [Host.System].
-func (c Costs) SystemCost(op string) code.Cycles {
-	switch op {
-	case "token_transfer":
-		return c.TokenTransfer
-	case "token_transfer_from":
-		return c.TokenFrom
-	case "token_approve":
-		return c.TokenApprove
-	case "token_balance_of", "token_allowance", "token_info":
-		return c.TokenBalance
-	case "token_mint":
-		return c.TokenMint
-	case "token_burn":
-		return c.TokenBurn
-	case "token_create":
-		return c.TokenCreate
-	}
-	return c.System
 }

@@ -1,6 +1,18 @@
-// Package host is what an actor may ask of the chain: one interface that the
-// actor package implements over state and that package sdk puts under the names
-// of the whitepaper's Python SDK.
+// Package host is what an actor may ask of the chain, as a table of system
+// calls: an interface for each domain, put together as [Host], which the actor
+// package implements over state and which package sdk puts under the names of
+// the Python SDK (docs/sdk.md).
+//
+//	Storage     keys and values, the bond that widens their quota, blobs
+//	Messages    messages, calls, deferred messages, events, spawned actors
+//	Timers      timers and intervals
+//	Balances    base units of accounts
+//	Tokens      fungible tokens (CIP-20)
+//	Randomness  the beacon under labels
+//	Crypto      signatures on the validators' curve
+//	Runners     jobs for runners, and secrets
+//	Rent        status, prepayment, restoration
+//	Chain       the call's surroundings, actors, entitlements, code
 //
 // Values cross it as canonical bytes of package values, never as objects of the
 // machine, so an implementation knows nothing of Python. A call flows in with
@@ -8,14 +20,40 @@
 // catch, or any other error, which ends the call past every handler and is a
 // fault of this node or a limit of the chain.
 //
-// Cycles are charged by package sdk from [Costs] before a method is called.
-// Cells, entitlements, quotas, deposits, the limits of fan-out and of timers,
-// and the undoing of all effects of a call that fails are the implementation's.
+// # Charges
+//
+// Cycles are charged by package sdk from [Costs] before a method is called; each
+// method names the row. What depends on the length of an answer is charged when
+// the answer is there, so an implementation bounds what it returns. Cells,
+// entitlements, quotas, deposits, surcharges, the limits of fan-out and of
+// timers, and the undoing of all effects of a call that fails are the
+// implementation's.
+//
+// # Refusals
+//
+// Every method may refuse with [RefusedEntitlement] or [RefusedQuota] where the
+// manifest must allow it (entitlements §6), and whatever changes state refuses
+// with [RefusedReadOnly] in a call that only reads. The other codes stand with
+// the methods.
 //
 // [Recorder] implements the interface in memory for tests and tools.
 package host
 
 import "github.com/cowboy-foundation/cowboy/chain"
+
+// Host serves one call of one actor.
+type Host interface {
+	Chain
+	Storage
+	Messages
+	Timers
+	Balances
+	Tokens
+	Randomness
+	Crypto
+	Runners
+	Rent
+}
 
 // ID names a message, a timer or a job.
 type ID [32]byte
@@ -35,69 +73,40 @@ type Env struct {
 	CallID    [32]byte      // distinct for every call of the chain
 }
 
-// Entry is a key of storage with its value.
-type Entry struct {
-	Key   string
-	Value []byte
+// Actor is what the chain tells of an account.
+type Actor struct {
+	Code     [32]byte      // hash of the source; zero: an external account
+	Creator  chain.Address // zero for an external account
+	Storage  uint64        // bytes of keys and values
+	Deployed uint64        // height
+	Dormant  bool          // evicted: its handlers do not run
 }
 
-// Message is a message to be sent, or a call to be made.
-type Message struct {
-	To      chain.Address
-	Handler string // of the receiver; empty: its default
-	Payload []byte // canonical
-	Value   uint64 // base units
-	Cycles  uint64 // reserved for the receiver (resolution 11.21); 0: the default
-}
-
-// Timer is a timer to be set: at Height, or for Every > 0 each so many blocks.
-type Timer struct {
-	Height  uint64
-	Every   uint64
-	Handler string
-	Data    []byte         // canonical
-	Bidder  *chain.Address // Gas Bidding Agent; nil: the network's default
-}
-
-// Job is work for runners. The answer goes to Handler of the actor.
-type Job struct {
-	Spec        []byte // canonical, finite floats only (resolution 11.45)
-	Handler     string
-	Correlation ID // given back with the answer
-}
-
-// Host serves one call.
-type Host interface {
+// Chain answers questions about the surroundings of the call and the code.
+type Chain interface {
+	// Env costs nothing; package sdk charges get_block_info for each question
+	// that a program asks of it.
 	Env() Env
+	// Actor tells of an account; false when the state knows none. Charge:
+	// get_block_info.
+	Actor(a chain.Address) (Actor, bool, error)
+	// Entitlement returns the parameters, a canonical map, with which the actor's
+	// manifest grants id; false when it does not (entitlements §9). Charge:
+	// get_block_info.
+	Entitlement(id string) (params []byte, ok bool, err error)
+	// UpgradeSelf puts other source in place of the actor's, from the next call
+	// on. Only system actors may: RefusedEntitlement otherwise (resolution 8.2).
+	// Refuses with RefusedArgument source that does not compile. Charge: deploy,
+	// and deploy_byte per byte of source.
+	UpgradeSelf(source []byte) error
+}
 
-	// StorageGet returns the bytes under a key; false when there are none. The
-	// caller does not change them.
-	StorageGet(key string) ([]byte, bool, error)
-	// StorageSet takes value over.
-	StorageSet(key string, value []byte) error
-	// StorageDelete tells whether there was a value.
-	StorageDelete(key string) (bool, error)
-	// StorageScan returns entries whose keys begin with prefix, in ascending
-	// order of their bytes, at most limit.
-	StorageScan(prefix string, limit int) ([]Entry, error)
-
-	// Send queues a message (whitepaper §3.3).
-	Send(m Message) (ID, error)
-	// Call runs a handler of another actor now and returns its answer.
-	Call(m Message) ([]byte, error)
-	SetTimer(t Timer) (ID, error)
-	// CancelTimer tells whether the timer was there.
-	CancelTimer(id ID) (bool, error)
-	EmitEvent(topic string, data []byte) error
-	SubmitJob(j Job) (ID, error)
-
-	// Randomness returns HKDF of the parent block's seed (resolution 1.1).
+// Randomness is the beacon of the parent block's round (resolution 1.1).
+type Randomness interface {
+	// Randomness returns HKDF of the seed under a label of 1 to 256 bytes: the
+	// same in every call of a block that asks for the same label. An actor that
+	// wants its own puts its address into the label. Charge: hash.
 	Randomness(label string) ([32]byte, error)
-	Balance(a chain.Address) (uint64, error)
-	Transfer(to chain.Address, amount uint64) error
-	// System performs an operation of a system actor or of the account, such as
-	// "token_transfer" or "rent_prepay"; arguments and answer are canonical.
-	System(op string, args []byte) ([]byte, error)
 }
 
 // Answering is a host that has the answer to a job at once: tests, and tools
@@ -107,22 +116,3 @@ type Answering interface {
 	// Answer returns the canonical answer to a job.
 	Answer(j Job) ([]byte, error)
 }
-
-// Refusal is an error that the program sees, as CowboyError with this code.
-type Refusal struct {
-	Code string // of the SDK's table, such as "E1101"
-	Text string
-}
-
-// Error returns code and text.
-func (r *Refusal) Error() string { return r.Code + ": " + r.Text }
-
-// The codes that the interface itself gives out.
-const (
-	RefusedFunds      = "E1101" // balance too small
-	RefusedPermission = "E1201" // the caller or the manifest does not allow it
-	RefusedLimit      = "E1301" // a quota or limit is used up
-	RefusedTarget     = "E1401" // no such actor, timer or job
-	RefusedArgument   = "E1501" // an argument that the chain does not take
-	RefusedFailed     = "E1601" // the called handler failed
-)

@@ -10,24 +10,38 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
 
-// Recorder is a [Host] in memory that notes every call. Storage works; what
-// would leave the actor is only noted. It is for tests and tools.
+// Recorder is a [Host] in memory that notes every call. Storage, balances,
+// tokens and blobs work, without quotas; what would leave the actor is only
+// noted. It is for tests and tools.
 type Recorder struct {
 	Here     Env
 	Storage  map[string][]byte
 	Balances map[chain.Address]uint64
+	Actors   map[chain.Address]Actor
+	Granted  map[string][]byte // entitlements and their parameters
+	Rents    map[chain.Address]RentStatus
+	Jobs     map[ID]JobState
 	Calls    []Recorded
 
-	// Reply answers calls of other actors and of system actors; nil: an empty
-	// answer.
+	// Reply answers calls of other actors; nil: None.
 	Reply func(what string, args []byte) ([]byte, error)
+	// Refuse is asked before every call by its name; what it returns is the
+	// call's error. nil: nothing is refused.
+	Refuse func(name string) error
 
-	ids uint64
+	// Pairing verifies BLS signatures and VRF proofs; nil: none is valid.
+	Pairing func(key [96]byte, namespace, message []byte, signature [48]byte) bool
+
+	tokens map[TokenID]*ledger
+	blobs  map[string][]byte
+	ids    uint64
 }
+
+var _ Host = (*Recorder)(nil)
 
 // Recorded is one call of the host.
 type Recorded struct {
-	Name string // as the interface names it; for System its operation
+	Name string // as the interface names it; an interval is SetInterval
 	To   string // address, key, handler or topic
 	Data []byte // canonical, where there is any
 	Num  uint64 // height, interval, value or amount
@@ -40,12 +54,19 @@ func (r Recorded) String() string { return fmt.Sprintf("%s %s %d", r.Name, r.To,
 func NewRecorder() *Recorder {
 	return &Recorder{
 		Here:    Env{ChainID: 1, Height: 1, Timestamp: 1000, Self: chain.Address{19: 0xaa}, Sender: chain.Address{19: 0xbb}},
-		Storage: map[string][]byte{}, Balances: map[chain.Address]uint64{},
+		Storage: map[string][]byte{}, Balances: map[chain.Address]uint64{}, Actors: map[chain.Address]Actor{},
+		Granted: map[string][]byte{}, Rents: map[chain.Address]RentStatus{}, Jobs: map[ID]JobState{},
+		tokens: map[TokenID]*ledger{}, blobs: map[string][]byte{},
 	}
 }
 
-func (r *Recorder) note(name, to string, data []byte, num uint64) {
+// note records a call and answers whether it is refused.
+func (r *Recorder) note(name, to string, data []byte, num uint64) error {
 	r.Calls = append(r.Calls, Recorded{Name: name, To: to, Data: slices.Clone(data), Num: num})
+	if r.Refuse == nil {
+		return nil
+	}
+	return r.Refuse(name)
 }
 
 func (r *Recorder) id() ID {
@@ -56,23 +77,66 @@ func (r *Recorder) id() ID {
 // Env returns Here.
 func (r *Recorder) Env() Env { return r.Here }
 
+// Actor reads Actors.
+func (r *Recorder) Actor(a chain.Address) (Actor, bool, error) {
+	err := r.note("Actor", a.String(), nil, 0)
+	info, ok := r.Actors[a]
+	return info, ok, err
+}
+
+// Entitlement reads Granted.
+func (r *Recorder) Entitlement(id string) ([]byte, bool, error) {
+	err := r.note("Entitlement", id, nil, 0)
+	params, ok := r.Granted[id]
+	return params, ok, err
+}
+
+// UpgradeSelf notes the length of the source.
+func (r *Recorder) UpgradeSelf(source []byte) error {
+	return r.note("UpgradeSelf", "", nil, uint64(len(source)))
+}
+
+// Randomness is a hash of the label.
+func (r *Recorder) Randomness(label string) ([32]byte, error) {
+	return keccak.Sum256([]byte("randomness"), []byte(label)), r.note("Randomness", label, nil, 0)
+}
+
+// VerifyBLS asks Pairing.
+func (r *Recorder) VerifyBLS(key [96]byte, namespace, message []byte, signature [48]byte) (bool, error) {
+	err := r.note("VerifyBLS", "", nil, uint64(len(message)))
+	return r.Pairing != nil && r.Pairing(key, namespace, message, signature), err
+}
+
+// VerifyVRF asks Pairing; the output is a hash of the proof.
+func (r *Recorder) VerifyVRF(key [96]byte, namespace, message []byte, proof [48]byte) ([32]byte, bool, error) {
+	err := r.note("VerifyVRF", "", nil, uint64(len(message)))
+	if r.Pairing == nil || !r.Pairing(key, namespace, message, proof) {
+		return [32]byte{}, false, err
+	}
+	return keccak.Sum256(proof[:]), true, err
+}
+
 // StorageGet reads Storage.
 func (r *Recorder) StorageGet(key string) ([]byte, bool, error) {
+	err := r.note("StorageGet", key, nil, 0)
 	v, ok := r.Storage[key]
-	r.note("StorageGet", key, nil, 0)
-	return v, ok, nil
+	return v, ok, err
 }
 
 // StorageSet writes Storage.
 func (r *Recorder) StorageSet(key string, value []byte) error {
-	r.note("StorageSet", key, value, 0)
+	if err := r.note("StorageSet", key, value, 0); err != nil {
+		return err
+	}
 	r.Storage[key] = value
 	return nil
 }
 
 // StorageDelete deletes from Storage.
 func (r *Recorder) StorageDelete(key string) (bool, error) {
-	r.note("StorageDelete", key, nil, 0)
+	if err := r.note("StorageDelete", key, nil, 0); err != nil {
+		return false, err
+	}
 	_, ok := r.Storage[key]
 	delete(r.Storage, key)
 	return ok, nil
@@ -80,7 +144,9 @@ func (r *Recorder) StorageDelete(key string) (bool, error) {
 
 // StorageScan reads Storage.
 func (r *Recorder) StorageScan(prefix string, limit int) ([]Entry, error) {
-	r.note("StorageScan", prefix, nil, uint64(limit))
+	if err := r.note("StorageScan", prefix, nil, uint64(limit)); err != nil {
+		return nil, err
+	}
 	var keys []string
 	for k := range r.Storage {
 		if strings.HasPrefix(k, prefix) {
@@ -95,60 +161,88 @@ func (r *Recorder) StorageScan(prefix string, limit int) ([]Entry, error) {
 	return out, nil
 }
 
+// BondStorage notes the bytes.
+func (r *Recorder) BondStorage(bytes uint64) error { return r.note("BondStorage", "", nil, bytes) }
+
+// CommitBlob keeps the data under its keccak256 with the multihash prefix.
+func (r *Recorder) CommitBlob(data []byte) ([]byte, error) {
+	if err := r.note("CommitBlob", "", nil, uint64(len(data))); err != nil {
+		return nil, err
+	}
+	h := keccak.Sum256(data)
+	mh := append([]byte{0x1b, 32}, h[:]...)
+	r.blobs[string(mh)] = slices.Clone(data)
+	return mh, nil
+}
+
+// Blob returns what CommitBlob kept.
+func (r *Recorder) Blob(multihash []byte) ([]byte, bool, error) {
+	err := r.note("Blob", fmt.Sprintf("%x", multihash), nil, 0)
+	data, ok := r.blobs[string(multihash)]
+	return data, ok, err
+}
+
 // Send notes the message.
 func (r *Recorder) Send(m Message) (ID, error) {
-	r.note("Send", m.To.String(), m.Payload, m.Value)
-	return r.id(), nil
+	return r.id(), r.note("Send", m.To.String(), m.Payload, m.Value)
 }
 
 // Call notes the message and asks Reply.
 func (r *Recorder) Call(m Message) ([]byte, error) {
-	r.note("Call", m.To.String()+" "+m.Handler, m.Payload, m.Value)
-	return r.reply(m.Handler, m.Payload)
-}
-
-func (r *Recorder) reply(what string, args []byte) ([]byte, error) {
+	if err := r.note("Call", m.To.String()+" "+m.Handler, m.Payload, m.Value); err != nil {
+		return nil, err
+	}
 	if r.Reply == nil {
 		return []byte{0xf6}, nil
 	}
-	return r.Reply(what, args)
+	return r.Reply(m.Handler, m.Payload)
+}
+
+// Defer notes the message.
+func (r *Recorder) Defer(d Deferred) (ID, error) {
+	if d.Height != 0 && d.Height <= r.Here.Height {
+		return ID{}, &Refusal{Code: RefusedPast, Text: "the height is not in the future"}
+	}
+	return r.id(), r.note("Defer", d.To.String()+" "+d.Handler, d.Payload, d.Height)
+}
+
+// EmitEvent notes the event.
+func (r *Recorder) EmitEvent(topic string, data []byte) error {
+	return r.note("EmitEvent", topic, data, 0)
+}
+
+// Spawn notes the salt and answers the address of whitepaper §1.2.
+func (r *Recorder) Spawn(s Spawn) (chain.Address, error) {
+	hash := r.Here.CodeHash
+	if s.Source != nil {
+		hash = keccak.Sum256(s.Source)
+	}
+	h := keccak.Sum256(r.Here.Self[:], s.Salt, hash[:])
+	return chain.Address(h[12:]), r.note("Spawn", fmt.Sprintf("%x", s.Salt), s.Init, s.Value)
 }
 
 // SetTimer notes the timer.
 func (r *Recorder) SetTimer(t Timer) (ID, error) {
 	if t.Every > 0 {
-		r.note("SetInterval", t.Handler, t.Data, t.Every)
-		return r.id(), nil
+		return r.id(), r.note("SetInterval", t.Handler, t.Data, t.Every)
 	}
 	if t.Height <= r.Here.Height {
-		return ID{}, &Refusal{Code: RefusedArgument, Text: "the height of a timer is not in the future"}
+		return ID{}, &Refusal{Code: RefusedPast, Text: "the height of a timer is not in the future"}
 	}
-	r.note("SetTimer", t.Handler, t.Data, t.Height)
-	return r.id(), nil
+	return r.id(), r.note("SetTimer", t.Handler, t.Data, t.Height)
+}
+
+// ExtendTimer notes the timer.
+func (r *Recorder) ExtendTimer(id ID, height uint64) error {
+	if height <= r.Here.Height {
+		return &Refusal{Code: RefusedPast, Text: "the height of a timer is not in the future"}
+	}
+	return r.note("ExtendTimer", fmt.Sprintf("%x", id), nil, height)
 }
 
 // CancelTimer notes the timer.
 func (r *Recorder) CancelTimer(id ID) (bool, error) {
-	r.note("CancelTimer", fmt.Sprintf("%x", id), nil, 0)
-	return true, nil
-}
-
-// EmitEvent notes the event.
-func (r *Recorder) EmitEvent(topic string, data []byte) error {
-	r.note("EmitEvent", topic, data, 0)
-	return nil
-}
-
-// SubmitJob notes the job.
-func (r *Recorder) SubmitJob(j Job) (ID, error) {
-	r.note("SubmitJob", j.Handler, j.Spec, 0)
-	return j.Correlation, nil
-}
-
-// Randomness is a hash of the label.
-func (r *Recorder) Randomness(label string) ([32]byte, error) {
-	r.note("Randomness", label, nil, 0)
-	return keccak.Sum256([]byte("randomness"), []byte(label)), nil
+	return true, r.note("CancelTimer", fmt.Sprintf("%x", id), nil, 0)
 }
 
 // Balance reads Balances.
@@ -156,7 +250,9 @@ func (r *Recorder) Balance(a chain.Address) (uint64, error) { return r.Balances[
 
 // Transfer moves what Balances has.
 func (r *Recorder) Transfer(to chain.Address, amount uint64) error {
-	r.note("Transfer", to.String(), nil, amount)
+	if err := r.note("Transfer", to.String(), nil, amount); err != nil {
+		return err
+	}
 	if r.Balances[r.Here.Self] < amount {
 		return &Refusal{Code: RefusedFunds, Text: "the balance is too small"}
 	}
@@ -165,8 +261,57 @@ func (r *Recorder) Transfer(to chain.Address, amount uint64) error {
 	return nil
 }
 
-// System notes the operation and asks Reply.
-func (r *Recorder) System(op string, args []byte) ([]byte, error) {
-	r.note(op, "", args, 0)
-	return r.reply(op, args)
+// SubmitJob notes the job.
+func (r *Recorder) SubmitJob(j Job) (ID, error) {
+	r.Jobs[j.Correlation] = JobPending
+	return j.Correlation, r.note("SubmitJob", j.Handler, j.Spec, 0)
+}
+
+// CancelJob cancels a job of Jobs that is pending.
+func (r *Recorder) CancelJob(id ID) (bool, error) {
+	if err := r.note("CancelJob", fmt.Sprintf("%x", id), nil, 0); err != nil {
+		return false, err
+	}
+	ok := r.Jobs[id] == JobPending
+	if ok {
+		r.Jobs[id] = JobCancelled
+	}
+	return ok, nil
+}
+
+// JobStatus reads Jobs.
+func (r *Recorder) JobStatus(id ID) (JobState, error) {
+	return r.Jobs[id], r.note("JobStatus", fmt.Sprintf("%x", id), nil, 0)
+}
+
+// StoreSecret notes name and policy.
+func (r *Recorder) StoreSecret(s Secret) error {
+	return r.note("StoreSecret", s.Name, s.Policy, uint64(len(s.Sealed)))
+}
+
+// DeleteSecret notes the name.
+func (r *Recorder) DeleteSecret(name string) (bool, error) {
+	return true, r.note("DeleteSecret", name, nil, 0)
+}
+
+// RentStatus reads Rents.
+func (r *Recorder) RentStatus(a chain.Address) (RentStatus, error) {
+	return r.Rents[a], r.note("RentStatus", a.String(), nil, 0)
+}
+
+// PrepayRent adds the epochs to Rents, free of charge.
+func (r *Recorder) PrepayRent(a chain.Address, epochs uint64) (uint64, error) {
+	if err := r.note("PrepayRent", a.String(), nil, epochs); err != nil {
+		return 0, err
+	}
+	s := r.Rents[a]
+	s.Prepaid += epochs
+	s.PaidThrough += epochs
+	r.Rents[a] = s
+	return epochs * s.PerEpoch, nil
+}
+
+// RestoreStorage notes how many entries there are.
+func (r *Recorder) RestoreStorage(s Restoration) error {
+	return r.note("RestoreStorage", s.Actor.String()+" "+s.Payer.String(), nil, uint64(len(s.Entries)))
 }

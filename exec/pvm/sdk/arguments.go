@@ -123,3 +123,47 @@ func (c call) hexText(b []byte) vm.Value { return c.m.NewStr("0x" + hex.EncodeTo
 
 // unsignedValue is an int of 64 bits without sign.
 func (c call) unsignedValue(n uint64) vm.Value { return uintValue(c.m, n) }
+
+// addressOrSelf returns argument i, the actor's own address for None.
+func (c call) addressOrSelf(i int) (chain.Address, error) {
+	if c.arg(i).IsNone() {
+		return c.s.env.Self, nil
+	}
+	return c.address(i)
+}
+
+// done turns an error of the host into an exception.
+func (c call) done(err error) error {
+	if err != nil {
+		return c.s.refuse(c.m, err)
+	}
+	return nil
+}
+
+// truth is the answer of a host that says yes or no.
+func (c call) truth(ok bool, err error) (vm.Value, error) {
+	return vm.Bool(ok), c.done(err)
+}
+
+// field is an entry of a record.
+type field struct {
+	name  string
+	value vm.Value
+}
+
+// record makes a dict. The values are held here, since nothing else does.
+func (c call) record(fields []field) (vm.Value, error) {
+	mark := c.m.Hold(vm.None)
+	for _, f := range fields {
+		c.m.Hold(f.value)
+	}
+	d := c.m.NewDict()
+	c.m.Hold(d.Value())
+	for _, f := range fields {
+		if err := c.m.DictPut(d, c.m.NewStr(f.name), f.value); err != nil {
+			return vm.None, err
+		}
+	}
+	c.m.Release(mark)
+	return d.Value(), nil
+}

@@ -2,7 +2,6 @@ package sdk
 
 import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
-	"github.com/cowboy-foundation/cowboy/exec/pvm/values"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
@@ -10,13 +9,10 @@ func messageDefs() []vm.Def {
 	return []vm.Def{
 		native("send", 1, "target payload handler value cycles", sendMessage),
 		native("call", 2, "target method args cycles_limit value", callActor),
-		native("set_timer", 2, "height handler data gba", setTimer),
-		native("set_interval", 2, "every_n_blocks handler data gba", setInterval),
-		native("cancel_timer", 1, "timer_id", cancelTimer),
+		native("create_deferred_tx", 2, "target handler payload height value cycles_limit cells_limit", deferMessage),
 		native("emit_event", 1, "topic data", emitEvent),
-		native("submit_job", 1, "spec handler", submitJob),
+		native("spawn", 1, "salt source init entitlements value", spawn),
 		native("transfer", 2, "to amount", transfer),
-		native("system", 1, "operation arguments", system),
 	}
 }
 
@@ -71,61 +67,6 @@ func callActor(c call) (vm.Value, error) {
 	return c.s.decode(c.m, answer)
 }
 
-func setTimer(c call) (vm.Value, error) {
-	height, err := c.unsigned(0, "height")
-	if err != nil {
-		return vm.None, err
-	}
-	return c.timer(host.Timer{Height: height})
-}
-
-func setInterval(c call) (vm.Value, error) {
-	every, err := c.unsigned(0, "every_n_blocks")
-	if err != nil {
-		return vm.None, err
-	}
-	if every == 0 {
-		return vm.None, c.m.ValueError("every_n_blocks must be at least 1")
-	}
-	return c.timer(host.Timer{Every: every})
-}
-
-func (c call) timer(t host.Timer) (vm.Value, error) {
-	var err error
-	if t.Handler, err = c.name(1, "handler"); err != nil {
-		return vm.None, err
-	}
-	if !c.arg(3).IsNone() {
-		a, err := c.address(3)
-		if err != nil {
-			return vm.None, err
-		}
-		t.Bidder = &a
-	}
-	c.m.Charge(c.s.costs.Timer)
-	if t.Data, err = c.s.encode(c.m, c.arg(2)); err != nil {
-		return vm.None, err
-	}
-	id, err := c.s.host.SetTimer(t)
-	if err != nil {
-		return vm.None, c.s.refuse(c.m, err)
-	}
-	return c.hexText(id[:]), nil
-}
-
-func cancelTimer(c call) (vm.Value, error) {
-	id, err := c.id(0)
-	if err != nil {
-		return vm.None, err
-	}
-	c.m.Charge(c.s.costs.Timer)
-	ok, err := c.s.host.CancelTimer(id)
-	if err != nil {
-		return vm.None, c.s.refuse(c.m, err)
-	}
-	return vm.Bool(ok), nil
-}
-
 func emitEvent(c call) (vm.Value, error) {
 	topic, err := c.name(0, "topic")
 	if err != nil {
@@ -143,34 +84,73 @@ func emitEvent(c call) (vm.Value, error) {
 	return vm.None, nil
 }
 
-// jobSpec encodes a specification: what leaves the chain has no objects, no NaN
-// and no infinities (resolution 11.45).
-func (c call) jobSpec(v vm.Value) ([]byte, error) {
-	if v.Kind() != vm.KindDict {
-		return nil, c.m.TypeError("a job specification must be dict, not %s", c.m.TypeName(v))
-	}
-	p := c.s.limits.Value
-	p.Finite, p.NoObjects = true, true
-	return values.Append(c.m, nil, v, p)
-}
-
-func submitJob(c call) (vm.Value, error) {
-	c.m.Charge(c.s.costs.Job)
-	spec, err := c.jobSpec(c.arg(0))
-	if err != nil {
+func deferMessage(c call) (vm.Value, error) {
+	var d host.Deferred
+	var err error
+	if d.Height, err = c.unsigned(3, "height"); err != nil {
 		return vm.None, err
 	}
-	job := host.Job{Spec: spec, Correlation: c.s.nextID()}
-	if !c.arg(1).IsNone() {
-		if job.Handler, err = c.name(1, "handler"); err != nil {
-			return vm.None, err
-		}
+	if d.Cells, err = c.unsigned(6, "cells_limit"); err != nil {
+		return vm.None, err
 	}
-	id, err := c.s.host.SubmitJob(job)
+	c.m.Charge(c.s.costs.Timer)
+	if d.Message, err = c.message(2, 1, 4, 5); err != nil {
+		return vm.None, err
+	}
+	id, err := c.s.host.Defer(d)
 	if err != nil {
 		return vm.None, c.s.refuse(c.m, err)
 	}
 	return c.hexText(id[:]), nil
+}
+
+// saltBytes is the most that a salt has.
+const saltBytes = 32
+
+func spawn(c call) (vm.Value, error) {
+	var s host.Spawn
+	var err error
+	if s.Salt, err = c.buffer(0, "salt"); err != nil {
+		return vm.None, err
+	}
+	if len(s.Salt) > saltBytes {
+		return vm.None, c.m.ValueError("salt must have at most %d bytes", saltBytes)
+	}
+	if s.Value, err = c.unsigned(4, "value"); err != nil {
+		return vm.None, err
+	}
+	c.m.Charge(c.s.costs.Deploy)
+	if s.Source, err = c.source(1); err != nil {
+		return vm.None, err
+	}
+	for i, to := range []*[]byte{&s.Init, &s.Entitlements} {
+		if c.arg(2 + i).IsNone() {
+			continue
+		}
+		if *to, err = c.s.encode(c.m, c.arg(2+i)); err != nil {
+			return vm.None, err
+		}
+	}
+	a, err := c.s.host.Spawn(s)
+	if err != nil {
+		return vm.None, c.s.refuse(c.m, err)
+	}
+	return c.hexText(a[:]), nil
+}
+
+// source returns argument i, the text of a program, and charges for it; absent
+// is nil.
+func (c call) source(i int) ([]byte, error) {
+	v := c.arg(i)
+	if v.IsNone() {
+		return nil, nil
+	}
+	s, ok := v.Text()
+	if !ok {
+		return nil, c.m.TypeError("source must be str, not %s", c.m.TypeName(v))
+	}
+	c.m.ChargeEach(len(s), c.s.costs.DeployByte)
+	return []byte(s), nil
 }
 
 func transfer(c call) (vm.Value, error) {
@@ -183,29 +163,5 @@ func transfer(c call) (vm.Value, error) {
 		return vm.None, err
 	}
 	c.m.Charge(c.s.costs.Send)
-	if err := c.s.host.Transfer(to, amount); err != nil {
-		return vm.None, c.s.refuse(c.m, err)
-	}
-	return vm.None, nil
-}
-
-// system performs an operation of a system actor; its arguments are a list.
-func system(c call) (vm.Value, error) {
-	op, err := c.name(0, "operation")
-	if err != nil {
-		return vm.None, err
-	}
-	c.m.Charge(c.s.costs.SystemCost(op))
-	args, err := c.s.encode(c.m, c.arg(1))
-	if err != nil {
-		return vm.None, err
-	}
-	if op == "blob_commit" {
-		c.m.ChargeEach((len(args)+1023)/1024, c.s.costs.BlobKiB)
-	}
-	answer, err := c.s.host.System(op, args)
-	if err != nil {
-		return vm.None, c.s.refuse(c.m, err)
-	}
-	return c.s.decode(c.m, answer)
+	return vm.None, c.done(c.s.host.Transfer(to, amount))
 }

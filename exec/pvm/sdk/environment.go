@@ -3,10 +3,7 @@ package sdk
 import (
 	"crypto/sha256"
 
-	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
-	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
@@ -44,18 +41,16 @@ func environmentDefs() []vm.Def {
 		}),
 		native("keccak256", 1, "data", digest(func(b []byte) []byte { d := keccak.Sum256(b); return d[:] })),
 		native("sha256", 1, "data", digest(func(b []byte) []byte { d := sha256.Sum256(b); return d[:] })),
-		native("recover_address", 2, "digest signature", recoverAddress),
-		native("verify_ed25519", 3, "public_key message signature", verifyEd25519),
+		native("get_actor", 0, "address", getActor),
+		native("entitlement", 1, "id", entitlement),
+		native("upgrade_self", 1, "source", upgradeSelf),
 	}
 }
 
 func getBalance(c call) (vm.Value, error) {
-	a := c.s.env.Self
-	if !c.arg(0).IsNone() {
-		var err error
-		if a, err = c.address(0); err != nil {
-			return vm.None, err
-		}
+	a, err := c.addressOrSelf(0)
+	if err != nil {
+		return vm.None, err
 	}
 	c.m.Charge(c.s.costs.BlockInfo)
 	n, err := c.s.host.Balance(a)
@@ -90,46 +85,58 @@ func digest(sum func([]byte) []byte) func(c call) (vm.Value, error) {
 	}
 }
 
-// recoverAddress answers who signed a digest, None when nobody can have.
-func recoverAddress(c call) (vm.Value, error) {
-	d, err := c.buffer(0, "digest")
+// getActor answers what the chain tells of an account, None where it has no
+// code.
+func getActor(c call) (vm.Value, error) {
+	a, err := c.addressOrSelf(0)
 	if err != nil {
 		return vm.None, err
 	}
-	b, err := c.buffer(1, "signature")
+	c.m.Charge(c.s.costs.BlockInfo)
+	info, ok, err := c.s.host.Actor(a)
 	if err != nil {
-		return vm.None, err
+		return vm.None, c.s.refuse(c.m, err)
 	}
-	if len(d) != 32 || len(b) != 65 {
-		return vm.None, c.m.ValueError("a digest has 32 bytes and a signature 65")
-	}
-	c.m.Charge(c.s.costs.Verify)
-	sig := secp256k1.Signature{R: [32]byte(b[:32]), S: [32]byte(b[32:64]), YParity: b[64]}
-	key, err := secp256k1.Recover([32]byte(d), sig)
-	if err != nil {
+	if !ok || info.Code == [32]byte{} {
 		return vm.None, nil
 	}
-	a := chain.Address(key.Address())
-	return c.hexText(a[:]), nil
+	return c.record([]field{
+		{"code_hash", c.hexText(info.Code[:])},
+		{"creator", c.hexText(info.Creator[:])},
+		{"storage_bytes", c.unsignedValue(info.Storage)},
+		{"deployed_at", c.unsignedValue(info.Deployed)},
+		{"dormant", vm.Bool(info.Dormant)},
+	})
 }
 
-func verifyEd25519(c call) (vm.Value, error) {
-	key, err := c.buffer(0, "public_key")
+// entitlement answers the parameters of a grant, None where there is none.
+func entitlement(c call) (vm.Value, error) {
+	id, err := c.name(0, "entitlement")
 	if err != nil {
 		return vm.None, err
 	}
-	msg, err := c.buffer(1, "message")
+	c.m.Charge(c.s.costs.BlockInfo)
+	params, ok, err := c.s.host.Entitlement(id)
+	if err != nil {
+		return vm.None, c.s.refuse(c.m, err)
+	}
+	switch {
+	case !ok:
+		return vm.None, nil
+	case len(params) == 0:
+		return c.m.NewDict().Value(), nil
+	}
+	return c.s.decode(c.m, params)
+}
+
+func upgradeSelf(c call) (vm.Value, error) {
+	if c.arg(0).IsNone() {
+		return vm.None, c.m.TypeError("source must be str, not NoneType")
+	}
+	c.m.Charge(c.s.costs.Deploy)
+	src, err := c.source(0)
 	if err != nil {
 		return vm.None, err
 	}
-	sig, err := c.buffer(2, "signature")
-	if err != nil {
-		return vm.None, err
-	}
-	if len(key) != ed25519.PublicKeySize {
-		return vm.None, c.m.ValueError("a public key has %d bytes", ed25519.PublicKeySize)
-	}
-	c.m.Charge(c.s.costs.Verify)
-	c.m.ChargeEach(len(msg), c.s.costs.HashByte)
-	return vm.Bool(ed25519.Verify([ed25519.PublicKeySize]byte(key), msg, sig)), nil
+	return vm.None, c.done(c.s.host.UpgradeSelf(src))
 }

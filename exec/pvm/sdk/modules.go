@@ -43,20 +43,14 @@ func loader(name string, o *code.Object) func(m *vm.Machine) (*vm.Module, error)
 // natives are the functions of _cowboy.
 func natives() []vm.Def {
 	var defs []vm.Def
-	for _, part := range [][]vm.Def{storageDefs(), messageDefs(), environmentDefs(), continuationDefs()} {
+	for _, part := range [][]vm.Def{storageDefs(), messageDefs(), timerDefs(), tokenDefs(), environmentDefs(), signatureDefs(), runnerDefs(), rentDefs(), continuationDefs()} {
 		defs = append(defs, part...)
 	}
 	return defs
 }
 
 func loadNatives(m *vm.Machine) (*vm.Module, error) {
-	s, err := of(m)
-	if err != nil {
-		return nil, err
-	}
-	mod := m.NewModule("_cowboy").Define(m, natives()...)
-	mod.Set(m, "CowboyError", s.errorClass(m).Value())
-	return mod, nil
+	return m.NewModule("_cowboy").Define(m, natives()...), nil
 }
 
 // Builtins are the names that every program sees: open, and those functions that

@@ -198,13 +198,14 @@ func TestWhitepaperTimeout(t *testing.T) { // whitepaper, Timeout and Failure Ha
 
 func TestWhitepaperServices(t *testing.T) { // whitepaper, Secrets, Rent Payment Options, Storage Restoration
 	b := newBench(t)
-	if got := b.call(source(t, "services.py"), "", "None"); got != "" {
+	const actor = "0x00000000000000000000000000000000000000dd"
+	if got := b.call(strings.ReplaceAll(source(t, "services.py"), "0x...", actor), "", "None"); got != "" {
 		t.Fatal(got)
 	}
 	b.want("services", b.log(),
-		"secrets_store  0 ['broker_api_key', 'sk-...', {'runners': ['tee_required'], 'job_types': ['http'], 'entitlements': ['region_us']}]",
-		"rent_prepay  0 [1000]", "rent_status  0 []", "rent_sponsor  0 ['0x...', 100]",
-		"storage_restore  0 ['0x...', {'price': 100}, '0x00000000000000000000000000000000000000cc']")
+		"StoreSecret broker_api_key 6 {'runners': ['tee_required'], 'job_types': ['http'], 'entitlements': ['region_us']}",
+		"PrepayRent "+b.host.Here.Self.String()+" 1000 -", "RentStatus "+b.host.Here.Self.String()+" 0 -", "PrepayRent "+actor+" 100 -",
+		"RestoreStorage "+actor+" 0x00000000000000000000000000000000000000cc 1 -")
 }
 
 func TestPermissions(t *testing.T) { // resolution 11.44

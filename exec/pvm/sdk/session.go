@@ -49,13 +49,12 @@ func (l Limits) Check() error {
 // Session is the state of one call beside the machine's: put it into
 // Machine.Host after Reset.
 type Session struct {
-	host    host.Host
-	costs   host.Costs
-	limits  Limits
-	env     host.Env
-	ids     uint64 // made in this call
-	refused *vm.Class
-	files   scratch
+	host   host.Host
+	costs  host.Costs
+	limits Limits
+	env    host.Env
+	ids    uint64 // made in this call
+	files  scratch
 }
 
 // NewSession begins a call.
@@ -82,15 +81,7 @@ func (s *Session) nextID() host.ID {
 	return keccak.Sum256([]byte("cowboy-call-id-v1"), s.env.CallID[:], binary.BigEndian.AppendUint64(nil, s.ids))
 }
 
-// errorClass is CowboyError of this machine.
-func (s *Session) errorClass(m *vm.Machine) *vm.Class {
-	if s.refused == nil {
-		s.refused = m.NewExceptionClass("cowboy_sdk", "CowboyError", m.Builtin("Exception")).WithDict()
-	}
-	return s.refused
-}
-
-// refuse turns an error of the host into CowboyError, or ends the call.
+// refuse turns an error of the host into an exception, or ends the call.
 func (s *Session) refuse(m *vm.Machine, err error) error {
 	var r *host.Refusal
 	if !errors.As(err, &r) {
@@ -99,14 +90,15 @@ func (s *Session) refuse(m *vm.Machine, err error) error {
 	return s.raise(m, r.Code, r.Text)
 }
 
-// raise raises CowboyError(text) with its code as an attribute.
+// raise raises the SDK's exception of a code, which the module makes, since its
+// classes are Python.
 func (s *Session) raise(m *vm.Machine, code, text string) error {
-	c := s.errorClass(m)
-	exc, err := m.Call(c.Value(), m.NewStr(text))
+	fn, err := member(m, "cowboy_sdk", "_refusal")
 	if err != nil {
 		return err
 	}
-	if err := m.SetAttr(exc, m.Name("code"), m.NewStr(code)); err != nil {
+	exc, err := m.Call(fn, m.NewStr(code), m.NewStr(text))
+	if err != nil {
 		return err
 	}
 	return m.Throw(exc)

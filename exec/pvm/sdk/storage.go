@@ -18,6 +18,8 @@ func storageDefs() []vm.Def {
 		native("storage_set", 2, "key value", storageSet),
 		native("storage_delete", 1, "key", storageDelete),
 		native("storage_scan", 1, "prefix limit", storageScan),
+		native("blob_commit", 1, "data", blobCommit),
+		native("blob_get", 1, "multihash", blobGet),
 	}
 }
 
@@ -135,4 +137,44 @@ func storageScan(c call) (vm.Value, error) {
 	}
 	c.m.Release(mark)
 	return c.m.NewList(pairs), nil
+}
+
+// blobBytes is the most that a blob within a transaction has (whitepaper §3.5).
+const blobBytes = 64 << 10
+
+func blobCommit(c call) (vm.Value, error) {
+	data, err := c.buffer(0, "data")
+	if err != nil {
+		return vm.None, err
+	}
+	if len(data) > blobBytes {
+		return vm.None, c.m.ValueError("data must have at most %d bytes", blobBytes)
+	}
+	c.m.Charge(c.s.costs.System)
+	c.m.ChargeEach((len(data)+1023)/1024, c.s.costs.BlobKiB)
+	hash, err := c.s.host.CommitBlob(data)
+	if err != nil {
+		return vm.None, c.s.refuse(c.m, err)
+	}
+	return c.m.NewBytes(string(hash)), nil
+}
+
+func blobGet(c call) (vm.Value, error) {
+	hash, err := c.buffer(0, "multihash")
+	if err != nil {
+		return vm.None, err
+	}
+	if len(hash) == 0 || len(hash) > 64 {
+		return vm.None, c.m.ValueError("a multihash has 1 to 64 bytes")
+	}
+	c.m.Charge(c.s.costs.StorageRead)
+	data, ok, err := c.s.host.Blob(hash)
+	if err != nil {
+		return vm.None, c.s.refuse(c.m, err)
+	}
+	if !ok {
+		return vm.None, nil
+	}
+	c.m.ChargeEach(len(data), c.s.costs.ReadByte)
+	return c.m.NewBytes(string(data)), nil
 }

@@ -20,6 +20,7 @@ func continuationDefs() []vm.Def {
 		native("answer", 1, "spec", answer),
 		native("wait", 1, "awaitable", func(c call) (vm.Value, error) { return c.m.Await(c.arg(0)) }),
 		native("program_function", 1, "name", programFunction),
+		native("program_classes", 0, "", programClasses),
 	}
 }
 
@@ -162,4 +163,22 @@ func programFunction(c call) (vm.Value, error) {
 		return vm.None, nil
 	}
 	return v, nil
+}
+
+// programClasses answers the classes among the program's global names, in order.
+func programClasses(c call) (vm.Value, error) {
+	names, ok := c.m.ModuleNames("__main__")
+	d, isDict := names.Dict()
+	if !ok || !isDict {
+		return c.m.NewList(nil), nil
+	}
+	_, vals := c.m.DictItems(d)
+	c.m.ChargeEach(len(vals), c.m.Prices().DictOp)
+	var out []vm.Value
+	for _, v := range vals {
+		if _, ok := v.Class(); ok {
+			out = append(out, v)
+		}
+	}
+	return c.m.NewList(out), nil
 }

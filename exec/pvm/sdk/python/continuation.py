@@ -2,8 +2,7 @@
 
 import _cowboy as _host
 import cowboy_sdk as _sdk
-from cowboy_sdk import _actors, _result
-
+from cowboy_sdk import _actor, _result
 
 Everything = BaseException
 Unbound = NameError
@@ -73,6 +72,7 @@ def resume(payload):
     name, label, captured, context = _host.resume(payload["correlation_id"])
     step = "." + name
     outcome = [payload, context]
-    if _actors:
-        return getattr(_actors[0](), step)(label, captured, outcome)
+    actor = _actor()
+    if actor is not None:
+        return getattr(actor(), step)(label, captured, outcome)
     return _host.program_function(step)(label, captured, outcome)

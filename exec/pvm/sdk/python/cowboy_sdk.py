@@ -2,10 +2,16 @@
 
 import _cowboy as _host
 from _cowboy import (
-    CowboyError, send, call, set_timer, set_interval, cancel_timer, emit_event, submit_job, transfer,
-    current_block, generate_id, keccak256, sha256, recover_address, verify_ed25519,
+    send, call, create_deferred_tx, emit_event, spawn, transfer,
+    set_timer, set_interval, schedule_timer_ex, extend_timer, cancel_timer,
+    submit_job, cancel_job, job_status,
+    current_block, generate_id, keccak256, sha256, randomness, charge_gas,
+    recover_address, verify_secp256k1, verify_ed25519, verify_bls, verify_vrf,
     get_sender, get_origin, get_creator, get_actor_address, get_timestamp_ms, get_chain_id, get_value,
-    get_code_hash, get_balance, randomness, charge_gas,
+    get_code_hash, get_balance, get_actor, entitlement, upgrade_self, blob_commit, blob_get,
+    token_create, token_transfer, token_transfer_batch, token_transfer_from, token_approve, token_mint, token_burn,
+    token_freeze, token_unfreeze, token_transfer_ownership, token_set_hook,
+    token_balance_of, token_allowance, token_is_frozen, token_info,
 )
 
 get_block_height = current_block
@@ -24,6 +30,113 @@ TOKENS = "0x0000000000000000000000000000000000000016"
 BlockHeight = int
 SoftFloat = float
 ordered_set = set
+
+
+# --- errors
+
+class CowboyError(Exception):
+    """Whatever the chain or the SDK refuses; code is one of the table."""
+    code = "E1000"
+
+
+class InsufficientFunds(CowboyError):
+    code = "E1101"
+
+
+class InsufficientAllowance(CowboyError):
+    code = "E1102"
+
+
+class ReserveLocked(CowboyError):
+    code = "E1103"
+
+
+class PermissionDenied(CowboyError):
+    code = "E1201"
+
+
+class EntitlementMissing(PermissionDenied):
+    code = "E1202"
+
+
+class ReadOnlyCall(PermissionDenied):
+    code = "E1203"
+
+
+class AccountFrozen(PermissionDenied):
+    code = "E1204"
+
+
+class LimitExceeded(CowboyError):
+    code = "E1301"
+
+
+class ReentrancyError(LimitExceeded):
+    code = "E1302"
+
+
+class QuotaExceeded(LimitExceeded):
+    code = "E1303"
+
+
+class StorageFull(LimitExceeded):
+    code = "E1304"
+
+
+class MailboxFull(LimitExceeded):
+    code = "E1305"
+
+
+class NotFound(CowboyError):
+    code = "E1401"
+
+
+class UnknownHandler(NotFound):
+    code = "E1402"
+
+
+class ActorDormant(NotFound):
+    code = "E1403"
+
+
+class InvalidArgument(CowboyError):
+    code = "E1501"
+
+
+class HeightPassed(InvalidArgument):
+    code = "E1502"
+
+
+class CallFailed(CowboyError):
+    code = "E1601"
+
+
+class RunnerError(CowboyError):
+    """A job that failed; raised where its result is awaited."""
+    code = "E1602"
+
+
+class StateChanged(CowboyError):
+    """A guarded value is not what it was."""
+    code = "E1603"
+
+
+_refusals = (
+    InsufficientFunds, InsufficientAllowance, ReserveLocked,
+    PermissionDenied, EntitlementMissing, ReadOnlyCall, AccountFrozen,
+    LimitExceeded, ReentrancyError, QuotaExceeded, StorageFull, MailboxFull,
+    NotFound, UnknownHandler, ActorDormant, InvalidArgument, HeightPassed, CallFailed, RunnerError,
+)
+
+
+def _refusal(code, text):
+    """The exception of a refusal of the chain."""
+    for cls in _refusals:
+        if cls.code == code:
+            return cls(text)
+    error = CowboyError(text)
+    error.code = code
+    return error
 
 
 class Address(str):
@@ -61,8 +174,13 @@ class Storage:
     def scan(self, prefix, limit=100):
         return _host.storage_scan(prefix, limit)
 
+    def bond(self, bytes):
+        """Sets the quota, 1 to 8 MiB, against a deposit."""
+        _host.storage_bond(bytes)
+
     def restore(self, actor_address, storage_data, pay_from=None):
-        return _host.system("storage_restore", [actor_address, storage_data, pay_from])
+        """Brings back what an evicted actor had."""
+        _host.storage_restore(actor_address, storage_data, pay_from)
 
     def __getitem__(self, key):
         value = _host.storage_get(key, _missing)
@@ -105,25 +223,25 @@ def scan_state_prefix(prefix, limit=100):
     return _host.storage_scan(prefix, limit)
 
 
-# --- services of system actors
+# --- rent, secrets, randomness, signatures
 
 class _Rent:
     def prepay(self, epochs):
-        return _host.system("rent_prepay", [epochs])
+        return _host.rent_prepay(epochs)
 
-    def status(self):
-        return _host.system("rent_status", [])
+    def status(self, actor_address=None):
+        return _host.rent_status(actor_address)
 
     def sponsor(self, actor_address, epochs):
-        return _host.system("rent_sponsor", [actor_address, epochs])
+        return _host.rent_prepay(epochs, actor_address)
 
 
 class _Secrets:
     def store(self, key, value, access_policy=None):
-        return _host.system("secrets_store", [key, value, access_policy])
+        _host.store_secret(key, value, access_policy)
 
     def delete(self, key):
-        return _host.system("secrets_delete", [key])
+        return _host.delete_secret(key)
 
 
 class _Randomness:
@@ -146,58 +264,50 @@ class _Randomness:
         size = ((high - low).bit_length() + 7) // 8 + 16
         return low + int.from_bytes(self.random_bytes(label, size), "big") % (high - low + 1)
 
+    def verify(self, public_key, message, proof, namespace=b""):
+        return verify_vrf(public_key, message, proof, namespace)
+
+
+class _Secp256k1:
+    def verify(self, public_key, digest, signature):
+        return verify_secp256k1(public_key, digest, signature)
+
+    def recover(self, digest, signature):
+        return recover_address(digest, signature)
+
+
+class _Ed25519:
+    def verify(self, public_key, message, signature):
+        return verify_ed25519(public_key, message, signature)
+
+
+class _BLS:
+    def verify(self, public_key, message, signature, namespace=b""):
+        return verify_bls(public_key, message, signature, namespace)
+
 
 rent = _Rent()
 secrets = _Secrets()
 vrf = _Randomness()
+secp256k1 = _Secp256k1()
+ed25519 = _Ed25519()
+bls = _BLS()
 
 
-def blob_commit(data):
-    return _host.system("blob_commit", data)
+def eip712_digest(domain_separator, struct_hash):
+    """What a wallet signs for typed data (EIP-712)."""
+    if len(domain_separator) != 32 or len(struct_hash) != 32:
+        raise ValueError("a domain separator and the hash of a structure have 32 bytes")
+    return keccak256(b"\x19\x01" + domain_separator + struct_hash)
 
 
-def upgrade_self(source):
-    return _host.system("upgrade_self", [source])
+def verify_eip712(signer, domain_separator, struct_hash, signature):
+    """Tells whether signer signed the typed data."""
+    return recover_address(eip712_digest(domain_separator, struct_hash), signature) == str(Address(signer))
 
 
-def token_create(name, symbol, decimals=18, supply=0, hook=None):
-    return _host.system("token_create", [name, symbol, decimals, supply, hook])
-
-
-def token_transfer(token, to, amount):
-    return _host.system("token_transfer", [token, to, amount])
-
-
-def token_transfer_from(token, owner, to, amount):
-    return _host.system("token_transfer_from", [token, owner, to, amount])
-
-
-def token_approve(token, spender, amount):
-    return _host.system("token_approve", [token, spender, amount])
-
-
-def token_allowance(token, owner, spender):
-    return _host.system("token_allowance", [token, owner, spender])
-
-
-def token_balance_of(token, owner):
-    return _host.system("token_balance_of", [token, owner])
-
-
-def token_mint(token, to, amount):
-    return _host.system("token_mint", [token, to, amount])
-
-
-def token_burn(token, amount):
-    return _host.system("token_burn", [token, amount])
-
-
-def token_freeze(token, holder):
-    return _host.system("token_freeze", [token, holder])
-
-
-def token_unfreeze(token, holder):
-    return _host.system("token_unfreeze", [token, holder])
+def schedule_timer(height, handler="on_timer", data=None):
+    return set_timer(height, handler, data)
 
 
 class ActorRef:
@@ -251,29 +361,6 @@ def is_initialized():
 
 def mark_initialized():
     _host.storage_set(_INITIALIZED_KEY, True)
-
-
-# --- errors
-
-class PermissionDenied(CowboyError):
-    code = "E1201"
-
-
-class UnknownHandler(CowboyError):
-    code = "E1402"
-
-
-class LimitExceeded(CowboyError):
-    code = "E1301"
-
-
-class ReentrancyError(CowboyError):
-    code = "E1302"
-
-
-class RunnerError(CowboyError):
-    """A job that failed; raised where its result is awaited."""
-    code = "E1602"
 
 
 # --- messages and handlers
@@ -356,17 +443,25 @@ class Actor:
     address = property(_address)
 
 
-_actors = []
-
-
 def actor(cls):
-    """Makes cls the actor of this program."""
+    """Makes cls, a global name of the program, its actor."""
     if "storage" not in dir(cls):
         cls.storage = storage
     if "address" not in dir(cls):
         cls.address = property(_address)
-    _actors.append(cls)
+    cls.__cowboy_actor__ = cls
     return cls
+
+
+def _actor():
+    """The program's actor, None where it has none."""
+    found = None
+    for cls in _host.program_classes():
+        if getattr(cls, "__cowboy_actor__", None) is cls and cls is not found:
+            if found is not None:
+                raise UnknownHandler("the program has more than one actor")
+            found = cls
+    return found
 
 
 def _allowed(roles):
@@ -384,14 +479,12 @@ def _handler(name):
     """The handler of that name, bound, and who may call it; None for everybody."""
     if not name.isidentifier() or name.startswith("_"):
         raise UnknownHandler(f"no handler '{name}'")
-    if len(_actors) > 1:
-        raise UnknownHandler("the program has more than one actor")
-    if not _actors:
+    cls = _actor()
+    if cls is None:
         fn = _host.program_function(name)
         if fn is None:
             raise UnknownHandler(f"no handler '{name}'")
         return fn, getattr(fn, "__callable_by__", ())
-    cls = _actors[0]
     fn = getattr(cls, name, None)
     if not callable(fn):
         raise UnknownHandler(f"no handler '{name}'")
@@ -449,7 +542,7 @@ class GuardedValue:
 
     def require(self):
         if not self.unchanged():
-            raise LimitExceeded(f"'{self.key}' has changed")
+            raise StateChanged(f"'{self.key}' has changed")
         return self.expected
 
     def __cowboy_serialize__(self):
@@ -598,6 +691,35 @@ def contains_all(substrings):
     return {"fn": "contains_all", "substrings": list(substrings)}
 
 
+def contains_none(substrings):
+    return {"fn": "contains_none", "substrings": list(substrings)}
+
+
+def regex_match(pattern):
+    return {"fn": "regex_match", "pattern": pattern}
+
+
+def length_bounds(min, max):
+    return {"fn": "length_bounds", "min": min, "max": max}
+
+
+def semantic_similarity(threshold):
+    return {"fn": "semantic_similarity", "threshold": threshold}
+
+
+def no_prompt_leak():
+    return {"fn": "no_prompt_leak"}
+
+
+def entropy_check(min_entropy):
+    return {"fn": "entropy_check", "min_entropy": min_entropy}
+
+
+def custom_check(actor, method):
+    """A verifier that is an actor (whitepaper, Custom Verifier Functions)."""
+    return {"fn": "custom", "actor": str(Address(actor)), "method": method}
+
+
 class Retry:
     """How often a job is tried again, and after how many blocks."""
 
@@ -607,6 +729,39 @@ class Retry:
 
     def spec(self):
         return {"attempts": self.attempts, "backoff": self.backoff}
+
+
+class Capture:
+    """Values that a request carries to its result, as attributes and items."""
+
+    def __init__(self, **values):
+        self.__dict__.update(values)
+
+    def __getitem__(self, key):
+        return self.__dict__[key]
+
+    def get(self, key, default=None):
+        return self.__dict__.get(key, default)
+
+    def __eq__(self, other):
+        return type(other) is Capture and self.__dict__ == other.__dict__
+
+    __hash__ = None
+
+    def __repr__(self):
+        return f"Capture({', '.join(f'{k}={v!r}' for k, v in self.__dict__.items())})"
+
+    def __cowboy_serialize__(self):
+        return dict(self.__dict__)
+
+    @classmethod
+    def __cowboy_deserialize__(cls, data):
+        return cls(**data)
+
+
+def capture(**values):
+    """A Capture, for the context of a request."""
+    return Capture(**values)
 
 
 class Result:
@@ -682,35 +837,55 @@ class _Runner:
 runner = _Runner()
 
 
-class _Runtime:
-    """The functions of the module under one name."""
-
-    get_sender = staticmethod(get_sender)
-    get_actor_address = staticmethod(get_actor_address)
-    get_block_height = staticmethod(current_block)
-    get_timestamp_ms = staticmethod(get_timestamp_ms)
-    get_state = staticmethod(get_state)
-    set_state = staticmethod(set_state)
-    delete_state = staticmethod(delete_state)
-    scan_state_prefix = staticmethod(scan_state_prefix)
-    emit_event = staticmethod(emit_event)
-    cancel_timer = staticmethod(cancel_timer)
-    submit_job = staticmethod(submit_job)
-    keccak256 = staticmethod(keccak256)
-    randomness = staticmethod(randomness)
-    charge_gas = staticmethod(charge_gas)
-    get_owner = staticmethod(get_owner)
-
-    def schedule_timer(self, height, handler="on_timer", data=None):
-        return set_timer(height, handler, data)
-
-
-runtime = _Runtime()
-
-
 def context():
     """The call as a dict."""
     return {
         "sender": get_sender(), "origin": get_origin(), "address": get_actor_address(),
         "height": current_block(), "timestamp_ms": get_timestamp_ms(), "value": get_value(), "chain_id": get_chain_id(),
     }
+
+
+class _Runtime:
+    """Functions of the module under one name."""
+
+    get_block_height = staticmethod(current_block)
+    get_sender = staticmethod(get_sender)
+    get_actor_address = staticmethod(get_actor_address)
+    get_timestamp_ms = staticmethod(get_timestamp_ms)
+    get_value = staticmethod(get_value)
+    get_state = staticmethod(get_state)
+    set_state = staticmethod(set_state)
+    delete_state = staticmethod(delete_state)
+    scan_state_prefix = staticmethod(scan_state_prefix)
+    emit_event = staticmethod(emit_event)
+    schedule_timer = staticmethod(schedule_timer)
+    schedule_timer_ex = staticmethod(schedule_timer_ex)
+    extend_timer = staticmethod(extend_timer)
+    cancel_timer = staticmethod(cancel_timer)
+    submit_job = staticmethod(submit_job)
+    cancel_job = staticmethod(cancel_job)
+    upgrade_self = staticmethod(upgrade_self)
+    keccak256 = staticmethod(keccak256)
+    randomness = staticmethod(randomness)
+    charge_gas = staticmethod(charge_gas)
+    get_owner = staticmethod(get_owner)
+    transfer_ownership = staticmethod(transfer_ownership)
+    renounce_ownership = staticmethod(renounce_ownership)
+    assume_ownership_if_unowned = staticmethod(assume_ownership_if_unowned)
+    is_initialized = staticmethod(is_initialized)
+    create_deferred_tx = staticmethod(create_deferred_tx)
+    token_create = staticmethod(token_create)
+    token_transfer = staticmethod(token_transfer)
+    token_transfer_from = staticmethod(token_transfer_from)
+    token_approve = staticmethod(token_approve)
+    token_mint = staticmethod(token_mint)
+    token_burn = staticmethod(token_burn)
+    token_freeze = staticmethod(token_freeze)
+    token_unfreeze = staticmethod(token_unfreeze)
+    token_balance_of = staticmethod(token_balance_of)
+    token_allowance = staticmethod(token_allowance)
+    token_info = staticmethod(token_info)
+    context = staticmethod(context)
+
+
+runtime = _Runtime()

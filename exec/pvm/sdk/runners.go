@@ -1,0 +1,103 @@
+package sdk
+
+import (
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/values"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
+
+func runnerDefs() []vm.Def {
+	return []vm.Def{
+		native("submit_job", 1, "spec handler", submitJob),
+		native("cancel_job", 1, "job_id", cancelJob),
+		native("job_status", 1, "job_id", jobStatus),
+		native("store_secret", 2, "key value access_policy", storeSecret),
+		native("delete_secret", 1, "key", deleteSecret),
+	}
+}
+
+// jobSpec encodes a specification: what leaves the chain has no objects, no NaN
+// and no infinities (resolution 11.45).
+func (c call) jobSpec(v vm.Value) ([]byte, error) {
+	if v.Kind() != vm.KindDict {
+		return nil, c.m.TypeError("a job specification must be dict, not %s", c.m.TypeName(v))
+	}
+	p := c.s.limits.Value
+	p.Finite, p.NoObjects = true, true
+	return values.Append(c.m, nil, v, p)
+}
+
+func submitJob(c call) (vm.Value, error) {
+	c.m.Charge(c.s.costs.Job)
+	spec, err := c.jobSpec(c.arg(0))
+	if err != nil {
+		return vm.None, err
+	}
+	job := host.Job{Spec: spec, Correlation: c.s.nextID()}
+	if !c.arg(1).IsNone() {
+		if job.Handler, err = c.name(1, "handler"); err != nil {
+			return vm.None, err
+		}
+	}
+	id, err := c.s.host.SubmitJob(job)
+	if err != nil {
+		return vm.None, c.s.refuse(c.m, err)
+	}
+	return c.hexText(id[:]), nil
+}
+
+func cancelJob(c call) (vm.Value, error) {
+	id, err := c.id(0)
+	if err != nil {
+		return vm.None, err
+	}
+	c.m.Charge(c.s.costs.Job)
+	return c.truth(c.s.host.CancelJob(id))
+}
+
+func jobStatus(c call) (vm.Value, error) {
+	id, err := c.id(0)
+	if err != nil {
+		return vm.None, err
+	}
+	c.m.Charge(c.s.costs.BlockInfo)
+	state, err := c.s.host.JobStatus(id)
+	if err != nil {
+		return vm.None, c.s.refuse(c.m, err)
+	}
+	return c.m.NewStr(state.String()), nil
+}
+
+// storeSecret takes what the actor's owner has sealed, as bytes or as text.
+func storeSecret(c call) (vm.Value, error) {
+	var s host.Secret
+	var err error
+	if s.Name, err = c.name(0, "key"); err != nil {
+		return vm.None, err
+	}
+	if t, ok := c.arg(1).Text(); ok {
+		s.Sealed = []byte(t)
+	} else if s.Sealed, err = c.buffer(1, "value"); err != nil {
+		return vm.None, err
+	}
+	if len(s.Sealed) > c.s.limits.Value.Bytes {
+		return vm.None, c.m.ValueError("value must have at most %d bytes", c.s.limits.Value.Bytes)
+	}
+	if !c.arg(2).IsNone() {
+		if s.Policy, err = c.s.encode(c.m, c.arg(2)); err != nil {
+			return vm.None, err
+		}
+	}
+	c.m.Charge(c.s.costs.System)
+	c.m.ChargeEach(len(s.Name)+len(s.Sealed)+len(s.Policy), c.s.costs.WriteByte)
+	return vm.None, c.done(c.s.host.StoreSecret(s))
+}
+
+func deleteSecret(c call) (vm.Value, error) {
+	name, err := c.name(0, "key")
+	if err != nil {
+		return vm.None, err
+	}
+	c.m.Charge(c.s.costs.System)
+	return c.truth(c.s.host.DeleteSecret(name))
+}

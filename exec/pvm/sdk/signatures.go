@@ -1,0 +1,140 @@
+package sdk
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
+	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
+
+func signatureDefs() []vm.Def {
+	return []vm.Def{
+		native("recover_address", 2, "digest signature", recoverAddress),
+		native("verify_secp256k1", 3, "public_key digest signature", verifySecp256k1),
+		native("verify_ed25519", 3, "public_key message signature", verifyEd25519),
+		native("verify_bls", 3, "public_key message signature namespace", verifyBLS),
+		native("verify_vrf", 3, "public_key message proof namespace", verifyVRF),
+	}
+}
+
+// recoverable reads a digest and a signature of r, s and v; v may be absent.
+func (c call) recoverable(i, least int) (d [32]byte, sig secp256k1.Signature, err error) {
+	db, err := c.buffer(i, "digest")
+	if err != nil {
+		return d, sig, err
+	}
+	b, err := c.buffer(i+1, "signature")
+	if err != nil {
+		return d, sig, err
+	}
+	if len(db) != 32 || len(b) < least || len(b) != 64 && len(b) != 65 {
+		return d, sig, c.m.ValueError("a digest has 32 bytes and a signature 65")
+	}
+	sig = secp256k1.Signature{R: [32]byte(b[:32]), S: [32]byte(b[32:64])}
+	if len(b) == 65 {
+		sig.YParity = b[64]
+	}
+	return [32]byte(db), sig, nil
+}
+
+// recoverAddress answers who signed a digest, None when nobody can have.
+func recoverAddress(c call) (vm.Value, error) {
+	d, sig, err := c.recoverable(0, 65)
+	if err != nil {
+		return vm.None, err
+	}
+	c.m.Charge(c.s.costs.Verify)
+	key, err := secp256k1.Recover(d, sig)
+	if err != nil {
+		return vm.None, nil
+	}
+	a := chain.Address(key.Address())
+	return c.hexText(a[:]), nil
+}
+
+// verifySecp256k1 takes a public key of 33 or 65 bytes.
+func verifySecp256k1(c call) (vm.Value, error) {
+	b, err := c.buffer(0, "public_key")
+	if err != nil {
+		return vm.None, err
+	}
+	d, sig, err := c.recoverable(1, 64)
+	if err != nil {
+		return vm.None, err
+	}
+	c.m.Charge(c.s.costs.Verify)
+	key, err := secp256k1.ParsePublicKey(b)
+	return vm.Bool(err == nil && key.Verify(d, sig) == nil), nil
+}
+
+func verifyEd25519(c call) (vm.Value, error) {
+	key, err := c.buffer(0, "public_key")
+	if err != nil {
+		return vm.None, err
+	}
+	msg, err := c.buffer(1, "message")
+	if err != nil {
+		return vm.None, err
+	}
+	sig, err := c.buffer(2, "signature")
+	if err != nil {
+		return vm.None, err
+	}
+	if len(key) != ed25519.PublicKeySize {
+		return vm.None, c.m.ValueError("a public key has %d bytes", ed25519.PublicKeySize)
+	}
+	c.m.Charge(c.s.costs.Verify)
+	c.m.ChargeEach(len(msg), c.s.costs.HashByte)
+	return vm.Bool(ed25519.Verify([ed25519.PublicKeySize]byte(key), msg, sig)), nil
+}
+
+// pairing reads key, message, signature and namespace and charges for them.
+func (c call) pairing(what string) (key [96]byte, ns, msg []byte, sig [48]byte, err error) {
+	k, err := c.buffer(0, "public_key")
+	if err != nil {
+		return key, ns, msg, sig, err
+	}
+	if msg, err = c.buffer(1, "message"); err != nil {
+		return key, ns, msg, sig, err
+	}
+	s, err := c.buffer(2, what)
+	if err != nil {
+		return key, ns, msg, sig, err
+	}
+	if !c.arg(3).IsNone() {
+		if ns, err = c.buffer(3, "namespace"); err != nil {
+			return key, ns, msg, sig, err
+		}
+	}
+	if len(k) != len(key) || len(s) != len(sig) || len(ns) > c.s.limits.NameBytes {
+		return key, ns, msg, sig, c.m.ValueError("a public key has 96 bytes, a %s 48 and a namespace at most %d", what, c.s.limits.NameBytes)
+	}
+	c.m.Charge(c.s.costs.VerifyPairing)
+	c.m.ChargeEach(len(ns)+len(msg), c.s.costs.HashByte)
+	return [96]byte(k), ns, msg, [48]byte(s), nil
+}
+
+func verifyBLS(c call) (vm.Value, error) {
+	key, ns, msg, sig, err := c.pairing("signature")
+	if err != nil {
+		return vm.None, err
+	}
+	return c.truth(c.s.host.VerifyBLS(key, ns, msg, sig))
+}
+
+// verifyVRF answers the output, None where the proof does not hold.
+func verifyVRF(c call) (vm.Value, error) {
+	key, ns, msg, proof, err := c.pairing("proof")
+	if err != nil {
+		return vm.None, err
+	}
+	c.m.Charge(c.s.costs.Hash)
+	out, ok, err := c.s.host.VerifyVRF(key, ns, msg, proof)
+	if err != nil {
+		return vm.None, c.s.refuse(c.m, err)
+	}
+	if !ok {
+		return vm.None, nil
+	}
+	return c.m.NewBytes(string(out[:])), nil
+}
