@@ -263,12 +263,7 @@ func pairsOf(m *vm.Machine, v vm.Value) ([]vm.Value, error) {
 			return nil, err
 		}
 		elements(m, 2*n)
-		keys, values := m.DictItems(d)
-		pairs := make([]vm.Value, len(keys))
-		for i, k := range keys {
-			pairs[i] = m.NewTuple([]vm.Value{k, values[i]})
-		}
-		return pairs, nil
+		return m.DictPairs(d), nil
 	}
 	fn, err := m.GetAttr(v, m.Name("items"))
 	if err != nil {

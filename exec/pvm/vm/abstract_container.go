@@ -4,7 +4,7 @@ package vm
 func (m *Machine) builtinLen(v Value) (int, bool) {
 	switch o := v.ref.self.(type) {
 	case *Str:
-		return o.length, true
+		return o.points(), true
 	case *Bytes:
 		return len(o.b), true
 	case *ByteArray:

@@ -108,6 +108,20 @@ func (m *Machine) dictItems(d *Dict) (keys, values []Value) {
 	return keys, values
 }
 
+// dictPairs is dictItems as tuples.
+func (m *Machine) dictPairs(d *Dict) []Value {
+	n := d.table.live
+	m.ChargeEach(len(d.table.entries), m.dyn.Element)
+	m.Alloc(2 * n * valueBytes)
+	pairs := make([]Value, 0, n)
+	for i := range d.table.entries {
+		if e := &d.table.entries[i]; e.key.ref != nil {
+			pairs = append(pairs, m.newPair(e.key, e.value))
+		}
+	}
+	return pairs
+}
+
 // dictCopy returns a plain dict with the same items.
 func (m *Machine) dictCopy(d *Dict) *Dict {
 	m.ChargeEach(len(d.table.entries), m.dyn.Element)

@@ -41,6 +41,9 @@ func (m *Machine) DictPut(d *Dict, key, v Value) error { return m.dictPut(d, key
 // DictItems returns what the dict holds now, in order. The caller charges for it.
 func (m *Machine) DictItems(d *Dict) (keys, values []Value) { return m.dictItems(d) }
 
+// DictPairs is DictItems as tuples of key and value.
+func (m *Machine) DictPairs(d *Dict) []Value { return m.dictPairs(d) }
+
 // Text returns the text of a str or of an instance of a subclass.
 func (v Value) Text() (string, bool) {
 	s, ok := v.str()
@@ -60,7 +63,7 @@ func (s *Str) String() string { return s.s }
 func (s *Str) Value() Value { return s.val() }
 
 // Runes returns the number of code points.
-func (s *Str) Runes() int { return s.length }
+func (s *Str) Runes() int { return s.points() }
 
 // BytesText returns the content of bytes or bytearray.
 func (v Value) BytesText() (string, bool) { return v.bytes() }

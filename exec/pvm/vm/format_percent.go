@@ -232,7 +232,7 @@ func (p *percentArgs) Real() (uint64, error) {
 
 // Char is the argument for c.
 func (p *percentArgs) Char() (string, error) {
-	if s, ok := p.current.str(); ok && !p.isBytes && s.length == 1 {
+	if s, ok := p.current.str(); ok && !p.isBytes && s.points() == 1 {
 		return s.s, nil
 	}
 	if b, ok := p.current.bytes(); ok && p.isBytes && len(b) == 1 {

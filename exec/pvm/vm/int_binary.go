@@ -121,7 +121,7 @@ func (m *Machine) intBinary(op Operator, a, b format.Int) (Value, bool, error) {
 		x, y := bigOf(a), bigOf(b)
 		lx, ly := limbs(x), limbs(y)
 		m.spend(int64(lx)*int64(ly), lx+ly)
-		o := new(bigInt)
+		o := newBigInt(words(x) + words(y))
 		o.own.Mul(x, y)
 		r = o.value()
 	case OpDiv:
@@ -146,7 +146,7 @@ func (m *Machine) intBinary(op Operator, a, b format.Int) (Value, bool, error) {
 func (m *Machine) linear(op Operator, a, b *big.Int) Value {
 	n := max(limbs(a), limbs(b))
 	m.spend(int64(n), n+1)
-	o := new(bigInt)
+	o := newBigInt(max(words(a), words(b)) + 1)
 	r := &o.own
 	switch op {
 	case OpAdd:
@@ -177,7 +177,7 @@ func (m *Machine) intMod(a, b format.Int) (Value, error) {
 	x, y := bigOf(a), bigOf(b)
 	lx, ly := limbs(x), limbs(y)
 	m.spend(int64(max(lx-ly+1, 1))*int64(ly), lx+ly)
-	o := new(bigInt)
+	o := newBigInt(words(x) + 1)
 	m.quotient.QuoRem(x, y, &o.own)
 	if cap(m.quotient.Bits()) > keptLimbs {
 		m.quotient = big.Int{}

@@ -69,11 +69,11 @@ func builtinOrd(m *Machine, a Args) (Value, error) {
 	v := a.Values[0]
 	n := 0
 	if s, ok := v.str(); ok {
-		if s.length == 1 {
+		if s.points() == 1 {
 			r, _ := utf8.DecodeRuneInString(s.s)
 			return SmallInt(int64(r)), nil
 		}
-		n = s.length
+		n = s.points()
 	} else if b, ok := v.bytes(); ok {
 		if len(b) == 1 {
 			return SmallInt(int64(b[0])), nil

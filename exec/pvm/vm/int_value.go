@@ -2,6 +2,7 @@ package vm
 
 import (
 	"math/big"
+	"strconv"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/format"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/softfloat"
@@ -52,6 +53,29 @@ type bigInt struct {
 	Int
 	own big.Int
 }
+
+// shortWords is the size of ints whose words are in the same allocation too.
+const shortWords = 10
+
+// shortInt is a bigInt with its words.
+type shortInt struct {
+	bigInt
+	words [shortWords]big.Word
+}
+
+// newBigInt makes an int whose number is still to be computed, of at most so
+// many words.
+func newBigInt(words int) *bigInt {
+	if words > shortWords {
+		return new(bigInt)
+	}
+	o := new(shortInt)
+	o.own.SetBits(o.words[:0])
+	return &o.bigInt
+}
+
+// words is the size of a number in words of this machine.
+func words(n *big.Int) int { return len(n.Bits()) }
 
 // value is the int once own is computed, a small one where it fits.
 func (o *bigInt) value() Value {
@@ -250,6 +274,12 @@ func (m *Machine) numberText(v Value) (string, bool, error) {
 
 // numberRepr is repr(v) of int, bool and float.
 func (m *Machine) numberRepr(v Value) (*Str, bool, error) {
+	if v.ref == &intTag {
+		var digits [20]byte
+		out := strconv.AppendInt(digits[:0], int64(v.bits), 10)
+		m.ChargeEach(len(out), m.dyn.Char)
+		return m.newStrOf(out), true, nil
+	}
 	s, ok, err := m.numberText(v)
 	if err != nil || !ok {
 		return nil, ok, err

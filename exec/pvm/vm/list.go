@@ -44,9 +44,34 @@ func (l *List) grow(m *Machine, n int) {
 	}
 	c := listCapacity(n)
 	m.Alloc(c * valueBytes)
-	items := make([]Value, len(l.items), c)
+	l.items = m.grown.room(l, c)
+}
+
+// grown is the list that grew last. One that grows again at once gets room for
+// twice as many items from Go, of which it sees no more than its capacity: most
+// lists are built by one loop, which would copy them eight times otherwise.
+type grown struct {
+	list *List
+	full []Value // the room of list, its items first; nil while there is no more than it sees
+}
+
+// room returns the items of l with room for c in all.
+func (g *grown) room(l *List, c int) []Value {
+	n := len(l.items)
+	again := g.list == l
+	if again && n > 0 && c <= cap(g.full) && &g.full[0] == &l.items[0] {
+		return g.full[:n:c]
+	}
+	real := c
+	if g.full = nil; again {
+		real = 2 * c
+	}
+	items := make([]Value, n, real)
 	copy(items, l.items)
-	l.items = items
+	if g.list = l; again {
+		g.full = items[:1]
+	}
+	return items[:n:c]
 }
 
 // position turns an index into a position among n items; false when outside.

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"math/big"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
@@ -36,6 +37,9 @@ type Machine struct {
 	profile  *Profile // nil: nobody asked
 	quotient big.Int  // room for those that nobody asks for
 
+	grown      grown                    // list that grew last
+	strs       []Str                    // room for short strings
+	text       strings.Builder          // room for their text
 	chars      *[utf8.RuneSelf + 1]*Str // the empty string and those of one character in ASCII, once made
 	versions   uint32                   // of classes, counted
 	shapes     int                      // of instances, counted

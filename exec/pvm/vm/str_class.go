@@ -145,7 +145,7 @@ func strMakeTrans(m *Machine, a Args) (Value, error) {
 		keys, values := m.dictItems(from)
 		for i, k := range keys {
 			if s, isStr := k.str(); isStr {
-				if s.length != 1 {
+				if s.points() != 1 {
 					return unbound, m.Raise(m.rt.classes.ValueError, "string keys in translate table must be of length 1")
 				}
 				r, _ := utf8.DecodeRuneInString(s.s)
@@ -169,9 +169,9 @@ func strMakeTrans(m *Machine, a Args) (Value, error) {
 			return unbound, m.Raise(m.rt.classes.TypeError, "maketrans() argument %d must be str, not %s", i+1, m.typeName(v))
 		}
 		parts[i] = s
-		m.ChargeEach(s.length, m.dyn.DictOp)
+		m.ChargeEach(s.points(), m.dyn.DictOp)
 	}
-	if parts[0].length != parts[1].length {
+	if parts[0].points() != parts[1].points() {
 		return unbound, m.Raise(m.rt.classes.ValueError, "the first two maketrans arguments must have equal length")
 	}
 	to := parts[1].s
@@ -195,7 +195,7 @@ func strMakeTrans(m *Machine, a Args) (Value, error) {
 // strTranslate is translate(table).
 func strTranslate(m *Machine, self Value, args []Value) (Value, error) {
 	s, _ := self.str()
-	m.ChargeEach(s.length, m.dyn.DictOp)
+	m.ChargeEach(s.points(), m.dyn.DictOp)
 	var b strings.Builder
 	for _, r := range s.s {
 		v, err := m.GetItem(args[0], SmallInt(int64(r)))

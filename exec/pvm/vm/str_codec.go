@@ -67,7 +67,7 @@ func (m *Machine) encode(fn string, s *Str, encoding, errors Value) (string, err
 		limit, reason = 256, "ordinal not in range(256)"
 	}
 	m.Alloc(len(s.s))
-	out := make([]byte, 0, s.length)
+	out := make([]byte, 0, s.points())
 	at := 0
 	for i, r := range s.s {
 		if r < limit {

@@ -24,7 +24,7 @@ func (m *Machine) textGetItem(v, key Value) (Value, bool, error) {
 	}
 	size := v.bytesLen()
 	if isStr {
-		size = s.length
+		size = s.points()
 	}
 	if n < 0 {
 		n += int64(size)
@@ -83,7 +83,7 @@ func (m *Machine) textSlice(v Value, sl *Slice) (Value, error) {
 	s, isStr := v.str()
 	sp, err := m.sliceSpan(sl, func() int {
 		if isStr {
-			return s.length
+			return s.points()
 		}
 		return v.bytesLen()
 	})
@@ -93,7 +93,7 @@ func (m *Machine) textSlice(v Value, sl *Slice) (Value, error) {
 	m.ChargeEach(sp.count, m.dyn.Char)
 	switch {
 	case isStr && sp.step == 1:
-		if sp.count == s.length && exact(v) {
+		if sp.count == s.points() && exact(v) {
 			return v, nil
 		}
 		return m.newStr(s.sub(sp.first, sp.first+sp.count)).val(), nil
@@ -102,7 +102,7 @@ func (m *Machine) textSlice(v Value, sl *Slice) (Value, error) {
 		return m.newStr(string(pick(s.s, sp))).val(), nil
 	case isStr:
 		m.Alloc(4 * sp.count)
-		m.ChargeEach(s.length, m.dyn.Char)
+		m.ChargeEach(s.points(), m.dyn.Char)
 		runes := []rune(s.s)
 		out := make([]byte, 0, sp.count)
 		for i := range sp.count {

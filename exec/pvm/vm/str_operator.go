@@ -51,11 +51,7 @@ func (m *Machine) strAdd(a, b Value) (Value, error) {
 		return a, nil
 	}
 	m.Alloc(strBytes + n)
-	o := &Str{s: x.s + y.s, length: x.length + y.length}
-	if o.ascii() {
-		o.nfc = 1
-	}
-	return o.head(KindStr, nil, o), nil
+	return m.makeStr(m.concat(x.s, y.s), x.points()+y.points()).val(), nil
 }
 
 func (m *Machine) bytesAdd(a, b Value) (Value, error) {

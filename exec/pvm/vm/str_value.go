@@ -12,41 +12,6 @@ import (
 // strMark is how many code points are between two offsets of a string's index.
 const strMark = 64
 
-// newStr makes a string of valid UTF-8; it announces memory and charges nothing.
-// The empty string and those of one character in ASCII are made once.
-func (m *Machine) newStr(s string) *Str {
-	switch {
-	case len(s) == 0:
-		return m.shortStr(0, "")
-	case len(s) == 1 && s[0] < utf8.RuneSelf:
-		return m.shortStr(int(s[0])+1, s)
-	}
-	m.Alloc(strBytes + len(s))
-	return plainStr(nil, s)
-}
-
-func (m *Machine) shortStr(i int, s string) *Str {
-	if m.chars == nil {
-		m.chars = new([utf8.RuneSelf + 1]*Str)
-	}
-	o := m.chars[i]
-	if o == nil {
-		o = plainStr(nil, s)
-		m.chars[i] = o
-	}
-	return o
-}
-
-// plainStr makes a string of a class without announcing memory.
-func plainStr(class *Class, s string) *Str {
-	o := &Str{s: s, length: utf8.RuneCountInString(s)}
-	if o.ascii() {
-		o.nfc = 1
-	}
-	o.head(KindStr, class, o)
-	return o
-}
-
 func (s *Str) val() Value { return Value{ref: &s.Object} }
 
 // str returns a string, or one of a subclass.
@@ -58,7 +23,18 @@ func (v Value) str() (*Str, bool) {
 	return s, ok
 }
 
-func (s *Str) ascii() bool { return s.length == len(s.s) }
+func (s *Str) ascii() bool { return int(s.runes) == len(s.s) }
+
+// points is the number of code points.
+func (s *Str) points() int { return int(s.runes) }
+
+// more is what few strings have.
+func (s *Str) more() *strOther {
+	if s.other == nil {
+		s.other = new(strOther)
+	}
+	return s.other
+}
 
 // nfcText is the NFC form of the text, by which strings compare and hash. The
 // string itself never changes.
@@ -67,14 +43,15 @@ func nfcText(s *Str) string {
 		return s.s
 	}
 	if s.nfc == 0 {
-		s.norm = ucd.NFC(s.s)
-		s.nfc = 2
-		if s.norm == s.s {
-			s.nfc, s.norm = 1, ""
+		norm := ucd.NFC(s.s)
+		if norm == s.s {
+			s.nfc = 1
 			return s.s
 		}
+		s.nfc = 2
+		s.more().norm = norm
 	}
-	return s.norm
+	return s.other.norm
 }
 
 // offset is where code point i begins, 0 <= i <= length.
@@ -82,28 +59,35 @@ func (s *Str) offset(i int) int {
 	if s.ascii() {
 		return i
 	}
-	if i == s.length {
+	if i == s.points() {
 		return len(s.s)
 	}
-	if s.marks == nil && s.length > strMark {
-		s.marks = make([]uint32, 0, s.length/strMark+1)
-		n := 0
-		for at := range s.s {
-			if n%strMark == 0 {
-				s.marks = append(s.marks, uint32(at))
-			}
-			n++
-		}
-	}
 	at := 0
-	if s.marks != nil {
-		at = int(s.marks[i/strMark])
+	if s.points() > strMark {
+		o := s.more()
+		if o.marks == nil {
+			o.marks = s.marks()
+		}
+		at = int(o.marks[i/strMark])
 		i %= strMark
 	}
 	for ; i > 0; i-- {
 		at += runeBytes(s.s[at])
 	}
 	return at
+}
+
+// marks are the offsets of each 64th code point.
+func (s *Str) marks() []uint32 {
+	marks := make([]uint32, 0, s.points()/strMark+1)
+	n := 0
+	for at := range s.s {
+		if n%strMark == 0 {
+			marks = append(marks, uint32(at))
+		}
+		n++
+	}
+	return marks
 }
 
 // runeBytes is the length of a code point by its first byte.

@@ -175,7 +175,7 @@ func (m *Machine) searchRange(self Value, args []Value) (part string, from int, 
 	str, isStr := self.str()
 	n := len(s)
 	if isStr {
-		n = str.length
+		n = str.points()
 	}
 	if len(args) == 0 {
 		return s, 0, true, nil

@@ -31,8 +31,25 @@ func splitMethod(name string, fromRight bool) Def {
 		if sep == "" {
 			return unbound, m.Raise(m.rt.classes.ValueError, "empty separator")
 		}
+		if most < 0 && !fromRight && self.Kind() == KindStr {
+			return m.splitStr(s, sep), nil
+		}
 		return m.textList(self, splitAt(s, sep, most, fromRight)), nil
 	}}
+}
+
+// splitStr splits at every separator, without a list of Go's strings.
+func (m *Machine) splitStr(s, sep string) Value {
+	n := strings.Count(s, sep) + 1
+	m.ChargeEach(n, m.dyn.Element)
+	items := make([]Value, n)
+	for i := range n - 1 {
+		at := strings.Index(s, sep)
+		items[i] = m.newStr(s[:at]).val()
+		s = s[at+len(sep):]
+	}
+	items[n-1] = m.newStr(s).val()
+	return m.newList(items).val()
 }
 
 func (m *Machine) textList(self Value, parts []string) Value {
@@ -213,7 +230,7 @@ func (m *Machine) fillChar(self, x Value, name string) (string, error) {
 		switch {
 		case !ok:
 			return "", m.Raise(m.rt.classes.TypeError, "The fill character must be a unicode character, not %s", m.typeName(x))
-		case s.length != 1:
+		case s.points() != 1:
 			return "", m.Raise(m.rt.classes.TypeError, "The fill character must be exactly one character long")
 		}
 		return s.s, nil

@@ -12,7 +12,16 @@ func (t *Tuple) val() Value { return Value{ref: &t.Object} }
 
 // newPair is a tuple of two.
 func (m *Machine) newPair(a, b Value) Value {
-	return m.newTuple([]Value{a, b}).val()
+	m.Alloc(tupleBytes + 2*valueBytes)
+	p := &pair{both: [2]Value{a, b}}
+	p.items = p.both[:]
+	return p.head(KindTuple, nil, &p.Tuple)
+}
+
+// pair is a tuple of two together with its items, in one allocation.
+type pair struct {
+	Tuple
+	both [2]Value
 }
 
 // tupleGet is t[key].

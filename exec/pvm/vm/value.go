@@ -130,12 +130,17 @@ type Float struct {
 // Str is a string: valid UTF-8 without surrogates.
 type Str struct {
 	Object
-	s      string
-	length int      // code points
-	hash   uint64   // internal keyed hash of the NFC form, 0: not yet known
-	nfc    uint8    // 0 unknown, 1 s is in NFC, 2 it is not
-	norm   string   // the NFC form where s is not in it
-	marks  []uint32 // offsets of each 64th code point, once asked for
+	s     string
+	hash  uint64    // internal keyed hash of the NFC form, 0: not yet known
+	other *strOther // what few strings have, nil at first
+	runes uint32    // code points
+	nfc   uint8     // 0 unknown, 1 s is in NFC, 2 it is not
+}
+
+// strOther is what is known of strings beyond ASCII, once asked for.
+type strOther struct {
+	norm  string   // the NFC form where s is not in it
+	marks []uint32 // offsets of each 64th code point
 }
 
 // Bytes is bytes.

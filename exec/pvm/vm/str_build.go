@@ -1,0 +1,111 @@
+package vm
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Short strings are made several at a time, and their text in pieces of a larger
+// one: what a program builds in a loop costs Go one allocation for many. A string
+// that lives keeps its neighbours' room, which the cycles bound that every byte
+// of text costs; long strings have no neighbours.
+const (
+	shortText  = 64  // bytes of text up to which a string is short
+	strsAtOnce = 6   // of 80 bytes, below the 512 from which Go's collector looks at objects one by one
+	textAtOnce = 512 // bytes
+)
+
+// newStr makes a string of valid UTF-8; it announces memory and charges nothing.
+// The empty string and those of one character in ASCII are made once.
+func (m *Machine) newStr(s string) *Str {
+	switch {
+	case len(s) == 0:
+		return m.shortStr(0, "")
+	case len(s) == 1 && s[0] < utf8.RuneSelf:
+		return m.shortStr(int(s[0])+1, s)
+	}
+	m.Alloc(strBytes + len(s))
+	return m.makeStr(s, utf8.RuneCountInString(s))
+}
+
+// newStrOf is newStr of bytes that it copies.
+func (m *Machine) newStrOf(p []byte) *Str {
+	if len(p) <= 1 {
+		return m.newStr(string(p))
+	}
+	m.Alloc(strBytes + len(p))
+	s := m.copyText(p)
+	return m.makeStr(s, utf8.RuneCountInString(s))
+}
+
+// copyText is string(p), in room that short texts share.
+func (m *Machine) copyText(p []byte) string {
+	if len(p) > shortText {
+		return string(p)
+	}
+	b := m.textRoom(len(p))
+	at := b.Len()
+	b.Write(p)
+	return b.String()[at:]
+}
+
+// concat is x + y, in room that short texts share.
+func (m *Machine) concat(x, y string) string {
+	if len(x)+len(y) > shortText {
+		return x + y
+	}
+	b := m.textRoom(len(x) + len(y))
+	at := b.Len()
+	b.WriteString(x)
+	b.WriteString(y)
+	return b.String()[at:]
+}
+
+// textRoom is a builder with room for n bytes more, n at most shortText. What was
+// built before stays as it is.
+func (m *Machine) textRoom(n int) *strings.Builder {
+	if m.text.Cap()-m.text.Len() < n {
+		m.text.Reset()
+		m.text.Grow(textAtOnce)
+	}
+	return &m.text
+}
+
+// makeStr makes a string of so many code points without announcing memory.
+func (m *Machine) makeStr(s string, runes int) *Str {
+	if len(s) > shortText {
+		return fillStr(new(Str), nil, s, runes)
+	}
+	if len(m.strs) == 0 {
+		m.strs = make([]Str, strsAtOnce)
+	}
+	o := &m.strs[0]
+	m.strs = m.strs[1:]
+	return fillStr(o, nil, s, runes)
+}
+
+func (m *Machine) shortStr(i int, s string) *Str {
+	if m.chars == nil {
+		m.chars = new([utf8.RuneSelf + 1]*Str)
+	}
+	o := m.chars[i]
+	if o == nil {
+		o = plainStr(nil, s)
+		m.chars[i] = o
+	}
+	return o
+}
+
+// plainStr makes a string of a class without announcing memory.
+func plainStr(class *Class, s string) *Str {
+	return fillStr(new(Str), class, s, utf8.RuneCountInString(s))
+}
+
+func fillStr(o *Str, class *Class, s string, runes int) *Str {
+	o.s, o.runes = s, uint32(runes)
+	if runes == len(s) {
+		o.nfc = 1
+	}
+	o.head(KindStr, class, o)
+	return o
+}
