@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/decimal"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 )
 
@@ -48,6 +49,12 @@ func CostTable(c code.Costs, calls host.Costs) string {
 		{"token", d.Token},
 	} {
 		fmt.Fprintf(&b, "each %s %d\n", row.name, row.price)
+	}
+	for _, row := range c.Work.Rows() {
+		fmt.Fprintf(&b, "work %s %d\n", row.Name, row.Amount)
+	}
+	for _, f := range decimal.Factors() {
+		fmt.Fprintf(&b, "decimal %s %d\n", f.Name, f.Value)
 	}
 	for _, row := range calls.Rows() {
 		fmt.Fprintf(&b, "host %s %d\n", row.Name, row.Cycles)

@@ -22,6 +22,7 @@ type Dynamic struct {
 type Costs struct {
 	Ops     [NumOps]Cycles
 	Dynamic Dynamic
+	Work    Work
 }
 
 // DefaultCosts returns the table of genesis: the anchors of whitepaper §3.5
@@ -50,5 +51,6 @@ func DefaultCosts() Costs {
 		Char: 1, Element: 1, DictOp: 3, LimbWork: 1, Compare: 2, NativeCall: 10,
 		RegexStep: 1, FloatFunc: 100, TraceUnit: 1, Token: 10,
 	}
+	c.Work = defaultWork()
 	return c
 }

@@ -14,6 +14,32 @@ const (
 // limbDigits is how many digits a 64-bit word holds.
 const limbDigits = 19
 
+// Factors of [Context.Cost].
+const (
+	linearFactor   = 2   // per word of operands and result
+	quotientFactor = 2   // per product of two such words
+	seriesFactor   = 128 // per product of three
+	modFactor      = 4   // per product of two, for a round of PowMod
+)
+
+// Factor is a named factor of [Context.Cost].
+type Factor struct {
+	Name  string
+	Value uint64
+}
+
+// Factors returns what the table of costs says of [Context.Cost], in its fixed
+// order.
+func Factors() []Factor {
+	return []Factor{
+		{"linear", linearFactor},
+		{"quotient", quotientFactor},
+		{"series", seriesFactor},
+		{"power-mod", modFactor},
+		{"word-digits", limbDigits},
+	}
+}
+
 // Cost is an upper estimate of the work of an operation, in multiplications of
 // 64-bit words: for a caller who charges before it computes. It looks at lengths
 // alone, so it takes no time and is the same everywhere.
@@ -27,18 +53,18 @@ func (c Context) Cost(w Work, ds ...Decimal) uint64 {
 	prec := uint64(c.Prec)/limbDigits + 1
 	switch all := sum + prec + 1; w {
 	case Linear:
-		return 2 * all
+		return linearFactor * all
 	case Product:
-		return product + 2*all
+		return product + linearFactor*all
 	case Quotient:
-		return 2 * all * all
+		return quotientFactor * all * all
 	default:
 		// Series of terms as many as there are digits, a few times over until the
 		// rounding is certain; logarithms near one double the digits.
 		wide := 2 * all
-		cost := 128 * wide * wide * wide
+		cost := seriesFactor * wide * wide * wide
 		if len(ds) == 3 && ds[1].exp > 0 {
-			cost += uint64(min(ds[1].exp, maxPrec)) * 4 * all * all // PowMod, a round per zero
+			cost += uint64(min(ds[1].exp, maxPrec)) * modFactor * all * all // PowMod, a round per zero
 		}
 		return cost
 	}

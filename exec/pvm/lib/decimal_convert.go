@@ -49,7 +49,7 @@ func (d *decimalModule) defineConversions() {
 				return vm.None, m.ValueError("cannot convert signaling NaN to float")
 			}
 			d.work(m, decimal.Quotient, x)
-			m.ChargeEach(40, m.Prices().LimbWork)
+			m.Charge(m.Work().FloatDigits * m.Prices().LimbWork)
 			return vm.FloatBits(x.Binary64()), nil
 		})),
 		def("__copy__", 1, 1, itself),

@@ -55,7 +55,7 @@ func (d *decimalModule) signalSetter(traps bool) func(m *vm.Machine, v, x vm.Val
 // asDict copies the mapping.
 func (d *decimalModule) asDict(m *vm.Machine, f *signalDict) (vm.Value, error) {
 	out := m.NewDict()
-	elements(m, 3*len(d.signals))
+	m.ChargeEach(len(d.signals), m.Work().SignalEntry*m.Prices().Element)
 	for _, g := range d.signals {
 		if err := m.DictPut(out, g.class.Value(), vm.Bool(*f.field()&g.bit != 0)); err != nil {
 			return vm.None, err

@@ -38,7 +38,7 @@ func (d *decimalModule) defineDecimal(m *vm.Machine) {
 // fromFloat is exact.
 func fromFloat(m *vm.Machine, v vm.Value) (decimal.Decimal, error) {
 	if x, ok := v.FloatEncoding(); ok {
-		m.ChargeEach(40, m.Prices().LimbWork)
+		m.Charge(m.Work().FloatDigits * m.Prices().LimbWork)
 		return decimal.FromFloat(x), nil
 	}
 	n, ok := v.BigInt()

@@ -347,7 +347,7 @@ func (d *decimalModule) defineComparisons() {
 			}
 			y, ok := d.exactly(m, a.Values[1])
 			if bits, isFloat := a.Values[1].FloatEncoding(); !ok && isFloat {
-				m.ChargeEach(40, m.Prices().LimbWork)
+				m.Charge(m.Work().FloatDigits * m.Prices().LimbWork)
 				y, ok = decimal.FromFloat(bits), true
 				d.state.flags |= floatOperation
 				if d.state.traps&floatOperation != 0 && !o.eq {

@@ -18,7 +18,7 @@ func evaluateText(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if !ok {
 		return vm.None, m.TypeError("eval() arg 1 must be a string")
 	}
-	m.ChargeEach(len(text)/4+1, m.Prices().Token)
+	tokens(m, len(text))
 	mod, err := syntax.Parse([]byte("("+text+")"), syntax.DefaultLimits())
 	if err != nil || len(mod.Body) != 1 {
 		return vm.None, m.SyntaxError("Forward reference must be an expression -- got " + text)

@@ -56,7 +56,7 @@ func (g *generator) all(v vm.Value) ([]string, error) {
 // function compiles the text of a function and makes it, without rights of the
 // library. Compiling is charged by the character.
 func (g *generator) function(name, source, module string) (vm.Value, error) {
-	g.m.ChargeEach(len(source)/4+1, g.m.Prices().Token)
+	tokens(g.m, len(source))
 	o, err := compile.Source([]byte(source), "<generated "+module+">", compile.DefaultLimits())
 	if err != nil {
 		return vm.None, g.m.ValueError("%s", err.Error())

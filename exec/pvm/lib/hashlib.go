@@ -6,13 +6,8 @@ import (
 	"hash"
 
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
-	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
-
-// hashDigest is the base cost of a hash; each byte adds one cycle (whitepaper
-// §17.3, hash()). Hashing a message costs the same in pieces.
-const hashDigest code.Cycles = 100
 
 // hasher is one hash in progress.
 type hasher interface {
@@ -100,7 +95,7 @@ func hashClass(m *vm.Machine) *vm.Class {
 			if err != nil {
 				return vm.None, err
 			}
-			m.Charge(hashDigest)
+			m.Charge(m.Work().Digest)
 			return m.NewBytes(string(s.h.sum())), nil
 		}),
 		def("hexdigest", 1, 1, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
@@ -108,7 +103,7 @@ func hashClass(m *vm.Machine) *vm.Class {
 			if err != nil {
 				return vm.None, err
 			}
-			m.Charge(hashDigest)
+			m.Charge(m.Work().Digest)
 			return m.NewStr(hex.EncodeToString(s.h.sum())), nil
 		}),
 		def("copy", 1, 1, func(m *vm.Machine, a vm.Args) (vm.Value, error) {

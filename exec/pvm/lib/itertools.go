@@ -13,9 +13,6 @@ type iterState struct {
 	done  bool
 }
 
-// iterStep is what an item costs beside the work for it, in elements.
-const iterStep = 3
-
 // iterBytes is the modelled size of an iterator of itertools.
 const iterBytes = 96
 
@@ -39,7 +36,7 @@ func (s *iterState) Step(m *vm.Machine) (vm.Value, bool, error) {
 	if s.done {
 		return vm.None, false, nil
 	}
-	m.ChargeEach(iterStep, m.Prices().Element)
+	m.Charge(m.Work().IteratorStep * m.Prices().Element)
 	v, ok, err := s.next(m)
 	if err != nil {
 		return vm.None, false, err

@@ -129,7 +129,7 @@ func (s *teeState) Bytes() int {
 
 // Step gives the next item, reading the source when nobody has read it yet.
 func (s *teeState) Step(m *vm.Machine) (vm.Value, bool, error) {
-	m.ChargeEach(iterStep, m.Prices().Element)
+	m.Charge(m.Work().IteratorStep * m.Prices().Element)
 	l := s.at
 	if !l.full {
 		if s.src.busy {

@@ -101,7 +101,7 @@ func newProduct(m *vm.Machine, a vm.Args) (*iterState, error) {
 		}
 		n := len(pools)
 		m.ChargeEach(int(repeat), m.Prices().Element*int64(n))
-		m.ChargeEach(int(repeat), 24*int64(n)) // memory that the heap must hold as well
+		m.ChargeEach(int(repeat), m.Work().ProductItem*int64(n)) // memory that the heap must hold as well
 		m.Alloc(24 * n * int(repeat))
 		for range (repeat - 1) * int64(n) {
 			pools = append(pools, pools[len(pools)-n])

@@ -113,7 +113,7 @@ func (w *jsonWriter) quoted(m *vm.Machine, s string) {
 		}
 		w.out = append(w.out, s[from:i]...)
 		from = i + 1
-		chars(m, 5)
+		chars(m, int(m.Work().EscapedChar))
 		m.Alloc(5)
 		switch c {
 		case '"', '\\':
@@ -143,7 +143,7 @@ func (w *jsonWriter) nested(m *vm.Machine, v vm.Value, write func(*vm.Machine, v
 	}
 	defer m.Exit()
 	if !w.anyDepth {
-		elements(m, len(w.open)/8+1)
+		elements(m, len(w.open)/int(m.Work().OpenObjects)+1)
 		for _, o := range w.open {
 			if o.Same(v) {
 				return m.ValueError("Circular reference detected")

@@ -83,6 +83,11 @@ func limbWork(m *vm.Machine, n int) { m.ChargeEach(n, m.Prices().LimbWork) }
 // chars charges for reading or writing as many code points or bytes.
 func chars(m *vm.Machine, n int) { m.ChargeEach(n, m.Prices().Char) }
 
+// tokens charges for compiling a text of n bytes.
+func tokens(m *vm.Machine, n int) {
+	m.ChargeEach(n/int(m.Work().TokenBytes)+1, m.Prices().Token)
+}
+
 // elements charges for reading or writing as many elements.
 func elements(m *vm.Machine, n int) { m.ChargeEach(n, m.Prices().Element) }
 

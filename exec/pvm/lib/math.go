@@ -1,6 +1,7 @@
 package lib
 
 import (
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/libm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/softfloat"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
@@ -90,7 +91,7 @@ func defineReals(m *vm.Machine, mod *vm.Module) {
 			if err != nil {
 				return vm.None, err
 			}
-			m.ChargeEach(seriesCost(f.name), m.Prices().FloatFunc)
+			m.Charge(functions(m, f.name) * m.Prices().FloatFunc)
 			return verdict(m, f.fn, x)
 		}))
 	}
@@ -130,11 +131,12 @@ func defineReals(m *vm.Machine, mod *vm.Module) {
 	}
 }
 
-// seriesCost is how many functions one that sums long series counts for.
-func seriesCost(name string) int {
+// functions is how many functions one counts for: those that sum long series
+// for several.
+func functions(m *vm.Machine, name string) code.Cycles {
 	switch name {
 	case "gamma", "lgamma", "erf", "erfc":
-		return 16
+		return m.Work().SeriesFunc
 	}
 	return 1
 }
@@ -240,7 +242,7 @@ func mathModf(m *vm.Machine, a vm.Args) (vm.Value, error) {
 
 // reals converts items, each charged for what the sums of them cost.
 func reals(m *vm.Machine, items []vm.Value) ([]uint64, error) {
-	m.ChargeEach(len(items), 16)
+	m.ChargeEach(len(items), m.Work().SumTerm)
 	m.Alloc(8 * len(items))
 	xs := make([]uint64, len(items))
 	for i, v := range items {

@@ -124,7 +124,7 @@ func rangeProduct(m *vm.Machine, lo, hi *big.Int) *big.Int {
 		m.Charge(m.CyclesLeft() + 1) // more than any heap holds
 	}
 	words := int(bits.Int64()/64 + 1)
-	m.ChargeEach(int(count.Int64()), 2)
+	m.ChargeEach(int(count.Int64()), m.Work().FactorTerm)
 	productWork(m, words, words/4+1)
 	m.Alloc(8 * words)
 	return multiplied(lo, count.Int64())

@@ -268,9 +268,9 @@ func (r *reModule) subjectOf(m *vm.Machine, p *patternState, v vm.Value) (*regex
 	}
 	switch {
 	case !isText:
-		chars(m, len(b)/32+1)
+		chars(m, len(b)/int(m.Work().KindBytes)+1)
 	case s.Runes() == len(s.String()):
-		chars(m, s.Runes()/32+1)
+		chars(m, s.Runes()/int(m.Work().KindBytes)+1)
 	default:
 		chars(m, s.Runes())
 	}

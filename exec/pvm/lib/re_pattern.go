@@ -141,7 +141,7 @@ func (r *reModule) walk(m *vm.Machine, sc *regex.Scanner, count int64, fn func(g
 		if err = r.spent(m, err); err != nil || !ok {
 			return err
 		}
-		m.ChargeEach(3, m.Prices().NativeCall)
+		m.Charge(m.Work().ScanMatch * m.Prices().NativeCall)
 		if err := fn(g); err != nil {
 			return err
 		}

@@ -151,7 +151,8 @@ func blobCommit(c call) (vm.Value, error) {
 		return vm.None, c.m.ValueError("data must have at most %d bytes", blobBytes)
 	}
 	c.m.Charge(c.s.costs.System)
-	c.m.ChargeEach((len(data)+1023)/1024, c.s.costs.BlobKiB)
+	kib := (len(data) + 1023) / 1024
+	c.m.ChargeEach(kib, c.s.costs.BlobKiB)
 	hash, err := c.s.host.CommitBlob(data)
 	if err != nil {
 		return vm.None, c.s.refuse(c.m, err)

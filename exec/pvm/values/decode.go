@@ -15,7 +15,7 @@ import (
 // anything else, with the offset of the fault, and whatever a method of the
 // program raises.
 func Decode(m *vm.Machine, data []byte, p Profile) (vm.Value, error) {
-	m.Charge(callCost)
+	m.Charge(m.Work().Conversion)
 	d := &decoder{m: m, p: p, data: data}
 	if len(data) > p.Bytes {
 		return vm.None, m.ValueError("malformed value: longer than %d bytes", p.Bytes)
@@ -102,7 +102,7 @@ func (d *decoder) count(n uint64, size int) (int, error) {
 // value reads one item. key asks for a value that can be a key: tuples for
 // lists, frozensets for sets, and no dicts.
 func (d *decoder) value(depth int, key bool) (vm.Value, error) {
-	d.m.Charge(itemCost)
+	d.m.Charge(d.m.Work().ConvertedItem)
 	major, arg, err := d.head()
 	if err != nil {
 		return vm.None, err

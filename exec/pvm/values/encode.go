@@ -34,7 +34,7 @@ const (
 // none, ValueError for one beyond the profile, and whatever a method of the
 // program raises.
 func Append(m *vm.Machine, dst []byte, v vm.Value, p Profile) ([]byte, error) {
-	m.Charge(callCost)
+	m.Charge(m.Work().Conversion)
 	e := &encoder{m: m, p: p, base: len(dst), dst: dst}
 	mark := m.Hold(v)
 	err := e.value(v, p.Depth)
@@ -116,7 +116,7 @@ func (e *encoder) text(major byte, s string) error {
 }
 
 func (e *encoder) value(v vm.Value, depth int) error {
-	e.m.Charge(itemCost)
+	e.m.Charge(e.m.Work().ConvertedItem)
 	if e.p.Exact && shareable(v) {
 		return e.shared(v, depth)
 	}

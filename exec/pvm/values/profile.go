@@ -3,15 +3,6 @@ package values
 import (
 	"errors"
 	"fmt"
-
-	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
-)
-
-// Prices of a conversion beside the bytes, which cost the machine's price of
-// a character each.
-const (
-	callCost code.Cycles = 20 // of a call of Append or Decode
-	itemCost code.Cycles = 1  // of an item
 )
 
 // canonicalNaN is the one NaN (resolution 11.45).

@@ -274,7 +274,8 @@ func bytesMakeTrans(m *Machine, a Args) (Value, error) {
 	if len(from) != len(to) {
 		return unbound, m.Raise(m.rt.classes.ValueError, "maketrans arguments must have same length")
 	}
-	m.ChargeEach(len(from)+256, m.dyn.Char)
+	m.ChargeEach(len(from), m.dyn.Char)
+	m.Charge(m.Work().ByteTable * m.dyn.Char)
 	var table [256]byte
 	for i := range table {
 		table[i] = byte(i)

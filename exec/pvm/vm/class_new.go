@@ -224,9 +224,6 @@ func (m *Machine) nameModule(c *Class) {
 	}
 }
 
-// classWork is what a class costs beside its body, in calls of natives.
-const classWork = 40
-
 // makeClass builds the class itself.
 func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Dict) (*Class, error) {
 	c := &Class{name: name, qualName: name, module: "builtins"}
@@ -249,7 +246,7 @@ func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Di
 		}
 		c.bases = append(c.bases, b)
 	}
-	m.Charge(classWork * m.dyn.NativeCall)
+	m.Charge(m.Work().Class * m.dyn.NativeCall)
 	m.Alloc(classBytes)
 	c.head(KindClass, m.subclassOrNil(meta.value(), m.rt.classes.type_), c)
 	mro, ok := linearize(c, c.bases, m.elements)

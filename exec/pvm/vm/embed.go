@@ -243,6 +243,10 @@ func (c *Class) WithDict() *Class {
 // Prices returns what work that depends on sizes costs.
 func (m *Machine) Prices() *code.Dynamic { return &m.dyn }
 
+// Work returns how much work natives count where sizes do not tell. Nobody
+// changes it.
+func (m *Machine) Work() *code.Work { return &m.rt.costs.Work }
+
 // Limits returns the limits of the runtime.
 func (m *Machine) Limits() Limits { return m.rt.limits }
 

@@ -181,7 +181,7 @@ func (m *Machine) deriveGroup(e *Exception, parts []Value) (Value, error) {
 	if err != nil {
 		return None, err
 	}
-	m.Charge(4 * m.dyn.NativeCall)
+	m.Charge(m.Work().GroupSplit * m.dyn.NativeCall)
 	list := m.newList(parts)
 	r, err := m.Call(fn, Value{ref: &list.Object})
 	if err != nil {

@@ -275,7 +275,7 @@ func (m *Machine) intPow(a, b format.Int) (Value, error) {
 		return unbound, m.RaiseValue(m.rt.classes.MemoryError)
 	}
 	n := int64(min(lo/64, 1<<27)) + 2 // a result past any heap, however much larger
-	m.spend(2*n*n, int(n))
+	m.spend(m.Work().IntPower*n*n, int(n))
 	return intOf(new(big.Int).Exp(x, big.NewInt(b.Small), nil)), nil
 }
 
@@ -299,9 +299,9 @@ func (m *Machine) intPowMod(a, b, mod format.Int) (Value, error) {
 	x, e, n := bigOf(a), bigOf(b), bigOf(mod)
 	abs := new(big.Int).Abs(n)
 	l := limbs(n)
-	m.spend(4*int64(l)*int64(l)*int64(e.BitLen()+1)+int64(limbs(x))*int64(l), 4*l)
+	m.spend(m.Work().IntPowerMod*int64(l)*int64(l)*int64(e.BitLen()+1)+int64(limbs(x))*int64(l), 4*l)
 	if e.Sign() < 0 {
-		m.ChargeEach(64*l*l, m.dyn.LimbWork)
+		m.ChargeEach(l*l, m.Work().IntInverse*m.dyn.LimbWork)
 		inv := new(big.Int).ModInverse(x, abs)
 		if inv == nil {
 			return unbound, m.Raise(m.rt.classes.ValueError, "base is not invertible for the given modulus")

@@ -367,7 +367,7 @@ func intRound(m *Machine, a Args) (Value, error) {
 		return SmallInt(0), nil
 	}
 	l := limbs(x)
-	m.spend(4*int64(l)*int64(l), 4*l)
+	m.spend(m.Work().IntRound*int64(l)*int64(l), 4*l)
 	unit := new(big.Int).Exp(big.NewInt(10), big.NewInt(-d.Small), nil)
 	q, r := new(big.Int).DivMod(x, unit, new(big.Int))
 	twice := new(big.Int).Lsh(r, 1)
