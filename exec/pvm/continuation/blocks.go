@@ -20,6 +20,7 @@ type lowering struct {
 	current *block
 	region  *region // around the statement being lowered
 	loop    *loop   // likewise
+	handled string  // variable with the exception that a bare raise raises
 	awaits  []*await
 	next    int // number of the next block that is no await
 	made    int // statements so far
@@ -44,9 +45,28 @@ type region struct {
 	// a jump; nil when there are none.
 	final []syntax.Stmt
 	exits []exit // blocks made for jumps through final
+	join  *join  // where final awaits
 }
 
-type exit struct{ target, block int }
+type exit struct {
+	target, block int
+	stop          *region // in which target lies
+}
+
+// join is a finally clause that awaits: it is lowered once, and goes on from its
+// end to where control was going when it came.
+type join struct {
+	block        int    // its beginning
+	why          string // variable: wentOn, wasRaised or the number of an exit
+	raised, kept string // variables: the exception, the value to be returned
+}
+
+// Values of why.
+const (
+	wentOn = iota
+	wasRaised
+	firstExit
+)
 
 // returnTarget stands for return among the targets of jumps.
 const returnTarget = -1

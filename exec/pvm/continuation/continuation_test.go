@@ -253,6 +253,22 @@ func TestStepByStepIsStraightThrough(t *testing.T) {
 		{"class and global statements", "global G\nG = 1\nawait runner.llm(1)\nG = 2\nreturn G", "2", 1},
 		{"assert and raise from", "try:\n    assert (await runner.llm(0)).output, 'zero'\nexcept AssertionError as e:\n    print(e)\ntry:\n    raise E1 from ((await runner.llm(1)).output and E2())\nexcept E1 as e:\n    return type(e.__cause__).__name__", "zero\n'E2'", 2},
 		{"one object in two places", "a = [1]\nb = {'k': a}\nawait runner.llm(1)\na.append(2)\nreturn b", "{'k': [1, 2]}", 1},
+		{"chain", "print(1 < (await runner.llm(1)).output < 3 < note(9) > (await runner.llm(2)).output)\nreturn note(1) > note(2) > (await runner.llm(1)).output", "9\nTrue\n1\n2\nFalse", 2},
+		{"chain evaluates once", "return note(1) < (await runner.llm(2)).output < note(3) < note(0)", "1\n3\nFalse", 1},
+		{"await in except", "try:\n    raise E1('a')\nexcept E2:\n    return 0\nexcept E1:\n    r = (await runner.llm(1)).output\n    print(r)\nreturn 5", "2\n5", 1},
+		{"exception survives", "try:\n    await runner.llm('fail')\nexcept RunnerError as e:\n    await runner.llm(1)\n    print(repr(e), e.code, e.args)\n    await runner.llm(1)\n    print(str(e))\ntry:\n    e\nexcept NameError:\n    return 'unbound'", "RunnerError('no luck') E1602 ('no luck',)\nno luck\n'unbound'", 3},
+		{"bare raise after an await in except", "try:\n    try:\n        raise E1(1, 2)\n    except Exception:\n        await runner.llm(1)\n        if msg.n == 5: raise\nexcept E1 as e:\n    return e.args", "[1, 2]", 1},
+		{"bare raise in a real clause within", "try:\n    try:\n        raise E1(1)\n    except E1:\n        await runner.llm(1)\n        try:\n            raise E2(2)\n        except E2:\n            raise\nexcept E2 as e:\n    return e.args", "[2]", 1},
+		{"return from except through finally", "for i in range(2):\n    try:\n        raise KeyError('k')\n    except KeyError as e:\n        x = (await runner.llm(i)).output\n        if x: return str(e), x\n    finally:\n        print('f', i)", "f 0\nf 1\n[\"'k'\", 2]", 2},
+		{"await in finally", "try:\n    print('b')\nfinally:\n    print((await runner.llm(1)).output)\nreturn 1", "b\n2\n1", 1},
+		{"return through an awaiting finally", "try:\n    return note((await runner.llm(1)).output)\nfinally:\n    print('f', (await runner.llm('x')).output)", "2\nf X\n2", 2},
+		{"exception through an awaiting finally", "try:\n    try:\n        raise E1('a')\n    finally:\n        await runner.llm(1)\n        print('f')\nexcept E1 as e:\n    return repr(e)", "f\n\"E1('a')\"", 1},
+		{"break and continue through an awaiting finally", "for i in range(4):\n    try:\n        if i == 1: continue\n        if i == 2: break\n        print('b', i)\n    finally:\n        await runner.llm(i)\n        print('f', i)\nelse:\n    print('else')\nreturn i", "b 0\nf 0\nf 1\nf 2\n2", 3},
+		{"finally that returns after an await", "try:\n    raise E1\nfinally:\n    await runner.llm(1)\n    return 7", "7", 1},
+		{"return from a loop in except through finally", "try:\n    try:\n        await runner.llm('fail')\n    except RunnerError:\n        for i in range(3):\n            if i == 1: return i\nfinally:\n    print('f')", "f\n1", 1},
+		{"return from a loop in finally through finally", "try:\n    try:\n        await runner.llm(1)\n    finally:\n        for i in range(3):\n            if i == 1: return i\nfinally:\n    print('f')", "f\n1", 1},
+		{"finally within finally", "try:\n    try:\n        return 1\n    finally:\n        await runner.llm(1)\n        print('inner')\nfinally:\n    await runner.llm(1)\n    print('outer')", "inner\nouter\n1", 2},
+		{"with in except and finally", "try:\n    try:\n        raise E1\n    except E1:\n        with Box('swallow'):\n            await runner.llm('fail')\n        print('on')\nfinally:\n    with Box('b'):\n        await runner.llm(1)", "enter swallow\nexit swallow RunnerError\non\nenter b\nexit b None\nNone", 2},
 		{"unpacking", "(a, *b), c = (await runner.llm('xyz')).output, 1\nreturn a, b, c", "['X', ['Y', 'Z'], 1]", 1},
 		{"docstring", "'doc'\nx: int = (await runner.llm(1)).output\nreturn x", "2", 1},
 	} {
@@ -303,11 +319,11 @@ func TestValuesThatDoNotSurvive(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, row := range []struct{ rule, body, want string }{
 		{"list comprehension", "return [await runner.llm(i) for i in (1,)]", "line 1"},
-		{"chain", "return 1 < await runner.llm(1) < 3", "line 1"},
 		{"async for", "x = 1\nasync for i in x: pass", "line 2"},
 		{"async with", "async with x: pass", "line 1"},
-		{"except clause", "try:\n    pass\nexcept E1:\n    await runner.llm(1)", "line 4"},
-		{"finally clause", "try:\n    pass\nfinally:\n    x = await runner.llm(1)", "line 4"},
+		{"class of an except clause", "try:\n    pass\nexcept await runner.llm(1):\n    pass", "line 3"},
+		{"bare raise in finally", "try:\n    pass\nfinally:\n    await runner.llm(1)\n    raise", "line 5"},
+		{"bare raise in finally in except", "try:\n    pass\nexcept E1:\n    await runner.llm(1)\n    try:\n        pass\n    finally:\n        raise", "line 8"},
 		{"target", "x[await runner.llm(1)] = 2", "line 1"},
 		{"delete", "del x[await runner.llm(1)]", "line 1"},
 		{"guard", "match 1:\n    case x if await runner.llm(1): pass", "line 2"},
@@ -404,6 +420,7 @@ type writer struct {
 	r      *rand.Rand
 	awaits int
 	loops  int
+	final  int // finally clauses around
 	out    strings.Builder
 }
 
@@ -421,9 +438,16 @@ func (g *writer) value(deep int) string {
 	}
 	if deep > 0 && g.r.Intn(3) == 0 {
 		x, y := g.value(deep-1), g.value(deep-1)
-		return g.pick("("+x+" + "+y+")", "("+x+" and "+y+")", "("+x+" or "+y+")", "note("+x+")", "("+x+" if "+y+" else b)", "(c, "+x+")[1]", "len(str("+x+") + str("+y+"))")
+		return g.pick("("+x+" < "+y+" <= 3)", "("+x+" + "+y+")", "("+x+" and "+y+")", "("+x+" or "+y+")", "note("+x+")", "("+x+" if "+y+" else b)", "(c, "+x+")[1]", "len(str("+x+") + str("+y+"))")
 	}
 	return g.pick("a", "b", "c", "i", "1", "0", "2")
+}
+
+func (g *writer) as(named bool) string {
+	if named {
+		return " as e:"
+	}
+	return ":"
 }
 
 func (g *writer) body(depth, deep int) {
@@ -470,8 +494,15 @@ func (g *writer) statement(depth, deep int) {
 		g.body(depth+1, deep-1)
 		final := g.r.Intn(2) == 0
 		if !final || g.r.Intn(2) == 0 {
-			g.line(depth, "except "+g.pick("E1", "(E2, RunnerError)", "Exception")+":")
-			g.quiet(depth + 1)
+			named := g.r.Intn(2) == 0
+			g.line(depth, "except "+g.pick("E1", "(E2, RunnerError)", "Exception")+g.as(named))
+			g.body(depth+1, min(deep-1, 1))
+			if named {
+				g.line(depth+1, "print(repr(e))")
+			}
+			if g.final == 0 && g.r.Intn(4) == 0 {
+				g.line(depth+1, "raise")
+			}
 			if g.r.Intn(3) == 0 {
 				g.line(depth, "else:")
 				g.body(depth+1, deep-1)
@@ -479,7 +510,9 @@ func (g *writer) statement(depth, deep int) {
 		}
 		if final {
 			g.line(depth, "finally:")
-			g.quiet(depth + 1)
+			g.final++
+			g.body(depth+1, min(deep-1, 1))
+			g.final--
 		}
 	case 12:
 		g.line(depth, "with Box("+g.pick("'x'", "'swallow'")+"):")
@@ -501,14 +534,6 @@ func (g *writer) loop(depth, deep int) {
 		g.line(depth, "else:")
 		g.body(depth+1, deep-1)
 	}
-}
-
-// quiet is a body without awaits.
-func (g *writer) quiet(depth int) {
-	kept := g.awaits
-	g.awaits = 8
-	g.body(depth, 0)
-	g.awaits = kept
 }
 
 func TestGeneratedHandlers(t *testing.T) {

@@ -18,16 +18,24 @@
 //   - Which variables are captured is found by liveness over the blocks.
 //   - A for loop around an await walks a list, tuple, range, str or bytes by
 //     index; any other iterable is read into a list first.
-//   - except clauses and finally run as real ones of their own, with the
-//     exception raised anew; a with statement calls its manager, which has to
-//     be serializable, by hand.
+//   - except clauses and finally that do not await run as real ones of their
+//     own, with the exception raised anew; a with statement calls its manager,
+//     which has to be serializable, by hand.
+//   - Where an except clause awaits, a real statement chooses the clause and the
+//     bodies become blocks: a bare raise raises the exception that was caught,
+//     and the clause's name is unbound on every way out. A finally clause that
+//     awaits is lowered once; a variable remembers where control was going.
+//   - An exception that is held across an await keeps class, arguments and
+//     attributes; its traceback, cause and context are lost. The class must be a
+//     builtin one, the SDK's or a global name of the program.
 //   - The function of a call, a plain name and a chain of attributes are looked
 //     up after the awaits among the arguments beside them.
 //
-// Refused with their line: awaits in comprehensions, chained comparisons,
-// except and finally clauses, targets and guards, asynchronous loops, managers
-// and generators, more than [Limits] allows, and local functions, classes and
-// imports that would have to survive an await.
+// Refused with their line: awaits in comprehensions, except* statements, the
+// classes of except clauses, targets and guards, asynchronous loops, managers and
+// generators, more than [Limits] allows, a bare raise in a finally clause of such
+// a statement, and local functions, classes and imports that would have to
+// survive an await.
 //
 // # Invariants
 //

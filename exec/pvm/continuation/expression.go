@@ -25,7 +25,7 @@ func (l *lowering) expr(e syntax.Expr) syntax.Expr {
 		return &syntax.UnaryOp{Pos: e.Pos, Op: e.Op, Operand: l.expr(e.Operand)}
 	case *syntax.Compare:
 		if len(e.Ops) > 1 {
-			refuse(firstAwait(e), "await in a chain of comparisons of a handler that waits for runners")
+			return l.chain(e)
 		}
 		es := l.exprs(e.Left, e.Comparators[0])
 		return &syntax.Compare{Pos: e.Pos, Left: es[0], Ops: e.Ops, Comparators: es[1:]}
@@ -169,6 +169,28 @@ func (l *lowering) boolOp(e *syntax.BoolOp) syntax.Expr {
 			l.branch(e.Pos, name(e.Pos, t), after, next)
 		}
 		l.begin(next)
+	}
+	l.leave(e.Pos, after)
+	l.begin(after)
+	return name(e.Pos, t)
+}
+
+// chain compares one pair after the other, as long as they hold; each operand is
+// evaluated once.
+func (l *lowering) chain(e *syntax.Compare) syntax.Expr {
+	t := l.temp("t")
+	after := l.reserve()
+	left := l.spill(e.Left)
+	for i, op := range e.Ops {
+		right := l.spill(e.Comparators[i])
+		l.emit(assign(e.Pos, t, &syntax.Compare{Pos: e.Pos, Left: left, Ops: []syntax.CmpOperator{op}, Comparators: []syntax.Expr{right}}))
+		if i == len(e.Ops)-1 {
+			break
+		}
+		next := l.reserve()
+		l.branch(e.Pos, name(e.Pos, t), next, after)
+		l.begin(next)
+		left = right
 	}
 	l.leave(e.Pos, after)
 	l.begin(after)

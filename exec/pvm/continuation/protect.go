@@ -1,6 +1,8 @@
 package continuation
 
 import (
+	"slices"
+
 	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
 )
 
@@ -14,26 +16,17 @@ func (l *lowering) enter(at syntax.Pos, final []syntax.Stmt) *region {
 	return r
 }
 
-// try lowers a try statement whose body or else clause awaits. Its clauses are
-// real ones, into which the exception is raised anew.
+// try lowers a try statement. Clauses that do not await are real ones, into
+// which the exception is raised anew.
 func (l *lowering) try(s *syntax.Try) {
 	at := s.Pos
 	for _, h := range s.Handlers {
-		if hasAwait(h) {
-			refuse(firstAwait(h), "await in an except clause of a handler that waits for runners")
-		}
-	}
-	if anyAwait(s.FinalBody) {
-		for _, f := range s.FinalBody {
-			if hasAwait(f) {
-				refuse(firstAwait(f), "await in a finally clause of a handler that waits for runners")
-			}
-		}
+		l.refuseAwaits("the class of an except clause", h.Type)
 	}
 	done, after := l.reserve(), l.reserve()
 	var outer, inner *region
 	if s.FinalBody != nil {
-		outer = l.enter(at, s.FinalBody)
+		outer = l.finally(s)
 	}
 	if s.Handlers != nil {
 		inner = l.enter(at, nil)
@@ -49,19 +42,136 @@ func (l *lowering) try(s *syntax.Try) {
 	l.leave(at, done)
 	if inner != nil {
 		l.begin(inner.catch)
-		l.clauses(s)
-		l.leave(at, done)
+		if slices.ContainsFunc(s.Handlers, func(h *syntax.ExceptHandler) bool { return slices.ContainsFunc(h.Body, l.needs) }) {
+			l.handlers(s, done)
+		} else {
+			l.clauses(s)
+			l.leave(at, done)
+		}
 	}
-	if outer != nil {
+	switch {
+	case outer == nil:
+		l.begin(done)
+		l.leave(at, after)
+	case outer.join != nil:
+		l.region = outer.parent
+		l.joined(s, outer, done, after)
+	default:
 		l.region = outer.parent
 		l.begin(outer.catch)
-		l.emit(&syntax.Try{Pos: at, Body: []syntax.Stmt{&syntax.Raise{Pos: at, Exc: name(at, thrown)}}, FinalBody: l.rewrite(s.FinalBody, false)})
+		l.emit(&syntax.Try{Pos: at, Body: []syntax.Stmt{&syntax.Raise{Pos: at, Exc: name(at, thrown)}}, FinalBody: l.finalBody(s.FinalBody, false)})
+		l.leave(at, after)
+		l.begin(done)
+		l.inFinal(func() { l.stmts(s.FinalBody) })
 		l.leave(at, after)
 	}
+	l.begin(after)
+}
+
+// finally begins the region of a finally clause.
+func (l *lowering) finally(s *syntax.Try) *region {
+	if !slices.ContainsFunc(s.FinalBody, l.needs) {
+		return l.enter(s.Pos, s.FinalBody)
+	}
+	j := &join{block: l.reserve(), why: l.temp("f"), raised: l.temp("f"), kept: l.temp("f")}
+	l.emit(assign(s.Pos, j.why, number(s.Pos, wentOn)), assign(s.Pos, j.raised, none(s.Pos)), assign(s.Pos, j.kept, none(s.Pos)))
+	r := l.enter(s.Pos, s.FinalBody)
+	r.join = j
+	return r
+}
+
+// joined lowers a finally clause that awaits and sends control on from its end.
+func (l *lowering) joined(s *syntax.Try, r *region, done, after int) {
+	at, j := s.Pos, r.join
+	l.begin(r.catch)
+	l.emit(assign(at, j.raised, name(at, thrown)), assign(at, j.why, number(at, wasRaised)))
+	l.leave(at, j.block)
 	l.begin(done)
-	l.stmts(s.FinalBody)
+	l.leave(at, j.block)
+	l.begin(j.block)
+	l.inFinal(func() { l.stmts(s.FinalBody) })
+	is := func(n int) syntax.Expr {
+		return &syntax.Compare{Pos: at, Left: name(at, j.why), Ops: []syntax.CmpOperator{syntax.Eq}, Comparators: []syntax.Expr{number(at, n)}}
+	}
+	l.emit(&syntax.If{Pos: at, Test: is(wasRaised), Body: []syntax.Stmt{&syntax.Raise{Pos: at, Exc: name(at, j.raised)}}})
+	for i, e := range r.exits {
+		var body []syntax.Stmt
+		if e.target == returnTarget {
+			body = append(body, assign(at, returned, name(at, j.kept)))
+		}
+		body = append(body, l.jump(at, l.through(at, r.parent, e.stop, e.target))...)
+		l.emit(&syntax.If{Pos: at, Test: is(firstExit + i), Body: body})
+	}
+	l.leave(at, after)
+}
+
+// handlers lowers except clauses of which one awaits: a real try statement
+// chooses the clause, whose body are blocks of their own.
+func (l *lowering) handlers(s *syntax.Try, done int) {
+	at, held := s.Pos, l.temp("h")
+	l.emit(assign(at, held, name(at, thrown)))
+	choice := &syntax.Try{Pos: at, Body: []syntax.Stmt{&syntax.Raise{Pos: at, Exc: name(at, held)}}}
+	var ids []int
+	for _, h := range s.Handlers {
+		id := l.reserve()
+		ids = append(ids, id)
+		choice.Handlers = append(choice.Handlers, &syntax.ExceptHandler{Pos: h.Pos, Type: h.Type, Body: l.jump(h.Pos, id)})
+	}
+	l.emit(choice)
+	l.leave(at, done)
+	handled := l.handled
+	l.handled = held
+	for i, h := range s.Handlers {
+		l.begin(ids[i])
+		l.handler(h, held)
+		l.leave(h.Pos, done)
+	}
+	l.handled = handled
+}
+
+// handler lowers the body of a clause; its name is unbound however it ends.
+func (l *lowering) handler(h *syntax.ExceptHandler, held string) {
+	if h.Name == "" {
+		l.stmts(h.Body)
+		return
+	}
+	at := h.Pos
+	unbind := []syntax.Stmt{
+		assign(at, h.Name, none(at)),
+		&syntax.Delete{Pos: at, Targets: []syntax.Expr{&syntax.Name{Pos: at, ID: h.Name, Ctx: syntax.Del}}},
+	}
+	l.emit(assign(at, h.Name, name(at, held)))
+	r := l.enter(at, unbind)
+	l.stmts(h.Body)
+	done, after := l.reserve(), l.reserve()
+	l.leave(at, done)
+	l.region = r.parent
+	l.begin(r.catch)
+	l.emit(&syntax.Try{Pos: at, Body: []syntax.Stmt{&syntax.Raise{Pos: at, Exc: name(at, thrown)}}, FinalBody: unbind})
+	l.leave(at, after)
+	l.begin(done)
+	l.emit(unbind...)
 	l.leave(at, after)
 	l.begin(after)
+}
+
+// noRaise as the handled exception refuses a bare raise: in a finally clause it
+// would raise what is on its way, or else what the clauses around handle.
+const noRaise = "."
+
+// inFinal lowers within a finally clause.
+func (l *lowering) inFinal(fill func()) {
+	handled := l.handled
+	l.handled = noRaise
+	fill()
+	l.handled = handled
+}
+
+// finalBody rewrites a finally clause.
+func (l *lowering) finalBody(ss []syntax.Stmt, inLoop bool) []syntax.Stmt {
+	var out []syntax.Stmt
+	l.inFinal(func() { out = l.rewrite(ss, inLoop) })
+	return out
 }
 
 // clauses emits the except clauses around the exception.
@@ -69,9 +179,9 @@ func (l *lowering) clauses(s *syntax.Try) {
 	caught := &syntax.Try{Pos: s.Pos, Body: []syntax.Stmt{&syntax.Raise{Pos: s.Pos, Exc: name(s.Pos, thrown)}}}
 	for _, h := range s.Handlers {
 		copied := *h
-		copied.Body = l.rewrite(h.Body, false)
 		caught.Handlers = append(caught.Handlers, &copied)
 	}
+	caught.Handlers = l.rewriteHandlers(caught.Handlers, false)
 	l.emit(caught)
 }
 
@@ -131,6 +241,13 @@ func (l *lowering) rewritten(s syntax.Stmt, inLoop bool) []syntax.Stmt {
 			}
 			return append([]syntax.Stmt{assign(s.Pos, returned, v)}, l.jump(s.Pos, l.through(s.Pos, l.region, nil, returnTarget))...)
 		}
+	case *syntax.Raise:
+		if s.Exc == nil && l.handled != "" {
+			if l.handled == noRaise {
+				refuse(s, "raise without an exception in a finally clause of a handler that waits for runners")
+			}
+			return []syntax.Stmt{&syntax.Raise{Pos: s.Pos, Exc: name(s.Pos, l.handled)}}
+		}
 	case *syntax.Break:
 		if !inLoop {
 			return l.jump(s.Pos, l.through(s.Pos, l.region, l.loop.region, l.loop.exit))
@@ -164,12 +281,12 @@ func (l *lowering) rewritten(s syntax.Stmt, inLoop bool) []syntax.Stmt {
 		return []syntax.Stmt{&c}
 	case *syntax.Try:
 		c := *s
-		c.Body, c.OrElse, c.FinalBody = l.rewrite(s.Body, inLoop), l.rewrite(s.OrElse, inLoop), l.rewrite(s.FinalBody, inLoop)
+		c.Body, c.OrElse, c.FinalBody = l.rewrite(s.Body, inLoop), l.rewrite(s.OrElse, inLoop), l.finalBody(s.FinalBody, inLoop)
 		c.Handlers = l.rewriteHandlers(s.Handlers, inLoop)
 		return []syntax.Stmt{&c}
 	case *syntax.TryStar:
 		c := *s
-		c.Body, c.OrElse, c.FinalBody = l.rewrite(s.Body, inLoop), l.rewrite(s.OrElse, inLoop), l.rewrite(s.FinalBody, inLoop)
+		c.Body, c.OrElse, c.FinalBody = l.rewrite(s.Body, inLoop), l.rewrite(s.OrElse, inLoop), l.finalBody(s.FinalBody, inLoop)
 		c.Handlers = l.rewriteHandlers(s.Handlers, inLoop)
 		return []syntax.Stmt{&c}
 	case *syntax.Global:
@@ -180,11 +297,14 @@ func (l *lowering) rewritten(s syntax.Stmt, inLoop bool) []syntax.Stmt {
 
 func (l *lowering) rewriteHandlers(hs []*syntax.ExceptHandler, inLoop bool) []*syntax.ExceptHandler {
 	var out []*syntax.ExceptHandler
+	handled := l.handled
+	l.handled = "" // a bare raise is a real one
 	for _, h := range hs {
 		c := *h
 		c.Body = l.rewrite(h.Body, inLoop)
 		out = append(out, &c)
 	}
+	l.handled = handled
 	return out
 }
 
@@ -206,10 +326,18 @@ func (l *lowering) through(at syntax.Pos, from, stop *region, target int) int {
 		}
 	}
 	id := l.aside(from.parent, from.loop, func() {
-		l.emit(l.rewrite(from.final, false)...)
+		if j := from.join; j != nil {
+			l.emit(assign(at, j.why, number(at, firstExit+len(from.exits))))
+			if target == returnTarget {
+				l.emit(assign(at, j.kept, name(at, returned)))
+			}
+			l.leave(at, j.block)
+			return
+		}
+		l.emit(l.finalBody(from.final, false)...)
 		l.leave(at, l.through(at, from.parent, stop, target))
 	})
-	from.exits = append(from.exits, exit{target, id})
+	from.exits = append(from.exits, exit{target, id, stop})
 	return id
 }
 

@@ -20,6 +20,7 @@ func continuationDefs() []vm.Def {
 		native("answer", 1, "spec", answer),
 		native("wait", 1, "awaitable", func(c call) (vm.Value, error) { return c.m.Await(c.arg(0)) }),
 		native("program_function", 1, "name", programFunction),
+		native("exception_class", 2, "module name", exceptionClass),
 		native("program_classes", 0, "", programClasses),
 	}
 }
@@ -181,4 +182,29 @@ func programClasses(c call) (vm.Value, error) {
 		}
 	}
 	return c.m.NewList(out), nil
+}
+
+// exceptionClass answers a class by its module and name: a builtin one, one of
+// the SDK or a global name of the program; None when there is no such class.
+func exceptionClass(c call) (vm.Value, error) {
+	module, err := c.name(0, "module")
+	if err != nil {
+		return vm.None, err
+	}
+	name, err := c.name(1, "class")
+	if err != nil {
+		return vm.None, err
+	}
+	v, ok := c.m.BuiltinName(name)
+	switch module {
+	case "builtins":
+	case "__main__", "cowboy_sdk":
+		v, ok = c.m.Global(module, name)
+	default:
+		return vm.None, nil
+	}
+	if _, isClass := v.Class(); !ok || !isClass {
+		return vm.None, nil
+	}
+	return v, nil
 }

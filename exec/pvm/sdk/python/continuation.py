@@ -48,8 +48,44 @@ def pending(awaited):
     return isinstance(awaited, _sdk.Request)
 
 
+class Thrown:
+    """An exception that a suspended handler holds: class, arguments, attributes."""
+
+    def __init__(self, kind, args, state):
+        self.state = [kind, args, state]
+
+    def __cowboy_serialize__(self):
+        return self.state
+
+    @classmethod
+    def __cowboy_deserialize__(cls, data):
+        return cls(*data)
+
+
+def kept(value):
+    if not isinstance(value, BaseException):
+        return value
+    cls = type(value)
+    if _host.exception_class(cls.__module__, cls.__qualname__) is not cls:
+        raise TypeError(f"an exception of the class '{cls.__qualname__}' does not survive an await")
+    return Thrown((cls.__module__, cls.__qualname__), value.args, dict(getattr(value, "__dict__", ())))
+
+
+def restored(value):
+    if not isinstance(value, Thrown):
+        return value
+    (module, name), args, state = value.state
+    cls = _host.exception_class(module, name)
+    exc = cls.__new__(cls, *args)
+    exc.args = args
+    for key in state:
+        setattr(exc, key, state[key])
+    return exc
+
+
 def suspend(name, label, captured, request):
     """Stores what the rest of the handler needs and submits the job."""
+    captured = {key: kept(captured[key]) for key in captured}
     _host.suspend(name, label, captured, request.spec, request.context)
 
 
@@ -70,6 +106,7 @@ def resume(payload):
     if _sdk.get_sender() not in (_sdk.JOB_DISPATCHER, _sdk.RESULT_VERIFIER):
         raise _sdk.PermissionDenied("answers of runners come from the chain")
     name, label, captured, context = _host.resume(payload["correlation_id"])
+    captured = {key: restored(captured[key]) for key in captured}
     step = "." + name
     outcome = [payload, context]
     actor = _actor()
