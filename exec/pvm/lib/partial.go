@@ -156,8 +156,11 @@ func partialRepr(m *vm.Machine, p *partial, a vm.Args) (vm.Value, error) {
 			if s, err = m.Repr(values[i]); err != nil {
 				return "", err
 			}
-			name, _ := k.Text()
-			text += ", " + name + "=" + s.String()
+			name, err := m.Str(k)
+			if err != nil {
+				return "", err
+			}
+			text += ", " + name.String() + "=" + s.String()
 		}
 		return text + ")", nil
 	})

@@ -42,7 +42,10 @@ func (m *Machine) lengthOf(r Value) (int, error) {
 	n, err := m.Index(r)
 	if err != nil {
 		if m.isRaised(err, m.rt.classes.OverflowError) {
-			return 0, m.Raise(m.rt.classes.OverflowError, "Python int too large to convert to C ssize_t")
+			if r.ref.kind == KindInt && clamped(r) < 0 {
+				return 0, m.Raise(m.rt.classes.ValueError, "__len__() should return >= 0")
+			}
+			return 0, m.Raise(m.rt.classes.OverflowError, "cannot fit '%s' into an index-sized integer", m.typeName(r))
 		}
 		return 0, err
 	}

@@ -57,11 +57,17 @@ func (m *Machine) binaryBySpecials(op Operator, a, b Value) (Value, error) {
 		right = unbound
 	}
 	if left.Bound() {
+		if op == OpMul && sequenceSlot(op, a, left) && !m.isIndex(b) {
+			return unbound, m.repeatError(b)
+		}
 		if r, err := m.callBound(left, a, ca, b); err != nil || r != NotImplemented {
 			return r, err
 		}
 	}
 	if ca != cb && right.Bound() {
+		if op == OpMul && sequenceSlot(op, b, right) && !m.isIndex(a) {
+			return unbound, m.repeatError(a)
+		}
 		return m.callBound(right, b, cb, a)
 	}
 	return NotImplemented, nil
@@ -84,7 +90,7 @@ func sequenceSlot(op Operator, a, method Value) bool {
 // InPlace is a op= b: what a's __iop__ answers, else a op b.
 func (m *Machine) InPlace(op Operator, a, b Value) (Value, error) {
 	ca := m.classOf(a)
-	if own := ca.sp(spIAdd + special(op)); own.Bound() {
+	if own := ca.sp(spIAdd + special(op)); own.Bound() && !(op == OpMul && sequenceSlot(op, a, own) && !m.isIndex(b)) {
 		if r, err := m.callBound(own, a, ca, b); err != nil || r != NotImplemented {
 			return r, err
 		}

@@ -29,6 +29,9 @@ func (rt *Runtime) defineByteArray(c *Class) {
 			return a.Values[0], nil
 		}},
 		Def{Name: "__imul__", Min: 2, Max: 2, Fn: func(m *Machine, a Args) (Value, error) {
+			if !m.isIndex(a.Values[1]) {
+				return unbound, m.notAnInteger(a.Values[1])
+			}
 			r, err := m.textRepeat(a.Values[0], a.Values[1])
 			if err != nil {
 				return unbound, err

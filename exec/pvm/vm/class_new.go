@@ -167,9 +167,6 @@ func (m *Machine) metaName(meta Value) string {
 // typeNew is type.__new__(meta, name, bases, namespace, **keywords).
 func typeNew(m *Machine, a Args) (Value, error) {
 	pos := a.Positional()
-	if len(pos) == 2 && len(a.Names) == 0 {
-		return m.classOf(pos[1]).value(), nil
-	}
 	if len(pos) != 4 {
 		return unbound, m.Raise(m.rt.classes.TypeError, "type.__new__() takes exactly 3 arguments (%d given)", len(pos)-1)
 	}
@@ -194,10 +191,13 @@ func typeNew(m *Machine, a Args) (Value, error) {
 			return unbound, m.Raise(m.rt.classes.TypeError, "type() doesn't support MRO entry resolution; use types.new_class()")
 		}
 	}
-	meta, _ := pos[0].class()
-	meta, err := m.winner(meta, bases.items)
+	asked, _ := pos[0].class()
+	meta, err := m.winner(asked, bases.items)
 	if err != nil {
 		return unbound, err
+	}
+	if raw := meta.sp(spNew); meta != asked && raw != m.rt.classes.type_.sp(spNew) {
+		return m.callNew(meta, Args{prepend(meta.value(), a.Values[1:]), a.Names}) // a metaclass of the bases makes its own
 	}
 	c, err := m.makeClass(meta, name.s, bases.items, ns)
 	if err != nil {

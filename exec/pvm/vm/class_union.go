@@ -24,9 +24,6 @@ func unionOf(v Value) (*union, bool) {
 func (m *Machine) anyMember(u *union, is func(Value) (bool, error)) (bool, error) {
 	for _, c := range u.args {
 		m.Charge(m.dyn.Element)
-		if c.IsNone() {
-			c = m.rt.classes.NoneType.value()
-		}
 		if yes, err := is(c); err != nil || yes {
 			return yes, err
 		}
@@ -69,6 +66,9 @@ func (m *Machine) makeUnion(x, y Value) (Value, error) {
 			return NotImplemented, nil
 		}
 		for _, p := range parts {
+			if p.IsNone() {
+				p = m.rt.classes.NoneType.value()
+			}
 			dup := false
 			for _, q := range args {
 				m.Charge(m.dyn.Element)

@@ -229,8 +229,9 @@ func dictPopItem(m *Machine, a Args) (Value, error) {
 	if t.live == 0 {
 		return unbound, m.Raise(m.rt.classes.KeyError, "popitem(): dictionary is empty")
 	}
-	e := t.entries[len(t.entries)-1] // the last is live
-	t.remove(m, len(t.entries)-1)
+	i, _ := t.last(m)
+	e := t.entries[i]
+	t.remove(m, i)
 	return m.newPair(e.key, e.value), nil
 }
 

@@ -12,7 +12,7 @@ func (d *Dict) Len() int { return d.table.live }
 func (m *Machine) DictEdge(d *Dict, last bool) (key, v Value, ok bool) {
 	var i int
 	if last {
-		i, ok = d.table.before(m, len(d.table.entries)-1)
+		i, ok = d.table.last(m)
 	} else {
 		i, ok = d.table.after(m, 0)
 	}

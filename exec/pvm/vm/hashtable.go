@@ -341,6 +341,33 @@ func (t *hashTable) remove(m *Machine, i int) {
 	t.entries[i] = hashEntry{}
 	t.live--
 	t.version++
+	t.trim()
+}
+
+// take is remove that keeps the room of the last entry, as CPython's dicts do: an
+// iterator that is past it sees that a key came back.
+func (t *hashTable) take(m *Machine, i int) {
+	if t.index != nil {
+		t.unlink(m, i)
+	}
+	t.entries[i] = hashEntry{}
+	t.live--
+	t.version++
+	for t.first < len(t.entries) && t.entries[t.first].key.ref == nil {
+		t.first++
+	}
+}
+
+// last returns the position of the last live entry and gives the room behind it
+// back; false when there is none.
+func (t *hashTable) last(m *Machine) (int, bool) {
+	i, ok := t.before(m, len(t.entries)-1)
+	t.trim()
+	return i, ok
+}
+
+// trim drops deleted entries at the end.
+func (t *hashTable) trim() {
 	n := len(t.entries)
 	for n > 0 && t.entries[n-1].key.ref == nil {
 		n--

@@ -108,12 +108,9 @@ func (m *Machine) extendList(l *List, v Value) error {
 	}
 }
 
-// sequenceAdd is __add__ of lists and tuples; the right operand's __radd__ has its
-// turn where it has one.
+// sequenceAdd is __add__ of lists and tuples; as an operator it comes after the
+// right operand's __radd__.
 func sequenceAdd(m *Machine, a Args) (Value, error) {
-	if a.Values[0].ref.kind != a.Values[1].ref.kind && m.classOf(a.Values[1]).sp(spRAdd).Bound() {
-		return NotImplemented, nil
-	}
 	return m.binaryMethod(OpAdd, a.Values[0], a.Values[1])
 }
 
@@ -123,13 +120,20 @@ func sequenceMul(m *Machine, a Args) (Value, error) {
 		return unbound, err
 	}
 	if !ok {
-		if m.classOf(a.Values[1]).sp(spRAdd + special(OpMul)).Bound() {
-			return NotImplemented, nil
-		}
-		return unbound, m.repeatError(a.Values[1])
+		return unbound, m.notAnInteger(a.Values[1])
 	}
 	items, _ := a.Values[0].Items()
 	return m.repeat(a.Values[0], items, n)
+}
+
+// notAnInteger is what __mul__ called by name says; repeatError is *.
+func (m *Machine) notAnInteger(v Value) error {
+	return m.Raise(m.rt.classes.TypeError, "'%s' object cannot be interpreted as an integer", m.typeName(v))
+}
+
+// isIndex tells whether v is an int or has __index__.
+func (m *Machine) isIndex(v Value) bool {
+	return v.ref.kind == KindInt || v.ref.kind == KindBool || m.classOf(v).sp(spIndex).Bound()
 }
 
 func (m *Machine) repeatError(v Value) error {
@@ -138,8 +142,8 @@ func (m *Machine) repeatError(v Value) error {
 
 func listIMul(m *Machine, a Args) (Value, error) {
 	r, err := sequenceMul(m, a)
-	if err != nil || r == NotImplemented {
-		return r, err
+	if err != nil {
+		return unbound, err
 	}
 	a.Values[0].ref.self.(*List).items = r.ref.self.(*List).items
 	return a.Values[0], nil

@@ -89,7 +89,7 @@ func frozenSetNew(m *Machine, a Args) (Value, error) {
 }
 
 func setInit(m *Machine, a Args) (Value, error) {
-	if err := m.noKeywords(m.classOf(a.Values[0]), m.rt.classes.set, spNew, a); err != nil {
+	if err := m.noKeywords(m.rt.classes.set, m.rt.classes.set, spNew, a); err != nil {
 		return unbound, err
 	}
 	s := a.Values[0].ref.self.(*Set)

@@ -346,6 +346,9 @@ func sharedTextMethods() []Def {
 func textOperator(op Operator, reflected bool) NativeFunc {
 	return func(m *Machine, a Args) (Value, error) {
 		x, y := a.Values[0], a.Values[1]
+		if op == OpMul && !m.isIndex(y) {
+			return unbound, m.notAnInteger(y)
+		}
 		if reflected {
 			if x.Kind() != y.Kind() {
 				return NotImplemented, nil

@@ -835,7 +835,7 @@ class Generic:
 _plain_attributes = frozenset([
     "__parameters__", "__orig_bases__", "__orig_class__", "_is_protocol", "_is_runtime_protocol", "__abstractmethods__",
     "__annotations__", "__dict__", "__doc__", "__init__", "__module__", "__new__", "__slots__", "__subclasshook__",
-    "__weakref__", "__class_getitem__", "_abc_impl", "__match_args__", "__qualname__", "__hash__", "__init_subclass__",
+    "__weakref__", "__class_getitem__", "__final__", "_abc_impl", "__match_args__", "__qualname__", "__hash__", "__init_subclass__",
 ])
 
 
