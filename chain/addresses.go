@@ -18,7 +18,10 @@ var (
 	AddrEventListener  = SystemAddress(0x15)
 	AddrTokens         = SystemAddress(0x16)
 	AddrStaking        = SystemAddress(0x17) // holds the validators' stakes
-	AddrActors         = SystemAddress(0x18) // what owners do with their actors, timers included
+	AddrActors         = SystemAddress(0x18) // what owners do with their actors, timers included; keeps the actors' records
+	AddrTimers         = SystemAddress(0x19) // keeps the timers, their deposits and escrows
+	AddrMailbox        = SystemAddress(0x1a) // keeps the messages that wait, with their value
+	AddrRent           = SystemAddress(0x1b) // keeps what is known of actors' rent, and bonds
 )
 
 // LastSystemAddress ends the reserved range, which begins at 1 (resolution 4.4).

@@ -68,6 +68,10 @@ func randomReceipt(rng *rand.Rand) *Receipt {
 	if r.Code != CodeOK {
 		r.Status = StatusFailed
 	}
+	for i := range r.Trace {
+		r.Trace[i].Parent %= MaxDeliveries + 1
+		r.Trace[i].Status %= DeliveryWaits + 1
+	}
 	return r
 }
 

@@ -22,6 +22,9 @@ const (
 	MaxEventName  = 256      // bytes
 	MaxEventBytes = 64 << 10 // data of one event
 
+	MaxOutputBytes = 64 << 10 // of a handler's answer (whitepaper §7.1)
+	MaxDeliveries  = 1024     // messages of one transaction (whitepaper §3.3)
+
 	// MaxPresenceBytes fits a sparse PresenceInputV1 of 65,536 runners: version,
 	// kind, count and four bytes each (CIP-11 §7.2).
 	MaxPresenceBytes = 2 + 4 + 4*65_536

@@ -372,8 +372,58 @@ func (x *Event) readFrom(r *cbor.Reader) error {
 	return nil
 }
 
+func (x *Delivery) appendTo(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, 7)
+	dst = cbor.AppendBytes(dst, x.Message[:])
+	dst = cbor.AppendUint(dst, uint64(x.Parent))
+	dst = cbor.AppendUint(dst, uint64(x.Depth))
+	dst = cbor.AppendBytes(dst, x.To[:])
+	dst = cbor.AppendUint(dst, uint64(x.Status))
+	dst = cbor.AppendUint(dst, uint64(x.Code))
+	dst = cbor.AppendUint(dst, uint64(x.Cycles))
+	return dst
+}
+
+func (x *Delivery) readFrom(r *cbor.Reader) error {
+	if err := r.ArrayOf(7); err != nil {
+		return &FieldError{Object: "Delivery", Err: err}
+	}
+	if err := r.BytesInto(x.Message[:]); err != nil {
+		return &FieldError{Object: "Delivery", Field: "Message", Err: err}
+	}
+	if v, err := readUintTo(r, MaxDeliveries); err != nil {
+		return &FieldError{Object: "Delivery", Field: "Parent", Err: err}
+	} else {
+		x.Parent = uint64(v)
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "Delivery", Field: "Depth", Err: err}
+	} else {
+		x.Depth = uint64(v)
+	}
+	if err := r.BytesInto(x.To[:]); err != nil {
+		return &FieldError{Object: "Delivery", Field: "To", Err: err}
+	}
+	if v, err := readUintTo(r, uint64(DeliveryWaits)); err != nil {
+		return &FieldError{Object: "Delivery", Field: "Status", Err: err}
+	} else {
+		x.Status = DeliveryStatus(v)
+	}
+	if v, err := readUintTo(r, 1<<16-1); err != nil {
+		return &FieldError{Object: "Delivery", Field: "Code", Err: err}
+	} else {
+		x.Code = uint16(v)
+	}
+	if v, err := r.Uint(); err != nil {
+		return &FieldError{Object: "Delivery", Field: "Cycles", Err: err}
+	} else {
+		x.Cycles = Cycles(v)
+	}
+	return nil
+}
+
 func (x *Receipt) appendTo(dst []byte) []byte {
-	dst = cbor.AppendArray(dst, 9)
+	dst = cbor.AppendArray(dst, 11)
 	dst = cbor.AppendBytes(dst, x.TxHash[:])
 	dst = cbor.AppendUint(dst, uint64(x.Lane))
 	dst = cbor.AppendUint(dst, uint64(x.Status))
@@ -382,15 +432,20 @@ func (x *Receipt) appendTo(dst []byte) []byte {
 	dst = cbor.AppendUint(dst, uint64(x.CellsUsed))
 	dst = cbor.AppendUint(dst, uint64(x.Fee))
 	dst = cbor.AppendUint(dst, uint64(x.Tip))
+	dst = cbor.AppendBytes(dst, x.Output)
 	dst = cbor.AppendArray(dst, len(x.Events))
 	for i := range x.Events {
 		dst = x.Events[i].appendTo(dst)
+	}
+	dst = cbor.AppendArray(dst, len(x.Trace))
+	for i := range x.Trace {
+		dst = x.Trace[i].appendTo(dst)
 	}
 	return dst
 }
 
 func (x *Receipt) readFrom(r *cbor.Reader) error {
-	if err := r.ArrayOf(9); err != nil {
+	if err := r.ArrayOf(11); err != nil {
 		return &FieldError{Object: "Receipt", Err: err}
 	}
 	if err := r.BytesInto(x.TxHash[:]); err != nil {
@@ -431,6 +486,11 @@ func (x *Receipt) readFrom(r *cbor.Reader) error {
 	} else {
 		x.Tip = Wei(v)
 	}
+	if v, err := r.Bytes(MaxOutputBytes); err != nil {
+		return &FieldError{Object: "Receipt", Field: "Output", Err: err}
+	} else {
+		x.Output = v
+	}
 	if n, err := r.Array(MaxEvents); err != nil {
 		return &FieldError{Object: "Receipt", Field: "Events", Err: err}
 	} else if n > 0 {
@@ -439,6 +499,16 @@ func (x *Receipt) readFrom(r *cbor.Reader) error {
 	for i := range x.Events {
 		if err := x.Events[i].readFrom(r); err != nil {
 			return &FieldError{Object: "Receipt", Field: "Events", Err: err}
+		}
+	}
+	if n, err := r.Array(MaxDeliveries); err != nil {
+		return &FieldError{Object: "Receipt", Field: "Trace", Err: err}
+	} else if n > 0 {
+		x.Trace = make([]Delivery, n)
+	}
+	for i := range x.Trace {
+		if err := x.Trace[i].readFrom(r); err != nil {
+			return &FieldError{Object: "Receipt", Field: "Trace", Err: err}
 		}
 	}
 	return nil

@@ -15,18 +15,27 @@ const (
 	CodeUnsupported         uint16 = 5 // a kind or an instruction that this version does not run
 
 	// Actors.
-	CodeReverted       uint16 = 20 // the handler raised an exception
-	CodeNoCode         uint16 = 21 // a message to an account without code
-	CodeNoHandler      uint16 = 22 // the actor has no handler of that name
-	CodeDepthExceeded  uint16 = 23 // messages nested too deep (whitepaper §3.3)
-	CodeFanoutExceeded uint16 = 24 // more messages than one transaction may send
-	CodeMemoryExceeded uint16 = 25 // heap or /tmp limit
-	CodeNotEntitled    uint16 = 26 // a call that the manifest does not allow
-	CodeQuotaExceeded  uint16 = 27 // storage quota and bond used up
-	CodeAddressTaken   uint16 = 28 // a deployment to an address that has code
-	CodeCodeInvalid    uint16 = 29 // source that does not compile or breaks the dialect
-	CodeManifest       uint16 = 30 // manifest refused at deployment
-	CodeBalanceHeld    uint16 = 31 // balance grew without econ.hold_balance (resolution 11.25)
+	CodeReverted          uint16 = 20 // the handler raised an exception
+	CodeNoCode            uint16 = 21 // a message to an account without code
+	CodeNoHandler         uint16 = 22 // the actor has no handler of that name
+	CodeDepthExceeded     uint16 = 23 // messages nested too deep (whitepaper §3.3)
+	CodeFanoutExceeded    uint16 = 24 // more messages than one transaction may send
+	CodeMemoryExceeded    uint16 = 25 // heap or /tmp limit
+	CodeNotEntitled       uint16 = 26 // a call that the manifest does not allow
+	CodeQuotaExceeded     uint16 = 27 // storage quota and bond used up
+	CodeAddressTaken      uint16 = 28 // a deployment to an address that has code
+	CodeCodeInvalid       uint16 = 29 // source that does not compile or breaks the dialect
+	CodeManifest          uint16 = 30 // manifest refused at deployment
+	CodeBalanceHeld       uint16 = 31 // balance grew without econ.hold_balance (resolution 11.25)
+	CodeVMInternal        uint16 = 32 // E_VM_INTERNAL: a defect of the machine, the same on every node
+	CodeEntitlementQuota  uint16 = 33 // ERR_ENTITLEMENT_QUOTA_EXCEEDED (entitlements §11)
+	CodeEntitlementParam  uint16 = 34 // ERR_ENTITLEMENT_PARAM_INVALID
+	CodeNonExecutable     uint16 = 35 // ERR_ACTOR_NON_EXECUTABLE: the manifest holds an entitlement that is gone
+	CodeSystemEntitlement uint16 = 36 // ERR_SYSTEM_ENTITLEMENT_UNAUTHORIZED: sys.upgrade asked for by anyone else
+	CodeNotCallable       uint16 = 37 // the handler is not for this sender
+	CodeDormant           uint16 = 38 // the actor's storage is evicted
+	CodeMailboxFull       uint16 = 39 // the receiver's mailbox takes no more
+	CodeReadOnly          uint16 = 40 // a call that only reads would have changed something
 
 	// System actors.
 	CodeNotFound     uint16 = 50 // what the instruction names does not exist
@@ -59,6 +68,15 @@ var codeNames = map[uint16]string{
 	CodeCodeInvalid:         "code_invalid",
 	CodeManifest:            "manifest_refused",
 	CodeBalanceHeld:         "balance_held",
+	CodeVMInternal:          "vm_internal",
+	CodeEntitlementQuota:    "entitlement_quota_exceeded",
+	CodeEntitlementParam:    "entitlement_param_invalid",
+	CodeNonExecutable:       "actor_non_executable",
+	CodeSystemEntitlement:   "system_entitlement_unauthorized",
+	CodeNotCallable:         "not_callable",
+	CodeDormant:             "dormant",
+	CodeMailboxFull:         "mailbox_full",
+	CodeReadOnly:            "read_only",
 	CodeNotFound:            "not_found",
 	CodeExists:              "exists",
 	CodeForbidden:           "forbidden",

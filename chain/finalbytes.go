@@ -15,9 +15,13 @@ const MaxFinalBytes = 1 << 30
 const (
 	finalFixedBytes = 8 << 10                           // certificate and framing
 	finalTxBytes    = len(Hash{}) + 2*finalFramingBytes // its hash, and two parts
-	// An array of 9, a string of 32 bytes, three integers of at most 1, 1 and 3
-	// bytes, four of 9, and the head of an array of at most 1,024.
-	receiptFixedBytes = 1 + (2 + 32) + 1 + 1 + 3 + 4*9 + 3
+	// An array of 11, a string of 32 bytes, three integers of at most 1, 1 and 3
+	// bytes, four of 9, the head of a string, and those of two arrays of at most
+	// 1,024.
+	receiptFixedBytes = 1 + (2 + 32) + 1 + 1 + 3 + 4*9 + 5 + 2*3
+	// An array of 7: two strings of 32 and 20 bytes, an integer of at most 3
+	// bytes, one of 9, a bool, one of 3, one of 9.
+	deliveryBytes = 1 + (2 + 32) + 3 + 9 + (1 + 20) + 1 + 3 + 9
 	// An array of 3, a string of 20 bytes, and the heads of name and data.
 	eventFixedBytes   = 1 + (1 + 20) + 3 + 5
 	finalFramingBytes = 16
@@ -29,8 +33,8 @@ const (
 // FinalBytesMax returns the most that a node stores of one finalized block. The
 // bytes of the block bound its transactions, and so do the cycles that each
 // takes at least. Events pay: cycles each, cells for the bytes of name and data
-// (whitepaper §17.3, §17.4; resolution 2.11), so that what one block has of both
-// bounds them all together.
+// (whitepaper §17.3, §17.4; resolution 2.11), messages cycles, answers cells, so
+// that what one block has of both bounds them all together.
 func (p *Params) FinalBytesMax() uint64 {
 	in := &p.Intrinsic
 	least := min(in.TransferCycles, in.DeployCycles, in.MessageCycles, in.JobSubmitCycles,
@@ -42,7 +46,10 @@ func (p *Params) FinalBytesMax() uint64 {
 	if high, paid := bits.Mul64(uint64(p.CellsCap), p.API.EventBytesPerCell); high == 0 {
 		data = min(data, paid)
 	}
-	return p.MaxBlockBytes + finalFixedBytes + txs*uint64(finalTxBytes+receiptFixedBytes) + events*eventFixedBytes + data
+	deliveries := atMost(txs*MaxDeliveries, cycles, uint64(p.API.SendMessageCycles))
+	output := atMost(txs*MaxOutputBytes, uint64(p.CellsCap), uint64(p.API.ReturnByteCells))
+	return p.MaxBlockBytes + finalFixedBytes + txs*uint64(finalTxBytes+receiptFixedBytes) +
+		events*eventFixedBytes + data + deliveries*uint64(deliveryBytes) + output
 }
 
 // atMost returns how many there are at most, if each also costs something out of
@@ -58,7 +65,7 @@ func atMost(n, budget, cost uint64) uint64 {
 func (p *Params) checkFinal() error {
 	if n := p.FinalBytesMax(); n > MaxFinalBytes {
 		return fmt.Errorf("cycles_cap = %d and cells_cap = %d let a block and its receipts grow to %d bytes, want at most %d: "+
-			"lower them, or raise api_costs.emit_event_cycles", p.CyclesCap, p.CellsCap, n, uint64(MaxFinalBytes))
+			"lower them, or raise api_costs.emit_event_cycles and send_message_cycles", p.CyclesCap, p.CellsCap, n, uint64(MaxFinalBytes))
 	}
 	return nil
 }

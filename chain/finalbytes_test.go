@@ -37,7 +37,11 @@ func TestFinalBytesCoverEncodings(t *testing.T) {
 		r.Events = append(r.Events, chain.Event{Name: strings.Repeat("n", chain.MaxEventName), Data: make([]byte, 300)})
 	}
 	r.Events[0].Data = make([]byte, chain.MaxEventBytes)
-	most := chain.ReceiptFixedBytes
+	r.Output = make([]byte, chain.MaxOutputBytes)
+	for range chain.MaxDeliveries {
+		r.Trace = append(r.Trace, chain.Delivery{Parent: chain.MaxDeliveries, Depth: math.MaxUint64, Status: chain.DeliveryWaits, Code: math.MaxUint16, Cycles: math.MaxUint64})
+	}
+	most := chain.ReceiptFixedBytes + len(r.Output) + len(r.Trace)*chain.DeliveryBytes
 	for i := range r.Events {
 		most += chain.EventFixedBytes + len(r.Events[i].Name) + len(r.Events[i].Data)
 	}

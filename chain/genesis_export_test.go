@@ -14,4 +14,5 @@ const (
 	MinSignedTxBytes  = minSignedTxBytes
 	ReceiptFixedBytes = receiptFixedBytes
 	EventFixedBytes   = eventFixedBytes
+	DeliveryBytes     = deliveryBytes
 )

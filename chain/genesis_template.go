@@ -128,6 +128,7 @@ func UnboundedTemplate() *Genesis {
 	p.CyclesTarget, p.CyclesCap = 32_000_000_000, 32_000_000_000
 	p.CellsTarget, p.CellsCap = 140_000_000, 140_000_000
 	p.API.EmitEventCycles = 10_000
+	p.API.SendMessageCycles = 10_000 // likewise, for the trace of a receipt
 	p.MaxBlockBytes = 64 << 20
 	return g
 }

@@ -27,7 +27,7 @@ import (
 )
 
 // encoded lists the structs that get a codec, each after those it contains.
-var encoded = []string{"AccessEntry", "TxSignature", "Tx", "FeePair", "Usage", "Header", "Event", "Receipt", "ConsumedSeed"}
+var encoded = []string{"AccessEntry", "TxSignature", "Tx", "FeePair", "Usage", "Header", "Event", "Delivery", "Receipt", "ConsumedSeed"}
 
 // output is the file written.
 const output = "codec_gen.go"

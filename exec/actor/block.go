@@ -1,0 +1,45 @@
+package actor
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
+)
+
+// Block is what all runs of one block share. It does not change while they run.
+type Block struct {
+	Params          *chain.Params
+	ChainID         uint64
+	Height          chain.Height
+	TimestampMillis uint64
+	Beacon          chain.Hash // R of the parent's round (CIP-11 §9.2)
+
+	costs  host.Costs
+	limits sdk.Limits
+}
+
+// NewBlock returns b with what follows from its parameters.
+func NewBlock(b Block) *Block {
+	b.costs, b.limits = costsOf(b.Params), sdk.DefaultLimits()
+	b.limits.ScratchBytes = int(b.Params.Actor.ScratchBytes)
+	b.limits.Value.Bytes = int(b.Params.Actor.InlineBlobBytes)
+	return &b
+}
+
+// costsOf prices the calls of the host by the chain's parameters.
+func costsOf(p *chain.Params) host.Costs {
+	c, api, token := host.DefaultCosts(), &p.API, &p.Token
+	c.Send = code.Cycles(api.SendMessageCycles)
+	c.StorageRead, c.ReadByte = code.Cycles(api.StorageReadCycles), code.Cycles(api.StorageReadByteCycles)
+	c.StorageWrite, c.WriteByte = code.Cycles(api.StorageWriteCycles), code.Cycles(api.StorageWriteByteCycles)
+	c.Hash, c.HashByte = code.Cycles(api.HashCycles), code.Cycles(api.HashByteCycles)
+	c.Verify, c.BlockInfo = code.Cycles(api.VerifySignatureCycles), code.Cycles(api.BlockInfoCycles)
+	c.Event, c.EventByte = code.Cycles(api.EmitEventCycles), code.Cycles(api.EmitEventByteCycles)
+	c.Timer, c.BlobKiB = code.Cycles(api.TimerSetCycles), code.Cycles(api.BlobCommitKiBCycles)
+	c.TokenTransfer, c.TokenFrom = code.Cycles(token.TransferCycles), code.Cycles(token.TransferFromCycles)
+	c.TokenApprove, c.TokenBalance = code.Cycles(token.ApproveCycles), code.Cycles(token.BalanceOfCycles)
+	c.TokenMint, c.TokenBurn = code.Cycles(token.MintCycles), code.Cycles(token.BurnCycles)
+	c.TokenCreate = code.Cycles(token.CreateCycles)
+	return c
+}

@@ -1,0 +1,164 @@
+package actor
+
+import (
+	"errors"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/rent"
+)
+
+// frame is one handler under way: the chain that its program sees.
+type frame struct {
+	run     *Run
+	msg     *Envelope
+	rec     *Record
+	grants  entitle.Grants
+	machine *vm.Machine
+	env     host.Env
+	parent  uint64            // of what it sends: 0, or 1 + its place in the trace
+	counts  map[string]uint64 // uses of entitlements in this execution
+}
+
+func (r *Run) frame(e *Envelope, a *state.Account, rec *Record) (*frame, error) {
+	grants, err := entitle.Parse(rec.Manifest)
+	if err != nil {
+		return nil, err // was checked when it was deployed
+	}
+	return &frame{
+		run: r, msg: e, rec: rec, grants: grants, parent: uint64(len(r.trace)),
+		env: host.Env{
+			ChainID: r.block.ChainID, Height: uint64(r.block.Height), Timestamp: r.block.TimestampMillis,
+			Self: e.To, Sender: e.From, Origin: r.start.Origin, Creator: rec.Creator,
+			Value: uint64(e.Value), CodeHash: a.CodeHash, CallID: r.callID(),
+		},
+	}, nil
+}
+
+// Env implements host.Chain.
+func (f *frame) Env() host.Env { return f.env }
+
+// changes refuses in a run that only reads.
+func (f *frame) changes() error {
+	if f.run.start.ReadOnly {
+		return &host.Refusal{Code: host.RefusedReadOnly, Text: "this call only reads"}
+	}
+	return nil
+}
+
+// need traps unless the manifest grants id (entitlements §6.3).
+func (f *frame) need(id string) (*entitle.Grant, error) {
+	g, ok := f.grants.Find(id)
+	if !ok {
+		return nil, &Trap{chain.CodeNotEntitled, id + " is not in the manifest"}
+	}
+	return g, nil
+}
+
+// count traps when the execution uses a grant more often than its parameter
+// says (entitlements §9.12).
+func (f *frame) count(g *entitle.Grant, param string, n uint64) error {
+	most, bounded := g.Uint(param)
+	if !bounded {
+		return nil
+	}
+	if f.counts == nil {
+		f.counts = map[string]uint64{}
+	}
+	key := g.ID + "/" + param
+	if used := f.counts[key]; n > most-min(used, most) {
+		return &Trap{chain.CodeEntitlementQuota, key + " is used up"}
+	}
+	f.counts[key] += n
+	return nil
+}
+
+// money turns the verdicts of package funds into refusals.
+func money(err error) error {
+	switch {
+	case errors.Is(err, funds.ErrShort):
+		return &host.Refusal{Code: host.RefusedFunds, Text: "the balance is too small"}
+	case errors.Is(err, funds.ErrOverflow):
+		return &host.Refusal{Code: host.RefusedLimit, Text: "the receiver's balance would exceed 64 bits"}
+	}
+	return err
+}
+
+// Actor implements host.Chain.
+func (f *frame) Actor(addr chain.Address) (host.Actor, bool, error) {
+	a, ok, err := f.run.state.Account(addr)
+	if err != nil || !ok {
+		return host.Actor{}, false, err
+	}
+	out := host.Actor{}
+	if !a.HasCode() {
+		return out, true, nil
+	}
+	rec, err := f.run.record(addr)
+	if err != nil {
+		return out, false, err
+	}
+	size, err := f.run.state.StorageSize(addr)
+	out.Code, out.Creator, out.Deployed = a.CodeHash, rec.Creator, uint64(rec.Deployed)
+	out.Storage, out.Dormant = size.Bytes, rent.Dormant(&a)
+	return out, true, err
+}
+
+// Balance implements host.Balances.
+func (f *frame) Balance(addr chain.Address) (uint64, error) {
+	n, err := funds.Balance(f.run.state, addr)
+	return uint64(n), err
+}
+
+// Transfer implements host.Balances.
+func (f *frame) Transfer(to chain.Address, amount uint64) error {
+	if err := f.changes(); err != nil {
+		return err
+	}
+	if err := f.spend(amount); err != nil {
+		return err
+	}
+	if to.IsSystem() && to != chain.AddrTreasury {
+		return &host.Refusal{Code: host.RefusedTarget, Text: "a system actor takes no transfers"}
+	}
+	if err := f.run.debit(f.env.Self, chain.Wei(amount)); err != nil {
+		return money(err)
+	}
+	return money(f.run.credit(to, chain.Wei(amount)))
+}
+
+// spend passes money that leaves the actor through econ.transfer: max_amount
+// bounds one transfer, max_per_block their sum (entitlements §9.7).
+func (f *frame) spend(amount uint64) error {
+	if amount == 0 {
+		return nil
+	}
+	g, err := f.need("econ.transfer")
+	if err != nil {
+		return err
+	}
+	if most, ok := g.Uint("max_amount"); ok && amount > most {
+		return &Trap{chain.CodeEntitlementQuota, "econ.transfer/max_amount"}
+	}
+	most, ok := g.Uint("max_per_block")
+	if !ok {
+		return nil
+	}
+	l, err := ReadLedger(f.run.state, f.env.Self)
+	if err != nil {
+		return err
+	}
+	if l.PaidAt != f.run.block.Height {
+		l.Paid, l.PaidAt = 0, f.run.block.Height
+	}
+	if amount > most-min(uint64(l.Paid), most) {
+		return &Trap{chain.CodeEntitlementQuota, "econ.transfer/max_per_block"}
+	}
+	l.Paid += chain.Wei(amount)
+	WriteLedger(f.run.state, f.env.Self, l)
+	return nil
+}

@@ -1,0 +1,113 @@
+package actor
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+)
+
+// envelope takes the value of a message out of the actor's balance.
+func (f *frame) envelope(m *host.Message) (Envelope, error) {
+	e := Envelope{
+		From: f.env.Self, To: m.To, Handler: m.Handler, Payload: m.Payload, Value: chain.Wei(m.Value),
+		Cycles: chain.Cycles(m.Cycles), Depth: f.msg.Depth + 1, Parent: f.parent,
+	}
+	if m.Cycles == 0 {
+		e.Cycles = f.run.block.Params.Actor.MessageReserveCycles
+	}
+	if m.To.IsSystem() {
+		return e, &host.Refusal{Code: host.RefusedTarget, Text: "a system actor takes no messages"}
+	}
+	if err := f.changes(); err != nil && m.Value > 0 {
+		return e, err
+	}
+	if err := f.spend(m.Value); err != nil {
+		return e, err
+	}
+	return e, money(f.run.debit(f.env.Self, e.Value))
+}
+
+// Send implements host.Messages.
+func (f *frame) Send(m host.Message) (host.ID, error) {
+	if err := f.changes(); err != nil {
+		return host.ID{}, err
+	}
+	if f.run.sent >= f.run.block.Params.Actor.FanoutPerTx {
+		return host.ID{}, &host.Refusal{Code: host.RefusedLimit, Text: "the transaction sends no more messages"}
+	}
+	if err := f.run.takeCells(uint64(len(m.Payload))); err != nil {
+		return host.ID{}, err
+	}
+	e, err := f.envelope(&m)
+	if err != nil {
+		return host.ID{}, err
+	}
+	if uint64(f.machine.CyclesLeft()) < uint64(e.Cycles) {
+		return host.ID{}, &Trap{chain.CodeCyclesExhausted, "cycles left do not cover what the message reserves"}
+	}
+	f.machine.Charge(code.Cycles(e.Cycles))
+	l, err := ReadLedger(f.run.state, f.env.Self)
+	if err != nil {
+		return host.ID{}, err
+	}
+	e.Nonce = l.Sent
+	l.Sent++
+	WriteLedger(f.run.state, f.env.Self, l)
+	e.ID = MessageID(e.From, e.Nonce, e.hash())
+	f.run.sent++
+	f.run.queue = append(f.run.queue, e)
+	return host.ID(e.ID), nil
+}
+
+// Call implements host.Messages.
+func (f *frame) Call(m host.Message) ([]byte, error) {
+	if f.msg.Depth+1 > f.run.block.Params.Actor.CallDepth {
+		return nil, &host.Refusal{Code: host.RefusedReentrancy, Text: "calls are nested too deep"}
+	}
+	before := f.run.mark()
+	e, err := f.envelope(&m)
+	if err != nil {
+		return nil, err
+	}
+	left := chain.Cycles(f.machine.CyclesLeft())
+	l, err := ReadLedger(f.run.state, e.To)
+	if err != nil {
+		return nil, err
+	}
+	limit := min(e.Cycles, left, l.Left(&f.run.block.Params.Actor, f.run.block.Height))
+	v, err := f.run.handle(&e, limit)
+	if err != nil {
+		return nil, err
+	}
+	f.machine.Charge(code.Cycles(v.used))
+	if v.code == chain.CodeOK {
+		return v.output, nil
+	}
+	f.run.undo(before)
+	if trap := trapOf(v.code); trap != nil {
+		return nil, trap
+	}
+	return nil, &host.Refusal{Code: refusalOf(v.code), Text: "the called handler failed: " + chain.CodeName(v.code)}
+}
+
+// trapOf passes a limit of the whole run on to the caller.
+func trapOf(code uint16) error {
+	if code == chain.CodeCellsExhausted {
+		return &Trap{code, "cells limit reached in a called handler"}
+	}
+	return nil
+}
+
+func refusalOf(code uint16) string {
+	switch code {
+	case chain.CodeNoCode:
+		return host.RefusedTarget
+	case chain.CodeNoHandler:
+		return host.RefusedHandler
+	case chain.CodeNotCallable:
+		return host.RefusedPermission
+	case chain.CodeDormant, chain.CodeNonExecutable:
+		return host.RefusedDormant
+	}
+	return host.RefusedFailed
+}

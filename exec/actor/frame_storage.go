@@ -1,0 +1,93 @@
+package actor
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+func programKey(key string) state.StorageKey {
+	return state.NewStorageKey(state.VMNamespacePVM, []byte(key))
+}
+
+// StorageGet implements host.Storage.
+func (f *frame) StorageGet(key string) ([]byte, bool, error) {
+	if _, err := f.need("storage.kv"); err != nil {
+		return nil, false, err
+	}
+	v, err := f.run.state.Storage(f.env.Self, programKey(key))
+	if err != nil {
+		return nil, false, err
+	}
+	return v, v != nil, f.readCells(len(key) + len(v))
+}
+
+// readCells charges what a read carries: ten bytes are a cell (resolution 2.11).
+func (f *frame) readCells(bytes int) error {
+	per := f.run.block.Params.API.StorageReadBytesPerCell
+	return f.run.takeCells((uint64(bytes) + per - 1) / per)
+}
+
+// StorageSet implements host.Storage.
+func (f *frame) StorageSet(key string, value []byte) error {
+	if err := f.changes(); err != nil {
+		return err
+	}
+	g, err := f.need("storage.kv")
+	if err != nil {
+		return err
+	}
+	cells := uint64(len(key)+len(value)) * uint64(f.run.block.Params.API.StorageWriteByteCells)
+	if err := f.run.takeCells(cells); err != nil {
+		return err
+	}
+	before, err := f.run.state.StorageSize(f.env.Self)
+	if err != nil {
+		return err
+	}
+	f.run.state.SetStorage(f.env.Self, programKey(key), value)
+	after, err := f.run.state.StorageSize(f.env.Self)
+	if err != nil || after.Bytes <= before.Bytes {
+		return err
+	}
+	if most, ok := g.Uint("max_bytes"); ok && after.Bytes > most {
+		return &Trap{chain.CodeEntitlementQuota, "storage.kv/max_bytes"}
+	}
+	quota, err := f.quota()
+	if err == nil && after.Bytes > quota {
+		return &Trap{chain.CodeQuotaExceeded, "storage quota and bond are used up"}
+	}
+	return err
+}
+
+// StorageDelete implements host.Storage.
+func (f *frame) StorageDelete(key string) (bool, error) {
+	if err := f.changes(); err != nil {
+		return false, err
+	}
+	if _, err := f.need("storage.kv"); err != nil {
+		return false, err
+	}
+	v, err := f.run.state.Storage(f.env.Self, programKey(key))
+	if err != nil || v == nil {
+		return false, err
+	}
+	f.run.state.SetStorage(f.env.Self, programKey(key), nil)
+	return true, f.run.takeCells(uint64(len(key)) * uint64(f.run.block.Params.API.StorageWriteByteCells))
+}
+
+// EmitEvent implements host.Messages.
+func (f *frame) EmitEvent(topic string, data []byte) error {
+	if err := f.changes(); err != nil {
+		return err
+	}
+	if len(f.run.events) >= chain.MaxEvents || len(topic) > chain.MaxEventName || len(data) > chain.MaxEventBytes {
+		return &host.Refusal{Code: host.RefusedLimit, Text: "too many events, or one too large"}
+	}
+	per := f.run.block.Params.API.EventBytesPerCell
+	if err := f.run.takeCells((uint64(len(topic)+len(data)) + per - 1) / per); err != nil {
+		return err
+	}
+	f.run.events = append(f.run.events, chain.Event{Emitter: f.env.Self, Name: topic, Data: append([]byte(nil), data...)})
+	return nil
+}

@@ -1,0 +1,226 @@
+package actor
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/rent"
+)
+
+// verdict is how one handler ended.
+type verdict struct {
+	code   uint16
+	detail string
+	output []byte
+	used   chain.Cycles // with what is reserved for the messages it sent
+	own    chain.Cycles // without
+}
+
+func refused(code uint16, format string, args ...any) verdict {
+	return verdict{code: code, detail: fmt.Sprintf(format, args...)}
+}
+
+// handle pays the receiver and runs its handler with so many cycles. A handler
+// that fails leaves nothing behind but its charge. The error is a fault.
+func (r *Run) handle(e *Envelope, cycles chain.Cycles) (verdict, error) {
+	m := r.mark()
+	code, err := r.pay(e)
+	if err != nil || code != chain.CodeOK {
+		return refused(code, "value does not fit the receiver's balance"), err
+	}
+	v, err := r.enter(e, cycles)
+	if err != nil {
+		return v, err
+	}
+	if v.code != chain.CodeOK {
+		dropped := r.undo(m)
+		v.used -= dropped
+		v.output = nil
+	}
+	v.own = v.used
+	for i := m.queue; i < len(r.queue); i++ {
+		v.own -= r.queue[i].Cycles
+	}
+	return v, r.draw(e.To, v.own)
+}
+
+// enter finds the actor's program and runs it. A message to an account without
+// code is a payment.
+func (r *Run) enter(e *Envelope, cycles chain.Cycles) (verdict, error) {
+	a, _, err := r.state.Account(e.To)
+	if err != nil {
+		return verdict{}, err
+	}
+	switch {
+	case !a.HasCode() && e.Handler != "":
+		return refused(chain.CodeNoCode, "%s has no code", e.To), nil
+	case !a.HasCode():
+		return verdict{}, nil
+	case rent.Dormant(&a):
+		return refused(chain.CodeDormant, "the storage of %s is evicted", e.To), nil
+	}
+	rec, err := r.record(e.To)
+	if err != nil {
+		return verdict{}, err
+	}
+	p, err := r.program(a.CodeHash)
+	if err != nil {
+		return verdict{}, err
+	}
+	f := r.frame(e, &a, rec)
+	if gone := f.grants.gone(r.block.Height); gone != "" {
+		return refused(chain.CodeNonExecutable, "the manifest of %s holds %s, which is gone", e.To, gone), nil
+	}
+	return r.execute(f, p, cycles, func(m *vm.Machine) ([]byte, error) {
+		return sdk.Deliver(m, e.Handler, e.Payload)
+	})
+}
+
+// record returns the record of an actor that has code: an actor without one is a
+// fault.
+func (r *Run) record(a chain.Address) (*Record, error) {
+	rec, err := ReadRecord(r.state, a)
+	if err == nil && rec == nil {
+		err = fmt.Errorf("%w: %s has code and no record", ErrRecord, a)
+	}
+	return rec, err
+}
+
+// program returns the compiled code, which compiled when it was deployed.
+func (r *Run) program(hash chain.Hash) (*pvm.Program, error) {
+	if p, ok := r.engine.Cached(pvm.Hash(hash)); ok {
+		return p, nil
+	}
+	src, err := r.state.Code(hash)
+	if err != nil {
+		return nil, err
+	}
+	p, err := r.engine.Program(src, sourceName)
+	if err != nil {
+		return nil, fmt.Errorf("deployed code %s does not compile: %w", hash, err)
+	}
+	return p, nil
+}
+
+// sourceName is an actor's file in tracebacks.
+const sourceName = "actor.py"
+
+// execute loads the program into a clean machine and calls fn in it.
+func (r *Run) execute(f *frame, p *pvm.Program, cycles chain.Cycles, fn func(*vm.Machine) ([]byte, error)) (v verdict, err error) {
+	session := sdk.NewSession(f, r.block.costs, r.block.limits)
+	err = r.engine.With(session, func(m *vm.Machine) error {
+		f.machine = m
+		res, err := m.Do(code.Cycles(min(cycles, maxCycles)), func(m *vm.Machine) (vm.Value, error) {
+			if _, err := m.LoadModule("__main__", p.Code); err != nil {
+				return vm.None, err
+			}
+			out, err := fn(m)
+			v.output = out
+			return vm.None, err
+		})
+		v.used = chain.Cycles(res.Cycles)
+		switch {
+		case err != nil:
+			v.code, v.detail, err = judge(err)
+			return err
+		case res.Raised != nil:
+			v.code, v.detail = raised(res), res.Traceback
+		}
+		return nil
+	})
+	if err != nil {
+		return v, err
+	}
+	return v, r.settle(session, &v)
+}
+
+// maxCycles is the most that a machine counts.
+const maxCycles = 1 << 62
+
+// settle charges the cells of a handler's scratch files and of its answer.
+func (r *Run) settle(s *sdk.Session, v *verdict) error {
+	cells := uint64(s.ScratchPeak())
+	if v.code == chain.CodeOK {
+		cells += uint64(len(v.output)) * uint64(r.block.Params.API.ReturnByteCells)
+	}
+	var trap *Trap
+	if errors.As(r.takeCells(cells), &trap) && v.code == chain.CodeOK {
+		v.code, v.detail = trap.Code, trap.Text
+	}
+	return nil
+}
+
+// judge turns the end of a call by the machine into a verdict; what is none is a
+// fault.
+func judge(err error) (uint16, string, error) {
+	var a *vm.Abort
+	if !errors.As(err, &a) {
+		return 0, "", err
+	}
+	switch a.Code {
+	case vm.OutOfCycles:
+		return chain.CodeCyclesExhausted, "cycles used up", nil
+	case vm.OutOfMemory:
+		return chain.CodeMemoryExceeded, "heap limit exceeded", nil
+	case vm.Internal:
+		return chain.CodeVMInternal, a.Error(), nil
+	}
+	var trap *Trap
+	if errors.As(a.Err, &trap) {
+		return trap.Code, trap.Text, nil
+	}
+	return 0, "", a.Err
+}
+
+// raised is the code of an exception that nobody caught.
+func raised(res vm.Result) uint16 {
+	switch sdk.RefusalCode(res.Raised) {
+	case sdk.UnknownHandlerCode:
+		return chain.CodeNoHandler
+	case sdk.NotCallableCode:
+		return chain.CodeNotCallable
+	}
+	return chain.CodeReverted
+}
+
+// draw takes cycles out of an actor's bucket.
+func (r *Run) draw(a chain.Address, used chain.Cycles) error {
+	if r.start.ReadOnly || used == 0 {
+		return nil
+	}
+	l, err := ReadLedger(r.state, a)
+	if err != nil {
+		return err
+	}
+	l.draw(&r.block.Params.Actor, r.block.Height, used)
+	WriteLedger(r.state, a, l)
+	return nil
+}
+
+// callID names one call of the chain.
+func (r *Run) callID() chain.Hash {
+	r.calls++
+	return keccak.Sum256([]byte("cowboy-call-v1"), r.start.ID[:], binary.BigEndian.AppendUint64(nil, r.calls))
+}
+
+// MayHold reports whether an account may keep a balance: everything but an actor
+// whose manifest lacks econ.hold_balance (resolution 11.25).
+func MayHold(v state.View, addr chain.Address) (bool, error) {
+	rec, err := ReadRecord(v, addr)
+	if err != nil || rec == nil {
+		return err == nil, err
+	}
+	g, err := readGrants(rec.Manifest)
+	if err != nil {
+		return false, err
+	}
+	return g.has("econ.hold_balance"), nil
+}

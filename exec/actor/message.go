@@ -1,0 +1,111 @@
+package actor
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+)
+
+// Envelope is a message on its way to a handler.
+type Envelope struct {
+	ID      chain.Hash // zero for the message of a transaction
+	From    chain.Address
+	To      chain.Address
+	Nonce   uint64 // number of the message among its sender's (resolution 7.8)
+	Handler string
+	Payload []byte // canonical
+	Value   chain.Wei
+	Cycles  chain.Cycles // reserved for the handler (resolution 11.21)
+	Depth   uint64       // 1 for what the first handler of a run sends
+	Parent  uint64       // 0, or 1 + index in the run's trace
+}
+
+// hash is the hash of what the message says, without who sends it and when.
+func (e *Envelope) hash() chain.Hash {
+	b := cbor.AppendArray(nil, 5)
+	b = cbor.AppendBytes(b, e.To[:])
+	b = cbor.AppendText(b, e.Handler)
+	b = cbor.AppendBytes(b, e.Payload)
+	b = cbor.AppendUint(b, uint64(e.Value))
+	return keccak.Sum256(cbor.AppendUint(b, uint64(e.Cycles)))
+}
+
+// MessageID is keccak256(sender ‖ nonce ‖ msg_hash) (whitepaper §3.3; resolution
+// 7.8).
+func MessageID(sender chain.Address, nonce uint64, message chain.Hash) chain.Hash {
+	return keccak.Sum256(sender[:], binary.BigEndian.AppendUint64(nil, nonce), message[:])
+}
+
+// drain delivers what the handlers of the run have sent, breadth first.
+func (r *Run) drain() error {
+	for r.next < len(r.queue) {
+		e := r.queue[r.next]
+		r.queue[r.next] = Envelope{}
+		r.next++
+		if err := r.deliver(&e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deliver hands one message of the queue to its handler, or to the mailbox.
+func (r *Run) deliver(e *Envelope) error {
+	d := chain.Delivery{Message: e.ID, Parent: e.Parent, Depth: e.Depth, To: e.To}
+	waits, err := r.mustWait(e)
+	if err != nil {
+		return err
+	}
+	if waits {
+		if d.Status, d.Code, err = r.park(e); err != nil {
+			return err
+		}
+		r.trace = append(r.trace, d)
+		return nil
+	}
+	r.trace = append(r.trace, d) // its place is the parent of what it sends
+	i := len(r.trace) - 1
+	v, err := r.handle(e, e.Cycles)
+	if err != nil {
+		return err
+	}
+	r.cycles += e.Cycles - v.used
+	r.trace[i].Code, r.trace[i].Cycles = v.code, v.own
+	if v.code == chain.CodeOK {
+		r.trace[i].Status = chain.DeliverySucceeded
+		return nil
+	}
+	return r.credit(e.From, e.Value)
+}
+
+// mustWait reports whether a message has to wait for a later block: it is nested
+// too deep, or its receiver has used up its cycles of this block (resolutions
+// 11.21, 11.22).
+func (r *Run) mustWait(e *Envelope) (bool, error) {
+	if e.Depth > r.block.Params.Actor.CallDepth {
+		return true, nil
+	}
+	a, _, err := r.state.Account(e.To)
+	if err != nil || !a.HasCode() {
+		return false, err
+	}
+	l, err := ReadLedger(r.state, e.To)
+	if err != nil {
+		return false, err
+	}
+	return l.Waiting > 0 || l.Left(&r.block.Params.Actor, r.block.Height) < e.Cycles, nil
+}
+
+// pay gives the receiver the value of a message. A balance beyond 64 bits is a
+// verdict on the message.
+func (r *Run) pay(e *Envelope) (uint16, error) {
+	err := r.credit(e.To, e.Value)
+	if errors.Is(err, funds.ErrOverflow) {
+		return chain.CodeBalanceOverflow, nil
+	}
+	return chain.CodeOK, err
+}

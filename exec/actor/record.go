@@ -1,0 +1,131 @@
+package actor
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// ErrRecord means a record in the state that does not decode: a fault.
+var ErrRecord = errors.New("record of an actor is malformed")
+
+// Record is what a deployment fixes of an actor (whitepaper §1.2; entitlements
+// §7.1).
+type Record struct {
+	Creator  chain.Address
+	Parent   chain.Address // that spawned it; zero for one made by a transaction
+	Deployed chain.Height
+	Manifest []byte // canonical list of grants (package entitle)
+}
+
+// Ledger is what changes with an actor's calls.
+type Ledger struct {
+	Sent     uint64       // messages so far: the nonce of the next is Sent (resolution 7.8)
+	Jobs     uint64       // job counter (resolution 11.36)
+	Spawned  uint64       // children so far
+	Waiting  uint64       // items of its mailbox
+	Level    chain.Cycles // of its bucket (resolution 11.22)
+	LevelAt  chain.Height // when that was so; 0: never drawn
+	Paid     chain.Wei    // transferred in the block PaidAt (econ.transfer's max_per_block)
+	PaidAt   chain.Height
+}
+
+func recordKey(a chain.Address) state.StorageKey {
+	return state.NewStorageKey(state.VMNamespaceSystem, append([]byte("record/"), a[:]...))
+}
+
+func ledgerKey(a chain.Address) state.StorageKey {
+	return state.NewStorageKey(state.VMNamespaceSystem, append([]byte("ledger/"), a[:]...))
+}
+
+// ReadRecord returns the record of an actor; nil for an address that is none.
+func ReadRecord(v state.View, a chain.Address) (*Record, error) {
+	b, err := v.Storage(chain.AddrActors, recordKey(a))
+	if err != nil || b == nil {
+		return nil, err
+	}
+	r := cbor.NewReader(b)
+	rec := new(Record)
+	var height uint64
+	err = errors.Join(r.ArrayOf(4), r.BytesInto(rec.Creator[:]), r.BytesInto(rec.Parent[:]))
+	if err == nil {
+		height, err = r.Uint()
+	}
+	if err == nil {
+		rec.Manifest, err = r.Bytes(chain.MaxTxBytes)
+	}
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", ErrRecord, a, err)
+	}
+	rec.Deployed = chain.Height(height)
+	return rec, nil
+}
+
+func writeRecord(o *state.Overlay, a chain.Address, rec *Record) {
+	b := cbor.AppendArray(nil, 4)
+	b = cbor.AppendBytes(b, rec.Creator[:])
+	b = cbor.AppendBytes(b, rec.Parent[:])
+	b = cbor.AppendUint(b, uint64(rec.Deployed))
+	o.SetStorage(chain.AddrActors, recordKey(a), cbor.AppendBytes(b, rec.Manifest))
+}
+
+// ReadLedger returns what an actor's calls have left; zero for an actor without
+// calls.
+func ReadLedger(v state.View, a chain.Address) (Ledger, error) {
+	b, err := v.Storage(chain.AddrActors, ledgerKey(a))
+	if err != nil || b == nil {
+		return Ledger{}, err
+	}
+	var f [8]uint64
+	r := cbor.NewReader(b)
+	err = r.ArrayOf(len(f))
+	for i := range f {
+		if err == nil {
+			f[i], err = r.Uint()
+		}
+	}
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return Ledger{}, fmt.Errorf("%w: ledger of %s: %w", ErrRecord, a, err)
+	}
+	return Ledger{
+		Sent: f[0], Jobs: f[1], Spawned: f[2], Waiting: f[3], Level: chain.Cycles(f[4]), LevelAt: chain.Height(f[5]),
+		Paid: chain.Wei(f[6]), PaidAt: chain.Height(f[7]),
+	}, nil
+}
+
+// WriteLedger stores what ReadLedger returns.
+func WriteLedger(o *state.Overlay, a chain.Address, l Ledger) {
+	b := cbor.AppendArray(make([]byte, 0, 48), 8)
+	for _, v := range [...]uint64{l.Sent, l.Jobs, l.Spawned, l.Waiting, uint64(l.Level), uint64(l.LevelAt), uint64(l.Paid), uint64(l.PaidAt)} {
+		b = cbor.AppendUint(b, v)
+	}
+	o.SetStorage(chain.AddrActors, ledgerKey(a), b)
+}
+
+// Left returns what an actor may use in the block at height h: its bucket gets
+// block_cycles a block and holds block_cycles_burst (resolution 11.22).
+func (l *Ledger) Left(p *chain.ActorLimits, h chain.Height) chain.Cycles {
+	if l.LevelAt == 0 || h < l.LevelAt {
+		return p.BlockCyclesBurst
+	}
+	gap := uint64(p.BlockCyclesBurst-min(l.Level, p.BlockCyclesBurst)) / max(uint64(p.BlockCycles), 1)
+	if blocks := uint64(h - l.LevelAt); blocks <= gap {
+		return min(l.Level+chain.Cycles(blocks)*p.BlockCycles, p.BlockCyclesBurst)
+	}
+	return p.BlockCyclesBurst
+}
+
+// draw takes what a handler has used; more than is left empties the bucket.
+func (l *Ledger) draw(p *chain.ActorLimits, h chain.Height, used chain.Cycles) {
+	left := l.Left(p, h)
+	l.Level, l.LevelAt = left-min(left, used), h
+}

@@ -1,0 +1,204 @@
+package actor
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// Start is what a run begins with.
+type Start struct {
+	Origin   chain.Address // account that the run is for: the transaction's sender, the timer's owner
+	ID       chain.Hash    // of the transaction, the message or the firing; distinct on the chain
+	Cycles   chain.Cycles  // limits, less what was charged before the run
+	Cells    chain.Cells   //
+	ReadOnly bool          // whatever would change the state is refused
+}
+
+// Outcome is what a run did.
+type Outcome struct {
+	Code   uint16 // chain.CodeOK, or why all was undone
+	Detail string // of a failure, for logs and RPC; no consensus
+	Used   chain.Usage
+	Output []byte // canonical answer of the first handler
+	Events []chain.Event
+	Trace  []chain.Delivery
+	Actor  chain.Address // that a deployment made
+}
+
+// Run shares one pair of limits between handlers. It is used once.
+type Run struct {
+	block  *Block
+	state  *state.Overlay
+	engine *pvm.Engine
+	start  Start
+
+	cycles  chain.Cycles // left, less what is reserved for the messages in the queue
+	cells   chain.Cells  // used
+	calls   uint64       // handlers begun
+	sent    uint64       // messages sent (whitepaper §3.3: fan-out)
+	events  []chain.Event
+	trace   []chain.Delivery
+	queue   []Envelope // of this run, the first next of them delivered
+	next    int
+	held    []holding
+	refunds []refund
+}
+
+// holding is the balance that an account had when the run began.
+type holding struct {
+	addr   chain.Address
+	before chain.Wei
+}
+
+// refund is money that came back to an actor: a deposit, an escrow. It may grow
+// the balance of one that may not hold any (resolution 11.25).
+type refund struct {
+	addr   chain.Address
+	amount chain.Wei
+}
+
+// NewRun begins a run on an overlay.
+func NewRun(b *Block, o *state.Overlay, e *pvm.Engine, s Start) *Run {
+	return &Run{block: b, state: o, engine: e, start: s, cycles: s.Cycles}
+}
+
+// mark is a place to which a handler that fails takes the run back. What was
+// charged stays charged.
+type mark struct{ state, events, queue, refunds int }
+
+func (r *Run) mark() mark {
+	return mark{r.state.Snapshot(), len(r.events), len(r.queue), len(r.refunds)}
+}
+
+// undo takes back everything since the mark and returns the cycles that the
+// messages which are not sent any more had reserved.
+func (r *Run) undo(m mark) (reserved chain.Cycles) {
+	r.state.Revert(m.state)
+	r.events, r.refunds = r.events[:m.events], r.refunds[:m.refunds]
+	for i := m.queue; i < len(r.queue); i++ {
+		reserved += r.queue[i].Cycles
+		r.queue[i] = Envelope{}
+	}
+	r.queue = r.queue[:m.queue]
+	return reserved
+}
+
+// takeCells charges cells, or ends the handler.
+func (r *Run) takeCells(n uint64) error {
+	left := uint64(r.start.Cells - r.cells)
+	if n > left {
+		r.cells = r.start.Cells
+		return &Trap{chain.CodeCellsExhausted, "cells limit reached"}
+	}
+	r.cells += chain.Cells(n)
+	return nil
+}
+
+// touch notes the balance of an account before the run changes it.
+func (r *Run) touch(addr chain.Address) error {
+	for i := range r.held {
+		if r.held[i].addr == addr {
+			return nil
+		}
+	}
+	before, err := funds.Balance(r.state, addr)
+	if err == nil {
+		r.held = append(r.held, holding{addr, before})
+	}
+	return err
+}
+
+// credit and debit are those of package funds, watched for resolution 11.25.
+func (r *Run) credit(addr chain.Address, amount chain.Wei) error {
+	if err := r.touch(addr); err != nil {
+		return err
+	}
+	return funds.Credit(r.state, addr, amount)
+}
+
+func (r *Run) debit(addr chain.Address, amount chain.Wei) error {
+	if err := r.touch(addr); err != nil {
+		return err
+	}
+	return funds.Debit(r.state, addr, amount, r.block.Height)
+}
+
+// giveBack credits a deposit or an escrow, which an actor may keep.
+func (r *Run) giveBack(addr chain.Address, amount chain.Wei) error {
+	if err := r.credit(addr, amount); err != nil {
+		return err
+	}
+	r.refunds = append(r.refunds, refund{addr, amount})
+	return nil
+}
+
+// First delivers a message to its handler as the first of the run, then what
+// came of it. The value was taken from its sender by the caller, who gives it
+// back when the code is not chain.CodeOK. The error is a fault.
+func (r *Run) First(e Envelope) (Outcome, error) {
+	m := r.mark()
+	v, err := r.handle(&e, r.cycles)
+	if err != nil {
+		return Outcome{}, err
+	}
+	r.cycles -= v.used
+	return r.finish(m, v)
+}
+
+// finish delivers the queue and closes the run.
+func (r *Run) finish(m mark, v verdict) (Outcome, error) {
+	if v.code == chain.CodeOK {
+		if err := r.drain(); err != nil {
+			return Outcome{}, err
+		}
+		code, err := r.checkHoldings()
+		if err != nil {
+			return Outcome{}, err
+		}
+		if code != chain.CodeOK {
+			v = verdict{code: code, detail: "balance grew without econ.hold_balance"}
+			r.undo(m)
+		}
+	}
+	out := Outcome{
+		Code: v.code, Detail: v.detail, Output: v.output, Events: r.events, Trace: r.trace,
+		Used: chain.Usage{Cycles: r.start.Cycles - r.cycles, Cells: r.cells},
+	}
+	if v.code != chain.CodeOK {
+		out.Output = nil
+	}
+	return out, nil
+}
+
+// checkHoldings enforces resolution 11.25: an actor without econ.hold_balance
+// does not end the run with more than it began with.
+func (r *Run) checkHoldings() (uint16, error) {
+	if !r.block.Params.Actor.EnforceHoldBalance {
+		return chain.CodeOK, nil
+	}
+	for _, h := range r.held {
+		now, err := funds.Balance(r.state, h.addr)
+		if err != nil {
+			return 0, err
+		}
+		most := h.before
+		for _, back := range r.refunds {
+			if back.addr == h.addr {
+				most += back.amount
+			}
+		}
+		if now <= most {
+			continue
+		}
+		may, err := MayHold(r.state, h.addr)
+		if err != nil {
+			return 0, err
+		}
+		if !may {
+			return chain.CodeBalanceHeld, nil
+		}
+	}
+	return chain.CodeOK, nil
+}
