@@ -17,12 +17,12 @@ var (
 		Note: "target has no code; any payload is a memo",
 	}
 	deploySpec = InstructionSpec{
-		Kind: KindDeploy, Name: "deploy", Lane: LaneUser, Cost: CostDeploy,
+		Kind: KindDeploy, Name: "deploy", Lane: LaneUser, Cost: CostDeploy, Executable: true,
 		Args: []Arg{{"source", ArgBytes, false}, {"salt", ArgBytes, false}, {"manifest", ArgAny, false}, {"init", ArgAny, true}},
 		Note: "no target; the payload is the array of the arguments",
 	}
 	messageSpec = InstructionSpec{
-		Kind: KindMessage, Name: "message", Lane: LaneUser, Cost: CostMessage,
+		Kind: KindMessage, Name: "message", Lane: LaneUser, Cost: CostMessage, Executable: true,
 		Note: "target has code; the actor's handler reads the payload",
 	}
 )

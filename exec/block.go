@@ -5,6 +5,8 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -23,6 +25,11 @@ type Inputs struct {
 	ParentBeacon    chain.Hash        // R of the parent's round (CIP-11 §9.2)
 	PresenceInput   []byte            // literal bytes (CIP-11 §7.2)
 	ConsumedSeeds   []byte            // canonical CBOR (CIP-11 §9.2)
+
+	// Engine runs the actors' programs. It belongs to the caller and carries
+	// nothing from one block to the next but compiled code, on which no result
+	// depends.
+	Engine *pvm.Engine
 }
 
 // Result is what a block did.
@@ -48,6 +55,9 @@ func Apply(view state.View, in Inputs, txs []*chain.VerifiedTx) (Result, error) 
 		budget: fees.NewBudget(in.Params),
 		result: Result{Receipts: make([]chain.Receipt, 0, len(txs))},
 	}
+	b.actors = actor.NewBlock(actor.Block{
+		Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
+	})
 	supply, err := ReadSupply(view)
 	if err != nil {
 		return Result{}, err
@@ -69,6 +79,7 @@ func Apply(view state.View, in Inputs, txs []*chain.VerifiedTx) (Result, error) 
 type block struct {
 	in     *Inputs
 	state  *state.Overlay
+	actors *actor.Block
 	budget *fees.Budget
 	lane   chain.LaneID // segment that is running
 	result Result

@@ -24,6 +24,9 @@ var (
 	// ErrLaneFull means limits above what is left of the transaction's lane
 	// (resolution 11.14).
 	ErrLaneFull = errors.New("limits exceed what is left of the lane")
+	// ErrActorBusy means a limit above what the actor may use in this block
+	// (resolution 11.22). The transaction may wait.
+	ErrActorBusy = errors.New("limit exceeds what the actor may use in this block")
 )
 
 // Fault means that this node cannot execute: its state could not be read, or
@@ -49,6 +52,8 @@ var (
 	ErrNoConviction = errors.New("no such conviction")
 	// ErrConvictionRecord means a record of convictions that does not decode.
 	ErrConvictionRecord = errors.New("conviction record is malformed")
+	// ErrNoEngine means a block with actors for a caller that cannot run any.
+	ErrNoEngine = errors.New("no engine for programs")
 	// ErrHeight means a block at height 0, where the genesis stands.
 	ErrHeight = errors.New("height 0 is the genesis")
 )

@@ -169,7 +169,7 @@ func TestInvalidBlocks(t *testing.T) {
 		{"below the intrinsic cost", []*chain.VerifiedTx{change(func(tx *chain.Tx) { tx.CyclesLimit-- })}, 0, nil, new(*fees.IntrinsicError)},
 		{"limit above the maximum", []*chain.VerifiedTx{change(func(tx *chain.Tx) { tx.CyclesLimit = 10_000_001 })}, 0, nil, new(*fees.LimitError)},
 		{"reserved target", []*chain.VerifiedTx{change(func(tx *chain.Tx) { tx.To = &chain.AddrStaking })}, 0, chain.ErrReservedAddress, nil},
-		{"deployment", []*chain.VerifiedTx{change(func(tx *chain.Tx) { tx.To, tx.Payload, tx.CellsLimit = nil, []byte{0x84, 0x40, 0x40, 0xa0, 0xf6}, 100 })}, 0, fees.ErrKindUnsupported, nil},
+		{"deployment", []*chain.VerifiedTx{change(func(tx *chain.Tx) { tx.To, tx.Payload, tx.CellsLimit = nil, []byte{0x84, 0x40, 0x40, 0xa0, 0xf6}, 100 })}, 0, nil, new(*fees.IntrinsicError)},
 		{"lane not its own", []*chain.VerifiedTx{&late}, 0, fees.ErrLane, nil},
 		{"earlier lane after a later one", []*chain.VerifiedTx{good, &late}, 1, exec.ErrLaneOrder, nil},
 		{"lane that is none", []*chain.VerifiedTx{{Tx: good.Tx, Body: good.Body, Hash: good.Hash, Sender: alice, Lane: 200}}, 0, fees.ErrLane, nil},
@@ -193,7 +193,7 @@ func TestInvalidBlocks(t *testing.T) {
 		actor := c.state.accounts[bob]
 		actor.CodeHash = chain.Hash{1}
 		c.state.accounts[bob] = actor
-		if _, err := c.try(c.transfer(alice, bob, 1)); !errors.Is(err, fees.ErrKindUnsupported) {
+		if _, err := c.try(c.transfer(alice, bob, 1)); !errors.Is(err, chain.ErrPayload) { // whitepaper §2.2e
 			t.Errorf("Apply = %v", err)
 		}
 	})
@@ -251,7 +251,7 @@ func TestFaults(t *testing.T) {
 	})
 	f("broken metadata", chain.ErrMetadata, func(c *testChain) {
 		a := c.state.accounts[alice]
-		a.Meta = []byte{0xff}
+		a.Meta = []byte{0x85}
 		c.state.accounts[alice] = a
 	}, tx)
 	f("proposer's balance beyond the supply", exec.ErrMoney, func(c *testChain) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -112,6 +113,7 @@ func rewardOf(validator int) chain.Address { return chain.Address{0: 0xee, 19: b
 
 // testChain executes blocks on a state in memory.
 type testChain struct {
+	engine *pvm.Engine // nil: no programs
 	t      testing.TB
 	g      *chain.Genesis
 	state  *memory
@@ -132,7 +134,7 @@ func newTestChain(t testing.TB, g *chain.Genesis) *testChain {
 func (c *testChain) inputs() exec.Inputs {
 	in := exec.Inputs{
 		Params: &c.g.Params, ChainID: c.g.ChainID, Height: c.height + 1,
-		Proposer: rewardOf(0), Validators: c.g.Validators,
+		Proposer: rewardOf(0), Validators: c.g.Validators, Engine: c.engine,
 	}
 	for lane := range in.BaseFees {
 		in.BaseFees[lane] = c.base

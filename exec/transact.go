@@ -6,6 +6,8 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -31,23 +33,25 @@ func (b *block) transact(index int, tx *chain.VerifiedTx) error {
 	sender.Balance -= reserved // judge found it spendable
 	b.state.SetAccount(tx.Sender, sender)
 
-	used := ins.Intrinsic(&b.in.Params.Intrinsic) // all that a transfer or an instruction uses
-	code, err := b.run(ins, tx)
+	intrinsic := ins.Intrinsic(&b.in.Params.Intrinsic)
+	out, err := b.run(ins, tx, intrinsic)
 	if err != nil {
 		return err
 	}
+	used := chain.Usage{Cycles: intrinsic.Cycles + out.Used.Cycles, Cells: intrinsic.Cells + out.Used.Cells}
 	fee, burned, tip, err := fees.Charge(tx.Tx, b.in.BaseFees[tx.Lane], used)
 	if err != nil {
 		return &Fault{"charge a valid transaction", err}
 	}
 	refund := reserved - fee
-	if code == chain.CodeOK {
+	if out.Code == chain.CodeOK {
 		refund -= tx.Tx.Value // the recipient has it
 	}
 	if err := b.credit(tx.Sender, refund); err != nil {
 		return err
 	}
-	return b.settle(tx, used, code, burned, tip)
+	out.Used = used
+	return b.settle(tx, &out, burned, tip)
 }
 
 // judge says what the transaction is, or why it may not stand here. A [*Fault]
@@ -63,7 +67,7 @@ func (b *block) judge(tx *chain.VerifiedTx, sender *state.Account) (chain.Instru
 	if err := fees.CheckRole(ins, tx.Sender, b.in.Validators); err != nil {
 		return ins, err
 	}
-	spendable, err := fees.Spendable(sender.Balance, sender.Meta, b.in.Height)
+	spendable, err := funds.Spendable(sender, b.in.Height)
 	if err != nil {
 		return ins, &Fault{"read metadata of " + tx.Sender.String(), err}
 	}
@@ -74,23 +78,113 @@ func (b *block) judge(tx *chain.VerifiedTx, sender *state.Account) (chain.Instru
 	if !b.budget.Fits(tx.Lane, limits) {
 		return ins, fmt.Errorf("%w: %+v, left %+v", ErrLaneFull, limits, b.budget.Left(tx.Lane))
 	}
-	target, err := b.account(*tx.Tx.To) // every executable kind has a target
+	return b.judgeTarget(ins, tx)
+}
+
+// judgeTarget says whether the target has code, and if so whether the message may
+// start: its payload decodes (whitepaper §2.2e), and the actor has cycles left in
+// this block (resolution 11.22).
+func (b *block) judgeTarget(ins chain.Instruction, tx *chain.VerifiedTx) (chain.Instruction, error) {
+	if ins.Kind == chain.KindDeploy {
+		_, err := actor.ParsePayload(tx.Tx.Payload)
+		return ins, payload(err)
+	}
+	target, err := b.account(*tx.Tx.To)
 	if err != nil {
 		return ins, err
 	}
 	if ins = ins.WithCode(target.HasCode()); !ins.Executable {
 		return ins, fmt.Errorf("%w: %s", fees.ErrKindUnsupported, ins.Name)
 	}
+	if ins.Kind != chain.KindMessage {
+		return ins, nil
+	}
+	if _, _, err := actor.ParseMessage(tx.Tx.Payload); err != nil {
+		return ins, payload(err)
+	}
+	need := ins.Intrinsic(&b.in.Params.Intrinsic)
+	if tx.Tx.CyclesLimit < need.Cycles || tx.Tx.CellsLimit < need.Cells {
+		return ins, &fees.IntrinsicError{Limits: chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit}, Intrinsic: need}
+	}
+	l, err := actor.ReadLedger(b.state, *tx.Tx.To)
+	if err != nil {
+		return ins, &Fault{"read ledger of " + tx.Tx.To.String(), err}
+	}
+	if left := l.Left(&b.in.Params.Actor, b.in.Height); tx.Tx.CyclesLimit-need.Cycles > left {
+		return ins, fmt.Errorf("%w: %d cycles left", ErrActorBusy, left)
+	}
 	return ins, nil
 }
 
-// run does what the transaction is for and returns the receipt's code. The error
-// is a [*Fault].
-func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx) (uint16, error) {
-	if ins.To == chain.AddrStaking && ins.Opcode == chain.OpEvidenceSubmit {
-		return b.submitEvidence(tx)
+func payload(err error) error {
+	if err != nil {
+		err = fmt.Errorf("%w: %w", chain.ErrPayload, err)
 	}
-	return b.transfer(tx.Tx)
+	return err
+}
+
+// run does what the transaction is for, within its limits less what is intrinsic.
+// The error is a [*Fault].
+func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain.Usage) (actor.Outcome, error) {
+	switch {
+	case ins.Kind == chain.KindDeploy:
+		return b.deploy(tx, intrinsic)
+	case ins.Kind == chain.KindMessage:
+		return b.message(tx, intrinsic)
+	case ins.To == chain.AddrStaking && ins.Opcode == chain.OpEvidenceSubmit:
+		code, err := b.submitEvidence(tx)
+		return actor.Outcome{Code: code}, err
+	}
+	code, err := b.transfer(tx.Tx)
+	return actor.Outcome{Code: code}, err
+}
+
+// begin starts a run for a transaction.
+func (b *block) begin(tx *chain.VerifiedTx, intrinsic chain.Usage) (*actor.Run, error) {
+	if b.in.Engine == nil {
+		return nil, &Fault{"run an actor", ErrNoEngine}
+	}
+	return actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
+		Origin: tx.Sender, ID: tx.Hash,
+		Cycles: tx.Tx.CyclesLimit - intrinsic.Cycles, Cells: tx.Tx.CellsLimit - intrinsic.Cells,
+	}), nil
+}
+
+// deploy makes an actor.
+func (b *block) deploy(tx *chain.VerifiedTx, intrinsic chain.Usage) (actor.Outcome, error) {
+	d, err := actor.ParsePayload(tx.Tx.Payload)
+	if err != nil {
+		return actor.Outcome{}, &Fault{"read a payload that was judged", err}
+	}
+	d.Creator, d.Value = tx.Sender, tx.Tx.Value
+	r, err := b.begin(tx, intrinsic)
+	if err != nil {
+		return actor.Outcome{}, err
+	}
+	out, err := r.Deploy(&d)
+	return out, fault("deploy", err)
+}
+
+// message hands the transaction to its target's handler.
+func (b *block) message(tx *chain.VerifiedTx, intrinsic chain.Usage) (actor.Outcome, error) {
+	handler, arg, err := actor.ParseMessage(tx.Tx.Payload)
+	if err != nil {
+		return actor.Outcome{}, &Fault{"read a payload that was judged", err}
+	}
+	r, err := b.begin(tx, intrinsic)
+	if err != nil {
+		return actor.Outcome{}, err
+	}
+	out, err := r.First(actor.Envelope{From: tx.Sender, To: *tx.Tx.To, Handler: handler, Payload: arg, Value: tx.Tx.Value})
+	return out, fault("run a message", err)
+}
+
+// fault wraps what package actor could not do.
+func fault(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &Fault{doing, err}
 }
 
 // transfer moves the value to the recipient, out of what was reserved, and
@@ -111,23 +205,23 @@ func (b *block) transfer(tx *chain.Tx) (uint16, error) {
 }
 
 // settle books what a transaction used and paid, and writes its receipt.
-func (b *block) settle(tx *chain.VerifiedTx, used chain.Usage, code uint16, burned, tip chain.Wei) error {
+func (b *block) settle(tx *chain.VerifiedTx, out *actor.Outcome, burned, tip chain.Wei) error {
 	r := &b.result
 	if !add(&r.Burned, burned) || !add(&r.Tips, tip) {
 		return &Fault{"add up fees", ErrMoney}
 	}
 	status := chain.StatusSucceeded
-	if code != chain.CodeOK {
+	if out.Code != chain.CodeOK {
 		status = chain.StatusFailed
 	}
 	r.Receipts = append(r.Receipts, chain.Receipt{
-		TxHash: tx.Hash, Lane: tx.Lane, Status: status, Code: code,
-		CyclesUsed: used.Cycles, CellsUsed: used.Cells,
-		Fee: burned + tip, Tip: tip,
+		TxHash: tx.Hash, Lane: tx.Lane, Status: status, Code: out.Code,
+		CyclesUsed: out.Used.Cycles, CellsUsed: out.Used.Cells,
+		Fee: burned + tip, Tip: tip, Output: out.Output, Events: out.Events, Trace: out.Trace,
 	})
 	b.lane = tx.Lane
-	b.budget.Take(tx.Lane, used)
-	r.Used[tx.Lane].Cycles += used.Cycles
-	r.Used[tx.Lane].Cells += used.Cells
+	b.budget.Take(tx.Lane, out.Used)
+	r.Used[tx.Lane].Cycles += out.Used.Cycles
+	r.Used[tx.Lane].Cells += out.Used.Cells
 	return nil
 }

@@ -64,7 +64,6 @@ func (f *frame) Call(m host.Message) ([]byte, error) {
 	if f.msg.Depth+1 > f.run.block.Params.Actor.CallDepth {
 		return nil, &host.Refusal{Code: host.RefusedReentrancy, Text: "calls are nested too deep"}
 	}
-	before := f.run.mark()
 	e, err := f.envelope(&m)
 	if err != nil {
 		return nil, err
@@ -83,19 +82,13 @@ func (f *frame) Call(m host.Message) ([]byte, error) {
 	if v.code == chain.CodeOK {
 		return v.output, nil
 	}
-	f.run.undo(before)
-	if trap := trapOf(v.code); trap != nil {
-		return nil, trap
+	if err := f.run.credit(e.From, e.Value); err != nil {
+		return nil, err
+	}
+	if v.code == chain.CodeCellsExhausted { // a limit of the run, not of the call
+		return nil, &Trap{v.code, "cells limit reached in a called handler"}
 	}
 	return nil, &host.Refusal{Code: refusalOf(v.code), Text: "the called handler failed: " + chain.CodeName(v.code)}
-}
-
-// trapOf passes a limit of the whole run on to the caller.
-func trapOf(code uint16) error {
-	if code == chain.CodeCellsExhausted {
-		return &Trap{code, "cells limit reached in a called handler"}
-	}
-	return nil
 }
 
 func refusalOf(code uint16) string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
@@ -32,9 +33,9 @@ func refused(code uint16, format string, args ...any) verdict {
 // that fails leaves nothing behind but its charge. The error is a fault.
 func (r *Run) handle(e *Envelope, cycles chain.Cycles) (verdict, error) {
 	m := r.mark()
-	code, err := r.pay(e)
-	if err != nil || code != chain.CodeOK {
-		return refused(code, "value does not fit the receiver's balance"), err
+	c, err := r.pay(e)
+	if err != nil || c != chain.CodeOK {
+		return refused(c, "value does not fit the receiver's balance"), err
 	}
 	v, err := r.enter(e, cycles)
 	if err != nil {
@@ -75,11 +76,17 @@ func (r *Run) enter(e *Envelope, cycles chain.Cycles) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	f := r.frame(e, &a, rec)
-	if gone := f.grants.gone(r.block.Height); gone != "" {
+	f, err := r.frame(e, &a, rec)
+	if err != nil {
+		return verdict{}, err
+	}
+	if gone := f.grants.Gone(r.block.Height); gone != "" {
 		return refused(chain.CodeNonExecutable, "the manifest of %s holds %s, which is gone", e.To, gone), nil
 	}
 	return r.execute(f, p, cycles, func(m *vm.Machine) ([]byte, error) {
+		if e.From == e.To {
+			return sdk.DeliverInside(m, e.Handler, e.Payload)
+		}
 		return sdk.Deliver(m, e.Handler, e.Payload)
 	})
 }
@@ -182,10 +189,10 @@ func judge(err error) (uint16, string, error) {
 
 // raised is the code of an exception that nobody caught.
 func raised(res vm.Result) uint16 {
-	switch sdk.RefusalCode(res.Raised) {
-	case sdk.UnknownHandlerCode:
+	switch res.Raised.ClassName() {
+	case "UnknownHandler":
 		return chain.CodeNoHandler
-	case sdk.NotCallableCode:
+	case "PermissionDenied":
 		return chain.CodeNotCallable
 	}
 	return chain.CodeReverted
@@ -218,9 +225,9 @@ func MayHold(v state.View, addr chain.Address) (bool, error) {
 	if err != nil || rec == nil {
 		return err == nil, err
 	}
-	g, err := readGrants(rec.Manifest)
+	g, err := entitle.Parse(rec.Manifest)
 	if err != nil {
 		return false, err
 	}
-	return g.has("econ.hold_balance"), nil
+	return g.Has("econ.hold_balance"), nil
 }

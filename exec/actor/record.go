@@ -23,14 +23,14 @@ type Record struct {
 
 // Ledger is what changes with an actor's calls.
 type Ledger struct {
-	Sent     uint64       // messages so far: the nonce of the next is Sent (resolution 7.8)
-	Jobs     uint64       // job counter (resolution 11.36)
-	Spawned  uint64       // children so far
-	Waiting  uint64       // items of its mailbox
-	Level    chain.Cycles // of its bucket (resolution 11.22)
-	LevelAt  chain.Height // when that was so; 0: never drawn
-	Paid     chain.Wei    // transferred in the block PaidAt (econ.transfer's max_per_block)
-	PaidAt   chain.Height
+	Sent    uint64       // messages so far: the nonce of the next is Sent (resolution 7.8)
+	Jobs    uint64       // job counter (resolution 11.36)
+	Spawned uint64       // children so far
+	Waiting uint64       // items of its mailbox
+	Level   chain.Cycles // of its bucket (resolution 11.22)
+	LevelAt chain.Height // when that was so; 0: never drawn
+	Paid    chain.Wei    // transferred in the block PaidAt (econ.transfer's max_per_block)
+	PaidAt  chain.Height
 }
 
 func recordKey(a chain.Address) state.StorageKey {

@@ -107,3 +107,28 @@ func (g *Grant) Uint(name string) (uint64, bool) {
 // Gone returns an id that the registry no longer has at height h, or "" when
 // all are in force (entitlements §9.11).
 func (g Grants) Gone(chain.Height) string { return "" }
+
+// Admit checks the manifest of a deployment, a canonical map {"entitlements":
+// list of grants}, and returns the bytes of the list. The error says by
+// [CodeOf] how the deployment fails.
+func Admit(manifest []byte, _ *chain.Params) ([]byte, error) {
+	r := cbor.NewReader(manifest)
+	if n, err := r.Map(1); err != nil || n != 1 {
+		return nil, refuse("manifest", errField)
+	}
+	if name, err := r.Text(MaxIDBytes); err != nil || name != "entitlements" {
+		return nil, refuse("manifest", errField)
+	}
+	list, err := r.Raw(cbor.DefaultLimits())
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return nil, refuse("manifest", err)
+	}
+	_, err = Parse(list)
+	return list, err
+}
+
+// CodeOf is the receipt's code for an error of this package.
+func CodeOf(error) uint16 { return chain.CodeManifest }

@@ -16,7 +16,9 @@ import (
 
 // inputs is everything besides state and transactions that execution reads.
 func (l *Ledger) inputs(h *chain.Header) exec.Inputs {
-	return inputsOf(l.cfg.Genesis, l.cfg.Proposers.genesis, h, l.parentBeacon(h))
+	in := inputsOf(l.cfg.Genesis, l.cfg.Proposers.genesis, h, l.parentBeacon(h))
+	in.Engine = l.engine
+	return in
 }
 
 // inputsOf builds the execution inputs of a block from chain data alone, so

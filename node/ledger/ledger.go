@@ -34,6 +34,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -97,6 +98,7 @@ type Ledger struct {
 
 	// Owned by Run.
 	tree   map[chain.Hash]*Executed // head and every executed block above it
+	engine *pvm.Engine
 	ahead  drafts
 	size   blockSize
 	doubts []doubted     // the last blocks refused for what they gave here
@@ -147,7 +149,12 @@ func New(cfg Config) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load head: %w", err)
 	}
+	machine, err := NewEngine()
+	if err != nil {
+		return nil, err
+	}
 	l := &Ledger{
+		engine:   machine,
 		cfg:      cfg,
 		requests: make(chan request, requestsQueued),
 		events:   make(chan Event, eventsQueued),

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state/store"
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
@@ -27,10 +28,16 @@ type Replay struct {
 	Signatures Signatures
 	Until      chain.Height // last block to execute; 0 for the source's head
 	Progress   func(done, total chain.Height)
+
+	engine *pvm.Engine // while Run runs
 }
 
 // Run replays up to Until and returns the root it arrives at.
 func (r *Replay) Run(ctx context.Context) (chain.Hash, error) {
+	var err error
+	if r.engine, err = NewEngine(); err != nil {
+		return chain.Hash{}, err
+	}
 	last, _ := r.Source.HeadInfo()
 	if r.Until > 0 {
 		last = min(last, r.Until)
@@ -88,7 +95,9 @@ func (r *Replay) step(ctx context.Context, version *store.Version, parent *chain
 	if err := r.Proposers.checkOrder(h, parentBeacon, txs); err != nil {
 		return nil, err
 	}
-	result, err := exec.Apply(version, inputsOf(r.Genesis, r.Proposers.genesis, h, parentBeacon), txs)
+	in := inputsOf(r.Genesis, r.Proposers.genesis, h, parentBeacon)
+	in.Engine = r.engine
+	result, err := exec.Apply(version, in, txs)
 	if err != nil {
 		return nil, &Verdict{"execution", err}
 	}

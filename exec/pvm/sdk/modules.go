@@ -71,6 +71,25 @@ func Builtins() []vm.Def {
 // is an exception of the program, such as CowboyError where the sender may not
 // call the handler.
 func Deliver(m *vm.Machine, handler string, payload []byte) ([]byte, error) {
+	if handler == ResumeHandler {
+		return deliver(m, "cowboy_sdk.continuation", "resume", payload)
+	}
+	return deliver(m, "cowboy_sdk", "_deliver", payload, m.NewStr(handler))
+}
+
+// DeliverInside is Deliver for what comes from the actor itself or from the
+// chain on its behalf, its first message and its timers: decorators do not bar
+// the way.
+func DeliverInside(m *vm.Machine, handler string, payload []byte) ([]byte, error) {
+	if handler == ResumeHandler {
+		return deliver(m, "cowboy_sdk.continuation", "resume", payload)
+	}
+	return deliver(m, "cowboy_sdk", "_deliver_inside", payload, m.NewStr(handler))
+}
+
+// deliver calls a function of the library with the values of before and the
+// payload.
+func deliver(m *vm.Machine, module, entry string, payload []byte, before ...vm.Value) ([]byte, error) {
 	s, err := of(m)
 	if err != nil {
 		return nil, err
@@ -80,16 +99,11 @@ func Deliver(m *vm.Machine, handler string, payload []byte) ([]byte, error) {
 		return nil, err
 	}
 	mark := m.Hold(v)
-	module, entry := "cowboy_sdk", "_deliver"
-	args := []vm.Value{m.NewStr(handler), v}
-	if handler == ResumeHandler {
-		module, entry, args = "cowboy_sdk.continuation", "resume", args[1:]
-	}
 	fn, err := member(m, module, entry)
 	if err != nil {
 		return nil, err
 	}
-	out, err := m.CallAsync(fn, args...)
+	out, err := m.CallAsync(fn, append(before, v)...)
 	if err != nil {
 		return nil, err
 	}

@@ -36,6 +36,9 @@ type Exception struct {
 	place    [1]TraceEntry // where args and trace begin
 }
 
+// ClassName is the name of the exception's class.
+func (e *Exception) ClassName() string { return e.class.name }
+
 // keep makes a copy of args the arguments.
 func (e *Exception) keep(args []Value) {
 	if len(args) == 1 && e.first[0].ref == nil {

@@ -501,6 +501,11 @@ def _deliver(name, payload):
     return fn(Message(payload, get_sender(), get_value()))
 
 
+def _deliver_inside(name, payload):
+    return _handler(name)[0](Message(payload, get_sender(), get_value()))
+
+
+
 # --- guards
 
 def bounded_loop(items, limit):

@@ -1,0 +1,201 @@
+package actor
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
+
+// MaxSaltBytes bounds the salt of a deployment.
+const MaxSaltBytes = 32
+
+// Deployment is what makes an actor.
+type Deployment struct {
+	Creator  chain.Address
+	Parent   chain.Address // actor that spawns it; zero for a transaction
+	Source   []byte
+	Salt     []byte
+	Manifest []byte // canonical map {"entitlements": list of grants}
+	Init     *Init  // nil: no handler runs
+	Value    chain.Wei
+}
+
+// Init is the message that a new actor gets in the transaction that makes it.
+type Init struct {
+	Handler string
+	Payload []byte // canonical
+}
+
+// AddressOf returns where a deployment goes: the last 20 bytes of
+// keccak256(creator ‖ salt ‖ keccak256(source)) (whitepaper §1.2).
+func AddressOf(creator chain.Address, salt, source []byte) chain.Address {
+	code := keccak.Sum256(source)
+	h := keccak.Sum256(creator[:], salt, code[:])
+	return chain.Address(h[12:])
+}
+
+// ParsePayload reads the payload of a deployment transaction: [source, salt,
+// manifest, init], with init null or [handler, argument], as in
+// [ParseMessage] (resolution 11.43).
+func ParsePayload(payload []byte) (d Deployment, err error) {
+	r := cbor.NewReader(payload)
+	if err = r.ArrayOf(4); err != nil {
+		return d, err
+	}
+	if d.Source, err = r.Bytes(chain.MaxTxBytes); err != nil {
+		return d, err
+	}
+	if d.Salt, err = r.Bytes(MaxSaltBytes); err != nil {
+		return d, err
+	}
+	if d.Manifest, err = r.Raw(cbor.DefaultLimits()); err != nil {
+		return d, err
+	}
+	if !r.Null() {
+		if d.Init, err = readInit(&r); err != nil {
+			return d, err
+		}
+	}
+	return d, r.End()
+}
+
+// readInit reads [handler, argument], as [ParseMessage] does.
+func readInit(r *cbor.Reader) (*Init, error) {
+	if err := r.ArrayOf(2); err != nil {
+		return nil, err
+	}
+	handler, err := r.Text(chain.MaxEventName)
+	if err != nil {
+		return nil, err
+	}
+	arg, err := r.Bytes(chain.MaxTxBytes)
+	return &Init{handler, arg}, err
+}
+
+// AppendPayload writes what [ParsePayload] reads.
+func AppendPayload(dst []byte, d *Deployment) []byte {
+	dst = cbor.AppendBytes(cbor.AppendArray(dst, 4), d.Source)
+	dst = append(cbor.AppendBytes(dst, d.Salt), d.Manifest...)
+	if d.Init == nil {
+		return cbor.AppendNull(dst)
+	}
+	return AppendMessage(dst, d.Init.Handler, d.Init.Payload)
+}
+
+// Deploy makes an actor and runs its init handler, as the first handler of the
+// run. What is said of the value of [Run.First] holds. The error is a fault.
+func (r *Run) Deploy(d *Deployment) (Outcome, error) {
+	m := r.mark()
+	addr := AddressOf(d.Creator, d.Salt, d.Source)
+	v, err := r.deploy(d, addr)
+	if err != nil {
+		return Outcome{}, err
+	}
+	r.cycles -= min(v.used, r.cycles)
+	if v.code != chain.CodeOK {
+		r.undo(m)
+	}
+	out, err := r.finish(m, v)
+	if out.Code == chain.CodeOK {
+		out.Actor = addr
+	}
+	return out, err
+}
+
+// deploy writes the actor and runs its body and its init handler.
+func (r *Run) deploy(d *Deployment, addr chain.Address) (verdict, error) {
+	a, _, err := r.state.Account(addr)
+	if err != nil {
+		return verdict{}, err
+	}
+	if a.HasCode() || addr.IsSystem() {
+		return refused(chain.CodeAddressTaken, "%s has code", addr), nil
+	}
+	grants, v := r.admit(d)
+	if v.code != chain.CodeOK {
+		return v, nil
+	}
+	p, v := r.compile(d.Source)
+	if v.code != chain.CodeOK {
+		return v, nil
+	}
+	a.CodeHash = r.state.SetCode(d.Source)
+	r.state.SetAccount(addr, a)
+	writeRecord(r.state, addr, &Record{Creator: d.Creator, Parent: d.Parent, Deployed: r.block.Height, Manifest: grants})
+	e := Envelope{From: d.Creator, To: addr, Value: d.Value}
+	if c, err := r.pay(&e); err != nil || c != chain.CodeOK {
+		return refused(c, "value does not fit the actor's balance"), err
+	}
+	first := v.used
+	v, err = r.begin(d, &e, p, r.cycles-first)
+	v.used += first
+	return v, err
+}
+
+// admit checks the manifest and returns the list of grants that the record keeps.
+func (r *Run) admit(d *Deployment) ([]byte, verdict) {
+	grants, err := entitle.Admit(d.Manifest, r.block.Params)
+	if err != nil {
+		return nil, refused(entitle.CodeOf(err), "%v", err)
+	}
+	return grants, verdict{}
+}
+
+// compile charges and checks the source. What its bytes cost is there before the
+// work; tokens that cost more are charged when they are counted.
+func (r *Run) compile(source []byte) (*pvm.Program, verdict) {
+	cost := chain.Cycles(r.block.costs.DeployByte * code.Cycles(len(source)))
+	if cost > r.cycles {
+		v := refused(chain.CodeCyclesExhausted, "compiling costs %d cycles", cost)
+		v.used = r.cycles
+		return nil, v
+	}
+	p, err := r.engine.Program(source, sourceName)
+	if err != nil {
+		v := refused(chain.CodeCodeInvalid, "%v", err)
+		v.used = cost
+		return nil, v
+	}
+	if cost = max(cost, chain.Cycles(p.CompileCycles)); cost > r.cycles {
+		v := refused(chain.CodeCyclesExhausted, "compiling costs %d cycles", cost)
+		v.used = r.cycles
+		return nil, v
+	}
+	return p, verdict{used: cost}
+}
+
+// begin loads the program once, so that one which cannot load is refused, and
+// delivers the init message.
+func (r *Run) begin(d *Deployment, e *Envelope, p *pvm.Program, cycles chain.Cycles) (verdict, error) {
+	a, _, err := r.state.Account(e.To)
+	if err != nil {
+		return verdict{}, err
+	}
+	rec, err := r.record(e.To)
+	if err != nil {
+		return verdict{}, err
+	}
+	f, err := r.frame(e, &a, rec)
+	if err != nil {
+		return verdict{}, err
+	}
+	m := r.mark()
+	v, err := r.execute(f, p, cycles, func(m *vm.Machine) ([]byte, error) {
+		if d.Init == nil {
+			return nil, nil
+		}
+		return sdk.DeliverInside(m, d.Init.Handler, d.Init.Payload)
+	})
+	if err != nil {
+		return v, err
+	}
+	if v.code != chain.CodeOK {
+		v.used -= r.undo(m)
+	}
+	return v, r.draw(e.To, v.used)
+}
