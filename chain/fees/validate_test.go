@@ -58,7 +58,7 @@ func TestValidate(t *testing.T) { // whitepaper §2.2; resolutions 2.13, 11.33, 
 		{"cycles limit above the maximum", func(tx *chain.VerifiedTx) { tx.Tx.CyclesLimit = p.MaxTxCycles + 1 }, limit("cycles_limit"), false},
 		{"cells limit above the maximum", func(tx *chain.VerifiedTx) { tx.Tx.CellsLimit = p.MaxTxCells + 1 }, limit("cells_limit"), false},
 		{"last nonce", func(tx *chain.VerifiedTx) { tx.Tx.Nonce = math.MaxUint64 }, is(fees.ErrNonceMax), false},
-		{"deployment", func(tx *chain.VerifiedTx) { tx.Tx.To, tx.Tx.Payload = nil, []byte{0x84, 0x40, 0x40, 0xa0, 0xf6} }, as(new(*fees.IntrinsicError)), false},
+		{"deployment", func(tx *chain.VerifiedTx) { tx.Tx.To, tx.Tx.Payload = nil, []byte{0x84, 0x40, 0x40, 0xa0, 0xf6} }, intrinsic, false},
 		{"system instruction", func(tx *chain.VerifiedTx) {
 			tx.Tx.To, tx.Tx.Payload = &chain.AddrRunnerRegistry, []byte{0x81, 0x02}
 		}, is(fees.ErrKindUnsupported), false},
