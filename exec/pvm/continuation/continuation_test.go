@@ -1,6 +1,7 @@
 package continuation_test
 
 import (
+	"encoding/hex"
 	"errors"
 	"math/rand"
 	"os"
@@ -34,6 +35,17 @@ type instant struct {
 }
 
 func (i instant) Answer(j host.Job) ([]byte, error) { return i.ask(j.Spec), nil }
+
+// noting remembers the jobs' identifiers in order.
+type noting struct {
+	*host.Recorder
+	ids []host.ID
+}
+
+func (n *noting) SubmitJob(j host.Job) (host.ID, error) {
+	n.ids = append(n.ids, j.Correlation)
+	return n.Recorder.SubmitJob(j)
+}
 
 type world struct {
 	t  testing.TB
@@ -118,7 +130,7 @@ func (w *world) deliver(h host.Host, o *code.Object, handler string, payload []b
 // stepwise runs a handler as the chain does: every answer is another call. It
 // answers all that was printed, then what the last call returned.
 func (w *world) stepwise(o *code.Object, ask func([]byte) []byte) (string, int) {
-	rec := host.NewRecorder()
+	rec := &noting{Recorder: host.NewRecorder()}
 	printed, got := w.deliver(rec, o, "h", []byte{0xa1, 0x61, 'n', 0x05})
 	steps := 0
 	for next := 0; next < len(rec.Calls) && steps < 500; next++ {
@@ -129,13 +141,8 @@ func (w *world) stepwise(o *code.Object, ask func([]byte) []byte) (string, int) 
 		if c.To != sdk.ResumeHandler {
 			w.t.Fatalf("job goes to %q", c.To)
 		}
+		id := hex.EncodeToString(rec.ids[steps][:])
 		steps++
-		var id string
-		for k := range rec.Storage {
-			if strings.HasPrefix(k, "__continuation:") {
-				id = strings.TrimPrefix(k, "__continuation:")
-			}
-		}
 		sender := rec.Here.Sender
 		rec.Here.Sender, rec.Here.CallID[1] = chain.Address{19: 2}, byte(steps)
 		answer := append([]byte{0xa2}, ask(c.Data)[1:]...)
@@ -267,6 +274,10 @@ func TestStepByStepIsStraightThrough(t *testing.T) {
 		{"finally that returns after an await", "try:\n    raise E1\nfinally:\n    await runner.llm(1)\n    return 7", "7", 1},
 		{"return from a loop in except through finally", "try:\n    try:\n        await runner.llm('fail')\n    except RunnerError:\n        for i in range(3):\n            if i == 1: return i\nfinally:\n    print('f')", "f\n1", 1},
 		{"return from a loop in finally through finally", "try:\n    try:\n        await runner.llm(1)\n    finally:\n        for i in range(3):\n            if i == 1: return i\nfinally:\n    print('f')", "f\n1", 1},
+		{"first iterable of comprehensions", "x = 1\na = [c + str(x) for c in (await runner.llm('ab')).output]\nb = {k: v for k in (await runner.llm('k')).output for v in a}\nreturn a, b, sum(i for i in [(await runner.llm(2)).output, x])", "[['A1', 'B1'], {'K': 'B1'}, 5]", 3},
+		{"group", "g = TaskGroup(runner.llm(1, context='c'), runner.llm('b'))\ng.add(runner.llm(3))\nx = 9\nr = await g\nreturn [i.output for i in r], r[0].context, x, await TaskGroup()", "[[2, 'B', 6], 'c', 9, []]", 3},
+		{"group with a failure", "try:\n    await TaskGroup(runner.llm(1), runner.llm('fail'), runner.llm(2))\nexcept RunnerError as e:\n    return str(e)", "'no luck'", 3},
+		{"groups in a loop", "out = []\nfor i in range(2):\n    out += [r.output for r in await TaskGroup(*[runner.llm(j) for j in range(i + 1)])]\nreturn out", "[0, 0, 2]", 3},
 		{"finally within finally", "try:\n    try:\n        return 1\n    finally:\n        await runner.llm(1)\n        print('inner')\nfinally:\n    await runner.llm(1)\n    print('outer')", "inner\nouter\n1", 2},
 		{"with in except and finally", "try:\n    try:\n        raise E1\n    except E1:\n        with Box('swallow'):\n            await runner.llm('fail')\n        print('on')\nfinally:\n    with Box('b'):\n        await runner.llm(1)", "enter swallow\nexit swallow RunnerError\non\nenter b\nexit b None\nNone", 2},
 		{"unpacking", "(a, *b), c = (await runner.llm('xyz')).output, 1\nreturn a, b, c", "['X', ['Y', 'Z'], 1]", 1},
@@ -319,6 +330,11 @@ func TestValuesThatDoNotSurvive(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, row := range []struct{ rule, body, want string }{
 		{"list comprehension", "return [await runner.llm(i) for i in (1,)]", "line 1"},
+		{"second iterable", "return [1 for i in 'a' for j in await runner.llm(1)]", "line 1"},
+		{"condition of a comprehension", "return {1 for i in 'a' if await runner.llm(1)}", "line 1"},
+		{"dict comprehension", "return {1: await runner.llm(1) for i in 'a'}", "line 1"},
+		{"generator expression", "return list(await runner.llm(1) for i in 'a')", "line 1"},
+		{"asynchronous comprehension", "return [1 async for i in await runner.llm(1)]", "line 1"},
 		{"async for", "x = 1\nasync for i in x: pass", "line 2"},
 		{"async with", "async with x: pass", "line 1"},
 		{"class of an except clause", "try:\n    pass\nexcept await runner.llm(1):\n    pass", "line 3"},

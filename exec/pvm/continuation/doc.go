@@ -31,7 +31,8 @@
 //   - The function of a call, a plain name and a chain of attributes are looked
 //     up after the awaits among the arguments beside them.
 //
-// Refused with their line: awaits in comprehensions, except* statements, the
+// Refused with their line: awaits in comprehensions but for the first iterable,
+// which is evaluated around them, except* statements, the
 // classes of except clauses, targets and guards, asynchronous loops, managers and
 // generators, more than [Limits] allows, a bare raise in a finally clause of such
 // a statement, and local functions, classes and imports that would have to

@@ -71,8 +71,41 @@ func (l *lowering) display(e syntax.Expr) syntax.Expr {
 		es := l.exprs(e.Value, e.FormatSpec)
 		return &syntax.FormattedValue{Pos: e.Pos, Value: es[0], Conversion: e.Conversion, FormatSpec: es[1]}
 	}
-	refuse(firstAwait(e), "await in a comprehension or another expression that cannot be taken apart")
+	return l.comprehension(e)
+}
+
+// comprehension lowers the first iterable, which is evaluated around the
+// comprehension. Nothing else of one can be taken apart.
+func (l *lowering) comprehension(e syntax.Expr) syntax.Expr {
+	switch e := e.(type) {
+	case *syntax.ListComp:
+		return &syntax.ListComp{Pos: e.Pos, Elt: e.Elt, Generators: l.generators(e.Generators, e.Elt)}
+	case *syntax.SetComp:
+		return &syntax.SetComp{Pos: e.Pos, Elt: e.Elt, Generators: l.generators(e.Generators, e.Elt)}
+	case *syntax.DictComp:
+		return &syntax.DictComp{Pos: e.Pos, Key: e.Key, Value: e.Value, Generators: l.generators(e.Generators, e.Key, e.Value)}
+	case *syntax.GeneratorExp:
+		return &syntax.GeneratorExp{Pos: e.Pos, Elt: e.Elt, Generators: l.generators(e.Generators, e.Elt)}
+	}
+	refuse(firstAwait(e), "await in an expression that cannot be taken apart")
 	return nil
+}
+
+func (l *lowering) generators(cs []*syntax.Comprehension, parts ...syntax.Expr) []*syntax.Comprehension {
+	for i, c := range cs {
+		if c.IsAsync {
+			refuse(parts[0], "an asynchronous comprehension in a handler that waits for runners")
+		}
+		if i > 0 {
+			parts = append(parts, c.Iter)
+		}
+		parts = append(parts, c.Target)
+		parts = append(parts, c.Ifs...)
+	}
+	l.refuseAwaits("a comprehension", parts...)
+	first := *cs[0]
+	first.Iter = l.expr(first.Iter)
+	return append([]*syntax.Comprehension{&first}, cs[1:]...)
 }
 
 // exprs lowers expressions that are evaluated one after the other: those before

@@ -2,10 +2,13 @@ package sdk
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 )
 
@@ -125,5 +128,29 @@ func TestServices(t *testing.T) {
 		if got := b.call(src, "h", "None"); got != row.want {
 			t.Errorf("%s: %s, want %s", row.rule, got, row.want)
 		}
+	}
+}
+
+func TestTypedData(t *testing.T) { // whitepaper §16.1
+	b := newBench(t)
+	key, err := secp256k1.ParsePrivateKey(append(make([]byte, 31), 7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	domain, data := keccak.Sum256([]byte("domain")), keccak.Sum256([]byte("data"))
+	sig := key.Sign(keccak.Sum256([]byte{0x19, 1}, domain[:], data[:]))
+	signer, pub := chain.Address(key.PublicKey().Address()), key.PublicKey().Compressed()
+	src := fmt.Sprintf(`
+from cowboy_sdk import *
+@public
+def h(msg):
+    who, key, domain, data = "%s", bytes.fromhex("%x"), keccak256(b"domain"), keccak256(b"data")
+    sig = bytes.fromhex("%x%x%02x")
+    digest = eip712_digest(domain, data)
+    return [verify_eip712(who, domain, data, sig), verify_eip712(who.upper().replace("X", "x"), domain, data, sig),
+            verify_eip712(who, data, domain, sig), secp256k1.verify(key, digest, sig[:64]), secp256k1.verify(key, data, sig)]
+`, signer, pub, sig.R, sig.S, sig.YParity)
+	if got, want := b.call(src, "h", "None"), "[True, True, False, True, False]"; got != want {
+		t.Errorf("%s, want %s", got, want)
 	}
 }

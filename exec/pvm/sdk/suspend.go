@@ -16,6 +16,8 @@ const (
 func continuationDefs() []vm.Def {
 	return []vm.Def{
 		native("suspend", 5, "name label captured spec context", suspend),
+		native("suspend_group", 4, "name label captured requests", suspendGroup),
+		native("group_answer", 3, "group index answer", groupAnswer),
 		native("resume", 1, "correlation", resume),
 		native("answer", 1, "spec", answer),
 		native("wait", 1, "awaitable", func(c call) (vm.Value, error) { return c.m.Await(c.arg(0)) }),
@@ -42,54 +44,49 @@ func suspend(c call) (vm.Value, error) {
 	if n >= c.s.limits.Continuations {
 		return vm.None, c.s.raise(c.m, host.RefusedLimit, "too many handlers wait for runners")
 	}
-	hash := c.m.NewBytes(string(c.s.env.CodeHash[:]))
-	record := c.m.NewTuple([]vm.Value{hash, c.arg(0), c.arg(1), c.arg(2), c.arg(4)})
-	data, err := values.Append(c.m, nil, record, c.exact())
+	id, err := c.store(c.arg(0), c.arg(1), c.arg(2), c.arg(4))
 	if err != nil {
-		return vm.None, err
-	}
-	c.m.Charge(c.s.costs.Job)
-	spec, err := c.jobSpec(c.arg(3))
-	if err != nil {
-		return vm.None, err
-	}
-	id := c.s.nextID()
-	if err := c.write(continuationKey+string(hexDigits(id)), data); err != nil {
 		return vm.None, err
 	}
 	if err := c.setWaiting(n + 1); err != nil {
 		return vm.None, err
 	}
-	if _, err := c.s.host.SubmitJob(host.Job{Spec: spec, Handler: ResumeHandler, Correlation: id}); err != nil {
-		return vm.None, c.s.refuse(c.m, err)
+	return c.hexText(id[:]), c.ask(c.arg(3), id)
+}
+
+// store keeps {code_hash, parts} under an identifier of its own.
+func (c call) store(parts ...vm.Value) (host.ID, error) {
+	hash := c.m.NewBytes(string(c.s.env.CodeHash[:]))
+	defer c.m.Release(c.m.Hold(hash))
+	record := c.m.NewTuple(append([]vm.Value{hash}, parts...))
+	data, err := values.Append(c.m, nil, record, c.exact())
+	if err != nil {
+		return host.ID{}, err
 	}
-	return c.hexText(id[:]), nil
+	id := c.s.nextID()
+	return id, c.write(continuationKey+string(hexDigits(id)), data)
+}
+
+// ask submits the job whose answer resumes the handler.
+func (c call) ask(spec vm.Value, id host.ID) error {
+	c.m.Charge(c.s.costs.Job)
+	data, err := c.jobSpec(spec)
+	if err != nil {
+		return err
+	}
+	_, err = c.s.host.SubmitJob(host.Job{Spec: data, Handler: ResumeHandler, Correlation: id})
+	return c.done(err)
 }
 
 // waiting returns how many handlers of the actor are suspended.
-func (c call) waiting() (int, error) {
-	data, ok, err := c.read(continuationCount)
-	if err != nil || !ok {
-		return 0, err
-	}
-	v, err := c.s.decode(c.m, data)
-	if err != nil {
-		return 0, err
-	}
-	n, _ := v.Int64()
-	return int(n), nil
-}
+func (c call) waiting() (int, error) { return c.readCount(continuationCount) }
 
 func (c call) setWaiting(n int) error {
 	if n == 0 {
 		_, err := c.remove(continuationCount)
 		return err
 	}
-	data, err := c.s.encode(c.m, vm.SmallInt(int64(n)))
-	if err != nil {
-		return err
-	}
-	return c.write(continuationCount, data)
+	return c.writeCount(continuationCount, n)
 }
 
 // resume takes a record out of storage and answers name, label, captured

@@ -44,8 +44,8 @@ class leaving:
 
 
 def pending(awaited):
-    """Tells whether an awaited value is a job, at which the handler is suspended."""
-    return isinstance(awaited, _sdk.Request)
+    """Tells whether an awaited value is work at which the handler is suspended."""
+    return isinstance(awaited, _sdk.Request) or isinstance(awaited, _sdk.TaskGroup) and bool(awaited.requests)
 
 
 class Thrown:
@@ -86,7 +86,10 @@ def restored(value):
 def suspend(name, label, captured, request):
     """Stores what the rest of the handler needs and submits the job."""
     captured = {key: kept(captured[key]) for key in captured}
-    _host.suspend(name, label, captured, request.spec, request.context)
+    if isinstance(request, _sdk.TaskGroup):
+        _host.suspend_group(name, label, captured, [(r.spec, r.context) for r in request.requests])
+    else:
+        _host.suspend(name, label, captured, request.spec, request.context)
 
 
 def run(awaited):
@@ -94,8 +97,17 @@ def run(awaited):
     return (_host.wait(awaited),)
 
 
+class Answers:
+    """Those to all requests of a group, each with the context of its request."""
+
+    def __init__(self, each):
+        self.each = each
+
+
 def take(outcome):
     """The value of an await, or its exception."""
+    if isinstance(outcome, Answers):
+        return [_result(*each) for each in outcome.each]
     if isinstance(outcome, tuple):
         return outcome[0]
     return _result(*outcome)
@@ -106,9 +118,15 @@ def resume(payload):
     if _sdk.get_sender() not in (_sdk.JOB_DISPATCHER, _sdk.RESULT_VERIFIER):
         raise _sdk.PermissionDenied("answers of runners come from the chain")
     name, label, captured, context = _host.resume(payload["correlation_id"])
+    outcome = [payload, context]
+    if name is None:
+        group = _host.group_answer(captured, label, payload)
+        if group is None:
+            return None
+        name, label, captured, contexts, answers = group
+        outcome = Answers(list(zip(answers, contexts)))
     captured = {key: restored(captured[key]) for key in captured}
     step = "." + name
-    outcome = [payload, context]
     actor = _actor()
     if actor is not None:
         return getattr(actor(), step)(label, captured, outcome)

@@ -803,6 +803,21 @@ class Request:
         return submit_job(spec, handler)
 
 
+class TaskGroup:
+    """Requests that are awaited together: the results, in their order."""
+
+    def __init__(self, *requests):
+        self.requests = list(requests)
+
+    def add(self, request):
+        self.requests.append(request)
+        return request
+
+    def __await__(self):
+        return [_result(*answer) for answer in [(_host.answer(r.spec), r.context) for r in self.requests]]
+        yield
+
+
 def _result(answer, context):
     if isinstance(answer, dict) and answer.get("error") is not None:
         raise RunnerError(str(answer["error"]))
