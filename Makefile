@@ -18,7 +18,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash soak-pvm-fuzz bench bench-crypto bench-state \
         bench-lanes bench-exec bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle tools clean
 
 help: ## list the targets
@@ -72,6 +72,9 @@ soak-crash: ## cut the power of the store at every file operation, and let every
 	for part in {0..15}; do \
 		$(GO) test -count=1 -timeout 60m -v ./state/store -run TestInjectedErrors -args -every=1 -parts=16 -part=$$part; \
 	done
+
+soak-pvm-fuzz: ## put COUNT=10000000 mutated inputs of SEED=1 through the PVM's fuzz targets, programs among them
+	@.ci/soak-pvm-fuzz $(or $(COUNT),10000000) $(if $(filter 0,$(SEED)),1,$(SEED))
 
 bench: bench-crypto bench-state bench-lanes bench-exec bench-consensus bench-pvm ## run every bar beside its peer
 

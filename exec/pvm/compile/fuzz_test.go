@@ -8,12 +8,14 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/soak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
 )
 
 // FuzzSource looks for panics and for code that is not valid or not the same
 // twice.
-func FuzzSource(f *testing.F) {
+func FuzzSource(tf *testing.F) {
+	f := soak.New(tf, soak.Python()...)
 	files, err := filepath.Glob("testdata/*.py")
 	if err != nil || len(files) == 0 {
 		f.Fatal("no programs", err)
@@ -28,11 +30,13 @@ func FuzzSource(f *testing.F) {
 	f.Add("def f():\n while 1:\n  try: return 1\n  finally: break\n")
 	f.Add("async def f():\n async with a as b, c:\n  return [x async for x in y]\n")
 	f.Add("try: pass\nexcept* A as e: del e\nfinally: x\n")
+	f.AddSources("..")
 	f.Fuzz(func(t *testing.T, src string) {
 		o, err := Source([]byte(src), "f.py", DefaultLimits())
 		if err != nil {
 			return
 		}
+		f.Past()
 		if err := code.Verify(o); err != nil {
 			t.Errorf("%q: %v", src, err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm/continuation"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/soak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/values"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
@@ -573,9 +574,11 @@ func TestGeneratedHandlers(t *testing.T) {
 	}
 }
 
-func FuzzTransform(f *testing.F) {
+func FuzzTransform(tf *testing.F) {
+	f := soak.New(tf, append(soak.Python(), "import cowboy_sdk\n@cowboy_sdk.runner.continuation\nasync def h(msg):\n ", "await f()", "await", "with a as b:\n  ")...)
 	f.Add([]byte(prelude + "        return (await runner.llm(1)).output\n"))
 	f.Add([]byte("import cowboy_sdk\n@cowboy_sdk.runner.continuation\nasync def h(msg):\n for i in 1,:\n  try: await i\n  finally: pass\n"))
+	f.AddSources("..")
 	f.Fuzz(func(t *testing.T, src []byte) {
 		lim := compile.DefaultLimits()
 		if _, err := compile.Source(src, "f", lim); err != nil {
@@ -585,6 +588,7 @@ func FuzzTransform(f *testing.F) {
 		if err != nil {
 			return
 		}
+		f.Past()
 		if err := code.Verify(o); err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/cpython"
 	. "github.com/cowboy-foundation/cowboy/exec/pvm/decimal"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/soak"
 )
 
 type operation = func(c Context, x ...Decimal) (Decimal, Signal)
@@ -244,7 +245,8 @@ var unrounded = strings.Fields("tointegral tointegralx copy copyabs copynegate c
 
 // FuzzText: what is read is written and read again equal, and operations on it
 // end within the context.
-func FuzzText(f *testing.F) {
+func FuzzText(tf *testing.F) {
+	f := soak.New(tf, strings.Fields("0 1 9 . E e + - NaN sNaN Infinity 999999999 E-425 E+999999 10 00000000000000000000 5 _")...)
 	for _, s := range []string{"1.50", "-0E-7", "sNaN12", "Infinity", "9e399999999", "1e-400000000"} {
 		f.Add(s, "-3.7e20")
 	}
@@ -254,6 +256,7 @@ func FuzzText(f *testing.F) {
 		if !ok || !valid {
 			return
 		}
+		f.Past()
 		if back, ok := Parse(x.String()); ok && back.String() != x.String() {
 			t.Fatalf("%q is %s and reads back as %s", a, x, back)
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/scope"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/soak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
 )
 
@@ -252,10 +253,12 @@ func TestForbiddenAttribute(t *testing.T) {
 
 // FuzzCheck looks for panics, unsorted reports, and reports that depend on the
 // limit in more than what they leave out.
-func FuzzCheck(f *testing.F) {
+func FuzzCheck(tf *testing.F) {
+	f := soak.New(tf, soak.Python()...)
 	for _, c := range refused {
 		f.Add(c.src)
 	}
+	f.AddSources("..")
 	f.Fuzz(func(t *testing.T, src string) {
 		mod, err := syntax.Parse([]byte(src), syntax.DefaultLimits())
 		if err != nil {
@@ -269,6 +272,7 @@ func FuzzCheck(f *testing.F) {
 			}
 			return
 		}
+		f.Past()
 		all, err := Check(mod, names, Limits{Findings: 1 << 20})
 		if err != nil {
 			t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/cpython"
 	. "github.com/cowboy-foundation/cowboy/exec/pvm/libm"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/soak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/softfloat"
 )
 
@@ -387,7 +388,8 @@ func TestSums(t *testing.T) {
 
 // FuzzAll: every function ends, gives the canonical NaN, and NaN from a number
 // only outside the domain.
-func FuzzAll(f *testing.F) {
+func FuzzAll(tf *testing.F) {
+	f := soak.New(tf)
 	for i, x := range edges {
 		f.Add(x, edges[len(edges)-1-i])
 	}

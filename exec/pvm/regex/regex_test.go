@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/soak"
 )
 
 func mustCompile(t testing.TB, pattern string, flags Flag) *Program {
@@ -107,7 +109,8 @@ func TestEscape(t *testing.T) {
 
 // FuzzPattern: no pattern and no subject makes the package panic, answers are in
 // order, and the steps are those of a second run.
-func FuzzPattern(f *testing.F) {
+func FuzzPattern(tf *testing.F) {
+	f := soak.New(tf, strings.Fields(`( ) [ ] [^ { } * + ? *? ++ {2,3} {,5}? {0} | ^ $ . \\ \b \B \d \w \s \A \Z \1 \g<a> (?: (?= (?! (?<= (?<! (?> (?P<a> (?P=a) (?(1) (?i) (?-i: (?x) (?s) (?m) (?a) (?L) (?u) (?# a-z A-Z 0-9 é ß \u1234 \x41 \N{DASH} a b ab`)...)
 	for _, pattern := range []string{`(a|b)*?c\1`, `(?P<x>[^\W\d]+)(?(x)\b|$)`, `(?<=ab)(?!c)(?>d++)`, `(?ix) a # b`, `[]a-\d]`, `\N{DASH}`, `(?(1)a|b|c)`, `x{2,1}`} {
 		f.Add(pattern, "abcabc é\n", uint32(0), false)
 	}
@@ -119,6 +122,7 @@ func FuzzPattern(f *testing.F) {
 			}
 			return
 		}
+		f.Past()
 		if _, e := ParseReplacement(subject, p, DefaultLimits()); e != nil && e.Error() == "" {
 			t.Fatal("an error without text")
 		}

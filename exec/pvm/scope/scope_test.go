@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboy-foundation/cowboy/exec/pvm/soak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
 )
 
@@ -267,13 +268,15 @@ func TestLimits(t *testing.T) {
 }
 
 // FuzzAnalyze looks for panics, and for tables in which a cell has no reader.
-func FuzzAnalyze(f *testing.F) {
+func FuzzAnalyze(tf *testing.F) {
+	f := soak.New(tf, soak.Python()...)
 	for _, src := range programs {
 		f.Add(src)
 	}
 	for _, c := range refusals {
 		f.Add(c.src)
 	}
+	f.AddSources("..")
 	f.Fuzz(func(t *testing.T, src string) {
 		mod, err := syntax.Parse([]byte(src), syntax.DefaultLimits())
 		if err != nil {
@@ -283,6 +286,7 @@ func FuzzAnalyze(f *testing.F) {
 		if err != nil {
 			return
 		}
+		f.Past()
 		checkScope(t, table.Module)
 	})
 }

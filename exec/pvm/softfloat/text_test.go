@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/crypto/vectors"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/soak"
 	. "github.com/cowboy-foundation/cowboy/exec/pvm/softfloat"
 )
 
@@ -329,7 +330,8 @@ func TestHex(t *testing.T) {
 
 // FuzzParse: no text panics, and what is read is written and read again equal;
 // where Go reads the text too, it reads the same.
-func FuzzParse(f *testing.F) {
+func FuzzParse(tf *testing.F) {
+	f := soak.New(tf, strings.Fields("1 0 . e E + - _ 0x p inf nan 1e308 4.9e-324 9007199254740993 17976931348623157")...)
 	for _, s := range []string{"1.5", "1e400", "1_0", "0x1p3", "nan", "-.0e-0", "9007199254740993"} {
 		f.Add(s)
 	}
@@ -339,6 +341,7 @@ func FuzzParse(f *testing.F) {
 		if !ok {
 			return
 		}
+		f.Past()
 		if back, ok := Parse(Repr(x)); !ok || back != x {
 			t.Fatalf("%q: %#x reads back as %#x", text, x, back)
 		}
@@ -350,7 +353,8 @@ func FuzzParse(f *testing.F) {
 }
 
 // FuzzArithmetic holds every operation to the processor's.
-func FuzzArithmetic(f *testing.F) {
+func FuzzArithmetic(tf *testing.F) {
+	f := soak.New(tf)
 	f.Add(One, One, Half)
 	f.Add(uint64(1), Max, NaN)
 	f.Fuzz(func(t *testing.T, a, b, c uint64) {

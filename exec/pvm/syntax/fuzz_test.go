@@ -3,12 +3,15 @@ package syntax
 import (
 	"errors"
 	"testing"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/soak"
 )
 
 // FuzzParse feeds anything: no panic, every error typed and placed, limits
 // met, and what is accepted can be checked, walked, and printed as source that
 // gives the same tree.
-func FuzzParse(f *testing.F) {
+func FuzzParse(tf *testing.F) {
+	f := soak.New(tf, soak.Python()...)
 	for _, c := range refusals {
 		if len(c.src) < 200 {
 			f.Add([]byte(c.src))
@@ -20,6 +23,7 @@ func FuzzParse(f *testing.F) {
 	for _, c := range trees {
 		f.Add([]byte(c.src))
 	}
+	f.AddSources("..")
 	lim := DefaultLimits()
 	lim.SourceBytes, lim.Tokens, lim.Depth, lim.TreeHeight, lim.Constants = 4096, 1000, 30, 40, 100
 	f.Fuzz(func(t *testing.T, src []byte) {
@@ -31,6 +35,7 @@ func FuzzParse(f *testing.F) {
 			}
 			return
 		}
+		f.Past()
 		if printed, ok := printModule(mod); ok {
 			again, err := Parse([]byte(printed), roomy())
 			if err != nil {

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/cpython"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/soak"
 )
 
 // propertyOracle prints a line for each run of code points that are alike.
@@ -176,7 +177,8 @@ func TestSimpleMappings(t *testing.T) {
 }
 
 // FuzzCase: no text panics, and what comes out keeps the bound and the encoding.
-func FuzzCase(f *testing.F) {
+func FuzzCase(tf *testing.F) {
+	f := soak.New(tf)
 	f.Add("\u03a3a\u0390\u0130\xff\xed\xa0\x80\r\n")
 	f.Fuzz(func(t *testing.T, s string) {
 		for i, m := range []func(string) string{ToLower, ToUpper, ToTitle, Casefold, SwapCase, Capitalize} {

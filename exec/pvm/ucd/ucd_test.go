@@ -12,6 +12,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/cpython"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/soak"
 )
 
 // TestTablesAreFrozen holds the generated tables to their hash: they are
@@ -168,7 +169,8 @@ for c in range(0x110000):
 	plain(0x110000)
 }
 
-func FuzzNormalFormsAreStable(f *testing.F) {
+func FuzzNormalFormsAreStable(tf *testing.F) {
+	f := soak.New(tf)
 	f.Add("e\u0301\u0323\u1112\u1161\u11ab\xed\xa0\x80\xff")
 	f.Fuzz(func(t *testing.T, s string) {
 		c, k := NFC(s), NFKC(s)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/crypto/vectors"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/soak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
@@ -146,7 +147,8 @@ func TestVectors(t *testing.T) {
 	}
 }
 
-func FuzzDecode(f *testing.F) {
+func FuzzDecode(tf *testing.F) {
+	f := soak.New(tf)
 	for _, s := range []string{"83010203", "a2616100626161f6", "d9010281 00", "c249010000000000000000", "d81b826141a0", "fb7ff8000000000000"} {
 		f.Add(unhex(f, s), false)
 		f.Add(unhex(f, s), true)

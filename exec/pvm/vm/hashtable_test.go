@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/soak"
 )
 
 func testMachine(t testing.TB, key [2]uint64) *Machine {
@@ -76,7 +77,8 @@ func playTable(t *testing.T, m *Machine, data []byte) code.Cycles {
 }
 
 // Two processes have different keys; order, contents and charges are the same.
-func FuzzTable(f *testing.F) {
+func FuzzTable(tf *testing.F) {
+	f := soak.New(tf)
 	f.Add([]byte{0, 1, 0, 2, 2, 1, 3, 2, 0x40, 1, 0x41, 3, 0x43, 3})
 	long := make([]byte, 600)
 	for i := range long {
