@@ -50,8 +50,8 @@ func (m *Machine) binaryBySpecials(op Operator, a, b Value) (Value, error) {
 		}
 		right = unbound
 	}
-	if ca != cb && right.Bound() && sequenceSlot(op, a, left) {
-		if r, err := m.callBound(right, b, cb, a); err != nil || r != NotImplemented {
+	if right.Bound() && sequenceSlot(op, a, left) {
+		if r, err := m.reflectedFirst(op, a, b); err != nil || r != NotImplemented {
 			return r, err
 		}
 		right = unbound
@@ -73,6 +73,17 @@ func (m *Machine) binaryBySpecials(op Operator, a, b Value) (Value, error) {
 	return NotImplemented, nil
 }
 
+// reflectedFirst asks the right operand of + or * whose left one is a builtin
+// sequence, unless it is one too.
+func (m *Machine) reflectedFirst(op Operator, a, b Value) (Value, error) {
+	cb := m.classOf(b)
+	right := cb.sp(spRAdd + special(op))
+	if m.classOf(a) == cb || !right.Bound() || sequenceSlot(op, b, right) {
+		return NotImplemented, nil
+	}
+	return m.callBound(right, b, cb, a)
+}
+
 // sequenceSlot tells whether + or * is that of a builtin sequence: CPython asks
 // it after the reflected method on the right.
 func sequenceSlot(op Operator, a, method Value) bool {
@@ -90,7 +101,16 @@ func sequenceSlot(op Operator, a, method Value) bool {
 // InPlace is a op= b: what a's __iop__ answers, else a op b.
 func (m *Machine) InPlace(op Operator, a, b Value) (Value, error) {
 	ca := m.classOf(a)
-	if own := ca.sp(spIAdd + special(op)); own.Bound() && !(op == OpMul && sequenceSlot(op, a, own) && !m.isIndex(b)) {
+	own := ca.sp(spIAdd + special(op))
+	if own.Bound() && sequenceSlot(op, a, own) {
+		if r, err := m.reflectedFirst(op, a, b); err != nil || r != NotImplemented {
+			return r, err
+		}
+		if op == OpMul && !m.isIndex(b) {
+			return unbound, m.repeatError(b)
+		}
+	}
+	if own.Bound() {
 		if r, err := m.callBound(own, a, ca, b); err != nil || r != NotImplemented {
 			return r, err
 		}

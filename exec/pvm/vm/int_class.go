@@ -483,7 +483,7 @@ func twosComplement(x *big.Int, length int, signed bool) ([]byte, bool) {
 	if signed && (x.Sign() != 0 || length > 0) {
 		width++
 	}
-	if length*8 < width && !(length == 0 && x.Sign() == 0) {
+	if length*8 < width && !(length == 0 && y.Sign() == 0) { // -1 too: CPython keeps no digit of it
 		return nil, false
 	}
 	out := y.FillBytes(make([]byte, length))

@@ -41,20 +41,20 @@ func (m *Machine) notIterableStar(v Value, err error) error {
 }
 
 // mergeMapping adds the entries of a mapping to d. With fn, the callable that they
-// are keywords for, duplicates and keys that are no strings raise.
+// are keywords for, duplicates raise; keys that are no strings do so at the call.
 func (m *Machine) mergeMapping(d *Dict, mapping, fn Value) error {
 	put := func(k, v Value) error {
 		m.Charge(m.dyn.DictOp)
 		if fn.Bound() {
-			if _, ok := k.str(); !ok {
-				return m.Raise(m.rt.classes.TypeError, "keywords must be strings")
-			}
 			_, dup, err := m.dictGet(d, k)
 			if err != nil {
 				return err
 			}
 			if dup {
-				name, _ := k.str()
+				name, err := m.Str(k)
+				if err != nil {
+					return err
+				}
 				return m.Raise(m.rt.classes.TypeError, "%s got multiple values for keyword argument '%s'", m.callableText(fn), name.s)
 			}
 		}

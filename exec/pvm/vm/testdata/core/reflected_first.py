@@ -64,3 +64,77 @@ class Precise(float):
 
 
 print(Precise(2.5, digits=3).digits, Precise(1.5))
+
+# The methods of sequences say what they want; the operators have other texts,
+# and let the right operand try first, also with +=.
+def attempt(f):
+    try:
+        print(f())
+    except Exception as e:
+        print(type(e).__name__, e)
+
+
+class Countable:
+    def __index__(self):
+        return 2
+
+
+class Declines:
+    asked = 0
+
+    def __radd__(self, other):
+        Declines.asked += 1
+        return NotImplemented
+
+    __rmul__ = __radd__
+
+
+class Answers(Countable):
+    def __radd__(self, other):
+        return "radd", other
+
+    def __rmul__(self, other):
+        return "rmul", other
+
+
+class Longer(list):
+    def __radd__(self, other):
+        Declines.asked += 1
+        return NotImplemented
+
+
+def grown(v, w):
+    v = v[:]
+    v += w
+    return v
+
+
+def repeated(v, w):
+    v = v[:]
+    v *= w
+    return v
+
+
+for v in ([1], (1,), "x", b"x", bytearray(b"x")):
+    for w in (1, 1.5, "a", [2], (2,), None, Countable(), Declines(), Answers(), Longer([3])):
+        print(type(v).__name__, type(w).__name__)
+        for f in (v.__add__, v.__mul__, v.__rmul__, lambda w: v + w, lambda w: v * w, lambda w: w * v, lambda w: grown(v, w), lambda w: repeated(v, w)):
+            if isinstance(w, Longer) and f in (v.__mul__, v.__rmul__):
+                continue
+            attempt(lambda: f(w))
+print(Declines.asked)
+for v, n in ((-1, 0), (-1, 1), (0, 0), (-2, 0), (1, 0), (-128, 1), (-129, 1)):
+    for signed in (True, False):
+        attempt(lambda: v.to_bytes(n, "big", signed=signed))
+
+
+def keywords(**k):
+    return k
+
+
+mixed = {-2: 0, "zz": 1}
+attempt(lambda: dict(zz=1, **mixed))
+attempt(lambda: keywords(zz=1, **mixed))
+attempt(lambda: keywords(**mixed))
+attempt(lambda: keywords(**mixed, **mixed))
+attempt(lambda: keywords(**{1: 1}, **{2: 2}))
