@@ -21,6 +21,9 @@ func (m *Machine) builtinLen(v Value) (int, bool) {
 func (m *Machine) Len(v Value) (int, error) {
 	if exact(v) {
 		if r, ok := v.ref.self.(*Range); ok {
+			if _, ok := r.length.smallInt(); !ok {
+				return 0, m.Raise(m.rt.classes.OverflowError, "Python int too large to convert to C ssize_t")
+			}
 			return m.lengthOf(r.length)
 		}
 		if n, ok := m.builtinLen(v); ok {
