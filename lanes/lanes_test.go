@@ -59,7 +59,7 @@ func TestAdmitHoldsTransactionsAgainstTheHead(t *testing.T) {
 		{"limit above the maximum", change(func(tx *chain.Tx) { tx.CyclesLimit = 10_000_001 }), new(fees.LimitError)},
 		{"limit below the intrinsic cost", change(func(tx *chain.Tx) { tx.CyclesLimit = 20_999 }), new(fees.IntrinsicError)},
 		{"a lane by wish", runner, fees.ErrLane},
-		{"deploy", change(func(tx *chain.Tx) { tx.To, tx.Payload = nil, []byte{0x84, 0x40, 0x40, 0xf6, 0xf6} }), fees.ErrKindUnsupported},
+		{"deploy", change(func(tx *chain.Tx) { tx.To, tx.Payload = nil, []byte{0x84, 0x40, 0x40, 0xf6, 0xf6} }), new(fees.IntrinsicError)},
 		{"fee cap below the floor", change(func(tx *chain.Tx) { tx.MaxFeePerCell = 0 }), new(fees.BaseFeeError)},
 		{"used nonce", m.transfer(1, 2, 1, limit), new(NonceTooLowError)},
 		{"more than the balance", func() *chain.VerifiedTx { tx := m.transfer(1, 3, 1, limit); tx.Tx.Value = 1; return tx }(), new(fees.FundsError)},
