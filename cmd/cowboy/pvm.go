@@ -57,8 +57,10 @@ func hashKey() [2]uint64 {
 }
 
 type pvmRun struct {
-	File    string `arg:"" placeholder:"FILE" help:"Script; - for stdin."`
+	File    string `arg:"" optional:"" placeholder:"FILE" help:"Script; - for stdin."`
 	Cycles  int64  `default:"1000000000" help:"Cycles that the script may use."`
+	Replay  string `placeholder:"DUMP" help:"Run again what a defect of the machine ended, from the file that was written then, and print where it happened."`
+	DumpDir string `default:"." placeholder:"DIR" help:"Where such a file is written."`
 	Profile bool   `help:"Tell which lines the cycles went to, the dearest first, on stderr or in the JSON."`
 }
 
@@ -79,14 +81,18 @@ func (c *pvmRun) Run(s *session, ctx context.Context) error {
 	if c.Cycles <= 0 {
 		return usagef("--cycles is %d, want a positive number", c.Cycles)
 	}
-	src, err := s.readSource(c.File)
+	dump, err := c.input(s)
 	if err != nil {
 		return err
 	}
-	reply, profile, err := c.until(ctx, src)
+	end, err := c.until(ctx, s.world, dump)
 	if err != nil {
 		return err
 	}
+	if err := c.keep(s, end.defect); err != nil {
+		return err
+	}
+	reply, profile := end.reply, end.profile
 	if s.flags.JSON {
 		if err := s.show(profiledReply{reply, profile}, &lines{}); err != nil {
 			return err

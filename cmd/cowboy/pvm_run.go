@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
 // profileLines is how many lines a profile shows as text; JSON has them all.
@@ -33,57 +37,114 @@ type profileLine struct {
 type scriptEnd struct {
 	reply   pvmReply
 	profile []profileLine
+	defect  *pvm.Defect // of the machine, which ended it
 	err     error
+}
+
+// input is what is to be run: a script, or what a dump says.
+func (c *pvmRun) input(s *session) (*pvm.Dump, error) {
+	if (c.File == "") == (c.Replay == "") {
+		return nil, usagef("give a FILE or --replay DUMP")
+	}
+	if c.Replay == "" {
+		src, err := s.readSource(c.File)
+		return &pvm.Dump{File: c.File, Source: src, CodeHash: pvm.HashOf(src), Cycles: c.Cycles}, err
+	}
+	f, err := os.Open(c.Replay)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(f, pvm.DumpBytesMax+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", c.Replay, err)
+	}
+	d, err := pvm.DecodeDump(raw)
+	if err == nil && len(d.Source) == 0 {
+		err = fmt.Errorf("the dump has no source: put that of code 0x%x into it", d.CodeHash)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Replay, err)
+	}
+	return d, nil
+}
+
+// keep writes the input of a run that a defect ended to a file, so that whoever
+// mends the machine can run it again. Of one that was run again, it shows where
+// the defect is.
+func (c *pvmRun) keep(s *session, defect *pvm.Defect) error {
+	if defect == nil {
+		return nil
+	}
+	if c.Replay != "" {
+		_, err := fmt.Fprintf(s.world.stderr, "panic: %s\n%s", defect.Dump.Panic, defect.Dump.Stack)
+		return err
+	}
+	name := filepath.Join(c.DumpDir, defect.Dump.FileName())
+	if err := os.WriteFile(name, defect.Dump.Encode(), 0o600); err != nil {
+		return fmt.Errorf("write what the machine failed on: %w", err)
+	}
+	_, err := fmt.Fprintf(s.world.stderr, "The machine has a defect that this script meets. Its input is in\n  %s\nand runs again with\n  cowboy pvm run --replay %s\n", name, name)
+	return err
 }
 
 // until runs the script to its end or until ctx is done. A machine cannot be
 // stopped from outside; one that is left behind ends with its cycles, or with
 // the process.
-func (c *pvmRun) until(ctx context.Context, src []byte) (pvmReply, []profileLine, error) {
+func (c *pvmRun) until(ctx context.Context, w world, d *pvm.Dump) (scriptEnd, error) {
 	done := make(chan scriptEnd, 1)
-	go func() {
-		var e scriptEnd
-		e.reply, e.profile, e.err = c.execute(src)
-		done <- e
-	}()
+	go func() { done <- c.execute(w, d) }()
 	select {
 	case e := <-done:
-		return e.reply, e.profile, e.err
+		return e, e.err
 	case <-ctx.Done():
-		return pvmReply{}, nil, interruptedError{context.Cause(ctx)}
+		return scriptEnd{}, interruptedError{context.Cause(ctx)}
 	}
 }
 
 // execute runs a source on a fresh machine. What it asks of a chain is answered by
 // a host in memory.
-func (c *pvmRun) execute(src []byte) (pvmReply, []profileLine, error) {
-	rt, err := pvm.NewRuntime(hashKey())
-	if err != nil {
-		return pvmReply{}, nil, err
+func (c *pvmRun) execute(w world, d *pvm.Dump) scriptEnd {
+	machine := w.machine
+	if machine == nil {
+		machine = pvm.NewRuntime
 	}
-	program, err := pvm.Compile(src, c.File, pvm.DefaultLimits())
+	rt, err := machine(hashKey())
 	if err != nil {
-		text := compileText(c.File, src, err)
-		return pvmReply{Error: text, Traceback: text + "\n"}, nil, nil
+		return scriptEnd{err: err}
+	}
+	program, err := pvm.Compile(d.Source, d.File, pvm.DefaultLimits())
+	if err != nil {
+		text := compileText(d.File, d.Source, err)
+		return scriptEnd{reply: pvmReply{Error: text, Traceback: text + "\n"}}
 	}
 	m := rt.NewMachine()
 	m.Host = sdk.NewSession(host.NewRecorder(), host.DefaultCosts(), sdk.DefaultLimits())
-	if !c.Profile {
-		res, err := m.Execute(program.Code, c.Cycles)
-		return replyOf(res, src, c.File, err), nil, nil
+	var p *vm.Profile
+	if c.Profile {
+		p = m.NewProfile()
 	}
-	p := m.NewProfile()
-	res, err := m.Execute(program.Code, c.Cycles)
-	source := strings.Split(string(src), "\n")
-	var profile []profileLine
+	res, err := d.Run(m, program)
+	end := scriptEnd{reply: replyOf(res, d.Source, d.File, err)}
+	errors.As(err, &end.defect)
+	if p != nil {
+		end.profile = profileRows(p, d, res.Cycles)
+	}
+	return end
+}
+
+// profileRows are the lines of a profile with their sources.
+func profileRows(p *vm.Profile, d *pvm.Dump, total int64) []profileLine {
+	source := strings.Split(string(d.Source), "\n")
+	var rows []profileLine
 	for _, l := range p.Lines() {
-		row := profileLine{File: l.File, Line: l.Number, Cycles: l.Cycles, Share: float64(l.Cycles) / float64(res.Cycles)}
-		if n := int(l.Number); l.File == c.File && n >= 1 && n <= len(source) {
+		row := profileLine{File: l.File, Line: l.Number, Cycles: l.Cycles, Share: float64(l.Cycles) / float64(total)}
+		if n := int(l.Number); l.File == d.File && n >= 1 && n <= len(source) {
 			row.Source = strings.TrimSpace(source[n-1])
 		}
-		profile = append(profile, row)
+		rows = append(rows, row)
 	}
-	return replyOf(res, src, c.File, err), profile, nil
+	return rows
 }
 
 // profileText is the dearest lines as a table.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
@@ -29,6 +30,8 @@ type world struct {
 	stdin          io.Reader
 	stdout, stderr io.Writer
 	env            func(string) string
+
+	machine func(hashKey [2]uint64) (*vm.Runtime, error) // nil: that of the protocol
 }
 
 // commandLine is the whole grammar. Global flags may stand before or after the

@@ -68,8 +68,9 @@ func (e *Engine) Program(src []byte, file string) (*Program, error) {
 
 // Run executes a program's main body with so many cycles. host goes to the
 // natives of the library as Machine.Host: a *sdk.Session, or nil for a program
-// that neither opens files nor meets the chain. An error is a *[vm.Abort]; an exception
-// that the program did not catch is in the result.
+// that neither opens files nor meets the chain. An error is a *[vm.Abort], within a
+// *[Defect] without the source where a defect of the machine was the reason; an
+// exception that the program did not catch is in the result.
 func (e *Engine) Run(p *Program, cycles code.Cycles, host any) (vm.Result, error) {
 	var res vm.Result
 	err := e.With(host, func(m *vm.Machine) (err error) {
@@ -77,7 +78,7 @@ func (e *Engine) Run(p *Program, cycles code.Cycles, host any) (vm.Result, error
 		res.Output = append([]byte(nil), res.Output...) // the machine's own until it is reused
 		return err
 	})
-	return res, err
+	return res, withDump(err, Dump{CodeHash: p.Hash, File: p.Code.File, Cycles: cycles})
 }
 
 // With hands a clean machine to fn and takes it back afterwards.

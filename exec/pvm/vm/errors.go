@@ -84,6 +84,7 @@ const (
 type Abort struct {
 	Code   Code
 	Detail string // for the log, never consensus
+	Stack  string // of Go, where Internal happened; likewise
 	Err    error  // of HostStop
 }
 

@@ -2,6 +2,7 @@ package vm
 
 import (
 	"math/big"
+	"runtime/debug"
 	"strings"
 	"unicode/utf8"
 
@@ -269,7 +270,7 @@ func (m *Machine) protect(fn func() (Value, error)) (v Value, err error) {
 			if !ours {
 				panic(p)
 			}
-			a = &Abort{Code: Internal, Detail: defect.Error()}
+			a = &Abort{Code: Internal, Detail: defect.Error(), Stack: string(debug.Stack())}
 		}
 		m.dropFrames()
 		v, err = unbound, a
