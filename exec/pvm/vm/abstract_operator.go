@@ -111,6 +111,9 @@ func (m *Machine) InPlace(op Operator, a, b Value) (Value, error) {
 		}
 	}
 	if own.Bound() {
+		if op == OpAdd && ca == m.rt.classes.list {
+			return m.listIAdd(own, a, b)
+		}
 		if r, err := m.callBound(own, a, ca, b); err != nil || r != NotImplemented {
 			return r, err
 		}

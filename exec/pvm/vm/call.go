@@ -447,6 +447,27 @@ func (m *Machine) beginInit(f *frame, a int, c *Class, init *Function, args Args
 	return nf, nil
 }
 
+// nextOf is the __next__ of an iterator where that is a function of the program.
+func (m *Machine) nextOf(it Value) (*Function, bool) {
+	if it.ref.class == nil {
+		return nil, false
+	}
+	fn, ok := it.ref.class.sp(spNext).refSelf().(*Function)
+	return fn, ok
+}
+
+// beginNext enters the __next__ of an iterator for the instruction ForIter, whose
+// register ret takes the next item; or it answers the item where no frame is
+// needed.
+func (m *Machine) beginNext(fn *Function, it []Value, ret int) (*frame, Value, error) {
+	nf, v, err := m.bindCall(fn, Args{Values: it}, byNext)
+	if nf != nil {
+		nf.ret = ret
+		m.enterFrame(nf)
+	}
+	return nf, v, err
+}
+
 func (m *Machine) errInit(v Value) error {
 	return m.Raise(m.rt.classes.TypeError, "__init__() should return None, not '%s'", m.classOf(v).name)
 }

@@ -9,6 +9,7 @@ const (
 	byCall     arrival = iota // Call: the result goes to register ret of back
 	byInit                    // Call of a class: the instance is in register ret, the result must be None
 	byFor                     // ForIter over a generator
+	byNext                    // ForIter over an object whose __next__ is of the program
 	byDelegate                // YieldFrom or Await of the generator of back
 	byNative                  // a native: the interpreter returns to it
 )

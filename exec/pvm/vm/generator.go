@@ -136,6 +136,10 @@ func (m *Machine) leave(f *frame, v Value) (*frame, Value, error) {
 			back.finishDelegate(v)
 		}
 	} else {
+		if how == byNext {
+			back.regs[f.ret] = v
+			back.pc++
+		}
 		m.popFrame(f)
 		if how == byInit && !v.IsNone() {
 			return nil, unbound, m.errInit(v)

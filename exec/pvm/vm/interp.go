@@ -435,6 +435,18 @@ enter:
 				}
 				v, ok, err = m.Next(regs[in.A])
 			default:
+				if fn, isFn := m.nextOf(regs[in.A]); isFn {
+					f.pc = pc
+					if nf, v, err = m.beginNext(fn, regs[in.A:in.A+1], int(in.B)); err != nil {
+						goto fail
+					}
+					if nf != nil {
+						f = nf
+						goto enter
+					}
+					ok = true
+					break
+				}
 				v, ok, err = m.Next(regs[in.A])
 			}
 			if err != nil {

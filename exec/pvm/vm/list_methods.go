@@ -67,6 +67,20 @@ func listInit(m *Machine, a Args) (Value, error) {
 	return None, m.extendList(l, a.Values[1])
 }
 
+// listIAdd is l += v, what the call of list.__iadd__, own, does at the same level
+// of recursion.
+func (m *Machine) listIAdd(own, l, v Value) (Value, error) {
+	if err := m.Enter(); err != nil {
+		return unbound, err
+	}
+	mark := len(m.temp)
+	m.temp = append(m.temp, own, l, v)
+	err := m.extendList(l.ref.self.(*List), v)
+	m.Release(mark)
+	m.Exit()
+	return l, err
+}
+
 func listExtend(m *Machine, a Args) (Value, error) {
 	return None, m.extendList(a.Values[0].ref.self.(*List), a.Values[1])
 }

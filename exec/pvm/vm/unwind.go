@@ -55,8 +55,13 @@ func (m *Machine) unwind(err error) (*frame, error) {
 		} else {
 			m.popFrame(f)
 		}
-		if how == byNative {
+		switch {
+		case how == byNative:
 			return nil, r
+		case how == byNext && r.Exc.class.subclassOf(m.rt.classes.StopIteration):
+			f = m.frame
+			f.pc = int(f.unit.obj.Instrs[f.pc].Wide()) // the loop is over
+			return f, nil
 		}
 	}
 }
