@@ -19,7 +19,7 @@ TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
 .PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash soak-pvm-fuzz bench bench-crypto bench-state \
-        bench-lanes bench-exec bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle tools clean
+        bench-lanes bench-exec bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-arch tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -123,12 +123,16 @@ oracles: ## check roots, proofs, pairings and account signatures with third-part
 	cd state/gethtest && $(GO) test ./...
 	cd crypto/bls/oracletest && $(GO) test ./...
 	cd crypto/secp256k1/oracletest && $(GO) test ./...
+	@.ci/pvm-arch 386
 
 pvm-oracle: ## hold the PVM to CPython 3.11: its front end, its own tests, random programs (PYTHON311=python3.11; writes docs/pvm-conformance.md)
 	CI=true $(GO) test -count=1 -timeout 20m ./exec/pvm/ucd
 	CI=true $(GO) test -count=1 -timeout 20m -v ./exec/pvm/syntax -args -all
 	CI=true $(GO) test -count=1 -timeout 30m -v -run TestRandomPrograms ./exec/pvm/conformance -args -programs=10000
 	CI=true $(GO) test -count=1 -timeout 40m -v -run TestCPythonsOwnTests ./exec/pvm/conformance -args -all -update
+
+pvm-arch: ## hold the PVM to the same results and cycles as a 32-bit program and for arm64 under emulation
+	@.ci/pvm-arch
 
 tools: # the pinned linters
 	@[ -x $(TOOLS)/staticcheck ] || $(GO) install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK_VERSION)

@@ -22,12 +22,12 @@ const goldenCycles = 100_000
 // program is one of the corpus.
 type program struct{ name, source string }
 
-// goldenCorpus are the scripts of the machine's and the library's tests and the
-// hostile programs.
+// goldenCorpus are the scripts of the machine's and the library's tests, those of
+// numbers that words of 32 bits would cut, and the hostile programs.
 func goldenCorpus(t *testing.T) []program {
 	t.Helper()
 	var out []program
-	for _, pattern := range []string{"vm/testdata/core/*.py", "lib/testdata/*.py", "lib/testdata/classes/*.py"} {
+	for _, pattern := range []string{"vm/testdata/core/*.py", "lib/testdata/*.py", "lib/testdata/classes/*.py", "testdata/wide/*.py"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: no scripts: %v", pattern, err)

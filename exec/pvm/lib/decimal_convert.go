@@ -270,8 +270,8 @@ func (d *decimalModule) format(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		n = 1 << 40
 	}
 	textWork(m, x.Digits()+spec.Prec)
-	chars(m, int(n))
-	m.Alloc(int(n))
+	m.ChargeCount(n, m.Prices().Char)
+	m.AllocBytes(n)
 	s, err := d.ctx.Format(x, spec, format.MaxSize)
 	switch {
 	case errors.Is(err, decimal.ErrFormat):
@@ -327,9 +327,11 @@ func isAlign(r rune) bool { return r == '<' || r == '>' || r == '=' || r == '^' 
 // number reads digits, of which there are few.
 func number(rs *[]rune) (n int, ok bool) {
 	for len(*rs) > 0 && (*rs)[0] >= '0' && (*rs)[0] <= '9' {
-		if n = n*10 + int((*rs)[0]-'0'); n > 1<<30 {
+		next := int64(n)*10 + int64((*rs)[0]-'0')
+		if next > 1<<30 {
 			return 0, false
 		}
+		n = int(next)
 		*rs = (*rs)[1:]
 	}
 	return n, true

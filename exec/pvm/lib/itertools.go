@@ -9,7 +9,7 @@ type iterState struct {
 	roots func(visit func(vm.Value))
 	size  func() int // modelled bytes beside the values, nil: iterBytes
 	repr  func(m *vm.Machine) (string, error)
-	hint  func() (int, bool)
+	hint  func() (int64, bool)
 	done  bool
 }
 

@@ -92,7 +92,7 @@ func newRepeat(m *vm.Machine, a vm.Args) (*iterState, error) {
 		n, err := m.Repr(vm.SmallInt(left))
 		return "repeat(" + textOf(text) + ", " + textOf(n) + ")", err
 	}
-	s.hint = func() (int, bool) { return int(left), left >= 0 }
+	s.hint = func() (int64, bool) { return left, left >= 0 }
 	return s, nil
 }
 
@@ -105,7 +105,7 @@ func repeatHint(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if !ok {
 		return vm.None, m.TypeError("len() of unsized object")
 	}
-	return vm.SmallInt(int64(n)), nil
+	return vm.SmallInt(n), nil
 }
 
 func newCycle(m *vm.Machine, a vm.Args) (*iterState, error) {

@@ -209,7 +209,7 @@ func (t *iterModule) defineTee(m *vm.Machine) {
 		if err != nil {
 			return vm.None, err
 		}
-		m.ChargeEach(int(n), m.Prices().NativeCall)
+		m.ChargeCount(n, m.Prices().NativeCall)
 		defer m.Release(m.Hold(first))
 		out := []vm.Value{first}
 		for range n - 1 {

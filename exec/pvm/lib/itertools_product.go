@@ -100,9 +100,9 @@ func newProduct(m *vm.Machine, a vm.Args) (*iterState, error) {
 			return nil, m.Raise(m.Builtin("OverflowError"), "repeat argument too large")
 		}
 		n := len(pools)
-		m.ChargeEach(int(repeat), m.Prices().Element*int64(n))
-		m.ChargeEach(int(repeat), m.Work().ProductItem*int64(n)) // memory that the heap must hold as well
-		m.Alloc(24 * n * int(repeat))
+		m.ChargeCount(repeat, m.Prices().Element*int64(n))
+		m.ChargeCount(repeat, m.Work().ProductItem*int64(n)) // memory that the heap must hold as well
+		m.AllocBytes(24 * int64(n) * repeat)
 		for range (repeat - 1) * int64(n) {
 			pools = append(pools, pools[len(pools)-n])
 		}
@@ -146,6 +146,9 @@ func advance(at []int, pools [][]vm.Value) bool {
 	return false
 }
 
+// chooseMax is more than any pool has and any heap holds.
+const chooseMax = 1 << 30
+
 // chooseCount reads r; what is beyond the pool chooses nothing.
 func chooseCount(m *vm.Machine, v vm.Value) (int, error) {
 	r, err := m.Index(v)
@@ -155,7 +158,7 @@ func chooseCount(m *vm.Machine, v vm.Value) (int, error) {
 	if r < 0 {
 		return 0, m.ValueError("r must be non-negative")
 	}
-	return int(r), nil
+	return int(min(r, chooseMax)), nil
 }
 
 // picks makes the tuple of the chosen places.
@@ -245,11 +248,11 @@ func newCombinations(replace bool) makeIter {
 			s.next = func(*vm.Machine) (vm.Value, bool, error) { return vm.None, false, nil }
 			return s, nil
 		}
-		if r > 1<<30 {
+		if r == chooseMax {
 			return nil, m.Raise(m.Builtin("MemoryError"), "r is too large")
 		}
 		elements(m, r)
-		m.Alloc(8 * r)
+		m.AllocBytes(8 * int64(r))
 		at := make([]int, r)
 		if !replace {
 			for i := range at {

@@ -118,7 +118,7 @@ func (j *jsonModule) rawDecode(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	}
 	p := j.parser(m, h, text)
 	if idx > int64(text.Runes()) {
-		return vm.None, p.failAt(m, "Expecting value", int(idx))
+		return vm.None, p.failAt(m, "Expecting value", idx)
 	}
 	p.at = byteOffset(text, int(idx))
 	v, err := p.value(m)

@@ -34,11 +34,11 @@ func (p *jsonParser) runes(at int) int {
 
 // fail raises JSONDecodeError for a byte offset.
 func (p *jsonParser) fail(m *vm.Machine, msg string, at int) error {
-	return p.failAt(m, msg, p.runes(at))
+	return p.failAt(m, msg, int64(p.runes(at)))
 }
 
-func (p *jsonParser) failAt(m *vm.Machine, msg string, pos int) error {
-	e, err := m.Call(p.j.failure.Value(), m.NewStr(msg), p.doc.Value(), vm.SmallInt(int64(pos)))
+func (p *jsonParser) failAt(m *vm.Machine, msg string, pos int64) error {
+	e, err := m.Call(p.j.failure.Value(), m.NewStr(msg), p.doc.Value(), vm.SmallInt(pos))
 	if err != nil {
 		return err
 	}

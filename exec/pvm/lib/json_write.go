@@ -262,7 +262,7 @@ func pairsOf(m *vm.Machine, v vm.Value) ([]vm.Value, error) {
 		if err != nil {
 			return nil, err
 		}
-		elements(m, 2*n)
+		elements(m, int(2*n))
 		return m.DictPairs(d), nil
 	}
 	fn, err := m.GetAttr(v, m.Name("items"))

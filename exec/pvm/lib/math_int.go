@@ -123,10 +123,10 @@ func rangeProduct(m *vm.Machine, lo, hi *big.Int) *big.Int {
 	if !bits.IsInt64() || bits.Int64() > 1<<36 {
 		m.Charge(m.CyclesLeft() + 1) // more than any heap holds
 	}
-	words := int(bits.Int64()/64 + 1)
-	m.ChargeEach(int(count.Int64()), m.Work().FactorTerm)
-	productWork(m, words, words/4+1)
-	m.Alloc(8 * words)
+	words := bits.Int64()/64 + 1
+	m.ChargeCount(count.Int64(), m.Work().FactorTerm)
+	m.ChargeCount(words, m.Prices().LimbWork*(words/4+1))
+	m.AllocBytes(8 * words)
 	return multiplied(lo, count.Int64())
 }
 

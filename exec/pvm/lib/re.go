@@ -239,10 +239,10 @@ func (r *reModule) spent(m *vm.Machine, err error) error {
 	used := m.CyclesLeft()/m.Prices().RegexStep - r.budget.Steps
 	switch err {
 	case nil:
-		m.ChargeEach(int(used), m.Prices().RegexStep)
+		m.ChargeCount(used, m.Prices().RegexStep)
 		return nil
 	case regex.ErrStack:
-		m.ChargeEach(int(used), m.Prices().RegexStep)
+		m.ChargeCount(used, m.Prices().RegexStep)
 		return m.Raise(m.Builtin("MemoryError"), "regular expression needs too much memory to backtrack")
 	}
 	m.Charge(m.CyclesLeft() + 1)

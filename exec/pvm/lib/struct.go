@@ -49,7 +49,7 @@ func loadStruct(m *vm.Machine) (*vm.Module, error) {
 		if err != nil {
 			return vm.None, err
 		}
-		return vm.SmallInt(int64(p.l.size)), nil
+		return vm.SmallInt(p.l.size), nil
 	}, nil)
 	s.defineIterator()
 	mod := m.NewModule("struct")
@@ -60,7 +60,7 @@ func loadStruct(m *vm.Machine) (*vm.Module, error) {
 		named("unpack_from", 2, []string{"format", "buffer", "offset"}, s.function(s.unpackFrom)),
 		def("iter_unpack", 2, 2, s.function(s.iterUnpack)),
 		def("calcsize", 1, 1, s.function(func(_ *vm.Machine, l *layout, _ []vm.Value) (vm.Value, error) {
-			return vm.SmallInt(int64(l.size)), nil
+			return vm.SmallInt(l.size), nil
 		})),
 	)
 	return mod.Set(m, "Struct", s.class.Value()).Set(m, "error", s.failure.Value()), nil
@@ -104,11 +104,11 @@ func (s *structModule) function(fn structFunc) vm.NativeFunc {
 }
 
 func (s *structModule) pack(m *vm.Machine, l *layout, rest []vm.Value) (vm.Value, error) {
-	if len(rest) != l.items {
+	if int64(len(rest)) != l.items {
 		return vm.None, s.errorText(m, "pack expected %d items for packing (got %d)", l.items, len(rest))
 	}
-	chars(m, l.size)
-	m.Alloc(l.size)
+	m.ChargeCount(l.size, m.Prices().Char)
+	m.AllocBytes(l.size)
 	dst := make([]byte, l.size)
 	if err := s.packInto(m, l, dst, rest); err != nil {
 		return vm.None, err
@@ -122,7 +122,7 @@ func (s *structModule) packIntoBuffer(m *vm.Machine, l *layout, rest []vm.Value)
 		return vm.None, s.errorText(m, "pack_into expected buffer argument")
 	case len(rest) == 1:
 		return vm.None, s.errorText(m, "pack_into expected offset argument")
-	case len(rest)-2 != l.items:
+	case int64(len(rest)-2) != l.items:
 		return vm.None, s.errorText(m, "pack_into expected %d items for packing (got %d)", l.items, len(rest)-2)
 	}
 	buf, ok := rest[0].MutableBytes()
@@ -135,7 +135,7 @@ func (s *structModule) packIntoBuffer(m *vm.Machine, l *layout, rest []vm.Value)
 	}
 	size := int64(len(buf))
 	if offset < 0 {
-		if offset+int64(l.size) > 0 {
+		if offset+l.size > 0 {
 			return vm.None, s.errorText(m, "no space to pack %d bytes at offset %d", l.size, offset)
 		}
 		if offset+size < 0 {
@@ -143,17 +143,17 @@ func (s *structModule) packIntoBuffer(m *vm.Machine, l *layout, rest []vm.Value)
 		}
 		offset += size
 	}
-	if size < offset || size-offset < int64(l.size) {
+	if size < offset || size-offset < l.size {
 		return vm.None, s.errorText(m, "pack_into requires a buffer of at least %d bytes for packing %d bytes at offset %d (actual buffer size is %d)",
 			uint64(l.size)+uint64(offset), l.size, offset, size)
 	}
-	chars(m, l.size)
-	m.Alloc(l.size)
+	m.ChargeCount(l.size, m.Prices().Char)
+	m.AllocBytes(l.size)
 	dst := make([]byte, l.size)
 	if err := s.packInto(m, l, dst, rest[2:]); err != nil {
 		return vm.None, err
 	}
-	if buf, _ = rest[0].MutableBytes(); int64(len(buf))-offset < int64(l.size) {
+	if buf, _ = rest[0].MutableBytes(); int64(len(buf))-offset < l.size {
 		return vm.None, m.Raise(m.Builtin("BufferError"), "Existing exports of data: object cannot be re-sized")
 	}
 	copy(buf[offset:], dst)
@@ -174,7 +174,7 @@ func (s *structModule) unpack(m *vm.Machine, l *layout, rest []vm.Value) (vm.Val
 	if err != nil {
 		return vm.None, err
 	}
-	if len(b) != l.size {
+	if int64(len(b)) != l.size {
 		return vm.None, s.errorText(m, "unpack requires a buffer of %d bytes", l.size)
 	}
 	return l.charged(m, b), nil
@@ -182,8 +182,8 @@ func (s *structModule) unpack(m *vm.Machine, l *layout, rest []vm.Value) (vm.Val
 
 // charged unpacks after it charged for bytes and values.
 func (l *layout) charged(m *vm.Machine, b string) vm.Value {
-	chars(m, l.size)
-	elements(m, l.items)
+	m.ChargeCount(l.size, m.Prices().Char)
+	m.ChargeCount(l.items, m.Prices().Element)
 	return l.unpack(m, b)
 }
 
@@ -200,7 +200,7 @@ func (s *structModule) unpackFrom(m *vm.Machine, l *layout, rest []vm.Value) (vm
 	}
 	size := int64(len(b))
 	if offset < 0 {
-		if offset+int64(l.size) > 0 {
+		if offset+l.size > 0 {
 			return vm.None, s.errorText(m, "not enough data to unpack %d bytes at offset %d", l.size, offset)
 		}
 		if offset+size < 0 {
@@ -208,18 +208,18 @@ func (s *structModule) unpackFrom(m *vm.Machine, l *layout, rest []vm.Value) (vm
 		}
 		offset += size
 	}
-	if size < offset || size-offset < int64(l.size) {
+	if size < offset || size-offset < l.size {
 		return vm.None, s.errorText(m, "unpack_from requires a buffer of at least %d bytes for unpacking %d bytes at offset %d (actual buffer size is %d)",
 			uint64(l.size)+uint64(offset), l.size, offset, size)
 	}
-	return l.charged(m, b[offset:offset+int64(l.size)]), nil
+	return l.charged(m, b[offset:offset+l.size]), nil
 }
 
 // structIter is the payload of what iter_unpack returns.
 type structIter struct {
 	l   *layout
 	buf vm.Value
-	at  int
+	at  int64
 }
 
 func (s *structIter) Roots(visit func(vm.Value)) { visit(s.buf) }
@@ -228,7 +228,7 @@ func (*structIter) Bytes() int                   { return 64 }
 // Step unpacks the next piece of the buffer.
 func (s *structIter) Step(m *vm.Machine) (vm.Value, bool, error) {
 	b, _ := s.buf.BytesText()
-	if s.at+s.l.size > len(b) {
+	if s.at+s.l.size > int64(len(b)) {
 		return vm.None, false, nil
 	}
 	s.at += s.l.size
@@ -243,7 +243,7 @@ func (s *structModule) iterUnpack(m *vm.Machine, l *layout, rest []vm.Value) (vm
 	if l.size == 0 {
 		return vm.None, s.errorText(m, "cannot iteratively unpack with a struct of length 0")
 	}
-	if len(b)%l.size != 0 {
+	if int64(len(b))%l.size != 0 {
 		return vm.None, s.errorText(m, "iterative unpacking requires a buffer of a multiple of %d bytes", l.size)
 	}
 	return m.NewForeign(s.iterator, &structIter{l: l, buf: rest[0]}), nil
@@ -265,7 +265,7 @@ func (s *structModule) defineIterator() {
 				return vm.None, err
 			}
 			b, _ := p.buf.BytesText()
-			return vm.SmallInt(int64(max(0, len(b)-p.at) / p.l.size)), nil
+			return vm.SmallInt(max(0, int64(len(b))-p.at) / p.l.size), nil
 		}),
 	)
 }

@@ -8,27 +8,27 @@ import (
 // count bytes for s and p.
 type field struct {
 	code   byte
-	size   int // of one value
-	count  int
-	offset int
+	size   int64 // of one value
+	count  int64
+	offset int64
 }
 
 // layout is a parsed format. Native order is that of x86-64 Linux, whatever the
 // machine below.
 type layout struct {
 	fields []field
-	size   int
-	items  int // values to pack
+	size   int64
+	items  int64 // values to pack
 	big    bool
 	native bool
 }
 
-// structSizeMax bounds the size of a format; the heap is smaller by far.
-const structSizeMax = 1<<31 - 1
+// structSizeMax bounds the size of a format, as that of every length.
+const structSizeMax = 1<<63 - 1
 
 // Sizes of the codes in native mode, where each is aligned to its size, and in
 // standard mode; 0: there is none.
-func codeSize(code byte, native bool) int {
+func codeSize(code byte, native bool) int64 {
 	switch code {
 	case 'x', 'b', 'B', 'c', 's', 'p', '?':
 		return 1
@@ -70,11 +70,11 @@ func parseLayout(format string) (l *layout, text string) {
 		if isCSpace(c) {
 			continue
 		}
-		count := 1
+		count := int64(1)
 		if c >= '0' && c <= '9' {
 			count = 0
 			for ; i < len(format) && format[i] >= '0' && format[i] <= '9'; i++ {
-				d := int(format[i] - '0')
+				d := int64(format[i] - '0')
 				if count > (structSizeMax-d)/10 {
 					return nil, "total struct size too long"
 				}
@@ -95,7 +95,7 @@ func parseLayout(format string) (l *layout, text string) {
 func isCSpace(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' }
 
 // add appends count times a code.
-func (l *layout) add(code byte, count int) (text string) {
+func (l *layout) add(code byte, count int64) (text string) {
 	size := codeSize(code, l.native)
 	if size == 0 {
 		return "bad char in struct format"

@@ -164,7 +164,7 @@ func number(name []rune) (n int, ok bool) {
 	for _, c := range s {
 		switch {
 		case isDigit(c):
-			n = min(n*10+int(c-'0'), maxGroups)
+			n = int(min(int64(n)*10+int64(c-'0'), maxGroups))
 		case c != '_' || last == '_':
 			return 0, false
 		}

@@ -224,7 +224,7 @@ func fileReadlines(m *vm.Machine, f *file, a vm.Args) (vm.Value, error) {
 		if err != nil {
 			return vm.None, err
 		}
-		read += n
+		read += int(n)
 	}
 	m.Release(mark)
 	return m.NewList(lines), nil
@@ -311,6 +311,9 @@ func fileWritelines(m *vm.Machine, f *file, a vm.Args) (vm.Value, error) {
 	})
 }
 
+// seekMax is where a file may be written at most, were there room for it.
+const seekMax = 1 << 30
+
 func fileSeek(m *vm.Machine, f *file, a vm.Args) (vm.Value, error) {
 	if len(a.Values) < 2 {
 		return vm.None, m.TypeError("seek expected at least 1 argument, got 0")
@@ -340,7 +343,7 @@ func fileSeek(m *vm.Machine, f *file, a vm.Args) (vm.Value, error) {
 	case whence == 2:
 		from = len(f.content.data)
 	}
-	if off > 1<<40 || off < -1<<40 || int64(from)+off < 0 {
+	if off > seekMax || off < -seekMax || int64(from)+off < 0 || int64(from)+off > seekMax {
 		return vm.None, osError(m, "OSError", errInvalid, "Invalid argument", "")
 	}
 	f.pos = from + int(off)

@@ -359,7 +359,7 @@ func (d *decoder) distinct(class string, items []vm.Value) (vm.Value, error) {
 		return vm.None, err
 	}
 	n, err := d.m.Len(v)
-	if err == nil && n != len(items) {
+	if err == nil && n != int64(len(items)) {
 		err = d.fail("an element stands twice")
 	}
 	return v, err

@@ -17,8 +17,8 @@ func (m *Machine) builtinLen(v Value) (int, bool) {
 	return m.containerLen(v)
 }
 
-// Len is len(v).
-func (m *Machine) Len(v Value) (int, error) {
+// Len is len(v), up to 2^63-1 on every machine.
+func (m *Machine) Len(v Value) (int64, error) {
 	if exact(v) {
 		if r, ok := v.ref.self.(*Range); ok {
 			if _, ok := r.length.smallInt(); !ok {
@@ -27,7 +27,7 @@ func (m *Machine) Len(v Value) (int, error) {
 			return m.lengthOf(r.length)
 		}
 		if n, ok := m.builtinLen(v); ok {
-			return n, nil
+			return int64(n), nil
 		}
 	}
 	r, ok, err := m.callSpecial(v, spLen)
@@ -41,7 +41,7 @@ func (m *Machine) Len(v Value) (int, error) {
 }
 
 // lengthOf checks what __len__ answered.
-func (m *Machine) lengthOf(r Value) (int, error) {
+func (m *Machine) lengthOf(r Value) (int64, error) {
 	n, err := m.Index(r)
 	if err != nil {
 		if m.isRaised(err, m.rt.classes.OverflowError) {
@@ -55,7 +55,7 @@ func (m *Machine) lengthOf(r Value) (int, error) {
 	if n < 0 {
 		return 0, m.Raise(m.rt.classes.ValueError, "__len__() should return >= 0")
 	}
-	return int(n), nil
+	return n, nil
 }
 
 // GetItem is v[key].

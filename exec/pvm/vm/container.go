@@ -50,8 +50,8 @@ func (m *Machine) classOfVariant(v Value) *Class {
 	return m.rt.byKind[v.ref.kind]
 }
 
-// containerLen is len of the sized kinds of this area; a range beyond 64 bits is
-// left to its __len__.
+// containerLen is len of the sized kinds of this area; of a range it is
+// no more than its truth, for a length may be beyond an int.
 func (m *Machine) containerLen(v Value) (int, bool) {
 	switch o := v.ref.self.(type) {
 	case *Dict:
@@ -65,11 +65,10 @@ func (m *Machine) containerLen(v Value) (int, bool) {
 	case *DictView:
 		return o.dict.table.live, true
 	case *Range:
-		n, ok := o.length.smallInt()
-		if !ok {
-			n = 1 // only its truth is asked for
+		if n, ok := o.length.smallInt(); ok && n == 0 {
+			return 0, true
 		}
-		return int(n), true
+		return 1, true // only its truth is asked for
 	}
 	return 0, false
 }

@@ -5,7 +5,7 @@ func (rt *Runtime) containerBuiltins() []Def {
 	return []Def{
 		{Name: "len", Min: 1, Max: 1, Fn: func(m *Machine, a Args) (Value, error) {
 			n, err := m.Len(a.Values[0])
-			return SmallInt(int64(n)), err
+			return SmallInt(n), err
 		}},
 		{Name: "iter", Min: 1, Max: 2, Fn: builtinIter},
 		{Name: "next", Min: 1, Max: 2, Fn: builtinNext},

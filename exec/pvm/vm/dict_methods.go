@@ -281,7 +281,7 @@ func (rt *Runtime) defineDictViews() {
 		Def{Name: "__class_getitem__", Min: 2, Max: 2, Fn: aliasItem},
 		Def{Name: "__len__", Min: 1, Max: 1, Fn: func(m *Machine, a Args) (Value, error) {
 			n, err := m.Len(a.Values[0].ref.self.(*MappingProxy).mapping)
-			return SmallInt(int64(n)), err
+			return SmallInt(n), err
 		}},
 		Def{Name: "__iter__", Min: 1, Max: 1, Fn: func(m *Machine, a Args) (Value, error) {
 			return m.Iter(a.Values[0].ref.self.(*MappingProxy).mapping)

@@ -33,6 +33,15 @@ func (m *Machine) Alloc(bytes int) {
 	}
 }
 
+// AllocBytes is Alloc for a number that a program chose: on a machine of 32 bits
+// it may be no int.
+func (m *Machine) AllocBytes(n int64) {
+	if n > m.rt.limits.HeapBytes {
+		n = -1 // past the limit: this aborts
+	}
+	m.Alloc(int(n))
+}
+
 func (m *Machine) allocSlow(bytes int) {
 	limit := m.rt.limits.HeapBytes
 	if bytes < 0 || int64(bytes) > limit || m.heap.since > heapBurst*limit {

@@ -60,7 +60,7 @@ func (m *Machine) matchOp(f *frame, in code.Instr) error {
 		if err != nil {
 			return err
 		}
-		regs[in.A] = SmallInt(int64(n))
+		regs[in.A] = SmallInt(n)
 	case code.MatchKeys:
 		v, err := m.matchKeys(regs[in.B], regs[in.C].ref.self.(*Tuple).items)
 		if err != nil {

@@ -19,7 +19,7 @@ type Iterator struct {
 	of     *Class // builtin class, nil: iterator
 
 	next  func(m *Machine) (Value, bool, error)
-	hint  func() int              // items left if known, else nil
+	hint  func() int64            // items left if known, else nil
 	roots func(visit func(Value)) // values it keeps alive beside source, for the heap measurement
 }
 
@@ -198,7 +198,7 @@ func (it *Iterator) left() (int64, bool) {
 		if it.hint == nil {
 			return 0, false
 		}
-		return int64(it.hint()), true
+		return it.hint(), true
 	}
 	if int64(it.table.live) != it.end {
 		return 0, true

@@ -278,7 +278,7 @@ func (m *Machine) reversed(v Value) (Value, error) {
 	if err != nil {
 		return unbound, err
 	}
-	i := int64(n) - 1
+	i := n - 1
 	it := m.newFunc(m.rt.classes.reversed.value(), m.rt.classes.reversed, v, func(m *Machine) (Value, bool, error) {
 		if i < 0 {
 			return unbound, false, nil
@@ -291,6 +291,6 @@ func (m *Machine) reversed(v Value) (Value, error) {
 		}
 		return x, err == nil, err
 	})
-	it.hint = func() int { return int(i + 1) }
+	it.hint = func() int64 { return i + 1 }
 	return it.val(), nil
 }

@@ -111,12 +111,16 @@ func (m *Machine) Charge(n code.Cycles) {
 }
 
 // ChargeEach takes price cycles for each of n units, as Charge.
-func (m *Machine) ChargeEach(n int, price code.Cycles) {
-	if n < 0 || price > 0 && int64(n) > m.CyclesLeft()/price {
+func (m *Machine) ChargeEach(n int, price code.Cycles) { m.ChargeCount(int64(n), price) }
+
+// ChargeCount is ChargeEach for a number that a program chose: on a machine of
+// 32 bits it may be no int.
+func (m *Machine) ChargeCount(n int64, price code.Cycles) {
+	if n < 0 || price > 0 && n > m.CyclesLeft()/price {
 		m.heap.due = false
 		m.chargeStash(-1)
 	}
-	m.Charge(int64(n) * price)
+	m.Charge(n * price)
 }
 
 // CyclesLeft returns what can still be charged.

@@ -75,6 +75,9 @@ func (m *Machine) sliceSpan(s *Slice, length func() int) (span, error) {
 		return span{}, err
 	}
 	b.fit(int64(length()))
+	if b.count <= 1 {
+		b.step = min(max(b.step, -2), 2) // no second item: only whether it is 1 matters
+	}
 	return span{int(b.start), int(b.step), int(b.count)}, nil
 }
 
