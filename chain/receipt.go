@@ -8,10 +8,12 @@ const (
 	StatusSucceeded ReceiptStatus = 1
 )
 
-// Receipt is the committed result of one transaction. Only the code of an
-// error is kept, never its text (resolution 11.47).
+// Receipt is the committed result of one transaction, or of a delivery outside
+// of any: a message that waited in a mailbox, a timer. Those of the transactions
+// come first in a block, in their order. Only the code of an error is kept, never
+// its text (resolution 11.47).
 type Receipt struct {
-	TxHash     Hash
+	TxHash     Hash          // id of the message or of the firing, for a delivery
 	Lane       LaneID        `cbor:"most=uint64(NumLanes)-1"`
 	Status     ReceiptStatus `cbor:"most=uint64(StatusSucceeded)"`
 	Code       uint16        // CodeOK exactly when Status is StatusSucceeded; see the code table

@@ -34,7 +34,7 @@ type Inputs struct {
 
 // Result is what a block did.
 type Result struct {
-	Receipts []chain.Receipt // one per transaction, in order
+	Receipts []chain.Receipt // one per transaction, in order, then those of deliveries
 	Used     [chain.NumLanes]chain.Usage
 	Delta    *state.Delta // writes on the parent's state
 	Burned   chain.Wei    // base fees

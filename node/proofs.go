@@ -119,7 +119,7 @@ func (s *source) proveHeader(h chain.Height) (light.Document, bool, error) {
 // proveListed builds the trie of the whole block: its cost is that of the
 // block's bytes.
 func (s *source) proveListed(q *light.Query) (light.Document, bool, error) {
-	h, index, ok, err := s.node.store.TxLocation(q.TxHash)
+	h, index, ok, err := s.node.store.ReceiptLocation(q.TxHash)
 	if err != nil || !ok {
 		return nil, false, err
 	}
@@ -137,6 +137,9 @@ func (s *source) proveListed(q *light.Query) (light.Document, bool, error) {
 	items := block.Txs
 	if q.Kind == light.KindReceipt {
 		items = rec.Receipts
+	}
+	if q.Kind == light.KindTransaction && index >= len(items) && index < len(rec.Receipts) {
+		return nil, false, nil // a delivery has a receipt and is no transaction
 	}
 	if index >= len(items) {
 		return nil, false, fmt.Errorf("transaction %s is indexed at block %d, slot %d, where it is not", q.TxHash, h, index)

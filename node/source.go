@@ -47,6 +47,9 @@ func newSource(n *Node) *source {
 // finalized takes in a block that became final and tells the listeners.
 func (s *source) finalized(e ledger.Event) {
 	b := &rpc.Block{Hash: e.Digest, Block: e.Block, Txs: e.Txs, OrderKeys: orderKeys(e.Block, e.Txs), SizeBytes: len(e.Encoded)}
+	for i := len(e.Txs); i < len(e.Receipts); i++ {
+		b.Deliveries = append(b.Deliveries, e.Receipts[i].TxHash)
+	}
 	h := e.Block.Header.Height
 	s.remember(h, b)
 	s.hub.publish(b)
@@ -96,7 +99,14 @@ func (s *source) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block,
 	if err != nil {
 		return nil, false, fmt.Errorf("stored block %d: %w", h, err)
 	}
+	ids, ok, err := s.node.store.ReceiptIDs(h)
+	if err != nil {
+		return nil, false, err
+	}
 	b = &rpc.Block{Hash: digest, Block: block, Txs: txs, OrderKeys: orderKeys(block, txs), SizeBytes: size}
+	if ok && len(ids) > len(txs) { // a block that came alone, to join from, has none
+		b.Deliveries = ids[len(txs):]
+	}
 	s.mu.Lock()
 	s.older.add(b)
 	s.mu.Unlock()
@@ -188,7 +198,7 @@ func (s *source) Wait(ctx context.Context, hashes []chain.Hash) error {
 		next := s.hub.changed() // before looking, so that no block falls between
 		waiting := left[:0]
 		for _, hash := range left {
-			_, _, ok, err := s.node.store.TxLocation(hash)
+			_, _, ok, err := s.node.store.ReceiptLocation(hash)
 			if err != nil {
 				return err
 			}
@@ -211,7 +221,7 @@ func (s *source) Wait(ctx context.Context, hashes []chain.Hash) error {
 
 // Transaction implements rpc.Source.
 func (s *source) Transaction(ctx context.Context, hash chain.Hash) (*rpc.FoundTx, bool, error) {
-	h, slot, ok, err := s.node.store.TxLocation(hash)
+	h, slot, ok, err := s.node.store.ReceiptLocation(hash)
 	if err != nil {
 		return nil, false, err
 	}
@@ -226,6 +236,9 @@ func (s *source) Transaction(ctx context.Context, hash chain.Hash) (*rpc.FoundTx
 	if err != nil {
 		return nil, false, err
 	}
+	if ok && slot >= len(b.Txs) && slot-len(b.Txs) < len(b.Deliveries) {
+		return nil, false, nil // a delivery has a receipt and is no transaction
+	}
 	if !ok || slot >= len(b.Txs) {
 		return nil, false, fmt.Errorf("transaction %s is indexed at block %d, slot %d, where it is not", hash, h, slot)
 	}
@@ -234,7 +247,7 @@ func (s *source) Transaction(ctx context.Context, hash chain.Hash) (*rpc.FoundTx
 
 // Receipt implements rpc.Source.
 func (s *source) Receipt(_ context.Context, hash chain.Hash) (*rpc.FoundReceipt, bool, error) {
-	h, slot, ok, err := s.node.store.TxLocation(hash)
+	h, slot, ok, err := s.node.store.ReceiptLocation(hash)
 	if err != nil || !ok {
 		return nil, false, err
 	}

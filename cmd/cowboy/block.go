@@ -154,5 +154,12 @@ func receiptText(r *rpc.ReceiptReply) *lines {
 	for _, e := range r.Events {
 		text.add("Event: %s from %s data %s", e.Name, e.Emitter, e.Data)
 	}
+	for _, m := range r.Messages {
+		status := m.Status
+		if m.Reason != "" {
+			status += ": " + m.Reason
+		}
+		text.add("Message: %s to %s depth %d, %d cycles, %s", m.ID, m.To, m.Depth, m.Cycles, status)
+	}
 	return text
 }

@@ -117,14 +117,11 @@ func (l *Ledger) prune(head *Executed) {
 func recordOf(e *Executed, certificate []byte) store.BlockRecord {
 	rec := store.BlockRecord{
 		Height: e.Height(), Digest: e.Digest, Block: e.Encoded, Certificate: certificate,
-		Receipts: make([][]byte, len(e.Receipts)),
-		TxHashes: make([]chain.Hash, len(e.Txs)),
+		Receipts:   make([][]byte, len(e.Receipts)),
+		ReceiptIDs: make([]chain.Hash, len(e.Receipts)),
 	}
 	for i := range e.Receipts {
-		rec.Receipts[i] = e.Receipts[i].Encode()
-	}
-	for i, tx := range e.Txs {
-		rec.TxHashes[i] = tx.Hash
+		rec.Receipts[i], rec.ReceiptIDs[i] = e.Receipts[i].Encode(), e.Receipts[i].TxHash
 	}
 	return rec
 }

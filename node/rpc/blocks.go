@@ -142,6 +142,10 @@ func blockReply(b *Block) BlockReply {
 			txs[i].OrderKey = b.OrderKeys[i].String()
 		}
 	}
+	deliveries := make([]string, len(b.Deliveries))
+	for i := range b.Deliveries {
+		deliveries[i] = b.Deliveries[i].String()
+	}
 	return BlockReply{
 		Hash:            b.Hash.String(),
 		Parent:          h.Parent.String(),
@@ -164,6 +168,7 @@ func blockReply(b *Block) BlockReply {
 		Used:            lanesOf(h.Used, usageReply),
 		TxCount:         len(txs),
 		Txs:             txs,
+		Deliveries:      deliveries,
 		SizeBytes:       b.SizeBytes,
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -679,4 +680,37 @@ func TestFormatCBY(t *testing.T) {
 func tooManyKeys() string {
 	slots := strings.Repeat(`"0x01",`, rpc.DefaultConfig().ProofKeysMax)
 	return `{"accounts":[{"address":"` + strings.Repeat("11", 20) + `","slots":[` + slots[:len(slots)-1] + `]}]}`
+}
+
+// TestDeliveriesHaveReceipts: a message that waited is no transaction, but its
+// block lists it and its receipt is found by its id.
+func TestDeliveriesHaveReceipts(t *testing.T) {
+	source, _, waiting := filled(t)
+	s := newServer(t, testConfig(), source)
+	id := chain.Hash{0xde, 1}
+	source.Deliver(id)
+	block := decode[rpc.BlockReply](t, request(s, "GET", "/block/latest", "", nil))
+	if len(block.Txs) != 1 || block.Txs[0].Hash != waiting.String() || len(block.Deliveries) != 1 || block.Deliveries[0] != id.String() {
+		t.Errorf("block %+v", block)
+	}
+	receipt := decode[rpc.ReceiptReply](t, request(s, "GET", "/transaction/"+id.String()+"/receipt", "", nil))
+	if receipt.TxHash != id.String() || receipt.BlockHeight != block.Height || receipt.Slot != 1 || receipt.Status != "success" {
+		t.Errorf("receipt %+v", receipt)
+	}
+	want := []rpc.MessageReply{
+		{ID: chain.Hash{1}.String(), Depth: 1, To: chain.Address{}.String(), Status: "success", Cycles: 9},
+		{ID: chain.Hash{2}.String(), Parent: 1, Depth: 2, To: chain.Address{}.String(), Status: "waits"},
+		{ID: chain.Hash{3}.String(), Parent: 1, Depth: 2, To: chain.Address{}.String(), Status: "failed", Code: 20, Reason: "reverted"},
+	}
+	if !slices.Equal(receipt.Messages, want) || receipt.Output != "0xf6" {
+		t.Errorf("output %s, messages %+v", receipt.Output, receipt.Messages)
+	}
+	if code := request(s, "GET", "/transaction/"+id.String(), "", nil).Code; code != http.StatusNotFound {
+		t.Errorf("status %d for a transaction of that id", code)
+	}
+	for _, b := range decode[rpc.BlocksReply](t, request(s, "GET", "/blocks", "", nil)).Blocks {
+		if b.Height == block.Height && b.TxCount != 1 {
+			t.Errorf("the list counts %d transactions", b.TxCount)
+		}
+	}
 }

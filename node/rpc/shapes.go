@@ -73,6 +73,7 @@ type BlockReply struct {
 	Used            map[string]UsageReply `json:"used"`
 	TxCount         int                   `json:"tx_count"`
 	Txs             []BlockTxReply        `json:"transactions"`
+	Deliveries      []string              `json:"deliveries"` // ids of the other receipts: messages that waited, timers
 	SizeBytes       int                   `json:"size_bytes"`
 }
 
@@ -142,18 +143,32 @@ type EventReply struct {
 
 // ReceiptReply answers GET /transaction/{hash}/receipt; 404 while pending.
 type ReceiptReply struct {
-	TxHash       string       `json:"tx_hash"`
-	BlockHeight  uint64       `json:"block_height"`
-	BlockHash    string       `json:"block_hash"`
-	Slot         int          `json:"slot"`
-	Lane         string       `json:"lane"`
-	Status       string       `json:"status"` // "success" or "failed"
-	Code         uint16       `json:"code"`
-	RevertReason string       `json:"revert_reason"`
-	CyclesUsed   uint64       `json:"cycles_used"`
-	CellsUsed    uint64       `json:"cells_used"`
-	Fee          chain.Wei    `json:"fee"`
-	Events       []EventReply `json:"events"`
+	TxHash       string         `json:"tx_hash"`
+	BlockHeight  uint64         `json:"block_height"`
+	BlockHash    string         `json:"block_hash"`
+	Slot         int            `json:"slot"`
+	Lane         string         `json:"lane"`
+	Status       string         `json:"status"` // "success" or "failed"
+	Code         uint16         `json:"code"`
+	RevertReason string         `json:"revert_reason"`
+	CyclesUsed   uint64         `json:"cycles_used"`
+	CellsUsed    uint64         `json:"cells_used"`
+	Fee          chain.Wei      `json:"fee"`
+	Output       string         `json:"output"` // what the handler answered, canonical
+	Events       []EventReply   `json:"events"`
+	Messages     []MessageReply `json:"messages"` // in the order of their delivery
+}
+
+// MessageReply is a message of a receipt's trace.
+type MessageReply struct {
+	ID     string `json:"id"`
+	Parent uint64 `json:"parent"` // 0: the receipt's own handler; n: the message at n-1
+	Depth  uint64 `json:"depth"`
+	To     string `json:"to"`
+	Status string `json:"status"` // "success", "failed", "waits" in the receiver's mailbox
+	Code   uint16 `json:"code"`
+	Reason string `json:"reason"`
+	Cycles uint64 `json:"cycles"`
 }
 
 // PoolTxReply answers GET /mempool/transaction/{hash}.

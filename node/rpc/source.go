@@ -37,7 +37,8 @@ type Source interface {
 	Wait(ctx context.Context, hashes []chain.Hash) error
 	// Transaction returns a transaction of a finalized block or of the pool.
 	Transaction(ctx context.Context, hash chain.Hash) (*FoundTx, bool, error)
-	// Receipt returns the receipt of a finalized transaction.
+	// Receipt returns the receipt of a finalized transaction, or of a delivery by
+	// its id: a message that waited, or a timer.
 	Receipt(ctx context.Context, hash chain.Hash) (*FoundReceipt, bool, error)
 	// PoolTx returns a transaction that waits in the pool, or one that was
 	// included lately with state PoolIncluded.
@@ -83,11 +84,12 @@ type Source interface {
 // Block is a finalized block with what the header does not say of its
 // transactions. The server only reads it, so many requests may share one.
 type Block struct {
-	Hash      chain.Hash // digest of the header
-	Block     *chain.Block
-	Txs       []*chain.VerifiedTx // of Block.Txs, in the same order
-	OrderKeys []chain.Hash        // one for each of Txs (resolution 11.41)
-	SizeBytes int                 // of the encoded block
+	Hash       chain.Hash // digest of the header
+	Block      *chain.Block
+	Txs        []*chain.VerifiedTx // of Block.Txs, in the same order
+	OrderKeys  []chain.Hash        // one for each of Txs (resolution 11.41)
+	Deliveries []chain.Hash        // ids of the receipts after those of Txs: messages that waited, timers
+	SizeBytes  int                 // of the encoded block
 }
 
 // HeaderLine is what a list shows of a block.

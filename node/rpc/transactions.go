@@ -117,7 +117,9 @@ func receiptReply(found *FoundReceipt) ReceiptReply {
 		CyclesUsed:   uint64(r.CyclesUsed),
 		CellsUsed:    uint64(r.CellsUsed),
 		Fee:          r.Fee,
+		Output:       hexOf(r.Output),
 		Events:       make([]EventReply, len(r.Events)),
+		Messages:     make([]MessageReply, len(r.Trace)),
 	}
 	if r.Status == chain.StatusSucceeded {
 		reply.Status, reply.RevertReason = "success", ""
@@ -125,5 +127,23 @@ func receiptReply(found *FoundReceipt) ReceiptReply {
 	for i, e := range r.Events {
 		reply.Events[i] = EventReply{Emitter: e.Emitter.String(), Name: e.Name, Data: hexOf(e.Data)}
 	}
+	for i := range r.Trace {
+		reply.Messages[i] = messageReply(&r.Trace[i])
+	}
 	return reply
+}
+
+func messageReply(d *chain.Delivery) MessageReply {
+	m := MessageReply{
+		ID: d.Message.String(), Parent: d.Parent, Depth: d.Depth, To: d.To.String(),
+		Status: "failed", Code: d.Code, Reason: chain.CodeName(d.Code), Cycles: uint64(d.Cycles),
+	}
+	switch d.Status {
+	case chain.DeliverySucceeded:
+		m.Status, m.Reason = "success", ""
+	case chain.DeliveryWaits:
+		m.Status, m.Reason = "waits", ""
+	case chain.DeliveryFailed:
+	}
+	return m
 }

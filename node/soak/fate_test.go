@@ -157,7 +157,7 @@ func finalIn(t *testing.T, s *store.Store) map[string]int {
 		for _, body := range block.Txs {
 			hash := chain.TxHash(body)
 			count[hash.String()]++
-			if at, _, ok, err := s.TxLocation(hash); err != nil || !ok || at != h {
+			if at, _, ok, err := s.ReceiptLocation(hash); err != nil || !ok || at != h {
 				t.Errorf("the index has transaction %s of block %d in block %d (found %v, %v)", hash, h, at, ok, err)
 			}
 		}

@@ -20,23 +20,23 @@ type BlockRecord struct {
 	Block       []byte       // encoding of the block
 	Receipts    [][]byte     // encodings, in execution order
 	Certificate []byte       // finalization certificate
-	TxHashes    []chain.Hash // of the block's transactions, in execution order
+	ReceiptIDs  []chain.Hash // one for each receipt: hashes of transactions, then ids of deliveries
 }
 
 // The parts of a block's record in the block log; receipts follow them.
 const (
 	partBlock = iota
 	partCertificate
-	partTxs // transaction hashes
+	partIDs // of the receipts
 	partReceipts
 )
 
 func (r *BlockRecord) parts() [][]byte {
-	txs := make([]byte, 0, len(r.TxHashes)*hashLen)
-	for i := range r.TxHashes {
-		txs = append(txs, r.TxHashes[i][:]...)
+	ids := make([]byte, 0, len(r.ReceiptIDs)*hashLen)
+	for i := range r.ReceiptIDs {
+		ids = append(ids, r.ReceiptIDs[i][:]...)
 	}
-	return append([][]byte{r.Block, r.Certificate, txs}, r.Receipts...)
+	return append([][]byte{r.Block, r.Certificate, ids}, r.Receipts...)
 }
 
 // putBlock writes the index of a block whose parts are durable at a place.
@@ -46,7 +46,7 @@ func putBlock(b *pebble.Batch, rec *BlockRecord, place blocklog.Place) error {
 		b.Set(heightKey(tableBlocks, rec.Height), blocklog.AppendPlace(bytes.Clone(rec.Digest[:]), place), nil),
 		b.Set(hashKey(tableHeights, rec.Digest), height, nil),
 	)
-	for i, hash := range rec.TxHashes {
+	for i, hash := range rec.ReceiptIDs {
 		location := binary.BigEndian.AppendUint32(bytes.Clone(height), uint32(i))
 		err = errors.Join(err, b.Set(hashKey(tableTxs, hash), location, nil))
 	}
@@ -109,17 +109,39 @@ func (s *Store) BlockByHeight(h chain.Height) (BlockRecord, bool, error) {
 	if err != nil {
 		return BlockRecord{}, false, damage(err)
 	}
-	if len(parts) < partReceipts || len(parts[partTxs])%hashLen != 0 {
+	if len(parts) < partReceipts || len(parts[partIDs])%hashLen != 0 {
 		return BlockRecord{}, false, damaged("block %d is there in part", h)
 	}
 	rec := BlockRecord{
 		Height: h, Digest: digest, Block: parts[partBlock], Certificate: parts[partCertificate],
 		Receipts: parts[partReceipts:],
 	}
-	for txs := parts[partTxs]; len(txs) > 0; txs = txs[hashLen:] {
-		rec.TxHashes = append(rec.TxHashes, chain.Hash(txs))
-	}
+	rec.ReceiptIDs = idsOf(parts[partIDs])
 	return rec, true, nil
+}
+
+func idsOf(part []byte) (ids []chain.Hash) {
+	for ; len(part) >= hashLen; part = part[hashLen:] {
+		ids = append(ids, chain.Hash(part))
+	}
+	return ids
+}
+
+// ReceiptIDs returns the ids of the receipts of the finalized block at height h,
+// and is false where [Store.BlockByHeight] is.
+func (s *Store) ReceiptIDs(h chain.Height) ([]chain.Hash, bool, error) {
+	_, place, ok, err := s.index(h)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	part, err := s.blocks.ReadPart(uint64(h), place, partIDs)
+	if err == nil && len(part)%hashLen != 0 {
+		err = fmt.Errorf("ids take %d bytes", len(part))
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read ids of receipts of block %d: %w", h, damage(err))
+	}
+	return idsOf(part), true, nil
 }
 
 // BlockBytes returns digest and encoding of the finalized block at height h, and
@@ -202,9 +224,10 @@ func (s *Store) HeightByDigest(digest chain.Hash) (chain.Height, bool, error) {
 	return chain.Height(binary.BigEndian.Uint64(row)), true, nil
 }
 
-// TxLocation returns the block of a finalized transaction and its place among
-// the block's transactions.
-func (s *Store) TxLocation(hash chain.Hash) (h chain.Height, index int, ok bool, err error) {
+// ReceiptLocation returns the block of a receipt, by the hash of its transaction
+// or the id of its delivery, and its place among the block's receipts: a
+// transaction has the same place among the block's transactions.
+func (s *Store) ReceiptLocation(hash chain.Hash) (h chain.Height, index int, ok bool, err error) {
 	row, err := s.row(hashKey(tableTxs, hash))
 	if err != nil {
 		return 0, 0, false, fmt.Errorf("read location of %s: %w", hash, err)

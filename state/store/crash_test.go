@@ -61,7 +61,7 @@ func crashBlock(seed uint64, h chain.Height) (*state.Delta, BlockRecord) {
 		Certificate: append([]byte("certificate"), body...),
 	}
 	for i := range rng.IntN(5) {
-		rec.TxHashes = append(rec.TxHashes, keccak.Sum256(body, []byte{byte(i)}))
+		rec.ReceiptIDs = append(rec.ReceiptIDs, keccak.Sum256(body, []byte{byte(i)}))
 		rec.Receipts = append(rec.Receipts, bytes.Repeat(append([]byte{byte(i)}, body...), 1+rng.IntN(40)))
 	}
 	return delta, rec
@@ -311,8 +311,8 @@ func servesNothingAbove(s *Store, model *chainOf, head chain.Height) error {
 		_, receipt, err5 := s.Receipt(h, 0)
 		tx := false
 		var err6 error
-		for _, hash := range model.records[h].TxHashes {
-			_, _, found, err := s.TxLocation(hash)
+		for _, hash := range model.records[h].ReceiptIDs {
+			_, _, found, err := s.ReceiptLocation(hash)
 			tx, err6 = tx || found, errors.Join(err6, err)
 		}
 		if block || body || digest || height || receipt || tx {

@@ -223,7 +223,7 @@ func TestReadsFindWrongRows(t *testing.T) {
 	remove := func(key []byte) { check(t, s.db.Delete(key, nil)) }
 
 	write(codeKey(code), []byte("other"))
-	write(hashKey(tableTxs, rec.TxHashes[0]), []byte("short"))
+	write(hashKey(tableTxs, rec.ReceiptIDs[0]), []byte("short"))
 	write(hashKey(tableHeights, rec.Digest), []byte("short"))
 	row, err := getRow(s.db, heightKey(tableBlocks, 1))
 	check(t, err)
@@ -232,17 +232,18 @@ func TestReadsFindWrongRows(t *testing.T) {
 
 	_, errCode := s.Head().Code(code)
 	_, errGone := s.Head().Code(chain.Hash{1})
-	_, _, _, errTx := s.TxLocation(rec.TxHashes[0])
+	_, _, _, errTx := s.ReceiptLocation(rec.ReceiptIDs[0])
 	_, _, errHeight := s.HeightByDigest(rec.Digest)
 	_, _, errPart := s.BlockByHeight(1)
 	_, _, _, errBytes := s.BlockBytes(1)
 	_, _, errReceipts := s.Receipt(1, 0)
+	_, _, errIDs := s.ReceiptIDs(1)
 	write(heightKey(tableBlocks, 1), []byte("short"))
 	_, _, errDigest := s.BlockDigest(1)
 	remove(heightKey(tableBlocks, 1))
 	_, _, errBlock := s.BlockByHeight(1)
 	errBlocks := s.Blocks(0, func(BlockRecord) error { return nil })
-	for i, err := range []error{errCode, errGone, errTx, errHeight, errPart, errBytes, errReceipts, errDigest, errBlock, errBlocks} {
+	for i, err := range []error{errCode, errGone, errTx, errHeight, errPart, errBytes, errReceipts, errIDs, errDigest, errBlock, errBlocks} {
 		if !errors.Is(err, ErrCorrupt) {
 			t.Errorf("read %d: %v", i, err)
 		}

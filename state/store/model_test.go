@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -156,7 +157,7 @@ func testRecord(h chain.Height, salt byte) BlockRecord {
 		Certificate: append([]byte("certificate"), body...), Receipts: [][]byte{},
 	}
 	for i := range int(h) % 4 {
-		rec.TxHashes = append(rec.TxHashes, keccak.Sum256(body, []byte{byte(i)}))
+		rec.ReceiptIDs = append(rec.ReceiptIDs, keccak.Sum256(body, []byte{byte(i)}))
 		rec.Receipts = append(rec.Receipts, append([]byte{byte(i)}, body...))
 	}
 	return rec
@@ -221,10 +222,13 @@ func (c *chainOf) verifyBlock(s *Store, h chain.Height) error {
 	if digest, ok, err := s.BlockDigest(h); digest != want.Digest || !ok || err != nil {
 		return fmt.Errorf("digest is %s, %v, %w", digest, ok, err)
 	}
-	for i, hash := range want.TxHashes {
-		at, index, ok, err := s.TxLocation(hash)
+	if ids, ok, err := s.ReceiptIDs(h); !slices.Equal(ids, want.ReceiptIDs) || !ok || err != nil {
+		return fmt.Errorf("ids of receipts %v, %v, %w", ids, ok, err)
+	}
+	for i, hash := range want.ReceiptIDs {
+		at, index, ok, err := s.ReceiptLocation(hash)
 		if at != h || index != i || !ok || err != nil {
-			return fmt.Errorf("transaction %d is at %d %d, %v, %w", i, at, index, ok, err)
+			return fmt.Errorf("receipt %d is at %d %d, %v, %w", i, at, index, ok, err)
 		}
 		receipt, ok, err := s.Receipt(h, i)
 		if !bytes.Equal(receipt, want.Receipts[i]) || !ok || err != nil {

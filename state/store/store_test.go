@@ -285,7 +285,7 @@ func TestClosedStoreAnswers(t *testing.T) {
 	_, _, errAccount := head.Account(testAddr(0))
 	_, _, errBlock := s.BlockByHeight(1)
 	_, errVerify := s.VerifyHead(context.Background())
-	_, _, _, errTx := s.TxLocation(chain.Hash{})
+	_, _, _, errTx := s.ReceiptLocation(chain.Hash{})
 	for i, err := range []error{errAccount, errBlock, errVerify, errTx, s.Commit(pending, testRecord(1, 0))} {
 		if !errors.Is(err, ErrClosed) {
 			t.Errorf("call %d: %v", i, err)

@@ -81,6 +81,27 @@ func (c *Chain) SetHealth(h rpc.Health) {
 	c.health = h
 }
 
+// Deliver makes a block of what waits in the pool and of one delivery outside of
+// any transaction, and returns it.
+func (c *Chain) Deliver(id chain.Hash) *rpc.Block {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := c.finalize()
+	b.Deliveries = append(b.Deliveries, id)
+	c.receipts[id] = &rpc.FoundReceipt{
+		Receipt: &chain.Receipt{
+			TxHash: id, Lane: chain.LaneUser, Status: chain.StatusSucceeded, Output: []byte{0xf6},
+			Trace: []chain.Delivery{
+				{Message: chain.Hash{1}, Depth: 1, Status: chain.DeliverySucceeded, Cycles: 9},
+				{Message: chain.Hash{2}, Parent: 1, Depth: 2, Status: chain.DeliveryWaits},
+				{Message: chain.Hash{3}, Parent: 1, Depth: 2, Code: chain.CodeReverted},
+			},
+		},
+		Height: b.Block.Header.Height, BlockHash: b.Hash, Slot: len(b.Txs),
+	}
+	return b
+}
+
 // Finalize makes one block of what waits in the pool and returns it.
 func (c *Chain) Finalize() *rpc.Block {
 	c.mu.Lock()

@@ -1,0 +1,62 @@
+package node
+
+import (
+	"context"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
+	"github.com/cowboy-foundation/cowboy/node/light"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// TestReceiptsOfDeliveries: a receipt that belongs to no transaction is found by
+// the id of its delivery, in the block that was read back from the disk too, and
+// nobody takes it for a transaction.
+func TestReceiptsOfDeliveries(t *testing.T) {
+	db, err := store.Open(t.TempDir(), store.DefaultOptions())
+	must(t, err)
+	defer db.Close()
+	must(t, db.Init(store.GenesisRecord{Hash: chain.Hash{0x9e}, Delta: state.NewDelta()}))
+	version, err := db.Head().Apply(nil)
+	must(t, err)
+	receipts := []chain.Receipt{
+		{TxHash: chain.Hash{1}, Status: chain.StatusSucceeded},
+		{TxHash: chain.Hash{2}, Code: chain.CodeDormant},
+	}
+	rec := store.BlockRecord{Height: 1, Digest: chain.Hash{0xb1}, Block: (&chain.Block{Header: chain.Header{Version: chain.HeaderVersion, Height: 1}}).Encode()}
+	for i := range receipts {
+		rec.Receipts, rec.ReceiptIDs = append(rec.Receipts, receipts[i].Encode()), append(rec.ReceiptIDs, receipts[i].TxHash)
+	}
+	must(t, db.Commit(version, rec))
+
+	signatures, err := sigverify.New(sigverify.DefaultConfig(1), nil)
+	must(t, err)
+	s := newSource(&Node{store: db, sigverify: signatures, genesis: chain.DevnetGenesisTemplate()})
+	ctx := context.Background()
+	for i := range receipts {
+		found, ok, err := s.Receipt(ctx, receipts[i].TxHash)
+		if err != nil || !ok || found.Slot != i || found.Height != 1 || found.Receipt.Code != receipts[i].Code {
+			t.Errorf("receipt %d: %+v, %v, %v", i, found, ok, err)
+		}
+		if tx, ok, err := s.Transaction(ctx, receipts[i].TxHash); ok || err != nil {
+			t.Errorf("a transaction of the id of delivery %d: %+v, %v", i, tx, err)
+		}
+		q := &light.Query{Kind: light.KindTransaction, TxHash: receipts[i].TxHash}
+		if d, ok, err := s.Prove(ctx, q); ok || err != nil {
+			t.Errorf("a proof that delivery %d is a transaction: %+v, %v", i, d, err)
+		}
+	}
+	block, ok, err := s.BlockByHeight(ctx, 1)
+	if err != nil || !ok || len(block.Deliveries) != len(receipts) || block.Deliveries[1] != receipts[1].TxHash {
+		t.Errorf("block %+v, %v, %v", block, ok, err)
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
