@@ -43,6 +43,8 @@ func CostTable(c code.Costs, calls host.Costs) string {
 		{"limb-work", d.LimbWork},
 		{"compare", d.Compare},
 		{"native-call", d.NativeCall},
+		{"step", d.Step},
+		{"copy", d.Copy},
 		{"regex-step", d.RegexStep},
 		{"float-function", d.FloatFunc},
 		{"trace-unit", d.TraceUnit},

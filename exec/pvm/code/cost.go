@@ -11,7 +11,9 @@ type Dynamic struct {
 	DictOp     Cycles // per look-up or store in a dict or set made by a native
 	LimbWork   Cycles // per product of two 64-bit limbs, per limb for linear work
 	Compare    Cycles // per comparison of a sort, min or max, beside what __lt__ costs
-	NativeCall Cycles // per call of a native from a native
+	NativeCall Cycles // per call that a native makes, of natives and of functions of the program
+	Step       Cycles // per item that a native takes from an iterator
+	Copy       Cycles // per entry of a dict or set copied as a whole
 	RegexStep  Cycles // per step of the matcher
 	FloatFunc  Cycles // per function of math beyond the operators
 	TraceUnit  Cycles // per object visited when the heap is measured
@@ -48,8 +50,8 @@ func DefaultCosts() Costs {
 		c.Ops[EqJump+i] = c.Ops[Eq+i] + c.Ops[JumpIf]
 	}
 	c.Dynamic = Dynamic{
-		Char: 1, Element: 1, DictOp: 3, LimbWork: 1, Compare: 2, NativeCall: 10,
-		RegexStep: 1, FloatFunc: 100, TraceUnit: 1, Token: 10,
+		Char: 1, Element: 1, DictOp: 3, LimbWork: 1, Compare: 2, NativeCall: 10, Step: 4, Copy: 2,
+		RegexStep: 1, FloatFunc: 250, TraceUnit: 1, Token: 10,
 	}
 	c.Work = defaultWork()
 	return c

@@ -17,6 +17,7 @@ const limbDigits = 19
 // Factors of [Context.Cost].
 const (
 	linearFactor   = 2   // per word of operands and result
+	roundingShare  = 8   // of the products of two words, where sums are rounded
 	quotientFactor = 2   // per product of two such words
 	seriesFactor   = 128 // per product of three
 	modFactor      = 4   // per product of two, for a round of PowMod
@@ -33,6 +34,7 @@ type Factor struct {
 func Factors() []Factor {
 	return []Factor{
 		{"linear", linearFactor},
+		{"rounding-share", roundingShare},
 		{"quotient", quotientFactor},
 		{"series", seriesFactor},
 		{"power-mod", modFactor},
@@ -53,7 +55,7 @@ func (c Context) Cost(w Work, ds ...Decimal) uint64 {
 	prec := uint64(c.Prec)/limbDigits + 1
 	switch all := sum + prec + 1; w {
 	case Linear:
-		return linearFactor * all
+		return linearFactor*all + all*all/roundingShare
 	case Product:
 		return product + linearFactor*all
 	case Quotient:

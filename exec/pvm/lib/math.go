@@ -115,7 +115,7 @@ func defineReals(m *vm.Machine, mod *vm.Module) {
 			if err != nil {
 				return vm.None, err
 			}
-			m.Charge(m.Prices().FloatFunc)
+			m.Charge(functions(m, f.name) * m.Prices().FloatFunc)
 			r, v := f.fn(x, y)
 			return judged(m, r, v)
 		}))
@@ -131,12 +131,16 @@ func defineReals(m *vm.Machine, mod *vm.Module) {
 	}
 }
 
-// functions is how many functions one counts for: those that sum long series
-// for several.
+// functions is how many functions one counts for that makes several of them or
+// sums long series.
 func functions(m *vm.Machine, name string) code.Cycles {
 	switch name {
 	case "gamma", "lgamma", "erf", "erfc":
 		return m.Work().SeriesFunc
+	case "tan", "exp2", "cbrt":
+		return m.Work().DoubleFunc
+	case "pow":
+		return m.Work().PowerFunc
 	}
 	return 1
 }

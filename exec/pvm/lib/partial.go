@@ -187,7 +187,7 @@ func reduce(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		if !ok {
 			break
 		}
-		elements(m, 1)
+		m.Charge(m.Prices().Step)
 		if !have {
 			acc, have = v, true
 		} else if acc, err = m.Call(a.Values[0], acc, v); err != nil {
@@ -219,6 +219,7 @@ func (k *sortKey) Roots(visit func(vm.Value)) {
 func (k *sortKey) Bytes() int { return 48 }
 
 func cmpToKey(m *vm.Machine, a vm.Args) (vm.Value, error) {
+	m.Charge(m.Work().KeyClass * m.Prices().NativeCall) // it makes a class
 	c := m.NewClass("functools", "KeyWrapper")
 	c.Define(named("__call__", 2, []string{"", "obj"}, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		k, err := payload[*sortKey](m, a.Values[0])

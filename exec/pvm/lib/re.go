@@ -136,7 +136,7 @@ func (r *reModule) patternOf(m *vm.Machine, v, flags vm.Value) (*patternState, e
 			return nil, m.TypeError("first argument must be string or compiled pattern")
 		}
 	}
-	chars(m, len(text))
+	chars(m, 2*len(text)) // read and, if it is refused, read for the line
 	key := programKey{text, regex.Flag(n & 0x1ff), !isText}
 	prog, ok := r.programs[key]
 	if !ok {
@@ -158,6 +158,7 @@ func (r *reModule) patternOf(m *vm.Machine, v, flags vm.Value) (*patternState, e
 // refused raises what Python does for a pattern or template that cannot be
 // compiled.
 func (r *reModule) refused(m *vm.Machine, fault *regex.Error, pattern vm.Value) error {
+	m.Charge(m.Work().PatternFault * m.Prices().NativeCall) // the exception has six attributes
 	text := m.NewStr(fault.Error())
 	switch fault.Kind {
 	case regex.Value:

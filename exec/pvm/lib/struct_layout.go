@@ -138,7 +138,7 @@ func (s *structModule) layoutOf(m *vm.Machine, v vm.Value) (*layout, string, err
 	} else if text, ok = v.BytesText(); !ok {
 		return nil, "", m.TypeError("Struct() argument 1 must be a str or bytes object, not %s", m.TypeName(v))
 	}
-	chars(m, len(text))
+	chars(m, 2*len(text))
 	l, fault := parseLayout(text)
 	if fault != "" {
 		return nil, "", m.RaiseValue(s.failure, m.NewStr(fault))

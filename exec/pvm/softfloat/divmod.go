@@ -32,6 +32,12 @@ func Rem(a, b uint64) uint64 {
 	return roundPack(a&signBit, expB+9-shift, rem<<uint(shift))
 }
 
+// Gap is by how many bits a is larger than b, 0 when it is smaller: Rem, FloorMod
+// and FloorDiv divide once for every 64 of them.
+func Gap(a, b uint64) int {
+	return max(0, int(a&magMask>>52)-int(b&magMask>>52))
+}
+
 // FloorMod is Python's a % b: the sign of b, computed as CPython does. b is not
 // zero: that is the caller's ZeroDivisionError.
 func FloorMod(a, b uint64) uint64 {

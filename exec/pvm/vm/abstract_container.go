@@ -302,7 +302,7 @@ func (m *Machine) Each(v Value, fn func(Value) error) error {
 		if err != nil || !ok {
 			return err
 		}
-		m.Charge(m.dyn.Element)
+		m.Charge(m.dyn.Step)
 		if err := fn(item); err != nil {
 			return err
 		}

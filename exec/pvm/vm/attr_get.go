@@ -293,6 +293,7 @@ func (m *Machine) bindClassMethod(o *ClassMethod, c *Class) (Value, error) {
 	}
 	fc := m.classOf(o.fn)
 	if fc.sp(spGet).Bound() || o.fn.ref.kind == KindProperty || o.fn.ref.kind == KindClassMethod {
+		m.Charge(m.dyn.NativeCall)
 		return m.bind(o.fn, c.value(), m.classOf(c.value()))
 	}
 	return m.newMethod(o.fn, c.value()), nil

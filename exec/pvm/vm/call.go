@@ -13,6 +13,7 @@ func (m *Machine) CallArgs(fn Value, a Args) (Value, error) {
 	for links := 0; ; links++ {
 		switch o := fn.ref.self.(type) {
 		case *Function:
+			m.Charge(m.dyn.NativeCall)
 			f, v, err := m.bindCall(o, a, byNative)
 			if f == nil {
 				return v, err
@@ -25,6 +26,7 @@ func (m *Machine) CallArgs(fn Value, a Args) (Value, error) {
 			}
 			fn, a = o.fn, Args{Values: prepend(o.recv, a.Values), Names: a.Names}
 		default:
+			m.Charge(m.dyn.NativeCall)
 			if err := m.Enter(); err != nil {
 				return unbound, err
 			}
@@ -319,6 +321,7 @@ func (m *Machine) callIn(f *frame, a int, args Args) (*frame, error) {
 // strOfInt is str(n) for a small int: what str.__new__ does, at the same level of
 // recursion.
 func (m *Machine) strOfInt(n Value) (Value, error) {
+	m.Charge(m.dyn.NativeCall)
 	if err := m.Enter(); err != nil {
 		return unbound, err
 	}

@@ -282,6 +282,7 @@ func descriptorAssign(m *Machine, a Args) (Value, error) {
 }
 
 func methodWrapperNew(m *Machine, a Args) (Value, error) {
+	m.Charge(m.Work().MethodWrapper * m.dyn.NativeCall) // it reads five attributes
 	m.Alloc(smallBytes)
 	c, _ := a.Values[0].class()
 	var v Value

@@ -115,6 +115,7 @@ func (m *Machine) callInit(raw, v Value, k *Class, args Args) (Value, error) {
 
 func typeMRO(m *Machine, a Args) (Value, error) {
 	l := m.newList(nil)
+	m.elements(2 * len(classIn(a.Values[0]).mro))
 	for _, k := range classIn(a.Values[0]).mro {
 		l.items = append(l.items, k.value())
 	}
@@ -122,6 +123,7 @@ func typeMRO(m *Machine, a Args) (Value, error) {
 }
 
 func (m *Machine) classTuple(classes []*Class) Value {
+	m.elements(2 * len(classes))
 	items := make([]Value, len(classes))
 	for i, k := range classes {
 		items[i] = k.value()

@@ -71,7 +71,7 @@ func (m *Machine) makeUnion(x, y Value) (Value, error) {
 			}
 			dup := false
 			for _, q := range args {
-				m.Charge(m.dyn.Element)
+				m.Charge(m.dyn.NativeCall)
 				eq, err := m.CompareBool(CompareEq, p, q)
 				if err != nil {
 					return unbound, err

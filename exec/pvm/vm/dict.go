@@ -124,7 +124,7 @@ func (m *Machine) dictPairs(d *Dict) []Value {
 
 // dictCopy returns a plain dict with the same items.
 func (m *Machine) dictCopy(d *Dict) *Dict {
-	m.ChargeEach(len(d.table.entries), m.dyn.Element)
+	m.ChargeEach(len(d.table.entries), m.dyn.Copy)
 	out := m.newDict()
 	out.table.copyFrom(m, &d.table)
 	return out
@@ -136,7 +136,7 @@ func (m *Machine) dictAbsorb(d, from *Dict) error {
 		return nil
 	}
 	if d.table.live == 0 && d.table.entries == nil {
-		m.ChargeEach(len(from.table.entries), m.dyn.Element)
+		m.ChargeEach(len(from.table.entries), m.dyn.Copy)
 		d.table.copyFrom(m, &from.table)
 		return nil
 	}

@@ -40,15 +40,23 @@ func (m *Machine) floatBinary(op Operator, a, b uint64) (Value, error) {
 	case OpDiv:
 		return FloatBits(softfloat.Div(a, b)), nil
 	case OpMod:
+		m.chargeRemainder(a, b)
 		return FloatBits(softfloat.FloorMod(a, b)), nil
 	}
+	m.chargeRemainder(a, b)
 	return FloatBits(softfloat.FloorDiv(a, b)), nil
+}
+
+// chargeRemainder charges for a remainder, which divides again and again while
+// the numbers are far apart.
+func (m *Machine) chargeRemainder(a, b uint64) {
+	m.ChargeEach(softfloat.Gap(a, b)/int(m.Work().RemainderBits)+1, m.dyn.LimbWork)
 }
 
 // floatPow is a ** b. There are no complex numbers: a broken power of a negative
 // number is a ValueError.
 func (m *Machine) floatPow(a, b uint64) (Value, error) {
-	m.Charge(m.dyn.FloatFunc)
+	m.Charge(m.Work().PowerFunc * m.dyn.FloatFunc)
 	switch {
 	case softfloat.IsZero(a) && softfloat.Signbit(b) && !softfloat.IsZero(b) && !softfloat.IsNaN(b):
 		return unbound, m.Raise(m.rt.classes.ZeroDivisionError, "0.0 cannot be raised to a negative power")

@@ -36,8 +36,9 @@ type hashEntry struct {
 
 const (
 	deadSlot   = ^uint32(0)
-	tableSmall = 8 // up to so many entries are searched one by one
-	tableLeast = 4 // least capacity
+	tableSmall = 8  // up to so many entries are searched one by one
+	tableLeast = 4  // least capacity
+	shortKey   = 31 // bytes of a key that is too short for a charge of its own
 )
 
 // spread mixes hash() with the key of the process, one to one.
@@ -59,6 +60,9 @@ func (m *Machine) keyHash(key Value) (uint64, error) {
 			return m.rt.spread(n), nil
 		}
 	} else if s, ok := key.ref.self.(*Str); ok && s.class == nil {
+		if n := len(s.s); n > shortKey {
+			m.ChargeEach(n/int(m.Work().KeyBytes), m.dyn.Char) // what the table compares it with may be as long
+		}
 		return m.strHash(s), nil
 	}
 	h, err := m.Hash(key)

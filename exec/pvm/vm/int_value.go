@@ -162,6 +162,7 @@ func (m *Machine) intToFloat(n format.Int) (uint64, error) {
 	if n.Big == nil {
 		return softfloat.FromInt64(n.Small), nil
 	}
+	m.ChargeEach(2*limbs(n.Big), m.dyn.LimbWork)
 	x, ok := softfloat.FromBig(n.Big)
 	if !ok {
 		return 0, m.Raise(m.rt.classes.OverflowError, "int too large to convert to float")

@@ -165,7 +165,7 @@ func (m *Machine) setOperate(op Operator, x, y *Set) (*Set, error) {
 
 // setCopy returns a set or frozenset with the elements of s.
 func (m *Machine) setCopy(kind Kind, s *Set) *Set {
-	m.ChargeEach(len(s.table.entries), m.dyn.Element)
+	m.ChargeEach(len(s.table.entries), m.dyn.Copy)
 	out := m.newSetOf(kind)
 	out.table.copyFrom(m, &s.table)
 	return out

@@ -75,15 +75,19 @@ func (t *table) exchange(g *rand.Rand, code string) string {
 	})
 }
 
-// time is the least nanoseconds a cycle of so many runs, infinite for a program
-// that does not compile. An exception ends a body, not the program.
-func (r *runner) time(bodies []string, runs int) float64 {
+// tried is bodies one after another; an exception ends one, not the program.
+func tried(bodies []string) string {
 	var code strings.Builder
 	for _, b := range bodies {
 		code.WriteString("try:\n    " + strings.ReplaceAll(b, "\n", "\n    ") + "\nexcept Exception: pass\n")
 	}
-	body := strings.TrimSuffix(code.String(), "\n")
-	p, err := pvm.Compile([]byte(r.table.program(body, 1)), "prey.py", r.lim)
+	return strings.TrimSuffix(code.String(), "\n")
+}
+
+// time is the least nanoseconds a cycle of so many runs, infinite for a program
+// that does not compile.
+func (r *runner) time(bodies []string, runs int) float64 {
+	p, err := pvm.Compile([]byte(r.table.program(tried(bodies), 1)), "prey.py", r.lim)
 	if err != nil {
 		return math.Inf(1)
 	}

@@ -98,6 +98,10 @@ func (r *runner) sample(g *reading) error {
 		if sizing {
 			g.sized = 1
 		}
+		res, err = m.CallFunction("run", []vm.Value{vm.SmallInt(1)}, budget) // what happens once: imports, shapes
+		if err := failure(g.name, res, err); err != nil {
+			return err
+		}
 		for {
 			begin := processorTime()
 			res, err := m.CallFunction("run", []vm.Value{vm.SmallInt(int64(g.sized))}, budget)

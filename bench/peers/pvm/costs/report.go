@@ -138,7 +138,7 @@ func mixes(ops []operation) []operation {
 	}
 	out := make([]operation, len(names))
 	for i, name := range names {
-		out[i] = operation{name, strings.Join(byName[name], "\n")}
+		out[i] = operation{name, tried(byName[name])}
 	}
 	return out
 }
