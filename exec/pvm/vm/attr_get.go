@@ -193,6 +193,7 @@ func (m *Machine) superGet(v Value, c *Class, name *Str) (Value, bool, error) {
 	}
 	behind := false
 	key := attrKey(name)
+	m.elements(2 * len(s.start.mro)) // looked at and looked into
 	for _, k := range s.start.mro {
 		if !behind {
 			behind = k == s.class
