@@ -1,6 +1,11 @@
 package lib
 
-import "github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+import (
+	"maps"
+	"slices"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
 
 // abcState is what ABCMeta keeps for a class: registered virtual subclasses, and
 // the answers that it has given. Answers that were no are void once any class
@@ -18,6 +23,13 @@ func (s *abcState) Roots(visit func(vm.Value)) {
 }
 
 func (s *abcState) Bytes() int { return 64 + 16*len(s.registry) + 32*(len(s.yes)+len(s.no)) }
+
+// Keep copies what checks and registrations change.
+func (s *abcState) Keep() func() {
+	saved := *s
+	s.registry, s.yes, s.no = slices.Clip(s.registry), maps.Clone(s.yes), maps.Clone(s.no)
+	return func() { *s = saved }
+}
 
 // abcKey is the name of the state in the class's namespace.
 const abcKey = "_abc_impl"
@@ -44,6 +56,13 @@ func abcOf(m *vm.Machine, v vm.Value) (*vm.Class, *abcState, error) {
 	return nil, nil, m.TypeError("'%s' object is not an abstract base class", m.TypeName(v))
 }
 
+// touchState announces a change of the state of c.
+func touchState(m *vm.Machine, c *vm.Class) {
+	if own, ok := c.Own(abcKey); ok {
+		m.Touch(own)
+	}
+}
+
 // abcNew is ABCMeta.__new__.
 func abcNew(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	make, _ := m.Builtin("type").Lookup("__new__")
@@ -63,9 +82,9 @@ func abcNew(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		n, _ := v.Int64()
 		switch n & (sequenceFlag | mappingFlag) {
 		case sequenceFlag:
-			c.SetPattern(vm.PatternSequence)
+			c.SetPattern(m, vm.PatternSequence)
 		case mappingFlag:
-			c.SetPattern(vm.PatternMapping)
+			c.SetPattern(m, vm.PatternMapping)
 		}
 	}
 	m.SetOwn(c, abcKey, m.NewForeign(m.Builtin("object"), &abcState{}))
@@ -210,9 +229,10 @@ func abcRegister(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		return vm.None, m.RaiseText("RuntimeError", "Refusing to create an inheritance cycle")
 	}
 	m.Alloc(16)
+	touchState(m, c)
 	s.registry = append(s.registry, sub)
 	m.Registrations++
-	sub.SetPattern(c.Pattern())
+	sub.SetPattern(m, c.Pattern())
 	return sub.Value(), nil
 }
 
@@ -268,6 +288,7 @@ func abcSubclassCheck(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		return vm.True, nil
 	}
 	if s.noAt != m.Registrations {
+		touchState(m, c)
 		s.no, s.noAt = nil, m.Registrations
 	} else if s.no[sub] {
 		return vm.False, nil
@@ -280,6 +301,7 @@ func abcSubclassCheck(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	}
 	if keep {
 		m.Alloc(32)
+		touchState(m, c)
 		table := &s.no
 		if is {
 			table = &s.yes

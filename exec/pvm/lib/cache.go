@@ -22,12 +22,19 @@ func (l *lruCache) Roots(visit func(vm.Value)) {
 
 func (l *lruCache) Bytes() int { return 96 }
 
+// Keep copies the counts; the table is an object of its own.
+func (l *lruCache) Keep() func() {
+	saved := *l
+	return func() { *l = saved }
+}
+
 func onCache(fn func(m *vm.Machine, l *lruCache, a vm.Args) (vm.Value, error)) vm.NativeFunc {
 	return func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		l, err := payload[*lruCache](m, a.Values[0])
 		if err != nil {
 			return vm.None, err
 		}
+		m.Touch(a.Values[0])
 		return fn(m, l, a)
 	}
 }
@@ -85,6 +92,9 @@ func lruCacheWrapper(m *vm.Machine, a vm.Args) (vm.Value, error) {
 type leafMark struct{ leaf }
 
 func (leafMark) Bytes() int { return 0 }
+
+// Keep notes nothing: a mark does not change.
+func (leafMark) Keep() func() { return func() {} }
 
 // key is under which the result of a call is kept: a single int or str as it is,
 // else a tuple of the arguments and, when typed, their classes.

@@ -145,7 +145,7 @@ func onDeque(fn func(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error)) vm.N
 // dequeClass makes the class.
 func dequeClass(m *vm.Machine) *vm.Class {
 	c := m.NewClass("collections", "deque")
-	c.SetPattern(vm.PatternSequence)
+	c.SetPattern(m, vm.PatternSequence)
 	c.Define(
 		keyworded(def("__new__", 1, -1, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			k, ok := a.Values[0].Class()

@@ -14,7 +14,7 @@ func internalModule() vm.ModuleDef {
 	for _, d := range internalDefs {
 		defs[d.Name] = d
 	}
-	return vm.ModuleDef{Name: "_pvm", Load: func(m *vm.Machine) (*vm.Module, error) {
+	return vm.ModuleDef{Name: "_pvm", Kept: true, Load: func(m *vm.Machine) (*vm.Module, error) {
 		mod := m.NewModule("_pvm")
 		return mod.Define(m, def("__getattr__", 1, 1, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			if err := m.LibraryOnly(); err != nil {

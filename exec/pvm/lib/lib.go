@@ -4,8 +4,9 @@
 // 3.11's, but where determinism asks for less: json writes the canonical form
 // only (resolution 11.48), decimal has one context, hashlib two hashes.
 //
-// In flows a machine that imports a module, out flows the module. A module is
-// made anew for each machine that imports it, and nothing here outlives one.
+// In flows a machine that imports a module, out flows the module. The modules
+// written in Python are kept by a machine, the others are made anew for each call
+// that imports them; nothing here outlives a machine.
 //
 // Every loop over what a program hands in is charged before it runs; memory is
 // announced before it is taken; recursion goes through [vm.Machine.Enter].

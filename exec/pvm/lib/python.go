@@ -9,7 +9,7 @@ import (
 )
 
 // The modules that are written in Python. Each is compiled once for a runtime and
-// runs in each machine that imports it, metered like any code.
+// runs once in each machine; a call that imports it pays what that used.
 var (
 	//go:embed python/abc.py
 	abcSource string
@@ -53,5 +53,5 @@ func pythonModule(name, source string) vm.ModuleDef {
 	if err != nil {
 		panic(fmt.Sprintf("module %s of the library: %v", name, err))
 	}
-	return vm.ModuleDef{Name: name, Load: func(m *vm.Machine) (*vm.Module, error) { return m.LoadLibrary(name, o) }}
+	return vm.ModuleDef{Name: name, Kept: true, Load: func(m *vm.Machine) (*vm.Module, error) { return m.LoadLibrary(name, o) }}
 }

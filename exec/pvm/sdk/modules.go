@@ -21,7 +21,7 @@ const ResumeHandler = "__continuation__"
 // Modules returns cowboy_sdk and what it is made of, compiled. The error is a
 // defect of the sources.
 func Modules() ([]vm.ModuleDef, error) {
-	defs := []vm.ModuleDef{{Name: "_cowboy", Load: loadNatives}}
+	defs := []vm.ModuleDef{{Name: "_cowboy", Load: loadNatives, Kept: true, Admit: admitNatives}}
 	for _, row := range [][2]string{{"cowboy_sdk", "cowboy_sdk"}, {"cowboy_sdk.continuation", "continuation"}} {
 		src, err := sources.ReadFile("python/" + row[1] + ".py")
 		if err != nil {
@@ -31,7 +31,7 @@ func Modules() ([]vm.ModuleDef, error) {
 		if err != nil {
 			return nil, fmt.Errorf("compile %s: %w", row[0], err)
 		}
-		defs = append(defs, vm.ModuleDef{Name: row[0], Load: loader(row[0], o)})
+		defs = append(defs, vm.ModuleDef{Name: row[0], Load: loader(row[0], o), Kept: true})
 	}
 	return defs, nil
 }
@@ -51,6 +51,12 @@ func natives() []vm.Def {
 
 func loadNatives(m *vm.Machine) (*vm.Module, error) {
 	return m.NewModule("_cowboy").Define(m, natives()...), nil
+}
+
+// admitNatives refuses programs that run without a chain.
+func admitNatives(m *vm.Machine) error {
+	_, err := of(m)
+	return err
 }
 
 // Builtins are the names that every program sees: open, and those functions that

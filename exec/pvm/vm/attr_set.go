@@ -115,6 +115,7 @@ func (m *Machine) classSet(k, meta *Class, name *Str, x Value) error {
 			return err
 		}
 	}
+	m.touch(&k.Object)
 	if x.Bound() {
 		if _, had := k.names.get(key); !had {
 			m.Alloc(dictEntryBytes)

@@ -40,6 +40,9 @@ func (s *shape) extend(m *Machine, name *Str) *shape {
 	if s.next == nil {
 		s.next = make(map[string]*shape)
 	}
+	if s.kept {
+		m.note(func() { delete(s.next, name.s) }, nil)
+	}
 	s.next[name.s] = n
 	return n
 }
@@ -64,6 +67,9 @@ func (a *Attrs) put(m *Machine, c *Class, name *Str, v Value) {
 	if a.dict != nil {
 		a.dict.putStr(m, name, v)
 		return
+	}
+	if a.kept {
+		m.noteAttrs(a)
 	}
 	if a.shape == nil {
 		a.shape = m.rootShape(c)
@@ -94,6 +100,9 @@ func (a *Attrs) asDict(m *Machine) *Dict {
 	if a.dict != nil {
 		return a.dict
 	}
+	if a.kept {
+		m.noteAttrs(a)
+	}
 	d := m.newDict()
 	if a.shape != nil {
 		for i, name := range a.shape.names {
@@ -117,6 +126,7 @@ func (m *Machine) attrsOf(v Value, create bool) *Attrs {
 		return nil
 	}
 	m.Alloc(instanceBytes)
+	m.touch(v.ref)
 	v.ref.attrs = &Attrs{}
 	return v.ref.attrs
 }

@@ -348,6 +348,9 @@ func (m *Machine) waysOf(c *Class) ways {
 	}
 	w := m.findWays(c)
 	if !c.builtin && (w.init != nil || w.bare) && m.checkAbstract(c) == nil {
+		if c.mark >= touched { // no call finds checked what another has checked
+			m.note(func() { c.ready = 0 }, nil)
+		}
 		c.ways, c.ready = w, c.version+1
 	}
 	return w

@@ -37,6 +37,7 @@ type Attrs struct {
 	shape  *shape
 	values []Value
 	dict   *Dict // when not nil it is the truth
+	kept   bool  // of a kept object, not yet changed
 }
 
 // shape is a hidden class: which attribute is in which slot. Shapes form a tree
@@ -46,6 +47,7 @@ type shape struct {
 	index  map[string]int // looked up, never iterated
 	next   map[string]*shape
 	parent *shape
+	kept   bool // of the library that the machine keeps
 }
 
 // Instance is an object of a class of the program over object.

@@ -1,6 +1,10 @@
 package vm
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // namespace holds the attributes of a class in the order of definition. Keys are
 // in NFC. Builtin classes share theirs between machines and never write it.
@@ -9,6 +13,7 @@ type namespace struct {
 	values []Value
 	index  map[string]int // looked up, never iterated
 	holes  int
+	shared bool // with a note of how it was: copied before it changes
 }
 
 func (n *namespace) get(key string) (Value, bool) {
@@ -19,7 +24,15 @@ func (n *namespace) get(key string) (Value, bool) {
 	return n.values[i], true
 }
 
+// own makes a shared namespace one of its own.
+func (n *namespace) own() {
+	if n.shared {
+		*n = namespace{slices.Clone(n.keys), slices.Clone(n.values), maps.Clone(n.index), n.holes, false}
+	}
+}
+
 func (n *namespace) put(key string, v Value) {
+	n.own()
 	if i, ok := n.index[key]; ok {
 		n.values[i] = v
 		return
@@ -49,6 +62,7 @@ func (n *namespace) del(key string) bool {
 	if !ok {
 		return false
 	}
+	n.own()
 	delete(n.index, key)
 	n.keys[i], n.values[i] = "", unbound
 	if n.holes++; n.holes > len(n.keys)/2 {
@@ -304,6 +318,7 @@ func (m *Machine) changed(c *Class) {
 		return
 	}
 	first := m.nextVersion()
+	m.touch(&c.Object)
 	c.version = first
 	for queue := []*Class{c}; len(queue) > 0; {
 		k := queue[len(queue)-1]
@@ -312,6 +327,7 @@ func (m *Machine) changed(c *Class) {
 		for _, s := range k.subs {
 			m.Charge(m.dyn.Element)
 			if s.version < first {
+				m.touch(&s.Object)
 				s.version = m.nextVersion()
 				queue = append(queue, s)
 			}

@@ -69,6 +69,7 @@ func (m *Machine) setMember(d *Member, _, obj, x Value) error {
 	if !x.Bound() && !(*slots)[d.index].Bound() {
 		return m.raiseAttribute(obj, m.newStr(d.name), "'%s' object has no attribute '%s'", m.typeName(obj), d.name)
 	}
+	m.touch(obj.ref)
 	(*slots)[d.index] = x
 	return nil
 }
@@ -106,7 +107,8 @@ func (rt *Runtime) defineDescriptors() {
 	rt.getters(b.property, "fget", property(func(p *Property) Value { return p.get }), readOnly)
 	rt.getters(b.property, "fset", property(func(p *Property) Value { return p.set }), readOnly)
 	rt.getters(b.property, "fdel", property(func(p *Property) Value { return p.del }), readOnly)
-	rt.getters(b.property, "__doc__", property(func(p *Property) Value { return p.doc }), func(_ *Machine, obj, v Value) error {
+	rt.getters(b.property, "__doc__", property(func(p *Property) Value { return p.doc }), func(m *Machine, obj, v Value) error {
+		m.touch(obj.ref)
 		obj.ref.self.(*Property).doc = v
 		return nil
 	})
@@ -155,6 +157,7 @@ func (rt *Runtime) defineDescriptors() {
 			if !d.doc.Bound() {
 				return m.raiseAttribute(v, m.newStr("__doc__"), "attribute '__doc__' of 'member_descriptor' objects is not writable")
 			}
+			m.touch(v.ref)
 			d.doc = orNone(x)
 			return nil
 		})
@@ -228,6 +231,7 @@ func propertySetName(m *Machine, a Args) (Value, error) {
 		return unbound, m.Raise(m.rt.classes.TypeError, "__set_name__() takes 2 positional arguments but %d were given", len(a.Values)-1)
 	}
 	if s, ok := a.Values[2].str(); ok {
+		m.touch(a.Values[0].ref)
 		a.Values[0].ref.self.(*Property).name = s.s
 	}
 	return None, nil

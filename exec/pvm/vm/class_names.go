@@ -30,6 +30,7 @@ func (m *Machine) fillNamespace(c *Class, ns *Dict) error {
 			if !isCell {
 				return m.Raise(m.rt.classes.TypeError, "type.__new__(): __classcell__ must be a nonlocal cell, not %s", m.typeName(v))
 			}
+			m.touch(&cell.Object)
 			cell.v = c.value()
 			continue
 		case "__module__":

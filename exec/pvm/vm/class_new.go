@@ -265,6 +265,7 @@ func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Di
 	}
 	for _, b := range c.bases {
 		if !b.builtin {
+			m.touch(&b.Object)
 			b.subs = append(b.subs, c)
 		}
 	}

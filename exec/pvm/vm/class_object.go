@@ -252,6 +252,7 @@ func setClass(m *Machine, v, x Value) error {
 	if o.Object.attrs != nil {
 		o.asDict(m)
 	}
+	m.touch(v.ref)
 	v.ref.class = c
 	return nil
 }
@@ -315,6 +316,9 @@ func setInstanceDict(m *Machine, v, x Value) error {
 	d, ok := x.Dict()
 	if !ok {
 		return m.Raise(m.rt.classes.TypeError, "__dict__ must be set to a dictionary, not a '%s'", m.typeName(orNone(x)))
+	}
+	if a.kept {
+		m.noteAttrs(a)
 	}
 	a.dict, a.shape, a.values = d, nil, nil
 	return nil

@@ -149,6 +149,7 @@ func setTypeName(m *Machine, v, x Value) error {
 	if !ok {
 		return m.Raise(m.rt.classes.TypeError, "can only assign string to %s.__name__, not '%s'", k.name, m.typeName(x))
 	}
+	m.touch(&k.Object)
 	k.name = s.s
 	return nil
 }
@@ -162,6 +163,7 @@ func setTypeQualName(m *Machine, v, x Value) error {
 	if !ok {
 		return m.Raise(m.rt.classes.TypeError, "can only assign string to %s.__qualname__, not '%s'", k.name, m.typeName(x))
 	}
+	m.touch(&k.Object)
 	k.qualName = s.s
 	return nil
 }
@@ -179,6 +181,7 @@ func setTypeModule(m *Machine, v, x Value) error {
 	if k.builtin || !x.Bound() {
 		return m.immutableClass(k, "__module__")
 	}
+	m.touch(&k.Object)
 	if s, ok := x.str(); ok {
 		k.module = s.s
 	}
@@ -234,7 +237,9 @@ func typeAnnotations(m *Machine, v Value) (Value, error) {
 		return unbound, m.raiseAttribute(v, m.newStr("__annotations__"), "type object '%s' has no attribute '%s'", k.name, "__annotations__")
 	}
 	d := m.newDict()
+	m.touch(&k.Object)
 	k.names.put("__annotations__", Value{ref: &d.Object})
+	m.changed(k)
 	return Value{ref: &d.Object}, nil
 }
 
@@ -243,6 +248,7 @@ func (m *Machine) classSetPlain(k *Class, name string, x Value) error {
 	if k.builtin {
 		return m.immutableClass(k, name)
 	}
+	m.touch(&k.Object)
 	if !x.Bound() {
 		if !k.names.del(name) {
 			return m.raiseAttribute(k.value(), m.newStr(name), "type object '%s' has no attribute '%s'", k.name, name)

@@ -260,7 +260,7 @@ func (m *Machine) setHash(s *Set) int64 {
 	if sum == 1<<64-1 {
 		sum = 590923713
 	}
-	if s.kind == KindFrozenSet {
+	if s.kind == KindFrozenSet && s.mark < touched { // what is kept stays as it is
 		s.hash, s.hashed = int64(sum), true
 	}
 	return int64(sum)

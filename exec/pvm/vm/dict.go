@@ -40,7 +40,7 @@ func (m *Machine) dictPutHashed(d *Dict, key Value, hash uint64, v Value) error 
 		return err
 	}
 	if i >= 0 {
-		d.table.entries[i].value = v
+		d.table.set(m, i, v)
 		return nil
 	}
 	d.table.add(m, key, v, hash)
@@ -88,7 +88,7 @@ func (d *Dict) findStr(m *Machine, key *Str) int {
 func (d *Dict) putStr(m *Machine, key *Str, v Value) {
 	hash := m.strHash(key)
 	if i := d.table.findStr(key, hash); i >= 0 {
-		d.table.entries[i].value = v
+		d.table.set(m, i, v)
 		return
 	}
 	d.table.add(m, Value{ref: &key.Object}, v, hash)
@@ -153,7 +153,7 @@ func (m *Machine) dictAbsorb(d, from *Dict) error {
 			return err
 		}
 		if at >= 0 {
-			d.table.entries[at].value = e.value
+			d.table.set(m, at, e.value)
 		} else {
 			d.table.add(m, e.key, e.value, e.hash)
 		}

@@ -26,7 +26,7 @@ func (rt *Runtime) defineDict() {
 		Def{Name: "popitem", Min: 1, Max: 1, Fn: dictPopItem},
 		Def{Name: "update", Min: 1, Max: 2, Keywords: true, Fn: dictUpdate("update")},
 		Def{Name: "clear", Min: 1, Max: 1, Fn: func(m *Machine, a Args) (Value, error) {
-			a.Values[0].ref.self.(*Dict).table.clear()
+			a.Values[0].ref.self.(*Dict).table.clear(m)
 			return None, nil
 		}},
 		Def{Name: "copy", Min: 1, Max: 1, Fn: func(m *Machine, a Args) (Value, error) {

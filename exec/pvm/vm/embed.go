@@ -196,6 +196,11 @@ func (mod *Module) Set(m *Machine, name string, v Value) *Module {
 	return mod
 }
 
+// Get returns a name of the module.
+func (mod *Module) Get(m *Machine, name string) (Value, bool) {
+	return mod.dict.getStr(m, m.newStr(name))
+}
+
 // Define adds functions to the module.
 func (mod *Module) Define(m *Machine, defs ...Def) *Module {
 	for _, d := range defs {

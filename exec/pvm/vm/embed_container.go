@@ -42,7 +42,7 @@ func (m *Machine) DictMove(d *Dict, key Value, last bool) (bool, error) {
 	}
 	m.ChargeEach(len(d.table.entries), m.dyn.Element)
 	old := d.table.entries
-	d.table.clear()
+	d.table.clear(m)
 	d.table.reserve(m, len(old))
 	d.table.add(m, e.key, e.value, e.hash)
 	for at := range old {

@@ -157,6 +157,7 @@ func (c *Class) Subclasses() []*Class { return c.subs }
 
 // SetOwn writes into the class's own namespace, past its metaclass.
 func (m *Machine) SetOwn(c *Class, name string, v Value) {
+	m.touch(&c.Object)
 	c.names.put(name, v)
 	m.changed(c)
 }

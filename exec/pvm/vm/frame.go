@@ -138,6 +138,8 @@ type unit struct {
 	sites   []site     // one per instruction, once the unit is warm
 	warm    int
 	cold    bool // never gets caches
+	kept    bool // of the library that the machine keeps
+	learnt  bool // kept, and a cache changed in this call
 	plain   int  // number of parameters when binding is a plain count, else -1
 }
 

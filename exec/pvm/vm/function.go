@@ -107,6 +107,7 @@ func (rt *Runtime) defineFunctions() {
 			if !x.Bound() || !ok {
 				return m.Raise(m.rt.classes.TypeError, "%s must be set to a string object", name)
 			}
+			m.touch(v.ref)
 			*field(self(v)) = s
 			return nil
 		})
@@ -116,10 +117,11 @@ func (rt *Runtime) defineFunctions() {
 	plain := func(name string, field func(*Function) *Value) {
 		rt.getters(c, name, func(_ *Machine, v Value) (Value, error) {
 			return *field(self(v)), nil
-		}, func(_ *Machine, v, x Value) error {
+		}, func(m *Machine, v, x Value) error {
 			if !x.Bound() {
 				x = None
 			}
+			m.touch(v.ref)
 			*field(self(v)) = x
 			return nil
 		})
@@ -154,6 +156,7 @@ func getDefaults(m *Machine, v Value) (Value, error) {
 func setDefaults(m *Machine, v, x Value) error {
 	fn := v.ref.self.(*Function)
 	if !x.Bound() || x.IsNone() {
+		m.touch(v.ref)
 		fn.defaults = nil
 		return nil
 	}
@@ -161,6 +164,7 @@ func setDefaults(m *Machine, v, x Value) error {
 	if !ok {
 		return m.Raise(m.rt.classes.TypeError, "__defaults__ must be set to a tuple object")
 	}
+	m.touch(v.ref)
 	fn.defaults = t.items
 	return nil
 }
@@ -176,6 +180,7 @@ func getKwDefaults(_ *Machine, v Value) (Value, error) {
 func setKwDefaults(m *Machine, v, x Value) error {
 	fn := v.ref.self.(*Function)
 	if !x.Bound() || x.IsNone() {
+		m.touch(v.ref)
 		fn.kwDefs = nil
 		return nil
 	}
@@ -183,6 +188,7 @@ func setKwDefaults(m *Machine, v, x Value) error {
 	if !ok {
 		return m.Raise(m.rt.classes.TypeError, "__kwdefaults__ must be set to a dict object")
 	}
+	m.touch(v.ref)
 	fn.kwDefs = d
 	return nil
 }
@@ -190,6 +196,7 @@ func setKwDefaults(m *Machine, v, x Value) error {
 func getAnnotations(m *Machine, v Value) (Value, error) {
 	fn := v.ref.self.(*Function)
 	if !fn.notes.Bound() {
+		m.touch(v.ref)
 		fn.notes = Value{ref: &m.newDict().Object}
 	}
 	return fn.notes, nil
@@ -198,12 +205,14 @@ func getAnnotations(m *Machine, v Value) (Value, error) {
 func setAnnotations(m *Machine, v, x Value) error {
 	fn := v.ref.self.(*Function)
 	if !x.Bound() || x.IsNone() {
+		m.touch(v.ref)
 		fn.notes = unbound
 		return nil
 	}
 	if _, ok := x.ref.self.(*Dict); !ok {
 		return m.Raise(m.rt.classes.TypeError, "__annotations__ must be set to a dict object")
 	}
+	m.touch(v.ref)
 	fn.notes = x
 	return nil
 }

@@ -24,6 +24,7 @@ type hashTable struct {
 	first   int      // no live entry before it
 	filled  int      // slots of index that are not empty
 	version uint32   // changes when a key comes or goes or moves
+	kept    bool     // of a kept object, not yet changed
 }
 
 // hashEntry is one entry; its key is unbound where deleted. Sets leave value
@@ -216,6 +217,7 @@ func (t *hashTable) findStr(s *Str, hash uint64) int {
 
 // add appends a key that is not there.
 func (t *hashTable) add(m *Machine, key, v Value, hash uint64) {
+	t.own(m)
 	if len(t.entries) == cap(t.entries) || t.index != nil && t.filled >= len(t.index)/4*3 {
 		t.rebuild(m, tableCapacity(t.live+1))
 	}
@@ -314,6 +316,7 @@ func tableCapacity(n int) int {
 
 // rebuild moves the live entries into a table for capacity entries.
 func (t *hashTable) rebuild(m *Machine, capacity int) {
+	t.own(m)
 	m.Alloc(capacity * dictEntryBytes)
 	old := t.entries
 	t.entries = make([]hashEntry, 0, capacity)
@@ -339,6 +342,7 @@ func (t *hashTable) reserve(m *Machine, n int) {
 
 // remove deletes the entry at position i.
 func (t *hashTable) remove(m *Machine, i int) {
+	t.own(m)
 	if t.index != nil {
 		t.unlink(m, i)
 	}
@@ -351,6 +355,7 @@ func (t *hashTable) remove(m *Machine, i int) {
 // take is remove that keeps the room of the last entry, as CPython's dicts do: an
 // iterator that is past it sees that a key came back.
 func (t *hashTable) take(m *Machine, i int) {
+	t.own(m)
 	if t.index != nil {
 		t.unlink(m, i)
 	}
@@ -365,6 +370,7 @@ func (t *hashTable) take(m *Machine, i int) {
 // last returns the position of the last live entry and gives the room behind it
 // back; false when there is none.
 func (t *hashTable) last(m *Machine) (int, bool) {
+	t.own(m)
 	i, ok := t.before(m, len(t.entries)-1)
 	t.trim()
 	return i, ok
@@ -386,7 +392,23 @@ func (t *hashTable) trim() {
 }
 
 // clear empties the table and gives its room back.
-func (t *hashTable) clear() { *t = hashTable{version: t.version + 1} }
+func (t *hashTable) clear(m *Machine) {
+	t.own(m)
+	*t = hashTable{version: t.version + 1}
+}
+
+// own is called before every change.
+func (t *hashTable) own(m *Machine) {
+	if t.kept {
+		m.noteTable(t)
+	}
+}
+
+// set replaces the value at position i.
+func (t *hashTable) set(m *Machine, i int, v Value) {
+	t.own(m)
+	t.entries[i].value = v
+}
 
 // after returns the position of the first live entry from i on, charging for the
 // deleted ones that it passes; false at the end.
@@ -425,6 +447,7 @@ func (t *hashTable) copyFrom(m *Machine, o *hashTable) {
 	if o.live == 0 {
 		return
 	}
+	t.own(m)
 	capacity := tableCapacity(o.live)
 	m.Alloc(capacity * dictEntryBytes)
 	version := t.version + 1

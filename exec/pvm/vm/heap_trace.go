@@ -1,9 +1,12 @@
 package vm
 
 // Epochs of measurements go around; frozen marks what belongs to the runtime,
-// which every machine shares: no measurement visits or writes it.
+// which every machine shares: no measurement visits or writes it. Nor does one
+// visit what the machine keeps of the library, but for what the call changed.
 const (
 	lastEpoch = 250
+	touched   = 253 // kept, and changed by this call
+	kept      = 254
 	frozen    = 255
 )
 
@@ -56,6 +59,12 @@ func (m *Machine) roots(t *tracer) {
 	for _, mod := range m.loaded {
 		t.push(Value{ref: &mod.Object})
 	}
+	for i := range m.changes {
+		if scan := m.changes[i].scan; scan != nil {
+			m.ChargeEach(1, m.dyn.TraceUnit)
+			t.live += int64(scan(t))
+		}
+	}
 }
 
 // tracer is one measurement under way.
@@ -72,7 +81,7 @@ func (t *tracer) prune() {
 	for _, c := range t.above {
 		kept := c.subs[:0]
 		for _, s := range c.subs {
-			if s.mark == t.epoch {
+			if s.mark == t.epoch || s.mark >= touched {
 				kept = append(kept, s)
 			}
 		}
@@ -84,7 +93,7 @@ func (t *tracer) prune() {
 // push queues an object that this measurement has not met.
 func (t *tracer) push(v Value) {
 	o := v.ref
-	if o == nil || o.self == nil || o.mark == t.epoch || o.mark == frozen {
+	if o == nil || o.self == nil || o.mark == t.epoch || o.mark >= touched {
 		return
 	}
 	o.mark = t.epoch

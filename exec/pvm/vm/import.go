@@ -9,12 +9,18 @@ import (
 // importModule returns the module of a dotted name, loading it and the packages
 // that it is in at their first import.
 func (m *Machine) importModule(name string) (*Module, error) {
+	if m.loading != nil {
+		m.loading.note(name)
+	}
 	if mod, ok := m.modules[name]; ok {
 		return mod, nil
 	}
 	def, ok := m.rt.modules[name]
 	if !ok {
 		return nil, m.Raise(m.rt.classes.DeterminismError, "module '%s' cannot be imported: it is not part of the library", name)
+	}
+	if def.Kept && m.loading == nil {
+		return m.admit(def)
 	}
 	var parent *Module
 	dot := strings.LastIndexByte(name, '.')
@@ -31,7 +37,13 @@ func (m *Machine) importModule(name string) (*Module, error) {
 	if err := m.Enter(); err != nil {
 		return nil, err
 	}
-	mod, err := def.Load(m)
+	var mod *Module
+	var err error
+	if m.loading != nil {
+		mod, err = m.loading.load(m, def)
+	} else {
+		mod, err = def.Load(m)
+	}
 	m.Exit()
 	if err != nil {
 		return nil, err

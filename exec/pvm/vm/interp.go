@@ -101,6 +101,7 @@ enter:
 			}
 			regs[in.A] = v
 		case code.SetCell:
+			m.touch(regs[in.A].ref)
 			regs[in.A].ref.self.(*Cell).v = regs[in.B]
 		case code.DelCell:
 			c := regs[in.A].ref.self.(*Cell)
@@ -108,6 +109,7 @@ enter:
 				err = m.unboundLocal(u.obj.Names[in.B])
 				goto fail
 			}
+			m.touch(&c.Object)
 			c.v = unbound
 		case code.GetFree:
 			if v = f.fn.closure[in.B].v; v.ref == nil {
@@ -116,12 +118,14 @@ enter:
 			}
 			regs[in.A] = v
 		case code.SetFree:
+			m.touch(&f.fn.closure[in.A].Object)
 			f.fn.closure[in.A].v = regs[in.B]
 		case code.DelFree:
 			if f.fn.closure[in.A].v.ref == nil {
 				err = m.unboundFree(u.obj.Free[in.A])
 				goto fail
 			}
+			m.touch(&f.fn.closure[in.A].Object)
 			f.fn.closure[in.A].v = unbound
 		case code.FreeRef:
 			regs[in.A] = f.fn.closure[in.B].value()

@@ -55,7 +55,7 @@ func (m *Machine) globalAt(globals *Dict, u *unit, i int) (Value, bool) {
 func (m *Machine) setGlobal(globals *Dict, u *unit, i int, v Value) {
 	h := &u.globals[i]
 	if h.dict == globals && h.version == globals.table.version && h.pos >= 0 {
-		globals.table.entries[h.pos].value = v
+		globals.table.set(m, int(h.pos), v)
 		return
 	}
 	name := u.names[i]
@@ -70,7 +70,8 @@ func (m *Machine) setGlobal(globals *Dict, u *unit, i int, v Value) {
 
 // siteOf returns the cache of the instruction before pc, nil while the unit is
 // cold.
-func (u *unit) siteOf(pc int) *site {
+func (m *Machine) siteOf(u *unit, pc int) *site {
+	m.learnAt(u)
 	if u.sites == nil {
 		if u.cold {
 			return nil
@@ -136,7 +137,7 @@ func (m *Machine) cachedSet(u *unit, pc int, v *Value, x Value) bool {
 		return false
 	}
 	a := o.attrs
-	if a.shape != s.shape || a.dict != nil {
+	if a.shape != s.shape || a.dict != nil || a.kept {
 		return false
 	}
 	if s.slot >= 0 {
@@ -168,7 +169,7 @@ func (m *Machine) getAttrAt(u *unit, pc int, v Value, name *Str) (Value, error) 
 	if err != nil || v.ref.kind != KindInstance {
 		return r, err
 	}
-	s := u.siteOf(pc)
+	s := m.siteOf(u, pc)
 	if s == nil || !m.plainAccess(v, spGetattribute) {
 		return r, nil
 	}
@@ -207,7 +208,7 @@ func (m *Machine) getMethodAt(u *unit, pc int, v Value, name *Str) (fn, self Val
 	if err != nil || !self.Bound() {
 		return fn, self, err
 	}
-	s := u.siteOf(pc)
+	s := m.siteOf(u, pc)
 	if s == nil {
 		return fn, self, nil
 	}
@@ -235,7 +236,7 @@ func (m *Machine) setAttrAt(u *unit, pc int, v Value, name *Str, x Value) error 
 	if err := m.SetAttr(v, name, x); err != nil || a == nil || v.ref.kind != KindInstance {
 		return err
 	}
-	s := u.siteOf(pc)
+	s := m.siteOf(u, pc)
 	if s == nil || !m.plainAccess(v, spSetattr) || a.dict != nil || a.shape == nil {
 		return nil
 	}

@@ -25,13 +25,14 @@ func (c *Class) inheritPattern() {
 
 // SetPattern gives a class of the library or of the program its pattern, and the
 // classes below it that have none.
-func (c *Class) SetPattern(p Pattern) {
+func (c *Class) SetPattern(m *Machine, p Pattern) {
 	if c.builtin || c.pattern != PatternNone {
 		return
 	}
+	m.touch(&c.Object)
 	c.pattern = p
 	for _, s := range c.subs {
-		s.SetPattern(p)
+		s.SetPattern(m, p)
 	}
 }
 

@@ -25,6 +25,7 @@ func listCapacity(n int) int { return (n + n>>3 + 6) &^ 3 }
 // append adds x at the end. Lists grow here only, never by Go's append, whose
 // rule is not ours.
 func (l *List) append(m *Machine, x Value) {
+	m.touch(&l.Object)
 	if len(l.items) == cap(l.items) {
 		l.grow(m, len(l.items)+1)
 	}
@@ -33,6 +34,7 @@ func (l *List) append(m *Machine, x Value) {
 
 // extend adds items at the end. It charges nothing.
 func (l *List) extend(m *Machine, items []Value) {
+	m.touch(&l.Object)
 	l.grow(m, len(l.items)+len(items))
 	l.items = append(l.items, items...)
 }
@@ -136,6 +138,7 @@ func (m *Machine) listSet(l *List, key, x Value) error {
 		return m.Raise(m.rt.classes.IndexError, "list assignment index out of range")
 	}
 	if x.Bound() {
+		m.touch(&l.Object)
 		l.items[i] = x
 		return nil
 	}
@@ -146,6 +149,7 @@ func (m *Machine) listSet(l *List, key, x Value) error {
 
 // replace puts items for those from i to j. It charges nothing.
 func (l *List) replace(m *Machine, i, j int, items []Value) {
+	m.touch(&l.Object)
 	tail := len(l.items) - j
 	n := i + len(items) + tail
 	if n > cap(l.items) {
@@ -194,6 +198,7 @@ func (m *Machine) listSetSlice(l *List, s *Slice, x Value) error {
 	}
 	if !x.Bound() {
 		m.ChargeEach(len(l.items), m.dyn.Element)
+		m.touch(&l.Object)
 		l.deleteStepped(b)
 		return nil
 	}
@@ -201,6 +206,7 @@ func (m *Machine) listSetSlice(l *List, s *Slice, x Value) error {
 		return m.Raise(m.rt.classes.ValueError, "attempt to assign sequence of size %d to extended slice of size %d", len(items), b.count)
 	}
 	m.ChargeEach(len(items), m.dyn.Element)
+	m.touch(&l.Object)
 	for i, v := range items {
 		l.items[b.start+int64(i)*b.step] = v
 	}

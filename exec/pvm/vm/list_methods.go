@@ -28,6 +28,7 @@ func (rt *Runtime) defineList() {
 		Def{Name: "pop", Min: 1, Max: 2, Fn: listPop},
 		Def{Name: "remove", Min: 2, Max: 2, Fn: listRemove},
 		Def{Name: "clear", Min: 1, Max: 1, Fn: func(m *Machine, a Args) (Value, error) {
+			m.touch(a.Values[0].ref)
 			a.Values[0].ref.self.(*List).items = nil
 			return None, nil
 		}},
@@ -35,6 +36,7 @@ func (rt *Runtime) defineList() {
 		Def{Name: "count", Min: 2, Max: 2, Fn: sequenceCount},
 		Def{Name: "sort", Min: 1, Max: -1, Keywords: true, Fn: listSort},
 		Def{Name: "reverse", Min: 1, Max: 1, Fn: func(m *Machine, a Args) (Value, error) {
+			m.touch(a.Values[0].ref)
 			items := a.Values[0].ref.self.(*List).items
 			m.ChargeEach(len(items), m.dyn.Element)
 			reverseItems(items)
@@ -60,6 +62,7 @@ func listInit(m *Machine, a Args) (Value, error) {
 		return unbound, err
 	}
 	l := a.Values[0].ref.self.(*List)
+	m.touch(&l.Object)
 	l.items = nil
 	if len(a.Positional()) < 2 {
 		return None, nil
@@ -159,6 +162,7 @@ func listIMul(m *Machine, a Args) (Value, error) {
 	if err != nil {
 		return unbound, err
 	}
+	m.touch(a.Values[0].ref)
 	a.Values[0].ref.self.(*List).items = r.ref.self.(*List).items
 	return a.Values[0], nil
 }
@@ -198,6 +202,7 @@ func listPop(m *Machine, a Args) (Value, error) {
 	}
 	v := l.items[i]
 	m.ChargeEach(len(l.items)-1-i, m.dyn.Element)
+	m.touch(&l.Object)
 	copy(l.items[i:], l.items[i+1:])
 	l.items[len(l.items)-1] = unbound
 	l.items = l.items[:len(l.items)-1]
@@ -304,6 +309,7 @@ func (m *Machine) sortList(l *List, key, reverse Value) error {
 		}
 		back = n != SmallInt(0)
 	}
+	m.touch(&l.Object)
 	items := l.items
 	l.items = nil
 	hold := m.listTaken(items)

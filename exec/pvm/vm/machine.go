@@ -35,6 +35,12 @@ type Machine struct {
 	output   []byte                 // of print
 	printing []*Object              // containers whose repr is being made, outermost first
 
+	kept    map[string]*Module // of the library, loaded for all calls; nil: not yet
+	changes []change           // of what is kept, by this call
+	learnt  []*unit            // of what is kept, whose caches changed
+	worn    bool               // what is kept is to be loaded anew
+	loading *loading           // while that is being done
+
 	profile  *Profile // nil: nobody asked
 	quotient big.Int  // room for those that nobody asks for
 
@@ -83,10 +89,16 @@ func (m *Machine) Reset() {
 		m.pool[i] = frame{}
 	}
 	clear(m.temp)
+	m.takeBack()
+	start, versions := &m.rt.library.start, m.versions
+	if m.kept == nil {
+		versions = 0
+	}
 	*m = Machine{
 		rt: m.rt, dyn: m.dyn, pool: m.pool, slab: m.slab, temp: m.temp[:0],
 		units: emptied(m.units), interned: emptied(m.interned), modules: emptied(m.modules),
-		orders: m.rt.orders,
+		kept: m.kept, changes: m.changes[:0], learnt: m.learnt[:0],
+		versions: max(versions, start.versions), orders: start.orders, shapes: start.shapes, Registrations: start.registrations,
 	}
 	m.heap.threshold = m.rt.limits.HeapBytes
 }

@@ -6,11 +6,18 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 )
 
-// ModuleDef is a module of the library. Load runs once per machine, at the
-// first import.
+// ModuleDef is a module of the library. Load runs once per call, at the first
+// import.
+//
+// A kept module is loaded once by each machine, which takes back between calls
+// what a call changed of it. Its Load runs before there is a call, so it asks for
+// nothing of the call's; Admit, when not nil, runs at the first import in each
+// call and may refuse it.
 type ModuleDef struct {
-	Name string // dotted
-	Load func(m *Machine) (*Module, error)
+	Name  string // dotted
+	Load  func(m *Machine) (*Module, error)
+	Kept  bool
+	Admit func(m *Machine) error
 }
 
 // Runtime is what all machines share: builtin classes and functions, library,
@@ -31,7 +38,8 @@ type Runtime struct {
 	orDefault              *Class               // of what anext with a default answers
 	cold                   bool                 // no inline caches
 	all                    []*Class             // builtin classes, in order of creation
-	orders                 uint32               // of the objects that all machines share, from 1
+	library                library
+	orders                 uint32 // of the objects that all machines share, from 1
 }
 
 // Limits bound one call. They are consensus.
@@ -82,6 +90,9 @@ func NewRuntime(cfg Config) (*Runtime, error) {
 	rt.setPatterns()
 	rt.seal()
 	rt.freeze()
+	if err := rt.loadLibrary(cfg.Modules); err != nil {
+		return nil, err
+	}
 	return rt, nil
 }
 

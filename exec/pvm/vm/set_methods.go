@@ -48,7 +48,7 @@ func (rt *Runtime) defineSets() {
 		Def{Name: "remove", Min: 2, Max: 2, Fn: setDiscard(true)},
 		Def{Name: "pop", Min: 1, Max: 1, Fn: setPop},
 		Def{Name: "clear", Min: 1, Max: 1, Fn: func(m *Machine, a Args) (Value, error) {
-			a.Values[0].ref.self.(*Set).table.clear()
+			a.Values[0].ref.self.(*Set).table.clear(m)
 			return None, nil
 		}},
 		Def{Name: "update", Min: 1, Max: -1, Fn: setMany(OpBitOr, true)},
@@ -93,7 +93,7 @@ func setInit(m *Machine, a Args) (Value, error) {
 		return unbound, err
 	}
 	s := a.Values[0].ref.self.(*Set)
-	s.table.clear()
+	s.table.clear(m)
 	if len(a.Positional()) < 2 {
 		return None, nil
 	}
@@ -143,13 +143,13 @@ func (m *Machine) setApply(op Operator, s *Set, v Value) error {
 		return m.setKeep(s, y, true)
 	case OpSub:
 		if s == y {
-			s.table.clear()
+			s.table.clear(m)
 			return nil
 		}
 		return m.setKeep(s, y, false)
 	}
 	if s == y {
-		s.table.clear()
+		s.table.clear(m)
 		return nil
 	}
 	rest := m.setCopy(KindSet, y)

@@ -1,0 +1,139 @@
+package vm
+
+import "slices"
+
+// What a machine keeps of the library between calls is as the library's bodies
+// left it whenever a call begins. A call may change it as Python lets it; the
+// machine notes how each object was before its first change, and Reset takes
+// the changes back, the last first.
+
+// change is one kept thing that the call has changed.
+type change struct {
+	undo func()
+	scan func(t *tracer) int // visits it for the heap measurement; nil: holds no values
+}
+
+// Keeper is a payload that may be part of the library that machines keep.
+type Keeper interface {
+	Payload
+	// Keep notes the present state, before it changes, and returns what
+	// brings it back.
+	Keep() (restore func())
+}
+
+// settled is the most versions that the library's classes and tables may count
+// up to: beyond it a machine loads the library anew before the count turns over.
+const settled = 1 << 30
+
+// touch notes how a kept object is before a change. Natives that change what
+// they are handed call Touch.
+func (m *Machine) touch(o *Object) {
+	if o.mark == kept {
+		m.noteObject(o)
+	}
+}
+
+// Touch is to be called before a payload changes, with the object that holds it.
+func (m *Machine) Touch(v Value) { m.touch(v.ref) }
+
+func (m *Machine) note(undo func(), scan func(t *tracer) int) {
+	m.changes = append(m.changes, change{undo, scan})
+}
+
+func (m *Machine) noteObject(o *Object) {
+	head := *o
+	var undo func()
+	switch x := o.self.(type) {
+	case *Class:
+		saved := *x
+		saved.found, saved.foundAt = nil, 0
+		x.subs, x.names.shared = slices.Clip(x.subs), true
+		undo = func() { *x = saved }
+	case *Function:
+		saved := *x
+		undo = func() { *x = saved }
+	case *Instance:
+		saved := x.slots
+		x.slots = slices.Clone(saved)
+		undo = func() { x.slots = saved }
+	case *List:
+		saved := x.items
+		x.items = make([]Value, len(saved), cap(saved))
+		copy(x.items, saved)
+		undo = func() { x.items = saved }
+	case *Cell:
+		saved := x.v
+		undo = func() { x.v = saved }
+	case *Property:
+		saved := *x
+		undo = func() { *x = saved }
+	case *Member:
+		saved := x.doc
+		undo = func() { x.doc = saved }
+	case *Foreign:
+		undo = x.Payload.(Keeper).Keep()
+	default:
+		undo = func() {}
+	}
+	o.mark = touched
+	m.note(func() { undo(); *o = head }, func(t *tracer) int { return t.scan(o) })
+}
+
+// noteAttrs notes the attributes of a kept object before one changes.
+func (m *Machine) noteAttrs(a *Attrs) {
+	saved := *a
+	a.values, a.kept = slices.Clone(saved.values), false
+	m.note(func() { *a = saved }, func(t *tracer) int { return t.attrs(a) })
+}
+
+// noteTable notes a kept table before it changes.
+func (m *Machine) noteTable(t *hashTable) {
+	saved := *t
+	t.entries = make([]hashEntry, len(saved.entries), cap(saved.entries))
+	copy(t.entries, saved.entries)
+	t.index, t.kept = slices.Clone(saved.index), false
+	m.note(func() {
+		saved.version = t.version + 1 // what was learnt of the table meanwhile is not true of it
+		m.worn = m.worn || saved.version > settled
+		*t = saved
+	}, func(tr *tracer) int {
+		t.roots(tr.visit)
+		return dictBytes + t.capacity()*dictEntryBytes
+	})
+}
+
+// learnAt notes that the caches of a kept unit change.
+func (m *Machine) learnAt(u *unit) {
+	if u.kept && !u.learnt {
+		u.learnt = true
+		m.learnt = append(m.learnt, u)
+	}
+}
+
+// takeBack makes what is kept as it was, and forgets what caches learnt of the
+// program.
+func (m *Machine) takeBack() {
+	for i := len(m.changes) - 1; i >= 0; i-- {
+		m.changes[i].undo()
+	}
+	clear(m.changes)
+	for _, u := range m.learnt {
+		u.learnt = false
+		for i := range u.sites {
+			if s := &u.sites[i]; !s.lasting() {
+				*s = site{}
+			}
+		}
+	}
+	clear(m.learnt)
+	if m.worn || m.versions > settled {
+		m.kept, m.worn = nil, false
+	}
+}
+
+// lasting tells whether a cache speaks of kept things only.
+func (s *site) lasting() bool {
+	ours := func(o *Object) bool { return o.self == nil || o.mark >= touched }
+	return (s.class == nil || ours(&s.class.Object)) && (s.v.ref == nil || ours(s.v.ref)) &&
+		(s.shape == nil || s.shape.kept) && (s.next == nil || s.next.kept)
+}

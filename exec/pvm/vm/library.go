@@ -1,0 +1,265 @@
+package vm
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+)
+
+// ErrLibrary is wrapped when the modules that machines keep cannot be loaded.
+var ErrLibrary = errors.New("library of the Python machine")
+
+// library is what a runtime knows of the modules that its machines keep. A
+// runtime finds it out by loading them once; every machine that loads them
+// comes to the same.
+type library struct {
+	kept    []ModuleDef
+	entries map[string]*entry // looked up, never iterated
+	start   counters          // of a machine before its first instruction
+}
+
+// entry is what the import of a kept module means to a call.
+type entry struct {
+	cycles code.Cycles // what its body used, without the imports in it
+	needs  []string    // imported by its body, in order, and the package that it is in
+}
+
+// counters are those that go on from the library's objects to a program's.
+type counters struct {
+	versions, orders uint32
+	shapes           int
+	registrations    uint64
+}
+
+// loading is what a machine notes while it loads the library.
+type loading struct {
+	entries map[string]*entry
+	into    *entry      // whose body runs
+	nested  code.Cycles // used by imports within it
+}
+
+// note adds a module to what the running body needs.
+func (l *loading) note(name string) {
+	if l.into != nil && !slices.Contains(l.into.needs, name) {
+		l.into.needs = append(l.into.needs, name)
+	}
+}
+
+// load runs a body and keeps account of it.
+func (l *loading) load(m *Machine, def ModuleDef) (*Module, error) {
+	if !def.Kept {
+		return nil, fmt.Errorf("%w: %s is imported by a kept module, but not kept itself", ErrLibrary, def.Name)
+	}
+	e := &entry{}
+	l.entries[def.Name] = e
+	if dot := strings.LastIndexByte(def.Name, '.'); dot >= 0 {
+		e.needs = append(e.needs, def.Name[:dot])
+	}
+	outer, nested, before := l.into, l.nested, m.CyclesLeft()
+	l.into, l.nested = e, 0
+	mod, err := def.Load(m)
+	used := before - m.CyclesLeft()
+	e.cycles = used - l.nested
+	l.into, l.nested = outer, nested+used
+	return mod, err
+}
+
+// loadLibrary loads the kept modules once, to know what their imports cost and
+// where the counters of machines begin.
+func (rt *Runtime) loadLibrary(defs []ModuleDef) error {
+	for _, def := range defs {
+		if def.Kept {
+			rt.library.kept = append(rt.library.kept, def)
+		}
+	}
+	rt.library.start.orders = rt.orders
+	m, err := rt.loadedMachine()
+	if err != nil {
+		return err
+	}
+	rt.library.entries = m.loading.entries
+	rt.library.start = counters{versions: m.versions, orders: m.orders, shapes: m.shapes, registrations: m.Registrations}
+	return nil
+}
+
+// loadedMachine is a machine that has loaded the kept modules and nothing else.
+// Everything in them counts as kept.
+func (rt *Runtime) loadedMachine() (*Machine, error) {
+	m := rt.NewMachine()
+	m.loading = &loading{entries: make(map[string]*entry)}
+	m.versions, m.orders, m.shapes, m.Registrations = 0, rt.orders, 0, 0
+	m.heap.threshold = 1 << 62 // the library is no program's to pay for
+	res, err := m.Do(1<<50, func(m *Machine) (Value, error) {
+		for _, def := range rt.library.kept {
+			if _, err := m.importModule(def.Name); err != nil {
+				return None, err
+			}
+		}
+		return None, nil
+	})
+	if err == nil && res.Raised != nil {
+		err = fmt.Errorf("%w: %s", ErrLibrary, res.Traceback)
+	}
+	if err == nil {
+		err = m.keep()
+	}
+	return m, err
+}
+
+// Library returns a kept module whether or not it was imported, nil when there is
+// none of that name.
+func (m *Machine) Library(name string) *Module {
+	if m.loading != nil {
+		return m.modules[name]
+	}
+	if m.kept == nil {
+		m.loadKept()
+	}
+	return m.kept[name]
+}
+
+// loadKept loads the kept modules for this and all later calls. That is the
+// host's work: no call sees whether it was done in it.
+func (m *Machine) loadKept() {
+	from, err := m.rt.loadedMachine()
+	if err != nil {
+		panic(&Abort{Code: Internal, Detail: err.Error()})
+	}
+	m.kept = from.modules
+}
+
+// admit imports a kept module and what its body imports. The price is the same
+// in every call.
+func (m *Machine) admit(def ModuleDef) (*Module, error) {
+	if mod, ok := m.modules[def.Name]; ok {
+		return mod, nil
+	}
+	if err := m.Enter(); err != nil {
+		return nil, err
+	}
+	defer m.Exit()
+	if def.Admit != nil {
+		if err := def.Admit(m); err != nil {
+			return nil, err
+		}
+	}
+	mod := m.Library(def.Name)
+	e := m.rt.library.entries[def.Name]
+	m.Charge(e.cycles)
+	m.modules[def.Name] = mod
+	for _, name := range e.needs {
+		if _, err := m.admit(m.rt.modules[name]); err != nil {
+			delete(m.modules, def.Name)
+			return nil, err
+		}
+	}
+	return mod, nil
+}
+
+// keep marks everything that the loaded modules hold. Measurements do not visit
+// it, its identity is settled, and what a call changes of it is noted so that
+// Reset can take it back.
+func (m *Machine) keep() error {
+	t := &tracer{epoch: kept}
+	t.visit = t.push
+	for _, mod := range m.loaded {
+		t.push(Value{ref: &mod.Object})
+	}
+	for len(t.queue) > 0 {
+		v := t.queue[len(t.queue)-1]
+		t.queue = t.queue[:len(t.queue)-1]
+		if v.ref.order == 0 {
+			m.orders++
+			v.ref.order = m.orders
+		}
+		t.scan(v.ref)
+		if a := v.ref.attrs; a != nil {
+			a.kept = true
+			t.attrs(a)
+			t.keepShapes(a.shape)
+		}
+		if err := m.keepPart(t, v.ref.self); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keepPart prepares an object for keeping by its kind.
+func (m *Machine) keepPart(t *tracer, self any) error {
+	switch x := self.(type) {
+	case *Class:
+		if x.shape == nil {
+			x.shape = &shape{}
+		}
+		t.keepShapes(x.shape)
+		for _, s := range x.subs {
+			t.push(s.value())
+		}
+	case *Function:
+		t.push(x.name.val())
+		t.push(x.qualName.val())
+		m.keepUnit(t, x.unit)
+	case *Dict:
+		x.table.kept = true
+	case *Set:
+		x.table.kept = true
+	case *Instance:
+		x.Attrs.kept = true
+		t.keepShapes(x.Attrs.shape)
+	case *Foreign:
+		switch p := x.Payload.(type) {
+		case *alias, *union, Keeper:
+		default:
+			return fmt.Errorf("%w: a %T cannot be kept", ErrLibrary, p)
+		}
+	case *Str, *Bytes, *Int, *Float, *Tuple, *List, *Cell, *Native, *Method, *Module, *Range, *Slice,
+		*StaticMethod, *ClassMethod, *Property, *MappingProxy, *Member:
+	default:
+		return fmt.Errorf("%w: a %T cannot be kept", ErrLibrary, x)
+	}
+	return nil
+}
+
+// keepUnit makes the code of a function ready with all within, so that no call
+// announces memory for it.
+func (m *Machine) keepUnit(t *tracer, u *unit) {
+	if u.kept {
+		return
+	}
+	u.kept = true
+	t.pushAll(u.consts)
+	for _, names := range [][]*Str{u.names, m.localNames(u)} {
+		for _, s := range names {
+			t.push(s.val())
+		}
+	}
+	for i := range u.codes {
+		m.keepUnit(t, m.child(u, i))
+	}
+}
+
+// keepShapes marks the tree of shapes that s belongs to.
+func (t *tracer) keepShapes(s *shape) {
+	if s == nil || s.kept {
+		return
+	}
+	for s.parent != nil {
+		s = s.parent
+	}
+	for queue := []*shape{s}; len(queue) > 0; {
+		k := queue[len(queue)-1]
+		queue = queue[:len(queue)-1]
+		k.kept = true
+		for _, name := range k.names {
+			t.push(name.val())
+		}
+		for _, name := range slices.Sorted(maps.Keys(k.next)) {
+			queue = append(queue, k.next[name])
+		}
+	}
+}
