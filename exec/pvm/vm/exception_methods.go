@@ -219,8 +219,7 @@ func exceptionAddNote(m *Machine, a Args) (Value, error) {
 	if !isList {
 		return unbound, m.Raise(m.rt.classes.TypeError, "Cannot add note: __notes__ is not a list")
 	}
-	m.Alloc(valueBytes)
-	l.items = append(l.items, a.Values[1])
+	l.append(m, a.Values[1])
 	return None, nil
 }
 

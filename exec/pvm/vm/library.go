@@ -26,6 +26,7 @@ type library struct {
 type entry struct {
 	cycles code.Cycles // what its body used, without the imports in it
 	needs  []string    // imported by its body, in order, and the package that it is in
+	binds  bool        // its import makes it an attribute of its package, whose own does not
 }
 
 // counters are those that go on from the library's objects to a program's.
@@ -104,10 +105,37 @@ func (rt *Runtime) loadedMachine() (*Machine, error) {
 	if err == nil && res.Raised != nil {
 		err = fmt.Errorf("%w: %s", ErrLibrary, res.Traceback)
 	}
-	if err == nil {
-		err = m.keep()
+	if err != nil {
+		return m, err
 	}
-	return m, err
+	for _, def := range rt.library.kept {
+		m.unbind(def.Name)
+	}
+	return m, m.keep()
+}
+
+// unbind takes a module that the import of its package alone does not load out of
+// the package's attributes.
+func (m *Machine) unbind(name string) {
+	dot := strings.LastIndexByte(name, '.')
+	if dot < 0 || m.loading.reaches(name[:dot], name, make(map[string]bool)) {
+		return
+	}
+	m.loading.entries[name].binds = true
+	t := &m.modules[name[:dot]].dict.table
+	key := m.intern(name[dot+1:])
+	if i := t.findStr(key, m.strHash(key)); i >= 0 {
+		t.remove(m, i)
+	}
+}
+
+// reaches tells whether the import of from imports name.
+func (l *loading) reaches(from, name string, met map[string]bool) bool {
+	if from == name || met[from] {
+		return from == name
+	}
+	met[from] = true
+	return slices.ContainsFunc(l.entries[from].needs, func(n string) bool { return l.reaches(n, name, met) })
 }
 
 // Library returns a kept module whether or not it was imported, nil when there is
@@ -156,6 +184,10 @@ func (m *Machine) admit(def ModuleDef) (*Module, error) {
 			delete(m.modules, def.Name)
 			return nil, err
 		}
+	}
+	if e.binds {
+		dot := strings.LastIndexByte(def.Name, '.')
+		m.modules[def.Name[:dot]].dict.putStr(m, m.intern(def.Name[dot+1:]), Value{ref: &mod.Object})
 	}
 	return mod, nil
 }

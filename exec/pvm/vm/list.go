@@ -44,6 +44,7 @@ func (l *List) grow(m *Machine, n int) {
 	if n <= cap(l.items) {
 		return
 	}
+	m.touch(&l.Object)
 	c := listCapacity(n)
 	m.Alloc(c * valueBytes)
 	l.items = m.grown.room(l, c)
