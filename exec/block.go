@@ -46,42 +46,45 @@ type Result struct {
 // or a [*Fault]; on an error there is no result. Neither view nor arguments are
 // changed.
 func Apply(view state.View, in Inputs, txs []*chain.VerifiedTx) (Result, error) {
-	if in.Height == 0 {
-		return Result{}, &Fault{"start block", ErrHeight}
-	}
-	b := &block{
-		in:     &in,
-		state:  state.NewOverlay(view),
-		budget: fees.NewBudget(in.Params),
-		result: Result{Receipts: make([]chain.Receipt, 0, len(txs))},
-	}
-	b.actors = actor.NewBlock(actor.Block{
-		Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
-	})
-	supply, err := ReadSupply(view)
+	s, err := Begin(view, in, len(txs))
 	if err != nil {
 		return Result{}, err
 	}
 	for i, tx := range txs {
-		if err := b.transact(i, tx); err != nil {
+		if err := s.Transact(i, tx); err != nil {
 			return Result{}, err
 		}
 	}
-	if err := b.reward(&supply); err != nil {
-		return Result{}, err
-	}
-	b.state.SetStorage(chain.AddrTreasury, supplyKey(), supply.encode())
-	b.result.Delta = b.state.Delta()
-	return b.result, nil
+	return s.Finish()
 }
 
-// block is the execution of one block.
+// begin does what comes before the transactions.
+func (b *block) begin(n int) (err error) {
+	b.result.Receipts = make([]chain.Receipt, 0, n)
+	b.supply, err = ReadSupply(b.state)
+	return err
+}
+
+// finish does what comes after the transactions.
+func (b *block) finish() error {
+	if err := b.reward(&b.supply); err != nil {
+		return err
+	}
+	b.state.SetStorage(chain.AddrTreasury, supplyKey(), b.supply.encode())
+	b.result.Delta = b.state.Delta()
+	return nil
+}
+
+// block is the execution of one block, or of one of its transactions by itself
+// ([Worker]). What a transaction changes is in state and in what [block.attempt]
+// returns: nothing else may be written before [block.settle].
 type block struct {
 	in     *Inputs
 	state  *state.Overlay
 	actors *actor.Block
-	budget *fees.Budget
+	budget *fees.Budget // nil: the transaction's place is judged elsewhere
 	lane   chain.LaneID // segment that is running
+	supply SupplyRecord
 	result Result
 }
 
@@ -99,14 +102,13 @@ func (b *block) credit(addr chain.Address, amount chain.Wei) error {
 	if amount == 0 {
 		return nil // leaves no empty account behind
 	}
-	a, err := b.account(addr)
+	fits, err := b.state.AddBalance(addr, amount)
+	if err == nil && !fits {
+		err = ErrMoney
+	}
 	if err != nil {
-		return err
+		return &Fault{"credit " + addr.String(), err}
 	}
-	if !add(&a.Balance, amount) {
-		return &Fault{"credit " + addr.String(), ErrMoney}
-	}
-	b.state.SetAccount(addr, a)
 	return nil
 }
 

@@ -11,53 +11,65 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// transact runs one transaction: judge, reserve, run, charge, refund (whitepaper
-// §2.3; resolution 2.12). The error is an [*InvalidTx] or a [*Fault].
+// transact runs one transaction and books it. The error is an [*InvalidTx] or a
+// [*Fault].
 func (b *block) transact(index int, tx *chain.VerifiedTx) error {
-	sender, err := b.account(tx.Sender)
+	a, err := b.attempt(index, tx)
 	if err != nil {
 		return err
+	}
+	return b.settle(tx, &a)
+}
+
+// Attempt is what became of a transaction, besides its writes.
+type Attempt struct {
+	out         actor.Outcome
+	burned, tip chain.Wei
+}
+
+// attempt does what depends on the state alone: judge, reserve, run, charge, refund
+// (whitepaper §2.3; resolution 2.12). The error is an [*InvalidTx] or a [*Fault].
+func (b *block) attempt(index int, tx *chain.VerifiedTx) (a Attempt, err error) {
+	sender, err := b.account(tx.Sender)
+	if err != nil {
+		return a, err
 	}
 	ins, err := b.judge(tx, &sender)
 	if err != nil {
 		if errors.As(err, new(*Fault)) {
-			return err
+			return a, err
 		}
-		return &InvalidTx{Index: index, Err: err}
+		return a, &InvalidTx{Index: index, Err: err}
 	}
 	reserved, err := fees.MaxCost(tx.Tx)
 	if err != nil {
-		return &Fault{"reserve for a valid transaction", err}
+		return a, &Fault{"reserve for a valid transaction", err}
 	}
 	sender.Nonce++
 	sender.Balance -= reserved // judge found it spendable
 	b.state.SetAccount(tx.Sender, sender)
 
 	intrinsic := ins.Intrinsic(&b.in.Params.Intrinsic)
-	out, err := b.run(ins, tx, intrinsic)
-	if err != nil {
-		return err
+	if a.out, err = b.run(ins, tx, intrinsic); err != nil {
+		return a, err
 	}
-	used := chain.Usage{Cycles: intrinsic.Cycles + out.Used.Cycles, Cells: intrinsic.Cells + out.Used.Cells}
+	used := chain.Usage{Cycles: intrinsic.Cycles + a.out.Used.Cycles, Cells: intrinsic.Cells + a.out.Used.Cells}
 	fee, burned, tip, err := fees.Charge(tx.Tx, b.in.BaseFees[tx.Lane], used)
 	if err != nil {
-		return &Fault{"charge a valid transaction", err}
+		return a, &Fault{"charge a valid transaction", err}
 	}
 	refund := reserved - fee
-	if out.Code == chain.CodeOK {
+	if a.out.Code == chain.CodeOK {
 		refund -= tx.Tx.Value // the recipient has it
 	}
-	if err := b.credit(tx.Sender, refund); err != nil {
-		return err
-	}
-	out.Used = used
-	return b.settle(tx, &out, burned, tip)
+	a.out.Used, a.burned, a.tip = used, burned, tip
+	return a, b.credit(tx.Sender, refund)
 }
 
 // judge says what the transaction is, or why it may not stand here. A [*Fault]
 // says that this node cannot tell.
 func (b *block) judge(tx *chain.VerifiedTx, sender *state.Account) (chain.Instruction, error) {
-	if tx.Lane < b.lane {
+	if b.budget != nil && tx.Lane < b.lane {
 		return chain.Instruction{}, fmt.Errorf("%w: %v after %v", ErrLaneOrder, tx.Lane, b.lane)
 	}
 	ins, err := fees.CheckStatic(tx, b.in.Params, b.in.ChainID) // the lane is one from here on
@@ -74,8 +86,7 @@ func (b *block) judge(tx *chain.VerifiedTx, sender *state.Account) (chain.Instru
 	if err := fees.CheckSender(tx.Tx, b.in.BaseFees[tx.Lane], sender.Nonce, spendable); err != nil {
 		return ins, err
 	}
-	limits := chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit}
-	if !b.budget.Fits(tx.Lane, limits) {
+	if limits := limitsOf(tx); b.budget != nil && !b.budget.Fits(tx.Lane, limits) {
 		return ins, fmt.Errorf("%w: %+v, left %+v", ErrLaneFull, limits, b.budget.Left(tx.Lane))
 	}
 	return b.judgeTarget(ins, tx)
@@ -89,9 +100,9 @@ func (b *block) judgeTarget(ins chain.Instruction, tx *chain.VerifiedTx) (chain.
 		_, err := actor.ParsePayload(tx.Tx.Payload)
 		return ins, payload(err)
 	}
-	target, err := b.account(*tx.Tx.To)
+	target, err := b.state.Traits(*tx.Tx.To)
 	if err != nil {
-		return ins, err
+		return ins, &Fault{"read account " + tx.Tx.To.String(), err}
 	}
 	if ins = ins.WithCode(target.HasCode()); !ins.Executable {
 		return ins, fmt.Errorf("%w: %s", fees.ErrKindUnsupported, ins.Name)
@@ -104,7 +115,7 @@ func (b *block) judgeTarget(ins chain.Instruction, tx *chain.VerifiedTx) (chain.
 	}
 	need := ins.Intrinsic(&b.in.Params.Intrinsic)
 	if tx.Tx.CyclesLimit < need.Cycles || tx.Tx.CellsLimit < need.Cells {
-		return ins, &fees.IntrinsicError{Limits: chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit}, Intrinsic: need}
+		return ins, &fees.IntrinsicError{Limits: limitsOf(tx), Intrinsic: need}
 	}
 	l, err := actor.ReadLedger(b.state, *tx.Tx.To)
 	if err != nil {
@@ -114,6 +125,10 @@ func (b *block) judgeTarget(ins chain.Instruction, tx *chain.VerifiedTx) (chain.
 		return ins, fmt.Errorf("%w: %d cycles left", ErrActorBusy, left)
 	}
 	return ins, nil
+}
+
+func limitsOf(tx *chain.VerifiedTx) chain.Usage {
+	return chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit}
 }
 
 func payload(err error) error {
@@ -139,8 +154,8 @@ func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain
 	return actor.Outcome{Code: code}, err
 }
 
-// begin starts a run for a transaction.
-func (b *block) begin(tx *chain.VerifiedTx, intrinsic chain.Usage) (*actor.Run, error) {
+// start begins a run for a transaction.
+func (b *block) start(tx *chain.VerifiedTx, intrinsic chain.Usage) (*actor.Run, error) {
 	if b.in.Engine == nil {
 		return nil, &Fault{"run an actor", ErrNoEngine}
 	}
@@ -157,7 +172,7 @@ func (b *block) deploy(tx *chain.VerifiedTx, intrinsic chain.Usage) (actor.Outco
 		return actor.Outcome{}, &Fault{"read a payload that was judged", err}
 	}
 	d.Creator, d.Value = tx.Sender, tx.Tx.Value
-	r, err := b.begin(tx, intrinsic)
+	r, err := b.start(tx, intrinsic)
 	if err != nil {
 		return actor.Outcome{}, err
 	}
@@ -171,7 +186,7 @@ func (b *block) message(tx *chain.VerifiedTx, intrinsic chain.Usage) (actor.Outc
 	if err != nil {
 		return actor.Outcome{}, &Fault{"read a payload that was judged", err}
 	}
-	r, err := b.begin(tx, intrinsic)
+	r, err := b.start(tx, intrinsic)
 	if err != nil {
 		return actor.Outcome{}, err
 	}
@@ -190,24 +205,20 @@ func fault(doing string, err error) error {
 // transfer moves the value to the recipient, out of what was reserved, and
 // returns the receipt's code. The error is a [*Fault].
 func (b *block) transfer(tx *chain.Tx) (uint16, error) {
-	if tx.Value == 0 {
-		return chain.CodeOK, nil // leaves no empty account behind
-	}
-	to, err := b.account(*tx.To)
+	fits, err := b.state.AddBalance(*tx.To, tx.Value)
 	if err != nil {
-		return 0, err
+		return 0, &Fault{"read account " + tx.To.String(), err}
 	}
-	if !add(&to.Balance, tx.Value) {
+	if !fits {
 		return chain.CodeBalanceOverflow, nil
 	}
-	b.state.SetAccount(*tx.To, to)
 	return chain.CodeOK, nil
 }
 
 // settle books what a transaction used and paid, and writes its receipt.
-func (b *block) settle(tx *chain.VerifiedTx, out *actor.Outcome, burned, tip chain.Wei) error {
-	r := &b.result
-	if !add(&r.Burned, burned) || !add(&r.Tips, tip) {
+func (b *block) settle(tx *chain.VerifiedTx, a *Attempt) error {
+	r, out := &b.result, &a.out
+	if !add(&r.Burned, a.burned) || !add(&r.Tips, a.tip) {
 		return &Fault{"add up fees", ErrMoney}
 	}
 	status := chain.StatusSucceeded
@@ -217,7 +228,7 @@ func (b *block) settle(tx *chain.VerifiedTx, out *actor.Outcome, burned, tip cha
 	r.Receipts = append(r.Receipts, chain.Receipt{
 		TxHash: tx.Hash, Lane: tx.Lane, Status: status, Code: out.Code,
 		CyclesUsed: out.Used.Cycles, CellsUsed: out.Used.Cells,
-		Fee: burned + tip, Tip: tip, Output: out.Output, Events: out.Events, Trace: out.Trace,
+		Fee: a.burned + a.tip, Tip: a.tip, Output: out.Output, Events: out.Events, Trace: out.Trace,
 	})
 	b.lane = tx.Lane
 	b.budget.Take(tx.Lane, out.Used)

@@ -25,6 +25,7 @@ type writes struct {
 	addr    chain.Address
 	dropped bool               // replaced or taken back: no longer among the accounts
 	account *Account           // as last set; nil if the account's own fields are not written
+	credit  chain.Wei          // to add to a balance that was not read; 0 once account is set
 	cleared bool               // account and storage were dropped before the rest of the writes
 	places  map[StorageKey]int // in slots
 	slots   []StorageChange    // as they came

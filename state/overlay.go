@@ -21,6 +21,7 @@ type Overlay struct {
 	parent View
 	delta  *Delta
 	undo   []undo // one entry per write, oldest first
+	blind  *blind // nil: credits read the balance that they add to
 }
 
 // undo takes back one write: it either puts back all writes of an address, or
@@ -30,9 +31,10 @@ type undo struct {
 	addr    chain.Address
 	key     StorageKey
 	hash    chain.Hash
-	writes  *writes  // placeAddress: what was there, nil if nothing
-	account *Account // placeAccount: what was set, nil if nothing
-	value   []byte   // placeStorage: what was set, if had
+	writes  *writes   // placeAddress: what was there, nil if nothing
+	account *Account  // placeAccount: what was set, nil if nothing
+	credit  chain.Wei // placeAccount: what was to be added
+	value   []byte    // placeStorage: what was set, if had
 	had     bool
 }
 
@@ -62,8 +64,11 @@ func (o *Overlay) Account(addr chain.Address) (Account, bool, error) {
 		return a, !a.Empty(), nil
 	}
 	old, existed, err := o.parent.Account(addr)
-	if err != nil || w == nil || w.account == nil {
+	if err != nil || w == nil {
 		return old, existed, err
+	}
+	if w.account == nil {
+		return credited(old, existed, w.credit)
 	}
 	a := normal(*w.account)
 	a.StorageRoot, a.StorageSize = old.StorageRoot, old.StorageSize
@@ -111,7 +116,7 @@ func (o *Overlay) StorageSize(addr chain.Address) (StorageSize, error) {
 }
 
 func sizeBefore(parent View, addr chain.Address) (StorageSize, error) {
-	if o, ok := parent.(*Overlay); ok {
+	if o, ok := parent.(Unrooted); ok {
 		return o.StorageSize(addr)
 	}
 	a, _, err := parent.Account(addr)
@@ -125,7 +130,7 @@ func (o *Overlay) StorageSettled(addr chain.Address) bool {
 	if w := o.delta.accounts[addr]; w != nil && (len(w.slots) > 0 || w.cleared) {
 		return len(w.slots) == 0
 	}
-	below, ok := o.parent.(*Overlay)
+	below, ok := o.parent.(Unrooted)
 	return !ok || below.StorageSettled(addr)
 }
 
@@ -142,7 +147,8 @@ func (o *Overlay) SetAccount(addr chain.Address, a Account) {
 	if w := o.delta.accounts[addr]; w == nil {
 		o.undo = append(o.undo, undo{place: placeAddress, addr: addr})
 	} else {
-		o.undo = append(o.undo, undo{place: placeAccount, addr: addr, account: w.account})
+		o.undo = append(o.undo, undo{place: placeAccount, addr: addr, account: w.account, credit: w.credit})
+		w.credit = 0 // a holds it
 	}
 	o.delta.SetAccount(addr, a)
 }
@@ -216,7 +222,8 @@ func (o *Overlay) takeBack(u *undo) {
 			o.delta.accounts[u.addr] = u.writes
 		}
 	case placeAccount:
-		o.delta.accounts[u.addr].account = u.account
+		w := o.delta.accounts[u.addr]
+		w.account, w.credit = u.account, u.credit
 	case placeStorage:
 		w := o.delta.accounts[u.addr]
 		if u.had {

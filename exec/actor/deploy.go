@@ -172,7 +172,7 @@ func (r *Run) compile(source []byte) (*pvm.Program, verdict) {
 // begin loads the program once, so that one which cannot load is refused, and
 // delivers the init message.
 func (r *Run) begin(d *Deployment, e *Envelope, p *pvm.Program, cycles chain.Cycles) (verdict, error) {
-	a, _, err := r.state.Account(e.To)
+	a, err := r.state.Traits(e.To)
 	if err != nil {
 		return verdict{}, err
 	}

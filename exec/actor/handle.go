@@ -56,7 +56,7 @@ func (r *Run) handle(e *Envelope, cycles chain.Cycles) (verdict, error) {
 // enter finds the actor's program and runs it. A message to an account without
 // code is a payment.
 func (r *Run) enter(e *Envelope, cycles chain.Cycles) (verdict, error) {
-	a, _, err := r.state.Account(e.To)
+	a, err := r.state.Traits(e.To)
 	if err != nil {
 		return verdict{}, err
 	}

@@ -110,7 +110,7 @@ func (r *Run) mustWait(e *Envelope) (bool, error) {
 	if e.Depth > r.block.Params.Actor.CallDepth {
 		return true, nil
 	}
-	a, _, err := r.state.Account(e.To)
+	a, err := r.state.Traits(e.To)
 	if err != nil || !a.HasCode() {
 		return false, err
 	}

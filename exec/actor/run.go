@@ -96,6 +96,23 @@ func (r *Run) takeCells(n uint64) error {
 	return nil
 }
 
+// watch touches an account that is about to gain, if it may not. Of others the
+// balance is not even read: credits to one account do not concern each other.
+func (r *Run) watch(addr chain.Address) error {
+	if !r.block.Params.Actor.EnforceHoldBalance {
+		return nil
+	}
+	a, err := r.state.Traits(addr)
+	if err != nil || !a.HasCode() {
+		return err
+	}
+	may, err := MayHold(r.state, addr)
+	if err != nil || may {
+		return err
+	}
+	return r.touch(addr)
+}
+
 // touch notes the balance of an account before the run changes it.
 func (r *Run) touch(addr chain.Address) error {
 	for i := range r.held {
@@ -112,7 +129,7 @@ func (r *Run) touch(addr chain.Address) error {
 
 // credit and debit are those of package funds, watched for resolution 11.25.
 func (r *Run) credit(addr chain.Address, amount chain.Wei) error {
-	if err := r.touch(addr); err != nil {
+	if err := r.watch(addr); err != nil {
 		return err
 	}
 	return funds.Credit(r.state, addr, amount)

@@ -17,7 +17,6 @@ package funds
 import (
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
@@ -75,17 +74,11 @@ func Credit(o *state.Overlay, addr chain.Address, amount chain.Wei) error {
 	if amount == 0 {
 		return nil
 	}
-	a, _, err := o.Account(addr)
-	if err != nil {
-		return err
+	fits, err := o.AddBalance(addr, amount)
+	if err == nil && !fits {
+		err = ErrOverflow
 	}
-	sum, carry := bits.Add64(uint64(a.Balance), uint64(amount), 0)
-	if carry != 0 {
-		return ErrOverflow
-	}
-	a.Balance = chain.Wei(sum)
-	o.SetAccount(addr, a)
-	return nil
+	return err
 }
 
 // Move is Debit of one account and Credit of another, or neither.

@@ -1,0 +1,83 @@
+package exec
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// Steps is a block under way, for who takes its transactions in another way than
+// one after the other (package exec/parallel). What [Apply] does with it says
+// what is right.
+//
+// A transaction is either taken by [Steps.Transact], or attempted by a [Worker]
+// on an overlay of its own; then, when everything before it is settled and what it
+// has read is still so, its writes are taken over and [Steps.Settle] books it.
+type Steps struct{ b *block }
+
+// Begin starts a block of n transactions and does what comes before them. The
+// error is a [*Fault].
+func Begin(view state.View, in Inputs, n int) (*Steps, error) {
+	if in.Height == 0 {
+		return nil, &Fault{"start block", ErrHeight}
+	}
+	b := &block{in: &in, state: state.NewOverlay(view), budget: fees.NewBudget(in.Params)}
+	b.actors = actor.NewBlock(actor.Block{
+		Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
+	})
+	return &Steps{b}, b.begin(n)
+}
+
+// State is the state with everything that was settled.
+func (s *Steps) State() *state.Overlay { return s.b.state }
+
+// Transact runs the next transaction on State and books it. The error is an
+// [*InvalidTx] or a [*Fault].
+func (s *Steps) Transact(index int, tx *chain.VerifiedTx) error { return s.b.transact(index, tx) }
+
+// Fits reports whether the next transaction may stand in its place: its lane has
+// not ended and has room for its limits (resolution 11.14).
+func (s *Steps) Fits(tx *chain.VerifiedTx) bool {
+	return tx.Lane >= s.b.lane && s.b.budget.Fits(tx.Lane, limitsOf(tx))
+}
+
+// Settle books the next transaction, whose writes are in State or will be. The
+// error is a [*Fault].
+func (s *Steps) Settle(tx *chain.VerifiedTx, a *Attempt) error { return s.b.settle(tx, a) }
+
+// Finish does what comes after the transactions. The error is a [*Fault].
+func (s *Steps) Finish() (Result, error) {
+	if err := s.b.finish(); err != nil {
+		return Result{}, err
+	}
+	return s.b.result, nil
+}
+
+// Worker attempts transactions with an engine of its own. It serves one
+// goroutine; workers of one block may work at the same time.
+type Worker struct {
+	steps *Steps
+	in    Inputs
+}
+
+// Worker returns a worker for the block.
+func (s *Steps) Worker(e *pvm.Engine) *Worker {
+	w := &Worker{s, *s.b.in}
+	w.in.Engine = e
+	return w
+}
+
+// Attempt runs a transaction on an overlay, with everything but its place in the
+// block judged. With inPlace the place is judged as well, for which all before it
+// must be settled and nobody else may settle meanwhile. The error is an
+// [*InvalidTx] or a [*Fault]; it means nothing where the overlay may have shown
+// what never was.
+func (w *Worker) Attempt(o *state.Overlay, index int, tx *chain.VerifiedTx, inPlace bool) (Attempt, error) {
+	b := &block{in: &w.in, state: o, actors: w.steps.b.actors}
+	if inPlace {
+		b.budget, b.lane = w.steps.b.budget, w.steps.b.lane
+	}
+	return b.attempt(index, tx)
+}

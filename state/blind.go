@@ -1,0 +1,145 @@
+package state
+
+import (
+	"errors"
+	"math/bits"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// Unrooted is a [View] with writes whose roots are not computed yet, as an
+// [Overlay] is: what an overlay on top of it has to ask beyond a View.
+type Unrooted interface {
+	View
+	// StorageSize returns how much addr keeps in its storage, with all writes
+	// so far.
+	StorageSize(addr chain.Address) (StorageSize, error)
+	// StorageSettled is [Overlay.StorageSettled].
+	StorageSettled(addr chain.Address) bool
+	// Traits is [Overlay.Traits].
+	Traits(addr chain.Address) (Account, error)
+}
+
+// ErrCreditOverflow means credits that were taken on trust and do not fit: what
+// was run with them has to be run again, reading the balance.
+var ErrCreditOverflow = errors.New("credits exceed 64 bits")
+
+// blind keeps what an overlay has to know of credits that it takes without
+// looking at the balance.
+type blind struct {
+	peaks []Credit // the most that each account was ahead, undone credits included
+}
+
+// Credit is an amount for an account.
+type Credit struct {
+	Address chain.Address
+	Amount  chain.Wei
+}
+
+// NewBlindOverlay returns an overlay that takes credits on trust: a balance that
+// is only added to is not read, so that its changes by others do not concern who
+// works on the overlay. Whoever takes the writes over must find room for
+// [Overlay.Peaks] in the balances of the parent; otherwise a credit was taken
+// that a plain overlay would have refused.
+func NewBlindOverlay(parent View) *Overlay {
+	o := NewOverlay(parent)
+	o.blind = &blind{}
+	return o
+}
+
+// Peaks returns for each account that was credited on trust the most that it was
+// ahead of its balance in the parent, with credits that were taken back since.
+func (o *Overlay) Peaks() []Credit {
+	if o.blind == nil {
+		return nil
+	}
+	return o.blind.peaks
+}
+
+// Traits returns of an account what a credit does not change: its code and its
+// metadata. All other fields are zero, and an address without account has none.
+func (o *Overlay) Traits(addr chain.Address) (Account, error) {
+	w := o.delta.accounts[addr]
+	switch {
+	case w != nil && w.account != nil:
+		return traitsOf(w.account), nil
+	case w != nil && w.cleared:
+		return NewAccount(), nil
+	}
+	if below, ok := o.parent.(Unrooted); ok {
+		return below.Traits(addr)
+	}
+	a, _, err := o.parent.Account(addr)
+	return traitsOf(&a), err
+}
+
+func traitsOf(a *Account) Account {
+	return normal(Account{CodeHash: a.CodeHash, Meta: a.Meta})
+}
+
+// AddBalance adds to a balance and reports whether the sum fits into 64 bits; if
+// not, nothing is written. An amount of 0 writes nothing either, so that it
+// leaves no empty account behind.
+func (o *Overlay) AddBalance(addr chain.Address, amount chain.Wei) (fits bool, err error) {
+	if amount == 0 {
+		return true, nil
+	}
+	if w := o.delta.accounts[addr]; o.blind != nil && (w == nil || w.account == nil && !w.cleared) {
+		return o.trust(addr, w, amount), nil
+	}
+	a, _, err := o.Account(addr)
+	if err != nil {
+		return false, err
+	}
+	if a.Balance, fits = sum(a.Balance, amount); fits {
+		o.SetAccount(addr, a)
+	}
+	return fits, nil
+}
+
+// trust notes a credit for an account of which nothing is known.
+func (o *Overlay) trust(addr chain.Address, w *writes, amount chain.Wei) bool {
+	var before chain.Wei
+	if w != nil {
+		before = w.credit
+	}
+	after, fits := sum(before, amount)
+	if !fits {
+		return false // whatever the balance is
+	}
+	if w == nil {
+		o.undo = append(o.undo, undo{place: placeAddress, addr: addr})
+		w = o.delta.at(addr)
+	} else {
+		o.undo = append(o.undo, undo{place: placeAccount, addr: addr, credit: before})
+	}
+	w.credit = after
+	for i := range o.blind.peaks {
+		if p := &o.blind.peaks[i]; p.Address == addr {
+			p.Amount = max(p.Amount, after)
+			return true
+		}
+	}
+	o.blind.peaks = append(o.blind.peaks, Credit{addr, after})
+	return true
+}
+
+// credited is an account with what was credited to it on trust.
+func credited(a Account, existed bool, credit chain.Wei) (Account, bool, error) {
+	if credit == 0 {
+		return a, existed, nil
+	}
+	var fits bool
+	if a.Balance, fits = sum(a.Balance, credit); !fits {
+		return a, existed, ErrCreditOverflow
+	}
+	return a, true, nil
+}
+
+func sum(a, b chain.Wei) (chain.Wei, bool) {
+	total, carry := bits.Add64(uint64(a), uint64(b), 0)
+	if carry != 0 {
+		return a, false
+	}
+	return chain.Wei(total), true
+}

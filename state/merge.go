@@ -1,0 +1,85 @@
+package state
+
+import "github.com/cowboy-foundation/cowboy/chain"
+
+// Change is everything that an overlay holds of one address, shared with it:
+// what one overlay gives to another. It is taken in this order: Cleared,
+// Account, Credit, Storage. Either Account or Credit is there, or neither.
+type Change struct {
+	AccountChange
+	Credit chain.Wei // taken on trust ([NewBlindOverlay])
+}
+
+// Each calls fn for every changed address, in the order of their first writes,
+// until it fails. The change is fn's during the call.
+func (o *Overlay) Each(fn func(c *Change) error) error {
+	var c Change
+	for _, w := range o.delta.order {
+		if w.dropped {
+			continue
+		}
+		c = Change{AccountChange{Address: w.addr, Cleared: w.cleared, Account: w.account, Storage: w.slots}, w.credit}
+		if err := fn(&c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Take writes a change of another overlay, whose values it shares from then on.
+// It cannot be taken back: all marks become invalid.
+func (o *Overlay) Take(c *Change) error {
+	o.forget()
+	if c.Cleared {
+		o.delta.DeleteAccount(c.Address)
+	}
+	if c.Account == nil && len(c.Storage) == 0 && c.Credit == 0 {
+		return nil
+	}
+	if c.Account != nil {
+		o.delta.at(c.Address).account = c.Account
+	}
+	for i := range c.Storage {
+		o.delta.at(c.Address).set(c.Storage[i].Key, c.Storage[i].Value)
+	}
+	if c.Credit == 0 {
+		return nil
+	}
+	a, _, err := o.Account(c.Address)
+	if err != nil {
+		return err
+	}
+	var fits bool
+	if a.Balance, fits = sum(a.Balance, c.Credit); !fits {
+		return ErrCreditOverflow
+	}
+	o.delta.SetAccount(c.Address, a)
+	return nil
+}
+
+// TakeCode is SetCode for code of another overlay.
+func (o *Overlay) TakeCode(c CodeChange) {
+	o.forget()
+	o.delta.codes[c.Hash] = c.Code
+}
+
+// Absorb takes all writes of an overlay whose parent is o, and which is not used
+// any more. All marks become invalid.
+func (o *Overlay) Absorb(above *Overlay) error {
+	o.forget()
+	for hash, code := range above.delta.codes { // into a map: the order does not matter
+		o.delta.codes[hash] = code
+	}
+	return above.Each(func(c *Change) error {
+		if o.delta.accounts[c.Address] != nil || c.Credit != 0 {
+			return o.Take(c)
+		}
+		o.delta.put(above.delta.accounts[c.Address])
+		return nil
+	})
+}
+
+func (o *Overlay) forget() {
+	clear(o.undo)
+	o.undo = o.undo[:0]
+}
