@@ -7,7 +7,7 @@ import "slices"
 // it.
 //
 // The numbers 10-20, 30-35, 41, 43 and 45-50 are those of the public tables
-// (CIP-2 §7.2, CIP-20 and the deployed node); 1-9 and 90-95 are ours. No number
+// (CIP-2 §7.2, CIP-20 and the deployed node); 1-9 and 90-100 are ours. No number
 // is used at two addresses, so a log line with an opcode is unambiguous.
 
 // transferSpec, deploySpec and messageSpec are the rows that have no opcode.
@@ -30,6 +30,15 @@ var (
 // OpEvidenceSubmit is the opcode at [AddrStaking] that convicts a validator of
 // contradicting itself.
 const OpEvidenceSubmit = 94
+
+// Opcodes at [AddrRent].
+const (
+	OpRentPrepay    = 96
+	OpRestoreBegin  = 97
+	OpRestorePut    = 98
+	OpRestoreCommit = 99
+	OpRestoreAbort  = 100
+)
 
 // systemInstructions holds the rows with an opcode, by address and opcode.
 var systemInstructions = []InstructionSpec{
@@ -80,6 +89,13 @@ var systemInstructions = []InstructionSpec{
 	system(AddrStaking, 92, "validator_exit").in(LaneSystem, SenderValidator),
 	system(AddrStaking, 93, "validator_unjail").in(LaneSystem, SenderValidator),
 	system(AddrStaking, OpEvidenceSubmit, "evidence_submit").runs().in(LaneSystem, SenderValidator).args(Arg{"first", ArgBytes, false}, Arg{"second", ArgBytes, false}).note("two conflicting votes of one validator, each peer key ‖ kind ‖ subject ‖ signature; in ascending order"),
+
+	// Rent (whitepaper, "State Rent Model"; resolution 3).
+	system(AddrRent, OpRentPrepay, "rent_prepay").runs().args(Arg{"actor", ArgAddress, false}, Arg{"epochs", ArgUint, false}).note("anybody's, out of the sender's balance; arrears first"),
+	system(AddrRent, OpRestoreBegin, "restore_begin").runs().args(Arg{"actor", ArgAddress, false}, Arg{"deadline", ArgUint, false}),
+	system(AddrRent, OpRestorePut, "restore_put").runs().args(Arg{"actor", ArgAddress, false}, Arg{"entries", ArgList, false}).note("[key, value] in ascending order of keccak256(key), charged as a write of their bytes"),
+	system(AddrRent, OpRestoreCommit, "restore_commit").runs().args(Arg{"actor", ArgAddress, false}).note("in a block after the last entries; pays missed rent"),
+	system(AddrRent, OpRestoreAbort, "restore_abort").runs().args(Arg{"actor", ArgAddress, false}),
 
 	// Actors and their timers, by their owners.
 	system(AddrActors, 41, "actor_fund").args(Arg{"actor", ArgAddress, false}).note("the value goes to the actor without a message"),

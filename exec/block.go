@@ -37,7 +37,7 @@ type Result struct {
 	Receipts []chain.Receipt // one per transaction, in order, then those of deliveries
 	Used     [chain.NumLanes]chain.Usage
 	Delta    *state.Delta // writes on the parent's state
-	Burned   chain.Wei    // base fees
+	Burned   chain.Wei    // base fees, and what rent costs
 	Issued   chain.Wei    // new CBY of whitepaper §8.2
 	Tips     chain.Wei    // paid to the proposer
 }
@@ -61,8 +61,10 @@ func Apply(view state.View, in Inputs, txs []*chain.VerifiedTx) (Result, error) 
 // begin does what comes before the transactions.
 func (b *block) begin(n int) (err error) {
 	b.result.Receipts = make([]chain.Receipt, 0, n)
-	b.supply, err = ReadSupply(b.state)
-	return err
+	if b.supply, err = ReadSupply(b.state); err != nil {
+		return err
+	}
+	return b.beginRent()
 }
 
 // finish does what comes after the transactions.
@@ -71,6 +73,10 @@ func (b *block) finish() error {
 		return err
 	}
 	b.state.SetStorage(chain.AddrTreasury, supplyKey(), b.supply.encode())
+	if err := b.rentBlock().End(b.parent); err != nil {
+		return &Fault{"close the rent of the block", err}
+	}
+	b.writeEvents()
 	b.result.Delta = b.state.Delta()
 	return nil
 }
@@ -80,11 +86,13 @@ func (b *block) finish() error {
 // returns: nothing else may be written before [block.settle].
 type block struct {
 	in     *Inputs
+	parent state.View // before the block; nil in a worker
 	state  *state.Overlay
 	actors *actor.Block
 	budget *fees.Budget // nil: the transaction's place is judged elsewhere
 	lane   chain.LaneID // segment that is running
 	supply SupplyRecord
+	events []chain.Event // of the protocol itself
 	result Result
 }
 

@@ -23,7 +23,7 @@ func Begin(view state.View, in Inputs, n int) (*Steps, error) {
 	if in.Height == 0 {
 		return nil, &Fault{"start block", ErrHeight}
 	}
-	b := &block{in: &in, state: state.NewOverlay(view), budget: fees.NewBudget(in.Params)}
+	b := &block{in: &in, parent: view, state: state.NewOverlay(view), budget: fees.NewBudget(in.Params)}
 	b.actors = actor.NewBlock(actor.Block{
 		Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
 	})

@@ -149,6 +149,9 @@ func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain
 	case ins.To == chain.AddrStaking && ins.Opcode == chain.OpEvidenceSubmit:
 		code, err := b.submitEvidence(tx)
 		return actor.Outcome{Code: code}, err
+	case ins.To == chain.AddrRent:
+		limit := chain.Usage{Cycles: tx.Tx.CyclesLimit - intrinsic.Cycles, Cells: tx.Tx.CellsLimit - intrinsic.Cells}
+		return b.instructRent(ins, tx, limit)
 	}
 	code, err := b.transfer(tx.Tx)
 	return actor.Outcome{Code: code}, err
@@ -218,7 +221,7 @@ func (b *block) transfer(tx *chain.Tx) (uint16, error) {
 // settle books what a transaction used and paid, and writes its receipt.
 func (b *block) settle(tx *chain.VerifiedTx, a *Attempt) error {
 	r, out := &b.result, &a.out
-	if !add(&r.Burned, a.burned) || !add(&r.Tips, a.tip) {
+	if !add(&r.Burned, a.burned) || !add(&r.Burned, out.Burned) || !add(&r.Tips, a.tip) {
 		return &Fault{"add up fees", ErrMoney}
 	}
 	status := chain.StatusSucceeded

@@ -125,8 +125,8 @@ func (f *frame) Transfer(to chain.Address, amount uint64) error {
 	if to.IsSystem() && to != chain.AddrTreasury {
 		return &host.Refusal{Code: host.RefusedTarget, Text: "a system actor takes no transfers"}
 	}
-	if err := f.run.debit(f.env.Self, chain.Wei(amount)); err != nil {
-		return money(err)
+	if err := f.debit(chain.Wei(amount)); err != nil {
+		return err
 	}
 	return money(f.run.credit(to, chain.Wei(amount)))
 }

@@ -24,7 +24,7 @@ func (f *frame) envelope(m *host.Message) (Envelope, error) {
 	if err := f.spend(m.Value); err != nil {
 		return e, err
 	}
-	return e, money(f.run.debit(f.env.Self, e.Value))
+	return e, f.debit(e.Value)
 }
 
 // Send implements host.Messages.

@@ -8,15 +8,8 @@ import (
 var errLater = &host.Refusal{Code: host.RefusedTarget, Text: "not on this chain"}
 
 // storage and rent
-func (f *frame) quota() (uint64, error) { return f.run.block.Params.Actor.StorageQuotaBytes, nil }
 
 func (f *frame) StorageScan(string, int) ([]host.Entry, error) { return nil, errLater }
-func (f *frame) BondStorage(uint64) error                      { return errLater }
-func (f *frame) RentStatus(chain.Address) (host.RentStatus, error) {
-	return host.RentStatus{}, errLater
-}
-func (f *frame) PrepayRent(chain.Address, uint64) (uint64, error) { return 0, errLater }
-func (f *frame) RestoreStorage(host.Restoration) error            { return errLater }
 
 // messages
 func (r *Run) park(*Envelope) (chain.DeliveryStatus, uint16, error) {

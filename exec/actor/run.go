@@ -21,7 +21,8 @@ type Outcome struct {
 	Code   uint16 // chain.CodeOK, or why all was undone
 	Detail string // of a failure, for logs and RPC; no consensus
 	Used   chain.Usage
-	Output []byte // canonical answer of the first handler
+	Burned chain.Wei // besides the fees: what setting timers costs
+	Output []byte    // canonical answer of the first handler
 	Events []chain.Event
 	Trace  []chain.Delivery
 	Actor  chain.Address // that a deployment made
@@ -38,6 +39,7 @@ type Run struct {
 	cells   chain.Cells  // used
 	calls   uint64       // handlers begun
 	sent    uint64       // messages sent (whitepaper §3.3: fan-out)
+	burned  chain.Wei
 	events  []chain.Event
 	trace   []chain.Delivery
 	queue   []Envelope // of this run, the first next of them delivered
@@ -66,17 +68,20 @@ func NewRun(b *Block, o *state.Overlay, e *pvm.Engine, s Start) *Run {
 
 // mark is a place to which a handler that fails takes the run back. What was
 // charged stays charged.
-type mark struct{ state, events, queue, refunds int }
+type mark struct {
+	state, events, queue, refunds int
+	burned                        chain.Wei
+}
 
 func (r *Run) mark() mark {
-	return mark{r.state.Snapshot(), len(r.events), len(r.queue), len(r.refunds)}
+	return mark{r.state.Snapshot(), len(r.events), len(r.queue), len(r.refunds), r.burned}
 }
 
 // undo takes back everything since the mark and returns the cycles that the
 // messages which are not sent any more had reserved.
 func (r *Run) undo(m mark) (reserved chain.Cycles) {
 	r.state.Revert(m.state)
-	r.events, r.refunds = r.events[:m.events], r.refunds[:m.refunds]
+	r.events, r.refunds, r.burned = r.events[:m.events], r.refunds[:m.refunds], m.burned
 	for i := m.queue; i < len(r.queue); i++ {
 		reserved += r.queue[i].Cycles
 		r.queue[i] = Envelope{}
@@ -180,7 +185,7 @@ func (r *Run) finish(m mark, v verdict) (Outcome, error) {
 		}
 	}
 	out := Outcome{
-		Code: v.code, Detail: v.detail, Output: v.output, Events: r.events, Trace: r.trace,
+		Code: v.code, Detail: v.detail, Output: v.output, Events: r.events, Trace: r.trace, Burned: r.burned,
 		Used: chain.Usage{Cycles: r.start.Cycles - r.cycles, Cells: r.cells},
 	}
 	if v.code != chain.CodeOK {

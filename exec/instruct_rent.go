@@ -1,0 +1,190 @@
+package exec
+
+import (
+	"errors"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/rent"
+	"github.com/cowboy-foundation/cowboy/state"
+	stored "github.com/cowboy-foundation/cowboy/state/rent"
+)
+
+// arguments returns a reader in front of the first argument of an instruction's
+// payload, whose form [chain.Tx.Classify] has checked.
+func arguments(tx *chain.VerifiedTx) (cbor.Reader, error) {
+	r := cbor.NewReader(tx.Tx.Payload)
+	if _, err := r.Array(chain.MaxTxBytes); err != nil {
+		return r, err
+	}
+	_, err := r.Uint()
+	return r, err
+}
+
+// rentBlock is what package rent needs of this block.
+func (b *block) rentBlock() *rent.Block {
+	return &rent.Block{State: b.state, Params: b.in.Params, Height: b.in.Height}
+}
+
+// instructRent runs an instruction to [chain.AddrRent]: anybody may pay anybody's
+// rent, and bring back a storage that was evicted (whitepaper, "Rent Payment
+// Options", "Storage Restoration").
+func (b *block) instructRent(ins chain.Instruction, tx *chain.VerifiedTx, limit chain.Usage) (actor.Outcome, error) {
+	r, err := arguments(tx)
+	if err != nil {
+		return actor.Outcome{}, &Fault{"read a payload that was judged", err}
+	}
+	var target chain.Address
+	if err := r.BytesInto(target[:]); err != nil {
+		return actor.Outcome{}, &Fault{"read a payload that was judged", err}
+	}
+	mark := b.state.Snapshot()
+	out, err := b.doRent(ins.Opcode, target, &r, tx, limit)
+	if err == nil && tx.Tx.Value != 0 {
+		err = errValue
+	}
+	if err == nil {
+		return out, nil
+	}
+	b.state.Revert(mark)
+	code, known := codeOfRent(err)
+	if !known {
+		return actor.Outcome{}, &Fault{"rent", err}
+	}
+	return actor.Outcome{Code: code, Used: out.Used}, nil
+}
+
+// beginRent does the rent of the block (resolution 3).
+func (b *block) beginRent() error {
+	w, err := b.rentBlock().Begin()
+	if err != nil {
+		return &Fault{"rent of the block", err}
+	}
+	if !add(&b.result.Burned, w.Burned) {
+		return &Fault{"burn rent", ErrMoney}
+	}
+	b.announce(w.Events)
+	return nil
+}
+
+var errValue = errors.New("the instruction takes no value")
+
+// doRent does the instruction. Of an error that is a verdict codeOfRent knows the
+// code; what it charged stands in the outcome all the same.
+func (b *block) doRent(opcode uint64, a chain.Address, r *cbor.Reader, tx *chain.VerifiedTx, limit chain.Usage) (out actor.Outcome, err error) {
+	rb := b.rentBlock()
+	switch opcode {
+	case chain.OpRentPrepay:
+		epochs, err := r.Uint()
+		if err != nil {
+			return out, err
+		}
+		owed, ahead, err := rb.Cost(a, epochs)
+		if err != nil {
+			return out, err
+		}
+		if err := funds.Debit(b.state, tx.Sender, owed+ahead, b.in.Height); err != nil {
+			return out, err
+		}
+		out.Burned = owed + ahead
+		return out, rb.Prepay(a, ahead)
+	case chain.OpRestoreBegin:
+		deadline, err := r.Uint()
+		if err != nil {
+			return out, err
+		}
+		return out, rb.BeginRestore(a, tx.Sender, chain.Height(deadline))
+	case chain.OpRestorePut:
+		return b.putRestored(rb, a, r, tx, limit)
+	case chain.OpRestoreCommit:
+		cost, err := rb.RestoreCost(a)
+		if err != nil {
+			return out, err
+		}
+		if err := funds.Debit(b.state, tx.Sender, cost, b.in.Height); err != nil {
+			return out, err
+		}
+		e, err := rb.CommitRestore(a, tx.Sender)
+		out.Burned, out.Events = cost, []chain.Event{e}
+		return out, err
+	default: // chain.OpRestoreAbort
+		return out, rb.AbortRestore(a, tx.Sender)
+	}
+}
+
+// putRestored charges a chunk as a write of its bytes and adds it.
+func (b *block) putRestored(rb *rent.Block, a chain.Address, r *cbor.Reader, tx *chain.VerifiedTx, limit chain.Usage) (out actor.Outcome, err error) {
+	chunk, err := readChunk(r)
+	if err != nil {
+		return out, err
+	}
+	size, err := stored.Cost(chunk)
+	if err != nil {
+		return out, err
+	}
+	api := &b.in.Params.API
+	out.Used.Cycles = min(api.StorageWriteCycles+chain.Cycles(size.Bytes)*api.StorageWriteByteCycles, limit.Cycles)
+	out.Used.Cells = min(chain.Cells(size.Bytes)*api.StorageWriteByteCells, limit.Cells)
+	if out.Used.Cycles == limit.Cycles {
+		return out, errCycles
+	}
+	if out.Used.Cells == limit.Cells {
+		return out, errCells
+	}
+	return out, rb.Put(a, tx.Sender, chunk)
+}
+
+// readChunk reads [[key, value], …].
+func readChunk(r *cbor.Reader) ([]state.StorageChange, error) {
+	n, err := r.Array(stored.MaxChunkEntries)
+	if err != nil {
+		return nil, errors.Join(stored.ErrChunk, err)
+	}
+	chunk := make([]state.StorageChange, 0, n)
+	for range n {
+		if err := r.ArrayOf(2); err != nil {
+			return nil, errors.Join(stored.ErrChunk, err)
+		}
+		key, err := r.Bytes(stored.MaxChunkBytes)
+		if err != nil {
+			return nil, errors.Join(stored.ErrChunk, err)
+		}
+		value, err := r.Bytes(stored.MaxChunkBytes)
+		if err != nil {
+			return nil, errors.Join(stored.ErrChunk, err)
+		}
+		chunk = append(chunk, state.StorageChange{Key: state.StorageKey(key), Value: append([]byte{}, value...)})
+	}
+	return chunk, nil
+}
+
+var (
+	errCycles = errors.New("cycles limit reached")
+	errCells  = errors.New("cells limit reached")
+)
+
+// codeOfRent is the receipt's code of a verdict; false for what is none.
+func codeOfRent(err error) (uint16, bool) {
+	for _, row := range []struct {
+		code uint16
+		errs []error
+	}{
+		{chain.CodeCyclesExhausted, []error{errCycles}},
+		{chain.CodeCellsExhausted, []error{errCells}},
+		{chain.CodeInsufficientBalance, []error{funds.ErrShort}},
+		{chain.CodeNotFound, []error{stored.ErrNotDormant, stored.ErrNotRestoring}},
+		{chain.CodeExists, []error{stored.ErrRestoring}},
+		{chain.CodeWrongState, []error{stored.ErrLate, stored.ErrUnsettled, stored.ErrDormant}},
+		{chain.CodeBadProof, []error{stored.ErrRootMismatch, stored.ErrIncomplete}},
+		{chain.CodeBadArgument, []error{rent.ErrEpochs, stored.ErrDeadline, stored.ErrChunk, stored.ErrOrder, stored.ErrTooMuch, errValue}},
+	} {
+		for _, e := range row.errs {
+			if errors.Is(err, e) {
+				return row.code, true
+			}
+		}
+	}
+	return 0, false
+}

@@ -1,0 +1,249 @@
+package rent
+
+import (
+	"fmt"
+	"math/bits"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/state"
+	stored "github.com/cowboy-foundation/cowboy/state/rent"
+)
+
+// Bounds of a block's work, whatever the number of actors.
+const (
+	ChargesPerBlock   = 256
+	WarningsPerBlock  = 256
+	EvictionsPerBlock = 16
+	CommitsPerBlock   = 16
+)
+
+// Work is what a block's rent did.
+type Work struct {
+	Burned  chain.Wei
+	Events  []chain.Event
+	Evicted []chain.Address // whose timers are to be dropped
+}
+
+// Block is what the package needs of the block under execution.
+type Block struct {
+	State  *state.Overlay
+	Params *chain.Params
+	Height chain.Height
+}
+
+// Events of the package. Their data is a CBOR array that begins with the actor.
+const (
+	EventOverdue  = "RentOverdue"      // [actor, missed]
+	EventWarning  = "EvictionImminent" // [actor, owed, eviction height]
+	EventEvicted  = "StorageEvicted"   // [actor, root, bytes]
+	EventSettled  = "RentSettled"      // [actor, paid]
+	EventRestored = "StorageRestored"  // [actor, root]
+)
+
+func event(name string, a chain.Address, numbers ...uint64) chain.Event {
+	b := cbor.AppendBytes(cbor.AppendArray(nil, 1+len(numbers)), a[:])
+	for _, n := range numbers {
+		b = cbor.AppendUint(b, n)
+	}
+	return chain.Event{Emitter: chain.AddrRent, Name: name, Data: b}
+}
+
+// Begin does the rent of a block, before its transactions: charges, warnings,
+// evictions, restorations to be compared, and once a rent epoch the rate.
+func (b *Block) Begin() (w Work, err error) {
+	for _, part := range []struct {
+		queue queue
+		most  int
+		do    func(item, *Work) error
+	}{
+		{charges, ChargesPerBlock, b.charge},
+		{warnings, WarningsPerBlock, b.warn},
+		{evictions, EvictionsPerBlock, b.evict},
+		{commits, CommitsPerBlock, b.compare},
+	} {
+		for range part.most {
+			it, ok, err := part.queue.pop(b.State, b.Height)
+			if err != nil {
+				return Work{}, err
+			}
+			if !ok {
+				break
+			}
+			if err := part.do(it, &w); err != nil {
+				return Work{}, fmt.Errorf("rent of %s: %w", it.Actor, err)
+			}
+		}
+	}
+	return w, b.adjust()
+}
+
+// adjust moves the rate at the first block of each rent epoch.
+func (b *Block) adjust() error {
+	if uint64(b.Height)%b.Params.Rent.ChargeBlocks != 0 {
+		return nil
+	}
+	t, err := ReadTotals(b.State)
+	if err != nil {
+		return err
+	}
+	t.Moved = b.Height
+	t.next(&b.Params.Rent)
+	t.store(b.State)
+	return nil
+}
+
+// charge takes one day's rent and lists the actor for the next.
+func (b *Block) charge(it item, w *Work) error {
+	acct, used, dormant, err := b.look(it.Actor)
+	if err != nil || dormant || acct.Next == 0 {
+		return err
+	}
+	price, err := PriceOf(b.State, b.Params)
+	if err != nil {
+		return err
+	}
+	taxed := price.taxed(used, acct.Quota)
+	if taxed == 0 && acct.Debt == 0 {
+		acct.Next, acct.Rest = 0, 0
+		acct.store(b.State, it.Actor)
+		return nil
+	}
+	var due chain.Wei
+	due, acct.Rest = price.daily(taxed, acct.Rest)
+	if err := b.collect(it.Actor, &acct, due, price, w); err != nil {
+		return err
+	}
+	acct.Next = it.Due + chain.Height(b.Params.Rent.ChargeBlocks)
+	acct.store(b.State, it.Actor)
+	return charges.push(b.State, item{Actor: it.Actor, Due: acct.Next})
+}
+
+// collect pays what is due: out of what is prepaid, then out of the balance, the
+// reserve included. In arrears, all of them and the fee must be covered.
+func (b *Block) collect(a chain.Address, acct *Account, due chain.Wei, price Price, w *Work) error {
+	ahead := min(acct.Prepaid, due)
+	want := due - ahead
+	if acct.Debt > 0 {
+		want += price.WithFee(acct.Debt)
+	}
+	err := b.burn(a, want, w)
+	switch {
+	case err == nil && acct.Debt > 0:
+		acct.Debt, acct.Since = 0, 0
+		w.Events = append(w.Events, event(EventSettled, a, uint64(want)))
+	case err == nil:
+	case isShort(err):
+		return b.miss(a, acct, due-ahead, ahead, w)
+	default:
+		return err
+	}
+	acct.Prepaid -= ahead
+	return nil
+}
+
+// miss notes rent that was not paid. The first time begins the grace period.
+func (b *Block) miss(a chain.Address, acct *Account, missed, ahead chain.Wei, w *Work) error {
+	acct.Prepaid -= ahead
+	sum, carry := bits.Add64(uint64(acct.Debt), uint64(missed), 0)
+	if carry == 0 {
+		acct.Debt = chain.Wei(sum)
+	}
+	if acct.Since != 0 {
+		return nil
+	}
+	acct.Since = b.Height
+	w.Events = append(w.Events, event(EventOverdue, a, uint64(missed)))
+	warn := b.Height + b.graceBlocks()
+	if err := warnings.push(b.State, item{Actor: a, Due: warn, Since: b.Height}); err != nil {
+		return err
+	}
+	return evictions.push(b.State, item{Actor: a, Due: b.evictionAt(b.Height), Since: b.Height})
+}
+
+func (b *Block) graceBlocks() chain.Height {
+	return chain.Height(b.Params.Rent.GraceEpochs * b.Params.EpochBlocks)
+}
+
+// evictionAt returns when an actor that missed its rent at since is evicted: in
+// epoch N+241 by default, or after two years in the other mode (resolution 3.2).
+func (b *Block) evictionAt(since chain.Height) chain.Height {
+	r := &b.Params.Rent
+	if r.EvictionMode == chain.EvictionDebt {
+		return since + chain.Height(r.EvictionUnpaidDays*r.ChargeBlocks)
+	}
+	return since + chain.Height((r.GraceEpochs+r.WarningEpochs+1)*b.Params.EpochBlocks)
+}
+
+// warn announces that an actor is about to be evicted.
+func (b *Block) warn(it item, w *Work) error {
+	acct, err := Read(b.State, it.Actor)
+	if err != nil || acct.Since != it.Since || acct.Since == 0 {
+		return err
+	}
+	price, err := PriceOf(b.State, b.Params)
+	if err != nil {
+		return err
+	}
+	w.Events = append(w.Events, event(EventWarning, it.Actor, uint64(price.WithFee(acct.Debt)), uint64(b.evictionAt(it.Since))))
+	return nil
+}
+
+// evict drops the storage of an actor that is still in the same arrears.
+func (b *Block) evict(it item, w *Work) error {
+	acct, used, dormant, err := b.look(it.Actor)
+	if err != nil || dormant || acct.Since != it.Since || acct.Since == 0 {
+		return err
+	}
+	if used == 0 { // nothing to take: only a bond was unpaid
+		return b.foreclose(it.Actor, &acct)
+	}
+	account, _, err := b.State.Account(it.Actor)
+	if err != nil {
+		return err
+	}
+	if _, err := stored.Evict(b.State, it.Actor); err != nil {
+		return err
+	}
+	w.Evicted = append(w.Evicted, it.Actor)
+	w.Events = append(w.Events, evicted(it.Actor, account.StorageRoot, used))
+	acct.Next = 0 // a dormant actor owes no more than it does
+	acct.store(b.State, it.Actor)
+	return nil
+}
+
+// foreclose gives up a quota whose rent was not paid; the bond covers the debt as
+// far as it goes.
+func (b *Block) foreclose(a chain.Address, acct *Account) error {
+	bond := acct.Bond
+	*acct = Account{}
+	acct.store(b.State, a)
+	return funds.Move(b.State, chain.AddrRent, a, bond, b.Height)
+}
+
+func evicted(a chain.Address, root chain.Hash, used uint64) chain.Event {
+	b := cbor.AppendBytes(cbor.AppendArray(nil, 3), a[:])
+	b = cbor.AppendUint(cbor.AppendBytes(b, root[:]), used)
+	return chain.Event{Emitter: chain.AddrRent, Name: EventEvicted, Data: b}
+}
+
+// look returns an actor's rent, the bytes it keeps, and whether it is evicted.
+func (b *Block) look(a chain.Address) (acct Account, used uint64, dormant bool, err error) {
+	if acct, err = Read(b.State, a); err != nil {
+		return acct, 0, false, err
+	}
+	account, _, err := b.State.Account(a)
+	if err != nil {
+		return acct, 0, false, err
+	}
+	if stored.Dormant(&account) {
+		rec, err := stored.RecordOf(b.State, a)
+		if err != nil {
+			return acct, 0, true, err
+		}
+		return acct, rec.Size.Bytes, true, nil
+	}
+	size, err := b.State.StorageSize(a)
+	return acct, size.Bytes, false, err
+}

@@ -1,0 +1,189 @@
+package rent
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// ErrRecord means a record of this package that does not decode: a fault.
+var ErrRecord = errors.New("record of rent is malformed")
+
+// Account is what is known of an actor's rent. The zero value is that of an actor
+// which never owed any.
+type Account struct {
+	Next    chain.Height // of the next charge; 0: not listed
+	Prepaid chain.Wei    // paid ahead
+	Debt    chain.Wei    // missed rent, without the catch-up fee
+	Since   chain.Height // of the first missed charge; 0: none
+	Rest    uint64       // of the last charge's division by the days of a year
+	Quota   uint64       // bytes that a bond allows; 0: the free quota
+	Bond    chain.Wei    // kept for it
+}
+
+// Totals is what the package knows of the chain as a whole.
+type Totals struct {
+	Bytes  uint64       // of all actors' storage
+	Factor uint64       // of the rate, in billionths; at least Unit
+	Moved  chain.Height // when the factor was moved last
+}
+
+// Unit is a factor of 1.
+const Unit = 1_000_000_000
+
+func key(parts ...[]byte) state.StorageKey {
+	var b []byte
+	for _, p := range parts {
+		b = append(b, p...)
+	}
+	return state.NewStorageKey(state.VMNamespaceSystem, b)
+}
+
+func accountKey(a chain.Address) state.StorageKey { return key([]byte("a/"), a[:]) }
+
+func totalsKey() state.StorageKey { return key([]byte("totals")) }
+
+// read takes n integers from an array; ok is false where there is nothing.
+func read(v state.View, k state.StorageKey, out []uint64) (ok bool, err error) {
+	b, err := v.Storage(chain.AddrRent, k)
+	if err != nil || b == nil {
+		return false, err
+	}
+	r := cbor.NewReader(b)
+	err = r.ArrayOf(len(out))
+	for i := range out {
+		if err == nil {
+			out[i], err = r.Uint()
+		}
+	}
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return false, fmt.Errorf("%w: %x: %w", ErrRecord, k, err)
+	}
+	return true, nil
+}
+
+func write(o *state.Overlay, k state.StorageKey, in ...uint64) {
+	b := cbor.AppendArray(make([]byte, 0, 1+9*len(in)), len(in))
+	for _, v := range in {
+		b = cbor.AppendUint(b, v)
+	}
+	o.SetStorage(chain.AddrRent, k, b)
+}
+
+// Read returns what is known of an actor's rent.
+func Read(v state.View, a chain.Address) (Account, error) {
+	var f [7]uint64
+	if _, err := read(v, accountKey(a), f[:]); err != nil {
+		return Account{}, err
+	}
+	return Account{chain.Height(f[0]), chain.Wei(f[1]), chain.Wei(f[2]), chain.Height(f[3]), f[4], f[5], chain.Wei(f[6])}, nil
+}
+
+// store writes the record, or removes one that says nothing.
+func (r *Account) store(o *state.Overlay, a chain.Address) {
+	if *r == (Account{}) {
+		o.SetStorage(chain.AddrRent, accountKey(a), nil)
+		return
+	}
+	write(o, accountKey(a), uint64(r.Next), uint64(r.Prepaid), uint64(r.Debt), uint64(r.Since), r.Rest, r.Quota, uint64(r.Bond))
+}
+
+// ReadTotals returns the totals; those of a chain without rent so far have a
+// factor of 1.
+func ReadTotals(v state.View) (Totals, error) {
+	var f [3]uint64
+	ok, err := read(v, totalsKey(), f[:])
+	if err != nil || !ok {
+		return Totals{Factor: Unit}, err
+	}
+	return Totals{f[0], f[1], chain.Height(f[2])}, nil
+}
+
+func (t *Totals) store(o *state.Overlay) {
+	write(o, totalsKey(), t.Bytes, t.Factor, uint64(t.Moved))
+}
+
+// A queue holds actors with the height at which each is due, in the order of the
+// heights. Its ends are numbers that only rise.
+type queue byte
+
+const (
+	charges   queue = 'c'
+	warnings  queue = 'w'
+	evictions queue = 'e'
+	commits   queue = 'r' // restorations in one message, to be compared a block later
+)
+
+// item is an actor in a queue. In warnings and evictions, Since tells whether the
+// actor is still in the same arrears.
+type item struct {
+	Actor chain.Address
+	Due   chain.Height
+	Since chain.Height
+}
+
+func (q queue) ends() state.StorageKey { return key([]byte{'q', byte(q)}) }
+
+func (q queue) at(n uint64) state.StorageKey {
+	return key([]byte{'q', byte(q), '/'}, binary.BigEndian.AppendUint64(nil, n))
+}
+
+// push puts an actor at the end. A due height below that of the last item is
+// raised to it, which can only happen after the parameters changed.
+func (q queue) push(o *state.Overlay, it item) error {
+	var ends [3]uint64 // head, tail, due of the last
+	if _, err := read(o, q.ends(), ends[:]); err != nil {
+		return err
+	}
+	it.Due = max(it.Due, chain.Height(ends[2]))
+	b := cbor.AppendBytes(cbor.AppendArray(nil, 3), it.Actor[:])
+	b = cbor.AppendUint(cbor.AppendUint(b, uint64(it.Due)), uint64(it.Since))
+	o.SetStorage(chain.AddrRent, q.at(ends[1]), b)
+	write(o, q.ends(), ends[0], ends[1]+1, uint64(it.Due))
+	return nil
+}
+
+// pop takes the first item that is due at h; false when there is none.
+func (q queue) pop(o *state.Overlay, h chain.Height) (it item, ok bool, err error) {
+	var ends [3]uint64
+	if _, err := read(o, q.ends(), ends[:]); err != nil || ends[0] == ends[1] {
+		return it, false, err
+	}
+	if it, err = q.item(o, ends[0]); err != nil || it.Due > h {
+		return it, false, err
+	}
+	o.SetStorage(chain.AddrRent, q.at(ends[0]), nil)
+	write(o, q.ends(), ends[0]+1, ends[1], ends[2])
+	return it, true, nil
+}
+
+func (q queue) item(v state.View, n uint64) (it item, err error) {
+	b, err := v.Storage(chain.AddrRent, q.at(n))
+	if err != nil {
+		return it, err
+	}
+	var due, since uint64
+	r := cbor.NewReader(b)
+	err = errors.Join(r.ArrayOf(3), r.BytesInto(it.Actor[:]))
+	if err == nil {
+		due, err = r.Uint()
+	}
+	if err == nil {
+		since, err = r.Uint()
+	}
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return it, fmt.Errorf("%w: queue %c at %d: %w", ErrRecord, q, n, err)
+	}
+	it.Due, it.Since = chain.Height(due), chain.Height(since)
+	return it, nil
+}

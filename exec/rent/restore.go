@@ -1,0 +1,205 @@
+package rent
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/state"
+	stored "github.com/cowboy-foundation/cowboy/state/rent"
+)
+
+// RestoreCost returns what it takes to wake an evicted actor: its missed rent, a
+// part of it on top, and an epoch's rent (whitepaper, "Storage Restoration").
+func (b *Block) RestoreCost(a chain.Address) (chain.Wei, error) {
+	acct, used, dormant, err := b.look(a)
+	if err != nil {
+		return 0, err
+	}
+	if !dormant {
+		return 0, stored.ErrNotDormant
+	}
+	price, err := PriceOf(b.State, b.Params)
+	if err != nil {
+		return 0, err
+	}
+	fee := mulDiv(uint64(acct.Debt), b.Params.Rent.RestorationBasisPoints, chain.BasisPoints)
+	sum, c1 := bits.Add64(uint64(acct.Debt), fee, 0)
+	sum, c2 := bits.Add64(sum, uint64(price.PerEpoch(used, 0)), 0)
+	if c1+c2 != 0 {
+		return math.MaxUint64, nil
+	}
+	return chain.Wei(sum), nil
+}
+
+// session names a restoration to package state/rent.
+func (b *Block) session(a, by chain.Address) stored.Session {
+	return stored.Session{Actor: a, By: by, Height: b.Height}
+}
+
+// BeginRestore opens a restoration in chunks, until deadline.
+func (b *Block) BeginRestore(a, by chain.Address, deadline chain.Height) error {
+	return stored.Begin(b.State, b.session(a, by), deadline)
+}
+
+// Put adds a chunk.
+func (b *Block) Put(a, by chain.Address, chunk []state.StorageChange) error {
+	return stored.Put(b.State, b.session(a, by), chunk)
+}
+
+// CommitRestore wakes the actor. The caller has burned what RestoreCost says,
+// and takes that back after an error.
+func (b *Block) CommitRestore(a, by chain.Address) (chain.Event, error) {
+	if err := stored.Commit(b.State, b.session(a, by)); err != nil {
+		return chain.Event{}, err
+	}
+	return b.awake(a)
+}
+
+// AbortRestore drops what was put.
+func (b *Block) AbortRestore(a, by chain.Address) error {
+	return stored.Abort(b.State, b.session(a, by))
+}
+
+// awake makes a restored actor owe rent from now on and nothing of before.
+func (b *Block) awake(a chain.Address) (chain.Event, error) {
+	acct, used, _, err := b.look(a)
+	if err != nil {
+		return chain.Event{}, err
+	}
+	acct.Debt, acct.Since, acct.Rest = 0, 0, 0
+	if used > b.Params.Rent.ExemptBytes && acct.Next == 0 {
+		if err := b.list(a, &acct); err != nil {
+			return chain.Event{}, err
+		}
+	}
+	acct.store(b.State, a)
+	account, _, err := b.State.Account(a)
+	if err != nil {
+		return chain.Event{}, err
+	}
+	data := cbor.AppendBytes(cbor.AppendArray(nil, 2), a[:])
+	return chain.Event{Emitter: chain.AddrRent, Name: EventRestored, Data: cbor.AppendBytes(data, account.StorageRoot[:])}, nil
+}
+
+// pending is a restoration in one message: its data is put, its root is known a
+// block later.
+type pending struct {
+	by, payer chain.Address
+	paid      chain.Wei // kept at AddrRent until then
+}
+
+func pendingKey(a chain.Address) state.StorageKey { return key([]byte("r/"), a[:]) }
+
+// RestoreAll puts a whole storage back for by, paid by payer, whose money is kept
+// until the next block compares the root: then it is burned, or comes back.
+func (b *Block) RestoreAll(a, by, payer chain.Address, entries []state.StorageChange) error {
+	cost, err := b.RestoreCost(a)
+	if err != nil {
+		return err
+	}
+	mark := b.State.Snapshot()
+	err = b.restoreAll(a, pending{by, payer, cost}, entries)
+	if err != nil {
+		b.State.Revert(mark)
+	}
+	return err
+}
+
+func (b *Block) restoreAll(a chain.Address, p pending, entries []state.StorageChange) error {
+	if err := funds.Move(b.State, p.payer, chain.AddrRent, p.paid, b.Height); err != nil {
+		return err
+	}
+	if err := b.BeginRestore(a, p.by, b.Height+1); err != nil {
+		return err
+	}
+	if _, err := stored.Cost(entries); err != nil { // bounds them before they are hashed
+		return err
+	}
+	if err := b.Put(a, p.by, Arrange(entries)); err != nil {
+		return err
+	}
+	data := cbor.AppendBytes(cbor.AppendArray(nil, 3), p.by[:])
+	data = cbor.AppendUint(cbor.AppendBytes(data, p.payer[:]), uint64(p.paid))
+	b.State.SetStorage(chain.AddrRent, pendingKey(a), data)
+	return commits.push(b.State, item{Actor: a, Due: b.Height + 1})
+}
+
+// Arrange returns entries in the order in which they are put: that of the hashes
+// of their keys.
+func Arrange(entries []state.StorageChange) []state.StorageChange {
+	keys := make([][]byte, len(entries))
+	order := make([]int, len(entries))
+	for i := range entries {
+		keys[i], order[i] = []byte(entries[i].Key), i
+	}
+	sums := make([][32]byte, len(entries))
+	keccak.SumMany(keys, sums)
+	slices.SortFunc(order, func(x, y int) int { return bytes.Compare(sums[x][:], sums[y][:]) })
+	sorted := make([]state.StorageChange, len(entries))
+	for i, n := range order {
+		sorted[i] = entries[n]
+	}
+	return sorted
+}
+
+// compare ends a restoration in one message.
+func (b *Block) compare(it item, w *Work) error {
+	p, err := b.pending(it.Actor)
+	if err != nil {
+		return err
+	}
+	b.State.SetStorage(chain.AddrRent, pendingKey(it.Actor), nil)
+	e, err := b.CommitRestore(it.Actor, p.by)
+	switch {
+	case err == nil:
+		w.Events = append(w.Events, e)
+		return b.burn(chain.AddrRent, p.paid, w)
+	case !isVerdict(err):
+		return err
+	}
+	if err := b.AbortRestore(it.Actor, p.by); err != nil && !isVerdict(err) {
+		return err
+	}
+	return funds.Move(b.State, chain.AddrRent, p.payer, p.paid, b.Height)
+}
+
+// isVerdict tells a restoration that failed from a fault of this node.
+func isVerdict(err error) bool {
+	for _, v := range []error{
+		stored.ErrNotDormant, stored.ErrNotRestoring, stored.ErrLate, stored.ErrUnsettled, stored.ErrIncomplete, stored.ErrRootMismatch,
+	} {
+		if errors.Is(err, v) {
+			return true
+		}
+	}
+	return false
+}
+
+func (b *Block) pending(a chain.Address) (p pending, err error) {
+	data, err := b.State.Storage(chain.AddrRent, pendingKey(a))
+	if err != nil {
+		return p, err
+	}
+	var paid uint64
+	r := cbor.NewReader(data)
+	err = errors.Join(r.ArrayOf(3), r.BytesInto(p.by[:]), r.BytesInto(p.payer[:]))
+	if err == nil {
+		paid, err = r.Uint()
+	}
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return p, fmt.Errorf("%w: restoration of %s: %w", ErrRecord, a, err)
+	}
+	p.paid = chain.Wei(paid)
+	return p, nil
+}

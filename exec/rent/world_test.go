@@ -1,0 +1,123 @@
+package rent
+
+import (
+	"encoding/binary"
+	"errors"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/tree"
+)
+
+var (
+	herd  = chain.Address{0xaa}
+	payer = chain.Address{0xbb}
+)
+
+// world is a state with real roots, block by block.
+type world struct {
+	t      *testing.T
+	params chain.Params
+	forest *tree.Forest
+	image  *tree.Image
+	burned chain.Wei
+	events []chain.Event
+	reads  int
+}
+
+func newWorld(t *testing.T) *world {
+	f := tree.NewForest(2, nil)
+	return &world{t: t, params: chain.DefaultParams(), forest: f, image: f.Empty()}
+}
+
+func (w *world) Account(addr chain.Address) (state.Account, bool, error) {
+	w.reads++
+	a, ok := w.forest.Account(w.image, tree.AccountKey(addr))
+	return a, ok, nil
+}
+
+func (w *world) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
+	w.reads++
+	value, _ := w.forest.Storage(w.image, tree.AccountKey(addr), tree.SlotKey(key))
+	return value, nil
+}
+
+func (w *world) Code(chain.Hash) ([]byte, error) { return nil, errors.New("no code here") }
+
+// block executes one block: the rent, do, the end. It holds the sum of the
+// balances of the accounts that the tests use to what was burned.
+func (w *world) block(h chain.Height, do func(*Block)) Work {
+	w.t.Helper()
+	b := &Block{State: state.NewOverlay(w), Params: &w.params, Height: h}
+	before := w.money(b.State)
+	work, err := b.Begin()
+	w.must(err)
+	if after := w.money(b.State); after != before-work.Burned {
+		w.t.Fatalf("block %d: balances went from %d to %d, burned %d", h, before, after, work.Burned)
+	}
+	if do != nil {
+		do(b)
+	}
+	w.must(b.End(w))
+	next, err := w.forest.Apply(w.image, b.State.Delta())
+	w.must(err)
+	w.image = next
+	w.burned += work.Burned
+	w.events = append(w.events, work.Events...)
+	return work
+}
+
+func (w *world) money(o *state.Overlay) (sum chain.Wei) {
+	for _, a := range []chain.Address{herd, payer, chain.AddrRent} {
+		n, err := funds.Balance(o, a)
+		w.must(err)
+		sum += n
+	}
+	return sum
+}
+
+func (w *world) must(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// store writes a storage of so many bytes for an actor, which gets a balance.
+func (w *world) store(b *Block, addr chain.Address, bytes uint64, balance chain.Wei) {
+	a, _, err := b.State.Account(addr)
+	w.must(err)
+	a.CodeHash, a.Balance = chain.Hash{1}, balance
+	b.State.SetAccount(addr, a)
+	for n := uint64(0); bytes > 0; n++ {
+		size := min(bytes, 4096)
+		if bytes-size > 0 && bytes-size < 16 {
+			size -= 16
+		}
+		key := state.NewStorageKey(state.VMNamespacePVM, binary.BigEndian.AppendUint64(nil, n))
+		b.State.SetStorage(addr, key, make([]byte, size-uint64(len(key))))
+		bytes -= size
+	}
+}
+
+func (w *world) status(h chain.Height, a chain.Address) Status {
+	w.t.Helper()
+	s, err := (&Block{State: state.NewOverlay(w), Params: &w.params, Height: h}).Status(a)
+	w.must(err)
+	return s
+}
+
+func (w *world) balance(a chain.Address) chain.Wei {
+	n, err := funds.Balance(state.NewOverlay(w), a)
+	w.must(err)
+	return n
+}
+
+func (w *world) names() (names []string) {
+	for _, e := range w.events {
+		names = append(names, e.Name)
+	}
+	return names
+}
