@@ -87,6 +87,15 @@ func (p *Params) fillLists() {
 	if p.Governance.Members == nil {
 		p.Governance.Members = []Address{}
 	}
+	if p.Entitlements.SystemDeployers == nil {
+		p.Entitlements.SystemDeployers = []Address{}
+	}
+	if p.Entitlements.DomainSets == nil {
+		p.Entitlements.DomainSets = []DomainSet{}
+	}
+	if p.Entitlements.Deprecated == nil {
+		p.Entitlements.Deprecated = []Deprecation{}
+	}
 	for _, list := range []*[]string{&p.Actor.ExtraImports, &p.Regions, &p.TEETypes} {
 		if *list == nil {
 			*list = []string{}

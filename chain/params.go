@@ -55,6 +55,8 @@ type Params struct {
 	Governance GovernanceParams `json:"governance"`
 	Machine    MachineTables    `json:"machine"`
 
+	Entitlements EntitlementParams `json:"entitlements"`
+
 	Regions  []string `json:"regions"`   // accepted region names (entitlements §9.14)
 	TEETypes []string `json:"tee_types"` // accepted enclave types (entitlements §9.13)
 }
@@ -198,6 +200,8 @@ func DefaultParams() Params {
 			EmergencyTimelockBlocks: 6 * 3_600,
 			SunsetBlocks:            365 * 86_400,
 		},
+		Entitlements: defaultEntitlementParams(),
+
 		Regions:  []string{"us", "eu", "uk", "ca", "apac", "latam", "mea"},
 		TEETypes: []string{"sgx", "sev", "tdx"},
 	}

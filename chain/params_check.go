@@ -23,7 +23,7 @@ func (p *Params) Check() error {
 	for _, check := range []func() error{
 		p.checkSpace, p.checkLanes, p.checkBaseFees, p.checkConsensus, p.checkInflation,
 		p.checkCosts, p.checkActors, p.checkRent, p.checkRunner, p.checkJob, p.checkCIP11,
-		p.checkGovernance, p.checkFinal,
+		p.checkGovernance, p.checkEntitlements, p.checkFinal,
 	} {
 		if err := check(); err != nil {
 			return err

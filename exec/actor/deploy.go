@@ -9,6 +9,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/rent"
 )
 
 // MaxSaltBytes bounds the salt of a deployment.
@@ -113,7 +115,13 @@ func (r *Run) deploy(d *Deployment, addr chain.Address) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	if a.HasCode() || addr.IsSystem() {
+	again := false
+	if a.HasCode() {
+		if again, err = r.mayRenew(d, &a, addr); err != nil {
+			return verdict{}, err
+		}
+	}
+	if a.HasCode() && !again || addr.IsSystem() {
 		return refused(chain.CodeAddressTaken, "%s has code", addr), nil
 	}
 	grants, v := r.admit(d)
@@ -127,6 +135,9 @@ func (r *Run) deploy(d *Deployment, addr chain.Address) (verdict, error) {
 	a.CodeHash = r.state.SetCode(d.Source)
 	r.state.SetAccount(addr, a)
 	writeRecord(r.state, addr, &Record{Creator: d.Creator, Parent: d.Parent, Deployed: r.block.Height, Manifest: grants})
+	if v := r.warnDeprecated(grants, v.used); v.code != chain.CodeOK {
+		return v, nil
+	}
 	e := Envelope{From: d.Creator, To: addr, Value: d.Value}
 	if c, err := r.pay(&e); err != nil || c != chain.CodeOK {
 		return refused(c, "value does not fit the actor's balance"), err
@@ -139,7 +150,7 @@ func (r *Run) deploy(d *Deployment, addr chain.Address) (verdict, error) {
 
 // admit checks the manifest and returns the list of grants that the record keeps.
 func (r *Run) admit(d *Deployment) ([]byte, verdict) {
-	grants, err := entitle.Admit(d.Manifest, r.block.Params)
+	grants, err := entitle.Admit(d.Manifest, entitle.Request{Params: r.block.Params, Height: r.block.Height, Creator: d.Creator})
 	if err != nil {
 		return nil, refused(entitle.CodeOf(err), "%v", err)
 	}
@@ -186,8 +197,8 @@ func (r *Run) begin(d *Deployment, e *Envelope, p *pvm.Program, cycles chain.Cyc
 	}
 	m := r.mark()
 	v, err := r.execute(f, p, cycles, func(m *vm.Machine) ([]byte, error) {
-		if d.Init == nil {
-			return nil, nil
+		if err := r.warnOpen(m, e.To); err != nil || d.Init == nil {
+			return nil, err
 		}
 		return sdk.DeliverInside(m, d.Init.Handler, d.Init.Payload)
 	})
@@ -198,4 +209,20 @@ func (r *Run) begin(d *Deployment, e *Envelope, p *pvm.Program, cycles chain.Cyc
 		v.used -= r.undo(m)
 	}
 	return v, r.draw(e.To, v.used)
+}
+
+// mayRenew reports whether a deployment may give the actor that stands at its
+// address another manifest: its creator's may, once it is non-executable
+// (entitlements §9.11). Code, storage and balance stay: the address is that of
+// the same source.
+func (r *Run) mayRenew(d *Deployment, a *state.Account, addr chain.Address) (bool, error) {
+	rec, err := r.record(addr)
+	if err != nil {
+		return false, err
+	}
+	grants, err := entitle.Parse(rec.Manifest)
+	if err != nil {
+		return false, err
+	}
+	return rec.Creator == d.Creator && grants.Gone(r.block.Params, r.block.Height) != "" && !rent.Dormant(a), nil
 }

@@ -50,33 +50,6 @@ func (f *frame) changes() error {
 	return nil
 }
 
-// need traps unless the manifest grants id (entitlements §6.3).
-func (f *frame) need(id string) (*entitle.Grant, error) {
-	g, ok := f.grants.Find(id)
-	if !ok {
-		return nil, &Trap{chain.CodeNotEntitled, id + " is not in the manifest"}
-	}
-	return g, nil
-}
-
-// count traps when the execution uses a grant more often than its parameter
-// says (entitlements §9.12).
-func (f *frame) count(g *entitle.Grant, param string, n uint64) error {
-	most, bounded := g.Uint(param)
-	if !bounded {
-		return nil
-	}
-	if f.counts == nil {
-		f.counts = map[string]uint64{}
-	}
-	key := g.ID + "/" + param
-	if used := f.counts[key]; n > most-min(used, most) {
-		return &Trap{chain.CodeEntitlementQuota, key + " is used up"}
-	}
-	f.counts[key] += n
-	return nil
-}
-
 // money turns the verdicts of package funds into refusals.
 func money(err error) error {
 	switch {
@@ -125,6 +98,9 @@ func (f *frame) Transfer(to chain.Address, amount uint64) error {
 	if to.IsSystem() && to != chain.AddrTreasury {
 		return &host.Refusal{Code: host.RefusedTarget, Text: "a system actor takes no transfers"}
 	}
+	if err := f.mayReceive(to); err != nil {
+		return err
+	}
 	if err := f.debit(chain.Wei(amount)); err != nil {
 		return err
 	}
@@ -137,14 +113,14 @@ func (f *frame) spend(amount uint64) error {
 	if amount == 0 {
 		return nil
 	}
-	g, err := f.need("econ.transfer")
+	g, err := f.need(entitle.Transfer)
 	if err != nil {
 		return err
 	}
-	if most, ok := g.Uint("max_amount"); ok && amount > most {
+	if most, ok := g.Uint(entitle.MaxAmount); ok && amount > most {
 		return &Trap{chain.CodeEntitlementQuota, "econ.transfer/max_amount"}
 	}
-	most, ok := g.Uint("max_per_block")
+	most, ok := g.Uint(entitle.MaxPerBlock)
 	if !ok {
 		return nil
 	}

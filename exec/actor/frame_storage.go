@@ -2,6 +2,7 @@ package actor
 
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -12,7 +13,7 @@ func programKey(key string) state.StorageKey {
 
 // StorageGet implements host.Storage.
 func (f *frame) StorageGet(key string) ([]byte, bool, error) {
-	if _, err := f.need("storage.kv"); err != nil {
+	if _, err := f.need(entitle.KV); err != nil {
 		return nil, false, err
 	}
 	v, err := f.run.state.Storage(f.env.Self, programKey(key))
@@ -33,7 +34,7 @@ func (f *frame) StorageSet(key string, value []byte) error {
 	if err := f.changes(); err != nil {
 		return err
 	}
-	g, err := f.need("storage.kv")
+	g, err := f.need(entitle.KV)
 	if err != nil {
 		return err
 	}
@@ -50,7 +51,7 @@ func (f *frame) StorageSet(key string, value []byte) error {
 	if err != nil || after.Bytes <= before.Bytes {
 		return err
 	}
-	if most, ok := g.Uint("max_bytes"); ok && after.Bytes > most {
+	if most, ok := g.Uint(entitle.MaxBytes); ok && after.Bytes > most {
 		return &Trap{chain.CodeEntitlementQuota, "storage.kv/max_bytes"}
 	}
 	quota, err := f.quota()
@@ -65,7 +66,7 @@ func (f *frame) StorageDelete(key string) (bool, error) {
 	if err := f.changes(); err != nil {
 		return false, err
 	}
-	if _, err := f.need("storage.kv"); err != nil {
+	if _, err := f.need(entitle.KV); err != nil {
 		return false, err
 	}
 	v, err := f.run.state.Storage(f.env.Self, programKey(key))

@@ -45,6 +45,9 @@ func (r *Run) handle(e *Envelope, cycles chain.Cycles) (verdict, error) {
 		dropped := r.undo(m)
 		v.used -= dropped
 		v.output = nil
+		if v.code == chain.CodeNonExecutable {
+			r.warnNonExecutable(e.To)
+		}
 	}
 	v.own = v.used
 	for i := m.queue; i < len(r.queue); i++ {
@@ -80,7 +83,7 @@ func (r *Run) enter(e *Envelope, cycles chain.Cycles) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	if gone := f.grants.Gone(r.block.Height); gone != "" {
+	if gone := f.grants.Gone(r.block.Params, r.block.Height); gone != "" {
 		return refused(chain.CodeNonExecutable, "the manifest of %s holds %s, which is gone", e.To, gone), nil
 	}
 	return r.execute(f, p, cycles, func(m *vm.Machine) ([]byte, error) {
@@ -229,5 +232,5 @@ func MayHold(v state.View, addr chain.Address) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return g.Has("econ.hold_balance"), nil
+	return g.Has(entitle.HoldBalance), nil
 }

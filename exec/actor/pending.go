@@ -18,10 +18,6 @@ func (r *Run) park(*Envelope) (chain.DeliveryStatus, uint16, error) {
 func (f *frame) Defer(host.Deferred) (host.ID, error)    { return host.ID{}, errLater }
 func (f *frame) Spawn(host.Spawn) (chain.Address, error) { return chain.Address{}, errLater }
 
-// entitlements, upgrade
-func (f *frame) Entitlement(string) ([]byte, bool, error) { return nil, false, errLater }
-func (f *frame) UpgradeSelf([]byte) error                 { return errLater }
-
 // randomness, blobs
 func (f *frame) Randomness(string) ([32]byte, error) { return [32]byte{}, errLater }
 func (f *frame) CommitBlob([]byte) ([]byte, error)   { return nil, errLater }
@@ -66,7 +62,6 @@ func (f *frame) TokenFrozen(host.TokenID, chain.Address) (bool, error) { return 
 func (f *frame) Token(host.TokenID) (host.Token, error) { return host.Token{}, errLater }
 
 // runners
-func (f *frame) SubmitJob(host.Job) (host.ID, error)      { return host.ID{}, errLater }
 func (f *frame) CancelJob(host.ID) (bool, error)          { return false, errLater }
 func (f *frame) JobStatus(host.ID) (host.JobState, error) { return host.JobUnknown, errLater }
 func (f *frame) StoreSecret(host.Secret) error            { return errLater }

@@ -1,13 +1,6 @@
-// Package entitle is what actors may do: the registry of entitlements, the
-// manifests that grant them, and the gate before sensitive calls (entitlements
-// §3, §6-§11; resolutions 8.10, 11.7, 11.25).
-//
-// In: canonical manifests. Out: [Grants] to ask, or a verdict. The package is
-// pure.
 package entitle
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -22,10 +15,8 @@ const (
 	MaxValueBytes = 256
 )
 
-// ErrManifest is wrapped by every refusal of a manifest.
-var ErrManifest = errors.New("manifest refused")
-
-// Param is a parameter of a grant: a number, a text, or a list of texts.
+// Param is a parameter of a grant: a number, a text, a list of texts, or a list
+// of addresses, each as the 20 bytes of a string.
 type Param struct {
 	Name string
 	Uint uint64
@@ -42,6 +33,8 @@ const (
 	ParamUint ParamKind = iota
 	ParamText
 	ParamList
+	ParamAddresses
+	paramOther // a canonical item of another type, which no entitlement takes
 )
 
 // Grant is one entitlement with its parameters (entitlements §3.2).
@@ -50,16 +43,18 @@ type Grant struct {
 	Params []Param // in canonical order of their names
 }
 
-// Grants is a list of grants in ascending order of id.
+// Grants is a list of grants, in ascending order of id once [Admit] or
+// [Grants.Check] took it.
 type Grants []Grant
 
 // Parse reads a canonical list of grants: [{"id": text, "params"?: {text: uint,
-// text or [text]}}]. It checks the form only; [Check] judges the contents.
-func Parse(manifest []byte) (Grants, error) {
-	r := cbor.NewReader(manifest)
+// text, [text] or [address]}}]. It checks the form only; [Grants.Check] judges
+// the contents.
+func Parse(list []byte) (Grants, error) {
+	r := cbor.NewReader(list)
 	n, err := r.Array(MaxGrants)
 	if err != nil {
-		return nil, refuse("list of grants", err)
+		return nil, refuse(chain.CodeManifest, "list of grants: %w", err)
 	}
 	out := make(Grants, 0, n)
 	for range n {
@@ -70,12 +65,10 @@ func Parse(manifest []byte) (Grants, error) {
 		out = append(out, g)
 	}
 	if err := r.End(); err != nil {
-		return nil, refuse("list of grants", err)
+		return nil, refuse(chain.CodeManifest, "list of grants: %w", err)
 	}
 	return out, nil
 }
-
-func refuse(what string, err error) error { return fmt.Errorf("%w: %s: %w", ErrManifest, what, err) }
 
 // Find returns the grant of an id.
 func (g Grants) Find(id string) (*Grant, bool) {
@@ -93,42 +86,105 @@ func (g Grants) Has(id string) bool {
 	return ok
 }
 
+func (g *Grant) param(name string) *Param {
+	for i := range g.Params {
+		if g.Params[i].Name == name {
+			return &g.Params[i]
+		}
+	}
+	return nil
+}
+
 // Uint returns a number among the parameters; false where it is absent, which
 // means no limit (resolution 11.7).
 func (g *Grant) Uint(name string) (uint64, bool) {
-	for i := range g.Params {
-		if p := &g.Params[i]; p.Name == name && p.Kind == ParamUint {
-			return p.Uint, true
-		}
+	if p := g.param(name); p != nil && p.Kind == ParamUint {
+		return p.Uint, true
 	}
 	return 0, false
 }
 
-// Gone returns an id that the registry no longer has at height h, or "" when
-// all are in force (entitlements §9.11).
-func (g Grants) Gone(chain.Height) string { return "" }
-
-// Admit checks the manifest of a deployment, a canonical map {"entitlements":
-// list of grants}, and returns the bytes of the list. The error says by
-// [CodeOf] how the deployment fails.
-func Admit(manifest []byte, _ *chain.Params) ([]byte, error) {
-	r := cbor.NewReader(manifest)
-	if n, err := r.Map(1); err != nil || n != 1 {
-		return nil, refuse("manifest", errField)
+// Text returns a text among the parameters.
+func (g *Grant) Text(name string) (string, bool) {
+	if p := g.param(name); p != nil && p.Kind == ParamText {
+		return p.Text, true
 	}
-	if name, err := r.Text(MaxIDBytes); err != nil || name != "entitlements" {
-		return nil, refuse("manifest", errField)
-	}
-	list, err := r.Raw(cbor.DefaultLimits())
-	if err == nil {
-		err = r.End()
-	}
-	if err != nil {
-		return nil, refuse("manifest", err)
-	}
-	_, err = Parse(list)
-	return list, err
+	return "", false
 }
 
-// CodeOf is the receipt's code for an error of this package.
-func CodeOf(error) uint16 { return chain.CodeManifest }
+// Gone returns the first id that the registry no longer has at height h, or ""
+// when all are in force: the actor is then executable (entitlements §9.11).
+func (g Grants) Gone(p *chain.Params, h chain.Height) string {
+	for i := range g {
+		if d, ok := p.Entitlements.Deprecation(g[i].ID); ok && h > d.Last {
+			return g[i].ID
+		}
+	}
+	return ""
+}
+
+// Deprecated returns the ids that were announced to go and still work at height
+// h.
+func (g Grants) Deprecated(p *chain.Params, h chain.Height) (ids []string) {
+	for i := range g {
+		if d, ok := p.Entitlements.Deprecation(g[i].ID); ok && h >= d.From && h <= d.Last {
+			ids = append(ids, g[i].ID)
+		}
+	}
+	return ids
+}
+
+// Append writes the list that [Parse] reads.
+func (g Grants) Append(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, len(g))
+	for i := range g {
+		n := 1
+		if len(g[i].Params) > 0 {
+			n = 2
+		}
+		dst = cbor.AppendText(cbor.AppendText(cbor.AppendMap(dst, n), "id"), g[i].ID)
+		if n == 2 {
+			dst = g[i].AppendParams(cbor.AppendText(dst, "params"))
+		}
+	}
+	return dst
+}
+
+// AppendParams writes the parameters as a canonical map.
+func (g *Grant) AppendParams(dst []byte) []byte {
+	dst = cbor.AppendMap(dst, len(g.Params))
+	for i := range g.Params {
+		p := &g.Params[i]
+		dst = cbor.AppendText(dst, p.Name)
+		switch p.Kind {
+		case ParamUint:
+			dst = cbor.AppendUint(dst, p.Uint)
+		case ParamText:
+			dst = cbor.AppendText(dst, p.Text)
+		default:
+			dst = cbor.AppendArray(dst, len(p.List))
+			for _, s := range p.List {
+				if p.Kind == ParamAddresses {
+					dst = cbor.AppendBytes(dst, []byte(s))
+				} else {
+					dst = cbor.AppendText(dst, s)
+				}
+			}
+		}
+	}
+	return dst
+}
+
+// Error is a manifest or a grant that is refused, with the code of the receipt
+// (entitlements §11).
+type Error struct {
+	Code uint16
+	Err  error
+}
+
+func (e *Error) Error() string { return chain.CodeName(e.Code) + ": " + e.Err.Error() }
+func (e *Error) Unwrap() error { return e.Err }
+
+func refuse(code uint16, format string, args ...any) error {
+	return &Error{code, fmt.Errorf(format, args...)}
+}

@@ -3,6 +3,7 @@ package entitle
 import (
 	"errors"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 )
 
@@ -13,7 +14,7 @@ var errField = errors.New("unknown field")
 func readGrant(r *cbor.Reader) (g Grant, err error) {
 	n, err := r.Map(2)
 	if err != nil {
-		return g, refuse("grant", err)
+		return g, refuse(chain.CodeManifest, "grant: %w", err)
 	}
 	for i := range n {
 		name, err := r.Text(MaxIDBytes)
@@ -27,11 +28,11 @@ func readGrant(r *cbor.Reader) (g Grant, err error) {
 			err = errField
 		}
 		if err != nil {
-			return g, refuse("grant of "+g.ID, err)
+			return g, refuse(chain.CodeManifest, "grant of %q: %w", g.ID, err)
 		}
 	}
 	if g.ID == "" {
-		return g, refuse("grant", errField)
+		return g, refuse(chain.CodeManifest, "grant: %w", errField)
 	}
 	return g, nil
 }
@@ -52,35 +53,61 @@ func readParams(r *cbor.Reader) ([]Param, error) {
 		if p.Name, err = at.Text(MaxIDBytes); err != nil {
 			return nil, err
 		}
-		if err := p.read(r); err != nil {
+		item, err := r.Raw(cbor.DefaultLimits())
+		if err != nil {
 			return nil, err
 		}
+		p.read(item)
 		out = append(out, p)
 	}
 	return out, nil
 }
 
-// read takes the value of a parameter, by its type.
-func (p *Param) read(r *cbor.Reader) (err error) {
-	at := *r
-	if p.Uint, err = r.Uint(); err == nil {
-		return nil
+// read takes the value of a parameter, by its type. That the type is the right
+// one, or one at all, is for [Grants.Check].
+func (p *Param) read(item []byte) {
+	r := cbor.NewReader(item)
+	if v, err := r.Uint(); err == nil {
+		p.Kind, p.Uint = ParamUint, v
+		return
 	}
-	*r, p.Kind = at, ParamText
-	if p.Text, err = r.Text(MaxValueBytes); err == nil {
-		return nil
+	r = cbor.NewReader(item)
+	if v, err := r.Text(MaxValueBytes); err == nil {
+		p.Kind, p.Text = ParamText, v
+		return
 	}
-	*r, p.Kind = at, ParamList
+	p.Kind, p.List = ParamList, nil
+	if p.texts(item) {
+		return
+	}
+	p.Kind, p.List = ParamAddresses, nil
+	if !p.addresses(item) {
+		p.Kind, p.List = paramOther, nil
+	}
+}
+
+func (p *Param) texts(item []byte) bool {
+	r := cbor.NewReader(item)
 	n, err := r.Array(MaxListItems)
-	if err != nil {
-		return err
-	}
 	for range n {
-		s, err := r.Text(MaxValueBytes)
-		if err != nil {
-			return err
+		var s string
+		if s, err = r.Text(MaxValueBytes); err != nil {
+			break
 		}
 		p.List = append(p.List, s)
 	}
-	return nil
+	return err == nil
+}
+
+func (p *Param) addresses(item []byte) bool {
+	r := cbor.NewReader(item)
+	n, err := r.Array(MaxListItems)
+	for range n {
+		var a chain.Address
+		if err = r.BytesInto(a[:]); err != nil {
+			break
+		}
+		p.List = append(p.List, string(a[:]))
+	}
+	return err == nil
 }

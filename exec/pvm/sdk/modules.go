@@ -93,6 +93,17 @@ func DeliverInside(m *vm.Machine, handler string, payload []byte) ([]byte, error
 	return deliver(m, "cowboy_sdk", "_deliver_inside", payload, m.NewStr(handler))
 }
 
+// Open reports whether the loaded program has an actor without any decorator of
+// permission, so that everybody may call all of it (resolution 11.44).
+func Open(m *vm.Machine) (bool, error) {
+	fn, ok := m.Global("cowboy_sdk", "_open")
+	if !ok {
+		return false, nil // without the library there is no class of an actor
+	}
+	v, err := m.Call(fn)
+	return err == nil && v == vm.Bool(true), err
+}
+
 // deliver calls a function of the library with the values of before and the
 // payload.
 func deliver(m *vm.Machine, module, entry string, payload []byte, before ...vm.Value) ([]byte, error) {

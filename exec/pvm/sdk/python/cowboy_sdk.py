@@ -489,9 +489,19 @@ def _handler(name):
     if not callable(fn):
         raise UnknownHandler(f"no handler '{name}'")
     roles = getattr(fn, "__callable_by__", None)
-    if roles is None and any(hasattr(getattr(cls, n, None), "__callable_by__") for n in dir(cls)):
+    if roles is None and _decorated(cls):
         roles = ()
     return getattr(cls(), name), roles
+
+
+def _decorated(cls):
+    return any(hasattr(getattr(cls, n, None), "__callable_by__") for n in dir(cls))
+
+
+def _open():
+    """Whether everybody may call every method of the program's actor."""
+    cls = _actor()
+    return cls is not None and not _decorated(cls)
 
 
 def _deliver(name, payload):

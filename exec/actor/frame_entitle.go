@@ -1,0 +1,54 @@
+package actor
+
+import (
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+)
+
+// Entitlement implements host.Chain.
+func (f *frame) Entitlement(id string) ([]byte, bool, error) {
+	g, ok := f.grants.Find(id)
+	if !ok {
+		return nil, false, nil
+	}
+	return g.AppendParams(nil), true, nil
+}
+
+// UpgradeSelf implements host.Chain. A regular actor never changes (entitlements
+// §7.1, §9.2).
+func (f *frame) UpgradeSelf(source []byte) error {
+	if err := f.changes(); err != nil {
+		return err
+	}
+	if _, err := f.need(entitle.Upgrade); err != nil {
+		return err
+	}
+	p, err := f.run.engine.Program(source, sourceName)
+	if err != nil {
+		return &host.Refusal{Code: host.RefusedArgument, Text: "the source does not compile: " + err.Error()}
+	}
+	byLength := f.run.block.costs.DeployByte * code.Cycles(len(source))
+	if more := code.Cycles(p.CompileCycles); more > byLength { // the length is charged already
+		f.machine.Charge(more - byLength)
+	}
+	a, _, err := f.run.state.Account(f.env.Self)
+	if err != nil {
+		return err
+	}
+	a.CodeHash = f.run.state.SetCode(source)
+	f.run.state.SetAccount(f.env.Self, a)
+	return nil
+}
+
+// SubmitJob implements host.Runners. The gate is before what the market of
+// runners will do with it.
+func (f *frame) SubmitJob(j host.Job) (host.ID, error) {
+	if err := f.changes(); err != nil {
+		return host.ID{}, err
+	}
+	if err := f.mayAsk(j.Spec); err != nil {
+		return host.ID{}, err
+	}
+	return host.ID{}, errLater
+}

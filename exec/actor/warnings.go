@@ -1,0 +1,71 @@
+package actor
+
+import (
+	"errors"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
+
+// Names of the protocol's own events about actors. Their emitters are system
+// addresses, which no program can take for its own.
+const (
+	// EventDeprecated warns of a deployment with an entitlement that was announced
+	// to go: [id, last height] by [chain.AddrEntitlements] (entitlements §9.11).
+	EventDeprecated = "EntitlementDeprecated"
+	// EventNonExecutable says why an actor did not run: [actor] by
+	// [chain.AddrEntitlements] where one was called, and [id] in the block in which
+	// an entitlement goes, for all who hold it.
+	EventNonExecutable = "ActorNonExecutable"
+	// EventOpen warns of a deployment without any decorator of permission: [actor]
+	// by [chain.AddrActors] (resolution 11.44).
+	EventOpen = "ActorOpen"
+)
+
+// announce writes an event of the protocol, at the price in cells that events of
+// programs have.
+func (r *Run) announce(emitter chain.Address, name string, data []byte) error {
+	per := r.block.Params.API.EventBytesPerCell
+	if err := r.takeCells((uint64(len(name)+len(data)) + per - 1) / per); err != nil {
+		return err
+	}
+	if len(r.events) < chain.MaxEvents {
+		r.events = append(r.events, chain.Event{Emitter: emitter, Name: name, Data: data})
+	}
+	return nil
+}
+
+// warnDeprecated announces the entitlements of a new manifest that will go.
+func (r *Run) warnDeprecated(list []byte, used chain.Cycles) verdict {
+	grants, err := entitle.Parse(list)
+	if err != nil {
+		return refused(entitle.CodeOf(err), "%v", err)
+	}
+	for _, id := range grants.Deprecated(r.block.Params, r.block.Height) {
+		d, _ := r.block.Params.Entitlements.Deprecation(id)
+		data := cbor.AppendUint(cbor.AppendText(cbor.AppendArray(nil, 2), id), uint64(d.Last))
+		var trap *Trap
+		if errors.As(r.announce(chain.AddrEntitlements, EventDeprecated, data), &trap) {
+			return verdict{code: trap.Code, detail: trap.Text, used: used}
+		}
+	}
+	return verdict{}
+}
+
+// warnOpen announces an actor that everybody may call.
+func (r *Run) warnOpen(m *vm.Machine, addr chain.Address) error {
+	open, err := sdk.Open(m)
+	if err != nil || !open {
+		return err
+	}
+	return r.announce(chain.AddrActors, EventOpen, cbor.AppendBytes(cbor.AppendArray(nil, 1), addr[:]))
+}
+
+// warnNonExecutable says why a message was refused. It stands beside the undone
+// handler; without cells left it is not written.
+func (r *Run) warnNonExecutable(addr chain.Address) {
+	_ = r.announce(chain.AddrEntitlements, EventNonExecutable, cbor.AppendBytes(cbor.AppendArray(nil, 1), addr[:]))
+}

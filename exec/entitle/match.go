@@ -1,0 +1,161 @@
+package entitle
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/ucd"
+)
+
+// maxHostBytes bounds what is folded: more than 253 characters have.
+const maxHostBytes = 1_024
+
+// Host returns a host name in the form in which it is compared: lower case,
+// internationalised labels as punycode, without a final dot (entitlements §8.2).
+// False for what is no host name.
+func Host(name string) (string, bool) {
+	if len(name) > maxHostBytes {
+		return "", false
+	}
+	labels := strings.Split(strings.TrimSuffix(ucd.NFC(ucd.ToLower(ucd.NFKC(name))), "."), ".")
+	for i, l := range labels {
+		labels[i] = asciiLabel(l)
+	}
+	host := strings.Join(labels, ".")
+	return host, chain.CanonicalDomain(host) && !strings.HasPrefix(host, "*")
+}
+
+// Covers reports whether a domain of a list covers a host in canonical form, or
+// another pattern of such a list (entitlements §8.2): "*" everything,
+// "*.example.com" what ends in ".example.com", an exact name itself.
+func Covers(pattern, host string) bool {
+	if pattern == "*" || pattern == host {
+		return true
+	}
+	below, ok := strings.CutPrefix(pattern, "*")
+	return ok && below != "" && host != "*" && strings.HasSuffix(strings.TrimPrefix(host, "*"), below)
+}
+
+// CoversAny is Covers by at least one of a list.
+func CoversAny(patterns []string, host string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return Covers(p, host) })
+}
+
+// AllowedDomains returns the effective allow list of http.fetch: the union of
+// the named set and the list (entitlements §8.4).
+func (g *Grant) AllowedDomains(p *chain.Params) []string {
+	var out []string
+	if list := g.param(Domains); list != nil {
+		out = append(out, list.List...)
+	}
+	if name, ok := g.Text(DomainSet); ok {
+		set, _ := p.Entitlements.DomainSet(name)
+		out = append(out, set...)
+	}
+	return out
+}
+
+// Provides reports whether a runner offers everything that an actor requires:
+// Actor.requires ⊆ Runner.provides, with compatible parameters (entitlements §6,
+// §8). Entitlements that no runner attests bind the chain alone and are left
+// out (resolution 5.20).
+func Provides(runner, actor Grants, p *chain.Params) bool {
+	for i := range actor {
+		if e, ok := Lookup(actor[i].ID); !ok || !e.Attested {
+			continue
+		}
+		offer, ok := runner.Find(actor[i].ID)
+		if !ok || !within(&actor[i], offer, p, needNotSay) {
+			return false
+		}
+	}
+	return true
+}
+
+// needNotSay reports whether a requirement without this parameter is met by any
+// value of it: any region, any enclave, any memory. An actor without an upper
+// bound is met by no runner that has one.
+func needNotSay(param string) bool {
+	_, by := schema(param)
+	return by == ruleEqual || param == MinVRAM
+}
+
+// mustSay is needNotSay for children: what bounds the parent bounds them.
+func mustSay(string) bool { return false }
+
+// Inherit returns what a child gets that asks for a list, or all that may be
+// inherited where asked is nil (entitlements §7): every id inheritable, every
+// parameter within the parent's, and none left out that the parent has: it would
+// lift the limit. The list must have passed [Grants.Check]. The error is an
+// [*Error].
+func Inherit(parent, asked Grants, p *chain.Params) (Grants, error) {
+	if asked == nil {
+		var out Grants
+		for i := range parent {
+			if e, ok := Lookup(parent[i].ID); ok && e.Inheritable {
+				out = append(out, parent[i])
+			}
+		}
+		return out, nil
+	}
+	for i := range asked {
+		e, ok := Lookup(asked[i].ID)
+		if !ok || !e.Inheritable {
+			return nil, refuse(chain.CodeNotEntitled, "%s cannot be inherited", asked[i].ID)
+		}
+		from, ok := parent.Find(asked[i].ID)
+		if !ok {
+			return nil, refuse(chain.CodeNotEntitled, "%s is not the parent's", asked[i].ID)
+		}
+		if !within(&asked[i], from, p, mustSay) {
+			return nil, refuse(chain.CodeEntitlementParam, "%s goes beyond the parent's", asked[i].ID)
+		}
+	}
+	return asked, nil
+}
+
+// within reports whether every parameter of g is within that of the wider
+// grant of the same id. One that wider does not have bounds nothing; one that
+// only wider has is not met, for g is then unbounded, unless free says so.
+func within(g, wider *Grant, p *chain.Params, free func(param string) bool) bool {
+	for i := range wider.Params {
+		w := &wider.Params[i]
+		if w.Name == Domains || w.Name == DomainSet {
+			continue // compared as one list below
+		}
+		switch n := g.param(w.Name); {
+		case n == nil && !free(w.Name), n != nil && !n.within(w):
+			return false
+		}
+	}
+	if g.ID != HTTP || wider.param(Domains) == nil && wider.param(DomainSet) == nil {
+		return true
+	}
+	all := wider.AllowedDomains(p)
+	for _, d := range g.AllowedDomains(p) {
+		if !CoversAny(all, d) {
+			return false
+		}
+	}
+	return true
+}
+
+func (q *Param) within(w *Param) bool {
+	switch _, by := schema(q.Name); by {
+	case ruleRange:
+		return q.Uint <= w.Uint
+	case ruleEqual:
+		return q.Text == w.Text
+	default:
+		if slices.Contains(w.List, "*") {
+			return true
+		}
+		for _, item := range q.List {
+			if !slices.Contains(w.List, item) {
+				return false
+			}
+		}
+		return true
+	}
+}
