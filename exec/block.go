@@ -64,6 +64,7 @@ func (b *block) begin(n int) (err error) {
 	if b.supply, err = ReadSupply(b.state); err != nil {
 		return err
 	}
+	b.announceRemovals()
 	return b.beginRent()
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/entitle"
 )
@@ -324,8 +325,13 @@ func TestDeprecatedEntitlement(t *testing.T) { // E25; entitlements §9.11
 	if r := c.ask(during, "set", cbor.AppendNull(nil)); r.Code != chain.CodeOK { // at h + 3
 		t.Errorf("last block of the window: %s", chain.CodeName(r.Code))
 	}
-	for range 2 {
-		r := c.ask(before, "set", cbor.AppendNull(nil))
+	for i := range 2 {
+		block := c.block(c.program(alice, &before, actor.AppendMessage(nil, "set", cbor.AppendNull(nil))))
+		r := block.Receipts[0]
+		last := &block.Receipts[len(block.Receipts)-1]
+		if data, ok := event(last, actor.EventNonExecutable); (i == 0) != (ok && last.TxHash == exec.BlockEventsID(h+4, 0) && bytes.Contains(data, []byte(entitle.Schedule))) {
+			t.Errorf("block %d announces %+v", c.height, last)
+		}
 		if data, ok := event(&r, actor.EventNonExecutable); r.Code != chain.CodeNonExecutable || !ok || !bytes.Contains(data, before[:]) {
 			t.Errorf("after the window: %+v", r)
 		}
