@@ -40,6 +40,7 @@ type Result struct {
 	Burned   chain.Wei    // base fees, and what rent costs
 	Issued   chain.Wei    // new CBY of whitepaper §8.2
 	Tips     chain.Wei    // paid to the proposer
+	Defects  []pvm.Dump   // of the machine, to be written where people find them; no consensus
 }
 
 // Apply executes one block on the parent's state. The error is an [*InvalidTx]

@@ -228,6 +228,7 @@ func (b *block) settle(tx *chain.VerifiedTx, a *Attempt) error {
 	if out.Code != chain.CodeOK {
 		status = chain.StatusFailed
 	}
+	r.Defects = append(r.Defects, out.Defects...)
 	r.Receipts = append(r.Receipts, chain.Receipt{
 		TxHash: tx.Hash, Lane: tx.Lane, Status: status, Code: out.Code,
 		CyclesUsed: out.Used.Cycles, CellsUsed: out.Used.Cells,

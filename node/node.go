@@ -148,8 +148,8 @@ func (n *Node) build() error {
 		return err
 	}
 	n.ledger, err = ledger.New(ledger.Config{
-		Committed: n.buildStates(),
-		Genesis:   n.genesis, Store: n.store, Pool: n.lanes, Signatures: n.sigverify,
+		Committed: n.buildStates(), Defect: writeDefects(n.cfg.DataDir, n.log),
+		Genesis: n.genesis, Store: n.store, Pool: n.lanes, Signatures: n.sigverify,
 		Proposers: proposers, Shards: n.shards, PeerKey: chain.PeerKey(n.keys.Peer.PublicKey()), OrderKey: n.keys.Own, Log: n.log,
 	})
 	if err != nil {

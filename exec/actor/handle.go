@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
@@ -139,6 +140,7 @@ func (r *Run) execute(f *frame, p *pvm.Program, cycles chain.Cycles, fn func(*vm
 		v.used = chain.Cycles(res.Cycles)
 		switch {
 		case err != nil:
+			r.noteDefect(f, p, cycles, err)
 			v.code, v.detail, err = judge(err)
 			return err
 		case res.Raised != nil:
@@ -150,6 +152,20 @@ func (r *Run) execute(f *frame, p *pvm.Program, cycles chain.Cycles, fn func(*vm
 		return v, err
 	}
 	return v, r.settle(session, &v)
+}
+
+// noteDefect keeps what is needed to look at a defect of the machine: the
+// verdict is the same on every node, the dump is for those who mend it. What the
+// handler asked of the chain is not in it.
+func (r *Run) noteDefect(f *frame, p *pvm.Program, cycles chain.Cycles, err error) {
+	var a *vm.Abort
+	if !errors.As(err, &a) || a.Code != vm.Internal {
+		return
+	}
+	r.defects = append(r.defects, pvm.Dump{
+		File: sourceName, CodeHash: p.Hash, Entry: f.msg.Handler, Args: append(cbor.AppendArray(nil, 1), f.msg.Payload...),
+		Cycles: code.Cycles(min(cycles, maxCycles)), Panic: a.Detail, Stack: a.Stack,
+	})
 }
 
 // maxCycles is the most that a machine counts.

@@ -26,6 +26,8 @@ type Outcome struct {
 	Events []chain.Event
 	Trace  []chain.Delivery
 	Actor  chain.Address // that a deployment made
+
+	Defects []pvm.Dump // of handlers that a defect of the machine ended; for people, no consensus
 }
 
 // Run shares one pair of limits between handlers. It is used once.
@@ -42,6 +44,7 @@ type Run struct {
 	burned  chain.Wei
 	events  []chain.Event
 	trace   []chain.Delivery
+	defects []pvm.Dump
 	queue   []Envelope // of this run, the first next of them delivered
 	next    int
 	held    []holding
@@ -185,7 +188,7 @@ func (r *Run) finish(m mark, v verdict) (Outcome, error) {
 		}
 	}
 	out := Outcome{
-		Code: v.code, Detail: v.detail, Output: v.output, Events: r.events, Trace: r.trace, Burned: r.burned,
+		Code: v.code, Detail: v.detail, Output: v.output, Events: r.events, Trace: r.trace, Defects: r.defects, Burned: r.burned,
 		Used: chain.Usage{Cycles: r.start.Cycles - r.cycles, Cells: r.cells},
 	}
 	if v.code != chain.CodeOK {

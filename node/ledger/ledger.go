@@ -63,6 +63,7 @@ type Config struct {
 	PeerKey    chain.PeerKey  // this validator
 	OrderKey   *bls.SecretKey // this validator's own BLS key: signs the order (resolution 11.15)
 	Now        func() time.Time
+	Defect     func(pvm.Dump)     // told of every defect of the Python machine; may be nil
 	Committed  func(chain.Height) // called behind each commit, before the next; may be nil
 	Log        *slog.Logger
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/crypto/vrf"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
@@ -208,6 +209,7 @@ func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.Verified
 		return nil, err
 	}
 	executed := time.Now()
+	l.report(result.Defects)
 	version, err := parent.State.Apply(result.Delta)
 	if err != nil {
 		return nil, &fault{fmt.Errorf("state root: %w", err)}
@@ -232,4 +234,14 @@ func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.Verified
 		Block: block, Encoded: block.Encode(), Digest: h.Digest(),
 		Round: roundOf(&h), Txs: txs, Receipts: result.Receipts, State: version,
 	}, nil
+}
+
+// report hands on what went wrong in the Python machine.
+func (l *Ledger) report(defects []pvm.Dump) {
+	if l.cfg.Defect == nil {
+		return
+	}
+	for i := range defects {
+		l.cfg.Defect(defects[i])
+	}
 }
