@@ -46,6 +46,12 @@ const (
 	CodeStakeTooLow  uint16 = 55 // below the minimum stake or deposit
 	CodeLimitReached uint16 = 56 // no more of these per account, job or block
 	CodeBadProof     uint16 = 57 // a signature, commitment or attestation that does not hold
+
+	// Tokens.
+	CodeTokenBalance   uint16 = 70 // more than the account holds
+	CodeTokenAllowance uint16 = 71 // more than the owner has approved
+	CodeTokenFrozen    uint16 = 72 // the account neither sends nor receives the token
+	CodeTokenHook      uint16 = 73 // the token's hooks do not agree, or fail
 )
 
 // codeNames spells the codes as RPC and logs show them.
@@ -85,6 +91,10 @@ var codeNames = map[uint16]string{
 	CodeStakeTooLow:         "stake_too_low",
 	CodeLimitReached:        "limit_reached",
 	CodeBadProof:            "bad_proof",
+	CodeTokenBalance:        "token_balance",
+	CodeTokenAllowance:      "token_allowance",
+	CodeTokenFrozen:         "token_frozen",
+	CodeTokenHook:           "token_hook",
 }
 
 // CodeName returns the name of a receipt's code, "unknown" for one this

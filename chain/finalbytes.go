@@ -23,7 +23,10 @@ const (
 	// bytes, one of 9, a bool, one of 3, one of 9.
 	deliveryBytes = 1 + (2 + 32) + 3 + 9 + (1 + 20) + 1 + 3 + 9
 	// An array of 3, a string of 20 bytes, and the heads of name and data.
-	eventFixedBytes   = 1 + (1 + 20) + 3 + 5
+	eventFixedBytes = 1 + (1 + 20) + 3 + 5
+	// Name and data of an event that the protocol emits for an operation on
+	// tokens; the creation of one pays for more.
+	tokenEventBytes   = 128
 	finalFramingBytes = 16
 	// A body in a block is a string: its head, then an array of 13 of which the
 	// last is the signature.
@@ -43,13 +46,21 @@ func (p *Params) FinalBytesMax() uint64 {
 	txs := atMost(p.MaxBlockBytes/minSignedTxBytes, cycles, uint64(least))
 	events := atMost(txs*MaxEvents, cycles, uint64(p.API.EmitEventCycles))
 	data := atMost(events*(MaxEventName+MaxEventBytes), cycles, uint64(p.API.EmitEventByteCycles))
+	tokens := atMost(txs*MaxEvents, uint64(p.CellsCap), p.Token.leastCells()) * (eventFixedBytes + tokenEventBytes)
 	if high, paid := bits.Mul64(uint64(p.CellsCap), p.API.EventBytesPerCell); high == 0 {
-		data = min(data, paid)
+		data = min(data+tokens, max(paid, tokens)) // a cell pays for one or for the other
+	} else {
+		data += tokens
 	}
 	deliveries := atMost(txs*MaxDeliveries, cycles, uint64(p.API.SendMessageCycles))
 	output := atMost(txs*MaxOutputBytes, uint64(p.CellsCap), uint64(p.API.ReturnByteCells))
 	return p.MaxBlockBytes + finalFixedBytes + txs*uint64(finalTxBytes+receiptFixedBytes) +
 		events*eventFixedBytes + data + deliveries*uint64(deliveryBytes) + output
+}
+
+// leastCells returns what an event of an operation on tokens pays at least.
+func (c *TokenCosts) leastCells() uint64 {
+	return uint64(min(c.TransferCells, c.TransferFromCells, c.ApproveCells, c.MintCells, c.BurnCells, c.AdminCells, c.CreateCells/2))
 }
 
 // atMost returns how many there are at most, if each also costs something out of

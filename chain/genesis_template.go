@@ -129,6 +129,7 @@ func UnboundedTemplate() *Genesis {
 	p.CellsTarget, p.CellsCap = 140_000_000, 140_000_000
 	p.API.EmitEventCycles = 10_000
 	p.API.SendMessageCycles = 10_000 // likewise, for the trace of a receipt
+	p.Token.ApproveCells, p.Token.AdminCells = 64, 64
 	p.MaxBlockBytes = 64 << 20
 	return g
 }

@@ -73,11 +73,12 @@ const (
 	ArgList                   // array, judged by execution
 	ArgMap                    // map, judged by execution
 	ArgAny                    // any item, judged by execution
+	ArgAmount                 // unsigned integer, or beyond 64 bits 9 to 16 big-endian bytes
 )
 
 // String returns the type's name for docs.
 func (a ArgType) String() string {
-	names := [...]string{"uint", "bool", "text", "bytes", "address", "hash", "list", "map", "any"}
+	names := [...]string{"uint", "bool", "text", "bytes", "address", "hash", "list", "map", "any", "amount"}
 	if int(a) < len(names) {
 		return names[a]
 	}
@@ -207,6 +208,8 @@ func (a Arg) skip(r *cbor.Reader) error {
 	switch a.Type {
 	case ArgUint:
 		_, err = r.Uint()
+	case ArgAmount:
+		_, err = ReadAmount(r)
 	case ArgBool:
 		_, err = r.Bool()
 	case ArgText:

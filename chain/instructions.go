@@ -40,6 +40,21 @@ const (
 	OpRestoreAbort  = 100
 )
 
+// The opcodes at [AddrTokens] (CIP-20).
+const (
+	OpTokenCreate       = 10
+	OpTokenTransfer     = 11
+	OpTokenTransferFrom = 12
+	OpTokenApprove      = 13
+	OpTokenMint         = 14
+	OpTokenBurn         = 15
+	OpTokenFreeze       = 16
+	OpTokenUnfreeze     = 17
+	OpTokenOwner        = 18
+	OpTokenHooks        = 19
+	OpTokenBatch        = 20
+)
+
 // systemInstructions holds the rows with an opcode, by address and opcode.
 var systemInstructions = []InstructionSpec{
 	// Runner Registry (CIP-2 §4, CIP-11 §8.3).
@@ -72,17 +87,17 @@ var systemInstructions = []InstructionSpec{
 	system(AddrGovernance, 47, "governance_execute").in(LaneSystem, SenderGovernance).args(Arg{"proposal_id", ArgHash, false}),
 
 	// Tokens (resolution 11.46; operations of CIP-20).
-	system(AddrTokens, 10, "token_create").args(Arg{"name", ArgText, false}, Arg{"symbol", ArgText, false}, Arg{"decimals", ArgUint, false}, Arg{"initial_supply", ArgUint, false}, Arg{"max_supply", ArgUint, true}, Arg{"hooks", ArgAddress, true}),
-	system(AddrTokens, 11, "token_transfer").args(Arg{"token_id", ArgHash, false}, Arg{"to", ArgAddress, false}, Arg{"amount", ArgUint, false}),
-	system(AddrTokens, 12, "token_transfer_from").args(Arg{"token_id", ArgHash, false}, Arg{"from", ArgAddress, false}, Arg{"to", ArgAddress, false}, Arg{"amount", ArgUint, false}),
-	system(AddrTokens, 13, "token_approve").args(Arg{"token_id", ArgHash, false}, Arg{"spender", ArgAddress, false}, Arg{"amount", ArgUint, false}),
-	system(AddrTokens, 14, "token_mint").args(Arg{"token_id", ArgHash, false}, Arg{"to", ArgAddress, false}, Arg{"amount", ArgUint, false}),
-	system(AddrTokens, 15, "token_burn").args(Arg{"token_id", ArgHash, false}, Arg{"amount", ArgUint, false}),
-	system(AddrTokens, 16, "token_freeze").args(Arg{"token_id", ArgHash, false}, Arg{"account", ArgAddress, false}),
-	system(AddrTokens, 17, "token_unfreeze").args(Arg{"token_id", ArgHash, false}, Arg{"account", ArgAddress, false}),
-	system(AddrTokens, 18, "token_transfer_ownership").args(Arg{"token_id", ArgHash, false}, Arg{"owner", ArgAddress, true}),
-	system(AddrTokens, 19, "token_set_hooks").args(Arg{"token_id", ArgHash, false}, Arg{"hooks", ArgAddress, true}),
-	system(AddrTokens, 20, "token_batch_transfer").args(Arg{"token_id", ArgHash, false}, Arg{"transfers", ArgList, false}),
+	system(AddrTokens, OpTokenCreate, "token_create").runs().args(Arg{"name", ArgText, false}, Arg{"symbol", ArgText, false}, Arg{"decimals", ArgUint, false}, Arg{"initial_supply", ArgAmount, false}, Arg{"max_supply", ArgAmount, true}, Arg{"hooks", ArgAddress, true}),
+	system(AddrTokens, OpTokenTransfer, "token_transfer").runs().args(Arg{"token_id", ArgHash, false}, Arg{"to", ArgAddress, false}, Arg{"amount", ArgAmount, false}),
+	system(AddrTokens, OpTokenTransferFrom, "token_transfer_from").runs().args(Arg{"token_id", ArgHash, false}, Arg{"from", ArgAddress, false}, Arg{"to", ArgAddress, false}, Arg{"amount", ArgAmount, false}),
+	system(AddrTokens, OpTokenApprove, "token_approve").runs().args(Arg{"token_id", ArgHash, false}, Arg{"spender", ArgAddress, false}, Arg{"amount", ArgAmount, false}),
+	system(AddrTokens, OpTokenMint, "token_mint").runs().args(Arg{"token_id", ArgHash, false}, Arg{"to", ArgAddress, false}, Arg{"amount", ArgAmount, false}),
+	system(AddrTokens, OpTokenBurn, "token_burn").runs().args(Arg{"token_id", ArgHash, false}, Arg{"amount", ArgAmount, false}),
+	system(AddrTokens, OpTokenFreeze, "token_freeze").runs().args(Arg{"token_id", ArgHash, false}, Arg{"account", ArgAddress, false}),
+	system(AddrTokens, OpTokenUnfreeze, "token_unfreeze").runs().args(Arg{"token_id", ArgHash, false}, Arg{"account", ArgAddress, false}),
+	system(AddrTokens, OpTokenOwner, "token_transfer_ownership").runs().args(Arg{"token_id", ArgHash, false}, Arg{"owner", ArgAddress, true}),
+	system(AddrTokens, OpTokenHooks, "token_set_hooks").runs().args(Arg{"token_id", ArgHash, false}, Arg{"hooks", ArgAddress, true}),
+	system(AddrTokens, OpTokenBatch, "token_batch_transfer").runs().args(Arg{"token_id", ArgHash, false}, Arg{"transfers", ArgList, false}).note("1 to 256 pairs of receiver and amount"),
 
 	// Staking (whitepaper §7; resolutions 11.2, 11.3, 11.43).
 	system(AddrStaking, 91, "validator_register").in(LaneSystem, SenderCandidate).args(Arg{"peer_key", ArgHash, false}, Arg{"bls_key", ArgBytes, false}, Arg{"bls_possession", ArgBytes, false}, Arg{"reward_address", ArgAddress, false}).note("the value is the stake"),

@@ -102,7 +102,12 @@ type TokenCosts struct {
 	BurnCells          Cells  `json:"burn_cells"`
 	CreateCycles       Cycles `json:"create_cycles"`
 	CreateCells        Cells  `json:"create_cells"` // besides the bytes of name and symbol
-	HookMaxCycles      Cycles `json:"hook_max_cycles"`
+	BatchCycles        Cycles `json:"batch_cycles"` // of several transfers at once (CIP-20)
+	BatchEachCycles    Cycles `json:"batch_each_cycles"`
+	AdminCycles        Cycles `json:"admin_cycles"` // freezing, owner, hooks
+	AdminCells         Cells  `json:"admin_cells"`
+	InfoCycles         Cycles `json:"info_cycles"`
+	HookMaxCycles      Cycles `json:"hook_max_cycles"` // of each hook of a transfer
 }
 
 func defaultTokenCosts() TokenCosts {
@@ -120,6 +125,11 @@ func defaultTokenCosts() TokenCosts {
 		BurnCells:          64,
 		CreateCycles:       10_000,
 		CreateCells:        256,
+		BatchCycles:        500,
+		BatchEachCycles:    500,
+		AdminCycles:        500, // as an approval, which writes as much
+		AdminCells:         32,
+		InfoCycles:         200,
 		HookMaxCycles:      50_000,
 	}
 }

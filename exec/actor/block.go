@@ -40,6 +40,8 @@ func costsOf(p *chain.Params) host.Costs {
 	c.TokenTransfer, c.TokenFrom = code.Cycles(token.TransferCycles), code.Cycles(token.TransferFromCycles)
 	c.TokenApprove, c.TokenBalance = code.Cycles(token.ApproveCycles), code.Cycles(token.BalanceOfCycles)
 	c.TokenMint, c.TokenBurn = code.Cycles(token.MintCycles), code.Cycles(token.BurnCycles)
-	c.TokenCreate = code.Cycles(token.CreateCycles)
+	c.TokenCreate, c.TokenAdmin = code.Cycles(token.CreateCycles), code.Cycles(token.AdminCycles)
+	c.TokenMany, c.TokenEach = code.Cycles(token.BatchCycles), code.Cycles(token.BatchEachCycles)
+	c.TokenInfo = code.Cycles(token.InfoCycles)
 	return c
 }

@@ -28,39 +28,6 @@ func (f *frame) SetTimer(host.Timer) (host.ID, error) { return host.ID{}, errLat
 func (f *frame) ExtendTimer(host.ID, uint64) error    { return errLater }
 func (f *frame) CancelTimer(host.ID) (bool, error)    { return false, errLater }
 
-// tokens
-func (f *frame) CreateToken(host.Token) (host.TokenID, error) { return host.TokenID{}, errLater }
-
-func (f *frame) TransferToken(host.TokenID, host.Payment) error { return errLater }
-
-func (f *frame) TransferTokens(host.TokenID, []host.Payment) error { return errLater }
-
-func (f *frame) TransferTokenFrom(host.TokenID, chain.Address, host.Payment) error { return errLater }
-
-func (f *frame) ApproveToken(host.TokenID, chain.Address, host.Amount) error { return errLater }
-
-func (f *frame) MintToken(host.TokenID, host.Payment) error { return errLater }
-
-func (f *frame) BurnToken(host.TokenID, host.Amount) error { return errLater }
-
-func (f *frame) FreezeToken(host.TokenID, chain.Address, bool) error { return errLater }
-
-func (f *frame) SetTokenOwner(host.TokenID, *chain.Address) error { return errLater }
-
-func (f *frame) SetTokenHooks(host.TokenID, *chain.Address) error { return errLater }
-
-func (f *frame) TokenBalance(host.TokenID, chain.Address) (host.Amount, error) {
-	return host.Amount{}, errLater
-}
-
-func (f *frame) TokenAllowance(host.TokenID, chain.Address, chain.Address) (host.Amount, error) {
-	return host.Amount{}, errLater
-}
-
-func (f *frame) TokenFrozen(host.TokenID, chain.Address) (bool, error) { return false, errLater }
-
-func (f *frame) Token(host.TokenID) (host.Token, error) { return host.Token{}, errLater }
-
 // runners
 func (f *frame) CancelJob(host.ID) (bool, error)          { return false, errLater }
 func (f *frame) JobStatus(host.ID) (host.JobState, error) { return host.JobUnknown, errLater }

@@ -102,7 +102,7 @@ func (r *Recorder) TransferTokenFrom(id TokenID, owner chain.Address, p Payment)
 		return err
 	}
 	key := [2]chain.Address{owner, r.Here.Self}
-	left, ok := AmountOf(new(big.Int).Sub(l.allowed[key].Big(), p.Amount.Big()))
+	left, ok := chain.AmountOf(new(big.Int).Sub(l.allowed[key].Big(), p.Amount.Big()))
 	if !ok {
 		return &Refusal{Code: RefusedAllowance, Text: "the allowance is too small"}
 	}
@@ -127,7 +127,7 @@ func (r *Recorder) MintToken(id TokenID, p Payment) error {
 		return err
 	}
 	n := l.Supply.Big()
-	supply, ok := AmountOf(n.Add(n, p.Amount.Big()))
+	supply, ok := chain.AmountOf(n.Add(n, p.Amount.Big()))
 	if !ok || l.Max != nil && n.Cmp(l.Max.Big()) > 0 {
 		return &Refusal{Code: RefusedLimit, Text: "the supply would pass its bound"}
 	}
@@ -146,7 +146,7 @@ func (r *Recorder) BurnToken(id TokenID, amount Amount) error {
 		return err
 	}
 	l.held[chain.Address{}] = nil
-	l.Supply, _ = AmountOf(new(big.Int).Sub(l.Supply.Big(), amount.Big()))
+	l.Supply, _ = chain.AmountOf(new(big.Int).Sub(l.Supply.Big(), amount.Big()))
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (r *Recorder) TokenBalance(id TokenID, holder chain.Address) (Amount, error
 	if err != nil || l.held[holder] == nil {
 		return Amount{}, err
 	}
-	n, _ := AmountOf(l.held[holder])
+	n, _ := chain.AmountOf(l.held[holder])
 	return n, nil
 }
 

@@ -1,29 +1,9 @@
 package host
 
-import (
-	"math/big"
-
-	"github.com/cowboy-foundation/cowboy/chain"
-)
+import "github.com/cowboy-foundation/cowboy/chain"
 
 // Amount counts the smallest units of a token, 0 to 2^128-1.
-type Amount struct{ Hi, Lo uint64 }
-
-// Big returns the amount.
-func (a Amount) Big() *big.Int {
-	n := new(big.Int).SetUint64(a.Hi)
-	return n.Lsh(n, 64).Or(n, new(big.Int).SetUint64(a.Lo))
-}
-
-// AmountOf returns n as an amount; false beyond its range.
-func AmountOf(n *big.Int) (Amount, bool) {
-	if n.Sign() < 0 || n.BitLen() > 128 {
-		return Amount{}, false
-	}
-	hi := new(big.Int).Rsh(n, 64)
-	lo := new(big.Int).Sub(n, new(big.Int).Lsh(hi, 64))
-	return Amount{Hi: hi.Uint64(), Lo: lo.Uint64()}, true
-}
+type Amount = chain.Amount
 
 // TokenID names a token: keccak256(creator ‖ symbol ‖ nonce) (CIP-20).
 type TokenID [32]byte

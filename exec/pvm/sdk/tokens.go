@@ -51,7 +51,7 @@ func (c call) amount(i int) (host.Amount, error) {
 	if !ok || v.Kind() == vm.KindBool {
 		return host.Amount{}, c.m.TypeError("amount must be int, not %s", c.m.TypeName(v))
 	}
-	a, ok := host.AmountOf(n)
+	a, ok := chain.AmountOf(n)
 	if !ok {
 		return host.Amount{}, c.m.ValueError("amount must be between 0 and 2**128-1")
 	}
