@@ -50,7 +50,7 @@ func DefaultCosts() Costs {
 		c.Ops[EqJump+i] = c.Ops[Eq+i] + c.Ops[JumpIf]
 	}
 	c.Dynamic = Dynamic{
-		Char: 1, Element: 1, DictOp: 3, LimbWork: 1, Compare: 2, NativeCall: 10, Step: 4, Copy: 2,
+		Char: 1, Element: 1, DictOp: 3, LimbWork: 1, Compare: 2, NativeCall: 10, Step: 4, Copy: 4,
 		RegexStep: 1, FloatFunc: 250, TraceUnit: 1, Token: 10,
 	}
 	c.Work = defaultWork()

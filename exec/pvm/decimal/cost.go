@@ -16,10 +16,11 @@ const limbDigits = 19
 
 // Factors of [Context.Cost].
 const (
+	ownWork        = 16  // of its own
 	linearFactor   = 2   // per word of operands and result
 	roundingShare  = 8   // of the products of two words, where sums are rounded
 	quotientFactor = 2   // per product of two such words
-	seriesFactor   = 128 // per product of three
+	seriesFactor   = 2   // per product of three
 	modFactor      = 4   // per product of two, for a round of PowMod
 )
 
@@ -33,6 +34,7 @@ type Factor struct {
 // order.
 func Factors() []Factor {
 	return []Factor{
+		{"operation", ownWork},
 		{"linear", linearFactor},
 		{"rounding-share", roundingShare},
 		{"quotient", quotientFactor},
@@ -55,11 +57,11 @@ func (c Context) Cost(w Work, ds ...Decimal) uint64 {
 	prec := uint64(c.Prec)/limbDigits + 1
 	switch all := sum + prec + 1; w {
 	case Linear:
-		return linearFactor*all + all*all/roundingShare
+		return ownWork + linearFactor*all + all*all/roundingShare
 	case Product:
-		return product + linearFactor*all
+		return ownWork + product + linearFactor*all
 	case Quotient:
-		return quotientFactor * all * all
+		return 2*ownWork + quotientFactor*all*all
 	default:
 		// Series of terms as many as there are digits, a few times over until the
 		// rounding is certain; logarithms near one double the digits.

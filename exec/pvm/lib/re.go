@@ -137,11 +137,25 @@ func (r *reModule) patternOf(m *vm.Machine, v, flags vm.Value) (*patternState, e
 		}
 	}
 	chars(m, 2*len(text)) // read and, if it is refused, read for the line
+	length := len(text)
+	if s, ok := v.StrObject(); ok {
+		length = s.Runes()
+	}
+	m.ChargeEach(length, m.Prices().Token)
 	key := programKey{text, regex.Flag(n & 0x1ff), !isText}
 	prog, ok := r.programs[key]
 	if !ok {
+		limits := regex.DefaultLimits()
+		paid := m.CyclesLeft() / m.Prices().Token // instructions that can be
+		short := paid < int64(limits.Instructions)
+		if short {
+			limits.Instructions = int(paid)
+		}
 		var fault *regex.Error
-		if prog, fault = regex.Compile(text, key.flags, key.bytes, regex.DefaultLimits()); fault != nil {
+		if prog, fault = regex.Compile(text, key.flags, key.bytes, limits); fault != nil {
+			if short && fault.Kind == regex.Limit {
+				m.Charge(m.CyclesLeft() + 1)
+			}
 			return nil, r.refused(m, fault, v)
 		}
 		if len(r.programs) >= programsKept {
@@ -149,7 +163,7 @@ func (r *reModule) patternOf(m *vm.Machine, v, flags vm.Value) (*patternState, e
 		}
 		r.programs[key] = prog
 	}
-	m.ChargeEach(prog.Cost(), m.Prices().Token)
+	m.ChargeEach(prog.Cost()-length, m.Prices().Token)
 	p := &patternState{r: r, source: v, prog: prog}
 	p.self = m.NewForeign(r.pattern, p)
 	return p, nil

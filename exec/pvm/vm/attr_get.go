@@ -301,6 +301,7 @@ func (m *Machine) bindClassMethod(o *ClassMethod, c *Class) (Value, error) {
 }
 
 func (m *Machine) newMethod(fn, recv Value) Value {
+	m.Charge(2 * m.dyn.Element) // both are written
 	m.Alloc(methodBytes)
 	b := &Method{fn: fn, recv: recv}
 	return b.head(KindMethod, nil, b)

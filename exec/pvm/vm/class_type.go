@@ -204,8 +204,9 @@ func typeBase(m *Machine, v Value) (Value, error) {
 // typeDict is a mapping proxy over the namespace as it is now.
 func typeDict(m *Machine, v Value) (Value, error) {
 	k := classIn(v)
-	m.ChargeEach(len(k.names.keys), 2*m.dyn.DictOp) // a name and an entry each
+	m.ChargeEach(len(k.names.keys), m.dyn.NativeCall) // a name and an entry each
 	d := m.newDict()
+	d.table.reserve(m, len(k.names.keys))
 	for i, key := range k.names.keys {
 		if key != "" && !forbiddenName(key) {
 			d.putStr(m, m.newStr(key), k.names.values[i])

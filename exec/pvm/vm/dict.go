@@ -112,7 +112,7 @@ func (m *Machine) dictItems(d *Dict) (keys, values []Value) {
 func (m *Machine) dictPairs(d *Dict) []Value {
 	n := d.table.live
 	m.ChargeEach(len(d.table.entries), m.dyn.Element)
-	m.Alloc(2 * n * valueBytes)
+	m.Alloc(n * valueBytes)
 	pairs := make([]Value, 0, n)
 	for i := range d.table.entries {
 		if e := &d.table.entries[i]; e.key.ref != nil {

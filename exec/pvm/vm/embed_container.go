@@ -34,22 +34,14 @@ func (m *Machine) DictMove(d *Dict, key Value, last bool) (bool, error) {
 	if err != nil || i < 0 {
 		return false, err
 	}
-	e := d.table.entries[i]
 	if last {
+		e := d.table.entries[i]
 		d.table.remove(m, i)
 		d.table.add(m, e.key, e.value, e.hash)
 		return true, nil
 	}
-	m.ChargeEach(len(d.table.entries), m.dyn.Element)
-	old := d.table.entries
-	d.table.clear(m)
-	d.table.reserve(m, len(old))
-	d.table.add(m, e.key, e.value, e.hash)
-	for at := range old {
-		if o := &old[at]; at != i && o.key.ref != nil {
-			d.table.add(m, o.key, o.value, o.hash)
-		}
-	}
+	m.ChargeEach(len(d.table.entries), m.dyn.Copy)
+	d.table.toFront(m, i)
 	return true, nil
 }
 

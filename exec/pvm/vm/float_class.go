@@ -123,6 +123,7 @@ func floatRound(m *Machine, a Args) (Value, error) {
 	if !softfloat.IsFinite(x) || softfloat.IsZero(x) {
 		return FloatBits(x), nil
 	}
+	m.Charge(m.Work().FloatDigits * m.dyn.LimbWork)
 	digits := d.Small
 	if d.Big != nil {
 		digits = 1000 * int64(d.Big.Sign())

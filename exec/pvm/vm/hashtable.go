@@ -367,6 +367,36 @@ func (t *hashTable) take(m *Machine, i int) {
 	}
 }
 
+// toFront makes the entry at position i the first. All that were before it move.
+func (t *hashTable) toFront(m *Machine, i int) {
+	t.own(m)
+	if t.index != nil {
+		t.unlink(m, i)
+	}
+	t.version++
+	e := t.entries[i]
+	copy(t.entries[1:i+1], t.entries[:i])
+	t.entries[0], t.first = e, 0
+	if t.index == nil {
+		t.trim()
+		return
+	}
+	for at, s := range t.index {
+		if s != 0 && s <= uint32(i) {
+			t.index[at]++
+		}
+	}
+	for at := range t.entries {
+		if n := &t.entries[at].next; *n != 0 && *n <= uint32(i) {
+			*n++
+		}
+	}
+	slot, head := t.slotOf(e.hash)
+	t.entries[0].next = head
+	t.occupy(slot, 1)
+	t.trim()
+}
+
 // last returns the position of the last live entry and gives the room behind it
 // back; false when there is none.
 func (t *hashTable) last(m *Machine) (int, bool) {

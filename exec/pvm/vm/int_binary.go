@@ -301,7 +301,7 @@ func (m *Machine) intPowMod(a, b, mod format.Int) (Value, error) {
 	l := limbs(n)
 	m.spend(m.Work().IntPowerMod*int64(l)*int64(l)*int64(e.BitLen()+1)+int64(limbs(x))*int64(l), 4*l)
 	if e.Sign() < 0 {
-		m.ChargeEach(l*l, m.Work().IntInverse*m.dyn.LimbWork)
+		m.ChargeCount(int64(l)*int64(l), m.Work().IntInverse*m.dyn.LimbWork)
 		inv := new(big.Int).ModInverse(x, abs)
 		if inv == nil {
 			return unbound, m.Raise(m.rt.classes.ValueError, "base is not invertible for the given modulus")

@@ -282,9 +282,9 @@ func (m *Machine) parseInt(x Value, base int64) (n format.Int, ok bool, err erro
 	if isStr {
 		size = len(s.s)
 	}
-	l := min(size, format.MaxDigits)/19 + 1
+	l := int64(min(size, format.MaxDigits)/19 + 1)
 	m.ChargeEach(size, m.dyn.Char)
-	m.ChargeEach(l*l, m.dyn.LimbWork)
+	m.ChargeCount(l*l, m.dyn.LimbWork)
 	m.Alloc(size)
 	if isStr {
 		n, err = format.ParseInt(s.s, base)

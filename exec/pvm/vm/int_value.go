@@ -239,8 +239,8 @@ func (m *Machine) numberHash(v Value) (int64, bool) {
 // many limbs, which is quadratic.
 func (m *Machine) chargeDecimal(n format.Int) {
 	if n.Big != nil && n.Big.BitLen() <= 64*256 {
-		l := limbs(n.Big)
-		m.ChargeEach(2*l*l, m.dyn.LimbWork)
+		l := int64(limbs(n.Big))
+		m.ChargeCount(2*l*l, m.dyn.LimbWork)
 	}
 }
 

@@ -111,7 +111,7 @@ func (m *Machine) extendList(l *List, v Value) error {
 			if err != nil || !ok {
 				return err
 			}
-			m.Charge(m.dyn.Element)
+			m.Charge(m.dyn.Step)
 			l.append(m, x)
 		}
 	}
@@ -120,7 +120,7 @@ func (m *Machine) extendList(l *List, v Value) error {
 		if err != nil || !ok {
 			return err
 		}
-		m.Charge(m.dyn.Element)
+		m.Charge(m.dyn.Step)
 		l.append(m, x)
 	}
 }

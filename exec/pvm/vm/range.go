@@ -41,7 +41,7 @@ func (m *Machine) rangeLength(start, stop, step Value) Value {
 	}
 	n := new(big.Int).Sub(hi, lo)
 	n.Sub(n, big.NewInt(1)).Quo(n, by)
-	m.ChargeEach(limbs(n)*limbs(by), m.dyn.LimbWork)
+	m.ChargeCount(int64(limbs(n))*int64(limbs(by)), m.dyn.LimbWork)
 	return m.newInt(n.Add(n, big.NewInt(1)))
 }
 
@@ -66,9 +66,14 @@ func (m *Machine) rangeGet(r *Range, key Value) (Value, error) {
 	if !ok {
 		return unbound, m.Raise(m.rt.classes.TypeError, "range indices must be integers or slices, not %s", m.typeName(key))
 	}
-	if n, _ := i.BigInt(); n.Sign() < 0 {
+	if isNegative(i) {
 		if i, err = m.Binary(OpAdd, i, r.length); err != nil {
 			return unbound, err
+		}
+	}
+	if at, ok := i.smallInt(); ok && at >= 0 {
+		if n, ok := r.length.smallInt(); ok && at < n {
+			return m.rangeAt(r, i)
 		}
 	}
 	n, _ := i.BigInt()
@@ -78,9 +83,18 @@ func (m *Machine) rangeGet(r *Range, key Value) (Value, error) {
 	return m.rangeAt(r, i)
 }
 
+// isNegative tells it of an int.
+func isNegative(v Value) bool {
+	if n, ok := v.smallInt(); ok {
+		return n < 0
+	}
+	n, _ := v.BigInt()
+	return n.Sign() < 0
+}
+
 // rangeSlice is r[start:stop:step], a range.
 func (m *Machine) rangeSlice(r *Range, s *Slice) (Value, error) {
-	start, stop, step, err := m.bigIndices(s, r.length)
+	start, stop, step, err := m.rangeIndices(s, r.length)
 	if err != nil {
 		return unbound, err
 	}
@@ -97,6 +111,23 @@ func (m *Machine) rangeSlice(r *Range, s *Slice) (Value, error) {
 		return unbound, err
 	}
 	return m.newRange(a, z, by), nil
+}
+
+// rangeIndices is bigIndices, in words where all parts are.
+func (m *Machine) rangeIndices(s *Slice, length Value) (start, stop, step Value, err error) {
+	n, ok := length.smallInt()
+	for _, part := range []Value{s.start, s.stop, s.step} {
+		i, small := part.smallInt()
+		ok = ok && (small && i != minInt64 || part.IsNone())
+	}
+	if !ok {
+		return m.bigIndices(s, length)
+	}
+	b, err := m.sliceParts(s)
+	if err == nil {
+		b.fit(n)
+	}
+	return SmallInt(b.start), SmallInt(b.stop), SmallInt(b.step), err
 }
 
 // bigIndices is slice.indices(length) for lengths of any size.
@@ -176,7 +207,7 @@ func (m *Machine) rangePosition(r *Range, x Value) (Value, bool) {
 	from, _ := r.start.BigInt()
 	by, _ := r.step.BigInt()
 	count, _ := r.length.BigInt()
-	m.ChargeEach((limbs(v)+limbs(from))*limbs(by), m.dyn.LimbWork)
+	m.ChargeCount(int64(limbs(v)+limbs(from))*int64(limbs(by)), m.dyn.LimbWork)
 	q, rest := new(big.Int).QuoRem(new(big.Int).Sub(v, from), by, new(big.Int))
 	if rest.Sign() != 0 || q.Sign() < 0 || q.Cmp(count) >= 0 {
 		return unbound, false

@@ -12,6 +12,7 @@ func (t *Tuple) val() Value { return Value{ref: &t.Object} }
 
 // newPair is a tuple of two.
 func (m *Machine) newPair(a, b Value) Value {
+	m.Charge(2 * m.dyn.Element)
 	m.Alloc(tupleBytes + 2*valueBytes)
 	p := &pair{both: [2]Value{a, b}}
 	p.items = p.both[:]
