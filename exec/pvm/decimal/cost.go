@@ -16,12 +16,12 @@ const limbDigits = 19
 
 // Factors of [Context.Cost].
 const (
-	ownWork        = 16  // of its own
-	linearFactor   = 2   // per word of operands and result
-	roundingShare  = 8   // of the products of two words, where sums are rounded
-	quotientFactor = 2   // per product of two such words
-	seriesFactor   = 2   // per product of three
-	modFactor      = 4   // per product of two, for a round of PowMod
+	ownWork        = 16 // of its own
+	linearFactor   = 2  // per word of operands and result
+	roundingShare  = 8  // of the products of two words, where sums are rounded
+	quotientFactor = 2  // per product of two such words
+	seriesFactor   = 2  // per product of three
+	modFactor      = 4  // per product of two, for a round of PowMod
 )
 
 // Factor is a named factor of [Context.Cost].

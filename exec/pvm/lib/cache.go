@@ -2,11 +2,14 @@ package lib
 
 import "github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 
-// lruCache is the callable behind functools.lru_cache. Its table is in the order
-// of last use where it is bounded.
+// lruCache is the callable behind functools.lru_cache. Its table holds results, or
+// where it is bounded their links in a ring. The order of last use is in the ring
+// alone: a call that finds its result changes no table, so that an __eq__ which
+// calls the function again meets the table as it was.
 type lruCache struct {
 	fn, info     vm.Value // info answers the class of cache_info
 	table        *vm.Dict
+	ring         lruLink  // between the newest and the oldest
 	mark         vm.Value // stands between positional arguments and keywords in a key
 	most         int64    // -1: unbounded
 	typed        bool
@@ -18,14 +21,67 @@ func (l *lruCache) Roots(visit func(vm.Value)) {
 	visit(l.info)
 	visit(l.table.Value())
 	visit(l.mark)
+	for n := l.ring.next; n != nil && n != &l.ring; n = n.next {
+		visit(n.self) // the table may have lost it to a call within a call
+	}
 }
 
 func (l *lruCache) Bytes() int { return 96 }
 
-// Keep copies the counts; the table is an object of its own.
+// Keep copies the counts and the ring; the table is an object of its own.
 func (l *lruCache) Keep() func() {
 	saved := *l
-	return func() { *l = saved }
+	var links []*lruLink
+	for n := l.ring.next; n != &l.ring; n = n.next {
+		links = append(links, n)
+	}
+	return func() {
+		*l = saved
+		l.ring.older, l.ring.next = &l.ring, &l.ring
+		for _, n := range links {
+			l.newest(n)
+		}
+	}
+}
+
+// lruLink is a result in the order of last use.
+type lruLink struct {
+	self, key, value vm.Value
+	older, next      *lruLink // next is newer
+}
+
+func (n *lruLink) Roots(visit func(vm.Value)) {
+	visit(n.key)
+	visit(n.value)
+}
+
+func (n *lruLink) Bytes() int { return 64 }
+
+// Keep notes nothing: the cache notes its ring.
+func (n *lruLink) Keep() func() { return func() {} }
+
+// unlink takes a link out of its ring.
+func (n *lruLink) unlink() {
+	n.older.next, n.next.older = n.next, n.older
+	n.older, n.next = nil, nil
+}
+
+// newest puts a link that is in no ring at the end of l's.
+func (l *lruCache) newest(n *lruLink) {
+	n.older, n.next = l.ring.older, &l.ring
+	n.older.next, l.ring.older = n, n
+}
+
+// clear forgets all results.
+func (l *lruCache) clear(m *vm.Machine) {
+	if l.table != nil {
+		elements(m, l.table.Len())
+	}
+	for n := l.ring.next; n != nil && n != &l.ring; n = l.ring.next {
+		n.unlink()
+	}
+	l.table, l.hits, l.misses = m.NewDict(), 0, 0
+	l.ring.older, l.ring.next = &l.ring, &l.ring
 }
 
 func onCache(fn func(m *vm.Machine, l *lruCache, a vm.Args) (vm.Value, error)) vm.NativeFunc {
@@ -48,7 +104,8 @@ func lruCacheWrapper(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if _, ok := special(m, a.Values[0], "__call__"); !ok && !callable(a.Values[0]) {
 		return vm.None, m.TypeError("the first argument must be callable")
 	}
-	l := &lruCache{fn: a.Values[0], info: a.Values[3], table: m.NewDict(), most: -1, typed: typed}
+	l := &lruCache{fn: a.Values[0], info: a.Values[3], most: -1, typed: typed}
+	l.clear(m)
 	if !a.Values[1].IsNone() {
 		if l.most, err = m.Index(a.Values[1]); err != nil {
 			return vm.None, err
@@ -78,7 +135,7 @@ func lruCacheWrapper(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			return m.Call(class, vm.SmallInt(l.hits), vm.SmallInt(l.misses), most, vm.SmallInt(int64(l.table.Len())))
 		})),
 		def("cache_clear", 1, 1, onCache(func(m *vm.Machine, l *lruCache, _ vm.Args) (vm.Value, error) {
-			l.table, l.hits, l.misses = m.NewDict(), 0, 0
+			l.clear(m)
 			return vm.None, nil
 		})),
 		def("__copy__", 1, 1, func(_ *vm.Machine, a vm.Args) (vm.Value, error) { return a.Values[0], nil }),
@@ -137,10 +194,7 @@ func (l *lruCache) call(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	}
 	if ok {
 		l.hits++
-		if l.most > 0 {
-			_, err = m.DictMove(l.table, key, true)
-		}
-		return v, err
+		return l.used(v), nil
 	}
 	l.misses++
 	if v, err = m.CallArgs(l.fn, a); err != nil {
@@ -148,16 +202,45 @@ func (l *lruCache) call(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	}
 	m.Hold(v)
 	m.Charge(m.Prices().DictOp)
-	_, ok, err = m.DictGet(l.table, key)
-	if err != nil || ok {
-		return v, err
+	if l.most < 0 {
+		return v, m.DictPut(l.table, key, v)
 	}
-	if l.most > 0 && int64(l.table.Len()) >= l.most {
-		if oldest, _, ok := m.DictEdge(l.table, false); ok {
-			if _, _, err = m.DictDel(l.table, oldest); err != nil {
-				return vm.None, err
-			}
+	return v, l.keep(m, key, v)
+}
+
+// used is the result that the table holds, the newest from now on.
+func (l *lruCache) used(v vm.Value) vm.Value {
+	p, _ := v.Foreign()
+	n, ok := p.(*lruLink)
+	if l.most < 0 || !ok {
+		return v
+	}
+	if n.next != nil { // else it is being dropped, which called this
+		n.unlink()
+		l.newest(n)
+	}
+	return n.value
+}
+
+// keep enters a result and drops the oldest when there are too many.
+func (l *lruCache) keep(m *vm.Machine, key, v vm.Value) error {
+	_, ok, err := m.DictGet(l.table, key)
+	if err != nil || ok { // the function called itself with the same arguments
+		return err
+	}
+	if old := l.ring.next; old != &l.ring && int64(l.table.Len()) >= l.most {
+		defer m.Release(m.Hold(old.self))
+		old.unlink()
+		if _, ok, err = m.DictDel(l.table, old.key); err != nil || !ok {
+			return err
 		}
 	}
-	return v, m.DictPut(l.table, key, v)
+	n := &lruLink{key: key, value: v}
+	n.self = m.NewForeign(m.Builtin("object"), n)
+	defer m.Release(m.Hold(n.self))
+	if err := m.DictPut(l.table, key, n.self); err != nil {
+		return err
+	}
+	l.newest(n)
+	return nil
 }

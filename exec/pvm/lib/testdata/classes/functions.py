@@ -101,3 +101,18 @@ class D2(Base):
     def r(self): return 1
 print(D2().r(), Base.__abstractmethods__ == frozenset({'q','r'}))
 Base.register(int); print(isinstance(3,Base), issubclass(bool,Base))
+from functools import lru_cache
+@lru_cache(maxsize=10)
+def within(x): return x
+class Calls:
+    def __init__(self, x): self.x = x
+    def __hash__(self): return self.x
+    def __eq__(self, o):
+        if self.x == 2: within(Calls(1))
+        return self.x == o.x
+within(Calls(1)); within(Calls(2)); print(within(Calls(2)).x, within.cache_info())
+@lru_cache(maxsize=3)
+def kept(x, k=None):
+    print('call', x, k); return x
+for x in (1, 2, 3, 1, 4, 2, 1, 1.0, '1', 3): kept(x); kept(x, k=1)
+print(kept.cache_info()); kept.cache_clear(); print(kept.cache_info()); kept(1); print(kept.cache_info())
