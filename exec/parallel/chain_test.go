@@ -1,0 +1,276 @@
+package parallel_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// memory is a state in maps, with the sizes of storages kept as state/tree does.
+type memory struct {
+	accounts map[chain.Address]state.Account
+	storage  map[slot]string
+	codes    map[chain.Hash][]byte
+}
+
+type slot struct {
+	addr chain.Address
+	key  state.StorageKey
+}
+
+var errNoCode = errors.New("no such code")
+
+func (m *memory) Account(addr chain.Address) (state.Account, bool, error) {
+	if a, ok := m.accounts[addr]; ok {
+		return a, true, nil
+	}
+	return state.NewAccount(), false, nil
+}
+
+func (m *memory) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
+	if v, ok := m.storage[slot{addr, key}]; ok {
+		return []byte(v), nil
+	}
+	return nil, nil
+}
+
+func (m *memory) Code(hash chain.Hash) ([]byte, error) {
+	if c, ok := m.codes[hash]; ok || hash == state.EmptyCodeHash {
+		return c, nil
+	}
+	return nil, errNoCode
+}
+
+// apply returns the state after the writes.
+func (m *memory) apply(t testing.TB, d *state.Delta) *memory {
+	t.Helper()
+	n := &memory{maps.Clone(m.accounts), maps.Clone(m.storage), maps.Clone(m.codes)}
+	for _, c := range d.Codes() {
+		n.codes[c.Hash] = c.Code
+	}
+	for _, c := range d.Accounts() {
+		a, _, _ := n.Account(c.Address)
+		if c.Cleared {
+			a = state.NewAccount()
+			maps.DeleteFunc(n.storage, func(s slot, _ string) bool { return s.addr == c.Address })
+		}
+		if c.Account != nil {
+			root, size := a.StorageRoot, a.StorageSize
+			a = *c.Account
+			a.StorageRoot, a.StorageSize = root, size
+		}
+		for _, s := range c.Storage {
+			at := slot{c.Address, s.Key}
+			if old, ok := n.storage[at]; ok {
+				a.StorageSize = a.StorageSize.Sub(state.SizeOf(s.Key, []byte(old)))
+				delete(n.storage, at)
+			}
+			if s.Value != nil {
+				a.StorageSize = a.StorageSize.Add(state.SizeOf(s.Key, s.Value))
+				n.storage[at] = string(s.Value)
+			}
+		}
+		a.StorageRoot = state.EmptyRoot
+		if a.StorageSize.Entries > 0 {
+			a.StorageRoot = chain.Hash{1, 2, 3}
+		}
+		n.accounts[c.Address] = a
+		if a.Empty() {
+			delete(n.accounts, c.Address)
+		}
+	}
+	return n
+}
+
+const users = 6
+
+func user(i int) chain.Address { return chain.Address{0: byte(0x10 + i), 19: 7} }
+
+// rich is what each user has at first.
+const rich = 1_000_000 * chain.WeiPerCBY
+
+// newMemory returns a state in which the users are rich.
+func newMemory() *memory {
+	m := &memory{map[chain.Address]state.Account{}, map[slot]string{}, map[chain.Hash][]byte{}}
+	for i := range users {
+		a := state.NewAccount()
+		a.Balance = rich
+		m.accounts[user(i)] = a
+	}
+	b := cbor.AppendArray(nil, 5)
+	for _, v := range []uint64{users * uint64(rich), 0, 0, 0, users * uint64(rich)} {
+		b = cbor.AppendUint(b, v)
+	}
+	m.storage[slot{chain.AddrTreasury, state.NewStorageKey(state.VMNamespaceSystem, []byte("supply"))}] = string(b)
+	a := state.NewAccount()
+	a.StorageRoot = chain.Hash{1}
+	m.accounts[chain.AddrTreasury] = a
+	return m
+}
+
+func inputs(p *chain.Params, h chain.Height) exec.Inputs {
+	in := exec.Inputs{
+		Params: p, ChainID: 1, Height: h, TimestampMillis: 1000 * uint64(h), Proposer: user(0),
+		Validators: []chain.Validator{{Stake: 100, RewardAddress: user(1)}},
+	}
+	for lane := range in.BaseFees {
+		in.BaseFees[lane] = chain.FeePair{PerCycle: 1, PerCell: 1}
+	}
+	return in
+}
+
+// engines returns n of them, with one runtime.
+func engines(t testing.TB, n int) []*pvm.Engine {
+	t.Helper()
+	rt, err := pvm.NewRuntime([2]uint64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := make([]*pvm.Engine, n)
+	for i := range list {
+		list[i] = pvm.NewEngine(rt, pvm.NewLRU(1<<20), pvm.DefaultLimits())
+	}
+	return list
+}
+
+// source conflicts on purpose. Every handler takes [target, amount, rest], rest the
+// argument of what it calls or sends.
+const source = `
+from cowboy_sdk import actor, public, emit_event, send, call, transfer, get_balance
+
+@actor
+class Chaos:
+    @public
+    def init(self, msg):
+        self.storage["n"] = 0
+
+    @public
+    def bump(self, msg):
+        self.storage["n"] = self.storage["n"] + 1
+        emit_event("bumped", self.storage["n"])
+        return self.storage["n"]
+
+    @public
+    def swap(self, msg):
+        a, b = f"k{msg.payload[1] % 5}", f"k{msg.payload[1] % 3}"
+        x, y = self.storage.get(a, 1), self.storage.get(b, 2)
+        self.storage[a], self.storage[b] = y, x + 1
+        return x
+
+    @public
+    def drop(self, msg):
+        self.storage.delete(f"k{msg.payload[1] % 5}")
+
+    @public
+    def pay(self, msg):
+        transfer(msg.payload[0], msg.payload[1] % 7)
+
+    @public
+    def sweep(self, msg):
+        transfer(msg.payload[0], get_balance(self.address) // 2)
+        return get_balance(msg.payload[0])
+
+    @public
+    def tell(self, msg):
+        target, amount, rest = msg.payload
+        for i in range(amount % 3 + 1):
+            send(target, rest, ["bump", "swap", "relay", "fail"][(amount + i) % 4], 0, 60000)
+
+    @public
+    def ask(self, msg):
+        target, amount, rest = msg.payload
+        try:
+            got = call(target, ["bump", "swap", "fail", "sweep"][amount % 4], rest)
+        except Exception:
+            got = -1
+        self.storage["got"] = got
+        return got
+
+    @public
+    def relay(self, msg):
+        self.storage["n"] = self.storage["n"] + 2
+        send(msg.payload[0], msg.payload, "bump", 0, 50000)
+
+    @public
+    def fail(self, msg):
+        self.storage["n"] = 1000
+        transfer(msg.payload[0], 1)
+        raise ValueError("no")
+
+    @public
+    def spin(self, msg):
+        n = 0
+        for i in range(msg.payload[1] * 10):
+            n += i
+        return n
+`
+
+var handlers = []string{"bump", "bump", "swap", "drop", "pay", "sweep", "tell", "ask", "ask", "relay", "fail", "spin", "missing"}
+
+func manifest(ids ...string) []byte {
+	b := cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")
+	b = cbor.AppendArray(b, len(ids))
+	for _, id := range ids {
+		b = cbor.AppendText(cbor.AppendText(cbor.AppendMap(b, 1), "id"), id)
+	}
+	return b
+}
+
+func deployment(salt byte, ids ...string) *actor.Deployment {
+	return &actor.Deployment{
+		Source: []byte(source), Salt: []byte{salt}, Manifest: manifest(ids...),
+		Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
+	}
+}
+
+// argument is [target, amount, rest], so many levels deep.
+func argument(target chain.Address, amount uint64, depth int) []byte {
+	b := cbor.AppendArray(nil, 3)
+	b = cbor.AppendUint(cbor.AppendBytes(b, target[:]), amount)
+	if depth == 0 {
+		return cbor.AppendNull(b)
+	}
+	return append(b, argument(target, amount+1, depth-1)...)
+}
+
+func verified(tx *chain.Tx, from chain.Address) *chain.VerifiedTx {
+	tx.ChainID, tx.MaxFeePerCycle, tx.MaxFeePerCell, tx.TipPerCycle = 1, 10, 10, 2
+	tx.Signature = &chain.TxSignature{R: [32]byte{1}, S: [32]byte{1}}
+	body := tx.Encode()
+	v := &chain.VerifiedTx{Tx: tx, Body: body, Hash: chain.TxHash(body), Sender: from, Lane: chain.LaneUser}
+	if ins, err := tx.Classify(); err == nil {
+		v.Lane = ins.Lane
+	}
+	return v
+}
+
+// text writes out all of a result, or the error.
+func text(r exec.Result, err error) string {
+	var s strings.Builder
+	if err != nil {
+		return "error: " + err.Error()
+	}
+	for i := range r.Receipts {
+		fmt.Fprintf(&s, "%x\n", r.Receipts[i].Encode())
+	}
+	fmt.Fprintln(&s, r.Used, r.Burned, r.Issued, r.Tips)
+	for _, c := range r.Delta.Accounts() {
+		fmt.Fprintln(&s, c.Address, c.Cleared, c.Account)
+		for _, w := range c.Storage {
+			fmt.Fprintf(&s, "  %q %v %x\n", w.Key, w.Value == nil, w.Value)
+		}
+	}
+	for _, c := range r.Delta.Codes() {
+		fmt.Fprintln(&s, c.Hash, len(c.Code))
+	}
+	return s.String()
+}

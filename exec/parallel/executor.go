@@ -1,0 +1,165 @@
+package parallel
+
+import (
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// Executor executes blocks. It serves one goroutine.
+type Executor struct {
+	cfg     Config
+	engines []*pvm.Engine
+	memory  *memory
+	stats   Stats
+	shake   func() // called where goroutines may meet, by tests; or nil
+
+	wary   uint64 // blocks that Auto still takes one by one
+	misled uint64 // how long it was wary last
+}
+
+// New returns an executor with one engine for each worker, which are its own from
+// then on.
+func New(cfg Config, engines []*pvm.Engine) (*Executor, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	if len(engines) != cfg.Workers {
+		return nil, fmt.Errorf("%w: %d, with %d engines", ErrWorkers, cfg.Workers, len(engines))
+	}
+	return &Executor{cfg: cfg, engines: engines, memory: newMemory()}, nil
+}
+
+// Stats returns what was done so far.
+func (x *Executor) Stats() Stats { return x.stats }
+
+// Apply is [exec.Apply], with the engines of the executor.
+func (x *Executor) Apply(view state.View, in exec.Inputs, txs []*chain.VerifiedTx) (exec.Result, error) {
+	x.stats.Blocks++
+	in.Engine = x.engines[0]
+	mode := x.choose(txs)
+	if mode == Sequential {
+		return exec.Apply(view, in, txs)
+	}
+	s, err := exec.Begin(view, in, len(txs))
+	if err != nil {
+		return exec.Result{}, err
+	}
+	began := x.now()
+	r := x.start(mode, s, txs)
+	x.stats.PrepareNanos += x.now() - began
+	workers := r.all(x.engines)
+	x.count(r, workers)
+	if r.panicked != nil {
+		panic(r.panicked)
+	}
+	if r.err != nil {
+		return exec.Result{}, r.err
+	}
+	began = x.now()
+	if err := r.settled.merge(); err != nil {
+		return exec.Result{}, &exec.Fault{Doing: "merge writes", Err: err}
+	}
+	for i := r.frontier; i < len(txs); i++ {
+		if err := s.Transact(i, txs[i]); err != nil {
+			return exec.Result{}, err
+		}
+	}
+	result, err := s.Finish()
+	x.stats.FinishNanos += x.now() - began
+	return result, err
+}
+
+func (x *Executor) now() uint64 {
+	if x.cfg.Clock == nil {
+		return 0
+	}
+	return x.cfg.Clock()
+}
+
+// Windows: how many transactions for each worker attempts run ahead. Whoever
+// waits for what it needs may look far for work; who does not would only read
+// what is stale.
+const (
+	windowPlanned    = 64
+	windowOptimistic = 8
+)
+
+// start prepares the run of a block.
+func (x *Executor) start(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx) *run {
+	r := &run{
+		mode: mode, txs: txs, jobs: make([]job, len(txs)), steps: s, settled: newSettled(s.State()),
+		waiting: make([][]int, len(txs)), memory: x.memory, shake: x.shake, clock: x.cfg.Clock,
+		window: windowOptimistic * x.cfg.Workers,
+	}
+	if mode == Planned {
+		r.window, r.plan = windowPlanned*x.cfg.Workers, newPlan(len(txs))
+		for i, tx := range txs {
+			r.jobs[i].feet = foresee(tx)
+		}
+	}
+	return r
+}
+
+// count adds up what a run did, and draws the lesson for Auto.
+func (x *Executor) count(r *run, workers []worker) {
+	s := &x.stats
+	s.Parallel++
+	s.Txs += uint64(r.frontier)
+	s.Reruns += uint64(r.reruns)
+	s.Missed += uint64(r.missed)
+	s.PlanNanos += r.planNanos
+	for i := range workers {
+		s.Executions += uint64(workers[i].executions)
+		s.RunNanos += workers[i].runNanos
+		s.SettleNanos += workers[i].settleNanos
+	}
+	if !r.abandon {
+		x.misled = 0
+		return
+	}
+	s.Abandoned++
+	x.misled = min(2*x.misled+1, mostWary)
+	x.wary = x.misled
+}
+
+// mostWary bounds for how many blocks Auto stays sequential after one that was
+// full of conflicts.
+const mostWary = 63
+
+// choose picks the mode of a block.
+func (x *Executor) choose(txs []*chain.VerifiedTx) Mode {
+	if x.cfg.Mode != Auto {
+		return x.cfg.Mode
+	}
+	if x.cfg.Workers == 1 || worth(txs) < leastWork {
+		return Sequential
+	}
+	if x.wary > 0 {
+		x.wary--
+		return Sequential
+	}
+	return Planned
+}
+
+// What transactions are worth, in microseconds of one core (docs/performance.md):
+// below leastWork goroutines cost more than they save.
+const (
+	worthTransfer = 3
+	worthProgram  = 60
+	leastWork     = 1000
+)
+
+func worth(txs []*chain.VerifiedTx) (micros int) {
+	for _, tx := range txs {
+		if len(tx.Tx.Payload) > 0 {
+			micros += worthProgram
+		} else {
+			micros += worthTransfer
+		}
+	}
+	return micros
+}

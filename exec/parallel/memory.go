@@ -1,0 +1,87 @@
+package parallel
+
+// memory is what handlers have touched in the past, beyond what their messages
+// say. It is a guess at what they will touch: nothing depends on it but time.
+type memory struct {
+	calls map[call]*habit
+}
+
+// mostCalls bounds a memory, which starts anew when it is full.
+const mostCalls = 4096
+
+// habit is what one handler touches.
+type habit struct {
+	touches []touch
+	scores  []int8 // how sure each of them is
+}
+
+// A touch that is seen gains, one that is not loses; at sure it is foreseen.
+const (
+	gain = 2
+	loss = 1
+	sure = 2
+	most = 8
+)
+
+func newMemory() *memory { return &memory{calls: map[call]*habit{}} }
+
+// foresee adds to a footprint what the call's habit is.
+func (m *memory) foresee(c call, f *footprint) {
+	h := m.calls[c]
+	if h == nil {
+		return
+	}
+	for i := range h.touches {
+		if h.scores[i] >= sure {
+			f.add(h.touches[i])
+		}
+	}
+}
+
+// learn notes what a call has touched beyond what its message says.
+func (m *memory) learn(c call, seen []touch) {
+	h := m.calls[c]
+	if h == nil {
+		if len(seen) == 0 {
+			return
+		}
+		if len(m.calls) == mostCalls {
+			clear(m.calls)
+		}
+		h = &habit{}
+		m.calls[c] = h
+	}
+	for i := range h.scores {
+		h.scores[i] -= loss
+	}
+	for i := range seen {
+		h.see(&seen[i])
+	}
+	h.forget()
+}
+
+func (h *habit) see(t *touch) {
+	for i := range h.touches {
+		if h.touches[i].resource == t.resource {
+			h.scores[i] = min(h.scores[i]+loss+gain, most)
+			h.touches[i].mode = max(h.touches[i].mode, t.mode)
+			return
+		}
+	}
+	if len(h.touches) < mostTouches {
+		h.touches, h.scores = append(h.touches, *t), append(h.scores, gain)
+	}
+}
+
+// forget drops what has not been seen for long.
+func (h *habit) forget() {
+	kept := 0
+	for i := range h.touches {
+		if h.scores[i] > 0 {
+			h.touches[kept], h.scores[kept] = h.touches[i], h.scores[i]
+			kept++
+		}
+	}
+	clear(h.touches[kept:])
+	h.touches, h.scores = h.touches[:kept], h.scores[:kept]
+}

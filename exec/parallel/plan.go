@@ -1,0 +1,128 @@
+package parallel
+
+// none is before the first transaction.
+const none = -1
+
+// plan finds for each transaction, in order, the last one before it that it has
+// to wait for. Only what is settled is ever read, so writes wait for no readers,
+// and to wait for the last of several is to wait for all.
+type plan struct {
+	last map[resource]last
+}
+
+// last are the latest transactions that touched a resource, or none.
+type last struct{ write, credit int32 }
+
+func newPlan(n int) *plan { return &plan{last: make(map[resource]last, 2*n)} }
+
+// enter enters transaction i and returns whom it waits for.
+func (p *plan) enter(i int, touches []touch) int {
+	after := int32(none)
+	for j := range touches {
+		t := &touches[j]
+		l, ok := p.last[t.resource]
+		if !ok {
+			l = last{none, none}
+		}
+		switch t.mode {
+		case credits:
+			l.credit = int32(i)
+		case writes:
+			after = max(after, l.write, l.credit)
+			l.write = int32(i)
+		case reads:
+			after = max(after, l.write, l.credit)
+		}
+		if ok || t.mode != reads {
+			p.last[t.resource] = l
+		}
+	}
+	return int(after)
+}
+
+// admit plans the next transaction of the window. The caller holds the lock.
+func (r *run) admit() {
+	i := r.admitted
+	r.admitted++
+	j := &r.jobs[i]
+	j.after = none
+	if r.mode == Planned {
+		if j.feet.message {
+			if c, ok := r.callOf(i); ok {
+				r.memory.foresee(c, &j.feet)
+			}
+		}
+		j.after = r.plan.enter(i, j.feet.touches)
+	}
+	if j.after < r.frontier {
+		r.ready.push(i)
+		return
+	}
+	r.waiting[j.after] = append(r.waiting[j.after], i)
+}
+
+// callOf names the handler of a message by the code of its target, as it is now.
+func (r *run) callOf(i int) (call, bool) {
+	j := &r.jobs[i]
+	a, err := r.settled.traits(*r.txs[i].Tx.To)
+	if err != nil || !a.HasCode() {
+		return call{}, false
+	}
+	return call{a.CodeHash, j.feet.handler}, true
+}
+
+// learn remembers what a settled message has touched, and counts what was not
+// foreseen.
+func (r *run) learn(i int) {
+	j := &r.jobs[i]
+	if r.mode != Planned || !j.feet.message {
+		return
+	}
+	r.seen = j.feet.actual(r.seen, &j.view, j.over)
+	if c, ok := r.callOf(i); ok {
+		r.memory.learn(c, r.seen)
+	}
+	for k := range r.seen {
+		if !has(j.feet.touches, r.seen[k].resource) {
+			r.missed++
+			break
+		}
+	}
+}
+
+// queue holds the transactions that may run, the first of the block on top.
+type queue []int
+
+func (q *queue) push(i int) {
+	*q = append(*q, i)
+	for c := len(*q) - 1; c > 0; {
+		up := (c - 1) / 2
+		if (*q)[up] <= (*q)[c] {
+			return
+		}
+		(*q)[up], (*q)[c] = (*q)[c], (*q)[up]
+		c = up
+	}
+}
+
+func (q *queue) pop() int {
+	h := *q
+	top, n := h[0], len(h)-1
+	h[0] = h[n]
+	h = h[:n]
+	*q = h
+	for at := 0; ; {
+		low := 2*at + 1
+		if low >= n {
+			return top
+		}
+		if low+1 < n && h[low+1] < h[low] {
+			low++
+		}
+		if h[at] <= h[low] {
+			return top
+		}
+		h[at], h[low] = h[low], h[at]
+		at = low
+	}
+}

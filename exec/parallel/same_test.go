@@ -1,0 +1,254 @@
+package parallel_test
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/parallel"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+)
+
+var (
+	seeds = flag.Uint64("seeds", 4, "chains of TestSameAsSequential")
+	first = flag.Uint64("first", 1, "seed of the first chain")
+)
+
+// ways are all ways to execute a block in parallel, each with what it remembers.
+type way struct {
+	name string
+	*parallel.Executor
+}
+
+func ways(t testing.TB, pool []*pvm.Engine, seed uint64) (list []way) {
+	t.Helper()
+	for _, mode := range []parallel.Mode{parallel.Planned, parallel.Optimistic, parallel.Auto} {
+		for _, n := range []int{1, 2, 4, 8} {
+			if mode == parallel.Auto && n != 2 {
+				continue // either of the others
+			}
+			x, err := parallel.New(parallel.Config{Mode: mode, Workers: n}, pool[:n])
+			if err != nil {
+				t.Fatal(err)
+			}
+			x.Shake(shaker(seed))
+			list = append(list, way{fmt.Sprintf("%v with %d", mode, n), x})
+		}
+	}
+	return list
+}
+
+// shaker yields now and then, by its seed and how often it was called.
+func shaker(seed uint64) func() {
+	var calls atomic.Uint64
+	return func() {
+		n := calls.Add(1)*0x9e3779b97f4a7c15 + seed
+		n ^= n >> 29
+		for range n * 0xbf58476d1ce4e5b9 >> 60 % 4 {
+			runtime.Gosched()
+		}
+	}
+}
+
+// world makes blocks that conflict.
+type world struct {
+	rng    *rand.Rand
+	nonces map[chain.Address]uint64
+	actors []chain.Address
+	salt   byte
+}
+
+func (w *world) anyone() chain.Address {
+	if n := w.rng.IntN(users + len(w.actors)); n >= users {
+		return w.actors[n-users]
+	}
+	return user(w.rng.IntN(users))
+}
+
+// tx is something that user from does.
+func (w *world) tx(from chain.Address) *chain.VerifiedTx {
+	if w.rng.IntN(20) == 0 {
+		return w.deploy(from)
+	}
+	tx := &chain.Tx{Nonce: w.nonces[from], CyclesLimit: 21_000 + chain.Cycles(w.rng.IntN(2)), CellsLimit: 1000}
+	w.nonces[from]++
+	to := w.anyone()
+	switch n := w.rng.IntN(20); {
+	case n < 12 && len(w.actors) > 0 || n < 16 && w.isActor(to):
+		for !w.isActor(to) {
+			to = w.anyone()
+		}
+		arg := argument(w.anyone(), w.rng.Uint64N(100), 3)
+		tx.Payload = actor.AppendMessage(nil, handlers[w.rng.IntN(len(handlers))], arg)
+		tx.CyclesLimit = chain.Cycles(40_000 + w.rng.IntN(400_000)) // often too little
+		tx.CellsLimit = chain.Cells(200 + w.rng.IntN(4000))
+		tx.Value = chain.Wei(w.rng.IntN(3))
+	case w.isActor(to):
+		to = user(w.rng.IntN(users))
+		fallthrough
+	default:
+		tx.Value = chain.Wei(w.rng.IntN(1000))
+		if w.rng.IntN(30) == 0 {
+			tx.Value = rich - chain.Wei(w.rng.IntN(3))*21_000*4 // all that there is, or more
+		}
+	}
+	tx.To = &to
+	if w.rng.IntN(5) == 0 {
+		tx.AccessList = []chain.AccessEntry{{Address: w.anyone()}}
+	}
+	return verified(tx, from)
+}
+
+// deploy makes an actor, now and then where one is.
+func (w *world) deploy(from chain.Address) *chain.VerifiedTx {
+	if w.rng.IntN(4) > 0 {
+		w.salt++
+	}
+	d := deployment(w.salt, w.entitlements()...)
+	tx := &chain.Tx{Nonce: w.nonces[from], Payload: actor.AppendPayload(nil, d), CyclesLimit: 1_000_000, CellsLimit: 100_000}
+	w.nonces[from]++
+	if a := actor.AddressOf(from, d.Salt, d.Source); !w.isActor(a) {
+		w.actors = append(w.actors, a)
+	}
+	return verified(tx, from)
+}
+
+func (w *world) entitlements() []string {
+	list := []string{"econ.hold_balance", "econ.transfer", "storage.kv"}
+	return list[w.rng.IntN(2):]
+}
+
+func (w *world) isActor(a chain.Address) bool {
+	for _, b := range w.actors {
+		if a == b {
+			return true
+		}
+	}
+	return false
+}
+
+// limits are parameters under which lanes and actors run out now and then.
+func (w *world) limits() *chain.Params {
+	p := chain.DefaultParams()
+	p.Actor.MessageReserveCycles = 60_000
+	if w.rng.IntN(2) == 0 {
+		p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 100_000, 450_000
+	}
+	if w.rng.IntN(2) == 0 {
+		p.Actor.EnforceHoldBalance = false
+	}
+	if w.rng.IntN(2) == 0 {
+		p.CyclesTarget, p.CyclesCap = 1_200_000, 1_600_000
+	}
+	return &p
+}
+
+// TestSameAsSequential runs chains of blocks full of conflicts in every way, each
+// step of the schedule shaken, and wants what exec.Apply says: of blocks that are
+// invalid the same reason at the same transaction, of others the same bytes.
+func TestSameAsSequential(t *testing.T) {
+	pool, met := engines(t, 9), meetings{}
+	for seed := *first; seed < *first+*seeds; seed++ {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) { sameChain(t, seed, pool, met) })
+	}
+	t.Log(met)
+	for _, what := range []string{
+		chain.CodeName(chain.CodeOK), chain.CodeName(chain.CodeReverted), chain.CodeName(chain.CodeCyclesExhausted), chain.CodeName(chain.CodeNoHandler),
+		exec.ErrLaneFull.Error(), exec.ErrActorBusy.Error(),
+	} {
+		if met[what] == 0 {
+			t.Errorf("no chain met %q", what)
+		}
+	}
+}
+
+// meetings count what became of transactions, so that the test is known to test.
+type meetings map[string]int
+
+func (m meetings) add(r exec.Result, err error) {
+	for _, bad := range []error{exec.ErrLaneFull, exec.ErrActorBusy} {
+		if errors.Is(err, bad) {
+			m[bad.Error()]++
+		}
+	}
+	for i := range r.Receipts {
+		m[chain.CodeName(r.Receipts[i].Code)]++
+		for j := range r.Receipts[i].Trace {
+			m["delivery "+chain.CodeName(r.Receipts[i].Trace[j].Code)]++
+		}
+	}
+}
+
+func sameChain(t *testing.T, seed uint64, pool []*pvm.Engine, met meetings) {
+	w := &world{rng: rand.New(rand.NewPCG(seed, 11)), nonces: map[chain.Address]uint64{}}
+	p, m, list := w.limits(), newMemory(), ways(t, pool[1:], seed)
+	for h := chain.Height(1); h <= 5; h++ {
+		var txs []*chain.VerifiedTx
+		if h == 1 {
+			for i := range users {
+				txs = append(txs, w.deploy(user(i)))
+			}
+		}
+		for range 4 + w.rng.IntN(30) {
+			txs = append(txs, w.tx(user(w.rng.IntN(users))))
+		}
+		for {
+			in := inputs(p, h)
+			in.Engine = pool[0]
+			r, err := exec.Apply(m, in, txs)
+			want := text(r, err)
+			met.add(r, err)
+			for _, x := range list {
+				if got := text(x.Apply(m, inputs(p, h), txs)); got != want {
+					t.Fatalf("seed %d, block %d of %d transactions, %s:\n%s", seed, h, len(txs), x.name, difference(got, want))
+				}
+			}
+			if err == nil {
+				m = m.apply(t, r.Delta)
+				break
+			}
+			var bad *exec.InvalidTx
+			if !errors.As(err, &bad) {
+				t.Fatal(err)
+			}
+			txs = without(txs, bad.Index)
+		}
+		for i := range users {
+			w.nonces[user(i)] = m.accounts[user(i)].Nonce
+		}
+	}
+	for _, x := range list {
+		s := x.Stats()
+		t.Logf("%s: %d of %d blocks in parallel, %d given up, %d transactions, %d executions, %d again, %d not foreseen",
+			x.name, s.Parallel, s.Blocks, s.Abandoned, s.Txs, s.Executions, s.Reruns, s.Missed)
+	}
+}
+
+// without leaves out a transaction and what its sender does after it.
+func without(txs []*chain.VerifiedTx, bad int) (kept []*chain.VerifiedTx) {
+	for i, tx := range txs {
+		if i < bad || tx.Sender != txs[bad].Sender {
+			kept = append(kept, tx)
+		}
+	}
+	return kept
+}
+
+// difference shows the first line that differs.
+func difference(got, want string) string {
+	g, w := strings.Split(got, "\n"), strings.Split(want, "\n")
+	for i := range min(len(g), len(w)) {
+		if g[i] != w[i] {
+			return fmt.Sprintf("line %d is\n%s\nwant\n%s", i, g[i], w[i])
+		}
+	}
+	return fmt.Sprintf("%d lines, want %d", len(g), len(w))
+}

@@ -1,0 +1,161 @@
+package parallel
+
+import (
+	"sync"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// shardCount spreads the locks; a power of two.
+const shardCount = 64
+
+// settled is the state with the writes of all settled transactions. One
+// goroutine at a time writes; any number reads.
+type settled struct {
+	base   *state.Overlay // what the transactions found; not written while they run
+	shards [shardCount]shard
+	codes  shard
+}
+
+// shard holds the addresses with one hash. Its overlay stands on the base.
+type shard struct {
+	mu    sync.RWMutex
+	over  *state.Overlay
+	marks map[chain.Address]*marks
+}
+
+// marks say of one address who wrote what last: 1 + index of the transaction, 0
+// for nobody.
+type marks struct {
+	account, traits uint32 // all fields; those that credits leave alone
+	storage         uint32 // any slot
+	cleared         uint32 // all slots at once
+	slots           map[state.StorageKey]uint32
+}
+
+func newSettled(base *state.Overlay) *settled {
+	s := &settled{base: base}
+	for i := range s.shards {
+		s.shards[i] = shard{over: state.NewOverlay(base), marks: map[chain.Address]*marks{}}
+	}
+	s.codes.over = state.NewOverlay(base)
+	return s
+}
+
+// of returns the shard of an address: addresses are hashes, but for the system's,
+// which differ in the last bytes.
+func (s *settled) of(addr *chain.Address) *shard {
+	return &s.shards[(addr[0]^addr[18]^addr[19])%shardCount]
+}
+
+// mark returns who wrote a place last. Readers hold the lock of the shard, the
+// writer needs none.
+func (s *shard) mark(p *place) uint32 {
+	m := s.marks[p.addr]
+	if m == nil {
+		return 0
+	}
+	switch p.kind {
+	case ofAccount:
+		return m.account
+	case ofTraits:
+		return m.traits
+	case ofSlot:
+		return max(m.slots[p.key], m.cleared)
+	}
+	return m.storage
+}
+
+// unchanged reports whether nobody wrote what the view has read since it was
+// read. It is the writer's.
+func (s *settled) unchanged(v *view) bool {
+	for i := range v.reads {
+		r := &v.reads[i]
+		if s.of(&r.addr).mark(&r.place) != r.mark {
+			return false
+		}
+	}
+	return true
+}
+
+// roomFor reports whether the balances have room for the credits that were taken
+// on trust.
+func (s *settled) roomFor(peaks []state.Credit) (bool, error) {
+	for i := range peaks {
+		p := &peaks[i]
+		a, _, err := s.of(&p.Address).over.Account(p.Address)
+		if err != nil {
+			return false, err
+		}
+		if a.Balance+p.Amount < a.Balance {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// take takes over the writes of transaction index, which has read what v says.
+func (s *settled) take(index int, o *state.Overlay, v *view) error {
+	mark := uint32(index) + 1
+	if codes := o.Delta().Codes(); len(codes) > 0 {
+		s.codes.mu.Lock()
+		for _, c := range codes {
+			s.codes.over.TakeCode(c)
+		}
+		s.codes.mu.Unlock()
+	}
+	return o.Each(func(c *state.Change) error {
+		keeps := c.Account == nil || v.hasTraits(c)
+		sh := s.of(&c.Address)
+		sh.mu.Lock()
+		defer sh.mu.Unlock()
+		m := sh.marks[c.Address]
+		if m == nil {
+			m = &marks{}
+			sh.marks[c.Address] = m
+		}
+		m.note(c, mark, keeps)
+		return sh.over.Take(c)
+	})
+}
+
+func (m *marks) note(c *state.Change, mark uint32, keepsTraits bool) {
+	if c.Account != nil || c.Credit != 0 || c.Cleared {
+		m.account = mark
+	}
+	if !keepsTraits || c.Cleared {
+		m.traits = mark
+	}
+	if c.Cleared {
+		m.storage, m.cleared = mark, mark
+	}
+	if len(c.Storage) == 0 {
+		return
+	}
+	m.storage = mark
+	if m.slots == nil {
+		m.slots = make(map[state.StorageKey]uint32, len(c.Storage))
+	}
+	for i := range c.Storage {
+		m.slots[c.Storage[i].Key] = mark
+	}
+}
+
+// merge gives all writes to the base. Nobody reads any more.
+func (s *settled) merge() error {
+	for i := range s.shards {
+		if err := s.base.Absorb(s.shards[i].over); err != nil {
+			return err
+		}
+	}
+	return s.base.Absorb(s.codes.over)
+}
+
+// traits returns the code and metadata of an account, as settled now.
+func (s *settled) traits(addr chain.Address) (state.Account, error) {
+	sh := s.of(&addr)
+	sh.mu.RLock()
+	defer sh.mu.RUnlock()
+	return sh.over.Traits(addr)
+}

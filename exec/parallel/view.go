@@ -1,0 +1,191 @@
+package parallel
+
+import (
+	"bytes"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// kind is what of an address a read was of.
+type kind uint8
+
+const (
+	ofAccount kind = iota // all fields
+	ofTraits              // code and metadata
+	ofSlot                // one value of the storage
+	ofSize                // how large the storage is
+	ofRoot                // whether the storage's root is up to date
+)
+
+type place struct {
+	kind kind
+	addr chain.Address
+	key  state.StorageKey
+}
+
+// read is what was read of a place, and who had written it last.
+type read struct {
+	place
+	mark    uint32
+	yes     bool // account: exists; root: is settled
+	account state.Account
+	value   []byte
+	size    state.StorageSize
+}
+
+// view is what one attempt sees: what is settled at the time of its reads, each
+// place as it was when it was first read.
+type view struct {
+	from  *settled
+	reads []read
+	index map[place]int // in reads, once they are many
+	shake func()        // of tests, or nil
+}
+
+// linear is how many reads are searched without an index.
+const linear = 12
+
+func (v *view) reset() {
+	clear(v.reads)
+	v.reads, v.index = v.reads[:0], nil
+}
+
+// find returns an earlier read, or nil. It is valid until the next.
+func (v *view) find(k kind, addr *chain.Address, key state.StorageKey) *read {
+	if v.index != nil {
+		if i, ok := v.index[place{k, *addr, key}]; ok {
+			return &v.reads[i]
+		}
+		return nil
+	}
+	for i := range v.reads {
+		if r := &v.reads[i]; r.kind == k && r.addr == *addr && r.key == key {
+			return r
+		}
+	}
+	return nil
+}
+
+// note keeps a read.
+func (v *view) note(r read) *read {
+	v.reads = append(v.reads, r)
+	n := len(v.reads)
+	switch {
+	case v.index != nil:
+		v.index[r.place] = n - 1
+	case n == linear:
+		v.index = make(map[place]int, 4*linear)
+		for i := range v.reads {
+			v.index[v.reads[i].place] = i
+		}
+	}
+	return &v.reads[n-1]
+}
+
+// look returns a read of a place, which fn makes under the lock of its shard if
+// there is none yet.
+func (v *view) look(p place, fn func(o *state.Overlay, r *read) error) (*read, error) {
+	if r := v.find(p.kind, &p.addr, p.key); r != nil {
+		return r, nil
+	}
+	if v.shake != nil {
+		v.shake()
+	}
+	r, s := read{place: p}, v.from.of(&p.addr)
+	if p.kind == ofSize { // the overlay keeps what it has counted
+		s.mu.Lock()
+		defer s.mu.Unlock()
+	} else {
+		s.mu.RLock()
+		defer s.mu.RUnlock()
+	}
+	if err := fn(s.over, &r); err != nil {
+		return nil, err
+	}
+	r.mark = s.mark(&p)
+	return v.note(r), nil
+}
+
+// Account implements state.View.
+func (v *view) Account(addr chain.Address) (state.Account, bool, error) {
+	r, err := v.look(place{kind: ofAccount, addr: addr}, func(o *state.Overlay, r *read) (err error) {
+		r.account, r.yes, err = o.Account(addr)
+		return err
+	})
+	if err != nil {
+		return state.Account{}, false, err
+	}
+	return r.account, r.yes, nil
+}
+
+// Traits implements state.Unrooted.
+func (v *view) Traits(addr chain.Address) (state.Account, error) {
+	r, err := v.look(place{kind: ofTraits, addr: addr}, func(o *state.Overlay, r *read) (err error) {
+		r.account, err = o.Traits(addr)
+		return err
+	})
+	if err != nil {
+		return state.Account{}, err
+	}
+	return r.account, nil
+}
+
+// Storage implements state.View.
+func (v *view) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
+	r, err := v.look(place{ofSlot, addr, key}, func(o *state.Overlay, r *read) (err error) {
+		r.value, err = o.Storage(addr, key)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Clone(r.value), nil
+}
+
+// StorageSize implements state.Unrooted.
+func (v *view) StorageSize(addr chain.Address) (state.StorageSize, error) {
+	r, err := v.look(place{kind: ofSize, addr: addr}, func(o *state.Overlay, r *read) (err error) {
+		r.size, err = o.StorageSize(addr)
+		return err
+	})
+	if err != nil {
+		return state.StorageSize{}, err
+	}
+	return r.size, nil
+}
+
+// StorageSettled implements state.Unrooted.
+func (v *view) StorageSettled(addr chain.Address) bool {
+	r, _ := v.look(place{kind: ofRoot, addr: addr}, func(o *state.Overlay, r *read) error {
+		r.yes = o.StorageSettled(addr)
+		return nil
+	})
+	return r.yes
+}
+
+// Code implements state.View. It is no read that could change: a hash says all
+// about its code, and whether there is any follows from the account.
+func (v *view) Code(hash chain.Hash) ([]byte, error) {
+	s := &v.from.codes
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.over.Code(hash)
+}
+
+// hasTraits reports whether the view has read the account of a change, and code
+// and metadata are as they were.
+func (v *view) hasTraits(c *state.Change) bool {
+	r := v.find(ofAccount, &c.Address, "")
+	if r == nil {
+		r = v.find(ofTraits, &c.Address, "")
+	}
+	if r == nil || c.Cleared {
+		return false
+	}
+	hash := c.Account.CodeHash
+	if hash == (chain.Hash{}) {
+		hash = state.EmptyCodeHash
+	}
+	return r.account.CodeHash == hash && bytes.Equal(r.account.Meta, c.Account.Meta)
+}
