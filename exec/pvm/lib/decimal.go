@@ -25,6 +25,19 @@ type decimalModule struct {
 	signals                         []signalClass
 	conditions                      map[string]*vm.Class // looked up, never iterated
 	tuple                           vm.Value             // DecimalTuple, once it was asked for
+	self                            vm.Value             // what holds this, for notes
+}
+
+// Roots visits the context in force.
+func (d *decimalModule) Roots(visit func(vm.Value)) { visitAll([]vm.Value{d.current, d.tuple}, visit) }
+
+// Bytes is nothing: the module is the machine's.
+func (*decimalModule) Bytes() int { return 0 }
+
+// Keep notes the context in force.
+func (d *decimalModule) Keep() func() {
+	saved := *d
+	return func() { *d = saved }
 }
 
 // signalClass is a signal with its exception.
@@ -45,6 +58,19 @@ func (s *decimalState) Bytes() int { return 72 + s.d.Digits()/2 }
 type contextState struct {
 	leaf
 	flags, traps decimal.Signal
+	self         vm.Value // what holds this, for notes
+}
+
+// object makes an object of a context's state.
+func (s *contextState) object(m *vm.Machine, class *vm.Class) vm.Value {
+	s.self = m.NewForeign(class, s)
+	return s.self
+}
+
+// Keep notes flags and traps.
+func (s *contextState) Keep() func() {
+	saved := *s
+	return func() { *s = saved }
 }
 
 func (*contextState) Bytes() int { return 96 }
@@ -67,7 +93,9 @@ func loadDecimal(m *vm.Machine) (*vm.Module, error) {
 	d.defineFlags()
 	d.defineSwitcher(m, mod)
 	d.state = &contextState{traps: defaultTraps}
-	d.current = m.NewForeign(d.context, d.state)
+	d.current = d.state.object(m, d.context)
+	d.self = m.NewForeign(m.Builtin("object"), d)
+	mod.Set(m, "_state", d.self)
 	for _, r := range roundings {
 		mod.Set(m, r.name, m.NewStr(r.name))
 	}
@@ -79,7 +107,7 @@ func loadDecimal(m *vm.Machine) (*vm.Module, error) {
 	}
 	mod.Set(m, "HAVE_THREADS", vm.False).Set(m, "HAVE_CONTEXTVAR", vm.False)
 	mod.Set(m, "Decimal", d.class.Value()).Set(m, "Context", d.context.Value())
-	return mod.Set(m, "DefaultContext", m.NewForeign(d.context, &contextState{traps: defaultTraps})), nil
+	return mod.Set(m, "DefaultContext", (&contextState{traps: defaultTraps}).object(m, d.context)), nil
 }
 
 // defineSignals makes the tree of exceptions.
@@ -118,6 +146,7 @@ func (d *decimalModule) defineSignals(m *vm.Machine, mod *vm.Module) {
 // signal records conditions in the flags of a context and raises for those that
 // are traps. why is the kind of an invalid operation, "" for the plain one.
 func (d *decimalModule) signal(m *vm.Machine, c *contextState, s decimal.Signal, why string) error {
+	m.Touch(c.self)
 	c.flags |= s
 	trapped := s & c.traps
 	if trapped == 0 {

@@ -53,17 +53,19 @@ func (d *decimalModule) defineContext(*vm.Machine) {
 		def("__repr__", 1, 1, contextMethod(d.contextRepr)),
 		def("copy", 1, 1, contextMethod(func(m *vm.Machine, s *contextState) (vm.Value, error) {
 			o := *s
-			return m.NewForeign(d.context, &o), nil
+			return o.object(m, d.context), nil
 		})),
 		def("__copy__", 1, 1, contextMethod(func(m *vm.Machine, s *contextState) (vm.Value, error) {
 			o := *s
-			return m.NewForeign(d.context, &o), nil
+			return o.object(m, d.context), nil
 		})),
-		def("clear_flags", 1, 1, contextMethod(func(_ *vm.Machine, s *contextState) (vm.Value, error) {
+		def("clear_flags", 1, 1, contextMethod(func(m *vm.Machine, s *contextState) (vm.Value, error) {
+			m.Touch(s.self)
 			s.flags = 0
 			return vm.None, nil
 		})),
-		def("clear_traps", 1, 1, contextMethod(func(_ *vm.Machine, s *contextState) (vm.Value, error) {
+		def("clear_traps", 1, 1, contextMethod(func(m *vm.Machine, s *contextState) (vm.Value, error) {
+			m.Touch(s.self)
 			s.traps = 0
 			return vm.None, nil
 		})),
@@ -187,7 +189,7 @@ func (d *decimalModule) newContext(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		}
 	}
 	cls, _ := a.Values[0].Class()
-	return m.NewForeign(cls, s), nil
+	return s.object(m, cls), nil
 }
 
 // signalSet reads a list of signals, or a mapping from them to truth.

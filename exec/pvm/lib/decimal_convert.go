@@ -225,6 +225,7 @@ func (d *decimalModule) asTuple(m *vm.Machine, x decimal.Decimal) (vm.Value, err
 		if err != nil {
 			return vm.None, err
 		}
+		m.Touch(d.self)
 		d.tuple, err = m.CallArgs(fn, vm.Args{
 			Values: []vm.Value{m.NewStr("DecimalTuple"), m.NewStr("sign digits exponent"), m.NewStr("decimal")},
 			Names:  []*vm.Str{m.Name("module")},

@@ -47,6 +47,7 @@ func (d *decimalModule) signalSetter(traps bool) func(m *vm.Machine, v, x vm.Val
 		if err != nil {
 			return err
 		}
+		m.Touch(s.self)
 		*(&signalDict{s: s, traps: traps}).field() = set
 		return nil
 	}
@@ -91,6 +92,7 @@ func (d *decimalModule) defineFlags() {
 			if err != nil {
 				return vm.None, err
 			}
+			m.Touch(f.s.self)
 			*f.field() &^= bit
 			if on {
 				*f.field() |= bit
@@ -173,10 +175,11 @@ func (s *switchState) Roots(visit func(vm.Value)) { visitAll([]vm.Value{s.fresh,
 func (*switchState) Bytes() int { return 64 }
 
 // use puts a context in force.
-func (d *decimalModule) use(v vm.Value) bool {
+func (d *decimalModule) use(m *vm.Machine, v vm.Value) bool {
 	p, _ := v.Foreign()
 	s, ok := p.(*contextState)
 	if ok {
+		m.Touch(d.self)
 		d.current, d.state = v, s
 	}
 	return ok
@@ -190,13 +193,13 @@ func (d *decimalModule) defineSwitcher(m *vm.Machine, mod *vm.Module) {
 				return vm.None, err
 			}
 			s.saved = d.current
-			d.use(s.fresh)
+			d.use(m, s.fresh)
 			return s.fresh, nil
 		}),
 		def("__exit__", 4, 4, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			s, err := payload[*switchState](m, a.Values[0])
 			if err == nil && s.saved.Bound() {
-				d.use(s.saved)
+				d.use(m, s.saved)
 			}
 			return vm.False, err
 		}),
@@ -204,7 +207,7 @@ func (d *decimalModule) defineSwitcher(m *vm.Machine, mod *vm.Module) {
 	mod.Define(m,
 		def("getcontext", 0, 0, func(*vm.Machine, vm.Args) (vm.Value, error) { return d.current, nil }),
 		def("setcontext", 1, 1, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
-			if !d.use(a.Values[0]) {
+			if !d.use(m, a.Values[0]) {
 				return vm.None, m.TypeError("argument must be a context")
 			}
 			return vm.None, nil
@@ -236,7 +239,7 @@ func (d *decimalModule) localContext(m *vm.Machine, a vm.Args) (vm.Value, error)
 		return vm.None, err
 	}
 	state := *from
-	fresh := m.NewForeign(d.context, &state)
+	fresh := state.object(m, d.context)
 	defer m.Release(m.Hold(fresh))
 	err = eachKeyword(a, func(name *vm.Str, v vm.Value) error {
 		if name.String() == "ctx" {

@@ -349,6 +349,7 @@ func (d *decimalModule) defineComparisons() {
 			if bits, isFloat := a.Values[1].FloatEncoding(); !ok && isFloat {
 				m.Charge(m.Work().FloatDigits * m.Prices().LimbWork)
 				y, ok = decimal.FromFloat(bits), true
+				m.Touch(d.state.self)
 				d.state.flags |= floatOperation
 				if d.state.traps&floatOperation != 0 && !o.eq {
 					return vm.None, d.signal(m, d.state, floatOperation, "")

@@ -4,9 +4,9 @@
 // 3.11's, but where determinism asks for less: json writes the canonical form
 // only (resolution 11.48), decimal has one context, hashlib two hashes.
 //
-// In flows a machine that imports a module, out flows the module. The modules
-// written in Python are kept by a machine, the others are made anew for each call
-// that imports them; nothing here outlives a machine.
+// In flows a machine that imports a module, out flows the module. A machine keeps
+// the modules between calls and takes back what a call changed; nothing here
+// outlives a machine.
 //
 // Every loop over what a program hands in is charged before it runs; memory is
 // announced before it is taken; recursion goes through [vm.Machine.Enter].
@@ -22,13 +22,13 @@ import (
 func Modules() []vm.ModuleDef {
 	return append([]vm.ModuleDef{
 		internalModule(),
-		{Name: "decimal", Load: loadDecimal},
-		{Name: "hashlib", Load: loadHashlib},
-		{Name: "itertools", Load: loadItertools},
-		{Name: "json", Load: loadJSON},
-		{Name: "math", Load: loadMath},
-		{Name: "re", Load: loadRe},
-		{Name: "struct", Load: loadStruct},
+		{Name: "decimal", Kept: true, Load: loadDecimal},
+		{Name: "hashlib", Kept: true, Load: loadHashlib},
+		{Name: "itertools", Kept: true, Load: loadItertools},
+		{Name: "json", Kept: true, Load: loadJSON},
+		{Name: "math", Kept: true, Load: loadMath},
+		{Name: "re", Kept: true, Load: loadRe},
+		{Name: "struct", Kept: true, Load: loadStruct},
 	}, pythonModules()...)
 }
 

@@ -20,6 +20,22 @@ type reModule struct {
 	programs map[programKey]*regex.Program // looked up, never iterated
 	subject  *regex.Subject                // of last
 	last     vm.Value
+	self     vm.Value // what holds this, for notes
+}
+
+// Roots visits nothing: what is remembered of the call is no part of its memory.
+func (*reModule) Roots(func(vm.Value)) {}
+
+// Bytes is nothing: the module is the machine's.
+func (*reModule) Bytes() int { return 0 }
+
+// Keep takes care that nothing is remembered of a call.
+func (r *reModule) Keep() func() {
+	saved := *r
+	return func() {
+		*r = saved
+		r.programs = make(map[programKey]*regex.Program)
+	}
 }
 
 type programKey struct {
@@ -37,6 +53,8 @@ func loadRe(m *vm.Machine) (*vm.Module, error) {
 		programs: make(map[programKey]*regex.Program),
 	}
 	mod := m.NewModule("re")
+	r.self = m.NewForeign(m.Builtin("object"), r)
+	mod.Set(m, "_state", r.self)
 	if err := r.defineFlags(m, mod); err != nil {
 		return nil, err
 	}
@@ -143,6 +161,7 @@ func (r *reModule) patternOf(m *vm.Machine, v, flags vm.Value) (*patternState, e
 	}
 	m.ChargeEach(length, m.Prices().Token)
 	key := programKey{text, regex.Flag(n & 0x1ff), !isText}
+	m.Touch(r.self)
 	prog, ok := r.programs[key]
 	if !ok {
 		limits := regex.DefaultLimits()
@@ -245,6 +264,7 @@ func (r *reModule) defineFailure() {
 
 // budgetFor gives a run what cycles are left.
 func (r *reModule) budgetFor(m *vm.Machine) *regex.Budget {
+	m.Touch(r.self)
 	r.budget.Steps = m.CyclesLeft() / m.Prices().RegexStep
 	return &r.budget
 }
@@ -290,6 +310,7 @@ func (r *reModule) subjectOf(m *vm.Machine, p *patternState, v vm.Value) (*regex
 		chars(m, s.Runes())
 	}
 	_, changes := v.MutableBytes()
+	m.Touch(r.self)
 	if r.subject != nil && r.last.Same(v) && !changes {
 		return r.subject, nil
 	}

@@ -59,6 +59,20 @@ func TestGarbage(t *testing.T) {
 	}
 }
 
+// TestAttributesCount: attributes hold memory whatever object they are of.
+func TestAttributesCount(t *testing.T) {
+	rt := runtimeOf(t)
+	for _, made := range []string{"lambda: 0", "staticmethod(len)", "classmethod(len)", "Own()", "Error()", "type('New', (), {})", "Text()"} {
+		src := "class Own: pass\nclass Error(Exception): pass\nclass Text(str): pass\nkept = []\n" +
+			"for i in range(30):\n    x = " + made + "\n    x.more = 'a' * (1 << 19)\n    kept.append(x)\n"
+		res, err := execute(t, rt, src, 1<<32)
+		var abort *vm.Abort
+		if !errors.As(err, &abort) || abort.Code != vm.OutOfMemory {
+			t.Errorf("%s: ended with %v, %s", made, err, res.Traceback)
+		}
+	}
+}
+
 // TestReuse: a machine that was reset counts as a fresh one does, whatever ran on
 // it before and however that ended.
 func TestReuse(t *testing.T) {

@@ -110,6 +110,9 @@ func (m *Machine) NewClass(module, name string, bases ...*Class) *Class {
 	c.mro, _ = linearize(c, bases, m.elements)
 	c.inheritPattern()
 	m.Alloc(classBytes + len(c.mro)*mroBytes)
+	if m.loading != nil {
+		m.loading.made = append(m.loading.made, c)
+	}
 	return c
 }
 

@@ -131,11 +131,10 @@ func (t *tracer) attrs(a *Attrs) int {
 
 // scan visits what an object refers to and returns its modelled size.
 func (t *tracer) scan(o *Object) int {
-	size := 0
 	if o.class != nil {
 		t.push(o.class.value())
-		size += t.attrs(o.attrs)
 	}
+	size := t.attrs(o.attrs)
 	switch x := o.self.(type) {
 	case *Instance:
 		t.pushAll(x.slots)
@@ -198,9 +197,6 @@ func (t *tracer) callable(self any) int {
 		}
 		for _, c := range x.closure {
 			t.push(c.value())
-		}
-		if x.Object.class == nil {
-			return functionBytes + t.attrs(x.attrs)
 		}
 		return functionBytes
 	case *Method:

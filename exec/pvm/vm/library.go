@@ -41,6 +41,7 @@ type loading struct {
 	entries map[string]*entry
 	into    *entry      // whose body runs
 	nested  code.Cycles // used by imports within it
+	made    []*Class    // by natives, which may hold them where nobody sees them
 }
 
 // note adds a module to what the running body needs.
@@ -200,6 +201,9 @@ func (m *Machine) keep() error {
 	t.visit = t.push
 	for _, mod := range m.loaded {
 		t.push(Value{ref: &mod.Object})
+	}
+	for _, c := range m.loading.made {
+		t.push(c.value())
 	}
 	for len(t.queue) > 0 {
 		v := t.queue[len(t.queue)-1]

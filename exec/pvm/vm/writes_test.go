@@ -34,12 +34,14 @@ var keptParts = []string{"Object", "Attrs", "hashTable", "hashEntry", "shape", "
 var unnoted = map[string][]string{
 	"they are the notes": {
 		"Machine.noteObject", "Machine.noteAttrs", "Machine.noteTable", "namespace.own", "abcState.Keep", "lruCache.Keep",
+		"decimalModule.Keep", "contextState.Keep", "reModule.Keep",
 	},
 	"they keep": {"Machine.keep", "Machine.keepPart", "tracer.keepShapes"},
 	"what they write of is new": {
 		"Object.head", "Class.Define", "defineMethods", "defineClassMethods", "Class.Getter", "Class.Constant", "Class.Dotted",
 		"Class.WithDict", "propertyCopy", "Machine.fillNamespace", "Machine.makeSlots", "Machine.nameModule", "Machine.inheritLayout",
-		"Class.inheritPattern", "Machine.newInstance", "frozenSetNew", "fillStr",
+		"Class.inheritPattern", "Machine.newInstance", "frozenSetNew", "fillStr", "contextState.object",
+		"decimalModule.defineSignals", "reModule.defineFlags",
 	},
 	"kept things have it from the start": {"Machine.identityHash", "Machine.rootShape"},
 	"they ask whether it is kept":        {"Machine.cachedSet", "Machine.setHash", "Machine.waysOf", "shape.extend"},
@@ -47,7 +49,7 @@ var unnoted = map[string][]string{
 		"Class.fillSpecials", "Class.findFar", "Machine.strHash", "Str.more", "nfcText", "Machine.setAttrAt",
 	},
 	"measurements do not visit what is kept and leave what it holds": {"tracer.prune", "tracer.push"},
-	"their callers note or only compare":                             {"slotsOf", "grown.room", "lruCache.call", "lruCache.clear", "lruCache.newest", "lruLink.unlink"},
+	"their callers note or only compare":                             {"slotsOf", "grown.room", "lruCache.call", "lruCache.clear", "lruCache.newest", "lruLink.unlink", "signalDict.field"},
 }
 
 // TestWritesAreNoted refuses writes to objects that a machine may keep between

@@ -1,7 +1,7 @@
 # Alters whatever can be reached of the library's modules, by every route.
-import abc, collections, collections.abc, dataclasses, enum, functools, typing
+import abc, collections, collections.abc, dataclasses, decimal, enum, functools, hashlib, itertools, json, math, re, struct, typing
 PART, OF = 0, 1  # of what is found, the test's to say
-MODULES = [abc, collections, collections.abc, dataclasses, enum, functools, typing]
+MODULES = [abc, collections, collections.abc, dataclasses, enum, functools, typing, decimal, hashlib, itertools, json, math, re, struct]
 try:
     import cowboy_sdk
     MODULES.append(cowboy_sdk)

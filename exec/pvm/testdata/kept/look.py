@@ -1,5 +1,5 @@
 # Prints what there is to see of the library's modules.
-import abc, collections, collections.abc, dataclasses, enum, functools, typing
+import abc, collections, collections.abc, dataclasses, decimal, enum, functools, hashlib, itertools, json, math, re, struct, typing
 total = 0
 
 
@@ -9,7 +9,7 @@ def show(text):
     print(text[:60])
 
 
-for m in (abc, collections, collections.abc, dataclasses, enum, functools, typing):
+for m in (abc, collections, collections.abc, dataclasses, enum, functools, typing, decimal, hashlib, itertools, json, math, re, struct):
     for name in dir(m):
         x = getattr(m, name)
         show(name + " " + repr(x))
