@@ -35,7 +35,7 @@ const (
 
 // FinalBytesMax returns the most that a node stores of one finalized block. The
 // bytes of the block bound its transactions, and so do the cycles that each
-// takes at least. Events pay: cycles each, cells for the bytes of name and data
+// takes at least; deliveries outside of transactions are bounded by number. Events pay: cycles each, cells for the bytes of name and data
 // (whitepaper §17.3, §17.4; resolution 2.11), messages cycles, answers cells, so
 // that what one block has of both bounds them all together.
 func (p *Params) FinalBytesMax() uint64 {
@@ -44,17 +44,18 @@ func (p *Params) FinalBytesMax() uint64 {
 		in.TimerScheduleCycles, in.HeartbeatCycles, in.InstructionCycles)
 	cycles := uint64(p.CyclesCap)
 	txs := atMost(p.MaxBlockBytes/minSignedTxBytes, cycles, uint64(least))
-	events := atMost(txs*MaxEvents, cycles, uint64(p.API.EmitEventCycles))
+	runs := txs + p.deliveriesMax()
+	events := atMost(runs*MaxEvents, cycles, uint64(p.API.EmitEventCycles))
 	data := atMost(events*(MaxEventName+MaxEventBytes), cycles, uint64(p.API.EmitEventByteCycles))
-	tokens := atMost(txs*MaxEvents, uint64(p.CellsCap), p.Token.leastCells()) * (eventFixedBytes + tokenEventBytes)
+	tokens := atMost(runs*MaxEvents, uint64(p.CellsCap), p.Token.leastCells()) * (eventFixedBytes + tokenEventBytes)
 	if high, paid := bits.Mul64(uint64(p.CellsCap), p.API.EventBytesPerCell); high == 0 {
 		data = min(data+tokens, max(paid, tokens)) // a cell pays for one or for the other
 	} else {
 		data += tokens
 	}
-	deliveries := atMost(txs*MaxDeliveries, cycles, uint64(p.API.SendMessageCycles))
-	output := atMost(txs*MaxOutputBytes, uint64(p.CellsCap), uint64(p.API.ReturnByteCells))
-	return p.MaxBlockBytes + finalFixedBytes + txs*uint64(finalTxBytes+receiptFixedBytes) +
+	deliveries := atMost(runs*MaxDeliveries, cycles, uint64(p.API.SendMessageCycles))
+	output := atMost(runs*MaxOutputBytes, uint64(p.CellsCap), uint64(p.API.ReturnByteCells))
+	return p.MaxBlockBytes + finalFixedBytes + runs*uint64(finalTxBytes+receiptFixedBytes) +
 		events*eventFixedBytes + data + deliveries*uint64(deliveryBytes) + output
 }
 
@@ -62,6 +63,10 @@ func (p *Params) FinalBytesMax() uint64 {
 func (c *TokenCosts) leastCells() uint64 {
 	return uint64(min(c.TransferCells, c.TransferFromCells, c.ApproveCells, c.MintCells, c.BurnCells, c.AdminCells, c.CreateCells/2))
 }
+
+// deliveriesMax bounds the receipts of a block that belong to no transaction.
+// Their runs share the block's cycles and cells with the transactions.
+func (p *Params) deliveriesMax() uint64 { return p.Actor.MailboxBlockItems }
 
 // atMost returns how many there are at most, if each also costs something out of
 // a budget; nothing bounds what is free.

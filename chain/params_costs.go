@@ -146,9 +146,12 @@ type ActorLimits struct {
 	CallDepth             uint64   `json:"call_depth"`
 	FanoutPerTx           uint64   `json:"fanout_per_tx"`
 	MailboxItems          uint64   `json:"mailbox_items"`
-	BlockCycles           Cycles   `json:"block_cycles"` // an actor's refill per block
+	MailboxBlockItems     uint64   `json:"mailbox_block_items"`     // delivered per block at most
+	MailboxBlockReceivers uint64   `json:"mailbox_block_receivers"` // turns of receivers per block at most
+	BlockCycles           Cycles   `json:"block_cycles"`            // an actor's refill per block
 	BlockCyclesBurst      Cycles   `json:"block_cycles_burst"`
 	MessageReserveCycles  Cycles   `json:"message_reserve_cycles"` // funded with a send that names no limit
+	MessageReserveCells   Cells    `json:"message_reserve_cells"`  // funded when a message has to wait
 	EnforceHoldBalance    bool     `json:"enforce_hold_balance"`   // econ.hold_balance (resolution 11.25)
 	ExtraImports          []string `json:"extra_imports"`          // modules allowed besides the whitelist (resolution 8.13)
 }
@@ -164,9 +167,12 @@ func defaultActorLimits() ActorLimits {
 		CallDepth:             32,
 		FanoutPerTx:           1_024,
 		MailboxItems:          1_000_000,
+		MailboxBlockItems:     1_024, // as many as one transaction sends
+		MailboxBlockReceivers: 256,
 		BlockCycles:           1_000_000,
 		BlockCyclesBurst:      2_000_000,
 		MessageReserveCycles:  100_000, // five plain messages; a send may name its own
+		MessageReserveCells:   10_000,  // what a handler writes that stores a few kilobytes
 		EnforceHoldBalance:    true,
 		ExtraImports:          []string{},
 	}

@@ -71,6 +71,9 @@ func (b *block) begin(n int) (err error) {
 
 // finish does what comes after the transactions.
 func (b *block) finish() error {
+	if err := b.deliver(); err != nil {
+		return err
+	}
 	if err := b.reward(&b.supply); err != nil {
 		return err
 	}

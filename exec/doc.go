@@ -12,10 +12,12 @@
 //  1. Transactions, lane by lane. Each is judged by the rules of [fees.Validate] and its
 //     lane's budget, its highest cost is reserved, it runs, and what it did not
 //     pay is given back.
-//  2. Rewards: issuance to the validators by stake, tips to the proposer. They
+//  2. Messages that waited, within what the transactions left of the block's
+//     space, each a run of its own with a receipt behind those of the transactions.
+//  3. Rewards: issuance to the validators by stake, tips to the proposer. They
 //     come after the last transaction, so nobody spends them in the block that
 //     pays them and no transaction waits for the proposer's account.
-//  3. The supply record.
+//  4. The supply record.
 //
 // # Three kinds of failure
 //

@@ -15,6 +15,7 @@ import (
 type memory struct {
 	accounts map[chain.Address]state.Account
 	storage  map[slotOf]string
+	codes    map[chain.Hash][]byte
 	broken   chain.Address // reading this account fails
 }
 
@@ -44,20 +45,32 @@ func (m *memory) Storage(addr chain.Address, key state.StorageKey) ([]byte, erro
 	return []byte(v), nil
 }
 
-func (m *memory) Code(chain.Hash) ([]byte, error) { return nil, nil }
+func (m *memory) Code(hash chain.Hash) ([]byte, error) { return m.codes[hash], nil }
 
 // apply returns the state after the writes.
 func (m *memory) apply(d *state.Delta) *memory {
-	next := &memory{accounts: maps.Clone(m.accounts), storage: maps.Clone(m.storage)}
+	next := &memory{accounts: maps.Clone(m.accounts), storage: maps.Clone(m.storage), codes: maps.Clone(m.codes)}
 	if next.accounts == nil {
 		next.accounts, next.storage = map[chain.Address]state.Account{}, map[slotOf]string{}
+		next.codes = map[chain.Hash][]byte{}
 	}
 	for _, c := range d.Accounts() {
-		if c.Account != nil {
-			next.accounts[c.Address] = *c.Account
-			if c.Account.Empty() {
-				delete(next.accounts, c.Address)
+		a, existed := next.accounts[c.Address]
+		size := a.StorageSize
+		for _, s := range c.Storage {
+			if old, ok := next.storage[slotOf{c.Address, s.Key}]; ok {
+				size = size.Sub(state.SizeOf(s.Key, []byte(old)))
 			}
+			if s.Value != nil {
+				size = size.Add(state.SizeOf(s.Key, s.Value))
+			}
+		}
+		if c.Account != nil {
+			a, existed = *c.Account, !c.Account.Empty()
+		}
+		if delete(next.accounts, c.Address); existed {
+			a.StorageSize = size
+			next.accounts[c.Address] = a
 		}
 		for _, s := range c.Storage {
 			if s.Value == nil {
@@ -66,6 +79,9 @@ func (m *memory) apply(d *state.Delta) *memory {
 			}
 			next.storage[slotOf{c.Address, s.Key}] = string(s.Value)
 		}
+	}
+	for _, c := range d.Codes() {
+		next.codes[c.Hash] = c.Code
 	}
 	return next
 }

@@ -226,16 +226,10 @@ func (b *block) settle(tx *chain.VerifiedTx, a *Attempt) error {
 	if !add(&r.Burned, a.burned) || !add(&r.Burned, out.Burned) || !add(&r.Tips, a.tip) {
 		return &Fault{"add up fees", ErrMoney}
 	}
-	status := chain.StatusSucceeded
-	if out.Code != chain.CodeOK {
-		status = chain.StatusFailed
-	}
 	r.Defects = append(r.Defects, out.Defects...)
-	r.Receipts = append(r.Receipts, chain.Receipt{
-		TxHash: tx.Hash, Lane: tx.Lane, Status: status, Code: out.Code,
-		CyclesUsed: out.Used.Cycles, CellsUsed: out.Used.Cells,
-		Fee: a.burned + a.tip, Tip: a.tip, Output: out.Output, Events: out.Events, Trace: out.Trace,
-	})
+	rec := receipt(tx.Hash, tx.Lane, out)
+	rec.Fee, rec.Tip = a.burned+a.tip, a.tip
+	r.Receipts = append(r.Receipts, rec)
 	b.lane = tx.Lane
 	b.budget.Take(tx.Lane, out.Used)
 	r.Used[tx.Lane].Cycles += out.Used.Cycles

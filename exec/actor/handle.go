@@ -50,7 +50,7 @@ func (r *Run) handle(e *Envelope, cycles chain.Cycles) (verdict, error) {
 			r.warnNonExecutable(e.To)
 		}
 	}
-	v.own = v.used
+	v.own = v.used - (r.later - m.later)
 	for i := m.queue; i < len(r.queue); i++ {
 		v.own -= r.queue[i].Cycles
 	}

@@ -82,15 +82,20 @@ func (r *Run) deliver(e *Envelope) error {
 		return err
 	}
 	if waits {
-		if d.Status, d.Code, err = r.park(e); err != nil {
+		if d.Code, err = r.park(e); err != nil {
 			return err
 		}
+		if d.Status = chain.DeliveryWaits; d.Code != chain.CodeOK {
+			d.Status = chain.DeliveryFailed
+			r.cycles += e.Cycles
+			err = r.credit(e.From, e.Value)
+		}
 		r.trace = append(r.trace, d)
-		return nil
+		return err
 	}
 	r.trace = append(r.trace, d) // its place is the parent of what it sends
 	i := len(r.trace) - 1
-	v, err := r.handle(e, e.Cycles)
+	v, err := r.handle(e, r.block.limit(e.Cycles))
 	if err != nil {
 		return err
 	}
@@ -118,7 +123,7 @@ func (r *Run) mustWait(e *Envelope) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return l.Waiting > 0 || l.Left(&r.block.Params.Actor, r.block.Height) < e.Cycles, nil
+	return l.Waiting > 0 || !r.block.hasLeft(&l, e.Cycles), nil
 }
 
 // pay gives the receiver the value of a message. A balance beyond 64 bits is a

@@ -12,9 +12,6 @@ var errLater = &host.Refusal{Code: host.RefusedTarget, Text: "not on this chain"
 func (f *frame) StorageScan(string, int) ([]host.Entry, error) { return nil, errLater }
 
 // messages
-func (r *Run) park(*Envelope) (chain.DeliveryStatus, uint16, error) {
-	return chain.DeliveryFailed, chain.CodeMailboxFull, nil
-}
 func (f *frame) Defer(host.Deferred) (host.ID, error)    { return host.ID{}, errLater }
 func (f *frame) Spawn(host.Spawn) (chain.Address, error) { return chain.Address{}, errLater }
 

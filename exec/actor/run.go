@@ -39,6 +39,7 @@ type Run struct {
 
 	cycles  chain.Cycles // left, less what is reserved for the messages in the queue
 	cells   chain.Cells  // used
+	later   chain.Cycles // charged for runs in later blocks
 	calls   uint64       // handlers begun
 	sent    uint64       // messages sent (whitepaper §3.3: fan-out)
 	burned  chain.Wei
@@ -74,17 +75,19 @@ func NewRun(b *Block, o *state.Overlay, e *pvm.Engine, s Start) *Run {
 type mark struct {
 	state, events, queue, refunds int
 	burned                        chain.Wei
+	later                         chain.Cycles
 }
 
 func (r *Run) mark() mark {
-	return mark{r.state.Snapshot(), len(r.events), len(r.queue), len(r.refunds), r.burned}
+	return mark{r.state.Snapshot(), len(r.events), len(r.queue), len(r.refunds), r.burned, r.later}
 }
 
-// undo takes back everything since the mark and returns the cycles that the
-// messages which are not sent any more had reserved.
+// undo takes back everything since the mark and returns the cycles that were
+// reserved for messages which are not sent any more.
 func (r *Run) undo(m mark) (reserved chain.Cycles) {
 	r.state.Revert(m.state)
 	r.events, r.refunds, r.burned = r.events[:m.events], r.refunds[:m.refunds], m.burned
+	reserved, r.later = r.later-m.later, m.later
 	for i := m.queue; i < len(r.queue); i++ {
 		reserved += r.queue[i].Cycles
 		r.queue[i] = Envelope{}
@@ -185,6 +188,7 @@ func (r *Run) finish(m mark, v verdict) (Outcome, error) {
 		if code != chain.CodeOK {
 			v = verdict{code: code, detail: "balance grew without econ.hold_balance"}
 			r.undo(m)
+			r.failTrace(code)
 		}
 	}
 	out := Outcome{
@@ -195,6 +199,16 @@ func (r *Run) finish(m mark, v verdict) (Outcome, error) {
 		out.Output = nil
 	}
 	return out, nil
+}
+
+// failTrace says of messages that were delivered, or wait, that they are undone
+// with the run.
+func (r *Run) failTrace(code uint16) {
+	for i := range r.trace {
+		if d := &r.trace[i]; d.Status != chain.DeliveryFailed {
+			d.Status, d.Code = chain.DeliveryFailed, code
+		}
+	}
 }
 
 // checkHoldings enforces resolution 11.25: an actor without econ.hold_balance

@@ -1,0 +1,130 @@
+package actor
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/mailbox"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// limit is what a handler may use of the cycles reserved for it: no more than an
+// actor may use in one block, or it could never run (resolution 11.22).
+func (b *Block) limit(reserved chain.Cycles) chain.Cycles {
+	return min(reserved, b.Params.Actor.BlockCyclesBurst)
+}
+
+// hasLeft reports whether an actor may use so many reserved cycles in this block.
+func (b *Block) hasLeft(l *Ledger, reserved chain.Cycles) bool {
+	return l.Left(&b.Params.Actor, b.Height) >= b.limit(reserved)
+}
+
+// park puts a message into the receiver's mailbox and its value into escrow
+// (resolution 11.21). What the delivery will use was reserved by the sender in
+// cycles and is charged here in cells. The code says why the message does not
+// wait; then it has changed nothing but a charge.
+func (r *Run) park(e *Envelope) (uint16, error) {
+	m := r.mark()
+	p := &r.block.Params.Actor
+	it := r.item(e)
+	it.Cells = p.MessageReserveCells
+	err := mailbox.Push(r.state, it, p.MailboxItems)
+	if errors.Is(err, mailbox.ErrFull) {
+		return chain.CodeMailboxFull, nil
+	}
+	if err != nil {
+		return 0, err
+	}
+	var trap *Trap
+	if errors.As(r.takeCells(uint64(it.Cells)), &trap) {
+		r.undo(m)
+		return trap.Code, nil
+	}
+	if err := r.credit(chain.AddrMailbox, e.Value); err != nil {
+		return 0, err
+	}
+	return chain.CodeOK, count(r.state, e.To, 1)
+}
+
+// item is a message as it waits.
+func (r *Run) item(e *Envelope) *mailbox.Item {
+	return &mailbox.Item{
+		From: e.From, To: e.To, Origin: r.start.Origin, Nonce: e.Nonce, Handler: e.Handler, Payload: e.Payload,
+		Value: e.Value, Cycles: e.Cycles, Parked: r.block.Height,
+	}
+}
+
+// count notes in a receiver's ledger that n more messages wait for it.
+func count(o *state.Overlay, to chain.Address, n int64) error {
+	l, err := ReadLedger(o, to)
+	if err != nil {
+		return err
+	}
+	l.Waiting = uint64(int64(l.Waiting) + n)
+	WriteLedger(o, to, l)
+	return nil
+}
+
+// Ready reports whether a message may be delivered in the block: it began to wait
+// in an earlier one, and its receiver has the cycles left that are reserved for
+// it (resolutions 11.21, 11.22).
+func (b *Block) Ready(v state.View, it *mailbox.Item) (bool, error) {
+	if it.Parked >= b.Height {
+		return false, nil
+	}
+	l, err := ReadLedger(v, it.To)
+	return err == nil && b.hasLeft(&l, it.Cycles), err
+}
+
+// waited returns a message that waited, as the first of a run, with its id.
+func waited(it *mailbox.Item) Envelope {
+	e := Envelope{
+		From: it.From, To: it.To, Nonce: it.Nonce, Handler: it.Handler, Payload: it.Payload,
+		Value: it.Value, Cycles: it.Cycles,
+	}
+	e.ID = MessageID(e.From, e.Nonce, e.hash())
+	return e
+}
+
+// Limits are what a message that waited may use.
+func (b *Block) Limits(it *mailbox.Item) chain.Usage {
+	return chain.Usage{Cycles: b.limit(it.Cycles), Cells: it.Cells}
+}
+
+// DeliverWaiting takes the first message out of a receiver's mailbox and delivers
+// it, as a run of its own. A failure returns the value to the sender. The outcome
+// has the message's id as that of the run. The error is a fault.
+func (b *Block) DeliverWaiting(o *state.Overlay, e *pvm.Engine, it *mailbox.Item) (chain.Hash, Outcome, error) {
+	if err := mailbox.Pop(o, it.To); err != nil {
+		return chain.Hash{}, Outcome{}, err
+	}
+	if err := count(o, it.To, -1); err != nil {
+		return chain.Hash{}, Outcome{}, err
+	}
+	if err := funds.Debit(o, chain.AddrMailbox, it.Value, b.Height); err != nil {
+		return chain.Hash{}, Outcome{}, fmt.Errorf("escrow of a waiting message: %w", err)
+	}
+	msg, limits := waited(it), b.Limits(it)
+	out, err := NewRun(b, o, e, Start{Origin: it.Origin, ID: msg.ID, Cycles: limits.Cycles, Cells: limits.Cells}).First(msg)
+	if err == nil && out.Code != chain.CodeOK {
+		err = funds.Credit(o, it.From, it.Value)
+	}
+	return msg.ID, out, err
+}
+
+// Release puts the messages that were deferred to the block into their receivers'
+// mailboxes, in at most so many steps, and returns the ids of those that found
+// them full: their values are back with their senders.
+func (b *Block) Release(o *state.Overlay, steps uint64) (refused []chain.Hash, err error) {
+	err = mailbox.Release(o, b.Height, steps, b.Params.Actor.MailboxItems, func(it *mailbox.Item, full error) error {
+		if full == nil {
+			return count(o, it.To, 1)
+		}
+		refused = append(refused, waited(it).ID)
+		return funds.Move(o, chain.AddrMailbox, it.From, it.Value, b.Height)
+	})
+	return refused, err
+}

@@ -1,0 +1,165 @@
+package mailbox
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// The verdicts.
+var (
+	// ErrFull means that the receiver's box, or the height, takes no more.
+	ErrFull = errors.New("mailbox is full")
+	// ErrSeen means that this message, or a later one of its sender, was taken
+	// before.
+	ErrSeen = errors.New("message was delivered before")
+)
+
+// ErrRecord means a record in the state that does not decode: a fault.
+var ErrRecord = errors.New("record of the mailbox is malformed")
+
+// Item is a message that waits. Its limits were paid for by the run that sent it.
+type Item struct {
+	From    chain.Address
+	To      chain.Address
+	Origin  chain.Address // account that the sending run was for
+	Nonce   uint64        // number of the message among its sender's
+	Handler string
+	Payload []byte // canonical
+	Value   chain.Wei
+	Cycles  chain.Cycles // limits of the delivery
+	Cells   chain.Cells
+	Parked  chain.Height // block in which it began to wait
+	Late    bool         // it was deferred to a height
+}
+
+// itemFields is the length of an item's array.
+const itemFields = 11
+
+// Append writes what [DecodeItem] reads.
+func (it *Item) Append(dst []byte) []byte {
+	dst = cbor.AppendArray(dst, itemFields)
+	dst = cbor.AppendBytes(dst, it.From[:])
+	dst = cbor.AppendBytes(dst, it.To[:])
+	dst = cbor.AppendBytes(dst, it.Origin[:])
+	dst = cbor.AppendUint(dst, it.Nonce)
+	dst = cbor.AppendText(dst, it.Handler)
+	dst = cbor.AppendBytes(dst, it.Payload)
+	dst = cbor.AppendUint(dst, uint64(it.Value))
+	dst = cbor.AppendUint(dst, uint64(it.Cycles))
+	dst = cbor.AppendUint(dst, uint64(it.Cells))
+	dst = cbor.AppendUint(dst, uint64(it.Parked))
+	return cbor.AppendBool(dst, it.Late)
+}
+
+// DecodeItem reads an item; every error is [ErrRecord].
+func DecodeItem(b []byte) (*Item, error) {
+	it, err := readItem(b)
+	if err != nil {
+		return nil, fmt.Errorf("%w: item: %w", ErrRecord, err)
+	}
+	return it, nil
+}
+
+func readItem(b []byte) (it *Item, err error) {
+	it = new(Item)
+	r := cbor.NewReader(b)
+	if err = r.ArrayOf(itemFields); err != nil {
+		return nil, err
+	}
+	for _, a := range []*chain.Address{&it.From, &it.To, &it.Origin} {
+		if err = r.BytesInto(a[:]); err != nil {
+			return nil, err
+		}
+	}
+	if it.Nonce, err = r.Uint(); err != nil {
+		return nil, err
+	}
+	if it.Handler, err = r.Text(chain.MaxEventName); err != nil {
+		return nil, err
+	}
+	if it.Payload, err = r.Bytes(chain.MaxTxBytes); err != nil {
+		return nil, err
+	}
+	for _, n := range []*uint64{(*uint64)(&it.Value), (*uint64)(&it.Cycles), (*uint64)(&it.Cells), (*uint64)(&it.Parked)} {
+		if *n, err = r.Uint(); err != nil {
+			return nil, err
+		}
+	}
+	if it.Late, err = r.Bool(); err != nil {
+		return nil, err
+	}
+	return it, r.End()
+}
+
+// key returns the storage key of a record.
+func key(table string, parts ...[]byte) state.StorageKey {
+	b := []byte(table)
+	for _, p := range parts {
+		b = append(b, p...)
+	}
+	return state.NewStorageKey(state.VMNamespaceSystem, b)
+}
+
+func be64(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+// span is a pair of places: the first item, and behind the last.
+type span struct{ first, next uint64 }
+
+func (s span) len() uint64 { return s.next - s.first }
+
+func readSpan(v state.View, k state.StorageKey) (s span, ok bool, err error) {
+	s.first, s.next, ok, err = readPair(v, k)
+	if err == nil && s.next < s.first {
+		err = fmt.Errorf("%w: %x: places are out of order", ErrRecord, string(k))
+	}
+	return s, ok, err
+}
+
+func writeSpan(o *state.Overlay, k state.StorageKey, s span) { writePair(o, k, s.first, s.next) }
+
+// readPair reads an array of two numbers; false where there is none.
+func readPair(v state.View, k state.StorageKey) (x, y uint64, ok bool, err error) {
+	b, err := v.Storage(chain.AddrMailbox, k)
+	if err != nil || b == nil {
+		return 0, 0, false, err
+	}
+	r := cbor.NewReader(b)
+	err = r.ArrayOf(2)
+	if err == nil {
+		x, err = r.Uint()
+	}
+	if err == nil {
+		y, err = r.Uint()
+	}
+	if err == nil {
+		err = r.End()
+	}
+	if err != nil {
+		return 0, 0, false, fmt.Errorf("%w: %x: %w", ErrRecord, string(k), err)
+	}
+	return x, y, true, nil
+}
+
+func writePair(o *state.Overlay, k state.StorageKey, x, y uint64) {
+	b := cbor.AppendUint(cbor.AppendArray(make([]byte, 0, 19), 2), x)
+	o.SetStorage(chain.AddrMailbox, k, cbor.AppendUint(b, y))
+}
+
+// readItemAt returns an item that must be there.
+func readItemAt(v state.View, k state.StorageKey) (*Item, error) {
+	b, err := v.Storage(chain.AddrMailbox, k)
+	if err != nil {
+		return nil, err
+	}
+	if b == nil {
+		return nil, fmt.Errorf("%w: item %x is missing", ErrRecord, string(k))
+	}
+	return DecodeItem(b)
+}
+
+func erase(o *state.Overlay, k state.StorageKey) { o.SetStorage(chain.AddrMailbox, k, nil) }

@@ -1,0 +1,349 @@
+package exec_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/mailbox"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// relay sends, burns and fails as it is told.
+const relay = `
+from cowboy_sdk import actor, public, emit_event, send
+
+@actor
+class Relay:
+    @public
+    def init(self, msg):
+        self.storage["log"] = []
+
+    @public
+    def burn(self, msg):
+        for _ in range(msg.payload):
+            pass
+        self.storage["log"] = self.storage["log"] + [msg.payload]
+        emit_event("burned", msg.payload)
+
+    @public
+    def fail(self, msg):
+        self.storage["log"] = ["undone"]
+        raise ValueError("no")
+
+    @public
+    def nest(self, msg):
+        left, reserve, step = msg.payload
+        emit_event("nest", left)
+        if left:
+            send(self.address, [left - 1, reserve - step, step], "nest", cycles=reserve - step)
+
+    @public
+    def tell(self, msg):
+        to, handler, payloads, cycles, value = msg.payload
+        return [send(to, p, handler, value=value, cycles=cycles) for p in payloads]
+
+    @public
+    def log(self, msg):
+        return self.storage["log"]
+`
+
+// deployed puts a program on the chain, with money of its own.
+func (c *testChain) deployed(source string, salt byte, ids ...string) chain.Address {
+	c.t.Helper()
+	d := actor.Deployment{
+		Source: []byte(source), Salt: []byte{salt}, Manifest: manifest(ids...),
+		Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
+	}
+	if r := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d))); r.Receipts[0].Code != chain.CodeOK {
+		c.t.Fatalf("deploy: %+v", r.Receipts[0])
+	}
+	return actor.AddressOf(alice, d.Salt, d.Source)
+}
+
+// give puts money into an account from nowhere; the supply record follows.
+func (c *testChain) give(to chain.Address, amount chain.Wei) {
+	from := c.state.accounts[bob]
+	from.Balance -= amount
+	c.state.accounts[bob] = from
+	a, ok := c.state.accounts[to]
+	if !ok {
+		a = state.NewAccount()
+	}
+	a.Balance += amount
+	c.state.accounts[to] = a
+}
+
+// call is a message transaction of a sender at a nonce.
+func (c *testChain) call(from, to chain.Address, ahead uint64, handler string, arg []byte) *chain.VerifiedTx {
+	tx := c.program(from, &to, actor.AppendMessage(nil, handler, arg)).Tx
+	tx.Nonce += ahead
+	tx.CyclesLimit = c.g.Params.Actor.BlockCyclesBurst - 35_000 // a few in a block
+	return verified(tx, from)
+}
+
+// tell is the argument of the handler of that name.
+func tell(to chain.Address, handler string, cycles, value uint64, payloads ...uint64) []byte {
+	b := cbor.AppendBytes(cbor.AppendArray(nil, 5), to[:])
+	b = cbor.AppendArray(cbor.AppendText(b, handler), len(payloads))
+	for _, p := range payloads {
+		b = cbor.AppendUint(b, p)
+	}
+	return cbor.AppendUint(cbor.AppendUint(b, cycles), value)
+}
+
+func messages(t testing.TB) *testChain {
+	c := oneValidator(t)
+	c.engine = testEngine(t)
+	return c
+}
+
+func (c *testChain) waiting(to chain.Address) uint64 {
+	c.t.Helper()
+	n, err := mailbox.Waiting(c.state, to)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	l, err := actor.ReadLedger(c.state, to)
+	if err != nil || l.Waiting != n {
+		c.t.Fatalf("%d messages wait, the ledger says %d, %v", n, l.Waiting, err)
+	}
+	return n
+}
+
+// trace names what became of the messages of a receipt.
+func trace(r *chain.Receipt) string {
+	out := ""
+	for _, d := range r.Trace {
+		out += fmt.Sprintf("%d:%s ", d.Status, chain.CodeName(d.Code))
+	}
+	return out
+}
+
+// slow lets an actor use four plain messages' reserve in a block, and one more a
+// block.
+func slow(t testing.TB) (c *testChain, a, b chain.Address) {
+	c = messages(t)
+	a, b = c.deployed(relay, 1, "storage.kv", "econ.hold_balance", "econ.transfer"), c.deployed(relay, 2, "storage.kv", "econ.hold_balance")
+	c.g.Params.Actor.BlockCycles, c.g.Params.Actor.BlockCyclesBurst = 100_000, 420_000
+	c.give(a, 1_000_000_000)
+	return c, a, b
+}
+
+// TestMessagesWaitForCycles: a receiver that has used up its cycles of the block
+// gets the rest later, one receipt each, in their order (resolution 11.22).
+func TestMessagesWaitForCycles(t *testing.T) {
+	c, a, b := slow(t)
+	const n = 15_000
+	r := c.block(
+		c.call(alice, a, 0, "tell", tell(b, "burn", 100_000, 5, n, n+1, n+2)),
+		c.call(alice, a, 1, "tell", tell(b, "burn", 100_000, 5, n+3, n+4, n+5)),
+	)
+	if got := trace(&r.Receipts[0]) + "/ " + trace(&r.Receipts[1]); got != "1:ok 1:ok 1:ok / 1:ok 2:ok 2:ok " {
+		t.Fatalf("traces %q", got)
+	}
+	if len(r.Receipts) != 2 || c.waiting(b) != 2 || c.state.balance(chain.AddrMailbox) != 10 || c.state.balance(b) != 20 {
+		t.Errorf("%d receipts, %d wait, %d in escrow, receiver has %d", len(r.Receipts), c.waiting(b), c.state.balance(chain.AddrMailbox), c.state.balance(b))
+	}
+	ids := []chain.Hash{r.Receipts[1].Trace[1].Message, r.Receipts[1].Trace[2].Message}
+	paid := r.Receipts[1].CyclesUsed
+	if paid < 200_000 {
+		t.Errorf("the sender paid %d cycles with two messages waiting", paid)
+	}
+	for i, id := range ids {
+		// What comes meanwhile waits behind those that wait.
+		r := c.block(c.call(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, uint64(n+6+i))))
+		if len(r.Receipts) != 2 || trace(&r.Receipts[0]) != "2:ok " {
+			t.Fatalf("block %d: %+v", i, r.Receipts)
+		}
+		got := r.Receipts[1]
+		if got.TxHash != id || got.Status != chain.StatusSucceeded || got.Fee != 0 || len(got.Events) != 1 || got.CyclesUsed == 0 ||
+			got.Lane != chain.LaneUser || string(got.Events[0].Data) != string(cbor.AppendUint(nil, uint64(n+4+i))) {
+			t.Errorf("delivery %d: %+v", i, got)
+		}
+		if used := r.Used[chain.LaneUser]; used.Cycles != r.Receipts[0].CyclesUsed+got.CyclesUsed || used.Cells != r.Receipts[0].CellsUsed+got.CellsUsed {
+			t.Errorf("the block used %+v", used)
+		}
+	}
+	c.block()
+	c.block()
+	if c.waiting(b) != 0 || c.state.balance(chain.AddrMailbox) != 0 || c.state.balance(b) != 30 {
+		t.Errorf("%d wait, %d in escrow, receiver has %d", c.waiting(b), c.state.balance(chain.AddrMailbox), c.state.balance(b))
+	}
+	c.block()
+	c.block()
+	log := c.block(c.call(alice, b, 0, "log", cbor.AppendNull(nil))).Receipts[0].Output
+	want := cbor.AppendArray(nil, 8)
+	for i := range uint64(8) {
+		want = cbor.AppendUint(want, n+i)
+	}
+	if string(log) != string(want) {
+		t.Errorf("the receiver saw %x, want %x", log, want)
+	}
+}
+
+// TestMessagesNestedTooDeepWait is W6: the message at depth 33 waits for the next
+// block, where it is the first of its run.
+func TestMessagesNestedTooDeepWait(t *testing.T) {
+	c := messages(t)
+	a := c.deployed(relay, 1, "storage.kv")
+	arg := cbor.AppendUint(cbor.AppendUint(cbor.AppendUint(cbor.AppendArray(nil, 3), 35), 1_900_000), 50_000)
+	r := c.block(c.call(alice, a, 0, "nest", arg))
+	got := r.Receipts[0].Trace
+	if len(got) != 33 || got[31].Depth != 32 || got[31].Status != chain.DeliverySucceeded ||
+		got[32].Depth != 33 || got[32].Status != chain.DeliveryWaits || got[32].Parent != 32 || len(r.Receipts) != 1 {
+		t.Fatalf("trace %+v", got)
+	}
+	r = c.block()
+	if len(r.Receipts) != 1 || r.Receipts[0].TxHash != got[32].Message || len(r.Receipts[0].Trace) != 2 || len(r.Receipts[0].Events) != 3 {
+		t.Errorf("delivery %+v", r.Receipts)
+	}
+	if last := r.Receipts[0].Trace[1]; last.Depth != 2 || last.Parent != 1 || last.Status != chain.DeliverySucceeded {
+		t.Errorf("last message %+v", last)
+	}
+	if r := c.block(); len(r.Receipts) != 0 || c.waiting(a) != 0 {
+		t.Errorf("%d receipts, %d wait", len(r.Receipts), c.waiting(a))
+	}
+}
+
+// TestFailedDeliveryReturnsTheValue: the handler's writes are undone, the charge
+// stays with the sender (resolution 11.21).
+func TestFailedDeliveryReturnsTheValue(t *testing.T) {
+	c, a, b := slow(t)
+	c.block(c.call(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 15_000, 15_000, 15_000)))
+	before := c.state.balance(a)
+	r := c.block(c.call(alice, a, 0, "tell", tell(b, "burn", 200_000, 0, 30_000)), c.call(alice, a, 1, "tell", tell(b, "fail", 130_000, 9, 0)))
+	if got := trace(&r.Receipts[0]) + trace(&r.Receipts[1]); got != "1:ok 2:ok " || c.state.balance(a) != before-9 {
+		t.Fatalf("traces %q, balance %d after %d", got, c.state.balance(a), before)
+	}
+	r = c.block()
+	if len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeReverted || len(r.Receipts[0].Events) != 0 || r.Receipts[0].CyclesUsed == 0 {
+		t.Fatalf("delivery %+v", r.Receipts)
+	}
+	if c.state.balance(a) != before || c.state.balance(b) != 0 || c.state.balance(chain.AddrMailbox) != 0 {
+		t.Errorf("sender has %d, want %d; receiver %d", c.state.balance(a), before, c.state.balance(b))
+	}
+	c.block()
+	c.block()
+	c.block()
+	if got := c.block(c.call(alice, b, 0, "log", cbor.AppendNull(nil))).Receipts[0]; len(got.Output) != 1+4*3 {
+		t.Errorf("log %x", got.Output)
+	}
+}
+
+// TestFullMailboxRefuses is W6 at the boundary, with a mailbox of one.
+func TestFullMailboxRefuses(t *testing.T) {
+	c, a, b := slow(t)
+	c.g.Params.Actor.MailboxItems, c.g.Params.Actor.MailboxBlockItems = 1, 0
+	c.block(c.call(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 15_000, 15_000, 15_000)))
+	before := c.state.balance(a)
+	r := c.block(
+		c.call(alice, a, 0, "tell", tell(b, "burn", 50_000, 5, 1, 1)), // used up
+		c.call(alice, a, 1, "tell", tell(b, "burn", 168_000, 5, 1)),
+	)
+	second := c.block(c.call(bob, a, 0, "tell", tell(b, "burn", 168_000, 5, 1)))
+	r.Receipts = append(r.Receipts, second.Receipts...)
+	got := trace(&r.Receipts[0]) + trace(&r.Receipts[1]) + trace(&r.Receipts[2])
+	if got != "1:ok 1:ok 2:ok 0:mailbox_full " || c.waiting(b) != 1 {
+		t.Errorf("traces %q, %d wait", got, c.waiting(b))
+	}
+	if c.state.balance(a) != before-15 || c.state.balance(chain.AddrMailbox) != 5 {
+		t.Errorf("sender has %d after %d, %d in escrow", c.state.balance(a), before, c.state.balance(chain.AddrMailbox))
+	}
+	// The message that was refused gave its cycles back, the one that waits did not.
+	if full, kept := r.Receipts[2].CyclesUsed, r.Receipts[1].CyclesUsed; kept-full < 100_000 {
+		t.Errorf("%d cycles with the message refused, %d with it waiting", full, kept)
+	}
+}
+
+// TestWaitingIsPaidInCells: what the delivery may use is charged when the message
+// begins to wait; a run that cannot pay it sends in vain.
+func TestWaitingIsPaidInCells(t *testing.T) {
+	c, a, b := slow(t)
+	c.block(c.call(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 15_000, 15_000, 15_000)))
+	arg := tell(b, "burn", 300_000, 5, 1)
+	probe, err := c.try(c.call(alice, a, 0, "tell", arg))
+	if err != nil || trace(&probe.Receipts[0]) != "2:ok " {
+		t.Fatalf("%+v, %v", probe.Receipts, err)
+	}
+	used := probe.Receipts[0].CellsUsed
+	if used < c.g.Params.Actor.MessageReserveCells {
+		t.Errorf("waiting used %d cells", used)
+	}
+	for _, limit := range []chain.Cells{used - 1, used} {
+		tx := c.call(alice, a, 0, "tell", arg).Tx
+		tx.CellsLimit = limit
+		r, err := c.try(verified(tx, alice))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := "2:ok "
+		if limit < used {
+			want = "0:cells_exhausted "
+		}
+		if got := r.Receipts[0]; trace(&got) != want || got.CellsUsed != limit || got.Code != chain.CodeOK {
+			t.Errorf("limit %d: %q, %+v", limit, trace(&got), got)
+		}
+	}
+}
+
+// TestDeliveriesAreBounded: so many a block, in turns, within what is left of the
+// block's space.
+func TestDeliveriesAreBounded(t *testing.T) {
+	fill := func(t *testing.T) (*testChain, []chain.Address) {
+		c := messages(t)
+		a := c.deployed(relay, 1, "storage.kv", "econ.hold_balance")
+		to := []chain.Address{}
+		for i := range byte(3) {
+			to = append(to, c.deployed(relay, 2+i, "storage.kv"))
+		}
+		c.g.Params.Actor.CallDepth = 1 // depth 2 waits
+		for i, addr := range to {
+			for range []int{20, 3, 1}[i] {
+				inner := tell(addr, "burn", 60_000, 0, 1)
+				arg := append(cbor.AppendText(cbor.AppendBytes(cbor.AppendArray(nil, 5), a[:]), "tell"), cbor.AppendArray(nil, 1)...)
+				arg = cbor.AppendUint(cbor.AppendUint(append(arg, inner...), 200_000), 0)
+				if r := c.block(c.call(alice, a, 0, "tell", arg)); trace(&r.Receipts[0]) != "1:ok 2:ok " {
+					t.Fatalf("%+v", r.Receipts[0])
+				}
+				c.g.Params.Actor.MailboxBlockItems = 0
+			}
+		}
+		if n := c.waiting(to[0]); n != 20 {
+			t.Fatalf("%d wait", n)
+		}
+		return c, to
+	}
+	t.Run("items", func(t *testing.T) {
+		c, to := fill(t)
+		c.g.Params.Actor.MailboxBlockItems = 18
+		if r := c.block(); len(r.Receipts) != 18 || c.waiting(to[0]) != 4 || c.waiting(to[1]) != 1 || c.waiting(to[2]) != 1 {
+			t.Errorf("%d deliveries, %d %d %d wait", len(r.Receipts), c.waiting(to[0]), c.waiting(to[1]), c.waiting(to[2]))
+		}
+	})
+	t.Run("turns", func(t *testing.T) {
+		c, to := fill(t)
+		c.g.Params.Actor.MailboxBlockItems, c.g.Params.Actor.MailboxBlockReceivers = 1_000, 2
+		if r := c.block(); len(r.Receipts) != 19 || c.waiting(to[0]) != 4 || c.waiting(to[1]) != 0 {
+			t.Errorf("%d deliveries", len(r.Receipts))
+		}
+		if r := c.block(); len(r.Receipts) != 5 || c.waiting(to[0]) != 0 || c.waiting(to[2]) != 0 {
+			t.Errorf("%d deliveries in the second block", len(r.Receipts))
+		}
+	})
+	t.Run("space", func(t *testing.T) {
+		c, to := fill(t)
+		c.g.Params.Actor.MailboxBlockItems = 1_000
+		c.g.Params.CellsCap, c.g.Params.CellsTarget = 25_000, 20_000 // each reserves 10,000
+		r := c.block()
+		var cells chain.Cells
+		for i := range r.Receipts {
+			cells += r.Receipts[i].CellsUsed
+		}
+		if n := len(r.Receipts); n == 0 || cells > 25_000 || c.waiting(to[0])+c.waiting(to[1])+c.waiting(to[2]) != uint64(24-n) {
+			t.Errorf("%d deliveries use %d cells", n, cells)
+		}
+	})
+}
