@@ -76,8 +76,8 @@ func (c *testChain) give(to chain.Address, amount chain.Wei) {
 	c.state.accounts[to] = a
 }
 
-// call is a message transaction of a sender at a nonce.
-func (c *testChain) call(from, to chain.Address, ahead uint64, handler string, arg []byte) *chain.VerifiedTx {
+// post is a message transaction of a sender at a nonce.
+func (c *testChain) post(from, to chain.Address, ahead uint64, handler string, arg []byte) *chain.VerifiedTx {
 	tx := c.program(from, &to, actor.AppendMessage(nil, handler, arg)).Tx
 	tx.Nonce += ahead
 	tx.CyclesLimit = c.g.Params.Actor.BlockCyclesBurst - 35_000 // a few in a block
@@ -138,8 +138,8 @@ func TestMessagesWaitForCycles(t *testing.T) {
 	c, a, b := slow(t)
 	const n = 15_000
 	r := c.block(
-		c.call(alice, a, 0, "tell", tell(b, "burn", 100_000, 5, n, n+1, n+2)),
-		c.call(alice, a, 1, "tell", tell(b, "burn", 100_000, 5, n+3, n+4, n+5)),
+		c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 5, n, n+1, n+2)),
+		c.post(alice, a, 1, "tell", tell(b, "burn", 100_000, 5, n+3, n+4, n+5)),
 	)
 	if got := trace(&r.Receipts[0]) + "/ " + trace(&r.Receipts[1]); got != "1:ok 1:ok 1:ok / 1:ok 2:ok 2:ok " {
 		t.Fatalf("traces %q", got)
@@ -154,7 +154,7 @@ func TestMessagesWaitForCycles(t *testing.T) {
 	}
 	for i, id := range ids {
 		// What comes meanwhile waits behind those that wait.
-		r := c.block(c.call(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, uint64(n+6+i))))
+		r := c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, uint64(n+6+i))))
 		if len(r.Receipts) != 2 || trace(&r.Receipts[0]) != "2:ok " {
 			t.Fatalf("block %d: %+v", i, r.Receipts)
 		}
@@ -174,7 +174,7 @@ func TestMessagesWaitForCycles(t *testing.T) {
 	}
 	c.block()
 	c.block()
-	log := c.block(c.call(alice, b, 0, "log", cbor.AppendNull(nil))).Receipts[0].Output
+	log := c.block(c.post(alice, b, 0, "log", cbor.AppendNull(nil))).Receipts[0].Output
 	want := cbor.AppendArray(nil, 8)
 	for i := range uint64(8) {
 		want = cbor.AppendUint(want, n+i)
@@ -190,7 +190,7 @@ func TestMessagesNestedTooDeepWait(t *testing.T) {
 	c := messages(t)
 	a := c.deployed(relay, 1, "storage.kv")
 	arg := cbor.AppendUint(cbor.AppendUint(cbor.AppendUint(cbor.AppendArray(nil, 3), 35), 1_900_000), 50_000)
-	r := c.block(c.call(alice, a, 0, "nest", arg))
+	r := c.block(c.post(alice, a, 0, "nest", arg))
 	got := r.Receipts[0].Trace
 	if len(got) != 33 || got[31].Depth != 32 || got[31].Status != chain.DeliverySucceeded ||
 		got[32].Depth != 33 || got[32].Status != chain.DeliveryWaits || got[32].Parent != 32 || len(r.Receipts) != 1 {
@@ -212,9 +212,9 @@ func TestMessagesNestedTooDeepWait(t *testing.T) {
 // stays with the sender (resolution 11.21).
 func TestFailedDeliveryReturnsTheValue(t *testing.T) {
 	c, a, b := slow(t)
-	c.block(c.call(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 15_000, 15_000, 15_000)))
+	c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 15_000, 15_000, 15_000)))
 	before := c.state.balance(a)
-	r := c.block(c.call(alice, a, 0, "tell", tell(b, "burn", 200_000, 0, 30_000)), c.call(alice, a, 1, "tell", tell(b, "fail", 130_000, 9, 0)))
+	r := c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 200_000, 0, 30_000)), c.post(alice, a, 1, "tell", tell(b, "fail", 130_000, 9, 0)))
 	if got := trace(&r.Receipts[0]) + trace(&r.Receipts[1]); got != "1:ok 2:ok " || c.state.balance(a) != before-9 {
 		t.Fatalf("traces %q, balance %d after %d", got, c.state.balance(a), before)
 	}
@@ -228,7 +228,7 @@ func TestFailedDeliveryReturnsTheValue(t *testing.T) {
 	c.block()
 	c.block()
 	c.block()
-	if got := c.block(c.call(alice, b, 0, "log", cbor.AppendNull(nil))).Receipts[0]; len(got.Output) != 1+4*3 {
+	if got := c.block(c.post(alice, b, 0, "log", cbor.AppendNull(nil))).Receipts[0]; len(got.Output) != 1+4*3 {
 		t.Errorf("log %x", got.Output)
 	}
 }
@@ -237,13 +237,13 @@ func TestFailedDeliveryReturnsTheValue(t *testing.T) {
 func TestFullMailboxRefuses(t *testing.T) {
 	c, a, b := slow(t)
 	c.g.Params.Actor.MailboxItems, c.g.Params.Actor.MailboxBlockItems = 1, 0
-	c.block(c.call(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 15_000, 15_000, 15_000)))
+	c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 15_000, 15_000, 15_000)))
 	before := c.state.balance(a)
 	r := c.block(
-		c.call(alice, a, 0, "tell", tell(b, "burn", 50_000, 5, 1, 1)), // used up
-		c.call(alice, a, 1, "tell", tell(b, "burn", 168_000, 5, 1)),
+		c.post(alice, a, 0, "tell", tell(b, "burn", 50_000, 5, 1, 1)), // used up
+		c.post(alice, a, 1, "tell", tell(b, "burn", 168_000, 5, 1)),
 	)
-	second := c.block(c.call(bob, a, 0, "tell", tell(b, "burn", 168_000, 5, 1)))
+	second := c.block(c.post(bob, a, 0, "tell", tell(b, "burn", 168_000, 5, 1)))
 	r.Receipts = append(r.Receipts, second.Receipts...)
 	got := trace(&r.Receipts[0]) + trace(&r.Receipts[1]) + trace(&r.Receipts[2])
 	if got != "1:ok 1:ok 2:ok 0:mailbox_full " || c.waiting(b) != 1 {
@@ -262,9 +262,9 @@ func TestFullMailboxRefuses(t *testing.T) {
 // begins to wait; a run that cannot pay it sends in vain.
 func TestWaitingIsPaidInCells(t *testing.T) {
 	c, a, b := slow(t)
-	c.block(c.call(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 15_000, 15_000, 15_000)))
+	c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 15_000, 15_000, 15_000)))
 	arg := tell(b, "burn", 300_000, 5, 1)
-	probe, err := c.try(c.call(alice, a, 0, "tell", arg))
+	probe, err := c.try(c.post(alice, a, 0, "tell", arg))
 	if err != nil || trace(&probe.Receipts[0]) != "2:ok " {
 		t.Fatalf("%+v, %v", probe.Receipts, err)
 	}
@@ -273,7 +273,7 @@ func TestWaitingIsPaidInCells(t *testing.T) {
 		t.Errorf("waiting used %d cells", used)
 	}
 	for _, limit := range []chain.Cells{used - 1, used} {
-		tx := c.call(alice, a, 0, "tell", arg).Tx
+		tx := c.post(alice, a, 0, "tell", arg).Tx
 		tx.CellsLimit = limit
 		r, err := c.try(verified(tx, alice))
 		if err != nil {
@@ -305,7 +305,7 @@ func TestDeliveriesAreBounded(t *testing.T) {
 				inner := tell(addr, "burn", 60_000, 0, 1)
 				arg := append(cbor.AppendText(cbor.AppendBytes(cbor.AppendArray(nil, 5), a[:]), "tell"), cbor.AppendArray(nil, 1)...)
 				arg = cbor.AppendUint(cbor.AppendUint(append(arg, inner...), 200_000), 0)
-				if r := c.block(c.call(alice, a, 0, "tell", arg)); trace(&r.Receipts[0]) != "1:ok 2:ok " {
+				if r := c.block(c.post(alice, a, 0, "tell", arg)); trace(&r.Receipts[0]) != "1:ok 2:ok " {
 					t.Fatalf("%+v", r.Receipts[0])
 				}
 				c.g.Params.Actor.MailboxBlockItems = 0
