@@ -158,7 +158,9 @@ func (n *Node) build() error {
 	if err := n.buildEngine(); err != nil {
 		return err
 	}
-	n.source = newSource(n)
+	if n.source, err = newSource(n); err != nil {
+		return err
+	}
 	n.accuser = newAccuser(n)
 	return nil
 }

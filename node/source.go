@@ -14,6 +14,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/trial"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
@@ -23,6 +24,7 @@ type source struct {
 	node   *Node
 	hub    *hub
 	faucet *faucet
+	trials *trial.Bench
 
 	mu          sync.Mutex                  // guards all below
 	recent      map[chain.Height]*rpc.Block // the last finalized ones, without a gap
@@ -40,8 +42,9 @@ const (
 	blocksCachedBytes = 64 << 20
 )
 
-func newSource(n *Node) *source {
-	return &source{node: n, hub: newHub(), faucet: newFaucet(n.genesis), recent: map[chain.Height]*rpc.Block{}}
+func newSource(n *Node) (*source, error) {
+	trials, err := newTrials(n)
+	return &source{node: n, hub: newHub(), faucet: newFaucet(n.genesis), trials: trials, recent: map[chain.Height]*rpc.Block{}}, err
 }
 
 // finalized takes in a block that became final and tells the listeners.

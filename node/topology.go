@@ -34,6 +34,7 @@ import (
 //	accuser          what it submits against others    final blocks
 //	mesh             connections, address book         UDP socket, its queues
 //	checkpoints      files of recent states            peers' requests, every 10,000th commit
+//	trials ×2        an engine each                    readers' calls and estimates
 //	rpc, admin       nothing (snapshots only)          sockets
 //
 //	queue             from → to            depth      unit           when full    why that depth
@@ -45,6 +46,7 @@ import (
 //	answers           calls → engine       0          answers        wait         a call has nothing else to do
 //	undelivered       engine → ledger      8          blocks         no proposals the disk sets the pace
 //	ledger's inbox    calls → ledger       8          requests       wait         consensus has few under way
+//	trials            rpc → trials         32         calls          refuse       each takes a tenth of a second at most
 //	finalized         ledger → fan-out     256        blocks         wait         no final block may be skipped
 //	subscribers       fan-out → rpc        64 each    blocks         drop reader  it resumes from the store
 //	evidence          engine → its file    64         proofs         forget       an accused is banned with the first
@@ -90,6 +92,7 @@ func (n *Node) Run(ctx context.Context) error {
 		g.stop()
 		return errors.Join(err, g.wait(), inner.wait())
 	}
+	inner.start("trials", n.source.trials.Run)
 	g.start("RPC", api.Run)
 	g.start("admin pages", n.serveAdmin)
 	n.log.Info("node is running", "chain", n.genesis.ChainID, "genesis", n.chainHash,

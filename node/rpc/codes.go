@@ -34,6 +34,7 @@ const (
 	CodeBadSlot          Code = 1010 // not a storage key in hex
 	CodeForeignHost      Code = 1011 // the Host header names another server (DNS rebinding)
 	CodeForeignOrigin    Code = 1012 // a browser sends this for a page of another origin (CSRF)
+	CodeBadPayload       Code = 1013 // neither hex nor the JSON of a value
 )
 
 // There is no such thing.
@@ -47,6 +48,7 @@ const (
 	CodeNoHistory          Code = 2006 // this node does not keep the state of that height
 	CodeStorageMoved       Code = 2008 // the storage changed between two pages
 	CodeUnprovable         Code = 2007 // the proof would be above what a client accepts
+	CodeUnknownActor       Code = 2010 // no account there, or one without code
 	CodeNotKept            Code = 2009 // this node began with a later state: ask an older one
 )
 
@@ -79,6 +81,7 @@ const (
 	CodeTxNotAllowed     Code = 4013 // this sender may not use this lane or instruction (resolution 11.13)
 	CodeTxUnsupported    Code = 4014 // an instruction this version refuses
 	CodeTxRejected       Code = 4015 // refused for a reason no other code names
+	CodeActorBusy        Code = 4016 // the cycles limit is above what the actor may use in the next block
 	CodeTxAmountOverflow Code = 4017 // value plus fees exceed 64 bits
 )
 

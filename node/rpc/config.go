@@ -45,6 +45,7 @@ type Config struct {
 	WaitsMax          int // of /submit_wait at once, beyond: 503
 	ProofsMax         int // proofs and exports at work at once, beyond: 503
 	ProofKeysMax      int // accounts and slots of one multi-proof
+	TrialsMax         int // calls that only read and estimates at once, beyond: 503
 	ExportsMax        int // pages of storage at work at once, beyond: 503
 	ExportEntriesMax  int // storage values of one page
 	ExportBytesMax    int // keys and values of one page; a whole storage of the highest quota fits
@@ -88,6 +89,7 @@ func DefaultConfig() Config {
 		WaitsMax:          256,
 		ProofsMax:         16, // each holds a block or its tries in memory
 		ProofKeysMax:      256,
+		TrialsMax:         32,
 		ExportsMax:        4, // each may take five times ExportBytesMax
 		ExportEntriesMax:  100_000,
 		ExportBytesMax:    8 << 20, // whitepaper §7.3: quotas end there
@@ -130,6 +132,7 @@ func (c Config) Check() error {
 		{"WaitsMax", int64(c.WaitsMax)},
 		{"ProofsMax", int64(c.ProofsMax)},
 		{"ProofKeysMax", int64(c.ProofKeysMax)},
+		{"TrialsMax", int64(c.TrialsMax)},
 		{"ExportsMax", int64(c.ExportsMax)},
 		{"ExportEntriesMax", int64(c.ExportEntriesMax)},
 		{"ExportBytesMax", int64(c.ExportBytesMax)},

@@ -42,6 +42,7 @@ type Server struct {
 	subscribers slots
 	proofs      slots
 	exports     slots
+	trials      slots
 	rates       *clientRates
 	faucetRates *clientRates
 	origins     *http.CrossOriginProtection
@@ -71,6 +72,7 @@ func New(cfg Config, source Source) (*Server, error) {
 		subscribers: newSlots(cfg.SubscribersMax),
 		proofs:      newSlots(cfg.ProofsMax),
 		exports:     newSlots(cfg.ExportsMax),
+		trials:      newSlots(cfg.TrialsMax),
 		rates:       newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax),
 		faucetRates: newClientRates(cfg.FaucetPerMinute, time.Minute, cfg.ClientsMax),
 		origins:     http.NewCrossOriginProtection(),

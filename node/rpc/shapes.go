@@ -1,6 +1,10 @@
 package rpc
 
-import "github.com/cowboy-foundation/cowboy/chain"
+import (
+	"encoding/json"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
 
 // The JSON shapes of the API. Amounts are decimal strings because balances
 // exceed 2^53; readers accept numbers too (resolution 11.37, [chain.Wei] does
@@ -139,24 +143,27 @@ type EventReply struct {
 	Emitter string `json:"emitter"`
 	Name    string `json:"name"`
 	Data    string `json:"data"`
+
+	Value json.RawMessage `json:"value"` // data as a value, null where it is none
 }
 
 // ReceiptReply answers GET /transaction/{hash}/receipt; 404 while pending.
 type ReceiptReply struct {
-	TxHash       string         `json:"tx_hash"`
-	BlockHeight  uint64         `json:"block_height"`
-	BlockHash    string         `json:"block_hash"`
-	Slot         int            `json:"slot"`
-	Lane         string         `json:"lane"`
-	Status       string         `json:"status"` // "success" or "failed"
-	Code         uint16         `json:"code"`
-	RevertReason string         `json:"revert_reason"`
-	CyclesUsed   uint64         `json:"cycles_used"`
-	CellsUsed    uint64         `json:"cells_used"`
-	Fee          chain.Wei      `json:"fee"`
-	Output       string         `json:"output"` // what the handler answered, canonical
-	Events       []EventReply   `json:"events"`
-	Messages     []MessageReply `json:"messages"` // in the order of their delivery
+	TxHash       string          `json:"tx_hash"`
+	BlockHeight  uint64          `json:"block_height"`
+	BlockHash    string          `json:"block_hash"`
+	Slot         int             `json:"slot"`
+	Lane         string          `json:"lane"`
+	Status       string          `json:"status"` // "success" or "failed"
+	Code         uint16          `json:"code"`
+	RevertReason string          `json:"revert_reason"`
+	CyclesUsed   uint64          `json:"cycles_used"`
+	CellsUsed    uint64          `json:"cells_used"`
+	Fee          chain.Wei       `json:"fee"`
+	Output       string          `json:"output"` // what the handler answered, canonical
+	Value        json.RawMessage `json:"value"`  // output as a value, null where it is none
+	Events       []EventReply    `json:"events"`
+	Messages     []MessageReply  `json:"messages"` // in the order of their delivery
 }
 
 // MessageReply is a message of a receipt's trace.

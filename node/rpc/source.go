@@ -64,6 +64,18 @@ type Source interface {
 	// state lacks has a proof.
 	Prove(ctx context.Context, q *light.Query) (light.Document, bool, error)
 
+	// Actor returns an actor and a part of what its program stored, at the
+	// finalized head; it is false for an account without code.
+	Actor(ctx context.Context, q *ActorQuery) (*Actor, bool, error)
+	// Logs looks through final blocks for the events of an emitter.
+	Logs(ctx context.Context, q *LogQuery) (*LogPage, error)
+	// ReadActor runs a handler that changes nothing, on the head's state. What the
+	// handler did, failures included, is in the answer.
+	ReadActor(ctx context.Context, q *ReadQuery) (*Trial, error)
+	// Estimate runs a transaction on the head's state and forgets it. One that no
+	// block would take is a [*Refusal] with its verdict.
+	Estimate(ctx context.Context, q *EstimateQuery) (*Trial, error)
+
 	// Faucet sends development funds to addr. It is called on a devnet only.
 	Faucet(ctx context.Context, addr chain.Address) (*Grant, error)
 	// Advance makes blocks empty blocks at once, their timestamps apart by the

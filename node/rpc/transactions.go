@@ -118,19 +118,30 @@ func receiptReply(found *FoundReceipt) ReceiptReply {
 		CellsUsed:    uint64(r.CellsUsed),
 		Fee:          r.Fee,
 		Output:       hexOf(r.Output),
-		Events:       make([]EventReply, len(r.Events)),
-		Messages:     make([]MessageReply, len(r.Trace)),
+		Value:        valueOf(r.Output),
+		Events:       eventReplies(r.Events),
+		Messages:     messageReplies(r.Trace),
 	}
 	if r.Status == chain.StatusSucceeded {
 		reply.Status, reply.RevertReason = "success", ""
 	}
-	for i, e := range r.Events {
-		reply.Events[i] = EventReply{Emitter: e.Emitter.String(), Name: e.Name, Data: hexOf(e.Data)}
-	}
-	for i := range r.Trace {
-		reply.Messages[i] = messageReply(&r.Trace[i])
-	}
 	return reply
+}
+
+func eventReplies(events []chain.Event) []EventReply {
+	out := make([]EventReply, len(events))
+	for i, e := range events {
+		out[i] = EventReply{Emitter: e.Emitter.String(), Name: e.Name, Data: hexOf(e.Data), Value: valueOf(e.Data)}
+	}
+	return out
+}
+
+func messageReplies(trace []chain.Delivery) []MessageReply {
+	out := make([]MessageReply, len(trace))
+	for i := range trace {
+		out[i] = messageReply(&trace[i])
+	}
+	return out
 }
 
 func messageReply(d *chain.Delivery) MessageReply {

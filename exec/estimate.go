@@ -1,0 +1,123 @@
+package exec
+
+import (
+	"errors"
+	"math"
+	"math/bits"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// Estimation is what a transaction would have done as the first of a block.
+type Estimation struct {
+	actor.Outcome // Used includes what is intrinsic
+	Lane          chain.LaneID
+	Limits        chain.Usage // that it ran with
+	Fee           chain.Wei   // at the block's base fees and the transaction's tips
+	Short         chain.Wei   // what the sender lacks of value and fee; 0: it can pay
+}
+
+// Estimate runs a transaction on a state and forgets what it wrote. Of tx it
+// takes target, value, payload, limits and tips; nonce, fee caps and signature
+// are not looked at, and a limit of 0 stands for the most there can be. A sender
+// that is too poor is lent what it lacks. The error is an [*InvalidTx] for a
+// transaction that no block takes, or a [*Fault].
+func Estimate(view state.View, in Inputs, sender chain.Address, tx chain.Tx) (Estimation, error) {
+	b := newBlock(view, in)
+	from, err := b.account(sender)
+	if err != nil {
+		return Estimation{}, err
+	}
+	ins, err := tx.Classify()
+	if err != nil {
+		return Estimation{}, &InvalidTx{Err: err}
+	}
+	out := Estimation{Lane: ins.Lane}
+	if err := b.complete(&tx, ins, from.Nonce); err != nil {
+		return Estimation{}, err
+	}
+	body := tx.Encode()
+	vtx := &chain.VerifiedTx{Tx: &tx, Body: body, Hash: chain.TxHash(body), Sender: sender, Lane: ins.Lane}
+	spendable, err := funds.Spendable(&from, in.Height)
+	if err != nil {
+		return Estimation{}, &Fault{"read metadata of " + sender.String(), err}
+	}
+	reserved, err := fees.MaxCost(&tx)
+	if err != nil {
+		return Estimation{}, &InvalidTx{Err: err}
+	}
+	if need := reserved; need > spendable && !add(&from.Balance, need-spendable) {
+		return Estimation{}, &InvalidTx{Err: &fees.FundsError{Need: need, Spendable: spendable}}
+	}
+	if ins, err = b.judge(vtx, &from); err != nil {
+		if errors.As(err, new(*Fault)) {
+			return Estimation{}, err
+		}
+		return Estimation{}, &InvalidTx{Err: err}
+	}
+	out.Limits = chain.Usage{Cycles: tx.CyclesLimit, Cells: tx.CellsLimit}
+	from.Nonce++
+	from.Balance -= reserved
+	b.state.SetAccount(sender, from)
+	intrinsic := ins.Intrinsic(&in.Params.Intrinsic)
+	if out.Outcome, err = b.run(ins, vtx, intrinsic); err != nil {
+		return Estimation{}, err
+	}
+	out.Used.Cycles += intrinsic.Cycles
+	out.Used.Cells += intrinsic.Cells
+	if out.Fee, _, _, err = fees.Charge(&tx, in.BaseFees[ins.Lane], out.Used); err != nil {
+		return Estimation{}, &Fault{"charge an estimated transaction", err}
+	}
+	total, carry := bits.Add64(uint64(out.Fee), uint64(tx.Value), 0)
+	if carry != 0 {
+		total = math.MaxUint64
+	}
+	out.Short = chain.Wei(total) - min(chain.Wei(total), spendable)
+	return out, nil
+}
+
+// complete fills in what a sender leaves open: the chain, the nonce, fee caps at
+// the base fees, and limits.
+func (b *block) complete(tx *chain.Tx, ins chain.Instruction, nonce uint64) error {
+	p, base := b.in.Params, b.in.BaseFees[ins.Lane]
+	tx.ChainID, tx.Nonce, tx.Signature = b.in.ChainID, nonce, &chain.TxSignature{}
+	tx.MaxFeePerCycle, tx.MaxFeePerCell = base.PerCycle, base.PerCell
+	if !add(&tx.MaxFeePerCycle, tx.TipPerCycle) || !add(&tx.MaxFeePerCell, tx.TipPerCell) {
+		return &InvalidTx{Err: ErrMoney}
+	}
+	if tx.CellsLimit == 0 {
+		tx.CellsLimit = p.MaxTxCells
+	}
+	if tx.CyclesLimit > 0 {
+		return nil
+	}
+	tx.CyclesLimit = p.MaxTxCycles
+	if tx.To == nil {
+		return nil
+	}
+	target, err := b.account(*tx.To)
+	if err != nil || !(ins.WithCode(target.HasCode()).Kind == chain.KindMessage) {
+		return err
+	}
+	l, err := actor.ReadLedger(b.state, *tx.To)
+	if err != nil {
+		return &Fault{"read ledger of " + tx.To.String(), err}
+	}
+	left := l.Left(&p.Actor, b.in.Height) + ins.WithCode(true).Intrinsic(&p.Intrinsic).Cycles
+	tx.CyclesLimit = min(tx.CyclesLimit, left)
+	return nil
+}
+
+// newBlock is a block that has not begun: nothing falls due in it.
+func newBlock(view state.View, in Inputs) *block {
+	return &block{
+		in: &in, parent: view, state: state.NewOverlay(view), budget: fees.NewBudget(in.Params),
+		actors: actor.NewBlock(actor.Block{
+			Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
+		}),
+	}
+}

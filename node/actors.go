@@ -1,0 +1,229 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/trial"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/rent"
+	"github.com/cowboy-foundation/cowboy/state/store"
+	"github.com/cowboy-foundation/cowboy/state/tree"
+)
+
+// newTrials makes the bench on which readers' calls run.
+func newTrials(n *Node) (*trial.Bench, error) {
+	cfg := trial.DefaultConfig()
+	cfg.Engine = ledger.NewEngine
+	cfg.Head = func() trial.Head {
+		head := n.ledger.Head()
+		return trial.Head{State: head.State, Inputs: n.ledger.NextInputs(head)}
+	}
+	return trial.New(cfg)
+}
+
+// Actor implements rpc.Source. The page of storage is that of the stored head,
+// which may be a block ahead of or behind the rest.
+func (s *source) Actor(_ context.Context, q *rpc.ActorQuery) (*rpc.Actor, bool, error) {
+	head := s.node.ledger.Head()
+	a, ok, err := head.State.Account(q.Address)
+	if err != nil || !ok || !a.HasCode() {
+		return nil, false, err
+	}
+	rec, err := actor.ReadRecord(head.State, q.Address)
+	if err == nil && rec == nil {
+		err = fmt.Errorf("%s has code and no record", q.Address)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	grants, err := entitle.Parse(rec.Manifest)
+	if err != nil {
+		return nil, false, err
+	}
+	l, err := actor.ReadLedger(head.State, q.Address)
+	if err != nil {
+		return nil, false, err
+	}
+	size, err := state.NewOverlay(head.State).StorageSize(q.Address)
+	if err != nil {
+		return nil, false, err
+	}
+	out := &rpc.Actor{
+		Height: head.Height(), CodeHash: a.CodeHash, Balance: a.Balance, Nonce: l.Sent, Mailbox: l.Waiting,
+		Creator: rec.Creator, Parent: rec.Parent, Deployed: rec.Deployed, Dormant: rent.Dormant(&a),
+		CyclesLeft:   l.Left(&s.node.genesis.Params.Actor, head.Height()+1),
+		StorageBytes: size.Bytes, Manifest: entitlements(grants),
+	}
+	if q.EntriesMax == 0 {
+		return out, true, nil
+	}
+	return out, true, s.storagePage(q, out)
+}
+
+// storagePage reads what the program has stored.
+func (s *source) storagePage(q *rpc.ActorQuery, out *rpc.Actor) (err error) {
+	x, err := s.node.store.Export()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, x.Close()) }()
+	from, size := max(q.From, state.NewStorageKey(state.VMNamespacePVM, nil)), 0
+	err = x.StorageFrom(tree.AccountKey(q.Address), from, func(key state.StorageKey, value []byte) error {
+		size += len(key) + len(value)
+		if n := len(out.Entries); n == q.EntriesMax || n > 0 && size > q.BytesMax {
+			out.Next = key
+			return errPageFull
+		}
+		out.Entries = append(out.Entries, state.StorageChange{Key: key, Value: append([]byte{}, value...)})
+		return nil
+	})
+	if errors.Is(err, errPageFull) {
+		err = nil
+	}
+	return err
+}
+
+func entitlements(grants entitle.Grants) []rpc.Entitlement {
+	out := make([]rpc.Entitlement, len(grants))
+	for i, g := range grants {
+		out[i].ID = g.ID
+		for _, p := range g.Params {
+			if out[i].Params == nil {
+				out[i].Params = map[string]any{}
+			}
+			switch p.Kind {
+			case entitle.ParamUint:
+				out[i].Params[p.Name] = p.Uint
+			case entitle.ParamText:
+				out[i].Params[p.Name] = p.Text
+			default:
+				out[i].Params[p.Name] = p.List
+			}
+		}
+	}
+	return out
+}
+
+// Logs implements rpc.Source. There is no index of events: blocks are looked
+// through, newest first, each receipt decoded.
+func (s *source) Logs(ctx context.Context, q *rpc.LogQuery) (*rpc.LogPage, error) {
+	page := &rpc.LogPage{}
+	last := chain.Height(1)
+	if q.Before > chain.Height(q.Blocks) {
+		last = max(last, q.Before-chain.Height(q.Blocks))
+	}
+	h := q.Before
+	for h > last && len(page.Logs) < q.Events {
+		h--
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := s.logsOf(h, q.Emitter, page); err != nil {
+			var gone *rpc.Refusal
+			if errors.As(err, &gone) && gone.Code == rpc.CodeNotKept {
+				return page, nil // the list ends where the blocks do
+			}
+			return nil, err
+		}
+	}
+	if h > 1 {
+		page.Before = h
+	}
+	return page, nil
+}
+
+// logsOf adds the events of one block.
+func (s *source) logsOf(h chain.Height, emitter chain.Address, page *rpc.LogPage) error {
+	var digest chain.Hash
+	for slot := 0; ; slot++ {
+		raw, ok, err := s.node.store.Receipt(h, slot)
+		if err != nil || !ok {
+			return err
+		}
+		r, err := chain.DecodeReceipt(raw)
+		if err != nil {
+			return fmt.Errorf("receipt %d of block %d: %w", slot, h, err)
+		}
+		for i, e := range r.Events {
+			if e.Emitter != emitter {
+				continue
+			}
+			if digest == (chain.Hash{}) {
+				if digest, _, err = s.node.store.BlockDigest(h); err != nil {
+					return err
+				}
+			}
+			page.Logs = append(page.Logs, rpc.Log{Event: e, Height: h, BlockHash: digest, TxHash: r.TxHash, Slot: slot, Index: i})
+		}
+	}
+}
+
+// ReadActor implements rpc.Source.
+func (s *source) ReadActor(ctx context.Context, q *rpc.ReadQuery) (*rpc.Trial, error) {
+	a, err := s.trials.Read(ctx, trial.Question{
+		Sender: q.Sender, Actor: q.Actor, Handler: q.Handler, Payload: q.Payload, Cycles: q.Cycles,
+	})
+	if err != nil {
+		return nil, trialError(err)
+	}
+	return trialOf(&a.Outcome, a.Height), nil
+}
+
+// Estimate implements rpc.Source.
+func (s *source) Estimate(ctx context.Context, q *rpc.EstimateQuery) (*rpc.Trial, error) {
+	quote, err := s.trials.Estimate(ctx, q.Sender, q.Tx)
+	if err != nil {
+		return nil, trialError(err)
+	}
+	t := trialOf(&quote.Outcome, quote.Height)
+	t.Lane, t.Actor, t.Fee, t.Short, t.Suggested = quote.Lane, quote.Actor, quote.Fee, quote.Short, quote.Suggested
+	t.Fees = s.BaseFees().Fees[quote.Lane]
+	return t, nil
+}
+
+func trialOf(o *actor.Outcome, h chain.Height) *rpc.Trial {
+	return &rpc.Trial{
+		Height: h, Code: o.Code, Detail: clipDetail(o.Detail), Used: o.Used, Output: o.Output, Events: o.Events, Trace: o.Trace,
+	}
+}
+
+// detailBytesMax bounds a traceback in an answer.
+const detailBytesMax = 8 << 10
+
+// clipDetail keeps the end of a traceback, which says what happened.
+func clipDetail(s string) string {
+	if len(s) <= detailBytesMax {
+		return s
+	}
+	return "…" + s[len(s)-detailBytesMax:]
+}
+
+// trialError names an error of a trial in the API's words.
+func trialError(err error) error {
+	var invalid *exec.InvalidTx
+	switch {
+	case errors.Is(err, trial.ErrBusy), errors.Is(err, store.ErrStale): // blocks came faster than the trial ran
+		return rpc.ErrBusy
+	case errors.Is(err, trial.ErrStopped):
+		return rpc.ErrNotReady
+	case errors.As(err, &invalid):
+		code := txCode(invalid.Err)
+		switch {
+		case errors.Is(err, exec.ErrActorBusy):
+			code = rpc.CodeActorBusy
+		case errors.Is(err, exec.ErrLaneFull):
+			code = rpc.CodeLimitTooHigh
+		}
+		return &rpc.Refusal{Status: http.StatusBadRequest, Code: code, Message: "no block takes this transaction: " + invalid.Err.Error()}
+	}
+	return err
+}

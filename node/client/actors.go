@@ -1,0 +1,61 @@
+package client
+
+import (
+	"context"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"strconv"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+)
+
+// Actor returns an actor and up to limit of what it has stored, from a slot of
+// hex on; "" is the first. An address without code is a refusal with code
+// [rpc.CodeUnknownActor].
+func (c *Client) Actor(ctx context.Context, addr chain.Address, from string, limit uint64) (*rpc.ActorReply, error) {
+	q := url.Values{"limit": {strconv.FormatUint(limit, 10)}}
+	if from != "" {
+		q.Set("from", from)
+	}
+	reply := new(rpc.ActorReply)
+	err := c.call(ctx, request{method: http.MethodGet, path: "/actor/" + addr.String(), query: q}, reply)
+	return reply, err
+}
+
+// ActorLogs returns events of an actor, newest block first, from blocks below
+// before on; 0 is the head.
+func (c *Client) ActorLogs(ctx context.Context, addr chain.Address, before, blocks, limit uint64) (*rpc.LogsReply, error) {
+	q := url.Values{"blocks": {strconv.FormatUint(blocks, 10)}, "limit": {strconv.FormatUint(limit, 10)}}
+	if before > 0 {
+		q.Set("before", strconv.FormatUint(before, 10))
+	}
+	reply := new(rpc.LogsReply)
+	err := c.call(ctx, request{method: http.MethodGet, path: "/actor/" + addr.String() + "/logs", query: q}, reply)
+	return reply, err
+}
+
+// ReadActor runs a handler that changes nothing. One that fails is no error
+// here: see the reply's status.
+func (c *Client) ReadActor(ctx context.Context, ask rpc.ReadRequest) (*rpc.ReadReply, error) {
+	reply := new(rpc.ReadReply)
+	err := c.postJSON(ctx, "/actor/read", ask, reply)
+	return reply, err
+}
+
+// Estimate tries a transaction, of which target, value, payload, limits and tips
+// count.
+func (c *Client) Estimate(ctx context.Context, sender chain.Address, tx *chain.Tx) (*rpc.EstimateReply, error) {
+	ask := rpc.EstimateRequest{
+		Sender: sender.String(), Value: tx.Value, Payload: "0x" + hex.EncodeToString(tx.Payload),
+		CyclesLimit: uint64(tx.CyclesLimit), CellsLimit: uint64(tx.CellsLimit), TipPerCycle: tx.TipPerCycle, TipPerCell: tx.TipPerCell,
+	}
+	if tx.To != nil {
+		to := tx.To.String()
+		ask.To = &to
+	}
+	reply := new(rpc.EstimateReply)
+	err := c.postJSON(ctx, "/estimate", ask, reply)
+	return reply, err
+}

@@ -1,0 +1,25 @@
+package ledger
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec"
+)
+
+// NextInputs guesses the inputs of the block after e, for trials of transactions
+// that nobody relies on: its time is one block time later, its proposer and its
+// randomness those of e. They have no engine. It may be called from any goroutine.
+func (l *Ledger) NextInputs(e *Executed) exec.Inputs {
+	p, last := &l.cfg.Genesis.Params, &e.Block.Header
+	h := chain.Header{
+		Height: last.Height + 1, Epoch: last.Epoch, View: last.View + 1, Proposer: last.Proposer,
+		TimestampMillis: last.TimestampMillis + p.BlockTimeMillis,
+		BaseFees:        BaseFeesAfter(p, last),
+		PresenceInput:   chain.NewPresentSet(0).Encode(),
+		ConsumedSeeds:   chain.EncodeConsumedSeeds(nil),
+	}
+	beacon := l.cfg.Genesis.Beacon
+	if last.Height > 0 {
+		beacon = l.parentBeacon(last)
+	}
+	return inputsOf(l.cfg.Genesis, l.cfg.Proposers.genesis, &h, beacon)
+}

@@ -1,0 +1,193 @@
+// Package trial runs actors for readers: calls that only read, and transactions
+// that are only estimated, on the state of the finalized head.
+//
+// # Flow
+//
+//	request → [Bench.Read], [Bench.Estimate] → queue → worker with an engine of its own
+//	  → the head's state, overlaid → answer
+//
+// # Invariants
+//
+//   - Nothing that a trial does reaches the state, the ledger or another trial: it
+//     writes to an overlay that is dropped, and compiled code is all that an engine
+//     keeps.
+//   - At most Workers trials run at once and Queue wait; beyond, [ErrBusy]. Each is
+//     bounded by its cycles, as the machine cannot be stopped from outside, so a
+//     request whose context ends leaves a worker busy until they are used up.
+//   - What a trial says of the future is a guess: the next block may hold other
+//     transactions, another time and another randomness.
+//
+// Concurrency: [Bench.Run] owns the workers; the methods may be called from any
+// goroutine. References: whitepaper §2.3, resolutions 11.22, 11.33.
+package trial
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// Errors that a caller may try again after.
+var (
+	// ErrBusy means that all workers are at work and the queue is full.
+	ErrBusy = errors.New("too many trials at once")
+	// ErrStopped means that Run has ended, or has not begun.
+	ErrStopped = errors.New("no worker runs")
+)
+
+// Head is the state that a trial runs on, and the inputs of the block after it.
+type Head struct {
+	State  state.View
+	Inputs exec.Inputs // without engine
+}
+
+// Config makes a [Bench].
+type Config struct {
+	Workers int                         // engines, each some 20 MiB when it has been used
+	Queue   int                         // trials that wait
+	Head    func() Head                 // called once per trial, from its worker
+	Engine  func() (*pvm.Engine, error) // called once per worker
+}
+
+// DefaultConfig returns bounds for a node beside its consensus; Head and Engine
+// are the caller's to set.
+func DefaultConfig() Config { return Config{Workers: 2, Queue: 32} }
+
+// Check reports the first setting that cannot work.
+func (c Config) Check() error {
+	if c.Workers < 1 || c.Queue < 0 || c.Head == nil || c.Engine == nil {
+		return fmt.Errorf("trial: %d workers, queue of %d, want at least 1 and 0, and functions", c.Workers, c.Queue)
+	}
+	return nil
+}
+
+// Bench is where trials run.
+type Bench struct {
+	cfg  Config
+	jobs chan job
+	free chan struct{} // one for each trial that may be under way or wait
+	done chan struct{} // closed when Run ends
+}
+
+type job struct {
+	ctx  context.Context
+	work func(*pvm.Engine) error
+	err  chan error // takes one
+}
+
+// New returns a bench; it works while Run does.
+func New(cfg Config) (*Bench, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	n := cfg.Workers + cfg.Queue
+	return &Bench{cfg: cfg, jobs: make(chan job, n), free: make(chan struct{}, n), done: make(chan struct{})}, nil
+}
+
+// Run works until ctx ends; trials under way are finished first.
+func (b *Bench) Run(ctx context.Context) error {
+	defer close(b.done)
+	ended := make(chan error, b.cfg.Workers)
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	for range b.cfg.Workers {
+		go func() { ended <- b.worker(inner) }()
+	}
+	var errs []error
+	for range b.cfg.Workers {
+		errs = append(errs, <-ended)
+		cancel()
+	}
+	return errors.Join(errs...)
+}
+
+func (b *Bench) worker(ctx context.Context) error {
+	engine, err := b.cfg.Engine()
+	if err != nil {
+		return fmt.Errorf("trial: %w", err)
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case j := <-b.jobs:
+			err := j.ctx.Err()
+			if err == nil {
+				err = j.work(engine)
+			}
+			<-b.free
+			j.err <- err
+		}
+	}
+}
+
+// do has a worker run work and waits for it, or for the end of ctx.
+func (b *Bench) do(ctx context.Context, work func(*pvm.Engine) error) error {
+	select {
+	case b.free <- struct{}{}:
+	default:
+		return ErrBusy
+	}
+	j := job{ctx, work, make(chan error, 1)}
+	select {
+	case <-b.done:
+		<-b.free
+		return ErrStopped
+	case b.jobs <- j: // there is room: free has as many places
+	}
+	select {
+	case <-b.done:
+		return ErrStopped
+	case <-ctx.Done():
+		return ctx.Err()
+	case err := <-j.err:
+		return err
+	}
+}
+
+// Question is a call that only reads.
+type Question struct {
+	Sender  chain.Address // that the handler sees
+	Actor   chain.Address
+	Handler string
+	Payload []byte       // canonical
+	Cycles  chain.Cycles // limit; 0 or above the chain's: that of a transaction
+}
+
+// Answer is what the handler did.
+type Answer struct {
+	actor.Outcome
+	Height chain.Height // of the head that was read
+}
+
+// Read asks a handler without changing anything (whitepaper §3.3). The error is
+// never a verdict on the handler, which stands in the outcome.
+func (b *Bench) Read(ctx context.Context, q Question) (Answer, error) {
+	var out Answer
+	err := b.do(ctx, func(e *pvm.Engine) (err error) {
+		head := b.cfg.Head()
+		in := &head.Inputs
+		if q.Cycles == 0 || q.Cycles > in.Params.MaxTxCycles {
+			q.Cycles = in.Params.MaxTxCycles
+		}
+		block := actor.NewBlock(actor.Block{
+			Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
+		})
+		run := actor.NewRun(block, state.NewOverlay(head.State), e, actor.Start{
+			Origin: q.Sender, Cycles: q.Cycles, Cells: in.Params.MaxTxCells, ReadOnly: true,
+		})
+		out.Height = in.Height - 1
+		out.Outcome, err = run.First(actor.Envelope{From: q.Sender, To: q.Actor, Handler: q.Handler, Payload: q.Payload})
+		return err
+	})
+	if err != nil {
+		return Answer{}, err
+	}
+	return out, nil
+}
