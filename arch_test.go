@@ -38,7 +38,7 @@ var rank = map[string]int{
 // arguments alone. A trailing slash covers the folders below.
 var pure = []string{
 	"asm/", "crypto/keccak", "crypto/vrf", "crypto/ed25519", "chain/", "state", "state/tree", "state/checkpoint", "state/rent",
-	"consensus/beacon", "consensus/shards", "consensus/simplex", "exec/", "node/light",
+	"consensus/beacon", "consensus/shards", "consensus/simplex", "exec/", "node/light", "node/pyvalue", "node/manifest",
 	"crypto/secp256k1", "crypto/bls",
 }
 

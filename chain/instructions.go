@@ -55,6 +55,9 @@ const (
 	OpTokenBatch        = 20
 )
 
+// OpActorFund is the opcode at [AddrActors] that gives an actor money.
+const OpActorFund = 41
+
 // systemInstructions holds the rows with an opcode, by address and opcode.
 var systemInstructions = []InstructionSpec{
 	// Runner Registry (CIP-2 §4, CIP-11 §8.3).
@@ -113,7 +116,7 @@ var systemInstructions = []InstructionSpec{
 	system(AddrRent, OpRestoreAbort, "restore_abort").runs().args(Arg{"actor", ArgAddress, false}),
 
 	// Actors and their timers, by their owners.
-	system(AddrActors, 41, "actor_fund").args(Arg{"actor", ArgAddress, false}).note("the value goes to the actor without a message"),
+	system(AddrActors, OpActorFund, "actor_fund").runs().args(Arg{"actor", ArgAddress, false}).note("the value goes to the actor without a message"),
 	system(AddrActors, 43, "actor_upgrade").args(Arg{"actor", ArgAddress, false}, Arg{"source", ArgBytes, false}, Arg{"manifest", ArgAny, false}).note("system deployers only (resolution 8.2)"),
 	system(AddrActors, 48, "timer_cancel").args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}),
 	system(AddrActors, 49, "timer_config").args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"config", ArgMap, false}),

@@ -154,6 +154,9 @@ func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain
 		return b.instructRent(ins, tx, limit)
 	case ins.To == chain.AddrTokens:
 		return b.instructToken(ins, tx, intrinsic)
+	case ins.To == chain.AddrActors && ins.Opcode == chain.OpActorFund:
+		code, err := b.fundActor(tx.Tx)
+		return actor.Outcome{Code: code}, err
 	}
 	code, err := b.transfer(tx.Tx)
 	return actor.Outcome{Code: code}, err

@@ -158,7 +158,8 @@ func (n *Node) build() error {
 	if err := n.buildEngine(); err != nil {
 		return err
 	}
-	if n.source, err = newSource(n); err != nil {
+	n.source = newSource(n)
+	if n.source.trials, err = newTrials(n); err != nil {
 		return err
 	}
 	n.accuser = newAccuser(n)

@@ -24,7 +24,7 @@ type source struct {
 	node   *Node
 	hub    *hub
 	faucet *faucet
-	trials *trial.Bench
+	trials *trial.Bench // set once, before requests come
 
 	mu          sync.Mutex                  // guards all below
 	recent      map[chain.Height]*rpc.Block // the last finalized ones, without a gap
@@ -42,9 +42,8 @@ const (
 	blocksCachedBytes = 64 << 20
 )
 
-func newSource(n *Node) (*source, error) {
-	trials, err := newTrials(n)
-	return &source{node: n, hub: newHub(), faucet: newFaucet(n.genesis), trials: trials, recent: map[chain.Height]*rpc.Block{}}, err
+func newSource(n *Node) *source {
+	return &source{node: n, hub: newHub(), faucet: newFaucet(n.genesis), recent: map[chain.Height]*rpc.Block{}}
 }
 
 // finalized takes in a block that became final and tells the listeners.

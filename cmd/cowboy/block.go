@@ -144,6 +144,12 @@ func txText(t *rpc.TxReply) *lines {
 func receiptText(r *rpc.ReceiptReply) *lines {
 	text := &lines{}
 	text.add("Transaction hash: %s", r.TxHash)
+	receiptLines(text, r)
+	return text
+}
+
+// receiptLines adds everything but the hash.
+func receiptLines(text *lines, r *rpc.ReceiptReply) {
 	text.add("Included in block: %d", r.BlockHeight)
 	text.add("Fee: %s (%d cycles, %d cells)", cby(r.Fee), r.CyclesUsed, r.CellsUsed)
 	status := r.Status
@@ -151,8 +157,11 @@ func receiptText(r *rpc.ReceiptReply) *lines {
 		status += ": " + r.RevertReason
 	}
 	text.add("Status: %s", status)
+	if r.Output != "0x" && r.Output != "" {
+		text.add("Output: %s", valueText(r.Value))
+	}
 	for _, e := range r.Events {
-		text.add("Event: %s from %s data %s", e.Name, e.Emitter, e.Data)
+		text.add("Event: %s from %s data %s", e.Name, e.Emitter, eventText(e))
 	}
 	for _, m := range r.Messages {
 		status := m.Status
@@ -161,5 +170,12 @@ func receiptText(r *rpc.ReceiptReply) *lines {
 		}
 		text.add("Message: %s to %s depth %d, %d cycles, %s", m.ID, m.To, m.Depth, m.Cycles, status)
 	}
-	return text
+}
+
+// eventText is what an event says: a value, else its bytes.
+func eventText(e rpc.EventReply) string {
+	if v := valueText(e.Value); v != "null" {
+		return v
+	}
+	return e.Data
 }

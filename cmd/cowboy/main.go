@@ -14,7 +14,9 @@
 // Output lines follow what existing clients of this executable parse: a line
 // "Wallet address: 0x…" and "Next steps:" of init, the bare address of wallet
 // address, "Transaction hash: 0x…", the last line {r, s, v} of transaction
-// sign-hash, and "cowboy x.y.z" of version.
+// sign-hash, "Actor address: 0x…" and "Actor deployment transaction submitted
+// successfully" of actor deploy, the last line {ok, …} of dev, and "cowboy x.y.z" of
+// version.
 package main
 
 import (

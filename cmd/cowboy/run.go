@@ -46,6 +46,7 @@ type commandLine struct {
 	Wallet      walletCommands   `cmd:"" help:"Keys and their money."`
 	Transfer    transferCommand  `cmd:"" help:"Send CBY."`
 	Account     accountCommands  `cmd:"" help:"Any account."`
+	Actor       actorCommands    `cmd:"" help:"Programs on the chain: deploy, call, look at them."`
 	Block       blockCommands    `cmd:"" help:"Finalized blocks."`
 	Transaction transactionGroup `cmd:"" help:"Transactions: send, look up, sign."`
 	Proof       proofCommands    `cmd:"" help:"Proofs of what the chain says, for readers who trust no node."`

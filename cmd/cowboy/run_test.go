@@ -258,6 +258,14 @@ func leaves() [][]string {
 		{"query", "transactions"},
 		{"query", "height"},
 		{"query", "basefee"},
+		{"actor", "new"},
+		{"actor", "address"},
+		{"actor", "deploy"},
+		{"actor", "execute"},
+		{"actor", "read"},
+		{"actor", "get"},
+		{"actor", "logs"},
+		{"actor", "fund-actor"},
 		{"version"},
 	}
 }
@@ -294,6 +302,15 @@ func TestClientsThatParseOurOutput(t *testing.T) {
 		t.Errorf("wallet address %s, init said %s", bare, addr)
 	}
 	want(`Transaction hash:\s*(0x)?([a-fA-F0-9]{64})`, "transfer", "--to", "0x"+elevens[:40], "--amount", "1")
+	source := filepath.Join(s.dir, "counter.py")
+	if err := os.WriteFile(source, []byte(template), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	deploy := []string{"actor", "deploy", "--code", source, "--salt", "0x" + elevens[:32], "--cycles-limit", "10000000", "--cells-limit", "10000000"}
+	want(`Actor address:\s*(0x[a-fA-F0-9]{40})`, deploy...)
+	want(`Transaction hash:\s*(0x)?([a-fA-F0-9]{64})`, deploy...)
+	want(`Actor deployment transaction submitted successfully`, deploy...)
+	want(`Transaction hash:\s*(0x)?([a-fA-F0-9]{64})`, "actor", "execute", "--actor", theActor, "--handler", "add", "--payload", "7b7d")
 	_, stdout, _ := s.run("transaction", "sign-hash", "--hash", "0x"+elevens)
 	lines := strings.Split(strings.TrimSpace(stdout), "\n")
 	var sig struct {
@@ -318,6 +335,9 @@ func TestClientsThatParseOurOutput(t *testing.T) {
 		t.Errorf("config %s: %v", text, err)
 	}
 }
+
+// theActor is the one of the chain in memory.
+var theActor = rpctest.ActorAddress.String()
 
 // TestJSONEverywhere runs every command with --json and wants one line of JSON.
 func TestJSONEverywhere(t *testing.T) {
@@ -352,6 +372,16 @@ func TestJSONEverywhere(t *testing.T) {
 		{"query", "transactions"},
 		{"query", "height"},
 		{"query", "basefee"},
+		{"actor", "new", "adder"},
+		{"actor", "address", "--code", s.dir + "/adder.py", "--salt", "0x01"},
+		{"actor", "deploy", "--code", s.dir + "/adder.py", "--salt", "0x01"},
+		{"actor", "deploy", "--code", s.dir + "/adder.py", "--salt", "0x02", "--wait"},
+		{"actor", "execute", "--actor", theActor, "--handler", "add", "--args", "5"},
+		{"actor", "execute", "--actor", theActor, "--handler", "add", "--payload", "7b7d", "--wait"},
+		{"actor", "read", "--actor", theActor, "--handler", "get"},
+		{"actor", "get", theActor},
+		{"actor", "logs", theActor},
+		{"actor", "fund-actor", "--actor", theActor, "--amount", "1"},
 		{"version"},
 	} {
 		code, stdout, stderr := s.run(append(args, "--json")...)

@@ -121,25 +121,34 @@ func rejected(r rpc.SubmitResult) error {
 
 // send submits without waiting.
 func send(ctx context.Context, s *session, signed client.Signed) error {
-	api, err := s.api()
+	result, err := submitted(ctx, s, signed)
 	if err != nil {
 		return err
-	}
-	reply, err := api.Submit(ctx, signed.Wire)
-	if err != nil {
-		return err
-	}
-	if len(reply.Results) != 1 {
-		return errors.New("the node answered for another number of transactions than were sent")
-	}
-	result := reply.Results[0]
-	if !result.Accepted && result.Code != rpc.CodeTxKnown {
-		return rejected(result)
 	}
 	text := &lines{}
 	text.add("Transaction hash: %s", signed.Hash)
 	text.add("Status: submitted; see `cowboy transaction status %s`", signed.Hash)
 	return s.show(result, text)
+}
+
+// submitted hands a transaction to the node, which accepts it or knows it.
+func submitted(ctx context.Context, s *session, signed client.Signed) (*rpc.SubmitResult, error) {
+	api, err := s.api()
+	if err != nil {
+		return nil, err
+	}
+	reply, err := api.Submit(ctx, signed.Wire)
+	if err != nil {
+		return nil, err
+	}
+	if len(reply.Results) != 1 {
+		return nil, errors.New("the node answered for another number of transactions than were sent")
+	}
+	result := &reply.Results[0]
+	if !result.Accepted && result.Code != rpc.CodeTxKnown {
+		return nil, rejected(*result)
+	}
+	return result, nil
 }
 
 // sendAndWait submits and waits for the receipt. A transaction that fails on

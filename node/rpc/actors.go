@@ -146,7 +146,7 @@ type ReadRequest struct {
 	Actor   string          `json:"actor"`
 	Handler string          `json:"handler"`
 	Payload string          `json:"payload"`
-	Value   json.RawMessage `json:"value"`
+	Value   json.RawMessage `json:"value,omitempty"`
 	Sender  string          `json:"sender"` // that the handler sees; default: the zero address
 	Cycles  uint64          `json:"cycles_limit"`
 }
@@ -375,7 +375,7 @@ func readQuery(req *ReadRequest) (*ReadQuery, error) {
 	if req.Handler == "" || len(req.Handler) > chain.MaxEventName {
 		return nil, badRequest(CodeBadRequest, "handler has %d bytes: give the name of a handler", len(req.Handler))
 	}
-	if len(req.Value) == 0 {
+	if len(req.Value) == 0 || string(req.Value) == "null" {
 		q.Payload, err = parseBytes("payload", req.Payload)
 		return q, err
 	}

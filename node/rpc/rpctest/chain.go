@@ -167,9 +167,11 @@ func (c *Chain) include(tx *chain.VerifiedTx, b *rpc.Block, slot int) {
 	from.Nonce++
 	from.Balance -= fee
 	receipt := &chain.Receipt{TxHash: tx.Hash, Lane: tx.Lane, Status: chain.StatusSucceeded, CyclesUsed: tx.Tx.CyclesLimit, Fee: fee}
-	if tx.Tx.To == nil || len(tx.Tx.Payload) > 0 {
+	switch {
+	case tx.Tx.To == nil, *tx.Tx.To == ActorAddress: // as if it had run
+	case len(tx.Tx.Payload) > 0:
 		receipt.Status, receipt.Code = chain.StatusFailed, chain.CodeUnsupported
-	} else {
+	default:
 		from.Balance -= tx.Tx.Value
 		to := c.account(*tx.Tx.To)
 		to.Balance += tx.Tx.Value

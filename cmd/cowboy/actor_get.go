@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"encoding/hex"
+	"maps"
+	"slices"
+
+	"github.com/cowboy-foundation/cowboy/node/client"
+	"github.com/cowboy-foundation/cowboy/node/manifest"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+)
+
+func hexOf(b []byte) string { return "0x" + hex.EncodeToString(b) }
+
+// actorRef names an actor in either spelling.
+type actorRef struct {
+	Address string `arg:"" optional:"" name:"actor" placeholder:"ADDRESS" help:"The actor."`
+	Actor   string `name:"actor" aliases:"address" placeholder:"ADDRESS" help:"The same as a flag."`
+}
+
+type actorGet struct {
+	actorRef
+	Limit uint64 `default:"100" help:"Most values of its storage to print."`
+	From  string `placeholder:"SLOT" help:"Where to go on, as the page before said."`
+}
+
+// Help teaches the command.
+func (actorGet) Help() string { return "Example:\n\n    cowboy actor get 0x…" }
+
+// Run prints an actor.
+func (c *actorGet) Run(ctx context.Context, s *session) error {
+	text, err := exactlyOne("actor", c.Address, c.Actor)
+	if err != nil {
+		return err
+	}
+	addr, err := client.ParseAddress(text)
+	if err != nil {
+		return usageError{err}
+	}
+	api, err := s.api()
+	if err != nil {
+		return err
+	}
+	a, err := api.Actor(ctx, addr, c.From, c.Limit)
+	if err != nil {
+		return err
+	}
+	return s.show(a, actorText(a))
+}
+
+func actorText(a *rpc.ActorReply) *lines {
+	text := &lines{}
+	text.add("Actor address: %s", a.Address)
+	text.add("Code hash: %s", a.CodeHash)
+	text.add("Balance: %s", cby(a.Balance))
+	text.add("Creator: %s", a.Creator)
+	if a.Parent != nil {
+		text.add("Spawned by: %s", *a.Parent)
+	}
+	text.add("Deployed at height: %d", a.Deployed)
+	text.add("Messages sent: %d", a.Nonce)
+	text.add("Messages waiting: %d", a.MailboxCount)
+	text.add("Cycles left in the next block: %d", a.CyclesLeft)
+	if a.Dormant {
+		text.add("Dormant: its storage is evicted until somebody restores it")
+	}
+	grants := make([]manifest.Grant, len(a.Entitlements))
+	for i, g := range a.Entitlements {
+		grants[i] = manifest.Grant(g)
+	}
+	text.add("Manifest: %s", manifest.JSON(grants))
+	text.add("Storage: %d bytes", a.StorageBytes)
+	for _, key := range slices.Sorted(maps.Keys(a.Storage)) {
+		text.add("  %s = %s", key, valueText(a.Storage[key]))
+	}
+	if a.StorageNext != "" {
+		text.add("  more with --from %s", a.StorageNext)
+	}
+	text.add("At height: %d", a.Height)
+	return text
+}
+
+type actorLogs struct {
+	actorRef
+	Limit  uint64 `default:"20" help:"Most events to print."`
+	Blocks uint64 `default:"1000" help:"Most blocks to look through."`
+	Before uint64 `placeholder:"HEIGHT" help:"Look below this height; default: from the head on."`
+}
+
+// Help teaches the command.
+func (actorLogs) Help() string { return "Example:\n\n    cowboy actor logs 0x… --limit 5" }
+
+// Run prints events.
+func (c *actorLogs) Run(ctx context.Context, s *session) error {
+	text, err := exactlyOne("actor", c.Address, c.Actor)
+	if err != nil {
+		return err
+	}
+	addr, err := client.ParseAddress(text)
+	if err != nil {
+		return usageError{err}
+	}
+	api, err := s.api()
+	if err != nil {
+		return err
+	}
+	page, err := api.ActorLogs(ctx, addr, c.Before, c.Blocks, c.Limit)
+	if err != nil {
+		return err
+	}
+	out := &lines{}
+	for _, l := range page.Logs {
+		out.add("%d %s %s %s", l.BlockHeight, l.TxHash, l.Name, valueText(l.Value))
+	}
+	out.add("%d events", len(page.Logs))
+	if page.Before > 0 {
+		out.add("older ones with --before %d", page.Before)
+	}
+	return s.show(page, out)
+}

@@ -1,0 +1,59 @@
+package exec
+
+import (
+	"errors"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+)
+
+// fundActor runs the instruction actor_fund: the value goes to an actor whose
+// code does not run. One that may not hold a balance gets none (resolution 11.25).
+// The error is a [*Fault].
+func (b *block) fundActor(tx *chain.Tx) (uint16, error) {
+	to, err := fundArgs(tx.Payload)
+	if err != nil {
+		return 0, &Fault{"read arguments of a classified instruction", err}
+	}
+	a, err := b.account(to)
+	switch {
+	case err != nil:
+		return 0, err
+	case !a.HasCode():
+		return chain.CodeNoCode, nil
+	case tx.Value == 0:
+		return chain.CodeBadArgument, nil
+	}
+	if b.in.Params.Actor.EnforceHoldBalance {
+		may, err := actor.MayHold(b.state, to)
+		if err != nil {
+			return 0, &Fault{"read manifest of " + to.String(), err}
+		}
+		if !may {
+			return chain.CodeBalanceHeld, nil
+		}
+	}
+	err = funds.Credit(b.state, to, tx.Value)
+	if errors.Is(err, funds.ErrOverflow) {
+		return chain.CodeBalanceOverflow, nil
+	}
+	return chain.CodeOK, fault("fund "+to.String(), err)
+}
+
+// fundArgs reads [41, actor].
+func fundArgs(payload []byte) (to chain.Address, err error) {
+	r := cbor.NewReader(payload)
+	err = r.ArrayOf(2)
+	if err == nil {
+		_, err = r.Uint()
+	}
+	if err == nil {
+		err = r.BytesInto(to[:])
+	}
+	if err == nil {
+		err = r.End()
+	}
+	return to, err
+}

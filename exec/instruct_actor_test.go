@@ -1,0 +1,84 @@
+package exec_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+)
+
+// TestActorFund is the instruction actor_fund: docs/transactions.md, resolution
+// 11.25.
+func TestActorFund(t *testing.T) {
+	c := oneValidator(t)
+	c.engine = testEngine(t)
+	deploy := func(salt byte, ids ...string) chain.Address {
+		d := actor.Deployment{Source: []byte("def go(msg):\n    return 1\n"), Salt: []byte{salt}, Manifest: manifest(ids...)}
+		if r := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d))); r.Receipts[0].Code != chain.CodeOK {
+			t.Fatalf("deploy: %+v", r.Receipts[0])
+		}
+		return actor.AddressOf(alice, d.Salt, d.Source)
+	}
+	keeper, none := deploy(1, "econ.hold_balance"), deploy(2)
+	system := chain.AddrActors
+	fund := func(to chain.Address, value chain.Wei) *chain.VerifiedTx {
+		payload := cbor.AppendUint(cbor.AppendArray(nil, 2), chain.OpActorFund)
+		tx := c.program(alice, &system, cbor.AppendBytes(payload, to[:])).Tx
+		tx.Value = value
+		return verified(tx, alice)
+	}
+	f := func(rule string, to chain.Address, value chain.Wei, want uint16, gets chain.Wei) {
+		t.Helper()
+		before := c.state.balance(to)
+		if r := c.block(fund(to, value)); r.Receipts[0].Code != want {
+			t.Errorf("%s: code %s, want %s", rule, chain.CodeName(r.Receipts[0].Code), chain.CodeName(want))
+		}
+		if got := c.state.balance(to) - before; got != gets {
+			t.Errorf("%s: got %d, want %d", rule, got, gets)
+		}
+	}
+	f("an actor that holds a balance", keeper, 7, chain.CodeOK, 7)
+	f("again", keeper, 1, chain.CodeOK, 1)
+	f("an actor that may not", none, 7, chain.CodeBalanceHeld, 0)
+	f("an account without code", bob, 7, chain.CodeNoCode, 0)
+	f("nothing", keeper, 0, chain.CodeBadArgument, 0)
+	full := c.state.accounts[keeper]
+	full.Balance = math.MaxUint64 - 3
+	in := c.inputs()
+	c.state.accounts[keeper] = full
+	e, err := exec.Estimate(c.state, in, alice, *fund(keeper, 4).Tx)
+	if err != nil || e.Code != chain.CodeBalanceOverflow {
+		t.Errorf("beyond 64 bits: %+v, %v", e, err)
+	}
+}
+
+// TestEstimateIsWhatTheBlockDoes holds an estimate to the block that follows.
+func TestEstimateIsWhatTheBlockDoes(t *testing.T) {
+	c := oneValidator(t)
+	c.engine = testEngine(t)
+	d := actor.Deployment{Source: []byte(counter), Salt: []byte{1}, Manifest: manifest("storage.kv"), Init: &actor.Init{Handler: "init", Payload: cbor.AppendUint(nil, 7)}}
+	addr := actor.AddressOf(alice, d.Salt, d.Source)
+	for _, tx := range []func() *chain.VerifiedTx{
+		func() *chain.VerifiedTx { return c.program(alice, nil, actor.AppendPayload(nil, &d)) },
+		func() *chain.VerifiedTx {
+			return c.program(alice, &addr, actor.AppendMessage(nil, "add", cbor.AppendUint(nil, 3)))
+		},
+		func() *chain.VerifiedTx { return c.program(alice, &addr, actor.AppendMessage(nil, "fail", nil)) },
+		func() *chain.VerifiedTx { return c.program(alice, &addr, actor.AppendMessage(nil, "tell", nil)) },
+		func() *chain.VerifiedTx { return c.transfer(alice, bob, 5) },
+	} {
+		v := tx()
+		e, err := exec.Estimate(c.state, c.inputs(), alice, *v.Tx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := c.block(v).Receipts[0]
+		if e.Code != r.Code || e.Used.Cycles != r.CyclesUsed || e.Used.Cells != r.CellsUsed || e.Fee != r.Fee ||
+			string(e.Output) != string(r.Output) || len(e.Events) != len(r.Events) || len(e.Trace) != len(r.Trace) {
+			t.Errorf("estimated %+v, became %+v", e, r)
+		}
+	}
+}
