@@ -32,8 +32,21 @@ func newTrials(n *Node) (*trial.Bench, error) {
 
 // Actor implements rpc.Source. The page of storage is that of the stored head,
 // which may be a block ahead of or behind the rest.
-func (s *source) Actor(_ context.Context, q *rpc.ActorQuery) (*rpc.Actor, bool, error) {
-	head := s.node.ledger.Head()
+func (s *source) Actor(_ context.Context, q *rpc.ActorQuery) (a *rpc.Actor, ok bool, err error) {
+	for range headTries {
+		a, ok, err = s.actorAt(s.node.ledger.Head(), q)
+		if !errors.Is(err, store.ErrStale) {
+			return a, ok, err
+		}
+	}
+	return nil, false, rpc.ErrBusy // blocks come faster than this machine reads
+}
+
+// headTries bounds how often an answer begins again on a newer head because the
+// state of the old one was gone before it was read.
+const headTries = 3
+
+func (s *source) actorAt(head *ledger.Executed, q *rpc.ActorQuery) (*rpc.Actor, bool, error) {
 	a, ok, err := head.State.Account(q.Address)
 	if err != nil || !ok || !a.HasCode() {
 		return nil, false, err

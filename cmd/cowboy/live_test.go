@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -34,7 +33,7 @@ func newLive(t *testing.T) *live {
 	cfg := node.DefaultConfig()
 	cfg.DataDir, cfg.Devnet, cfg.RPCPerSec = filepath.Join(dir, "chain"), true, 0
 	cfg.RPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0"
-	n, err := node.Open(cfg, genesis, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	n, err := node.Open(cfg, genesis, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
 	if err != nil {
 		t.Fatal(err)
 	}
