@@ -15,11 +15,6 @@ func (f *frame) StorageScan(string, int) ([]host.Entry, error) { return nil, err
 func (f *frame) Defer(host.Deferred) (host.ID, error)    { return host.ID{}, errLater }
 func (f *frame) Spawn(host.Spawn) (chain.Address, error) { return chain.Address{}, errLater }
 
-// randomness, blobs
-func (f *frame) Randomness(string) ([32]byte, error) { return [32]byte{}, errLater }
-func (f *frame) CommitBlob([]byte) ([]byte, error)   { return nil, errLater }
-func (f *frame) Blob([]byte) ([]byte, bool, error)   { return nil, false, errLater }
-
 // timers
 func (f *frame) SetTimer(host.Timer) (host.ID, error) { return host.ID{}, errLater }
 func (f *frame) ExtendTimer(host.ID, uint64) error    { return errLater }
@@ -30,10 +25,3 @@ func (f *frame) CancelJob(host.ID) (bool, error)          { return false, errLat
 func (f *frame) JobStatus(host.ID) (host.JobState, error) { return host.JobUnknown, errLater }
 func (f *frame) StoreSecret(host.Secret) error            { return errLater }
 func (f *frame) DeleteSecret(string) (bool, error)        { return false, errLater }
-
-// crypto
-func (f *frame) VerifyBLS([96]byte, []byte, []byte, [48]byte) (bool, error) { return false, errLater }
-
-func (f *frame) VerifyVRF([96]byte, []byte, []byte, [48]byte) ([32]byte, bool, error) {
-	return [32]byte{}, false, errLater
-}

@@ -9,8 +9,22 @@ import (
 
 func uintValue(m *vm.Machine, n uint64) vm.Value { return m.NewInt(new(big.Int).SetUint64(n)) }
 
-// reservedKey begins the keys of the SDK's own, which programs cannot write.
-const reservedKey = "__continuation"
+// reservedKey begins the keys of the SDK's own, [BlobKey] those of the chain's
+// blobs. Programs cannot write them and do not see them.
+const (
+	reservedKey = "__continuation"
+	BlobKey     = "__blob:"
+)
+
+// reserved returns with which of them a key begins, "" for a program's own.
+func reserved(key string) string {
+	for _, prefix := range [...]string{reservedKey, BlobKey} {
+		if strings.HasPrefix(key, prefix) {
+			return prefix
+		}
+	}
+	return ""
+}
 
 func storageDefs() []vm.Def {
 	return []vm.Def{
@@ -69,8 +83,8 @@ func (c call) remove(key string) (bool, error) {
 
 func (c call) ownKey() (string, error) {
 	key, err := c.key(0)
-	if err == nil && strings.HasPrefix(key, reservedKey) {
-		err = c.m.ValueError("storage key begins with %s, which is reserved", reservedKey)
+	if prefix := reserved(key); err == nil && prefix != "" {
+		err = c.m.ValueError("storage key begins with %s, which is reserved", prefix)
 	}
 	return key, err
 }
@@ -124,7 +138,7 @@ func storageScan(c call) (vm.Value, error) {
 	for _, e := range entries {
 		c.m.Charge(c.s.costs.StorageRead)
 		c.m.ChargeEach(len(e.Key)+len(e.Value), c.s.costs.ReadByte)
-		if strings.HasPrefix(e.Key, reservedKey) {
+		if reserved(e.Key) != "" {
 			continue
 		}
 		v, err := c.s.decode(c.m, e.Value)

@@ -1,0 +1,132 @@
+package actor
+
+import (
+	"encoding/hex"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// A blob is in the storage of the actor that has committed it, under a key that
+// its program cannot write: it counts against the quota, its rent is the actor's,
+// and eviction takes it. Where it is stands under AddrActors, so that everybody
+// finds it by its multihash.
+
+// Multihashes of this chain are of Keccak-256: the code and the length before the
+// hash. Data beyond a blob's size stays outside and is named by its multihash only
+// (whitepaper §7.2).
+const (
+	multihashKeccak = 0x1b
+	multihashBytes  = 34
+)
+
+// Multihash returns the multihash of data.
+func Multihash(data []byte) []byte {
+	h := keccak.Sum256(data)
+	return append([]byte{multihashKeccak, byte(len(h))}, h[:]...)
+}
+
+func blobKey(multihash []byte) state.StorageKey {
+	return programKey(sdk.BlobKey + hex.EncodeToString(multihash))
+}
+
+func blobPlaceKey(multihash []byte) state.StorageKey {
+	return state.NewStorageKey(state.VMNamespaceSystem, append([]byte("blob/"), multihash...))
+}
+
+// CommitBlob implements host.Storage. The parameter max_bytes of storage.blob
+// bounds what one execution commits (entitlements §9.12).
+func (f *frame) CommitBlob(data []byte) ([]byte, error) {
+	if err := f.changes(); err != nil {
+		return nil, err
+	}
+	g, err := f.need(entitle.Blob)
+	if err != nil {
+		return nil, err
+	}
+	if uint64(len(data)) > f.run.block.Params.Actor.InlineBlobBytes {
+		return nil, &host.Refusal{Code: host.RefusedLimit, Text: "a blob this large stays outside the chain: commit to its multihash"}
+	}
+	if err := f.count(g, entitle.MaxBytes, uint64(len(data))); err != nil {
+		return nil, err
+	}
+	api, hash := &f.run.block.Params.API, Multihash(data)
+	cells := uint64(len(hash))*uint64(api.StorageWriteByteCells) + uint64(len(data))*uint64(api.ReturnByteCells)
+	if err := f.run.takeCells(cells); err != nil {
+		return nil, err
+	}
+	f.run.state.SetStorage(f.env.Self, blobKey(hash), cbor.AppendBytes(nil, data)) // canonical, as all that an actor stores
+	if err := f.withinQuota(); err != nil {
+		return nil, err
+	}
+	at, err := f.blobPlace(hash)
+	if err != nil {
+		return nil, err
+	}
+	if v, err := f.run.state.Storage(at, blobKey(hash)); err != nil || v != nil {
+		return hash, err // the first to commit keeps the place as long as it has the blob
+	}
+	f.run.state.SetStorage(chain.AddrActors, blobPlaceKey(hash), f.env.Self[:])
+	return hash, nil
+}
+
+// withinQuota traps where an actor stores more than its quota and its bond allow.
+func (f *frame) withinQuota() error {
+	size, err := f.run.state.StorageSize(f.env.Self)
+	if err != nil {
+		return err
+	}
+	quota, err := f.quota()
+	if err == nil && size.Bytes > quota {
+		return &Trap{chain.CodeQuotaExceeded, "storage quota and bond are used up"}
+	}
+	return err
+}
+
+// blobPlace returns the actor whose storage has had a blob; zero for none.
+func (f *frame) blobPlace(multihash []byte) (at chain.Address, err error) {
+	b, err := f.run.state.Storage(chain.AddrActors, blobPlaceKey(multihash))
+	if err != nil || b == nil {
+		return at, err
+	}
+	if len(b) != len(at) {
+		return at, fmt.Errorf("%w: place of blob %x", ErrRecord, multihash)
+	}
+	return chain.Address(b), nil
+}
+
+// Blob implements host.Storage: the actor's own, or who has committed it first.
+func (f *frame) Blob(multihash []byte) ([]byte, bool, error) {
+	g, err := f.need(entitle.Blob)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(multihash) != multihashBytes {
+		return nil, false, nil
+	}
+	stored, err := f.run.state.Storage(f.env.Self, blobKey(multihash))
+	if err == nil && stored == nil {
+		var at chain.Address
+		if at, err = f.blobPlace(multihash); err == nil {
+			stored, err = f.run.state.Storage(at, blobKey(multihash))
+		}
+	}
+	if err != nil || stored == nil {
+		return nil, false, err
+	}
+	r := cbor.NewReader(stored)
+	data, err := r.Bytes(len(stored))
+	if err != nil {
+		return nil, false, fmt.Errorf("%w: blob %x: %w", ErrRecord, multihash, err)
+	}
+	if err := f.count(g, entitle.MaxBytes, uint64(len(data))); err != nil {
+		return nil, false, err
+	}
+	return data, true, f.readCells(len(multihash) + len(data))
+}
