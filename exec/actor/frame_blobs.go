@@ -7,7 +7,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -40,21 +39,17 @@ func blobPlaceKey(multihash []byte) state.StorageKey {
 	return state.NewStorageKey(state.VMNamespaceSystem, append([]byte("blob/"), multihash...))
 }
 
-// CommitBlob implements host.Storage. The parameter max_bytes of storage.blob
-// bounds what one execution commits (entitlements §9.12).
+// CommitBlob implements host.Storage. What is larger than an inline
+// blob is refused.
 func (f *frame) CommitBlob(data []byte) ([]byte, error) {
 	if err := f.changes(); err != nil {
 		return nil, err
 	}
-	g, err := f.need(entitle.Blob)
-	if err != nil {
+	if err := f.mayMoveBlob(len(data)); err != nil {
 		return nil, err
 	}
 	if uint64(len(data)) > f.run.block.Params.Actor.InlineBlobBytes {
 		return nil, &host.Refusal{Code: host.RefusedLimit, Text: "a blob this large stays outside the chain: commit to its multihash"}
-	}
-	if err := f.count(g, entitle.MaxBytes, uint64(len(data))); err != nil {
-		return nil, err
 	}
 	api, hash := &f.run.block.Params.API, Multihash(data)
 	cells := uint64(len(hash))*uint64(api.StorageWriteByteCells) + uint64(len(data))*uint64(api.ReturnByteCells)
@@ -103,8 +98,7 @@ func (f *frame) blobPlace(multihash []byte) (at chain.Address, err error) {
 
 // Blob implements host.Storage: the actor's own, or who has committed it first.
 func (f *frame) Blob(multihash []byte) ([]byte, bool, error) {
-	g, err := f.need(entitle.Blob)
-	if err != nil {
+	if err := f.mayMoveBlob(0); err != nil {
 		return nil, false, err
 	}
 	if len(multihash) != multihashBytes {
@@ -125,7 +119,7 @@ func (f *frame) Blob(multihash []byte) ([]byte, bool, error) {
 	if err != nil {
 		return nil, false, fmt.Errorf("%w: blob %x: %w", ErrRecord, multihash, err)
 	}
-	if err := f.count(g, entitle.MaxBytes, uint64(len(data))); err != nil {
+	if err := f.mayMoveBlob(len(data)); err != nil {
 		return nil, false, err
 	}
 	return data, true, f.readCells(len(multihash) + len(data))
