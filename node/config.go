@@ -6,9 +6,11 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
@@ -35,6 +37,9 @@ type Config struct {
 	// CheckpointBlocks is how many blocks lie between two checkpoints of the
 	// state that others can fetch; 0 makes none.
 	CheckpointBlocks uint64
+	// Exec says how the transactions of a block are executed. No result depends
+	// on it.
+	Exec parallel.Config
 	// FreeBytesFloor is how much of the disk stays free: below it the node stops
 	// before it writes. 0 for no floor.
 	FreeBytesFloor int64
@@ -62,6 +67,7 @@ func DefaultConfig() Config {
 
 		CheckpointBlocks: 10_000,
 		WatchViews:       -1,
+		Exec:             parallel.DefaultConfig(runtime.GOMAXPROCS(0)),
 		FreeBytesFloor:   store.DefaultOptions().FreeBytesFloor,
 	}
 }
@@ -73,6 +79,9 @@ func (c Config) Check() error {
 	}
 	if c.Archive > ArchiveEnd {
 		return fmt.Errorf("archive mode %d does not exist", c.Archive)
+	}
+	if err := c.Exec.Check(); err != nil {
+		return fmt.Errorf("execution: %w", err)
 	}
 	if c.FreeBytesFloor < 0 {
 		return errors.New("floor of free space is below 0")

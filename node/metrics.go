@@ -7,6 +7,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/cowboy-foundation/cowboy/exec/parallel"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
 )
 
 // registry returns the metrics of the node: every stage counts in plain fields,
@@ -54,8 +57,33 @@ func (n *Node) ledgerMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("transactions_finalized_total", "Transactions committed since start.", s.TxsFinalized.Load)
 	counter("pack_nanoseconds_total", "Time spent choosing transactions.", s.PackNanos.Load)
 	counter("exec_nanoseconds_total", "Time spent executing blocks.", s.ExecNanos.Load)
+	execMetrics(s, counter)
 	counter("root_nanoseconds_total", "Time spent on state, transaction and receipt roots.", s.RootNanos.Load)
 	counter("commit_nanoseconds_total", "Time spent committing to disk.", s.CommitNanos.Load)
+}
+
+// execMetrics splits the time of execution: all but settling and finishing is added
+// up over the workers, so it may exceed exec_nanoseconds_total.
+func execMetrics(s *ledger.Stats, counter counterFunc) {
+	for _, c := range []struct {
+		name, help string
+		of         func(x *parallel.Stats) uint64
+	}{
+		{"blocks", "Blocks executed.", func(x *parallel.Stats) uint64 { return x.Blocks }},
+		{"parallel_blocks", "Of them, blocks executed by several workers.", func(x *parallel.Stats) uint64 { return x.Parallel }},
+		{"abandoned_blocks", "Of these, blocks finished one by one for their conflicts.", func(x *parallel.Stats) uint64 { return x.Abandoned }},
+		{"transactions", "Transactions executed by several workers.", func(x *parallel.Stats) uint64 { return x.Txs }},
+		{"executions", "How often they were executed.", func(x *parallel.Stats) uint64 { return x.Executions }},
+		{"reruns", "Executions that a conflict made necessary.", func(x *parallel.Stats) uint64 { return x.Reruns }},
+		{"unforeseen", "Transactions that touched what was not foreseen.", func(x *parallel.Stats) uint64 { return x.Missed }},
+		{"prepare_nanoseconds", "Time spent on footprints.", func(x *parallel.Stats) uint64 { return x.PrepareNanos }},
+		{"plan_nanoseconds", "Time spent on the plan.", func(x *parallel.Stats) uint64 { return x.PlanNanos }},
+		{"run_nanoseconds", "Time spent running transactions, of all workers.", func(x *parallel.Stats) uint64 { return x.RunNanos }},
+		{"settle_nanoseconds", "Time spent settling them.", func(x *parallel.Stats) uint64 { return x.SettleNanos }},
+		{"finish_nanoseconds", "Time spent on the ends of blocks executed by several workers.", func(x *parallel.Stats) uint64 { return x.FinishNanos }},
+	} {
+		counter("exec_"+c.name+"_total", c.help, func() uint64 { x := s.Exec(); return c.of(&x) })
+	}
 }
 
 func (n *Node) storeMetrics(gauge gaugeFunc) {

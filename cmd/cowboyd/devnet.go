@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
+	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/cluster"
 )
@@ -27,6 +28,8 @@ type listenFlags struct {
 	FreeFloor  int64    `name:"free-floor-mib" help:"MiB of the disk that stay free: below it the node stops before it writes, and can be started again once there is room. 0 for no floor." default:"1024"`
 	RPCHosts   []string `name:"rpc-host" help:"Name under which a proxy on this machine passes on API requests, besides localhost. Others are refused on a loopback address." placeholder:"NAME"`
 	RPCRate    int      `name:"rpc-rate" help:"API requests per second and client address; 0 is unlimited." default:"100"`
+	ExecMode   string   `name:"exec-mode" help:"How the transactions of a block are executed: seq (one after the other), dag (beside each other, as planned), opt (beside each other, without a plan), auto. The results are the same." enum:"auto,seq,dag,opt" default:"auto"`
+	Workers    int      `name:"exec-workers" help:"Transactions executed at a time; 0 for as many as there are processors." default:"0"`
 	Checkpoint uint64   `name:"checkpoint-blocks" help:"Blocks between two checkpoints of the state, which joining nodes fetch. 0 makes none." default:"10000"`
 }
 
@@ -42,7 +45,14 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 	}
 	cfg.RPCHosts = f.RPCHosts
 	cfg.CheckpointBlocks = f.Checkpoint
-	cfg, err := cfg.OffsetPorts(f.PortOffset)
+	mode, err := parallel.ParseMode(f.ExecMode)
+	if err != nil {
+		return cfg, err
+	}
+	if cfg.Exec.Mode = mode; f.Workers != 0 {
+		cfg.Exec.Workers = f.Workers
+	}
+	cfg, err = cfg.OffsetPorts(f.PortOffset)
 	if err != nil {
 		return cfg, err
 	}

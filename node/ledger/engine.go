@@ -4,7 +4,10 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"sync"
+	"time"
 
+	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 )
 
@@ -14,6 +17,16 @@ const programCacheBytes = 64 << 20
 // NewEngine returns an engine for programs, with a hash key of its own
 // (resolution 11.39). It serves one goroutine.
 func NewEngine() (*pvm.Engine, error) {
+	list, err := newEngines(1)
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+// newEngines returns engines for as many goroutines. They share their runtime and
+// what was compiled.
+func newEngines(n int) ([]*pvm.Engine, error) {
 	var key [16]byte
 	if _, err := rand.Read(key[:]); err != nil {
 		return nil, fmt.Errorf("hash key: %w", err)
@@ -22,5 +35,47 @@ func NewEngine() (*pvm.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	return pvm.NewEngine(rt, pvm.NewLRU(programCacheBytes), pvm.DefaultLimits()), nil
+	programs := &sharedPrograms{lru: pvm.NewLRU(programCacheBytes)}
+	list := make([]*pvm.Engine, n)
+	for i := range list {
+		list[i] = pvm.NewEngine(rt, programs, pvm.DefaultLimits())
+	}
+	return list, nil
+}
+
+// sharedPrograms is a cache for several engines.
+type sharedPrograms struct {
+	mu  sync.Mutex // guards lru
+	lru *pvm.LRU
+}
+
+func (s *sharedPrograms) Get(h pvm.Hash) (*pvm.Program, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lru.Get(h)
+}
+
+func (s *sharedPrograms) Put(p *pvm.Program) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lru.Put(p)
+}
+
+// newExecutor returns an executor with engines of its own.
+func newExecutor(cfg parallel.Config) (*parallel.Executor, error) {
+	if cfg.Workers == 0 {
+		cfg = parallel.Config{Mode: parallel.Sequential, Workers: 1}
+	}
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	engines, err := newEngines(cfg.Workers)
+	if err != nil {
+		return nil, err
+	}
+	if cfg.Clock == nil {
+		began := time.Now()
+		cfg.Clock = func() uint64 { return uint64(time.Since(began)) }
+	}
+	return parallel.New(cfg, engines)
 }

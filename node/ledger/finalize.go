@@ -16,9 +16,7 @@ import (
 
 // inputs is everything besides state and transactions that execution reads.
 func (l *Ledger) inputs(h *chain.Header) exec.Inputs {
-	in := inputsOf(l.cfg.Genesis, l.cfg.Proposers.genesis, h, l.parentBeacon(h))
-	in.Engine = l.engine
-	return in
+	return inputsOf(l.cfg.Genesis, l.cfg.Proposers.genesis, h, l.parentBeacon(h))
 }
 
 // inputsOf builds the execution inputs of a block from chain data alone, so

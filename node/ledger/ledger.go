@@ -6,7 +6,7 @@
 //
 // Requests come from consensus/engine through [Ledger.Propose], [Ledger.Verify]
 // and [Ledger.Finalized]; the ledger asks lanes for transactions and
-// lanes/sigverify for senders, runs exec.Apply, derives the state root, and on
+// lanes/sigverify for senders, executes it (exec/parallel), derives the state root, and on
 // finality commits block, receipts and state in one synced batch. What became
 // final leaves as one [Event] that the node fans out.
 //
@@ -34,6 +34,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/state/store"
@@ -59,9 +60,10 @@ type Config struct {
 	Pool       Pool
 	Signatures Signatures
 	Proposers  *Proposers
-	Shards     *shards.Code   // what headers commit bodies with; nil for a set too small for it
-	PeerKey    chain.PeerKey  // this validator
-	OrderKey   *bls.SecretKey // this validator's own BLS key: signs the order (resolution 11.15)
+	Shards     *shards.Code    // what headers commit bodies with; nil for a set too small for it
+	PeerKey    chain.PeerKey   // this validator
+	OrderKey   *bls.SecretKey  // this validator's own BLS key: signs the order (resolution 11.15)
+	Exec       parallel.Config // how blocks are executed; without workers: one transaction after the other
 	Now        func() time.Time
 	Defect     func(pvm.Dump)     // told of every defect of the Python machine; may be nil
 	Committed  func(chain.Height) // called behind each commit, before the next; may be nil
@@ -85,6 +87,18 @@ type Stats struct {
 	TxsFinalized                           atomic.Uint64
 	PackNanos, ExecNanos, RootNanos        atomic.Uint64
 	CommitNanos                            atomic.Uint64
+
+	exec atomic.Pointer[parallel.Stats]
+}
+
+func (s *Stats) noteExec(x parallel.Stats) { s.exec.Store(&x) }
+
+// Exec returns what the executor of blocks has done. Safe for any goroutine.
+func (s *Stats) Exec() parallel.Stats {
+	if x := s.exec.Load(); x != nil {
+		return *x
+	}
+	return parallel.Stats{}
 }
 
 // Ledger is the owner of head and tree.
@@ -98,12 +112,12 @@ type Ledger struct {
 	Drift    Drift
 
 	// Owned by Run.
-	tree   map[chain.Hash]*Executed // head and every executed block above it
-	engine *pvm.Engine
-	ahead  drafts
-	size   blockSize
-	doubts []doubted     // the last blocks refused for what they gave here
-	moved  chan struct{} // closed and made anew when the head moves
+	tree     map[chain.Hash]*Executed // head and every executed block above it
+	executor *parallel.Executor
+	ahead    drafts
+	size     blockSize
+	doubts   []doubted     // the last blocks refused for what they gave here
+	moved    chan struct{} // closed and made anew when the head moves
 }
 
 // Executed is a block with the state and receipts that its execution gave.
@@ -150,12 +164,12 @@ func New(cfg Config) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load head: %w", err)
 	}
-	machine, err := NewEngine()
+	executor, err := newExecutor(cfg.Exec)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("execution: %w", err)
 	}
 	l := &Ledger{
-		engine:   machine,
+		executor: executor,
 		cfg:      cfg,
 		requests: make(chan request, requestsQueued),
 		events:   make(chan Event, eventsQueued),

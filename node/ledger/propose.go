@@ -204,7 +204,8 @@ func without(txs []*chain.VerifiedTx, index int) []*chain.VerifiedTx {
 // with its roots filled in.
 func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.VerifiedTx) (*Executed, error) {
 	began := time.Now()
-	result, err := exec.Apply(parent.State, l.inputs(&h), txs)
+	result, err := l.executor.Apply(parent.State, l.inputs(&h), txs)
+	l.Stats.noteExec(l.executor.Stats())
 	if err != nil {
 		return nil, err
 	}
