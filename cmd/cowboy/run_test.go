@@ -266,6 +266,7 @@ func leaves() [][]string {
 		{"actor", "get"},
 		{"actor", "logs"},
 		{"actor", "fund-actor"},
+		{"dev"},
 		{"version"},
 	}
 }
@@ -382,6 +383,7 @@ func TestJSONEverywhere(t *testing.T) {
 		{"actor", "get", theActor},
 		{"actor", "logs", theActor},
 		{"actor", "fund-actor", "--actor", theActor, "--amount", "1"},
+		{"dev", "--code", s.dir + "/adder.py", "--handler", "add", "--args", "5"},
 		{"version"},
 	} {
 		code, stdout, stderr := s.run(append(args, "--json")...)

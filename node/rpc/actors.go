@@ -439,7 +439,7 @@ func trialReply(t *Trial) TrialReply {
 	reply := TrialReply{
 		Status: "failed", Code: t.Code, RevertReason: chain.CodeName(t.Code), Detail: t.Detail,
 		CyclesUsed: uint64(t.Used.Cycles), CellsUsed: uint64(t.Used.Cells),
-		Output: hexOf(t.Output), Value: valueOf(t.Output), Events: eventReplies(t.Events), Messages: messageReplies(t.Trace),
+		Output: hexOf(t.Output), Value: valueOf(t.Output), Events: eventReplies(t.Events), Messages: MessageReplies(t.Trace),
 	}
 	if t.Code == chain.CodeOK {
 		reply.Status, reply.RevertReason = "success", ""

@@ -120,7 +120,7 @@ func receiptReply(found *FoundReceipt) ReceiptReply {
 		Output:       hexOf(r.Output),
 		Value:        valueOf(r.Output),
 		Events:       eventReplies(r.Events),
-		Messages:     messageReplies(r.Trace),
+		Messages:     MessageReplies(r.Trace),
 	}
 	if r.Status == chain.StatusSucceeded {
 		reply.Status, reply.RevertReason = "success", ""
@@ -136,7 +136,8 @@ func eventReplies(events []chain.Event) []EventReply {
 	return out
 }
 
-func messageReplies(trace []chain.Delivery) []MessageReply {
+// MessageReplies shapes a trace.
+func MessageReplies(trace []chain.Delivery) []MessageReply {
 	out := make([]MessageReply, len(trace))
 	for i := range trace {
 		out[i] = messageReply(&trace[i])
