@@ -27,6 +27,7 @@ const (
 	// Name and data of an event that the protocol emits for an operation on
 	// tokens; the creation of one pays for more.
 	tokenEventBytes   = 128
+	timerEndBytes     = 14 + len(Hash{}) + len(Address{}) // its name; timer and actor
 	finalFramingBytes = 16
 	// A body in a block is a string: its head, then an array of 13 of which the
 	// last is the signature.
@@ -53,6 +54,10 @@ func (p *Params) FinalBytesMax() uint64 {
 	} else {
 		data += tokens
 	}
+	// Timers that fire in a block have receipts, too; the events of those that end
+	// unpaid nobody pays for.
+	runs += p.Timer.CandidatesPerBlock
+	data += p.Timer.CandidatesPerBlock * uint64(eventFixedBytes+timerEndBytes)
 	deliveries := atMost(runs*MaxDeliveries, cycles, uint64(p.API.SendMessageCycles))
 	output := atMost(runs*MaxOutputBytes, uint64(p.CellsCap), uint64(p.API.ReturnByteCells))
 	return p.MaxBlockBytes + finalFixedBytes + runs*uint64(finalTxBytes+receiptFixedBytes) +

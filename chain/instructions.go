@@ -58,6 +58,15 @@ const (
 // OpActorFund is the opcode at [AddrActors] that gives an actor money.
 const OpActorFund = 41
 
+// The opcodes at [AddrActors] with which the creator of an actor sees to its
+// timers.
+const (
+	OpTimerCancel   = 48
+	OpTimerConfig   = 49
+	OpTimerExtend   = 50
+	OpTimerSchedule = 95
+)
+
 // systemInstructions holds the rows with an opcode, by address and opcode.
 var systemInstructions = []InstructionSpec{
 	// Runner Registry (CIP-2 §4, CIP-11 §8.3).
@@ -118,10 +127,10 @@ var systemInstructions = []InstructionSpec{
 	// Actors and their timers, by their owners.
 	system(AddrActors, OpActorFund, "actor_fund").runs().args(Arg{"actor", ArgAddress, false}).note("the value goes to the actor without a message"),
 	system(AddrActors, 43, "actor_upgrade").args(Arg{"actor", ArgAddress, false}, Arg{"source", ArgBytes, false}, Arg{"manifest", ArgAny, false}).note("system deployers only (resolution 8.2)"),
-	system(AddrActors, 48, "timer_cancel").args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}),
-	system(AddrActors, 49, "timer_config").args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"config", ArgMap, false}),
-	system(AddrActors, 50, "timer_extend").args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"until_height", ArgUint, false}),
-	system(AddrActors, 95, "timer_schedule").costs(CostTimerSchedule).args(Arg{"actor", ArgAddress, false}, Arg{"height", ArgUint, false}, Arg{"interval", ArgUint, true}, Arg{"handler", ArgText, false}, Arg{"payload", ArgBytes, false}),
+	system(AddrActors, OpTimerCancel, "timer_cancel").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}),
+	system(AddrActors, OpTimerConfig, "timer_config").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"config", ArgMap, false}).note("\"bidder\" (address or null), \"cells_limit\", \"cycles_limit\", each optional; not of a timer that is due"),
+	system(AddrActors, OpTimerExtend, "timer_extend").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"until_height", ArgUint, false}),
+	system(AddrActors, OpTimerSchedule, "timer_schedule").runs().costs(CostTimerSchedule).args(Arg{"actor", ArgAddress, false}, Arg{"height", ArgUint, false}, Arg{"interval", ArgUint, true}, Arg{"handler", ArgText, false}, Arg{"payload", ArgBytes, false}).note("the value goes to the actor, which pays"),
 }
 
 // system starts a row: a user-lane instruction that anyone may send at the

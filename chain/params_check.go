@@ -22,7 +22,7 @@ const (
 func (p *Params) Check() error {
 	for _, check := range []func() error{
 		p.checkSpace, p.checkLanes, p.checkBaseFees, p.checkConsensus, p.checkInflation,
-		p.checkCosts, p.checkActors, p.checkRent, p.checkRunner, p.checkJob, p.checkCIP11,
+		p.checkCosts, p.checkActors, p.checkTimers, p.checkRent, p.checkRunner, p.checkJob, p.checkCIP11,
 		p.checkGovernance, p.checkEntitlements, p.checkFinal,
 	} {
 		if err := check(); err != nil {
@@ -173,7 +173,7 @@ func (p *Params) checkCosts() error {
 }
 
 func (p *Params) checkActors() error {
-	a, t := &p.Actor, &p.Timer
+	a := &p.Actor
 	if err := checkNames("actor_limits.extra_imports", a.ExtraImports); err != nil {
 		return err
 	}
@@ -192,6 +192,12 @@ func (p *Params) checkActors() error {
 		bound{"actor_limits.block_cycles_burst", uint64(a.BlockCyclesBurst), uint64(a.BlockCycles), uint64(p.CyclesCap)},
 		bound{"actor_limits.message_reserve_cycles", uint64(a.MessageReserveCycles), 1, uint64(p.MaxTxCycles)},
 		bound{"actor_limits.message_reserve_cells", uint64(a.MessageReserveCells), 0, uint64(p.MaxTxCells)},
+	)
+}
+
+func (p *Params) checkTimers() error {
+	t := &p.Timer
+	return firstOutside(
 		bound{"timer.max_per_actor", t.MaxPerActor, 1, 1 << 20},
 		bound{"timer.deposit_step_timers", t.DepositStepTimers, 1, 1 << 20},
 		bound{"timer.initial_base_fee", uint64(t.InitialBaseFee), uint64(t.MinBaseFee), 1 << 62},
@@ -199,6 +205,19 @@ func (p *Params) checkActors() error {
 		bound{"timer.queue_target", t.QueueTarget, 1, 1 << 40},
 		bound{"timer.base_fee_alpha", t.BaseFeeAlpha, 1, 1_000},
 		bound{"timer.rebid_deferrals", t.RebidDeferrals, 1, maxPeriodBlocks},
+		bound{"timer.max_unfunded_deferrals", t.MaxUnfundedDeferrals, 1, maxPeriodBlocks},
+		bound{"timer.ring_blocks", t.RingBlocks, 2, 1 << 20},
+		bound{"timer.queue_epochs", t.QueueEpochs, 1, 1 << 20},
+		bound{"timer.moves_per_block", t.MovesPerBlock, 1, 1 << 16},
+		bound{"timer.candidates_per_block", t.CandidatesPerBlock, 1, 1 << 16},
+		bound{"timer.min_cycles", uint64(t.MinCycles), 1, uint64(t.DefaultCycles)},
+		bound{"timer.default_cycles", uint64(t.DefaultCycles), 1, uint64(p.CyclesTarget)},
+		bound{"timer.default_cells", uint64(t.DefaultCells), 0, uint64(p.CellsTarget)},
+		bound{"timer.bid_cycles", uint64(t.BidCycles), 1, uint64(p.CyclesTarget)},
+		bound{"timer.bid_cells", uint64(t.BidCells), 0, uint64(p.CellsTarget)},
+		bound{"timer.escrow_multiple", t.EscrowMultiple, 1, 1 << 20},
+		bound{"timer.default_tip_basis_points", t.DefaultTipBasisPoints, 0, BasisPoints},
+		bound{"timer.starvation_multiple", t.StarvationMultiple, 1, 1 << 20},
 	)
 }
 

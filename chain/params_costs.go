@@ -192,6 +192,20 @@ type TimerParams struct {
 	BidsPerBlock         uint64 `json:"bids_per_block"`
 	RebidDeferrals       uint64 `json:"rebid_deferrals"`
 	MaxUnfundedDeferrals uint64 `json:"max_unfunded_deferrals"`
+
+	RingBlocks         uint64 `json:"ring_blocks"`          // slots of the block ring: two epochs of the queue
+	QueueEpochs        uint64 `json:"queue_epochs"`         // epochs ahead that the queue holds; later timers overflow
+	MovesPerBlock      uint64 `json:"moves_per_block"`      // timers that a block moves from each tier to the next
+	CandidatesPerBlock uint64 `json:"candidates_per_block"` // due timers that a block looks at, in their order
+
+	MinCycles             Cycles `json:"min_cycles"`     // smallest limit of a firing
+	DefaultCycles         Cycles `json:"default_cycles"` // limits of a firing that names none
+	DefaultCells          Cells  `json:"default_cells"`
+	BidCycles             Cycles `json:"bid_cycles"` // limits of a question to a Gas Bidding Agent
+	BidCells              Cells  `json:"bid_cells"`
+	EscrowMultiple        uint64 `json:"escrow_multiple"`          // of the base fees, put aside for a firing
+	DefaultTipBasisPoints uint64 `json:"default_tip_basis_points"` // of the base fees, where no agent bids
+	StarvationMultiple    uint64 `json:"starvation_multiple"`      // of the base fee per cycle: what the weight of a waiting timer tends to
 }
 
 func defaultTimerParams() TimerParams {
@@ -207,6 +221,20 @@ func defaultTimerParams() TimerParams {
 		BidsPerBlock:         256, // at about 5,000 cycles a bid, under two thirds of the timer budget
 		RebidDeferrals:       8,
 		MaxUnfundedDeferrals: 3_600,
+
+		RingBlocks:         7_200, // two hours of blocks
+		QueueEpochs:        720,   // thirty days
+		MovesPerBlock:      512,   // more than the smallest firings of a block
+		CandidatesPerBlock: 512,   // likewise
+
+		MinCycles:             5_000,
+		DefaultCycles:         200_000, // ten of them fill the lane; room for a message with its reservation
+		DefaultCells:          8_000,
+		BidCycles:             50_000,
+		BidCells:              1_000,
+		EscrowMultiple:        2, // covers base fees that double in the meantime
+		DefaultTipBasisPoints: 1_000,
+		StarvationMultiple:    16,
 	}
 }
 

@@ -37,7 +37,7 @@ type Result struct {
 	Receipts []chain.Receipt // one per transaction, in order, then those of deliveries
 	Used     [chain.NumLanes]chain.Usage
 	Delta    *state.Delta // writes on the parent's state
-	Burned   chain.Wei    // base fees, and what rent costs
+	Burned   chain.Wei    // base fees, and what rent and setting timers cost
 	Issued   chain.Wei    // new CBY of whitepaper §8.2
 	Tips     chain.Wei    // paid to the proposer
 	Defects  []pvm.Dump   // of the machine, to be written where people find them; no consensus
@@ -66,12 +66,18 @@ func (b *block) begin(n int) (err error) {
 		return err
 	}
 	b.announceRemovals()
-	return b.beginRent()
+	if err := b.beginRent(); err != nil {
+		return err
+	}
+	return b.selectTimers()
 }
 
 // finish does what comes after the transactions.
 func (b *block) finish() error {
 	if err := b.deliver(); err != nil {
+		return err
+	}
+	if err := b.fireTimers(); err != nil {
 		return err
 	}
 	if err := b.reward(&b.supply); err != nil {
@@ -96,6 +102,7 @@ type block struct {
 	actors *actor.Block
 	budget *fees.Budget // nil: the transaction's place is judged elsewhere
 	lane   chain.LaneID // segment that is running
+	due    []turn       // timers that fire in this block, in their order
 	supply SupplyRecord
 	events []chain.Event // of the protocol itself
 	result Result

@@ -26,6 +26,7 @@ func Begin(view state.View, in Inputs, n int) (*Steps, error) {
 	b := &block{in: &in, parent: view, state: state.NewOverlay(view), budget: fees.NewBudget(in.Params)}
 	b.actors = actor.NewBlock(actor.Block{
 		Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
+		TimerBase: in.BaseFees[chain.LaneTimer],
 	})
 	return &Steps{b}, b.begin(n)
 }

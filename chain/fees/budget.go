@@ -31,6 +31,16 @@ func NewBudget(p *chain.Params) *Budget {
 	return &b
 }
 
+// Reserve takes out of a lane's own share what is promised to work that runs
+// after the transactions, whether it will use it or not: due timers (resolution
+// 11.14). It needs an amount within what is left of the share, before the first
+// [Budget.Take]; what exceeds it is not reserved.
+func (b *Budget) Reserve(lane chain.LaneID, promised chain.Usage) {
+	u := &b.left[lane]
+	u.Cycles -= min(u.Cycles, promised.Cycles)
+	u.Cells -= min(u.Cells, promised.Cells)
+}
+
 // Left returns what a transaction of the lane may still use: what is left of
 // the lane's own share and of every earlier one.
 func (b *Budget) Left(lane chain.LaneID) chain.Usage {

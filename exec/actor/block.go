@@ -13,7 +13,8 @@ type Block struct {
 	ChainID         uint64
 	Height          chain.Height
 	TimestampMillis uint64
-	Beacon          chain.Hash // R of the parent's round (CIP-11 §9.2)
+	Beacon          chain.Hash    // R of the parent's round (CIP-11 §9.2)
+	TimerBase       chain.FeePair // base fees of the timer lane
 
 	costs  host.Costs
 	limits sdk.Limits

@@ -15,11 +15,6 @@ func (f *frame) StorageScan(string, int) ([]host.Entry, error) { return nil, err
 func (f *frame) Defer(host.Deferred) (host.ID, error)    { return host.ID{}, errLater }
 func (f *frame) Spawn(host.Spawn) (chain.Address, error) { return chain.Address{}, errLater }
 
-// timers
-func (f *frame) SetTimer(host.Timer) (host.ID, error) { return host.ID{}, errLater }
-func (f *frame) ExtendTimer(host.ID, uint64) error    { return errLater }
-func (f *frame) CancelTimer(host.ID) (bool, error)    { return false, errLater }
-
 // runners
 func (f *frame) CancelJob(host.ID) (bool, error)          { return false, errLater }
 func (f *frame) JobStatus(host.ID) (host.JobState, error) { return host.JobUnknown, errLater }

@@ -1,0 +1,146 @@
+package actor
+
+import (
+	"errors"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec/timers"
+)
+
+// SetTimer implements host.Timers.
+func (f *frame) SetTimer(t host.Timer) (host.ID, error) {
+	if err := f.changes(); err != nil {
+		return host.ID{}, err
+	}
+	g, err := f.need("timer.schedule")
+	if err != nil {
+		return host.ID{}, err
+	}
+	if err := f.run.takeCells(uint64(len(t.Handler) + len(t.Data))); err != nil {
+		return host.ID{}, err
+	}
+	s := timers.Spec{
+		Actor: f.env.Self, To: t.To, Height: chain.Height(t.Height), Every: t.Every, Handler: t.Handler,
+		Data: t.Data, Bidder: t.Bidder, Limits: chain.Usage{Cycles: chain.Cycles(t.Cycles), Cells: chain.Cells(t.Cells)},
+	}
+	most, bounded := g.Uint("max_timers")
+	if !bounded {
+		most = f.run.block.Params.Timer.MaxPerActor
+	}
+	id, err := f.run.setTimer(s, most)
+	return host.ID(id), timerRefusal(err)
+}
+
+// ExtendTimer implements host.Timers.
+func (f *frame) ExtendTimer(id host.ID, height uint64) error {
+	return f.changeTimer(func(c timers.Clock) (timers.Bill, error) {
+		return timers.Extend(f.run.state, c, f.env.Self, chain.Hash(id), chain.Height(height))
+	})
+}
+
+// CancelTimer implements host.Timers.
+func (f *frame) CancelTimer(id host.ID) (bool, error) {
+	err := f.changeTimer(func(c timers.Clock) (timers.Bill, error) {
+		return timers.Cancel(f.run.state, c, f.env.Self, chain.Hash(id))
+	})
+	var refusal *host.Refusal
+	if errors.As(err, &refusal) && refusal.Code == host.RefusedTarget {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (f *frame) changeTimer(change func(timers.Clock) (timers.Bill, error)) error {
+	if err := f.changes(); err != nil {
+		return err
+	}
+	if _, err := f.need("timer.schedule"); err != nil {
+		return err
+	}
+	return timerRefusal(f.run.changeTimer(f.env.Self, change))
+}
+
+// timerRefusal is what a program sees of a verdict of package timers.
+func timerRefusal(err error) error {
+	for _, row := range []struct {
+		err  error
+		code string
+	}{
+		{timers.ErrPast, host.RefusedPast},
+		{timers.ErrTooFar, host.RefusedLimit},
+		{timers.ErrLimit, host.RefusedLimit},
+		{timers.ErrEarlier, host.RefusedArgument},
+		{timers.ErrArgument, host.RefusedArgument},
+		{timers.ErrNotFound, host.RefusedTarget},
+		{funds.ErrShort, host.RefusedFunds},
+	} {
+		if errors.Is(err, row.err) {
+			return &host.Refusal{Code: row.code, Text: err.Error()}
+		}
+	}
+	return err
+}
+
+func (r *Run) clock() timers.Clock {
+	return timers.Clock{Params: r.block.Params, Height: r.block.Height, Base: r.block.TimerBase}
+}
+
+// setTimer sets a timer of an actor that may have as many as most, which the
+// entitlement says (entitlements §9.8). What the timer leaves open it gets from
+// the parameters.
+func (r *Run) setTimer(s timers.Spec, most uint64) (id timers.ID, err error) {
+	if s.To == (chain.Address{}) {
+		s.To = s.Actor
+	}
+	if s.Every > 0 && s.Height == 0 {
+		s.Height = r.block.Height + chain.Height(min(s.Every, timers.MaxAhead+1))
+	}
+	s.Limits = timers.Limits(r.block.Params, s.Limits)
+	roster, err := timers.ReadRoster(r.state, s.Actor)
+	if err != nil {
+		return id, err
+	}
+	if roster.Active >= most && most < r.block.Params.Timer.MaxPerActor {
+		return id, &Trap{chain.CodeEntitlementQuota, "timer.schedule/max_timers"}
+	}
+	err = r.changeTimer(s.Actor, func(c timers.Clock) (b timers.Bill, err error) {
+		id, b, err = timers.Set(r.state, c, s)
+		return b, err
+	})
+	return id, err
+}
+
+// changeTimer makes a change and moves its money, or does neither.
+func (r *Run) changeTimer(actor chain.Address, change func(timers.Clock) (timers.Bill, error)) error {
+	before := r.state.Snapshot()
+	bill, err := change(r.clock())
+	if err == nil {
+		err = r.payTimer(actor, bill)
+	}
+	if err != nil {
+		r.state.Revert(before)
+	}
+	return err
+}
+
+// payTimer moves the money of a bill. What comes back may grow a balance
+// (resolution 11.25).
+func (r *Run) payTimer(actor chain.Address, b timers.Bill) error {
+	total, payable := b.Total()
+	if !payable {
+		return funds.ErrShort
+	}
+	if err := r.debit(actor, total); err != nil {
+		return err
+	}
+	if err := r.credit(chain.AddrTimers, b.Lock); err != nil {
+		return err
+	}
+	r.burned += b.Fee // was in a balance, so the sum fits
+	if err := r.debit(chain.AddrTimers, b.Refund); err != nil {
+		return err
+	}
+	return r.giveBack(actor, b.Refund)
+}

@@ -1,0 +1,111 @@
+package actor
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/timers"
+)
+
+// TimerOrder is what the owner of an actor, who is its creator, wants of its
+// timers. The value goes to the actor, which pays. Exactly one of Set and Change
+// is there.
+type TimerOrder struct {
+	Owner, Actor chain.Address
+	Value        chain.Wei
+	Set          *timers.Spec
+	Change       func(timers.Clock) (timers.Bill, error)
+}
+
+// OrderTimer carries an order out. What [Run.First] says of the value holds. The
+// answer to Set is the id. The error is a fault.
+func (r *Run) OrderTimer(o *TimerOrder) (Outcome, error) {
+	m := r.mark()
+	v, err := r.orderTimer(o)
+	if err != nil {
+		return Outcome{}, err
+	}
+	if v.code != chain.CodeOK {
+		r.undo(m)
+	}
+	return r.finish(m, v)
+}
+
+func (r *Run) orderTimer(o *TimerOrder) (verdict, error) {
+	rec, err := ReadRecord(r.state, o.Actor)
+	switch {
+	case err != nil:
+		return verdict{}, err
+	case rec == nil:
+		return refused(chain.CodeNotFound, "%s is no actor", o.Actor), nil
+	case rec.Creator != o.Owner:
+		return refused(chain.CodeForbidden, "%s did not create %s", o.Owner, o.Actor), nil
+	}
+	if c, err := r.pay(&Envelope{From: o.Owner, To: o.Actor, Value: o.Value}); err != nil || c != chain.CodeOK {
+		return refused(c, "value does not fit the actor's balance"), err
+	}
+	if o.Set == nil {
+		return timerVerdict(r.changeTimer(o.Actor, o.Change))
+	}
+	grants, err := entitle.Parse(rec.Manifest)
+	if err != nil {
+		return verdict{}, fmt.Errorf("manifest of %s: %w", o.Actor, err)
+	}
+	g, ok := grants.Find("timer.schedule")
+	if !ok {
+		return refused(chain.CodeNotEntitled, "timer.schedule is not in the manifest"), nil
+	}
+	most, bounded := g.Uint("max_timers")
+	if !bounded {
+		most = r.block.Params.Timer.MaxPerActor
+	}
+	id, err := r.setTimer(*o.Set, most)
+	v, err := timerVerdict(err)
+	if err != nil || v.code != chain.CodeOK {
+		return v, err
+	}
+	v.output = cbor.AppendBytes(nil, id[:])
+	return v, r.answer(&v)
+}
+
+// answer charges the cells of an answer that no handler gave.
+func (r *Run) answer(v *verdict) error {
+	err := r.takeCells(uint64(len(v.output)) * uint64(r.block.Params.API.ReturnByteCells))
+	var trap *Trap
+	if errors.As(err, &trap) {
+		*v = refused(trap.Code, "%s", trap.Text)
+		return nil
+	}
+	return err
+}
+
+// timerVerdict turns a verdict of package timers into a receipt's code; what is
+// none is a fault.
+func timerVerdict(err error) (verdict, error) {
+	var trap *Trap
+	if errors.As(err, &trap) {
+		return refused(trap.Code, "%s", trap.Text), nil
+	}
+	for _, row := range []struct {
+		err  error
+		code uint16
+	}{
+		{timers.ErrPast, chain.CodeBadArgument},
+		{timers.ErrTooFar, chain.CodeBadArgument},
+		{timers.ErrEarlier, chain.CodeBadArgument},
+		{timers.ErrArgument, chain.CodeBadArgument},
+		{timers.ErrLimit, chain.CodeLimitReached},
+		{timers.ErrNotFound, chain.CodeNotFound},
+		{timers.ErrDue, chain.CodeWrongState},
+		{funds.ErrShort, chain.CodeInsufficientBalance},
+	} {
+		if errors.Is(err, row.err) {
+			return refused(row.code, "%v", err), nil
+		}
+	}
+	return verdict{}, err
+}

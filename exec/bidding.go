@@ -1,0 +1,178 @@
+package exec
+
+import (
+	"errors"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/timers"
+)
+
+// bidHandler is what a Gas Bidding Agent answers with (CIP-1).
+const bidHandler = "getGasBid"
+
+// askAgents asks the agents of due timers for their bids, in the order of the
+// timers, until timer.bids_per_block or half of the lane is used up (resolution
+// 11.23). It returns what the answers used of the lane, which the timers' escrows
+// pay at the base fee, and brings head up to date.
+func (b *block) askAgents(head *timers.Head) (used chain.Usage, err error) {
+	p, c := &b.in.Params.Timer, b.clock()
+	ids, err := timers.Ready(b.state, *head, int(p.CandidatesPerBlock))
+	if err != nil {
+		return used, &Fault{"order the timers", err}
+	}
+	lane := fees.LaneTarget(b.in.Params, chain.LaneTimer)
+	asked := uint64(0)
+	for _, id := range ids {
+		if asked == p.BidsPerBlock || used.Cycles+p.BidCycles > lane.Cycles/2 || used.Cells+p.BidCells > lane.Cells/2 {
+			break
+		}
+		t, err := timers.Load(b.state, id)
+		if err != nil {
+			return used, &Fault{"load a timer", err}
+		}
+		if !timers.NeedsBid(&c, t) {
+			continue
+		}
+		asked++
+		took, err := b.askAgent(t, head)
+		if err != nil {
+			return used, fault("ask for a bid", err)
+		}
+		used.Cycles += took.Cycles
+		used.Cells += took.Cells
+	}
+	if asked > 0 {
+		b.useTimerLane(used)
+		*head, err = timers.ReadHead(b.state, b.in.Params)
+	}
+	return used, fault("read the head of the timers", err)
+}
+
+// askAgent asks one agent, if the timer's actor can pay for it, and notes the
+// bid. Who cannot pay, or does not answer as it should, bids no tip.
+func (b *block) askAgent(t *timers.Timer, head *timers.Head) (used chain.Usage, err error) {
+	p, c := &b.in.Params.Timer, b.clock()
+	bid := timers.NoBid(&c, t.Limits)
+	var cost chain.Wei
+	payable, err := b.fund(t, chain.Usage{Cycles: p.BidCycles, Cells: p.BidCells}, c.Base)
+	if err != nil {
+		return used, err
+	}
+	if payable {
+		out, err := b.consult(t, head)
+		if err != nil {
+			return used, err
+		}
+		if out.Code == chain.CodeOK {
+			bid = readBid(out.Output, bid)
+		}
+		used = out.Used
+		cost, _ = timers.Cost(used, c.Base) // within what was funded
+	}
+	if err := timers.SetBid(b.state, c, t, bid, cost); err != nil {
+		return used, err
+	}
+	if !add(&b.result.Burned, cost) {
+		return used, ErrMoney
+	}
+	return used, funds.Debit(b.state, chain.AddrTimers, cost, c.Height)
+}
+
+// consult runs the agent's handler, which changes nothing.
+func (b *block) consult(t *timers.Timer, head *timers.Head) (actor.Outcome, error) {
+	question, err := b.bidContext(t, head)
+	if err != nil {
+		return actor.Outcome{}, err
+	}
+	before := b.state.Snapshot()
+	r := actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
+		Origin: t.Actor, ID: b.firingID("cowboy-timer-bid-v1", t.ID), ReadOnly: true,
+		Cycles: b.in.Params.Timer.BidCycles, Cells: b.in.Params.Timer.BidCells,
+	})
+	out, err := r.First(actor.Envelope{From: t.Actor, To: *t.Bidder, Handler: bidHandler, Payload: question})
+	b.state.Revert(before)
+	return out, err
+}
+
+// bidContext is what an agent is told (CIP-1): a map, its keys in canonical
+// order.
+func (b *block) bidContext(t *timers.Timer, head *timers.Head) ([]byte, error) {
+	balance, err := funds.Balance(b.state, t.Actor)
+	base := b.in.BaseFees[chain.LaneTimer]
+	rows := [...]struct {
+		name  string
+		value uint64
+	}{
+		{"basefee_cell", uint64(base.PerCell)},
+		{"basefee_cycle", uint64(base.PerCycle)},
+		{"owner_actor_balance", uint64(balance)},
+		{"current_block_height", uint64(b.in.Height)},
+		{"trigger_block_height", uint64(t.Height)},
+		{"last_block_cycle_usage", uint64(head.Used)},
+	}
+	out := cbor.AppendMap(make([]byte, 0, 192), len(rows))
+	for _, row := range rows {
+		out = cbor.AppendUint(cbor.AppendText(out, row.name), row.value)
+	}
+	return out, err
+}
+
+var errBid = errors.New("no such field of a bid")
+
+// readBid reads {"tip"?, "max_fee"?, "tip_cell"?, "cells_limit"?, "cycles_limit"?,
+// "max_fee_cell"?}, all unsigned: prices per cycle and per cell, and limits, which
+// may lower the timer's. An answer of another form is as good as none, and leaves
+// fallback.
+func readBid(answer []byte, fallback timers.Bid) timers.Bid {
+	bid, err := parseBid(answer, fallback)
+	if err != nil {
+		return fallback
+	}
+	bid.Limits.Cycles = min(bid.Limits.Cycles, fallback.Limits.Cycles)
+	bid.Limits.Cells = min(bid.Limits.Cells, fallback.Limits.Cells)
+	return bid
+}
+
+func parseBid(answer []byte, bid timers.Bid) (timers.Bid, error) {
+	r := cbor.NewReader(answer)
+	n, err := r.Map(6)
+	if err != nil {
+		return bid, err
+	}
+	var prev []byte
+	for range n {
+		at := r
+		if prev, err = r.Key(prev, cbor.DefaultLimits()); err != nil {
+			return bid, err
+		}
+		name, err := at.Text(len("max_fee_cell"))
+		if err != nil {
+			return bid, err
+		}
+		v, err := r.Uint()
+		if err != nil {
+			return bid, err
+		}
+		switch name {
+		case "tip":
+			bid.Tip.PerCycle = chain.Wei(v)
+		case "max_fee":
+			bid.MaxFee.PerCycle = chain.Wei(v)
+		case "tip_cell":
+			bid.Tip.PerCell = chain.Wei(v)
+		case "max_fee_cell":
+			bid.MaxFee.PerCell = chain.Wei(v)
+		case "cycles_limit":
+			bid.Limits.Cycles = chain.Cycles(v)
+		case "cells_limit":
+			bid.Limits.Cells = chain.Cells(v)
+		default:
+			return bid, errBid
+		}
+	}
+	return bid, r.End()
+}

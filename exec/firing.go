@@ -1,0 +1,282 @@
+package exec
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/timers"
+)
+
+// turn is a timer that fires in this block, at what it bid.
+type turn struct {
+	id     timers.ID
+	limits chain.Usage
+	tip    chain.FeePair
+}
+
+// Events of the timers themselves, with the id of the timer and the address of
+// its actor as data.
+const (
+	eventTimerUnfunded = "timer_unfunded" // ended after timer.max_unfunded_deferrals blocks (resolution 11.23)
+	eventIntervalEnded = "interval_ended" // could not pay for its next block (resolution 11.24)
+)
+
+func (b *block) clock() timers.Clock {
+	return timers.Clock{Params: b.in.Params, Height: b.in.Height, Base: b.in.BaseFees[chain.LaneTimer]}
+}
+
+// firingID names one firing: a timer fires at most once in a block.
+func (b *block) firingID(kind string, id timers.ID) chain.Hash {
+	return keccak.Sum256([]byte(kind), id[:], binary.BigEndian.AppendUint64(nil, uint64(b.in.Height)))
+}
+
+// selectTimers begins the block of the timers (resolutions 11.14, 11.23): it asks
+// agents for their bids, chooses who fires within the lane's share of the target,
+// and reserves their limits, so that what is left over is there for the lanes
+// after.
+func (b *block) selectTimers() error {
+	c := b.clock()
+	head, err := timers.Advance(b.state, c)
+	if err != nil {
+		return &Fault{"advance the timers", err}
+	}
+	if head.Ready == 0 {
+		return nil
+	}
+	if b.in.Engine == nil {
+		return &Fault{"fire timers", ErrNoEngine}
+	}
+	reserved, err := b.askAgents(&head)
+	if err != nil {
+		return err
+	}
+	ids, err := timers.Ready(b.state, head, int(b.in.Params.Timer.CandidatesPerBlock))
+	if err != nil {
+		return &Fault{"order the timers", err}
+	}
+	lane := fees.LaneTarget(b.in.Params, chain.LaneTimer)
+	left := chain.Usage{Cycles: lane.Cycles - reserved.Cycles, Cells: lane.Cells - reserved.Cells}
+	for _, id := range ids {
+		if left.Cycles < b.in.Params.Timer.MinCycles {
+			break
+		}
+		t, err := timers.Load(b.state, id)
+		if err == nil {
+			err = b.giveTurn(t, &left)
+		}
+		if err != nil {
+			return fault("choose a timer", err)
+		}
+	}
+	b.budget.Reserve(chain.LaneTimer, chain.Usage{Cycles: lane.Cycles - left.Cycles, Cells: lane.Cells - left.Cells})
+	return nil
+}
+
+// giveTurn chooses a timer if its limits are left and it can pay for them. One
+// whose limits are not left keeps its place in the order.
+func (b *block) giveTurn(t *timers.Timer, left *chain.Usage) error {
+	c := b.clock()
+	bid := timers.Offer(&c, t)
+	if bid.Limits.Cycles > left.Cycles || bid.Limits.Cells > left.Cells {
+		return nil
+	}
+	busy, err := b.busy(t.To, bid.Limits.Cycles)
+	if err != nil {
+		return err
+	}
+	if busy {
+		return timers.Postpone(b.state, c, t, c.Height+chain.Height(b.in.Params.Timer.RebidDeferrals), false)
+	}
+	tip, ok := bid.Price(c.Base)
+	if ok {
+		ok, err = b.fund(t, bid.Limits, chain.FeePair{PerCycle: c.Base.PerCycle + tip.PerCycle, PerCell: c.Base.PerCell + tip.PerCell})
+		if err != nil {
+			return err
+		}
+	}
+	if !ok {
+		return b.unfunded(t)
+	}
+	b.due = append(b.due, turn{t.ID, bid.Limits, tip})
+	left.Cycles -= bid.Limits.Cycles
+	left.Cells -= bid.Limits.Cells
+	return nil
+}
+
+// busy reports whether an actor has used up its cycles of this block (resolution
+// 11.22).
+func (b *block) busy(addr chain.Address, cycles chain.Cycles) (bool, error) {
+	l, err := actor.ReadLedger(b.state, addr)
+	return err == nil && l.Left(&b.in.Params.Actor, b.in.Height) < cycles, err
+}
+
+// fund fills the escrow of a timer up to what so much use at such prices takes,
+// out of the actor's balance; false where that is too small.
+func (b *block) fund(t *timers.Timer, use chain.Usage, price chain.FeePair) (bool, error) {
+	need, fits := timers.Cost(use, price)
+	switch {
+	case !fits:
+		return false, nil
+	case t.Escrow >= need:
+		return true, nil
+	}
+	err := funds.Move(b.state, t.Actor, chain.AddrTimers, need-t.Escrow, b.in.Height)
+	if errors.Is(err, funds.ErrShort) {
+		return false, nil
+	}
+	if err == nil {
+		timers.TopUp(b.state, b.clock(), t, need-t.Escrow)
+	}
+	return err == nil, err
+}
+
+// unfunded makes a timer wait that cannot pay, or ends it when it could not for
+// too long (resolution 11.23).
+func (b *block) unfunded(t *timers.Timer) error {
+	p, c := &b.in.Params.Timer, b.clock()
+	since := t.Unfunded
+	if since == 0 {
+		since = c.Height
+	}
+	if last := since + chain.Height(p.MaxUnfundedDeferrals); c.Height < last {
+		return timers.Postpone(b.state, c, t, min(c.Height+chain.Height(p.RebidDeferrals), last), true)
+	}
+	return b.end(t.ID, eventTimerUnfunded)
+}
+
+// fireTimers runs the chosen timers in their order, after the transactions and
+// the messages that waited (resolution 7.5).
+func (b *block) fireTimers() error {
+	for i := range b.due {
+		if err := b.fire(&b.due[i]); err != nil {
+			return fault("fire timer "+b.due[i].id.String(), err)
+		}
+	}
+	var used chain.Cycles
+	for _, u := range b.result.Used {
+		used += u.Cycles
+	}
+	return fault("close the timers", timers.Note(b.state, b.clock(), used))
+}
+
+// fire runs one timer. One that a transaction of the block cancelled or moved has
+// lost its turn, and one whose receiver has no cycles left in this block waits.
+func (b *block) fire(d *turn) error {
+	t, err := timers.Load(b.state, d.id)
+	if err != nil || t == nil {
+		return err
+	}
+	c := b.clock()
+	if busy, err := b.busy(t.To, d.limits.Cycles); err != nil || busy && t.Due() {
+		if err == nil {
+			err = timers.Postpone(b.state, c, t, c.Height+chain.Height(b.in.Params.Timer.RebidDeferrals), false)
+		}
+		return err
+	}
+	t, escrow, deposit, err := timers.Take(b.state, c, d.id)
+	if err != nil || t == nil {
+		return err
+	}
+	r := actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
+		Origin: t.Actor, ID: b.firingID("cowboy-timer-firing-v1", t.ID), Cycles: d.limits.Cycles, Cells: d.limits.Cells,
+	})
+	out, err := r.First(actor.Envelope{From: t.Actor, To: t.To, Handler: t.Handler, Payload: t.Data})
+	if err != nil {
+		return err
+	}
+	price := chain.Tx{
+		MaxFeePerCycle: c.Base.PerCycle + d.tip.PerCycle, TipPerCycle: d.tip.PerCycle,
+		MaxFeePerCell: c.Base.PerCell + d.tip.PerCell, TipPerCell: d.tip.PerCell,
+	}
+	fee, burned, tip, err := fees.Charge(&price, c.Base, out.Used)
+	if err != nil {
+		return err
+	}
+	if err := b.release(t.Actor, fee, escrow-fee+deposit); err != nil {
+		return err
+	}
+	if err := b.settleFiring(d, &out, burned, tip); err != nil {
+		return err
+	}
+	return b.rearm(t)
+}
+
+// release pays a fee out of the escrows and gives an actor back what is left. The
+// parts of the fee are booked by the caller.
+func (b *block) release(to chain.Address, fee, back chain.Wei) error {
+	if err := funds.Debit(b.state, chain.AddrTimers, fee, b.in.Height); err != nil {
+		return err
+	}
+	return funds.Move(b.state, chain.AddrTimers, to, back, b.in.Height)
+}
+
+// rearm sets an interval for its next block, which the actor pays, or ends it.
+func (b *block) rearm(t *timers.Timer) error {
+	if t.Every == 0 {
+		return nil
+	}
+	before, c := b.state.Snapshot(), b.clock()
+	next, bill, err := timers.Rearm(b.state, c, t.ID)
+	if err != nil || next == nil {
+		return err
+	}
+	if total, payable := bill.Total(); payable {
+		err = funds.Debit(b.state, t.Actor, total, c.Height)
+	} else {
+		err = funds.ErrShort
+	}
+	switch {
+	case errors.Is(err, funds.ErrShort):
+		b.state.Revert(before)
+		return b.end(t.ID, eventIntervalEnded)
+	case err != nil:
+		return err
+	case !add(&b.result.Burned, bill.Fee):
+		return ErrMoney
+	}
+	return funds.Credit(b.state, chain.AddrTimers, bill.Lock)
+}
+
+// end ends a timer that cannot pay, and says so.
+func (b *block) end(id timers.ID, event string) error {
+	t, err := timers.Load(b.state, id)
+	if err != nil || t == nil {
+		return err
+	}
+	bill, err := timers.End(b.state, b.clock(), t)
+	if err != nil {
+		return err
+	}
+	b.announce([]chain.Event{{Emitter: chain.AddrTimers, Name: event, Data: append(id[:], t.Actor[:]...)}})
+	return funds.Move(b.state, chain.AddrTimers, t.Actor, bill.Refund, b.in.Height)
+}
+
+// settleFiring books what a firing used and paid, and writes its receipt.
+func (b *block) settleFiring(d *turn, out *actor.Outcome, burned, tip chain.Wei) error {
+	r := &b.result
+	if !add(&r.Burned, burned) || !add(&r.Burned, out.Burned) || !add(&r.Tips, tip) {
+		return ErrMoney
+	}
+	status := chain.StatusSucceeded
+	if out.Code != chain.CodeOK {
+		status = chain.StatusFailed
+	}
+	r.Receipts = append(r.Receipts, chain.Receipt{
+		TxHash: b.firingID("cowboy-timer-firing-v1", d.id), Lane: chain.LaneTimer, Status: status, Code: out.Code,
+		CyclesUsed: out.Used.Cycles, CellsUsed: out.Used.Cells,
+		Fee: burned + tip, Tip: tip, Output: out.Output, Events: out.Events, Trace: out.Trace,
+	})
+	b.useTimerLane(out.Used)
+	return nil
+}
+
+func (b *block) useTimerLane(used chain.Usage) {
+	u := &b.result.Used[chain.LaneTimer]
+	u.Cycles += used.Cycles
+	u.Cells += used.Cells
+}

@@ -1,0 +1,238 @@
+package timers
+
+import (
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// Advance begins a block: it moves the base fee, brings what comes near into the
+// nearer tiers, and what is due into the ready tree. It returns the head.
+func Advance(o *state.Overlay, c Clock) (Head, error) {
+	q, err := open(o, c)
+	if err != nil {
+		return Head{}, err
+	}
+	q.adjust()
+	for _, step := range [...]func() error{q.approach, q.migrate, q.fall} {
+		if err := step(); err != nil {
+			return q.Head, err
+		}
+	}
+	q.close()
+	return q.Head, nil
+}
+
+// move files a timer anew.
+func (q *queue) move(id ID) error {
+	t, err := Load(q.o, id)
+	if err == nil && t == nil {
+		err = fmt.Errorf("%w: timer %s is in a tier and missing", ErrRecord, id)
+	}
+	if err != nil {
+		return err
+	}
+	if err := q.take(t); err != nil {
+		return err
+	}
+	if q.tier(t.due) == inReady {
+		if err := q.unaim(t); err != nil {
+			return err
+		}
+	}
+	return q.put(t)
+}
+
+// approach moves timers out of the overflow tree whose epoch has come into the
+// range of the queue.
+func (q *queue) approach() error {
+	for range q.limits().MovesPerBlock {
+		if q.farFirst == 0 || q.tier(q.farFirst) == inTree {
+			return nil
+		}
+		first, err := tree{q.o, keyFar}.first(q.farRoot)
+		if err != nil {
+			return err
+		}
+		if err := q.move(first.id()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// migrate moves the next epoch's timers into the ring, over the blocks of the
+// present one.
+func (q *queue) migrate() error {
+	last := q.epochOf(q.Height) + 1
+	if q.epoch == 0 {
+		q.epoch = last // nothing was set before the first block that knows of timers
+	}
+	for moves := uint64(0); q.epoch <= last; {
+		e, err := q.loadEnds(key(keyEpoch, number(q.epoch)))
+		if err != nil {
+			return err
+		}
+		if e.first == (ID{}) {
+			q.epoch++
+			continue
+		}
+		if moves++; moves > q.limits().MovesPerBlock {
+			return nil
+		}
+		if err := q.move(e.first); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fall moves the timers whose block has come out of the ring.
+func (q *queue) fall() error {
+	at := q.Height
+	if q.behind != 0 {
+		at = q.behind
+	}
+	for range q.limits().MovesPerBlock {
+		if at > q.Height {
+			q.behind = 0
+			return nil
+		}
+		e, err := q.loadEnds(q.slot(at))
+		if err != nil {
+			return err
+		}
+		var l link
+		if e.first != (ID{}) {
+			if l, err = loadLink(q.o, e.first); err != nil {
+				return err
+			}
+		}
+		if e.first == (ID{}) || l.due > at { // of a later lap
+			at++
+			continue
+		}
+		if err := q.move(e.first); err != nil {
+			return err
+		}
+	}
+	if q.behind = at; at > q.Height {
+		q.behind = 0
+	}
+	return nil
+}
+
+// Note ends a block: it keeps what all its lanes used.
+func Note(o *state.Overlay, c Clock, used chain.Cycles) error {
+	q, err := open(o, c)
+	if err != nil {
+		return err
+	}
+	q.Used = used
+	q.close()
+	return nil
+}
+
+// Ready returns the first timers in the order of their turns, at most limit.
+func Ready(o *state.Overlay, h Head, limit int) ([]ID, error) {
+	return tree{o, keyReady}.walk(h.readyRoot, nil, limit)
+}
+
+// SetBid notes what an agent bids, and spends what asking it has cost of the
+// escrow. The timer changes its place in the order.
+func SetBid(o *state.Overlay, c Clock, t *Timer, b Bid, spent chain.Wei) error {
+	q, err := open(o, c)
+	if err != nil {
+		return err
+	}
+	if err := q.take(t); err != nil {
+		return err
+	}
+	t.Bid = &b
+	t.Escrow -= spent
+	err = q.putReady(t)
+	q.close()
+	return err
+}
+
+// Postpone makes a timer that is due wait for a later block and lose its
+// seniority: it could not have fired, and would stand in the way of those who
+// can. unfunded says that money is what it lacks.
+func Postpone(o *state.Overlay, c Clock, t *Timer, until chain.Height, unfunded bool) error {
+	q, err := open(o, c)
+	if err != nil {
+		return err
+	}
+	if err := q.take(t); err != nil {
+		return err
+	}
+	switch {
+	case !unfunded:
+		t.Unfunded = 0
+	case t.Unfunded == 0:
+		t.Unfunded = c.Height
+	}
+	t.due = until
+	err = q.put(t)
+	q.close()
+	return err
+}
+
+// TopUp notes that the escrow grew.
+func TopUp(o *state.Overlay, c Clock, t *Timer, by chain.Wei) {
+	t.Escrow += by
+	q := queue{o: o, Clock: c}
+	q.saveLink(t.ID, &t.link)
+}
+
+// Take gets a timer that is due out of the order for its firing and returns what
+// it holds: the escrow, and of a timer that fires once, which is then gone, the
+// deposit. False for one that was cancelled or moved.
+func Take(o *state.Overlay, c Clock, id ID) (t *Timer, escrow, deposit chain.Wei, err error) {
+	t, err = Load(o, id)
+	if err != nil || t == nil || t.place != inReady {
+		return nil, 0, 0, err
+	}
+	q, err := open(o, c)
+	if err != nil {
+		return nil, 0, 0, err
+	}
+	if err := q.take(t); err != nil {
+		return nil, 0, 0, err
+	}
+	escrow, t.Escrow = t.Escrow, 0
+	if t.Every == 0 {
+		deposit = t.Deposit
+		err = q.erase(t)
+	} else {
+		t.Bid, t.Unfunded = nil, 0
+		q.saveLink(id, &t.link)
+	}
+	q.close()
+	return t, escrow, deposit, err
+}
+
+// Rearm sets an interval that has fired for its next block: the first above the
+// present that is a whole number of intervals away. It keeps its deposit and pays
+// base fee and surcharge anew (resolution 11.24). Nil for an interval that its
+// own handler cancelled or extended.
+func Rearm(o *state.Overlay, c Clock, id ID) (*Timer, Bill, error) {
+	t, err := Load(o, id)
+	if err != nil || t == nil || t.place != nowhere {
+		return nil, Bill{}, err
+	}
+	q, err := open(o, c)
+	if err != nil {
+		return nil, Bill{}, err
+	}
+	h := t.Height + chain.Height(t.Every*(1+uint64(c.Height-t.Height)/t.Every))
+	k, err := q.aim(t, h)
+	if err != nil {
+		return nil, Bill{}, err
+	}
+	t.Escrow = q.escrow(&t.Spec)
+	err = q.put(t)
+	q.close()
+	return t, Bill{Fee: q.price(k), Lock: t.Escrow}, err
+}

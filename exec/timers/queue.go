@@ -1,0 +1,210 @@
+package timers
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// First bytes of the keys under [chain.AddrTimers].
+const (
+	keyHead   = 'h' // the head record
+	keySpec   = 't' // id
+	keyLink   = 'l' // id
+	keyRing   = 'r' // slot
+	keyEpoch  = 'e' // epoch
+	keyFar    = 'o' // height, id: overflow tree
+	keyReady  = 'q' // rank, id: ready tree
+	keyActor  = 'a' // actor
+	keyTarget = 'c' // actor, height: how many of its timers are set for the block
+)
+
+// Clock is the block that the queue is used in.
+type Clock struct {
+	Params *chain.Params
+	Height chain.Height
+	Base   chain.FeePair // base fees of the timer lane
+}
+
+func (c *Clock) limits() *chain.TimerParams { return &c.Params.Timer }
+
+// epochOf returns the epoch of a height: half a ring.
+func (c *Clock) epochOf(h chain.Height) uint64 { return uint64(h) / (c.limits().RingBlocks / 2) }
+
+// tier returns where a timer for height h waits.
+func (c *Clock) tier(h chain.Height) place {
+	e, now := c.epochOf(h), c.epochOf(c.Height)
+	switch {
+	case h <= c.Height:
+		return inReady
+	case e <= now+1:
+		return inRing
+	case e <= now+c.limits().QueueEpochs:
+		return inEpoch
+	}
+	return inTree
+}
+
+// Head is what there is of the queue as a whole.
+type Head struct {
+	Depth   uint64       // timers in all tiers
+	BaseFee chain.Wei    // price of setting one (whitepaper, "Timer Queue Basefee")
+	Ready   uint64       // of Depth, those that are due and wait for their turn
+	Used    chain.Cycles // by all lanes of the block before: what agents are told (CIP-1)
+
+	behind    chain.Height // lowest height whose slot is not emptied; 0: none below the present
+	epoch     uint64       // lowest epoch that is not emptied; 0: none so far
+	farRoot   nodeKey
+	farFirst  chain.Height // lowest height in the overflow tree; 0: it is empty
+	readyRoot nodeKey
+}
+
+// queue is the head record under change.
+type queue struct {
+	Clock
+	o *state.Overlay
+	Head
+	was Head
+}
+
+func key(kind byte, parts ...[]byte) state.StorageKey {
+	b := []byte{kind}
+	for _, p := range parts {
+		b = append(b, p...)
+	}
+	return state.NewStorageKey(state.VMNamespaceSystem, b)
+}
+
+func number(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
+
+// ReadHead returns the head record; before the first timer, what it begins as.
+func ReadHead(v state.View, p *chain.Params) (Head, error) {
+	h := Head{BaseFee: p.Timer.InitialBaseFee}
+	b, err := v.Storage(chain.AddrTimers, key(keyHead))
+	if err != nil || b == nil {
+		return h, err
+	}
+	return decodeHead(b)
+}
+
+func decodeHead(b []byte) (h Head, err error) {
+	r := fields{r: cbor.NewReader(b)}
+	r.array(9)
+	h.Depth, h.BaseFee, h.Ready, h.Used = r.uint(), chain.Wei(r.uint()), r.uint(), chain.Cycles(r.uint())
+	h.behind, h.epoch, h.farFirst = chain.Height(r.uint()), r.uint(), chain.Height(r.uint())
+	r.named(h.farRoot[:])
+	r.named(h.readyRoot[:])
+	return h, r.end("head")
+}
+
+func (h *Head) encode() []byte {
+	b := cbor.AppendArray(make([]byte, 0, 150), 9)
+	for _, v := range [...]uint64{h.Depth, uint64(h.BaseFee), h.Ready, uint64(h.Used), uint64(h.behind), h.epoch, uint64(h.farFirst)} {
+		b = cbor.AppendUint(b, v)
+	}
+	for _, k := range [...]*nodeKey{&h.farRoot, &h.readyRoot} {
+		if *k == (nodeKey{}) {
+			b = cbor.AppendBytes(b, nil)
+		} else {
+			b = cbor.AppendBytes(b, k[:])
+		}
+	}
+	return b
+}
+
+func open(o *state.Overlay, c Clock) (*queue, error) {
+	h, err := ReadHead(o, c.Params)
+	return &queue{Clock: c, o: o, Head: h, was: h}, err
+}
+
+// close writes the head record if it changed.
+func (q *queue) close() {
+	if q.Head != q.was {
+		q.o.SetStorage(chain.AddrTimers, key(keyHead), q.encode())
+		q.was = q.Head
+	}
+}
+
+// adjust moves the base fee by the depth that the block before left (whitepaper,
+// "Timer Queue Basefee").
+func (q *queue) adjust() {
+	l := q.limits()
+	q.BaseFee = fees.NextBase(q.BaseFee, q.Depth, l.QueueTarget, l.BaseFeeAlpha, l.MinBaseFee)
+}
+
+// price is what the k-th timer of an actor for one block costs, k from 1: the
+// base fee, which each one beyond timer.surcharge_free doubles (whitepaper,
+// "Same-Block Exponential Pricing"; resolutions 7.2, 11.24). It stops at the
+// largest value, which nobody has.
+func (q *queue) price(k uint64) chain.Wei {
+	free := q.limits().SurchargeFree
+	if k <= free {
+		return q.BaseFee
+	}
+	if doubles := k - free; doubles < uint64(bits.LeadingZeros64(uint64(q.BaseFee))) || q.BaseFee == 0 {
+		return q.BaseFee << min(doubles, 63)
+	}
+	return math.MaxUint64
+}
+
+// deposit is that of an actor's n-th timer, n from 1 (whitepaper, "Progressive
+// Deposit Model"; resolution 7.3).
+func (q *queue) deposit(n uint64) chain.Wei {
+	l := q.limits()
+	hi, lo := bits.Mul64(uint64(l.BaseDeposit), 1+n/l.DepositStepTimers)
+	if hi != 0 {
+		return math.MaxUint64
+	}
+	return chain.Wei(lo)
+}
+
+// Load returns a timer; nil if there is none of that id.
+func Load(v state.View, id ID) (*Timer, error) {
+	b, err := v.Storage(chain.AddrTimers, key(keySpec, id[:]))
+	if err != nil || b == nil {
+		return nil, err
+	}
+	t := &Timer{ID: id}
+	if t.Spec, t.Deposit, err = decodeSpec(b); err != nil {
+		return nil, err
+	}
+	t.link, err = loadLink(v, id)
+	t.Height = t.target
+	return t, err
+}
+
+func loadLink(v state.View, id ID) (link, error) {
+	b, err := v.Storage(chain.AddrTimers, key(keyLink, id[:]))
+	if err == nil && b == nil {
+		err = fmt.Errorf("%w: timer %s has no place", ErrRecord, id)
+	}
+	if err != nil {
+		return link{}, err
+	}
+	return decodeLink(b)
+}
+
+func (q *queue) saveLink(id ID, l *link) {
+	q.o.SetStorage(chain.AddrTimers, key(keyLink, id[:]), l.encode())
+}
+
+func (q *queue) saveSpec(t *Timer) {
+	q.o.SetStorage(chain.AddrTimers, key(keySpec, t.ID[:]), t.Spec.encode(t.Deposit))
+}
+
+// erase forgets a timer that is in no tier.
+func (q *queue) erase(t *Timer) error {
+	if err := q.leaveActor(t); err != nil {
+		return err
+	}
+	q.o.SetStorage(chain.AddrTimers, key(keySpec, t.ID[:]), nil)
+	q.o.SetStorage(chain.AddrTimers, key(keyLink, t.ID[:]), nil)
+	q.Depth--
+	return nil
+}

@@ -1,0 +1,237 @@
+package timers
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// The verdicts.
+var (
+	// ErrPast means a height that is not above the present (resolution 7.6).
+	ErrPast = errors.New("height is not in the future")
+	// ErrTooFar means a height beyond MaxAhead.
+	ErrTooFar = errors.New("height is too far ahead")
+	// ErrEarlier means an extension to a height below the timer's.
+	ErrEarlier = errors.New("a timer is extended to a later height")
+	// ErrArgument means a handler, data or limits that no timer may have.
+	ErrArgument = errors.New("no such timer may be set")
+	// ErrLimit means that the actor has as many timers as one may have.
+	ErrLimit = errors.New("the actor has as many timers as it may")
+	// ErrNotFound means that the actor has no such timer.
+	ErrNotFound = errors.New("no such timer")
+	// ErrDue means a change of a timer whose block has come.
+	ErrDue = errors.New("the timer is due")
+)
+
+// Bill is the money of a change.
+type Bill struct {
+	Fee    chain.Wei // base fee and surcharge: burned
+	Lock   chain.Wei // from the actor to chain.AddrTimers
+	Refund chain.Wei // from chain.AddrTimers to the actor
+}
+
+// Total is what the actor pays; false where nobody could.
+func (b Bill) Total() (chain.Wei, bool) {
+	return b.Fee + b.Lock, b.Fee <= math.MaxUint64-b.Lock && b.Lock != math.MaxUint64
+}
+
+// Check says whether a timer may be set as s says.
+func (s *Spec) Check(c *Clock) error {
+	most, least := MostLimits(c.Params), c.limits().MinCycles
+	switch {
+	case s.Height <= c.Height:
+		return ErrPast
+	case s.Height > c.Height+MaxAhead || s.Every > MaxAhead:
+		return ErrTooFar
+	case len(s.Handler) == 0 || len(s.Handler) > MaxHandlerBytes:
+		return fmt.Errorf("%w: handler of %d bytes", ErrArgument, len(s.Handler))
+	case uint64(len(s.Data)) > c.Params.Actor.InlineBlobBytes:
+		return fmt.Errorf("%w: data of %d bytes", ErrArgument, len(s.Data))
+	case s.To.IsSystem():
+		return fmt.Errorf("%w: a system actor takes no messages", ErrArgument)
+	case s.Limits.Cycles < least || s.Limits.Cycles > most.Cycles || s.Limits.Cells > most.Cells:
+		return fmt.Errorf("%w: limits %+v, want %d to %+v", ErrArgument, s.Limits, least, most)
+	}
+	return nil
+}
+
+// Set sets a timer. Its id is keccak256(actor ‖ height ‖ data ‖ number), the
+// number that of the timer among all that the actor ever set (CIP-5).
+func Set(o *state.Overlay, c Clock, s Spec) (ID, Bill, error) {
+	if err := s.Check(&c); err != nil {
+		return ID{}, Bill{}, err
+	}
+	roster, err := ReadRoster(o, s.Actor)
+	if err != nil {
+		return ID{}, Bill{}, err
+	}
+	if roster.Active >= c.limits().MaxPerActor {
+		return ID{}, Bill{}, ErrLimit
+	}
+	q, err := open(o, c)
+	if err != nil {
+		return ID{}, Bill{}, err
+	}
+	h := binary.BigEndian.AppendUint64(nil, uint64(s.Height))
+	t := &Timer{Spec: s, ID: keccak.Sum256(s.Actor[:], h, s.Data, binary.BigEndian.AppendUint64(nil, roster.Set))}
+	t.Deposit, t.Escrow = q.deposit(roster.Active+1), q.escrow(&s)
+	k, err := q.aim(t, s.Height)
+	if err != nil {
+		return ID{}, Bill{}, err
+	}
+	bill := Bill{Fee: q.price(k), Lock: t.Deposit + min(t.Escrow, math.MaxUint64-t.Deposit)}
+	if err := q.joinActor(t, roster); err != nil {
+		return ID{}, Bill{}, err
+	}
+	q.saveSpec(t)
+	q.Depth++
+	err = q.put(t)
+	q.close()
+	return t.ID, bill, err
+}
+
+// find returns a timer of the actor.
+func find(v state.View, actor chain.Address, id ID) (*Timer, error) {
+	t, err := Load(v, id)
+	if err == nil && (t == nil || t.Actor != actor) {
+		err = ErrNotFound
+	}
+	return t, err
+}
+
+// Extend moves a timer to a later height: base fee and surcharge are those of a
+// new timer there, the escrow is filled up to it, the deposit stays.
+func Extend(o *state.Overlay, c Clock, actor chain.Address, id ID, h chain.Height) (Bill, error) {
+	t, err := find(o, actor, id)
+	switch {
+	case err != nil:
+		return Bill{}, err
+	case h <= c.Height:
+		return Bill{}, ErrPast
+	case h > c.Height+MaxAhead:
+		return Bill{}, ErrTooFar
+	case h <= t.Height:
+		return Bill{}, ErrEarlier
+	}
+	q, err := open(o, c)
+	if err != nil {
+		return Bill{}, err
+	}
+	if err := q.retire(t); err != nil {
+		return Bill{}, err
+	}
+	k, err := q.aim(t, h)
+	if err != nil {
+		return Bill{}, err
+	}
+	before := t.Escrow
+	t.Bid, t.Unfunded, t.Escrow = nil, 0, max(before, q.escrow(&t.Spec))
+	err = q.put(t)
+	q.close()
+	return Bill{Fee: q.price(k), Lock: t.Escrow - before}, err
+}
+
+// retire takes a timer out of its tier and its block's count.
+func (q *queue) retire(t *Timer) error {
+	if err := q.take(t); err != nil {
+		return err
+	}
+	return q.unaim(t)
+}
+
+// Cancel ends a timer of an actor: deposit and escrow come back, what was burned
+// does not (resolution 7.9).
+func Cancel(o *state.Overlay, c Clock, actor chain.Address, id ID) (Bill, error) {
+	t, err := find(o, actor, id)
+	if err != nil {
+		return Bill{}, err
+	}
+	return End(o, c, t)
+}
+
+// End ends a timer that was loaded.
+func End(o *state.Overlay, c Clock, t *Timer) (Bill, error) {
+	q, err := open(o, c)
+	if err != nil {
+		return Bill{}, err
+	}
+	if err := q.retire(t); err != nil {
+		return Bill{}, err
+	}
+	err = q.erase(t)
+	q.close()
+	return Bill{Refund: t.Deposit + t.Escrow}, err
+}
+
+// Config is what an owner may change of a timer.
+type Config struct {
+	Bidder    *chain.Address // if SetBidder; nil: none
+	SetBidder bool
+	Limits    chain.Usage // 0: as it was
+}
+
+// Configure changes a timer that is not due, and fills or empties its escrow to
+// what a new timer's would be.
+func Configure(o *state.Overlay, c Clock, actor chain.Address, id ID, n Config) (Bill, error) {
+	t, err := find(o, actor, id)
+	switch {
+	case err != nil:
+		return Bill{}, err
+	case t.place == inReady || t.place == nowhere || t.due <= c.Height:
+		return Bill{}, ErrDue
+	}
+	if n.SetBidder {
+		t.Bidder = n.Bidder
+	}
+	if n.Limits.Cycles > 0 {
+		t.Limits.Cycles = n.Limits.Cycles
+	}
+	if n.Limits.Cells > 0 {
+		t.Limits.Cells = n.Limits.Cells
+	}
+	s := t.Spec
+	s.Height = max(s.Height, t.due) // of one that was postponed
+	if err := s.Check(&c); err != nil {
+		return Bill{}, err
+	}
+	q, err := open(o, c)
+	if err != nil {
+		return Bill{}, err
+	}
+	before := t.Escrow
+	t.Bid, t.Escrow = nil, q.escrow(&s)
+	q.saveSpec(t)
+	q.saveLink(t.ID, &t.link)
+	return Bill{Lock: t.Escrow - min(t.Escrow, before), Refund: before - min(t.Escrow, before)}, nil
+}
+
+// DropAll ends up to limit timers of an actor, the newest first, and returns how
+// many and what they give back (resolution 11.24: eviction refunds deposits). It
+// has ended all when it ended fewer than limit.
+func DropAll(o *state.Overlay, c Clock, actor chain.Address, limit int) (dropped int, refund chain.Wei, err error) {
+	for ; dropped < limit; dropped++ {
+		roster, err := ReadRoster(o, actor)
+		if err != nil || roster.newest == (ID{}) {
+			return dropped, refund, err
+		}
+		t, err := Load(o, roster.newest)
+		if err == nil && t == nil {
+			err = fmt.Errorf("%w: newest of %s is missing", ErrRecord, actor)
+		}
+		if err != nil {
+			return dropped, refund, err
+		}
+		b, err := End(o, c, t)
+		if err != nil {
+			return dropped, refund, err
+		}
+		refund += b.Refund
+	}
+	return dropped, refund, nil
+}

@@ -1,0 +1,266 @@
+package timers
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+)
+
+// Bounds of a timer.
+const (
+	// MaxHandlerBytes bounds the name of a handler (CIP-5's table).
+	MaxHandlerBytes = 256
+	// MaxAhead is how far ahead of the present a timer may be set: far beyond any
+	// use, and so near that no sum of heights leaves 64 bits.
+	MaxAhead = 1 << 38
+	// maxDataBytes bounds what a record is read with; [Spec.Check] has the
+	// parameter's bound.
+	maxDataBytes = chain.MaxTxBytes
+)
+
+// ErrRecord means a record in the state that no execution wrote: a fault.
+var ErrRecord = errors.New("record of a timer is malformed")
+
+// ID names a timer.
+type ID = chain.Hash
+
+// Spec is what is set.
+type Spec struct {
+	Actor   chain.Address // that sets it, pays for it and speaks in it
+	To      chain.Address // receiver of the message
+	Height  chain.Height
+	Every   uint64 // blocks between firings; 0: it fires once
+	Handler string
+	Data    []byte         // canonical
+	Bidder  *chain.Address // Gas Bidding Agent; nil: the network's formula
+	Limits  chain.Usage    // of a firing
+}
+
+// Bid is what a timer offers for its turn.
+type Bid struct {
+	MaxFee chain.FeePair // above which base fees make it wait
+	Tip    chain.FeePair
+	Limits chain.Usage // at most the timer's
+	At     chain.Height
+}
+
+// place is where a timer waits.
+type place uint8
+
+const (
+	nowhere  place = iota // it fires in this block
+	inRing                // block ring
+	inEpoch               // epoch queue
+	inTree                // overflow tree
+	inReady               // ready tree
+	placeEnd = inReady + 1
+)
+
+// Timer is a timer as the state has it.
+type Timer struct {
+	ID ID
+	Spec
+	Deposit chain.Wei
+	link
+}
+
+// link is what changes while a timer waits. It has a record of its own: a
+// neighbour in a list rewrites it, and data may be large.
+type link struct {
+	Escrow   chain.Wei    // for firings and bids (resolution 11.25)
+	Unfunded chain.Height // since when it could not pay; 0: it could
+	Bid      *Bid         // of its agent; nil: none yet
+
+	place  place
+	target chain.Height // block it is set for, Spec.Height
+	aimed  bool         // it is in the count of the actor's timers for that block
+	due    chain.Height // slot it waits for: target, or later where it was postponed
+	rank   uint64       // in the ready tree
+	// Neighbours in the list of the slot or epoch, and in that of the actor.
+	prev, next   ID
+	older, newer ID
+}
+
+// encode leaves out the height, which changes: it is in the link.
+func (s *Spec) encode(deposit chain.Wei) []byte {
+	b := cbor.AppendArray(make([]byte, 0, 96+len(s.Data)), 9)
+	b = cbor.AppendBytes(b, s.Actor[:])
+	b = cbor.AppendBytes(b, s.To[:])
+	b = cbor.AppendUint(b, s.Every)
+	b = cbor.AppendText(b, s.Handler)
+	b = cbor.AppendBytes(b, s.Data)
+	if s.Bidder == nil {
+		b = cbor.AppendNull(b)
+	} else {
+		b = cbor.AppendBytes(b, s.Bidder[:])
+	}
+	b = cbor.AppendUint(b, uint64(s.Limits.Cycles))
+	b = cbor.AppendUint(b, uint64(s.Limits.Cells))
+	return cbor.AppendUint(b, uint64(deposit))
+}
+
+func decodeSpec(b []byte) (s Spec, deposit chain.Wei, err error) {
+	r := fields{r: cbor.NewReader(b)}
+	r.array(9)
+	r.into(s.Actor[:])
+	r.into(s.To[:])
+	s.Every = r.uint()
+	s.Handler = r.text(MaxHandlerBytes)
+	s.Data = r.bytes(maxDataBytes)
+	if !r.null() {
+		s.Bidder = new(chain.Address)
+		r.into(s.Bidder[:])
+	}
+	s.Limits = chain.Usage{Cycles: chain.Cycles(r.uint()), Cells: chain.Cells(r.uint())}
+	deposit = chain.Wei(r.uint())
+	return s, deposit, r.end("timer")
+}
+
+// Due reports whether the timer waits for its turn.
+func (t *Timer) Due() bool { return t.place == inReady }
+
+func (l *link) encode() []byte {
+	b := cbor.AppendArray(make([]byte, 0, 192), 12)
+	for _, v := range [...]uint64{uint64(l.Escrow), uint64(l.Unfunded), uint64(l.place), uint64(l.target), uint64(l.due), l.rank} {
+		b = cbor.AppendUint(b, v)
+	}
+	b = cbor.AppendBool(b, l.aimed)
+	for _, id := range [...]*ID{&l.prev, &l.next, &l.older, &l.newer} {
+		b = appendID(b, id)
+	}
+	if l.Bid == nil {
+		return cbor.AppendNull(b)
+	}
+	b = cbor.AppendArray(b, 7)
+	f := l.Bid
+	for _, v := range [...]uint64{
+		uint64(f.MaxFee.PerCycle), uint64(f.MaxFee.PerCell), uint64(f.Tip.PerCycle), uint64(f.Tip.PerCell),
+		uint64(f.Limits.Cycles), uint64(f.Limits.Cells), uint64(f.At),
+	} {
+		b = cbor.AppendUint(b, v)
+	}
+	return b
+}
+
+func decodeLink(b []byte) (l link, err error) {
+	r := fields{r: cbor.NewReader(b)}
+	r.array(12)
+	l.Escrow, l.Unfunded = chain.Wei(r.uint()), chain.Height(r.uint())
+	where := r.uint()
+	if where >= uint64(placeEnd) {
+		r.refuse(errPlace)
+	}
+	l.place = place(where)
+	l.target, l.due, l.rank = chain.Height(r.uint()), chain.Height(r.uint()), r.uint()
+	l.aimed = r.bool()
+	for _, id := range [...]*ID{&l.prev, &l.next, &l.older, &l.newer} {
+		r.id(id)
+	}
+	if !r.null() {
+		r.array(7)
+		l.Bid = &Bid{}
+		f := l.Bid
+		f.MaxFee = chain.FeePair{PerCycle: chain.Wei(r.uint()), PerCell: chain.Wei(r.uint())}
+		f.Tip = chain.FeePair{PerCycle: chain.Wei(r.uint()), PerCell: chain.Wei(r.uint())}
+		f.Limits = chain.Usage{Cycles: chain.Cycles(r.uint()), Cells: chain.Cells(r.uint())}
+		f.At = chain.Height(r.uint())
+	}
+	return l, r.end("link")
+}
+
+var (
+	errPlace  = errors.New("no such tier")
+	errLength = errors.New("neither empty nor a name")
+)
+
+// appendID writes an id, or the empty string for none.
+func appendID(b []byte, id *ID) []byte {
+	if *id == (ID{}) {
+		return cbor.AppendBytes(b, nil)
+	}
+	return cbor.AppendBytes(b, id[:])
+}
+
+// fields reads the fields of a record and keeps the first error.
+type fields struct {
+	r   cbor.Reader
+	err error
+}
+
+func (f *fields) refuse(err error) {
+	if f.err == nil {
+		f.err = err
+	}
+}
+
+func (f *fields) array(n int) {
+	if f.err == nil {
+		f.err = f.r.ArrayOf(n)
+	}
+}
+
+func (f *fields) uint() (v uint64) {
+	if f.err == nil {
+		v, f.err = f.r.Uint()
+	}
+	return v
+}
+
+func (f *fields) bool() (v bool) {
+	if f.err == nil {
+		v, f.err = f.r.Bool()
+	}
+	return v
+}
+
+func (f *fields) text(limit int) (v string) {
+	if f.err == nil {
+		v, f.err = f.r.Text(limit)
+	}
+	return v
+}
+
+func (f *fields) bytes(limit int) (v []byte) {
+	if f.err == nil {
+		v, f.err = f.r.Bytes(limit)
+	}
+	return v
+}
+
+func (f *fields) into(dst []byte) {
+	if f.err == nil {
+		f.err = f.r.BytesInto(dst)
+	}
+}
+
+func (f *fields) null() bool { return f.err == nil && f.r.Null() }
+
+// named reads what may be empty into dst, which nothing names by zeros.
+func (f *fields) named(dst []byte) {
+	b := f.bytes(len(dst))
+	if len(b) != 0 && len(b) != len(dst) {
+		f.refuse(errLength)
+	}
+	var set byte
+	for _, v := range b {
+		set |= v
+	}
+	if len(b) != 0 && set == 0 {
+		f.refuse(errLength)
+	}
+	copy(dst, b)
+}
+
+func (f *fields) id(dst *ID) { f.named(dst[:]) }
+
+func (f *fields) end(what string) error {
+	if f.err == nil {
+		f.err = f.r.End()
+	}
+	if f.err != nil {
+		return fmt.Errorf("%w: %s: %w", ErrRecord, what, f.err)
+	}
+	return nil
+}
