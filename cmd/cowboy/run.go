@@ -49,6 +49,7 @@ type commandLine struct {
 	Actor       actorCommands    `cmd:"" help:"Programs on the chain: deploy, call, look at them."`
 	Block       blockCommands    `cmd:"" help:"Finalized blocks."`
 	Transaction transactionGroup `cmd:"" help:"Transactions: send, look up, sign."`
+	Token       tokenCommands    `cmd:"" help:"Fungible tokens."`
 	Proof       proofCommands    `cmd:"" help:"Proofs of what the chain says, for readers who trust no node."`
 	Query       queryCommands    `cmd:"" help:"Lists and figures of the chain."`
 	Dev         devCommand       `cmd:"" help:"Run a handler on a chain in memory, with its cycles."`

@@ -65,8 +65,14 @@ func allowedKey(id ID, owner, spender chain.Address) state.StorageKey {
 	return key('a', id[:], owner[:], spender[:])
 }
 
+// Reader is a state as this package reads it; every [state.View] is one.
+type Reader interface {
+	// Storage returns a value, nil for none.
+	Storage(addr chain.Address, key state.StorageKey) ([]byte, error)
+}
+
 // Read returns a token; nil when there is none.
-func Read(v state.View, id ID) (*Token, error) {
+func Read(v Reader, id ID) (*Token, error) {
 	b, err := v.Storage(chain.AddrTokens, tokenKey(id))
 	if err != nil || b == nil {
 		return nil, err
@@ -79,7 +85,7 @@ func Read(v state.View, id ID) (*Token, error) {
 }
 
 // At returns the id of the token with a number, of 1 to [Count].
-func At(v state.View, number uint64) (ID, error) {
+func At(v Reader, number uint64) (ID, error) {
 	b, err := v.Storage(chain.AddrTokens, numberKey(number))
 	if err == nil && len(b) != len(ID{}) {
 		err = fmt.Errorf("%w: number %d", ErrRecord, number)
@@ -91,28 +97,28 @@ func At(v state.View, number uint64) (ID, error) {
 }
 
 // Count returns how many tokens there are.
-func Count(v state.View) (uint64, error) { return readCount(v, countKey()) }
+func Count(v Reader) (uint64, error) { return readCount(v, countKey()) }
 
 // Created returns how many tokens an account has created.
-func Created(v state.View, a chain.Address) (uint64, error) { return readCount(v, createdKey(a)) }
+func Created(v Reader, a chain.Address) (uint64, error) { return readCount(v, createdKey(a)) }
 
 // Balance returns what an account holds of a token.
-func Balance(v state.View, id ID, a chain.Address) (chain.Amount, error) {
+func Balance(v Reader, id ID, a chain.Address) (chain.Amount, error) {
 	return readAmount(v, heldKey(id, a))
 }
 
 // Allowance returns what spender may move of owner's.
-func Allowance(v state.View, id ID, owner, spender chain.Address) (chain.Amount, error) {
+func Allowance(v Reader, id ID, owner, spender chain.Address) (chain.Amount, error) {
 	return readAmount(v, allowedKey(id, owner, spender))
 }
 
 // Frozen tells whether an account neither sends nor receives a token.
-func Frozen(v state.View, id ID, a chain.Address) (bool, error) {
+func Frozen(v Reader, id ID, a chain.Address) (bool, error) {
 	b, err := v.Storage(chain.AddrTokens, frozenKey(id, a))
 	return b != nil, err
 }
 
-func readCount(v state.View, k state.StorageKey) (uint64, error) {
+func readCount(v Reader, k state.StorageKey) (uint64, error) {
 	b, err := v.Storage(chain.AddrTokens, k)
 	if err != nil || b == nil {
 		return 0, err
@@ -128,7 +134,7 @@ func readCount(v state.View, k state.StorageKey) (uint64, error) {
 	return n, nil
 }
 
-func readAmount(v state.View, k state.StorageKey) (chain.Amount, error) {
+func readAmount(v Reader, k state.StorageKey) (chain.Amount, error) {
 	b, err := v.Storage(chain.AddrTokens, k)
 	if err != nil || b == nil {
 		return chain.Amount{}, err

@@ -49,6 +49,7 @@ const (
 	CodeStorageMoved       Code = 2008 // the storage changed between two pages
 	CodeUnprovable         Code = 2007 // the proof would be above what a client accepts
 	CodeUnknownActor       Code = 2010 // no account there, or one without code
+	CodeUnknownToken       Code = 2011
 	CodeNotKept            Code = 2009 // this node began with a later state: ask an older one
 )
 
