@@ -2,6 +2,7 @@ package exec_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -54,7 +55,7 @@ class Relay:
 func (c *testChain) deployed(source string, salt byte, ids ...string) chain.Address {
 	c.t.Helper()
 	d := actor.Deployment{
-		Source: []byte(source), Salt: []byte{salt}, Manifest: manifest(ids...),
+		Source: []byte(source), Salt: []byte{salt}, Manifest: manifest(slices.Sorted(slices.Values(ids))...),
 		Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
 	}
 	if r := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d))); r.Receipts[0].Code != chain.CodeOK {
