@@ -44,7 +44,8 @@ class Relay:
     @public
     def tell(self, msg):
         to, handler, payloads, cycles, value = msg.payload
-        return [send(to, p, handler, value=value, cycles=cycles) for p in payloads]
+        for p in payloads:
+            send(to, p, handler, value=value, cycles=cycles)
 
     @public
     def log(self, msg):
@@ -347,4 +348,19 @@ func TestDeliveriesAreBounded(t *testing.T) {
 			t.Errorf("%d deliveries use %d cells", n, cells)
 		}
 	})
+}
+
+// TestFanOut is W6: 1,024 messages of one transaction, and the next one reverts.
+func TestFanOut(t *testing.T) {
+	c := messages(t)
+	a := c.deployed(relay, 1, "storage.kv")
+	for n, want := range map[int]uint16{1_024: chain.CodeOK, 1_025: chain.CodeReverted} {
+		r, err := c.try(c.post(alice, a, 0, "tell", tell(a, "burn", 1, 0, make([]uint64, n)...)))
+		if err != nil || r.Receipts[0].Code != want {
+			t.Fatalf("%d messages: %v, %v", n, chain.CodeName(r.Receipts[0].Code), err)
+		}
+		if want == chain.CodeOK && (len(r.Receipts[0].Trace) != n || r.Receipts[0].Trace[n-1].Code != chain.CodeCyclesExhausted) {
+			t.Errorf("%d messages in the trace", len(r.Receipts[0].Trace))
+		}
+	}
 }

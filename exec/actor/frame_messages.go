@@ -46,13 +46,9 @@ func (f *frame) Send(m host.Message) (host.ID, error) {
 		return host.ID{}, &Trap{chain.CodeCyclesExhausted, "cycles left do not cover what the message reserves"}
 	}
 	f.machine.Charge(code.Cycles(e.Cycles))
-	l, err := ReadLedger(f.run.state, f.env.Self)
-	if err != nil {
+	if e.Nonce, err = f.nextNonce(); err != nil {
 		return host.ID{}, err
 	}
-	e.Nonce = l.Sent
-	l.Sent++
-	WriteLedger(f.run.state, f.env.Self, l)
 	e.ID = MessageID(e.From, e.Nonce, e.hash())
 	f.run.sent++
 	f.run.queue = append(f.run.queue, e)

@@ -1,7 +1,6 @@
 package actor
 
 import (
-	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 )
 
@@ -10,10 +9,6 @@ var errLater = &host.Refusal{Code: host.RefusedTarget, Text: "not on this chain"
 // storage and rent
 
 func (f *frame) StorageScan(string, int) ([]host.Entry, error) { return nil, errLater }
-
-// messages
-func (f *frame) Defer(host.Deferred) (host.ID, error)    { return host.ID{}, errLater }
-func (f *frame) Spawn(host.Spawn) (chain.Address, error) { return chain.Address{}, errLater }
 
 // runners
 func (f *frame) CancelJob(host.ID) (bool, error)          { return false, errLater }

@@ -16,6 +16,9 @@ func lateKey(h chain.Height, place uint64) state.StorageKey {
 
 func clockKey() state.StorageKey { return key("clock") }
 
+// MaxAhead is how many blocks ahead a message may be deferred.
+const MaxAhead = 2_592_000
+
 // Defer keeps an item for the block at height h, above the present one. The
 // verdict is [ErrFull] when so many are kept for that height already.
 func Defer(o *state.Overlay, now, h chain.Height, it *Item, most uint64) error {

@@ -11,8 +11,8 @@ type Message struct {
 	Cycles  uint64 // reserved for the receiver (resolution 11.21); 0: the default
 }
 
-// Deferred is a message that becomes a transaction of its own, paid by the
-// actor.
+// Deferred is a message that becomes a run of its own in a later block, paid in
+// full when it is scheduled.
 type Deferred struct {
 	Message
 	Height uint64 // of its block; 0: the next
@@ -24,7 +24,7 @@ type Spawn struct {
 	Source       []byte // nil: the actor's own
 	Salt         []byte // at most 32 bytes
 	Entitlements []byte // canonical list of grants; nil: all that may be inherited
-	Init         []byte // canonical; payload of its handler "init" where it has one
+	Init         []byte // canonical payload of its handler "init"; nil: no handler runs
 	Value        uint64 // base units, out of the actor's balance
 }
 
@@ -42,7 +42,8 @@ type Messages interface {
 	// nested calls, RefusedFailed where the handler raised or ran out of Cycles.
 	// Charge: send_message, and what the handler used.
 	Call(m Message) ([]byte, error)
-	// Defer schedules a message as a transaction of its own. Refuses with
+	// Defer schedules a message as a run of its own. Its cycles and cells are
+	// charged at once, its value is kept for it. Refuses with
 	// RefusedFunds, RefusedLimit, RefusedPast. Charge: send_message and timer.
 	Defer(d Deferred) (ID, error)
 	// EmitEvent writes to the receipt: a topic of 1 to 256 bytes and canonical

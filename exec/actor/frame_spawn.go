@@ -1,0 +1,145 @@
+package actor
+
+import (
+	"errors"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+)
+
+// Spawn implements host.Messages. The child's creator is the actor: nobody else
+// can take its address, and what it may do is within what the actor may pass on
+// (entitlements §7, §9.1).
+func (f *frame) Spawn(s host.Spawn) (chain.Address, error) {
+	if err := f.changes(); err != nil {
+		return chain.Address{}, err
+	}
+	if f.msg.Depth+1 > f.run.block.Params.Actor.CallDepth {
+		return chain.Address{}, &host.Refusal{Code: host.RefusedReentrancy, Text: "calls are nested too deep"}
+	}
+	if err := f.mayHaveChild(); err != nil {
+		return chain.Address{}, err
+	}
+	grants, err := f.inherited(s.Entitlements)
+	if err != nil {
+		return chain.Address{}, err
+	}
+	d := &Deployment{Creator: f.env.Self, Parent: f.env.Self, Source: s.Source, Salt: s.Salt, Value: chain.Wei(s.Value)}
+	if s.Init != nil {
+		d.Init = &Init{Handler: "init", Payload: s.Init}
+	}
+	p, err := f.sourceOf(d)
+	if err != nil {
+		return chain.Address{}, err
+	}
+	addr := AddressOf(d.Creator, d.Salt, d.Source)
+	m := f.run.mark()
+	v, err := f.bear(d, addr, p, grants)
+	if err != nil {
+		return addr, err
+	}
+	f.machine.Charge(code.Cycles(v.used))
+	switch v.code {
+	case chain.CodeOK:
+		return addr, nil
+	case chain.CodeCellsExhausted: // a limit of the run, not of the child
+		return addr, &Trap{v.code, "cells limit reached in a spawned actor"}
+	}
+	f.run.undo(m)
+	return addr, &host.Refusal{Code: host.RefusedFailed, Text: "the spawned actor failed: " + chain.CodeName(v.code)}
+}
+
+// mayHaveChild counts a child against exec.spawn's max_children.
+func (f *frame) mayHaveChild() error {
+	l, err := ReadLedger(f.run.state, f.env.Self)
+	if err != nil {
+		return err
+	}
+	return f.maySpawn(l.Spawned)
+}
+
+// inherited returns the list of grants of a child that asks for a list, nil for
+// all that may be passed on.
+func (f *frame) inherited(list []byte) ([]byte, error) {
+	p, h := f.run.block.Params, f.run.block.Height
+	var asked entitle.Grants
+	if list != nil {
+		var err error
+		if asked, err = entitle.Parse(list); err == nil {
+			err = asked.Check(p, h)
+		}
+		if err != nil {
+			return nil, &host.Refusal{Code: host.RefusedArgument, Text: "entitlements: " + err.Error()}
+		}
+		if asked == nil {
+			asked = entitle.Grants{}
+		}
+	}
+	grants, err := entitle.Inherit(f.grants, asked, p)
+	var e *entitle.Error
+	if errors.As(err, &e) {
+		return nil, &host.Refusal{Code: host.RefusedEntitlement, Text: e.Error()}
+	}
+	return grants.Append(nil), err
+}
+
+// sourceOf returns the compiled source of a child, by default the actor's own.
+// Its bytes were charged with the call, those of the actor's own are here.
+func (f *frame) sourceOf(d *Deployment) (*pvm.Program, error) {
+	charged := f.run.block.costs.DeployByte * code.Cycles(len(d.Source))
+	if d.Source == nil {
+		own, err := f.run.state.Code(f.env.CodeHash)
+		if err != nil {
+			return nil, err
+		}
+		d.Source = own
+	}
+	if byLength := f.run.block.costs.DeployByte * code.Cycles(len(d.Source)); byLength > charged {
+		f.machine.Charge(byLength - charged)
+		charged = byLength
+	}
+	p, err := f.run.engine.Program(d.Source, sourceName)
+	if err != nil {
+		return nil, &host.Refusal{Code: host.RefusedArgument, Text: "the source does not compile: " + err.Error()}
+	}
+	if more := code.Cycles(p.CompileCycles); more > charged {
+		f.machine.Charge(more - charged)
+	}
+	return p, nil
+}
+
+// bear writes the child, pays it and runs its body and its first message.
+func (f *frame) bear(d *Deployment, addr chain.Address, p *pvm.Program, grants []byte) (verdict, error) {
+	r := f.run
+	a, _, err := r.state.Account(addr)
+	if err != nil {
+		return verdict{}, err
+	}
+	if a.HasCode() || addr.IsSystem() {
+		return verdict{}, &host.Refusal{Code: host.RefusedArgument, Text: addr.String() + " has code: take another salt"}
+	}
+	if err := f.spend(uint64(d.Value)); err != nil {
+		return verdict{}, err
+	}
+	if err := money(f.debit(d.Value)); err != nil {
+		return verdict{}, err
+	}
+	l, err := ReadLedger(r.state, f.env.Self)
+	if err != nil {
+		return verdict{}, err
+	}
+	l.Spawned++
+	WriteLedger(r.state, f.env.Self, l)
+	a.CodeHash = r.state.SetCode(d.Source)
+	r.state.SetAccount(addr, a)
+	writeRecord(r.state, addr, &Record{Creator: d.Creator, Parent: d.Parent, Deployed: r.block.Height, Manifest: grants})
+	e := Envelope{From: f.env.Self, To: addr, Value: d.Value, Depth: f.msg.Depth + 1, Parent: f.parent}
+	if c, err := r.pay(&e); err != nil || c != chain.CodeOK {
+		return refused(c, "value does not fit the actor's balance"), err
+	}
+	limit := min(chain.Cycles(f.machine.CyclesLeft()), r.block.Params.Actor.BlockCyclesBurst)
+	return r.begin(d, &e, p, limit)
+}

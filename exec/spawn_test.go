@@ -1,0 +1,282 @@
+package exec_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+)
+
+// parent defers, spawns, sends and calls as it is told.
+const parent = `
+from cowboy_sdk import (actor, public, emit_event, send, call, spawn, create_deferred_tx,
+                        entitlement, get_balance, get_value, CowboyError)
+
+CHILD = """
+from cowboy_sdk import actor, public, send, emit_event, get_sender
+
+@actor
+class Child:
+    @public
+    def init(self, msg):
+        if msg.payload == "fail":
+            raise ValueError("no")
+        emit_event("born", msg.payload)
+        send(get_sender(), "child", "hear", cycles=120000)
+
+    @public
+    def ping(self, msg):
+        return msg.payload
+"""
+
+@actor
+class Parent:
+    @public
+    def init(self, msg):
+        self.storage["heard"] = 0
+
+    @public
+    def hear(self, msg):
+        self.storage["heard"] = self.storage["heard"] + 1
+        emit_event("heard", [msg.payload, get_value()])
+
+    @public
+    def later(self, msg):
+        height, value, cycles = msg.payload
+        return create_deferred_tx(self.address, "hear", "later", height=height, value=value, cycles_limit=cycles)
+
+    @public
+    def bear(self, msg):
+        salt, payload, asked, value = msg.payload
+        try:
+            child = spawn(salt, CHILD, init=payload, entitlements=asked, value=value)
+        except CowboyError as e:
+            return [type(e).__name__, self.storage["heard"]]
+        return call(child, "ping", child)
+
+    @public
+    def twin(self, msg):
+        return spawn(msg.payload)
+
+    @public
+    def all(self, msg):
+        send(self.address, "first", "hear", cycles=150000)
+        create_deferred_tx(self.address, "hear", "later", cycles_limit=100000)
+        child = spawn(b"s", CHILD, init="hello")
+        try:
+            call(child, "nothing", 1)
+        except CowboyError:
+            pass
+        self.storage["child"] = call(child, "ping", child, cycles_limit=200000)
+        emit_event("done", child)
+`
+
+// grown is a chain with the parent, which has money.
+func grown(t testing.TB, list []byte) (*testChain, chain.Address) {
+	c := messages(t)
+	d := actor.Deployment{
+		Source: []byte(parent), Salt: []byte{1},
+		Manifest: append(cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements"), list...),
+		Init:     &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
+	}
+	if r := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d))); r.Receipts[0].Code != chain.CodeOK {
+		t.Fatalf("deploy: %+v", r.Receipts[0])
+	}
+	addr := actor.AddressOf(alice, d.Salt, d.Source)
+	c.give(addr, 1_000_000)
+	return c, addr
+}
+
+// entitled is a list of grants in order, one of them bounded.
+func entitled(most uint64, ids ...string) []byte {
+	b := cbor.AppendArray(nil, len(ids))
+	for _, id := range ids {
+		if id != "exec.spawn" || most == 0 {
+			b = cbor.AppendText(cbor.AppendText(cbor.AppendMap(b, 1), "id"), id)
+			continue
+		}
+		b = cbor.AppendText(cbor.AppendText(cbor.AppendMap(b, 2), "id"), id)
+		b = cbor.AppendMap(cbor.AppendText(b, "params"), 1)
+		b = cbor.AppendUint(cbor.AppendText(b, "max_children"), most)
+	}
+	return b
+}
+
+var able = entitled(2, "econ.hold_balance", "econ.transfer", "exec.spawn", "storage.kv")
+
+func numbers(n ...uint64) []byte {
+	b := cbor.AppendArray(nil, len(n))
+	for _, v := range n {
+		b = cbor.AppendUint(b, v)
+	}
+	return b
+}
+
+func TestDeferredMessages(t *testing.T) { // resolution 6.14; neighbours §14
+	c, a := grown(t, able)
+	now := uint64(c.height) + 1
+	r := c.block(c.post(alice, a, 0, "later", numbers(0, 7, 150_000)), c.post(alice, a, 1, "later", numbers(now+3, 0, 150_000)))
+	if r.Receipts[0].Code != chain.CodeOK || r.Receipts[1].Code != chain.CodeOK || c.state.balance(chain.AddrMailbox) != 7 {
+		t.Fatalf("%+v", r.Receipts)
+	}
+	if used := r.Receipts[0].CyclesUsed; used < 150_000 || r.Receipts[0].CellsUsed < c.g.Params.Actor.MessageReserveCells {
+		t.Errorf("scheduling used %d cycles, %d cells", used, r.Receipts[0].CellsUsed)
+	}
+	for h := now + 1; h <= now+5; h++ {
+		r := c.block()
+		want := h == now+1 || h == now+3
+		if got := len(r.Receipts) == 1; got != want || got && (r.Receipts[0].Code != chain.CodeOK || r.Receipts[0].Events[0].Name != "heard") {
+			t.Errorf("height %d: %+v", h, r.Receipts)
+		}
+	}
+	if c.state.balance(chain.AddrMailbox) != 0 || c.state.balance(a) != 1_000_000 {
+		t.Errorf("escrow %d, actor %d", c.state.balance(chain.AddrMailbox), c.state.balance(a))
+	}
+	for name, arg := range map[string][]byte{
+		"past": numbers(uint64(c.height)+1, 0, 1), "too far": numbers(uint64(c.height)+1+2_592_001, 0, 1), "beyond the balance": numbers(0, 2_000_000, 1),
+	} {
+		if r, err := c.try(c.post(alice, a, 0, "later", arg)); err != nil || r.Receipts[0].Code != chain.CodeReverted {
+			t.Errorf("%s: %+v, %v", name, r.Receipts, err)
+		}
+	}
+	if r, err := c.try(c.post(alice, a, 0, "later", numbers(uint64(c.height)+1+2_592_000, 0, 1))); err != nil || r.Receipts[0].Code != chain.CodeOK {
+		t.Errorf("as far as may be: %+v, %v", r.Receipts, err)
+	}
+	if r, err := c.try(c.post(alice, a, 0, "later", numbers(0, 0, 1_950_000))); err != nil || r.Receipts[0].Code != chain.CodeCyclesExhausted {
+		t.Errorf("unfunded: %+v, %v", r.Receipts, err)
+	}
+}
+
+func bear(salt byte, payload string, asked []byte, value uint64) []byte {
+	b := cbor.AppendBytes(cbor.AppendArray(nil, 4), []byte{salt})
+	b = append(cbor.AppendText(b, payload), asked...)
+	return cbor.AppendUint(b, value)
+}
+
+func TestSpawn(t *testing.T) { // entitlements §7, §9.1; W1
+	null := cbor.AppendNull(nil)
+	c, a := grown(t, able)
+	source := parent[strings.Index(parent, `"""`)+3 : strings.LastIndex(parent, `"""`)]
+	child := actor.AddressOf(a, []byte{9}, []byte(source))
+	r := c.block(c.post(alice, a, 0, "bear", bear(9, "hello", null, 0)))
+	got := r.Receipts[0]
+	if got.Code != chain.CodeOK || !strings.Contains(string(got.Output), child.String()) || trace(&got) != "1:ok " || len(got.Events) != 2 {
+		t.Fatalf("%+v, want child %s", got, child)
+	}
+	rec, err := actor.ReadRecord(c.state, child)
+	if err != nil || rec == nil || rec.Creator != a || rec.Parent != a || rec.Deployed != c.height {
+		t.Fatalf("record %+v, %v", rec, err)
+	}
+	refusals := []struct {
+		name string
+		arg  []byte
+		want string
+	}{
+		{"the same address", bear(9, "hello", null, 0), "InvalidArgument"},
+		{"a failing first message", bear(8, "fail", null, 0), "CallFailed"},
+		{"more than the balance", bear(8, "hello", null, 2_000_000), "InsufficientFunds"},
+		{"what the parent lacks", bear(8, "hello", entitled(0, "timer.schedule"), 0), "Entitlement"},
+		{"no list", bear(8, "hello", []byte{1}, 0), "InvalidArgument"},
+		{"an unknown id", bear(8, "hello", entitled(0, "no.such"), 0), "InvalidArgument"},
+	}
+	for _, test := range refusals {
+		before := c.state.balance(a)
+		r := c.block(c.post(alice, a, 0, "bear", test.arg))
+		if got := r.Receipts[0]; got.Code != chain.CodeOK || !strings.Contains(string(got.Output), test.want) || len(got.Events) != 0 || c.state.balance(a) != before {
+			t.Errorf("%s: %q, %+v", test.name, got.Output, got)
+		}
+	}
+	if l, err := actor.ReadLedger(c.state, a); err != nil || l.Spawned != 1 {
+		t.Errorf("%d children, %v", l.Spawned, err)
+	}
+	if r := c.block(c.post(alice, a, 0, "twin", cbor.AppendBytes(nil, []byte{1}))); r.Receipts[0].Code != chain.CodeOK {
+		t.Errorf("a twin: %+v", r.Receipts[0])
+	}
+	if _, err := actor.ReadRecord(c.state, actor.AddressOf(a, []byte{1}, []byte(parent))); err != nil {
+		t.Error(err)
+	}
+	c.block()
+	if r := c.block(c.post(alice, a, 0, "twin", cbor.AppendBytes(nil, []byte{2}))); r.Receipts[0].Code != chain.CodeEntitlementQuota {
+		t.Errorf("child 3 of 2: %+v", r.Receipts[0])
+	}
+	c, a = grown(t, entitled(0, "econ.hold_balance", "storage.kv"))
+	if r := c.block(c.post(alice, a, 0, "twin", cbor.AppendBytes(nil, []byte{2}))); r.Receipts[0].Code != chain.CodeNotEntitled {
+		t.Errorf("without exec.spawn: %+v", r.Receipts[0])
+	}
+}
+
+// TestEveryLimitOfCycles runs one transaction with sends, calls, a deferral and a
+// child at limits all over its range: each limit gives one outcome on every
+// machine, what is used never exceeds it, and from the first limit that is enough
+// all are.
+func TestEveryLimitOfCycles(t *testing.T) {
+	c, a := grown(t, able)
+	full := c.post(alice, a, 0, "all", cbor.AppendNull(nil))
+	r, err := c.try(full)
+	if err != nil || r.Receipts[0].Code != chain.CodeOK || trace(&r.Receipts[0]) != "1:ok 1:ok " {
+		t.Fatalf("%+v, %v", r.Receipts, err)
+	}
+	need, low := full.Tx.CyclesLimit, chain.Cycles(21_000)
+	for low+1 < need { // reserved cycles come back, so that more is needed than used
+		mid := (low + need) / 2
+		if out := outcome(t, c, c.inputs(), full, mid); strings.HasPrefix(out, "ok ") {
+			need = mid
+		} else {
+			low = mid
+		}
+	}
+	limits := []chain.Cycles{21_000, 21_001, low, need, need + 1}
+	for n := chain.Cycles(1); n < 40; n++ {
+		limits = append(limits, 21_000+(need-21_000)*n/40)
+	}
+	want := make([]string, len(limits))
+	for i, limit := range limits {
+		want[i] = outcome(t, c, c.inputs(), full, limit)
+		if ok := strings.HasPrefix(want[i], "ok "); ok != (limit >= need) {
+			t.Errorf("limit %d of %d: %s", limit, need, want[i])
+		}
+	}
+	var wg sync.WaitGroup
+	for w := range 4 {
+		in := c.inputs()
+		in.Engine = testEngine(t)
+		wg.Go(func() {
+			for i, limit := range limits {
+				i = (i + w*7) % len(limits)
+				limit = limits[i]
+				if got := outcome(t, c, in, full, limit); got != want[i] {
+					t.Errorf("worker %d, limit %d: %s, want %s", w, limit, got, want[i])
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// outcome is everything of a block of one transaction with a limit that has to be
+// alike on all machines.
+func outcome(t *testing.T, c *testChain, in exec.Inputs, tx *chain.VerifiedTx, limit chain.Cycles) string {
+	copied := *tx.Tx
+	copied.CyclesLimit = limit
+	v := verified(&copied, tx.Sender)
+	r, err := exec.Apply(c.state, in, []*chain.VerifiedTx{v})
+	var fault *exec.Fault
+	if errors.As(err, &fault) || err != nil {
+		t.Errorf("limit %d: %v", limit, err)
+		return "fault"
+	}
+	got := &r.Receipts[0]
+	if got.CyclesUsed > limit {
+		t.Errorf("limit %d, used %d", limit, got.CyclesUsed)
+	}
+	if after := c.state.apply(r.Delta).money(t); after != c.state.money(t)+r.Issued-r.Burned {
+		t.Errorf("limit %d: balances add up to %d", limit, after)
+	}
+	return fmt.Sprintf("%s %d cycles, %d cells, %d events, %s", chain.CodeName(got.Code), got.CyclesUsed, got.CellsUsed, len(got.Events), trace(got))
+}
