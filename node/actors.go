@@ -70,8 +70,12 @@ func (s *source) actorAt(head *ledger.Executed, q *rpc.ActorQuery) (*rpc.Actor, 
 	if err != nil {
 		return nil, false, err
 	}
+	owes, _, err := rentAt(head, &s.node.genesis.Params, q.Address)
+	if err != nil {
+		return nil, false, err
+	}
 	out := &rpc.Actor{
-		Height: head.Height(), CodeHash: a.CodeHash, Balance: a.Balance, Nonce: l.Sent, Mailbox: l.Waiting,
+		Rent: *owes, Height: head.Height(), CodeHash: a.CodeHash, Balance: a.Balance, Nonce: l.Sent, Mailbox: l.Waiting,
 		Creator: rec.Creator, Parent: rec.Parent, Deployed: rec.Deployed, Dormant: rent.Dormant(&a),
 		CyclesLeft:   l.Left(&s.node.genesis.Params.Actor, head.Height()+1),
 		StorageBytes: size.Bytes, Manifest: entitlements(grants),

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/manifest"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
@@ -19,6 +20,15 @@ type actorRef struct {
 	Actor   string `name:"actor" aliases:"address" placeholder:"ADDRESS" help:"The same as a flag."`
 }
 
+func (r actorRef) resolve() (chain.Address, error) {
+	text, err := exactlyOne("actor", r.Address, r.Actor)
+	if err != nil {
+		return chain.Address{}, err
+	}
+	addr, err := client.ParseAddress(text)
+	return addr, asUsage(err)
+}
+
 type actorGet struct {
 	actorRef
 	Limit uint64 `default:"100" help:"Most values of its storage to print."`
@@ -30,13 +40,9 @@ func (actorGet) Help() string { return "Example:\n\n    cowboy actor get 0x…" 
 
 // Run prints an actor.
 func (c *actorGet) Run(ctx context.Context, s *session) error {
-	text, err := exactlyOne("actor", c.Address, c.Actor)
+	addr, err := c.resolve()
 	if err != nil {
 		return err
-	}
-	addr, err := client.ParseAddress(text)
-	if err != nil {
-		return usageError{err}
 	}
 	api, err := s.api()
 	if err != nil {
@@ -70,7 +76,7 @@ func actorText(a *rpc.ActorReply) *lines {
 		grants[i] = manifest.Grant(g)
 	}
 	text.add("Manifest: %s", manifest.JSON(grants))
-	text.add("Storage: %d bytes", a.StorageBytes)
+	text.add("Storage: %d bytes, rent %s", a.StorageBytes, a.Rent.State)
 	for _, key := range slices.Sorted(maps.Keys(a.Storage)) {
 		text.add("  %s = %s", key, valueText(a.Storage[key]))
 	}
@@ -93,13 +99,9 @@ func (actorLogs) Help() string { return "Example:\n\n    cowboy actor logs 0x…
 
 // Run prints events.
 func (c *actorLogs) Run(ctx context.Context, s *session) error {
-	text, err := exactlyOne("actor", c.Address, c.Actor)
+	addr, err := c.resolve()
 	if err != nil {
 		return err
-	}
-	addr, err := client.ParseAddress(text)
-	if err != nil {
-		return usageError{err}
 	}
 	api, err := s.api()
 	if err != nil {

@@ -53,6 +53,7 @@ type commandLine struct {
 	Proof       proofCommands    `cmd:"" help:"Proofs of what the chain says, for readers who trust no node."`
 	Query       queryCommands    `cmd:"" help:"Lists and figures of the chain."`
 	Dev         devCommand       `cmd:"" help:"Run a handler on a chain in memory, with its cycles."`
+	Rent        rentCommands     `cmd:"" help:"What actors owe for their storage."`
 	PVM         pvmCommands      `cmd:"" name:"pvm" help:"Python actors on this machine: run, check, disassemble, compare."`
 	Version     versionCommand   `cmd:"" help:"Print the version."`
 }

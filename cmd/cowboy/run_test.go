@@ -26,6 +26,7 @@ var elevens = strings.Repeat("11", 32)
 //
 //	$ cowboy …       runs a command; words may be quoted with '
 //	$ fund ADDR CBY  gives money out of nothing
+//	$ arrears ADDR   makes an account miss rent; with a second word, it is evicted
 //	$ finalize N     makes N blocks
 //	$ env NAME VALUE sets a variable for the commands below
 //	$ stdin TEXT     is what the next command reads
@@ -135,6 +136,12 @@ func (s *story) command(w []string) string {
 			s.t.Fatal(err, err2)
 		}
 		s.node.Fund(addr, amount)
+	case "arrears": // the account misses rent; with a second word, it is evicted
+		addr, err := client.ParseAddress(arg(1))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.node.SetRent(addr, arrears(arg(2) != ""))
 	case "finalize":
 		for range len(arg(1)) { // one block for each character: "xxx" is three
 			s.node.Finalize()

@@ -32,6 +32,7 @@ type Actor struct {
 	CyclesLeft   chain.Cycles // of its own in the next block (resolution 11.22)
 	Dormant      bool
 	StorageBytes uint64
+	Rent         Rent
 	Manifest     []Entitlement
 	Entries      []state.StorageChange
 	Next         state.StorageKey // first key of the next page, "" if this is the last
@@ -115,6 +116,7 @@ type ActorReply struct {
 	CyclesLeft   uint64                     `json:"cycles_left"` // that it may use in the next block
 	Dormant      bool                       `json:"dormant"`
 	StorageBytes uint64                     `json:"storage_bytes"`
+	Rent         RentReply                  `json:"rent"`
 	Entitlements []Entitlement              `json:"entitlements"`
 	Storage      map[string]json.RawMessage `json:"storage"`      // values as package pyvalue writes them
 	StorageNext  string                     `json:"storage_next"` // ?from= of the next page, "" if this is the last
@@ -265,7 +267,7 @@ func actorReply(addr chain.Address, a *Actor) ActorReply {
 	reply := ActorReply{
 		Address: addr.String(), CodeHash: a.CodeHash.String(), Balance: a.Balance, Nonce: a.Nonce, MailboxCount: a.Mailbox,
 		Creator: a.Creator.String(), Deployed: uint64(a.Deployed), CyclesLeft: uint64(a.CyclesLeft), Dormant: a.Dormant,
-		StorageBytes: a.StorageBytes, Entitlements: a.Manifest, Storage: map[string]json.RawMessage{}, Height: uint64(a.Height),
+		StorageBytes: a.StorageBytes, Rent: rentReply(addr, &a.Rent), Entitlements: a.Manifest, Storage: map[string]json.RawMessage{}, Height: uint64(a.Height),
 	}
 	if a.Manifest == nil {
 		reply.Entitlements = []Entitlement{}

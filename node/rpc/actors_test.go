@@ -14,7 +14,7 @@ func TestActorAnswers(t *testing.T) {
 	at := rpctest.ActorAddress.String()
 
 	a := decode[rpc.ActorReply](t, request(s, "GET", "/actor/"+at[2:], "", nil))
-	if a.Address != at || a.Balance != 5 || a.MailboxCount != 1 || string(a.Storage["n"]) != "7" || a.Entitlements[0].ID != "storage.kv" || a.Parent != nil {
+	if a.Address != at || a.Balance != 5 || a.MailboxCount != 1 || string(a.Storage["n"]) != "7" || a.Entitlements[0].ID != "storage.kv" || a.Parent != nil || a.Rent.State != "paid" || a.Rent.Bytes != 3 {
 		t.Errorf("actor %+v", a)
 	}
 	if w := request(s, "GET", "/actor/"+at, "", nil).Body.String(); !strings.Contains(w, `"balance":"5"`) {

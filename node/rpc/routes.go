@@ -50,6 +50,7 @@ func (s *Server) table() []route {
 		{method: get, pattern: "/transaction/{hash}/receipt", about: "its result; 404 while pending", handle: s.receipt},
 		{method: get, pattern: "/mempool/transaction/{hash}", about: "a waiting transaction", handle: s.poolTx},
 		{method: get, pattern: "/account/{address}", about: "nonce and balance; ?height=N for those of the past", handle: s.account, pastCost: costStateProof},
+		{method: get, pattern: "/rent/{address}", about: "how an actor stands with its state rent; of an evicted one, what to restore", handle: s.rent, cost: costStateProof},
 		{method: get, pattern: "/events", about: "server-sent events, one \"block\" for each finalized block; Last-Event-ID resumes", handle: s.stream, slots: s.subscribers, fullCode: CodeSubscribers},
 		{method: get, pattern: "/health", about: "how the node is", handle: s.health, open: true},
 		{method: get, pattern: "/health/ready", about: "200 when the node votes, else 503", handle: s.ready, open: true},

@@ -58,6 +58,9 @@ type Source interface {
 	// StoragePage returns a part of an account's storage at the finalized head.
 	// The error is [ErrStorageMoved] if its root is not that of the query.
 	StoragePage(ctx context.Context, q *StorageQuery) (*StoragePage, bool, error)
+	// Rent returns how an account stands with its state rent at the finalized
+	// head. It is false without account.
+	Rent(ctx context.Context, addr chain.Address) (*Rent, bool, error)
 	// Prove answers q with a document that verifies alone (resolution 11.32):
 	// of the state after the finalized head, or of a block of any height. It is
 	// false for a block, transaction or receipt that is not there; what the

@@ -24,7 +24,7 @@ func (c *Chain) Actor(_ context.Context, q *rpc.ActorQuery) (*rpc.Actor, bool, e
 	}
 	a := &rpc.Actor{
 		Height: c.Height(), CodeHash: keccak.Sum256([]byte("actor")), Balance: 5, Nonce: 3, Mailbox: 1, Creator: chain.Address{19: 1},
-		Deployed: 1, CyclesLeft: 2_000_000, StorageBytes: 3,
+		Deployed: 1, CyclesLeft: 2_000_000, StorageBytes: 3, Rent: rpc.Rent{State: "paid", Bytes: 3},
 		Manifest: []rpc.Entitlement{{ID: "storage.kv", Params: map[string]any{"max_bytes": uint64(100)}}},
 	}
 	n := state.StorageChange{Key: state.NewStorageKey(state.VMNamespacePVM, []byte("n")), Value: cbor.AppendUint(nil, 7)}

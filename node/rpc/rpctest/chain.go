@@ -42,6 +42,7 @@ type Chain struct {
 	blocks   []*rpc.Block
 	txs      map[chain.Hash]*rpc.FoundTx
 	receipts map[chain.Hash]*rpc.FoundReceipt
+	rents    map[chain.Address]*rpc.Rent
 	pool     []*chain.VerifiedTx
 	final    chan struct{} // closed and replaced at every block
 	streams  []*stream
@@ -60,6 +61,7 @@ func New() *Chain {
 		accounts: make(map[chain.Address]*rpc.Account),
 		txs:      make(map[chain.Hash]*rpc.FoundTx),
 		receipts: make(map[chain.Hash]*rpc.FoundReceipt),
+		rents:    make(map[chain.Address]*rpc.Rent),
 		final:    make(chan struct{}),
 		health:   rpc.Health{Status: "ok", Ready: true, ChainID: ChainID, Version: rpc.Version, Devnet: true},
 	}

@@ -1,0 +1,59 @@
+package client
+
+import (
+	"context"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// Rent returns how an account stands with its state rent. One the chain does not
+// know is a 404 refusal.
+func (c *Client) Rent(ctx context.Context, addr chain.Address) (*rpc.RentReply, error) {
+	return get[rpc.RentReply](ctx, c, "/rent/"+addr.String())
+}
+
+// RentPrepayTx pays so many epochs of an actor's rent, arrears first.
+func RentPrepayTx(actor chain.Address, epochs uint64) *chain.Tx {
+	return rentTx(cbor.AppendUint(aboutActor(chain.OpRentPrepay, actor, 1), epochs))
+}
+
+// RestoreBeginTx opens a restoration in which the sender alone may put data until
+// the block at height deadline.
+func RestoreBeginTx(actor chain.Address, deadline chain.Height) *chain.Tx {
+	return rentTx(cbor.AppendUint(aboutActor(chain.OpRestoreBegin, actor, 1), uint64(deadline)))
+}
+
+// RestorePutTx puts a chunk back: entries in the order of the hashes of their
+// keys.
+func RestorePutTx(actor chain.Address, chunk []state.StorageChange) *chain.Tx {
+	b := cbor.AppendArray(aboutActor(chain.OpRestorePut, actor, 1), len(chunk))
+	for _, e := range chunk {
+		b = cbor.AppendBytes(cbor.AppendArray(b, 2), []byte(e.Key))
+		b = cbor.AppendBytes(b, e.Value)
+	}
+	return rentTx(b)
+}
+
+// RestoreCommitTx wakes the actor, in a block after that of the last chunk.
+func RestoreCommitTx(actor chain.Address) *chain.Tx {
+	return rentTx(aboutActor(chain.OpRestoreCommit, actor, 0))
+}
+
+// RestoreAbortTx drops what was put.
+func RestoreAbortTx(actor chain.Address) *chain.Tx {
+	return rentTx(aboutActor(chain.OpRestoreAbort, actor, 0))
+}
+
+// aboutActor begins the payload of an instruction whose first argument is an
+// actor, with so many arguments to follow.
+func aboutActor(opcode uint64, actor chain.Address, more int) []byte {
+	return cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 2+more), opcode), actor[:])
+}
+
+func rentTx(payload []byte) *chain.Tx {
+	to := chain.AddrRent
+	return &chain.Tx{To: &to, Payload: payload}
+}
