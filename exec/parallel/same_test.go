@@ -15,6 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/token"
 )
 
 var (
@@ -63,6 +64,7 @@ type world struct {
 	rng    *rand.Rand
 	nonces map[chain.Address]uint64
 	actors []chain.Address
+	tokens []token.ID
 	salt   byte
 }
 
@@ -77,6 +79,9 @@ func (w *world) anyone() chain.Address {
 func (w *world) tx(from chain.Address) *chain.VerifiedTx {
 	if w.rng.IntN(20) == 0 {
 		return w.deploy(from)
+	}
+	if w.rng.IntN(8) == 0 {
+		return w.instruct(from)
 	}
 	tx := &chain.Tx{Nonce: w.nonces[from], CyclesLimit: 21_000 + chain.Cycles(w.rng.IntN(2)), CellsLimit: 1000}
 	w.nonces[from]++
