@@ -384,3 +384,110 @@ func TestTokenHostCalls(t *testing.T) { // CIP-20 by an actor
 		t.Errorf("%d transfers in %s", n, eventNames(r))
 	}
 }
+
+// TestTokenHooksReenter has hooks that hold the token themselves and move it
+// within a transfer of it, and callers that are actors.
+func TestTokenHooksReenter(t *testing.T) { // whitepaper §12.3
+	c := newTokenChain(t)
+	hooks := c.deploy(`
+from cowboy_sdk import *
+@public
+def can_transfer(msg):
+    if msg.payload["from"] != get_actor_address():
+        token_transfer(msg.payload["token"], msg.payload["to"], 5)
+    return True
+@public
+def on_transfer(msg):
+    pass
+@public
+def give(msg):
+    token_approve(msg.payload[0], msg.payload[1], 10)
+    try:
+        token_transfer(msg.payload[0], msg.payload[1], 10**6)
+    except CowboyError as e:
+        return e.code
+`)
+	id := c.make(nil)
+	if r := c.do(alice, chain.OpTokenTransfer, tokenID(id), address(hooks), amount(100)); r.Code != chain.CodeOK {
+		t.Fatal(chain.CodeName(r.Code))
+	}
+	if r := c.do(alice, chain.OpTokenHooks, tokenID(id), address(hooks)); r.Code != chain.CodeOK {
+		t.Fatal(chain.CodeName(r.Code))
+	}
+	sum := func(rule string) {
+		t.Helper()
+		total := uint64(0)
+		for _, a := range []chain.Address{alice, bob, carol, hooks} {
+			n, err := token.Balance(c.state, id, a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total += n.Lo
+		}
+		if total != 1000 {
+			t.Errorf("%s: balances add up to %d", rule, total)
+		}
+	}
+	// A hook within a hook's transfer needs a third machine: its own cap of 50,000
+	// does not reach, and everything is undone.
+	r := c.do(alice, chain.OpTokenTransfer, tokenID(id), address(bob), amount(10))
+	if r.Code != chain.CodeTokenHook || c.holds(id, bob) != "0" || r.CyclesUsed > 122_000 {
+		t.Errorf("reentered: %s, bob holds %s, %d cycles", chain.CodeName(r.Code), c.holds(id, bob), r.CyclesUsed)
+	}
+	sum("undone")
+	c.g.Params.Token.HookMaxCycles = 400_000
+	r = c.do(alice, chain.OpTokenTransfer, tokenID(id), address(bob), amount(10))
+	if r.Code != chain.CodeOK || c.holds(id, bob) != "15" || c.holds(id, hooks) != "95" || len(r.Events) != 2 {
+		t.Errorf("reentered with room: %s, bob holds %s, hooks %s", chain.CodeName(r.Code), c.holds(id, bob), c.holds(id, hooks))
+	}
+	sum("done")
+	arg := append([]byte{0x82}, append(text("0x"+hex.EncodeToString(id[:])), text(carol.String())...)...)
+	r = c.block(c.program(alice, &hooks, actor.AppendMessage(nil, "give", arg))).Receipts[0]
+	if r.Code != chain.CodeOK || !bytes.Equal(r.Output, text("E1101")) {
+		t.Errorf("by the hooks themselves: %s, %q", chain.CodeName(r.Code), r.Output)
+	}
+	sum("refused")
+}
+
+// TestTokenHooksOfCallers charges an actor for the hooks of what it moves, and
+// undoes with it.
+func TestTokenHooksOfCallers(t *testing.T) {
+	c := newTokenChain(t)
+	hooks := c.deploy(hooked("        return t['amount'] < 100", "        self.storage['n'] = t['amount']"))
+	mover := c.deploy(`
+from cowboy_sdk import *
+@public
+def move(msg):
+    id, to, n = msg.payload
+    token_transfer(id, to, n)
+@public
+def both(msg):
+    id, to, n = msg.payload
+    token_transfer(id, to, 1)
+    try:
+        token_transfer_batch(id, [(to, 2), (to, n)])
+    except CallFailed as e:
+        return e.code
+`)
+	id := c.make(&hooks)
+	if r := c.do(alice, chain.OpTokenHooks, tokenID(id), null); r.Code != chain.CodeOK {
+		t.Fatal(chain.CodeName(r.Code))
+	}
+	c.do(alice, chain.OpTokenTransfer, tokenID(id), address(mover), amount(500))
+	ask := func(handler string, n uint64) chain.Receipt {
+		arg := append([]byte{0x83}, append(text("0x"+hex.EncodeToString(id[:])), text(bob.String())...)...)
+		return c.block(c.program(alice, &mover, actor.AppendMessage(nil, handler, append(arg, amount(n)...)))).Receipts[0]
+	}
+	plain := ask("move", 1)
+	c.do(alice, chain.OpTokenHooks, tokenID(id), address(hooks))
+	asked := ask("move", 1)
+	if plain.Code != chain.CodeOK || asked.Code != chain.CodeOK || asked.CyclesUsed < plain.CyclesUsed+50_000 {
+		t.Errorf("%d cycles without hooks, %d with", plain.CyclesUsed, asked.CyclesUsed)
+	}
+	if r := ask("move", 100); r.Code != chain.CodeReverted || c.holds(id, bob) != "2" {
+		t.Errorf("refused: %s", chain.CodeName(r.Code))
+	}
+	if r := ask("both", 100); r.Code != chain.CodeOK || !bytes.Equal(r.Output, text("E1601")) || c.holds(id, bob) != "3" || len(r.Events) != 1 {
+		t.Errorf("caught: %s, %q, bob holds %s", chain.CodeName(r.Code), r.Output, c.holds(id, bob))
+	}
+}

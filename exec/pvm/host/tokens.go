@@ -26,8 +26,8 @@ type Payment struct {
 
 // Tokens is fungible tokens (CIP-20; costs whitepaper §17.3). What moves is the
 // calling actor's, and it must be the owner where that is written. Every method
-// refuses with RefusedTarget for a token that does not exist. Hooks run within
-// the method, capped at 50,000 cycles, which are charged as they are used; a
+// refuses with RefusedTarget for a token that does not exist. Hooks run within a
+// transfer, each capped at 50,000 cycles, which are charged as they are used; a
 // hook that does not agree is RefusedFailed.
 type Tokens interface {
 	// CreateToken makes a token whose supply belongs to the actor, who is the
@@ -46,12 +46,12 @@ type Tokens interface {
 	// token_approve. Cells: 32.
 	ApproveToken(id TokenID, spender chain.Address, amount Amount) error
 	// MintToken is the owner's: RefusedPermission otherwise, RefusedLimit beyond
-	// Max. Charge: token_mint. Cells: 64.
+	// Max, RefusedFrozen. Charge: token_mint. Cells: 64.
 	MintToken(id TokenID, p Payment) error
 	// BurnToken destroys some of the actor's. Charge: token_burn. Cells: 64.
 	BurnToken(id TokenID, amount Amount) error
 	// FreezeToken is the owner's: a frozen account neither sends nor receives.
-	// Charge: token_admin.
+	// Charge: token_admin. Cells, here and for owner and hooks: 32.
 	FreezeToken(id TokenID, holder chain.Address, frozen bool) error
 	// SetTokenOwner is the owner's; nil gives the token up. Charge: token_admin.
 	SetTokenOwner(id TokenID, owner *chain.Address) error
