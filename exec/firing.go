@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // turn is a timer that fires in this block, at what it bid.
@@ -254,6 +255,26 @@ func (b *block) end(id timers.ID, event string) error {
 	}
 	b.announce([]chain.Event{{Emitter: chain.AddrTimers, Name: event, Data: append(id[:], t.Actor[:]...)}})
 	return funds.Move(b.state, chain.AddrTimers, t.Actor, bill.Refund, b.in.Height)
+}
+
+// dropTimers ends the timers of an actor that was evicted and gives it back what
+// they hold (whitepaper, "Eviction Mechanics"; resolution 11.24).
+func (b *block) dropTimers(owner chain.Address) error {
+	_, refund, err := timers.DropAll(b.state, b.clock(), owner, int(b.in.Params.Timer.MaxPerActor))
+	if err != nil {
+		return err
+	}
+	return funds.Move(b.state, chain.AddrTimers, owner, refund, b.in.Height)
+}
+
+// TimerReserve returns what the timers of a block may take of the timer lane, for
+// whoever packs it: nothing where none is due, else the lane's share.
+func TimerReserve(view state.View, p *chain.Params, h chain.Height) (chain.Usage, error) {
+	due, err := timers.AnyDue(view, timers.Clock{Params: p, Height: h})
+	if err != nil || !due {
+		return chain.Usage{}, fault("look for due timers", err)
+	}
+	return fees.LaneTarget(p, chain.LaneTimer), nil
 }
 
 // settleFiring books what a firing used and paid, and writes its receipt.

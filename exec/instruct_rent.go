@@ -66,6 +66,11 @@ func (b *block) beginRent() error {
 		return &Fault{"burn rent", ErrMoney}
 	}
 	b.announce(w.Events)
+	for _, evicted := range w.Evicted {
+		if err := b.dropTimers(evicted); err != nil {
+			return fault("drop the timers of "+evicted.String(), err)
+		}
+	}
 	return nil
 }
 

@@ -18,6 +18,9 @@ type PackRequest struct {
 	VRFOut   chain.Hash                    // proposer's VRF output (resolution 11.41)
 	MaxBytes int                           // for all bodies with their frames
 	Exclude  []chain.Hash                  // transactions to leave out
+	// Reserved is what due timers may take of the timer lane's share, before any
+	// transaction.
+	Reserved chain.Usage
 	// Before are the transactions of the blocks before the new one, the parent's
 	// first, at least down to the last head given to Finalized: their senders'
 	// nonces are not where the pool has them. What is missing here only costs
@@ -38,7 +41,7 @@ func (l *Lanes) Pack(ctx context.Context, req PackRequest) ([]*chain.VerifiedTx,
 	}
 	picked, err := l.pool.Pick(&sched.PickRequest{
 		Params: req.Params, BaseFees: req.BaseFees, Height: req.Height,
-		MaxBytes: req.MaxBytes, Exclude: req.Exclude, Before: req.Before,
+		MaxBytes: req.MaxBytes, Exclude: req.Exclude, Reserved: req.Reserved, Before: req.Before,
 		Account: accountsAt(req.Parent, req.Height-1),
 	})
 	if err != nil {

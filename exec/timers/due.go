@@ -139,6 +139,19 @@ func Ready(o *state.Overlay, h Head, limit int) ([]ID, error) {
 	return tree{o, keyReady}.walk(h.readyRoot, nil, limit)
 }
 
+// AnyDue reports whether timers may be due at a height that was not begun yet:
+// some wait for their turn or in a tier that is behind, or the height's slot
+// holds some.
+func AnyDue(v state.View, c Clock) (bool, error) {
+	h, err := ReadHead(v, c.Params)
+	if err != nil || h.Ready > 0 || h.behind != 0 || h.Depth == 0 {
+		return h.Ready > 0 || h.behind != 0, err
+	}
+	q := queue{Clock: c, o: state.NewOverlay(v), Head: h}
+	e, err := q.loadEnds(q.slot(c.Height))
+	return e.first != ID{}, err
+}
+
 // SetBid notes what an agent bids, and spends what asking it has cost of the
 // escrow. The timer changes its place in the order.
 func SetBid(o *state.Overlay, c Clock, t *Timer, b Bid, spent chain.Wei) error {

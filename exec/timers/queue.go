@@ -147,8 +147,8 @@ func (q *queue) price(k uint64) chain.Wei {
 	if k <= free {
 		return q.BaseFee
 	}
-	if doubles := k - free; doubles < uint64(bits.LeadingZeros64(uint64(q.BaseFee))) || q.BaseFee == 0 {
-		return q.BaseFee << min(doubles, 63)
+	if doubles := k - free; doubles <= uint64(bits.LeadingZeros64(uint64(q.BaseFee))) {
+		return q.BaseFee << doubles
 	}
 	return math.MaxUint64
 }

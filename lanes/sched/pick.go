@@ -18,6 +18,8 @@ type PickRequest struct {
 	Height   chain.Height                  // of the new block
 	MaxBytes int                           // for all bodies with their frames
 	Exclude  []chain.Hash                  // transactions to leave out
+	// Reserved is what due timers may take of the timer lane's share.
+	Reserved chain.Usage
 	// Before are the transactions of the blocks before the new one, the parent's
 	// first. Those above the pool's head have used nonces that the pool does not
 	// know of. A sender who is missing here is picked at the turns of transactions
@@ -43,6 +45,7 @@ func (s *Scheduler) Pick(req *PickRequest) ([]*chain.VerifiedTx, error) {
 		bytes:  req.MaxBytes,
 		onHead: req.Height == s.head.Height+1,
 	}
+	k.budget.Reserve(chain.LaneTimer, req.Reserved)
 	if len(req.Exclude) > 0 {
 		k.exclude = make(map[chain.Hash]struct{}, len(req.Exclude))
 	}

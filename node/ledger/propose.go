@@ -117,7 +117,12 @@ func (l *Ledger) parentBeacon(h *chain.Header) chain.Hash {
 const blockEnvelopeBytes = 2 * chain.HeaderFixedBytes
 
 func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vrfOut chain.Hash) ([]*chain.VerifiedTx, error) {
+	reserved, err := exec.TimerReserve(parent.State, &l.cfg.Genesis.Params, h.Height)
+	if err != nil {
+		return nil, fmt.Errorf("pack: %w", err)
+	}
 	txs, err := l.cfg.Pool.Pack(ctx, lanes.PackRequest{
+		Reserved: reserved,
 		Parent:   parent.State,
 		Params:   &l.cfg.Genesis.Params,
 		Height:   h.Height,
