@@ -136,9 +136,10 @@ func (s LaneShares) MarshalJSON() ([]byte, error) {
 	return json.Marshal(laneSharesText{s[LaneSystem], s[LaneTimer], s[LaneRunner], s[LaneUser]})
 }
 
-// UnmarshalJSON reads what MarshalJSON writes.
+// UnmarshalJSON reads what MarshalJSON writes. Lanes that are not named stay as
+// they are, like the members of any object.
 func (s *LaneShares) UnmarshalJSON(b []byte) error {
-	var t laneSharesText
+	t := laneSharesText{s[LaneSystem], s[LaneTimer], s[LaneRunner], s[LaneUser]}
 	if err := json.Unmarshal(b, &t); err != nil {
 		return err
 	}

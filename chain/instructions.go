@@ -67,6 +67,13 @@ const (
 	OpTimerSchedule = 95
 )
 
+// Opcodes at [AddrGovernance].
+const (
+	OpGovernancePropose = 45
+	OpGovernanceApprove = 46
+	OpGovernanceExecute = 47
+)
+
 // systemInstructions holds the rows with an opcode, by address and opcode.
 var systemInstructions = []InstructionSpec{
 	// Runner Registry (CIP-2 §4, CIP-11 §8.3).
@@ -94,9 +101,9 @@ var systemInstructions = []InstructionSpec{
 	system(AddrEntitlements, 35, "entitlement_revoke_role").args(Arg{"role_id", ArgHash, false}, Arg{"assignee", ArgAddress, false}),
 
 	// Governance (resolution 11.11).
-	system(AddrGovernance, 45, "governance_propose").in(LaneSystem, SenderGovernance).args(Arg{"action", ArgList, false}, Arg{"emergency", ArgBool, false}),
-	system(AddrGovernance, 46, "governance_approve").in(LaneSystem, SenderGovernance).args(Arg{"proposal_id", ArgHash, false}),
-	system(AddrGovernance, 47, "governance_execute").in(LaneSystem, SenderGovernance).args(Arg{"proposal_id", ArgHash, false}),
+	system(AddrGovernance, OpGovernancePropose, "governance_propose").runs().in(LaneSystem, SenderGovernance).args(Arg{"action", ArgList, false}, Arg{"emergency", ArgBool, false}),
+	system(AddrGovernance, OpGovernanceApprove, "governance_approve").runs().in(LaneSystem, SenderGovernance).args(Arg{"proposal_id", ArgHash, false}),
+	system(AddrGovernance, OpGovernanceExecute, "governance_execute").runs().in(LaneSystem, SenderGovernance).args(Arg{"proposal_id", ArgHash, false}),
 
 	// Tokens (resolution 11.46; operations of CIP-20).
 	system(AddrTokens, OpTokenCreate, "token_create").runs().args(Arg{"name", ArgText, false}, Arg{"symbol", ArgText, false}, Arg{"decimals", ArgUint, false}, Arg{"initial_supply", ArgAmount, false}, Arg{"max_supply", ArgAmount, true}, Arg{"hooks", ArgAddress, true}),

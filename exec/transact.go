@@ -76,7 +76,7 @@ func (b *block) judge(tx *chain.VerifiedTx, sender *state.Account) (chain.Instru
 	if err != nil {
 		return ins, err
 	}
-	if err := fees.CheckRole(ins, tx.Sender, b.in.Validators); err != nil {
+	if err := fees.CheckRole(ins, tx.Sender, fees.Roles{Validators: b.in.Validators, Governors: b.in.Params.Governance.Members}); err != nil {
 		return ins, err
 	}
 	spendable, err := funds.Spendable(sender, b.in.Height)
@@ -159,6 +159,9 @@ func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain
 		return actor.Outcome{Code: code}, err
 	case ins.To == chain.AddrActors && (ins.Opcode >= chain.OpTimerCancel && ins.Opcode <= chain.OpTimerExtend || ins.Opcode == chain.OpTimerSchedule):
 		return b.orderTimer(ins, tx, intrinsic)
+	case ins.To == chain.AddrGovernance:
+		limit := chain.Usage{Cycles: tx.Tx.CyclesLimit - intrinsic.Cycles, Cells: tx.Tx.CellsLimit - intrinsic.Cells}
+		return b.instructGovernance(ins, tx, limit)
 	}
 	code, err := b.transfer(tx.Tx)
 	return actor.Outcome{Code: code}, err

@@ -44,19 +44,20 @@ func accountsAt(view state.View, height chain.Height) func(chain.Address) (sched
 // pool's to judge.
 func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 	o := sched.Offer{Tx: tx}
-	ins, err := fees.CheckStatic(tx, l.params, l.chainID)
+	params := l.params.Load()
+	ins, err := fees.CheckStatic(tx, params, l.chainID)
 	if err != nil {
 		o.Err = err
 		return o
 	}
-	if o.Err = fees.CheckRole(ins, tx.Sender, l.validators); o.Err != nil {
+	if o.Err = fees.CheckRole(ins, tx.Sender, fees.Roles{Validators: l.validators, Governors: params.Governance.Members}); o.Err != nil {
 		return o
 	}
 	if ins.Kind == chain.KindTransfer { // runs nothing: its cost is known beforehand
-		uses := ins.Intrinsic(&l.params.Intrinsic)
+		uses := ins.Intrinsic(&params.Intrinsic)
 		o.Spare = chain.Usage{Cycles: tx.Tx.CyclesLimit - uses.Cycles, Cells: tx.Tx.CellsLimit - uses.Cells}
 	}
-	floor := chain.FeePair{PerCycle: l.params.MinBaseFee, PerCell: l.params.MinBaseFee}
+	floor := chain.FeePair{PerCycle: params.MinBaseFee, PerCell: params.MinBaseFee}
 	if o.Err = fees.CheckSender(tx.Tx, floor, tx.Tx.Nonce, math.MaxUint64); o.Err == nil {
 		o.Cost, o.Err = fees.MaxCost(tx.Tx)
 	}

@@ -16,13 +16,14 @@ type FinalizedHead struct {
 	Height   chain.Height
 	View     state.View                    // state after the block; read by several goroutines, maybe just beyond the next head
 	BaseFees [chain.NumLanes]chain.FeePair // in force in the next block
+	Params   *chain.Params                 // likewise; nil: as before
 	Txs      []*chain.VerifiedTx           // the block's transactions
 	Touched  []chain.Address               // other accounts whose nonce or balance the block changed
 }
 
 // Lanes are the pool of waiting transactions, held against the chain.
 type Lanes struct {
-	params     *chain.Params
+	params     atomic.Pointer[chain.Params] // in force in the next block
 	chainID    uint64
 	validators []chain.Validator
 	pool       *sched.Scheduler
@@ -35,7 +36,9 @@ func New(cfg Config, params *chain.Params, chainID uint64, head FinalizedHead) (
 	if err != nil {
 		return nil, fmt.Errorf("lanes: %w", err)
 	}
-	return &Lanes{params: params, chainID: chainID, validators: cfg.Validators, pool: pool}, nil
+	l := &Lanes{chainID: chainID, validators: cfg.Validators, pool: pool}
+	l.params.Store(params)
+	return l, nil
 }
 
 // pool is the head as the scheduler sees it.
@@ -95,6 +98,9 @@ func (l *Lanes) Admit(ctx context.Context, txs []*chain.VerifiedTx) []error {
 func (l *Lanes) Finalized(ctx context.Context, head FinalizedHead) error {
 	if err := l.open(ctx); err != nil {
 		return err
+	}
+	if head.Params != nil {
+		l.params.Store(head.Params)
 	}
 	return l.pool.Advance(head.pool(), head.Txs, head.Touched)
 }

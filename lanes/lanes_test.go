@@ -132,7 +132,7 @@ func TestLifeOfTransactions(t *testing.T) {
 	expect("no longer paid for", txs[5], 0, false)
 	expect("below the base fee", txs[1], WaitUnderpriced, true)
 	expect("still parked", txs[2], WaitParked, true)
-	if packed, err := l.Pack(ctx, *request(l.params, view)); err != nil || len(packed) != 0 {
+	if packed, err := l.Pack(ctx, *request(l.params.Load(), view)); err != nil || len(packed) != 0 {
 		t.Errorf("packed %s, %v: want nothing that cannot pay", names(packed), err)
 	}
 
@@ -145,7 +145,7 @@ func TestLifeOfTransactions(t *testing.T) {
 	if err := l.Admit(ctx, []*chain.VerifiedTx{txs[5]})[0]; err != nil {
 		t.Errorf("c's transaction again: %v", err)
 	}
-	req := request(l.params, view)
+	req := request(l.params.Load(), view)
 	req.Height = 3
 	packed, err := l.Pack(ctx, *req)
 	if err != nil || len(packed) != 3 {
@@ -303,7 +303,7 @@ func TestEveryoneAtOnce(t *testing.T) {
 				last = true
 			default:
 			}
-			req := request(l.params, view)
+			req := request(l.params.Load(), view)
 			req.Height = height
 			txs, err := l.Pack(ctx, *req)
 			if err != nil {

@@ -30,8 +30,8 @@ const (
 // for, one at a time, from the validator's own account (resolution 11.13).
 type accuser struct {
 	chainID  uint64
-	costs    *chain.IntrinsicCosts
-	key      *secp256k1.PrivateKey // of the reward account; nil: others have to submit
+	costs    func() *chain.IntrinsicCosts // in force
+	key      *secp256k1.PrivateKey        // of the reward account; nil: others have to submit
 	turn     func(attest.Offence) chain.Height
 	proofs   func() []attest.Evidence
 	head     func() (state.View, chain.Height)
@@ -57,7 +57,7 @@ type accusation struct {
 func newAccuser(n *Node) *accuser {
 	s := n.source
 	return &accuser{
-		chainID: n.genesis.ChainID, costs: &n.genesis.Params.Intrinsic, key: n.keys.Account,
+		chainID: n.genesis.ChainID, costs: func() *chain.IntrinsicCosts { return &n.ledger.Head().Force.Params.Intrinsic }, key: n.keys.Account,
 		turn: n.turnToAccuse, proofs: n.evidence.All, nonce: n.lanes.PendingNonce,
 		head: func() (state.View, chain.Height) {
 			head := n.ledger.Head()
@@ -182,8 +182,8 @@ func (a *accuser) transaction(e attest.Evidence, nonce uint64, times chain.Wei) 
 	payload = cbor.AppendBytes(cbor.AppendBytes(payload, first), second)
 	to, base := chain.AddrStaking, a.baseFees()
 	tx := &chain.Tx{
-		ChainID: a.chainID, Nonce: nonce, To: &to, Payload: payload, CyclesLimit: a.costs.InstructionCycles,
-		CellsLimit:     chain.Cells(len(payload)) * a.costs.PayloadByteCells,
+		ChainID: a.chainID, Nonce: nonce, To: &to, Payload: payload, CyclesLimit: a.costs().InstructionCycles,
+		CellsLimit:     chain.Cells(len(payload)) * a.costs().PayloadByteCells,
 		MaxFeePerCycle: times * max(1, base.PerCycle), MaxFeePerCell: times * max(1, base.PerCell), TipPerCycle: 1,
 	}
 	sig := a.key.Sign(tx.SigningHash())

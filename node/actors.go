@@ -77,7 +77,7 @@ func (s *source) actorAt(head *ledger.Executed, q *rpc.ActorQuery) (*rpc.Actor, 
 	out := &rpc.Actor{
 		Rent: *owes, Height: head.Height(), CodeHash: a.CodeHash, Balance: a.Balance, Nonce: l.Sent, Mailbox: l.Waiting,
 		Creator: rec.Creator, Parent: rec.Parent, Deployed: rec.Deployed, Dormant: rent.Dormant(&a),
-		CyclesLeft:   l.Left(&s.node.genesis.Params.Actor, head.Height()+1),
+		CyclesLeft:   l.Left(&head.Force.Params.Actor, head.Height()+1),
 		StorageBytes: size.Bytes, Manifest: entitlements(grants),
 	}
 	if q.EntriesMax == 0 {

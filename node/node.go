@@ -127,13 +127,17 @@ func (n *Node) build() error {
 	// are built in that order, on the store's head.
 	head := n.store.Head()
 	height, _ := n.store.HeadInfo()
-	fees, err := headFees(n.store, n.genesis)
+	params, err := ledger.HeadParams(n.store, n.genesis)
+	if err != nil {
+		return err
+	}
+	fees, err := headFees(n.store, n.genesis, params)
 	if err != nil {
 		return err
 	}
 	pool := lanes.DefaultConfig()
 	pool.Validators = n.genesis.Validators
-	n.lanes, err = lanes.New(pool, &n.genesis.Params, n.genesis.ChainID,
+	n.lanes, err = lanes.New(pool, params, n.genesis.ChainID,
 		lanes.FinalizedHead{Height: height, View: head, BaseFees: fees})
 	if err != nil {
 		return err
@@ -172,8 +176,8 @@ func (n *Node) buildEngine() error {
 	if !ok {
 		self = beacon.Participant(n.set.Len()) // nobody: a full node follows
 	}
-	cfg := engine.DefaultConfig(&n.genesis.Params)
 	head := n.ledger.Head()
+	cfg := engine.DefaultConfig(head.Force.Params) // its timeouts change with the next start
 	cfg.Set, cfg.Self, cfg.Share, cfg.Peer, cfg.Weights = n.set, self, n.keys.Share.Key, n.keys.Peer, rand.Reader
 	cfg.Archive, cfg.Evidence = n.ledger, n.evidence.take
 	if n.shards != nil {
@@ -257,12 +261,12 @@ func openVotes(dataDir string, s *store.Store) (*journal.Journal, error) {
 }
 
 // headFees returns the base fees of the block after the stored head.
-func headFees(s *store.Store, g *chain.Genesis) ([chain.NumLanes]chain.FeePair, error) {
+func headFees(s *store.Store, g *chain.Genesis, p *chain.Params) ([chain.NumLanes]chain.FeePair, error) {
 	header, err := ledger.HeadHeader(s, g)
 	if err != nil {
 		return [chain.NumLanes]chain.FeePair{}, err
 	}
-	return ledger.BaseFeesAfter(&g.Params, &header), nil
+	return ledger.BaseFeesAfter(p, &header), nil
 }
 
 // Listen takes the ports of the API, of the admin pages and of the mesh.

@@ -161,7 +161,7 @@ func (s *source) HeaderByHeight(_ context.Context, h chain.Height) (*rpc.HeaderL
 // BaseFees implements rpc.Source.
 func (s *source) BaseFees() rpc.FeeQuote {
 	head := s.node.ledger.Head()
-	p := &s.node.genesis.Params
+	p := head.Force.Params
 	return rpc.FeeQuote{
 		Height: head.Height(), Fees: ledger.BaseFeesAfter(p, &head.Block.Header),
 		MaxTx: chain.Usage{Cycles: p.MaxTxCycles, Cells: p.MaxTxCells}, ChainID: s.node.genesis.ChainID,

@@ -134,8 +134,8 @@ func (n *Node) fanOut(ctx context.Context) error {
 		}
 		head := lanes.FinalizedHead{
 			Height: e.Block.Header.Height, View: e.State,
-			BaseFees: ledger.BaseFeesAfter(&n.genesis.Params, &e.Block.Header),
-			Txs:      e.Txs, Touched: recipients(e.Txs),
+			BaseFees: ledger.BaseFeesAfter(e.Params, &e.Block.Header), Params: e.Params,
+			Txs: e.Txs, Touched: recipients(e.Txs),
 		}
 		if err := advance(ctx, n.lanes, head, func() state.View { return n.store.Head() }); err != nil {
 			if ctx.Err() != nil {

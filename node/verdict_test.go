@@ -28,7 +28,7 @@ func TestFaultIsNoVerdict(t *testing.T) {
 // TestForeignSenderIsNotAllowed: who is no validator is told that, and not that
 // its bytes are malformed (resolution 11.13).
 func TestForeignSenderIsNotAllowed(t *testing.T) {
-	err := fees.CheckRole(chain.Instruction{InstructionSpec: chain.InstructionSpec{Sender: chain.SenderValidator}}, chain.Address{1}, nil)
+	err := fees.CheckRole(chain.Instruction{InstructionSpec: chain.InstructionSpec{Sender: chain.SenderValidator}}, chain.Address{1}, fees.Roles{})
 	if v := verdictOf(sigverify.Verdict{Hash: chain.Hash{2}, Err: err}); v.Code != rpc.CodeTxNotAllowed {
 		t.Errorf("verdict %+v, want code %d", v, rpc.CodeTxNotAllowed)
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
@@ -136,20 +137,30 @@ func Validate(tx *chain.VerifiedTx, p *chain.Params, chainID uint64, base chain.
 	return CheckSender(tx.Tx, base, nonce, spendable)
 }
 
+// Roles are the parties that have instructions of their own.
+type Roles struct {
+	Validators []chain.Validator // of the block's epoch
+	Governors  []chain.Address   // members of the multisig
+}
+
 // CheckRole judges whether the sender may send the instruction at all: a
 // validator's comes from the reward account of one in the set (resolution
 // 11.13). The rules on runners, candidates and governance need their actors'
 // state and come with them: until then what they alone may send is refused
 // whole.
-func CheckRole(ins chain.Instruction, sender chain.Address, validators []chain.Validator) error {
+func CheckRole(ins chain.Instruction, sender chain.Address, roles Roles) error {
 	switch ins.Sender {
 	case chain.SenderAnyone:
 		return nil
 	case chain.SenderValidator:
-		for i := range validators {
-			if validators[i].RewardAddress == sender {
+		for i := range roles.Validators {
+			if roles.Validators[i].RewardAddress == sender {
 				return nil
 			}
+		}
+	case chain.SenderGovernance:
+		if slices.Contains(roles.Governors, sender) {
+			return nil
 		}
 	}
 	return fmt.Errorf("%w: %s needs %s", ErrRole, ins.Name, ins.Sender)

@@ -137,7 +137,7 @@ func TestRoles(t *testing.T) {
 	set := []chain.Validator{{RewardAddress: chain.Address{1}}, {RewardAddress: chain.Address{2}}}
 	f := func(role chain.SenderRule, sender byte, allowed bool) {
 		t.Helper()
-		err := fees.CheckRole(chain.Instruction{InstructionSpec: chain.InstructionSpec{Name: "x", Sender: role}}, chain.Address{sender}, set)
+		err := fees.CheckRole(chain.Instruction{InstructionSpec: chain.InstructionSpec{Name: "x", Sender: role}}, chain.Address{sender}, fees.Roles{Validators: set, Governors: []chain.Address{{9}}})
 		if allowed != (err == nil) || err != nil && !errors.Is(err, fees.ErrRole) {
 			t.Errorf("%s by %d: %v, want allowed %v", role, sender, err, allowed)
 		}
@@ -146,6 +146,8 @@ func TestRoles(t *testing.T) {
 	f(chain.SenderValidator, 1, true)
 	f(chain.SenderValidator, 2, true)
 	f(chain.SenderValidator, 3, false)
+	f(chain.SenderValidator, 9, false)
+	f(chain.SenderGovernance, 9, true)
 	for _, role := range []chain.SenderRule{chain.SenderRunner, chain.SenderAssignedRunner, chain.SenderCandidate, chain.SenderGovernance} {
 		f(role, 1, false)
 	}

@@ -27,7 +27,7 @@ func (l *Ledger) Glance(req engine.VerifyRequest) bool {
 	}
 	now := l.pace.nowMillis(l.cfg.Now())
 	l.noteClock(req, req.Block, now)
-	latest := now + l.cfg.Genesis.Params.MaxClockDriftMillis
+	latest := now + l.head.Load().Force.Params.MaxClockDriftMillis
 	return h.Parent == req.Parent.Digest && roundOf(h) == req.Round && h.ParentSeed == req.Parent.Seed &&
 		h.Proposer == req.Leader && h.ParentView == req.Parent.Round.View && h.TimestampMillis <= latest
 }

@@ -91,7 +91,7 @@ func (l *Ledger) Prepare(ctx context.Context, req engine.PrepareRequest) error {
 
 func (l *Ledger) prepare(h chain.Header, txs []*chain.VerifiedTx) error {
 	parent, ok := l.tree[h.Parent]
-	if !ok || checkChild(&l.cfg.Genesis.Params, &h, &parent.Block.Header) != nil {
+	if !ok || checkChild(parent.Force.Params, &h, &parent.Block.Header) != nil {
 		return nil
 	}
 	e, err := l.execute(h, parent, txs)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/exec/governance"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/exec"
@@ -15,13 +17,15 @@ import (
 )
 
 // inputs is everything besides state and transactions that execution reads.
-func (l *Ledger) inputs(h *chain.Header) exec.Inputs {
-	return inputsOf(l.cfg.Genesis, l.cfg.Proposers.genesis, h, l.parentBeacon(h))
+func (l *Ledger) inputs(h *chain.Header, params *chain.Params) exec.Inputs {
+	in := inputsOf(l.cfg.Genesis, l.cfg.Proposers.genesis, h, l.parentBeacon(h))
+	in.Params = params
+	return in
 }
 
 // inputsOf builds the execution inputs of a block from chain data alone, so
 // that a replay without consensus gives the same result. hash is g's, which takes
-// its whole document to compute.
+// its whole document to compute. The parameters are the genesis's.
 func inputsOf(g *chain.Genesis, hash chain.Hash, h *chain.Header, parentBeacon chain.Hash) exec.Inputs {
 	in := exec.Inputs{
 		Params:          &g.Params,
@@ -87,7 +91,7 @@ func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
 	close(l.moved)
 	l.moved = make(chan struct{})
 	select {
-	case l.events <- Event{Block: e.Block, Encoded: e.Encoded, Digest: e.Digest, Txs: e.Txs, Receipts: e.Receipts, State: e.State}:
+	case l.events <- Event{Block: e.Block, Encoded: e.Encoded, Digest: e.Digest, Txs: e.Txs, Receipts: e.Receipts, State: e.State, Params: e.Force.Params}:
 	case <-ctx.Done():
 	}
 	return nil
@@ -128,9 +132,13 @@ func recordOf(e *Executed, certificate []byte) store.BlockRecord {
 func loadHead(s *store.Store, g *chain.Genesis) (*Executed, error) {
 	version := s.Head()
 	height, digest := s.HeadInfo()
+	force, err := governance.Genesis(&g.Params).At(version)
+	if err != nil {
+		return nil, fmt.Errorf("parameters: %w", err)
+	}
 	if height == 0 {
 		block := &chain.Block{Header: genesisHeader(g, version.Root())}
-		return &Executed{Block: block, Digest: g.Hash(), State: version}, nil
+		return &Executed{Block: block, Digest: g.Hash(), State: version, Force: force}, nil
 	}
 	rec, ok, err := s.BlockByHeight(height)
 	if err != nil {
@@ -152,7 +160,7 @@ func loadHead(s *store.Store, g *chain.Genesis) (*Executed, error) {
 	}
 	return &Executed{
 		Block: block, Encoded: rec.Block, Digest: digest, Round: roundOf(&block.Header),
-		State: version, Certificate: certificate, Own: own,
+		State: version, Force: force, Certificate: certificate, Own: own,
 	}, nil
 }
 
@@ -164,6 +172,16 @@ func HeadHeader(s *store.Store, g *chain.Genesis) (chain.Header, error) {
 		return chain.Header{}, fmt.Errorf("load head: %w", err)
 	}
 	return head.Block.Header, nil
+}
+
+// HeadParams returns the parameters in force in the block after the last
+// committed one.
+func HeadParams(s *store.Store, g *chain.Genesis) (*chain.Params, error) {
+	force, err := governance.Genesis(&g.Params).At(s.Head())
+	if err != nil {
+		return nil, fmt.Errorf("parameters: %w", err)
+	}
+	return force.Params, nil
 }
 
 // genesisHeader stands for block 0, which has no proposer and no votes. Its

@@ -29,6 +29,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/exec/governance"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
@@ -78,6 +80,7 @@ type Event struct {
 	Txs      []*chain.VerifiedTx
 	Receipts []chain.Receipt
 	State    *store.Version // state after the block
+	Params   *chain.Params  // in force in the next block
 }
 
 // Stats counts the ledger's work and the time it took.
@@ -109,7 +112,10 @@ type Ledger struct {
 	head     atomic.Pointer[Executed]
 	pace     pace
 	Stats    Stats
-	Drift    Drift
+	// Block time in force when this node started, as are the engine's timeouts
+	// with which it must fit.
+	blockMillis uint64
+	Drift       Drift
 
 	// Owned by Run.
 	tree     map[chain.Hash]*Executed // head and every executed block above it
@@ -130,6 +136,7 @@ type Executed struct {
 	Txs      []*chain.VerifiedTx
 	Receipts []chain.Receipt
 	State    *store.Version
+	Force    governance.Force // parameters of the children
 	codeword *shards.Codeword // of an own block, on its way to the engine
 	// Certificate finalizes the block or a descendant; only the head that the
 	// ledger opened with has one.
@@ -169,13 +176,14 @@ func New(cfg Config) (*Ledger, error) {
 		return nil, fmt.Errorf("execution: %w", err)
 	}
 	l := &Ledger{
-		executor: executor,
-		cfg:      cfg,
-		requests: make(chan request, requestsQueued),
-		events:   make(chan Event, eventsQueued),
-		tree:     map[chain.Hash]*Executed{head.Digest: head},
-		size:     newBlockSize(&cfg.Genesis.Params),
-		moved:    make(chan struct{}),
+		executor:    executor,
+		blockMillis: head.Force.Params.BlockTimeMillis,
+		cfg:         cfg,
+		requests:    make(chan request, requestsQueued),
+		events:      make(chan Event, eventsQueued),
+		tree:        map[chain.Hash]*Executed{head.Digest: head},
+		size:        newBlockSize(&cfg.Genesis.Params),
+		moved:       make(chan struct{}),
 	}
 	l.head.Store(head)
 	l.pace.start(cfg.Now(), head.Block.Header.TimestampMillis)

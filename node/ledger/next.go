@@ -9,7 +9,7 @@ import (
 // that nobody relies on: its time is one block time later, its proposer and its
 // randomness those of e. They have no engine. It may be called from any goroutine.
 func (l *Ledger) NextInputs(e *Executed) exec.Inputs {
-	p, last := &l.cfg.Genesis.Params, &e.Block.Header
+	p, last := e.Force.Params, &e.Block.Header
 	h := chain.Header{
 		Height: last.Height + 1, Epoch: last.Epoch, View: last.View + 1, Proposer: last.Proposer,
 		TimestampMillis: last.TimestampMillis + p.BlockTimeMillis,
@@ -21,5 +21,7 @@ func (l *Ledger) NextInputs(e *Executed) exec.Inputs {
 	if last.Height > 0 {
 		beacon = l.parentBeacon(last)
 	}
-	return inputsOf(l.cfg.Genesis, l.cfg.Proposers.genesis, &h, beacon)
+	in := inputsOf(l.cfg.Genesis, l.cfg.Proposers.genesis, &h, beacon)
+	in.Params = p
+	return in
 }

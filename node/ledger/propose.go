@@ -31,7 +31,7 @@ func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine
 	if err != nil {
 		return engine.Proposed{}, err
 	}
-	advancing, err := l.pace.wait(ctx, l.cfg.Now, parent.Block.Header.TimestampMillis, l.cfg.Genesis.Params.BlockTimeMillis)
+	advancing, err := l.pace.wait(ctx, l.cfg.Now, parent.Block.Header.TimestampMillis, l.blockMillis)
 	if err != nil {
 		return engine.Proposed{}, err
 	}
@@ -62,7 +62,7 @@ func (l *Ledger) executed(digest chain.Hash) (*Executed, error) {
 func (l *Ledger) build(ctx context.Context, req engine.ProposeRequest, parent *Executed, advancing bool) (*Executed, error) {
 	header := l.frame(req, parent)
 	if advancing {
-		header.TimestampMillis = parent.Block.Header.TimestampMillis + l.cfg.Genesis.Params.BlockTimeMillis
+		header.TimestampMillis = parent.Block.Header.TimestampMillis + l.blockMillis
 		l.pace.built(l.cfg.Now(), header.TimestampMillis)
 	}
 	parentBeacon := l.parentBeacon(&header)
@@ -95,7 +95,7 @@ func (l *Ledger) frame(req engine.ProposeRequest, parent *Executed) chain.Header
 		ParentSeed:      req.Parent.Seed,
 		TimestampMillis: max(l.pace.nowMillis(l.cfg.Now()), parent.Block.Header.TimestampMillis+1),
 		Proposer:        l.cfg.PeerKey,
-		BaseFees:        BaseFeesAfter(&l.cfg.Genesis.Params, &parent.Block.Header),
+		BaseFees:        BaseFeesAfter(parent.Force.Params, &parent.Block.Header),
 		PresenceInput:   chain.NewPresentSet(0).Encode(),
 		ConsumedSeeds:   chain.EncodeConsumedSeeds(nil),
 	}
@@ -124,7 +124,7 @@ func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vr
 	txs, err := l.cfg.Pool.Pack(ctx, lanes.PackRequest{
 		Reserved: reserved,
 		Parent:   parent.State,
-		Params:   &l.cfg.Genesis.Params,
+		Params:   parent.Force.Params,
 		Height:   h.Height,
 		BaseFees: h.BaseFees,
 		VRFOut:   vrfOut,
@@ -209,7 +209,7 @@ func without(txs []*chain.VerifiedTx, index int) []*chain.VerifiedTx {
 // with its roots filled in.
 func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.VerifiedTx) (*Executed, error) {
 	began := time.Now()
-	result, err := l.executor.Apply(parent.State, l.inputs(&h), txs)
+	result, err := l.executor.Apply(parent.State, l.inputs(&h, parent.Force.Params), txs)
 	l.Stats.noteExec(l.executor.Stats())
 	if err != nil {
 		return nil, err
@@ -219,6 +219,10 @@ func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.Verified
 	version, err := parent.State.Apply(result.Delta)
 	if err != nil {
 		return nil, &fault{fmt.Errorf("state root: %w", err)}
+	}
+	force, err := parent.Force.At(version)
+	if err != nil {
+		return nil, &fault{fmt.Errorf("parameters: %w", err)}
 	}
 	bodies := make([][]byte, len(txs))
 	for i, tx := range txs {
@@ -238,7 +242,7 @@ func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.Verified
 	block := &chain.Block{Header: h, Txs: bodies}
 	return &Executed{
 		Block: block, Encoded: block.Encode(), Digest: h.Digest(),
-		Round: roundOf(&h), Txs: txs, Receipts: result.Receipts, State: version,
+		Round: roundOf(&h), Txs: txs, Receipts: result.Receipts, State: version, Force: force,
 	}, nil
 }
 

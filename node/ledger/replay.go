@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cowboy-foundation/cowboy/exec/governance"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -44,6 +46,7 @@ func (r *Replay) Run(ctx context.Context) (chain.Hash, error) {
 	}
 	version := r.Scratch.Head()
 	parent := genesisHeader(r.Genesis, version.Root())
+	force := governance.Genesis(&r.Genesis.Params)
 	parentDigest := r.Genesis.Hash()
 	for h := chain.Height(1); h <= last; h++ {
 		if err := ctx.Err(); err != nil {
@@ -63,7 +66,10 @@ func (r *Replay) Run(ctx context.Context) (chain.Hash, error) {
 		if block.Header.Parent != parentDigest || block.Header.Digest() != rec.Digest {
 			return chain.Hash{}, fmt.Errorf("block %d is not the child of block %d", h, h-1)
 		}
-		if version, err = r.step(ctx, version, &parent, block, rec); err != nil {
+		if force, err = force.At(version); err != nil {
+			return chain.Hash{}, fmt.Errorf("parameters of block %d: %w", h, err)
+		}
+		if version, err = r.step(ctx, place{version, force.Params, &parent}, block, rec); err != nil {
 			return chain.Hash{}, fmt.Errorf("block %d: %w", h, err)
 		}
 		parent, parentDigest = block.Header, rec.Digest
@@ -72,10 +78,17 @@ func (r *Replay) Run(ctx context.Context) (chain.Hash, error) {
 	return version.Root(), nil
 }
 
+// place is where a block is replayed: on the state after its parent.
+type place struct {
+	version *store.Version
+	params  *chain.Params
+	parent  *chain.Header
+}
+
 // step executes one block and commits it to the scratch store.
-func (r *Replay) step(ctx context.Context, version *store.Version, parent *chain.Header, block *chain.Block, rec store.BlockRecord) (*store.Version, error) {
+func (r *Replay) step(ctx context.Context, at place, block *chain.Block, rec store.BlockRecord) (*store.Version, error) {
 	h := &block.Header
-	if err := checkChild(&r.Genesis.Params, h, parent); err != nil {
+	if err := checkChild(at.params, h, at.parent); err != nil {
 		return nil, err
 	}
 	txs, err := r.Signatures.VerifyBlock(ctx, block.Txs)
@@ -96,12 +109,12 @@ func (r *Replay) step(ctx context.Context, version *store.Version, parent *chain
 		return nil, err
 	}
 	in := inputsOf(r.Genesis, r.Proposers.genesis, h, parentBeacon)
-	in.Engine = r.engine
-	result, err := exec.Apply(version, in, txs)
+	in.Engine, in.Params = r.engine, at.params
+	result, err := exec.Apply(at.version, in, txs)
 	if err != nil {
 		return nil, &Verdict{"execution", err}
 	}
-	next, err := version.Apply(result.Delta)
+	next, err := at.version.Apply(result.Delta)
 	if err != nil {
 		return nil, fmt.Errorf("state root: %w", err)
 	}

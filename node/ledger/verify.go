@@ -59,7 +59,7 @@ func (l *Ledger) Judge(ctx context.Context, req engine.VerifyRequest) error {
 	if head, _, err := chain.SplitBlock(req.Block); err == nil {
 		l.noteClock(req, head, now)
 	}
-	return l.judge(ctx, req, now+l.cfg.Genesis.Params.MaxClockDriftMillis)
+	return l.judge(ctx, req, now+l.head.Load().Force.Params.MaxClockDriftMillis)
 }
 
 // noteClock remembers what a proposal of the round's leader says of its clock.
@@ -183,10 +183,11 @@ func (l *Ledger) checkPlace(got *chain.Header, req engine.VerifyRequest, parent 
 	case req.Leader != (chain.PeerKey{}) && got.Proposer != req.Leader:
 		return &Verdict{"proposer", errors.New("not the leader of the round")}
 	}
-	return checkChild(&l.cfg.Genesis.Params, got, &parent.Block.Header)
+	return checkChild(parent.Force.Params, got, &parent.Block.Header)
 }
 
-// checkChild holds a header to what follows from its parent's alone. The
+// checkChild holds a header to what follows from its parent's alone, and from
+// the parameters p that the parent's state puts in force. The
 // timestamp is the proposer's, above the parent's.
 func checkChild(p *chain.Params, got, parent *chain.Header) error {
 	switch {

@@ -1,0 +1,235 @@
+package governance
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// The verdicts.
+var (
+	// ErrAction means an action that is none, or that the chain cannot take.
+	ErrAction = errors.New("no action")
+	// ErrMember means an instruction of somebody who is no member.
+	ErrMember = errors.New("not a member")
+	// ErrNoProposal means an id that no proposal has.
+	ErrNoProposal = errors.New("no such proposal")
+	// ErrState means a proposal that was approved by this member before, was
+	// carried out, lacks approvals, or whose timelock still runs.
+	ErrState = errors.New("not now")
+)
+
+// Names of the events, all by [chain.AddrGovernance].
+const (
+	EventProposed = "Proposed" // [id, number, proposer]
+	EventApproved = "Approved" // [id, member, approvals, first block that may carry it out, or 0]
+	EventExecuted = "Executed" // [id, name of the action]
+)
+
+// Book is governance in one block.
+type Book struct {
+	State      *state.Overlay
+	Params     *chain.Params // in force in the block
+	Height     chain.Height
+	Validators int
+}
+
+// Effect is what an action does besides the writes of this package.
+type Effect struct {
+	Upgrade *Action // ActionUpgrade; nil: nothing
+}
+
+// Propose records an action that would be possible now, with the approval of its
+// proposer.
+func (b *Book) Propose(member chain.Address, action []byte, emergency bool) (chain.Hash, []chain.Event, error) {
+	if !b.member(member) {
+		return chain.Hash{}, nil, ErrMember
+	}
+	a, err := ParseAction(action)
+	if err != nil {
+		return chain.Hash{}, nil, err
+	}
+	if _, err := b.settings(&a); err != nil {
+		return chain.Hash{}, nil, err
+	}
+	n, err := Count(b.State)
+	if err != nil {
+		return chain.Hash{}, nil, err
+	}
+	id := ProposalID(n, action)
+	b.State.SetStorage(chain.AddrGovernance, countKey(), binary.BigEndian.AppendUint64(nil, n+1))
+	b.State.SetStorage(chain.AddrGovernance, numberKey(n), id[:])
+	proposed := event(EventProposed, 3, id, func(d []byte) []byte { return cbor.AppendBytes(cbor.AppendUint(d, n), member[:]) })
+	p := &Proposal{Number: n, Action: action, Emergency: emergency, Height: b.Height}
+	return id, []chain.Event{proposed, b.approve(id, p, member)}, nil
+}
+
+// Approve adds a member's approval. The one that makes them enough starts the
+// timelock.
+func (b *Book) Approve(member chain.Address, id chain.Hash) ([]chain.Event, error) {
+	p, err := b.open(member, id)
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(p.Approvals, member) {
+		return nil, fmt.Errorf("%w: approved before", ErrState)
+	}
+	return []chain.Event{b.approve(id, p, member)}, nil
+}
+
+func (b *Book) approve(id chain.Hash, p *Proposal, member chain.Address) chain.Event {
+	g := &b.Params.Governance
+	p.Approvals = append(p.Approvals, member)
+	if p.Ready == 0 && b.approvals(p) >= g.Threshold {
+		lock := g.TimelockBlocks
+		if p.Emergency {
+			lock = g.EmergencyTimelockBlocks
+		}
+		p.Ready = b.Height + chain.Height(lock)
+	}
+	b.State.SetStorage(chain.AddrGovernance, proposalKey(id), p.encode())
+	return event(EventApproved, 4, id, func(d []byte) []byte {
+		d = cbor.AppendUint(cbor.AppendBytes(d, member[:]), uint64(len(p.Approvals)))
+		return cbor.AppendUint(d, uint64(p.Ready))
+	})
+}
+
+// Execute carries a proposal out.
+func (b *Book) Execute(member chain.Address, id chain.Hash) (Effect, []chain.Event, error) {
+	p, err := b.open(member, id)
+	if err != nil {
+		return Effect{}, nil, err
+	}
+	switch {
+	case p.Ready == 0 || b.approvals(p) < b.Params.Governance.Threshold:
+		return Effect{}, nil, fmt.Errorf("%w: %d approvals", ErrState, b.approvals(p))
+	case b.Height < p.Ready:
+		return Effect{}, nil, fmt.Errorf("%w: the timelock runs to block %d", ErrState, p.Ready)
+	}
+	a, err := ParseAction(p.Action)
+	if err != nil {
+		return Effect{}, nil, err
+	}
+	list, err := b.settings(&a)
+	if err != nil {
+		return Effect{}, nil, err
+	}
+	var effect Effect
+	switch a.Name {
+	case ActionEntry:
+		b.State.SetStorage(chain.AddrGovernance, tableKey(a.Table, a.Key), a.Value)
+	case ActionUpgrade:
+		effect.Upgrade = &a
+	default:
+		b.State.SetStorage(chain.AddrGovernance, settingsKey(), appendSettings(nil, list))
+	}
+	p.Done = b.Height
+	b.State.SetStorage(chain.AddrGovernance, proposalKey(id), p.encode())
+	done := event(EventExecuted, 2, id, func(d []byte) []byte { return cbor.AppendText(d, a.Name) })
+	return effect, []chain.Event{done}, nil
+}
+
+// open returns a proposal that was not carried out.
+func (b *Book) open(member chain.Address, id chain.Hash) (*Proposal, error) {
+	if !b.member(member) {
+		return nil, ErrMember
+	}
+	p, err := Read(b.State, id)
+	switch {
+	case err != nil:
+		return nil, err
+	case p == nil:
+		return nil, ErrNoProposal
+	case p.Done != 0:
+		return nil, fmt.Errorf("%w: carried out in block %d", ErrState, p.Done)
+	}
+	return p, nil
+}
+
+func (b *Book) member(a chain.Address) bool {
+	return slices.Contains(b.Params.Governance.Members, a)
+}
+
+// approvals counts those of present members.
+func (b *Book) approvals(p *Proposal) (n uint64) {
+	for _, a := range p.Approvals {
+		if b.member(a) {
+			n++
+		}
+	}
+	return n
+}
+
+// settings returns the settings after an action of parameters, and nil for the
+// others, or why the chain cannot take it.
+func (b *Book) settings(a *Action) ([]chain.Setting, error) {
+	list, err := Settings(b.State)
+	if err != nil {
+		return nil, err
+	}
+	switch a.Name {
+	case ActionSet:
+		for _, s := range a.Settings {
+			if err := chain.CheckSettable(s.Path); err != nil {
+				return nil, fmt.Errorf("%w: %w", ErrAction, err)
+			}
+			list = merge(list, s)
+		}
+	case ActionDeprecate:
+		s, err := b.deprecate(list, a.ID)
+		if err != nil {
+			return nil, err
+		}
+		list = merge(list, s)
+	default:
+		return nil, nil
+	}
+	if len(list) > MaxSettings {
+		return nil, fmt.Errorf("%w: more than %d settings", ErrAction, MaxSettings)
+	}
+	// The parameters in force hold all settings but those of this very block.
+	next, err := b.Params.With(list...)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrAction, err)
+	}
+	if c := &next.CIP11; c.PresentFirstEnabled && b.Validators > 1 && c.SelectionSeedMarginMillis == 0 {
+		return nil, fmt.Errorf("%w: cip11.present_first_enabled needs a recorded selection_seed_margin_ms (resolution 11.17)", ErrAction)
+	}
+	if len(next.Governance.Members) == 0 || uint64(len(next.Governance.Members)) < next.Governance.Threshold {
+		return nil, fmt.Errorf("%w: %d members could never approve anything", ErrAction, len(next.Governance.Members))
+	}
+	return list, nil
+}
+
+// deprecate is the setting that announces an entitlement's end, from the next
+// block on.
+func (b *Book) deprecate(list []chain.Setting, id string) (s chain.Setting, err error) {
+	now, err := b.Params.With(list...)
+	if err != nil {
+		return s, fmt.Errorf("%w: %w", ErrAction, err)
+	}
+	if _, ok := entitle.Lookup(id); !ok {
+		return s, fmt.Errorf("%w: no entitlement %q", ErrAction, id)
+	}
+	if d, ok := now.Entitlements.Deprecation(id); ok {
+		return s, fmt.Errorf("%w: %s goes after block %d", ErrAction, id, d.Last)
+	}
+	from := b.Height + 1
+	all := append(slices.Clone(now.Entitlements.Deprecated), chain.Deprecation{
+		ID: id, From: from, Last: from + chain.Height(now.Entitlements.DeprecationWindowBlocks),
+	})
+	s.Path = "entitlements.deprecated"
+	s.Value, err = json.Marshal(all)
+	return s, err
+}
+
+func event(name string, n int, id chain.Hash, more func([]byte) []byte) chain.Event {
+	return chain.Event{Emitter: chain.AddrGovernance, Name: name, Data: more(cbor.AppendBytes(cbor.AppendArray(nil, n), id[:]))}
+}
