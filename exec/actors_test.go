@@ -1,6 +1,7 @@
 package exec_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -36,6 +37,7 @@ class Counter:
 `
 
 func manifest(ids ...string) []byte {
+	ids = slices.Sorted(slices.Values(ids))
 	b := cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")
 	b = cbor.AppendArray(b, len(ids))
 	for _, id := range ids {

@@ -30,7 +30,7 @@ func newQuietChain(t *testing.T, proofs ...attest.Evidence) *quietChain {
 	b := &quietChain{overlay: state.NewOverlay(emptyView{}), height: 100}
 	costs := chain.DefaultParams().Intrinsic
 	b.accuser = &accuser{
-		chainID: 7, costs: &costs, key: devAccount(devValidatorDomain, 0).Key,
+		chainID: 7, costs: func() *chain.IntrinsicCosts { return &costs }, key: devAccount(devValidatorDomain, 0).Key,
 		turn:     func(attest.Offence) chain.Height { return 2 },
 		proofs:   func() []attest.Evidence { return proofs },
 		head:     func() (state.View, chain.Height) { return b.overlay, b.height },
@@ -106,7 +106,7 @@ func TestAccuserSubmitsOnce(t *testing.T) {
 	if err != nil || ins.Name != "evidence_submit" || tx.Nonce != 40 || tx.MaxFeePerCycle != 12 || tx.MaxFeePerCell != 20 {
 		t.Fatalf("sent %+v, %v", tx, err)
 	}
-	if need := ins.Intrinsic(b.costs); tx.CyclesLimit != need.Cycles || tx.CellsLimit != need.Cells {
+	if need := ins.Intrinsic(b.costs()); tx.CyclesLimit != need.Cycles || tx.CellsLimit != need.Cells {
 		t.Errorf("limits %d and %d, the instruction costs %+v", tx.CyclesLimit, tx.CellsLimit, need)
 	}
 	b.convicts(first.Offence())
