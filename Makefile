@@ -18,7 +18,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash soak-pvm-fuzz bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash soak-pvm-fuzz soak-day bench bench-crypto bench-state \
         bench-lanes bench-exec bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-arch tools clean
 
 help: ## list the targets
@@ -72,6 +72,9 @@ soak-crash: ## cut the power of the store at every file operation, and let every
 	for part in {0..15}; do \
 		$(GO) test -count=1 -timeout 60m -v ./state/store -run TestInjectedErrors -args -every=1 -parts=16 -part=$$part; \
 	done
+
+soak-day: ## a whole day of blocks with random actors: BLOCKS=86400 SEED=1
+	$(GO) test ./exec -run TestDay -count=1 -v -timeout 0 -args -day-blocks $(or $(BLOCKS),86400) -day-seed $(or $(SEED),1)
 
 soak-pvm-fuzz: ## put COUNT=10000000 mutated inputs of SEED=1 through the PVM's fuzz targets, programs among them
 	@.ci/soak-pvm-fuzz $(or $(COUNT),10000000) $(if $(filter 0,$(SEED)),1,$(SEED))

@@ -22,6 +22,7 @@ type frame struct {
 	env     host.Env
 	parent  uint64            // of what it sends: 0, or 1 + its place in the trace
 	counts  map[string]uint64 // uses of entitlements in this execution
+	marks   []mark            // where the functions of the library under way began
 }
 
 func (r *Run) frame(e *Envelope, a *state.Account, rec *Record) (*frame, error) {
@@ -38,6 +39,17 @@ func (r *Run) frame(e *Envelope, a *state.Account, rec *Record) (*frame, error) 
 		},
 	}, nil
 }
+
+// Begin implements host.Undoing: a refusal that the program catches leaves
+// nothing behind.
+func (f *frame) Begin() { f.marks = append(f.marks, f.run.mark()) }
+
+// End implements host.Undoing.
+func (f *frame) End() { f.marks = f.marks[:len(f.marks)-1] }
+
+// Undo implements host.Undoing. What the messages taken back had reserved stays
+// charged.
+func (f *frame) Undo() { f.run.undo(f.marks[len(f.marks)-1]) }
 
 // Env implements host.Chain.
 func (f *frame) Env() host.Env { return f.env }

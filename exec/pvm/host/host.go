@@ -109,6 +109,19 @@ type Randomness interface {
 	Randomness(label string) ([32]byte, error)
 }
 
+// Undoing is a host that keeps the promise that a refused call changes nothing.
+// Package sdk marks the place where a function of the library begins; when the
+// host refuses anything that the function asks for, all of it is taken back.
+type Undoing interface {
+	// Begin marks the present place. Marks nest: a function may call methods of the
+	// program, which call others.
+	Begin()
+	// End forgets the last mark.
+	End()
+	// Undo takes back what was done since the last mark, which stays.
+	Undo()
+}
+
 // Answering is a host that has the answer to a job at once: tests, and tools
 // that run an actor without a chain. Without it an await of a runner's answer
 // outside a continuation is refused.

@@ -26,6 +26,10 @@ func native(name string, least int, params string, fn func(c call) (vm.Value, er
 		if err != nil {
 			return vm.None, err
 		}
+		if u, ok := s.host.(host.Undoing); ok {
+			u.Begin()
+			defer u.End()
+		}
 		return fn(call{m, s, a})
 	}}
 }

@@ -87,6 +87,9 @@ func (s *Session) refuse(m *vm.Machine, err error) error {
 	if !errors.As(err, &r) {
 		panic(&vm.Abort{Code: vm.HostStop, Detail: err.Error(), Err: err})
 	}
+	if u, ok := s.host.(host.Undoing); ok {
+		u.Undo()
+	}
 	return s.raise(m, r.Code, r.Text)
 }
 
