@@ -129,13 +129,14 @@ func rewardOf(validator int) chain.Address { return chain.Address{0: 0xee, 19: b
 
 // testChain executes blocks on a state in memory.
 type testChain struct {
-	engine *pvm.Engine // nil: no programs
-	t      testing.TB
-	g      *chain.Genesis
-	state  *memory
-	height chain.Height
-	base   chain.FeePair
-	nonces map[chain.Address]uint64
+	engine   *pvm.Engine // nil: no programs
+	t        testing.TB
+	g        *chain.Genesis
+	state    *memory
+	height   chain.Height
+	base     chain.FeePair
+	nonces   map[chain.Address]uint64
+	included int // transactions of the last block of twice
 }
 
 func newTestChain(t testing.TB, g *chain.Genesis) *testChain {
