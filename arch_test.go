@@ -22,8 +22,8 @@ const module = "github.com/cowboy-foundation/cowboy"
 // rootFolders is the exact list of folders in the root; docs/adr/0001 says why
 // each stands there. plannedFolders join it with the code that fills them.
 var (
-	rootFolders    = []string{".ci", "asm", "bench", "chain", "cmd", "consensus", "crypto", "docs", "exec", "lanes", "node", "profiles", "state"}
-	plannedFolders = []string{"runner", "sdk"}
+	rootFolders    = []string{".ci", "asm", "bench", "chain", "cmd", "consensus", "crypto", "docs", "exec", "lanes", "node", "profiles", "sdk", "state"}
+	plannedFolders = []string{"runner"}
 	notOurs        = []string{".git", "bin", "devnet-data"}
 )
 
