@@ -71,3 +71,36 @@ func TestExamplesOnDevnet(t *testing.T) {
 		}
 	})
 }
+
+// TestTimersOnDevnet runs the example that schedules itself: blocks are made at once
+// until its timers have fired.
+func TestTimersOnDevnet(t *testing.T) {
+	l := newLive(t)
+	at := l.deploy(examples+"timer_scheduler.py", "--amount", "50")
+	first := l.execute(at, "remind", `{"blocks":5,"text":"tea"}`, as(1)...)
+	second := l.execute(at, "remind", `{"blocks":400,"text":"cake"}`, as(1)...)
+	l.refused(append([]string{"actor", "execute", "--actor", at, "--handler", "wake", "--args", fmt.Sprintf(`{"number":%s}`, first.Value)}, as(1)...)...)
+	if r := l.execute(at, "forget", fmt.Sprintf(`{"number":%s}`, second.Value), as(1)...); string(r.Value) != "true" {
+		t.Errorf("forget: %+v", r)
+	}
+	l.execute(at, "start", `{"every":3}`)
+	api, err := client.New(client.Config{
+		URL: l.env["COWBOY_RPC_URL"], Timeout: client.DefaultConfig().Timeout, AnswerMax: 1 << 20, ConnsPerHost: 1,
+		StreamTimeout: client.DefaultConfig().StreamTimeout,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer api.Close()
+	if _, err := api.Advance(t.Context(), 20); err != nil {
+		t.Fatal(err)
+	}
+	var logs rpc.LogsReply
+	if l.do(&logs, "actor", "logs", at); len(logs.Logs) != 1 || logs.Logs[0].Name != "reminder" {
+		t.Errorf("logs: %+v", logs)
+	}
+	var beats int
+	if err := json.Unmarshal([]byte(l.read(at, "beats", "null")), &beats); err != nil || beats < 4 {
+		t.Errorf("%d beats in 20 blocks, %v", beats, err)
+	}
+}
