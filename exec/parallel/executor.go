@@ -135,7 +135,7 @@ func (x *Executor) choose(txs []*chain.VerifiedTx) Mode {
 	if x.cfg.Mode != Auto {
 		return x.cfg.Mode
 	}
-	if x.cfg.Workers == 1 || worth(txs) < leastWork {
+	if x.cfg.Workers == 1 || saved(txs, x.cfg.Workers) < leastSaved {
 		return Sequential
 	}
 	if x.wary > 0 {
@@ -145,21 +145,21 @@ func (x *Executor) choose(txs []*chain.VerifiedTx) Mode {
 	return Planned
 }
 
-// What transactions are worth, in microseconds of one core (docs/performance.md):
-// below leastWork goroutines cost more than they save.
+// What transactions are worth, in microseconds of one core (docs/performance.md).
+// A transfer costs less than to run it beside another.
 const (
-	worthTransfer = 3
-	worthProgram  = 60
-	leastWork     = 1000
+	costProgram = 60
+	costBeside  = 3   // of a transaction's plan, notes and settling
+	leastSaved  = 500 // for which it is worth to wake others
 )
 
-func worth(txs []*chain.VerifiedTx) (micros int) {
+// saved estimates how many microseconds workers save.
+func saved(txs []*chain.VerifiedTx, workers int) int {
+	programs := 0
 	for _, tx := range txs {
 		if len(tx.Tx.Payload) > 0 {
-			micros += worthProgram
-		} else {
-			micros += worthTransfer
+			programs++
 		}
 	}
-	return micros
+	return programs*costProgram*(workers-1)/workers - len(txs)*costBeside
 }

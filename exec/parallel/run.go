@@ -61,6 +61,7 @@ type worker struct {
 	runNanos    uint64
 	settleNanos uint64
 	executions  int
+	spare       [][]read // of settled transactions
 }
 
 // all runs the transactions up to the end, an error, or too many conflicts, with
@@ -181,9 +182,8 @@ func (w *worker) book(i int) bool {
 	j, tx := &r.jobs[i], r.txs[i]
 	if !j.sure && !w.stands(i) {
 		r.reruns++
-		if w.try(i, true); r.err == nil && r.panicked == nil && 4*r.reruns >= len(r.txs) && r.reruns >= leastReruns {
-			r.abandon = true
-		}
+		w.try(i, true)
+		r.abandon = r.tooMany(i)
 	}
 	if r.err != nil || r.panicked != nil {
 		return false
@@ -199,12 +199,25 @@ func (w *worker) book(i int) bool {
 		return false
 	}
 	r.learn(i)
+	clear(j.view.reads)
+	w.spare = append(w.spare, j.view.reads[:0])
 	return true
 }
 
-// leastReruns is how many transactions have to run again before a block is
-// finished one by one.
-const leastReruns = 4
+// tooMany reports whether the block is to be finished one by one: a quarter of it
+// had to run again, or most of what has been settled up to transaction i, so that
+// a block that is all conflicts does not cost a quarter more.
+func (r *run) tooMany(i int) bool {
+	if r.reruns < leastReruns {
+		return false
+	}
+	return 4*r.reruns >= len(r.txs) || i >= trial && 2*r.reruns > i
+}
+
+const (
+	leastReruns = 4  // below which no block is given up
+	trial       = 16 // transactions after which most says something
+)
 
 // stands reports whether an attempt is what happens at the frontier.
 func (w *worker) stands(i int) bool {
@@ -220,6 +233,9 @@ func (w *worker) stands(i int) bool {
 // an attempt.
 func (w *worker) try(i int, atFrontier bool) {
 	r, j := w.run, &w.run.jobs[i]
+	if n := len(w.spare); n > 0 && j.view.reads == nil {
+		j.view.reads, w.spare = w.spare[n-1], w.spare[:n-1]
+	}
 	j.view.from, j.view.shake = r.settled, r.shake
 	j.view.reset()
 	j.good, j.sure = false, atFrontier

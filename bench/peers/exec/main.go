@@ -1,6 +1,6 @@
 // Command exec holds our state transition against go-ethereum's: a block of
 // signed transfers whose senders are known, from the parent's state to receipts
-// and writes, without the root.
+// and writes, without the root. And it holds exec/parallel against exec.Apply.
 package main
 
 import (
@@ -10,5 +10,5 @@ import (
 )
 
 func main() {
-	os.Exit(bars.Main("exec", transferBars(), os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(bars.Main("exec", append(transferBars(), parallelBars()...), os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -1,0 +1,149 @@
+package parallel_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/parallel"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// rotten is a state in which one account cannot be read.
+type rotten struct {
+	*memory
+	bad    chain.Address
+	panics bool
+}
+
+var errRot = errors.New("sector not found")
+
+func (r *rotten) Account(addr chain.Address) (state.Account, bool, error) {
+	if addr != r.bad {
+		return r.memory.Account(addr)
+	}
+	if r.panics {
+		panic(errRot)
+	}
+	return state.Account{}, false, errRot
+}
+
+// TestFaultsAndPanics: what ends a sequential execution ends a parallel one in the
+// same way, and only if it comes first.
+func TestFaultsAndPanics(t *testing.T) {
+	bad := chain.Address{0xbb, 19: 1}
+	transfer := func(from int, to chain.Address, nonce uint64) *chain.VerifiedTx {
+		return verified(&chain.Tx{Nonce: nonce, To: &to, Value: 5, CyclesLimit: 21_000}, user(from))
+	}
+	well := func(n int) (txs []*chain.VerifiedTx) {
+		for i := range n {
+			txs = append(txs, transfer(i%users, chain.Address{0xcc, byte(i)}, uint64(i/users)))
+		}
+		return txs
+	}
+	p := chain.DefaultParams()
+	pool := engines(t, 5)
+	for _, c := range []struct {
+		name string
+		txs  []*chain.VerifiedTx
+	}{
+		{"in the middle", append(append(well(12), transfer(0, bad, 2)), transfer(1, bad, 2))},
+		{"first of all", append([]*chain.VerifiedTx{transfer(0, bad, 0)}, well(12)[1:]...)},
+		{"after an invalid transaction", append(append(well(12), transfer(0, user(1), 9)), transfer(1, bad, 2))},
+		{"at the end of the block", append(well(12), transfer(0, bad, 2))},
+	} {
+		for _, panics := range []bool{false, true} {
+			view := &rotten{newMemory(), bad, panics}
+			in := inputs(&p, 1)
+			in.Engine = pool[0]
+			want := ending(func() (exec.Result, error) { return exec.Apply(view, in, c.txs) })
+			for _, mode := range []parallel.Mode{parallel.Planned, parallel.Optimistic} {
+				for _, workers := range []int{1, 2, 4} {
+					x, err := parallel.New(parallel.Config{Mode: mode, Workers: workers}, pool[1:1+workers])
+					if err != nil {
+						t.Fatal(err)
+					}
+					x.Shake(shaker(uint64(workers)))
+					if got := ending(func() (exec.Result, error) { return x.Apply(view, inputs(&p, 1), c.txs) }); got != want {
+						t.Errorf("%s, panics %v, %v with %d workers: %s, want %s", c.name, panics, mode, workers, got, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+func ending(run func() (exec.Result, error)) (end string) {
+	defer func() {
+		if p := recover(); p != nil {
+			end = fmt.Sprint("panic: ", p)
+		}
+	}()
+	return text(run())
+}
+
+// TestGivesUp: a block that is all conflicts, none of them foreseen, is finished
+// one by one after a few.
+func TestGivesUp(t *testing.T) {
+	pool := engines(t, 3)
+	p, m := chain.DefaultParams(), newMemory()
+	p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 1<<40, 1<<41
+	p.Actor.MessageReserveCycles = 60_000
+	in := inputs(&p, 1)
+	in.Engine = pool[2]
+	d := deployment(1, "econ.hold_balance", "econ.transfer", "storage.kv")
+	tx := &chain.Tx{Payload: actor.AppendPayload(nil, d), CyclesLimit: 3_000_000, CellsLimit: 100_000}
+	r, err := exec.Apply(m, in, []*chain.VerifiedTx{verified(tx, user(0))})
+	if err != nil || r.Receipts[0].Code != chain.CodeOK {
+		t.Fatal(err, r.Receipts)
+	}
+	m = m.apply(t, r.Delta)
+	to := actor.AddressOf(user(0), d.Salt, d.Source)
+	var txs []*chain.VerifiedTx
+	for i := range 40 {
+		from := chain.Address{0xdd, byte(i), 19: 1}
+		a := state.NewAccount()
+		a.Balance = rich
+		m.accounts[from] = a
+		arg := argument(to, 1, 1)
+		txs = append(txs, verified(&chain.Tx{To: &to, Payload: actor.AppendMessage(nil, "bump", arg), CyclesLimit: 400_000, CellsLimit: 5000}, from))
+	}
+	in.Height = 2
+	want := text(exec.Apply(m, in, txs))
+	for _, mode := range []parallel.Mode{parallel.Optimistic, parallel.Planned} {
+		x, err := parallel.New(parallel.Config{Mode: mode, Workers: 2}, pool[:2])
+		if err != nil {
+			t.Fatal(err)
+		}
+		x.Shake(shaker(3))
+		if got := text(x.Apply(m, in, txs)); got != want || strings.HasPrefix(want, "error") {
+			t.Errorf("%v: %s", mode, difference(got, want))
+		}
+		if s := x.Stats(); s.Reruns > 10 || mode == parallel.Planned && (s.Reruns != 0 || s.Executions != 40) {
+			t.Errorf("%v: %+v", mode, s)
+		}
+	}
+}
+
+func TestConfig(t *testing.T) {
+	for _, m := range []parallel.Mode{parallel.Auto, parallel.Sequential, parallel.Planned, parallel.Optimistic} {
+		if got, err := parallel.ParseMode(m.String()); err != nil || got != m {
+			t.Errorf("%v: %v, %v", m, got, err)
+		}
+	}
+	if _, err := parallel.ParseMode("fast"); !errors.Is(err, parallel.ErrMode) {
+		t.Errorf("fast: %v", err)
+	}
+	for _, c := range []parallel.Config{{Workers: 0}, {Workers: 257}, {Mode: 9, Workers: 1}} {
+		if c.Check() == nil {
+			t.Errorf("%+v passes", c)
+		}
+	}
+	if _, err := parallel.New(parallel.DefaultConfig(2), nil); !errors.Is(err, parallel.ErrWorkers) {
+		t.Errorf("without engines: %v", err)
+	}
+}
