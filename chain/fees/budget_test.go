@@ -40,6 +40,25 @@ func TestBudgetCascade(t *testing.T) { // resolutions 2.1-2.4, 11.14
 	}
 }
 
+func TestBudgetReserve(t *testing.T) { // resolution 11.14: what due timers may take does not spill
+	p := chain.DefaultParams()
+	b := fees.NewBudget(&p)
+	b.Reserve(chain.LaneTimer, chain.Usage{Cycles: 300_000, Cells: 100_001})
+	for lane, want := range [chain.NumLanes]chain.Usage{
+		{Cycles: 500_000, Cells: 25_000},
+		{Cycles: 2_200_000, Cells: 25_000},
+		{Cycles: 4_700_000, Cells: 150_000},
+		{Cycles: 19_700_000, Cells: 900_000},
+	} {
+		if got := b.Left(chain.LaneID(lane)); got != want {
+			t.Errorf("%v lane has %+v left, want %+v", chain.LaneID(lane), got, want)
+		}
+		if l := chain.LaneID(lane); !b.Fits(l, want) || b.Fits(l, chain.Usage{Cycles: want.Cycles + 1}) {
+			t.Errorf("%v lane does not hold exactly what is left", l)
+		}
+	}
+}
+
 func TestBudgetMeters(t *testing.T) { // cells have the same shares (resolution 11.14)
 	p := chain.DefaultParams()
 	b := fees.NewBudget(&p)

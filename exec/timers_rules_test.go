@@ -1,0 +1,335 @@
+package exec_test
+
+import (
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/timers"
+)
+
+// only returns the one timer of a workshop.
+func (w *workshop) only(id []byte) *timers.Timer {
+	w.t.Helper()
+	r := cbor.NewReader(id)
+	text, err := r.Text(66)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	h, err := hex.DecodeString(strings.TrimPrefix(text, "0x"))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	timer, err := timers.Load(w.state, timers.ID(h))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return timer
+}
+
+// drain leaves the actor this much.
+func (w *workshop) drain(left chain.Wei) {
+	w.t.Helper()
+	have := w.state.balance(w.addr)
+	if have < left {
+		w.give(w.addr, left-have)
+		return
+	}
+	a := w.state.accounts[w.addr]
+	a.Balance = left
+	w.state.accounts[w.addr] = a
+	b := w.state.accounts[bob]
+	b.Balance += have - left
+	w.state.accounts[bob] = b
+}
+
+func TestAgentBids(t *testing.T) { // resolutions 11.23, 7.1; neighbours §1
+	w := newWorkshop(t, nil)
+	target := uint64(w.height) + 2
+	arg := cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 2), target), w.addr[:])
+	if r := w.call("bidding", arg); r.Code != chain.CodeOK {
+		t.Fatalf("bidding: %+v", r)
+	}
+	r := w.step()
+	if len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeOK {
+		t.Fatalf("firing: %+v", r.Receipts)
+	}
+	got := r.Receipts[0]
+	if got.Tip != 7*chain.Wei(got.CyclesUsed) {
+		t.Errorf("tip %d for %d cycles, want seven each", got.Tip, got.CyclesUsed)
+	}
+	bid := r.Used[chain.LaneTimer].Cycles - got.CyclesUsed
+	if bid == 0 || bid > w.g.Params.Timer.BidCycles {
+		t.Errorf("the bid took %d cycles of the lane", bid)
+	}
+	if r.Burned != got.Fee-got.Tip+chain.Wei(bid)+chain.Wei(r.Used[chain.LaneTimer].Cells-got.CellsUsed) {
+		t.Errorf("burned %d of a firing that paid %d with tip %d and a bid of %d cycles", r.Burned, got.Fee, got.Tip, bid)
+	}
+}
+
+func TestAgentWithoutAnswer(t *testing.T) { // neighbours §1: failure is a bid of no tip
+	w := newWorkshop(t, nil)
+	arg := cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 2), uint64(w.height)+2), carol[:])
+	if r := w.call("bidding", arg); r.Code != chain.CodeOK {
+		t.Fatalf("bidding: %+v", r)
+	}
+	r := w.step()
+	if len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeOK || r.Receipts[0].Tip != 0 {
+		t.Errorf("firing: %+v", r.Receipts)
+	}
+}
+
+func TestUnfundedTimerEnds(t *testing.T) { // resolution 11.23
+	w := newWorkshop(t, func(p *chain.Params) { p.Timer.MaxUnfundedDeferrals = 20 })
+	id := textOf(t, w.call("at", uintArg(uint64(w.height)+2)).Output)
+	locked := w.state.balance(chain.AddrTimers)
+	w.drain(0)
+	w.base = chain.FeePair{PerCycle: 100, PerCell: 100} // beyond twice what the escrow was for
+	first := w.height + 1
+	for range 20 {
+		if r := w.step(); len(r.Receipts) != 0 {
+			t.Fatalf("block %d: %+v", w.height, r.Receipts)
+		}
+		if w.only(id) == nil {
+			t.Fatalf("ended at %d, unfunded since %d", w.height, first)
+		}
+	}
+	r := w.step() // the twentieth deferral after the first
+	if w.height != first+20 || w.only(id) != nil {
+		t.Fatalf("still there at %d, unfunded since %d", w.height, first)
+	}
+	if len(r.Receipts) != 1 || len(r.Receipts[0].Events) != 1 || r.Receipts[0].Events[0].Name != "timer_unfunded" {
+		t.Errorf("no event: %+v", r.Receipts)
+	}
+	if w.state.balance(w.addr) != locked {
+		t.Errorf("gave back %d of %d", w.state.balance(w.addr), locked)
+	}
+}
+
+func TestUnfundedTimerRecovers(t *testing.T) { // resolutions 7.4, 11.23
+	w := newWorkshop(t, nil)
+	w.call("at", uintArg(uint64(w.height)+2))
+	w.drain(0)
+	w.base = chain.FeePair{PerCycle: 100, PerCell: 100}
+	w.step()
+	w.step()
+	w.base = chain.FeePair{PerCycle: 1, PerCell: 1}
+	for n := range 10 {
+		if r := w.step(); len(r.Receipts) == 1 {
+			if n+2 != int(w.g.Params.Timer.RebidDeferrals) {
+				t.Errorf("fired %d blocks after it could not pay", n+2)
+			}
+			return
+		}
+	}
+	t.Error("did not fire when the fee fell")
+}
+
+func TestIntervalEndsUnpaid(t *testing.T) { // resolution 11.24
+	w := newWorkshop(t, nil)
+	id := textOf(t, w.call("every", uintArg(2)).Output)
+	w.step()
+	timer := w.only(id)
+	w.drain(0)
+	// Less than a re-arm needs is left of the escrow once the firing is paid.
+	r := w.step()
+	if len(r.Receipts) != 2 || r.Receipts[0].Code != chain.CodeOK || r.Receipts[1].Events[0].Name != "interval_ended" {
+		t.Fatalf("receipts %+v", r.Receipts)
+	}
+	if w.only(id) != nil || w.state.balance(w.addr) != timer.Deposit+timer.Escrow-r.Receipts[0].Fee {
+		t.Errorf("an interval that ended gave back %d", w.state.balance(w.addr))
+	}
+}
+
+func TestTimerBudget(t *testing.T) { // resolution 11.14, whitepaper "Per-Block Execution Budget"
+	w := newWorkshop(t, func(p *chain.Params) { p.Timer.DefaultCycles, p.Timer.DefaultCells = 500_000, 5_000 })
+	target := uint64(w.height) + 3
+	for range 2 {
+		arg := cbor.AppendUint(cbor.AppendUint(cbor.AppendArray(nil, 2), target), 3)
+		if r := w.call("many", arg); r.Code != chain.CodeOK {
+			t.Fatalf("many: %+v", r)
+		}
+	}
+	// Six limits of 500,000 for a lane of 2,000,000; but the actor itself has
+	// 2,000,000 a block.
+	if r := w.step(); len(r.Receipts) != 4 {
+		t.Errorf("%d timers fired in the first block, want 4", len(r.Receipts))
+	}
+	if r := w.step(); len(r.Receipts) != 2 {
+		t.Errorf("%d timers fired in the second block, want 2", len(r.Receipts))
+	}
+}
+
+func TestTimerReserve(t *testing.T) { // resolution 11.14
+	w := newWorkshop(t, nil)
+	w.call("at", uintArg(uint64(w.height)+2))
+	p := &w.g.Params
+	got, err := exec.TimerReserve(w.state, p, w.height+1)
+	if err != nil || got.Cycles != 2_000_000 {
+		t.Errorf("reserve before the timer's block: %+v, %v", got, err)
+	}
+	w.step()
+	if got, err := exec.TimerReserve(w.state, p, w.height+1); err != nil || got.Cycles != 0 {
+		t.Errorf("reserve without timers: %+v, %v", got, err)
+	}
+}
+
+// order is an instruction to the timers of the workshop's actor.
+func (w *workshop) order(from chain.Address, opcode uint64, args ...[]byte) *chain.VerifiedTx {
+	payload := cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, len(args)+2), opcode), w.addr[:])
+	for _, a := range args {
+		payload = append(payload, a...)
+	}
+	to := chain.AddrActors
+	tx := w.transfer(from, to, 0).Tx
+	tx.Payload, tx.CyclesLimit, tx.CellsLimit = payload, 100_000, 2_000
+	return verified(tx, from)
+}
+
+func TestOwnersInstructions(t *testing.T) { // instructions 48, 49, 50, 95
+	w := newWorkshop(t, nil)
+	text := func(s string) []byte { return cbor.AppendText(nil, s) }
+	bytesOf := func(b []byte) []byte { return cbor.AppendBytes(nil, b) }
+	null := cbor.AppendNull(nil)
+	do := func(want uint16, tx *chain.VerifiedTx) chain.Receipt {
+		t.Helper()
+		r := w.step(tx).Receipts[0]
+		if r.Code != want {
+			t.Errorf("code %s, want %s", chain.CodeName(r.Code), chain.CodeName(want))
+		}
+		return r
+	}
+	schedule := func(from chain.Address, h uint64) *chain.VerifiedTx {
+		return w.order(from, chain.OpTimerSchedule, uintArg(h), null, text("tick"), bytesOf(null))
+	}
+	do(chain.CodeForbidden, schedule(bob, uint64(w.height)+5))
+	do(chain.CodeBadArgument, schedule(alice, uint64(w.height)+1))
+	r := do(chain.CodeOK, schedule(alice, uint64(w.height)+10))
+	if r.CyclesUsed != 5_000 {
+		t.Errorf("scheduling took %d cycles, want 5,000", r.CyclesUsed)
+	}
+	id := r.Output // a byte string of 32
+	config := cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 1), "cycles_limit"), 50_000)
+	do(chain.CodeForbidden, w.order(bob, chain.OpTimerConfig, id, config))
+	before := w.state.balance(w.addr)
+	do(chain.CodeOK, w.order(alice, chain.OpTimerConfig, id, config))
+	if got := w.state.balance(w.addr) - before; got != 2*150_000 {
+		t.Errorf("lower limits gave back %d, want 300,000", got)
+	}
+	do(chain.CodeBadArgument, w.order(alice, chain.OpTimerConfig, id, cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 1), "cycles"), 1)))
+	do(chain.CodeBadArgument, w.order(alice, chain.OpTimerExtend, id, uintArg(3)))
+	do(chain.CodeNotFound, w.order(alice, chain.OpTimerCancel, bytesOf(make([]byte, 32))))
+	do(chain.CodeOK, w.order(alice, chain.OpTimerExtend, id, uintArg(uint64(w.height)+100)))
+	do(chain.CodeForbidden, w.order(bob, chain.OpTimerCancel, id))
+	do(chain.CodeOK, w.order(alice, chain.OpTimerCancel, id))
+	do(chain.CodeNotFound, w.order(alice, chain.OpTimerCancel, id))
+	if w.head().Depth != 0 {
+		t.Errorf("depth %d", w.head().Depth)
+	}
+}
+
+func TestSurchargeInBlocks(t *testing.T) { // resolutions 7.2, 11.24
+	w := newWorkshop(t, nil)
+	many := func(n uint64) chain.Wei {
+		t.Helper()
+		r := w.step(w.message("many", cbor.AppendUint(cbor.AppendUint(cbor.AppendArray(nil, 2), 9_000), n)))
+		if r.Receipts[0].Code != chain.CodeOK {
+			t.Fatalf("many: %+v", r.Receipts[0])
+		}
+		return r.Burned - (r.Receipts[0].Fee - r.Receipts[0].Tip)
+	}
+	if got := many(16); got != 16*w.head().BaseFee {
+		t.Errorf("16 timers for one block cost %d, want 16 × %d", got, w.head().BaseFee)
+	}
+	if got := many(1); got != 2*w.head().BaseFee {
+		t.Errorf("the 17th cost %d, want twice %d", got, w.head().BaseFee)
+	}
+	if got := many(1); got != 4*w.head().BaseFee {
+		t.Errorf("the 18th cost %d, want four times %d", got, w.head().BaseFee)
+	}
+}
+
+// TestTimersConserve runs random blocks of everything that touches timers. Every
+// block is held to conservation and to what the timers hold (in step), and a
+// second execution to the same receipts and state. Rerun one case with
+// -run 'TestTimersConserve/seed=3'.
+func TestTimersConserve(t *testing.T) {
+	for seed := range uint64(6) {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			rng := rand.New(rand.NewPCG(seed, 3))
+			w := newWorkshop(t, func(p *chain.Params) {
+				p.Timer.RingBlocks, p.Timer.QueueEpochs, p.Timer.MaxUnfundedDeferrals = 8, 2, 12
+				p.Timer.BaseDeposit = chain.WeiPerCBY / 10
+			})
+			var ids [][]byte
+			fired := 0
+			for range 60 {
+				h := uint64(w.height) + 1
+				var tx *chain.VerifiedTx
+				switch rng.IntN(7) {
+				case 0, 1:
+					tx = w.message("at", uintArg(h+rng.Uint64N(40)))
+				case 2:
+					tx = w.message("every", uintArg(1+rng.Uint64N(9)))
+				case 3:
+					tx = w.message("bidding", cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 2), h+1+rng.Uint64N(9)), w.addr[:]))
+				case 4:
+					tx = w.message("fails", uintArg(h+1+rng.Uint64N(9)))
+				case 5:
+					if len(ids) > 0 {
+						tx = w.message("cancel", ids[rng.IntN(len(ids))])
+					}
+				}
+				if rng.IntN(5) == 0 {
+					w.drain(chain.Wei(rng.Uint64N(3)) * chain.WeiPerCBY)
+				}
+				w.base.PerCycle = chain.Wei(1 + rng.Uint64N(2)*rng.Uint64N(8))
+				var txs []*chain.VerifiedTx
+				if tx != nil {
+					txs = append(txs, tx)
+				}
+				again, err := w.try(txs...)
+				if err != nil {
+					t.Fatal(err)
+				}
+				same := w.state.apply(again.Delta)
+				r := w.step(txs...)
+				if fmt.Sprint(again.Receipts) != fmt.Sprint(r.Receipts) || !maps.Equal(same.storage, w.state.storage) {
+					t.Fatalf("block %d: a second execution differs", w.height)
+				}
+				checkUse(t, r)
+				for i, receipt := range r.Receipts {
+					if i < len(txs) && len(receipt.Output) > 60 {
+						ids = append(ids, receipt.Output)
+					}
+					if receipt.Lane == chain.LaneTimer {
+						fired++
+					}
+				}
+			}
+			if fired < 10 {
+				t.Errorf("only %d firings", fired)
+			}
+		})
+	}
+}
+
+// checkUse holds the timer lane to its share.
+func checkUse(t *testing.T, r exec.Result) {
+	t.Helper()
+	var used chain.Cycles
+	for _, receipt := range r.Receipts {
+		if receipt.Lane == chain.LaneTimer {
+			used += receipt.CyclesUsed
+		}
+	}
+	if got := r.Used[chain.LaneTimer].Cycles; got > 2_000_000 || got < used {
+		t.Fatalf("the timer lane used %d cycles, its firings %d", got, used)
+	}
+}
