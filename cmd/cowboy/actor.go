@@ -97,7 +97,9 @@ func (f *sendFlags) estimate(ctx context.Context, s *session, sender chain.Addre
 		return err
 	}
 	if quote.Status != "success" {
-		s.note("%s", strings.TrimSpace(quote.Detail))
+		if detail := strings.TrimSpace(quote.Detail); detail != "" {
+			s.note("%s", detail)
+		}
 		return fmt.Errorf("a trial on the node failed (%s), nothing is sent: give --cycles-limit and --cells-limit to send it all the same", quote.RevertReason)
 	}
 	limits, err := api.BaseFee(ctx)
@@ -219,7 +221,7 @@ func (c *actorNew) Run(s *session) error {
 	text := &lines{}
 	text.add("Actor written: %s", path)
 	text.add("Next steps:")
-	text.add("  cowboy dev --code %s --handler init", path)
+	text.add("  cowboy dev --code %s --handler add --args 5", path)
 	text.add("  cowboy actor deploy --code %s --wait", path)
 	return s.show(map[string]string{"file": path}, text)
 }

@@ -115,7 +115,11 @@ func (c *actorLogs) Run(ctx context.Context, s *session) error {
 	for _, l := range page.Logs {
 		out.add("%d %s %s %s", l.BlockHeight, l.TxHash, l.Name, valueText(l.Value))
 	}
-	out.add("%d events", len(page.Logs))
+	if n := len(page.Logs); n == 1 {
+		out.add("1 event")
+	} else {
+		out.add("%d events", n)
+	}
 	if page.Before > 0 {
 		out.add("older ones with --before %d", page.Before)
 	}

@@ -155,3 +155,22 @@ func TestActorOnDevnet(t *testing.T) {
 		t.Errorf("forbidden code: %s", said)
 	}
 }
+
+// TestReadChangesNothing asks a handler that tries every call which changes
+// something: a call that only reads refuses each (docs/sdk.md, E1203).
+func TestReadChangesNothing(t *testing.T) {
+	l := newLive(t)
+	at := l.deploy("testdata/readonly.py", "--manifest-json", `{"entitlements":[{"id":"econ.hold_balance"},{"id":"econ.transfer"},`+
+		`{"id":"exec.spawn"},{"id":"http.fetch","params":{"allowlist_domains":["*"]}},{"id":"oracle.llm"},{"id":"storage.blob"},`+
+		`{"id":"storage.kv"},{"id":"timer.schedule"}]}`)
+	var ends map[string]string
+	if err := json.Unmarshal([]byte(l.read(at, "go", "null")), &ends); err != nil || len(ends) < 29 {
+		t.Fatalf("%v, %v", ends, err)
+	}
+	for call, end := range ends {
+		later := end == "E1401" && (call == "secret" || call == "forget") // of the chain's runners
+		if end != "E1203" && !later {
+			t.Errorf("%s ended with %s", call, end)
+		}
+	}
+}
