@@ -19,7 +19,7 @@ TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
 .PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash soak-pvm-fuzz soak-day bench bench-crypto bench-state \
-        bench-lanes bench-exec bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-arch tools clean
+        bench-lanes bench-exec bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -133,6 +133,9 @@ pvm-oracle: ## hold the PVM to CPython 3.11: its front end, its own tests, rando
 	CI=true $(GO) test -count=1 -timeout 20m -v ./exec/pvm/syntax -args -all
 	CI=true $(GO) test -count=1 -timeout 30m -v -run TestRandomPrograms ./exec/pvm/conformance -args -programs=10000
 	CI=true $(GO) test -count=1 -timeout 40m -v -run TestCPythonsOwnTests ./exec/pvm/conformance -args -all -update
+
+pvm-scripts: ## compare what the scripts in SCRIPTS=folder print here and on CPython 3.11 (PYTHON311)
+	CI=true $(GO) test -count=1 -timeout 60m -v -run 'TestScripts$$' ./exec/pvm/conformance -args -scripts=$(abspath $(or $(SCRIPTS),exec/pvm/conformance/testdata/scripts))
 
 pvm-arch: ## hold the PVM to the same results and cycles as a 32-bit program and for arm64 under emulation
 	@.ci/pvm-arch
