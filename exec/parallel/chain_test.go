@@ -145,7 +145,7 @@ func engines(t testing.TB, n int) []*pvm.Engine {
 // source conflicts on purpose. Every handler takes [target, amount, rest], rest the
 // argument of what it calls or sends.
 const source = `
-from cowboy_sdk import actor, public, emit_event, send, call, transfer, get_balance
+from cowboy_sdk import actor, public, emit_event, send, call, transfer, get_balance, spawn, create_deferred_tx
 
 @actor
 class Chaos:
@@ -201,6 +201,18 @@ class Chaos:
         send(msg.payload[0], msg.payload, "bump", 0, 50000)
 
     @public
+    def later(self, msg):
+        target, amount, rest = msg.payload
+        create_deferred_tx(target, ["bump", "relay", "fail"][amount % 3], msg.payload, value=amount % 2, cycles_limit=60000)
+
+    @public
+    def bear(self, msg):
+        target, amount, rest = msg.payload
+        child = spawn(bytes([amount % 9]))
+        send(child, rest, "init", cycles=60000)
+        return child
+
+    @public
     def fail(self, msg):
         self.storage["n"] = 1000
         transfer(msg.payload[0], 1)
@@ -214,7 +226,7 @@ class Chaos:
         return n
 `
 
-var handlers = []string{"bump", "bump", "swap", "drop", "pay", "sweep", "tell", "ask", "ask", "relay", "fail", "spin", "missing"}
+var handlers = []string{"bump", "bump", "swap", "drop", "pay", "sweep", "tell", "ask", "ask", "relay", "later", "later", "bear", "fail", "spin", "missing"}
 
 func manifest(ids ...string) []byte {
 	b := cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")

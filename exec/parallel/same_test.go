@@ -127,7 +127,7 @@ func (w *world) deploy(from chain.Address) *chain.VerifiedTx {
 }
 
 func (w *world) entitlements() []string {
-	list := []string{"econ.hold_balance", "econ.transfer", "storage.kv"}
+	list := []string{"econ.hold_balance", "econ.transfer", "exec.spawn", "storage.kv"}
 	return list[w.rng.IntN(2):]
 }
 
@@ -148,6 +148,10 @@ func (w *world) limits() *chain.Params {
 		p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 100_000, 450_000
 	}
 	if w.rng.IntN(2) == 0 {
+		p.Actor.CallDepth = 1 // what is nested waits for the next block
+	}
+	p.Actor.MessageReserveCells = 200
+	if w.rng.IntN(2) == 0 {
 		p.Actor.EnforceHoldBalance = false
 	}
 	if w.rng.IntN(2) == 0 {
@@ -167,7 +171,7 @@ func TestSameAsSequential(t *testing.T) {
 	t.Log(met)
 	for _, what := range []string{
 		chain.CodeName(chain.CodeOK), chain.CodeName(chain.CodeReverted), chain.CodeName(chain.CodeCyclesExhausted), chain.CodeName(chain.CodeNoHandler),
-		exec.ErrLaneFull.Error(), exec.ErrActorBusy.Error(),
+		exec.ErrLaneFull.Error(), exec.ErrActorBusy.Error(), "waited",
 	} {
 		if met[what] == 0 {
 			t.Errorf("no chain met %q", what)
@@ -185,6 +189,9 @@ func (m meetings) add(r exec.Result, err error) {
 		}
 	}
 	for i := range r.Receipts {
+		if r.Receipts[i].Fee == 0 {
+			m["waited"]++
+		}
 		m[chain.CodeName(r.Receipts[i].Code)]++
 		for j := range r.Receipts[i].Trace {
 			m["delivery "+chain.CodeName(r.Receipts[i].Trace[j].Code)]++
