@@ -89,13 +89,14 @@ func (b *block) complete(tx *chain.Tx, ins chain.Instruction, nonce uint64) erro
 	if !add(&tx.MaxFeePerCycle, tx.TipPerCycle) || !add(&tx.MaxFeePerCell, tx.TipPerCell) {
 		return &InvalidTx{Err: ErrMoney}
 	}
+	room := b.budget.Left(ins.Lane) // a block without other transactions
 	if tx.CellsLimit == 0 {
-		tx.CellsLimit = p.MaxTxCells
+		tx.CellsLimit = min(p.MaxTxCells, room.Cells)
 	}
 	if tx.CyclesLimit > 0 {
 		return nil
 	}
-	tx.CyclesLimit = p.MaxTxCycles
+	tx.CyclesLimit = min(p.MaxTxCycles, room.Cycles)
 	if tx.To == nil {
 		return nil
 	}

@@ -70,7 +70,7 @@ func (s *source) actorAt(head *ledger.Executed, q *rpc.ActorQuery) (*rpc.Actor, 
 	if err != nil {
 		return nil, false, err
 	}
-	owes, _, err := rentAt(head, &s.node.genesis.Params, q.Address)
+	owes, _, err := rentAt(head, q.Address)
 	if err != nil {
 		return nil, false, err
 	}

@@ -16,7 +16,7 @@ import (
 // Rent implements rpc.Source.
 func (s *source) Rent(_ context.Context, addr chain.Address) (r *rpc.Rent, ok bool, err error) {
 	for range headTries {
-		r, ok, err = rentAt(s.node.ledger.Head(), &s.node.genesis.Params, addr)
+		r, ok, err = rentAt(s.node.ledger.Head(), addr)
 		if !errors.Is(err, store.ErrStale) {
 			return r, ok, err
 		}
@@ -25,7 +25,8 @@ func (s *source) Rent(_ context.Context, addr chain.Address) (r *rpc.Rent, ok bo
 }
 
 // rentAt returns how an account stands at one head.
-func rentAt(head *ledger.Executed, p *chain.Params, addr chain.Address) (*rpc.Rent, bool, error) {
+func rentAt(head *ledger.Executed, addr chain.Address) (*rpc.Rent, bool, error) {
+	p := head.Force.Params
 	account, ok, err := head.State.Account(addr)
 	if err != nil || !ok {
 		return nil, false, err

@@ -54,6 +54,7 @@ type commandLine struct {
 	Query       queryCommands    `cmd:"" help:"Lists and figures of the chain."`
 	Dev         devCommand       `cmd:"" help:"Run a handler on a chain in memory, with its cycles."`
 	Rent        rentCommands     `cmd:"" help:"What actors owe for their storage."`
+	Gov         govCommands      `cmd:"" help:"Governance: proposals, approvals, parameters in force."`
 	PVM         pvmCommands      `cmd:"" name:"pvm" help:"Python actors on this machine: run, check, disassemble, compare."`
 	Version     versionCommand   `cmd:"" help:"Print the version."`
 }

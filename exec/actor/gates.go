@@ -54,16 +54,6 @@ func (f *frame) maySpawn(spawned uint64) error {
 	return within(g, entitle.MaxChildren, spawned+1)
 }
 
-// maySchedule is the gate of timer.schedule for one timer more than the active
-// ones (entitlements §9.8).
-func (f *frame) maySchedule(active uint64) error {
-	g, err := f.need(entitle.Schedule)
-	if err != nil {
-		return err
-	}
-	return within(g, entitle.MaxTimers, active+1)
-}
-
 // mayMoveBlob is the gate of storage.blob: max_bytes bounds what one execution
 // commits and reads (entitlements §9.4).
 func (f *frame) mayMoveBlob(bytes int) error {

@@ -7,12 +7,19 @@ import (
 )
 
 // params answers GET /params.
-func (s *Server) params(w http.ResponseWriter, _ *http.Request, _ []string) error {
+func (s *Server) params(w http.ResponseWriter, r *http.Request, _ []string) error {
 	g := s.cfg.Genesis
 	if g == nil {
 		return notFound(CodeUnknownPath, "this server was started without a genesis")
 	}
 	p := &g.Params
+	decided, err := s.source.Governance(r.Context())
+	if err != nil {
+		return err
+	}
+	if decided.Params != nil {
+		p = decided.Params
+	}
 	shares := make(map[string]uint64, chain.NumLanes)
 	for lane := range chain.NumLanes {
 		shares[lane.String()] = p.LaneShareBasisPoints[lane]

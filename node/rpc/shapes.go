@@ -267,7 +267,7 @@ type ErrorReply struct {
 	Message string `json:"message"`
 }
 
-// ParamsReply answers GET /params: the parameters of the genesis that bound how
+// ParamsReply answers GET /params: the parameters in force that bound how
 // much a block can carry, for wallets that plan and load tools that compute the
 // ceiling. Lane shares are keyed by lane name, in basis points of the targets.
 type ParamsReply struct {

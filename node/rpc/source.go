@@ -61,6 +61,8 @@ type Source interface {
 	// Rent returns how an account stands with its state rent at the finalized
 	// head. It is false without account.
 	Rent(ctx context.Context, addr chain.Address) (*Rent, bool, error)
+	// Governance returns what was decided up to the finalized head.
+	Governance(ctx context.Context) (*Governance, error)
 	// Prove answers q with a document that verifies alone (resolution 11.32):
 	// of the state after the finalized head, or of a block of any height. It is
 	// false for a block, transaction or receipt that is not there; what the

@@ -32,6 +32,8 @@ const (
 
 // Chain implements [rpc.Source]. It may be used by many goroutines.
 type Chain struct {
+	governance *rpc.Governance
+
 	// Instant makes a block after every submission that accepted something.
 	Instant bool
 	// Fault is returned by every method that can fail, if set before use.

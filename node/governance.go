@@ -1,0 +1,49 @@
+package node
+
+import (
+	"context"
+	"errors"
+
+	"github.com/cowboy-foundation/cowboy/exec/governance"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// Governance implements rpc.Source.
+func (s *source) Governance(context.Context) (g *rpc.Governance, err error) {
+	for range headTries {
+		if g, err = governanceAt(s.node.ledger.Head()); !errors.Is(err, store.ErrStale) {
+			return g, err
+		}
+	}
+	return nil, rpc.ErrBusy
+}
+
+// governanceAt returns what was decided up to one head.
+func governanceAt(head *ledger.Executed) (*rpc.Governance, error) {
+	g := &rpc.Governance{Height: head.Height(), Params: head.Force.Params}
+	var err error
+	if g.Settings, err = governance.Settings(head.State); err != nil {
+		return nil, err
+	}
+	n, err := governance.Count(head.State)
+	if err != nil {
+		return nil, err
+	}
+	for n > 0 && len(g.Proposals) < rpc.MaxProposals {
+		n--
+		id, err := governance.ByNumber(head.State, n)
+		if err != nil {
+			return nil, err
+		}
+		p, err := governance.Read(head.State, id)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			g.Proposals = append(g.Proposals, rpc.Proposal{ID: id, Proposal: *p})
+		}
+	}
+	return g, nil
+}
