@@ -196,3 +196,24 @@ def check(msg):
 		t.Errorf("%s: %x, want %x", chain.CodeName(r.Code), r.Output, want)
 	}
 }
+
+func TestBlockInfo(t *testing.T) { // whitepaper §17.3: get_block_info
+	c, asker := deployed(t, `
+from cowboy_sdk import *
+@public
+def where(msg):
+    return [current_block(), get_timestamp_ms(), get_chain_id(), get_sender() == get_origin() == msg.sender, get_creator() == msg.sender]
+`, manifest("storage.kv"))
+	in := c.inputs()
+	in.TimestampMillis = 1_700_000_000_123
+	r, err := exec.Apply(c.state, in, []*chain.VerifiedTx{c.request(asker, "where", null)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := cbor.AppendUint(cbor.AppendArray(nil, 5), uint64(in.Height))
+	want = cbor.AppendUint(cbor.AppendUint(want, in.TimestampMillis), in.ChainID)
+	want = append(want, 0xf5, 0xf5)
+	if got := r.Receipts[0]; got.Code != chain.CodeOK || !bytes.Equal(got.Output, want) {
+		t.Errorf("%s: %x, want %x", chain.CodeName(got.Code), got.Output, want)
+	}
+}

@@ -190,7 +190,20 @@ func TestTokenInstructionForms(t *testing.T) { // bad input
 			t.Errorf("limit %d: %s, %d used", limit, chain.CodeName(r.Code), r.CyclesUsed)
 		}
 	}
-	if got := c.holds(id, bob); got != "1" {
+	cells := chain.Cells(len(tokenPayload(chain.OpTokenTransfer, tokenID(id), address(bob), amount(1)))) + 64
+	for _, limit := range []chain.Cells{cells - 64, cells - 1, cells} {
+		tx := c.instruction(alice, chain.OpTokenTransfer, tokenID(id), address(bob), amount(1)).Tx
+		tx.CellsLimit = limit
+		r := c.block(verified(tx, alice)).Receipts[0]
+		want := chain.CodeCellsExhausted
+		if limit == cells {
+			want = chain.CodeOK
+		}
+		if r.Code != want || r.CellsUsed != limit {
+			t.Errorf("limit of %d cells: %s, %d used", limit, chain.CodeName(r.Code), r.CellsUsed)
+		}
+	}
+	if got := c.holds(id, bob); got != "2" {
 		t.Errorf("bob holds %s", got)
 	}
 }
