@@ -12,6 +12,7 @@ package manifest
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -62,7 +63,7 @@ func Infer(source []byte) ([]Grant, error) {
 	if err != nil {
 		return nil, fmt.Errorf("source does not parse: %w", err)
 	}
-	f := finder{found: map[string]bool{}, sdk: map[string]bool{}, hosts: map[string]bool{}}
+	f := finder{found: map[string]bool{}, sdk: map[string]bool{}, hosts: map[string]bool{}, kinds: map[string]bool{}}
 	for _, n := range mod.Body {
 		f.imports(n)
 	}
@@ -94,6 +95,8 @@ type finder struct {
 	sdk   map[string]bool // names that the program imports from the SDK
 	star  bool
 	hosts map[string]bool // of URLs in the source
+	jobs  bool            // specifications are written by hand
+	kinds map[string]bool // entitlements of the kinds of job that are named in texts
 }
 
 func (f *finder) imports(n syntax.Node) {
@@ -143,6 +146,7 @@ func (f *finder) use(name, owner string) {
 	if slices.Contains(imported, name) && !f.sdk[name] && !f.star && owner != "runtime" && owner != "cowboy_sdk" {
 		return
 	}
+	f.jobs = f.jobs || name == "submit_job" || name == "job" && owner == "runner"
 	if id := needs[name]; id != "" {
 		f.found[id] = true
 	}
@@ -151,8 +155,11 @@ func (f *finder) use(name, owner string) {
 	}
 }
 
-// url notes the host of a literal.
+// url notes the host of a literal, or the kind of job that it names.
 func (f *finder) url(text string) {
+	if text == "llm" || text == "http" {
+		f.kinds[needs[text]] = true
+	}
 	if !strings.HasPrefix(text, "https://") && !strings.HasPrefix(text, "http://") {
 		return
 	}
@@ -164,6 +171,9 @@ func (f *finder) url(text string) {
 
 func (f *finder) grants() []Grant {
 	out := []Grant{}
+	if f.jobs {
+		maps.Copy(f.found, f.kinds)
+	}
 	for id := range f.found {
 		g := Grant{ID: id}
 		if id == "http.fetch" {

@@ -12,11 +12,12 @@ import (
 	"unicode/utf8"
 )
 
-// Bounds of a value, those of the chain (docs/sdk.md).
-const (
-	BytesMax = 64 << 10
-	DepthMax = 64
-)
+// BytesMax bounds a value, as the chain does (docs/sdk.md).
+const BytesMax = 64 << 10
+
+// DepthMax bounds the recursion. The chain allows 64 containers within each other; a
+// set or an instance takes two levels here, so this is above all that it takes.
+const DepthMax = 2*64 + 2
 
 // Errors of both directions.
 var (

@@ -57,7 +57,7 @@ func TestRefused(t *testing.T) {
 	for _, document := range []string{
 		"", "[", "{", "1 2", "nul", `{"a":1,"a":2}`, `{"$bytes":"0x0"}`, `{"$bytes":1}`, `{"$int":"1.5"}`, `{"$int":"+1"}`,
 		`{"$float":"1"}`, `{"$what":1}`, `{"$set":[1,1]}`, `{"$map":[[1]]}`, `{"$map":[1]}`, `{"a":1,"$bytes":"0x"}`,
-		`{"$bytes":"0x","a":1}`, `{"$object":[1,2]}`, "1e999", strings.Repeat("[", 100) + strings.Repeat("]", 100),
+		`{"$bytes":"0x","a":1}`, `{"$object":[1,2]}`, "1e999", strings.Repeat("[", 200) + strings.Repeat("]", 200),
 		`"` + strings.Repeat("a", pyvalue.BytesMax) + `"`, strings.Repeat("9", 2000),
 	} {
 		if got, err := pyvalue.Encode([]byte(document)); err == nil {
@@ -112,4 +112,67 @@ func FuzzEncode(f *testing.F) {
 			t.Fatal(err)
 		}
 	})
+}
+
+// FuzzJSON reads any bytes: a document or an error, and what a document says is
+// read back.
+func FuzzJSON(f *testing.F) {
+	for _, s := range []string{"a2616102616201", "d90102820103", "c249010000000000000000", "fb7ff8000000000000", "d81b8261508101", "a161248101", "ff"} {
+		b, err := hex.DecodeString(s)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		document, err := pyvalue.JSON(data)
+		if err != nil {
+			if !errors.Is(err, pyvalue.ErrMalformed) && !errors.Is(err, pyvalue.ErrBounds) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if !json.Valid(document) {
+			t.Fatalf("%x is %s", data, document)
+		}
+		again, err := pyvalue.Encode(document)
+		if err != nil {
+			return // bytes that are no canonical encoding
+		}
+		back, err := pyvalue.JSON(again)
+		if err != nil {
+			t.Fatalf("%s is %x: %v", document, again, err)
+		}
+		if third, err := pyvalue.Encode(back); err != nil || !bytes.Equal(third, again) {
+			t.Fatalf("%s came back as %s", document, back)
+		}
+	})
+}
+
+// TestDepth holds both directions to the depth of values on the chain.
+func TestDepth(t *testing.T) {
+	nest := func(n int) []byte {
+		return append(bytes.Repeat([]byte{0xa1, 0x61, 'a'}, n), 0xf6)
+	}
+	for _, document := range []string{
+		strings.Repeat("[", 64) + "1" + strings.Repeat("]", 64), strings.Repeat(`{"$set":[`, 63) + "[]" + strings.Repeat(`]}`, 63),
+	} {
+		data, err := pyvalue.Encode([]byte(document))
+		if err != nil {
+			t.Errorf("%.20s: %v", document, err)
+		}
+		if back, err := pyvalue.JSON(data); err != nil || string(back) != document {
+			t.Errorf("%.20s came back as %.20s, %v", document, back, err)
+		}
+	}
+	if _, err := pyvalue.JSON(nest(64)); err != nil {
+		t.Errorf("64 levels: %v", err)
+	}
+	if _, err := pyvalue.JSON(nest(20_000)); !errors.Is(err, pyvalue.ErrBounds) {
+		t.Errorf("20,000 levels: %v", err)
+	}
+	wide := append(bytes.Repeat([]byte{0xa1, 0x61, 'a'}, 60), 0x59, 0xf0, 0x00)
+	if out, err := pyvalue.JSON(append(wide, make([]byte, 0xf000)...)); err != nil || !json.Valid(out) {
+		t.Errorf("60 levels around 60 KiB: %v", err)
+	}
 }
