@@ -11,6 +11,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
 )
 
@@ -331,5 +332,37 @@ func checkUse(t *testing.T, r exec.Result) {
 	}
 	if got := r.Used[chain.LaneTimer].Cycles; got > 2_000_000 || got < used {
 		t.Fatalf("the timer lane used %d cycles, its firings %d", got, used)
+	}
+}
+
+func TestMaxTimers(t *testing.T) { // entitlements §9.8; musts E18, E20
+	c := oneValidator(t)
+	c.engine = testEngine(t)
+	grants := entitle.Grants{
+		{ID: "econ.hold_balance"},
+		{ID: "storage.kv"},
+		{ID: "timer.schedule", Params: []entitle.Param{{Name: "max_timers", Uint: 3}}},
+	}
+	addr, r := c.deploy(alice, clockwork, manifestOf(grants...))
+	if r.Code != chain.CodeOK {
+		t.Fatalf("deploy: %+v", r)
+	}
+	c.give(addr, 100*chain.WeiPerCBY)
+	w := &workshop{c, addr}
+	many := func(n uint64) uint16 {
+		return w.call("many", cbor.AppendUint(cbor.AppendUint(cbor.AppendArray(nil, 2), 50), n)).Code
+	}
+	if got := many(4); got != chain.CodeEntitlementQuota {
+		t.Errorf("four of three: %s", chain.CodeName(got))
+	}
+	if got := many(3); got != chain.CodeOK {
+		t.Errorf("three of three: %s", chain.CodeName(got))
+	}
+	if got := many(1); got != chain.CodeEntitlementQuota {
+		t.Errorf("one more: %s", chain.CodeName(got))
+	}
+	tick := w.order(alice, chain.OpTimerSchedule, uintArg(60), cbor.AppendNull(nil), cbor.AppendText(nil, "tick"), cbor.AppendBytes(nil, cbor.AppendNull(nil)))
+	if got := w.step(tick).Receipts[0].Code; got != chain.CodeEntitlementQuota {
+		t.Errorf("one more by the owner: %s", chain.CodeName(got))
 	}
 }

@@ -145,7 +145,9 @@ func engines(t testing.TB, n int) []*pvm.Engine {
 // source conflicts on purpose. Every handler takes [target, amount, rest], rest the
 // argument of what it calls or sends.
 const source = `
-from cowboy_sdk import actor, public, emit_event, send, call, transfer, get_balance, spawn, create_deferred_tx
+from cowboy_sdk import (
+    actor, public, emit_event, send, call, transfer, get_balance, current_block,
+    schedule_timer_ex, cancel_timer, spawn, create_deferred_tx)
 
 @actor
 class Chaos:
@@ -213,6 +215,17 @@ class Chaos:
         return child
 
     @public
+    def timer(self, msg):
+        amount = msg.payload[1]
+        self.storage["timer"] = schedule_timer_ex(
+            current_block() + 1 + amount % 3, ["bump", "swap", "fail"][amount % 3], msg.payload,
+            every=amount % 2, cycles_limit=30000 + 1000 * amount, cells_limit=300)
+
+    @public
+    def never(self, msg):
+        return cancel_timer(self.storage["timer"])
+
+    @public
     def fail(self, msg):
         self.storage["n"] = 1000
         transfer(msg.payload[0], 1)
@@ -226,7 +239,7 @@ class Chaos:
         return n
 `
 
-var handlers = []string{"bump", "bump", "swap", "drop", "pay", "sweep", "tell", "ask", "ask", "relay", "later", "later", "bear", "fail", "spin", "missing"}
+var handlers = []string{"bump", "bump", "swap", "drop", "pay", "sweep", "tell", "ask", "ask", "relay", "later", "later", "bear", "fail", "spin", "missing", "timer", "timer", "never"}
 
 func manifest(ids ...string) []byte {
 	b := cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")

@@ -117,8 +117,12 @@ func (w *world) deploy(from chain.Address) *chain.VerifiedTx {
 	if w.rng.IntN(4) > 0 {
 		w.salt++
 	}
-	d := deployment(w.salt, w.entitlements()...)
+	ids := w.entitlements()
+	d := deployment(w.salt, ids...)
 	tx := &chain.Tx{Nonce: w.nonces[from], Payload: actor.AppendPayload(nil, d), CyclesLimit: 1_000_000, CellsLimit: 100_000}
+	if ids[0] == "econ.hold_balance" {
+		tx.Value = 500_000 // for timers
+	}
 	w.nonces[from]++
 	if a := actor.AddressOf(from, d.Salt, d.Source); !w.isActor(a) {
 		w.actors = append(w.actors, a)
@@ -127,7 +131,7 @@ func (w *world) deploy(from chain.Address) *chain.VerifiedTx {
 }
 
 func (w *world) entitlements() []string {
-	list := []string{"econ.hold_balance", "econ.transfer", "exec.spawn", "storage.kv"}
+	list := []string{"econ.hold_balance", "econ.transfer", "exec.spawn", "storage.kv", "timer.schedule"}
 	return list[w.rng.IntN(2):]
 }
 
@@ -143,6 +147,7 @@ func (w *world) isActor(a chain.Address) bool {
 // limits are parameters under which lanes and actors run out now and then.
 func (w *world) limits() *chain.Params {
 	p := chain.DefaultParams()
+	p.Timer.BaseDeposit, p.Timer.InitialBaseFee = 1, 1 // what the actors can pay
 	p.Actor.MessageReserveCycles = 60_000
 	if w.rng.IntN(2) == 0 {
 		p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 100_000, 450_000
@@ -171,7 +176,7 @@ func TestSameAsSequential(t *testing.T) {
 	t.Log(met)
 	for _, what := range []string{
 		chain.CodeName(chain.CodeOK), chain.CodeName(chain.CodeReverted), chain.CodeName(chain.CodeCyclesExhausted), chain.CodeName(chain.CodeNoHandler),
-		exec.ErrLaneFull.Error(), exec.ErrActorBusy.Error(), "waited",
+		exec.ErrLaneFull.Error(), exec.ErrActorBusy.Error(), "waited", "fired",
 	} {
 		if met[what] == 0 {
 			t.Errorf("no chain met %q", what)
@@ -193,6 +198,9 @@ func (m meetings) add(r exec.Result, err error) {
 			m["waited"]++
 		}
 		m[chain.CodeName(r.Receipts[i].Code)]++
+		if r.Receipts[i].Lane == chain.LaneTimer {
+			m["fired"]++
+		}
 		for j := range r.Receipts[i].Trace {
 			m["delivery "+chain.CodeName(r.Receipts[i].Trace[j].Code)]++
 		}
