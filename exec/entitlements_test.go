@@ -50,7 +50,7 @@ func (c *testChain) call(to chain.Address, handler string, value chain.Wei) chai
 }
 
 const gated = `
-from cowboy_sdk import actor, public, send, call, transfer, submit_job, entitlement, upgrade_self
+from cowboy_sdk import actor, public, send, call, transfer, submit_job, entitlement, upgrade_self, set_timer, blob_commit, spawn
 
 BOB = "0xb000000000000000000000000000000000000000"
 
@@ -97,6 +97,26 @@ class Gated:
                 submit_job(spec)
             except Exception:
                 pass
+
+    @public
+    def timers(self, msg):
+        for n in range(msg.payload):
+            try:
+                set_timer(1000 + n, "keep")
+            except Exception as e:
+                return str(e)
+
+    @public
+    def blobs(self, msg):
+        for n in msg.payload:
+            blob_commit(b"x" * n)
+
+    @public
+    def child(self, msg):
+        try:
+            spawn(b"1", "x = 1")
+        except Exception:
+            pass
 
     @public
     def grants(self, msg):
@@ -199,6 +219,13 @@ func TestGates(t *testing.T) { // E17, E18, E20, E22, E24; entitlements ยง6.3, ย
 		{"E24 amount", []entitle.Grant{transfer(entitle.MaxAmount, 10)}, "pay", uints(11), quota},
 		{"E24 block", []entitle.Grant{transfer(entitle.MaxPerBlock, 20)}, "pay", uints(10, 10), chain.CodeOK},
 		{"E24 beyond the block", []entitle.Grant{transfer(entitle.MaxPerBlock, 20)}, "pay", uints(10, 10, 1), quota},
+		{"E17 timer", nil, "timers", cbor.AppendUint(nil, 1), missing},
+		{"E17 blob", nil, "blobs", uints(1), missing},
+		{"E17 child", nil, "child", null, missing},
+		{"E20 timers", []entitle.Grant{limited(entitle.Schedule, entitle.MaxTimers, 2)}, "timers", cbor.AppendUint(nil, 2), chain.CodeOK},
+		{"E20 one timer more", []entitle.Grant{limited(entitle.Schedule, entitle.MaxTimers, 2)}, "timers", cbor.AppendUint(nil, 3), quota},
+		{"E20 blob", []entitle.Grant{limited(entitle.Blob, entitle.MaxBytes, 20)}, "blobs", uints(10, 10), chain.CodeOK},
+		{"E20 blob, one byte more", []entitle.Grant{limited(entitle.Blob, entitle.MaxBytes, 20)}, "blobs", uints(10, 11), quota},
 		{"E22 upgrade", nil, "upgrade", cbor.AppendText(nil, "x = 1"), missing},
 		{"granted without limits", []entitle.Grant{transfer(), kv}, "grants", null, chain.CodeOK},
 	} {
@@ -209,7 +236,7 @@ func TestGates(t *testing.T) { // E17, E18, E20, E22, E24; entitlements ยง6.3, ย
 			if r.Code != chain.CodeOK {
 				t.Fatalf("deploy: %s", chain.CodeName(r.Code))
 			}
-			c.fund(addr, 1_000)
+			c.fund(addr, 100*chain.WeiPerCBY)
 			first, err := c.try(c.program(alice, &addr, actor.AppendMessage(nil, tt.handler, tt.arg)))
 			if err != nil {
 				t.Fatal(err)
