@@ -26,11 +26,11 @@ func (s *source) Rent(_ context.Context, addr chain.Address) (r *rpc.Rent, ok bo
 
 // rentAt returns how an account stands at one head.
 func rentAt(head *ledger.Executed, addr chain.Address) (*rpc.Rent, bool, error) {
-	p := head.Force.Params
 	account, ok, err := head.State.Account(addr)
 	if err != nil || !ok {
 		return nil, false, err
 	}
+	p := head.Force.Params
 	b := &rent.Block{State: state.NewOverlay(head.State), Params: p, Height: head.Height()}
 	st, err := b.Status(addr)
 	if err != nil {

@@ -83,6 +83,11 @@ func (f *sendFlags) prepare(ctx context.Context, s *session, tx *chain.Tx) (clie
 	return client.SignTx(found.Key, tx), nil
 }
 
+// failedTx is a transaction that did nothing, or would have in a trial.
+type failedTx struct{ text, reason string }
+
+func (f *failedTx) Error() string { return f.text }
+
 // estimate fills in the limits that are not given.
 func (f *sendFlags) estimate(ctx context.Context, s *session, sender chain.Address, tx *chain.Tx) error {
 	api, err := s.api()
@@ -100,7 +105,8 @@ func (f *sendFlags) estimate(ctx context.Context, s *session, sender chain.Addre
 		if detail := strings.TrimSpace(quote.Detail); detail != "" {
 			s.note("%s", detail)
 		}
-		return fmt.Errorf("a trial on the node failed (%s), nothing is sent: give --cycles-limit and --cells-limit to send it all the same", quote.RevertReason)
+		text := fmt.Sprintf("a trial on the node failed (%s), nothing is sent: give --cycles-limit and --cells-limit to send it all the same", quote.RevertReason)
+		return &failedTx{text, quote.RevertReason}
 	}
 	limits, err := api.BaseFee(ctx)
 	if err != nil {

@@ -25,8 +25,14 @@ type live struct {
 // newLive starts a devnet with fast blocks and the key of its first account.
 func newLive(t *testing.T) *live {
 	t.Helper()
+	return newLiveOf(t, node.DevnetOptions{BlockTime: 25 * time.Millisecond})
+}
+
+// newLiveOf starts a devnet of another genesis.
+func newLiveOf(t *testing.T, options node.DevnetOptions) *live {
+	t.Helper()
 	dir := t.TempDir()
-	genesis, err := node.PrepareDevnet(filepath.Join(dir, "chain"), node.DevnetOptions{BlockTime: 25 * time.Millisecond})
+	genesis, err := node.PrepareDevnet(filepath.Join(dir, "chain"), options)
 	if err != nil {
 		t.Fatal(err)
 	}

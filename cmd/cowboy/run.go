@@ -55,6 +55,7 @@ type commandLine struct {
 	Dev         devCommand       `cmd:"" help:"Run a handler on a chain in memory, with its cycles."`
 	Rent        rentCommands     `cmd:"" help:"What actors owe for their storage."`
 	Gov         govCommands      `cmd:"" help:"Governance: proposals, approvals, parameters in force."`
+	Storage     storageCommands  `cmd:"" help:"Backups of what actors store, and their way back."`
 	PVM         pvmCommands      `cmd:"" name:"pvm" help:"Python actors on this machine: run, check, disassemble, compare."`
 	Version     versionCommand   `cmd:"" help:"Print the version."`
 }

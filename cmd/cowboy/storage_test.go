@@ -1,0 +1,231 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/client"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+)
+
+const keeper = `from cowboy_sdk import actor, public
+
+@actor
+class Keeper:
+    def init(self, msg):
+        for i in range(20):
+            self.storage["page" + str(i)] = str(i % 10) * 1000
+
+    @public
+    def get(self, msg):
+        return self.storage["page" + str(msg.payload)][:3]
+
+    @public
+    def put(self, msg):
+        self.storage["page0"] = msg.payload
+`
+
+// shortRent is a genesis whose rent runs out within a test.
+func shortRent(t *testing.T) string {
+	t.Helper()
+	g := chain.DevnetGenesisTemplate()
+	g.Params.EpochBlocks, g.Params.Rent.ChargeBlocks = 120, 120
+	g.Params.Rent.GraceEpochs, g.Params.Rent.WarningEpochs = 1, 1
+	raw, err := g.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "template.json")
+	if err := os.WriteFile(file, raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// cancelAt ends a command when it says something.
+type cancelAt struct {
+	bytes.Buffer
+	words  string
+	cancel func()
+}
+
+func (c *cancelAt) Write(b []byte) (int, error) {
+	n, err := c.Buffer.Write(b)
+	if strings.Contains(c.String(), c.words) {
+		c.cancel()
+	}
+	return n, err
+}
+
+func (l *live) rent(actor string) rpc.RentReply {
+	l.t.Helper()
+	var r rpc.RentReply
+	l.do(&r, "rent", "status", actor)
+	return r
+}
+
+// untilRent makes blocks until the actor stands so.
+func (l *live) untilRent(actor, state string) rpc.RentReply {
+	l.t.Helper()
+	cfg := client.DefaultConfig()
+	cfg.URL = l.env["COWBOY_RPC_URL"]
+	api, err := client.New(cfg)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer api.Close()
+	for range 40 {
+		if r := l.rent(actor); r.State == state {
+			return r
+		}
+		if _, err := api.Advance(l.t.Context(), 50); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	l.t.Fatalf("not %s: %+v", state, l.rent(actor))
+	return rpc.RentReply{}
+}
+
+// TestStorageOnDevnet is the life of a storage with the commands alone (whitepaper,
+// "State Rent Model" to "Storage Restoration"): paid, in arrears, evicted, restored
+// after an interruption.
+func TestStorageOnDevnet(t *testing.T) {
+	l := newLiveOf(t, node.DevnetOptions{BlockTime: 40 * time.Millisecond, GenesisFile: shortRent(t)})
+	source, file := filepath.Join(l.dir, "keeper.py"), filepath.Join(l.dir, "keeper.backup")
+	if err := os.WriteFile(source, []byte(keeper), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	actor := l.deploy(source, "--salt", "0x01")
+	if r := l.rent(actor); r.State != "paid" || r.Bytes < 20_000 || r.PerEpoch == 0 || r.Evicted != nil {
+		t.Fatalf("deployed: %+v", r)
+	}
+	var receipt rpc.ReceiptReply
+	l.do(&receipt, "rent", "prepay", actor, "--epochs", "1", "--wait")
+	if r := l.rent(actor); r.Prepaid != 1 || r.PrepaidWei != r.PerEpoch {
+		t.Errorf("prepaid: %+v", r)
+	}
+	var saved backupReply
+	l.do(&saved, "storage", "backup", actor, "-o", file, "--genesis", filepath.Join(l.dir, "chain", "genesis.json"))
+	if saved.Entries != 20 || saved.Bytes < 20_000 {
+		t.Fatalf("backup: %+v", saved)
+	}
+	if said := l.refused("storage", "restore", file); !strings.Contains(said, "nothing to restore") {
+		t.Errorf("restore of what is there: %s", said)
+	}
+
+	owes := l.untilRent(actor, "grace")
+	if owes.Owed == 0 || owes.EvictionAt <= owes.Height || owes.Prepaid != 0 {
+		t.Errorf("in arrears: %+v", owes)
+	}
+	l.do(&receipt, "rent", "sponsor", actor, "--epochs", "1", "--wait")
+	if r := l.rent(actor); r.State != "paid" || r.Owed != 0 || r.EvictionAt != 0 {
+		t.Errorf("sponsored: %+v", r)
+	}
+	l.untilRent(actor, "warning")
+	gone := l.untilRent(actor, "dormant")
+	if gone.Evicted == nil || gone.Evicted.Root != saved.Root || gone.Evicted.Bytes != saved.Bytes || gone.Evicted.Cost == 0 {
+		t.Fatalf("evicted: %+v", gone.Evicted)
+	}
+	if said := l.refused("actor", "execute", "--actor", actor, "--handler", "put", "--args", `"x"`); !strings.Contains(said, "dormant") {
+		t.Errorf("message to an evicted actor: %s", said)
+	}
+	if said := l.refused("storage", "backup", actor, "-o", file+"2"); !strings.Contains(said, "was evicted") {
+		t.Errorf("backup of nothing: %s", said)
+	}
+
+	l.restoreWrong(file)
+	l.restoreInterrupted(actor, file)
+	var restored restoredReply
+	l.do(&restored, "storage", "restore", file, "--chunk-bytes", "5000")
+	if restored.Transactions != 3 { // two parts that were left, and the commit
+		t.Errorf("restored: %+v", restored)
+	}
+	if r := l.rent(actor); r.State != "paid" || r.Owed != 0 || r.Bytes != saved.Bytes || r.Evicted != nil {
+		t.Errorf("restored: %+v", r)
+	}
+	if got := l.read(actor, "get", "17"); got != `"777"` {
+		t.Errorf("get: %s", got)
+	}
+	var again backupReply
+	if l.do(&again, "storage", "backup", actor, "-o", file); again.Root != saved.Root {
+		t.Errorf("root %s, was %s", again.Root, saved.Root)
+	}
+	if r := l.execute(actor, "put", `"new"`); r.Status != "success" {
+		t.Errorf("runs again: %+v", r)
+	}
+}
+
+// restoreInterrupted begins a restoration and is stopped after three of five
+// parts; before, wrong data is refused without a transaction.
+func (l *live) restoreInterrupted(actor, file string) {
+	l.t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	bad := file + ".bad"
+	if err := os.WriteFile(bad, bytes.Replace(text, []byte("333333"), []byte("333334"), 1), 0o644); err != nil {
+		l.t.Fatal(err)
+	}
+	if said := l.refused("storage", "restore", bad); !strings.Contains(said, "not a whole storage backup") {
+		l.t.Errorf("wrong data: %s", said)
+	}
+	ctx, cancel := context.WithCancel(l.t.Context())
+	defer cancel()
+	said := &cancelAt{words: "part 3 of 5", cancel: cancel}
+	code := run(ctx, []string{"--dir", l.dir, "storage", "restore", file, "--chunk-bytes", "5000"}, world{
+		stdin: strings.NewReader(""), stdout: &bytes.Buffer{}, stderr: said, env: func(name string) string { return l.env[name] },
+	})
+	if code == 0 || !strings.Contains(said.String(), "goes on behind") {
+		l.t.Fatalf("interrupted: exit %d, %s", code, said.String())
+	}
+	r := l.rent(actor)
+	if r.Evicted == nil || r.Evicted.Restoring == nil || r.Evicted.Restoring.Bytes == 0 {
+		l.t.Errorf("under way: %+v", r.Evicted)
+	}
+	other := client.KeyHex(node.DevAccounts()[1].Key)
+	if said := l.refused("storage", "restore", file, "--private-key", other); !strings.Contains(said, "nobody else may before") {
+		l.t.Errorf("two at once: %s", said)
+	}
+}
+
+// restoreWrong goes on behind a part that is not of the file, which shows when all
+// is there; then it is dropped.
+func (l *live) restoreWrong(file string) {
+	l.t.Helper()
+	b, err := openBackup(file)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	chunks, err := b.Chunks(5_000)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	ctx := l.t.Context()
+	s := &session{
+		world: world{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, env: func(name string) string { return l.env[name] }},
+		flags: &commandLine{Dir: l.dir},
+	}
+	r := &restoring{command: &storageRestore{Timeout: 10 * time.Second}, s: s, file: b}
+	head := l.rent(b.Actor.String()).Height
+	chunks[0][1].Value = append([]byte{0xff}, chunks[0][1].Value[1:]...)
+	for _, tx := range []*chain.Tx{client.RestoreBeginTx(b.Actor, chain.Height(head+1_000)), client.RestorePutTx(b.Actor, chunks[0])} {
+		if err := r.send(ctx, tx); err != nil {
+			l.t.Fatal(err)
+		}
+	}
+	said := l.refused("storage", "restore", file)
+	if !strings.Contains(said, "bad_proof") || !strings.Contains(said, "it was dropped") {
+		l.t.Errorf("wrong data behind the cursor: %s", said)
+	}
+	if now := l.rent(b.Actor.String()); now.Evicted == nil || now.Evicted.Restoring != nil {
+		l.t.Errorf("after wrong data: %+v", now.Evicted)
+	}
+}
