@@ -71,7 +71,10 @@ func (c *TokenCosts) leastCells() uint64 {
 
 // deliveriesMax bounds the receipts of a block that belong to no transaction.
 // Their runs share the block's cycles and cells with the transactions.
-func (p *Params) deliveriesMax() uint64 { return p.Actor.MailboxBlockItems }
+func (p *Params) deliveriesMax() uint64 {
+	const ownEvents = 1 // what the protocol announces
+	return p.Actor.MailboxBlockItems + p.Timer.CandidatesPerBlock + p.Timer.BidsPerBlock + ownEvents
+}
 
 // atMost returns how many there are at most, if each also costs something out of
 // a budget; nothing bounds what is free.

@@ -61,8 +61,8 @@ func TestFinalBytesAreChecked(t *testing.T) {
 		}
 	}
 	f("defaults", true, func(*chain.Params) {})
-	f("two hundred times the cells", true, func(p *chain.Params) { p.CellsCap *= 200 })
-	f("a thousand times the cells, paid in cycles too", true, func(p *chain.Params) { p.CellsCap *= 1000 })
+	f("a hundred times the cells", true, func(p *chain.Params) { p.CellsCap *= 100 })
+	f("a hundred and fifty times the cells, paid in cycles too", true, func(p *chain.Params) { p.CellsCap *= 150 })
 	f("a thousand times both", false, func(p *chain.Params) { p.CellsCap, p.CyclesCap = p.CellsCap*1000, p.CyclesCap*1000 })
 	f("events without cycles", true, func(p *chain.Params) { p.API.EmitEventCycles, p.API.EmitEventByteCycles = 0, 0 })
 	f("events for free", false, func(p *chain.Params) {

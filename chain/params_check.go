@@ -184,7 +184,7 @@ func (p *Params) checkActors() error {
 		bound{"actor_limits.storage_quota_bond_bytes", a.StorageQuotaBondBytes, a.StorageQuotaBytes, 1 << 40},
 		bound{"actor_limits.inline_blob_bytes", a.InlineBlobBytes, 0, p.MaxTxBytes},
 		bound{"actor_limits.call_depth", a.CallDepth, 1, 1_024},
-		bound{"actor_limits.fanout_per_tx", a.FanoutPerTx, 1, 1 << 20},
+		bound{"actor_limits.fanout_per_tx", a.FanoutPerTx, 1, MaxDeliveries},
 		bound{"actor_limits.mailbox_items", a.MailboxItems, 1, 1 << 32},
 		bound{"actor_limits.mailbox_block_items", a.MailboxBlockItems, 1, 1 << 20},
 		bound{"actor_limits.mailbox_block_receivers", a.MailboxBlockReceivers, 1, 1 << 20},
