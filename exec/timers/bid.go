@@ -16,13 +16,15 @@ func MostLimits(p *chain.Params) chain.Usage {
 	return chain.Usage{Cycles: min(lane.Cycles/2, p.Actor.BlockCyclesBurst), Cells: lane.Cells / 2}
 }
 
-// Limits returns the limits of a firing where 0 stands for the default.
+// Limits returns the limits of a firing where 0 stands for the default, or for
+// the most where a small lane has no room for that.
 func Limits(p *chain.Params, limits chain.Usage) chain.Usage {
+	most := MostLimits(p)
 	if limits.Cycles == 0 {
-		limits.Cycles = p.Timer.DefaultCycles
+		limits.Cycles = min(p.Timer.DefaultCycles, most.Cycles)
 	}
 	if limits.Cells == 0 {
-		limits.Cells = p.Timer.DefaultCells
+		limits.Cells = min(p.Timer.DefaultCells, most.Cells)
 	}
 	return limits
 }

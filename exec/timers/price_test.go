@@ -145,6 +145,23 @@ func TestSpecBounds(t *testing.T) { // boundary and one past it
 	f("too many cells", ErrArgument, func(s *Spec) { s.Limits.Cells = 50_001 })
 }
 
+func TestDefaultLimits(t *testing.T) {
+	p := testParams(t, nil)
+	for _, row := range []struct {
+		target    chain.Cycles
+		ask, want chain.Usage
+	}{
+		{10_000_000, chain.Usage{}, chain.Usage{Cycles: 200_000, Cells: 8_000}},
+		{10_000_000, chain.Usage{Cycles: 7, Cells: 9}, chain.Usage{Cycles: 7, Cells: 9}},
+		{1_000_000, chain.Usage{}, chain.Usage{Cycles: 100_000, Cells: 8_000}}, // half of the lane
+	} {
+		p.CyclesTarget = row.target
+		if got := Limits(p, row.ask); got != row.want {
+			t.Errorf("limits %+v of a target of %d become %+v, want %+v", row.ask, row.target, got, row.want)
+		}
+	}
+}
+
 // FuzzRecords holds every decoder to its encoder: what one takes, the other
 // writes.
 func FuzzRecords(f *testing.F) {
