@@ -257,6 +257,9 @@ func (m *Machine) bind(attr, obj Value, c *Class) (Value, error) {
 	case *ClassMethod:
 		return m.bindClassMethod(o, c)
 	case *Property:
+		if attr.ref.class != nil && !isBuiltinNative(attr.ref.class.sp(spGet), spGet) {
+			break
+		}
 		return m.getProperty(o, attr, obj)
 	case *Member:
 		return m.getMember(o, attr, obj)

@@ -76,6 +76,13 @@ func (m *Machine) moduleSet(mod *Module, v Value, name *Str, x Value) error {
 func (m *Machine) descriptorSet(attr, v, x Value) (done bool, err error) {
 	switch o := attr.ref.self.(type) {
 	case *Property:
+		sp := spSet
+		if !x.Bound() {
+			sp = spDelete
+		}
+		if attr.ref.class != nil && !isBuiltinNative(attr.ref.class.sp(sp), sp) {
+			break
+		}
 		return true, m.setProperty(o, attr, v, x)
 	case *Member:
 		return true, m.setMember(o, attr, v, x)

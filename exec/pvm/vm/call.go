@@ -181,7 +181,7 @@ func (n *Native) positionalOnly() int {
 
 // callName is the name in error messages: the class's for constructors.
 func (n *Native) callName() string {
-	if n.owner != nil && n.name == "__new__" {
+	if n.owner != nil && (n.name == "__new__" || n.name == "__init__" && n.owner.layout == KindProperty) {
 		return n.owner.name
 	}
 	return n.name

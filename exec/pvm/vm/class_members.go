@@ -91,8 +91,8 @@ func (rt *Runtime) defineDescriptors() {
 	b := &rt.classes
 	b.property = rt.newClass("property", KindProperty)
 	rt.methods(b.property,
-		Def{Name: "__new__", Min: 1, Max: 5, Params: []string{"cls", "fget", "fset", "fdel", "doc"}, Fn: propertyNew},
-		Def{Name: "__init__", Min: 1, Max: -1, Keywords: true, Fn: ignoreInit},
+		Def{Name: "__new__", Min: 1, Max: -1, Keywords: true, Fn: propertyNew},
+		Def{Name: "__init__", Min: 1, Max: 5, Params: []string{"self", "fget", "fset", "fdel", "doc"}, Fn: propertyInit},
 		Def{Name: "getter", Min: 2, Max: 2, Fn: propertyCopy(0)},
 		Def{Name: "setter", Min: 2, Max: 2, Fn: propertyCopy(1)},
 		Def{Name: "deleter", Min: 2, Max: 2, Fn: propertyCopy(2)},
@@ -170,23 +170,31 @@ func readOnly(m *Machine, _, _ Value) error {
 
 func ignoreInit(*Machine, Args) (Value, error) { return None, nil }
 
+// propertyNew takes any arguments: a subclass may have an __init__ with others.
 func propertyNew(m *Machine, a Args) (Value, error) {
 	m.Alloc(smallBytes)
-	p := &Property{get: orNone(a.Values[1]), set: orNone(a.Values[2]), del: orNone(a.Values[3]), doc: orNone(a.Values[4])}
-	v := p.head(KindProperty, m.subclassOrNil(a.Values[0], m.rt.classes.property), p)
-	if p.doc.IsNone() && !p.get.IsNone() {
-		doc, ok, err := m.LookupAttr(p.get, m.newStr("__doc__"))
-		if err != nil {
-			return unbound, err
-		}
-		if ok {
-			p.doc, p.getterDoc = doc, true
-		}
-		if ok && p.class != nil { // whose own __doc__ hides that of property
-			return v, m.SetAttr(v, m.newStr("__doc__"), doc)
-		}
+	p := &Property{get: None, set: None, del: None, doc: None}
+	return p.head(KindProperty, m.subclassOrNil(a.Values[0], m.rt.classes.property), p), nil
+}
+
+func propertyInit(m *Machine, a Args) (Value, error) {
+	v := a.Values[0]
+	p := v.ref.self.(*Property)
+	m.touch(v.ref)
+	p.get, p.set, p.del, p.doc = orNone(a.Values[1]), orNone(a.Values[2]), orNone(a.Values[3]), orNone(a.Values[4])
+	p.getterDoc = false
+	if !p.doc.IsNone() || p.get.IsNone() {
+		return None, nil
 	}
-	return v, nil
+	doc, ok, err := m.LookupAttr(p.get, m.newStr("__doc__"))
+	if err != nil || !ok {
+		return None, err
+	}
+	p.doc, p.getterDoc = doc, true
+	if p.class != nil { // whose own __doc__ hides that of property
+		return None, m.SetAttr(v, m.newStr("__doc__"), doc)
+	}
+	return None, nil
 }
 
 func orNone(v Value) Value {
@@ -216,10 +224,13 @@ func propertyCopy(which int) NativeFunc {
 			doc = None
 		}
 		if p.class == nil {
-			r, err := propertyNew(m, Args{Values: []Value{m.rt.classes.property.value(), parts[0], parts[1], parts[2], doc}})
-			if err == nil {
-				r.ref.self.(*Property).name = p.name
+			r, err := propertyNew(m, Args{Values: []Value{m.rt.classes.property.value()}})
+			if err != nil {
+				return unbound, err
 			}
+			r.ref.self.(*Property).name = p.name
+			defer m.Release(m.Hold(r))
+			_, err = propertyInit(m, Args{Values: []Value{r, parts[0], parts[1], parts[2], doc}})
 			return r, err
 		}
 		return m.Call(p.class.value(), parts[0], parts[1], parts[2], doc)
@@ -272,6 +283,9 @@ func descriptorGet(m *Machine, a Args) (Value, error) {
 	if c == nil {
 		c = m.classOf(a.Values[1])
 	}
+	if p, ok := a.Values[0].ref.self.(*Property); ok { // whose class may have a __get__ that asks this one
+		return m.getProperty(p, a.Values[0], obj)
+	}
 	return m.bind(a.Values[0], obj, c)
 }
 
@@ -280,6 +294,9 @@ func descriptorAssign(m *Machine, a Args) (Value, error) {
 	x := unbound
 	if len(a.Values) > 2 {
 		x = a.Values[2]
+	}
+	if p, ok := a.Values[0].ref.self.(*Property); ok {
+		return None, m.setProperty(p, a.Values[0], a.Values[1], x)
 	}
 	_, err := m.descriptorSet(a.Values[0], a.Values[1], x)
 	return None, err
