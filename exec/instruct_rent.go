@@ -130,12 +130,15 @@ func (b *block) putRestored(rb *rent.Block, a chain.Address, r *cbor.Reader, tx 
 		return out, err
 	}
 	api := &b.in.Params.API
-	out.Used.Cycles = min(api.StorageWriteCycles+chain.Cycles(size.Bytes)*api.StorageWriteByteCycles, limit.Cycles)
-	out.Used.Cells = min(chain.Cells(size.Bytes)*api.StorageWriteByteCells, limit.Cells)
-	if out.Used.Cycles == limit.Cycles {
-		return out, errCycles
+	need := chain.Usage{
+		Cycles: api.StorageWriteCycles + chain.Cycles(size.Bytes)*api.StorageWriteByteCycles,
+		Cells:  chain.Cells(size.Bytes) * api.StorageWriteByteCells,
 	}
-	if out.Used.Cells == limit.Cells {
+	out.Used = chain.Usage{Cycles: min(need.Cycles, limit.Cycles), Cells: min(need.Cells, limit.Cells)}
+	switch {
+	case need.Cycles > limit.Cycles:
+		return out, errCycles
+	case need.Cells > limit.Cells:
 		return out, errCells
 	}
 	return out, rb.Put(a, tx.Sender, chunk)

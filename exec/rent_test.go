@@ -1,0 +1,358 @@
+package exec_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/rent"
+	"github.com/cowboy-foundation/cowboy/state"
+	stored "github.com/cowboy-foundation/cowboy/state/rent"
+	"github.com/cowboy-foundation/cowboy/state/tree"
+)
+
+const hoarder = `
+from cowboy_sdk import actor, public, set_timer, transfer, rent, storage, CowboyError
+
+@actor
+class Hoarder:
+    @public
+    def init(self, msg):
+        set_timer(100_000, "get", 3)
+        for i in range(20):
+            self.storage["page" + str(i)] = str(i % 10) * 1000
+
+    @public
+    def get(self, msg):
+        return self.storage["page" + str(msg.payload)][:3]
+
+    @public
+    def pay(self, msg):
+        try:
+            transfer(msg.sender, msg.payload)
+        except CowboyError as e:
+            return e.code
+
+    @public
+    def fill(self, msg):
+        self.storage[msg.payload[0]] = "x" * msg.payload[1]
+
+    @public
+    def bond(self, msg):
+        try:
+            storage.bond(msg.payload)
+        except CowboyError as e:
+            return e.code
+`
+
+// ranch is a chain on a state with real roots, without which nothing is evicted.
+type ranch struct {
+	*testChain
+	t      *testing.T
+	ground *ground
+	actor  chain.Address
+	names  []string              // of the rent's events so far
+	stored []state.StorageChange // by actors, so far
+}
+
+// newRanch has a day of rent in ten blocks, an epoch in five.
+func newRanch(t *testing.T, change func(*chain.Params)) *ranch {
+	t.Helper()
+	people := []chain.Allocation{rich(alice), rich(bob)}
+	for i := range people {
+		people[i].Amount = 10_000_000 * chain.WeiPerCBY
+	}
+	g := testGenesis(t, []chain.Wei{50}, people...)
+	p := &g.Params
+	p.Rent.ChargeBlocks, p.EpochBlocks, p.Rent.GraceEpochs, p.Rent.WarningEpochs = 10, 5, 2, 1
+	if change(p); p.Check() != nil {
+		t.Fatal(p.Check())
+	}
+	f := tree.NewForest(2, nil)
+	r := &ranch{
+		t: t, ground: &ground{forest: f, image: f.Empty(), codes: map[chain.Hash][]byte{}, known: map[chain.Address]bool{}},
+		testChain: &testChain{t: t, g: g, base: chain.FeePair{PerCycle: 1, PerCell: 1}, nonces: map[chain.Address]uint64{}, engine: testEngine(t)},
+	}
+	d, err := exec.GenesisDelta(g)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ground.take(t, d)
+	return r
+}
+
+// next executes a block, holds it to conservation and keeps it.
+func (r *ranch) next(txs ...*chain.VerifiedTx) exec.Result {
+	r.t.Helper()
+	before := r.ground.money()
+	res, err := exec.Apply(r.ground, r.inputs(), txs)
+	if err != nil {
+		r.t.Fatalf("block %d: %v", r.height+1, err)
+	}
+	r.ground.take(r.t, res.Delta)
+	r.height++
+	if after := r.ground.money(); after != before+res.Issued-res.Burned {
+		r.t.Fatalf("block %d: balances add up to %d, want %d + %d issued - %d burned", r.height, after, before, res.Issued, res.Burned)
+	}
+	for _, tx := range txs {
+		r.nonces[tx.Sender] = tx.Tx.Nonce + 1
+	}
+	for i := range res.Receipts {
+		for _, e := range res.Receipts[i].Events {
+			if e.Emitter == chain.AddrRent {
+				r.names = append(r.names, e.Name)
+			}
+		}
+	}
+	for _, c := range res.Delta.Accounts() {
+		for _, s := range c.Storage {
+			if !c.Address.IsSystem() && s.Value != nil {
+				r.stored = append(r.stored, s)
+			}
+		}
+	}
+	return res
+}
+
+// one executes a block of one transaction and returns its receipt.
+func (r *ranch) one(tx *chain.VerifiedTx) chain.Receipt {
+	r.t.Helper()
+	return r.next(tx).Receipts[0]
+}
+
+func (r *ranch) call(handler string, arg []byte) chain.Receipt {
+	r.t.Helper()
+	return r.one(r.program(alice, &r.actor, actor.AppendMessage(nil, handler, arg)))
+}
+
+// deploy makes the actor with a value.
+func (r *ranch) deploy(value chain.Wei, ids ...string) {
+	r.t.Helper()
+	d := actor.Deployment{Source: []byte(hoarder), Salt: []byte{1}, Manifest: manifest(ids...), Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)}}
+	tx := r.program(alice, nil, actor.AppendPayload(nil, &d)).Tx
+	tx.Value, tx.CyclesLimit = value, 5_000_000
+	if got := r.one(verified(tx, alice)); got.Code != chain.CodeOK {
+		r.t.Fatalf("deploy: %s", chain.CodeName(got.Code))
+	}
+	r.actor = actor.AddressOf(alice, d.Salt, d.Source)
+}
+
+// rentTx is an instruction about the actor.
+func (r *ranch) rentTx(from chain.Address, opcode uint64, more ...[]byte) *chain.VerifiedTx {
+	b := cbor.AppendUint(cbor.AppendArray(nil, 2+len(more)), opcode)
+	b = cbor.AppendBytes(b, r.actor[:])
+	for _, m := range more {
+		b = append(b, m...)
+	}
+	to := chain.AddrRent
+	return r.program(from, &to, b)
+}
+
+func (r *ranch) status() rent.Status {
+	r.t.Helper()
+	s, err := (&rent.Block{State: state.NewOverlay(r.ground), Params: &r.g.Params, Height: r.height}).Status(r.actor)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return s
+}
+
+func (r *ranch) balance(a chain.Address) chain.Wei {
+	acct, _, _ := r.ground.Account(a)
+	return acct.Balance
+}
+
+// until makes empty blocks until the actor stands so.
+func (r *ranch) until(want rent.State) {
+	r.t.Helper()
+	for range 60 {
+		if r.status().State == want {
+			return
+		}
+		r.next()
+	}
+	r.t.Fatalf("never %v: %+v", want, r.status())
+}
+
+func chunkOf(entries []state.StorageChange) []byte {
+	b := cbor.AppendArray(nil, len(entries))
+	for _, e := range entries {
+		b = cbor.AppendBytes(cbor.AppendBytes(cbor.AppendArray(b, 2), []byte(e.Key)), e.Value)
+	}
+	return b
+}
+
+// TestRentLife is an actor that stores 20 KiB from its first day to its
+// restoration, block by block (whitepaper, "State Rent Model" to "Storage
+// Restoration").
+func TestRentLife(t *testing.T) {
+	r := newRanch(t, func(p *chain.Params) { p.Rent.PricePerByteYear = 1_000_000_000_000_000 })
+	const value = 100 * chain.WeiPerCBY
+	r.deploy(value, "econ.hold_balance", "econ.transfer", "storage.kv", "timer.schedule")
+	whole, _, _ := r.ground.Account(r.actor)
+	entries := rent.Arrange(r.stored)
+	deposit := r.balance(chain.AddrTimers)
+	if len(entries) != 20 || whole.StorageSize.Bytes < 20_000 || deposit == 0 {
+		t.Fatalf("%d entries, %+v, %d for timers", len(entries), whole, deposit)
+	}
+
+	held := whole.Balance + deposit
+	// the reserve is above the balance: nothing of it may be spent
+	if got := r.call("pay", cbor.AppendUint(nil, 1)); got.Code != chain.CodeOK || string(got.Output) != "\x65E1103" {
+		t.Errorf("pay out of the reserve: %s %q", chain.CodeName(got.Code), got.Output)
+	}
+	// two epochs prepaid are one charge
+	perEpoch := r.status().PerEpoch
+	if got := r.one(r.rentTx(bob, chain.OpRentPrepay, cbor.AppendUint(nil, 2))); got.Code != chain.CodeOK {
+		t.Fatalf("prepay: %s", chain.CodeName(got.Code))
+	}
+	if s := r.status(); s.Prepaid != 2 || s.PrepaidWei != 2*perEpoch {
+		t.Errorf("prepaid: %+v", s)
+	}
+	r.until(rent.Grace)
+	if got := r.call("get", cbor.AppendUint(nil, 3)); got.Code != chain.CodeOK {
+		t.Errorf("message in the grace period: %s", chain.CodeName(got.Code))
+	}
+	since := r.height - 1
+	r.until(rent.Warning)
+	r.until(rent.Dormant)
+	if want := since + (2+1+1)*5; r.height != want {
+		t.Errorf("evicted in block %d, want %d", r.height, want)
+	}
+	if want := []string{rent.EventOverdue, rent.EventWarning, rent.EventEvicted}; !slices.Equal(r.names, want) {
+		t.Errorf("events %v, want %v", r.names, want)
+	}
+
+	now, _, _ := r.ground.Account(r.actor)
+	if now.HasStorage() || now.CodeHash != whole.CodeHash || now.Balance != held || r.balance(chain.AddrTimers) != 0 {
+		t.Errorf("evicted: %+v, %d for timers", now, r.balance(chain.AddrTimers))
+	}
+	if got := r.call("get", cbor.AppendUint(nil, 3)); got.Code != chain.CodeDormant {
+		t.Errorf("message: %s", chain.CodeName(got.Code))
+	}
+	actors := chain.AddrActors
+	fund := r.program(bob, &actors, cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 2), chain.OpActorFund), r.actor[:])).Tx
+	fund.Value = 77
+	if got := r.one(verified(fund, bob)); got.Code != chain.CodeOK || r.balance(r.actor) != held+77 {
+		t.Errorf("a gift: %s, balance %d", chain.CodeName(got.Code), r.balance(r.actor))
+	}
+
+	r.restore(entries)
+	again, _, _ := r.ground.Account(r.actor)
+	if again.StorageRoot != whole.StorageRoot || again.StorageSize != whole.StorageSize || again.Balance != held+77 {
+		t.Errorf("restored: %+v, was %+v", again, whole)
+	}
+	if got := r.call("get", cbor.AppendUint(nil, 17)); got.Code != chain.CodeOK || string(got.Output) != "\x63777" {
+		t.Errorf("get: %s %q", chain.CodeName(got.Code), got.Output)
+	}
+	if s := r.status(); s.State != rent.Paid || s.Owed != 0 || s.EvictionAt != 0 {
+		t.Errorf("restored: %+v", s)
+	}
+	r.until(rent.Grace) // rent goes on
+}
+
+// restore puts an evicted storage back in two chunks, with what is refused on the
+// way.
+func (r *ranch) restore(entries []state.StorageChange) {
+	t := r.t
+	t.Helper()
+	deadline := cbor.AppendUint(nil, uint64(r.height)+50)
+	first, second := chunkOf(entries[:12]), chunkOf(entries[12:])
+	limited := func(tx *chain.VerifiedTx, less chain.Cells) *chain.VerifiedTx {
+		size, err := stored.Cost(entries[:12])
+		if err != nil {
+			t.Fatal(err)
+		}
+		tx.Tx.CellsLimit = chain.Cells(len(tx.Tx.Payload)) + chain.Cells(size.Bytes) - less
+		return verified(tx.Tx, tx.Sender)
+	}
+	cost, err := (&rent.Block{State: state.NewOverlay(r.ground), Params: &r.g.Params, Height: r.height + 1}).RestoreCost(r.actor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct {
+		rule string
+		tx   *chain.VerifiedTx
+		want uint16
+	}{
+		{"nothing begun", r.rentTx(bob, chain.OpRestorePut, first), chain.CodeNotFound},
+		{"a deadline that has passed", r.rentTx(bob, chain.OpRestoreBegin, cbor.AppendUint(nil, 1)), chain.CodeBadArgument},
+		{"begin", r.rentTx(bob, chain.OpRestoreBegin, deadline), chain.CodeOK},
+		{"begun by another", r.rentTx(alice, chain.OpRestoreBegin, deadline), chain.CodeExists},
+		{"put by another", r.rentTx(alice, chain.OpRestorePut, first), chain.CodeNotFound},
+		{"a cell too few", limited(r.rentTx(bob, chain.OpRestorePut, first), 1), chain.CodeCellsExhausted},
+		{"put", limited(r.rentTx(bob, chain.OpRestorePut, first), 0), chain.CodeOK},
+		{"put twice", r.rentTx(bob, chain.OpRestorePut, first), chain.CodeBadArgument},
+		{"commit without the rest", r.rentTx(bob, chain.OpRestoreCommit), chain.CodeBadProof},
+		{"a message before it is awake", r.program(alice, &r.actor, actor.AppendMessage(nil, "get", cbor.AppendUint(nil, 1))), chain.CodeDormant},
+		{"the rest", r.rentTx(bob, chain.OpRestorePut, second), chain.CodeOK},
+		{"commit", r.rentTx(bob, chain.OpRestoreCommit), chain.CodeOK},
+		{"commit twice", r.rentTx(bob, chain.OpRestoreCommit), chain.CodeNotFound},
+	} {
+		step.tx.Tx.Nonce = r.nonces[step.tx.Sender] // those before have used theirs
+		before := r.balance(bob)
+		got := r.one(verified(step.tx.Tx, step.tx.Sender))
+		if got.Code != step.want {
+			t.Errorf("%s: %s, want %s", step.rule, chain.CodeName(got.Code), chain.CodeName(step.want))
+		}
+		if paid := before - r.balance(bob) - got.Fee; step.rule == "commit" && paid != cost {
+			t.Errorf("%s: %d paid, want %d", step.rule, paid, cost)
+		}
+	}
+}
+
+// TestStorageQuota is the bytes that an actor may keep, free and bonded
+// (whitepaper §3.2, §17.5; resolution 3.4).
+func TestStorageQuota(t *testing.T) {
+	r := newRanch(t, func(p *chain.Params) {
+		p.Rent.ChargeBlocks, p.EpochBlocks = 86_400, 3_600
+		p.Actor.StorageQuotaBytes, p.Actor.StorageQuotaBondBytes = 24_000, 48_000
+	})
+	r.deploy(100*chain.WeiPerCBY, "econ.hold_balance", "econ.transfer", "storage.kv", "timer.schedule")
+	key := []byte("more")
+	fill := func(bytes uint64) uint16 {
+		arg := cbor.AppendText(cbor.AppendArray(nil, 2), string(key))
+		return r.call("fill", cbor.AppendUint(arg, bytes)).Code
+	}
+	if code := fill(1_000); code != chain.CodeOK {
+		t.Fatalf("within: %s", chain.CodeName(code))
+	}
+	acct, _, _ := r.ground.Account(r.actor)
+	left := 24_000 - acct.StorageSize.Bytes // of the same CBOR head: a text of 256 to 65,535 bytes
+	if code := fill(1_000 + left + 1); code != chain.CodeQuotaExceeded {
+		t.Errorf("a byte above: %s", chain.CodeName(code))
+	}
+	if code := fill(1_000 + left); code != chain.CodeOK {
+		t.Errorf("the last byte: %s", chain.CodeName(code))
+	}
+	bond := func(bytes uint64) string { return string(r.call("bond", cbor.AppendUint(nil, bytes)).Output) }
+	before := r.balance(r.actor)
+	if got := bond(48_001); got != "\x65E1304" {
+		t.Errorf("above what a bond can buy: %q", got)
+	}
+	if got := bond(30_000); got != "\xf6" {
+		t.Errorf("bond: %q", got)
+	}
+	kept := 6_000 * r.g.Params.Actor.StorageBondPerByte
+	if r.balance(chain.AddrRent) != kept || r.balance(r.actor) != before-kept {
+		t.Errorf("bond of %d, balance %d, was %d", r.balance(chain.AddrRent), r.balance(r.actor), before)
+	}
+	if code := fill(1_000 + left + 6_001); code != chain.CodeQuotaExceeded {
+		t.Errorf("a byte above the bond: %s", chain.CodeName(code))
+	}
+	if code := fill(1_000 + left + 6_000); code != chain.CodeOK {
+		t.Errorf("the last byte of the bond: %s", chain.CodeName(code))
+	}
+	if got := bond(29_999); got != "\x65E1304" {
+		t.Errorf("below what is stored: %q", got)
+	}
+	if code := fill(1_000); code != chain.CodeOK {
+		t.Errorf("less: %s", chain.CodeName(code))
+	}
+	if got := bond(24_000); got != "\xf6" || r.balance(chain.AddrRent) != 0 || r.balance(r.actor) != before {
+		t.Errorf("the bond comes back: %q, %d kept, balance %d, was %d", got, r.balance(chain.AddrRent), r.balance(r.actor), before)
+	}
+}
