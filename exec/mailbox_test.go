@@ -138,7 +138,7 @@ func slow(t testing.TB) (c *testChain, a, b chain.Address) {
 // gets the rest later, one receipt each, in their order (resolution 11.22).
 func TestMessagesWaitForCycles(t *testing.T) {
 	c, a, b := slow(t)
-	const n = 15_000
+	const n = 27_000
 	r := c.block(
 		c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 5, n, n+1, n+2)),
 		c.post(alice, a, 1, "tell", tell(b, "burn", 100_000, 5, n+3, n+4, n+5)),
@@ -214,9 +214,9 @@ func TestMessagesNestedTooDeepWait(t *testing.T) {
 // stays with the sender (resolution 11.21).
 func TestFailedDeliveryReturnsTheValue(t *testing.T) {
 	c, a, b := slow(t)
-	c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 15_000, 15_000, 15_000)))
+	c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 27_000, 27_000, 27_000)))
 	before := c.state.balance(a)
-	r := c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 200_000, 0, 30_000)), c.post(alice, a, 1, "tell", tell(b, "fail", 130_000, 9, 0)))
+	r := c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 200_000, 0, 42_000)), c.post(alice, a, 1, "tell", tell(b, "fail", 130_000, 9, 0)))
 	if got := trace(&r.Receipts[0]) + trace(&r.Receipts[1]); got != "1:ok 2:ok " || c.state.balance(a) != before-9 {
 		t.Fatalf("traces %q, balance %d after %d", got, c.state.balance(a), before)
 	}
@@ -239,10 +239,10 @@ func TestFailedDeliveryReturnsTheValue(t *testing.T) {
 func TestFullMailboxRefuses(t *testing.T) {
 	c, a, b := slow(t)
 	c.g.Params.Actor.MailboxItems, c.g.Params.Actor.MailboxBlockItems = 1, 0
-	c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 15_000, 15_000, 15_000)))
+	c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 27_000, 27_000, 27_000)))
 	before := c.state.balance(a)
 	r := c.block(
-		c.post(alice, a, 0, "tell", tell(b, "burn", 50_000, 5, 1, 1)), // used up
+		c.post(alice, a, 0, "tell", tell(b, "burn", 50_000, 5, 12_000, 12_000)), // used up
 		c.post(alice, a, 1, "tell", tell(b, "burn", 168_000, 5, 1)),
 	)
 	second := c.block(c.post(bob, a, 0, "tell", tell(b, "burn", 168_000, 5, 1)))
@@ -264,7 +264,7 @@ func TestFullMailboxRefuses(t *testing.T) {
 // begins to wait; a run that cannot pay it sends in vain.
 func TestWaitingIsPaidInCells(t *testing.T) {
 	c, a, b := slow(t)
-	c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 15_000, 15_000, 15_000)))
+	c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 27_000, 27_000, 27_000)))
 	arg := tell(b, "burn", 300_000, 5, 1)
 	probe, err := c.try(c.post(alice, a, 0, "tell", arg))
 	if err != nil || trace(&probe.Receipts[0]) != "2:ok " {

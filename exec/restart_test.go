@@ -54,7 +54,7 @@ func TestWaitingSurvivesRestart(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const n = 15_000
+	const n = 27_000
 	txs := []*chain.VerifiedTx{
 		c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 5, n, n, n)), c.post(alice, a, 1, "tell", tell(b, "burn", 100_000, 5, n, n, n)),
 	}

@@ -171,7 +171,7 @@ func (w *world) limits() *chain.Params {
 	p.Timer.BaseDeposit, p.Timer.InitialBaseFee = 1, 1 // what the actors can pay
 	p.Actor.MessageReserveCycles = 60_000
 	if w.rng.IntN(2) == 0 {
-		p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 100_000, 450_000
+		p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 60_000, 250_000
 	}
 	if w.rng.IntN(2) == 0 {
 		p.Actor.CallDepth = 1 // what is nested waits for the next block

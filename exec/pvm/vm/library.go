@@ -6,8 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-
-	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 )
 
 // ErrLibrary is wrapped when the modules that machines keep cannot be loaded.
@@ -24,9 +22,8 @@ type library struct {
 
 // entry is what the import of a kept module means to a call.
 type entry struct {
-	cycles code.Cycles // what its body used, without the imports in it
-	needs  []string    // imported by its body, in order, and the package that it is in
-	binds  bool        // its import makes it an attribute of its package, whose own does not
+	needs []string // imported by its body, in order, and the package that it is in
+	binds bool     // its import makes it an attribute of its package, whose own does not
 }
 
 // counters are those that go on from the library's objects to a program's.
@@ -39,9 +36,8 @@ type counters struct {
 // loading is what a machine notes while it loads the library.
 type loading struct {
 	entries map[string]*entry
-	into    *entry      // whose body runs
-	nested  code.Cycles // used by imports within it
-	made    []*Class    // by natives, which may hold them where nobody sees them
+	into    *entry   // whose body runs
+	made    []*Class // by natives, which may hold them where nobody sees them
 }
 
 // note adds a module to what the running body needs.
@@ -51,7 +47,7 @@ func (l *loading) note(name string) {
 	}
 }
 
-// load runs a body and keeps account of it.
+// load runs a body and notes what it imports.
 func (l *loading) load(m *Machine, def ModuleDef) (*Module, error) {
 	if !def.Kept {
 		return nil, fmt.Errorf("%w: %s is imported by a kept module, but not kept itself", ErrLibrary, def.Name)
@@ -61,17 +57,15 @@ func (l *loading) load(m *Machine, def ModuleDef) (*Module, error) {
 	if dot := strings.LastIndexByte(def.Name, '.'); dot >= 0 {
 		e.needs = append(e.needs, def.Name[:dot])
 	}
-	outer, nested, before := l.into, l.nested, m.CyclesLeft()
-	l.into, l.nested = e, 0
+	outer := l.into
+	l.into = e
 	mod, err := def.Load(m)
-	used := before - m.CyclesLeft()
-	e.cycles = used - l.nested
-	l.into, l.nested = outer, nested+used
+	l.into = outer
 	return mod, err
 }
 
-// loadLibrary loads the kept modules once, to know what their imports cost and
-// where the counters of machines begin.
+// loadLibrary loads the kept modules once, to know what they import and where the
+// counters of machines begin.
 func (rt *Runtime) loadLibrary(defs []ModuleDef) error {
 	for _, def := range defs {
 		if def.Kept {
@@ -178,7 +172,7 @@ func (m *Machine) admit(def ModuleDef) (*Module, error) {
 	}
 	mod := m.Library(def.Name)
 	e := m.rt.library.entries[def.Name]
-	m.Charge(e.cycles)
+	m.Charge(m.Work().Import)
 	m.modules[def.Name] = mod
 	for _, name := range e.needs {
 		if _, err := m.admit(m.rt.modules[name]); err != nil {
