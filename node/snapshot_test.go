@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
+	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/state/checkpoint"
 	"github.com/cowboy-foundation/cowboy/state/snapshot"
@@ -80,7 +81,7 @@ func TestValidatorBeginsWithSnapshot(t *testing.T) {
 	if _, err := ImportSnapshot(t.Context(), dir, bytes.NewReader(raw[:len(raw)-1]), false, quiet); !errors.Is(err, checkpoint.ErrDamaged) {
 		t.Fatalf("import of a part: %v", err)
 	}
-	if _, err := Open(Config{DataDir: dir, RPCAddr: ":0", P2PAddr: ":0", RunnerAddr: ":0", AdminAddr: ":0"}, g, nil); !errors.Is(err, store.ErrImporting) {
+	if _, err := Open(Config{DataDir: dir, RPCAddr: ":0", P2PAddr: ":0", RunnerAddr: ":0", AdminAddr: ":0", Exec: parallel.DefaultConfig(1)}, g, nil); !errors.Is(err, store.ErrImporting) {
 		t.Fatalf("node on half an import: %v", err)
 	}
 	if _, err := ImportSnapshot(t.Context(), dir, bytes.NewReader(raw), false, quiet); err != nil {

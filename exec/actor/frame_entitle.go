@@ -47,7 +47,7 @@ func (f *frame) SubmitJob(j host.Job) (host.ID, error) {
 	if err := f.mayAsk(j.Spec); err != nil {
 		return host.ID{}, err
 	}
-	return host.ID{}, errLater
+	return host.ID{}, errNoMarket
 }
 
 // Upgrade puts other source in place of that of an actor with sys.upgrade, by
