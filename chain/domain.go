@@ -59,16 +59,16 @@ const (
 // encodesUnicode reports whether s is the punycode of a label that is not plain
 // ASCII (RFC 3492 §6.2).
 func encodesUnicode(s string) bool {
-	n, i, bias, count := punyFirst, 0, punyBias, 0
+	n, i, bias, count := int64(punyFirst), int64(0), int64(punyBias), int64(0) // 64 bits on every machine
 	if d := strings.LastIndexByte(s, '-'); d >= 0 {
-		count, s = d, s[d+1:]
+		count, s = int64(d), s[d+1:]
 	}
 	if s == "" {
 		return false
 	}
 	for s != "" {
-		old, w := i, 1
-		for k := punyBase; ; k += punyBase {
+		old, w := i, int64(1)
+		for k := int64(punyBase); ; k += punyBase {
 			if s == "" {
 				return false
 			}
@@ -97,24 +97,24 @@ func encodesUnicode(s string) bool {
 	return true
 }
 
-func punyDigit(c byte) int {
+func punyDigit(c byte) int64 {
 	switch {
 	case c >= 'a' && c <= 'z':
-		return int(c - 'a')
+		return int64(c - 'a')
 	case c >= '0' && c <= '9':
-		return int(c-'0') + 26
+		return int64(c-'0') + 26
 	}
 	return -1
 }
 
-func punyAdapt(delta, count int, first bool) int {
+func punyAdapt(delta, count int64, first bool) int64 {
 	if first {
 		delta /= punyDamp
 	} else {
 		delta /= 2
 	}
 	delta += delta / count
-	k := 0
+	k := int64(0)
 	for ; delta > (punyBase-punyTMin)*punyTMax/2; k += punyBase {
 		delta /= punyBase - punyTMin
 	}
