@@ -108,6 +108,7 @@ bench-compare: build ## compare two results: make bench-compare OLD=a.json NEW=b
 generate: ## regenerate code and documents; must leave no diff
 	$(GO) generate ./...
 	$(GO) test -count=1 -run 'TestTextTable|TestCostDocument|TestGolden' ./exec/pvm -args -rewrite
+	$(GO) test -count=1 -run TestSDKMirror ./cmd/cowboy -rewrite
 	$(GO) test -count=1 -run TestSpecMap . -args -rewrite
 
 purego: ## run the tests without our assembly (blst stays)

@@ -46,7 +46,7 @@ func (b *block) askAgents(head *timers.Head) (used chain.Usage, err error) {
 		used.Cells += took.Cells
 	}
 	if asked > 0 {
-		b.useTimerLane(used)
+		b.use(chain.LaneTimer, used)
 		*head, err = timers.ReadHead(b.state, b.in.Params)
 	}
 	return used, fault("read the head of the timers", err)
@@ -67,6 +67,7 @@ func (b *block) askAgent(t *timers.Timer, head *timers.Head) (used chain.Usage, 
 		if err != nil {
 			return used, err
 		}
+		b.result.Defects = append(b.result.Defects, out.Defects...)
 		if out.Code == chain.CodeOK {
 			bid = readBid(out.Output, bid)
 		}

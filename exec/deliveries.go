@@ -89,27 +89,6 @@ func (b *block) turn(most uint64) (n uint64, full bool, err error) {
 
 // book writes the receipt of a delivery and takes its space. It costs no fee.
 func (b *block) book(id chain.Hash, out *actor.Outcome) error {
-	r := &b.result
-	if !add(&r.Burned, out.Burned) {
-		return &Fault{"add up what is burned", ErrMoney}
-	}
-	r.Defects = append(r.Defects, out.Defects...)
-	r.Receipts = append(r.Receipts, receipt(id, chain.LaneUser, out))
 	b.budget.Take(chain.LaneUser, out.Used)
-	r.Used[chain.LaneUser].Cycles += out.Used.Cycles
-	r.Used[chain.LaneUser].Cells += out.Used.Cells
-	return nil
-}
-
-// receipt says what a run did.
-func receipt(id chain.Hash, lane chain.LaneID, out *actor.Outcome) chain.Receipt {
-	status := chain.StatusSucceeded
-	if out.Code != chain.CodeOK {
-		status = chain.StatusFailed
-	}
-	return chain.Receipt{
-		TxHash: id, Lane: lane, Status: status, Code: out.Code,
-		CyclesUsed: out.Used.Cycles, CellsUsed: out.Used.Cells,
-		Output: out.Output, Events: out.Events, Trace: out.Trace,
-	}
+	return b.write(id, chain.LaneUser, out, 0, 0)
 }

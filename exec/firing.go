@@ -183,8 +183,9 @@ func (b *block) fire(d *turn) error {
 	if err != nil || t == nil {
 		return err
 	}
+	id := b.firingID("cowboy-timer-firing-v1", t.ID)
 	r := actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
-		Origin: t.Actor, ID: b.firingID("cowboy-timer-firing-v1", t.ID), Cycles: d.limits.Cycles, Cells: d.limits.Cells,
+		Origin: t.Actor, ID: id, Cycles: d.limits.Cycles, Cells: d.limits.Cells,
 	})
 	out, err := r.First(actor.Envelope{From: t.Actor, To: t.To, Handler: t.Handler, Payload: t.Data})
 	if err != nil {
@@ -201,7 +202,7 @@ func (b *block) fire(d *turn) error {
 	if err := b.release(t.Actor, fee, escrow-fee+deposit); err != nil {
 		return err
 	}
-	if err := b.settleFiring(d, &out, burned, tip); err != nil {
+	if err := b.write(id, chain.LaneTimer, &out, burned, tip); err != nil {
 		return err
 	}
 	return b.rearm(t)
@@ -275,29 +276,4 @@ func TimerReserve(view state.View, p *chain.Params, h chain.Height) (chain.Usage
 		return chain.Usage{}, fault("look for due timers", err)
 	}
 	return fees.LaneTarget(p, chain.LaneTimer), nil
-}
-
-// settleFiring books what a firing used and paid, and writes its receipt.
-func (b *block) settleFiring(d *turn, out *actor.Outcome, burned, tip chain.Wei) error {
-	r := &b.result
-	if !add(&r.Burned, burned) || !add(&r.Burned, out.Burned) || !add(&r.Tips, tip) {
-		return ErrMoney
-	}
-	status := chain.StatusSucceeded
-	if out.Code != chain.CodeOK {
-		status = chain.StatusFailed
-	}
-	r.Receipts = append(r.Receipts, chain.Receipt{
-		TxHash: b.firingID("cowboy-timer-firing-v1", d.id), Lane: chain.LaneTimer, Status: status, Code: out.Code,
-		CyclesUsed: out.Used.Cycles, CellsUsed: out.Used.Cells,
-		Fee: burned + tip, Tip: tip, Output: out.Output, Events: out.Events, Trace: out.Trace,
-	})
-	b.useTimerLane(out.Used)
-	return nil
-}
-
-func (b *block) useTimerLane(used chain.Usage) {
-	u := &b.result.Used[chain.LaneTimer]
-	u.Cycles += used.Cycles
-	u.Cells += used.Cells
 }

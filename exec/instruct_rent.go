@@ -74,7 +74,10 @@ func (b *block) beginRent() error {
 	return nil
 }
 
-var errValue = errors.New("the instruction takes no value")
+var (
+	errValue   = errors.New("the instruction takes no value")
+	errNoActor = errors.New("only actors owe rent")
+)
 
 // doRent does the instruction. Of an error that is a verdict codeOfRent knows the
 // code; what it charged stands in the outcome all the same.
@@ -85,6 +88,13 @@ func (b *block) doRent(opcode uint64, a chain.Address, r *cbor.Reader, tx *chain
 		epochs, err := r.Uint()
 		if err != nil {
 			return out, err
+		}
+		target, err := b.account(a)
+		if err != nil {
+			return out, err
+		}
+		if !target.HasCode() {
+			return out, errNoActor
 		}
 		owed, ahead, err := rb.Cost(a, epochs)
 		if err != nil {
@@ -182,7 +192,7 @@ func codeOfRent(err error) (uint16, bool) {
 		{chain.CodeCyclesExhausted, []error{errCycles}},
 		{chain.CodeCellsExhausted, []error{errCells}},
 		{chain.CodeInsufficientBalance, []error{funds.ErrShort}},
-		{chain.CodeNotFound, []error{stored.ErrNotDormant, stored.ErrNotRestoring}},
+		{chain.CodeNotFound, []error{errNoActor, stored.ErrNotDormant, stored.ErrNotRestoring}},
 		{chain.CodeExists, []error{stored.ErrRestoring}},
 		{chain.CodeWrongState, []error{stored.ErrLate, stored.ErrUnsettled, stored.ErrDormant}},
 		{chain.CodeBadProof, []error{stored.ErrRootMismatch, stored.ErrIncomplete}},

@@ -356,3 +356,12 @@ func TestStorageQuota(t *testing.T) {
 		t.Errorf("the bond comes back: %q, %d kept, balance %d, was %d", got, r.balance(chain.AddrRent), r.balance(r.actor), before)
 	}
 }
+
+// TestRentIsOwedByActors refuses a payment that would pay for nothing.
+func TestRentIsOwedByActors(t *testing.T) {
+	r := newRanch(t, func(*chain.Params) {})
+	r.actor = bob
+	if got := r.one(r.rentTx(alice, chain.OpRentPrepay, cbor.AppendUint(nil, 1))); got.Code != chain.CodeNotFound {
+		t.Errorf("%s", chain.CodeName(got.Code))
+	}
+}

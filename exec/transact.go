@@ -228,19 +228,37 @@ func (b *block) transfer(tx *chain.Tx) (uint16, error) {
 	return chain.CodeOK, nil
 }
 
-// settle books what a transaction used and paid, and writes its receipt.
+// settle books what a transaction used and paid.
 func (b *block) settle(tx *chain.VerifiedTx, a *Attempt) error {
-	r, out := &b.result, &a.out
-	if !add(&r.Burned, a.burned) || !add(&r.Burned, out.Burned) || !add(&r.Tips, a.tip) {
+	b.lane = tx.Lane
+	b.budget.Take(tx.Lane, a.out.Used)
+	return b.write(tx.Hash, tx.Lane, &a.out, a.burned, a.tip)
+}
+
+// write books a run of whatever kind in the block's result, with the parts of its
+// fee, and writes its receipt. The error is a [*Fault].
+func (b *block) write(id chain.Hash, lane chain.LaneID, out *actor.Outcome, burned, tip chain.Wei) error {
+	r := &b.result
+	if !add(&r.Burned, burned) || !add(&r.Burned, out.Burned) || !add(&r.Tips, tip) {
 		return &Fault{"add up fees", ErrMoney}
 	}
+	status := chain.StatusSucceeded
+	if out.Code != chain.CodeOK {
+		status = chain.StatusFailed
+	}
+	r.Receipts = append(r.Receipts, chain.Receipt{
+		TxHash: id, Lane: lane, Status: status, Code: out.Code,
+		CyclesUsed: out.Used.Cycles, CellsUsed: out.Used.Cells, Fee: burned + tip, Tip: tip,
+		Output: out.Output, Events: out.Events, Trace: out.Trace,
+	})
 	r.Defects = append(r.Defects, out.Defects...)
-	rec := receipt(tx.Hash, tx.Lane, out)
-	rec.Fee, rec.Tip = a.burned+a.tip, a.tip
-	r.Receipts = append(r.Receipts, rec)
-	b.lane = tx.Lane
-	b.budget.Take(tx.Lane, out.Used)
-	r.Used[tx.Lane].Cycles += out.Used.Cycles
-	r.Used[tx.Lane].Cells += out.Used.Cells
+	b.use(lane, out.Used)
 	return nil
+}
+
+// use adds to what a lane used.
+func (b *block) use(lane chain.LaneID, used chain.Usage) {
+	u := &b.result.Used[lane]
+	u.Cycles += used.Cycles
+	u.Cells += used.Cells
 }

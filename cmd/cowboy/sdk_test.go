@@ -19,7 +19,7 @@ func TestSDKMirror(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := strings.NewReplacer(
+	want := "# Made of exec/pvm/sdk/python/cowboy_sdk.py by make generate: do not edit.\n" + strings.NewReplacer(
 		"import _cowboy as _host\n", "from . import _cowboy as _host\n", "from _cowboy import (", "from ._cowboy import (",
 	).Replace(string(source))
 	path := pythonSDK + "/cowboy_sdk/_module.py"

@@ -21,7 +21,7 @@ type Outcome struct {
 	Code   uint16 // chain.CodeOK, or why all was undone
 	Detail string // of a failure, for logs and RPC; no consensus
 	Used   chain.Usage
-	Burned chain.Wei // besides the fees: what setting timers costs
+	Burned chain.Wei // besides the fees: what timers and rent cost
 	Output []byte    // canonical answer of the first handler
 	Events []chain.Event
 	Trace  []chain.Delivery

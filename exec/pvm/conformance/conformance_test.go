@@ -9,6 +9,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"sort"
@@ -25,6 +26,9 @@ var extractor string
 
 //go:embed standin.py
 var standins string
+
+//go:embed apart.py
+var apart string
 
 //go:embed run.py
 var runner string
@@ -127,23 +131,27 @@ func TestCPythonsOwnTests(t *testing.T) {
 
 // extract runs the extractor.
 func extract(t *testing.T, python string, names []string) []script {
-	cmd := exec.Command(python, "-I", "-c", extractor, standins)
-	cmd.Stdin = strings.NewReader(strings.Join(names, "\n") + "\n")
+	return asked[script](t, exec.Command(python, "-I", "-c", extractor, standins), strings.NewReader(strings.Join(names, "\n")+"\n"))
+}
+
+// asked runs a program of CPython's that answers each line with a line of JSON.
+func asked[T any](t *testing.T, cmd *exec.Cmd, questions io.Reader) []T {
+	t.Helper()
 	var problem bytes.Buffer
-	cmd.Stderr = &problem
+	cmd.Stdin, cmd.Stderr = questions, &problem
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("extractor: %v\n%s", err, problem.Bytes())
+		t.Fatalf("CPython: %v\n%s", err, problem.Bytes())
 	}
-	var scripts []script
+	var answers []T
 	for sc := lines(out); sc.Scan(); {
-		var s script
-		if err := json.Unmarshal(sc.Bytes(), &s); err != nil {
+		var a T
+		if err := json.Unmarshal(sc.Bytes(), &a); err != nil {
 			t.Fatal(err)
 		}
-		scripts = append(scripts, s)
+		answers = append(answers, a)
 	}
-	return scripts
+	return answers
 }
 
 func lines(out []byte) *bufio.Scanner {
@@ -166,21 +174,9 @@ func oracle(t *testing.T, python string, scripts []script) []string {
 		}
 		in.Write(append(line, '\n'))
 	}
-	cmd := exec.Command(python, "-I", "-W", "ignore", "-c", runner)
+	cmd := exec.Command(python, "-I", "-W", "ignore", "-c", apart+runner)
 	cmd.Env = append(os.Environ(), "PYTHONHASHSEED=0")
-	cmd.Stdin = &in
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("CPython: %v", err)
-	}
-	var got []string
-	for sc := lines(out); sc.Scan(); {
-		var text string
-		if err := json.Unmarshal(sc.Bytes(), &text); err != nil {
-			t.Fatal(err)
-		}
-		got = append(got, text)
-	}
+	got := asked[string](t, cmd, &in)
 	if len(got) != len(scripts) {
 		t.Fatalf("CPython answered %d of %d scripts", len(got), len(scripts))
 	}

@@ -111,23 +111,9 @@ func shimmed(t *testing.T, python string, sources []string) []shimAnswer {
 		}
 		in.Write(append(line, '\n'))
 	}
-	cmd := exec.Command(python, "-I", "-W", "ignore", "-c", shim)
+	cmd := exec.Command(python, "-I", "-W", "ignore", "-c", apart+shim)
 	cmd.Env = append(os.Environ(), "PYTHONHASHSEED=0")
-	cmd.Stdin = &in
-	var problem bytes.Buffer
-	cmd.Stderr = &problem
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("CPython: %v\n%s", err, problem.Bytes())
-	}
-	var answers []shimAnswer
-	for sc := lines(out); sc.Scan(); {
-		var a shimAnswer
-		if err := json.Unmarshal(sc.Bytes(), &a); err != nil {
-			t.Fatal(err)
-		}
-		answers = append(answers, a)
-	}
+	answers := asked[shimAnswer](t, cmd, &in)
 	if len(answers) != len(sources) {
 		t.Fatalf("CPython answered %d of %d scripts", len(answers), len(sources))
 	}

@@ -9,8 +9,6 @@ nothing else is changed.
 import ast
 import functools
 import json
-import os
-import signal
 import sys
 import types
 
@@ -164,33 +162,6 @@ def execute(tree):
     exec(compile(ast.fix_missing_locations(Displays().visit(tree)), "script.py", "exec"), module.__dict__)
 
 
-def run(tree, seconds):
-    r, w = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(r)
-        os.dup2(w, 1)
-        null = os.open(os.devnull, os.O_RDWR)
-        os.dup2(null, 0)
-        os.dup2(null, 2)
-        signal.alarm(seconds)
-        try:
-            execute(tree)
-        except BaseException as error:
-            print("!", type(error).__name__)
-        finally:
-            sys.stdout.flush()
-            os._exit(0)
-    os.close(w)
-    out = b""
-    while chunk := os.read(r, 65536):
-        out += chunk
-    os.close(r)
-    if os.WIFSIGNALED(os.waitpid(pid, 0)[1]):
-        out += b"! killed\n"
-    return out.decode("utf-8", "replace")
-
-
 def main():
     for line in sys.stdin:
         script = json.loads(line)
@@ -202,7 +173,7 @@ def main():
         else:
             answer["imports"] = imports(tree)
             if all(m in script["allowed"] for m in answer["imports"]):
-                answer["output"] = run(tree, script["seconds"])
+                answer["output"] = apart(script["seconds"], functools.partial(execute, tree))
         print(json.dumps(answer), flush=True)
 
 

@@ -1,3 +1,4 @@
+# Made of exec/pvm/sdk/python/cowboy_sdk.py by make generate: do not edit.
 """The actor's side of the chain: whitepaper, SDK Ergonomics and §3; resolution 11.44."""
 
 from . import _cowboy as _host
