@@ -103,6 +103,7 @@ type InstructionSpec struct {
 	Sender     SenderRule
 	Cost       CostRule
 	Executable bool // false: this version's execution refuses it
+	Rehearsal  bool // runs only where [RunnerParams.RehearsalEnabled] says so
 	Note       string
 }
 
@@ -232,6 +233,12 @@ func (a Arg) skip(r *cbor.Reader) error {
 		_, err = r.Raw(cbor.DefaultLimits())
 	}
 	return err
+}
+
+// RunsUnder reports whether blocks under these parameters may hold the
+// instruction.
+func (i Instruction) RunsUnder(p *Params) bool {
+	return i.Executable && (!i.Rehearsal || p.Runner.RehearsalEnabled)
 }
 
 // WithCode returns the instruction for a target that has code: what looked

@@ -7,7 +7,7 @@ import "slices"
 // it.
 //
 // The numbers 10-20, 30-35, 41, 43 and 45-50 are those of the public tables
-// (CIP-2 §7.2, CIP-20 and the deployed node); 1-9 and 90-100 are ours. No number
+// (CIP-2 §7.2, CIP-20 and the deployed node); 1-9 and 90-101 are ours. No number
 // is used at two addresses, so a log line with an opcode is unambiguous.
 
 // transferSpec, deploySpec and messageSpec are the rows that have no opcode.
@@ -55,6 +55,10 @@ const (
 	OpTokenBatch        = 20
 )
 
+// OpRunnerRehearsal is the opcode at [AddrRunnerRegistry] that loads the runner
+// lane while no runners are registered (ADR 47).
+const OpRunnerRehearsal = 101
+
 // OpActorFund is the opcode at [AddrActors] that gives an actor money.
 const OpActorFund = 41
 
@@ -82,6 +86,7 @@ var systemInstructions = []InstructionSpec{
 	system(AddrRunnerRegistry, 3, "runner_update").in(LaneUser, SenderRunner).args(Arg{"rate_card", ArgMap, false}, Arg{"capabilities", ArgMap, false}, Arg{"entitlements", ArgMap, false}, Arg{"endpoint", ArgText, false}).note("any value adds to the stake"),
 	system(AddrRunnerRegistry, 4, "runner_deregister").in(LaneUser, SenderRunner),
 	system(AddrRunnerRegistry, 90, "presence_certificate").in(LaneRunner, SenderRunner).args(Arg{"runner", ArgAddress, false}, Arg{"height", ArgUint, false}, Arg{"receipts", ArgList, false}),
+	system(AddrRunnerRegistry, OpRunnerRehearsal, "runner_rehearsal").runs().rehearses().in(LaneRunner, SenderAnyone).args(Arg{"work", ArgUint, false}, Arg{"result", ArgBytes, false}).note("stands for the others of the lane until they run: hashes for so many cycles and keeps a record; invalid where runner.rehearsal_enabled is false"),
 
 	// Job Dispatcher (CIP-2 §3; resolution 11.5).
 	system(AddrJobDispatcher, 5, "job_submit").costs(CostJobSubmit).args(Arg{"spec", ArgMap, false}, Arg{"terms", ArgMap, false}).note("JobSpecV1 and JobTermsV1; the value is the escrow"),
@@ -147,6 +152,7 @@ func system(to Address, opcode uint64, name string) InstructionSpec {
 }
 
 func (s InstructionSpec) runs() InstructionSpec            { s.Executable = true; return s }
+func (s InstructionSpec) rehearses() InstructionSpec       { s.Rehearsal = true; return s }
 func (s InstructionSpec) args(args ...Arg) InstructionSpec { s.Args = args; return s }
 func (s InstructionSpec) costs(c CostRule) InstructionSpec { s.Cost = c; return s }
 func (s InstructionSpec) note(text string) InstructionSpec { s.Note = text; return s }

@@ -1,5 +1,10 @@
 package chain
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Params holds every parameter of the protocol. They are part of the genesis
 // and so of the chain's identity; later changes come only through governance.
 // The zero value is invalid: start from [DefaultParams].
@@ -84,6 +89,19 @@ func LaneProfileShares(profile string) (LaneShares, bool) {
 	default:
 		return LaneShares{}, false
 	}
+}
+
+// LaneProfiles returns the names of the presets, the default's first.
+func LaneProfiles() []string { return []string{LaneProfile63, LaneProfile179} }
+
+// SetLaneProfile gives the lanes the shares of a named preset.
+func (p *Params) SetLaneProfile(profile string) error {
+	shares, ok := LaneProfileShares(profile)
+	if !ok {
+		return fmt.Errorf("lane profile %q: want %s", profile, strings.Join(LaneProfiles(), " or "))
+	}
+	p.LaneProfile, p.LaneShareBasisPoints = profile, shares
+	return nil
 }
 
 // BasisPoints is the whole that shares and rates are parts of.

@@ -17,7 +17,8 @@ type RunnerParams struct {
 	SlashThreshold              uint64 `json:"slash_threshold"` // timeouts in a row that cost stake
 	ProbationSuccesses          uint64 `json:"probation_successes"`
 	MaxEndpointBytes            uint64 `json:"max_endpoint_bytes"`
-	UnbondingBlocks             uint64 `json:"unbonding_blocks"` // not below any open challenge window
+	RehearsalEnabled            bool   `json:"rehearsal_enabled"` // runner_rehearsal runs: development chains only
+	UnbondingBlocks             uint64 `json:"unbonding_blocks"`  // not below any open challenge window
 	SlashTimeoutBasisPoints     uint64 `json:"slash_timeout_basis_points"`
 	SlashSchemaBasisPoints      uint64 `json:"slash_schema_basis_points"`
 	SlashGarbageBasisPoints     uint64 `json:"slash_garbage_basis_points"`

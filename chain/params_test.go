@@ -111,19 +111,27 @@ func TestParamsCheck(t *testing.T) {
 	f("tee_types[0]", func(p *chain.Params) { p.TEETypes = []string{"s g x"} })
 }
 
-func TestLaneProfiles(t *testing.T) { // resolution 2.1
-	for _, profile := range []string{chain.LaneProfile63, chain.LaneProfile179} {
+func TestLaneProfiles(t *testing.T) { // resolution 2.1; whitepaper §6.3, §17.9
+	want := map[string]chain.LaneShares{
+		chain.LaneProfile63:  {chain.LaneSystem: 500, chain.LaneTimer: 2_000, chain.LaneRunner: 2_500, chain.LaneUser: 5_000},
+		chain.LaneProfile179: {chain.LaneSystem: 500, chain.LaneTimer: 2_000, chain.LaneRunner: 1_000, chain.LaneUser: 6_500},
+	}
+	if names := chain.LaneProfiles(); len(names) != len(want) || names[0] != chain.DefaultParams().LaneProfile {
+		t.Errorf("profiles %v, the default's first", names)
+	}
+	for _, profile := range chain.LaneProfiles() {
 		p := chain.DefaultParams()
-		shares, ok := chain.LaneProfileShares(profile)
-		if !ok {
-			t.Fatalf("no shares for %q", profile)
+		if err := p.SetLaneProfile(profile); err != nil || p.LaneProfile != profile || p.LaneShareBasisPoints != want[profile] {
+			t.Errorf("%s: %v, %q with %v", profile, err, p.LaneProfile, p.LaneShareBasisPoints)
 		}
-		p.LaneProfile, p.LaneShareBasisPoints = profile, shares
 		if err := p.Check(); err != nil {
 			t.Errorf("%s: %v", profile, err)
 		}
 	}
-	if _, ok := chain.LaneProfileShares("custom"); ok {
-		t.Error("custom has no preset")
+	p := chain.DefaultParams()
+	for _, none := range []string{"custom", "", "whitepaper"} {
+		if err := p.SetLaneProfile(none); err == nil || p.LaneProfile != chain.LaneProfile63 {
+			t.Errorf("%q has no shares: %v, %q", none, err, p.LaneProfile)
+		}
 	}
 }

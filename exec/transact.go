@@ -152,6 +152,9 @@ func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain
 	case ins.To == chain.AddrRent:
 		limit := chain.Usage{Cycles: tx.Tx.CyclesLimit - intrinsic.Cycles, Cells: tx.Tx.CellsLimit - intrinsic.Cells}
 		return b.instructRent(ins, tx, limit)
+	case ins.To == chain.AddrRunnerRegistry && ins.Opcode == chain.OpRunnerRehearsal:
+		limit := chain.Usage{Cycles: tx.Tx.CyclesLimit - intrinsic.Cycles, Cells: tx.Tx.CellsLimit - intrinsic.Cells}
+		return b.rehearse(tx, limit)
 	case ins.To == chain.AddrTokens:
 		return b.instructToken(ins, tx, intrinsic)
 	case ins.To == chain.AddrActors && ins.Opcode == chain.OpActorFund:

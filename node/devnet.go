@@ -59,11 +59,12 @@ func devAccount(domain string, index byte) DevAccount {
 type DevnetOptions struct {
 	GenesisFile string        // template to complete; empty for the built-in one
 	BlockTime   time.Duration // zero keeps the template's
+	Lanes       string        // name of a lane profile; empty keeps the template's
 }
 
 // ErrDevnetExists means that a folder already holds a chain that was made with
 // other options.
-var ErrDevnetExists = errors.New("the data folder already holds a chain, whose genesis and block time are fixed and others than given: choose another --data, or leave --genesis and --block-time out")
+var ErrDevnetExists = errors.New("the data folder already holds a chain, whose genesis, block time and lanes are fixed and others than given: choose another --data, or leave --genesis, --block-time and --lanes out")
 
 // PrepareDevnet makes a one-validator development chain in dataDir, or returns
 // the one that is there.
@@ -162,6 +163,11 @@ func devnetTemplate(opts DevnetOptions) (*chain.Genesis, error) {
 			return nil, fmt.Errorf("block time %v: want 1ms to 1m", opts.BlockTime)
 		}
 		scaleTimeouts(&g.Params, uint64(opts.BlockTime.Milliseconds()))
+	}
+	if opts.Lanes != "" {
+		if err := g.Params.SetLaneProfile(opts.Lanes); err != nil {
+			return nil, err
+		}
 	}
 	if err := fillTables(&g.Params.Machine); err != nil {
 		return nil, fmt.Errorf("%s: %w", opts.GenesisFile, err)

@@ -65,6 +65,7 @@ func sentinelCode(err error) (rpc.Code, bool) {
 		{chain.ErrReservedAddress, rpc.CodeTxNotAllowed},
 		{fees.ErrChainID, rpc.CodeTxChainID},
 		{fees.ErrKindUnsupported, rpc.CodeTxUnsupported},
+		{fees.ErrRehearsal, rpc.CodeTxUnsupported},
 		{fees.ErrRole, rpc.CodeTxNotAllowed},
 		{fees.ErrNonceMax, rpc.CodeTxRejected},
 		{fees.ErrLane, rpc.CodeTxRejected},

@@ -112,10 +112,14 @@ func arguments(s chain.InstructionSpec) string {
 }
 
 func runs(s chain.InstructionSpec) string {
-	if s.Executable {
+	switch {
+	case s.Rehearsal:
+		return "development chains"
+	case s.Executable:
 		return "yes"
+	default:
+		return "not yet"
 	}
-	return "not yet"
 }
 
 func actorName(a chain.Address) string {

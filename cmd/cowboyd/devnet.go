@@ -63,6 +63,7 @@ type devnetCommand struct {
 	Data       string        `help:"Data folder. Without it the chain is thrown away at the end." type:"path" placeholder:"DIR"`
 	Genesis    string        `help:"Genesis file to complete, such as profiles/genesis/unbounded.json." type:"existingfile" placeholder:"FILE"`
 	BlockTime  time.Duration `help:"Time between blocks, such as 200ms. Default: what the genesis says (1s)."`
+	Lanes      string        `help:"Shares of the lanes: ${lanes}. Default: what the genesis says." placeholder:"NAME"`
 	Validators int           `help:"Number of validators, each a process of its own, with ports 10 apart." default:"1"`
 	Byzantine  string        `help:"Let the last of at least four validators lie: ${kinds}." placeholder:"KIND"`
 	listenFlags
@@ -87,7 +88,7 @@ func (c *devnetCommand) Run(ctx context.Context, log *slog.Logger) error {
 	if c.Validators != 1 {
 		return c.runSeveral(ctx, log, dataDir)
 	}
-	genesis, err := node.PrepareDevnet(dataDir, node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime})
+	genesis, err := node.PrepareDevnet(dataDir, node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime, Lanes: c.Lanes})
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ func (c *genesisCheckCommand) Run() error {
 			return err
 		}
 		fmt.Printf("ok: %q, chain id %d, %d validators, quorum %d, genesis hash %s\n", g.Name, g.ChainID, len(g.Validators), chain.Quorum(len(g.Validators)), g.Hash())
+		fmt.Println(lanesOf(&g.Params))
 		fmt.Println("keys, possession proofs and public shares belong together")
 		if node.TrustedDeal(filepath.Dir(c.File), g) {
 			fmt.Println("trusted deal: one process knew every key; for development and tests only")
@@ -44,9 +45,19 @@ func (c *genesisCheckCommand) Run() error {
 	t, templateErr := chain.ParseGenesisTemplate(raw)
 	if templateErr == nil {
 		fmt.Printf("ok: template %q, chain id %d; it has no validators yet (cowboyd devnet --genesis completes it)\n", t.Name, t.ChainID)
+		fmt.Println(lanesOf(&t.Params))
 		return nil
 	}
 	return err
+}
+
+// lanesOf says how the targets are shared out, in the order of the lanes.
+func lanesOf(p *chain.Params) string {
+	text := "lanes " + p.LaneProfile + ":"
+	for lane := range chain.NumLanes {
+		text += fmt.Sprintf(" %s %g %%", lane, float64(p.LaneShareBasisPoints[lane])/100)
+	}
+	return text
 }
 
 type genesisNewCommand struct {
@@ -55,6 +66,7 @@ type genesisNewCommand struct {
 	Out        string        `help:"Folder to make." required:"" type:"path" placeholder:"DIR"`
 	Genesis    string        `help:"Genesis template to complete. Default: the built-in devnet." type:"existingfile" placeholder:"FILE"`
 	BlockTime  time.Duration `help:"Time between blocks, such as 200ms. Default: what the template says."`
+	Lanes      string        `help:"Shares of the lanes: ${lanes}. Default: what the template says." placeholder:"NAME"`
 	Address    []string      `help:"UDP address of each validator, in order. Default: 127.0.0.1 with ports 4001, 4011 and so on." placeholder:"HOST:PORT"`
 }
 
@@ -74,7 +86,7 @@ func (c *genesisNewCommand) Run() error {
 	g, err := node.Deal(c.Out, node.DealOptions{
 		Validators:    c.Validators,
 		FullNodes:     c.FullNodes,
-		DevnetOptions: node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime},
+		DevnetOptions: node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime, Lanes: c.Lanes},
 	})
 	if err != nil {
 		return err

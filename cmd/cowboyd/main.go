@@ -11,10 +11,12 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/byzantine"
 )
@@ -46,7 +48,7 @@ const description = `A validator for the Cowboy chain.
 func main() {
 	var c commands
 	parsed := kong.Parse(&c, kong.Name("cowboyd"), kong.Description(description), kong.UsageOnError(),
-		kong.Vars{"kinds": byzantine.Names()}, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.Vars{"kinds": byzantine.Names(), "lanes": strings.Join(chain.LaneProfiles(), " or ")}, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends a stop that hangs

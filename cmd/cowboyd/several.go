@@ -77,7 +77,7 @@ func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDi
 
 // dealt makes the chain, or returns the one that is there.
 func (c *devnetCommand) dealt(dataDir string) (*chain.Genesis, error) {
-	opts := node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime}
+	opts := node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime, Lanes: c.Lanes}
 	g, err := node.LoadGenesis(dataDir)
 	if errors.Is(err, os.ErrNotExist) {
 		return node.Deal(dataDir, node.DealOptions{DevnetOptions: opts, Validators: c.Validators})

@@ -117,7 +117,7 @@ func (l *Ledger) parentBeacon(h *chain.Header) chain.Hash {
 const blockEnvelopeBytes = 2 * chain.HeaderFixedBytes
 
 func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vrfOut chain.Hash) ([]*chain.VerifiedTx, error) {
-	reserved, err := exec.TimerReserve(parent.State, &l.cfg.Genesis.Params, h.Height)
+	reserved, err := exec.TimerReserve(parent.State, parent.Force.Params, h.Height)
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
 	}

@@ -30,7 +30,7 @@ func (s *Server) params(w http.ResponseWriter, r *http.Request, _ []string) erro
 		CellsTarget: uint64(p.CellsTarget), CellsCap: uint64(p.CellsCap),
 		MaxTxBytes: p.MaxTxBytes, MaxBlockBytes: p.MaxBlockBytes,
 		TransferIntrinsicCycles: uint64(p.Intrinsic.TransferCycles), IntrinsicCosts: p.Intrinsic,
-		LaneShareBasisPoints: shares,
+		LaneProfile: p.LaneProfile, LaneShareBasisPoints: shares,
 	})
 	return nil
 }

@@ -282,5 +282,6 @@ type ParamsReply struct {
 	MaxBlockBytes           uint64               `json:"max_block_bytes"`
 	TransferIntrinsicCycles uint64               `json:"transfer_intrinsic_cycles"`
 	IntrinsicCosts          chain.IntrinsicCosts `json:"intrinsic_costs"` // what transactions cost before anything of them runs
+	LaneProfile             string               `json:"lane_profile"`    // the table that the shares are, or "custom"
 	LaneShareBasisPoints    map[string]uint64    `json:"lane_share_basis_points"`
 }
