@@ -12,12 +12,21 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // Account implements rpc.Source.
 func (s *source) Account(ctx context.Context, addr chain.Address) (*rpc.Account, bool, error) {
-	head := s.node.ledger.Head()
-	account, ok, err := head.State.Account(addr)
+	var (
+		height  chain.Height
+		account state.Account
+		ok      bool
+	)
+	err := s.atHead(ctx, func(head *ledger.Executed) (err error) {
+		height = head.Height()
+		account, ok, err = head.State.Account(addr)
+		return err
+	})
 	if err != nil {
 		return nil, false, err
 	}
@@ -28,14 +37,14 @@ func (s *source) Account(ctx context.Context, addr chain.Address) (*rpc.Account,
 	if !ok {
 		return nil, false, nil
 	}
-	spendable, err := fees.Spendable(account.Balance, account.Meta, head.Height()+1)
+	spendable, err := fees.Spendable(account.Balance, account.Meta, height+1)
 	if err != nil {
 		return nil, false, fmt.Errorf("account %s: %w", addr, err)
 	}
 	return &rpc.Account{
 		Nonce: account.Nonce, Balance: account.Balance, Spendable: spendable,
 		StorageRoot: account.StorageRoot, CodeHash: account.CodeHash,
-		Height: head.Height(), PendingNext: next,
+		Height: height, PendingNext: next,
 	}, true, nil
 }
 

@@ -15,36 +15,30 @@ import (
 	"github.com/cowboy-foundation/cowboy/node/trial"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/rent"
-	"github.com/cowboy-foundation/cowboy/state/store"
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 // newTrials makes the bench on which readers' calls run.
-func newTrials(n *Node) (*trial.Bench, error) {
+func newTrials(s *source) (*trial.Bench, error) {
 	cfg := trial.DefaultConfig()
 	cfg.Engine = ledger.NewEngine
-	cfg.Head = func() trial.Head {
-		head := n.ledger.Head()
-		return trial.Head{State: head.State, Inputs: n.ledger.NextInputs(head)}
+	cfg.AtHead = func(ctx context.Context, try func(trial.Head) error) error {
+		return s.atHead(ctx, func(head *ledger.Executed) error {
+			return try(trial.Head{State: head.State, Inputs: s.node.ledger.NextInputs(head)})
+		})
 	}
 	return trial.New(cfg)
 }
 
 // Actor implements rpc.Source. The page of storage is that of the stored head,
 // which may be a block ahead of or behind the rest.
-func (s *source) Actor(_ context.Context, q *rpc.ActorQuery) (a *rpc.Actor, ok bool, err error) {
-	for range headTries {
-		a, ok, err = s.actorAt(s.node.ledger.Head(), q)
-		if !errors.Is(err, store.ErrStale) {
-			return a, ok, err
-		}
-	}
-	return nil, false, rpc.ErrBusy // blocks come faster than this machine reads
+func (s *source) Actor(ctx context.Context, q *rpc.ActorQuery) (a *rpc.Actor, ok bool, err error) {
+	err = s.atHead(ctx, func(head *ledger.Executed) (err error) {
+		a, ok, err = s.actorAt(head, q)
+		return err
+	})
+	return a, ok, err
 }
-
-// headTries bounds how often an answer begins again on a newer head because the
-// state of the old one was gone before it was read.
-const headTries = 3
 
 func (s *source) actorAt(head *ledger.Executed, q *rpc.ActorQuery) (*rpc.Actor, bool, error) {
 	a, ok, err := head.State.Account(q.Address)
@@ -228,7 +222,7 @@ func clipDetail(s string) string {
 func trialError(err error) error {
 	var invalid *exec.InvalidTx
 	switch {
-	case errors.Is(err, trial.ErrBusy), errors.Is(err, store.ErrStale): // blocks came faster than the trial ran
+	case errors.Is(err, trial.ErrBusy):
 		return rpc.ErrBusy
 	case errors.Is(err, trial.ErrStopped):
 		return rpc.ErrNotReady

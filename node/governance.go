@@ -2,22 +2,19 @@ package node
 
 import (
 	"context"
-	"errors"
 
 	"github.com/cowboy-foundation/cowboy/exec/governance"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
-	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 // Governance implements rpc.Source.
-func (s *source) Governance(context.Context) (g *rpc.Governance, err error) {
-	for range headTries {
-		if g, err = governanceAt(s.node.ledger.Head()); !errors.Is(err, store.ErrStale) {
-			return g, err
-		}
-	}
-	return nil, rpc.ErrBusy
+func (s *source) Governance(ctx context.Context) (g *rpc.Governance, err error) {
+	err = s.atHead(ctx, func(head *ledger.Executed) (err error) {
+		g, err = governanceAt(head)
+		return err
+	})
+	return g, err
 }
 
 // governanceAt returns what was decided up to one head.

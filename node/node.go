@@ -164,7 +164,7 @@ func (n *Node) build() error {
 		return err
 	}
 	n.source = newSource(n)
-	if n.source.trials, err = newTrials(n); err != nil {
+	if n.source.trials, err = newTrials(n.source); err != nil {
 		return err
 	}
 	n.accuser = newAccuser(n)

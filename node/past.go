@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/light"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -39,11 +40,14 @@ func (s *source) AccountAt(_ context.Context, addr chain.Address, h chain.Height
 }
 
 // StorageAt implements rpc.Source.
-func (s *source) StorageAt(_ context.Context, addr chain.Address, slot state.StorageKey, h *chain.Height) (*rpc.StorageValue, error) {
+func (s *source) StorageAt(ctx context.Context, addr chain.Address, slot state.StorageKey, h *chain.Height) (*rpc.StorageValue, error) {
 	if h == nil {
-		head := s.node.ledger.Head()
-		value, err := head.State.Storage(addr, slot)
-		return &rpc.StorageValue{Height: head.Height(), Value: value}, err
+		v := new(rpc.StorageValue)
+		return v, s.atHead(ctx, func(head *ledger.Executed) (err error) {
+			v.Height = head.Height()
+			v.Value, err = head.State.Storage(addr, slot)
+			return err
+		})
 	}
 	value, err := s.node.store.StorageAt(*h, addr, slot)
 	if err != nil {
@@ -53,23 +57,24 @@ func (s *source) StorageAt(_ context.Context, addr chain.Address, slot state.Sto
 }
 
 // CodeAt implements rpc.Source. Code is kept under its hash and never removed.
-func (s *source) CodeAt(_ context.Context, addr chain.Address, h *chain.Height) (*rpc.ActorCode, bool, error) {
-	head := s.node.ledger.Head()
-	at := head.Height()
-	read := func() (state.Account, bool, error) { return head.State.Account(addr) }
-	if h != nil {
-		at = *h
-		read = func() (state.Account, bool, error) { return s.node.store.AccountAt(at, addr) }
-	}
-	a, ok, err := read()
-	if err != nil || !ok {
-		return nil, false, pastError(err)
-	}
-	code, err := head.State.Code(a.CodeHash)
-	if err != nil {
-		return nil, false, err
-	}
-	return &rpc.ActorCode{Height: at, Hash: a.CodeHash, Code: code}, true, nil
+func (s *source) CodeAt(ctx context.Context, addr chain.Address, h *chain.Height) (c *rpc.ActorCode, ok bool, err error) {
+	err = s.atHead(ctx, func(head *ledger.Executed) (err error) {
+		c = &rpc.ActorCode{Height: head.Height()}
+		var a state.Account
+		if h == nil {
+			a, ok, err = head.State.Account(addr)
+		} else {
+			c.Height = *h
+			a, ok, err = s.node.store.AccountAt(*h, addr)
+		}
+		if err != nil || !ok {
+			return pastError(err)
+		}
+		c.Hash = a.CodeHash
+		c.Code, err = head.State.Code(a.CodeHash)
+		return err
+	})
+	return c, ok, err
 }
 
 // errPageFull ends the reading of a page.

@@ -16,7 +16,7 @@ import (
 
 // Prove implements rpc.Source. State is proven at the head: older roots are
 // gone from memory as soon as blocks are final. Blocks are proven at any height.
-func (s *source) Prove(_ context.Context, q *light.Query) (light.Document, bool, error) {
+func (s *source) Prove(ctx context.Context, q *light.Query) (d light.Document, ok bool, err error) {
 	switch q.Kind {
 	case light.KindTransaction, light.KindReceipt:
 		return s.proveListed(q)
@@ -25,15 +25,17 @@ func (s *source) Prove(_ context.Context, q *light.Query) (light.Document, bool,
 			return s.proveHeader(q.Height)
 		}
 	}
-	head := s.node.ledger.Head()
-	if head.Height() == 0 {
-		return nil, false, noBlockYet()
-	}
-	frame, err := s.frame(q.Kind, head.Digest, &head.Block.Header)
-	if err != nil {
-		return nil, false, err
-	}
-	d, err := s.proveState(q, head, frame)
+	err = s.atHead(ctx, func(head *ledger.Executed) error {
+		if head.Height() == 0 {
+			return noBlockYet()
+		}
+		frame, err := s.frame(q.Kind, head.Digest, &head.Block.Header)
+		if err != nil {
+			return err
+		}
+		d, err = s.proveState(q, head, frame)
+		return err
+	})
 	return d, err == nil, err
 }
 

@@ -2,7 +2,6 @@ package node
 
 import (
 	"context"
-	"errors"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
@@ -10,18 +9,15 @@ import (
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/state"
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
-	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 // Rent implements rpc.Source.
-func (s *source) Rent(_ context.Context, addr chain.Address) (r *rpc.Rent, ok bool, err error) {
-	for range headTries {
-		r, ok, err = rentAt(s.node.ledger.Head(), addr)
-		if !errors.Is(err, store.ErrStale) {
-			return r, ok, err
-		}
-	}
-	return nil, false, rpc.ErrBusy
+func (s *source) Rent(ctx context.Context, addr chain.Address) (r *rpc.Rent, ok bool, err error) {
+	err = s.atHead(ctx, func(head *ledger.Executed) (err error) {
+		r, ok, err = rentAt(head, addr)
+		return err
+	})
+	return r, ok, err
 }
 
 // rentAt returns how an account stands at one head.

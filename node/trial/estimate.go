@@ -25,9 +25,7 @@ const searchSteps = 6
 // error is an [*exec.InvalidTx] for one that no block takes.
 func (b *Bench) Estimate(ctx context.Context, sender chain.Address, tx chain.Tx) (Quote, error) {
 	var out Quote
-	err := b.do(ctx, func(e *pvm.Engine) (err error) {
-		head := b.cfg.Head()
-		head.Inputs.Engine = e
+	err := b.do(ctx, func(_ *pvm.Engine, head Head) (err error) {
 		out.Height = head.Inputs.Height - 1
 		if out.Estimation, err = exec.Estimate(head.State, head.Inputs, sender, tx); err != nil {
 			return err

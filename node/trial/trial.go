@@ -51,17 +51,21 @@ type Head struct {
 type Config struct {
 	Workers int                         // engines, each some 20 MiB when it has been used
 	Queue   int                         // trials that wait
-	Head    func() Head                 // called once per trial, from its worker
 	Engine  func() (*pvm.Engine, error) // called once per worker
+
+	// AtHead calls try with the head, whose state stays readable meanwhile. It may
+	// call it again, with another, after an error. Each trial calls it once, from
+	// its worker.
+	AtHead func(ctx context.Context, try func(Head) error) error
 }
 
-// DefaultConfig returns bounds for a node beside its consensus; Head and Engine
-// are the caller's to set.
+// DefaultConfig returns bounds for a node beside its consensus; AtHead and
+// Engine are the caller's to set.
 func DefaultConfig() Config { return Config{Workers: 2, Queue: 32} }
 
 // Check reports the first setting that cannot work.
 func (c Config) Check() error {
-	if c.Workers < 1 || c.Queue < 0 || c.Head == nil || c.Engine == nil {
+	if c.Workers < 1 || c.Queue < 0 || c.AtHead == nil || c.Engine == nil {
 		return fmt.Errorf("trial: %d workers, queue of %d, want at least 1 and 0, and functions", c.Workers, c.Queue)
 	}
 	return nil
@@ -127,8 +131,15 @@ func (b *Bench) worker(ctx context.Context) error {
 	}
 }
 
-// do has a worker run work and waits for it, or for the end of ctx.
-func (b *Bench) do(ctx context.Context, work func(*pvm.Engine) error) error {
+// do has a worker try something at the head and waits for it, or for the end of ctx.
+func (b *Bench) do(ctx context.Context, try func(*pvm.Engine, Head) error) error {
+	work := func(e *pvm.Engine) error {
+		return b.cfg.AtHead(ctx, func(h Head) error {
+			h.Inputs.Engine = e
+			return try(e, h)
+		})
+	}
+
 	select {
 	case b.free <- struct{}{}:
 	default:
@@ -170,8 +181,7 @@ type Answer struct {
 // never a verdict on the handler, which stands in the outcome.
 func (b *Bench) Read(ctx context.Context, q Question) (Answer, error) {
 	var out Answer
-	err := b.do(ctx, func(e *pvm.Engine) (err error) {
-		head := b.cfg.Head()
+	err := b.do(ctx, func(e *pvm.Engine, head Head) (err error) {
 		in := &head.Inputs
 		if q.Cycles == 0 || q.Cycles > in.Params.MaxTxCycles {
 			q.Cycles = in.Params.MaxTxCycles

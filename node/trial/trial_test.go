@@ -85,7 +85,9 @@ func bench(t *testing.T, change func(*trial.Config)) (*trial.Bench, chain.Addres
 	}
 	cfg := trial.DefaultConfig()
 	cfg.Workers, cfg.Engine = 1, newEngine
-	cfg.Head = func() trial.Head { return trial.Head{State: o, Inputs: in} }
+	cfg.AtHead = func(_ context.Context, try func(trial.Head) error) error {
+		return try(trial.Head{State: o, Inputs: in})
+	}
 	if change != nil {
 		change(&cfg)
 	}
@@ -196,11 +198,11 @@ func TestBusyAndStopped(t *testing.T) {
 	began, hold := make(chan struct{}), make(chan struct{})
 	var once sync.Once
 	b, addr, _ := bench(t, func(c *trial.Config) {
-		head := c.Head
+		atHead := c.AtHead
 		c.Queue = 1
-		c.Head = func() trial.Head {
+		c.AtHead = func(ctx context.Context, try func(trial.Head) error) error {
 			once.Do(func() { close(began); <-hold })
-			return head()
+			return atHead(ctx, try)
 		}
 	})
 	q := trial.Question{Actor: addr, Handler: "get"}

@@ -67,6 +67,10 @@ func (s *Store) write(v *Version, digest chain.Hash, rec *BlockRecord, add adder
 	b := s.db.NewBatch()
 	f, err := s.fill(b, v, digest, rec, add)
 	if err == nil {
+		err = s.beginMove()
+	}
+	if err == nil {
+		defer s.endMove()
 		err = s.commit(b, pebble.Sync)
 	}
 	if !s.stop.killed() {
@@ -86,6 +90,20 @@ func (s *Store) write(v *Version, digest chain.Hash, rec *BlockRecord, add adder
 	}
 	return nil
 }
+
+// beginMove waits until nobody else moves the head or has taken hold of it: a
+// batch is visible in the database before it is durable, and until then, for as
+// long as a disk takes to sync, the database is a block ahead of the head.
+func (s *Store) beginMove() error {
+	select {
+	case s.moving <- struct{}{}:
+		return nil
+	case <-s.stop.dead:
+		return fmt.Errorf("%w: %w", ErrFailed, s.stop.why())
+	}
+}
+
+func (s *Store) endMove() { <-s.moving }
 
 // commit writes a batch. The database may end the goroutine that calls it.
 func (s *Store) commit(b *pebble.Batch, how *pebble.WriteOptions) error {

@@ -27,7 +27,7 @@
 //
 // A version can be read, from any number of goroutines, while it is pending and
 // until Options.KeepVersions more blocks are committed. After that reads return
-// [ErrStale], never the values of another version.
+// [ErrStale], never the values of another version. [Version.Keep] puts that off.
 //
 // # Durability
 //

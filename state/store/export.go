@@ -25,11 +25,8 @@ type Export struct {
 	done     func()
 }
 
-// exportTries bounds how often Export looks for a moment in which database and
-// head are of the same block: a commit makes them differ for microseconds.
-const exportTries = 1000
-
-// Export holds the head still. Before Init it returns ErrNoGenesis.
+// Export holds the head still, once a commit under way has ended. Before Init it
+// returns ErrNoGenesis.
 func (s *Store) Export() (*Export, error) {
 	if _, ok := s.Genesis(); !ok {
 		return nil, ErrNoGenesis
@@ -38,24 +35,22 @@ func (s *Store) Export() (*Export, error) {
 	if err != nil {
 		return nil, err
 	}
-	for range exportTries {
-		x, err := s.tryExport(done)
-		if x != nil || err != nil {
-			if err != nil {
-				done()
-			}
-			return x, err
-		}
+	x, err := s.export(done)
+	if err != nil {
+		done()
+		return nil, fmt.Errorf("hold the head still: %w", err)
 	}
-	done()
-	return nil, fmt.Errorf("hold the head still: %w", ErrStale)
+	return x, nil
 }
 
-// tryExport returns nil if a commit came between.
-func (s *Store) tryExport(done func()) (x *Export, err error) {
+func (s *Store) export(done func()) (x *Export, err error) {
+	if err := s.beginMove(); err != nil {
+		return nil, err
+	}
+	defer s.endMove()
 	snapshot := s.db.NewSnapshot()
 	defer func() {
-		if x == nil {
+		if err != nil {
 			err = errors.Join(err, snapshot.Close())
 		}
 	}()
@@ -68,9 +63,12 @@ func (s *Store) tryExport(done func()) (x *Export, err error) {
 	}
 	h, digest, root := readHead(marker)
 	v := s.Head()
+	if v.height != h || v.root != root {
+		return nil, fmt.Errorf("%w: block %d is in doubt", ErrFailed, h) // its commit failed
+	}
 	k := v.place.Load().kept
-	if v.height != h || v.root != root || !k.pin() {
-		return nil, nil
+	if !k.pin() {
+		return nil, ErrStale // a Rebuild failed
 	}
 	return &Export{store: s, snapshot: snapshot, version: v, digest: digest, kept: k, done: done}, nil
 }

@@ -4,7 +4,10 @@ import (
 	"errors"
 	"math/rand/v2"
 	"reflect"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -266,4 +269,51 @@ func TestImportAtTheFirstBlock(t *testing.T) {
 		}
 		check(t, s.Close())
 	}
+}
+
+// TestExportWaitsForACommit has a disk that takes its time over the sync of a
+// commit: its batch is in the database by then, and not yet durable.
+func TestExportWaitsForACommit(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 5))
+	syncing, goOn := make(chan struct{}), make(chan struct{})
+	var slow atomic.Bool
+	disk := &tapFS{FS: vfs.NewMem(), before: func(op fileOp) error {
+		if strings.HasPrefix(op.kind, "sync") && strings.HasSuffix(op.path, ".log") && slow.Swap(false) {
+			close(syncing)
+			<-goOn
+		}
+		return nil
+	}}
+	s, c := openWithGenesis(t, disk), &chainOf{}
+	c.start(t, s)
+	c.grow(t, rng, s, 3)
+	slow.Store(true)
+	v, rec, err := c.prepare(rng, s.Head())
+	check(t, err)
+	committed := make(chan error, 1)
+	go func() { committed <- s.Commit(v, rec) }()
+	<-syncing
+	exported := make(chan *Export, 1)
+	go func() {
+		x, err := s.Export()
+		if err != nil {
+			t.Error(err)
+		}
+		exported <- x
+	}()
+	select {
+	case x := <-exported:
+		t.Errorf("an export amid a commit: %+v", x)
+		exported <- x
+	case <-time.After(50 * time.Millisecond): // waits, as it should
+	}
+	close(goOn)
+	check(t, <-committed)
+	if x := <-exported; x != nil {
+		if x.Height() != 4 || x.Root() != c.roots[4] {
+			t.Errorf("export of %d, root %s", x.Height(), x.Root())
+		}
+		check(t, x.Close())
+	}
+	check(t, s.Close())
 }

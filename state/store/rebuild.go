@@ -55,6 +55,10 @@ func (s *Store) Rebuild() (*Version, error) {
 		return nil, err
 	}
 	defer done()
+	if err := s.beginMove(); err != nil {
+		return nil, err
+	}
+	defer s.endMove()
 	old := s.head.Load()
 	for _, k := range s.recent {
 		k.giveUp(ErrStale)

@@ -42,6 +42,8 @@ type Store struct {
 	closed bool
 	users  sync.WaitGroup
 
+	moving chan struct{} // has one place: see beginMove
+
 	// Owned by the caller of Init, Commit, Rebuild and Close.
 	*generation // of the head
 	mark        *watermark
@@ -85,7 +87,7 @@ func open(dir string, opts Options, importing bool) (*Store, error) {
 	if err != nil {
 		return nil, lockFault(dir, err)
 	}
-	s := &Store{opts: opts, dir: dir, lock: lock, stop: newStop(), generation: newGeneration(&opts)}
+	s := &Store{opts: opts, dir: dir, lock: lock, stop: newStop(), generation: newGeneration(&opts), moving: make(chan struct{}, 1)}
 	err = s.stop.wait(func() (err error) {
 		s.db, err = pebble.Open(dir, s.pebble())
 		s.stop.opening.Store(false)

@@ -170,6 +170,46 @@ func TestVersionsStayReadableForAWhile(t *testing.T) {
 	}
 }
 
+// TestKeepHoldsAVersion: what is kept stays readable, also what was kept before it
+// was committed, and goes when it is let go.
+func TestKeepHoldsAVersion(t *testing.T) {
+	s := openWithGenesis(t, vfs.NewMem())
+	defer s.Close()
+	grow := func(balance chain.Wei) *Version {
+		d := state.NewDelta()
+		d.SetAccount(testAddr(0), state.Account{Balance: balance})
+		v, err := s.Head().Apply(d)
+		check(t, err)
+		return v
+	}
+	commit := func(v *Version) { t.Helper(); check(t, s.Commit(v, testRecord(v.Height(), 0))) }
+	one := grow(1)
+	letGo, err := one.Keep()
+	check(t, err)
+	commit(one)
+	again, err := one.Keep()
+	check(t, err)
+	for i := range s.opts.KeepVersions + 3 {
+		commit(grow(chain.Wei(i + 2)))
+	}
+	for _, release := range []func(){letGo, again} {
+		if a, _, err := one.Account(testAddr(0)); err != nil || a.Balance != 1 {
+			t.Errorf("a version that is kept: balance %d, %v", a.Balance, err)
+		}
+		release()
+	}
+	commit(grow(100))
+	if _, _, err := one.Account(testAddr(0)); !errors.Is(err, ErrStale) {
+		t.Errorf("a version let go: %v", err)
+	}
+	if _, err := one.Keep(); !errors.Is(err, ErrStale) {
+		t.Errorf("kept too late: %v", err)
+	}
+	if n := len(s.recent); n != s.opts.KeepVersions {
+		t.Errorf("%d versions are kept", n)
+	}
+}
+
 func TestCommitRefuses(t *testing.T) {
 	s := openWithGenesis(t, vfs.NewMem())
 	defer s.Close()

@@ -67,6 +67,21 @@ func (v *Version) hold() (*kept, error) {
 	}
 }
 
+// Keep keeps v readable until release is called, once, however many blocks are
+// committed meanwhile: no later version's memory is taken back, so that should be
+// soon. The error is [ErrStale] if v is given up already.
+func (v *Version) Keep() (release func(), err error) {
+	for {
+		k := v.base()
+		if k.pin() {
+			return k.unpin, nil
+		}
+		if v.base() == k { // else the parent has been committed meanwhile
+			return nil, fmt.Errorf("keep the state after block %d: %w", v.height, ErrStale)
+		}
+	}
+}
+
 // Account implements [state.View].
 func (v *Version) Account(addr chain.Address) (state.Account, bool, error) {
 	key := tree.AccountKey(addr)
