@@ -20,7 +20,8 @@
 //	finish    mailbox, timers and rewards, on the merged state, by the caller
 //
 // Only settled writes are ever read. So a plan is one number for each transaction,
-// a wrong plan costs time and nothing else, and a transaction runs at most twice.
+// a wrong plan costs time and nothing else, and a transaction runs at most twice, or
+// three times where it ends the block or its credits do not fit.
 // When a quarter of the block had to run again, the rest is executed one after
 // the other (a scheduler without such a rule can be slower than none by any
 // factor).
@@ -33,7 +34,7 @@
 // Attempts read while others settle, so one may see the block at several times at
 // once, and fail or panic in ways that no order of transactions allows. What an
 // attempt returns therefore counts only when all its reads have been found
-// unchanged, or when it ran while all before it was settled and nothing moved.
+// unchanged. The last try runs while all before it is settled and nothing moves.
 //
 // # Concurrency
 //

@@ -129,6 +129,43 @@ func TestGivesUp(t *testing.T) {
 	}
 }
 
+// TestPayersOfOneDoNotWait: credits to one account concern each other neither where
+// they run first of all nor in what is remembered of them.
+func TestPayersOfOneDoNotWait(t *testing.T) {
+	pool := engines(t, 3)
+	p, m := chain.DefaultParams(), newMemory()
+	in := inputs(&p, 1)
+	in.Engine = pool[2]
+	hot := chain.Address{7, 19: 7}
+	var deploy, pay []*chain.VerifiedTx
+	for i := range users {
+		d := deployment(1, "econ.hold_balance", "econ.transfer", "storage.kv")
+		to := actor.AddressOf(user(i), d.Salt, d.Source)
+		deploy = append(deploy, verified(&chain.Tx{Payload: actor.AppendPayload(nil, d), Value: 1000, CyclesLimit: 3_000_000, CellsLimit: 100_000}, user(i)))
+		call := &chain.Tx{Nonce: 1, To: &to, Payload: actor.AppendMessage(nil, "pay", argument(hot, 1, 1)), CyclesLimit: 400_000, CellsLimit: 5000}
+		pay = append(pay, verified(call, user(i)))
+	}
+	r, err := exec.Apply(m, in, deploy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m = m.apply(t, r.Delta)
+	in.Height = 2
+	want := text(exec.Apply(m, in, pay))
+	x, err := parallel.New(parallel.Config{Mode: parallel.Planned, Workers: 2}, pool[:2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		if got := text(x.Apply(m, in, pay)); got != want || strings.HasPrefix(want, "error") {
+			t.Fatal(difference(got, want))
+		}
+	}
+	if s := x.Stats(); s.Waited != 0 || s.Executions != 4*users {
+		t.Errorf("%+v", s)
+	}
+}
+
 func TestConfig(t *testing.T) {
 	for _, m := range []parallel.Mode{parallel.Auto, parallel.Sequential, parallel.Planned, parallel.Optimistic} {
 		if got, err := parallel.ParseMode(m.String()); err != nil || got != m {

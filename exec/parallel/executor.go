@@ -111,6 +111,7 @@ func (x *Executor) count(r *run, workers []worker) {
 	s.Txs += uint64(r.frontier)
 	s.Reruns += uint64(r.reruns)
 	s.Missed += uint64(r.missed)
+	s.Waited += uint64(r.waited)
 	s.PlanNanos += r.planNanos
 	for i := range workers {
 		s.Executions += uint64(workers[i].executions)

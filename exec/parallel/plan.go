@@ -54,6 +54,9 @@ func (r *run) admit() {
 		}
 		j.after = r.plan.enter(i, j.feet.touches)
 	}
+	if j.after != none {
+		r.waited++
+	}
 	if j.after < r.frontier {
 		r.ready.push(i)
 		return

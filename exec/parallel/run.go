@@ -26,6 +26,7 @@ type run struct {
 	ready    queue
 	waiting  [][]int // by the transaction that they wait for
 	admitted int     // transactions planned so far
+	waited   int     // of them, those that have to wait for another
 	frontier int     // transactions settled so far
 	settling bool    // somebody settles; the fields below are theirs until then
 	stop     bool
@@ -50,7 +51,6 @@ type job struct {
 	view    view
 	attempt exec.Attempt
 	good    bool // the attempt ended with a result
-	sure    bool // it ran at the frontier
 	done    bool // guarded by run.mu
 }
 
@@ -101,10 +101,9 @@ func (w *worker) work() {
 			return
 		}
 		i := r.ready.pop()
-		atFrontier := i == r.frontier
 		r.mu.Unlock()
 		began := r.now()
-		w.try(i, atFrontier)
+		w.try(i, false)
 		w.runNanos += r.now() - began
 		r.mu.Lock()
 		r.jobs[i].done = true
@@ -180,9 +179,11 @@ func (w *worker) advance(first, settled int) {
 func (w *worker) book(i int) bool {
 	r := w.run
 	j, tx := &r.jobs[i], r.txs[i]
-	if !j.sure && !w.stands(i) {
+	if !w.stands(i) {
 		r.reruns++
-		w.try(i, true)
+		if w.try(i, false); !w.stands(i) { // an error, or a balance beyond 64 bits
+			w.try(i, true)
+		}
 		r.abandon = r.tooMany(i)
 	}
 	if r.err != nil || r.panicked != nil {
@@ -229,31 +230,33 @@ func (w *worker) stands(i int) bool {
 	return fits && err == nil // an error shows again when it runs
 }
 
-// try runs a transaction. At the frontier its end is the block's; before, it is
-// an attempt.
-func (w *worker) try(i int, atFrontier bool) {
+// try runs a transaction as an attempt, or for the last time, at the frontier, where
+// its end is the block's. Attempts at the frontier are as those before it, so that
+// what is learned of a credit does not depend on where it ran: the last try reads
+// the balance, and who does that has others wait for it.
+func (w *worker) try(i int, last bool) {
 	r, j := w.run, &w.run.jobs[i]
 	if n := len(w.spare); n > 0 && j.view.reads == nil {
 		j.view.reads, w.spare = w.spare[n-1], w.spare[:n-1]
 	}
 	j.view.from, j.view.shake = r.settled, r.shake
 	j.view.reset()
-	j.good, j.sure = false, atFrontier
-	if atFrontier {
+	j.good = false
+	if last {
 		j.over = state.NewOverlay(&j.view)
 	} else {
 		j.over = state.NewBlindOverlay(&j.view)
 	}
 	w.executions++
 	defer func() {
-		if p := recover(); p != nil && atFrontier {
+		if p := recover(); p != nil && last {
 			r.panicked = p
 		}
 	}()
 	var err error
-	j.attempt, err = w.exec.Attempt(j.over, i, r.txs[i], atFrontier)
+	j.attempt, err = w.exec.Attempt(j.over, i, r.txs[i], last)
 	j.good = err == nil
-	if atFrontier {
+	if last {
 		r.err = err
 	}
 }
