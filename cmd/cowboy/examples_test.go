@@ -84,17 +84,7 @@ func TestTimersOnDevnet(t *testing.T) {
 		t.Errorf("forget: %+v", r)
 	}
 	l.execute(at, "start", `{"every":3}`)
-	api, err := client.New(client.Config{
-		URL: l.env["COWBOY_RPC_URL"], Timeout: client.DefaultConfig().Timeout, AnswerMax: 1 << 20, ConnsPerHost: 1,
-		StreamTimeout: client.DefaultConfig().StreamTimeout,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer api.Close()
-	if _, err := api.Advance(t.Context(), 20); err != nil {
-		t.Fatal(err)
-	}
+	l.advance(20)
 	var logs rpc.LogsReply
 	if l.do(&logs, "actor", "logs", at); len(logs.Logs) != 1 || logs.Logs[0].Name != "reminder" {
 		t.Errorf("logs: %+v", logs)

@@ -1,57 +1,23 @@
 package main
 
 import (
-	"context"
 	"encoding/hex"
-	"errors"
-	"log/slog"
-	"os"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node"
-	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
-
-// startNode runs the devnet of a folder until stop is called.
-func startNode(t *testing.T, dir string) (url string, stop func()) {
-	t.Helper()
-	genesis, err := node.PrepareDevnet(dir, node.DevnetOptions{BlockTime: 25 * time.Millisecond})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := node.DefaultConfig()
-	cfg.DataDir, cfg.Devnet, cfg.RPCPerSec = dir, true, 0
-	cfg.RPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0"
-	n, err := node.Open(cfg, genesis, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Listen(); err != nil {
-		t.Fatal(errors.Join(err, n.Close()))
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- n.Run(ctx) }()
-	return "http://" + n.RPCAddr(), func() {
-		cancel()
-		if err := errors.Join(<-done, n.Close()); err != nil {
-			t.Errorf("stop: %v", err)
-		}
-	}
-}
 
 // TestGovernanceLive changes what a transfer costs on a running devnet, then
 // restarts it (resolution 11.11).
 func TestGovernanceLive(t *testing.T) {
 	dir := t.TempDir()
-	url, stop := startNode(t, dir)
-	l := &live{&story{t: t, dir: t.TempDir(), env: map[string]string{
-		"COWBOY_RPC_URL": url, "COWBOY_PRIVATE_KEY": client.KeyHex(node.DevAccounts()[0].Key),
-	}}, t}
+	options := node.DevnetOptions{BlockTime: 25 * time.Millisecond}
+	url, stop := startNode(t, dir, options)
+	l := liveAt(t, t.TempDir(), url)
 	secret := chain.DevelopmentKey("governor-1")
 	governor := []string{"--private-key", hex.EncodeToString(secret[:])}
 	const address = "0x9d03804ea40e1865b54795d367f006ce843aba3e"
@@ -107,7 +73,7 @@ func TestGovernanceLive(t *testing.T) {
 	check()
 	before := status().Height
 	stop()
-	url, stop = startNode(t, dir)
+	url, stop = startNode(t, dir, options)
 	defer stop()
 	l.env["COWBOY_RPC_URL"] = url
 	check()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
@@ -32,12 +34,26 @@ func newLive(t *testing.T) *live {
 func newLiveOf(t *testing.T, options node.DevnetOptions) *live {
 	t.Helper()
 	dir := t.TempDir()
-	genesis, err := node.PrepareDevnet(filepath.Join(dir, "chain"), options)
+	url, stop := startNode(t, filepath.Join(dir, "chain"), options)
+	t.Cleanup(stop)
+	return liveAt(t, dir, url)
+}
+
+// liveAt is a story against the node at url with the key of the first account.
+func liveAt(t *testing.T, dir, url string) *live {
+	env := map[string]string{"COWBOY_RPC_URL": url, "COWBOY_PRIVATE_KEY": client.KeyHex(node.DevAccounts()[0].Key)}
+	return &live{&story{t: t, dir: dir, env: env}, t}
+}
+
+// startNode runs the devnet of a folder until stop is called.
+func startNode(t *testing.T, dir string, options node.DevnetOptions) (url string, stop func()) {
+	t.Helper()
+	genesis, err := node.PrepareDevnet(dir, options)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := node.DefaultConfig()
-	cfg.DataDir, cfg.Devnet, cfg.RPCPerSec = filepath.Join(dir, "chain"), true, 0
+	cfg.DataDir, cfg.Devnet, cfg.RPCPerSec = dir, true, 0
 	cfg.RPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0"
 	n, err := node.Open(cfg, genesis, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
 	if err != nil {
@@ -49,16 +65,80 @@ func newLiveOf(t *testing.T, options node.DevnetOptions) *live {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- n.Run(ctx) }()
-	t.Cleanup(func() {
+	return "http://" + n.RPCAddr(), func() {
 		cancel()
 		if err := errors.Join(<-done, n.Close()); err != nil {
 			t.Errorf("stop: %v", err)
 		}
-	})
-	env := map[string]string{
-		"COWBOY_RPC_URL": "http://" + n.RPCAddr(), "COWBOY_PRIVATE_KEY": client.KeyHex(node.DevAccounts()[0].Key),
 	}
-	return &live{&story{t: t, dir: dir, env: env}, t}
+}
+
+// genesisWith writes a devnet's template with other parameters.
+func genesisWith(t *testing.T, change func(*chain.Params)) string {
+	t.Helper()
+	g := chain.DevnetGenesisTemplate()
+	change(&g.Params)
+	raw, err := g.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "template.json")
+	if err := os.WriteFile(file, raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// api asks the node without the commands.
+func (l *live) api() *client.Client {
+	l.t.Helper()
+	cfg := client.DefaultConfig()
+	cfg.URL = l.env["COWBOY_RPC_URL"]
+	api, err := client.New(cfg)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.t.Cleanup(api.Close)
+	return api
+}
+
+// advance makes that many blocks at once and returns the height.
+func (l *live) advance(blocks uint64) uint64 {
+	l.t.Helper()
+	r, err := l.api().Advance(l.t.Context(), blocks)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return r.Height
+}
+
+// height is that of the newest final block.
+func (l *live) height() uint64 {
+	l.t.Helper()
+	h, err := l.api().Height(l.t.Context())
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return uint64(h)
+}
+
+// on is the same story for a part of the test.
+func (l *live) on(t *testing.T) *live {
+	part := *l.story
+	part.t = t
+	return &live{&part, t}
+}
+
+// run runs a command, again and again while the node is busy: blocks come faster
+// here than a loaded machine may be able to read them.
+func (l *live) run(args ...string) (code int, stdout, stderr string) {
+	for range 50 {
+		if code, stdout, stderr = l.story.run(args...); code == 0 || !strings.Contains(stderr, fmt.Sprintf(`"code":%d,`, rpc.CodeBusy)) {
+			break
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return code, stdout, stderr
 }
 
 // do runs a command that must succeed, with --json, and decodes what it prints.
@@ -95,6 +175,75 @@ func (l *live) read(actor, handler, argument string) string {
 	var reply rpc.ReadReply
 	l.do(&reply, "actor", "read", "--actor", actor, "--handler", handler, "--args", argument)
 	return string(reply.Value)
+}
+
+// failed sends a message with limits, so that no trial stops it, and returns the
+// receipt of its failure.
+func (l *live) failed(actor, handler, argument string, args ...string) (r rpc.ReceiptReply) {
+	l.t.Helper()
+	l.fails(&r, append([]string{
+		"actor", "execute", "--actor", actor, "--handler", handler, "--args", argument, "--wait",
+		"--cycles-limit", "900000", "--cells-limit", "100000",
+	}, args...)...)
+	return r
+}
+
+// fails runs a command that is carried out, decodes what it prints, and holds it
+// to an end in failure.
+func (l *live) fails(reply any, args ...string) {
+	l.t.Helper()
+	code, stdout, stderr := l.run(append(args, "--json")...)
+	if err := json.Unmarshal([]byte(stdout), reply); err != nil || code != exitFailed {
+		l.t.Fatalf("%v: exit %d, %v\n%s%s", args, code, err, stdout, stderr)
+	}
+}
+
+// actor is what the chain has of an actor.
+func (l *live) actor(address string) (a rpc.ActorReply) {
+	l.t.Helper()
+	l.do(&a, "actor", "get", address)
+	return a
+}
+
+// receipt is that of a transaction, a message that waited, or a firing.
+func (l *live) receipt(id string) *rpc.ReceiptReply {
+	l.t.Helper()
+	hash, err := client.ParseHash(id)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	r, err := l.api().Receipt(l.t.Context(), hash)
+	if err != nil {
+		l.t.Fatalf("receipt %s: %v", id, err)
+	}
+	return r
+}
+
+// balance is that of an account, 0 where there is none.
+func (l *live) balance(address string) chain.Wei {
+	l.t.Helper()
+	at, err := client.ParseAddress(address)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	a, err := l.api().Account(l.t.Context(), at)
+	if client.IsNotFound(err) {
+		return 0
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return a.Balance
+}
+
+// grants is a manifest of entitlements, each an id or an object of JSON.
+func grants(list ...string) []string {
+	for i, g := range list {
+		if !strings.HasPrefix(g, "{") {
+			list[i] = `{"id":"` + g + `"}`
+		}
+	}
+	return []string{"--manifest-json", `{"entitlements":[` + strings.Join(list, ",") + `]}`}
 }
 
 // refused runs a command that must fail and returns what it says.

@@ -32,21 +32,10 @@ class Keeper:
         self.storage["page0"] = msg.payload
 `
 
-// shortRent is a genesis whose rent runs out within a test.
-func shortRent(t *testing.T) string {
-	t.Helper()
-	g := chain.DevnetGenesisTemplate()
-	g.Params.EpochBlocks, g.Params.Rent.ChargeBlocks = 120, 120
-	g.Params.Rent.GraceEpochs, g.Params.Rent.WarningEpochs = 1, 1
-	raw, err := g.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "template.json")
-	if err := os.WriteFile(file, raw, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return file
+// shortRent makes rent run out within a test.
+func shortRent(p *chain.Params) {
+	p.EpochBlocks, p.Rent.ChargeBlocks = 120, 120
+	p.Rent.GraceEpochs, p.Rent.WarningEpochs = 1, 1
 }
 
 // cancelAt ends a command when it says something.
@@ -74,20 +63,11 @@ func (l *live) rent(actor string) rpc.RentReply {
 // untilRent makes blocks until the actor stands so.
 func (l *live) untilRent(actor, state string) rpc.RentReply {
 	l.t.Helper()
-	cfg := client.DefaultConfig()
-	cfg.URL = l.env["COWBOY_RPC_URL"]
-	api, err := client.New(cfg)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	defer api.Close()
 	for range 40 {
 		if r := l.rent(actor); r.State == state {
 			return r
 		}
-		if _, err := api.Advance(l.t.Context(), 50); err != nil {
-			l.t.Fatal(err)
-		}
+		l.advance(50)
 	}
 	l.t.Fatalf("not %s: %+v", state, l.rent(actor))
 	return rpc.RentReply{}
@@ -97,7 +77,7 @@ func (l *live) untilRent(actor, state string) rpc.RentReply {
 // "State Rent Model" to "Storage Restoration"): paid, in arrears, evicted, restored
 // after an interruption.
 func TestStorageOnDevnet(t *testing.T) {
-	l := newLiveOf(t, node.DevnetOptions{BlockTime: 40 * time.Millisecond, GenesisFile: shortRent(t)})
+	l := newLiveOf(t, node.DevnetOptions{BlockTime: 40 * time.Millisecond, GenesisFile: genesisWith(t, shortRent)})
 	source, file := filepath.Join(l.dir, "keeper.py"), filepath.Join(l.dir, "keeper.backup")
 	if err := os.WriteFile(source, []byte(keeper), 0o644); err != nil {
 		t.Fatal(err)
