@@ -118,6 +118,10 @@ func (g *ground) Storage(addr chain.Address, key state.StorageKey) ([]byte, erro
 	return value, nil
 }
 
+func (g *ground) Scan(chain.Address, state.Span) ([]state.Entry, error) {
+	return nil, errors.New("a forest knows no order of keys")
+}
+
 func (g *ground) Code(hash chain.Hash) ([]byte, error) {
 	if c, ok := g.codes[hash]; ok || hash == state.EmptyCodeHash {
 		return c, nil

@@ -3,6 +3,8 @@ package exec_test
 import (
 	"errors"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -43,6 +45,22 @@ func (m *memory) Storage(addr chain.Address, key state.StorageKey) ([]byte, erro
 		return nil, nil
 	}
 	return []byte(v), nil
+}
+
+func (m *memory) Scan(addr chain.Address, s state.Span) (list []state.Entry, err error) {
+	for at, v := range m.storage {
+		if at.addr == addr && at.key >= s.From && strings.HasPrefix(string(at.key), string(s.Prefix)) {
+			list = append(list, state.Entry{Key: at.key, Value: []byte(v)})
+		}
+	}
+	slices.SortFunc(list, func(a, b state.Entry) int { return strings.Compare(string(a.Key), string(b.Key)) })
+	for i := range list {
+		if s.Used() {
+			return list[:i], nil
+		}
+		s.Take(&list[i])
+	}
+	return list, nil
 }
 
 func (m *memory) Code(hash chain.Hash) ([]byte, error) { return m.codes[hash], nil }

@@ -40,6 +40,10 @@ func (accounts) Storage(chain.Address, state.StorageKey) ([]byte, error) {
 	return nil, errors.New("lanes read no storage")
 }
 
+func (accounts) Scan(chain.Address, state.Span) ([]state.Entry, error) {
+	return nil, errors.New("lanes read no storage")
+}
+
 func (accounts) Code(chain.Hash) ([]byte, error) { return nil, errors.New("lanes read no code") }
 
 // with returns a copy in which an account has the given nonce and balance.

@@ -55,6 +55,7 @@ func (emptyView) Account(chain.Address) (state.Account, bool, error) {
 	return state.NewAccount(), false, nil
 }
 func (emptyView) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
+func (emptyView) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
 func (emptyView) Code(chain.Hash) ([]byte, error)                         { return nil, nil }
 
 // passes lets so many blocks become final.

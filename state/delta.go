@@ -34,6 +34,8 @@ type writes struct {
 	// in the parent, and what all of them together add to its size.
 	were  []StorageSize
 	grown StorageSize
+
+	walk *walk // of Overlay.Scan; nil until the first
 }
 
 // AccountChange is everything a Delta says about one address. It is applied in
@@ -94,6 +96,9 @@ func (w *writes) slot(key StorageKey) (value []byte, ok bool) {
 }
 
 func (w *writes) set(key StorageKey, value []byte) {
+	if w.walk != nil {
+		w.walk.wrote(key, value)
+	}
 	if i, ok := w.places[key]; ok {
 		if i < len(w.were) {
 			w.grown = w.grown.Add(sizeOf(key, value)).Sub(sizeOf(key, w.slots[i].Value))
@@ -114,6 +119,9 @@ func (w *writes) unset(key StorageKey) {
 	if len(w.were) > last {
 		w.grown = w.grown.Sub(sizeOf(key, w.slots[last].Value)).Add(w.were[last])
 		w.were = w.were[:last]
+	}
+	if w.walk != nil {
+		w.walk.unwrote(key)
 	}
 	delete(w.places, key)
 	w.slots[last] = StorageChange{}
@@ -136,6 +144,20 @@ func (d *Delta) SetCode(code []byte) chain.Hash {
 		d.codes[hash] = bytes.Clone(code)
 	}
 	return hash
+}
+
+// Change returns everything that the Delta says about one address, the values
+// shared and keys in order as in [Delta.AppendChanges]; false if that is nothing.
+func (d *Delta) Change(addr chain.Address) (AccountChange, bool) {
+	w := d.accounts[addr]
+	if w == nil {
+		return AccountChange{}, false
+	}
+	return w.change(), true
+}
+
+func (w *writes) change() AccountChange {
+	return AccountChange{Address: w.addr, Cleared: w.cleared, Account: w.account, Storage: slices.Clone(w.slots)}
 }
 
 // Empty reports whether nothing was written.
@@ -184,7 +206,7 @@ func (d *Delta) Codes() []CodeChange {
 func (d *Delta) AppendChanges(list []AccountChange) []AccountChange {
 	for _, w := range d.order {
 		if !w.dropped {
-			list = append(list, AccountChange{Address: w.addr, Cleared: w.cleared, Account: w.account, Storage: slices.Clone(w.slots)})
+			list = append(list, w.change())
 		}
 	}
 	return list

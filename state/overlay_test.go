@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -43,6 +44,18 @@ func (n *naive) Storage(addr chain.Address, key StorageKey) ([]byte, error) {
 		return append([]byte{}, v...), nil
 	}
 	return nil, nil
+}
+
+// Scan sorts all there is.
+func (n *naive) Scan(addr chain.Address, s Span) (list []Entry, err error) {
+	for _, key := range slices.Sorted(maps.Keys(n.storage[addr])) {
+		if strings.HasPrefix(string(key), string(s.Prefix)) && key >= s.From && s.Entries > 0 && s.Bytes > 0 {
+			list = append(list, Entry{key, []byte(n.storage[addr][key])})
+			s.Entries--
+			s.Bytes -= len(key) + len(n.storage[addr][key])
+		}
+	}
+	return list, nil
 }
 
 func (n *naive) Code(chain.Hash) ([]byte, error) { return nil, nil }
@@ -267,6 +280,7 @@ type emptyView struct{}
 
 func (emptyView) Account(chain.Address) (Account, bool, error)      { return NewAccount(), false, nil }
 func (emptyView) Storage(chain.Address, StorageKey) ([]byte, error) { return nil, nil }
+func (emptyView) Scan(chain.Address, Span) ([]Entry, error)         { return nil, nil }
 func (emptyView) Code(chain.Hash) ([]byte, error)                   { return nil, nil }
 
 func check(t *testing.T, err error) {

@@ -33,6 +33,10 @@ type View interface {
 	// Storage returns the value under key, or nil if there is none. An empty
 	// value is returned as a non-nil empty slice. The slice is the caller's.
 	Storage(addr chain.Address, key StorageKey) ([]byte, error)
+	// Scan returns entries of the storage of addr in the order of their keys, as
+	// the span says. What it takes depends on what it returns, and not on how much
+	// addr has stored. The values are the caller's.
+	Scan(addr chain.Address, s Span) ([]Entry, error)
 	// Code returns the code with the given hash, nil for EmptyCodeHash. The
 	// slice may be shared and must not be changed. Code that an account names
 	// but that is not there is an error.

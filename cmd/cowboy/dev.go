@@ -210,6 +210,8 @@ func (emptyState) Account(chain.Address) (state.Account, bool, error) {
 
 func (emptyState) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
 
+func (emptyState) Scan(chain.Address, state.Span) ([]state.Entry, error) { return nil, nil }
+
 func (emptyState) Code(hash chain.Hash) ([]byte, error) {
 	return nil, fmt.Errorf("no code %s", hash)
 }

@@ -18,6 +18,7 @@ func (nothing) Account(chain.Address) (state.Account, bool, error) {
 	return state.NewAccount(), false, nil
 }
 func (nothing) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
+func (nothing) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
 func (nothing) Code(chain.Hash) ([]byte, error)                         { return nil, nil }
 
 func overlay() *state.Overlay { return state.NewOverlay(nothing{}) }

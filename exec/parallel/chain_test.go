@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,22 @@ func (m *memory) Storage(addr chain.Address, key state.StorageKey) ([]byte, erro
 		return []byte(v), nil
 	}
 	return nil, nil
+}
+
+func (m *memory) Scan(addr chain.Address, s state.Span) (list []state.Entry, err error) {
+	for at, v := range m.storage {
+		if at.addr == addr && at.key >= s.From && strings.HasPrefix(string(at.key), string(s.Prefix)) {
+			list = append(list, state.Entry{Key: at.key, Value: []byte(v)})
+		}
+	}
+	slices.SortFunc(list, func(a, b state.Entry) int { return strings.Compare(string(a.Key), string(b.Key)) })
+	for i := range list {
+		if s.Used() {
+			return list[:i], nil
+		}
+		s.Take(&list[i])
+	}
+	return list, nil
 }
 
 func (m *memory) Code(hash chain.Hash) ([]byte, error) {

@@ -107,7 +107,7 @@ func (f *footprint) actual(dst []touch, v *view, o *state.Overlay) []touch {
 		}
 	}
 	for i := range v.reads {
-		if r := &v.reads[i]; r.kind == ofAccount || r.kind == ofSlot || r.kind == ofSize {
+		if r := &v.reads[i]; r.kind == ofAccount || r.kind == ofSlot || r.kind == ofSize || r.kind == ofRange {
 			add(resourceOf(r.addr, r.key), reads)
 		}
 	}

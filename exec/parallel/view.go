@@ -16,6 +16,7 @@ const (
 	ofSlot                // one value of the storage
 	ofSize                // how large the storage is
 	ofRoot                // whether the storage's root is up to date
+	ofRange               // any part of the storage in order
 )
 
 type place struct {
@@ -141,6 +142,27 @@ func (v *view) Storage(addr chain.Address, key state.StorageKey) ([]byte, error)
 		return nil, err
 	}
 	return bytes.Clone(r.value), nil
+}
+
+// Scan implements state.View. What it answers is not kept: the first scan of a
+// storage is noted as a read of all of it, which any write there makes wrong,
+// whatever later scans see of that.
+func (v *view) Scan(addr chain.Address, s state.Span) ([]state.Entry, error) {
+	if v.shake != nil {
+		v.shake()
+	}
+	sh := v.from.of(&addr)
+	sh.mu.Lock() // the overlay keeps what it has put in order
+	defer sh.mu.Unlock()
+	list, err := sh.over.Scan(addr, s)
+	if err != nil {
+		return nil, err
+	}
+	p := place{kind: ofRange, addr: addr}
+	if v.find(p.kind, &p.addr, p.key) == nil {
+		v.note(read{place: p, mark: sh.mark(&p)})
+	}
+	return list, nil
 }
 
 // StorageSize implements state.Unrooted.

@@ -44,6 +44,10 @@ func (w *world) Storage(addr chain.Address, key state.StorageKey) ([]byte, error
 	return value, nil
 }
 
+func (*world) Scan(chain.Address, state.Span) ([]state.Entry, error) {
+	return nil, errors.New("nobody scans here")
+}
+
 func (w *world) Code(chain.Hash) ([]byte, error) { return nil, errors.New("no code here") }
 
 // block executes one block: the rent, do, the end. It holds the sum of the

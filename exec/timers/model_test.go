@@ -20,6 +20,7 @@ func (memory) Account(chain.Address) (state.Account, bool, error) {
 	return state.NewAccount(), false, nil
 }
 func (memory) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
+func (memory) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
 func (memory) Code(chain.Hash) ([]byte, error)                         { return nil, nil }
 
 func testParams(t testing.TB, change func(*chain.TimerParams)) *chain.Params {

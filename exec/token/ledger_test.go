@@ -21,6 +21,7 @@ func (empty) Account(chain.Address) (state.Account, bool, error) {
 	return state.NewAccount(), false, nil
 }
 func (empty) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
+func (empty) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
 func (empty) Code(chain.Hash) ([]byte, error)                         { return nil, nil }
 
 var (

@@ -32,6 +32,10 @@ func (v version) Storage(addr chain.Address, key state.StorageKey) ([]byte, erro
 	return value, nil
 }
 
+func (version) Scan(chain.Address, state.Span) ([]state.Entry, error) {
+	return nil, errors.New("nobody scans here")
+}
+
 func (v version) Code(chain.Hash) ([]byte, error) { return nil, errors.New("no code here") }
 
 // apply returns the version after the writes of o.

@@ -80,8 +80,11 @@ func (s *Store) write(v *Version, digest chain.Hash, rec *BlockRecord, add adder
 		s.takeHistory(v.height)
 		s.undo.first = f.undone
 		s.eras.take(&f.turn)
+		s.removals.follow(v.height, v.image)
 		v.made.forest.ForgetRows(v.image)
-		s.takeVersion(v, digest)
+		err = s.takeVersion(v, digest)
+	}
+	if err == nil {
 		err = s.mark.set(v.height, digest)
 	}
 	if err != nil {

@@ -26,6 +26,10 @@ func (p pastView) Storage(addr chain.Address, key state.StorageKey) ([]byte, err
 	return p.s.StorageAt(p.h, addr, key)
 }
 
+func (p pastView) Scan(chain.Address, state.Span) ([]state.Entry, error) {
+	return nil, errors.New("the history is asked for single places")
+}
+
 func (p pastView) Code(hash chain.Hash) ([]byte, error) { return p.s.Head().Code(hash) }
 
 // TestHistory reads every place of a workload at heights that the history covers,

@@ -1,7 +1,10 @@
 package store
 
 import (
+	"errors"
 	"sync"
+
+	"github.com/cockroachdb/pebble/v2"
 
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
@@ -11,6 +14,7 @@ import (
 // tries are taken back only when nobody looks at them.
 type kept struct {
 	image *tree.Image
+	rows  *pebble.Snapshot // of the database, with the version's block as the last
 
 	mu   sync.RWMutex
 	pins int   // exports that need it for longer
@@ -197,7 +201,32 @@ func (s *Store) expire(old, next *kept) bool {
 	if !old.expire(ErrStale) {
 		return false
 	}
+	s.dropRows(old)
 	s.forest.Release(s.pending.takeChildren(old)...)
 	s.forest.Retire(next.image)
 	return true
+}
+
+// keep makes the head a kept version.
+func (s *Store) keep(image *tree.Image) (*kept, error) {
+	var rows *pebble.Snapshot
+	err := s.stop.wait(func() error {
+		rows = s.db.NewSnapshot()
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &kept{image: image, rows: rows}, nil
+}
+
+// dropRows lets go of the rows of versions that are given up. A database that
+// works no more keeps them.
+func (s *Store) dropRows(given ...*kept) {
+	_ = s.stop.wait(func() (err error) {
+		for _, k := range given {
+			err = errors.Join(err, k.rows.Close())
+		}
+		return err
+	})
 }

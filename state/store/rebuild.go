@@ -68,8 +68,11 @@ func (s *Store) Rebuild() (*Version, error) {
 		s.stop.note(err)
 		return nil, fmt.Errorf("rebuild the tries of block %d: %w", old.version.height, err)
 	}
+	s.dropRows(s.recent...)
 	s.recent = s.recent[:0]
 	v := newVersion(s, s.generation, old.version.height, image, nil)
-	s.takeVersion(v, old.digest)
+	if err := s.takeVersion(v, old.digest); err != nil {
+		return nil, fmt.Errorf("rebuild the tries of block %d: %w", old.version.height, err)
+	}
 	return v, nil
 }

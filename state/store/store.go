@@ -53,6 +53,8 @@ type Store struct {
 	eras        eras
 	afterPlant  func(*tree.Image) // set by tests, to damage what was planted
 	recent      []*kept           // the last commits, oldest first
+
+	removals removals // has its own lock
 }
 
 // head is the finalized head.
@@ -177,8 +179,8 @@ func (s *Store) load(dir string, importing bool) (err error) {
 	if err != nil {
 		return err
 	}
-	s.takeVersion(newVersion(s, s.generation, h, image, nil), digest)
-	return nil
+	s.removals.follow(h, image)
+	return s.takeVersion(newVersion(s, s.generation, h, image, nil), digest)
 }
 
 // loadEmpty starts with the empty state, if the database is empty indeed.
@@ -193,8 +195,7 @@ func (s *Store) loadEmpty(importing bool) error {
 		if err := s.openBlocks(0); err != nil {
 			return err
 		}
-		s.takeVersion(newVersion(s, s.generation, 0, s.forest.Empty(), nil), chain.Hash{})
-		return nil
+		return s.takeVersion(newVersion(s, s.generation, 0, s.forest.Empty(), nil), chain.Hash{})
 	}
 	it, err := s.db.NewIter(nil)
 	if err != nil {
@@ -210,8 +211,7 @@ func (s *Store) loadEmpty(importing bool) error {
 	if err := s.openBlocks(0); err != nil {
 		return err
 	}
-	s.takeVersion(newVersion(s, s.generation, 0, s.forest.Empty(), nil), chain.Hash{})
-	return nil
+	return s.takeVersion(newVersion(s, s.generation, 0, s.forest.Empty(), nil), chain.Hash{})
 }
 
 func readHead(marker []byte) (h chain.Height, digest, root chain.Hash) {
@@ -220,8 +220,11 @@ func readHead(marker []byte) (h chain.Height, digest, root chain.Hash) {
 }
 
 // takeVersion makes v, which the database holds now, the head.
-func (s *Store) takeVersion(v *Version, digest chain.Hash) {
-	k := &kept{image: v.image}
+func (s *Store) takeVersion(v *Version, digest chain.Hash) error {
+	k, err := s.keep(v.image)
+	if err != nil {
+		return err
+	}
 	s.pending.remove(v.image)
 	v.place.Store(&place{kept: k})
 	s.head.Store(&head{version: v, digest: digest})
@@ -233,6 +236,7 @@ func (s *Store) takeVersion(v *Version, digest chain.Hash) {
 		}
 		s.recent = slices.Delete(s.recent, 0, n)
 	}
+	return nil
 }
 
 // Init makes the first state, or checks that the store holds the chain of this
@@ -368,6 +372,7 @@ func (s *Store) Close() error {
 	for _, k := range s.recent {
 		k.giveUp(ErrClosed)
 	}
+	s.dropRows(s.recent...)
 	s.pending.forget()
 	var err error
 	if s.mark != nil {

@@ -25,9 +25,10 @@ type Version struct {
 // place says what a version hangs on: a parent (pending), or nothing any more
 // (committed). Exactly one of parent and kept is set.
 type place struct {
-	parent *Version
-	codes  map[chain.Hash][]byte // code that became known, while it is pending
-	kept   *kept
+	parent  *Version
+	codes   map[chain.Hash][]byte // code that became known, while it is pending
+	written *written              // likewise
+	kept    *kept
 }
 
 func newVersion(s *Store, g *generation, h chain.Height, image *tree.Image, p *place) *Version {
@@ -134,7 +135,8 @@ func (v *Version) Code(hash chain.Hash) ([]byte, error) {
 }
 
 // Apply returns the version after a block with the given writes, which may be
-// nil. It computes the root and touches nothing on disk.
+// nil and are not changed any more. It computes the root and touches nothing on
+// disk.
 func (v *Version) Apply(delta *state.Delta) (*Version, error) {
 	if delta == nil {
 		delta = state.NewDelta()
@@ -150,7 +152,7 @@ func (v *Version) Apply(delta *state.Delta) (*Version, error) {
 	if err != nil {
 		return nil, fmt.Errorf("state after block %d: %w", v.height, err)
 	}
-	p := &place{parent: v}
+	p := &place{parent: v, written: &written{parent: v, delta: delta}}
 	if codes := delta.Codes(); len(codes) > 0 {
 		p.codes = make(map[chain.Hash][]byte, len(codes))
 		for _, c := range codes {

@@ -65,6 +65,10 @@ func (p *places) Storage(addr chain.Address, key state.StorageKey) ([]byte, erro
 	return nil, nil
 }
 
+func (p *places) Scan(chain.Address, state.Span) ([]state.Entry, error) {
+	return nil, errors.New("no actor here scans")
+}
+
 func (p *places) Code(hash chain.Hash) ([]byte, error) {
 	if c, ok := p.codes[hash]; ok {
 		return c, nil

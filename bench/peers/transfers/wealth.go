@@ -29,6 +29,9 @@ func (w Wealth) Account(addr chain.Address) (state.Account, bool, error) {
 // Storage implements state.View.
 func (Wealth) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
 
+// Scan implements state.View.
+func (Wealth) Scan(chain.Address, state.Span) ([]state.Entry, error) { return nil, nil }
+
 // Code implements state.View.
 func (Wealth) Code(chain.Hash) ([]byte, error) { return nil, errors.New("no code here") }
 
