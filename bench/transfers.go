@@ -1,14 +1,12 @@
 package bench
 
 import (
-	"encoding/binary"
-	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
+	"github.com/cowboy-foundation/cowboy/bench/workload"
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 )
 
@@ -24,13 +22,9 @@ type account struct {
 func deriveAccounts(seed uint64, n int) ([]account, error) {
 	accounts := make([]account, n)
 	err := parallel(n, func(i int) error {
-		var number [16]byte
-		binary.BigEndian.PutUint64(number[:8], seed)
-		binary.BigEndian.PutUint64(number[8:], uint64(i))
-		secret := keccak.Sum256([]byte("cowboy-bench account"), number[:])
-		key, err := secp256k1.ParsePrivateKey(secret[:])
+		key, err := workload.Key(seed, i)
 		if err != nil {
-			return fmt.Errorf("key of account %d: %w", i, err)
+			return err
 		}
 		accounts[i] = account{key: key, address: key.PublicKey().Address()}
 		return nil

@@ -121,7 +121,9 @@ func DevnetGenesisTemplate() *Genesis {
 // devnet whose block space is so large that the node, not the protocol, is the
 // limit: of transactions without code, more fit a lane's target than its bytes
 // can hold. One transaction stays as limited as by default, but events cost
-// more cycles, so that those of such a block still fit the store.
+// more cycles, so that those of such a block still fit the store. One actor may
+// be called by all of a block, and ten million timers neither cost more than
+// there is nor make the next one dearer.
 func UnboundedTemplate() *Genesis {
 	g := DevnetGenesisTemplate()
 	g.Name, g.ChainID = "unbounded", ChainIDUnbounded
@@ -132,6 +134,8 @@ func UnboundedTemplate() *Genesis {
 	p.API.SendMessageCycles = 10_000 // likewise, for the trace of a receipt
 	p.Token.ApproveCells, p.Token.AdminCells = 64, 64
 	p.MaxBlockBytes = 64 << 20
+	p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 1_000_000_000, 2_000_000_000
+	p.Timer.BaseDeposit, p.Timer.InitialBaseFee, p.Timer.QueueTarget = 1_000_000, 1, 1<<30
 	return g
 }
 

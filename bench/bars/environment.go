@@ -148,8 +148,8 @@ func readCPUTimes() (t cpuTimes) {
 	return t
 }
 
-// processCPU is the user and system time this process has used.
-func processCPU() time.Duration {
+// ProcessCPU returns the user and system time this process has used.
+func ProcessCPU() time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
 		return 0

@@ -67,7 +67,7 @@ func machineClock() Clock {
 	start := time.Now()
 	return Clock{
 		Now: func() time.Duration { return time.Since(start) },
-		CPU: processCPU,
+		CPU: ProcessCPU,
 		Allocs: func() uint64 {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)

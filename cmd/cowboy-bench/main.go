@@ -22,11 +22,13 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/bench"
 	"github.com/cowboy-foundation/cowboy/bench/bars"
+	"github.com/cowboy-foundation/cowboy/bench/workload"
 )
 
 type commands struct {
-	Load    loadCommand    `cmd:"" help:"Send signed transfers at a given rate and account for every one of them."`
-	Compare compareCommand `cmd:"" help:"Compare two bar reports: better, worse, same or inconclusive."`
+	Load      loadCommand      `cmd:"" help:"Send signed transfers at a given rate and account for every one of them."`
+	SeedState seedStateCommand `cmd:"" help:"Make a development chain with a large state, by ordinary transactions."`
+	Compare   compareCommand   `cmd:"" help:"Compare two bar reports: better, worse, same or inconclusive."`
 }
 
 type loadCommand struct {
@@ -129,8 +131,9 @@ func (c *compareCommand) Run() error {
 
 // defaults are the load tool's own, so that help and library cannot differ.
 func defaults() kong.Vars {
-	d := bench.DefaultLoadConfig()
+	d, s := bench.DefaultLoadConfig(), workload.DefaultSeedConfig()
 	return kong.Vars{
+		"seedaccounts": fmt.Sprint(s.Accounts), "seedactors": fmt.Sprint(s.Actors), "seedtimers": fmt.Sprint(s.Timers),
 		"rpc": d.RPC, "rate": fmt.Sprint(d.Rate), "duration": d.Duration.String(), "accounts": fmt.Sprint(d.Accounts),
 		"connections": fmt.Sprint(d.Connections), "batch": fmt.Sprint(d.Batch), "headroom": fmt.Sprint(d.FeeHeadroom),
 		"inflight": fmt.Sprint(d.MaxInFlight), "drain": d.Drain.String(), "lateness": d.LatenessMax.String(), "spin": d.SpinWindow.String(),
