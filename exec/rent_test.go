@@ -1,6 +1,8 @@
 package exec_test
 
 import (
+	"bytes"
+	"encoding/hex"
 	"slices"
 	"testing"
 
@@ -46,6 +48,31 @@ class Hoarder:
             storage.bond(msg.payload)
         except CowboyError as e:
             return e.code
+`
+
+const keeper = `
+from cowboy_sdk import actor, public, blob_commit, blob_get
+
+@actor
+class Keeper:
+    @public
+    def init(self, msg):
+        return blob_commit(b"x" * msg.payload)
+
+    @public
+    def size(self, msg):
+        return len(blob_get(msg.payload))
+`
+
+const rescuer = `
+from cowboy_sdk import actor, public, storage, CowboyError
+
+@actor
+class Rescuer:
+    @public
+    def rescue(self, msg):
+        actor, key, size = msg.payload
+        storage.restore(actor, {key: b"x" * size})
 `
 
 // ranch is a chain on a state with real roots, without which nothing is evicted.
@@ -131,13 +158,22 @@ func (r *ranch) call(handler string, arg []byte) chain.Receipt {
 // deploy makes the actor with a value.
 func (r *ranch) deploy(value chain.Wei, ids ...string) {
 	r.t.Helper()
-	d := actor.Deployment{Source: []byte(hoarder), Salt: []byte{1}, Manifest: manifest(ids...), Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)}}
+	r.actor = r.deployProgram(hoarder, value, cbor.AppendNull(nil), ids...)
+}
+
+// deployProgram makes an actor of a source, with an argument for init or none.
+func (r *ranch) deployProgram(source string, value chain.Wei, arg []byte, ids ...string) chain.Address {
+	r.t.Helper()
+	d := actor.Deployment{Source: []byte(source), Salt: []byte{1}, Manifest: manifest(ids...)}
+	if arg != nil {
+		d.Init = &actor.Init{Handler: "init", Payload: arg}
+	}
 	tx := r.program(alice, nil, actor.AppendPayload(nil, &d)).Tx
 	tx.Value, tx.CyclesLimit = value, 5_000_000
 	if got := r.one(verified(tx, alice)); got.Code != chain.CodeOK {
 		r.t.Fatalf("deploy: %s", chain.CodeName(got.Code))
 	}
-	r.actor = actor.AddressOf(alice, d.Salt, d.Source)
+	return actor.AddressOf(alice, d.Salt, d.Source)
 }
 
 // rentTx is an instruction about the actor.
@@ -252,6 +288,40 @@ func TestRentLife(t *testing.T) {
 		t.Errorf("restored: %+v", s)
 	}
 	r.until(rent.Grace) // rent goes on
+}
+
+// TestRestoreBlob has an actor bring another's storage back that is one blob of the
+// largest size (whitepaper, "Storage Restoration"; ADR 44).
+func TestRestoreBlob(t *testing.T) {
+	r := newRanch(t, func(p *chain.Params) { p.Rent.PricePerByteYear = 1_000_000_000_000_000 })
+	size := r.g.Params.Actor.InlineBlobBytes
+	keep := r.deployProgram(keeper, 0, cbor.AppendUint(nil, size), "storage.blob")
+	whole, _, _ := r.ground.Account(keep)
+	if whole.StorageSize.Entries != 1 || whole.StorageSize.Bytes <= size {
+		t.Fatalf("stored: %+v", whole.StorageSize)
+	}
+	rescue := r.deployProgram(rescuer, 1_000_000*chain.WeiPerCBY, nil, "econ.hold_balance", "econ.transfer")
+	r.actor = keep
+	r.until(rent.Dormant)
+	hash := actor.Multihash(bytes.Repeat([]byte("x"), int(size)))
+	try := func(size uint64) chain.Receipt {
+		arg := cbor.AppendBytes(cbor.AppendArray(nil, 3), keep[:])
+		arg = cbor.AppendText(arg, "__blob:"+hex.EncodeToString(hash))
+		return r.one(r.program(alice, &rescue, actor.AppendMessage(nil, "rescue", cbor.AppendUint(arg, size))))
+	}
+	if got := try(size + 1); got.Code != chain.CodeReverted {
+		t.Errorf("a byte more than a blob has: %s", chain.CodeName(got.Code))
+	}
+	if got := try(size); got.Code != chain.CodeOK {
+		t.Fatalf("rescue: %s", chain.CodeName(got.Code))
+	}
+	r.next() // compares the root
+	if again, _, _ := r.ground.Account(keep); again.StorageRoot != whole.StorageRoot || again.StorageSize != whole.StorageSize {
+		t.Errorf("restored: %+v, was %+v", again, whole)
+	}
+	if got := r.call("size", cbor.AppendBytes(nil, hash)); got.Code != chain.CodeOK || string(got.Output) != string(cbor.AppendUint(nil, size)) {
+		t.Errorf("size: %s %x", chain.CodeName(got.Code), got.Output)
+	}
 }
 
 // restore puts an evicted storage back in two chunks, with what is refused on the

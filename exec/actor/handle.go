@@ -217,20 +217,6 @@ func raised(res vm.Result) uint16 {
 	return chain.CodeReverted
 }
 
-// draw takes cycles out of an actor's bucket.
-func (r *Run) draw(a chain.Address, used chain.Cycles) error {
-	if r.start.ReadOnly || used == 0 {
-		return nil
-	}
-	l, err := ReadLedger(r.state, a)
-	if err != nil {
-		return err
-	}
-	l.draw(&r.block.Params.Actor, r.block.Height, used)
-	WriteLedger(r.state, a, l)
-	return nil
-}
-
 // callID names one call of the chain.
 func (r *Run) callID() chain.Hash {
 	r.calls++

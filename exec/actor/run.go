@@ -1,6 +1,10 @@
 package actor
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
@@ -50,6 +54,15 @@ type Run struct {
 	next    int
 	held    []holding
 	refunds []refund
+	draws   []drawing
+	fault   error // that nothing could return when it was met
+}
+
+// drawing is cycles taken out of an actor's bucket. Like the charge, they stay
+// taken when the handler that used them is undone (resolution 11.22).
+type drawing struct {
+	addr chain.Address
+	used chain.Cycles
 }
 
 // holding is the balance that an account had when the run began.
@@ -73,13 +86,13 @@ func NewRun(b *Block, o *state.Overlay, e *pvm.Engine, s Start) *Run {
 // mark is a place to which a handler that fails takes the run back. What was
 // charged stays charged.
 type mark struct {
-	state, events, queue, refunds int
-	burned                        chain.Wei
-	later                         chain.Cycles
+	state, events, queue, refunds, draws int
+	burned                               chain.Wei
+	later                                chain.Cycles
 }
 
 func (r *Run) mark() mark {
-	return mark{r.state.Snapshot(), len(r.events), len(r.queue), len(r.refunds), r.burned, r.later}
+	return mark{r.state.Snapshot(), len(r.events), len(r.queue), len(r.refunds), len(r.draws), r.burned, r.later}
 }
 
 // undo takes back everything since the mark and returns the cycles that were
@@ -93,7 +106,53 @@ func (r *Run) undo(m mark) (reserved chain.Cycles) {
 		r.queue[i] = Envelope{}
 	}
 	r.queue = r.queue[:m.queue]
+	r.draws = append(r.draws[:m.draws], added(r.draws[m.draws:])...)
+	for _, d := range r.draws[m.draws:] {
+		if err := r.take(d); err != nil {
+			r.fault = errors.Join(r.fault, fmt.Errorf("draw from the bucket of %s: %w", d.addr, err))
+		}
+	}
 	return reserved
+}
+
+// draw takes cycles out of an actor's bucket.
+func (r *Run) draw(a chain.Address, used chain.Cycles) error {
+	if r.start.ReadOnly || used == 0 {
+		return nil
+	}
+	d := drawing{a, used}
+	r.draws = append(r.draws, d)
+	return r.take(d)
+}
+
+// added sums drawings up by actor, in place, so that what is undone again and
+// again on the way out of nested calls stays short.
+func added(list []drawing) []drawing {
+	out := list[:0]
+	for _, d := range list {
+		i := slices.IndexFunc(out, func(o drawing) bool { return o.addr == d.addr })
+		if i < 0 {
+			out = append(out, d)
+		} else {
+			out[i].used += d.used
+		}
+	}
+	return out
+}
+
+// take writes a drawing down; an actor whose deployment was undone has no bucket.
+func (r *Run) take(d drawing) error {
+	a, err := r.state.Traits(d.addr)
+	if err != nil || !a.HasCode() {
+		return err
+	}
+	l, err := ReadLedger(r.state, d.addr)
+	if err != nil {
+		return err
+	}
+	l.draw(&r.block.Params.Actor, r.block.Height, d.used)
+	WriteLedger(r.state, d.addr, l)
+	return nil
 }
 
 // takeCells charges cells, or ends the handler.
@@ -198,7 +257,7 @@ func (r *Run) finish(m mark, v verdict) (Outcome, error) {
 	if v.code != chain.CodeOK {
 		out.Output = nil
 	}
-	return out, nil
+	return out, r.fault
 }
 
 // failTrace says of messages that were delivered, or wait, that they are undone

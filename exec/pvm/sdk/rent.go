@@ -3,8 +3,10 @@ package sdk
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/values"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
@@ -99,7 +101,11 @@ func (c call) entries(d *vm.Dict) ([]host.Entry, error) {
 		if !ok || len(key) > c.s.limits.KeyBytes {
 			return nil, c.m.ValueError("storage_data has a key that is not str or longer than %d bytes", c.s.limits.KeyBytes)
 		}
-		data, err := c.s.encode(c.m, vals[i])
+		limits := c.s.limits.Value
+		if strings.HasPrefix(key, BlobKey) {
+			limits.Bytes += blobHeadBytes
+		}
+		data, err := values.Append(c.m, nil, vals[i], limits)
 		if err != nil {
 			return nil, err
 		}

@@ -156,6 +156,10 @@ func storageScan(c call) (vm.Value, error) {
 // blobBytes is the most that a blob within a transaction has (whitepaper §3.5).
 const blobBytes = 64 << 10
 
+// blobHeadBytes is the most that the encoding of a blob has before its bytes: it
+// is stored as a value, and may be longer than one by so much.
+const blobHeadBytes = 5
+
 func blobCommit(c call) (vm.Value, error) {
 	data, err := c.buffer(0, "data")
 	if err != nil {
