@@ -59,8 +59,11 @@ const (
 // lane while no runners are registered (ADR 47).
 const OpRunnerRehearsal = 101
 
-// OpActorFund is the opcode at [AddrActors] that gives an actor money.
-const OpActorFund = 41
+// The opcodes at [AddrActors] that give an actor money and other source.
+const (
+	OpActorFund    = 41
+	OpActorUpgrade = 43
+)
 
 // The opcodes at [AddrActors] with which the creator of an actor sees to its
 // timers.
@@ -138,7 +141,7 @@ var systemInstructions = []InstructionSpec{
 
 	// Actors and their timers, by their owners.
 	system(AddrActors, OpActorFund, "actor_fund").runs().args(Arg{"actor", ArgAddress, false}).note("the value goes to the actor without a message"),
-	system(AddrActors, 43, "actor_upgrade").args(Arg{"actor", ArgAddress, false}, Arg{"source", ArgBytes, false}, Arg{"manifest", ArgAny, false}).note("system deployers only (resolution 8.2)"),
+	system(AddrActors, OpActorUpgrade, "actor_upgrade").runs().args(Arg{"actor", ArgAddress, false}, Arg{"source", ArgBytes, false}).note("by the system deployer that made it, of an actor with sys.upgrade (resolution 8.2); the manifest never changes"),
 	system(AddrActors, OpTimerCancel, "timer_cancel").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}),
 	system(AddrActors, OpTimerConfig, "timer_config").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"config", ArgMap, false}).note("\"bidder\" (address or null), \"cells_limit\", \"cycles_limit\", each optional; not of a timer that is due"),
 	system(AddrActors, OpTimerExtend, "timer_extend").runs().args(Arg{"actor", ArgAddress, false}, Arg{"timer_id", ArgHash, false}, Arg{"until_height", ArgUint, false}),

@@ -3,10 +3,12 @@ package exec_test
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/entitle"
@@ -499,6 +501,63 @@ func TestSystemDeployers(t *testing.T) { // E22; entitlements §9.2; resolution 
 	}
 	if r := c.ask(addr, "version", cbor.AppendNull(nil)); r.Code != chain.CodeOK || string(r.Output) != "\x02" {
 		t.Errorf("after the upgrade: %+v", r)
+	}
+}
+
+// TestUpgradeByItsDeployer is the instruction actor_upgrade, and who may not send
+// it (entitlements §7.1, §9.2; resolution 8.2).
+func TestUpgradeByItsDeployer(t *testing.T) {
+	c := oneValidator(t)
+	c.engine = testEngine(t)
+	c.g.Params.Entitlements.SystemDeployers = []chain.Address{alice}
+	addr, _ := c.deploy(alice, gated, manifestOf(limited(entitle.Upgrade)))
+	plain, _ := c.deploy(alice, gated, manifestOf(kv))
+	next := []byte("from cowboy_sdk import actor, public\n@actor\nclass N:\n    @public\n    def version(self, msg):\n        return 2\n")
+	order := func(from, addr chain.Address, source []byte) *chain.VerifiedTx {
+		b := cbor.AppendUint(cbor.AppendArray(nil, 3), chain.OpActorUpgrade)
+		b = cbor.AppendBytes(cbor.AppendBytes(b, addr[:]), source)
+		return c.program(from, &chain.AddrActors, b)
+	}
+	valued := order(alice, addr, next)
+	valued.Tx.Value = 1
+	few := order(alice, addr, next)
+	few.Tx.CyclesLimit = 21_000 + 10
+	tight := order(alice, addr, next)
+	tight.Tx.CellsLimit = chain.Cells(len(tight.Tx.Payload))
+	for _, tt := range []struct {
+		rule string
+		tx   *chain.VerifiedTx
+		want uint16
+	}{
+		{"by another", order(bob, addr, next), chain.CodeForbidden},
+		{"of nobody", order(alice, bob, next), chain.CodeNotFound},
+		{"of a regular actor", order(alice, plain, next), chain.CodeForbidden},
+		{"source that does not compile", order(alice, addr, []byte("x = (")), chain.CodeCodeInvalid},
+		{"with a value", verified(valued.Tx, alice), chain.CodeBadArgument},
+		{"cycles for less than compiling", verified(few.Tx, alice), chain.CodeCyclesExhausted},
+		{"no cells for the event", verified(tight.Tx, alice), chain.CodeCellsExhausted},
+	} {
+		before := [2]chain.Hash{c.state.accounts[addr].CodeHash, c.state.accounts[plain].CodeHash}
+		tt.tx.Tx.Nonce = c.nonces[tt.tx.Sender]
+		r := c.block(verified(tt.tx.Tx, tt.tx.Sender)).Receipts[0]
+		if after := [2]chain.Hash{c.state.accounts[addr].CodeHash, c.state.accounts[plain].CodeHash}; r.Code != tt.want || after != before || len(r.Events) != 0 {
+			t.Errorf("%s: %s, %d events", tt.rule, chain.CodeName(r.Code), len(r.Events))
+		}
+	}
+	record, _ := actor.ReadRecord(c.state, addr)
+	r := c.block(order(alice, addr, next)).Receipts[0]
+	if hash := chain.Hash(keccak.Sum256(next)); r.Code != chain.CodeOK || len(r.Events) != 1 || r.Events[0].Name != actor.EventUpgraded || c.state.accounts[addr].CodeHash != hash {
+		t.Errorf("upgrade: %+v", r)
+	}
+	if now, _ := actor.ReadRecord(c.state, addr); !reflect.DeepEqual(now, record) {
+		t.Errorf("E22: the record is %+v, was %+v", now, record)
+	}
+	if r := c.ask(addr, "version", cbor.AppendNull(nil)); r.Code != chain.CodeOK || string(r.Output) != "\x02" {
+		t.Errorf("after the upgrade: %+v", r)
+	}
+	c.g.Params.Entitlements.SystemDeployers = nil
+	if r := c.block(order(alice, addr, []byte(gated))).Receipts[0]; r.Code != chain.CodeSystemEntitlement {
+		t.Errorf("by one who is no system deployer any more: %s", chain.CodeName(r.Code))
 	}
 }
 

@@ -42,6 +42,30 @@ func (b *block) fundActor(tx *chain.Tx) (uint16, error) {
 	return chain.CodeOK, fault("fund "+to.String(), err)
 }
 
+// upgradeActor runs the instruction actor_upgrade. The error is a [*Fault].
+func (b *block) upgradeActor(tx *chain.VerifiedTx, intrinsic chain.Usage) (actor.Outcome, error) {
+	if tx.Tx.Value != 0 {
+		return actor.Outcome{Code: chain.CodeBadArgument, Detail: errValue.Error()}, nil
+	}
+	p := actor.Replacement{By: tx.Sender}
+	args, err := arguments(tx)
+	if err == nil {
+		err = args.BytesInto(p.Actor[:])
+	}
+	if err == nil {
+		p.Source, err = args.Bytes(chain.MaxTxBytes)
+	}
+	if err != nil {
+		return actor.Outcome{}, &Fault{"read arguments of a classified instruction", err}
+	}
+	r, err := b.start(tx, intrinsic)
+	if err != nil {
+		return actor.Outcome{}, err
+	}
+	out, err := r.Replace(&p)
+	return out, fault("upgrade "+p.Actor.String(), err)
+}
+
 // fundArgs reads [41, actor].
 func fundArgs(payload []byte) (to chain.Address, err error) {
 	r := cbor.NewReader(payload)

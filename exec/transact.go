@@ -160,6 +160,8 @@ func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain
 	case ins.To == chain.AddrActors && ins.Opcode == chain.OpActorFund:
 		code, err := b.fundActor(tx.Tx)
 		return actor.Outcome{Code: code}, err
+	case ins.To == chain.AddrActors && ins.Opcode == chain.OpActorUpgrade:
+		return b.upgradeActor(tx, intrinsic)
 	case ins.To == chain.AddrActors && (ins.Opcode >= chain.OpTimerCancel && ins.Opcode <= chain.OpTimerExtend || ins.Opcode == chain.OpTimerSchedule):
 		return b.orderTimer(ins, tx, intrinsic)
 	case ins.To == chain.AddrGovernance:

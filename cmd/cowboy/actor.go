@@ -23,6 +23,7 @@ type actorCommands struct {
 	Get     actorGet     `cmd:"" help:"Show an actor and what it has stored."`
 	Logs    actorLogs    `cmd:"" help:"Show the events of an actor."`
 	Fund    actorFund    `cmd:"" name:"fund-actor" aliases:"fund" help:"Give an actor CBY without a message."`
+	Upgrade actorUpgrade `cmd:"" name:"upgrade-actor" aliases:"upgrade" help:"Put other source in place of a system actor's."`
 }
 
 // argumentFlags are the value that a handler gets, in one of two spellings.

@@ -273,6 +273,7 @@ func leaves() [][]string {
 		{"actor", "get"},
 		{"actor", "logs"},
 		{"actor", "fund-actor"},
+		{"actor", "upgrade-actor"},
 		{"dev"},
 		{"version"},
 	}
@@ -390,6 +391,7 @@ func TestJSONEverywhere(t *testing.T) {
 		{"actor", "get", theActor},
 		{"actor", "logs", theActor},
 		{"actor", "fund-actor", "--actor", theActor, "--amount", "1"},
+		{"actor", "upgrade-actor", theActor, "--code", s.dir + "/adder.py"},
 		{"dev", "--code", s.dir + "/adder.py", "--handler", "add", "--args", "5"},
 		{"version"},
 	} {

@@ -1,0 +1,105 @@
+package actor
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// The code of an actor changes in three ways, all of which need sys.upgrade in
+// its manifest: by its own program, by decision of governance, and by the system
+// deployer that made it. The manifest never changes (entitlements §7.1, §9.2;
+// resolutions 8.2, 11.11).
+
+// EventUpgraded says [actor, code hash] of an instruction of its deployer.
+const EventUpgraded = "ActorUpgraded"
+
+// Upgrade puts other source in place of that of an actor, by decision of
+// governance. The code is of a receipt; the error is a fault.
+func Upgrade(o *state.Overlay, e *pvm.Engine, addr chain.Address, source []byte) (uint16, error) {
+	rec, err := ReadRecord(o, addr)
+	if err != nil || rec == nil {
+		return chain.CodeNotFound, err
+	}
+	if may, err := rec.upgrades(); err != nil || !may {
+		return chain.CodeForbidden, err
+	}
+	if _, err := e.Program(source, sourceName); err != nil {
+		return chain.CodeCodeInvalid, nil // which text is refused depends on the text alone
+	}
+	_, err = setCode(o, addr, source)
+	return chain.CodeOK, err
+}
+
+// upgrades reports whether the code of the actor may change at all.
+func (rec *Record) upgrades() (bool, error) {
+	grants, err := entitle.Parse(rec.Manifest)
+	return err == nil && grants.Has(entitle.Upgrade), err
+}
+
+// Replacement is other source for an actor, from its deployer.
+type Replacement struct {
+	By     chain.Address
+	Actor  chain.Address
+	Source []byte
+}
+
+// Replace carries a replacement out, at the price of compiling it. The error is a
+// fault.
+func (r *Run) Replace(p *Replacement) (Outcome, error) {
+	m := r.mark()
+	v, err := r.replace(p)
+	if err != nil {
+		return Outcome{}, err
+	}
+	r.cycles -= min(v.used, r.cycles)
+	if v.code != chain.CodeOK {
+		r.undo(m)
+	}
+	return r.finish(m, v)
+}
+
+func (r *Run) replace(p *Replacement) (verdict, error) {
+	rec, err := ReadRecord(r.state, p.Actor)
+	switch {
+	case err != nil:
+		return verdict{}, err
+	case rec == nil:
+		return refused(chain.CodeNotFound, "%s is no actor", p.Actor), nil
+	case rec.Creator != p.By:
+		return refused(chain.CodeForbidden, "%s has made %s", rec.Creator, p.Actor), nil
+	case !slices.Contains(r.block.Params.Entitlements.SystemDeployers, p.By):
+		return refused(chain.CodeSystemEntitlement, "%s is no system deployer", p.By), nil
+	}
+	if may, err := rec.upgrades(); err != nil || !may {
+		return refused(chain.CodeForbidden, "the code of a regular actor never changes"), err
+	}
+	_, v := r.compile(p.Source)
+	if v.code != chain.CodeOK {
+		return v, nil
+	}
+	hash, err := setCode(r.state, p.Actor, p.Source)
+	if err != nil {
+		return v, err
+	}
+	data := cbor.AppendBytes(cbor.AppendBytes(cbor.AppendArray(nil, 2), p.Actor[:]), hash[:])
+	var trap *Trap
+	if errors.As(r.announce(chain.AddrActors, EventUpgraded, data), &trap) {
+		v.code, v.detail = trap.Code, trap.Text
+	}
+	return v, nil
+}
+
+func setCode(o *state.Overlay, addr chain.Address, source []byte) (chain.Hash, error) {
+	a, _, err := o.Account(addr)
+	if err == nil {
+		a.CodeHash = o.SetCode(source)
+		o.SetAccount(addr, a)
+	}
+	return a.CodeHash, err
+}
