@@ -215,7 +215,7 @@ func (l *live) messageLimits(a, b string) {
 func (l *live) deferred(b string) {
 	t := l.t
 	l.execute(b, "forget", "null")
-	at := l.height() + 60
+	at := l.height() + 120
 	r := l.execute(b, "later", fmt.Sprintf(`[%d,"then"]`, at))
 	var id string
 	if err := json.Unmarshal(r.Value, &id); err != nil {

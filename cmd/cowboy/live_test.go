@@ -30,6 +30,27 @@ func newLive(t *testing.T) *live {
 	return newLiveOf(t, node.DevnetOptions{BlockTime: 25 * time.Millisecond})
 }
 
+// newLiveWith starts a devnet with other parameters.
+func newLiveWith(t *testing.T, change func(*chain.Params)) *live {
+	t.Helper()
+	return newLiveOf(t, node.DevnetOptions{BlockTime: 25 * time.Millisecond, GenesisFile: genesisWith(t, change)})
+}
+
+// newLiveRestarted starts a devnet with other parameters that restart ends and
+// starts again on its folder.
+func newLiveRestarted(t *testing.T, change func(*chain.Params)) (l *live, restart func()) {
+	t.Helper()
+	dir, options := t.TempDir(), node.DevnetOptions{BlockTime: 25 * time.Millisecond, GenesisFile: genesisWith(t, change)}
+	url, stop := startNode(t, filepath.Join(dir, "chain"), options)
+	l = liveAt(t, dir, url)
+	t.Cleanup(func() { stop() })
+	return l, func() {
+		t.Helper()
+		stop()
+		l.env["COWBOY_RPC_URL"], stop = startNode(t, filepath.Join(dir, "chain"), options)
+	}
+}
+
 // newLiveOf starts a devnet of another genesis.
 func newLiveOf(t *testing.T, options node.DevnetOptions) *live {
 	t.Helper()
