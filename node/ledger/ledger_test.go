@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -45,11 +47,16 @@ type fixture struct {
 	account *secp256k1.PrivateKey
 	now     time.Time
 	shards  *shards.Code // of all ledgers of the fixture
+
+	inMemory bool // nothing reaches a disk, for tests of many blocks
 }
 
 var testPeer = chain.PeerKey{1, 2, 3}
 
-func newFixture(t *testing.T) *fixture {
+func newFixture(t *testing.T) *fixture { return newFixtureOf(t, func(*chain.Params) {}) }
+
+// newFixtureOf returns a chain with other parameters and with more accounts.
+func newFixtureOf(t *testing.T, change func(*chain.Params), accounts ...chain.Allocation) *fixture {
 	t.Helper()
 	secret := keccak.Sum256([]byte("ledger test account"))
 	account, err := secp256k1.ParsePrivateKey(secret[:])
@@ -72,7 +79,8 @@ func newFixture(t *testing.T) *fixture {
 		RewardAddress: chain.Address{0xee, 0xee},
 	}
 	f := &fixture{genesis: g, order: order, share: shares[0].Key, account: account, now: time.UnixMilli(1_800_000_000_000)}
-	accounts := []chain.Allocation{{Name: "test", Address: account.PublicKey().Address(), Amount: 1000 * chain.WeiPerCBY}}
+	change(&g.Params)
+	accounts = append(accounts, chain.Allocation{Name: "test", Address: account.PublicKey().Address(), Amount: 1000 * chain.WeiPerCBY})
 	group := polynomial.Group().Bytes()
 	if err := g.Complete([]chain.Validator{validator}, group, [][96]byte{group}, accounts, uint64(f.now.UnixMilli())); err != nil {
 		t.Fatal(err)
@@ -83,7 +91,11 @@ func newFixture(t *testing.T) *fixture {
 // ledger starts a ledger of its own on the fixture's chain.
 func (f *fixture) ledger(t *testing.T, p Pool) *Ledger {
 	t.Helper()
-	s, err := store.Open(t.TempDir(), store.DefaultOptions())
+	options := store.DefaultOptions()
+	if f.inMemory {
+		options.FS = vfs.NewMem()
+	}
+	s, err := store.Open(t.TempDir(), options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,10 +143,20 @@ func (f *fixture) transfer(t *testing.T, nonce uint64) *chain.VerifiedTx {
 		ChainID: f.genesis.ChainID, Nonce: nonce, To: &chain.Address{0xaa, byte(nonce)}, Value: 5,
 		CyclesLimit: 21_000, MaxFeePerCycle: 10, MaxFeePerCell: 10, TipPerCycle: 1,
 	}
-	sig := f.account.Sign(tx.SigningHash())
+	return signedBy(t, f.account, tx)
+}
+
+// signedBy signs a transaction and says what sigverify would say of it.
+func signedBy(t *testing.T, key *secp256k1.PrivateKey, tx *chain.Tx) *chain.VerifiedTx {
+	t.Helper()
+	sig := key.Sign(tx.SigningHash())
 	tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
 	body := tx.Encode()
-	return &chain.VerifiedTx{Tx: tx, Body: body, Hash: chain.TxHash(body), Sender: f.account.PublicKey().Address(), Lane: chain.LaneUser}
+	ins, err := tx.Classify()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &chain.VerifiedTx{Tx: tx, Body: body, Hash: chain.TxHash(body), Sender: key.PublicKey().Address(), Lane: ins.Lane}
 }
 
 // genesisParent is the parent of the first block.
