@@ -75,7 +75,7 @@ func execMetrics(s *ledger.Stats, counter counterFunc) {
 		{"transactions", "Transactions executed by several workers.", func(x *parallel.Stats) uint64 { return x.Txs }},
 		{"executions", "How often they were executed.", func(x *parallel.Stats) uint64 { return x.Executions }},
 		{"reruns", "Executions that a conflict made necessary.", func(x *parallel.Stats) uint64 { return x.Reruns }},
-		{"unforeseen", "Transactions that touched what was not foreseen.", func(x *parallel.Stats) uint64 { return x.Missed }},
+		{"unforeseen", "Transactions, of those learned from, that touched what was not foreseen.", func(x *parallel.Stats) uint64 { return x.Missed }},
 		{"waited", "Transactions that the plan made wait for another.", func(x *parallel.Stats) uint64 { return x.Waited }},
 		{"prepare_nanoseconds", "Time spent on footprints.", func(x *parallel.Stats) uint64 { return x.PrepareNanos }},
 		{"plan_nanoseconds", "Time spent on the plan.", func(x *parallel.Stats) uint64 { return x.PlanNanos }},

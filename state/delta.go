@@ -172,6 +172,13 @@ func (d *Delta) at(addr chain.Address) *writes {
 	return w
 }
 
+func (d *Delta) reset() {
+	clear(d.accounts)
+	clear(d.codes)
+	clear(d.order)
+	d.order = d.order[:0]
+}
+
 func (d *Delta) put(w *writes) {
 	d.accounts[w.addr] = w
 	d.order = append(d.order, w)

@@ -8,6 +8,8 @@ import "github.com/cowboy-foundation/cowboy/chain"
 type Change struct {
 	AccountChange
 	Credit chain.Wei // taken on trust ([NewBlindOverlay])
+
+	from *writes
 }
 
 // Each calls fn for every changed address, in the order of their first writes,
@@ -18,7 +20,7 @@ func (o *Overlay) Each(fn func(c *Change) error) error {
 		if w.dropped {
 			continue
 		}
-		c = Change{AccountChange{Address: w.addr, Cleared: w.cleared, Account: w.account, Storage: w.slots}, w.credit}
+		c = Change{AccountChange{Address: w.addr, Cleared: w.cleared, Account: w.account, Storage: w.slots}, w.credit, w}
 		if err := fn(&c); err != nil {
 			return err
 		}
@@ -26,10 +28,15 @@ func (o *Overlay) Each(fn func(c *Change) error) error {
 	return nil
 }
 
-// Take writes a change of another overlay, whose values it shares from then on.
-// It cannot be taken back: all marks become invalid.
+// Take writes a change of another overlay that saw o as it is now, or nothing that
+// differs from it. They share the change from then on: the other is not written
+// before its [Overlay.Reset]. It cannot be taken back: all marks become invalid.
 func (o *Overlay) Take(c *Change) error {
 	o.forget()
+	if c.Credit == 0 && o.delta.accounts[c.Address] == nil {
+		o.delta.put(c.from)
+		return nil
+	}
 	if c.Cleared {
 		o.delta.DeleteAccount(c.Address)
 	}
@@ -70,13 +77,17 @@ func (o *Overlay) Absorb(above *Overlay) error {
 	for hash, code := range above.delta.codes { // into a map: the order does not matter
 		o.delta.codes[hash] = code
 	}
-	return above.Each(func(c *Change) error {
-		if o.delta.accounts[c.Address] != nil || c.Credit != 0 {
-			return o.Take(c)
-		}
-		o.delta.put(above.delta.accounts[c.Address])
-		return nil
-	})
+	return above.Each(o.Take)
+}
+
+// Reset forgets all writes and marks: the overlay is as new, over the same parent.
+// Who has taken the writes keeps them.
+func (o *Overlay) Reset() {
+	o.forget()
+	o.delta.reset()
+	if o.blind != nil {
+		o.blind.peaks = o.blind.peaks[:0]
+	}
 }
 
 func (o *Overlay) forget() {

@@ -74,7 +74,7 @@ func (c *Config) Check() error {
 type Stats struct {
 	Blocks, Parallel, Abandoned uint64 // all; executed in parallel; of these, finished one by one
 	Txs, Executions, Reruns     uint64 // of blocks in parallel
-	Missed                      uint64 // attempts that touched a place that was not foreseen
+	Missed                      uint64 // attempts, of those learned from, that touched a place not foreseen
 	Waited                      uint64 // transactions that the plan made wait for another
 	PrepareNanos, PlanNanos     uint64
 	RunNanos, SettleNanos       uint64

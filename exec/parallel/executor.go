@@ -14,6 +14,7 @@ type Executor struct {
 	cfg     Config
 	engines []*pvm.Engine
 	memory  *memory
+	spare   []*attempt
 	stats   Stats
 	shake   func() // called where goroutines may meet, by tests; or nil
 
@@ -52,6 +53,7 @@ func (x *Executor) Apply(view state.View, in exec.Inputs, txs []*chain.VerifiedT
 	r := x.start(mode, s, txs)
 	x.stats.PrepareNanos += x.now() - began
 	workers := r.all(x.engines)
+	x.spare = r.spare
 	x.count(r, workers)
 	if r.panicked != nil {
 		panic(r.panicked)
@@ -92,7 +94,7 @@ const (
 func (x *Executor) start(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx) *run {
 	r := &run{
 		mode: mode, txs: txs, jobs: make([]job, len(txs)), steps: s, settled: newSettled(s.State()),
-		waiting: make([][]int, len(txs)), memory: x.memory, shake: x.shake, clock: x.cfg.Clock,
+		waiting: make([][]int, len(txs)), memory: x.memory, spare: x.spare, shake: x.shake, clock: x.cfg.Clock,
 		window: windowOptimistic * x.cfg.Workers,
 	}
 	if mode == Planned {

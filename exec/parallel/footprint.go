@@ -22,13 +22,13 @@ type resource struct {
 	key  state.StorageKey
 }
 
-// resourceOf says whose an entry of the storage is. The records of package actor
-// end in the address that they are about.
+// resourceOf says whose an entry of the storage is. The records of actors and of
+// their rent end in the address that they are about.
 func resourceOf(addr chain.Address, key state.StorageKey) resource {
 	switch n := len(key) - len(addr); {
 	case !addr.IsSystem():
 		return resource{addr: addr}
-	case addr == chain.AddrActors && n > 0:
+	case (addr == chain.AddrActors || addr == chain.AddrRent) && n > 0:
 		return resource{addr: chain.Address([]byte(key[n:]))}
 	}
 	return resource{addr, key}

@@ -19,7 +19,7 @@ type habit struct {
 const (
 	gain = 2
 	loss = 1
-	sure = 2
+	sure = 3
 	most = 8
 )
 

@@ -45,23 +45,23 @@ func (r *run) admit() {
 	i := r.admitted
 	r.admitted++
 	j := &r.jobs[i]
-	j.after = none
+	after := none
 	if r.mode == Planned {
 		if j.feet.message {
 			if c, ok := r.callOf(i); ok {
 				r.memory.foresee(c, &j.feet)
 			}
 		}
-		j.after = r.plan.enter(i, j.feet.touches)
+		after = r.plan.enter(i, j.feet.touches)
 	}
-	if j.after != none {
+	if after != none {
 		r.waited++
 	}
-	if j.after < r.frontier {
+	if after < r.frontier {
 		r.ready.push(i)
 		return
 	}
-	r.waiting[j.after] = append(r.waiting[j.after], i)
+	r.waiting[after] = append(r.waiting[after], i)
 }
 
 // callOf names the handler of a message by the code of its target, as it is now.
@@ -74,14 +74,18 @@ func (r *run) callOf(i int) (call, bool) {
 	return call{a.CodeHash, j.feet.handler}, true
 }
 
+// lessons is of how many settled messages one is learned from, besides those that had
+// to run again: what handlers touch, they mostly touch again and again.
+const lessons = 8
+
 // learn remembers what a settled message has touched, and counts what was not
 // foreseen.
-func (r *run) learn(i int) {
+func (r *run) learn(i int, again bool) {
 	j := &r.jobs[i]
-	if r.mode != Planned || !j.feet.message {
+	if r.mode != Planned || !j.feet.message || !again && i%lessons != 0 {
 		return
 	}
-	r.seen = j.feet.actual(r.seen, &j.view, j.over)
+	r.seen = j.feet.actual(r.seen, &j.try.view, j.try.over)
 	if c, ok := r.callOf(i); ok {
 		r.memory.learn(c, r.seen)
 	}

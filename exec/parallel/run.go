@@ -32,6 +32,7 @@ type run struct {
 	stop     bool
 	plan     *plan
 	memory   *memory
+	spare    []*attempt // to be used again
 
 	// The settler's, or anybody's after the join.
 	err       error // of transaction frontier: the verdict on the block, or a fault
@@ -45,13 +46,9 @@ type run struct {
 
 // job is one transaction.
 type job struct {
-	feet    footprint
-	after   int // whom it waits for
-	over    *state.Overlay
-	view    view
-	attempt exec.Attempt
-	good    bool // the attempt ended with a result
-	done    bool // guarded by run.mu
+	feet footprint
+	try  *attempt // from when it is taken up until it is settled
+	done bool     // guarded by run.mu
 }
 
 // worker is one goroutine's share.
@@ -61,7 +58,6 @@ type worker struct {
 	runNanos    uint64
 	settleNanos uint64
 	executions  int
-	spare       [][]read // of settled transactions
 }
 
 // all runs the transactions up to the end, an error, or too many conflicts, with
@@ -101,6 +97,7 @@ func (w *worker) work() {
 			return
 		}
 		i := r.ready.pop()
+		r.jobs[i].try = r.unused()
 		r.mu.Unlock()
 		began := r.now()
 		w.try(i, false)
@@ -159,7 +156,11 @@ func (w *worker) advance(first, settled int) {
 	began := r.now()
 	r.frontier = settled
 	for i := first; i < settled; i++ {
-		r.jobs[i] = job{} // lets go of the overlay
+		if a := r.jobs[i].try; a != nil {
+			a.view.from = nil
+			r.spare = append(r.spare, a)
+		}
+		r.jobs[i] = job{}
 		for _, j := range r.waiting[i] {
 			r.ready.push(j)
 		}
@@ -177,11 +178,14 @@ func (w *worker) advance(first, settled int) {
 // book settles the transaction at the frontier, and reports whether the block goes
 // on.
 func (w *worker) book(i int) bool {
-	r := w.run
-	j, tx := &r.jobs[i], r.txs[i]
-	if !w.stands(i) {
+	r, j := w.run, &w.run.jobs[i]
+	again, last := !w.stands(i), false
+	if again {
 		r.reruns++
-		if w.try(i, false); !w.stands(i) { // an error, or a balance beyond 64 bits
+		j.try.renew()
+		w.try(i, false)
+		if last = !w.stands(i); last { // an error, or a balance beyond 64 bits
+			j.try = r.newAttempt(state.NewOverlay)
 			w.try(i, true)
 		}
 		r.abandon = r.tooMany(i)
@@ -192,16 +196,19 @@ func (w *worker) book(i int) bool {
 	if r.shake != nil {
 		r.shake()
 	}
-	r.err = r.settled.take(i, j.over, &j.view)
+	r.err = r.settled.take(i, j.try.over, &j.try.view)
 	if r.err == nil {
-		r.err = r.steps.Settle(tx, &j.attempt)
+		r.err = r.steps.Settle(r.txs[i], &j.try.result)
 	}
 	if r.err != nil {
 		return false
 	}
-	r.learn(i)
-	clear(j.view.reads)
-	w.spare = append(w.spare, j.view.reads[:0])
+	r.learn(i, again)
+	if last || len(j.try.view.reads) > mostKept {
+		j.try = nil
+	} else {
+		j.try.renew()
+	}
 	return true
 }
 
@@ -222,11 +229,11 @@ const (
 
 // stands reports whether an attempt is what happens at the frontier.
 func (w *worker) stands(i int) bool {
-	r, j := w.run, &w.run.jobs[i]
-	if !j.good || !r.settled.unchanged(&j.view) || !r.steps.Fits(r.txs[i]) {
+	r, a := w.run, w.run.jobs[i].try
+	if !a.good || !r.settled.unchanged(&a.view) || !r.steps.Fits(r.txs[i]) {
 		return false
 	}
-	fits, err := r.settled.roomFor(j.over.Peaks())
+	fits, err := r.settled.roomFor(a.over.Peaks())
 	return fits && err == nil // an error shows again when it runs
 }
 
@@ -235,18 +242,7 @@ func (w *worker) stands(i int) bool {
 // what is learned of a credit does not depend on where it ran: the last try reads
 // the balance, and who does that has others wait for it.
 func (w *worker) try(i int, last bool) {
-	r, j := w.run, &w.run.jobs[i]
-	if n := len(w.spare); n > 0 && j.view.reads == nil {
-		j.view.reads, w.spare = w.spare[n-1], w.spare[:n-1]
-	}
-	j.view.from, j.view.shake = r.settled, r.shake
-	j.view.reset()
-	j.good = false
-	if last {
-		j.over = state.NewOverlay(&j.view)
-	} else {
-		j.over = state.NewBlindOverlay(&j.view)
-	}
+	r, a := w.run, w.run.jobs[i].try
 	w.executions++
 	defer func() {
 		if p := recover(); p != nil && last {
@@ -254,8 +250,8 @@ func (w *worker) try(i int, last bool) {
 		}
 	}()
 	var err error
-	j.attempt, err = w.exec.Attempt(j.over, i, r.txs[i], last)
-	j.good = err == nil
+	a.result, err = w.exec.Attempt(a.over, i, r.txs[i], last)
+	a.good = err == nil
 	if last {
 		r.err = err
 	}

@@ -41,6 +41,7 @@ type view struct {
 	from  *settled
 	reads []read
 	index map[place]int // in reads, once they are many
+	next  read          // being made
 	shake func()        // of tests, or nil
 }
 
@@ -49,7 +50,7 @@ const linear = 12
 
 func (v *view) reset() {
 	clear(v.reads)
-	v.reads, v.index = v.reads[:0], nil
+	v.reads, v.index, v.next = v.reads[:0], nil, read{}
 }
 
 // find returns an earlier read, or nil. It is valid until the next.
@@ -69,8 +70,8 @@ func (v *view) find(k kind, addr *chain.Address, key state.StorageKey) *read {
 }
 
 // note keeps a read.
-func (v *view) note(r read) *read {
-	v.reads = append(v.reads, r)
+func (v *view) note(r *read) *read {
+	v.reads = append(v.reads, *r)
 	n := len(v.reads)
 	switch {
 	case v.index != nil:
@@ -93,7 +94,7 @@ func (v *view) look(p place, fn func(o *state.Overlay, r *read) error) (*read, e
 	if v.shake != nil {
 		v.shake()
 	}
-	r, s := read{place: p}, v.from.of(&p.addr)
+	s := v.from.of(&p.addr)
 	if p.kind == ofSize { // the overlay keeps what it has counted
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -101,10 +102,12 @@ func (v *view) look(p place, fn func(o *state.Overlay, r *read) error) (*read, e
 		s.mu.RLock()
 		defer s.mu.RUnlock()
 	}
-	if err := fn(s.over, &r); err != nil {
+	r := &v.next
+	*r = read{place: p}
+	if err := fn(s.over, r); err != nil {
 		return nil, err
 	}
-	r.mark = s.mark(&p)
+	r.mark = s.mark(&r.place)
 	return v.note(r), nil
 }
 

@@ -13,11 +13,12 @@ import (
 // before the block.
 func (b *Block) End(parent state.View) error {
 	var grown []chain.Address
-	for _, c := range b.State.Delta().AppendChanges(nil) {
+	_ = b.State.Each(func(c *state.Change) error {
 		if (len(c.Storage) > 0 || c.Cleared) && !c.Address.IsSystem() {
 			grown = append(grown, c.Address)
 		}
-	}
+		return nil
+	})
 	if len(grown) == 0 {
 		return nil
 	}

@@ -1,0 +1,45 @@
+package parallel
+
+import (
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// attempt is one run of a transaction, on an overlay of its own. It serves one
+// transaction after the other, so that what it has grown to is not made anew.
+type attempt struct {
+	view   view
+	over   *state.Overlay // on view
+	result exec.Attempt
+	good   bool // it ended with a result
+}
+
+// mostKept bounds the reads of an attempt that is used again, and with them its
+// writes: emptying it takes time for all that it has ever held.
+const mostKept = 64
+
+// newAttempt returns an attempt, over saying which kind of overlay.
+func (r *run) newAttempt(over func(state.View) *state.Overlay) *attempt {
+	a := &attempt{view: view{from: r.settled, shake: r.shake, reads: make([]read, 0, linear)}}
+	a.over = over(&a.view)
+	return a
+}
+
+// unused returns an attempt without traces. The caller holds the lock.
+func (r *run) unused() *attempt {
+	n := len(r.spare)
+	if n == 0 {
+		return r.newAttempt(state.NewBlindOverlay)
+	}
+	a := r.spare[n-1]
+	r.spare = r.spare[:n-1]
+	a.view.from, a.view.shake = r.settled, r.shake
+	return a
+}
+
+// renew takes away the traces of a run.
+func (a *attempt) renew() {
+	a.over.Reset()
+	a.view.reset()
+	a.result, a.good = exec.Attempt{}, false
+}
