@@ -24,8 +24,10 @@ func TestBlindOverlay(t *testing.T) {
 			parent.set(chain.Address{i}, a)
 		}
 		plain, settled := NewOverlay(parent), NewOverlay(parent)
+		piece := NewBlindOverlay(settled)
 		for range 6 {
-			piece, ops := NewBlindOverlay(settled), rng.Uint64()
+			ops := rng.Uint64()
+			piece.Reset()
 			for _, o := range []*Overlay{plain, piece} {
 				randomMoney(t, o, rand.New(rand.NewPCG(ops, 1)))
 			}

@@ -163,7 +163,7 @@ func (v *view) Scan(addr chain.Address, s state.Span) ([]state.Entry, error) {
 	}
 	p := place{kind: ofRange, addr: addr}
 	if v.find(p.kind, &p.addr, p.key) == nil {
-		v.note(read{place: p, mark: sh.mark(&p)})
+		v.note(&read{place: p, mark: sh.mark(&p)})
 	}
 	return list, nil
 }
