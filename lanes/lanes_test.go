@@ -389,7 +389,7 @@ func TestRehearsalsAreForChainsThatHaveThem(t *testing.T) {
 	var m maker
 	rehearsal := m.in(chain.LaneRunner, m.transfer(1, 0, 1, 50_000))
 	rehearsal.Tx.To, rehearsal.Tx.Payload, rehearsal.Tx.CellsLimit = &chain.AddrRunnerRegistry, []byte{0x83, 0x18, chain.OpRunnerRehearsal, 0x00, 0x40}, 100
-	for _, enabled := range []bool{false, true, false} {
+	for _, enabled := range []bool{false, true} {
 		p := chain.DefaultParams()
 		p.Runner.RehearsalEnabled = enabled
 		if err := l.Finalized(t.Context(), FinalizedHead{View: view, BaseFees: evenFees(1), Params: &p}); err != nil {
