@@ -13,6 +13,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
 	"github.com/cowboy-foundation/cowboy/node"
 )
@@ -88,7 +89,7 @@ func Seed(ctx context.Context, cfg SeedConfig, log io.Writer) (Seeded, error) {
 		return Seeded{}, err
 	}
 	opts := solo.DefaultConfig()
-	opts.Wall = true
+	opts.Wall, opts.Exec.Mode = true, parallel.Sequential // all sleepers touch the queue of timers
 	c, err := solo.Open(cfg.Dir, opts)
 	if err != nil {
 		return Seeded{}, err
