@@ -19,7 +19,7 @@ TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
 .PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash soak-pvm-fuzz soak-day bench bench-crypto bench-state \
-        bench-lanes bench-exec bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
+        bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -92,6 +92,12 @@ bench-lanes: ## bars of ingress and packing
 
 bench-exec: ## bars of the state transition
 	cd bench/peers && $(GO) run ./exec
+
+bench-timers: build ## block time beside TIMERS=1000000 sleeping timers, or those of the seeded chain DIR=folder
+	$(BIN)/cowboy-bench sleepers $(if $(DIR),--dir $(DIR),--timers $(or $(TIMERS),1000000))
+
+bench-workloads: build ## transactions a second and the share of each stage, for every named workload (ARGS='--workload lane-mix')
+	$(BIN)/cowboy-bench run $(ARGS)
 
 bench-consensus: ## bars of votes, certificates and coded blocks
 	cd bench/peers && $(GO) run ./consensus

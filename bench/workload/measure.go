@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	"github.com/cowboy-foundation/cowboy/bench/solo"
+	"github.com/cowboy-foundation/cowboy/exec/timers"
 )
 
 // Measure is what blocks of one workload took, from the bodies of transactions to
@@ -30,10 +31,14 @@ func (m *Measure) PerCore() float64 { return float64(m.Txs) / max(m.CPU.Seconds(
 // On makes the town's next blocks those of another opening of its chain.
 func (t *Town) On(c *solo.Chain) { t.chain = c }
 
-// Measure makes blocks of a workload, after one that is not counted.
+// Measure makes blocks of a workload, after one that is not counted, and after
+// those that it takes until no timer of another workload waits for its turn.
 func (t *Town) Measure(ctx context.Context, w *Workload, txs, blocks int) (Measure, error) {
 	m := Measure{Workload: w.Name, Blocks: blocks}
 	txs = w.Most(txs)
+	if err := t.settle(ctx); err != nil {
+		return m, err
+	}
 	var warm Measure
 	if err := t.measureBlock(ctx, w, txs, &warm); err != nil {
 		return m, err
@@ -44,6 +49,21 @@ func (t *Town) Measure(ctx context.Context, w *Workload, txs, blocks int) (Measu
 		}
 	}
 	return m, nil
+}
+
+// settle makes blocks until no timer is due.
+func (t *Town) settle(ctx context.Context) error {
+	for {
+		head := t.chain.Head()
+		clock := timers.Clock{Params: head.Force.Params, Height: head.Height() + 1}
+		due, err := timers.AnyDue(head.State, clock)
+		if err != nil || !due {
+			return err
+		}
+		if _, err := t.chain.Block(ctx); err != nil {
+			return err
+		}
+	}
 }
 
 func (t *Town) measureBlock(ctx context.Context, w *Workload, txs int, m *Measure) error {

@@ -108,7 +108,7 @@ var table = []Workload{
 	{Name: "access-list-wrong", About: "the same with the name of another", make: func(t *Town, i int) Order {
 		return t.ask(i, func(chain.Address) []chain.AccessEntry { return []chain.AccessEntry{{Address: t.worker(i + 7)}} })
 	}},
-	{Name: "timer-storm", About: "everybody sets as many timers for a block as cost no surcharge; those set before fire", most: 100, make: func(t *Town, i int) Order {
+	{Name: "timer-storm", About: "everybody sets as many timers for a block as cost no surcharge; those set before fire", most: 32, make: func(t *Town, i int) Order {
 		return message(t.person(i), t.worker(i), "later", timersAhead(1, 16))
 	}},
 	{Name: "lane-mix", About: "40 transfers, 20 calls of own actors, 10 of the Python token, 10 of shards, 10 token transfers, 5 timers, 5 deployments in a hundred", make: laneMix},

@@ -152,17 +152,18 @@ func NewTown(ctx context.Context, c *solo.Chain, cfg TownConfig) (*Town, error) 
 	if err := catchUp(c, people); err != nil {
 		return nil, err
 	}
+	salt := []byte(fmt.Sprint("town ", c.Head().Height())) // a chain may have had one before
 	var pay, build []Order
 	for i, p := range people {
 		pay = append(pay, bank.Pay(p.Address, purse))
-		order, addr := deploy(p, worker, []byte("town"), nil, purse/10)
+		order, addr := deploy(p, worker, salt, nil, purse/10)
 		build, t.Workers = append(build, order), append(t.Workers, addr)
 		if i < cfg.Markets {
-			order, addr := deploy(p, market, []byte("town"), nil, 0)
+			order, addr := deploy(p, market, salt, nil, 0)
 			build, t.Markets = append(build, order), append(t.Markets, addr)
 		}
 	}
-	order, coinAddress := deploy(people[0], coin, []byte("town"), nil, 0)
+	order, coinAddress := deploy(people[0], coin, salt, nil, 0)
 	build, t.Coin = append(build, order), coinAddress
 	if _, err := perform(ctx, c, "fund the people", pay); err != nil {
 		return nil, err

@@ -58,7 +58,7 @@ func TestWorkloadsDoWhatTheyAreFor(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if m.Txs != 40-m.Refused || m.Refused != 40*w.Spoiled/100 {
+			if m.Txs != w.Most(40)-m.Refused || m.Refused != 40*w.Spoiled/100 {
 				t.Errorf("%d included and %d refused of 40", m.Txs, m.Refused)
 			}
 		})

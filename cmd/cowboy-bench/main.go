@@ -1,9 +1,13 @@
-// Command cowboy-bench puts load on a running node and compares measurements.
+// Command cowboy-bench puts load on a running node, makes chains with a large
+// state, measures workloads without a network and compares measurements.
 //
 //	cowboy-bench load --rate 500 --duration 30s   # against a devnet
+//	cowboy-bench seed-state --dir big --timers 1000000 --actors 1000
+//	cowboy-bench run --workload lane-mix          # in this process
+//	cowboy-bench sleepers --dir big               # block time beside sleeping timers
 //	cowboy-bench compare old.json new.json        # two files of bench/out
 //
-// The work is in package bench; this file reads flags and prints.
+// The work is in package bench and below; the files here read flags and print.
 package main
 
 import (
@@ -28,6 +32,8 @@ import (
 type commands struct {
 	Load      loadCommand      `cmd:"" help:"Send signed transfers at a given rate and account for every one of them."`
 	SeedState seedStateCommand `cmd:"" help:"Make a development chain with a large state, by ordinary transactions."`
+	Run       runCommand       `cmd:"" help:"Put named workloads through a chain in this process: rates, and the share of each stage."`
+	Sleepers  sleepersCommand  `cmd:"" help:"Hold the block time beside sleeping timers against that without."`
 	Compare   compareCommand   `cmd:"" help:"Compare two bar reports: better, worse, same or inconclusive."`
 }
 
@@ -129,14 +135,18 @@ func (c *compareCommand) Run() error {
 	return bars.PrintComparison(os.Stdout, before, after, list)
 }
 
-// defaults are the load tool's own, so that help and library cannot differ.
+// defaults are the tools' own, so that help and library cannot differ.
 func defaults() kong.Vars {
-	d, s := bench.DefaultLoadConfig(), workload.DefaultSeedConfig()
+	d, seed, suite, sleep := bench.DefaultLoadConfig(), workload.DefaultSeedConfig(), workload.DefaultSuiteConfig(), workload.DefaultSleepersConfig()
 	return kong.Vars{
-		"seedaccounts": fmt.Sprint(s.Accounts), "seedactors": fmt.Sprint(s.Actors), "seedtimers": fmt.Sprint(s.Timers),
 		"rpc": d.RPC, "rate": fmt.Sprint(d.Rate), "duration": d.Duration.String(), "accounts": fmt.Sprint(d.Accounts),
 		"connections": fmt.Sprint(d.Connections), "batch": fmt.Sprint(d.Batch), "headroom": fmt.Sprint(d.FeeHeadroom),
 		"inflight": fmt.Sprint(d.MaxInFlight), "drain": d.Drain.String(), "lateness": d.LatenessMax.String(), "spin": d.SpinWindow.String(),
+		"seedaccounts": fmt.Sprint(seed.Accounts), "seedactors": fmt.Sprint(seed.Actors), "seedtimers": fmt.Sprint(seed.Timers),
+		"workloads": strings.Join(workload.Names(), ", "), "workers": fmt.Sprint(suite.Workers), "people": fmt.Sprint(suite.People),
+		"txs": fmt.Sprint(suite.Txs), "blocks": fmt.Sprint(suite.Blocks),
+		"sleepertimers": fmt.Sprint(sleep.Timers), "sleeperactors": fmt.Sprint(sleep.Actors), "sleepertxs": fmt.Sprint(sleep.Txs),
+		"sleeperblocks": fmt.Sprint(sleep.Blocks), "rounds": fmt.Sprint(bars.DefaultConfig().Rounds),
 	}
 }
 

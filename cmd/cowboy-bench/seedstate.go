@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/bench/workload"
@@ -22,6 +23,8 @@ type seedStateCommand struct {
 
 // Run is called by kong.
 func (c *seedStateCommand) Run(ctx context.Context) error {
+	// The state is resident: garbage beside it is collected early.
+	debug.SetGCPercent(25)
 	s, err := workload.Seed(ctx, workload.SeedConfig{
 		Dir: c.Dir, Genesis: c.Genesis, BlockTime: c.BlockTime, Seed: c.Seed,
 		Accounts: c.Accounts, Actors: c.Actors, Timers: c.Timers, Runners: c.Runners,

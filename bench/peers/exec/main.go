@@ -5,10 +5,11 @@ package main
 
 import (
 	"os"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 )
 
 func main() {
-	os.Exit(bars.Main("exec", append(transferBars(), parallelBars()...), os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(bars.Main("exec", slices.Concat(transferBars(), parallelBars(), efficiencyBars()), os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -98,13 +98,15 @@ func parallelBars() (list []bars.Bar) {
 	return list
 }
 
-func (w *workload) race() (bars.Contest, error) {
-	const workers = 2
+func (w *workload) race() (bars.Contest, error) { return w.raceOn(2) }
+
+// raceOn races that many workers.
+func (w *workload) raceOn(workers int) (bars.Contest, error) {
 	rt, err := pvm.NewRuntime([2]uint64{1, 2})
 	if err != nil {
 		return bars.Contest{}, err
 	}
-	var engines [workers + 1]*pvm.Engine
+	engines := make([]*pvm.Engine, workers+1)
 	for i := range engines {
 		engines[i] = pvm.NewEngine(rt, pvm.NewLRU(1<<20), pvm.DefaultLimits())
 	}

@@ -1,0 +1,148 @@
+package workload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/bench/bars"
+	"github.com/cowboy-foundation/cowboy/bench/solo"
+	"github.com/cowboy-foundation/cowboy/exec/timers"
+)
+
+// SleepersConfig says how a chain whose timers sleep is held against one without.
+type SleepersConfig struct {
+	Dir    string // a seeded chain; empty: one is made, and thrown away at the end
+	Timers int    // of the chain that is made
+	Actors int    // likewise, on both chains
+	People int    // who send
+	Txs    int    // in a block: the workload lane-mix, whose timers fire
+	Blocks int    // of each chain in a round
+	Seed   uint64
+}
+
+// DefaultSleepersConfig holds a million timers against none.
+func DefaultSleepersConfig() SleepersConfig {
+	return SleepersConfig{Timers: 1_000_000, Actors: 1000, People: 1000, Txs: 1000, Blocks: 10, Seed: 1}
+}
+
+// Check reports the first setting that measures nothing.
+func (c *SleepersConfig) Check() error {
+	if c.People < 1 || c.Txs < 20 || c.Txs > 100_000 || c.Blocks < 1 {
+		return fmt.Errorf("%d blocks of %d transactions by %d people, want 20 to 100,000 of them by somebody", c.Blocks, c.Txs, c.People)
+	}
+	s := SeedConfig{Accounts: c.People, Actors: c.Actors, Timers: c.Timers}
+	return s.Check()
+}
+
+// SleepersBar bounds how many times the block time of an empty queue a block takes
+// beside timers that sleep: the median of blocks in turns, packing, execution,
+// root and commit.
+func SleepersBar(ctx context.Context, cfg SleepersConfig, log io.Writer) bars.Bar {
+	var r *sleepersRace
+	return bars.Bar{Name: "block-time-beside-sleeping-timers", Peer: "the same chain without them", Gauge: &bars.Gauge{
+		Unit: "times the block time", Must: 1.05,
+		Measure: func(int) (float64, error) {
+			if r == nil {
+				var err error
+				if r, err = newSleepersRace(ctx, cfg, log); err != nil {
+					return 0, err
+				}
+			}
+			return r.round(ctx)
+		},
+		Close: func() error { return r.close() },
+	}}
+}
+
+// sleepersRace is both chains, that with sleepers first.
+type sleepersRace struct {
+	cfg    SleepersConfig
+	log    io.Writer
+	temp   string
+	chains [2]*solo.Chain
+	towns  [2]*Town
+}
+
+func newSleepersRace(ctx context.Context, cfg SleepersConfig, log io.Writer) (*sleepersRace, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	r := &sleepersRace{cfg: cfg, log: log}
+	if err := r.open(ctx); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
+}
+
+func (r *sleepersRace) open(ctx context.Context) (err error) {
+	if r.temp, err = os.MkdirTemp("", "cowboy-sleepers-"); err != nil {
+		return fmt.Errorf("folder: %w", err)
+	}
+	dirs := [2]string{r.cfg.Dir, filepath.Join(r.temp, "without")}
+	seed := SeedConfig{Dir: dirs[1], Accounts: r.cfg.People, Actors: r.cfg.Actors, Seed: r.cfg.Seed, BlockTime: time.Millisecond}
+	if _, err := Seed(ctx, seed, r.log); err != nil {
+		return err
+	}
+	if dirs[0] == "" {
+		dirs[0] = filepath.Join(r.temp, "with")
+		seed.Dir, seed.Timers = dirs[0], r.cfg.Timers
+		if _, err := Seed(ctx, seed, r.log); err != nil {
+			return err
+		}
+	}
+	for i, dir := range dirs {
+		if r.chains[i], err = solo.Open(dir, solo.DefaultConfig()); err != nil {
+			return err
+		}
+		town := TownConfig{Seed: r.cfg.Seed, People: r.cfg.People, Markets: 1}
+		if r.towns[i], err = NewTown(ctx, r.chains[i], town); err != nil {
+			return err
+		}
+		head := r.chains[i].Head()
+		queue, err := timers.ReadHead(head.State, head.Force.Params)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(r.log, "chain %d: %d timers sleep at block %d\n", i+1, queue.Depth, head.Height())
+	}
+	return nil
+}
+
+// round makes blocks of both chains in turns and returns the ratio of the medians.
+func (r *sleepersRace) round(ctx context.Context) (float64, error) {
+	w, _ := Find("lane-mix")
+	var took [2][]time.Duration
+	for n := range r.cfg.Blocks {
+		for k := range r.towns {
+			i := (n + k) % len(r.towns)
+			var m Measure
+			if err := r.towns[i].measureBlock(ctx, w, r.cfg.Txs, &m); err != nil {
+				return 0, err
+			}
+			s := &m.Split
+			took[i] = append(took[i], s.Pack+s.Apply+s.Root+s.Commit)
+		}
+	}
+	slices.Sort(took[0])
+	slices.Sort(took[1])
+	return float64(took[0][len(took[0])/2]) / float64(took[1][len(took[1])/2]), nil
+}
+
+func (r *sleepersRace) close() error {
+	if r == nil {
+		return nil
+	}
+	var err error
+	for _, c := range r.chains {
+		if c != nil {
+			err = errors.Join(err, c.Close())
+		}
+	}
+	return errors.Join(err, os.RemoveAll(r.temp))
+}
