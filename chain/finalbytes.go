@@ -27,7 +27,6 @@ const (
 	// Name and data of an event that the protocol emits for an operation on
 	// tokens; the creation of one pays for more.
 	tokenEventBytes   = 128
-	timerEndBytes     = 14 + len(Hash{}) + len(Address{}) // its name; timer and actor
 	finalFramingBytes = 16
 	// A body in a block is a string: its head, then an array of 13 of which the
 	// last is the signature.
@@ -36,9 +35,11 @@ const (
 
 // FinalBytesMax returns the most that a node stores of one finalized block. The
 // bytes of the block bound its transactions, and so do the cycles that each
-// takes at least; deliveries outside of transactions are bounded by number. Events pay: cycles each, cells for the bytes of name and data
-// (whitepaper §17.3, §17.4; resolution 2.11), messages cycles, answers cells, so
-// that what one block has of both bounds them all together.
+// takes at least; deliveries outside of transactions are bounded by number, and so
+// is what the protocol announces, for which nobody pays. Other events pay: cycles
+// each, cells for the bytes of name and data (whitepaper §17.3, §17.4; resolution
+// 2.11), messages cycles, answers cells, so that what one block has of both bounds
+// them all together.
 func (p *Params) FinalBytesMax() uint64 {
 	in := &p.Intrinsic
 	least := min(in.TransferCycles, in.DeployCycles, in.MessageCycles, in.JobSubmitCycles,
@@ -54,14 +55,10 @@ func (p *Params) FinalBytesMax() uint64 {
 	} else {
 		data += tokens
 	}
-	// Timers that fire in a block have receipts, too; the events of those that end
-	// unpaid nobody pays for.
-	runs += p.Timer.CandidatesPerBlock
-	data += p.Timer.CandidatesPerBlock * uint64(eventFixedBytes+timerEndBytes)
 	deliveries := atMost(runs*MaxDeliveries, cycles, uint64(p.API.SendMessageCycles))
 	output := atMost(runs*MaxOutputBytes, uint64(p.CellsCap), uint64(p.API.ReturnByteCells))
 	return p.MaxBlockBytes + finalFixedBytes + runs*uint64(finalTxBytes+receiptFixedBytes) +
-		events*eventFixedBytes + data + deliveries*uint64(deliveryBytes) + output
+		events*eventFixedBytes + data + deliveries*uint64(deliveryBytes) + output + p.AnnouncedBytesMax()
 }
 
 // leastCells returns what an event of an operation on tokens pays at least.
@@ -72,8 +69,26 @@ func (c *TokenCosts) leastCells() uint64 {
 // deliveriesMax bounds the receipts of a block that belong to no transaction.
 // Their runs share the block's cycles and cells with the transactions.
 func (p *Params) deliveriesMax() uint64 {
-	const ownEvents = 1 // what the protocol announces
-	return p.Actor.MailboxBlockItems + p.Timer.CandidatesPerBlock + p.Timer.BidsPerBlock + ownEvents
+	return p.Actor.MailboxBlockItems + p.Timer.CandidatesPerBlock + p.Timer.BidsPerBlock
+}
+
+// RentWorkMax is how many actors the rent of a block comes to (package exec/rent).
+const RentWorkMax = 544
+
+// AnnouncedEventBytes bounds name and data of an event that the protocol announces.
+const AnnouncedEventBytes = 128
+
+// AnnouncedMax returns how many events the protocol itself announces in a block at
+// most: one of each due timer that it looks at, of each actor whose rent it comes
+// to, and of each entitlement that ends.
+func (p *Params) AnnouncedMax() uint64 {
+	return p.Timer.CandidatesPerBlock + RentWorkMax + maxNamedItems
+}
+
+// AnnouncedBytesMax bounds what a node stores of that.
+func (p *Params) AnnouncedBytesMax() uint64 {
+	receipts := (p.AnnouncedMax() + MaxEvents - 1) / MaxEvents
+	return receipts*uint64(finalTxBytes+receiptFixedBytes) + p.AnnouncedMax()*uint64(eventFixedBytes+AnnouncedEventBytes)
 }
 
 // atMost returns how many there are at most, if each also costs something out of

@@ -74,11 +74,14 @@ const (
 	ArgMap                    // map, judged by execution
 	ArgAny                    // any item, judged by execution
 	ArgAmount                 // unsigned integer, or beyond 64 bits 9 to 16 big-endian bytes
+	ArgSalt                   // byte string of at most MaxSaltBytes
+	ArgHandler                // text of at most MaxHandlerName bytes
+	ArgMessage                // array of a handler and its argument, see ReadMessage
 )
 
 // String returns the type's name for docs.
 func (a ArgType) String() string {
-	names := [...]string{"uint", "bool", "text", "bytes", "address", "hash", "list", "map", "any", "amount"}
+	names := [...]string{"uint", "bool", "text", "bytes", "address", "hash", "list", "map", "any", "amount", "salt", "handler", "message"}
 	if int(a) < len(names) {
 		return names[a]
 	}
@@ -110,7 +113,8 @@ type InstructionSpec struct {
 // Instruction is a transaction as the table sees it.
 type Instruction struct {
 	InstructionSpec
-	PayloadBytes int // length of the payload, each byte of which costs cells
+	PayloadBytes int  // length of the payload, each byte of which costs cells
+	HasCode      bool // of the target; see [Instruction.WithCode]
 }
 
 // Reasons for which a transaction is nothing the table has. Such a transaction
@@ -149,11 +153,11 @@ func (t *Tx) Classify() (Instruction, error) {
 		}
 		return t.instruction(spec, &r)
 	case !t.To.IsSystem():
-		return Instruction{transferSpec, len(t.Payload)}, nil
+		return Instruction{InstructionSpec: transferSpec, PayloadBytes: len(t.Payload)}, nil
 	case len(t.Payload) > 0:
 		return t.classifySystem()
 	case *t.To == AddrTreasury:
-		return Instruction{transferSpec, 0}, nil
+		return Instruction{InstructionSpec: transferSpec}, nil
 	default:
 		return Instruction{}, ErrReservedAddress
 	}
@@ -192,7 +196,7 @@ func (t *Tx) instruction(spec InstructionSpec, r *cbor.Reader) (Instruction, err
 	if err := r.End(); err != nil {
 		return Instruction{}, payloadError(spec.Name, err)
 	}
-	return Instruction{spec, len(t.Payload)}, nil
+	return Instruction{InstructionSpec: spec, PayloadBytes: len(t.Payload)}, nil
 }
 
 func payloadError(place string, err error) error {
@@ -217,6 +221,12 @@ func (a Arg) skip(r *cbor.Reader) error {
 		_, err = r.Text(MaxTxBytes)
 	case ArgBytes:
 		_, err = r.Bytes(MaxTxBytes)
+	case ArgSalt:
+		_, err = r.Bytes(MaxSaltBytes)
+	case ArgHandler:
+		_, err = r.Text(MaxHandlerName)
+	case ArgMessage:
+		_, _, err = ReadMessage(r)
 	case ArgAddress:
 		err = r.BytesInto(new(Address)[:])
 	case ArgHash:
@@ -241,10 +251,13 @@ func (i Instruction) RunsUnder(p *Params) bool {
 	return i.Executable && (!i.Rehearsal || p.Runner.RehearsalEnabled)
 }
 
-// WithCode returns the instruction for a target that has code: what looked
-// like a transfer is then a message to an actor. It changes nothing else.
+// WithCode returns the instruction for a target of which it is known whether it
+// has code: what looked like a transfer with a memo is then a message to an actor.
+// Without a payload it stays a transfer, which names no handler and runs none. It
+// changes nothing else.
 func (i Instruction) WithCode(hasCode bool) Instruction {
-	if hasCode && i.Kind == KindTransfer {
+	i.HasCode = hasCode
+	if hasCode && i.Kind == KindTransfer && i.PayloadBytes > 0 {
 		i.InstructionSpec = messageSpec
 	}
 	return i

@@ -89,14 +89,17 @@ func TestClassify(t *testing.T) { // resolutions 11.12, 11.13, 11.43, 4.4
 }
 
 func TestCodeTurnsTransferIntoMessage(t *testing.T) {
-	transfer := Instruction{transferSpec, 3}
+	transfer := Instruction{InstructionSpec: transferSpec, PayloadBytes: 3}
 	if got := transfer.WithCode(true); got.Kind != KindMessage || got.PayloadBytes != 3 {
 		t.Errorf("transfer with code is %v", got)
 	}
 	if got := transfer.WithCode(false); got.Kind != KindTransfer {
 		t.Errorf("transfer without code is %v", got)
 	}
-	if got := (Instruction{deploySpec, 3}).WithCode(true); got.Kind != KindDeploy {
+	if got := (Instruction{InstructionSpec: transferSpec}).WithCode(true); got.Kind != KindTransfer || !got.HasCode {
+		t.Errorf("transfer without payload to code is %v", got)
+	}
+	if got := (Instruction{InstructionSpec: deploySpec, PayloadBytes: 3}).WithCode(true); got.Kind != KindDeploy {
 		t.Errorf("deployment with code is %v", got)
 	}
 }
@@ -105,7 +108,7 @@ func TestIntrinsic(t *testing.T) { // whitepaper §17.2
 	costs := DefaultParams().Intrinsic
 	f := func(s InstructionSpec, payload int, want Usage) {
 		t.Helper()
-		if got := (Instruction{s, payload}).Intrinsic(&costs); got != want {
+		if got := (Instruction{InstructionSpec: s, PayloadBytes: payload}).Intrinsic(&costs); got != want {
 			t.Errorf("%s with %d payload bytes costs %+v, want %+v", s.Name, payload, got, want)
 		}
 	}

@@ -14,16 +14,17 @@ import "slices"
 var (
 	transferSpec = InstructionSpec{
 		Kind: KindTransfer, Name: "transfer", Lane: LaneUser, Cost: CostTransfer, Executable: true,
-		Note: "target has no code; any payload is a memo",
+		Note: "target has no code and any payload is a memo, or has code and there is no payload: then the value is credited and nothing runs",
 	}
 	deploySpec = InstructionSpec{
 		Kind: KindDeploy, Name: "deploy", Lane: LaneUser, Cost: CostDeploy, Executable: true,
-		Args: []Arg{{"source", ArgBytes, false}, {"salt", ArgBytes, false}, {"manifest", ArgAny, false}, {"init", ArgAny, true}},
+		Args: []Arg{{"source", ArgBytes, false}, {"salt", ArgSalt, false}, {"manifest", ArgAny, false}, {"init", ArgMessage, true}},
 		Note: "no target; the payload is the array of the arguments",
 	}
 	messageSpec = InstructionSpec{
 		Kind: KindMessage, Name: "message", Lane: LaneUser, Cost: CostMessage, Executable: true,
-		Note: "target has code; the actor's handler reads the payload",
+		Args: []Arg{{"handler", ArgHandler, false}, {"argument", ArgBytes, false}},
+		Note: "target has code; the payload is the array of the arguments, the last of which encodes what the handler reads",
 	}
 )
 

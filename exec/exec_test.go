@@ -193,7 +193,9 @@ func TestInvalidBlocks(t *testing.T) {
 		actor := c.state.accounts[bob]
 		actor.CodeHash = chain.Hash{1}
 		c.state.accounts[bob] = actor
-		if _, err := c.try(c.transfer(alice, bob, 1)); !errors.Is(err, chain.ErrPayload) { // whitepaper §2.2e
+		tx := c.transfer(alice, bob, 1).Tx
+		tx.Payload, tx.CellsLimit = []byte("memo"), 4
+		if _, err := c.try(verified(tx, alice)); !errors.Is(err, chain.ErrPayload) { // whitepaper §2.2e
 			t.Errorf("Apply = %v", err)
 		}
 	})

@@ -10,8 +10,7 @@ import (
 )
 
 // fundActor runs the instruction actor_fund: the value goes to an actor whose
-// code does not run. One that may not hold a balance gets none (resolution 11.25).
-// The error is a [*Fault].
+// code does not run. The error is a [*Fault].
 func (b *block) fundActor(tx *chain.Tx) (uint16, error) {
 	to, err := fundArgs(tx.Payload)
 	if err != nil {
@@ -26,6 +25,16 @@ func (b *block) fundActor(tx *chain.Tx) (uint16, error) {
 	case tx.Value == 0:
 		return chain.CodeBadArgument, nil
 	}
+	return b.payActor(to, tx.Value)
+}
+
+// payActor credits an actor with what a transaction has reserved, without a
+// message. One that may not hold a balance gets none (resolution 11.25). The error
+// is a [*Fault].
+func (b *block) payActor(to chain.Address, value chain.Wei) (uint16, error) {
+	if value == 0 {
+		return chain.CodeOK, nil
+	}
 	if b.in.Params.Actor.EnforceHoldBalance {
 		may, err := actor.MayHold(b.state, to)
 		if err != nil {
@@ -35,7 +44,7 @@ func (b *block) fundActor(tx *chain.Tx) (uint16, error) {
 			return chain.CodeBalanceHeld, nil
 		}
 	}
-	err = funds.Credit(b.state, to, tx.Value)
+	err := funds.Credit(b.state, to, value)
 	if errors.Is(err, funds.ErrOverflow) {
 		return chain.CodeBalanceOverflow, nil
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 )
 
-// TestActorFund is the instruction actor_fund: docs/transactions.md, resolution
-// 11.25.
+// TestActorFund is the instruction actor_fund, and a transfer without payload that
+// meets code: docs/transactions.md, resolution 11.25.
 func TestActorFund(t *testing.T) {
 	c := oneValidator(t)
 	c.engine = testEngine(t)
@@ -30,21 +30,29 @@ func TestActorFund(t *testing.T) {
 		tx.Value = value
 		return verified(tx, alice)
 	}
-	f := func(rule string, to chain.Address, value chain.Wei, want uint16, gets chain.Wei) {
+	is := func(rule string, tx *chain.VerifiedTx, to chain.Address, want uint16, gets chain.Wei) {
 		t.Helper()
 		before := c.state.balance(to)
-		if r := c.block(fund(to, value)); r.Receipts[0].Code != want {
-			t.Errorf("%s: code %s, want %s", rule, chain.CodeName(r.Receipts[0].Code), chain.CodeName(want))
+		r := c.block(tx).Receipts[0]
+		if r.Code != want || r.CyclesUsed != 21_000 || len(r.Trace) != 0 {
+			t.Errorf("%s: %+v, want code %s", rule, r, chain.CodeName(want))
 		}
 		if got := c.state.balance(to) - before; got != gets {
 			t.Errorf("%s: got %d, want %d", rule, got, gets)
 		}
+	}
+	f := func(rule string, to chain.Address, value chain.Wei, want uint16, gets chain.Wei) {
+		t.Helper()
+		is(rule, fund(to, value), to, want, gets)
 	}
 	f("an actor that holds a balance", keeper, 7, chain.CodeOK, 7)
 	f("again", keeper, 1, chain.CodeOK, 1)
 	f("an actor that may not", none, 7, chain.CodeBalanceHeld, 0)
 	f("an account without code", bob, 7, chain.CodeNoCode, 0)
 	f("nothing", keeper, 0, chain.CodeBadArgument, 0)
+	is("a transfer to an actor that holds a balance", c.transfer(alice, keeper, 7), keeper, chain.CodeOK, 7)
+	is("a transfer to an actor that may not", c.transfer(alice, none, 7), none, chain.CodeBalanceHeld, 0)
+	is("a transfer of nothing to an actor", c.transfer(alice, none, 0), none, chain.CodeOK, 0)
 	full := c.state.accounts[keeper]
 	full.Balance = math.MaxUint64 - 3
 	in := c.inputs()
@@ -52,6 +60,16 @@ func TestActorFund(t *testing.T) {
 	e, err := exec.Estimate(c.state, in, alice, *fund(keeper, 4).Tx)
 	if err != nil || e.Code != chain.CodeBalanceOverflow {
 		t.Errorf("beyond 64 bits: %+v, %v", e, err)
+	}
+	e, err = exec.Estimate(c.state, in, alice, *c.transfer(alice, keeper, 4).Tx)
+	if err != nil || e.Code != chain.CodeBalanceOverflow {
+		t.Errorf("a transfer beyond 64 bits: %+v, %v", e, err)
+	}
+	c.g.Params.Actor.EnforceHoldBalance = false
+	full.Balance = 0
+	c.state.accounts[keeper] = full
+	if r, err := c.try(c.transfer(alice, none, 7)); err != nil || r.Receipts[0].Code != chain.CodeOK {
+		t.Errorf("a chain where all actors hold balances: %+v, %v", r.Receipts, err)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
 )
 
@@ -335,34 +334,51 @@ func checkUse(t *testing.T, r exec.Result) {
 	}
 }
 
+// TestMaxTimers: the entitlement's limit is a trap, the protocol's a refusal that a
+// program may catch; of two that are the same number, the entitlement's comes first.
 func TestMaxTimers(t *testing.T) { // entitlements §9.8; musts E18, E20
-	c := oneValidator(t)
-	c.engine = testEngine(t)
-	grants := entitle.Grants{
-		{ID: "econ.hold_balance"},
-		{ID: "storage.kv"},
-		{ID: "timer.schedule", Params: []entitle.Param{{Name: "max_timers", Uint: 3}}},
-	}
-	addr, r := c.deploy(alice, clockwork, manifestOf(grants...))
-	if r.Code != chain.CodeOK {
-		t.Fatalf("deploy: %+v", r)
-	}
-	c.give(addr, 100*chain.WeiPerCBY)
-	w := &workshop{c, addr}
-	many := func(n uint64) uint16 {
-		return w.call("many", cbor.AppendUint(cbor.AppendUint(cbor.AppendArray(nil, 2), 50), n)).Code
-	}
-	if got := many(4); got != chain.CodeEntitlementQuota {
-		t.Errorf("four of three: %s", chain.CodeName(got))
-	}
-	if got := many(3); got != chain.CodeOK {
-		t.Errorf("three of three: %s", chain.CodeName(got))
-	}
-	if got := many(1); got != chain.CodeEntitlementQuota {
-		t.Errorf("one more: %s", chain.CodeName(got))
-	}
-	tick := w.order(alice, chain.OpTimerSchedule, uintArg(60), cbor.AppendNull(nil), cbor.AppendText(nil, "tick"), cbor.AppendBytes(nil, cbor.AppendNull(nil)))
-	if got := w.step(tick).Receipts[0].Code; got != chain.CodeEntitlementQuota {
-		t.Errorf("one more by the owner: %s", chain.CodeName(got))
+	for _, tt := range []struct {
+		name        string
+		most        int // of the entitlement; 0: none
+		perActor    uint64
+		holds       uint64
+		many, order uint16 // codes of one more, by the program and by the owner
+	}{
+		{"the entitlement's is lower", 3, 1024, 3, chain.CodeEntitlementQuota, chain.CodeEntitlementQuota},
+		{"both are the same", 3, 3, 3, chain.CodeEntitlementQuota, chain.CodeEntitlementQuota},
+		{"the protocol's is lower", 4, 3, 3, chain.CodeReverted, chain.CodeLimitReached},
+		{"the protocol's alone", 0, 3, 3, chain.CodeReverted, chain.CodeLimitReached},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := oneValidator(t)
+			c.engine = testEngine(t)
+			c.g.Params.Timer.MaxPerActor = tt.perActor
+			schedule := limited("timer.schedule")
+			if tt.most > 0 {
+				schedule = limited("timer.schedule", "max_timers", tt.most)
+			}
+			addr, r := c.deploy(alice, clockwork, manifestOf(limited("econ.hold_balance"), limited("storage.kv"), schedule))
+			if r.Code != chain.CodeOK {
+				t.Fatalf("deploy: %+v", r)
+			}
+			c.give(addr, 100*chain.WeiPerCBY)
+			w := &workshop{c, addr}
+			many := func(n uint64) uint16 {
+				return w.call("many", cbor.AppendUint(cbor.AppendUint(cbor.AppendArray(nil, 2), 50), n)).Code
+			}
+			if got := many(tt.holds + 1); got != tt.many {
+				t.Errorf("%d of %d: %s", tt.holds+1, tt.holds, chain.CodeName(got))
+			}
+			if got := many(tt.holds); got != chain.CodeOK {
+				t.Errorf("%d of %d: %s", tt.holds, tt.holds, chain.CodeName(got))
+			}
+			if got := many(1); got != tt.many {
+				t.Errorf("one more: %s", chain.CodeName(got))
+			}
+			tick := w.order(alice, chain.OpTimerSchedule, uintArg(60), cbor.AppendNull(nil), cbor.AppendText(nil, "tick"), cbor.AppendBytes(nil, cbor.AppendNull(nil)))
+			if got := w.step(tick).Receipts[0].Code; got != tt.order {
+				t.Errorf("one more by the owner: %s", chain.CodeName(got))
+			}
+		})
 	}
 }

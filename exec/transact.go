@@ -92,35 +92,26 @@ func (b *block) judge(tx *chain.VerifiedTx, sender *state.Account) (chain.Instru
 	return b.judgeTarget(ins, tx)
 }
 
-// judgeTarget says whether the target has code, and if so whether the message may
-// start: its payload decodes (whitepaper §2.2e), and the actor has cycles left in
-// this block (resolution 11.22).
+// judgeTarget says whether a plain target has code, and if so whether the message
+// may start: it is one, and the actor has cycles left in this block (resolution
+// 11.22).
 func (b *block) judgeTarget(ins chain.Instruction, tx *chain.VerifiedTx) (chain.Instruction, error) {
-	if ins.Kind == chain.KindDeploy {
-		_, err := actor.ParsePayload(tx.Tx.Payload)
-		return ins, payload(err)
+	if ins.Kind != chain.KindTransfer {
+		return ins, nil
 	}
 	target, err := b.state.Traits(*tx.Tx.To)
 	if err != nil {
 		return ins, &Fault{"read account " + tx.Tx.To.String(), err}
 	}
-	if ins = ins.WithCode(target.HasCode()); !ins.Executable {
-		return ins, fmt.Errorf("%w: %s", fees.ErrKindUnsupported, ins.Name)
-	}
-	if ins.Kind != chain.KindMessage {
-		return ins, nil
-	}
-	if _, _, err := actor.ParseMessage(tx.Tx.Payload); err != nil {
-		return ins, payload(err)
-	}
-	need := ins.Intrinsic(&b.in.Params.Intrinsic)
-	if tx.Tx.CyclesLimit < need.Cycles || tx.Tx.CellsLimit < need.Cells {
-		return ins, &fees.IntrinsicError{Limits: limitsOf(tx), Intrinsic: need}
+	ins, err = fees.CheckTarget(ins, tx.Tx, target.HasCode(), b.in.Params)
+	if err != nil || ins.Kind != chain.KindMessage {
+		return ins, err
 	}
 	l, err := actor.ReadLedger(b.state, *tx.Tx.To)
 	if err != nil {
 		return ins, &Fault{"read ledger of " + tx.Tx.To.String(), err}
 	}
+	need := ins.Intrinsic(&b.in.Params.Intrinsic)
 	if left := l.Left(&b.in.Params.Actor, b.in.Height); tx.Tx.CyclesLimit-need.Cycles > left {
 		return ins, fmt.Errorf("%w: %d cycles left", ErrActorBusy, left)
 	}
@@ -129,13 +120,6 @@ func (b *block) judgeTarget(ins chain.Instruction, tx *chain.VerifiedTx) (chain.
 
 func limitsOf(tx *chain.VerifiedTx) chain.Usage {
 	return chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit}
-}
-
-func payload(err error) error {
-	if err != nil {
-		err = fmt.Errorf("%w: %w", chain.ErrPayload, err)
-	}
-	return err
 }
 
 // run does what the transaction is for, within its limits less what is intrinsic.
@@ -168,7 +152,7 @@ func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain
 		limit := chain.Usage{Cycles: tx.Tx.CyclesLimit - intrinsic.Cycles, Cells: tx.Tx.CellsLimit - intrinsic.Cells}
 		return b.instructGovernance(ins, tx, limit)
 	}
-	code, err := b.transfer(tx.Tx)
+	code, err := b.transfer(ins, tx.Tx)
 	return actor.Outcome{Code: code}, err
 }
 
@@ -200,7 +184,7 @@ func (b *block) deploy(tx *chain.VerifiedTx, intrinsic chain.Usage) (actor.Outco
 
 // message hands the transaction to its target's handler.
 func (b *block) message(tx *chain.VerifiedTx, intrinsic chain.Usage) (actor.Outcome, error) {
-	handler, arg, err := actor.ParseMessage(tx.Tx.Payload)
+	handler, arg, err := chain.ParseMessage(tx.Tx.Payload)
 	if err != nil {
 		return actor.Outcome{}, &Fault{"read a payload that was judged", err}
 	}
@@ -222,7 +206,10 @@ func fault(doing string, err error) error {
 
 // transfer moves the value to the recipient, out of what was reserved, and
 // returns the receipt's code. The error is a [*Fault].
-func (b *block) transfer(tx *chain.Tx) (uint16, error) {
+func (b *block) transfer(ins chain.Instruction, tx *chain.Tx) (uint16, error) {
+	if ins.HasCode {
+		return b.payActor(*tx.To, tx.Value)
+	}
 	fits, err := b.state.AddBalance(*tx.To, tx.Value)
 	if err != nil {
 		return 0, &Fault{"read account " + tx.To.String(), err}

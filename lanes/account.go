@@ -38,10 +38,11 @@ func accountsAt(view state.View, height chain.Height) func(chain.Address) (sched
 	}
 }
 
-// offer judges what follows from a transaction and the protocol's rules alone,
-// before any lock is taken. It may wait for a lower base fee, but not for one
-// below the floor. The order of nonces and what the sender can spend are the
-// pool's to judge.
+// offer judges what will not change while a transaction waits, before any lock is
+// taken: what follows from it and the protocol's rules alone, and of its target
+// whether that has code. It may wait for a lower base fee, but not for one below
+// the floor. The order of nonces and what the sender can spend are the pool's to
+// judge.
 func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 	o := sched.Offer{Tx: tx}
 	params := l.params.Load()
@@ -53,7 +54,12 @@ func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 	if o.Err = fees.CheckRole(ins, tx.Sender, fees.Roles{Validators: l.validators, Governors: params.Governance.Members}); o.Err != nil {
 		return o
 	}
-	if ins.Kind == chain.KindTransfer { // runs nothing: its cost is known beforehand
+	if ins.Kind == chain.KindTransfer && ins.PayloadBytes > 0 {
+		if ins, o.Err = l.checkTarget(ins, tx.Tx, params); o.Err != nil {
+			return o
+		}
+	}
+	if ins.Kind == chain.KindTransfer && ins.PayloadBytes == 0 { // runs nothing, whatever the target becomes: its cost is known beforehand
 		uses := ins.Intrinsic(&params.Intrinsic)
 		o.Spare = chain.Usage{Cycles: tx.Tx.CyclesLimit - uses.Cycles, Cells: tx.Tx.CellsLimit - uses.Cells}
 	}
@@ -62,4 +68,19 @@ func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 		o.Cost, o.Err = fees.MaxCost(tx.Tx)
 	}
 	return o
+}
+
+// checkTarget holds a transaction that may be a message to its target in the last
+// head. The error may be a *ReadError.
+func (l *Lanes) checkTarget(ins chain.Instruction, tx *chain.Tx, p *chain.Params) (chain.Instruction, error) {
+	for {
+		view := l.view.Load()
+		target, _, err := (*view).Account(*tx.To)
+		switch {
+		case err == nil:
+			return fees.CheckTarget(ins, tx, target.HasCode(), p)
+		case l.view.Load() == view: // else a head came, and the one before may be gone
+			return ins, &ReadError{Address: *tx.To, Err: err}
+		}
+	}
 }

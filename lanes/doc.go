@@ -26,8 +26,9 @@
 // Pack returns a block that the verifier accepts. It is conservative: a
 // transaction is taken only if what all of the lane's use at most, and the
 // largest unused limit among them, fit the lane, and its highest possible cost
-// what its sender can spend in the parent. A transfer uses its intrinsic cost;
-// of others only execution tells, so they count with their limits. So each finds
+// what its sender can spend in the parent. A transfer without a payload uses
+// its intrinsic cost; of others only execution tells, so they count with their
+// limits. So each finds
 // room for its limits in whatever order the VRF puts them, and a large limit on
 // a small transfer takes no space from others. Unused capacity cascades down by the same
 // chain/fees.Budget on both sides (resolutions 2.1-2.4, 11.14).

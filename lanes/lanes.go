@@ -25,6 +25,7 @@ type FinalizedHead struct {
 type Lanes struct {
 	params     atomic.Pointer[chain.Params] // in force in the next block
 	chainID    uint64
+	view       atomic.Pointer[state.View] // of the last head
 	validators []chain.Validator
 	pool       *sched.Scheduler
 	ended      atomic.Bool
@@ -38,6 +39,7 @@ func New(cfg Config, params *chain.Params, chainID uint64, head FinalizedHead) (
 	}
 	l := &Lanes{chainID: chainID, validators: cfg.Validators, pool: pool}
 	l.params.Store(params)
+	l.view.Store(&head.View)
 	return l, nil
 }
 
@@ -102,6 +104,7 @@ func (l *Lanes) Finalized(ctx context.Context, head FinalizedHead) error {
 	if head.Params != nil {
 		l.params.Store(head.Params)
 	}
+	l.view.Store(&head.View)
 	return l.pool.Advance(head.pool(), head.Txs, head.Touched)
 }
 

@@ -128,12 +128,35 @@ func CheckStatic(tx *chain.VerifiedTx, p *chain.Params, chainID uint64) (chain.I
 	return ins, nil
 }
 
+// CheckTarget judges what depends on whether a plain target has code, which may
+// come but never goes. To code with a payload the transaction is a message: that
+// has the form of one, and a limit that its actor can ever have for a block
+// (resolutions 11.22, 11.43). It returns what the transaction is.
+func CheckTarget(ins chain.Instruction, t *chain.Tx, hasCode bool, p *chain.Params) (chain.Instruction, error) {
+	ins = ins.WithCode(hasCode)
+	if ins.Kind != chain.KindMessage {
+		return ins, nil
+	}
+	if _, _, err := chain.ParseMessage(t.Payload); err != nil {
+		return ins, err
+	}
+	need := ins.Intrinsic(&p.Intrinsic)
+	if t.CyclesLimit < need.Cycles || t.CellsLimit < need.Cells {
+		return ins, &IntrinsicError{chain.Usage{Cycles: t.CyclesLimit, Cells: t.CellsLimit}, need}
+	}
+	if most := p.Actor.BlockCyclesBurst; t.CyclesLimit-need.Cycles > most {
+		return ins, &LimitError{"cycles_limit to an actor", uint64(t.CyclesLimit), uint64(need.Cycles + most)}
+	}
+	return ins, nil
+}
+
 // Validate says whether a transaction may stand next in a block (whitepaper
 // §2.2; resolutions 2.13, 11.43): nonce is the sender's next, spendable what
 // its balance leaves free at the block's height, base the fee pair of the
 // transaction's lane. Room in the lane is [Budget]'s to judge.
 //
-// Who may send an instruction is for [CheckRole].
+// Who may send an instruction is for [CheckRole], what its target asks for
+// [CheckTarget].
 func Validate(tx *chain.VerifiedTx, p *chain.Params, chainID uint64, base chain.FeePair, nonce uint64, spendable chain.Wei) error {
 	if _, err := CheckStatic(tx, p, chainID); err != nil {
 		return err

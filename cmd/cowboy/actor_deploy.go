@@ -37,8 +37,8 @@ func (f *originFlags) read(s *session) (source, salt []byte, err error) {
 		return source, salt, nil
 	}
 	salt, err = hex.DecodeString(strings.TrimPrefix(f.Salt, "0x"))
-	if err != nil || len(salt) > actor.MaxSaltBytes {
-		return nil, nil, usagef("--salt is no hex of at most %d bytes", actor.MaxSaltBytes)
+	if err != nil || len(salt) > chain.MaxSaltBytes {
+		return nil, nil, usagef("--salt is no hex of at most %d bytes", chain.MaxSaltBytes)
 	}
 	return source, salt, nil
 }

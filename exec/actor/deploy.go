@@ -13,9 +13,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/state/rent"
 )
 
-// MaxSaltBytes bounds the salt of a deployment.
-const MaxSaltBytes = 32
-
 // Deployment is what makes an actor.
 type Deployment struct {
 	Creator  chain.Address
@@ -42,8 +39,8 @@ func AddressOf(creator chain.Address, salt, source []byte) chain.Address {
 }
 
 // ParsePayload reads the payload of a deployment transaction: [source, salt,
-// manifest, init], with init null or [handler, argument], as in
-// [ParseMessage] (resolution 11.43).
+// manifest, init], with init null or a message (resolution 11.43). It takes what
+// [chain.Tx.Classify] takes for one.
 func ParsePayload(payload []byte) (d Deployment, err error) {
 	r := cbor.NewReader(payload)
 	if err = r.ArrayOf(4); err != nil {
@@ -52,31 +49,19 @@ func ParsePayload(payload []byte) (d Deployment, err error) {
 	if d.Source, err = r.Bytes(chain.MaxTxBytes); err != nil {
 		return d, err
 	}
-	if d.Salt, err = r.Bytes(MaxSaltBytes); err != nil {
+	if d.Salt, err = r.Bytes(chain.MaxSaltBytes); err != nil {
 		return d, err
 	}
 	if d.Manifest, err = r.Raw(cbor.DefaultLimits()); err != nil {
 		return d, err
 	}
 	if !r.Null() {
-		if d.Init, err = readInit(&r); err != nil {
+		d.Init = new(Init)
+		if d.Init.Handler, d.Init.Payload, err = chain.ReadMessage(&r); err != nil {
 			return d, err
 		}
 	}
 	return d, r.End()
-}
-
-// readInit reads [handler, argument], as [ParseMessage] does.
-func readInit(r *cbor.Reader) (*Init, error) {
-	if err := r.ArrayOf(2); err != nil {
-		return nil, err
-	}
-	handler, err := r.Text(chain.MaxEventName)
-	if err != nil {
-		return nil, err
-	}
-	arg, err := r.Bytes(chain.MaxTxBytes)
-	return &Init{handler, arg}, err
 }
 
 // AppendPayload writes what [ParsePayload] reads.

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
@@ -25,11 +26,7 @@ func (f *frame) SetTimer(t host.Timer) (host.ID, error) {
 		Actor: f.env.Self, To: t.To, Height: chain.Height(t.Height), Every: t.Every, Handler: t.Handler,
 		Data: t.Data, Bidder: t.Bidder, Limits: chain.Usage{Cycles: chain.Cycles(t.Cycles), Cells: chain.Cells(t.Cells)},
 	}
-	most, bounded := g.Uint("max_timers")
-	if !bounded {
-		most = f.run.block.Params.Timer.MaxPerActor
-	}
-	id, err := f.run.setTimer(s, most)
+	id, err := f.run.setTimer(s, g)
 	return host.ID(id), timerRefusal(err)
 }
 
@@ -87,10 +84,11 @@ func (r *Run) clock() timers.Clock {
 	return timers.Clock{Params: r.block.Params, Height: r.block.Height, Base: r.block.TimerBase}
 }
 
-// setTimer sets a timer of an actor that may have as many as most, which the
-// entitlement says (entitlements §9.8). What the timer leaves open it gets from
-// the parameters.
-func (r *Run) setTimer(s timers.Spec, most uint64) (id timers.ID, err error) {
+// setTimer sets a timer of an actor that may have as many as its grant says
+// (entitlements §9.8): one more is a trap. Where the protocol's own limit is the
+// lower, that is a verdict of package timers. What the timer leaves open it gets
+// from the parameters.
+func (r *Run) setTimer(s timers.Spec, g *entitle.Grant) (id timers.ID, err error) {
 	if s.To == (chain.Address{}) {
 		s.To = s.Actor
 	}
@@ -102,8 +100,8 @@ func (r *Run) setTimer(s timers.Spec, most uint64) (id timers.ID, err error) {
 	if err != nil {
 		return id, err
 	}
-	if roster.Active >= most && most < r.block.Params.Timer.MaxPerActor {
-		return id, &Trap{chain.CodeEntitlementQuota, "timer.schedule/max_timers"}
+	if most, bounded := g.Uint(entitle.MaxTimers); bounded && roster.Active >= most {
+		return id, &Trap{chain.CodeEntitlementQuota, entitle.Schedule + "/" + entitle.MaxTimers}
 	}
 	err = r.changeTimer(s.Actor, func(c timers.Clock) (b timers.Bill, err error) {
 		id, b, err = timers.Set(r.state, c, s)

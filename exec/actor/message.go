@@ -40,23 +40,7 @@ func MessageID(sender chain.Address, nonce uint64, message chain.Hash) chain.Has
 	return keccak.Sum256(sender[:], binary.BigEndian.AppendUint64(nil, nonce), message[:])
 }
 
-// ParseMessage reads the payload of a message transaction: [handler, argument],
-// the argument a byte string with the canonical encoding of a value.
-func ParseMessage(payload []byte) (handler string, arg []byte, err error) {
-	r := cbor.NewReader(payload)
-	if err = r.ArrayOf(2); err != nil {
-		return "", nil, err
-	}
-	if handler, err = r.Text(chain.MaxEventName); err != nil {
-		return "", nil, err
-	}
-	if arg, err = r.Bytes(chain.MaxTxBytes); err != nil {
-		return "", nil, err
-	}
-	return handler, arg, r.End()
-}
-
-// AppendMessage writes what [ParseMessage] reads.
+// AppendMessage writes what [chain.ParseMessage] reads.
 func AppendMessage(dst []byte, handler string, arg []byte) []byte {
 	return cbor.AppendBytes(cbor.AppendText(cbor.AppendArray(dst, 2), handler), arg)
 }

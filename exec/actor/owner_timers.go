@@ -59,11 +59,7 @@ func (r *Run) orderTimer(o *TimerOrder) (verdict, error) {
 	if !ok {
 		return refused(chain.CodeNotEntitled, "timer.schedule is not in the manifest"), nil
 	}
-	most, bounded := g.Uint("max_timers")
-	if !bounded {
-		most = r.block.Params.Timer.MaxPerActor
-	}
-	id, err := r.setTimer(*o.Set, most)
+	id, err := r.setTimer(*o.Set, g)
 	v, err := timerVerdict(err)
 	if err != nil || v.code != chain.CodeOK {
 		return v, err

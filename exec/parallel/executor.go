@@ -75,6 +75,12 @@ func (x *Executor) Apply(view state.View, in exec.Inputs, txs []*chain.VerifiedT
 	return result, err
 }
 
+// Sift is [exec.Sift], with an engine of the executor.
+func (x *Executor) Sift(view state.View, in exec.Inputs, txs []*chain.VerifiedTx) (exec.Sifted, error) {
+	in.Engine = x.engines[0]
+	return exec.Sift(view, in, txs)
+}
+
 func (x *Executor) now() uint64 {
 	if x.cfg.Clock == nil {
 		return 0

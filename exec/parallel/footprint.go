@@ -2,7 +2,6 @@ package parallel
 
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -61,7 +60,7 @@ func foresee(tx *chain.VerifiedTx) footprint {
 	if to := tx.Tx.To; to != nil && (!to.IsSystem() || *to == chain.AddrTreasury) {
 		t := touch{resource{addr: *to}, credits}
 		if len(tx.Tx.Payload) > 0 {
-			f.handler, _, _ = actor.ParseMessage(tx.Tx.Payload)
+			f.handler, _, _ = chain.ParseMessage(tx.Tx.Payload)
 			f.message, t.mode = true, writes
 		}
 		f.add(t)

@@ -19,6 +19,10 @@ const (
 	CommitsPerBlock   = 16
 )
 
+// Each announces one event at most, which the bound of a stored block counts on:
+// this does not compile where the sum exceeds it.
+const _ = uint(chain.RentWorkMax - ChargesPerBlock - WarningsPerBlock - EvictionsPerBlock - CommitsPerBlock)
+
 // Work is what a block's rent did.
 type Work struct {
 	Burned  chain.Wei

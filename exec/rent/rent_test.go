@@ -409,3 +409,15 @@ func FuzzRecords(f *testing.F) {
 		}
 	})
 }
+
+func TestEventsAreSmall(t *testing.T) { // the bound of a stored block counts on it
+	const most = ^uint64(0)
+	for _, e := range []chain.Event{
+		event(EventOverdue, chain.Address{}, most), event(EventWarning, chain.Address{}, most, most),
+		event(EventSettled, chain.Address{}, most), evicted(chain.Address{}, chain.Hash{}, most),
+	} {
+		if n := len(e.Name) + len(e.Data); n > chain.AnnouncedEventBytes {
+			t.Errorf("%s takes %d bytes", e.Name, n)
+		}
+	}
+}

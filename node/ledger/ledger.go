@@ -46,6 +46,8 @@ import (
 type Pool interface {
 	// Pack returns transactions in block order that fit the request.
 	Pack(ctx context.Context, req lanes.PackRequest) ([]*chain.VerifiedTx, error)
+	// Discard drops transactions that no block takes. Unknown ones are ignored.
+	Discard(ctx context.Context, hashes []chain.Hash) error
 }
 
 // Signatures recovers the senders of a received block's transactions.
@@ -88,6 +90,7 @@ type Stats struct {
 	Proposed, Verified, Refused, Finalized atomic.Uint64
 	Prepared, Foretold                     atomic.Uint64 // drafts executed, and of these, proposals that came
 	TxsFinalized                           atomic.Uint64
+	Shed                                   atomic.Uint64 // transactions that execution refused of a selection
 	PackNanos, ExecNanos, RootNanos        atomic.Uint64
 	CommitNanos                            atomic.Uint64
 

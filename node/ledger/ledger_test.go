@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -36,7 +37,13 @@ type pool struct {
 
 func (p *pool) Pack(_ context.Context, req lanes.PackRequest) ([]*chain.VerifiedTx, error) {
 	p.before = req.Before
-	return order.Arrange(req.VRFOut, p.txs), nil
+	out := slices.DeleteFunc(slices.Clone(p.txs), func(tx *chain.VerifiedTx) bool { return slices.Contains(req.Exclude, tx.Hash) })
+	return order.Arrange(req.VRFOut, out), nil
+}
+
+func (p *pool) Discard(_ context.Context, hashes []chain.Hash) error {
+	p.txs = slices.DeleteFunc(p.txs, func(tx *chain.VerifiedTx) bool { return slices.Contains(hashes, tx.Hash) })
+	return nil
 }
 
 // fixture is a chain of one validator with a funded account.

@@ -73,7 +73,7 @@ func (l *Ledger) build(ctx context.Context, req engine.ProposeRequest, parent *E
 	if !advancing {
 		began := time.Now()
 		var err error
-		if txs, err = l.pack(ctx, &header, parent, vrfOut); err != nil {
+		if txs, err = l.pack(ctx, &header, parent, vrfOut, nil); err != nil {
 			return nil, err
 		}
 		l.Stats.PackNanos.Add(uint64(time.Since(began)))
@@ -81,7 +81,14 @@ func (l *Ledger) build(ctx context.Context, req engine.ProposeRequest, parent *E
 	if req.Draft != nil && l.draftPays(txs) {
 		req.Draft(draftOf(header, txs))
 	}
-	return l.complete(header, parent, vrfOut, txs)
+	e, err := l.execute(header, parent, txs)
+	if errors.As(err, new(*exec.InvalidTx)) {
+		e, err = l.shed(ctx, header, parent, vrfOut, txs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return e, l.commitBody(e)
 }
 
 // frame fills the header fields that are known before packing.
@@ -116,7 +123,7 @@ func (l *Ledger) parentBeacon(h *chain.Header) chain.Hash {
 // block limit; what a header's inputs take beyond it is added by pack.
 const blockEnvelopeBytes = 2 * chain.HeaderFixedBytes
 
-func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vrfOut chain.Hash) ([]*chain.VerifiedTx, error) {
+func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vrfOut chain.Hash, exclude []chain.Hash) ([]*chain.VerifiedTx, error) {
 	reserved, err := exec.TimerReserve(parent.State, parent.Force.Params, h.Height)
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
@@ -130,6 +137,7 @@ func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vr
 		VRFOut:   vrfOut,
 		MaxBytes: l.size.limit - len(h.PresenceInput) - len(h.ConsumedSeeds),
 		Before:   l.before(parent),
+		Exclude:  exclude,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
@@ -144,33 +152,6 @@ func (l *Ledger) before(e *Executed) (txs [][]*chain.VerifiedTx) {
 		txs = append(txs, e.Txs)
 	}
 	return txs
-}
-
-// packRetries bounds how many transactions a proposal may shed because
-// execution refuses what packing took; past it the block is built empty, which
-// is always valid.
-const packRetries = 8
-
-// complete executes the transactions and fills the roots. A transaction that
-// execution refuses is left out: the proposer must not lose its slot to one
-// that packing misjudged.
-func (l *Ledger) complete(h chain.Header, parent *Executed, vrfOut chain.Hash, txs []*chain.VerifiedTx) (*Executed, error) {
-	for attempt := 0; ; attempt++ {
-		e, err := l.execute(h, parent, txs)
-		if err == nil {
-			return e, l.commitBody(e)
-		}
-		var invalid *exec.InvalidTx
-		if !errors.As(err, &invalid) || len(txs) == 0 {
-			return nil, err
-		}
-		l.cfg.Log.Warn("transaction refused while building a block", "tx", txs[invalid.Index].Hash, "err", invalid.Err)
-		if attempt == packRetries {
-			txs = nil
-			continue
-		}
-		txs = order.Arrange(vrfOut, without(txs, invalid.Index))
-	}
 }
 
 // commitBody puts the root of the shards into the header of a block of our own.
@@ -191,20 +172,6 @@ func (l *Ledger) commitBody(e *Executed) error {
 	return nil
 }
 
-// without returns txs less the one at index and the later ones of its sender,
-// whose nonces would no longer follow.
-func without(txs []*chain.VerifiedTx, index int) []*chain.VerifiedTx {
-	bad := txs[index]
-	kept := make([]*chain.VerifiedTx, 0, len(txs)-1)
-	for _, tx := range txs {
-		if tx.Sender == bad.Sender && tx.Tx.Nonce >= bad.Tx.Nonce {
-			continue
-		}
-		kept = append(kept, tx)
-	}
-	return kept
-}
-
 // execute runs the transactions on the parent's state and returns the block
 // with its roots filled in.
 func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.VerifiedTx) (*Executed, error) {
@@ -214,7 +181,14 @@ func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.Verified
 	if err != nil {
 		return nil, err
 	}
-	executed := time.Now()
+	l.ahead.note(len(txs), time.Since(began))
+	l.Stats.ExecNanos.Add(uint64(time.Since(began)))
+	return l.seal(h, parent, txs, &result)
+}
+
+// seal makes a block of what was executed on the parent's state.
+func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx, result *exec.Result) (*Executed, error) {
+	began := time.Now()
 	l.report(result.Defects)
 	version, err := parent.State.Apply(result.Delta)
 	if err != nil {
@@ -236,9 +210,7 @@ func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.Verified
 	h.ReceiptsRoot = tree.ListRoot(receipts)
 	h.StateRoot = version.Root()
 	h.Used = result.Used
-	l.ahead.note(len(txs), executed.Sub(began))
-	l.Stats.ExecNanos.Add(uint64(executed.Sub(began)))
-	l.Stats.RootNanos.Add(uint64(time.Since(executed)))
+	l.Stats.RootNanos.Add(uint64(time.Since(began)))
 	block := &chain.Block{Header: h, Txs: bodies}
 	return &Executed{
 		Block: block, Encoded: block.Encode(), Digest: h.Digest(),

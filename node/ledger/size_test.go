@@ -56,6 +56,8 @@ func (p *slowPool) Pack(_ context.Context, req lanes.PackRequest) ([]*chain.Veri
 	return nil, nil
 }
 
+func (p *slowPool) Discard(context.Context, []chain.Hash) error { return nil }
+
 func TestLateProposalIsFollowedByASmallerOne(t *testing.T) {
 	f := newFixture(t)
 	p := &slowPool{release: make(chan struct{})}

@@ -1,0 +1,184 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+)
+
+// busy has a handler that leaves the actor less than a block's cycles.
+const busy = `
+from cowboy_sdk import actor, public
+
+@actor
+class Busy:
+    @public
+    def go(self, msg):
+        n = 0
+        for i in range(20000):
+            n += i
+`
+
+// sent signs a transaction of any kind.
+func (f *fixture) sent(key *secp256k1.PrivateKey, tx chain.Tx) *chain.VerifiedTx {
+	tx.ChainID, tx.MaxFeePerCycle, tx.MaxFeePerCell, tx.TipPerCycle = f.genesis.ChainID, 10, 10, 1
+	sig := key.Sign(tx.SigningHash())
+	tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
+	body := tx.Encode()
+	return &chain.VerifiedTx{Tx: &tx, Body: body, Hash: chain.TxHash(body), Sender: key.PublicKey().Address(), Lane: chain.LaneUser}
+}
+
+// person returns the key of an account of these tests.
+func person(t *testing.T, n int) *secp256k1.PrivateKey {
+	t.Helper()
+	seed := keccak.Sum256(fmt.Appendf(nil, "person %d", n))
+	key, err := secp256k1.ParsePrivateKey(seed[:])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return key
+}
+
+// crowded is a chain whose first block made people rich and an actor.
+func (f *fixture) crowded(t *testing.T, people int) (l *Ledger, p *pool, to chain.Address, parent engine.ParentRef, first []byte) {
+	t.Helper()
+	d := actor.Deployment{Source: []byte(busy), Salt: []byte{1}, Manifest: append(cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements"), 0x80)}
+	to = actor.AddressOf(f.account.PublicKey().Address(), d.Salt, d.Source)
+	p = &pool{txs: []*chain.VerifiedTx{f.sent(f.account, chain.Tx{Payload: actor.AppendPayload(nil, &d), CyclesLimit: 2_000_000, CellsLimit: 10_000})}}
+	for n := range people {
+		who := chain.Address(person(t, n).PublicKey().Address())
+		p.txs = append(p.txs, f.sent(f.account, chain.Tx{Nonce: uint64(n + 1), To: &who, Value: chain.WeiPerCBY, CyclesLimit: 21_000}))
+	}
+	l = f.ledger(t, p)
+	made := f.propose(t, l)
+	if err := l.Finalized(t.Context(), engine.Finalization{Round: firstRound(), Digest: made.Digest, Certificate: []byte("c")}); err != nil {
+		t.Fatal(err)
+	}
+	if e := <-l.Events(); len(e.Receipts) != people+1 || e.Receipts[0].Code != chain.CodeOK {
+		t.Fatalf("first block: %+v", e.Receipts)
+	}
+	p.txs = nil
+	f.now = f.now.Add(time.Minute) // so that the next one is due
+	return l, p, to, engine.ParentRef{Round: firstRound(), Digest: made.Digest}, made.Block
+}
+
+// TestPoisonLeavesTheRest fills the pool with transactions that no block takes, and
+// with those that this block does not take: the others are in it all the same, and
+// what never will be valid is gone from the pool.
+func TestPoisonLeavesTheRest(t *testing.T) {
+	f := newFixture(t)
+	l, p, to, parent, first := f.crowded(t, 60)
+	message := func(limit chain.Cycles, payload []byte) chain.Tx {
+		return chain.Tx{To: &to, Payload: payload, CyclesLimit: limit, CellsLimit: 100}
+	}
+	burn := actor.AppendMessage(nil, "go", cbor.AppendNull(nil))
+	pay := func(nonce uint64) chain.Tx {
+		return chain.Tx{Nonce: nonce, To: &chain.Address{0xaa}, Value: 1, CyclesLimit: 21_000}
+	}
+	var good, never, waits []*chain.VerifiedTx
+	who := 0
+	next := func(list *[]*chain.VerifiedTx, txs ...chain.Tx) {
+		for _, tx := range txs {
+			*list = append(*list, f.sent(person(t, who), tx))
+		}
+		who++
+	}
+	for range 12 {
+		next(&never, message(100_000, []byte{0x80})) // nothing that an actor reads
+		next(&never, message(2_021_001, burn))       // more than an actor ever has for a block
+		next(&waits, message(2_021_000, burn))       // all that an actor has for a block: one runs
+		next(&good, pay(0))
+	}
+	bad := message(100_000, []byte{0x80})
+	bad.Nonce = 1
+	next(&good, pay(0))
+	who--
+	next(&never, bad)
+	who--
+	next(&waits, pay(2)) // behind one that is never valid
+	p.txs = slices.Concat(never, waits, good)
+
+	req := engine.ProposeRequest{Round: beacon.Round{View: 2}, Parent: parent}
+	made, err := l.Propose(t.Context(), req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := chain.DecodeBlock(made.Block, len(made.Block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	included := map[chain.Hash]bool{}
+	for _, body := range block.Txs {
+		included[chain.TxHash(body)] = true
+	}
+	for i, tx := range good {
+		if !included[tx.Hash] {
+			t.Errorf("good transaction %d was left out", i)
+		}
+	}
+	if len(included) != len(good)+1 {
+		t.Errorf("%d transactions, want all %d good ones and one that uses the actor up", len(included), len(good))
+	}
+	for i, tx := range never {
+		if slices.Contains(p.txs, tx) {
+			t.Errorf("transaction %d is never valid and still in the pool", i)
+		}
+	}
+	for i, tx := range waits {
+		if !slices.Contains(p.txs, tx) {
+			t.Errorf("transaction %d may wait and is gone from the pool", i)
+		}
+	}
+	f.verifiesSecond(t, first, parent, made)
+}
+
+// verifiesSecond holds a second block to a ledger that has executed the first.
+func (f *fixture) verifiesSecond(t *testing.T, first []byte, parent engine.ParentRef, second engine.Proposed) {
+	t.Helper()
+	l := f.ledger(t, &pool{})
+	for _, req := range []engine.VerifyRequest{
+		{Round: firstRound(), Parent: f.genesisParent(), Digest: parent.Digest, Block: first},
+		{Round: beacon.Round{View: 2}, Parent: parent, Digest: second.Digest, Block: second.Block},
+	} {
+		if ok, err := l.Verify(t.Context(), req); !ok || err != nil {
+			t.Fatalf("block of view %d elsewhere: %v, %v", req.Round.View, ok, err)
+		}
+	}
+}
+
+// TestShedKeepsTheOrder: what is left out moves the other transactions of its
+// sender, so that the block is made anew until it is in order.
+func TestShedKeepsTheOrder(t *testing.T) {
+	f := newFixture(t)
+	l, p, to, parent, first := f.crowded(t, 20)
+	for n := range 20 {
+		for nonce := range uint64(4) {
+			tx := chain.Tx{Nonce: nonce, To: &chain.Address{0xaa}, Value: 1, CyclesLimit: 21_000}
+			if nonce == uint64(n%4) {
+				tx = chain.Tx{Nonce: nonce, To: &to, Payload: []byte{0x80}, CyclesLimit: 50_000, CellsLimit: 100}
+			}
+			p.txs = append(p.txs, f.sent(person(t, n), tx))
+		}
+	}
+	made, err := l.Propose(t.Context(), engine.ProposeRequest{Round: beacon.Round{View: 2}, Parent: parent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := chain.DecodeBlock(made.Block, len(made.Block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 5 * (0 + 1 + 2 + 3); len(block.Txs) != want {
+		t.Errorf("%d transactions, want %d", len(block.Txs), want)
+	}
+	f.verifiesSecond(t, first, parent, made)
+}
