@@ -44,7 +44,7 @@ ci: ## everything a change must pass: check, test, sim, fuzz, oracles
 	@.ci/steps
 
 race: ## run the concurrent packages under the race detector
-	$(GO) test -race -short ./lanes/... ./consensus/... ./node/... ./state/... ./crypto/... ./exec/pvm
+	$(GO) test -race -short ./lanes/... ./consensus/... ./node/... ./state/... ./crypto/... ./exec ./exec/parallel ./exec/pvm
 
 sim: ## run the seeded consensus simulation and report (SEEDS=200 of them, or SEED=n alone)
 	cd consensus/simtest && $(GO) test -count=1 -run 'TestSim$$' -args -report -first=$(FIRST) -seeds=$(SEEDS) -seed=$(SEED)
@@ -73,8 +73,8 @@ soak-crash: ## cut the power of the store at every file operation, and let every
 		$(GO) test -count=1 -timeout 60m -v ./state/store -run TestInjectedErrors -args -every=1 -parts=16 -part=$$part; \
 	done
 
-soak-day: ## a whole day of blocks with random actors: BLOCKS=86400 SEED=1
-	$(GO) test ./exec -run TestDay -count=1 -v -timeout 0 -args -day-blocks $(or $(BLOCKS),86400) -day-seed $(or $(SEED),1)
+soak-day: ## a whole day of blocks with random actors and people, audited every AUDIT blocks: BLOCKS=86400 SEED=1 AUDIT=50
+	$(GO) test ./exec -run 'TestDay$$' -count=1 -v -timeout 0 -args -day-blocks $(or $(BLOCKS),86400) -day-seed $(if $(filter 0,$(SEED)),1,$(SEED)) -day-audit $(or $(AUDIT),50)
 
 soak-pvm-fuzz: ## put COUNT=10000000 mutated inputs of SEED=1 through the PVM's fuzz targets, programs among them
 	@.ci/soak-pvm-fuzz $(or $(COUNT),10000000) $(if $(filter 0,$(SEED)),1,$(SEED))

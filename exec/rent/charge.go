@@ -98,10 +98,11 @@ func (b *Block) adjust() error {
 	return nil
 }
 
-// charge takes one day's rent and lists the actor for the next.
+// charge takes one day's rent and lists the actor for the next. An item that is
+// not the one of the actor's next charge is left over from before an eviction.
 func (b *Block) charge(it item, w *Work) error {
 	acct, used, dormant, err := b.look(it.Actor)
-	if err != nil || dormant || acct.Next == 0 {
+	if err != nil || dormant || acct.Next != it.Due {
 		return err
 	}
 	price, err := PriceOf(b.State, b.Params)
@@ -119,9 +120,12 @@ func (b *Block) charge(it item, w *Work) error {
 	if err := b.collect(it.Actor, &acct, due, price, w); err != nil {
 		return err
 	}
-	acct.Next = it.Due + chain.Height(b.Params.Rent.ChargeBlocks)
+	next := item{Actor: it.Actor, Due: it.Due + chain.Height(b.Params.Rent.ChargeBlocks)}
+	if acct.Next, err = charges.push(b.State, next); err != nil {
+		return err
+	}
 	acct.store(b.State, it.Actor)
-	return charges.push(b.State, item{Actor: it.Actor, Due: acct.Next})
+	return nil
 }
 
 // collect pays what is due: out of what is prepaid, then out of the balance, the
@@ -160,10 +164,11 @@ func (b *Block) miss(a chain.Address, acct *Account, missed, ahead chain.Wei, w 
 	acct.Since = b.Height
 	w.Events = append(w.Events, event(EventOverdue, a, uint64(missed)))
 	warn := b.Height + b.graceBlocks()
-	if err := warnings.push(b.State, item{Actor: a, Due: warn, Since: b.Height}); err != nil {
+	if _, err := warnings.push(b.State, item{Actor: a, Due: warn, Since: b.Height}); err != nil {
 		return err
 	}
-	return evictions.push(b.State, item{Actor: a, Due: b.evictionAt(b.Height), Since: b.Height})
+	_, err := evictions.push(b.State, item{Actor: a, Due: b.evictionAt(b.Height), Since: b.Height})
+	return err
 }
 
 func (b *Block) graceBlocks() chain.Height {
@@ -201,7 +206,7 @@ func (b *Block) evict(it item, w *Work) error {
 		return err
 	}
 	if used == 0 { // nothing to take: only a bond was unpaid
-		return b.foreclose(it.Actor, &acct)
+		return b.foreclose(it.Actor, &acct, w)
 	}
 	account, _, err := b.State.Account(it.Actor)
 	if err != nil {
@@ -218,12 +223,19 @@ func (b *Block) evict(it item, w *Work) error {
 }
 
 // foreclose gives up a quota whose rent was not paid; the bond covers the debt as
-// far as it goes.
-func (b *Block) foreclose(a chain.Address, acct *Account) error {
-	bond := acct.Bond
+// far as it goes, and the rest of it comes back.
+func (b *Block) foreclose(a chain.Address, acct *Account, w *Work) error {
+	price, err := PriceOf(b.State, b.Params)
+	if err != nil {
+		return err
+	}
+	bond, owed := acct.Bond, min(price.WithFee(acct.Debt), acct.Bond)
 	*acct = Account{}
 	acct.store(b.State, a)
-	return funds.Move(b.State, chain.AddrRent, a, bond, b.Height)
+	if err := b.burn(chain.AddrRent, owed, w); err != nil {
+		return err
+	}
+	return funds.Move(b.State, chain.AddrRent, a, bond-owed, b.Height)
 }
 
 func evicted(a chain.Address, root chain.Hash, used uint64) chain.Event {

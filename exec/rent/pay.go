@@ -185,7 +185,8 @@ func (b *Block) Bond(a chain.Address, bytes uint64) (more, back chain.Wei, err e
 }
 
 // list puts an actor into the queue of charges; the caller stores the record.
-func (b *Block) list(a chain.Address, acct *Account) error {
-	acct.Next = b.Height + chain.Height(b.Params.Rent.ChargeBlocks)
-	return charges.push(b.State, item{Actor: a, Due: acct.Next})
+func (b *Block) list(a chain.Address, acct *Account) (err error) {
+	due := b.Height + chain.Height(b.Params.Rent.ChargeBlocks)
+	acct.Next, err = charges.push(b.State, item{Actor: a, Due: due})
+	return err
 }

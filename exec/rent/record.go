@@ -135,19 +135,20 @@ func (q queue) at(n uint64) state.StorageKey {
 	return key([]byte{'q', byte(q), '/'}, binary.BigEndian.AppendUint64(nil, n))
 }
 
-// push puts an actor at the end. A due height below that of the last item is
-// raised to it, which can only happen after the parameters changed.
-func (q queue) push(o *state.Overlay, it item) error {
+// push puts an actor at the end and returns when it is due. A height below that
+// of the last item is raised to it, which can only happen after the parameters
+// changed.
+func (q queue) push(o *state.Overlay, it item) (chain.Height, error) {
 	var ends [3]uint64 // head, tail, due of the last
 	if _, err := read(o, q.ends(), ends[:]); err != nil {
-		return err
+		return 0, err
 	}
 	it.Due = max(it.Due, chain.Height(ends[2]))
 	b := cbor.AppendBytes(cbor.AppendArray(nil, 3), it.Actor[:])
 	b = cbor.AppendUint(cbor.AppendUint(b, uint64(it.Due)), uint64(it.Since))
 	o.SetStorage(chain.AddrRent, q.at(ends[1]), b)
 	write(o, q.ends(), ends[0], ends[1]+1, uint64(it.Due))
-	return nil
+	return it.Due, nil
 }
 
 // pop takes the first item that is due at h; false when there is none.

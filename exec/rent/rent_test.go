@@ -243,6 +243,36 @@ func TestBond(t *testing.T) { // whitepaper §3.2; resolutions 2.17, 3.4
 	}
 }
 
+// TestForeclosure is a quota that nobody pays for and nothing is stored in: the
+// bond pays what is owed, and the rest of it comes back.
+func TestForeclosure(t *testing.T) { // whitepaper §3.2; resolution 3.4
+	for _, price := range []chain.Wei{1_000_000, 100_000_000} { // a debt below and above the bond
+		w := newWorld(t)
+		w.params.Rent.PricePerByteYear = price
+		w.block(1, func(b *Block) {
+			w.store(b, herd, 0, 0)
+			more, _, err := b.Bond(herd, 2<<20)
+			w.must(err)
+			w.must(funds.Credit(b.State, chain.AddrRent, more))
+		})
+		bond, daily := chain.Wei(1<<20)*1_000_000, (2<<20-10_240)*price/365
+		for i := range chain.Height(11) {
+			w.block(1+day+i*day, nil)
+		}
+		if s := w.status(1+11*day, herd); s.Bond != bond || w.burned != 0 {
+			t.Fatalf("before: %+v, burned %d", s, w.burned)
+		}
+		w.block(1+day+241*epoch, nil)
+		want := min(daily*11*11/10, bond)
+		if w.burned < want || w.burned > want+20 || w.balance(herd) != bond-w.burned || w.balance(chain.AddrRent) != 0 {
+			t.Errorf("price %d: burned %d, want %d; %d came back", price, w.burned, want, w.balance(herd))
+		}
+		if acct, err := Read(w, herd); acct != (Account{}) || err != nil {
+			t.Errorf("%+v, %v", acct, err)
+		}
+	}
+}
+
 // evictedHerd returns a world whose herd is dormant, with what it stored.
 func evictedHerd(t *testing.T) (w *world, h chain.Height, entries []state.StorageChange) {
 	w = newWorld(t)
@@ -290,6 +320,19 @@ func TestRestore(t *testing.T) { // whitepaper, "Storage Restoration"
 		}
 		if acct, err := Read(w, herd); err != nil || acct.Next != h+3+day {
 			t.Errorf("not listed: %+v, %v", acct, err)
+		}
+	})
+	t.Run("back on the day of its eviction", func(t *testing.T) { // the charge it was listed for is still in the queue
+		w, h, entries := evictedHerd(t)
+		w.block(h+1, func(b *Block) { w.must(b.RestoreAll(herd, payer, payer, entries)) })
+		w.block(h+2, nil)
+		w.block(h+3, func(b *Block) { w.must(funds.Credit(b.State, herd, rich)) })
+		for i := range chain.Height(3 * 24) {
+			w.block(h+3+i*epoch, nil)
+		}
+		daily := chain.Wei(10_240_000_000 / 365)
+		if paid := rich - w.balance(herd); paid < 2*daily || paid > 2*(daily+1) {
+			t.Errorf("%d paid in less than three days, a day is %d", paid, daily)
 		}
 	})
 	t.Run("in one message", func(t *testing.T) {

@@ -129,7 +129,8 @@ func (b *Block) restoreAll(a chain.Address, p pending, entries []state.StorageCh
 	data := cbor.AppendBytes(cbor.AppendArray(nil, 3), p.by[:])
 	data = cbor.AppendUint(cbor.AppendBytes(data, p.payer[:]), uint64(p.paid))
 	b.State.SetStorage(chain.AddrRent, pendingKey(a), data)
-	return commits.push(b.State, item{Actor: a, Due: b.Height + 1})
+	_, err := commits.push(b.State, item{Actor: a, Due: b.Height + 1})
+	return err
 }
 
 // Arrange returns entries in the order in which they are put: that of the hashes
