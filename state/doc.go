@@ -23,6 +23,9 @@
 //     writes values; state/tree alone computes root and size, and those of an
 //     account given to [Delta.SetAccount] have no effect. During a block
 //     [Overlay.StorageSize] knows the size at every moment.
+//   - A storage can be walked in the order of its keys, a [Span] at a time. What
+//     that costs depends on what is answered: neither the size of the storage
+//     matters, nor, but for the first walk over them, removed keys ([Gaps]).
 //   - Iteration over a Delta is in ascending order of address and key, the same
 //     on every node.
 //

@@ -8,7 +8,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
-	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -32,7 +31,7 @@ func Multihash(data []byte) []byte {
 }
 
 func blobKey(multihash []byte) state.StorageKey {
-	return programKey(sdk.BlobKey + hex.EncodeToString(multihash))
+	return programKey(host.BlobKey + hex.EncodeToString(multihash))
 }
 
 func blobPlaceKey(multihash []byte) state.StorageKey {

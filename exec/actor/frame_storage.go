@@ -23,6 +23,51 @@ func (f *frame) StorageGet(key string) ([]byte, bool, error) {
 	return v, v != nil, f.readCells(len(key) + len(v))
 }
 
+// A scan reads this much at a time, so that it reads little more than is paid for.
+const (
+	scanEntries = 64
+	scanBytes   = 64 << 10
+)
+
+// StorageScan implements host.Storage.
+func (f *frame) StorageScan(prefix string, limit int, visit func(host.Entry)) error {
+	if _, err := f.need(entitle.KV); err != nil {
+		return err
+	}
+	page := state.Span{Prefix: programKey(prefix)}
+	for whole := false; !whole && limit > 0; {
+		page.Entries, page.Bytes = min(limit, scanEntries), scanBytes
+		page.From = ownKey(page.First())
+		list, err := f.run.state.Scan(f.env.Self, page)
+		if err != nil {
+			return err
+		}
+		page, whole = page.Rest(list)
+		for i := range list {
+			if own := ownKey(list[i].Key); own != list[i].Key {
+				page.From, whole = own, false
+				break
+			}
+			e := host.Entry{Key: string(list[i].Key[1:]), Value: list[i].Value}
+			if err := f.readCells(len(e.Key) + len(e.Value)); err != nil {
+				return err
+			}
+			visit(e)
+			limit--
+		}
+	}
+	return nil
+}
+
+// ownKey returns the lowest key from key on that a program may write.
+func ownKey(key state.StorageKey) state.StorageKey {
+	if prefix := host.Reserved(string(key[1:])); prefix != "" {
+		taken := state.Span{Prefix: programKey(prefix)}
+		key, _ = taken.End()
+	}
+	return key
+}
+
 // readCells charges what a read carries: ten bytes are a cell (resolution 2.11).
 func (f *frame) readCells(bytes int) error {
 	per := f.run.block.Params.API.StorageReadBytesPerCell

@@ -190,6 +190,21 @@ class Chaos:
         self.storage.delete(f"k{msg.payload[1] % 5}")
 
     @public
+    def look(self, msg):
+        found = self.storage.scan("k", msg.payload[1] % 7)
+        emit_event("found", found)
+        return len(found)
+
+    @public
+    def shift(self, msg):
+        amount = msg.payload[1]
+        for key, value in self.storage.scan(["k", "k1", ""][amount % 3], 3):
+            if key[0] == "k":
+                self.storage.delete(key)
+                self.storage[f"k{(value + amount) % 23}"] = value + 1
+        self.storage["seen"] = len(self.storage.scan("k"))
+
+    @public
     def pay(self, msg):
         transfer(msg.payload[0], msg.payload[1] % 7)
 
@@ -202,13 +217,13 @@ class Chaos:
     def tell(self, msg):
         target, amount, rest = msg.payload
         for i in range(amount % 3 + 1):
-            send(target, rest, ["bump", "swap", "relay", "fail"][(amount + i) % 4], 0, 60000)
+            send(target, rest, ["bump", "shift", "relay", "fail"][(amount + i) % 4], 0, 60000)
 
     @public
     def ask(self, msg):
         target, amount, rest = msg.payload
         try:
-            got = call(target, ["bump", "swap", "fail", "sweep"][amount % 4], rest)
+            got = call(target, ["bump", "look", "fail", "sweep", "shift"][amount % 5], rest)
         except Exception:
             got = -1
         self.storage["got"] = got
@@ -256,7 +271,7 @@ class Chaos:
         return n
 `
 
-var handlers = []string{"bump", "bump", "swap", "drop", "pay", "sweep", "tell", "ask", "ask", "relay", "later", "later", "bear", "fail", "spin", "missing", "timer", "timer", "never"}
+var handlers = []string{"bump", "bump", "swap", "drop", "look", "look", "shift", "shift", "pay", "sweep", "tell", "ask", "ask", "relay", "later", "later", "bear", "fail", "spin", "missing", "timer", "timer", "never"}
 
 func manifest(ids ...string) []byte {
 	b := cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")

@@ -29,6 +29,11 @@
 // until Options.KeepVersions more blocks are committed. After that reads return
 // [ErrStale], never the values of another version. [Version.Keep] puts that off.
 //
+// The tries have storage slots in the order of their hashes. [Version.Scan] walks
+// a storage in the order of its keys instead: in the rows of the database as it was
+// when the committed version below was its head, with what pending versions wrote
+// on top.
+//
 // # Durability
 //
 // Commit writes and syncs the block's bytes, then one batch with everything else

@@ -3,6 +3,7 @@ package host
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -143,22 +144,20 @@ func (r *Recorder) StorageDelete(key string) (bool, error) {
 }
 
 // StorageScan reads Storage.
-func (r *Recorder) StorageScan(prefix string, limit int) ([]Entry, error) {
+func (r *Recorder) StorageScan(prefix string, limit int, visit func(Entry)) error {
 	if err := r.note("StorageScan", prefix, nil, uint64(limit)); err != nil {
-		return nil, err
+		return err
 	}
-	var keys []string
-	for k := range r.Storage {
-		if strings.HasPrefix(k, prefix) {
-			keys = append(keys, k)
+	for _, k := range slices.Sorted(maps.Keys(r.Storage)) {
+		if limit == 0 {
+			break
+		}
+		if strings.HasPrefix(k, prefix) && Reserved(k) == "" {
+			visit(Entry{k, r.Storage[k]})
+			limit--
 		}
 	}
-	slices.Sort(keys)
-	var out []Entry
-	for _, k := range keys[:min(limit, len(keys))] {
-		out = append(out, Entry{k, r.Storage[k]})
-	}
-	return out, nil
+	return nil
 }
 
 // BondStorage notes the bytes.

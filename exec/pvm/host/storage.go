@@ -1,5 +1,25 @@
 package host
 
+import "strings"
+
+// Keys that begin so are not the program's own: where the SDK keeps handlers that
+// wait for runners, and the chain the actor's blobs. Programs cannot write them,
+// and scans pass over them.
+const (
+	ContinuationKey = "__continuation"
+	BlobKey         = "__blob:"
+)
+
+// Reserved returns with which of them a key begins, "" for a program's own.
+func Reserved(key string) string {
+	for _, prefix := range [...]string{ContinuationKey, BlobKey} {
+		if strings.HasPrefix(key, prefix) {
+			return prefix
+		}
+	}
+	return ""
+}
+
 // Entry is a key of storage with its value.
 type Entry struct {
 	Key   string
@@ -21,10 +41,12 @@ type Storage interface {
 	StorageSet(key string, value []byte) error
 	// StorageDelete tells whether there was a value. Charge: storage_write.
 	StorageDelete(key string) (bool, error)
-	// StorageScan returns entries whose keys begin with prefix, in ascending
-	// order of their bytes, at most limit (1 to 1,000). Charge: storage_read, for
-	// each entry storage_read and storage_read_byte per byte.
-	StorageScan(prefix string, limit int) ([]Entry, error)
+	// StorageScan visits the program's own entries whose keys begin with prefix, in
+	// ascending order of their bytes, at most limit (up to 1,000). visit may take
+	// the values over and end the call, but not write. Charge: storage_read, an
+	// element for each entry of limit, and as they are visited, so that no more is
+	// read than is paid for, storage_read and storage_read_byte per byte.
+	StorageScan(prefix string, limit int, visit func(Entry)) error
 	// BondStorage sets the quota to bytes, 1 MiB to 8 MiB, against a deposit out
 	// of the actor's balance; less than is bonded gives the difference back.
 	// Refuses with RefusedFunds, RefusedArgument, and RefusedStorage where more

@@ -1,8 +1,10 @@
 package sdk
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -127,6 +129,28 @@ func TestServices(t *testing.T) {
 		src := "from cowboy_sdk import *\n@public\ndef h(msg):\n    return " + row.expr + "\n"
 		if got := b.call(src, "h", "None"); got != row.want {
 			t.Errorf("%s: %s, want %s", row.rule, got, row.want)
+		}
+	}
+}
+
+// TestScans holds the machine to the table that the SDK under CPython is held to.
+func TestScans(t *testing.T) { // neighbours §14
+	file, err := os.ReadFile("../../../sdk/python/tests/scans.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var table struct {
+		Keys []string
+		Rows [][3]string // rule, expression, answer
+	}
+	if err := json.Unmarshal(file, &table); err != nil || len(table.Rows) == 0 {
+		t.Fatal(err)
+	}
+	keys, _ := json.Marshal(table.Keys)
+	for _, row := range table.Rows {
+		src := fmt.Sprintf("from cowboy_sdk import *\n@public\ndef h(msg):\n    for i, key in enumerate(%s):\n        storage.set(key, i)\n    return %s\n", keys, row[1])
+		if got := newBench(t).call(src, "h", "None"); got != row[2] {
+			t.Errorf("%s: %s, want %s", row[0], got, row[2])
 		}
 	}
 }

@@ -2,29 +2,12 @@ package sdk
 
 import (
 	"math/big"
-	"strings"
 
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
 func uintValue(m *vm.Machine, n uint64) vm.Value { return m.NewInt(new(big.Int).SetUint64(n)) }
-
-// reservedKey begins the keys of the SDK's own, [BlobKey] those of the chain's
-// blobs. Programs cannot write them and do not see them.
-const (
-	reservedKey = "__continuation"
-	BlobKey     = "__blob:"
-)
-
-// reserved returns with which of them a key begins, "" for a program's own.
-func reserved(key string) string {
-	for _, prefix := range [...]string{reservedKey, BlobKey} {
-		if strings.HasPrefix(key, prefix) {
-			return prefix
-		}
-	}
-	return ""
-}
 
 func storageDefs() []vm.Def {
 	return []vm.Def{
@@ -83,7 +66,7 @@ func (c call) remove(key string) (bool, error) {
 
 func (c call) ownKey() (string, error) {
 	key, err := c.key(0)
-	if prefix := reserved(key); err == nil && prefix != "" {
+	if prefix := host.Reserved(key); err == nil && prefix != "" {
 		err = c.m.ValueError("storage key begins with %s, which is reserved", prefix)
 	}
 	return key, err
@@ -129,18 +112,18 @@ func storageScan(c call) (vm.Value, error) {
 	}
 	c.m.Charge(c.s.costs.StorageRead)
 	c.m.ChargeEach(int(limit), c.m.Prices().Element)
-	entries, err := c.s.host.StorageScan(prefix, int(limit))
+	var entries []host.Entry
+	err := c.s.host.StorageScan(prefix, int(limit), func(e host.Entry) {
+		c.m.Charge(c.s.costs.StorageRead)
+		c.m.ChargeEach(len(e.Key)+len(e.Value), c.s.costs.ReadByte)
+		entries = append(entries, e)
+	})
 	if err != nil {
 		return vm.None, c.s.refuse(c.m, err)
 	}
 	mark := c.m.Hold(vm.None)
 	pairs := make([]vm.Value, 0, len(entries))
 	for _, e := range entries {
-		c.m.Charge(c.s.costs.StorageRead)
-		c.m.ChargeEach(len(e.Key)+len(e.Value), c.s.costs.ReadByte)
-		if reserved(e.Key) != "" {
-			continue
-		}
 		v, err := c.s.decode(c.m, e.Value)
 		if err != nil {
 			return vm.None, err

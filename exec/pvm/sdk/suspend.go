@@ -9,8 +9,8 @@ import (
 // Keys of storage under which suspended handlers wait: the record of each, and
 // how many there are.
 const (
-	continuationKey   = reservedKey + ":"
-	continuationCount = reservedKey + "s"
+	continuationKey   = host.ContinuationKey + ":"
+	continuationCount = host.ContinuationKey + "s"
 )
 
 func continuationDefs() []vm.Def {

@@ -56,10 +56,18 @@ def storage_delete(key):
     return _state().storage[frame.actor].pop(_key(key), None) is not None
 
 
-def storage_scan(prefix, limit=100):
+def storage_scan(prefix, limit=None):
     frame = current()
-    if not 1 <= limit <= 1000:
-        raise ValueError("a scan returns 1 to 1000 entries")
+    if not isinstance(prefix, str):
+        raise TypeError(f"prefix must be str, not {type(prefix).__name__}")
+    if limit is None:
+        limit = 100
+    if not isinstance(limit, int) or isinstance(limit, bool):
+        raise TypeError(f"limit must be int, not {type(limit).__name__}")
+    if not 0 <= limit < 1 << 64:
+        raise ValueError("limit must be between 0 and 2**64-1")
+    if limit > 1000:
+        raise ValueError("limit must be at most 1000")
     found = sorted((k.encode(), v) for k, v in _state().storage[frame.actor].items() if k.startswith(prefix))
     return [(k.decode(), decode(v, frame.classes)) for k, v in found[:limit]]
 

@@ -1,5 +1,7 @@
 """The chain in memory keeps what actors rely on."""
 
+import json
+import pathlib
 import unittest
 
 from cowboy_sdk import CallFailed, HeightPassed, InsufficientFunds, LimitExceeded, ReadOnlyCall, UnknownHandler
@@ -65,6 +67,16 @@ class A:
         pass
 '''
 
+SCANS = """
+from cowboy_sdk import *
+
+@public
+def h(msg):
+    for i, key in enumerate({keys!r}):
+        storage.set(key, i)
+    return {expr}
+"""
+
 
 class Behaviour(unittest.TestCase):
     def setUp(self):
@@ -113,6 +125,16 @@ class Behaviour(unittest.TestCase):
         self.run_it("pay", 4, sender=alice).check()
         self.run_it("put", 1, sender=alice, value=3).check()
         self.assertEqual((self.chain.balance(self.at), self.chain.balance(alice)), (9, 4))
+
+    def test_scans(self):
+        """As the machine answers them (exec/pvm/sdk)."""
+        table = json.loads(pathlib.Path(__file__).with_name("scans.json").read_text(encoding="utf-8"))
+        for rule, expr, want in table["rows"]:
+            with self.subTest(rule):
+                chain = Chain()
+                receipt = chain.execute(chain.deploy(SCANS.format(keys=table["keys"], expr=expr)), "h")
+                got = repr(receipt.output) if receipt.ok else f"{type(receipt.error).__name__}: {receipt.error}"
+                self.assertEqual(got, want)
 
     def test_group(self):
         jobs = self.run_it("both").check().jobs

@@ -1,0 +1,104 @@
+package parallel
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// nowhere is a state without accounts.
+type nowhere struct{}
+
+func (nowhere) Account(chain.Address) (state.Account, bool, error) {
+	return state.NewAccount(), false, nil
+}
+func (nowhere) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
+func (nowhere) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
+func (nowhere) Code(chain.Hash) ([]byte, error)                         { return nil, nil }
+
+// TestScanIsARead: an attempt that has scanned a storage stands as long as nobody
+// wrote to it, be it a key that was not there. All messages to an actor conflict
+// over its budget as well, so that blocks alone would not show it.
+func TestScanIsARead(t *testing.T) {
+	mine, other := chain.Address{1}, chain.Address{2}
+	base := state.NewOverlay(nowhere{})
+	for i := range 10 {
+		base.SetStorage(mine, state.StorageKey(fmt.Sprint("\x01k", 2*i)), []byte{byte(i)})
+	}
+	for _, row := range []struct {
+		what   string
+		write  func(o *state.Overlay)
+		stands bool
+	}{
+		{"nothing", func(*state.Overlay) {}, true},
+		{"a key between", func(o *state.Overlay) { o.SetStorage(mine, "\x01k3", []byte{1}) }, false},
+		{"a key behind all", func(o *state.Overlay) { o.SetStorage(mine, "\x01l", []byte{1}) }, false},
+		{"another value", func(o *state.Overlay) { o.SetStorage(mine, "\x01k4", []byte{9}) }, false},
+		{"a removal", func(o *state.Overlay) { o.SetStorage(mine, "\x01k4", nil) }, false},
+		{"the end of the storage", func(o *state.Overlay) { o.DeleteAccount(mine) }, false},
+		{"another storage", func(o *state.Overlay) { o.SetStorage(other, "\x01k4", nil) }, true},
+		{"a balance", func(o *state.Overlay) { o.SetAccount(mine, state.Account{Balance: 5}) }, true},
+	} {
+		s := newSettled(base)
+		v := &view{from: s}
+		attempt := state.NewBlindOverlay(v)
+		attempt.SetStorage(mine, "\x01k0", nil)
+		if list, err := attempt.Scan(mine, state.Span{Prefix: "\x01k", Entries: 3, Bytes: 100}); err != nil || len(list) != 3 {
+			t.Fatal(list, err)
+		}
+		writer := state.NewOverlay(nowhere{})
+		row.write(writer)
+		if err := s.take(0, writer, &view{from: s}); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.unchanged(v); got != row.stands {
+			t.Errorf("after %s the attempt stands: %v, want %v", row.what, got, row.stands)
+		}
+	}
+}
+
+// TestScansOfSettled settles random writes one after the other: attempts see them
+// all, and one that stands would see the same again.
+func TestScansOfSettled(t *testing.T) {
+	for seed := range uint64(20) {
+		rng := rand.New(rand.NewPCG(seed, 7))
+		base := state.NewOverlay(nowhere{})
+		s, plain := newSettled(base), state.NewOverlay(nowhere{})
+		addr := func() chain.Address { return chain.Address{byte(rng.IntN(3))} }
+		key := func() state.StorageKey { return state.StorageKey([]byte{1, byte(rng.IntN(60))}) }
+		span := state.Span{Prefix: "\x01", Entries: 40, Bytes: 30}
+		for i := range 60 {
+			early := &view{from: s}
+			a := addr()
+			before, err := early.Scan(a, span)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := &view{from: s}
+			o := state.NewBlindOverlay(v)
+			for range rng.IntN(40) {
+				a, k, value := addr(), key(), []byte{byte(i)}
+				if rng.IntN(2) == 0 {
+					value = nil
+				}
+				o.SetStorage(a, k, value)
+				plain.SetStorage(a, k, value)
+			}
+			if err := s.take(i, o, v); err != nil {
+				t.Fatal(err)
+			}
+			after, err := (&view{from: s}).Scan(a, span)
+			want, _ := plain.Scan(a, span)
+			if err != nil || !reflect.DeepEqual(after, want) {
+				t.Fatalf("seed %d, settled %d: %q, %v, want %q", seed, i, after, err, want)
+			}
+			if s.unchanged(early) && !reflect.DeepEqual(before, after) {
+				t.Fatalf("seed %d, settled %d: %q stands, now it is %q", seed, i, before, after)
+			}
+		}
+	}
+}
