@@ -102,7 +102,7 @@ func (c call) entries(d *vm.Dict) ([]host.Entry, error) {
 			return nil, c.m.ValueError("storage_data has a key that is not str or longer than %d bytes", c.s.limits.KeyBytes)
 		}
 		limits := c.s.limits.Value
-		if strings.HasPrefix(key, BlobKey) {
+		if strings.HasPrefix(key, host.BlobKey) {
 			limits.Bytes += blobHeadBytes
 		}
 		data, err := values.Append(c.m, nil, vals[i], limits)
