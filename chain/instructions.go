@@ -75,6 +75,16 @@ const (
 	OpTimerSchedule = 95
 )
 
+// The opcodes at [AddrEntitlements] (CIP-2 §7.2).
+const (
+	OpEntitlementGrant    = 30
+	OpEntitlementRevoke   = 31
+	OpEntitlementDelegate = 32
+	OpRoleCreate          = 33
+	OpRoleAssign          = 34
+	OpRoleRevoke          = 35
+)
+
 // Opcodes at [AddrGovernance].
 const (
 	OpGovernancePropose = 45
@@ -102,12 +112,12 @@ var systemInstructions = []InstructionSpec{
 	system(AddrResultVerifier, 9, "result_submit").in(LaneRunner, SenderAssignedRunner).args(Arg{"job_id", ArgHash, false}, Arg{"reveals", ArgList, false}).note("the aggregator's reveals of several runners"),
 
 	// Entitlement Registry (CIP-2 §7.2).
-	system(AddrEntitlements, 30, "entitlement_grant").args(Arg{"grantee", ArgAddress, false}, Arg{"scope", ArgBytes, false}, Arg{"action", ArgBytes, false}, Arg{"constraints", ArgBytes, false}),
-	system(AddrEntitlements, 31, "entitlement_revoke").args(Arg{"entitlement_id", ArgHash, false}),
-	system(AddrEntitlements, 32, "entitlement_delegate").args(Arg{"entitlement_id", ArgHash, false}, Arg{"delegatee", ArgAddress, false}, Arg{"constraints", ArgBytes, false}),
-	system(AddrEntitlements, 33, "entitlement_create_role").args(Arg{"name", ArgBytes, false}, Arg{"scopes", ArgBytes, false}, Arg{"actions", ArgBytes, false}, Arg{"constraints", ArgBytes, false}),
-	system(AddrEntitlements, 34, "entitlement_assign_role").args(Arg{"role_id", ArgHash, false}, Arg{"assignee", ArgAddress, false}),
-	system(AddrEntitlements, 35, "entitlement_revoke_role").args(Arg{"role_id", ArgHash, false}, Arg{"assignee", ArgAddress, false}),
+	system(AddrEntitlements, OpEntitlementGrant, "entitlement_grant").runs().args(Arg{"grantee", ArgAddress, false}, Arg{"scope", ArgBytes, false}, Arg{"action", ArgBytes, false}, Arg{"constraints", ArgBytes, false}).note("by who answers for the scope: an actor's creator, a token's owner, a runner, the first to grant in a pool or a namespace; governance by a proposal"),
+	system(AddrEntitlements, OpEntitlementRevoke, "entitlement_revoke").runs().args(Arg{"entitlement_id", ArgHash, false}).note("by who has it, made it, or answers for its scope"),
+	system(AddrEntitlements, OpEntitlementDelegate, "entitlement_delegate").runs().args(Arg{"entitlement_id", ArgHash, false}, Arg{"delegatee", ArgAddress, false}, Arg{"constraints", ArgBytes, false}).note("by who has it; constraints within its own"),
+	system(AddrEntitlements, OpRoleCreate, "entitlement_create_role").runs().args(Arg{"name", ArgBytes, false}, Arg{"scopes", ArgBytes, false}, Arg{"actions", ArgBytes, false}, Arg{"constraints", ArgBytes, false}),
+	system(AddrEntitlements, OpRoleAssign, "entitlement_assign_role").runs().args(Arg{"role_id", ArgHash, false}, Arg{"assignee", ArgAddress, false}).note("by the role's creator, who answers for all of its scopes"),
+	system(AddrEntitlements, OpRoleRevoke, "entitlement_revoke_role").runs().args(Arg{"role_id", ArgHash, false}, Arg{"assignee", ArgAddress, false}).note("by who has it, the role's creator, or who answers for one of its scopes"),
 
 	// Governance (resolution 11.11).
 	system(AddrGovernance, OpGovernancePropose, "governance_propose").runs().in(LaneSystem, SenderGovernance).args(Arg{"action", ArgList, false}, Arg{"emergency", ArgBool, false}),

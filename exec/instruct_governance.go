@@ -73,8 +73,16 @@ func (b *block) govern(opcode uint64, tx *chain.VerifiedTx) (out actor.Outcome, 
 	}
 	effect, events, err := book.Execute(tx.Sender, id)
 	out.Events = events
-	if err == nil && effect.Upgrade != nil {
+	switch {
+	case err != nil:
+	case effect.Upgrade != nil:
 		out.Code, err = b.upgrade(effect.Upgrade)
+	case effect.Registry != nil:
+		var e chain.Event
+		if _, e, err = b.permit(chain.AddrGovernance, effect.Registry); err != nil {
+			out.Code, err = permitCode(err)
+		}
+		out.Events = append(out.Events, e)
 	}
 	return out, err
 }

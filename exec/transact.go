@@ -148,6 +148,9 @@ func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain
 		return b.upgradeActor(tx, intrinsic)
 	case ins.To == chain.AddrActors && (ins.Opcode >= chain.OpTimerCancel && ins.Opcode <= chain.OpTimerExtend || ins.Opcode == chain.OpTimerSchedule):
 		return b.orderTimer(ins, tx, intrinsic)
+	case ins.To == chain.AddrEntitlements:
+		limit := chain.Usage{Cycles: tx.Tx.CyclesLimit - intrinsic.Cycles, Cells: tx.Tx.CellsLimit - intrinsic.Cells}
+		return b.instructRegistry(ins, tx, limit)
 	case ins.To == chain.AddrGovernance:
 		limit := chain.Usage{Cycles: tx.Tx.CyclesLimit - intrinsic.Cycles, Cells: tx.Tx.CellsLimit - intrinsic.Cells}
 		return b.instructGovernance(ins, tx, limit)

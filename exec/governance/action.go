@@ -13,6 +13,7 @@ const (
 	ActionDeprecate = "deprecate_entitlement" // [name, id]
 	ActionEntry     = "set_entry"             // [name, table, key, value or null]
 	ActionUpgrade   = "upgrade_system_actor"  // [name, address, source]
+	ActionRegistry  = "entitlement_registry"  // [name, instruction]: a payload to chain.AddrEntitlements
 )
 
 // Tables that [ActionEntry] may write.
@@ -38,6 +39,8 @@ type Action struct {
 	Value    []byte        // of an entry; nil removes it
 	Actor    chain.Address // ActionUpgrade
 	Source   []byte
+
+	Instruction []byte // ActionRegistry
 }
 
 // ParseAction reads an action. It judges the form alone.
@@ -71,6 +74,10 @@ func ParseAction(b []byte) (a Action, err error) {
 	case a.Name == ActionUpgrade && n == 3:
 		if err = r.BytesInto(a.Actor[:]); err == nil {
 			a.Source, err = r.Bytes(chain.MaxTxBytes)
+		}
+	case a.Name == ActionRegistry && n == 2:
+		if a.Instruction, err = r.Bytes(chain.MaxTxBytes); err == nil {
+			_, err = (&chain.Tx{To: &chain.AddrEntitlements, Payload: a.Instruction}).Classify()
 		}
 	default:
 		return a, fmt.Errorf("%w: no action %q with %d elements", ErrAction, a.Name, n)
@@ -125,6 +132,8 @@ func (a *Action) Append(dst []byte) []byte {
 	case ActionUpgrade:
 		dst = cbor.AppendText(cbor.AppendArray(dst, 3), a.Name)
 		dst = cbor.AppendBytes(cbor.AppendBytes(dst, a.Actor[:]), a.Source)
+	case ActionRegistry:
+		dst = cbor.AppendBytes(cbor.AppendText(cbor.AppendArray(dst, 2), a.Name), a.Instruction)
 	}
 	return dst
 }

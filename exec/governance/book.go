@@ -43,7 +43,8 @@ type Book struct {
 
 // Effect is what an action does besides the writes of this package.
 type Effect struct {
-	Upgrade *Action // ActionUpgrade; nil: nothing
+	Upgrade  *Action // ActionUpgrade; nil: nothing
+	Registry []byte  // ActionRegistry's instruction; nil: nothing
 }
 
 // Propose records an action that would be possible now, with the approval of its
@@ -127,6 +128,8 @@ func (b *Book) Execute(member chain.Address, id chain.Hash) (Effect, []chain.Eve
 		b.State.SetStorage(chain.AddrGovernance, tableKey(a.Table, a.Key), a.Value)
 	case ActionUpgrade:
 		effect.Upgrade = &a
+	case ActionRegistry:
+		effect.Registry = a.Instruction
 	default:
 		b.State.SetStorage(chain.AddrGovernance, settingsKey(), appendSettings(nil, list))
 	}

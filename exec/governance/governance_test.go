@@ -14,6 +14,7 @@ func FuzzParseAction(f *testing.F) {
 		{Name: ActionEntry, Table: TableModelBans, Key: "k", Value: []byte{}},
 		{Name: ActionEntry, Table: TableTEEKeys, Key: "k"},
 		{Name: ActionUpgrade, Source: []byte("x")},
+		{Name: ActionRegistry, Instruction: append([]byte{0x82, 0x18, chain.OpEntitlementRevoke, 0x58, 32}, make([]byte, 32)...)},
 	} {
 		f.Add(a.Append(nil))
 	}

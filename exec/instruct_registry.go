@@ -1,0 +1,194 @@
+package exec
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/permit"
+	"github.com/cowboy-foundation/cowboy/exec/token"
+)
+
+// instructRegistry runs an instruction to [chain.AddrEntitlements]. A verdict
+// undoes it and is the receipt's code. The error is a [*Fault].
+func (b *block) instructRegistry(ins chain.Instruction, tx *chain.VerifiedTx, limit chain.Usage) (out actor.Outcome, err error) {
+	price := permit.Price(ins.Opcode)
+	switch {
+	case tx.Tx.Value != 0:
+		return actor.Outcome{Code: chain.CodeBadArgument, Detail: errValue.Error()}, nil
+	case price.Cycles > limit.Cycles:
+		return actor.Outcome{Code: chain.CodeCyclesExhausted, Used: chain.Usage{Cycles: limit.Cycles}}, nil
+	case price.Cells > limit.Cells:
+		return actor.Outcome{Code: chain.CodeCellsExhausted, Used: chain.Usage{Cycles: price.Cycles, Cells: limit.Cells}}, nil
+	}
+	mark := b.state.Snapshot()
+	out.Used = price
+	id, event, err := b.permit(tx.Sender, tx.Tx.Payload)
+	if err != nil {
+		b.state.Revert(mark)
+		out.Code, err = permitCode(err)
+		return out, err
+	}
+	events := []chain.Event{event}
+	if out.Used.Cells += b.eventCells(events); out.Used.Cells > limit.Cells {
+		b.state.Revert(mark)
+		out.Code, out.Used.Cells = chain.CodeCellsExhausted, limit.Cells
+		return out, nil
+	}
+	out.Events = events
+	if id != nil {
+		out.Output = cbor.AppendBytes(nil, id[:])
+	}
+	return out, nil
+}
+
+// permitCode turns a verdict of package permit into the receipt's code; the error
+// is a [*Fault].
+func permitCode(err error) (uint16, error) {
+	for _, v := range []struct {
+		err  error
+		code uint16
+	}{
+		{permit.ErrArgument, chain.CodeBadArgument},
+		{permit.ErrForbidden, chain.CodeForbidden},
+		{permit.ErrNotFound, chain.CodeNotFound},
+		{permit.ErrExists, chain.CodeExists},
+		{permit.ErrExpired, chain.CodeWrongState},
+		{permit.ErrLimit, chain.CodeLimitReached},
+	} {
+		if errors.Is(err, v.err) {
+			return v.code, nil
+		}
+	}
+	return 0, &Fault{"run an instruction of the entitlement registry", err}
+}
+
+// registry is the Entitlement Registry in this block.
+func (b *block) registry() *permit.Book {
+	return &permit.Book{State: b.state, Height: b.in.Height, Owner: func(s permit.Scope) (chain.Address, bool, error) {
+		if s.Kind == permit.ScopeToken {
+			t, err := token.Read(b.state, token.ID([]byte(s.Name)))
+			if err != nil || t == nil || t.Owner == nil {
+				return chain.Address{}, false, err
+			}
+			return *t.Owner, true, nil
+		}
+		rec, err := actor.ReadRecord(b.state, chain.Address([]byte(s.Name)))
+		if err != nil || rec == nil {
+			return chain.Address{}, false, err
+		}
+		return rec.Creator, true, nil
+	}}
+}
+
+// permit runs [opcode, args…] for a sender: of a transaction, or governance. The id
+// is of what was made.
+func (b *block) permit(by chain.Address, payload []byte) (id *chain.Hash, e chain.Event, err error) {
+	ins, err := (&chain.Tx{To: &chain.AddrEntitlements, Payload: payload}).Classify()
+	if err != nil {
+		return nil, e, fmt.Errorf("%w: %w", permit.ErrArgument, err)
+	}
+	r := cbor.NewReader(payload)
+	if _, err = r.Array(len(payload)); err == nil {
+		_, err = r.Uint()
+	}
+	if err != nil {
+		return nil, e, err
+	}
+	switch book := b.registry(); ins.Opcode {
+	case chain.OpEntitlementGrant:
+		a, err := readAsked(&r)
+		if err != nil {
+			return nil, e, err
+		}
+		made, e, err := book.Grant(by, &a)
+		return &made, e, err
+	case chain.OpRoleCreate:
+		role, err := readRole(&r)
+		if err != nil {
+			return nil, e, err
+		}
+		made, e, err := book.CreateRole(by, role)
+		return &made, e, err
+	default:
+		return permitOf(book, by, ins.Opcode, &r)
+	}
+}
+
+// permitOf runs an instruction about a grant or a role that there is.
+func permitOf(book *permit.Book, by chain.Address, opcode uint64, r *cbor.Reader) (id *chain.Hash, e chain.Event, err error) {
+	var of chain.Hash
+	if err = r.BytesInto(of[:]); err != nil {
+		return nil, e, err
+	}
+	if opcode == chain.OpEntitlementRevoke {
+		e, err = book.Revoke(by, of)
+		return nil, e, err
+	}
+	var who chain.Address
+	if err = r.BytesInto(who[:]); err != nil {
+		return nil, e, err
+	}
+	switch opcode {
+	case chain.OpEntitlementDelegate:
+		c, err := inside(r, permit.ReadConstraints)
+		if err != nil {
+			return nil, e, err
+		}
+		made, e, err := book.Delegate(by, of, who, c)
+		return &made, e, err
+	case chain.OpRoleAssign:
+		e, err = book.AssignRole(by, of, who)
+	default:
+		e, err = book.RevokeRole(by, of, who)
+	}
+	return nil, e, err
+}
+
+func readAsked(r *cbor.Reader) (a permit.Asked, err error) {
+	if err = r.BytesInto(a.Grantee[:]); err != nil {
+		return a, err
+	}
+	if a.Scope, err = inside(r, permit.ReadScope); err != nil {
+		return a, err
+	}
+	if a.Action, err = inside(r, permit.ReadAction); err != nil {
+		return a, err
+	}
+	a.Constraints, err = inside(r, permit.ReadConstraints)
+	return a, err
+}
+
+func readRole(r *cbor.Reader) (role permit.Role, err error) {
+	name, err := r.Bytes(permit.MaxNameBytes)
+	if err != nil {
+		return role, fmt.Errorf("%w: name of a role: %w", permit.ErrArgument, err)
+	}
+	role.Name = string(name)
+	if role.Scopes, err = inside(r, permit.ReadScopes); err != nil {
+		return role, err
+	}
+	if role.Actions, err = inside(r, permit.ReadActions); err != nil {
+		return role, err
+	}
+	role.Constraints, err = inside(r, permit.ReadConstraints)
+	return role, err
+}
+
+// inside reads an argument that is a byte string with one canonical item
+// (resolution 8.5).
+func inside[T any](r *cbor.Reader, read func(*cbor.Reader) (T, error)) (v T, err error) {
+	b, err := r.Bytes(chain.MaxTxBytes)
+	if err != nil {
+		return v, err
+	}
+	item := cbor.NewReader(b)
+	if v, err = read(&item); err == nil {
+		if err = item.End(); err != nil {
+			err = fmt.Errorf("%w: %w", permit.ErrArgument, err)
+		}
+	}
+	return v, err
+}

@@ -1,0 +1,39 @@
+// Package permit is the Entitlement Registry at address 0x07: who may do what to
+// what, by grants that can expire, be delegated and be taken back, and by roles
+// that name several at once (CIP-2 §7; resolutions 8.4-8.7). It has nothing to do
+// with the entitlements of manifests (package entitle).
+//
+// In: an overlay of the state, the height, who answers for an actor or a token,
+// and the instructions' arguments. Out: writes under [chain.AddrEntitlements] and
+// an event, or one of the errors, each a verdict. [Book.Check] is for those that
+// rely on grants, as the market does for pools of runners.
+//
+// # Who may grant
+//
+// Whoever answers for the scope: an actor's creator, a token's owner, a runner for
+// itself, the first to grant in a pool or a namespace, and governance in every
+// scope, which alone answers for the whole chain. A grant may be taken back by who
+// made it, by who answers for its scope by then, and by who has it.
+//
+// # What is kept
+//
+//	e/id             a [Grant]
+//	m/key            ids of the grants of one grantee, scope and action
+//	c/address        numbers of an address's grants and roles
+//	g/address/n      the id of its n-th grant
+//	o/scope hash     who answers for a pool or a namespace
+//	r/id             a [Role]
+//	a/address/role   an assignment, with its place in the list
+//	l/address/n      the id of its n-th role
+//
+// # Invariants
+//
+//   - An address has at most [MaxGrants] grants and [MaxRoles] roles; its lists
+//     have no gaps.
+//   - A delegated grant holds while all those above it do, and allows nothing that
+//     they do not.
+//   - What has expired is as if it were not there, and goes with the first look
+//     that may write.
+//
+// The package is pure.
+package permit

@@ -1,0 +1,190 @@
+package permit
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// Asked is what a grant is to say.
+type Asked struct {
+	Grantee     chain.Address
+	Scope       Scope
+	Action      Action
+	Constraints Constraints
+}
+
+// Grant gives a permission, or renews one with other constraints and nothing used
+// (resolution 8.6). Errors: ErrArgument, ErrForbidden, ErrLimit.
+func (b *Book) Grant(by chain.Address, a *Asked) (chain.Hash, chain.Event, error) {
+	err := receives(a.Grantee)
+	if err == nil {
+		err = a.Action.fits(a.Scope)
+	}
+	if err == nil {
+		err = b.mustAnswer(by, a.Scope, true)
+	}
+	if err != nil {
+		return chain.Hash{}, chain.Event{}, err
+	}
+	id, err := b.put(by, a, nil)
+	return id, event(EventGranted, id[:], a.Grantee[:], by[:], a.Scope.Append(nil), a.Action.Append(nil)), err
+}
+
+// Delegate gives what the sender was granted to somebody else, with constraints
+// within its own. Errors: ErrNotFound, ErrForbidden, ErrExpired, ErrArgument,
+// ErrLimit.
+func (b *Book) Delegate(by chain.Address, parent chain.Hash, to chain.Address, c Constraints) (chain.Hash, chain.Event, error) {
+	p, err := ReadGrant(b.State, parent)
+	switch {
+	case err != nil:
+	case p == nil:
+		err = fmt.Errorf("%w: %s", ErrNotFound, parent)
+	case p.Grantee != by || !p.Constraints.Delegatable:
+		err = fmt.Errorf("%w: grant %s", ErrForbidden, parent)
+	case !c.within(&p.Constraints):
+		err = fmt.Errorf("%w: the constraints are not within those of %s", ErrArgument, parent)
+	default:
+		if err = receives(to); err != nil {
+			break
+		}
+		var way []step
+		if way, err = b.way(parent, p); err == nil && way == nil {
+			err = fmt.Errorf("%w: %s", ErrExpired, parent)
+		}
+	}
+	if err != nil {
+		return chain.Hash{}, chain.Event{}, err
+	}
+	id, err := b.put(by, &Asked{to, p.Scope, p.Action, c}, &parent)
+	return id, event(EventDelegated, id[:], to[:], by[:], parent[:]), err
+}
+
+// put writes a grant into its lists.
+func (b *Book) put(by chain.Address, a *Asked, parent *chain.Hash) (chain.Hash, error) {
+	id := GrantID(a.Grantee, a.Scope, a.Action, parent)
+	if a.Constraints.expired(b.Height) {
+		return id, fmt.Errorf("%w: it ends before it begins", ErrArgument)
+	}
+	g := &Grant{
+		Grantee: a.Grantee, Scope: a.Scope, Action: a.Action, Constraints: a.Constraints,
+		Parent: parent, Grantor: by, Made: b.Height,
+	}
+	old, err := ReadGrant(b.State, id)
+	if err != nil {
+		return id, err
+	}
+	if old != nil {
+		g.Slot = old.Slot
+		b.write(id, g)
+		return id, nil
+	}
+	if err := b.makeRoom(a.Grantee); err != nil {
+		return id, err
+	}
+	if g.Slot, err = grantsOf.push(b.State, a.Grantee, id); err != nil {
+		return id, err
+	}
+	b.write(id, g)
+	return id, b.match(g, func(ids []chain.Hash) []chain.Hash { return append(ids, id) })
+}
+
+// makeRoom drops the expired grants of an address that has as many as it may.
+func (b *Book) makeRoom(a chain.Address) error {
+	n, err := grantsOf.count(b.State, a)
+	if err != nil || n < MaxGrants {
+		return err
+	}
+	ids, err := Grants(b.State, a)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		g, err := ReadGrant(b.State, id)
+		if err == nil && g != nil && g.Constraints.expired(b.Height) {
+			err = b.remove(id, g)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// match changes the list of ids under which a check finds grants.
+func (b *Book) match(g *Grant, change func([]chain.Hash) []chain.Hash) error {
+	at := matchKey(g.Grantee, g.Scope, g.Action)
+	ids, err := matching(b.State, at)
+	if err != nil {
+		return err
+	}
+	var row []byte
+	for _, id := range change(ids) {
+		row = append(row, id[:]...)
+	}
+	b.State.SetStorage(chain.AddrEntitlements, at, row)
+	return nil
+}
+
+func matching(v state.View, at state.StorageKey) (ids []chain.Hash, err error) {
+	row, err := v.Storage(chain.AddrEntitlements, at)
+	if err != nil {
+		return nil, err
+	}
+	if len(row)%len(chain.Hash{}) != 0 || len(row) > MaxGrants*len(chain.Hash{}) {
+		return nil, fmt.Errorf("%w: %d bytes of ids", ErrRecord, len(row))
+	}
+	for ; len(row) > 0; row = row[len(chain.Hash{}):] {
+		ids = append(ids, chain.Hash(row))
+	}
+	return ids, nil
+}
+
+// Revoke takes a grant back, and with it whatever was delegated from it. Errors:
+// ErrNotFound, ErrForbidden.
+func (b *Book) Revoke(by chain.Address, id chain.Hash) (chain.Event, error) {
+	g, err := ReadGrant(b.State, id)
+	if err != nil {
+		return chain.Event{}, err
+	}
+	if g == nil {
+		return chain.Event{}, fmt.Errorf("%w: %s", ErrNotFound, id)
+	}
+	may := by == g.Grantee
+	if !may && !g.Constraints.Irrevocable {
+		if may = by == g.Grantor; !may {
+			if may, err = b.answers(by, g.Scope, false); err != nil {
+				return chain.Event{}, err
+			}
+		}
+	}
+	if !may {
+		return chain.Event{}, fmt.Errorf("%w: grant %s", ErrForbidden, id)
+	}
+	return event(EventRevoked, id[:], by[:]), b.remove(id, g)
+}
+
+// remove takes a grant out of all lists.
+func (b *Book) remove(id chain.Hash, g *Grant) error {
+	moved, err := grantsOf.drop(b.State, g.Grantee, g.Slot)
+	if err != nil {
+		return err
+	}
+	if moved != (chain.Hash{}) {
+		other, err := ReadGrant(b.State, moved)
+		if err == nil && other == nil {
+			err = fmt.Errorf("%w: list of %s", ErrRecord, g.Grantee)
+		}
+		if err != nil {
+			return err
+		}
+		other.Slot = g.Slot
+		b.write(moved, other)
+	}
+	b.State.SetStorage(chain.AddrEntitlements, grantKey(id), nil)
+	return b.match(g, func(ids []chain.Hash) []chain.Hash {
+		return slices.DeleteFunc(ids, func(other chain.Hash) bool { return other == id })
+	})
+}
