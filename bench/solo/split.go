@@ -1,8 +1,6 @@
 package solo
 
 import (
-	"fmt"
-	"io"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
@@ -69,21 +67,6 @@ func (s *Split) Add(o *Split) {
 	s.Executions += o.Executions
 	s.Reruns += o.Reruns
 	s.Missed += o.Missed
-}
-
-// Write prints the shares in one line.
-func (s *Split) Write(w io.Writer) error {
-	total := max(s.Total(), 1)
-	for i, stage := range s.Stages() {
-		gap := " "
-		if i == 0 {
-			gap = ""
-		}
-		if _, err := fmt.Fprintf(w, "%s%s %.1f %%", gap, stage.Name, 100*float64(stage.Time)/float64(total)); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // counters are what the parts of a chain have counted so far.
