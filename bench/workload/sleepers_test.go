@@ -40,7 +40,7 @@ func TestSleepersRace(t *testing.T) {
 	}
 }
 
-// TestSuiteMeasuresEachModeOnOneChain: the second mode goes on where the first
+// TestSuiteMeasuresEachModeOnOneChain: each measure goes on where the one before
 // ended, and blocks in parallel are told from others.
 func TestSuiteMeasuresEachModeOnOneChain(t *testing.T) {
 	cfg := DefaultSuiteConfig()

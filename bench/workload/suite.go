@@ -54,7 +54,7 @@ func (c *SuiteConfig) Check() error {
 }
 
 // Suite makes a town on a chain that is thrown away at the end, and measures the
-// workloads in each of the modes. Each is given to done as soon as it is known.
+// workloads, each in all modes. Each is given to done as soon as it is known.
 func Suite(ctx context.Context, cfg SuiteConfig, log io.Writer, done func(parallel.Mode, Measure) error) (err error) {
 	if err := cfg.Check(); err != nil {
 		return err
@@ -70,33 +70,26 @@ func Suite(ctx context.Context, cfg SuiteConfig, log io.Writer, done func(parall
 	}
 	fmt.Fprintf(log, "genesis %s: %d people, %d transactions a block\n", g.Name, cfg.People, cfg.Txs)
 	var town *Town
-	for _, mode := range cfg.Modes {
-		err := onChain(dir, parallel.Config{Mode: mode, Workers: cfg.Workers}, func(c *solo.Chain) (err error) {
-			if town == nil {
-				town, err = NewTown(ctx, c, TownConfig{Seed: cfg.Seed, People: cfg.People, Markets: cfg.Markets})
+	for _, name := range cfg.Workloads {
+		w, _ := Find(name) // as checked
+		for _, mode := range cfg.Modes {
+			// Opened anew: what an executor has learned is of this workload alone.
+			err := onChain(dir, parallel.Config{Mode: mode, Workers: cfg.Workers}, func(c *solo.Chain) (err error) {
+				if town == nil {
+					if town, err = NewTown(ctx, c, TownConfig{Seed: cfg.Seed, People: cfg.People, Markets: cfg.Markets}); err != nil {
+						return err
+					}
+				}
+				town.On(c)
+				m, err := town.Measure(ctx, w, cfg.Txs, cfg.Blocks)
 				if err != nil {
 					return err
 				}
+				return done(mode, m)
+			})
+			if err != nil {
+				return err
 			}
-			town.On(c)
-			return town.measureAll(ctx, &cfg, func(m Measure) error { return done(mode, m) })
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t *Town) measureAll(ctx context.Context, cfg *SuiteConfig, done func(Measure) error) error {
-	for _, name := range cfg.Workloads {
-		w, _ := Find(name) // as checked
-		m, err := t.Measure(ctx, w, cfg.Txs, cfg.Blocks)
-		if err == nil {
-			err = done(m)
-		}
-		if err != nil {
-			return err
 		}
 	}
 	return nil
