@@ -15,7 +15,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/node/trial"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/rent"
-	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 // newTrials makes the bench on which readers' calls run.
@@ -30,8 +29,7 @@ func newTrials(s *source) (*trial.Bench, error) {
 	return trial.New(cfg)
 }
 
-// Actor implements rpc.Source. The page of storage is that of the stored head,
-// which may be a block ahead of or behind the rest.
+// Actor implements rpc.Source.
 func (s *source) Actor(ctx context.Context, q *rpc.ActorQuery) (a *rpc.Actor, ok bool, err error) {
 	err = s.atHead(ctx, func(head *ledger.Executed) (err error) {
 		a, ok, err = s.actorAt(head, q)
@@ -74,33 +72,31 @@ func (s *source) actorAt(head *ledger.Executed, q *rpc.ActorQuery) (*rpc.Actor, 
 		CyclesLeft:   l.Left(&head.Force.Params.Actor, head.Height()+1),
 		StorageBytes: size.Bytes, Manifest: entitlements(grants),
 	}
-	if q.EntriesMax == 0 {
-		return out, true, nil
+	span := state.Span{
+		Prefix: state.NewStorageKey(state.VMNamespacePVM, []byte(q.Prefix)), From: q.From, Entries: q.EntriesMax, Bytes: q.BytesMax,
 	}
-	return out, true, s.storagePage(q, out)
+	if out.Entries, out.Next, err = storagePage(head.State, q.Address, span); err != nil {
+		return nil, false, err
+	}
+	return out, true, nil
 }
 
-// storagePage reads what the program has stored.
-func (s *source) storagePage(q *rpc.ActorQuery, out *rpc.Actor) (err error) {
-	x, err := s.node.store.Export()
-	if err != nil {
-		return err
+// storagePage reads a part of what a program has stored, and the first key behind
+// it; "" if there is none.
+func storagePage(v state.View, addr chain.Address, span state.Span) (page []state.Entry, next state.StorageKey, err error) {
+	if page, err = v.Scan(addr, span); err != nil || span.Used() {
+		return nil, "", err
 	}
-	defer func() { err = errors.Join(err, x.Close()) }()
-	from, size := max(q.From, state.NewStorageKey(state.VMNamespacePVM, nil)), 0
-	err = x.StorageFrom(tree.AccountKey(q.Address), from, func(key state.StorageKey, value []byte) error {
-		size += len(key) + len(value)
-		if n := len(out.Entries); n == q.EntriesMax || n > 0 && size > q.BytesMax {
-			out.Next = key
-			return errPageFull
-		}
-		out.Entries = append(out.Entries, state.StorageChange{Key: key, Value: append([]byte{}, value...)})
-		return nil
-	})
-	if errors.Is(err, errPageFull) {
-		err = nil
+	rest, whole := span.Rest(page)
+	if whole {
+		return page, "", nil
 	}
-	return err
+	rest.Entries, rest.Bytes = 1, 1
+	behind, err := v.Scan(addr, rest)
+	if err != nil || len(behind) == 0 {
+		return page, "", err
+	}
+	return page, behind[0].Key, nil
 }
 
 func entitlements(grants entitle.Grants) []rpc.Entitlement {

@@ -136,7 +136,7 @@ func (f *sendFlags) capToActor(ctx context.Context, s *session, tx *chain.Tx) er
 	if err != nil {
 		return err
 	}
-	a, err := api.Actor(ctx, *tx.To, "", 0)
+	a, err := api.Actor(ctx, *tx.To, "", "", 0)
 	if err != nil {
 		return err
 	}

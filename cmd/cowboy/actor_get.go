@@ -31,12 +31,15 @@ func (r actorRef) resolve() (chain.Address, error) {
 
 type actorGet struct {
 	actorRef
-	Limit uint64 `default:"100" help:"Most values of its storage to print."`
-	From  string `placeholder:"SLOT" help:"Where to go on, as the page before said."`
+	Prefix string `placeholder:"TEXT" help:"Print values of keys that begin so."`
+	Limit  uint64 `default:"100" help:"Most values of its storage to print."`
+	From   string `placeholder:"SLOT" help:"Where to go on, as the page before said."`
 }
 
 // Help teaches the command.
-func (actorGet) Help() string { return "Example:\n\n    cowboy actor get 0x…" }
+func (actorGet) Help() string {
+	return "Example:\n\n    cowboy actor get 0x…\n    cowboy actor get 0x… --prefix order/ --limit 10"
+}
 
 // Run prints an actor.
 func (c *actorGet) Run(ctx context.Context, s *session) error {
@@ -48,7 +51,7 @@ func (c *actorGet) Run(ctx context.Context, s *session) error {
 	if err != nil {
 		return err
 	}
-	a, err := api.Actor(ctx, addr, c.From, c.Limit)
+	a, err := api.Actor(ctx, addr, c.Prefix, c.From, c.Limit)
 	if err != nil {
 		return err
 	}

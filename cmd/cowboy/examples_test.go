@@ -56,6 +56,25 @@ func TestExamplesOnDevnet(t *testing.T) {
 			t.Errorf("status: %+v, %v", status, err)
 		}
 	})
+	t.Run("scans", func(t *testing.T) { // neighbours §14
+		at := l.deploy("testdata/orders.py")
+		l.execute(at, "place", `{"é":1,"b":2,"a/2":3,"a/1":4,"c":5}`)
+		if got, want := l.read(at, "book", `["order/a/",100]`), `[["order/a/1",4],["order/a/2",3]]`; got != want {
+			t.Errorf("orders of a: %s, want %s", got, want)
+		}
+		if r := l.execute(at, "close", "2"); string(r.Value) != `[["order/a/1","order/a/2"],["order/b","order/c","order/é"]]` {
+			t.Errorf("closed, and what is left in the same call: %+v", r)
+		}
+		if got, want := l.read(at, "book", `["order/",1000]`), `[["order/b",2],["order/c",5],["order/é",1]]`; got != want {
+			t.Errorf("what is left: %s, want %s", got, want)
+		}
+		var first, second rpc.ActorReply
+		l.do(&first, "actor", "get", at, "--prefix", "order/", "--limit", "2")
+		l.do(&second, "actor", "get", at, "--prefix", "order/", "--limit", "2", "--from", first.StorageNext)
+		if len(first.Storage) != 2 || string(first.Storage["order/c"]) != "5" || len(second.Storage) != 1 || string(second.Storage["order/é"]) != "1" || second.StorageNext != "" {
+			t.Errorf("pages: %v, then from %s %v %s", first.Storage, first.StorageNext, second.Storage, second.StorageNext)
+		}
+	})
 	t.Run("trading_bot", func(t *testing.T) {
 		at := l.deploy(examples+"trading_bot.py", "--init-args", fmt.Sprintf(`{"cash":1000,"most_per_trade":500,"analyst":%q}`, dev(1)))
 		if r := l.execute(at, "decide", `{"action":"buy","price":100}`, as(1)...); string(r.Value) != "5" || r.Events[0].Name != "traded" {

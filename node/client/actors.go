@@ -14,8 +14,11 @@ import (
 // Actor returns an actor and up to limit of what it has stored, from a slot of
 // hex on; "" is the first. An address without code is a refusal with code
 // [rpc.CodeUnknownActor].
-func (c *Client) Actor(ctx context.Context, addr chain.Address, from string, limit uint64) (*rpc.ActorReply, error) {
+func (c *Client) Actor(ctx context.Context, addr chain.Address, prefix, from string, limit uint64) (*rpc.ActorReply, error) {
 	q := url.Values{"limit": {strconv.FormatUint(limit, 10)}}
+	if prefix != "" {
+		q.Set("prefix", prefix)
+	}
 	if from != "" {
 		q.Set("from", from)
 	}

@@ -14,6 +14,7 @@ import (
 // ActorQuery asks for an actor and a part of what its program has stored.
 type ActorQuery struct {
 	Address    chain.Address
+	Prefix     string           // what the program's keys begin with
 	From       state.StorageKey // first key of the page, "" for the beginning
 	EntriesMax int
 	BytesMax   int // of keys and values; one entry is returned whatever its size
@@ -34,7 +35,7 @@ type Actor struct {
 	StorageBytes uint64
 	Rent         Rent
 	Manifest     []Entitlement
-	Entries      []state.StorageChange
+	Entries      []state.Entry
 	Next         state.StorageKey // first key of the next page, "" if this is the last
 }
 
@@ -211,7 +212,7 @@ const (
 func (s *Server) actorRoutes() []route {
 	get, post := http.MethodGet, http.MethodPost
 	return []route{
-		{method: get, pattern: "/actor/{address}", about: "an actor and what it has stored; ?from=SLOT&limit=100", handle: s.actor, slots: s.exports, cost: costBlockProof},
+		{method: get, pattern: "/actor/{address}", about: "an actor and what it has stored; ?prefix=TEXT&from=SLOT&limit=100", handle: s.actor, slots: s.exports, cost: costBlockProof},
 		{method: get, pattern: "/actor/{address}/code", about: "its source, and the hash", handle: s.code, cost: costStateProof},
 		{method: get, pattern: "/actor/{address}/logs", about: "its events, newest block first; ?before=HEIGHT&blocks=1000&limit=100", handle: s.logs, slots: s.exports, cost: costLogs},
 		{method: post, pattern: "/actor/read", about: "a call that changes nothing; {\"actor\": \"0x…\", \"handler\": \"…\", \"value\": …}", handle: s.read, slots: s.trials, cost: costRead},
@@ -246,7 +247,10 @@ func (s *Server) actor(w http.ResponseWriter, r *http.Request, args []string) er
 	if limit > actorEntriesMax {
 		return badRequest(CodeBadNumber, "limit=%d is out of range: give 0 to %d", limit, actorEntriesMax)
 	}
-	ask := &ActorQuery{Address: addr, EntriesMax: int(limit), BytesMax: actorBytesMax}
+	ask := &ActorQuery{Address: addr, Prefix: q.Get("prefix"), EntriesMax: int(limit), BytesMax: actorBytesMax}
+	if len(ask.Prefix) > keyBytesMax {
+		return badRequest(CodeBadSlot, "prefix has %d bytes: a key has at most %d", len(ask.Prefix), keyBytesMax)
+	}
 	if text := q.Get("from"); text != "" {
 		if ask.From, err = parseSlot(text); err != nil {
 			return err

@@ -23,6 +23,11 @@ func TestActorAnswers(t *testing.T) {
 	if a := decode[rpc.ActorReply](t, request(s, "GET", "/actor/"+at+"?limit=0", "", nil)); len(a.Storage) != 0 {
 		t.Errorf("storage %v without being asked for", a.Storage)
 	}
+	for prefix, found := range map[string]int{"": 1, "n": 1, "n%20": 0, "m": 0} {
+		if a := decode[rpc.ActorReply](t, request(s, "GET", "/actor/"+at+"?prefix="+prefix, "", nil)); len(a.Storage) != found {
+			t.Errorf("prefix %q: storage %v", prefix, a.Storage)
+		}
+	}
 	logs := decode[rpc.LogsReply](t, request(s, "GET", "/actor/"+at+"/logs", "", nil))
 	if len(logs.Logs) != 1 || logs.Logs[0].Name != "added" || string(logs.Logs[0].Value) != "7" || logs.Before != 0 {
 		t.Errorf("logs %+v", logs)
@@ -53,6 +58,8 @@ func TestActorRefusals(t *testing.T) {
 		{"no actor there", "GET", "/actor/" + strings.Repeat("33", 20), "", 404, rpc.CodeUnknownActor},
 		{"no address", "GET", "/actor/0x12", "", 400, rpc.CodeBadAddress},
 		{"page too large", "GET", "/actor/" + at + "?limit=1001", "", 400, rpc.CodeBadNumber},
+		{"prefix of no key", "GET", "/actor/" + at + "?prefix=" + strings.Repeat("k", 1025), "", 400, rpc.CodeBadSlot},
+		{"page from a slot too long", "GET", "/actor/" + at + "?from=" + strings.Repeat("01", 1026), "", 400, rpc.CodeBadSlot},
 		{"page from no slot", "GET", "/actor/" + at + "?from=zz", "", 400, rpc.CodeBadSlot},
 		{"logs of nothing", "GET", "/actor/" + at + "/logs?limit=0", "", 400, rpc.CodeBadNumber},
 		{"logs of too many blocks", "GET", "/actor/" + at + "/logs?blocks=5001", "", 400, rpc.CodeBadNumber},

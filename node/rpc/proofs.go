@@ -10,8 +10,12 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// slotBytesMax bounds a storage key in a request, namespace included.
-const slotBytesMax = 256
+// Bounds of a storage key in a request: of a program's (whitepaper §3.2), and with
+// the namespace.
+const (
+	keyBytesMax  = 1024
+	slotBytesMax = 1 + keyBytesMax
+)
 
 // multiBodyBytesMax is what a body with ProofKeysMax of the longest keys takes.
 const multiBodyBytesMax = 256 << 10

@@ -258,7 +258,7 @@ func TestRefusals(t *testing.T) {
 		{"header above the head", "GET", "/proof/header/9999", "", 404, rpc.CodeUnknownBlock},
 		{"slot is no hex", "GET", "/proof/storage/" + strings.Repeat("11", 20) + "/0xzz", "", 400, rpc.CodeBadSlot},
 		{"slot without namespace", "GET", "/proof/storage/" + strings.Repeat("11", 20) + "/0x", "", 400, rpc.CodeBadSlot},
-		{"slot too long", "GET", "/proof/storage/" + strings.Repeat("11", 20) + "/" + strings.Repeat("01", 257), "", 400, rpc.CodeBadSlot},
+		{"slot too long", "GET", "/proof/storage/" + strings.Repeat("11", 20) + "/" + strings.Repeat("01", 1026), "", 400, rpc.CodeBadSlot},
 		{"slot with another segment", "GET", "/proof/storage/" + strings.Repeat("11", 20) + "/01/02", "", 404, rpc.CodeUnknownPath},
 		{"proof of an unknown transaction", "GET", "/proof/tx/" + strings.Repeat("9f", 32), "", 404, rpc.CodeUnknownTransaction},
 		{"proof of an unknown receipt", "GET", "/proof/receipt/" + strings.Repeat("9f", 32), "", 404, rpc.CodeUnknownTransaction},

@@ -2,6 +2,7 @@ package rpctest
 
 import (
 	"context"
+	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
@@ -27,10 +28,8 @@ func (c *Chain) Actor(_ context.Context, q *rpc.ActorQuery) (*rpc.Actor, bool, e
 		Deployed: 1, CyclesLeft: 2_000_000, StorageBytes: 3, Rent: rpc.Rent{State: "paid", Bytes: 3},
 		Manifest: []rpc.Entitlement{{ID: "storage.kv", Params: map[string]any{"max_bytes": uint64(100)}}},
 	}
-	n := state.StorageChange{Key: state.NewStorageKey(state.VMNamespacePVM, []byte("n")), Value: cbor.AppendUint(nil, 7)}
-	switch {
-	case q.EntriesMax == 0:
-	case q.From <= n.Key:
+	n := state.Entry{Key: state.NewStorageKey(state.VMNamespacePVM, []byte("n")), Value: cbor.AppendUint(nil, 7)}
+	if q.EntriesMax > 0 && q.From <= n.Key && strings.HasPrefix("n", q.Prefix) {
 		a.Entries = append(a.Entries, n)
 	}
 	return a, true, nil
