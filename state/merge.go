@@ -30,10 +30,11 @@ func (o *Overlay) Each(fn func(c *Change) error) error {
 
 // Take writes a change of another overlay that saw o as it is now, or nothing that
 // differs from it. They share the change from then on: the other is not written
-// before its [Overlay.Reset]. It cannot be taken back: all marks become invalid.
+// before its [Overlay.Reset]; a change that is none of Each is copied. It cannot be
+// taken back: all marks become invalid.
 func (o *Overlay) Take(c *Change) error {
 	o.forget()
-	if c.Credit == 0 && o.delta.accounts[c.Address] == nil {
+	if c.from != nil && c.Credit == 0 && o.delta.accounts[c.Address] == nil {
 		o.delta.put(c.from)
 		return nil
 	}
