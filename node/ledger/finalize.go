@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -125,7 +126,29 @@ func recordOf(e *Executed, certificate []byte) store.BlockRecord {
 	for i := range e.Receipts {
 		rec.Receipts[i], rec.ReceiptIDs[i] = e.Receipts[i].Encode(), e.Receipts[i].TxHash
 	}
+	rec.Emitters = emittersOf(e.Receipts)
 	return rec
+}
+
+// emittersOf says which receipts have events of whom.
+func emittersOf(receipts []chain.Receipt) (list []store.Emitter) {
+	at := map[chain.Address]int{}
+	for slot := range receipts {
+		for i := range receipts[slot].Events {
+			emitter := receipts[slot].Events[i].Emitter
+			n, ok := at[emitter]
+			if !ok {
+				n = len(list)
+				at[emitter] = n
+				list = append(list, store.Emitter{Address: emitter})
+			}
+			if e := &list[n]; len(e.Slots) == 0 || e.Slots[len(e.Slots)-1] != slot {
+				e.Slots = append(e.Slots, slot)
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b store.Emitter) int { return bytes.Compare(a.Address[:], b.Address[:]) })
+	return list
 }
 
 // loadHead reads the last committed block, or frames the genesis.

@@ -21,6 +21,7 @@ type BlockRecord struct {
 	Receipts    [][]byte     // encodings, in execution order
 	Certificate []byte       // finalization certificate
 	ReceiptIDs  []chain.Hash // one for each receipt: hashes of transactions, then ids of deliveries
+	Emitters    []Emitter    // of the receipts' events, ascending; for [Store.Emissions] only, no read returns it
 }
 
 // The parts of a block's record in the block log; receipts follow them.
@@ -50,7 +51,7 @@ func putBlock(b *pebble.Batch, rec *BlockRecord, place blocklog.Place) error {
 		location := binary.BigEndian.AppendUint32(bytes.Clone(height), uint32(i))
 		err = errors.Join(err, b.Set(hashKey(tableTxs, hash), location, nil))
 	}
-	return err
+	return errors.Join(err, putEmitters(b, rec))
 }
 
 // openBlocks opens the files of blocks, which must have the head's whole.

@@ -19,6 +19,7 @@ import (
 //	d ‖ height                           digest ‖ place in the block log
 //	h ‖ digest                           height
 //	t ‖ transaction hash                 height ‖ index (u32)
+//	i ‖ address ‖ height                 places of the receipts with its events
 //	p ‖ keccak256(address) ‖ height      account before the block
 //	q ‖ keccak256(address) ‖ era ‖ keccak256(storage key) ‖ height
 //	                                     storage value before the block
@@ -34,6 +35,7 @@ const (
 	tableBlocks       = 'd'
 	tableHeights      = 'h'
 	tableTxs          = 't'
+	tableEmitters     = 'i'
 	tableAccountsWere = 'p'
 	tableStorageWas   = 'q'
 	tableLists        = 'l'
@@ -54,7 +56,7 @@ const (
 )
 
 // formatVersion changes with any change of the tables.
-const formatVersion = 5
+const formatVersion = 6
 
 const (
 	hashLen = len(chain.Hash{})

@@ -160,6 +160,9 @@ func testRecord(h chain.Height, salt byte) BlockRecord {
 		rec.ReceiptIDs = append(rec.ReceiptIDs, keccak.Sum256(body, []byte{byte(i)}))
 		rec.Receipts = append(rec.Receipts, append([]byte{byte(i)}, body...))
 	}
+	if n := len(rec.Receipts); n > 0 {
+		rec.Emitters = []Emitter{{testAddr(int(h) % 3), []int{n - 1}}, {testAddr(9), []int{0, n + 200}}}
+	}
 	return rec
 }
 
@@ -194,6 +197,10 @@ func (c *chainOf) verify(s *Store, low int) error {
 		_, ok, err := s.BlockByHeight(height + 1)
 		_, known, err2 := s.HeightByDigest(next.Digest)
 		_, _, bytesOK, err3 := s.BlockBytes(height + 1)
+		events, err4 := s.Emissions(testAddr(9), Stretch{From: height + 1, To: height + 1}, 1)
+		if len(events) > 0 || err4 != nil {
+			return errors.Join(errors.New("events above the head"), err4)
+		}
 		if ok || known || bytesOK || err != nil || err2 != nil || err3 != nil {
 			return errors.Join(fmt.Errorf("block %d above the head is there in part", height+1), err, err2, err3)
 		}
@@ -210,7 +217,7 @@ func (c *chainOf) verifyBlock(s *Store, h chain.Height) error {
 	if len(rec.Receipts) == 0 {
 		rec.Receipts = [][]byte{}
 	}
-	if !reflect.DeepEqual(rec, want) {
+	if rec.Emitters = want.Emitters; !reflect.DeepEqual(rec, want) {
 		return fmt.Errorf("record %+v, want %+v", rec, want)
 	}
 	if at, ok, err := s.HeightByDigest(want.Digest); at != h || !ok || err != nil {
@@ -224,6 +231,12 @@ func (c *chainOf) verifyBlock(s *Store, h chain.Height) error {
 	}
 	if ids, ok, err := s.ReceiptIDs(h); !slices.Equal(ids, want.ReceiptIDs) || !ok || err != nil {
 		return fmt.Errorf("ids of receipts %v, %v, %w", ids, ok, err)
+	}
+	for _, e := range want.Emitters {
+		list, err := s.Emissions(e.Address, Stretch{From: h, To: h}, 2)
+		if err != nil || len(list) != 1 || list[0].Height != h || !slices.Equal(list[0].Slots, e.Slots) {
+			return fmt.Errorf("events of %s: %+v, %w", e.Address, list, err)
+		}
 	}
 	for i, hash := range want.ReceiptIDs {
 		at, index, ok, err := s.ReceiptLocation(hash)
