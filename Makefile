@@ -18,7 +18,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash soak-pvm-fuzz soak-day bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -75,6 +75,9 @@ soak-crash: ## cut the power of the store at every file operation, and let every
 
 soak-day: ## a whole day of blocks with random actors and people, audited every AUDIT blocks: BLOCKS=86400 SEED=1 AUDIT=50
 	$(GO) test ./exec -run 'TestDay$$' -count=1 -v -timeout 0 -args -day-blocks $(or $(BLOCKS),86400) -day-seed $(if $(filter 0,$(SEED)),1,$(SEED)) -day-audit $(or $(AUDIT),50)
+
+soak-rent: ## what blocks read and write beside a million actors that owe rent: ACTORS=1000000
+	$(GO) test ./exec/rent -run TestWorkIsFlat -count=1 -v -timeout 0 -args -actors $(or $(ACTORS),1000000)
 
 soak-pvm-fuzz: ## put COUNT=10000000 mutated inputs of SEED=1 through the PVM's fuzz targets, programs among them
 	@.ci/soak-pvm-fuzz $(or $(COUNT),10000000) $(if $(filter 0,$(SEED)),1,$(SEED))

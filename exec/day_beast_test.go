@@ -145,9 +145,11 @@ class Beast:
         raise ValueError("told to")
 `
 
-// breeders is how many of the beasts have children: theirs have none, so that the
-// herd does not grow without end.
-const breeders = 8
+// Bounds, so that neither herd nor tokens grow without end.
+const (
+	breeders = 8  // beasts that have children: theirs have none
+	mints    = 20 // tokens, about
+)
 
 // tell is a message to a beast: a few operations, and now and then money.
 func (d *day) tell(from chain.Address) *chain.Tx {
@@ -223,7 +225,10 @@ func (d *day) tokenOperation(b []byte, peer chain.Address) []byte {
 	id := d.token()
 	switch d.rng.IntN(8) {
 	case 0:
-		return call(b, "coin", n(1_000_000), []any{nil, peer}[n(2)])
+		if len(d.tokens) < mints {
+			return call(b, "coin", n(1_000_000), []any{nil, peer}[n(2)])
+		}
+		return call(b, "melt", id, n(3_000))
 	case 1, 2:
 		return call(b, "give", id, d.anybody(), n(5_000))
 	case 3:

@@ -104,13 +104,14 @@ func (d *day) held(addr chain.Address) chain.Wei {
 // auditActors is what each account keeps: sizes, quotas, records and nonces.
 func (d *day) auditActors() {
 	p := &d.c.g.Params.Actor
+	d.quota = max(d.quota, p.StorageQuotaBytes) // who stores more than a lower one allows may keep it
 	for _, addr := range d.herd {
 		a, _, _ := d.ground.Account(addr)
 		if size := d.slots.size(addr); size != a.StorageSize {
 			d.errorf("%s stores %+v, its account says %+v", addr, size, a.StorageSize)
 		}
 		acct, err := rent.Read(d.ground, addr)
-		if quota := max(acct.Quota, p.StorageQuotaBytes); err != nil || a.StorageSize.Bytes > max(quota, 20_000) {
+		if quota := max(acct.Quota, d.quota); err != nil || a.StorageSize.Bytes > quota {
 			d.errorf("%s stores %d bytes, its quota is %d, %v", addr, a.StorageSize.Bytes, quota, err)
 		}
 		if rec, err := actor.ReadRecord(d.ground, addr); err != nil || rec == nil || rec.Deployed > d.height {

@@ -32,7 +32,7 @@ func (d *day) plainTx(from chain.Address) *chain.Tx {
 		tx.Value = chain.Wei(d.rng.Uint64N(40 * uint64(chain.WeiPerCBY)))
 		return tx
 	case 6:
-		if len(d.herd) < 16 || d.chance(20) {
+		if len(d.herd) < 16 || d.chance(300) {
 			return d.deploy(from)
 		}
 	}
@@ -111,7 +111,7 @@ func (d *day) tokenTx(from chain.Address) *chain.Tx {
 	}
 	switch d.rng.IntN(14) {
 	case 0:
-		if len(d.tokens) < 12 {
+		if len(d.tokens) < mints {
 			most := [][]byte{null, amount(50_000 + n(1_000_000))}[n(2)]
 			return do(chain.OpTokenCreate, text("Gold"), text("GLD"), amount(2), amount(n(60_000)), most, d.maybe(d.beast()))
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/governance"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
@@ -47,7 +48,9 @@ type day struct {
 	once    once
 	attic   attic   // storages that were evicted
 	council council // what governance is about to change
+	runtime *vm.Runtime
 	twins   []*parallel.Executor
+	quota   uint64 // the highest free one so far
 
 	did map[string]int // what happened how often, for the log
 }
@@ -98,9 +101,13 @@ func newDay(t *testing.T) *day {
 	if err := g.Params.Check(); err != nil {
 		t.Fatal(err)
 	}
+	var err error
+	if d.runtime, err = pvm.NewRuntime([2]uint64{1, 2}); err != nil {
+		t.Fatal(err)
+	}
 	genesis := g.Params
 	d.force = governance.Genesis(&genesis)
-	d.c = &testChain{t: t, g: g, base: chain.FeePair{PerCycle: 1, PerCell: 1}, nonces: map[chain.Address]uint64{}, engine: testEngine(t)}
+	d.c = &testChain{t: t, g: g, base: chain.FeePair{PerCycle: 1, PerCell: 1}, nonces: map[chain.Address]uint64{}, engine: d.fresh()}
 	f := tree.NewForest(2, nil)
 	d.ground = &ground{forest: f, image: f.Empty(), codes: map[chain.Hash][]byte{}, known: map[chain.Address]bool{}, slots: d.slots}
 	first, err := exec.GenesisDelta(g)
@@ -110,7 +117,7 @@ func newDay(t *testing.T) *day {
 	d.ground.take(t, first)
 	d.slots.take(first)
 	for _, mode := range []parallel.Mode{parallel.Planned, parallel.Optimistic, parallel.Auto} {
-		x, err := parallel.New(parallel.Config{Mode: mode, Workers: 2}, []*pvm.Engine{testEngine(t), testEngine(t)})
+		x, err := parallel.New(parallel.Config{Mode: mode, Workers: 2}, []*pvm.Engine{d.fresh(), d.fresh()})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +135,7 @@ func hasten(p *chain.Params) {
 	p.EpochBlocks = 5
 	r := &p.Rent
 	r.ChargeBlocks, r.GraceEpochs, r.WarningEpochs, r.ExemptBytes = 20, 4, 2, 1_500
-	r.PricePerByteYear, r.ReserveBasisPoints, r.TargetStateBytes = 8*chain.WeiPerCBY, 1, 200_000
+	r.PricePerByteYear, r.ReserveBasisPoints, r.TargetStateBytes, r.Alpha = 8*chain.WeiPerCBY, 1, 300_000, 1_000 // a rate that a day does not carry off
 	a := &p.Actor
 	a.StorageQuotaBytes, a.StorageQuotaBondBytes = 20_000, 40_000
 	a.CallDepth, a.MailboxItems, a.MailboxBlockItems, a.MailboxBlockReceivers = 6, 5, 6, 3
@@ -174,7 +181,7 @@ func (d *day) run(txs []*chain.VerifiedTx) {
 	in := d.c.inputs()
 	before := d.ground.money()
 	r, txs := d.apply(in, txs)
-	if d.height%16 == 15 {
+	if n := chain.Height(max(16, *dayAudit)); d.height%n == n-1 {
 		d.compare(&r, in, txs)
 	}
 	d.once.block(d, &r, txs)
@@ -230,9 +237,14 @@ func dropped(txs []*chain.VerifiedTx, index int) (kept []*chain.VerifiedTx) {
 	return kept
 }
 
+// fresh returns an engine that has compiled nothing yet.
+func (d *day) fresh() *pvm.Engine {
+	return pvm.NewEngine(d.runtime, pvm.NewLRU(1<<20), pvm.DefaultLimits())
+}
+
 // compare executes the block again, by a fresh engine and in parallel.
 func (d *day) compare(r *exec.Result, in exec.Inputs, txs []*chain.VerifiedTx) {
-	in.Engine = testEngine(d.t)
+	in.Engine = d.fresh()
 	again, err := exec.Apply(d.ground, in, txs)
 	d.same("a second execution", r, &again, err)
 	for _, x := range d.twins {

@@ -24,7 +24,6 @@ type world struct {
 	image  *tree.Image
 	burned chain.Wei
 	events []chain.Event
-	reads  int
 }
 
 func newWorld(t *testing.T) *world {
@@ -33,13 +32,11 @@ func newWorld(t *testing.T) *world {
 }
 
 func (w *world) Account(addr chain.Address) (state.Account, bool, error) {
-	w.reads++
 	a, ok := w.forest.Account(w.image, tree.AccountKey(addr))
 	return a, ok, nil
 }
 
 func (w *world) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
-	w.reads++
 	value, _ := w.forest.Storage(w.image, tree.AccountKey(addr), tree.SlotKey(key))
 	return value, nil
 }
