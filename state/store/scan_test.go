@@ -203,3 +203,38 @@ func TestScanPassesRemovedRowsOnce(t *testing.T) {
 	passes(numbered(1), numbered(1))
 	wants(e.s.Head())
 }
+
+// TestScanAcrossEras evicts an actor, restores it and fills it anew: of every
+// version that is kept a scan finds the rows of its own era.
+func TestScanAcrossEras(t *testing.T) {
+	const slots = 100
+	o := testOptions(vfs.NewMem())
+	o.KeepVersions = 10
+	e := newEvictor(t, o)
+	defer func() { check(t, e.s.Close()) }()
+	var kept []*Version
+	holds := func() {
+		t.Helper()
+		kept = append(kept, e.s.Head())
+		for _, v := range kept {
+			span := state.Span{Prefix: "\x01slot", Entries: slots + 1, Bytes: 1 << 20}
+			want := contents{evicted: e.content[v.height]}.scan(evicted, span)
+			if got, err := v.Scan(evicted, span); err != nil || !reflect.DeepEqual(got, want) {
+				t.Fatalf("height %d at height %d: %d entries, %v, want %d", v.height, e.s.Head().height, len(got), err, len(want))
+			}
+		}
+	}
+	content := e.fill(slots, 1)
+	holds()
+	e.evict()
+	holds()
+	e.restore(content)
+	holds()
+	e.evict()
+	holds()
+	e.fill(slots/3, 2)
+	holds()
+	kept = nil
+	e.reopen(o)
+	holds()
+}
