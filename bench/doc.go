@@ -9,7 +9,12 @@
 //
 //	scheduled = sent + skipped + unsent
 //	sent      = accepted + rejected (by reason) + unanswered
-//	accepted  = finalized + lost
+//	accepted  = finalized + waiting + lost
+//
+// What is sent follows from a [Mix]: transfers alone, or kinds of transactions of
+// several lanes in given shares, beside timers that fire in every block. Latencies
+// of each kind are in blocks too. A kind of which more is offered than blocks take
+// may wait.
 //
 // A lost transfer, one that the node accepted and never finalized, fails the
 // run. So does a run that got nothing accepted, and a run whose own pacing was

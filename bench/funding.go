@@ -18,15 +18,23 @@ const (
 	fundStall = 60 * time.Second
 )
 
-// fund makes sure that every account can spend need, by ordinary transfers from
-// the fund key. It fills in the accounts' nonces and returns when the transfers
-// are final.
-func fund(ctx context.Context, c *LoadConfig, node *nodeClient, accounts []account, need chain.Wei, p prices, log io.Writer) error {
+// bankOf is the account of the fund key.
+func bankOf(c *LoadConfig) (account, error) {
 	key, err := secp256k1.ParsePrivateKey(c.FundKey[:])
 	if err != nil {
-		return fmt.Errorf("fund key: %w", err)
+		return account{}, fmt.Errorf("fund key: %w", err)
 	}
-	bank := account{key: key, address: key.PublicKey().Address()}
+	return newAccount(key), nil
+}
+
+// fund makes sure that every account can spend what it needs, by ordinary transfers from
+// the fund key. It fills in the accounts' nonces and returns when the transfers
+// are final.
+func fund(ctx context.Context, c *LoadConfig, node *nodeClient, accounts []account, p *prices, log io.Writer) error {
+	bank, err := bankOf(c)
+	if err != nil {
+		return err
+	}
 	var transfers []signed
 	have, err := node.account(ctx, bank.address)
 	if err != nil {
@@ -40,10 +48,10 @@ func fund(ctx context.Context, c *LoadConfig, node *nodeClient, accounts []accou
 			return fmt.Errorf("account %d: %w", i, err)
 		}
 		accounts[i].nonce = f.nonce
-		if f.spendable >= need {
+		if f.spendable >= accounts[i].need {
 			continue
 		}
-		missing := need - f.spendable
+		missing := accounts[i].need - f.spendable
 		transfers = append(transfers, p.transfer(&bank, nonce, accounts[i].address, missing))
 		total += p.costMax(missing)
 		nonce++
@@ -54,7 +62,7 @@ func fund(ctx context.Context, c *LoadConfig, node *nodeClient, accounts []accou
 	if have.spendable < total {
 		return fmt.Errorf("funding account %s can spend %d, but %d accounts need %d in all: use a richer key, fewer accounts or a smaller --fee-headroom", bank.address, have.spendable, len(transfers), total)
 	}
-	fmt.Fprintf(log, "funding %d accounts with %d each from %s\n", len(transfers), need, bank.address)
+	fmt.Fprintf(log, "funding %d accounts with %d in all from %s\n", len(transfers), total, bank.address)
 	return settle(ctx, node, bank, transfers)
 }
 

@@ -26,6 +26,7 @@ type LoadConfig struct {
 	Connections int    // senders in parallel; an account stays on one
 	Batch       int    // transfers in one request; they are due together
 	FundKey     [32]byte
+	Mix         Mix // what is sent
 
 	FeeHeadroom    uint64        // largest base fee a transfer accepts, in multiples of today's
 	MaxInFlight    int           // transfers handed out and unanswered; slots above it are skipped and counted
@@ -49,6 +50,7 @@ func DefaultLoadConfig() LoadConfig {
 		Arrival:     ArrivalConstant,
 		Seed:        1,
 		Connections: 4,
+		Mix:         TransferMix(),
 		Batch:       10, // 20 requests a second: a node's default limit for one client is 100
 
 		FeeHeadroom:    1000, // a full block raises the fee by an eighth: 1000 is about a minute of full blocks at one a second
@@ -96,7 +98,7 @@ func (c *LoadConfig) Check() error {
 	case c.LateAfter <= 0 || c.LatenessMax <= 0 || c.SpinWindow < 0:
 		return errors.New("lateness bounds must be above 0 and the spin window not negative")
 	}
-	return nil
+	return c.Mix.Check()
 }
 
 // transfersMax keeps a run's pre-signed transfers within a few gigabytes.

@@ -86,8 +86,12 @@ func TestPlanKeepsNoncesInOrderOnOneConnection(t *testing.T) {
 	}
 	accounts[5].nonce = 40
 	const requests = 23
-	pl, err := newPlan(accounts, requests, &cfg, prices{chainID: 1, cyclesLimit: 21_000, maxFeePerCycle: 1})
+	terms := testPrices()
+	pl, err := newPlan(accounts, requests, &cfg, terms)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pl.sign(terms); err != nil {
 		t.Fatal(err)
 	}
 	if len(pl.txs) != requests*cfg.Batch || len(pl.index) != len(pl.txs) {
@@ -95,7 +99,6 @@ func TestPlanKeepsNoncesInOrderOnOneConnection(t *testing.T) {
 	}
 	home := map[int32]int{}
 	next := map[int32]uint64{5: 40}
-	most := 0
 	for conn, stream := range pl.streams {
 		for _, i := range stream {
 			a := pl.sender[i]
@@ -114,11 +117,14 @@ func TestPlanKeepsNoncesInOrderOnOneConnection(t *testing.T) {
 		}
 	}
 	for a, n := range next {
-		most = max(most, int(n-accounts[a].nonce))
+		if want := chain.Wei(n-accounts[a].nonce) * 21_001; accounts[a].need != want {
+			t.Errorf("account %d sends %d transfers and is funded with %d, want %d", a, n-accounts[a].nonce, accounts[a].need, want)
+		}
 	}
-	if bound := mostPerAccount(requests, &cfg); most > bound {
-		t.Errorf("an account sends %d transfers, funded for %d", most, bound)
-	}
+}
+
+func testPrices() *prices {
+	return &prices{chainID: 1, intrinsic: chain.DefaultParams().Intrinsic, maxFeePerCycle: 1, maxFeePerCell: 1}
 }
 
 func decodeWire(t *testing.T, wire []byte) *chain.Tx {

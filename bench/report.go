@@ -45,6 +45,7 @@ type LoadReport struct {
 	Unanswered int64            `json:"unanswered"`
 	Included   int64            `json:"included"`  // seen in a block
 	Finalized  int64            `json:"finalized"` // the stream announces final blocks only, so equal to included
+	Waiting    int64            `json:"waiting"`   // of kinds that may wait: accepted and not final at the end of the drain
 	Lost       int64            `json:"lost"`      // accepted and not final at the end of the drain
 	LostHashes []string         `json:"lost_examples,omitempty"`
 
@@ -58,11 +59,15 @@ type LoadReport struct {
 	Lateness         Latency `json:"pacer_lateness"`
 	Ack              Latency `json:"ack"`
 	FinalizedLatency Latency `json:"finalized_latency"`
+
+	Kinds  []KindReport `json:"kinds"`
+	Timers *TimerReport `json:"timers"` // null: the mix has none
 }
 
 // ReportedConfig is what of the configuration a reader needs; never the key.
 type ReportedConfig struct {
 	RPC         string  `json:"rpc"`
+	Mix         string  `json:"mix"`
 	Rate        float64 `json:"rate"`
 	Seconds     float64 `json:"seconds"`
 	Accounts    int     `json:"accounts"`
@@ -75,7 +80,7 @@ type ReportedConfig struct {
 
 func reportedConfig(c *LoadConfig) ReportedConfig {
 	return ReportedConfig{
-		RPC: c.RPC, Rate: c.Rate, Seconds: c.Duration.Seconds(), Accounts: c.Accounts, Arrival: c.Arrival,
+		RPC: c.RPC, Mix: c.Mix.Name, Rate: c.Rate, Seconds: c.Duration.Seconds(), Accounts: c.Accounts, Arrival: c.Arrival,
 		Seed: c.Seed, Connections: c.Connections, Batch: c.Batch, MaxInFlight: c.MaxInFlight,
 	}
 }
@@ -112,7 +117,11 @@ func (l *load) fill() {
 	r.Finalized = t.finals.Load()
 	r.Included = r.Finalized
 	for i := range t.fates {
-		if t.fates[i].Load() != fateAccepted || t.finalized[i].Load() {
+		if !t.open(i) {
+			continue
+		}
+		if t.plan.kinds[t.plan.kind(int32(i))].MayWait {
+			r.Waiting++
 			continue
 		}
 		if r.Lost++; len(r.LostHashes) < lostExamples {
@@ -124,6 +133,7 @@ func (l *load) fill() {
 		ack.Merge(s.ack)
 	}
 	r.Ack, r.FinalizedLatency, r.Lateness = latencyOf(ack), latencyOf(l.watcher.finalized), latencyOf(l.lateness)
+	r.Kinds = l.kindReports()
 	r.FinalizedEach, r.Backfills = l.watcher.perSecond, l.watcher.backfills
 	r.SendSeconds, r.TotalSeconds = l.sendTime.Seconds(), l.fullTime.Seconds()
 	r.AcceptedPerSec = float64(r.Accepted) / r.SendSeconds
@@ -172,8 +182,8 @@ func (r *LoadReport) WriteJSON(w io.Writer) error {
 // WriteTable writes the report for people.
 func (r *LoadReport) WriteTable(w io.Writer) error {
 	c := r.Config
-	fmt.Fprintf(w, "load %g/s %s for %gs from %d accounts over %d connections in batches of %d, seed %d\n",
-		c.Rate, c.Arrival, c.Seconds, c.Accounts, c.Connections, c.Batch, c.Seed)
+	fmt.Fprintf(w, "load %s %g/s %s for %gs from %d accounts over %d connections in batches of %d, seed %d\n",
+		c.Mix, c.Rate, c.Arrival, c.Seconds, c.Accounts, c.Connections, c.Batch, c.Seed)
 	fmt.Fprintf(w, "on %s, %d cores, load %.1f before and %.1f after, commit %.12s\n",
 		r.Environment.CPU, r.Environment.GOMAXPROCS, r.Environment.LoadBefore[0], r.Environment.LoadAfter[0], r.Environment.Commit)
 	fmt.Fprintf(w, "ceiling: %s\n\n", r.Ceiling)
@@ -193,6 +203,7 @@ func (r *LoadReport) WriteTable(w io.Writer) error {
 		{"unanswered", r.Unanswered, "connection failed"},
 		{"included", r.Included, ""},
 		{"finalized", r.Finalized, fmt.Sprintf("%.1f/s", r.FinalizedPerSec)},
+		{"waiting", r.Waiting, "accepted, more than blocks take"},
 		{"lost", r.Lost, "accepted, never final"},
 	} {
 		fmt.Fprintf(t, "%s\t%d\t%s\t\n", row.name, row.count, row.note)
@@ -220,6 +231,9 @@ func (r *LoadReport) WriteTable(w io.Writer) error {
 		fmt.Fprintf(t, "%s\t%.1f\t%.1f\t%.1f\t%.1f\t%.1f\t%d\t\n", row.name, row.l.P50, row.l.P90, row.l.P99, row.l.P999, row.l.Max, row.l.Count)
 	}
 	if err := t.Flush(); err != nil {
+		return err
+	}
+	if err := r.writeKinds(w); err != nil {
 		return err
 	}
 	for _, hash := range r.LostHashes {

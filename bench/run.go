@@ -13,6 +13,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -30,23 +31,14 @@ func Run(ctx context.Context, cfg LoadConfig, root string, log io.Writer) (*Load
 	if err != nil {
 		return nil, err
 	}
-	accounts, err := deriveAccounts(cfg.Seed, cfg.Accounts)
+	pl, err := prepare(ctx, node, &cfg, len(due), terms, log)
 	if err != nil {
 		return nil, err
 	}
-	need := terms.costMax(transferValue) * chain.Wei(mostPerAccount(len(due), &cfg))
-	if need/chain.Wei(mostPerAccount(len(due), &cfg)) != terms.costMax(transferValue) {
-		return nil, fmt.Errorf("fee headroom %d needs more money for each account than exists", cfg.FeeHeadroom)
-	}
-	if err := fund(ctx, &cfg, node, accounts, need, terms, log); err != nil {
-		return nil, err
-	}
-	signing := time.Now()
-	pl, err := newPlan(accounts, len(due), &cfg, terms)
+	clocks, err := startClocks(ctx, &cfg, node, terms, log)
 	if err != nil {
-		return nil, fmt.Errorf("sign transfers: %w", err)
+		return nil, fmt.Errorf("start timers: %w", err)
 	}
-	fmt.Fprintf(log, "signed %d transfers in %v\n", len(pl.txs), time.Since(signing).Round(time.Millisecond))
 	head, err := node.height(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("height: %w", err)
@@ -60,32 +52,59 @@ func Run(ctx context.Context, cfg LoadConfig, root string, log io.Writer) (*Load
 		return nil, err
 	}
 	l.fill()
+	if l.report.Timers, err = clocks.report(ctx, &cfg, l.watcher.last); err != nil {
+		return nil, err
+	}
+	if err := clocks.tell(ctx, "stop", cbor.AppendNull(nil)); err != nil {
+		return nil, fmt.Errorf("stop timers: %w", err)
+	}
 	return l.report, nil
 }
 
-// transferCycles is what a transfer costs where the node does not tell
-// (whitepaper §17.4).
-const transferCycles = 21_000
+// prepare makes the accounts, funds them and signs what they will send.
+func prepare(ctx context.Context, node *nodeClient, cfg *LoadConfig, requests int, terms *prices, log io.Writer) (*plan, error) {
+	accounts, err := accountsOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	pl, err := newPlan(accounts, requests, cfg, terms)
+	if err != nil {
+		return nil, err
+	}
+	if err := fund(ctx, cfg, node, accounts, terms, log); err != nil {
+		return nil, err
+	}
+	signing := time.Now()
+	if err := pl.sign(terms); err != nil {
+		return nil, fmt.Errorf("sign transactions: %w", err)
+	}
+	fmt.Fprintf(log, "signed %d transactions in %v\n", len(pl.txs), time.Since(signing).Round(time.Millisecond))
+	return pl, nil
+}
 
 // quote asks the node for its parameters and today's fees.
-func quote(ctx context.Context, node *nodeClient, c *LoadConfig) (*rpc.ParamsReply, prices, error) {
+func quote(ctx context.Context, node *nodeClient, c *LoadConfig) (*rpc.ParamsReply, *prices, error) {
 	var fees rpc.BaseFeeReply
 	if err := node.get(ctx, "/basefee", &fees); err != nil {
-		return nil, prices{}, fmt.Errorf("base fee: %w", err)
+		return nil, nil, fmt.Errorf("base fee: %w", err)
 	}
 	params, err := node.params(ctx)
 	if err != nil {
-		return nil, prices{}, fmt.Errorf("parameters: %w", err)
+		return nil, nil, fmt.Errorf("parameters: %w", err)
 	}
-	p := prices{chainID: fees.ChainID, cyclesLimit: transferCycles, tipPerCycle: 1}
-	if params != nil && params.TransferIntrinsicCycles > 0 {
-		p.cyclesLimit = chain.Cycles(params.TransferIntrinsicCycles)
+	p := &prices{chainID: fees.ChainID, intrinsic: chain.DefaultParams().Intrinsic, tipPerCycle: 1}
+	if params != nil && params.IntrinsicCosts != (chain.IntrinsicCosts{}) {
+		p.intrinsic = params.IntrinsicCosts
 	}
-	if max(fees.Cycle, fees.Cell) > math.MaxUint32 {
-		return nil, prices{}, fmt.Errorf("base fees of %d and %d are too high to leave headroom above them", fees.Cycle, fees.Cell)
+	cycle, cell := fees.Cycle, fees.Cell
+	for _, lane := range fees.Lanes {
+		cycle, cell = max(cycle, lane.Cycle), max(cell, lane.Cell)
 	}
-	p.maxFeePerCycle = fees.Cycle*chain.Wei(c.FeeHeadroom) + p.tipPerCycle
-	p.maxFeePerCell = fees.Cell * chain.Wei(c.FeeHeadroom)
+	if max(cycle, cell) > math.MaxUint32 {
+		return nil, nil, fmt.Errorf("base fees of %d and %d are too high to leave headroom above them", cycle, cell)
+	}
+	p.maxFeePerCycle = cycle*chain.Wei(c.FeeHeadroom) + p.tipPerCycle
+	p.maxFeePerCell = cell * chain.Wei(c.FeeHeadroom)
 	return params, p, nil
 }
 
@@ -105,6 +124,7 @@ type load struct {
 
 func newLoad(cfg *LoadConfig, pl *plan, due []time.Duration, head uint64) *load {
 	l := &load{cfg: cfg, due: due, tally: newTally(pl), lateness: newHistogram()}
+	l.tally.head.Store(head)
 	for _, stream := range pl.streams {
 		l.senders = append(l.senders, newSender(cfg, l.tally, stream))
 	}

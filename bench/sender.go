@@ -73,6 +73,7 @@ func (s *sender) send(ctx context.Context, due time.Duration) {
 	for _, i := range s.batch {
 		s.body = append(s.body, s.tally.plan.txs[i].wire...)
 		s.tally.due[i].Store(int64(due))
+		s.tally.heads[i].Store(s.tally.head.Load())
 		s.tally.fates[i].Store(fateInFlight)
 	}
 	n := int64(len(s.batch))

@@ -33,6 +33,9 @@ type tally struct {
 	due       []atomic.Int64  // when each transfer was due, after the start; set when sent
 	fates     []atomic.Uint32 // written by the transfer's sender only
 	finalized []atomic.Bool   // written by the watcher only
+	heads     []atomic.Uint64 // newest final block that was known when each was sent
+
+	head atomic.Uint64 // newest final block; written by the watcher only
 
 	scheduled  atomic.Int64 // transfers that the schedule asked for so far
 	skipped    atomic.Int64 // not sent because too many were unanswered
@@ -52,7 +55,7 @@ func newTally(pl *plan) *tally {
 	n := len(pl.txs)
 	return &tally{
 		plan: pl, due: make([]atomic.Int64, n), fates: make([]atomic.Uint32, n),
-		finalized: make([]atomic.Bool, n), reasons: map[string]int64{},
+		finalized: make([]atomic.Bool, n), heads: make([]atomic.Uint64, n), reasons: map[string]int64{},
 	}
 }
 
@@ -65,21 +68,25 @@ func (t *tally) reject(reason string) {
 }
 
 // finalize notes that a block holds the transaction with this hash. It returns
-// the transfer's latency, and false for a transaction that is not of this run
-// or was seen before.
-func (t *tally) finalize(hash chain.Hash, at time.Time) (time.Duration, bool) {
+// which it is, and false for one that is not of this run or was seen before.
+func (t *tally) finalize(hash chain.Hash) (int32, bool) {
 	i, ours := t.plan.index[hash]
 	if !ours || t.finalized[i].Swap(true) {
 		return 0, false
 	}
 	t.finals.Add(1)
-	return at.Sub(t.start) - time.Duration(t.due[i].Load()), true
+	return i, true
 }
 
-// waiting counts accepted transfers that are not final yet.
+// open reports whether a transaction is accepted and not final yet.
+func (t *tally) open(i int) bool {
+	return t.fates[i].Load() == fateAccepted && !t.finalized[i].Load()
+}
+
+// waiting counts open transactions of kinds that may not wait for ever.
 func (t *tally) waiting() (n int) {
 	for i := range t.fates {
-		if t.fates[i].Load() == fateAccepted && !t.finalized[i].Load() {
+		if t.open(i) && !t.plan.kinds[t.plan.kind(int32(i))].MayWait {
 			n++
 		}
 	}

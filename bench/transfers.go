@@ -1,12 +1,14 @@
 package bench
 
 import (
+	"fmt"
 	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/bench/workload"
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 )
 
@@ -14,7 +16,13 @@ import (
 type account struct {
 	key     *secp256k1.PrivateKey
 	address chain.Address
-	nonce   uint64 // first one not used on the chain
+	nonce   uint64    // first one not used on the chain
+	kind    int       // of the mix: what it sends
+	need    chain.Wei // most that its transactions take
+}
+
+func newAccount(key *secp256k1.PrivateKey) account {
+	return account{key: key, address: key.PublicKey().Address()}
 }
 
 // deriveAccounts makes n accounts from the seed. The same seed gives the same
@@ -26,16 +34,47 @@ func deriveAccounts(seed uint64, n int) ([]account, error) {
 		if err != nil {
 			return err
 		}
-		accounts[i] = account{key: key, address: key.PublicKey().Address()}
+		accounts[i] = newAccount(key)
 		return nil
 	})
 	return accounts, err
 }
 
+// accountsOf makes the senders of a mix: each kind has accounts of its own, so
+// that no transaction waits for one of another lane, and at least one on each
+// connection. Approvals come from the one development governor.
+func accountsOf(c *LoadConfig) ([]account, error) {
+	numbers, total := make([]int, len(c.Mix.Kinds)), 0
+	for k := range c.Mix.Kinds {
+		numbers[k] = max(c.Connections, c.Accounts*c.Mix.Kinds[k].Percent/100)
+		total += numbers[k]
+	}
+	accounts, err := deriveAccounts(c.Seed, total)
+	if err != nil {
+		return nil, err
+	}
+	out, rest := make([]account, 0, total), accounts
+	for k, n := range numbers {
+		if c.Mix.Kinds[k].Kind == KindGovernance {
+			secret := chain.DevelopmentKey("governor-1")
+			key, err := secp256k1.ParsePrivateKey(secret[:])
+			if err != nil {
+				return nil, fmt.Errorf("key of the governor: %w", err)
+			}
+			rest[0], n = newAccount(key), 1
+		}
+		for i := range n {
+			rest[i].kind = k
+		}
+		out, rest = append(out, rest[:n]...), rest[n:]
+	}
+	return out, nil
+}
+
 // prices are the terms on which a transfer is sent.
 type prices struct {
 	chainID        uint64
-	cyclesLimit    chain.Cycles
+	intrinsic      chain.IntrinsicCosts
 	maxFeePerCycle chain.Wei
 	maxFeePerCell  chain.Wei
 	tipPerCycle    chain.Wei
@@ -44,56 +83,58 @@ type prices struct {
 // costMax is the most that one transfer of value can take from its sender. A
 // plain transfer has no payload and so no cells (resolution 2.10).
 func (p *prices) costMax(value chain.Wei) chain.Wei {
-	return value + chain.Wei(p.cyclesLimit)*p.maxFeePerCycle
+	return value + chain.Wei(p.intrinsic.TransferCycles)*p.maxFeePerCycle
 }
 
-// signed is a transfer ready to send.
+// signed is a transaction ready to send.
 type signed struct {
 	hash chain.Hash
 	wire []byte // length prefix and body
 }
 
-// transfer signs one transfer.
-func (p *prices) transfer(from *account, nonce uint64, to chain.Address, value chain.Wei) signed {
-	tx := chain.Tx{
-		ChainID: p.chainID, Nonce: nonce, To: &to, Value: value,
-		CyclesLimit:    p.cyclesLimit,
-		MaxFeePerCycle: p.maxFeePerCycle, MaxFeePerCell: p.maxFeePerCell,
-		TipPerCycle: p.tipPerCycle,
-	}
-	sig := from.key.Sign(tx.SigningHash())
+// sign completes a draft.
+func (a *account) sign(tx chain.Tx, nonce uint64) signed {
+	tx.Nonce = nonce
+	sig := a.key.Sign(tx.SigningHash())
 	tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
 	body := tx.Encode()
 	return signed{hash: chain.TxHash(body), wire: tx.AppendWire(nil)}
 }
 
-// plan holds every transfer of a run and who sends it.
-type plan struct {
-	txs     []signed
-	sender  []int32 // account of each transfer
-	index   map[chain.Hash]int32
-	streams [][]int32 // per connection: transfers in the order in which they are sent
+// transfer signs one transfer.
+func (p *prices) transfer(from *account, nonce uint64, to chain.Address, value chain.Wei) signed {
+	tx := p.draft(&Kind{Kind: KindTransfer}, to)
+	tx.Value = value
+	return from.sign(tx, nonce)
 }
 
-// newPlan signs the transfers that requests of batch transfers each need. Every
-// account sends to the next one, so that the accounts stay funded and the state
-// does not grow.
-func newPlan(accounts []account, requests int, c *LoadConfig, p prices) (*plan, error) {
+// plan holds every transaction of a run and who sends it.
+type plan struct {
+	kinds    []Kind
+	accounts []account
+	txs      []signed
+	sender   []int32 // account of each transaction
+	ordinal  []int32 // which of its sender's it is
+	index    map[chain.Hash]int32
+	streams  [][]int32 // per connection: transactions in the order in which they are sent
+}
+
+// kind is that of a transaction, as a number of the mix.
+func (pl *plan) kind(i int32) int { return pl.accounts[pl.sender[i]].kind }
+
+// newPlan says who sends what in so many requests of batch transactions each, and
+// what that takes from the accounts.
+func newPlan(accounts []account, requests int, c *LoadConfig, p *prices) (*plan, error) {
 	total := requests * c.Batch
 	pl := &plan{
-		txs: make([]signed, total), sender: make([]int32, total),
+		kinds: c.Mix.Kinds, accounts: accounts, txs: make([]signed, total), sender: make([]int32, 0, total), ordinal: make([]int32, 0, total),
 		index: make(map[chain.Hash]int32, total), streams: make([][]int32, c.Connections),
 	}
-	nonces := make([]uint64, total)
-	next := make([]uint64, len(accounts))
-	for i := range accounts {
-		next[i] = accounts[i].nonce
-	}
-	at := 0
+	sent := make([]int32, len(accounts))
 	for conn := range c.Connections {
-		var own []int32
-		for a := conn; a < len(accounts); a += c.Connections {
-			own = append(own, int32(a))
+		turns, err := newTurns(accounts, conn, c)
+		if err != nil {
+			return nil, err
 		}
 		share := requests / c.Connections
 		if conn < requests%c.Connections {
@@ -101,34 +142,107 @@ func newPlan(accounts []account, requests int, c *LoadConfig, p prices) (*plan, 
 		}
 		stream := make([]int32, share*c.Batch)
 		for i := range stream {
-			a := own[i%len(own)]
-			stream[i], pl.sender[at], nonces[at] = int32(at), a, next[a]
-			next[a]++
-			at++
+			a := turns.next()
+			stream[i] = int32(len(pl.sender))
+			pl.sender, pl.ordinal = append(pl.sender, a), append(pl.ordinal, sent[a])
+			sent[a]++
 		}
 		pl.streams[conn] = stream
 	}
-	err := parallel(total, func(i int) error {
-		a := int(pl.sender[i])
-		to := accounts[(a+1)%len(accounts)].address
-		pl.txs[i] = p.transfer(&accounts[a], nonces[i], to, transferValue)
+	for a := range accounts {
+		tx := p.draft(&c.Mix.Kinds[accounts[a].kind], chain.Address{})
+		each, err := fees.MaxCost(&tx)
+		if err != nil {
+			return nil, fmt.Errorf("fee headroom %d: %w", c.FeeHeadroom, err)
+		}
+		n := chain.Wei(sent[a])
+		if accounts[a].need = each * n; n != 0 && accounts[a].need/n != each {
+			return nil, fmt.Errorf("fee headroom %d needs more money for each account than exists", c.FeeHeadroom)
+		}
+	}
+	return pl, nil
+}
+
+// sign signs everything. Every account sends to the next one, so that the accounts
+// stay funded and the state does not grow.
+func (pl *plan) sign(p *prices) error {
+	err := parallel(len(pl.txs), func(i int) error {
+		from := &pl.accounts[pl.sender[i]]
+		to := pl.accounts[(int(pl.sender[i])+1)%len(pl.accounts)].address
+		pl.txs[i] = from.sign(p.draft(&pl.kinds[from.kind], to), from.nonce+uint64(pl.ordinal[i]))
 		return nil
 	})
 	for i := range pl.txs {
 		pl.index[pl.txs[i].hash] = int32(i)
 	}
-	return pl, err
+	return err
+}
+
+// turns deals the transactions of one connection to kinds by their shares and,
+// inside a kind, to its accounts in turns.
+type turns struct {
+	own    [][]int32 // accounts of each kind
+	weight []int
+	credit []int
+	sent   []int
+	total  int
+}
+
+func newTurns(accounts []account, conn int, c *LoadConfig) (*turns, error) {
+	n := len(c.Mix.Kinds)
+	t := &turns{own: make([][]int32, n), weight: make([]int, n), credit: make([]int, n), sent: make([]int, n)}
+	first := 0
+	for a := range accounts {
+		if a > 0 && accounts[a].kind != accounts[a-1].kind {
+			first = a
+		}
+		if (a-first)%c.Connections == conn {
+			t.own[accounts[a].kind] = append(t.own[accounts[a].kind], int32(a))
+		}
+	}
+	alone := 0 // percent of what only the first connection sends
+	for k := range c.Mix.Kinds {
+		if c.Mix.Kinds[k].Kind == KindGovernance {
+			alone += c.Mix.Kinds[k].Percent
+		}
+	}
+	first = alone * c.Connections // of the first connection's transactions
+	if first > 100 || first == 100 && alone < 100 {
+		return nil, fmt.Errorf("%d %% of the transactions come from one account and so over one of %d connections, which has less: use fewer connections", alone, c.Connections)
+	}
+	for k := range c.Mix.Kinds {
+		switch kind := &c.Mix.Kinds[k]; {
+		case len(t.own[k]) == 0:
+		case kind.Kind == KindGovernance:
+			t.weight[k] = kind.Percent * c.Connections * max(1, 100-alone)
+		case conn == 0:
+			t.weight[k] = kind.Percent * (100 - first)
+		default:
+			t.weight[k] = kind.Percent
+		}
+		t.total += t.weight[k]
+	}
+	return t, nil
+}
+
+// next returns the account that sends next: of the kind that is furthest behind
+// its share.
+func (t *turns) next() int32 {
+	best := 0
+	for k := range t.credit {
+		t.credit[k] += t.weight[k]
+		if t.credit[k] > t.credit[best] {
+			best = k
+		}
+	}
+	t.credit[best] -= t.total
+	a := t.own[best][t.sent[best]%len(t.own[best])]
+	t.sent[best]++
+	return a
 }
 
 // transferValue is what each transfer moves: the least that is not nothing.
 const transferValue chain.Wei = 1
-
-// mostPerAccount is the largest number of transfers that one account sends.
-func mostPerAccount(requests int, c *LoadConfig) int {
-	perConnection := (requests + c.Connections - 1) / c.Connections * c.Batch
-	accounts := c.Accounts / c.Connections // the smallest share has the most work
-	return (perConnection + accounts - 1) / accounts
-}
 
 // parallel calls f for 0 to n-1 on all cores and returns one of the errors.
 func parallel(n int, f func(i int) error) error {

@@ -26,6 +26,7 @@ type watcher struct {
 	last   uint64 // height of the newest block seen, with none missing below it
 
 	finalized *hdrhistogram.Histogram
+	kinds     []kindTally
 	perSecond []int64       // transfers finalized in each second after the start
 	lastFinal time.Duration // from the start to the last block with a transfer of ours
 	backfills int           // blocks that the stream did not bring
@@ -34,7 +35,7 @@ type watcher struct {
 func newWatcher(cfg *LoadConfig, t *tally, from uint64) *watcher {
 	return &watcher{
 		stream: newNodeClient(cfg.RPC, 0), node: newNodeClient(cfg.RPC, cfg.RequestTimeout),
-		tally: t, last: from, finalized: newHistogram(),
+		tally: t, last: from, finalized: newHistogram(), kinds: newKindTallies(len(t.plan.kinds)),
 	}
 }
 
@@ -131,16 +132,19 @@ func (w *watcher) catchUp(ctx context.Context, height uint64) error {
 // add notes the transfers of the block after the newest one.
 func (w *watcher) add(b *finalBlock, at time.Time) {
 	w.last++
+	defer w.tally.head.Store(w.last)
 	for i := range b.Txs {
 		hash, ok := parseHash(b.Txs[i].Hash)
 		if !ok {
 			continue
 		}
-		latency, ours := w.tally.finalize(hash, at)
+		n, ours := w.tally.finalize(hash)
 		if !ours {
 			continue
 		}
+		latency := at.Sub(w.tally.start) - time.Duration(w.tally.due[n].Load())
 		record(w.finalized, latency)
+		w.kinds[w.tally.plan.kind(n)].record(latency, w.last-w.tally.heads[n].Load())
 		w.lastFinal = at.Sub(w.tally.start)
 		second := int(w.lastFinal / time.Second)
 		for len(w.perSecond) <= second {

@@ -2,6 +2,7 @@
 // state, measures workloads without a network and compares measurements.
 //
 //	cowboy-bench load --rate 500 --duration 30s   # against a devnet
+//	cowboy-bench load --mix profiles/workload/lanes-saturated.json --rate 5000
 //	cowboy-bench seed-state --dir big --timers 1000000 --actors 1000
 //	cowboy-bench run --workload lane-mix          # in this process
 //	cowboy-bench sleepers --dir big               # block time beside sleeping timers
@@ -30,7 +31,7 @@ import (
 )
 
 type commands struct {
-	Load      loadCommand      `cmd:"" help:"Send signed transfers at a given rate and account for every one of them."`
+	Load      loadCommand      `cmd:"" help:"Send signed transactions at a given rate and account for every one of them."`
 	SeedState seedStateCommand `cmd:"" help:"Make a development chain with a large state, by ordinary transactions."`
 	Run       runCommand       `cmd:"" help:"Put named workloads through a chain in this process: rates, and the share of each stage."`
 	Sleepers  sleepersCommand  `cmd:"" help:"Hold the block time beside sleeping timers against that without."`
@@ -39,7 +40,8 @@ type commands struct {
 
 type loadCommand struct {
 	RPC         string        `name:"rpc" env:"COWBOY_RPC_URL" default:"${rpc}" help:"Base URL of the node."`
-	Rate        float64       `default:"${rate}" help:"Transfers due per second."`
+	Mix         string        `type:"existingfile" placeholder:"FILE" help:"What to send, such as profiles/workload/lane-mix-40-30-20-10.json. Default: transfers."`
+	Rate        float64       `default:"${rate}" help:"Transactions due per second."`
 	Duration    time.Duration `default:"${duration}" help:"Length of the schedule."`
 	Accounts    int           `default:"${accounts}" help:"Sending accounts; funded first where needed."`
 	Arrival     string        `enum:"constant,poisson" default:"constant" help:"Spread of the send times: ${enum}."`
@@ -75,6 +77,12 @@ func (c *loadCommand) Run(ctx context.Context) error {
 		}
 		copy(cfg.FundKey[:], key)
 	}
+	if c.Mix != "" {
+		var err error
+		if cfg.Mix, err = readMix(c.Mix); err != nil {
+			return err
+		}
+	}
 	wd, err := os.Getwd()
 	if err != nil {
 		return fmt.Errorf("working folder: %w", err)
@@ -99,6 +107,19 @@ func (c *loadCommand) Run(ctx context.Context) error {
 		return notPassed(code)
 	}
 	return nil
+}
+
+func readMix(path string) (bench.Mix, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return bench.Mix{}, fmt.Errorf("mix: %w", err)
+	}
+	defer f.Close()
+	m, err := bench.ReadMix(f)
+	if err != nil {
+		return m, fmt.Errorf("%s: %w", path, err)
+	}
+	return m, nil
 }
 
 func writeFile(path string, write func(io.Writer) error) error {

@@ -1,0 +1,130 @@
+package bench
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+)
+
+// TestMixFiles holds the committed mixes to what they are called.
+func TestMixFiles(t *testing.T) {
+	files, err := filepath.Glob("../profiles/workload/*.json")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d mixes, %v", len(files), err)
+	}
+	for _, file := range files {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := ReadMix(strings.NewReader(string(raw)))
+		if err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+		if want := strings.TrimSuffix(filepath.Base(file), ".json"); m.Name != want || m.About == "" {
+			t.Errorf("%s calls itself %q: %q", file, m.Name, m.About)
+		}
+	}
+}
+
+func TestMixRefusals(t *testing.T) {
+	f := func(want, text string) {
+		t.Helper()
+		if _, err := ReadMix(strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", text, err, want)
+		}
+	}
+	f("0 kinds", `{}`)
+	f("unknown field", `{"kind":[]}`)
+	f("more than one document", `{"kinds":[{"kind":"transfer","percent":100}]}{}`)
+	f("add up to 99", `{"kinds":[{"kind":"transfer","percent":99}]}`)
+	f("percent = 0", `{"kinds":[{"kind":"transfer","percent":100},{"kind":"rehearsal"}]}`)
+	f(`"deploy"`, `{"kinds":[{"kind":"deploy","percent":100}]}`)
+	f("only a rehearsal", `{"kinds":[{"kind":"transfer","percent":100,"work":1}]}`)
+	f("65537 bytes", `{"kinds":[{"kind":"rehearsal","percent":100,"result_bytes":65537}]}`)
+	f("-1 bytes", `{"kinds":[{"kind":"rehearsal","percent":100,"result_bytes":-1}]}`)
+	f("with 5 each", `{"kinds":[{"kind":"transfer","percent":100}],"timers":{"actors":1,"each":5}}`)
+	f("EOF", ``)
+}
+
+// TestMixSharesAndLanes: kinds come in their shares, each from accounts of its
+// own, what one account alone may send over one connection; and every transaction
+// is what the chain takes for its lane.
+func TestMixSharesAndLanes(t *testing.T) {
+	cfg := DefaultLoadConfig()
+	cfg.Accounts, cfg.Connections, cfg.Batch = 20, 4, 5
+	cfg.Mix = Mix{Kinds: []Kind{
+		{Kind: KindTransfer, Percent: 40},
+		{Kind: KindRehearsal, Percent: 30, Work: 1_000},
+		{Kind: KindRehearsal, Percent: 20, ResultBytes: 512},
+		{Kind: KindGovernance, Percent: 10},
+	}}
+	accounts, err := accountsOf(&cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	terms := testPrices()
+	pl, err := newPlan(accounts, 400, &cfg, terms)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pl.sign(terms); err != nil {
+		t.Fatal(err)
+	}
+	params := chain.DevnetGenesisTemplate().Params
+	count := make([]int, len(cfg.Mix.Kinds))
+	for conn, stream := range pl.streams {
+		for _, i := range stream {
+			k := pl.kind(i)
+			count[k]++
+			tx := decodeWire(t, pl.txs[i].wire)
+			lane := cfg.Mix.Kinds[k].lane()
+			if _, err := fees.CheckStatic(&chain.VerifiedTx{Tx: tx, Body: tx.Encode(), Lane: lane}, &params, 1); err != nil {
+				t.Fatalf("%s: %v", cfg.Mix.Kinds[k].Kind, err)
+			}
+			if cfg.Mix.Kinds[k].Kind == KindGovernance && conn != 0 {
+				t.Fatalf("the governor sends over connection %d", conn)
+			}
+		}
+	}
+	for k, n := range count {
+		if want := 2000 * cfg.Mix.Kinds[k].Percent / 100; n < want-8 || n > want+8 {
+			t.Errorf("kind %d: %d of 2000 transactions, want %d", k, n, want)
+		}
+	}
+	cfg.Connections = 11
+	if _, err := newPlan(accounts, 400, &cfg, terms); err == nil {
+		t.Error("a tenth of the load over one of eleven connections")
+	}
+}
+
+// TestMixOfGovernanceAlone: all of it comes from one account.
+func TestMixOfGovernanceAlone(t *testing.T) {
+	cfg := DefaultLoadConfig()
+	cfg.Connections, cfg.Accounts, cfg.Batch = 1, 1, 2
+	cfg.Mix = Mix{Kinds: []Kind{{Kind: KindGovernance, Percent: 100}}}
+	accounts, err := accountsOf(&cfg)
+	if err != nil || len(accounts) != 1 {
+		t.Fatal(len(accounts), err)
+	}
+	if pl, err := newPlan(accounts, 10, &cfg, testPrices()); err != nil || len(pl.streams[0]) != 20 {
+		t.Error(err)
+	}
+}
+
+// TestWaitingIsNotLost: what a kind offers beyond blocks may stay behind.
+func TestWaitingIsNotLost(t *testing.T) {
+	t.Parallel()
+	n := newFakeNode(t)
+	n.lose = func(i int) bool { return i%100 == 50 }
+	cfg := n.quickLoad()
+	cfg.Mix.Kinds[0].MayWait = true
+	r := n.run(cfg)
+	if r.Verdict != VerdictPass || r.Waiting < 3 || r.Lost != 0 || r.Finalized+r.Waiting != 300 || len(r.Kinds) != 1 || r.Kinds[0].Accepted != 300 || r.Kinds[0].Blocks.Count != r.Finalized || r.Kinds[0].Blocks.P50 < 1 {
+		t.Errorf("%s (%s): %+v", r.Verdict, r.Reason, r)
+	}
+}
