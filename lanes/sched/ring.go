@@ -122,23 +122,24 @@ func (b *Bell) Ring() {
 
 // Wait parks until the bell rings, alarm fires or ctx ends, and reports whether
 // the bell rang or idle turned false. idle is what the consumer found; it is
-// asked again after parking is announced. alarm may be nil. Only one goroutine
-// at a time may wait.
+// asked again after parking is announced. alarm may be nil; one that was taken is
+// reported, even if the bell rings at the same moment: it does not fire again.
+// Only one goroutine at a time may wait.
 func (b *Bell) Wait(ctx context.Context, alarm <-chan time.Time, idle func() bool) (rang bool) {
 	b.parked.Store(true)
+	rang = true
 	if idle() {
 		select {
 		case <-b.wake:
 			return true
 		case <-alarm:
+			rang = false
 		case <-ctx.Done():
+			rang = false
 		}
-	} else {
-		rang = true
 	}
 	if !b.parked.CompareAndSwap(true, false) {
 		<-b.wake // somebody rang meanwhile and is about to leave a token
-		return true
 	}
 	return rang
 }

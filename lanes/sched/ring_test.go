@@ -118,6 +118,26 @@ func TestRingIsAQueueOfManyProducers(t *testing.T) {
 	}
 }
 
+// TestBellReportsTheAlarm: an alarm that was taken does not fire again, so it is
+// reported even if the bell rings at the same moment. A batch would else wait for
+// a submission that its own submitters hold back.
+func TestBellReportsTheAlarm(t *testing.T) {
+	b := NewBell()
+	met := map[bool]int{}
+	for range 1_000 {
+		alarm := make(chan time.Time, 1)
+		alarm <- time.Time{}
+		rang := b.Wait(t.Context(), alarm, func() bool { b.Ring(); return true })
+		if taken := len(alarm) == 0; rang == taken {
+			t.Fatalf("alarm taken: %v, reported as rung: %v", taken, rang)
+		}
+		met[rang]++
+	}
+	if met[true] == 0 || met[false] == 0 {
+		t.Errorf("met %v: want both", met)
+	}
+}
+
 func TestBellWakesForEverything(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := NewBell()
