@@ -146,18 +146,15 @@ func (d *Delta) SetCode(code []byte) chain.Hash {
 	return hash
 }
 
-// Change returns everything that the Delta says about one address, the values
-// shared and keys in order as in [Delta.AppendChanges]; false if that is nothing.
+// Change returns everything that the Delta says about one address, in one step
+// however much that is: shared with the Delta, keys in the order of their first
+// writes. It is false if nothing is said.
 func (d *Delta) Change(addr chain.Address) (AccountChange, bool) {
 	w := d.accounts[addr]
 	if w == nil {
 		return AccountChange{}, false
 	}
-	return w.change(), true
-}
-
-func (w *writes) change() AccountChange {
-	return AccountChange{Address: w.addr, Cleared: w.cleared, Account: w.account, Storage: slices.Clone(w.slots)}
+	return AccountChange{Address: w.addr, Cleared: w.cleared, Account: w.account, Storage: w.slots}, true
 }
 
 // Empty reports whether nothing was written.
@@ -213,7 +210,7 @@ func (d *Delta) Codes() []CodeChange {
 func (d *Delta) AppendChanges(list []AccountChange) []AccountChange {
 	for _, w := range d.order {
 		if !w.dropped {
-			list = append(list, w.change())
+			list = append(list, AccountChange{Address: w.addr, Cleared: w.cleared, Account: w.account, Storage: slices.Clone(w.slots)})
 		}
 	}
 	return list
