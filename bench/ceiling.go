@@ -19,6 +19,7 @@ type Ceiling struct {
 	PerSecond       float64 `json:"transfers_per_second"`       // 0: the block time sets no limit
 	PerSecondTarget float64 `json:"transfers_per_second_target"`
 	Limit           string  `json:"limit"`               // what the cap is a cap of
+	LaneProfile     string  `json:"lane_profile"`        // table that the lanes' shares come from
 	UserShare       float64 `json:"user_lane_of_target"` // guaranteed to the user lane when others are busy
 }
 
@@ -35,6 +36,7 @@ func ceilingOf(p *rpc.ParamsReply, txs []signed) *Ceiling {
 		Genesis: p.Name, BlockTimeMillis: p.BlockTimeMillis,
 		PerBlock: p.CyclesCap / p.TransferIntrinsicCycles, Limit: "cycles",
 		PerBlockTarget: p.CyclesTarget / p.TransferIntrinsicCycles,
+		LaneProfile:    p.LaneProfile,
 		UserShare:      float64(p.LaneShareBasisPoints["user"]) / 10_000,
 	}
 	if byBytes := p.MaxBlockBytes / bytes; byBytes < c.PerBlock {

@@ -95,6 +95,9 @@ func lanesUnderOverload(t *testing.T, profile string) {
 	quiet := put(t, url, alone, runners)
 	loaded := put(t, url, mix, users*100/float64(mix.Kinds[0].Percent))
 
+	if said := loaded.Ceiling.LaneProfile; said != profile {
+		t.Errorf("the node says that its lanes are those of %q", said)
+	}
 	was, is := quiet.Kinds[0], loaded.Kinds[1]
 	t.Logf("runner instructions, blocks from sending: p50 %d, p99 %d of %d; under overload p50 %d, p99 %d of %d",
 		was.Blocks.P50, was.Blocks.P99, was.Blocks.Count, is.Blocks.P50, is.Blocks.P99, is.Blocks.Count)
