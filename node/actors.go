@@ -120,60 +120,6 @@ func entitlements(grants entitle.Grants) []rpc.Entitlement {
 	return out
 }
 
-// Logs implements rpc.Source. There is no index of events: blocks are looked
-// through, newest first, each receipt decoded.
-func (s *source) Logs(ctx context.Context, q *rpc.LogQuery) (*rpc.LogPage, error) {
-	page := &rpc.LogPage{}
-	last := chain.Height(1)
-	if q.Before > chain.Height(q.Blocks) {
-		last = max(last, q.Before-chain.Height(q.Blocks))
-	}
-	h := q.Before
-	for h > last && len(page.Logs) < q.Events {
-		h--
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		if err := s.logsOf(h, q.Emitter, page); err != nil {
-			var gone *rpc.Refusal
-			if errors.As(err, &gone) && gone.Code == rpc.CodeNotKept {
-				return page, nil // the list ends where the blocks do
-			}
-			return nil, err
-		}
-	}
-	if h > 1 {
-		page.Before = h
-	}
-	return page, nil
-}
-
-// logsOf adds the events of one block.
-func (s *source) logsOf(h chain.Height, emitter chain.Address, page *rpc.LogPage) error {
-	var digest chain.Hash
-	for slot := 0; ; slot++ {
-		raw, ok, err := s.node.store.Receipt(h, slot)
-		if err != nil || !ok {
-			return err
-		}
-		r, err := chain.DecodeReceipt(raw)
-		if err != nil {
-			return fmt.Errorf("receipt %d of block %d: %w", slot, h, err)
-		}
-		for i, e := range r.Events {
-			if e.Emitter != emitter {
-				continue
-			}
-			if digest == (chain.Hash{}) {
-				if digest, _, err = s.node.store.BlockDigest(h); err != nil {
-					return err
-				}
-			}
-			page.Logs = append(page.Logs, rpc.Log{Event: e, Height: h, BlockHash: digest, TxHash: r.TxHash, Slot: slot, Index: i})
-		}
-	}
-}
-
 // ReadActor implements rpc.Source.
 func (s *source) ReadActor(ctx context.Context, q *rpc.ReadQuery) (*rpc.Trial, error) {
 	a, err := s.trials.Read(ctx, trial.Question{

@@ -56,6 +56,11 @@ func (s *source) StorageAt(ctx context.Context, addr chain.Address, slot state.S
 	return &rpc.StorageValue{Height: *h, Value: value}, nil
 }
 
+// ReadHead implements rpc.Source.
+func (s *source) ReadHead(ctx context.Context, read func(v rpc.StorageReader, h chain.Height) error) error {
+	return s.atHead(ctx, func(head *ledger.Executed) error { return read(head.State, head.Height()) })
+}
+
 // CodeAt implements rpc.Source. Code is kept under its hash and never removed.
 func (s *source) CodeAt(ctx context.Context, addr chain.Address, h *chain.Height) (c *rpc.ActorCode, ok bool, err error) {
 	err = s.atHead(ctx, func(head *ledger.Executed) (err error) {

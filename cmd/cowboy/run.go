@@ -42,22 +42,23 @@ type commandLine struct {
 	JSON       bool   `name:"json" help:"Print one line of JSON instead of text."`
 	Dir        string `name:"dir" default:"." placeholder:"DIR" help:"Project folder; .cowboy is looked for here and in its parents."`
 
-	Init        initCommand      `cmd:"" help:"Make a project: a key and a configuration in .cowboy."`
-	Wallet      walletCommands   `cmd:"" help:"Keys and their money."`
-	Transfer    transferCommand  `cmd:"" help:"Send CBY."`
-	Account     accountCommands  `cmd:"" help:"Any account."`
-	Actor       actorCommands    `cmd:"" help:"Programs on the chain: deploy, call, look at them."`
-	Block       blockCommands    `cmd:"" help:"Finalized blocks."`
-	Transaction transactionGroup `cmd:"" help:"Transactions: send, look up, sign."`
-	Token       tokenCommands    `cmd:"" help:"Fungible tokens."`
-	Proof       proofCommands    `cmd:"" help:"Proofs of what the chain says, for readers who trust no node."`
-	Query       queryCommands    `cmd:"" help:"Lists and figures of the chain."`
-	Dev         devCommand       `cmd:"" help:"Run a handler on a chain in memory, with its cycles."`
-	Rent        rentCommands     `cmd:"" help:"What actors owe for their storage."`
-	Gov         govCommands      `cmd:"" help:"Governance: proposals, approvals, parameters in force."`
-	Storage     storageCommands  `cmd:"" help:"Backups of what actors store, and their way back."`
-	PVM         pvmCommands      `cmd:"" name:"pvm" help:"Python actors on this machine: run, check, disassemble, compare."`
-	Version     versionCommand   `cmd:"" help:"Print the version."`
+	Init        initCommand         `cmd:"" help:"Make a project: a key and a configuration in .cowboy."`
+	Wallet      walletCommands      `cmd:"" help:"Keys and their money."`
+	Transfer    transferCommand     `cmd:"" help:"Send CBY."`
+	Account     accountCommands     `cmd:"" help:"Any account."`
+	Actor       actorCommands       `cmd:"" help:"Programs on the chain: deploy, call, look at them."`
+	Block       blockCommands       `cmd:"" help:"Finalized blocks."`
+	Transaction transactionGroup    `cmd:"" help:"Transactions: send, look up, sign."`
+	Token       tokenCommands       `cmd:"" help:"Fungible tokens."`
+	Entitlement entitlementCommands `cmd:"" help:"The entitlement registry: who may do what to what."`
+	Proof       proofCommands       `cmd:"" help:"Proofs of what the chain says, for readers who trust no node."`
+	Query       queryCommands       `cmd:"" help:"Lists and figures of the chain."`
+	Dev         devCommand          `cmd:"" help:"Run a handler on a chain in memory, with its cycles."`
+	Rent        rentCommands        `cmd:"" help:"What actors owe for their storage."`
+	Gov         govCommands         `cmd:"" help:"Governance: proposals, approvals, parameters in force."`
+	Storage     storageCommands     `cmd:"" help:"Backups of what actors store, and their way back."`
+	PVM         pvmCommands         `cmd:"" name:"pvm" help:"Python actors on this machine: run, check, disassemble, compare."`
+	Version     versionCommand      `cmd:"" help:"Print the version."`
 }
 
 const description = `The wallet and looking glass of a Cowboy node.
@@ -93,6 +94,7 @@ func run(ctx context.Context, args []string, w world) (code int) {
 	parser, err := kong.New(&line,
 		kong.Name("cowboy"),
 		kong.Description(description),
+		kong.Vars{"scopes": scopeHelp},
 		kong.Writers(w.stdout, w.stderr),
 		kong.Exit(func(int) { panic(helpPrinted{}) }),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true, NoAppDescFormat: true, WrapUpperBound: 100}),

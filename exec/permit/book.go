@@ -75,7 +75,7 @@ func (b *Book) answers(by chain.Address, s Scope, claim bool) (bool, error) {
 }
 
 // Holder returns who answers for a pool or a namespace: false for nobody yet.
-func Holder(v state.View, s Scope) (a chain.Address, ok bool, err error) {
+func Holder(v Reader, s Scope) (a chain.Address, ok bool, err error) {
 	row, err := v.Storage(chain.AddrEntitlements, holderKey(s))
 	if err != nil || row == nil {
 		return a, false, err

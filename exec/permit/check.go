@@ -5,7 +5,6 @@ import (
 	"math"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // step is a grant on the way from one to the grant that it was delegated from.
@@ -18,7 +17,7 @@ type step struct {
 // nil unless all are in force.
 func (b *Book) way(id chain.Hash, g *Grant) ([]step, error) { return wayAt(b.State, b.Height, id, g) }
 
-func wayAt(v state.View, h chain.Height, id chain.Hash, g *Grant) (out []step, err error) {
+func wayAt(v Reader, h chain.Height, id chain.Hash, g *Grant) (out []step, err error) {
 	for range MaxDepth + 1 {
 		if g == nil || !g.Constraints.open(h) {
 			return nil, nil
@@ -32,6 +31,13 @@ func wayAt(v state.View, h chain.Height, id chain.Hash, g *Grant) (out []step, e
 		}
 	}
 	return nil, fmt.Errorf("%w: %s was delegated too often", ErrRecord, id)
+}
+
+// InForce reports whether a grant holds in block h, with all that it was delegated
+// from; uses are not looked at.
+func InForce(v Reader, h chain.Height, id chain.Hash, g *Grant) (bool, error) {
+	way, err := wayAt(v, h, id, g)
+	return way != nil, err
 }
 
 // pair is what a grant permits.

@@ -128,7 +128,7 @@ func (b *Book) match(g *Grant, change func([]chain.Hash) []chain.Hash) error {
 	return nil
 }
 
-func matching(v state.View, at state.StorageKey) (ids []chain.Hash, err error) {
+func matching(v Reader, at state.StorageKey) (ids []chain.Hash, err error) {
 	row, err := v.Storage(chain.AddrEntitlements, at)
 	if err != nil {
 		return nil, err

@@ -14,6 +14,11 @@ import (
 // ErrRecord means a record in the state that does not decode: a fault.
 var ErrRecord = errors.New("record of the entitlement registry is malformed")
 
+// Reader is the storage of one state.
+type Reader interface {
+	Storage(addr chain.Address, key state.StorageKey) ([]byte, error)
+}
+
 // Grant is one permission of one address (CIP-2 §7.1).
 type Grant struct {
 	Grantee     chain.Address
@@ -102,13 +107,13 @@ func (l list) rowKey(a chain.Address, n uint64) state.StorageKey {
 }
 
 // count returns the length of the list.
-func (l list) count(v state.View, a chain.Address) (uint64, error) {
+func (l list) count(v Reader, a chain.Address) (uint64, error) {
 	c, err := counts(v, a)
 	return c[l.field], err
 }
 
 // at returns the n-th id of the list.
-func (l list) at(v state.View, a chain.Address, n uint64) (id chain.Hash, err error) {
+func (l list) at(v Reader, a chain.Address, n uint64) (id chain.Hash, err error) {
 	b, err := v.Storage(chain.AddrEntitlements, l.rowKey(a, n))
 	if err == nil && copy(id[:], b) != len(id) {
 		err = fmt.Errorf("%w: %s of %s, row %d", ErrRecord, l.table, a, n)
@@ -155,7 +160,7 @@ func (l list) drop(o *state.Overlay, a chain.Address, n uint64) (moved chain.Has
 	return moved, nil
 }
 
-func counts(v state.View, a chain.Address) (c [2]uint64, err error) {
+func counts(v Reader, a chain.Address) (c [2]uint64, err error) {
 	b, err := v.Storage(chain.AddrEntitlements, key("c", a[:]))
 	if err != nil || b == nil {
 		return c, err
@@ -185,7 +190,7 @@ func setCounts(o *state.Overlay, a chain.Address, c [2]uint64) {
 }
 
 // ReadGrant returns a grant, also one that has expired; nil for none of that id.
-func ReadGrant(v state.View, id chain.Hash) (*Grant, error) {
+func ReadGrant(v Reader, id chain.Hash) (*Grant, error) {
 	b, err := v.Storage(chain.AddrEntitlements, grantKey(id))
 	if err != nil || b == nil {
 		return nil, err
@@ -198,7 +203,7 @@ func ReadGrant(v state.View, id chain.Hash) (*Grant, error) {
 }
 
 // ReadRole returns a role; nil for none of that id.
-func ReadRole(v state.View, id chain.Hash) (*Role, error) {
+func ReadRole(v Reader, id chain.Hash) (*Role, error) {
 	b, err := v.Storage(chain.AddrEntitlements, roleKey(id))
 	if err != nil || b == nil {
 		return nil, err
@@ -211,12 +216,12 @@ func ReadRole(v state.View, id chain.Hash) (*Role, error) {
 }
 
 // Grants returns the ids of an address's grants, expired ones included.
-func Grants(v state.View, a chain.Address) ([]chain.Hash, error) { return grantsOf.all(v, a) }
+func Grants(v Reader, a chain.Address) ([]chain.Hash, error) { return grantsOf.all(v, a) }
 
 // Roles returns the ids of the roles that an address has.
-func Roles(v state.View, a chain.Address) ([]chain.Hash, error) { return rolesOf.all(v, a) }
+func Roles(v Reader, a chain.Address) ([]chain.Hash, error) { return rolesOf.all(v, a) }
 
-func (l list) all(v state.View, a chain.Address) ([]chain.Hash, error) {
+func (l list) all(v Reader, a chain.Address) ([]chain.Hash, error) {
 	n, err := l.count(v, a)
 	if err != nil {
 		return nil, err

@@ -27,12 +27,28 @@ func (c *Client) Actor(ctx context.Context, addr chain.Address, prefix, from str
 	return reply, err
 }
 
-// ActorLogs returns events of an actor, newest block first, from blocks below
-// before on; 0 is the head.
-func (c *Client) ActorLogs(ctx context.Context, addr chain.Address, before, blocks, limit uint64) (*rpc.LogsReply, error) {
-	q := url.Values{"blocks": {strconv.FormatUint(blocks, 10)}, "limit": {strconv.FormatUint(limit, 10)}}
-	if before > 0 {
-		q.Set("before", strconv.FormatUint(before, 10))
+// LogsOf asks for events of an actor. What is zero stands for the whole chain,
+// newest block first, from the beginning, and the node's default of events.
+type LogsOf struct {
+	From, To    chain.Height
+	Limit       uint64
+	After       string // Next of the page before
+	OldestFirst bool
+}
+
+// ActorLogs returns a page of events of an actor.
+func (c *Client) ActorLogs(ctx context.Context, addr chain.Address, ask LogsOf) (*rpc.LogsReply, error) {
+	q := url.Values{}
+	for name, n := range map[string]uint64{"from": uint64(ask.From), "to": uint64(ask.To), "limit": ask.Limit} {
+		if n > 0 {
+			q.Set(name, strconv.FormatUint(n, 10))
+		}
+	}
+	if ask.After != "" {
+		q.Set("after", ask.After)
+	}
+	if ask.OldestFirst {
+		q.Set("order", "oldest")
 	}
 	reply := new(rpc.LogsReply)
 	err := c.call(ctx, request{method: http.MethodGet, path: "/actor/" + addr.String() + "/logs", query: q}, reply)

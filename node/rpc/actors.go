@@ -3,7 +3,10 @@ package rpc
 import (
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
+	"math"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -45,29 +48,54 @@ type Entitlement struct {
 	Params map[string]any `json:"params,omitempty"` // numbers, texts and lists of texts
 }
 
-// LogQuery asks for events of one emitter.
+// LogQuery asks for events of one emitter, in order within a block.
 type LogQuery struct {
-	Emitter chain.Address
-	Before  chain.Height // blocks below it are looked through, newest first
-	Blocks  uint64       // at most so many
-	Events  int          // at most about so many: a block is not cut
+	Emitter     chain.Address
+	From, To    chain.Height // blocks, both included
+	OldestFirst bool         // else newest block first
+	After       *LogPlace    // of the last event of the page before; nil: from the beginning
+	Events      int          // at most so many, at least 1
+	BytesMax    int          // of receipts read; there is always one event if there is any
+}
+
+// LogPlace is where an event is.
+type LogPlace struct {
+	Height chain.Height
+	Slot   int // of the receipt in its block
+	Index  int // of the event in its receipt
+}
+
+// String is the text that ?after= takes.
+func (p LogPlace) String() string { return fmt.Sprintf("%d.%d.%d", p.Height, p.Slot, p.Index) }
+
+// parseLogPlace reads what String writes.
+func parseLogPlace(text string) (p LogPlace, err error) {
+	parts := strings.Split(text, ".")
+	var n [3]uint64
+	if len(parts) != len(n) {
+		err = strconv.ErrSyntax
+	}
+	for i := 0; i < len(n) && err == nil; i++ {
+		n[i], err = parseUint(parts[i])
+	}
+	if err != nil || n[1] > math.MaxInt32 || n[2] > math.MaxInt32 {
+		return p, badRequest(CodeBadNumber, "after=%q is no place of an event: give next of the page before", clip(text))
+	}
+	return LogPlace{chain.Height(n[0]), int(n[1]), int(n[2])}, nil
 }
 
 // Log is an event with its place.
 type Log struct {
+	LogPlace
 	Event     chain.Event
-	Height    chain.Height
 	BlockHash chain.Hash
 	TxHash    chain.Hash // of the transaction, the waiting message or the firing
-	Slot      int        // of the receipt in its block
-	Index     int        // of the event in its receipt
 }
 
-// LogPage is a part of an emitter's events, newest block first, and within a
-// block in order.
+// LogPage is a part of an emitter's events.
 type LogPage struct {
-	Logs   []Log
-	Before chain.Height // of the next page; 0 when the first block is reached
+	Logs []Log
+	Next *LogPlace // behind which the next page begins; nil if this is the last
 }
 
 // ReadQuery is a call that only reads.
@@ -136,11 +164,12 @@ type LogReply struct {
 	Index       int             `json:"index"`
 }
 
-// LogsReply answers GET /actor/{address}/logs, newest block first.
+// LogsReply answers GET /actor/{address}/logs.
 type LogsReply struct {
 	Address string     `json:"address"`
 	Logs    []LogReply `json:"logs"`
-	Before  uint64     `json:"before"` // ?before= of the next page, 0 if there is none
+	Next    string     `json:"next"`   // ?after= of the next page, "" if there is none
+	Height  uint64     `json:"height"` // the last block that was looked at
 }
 
 // ReadRequest is the body of POST /actor/read. Of payload, canonical bytes as
@@ -214,7 +243,7 @@ func (s *Server) actorRoutes() []route {
 	return []route{
 		{method: get, pattern: "/actor/{address}", about: "an actor and what it has stored; ?prefix=TEXT&from=SLOT&limit=100", handle: s.actor, slots: s.exports, cost: costBlockProof},
 		{method: get, pattern: "/actor/{address}/code", about: "its source, and the hash", handle: s.code, cost: costStateProof},
-		{method: get, pattern: "/actor/{address}/logs", about: "its events, newest block first; ?before=HEIGHT&blocks=1000&limit=100", handle: s.logs, slots: s.exports, cost: costLogs},
+		{method: get, pattern: "/actor/{address}/logs", about: "its events, newest block first; ?from=1&to=HEIGHT&limit=100&after=NEXT&order=oldest", handle: s.logs, slots: s.exports, cost: costLogs},
 		{method: post, pattern: "/actor/read", about: "a call that changes nothing; {\"actor\": \"0x…\", \"handler\": \"…\", \"value\": …}", handle: s.read, slots: s.trials, cost: costRead},
 		{method: post, pattern: "/estimate", about: "what a transaction would do and cost; {\"sender\": \"0x…\", \"to\": \"0x…\", \"payload\": \"0x…\"}", handle: s.estimate, slots: s.trials, cost: costEstimate},
 	}
@@ -227,8 +256,7 @@ const (
 	actorBytesMax       = 1 << 20
 	logEventsDefault    = 100
 	logEventsMax        = 1000
-	logBlocksDefault    = 1000
-	logBlocksMax        = 5000
+	logBytesMax         = 4 << 20 // of receipts
 )
 
 func (s *Server) actor(w http.ResponseWriter, r *http.Request, args []string) error {
@@ -311,40 +339,67 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request, args []string) err
 	if err != nil {
 		return err
 	}
-	q, err := parseQuery(r)
+	ask, err := s.logQuery(r)
 	if err != nil {
 		return err
 	}
-	before, err := queryUint(q, "before", uint64(s.source.Height())+1)
+	ask.Emitter = addr
+	page, err := s.source.Logs(r.Context(), ask)
 	if err != nil {
 		return err
 	}
-	blocks, err := queryUint(q, "blocks", logBlocksDefault)
-	if err != nil {
-		return err
-	}
-	limit, err := queryUint(q, "limit", logEventsDefault)
-	if err != nil {
-		return err
-	}
-	if limit < 1 || limit > logEventsMax || blocks < 1 || blocks > logBlocksMax {
-		return badRequest(CodeBadNumber, "limit=%d, blocks=%d: give 1 to %d and 1 to %d", limit, blocks, logEventsMax, logBlocksMax)
-	}
-	page, err := s.source.Logs(r.Context(), &LogQuery{
-		Emitter: addr, Before: min(chain.Height(before), s.source.Height()+1), Blocks: blocks, Events: int(limit),
-	})
-	if err != nil {
-		return err
-	}
-	reply := LogsReply{Address: addr.String(), Logs: make([]LogReply, len(page.Logs)), Before: uint64(page.Before)}
+	reply := LogsReply{Address: addr.String(), Logs: make([]LogReply, len(page.Logs)), Height: uint64(ask.To)}
 	for i, l := range page.Logs {
 		reply.Logs[i] = LogReply{
 			Name: l.Event.Name, Data: hexOf(l.Event.Data), Value: valueOf(l.Event.Data), BlockHeight: uint64(l.Height),
 			BlockHash: l.BlockHash.String(), TxHash: l.TxHash.String(), Slot: l.Slot, Index: l.Index,
 		}
 	}
+	if page.Next != nil {
+		reply.Next = page.Next.String()
+	}
 	s.writeJSON(w, http.StatusOK, reply)
 	return nil
+}
+
+// logQuery reads what the address does not say.
+func (s *Server) logQuery(r *http.Request) (*LogQuery, error) {
+	q, err := parseQuery(r)
+	if err != nil {
+		return nil, err
+	}
+	head := s.source.Height()
+	from, err := queryUint(q, "from", 1)
+	if err != nil {
+		return nil, err
+	}
+	to, err := queryUint(q, "to", uint64(head))
+	if err != nil {
+		return nil, err
+	}
+	limit, err := queryUint(q, "limit", logEventsDefault)
+	if err != nil {
+		return nil, err
+	}
+	if limit < 1 || limit > logEventsMax {
+		return nil, badRequest(CodeBadNumber, "limit=%d is out of range: give 1 to %d", limit, logEventsMax)
+	}
+	ask := &LogQuery{From: chain.Height(from), To: min(chain.Height(to), head), Events: int(limit), BytesMax: logBytesMax}
+	switch order := q.Get("order"); order {
+	case "", "newest":
+	case "oldest":
+		ask.OldestFirst = true
+	default:
+		return nil, badRequest(CodeBadRequest, "order=%q is neither newest nor oldest", clip(order))
+	}
+	if text := q.Get("after"); text != "" {
+		after, err := parseLogPlace(text)
+		if err != nil {
+			return nil, err
+		}
+		ask.After = &after
+	}
+	return ask, nil
 }
 
 // trialBodyBytesMax holds the largest transaction as hex.

@@ -29,7 +29,7 @@ func TestActorAnswers(t *testing.T) {
 		}
 	}
 	logs := decode[rpc.LogsReply](t, request(s, "GET", "/actor/"+at+"/logs", "", nil))
-	if len(logs.Logs) != 1 || logs.Logs[0].Name != "added" || string(logs.Logs[0].Value) != "7" || logs.Before != 0 {
+	if len(logs.Logs) != 1 || logs.Logs[0].Name != "added" || string(logs.Logs[0].Value) != "7" || logs.Next != "" || logs.Height == 0 {
 		t.Errorf("logs %+v", logs)
 	}
 	read := decode[rpc.ReadReply](t, request(s, "POST", "/actor/read", "application/json", []byte(`{"actor":"`+at+`","handler":"get","value":{"a":[1,2.5]}}`)))
@@ -62,8 +62,12 @@ func TestActorRefusals(t *testing.T) {
 		{"page from a slot too long", "GET", "/actor/" + at + "?from=" + strings.Repeat("01", 1026), "", 400, rpc.CodeBadSlot},
 		{"page from no slot", "GET", "/actor/" + at + "?from=zz", "", 400, rpc.CodeBadSlot},
 		{"logs of nothing", "GET", "/actor/" + at + "/logs?limit=0", "", 400, rpc.CodeBadNumber},
-		{"logs of too many blocks", "GET", "/actor/" + at + "/logs?blocks=5001", "", 400, rpc.CodeBadNumber},
-		{"logs before no number", "GET", "/actor/" + at + "/logs?before=-1", "", 400, rpc.CodeBadNumber},
+		{"too many logs", "GET", "/actor/" + at + "/logs?limit=1001", "", 400, rpc.CodeBadNumber},
+		{"logs from no number", "GET", "/actor/" + at + "/logs?from=-1", "", 400, rpc.CodeBadNumber},
+		{"logs to no number", "GET", "/actor/" + at + "/logs?to=x", "", 400, rpc.CodeBadNumber},
+		{"logs after no place", "GET", "/actor/" + at + "/logs?after=1.2", "", 400, rpc.CodeBadNumber},
+		{"logs after a place that is none", "GET", "/actor/" + at + "/logs?after=1.2.99999999999", "", 400, rpc.CodeBadNumber},
+		{"logs in no order", "GET", "/actor/" + at + "/logs?order=up", "", 400, rpc.CodeBadRequest},
 		{"read by GET is an address", "GET", "/actor/read", "", 400, rpc.CodeBadAddress},
 		{"read of nobody", "POST", "/actor/read", `{"handler":"get"}`, 400, rpc.CodeBadAddress},
 		{"read without handler", "POST", "/actor/read", `{"actor":"` + at + `"}`, 400, rpc.CodeBadRequest},

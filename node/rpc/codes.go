@@ -50,6 +50,7 @@ const (
 	CodeUnprovable         Code = 2007 // the proof would be above what a client accepts
 	CodeUnknownActor       Code = 2010 // no account there, or one without code
 	CodeUnknownToken       Code = 2011
+	CodeUnknownEntitlement Code = 2012
 	CodeNotKept            Code = 2009 // this node began with a later state: ask an older one
 )
 

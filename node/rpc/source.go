@@ -55,6 +55,9 @@ type Source interface {
 	StorageAt(ctx context.Context, addr chain.Address, slot state.StorageKey, h *chain.Height) (*StorageValue, error)
 	// CodeAt returns the code of an account; it is false without account.
 	CodeAt(ctx context.Context, addr chain.Address, h *chain.Height) (*ActorCode, bool, error)
+	// ReadHead calls read with the storage of the finalized head, at height h, which
+	// holds still meanwhile. It may call it again after an error.
+	ReadHead(ctx context.Context, read func(v StorageReader, h chain.Height) error) error
 	// StoragePage returns a part of an account's storage at the finalized head.
 	// The error is [ErrStorageMoved] if its root is not that of the query.
 	StoragePage(ctx context.Context, q *StorageQuery) (*StoragePage, bool, error)
@@ -72,7 +75,7 @@ type Source interface {
 	// Actor returns an actor and a part of what its program stored, at the
 	// finalized head; it is false for an account without code.
 	Actor(ctx context.Context, q *ActorQuery) (*Actor, bool, error)
-	// Logs looks through final blocks for the events of an emitter.
+	// Logs returns events of an emitter in final blocks.
 	Logs(ctx context.Context, q *LogQuery) (*LogPage, error)
 	// ReadActor runs a handler that changes nothing, on the head's state. What the
 	// handler did, failures included, is in the answer.
@@ -96,6 +99,11 @@ type Source interface {
 	// channel buffers depth blocks and is closed when ctx ends or when the
 	// receiver falls further behind; the sender never waits for it.
 	Subscribe(ctx context.Context, depth int) (<-chan *Block, error)
+}
+
+// StorageReader is the storage of one state.
+type StorageReader interface {
+	Storage(addr chain.Address, key state.StorageKey) ([]byte, error)
 }
 
 // Block is a finalized block with what the header does not say of its

@@ -38,9 +38,9 @@ func (c *Chain) Actor(_ context.Context, q *rpc.ActorQuery) (*rpc.Actor, bool, e
 // Logs returns one event of the actor, in the first block.
 func (c *Chain) Logs(_ context.Context, q *rpc.LogQuery) (*rpc.LogPage, error) {
 	page := &rpc.LogPage{}
-	if q.Emitter == ActorAddress && q.Before > 1 {
+	if q.Emitter == ActorAddress && q.From <= 1 && q.To >= 1 && q.After == nil {
 		page.Logs = append(page.Logs, rpc.Log{
-			Event: chain.Event{Emitter: ActorAddress, Name: "added", Data: cbor.AppendUint(nil, 7)}, Height: 1,
+			Event: chain.Event{Emitter: ActorAddress, Name: "added", Data: cbor.AppendUint(nil, 7)}, LogPlace: rpc.LogPlace{Height: 1},
 		})
 	}
 	return page, c.Fault

@@ -52,3 +52,15 @@ func (c *Chain) StoragePage(ctx context.Context, q *rpc.StorageQuery) (*rpc.Stor
 	account := d.(*light.Account)
 	return &rpc.StoragePage{Account: account, Root: state.EmptyRoot}, account.Exists, nil
 }
+
+// ReadHead reads a storage in which nothing is.
+func (c *Chain) ReadHead(_ context.Context, read func(rpc.StorageReader, chain.Height) error) error {
+	if c.Fault != nil {
+		return c.Fault
+	}
+	return read(empty{}, c.Height())
+}
+
+type empty struct{}
+
+func (empty) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
