@@ -159,22 +159,21 @@ func (k *clocks) report(ctx context.Context, c *LoadConfig, last uint64) (*Timer
 // firings are the heights at which each timer of an actor fired, in any order.
 func (k *clocks) firings(ctx context.Context, a chain.Address, last uint64) (map[uint64][]uint64, error) {
 	fired := map[uint64][]uint64{}
-	for before := last + 1; before > k.first; {
+	for after := ""; ; {
 		var reply rpc.LogsReply
-		if err := k.node.get(ctx, fmt.Sprintf("/actor/%s/logs?before=%d&blocks=1000&limit=1000", a, before), &reply); err != nil {
+		if err := k.node.get(ctx, fmt.Sprintf("/actor/%s/logs?from=%d&to=%d&limit=1000%s", a, k.first+1, last, after), &reply); err != nil {
 			return nil, fmt.Errorf("logs of %s: %w", a, err)
 		}
 		for i := range reply.Logs {
 			var timer uint64
 			e := &reply.Logs[i]
-			if e.Name == "tick" && e.BlockHeight > k.first && json.Unmarshal(e.Value, &timer) == nil {
+			if e.Name == "tick" && json.Unmarshal(e.Value, &timer) == nil {
 				fired[timer] = append(fired[timer], e.BlockHeight)
 			}
 		}
-		if reply.Before == 0 || reply.Before >= before {
-			break
+		if reply.Next == "" {
+			return fired, nil
 		}
-		before = reply.Before
+		after = "&after=" + reply.Next
 	}
-	return fired, nil
 }
