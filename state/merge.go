@@ -91,6 +91,9 @@ func (o *Overlay) Reset() {
 	}
 }
 
+// Touched reports whether the overlay holds a change of an address.
+func (o *Overlay) Touched(addr chain.Address) bool { return o.delta.accounts[addr] != nil }
+
 func (o *Overlay) forget() {
 	clear(o.undo)
 	o.undo = o.undo[:0]

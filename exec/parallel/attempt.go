@@ -25,16 +25,26 @@ func (r *run) newAttempt(over func(state.View) *state.Overlay) *attempt {
 	return a
 }
 
-// unused returns an attempt without traces. The caller holds the lock.
-func (r *run) unused() *attempt {
-	n := len(r.spare)
+// unused returns an attempt without traces.
+func (w *worker) unused() *attempt {
+	n := len(w.spare)
 	if n == 0 {
-		return r.newAttempt(state.NewBlindOverlay)
+		return w.run.newAttempt(state.NewBlindOverlay)
 	}
-	a := r.spare[n-1]
-	r.spare = r.spare[:n-1]
-	a.view.from, a.view.shake = r.settled, r.shake
+	a := w.spare[n-1]
+	w.spare = w.spare[:n-1]
+	a.view.from, a.view.shake = w.run.settled, w.run.shake
 	return a
+}
+
+// keep makes a settled attempt one that is to be used again, if that is worth it.
+func (w *worker) keep(a *attempt) {
+	if len(a.view.reads) > mostKept {
+		return
+	}
+	a.renew()
+	a.view.from = nil
+	w.spare = append(w.spare, a)
 }
 
 // renew takes away the traces of a run.

@@ -14,9 +14,10 @@
 //	          until that one is settled
 //	run       any worker, on an overlay of its own over what is settled, noting
 //	          what it reads
-//	settle    in the order of the block, by one worker at a time: if nothing that
-//	          it has read was written since, the writes are taken over and the
-//	          transaction is booked; otherwise it runs again, there and then
+//	settle    in the order of the block, by one worker at a time, who ran it as
+//	          long as there is enough to do: if nothing that it has read was
+//	          written since, the writes are taken over and the transaction is
+//	          booked; otherwise it runs again, there and then
 //	finish    mailbox, timers and rewards, on the merged state, by the caller
 //
 // Only settled writes are ever read. So a plan is one number for each transaction,
@@ -37,6 +38,11 @@
 // unchanged. The last try runs while all before it is settled and nothing moves.
 //
 // # Concurrency
+//
+// What costs time beside others is less the work than the memory that moves between
+// cores: locks, and what another has just written. So a worker takes up neighbours
+// in the block, settles them itself, and uses what they left behind again; and a
+// place that nobody has written since the block began is read without a lock.
 //
 // Closed: goroutines are started within [Executor.Apply] and have ended when it
 // returns. The view has to serve concurrent readers. Design: whitepaper §2.4 asks

@@ -14,7 +14,7 @@ type Executor struct {
 	cfg     Config
 	engines []*pvm.Engine
 	memory  *memory
-	spare   []*attempt
+	spare   [][]*attempt // of each worker
 	stats   Stats
 	shake   func() // called where goroutines may meet, by tests; or nil
 
@@ -31,7 +31,7 @@ func New(cfg Config, engines []*pvm.Engine) (*Executor, error) {
 	if len(engines) != cfg.Workers {
 		return nil, fmt.Errorf("%w: %d, with %d engines", ErrWorkers, cfg.Workers, len(engines))
 	}
-	return &Executor{cfg: cfg, engines: engines, memory: newMemory()}, nil
+	return &Executor{cfg: cfg, engines: engines, memory: newMemory(), spare: make([][]*attempt, cfg.Workers)}, nil
 }
 
 // Stats returns what was done so far.
@@ -52,9 +52,8 @@ func (x *Executor) Apply(view state.View, in exec.Inputs, txs []*chain.VerifiedT
 	began := x.now()
 	r := x.start(mode, s, txs)
 	x.stats.PrepareNanos += x.now() - began
-	workers := r.all(x.engines)
-	x.spare = r.spare
-	x.count(r, workers)
+	r.all()
+	x.count(r)
 	if r.panicked != nil {
 		panic(r.panicked)
 	}
@@ -102,9 +101,12 @@ const (
 // start prepares the run of a block.
 func (x *Executor) start(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx) *run {
 	r := &run{
-		mode: mode, txs: txs, jobs: make([]job, len(txs)), steps: s, settled: newSettled(s.State()),
-		waiting: make([][]int, len(txs)), memory: x.memory, spare: x.spare, shake: x.shake, clock: x.cfg.Clock,
+		mode: mode, txs: txs, jobs: make([]job, len(txs)), steps: s, settled: newSettled(s.State(), len(txs)),
+		waiting: make([][]int, len(txs)), memory: x.memory, shake: x.shake, clock: x.cfg.Clock,
 		window: windowOptimistic * x.cfg.Workers,
+	}
+	for i, e := range x.engines {
+		r.workers = append(r.workers, &worker{run: r, exec: s.Worker(e), spare: x.spare[i]})
 	}
 	if mode == Planned {
 		r.window, r.plan = windowPlanned*x.cfg.Workers, newPlan(len(txs))
@@ -116,7 +118,7 @@ func (x *Executor) start(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx) *run
 }
 
 // count adds up what a run did, and draws the lesson for Auto.
-func (x *Executor) count(r *run, workers []worker) {
+func (x *Executor) count(r *run) {
 	s := &x.stats
 	s.Parallel++
 	s.Txs += uint64(r.frontier)
@@ -124,10 +126,11 @@ func (x *Executor) count(r *run, workers []worker) {
 	s.Missed += uint64(r.missed)
 	s.Waited += uint64(r.waited)
 	s.PlanNanos += r.planNanos
-	for i := range workers {
-		s.Executions += uint64(workers[i].executions)
-		s.RunNanos += workers[i].runNanos
-		s.SettleNanos += workers[i].settleNanos
+	for i, w := range r.workers {
+		s.Executions += uint64(w.executions)
+		s.RunNanos += w.runNanos
+		s.SettleNanos += w.settleNanos
+		x.spare[i] = w.spare
 	}
 	if !r.abandon {
 		x.misled = 0

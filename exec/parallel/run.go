@@ -5,7 +5,6 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
-	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -16,6 +15,7 @@ type run struct {
 	jobs    []job
 	steps   *exec.Steps
 	settled *settled
+	workers []*worker
 	window  int // how far attempts run ahead of the frontier
 	shake   func()
 	clock   func() uint64
@@ -32,7 +32,6 @@ type run struct {
 	stop     bool
 	plan     *plan
 	memory   *memory
-	spare    []*attempt // to be used again
 
 	// The settler's, or anybody's after the join.
 	err       error // of transaction frontier: the verdict on the block, or a fault
@@ -48,7 +47,7 @@ type run struct {
 type job struct {
 	feet footprint
 	try  *attempt // from when it is taken up until it is settled
-	done bool     // guarded by run.mu
+	by   *worker  // who ran it; nil until it is done; guarded by run.mu
 }
 
 // worker is one goroutine's share.
@@ -58,15 +57,13 @@ type worker struct {
 	runNanos    uint64
 	settleNanos uint64
 	executions  int
+	todo        []int // taken up and not begun
+	room        [mostAtOnce]int
+	spare       []*attempt // to be used again
 }
 
-// all runs the transactions up to the end, an error, or too many conflicts, with
-// one worker for each engine.
-func (r *run) all(engines []*pvm.Engine) []worker {
-	workers := make([]worker, len(engines))
-	for i := range workers {
-		workers[i] = worker{run: r, exec: r.steps.Worker(engines[i])}
-	}
+// all runs the transactions up to the end, an error, or too many conflicts.
+func (r *run) all() {
 	r.idle.L = &r.mu
 	r.mu.Lock()
 	for r.admitted < min(r.window, len(r.txs)) {
@@ -74,12 +71,11 @@ func (r *run) all(engines []*pvm.Engine) []worker {
 	}
 	r.mu.Unlock()
 	var crew sync.WaitGroup
-	for i := 1; i < len(workers); i++ {
-		crew.Go(workers[i].work)
+	for _, w := range r.workers[1:] {
+		crew.Go(w.work)
 	}
-	workers[0].work()
+	r.workers[0].work()
 	crew.Wait()
-	return workers
 }
 
 // work attempts what is ready, first things first, until all is settled.
@@ -87,25 +83,62 @@ func (w *worker) work() {
 	r := w.run
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for {
-		for len(r.ready) == 0 && !r.stop && r.frontier < len(r.txs) {
-			r.idlers++
-			r.idle.Wait()
-			r.idlers--
+	for w.find() {
+		for len(w.todo) > 0 && !r.stop {
+			i := w.todo[0]
+			w.todo = w.todo[1:]
+			r.mu.Unlock()
+			began := r.now()
+			r.jobs[i].try = w.unused()
+			w.try(i, false)
+			w.runNanos += r.now() - began
+			r.mu.Lock()
+			r.jobs[i].by = w
+			w.settle()
+			w.share()
 		}
-		if r.stop || len(r.ready) == 0 {
-			return
-		}
-		i := r.ready.pop()
-		r.jobs[i].try = r.unused()
-		r.mu.Unlock()
-		began := r.now()
-		w.try(i, false)
-		w.runNanos += r.now() - began
-		r.mu.Lock()
-		r.jobs[i].done = true
-		w.settle()
 	}
+}
+
+// mostAtOnce bounds what a worker takes up at a time. Neighbours in the block that
+// one worker runs are settled by it, one upon the other, where their traces are.
+const mostAtOnce = 8
+
+// find takes up transactions that are ready, and waits for some. It reports false
+// when the run is over. The caller holds the lock.
+func (w *worker) find() bool {
+	r := w.run
+	for len(r.ready) == 0 {
+		w.settle() // what others have left
+		if r.stop || r.frontier == len(r.txs) {
+			return false
+		}
+		if len(r.ready) > 0 {
+			break
+		}
+		r.idlers++
+		r.idle.Wait()
+		r.idlers--
+	}
+	w.todo = w.room[:0]
+	for range min(max(len(r.ready)/(2*len(r.workers)), 1), mostAtOnce) {
+		w.todo = append(w.todo, r.ready.pop())
+	}
+	return !r.stop
+}
+
+// share gives back what the worker has not begun, if somebody has nothing to do.
+// The caller holds the lock.
+func (w *worker) share() {
+	r := w.run
+	if r.idlers == 0 || len(w.todo) == 0 {
+		return
+	}
+	for _, i := range w.todo {
+		r.ready.push(i)
+	}
+	w.todo = w.todo[:0]
+	r.idle.Signal()
 }
 
 // now reads the clock.
@@ -116,17 +149,17 @@ func (r *run) now() uint64 {
 	return r.clock()
 }
 
-// settle settles all transactions from the frontier on that are done, unless
-// somebody is at it. The caller holds the lock.
+// settle settles transactions from the frontier on that are done and the worker's,
+// unless somebody is at it. The caller holds the lock.
 func (w *worker) settle() {
 	r := w.run
 	if r.settling {
 		return
 	}
 	r.settling = true
-	for !r.stop && r.frontier < len(r.txs) && r.jobs[r.frontier].done {
+	for !r.stop && w.mine(r.frontier) {
 		last := r.frontier + 1
-		for last < len(r.txs) && r.jobs[last].done {
+		for w.mine(last) {
 			last++
 		}
 		first := r.frontier
@@ -149,6 +182,17 @@ func (w *worker) settle() {
 	}
 }
 
+// mine reports whether a transaction is done and for this worker to settle: who ran
+// it has its traces near, so others leave it to them while there is enough to do.
+// The caller holds the lock.
+func (w *worker) mine(i int) bool {
+	r := w.run
+	if i == len(r.txs) || r.jobs[i].by == nil {
+		return false
+	}
+	return r.jobs[i].by == w || r.idlers > 0 || len(r.ready) <= len(r.workers)
+}
+
 // advance moves the frontier and lets go who waited for it. The caller holds the
 // lock.
 func (w *worker) advance(first, settled int) {
@@ -156,10 +200,6 @@ func (w *worker) advance(first, settled int) {
 	began := r.now()
 	r.frontier = settled
 	for i := first; i < settled; i++ {
-		if a := r.jobs[i].try; a != nil {
-			a.view.from = nil
-			r.spare = append(r.spare, a)
-		}
 		r.jobs[i] = job{}
 		for _, j := range r.waiting[i] {
 			r.ready.push(j)
@@ -204,10 +244,8 @@ func (w *worker) book(i int) bool {
 		return false
 	}
 	r.learn(i, again)
-	if last || len(j.try.view.reads) > mostKept {
-		j.try = nil
-	} else {
-		j.try.renew()
+	if !last {
+		w.keep(j.try)
 	}
 	return true
 }

@@ -11,16 +11,18 @@ import (
 const shardCount = 64
 
 // settled is the state with the writes of all settled transactions. One
-// goroutine at a time writes; any number reads.
+// goroutine at a time writes; any number reads, without a lock as long as nobody
+// has written the place.
 type settled struct {
-	base   *state.Overlay // what the transactions found; not written while they run
-	shards [shardCount]shard
-	codes  shard
+	base    *state.Overlay // what the transactions found; not written while they run
+	written filter
+	shards  [shardCount]shard
+	codes   shard
 }
 
 // shard holds the addresses with one hash. Its overlay stands on the base.
 type shard struct {
-	mu    sync.RWMutex
+	mu    sync.Mutex // held for short, so who waits spins
 	over  *state.Overlay
 	marks map[chain.Address]*marks
 }
@@ -34,8 +36,8 @@ type marks struct {
 	slots           map[state.StorageKey]uint32
 }
 
-func newSettled(base *state.Overlay) *settled {
-	s := &settled{base: base}
+func newSettled(base *state.Overlay, txs int) *settled {
+	s := &settled{base: base, written: newFilter(txs)}
 	for i := range s.shards {
 		s.shards[i] = shard{over: state.NewOverlay(base), marks: map[chain.Address]*marks{}}
 	}
@@ -67,12 +69,25 @@ func (s *shard) mark(p *place) uint32 {
 	return m.storage
 }
 
+// free reports whether a place can be read in the base without a lock: nobody has
+// written it so far, and reading leaves the base as it is.
+func (s *settled) free(p *place) bool {
+	if p.kind == ofSize && s.base.Touched(p.addr) {
+		return false // the overlay keeps what it has counted
+	}
+	return !s.written.may(p)
+}
+
 // unchanged reports whether nobody wrote what the view has read since it was
 // read. It is the writer's.
 func (s *settled) unchanged(v *view) bool {
 	for i := range v.reads {
 		r := &v.reads[i]
-		if s.of(&r.addr).mark(&r.place) != r.mark {
+		mark := uint32(0)
+		if s.written.may(&r.place) {
+			mark = s.of(&r.addr).mark(&r.place)
+		}
+		if mark != r.mark {
 			return false
 		}
 	}
@@ -106,6 +121,7 @@ func (s *settled) take(index int, o *state.Overlay, v *view) error {
 		s.codes.mu.Unlock()
 	}
 	return o.Each(func(c *state.Change) error {
+		s.written.note(c)
 		keeps := c.Account == nil || v.hasTraits(c)
 		sh := s.of(&c.Address)
 		sh.mu.Lock()
@@ -154,8 +170,11 @@ func (s *settled) merge() error {
 
 // traits returns the code and metadata of an account, as settled now.
 func (s *settled) traits(addr chain.Address) (state.Account, error) {
+	if !s.written.may(&place{kind: ofTraits, addr: addr}) {
+		return s.base.Traits(addr)
+	}
 	sh := s.of(&addr)
-	sh.mu.RLock()
-	defer sh.mu.RUnlock()
+	sh.mu.Lock()
+	defer sh.mu.Unlock()
 	return sh.over.Traits(addr)
 }

@@ -85,8 +85,8 @@ func (v *view) note(r *read) *read {
 	return &v.reads[n-1]
 }
 
-// look returns a read of a place, which fn makes under the lock of its shard if
-// there is none yet.
+// look returns a read of a place, which fn makes if there is none yet: in what the
+// block found, or under the lock of its shard.
 func (v *view) look(p place, fn func(o *state.Overlay, r *read) error) (*read, error) {
 	if r := v.find(p.kind, &p.addr, p.key); r != nil {
 		return r, nil
@@ -94,16 +94,17 @@ func (v *view) look(p place, fn func(o *state.Overlay, r *read) error) (*read, e
 	if v.shake != nil {
 		v.shake()
 	}
-	s := v.from.of(&p.addr)
-	if p.kind == ofSize { // the overlay keeps what it has counted
-		s.mu.Lock()
-		defer s.mu.Unlock()
-	} else {
-		s.mu.RLock()
-		defer s.mu.RUnlock()
-	}
 	r := &v.next
 	*r = read{place: p}
+	if v.from.free(&p) {
+		if err := fn(v.from.base, r); err != nil {
+			return nil, err
+		}
+		return v.note(r), nil
+	}
+	s := v.from.of(&p.addr)
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if err := fn(s.over, r); err != nil {
 		return nil, err
 	}
@@ -193,8 +194,8 @@ func (v *view) StorageSettled(addr chain.Address) bool {
 // about its code, and whether there is any follows from the account.
 func (v *view) Code(hash chain.Hash) ([]byte, error) {
 	s := &v.from.codes
-	s.mu.RLock()
-	defer s.mu.RUnlock()
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	return s.over.Code(hash)
 }
 
