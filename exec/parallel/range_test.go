@@ -43,7 +43,7 @@ func TestScanIsARead(t *testing.T) {
 		{"another storage", func(o *state.Overlay) { o.SetStorage(other, "\x01k4", nil) }, true},
 		{"a balance", func(o *state.Overlay) { o.SetAccount(mine, state.Account{Balance: 5}) }, true},
 	} {
-		s := newSettled(base)
+		s := newSettled(base, 60)
 		v := &view{from: s}
 		attempt := state.NewBlindOverlay(v)
 		attempt.SetStorage(mine, "\x01k0", nil)
@@ -67,7 +67,7 @@ func TestScansOfSettled(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 7))
 		base := state.NewOverlay(nowhere{})
-		s, plain := newSettled(base), state.NewOverlay(nowhere{})
+		s, plain := newSettled(base, 60), state.NewOverlay(nowhere{})
 		addr := func() chain.Address { return chain.Address{byte(rng.IntN(3))} }
 		key := func() state.StorageKey { return state.StorageKey([]byte{1, byte(rng.IntN(60))}) }
 		span := state.Span{Prefix: "\x01", Entries: 40, Bytes: 30}
