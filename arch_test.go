@@ -55,7 +55,7 @@ var closed = map[string][]string{
 	"asm/keccak":       {"sync"},       // the choice of a kernel, remembered
 	"crypto/secp256k1": {"sync", "sync/atomic", "runtime"},
 	"crypto/bls":       {"sync", "sync/atomic", "runtime"},
-	"exec/parallel":    {"sync"},
+	"exec/parallel":    {"sync", "sync/atomic"},
 	"state/tree":       {"sync", "sync/atomic", "runtime"},
 }
 
