@@ -18,8 +18,14 @@ const (
 	fundStall = 60 * time.Second
 )
 
+// errNoFundKey means that money is needed and there is no key to take it from.
+var errNoFundKey = errors.New("no fund key: give --fund-key or set COWBOY_PRIVATE_KEY to the key of a funded account; a devnet prints some when it starts")
+
 // bankOf is the account of the fund key.
 func bankOf(c *LoadConfig) (account, error) {
+	if c.FundKey == [32]byte{} {
+		return account{}, errNoFundKey
+	}
 	key, err := secp256k1.ParsePrivateKey(c.FundKey[:])
 	if err != nil {
 		return account{}, fmt.Errorf("fund key: %w", err)
@@ -27,43 +33,56 @@ func bankOf(c *LoadConfig) (account, error) {
 	return newAccount(key), nil
 }
 
+// grant is what an account lacks.
+type grant struct {
+	to     chain.Address
+	amount chain.Wei
+}
+
 // fund makes sure that every account can spend what it needs, by ordinary transfers from
-// the fund key. It fills in the accounts' nonces and returns when the transfers
-// are final.
+// the fund key, without which all must have it already, as those of a seeded state
+// do. It fills in the accounts' nonces and returns when the transfers are final.
 func fund(ctx context.Context, c *LoadConfig, node *nodeClient, accounts []account, p *prices, log io.Writer) error {
-	bank, err := bankOf(c)
-	if err != nil {
+	grants, err := lacking(ctx, node, accounts)
+	if err != nil || len(grants) == 0 {
 		return err
 	}
-	var transfers []signed
+	bank, err := bankOf(c)
+	if err != nil {
+		return fmt.Errorf("%d accounts have too little: %w", len(grants), err)
+	}
 	have, err := node.account(ctx, bank.address)
 	if err != nil {
 		return fmt.Errorf("funding account %s: %w", bank.address, err)
 	}
 	bank.nonce = have.nonce
-	nonce, total := have.nonce, chain.Wei(0)
-	for i := range accounts {
-		f, err := node.account(ctx, accounts[i].address)
-		if err != nil {
-			return fmt.Errorf("account %d: %w", i, err)
-		}
-		accounts[i].nonce = f.nonce
-		if f.spendable >= accounts[i].need {
-			continue
-		}
-		missing := accounts[i].need - f.spendable
-		transfers = append(transfers, p.transfer(&bank, nonce, accounts[i].address, missing))
-		total += p.costMax(missing)
-		nonce++
-	}
-	if len(transfers) == 0 {
-		return nil
+	var transfers []signed
+	total := chain.Wei(0)
+	for i, g := range grants {
+		transfers = append(transfers, p.transfer(&bank, bank.nonce+uint64(i), g.to, g.amount))
+		total += p.costMax(g.amount)
 	}
 	if have.spendable < total {
 		return fmt.Errorf("funding account %s can spend %d, but %d accounts need %d in all: use a richer key, fewer accounts or a smaller --fee-headroom", bank.address, have.spendable, len(transfers), total)
 	}
 	fmt.Fprintf(log, "funding %d accounts with %d in all from %s\n", len(transfers), total, bank.address)
 	return settle(ctx, node, bank, transfers)
+}
+
+// lacking asks the node for what the accounts have, fills in their nonces and
+// returns what some lack.
+func lacking(ctx context.Context, node *nodeClient, accounts []account) (grants []grant, err error) {
+	for i := range accounts {
+		f, err := node.account(ctx, accounts[i].address)
+		if err != nil {
+			return nil, fmt.Errorf("account %d: %w", i, err)
+		}
+		accounts[i].nonce = f.nonce
+		if need := accounts[i].need; f.spendable < need {
+			grants = append(grants, grant{accounts[i].address, need - f.spendable})
+		}
+	}
+	return grants, nil
 }
 
 // settle submits one account's transfers in order, at the pace at which the

@@ -22,11 +22,11 @@ type LoadConfig struct {
 	Duration    time.Duration // of the schedule
 	Accounts    int           // senders, all funded before the start
 	Arrival     Arrival
-	Seed        uint64 // of the accounts' keys and of the schedule
-	Connections int    // senders in parallel; an account stays on one
-	Batch       int    // transfers in one request; they are due together
-	FundKey     [32]byte
-	Mix         Mix // what is sent
+	Seed        uint64   // of the accounts' keys and of the schedule
+	Connections int      // senders in parallel; an account stays on one
+	Batch       int      // transfers in one request; they are due together
+	FundKey     [32]byte // zero: the accounts must have money already
+	Mix         Mix      // what is sent
 
 	FeeHeadroom    uint64        // largest base fee a transfer accepts, in multiples of today's
 	MaxInFlight    int           // transfers handed out and unanswered; slots above it are skipped and counted
@@ -87,8 +87,6 @@ func (c *LoadConfig) Check() error {
 		return fmt.Errorf("batch = %d, want 1 to %d", c.Batch, MaxBatch)
 	case c.Arrival != ArrivalConstant && c.Arrival != ArrivalPoisson:
 		return fmt.Errorf("arrival = %q, want constant or poisson", c.Arrival)
-	case c.FundKey == [32]byte{}:
-		return errors.New("no fund key: give --fund-key or set COWBOY_PRIVATE_KEY to the key of a funded account; a devnet prints some when it starts")
 	case c.FeeHeadroom < 1 || c.FeeHeadroom > 1<<32:
 		return fmt.Errorf("fee headroom = %d, want 1 to 2^32", c.FeeHeadroom)
 	case c.MaxInFlight < c.Batch:

@@ -181,7 +181,6 @@ func TestLoadConfigCheck(t *testing.T) {
 		"connections": func(c *LoadConfig) { c.Connections = c.Accounts + 1 },
 		"batch":       func(c *LoadConfig) { c.Batch = MaxBatch + 1 },
 		"arrival":     func(c *LoadConfig) { c.Arrival = "burst" },
-		"key":         func(c *LoadConfig) { c.FundKey = [32]byte{} },
 		"headroom":    func(c *LoadConfig) { c.FeeHeadroom = 0 },
 		"in flight":   func(c *LoadConfig) { c.Batch, c.MaxInFlight = 10, 9 },
 		"drain":       func(c *LoadConfig) { c.Drain = 0 },

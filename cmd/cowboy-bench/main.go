@@ -48,7 +48,7 @@ type loadCommand struct {
 	Seed        uint64        `default:"1" help:"Seed of the accounts' keys and of the schedule."`
 	Connections int           `default:"${connections}" help:"HTTP connections; an account stays on one."`
 	Batch       int           `default:"${batch}" help:"Transfers in one request, 1 to 50, due together."`
-	FundKey     string        `name:"fund-key" env:"COWBOY_PRIVATE_KEY" placeholder:"HEX" help:"Private key that funds the accounts; a devnet prints some."`
+	FundKey     string        `name:"fund-key" env:"COWBOY_PRIVATE_KEY" placeholder:"HEX" help:"Private key that funds the accounts; a devnet prints some. Not needed where all have money, as after seed-state with the same seed."`
 	FeeHeadroom uint64        `default:"${headroom}" help:"Largest base fee accepted, in multiples of today's."`
 	MaxInFlight int           `default:"${inflight}" help:"Unanswered transfers above which slots are skipped."`
 	Drain       time.Duration `default:"${drain}" help:"Wait for finalization after the last answer."`
