@@ -1,0 +1,126 @@
+package soak
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+)
+
+// listener defers messages with money to itself and counts what it hears.
+const listener = `
+from cowboy_sdk import actor, public, create_deferred_tx, current_block, emit_event
+
+@actor
+class Listener:
+    def init(self, msg):
+        self.storage["n"] = 0
+
+    @public
+    def later(self, msg):
+        now = current_block()
+        return [create_deferred_tx(self.address, "hear", n, height=now + n, value=5, cycles_limit=100_000) for n in msg.payload]
+
+    @public
+    def hear(self, msg):
+        self.storage["n"] += 1
+        emit_event("heard", msg.payload)
+`
+
+// TestMessagesOutliveKills kills the validator while messages wait, between their
+// deliveries and after them: each is delivered once (whitepaper §3.3, W6).
+func TestMessagesOutliveKills(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills real processes: left out of -short runs, runs in make test")
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	bin, dataDir := buildBinary(t), t.TempDir()
+	p := start(t, bin, dataDir, "--block-time=30ms")
+	at := deploy(t, ctx, p, listener, 1_000, entitle.HoldBalance, entitle.Transfer, entitle.KV)
+	waits := []uint64{30, 30, 60, 90} // blocks
+	arg := cbor.AppendArray(nil, len(waits))
+	for _, n := range waits {
+		arg = cbor.AppendUint(arg, n)
+	}
+	sent := succeed(t, ctx, p, &chain.Tx{Nonce: 1, To: &at, Payload: actor.AppendMessage(nil, "later", arg)})
+	look := func(when string) (a rpc.ActorReply, left uint64) {
+		t.Helper()
+		if ok, err := get(ctx, p.rpc+"/actor/"+at.String(), &a); err != nil || !ok {
+			t.Fatalf("%s: %v, %v", when, ok, err)
+		}
+		for _, n := range waits {
+			if sent.BlockHeight+n > a.Height {
+				left++
+			}
+		}
+		if a.Balance != 1_000-5*chain.Wei(left) { // the rest is in escrow
+			t.Errorf("%s: at %d, sent at %d, the actor has %d while %d messages wait", when, a.Height, sent.BlockHeight, a.Balance, left)
+		}
+		return a, left
+	}
+	killed := func(when string, waiting func(uint64) bool) {
+		t.Helper()
+		if _, n := look(when); !waiting(n) {
+			t.Fatalf("%s: %d wait: the test is too slow for its blocks", when, n)
+		}
+		p.kill()
+		p = start(t, bin, dataDir)
+		look(when + ", after the kill")
+	}
+	killed("all wait", func(n uint64) bool { return n == 4 })
+	waitFor(t, p.rpc, sent.BlockHeight+30, p.stderr)
+	killed("some wait", func(n uint64) bool { return n == 1 || n == 2 })
+	waitFor(t, p.rpc, sent.BlockHeight+90, p.stderr)
+	killed("none waits", func(n uint64) bool { return n == 0 })
+	waitFor(t, p.rpc, sent.BlockHeight+95, p.stderr)
+	a, _ := look("at the end")
+	var logs rpc.LogsReply
+	if ok, err := get(ctx, p.rpc+"/actor/"+at.String()+"/logs", &logs); err != nil || !ok {
+		t.Fatalf("logs: %v, %v", ok, err)
+	}
+	if n := len(logs.Logs); n != len(waits) || string(a.Storage["n"]) != "4" {
+		t.Errorf("heard %d of %d messages, counted %s", n, len(waits), a.Storage["n"])
+	}
+	p.stop(t)
+	t.Log(verifyChain(t, bin, dataDir))
+}
+
+// deploy makes an actor, with money and an init, in the first transaction of the
+// first account.
+func deploy(t *testing.T, ctx context.Context, p *process, source string, money chain.Wei, ids ...string) chain.Address {
+	t.Helper()
+	var grants entitle.Grants
+	for _, id := range ids {
+		grants = append(grants, entitle.Grant{ID: id})
+	}
+	d := actor.Deployment{
+		Source: []byte(source), Salt: []byte{1}, Manifest: grants.Append(cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")),
+		Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
+	}
+	succeed(t, ctx, p, &chain.Tx{Value: money, Payload: actor.AppendPayload(nil, &d)})
+	return actor.AddressOf(node.DevAccounts()[0].Address, d.Salt, d.Source)
+}
+
+// succeed completes a transaction of the first account, and waits until it succeeded.
+func succeed(t *testing.T, ctx context.Context, p *process, tx *chain.Tx) *rpc.ReceiptReply {
+	t.Helper()
+	tx.ChainID, tx.CyclesLimit, tx.CellsLimit = devnetChainID, 1_500_000, 200_000
+	tx.MaxFeePerCycle, tx.MaxFeePerCell, tx.TipPerCycle = 100, 100, 1
+	sig := node.DevAccounts()[0].Key.Sign(tx.SigningHash())
+	tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
+	var reply rpc.SubmitWaitReply
+	if err := post(ctx, p.rpc+"/submit_wait?timeout_ms=10000", tx.AppendWire(nil), &reply); err != nil {
+		t.Fatal(err)
+	}
+	if r := reply.Results[0]; !r.Accepted || r.Receipt == nil || r.Receipt.Status != "success" {
+		t.Fatalf("%+v", r)
+	}
+	return reply.Results[0].Receipt
+}
