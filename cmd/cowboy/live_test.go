@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -148,18 +147,6 @@ func (l *live) on(t *testing.T) *live {
 	part := *l.story
 	part.t = t
 	return &live{&part, t}
-}
-
-// run runs a command, again and again while the node is busy: blocks come faster
-// here than a loaded machine may be able to read them.
-func (l *live) run(args ...string) (code int, stdout, stderr string) {
-	for range 50 {
-		if code, stdout, stderr = l.story.run(args...); code == 0 || !strings.Contains(stderr, fmt.Sprintf(`"code":%d,`, rpc.CodeBusy)) {
-			break
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	return code, stdout, stderr
 }
 
 // do runs a command that must succeed, with --json, and decodes what it prints.

@@ -3,8 +3,10 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -32,9 +34,12 @@ class Keeper:
         self.storage["page0"] = msg.payload
 `
 
+// rentEpoch is an epoch in these tests, at whose end rent is due.
+const rentEpoch = 120
+
 // shortRent makes rent run out within a test.
 func shortRent(p *chain.Params) {
-	p.EpochBlocks, p.Rent.ChargeBlocks = 120, 120
+	p.EpochBlocks, p.Rent.ChargeBlocks = rentEpoch, rentEpoch
 	p.Rent.GraceEpochs, p.Rent.WarningEpochs = 1, 1
 }
 
@@ -104,11 +109,15 @@ func TestStorageOnDevnet(t *testing.T) {
 	if owes.Owed == 0 || owes.EvictionAt <= owes.Height || owes.Prepaid != 0 {
 		t.Errorf("in arrears: %+v", owes)
 	}
+	before := l.balance(dev(0))
 	l.do(&receipt, "rent", "sponsor", actor, "--epochs", "1", "--wait")
+	if paid := before - l.balance(dev(0)) - receipt.Fee; paid != owes.Owed+owes.PerEpoch {
+		t.Errorf("sponsored an epoch for %d, owed were %d", paid, owes.Owed)
+	}
 	if r := l.rent(actor); r.State != "paid" || r.Owed != 0 || r.EvictionAt != 0 {
 		t.Errorf("sponsored: %+v", r)
 	}
-	l.untilRent(actor, "warning")
+	warned := l.untilRent(actor, "warning")
 	gone := l.untilRent(actor, "dormant")
 	if gone.Evicted == nil || gone.Evicted.Root != saved.Root || gone.Evicted.Bytes != saved.Bytes || gone.Evicted.Cost == 0 {
 		t.Fatalf("evicted: %+v", gone.Evicted)
@@ -120,6 +129,7 @@ func TestStorageOnDevnet(t *testing.T) {
 		t.Errorf("backup of nothing: %s", said)
 	}
 
+	l.rentEvents(owes, warned)
 	l.restoreWrong(file)
 	l.restoreInterrupted(actor, file)
 	var restored restoredReply
@@ -139,6 +149,37 @@ func TestStorageOnDevnet(t *testing.T) {
 	}
 	if r := l.execute(actor, "put", `"new"`); r.Status != "success" {
 		t.Errorf("runs again: %+v", r)
+	}
+}
+
+// rentEvents holds what the chain announced of the one actor with rent to its
+// heights: rent is due every epoch, missed rent is owed with a tenth of it, and
+// grace, warning and one epoch more lie before the eviction.
+func (l *live) rentEvents(owes, warned rpc.RentReply) {
+	t := l.t
+	var logs rpc.LogsReply
+	l.do(&logs, "actor", "logs", chain.AddrRent.String())
+	if len(logs.Logs) != 4 {
+		t.Fatalf("events: %+v", logs.Logs)
+	}
+	numbers := func(e rpc.LogReply, name string, at uint64) []json.RawMessage {
+		t.Helper()
+		var list []json.RawMessage
+		if err := json.Unmarshal(e.Value, &list); err != nil || e.Name != name || e.BlockHeight != at {
+			t.Errorf("%s in block %d, want %s in %d; %v", e.Name, e.BlockHeight, name, at, err)
+		}
+		return list[1:]
+	}
+	evicted, warning, second, first := logs.Logs[0], logs.Logs[1], logs.Logs[2], logs.Logs[3]
+	var missed uint64
+	if err := json.Unmarshal(numbers(first, "RentOverdue", owes.EvictionAt-3*rentEpoch)[0], &missed); err != nil || missed+missed/10 != uint64(owes.Owed) {
+		t.Errorf("missed %d, owed %d, %v", missed, owes.Owed, err)
+	}
+	numbers(second, "RentOverdue", first.BlockHeight+2*rentEpoch)
+	at := numbers(warning, "EvictionImminent", second.BlockHeight+rentEpoch)[1]
+	numbers(evicted, "StorageEvicted", second.BlockHeight+3*rentEpoch)
+	if string(at) != strconv.FormatUint(evicted.BlockHeight, 10) || warned.EvictionAt != evicted.BlockHeight {
+		t.Errorf("evicted in block %d, announced for %s, status said %d", evicted.BlockHeight, at, warned.EvictionAt)
 	}
 }
 
