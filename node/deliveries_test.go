@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -35,6 +36,7 @@ func TestReceiptsOfDeliveries(t *testing.T) {
 	must(t, err)
 	s := newSource(&Node{store: db, sigverify: signatures, genesis: chain.DevnetGenesisTemplate()})
 	ctx := context.Background()
+	committing(t, s, receipts[0].TxHash)
 	for i := range receipts {
 		found, ok, err := s.Receipt(ctx, receipts[i].TxHash)
 		if err != nil || !ok || found.Slot != i || found.Height != 1 || found.Receipt.Code != receipts[i].Code {
@@ -51,6 +53,25 @@ func TestReceiptsOfDeliveries(t *testing.T) {
 	block, ok, err := s.BlockByHeight(ctx, 1)
 	if err != nil || !ok || len(block.Deliveries) != len(receipts) || block.Deliveries[1] != receipts[1].TxHash {
 		t.Errorf("block %+v, %v, %v", block, ok, err)
+	}
+}
+
+// committing holds that a block which the store has, but which is not the head yet,
+// tells nobody of its receipts: their effects cannot be read.
+func committing(t *testing.T, s *source, hash chain.Hash) {
+	t.Helper()
+	s.head = func() chain.Height { return 0 }
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, ok, err := s.Receipt(over, hash); ok || err != nil {
+		t.Errorf("a receipt above the head: %v, %v", ok, err)
+	}
+	if err := s.Wait(over, []chain.Hash{hash}); !errors.Is(err, context.Canceled) {
+		t.Errorf("waiting for it ended with %v", err)
+	}
+	s.head = func() chain.Height { return 1 }
+	if err := s.Wait(over, []chain.Hash{hash}); err != nil {
+		t.Errorf("at the head: %v", err)
 	}
 }
 

@@ -121,7 +121,7 @@ func (s *source) proveHeader(h chain.Height) (light.Document, bool, error) {
 // proveListed builds the trie of the whole block: its cost is that of the
 // block's bytes.
 func (s *source) proveListed(q *light.Query) (light.Document, bool, error) {
-	h, index, ok, err := s.node.store.ReceiptLocation(q.TxHash)
+	h, index, ok, err := s.located(q.TxHash)
 	if err != nil || !ok {
 		return nil, false, err
 	}

@@ -24,7 +24,8 @@ type source struct {
 	node   *Node
 	hub    *hub
 	faucet *faucet
-	trials *trial.Bench // set once, before requests come
+	trials *trial.Bench        // set once, before requests come
+	head   func() chain.Height // of the finalized head, that readers see
 
 	mu          sync.Mutex                  // guards all below
 	recent      map[chain.Height]*rpc.Block // the last finalized ones, without a gap
@@ -43,7 +44,10 @@ const (
 )
 
 func newSource(n *Node) *source {
-	return &source{node: n, hub: newHub(), faucet: newFaucet(n.genesis), recent: map[chain.Height]*rpc.Block{}}
+	return &source{
+		node: n, hub: newHub(), faucet: newFaucet(n.genesis), recent: map[chain.Height]*rpc.Block{},
+		head: func() chain.Height { return n.ledger.Head().Height() },
+	}
 }
 
 // finalized takes in a block that became final and tells the listeners.
@@ -80,7 +84,15 @@ func orderKeys(b *chain.Block, txs []*chain.VerifiedTx) []chain.Hash {
 }
 
 // Height implements rpc.Source.
-func (s *source) Height() chain.Height { return s.node.ledger.Head().Height() }
+func (s *source) Height() chain.Height { return s.head() }
+
+// located returns where the receipt of a hash is, in a block that readers see. The
+// store has a block a moment before it is the head: who heard of a receipt then
+// would not find its effects.
+func (s *source) located(hash chain.Hash) (h chain.Height, slot int, ok bool, err error) {
+	h, slot, ok, err = s.node.store.ReceiptLocation(hash)
+	return h, slot, ok && h <= s.head(), err
+}
 
 // BlockByHeight implements rpc.Source.
 func (s *source) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block, bool, error) {
@@ -200,7 +212,7 @@ func (s *source) Wait(ctx context.Context, hashes []chain.Hash) error {
 		next := s.hub.changed() // before looking, so that no block falls between
 		waiting := left[:0]
 		for _, hash := range left {
-			_, _, ok, err := s.node.store.ReceiptLocation(hash)
+			_, _, ok, err := s.located(hash)
 			if err != nil {
 				return err
 			}
@@ -223,7 +235,7 @@ func (s *source) Wait(ctx context.Context, hashes []chain.Hash) error {
 
 // Transaction implements rpc.Source.
 func (s *source) Transaction(ctx context.Context, hash chain.Hash) (*rpc.FoundTx, bool, error) {
-	h, slot, ok, err := s.node.store.ReceiptLocation(hash)
+	h, slot, ok, err := s.located(hash)
 	if err != nil {
 		return nil, false, err
 	}
@@ -249,7 +261,7 @@ func (s *source) Transaction(ctx context.Context, hash chain.Hash) (*rpc.FoundTx
 
 // Receipt implements rpc.Source.
 func (s *source) Receipt(_ context.Context, hash chain.Hash) (*rpc.FoundReceipt, bool, error) {
-	h, slot, ok, err := s.node.store.ReceiptLocation(hash)
+	h, slot, ok, err := s.located(hash)
 	if err != nil || !ok {
 		return nil, false, err
 	}

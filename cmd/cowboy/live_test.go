@@ -39,6 +39,7 @@ func newLiveWith(t *testing.T, change func(*chain.Params)) *live {
 // starts again on its folder.
 func newLiveRestarted(t *testing.T, change func(*chain.Params)) (l *live, restart func()) {
 	t.Helper()
+	t.Parallel()
 	dir, options := t.TempDir(), node.DevnetOptions{BlockTime: 25 * time.Millisecond, GenesisFile: genesisWith(t, change)}
 	url, stop := startNode(t, filepath.Join(dir, "chain"), options)
 	l = liveAt(t, dir, url)
@@ -53,6 +54,7 @@ func newLiveRestarted(t *testing.T, change func(*chain.Params)) (l *live, restar
 // newLiveOf starts a devnet of another genesis.
 func newLiveOf(t *testing.T, options node.DevnetOptions) *live {
 	t.Helper()
+	t.Parallel() // devnets wait for their blocks most of the time
 	dir := t.TempDir()
 	url, stop := startNode(t, filepath.Join(dir, "chain"), options)
 	t.Cleanup(stop)
