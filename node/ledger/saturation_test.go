@@ -36,6 +36,9 @@ func usersOfABlock(p *chain.Params) int {
 // served as without it, under either lane table (whitepaper §6.3, §6.4, §17.9;
 // resolutions 2.1-2.4, 11.14).
 func TestSaturation(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of blocks: left out of -short runs, runs in make test")
+	}
 	for _, profile := range chain.LaneProfiles() {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
