@@ -11,7 +11,8 @@ import (
 )
 
 // BenchmarkSmallHandler is one message to a handler that adds to a number, and
-// beside it the reading of its actor's manifest, of one line and of nine.
+// beside it the reading of its actor's manifest, of one line and of nine: what a
+// cache of manifests could save, less than two hundredths.
 func BenchmarkSmallHandler(b *testing.B) {
 	c := oneValidator(b)
 	c.engine = testEngine(b)

@@ -114,6 +114,8 @@ func proposalReply(p *Proposal) ProposalReply {
 		}
 	case governance.ActionUpgrade:
 		out.Detail = map[string]string{"actor": a.Actor.String(), "source": string(a.Source)}
+	case governance.ActionRegistry:
+		out.Detail = map[string]string{"instruction": hexOf(a.Instruction)}
 	}
 	return out
 }

@@ -72,3 +72,18 @@ func TestDamagedEmissions(t *testing.T) {
 		}
 	}
 }
+
+func FuzzSlots(f *testing.F) {
+	f.Add([]byte{0, 1, 0x80, 1})
+	f.Fuzz(func(t *testing.T, row []byte) {
+		slots, err := readSlots(row)
+		if err != nil {
+			return
+		}
+		for i := range slots {
+			if i > 0 && slots[i] <= slots[i-1] || slots[i] < 0 {
+				t.Errorf("%x: %v", row, slots)
+			}
+		}
+	})
+}
