@@ -81,9 +81,9 @@ class Beast:
     def do_relay(self, steps):
         self.tell(self.address, steps, "relay", 0, 30_000 * (steps + 1))
 
-    def do_defer(self, to, ahead, value):
+    def do_defer(self, to, handler, ahead, value):
         at = current_block() + ahead
-        emit_event("deferred", [create_deferred_tx(to, "count", 0, height=at, value=value, cycles_limit=30_000, cells_limit=200), to])
+        emit_event("deferred", [create_deferred_tx(to, handler, 0, height=at, value=value, cycles_limit=30_000, cells_limit=200), to])
 
     def do_call(self, to):
         call(to, "act", [["set", 1, 10], ["send", self.address, 30_000, 0]])
@@ -187,7 +187,7 @@ func (d *day) operation(b []byte, bears bool) []byte {
 	case 7:
 		return call(b, "relay", n(12))
 	case 8, 9:
-		return call(b, "defer", peer, 1+n(12), n(2)*coins)
+		return call(b, "defer", peer, []string{"count", "count", "nobody"}[n(3)], 1+n(12), n(2)*coins)
 	case 10:
 		return call(b, "call", peer)
 	case 11:
@@ -208,7 +208,7 @@ func (d *day) operation(b []byte, bears bool) []byte {
 	case 20:
 		return call(b, "rent", 1+n(50))
 	case 21:
-		return call(b, "bond", 10_000+n(35_000))
+		return call(b, "bond", 5_000+n(18_000))
 	case 22:
 		return call(b, "burn", n(30_000))
 	case 23:
@@ -253,6 +253,8 @@ func call(b []byte, name string, args ...any) []byte {
 			b = cbor.AppendNull(b)
 		case uint64:
 			b = cbor.AppendUint(b, a)
+		case string:
+			b = cbor.AppendText(b, a)
 		case chain.Address:
 			b = cbor.AppendText(b, a.String())
 		case chain.Hash:

@@ -13,6 +13,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/rent"
 	"github.com/cowboy-foundation/cowboy/exec/token"
 	"github.com/cowboy-foundation/cowboy/state"
+	stored "github.com/cowboy-foundation/cowboy/state/rent"
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
@@ -183,17 +184,25 @@ func (d *day) auditRent() {
 		f.bytes()
 		kept += chain.Wei(f.uint())
 	}
+	d.exempt = max(d.exempt, d.c.g.Params.Rent.ExemptBytes) // who is above a lower one is listed when it writes
+	for _, addr := range d.herd {
+		a, _, _ := d.ground.Account(addr)
+		acct := d.numbers(d.slots[chain.AddrRent][systemKey("a/"+string(addr[:]))], 7)
+		if !stored.Dormant(&a) && a.StorageSize.Bytes > d.exempt && acct[0] == 0 {
+			d.errorf("%s stores %d bytes and owes no rent: %v", addr, a.StorageSize.Bytes, acct)
+		}
+	}
 	if got := d.held(chain.AddrRent); got != kept {
 		d.errorf("%d is kept for bonds and restorations of %d", got, kept)
 	}
-	var stored uint64
+	var bytes uint64
 	for addr := range d.slots {
 		if !addr.IsSystem() {
-			stored += d.slots.size(addr).Bytes
+			bytes += d.slots.size(addr).Bytes
 		}
 	}
-	if t, err := rent.ReadTotals(d.ground); err != nil || t.Bytes != stored || t.Factor < rent.Unit {
-		d.errorf("totals %+v, %v: %d bytes are stored", t, err, stored)
+	if t, err := rent.ReadTotals(d.ground); err != nil || t.Bytes != bytes || t.Factor < rent.Unit {
+		d.errorf("totals %+v, %v: %d bytes are stored", t, err, bytes)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
+	"github.com/cowboy-foundation/cowboy/exec/timers"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -21,6 +22,7 @@ type backup struct {
 	slots   map[state.StorageKey][]byte
 	entries []state.StorageChange // in the order in which they are put
 	root    chain.Hash
+	timers  uint64 // that the actor had set
 
 	by   chain.Address
 	put  int       // entries that are back; -1: not begun
@@ -48,6 +50,7 @@ func (a attic) keep(d *day, r *exec.Result) {
 			b.entries = append(b.entries, state.StorageChange{Key: k, Value: v})
 		}
 		b.entries = rent.Arrange(b.entries)
+		b.timers = d.roster(addr).Set
 		a[addr] = b
 		d.did["evicted"]++
 	}
@@ -101,8 +104,14 @@ func (b *backup) arguments(d *day) [][]byte {
 	return nil
 }
 
-// follow sees what became of the steps in a block.
+// follow sees what became of the steps in a block, and of the timers of those who
+// were evicted in it: only new ones are left.
 func (a attic) follow(d *day, r *exec.Result, txs []*chain.VerifiedTx) {
+	for _, e := range named(r, rent.EventEvicted) {
+		if now := d.roster(aboutOf(e)); now.Active > now.Set-a[aboutOf(e)].timers {
+			d.errorf("%s is evicted and has timers: %+v", aboutOf(e), now)
+		}
+	}
 	for _, e := range named(r, rent.EventRestored) {
 		addr := aboutOf(e)
 		if b := a[addr]; b == nil || rootOf(e) != b.root {
@@ -139,6 +148,14 @@ func (b *backup) next(d *day, code uint16) {
 	}
 }
 
+func (d *day) roster(addr chain.Address) timers.Roster {
+	r, err := timers.ReadRoster(d.ground, addr)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return r
+}
+
 // council is the proposal that governance is at.
 type council struct {
 	change governance.Action
@@ -162,7 +179,7 @@ var changes = []struct {
 	{"timer.queue_target", []string{"40", "15", "100"}},
 	{"actor_limits.block_cycles", []string{"400000", "300000", "500000"}},
 	{"actor_limits.mailbox_block_items", []string{"6", "2", "30"}},
-	{"actor_limits.storage_quota_bytes", []string{"20000", "24000"}},
+	{"actor_limits.storage_quota_bytes", []string{"8000", "9000"}},
 	{"token_costs.hook_max_cycles", []string{"50000", "20000"}},
 }
 

@@ -51,6 +51,7 @@ type day struct {
 	runtime *vm.Runtime
 	twins   []*parallel.Executor
 	quota   uint64 // the highest free one so far
+	exempt  uint64 // likewise
 
 	did map[string]int // what happened how often, for the log
 }
@@ -137,7 +138,7 @@ func hasten(p *chain.Params) {
 	r.ChargeBlocks, r.GraceEpochs, r.WarningEpochs, r.ExemptBytes = 20, 4, 2, 1_500
 	r.PricePerByteYear, r.ReserveBasisPoints, r.TargetStateBytes, r.Alpha = 8*chain.WeiPerCBY, 1, 300_000, 1_000 // a rate that a day does not carry off
 	a := &p.Actor
-	a.StorageQuotaBytes, a.StorageQuotaBondBytes = 20_000, 40_000
+	a.StorageQuotaBytes, a.StorageQuotaBondBytes = 8_000, 20_000
 	a.CallDepth, a.MailboxItems, a.MailboxBlockItems, a.MailboxBlockReceivers = 6, 5, 6, 3
 	a.BlockCycles, a.BlockCyclesBurst, a.MessageReserveCells = 400_000, 800_000, 2_000
 	t := &p.Timer
