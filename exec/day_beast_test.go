@@ -10,7 +10,7 @@ import (
 // reaches it and says what it sends, so that both can be held to the receipts.
 const beast = `
 from cowboy_sdk import (
-    actor, public, emit_event, send, call, transfer, spawn, create_deferred_tx, current_block, rent, storage, CowboyError,
+    actor, public, emit_event, send, call, transfer, get_balance, spawn, create_deferred_tx, current_block, rent, storage, CowboyError,
     schedule_timer_ex, extend_timer, cancel_timer,
     token_create, token_transfer, token_transfer_batch, token_transfer_from, token_approve, token_mint, token_burn,
 )
@@ -92,7 +92,7 @@ class Beast:
         call(to, "act", [["loop", self.address]])
 
     def do_pay(self, to, amount):
-        transfer(to, amount)
+        transfer(to, min(amount, get_balance(self.address)))
 
     def do_bear(self, salt):
         spawn(bytes([salt]), init=0)

@@ -171,7 +171,8 @@ var changes = []struct {
 	values []string
 }{
 	{"intrinsic_costs.transfer_cycles", []string{"21000", "22000", "20000"}},
-	{"rent.price_per_byte_year", []string{"4000000000", "8000000000", "16000000000"}},
+	{"rent.price_per_byte_year", []string{"4000000000", "8000000000", "64000000000"}},
+	{"rent.reserve_basis_points", []string{"1", "0"}},
 	{"rent.charge_blocks", []string{"20", "12", "25"}},
 	{"rent.exempt_bytes", []string{"1500", "1000", "2500"}},
 	{"cycles_cap", []string{"20000000", "16000000"}},
