@@ -18,7 +18,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash soak-lanes soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash soak-lanes soak-limits soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -52,7 +52,7 @@ sim: ## run the seeded consensus simulation and report (SEEDS=200 of them, or SE
 fuzz: ## run every fuzz target for a bounded time (TIME=10s each)
 	@.ci/fuzz $(TIME)
 
-soak: soak-kill soak-committee soak-crash soak-lanes ## the long floors: kills, power cuts, full lanes, long fuzzing, long simulation
+soak: soak-kill soak-committee soak-crash soak-lanes soak-limits ## the long floors: kills, power cuts, full lanes, limits, long fuzzing, long simulation
 	@.ci/fuzz 2m
 	cd consensus/simtest && $(GO) test -count=1 -timeout 60m -run 'TestSim$$' -args -report -first=1 -seeds=5000
 
@@ -75,6 +75,9 @@ soak-crash: ## cut the power of the store at every file operation, and let every
 
 soak-lanes: ## ten times the transfers that blocks take, for a minute, beside runner instructions and timers, under both lane tables
 	$(GO) test -count=1 -timeout 30m -v ./cmd/cowboy-bench -run TestLanesUnderOverload -args -lanes-for=1m
+
+soak-limits: ## run every kind of transaction 100 times by each of 8 workers at 55 limits of either meter
+	$(GO) test -count=1 -timeout 0 -v ./node/hostile -run TestLimits -args -limit-runs=100
 
 soak-day: ## a whole day of blocks with random actors and people, audited every AUDIT blocks: BLOCKS=86400 SEED=1 AUDIT=50
 	$(GO) test ./exec -run 'TestDay$$' -count=1 -v -timeout 0 -args -day-blocks $(or $(BLOCKS),86400) -day-seed $(if $(filter 0,$(SEED)),1,$(SEED)) -day-audit $(or $(AUDIT),50)
