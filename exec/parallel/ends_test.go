@@ -87,7 +87,7 @@ func ending(run func() (exec.Result, error)) (end string) {
 }
 
 // TestGivesUp: a block that is all conflicts, none of them foreseen, is finished
-// one by one after a few.
+// one by one after a few; where they are foreseen, auto does not try for long.
 func TestGivesUp(t *testing.T) {
 	pool := engines(t, 3)
 	p, m := chain.DefaultParams(), newMemory()
@@ -126,6 +126,18 @@ func TestGivesUp(t *testing.T) {
 		if s := x.Stats(); s.Reruns > 10 || mode == parallel.Planned && (s.Reruns != 0 || s.Executions != 40) {
 			t.Errorf("%v: %+v", mode, s)
 		}
+	}
+	x, err := parallel.New(parallel.Config{Mode: parallel.Auto, Workers: 2}, pool[:2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if got := text(x.Apply(m, in, txs)); got != want {
+			t.Error(difference(got, want))
+		}
+	}
+	if s := x.Stats(); s.Parallel != 1 {
+		t.Errorf("all wait for one another, and auto tries again at once: %+v", s)
 	}
 }
 

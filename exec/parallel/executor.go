@@ -102,7 +102,7 @@ const (
 func (x *Executor) start(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx) *run {
 	r := &run{
 		mode: mode, txs: txs, jobs: make([]job, len(txs)), steps: s, settled: newSettled(s.State(), len(txs)),
-		waiting: make([][]int, len(txs)), memory: x.memory, shake: x.shake, clock: x.cfg.Clock,
+		waiting: make([][]int, len(txs)), depth: make([]int32, len(txs)), memory: x.memory, shake: x.shake, clock: x.cfg.Clock,
 		window: windowOptimistic * x.cfg.Workers,
 	}
 	for i, e := range x.engines {
@@ -132,17 +132,18 @@ func (x *Executor) count(r *run) {
 		s.SettleNanos += w.settleNanos
 		x.spare[i] = w.spare
 	}
-	if !r.abandon {
+	if r.abandon {
+		s.Abandoned++
+	} else if !r.serial() {
 		x.misled = 0
 		return
 	}
-	s.Abandoned++
 	x.misled = min(2*x.misled+1, mostWary)
 	x.wary = x.misled
 }
 
 // mostWary bounds for how many blocks Auto stays sequential after one that was
-// full of conflicts.
+// full of conflicts, foreseen or not.
 const mostWary = 63
 
 // choose picks the mode of a block.

@@ -56,6 +56,8 @@ func (r *run) admit() {
 	}
 	if after != none {
 		r.waited++
+		r.depth[i] = r.depth[after] + 1
+		r.deepest = max(r.deepest, r.depth[i])
 	}
 	if after < r.frontier {
 		r.ready.push(i)

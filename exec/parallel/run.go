@@ -27,8 +27,10 @@ type run struct {
 	waiting  [][]int // by the transaction that they wait for
 	admitted int     // transactions planned so far
 	waited   int     // of them, those that have to wait for another
-	frontier int     // transactions settled so far
-	settling bool    // somebody settles; the fields below are theirs until then
+	depth    []int32 // of each, how many wait for one another up to it
+	deepest  int32
+	frontier int  // transactions settled so far
+	settling bool // somebody settles; the fields below are theirs until then
 	stop     bool
 	plan     *plan
 	memory   *memory
@@ -259,6 +261,10 @@ func (r *run) tooMany(i int) bool {
 	}
 	return 4*r.reruns >= len(r.txs) || i >= trial && 2*r.reruns > i
 }
+
+// serial reports whether nearly all of the block had to wait for one another, so
+// that to run it in parallel gained nothing.
+func (r *run) serial() bool { return 8*int(r.deepest) > 7*len(r.txs) }
 
 const (
 	leastReruns = 4  // below which no block is given up
