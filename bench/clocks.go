@@ -50,14 +50,14 @@ type clocks struct {
 
 // startClocks deploys the actors of a mix, the bank's, and starts their timers.
 func startClocks(ctx context.Context, c *LoadConfig, node *nodeClient, terms *prices, log io.Writer) (*clocks, error) {
+	if c.Mix.Timers.Actors == 0 || c.Mix.Timers.Each == 0 {
+		return &clocks{node: node, terms: terms}, nil
+	}
 	bank, err := bankOf(c)
 	if err != nil {
 		return nil, err
 	}
 	k := &clocks{node: node, terms: terms, bank: bank}
-	if c.Mix.Timers.Actors == 0 || c.Mix.Timers.Each == 0 {
-		return k, nil
-	}
 	manifest := cbor.AppendArray(cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements"), 3)
 	for _, id := range []string{"econ.hold_balance", "storage.kv", "timer.schedule"} {
 		manifest = cbor.AppendText(cbor.AppendText(cbor.AppendMap(manifest, 1), "id"), id)
