@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -51,6 +52,7 @@ func TestTimerRulesOnDevnet(t *testing.T) { // whitepaper §3.3; resolutions 7.2
 	t.Run("bids", func(t *testing.T) { l.on(t).bids(a, b) })
 	t.Run("budget", func(t *testing.T) { l.on(t).budget(a) })
 	t.Run("interval", func(t *testing.T) { l.on(t).interval(b) })
+	t.Run("owner", func(t *testing.T) { l.on(t).ownersTimers(b) })
 	t.Run("unfunded", func(t *testing.T) { l.on(t).unfunded(b) })
 }
 
@@ -177,6 +179,58 @@ func (l *live) interval(b string) {
 	n := count()
 	if l.advance(9); count() != n {
 		l.t.Errorf("fired %d times after it was cancelled", count()-n)
+	}
+}
+
+// ownersTimers has the creator of an actor schedule, move and cancel its timers
+// from outside (instructions 48, 49, 50, 95).
+func (l *live) ownersTimers(b string) {
+	t := l.t
+	order := func(by int, opcode uint64, args ...[]byte) rpc.ReceiptReply {
+		t.Helper()
+		payload := cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, len(args)+2), opcode), mustUnhex(t, b))
+		for _, a := range args {
+			payload = append(payload, a...)
+		}
+		return l.submit(by, &chain.Tx{To: &chain.AddrActors, Payload: payload})
+	}
+	number, null := func(n uint64) []byte { return cbor.AppendUint(nil, n) }, cbor.AppendNull(nil)
+	first := l.height() + 120
+	last := first + 30
+	schedule := func() []byte {
+		t.Helper()
+		r := order(0, chain.OpTimerSchedule, number(first), null, cbor.AppendText(nil, "tick"), cbor.AppendBytes(nil, number(last)))
+		if r.Status != "success" || r.CyclesUsed != 5_000 {
+			t.Fatalf("schedule: %+v", r)
+		}
+		return mustUnhex(t, r.Output)
+	}
+	id, other := schedule(), schedule()
+	limits := cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 1), "cycles_limit"), 100_000)
+	held := l.balance(b)
+	for _, s := range []struct {
+		rule string
+		got  rpc.ReceiptReply
+		want string
+	}{
+		{"cancelled by another", order(1, chain.OpTimerCancel, id), "forbidden"},
+		{"moved by another", order(1, chain.OpTimerExtend, id, number(last)), "forbidden"},
+		{"to an earlier block", order(0, chain.OpTimerExtend, id, number(first-1)), "bad_argument"},
+		{"moved", order(0, chain.OpTimerExtend, id, number(last)), ""},
+		{"with lower limits", order(0, chain.OpTimerConfig, id, limits), ""},
+		{"cancelled", order(0, chain.OpTimerCancel, other), ""},
+		{"cancelled twice", order(0, chain.OpTimerCancel, other), "not_found"},
+	} {
+		if s.got.RevertReason != s.want {
+			t.Errorf("%s: %q, want %q", s.rule, s.got.RevertReason, s.want)
+		}
+	}
+	if l.height() >= first || l.balance(b) <= held {
+		t.Errorf("at %d of %d, lower limits and a cancelled timer gave back nothing of what is held", l.height(), first)
+	}
+	l.advance(last + 2 - l.height())
+	if fired, _ := l.ticks(b); len(fired[last]) != 1 || fired[last][0] != last {
+		t.Errorf("moved to %d, it fired in %v", last, fired[last])
 	}
 }
 
