@@ -125,7 +125,7 @@ type Town struct {
 
 	chain *solo.Chain
 	rng   *rand.Rand
-	salts uint64 // of actors that workloads deploy
+	salts uint64 // of actors that workloads deploy; they go on where an earlier town's may have ended
 }
 
 // TownConfig says how large a town is.
@@ -148,7 +148,7 @@ func NewTown(ctx context.Context, c *solo.Chain, cfg TownConfig) (*Town, error) 
 	if err != nil {
 		return nil, err
 	}
-	t := &Town{People: people, chain: c, rng: rand.New(rand.NewPCG(cfg.Seed, 0))}
+	t := &Town{People: people, chain: c, rng: rand.New(rand.NewPCG(cfg.Seed, 0)), salts: uint64(c.Head().Height()) << 32}
 	if err := catchUp(c, people); err != nil {
 		return nil, err
 	}

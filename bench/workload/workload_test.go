@@ -64,3 +64,18 @@ func TestWorkloadsDoWhatTheyAreFor(t *testing.T) {
 		})
 	}
 }
+
+// TestTownAfterTown: a chain that goes on takes another town of the same seed.
+func TestTownAfterTown(t *testing.T) {
+	c := openChain(t, unbounded(t))
+	w, _ := Find("lane-mix")
+	for range 2 {
+		town, err := NewTown(t.Context(), c, TownConfig{Seed: 1, People: 20, Markets: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := town.Measure(t.Context(), w, 40, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
