@@ -94,6 +94,12 @@ class Beast:
     def do_pay(self, to, amount):
         transfer(to, min(amount, get_balance(self.address)))
 
+    def do_ruin(self, to, ahead):
+        schedule_timer_ex(current_block() + ahead, "tick", 0, cycles_limit=40_000, cells_limit=2000)
+        for i in range(4):
+            self.storage["k" + str(i)] = "x" * 900
+        transfer(to, get_balance(self.address))
+
     def do_bear(self, salt):
         spawn(bytes([salt]), init=0)
 
@@ -160,17 +166,24 @@ func (d *day) tell(from chain.Address) *chain.Tx {
 		ops = d.operation(ops, at < breeders)
 	}
 	to := d.herd[at]
+	if spurned(to) && d.chance(4) {
+		ops = call(cbor.AppendArray(nil, 1), "ruin", d.someone(), 70+d.rng.Uint64N(60))
+	}
 	tx := d.c.program(from, &to, actor.AppendMessage(nil, "act", ops)).Tx
 	tx.CyclesLimit = chain.Cycles(60_000 + d.rng.Uint64N(600_000))
 	if l, err := actor.ReadLedger(d.ground, to); err == nil && !d.chance(20) {
 		tx.CyclesLimit = max(60_000, min(tx.CyclesLimit, l.Left(&d.c.g.Params.Actor, d.height+1)))
 	}
 	tx.CellsLimit = chain.Cells(500 + d.rng.Uint64N(40_000))
-	if may, err := actor.MayHold(d.ground, to); err == nil && (may && d.chance(2) || d.chance(8)) {
+	if may, err := actor.MayHold(d.ground, to); err == nil && !spurned(to) && (may && d.chance(2) || d.chance(8)) {
 		tx.Value = chain.Wei(d.rng.Uint64N(100 * uint64(chain.WeiPerCBY)))
 	}
 	return tx
 }
+
+// spurned beasts get no money once they are there and spend what they have, so
+// that they are evicted with timers that still wait.
+func spurned(a chain.Address) bool { return a[19]%3 == 0 }
 
 // operation appends one of the beast's operations.
 func (d *day) operation(b []byte, bears bool) []byte {

@@ -28,7 +28,11 @@ func (d *day) plainTx(from chain.Address) *chain.Tx {
 	case 4:
 		return d.instruct(from, chain.AddrRent, chain.OpRentPrepay, address(d.anybody()), amount(d.rng.Uint64N(40)))
 	case 5:
-		tx := d.instruct(from, chain.AddrActors, chain.OpActorFund, address(d.anybody()))
+		to := d.anybody()
+		if spurned(to) {
+			to = from
+		}
+		tx := d.instruct(from, chain.AddrActors, chain.OpActorFund, address(to))
 		tx.Value = chain.Wei(d.rng.Uint64N(40 * uint64(chain.WeiPerCBY)))
 		return tx
 	case 6:

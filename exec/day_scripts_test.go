@@ -50,7 +50,10 @@ func (a attic) keep(d *day, r *exec.Result) {
 			b.entries = append(b.entries, state.StorageChange{Key: k, Value: v})
 		}
 		b.entries = rent.Arrange(b.entries)
-		b.timers = d.roster(addr).Set
+		timers := d.roster(addr)
+		if b.timers = timers.Set; timers.Active > 0 {
+			d.did["evicted with timers"]++
+		}
 		a[addr] = b
 		d.did["evicted"]++
 	}
@@ -172,7 +175,7 @@ var changes = []struct {
 }{
 	{"intrinsic_costs.transfer_cycles", []string{"21000", "22000", "20000"}},
 	{"rent.price_per_byte_year", []string{"4000000000", "8000000000", "64000000000"}},
-	{"rent.reserve_basis_points", []string{"1", "0"}},
+	{"rent.reserve_basis_points", []string{"0", "1"}},
 	{"rent.charge_blocks", []string{"20", "12", "25"}},
 	{"rent.exempt_bytes", []string{"1500", "1000", "2500"}},
 	{"cycles_cap", []string{"20000000", "16000000"}},

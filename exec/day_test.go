@@ -136,7 +136,7 @@ func hasten(p *chain.Params) {
 	p.EpochBlocks = 5
 	r := &p.Rent
 	r.ChargeBlocks, r.GraceEpochs, r.WarningEpochs, r.ExemptBytes = 20, 4, 2, 1_500
-	r.PricePerByteYear, r.ReserveBasisPoints, r.TargetStateBytes, r.Alpha = 8*chain.WeiPerCBY, 1, 300_000, 1_000 // a rate that a day does not carry off
+	r.PricePerByteYear, r.ReserveBasisPoints, r.TargetStateBytes, r.Alpha = 8*chain.WeiPerCBY, 0, 300_000, 1_000 // a rate that a day does not carry off
 	a := &p.Actor
 	a.StorageQuotaBytes, a.StorageQuotaBondBytes = 8_000, 20_000
 	a.CallDepth, a.MailboxItems, a.MailboxBlockItems, a.MailboxBlockReceivers = 6, 5, 6, 3
