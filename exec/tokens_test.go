@@ -495,7 +495,7 @@ def both(msg):
 	plain := ask("move", 1)
 	c.do(alice, chain.OpTokenHooks, tokenID(id), address(hooks))
 	asked := ask("move", 1)
-	if plain.Code != chain.CodeOK || asked.Code != chain.CodeOK || asked.CyclesUsed < plain.CyclesUsed+10_000 {
+	if plain.Code != chain.CodeOK || asked.Code != chain.CodeOK || asked.CyclesUsed < plain.CyclesUsed+5_000 {
 		t.Errorf("%d cycles without hooks, %d with", plain.CyclesUsed, asked.CyclesUsed)
 	}
 	if r := ask("move", 100); r.Code != chain.CodeReverted || c.holds(id, bob) != "2" {

@@ -445,9 +445,9 @@ class Actor:
 
 def actor(cls):
     """Makes cls, a global name of the program, its actor."""
-    if "storage" not in dir(cls):
+    if not hasattr(cls, "storage"):
         cls.storage = storage
-    if "address" not in dir(cls):
+    if not hasattr(cls, "address"):
         cls.address = property(_address)
     cls.__cowboy_actor__ = cls
     return cls
