@@ -25,9 +25,16 @@ func (b *block) instructRegistry(ins chain.Instruction, tx *chain.VerifiedTx, li
 	}
 	mark := b.state.Snapshot()
 	out.Used = price
-	id, event, err := b.permit(tx.Sender, tx.Tx.Payload)
+	look := max(permit.ReadsPerLook*b.in.Params.API.StorageReadCycles, 1)
+	looks := min(uint64((limit.Cycles-price.Cycles)/look), permit.MaxGrants)
+	book := b.registry(looks)
+	id, event, err := b.permit(book, tx.Sender, tx.Tx.Payload)
+	out.Used.Cycles += chain.Cycles(looks-book.Looks) * look
 	if err != nil {
 		b.state.Revert(mark)
+		if errors.Is(err, permit.ErrLooks) {
+			out.Used.Cycles = limit.Cycles
+		}
 		out.Code, err = permitCode(err)
 		return out, err
 	}
@@ -57,6 +64,7 @@ func permitCode(err error) (uint16, error) {
 		{permit.ErrExists, chain.CodeExists},
 		{permit.ErrExpired, chain.CodeWrongState},
 		{permit.ErrLimit, chain.CodeLimitReached},
+		{permit.ErrLooks, chain.CodeCyclesExhausted},
 	} {
 		if errors.Is(err, v.err) {
 			return v.code, nil
@@ -65,9 +73,10 @@ func permitCode(err error) (uint16, error) {
 	return 0, &Fault{"run an instruction of the entitlement registry", err}
 }
 
-// registry is the Entitlement Registry in this block.
-func (b *block) registry() *permit.Book {
-	return &permit.Book{State: b.state, Height: b.in.Height, Owner: func(s permit.Scope) (chain.Address, bool, error) {
+// registry is the Entitlement Registry in this block, for an instruction that may
+// look at so many grants to make room.
+func (b *block) registry(looks uint64) *permit.Book {
+	return &permit.Book{State: b.state, Height: b.in.Height, Looks: looks, Owner: func(s permit.Scope) (chain.Address, bool, error) {
 		if s.Kind == permit.ScopeToken {
 			t, err := token.Read(b.state, token.ID([]byte(s.Name)))
 			if err != nil || t == nil || t.Owner == nil {
@@ -85,7 +94,7 @@ func (b *block) registry() *permit.Book {
 
 // permit runs [opcode, args…] for a sender: of a transaction, or governance. The id
 // is of what was made.
-func (b *block) permit(by chain.Address, payload []byte) (id *chain.Hash, e chain.Event, err error) {
+func (b *block) permit(book *permit.Book, by chain.Address, payload []byte) (id *chain.Hash, e chain.Event, err error) {
 	ins, err := (&chain.Tx{To: &chain.AddrEntitlements, Payload: payload}).Classify()
 	if err != nil {
 		return nil, e, fmt.Errorf("%w: %w", permit.ErrArgument, err)
@@ -97,7 +106,7 @@ func (b *block) permit(by chain.Address, payload []byte) (id *chain.Hash, e chai
 	if err != nil {
 		return nil, e, err
 	}
-	switch book := b.registry(); ins.Opcode {
+	switch ins.Opcode {
 	case chain.OpEntitlementGrant:
 		a, err := readAsked(&r)
 		if err != nil {

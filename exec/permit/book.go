@@ -31,6 +31,8 @@ var (
 	ErrExpired = errors.New("has expired")
 	// ErrLimit means that an address has as many as it may.
 	ErrLimit = errors.New("limit reached")
+	// ErrLooks means that [Book.Looks] did not last.
+	ErrLooks = errors.New("room in a full list is not paid for")
 )
 
 // Names of the events, all by [chain.AddrEntitlements].
@@ -47,6 +49,10 @@ const (
 type Book struct {
 	State  *state.Overlay
 	Height chain.Height
+	// Looks is how many grants may be looked at to find one that has expired, for
+	// one more to an address that has as many as it may. What was is taken off:
+	// unlike the rest of an instruction it is much or nothing, and has its own price.
+	Looks uint64
 	// Owner returns who answers for an actor or a token: false for nobody.
 	Owner func(s Scope) (chain.Address, bool, error)
 }

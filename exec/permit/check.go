@@ -26,11 +26,20 @@ func wayAt(v Reader, h chain.Height, id chain.Hash, g *Grant) (out []step, err e
 			return out, nil
 		}
 		id = *g.Parent
-		if g, err = ReadGrant(v, id); err != nil {
+		if g, err = above(v, g); err != nil {
 			return nil, err
 		}
 	}
 	return nil, fmt.Errorf("%w: %s was delegated too often", ErrRecord, id)
+}
+
+// above returns what a grant was delegated from, nil if that has gone.
+func above(v Reader, g *Grant) (*Grant, error) {
+	p, err := ReadGrant(v, *g.Parent)
+	if p != nil && p.Born != g.ParentBorn {
+		p = nil // it was made again
+	}
+	return p, err
 }
 
 // InForce reports whether a grant holds in block h, with all that it was delegated
@@ -95,10 +104,7 @@ func (b *Book) find(grantee chain.Address, s Scope, a Action, amount *uint64) ([
 // permits returns the way of a grant if it permits a use, and drops it if it has
 // expired or what it was delegated from is gone.
 func (b *Book) permits(id chain.Hash, amount *uint64) ([]step, error) {
-	g, err := ReadGrant(b.State, id)
-	if err == nil && g == nil {
-		err = fmt.Errorf("%w: no grant %s", ErrRecord, id)
-	}
+	g, err := b.listed(id)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +127,7 @@ func (b *Book) permits(id chain.Hash, amount *uint64) ([]step, error) {
 	return way, nil
 }
 
-// dead reports whether a grant will never be in force again.
+// dead reports whether a grant, or nil for none, will never be in force again.
 func (b *Book) dead(g *Grant) (bool, error) {
 	for range MaxDepth + 1 {
 		if g == nil || g.Constraints.expired(b.Height) {
@@ -131,7 +137,7 @@ func (b *Book) dead(g *Grant) (bool, error) {
 			return false, nil // its time has not come
 		}
 		var err error
-		if g, err = ReadGrant(b.State, *g.Parent); err != nil {
+		if g, err = above(b.State, g); err != nil {
 			return false, err
 		}
 	}

@@ -32,14 +32,14 @@ type Constraints struct {
 // The names on the wire, in canonical order: a shorter name comes first.
 const (
 	nameUses        = "max_uses"
-	nameRate        = "rate_limit"
 	nameRevocable   = "revocable"
+	nameRate        = "rate_limit"
 	nameFrom        = "valid_from"
-	nameUntil       = "valid_until"
 	nameDelegatable = "delegatable"
+	nameUntil       = "valid_until"
 	nameTotal       = "max_total_amount"
-	nameDepth       = "delegation_depth_max"
 	namePerUse      = "max_amount_per_use"
+	nameDepth       = "delegation_depth_max"
 )
 
 // Append writes the constraints as a canonical map; what is not bounded is left

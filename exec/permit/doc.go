@@ -19,7 +19,8 @@
 //
 //	e/id             a [Grant]
 //	m/key            ids of the grants of one grantee, scope and action
-//	c/address        numbers of an address's grants and roles
+//	c/address        numbers of an address's grants and roles, and of all grants
+//	                 that it ever had
 //	g/address/n      the id of its n-th grant
 //	o/scope hash     who answers for a pool or a namespace
 //	r/id             a [Role]
@@ -31,9 +32,11 @@
 //   - An address has at most [MaxGrants] grants and [MaxRoles] roles; its lists
 //     have no gaps.
 //   - A delegated grant holds while all those above it do, and allows nothing that
-//     they do not.
-//   - What has expired is as if it were not there, and goes with the first look
-//     that may write.
+//     they do not. When one of them has gone, by itself or taken back, the same one
+//     made again does not bring it back: each is numbered ([Grant.Born]).
+//   - A grant that has expired is as if it were not there, and goes when a check or
+//     another grant finds it. A role that has expired permits nothing, and stays an
+//     address's until it is taken from it.
 //
 // The package is pure.
 package permit

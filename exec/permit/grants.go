@@ -29,7 +29,7 @@ func (b *Book) Grant(by chain.Address, a *Asked) (chain.Hash, chain.Event, error
 	if err != nil {
 		return chain.Hash{}, chain.Event{}, err
 	}
-	id, err := b.put(by, a, nil)
+	id, err := b.put(by, a, nil, nil)
 	return id, event(EventGranted, id[:], a.Grantee[:], by[:], a.Scope.Append(nil), a.Action.Append(nil)), err
 }
 
@@ -58,12 +58,14 @@ func (b *Book) Delegate(by chain.Address, parent chain.Hash, to chain.Address, c
 	if err != nil {
 		return chain.Hash{}, chain.Event{}, err
 	}
-	id, err := b.put(by, &Asked{to, p.Scope, p.Action, c}, &parent)
+	id, err := b.put(by, &Asked{to, p.Scope, p.Action, c}, &parent, p)
 	return id, event(EventDelegated, id[:], to[:], by[:], parent[:]), err
 }
 
-// put writes a grant into its lists.
-func (b *Book) put(by chain.Address, a *Asked, parent *chain.Hash) (chain.Hash, error) {
+// put writes a grant into its lists; p is its parent's record. Only one that could
+// hold again is renewed: what has gone is made anew, and what was delegated from it
+// has gone, too.
+func (b *Book) put(by chain.Address, a *Asked, parent *chain.Hash, p *Grant) (chain.Hash, error) {
 	id := GrantID(a.Grantee, a.Scope, a.Action, parent)
 	if a.Constraints.expired(b.Height) {
 		return id, fmt.Errorf("%w: it ends before it begins", ErrArgument)
@@ -72,16 +74,31 @@ func (b *Book) put(by chain.Address, a *Asked, parent *chain.Hash) (chain.Hash, 
 		Grantee: a.Grantee, Scope: a.Scope, Action: a.Action, Constraints: a.Constraints,
 		Parent: parent, Grantor: by, Made: b.Height,
 	}
+	if p != nil {
+		g.ParentBorn = p.Born
+	}
 	old, err := ReadGrant(b.State, id)
 	if err != nil {
 		return id, err
 	}
-	if old != nil {
-		g.Slot = old.Slot
+	gone, err := b.dead(old)
+	if err != nil {
+		return id, err
+	}
+	if !gone {
+		g.Slot, g.Born = old.Slot, old.Born
 		b.write(id, g)
 		return id, nil
 	}
-	if err := b.makeRoom(a.Grantee); err != nil {
+	if old == nil {
+		err = b.makeRoom(a.Grantee)
+	} else {
+		err = b.remove(id, old)
+	}
+	if err == nil {
+		g.Born, err = bear(b.State, a.Grantee)
+	}
+	if err != nil {
 		return id, err
 	}
 	if g.Slot, err = grantsOf.push(b.State, a.Grantee, id); err != nil {
@@ -91,26 +108,39 @@ func (b *Book) put(by chain.Address, a *Asked, parent *chain.Hash) (chain.Hash, 
 	return id, b.match(g, func(ids []chain.Hash) []chain.Hash { return append(ids, id) })
 }
 
-// makeRoom drops the expired grants of an address that has as many as it may.
+// makeRoom drops the first expired grant of an address that has as many as it may.
 func (b *Book) makeRoom(a chain.Address) error {
 	n, err := grantsOf.count(b.State, a)
 	if err != nil || n < MaxGrants {
 		return err
 	}
-	ids, err := Grants(b.State, a)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		g, err := ReadGrant(b.State, id)
-		if err == nil && g != nil && g.Constraints.expired(b.Height) {
-			err = b.remove(id, g)
+	for i := range n {
+		if b.Looks == 0 {
+			return ErrLooks
 		}
+		b.Looks--
+		id, err := grantsOf.at(b.State, a, i)
 		if err != nil {
 			return err
 		}
+		g, err := b.listed(id)
+		if err != nil {
+			return err
+		}
+		if g.Constraints.expired(b.Height) {
+			return b.remove(id, g)
+		}
 	}
-	return nil
+	return nil // whoever adds one finds that there is no room
+}
+
+// listed returns a grant that a list names, and that there is therefore.
+func (b *Book) listed(id chain.Hash) (*Grant, error) {
+	g, err := ReadGrant(b.State, id)
+	if err == nil && g == nil {
+		err = fmt.Errorf("%w: no grant %s", ErrRecord, id)
+	}
+	return g, err
 }
 
 // match changes the list of ids under which a check finds grants.
@@ -173,10 +203,7 @@ func (b *Book) remove(id chain.Hash, g *Grant) error {
 		return err
 	}
 	if moved != (chain.Hash{}) {
-		other, err := ReadGrant(b.State, moved)
-		if err == nil && other == nil {
-			err = fmt.Errorf("%w: list of %s", ErrRecord, g.Grantee)
-		}
+		other, err := b.listed(moved)
 		if err != nil {
 			return err
 		}

@@ -43,7 +43,7 @@ var (
 
 // newBook is a registry at height 100 of a chain where ann owns the coin.
 func newBook() *permit.Book {
-	return &permit.Book{State: state.NewOverlay(nothing{}), Height: 100, Owner: func(s permit.Scope) (chain.Address, bool, error) {
+	return &permit.Book{State: state.NewOverlay(nothing{}), Height: 100, Looks: 10 * permit.MaxGrants, Owner: func(s permit.Scope) (chain.Address, bool, error) {
 		return ann, s == coin, nil
 	}}
 }
@@ -308,8 +308,14 @@ func TestLists(t *testing.T) { // CIP-2 §7.5
 	b.Height = 151
 	_, err = grant(b, ben, cat, space(999), all, permit.Constraints{})
 	want(t, "in place of an expired one", err, nil)
+	for i := range 2 {
+		_, err = grant(b, ben, cat, space(1_000+i), all, permit.Constraints{})
+		want(t, "in place of another", err, nil)
+	}
+	_, err = grant(b, ben, cat, space(1_002), all, permit.Constraints{})
+	want(t, "when none has expired", err, permit.ErrLimit)
 	left, err := permit.Grants(b.State, cat)
-	if err != nil || len(left) != permit.MaxGrants-2 {
+	if err != nil || len(left) != permit.MaxGrants {
 		t.Fatalf("%d grants, %v", len(left), err)
 	}
 	rng := rand.New(rand.NewPCG(51, 1))
@@ -326,6 +332,103 @@ func TestLists(t *testing.T) { // CIP-2 §7.5
 			if g, err := permit.ReadGrant(b.State, id); err != nil || g == nil || g.Slot != uint64(i) {
 				t.Fatalf("row %d: %+v, %v", i, g, err)
 			}
+		}
+	}
+}
+
+// TestRoomIsPaidFor bounds what a grant to an address with a full list looks at.
+func TestRoomIsPaidFor(t *testing.T) {
+	b := newBook()
+	for i := range permit.MaxGrants {
+		c := permit.Constraints{}
+		if i == 10 {
+			c.Until = 150
+		}
+		_, err := grant(b, ben, cat, permit.Scope{Kind: permit.ScopeNamespace, Name: fmt.Sprint("n", i)}, all, c)
+		want(t, "grant", err, nil)
+	}
+	if b.Looks != 10*permit.MaxGrants {
+		t.Fatalf("%d looks left: a list with room was looked at", b.Looks)
+	}
+	b.Height, b.Looks = 151, 10
+	_, err := grant(b, ann, cat, coin, mint, permit.Constraints{})
+	want(t, "a look too few", err, permit.ErrLooks)
+	b.Looks = 11
+	_, err = grant(b, ann, cat, coin, mint, permit.Constraints{})
+	want(t, "looks enough", err, nil)
+	if b.Looks != 0 {
+		t.Errorf("%d looks left", b.Looks)
+	}
+}
+
+// TestGrantsDoNotComeBack takes a grant away in every way and makes it once more:
+// what had been delegated from it stays gone.
+func TestGrantsDoNotComeBack(t *testing.T) { // CIP-2 §7.2
+	shared := permit.Constraints{Delegatable: true, Depth: 2}
+	timed := shared
+	timed.Until = 120
+	for _, tt := range []struct {
+		rule  string
+		first permit.Constraints
+		gone  func(b *permit.Book, root, middle chain.Hash) error
+		again func(b *permit.Book, root chain.Hash) error
+	}{
+		{"revoked", shared, func(b *permit.Book, root, _ chain.Hash) error {
+			_, err := b.Revoke(ann, root)
+			return err
+		}, nil},
+		{"expired early", shared, func(b *permit.Book, _, _ chain.Hash) error {
+			_, err := grant(b, ann, ben, coin, mint, timed)
+			b.Height = 121
+			return err
+		}, nil},
+		{"revoked in the middle", shared, func(b *permit.Book, _, middle chain.Hash) error {
+			_, err := b.Revoke(cat, middle)
+			return err
+		}, func(b *permit.Book, root chain.Hash) error {
+			_, _, err := b.Delegate(ben, root, cat, permit.Constraints{Delegatable: true, Depth: 1})
+			return err
+		}},
+		{"revoked above the middle", shared, func(b *permit.Book, root, _ chain.Hash) error {
+			_, err := b.Revoke(ann, root)
+			return err
+		}, func(b *permit.Book, root chain.Hash) error {
+			if _, err := grant(b, ann, ben, coin, mint, shared); err != nil {
+				return err
+			}
+			_, _, err := b.Delegate(ben, root, cat, permit.Constraints{Delegatable: true, Depth: 1})
+			return err
+		}},
+	} {
+		b := newBook()
+		root, err := grant(b, ann, ben, coin, mint, tt.first)
+		want(t, tt.rule, err, nil)
+		middle, _, err := b.Delegate(ben, root, cat, permit.Constraints{Delegatable: true, Depth: 1})
+		want(t, tt.rule, err, nil)
+		_, _, err = b.Delegate(cat, middle, dan, permit.Constraints{})
+		want(t, tt.rule, err, nil)
+		want(t, tt.rule, tt.gone(b, root, middle), nil)
+		if tt.again == nil {
+			tt.again = func(b *permit.Book, _ chain.Hash) error {
+				_, err := grant(b, ann, ben, coin, mint, shared)
+				return err
+			}
+		}
+		want(t, tt.rule, tt.again(b, root), nil)
+		if !may(t, b, ben, coin, mint) || may(t, b, dan, coin, mint) {
+			t.Errorf("%s: what was delegated came back", tt.rule)
+		}
+		_, _, err = b.Delegate(ben, root, cat, permit.Constraints{Delegatable: true, Depth: 1})
+		want(t, tt.rule, err, nil)
+		_, _, err = b.Delegate(cat, middle, dan, permit.Constraints{})
+		want(t, tt.rule, err, nil)
+		if !may(t, b, dan, coin, mint) {
+			t.Errorf("%s: what is delegated again does not hold", tt.rule)
+		}
+		_, err = grant(b, ann, ben, coin, mint, shared)
+		want(t, tt.rule, err, nil)
+		if !may(t, b, dan, coin, mint) {
+			t.Errorf("%s: to renew a grant ended what was delegated from it", tt.rule)
 		}
 	}
 }

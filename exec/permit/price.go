@@ -2,6 +2,9 @@ package permit
 
 import "github.com/cowboy-foundation/cowboy/chain"
 
+// ReadsPerLook is what one of [Book.Looks] reads of the state.
+const ReadsPerLook = 2
+
 // Price is what an instruction costs besides what is intrinsic (CIP-2 §7.4).
 func Price(opcode uint64) chain.Usage {
 	switch opcode {

@@ -25,7 +25,9 @@ type Grant struct {
 	Scope       Scope
 	Action      Action
 	Constraints Constraints
+	Born        uint64        // which of all grants that the grantee ever had; kept when renewed
 	Parent      *chain.Hash   // that it was delegated from
+	ParentBorn  uint64        // its number
 	Grantor     chain.Address // who made it last
 	Made        chain.Height  // when
 	Slot        uint64        // in the grantee's list
@@ -160,17 +162,29 @@ func (l list) drop(o *state.Overlay, a chain.Address, n uint64) (moved chain.Has
 	return moved, nil
 }
 
-func counts(v Reader, a chain.Address) (c [2]uint64, err error) {
+// bear numbers a new grant of an address; the first is 1.
+func bear(o *state.Overlay, a chain.Address) (uint64, error) {
+	c, err := counts(o, a)
+	if err != nil {
+		return 0, err
+	}
+	c[2]++
+	setCounts(o, a, c)
+	return c[2], nil
+}
+
+// counts returns the lengths of an address's lists, and how many grants it ever had.
+func counts(v Reader, a chain.Address) (c [3]uint64, err error) {
 	b, err := v.Storage(chain.AddrEntitlements, key("c", a[:]))
 	if err != nil || b == nil {
 		return c, err
 	}
 	r := cbor.NewReader(b)
-	if err = r.ArrayOf(2); err == nil {
-		c[0], err = r.Uint()
-	}
-	if err == nil {
-		c[1], err = r.Uint()
+	err = r.ArrayOf(len(c))
+	for i := range c {
+		if err == nil {
+			c[i], err = r.Uint()
+		}
 	}
 	if err == nil {
 		err = r.End()
@@ -181,12 +195,16 @@ func counts(v Reader, a chain.Address) (c [2]uint64, err error) {
 	return c, nil
 }
 
-func setCounts(o *state.Overlay, a chain.Address, c [2]uint64) {
-	if c == [2]uint64{} {
+func setCounts(o *state.Overlay, a chain.Address, c [3]uint64) {
+	if c == [3]uint64{} {
 		o.SetStorage(chain.AddrEntitlements, key("c", a[:]), nil)
 		return
 	}
-	o.SetStorage(chain.AddrEntitlements, key("c", a[:]), cbor.AppendUint(cbor.AppendUint(cbor.AppendArray(nil, 2), c[0]), c[1]))
+	b := cbor.AppendArray(nil, len(c))
+	for _, n := range c {
+		b = cbor.AppendUint(b, n)
+	}
+	o.SetStorage(chain.AddrEntitlements, key("c", a[:]), b)
 }
 
 // ReadGrant returns a grant, also one that has expired; nil for none of that id.
@@ -236,7 +254,7 @@ func (l list) all(v Reader, a chain.Address) ([]chain.Hash, error) {
 }
 
 func (g *Grant) encode() []byte {
-	b := cbor.AppendBytes(cbor.AppendArray(nil, 12), g.Grantee[:])
+	b := cbor.AppendBytes(cbor.AppendArray(nil, 14), g.Grantee[:])
 	b = g.Constraints.Append(g.Action.Append(g.Scope.Append(b)))
 	if g.Parent == nil {
 		b = cbor.AppendNull(b)
@@ -244,7 +262,7 @@ func (g *Grant) encode() []byte {
 		b = cbor.AppendBytes(b, g.Parent[:])
 	}
 	b = cbor.AppendBytes(b, g.Grantor[:])
-	for _, n := range [...]uint64{uint64(g.Made), g.Slot, g.Used, g.AmountUsed, uint64(g.RateFrom), g.RateUsed} {
+	for _, n := range [...]uint64{g.Born, g.ParentBorn, uint64(g.Made), g.Slot, g.Used, g.AmountUsed, uint64(g.RateFrom), g.RateUsed} {
 		b = cbor.AppendUint(b, n)
 	}
 	return b
@@ -253,7 +271,7 @@ func (g *Grant) encode() []byte {
 func decodeGrant(b []byte) (g *Grant, err error) {
 	r := cbor.NewReader(b)
 	g = new(Grant)
-	if err = r.ArrayOf(12); err != nil {
+	if err = r.ArrayOf(14); err != nil {
 		return nil, err
 	}
 	if err = r.BytesInto(g.Grantee[:]); err != nil {
@@ -277,13 +295,14 @@ func decodeGrant(b []byte) (g *Grant, err error) {
 	if err = r.BytesInto(g.Grantor[:]); err != nil {
 		return nil, err
 	}
-	var n [6]uint64
+	var n [8]uint64
 	for i := range n {
 		if n[i], err = r.Uint(); err != nil {
 			return nil, err
 		}
 	}
-	g.Made, g.Slot, g.Used, g.AmountUsed, g.RateFrom, g.RateUsed = chain.Height(n[0]), n[1], n[2], n[3], chain.Height(n[4]), n[5]
+	g.Born, g.ParentBorn, g.Made, g.Slot = n[0], n[1], chain.Height(n[2]), n[3]
+	g.Used, g.AmountUsed, g.RateFrom, g.RateUsed = n[4], n[5], chain.Height(n[6]), n[7]
 	return g, r.End()
 }
 

@@ -10,7 +10,7 @@ import (
 // FuzzRecords holds what the state keeps to its writers: bytes that decode are those
 // that are written again, but for constraints that say what is so anyway.
 func FuzzRecords(f *testing.F) {
-	g := &Grant{Scope: Scope{ScopePool, "eu"}, Action: Action{ActionRunnerJoinPool, "eu"}, Parent: &chain.Hash{1}, Made: 7, Used: 3}
+	g := &Grant{Scope: Scope{ScopePool, "eu"}, Action: Action{ActionRunnerJoinPool, "eu"}, Parent: &chain.Hash{1}, ParentBorn: 2, Born: 5, Made: 7, Used: 3}
 	g.Constraints = Constraints{Until: 9, Rate: &Rate{1, 2}, Irrevocable: true}
 	r := &Role{Name: "r", Scopes: []Scope{{}}, Actions: []Action{{Kind: ActionAll}}, Made: 3}
 	f.Add(g.encode())
