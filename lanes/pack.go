@@ -18,6 +18,9 @@ type PackRequest struct {
 	VRFOut   chain.Hash                    // proposer's VRF output (resolution 11.41)
 	MaxBytes int                           // for all bodies with their frames
 	Exclude  []chain.Hash                  // transactions to leave out
+	// Busy are actors that have no cycles for more than some messages, which are
+	// named: all others to them are left out.
+	Busy map[chain.Address]map[chain.Hash]struct{}
 	// Reserved is what due timers may take of the timer lane's share, before any
 	// transaction.
 	Reserved chain.Usage
@@ -41,7 +44,7 @@ func (l *Lanes) Pack(ctx context.Context, req PackRequest) ([]*chain.VerifiedTx,
 	}
 	picked, err := l.pool.Pick(&sched.PickRequest{
 		Params: req.Params, BaseFees: req.BaseFees, Height: req.Height,
-		MaxBytes: req.MaxBytes, Exclude: req.Exclude, Reserved: req.Reserved, Before: req.Before,
+		MaxBytes: req.MaxBytes, Exclude: req.Exclude, Busy: req.Busy, Reserved: req.Reserved, Before: req.Before,
 		Account: accountsAt(req.Parent, req.Height-1),
 	})
 	if err != nil {

@@ -18,6 +18,9 @@ type PickRequest struct {
 	Height   chain.Height                  // of the new block
 	MaxBytes int                           // for all bodies with their frames
 	Exclude  []chain.Hash                  // transactions to leave out
+	// Busy are actors that have no cycles for more than some messages, which are
+	// named: all others to them are left out.
+	Busy map[chain.Address]map[chain.Hash]struct{}
 	// Reserved is what due timers may take of the timer lane's share.
 	Reserved chain.Usage
 	// Before are the transactions of the blocks before the new one, the parent's
@@ -181,10 +184,8 @@ func (k *picker) take(s *sender, e *entry) bool {
 		e.cost > s.pick.spendable {
 		return false
 	}
-	if k.exclude != nil {
-		if _, out := k.exclude[e.tx.Hash]; out {
-			return false
-		}
+	if k.leftOut(e.tx) {
+		return false
 	}
 	k.budget.Take(e.lane, e.uses)
 	k.left.Cycles -= e.uses.Cycles
@@ -197,4 +198,17 @@ func (k *picker) take(s *sender, e *entry) bool {
 	k.misses = 0
 	k.picked = append(k.picked, e.tx)
 	return true
+}
+
+// leftOut reports whether the request names a transaction, or its target.
+func (k *picker) leftOut(tx *chain.VerifiedTx) bool {
+	if _, out := k.exclude[tx.Hash]; out {
+		return true
+	}
+	if len(k.req.Busy) == 0 || tx.Tx.To == nil || len(tx.Tx.Payload) == 0 {
+		return false
+	}
+	some, busy := k.req.Busy[*tx.Tx.To]
+	_, named := some[tx.Hash]
+	return busy && !named
 }

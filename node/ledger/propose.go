@@ -73,7 +73,7 @@ func (l *Ledger) build(ctx context.Context, req engine.ProposeRequest, parent *E
 	if !advancing {
 		began := time.Now()
 		var err error
-		if txs, err = l.pack(ctx, &header, parent, vrfOut, nil); err != nil {
+		if txs, err = l.pack(ctx, &header, parent, vrfOut, leftOut{}); err != nil {
 			return nil, err
 		}
 		l.Stats.PackNanos.Add(uint64(time.Since(began)))
@@ -123,7 +123,7 @@ func (l *Ledger) parentBeacon(h *chain.Header) chain.Hash {
 // block limit; what a header's inputs take beyond it is added by pack.
 const blockEnvelopeBytes = 2 * chain.HeaderFixedBytes
 
-func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vrfOut chain.Hash, exclude []chain.Hash) ([]*chain.VerifiedTx, error) {
+func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vrfOut chain.Hash, out leftOut) ([]*chain.VerifiedTx, error) {
 	reserved, err := exec.TimerReserve(parent.State, parent.Force.Params, h.Height)
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)
@@ -137,7 +137,7 @@ func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vr
 		VRFOut:   vrfOut,
 		MaxBytes: l.size.limit - len(h.PresenceInput) - len(h.ConsumedSeeds),
 		Before:   l.before(parent),
-		Exclude:  exclude,
+		Exclude:  out.txs, Busy: out.busy,
 	})
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)

@@ -21,18 +21,18 @@ const shedRounds = 3
 // proposer its slot, nor anybody else the turn. What no block takes leaves the pool
 // for good, so that nobody fills blocks with transactions that never pay.
 func (l *Ledger) shed(ctx context.Context, h chain.Header, parent *Executed, vrfOut chain.Hash, txs []*chain.VerifiedTx) (*Executed, error) {
-	var refused []chain.Hash
+	var out leftOut
 	for round := 0; ; round++ {
 		s, err := l.executor.Sift(parent.State, l.inputs(&h, parent.Force.Params), txs)
 		if err != nil {
 			return nil, err
 		}
-		if refused, err = l.refuse(ctx, refused, txs, s.Refused); err != nil {
+		if err := l.refuse(ctx, &out, txs, &s); err != nil {
 			return nil, err
 		}
 		next := order.Arrange(vrfOut, s.Kept)
 		if round == 0 {
-			if next, err = l.pack(ctx, &h, parent, vrfOut, refused); err != nil {
+			if next, err = l.pack(ctx, &h, parent, vrfOut, out); err != nil {
 				return nil, err
 			}
 		}
@@ -46,24 +46,52 @@ func (l *Ledger) shed(ctx context.Context, h chain.Header, parent *Executed, vrf
 	}
 }
 
-// refuse adds to a list what a round has refused, and drops of it what no block
-// will take.
-func (l *Ledger) refuse(ctx context.Context, list []chain.Hash, txs []*chain.VerifiedTx, bad []*exec.InvalidTx) ([]chain.Hash, error) {
+// leftOut is what a selection leaves out.
+type leftOut struct {
+	txs  []chain.Hash
+	busy map[chain.Address]map[chain.Hash]struct{} // see [lanes.PackRequest]
+}
+
+// refuse notes what a round has refused, and drops of it what no block will take.
+// What an actor had no cycles for has taken room and pays nothing; another message
+// to it would do the same.
+func (l *Ledger) refuse(ctx context.Context, out *leftOut, txs []*chain.VerifiedTx, s *exec.Sifted) error {
+	if len(s.Refused) == 0 {
+		return nil
+	}
 	var never []chain.Hash
-	for _, invalid := range bad {
+	var busy []chain.Address
+	for _, invalid := range s.Refused {
 		tx := txs[invalid.Index]
-		list = append(list, tx.Hash)
+		out.txs = append(out.txs, tx.Hash)
+		if errors.Is(invalid.Err, exec.ErrActorBusy) {
+			busy = append(busy, *tx.Tx.To)
+		}
 		if !exec.MayPass(invalid.Err) && !errors.As(invalid.Err, new(*fees.NonceError)) {
 			never = append(never, tx.Hash)
 		}
 	}
-	if len(bad) == 0 {
-		return list, nil
+	out.keep(busy, s.Kept)
+	l.Stats.Shed.Add(uint64(len(s.Refused)))
+	l.cfg.Log.Warn("transactions refused while building a block", "number", len(s.Refused), "never valid", len(never),
+		"first", txs[s.Refused[0].Index].Hash, "err", s.Refused[0].Err)
+	return l.cfg.Pool.Discard(ctx, never)
+}
+
+// keep leaves the busy actors the messages that they had cycles for, and no others.
+func (o *leftOut) keep(busy []chain.Address, kept []*chain.VerifiedTx) {
+	o.busy = map[chain.Address]map[chain.Hash]struct{}{}
+	for _, actor := range busy {
+		o.busy[actor] = map[chain.Hash]struct{}{}
 	}
-	l.Stats.Shed.Add(uint64(len(bad)))
-	l.cfg.Log.Warn("transactions refused while building a block", "number", len(bad), "never valid", len(never),
-		"first", txs[bad[0].Index].Hash, "err", bad[0].Err)
-	return list, l.cfg.Pool.Discard(ctx, never)
+	for _, tx := range kept {
+		if tx.Tx.To == nil {
+			continue
+		}
+		if some, ok := o.busy[*tx.Tx.To]; ok {
+			some[tx.Hash] = struct{}{}
+		}
+	}
 }
 
 // firsts returns the first transaction of each sender. Whichever of them are left

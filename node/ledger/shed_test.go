@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/lanes"
 )
 
 // busy has a handler that leaves the actor less than a block's cycles.
@@ -179,6 +181,48 @@ func TestShedKeepsTheOrder(t *testing.T) {
 	}
 	if want := 5 * (0 + 1 + 2 + 3); len(block.Txs) != want {
 		t.Errorf("%d transactions, want %d", len(block.Txs), want)
+	}
+	f.verifiesSecond(t, first, parent, made)
+}
+
+// TestABusyActorTakesNobodysRoom: messages that an actor has no cycles for pay
+// nothing, so they must not keep others out of a block, however many of them wait
+// and however early they came.
+func TestABusyActorTakesNobodysRoom(t *testing.T) {
+	const crowd, others = 40, 200 // each of the crowd has the limit of a hundred others
+	f := newFixture(t)
+	l, _, to, parent, first := f.crowded(t, crowd+others)
+	head, params := l.Head(), &f.genesis.Params
+	room, err := lanes.New(lanes.DefaultConfig(), params, f.genesis.ChainID, lanes.FinalizedHead{
+		Height: head.Height(), View: head.State, BaseFees: BaseFeesAfter(params, &head.Block.Header),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.cfg.Pool = room
+	var txs []*chain.VerifiedTx
+	for n := range crowd {
+		burn := chain.Tx{To: &to, Payload: actor.AppendMessage(nil, "go", cbor.AppendNull(nil)), CyclesLimit: 2_021_000, CellsLimit: 100}
+		txs = append(txs, f.sent(person(t, n), burn))
+	}
+	for n := range others {
+		txs = append(txs, f.sent(person(t, crowd+n), chain.Tx{To: &chain.Address{0xaa}, Value: 1, CyclesLimit: 21_000, CellsLimit: 100}))
+	}
+	for _, came := range [][]*chain.VerifiedTx{txs[:crowd], txs[crowd:]} {
+		if err := errors.Join(room.Admit(t.Context(), came)...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	made, err := l.Propose(t.Context(), engine.ProposeRequest{Round: beacon.Round{View: 2}, Parent: parent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	block, err := chain.DecodeBlock(made.Block, len(made.Block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(block.Txs) != 1+others {
+		t.Errorf("%d transactions, want one for the actor and those of %d others", len(block.Txs), others)
 	}
 	f.verifiesSecond(t, first, parent, made)
 }
