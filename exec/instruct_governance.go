@@ -27,6 +27,9 @@ func (b *block) instructGovernance(ins chain.Instruction, tx *chain.VerifiedTx, 
 	}
 	b.state.Revert(mark)
 	out.Events, out.Output = nil, nil
+	if err != nil {
+		out.Detail = err.Error()
+	}
 	switch {
 	case err == nil:
 	case errors.Is(err, governance.ErrAction), errors.Is(err, errValue):
@@ -81,6 +84,7 @@ func (b *block) govern(opcode uint64, tx *chain.VerifiedTx) (out actor.Outcome, 
 	case effect.Registry != nil:
 		var e chain.Event
 		if _, e, err = b.permit(b.registry(permit.MaxGrants), chain.AddrGovernance, effect.Registry); err != nil {
+			out.Detail = err.Error()
 			out.Code, err = permitCode(err)
 		}
 		out.Events = append(out.Events, e)

@@ -32,6 +32,7 @@ func (b *block) instructRegistry(ins chain.Instruction, tx *chain.VerifiedTx, li
 	out.Used.Cycles += chain.Cycles(looks-book.Looks) * look
 	if err != nil {
 		b.state.Revert(mark)
+		out.Detail = err.Error()
 		if errors.Is(err, permit.ErrLooks) {
 			out.Used.Cycles = limit.Cycles
 		}
@@ -108,14 +109,14 @@ func (b *block) permit(book *permit.Book, by chain.Address, payload []byte) (id 
 	}
 	switch ins.Opcode {
 	case chain.OpEntitlementGrant:
-		a, err := readAsked(&r)
+		a, err := permit.ReadAsked(&r)
 		if err != nil {
 			return nil, e, err
 		}
 		made, e, err := book.Grant(by, &a)
 		return &made, e, err
 	case chain.OpRoleCreate:
-		role, err := readRole(&r)
+		role, err := permit.ReadRoleAsked(&r)
 		if err != nil {
 			return nil, e, err
 		}
@@ -142,7 +143,7 @@ func permitOf(book *permit.Book, by chain.Address, opcode uint64, r *cbor.Reader
 	}
 	switch opcode {
 	case chain.OpEntitlementDelegate:
-		c, err := inside(r, permit.ReadConstraints)
+		c, err := permit.Inside(r, permit.ReadConstraints)
 		if err != nil {
 			return nil, e, err
 		}
@@ -154,50 +155,4 @@ func permitOf(book *permit.Book, by chain.Address, opcode uint64, r *cbor.Reader
 		e, err = book.RevokeRole(by, of, who)
 	}
 	return nil, e, err
-}
-
-func readAsked(r *cbor.Reader) (a permit.Asked, err error) {
-	if err = r.BytesInto(a.Grantee[:]); err != nil {
-		return a, err
-	}
-	if a.Scope, err = inside(r, permit.ReadScope); err != nil {
-		return a, err
-	}
-	if a.Action, err = inside(r, permit.ReadAction); err != nil {
-		return a, err
-	}
-	a.Constraints, err = inside(r, permit.ReadConstraints)
-	return a, err
-}
-
-func readRole(r *cbor.Reader) (role permit.Role, err error) {
-	name, err := r.Bytes(permit.MaxNameBytes)
-	if err != nil {
-		return role, fmt.Errorf("%w: name of a role: %w", permit.ErrArgument, err)
-	}
-	role.Name = string(name)
-	if role.Scopes, err = inside(r, permit.ReadScopes); err != nil {
-		return role, err
-	}
-	if role.Actions, err = inside(r, permit.ReadActions); err != nil {
-		return role, err
-	}
-	role.Constraints, err = inside(r, permit.ReadConstraints)
-	return role, err
-}
-
-// inside reads an argument that is a byte string with one canonical item
-// (resolution 8.5).
-func inside[T any](r *cbor.Reader, read func(*cbor.Reader) (T, error)) (v T, err error) {
-	b, err := r.Bytes(chain.MaxTxBytes)
-	if err != nil {
-		return v, err
-	}
-	item := cbor.NewReader(b)
-	if v, err = read(&item); err == nil {
-		if err = item.End(); err != nil {
-			err = fmt.Errorf("%w: %w", permit.ErrArgument, err)
-		}
-	}
-	return v, err
 }

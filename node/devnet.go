@@ -46,8 +46,15 @@ func DevAccounts() []DevAccount {
 
 func devFaucet() DevAccount { return devAccount(devFaucetDomain, 0) }
 
+// DevGovernor returns the one member of the multisig of every development chain
+// whose genesis names no others.
+func DevGovernor() DevAccount { return devKey(chain.DevelopmentKey("governor-1")) }
+
 func devAccount(domain string, index byte) DevAccount {
-	secret := keccak.Sum256([]byte(domain), []byte{index})
+	return devKey(keccak.Sum256([]byte(domain), []byte{index}))
+}
+
+func devKey(secret [32]byte) DevAccount {
 	key, err := secp256k1.ParsePrivateKey(secret[:])
 	if err != nil {
 		panic("development key out of range: " + err.Error()) // fixed inputs, proven by a test

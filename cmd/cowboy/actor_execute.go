@@ -98,21 +98,21 @@ func (c *actorRead) Run(ctx context.Context, s *session) error {
 }
 
 type actorFund struct {
-	Actor  string `required:"" placeholder:"ADDRESS" help:"Whom to give it."`
+	actorRef
 	Amount string `required:"" placeholder:"AMOUNT" help:"In CBY (1.5) or base units (1500000000wei)."`
 	sendFlags
 }
 
 // Help teaches the command.
 func (actorFund) Help() string {
-	return "The actor keeps it only with the entitlement econ.hold_balance.\n\nExample:\n\n    cowboy actor fund-actor --actor 0x… --amount 10 --wait"
+	return "The actor keeps it only with the entitlement econ.hold_balance.\n\nExample:\n\n    cowboy actor fund-actor 0x… --amount 10 --wait"
 }
 
 // Run gives an actor money without calling it.
 func (c *actorFund) Run(ctx context.Context, s *session) error {
-	to, err := client.ParseAddress(c.Actor)
+	to, err := c.resolve()
 	if err != nil {
-		return usageError{err}
+		return err
 	}
 	amount, err := client.ParseAmount(c.Amount)
 	if err != nil {

@@ -50,8 +50,11 @@ func (a *idArg) hash() (chain.Hash, error) {
 	return id, asUsage(err)
 }
 
-// order signs and sends an instruction.
-func (f *sendFlags) order(ctx context.Context, s *session, tx *chain.Tx) error {
+// order signs and sends an instruction. err is what kept tx from being made.
+func (f *sendFlags) order(ctx context.Context, s *session, tx *chain.Tx, err error) error {
+	if err != nil {
+		return asUsage(err)
+	}
 	signed, err := f.prepare(ctx, s, tx)
 	if err != nil {
 		return err
@@ -59,11 +62,29 @@ func (f *sendFlags) order(ctx context.Context, s *session, tx *chain.Tx) error {
 	return f.dispatch(ctx, s, signed)
 }
 
-type entitlementGrant struct {
+// grantTerms are what a grant says; the own account sends them, or the multisig has
+// them carried out (gov propose entitlement).
+type grantTerms struct {
 	To     string `required:"" placeholder:"ADDRESS" help:"Who gets it."`
 	Scope  string `required:"" placeholder:"SCOPE" help:"What it is about: ${scopes}"`
 	Action string `required:"" placeholder:"ACTION" help:"What is permitted: all, token_mint, runner_join_pool:NAME, custom:NAME and others (CIP-2 §7.1)."`
 	conditionFlags
+}
+
+func (g *grantTerms) instruction() (*chain.Tx, error) {
+	a := permit.Asked{Constraints: g.constraints()}
+	var err error
+	if a.Grantee, err = client.ParseAddress(g.To); err == nil {
+		a.Scope, err = permit.ParseScope(g.Scope)
+	}
+	if err == nil {
+		a.Action, err = permit.ParseAction(g.Action)
+	}
+	return client.GrantTx(&a), err
+}
+
+type entitlementGrant struct {
+	grantTerms
 	sendFlags
 }
 
@@ -75,18 +96,8 @@ func (entitlementGrant) Help() string {
 
 // Run permits something.
 func (c *entitlementGrant) Run(ctx context.Context, s *session) error {
-	a := permit.Asked{Constraints: c.constraints()}
-	var err error
-	if a.Grantee, err = client.ParseAddress(c.To); err == nil {
-		a.Scope, err = permit.ParseScope(c.Scope)
-	}
-	if err == nil {
-		a.Action, err = permit.ParseAction(c.Action)
-	}
-	if err != nil {
-		return usageError{err}
-	}
-	return c.order(ctx, s, client.GrantTx(&a))
+	tx, err := c.instruction()
+	return c.order(ctx, s, tx, err)
 }
 
 type entitlementDelegate struct {
@@ -112,11 +123,19 @@ func (c *entitlementDelegate) Run(ctx context.Context, s *session) error {
 		return usageError{err}
 	}
 	conditions := c.constraints()
-	return c.order(ctx, s, client.DelegateTx(id, to, &conditions))
+	return c.order(ctx, s, client.DelegateTx(id, to, &conditions), nil)
+}
+
+// revokeTerms name the permission that ends.
+type revokeTerms struct{ idArg }
+
+func (r *revokeTerms) instruction() (*chain.Tx, error) {
+	id, err := r.hash()
+	return client.RevokeGrantTx(id), err
 }
 
 type entitlementRevoke struct {
-	idArg
+	revokeTerms
 	sendFlags
 }
 
@@ -127,18 +146,39 @@ func (entitlementRevoke) Help() string {
 
 // Run takes a permission back.
 func (c *entitlementRevoke) Run(ctx context.Context, s *session) error {
-	id, err := c.hash()
-	if err != nil {
-		return err
-	}
-	return c.order(ctx, s, client.RevokeGrantTx(id))
+	tx, err := c.instruction()
+	return c.order(ctx, s, tx, err)
 }
 
-type roleCreate struct {
+// roleTerms are what a role consists of.
+type roleTerms struct {
 	Name        string   `required:"" placeholder:"NAME" help:"1 to 64 bytes."`
 	Scopes      []string `name:"scope" required:"" placeholder:"SCOPE" help:"Once for each: ${scopes}"`
 	Actions     []string `name:"action" required:"" placeholder:"ACTION" help:"Once for each."`
 	Irrevocable bool     `help:"Only who has it may give it up."`
+}
+
+func (c *roleTerms) instruction() (*chain.Tx, error) {
+	r := permit.Role{Name: c.Name, Constraints: permit.Constraints{Irrevocable: c.Irrevocable}}
+	for _, text := range c.Scopes {
+		scope, err := permit.ParseScope(text)
+		if err != nil {
+			return nil, err
+		}
+		r.Scopes = append(r.Scopes, scope)
+	}
+	for _, text := range c.Actions {
+		action, err := permit.ParseAction(text)
+		if err != nil {
+			return nil, err
+		}
+		r.Actions = append(r.Actions, action)
+	}
+	return client.CreateRoleTx(&r), nil
+}
+
+type roleCreate struct {
+	roleTerms
 	sendFlags
 }
 
@@ -149,44 +189,38 @@ func (roleCreate) Help() string {
 
 // Run names scopes and actions.
 func (c *roleCreate) Run(ctx context.Context, s *session) error {
-	r := permit.Role{Name: c.Name, Constraints: permit.Constraints{Irrevocable: c.Irrevocable}}
-	for _, text := range c.Scopes {
-		scope, err := permit.ParseScope(text)
-		if err != nil {
-			return usageError{err}
-		}
-		r.Scopes = append(r.Scopes, scope)
-	}
-	for _, text := range c.Actions {
-		action, err := permit.ParseAction(text)
-		if err != nil {
-			return usageError{err}
-		}
-		r.Actions = append(r.Actions, action)
-	}
-	return c.order(ctx, s, client.CreateRoleTx(&r))
+	tx, err := c.instruction()
+	return c.order(ctx, s, tx, err)
 }
 
 // roleOf names a role and an account.
 type roleOf struct {
 	idArg
 	Account string `required:"" placeholder:"ADDRESS" help:"Whose role it is to be, or is."`
-	sendFlags
 }
 
-func (c *roleOf) send(ctx context.Context, s *session, tx func(chain.Hash, chain.Address) *chain.Tx) error {
+func (c *roleOf) about(tx func(chain.Hash, chain.Address) *chain.Tx) (*chain.Tx, error) {
 	id, err := c.hash()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	account, err := client.ParseAddress(c.Account)
-	if err != nil {
-		return usageError{err}
-	}
-	return c.order(ctx, s, tx(id, account))
+	return tx(id, account), err
 }
 
-type roleAssign struct{ roleOf }
+// assignTerms give a role, and unassignTerms take one.
+type (
+	assignTerms   struct{ roleOf }
+	unassignTerms struct{ roleOf }
+)
+
+func (c *assignTerms) instruction() (*chain.Tx, error)   { return c.about(client.AssignRoleTx) }
+func (c *unassignTerms) instruction() (*chain.Tx, error) { return c.about(client.RevokeRoleTx) }
+
+type roleAssign struct {
+	assignTerms
+	sendFlags
+}
 
 // Help teaches the command.
 func (roleAssign) Help() string {
@@ -195,10 +229,14 @@ func (roleAssign) Help() string {
 
 // Run assigns a role.
 func (c *roleAssign) Run(ctx context.Context, s *session) error {
-	return c.send(ctx, s, client.AssignRoleTx)
+	tx, err := c.instruction()
+	return c.order(ctx, s, tx, err)
 }
 
-type roleRevoke struct{ roleOf }
+type roleRevoke struct {
+	unassignTerms
+	sendFlags
+}
 
 // Help teaches the command.
 func (roleRevoke) Help() string {
@@ -207,7 +245,8 @@ func (roleRevoke) Help() string {
 
 // Run takes a role.
 func (c *roleRevoke) Run(ctx context.Context, s *session) error {
-	return c.send(ctx, s, client.RevokeRoleTx)
+	tx, err := c.instruction()
+	return c.order(ctx, s, tx, err)
 }
 
 type entitlementShow struct{ idArg }

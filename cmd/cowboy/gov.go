@@ -31,7 +31,7 @@ func (govCommands) Help() string {
     cowboy gov approve 0x… --wait                        # by the others
     cowboy gov execute 0x… --wait
 
-On a devnet the one member is the development account "governor-1": pass its key with --private-key, give it some CBY, and wait one block.`
+On a devnet there is one member, whose key "cowboyd devnet" prints: pass it with --private-key, give it some CBY, and wait one block.`
 }
 
 type govPropose struct {
@@ -39,6 +39,8 @@ type govPropose struct {
 	Deprecate govDeprecate `cmd:"" help:"Announce that an entitlement goes."`
 	Entry     govEntry     `cmd:"" help:"Write an entry of a registry: tee_keys, tee_measurements, model_bans."`
 	Upgrade   govUpgrade   `cmd:"" help:"Put other code in place of a system actor's."`
+
+	Entitlement govRegistry `cmd:"" help:"Permit, take back or assign in the multisig's name."`
 }
 
 // proposing are the flags of every proposal.
@@ -253,7 +255,7 @@ func govText(g *rpc.GovernanceReply) *lines {
 		case p.Done > 0:
 			text.add("  carried out in block %d", p.Done)
 		case p.Ready > 0:
-			text.add("  %d approvals, may be carried out from block %d on", len(p.Approvals), p.Ready)
+			text.add("  %d of %d approvals, may be carried out from block %d on", len(p.Approvals), g.Threshold, p.Ready)
 		default:
 			text.add("  %d of %d approvals", len(p.Approvals), g.Threshold)
 		}
@@ -266,7 +268,7 @@ func proposalDetail(p *rpc.ProposalReply) string {
 	for _, v := range p.Settings {
 		b.WriteString(" " + v.Path + "=" + string(v.Value))
 	}
-	for _, name := range []string{"entitlement", "table", "key", "value", "actor"} {
+	for _, name := range []string{"entitlement", "table", "key", "value", "actor", "meaning"} {
 		if v, ok := p.Detail[name]; ok {
 			b.WriteString(" " + v)
 		}

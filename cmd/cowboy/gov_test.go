@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/permit"
 	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -17,7 +18,7 @@ import (
 
 // governor returns the flags with which the one member of a devnet's multisig sends.
 func governor() []string {
-	secret := chain.DevelopmentKey("governor-1")
+	secret := node.DevGovernor().Key.Bytes()
 	return []string{"--private-key", hex.EncodeToString(secret[:])}
 }
 
@@ -150,6 +151,7 @@ func TestGovernanceActionsLive(t *testing.T) { // resolutions 8.2, 9.1, 11.11, 1
 	if end := l.voted("upgrade", plain, "--code", next); end != "forbidden" || string(l.execute(plain, "version", "null").Value) != "1" {
 		t.Errorf("upgrade of a regular actor: %s", end)
 	}
+	l.registryVotes()
 	for _, action := range [][]string{{"deprecate", "storage.blob"}, {"entry", "tee_keys", "sgx/root", "--value", "key"}} {
 		if end := l.voted(action...); end != "success" {
 			t.Errorf("%v: %s", action, end)
@@ -174,6 +176,53 @@ func TestGovernanceActionsLive(t *testing.T) { // resolutions 8.2, 9.1, 11.11, 1
 	l.voted("entry", "model_bans", "llama", "--remove")
 	if got := l.entry("model_bans", "llama"); got != "" {
 		t.Errorf("the entry is still there: %q", got)
+	}
+}
+
+// registryVotes takes instructions to the entitlement registry through their steps
+// (CIP-2 §7.3).
+func (l *live) registryVotes() {
+	t := l.t
+	auditor := node.DevAccounts()[3].Address.String()
+	held := func() (list rpc.EntitlementsReply) {
+		t.Helper()
+		l.do(&list, "entitlement", "list", auditor)
+		return list
+	}
+	audit := []string{"--scope", "global", "--action", "custom:audit"}
+	if end := l.voted(append([]string{"entitlement", "grant", "--to", auditor, "--max-uses", "3"}, audit...)...); end != "success" {
+		t.Fatalf("grant: %s", end)
+	}
+	list := held()
+	if len(list.Entitlements) != 1 || !list.Entitlements[0].InForce || list.Entitlements[0].Constraints.Uses != 3 || list.Entitlements[0].Grantor != chain.AddrGovernance {
+		t.Fatalf("granted: %+v", list.Entitlements)
+	}
+	_, text, _ := l.run("gov", "status")
+	if want := "entitlement_registry grant custom:audit for global to " + auditor + ", uses 3"; !strings.Contains(text, want) {
+		t.Errorf("gov status does not say %q:\n%s", want, text)
+	}
+	grant := list.Entitlements[0].ID.String()
+	if end := l.voted("entitlement", "revoke", grant); end != "success" || len(held().Entitlements) != 0 {
+		t.Errorf("revoke: %s", end)
+	}
+	if end := l.voted("entitlement", "revoke", grant); end != "not_found" {
+		t.Errorf("revoke again: %s", end)
+	}
+	role := permit.RoleID(chain.AddrGovernance, "auditor").String()
+	l.voted(append([]string{"entitlement", "create-role", "--name", "auditor"}, audit...)...)
+	if end := l.voted("entitlement", "assign-role", role, "--account", auditor); end != "success" || len(held().Roles) != 1 {
+		t.Errorf("assign: %s", end)
+	}
+	if end := l.voted("entitlement", "revoke-role", role, "--account", auditor); end != "success" || len(held().Roles) != 0 {
+		t.Errorf("take: %s", end)
+	}
+	for got, want := range map[string]string{
+		l.refused(append([]string{"gov", "propose", "set", "timer.max_per_actor=-1"}, governor()...)...): "timer.max_per_actor",
+		l.refused(append([]string{"gov", "propose", "deprecate", "storage.no"}, governor()...)...):       `no entitlement "storage.no"`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%q does not say %s", got, want)
+		}
 	}
 }
 

@@ -104,13 +104,32 @@ func run(ctx context.Context, args []string, w world) (code int) {
 	}
 	chosen, err := parser.Parse(args)
 	if err != nil {
-		return fail(w, wantsJSON(args), usageError{err})
+		return fail(w, wantsJSON(args), usageError{err}, helpOf(err))
 	}
 	chosen.BindTo(ctx, (*context.Context)(nil))
 	if err := chosen.Run(&session{world: w, flags: &line}); err != nil {
-		return fail(w, line.JSON, err)
+		return fail(w, line.JSON, err, pathOf(chosen))
 	}
 	return exitDone
+}
+
+// helpOf is the command whose help tells what a line that did not parse lacks.
+func helpOf(err error) string {
+	var failed *kong.ParseError
+	if errors.As(err, &failed) && failed.Context != nil {
+		return pathOf(failed.Context)
+	}
+	return "cowboy"
+}
+
+func pathOf(c *kong.Context) string {
+	path := "cowboy"
+	for _, step := range c.Path {
+		if step.Command != nil {
+			path += " " + step.Command.Name
+		}
+	}
+	return path
 }
 
 // wantsJSON looks for --json when the rest of the line did not parse.
@@ -129,8 +148,9 @@ type failure struct {
 	Message string   `json:"message"`
 }
 
-// fail prints err with what to do about it and returns the exit code.
-func fail(w world, asJSON bool, err error) int {
+// fail prints err with what to do about it and returns the exit code. The help of
+// command shows how it is meant.
+func fail(w world, asJSON bool, err error, command string) int {
 	var said silentError
 	if errors.As(err, &said) {
 		return exitFailed
@@ -152,7 +172,7 @@ func fail(w world, asJSON bool, err error) int {
 	var usage usageError
 	if errors.As(err, &usage) {
 		if !asJSON {
-			fmt.Fprintln(w.stderr, "Try `cowboy --help`, or --help after a command for an example.")
+			fmt.Fprintf(w.stderr, "Try `%s --help`.\n", command)
 		}
 		return exitUsage
 	}

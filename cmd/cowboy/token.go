@@ -26,15 +26,20 @@ type tokenCommands struct {
 	List     tokenList     `cmd:"" help:"Print all tokens as a JSON array, oldest first."`
 }
 
-// tokenFlag names a token.
-type tokenFlag struct {
-	Token string `required:"" aliases:"token-id,id" placeholder:"ID" help:"Token: 32 bytes of hex."`
+// tokenRef names a token.
+type tokenRef struct {
+	ID    string `arg:"" optional:"" name:"token" placeholder:"ID" help:"The token: 32 bytes of hex."`
+	Token string `name:"token" aliases:"token-id,id" placeholder:"ID" help:"The same as a flag."`
 }
 
-func (f *tokenFlag) id() (id token.ID, err error) {
-	b, err := hex.DecodeString(strings.TrimPrefix(f.Token, "0x"))
+func (f *tokenRef) id() (id token.ID, err error) {
+	text, err := exactlyOne("token", f.ID, f.Token)
+	if err != nil {
+		return id, err
+	}
+	b, err := hex.DecodeString(strings.TrimPrefix(text, "0x"))
 	if err != nil || len(b) != len(id) {
-		return id, usagef("%q is no token: give 64 hex digits, with or without 0x", f.Token)
+		return id, usagef("%q is no token: give 64 hex digits, with or without 0x", text)
 	}
 	return token.ID(b), nil
 }
@@ -119,6 +124,9 @@ func (c *tokenCreate) Run(ctx context.Context, s *session) error {
 	text := &lines{}
 	text.add("Token id: %s", id)
 	text.add("Transaction hash: %s", signed.Hash)
+	if c.Wait {
+		receiptLines(text, receipt)
+	}
 	return s.show(tokenCreated{id.String(), signed.Hash.String(), receipt}, text)
 }
 
@@ -148,7 +156,7 @@ func (c *tokenCreate) tx() (*chain.Tx, error) {
 }
 
 // tokenMove is an operation with an account and an amount.
-func (f *sendFlags) tokenMove(ctx context.Context, s *session, opcode uint64, t *tokenFlag, account, amount string) error {
+func (f *sendFlags) tokenMove(ctx context.Context, s *session, opcode uint64, t *tokenRef, account, amount string) error {
 	id, err := t.id()
 	if err != nil {
 		return err
@@ -165,7 +173,7 @@ func (f *sendFlags) tokenMove(ctx context.Context, s *session, opcode uint64, t 
 }
 
 type tokenTransfer struct {
-	tokenFlag
+	tokenRef
 	To     string `required:"" placeholder:"ADDRESS" help:"Account that gets it."`
 	Amount string `required:"" placeholder:"UNITS" help:"In smallest units."`
 	sendFlags
@@ -173,16 +181,16 @@ type tokenTransfer struct {
 
 // Help teaches the command.
 func (tokenTransfer) Help() string {
-	return "Example:\n\n    cowboy token transfer --token 0x… --to 0x… --amount 500 --wait"
+	return "Example:\n\n    cowboy token transfer 0x… --to 0x… --amount 500 --wait"
 }
 
 // Run sends tokens.
 func (c *tokenTransfer) Run(ctx context.Context, s *session) error {
-	return c.tokenMove(ctx, s, chain.OpTokenTransfer, &c.tokenFlag, c.To, c.Amount)
+	return c.tokenMove(ctx, s, chain.OpTokenTransfer, &c.tokenRef, c.To, c.Amount)
 }
 
 type tokenApprove struct {
-	tokenFlag
+	tokenRef
 	Spender string `required:"" placeholder:"ADDRESS" help:"Account that may send it."`
 	Amount  string `required:"" placeholder:"UNITS" help:"In smallest units; replaces what it was before, 0 takes it back."`
 	sendFlags
@@ -190,16 +198,16 @@ type tokenApprove struct {
 
 // Help teaches the command.
 func (tokenApprove) Help() string {
-	return "Example:\n\n    cowboy token approve --token 0x… --spender 0x… --amount 500 --wait"
+	return "Example:\n\n    cowboy token approve 0x… --spender 0x… --amount 500 --wait"
 }
 
 // Run approves a spender.
 func (c *tokenApprove) Run(ctx context.Context, s *session) error {
-	return c.tokenMove(ctx, s, chain.OpTokenApprove, &c.tokenFlag, c.Spender, c.Amount)
+	return c.tokenMove(ctx, s, chain.OpTokenApprove, &c.tokenRef, c.Spender, c.Amount)
 }
 
 type tokenMint struct {
-	tokenFlag
+	tokenRef
 	To     string `required:"" placeholder:"ADDRESS" help:"Account that gets it."`
 	Amount string `required:"" placeholder:"UNITS" help:"In smallest units."`
 	sendFlags
@@ -207,23 +215,23 @@ type tokenMint struct {
 
 // Help teaches the command.
 func (tokenMint) Help() string {
-	return "Example:\n\n    cowboy token mint --token 0x… --to 0x… --amount 500 --wait"
+	return "Example:\n\n    cowboy token mint 0x… --to 0x… --amount 500 --wait"
 }
 
 // Run makes more of a token.
 func (c *tokenMint) Run(ctx context.Context, s *session) error {
-	return c.tokenMove(ctx, s, chain.OpTokenMint, &c.tokenFlag, c.To, c.Amount)
+	return c.tokenMove(ctx, s, chain.OpTokenMint, &c.tokenRef, c.To, c.Amount)
 }
 
 type tokenBurn struct {
-	tokenFlag
+	tokenRef
 	Amount string `required:"" placeholder:"UNITS" help:"In smallest units."`
 	sendFlags
 }
 
 // Help teaches the command.
 func (tokenBurn) Help() string {
-	return "Example:\n\n    cowboy token burn --token 0x… --amount 500 --wait"
+	return "Example:\n\n    cowboy token burn 0x… --amount 500 --wait"
 }
 
 // Run destroys tokens.
@@ -240,11 +248,11 @@ func (c *tokenBurn) Run(ctx context.Context, s *session) error {
 }
 
 type tokenInfo struct {
-	tokenFlag
+	tokenRef
 }
 
 // Help teaches the command.
-func (tokenInfo) Help() string { return "Example:\n\n    cowboy token info --token 0x…" }
+func (tokenInfo) Help() string { return "Example:\n\n    cowboy token info 0x…" }
 
 // Run shows a token.
 func (c *tokenInfo) Run(ctx context.Context, s *session) error {
@@ -281,12 +289,12 @@ func (c *tokenInfo) Run(ctx context.Context, s *session) error {
 }
 
 type tokenBalance struct {
-	tokenFlag
+	tokenRef
 	Address string `placeholder:"ADDRESS" help:"Account; default: the own one."`
 }
 
 // Help teaches the command.
-func (tokenBalance) Help() string { return "Example:\n\n    cowboy token balance --token 0x…" }
+func (tokenBalance) Help() string { return "Example:\n\n    cowboy token balance 0x…" }
 
 // Run shows a balance.
 func (c *tokenBalance) Run(ctx context.Context, s *session) error {

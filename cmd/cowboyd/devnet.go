@@ -120,7 +120,10 @@ func welcome(w io.Writer, n *node.Node, g *chain.Genesis, throwAway bool) {
 		secret := a.Key.Bytes()
 		fmt.Fprintf(w, "  %s  key 0x%s\n", a.Address, hex.EncodeToString(secret[:]))
 	}
-	secret := node.DevAccounts()[0].Key.Bytes()
+	governor := node.DevGovernor()
+	secret := governor.Key.Bytes()
+	fmt.Fprintf(w, "Member of the multisig (cowboy gov), without funds\n  %s  key 0x%s\n", governor.Address, hex.EncodeToString(secret[:]))
+	secret = node.DevAccounts()[0].Key.Bytes()
 	fmt.Fprintf(w, `
 Try
   export COWBOY_RPC_URL=http://%s COWBOY_PRIVATE_KEY=0x%s

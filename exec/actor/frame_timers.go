@@ -2,6 +2,7 @@ package actor
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/entitle"
@@ -131,6 +132,9 @@ func (r *Run) payTimer(actor chain.Address, b timers.Bill) error {
 		return funds.ErrShort
 	}
 	if err := r.debit(actor, total); err != nil {
+		if errors.Is(err, funds.ErrShort) {
+			err = fmt.Errorf("%w: a timer's deposit and fees are %d", err, total)
+		}
 		return err
 	}
 	if err := r.credit(chain.AddrTimers, b.Lock); err != nil {

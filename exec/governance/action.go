@@ -101,7 +101,7 @@ func (a *Action) readEntry(r *cbor.Reader) (err error) {
 	switch a.Table {
 	case TableTEEKeys, TableTEEMeasurements, TableModelBans:
 	default:
-		return fmt.Errorf("%w: no table %q", ErrAction, a.Table)
+		return fmt.Errorf("no table %q", a.Table)
 	}
 	if r.Null() {
 		return nil

@@ -16,7 +16,7 @@ import (
 // The verdicts.
 var (
 	// ErrAction means an action that is none, or that the chain cannot take.
-	ErrAction = errors.New("no action")
+	ErrAction = errors.New("action not possible")
 	// ErrMember means an instruction of somebody who is no member.
 	ErrMember = errors.New("not a member")
 	// ErrNoProposal means an id that no proposal has.

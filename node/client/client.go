@@ -28,7 +28,12 @@ type Config struct {
 	AnswerMax     int64         // bytes of one answer
 	ConnsPerHost  int           // kept open; set it to the number of concurrent callers
 	StreamTimeout time.Duration // silence on an event stream before it is reopened
+	Repeats       int           // how often a request is sent again that the node limits for a moment; 0: never
 }
+
+// pauseMax bounds the pause before a repeated request: a node that asks for more
+// (its faucet does) is not waited for.
+const pauseMax = 2 * time.Second
 
 // DefaultConfig returns the settings for a person at a terminal.
 func DefaultConfig() Config {
@@ -38,6 +43,7 @@ func DefaultConfig() Config {
 		AnswerMax:     64 << 20,
 		ConnsPerHost:  8,
 		StreamTimeout: time.Minute,
+		Repeats:       4,
 	}
 }
 
@@ -46,7 +52,7 @@ func (c Config) Check() error {
 	if _, err := parseURL(c.URL); err != nil {
 		return err
 	}
-	if c.Timeout <= 0 || c.AnswerMax <= 0 || c.ConnsPerHost <= 0 || c.StreamTimeout <= 0 {
+	if c.Timeout <= 0 || c.AnswerMax <= 0 || c.ConnsPerHost <= 0 || c.StreamTimeout <= 0 || c.Repeats < 0 {
 		return errors.New("client limits must be above 0")
 	}
 	return nil
@@ -164,7 +170,7 @@ func (c *Client) call(ctx context.Context, req request, reply any) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, req.timeout)
 	defer cancel()
-	answer, err := c.send(ctx, req, nil)
+	answer, err := c.sendPatiently(ctx, req)
 	if err != nil {
 		return err
 	}
@@ -183,6 +189,28 @@ func (c *Client) call(ctx context.Context, req request, reply any) error {
 		return fmt.Errorf("answer to %s: %w", req.path, err)
 	}
 	return nil
+}
+
+// sendPatiently is send for a request that the node may put off: what it answers
+// with 429 it did not look at.
+func (c *Client) sendPatiently(ctx context.Context, req request) (*http.Response, error) {
+	for repeats := c.cfg.Repeats; ; repeats-- {
+		answer, err := c.send(ctx, req, nil)
+		if err != nil || answer.StatusCode != http.StatusTooManyRequests || repeats == 0 {
+			return answer, err
+		}
+		seconds, err := strconv.Atoi(answer.Header.Get("Retry-After"))
+		pause := time.Duration(seconds) * time.Second
+		if err != nil || pause <= 0 || pause > pauseMax {
+			return answer, nil
+		}
+		answer.Body.Close()
+		select {
+		case <-ctx.Done():
+			return nil, &UnreachableError{URL: c.base, Err: ctx.Err()}
+		case <-time.After(pause):
+		}
+	}
 }
 
 // send sends a request and returns the answer with its body unread.

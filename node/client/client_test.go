@@ -179,6 +179,46 @@ func TestForeignAnswers(t *testing.T) {
 	})
 }
 
+// TestPatience: what a node puts off for a moment is asked again, what it puts off
+// for long is not.
+func TestPatience(t *testing.T) {
+	for _, test := range []struct {
+		name, pause string
+		refusals    int // before an answer
+		asked       int
+		ok          bool
+	}{
+		{"twice", "1", 2, 3, true},
+		{"for long", "60", 1, 1, false},
+		{"without a time", "", 1, 1, false},
+		{"always", "1", 99, 3, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			asked := 0
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				if asked++; asked <= test.refusals {
+					w.Header().Set("Retry-After", test.pause)
+					w.WriteHeader(http.StatusTooManyRequests)
+					fmt.Fprint(w, `{"code":3000,"message":"slow down"}`)
+					return
+				}
+				fmt.Fprint(w, `{"height":7}`)
+			}))
+			defer web.Close()
+			cfg := client.DefaultConfig()
+			cfg.URL, cfg.Repeats = web.URL, 2
+			c, err := client.New(cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h, err := c.Height(t.Context())
+			if test.ok != (err == nil && h == 7) || !test.ok && !client.IsCode(err, rpc.CodeRateLimited) || asked != test.asked {
+				t.Errorf("height %d, %v, asked %d times", h, err, asked)
+			}
+		})
+	}
+}
+
 func TestUnreachable(t *testing.T) {
 	web := httptest.NewServer(http.NotFoundHandler())
 	web.Close()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
+	"github.com/cowboy-foundation/cowboy/exec/permit"
 )
 
 // Governance is what the multisig has decided, at the finalized head.
@@ -116,6 +117,9 @@ func proposalReply(p *Proposal) ProposalReply {
 		out.Detail = map[string]string{"actor": a.Actor.String(), "source": string(a.Source)}
 	case governance.ActionRegistry:
 		out.Detail = map[string]string{"instruction": hexOf(a.Instruction)}
+		if words, err := permit.Describe(a.Instruction); err == nil {
+			out.Detail["meaning"] = words
+		}
 	}
 	return out
 }

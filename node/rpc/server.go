@@ -156,8 +156,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if ok, wait := s.rates.spend(clientAddr(r.RemoteAddr), route.price(r), time.Now()); !ok {
 		retryAfter(w, wait)
 		s.writeError(w, r, refuse(http.StatusTooManyRequests, CodeRateLimited,
-			"more than %d requests per second: slow down, or submit up to %d transactions in one request",
-			s.cfg.RequestsPerSecond, s.cfg.SubmitTxsMax))
+			"more than %d requests per second, of which this one counts as %d: slow down, or submit up to %d transactions in one request",
+			s.cfg.RequestsPerSecond, route.price(r), s.cfg.SubmitTxsMax))
 		return
 	}
 	limit := s.inFlight
