@@ -2,7 +2,6 @@ package hostile
 
 import (
 	"flag"
-	"fmt"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -300,7 +299,7 @@ func all(t *testing.T, crew []runner, tries []trial) {
 				try := &tries[(i+n*7)%len(tries)]
 				for range try.runs((i+n*7)%len(tries), n) {
 					if got := run(try.tx); got != try.want {
-						t.Error(fmt.Sprintf("worker %d, limits %d and %d: %s, want %s", n, try.tx.Tx.CyclesLimit, try.tx.Tx.CellsLimit, got, try.want))
+						t.Errorf("worker %d, limits %d and %d: %s, want %s", n, try.tx.Tx.CyclesLimit, try.tx.Tx.CellsLimit, got, try.want)
 						return
 					}
 				}
