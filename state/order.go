@@ -146,6 +146,9 @@ func (g *Gaps) Fill(key StorageKey) {
 			parts = append(parts, part)
 		}
 	}
+	if len(parts) == 2 && len(g.list) >= mostGaps {
+		parts = parts[:1] // what is behind the key is found anew
+	}
 	g.list = slices.Replace(g.list, i, i+1, parts...)
 }
 

@@ -247,6 +247,28 @@ func TestGaps(t *testing.T) {
 	}
 }
 
+// TestGapsAreBounded fills keys in the middle of gaps, which cuts them in two, when
+// there are as many as there may be.
+func TestGapsAreBounded(t *testing.T) {
+	name := func(i int) StorageKey { return StorageKey(binary.BigEndian.AppendUint32(nil, uint32(i))) }
+	var g Gaps
+	for i := range mostGaps {
+		g.Add(name(10*i), name(10*i+9))
+	}
+	for i := range mostGaps {
+		g.Fill(name(10*i + 4))
+		if g.Pass(name(10*i)) != name(10*i+4) || g.Pass(name(10*i+4)) != name(10*i+4) {
+			t.Fatalf("gap %d does not end at its key", i)
+		}
+	}
+	for i := range mostGaps {
+		g.Add(name(10*(mostGaps+i)), name(10*(mostGaps+i)+9))
+		if len(g.list) > mostGaps {
+			t.Fatalf("%d gaps", len(g.list))
+		}
+	}
+}
+
 func TestSpanRest(t *testing.T) {
 	model := newNaive()
 	for i := range 30 {
