@@ -9,15 +9,20 @@
 //
 // # Phases
 //
-//  1. Transactions, lane by lane. Each is judged by the rules of [fees.Validate] and its
+//  1. What is due by height: entitlements that end are announced, a bounded number
+//     of actors pays rent, is warned or evicted, and the timers that are to fire in
+//     the block are selected by their bids.
+//  2. Transactions, lane by lane. Each is judged by the rules of [fees.Validate] and its
 //     lane's budget, its highest cost is reserved, it runs, and what it did not
 //     pay is given back.
-//  2. Messages that waited, within what the transactions left of the block's
-//     space, each a run of its own with a receipt behind those of the transactions.
-//  3. Rewards: issuance to the validators by stake, tips to the proposer. They
+//  3. Messages that waited, within what the transactions left of the block's space,
+//     then the selected timers, whose space was kept for them: each a run of its
+//     own with a receipt behind those of the transactions.
+//  4. Rewards: issuance to the validators by stake, tips to the proposer. They
 //     come after the last transaction, so nobody spends them in the block that
 //     pays them and no transaction waits for the proposer's account.
-//  4. The supply record.
+//  5. The supply record, the sizes of the storages that have grown, and receipts of
+//     what the protocol itself has announced.
 //
 // # Three kinds of failure
 //

@@ -74,8 +74,9 @@ func (c *Constraints) Append(dst []byte) []byte {
 	return append(cbor.AppendMap(dst, n), b...)
 }
 
-// ReadConstraints reads a canonical map of those names, each optional. Errors:
-// ErrArgument.
+// ReadConstraints reads a canonical map of those names, each optional. A last block
+// or an amount of 0 would mean no bound where the strictest is meant, and is none.
+// Errors: ErrArgument.
 func ReadConstraints(r *cbor.Reader) (c Constraints, err error) {
 	n, err := r.Map(9)
 	var prev []byte
@@ -123,6 +124,9 @@ func (c *Constraints) read(r *cbor.Reader, name string) (err error) {
 	}
 	if n, err = r.Uint(); err != nil {
 		return err
+	}
+	if n == 0 && (name == nameUntil || name == nameTotal || name == namePerUse) {
+		return fmt.Errorf("%s is 0", name)
 	}
 	switch name {
 	case nameUses:

@@ -20,13 +20,13 @@
 //
 // # Bounded work
 //
-// Nothing looks at all actors (TestWorkIsFlat counts). Who owes rent stands in a queue, each with the
-// height of the next charge; the delay is the same for all, so the queue is in
-// the order of its heights. The same holds for warnings and evictions. Of each
-// queue a block serves a bounded number; what is left waits for the next one and
-// owes no less for it. An item counts only as long as the actor's record names
-// its height: eviction and restoration leave old ones behind, which are dropped
-// when they come.
+// Nothing looks at all actors (TestWorkIsFlat counts). Who owes rent stands in a
+// queue, each with the height of the next charge; the delay is the same for all, so
+// the queue is in the order of its heights. The same holds for warnings and
+// evictions. Of each queue a block serves a bounded number; what is left waits for
+// the next one and owes no less for it. An item counts only as long as the actor's
+// record names its height: eviction and restoration leave old ones behind, which are
+// dropped when they come.
 //
 // # Money
 //
