@@ -138,7 +138,7 @@ type ActorReply struct {
 	CodeHash     string                     `json:"code_hash"`
 	Balance      chain.Wei                  `json:"balance"`
 	Nonce        uint64                     `json:"nonce"`         // messages sent
-	MailboxCount uint64                     `json:"mailbox_count"` // messages that wait
+	MailboxCount uint64                     `json:"mailbox_count"` // messages in its box, without those deferred to a height
 	Creator      string                     `json:"creator"`
 	Parent       *string                    `json:"parent"` // null unless an actor made it
 	Deployed     uint64                     `json:"deployed_height"`
