@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/cowboy-foundation/cowboy/bench/workload"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
@@ -58,10 +59,7 @@ func startClocks(ctx context.Context, c *LoadConfig, node *nodeClient, terms *pr
 		return nil, err
 	}
 	k := &clocks{node: node, terms: terms, bank: bank}
-	manifest := cbor.AppendArray(cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements"), 3)
-	for _, id := range []string{"econ.hold_balance", "storage.kv", "timer.schedule"} {
-		manifest = cbor.AppendText(cbor.AppendText(cbor.AppendMap(manifest, 1), "id"), id)
-	}
+	manifest := workload.Manifest("econ.hold_balance", "storage.kv", "timer.schedule")
 	have, err := node.account(ctx, bank.address)
 	if err != nil {
 		return nil, fmt.Errorf("funding account %s: %w", bank.address, err)

@@ -2,9 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"runtime"
-	"sync"
-	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/bench/workload"
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -29,7 +26,7 @@ func newAccount(key *secp256k1.PrivateKey) account {
 // accounts, so that a second run finds them funded.
 func deriveAccounts(seed uint64, n int) ([]account, error) {
 	accounts := make([]account, n)
-	err := parallel(n, func(i int) error {
+	err := workload.InParallel(n, func(i int) error {
 		key, err := workload.Key(seed, i)
 		if err != nil {
 			return err
@@ -166,7 +163,7 @@ func newPlan(accounts []account, requests int, c *LoadConfig, p *prices) (*plan,
 // sign signs everything. Every account sends to the next one, so that the accounts
 // stay funded and the state does not grow.
 func (pl *plan) sign(p *prices) error {
-	err := parallel(len(pl.txs), func(i int) error {
+	err := workload.InParallel(len(pl.txs), func(i int) error {
 		from := &pl.accounts[pl.sender[i]]
 		to := pl.accounts[(int(pl.sender[i])+1)%len(pl.accounts)].address
 		pl.txs[i] = from.sign(p.draft(&pl.kinds[from.kind], to), from.nonce+uint64(pl.ordinal[i]))
@@ -243,28 +240,3 @@ func (t *turns) next() int32 {
 
 // transferValue is what each transfer moves: the least that is not nothing.
 const transferValue chain.Wei = 1
-
-// parallel calls f for 0 to n-1 on all cores and returns one of the errors.
-func parallel(n int, f func(i int) error) error {
-	var next atomic.Int64
-	var failed atomic.Pointer[error]
-	var workers sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			for failed.Load() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				if err := f(i); err != nil {
-					failed.Store(&err)
-				}
-			}
-		})
-	}
-	workers.Wait()
-	if err := failed.Load(); err != nil {
-		return *err
-	}
-	return nil
-}

@@ -97,7 +97,7 @@ func (c *Chain) build() error {
 		return err
 	}
 	pool := lanes.DefaultConfig()
-	pool.SenderTxs = senderTxs
+	pool.SenderTxs = SenderTxs
 	pool.Validators = g.Validators
 	c.lanes, err = lanes.New(pool, params, g.ChainID, lanes.FinalizedHead{
 		Height: header.Height, View: s.Head(), BaseFees: ledger.BaseFeesAfter(params, &header),
@@ -127,9 +127,9 @@ func (c *Chain) build() error {
 	return nil
 }
 
-// senderTxs is how many transactions of one sender may wait: who seeds a chain
+// SenderTxs is how many transactions of one sender may wait: who seeds a chain
 // pays for everybody.
-const senderTxs = 4096
+const SenderTxs = 4096
 
 // clock is the ledger's: the wall's, or one on which the next block is always due.
 func (c *Chain) clock() func() time.Time {

@@ -7,7 +7,9 @@ import (
 )
 
 // Split is where the time of blocks went. The times of workers are added up, and
-// what they wait is left out: a Split is work, not the time on the clock.
+// what they wait for each other is left out: a Split is work, not the time on the
+// clock. Only Commit holds a wait, for the disk. The proof of the order, the coded
+// shards and the certificate are in no part of it.
 type Split struct {
 	Prepare time.Duration // hash, decode, recover the sender, admit
 	Pack    time.Duration // choose and arrange; forget what a block took

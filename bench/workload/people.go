@@ -49,7 +49,7 @@ func runners(seed uint64, n int) ([]*Person, error) { return crowd("cowboy-bench
 
 func crowd(domain string, seed uint64, n int) ([]*Person, error) {
 	out := make([]*Person, n)
-	err := inParallel(n, func(i int) error {
+	err := InParallel(n, func(i int) error {
 		key, err := keyOf(domain, seed, i)
 		if err == nil {
 			out[i] = NewPerson(key)
@@ -108,7 +108,7 @@ func Sign(chainID uint64, orders []Order) ([][]byte, error) {
 		}
 	}
 	bodies := make([][]byte, len(orders))
-	err := inParallel(len(orders), func(i int) error {
+	err := InParallel(len(orders), func(i int) error {
 		sig := orders[i].From.Key.Sign(txs[i].SigningHash())
 		if orders[i].spoil == badSignature {
 			sig.R = [32]byte{31: 5} // no point of the curve has this x
@@ -120,8 +120,9 @@ func Sign(chainID uint64, orders []Order) ([][]byte, error) {
 	return bodies, err
 }
 
-// inParallel calls f for 0 to n-1 on all cores.
-func inParallel(n int, f func(i int) error) error {
+// InParallel calls f for 0 to n-1 on all cores. It returns the errors with which
+// each of them stopped.
+func InParallel(n int, f func(i int) error) error {
 	workers := min(n, runtime.GOMAXPROCS(0))
 	errs := make([]error, workers)
 	var crew sync.WaitGroup

@@ -112,8 +112,8 @@ const sleeperKinds = 4
 
 func sleeperSource(i int) string { return fmt.Sprintf(sleeper, i%sleeperKinds) }
 
-// manifest is that of an actor with these entitlements.
-func manifest(ids ...string) []byte {
+// Manifest is that of an actor with these entitlements.
+func Manifest(ids ...string) []byte {
 	ids = slices.Sorted(slices.Values(ids))
 	b := cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")
 	b = cbor.AppendArray(b, len(ids))
@@ -127,7 +127,7 @@ func manifest(ids ...string) []byte {
 func deploy(from *Person, source string, salt []byte, init *actor.Init, value chain.Wei) (Order, chain.Address) {
 	d := actor.Deployment{
 		Source: []byte(source), Salt: salt, Init: init,
-		Manifest: manifest("econ.hold_balance", "storage.kv", "timer.schedule"),
+		Manifest: Manifest("econ.hold_balance", "storage.kv", "timer.schedule"),
 	}
 	return Order{
 		From: from, Payload: actor.AppendPayload(nil, &d), Value: value,

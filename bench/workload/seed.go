@@ -25,6 +25,8 @@ var (
 	ErrNotEmpty = errors.New("folder is not empty: choose another, or remove it")
 	// ErrTooManyTimers means more timers than the actors may have.
 	ErrTooManyTimers = errors.New("more timers than the actors may have: ask for more actors")
+	// ErrShortQueue means that no timer can sleep in the epoch queue of the genesis.
+	ErrShortQueue = errors.New("the genesis has too short a queue of timers: timer.queue_epochs must be above 8")
 	// ErrNoMoney means that the development accounts cannot pay for the state.
 	ErrNoMoney = errors.New("the development accounts have less than the state costs: a genesis with a lower timer.base_deposit, such as profiles/genesis/unbounded.json, or less of everything")
 )
@@ -168,6 +170,9 @@ func (s *seeding) run(ctx context.Context) (err error) {
 		if s.cfg.Actors == 0 || uint64(s.cfg.Timers) > uint64(s.cfg.Actors)*p.Timer.MaxPerActor {
 			return fmt.Errorf("%w: %d timers, %d actors of %d", ErrTooManyTimers, s.cfg.Timers, s.cfg.Actors, p.Timer.MaxPerActor)
 		}
+		if p.Timer.QueueEpochs <= epochsSpared {
+			return ErrShortQueue
+		}
 		s.each = (s.cfg.Timers + s.cfg.Actors - 1) / s.cfg.Actors
 	}
 	if err := s.afford(p); err != nil {
@@ -240,7 +245,7 @@ func (s *seeding) deploySleepers(ctx context.Context, p *chain.Params) error {
 	epoch := p.Timer.RingBlocks / 2
 	soon, far := 4*epoch, (p.Timer.QueueEpochs+10)*epoch
 	slots := uint64(s.cfg.Timers/sleepersABlock/2 + s.each + 1) // blocks with timers, in each half
-	apart := max(1, (p.Timer.QueueEpochs-8)*epoch/slots)
+	apart := max(1, (p.Timer.QueueEpochs-min(epochsSpared, p.Timer.QueueEpochs))*epoch/slots)
 	step := actorsAStep
 	if s.each > 0 {
 		step = max(1, min(step, timersAStep/s.each))
@@ -266,6 +271,10 @@ func (s *seeding) deploySleepers(ctx context.Context, p *chain.Params) error {
 	}
 	return nil
 }
+
+// epochsSpared is how many epochs of the queue stay without timers: four before the
+// first and four behind the last.
+const epochsSpared = 8
 
 // recordsEach is how many records a sleeper keeps.
 const recordsEach = 4

@@ -90,3 +90,14 @@ func TestSeedingRefuses(t *testing.T) {
 		}
 	}
 }
+
+// TestShortQueue: a genesis whose queue of timers ends before the first sleeper's
+// would put all of them beyond it.
+func TestShortQueue(t *testing.T) {
+	template := chain.UnboundedTemplate()
+	template.Params.Timer.QueueEpochs = epochsSpared
+	cfg := SeedConfig{Dir: t.TempDir(), Genesis: writeTemplate(t, template), Accounts: 1, Actors: 1, Timers: 1}
+	if _, err := Seed(t.Context(), cfg, io.Discard); !errors.Is(err, ErrShortQueue) {
+		t.Errorf("%v, want %v", err, ErrShortQueue)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/bench/solo"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
@@ -85,6 +86,7 @@ func Suite(ctx context.Context, cfg SuiteConfig, log io.Writer, done func(parall
 				if err != nil {
 					return err
 				}
+				fmt.Fprintf(log, "%s %s: %d transactions in %v\n", name, mode, m.Txs, m.Wall.Round(time.Millisecond))
 				return done(mode, m)
 			})
 			if err != nil {

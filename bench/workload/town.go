@@ -67,7 +67,31 @@ func (e *RefusedError) Error() string { return fmt.Sprintf("%s: %s", e.What, e.W
 
 // perform signs orders, puts them into as many blocks as it takes and wants all
 // of them to succeed. It returns the receipts in the order of the blocks.
-func perform(ctx context.Context, c *solo.Chain, what string, orders []Order) ([]chain.Receipt, error) {
+func perform(ctx context.Context, c *solo.Chain, what string, orders []Order) (receipts []chain.Receipt, err error) {
+	for len(orders) > 0 {
+		n := atOnce(orders)
+		some, err := performSome(ctx, c, what, orders[:n])
+		if err != nil {
+			return nil, err
+		}
+		receipts, orders = append(receipts, some...), orders[n:]
+	}
+	return receipts, nil
+}
+
+// atOnce returns how many of the orders may wait for a block together.
+func atOnce(orders []Order) int {
+	waiting := map[*Person]int{}
+	for i := range orders {
+		if waiting[orders[i].From] == solo.SenderTxs {
+			return i
+		}
+		waiting[orders[i].From]++
+	}
+	return len(orders)
+}
+
+func performSome(ctx context.Context, c *solo.Chain, what string, orders []Order) ([]chain.Receipt, error) {
 	bodies, err := Sign(c.Genesis().ChainID, orders)
 	if err != nil {
 		return nil, err

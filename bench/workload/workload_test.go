@@ -3,30 +3,36 @@ package workload
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/bench/solo"
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
 )
 
 // unbounded makes the folder of a chain whose block space is no limit.
 func unbounded(t *testing.T) string {
 	t.Helper()
-	raw, err := chain.UnboundedTemplate().MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := filepath.Join(t.TempDir(), "genesis.json")
-	if err := os.WriteFile(template, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
-	if _, err := node.PrepareDevnet(dir, node.DevnetOptions{GenesisFile: template, BlockTime: time.Millisecond}); err != nil {
+	if _, err := PrepareChain(dir, "", time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 	return dir
+}
+
+// writeTemplate writes the file of a genesis to complete.
+func writeTemplate(t *testing.T, g *chain.Genesis) string {
+	t.Helper()
+	raw, err := g.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "genesis.json")
+	if err := os.WriteFile(file, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 func openChain(t *testing.T, dir string) *solo.Chain {
@@ -76,6 +82,28 @@ func TestTownAfterTown(t *testing.T) {
 		}
 		if _, err := town.Measure(t.Context(), w, 40, 1); err != nil {
 			t.Fatal(err)
+		}
+	}
+}
+
+// TestPayersWaitForTheirTurn: no sender has more transactions in the pool than it
+// keeps of one.
+func TestPayersWaitForTheirTurn(t *testing.T) {
+	a, b := &Person{}, &Person{}
+	from := func(who *Person, n int) []Order { return slices.Repeat([]Order{{From: who}}, n) }
+	for _, tt := range []struct {
+		name   string
+		orders []Order
+		want   int
+	}{
+		{"nobody", nil, 0},
+		{"all that one may have", from(a, solo.SenderTxs), solo.SenderTxs},
+		{"one more", from(a, solo.SenderTxs+1), solo.SenderTxs},
+		{"one more behind another's", slices.Concat(from(a, solo.SenderTxs-1), from(b, 7), from(a, 2)), solo.SenderTxs + 7},
+		{"two", slices.Concat(from(a, solo.SenderTxs), from(b, solo.SenderTxs)), 2 * solo.SenderTxs},
+	} {
+		if got := atOnce(tt.orders); got != tt.want {
+			t.Errorf("%s: %d at once, want %d", tt.name, got, tt.want)
 		}
 	}
 }

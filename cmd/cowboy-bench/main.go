@@ -174,6 +174,7 @@ func defaults() kong.Vars {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends a stop that hangs
 	var cmds commands
 	k := kong.Parse(&cmds,
 		kong.Name("cowboy-bench"),

@@ -21,7 +21,7 @@ type actorLogs struct {
 
 // Help teaches the command.
 func (actorLogs) Help() string {
-	return "Newest block first.\n\nExamples:\n\n    cowboy actor logs 0x… --limit 5\n    cowboy actor logs 0x… --from 1000 --to 2000\n    cowboy actor logs 0x… --follow\n\nExample:\n\n    cowboy actor logs 0x…"
+	return "Newest block first.\n\nExample:\n\n    cowboy actor logs 0x… --limit 5\n    cowboy actor logs 0x… --from 1000 --to 2000\n    cowboy actor logs 0x… --follow"
 }
 
 // Run prints events.
