@@ -258,10 +258,14 @@ func (b *block) end(id timers.ID, event string) error {
 	return funds.Move(b.state, chain.AddrTimers, t.Actor, bill.Refund, b.in.Height)
 }
 
-// dropTimers ends the timers of an actor that was evicted and gives it back what
-// they hold (whitepaper, "Eviction Mechanics"; resolution 11.24).
+// dropTimers ends all timers of an actor that was evicted, of which it may have more
+// than it could set by now, and gives it back what they hold (whitepaper, "Eviction Mechanics"; resolution 11.24).
 func (b *block) dropTimers(owner chain.Address) error {
-	_, refund, err := timers.DropAll(b.state, b.clock(), owner, int(b.in.Params.Timer.MaxPerActor))
+	roster, err := timers.ReadRoster(b.state, owner)
+	if err != nil {
+		return err
+	}
+	_, refund, err := timers.DropAll(b.state, b.clock(), owner, int(roster.Active))
 	if err != nil {
 		return err
 	}

@@ -221,6 +221,35 @@ func chunkOf(entries []state.StorageChange) []byte {
 	return b
 }
 
+// TestEvictionEndsAllTimers evicts an actor with more timers than an actor may set
+// by then: governance has lowered the limit since (resolution 11.24).
+func TestEvictionEndsAllTimers(t *testing.T) {
+	r := newRanch(t, func(p *chain.Params) { p.Rent.PricePerByteYear = 1_000_000_000_000_000 })
+	const sleeper = `
+from cowboy_sdk import actor, public, set_timer
+
+@actor
+class Sleeper:
+    @public
+    def init(self, msg):
+        for i in range(5):
+            set_timer(100_000 + i, "init")
+        for i in range(20):
+            self.storage["page" + str(i)] = "x" * 1000
+`
+	const value = 100 * chain.WeiPerCBY
+	r.actor = r.deployProgram(sleeper, value, cbor.AppendNull(nil), "econ.hold_balance", "storage.kv", "timer.schedule")
+	if r.balance(chain.AddrTimers) == 0 {
+		t.Fatal("no timer was set")
+	}
+	held := r.balance(r.actor) + r.balance(chain.AddrTimers)
+	r.g.Params.Timer.MaxPerActor = 2
+	r.until(rent.Dormant)
+	if left := r.balance(chain.AddrTimers); left != 0 || r.balance(r.actor) != held {
+		t.Errorf("%d are still kept for timers, the actor has %d of %d", left, r.balance(r.actor), held)
+	}
+}
+
 // TestRentLife is an actor that stores 20 KiB from its first day to its
 // restoration, block by block (whitepaper, "State Rent Model" to "Storage
 // Restoration").

@@ -122,6 +122,13 @@ func limitsOf(tx *chain.VerifiedTx) chain.Usage {
 	return chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit}
 }
 
+// limitsLeft is what the transaction's limits leave besides what is intrinsic, which fits
+// into them.
+func limitsLeft(tx *chain.VerifiedTx, intrinsic chain.Usage) chain.Usage {
+	limits := limitsOf(tx)
+	return chain.Usage{Cycles: limits.Cycles - intrinsic.Cycles, Cells: limits.Cells - intrinsic.Cells}
+}
+
 // run does what the transaction is for, within its limits less what is intrinsic.
 // The error is a [*Fault].
 func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain.Usage) (actor.Outcome, error) {
@@ -134,11 +141,9 @@ func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain
 		code, err := b.submitEvidence(tx)
 		return actor.Outcome{Code: code}, err
 	case ins.To == chain.AddrRent:
-		limit := chain.Usage{Cycles: tx.Tx.CyclesLimit - intrinsic.Cycles, Cells: tx.Tx.CellsLimit - intrinsic.Cells}
-		return b.instructRent(ins, tx, limit)
+		return b.instructRent(ins, tx, limitsLeft(tx, intrinsic))
 	case ins.To == chain.AddrRunnerRegistry && ins.Opcode == chain.OpRunnerRehearsal:
-		limit := chain.Usage{Cycles: tx.Tx.CyclesLimit - intrinsic.Cycles, Cells: tx.Tx.CellsLimit - intrinsic.Cells}
-		return b.rehearse(tx, limit)
+		return b.rehearse(tx, limitsLeft(tx, intrinsic))
 	case ins.To == chain.AddrTokens:
 		return b.instructToken(ins, tx, intrinsic)
 	case ins.To == chain.AddrActors && ins.Opcode == chain.OpActorFund:
@@ -149,11 +154,9 @@ func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain
 	case ins.To == chain.AddrActors && (ins.Opcode >= chain.OpTimerCancel && ins.Opcode <= chain.OpTimerExtend || ins.Opcode == chain.OpTimerSchedule):
 		return b.orderTimer(ins, tx, intrinsic)
 	case ins.To == chain.AddrEntitlements:
-		limit := chain.Usage{Cycles: tx.Tx.CyclesLimit - intrinsic.Cycles, Cells: tx.Tx.CellsLimit - intrinsic.Cells}
-		return b.instructRegistry(ins, tx, limit)
+		return b.instructRegistry(ins, tx, limitsLeft(tx, intrinsic))
 	case ins.To == chain.AddrGovernance:
-		limit := chain.Usage{Cycles: tx.Tx.CyclesLimit - intrinsic.Cycles, Cells: tx.Tx.CellsLimit - intrinsic.Cells}
-		return b.instructGovernance(ins, tx, limit)
+		return b.instructGovernance(ins, tx, limitsLeft(tx, intrinsic))
 	}
 	code, err := b.transfer(ins, tx.Tx)
 	return actor.Outcome{Code: code}, err
@@ -164,10 +167,8 @@ func (b *block) start(tx *chain.VerifiedTx, intrinsic chain.Usage) (*actor.Run, 
 	if b.in.Engine == nil {
 		return nil, &Fault{"run an actor", ErrNoEngine}
 	}
-	return actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
-		Origin: tx.Sender, ID: tx.Hash,
-		Cycles: tx.Tx.CyclesLimit - intrinsic.Cycles, Cells: tx.Tx.CellsLimit - intrinsic.Cells,
-	}), nil
+	limit := limitsLeft(tx, intrinsic)
+	return actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{Origin: tx.Sender, ID: tx.Hash, Cycles: limit.Cycles, Cells: limit.Cells}), nil
 }
 
 // deploy makes an actor.
