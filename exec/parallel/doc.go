@@ -8,8 +8,9 @@
 //
 // # Flow
 //
-//	prepare   every transaction's foreseeable footprint: sender, target, access
-//	          list, what its handler has touched before
+//	prepare   every transaction's foreseeable footprint: sender, target, what its
+//	          handler has touched before, and what its access list and argument
+//	          name, if the handler is known to follow that
 //	plan      the last transaction before it that touches one of these: it waits
 //	          until that one is settled
 //	run       any worker, on an overlay of its own over what is settled, noting
@@ -23,7 +24,7 @@
 // Only settled writes are ever read. So a plan is one number for each transaction,
 // a wrong plan costs time and nothing else, and a transaction runs at most twice, or
 // three times where it ends the block or its credits do not fit.
-// When a quarter of the block had to run again, the rest is executed one after
+// When an eighth of the programs had to run again, the rest is executed one after
 // the other (a scheduler without such a rule can be slower than none by any
 // factor).
 //

@@ -104,7 +104,8 @@ func TestGivesUp(t *testing.T) {
 	m = m.apply(t, r.Delta)
 	to := actor.AddressOf(user(0), d.Salt, d.Source)
 	var txs []*chain.VerifiedTx
-	for i := range 40 {
+	const calls = 60 // enough for auto to try
+	for i := range calls {
 		from := chain.Address{0xdd, byte(i), 19: 1}
 		a := state.NewAccount()
 		a.Balance = rich
@@ -123,7 +124,7 @@ func TestGivesUp(t *testing.T) {
 		if got := text(x.Apply(m, in, txs)); got != want || strings.HasPrefix(want, "error") {
 			t.Errorf("%v: %s", mode, difference(got, want))
 		}
-		if s := x.Stats(); s.Reruns > 10 || mode == parallel.Planned && (s.Reruns != 0 || s.Executions != 40) {
+		if s := x.Stats(); s.Reruns > 10 || mode == parallel.Planned && (s.Reruns != 0 || s.Executions != calls) {
 			t.Errorf("%v: %+v", mode, s)
 		}
 	}
@@ -138,6 +139,55 @@ func TestGivesUp(t *testing.T) {
 	}
 	if s := x.Stats(); s.Parallel != 1 {
 		t.Errorf("all wait for one another, and auto tries again at once: %+v", s)
+	}
+}
+
+// TestTargetsInArgumentsAreForeseen: a handler that calls whom its argument names is
+// soon expected to, whomever that is.
+func TestTargetsInArgumentsAreForeseen(t *testing.T) {
+	const salts = 4
+	pool := engines(t, 3)
+	p, m := chain.DefaultParams(), newMemory()
+	p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 1<<40, 1<<41
+	in := inputs(&p, 1)
+	in.Engine = pool[2]
+	var deploy []*chain.VerifiedTx
+	var actors []chain.Address
+	for i := range users * salts {
+		d := deployment(byte(i), "econ.hold_balance", "econ.transfer", "storage.kv")
+		actors = append(actors, actor.AddressOf(user(i%users), d.Salt, d.Source))
+		tx := &chain.Tx{Nonce: uint64(i / users), Payload: actor.AppendPayload(nil, d), CyclesLimit: 3_000_000, CellsLimit: 100_000}
+		deploy = append(deploy, verified(tx, user(i%users)))
+	}
+	r, err := exec.Apply(m, in, deploy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m = m.apply(t, r.Delta)
+	callers, targets := actors[:len(actors)/2], actors[len(actors)/2:]
+	x, err := parallel.New(parallel.Config{Mode: parallel.Planned, Workers: 2}, pool[:2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var learned parallel.Stats
+	for round := range 12 {
+		var txs []*chain.VerifiedTx
+		for i := range callers {
+			arg := argument(targets[(i/2+round)%len(targets)], 0, 1) // two call each
+			tx := &chain.Tx{Nonce: salts + uint64(i/users), To: &callers[i], Payload: actor.AppendMessage(nil, "ask", arg), CyclesLimit: 400_000, CellsLimit: 5000}
+			txs = append(txs, verified(tx, user(i%users)))
+		}
+		in.Height = 2
+		want := text(exec.Apply(m, in, txs))
+		if got := text(x.Apply(m, in, txs)); got != want || strings.HasPrefix(want, "error") {
+			t.Fatal(difference(got, want))
+		}
+		if round == 7 {
+			learned = x.Stats()
+		}
+	}
+	if s := x.Stats(); s.Reruns != learned.Reruns || s.Missed != learned.Missed || s.Waited == learned.Waited {
+		t.Errorf("still not foreseen: %+v, then %+v", learned, s)
 	}
 }
 

@@ -103,7 +103,7 @@ func (x *Executor) start(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx) *run
 	r := &run{
 		mode: mode, txs: txs, jobs: make([]job, len(txs)), steps: s, settled: newSettled(s.State(), len(txs)),
 		waiting: make([][]int, len(txs)), depth: make([]int32, len(txs)), memory: x.memory, shake: x.shake, clock: x.cfg.Clock,
-		window: windowOptimistic * x.cfg.Workers,
+		window: windowOptimistic * x.cfg.Workers, heavy: heavy(txs),
 	}
 	for i, e := range x.engines {
 		r.workers = append(r.workers, &worker{run: r, exec: s.Worker(e), spare: x.spare[i]})
@@ -161,21 +161,39 @@ func (x *Executor) choose(txs []*chain.VerifiedTx) Mode {
 	return Planned
 }
 
-// What transactions are worth, in microseconds of one core (docs/performance.md).
-// A transfer costs less than to run it beside another.
+// What transactions take, in microseconds of one core (docs/performance.md). A
+// transfer costs less than to run it beside another.
 const (
-	costProgram = 60
-	costBeside  = 3   // of a transaction's plan, notes and settling
-	leastSaved  = 500 // for which it is worth to wake others
+	costDeployment  = 80
+	costMessage     = 25
+	costInstruction = 8
+	costBeside      = 3   // of a transaction's plan, notes and settling
+	leastSaved      = 500 // for which it is worth to wake others
 )
 
 // saved estimates how many microseconds workers save.
 func saved(txs []*chain.VerifiedTx, workers int) int {
-	programs := 0
+	work := 0
 	for _, tx := range txs {
-		if len(tx.Tx.Payload) > 0 {
-			programs++
+		switch to := tx.Tx.To; {
+		case len(tx.Tx.Payload) == 0:
+		case to == nil:
+			work += costDeployment
+		case to.IsSystem():
+			work += costInstruction
+		default:
+			work += costMessage
 		}
 	}
-	return programs*costProgram*(workers-1)/workers - len(txs)*costBeside
+	return work*(workers-1)/workers - len(txs)*costBeside
+}
+
+// heavy counts the transactions that do more than to pay.
+func heavy(txs []*chain.VerifiedTx) (n int) {
+	for _, tx := range txs {
+		if len(tx.Tx.Payload) > 0 {
+			n++
+		}
+	}
+	return n
 }

@@ -49,24 +49,33 @@ type footprint struct {
 	touches []touch
 	said    int    // how many of them the transaction says itself; the others are habit
 	handler string // of a message
+	hints   hints  // of a message
+	trusted [hintPlaces]bool
 	message bool
 }
 
-// foresee reads a footprint off a transaction. Access lists are hints: what they
-// name is waited for as if it were written.
+// foresee reads a footprint off a transaction. What it names besides its target are
+// hints: what is made of those of a message, its handler's habit says; what other
+// access lists name is waited for as if it were written.
 func foresee(tx *chain.VerifiedTx) footprint {
 	f := footprint{touches: make([]touch, 1, 2+len(tx.Tx.AccessList))}
 	f.touches[0] = touch{resource{addr: tx.Sender}, writes}
 	if to := tx.Tx.To; to != nil && (!to.IsSystem() || *to == chain.AddrTreasury) {
 		t := touch{resource{addr: *to}, credits}
 		if len(tx.Tx.Payload) > 0 {
-			f.handler, _, _ = chain.ParseMessage(tx.Tx.Payload)
+			var arg []byte
+			f.handler, arg, _ = chain.ParseMessage(tx.Tx.Payload)
+			f.hints[inArgument] = named(arg)
 			f.message, t.mode = true, writes
 		}
 		f.add(t)
 	}
 	for i := range tx.Tx.AccessList {
-		if a := tx.Tx.AccessList[i].Address; !a.IsSystem() {
+		switch a := tx.Tx.AccessList[i].Address; {
+		case a.IsSystem():
+		case f.message:
+			f.hints[inList] = append(f.hints[inList], a)
+		default:
 			f.add(touch{resource{addr: a}, writes})
 		}
 	}
@@ -97,33 +106,67 @@ func has(touches []touch, r resource) bool {
 // mostTouches bounds what is remembered of one transaction.
 const mostTouches = 24
 
-// actual returns what an attempt has touched besides what its transaction says.
-func (f *footprint) actual(dst []touch, v *view, o *state.Overlay) []touch {
-	g := footprint{touches: dst[:0]}
-	add := func(r resource, m mode) {
-		if len(g.touches) < mostTouches && !has(f.touches[:f.said], r) {
-			g.add(touch{r, m})
+// sight is what was seen of an attempt besides what its transaction says for sure.
+type sight struct {
+	touches []touch // of what it does not name at all
+	hinted  [hintPlaces]struct {
+		found bool // any that it names was touched
+		how   mode // at the most
+	}
+}
+
+// add adds a touch of what the footprint does not say.
+func (s *sight) add(f *footprint, r resource, m mode) {
+	if has(f.touches[:f.said], r) {
+		return
+	}
+	named := false
+	for place := range hintPlaces {
+		if r.key == "" && f.hints.names(place, &r.addr) {
+			h := &s.hinted[place]
+			named, h.found, h.how = true, true, max(h.how, m)
 		}
 	}
+	if !named && len(s.touches) < mostTouches {
+		g := footprint{touches: s.touches}
+		g.add(touch{r, m})
+		s.touches = g.touches
+	}
+}
+
+// actual puts into s what an attempt has touched besides what its transaction says.
+func (f *footprint) actual(s *sight, v *view, o *state.Overlay) {
+	*s = sight{touches: s.touches[:0]}
 	for i := range v.reads {
 		if r := &v.reads[i]; r.kind == ofAccount || r.kind == ofSlot || r.kind == ofSize || r.kind == ofRange {
-			add(resourceOf(r.addr, r.key), reads)
+			s.add(f, resourceOf(r.addr, r.key), reads)
 		}
 	}
 	_ = o.Each(func(c *state.Change) error {
 		if c.Account != nil || c.Cleared {
-			add(resource{addr: c.Address}, writes)
+			s.add(f, resource{addr: c.Address}, writes)
 		}
 		if c.Credit != 0 {
-			add(resource{addr: c.Address}, credits)
+			s.add(f, resource{addr: c.Address}, credits)
 		}
 		for i := range c.Storage {
-			if len(g.touches) == mostTouches {
-				break
-			}
-			add(resourceOf(c.Address, c.Storage[i].Key), writes)
+			s.add(f, resourceOf(c.Address, c.Storage[i].Key), writes)
 		}
 		return nil
 	})
-	return g.touches
+}
+
+// missed reports whether a touch that was seen was not foreseen.
+func (f *footprint) missed(s *sight) bool {
+	for place := range s.hinted {
+		if s.hinted[place].found && !f.trusted[place] {
+			return true
+		}
+	}
+	for i := range s.touches {
+		if !has(f.touches, s.touches[i].resource) {
+			return true
+		}
+	}
+	return false
 }

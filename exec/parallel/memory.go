@@ -13,6 +13,7 @@ const mostCalls = 4096
 type habit struct {
 	touches []touch
 	scores  []int8 // how sure each of them is
+	trust   [hintPlaces]trust
 }
 
 // A touch that is seen gains, one that is not loses; at sure it is foreseen.
@@ -25,39 +26,53 @@ const (
 
 func newMemory() *memory { return &memory{calls: map[call]*habit{}} }
 
-// foresee adds to a footprint what the call's habit is.
+// foresee adds to a footprint what the call's habit is, and what it is told if it
+// listens to that.
 func (m *memory) foresee(c call, f *footprint) {
-	h := m.calls[c]
-	if h == nil {
-		return
+	h, told := m.calls[c], firstTrust
+	if h != nil {
+		told = h.trust
+		for i := range h.touches {
+			if h.scores[i] >= sure {
+				f.add(h.touches[i])
+			}
+		}
 	}
-	for i := range h.touches {
-		if h.scores[i] >= sure {
-			f.add(h.touches[i])
+	for place := range f.hints {
+		if f.trusted[place] = told[place].score >= sure; !f.trusted[place] {
+			continue
+		}
+		for _, a := range f.hints[place] {
+			f.add(touch{resource{addr: a}, told[place].mode})
 		}
 	}
 }
 
-// learn notes what a call has touched beyond what its message says.
-func (m *memory) learn(c call, seen []touch) {
+// learn notes what a call has touched beyond what its message says for sure.
+func (m *memory) learn(c call, f *footprint, seen *sight) {
 	h := m.calls[c]
 	if h == nil {
-		if len(seen) == 0 {
+		if len(seen.touches) == 0 && !f.hints.any() {
 			return
 		}
 		if len(m.calls) == mostCalls {
 			clear(m.calls)
 		}
-		h = &habit{}
+		h = &habit{trust: firstTrust}
 		m.calls[c] = h
 	}
 	for i := range h.scores {
 		h.scores[i] -= loss
 	}
-	for i := range seen {
-		h.see(&seen[i])
+	for i := range seen.touches {
+		h.see(&seen.touches[i])
 	}
 	h.forget()
+	for place := range h.trust {
+		if len(f.hints[place]) > 0 {
+			h.trust[place].note(seen.hinted[place].found, seen.hinted[place].how)
+		}
+	}
 }
 
 func (h *habit) see(t *touch) {

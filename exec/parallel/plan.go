@@ -48,9 +48,8 @@ func (r *run) admit() {
 	after := none
 	if r.mode == Planned {
 		if j.feet.message {
-			if c, ok := r.callOf(i); ok {
-				r.memory.foresee(c, &j.feet)
-			}
+			c, _ := r.callOf(i) // without code, nothing is known of it
+			r.memory.foresee(c, &j.feet)
 		}
 		after = r.plan.enter(i, j.feet.touches)
 	}
@@ -87,15 +86,12 @@ func (r *run) learn(i int, again bool) {
 	if r.mode != Planned || !j.feet.message || !again && i%lessons != 0 {
 		return
 	}
-	r.seen = j.feet.actual(r.seen, &j.try.view, j.try.over)
+	j.feet.actual(&r.seen, &j.try.view, j.try.over)
 	if c, ok := r.callOf(i); ok {
-		r.memory.learn(c, r.seen)
+		r.memory.learn(c, &j.feet, &r.seen)
 	}
-	for k := range r.seen {
-		if !has(j.feet.touches, r.seen[k].resource) {
-			r.missed++
-			break
-		}
+	if j.feet.missed(&r.seen) {
+		r.missed++
 	}
 }
 

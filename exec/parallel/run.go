@@ -17,6 +17,7 @@ type run struct {
 	settled *settled
 	workers []*worker
 	window  int // how far attempts run ahead of the frontier
+	heavy   int // transactions that run programs or instructions
 	shake   func()
 	clock   func() uint64
 
@@ -41,7 +42,7 @@ type run struct {
 	abandon   bool  // too many conflicts
 	reruns    int
 	missed    int
-	seen      []touch
+	seen      sight
 	planNanos uint64
 }
 
@@ -252,14 +253,15 @@ func (w *worker) book(i int) bool {
 	return true
 }
 
-// tooMany reports whether the block is to be finished one by one: a quarter of it
-// had to run again, or most of what has been settled up to transaction i, so that
-// a block that is all conflicts does not cost a quarter more.
+// tooMany reports whether the block is to be finished one by one: as much had to
+// run again as an eighth of what does more than to pay, or most of what has been settled up
+// to transaction i, so that a block that is all conflicts does not cost an eighth
+// more.
 func (r *run) tooMany(i int) bool {
 	if r.reruns < leastReruns {
 		return false
 	}
-	return 4*r.reruns >= len(r.txs) || i >= trial && 2*r.reruns > i
+	return 8*r.reruns >= max(r.heavy, len(r.txs)/4) || i >= trial && 2*r.reruns > i
 }
 
 // serial reports whether nearly all of the block had to wait for one another, so
