@@ -23,13 +23,14 @@ const (
 )
 
 // ErrFixedParam means a parameter that cannot change while the chain runs: what
-// the machine's tables are, and how large the frames of blocks may be, on which
-// every connection and every shard agreed beforehand. The deprecations have an
-// action of their own.
+// the machine's tables are, how large the frames of blocks may be, on which every
+// connection and every shard agreed beforehand, and in how many slots and epochs
+// sleeping timers are filed, which are found by it. The deprecations have an action
+// of their own.
 var ErrFixedParam = errors.New("the parameter is fixed")
 
 func fixedParams() []string {
-	return []string{"machine", "max_block_bytes", "max_whole_bytes", "entitlements.deprecated"}
+	return []string{"machine", "max_block_bytes", "max_whole_bytes", "timer.ring_blocks", "entitlements.deprecated"}
 }
 
 // CheckSettable reports whether a proposal may set the parameter at path. It

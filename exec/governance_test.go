@@ -229,6 +229,7 @@ func TestGovernanceActions(t *testing.T) { // resolution 11.11
 		{"empty path", set("", "{}"), bad},
 		{"machine", set("machine", `{}`), bad},
 		{"frames", set("max_block_bytes", "5000000"), bad},
+		{"slots of the timers' ring", set("timer.ring_blocks", "3600"), bad},
 		{"deprecations", set("entitlements.deprecated", "[]"), bad},
 		{"all entitlements", set("entitlements", "{}"), bad},
 		{"no members", set("governance.members", "[]"), bad},
