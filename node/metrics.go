@@ -55,6 +55,7 @@ func (n *Node) ledgerMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("blocks_refused_total", "Proposals refused by a rule.", s.Refused.Load)
 	counter("blocks_finalized_total", "Blocks committed since start.", s.Finalized.Load)
 	counter("transactions_finalized_total", "Transactions committed since start.", s.TxsFinalized.Load)
+	counter("transactions_shed_total", "Transactions that execution refused of what was packed for a block.", s.Shed.Load)
 	counter("pack_nanoseconds_total", "Time spent choosing transactions.", s.PackNanos.Load)
 	counter("exec_nanoseconds_total", "Time spent executing blocks.", s.ExecNanos.Load)
 	execMetrics(s, counter)

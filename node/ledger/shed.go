@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
@@ -23,10 +24,12 @@ const shedRounds = 3
 func (l *Ledger) shed(ctx context.Context, h chain.Header, parent *Executed, vrfOut chain.Hash, txs []*chain.VerifiedTx) (*Executed, error) {
 	var out leftOut
 	for round := 0; ; round++ {
+		began := time.Now()
 		s, err := l.executor.Sift(parent.State, l.inputs(&h, parent.Force.Params), txs)
 		if err != nil {
 			return nil, err
 		}
+		l.Stats.ExecNanos.Add(uint64(time.Since(began)))
 		if err := l.refuse(ctx, &out, txs, &s); err != nil {
 			return nil, err
 		}

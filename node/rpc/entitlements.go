@@ -153,6 +153,9 @@ func (s *Server) holder(w http.ResponseWriter, r *http.Request, args []string) e
 	if err != nil {
 		return badRequest(CodeBadRequest, "%s", clip(err.Error()))
 	}
+	if scope.Kind != permit.ScopePool && scope.Kind != permit.ScopeNamespace {
+		return badRequest(CodeBadRequest, "%s has no holder: give runner_pool:NAME or namespace:NAME", scope)
+	}
 	reply := HolderReply{Scope: scope.String()}
 	err = s.source.ReadHead(r.Context(), func(v StorageReader, _ chain.Height) error {
 		a, ok, err := permit.Holder(v, scope)

@@ -74,6 +74,9 @@ func TestEntitlements(t *testing.T) { // CIP-2 §7
 	none := "0x" + strings.Repeat("00", 32)
 	wantError(t, request(s, http.MethodGet, "/entitlement/"+none, "", nil), http.StatusNotFound, rpc.CodeUnknownEntitlement)
 	wantError(t, request(s, http.MethodGet, "/role/"+none, "", nil), http.StatusNotFound, rpc.CodeUnknownEntitlement)
+	for _, scope := range []string{"global", "actor:0x" + strings.Repeat("0a", 20)} { // others answer for these
+		wantError(t, request(s, http.MethodGet, "/scope/"+scope+"/holder", "", nil), http.StatusBadRequest, rpc.CodeBadRequest)
+	}
 	wantError(t, request(s, http.MethodGet, "/scope/pool:x/holder", "", nil), http.StatusBadRequest, rpc.CodeBadRequest)
 	for _, target := range []string{"/entitlement/xyz", "/role/12", "/account/12/entitlements"} {
 		if got := request(s, http.MethodGet, target, "", nil).Code; got != http.StatusBadRequest {
