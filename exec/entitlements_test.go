@@ -533,6 +533,7 @@ func TestUpgradeByItsDeployer(t *testing.T) {
 		{"of nobody", order(alice, bob, next), chain.CodeNotFound},
 		{"of a regular actor", order(alice, plain, next), chain.CodeForbidden},
 		{"source that does not compile", order(alice, addr, []byte("x = (")), chain.CodeCodeInvalid},
+		{"no source", order(alice, addr, []byte{}), chain.CodeCodeInvalid},
 		{"with a value", verified(valued.Tx, alice), chain.CodeBadArgument},
 		{"cycles for less than compiling", verified(few.Tx, alice), chain.CodeCyclesExhausted},
 		{"no cells for the event", verified(tight.Tx, alice), chain.CodeCellsExhausted},

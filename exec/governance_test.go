@@ -311,6 +311,10 @@ func TestUpgradeSystemActor(t *testing.T) { // resolutions 8.2, 11.11
 	if code := c.decide(upgrade); code != chain.CodeCodeInvalid {
 		t.Errorf("source that does not compile: %s", chain.CodeName(code))
 	}
+	upgrade.Source = []byte{}
+	if code := c.decide(upgrade); code != chain.CodeCodeInvalid {
+		t.Errorf("no source: %s", chain.CodeName(code))
+	}
 	upgrade.Actor, upgrade.Source = plain, []byte("y = 1")
 	if code := c.decide(upgrade); code != chain.CodeForbidden || c.state.accounts[plain].CodeHash != before {
 		t.Errorf("E21 of a regular actor: %s", chain.CodeName(code))

@@ -53,7 +53,7 @@ func (b *block) instructRent(ins chain.Instruction, tx *chain.VerifiedTx, limit 
 	if !known {
 		return actor.Outcome{}, &Fault{"rent", err}
 	}
-	return actor.Outcome{Code: code, Used: out.Used}, nil
+	return actor.Outcome{Code: code, Used: out.Used, Detail: err.Error()}, nil
 }
 
 // beginRent does the rent of the block (resolution 3).

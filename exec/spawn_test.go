@@ -1,6 +1,7 @@
 package exec_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"strings"
@@ -59,6 +60,13 @@ class Parent:
         except CowboyError as e:
             return [type(e).__name__, self.storage["heard"]]
         return call(child, "ping", child)
+
+    @public
+    def nothing(self, msg):
+        try:
+            return spawn(b"n", "")
+        except CowboyError as e:
+            return str(e)
 
     @public
     def twin(self, msg):
@@ -279,4 +287,20 @@ func outcome(t *testing.T, c *testChain, in exec.Inputs, tx *chain.VerifiedTx, l
 		t.Errorf("limit %d: balances add up to %d", limit, after)
 	}
 	return fmt.Sprintf("%s %d cycles, %d cells, %d events, %s", chain.CodeName(got.Code), got.CyclesUsed, got.CellsUsed, len(got.Events), trace(got))
+}
+
+// TestEmptySources: an account with the hash of nothing has no code, so it is made
+// neither by a deployment, whose value it would keep, nor by a program.
+func TestEmptySources(t *testing.T) { // resolution 2.9; entitlements §9.1
+	c, a := grown(t, able)
+	d := actor.Deployment{Salt: bytes.Repeat([]byte{5}, 32), Manifest: manifestOf(limited("econ.hold_balance"))}
+	tx := c.program(alice, nil, actor.AppendPayload(nil, &d))
+	tx.Tx.Value = 7
+	r := c.block(verified(tx.Tx, alice)).Receipts[0]
+	if addr := actor.AddressOf(alice, d.Salt, nil); r.Code != chain.CodeCodeInvalid || c.state.balance(addr) != 0 {
+		t.Errorf("deployment: %s, holds %d", chain.CodeName(r.Code), c.state.balance(addr))
+	}
+	if r := c.block(c.post(alice, a, 0, "nothing", cbor.AppendNull(nil))).Receipts[0]; r.Code != chain.CodeOK || !strings.Contains(string(r.Output), "the source is empty") {
+		t.Errorf("spawn: %s, %q", chain.CodeName(r.Code), r.Output)
+	}
 }

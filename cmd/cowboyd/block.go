@@ -105,7 +105,9 @@ func (c *blockCheckCommand) Run(ctx context.Context) error {
 	case c.Data == "":
 		return errors.New("the state before the block is needed: give --data DIR, or --genesis FILE for block 1")
 	}
-	v, err := node.CheckBlock(ctx, d, c.Data, genesis, showBlocks)
+	var shown progress
+	v, err := node.CheckBlock(ctx, d, c.Data, genesis, shown.show)
+	shown.end()
 	if err != nil {
 		return err
 	}
@@ -130,10 +132,24 @@ func (c *blockCheckCommand) Run(ctx context.Context) error {
 	return nil
 }
 
-// showBlocks writes one line that changes.
-func showBlocks(step string, done, total chain.Height) {
+// progress is one line on standard error that changes; where that is no terminal,
+// only the end of each step is written.
+type progress struct{ open bool }
+
+func (p *progress) show(step string, done, total chain.Height) {
+	info, err := os.Stderr.Stat()
+	if err != nil || done < total && info.Mode()&os.ModeCharDevice == 0 {
+		return
+	}
 	fmt.Fprintf(os.Stderr, "\r%s %d of %d blocks", step, done, total)
-	if done == total {
+	if p.open = done < total; !p.open {
+		fmt.Fprintln(os.Stderr)
+	}
+}
+
+// end closes the line that an error has left open.
+func (p *progress) end() {
+	if p.open {
 		fmt.Fprintln(os.Stderr)
 	}
 }

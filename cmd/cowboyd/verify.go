@@ -13,7 +13,9 @@ type verifyCommand struct {
 
 // Run checks certificates, re-executes the chain and says what it found.
 func (c *verifyCommand) Run(ctx context.Context) error {
-	result, err := node.VerifyChain(ctx, c.Data, showBlocks)
+	var shown progress
+	result, err := node.VerifyChain(ctx, c.Data, shown.show)
+	shown.end()
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package actor
 
 import (
+	"errors"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
@@ -151,7 +153,7 @@ func (r *Run) compile(source []byte) (*pvm.Program, verdict) {
 		v.used = r.cycles
 		return nil, v
 	}
-	p, err := r.engine.Program(source, sourceName)
+	p, err := programOf(r.engine, source)
 	if err != nil {
 		v := refused(chain.CodeCodeInvalid, "%v", err)
 		v.used = cost
@@ -163,6 +165,18 @@ func (r *Run) compile(source []byte) (*pvm.Program, verdict) {
 		return nil, v
 	}
 	return p, verdict{used: cost}
+}
+
+// errNoSource refuses a source of no bytes: an account with the hash of nothing has
+// no code, so that nobody could call it nor take back what it was paid.
+var errNoSource = errors.New("the source is empty")
+
+// programOf compiles what is to become an actor's code.
+func programOf(e *pvm.Engine, source []byte) (*pvm.Program, error) {
+	if len(source) == 0 {
+		return nil, errNoSource
+	}
+	return e.Program(source, sourceName)
 }
 
 // begin loads the program once, so that one which cannot load is refused, and

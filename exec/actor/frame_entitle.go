@@ -24,7 +24,7 @@ func (f *frame) UpgradeSelf(source []byte) error {
 	if _, err := f.need(entitle.Upgrade); err != nil {
 		return err
 	}
-	p, err := f.run.engine.Program(source, sourceName)
+	p, err := programOf(f.run.engine, source)
 	if err != nil {
 		return &host.Refusal{Code: host.RefusedArgument, Text: "the source does not compile: " + err.Error()}
 	}

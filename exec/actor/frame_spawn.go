@@ -101,7 +101,7 @@ func (f *frame) sourceOf(d *Deployment) (*pvm.Program, error) {
 		f.machine.Charge(byLength - charged)
 		charged = byLength
 	}
-	p, err := f.run.engine.Program(d.Source, sourceName)
+	p, err := programOf(f.run.engine, d.Source)
 	if err != nil {
 		return nil, &host.Refusal{Code: host.RefusedArgument, Text: "the source does not compile: " + err.Error()}
 	}

@@ -29,7 +29,7 @@ func Upgrade(o *state.Overlay, e *pvm.Engine, addr chain.Address, source []byte)
 	if may, err := rec.upgrades(); err != nil || !may {
 		return chain.CodeForbidden, err
 	}
-	if _, err := e.Program(source, sourceName); err != nil {
+	if _, err := programOf(e, source); err != nil {
 		return chain.CodeCodeInvalid, nil // which text is refused depends on the text alone
 	}
 	_, err = setCode(o, addr, source)

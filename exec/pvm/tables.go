@@ -9,6 +9,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/decimal"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/lib"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 )
 
 // texts is every literal text that the machine's exceptions are made of, one
@@ -26,7 +28,8 @@ func TextTableHash() Hash { return Hash(keccak.Sum256([]byte(texts))) }
 
 // CostTable returns the table of costs as text, one price a line: those of the
 // machine and those of calls of the host (whitepaper §3.5 and §17.3, resolutions
-// 2.7 and 2.8).
+// 2.7 and 2.8). What a call of the library written in Python charges follows from
+// its source, so the hash of each of its modules is a line too.
 func CostTable(c code.Costs, calls host.Costs) string {
 	var b strings.Builder
 	for op := range code.NumOps {
@@ -60,6 +63,12 @@ func CostTable(c code.Costs, calls host.Costs) string {
 	}
 	for _, row := range calls.Rows() {
 		fmt.Fprintf(&b, "host %s %d\n", row.Name, row.Cycles)
+	}
+	for _, s := range lib.Sources() {
+		fmt.Fprintf(&b, "source %s 0x%x\n", s.Name, keccak.Sum256([]byte(s.Text)))
+	}
+	for _, s := range sdk.Sources() {
+		fmt.Fprintf(&b, "source %s 0x%x\n", s.Name, keccak.Sum256([]byte(s.Text)))
 	}
 	return b.String()
 }

@@ -31,19 +31,32 @@ var (
 	typingSource string
 )
 
+// Source is the text of a module that is written in Python.
+type Source struct{ Name, Text string }
+
+// Sources returns those of this package in a fixed order. What they charge follows
+// from their texts, so those are consensus.
+func Sources() []Source {
+	return []Source{
+		{"abc", abcSource},
+		{"collections", collectionsSource},
+		{"collections.abc", collectionsABCSource},
+		{"_collections_abc", abcClassesSource},
+		{"_collections_user", userClassesSource},
+		{"dataclasses", dataclassesSource},
+		{"enum", enumSource},
+		{"functools", functoolsSource},
+		{"typing", typingSource},
+	}
+}
+
 // pythonModules returns the modules written in Python.
 func pythonModules() []vm.ModuleDef {
-	return []vm.ModuleDef{
-		pythonModule("abc", abcSource),
-		pythonModule("collections", collectionsSource),
-		pythonModule("collections.abc", collectionsABCSource),
-		pythonModule("_collections_abc", abcClassesSource),
-		pythonModule("_collections_user", userClassesSource),
-		pythonModule("dataclasses", dataclassesSource),
-		pythonModule("enum", enumSource),
-		pythonModule("functools", functoolsSource),
-		pythonModule("typing", typingSource),
+	var defs []vm.ModuleDef
+	for _, s := range Sources() {
+		defs = append(defs, pythonModule(s.Name, s.Text))
 	}
+	return defs
 }
 
 // pythonModule compiles one. A source that does not compile is a defect of ours

@@ -1,7 +1,7 @@
 package sdk
 
 import (
-	"embed"
+	_ "embed" // the modules' sources
 	"encoding/hex"
 	"fmt"
 
@@ -11,27 +11,36 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
-//go:embed python/*.py
-var sources embed.FS
+var (
+	//go:embed python/cowboy_sdk.py
+	sdkSource string
+	//go:embed python/continuation.py
+	continuationSource string
+)
 
 // ResumeHandler is the handler of every job that a suspended handler waits for:
 // [Deliver] continues it.
 const ResumeHandler = "__continuation__"
 
+// Source is the text of a module that is written in Python.
+type Source struct{ Name, Text string }
+
+// Sources returns cowboy_sdk and its part in a fixed order. What they do and charge
+// follows from their texts, so those are consensus.
+func Sources() []Source {
+	return []Source{{"cowboy_sdk", sdkSource}, {"cowboy_sdk.continuation", continuationSource}}
+}
+
 // Modules returns cowboy_sdk and what it is made of, compiled. The error is a
 // defect of the sources.
 func Modules() ([]vm.ModuleDef, error) {
 	defs := []vm.ModuleDef{{Name: "_cowboy", Load: loadNatives, Kept: true, Admit: admitNatives}}
-	for _, row := range [][2]string{{"cowboy_sdk", "cowboy_sdk"}, {"cowboy_sdk.continuation", "continuation"}} {
-		src, err := sources.ReadFile("python/" + row[1] + ".py")
+	for _, s := range Sources() {
+		o, err := compile.Source([]byte(s.Text), vm.LibraryFile+s.Name+">", compile.DefaultLimits())
 		if err != nil {
-			return nil, fmt.Errorf("source of %s: %w", row[0], err)
+			return nil, fmt.Errorf("compile %s: %w", s.Name, err)
 		}
-		o, err := compile.Source(src, vm.LibraryFile+row[0]+">", compile.DefaultLimits())
-		if err != nil {
-			return nil, fmt.Errorf("compile %s: %w", row[0], err)
-		}
-		defs = append(defs, vm.ModuleDef{Name: row[0], Load: loader(row[0], o), Kept: true})
+		defs = append(defs, vm.ModuleDef{Name: s.Name, Load: loader(s.Name, o), Kept: true})
 	}
 	return defs, nil
 }

@@ -87,11 +87,7 @@ func literal(e syntax.Expr) string {
 
 // surfaceOf reads the module's source.
 func surfaceOf(t *testing.T) (names, errors surface) {
-	src, err := sources.ReadFile("python/cowboy_sdk.py")
-	if err != nil {
-		t.Fatal(err)
-	}
-	mod, err := syntax.Parse(src, compile.DefaultLimits().Syntax)
+	mod, err := syntax.Parse([]byte(sdkSource), compile.DefaultLimits().Syntax)
 	if err != nil {
 		t.Fatal(err)
 	}
