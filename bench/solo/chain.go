@@ -112,7 +112,7 @@ func (c *Chain) build() error {
 	c.ledger, err = ledger.New(ledger.Config{
 		Genesis: g, Store: s, Pool: c.lanes, Signatures: c.sigverify, Proposers: proposers,
 		PeerKey: chain.PeerKey(keys.Peer.PublicKey()), OrderKey: keys.Own, Exec: c.cfg.Exec,
-		Now: c.clock(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Now: c.clock(header.TimestampMillis), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {
 		return err
@@ -132,13 +132,15 @@ func (c *Chain) build() error {
 const SenderTxs = 4096
 
 // clock is the ledger's: the wall's, or one on which the next block is always due.
-func (c *Chain) clock() func() time.Time {
+// It starts at the head's time: a ledger that starts ahead of its clock goes on
+// ahead, and so further with each opening.
+func (c *Chain) clock(headMillis uint64) func() time.Time {
 	if c.cfg.Wall {
 		return time.Now
 	}
 	return func() time.Time {
 		if c.ledger == nil { // it is being made
-			return time.Now()
+			return time.UnixMilli(int64(headMillis))
 		}
 		head := c.ledger.Head()
 		return time.UnixMilli(int64(head.Block.Header.TimestampMillis + head.Force.Params.BlockTimeMillis))

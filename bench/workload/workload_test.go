@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/bench/solo"
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/parallel"
 )
 
 // unbounded makes the folder of a chain whose block space is no limit.
@@ -81,6 +82,32 @@ func TestTownAfterTown(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := town.Measure(t.Context(), w, 40, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestTimeGoesOnWhenAChainIsOpenedAgain: a chain that is opened anew for each of
+// many measures stays a block time apart, and does not run away.
+func TestTimeGoesOnWhenAChainIsOpenedAgain(t *testing.T) {
+	dir, last := t.TempDir(), uint64(0)
+	if _, err := PrepareChain(dir, "", 10*time.Second); err != nil { // soon ahead of the wall's clock
+		t.Fatal(err)
+	}
+	for opening := range 4 {
+		err := onChain(dir, parallel.Config{Mode: parallel.Sequential, Workers: 1}, func(c *solo.Chain) error {
+			if _, err := c.Block(t.Context()); err != nil {
+				return err
+			}
+			head := c.Head()
+			now := head.Block.Header.TimestampMillis
+			if passed := now - last; opening > 0 && passed != head.Force.Params.BlockTimeMillis {
+				t.Errorf("opening %d: %d ms passed, want %d", opening, passed, head.Force.Params.BlockTimeMillis)
+			}
+			last = now
+			return nil
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 	}
