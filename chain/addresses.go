@@ -22,6 +22,7 @@ var (
 	AddrTimers         = SystemAddress(0x19) // keeps the timers, their deposits and escrows
 	AddrMailbox        = SystemAddress(0x1a) // keeps the messages that wait, with their value
 	AddrRent           = SystemAddress(0x1b) // keeps what is known of actors' rent, and bonds
+	AddrSleepers       = SystemAddress(0x1c) // keeps the timers that are not near; their money is with AddrTimers
 )
 
 // LastSystemAddress ends the reserved range, which begins at 1 (resolution 4.4).

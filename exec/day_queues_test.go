@@ -2,6 +2,7 @@ package exec_test
 
 import (
 	"encoding/binary"
+	"maps"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
@@ -184,7 +185,9 @@ func (d *day) auditRing(perBox map[string]uint64) {
 // timers returns all timers, in the order of their ids.
 func (s slots) timers() (out []*timers.Timer) {
 	v := view(s)
-	for _, k := range sorted(s.table(chain.AddrTimers, "t")) {
+	all := s.table(chain.AddrTimers, "t")
+	maps.Copy(all, s.table(chain.AddrSleepers, "t"))
+	for _, k := range sorted(all) {
 		if t, err := timers.Load(v, timers.ID([]byte(k))); err == nil {
 			out = append(out, t)
 		}
@@ -200,15 +203,30 @@ const (
 	tierReady
 )
 
+// homeOf is the account that has the records of a tier's timers.
+func homeOf(tier uint64) chain.Address {
+	if tier == tierEpoch || tier == tierTree {
+		return chain.AddrSleepers
+	}
+	return chain.AddrTimers
+}
+
 // place is where a timer waits, by the record of its neighbours.
 type place struct {
+	home              chain.Address
 	tier, target, due uint64
 	aimed             bool
 	next              string
 }
 
 func (d *day) place(id string) (p place) {
-	f := reading(d, d.slots[chain.AddrTimers][systemKey("l"+id)])
+	p.home = chain.AddrTimers
+	b := d.slots[p.home][systemKey("l"+id)]
+	if b == nil {
+		p.home = chain.AddrSleepers
+		b = d.slots[p.home][systemKey("l"+id)]
+	}
+	f := reading(d, b)
 	f.array(12)
 	f.uint()
 	f.uint()
@@ -234,8 +252,11 @@ func (d *day) auditTimers() {
 		places[id] = p
 		tiers[p.tier]++
 		rosters[t.Actor]++
+		if p.home != homeOf(p.tier) || d.slots[p.home][systemKey("t"+id)] == nil {
+			d.errorf("timer %s of tier %d has its records elsewhere", t.ID, p.tier)
+		}
 		if p.aimed {
-			targets[string(binary.BigEndian.AppendUint64(t.Actor[:], p.target))]++
+			targets[string(p.home[:])+string(binary.BigEndian.AppendUint64(t.Actor[:], p.target))]++
 		}
 		if d.once.spent[t.ID] {
 			d.errorf("timer %s has fired and is still there", t.ID)
@@ -244,8 +265,11 @@ func (d *day) auditTimers() {
 	if got := d.held(chain.AddrTimers); got != kept {
 		d.errorf("the timers hold %d, their deposits and escrows are %d", got, kept)
 	}
-	if n := d.slots.table(chain.AddrTimers, "l"); len(n) != len(all) || len(d.slots.table(chain.AddrTimers, "t")) != len(all) {
-		d.errorf("%d timers, %d places", len(all), len(n))
+	for _, prefix := range []string{"l", "t"} {
+		near, asleep := d.slots.table(chain.AddrTimers, prefix), d.slots.table(chain.AddrSleepers, prefix)
+		if len(asleep) != tiers[tierEpoch]+tiers[tierTree] || len(near)+len(asleep) != len(all) {
+			d.errorf("%d timers, %v in the tiers; records %q: %d near, %d asleep", len(all), tiers, prefix, len(near), len(asleep))
+		}
 	}
 	h, err := timers.ReadHead(d.ground, &d.c.g.Params)
 	if err != nil || h.Depth != uint64(len(all)) || h.Ready != uint64(tiers[tierReady]) {
@@ -258,7 +282,7 @@ func (d *day) auditTimers() {
 // auditTiers finds each timer in the tier that it names.
 func (d *day) auditTiers(tiers map[uint64]int, places map[string]place) {
 	for tier, prefix := range map[uint64]string{tierTree: "o", tierReady: "q"} {
-		nodes := d.slots.table(chain.AddrTimers, prefix)
+		nodes := d.slots.table(homeOf(tier), prefix)
 		for k := range nodes {
 			if places[k[8:]].tier != tier {
 				d.errorf("timer %x is in tier %d and says %d", k[8:], tier, places[k[8:]].tier)
@@ -270,7 +294,7 @@ func (d *day) auditTiers(tiers map[uint64]int, places map[string]place) {
 	}
 	for tier, prefix := range map[uint64]string{tierRing: "r", tierEpoch: "e"} {
 		n := 0
-		for k, b := range d.slots.table(chain.AddrTimers, prefix) {
+		for k, b := range d.slots.table(homeOf(tier), prefix) {
 			f := reading(d, b)
 			f.array(2)
 			at, last := f.bytes(), f.bytes()
@@ -298,7 +322,12 @@ func (d *day) auditRosters(rosters map[chain.Address]uint64, targets map[string]
 		}
 		delete(rosters, who)
 	}
-	counts := d.slots.table(chain.AddrTimers, "c")
+	counts := map[string][]byte{}
+	for _, home := range []chain.Address{chain.AddrTimers, chain.AddrSleepers} {
+		for k, n := range d.slots.table(home, "c") {
+			counts[string(home[:])+k] = n
+		}
+	}
 	for k, n := range targets {
 		if f := reading(d, counts[k]); f.uint() != n {
 			d.errorf("%d timers of %x for one block are counted otherwise", n, k)

@@ -10,7 +10,16 @@ import (
 type Roster struct {
 	Active uint64 // timers it has
 	Set    uint64 // timers it ever set: makes ids distinct
-	newest ID
+	newest ID     // of its timers that are near
+	asleep ID     // the newest of those that sleep
+}
+
+// of returns the head of the list of an actor's timers that have a home.
+func (s *Roster) of(home chain.Address) *ID {
+	if home == chain.AddrSleepers {
+		return &s.asleep
+	}
+	return &s.newest
 }
 
 // ReadRoster returns an actor's roster; zero for one that never set a timer.
@@ -24,50 +33,46 @@ func ReadRoster(v state.View, actor chain.Address) (Roster, error) {
 
 func decodeRoster(b []byte) (s Roster, err error) {
 	r := fields{r: cbor.NewReader(b)}
-	r.array(3)
+	r.array(4)
 	s.Active, s.Set = r.uint(), r.uint()
 	r.id(&s.newest)
+	r.id(&s.asleep)
 	return s, r.end("roster")
 }
 
 func (q *queue) saveRoster(actor chain.Address, s Roster) {
-	b := cbor.AppendUint(cbor.AppendArray(make([]byte, 0, 52), 3), s.Active)
-	q.o.SetStorage(chain.AddrTimers, key(keyActor, actor[:]), appendID(cbor.AppendUint(b, s.Set), &s.newest))
+	b := cbor.AppendUint(cbor.AppendArray(make([]byte, 0, 87), 4), s.Active)
+	b = appendID(cbor.AppendUint(b, s.Set), &s.newest)
+	q.o.SetStorage(chain.AddrTimers, key(keyActor, actor[:]), appendID(b, &s.asleep))
 }
 
-// joinActor puts a timer into its actor's list.
-func (q *queue) joinActor(t *Timer, s Roster) error {
-	t.older, t.newer = s.newest, ID{}
-	if s.newest != (ID{}) {
-		if err := q.relink(s.newest, func(l *link) { l.newer = t.ID }); err != nil {
+// join puts a timer into the list of its actor's timers at its home.
+func (q *queue) join(t *Timer, s *Roster) error {
+	newest := s.of(t.home)
+	t.older, t.newer = *newest, ID{}
+	if *newest != (ID{}) {
+		if err := q.relink(t, *newest, func(l *link) { l.newer = t.ID }); err != nil {
 			return err
 		}
 	}
-	s.newest = t.ID
-	s.Active++
-	s.Set++
-	q.saveRoster(t.Actor, s)
+	*newest = t.ID
 	return nil
 }
 
-// leaveActor takes a timer out of its actor's list.
-func (q *queue) leaveActor(t *Timer) error {
-	s, err := ReadRoster(q.o, t.Actor)
-	if err != nil {
-		return err
-	}
+// leave takes a timer out of that list, and its records out of its home.
+func (q *queue) leave(t *Timer, s *Roster) error {
 	if t.newer == (ID{}) {
-		s.newest = t.older
-	} else if err := q.relink(t.newer, func(l *link) { l.older = t.older }); err != nil {
+		*s.of(t.home) = t.older
+	} else if err := q.relink(t, t.newer, func(l *link) { l.older = t.older }); err != nil {
 		return err
 	}
 	if t.older != (ID{}) {
-		if err := q.relink(t.older, func(l *link) { l.newer = t.newer }); err != nil {
+		if err := q.relink(t, t.older, func(l *link) { l.newer = t.newer }); err != nil {
 			return err
 		}
 	}
-	s.Active--
-	q.saveRoster(t.Actor, s)
+	q.o.SetStorage(t.home, key(keySpec, t.ID[:]), nil)
+	q.o.SetStorage(t.home, key(keyLink, t.ID[:]), nil)
 	return nil
 }
 
@@ -75,9 +80,9 @@ func targetKey(actor chain.Address, h chain.Height) state.StorageKey {
 	return key(keyTarget, actor[:], number(uint64(h)))
 }
 
-// target returns how many timers of an actor are set for a block.
-func (q *queue) target(actor chain.Address, h chain.Height) (uint64, error) {
-	b, err := q.o.Storage(chain.AddrTimers, targetKey(actor, h))
+// target returns how many timers of an actor at a home are set for a block.
+func (q *queue) target(home, actor chain.Address, h chain.Height) (uint64, error) {
+	b, err := q.o.Storage(home, targetKey(actor, h))
 	if err != nil || b == nil {
 		return 0, err
 	}
@@ -90,23 +95,33 @@ func decodeCount(b []byte) (uint64, error) {
 	return n, r.end("count")
 }
 
-func (q *queue) saveTarget(actor chain.Address, h chain.Height, n uint64) {
+func (q *queue) saveTarget(home, actor chain.Address, h chain.Height, n uint64) {
 	var b []byte
 	if n > 0 {
 		b = cbor.AppendUint(nil, n)
 	}
-	q.o.SetStorage(chain.AddrTimers, targetKey(actor, h), b)
+	q.o.SetStorage(home, targetKey(actor, h), b)
 }
 
-// aim counts a timer for the block of its height and returns its ordinal there.
+// aim counts a timer for the block of its height, where [queue.put] will house
+// it, and returns its ordinal among all of that block. Both homes have some while
+// an epoch moves into the ring.
 func (q *queue) aim(t *Timer, h chain.Height) (uint64, error) {
-	n, err := q.target(t.Actor, h)
+	near, err := q.target(chain.AddrTimers, t.Actor, h)
 	if err != nil {
 		return 0, err
 	}
-	q.saveTarget(t.Actor, h, n+1)
+	asleep, err := q.target(chain.AddrSleepers, t.Actor, h)
+	if err != nil {
+		return 0, err
+	}
+	if q.tier(h).home() == chain.AddrTimers {
+		q.saveTarget(chain.AddrTimers, t.Actor, h, near+1)
+	} else {
+		q.saveTarget(chain.AddrSleepers, t.Actor, h, asleep+1)
+	}
 	t.Height, t.target, t.due, t.aimed = h, h, h, true
-	return n + 1, nil
+	return near + asleep + 1, nil
 }
 
 // unaim takes a timer out of the count of its block: it left, or the block came.
@@ -114,11 +129,11 @@ func (q *queue) unaim(t *Timer) error {
 	if !t.aimed {
 		return nil
 	}
-	n, err := q.target(t.Actor, t.target)
+	n, err := q.target(t.home, t.Actor, t.target)
 	if err != nil {
 		return err
 	}
-	q.saveTarget(t.Actor, t.target, n-min(n, 1))
+	q.saveTarget(t.home, t.Actor, t.target, n-min(n, 1))
 	t.aimed = false
 	return nil
 }

@@ -4,8 +4,8 @@
 // resolutions 7.1-7.6, 11.23-11.25).
 //
 // In: an overlay of the state, the parameters of the chain and a height. Out:
-// writes under [chain.AddrTimers] in the system namespace, and a [Bill] of what
-// has to be paid or comes back. The package moves no money and runs no program:
+// writes under [chain.AddrTimers] and [chain.AddrSleepers] in the system namespace,
+// and a [Bill] of what has to be paid or comes back. The package moves no money and runs no program:
 // packages actor and exec do.
 //
 // # Where a timer waits
@@ -29,6 +29,13 @@
 // timers sleep. What it moves is bounded by timer.moves_per_block for each of its
 // three steps; what is left over is done in the blocks after, late and in order.
 //
+// Ring and ready tree, and all records of their timers, are the storage of
+// [chain.AddrTimers]; epoch queue and overflow tree, with those of theirs, that of
+// [chain.AddrSleepers]. A timer's records move when its tier changes account, an
+// actor has a list of its timers in either, and so a block that sets and fires
+// timers of the ring writes nothing beside those that sleep, into a trie whose
+// depth does not follow their number.
+//
 // # Order
 //
 // A timer that was not served becomes heavier: with λ = 0.2 its weight moves
@@ -42,7 +49,8 @@
 // # Invariants
 //
 //   - The balance of [chain.AddrTimers] is the sum of deposits and escrows.
-//   - A timer is in at most one tier, and in the list of its actor.
+//   - A timer is in at most one tier, and in the list of its actor in the account of
+//     that tier, which has its records and its part of the count of its block.
 //   - Every list and tree can be walked from the head record; the depth that it
 //     counts is the number of timers.
 //

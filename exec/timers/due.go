@@ -36,10 +36,16 @@ func (q *queue) move(id ID) error {
 	if err := q.take(t); err != nil {
 		return err
 	}
-	if q.tier(t.due) == inReady {
-		if err := q.unaim(t); err != nil {
-			return err
+	switch to := q.tier(t.due); {
+	case to == inReady:
+		err = q.unaim(t)
+	case to.home() != t.home && t.aimed:
+		if err = q.unaim(t); err == nil {
+			_, err = q.aim(t, t.due)
 		}
+	}
+	if err != nil {
+		return err
 	}
 	return q.put(t)
 }
@@ -51,7 +57,7 @@ func (q *queue) approach() error {
 		if q.farFirst == 0 || q.tier(q.farFirst) == inTree {
 			return nil
 		}
-		first, err := tree{q.o, keyFar}.first(q.farRoot)
+		first, err := farTree(q.o).first(q.farRoot)
 		if err != nil {
 			return err
 		}
@@ -70,7 +76,7 @@ func (q *queue) migrate() error {
 		q.epoch = last // nothing was set before the first block that knows of timers
 	}
 	for moves := uint64(0); q.epoch <= last; {
-		e, err := q.loadEnds(key(keyEpoch, number(q.epoch)))
+		e, err := q.loadEnds(inEpoch, key(keyEpoch, number(q.epoch)))
 		if err != nil {
 			return err
 		}
@@ -99,13 +105,13 @@ func (q *queue) fall() error {
 			q.behind = 0
 			return nil
 		}
-		e, err := q.loadEnds(q.slot(at))
+		e, err := q.loadEnds(inRing, q.slot(at))
 		if err != nil {
 			return err
 		}
 		var l link
 		if e.first != (ID{}) {
-			if l, err = loadLink(q.o, e.first); err != nil {
+			if l, err = loadLink(q.o, inRing.home(), e.first); err != nil {
 				return err
 			}
 		}
@@ -136,7 +142,7 @@ func Note(o *state.Overlay, c Clock, used chain.Cycles) error {
 
 // Ready returns the first timers in the order of their turns, at most limit.
 func Ready(o *state.Overlay, h Head, limit int) ([]ID, error) {
-	return tree{o, keyReady}.walk(h.readyRoot, nil, limit)
+	return readyTree(o).walk(h.readyRoot, nil, limit)
 }
 
 // AnyDue reports whether timers may be due at a height that was not begun yet:
@@ -148,7 +154,7 @@ func AnyDue(v state.View, c Clock) (bool, error) {
 		return h.Ready > 0 || h.behind != 0, err
 	}
 	q := queue{Clock: c, o: state.NewOverlay(v), Head: h}
-	e, err := q.loadEnds(q.slot(c.Height))
+	e, err := q.loadEnds(inRing, q.slot(c.Height))
 	return e.first != ID{}, err
 }
 
@@ -196,7 +202,7 @@ func Postpone(o *state.Overlay, c Clock, t *Timer, until chain.Height, unfunded 
 func TopUp(o *state.Overlay, c Clock, t *Timer, by chain.Wei) {
 	t.Escrow += by
 	q := queue{o: o, Clock: c}
-	q.saveLink(t.ID, &t.link)
+	q.saveLink(t)
 }
 
 // Take gets a timer that is due out of the order for its firing and returns what
@@ -220,7 +226,7 @@ func Take(o *state.Overlay, c Clock, id ID) (t *Timer, escrow, deposit chain.Wei
 		err = q.erase(t)
 	} else {
 		t.Bid, t.Unfunded = nil, 0
-		q.saveLink(id, &t.link)
+		q.saveLink(t)
 	}
 	q.close()
 	return t, escrow, deposit, err

@@ -72,9 +72,9 @@ func (m *twin) aimed(a chain.Address, h chain.Height) (n uint64) {
 	return n
 }
 
-// cost is 2^max(0, k-16) times the base fee, as the whitepaper writes it.
+// cost is 2^max(0, k-free) times the base fee, as the whitepaper writes it.
 func (m *twin) cost(k uint64) chain.Wei {
-	f := float64(m.base) * math.Pow(2, math.Max(0, float64(k)-16))
+	f := float64(m.base) * math.Pow(2, math.Max(0, float64(k)-float64(m.clock.Params.Timer.SurchargeFree)))
 	if f >= math.MaxUint64 {
 		return math.MaxUint64
 	}
@@ -133,7 +133,7 @@ func TestAgainstTwin(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 9))
 			p := testParams(t, func(tp *chain.TimerParams) {
 				tp.RingBlocks, tp.QueueEpochs, tp.QueueTarget, tp.MaxPerActor = 8, 3, 40, 25
-				tp.InitialBaseFee = 1000
+				tp.InitialBaseFee, tp.SurchargeFree = 1000, 1
 			})
 			o := state.NewOverlay(memory{})
 			m := &twin{clock: Clock{Params: p, Height: 1, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}, base: 1000}

@@ -12,7 +12,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// First bytes of the keys under [chain.AddrTimers].
+// First bytes of the keys. Head, ring, ready tree and rosters are under
+// [chain.AddrTimers], epochs and overflow tree under [chain.AddrSleepers], the
+// others in the account of their timer's tier.
 const (
 	keyHead   = 'h' // the head record
 	keySpec   = 't' // id
@@ -22,7 +24,7 @@ const (
 	keyFar    = 'o' // height, id: overflow tree
 	keyReady  = 'q' // rank, id: ready tree
 	keyActor  = 'a' // actor
-	keyTarget = 'c' // actor, height: how many of its timers are set for the block
+	keyTarget = 'c' // actor, height: how many of its timers that have this home are set for the block
 )
 
 // Clock is the block that the queue is used in.
@@ -166,21 +168,25 @@ func (q *queue) deposit(n uint64) chain.Wei {
 
 // Load returns a timer; nil if there is none of that id.
 func Load(v state.View, id ID) (*Timer, error) {
-	b, err := v.Storage(chain.AddrTimers, key(keySpec, id[:]))
+	t := &Timer{ID: id, home: chain.AddrTimers}
+	b, err := v.Storage(t.home, key(keySpec, id[:]))
+	if err == nil && b == nil {
+		t.home = chain.AddrSleepers
+		b, err = v.Storage(t.home, key(keySpec, id[:]))
+	}
 	if err != nil || b == nil {
 		return nil, err
 	}
-	t := &Timer{ID: id}
 	if t.Spec, t.Deposit, err = decodeSpec(b); err != nil {
 		return nil, err
 	}
-	t.link, err = loadLink(v, id)
+	t.link, err = loadLink(v, t.home, id)
 	t.Height = t.target
 	return t, err
 }
 
-func loadLink(v state.View, id ID) (link, error) {
-	b, err := v.Storage(chain.AddrTimers, key(keyLink, id[:]))
+func loadLink(v state.View, home chain.Address, id ID) (link, error) {
+	b, err := v.Storage(home, key(keyLink, id[:]))
 	if err == nil && b == nil {
 		err = fmt.Errorf("%w: timer %s has no place", ErrRecord, id)
 	}
@@ -190,21 +196,46 @@ func loadLink(v state.View, id ID) (link, error) {
 	return decodeLink(b)
 }
 
-func (q *queue) saveLink(id ID, l *link) {
-	q.o.SetStorage(chain.AddrTimers, key(keyLink, id[:]), l.encode())
+func (q *queue) saveLink(t *Timer) {
+	q.o.SetStorage(t.home, key(keyLink, t.ID[:]), t.link.encode())
 }
 
 func (q *queue) saveSpec(t *Timer) {
-	q.o.SetStorage(chain.AddrTimers, key(keySpec, t.ID[:]), t.Spec.encode(t.Deposit))
+	q.o.SetStorage(t.home, key(keySpec, t.ID[:]), t.Spec.encode(t.Deposit))
 }
 
 // erase forgets a timer that is in no tier.
 func (q *queue) erase(t *Timer) error {
-	if err := q.leaveActor(t); err != nil {
+	s, err := ReadRoster(q.o, t.Actor)
+	if err != nil {
 		return err
 	}
-	q.o.SetStorage(chain.AddrTimers, key(keySpec, t.ID[:]), nil)
-	q.o.SetStorage(chain.AddrTimers, key(keyLink, t.ID[:]), nil)
+	s.Active--
+	err = q.leave(t, &s)
+	q.saveRoster(t.Actor, s)
 	q.Depth--
-	return nil
+	return err
+}
+
+// house moves the records of a timer to the account of its tier. Its count of the
+// block moves by [queue.aim].
+func (q *queue) house(t *Timer) error {
+	to := t.place.home()
+	if t.home == to {
+		return nil
+	}
+	s, err := ReadRoster(q.o, t.Actor)
+	if err != nil {
+		return err
+	}
+	if t.home != (chain.Address{}) {
+		if err := q.leave(t, &s); err != nil {
+			return err
+		}
+	}
+	t.home = to
+	err = q.join(t, &s)
+	q.saveRoster(t.Actor, s)
+	q.saveSpec(t)
+	return err
 }

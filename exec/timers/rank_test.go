@@ -122,7 +122,7 @@ func TestStarvationBound(t *testing.T) {
 // order to a sorted list and its height to that of a balanced tree.
 func TestTreeAgainstList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	tr := tree{state.NewOverlay(memory{}), keyFar}
+	tr := farTree(state.NewOverlay(memory{}))
 	var root nodeKey
 	var height uint64
 	var err error

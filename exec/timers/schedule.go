@@ -86,10 +86,9 @@ func Set(o *state.Overlay, c Clock, s Spec) (ID, Bill, error) {
 		return ID{}, Bill{}, err
 	}
 	bill := Bill{Fee: q.price(k), Lock: t.Deposit + min(t.Escrow, math.MaxUint64-t.Deposit)}
-	if err := q.joinActor(t, roster); err != nil {
-		return ID{}, Bill{}, err
-	}
-	q.saveSpec(t)
+	roster.Active++
+	roster.Set++
+	q.saveRoster(s.Actor, roster)
 	q.Depth++
 	err = q.put(t)
 	q.close()
@@ -207,20 +206,25 @@ func Configure(o *state.Overlay, c Clock, actor chain.Address, id ID, n Config) 
 	before := t.Escrow
 	t.Bid, t.Escrow = nil, q.escrow(&s)
 	q.saveSpec(t)
-	q.saveLink(t.ID, &t.link)
+	q.saveLink(t)
 	return Bill{Lock: t.Escrow - min(t.Escrow, before), Refund: before - min(t.Escrow, before)}, nil
 }
 
-// DropAll ends up to limit timers of an actor, the newest first, and returns how
-// many and what they give back (resolution 11.24: eviction refunds deposits). It
-// has ended all when it ended fewer than limit.
+// DropAll ends up to limit timers of an actor, those that are near first and the
+// newest first of either, and returns how many and what they give back (resolution
+// 11.24: eviction refunds deposits). It has ended all when it ended fewer than
+// limit.
 func DropAll(o *state.Overlay, c Clock, actor chain.Address, limit int) (dropped int, refund chain.Wei, err error) {
 	for ; dropped < limit; dropped++ {
 		roster, err := ReadRoster(o, actor)
-		if err != nil || roster.newest == (ID{}) {
+		newest := roster.newest
+		if newest == (ID{}) {
+			newest = roster.asleep
+		}
+		if err != nil || newest == (ID{}) {
 			return dropped, refund, err
 		}
-		t, err := Load(o, roster.newest)
+		t, err := Load(o, newest)
 		if err == nil && t == nil {
 			err = fmt.Errorf("%w: newest of %s is missing", ErrRecord, actor)
 		}

@@ -16,7 +16,13 @@ type sleepers struct {
 	n      uint64 // even
 	now    chain.Height
 	reads  int
-	record map[state.StorageKey][]byte // written over it
+	record map[slot][]byte // written over it
+}
+
+// slot is an entry of an account's storage.
+type slot struct {
+	addr chain.Address
+	key  state.StorageKey
 }
 
 const perEpoch = 50_000
@@ -50,14 +56,14 @@ func (s *sleepers) subtree(lo, hi uint64) (k nodeKey, height uint64) {
 	return k, height
 }
 
-func (s *sleepers) Storage(_ chain.Address, k state.StorageKey) ([]byte, error) {
+func (s *sleepers) Storage(addr chain.Address, k state.StorageKey) ([]byte, error) {
 	s.reads++
-	if b, ok := s.record[k]; ok {
+	if b, ok := s.record[slot{addr, k}]; ok {
 		return b, nil
 	}
 	b := []byte(k)[1:]
 	switch {
-	case s.n == 0 || len(b) == 0:
+	case s.n == 0 || len(b) == 0 || addr != chain.AddrSleepers:
 		return nil, nil
 	case b[0] == keyFar:
 		return s.node(binary.BigEndian.Uint64(b[len(b)-8:]) - 1), nil
@@ -114,13 +120,13 @@ func (s *sleepers) epoch(e uint64) []byte {
 }
 
 func newSleepers(p *chain.Params, n uint64, now chain.Height) *sleepers {
-	s := &sleepers{p: p, n: n, now: now, record: map[state.StorageKey][]byte{}}
+	s := &sleepers{p: p, n: n, now: now, record: map[slot][]byte{}}
 	h := Head{Depth: n, BaseFee: p.Timer.InitialBaseFee, epoch: uint64(now)/(p.Timer.RingBlocks/2) + 2}
 	if n > 0 {
 		h.farRoot, _ = s.subtree(n/2, n)
 		h.farFirst = s.height(n / 2)
 	}
-	s.record[key(keyHead)] = h.encode()
+	s.record[slot{chain.AddrTimers, key(keyHead)}] = h.encode()
 	return s
 }
 
@@ -152,7 +158,7 @@ func (s *sleepers) work(t *testing.T, blocks int) (reads, writes []int) {
 		for _, a := range o.Delta().Accounts() {
 			for _, w := range a.Storage {
 				n++
-				s.record[w.Key] = w.Value
+				s.record[slot{a.Address, w.Key}] = w.Value
 			}
 		}
 		reads, writes = append(reads, s.reads), append(writes, n)
@@ -194,7 +200,7 @@ func TestMigrationIsBounded(t *testing.T) {
 		}
 		for _, a := range o.Delta().Accounts() {
 			for _, w := range a.Storage {
-				s.record[w.Key] = w.Value
+				s.record[slot{a.Address, w.Key}] = w.Value
 			}
 		}
 		most = max(most, s.reads)
@@ -202,4 +208,126 @@ func TestMigrationIsBounded(t *testing.T) {
 	if most > 20*12+10 || most < 20 {
 		t.Errorf("a block reads up to %d entries to move 20 timers", most)
 	}
+}
+
+// TestNearTimersLeaveSleepersAlone sets and fires a timer of the ring beside one
+// of the same actor that sleeps, whose records it must not touch, and follows the
+// sleeper into the ring.
+func TestNearTimersLeaveSleepersAlone(t *testing.T) {
+	p := testParams(t, func(tp *chain.TimerParams) { tp.RingBlocks, tp.QueueEpochs = 8, 3 })
+	kept := map[slot][]byte{}
+	s := &sleepers{p: p, record: kept}
+	c := Clock{Params: p, Height: 1, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}
+	block := func(change func(o *state.Overlay)) (asleep int) {
+		t.Helper()
+		o := state.NewOverlay(s)
+		if _, err := Advance(o, c); err != nil {
+			t.Fatal(err)
+		}
+		change(o)
+		for _, a := range o.Delta().Accounts() {
+			for _, w := range a.Storage {
+				if a.Address == chain.AddrSleepers {
+					asleep++
+				}
+				if kept[slot{a.Address, w.Key}] = w.Value; w.Value == nil {
+					delete(kept, slot{a.Address, w.Key})
+				}
+			}
+		}
+		c.Height++
+		return asleep
+	}
+	set := func(h chain.Height) func(*state.Overlay) {
+		return func(o *state.Overlay) {
+			t.Helper()
+			if _, _, err := Set(o, c, spec(1, h)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, far := range []chain.Height{13, 40} { // of the queue, of the overflow tree
+		if n := block(set(far)); n == 0 {
+			t.Errorf("a timer for block %d does not sleep", far)
+		}
+	}
+	if n := block(set(c.Height + 1)); n != 0 {
+		t.Errorf("setting a timer of the ring writes %d entries of those that sleep", n)
+	}
+	n := block(func(o *state.Overlay) {
+		h, err := ReadHead(o, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, err := Ready(o, h, 9)
+		if err != nil || len(ids) != 1 {
+			t.Fatalf("%d timers are due, %v", len(ids), err)
+		}
+		if _, _, _, err := Take(o, c, ids[0]); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if n != 0 {
+		t.Errorf("firing it writes %d entries of those that sleep", n)
+	}
+	for c.Height < 41 {
+		block(func(*state.Overlay) {})
+	}
+	for k := range kept {
+		if k.addr == chain.AddrSleepers {
+			t.Errorf("all timers are due, and %q sleeps", k.key)
+		}
+	}
+}
+
+// TestSurchargeCountsBothHomes sets timers of one actor for one block, some before
+// and some after one of them came into the ring: each is dearer than the one
+// before.
+func TestSurchargeCountsBothHomes(t *testing.T) {
+	p := testParams(t, func(tp *chain.TimerParams) {
+		tp.RingBlocks, tp.QueueEpochs, tp.MovesPerBlock, tp.SurchargeFree = 8, 3, 1, 1
+	})
+	o := state.NewOverlay(memory{})
+	c := Clock{Params: p, Height: 1}
+	set := func(k int) {
+		t.Helper()
+		h, err := ReadHead(o, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, bill, err := Set(o, c, spec(1, 14)); err != nil || bill.Fee != h.BaseFee<<(k-1) {
+			t.Errorf("block %d: timer %d costs %d, %v, want %d", c.Height, k, bill.Fee, err, h.BaseFee<<(k-1))
+		}
+	}
+	for k := 1; k <= 3; k++ {
+		set(k)
+	}
+	for c.Height = 2; c.Height <= 8; c.Height++ { // block 8 begins the epoch before
+		if _, err := Advance(o, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.Height = 8
+	near, asleep := counts(t, o, c, 14)
+	if near != 1 || asleep != 2 {
+		t.Fatalf("%d timers came near, %d sleep", near, asleep)
+	}
+	set(4)
+	set(5)
+	if near, asleep = counts(t, o, c, 14); near != 3 || asleep != 2 {
+		t.Errorf("%d timers are near, %d sleep", near, asleep)
+	}
+}
+
+func counts(t *testing.T, o *state.Overlay, c Clock, h chain.Height) (near, asleep uint64) {
+	t.Helper()
+	q := queue{Clock: c, o: o}
+	near, err := q.target(chain.AddrTimers, spec(1, h).Actor, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if asleep, err = q.target(chain.AddrSleepers, spec(1, h).Actor, h); err != nil {
+		t.Fatal(err)
+	}
+	return near, asleep
 }

@@ -22,21 +22,21 @@ func decodeEnds(b []byte) (e ends, err error) {
 	return e, r.end("list")
 }
 
-func (q *queue) loadEnds(k state.StorageKey) (ends, error) {
-	b, err := q.o.Storage(chain.AddrTimers, k)
+func (q *queue) loadEnds(p place, k state.StorageKey) (ends, error) {
+	b, err := q.o.Storage(p.home(), k)
 	if err != nil || b == nil {
 		return ends{}, err
 	}
 	return decodeEnds(b)
 }
 
-func (q *queue) saveEnds(k state.StorageKey, e ends) {
+func (q *queue) saveEnds(p place, k state.StorageKey, e ends) {
 	if e.first == (ID{}) {
-		q.o.SetStorage(chain.AddrTimers, k, nil)
+		q.o.SetStorage(p.home(), k, nil)
 		return
 	}
 	b := appendID(cbor.AppendArray(make([]byte, 0, 72), 2), &e.first)
-	q.o.SetStorage(chain.AddrTimers, k, appendID(b, &e.last))
+	q.o.SetStorage(p.home(), k, appendID(b, &e.last))
 }
 
 // list is the key of the list that a timer of the ring or the epoch queue is in.
@@ -57,49 +57,52 @@ func (q *queue) slot(h chain.Height) state.StorageKey {
 // put files a timer under its due height and saves it.
 func (q *queue) put(t *Timer) error {
 	t.place = q.tier(t.due)
-	var err error
+	err := q.house(t)
+	if err != nil {
+		return err
+	}
 	switch t.place {
 	case inReady:
 		return q.putReady(t)
 	case inTree:
 		k := newNodeKey(uint64(t.due), t.ID)
-		q.farRoot, _, err = tree{q.o, keyFar}.insert(q.farRoot, k)
+		q.farRoot, _, err = farTree(q.o).insert(q.farRoot, k)
 		if q.farFirst == 0 || t.due < q.farFirst {
 			q.farFirst = t.due
 		}
 	default:
 		err = q.push(t)
 	}
-	q.saveLink(t.ID, &t.link)
+	q.saveLink(t)
 	return err
 }
 
 // push appends a timer to its list.
 func (q *queue) push(t *Timer) error {
 	k := q.list(&t.link)
-	e, err := q.loadEnds(k)
+	e, err := q.loadEnds(t.place, k)
 	if err != nil {
 		return err
 	}
 	t.prev, t.next = e.last, ID{}
 	if e.last == (ID{}) {
 		e.first = t.ID
-	} else if err := q.relink(e.last, func(l *link) { l.next = t.ID }); err != nil {
+	} else if err := q.relink(t, e.last, func(l *link) { l.next = t.ID }); err != nil {
 		return err
 	}
 	e.last = t.ID
-	q.saveEnds(k, e)
+	q.saveEnds(t.place, k, e)
 	return nil
 }
 
-// relink changes the record of a neighbour.
-func (q *queue) relink(id ID, change func(*link)) error {
-	l, err := loadLink(q.o, id)
+// relink changes the record of a neighbour of t.
+func (q *queue) relink(t *Timer, id ID, change func(*link)) error {
+	l, err := loadLink(q.o, t.home, id)
 	if err != nil {
 		return err
 	}
 	change(&l)
-	q.saveLink(id, &l)
+	q.saveLink(&Timer{ID: id, home: t.home, link: l})
 	return nil
 }
 
@@ -107,9 +110,9 @@ func (q *queue) relink(id ID, change func(*link)) error {
 func (q *queue) putReady(t *Timer) error {
 	t.place, t.rank = inReady, Rank(t.due, q.offer(t).tipPerCycle(), q.floor())
 	var err error
-	q.readyRoot, _, err = tree{q.o, keyReady}.insert(q.readyRoot, newNodeKey(t.rank, t.ID))
+	q.readyRoot, _, err = readyTree(q.o).insert(q.readyRoot, newNodeKey(t.rank, t.ID))
 	q.Ready++
-	q.saveLink(t.ID, &t.link)
+	q.saveLink(t)
 	return err
 }
 
@@ -117,14 +120,14 @@ func (q *queue) putReady(t *Timer) error {
 func (q *queue) take(t *Timer) (err error) {
 	switch t.place {
 	case inReady:
-		q.readyRoot, _, err = tree{q.o, keyReady}.remove(q.readyRoot, newNodeKey(t.rank, t.ID))
+		q.readyRoot, _, err = readyTree(q.o).remove(q.readyRoot, newNodeKey(t.rank, t.ID))
 		q.Ready--
 	case inTree:
-		if q.farRoot, _, err = (tree{q.o, keyFar}).remove(q.farRoot, newNodeKey(uint64(t.due), t.ID)); err != nil {
+		if q.farRoot, _, err = farTree(q.o).remove(q.farRoot, newNodeKey(uint64(t.due), t.ID)); err != nil {
 			return err
 		}
 		var first nodeKey
-		first, err = tree{q.o, keyFar}.first(q.farRoot)
+		first, err = farTree(q.o).first(q.farRoot)
 		q.farFirst = chain.Height(first.number())
 	case inRing, inEpoch:
 		err = q.unlink(t)
@@ -136,25 +139,25 @@ func (q *queue) take(t *Timer) (err error) {
 // unlink takes a timer out of its list.
 func (q *queue) unlink(t *Timer) error {
 	k := q.list(&t.link)
-	e, err := q.loadEnds(k)
+	e, err := q.loadEnds(t.place, k)
 	if err != nil {
 		return err
 	}
 	if t.prev == (ID{}) {
 		e.first = t.next
-	} else if err := q.relink(t.prev, func(l *link) { l.next = t.next }); err != nil {
+	} else if err := q.relink(t, t.prev, func(l *link) { l.next = t.next }); err != nil {
 		return err
 	}
 	if t.next == (ID{}) {
 		e.last = t.prev
-	} else if err := q.relink(t.next, func(l *link) { l.prev = t.prev }); err != nil {
+	} else if err := q.relink(t, t.next, func(l *link) { l.prev = t.prev }); err != nil {
 		return err
 	}
 	if (e.first == ID{}) != (e.last == ID{}) {
 		return fmt.Errorf("%w: list of %s has one end", ErrRecord, t.ID)
 	}
 	if t.prev == (ID{}) || t.next == (ID{}) {
-		q.saveEnds(k, e)
+		q.saveEnds(t.place, k, e)
 	}
 	t.prev, t.next = ID{}, ID{}
 	return nil

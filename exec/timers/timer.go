@@ -58,11 +58,21 @@ const (
 	placeEnd = inReady + 1
 )
 
+// home is the account whose storage has what waits there. What sleeps has one of
+// its own, so that what a block touches is in a trie that does not grow with it.
+func (p place) home() chain.Address {
+	if p == inEpoch || p == inTree {
+		return chain.AddrSleepers
+	}
+	return chain.AddrTimers
+}
+
 // Timer is a timer as the state has it.
 type Timer struct {
 	ID ID
 	Spec
 	Deposit chain.Wei
+	home    chain.Address // account that has its records; zero: none yet
 	link
 }
 

@@ -27,8 +27,12 @@ func (k *nodeKey) id() ID         { return ID(k[8:]) }
 // from ids, which whoever sets a timer can grind.
 type tree struct {
 	o      *state.Overlay
+	at     chain.Address
 	prefix byte
 }
+
+func farTree(o *state.Overlay) tree   { return tree{o, inTree.home(), keyFar} }
+func readyTree(o *state.Overlay) tree { return tree{o, inReady.home(), keyReady} }
 
 // node keeps the heights of its children, so that balancing reads a child only
 // to turn it.
@@ -75,7 +79,7 @@ func decodeNode(b []byte) (n node, err error) {
 var errShape = fmt.Errorf("heights that no tree has")
 
 func (t tree) load(k nodeKey) (node, error) {
-	b, err := t.o.Storage(chain.AddrTimers, t.slot(&k))
+	b, err := t.o.Storage(t.at, t.slot(&k))
 	if err != nil {
 		return node{}, err
 	}
@@ -87,7 +91,7 @@ func (t tree) load(k nodeKey) (node, error) {
 	return n, err
 }
 
-func (t tree) save(n *node) { t.o.SetStorage(chain.AddrTimers, t.slot(&n.key), n.encode()) }
+func (t tree) save(n *node) { t.o.SetStorage(t.at, t.slot(&n.key), n.encode()) }
 
 // insert puts a key that is not there into the tree below root and returns its
 // new root and height.
@@ -142,7 +146,7 @@ func (t tree) remove(root, key nodeKey) (nodeKey, uint64, error) {
 
 // drop deletes a node; the one after it takes its place.
 func (t tree) drop(n *node) (nodeKey, uint64, error) {
-	t.o.SetStorage(chain.AddrTimers, t.slot(&n.key), nil)
+	t.o.SetStorage(t.at, t.slot(&n.key), nil)
 	switch {
 	case n.left == (nodeKey{}):
 		return n.right, n.rightHeight, nil
