@@ -181,6 +181,7 @@ var changes = []struct {
 	{"cycles_cap", []string{"20000000", "16000000"}},
 	{"timer.moves_per_block", []string{"6", "2", "20"}},
 	{"timer.queue_target", []string{"40", "15", "100"}},
+	{"timer.max_per_actor", []string{"10", "3"}},
 	{"actor_limits.block_cycles", []string{"400000", "300000", "500000"}},
 	{"actor_limits.mailbox_block_items", []string{"6", "2", "30"}},
 	{"actor_limits.storage_quota_bytes", []string{"8000", "9000"}},

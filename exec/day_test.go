@@ -52,6 +52,7 @@ type day struct {
 	twins   []*parallel.Executor
 	quota   uint64 // the highest free one so far
 	exempt  uint64 // likewise
+	timers  uint64 // likewise the most that an actor may set
 
 	did map[string]int // what happened how often, for the log
 }
