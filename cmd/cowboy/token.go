@@ -16,14 +16,20 @@ import (
 )
 
 type tokenCommands struct {
-	Create   tokenCreate   `cmd:"" help:"Make a token; the own account owns it and holds its supply."`
-	Transfer tokenTransfer `cmd:"" help:"Send some of the own account's."`
-	Approve  tokenApprove  `cmd:"" help:"Say how much another account may send of the own one's."`
-	Mint     tokenMint     `cmd:"" help:"Make more of a token; its owner's."`
-	Burn     tokenBurn     `cmd:"" help:"Destroy some of the own account's."`
-	Info     tokenInfo     `cmd:"" help:"Show a token."`
-	Balance  tokenBalance  `cmd:"" help:"Show what an account holds of a token."`
-	List     tokenList     `cmd:"" help:"Print all tokens as a JSON array, oldest first."`
+	Create        tokenCreate        `cmd:"" help:"Make a token; the own account owns it and holds its supply."`
+	Transfer      tokenTransfer      `cmd:"" help:"Send some of the own account's."`
+	TransferFrom  tokenTransferFrom  `cmd:"" name:"transfer-from" help:"Send some of another account's, who approved it."`
+	TransferBatch tokenTransferBatch `cmd:"" name:"transfer-batch" help:"Send some of the own account's to several accounts: all or none."`
+	Approve       tokenApprove       `cmd:"" help:"Say how much another account may send of the own one's."`
+	Mint          tokenMint          `cmd:"" help:"Make more of a token; its owner's."`
+	Burn          tokenBurn          `cmd:"" help:"Destroy some of the own account's."`
+	Freeze        tokenFreeze        `cmd:"" help:"Stop what an account holds from moving; the owner's."`
+	Unfreeze      tokenUnfreeze      `cmd:"" help:"Let it move again; the owner's."`
+	SetOwner      tokenSetOwner      `cmd:"" name:"set-owner" help:"Give a token to another owner, or give it up; the owner's."`
+	SetHooks      tokenSetHooks      `cmd:"" name:"set-hooks" help:"Change the actor that is asked before transfers; the owner's."`
+	Info          tokenInfo          `cmd:"" help:"Show a token."`
+	Balance       tokenBalance       `cmd:"" help:"Show what an account holds of a token."`
+	List          tokenList          `cmd:"" help:"Print all tokens as a JSON array, oldest first."`
 }
 
 // tokenRef names a token.
@@ -52,13 +58,48 @@ func units(flag, text string) (n chain.Amount, err error) {
 	return n, nil
 }
 
-// instruct signs and sends an instruction on tokens.
-func (f *sendFlags) instruct(ctx context.Context, s *session, opcode uint64, args ...[]byte) error {
-	signed, err := f.prepare(ctx, s, tokenTx(opcode, args...))
-	if err != nil {
-		return err
+// tokenInstruction is an instruction on a token in the making. The first argument that
+// cannot be read is its error.
+type tokenInstruction struct {
+	opcode uint64
+	args   [][]byte
+	err    error
+}
+
+// instruction begins an instruction on the token.
+func (f *tokenRef) instruction(opcode uint64) *tokenInstruction {
+	id, err := f.id()
+	return &tokenInstruction{opcode, [][]byte{cbor.AppendBytes(nil, id[:])}, err}
+}
+
+func (i *tokenInstruction) add(arg []byte, err error) *tokenInstruction {
+	if i.err == nil {
+		i.args, i.err = append(i.args, arg), err
 	}
-	return f.dispatch(ctx, s, signed)
+	return i
+}
+
+func (i *tokenInstruction) account(text string) *tokenInstruction {
+	a, err := client.ParseAddress(text)
+	return i.add(cbor.AppendBytes(nil, a[:]), err)
+}
+
+// accountOrNone takes the word none for nobody.
+func (i *tokenInstruction) accountOrNone(text string) *tokenInstruction {
+	if text == "none" {
+		return i.add(cbor.AppendNull(nil), nil)
+	}
+	return i.account(text)
+}
+
+func (i *tokenInstruction) amount(text string) *tokenInstruction {
+	n, err := units("amount", text)
+	return i.add(chain.AppendAmount(nil, n), err)
+}
+
+// instruct signs and sends an instruction on a token.
+func (f *sendFlags) instruct(ctx context.Context, s *session, i *tokenInstruction) error {
+	return f.order(ctx, s, tokenTx(i.opcode, i.args...), i.err)
 }
 
 func tokenTx(opcode uint64, args ...[]byte) *chain.Tx {
@@ -155,40 +196,6 @@ func (c *tokenCreate) tx() (*chain.Tx, error) {
 		cbor.AppendUint(nil, uint64(c.Decimals)), chain.AppendAmount(nil, supply), token.AppendMax(nil, most), token.AppendAddress(nil, hooks)), nil
 }
 
-// tokenMove is an operation with an account and an amount.
-func (f *sendFlags) tokenMove(ctx context.Context, s *session, opcode uint64, t *tokenRef, account, amount string) error {
-	id, err := t.id()
-	if err != nil {
-		return err
-	}
-	to, err := client.ParseAddress(account)
-	if err != nil {
-		return usageError{err}
-	}
-	n, err := units("amount", amount)
-	if err != nil {
-		return err
-	}
-	return f.instruct(ctx, s, opcode, cbor.AppendBytes(nil, id[:]), cbor.AppendBytes(nil, to[:]), chain.AppendAmount(nil, n))
-}
-
-type tokenTransfer struct {
-	tokenRef
-	To     string `required:"" placeholder:"ADDRESS" help:"Account that gets it."`
-	Amount string `required:"" placeholder:"UNITS" help:"In smallest units."`
-	sendFlags
-}
-
-// Help teaches the command.
-func (tokenTransfer) Help() string {
-	return "Example:\n\n    cowboy token transfer 0x… --to 0x… --amount 500 --wait"
-}
-
-// Run sends tokens.
-func (c *tokenTransfer) Run(ctx context.Context, s *session) error {
-	return c.tokenMove(ctx, s, chain.OpTokenTransfer, &c.tokenRef, c.To, c.Amount)
-}
-
 type tokenApprove struct {
 	tokenRef
 	Spender string `required:"" placeholder:"ADDRESS" help:"Account that may send it."`
@@ -203,7 +210,7 @@ func (tokenApprove) Help() string {
 
 // Run approves a spender.
 func (c *tokenApprove) Run(ctx context.Context, s *session) error {
-	return c.tokenMove(ctx, s, chain.OpTokenApprove, &c.tokenRef, c.Spender, c.Amount)
+	return c.instruct(ctx, s, c.instruction(chain.OpTokenApprove).account(c.Spender).amount(c.Amount))
 }
 
 type tokenMint struct {
@@ -220,7 +227,7 @@ func (tokenMint) Help() string {
 
 // Run makes more of a token.
 func (c *tokenMint) Run(ctx context.Context, s *session) error {
-	return c.tokenMove(ctx, s, chain.OpTokenMint, &c.tokenRef, c.To, c.Amount)
+	return c.instruct(ctx, s, c.instruction(chain.OpTokenMint).account(c.To).amount(c.Amount))
 }
 
 type tokenBurn struct {
@@ -236,15 +243,7 @@ func (tokenBurn) Help() string {
 
 // Run destroys tokens.
 func (c *tokenBurn) Run(ctx context.Context, s *session) error {
-	id, err := c.id()
-	if err != nil {
-		return err
-	}
-	n, err := units("amount", c.Amount)
-	if err != nil {
-		return err
-	}
-	return c.instruct(ctx, s, chain.OpTokenBurn, cbor.AppendBytes(nil, id[:]), chain.AppendAmount(nil, n))
+	return c.instruct(ctx, s, c.instruction(chain.OpTokenBurn).amount(c.Amount))
 }
 
 type tokenInfo struct {

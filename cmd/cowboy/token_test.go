@@ -59,9 +59,18 @@ func TestTokensOnDevnet(t *testing.T) { // CIP-20; neighbours §12
 	}
 	balance(self, "600")
 	balance(other, "18446744073709551916")
+	full := []string{"token", "transfer-batch"}
+	for range 256 {
+		full = append(full, "--to", other+"=1")
+	}
+	if r := send(full...); r.Code != 0 || len(r.Events) != 256 {
+		t.Errorf("the largest batch: %s, %d events", r.RevertReason, len(r.Events))
+	}
+	balance(self, "344")
+	balance(other, "18446744073709552172")
 	for _, args := range [][]string{
-		{"token", "transfer", "--to", other, "--amount", "601"},
-		{"token", "burn", "--amount", "601"},
+		{"token", "transfer", "--to", other, "--amount", "345"},
+		{"token", "burn", "--amount", "345"},
 	} {
 		if said := l.refused(append(args, "--token", id)...); !strings.Contains(said, "token_balance") {
 			t.Errorf("%v: %s", args, said)
