@@ -42,11 +42,7 @@ func (s *session) readSource(path string) ([]byte, error) {
 		defer func() { _ = f.Close() }()
 		r = f
 	}
-	src, err := io.ReadAll(io.LimitReader(r, sourceFileMax))
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return src, nil
+	return io.ReadAll(io.LimitReader(r, sourceFileMax)) // an error of a file names it
 }
 
 // hashKey is a fresh key for internal tables, as each node process has one.

@@ -57,7 +57,7 @@ func (c *pvmRun) input(s *session) (*pvm.Dump, error) {
 	defer func() { _ = f.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(f, pvm.DumpBytesMax+1))
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", c.Replay, err)
+		return nil, err
 	}
 	d, err := pvm.DecodeDump(raw)
 	if err == nil && len(d.Source) == 0 {
