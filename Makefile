@@ -103,7 +103,7 @@ bench-exec: ## bars of the state transition
 	cd bench/peers && $(GO) run ./exec
 
 bench-timers: build ## block time beside TIMERS=1000000 sleeping timers, or those of the seeded chain DIR=folder
-	$(BIN)/cowboy-bench sleepers $(if $(DIR),--dir $(DIR),--timers $(or $(TIMERS),1000000))
+	$(BIN)/cowboy-bench sleepers $(if $(DIR),--dir $(DIR),--timers $(or $(TIMERS),1000000)) $(ARGS)
 
 bench-workloads: build ## transactions a second and the share of each stage, for every named workload (ARGS='--workload lane-mix')
 	$(BIN)/cowboy-bench run $(ARGS)

@@ -19,24 +19,28 @@ import (
 type SleepersConfig struct {
 	Dir    string // a seeded chain; empty: one is made, and thrown away at the end
 	Timers int    // of the chain that is made
-	Actors int    // likewise, on both chains
-	People int    // who send
-	Txs    int    // in a block: the workload lane-mix, whose timers fire
-	Blocks int    // of each chain in a round
 	Seed   uint64
+
+	// Of both chains, so that they differ in their timers alone; a chain in Dir is
+	// to have as many.
+	Accounts, Actors int
+
+	People int // who send, of the accounts
+	Txs    int // in a block: the workload lane-mix, whose timers fire
+	Blocks int // of each chain in a round
 }
 
 // DefaultSleepersConfig holds a million timers against none.
 func DefaultSleepersConfig() SleepersConfig {
-	return SleepersConfig{Timers: 1_000_000, Actors: 1000, People: 1000, Txs: 1000, Blocks: 10, Seed: 1}
+	return SleepersConfig{Timers: 1_000_000, Accounts: 1000, Actors: 1000, People: 1000, Txs: 1000, Blocks: 10, Seed: 1}
 }
 
 // Check reports the first setting that measures nothing.
 func (c *SleepersConfig) Check() error {
-	if c.People < 1 || c.Txs < 20 || c.Txs > 100_000 || c.Blocks < 1 {
-		return fmt.Errorf("%d blocks of %d transactions by %d people, want 20 to 100,000 of them by somebody", c.Blocks, c.Txs, c.People)
+	if c.People < 1 || c.People > c.Accounts || c.Txs < 20 || c.Txs > 100_000 || c.Blocks < 1 {
+		return fmt.Errorf("%d blocks of %d transactions by %d people of %d, want 20 to 100,000 of them by somebody", c.Blocks, c.Txs, c.People, c.Accounts)
 	}
-	s := SeedConfig{Accounts: c.People, Actors: c.Actors, Timers: c.Timers}
+	s := SeedConfig{Accounts: c.Accounts, Actors: c.Actors, Timers: c.Timers}
 	return s.Check()
 }
 
@@ -86,7 +90,13 @@ func (r *sleepersRace) open(ctx context.Context) (err error) {
 		return fmt.Errorf("folder: %w", err)
 	}
 	dirs := [2]string{r.cfg.Dir, filepath.Join(r.temp, "without")}
-	seed := SeedConfig{Dir: dirs[1], Accounts: r.cfg.People, Actors: r.cfg.Actors, Seed: r.cfg.Seed, BlockTime: time.Millisecond}
+	seed := SeedConfig{Dir: dirs[1], Accounts: r.cfg.Accounts, Actors: r.cfg.Actors, Seed: r.cfg.Seed, BlockTime: time.Millisecond}
+	if dirs[0] != "" {
+		if r.chains[0], err = solo.Open(dirs[0], solo.DefaultConfig()); err != nil {
+			return err
+		}
+		seed.BlockTime = time.Duration(r.chains[0].Head().Force.Params.BlockTimeMillis) * time.Millisecond
+	}
 	if _, err := Seed(ctx, seed, r.log); err != nil {
 		return err
 	}
@@ -98,8 +108,10 @@ func (r *sleepersRace) open(ctx context.Context) (err error) {
 		}
 	}
 	for i, dir := range dirs {
-		if r.chains[i], err = solo.Open(dir, solo.DefaultConfig()); err != nil {
-			return err
+		if r.chains[i] == nil {
+			if r.chains[i], err = solo.Open(dir, solo.DefaultConfig()); err != nil {
+				return err
+			}
 		}
 		town := TownConfig{Seed: r.cfg.Seed, People: r.cfg.People, Markets: 1}
 		if r.towns[i], err = NewTown(ctx, r.chains[i], town); err != nil {

@@ -22,7 +22,7 @@ func depth(t *testing.T, head *ledger.Executed) uint64 {
 // of them keeps its sleepers.
 func TestSleepersRace(t *testing.T) {
 	cfg := DefaultSleepersConfig()
-	cfg.Timers, cfg.Actors, cfg.People, cfg.Txs, cfg.Blocks = 500, 5, 40, 40, 2
+	cfg.Timers, cfg.Accounts, cfg.Actors, cfg.People, cfg.Txs, cfg.Blocks = 500, 40, 5, 40, 40, 2
 	r, err := newSleepersRace(t.Context(), cfg, io.Discard)
 	if err != nil {
 		t.Fatal(err)

@@ -166,7 +166,7 @@ func defaults() kong.Vars {
 		"seedaccounts": fmt.Sprint(seed.Accounts), "seedactors": fmt.Sprint(seed.Actors), "seedtimers": fmt.Sprint(seed.Timers),
 		"workloads": strings.Join(workload.Names(), ", "), "workers": fmt.Sprint(suite.Workers), "people": fmt.Sprint(suite.People),
 		"txs": fmt.Sprint(suite.Txs), "blocks": fmt.Sprint(suite.Blocks),
-		"sleepertimers": fmt.Sprint(sleep.Timers), "sleeperactors": fmt.Sprint(sleep.Actors), "sleepertxs": fmt.Sprint(sleep.Txs),
+		"sleepertimers": fmt.Sprint(sleep.Timers), "sleeperaccounts": fmt.Sprint(sleep.Accounts), "sleeperactors": fmt.Sprint(sleep.Actors), "sleepertxs": fmt.Sprint(sleep.Txs),
 		"sleeperblocks": fmt.Sprint(sleep.Blocks), "rounds": fmt.Sprint(bars.DefaultConfig().Rounds),
 	}
 }

@@ -74,19 +74,21 @@ func writeMeasure(w io.Writer, mode parallel.Mode, m *workload.Measure) error {
 }
 
 type sleepersCommand struct {
-	Dir    string `type:"existingdir" placeholder:"DIR" help:"Chain of seed-state, which goes on. Default: one is made, and thrown away at the end."`
-	Timers int    `default:"${sleepertimers}" help:"Timers that sleep on the chain that is made."`
-	Actors int    `default:"${sleeperactors}" help:"Actors that have them, on both chains."`
-	Txs    int    `default:"${sleepertxs}" help:"Transactions in a block."`
-	Blocks int    `default:"${sleeperblocks}" help:"Blocks of each chain in a round."`
-	Rounds int    `default:"${rounds}" help:"Rounds."`
-	Seed   uint64 `default:"1" help:"Seed of keys and transactions; that of the chain in --dir."`
+	Dir      string `type:"existingdir" placeholder:"DIR" help:"Chain of seed-state, which goes on. Default: one is made, and thrown away at the end."`
+	Timers   int    `default:"${sleepertimers}" help:"Timers that sleep on the chain that is made."`
+	Accounts int    `default:"${sleeperaccounts}" help:"Accounts with money, on both chains: as many as in --dir."`
+	Actors   int    `default:"${sleeperactors}" help:"Actors on both chains, which have the timers: as many as in --dir."`
+	Txs      int    `default:"${sleepertxs}" help:"Transactions in a block."`
+	Blocks   int    `default:"${sleeperblocks}" help:"Blocks of each chain in a round."`
+	Rounds   int    `default:"${rounds}" help:"Rounds."`
+	Seed     uint64 `default:"1" help:"Seed of keys and transactions; that of the chain in --dir."`
 }
 
 // Run is called by kong.
 func (c *sleepersCommand) Run(ctx context.Context) error {
 	cfg := workload.DefaultSleepersConfig()
-	cfg.Dir, cfg.Timers, cfg.Actors, cfg.Txs, cfg.Blocks, cfg.Seed = c.Dir, c.Timers, c.Actors, c.Txs, c.Blocks, c.Seed
+	cfg.Dir, cfg.Timers, cfg.Accounts, cfg.Actors = c.Dir, c.Timers, c.Accounts, c.Actors
+	cfg.Txs, cfg.Blocks, cfg.Seed = c.Txs, c.Blocks, c.Seed
 	if err := cfg.Check(); err != nil {
 		return err
 	}
