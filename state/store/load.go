@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
+	"time"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -31,12 +33,19 @@ const (
 	loadSlots    = 65_536
 )
 
+// loadReport is how often the log says how far the reading of the state is.
+const loadReport = 2 * time.Second
+
 // loader builds the resident tries from the flat state.
 type loader struct {
 	forest *tree.Forest
 	image  *tree.Image
 	part   []tree.Loaded
 	slots  int // in part
+
+	log               *slog.Logger // nil for none
+	reported          time.Time
+	accounts, entries int // read
 }
 
 // plant reads the whole flat state and returns its image, whose root is
@@ -52,7 +61,7 @@ func (s *Store) plant() (image *tree.Image, err error) {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, storage.close()) }()
-	l := &loader{forest: s.forest, image: s.forest.Empty()}
+	l := &loader{forest: s.forest, image: s.forest.Empty(), log: s.opts.Log, reported: time.Now()}
 	for ; accounts.valid(); accounts.next() {
 		if len(accounts.key()) != hashLen {
 			return nil, damaged("account row under %x", accounts.key())
@@ -77,6 +86,7 @@ func (l *loader) account(key chain.Hash, row []byte, storage *liveRows) error {
 	for ; storage.valid() && bytes.Equal(storage.owner, key[:]); storage.next() {
 		slot := state.StorageKey(storage.key)
 		next.Storage = append(next.Storage, state.StorageChange{Key: slot, Value: append([]byte{}, storage.value()...)})
+		l.entries++
 		if l.slots++; l.slots >= loadSlots {
 			l.part = append(l.part, next)
 			if err := l.flush(); err != nil {
@@ -88,6 +98,7 @@ func (l *loader) account(key chain.Hash, row []byte, storage *liveRows) error {
 	if storage.valid() && bytes.Compare(storage.owner, key[:]) < 0 {
 		return damaged("storage row under %x belongs to no account", storage.owner)
 	}
+	l.accounts++
 	if l.part = append(l.part, next); len(l.part) >= loadAccounts {
 		return l.flush()
 	}
@@ -97,5 +108,9 @@ func (l *loader) account(key chain.Hash, row []byte, storage *liveRows) error {
 func (l *loader) flush() (err error) {
 	l.image, err = l.forest.Load(l.image, l.part)
 	l.part, l.slots = l.part[:0], 0
+	if l.log != nil && time.Since(l.reported) >= loadReport {
+		l.log.Info("reading the state", "accounts", l.accounts, "entries", l.entries)
+		l.reported = time.Now()
+	}
 	return err
 }
