@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/asm/cpu"
-	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/lanes"
@@ -132,12 +131,7 @@ func (n *Node) fanOut(ctx context.Context) error {
 			return ctx.Err()
 		case e = <-n.ledger.Events():
 		}
-		head := lanes.FinalizedHead{
-			Height: e.Block.Header.Height, View: e.State,
-			BaseFees: ledger.BaseFeesAfter(e.Params, &e.Block.Header), Params: e.Params,
-			Txs: e.Txs, Touched: recipients(e.Txs),
-		}
-		if err := advance(ctx, n.lanes, head, func() state.View { return n.store.Head() }); err != nil {
+		if err := advance(ctx, n.lanes, e.Head(), func() state.View { return n.store.Head() }); err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err() // an orderly stop, in which the lanes may have ended first
 			}
@@ -146,17 +140,6 @@ func (n *Node) fanOut(ctx context.Context) error {
 		n.source.finalized(e)
 		n.logBlock(e)
 	}
-}
-
-// recipients lists the accounts whose balance the transactions raised.
-func recipients(txs []*chain.VerifiedTx) []chain.Address {
-	var out []chain.Address
-	for _, tx := range txs {
-		if tx.Tx.To != nil {
-			out = append(out, *tx.Tx.To)
-		}
-	}
-	return out
 }
 
 // quietBlocks is how many empty blocks pass between two lines of the log.

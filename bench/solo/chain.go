@@ -202,7 +202,7 @@ func (c *Chain) Block(ctx context.Context) (Block, error) {
 	c.seed = cert.Seed
 	e := <-c.ledger.Events()
 	began := time.Now()
-	if err := c.lanes.Finalized(ctx, headOf(&e)); err != nil {
+	if err := c.lanes.Finalized(ctx, e.Head()); err != nil {
 		return Block{}, fmt.Errorf("lanes: %w", err)
 	}
 	now := c.counters()
@@ -210,20 +210,6 @@ func (c *Chain) Block(ctx context.Context) (Block, error) {
 	b := Block{Height: e.Block.Header.Height, Txs: e.Txs, Receipts: e.Receipts, Split: now.since(&c.begun)}
 	c.begun = c.counters()
 	return b, nil
-}
-
-// headOf is a final block as the lanes take it.
-func headOf(e *ledger.Event) lanes.FinalizedHead {
-	h := lanes.FinalizedHead{
-		Height: e.Block.Header.Height, View: e.State,
-		BaseFees: ledger.BaseFeesAfter(e.Params, &e.Block.Header), Params: e.Params, Txs: e.Txs,
-	}
-	for _, tx := range e.Txs {
-		if tx.Tx.To != nil {
-			h.Touched = append(h.Touched, *tx.Tx.To)
-		}
-	}
-	return h
 }
 
 // cause adds why the ledger ended, if it did.

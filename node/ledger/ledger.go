@@ -85,6 +85,21 @@ type Event struct {
 	Params   *chain.Params  // in force in the next block
 }
 
+// Head is what the block means for the lanes: its state, and the accounts whose
+// balance its transactions raised.
+func (e *Event) Head() lanes.FinalizedHead {
+	h := lanes.FinalizedHead{
+		Height: e.Block.Header.Height, View: e.State,
+		BaseFees: BaseFeesAfter(e.Params, &e.Block.Header), Params: e.Params, Txs: e.Txs,
+	}
+	for _, tx := range e.Txs {
+		if tx.Tx.To != nil {
+			h.Touched = append(h.Touched, *tx.Tx.To)
+		}
+	}
+	return h
+}
+
 // Stats counts the ledger's work and the time it took.
 type Stats struct {
 	Proposed, Verified, Refused, Finalized atomic.Uint64
