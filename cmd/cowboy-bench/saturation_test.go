@@ -1,12 +1,8 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"flag"
 	"io"
-	"log/slog"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -14,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/devtest"
 )
 
 var lanesFor = flag.Duration("lanes-for", 2*time.Second, "how long TestLanesUnderOverload puts each load on the devnet")
@@ -28,41 +25,12 @@ const (
 // devnet runs a devnet of this process and returns its address.
 func devnet(t *testing.T, profile string) string {
 	t.Helper()
-	g := chain.DevnetGenesisTemplate()
-	g.Params.Intrinsic.TransferCycles = dearTransfer
-	raw, err := g.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "template.json")
-	if err := os.WriteFile(file, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	dir := filepath.Join(t.TempDir(), "chain")
-	genesis, err := node.PrepareDevnet(dir, node.DevnetOptions{GenesisFile: file, BlockTime: blockTime, Lanes: profile})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := node.DefaultConfig()
-	cfg.DataDir, cfg.Devnet, cfg.RPCPerSec = dir, true, 0
-	cfg.RPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0"
-	n, err := node.Open(cfg, genesis, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Listen(); err != nil {
-		t.Fatal(errors.Join(err, n.Close()))
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- n.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := errors.Join(<-done, n.Close()); err != nil {
-			t.Errorf("stop: %v", err)
-		}
+	url, stop := devtest.Start(t, filepath.Join(t.TempDir(), "chain"), node.DevnetOptions{
+		GenesisFile: devtest.Genesis(t, func(p *chain.Params) { p.Intrinsic.TransferCycles = dearTransfer }),
+		BlockTime:   blockTime, Lanes: profile,
 	})
-	return "http://" + n.RPCAddr()
+	t.Cleanup(stop)
+	return url
 }
 
 // TestLanesUnderOverload puts runner instructions and timers on a devnet, first

@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,6 +11,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/client"
+	"github.com/cowboy-foundation/cowboy/node/devtest"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -32,7 +30,7 @@ func newLive(t *testing.T) *live {
 // newLiveWith starts a devnet with other parameters.
 func newLiveWith(t *testing.T, change func(*chain.Params)) *live {
 	t.Helper()
-	return newLiveOf(t, node.DevnetOptions{BlockTime: 25 * time.Millisecond, GenesisFile: genesisWith(t, change)})
+	return newLiveOf(t, node.DevnetOptions{BlockTime: 25 * time.Millisecond, GenesisFile: devtest.Genesis(t, change)})
 }
 
 // newLiveRestarted starts a devnet with other parameters that restart ends and
@@ -40,14 +38,14 @@ func newLiveWith(t *testing.T, change func(*chain.Params)) *live {
 func newLiveRestarted(t *testing.T, change func(*chain.Params)) (l *live, restart func()) {
 	t.Helper()
 	t.Parallel()
-	dir, options := t.TempDir(), node.DevnetOptions{BlockTime: 25 * time.Millisecond, GenesisFile: genesisWith(t, change)}
-	url, stop := startNode(t, filepath.Join(dir, "chain"), options)
+	dir, options := t.TempDir(), node.DevnetOptions{BlockTime: 25 * time.Millisecond, GenesisFile: devtest.Genesis(t, change)}
+	url, stop := devtest.Start(t, filepath.Join(dir, "chain"), options)
 	l = liveAt(t, dir, url)
 	t.Cleanup(func() { stop() })
 	return l, func() {
 		t.Helper()
 		stop()
-		l.env["COWBOY_RPC_URL"], stop = startNode(t, filepath.Join(dir, "chain"), options)
+		l.env["COWBOY_RPC_URL"], stop = devtest.Start(t, filepath.Join(dir, "chain"), options)
 	}
 }
 
@@ -56,7 +54,7 @@ func newLiveOf(t *testing.T, options node.DevnetOptions) *live {
 	t.Helper()
 	t.Parallel() // devnets wait for their blocks most of the time
 	dir := t.TempDir()
-	url, stop := startNode(t, filepath.Join(dir, "chain"), options)
+	url, stop := devtest.Start(t, filepath.Join(dir, "chain"), options)
 	t.Cleanup(stop)
 	return liveAt(t, dir, url)
 }
@@ -65,50 +63,6 @@ func newLiveOf(t *testing.T, options node.DevnetOptions) *live {
 func liveAt(t *testing.T, dir, url string) *live {
 	env := map[string]string{"COWBOY_RPC_URL": url, "COWBOY_PRIVATE_KEY": client.KeyHex(node.DevAccounts()[0].Key)}
 	return &live{&story{t: t, dir: dir, env: env}, t}
-}
-
-// startNode runs the devnet of a folder until stop is called.
-func startNode(t *testing.T, dir string, options node.DevnetOptions) (url string, stop func()) {
-	t.Helper()
-	genesis, err := node.PrepareDevnet(dir, options)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg := node.DefaultConfig()
-	cfg.DataDir, cfg.Devnet, cfg.RPCPerSec = dir, true, 0
-	cfg.RPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0"
-	n, err := node.Open(cfg, genesis, slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := n.Listen(); err != nil {
-		t.Fatal(errors.Join(err, n.Close()))
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- n.Run(ctx) }()
-	return "http://" + n.RPCAddr(), func() {
-		cancel()
-		if err := errors.Join(<-done, n.Close()); err != nil {
-			t.Errorf("stop: %v", err)
-		}
-	}
-}
-
-// genesisWith writes a devnet's template with other parameters.
-func genesisWith(t *testing.T, change func(*chain.Params)) string {
-	t.Helper()
-	g := chain.DevnetGenesisTemplate()
-	change(&g.Params)
-	raw, err := g.MarshalJSON()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(t.TempDir(), "template.json")
-	if err := os.WriteFile(file, raw, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return file
 }
 
 // api asks the node without the commands.

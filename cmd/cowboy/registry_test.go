@@ -15,6 +15,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/client"
+	"github.com/cowboy-foundation/cowboy/node/devtest"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -102,10 +103,8 @@ func TestUpgradeOnDevnet(t *testing.T) {
 // directions, over a restart of the node.
 func TestLogsOnDevnet(t *testing.T) {
 	dir := t.TempDir()
-	url, stop := startNode(t, dir, node.DevnetOptions{BlockTime: 25 * time.Millisecond})
-	l := &live{&story{t: t, dir: t.TempDir(), env: map[string]string{
-		"COWBOY_RPC_URL": url, "COWBOY_PRIVATE_KEY": client.KeyHex(node.DevAccounts()[0].Key),
-	}}, t}
+	url, stop := devtest.Start(t, dir, node.DevnetOptions{BlockTime: 25 * time.Millisecond})
+	l := liveAt(t, t.TempDir(), url)
 	l.run("actor", "new", "counter")
 	actor := l.deploy(filepath.Join(l.dir, "counter.py"), "--salt", "0x01")
 	var heights []uint64
@@ -146,7 +145,7 @@ func TestLogsOnDevnet(t *testing.T) {
 	}
 	check()
 	stop()
-	url, stop = startNode(t, dir, node.DevnetOptions{BlockTime: 25 * time.Millisecond})
+	url, stop = devtest.Start(t, dir, node.DevnetOptions{BlockTime: 25 * time.Millisecond})
 	defer stop()
 	l.env["COWBOY_RPC_URL"] = url
 	check()

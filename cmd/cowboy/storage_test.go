@@ -14,6 +14,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/client"
+	"github.com/cowboy-foundation/cowboy/node/devtest"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -82,7 +83,7 @@ func (l *live) untilRent(actor, state string) rpc.RentReply {
 // "State Rent Model" to "Storage Restoration"): paid, in arrears, evicted, restored
 // after an interruption.
 func TestStorageOnDevnet(t *testing.T) {
-	l := newLiveOf(t, node.DevnetOptions{BlockTime: 40 * time.Millisecond, GenesisFile: genesisWith(t, shortRent)})
+	l := newLiveOf(t, node.DevnetOptions{BlockTime: 40 * time.Millisecond, GenesisFile: devtest.Genesis(t, shortRent)})
 	source, file := filepath.Join(l.dir, "keeper.py"), filepath.Join(l.dir, "keeper.backup")
 	if err := os.WriteFile(source, []byte(keeper), 0o644); err != nil {
 		t.Fatal(err)
