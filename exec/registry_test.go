@@ -157,6 +157,7 @@ func TestRoomInAFullListIsPaidFor(t *testing.T) {
 // TestRegistryTakesNoBadInput holds each instruction to refusals without effect.
 func TestRegistryTakesNoBadInput(t *testing.T) {
 	c := messages(t)
+	c.block() // a grant until height 1 has ended only behind it
 	scope, action, none := item(euPool.Append(nil)), item(euJoin.Append(nil)), item((&permit.Constraints{}).Append(nil))
 	for rule, payload := range map[string][]byte{
 		"scope that is no item":     registryPayload(chain.OpEntitlementGrant, item(bob[:]), item([]byte{0xff}), action, none),
