@@ -1,8 +1,6 @@
 package exec_test
 
 import (
-	"bytes"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -21,24 +19,6 @@ import (
 // a block may not.
 type slots map[chain.Address]map[state.StorageKey][]byte
 
-func (s slots) take(delta *state.Delta) {
-	for _, c := range delta.Accounts() {
-		if c.Cleared {
-			delete(s, c.Address)
-		}
-		for _, w := range c.Storage {
-			if w.Value == nil {
-				delete(s[c.Address], w.Key)
-				continue
-			}
-			if s[c.Address] == nil {
-				s[c.Address] = map[state.StorageKey][]byte{}
-			}
-			s[c.Address][w.Key] = w.Value
-		}
-	}
-}
-
 // table returns the records of a system address whose keys begin with prefix, by
 // what follows it.
 func (s slots) table(addr chain.Address, prefix string) map[string][]byte {
@@ -56,22 +36,6 @@ func (s slots) size(addr chain.Address) (size state.StorageSize) {
 		size = size.Add(state.SizeOf(k, v))
 	}
 	return size
-}
-
-// scan answers a span of a storage.
-func (s slots) scan(addr chain.Address, span state.Span) (out []state.Entry) {
-	for _, k := range slices.Sorted(maps.Keys(s[addr])) {
-		if k < span.First() || !strings.HasPrefix(string(k), string(span.Prefix)) {
-			continue
-		}
-		if span.Used() {
-			break
-		}
-		e := state.Entry{Key: k, Value: slices.Clone(s[addr][k])}
-		span.Take(&e)
-		out = append(out, e)
-	}
-	return out
 }
 
 func pvmKey(name string) state.StorageKey {
@@ -246,36 +210,9 @@ func (d *day) auditTokens() {
 
 // checkRoot builds the state anew from what was written.
 func (d *day) checkRoot() {
-	whole := state.NewDelta()
-	for _, addr := range slices.SortedFunc(maps.Keys(d.ground.known), func(a, b chain.Address) int { return bytes.Compare(a[:], b[:]) }) {
-		if a, ok, _ := d.ground.Account(addr); ok {
-			whole.SetAccount(addr, a)
-		}
-		for k, v := range d.slots[addr] {
-			whole.SetStorage(addr, k, v)
-		}
-	}
 	f := tree.NewForest(2, nil)
-	im, err := f.Apply(f.Empty(), whole)
-	if err != nil || im.Root != d.ground.image.Root {
-		d.errorf("the root is %s, all that was written has %v, %v", d.ground.image.Root, im, err)
+	im, err := f.Apply(f.Empty(), d.ground.Delta())
+	if err != nil || im.Root != d.ground.Image.Root {
+		d.errorf("the root is %s, all that was written has %v, %v", d.ground.Image.Root, im, err)
 	}
 }
-
-// view reads slots as a state; there are no accounts and no code in it.
-type view slots
-
-func (v view) Account(chain.Address) (state.Account, bool, error) {
-	return state.NewAccount(), false, nil
-}
-func (v view) Code(chain.Hash) ([]byte, error) { return nil, errNoCode }
-
-func (v view) Scan(addr chain.Address, s state.Span) ([]state.Entry, error) {
-	return slots(v).scan(addr, s), nil
-}
-
-func (v view) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
-	return v[addr][key], nil
-}
-
-var errNoCode = errors.New("no code here")

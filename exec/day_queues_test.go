@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/mailbox"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
 // record reads a record of the state by its form alone.
@@ -184,7 +185,7 @@ func (d *day) auditRing(perBox map[string]uint64) {
 
 // timers returns all timers, in the order of their ids.
 func (s slots) timers() (out []*timers.Timer) {
-	v := view(s)
+	v := &statetest.Maps{Storages: s}
 	all := s.table(chain.AddrTimers, "t")
 	maps.Copy(all, s.table(chain.AddrSleepers, "t"))
 	for _, k := range sorted(all) {

@@ -17,7 +17,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 	"github.com/cowboy-foundation/cowboy/state"
-	"github.com/cowboy-foundation/cowboy/state/tree"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
 var (
@@ -34,7 +34,7 @@ type day struct {
 	t      *testing.T
 	rng    *rand.Rand
 	c      *testChain
-	ground *ground
+	ground *statetest.Rooted
 	force  governance.Force
 	height chain.Height
 
@@ -89,7 +89,7 @@ func TestDay(t *testing.T) {
 func newDay(t *testing.T) *day {
 	d := &day{
 		t: t, rng: rand.New(rand.NewPCG(*daySeed, 0)), people: []chain.Address{alice, bob, carol, {0: 0xda}, {0: 0xe7}},
-		slots: slots{}, spoilt: map[*chain.Tx]bool{}, once: newOnce(), attic: attic{}, did: map[string]int{},
+		ground: statetest.NewRooted(), spoilt: map[*chain.Tx]bool{}, once: newOnce(), attic: attic{}, did: map[string]int{},
 	}
 	var allocations []chain.Allocation
 	for i, p := range d.people {
@@ -110,14 +110,14 @@ func newDay(t *testing.T) *day {
 	genesis := g.Params
 	d.force = governance.Genesis(&genesis)
 	d.c = &testChain{t: t, g: g, base: chain.FeePair{PerCycle: 1, PerCell: 1}, nonces: map[chain.Address]uint64{}, engine: d.fresh()}
-	f := tree.NewForest(2, nil)
-	d.ground = &ground{forest: f, image: f.Empty(), codes: map[chain.Hash][]byte{}, known: map[chain.Address]bool{}, slots: d.slots}
+	d.slots = d.ground.Storages
 	first, err := exec.GenesisDelta(g)
+	if err == nil {
+		err = d.ground.Write(first)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.ground.take(t, first)
-	d.slots.take(first)
 	for _, mode := range []parallel.Mode{parallel.Planned, parallel.Optimistic, parallel.Auto} {
 		x, err := parallel.New(parallel.Config{Mode: mode, Workers: 2}, []*pvm.Engine{d.fresh(), d.fresh()})
 		if err != nil {
@@ -181,7 +181,7 @@ func (d *day) run(txs []*chain.VerifiedTx) {
 	d.t.Helper()
 	d.c.height = d.height
 	in := d.c.inputs()
-	before := d.ground.money()
+	before := d.ground.Money()
 	r, txs := d.apply(in, txs)
 	if n := chain.Height(max(16, *dayAudit)); d.height%n == n-1 {
 		d.compare(&r, in, txs)
@@ -189,16 +189,17 @@ func (d *day) run(txs []*chain.VerifiedTx) {
 	d.once.block(d, &r, txs)
 	d.attic.keep(d, &r)
 	d.checkCharges(&r)
-	d.ground.take(d.t, r.Delta)
-	d.slots.take(r.Delta)
+	if err := d.ground.Write(r.Delta); err != nil {
+		d.t.Fatal(err)
+	}
 	d.height++
 	for _, tx := range txs {
 		d.c.nonces[tx.Sender] = tx.Tx.Nonce + 1
 	}
-	if after := d.ground.money(); after != before+r.Issued-r.Burned {
+	if after := d.ground.Money(); after != before+r.Issued-r.Burned {
 		d.errorf("balances add up to %d, want %d + %d issued - %d burned", after, before, r.Issued, r.Burned)
 	}
-	if total, err := exec.Supply(d.ground); err != nil || total != d.ground.money() {
+	if total, err := exec.Supply(d.ground); err != nil || total != d.ground.Money() {
 		d.errorf("supply record %d, %v", total, err)
 	}
 	d.checkCaps(&r)

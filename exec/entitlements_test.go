@@ -257,9 +257,9 @@ func TestGates(t *testing.T) { // E17, E18, E20, E22, E24; entitlements §6.3, �
 // fund puts base units on an account besides the chain.
 func (c *testChain) fund(addr chain.Address, amount chain.Wei) {
 	c.t.Helper()
-	to, from := c.state.accounts[addr], c.state.accounts[bob]
+	to, from := c.state.Accounts[addr], c.state.Accounts[bob]
 	to.Balance, from.Balance = to.Balance+amount, from.Balance-amount
-	c.state.accounts[addr], c.state.accounts[bob] = to, from
+	c.state.Accounts[addr], c.state.Accounts[bob] = to, from
 }
 
 func TestPerBlockQuotaEndsWithTheBlock(t *testing.T) { // E18, E24
@@ -298,12 +298,12 @@ func TestHoldBalance(t *testing.T) { // E23; resolution 11.25
 		{passer, "keep", 1, chain.CodeBalanceHeld},
 		{passer, "pass_on", 5, chain.CodeOK},
 	} {
-		before := c.state.balance(tt.to)
+		before := c.state.Balance(tt.to)
 		r := c.call(tt.to, tt.handler, tt.value)
 		if r.Code != tt.want {
 			t.Errorf("%s with %d: %s, want %s", tt.handler, tt.value, chain.CodeName(r.Code), chain.CodeName(tt.want))
 		}
-		if got := c.state.balance(tt.to); tt.want != chain.CodeOK && got != before {
+		if got := c.state.Balance(tt.to); tt.want != chain.CodeOK && got != before {
 			t.Errorf("%s: balance %d, was %d", tt.handler, got, before)
 		}
 	}
@@ -368,7 +368,7 @@ func TestDeprecatedEntitlement(t *testing.T) { // E25; entitlements §9.11
 	if _, r := c.deploy(alice, gated, all); r.Code != chain.CodeManifest {
 		t.Errorf("a new one after the window: %s", chain.CodeName(r.Code))
 	}
-	if got := c.state.balance(before); got != 77 {
+	if got := c.state.Balance(before); got != 77 {
 		t.Errorf("balance %d", got)
 	}
 	c.redeploy(before)
@@ -383,33 +383,23 @@ func (c *testChain) redeploy(addr chain.Address) {
 	if r := c.block(c.program(bob, nil, actor.AppendPayload(nil, &d))).Receipts[0]; r.Code != chain.CodeOK || r.Code == chain.CodeOK && actor.AddressOf(bob, d.Salt, d.Source) == addr {
 		t.Errorf("another creator has another address: %+v", r)
 	}
-	before := c.state.balance(addr)
+	before := c.state.Balance(addr)
 	if r := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d))).Receipts[0]; r.Code != chain.CodeOK {
 		t.Fatalf("redeployment: %s", chain.CodeName(r.Code))
 	}
-	if got := c.state.balance(addr); got != before {
+	if got := c.state.Balance(addr); got != before {
 		t.Errorf("balance %d, was %d", got, before)
 	}
 	reader := "get"
 	if r := c.ask(addr, reader, cbor.AppendNull(nil)); r.Code != chain.CodeOK {
 		t.Errorf("after redeployment: %s", chain.CodeName(r.Code))
 	}
-	if size := c.state.size(addr); size == 0 {
+	if len(c.state.Storages[addr]) == 0 {
 		t.Error("storage is gone")
 	}
 	if r := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d))).Receipts[0]; r.Code != chain.CodeAddressTaken {
 		t.Errorf("E21 redeployment of one that runs: %s", chain.CodeName(r.Code))
 	}
-}
-
-// size counts the slots of an account.
-func (m *memory) size(addr chain.Address) (n int) {
-	for s := range m.storage {
-		if s.addr == addr {
-			n++
-		}
-	}
-	return n
 }
 
 func TestActorsDoNotChange(t *testing.T) { // E21; entitlements §7.1
@@ -421,7 +411,7 @@ func TestActorsDoNotChange(t *testing.T) { // E21; entitlements §7.1
 		if err != nil {
 			t.Fatal(err)
 		}
-		return fmt.Sprintf("%x %+v", c.state.accounts[addr].CodeHash, *r)
+		return fmt.Sprintf("%x %+v", c.state.Accounts[addr].CodeHash, *r)
 	}
 	want := rec()
 	for _, handler := range []string{"get", "set", "delete", "caught", "grants", "upgrade", "keep"} {
@@ -490,13 +480,13 @@ func TestSystemDeployers(t *testing.T) { // E22; entitlements §9.2; resolution 
 	if r.Code != chain.CodeOK {
 		t.Fatalf("by a system deployer: %s", chain.CodeName(r.Code))
 	}
-	before := c.state.accounts[addr].CodeHash
-	if r := c.ask(addr, "upgrade", cbor.AppendText(nil, "x = (")); r.Code != chain.CodeReverted || c.state.accounts[addr].CodeHash != before {
+	before := c.state.Accounts[addr].CodeHash
+	if r := c.ask(addr, "upgrade", cbor.AppendText(nil, "x = (")); r.Code != chain.CodeReverted || c.state.Accounts[addr].CodeHash != before {
 		t.Errorf("source that does not compile: %s", chain.CodeName(r.Code))
 	}
 	c.g.Params.Entitlements.SystemDeployers = nil // it keeps what it has
 	next := "from cowboy_sdk import actor, public\n@actor\nclass N:\n    @public\n    def version(self, msg):\n        return 2\n"
-	if r := c.ask(addr, "upgrade", cbor.AppendText(nil, next)); r.Code != chain.CodeOK || c.state.accounts[addr].CodeHash == before {
+	if r := c.ask(addr, "upgrade", cbor.AppendText(nil, next)); r.Code != chain.CodeOK || c.state.Accounts[addr].CodeHash == before {
 		t.Errorf("upgrade: %s", chain.CodeName(r.Code))
 	}
 	if r := c.ask(addr, "version", cbor.AppendNull(nil)); r.Code != chain.CodeOK || string(r.Output) != "\x02" {
@@ -538,16 +528,16 @@ func TestUpgradeByItsDeployer(t *testing.T) {
 		{"cycles for less than compiling", verified(few.Tx, alice), chain.CodeCyclesExhausted},
 		{"no cells for the event", verified(tight.Tx, alice), chain.CodeCellsExhausted},
 	} {
-		before := [2]chain.Hash{c.state.accounts[addr].CodeHash, c.state.accounts[plain].CodeHash}
+		before := [2]chain.Hash{c.state.Accounts[addr].CodeHash, c.state.Accounts[plain].CodeHash}
 		tt.tx.Tx.Nonce = c.nonces[tt.tx.Sender]
 		r := c.block(verified(tt.tx.Tx, tt.tx.Sender)).Receipts[0]
-		if after := [2]chain.Hash{c.state.accounts[addr].CodeHash, c.state.accounts[plain].CodeHash}; r.Code != tt.want || after != before || len(r.Events) != 0 {
+		if after := [2]chain.Hash{c.state.Accounts[addr].CodeHash, c.state.Accounts[plain].CodeHash}; r.Code != tt.want || after != before || len(r.Events) != 0 {
 			t.Errorf("%s: %s, %d events", tt.rule, chain.CodeName(r.Code), len(r.Events))
 		}
 	}
 	record, _ := actor.ReadRecord(c.state, addr)
 	r := c.block(order(alice, addr, next)).Receipts[0]
-	if hash := chain.Hash(keccak.Sum256(next)); r.Code != chain.CodeOK || len(r.Events) != 1 || r.Events[0].Name != actor.EventUpgraded || c.state.accounts[addr].CodeHash != hash {
+	if hash := chain.Hash(keccak.Sum256(next)); r.Code != chain.CodeOK || len(r.Events) != 1 || r.Events[0].Name != actor.EventUpgraded || c.state.Accounts[addr].CodeHash != hash {
 		t.Errorf("upgrade: %+v", r)
 	}
 	if now, _ := actor.ReadRecord(c.state, addr); !reflect.DeepEqual(now, record) {

@@ -79,13 +79,13 @@ func wordsOf(e attest.Evidence) [2][]byte {
 // judge executes one block and keeps its state.
 func (c *court) judge(txs ...*chain.VerifiedTx) []chain.Receipt {
 	c.t.Helper()
-	before := c.state.money(c.t)
+	before := c.state.Money()
 	r, err := exec.Apply(c.state, c.inputs(), txs)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	c.state = c.state.apply(r.Delta)
-	if after := c.state.money(c.t); after != before+r.Issued-r.Burned {
+	c.state = c.state.With(r.Delta)
+	if after := c.state.Money(); after != before+r.Issued-r.Burned {
 		c.t.Fatalf("balances add up to %d, want %d", after, before+r.Issued-r.Burned)
 	}
 	c.height++
@@ -207,9 +207,9 @@ func TestEvidenceRefused(t *testing.T) {
 		tx := c.accuse(rewardOf(1), good)
 		tx.Tx.Value = 5
 		tx = verified(tx.Tx, rewardOf(1))
-		before := c.state.balance(chain.AddrStaking)
-		if r := c.judge(tx)[0]; r.Code != chain.CodeBadArgument || c.state.balance(chain.AddrStaking) != before {
-			t.Errorf("code %s, staking has %d, had %d", chain.CodeName(r.Code), c.state.balance(chain.AddrStaking), before)
+		before := c.state.Balance(chain.AddrStaking)
+		if r := c.judge(tx)[0]; r.Code != chain.CodeBadArgument || c.state.Balance(chain.AddrStaking) != before {
+			t.Errorf("code %s, staking has %d, had %d", chain.CodeName(r.Code), c.state.Balance(chain.AddrStaking), before)
 		}
 	})
 	t.Run("twice, by other words of the same round", func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
 var (
@@ -36,7 +37,7 @@ const issuedPerBlock = 2_536_783_358
 func TestTransfer(t *testing.T) { // whitepaper §2.3, §17.2
 	c := oneValidator(t)
 	tx := c.transfer(alice, carol, 500)
-	proposer := c.state.balance(rewardOf(0))
+	proposer := c.state.Balance(rewardOf(0))
 	r := c.block(tx)
 	want := chain.Receipt{
 		TxHash: tx.Hash, Lane: chain.LaneUser, Status: chain.StatusSucceeded,
@@ -51,16 +52,16 @@ func TestTransfer(t *testing.T) { // whitepaper §2.3, §17.2
 	if r.Used[chain.LaneUser] != (chain.Usage{Cycles: 21_000}) || r.Used[chain.LaneSystem] != (chain.Usage{}) {
 		t.Errorf("used %+v", r.Used)
 	}
-	if got := c.state.balance(alice); got != richAmount-500-63_000 {
+	if got := c.state.Balance(alice); got != richAmount-500-63_000 {
 		t.Errorf("sender has %d", got)
 	}
-	if got := c.state.balance(carol); got != 500 {
+	if got := c.state.Balance(carol); got != 500 {
 		t.Errorf("new account has %d", got)
 	}
-	if got := c.state.balance(rewardOf(0)) - proposer; got != 42_000+issuedPerBlock {
+	if got := c.state.Balance(rewardOf(0)) - proposer; got != 42_000+issuedPerBlock {
 		t.Errorf("proposer got %d, want tips and issuance", got)
 	}
-	if got := c.state.accounts[alice].Nonce; got != 1 {
+	if got := c.state.Accounts[alice].Nonce; got != 1 {
 		t.Errorf("sender's nonce is %d", got)
 	}
 }
@@ -69,29 +70,29 @@ func TestTransferCases(t *testing.T) {
 	t.Run("to oneself only the fee is lost", func(t *testing.T) {
 		c := oneValidator(t)
 		c.block(c.transfer(alice, alice, richAmount/2))
-		if got := c.state.balance(alice); got != richAmount-63_000 {
+		if got := c.state.Balance(alice); got != richAmount-63_000 {
 			t.Errorf("balance %d", got)
 		}
 	})
 	t.Run("all that is left after the reservation", func(t *testing.T) {
 		c := oneValidator(t)
 		c.block(c.transfer(alice, carol, richAmount-210_000)) // the limit at the fee cap
-		if got := c.state.balance(alice); got != 210_000-63_000 {
+		if got := c.state.Balance(alice); got != 210_000-63_000 {
 			t.Errorf("refund is %d", got)
 		}
 	})
 	t.Run("value zero makes no account", func(t *testing.T) {
 		c := oneValidator(t)
 		r := c.block(c.transfer(alice, carol, 0))
-		if _, ok := c.state.accounts[carol]; ok || r.Receipts[0].Status != chain.StatusSucceeded {
+		if _, ok := c.state.Accounts[carol]; ok || r.Receipts[0].Status != chain.StatusSucceeded {
 			t.Error("an empty account was left behind")
 		}
 	})
 	t.Run("to the treasury", func(t *testing.T) { // resolution 4.4
 		c := oneValidator(t)
-		before := c.state.balance(chain.AddrTreasury)
+		before := c.state.Balance(chain.AddrTreasury)
 		c.block(c.transfer(alice, chain.AddrTreasury, 7))
-		if got := c.state.balance(chain.AddrTreasury); got != before+7 {
+		if got := c.state.Balance(chain.AddrTreasury); got != before+7 {
 			t.Errorf("treasury has %d, want %d more than %d", got, 7, before)
 		}
 	})
@@ -100,7 +101,7 @@ func TestTransferCases(t *testing.T) {
 		first := c.transfer(alice, carol, 1_000_000)
 		second := c.transfer(carol, bob, 500_000)
 		c.block(first, second)
-		if got := c.state.balance(carol); got != 1_000_000-500_000-63_000 {
+		if got := c.state.Balance(carol); got != 1_000_000-500_000-63_000 {
 			t.Errorf("balance %d", got)
 		}
 	})
@@ -118,15 +119,15 @@ func TestTransferCases(t *testing.T) {
 		tx := c.transfer(alice, carol, 1)
 		tx.Tx.CyclesLimit, tx.Tx.CellsLimit = 1_000_000, 1_000
 		r := c.block(verified(tx.Tx, alice))
-		if got := c.state.balance(alice); got != richAmount-1-63_000 || r.Used[chain.LaneUser].Cycles != 21_000 {
+		if got := c.state.Balance(alice); got != richAmount-1-63_000 || r.Used[chain.LaneUser].Cycles != 21_000 {
 			t.Errorf("balance %d, used %+v", got, r.Used)
 		}
 	})
 	t.Run("a balance that would overflow fails the transfer", func(t *testing.T) {
 		c := oneValidator(t)
-		whale := c.state.accounts[bob]
+		whale := c.state.Accounts[bob]
 		whale.Balance = math.MaxUint64 - 9
-		c.state.accounts[bob] = whale // no chain gets there; the rule holds all the same
+		c.state.Accounts[bob] = whale // no chain gets there; the rule holds all the same
 		r, err := c.try(c.transfer(alice, bob, 10))
 		if err != nil {
 			t.Fatal(err)
@@ -135,9 +136,9 @@ func TestTransferCases(t *testing.T) {
 		if got.Status != chain.StatusFailed || got.Code != chain.CodeBalanceOverflow || got.Fee != 63_000 {
 			t.Errorf("receipt %+v", got)
 		}
-		next := c.state.apply(r.Delta)
-		if next.balance(bob) != whale.Balance || next.balance(alice) != richAmount-63_000 || next.accounts[alice].Nonce != 1 {
-			t.Errorf("recipient %d, sender %d", next.balance(bob), next.balance(alice))
+		next := c.state.With(r.Delta)
+		if next.Balance(bob) != whale.Balance || next.Balance(alice) != richAmount-63_000 || next.Accounts[alice].Nonce != 1 {
+			t.Errorf("recipient %d, sender %d", next.Balance(bob), next.Balance(alice))
 		}
 	})
 }
@@ -190,9 +191,9 @@ func TestInvalidBlocks(t *testing.T) {
 		})
 	}
 	t.Run("message to an actor", func(t *testing.T) {
-		actor := c.state.accounts[bob]
+		actor := c.state.Accounts[bob]
 		actor.CodeHash = chain.Hash{1}
-		c.state.accounts[bob] = actor
+		c.state.Accounts[bob] = actor
 		tx := c.transfer(alice, bob, 1).Tx
 		tx.Payload, tx.CellsLimit = []byte("memo"), 4
 		if _, err := c.try(verified(tx, alice)); !errors.Is(err, chain.ErrPayload) { // whitepaper §2.2e
@@ -242,22 +243,22 @@ func TestFaults(t *testing.T) {
 	}
 	c := oneValidator(t)
 	tx := c.transfer(alice, carol, 1)
-	f("sender unreadable", errDisk, func(c *testChain) { c.state.broken = alice }, tx)
-	f("recipient unreadable", errDisk, func(c *testChain) { c.state.broken = carol }, tx)
-	f("proposer unreadable", errDisk, func(c *testChain) { c.state.broken = rewardOf(0) })
-	f("no supply record", exec.ErrNoSupply, func(c *testChain) { clear(c.state.storage) })
+	f("sender unreadable", statetest.ErrDisk, func(c *testChain) { c.broken = alice }, tx)
+	f("recipient unreadable", statetest.ErrDisk, func(c *testChain) { c.broken = carol }, tx)
+	f("proposer unreadable", statetest.ErrDisk, func(c *testChain) { c.broken = rewardOf(0) })
+	f("no supply record", exec.ErrNoSupply, func(c *testChain) { clear(c.state.Storages) })
 	f("broken supply record", exec.ErrSupplyRecord, func(c *testChain) {
-		for k := range c.state.storage {
-			c.state.storage[k] = "\x85\x01"
+		for key := range c.state.Storages[chain.AddrTreasury] {
+			c.state.Storages[chain.AddrTreasury][key] = []byte{0x85, 1}
 		}
 	})
 	f("broken metadata", chain.ErrMetadata, func(c *testChain) {
-		a := c.state.accounts[alice]
+		a := c.state.Accounts[alice]
 		a.Meta = []byte{0x85}
-		c.state.accounts[alice] = a
+		c.state.Accounts[alice] = a
 	}, tx)
 	f("proposer's balance beyond the supply", exec.ErrMoney, func(c *testChain) {
-		c.state.accounts[rewardOf(0)] = state.Account{Balance: math.MaxUint64}
+		c.state.Accounts[rewardOf(0)] = state.Account{Balance: math.MaxUint64}
 	})
 
 	in := c.inputs()
@@ -281,7 +282,7 @@ func TestVesting(t *testing.T) { // whitepaper §8.3
 	c.block(c.transfer(bob, alice, 1_000_000))
 	refused(c.transfer(alice, carol, 1_000_000-210_000+1)) // block 2: what was received is
 	c.block(c.transfer(alice, carol, 1_000_000-210_000))
-	left := c.state.balance(alice) // 10^12 locked and what the fee left of the reservation
+	left := c.state.Balance(alice) // 10^12 locked and what the fee left of the reservation
 	if left != richAmount+147_000 {
 		t.Fatalf("balance %d", left)
 	}
@@ -291,11 +292,11 @@ func TestVesting(t *testing.T) { // whitepaper §8.3
 	for c.height < 9 {
 		c.block()
 	}
-	c.block(c.transfer(alice, carol, c.state.balance(alice)-210_000)) // block 10: everything
-	if got := c.state.balance(alice); got != 147_000 {
+	c.block(c.transfer(alice, carol, c.state.Balance(alice)-210_000)) // block 10: everything
+	if got := c.state.Balance(alice); got != 147_000 {
 		t.Errorf("balance %d", got)
 	}
-	if len(c.state.accounts[alice].Meta) == 0 {
+	if len(c.state.Accounts[alice].Meta) == 0 {
 		t.Error("the schedule was lost")
 	}
 }
@@ -311,7 +312,7 @@ func TestIssuanceIsSplitByStake(t *testing.T) { // whitepaper §8.2, "Staking an
 	}
 	want[0] += issuedPerBlock - want[0] - want[1] - want[2] - want[3] // the proposer's: what rounding left
 	for i, w := range want {
-		if got := c.state.balance(rewardOf(i)); got != w {
+		if got := c.state.Balance(rewardOf(i)); got != w {
 			t.Errorf("validator %d got %d, want %d", i, got, w)
 		}
 	}
@@ -349,7 +350,7 @@ func TestIssuanceStopsAtTheTop(t *testing.T) {
 	for range 6 {
 		c.block()
 	}
-	if got := c.state.money(t); got != math.MaxUint64 {
+	if got := c.state.Money(); got != math.MaxUint64 {
 		t.Errorf("supply %d, want the top", got)
 	}
 	if r := c.block(); r.Issued != 0 {
@@ -359,14 +360,14 @@ func TestIssuanceStopsAtTheTop(t *testing.T) {
 
 func TestApplyLeavesItsArguments(t *testing.T) {
 	c := oneValidator(t)
-	before := c.state.apply(state.NewDelta())
+	before := c.state.With(state.NewDelta())
 	tx := c.transfer(alice, carol, 500)
 	body := string(tx.Tx.Encode())
 	first, err := c.try(tx)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(c.state.accounts, before.accounts) || !reflect.DeepEqual(c.state.storage, before.storage) || string(tx.Tx.Encode()) != body {
+	if !reflect.DeepEqual(c.state.Accounts, before.Accounts) || !reflect.DeepEqual(c.state.Storages, before.Storages) || string(tx.Tx.Encode()) != body {
 		t.Error("Apply changed what it was given")
 	}
 	second, err := c.try(tx)
@@ -378,10 +379,10 @@ func TestApplyLeavesItsArguments(t *testing.T) {
 func TestGenesisDelta(t *testing.T) {
 	g := testGenesis(t, []chain.Wei{50, 60, 70, 80}, rich(alice))
 	c := newTestChain(t, g)
-	if got := c.state.money(t); got != chain.GenesisSupply {
+	if got := c.state.Money(); got != chain.GenesisSupply {
 		t.Errorf("balances add up to %d", got)
 	}
-	if got := c.state.balance(chain.AddrStaking); got != 260_000*chain.WeiPerCBY {
+	if got := c.state.Balance(chain.AddrStaking); got != 260_000*chain.WeiPerCBY {
 		t.Errorf("stakes in escrow: %d", got)
 	}
 	s, err := exec.ReadSupply(c.state)
@@ -389,7 +390,7 @@ func TestGenesisDelta(t *testing.T) {
 		t.Errorf("supply record %+v, %v", s, err)
 	}
 	for _, a := range g.Allocations {
-		got := c.state.accounts[a.Address]
+		got := c.state.Accounts[a.Address]
 		if got.Balance != a.Amount || (len(got.Meta) > 0) != (a.Vesting != nil) {
 			t.Errorf("%s: %+v", a.Name, got)
 		}

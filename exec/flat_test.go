@@ -65,7 +65,7 @@ func crowded(t *testing.T, c *testChain, n int) {
 		must(err)
 		must(token.Mint(o, coin, alice, a, chain.Amount{Lo: 1}))
 	}
-	c.state = c.state.apply(o.Delta())
+	c.state = c.state.With(o.Delta())
 }
 
 // TestBlocksDoNotCountActors holds what a whole block reads and writes to the same

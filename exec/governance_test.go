@@ -303,8 +303,8 @@ func TestUpgradeSystemActor(t *testing.T) { // resolutions 8.2, 11.11
 	addr, _ := c.deploy(alice, gated, manifestOf(limited(entitle.Upgrade)))
 	plain, _ := c.deploy(alice, gated, manifestOf())
 	upgrade := governance.Action{Name: governance.ActionUpgrade, Actor: addr, Source: []byte("y = 1")}
-	before := c.state.accounts[addr].CodeHash
-	if code := c.decide(upgrade); code != chain.CodeOK || c.state.accounts[addr].CodeHash == before {
+	before := c.state.Accounts[addr].CodeHash
+	if code := c.decide(upgrade); code != chain.CodeOK || c.state.Accounts[addr].CodeHash == before {
 		t.Errorf("%s", chain.CodeName(code))
 	}
 	upgrade.Source = []byte("y = (")
@@ -316,7 +316,7 @@ func TestUpgradeSystemActor(t *testing.T) { // resolutions 8.2, 11.11
 		t.Errorf("no source: %s", chain.CodeName(code))
 	}
 	upgrade.Actor, upgrade.Source = plain, []byte("y = 1")
-	if code := c.decide(upgrade); code != chain.CodeForbidden || c.state.accounts[plain].CodeHash != before {
+	if code := c.decide(upgrade); code != chain.CodeForbidden || c.state.Accounts[plain].CodeHash != before {
 		t.Errorf("E21 of a regular actor: %s", chain.CodeName(code))
 	}
 }

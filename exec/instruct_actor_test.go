@@ -32,12 +32,12 @@ func TestActorFund(t *testing.T) {
 	}
 	is := func(rule string, tx *chain.VerifiedTx, to chain.Address, want uint16, gets chain.Wei) {
 		t.Helper()
-		before := c.state.balance(to)
+		before := c.state.Balance(to)
 		r := c.block(tx).Receipts[0]
 		if r.Code != want || r.CyclesUsed != 21_000 || len(r.Trace) != 0 {
 			t.Errorf("%s: %+v, want code %s", rule, r, chain.CodeName(want))
 		}
-		if got := c.state.balance(to) - before; got != gets {
+		if got := c.state.Balance(to) - before; got != gets {
 			t.Errorf("%s: got %d, want %d", rule, got, gets)
 		}
 	}
@@ -53,10 +53,10 @@ func TestActorFund(t *testing.T) {
 	is("a transfer to an actor that holds a balance", c.transfer(alice, keeper, 7), keeper, chain.CodeOK, 7)
 	is("a transfer to an actor that may not", c.transfer(alice, none, 7), none, chain.CodeBalanceHeld, 0)
 	is("a transfer of nothing to an actor", c.transfer(alice, none, 0), none, chain.CodeOK, 0)
-	full := c.state.accounts[keeper]
+	full := c.state.Accounts[keeper]
 	full.Balance = math.MaxUint64 - 3
 	in := c.inputs()
-	c.state.accounts[keeper] = full
+	c.state.Accounts[keeper] = full
 	e, err := exec.Estimate(c.state, in, alice, *fund(keeper, 4).Tx)
 	if err != nil || e.Code != chain.CodeBalanceOverflow {
 		t.Errorf("beyond 64 bits: %+v, %v", e, err)
@@ -67,7 +67,7 @@ func TestActorFund(t *testing.T) {
 	}
 	c.g.Params.Actor.EnforceHoldBalance = false
 	full.Balance = 0
-	c.state.accounts[keeper] = full
+	c.state.Accounts[keeper] = full
 	if r, err := c.try(c.transfer(alice, none, 7)); err != nil || r.Receipts[0].Code != chain.CodeOK {
 		t.Errorf("a chain where all actors hold balances: %+v, %v", r.Receipts, err)
 	}

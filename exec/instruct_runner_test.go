@@ -108,7 +108,9 @@ func TestRehearsalNeedsAGenesisThatHasThem(t *testing.T) {
 // A record that no rehearsal wrote is a fault of the node.
 func TestRehearsalRecordIsJudged(t *testing.T) {
 	c := oneValidator(t)
-	c.state.storage[slotOf{chain.AddrRunnerRegistry, rehearsalSlot(alice)}] = "short"
+	d := state.NewDelta()
+	d.SetStorage(chain.AddrRunnerRegistry, rehearsalSlot(alice), []byte("short"))
+	c.state.Write(d)
 	if _, err := c.try(c.rehearsal(alice, 0, nil, 100_000)); !errors.As(err, new(*exec.Fault)) || !errors.Is(err, exec.ErrRehearsalRecord) {
 		t.Errorf("got %v", err)
 	}

@@ -67,15 +67,15 @@ func (c *testChain) deployed(source string, salt byte, ids ...string) chain.Addr
 
 // give puts money into an account from nowhere; the supply record follows.
 func (c *testChain) give(to chain.Address, amount chain.Wei) {
-	from := c.state.accounts[bob]
+	from := c.state.Accounts[bob]
 	from.Balance -= amount
-	c.state.accounts[bob] = from
-	a, ok := c.state.accounts[to]
+	c.state.Accounts[bob] = from
+	a, ok := c.state.Accounts[to]
 	if !ok {
 		a = state.NewAccount()
 	}
 	a.Balance += amount
-	c.state.accounts[to] = a
+	c.state.Accounts[to] = a
 }
 
 // post is a message transaction of a sender at a nonce.
@@ -146,8 +146,8 @@ func TestMessagesWaitForCycles(t *testing.T) {
 	if got := trace(&r.Receipts[0]) + "/ " + trace(&r.Receipts[1]); got != "1:ok 1:ok 1:ok / 1:ok 2:ok 2:ok " {
 		t.Fatalf("traces %q", got)
 	}
-	if len(r.Receipts) != 2 || c.waiting(b) != 2 || c.state.balance(chain.AddrMailbox) != 10 || c.state.balance(b) != 20 {
-		t.Errorf("%d receipts, %d wait, %d in escrow, receiver has %d", len(r.Receipts), c.waiting(b), c.state.balance(chain.AddrMailbox), c.state.balance(b))
+	if len(r.Receipts) != 2 || c.waiting(b) != 2 || c.state.Balance(chain.AddrMailbox) != 10 || c.state.Balance(b) != 20 {
+		t.Errorf("%d receipts, %d wait, %d in escrow, receiver has %d", len(r.Receipts), c.waiting(b), c.state.Balance(chain.AddrMailbox), c.state.Balance(b))
 	}
 	ids := []chain.Hash{r.Receipts[1].Trace[1].Message, r.Receipts[1].Trace[2].Message}
 	paid := r.Receipts[1].CyclesUsed
@@ -171,8 +171,8 @@ func TestMessagesWaitForCycles(t *testing.T) {
 	}
 	c.block()
 	c.block()
-	if c.waiting(b) != 0 || c.state.balance(chain.AddrMailbox) != 0 || c.state.balance(b) != 30 {
-		t.Errorf("%d wait, %d in escrow, receiver has %d", c.waiting(b), c.state.balance(chain.AddrMailbox), c.state.balance(b))
+	if c.waiting(b) != 0 || c.state.Balance(chain.AddrMailbox) != 0 || c.state.Balance(b) != 30 {
+		t.Errorf("%d wait, %d in escrow, receiver has %d", c.waiting(b), c.state.Balance(chain.AddrMailbox), c.state.Balance(b))
 	}
 	c.block()
 	c.block()
@@ -215,17 +215,17 @@ func TestMessagesNestedTooDeepWait(t *testing.T) {
 func TestFailedDeliveryReturnsTheValue(t *testing.T) {
 	c, a, b := slow(t)
 	c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 27_000, 27_000, 27_000)))
-	before := c.state.balance(a)
+	before := c.state.Balance(a)
 	r := c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 200_000, 0, 42_000)), c.post(alice, a, 1, "tell", tell(b, "fail", 130_000, 9, 0)))
-	if got := trace(&r.Receipts[0]) + trace(&r.Receipts[1]); got != "1:ok 2:ok " || c.state.balance(a) != before-9 {
-		t.Fatalf("traces %q, balance %d after %d", got, c.state.balance(a), before)
+	if got := trace(&r.Receipts[0]) + trace(&r.Receipts[1]); got != "1:ok 2:ok " || c.state.Balance(a) != before-9 {
+		t.Fatalf("traces %q, balance %d after %d", got, c.state.Balance(a), before)
 	}
 	r = c.block()
 	if len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeReverted || len(r.Receipts[0].Events) != 0 || r.Receipts[0].CyclesUsed == 0 {
 		t.Fatalf("delivery %+v", r.Receipts)
 	}
-	if c.state.balance(a) != before || c.state.balance(b) != 0 || c.state.balance(chain.AddrMailbox) != 0 {
-		t.Errorf("sender has %d, want %d; receiver %d", c.state.balance(a), before, c.state.balance(b))
+	if c.state.Balance(a) != before || c.state.Balance(b) != 0 || c.state.Balance(chain.AddrMailbox) != 0 {
+		t.Errorf("sender has %d, want %d; receiver %d", c.state.Balance(a), before, c.state.Balance(b))
 	}
 	c.block()
 	c.block()
@@ -240,7 +240,7 @@ func TestFullMailboxRefuses(t *testing.T) {
 	c, a, b := slow(t)
 	c.g.Params.Actor.MailboxItems, c.g.Params.Actor.MailboxBlockItems = 1, 0
 	c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 27_000, 27_000, 27_000)))
-	before := c.state.balance(a)
+	before := c.state.Balance(a)
 	r := c.block(
 		c.post(alice, a, 0, "tell", tell(b, "burn", 50_000, 5, 12_000, 12_000)), // used up
 		c.post(alice, a, 1, "tell", tell(b, "burn", 168_000, 5, 1)),
@@ -251,8 +251,8 @@ func TestFullMailboxRefuses(t *testing.T) {
 	if got != "1:ok 1:ok 2:ok 0:mailbox_full " || c.waiting(b) != 1 {
 		t.Errorf("traces %q, %d wait", got, c.waiting(b))
 	}
-	if c.state.balance(a) != before-15 || c.state.balance(chain.AddrMailbox) != 5 {
-		t.Errorf("sender has %d after %d, %d in escrow", c.state.balance(a), before, c.state.balance(chain.AddrMailbox))
+	if c.state.Balance(a) != before-15 || c.state.Balance(chain.AddrMailbox) != 5 {
+		t.Errorf("sender has %d after %d, %d in escrow", c.state.Balance(a), before, c.state.Balance(chain.AddrMailbox))
 	}
 	// The message that was refused gave its cycles back, the one that waits did not.
 	if full, kept := r.Receipts[2].CyclesUsed, r.Receipts[1].CyclesUsed; kept-full < 100_000 {

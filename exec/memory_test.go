@@ -1,123 +1,13 @@
 package exec_test
 
 import (
-	"errors"
-	"maps"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
-	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
-
-// memory is a state in maps: the slow twin of state/store for these tests.
-type memory struct {
-	accounts map[chain.Address]state.Account
-	storage  map[slotOf]string
-	codes    map[chain.Hash][]byte
-	broken   chain.Address // reading this account fails
-}
-
-type slotOf struct {
-	addr chain.Address
-	key  state.StorageKey
-}
-
-var errDisk = errors.New("disk on fire")
-
-func (m *memory) Account(addr chain.Address) (state.Account, bool, error) {
-	if m.broken != (chain.Address{}) && addr == m.broken {
-		return state.Account{}, false, errDisk
-	}
-	a, ok := m.accounts[addr]
-	if !ok {
-		return state.NewAccount(), false, nil
-	}
-	return a, true, nil
-}
-
-func (m *memory) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
-	v, ok := m.storage[slotOf{addr, key}]
-	if !ok {
-		return nil, nil
-	}
-	return []byte(v), nil
-}
-
-func (m *memory) Scan(addr chain.Address, s state.Span) (list []state.Entry, err error) {
-	for at, v := range m.storage {
-		if at.addr == addr && at.key >= s.From && strings.HasPrefix(string(at.key), string(s.Prefix)) {
-			list = append(list, state.Entry{Key: at.key, Value: []byte(v)})
-		}
-	}
-	slices.SortFunc(list, func(a, b state.Entry) int { return strings.Compare(string(a.Key), string(b.Key)) })
-	for i := range list {
-		if s.Used() {
-			return list[:i], nil
-		}
-		s.Take(&list[i])
-	}
-	return list, nil
-}
-
-func (m *memory) Code(hash chain.Hash) ([]byte, error) { return m.codes[hash], nil }
-
-// apply returns the state after the writes.
-func (m *memory) apply(d *state.Delta) *memory {
-	next := &memory{accounts: maps.Clone(m.accounts), storage: maps.Clone(m.storage), codes: maps.Clone(m.codes)}
-	if next.accounts == nil {
-		next.accounts, next.storage = map[chain.Address]state.Account{}, map[slotOf]string{}
-		next.codes = map[chain.Hash][]byte{}
-	}
-	for _, c := range d.Accounts() {
-		a, existed := next.accounts[c.Address]
-		size := a.StorageSize
-		for _, s := range c.Storage {
-			if old, ok := next.storage[slotOf{c.Address, s.Key}]; ok {
-				size = size.Sub(state.SizeOf(s.Key, []byte(old)))
-			}
-			if s.Value != nil {
-				size = size.Add(state.SizeOf(s.Key, s.Value))
-			}
-		}
-		if c.Account != nil {
-			a, existed = *c.Account, !c.Account.Empty()
-		}
-		if delete(next.accounts, c.Address); existed {
-			a.StorageSize = size
-			next.accounts[c.Address] = a
-		}
-		for _, s := range c.Storage {
-			if s.Value == nil {
-				delete(next.storage, slotOf{c.Address, s.Key})
-				continue
-			}
-			next.storage[slotOf{c.Address, s.Key}] = string(s.Value)
-		}
-	}
-	for _, c := range d.Codes() {
-		next.codes[c.Hash] = c.Code
-	}
-	return next
-}
-
-// money returns the sum of all balances.
-func (m *memory) money(t testing.TB) chain.Wei {
-	t.Helper()
-	var sum chain.Wei
-	for _, a := range m.accounts {
-		if sum+a.Balance < sum {
-			t.Fatal("balances exceed 64 bits")
-		}
-		sum += a.Balance
-	}
-	return sum
-}
-
-func (m *memory) balance(addr chain.Address) chain.Wei { return m.accounts[addr].Balance }
 
 // testGenesis returns a devnet genesis whose validators have these stakes, in
 // thousands of CBY, and the accounts in accounts.
@@ -150,7 +40,8 @@ type testChain struct {
 	engine   *pvm.Engine // nil: no programs
 	t        testing.TB
 	g        *chain.Genesis
-	state    *memory
+	state    *statetest.Maps
+	broken   chain.Address // reading this account fails
 	height   chain.Height
 	base     chain.FeePair
 	nonces   map[chain.Address]uint64
@@ -163,7 +54,7 @@ func newTestChain(t testing.TB, g *chain.Genesis) *testChain {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &testChain{t: t, g: g, state: (&memory{}).apply(d), base: chain.FeePair{PerCycle: 1, PerCell: 1}, nonces: map[chain.Address]uint64{}}
+	return &testChain{t: t, g: g, state: statetest.NewMaps(d), base: chain.FeePair{PerCycle: 1, PerCell: 1}, nonces: map[chain.Address]uint64{}}
 }
 
 func (c *testChain) inputs() exec.Inputs {
@@ -179,6 +70,9 @@ func (c *testChain) inputs() exec.Inputs {
 
 // try executes a block without keeping it.
 func (c *testChain) try(txs ...*chain.VerifiedTx) (exec.Result, error) {
+	if c.broken != (chain.Address{}) {
+		return exec.Apply(statetest.Broken{View: c.state, At: c.broken}, c.inputs(), txs)
+	}
 	return exec.Apply(c.state, c.inputs(), txs)
 }
 
@@ -186,17 +80,17 @@ func (c *testChain) try(txs ...*chain.VerifiedTx) (exec.Result, error) {
 // keeps it.
 func (c *testChain) block(txs ...*chain.VerifiedTx) exec.Result {
 	c.t.Helper()
-	before := c.state.money(c.t)
+	before := c.state.Money()
 	r, err := c.try(txs...)
 	if err != nil {
 		c.t.Fatalf("block %d: %v", c.height+1, err)
 	}
-	next := c.state.apply(r.Delta)
-	if after := next.money(c.t); after != before+r.Issued-r.Burned {
+	next := c.state.With(r.Delta)
+	if after := next.Money(); after != before+r.Issued-r.Burned {
 		c.t.Fatalf("block %d: balances add up to %d, want %d + %d issued - %d burned", c.height+1, after, before, r.Issued, r.Burned)
 	}
-	if total, err := exec.Supply(next); err != nil || total != next.money(c.t) {
-		c.t.Fatalf("block %d: supply record %d, %v, balances add up to %d", c.height+1, total, err, next.money(c.t))
+	if total, err := exec.Supply(next); err != nil || total != next.Money() {
+		c.t.Fatalf("block %d: supply record %d, %v, balances add up to %d", c.height+1, total, err, next.Money())
 	}
 	c.state = next
 	c.height++

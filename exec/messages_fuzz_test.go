@@ -113,8 +113,8 @@ func randomMessages(t *testing.T, seed uint64) {
 			t.Errorf("seed %d: message %s came %d times", seed, id, n)
 		}
 	}
-	if len(w.done) < 5 || c.state.balance(chain.AddrMailbox) != 0 {
-		t.Errorf("seed %d: %d handlers succeeded, %d left in escrow", seed, len(w.done), c.state.balance(chain.AddrMailbox))
+	if len(w.done) < 5 || c.state.Balance(chain.AddrMailbox) != 0 {
+		t.Errorf("seed %d: %d handlers succeeded, %d left in escrow", seed, len(w.done), c.state.Balance(chain.AddrMailbox))
 	}
 	t.Logf("seed %d: %d handlers succeeded, %d messages waited", seed, len(w.done), len(w.waits))
 	for _, a := range p.to {

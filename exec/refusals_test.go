@@ -33,7 +33,7 @@ class Poor:
 	if r.Code != chain.CodeOK || string(r.Output) != "\x65E1101" {
 		t.Errorf("%s, output %q", chain.CodeName(r.Code), r.Output)
 	}
-	if got := c.state.balance(beastly); got != 0 {
+	if got := c.state.Balance(beastly); got != 0 {
 		t.Errorf("a bond that was never paid came back as %d", got)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/rent"
 	"github.com/cowboy-foundation/cowboy/state"
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
-	"github.com/cowboy-foundation/cowboy/state/tree"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
 const hoarder = `
@@ -79,7 +79,7 @@ class Rescuer:
 type ranch struct {
 	*testChain
 	t      *testing.T
-	ground *ground
+	ground *statetest.Rooted
 	actor  chain.Address
 	names  []string              // of the rent's events so far
 	stored []state.StorageChange // by actors, so far
@@ -98,30 +98,33 @@ func newRanch(t *testing.T, change func(*chain.Params)) *ranch {
 	if change(p); p.Check() != nil {
 		t.Fatal(p.Check())
 	}
-	f := tree.NewForest(2, nil)
 	r := &ranch{
-		t: t, ground: &ground{forest: f, image: f.Empty(), codes: map[chain.Hash][]byte{}, known: map[chain.Address]bool{}},
+		t: t, ground: statetest.NewRooted(),
 		testChain: &testChain{t: t, g: g, base: chain.FeePair{PerCycle: 1, PerCell: 1}, nonces: map[chain.Address]uint64{}, engine: testEngine(t)},
 	}
 	d, err := exec.GenesisDelta(g)
+	if err == nil {
+		err = r.ground.Write(d)
+	}
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.ground.take(t, d)
 	return r
 }
 
 // next executes a block, holds it to conservation and keeps it.
 func (r *ranch) next(txs ...*chain.VerifiedTx) exec.Result {
 	r.t.Helper()
-	before := r.ground.money()
+	before := r.ground.Money()
 	res, err := exec.Apply(r.ground, r.inputs(), txs)
+	if err == nil {
+		err = r.ground.Write(res.Delta)
+	}
 	if err != nil {
 		r.t.Fatalf("block %d: %v", r.height+1, err)
 	}
-	r.ground.take(r.t, res.Delta)
 	r.height++
-	if after := r.ground.money(); after != before+res.Issued-res.Burned {
+	if after := r.ground.Money(); after != before+res.Issued-res.Burned {
 		r.t.Fatalf("block %d: balances add up to %d, want %d + %d issued - %d burned", r.height, after, before, res.Issued, res.Burned)
 	}
 	for _, tx := range txs {

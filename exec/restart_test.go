@@ -13,21 +13,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
-// delta is all of a state as writes on an empty one.
-func (m *memory) delta() *state.Delta {
-	d := state.NewDelta()
-	for addr, a := range m.accounts {
-		d.SetAccount(addr, a)
-	}
-	for at, value := range m.storage {
-		d.SetStorage(at.addr, at.key, []byte(value))
-	}
-	for _, code := range m.codes {
-		d.SetCode(code)
-	}
-	return d
-}
-
 // TestWaitingSurvivesRestart is W7: what waits when a node stops is delivered once
 // after its start, as on nodes that never stopped, and then not again.
 func TestWaitingSurvivesRestart(t *testing.T) {
@@ -41,7 +26,7 @@ func TestWaitingSurvivesRestart(t *testing.T) {
 		return s
 	}
 	s := open()
-	if err := s.Init(store.GenesisRecord{Hash: chain.Hash{1}, Delta: c.state.delta()}); err != nil {
+	if err := s.Init(store.GenesisRecord{Hash: chain.Hash{1}, Delta: c.state.Delta()}); err != nil {
 		t.Fatal(err)
 	}
 	commit := func(r exec.Result) {

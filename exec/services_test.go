@@ -149,7 +149,7 @@ func TestBlobs(t *testing.T) { // whitepaper §3.5, §7.1, §7.2; entitlements �
 	expect("a program writes none", run(store, "steal", hash("x", 5)), chain.CodeOK, text("storage key begins with __blob:, which is reserved"))
 	expect("no multihash", run(store, "get", cbor.AppendBytes(nil, []byte("abc"))), chain.CodeOK, []byte{0x20})
 	expect("as a value", run(store, "look", hash("x", 5)), chain.CodeOK, []byte{5})
-	if size := c.state.accounts[other].StorageRoot; size == (chain.Hash{}) {
+	if size := c.state.Accounts[other].StorageRoot; size == (chain.Hash{}) {
 		t.Error("a blob is in nobody's storage")
 	}
 

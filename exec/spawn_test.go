@@ -130,7 +130,7 @@ func TestDeferredMessages(t *testing.T) { // resolution 6.14; neighbours §14
 	c, a := grown(t, able)
 	now := uint64(c.height) + 1
 	r := c.block(c.post(alice, a, 0, "later", numbers(0, 7, 150_000)), c.post(alice, a, 1, "later", numbers(now+3, 0, 150_000)))
-	if r.Receipts[0].Code != chain.CodeOK || r.Receipts[1].Code != chain.CodeOK || c.state.balance(chain.AddrMailbox) != 7 {
+	if r.Receipts[0].Code != chain.CodeOK || r.Receipts[1].Code != chain.CodeOK || c.state.Balance(chain.AddrMailbox) != 7 {
 		t.Fatalf("%+v", r.Receipts)
 	}
 	if used := r.Receipts[0].CyclesUsed; used < 150_000 || r.Receipts[0].CellsUsed < c.g.Params.Actor.MessageReserveCells {
@@ -143,8 +143,8 @@ func TestDeferredMessages(t *testing.T) { // resolution 6.14; neighbours §14
 			t.Errorf("height %d: %+v", h, r.Receipts)
 		}
 	}
-	if c.state.balance(chain.AddrMailbox) != 0 || c.state.balance(a) != 1_000_000 {
-		t.Errorf("escrow %d, actor %d", c.state.balance(chain.AddrMailbox), c.state.balance(a))
+	if c.state.Balance(chain.AddrMailbox) != 0 || c.state.Balance(a) != 1_000_000 {
+		t.Errorf("escrow %d, actor %d", c.state.Balance(chain.AddrMailbox), c.state.Balance(a))
 	}
 	for name, arg := range map[string][]byte{
 		"past": numbers(uint64(c.height)+1, 0, 1), "too far": numbers(uint64(c.height)+1+2_592_001, 0, 1), "beyond the balance": numbers(0, 2_000_000, 1),
@@ -194,9 +194,9 @@ func TestSpawn(t *testing.T) { // entitlements §7, §9.1; W1
 		{"an unknown id", bear(8, "hello", entitled(0, "no.such"), 0), "InvalidArgument"},
 	}
 	for _, test := range refusals {
-		before := c.state.balance(a)
+		before := c.state.Balance(a)
 		r := c.block(c.post(alice, a, 0, "bear", test.arg))
-		if got := r.Receipts[0]; got.Code != chain.CodeOK || !strings.Contains(string(got.Output), test.want) || len(got.Events) != 0 || c.state.balance(a) != before {
+		if got := r.Receipts[0]; got.Code != chain.CodeOK || !strings.Contains(string(got.Output), test.want) || len(got.Events) != 0 || c.state.Balance(a) != before {
 			t.Errorf("%s: %q, %+v", test.name, got.Output, got)
 		}
 	}
@@ -283,7 +283,7 @@ func outcome(t *testing.T, c *testChain, in exec.Inputs, tx *chain.VerifiedTx, l
 	if got.CyclesUsed > limit {
 		t.Errorf("limit %d, used %d", limit, got.CyclesUsed)
 	}
-	if after := c.state.apply(r.Delta).money(t); after != c.state.money(t)+r.Issued-r.Burned {
+	if after := c.state.With(r.Delta).Money(); after != c.state.Money()+r.Issued-r.Burned {
 		t.Errorf("limit %d: balances add up to %d", limit, after)
 	}
 	return fmt.Sprintf("%s %d cycles, %d cells, %d events, %s", chain.CodeName(got.Code), got.CyclesUsed, got.CellsUsed, len(got.Events), trace(got))
@@ -297,8 +297,8 @@ func TestEmptySources(t *testing.T) { // resolution 2.9; entitlements §9.1
 	tx := c.program(alice, nil, actor.AppendPayload(nil, &d))
 	tx.Tx.Value = 7
 	r := c.block(verified(tx.Tx, alice)).Receipts[0]
-	if addr := actor.AddressOf(alice, d.Salt, nil); r.Code != chain.CodeCodeInvalid || c.state.balance(addr) != 0 {
-		t.Errorf("deployment: %s, holds %d", chain.CodeName(r.Code), c.state.balance(addr))
+	if addr := actor.AddressOf(alice, d.Salt, nil); r.Code != chain.CodeCodeInvalid || c.state.Balance(addr) != 0 {
+		t.Errorf("deployment: %s, holds %d", chain.CodeName(r.Code), c.state.Balance(addr))
 	}
 	if r := c.block(c.post(alice, a, 0, "nothing", cbor.AppendNull(nil))).Receipts[0]; r.Code != chain.CodeOK || !strings.Contains(string(r.Output), "the source is empty") {
 		t.Errorf("spawn: %s, %q", chain.CodeName(r.Code), r.Output)

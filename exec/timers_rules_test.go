@@ -3,8 +3,8 @@ package exec_test
 import (
 	"encoding/hex"
 	"fmt"
-	"maps"
 	"math/rand/v2"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -36,17 +36,17 @@ func (w *workshop) only(id []byte) *timers.Timer {
 // drain leaves the actor this much.
 func (w *workshop) drain(left chain.Wei) {
 	w.t.Helper()
-	have := w.state.balance(w.addr)
+	have := w.state.Balance(w.addr)
 	if have < left {
 		w.give(w.addr, left-have)
 		return
 	}
-	a := w.state.accounts[w.addr]
+	a := w.state.Accounts[w.addr]
 	a.Balance = left
-	w.state.accounts[w.addr] = a
-	b := w.state.accounts[bob]
+	w.state.Accounts[w.addr] = a
+	b := w.state.Accounts[bob]
 	b.Balance += have - left
-	w.state.accounts[bob] = b
+	w.state.Accounts[bob] = b
 }
 
 func TestAgentBids(t *testing.T) { // resolutions 11.23, 7.1; neighbours §1
@@ -88,7 +88,7 @@ func TestAgentWithoutAnswer(t *testing.T) { // neighbours §1: failure is a bid 
 func TestUnfundedTimerEnds(t *testing.T) { // resolution 11.23
 	w := newWorkshop(t, func(p *chain.Params) { p.Timer.MaxUnfundedDeferrals = 20 })
 	id := textOf(t, w.call("at", uintArg(uint64(w.height)+2)).Output)
-	locked := w.state.balance(chain.AddrTimers)
+	locked := w.state.Balance(chain.AddrTimers)
 	w.drain(0)
 	w.base = chain.FeePair{PerCycle: 100, PerCell: 100} // beyond twice what the escrow was for
 	first := w.height + 1
@@ -107,8 +107,8 @@ func TestUnfundedTimerEnds(t *testing.T) { // resolution 11.23
 	if len(r.Receipts) != 1 || len(r.Receipts[0].Events) != 1 || r.Receipts[0].Events[0].Name != "timer_unfunded" {
 		t.Errorf("no event: %+v", r.Receipts)
 	}
-	if w.state.balance(w.addr) != locked {
-		t.Errorf("gave back %d of %d", w.state.balance(w.addr), locked)
+	if w.state.Balance(w.addr) != locked {
+		t.Errorf("gave back %d of %d", w.state.Balance(w.addr), locked)
 	}
 }
 
@@ -142,8 +142,8 @@ func TestIntervalEndsUnpaid(t *testing.T) { // resolution 11.24
 	if len(r.Receipts) != 2 || r.Receipts[0].Code != chain.CodeOK || r.Receipts[1].Events[0].Name != "interval_ended" {
 		t.Fatalf("receipts %+v", r.Receipts)
 	}
-	if w.only(id) != nil || w.state.balance(w.addr) != timer.Deposit+timer.Escrow-r.Receipts[0].Fee {
-		t.Errorf("an interval that ended gave back %d", w.state.balance(w.addr))
+	if w.only(id) != nil || w.state.Balance(w.addr) != timer.Deposit+timer.Escrow-r.Receipts[0].Fee {
+		t.Errorf("an interval that ended gave back %d", w.state.Balance(w.addr))
 	}
 }
 
@@ -217,9 +217,9 @@ func TestOwnersInstructions(t *testing.T) { // instructions 48, 49, 50, 95
 	id := r.Output // a byte string of 32
 	config := cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 1), "cycles_limit"), 50_000)
 	do(chain.CodeForbidden, w.order(bob, chain.OpTimerConfig, id, config))
-	before := w.state.balance(w.addr)
+	before := w.state.Balance(w.addr)
 	do(chain.CodeOK, w.order(alice, chain.OpTimerConfig, id, config))
-	if got := w.state.balance(w.addr) - before; got != 2*150_000 {
+	if got := w.state.Balance(w.addr) - before; got != 2*150_000 {
 		t.Errorf("lower limits gave back %d, want 300,000", got)
 	}
 	do(chain.CodeBadArgument, w.order(alice, chain.OpTimerConfig, id, cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 1), "cycles"), 1)))
@@ -298,9 +298,9 @@ func TestTimersConserve(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				same := w.state.apply(again.Delta)
+				same := w.state.With(again.Delta)
 				r := w.step(txs...)
-				if fmt.Sprint(again.Receipts) != fmt.Sprint(r.Receipts) || !maps.Equal(same.storage, w.state.storage) {
+				if fmt.Sprint(again.Receipts) != fmt.Sprint(r.Receipts) || !reflect.DeepEqual(same.Storages, w.state.Storages) {
 					t.Fatalf("block %d: a second execution differs", w.height)
 				}
 				checkUse(t, r)

@@ -141,7 +141,7 @@ func (w *workshop) audit() {
 		}
 		held += refund
 	}
-	if got := w.state.balance(chain.AddrTimers); got != held {
+	if got := w.state.Balance(chain.AddrTimers); got != held {
 		w.t.Fatalf("block %d: the timers hold %d, their deposits and escrows are %d", w.height, got, held)
 	}
 }
@@ -169,7 +169,7 @@ func textOf(t testing.TB, output []byte) []byte {
 
 func TestTimerFires(t *testing.T) { // whitepaper §3.3; resolutions 7.5, 7.6, 11.24, 11.25
 	w := newWorkshop(t, nil)
-	before, fee := w.state.balance(w.addr), w.head().BaseFee
+	before, fee := w.state.Balance(w.addr), w.head().BaseFee
 	target := uint64(w.height) + 4
 	r := w.step(w.message("at", uintArg(target)))
 	if r.Receipts[0].Code != chain.CodeOK {
@@ -178,7 +178,7 @@ func TestTimerFires(t *testing.T) { // whitepaper §3.3; resolutions 7.5, 7.6, 1
 	fee = fee - fee/8 // the block moved it before the transaction
 	p := &w.g.Params.Timer
 	escrow := 2 * chain.Wei(p.DefaultCycles+chain.Cycles(p.DefaultCells))
-	if got, want := before-w.state.balance(w.addr), p.BaseDeposit+escrow+fee; got != want {
+	if got, want := before-w.state.Balance(w.addr), p.BaseDeposit+escrow+fee; got != want {
 		t.Errorf("setting a timer took %d, want deposit %d + escrow %d + fee %d", got, p.BaseDeposit, escrow, fee)
 	}
 	for uint64(w.height)+1 < target {
@@ -186,7 +186,7 @@ func TestTimerFires(t *testing.T) { // whitepaper §3.3; resolutions 7.5, 7.6, 1
 			t.Fatalf("block %d: %d receipts, depth %d", w.height, len(r.Receipts), w.head().Depth)
 		}
 	}
-	burned := w.state.balance(w.addr)
+	burned := w.state.Balance(w.addr)
 	r = w.step()
 	if len(r.Receipts) != 1 {
 		t.Fatalf("%d receipts in the block of the timer", len(r.Receipts))
@@ -198,10 +198,10 @@ func TestTimerFires(t *testing.T) { // whitepaper §3.3; resolutions 7.5, 7.6, 1
 	if got.Fee != chain.Wei(got.CyclesUsed)+chain.Wei(got.CellsUsed) || got.Fee != r.Burned || r.Used[chain.LaneTimer].Cycles != got.CyclesUsed {
 		t.Errorf("firing of %d cycles, %d cells paid %d, burned %d", got.CyclesUsed, got.CellsUsed, got.Fee, r.Burned)
 	}
-	if back := w.state.balance(w.addr) - burned; back != p.BaseDeposit+escrow-got.Fee {
+	if back := w.state.Balance(w.addr) - burned; back != p.BaseDeposit+escrow-got.Fee {
 		t.Errorf("firing gave back %d, want deposit and escrow less %d", back, got.Fee)
 	}
-	if h := w.head(); h.Depth != 0 || h.Ready != 0 || w.state.balance(chain.AddrTimers) != 0 {
+	if h := w.head(); h.Depth != 0 || h.Ready != 0 || w.state.Balance(chain.AddrTimers) != 0 {
 		t.Errorf("after the firing: %+v", h)
 	}
 }
@@ -232,12 +232,12 @@ func TestTimerRefusals(t *testing.T) { // resolutions 7.6; musts E17, W6
 func TestTimerCancelAndExtend(t *testing.T) { // resolutions 7.9, 11.24
 	w := newWorkshop(t, nil)
 	id := textOf(t, w.call("at", uintArg(uint64(w.height)+4)).Output)
-	before := w.state.balance(w.addr)
-	locked := w.state.balance(chain.AddrTimers)
+	before := w.state.Balance(w.addr)
+	locked := w.state.Balance(chain.AddrTimers)
 	if r := w.call("cancel", id); !bytes.Equal(r.Output, cbor.AppendBool(nil, true)) {
 		t.Fatalf("cancel: %+v", r)
 	}
-	if got := w.state.balance(w.addr); got != before+locked || w.state.balance(chain.AddrTimers) != 0 {
+	if got := w.state.Balance(w.addr); got != before+locked || w.state.Balance(chain.AddrTimers) != 0 {
 		t.Errorf("cancelling gave back %d of %d", got-before, locked)
 	}
 	if r := w.call("cancel", id); !bytes.Equal(r.Output, cbor.AppendBool(nil, false)) {

@@ -154,8 +154,8 @@ func TestTokenInstructionForms(t *testing.T) { // bad input
 	id := c.make(nil)
 	tx := c.instruction(alice, chain.OpTokenTransfer, tokenID(id), address(bob), amount(1)).Tx
 	tx.Value = 5
-	before := c.state.balance(chain.AddrTokens)
-	if r := c.block(verified(tx, alice)).Receipts[0]; r.Code != chain.CodeBadArgument || c.state.balance(chain.AddrTokens) != before {
+	before := c.state.Balance(chain.AddrTokens)
+	if r := c.block(verified(tx, alice)).Receipts[0]; r.Code != chain.CodeBadArgument || c.state.Balance(chain.AddrTokens) != before {
 		t.Errorf("value: %s", chain.CodeName(r.Code))
 	}
 	wide := append([]byte{0x50}, bytes.Repeat([]byte{0xff}, 16)...)

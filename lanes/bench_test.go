@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // fullPool returns idle lanes with n transactions of n/4 senders in four tiers,
@@ -14,16 +15,16 @@ func fullPool(b *testing.B, n int) (*Lanes, *PackRequest, []*chain.VerifiedTx) {
 	b.Helper()
 	params := chain.DefaultParams()
 	params.CyclesTarget, params.CyclesCap = 1<<40, 1<<41
-	view := accounts{}
+	view := accounts{of: map[chain.Address]state.Account{}}
 	txs := make([]*chain.VerifiedTx, 0, n)
 	var m maker
 	for i := range n {
 		tx := m.transfer(0, uint64(i%4), chain.Wei(1<<(i%4)), 21_000)
 		tx.Sender = chain.Address{byte(i >> 18), byte(i >> 10), byte(i >> 2)}
-		if _, ok := view[tx.Sender]; !ok {
-			acc := view[tx.Sender]
+		if _, ok := view.of[tx.Sender]; !ok {
+			acc := view.of[tx.Sender]
 			acc.Balance = chain.WeiPerCBY
-			view[tx.Sender] = acc
+			view.of[tx.Sender] = acc
 		}
 		txs = append(txs, tx)
 	}
@@ -80,7 +81,7 @@ func BenchmarkPackTips(b *testing.B) {
 		b.Run(fmt.Sprintf("random=%v", random), func(b *testing.B) {
 			params := chain.DefaultParams()
 			params.CyclesTarget, params.CyclesCap = 1<<40, 1<<41
-			view := accounts{}
+			view := accounts{of: map[chain.Address]state.Account{}}
 			txs := make([]*chain.VerifiedTx, 0, senders*each)
 			rng := rand.New(rand.NewPCG(1, 0))
 			var m maker
@@ -91,9 +92,9 @@ func BenchmarkPackTips(b *testing.B) {
 				}
 				tx := m.transfer(0, uint64(nonce), tip, 21_000)
 				tx.Sender = chain.Address{byte(sender >> 8), byte(sender)}
-				acc := view[tx.Sender]
+				acc := view.of[tx.Sender]
 				acc.Balance = chain.WeiPerCBY
-				view[tx.Sender] = acc
+				view.of[tx.Sender] = acc
 				txs = append(txs, tx)
 			}
 			l, err := New(DefaultConfig(), &params, testChain, FinalizedHead{View: view, BaseFees: evenFees(1)})

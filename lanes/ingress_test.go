@@ -19,7 +19,7 @@ import (
 // has seen nothing.
 func TestBytesToBlock(t *testing.T) {
 	params := chain.DefaultParams()
-	view := state.NewOverlay(nothing{})
+	view := state.NewOverlay(state.Empty{})
 	var bodies [][]byte
 	for n := range byte(5) {
 		seed := keccak.Sum256([]byte{n})
@@ -95,13 +95,3 @@ func TestBytesToBlock(t *testing.T) {
 		}
 	}
 }
-
-// nothing is the empty state.
-type nothing struct{}
-
-func (nothing) Account(chain.Address) (state.Account, bool, error) {
-	return state.NewAccount(), false, nil
-}
-func (nothing) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
-func (nothing) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
-func (nothing) Code(chain.Hash) ([]byte, error)                         { return nil, nil }

@@ -14,29 +14,10 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// running starts the owner of lanes and stops it with the test.
-func running(t *testing.T, cfg Config, view state.View) *Lanes {
-	t.Helper()
-	params := chain.DefaultParams()
-	l, err := New(cfg, &params, testChain, FinalizedHead{View: view, BaseFees: evenFees(1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- l.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			t.Errorf("Run = %v, want the context's error", err)
-		}
-	})
-	return l
-}
 
 func TestAdmitHoldsTransactionsAgainstTheHead(t *testing.T) {
 	const limit = 30_000
@@ -172,7 +153,7 @@ func TestVestingFreesWithoutATouch(t *testing.T) {
 	acc.Balance = 10 * cost
 	lock := chain.Lock{Amount: 10 * cost, Vesting: chain.Vesting{DurationBlocks: 10}}
 	acc.Meta = lock.AppendMeta(nil)
-	view := accounts{chain.Address{1}: acc}
+	view := accounts{of: map[chain.Address]state.Account{{1}: acc}}
 	l := running(t, DefaultConfig(), view)
 	var m maker
 	admit := func(nonce uint64) error {
@@ -201,17 +182,10 @@ func TestFinalizedReportsFaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	var fault *ReadError
-	err := l.Finalized(t.Context(), FinalizedHead{Height: 1, View: brokenView{}, Txs: []*chain.VerifiedTx{tx}})
+	err := l.Finalized(t.Context(), FinalizedHead{Height: 1, View: statetest.Broken{View: wealthy(), At: tx.Sender}, Txs: []*chain.VerifiedTx{tx}})
 	if !errors.As(err, &fault) || fault.Address != tx.Sender {
 		t.Errorf("got %v, want a read error", err)
 	}
-}
-
-// brokenView fails every read.
-type brokenView struct{ accounts }
-
-func (brokenView) Account(chain.Address) (state.Account, bool, error) {
-	return state.Account{}, false, errDisk
 }
 
 func TestRequestsEndWithTheLanesOrTheCaller(t *testing.T) {
@@ -314,7 +288,7 @@ func TestEveryoneAtOnce(t *testing.T) {
 				t.Error(err)
 			}
 			for _, tx := range txs {
-				view = view.with(tx.Sender, tx.Tx.Nonce+1, view[tx.Sender].Balance)
+				view = view.with(tx.Sender, tx.Tx.Nonce+1, view.of[tx.Sender].Balance)
 			}
 			included += len(txs)
 			if err := l.Finalized(ctx, FinalizedHead{Height: height, View: view, BaseFees: evenFees(chain.Wei(1 + height%13)), Txs: txs}); err != nil {

@@ -27,7 +27,7 @@ type quietChain struct {
 
 func newQuietChain(t *testing.T, proofs ...attest.Evidence) *quietChain {
 	t.Helper()
-	b := &quietChain{overlay: state.NewOverlay(emptyView{}), height: 100}
+	b := &quietChain{overlay: state.NewOverlay(state.Empty{}), height: 100}
 	costs := chain.DefaultParams().Intrinsic
 	b.accuser = &accuser{
 		chainID: 7, costs: func() *chain.IntrinsicCosts { return &costs }, key: devAccount(devValidatorDomain, 0).Key,
@@ -48,15 +48,6 @@ func newQuietChain(t *testing.T, proofs ...attest.Evidence) *quietChain {
 	}
 	return b
 }
-
-type emptyView struct{}
-
-func (emptyView) Account(chain.Address) (state.Account, bool, error) {
-	return state.NewAccount(), false, nil
-}
-func (emptyView) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
-func (emptyView) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
-func (emptyView) Code(chain.Hash) ([]byte, error)                         { return nil, nil }
 
 // passes lets so many blocks become final.
 func (b *quietChain) passes(t *testing.T, blocks int) {

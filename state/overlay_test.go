@@ -233,7 +233,7 @@ func TestStorageSizeAgainstCount(t *testing.T) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 3))
 			addr := chain.Address{1}
-			base := NewOverlay(emptyView{})
+			base := NewOverlay(Empty{})
 			levels := []*Overlay{base, NewOverlay(base)}
 			marks := [2][]int{}
 			for range 300 {
@@ -274,14 +274,6 @@ func TestStorageSizeAgainstCount(t *testing.T) {
 		})
 	}
 }
-
-// emptyView is a state without accounts.
-type emptyView struct{}
-
-func (emptyView) Account(chain.Address) (Account, bool, error)      { return NewAccount(), false, nil }
-func (emptyView) Storage(chain.Address, StorageKey) ([]byte, error) { return nil, nil }
-func (emptyView) Scan(chain.Address, Span) ([]Entry, error)         { return nil, nil }
-func (emptyView) Code(chain.Hash) ([]byte, error)                   { return nil, nil }
 
 func check(t *testing.T, err error) {
 	t.Helper()

@@ -149,7 +149,7 @@ func newDevChain() (*devChain, error) {
 		return nil, err
 	}
 	return &devChain{
-		params: &chain.DevnetGenesisTemplate().Params, state: state.NewOverlay(emptyState{}),
+		params: &chain.DevnetGenesisTemplate().Params, state: state.NewOverlay(state.Empty{}),
 		engine: pvm.NewEngine(rt, pvm.NewLRU(1<<20), pvm.DefaultLimits()),
 	}, nil
 }
@@ -199,19 +199,4 @@ func valueOf(data []byte) json.RawMessage {
 		return json.RawMessage("null")
 	}
 	return v
-}
-
-// emptyState is a state without accounts.
-type emptyState struct{}
-
-func (emptyState) Account(chain.Address) (state.Account, bool, error) {
-	return state.NewAccount(), false, nil
-}
-
-func (emptyState) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
-
-func (emptyState) Scan(chain.Address, state.Span) ([]state.Entry, error) { return nil, nil }
-
-func (emptyState) Code(hash chain.Hash) ([]byte, error) {
-	return nil, fmt.Errorf("no code %s", hash)
 }

@@ -11,17 +11,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// nothing is an empty state below the overlays of these tests.
-type nothing struct{}
-
-func (nothing) Account(chain.Address) (state.Account, bool, error) {
-	return state.NewAccount(), false, nil
-}
-func (nothing) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
-func (nothing) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
-func (nothing) Code(chain.Hash) ([]byte, error)                         { return nil, nil }
-
-func overlay() *state.Overlay { return state.NewOverlay(nothing{}) }
+func overlay() *state.Overlay { return state.NewOverlay(state.Empty{}) }
 
 func addr(n byte) chain.Address { return chain.Address{0: 0xaa, 19: n} }
 

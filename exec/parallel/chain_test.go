@@ -1,10 +1,7 @@
 package parallel_test
 
 import (
-	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"testing"
 
@@ -14,99 +11,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
-
-// memory is a state in maps, with the sizes of storages kept as state/tree does.
-type memory struct {
-	accounts map[chain.Address]state.Account
-	storage  map[slot]string
-	codes    map[chain.Hash][]byte
-}
-
-type slot struct {
-	addr chain.Address
-	key  state.StorageKey
-}
-
-var errNoCode = errors.New("no such code")
-
-func (m *memory) Account(addr chain.Address) (state.Account, bool, error) {
-	if a, ok := m.accounts[addr]; ok {
-		return a, true, nil
-	}
-	return state.NewAccount(), false, nil
-}
-
-func (m *memory) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
-	if v, ok := m.storage[slot{addr, key}]; ok {
-		return []byte(v), nil
-	}
-	return nil, nil
-}
-
-func (m *memory) Scan(addr chain.Address, s state.Span) (list []state.Entry, err error) {
-	for at, v := range m.storage {
-		if at.addr == addr && at.key >= s.From && strings.HasPrefix(string(at.key), string(s.Prefix)) {
-			list = append(list, state.Entry{Key: at.key, Value: []byte(v)})
-		}
-	}
-	slices.SortFunc(list, func(a, b state.Entry) int { return strings.Compare(string(a.Key), string(b.Key)) })
-	for i := range list {
-		if s.Used() {
-			return list[:i], nil
-		}
-		s.Take(&list[i])
-	}
-	return list, nil
-}
-
-func (m *memory) Code(hash chain.Hash) ([]byte, error) {
-	if c, ok := m.codes[hash]; ok || hash == state.EmptyCodeHash {
-		return c, nil
-	}
-	return nil, errNoCode
-}
-
-// apply returns the state after the writes.
-func (m *memory) apply(t testing.TB, d *state.Delta) *memory {
-	t.Helper()
-	n := &memory{maps.Clone(m.accounts), maps.Clone(m.storage), maps.Clone(m.codes)}
-	for _, c := range d.Codes() {
-		n.codes[c.Hash] = c.Code
-	}
-	for _, c := range d.Accounts() {
-		a, _, _ := n.Account(c.Address)
-		if c.Cleared {
-			a = state.NewAccount()
-			maps.DeleteFunc(n.storage, func(s slot, _ string) bool { return s.addr == c.Address })
-		}
-		if c.Account != nil {
-			root, size := a.StorageRoot, a.StorageSize
-			a = *c.Account
-			a.StorageRoot, a.StorageSize = root, size
-		}
-		for _, s := range c.Storage {
-			at := slot{c.Address, s.Key}
-			if old, ok := n.storage[at]; ok {
-				a.StorageSize = a.StorageSize.Sub(state.SizeOf(s.Key, []byte(old)))
-				delete(n.storage, at)
-			}
-			if s.Value != nil {
-				a.StorageSize = a.StorageSize.Add(state.SizeOf(s.Key, s.Value))
-				n.storage[at] = string(s.Value)
-			}
-		}
-		a.StorageRoot = state.EmptyRoot
-		if a.StorageSize.Entries > 0 {
-			a.StorageRoot = chain.Hash{1, 2, 3}
-		}
-		n.accounts[c.Address] = a
-		if a.Empty() {
-			delete(n.accounts, c.Address)
-		}
-	}
-	return n
-}
 
 const users = 6
 
@@ -115,23 +21,20 @@ func user(i int) chain.Address { return chain.Address{0: byte(0x10 + i), 19: 7} 
 // rich is what each user has at first.
 const rich = 1_000_000 * chain.WeiPerCBY
 
-// newMemory returns a state in which the users are rich.
-func newMemory() *memory {
-	m := &memory{map[chain.Address]state.Account{}, map[slot]string{}, map[chain.Hash][]byte{}}
+// newState returns a state in which the users are rich.
+func newState() *statetest.Maps {
+	d := state.NewDelta()
 	for i := range users {
 		a := state.NewAccount()
 		a.Balance = rich
-		m.accounts[user(i)] = a
+		d.SetAccount(user(i), a)
 	}
-	b := cbor.AppendArray(nil, 5)
+	supply := cbor.AppendArray(nil, 5) // total, issued, burned, year, total at its start
 	for _, v := range []uint64{users * uint64(rich), 0, 0, 0, users * uint64(rich)} {
-		b = cbor.AppendUint(b, v)
+		supply = cbor.AppendUint(supply, v)
 	}
-	m.storage[slot{chain.AddrTreasury, state.NewStorageKey(state.VMNamespaceSystem, []byte("supply"))}] = string(b)
-	a := state.NewAccount()
-	a.StorageRoot = chain.Hash{1}
-	m.accounts[chain.AddrTreasury] = a
-	return m
+	d.SetStorage(chain.AddrTreasury, state.NewStorageKey(state.VMNamespaceSystem, []byte("supply")), supply)
+	return statetest.NewMaps(d)
 }
 
 func inputs(p *chain.Params, h chain.Height) exec.Inputs {

@@ -15,7 +15,7 @@ import (
 
 // rotten is a state in which one account cannot be read.
 type rotten struct {
-	*memory
+	state.View
 	bad    chain.Address
 	panics bool
 }
@@ -24,7 +24,7 @@ var errRot = errors.New("sector not found")
 
 func (r *rotten) Account(addr chain.Address) (state.Account, bool, error) {
 	if addr != r.bad {
-		return r.memory.Account(addr)
+		return r.View.Account(addr)
 	}
 	if r.panics {
 		panic(errRot)
@@ -57,7 +57,7 @@ func TestFaultsAndPanics(t *testing.T) {
 		{"at the end of the block", append(well(12), transfer(0, bad, 2))},
 	} {
 		for _, panics := range []bool{false, true} {
-			view := &rotten{newMemory(), bad, panics}
+			view := &rotten{newState(), bad, panics}
 			in := inputs(&p, 1)
 			in.Engine = pool[0]
 			want := ending(func() (exec.Result, error) { return exec.Apply(view, in, c.txs) })
@@ -90,7 +90,7 @@ func ending(run func() (exec.Result, error)) (end string) {
 // one by one after a few; where they are foreseen, auto does not try for long.
 func TestGivesUp(t *testing.T) {
 	pool := engines(t, 3)
-	p, m := chain.DefaultParams(), newMemory()
+	p, m := chain.DefaultParams(), newState()
 	p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 1<<40, 1<<41
 	p.Actor.MessageReserveCycles = 60_000
 	in := inputs(&p, 1)
@@ -101,7 +101,7 @@ func TestGivesUp(t *testing.T) {
 	if err != nil || r.Receipts[0].Code != chain.CodeOK {
 		t.Fatal(err, r.Receipts)
 	}
-	m = m.apply(t, r.Delta)
+	m.Write(r.Delta)
 	to := actor.AddressOf(user(0), d.Salt, d.Source)
 	var txs []*chain.VerifiedTx
 	const calls = 60 // enough for auto to try
@@ -109,7 +109,7 @@ func TestGivesUp(t *testing.T) {
 		from := chain.Address{0xdd, byte(i), 19: 1}
 		a := state.NewAccount()
 		a.Balance = rich
-		m.accounts[from] = a
+		m.Accounts[from] = a
 		arg := argument(to, 1, 1)
 		txs = append(txs, verified(&chain.Tx{To: &to, Payload: actor.AppendMessage(nil, "bump", arg), CyclesLimit: 400_000, CellsLimit: 5000}, from))
 	}
@@ -147,7 +147,7 @@ func TestGivesUp(t *testing.T) {
 func TestTargetsInArgumentsAreForeseen(t *testing.T) {
 	const salts = 4
 	pool := engines(t, 3)
-	p, m := chain.DefaultParams(), newMemory()
+	p, m := chain.DefaultParams(), newState()
 	p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 1<<40, 1<<41
 	in := inputs(&p, 1)
 	in.Engine = pool[2]
@@ -163,7 +163,7 @@ func TestTargetsInArgumentsAreForeseen(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m = m.apply(t, r.Delta)
+	m.Write(r.Delta)
 	callers, targets := actors[:len(actors)/2], actors[len(actors)/2:]
 	x, err := parallel.New(parallel.Config{Mode: parallel.Planned, Workers: 2}, pool[:2])
 	if err != nil {
@@ -195,7 +195,7 @@ func TestTargetsInArgumentsAreForeseen(t *testing.T) {
 // they run first of all nor in what is remembered of them.
 func TestPayersOfOneDoNotWait(t *testing.T) {
 	pool := engines(t, 3)
-	p, m := chain.DefaultParams(), newMemory()
+	p, m := chain.DefaultParams(), newState()
 	in := inputs(&p, 1)
 	in.Engine = pool[2]
 	hot := chain.Address{7, 19: 7}
@@ -211,7 +211,7 @@ func TestPayersOfOneDoNotWait(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m = m.apply(t, r.Delta)
+	m.Write(r.Delta)
 	in.Height = 2
 	want := text(exec.Apply(m, in, pay))
 	x, err := parallel.New(parallel.Config{Mode: parallel.Planned, Workers: 2}, pool[:2])

@@ -10,22 +10,12 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// nowhere is a state without accounts.
-type nowhere struct{}
-
-func (nowhere) Account(chain.Address) (state.Account, bool, error) {
-	return state.NewAccount(), false, nil
-}
-func (nowhere) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
-func (nowhere) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
-func (nowhere) Code(chain.Hash) ([]byte, error)                         { return nil, nil }
-
 // TestScanIsARead: an attempt that has scanned a storage stands as long as nobody
 // wrote to it, be it a key that was not there. All messages to an actor conflict
 // over its budget as well, so that blocks alone would not show it.
 func TestScanIsARead(t *testing.T) {
 	mine, other := chain.Address{1}, chain.Address{2}
-	base := state.NewOverlay(nowhere{})
+	base := state.NewOverlay(state.Empty{})
 	for i := range 10 {
 		base.SetStorage(mine, state.StorageKey(fmt.Sprint("\x01k", 2*i)), []byte{byte(i)})
 	}
@@ -50,7 +40,7 @@ func TestScanIsARead(t *testing.T) {
 		if list, err := attempt.Scan(mine, state.Span{Prefix: "\x01k", Entries: 3, Bytes: 100}); err != nil || len(list) != 3 {
 			t.Fatal(list, err)
 		}
-		writer := state.NewOverlay(nowhere{})
+		writer := state.NewOverlay(state.Empty{})
 		row.write(writer)
 		if err := s.take(0, writer, &view{from: s}); err != nil {
 			t.Fatal(err)
@@ -66,8 +56,8 @@ func TestScanIsARead(t *testing.T) {
 func TestScansOfSettled(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 7))
-		base := state.NewOverlay(nowhere{})
-		s, plain := newSettled(base, 60), state.NewOverlay(nowhere{})
+		base := state.NewOverlay(state.Empty{})
+		s, plain := newSettled(base, 60), state.NewOverlay(state.Empty{})
 		addr := func() chain.Address { return chain.Address{byte(rng.IntN(3))} }
 		key := func() state.StorageKey { return state.StorageKey([]byte{1, byte(rng.IntN(60))}) }
 		span := state.Span{Prefix: "\x01", Entries: 40, Bytes: 30}

@@ -233,7 +233,7 @@ func (m meetings) add(r exec.Result, err error) {
 
 func sameChain(t *testing.T, seed uint64, pool []*pvm.Engine, met meetings) {
 	w := &world{rng: rand.New(rand.NewPCG(seed, 11)), nonces: map[chain.Address]uint64{}}
-	p, m, list := w.limits(), newMemory(), ways(t, pool[1:], seed)
+	p, m, list := w.limits(), newState(), ways(t, pool[1:], seed)
 	for h := chain.Height(1); h <= 5; h++ {
 		var txs []*chain.VerifiedTx
 		if h == 1 {
@@ -256,7 +256,7 @@ func sameChain(t *testing.T, seed uint64, pool []*pvm.Engine, met meetings) {
 				}
 			}
 			if err == nil {
-				m = m.apply(t, r.Delta)
+				m.Write(r.Delta)
 				break
 			}
 			var bad *exec.InvalidTx
@@ -266,7 +266,7 @@ func sameChain(t *testing.T, seed uint64, pool []*pvm.Engine, met meetings) {
 			txs = without(txs, bad.Index)
 		}
 		for i := range users {
-			w.nonces[user(i)] = m.accounts[user(i)].Nonce
+			w.nonces[user(i)] = m.Accounts[user(i)].Nonce
 		}
 	}
 	for _, x := range list {

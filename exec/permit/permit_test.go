@@ -12,16 +12,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// nothing is a state without accounts.
-type nothing struct{}
-
-func (nothing) Account(chain.Address) (state.Account, bool, error) {
-	return state.NewAccount(), false, nil
-}
-func (nothing) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
-func (nothing) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
-func (nothing) Code(chain.Hash) ([]byte, error)                         { return nil, nil }
-
 func who(n uint64) (a chain.Address) {
 	binary.BigEndian.PutUint64(a[:], n+1)
 	a[19] = 1
@@ -41,7 +31,7 @@ var (
 
 // newBook is a registry at height 100 of a chain where ann owns the coin.
 func newBook() *permit.Book {
-	return &permit.Book{State: state.NewOverlay(nothing{}), Height: 100, Looks: 10 * permit.MaxGrants, Owner: func(s permit.Scope) (chain.Address, bool, error) {
+	return &permit.Book{State: state.NewOverlay(state.Empty{}), Height: 100, Looks: 10 * permit.MaxGrants, Owner: func(s permit.Scope) (chain.Address, bool, error) {
 		return ann, s == coin, nil
 	}}
 }

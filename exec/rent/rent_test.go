@@ -399,9 +399,8 @@ func (w *world) forEachBlock(h chain.Height) {
 	work, err := b.Begin()
 	w.must(err)
 	w.must(b.End(w))
-	next, err := w.forest.Apply(w.image, b.State.Delta())
-	w.must(err)
-	w.image, w.burned = next, w.burned+work.Burned
+	w.must(w.Write(b.State.Delta()))
+	w.burned += work.Burned
 }
 
 func FuzzRecords(f *testing.F) {

@@ -2,12 +2,12 @@ package rent
 
 import (
 	"encoding/binary"
-	"errors"
 	"flag"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
 var actors = flag.Int("actors", 100_000, "actors of the largest state of TestWorkIsFlat")
@@ -16,6 +16,7 @@ var actors = flag.Int("actors", 100_000, "actors of the largest state of TestWor
 // made up as they are read: whoever is of the herd has a storage, and nothing to
 // pay with. It counts what is read.
 type ledger struct {
+	statetest.Unread
 	params   chain.Params
 	accounts map[chain.Address]state.Account // written over those made up
 	records  map[state.StorageKey]string
@@ -49,12 +50,6 @@ func (l *ledger) Storage(addr chain.Address, key state.StorageKey) ([]byte, erro
 	}
 	return nil, nil
 }
-
-func (l *ledger) Scan(chain.Address, state.Span) ([]state.Entry, error) {
-	return nil, errors.New("rent scans nothing")
-}
-
-func (l *ledger) Code(chain.Hash) ([]byte, error) { return nil, errors.New("no code here") }
 
 // block executes a block and returns what it read and wrote.
 func (l *ledger) block(t *testing.T, h chain.Height, do func(b *Block)) (cost [2]int, w Work) { // reads, writes

@@ -2,13 +2,12 @@ package rent
 
 import (
 	"encoding/binary"
-	"errors"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/state"
-	"github.com/cowboy-foundation/cowboy/state/tree"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
 var (
@@ -18,34 +17,16 @@ var (
 
 // world is a state with real roots, block by block.
 type world struct {
+	*statetest.Rooted
 	t      *testing.T
 	params chain.Params
-	forest *tree.Forest
-	image  *tree.Image
 	burned chain.Wei
 	events []chain.Event
 }
 
 func newWorld(t *testing.T) *world {
-	f := tree.NewForest(2, nil)
-	return &world{t: t, params: chain.DefaultParams(), forest: f, image: f.Empty()}
+	return &world{Rooted: statetest.NewRooted(), t: t, params: chain.DefaultParams()}
 }
-
-func (w *world) Account(addr chain.Address) (state.Account, bool, error) {
-	a, ok := w.forest.Account(w.image, tree.AccountKey(addr))
-	return a, ok, nil
-}
-
-func (w *world) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
-	value, _ := w.forest.Storage(w.image, tree.AccountKey(addr), tree.SlotKey(key))
-	return value, nil
-}
-
-func (*world) Scan(chain.Address, state.Span) ([]state.Entry, error) {
-	return nil, errors.New("nobody scans here")
-}
-
-func (w *world) Code(chain.Hash) ([]byte, error) { return nil, errors.New("no code here") }
 
 // block executes one block: the rent, do, the end. It holds the sum of the
 // balances of the accounts that the tests use to what was burned.
@@ -62,9 +43,7 @@ func (w *world) block(h chain.Height, do func(*Block)) Work {
 		do(b)
 	}
 	w.must(b.End(w))
-	next, err := w.forest.Apply(w.image, b.State.Delta())
-	w.must(err)
-	w.image = next
+	w.must(w.Write(b.State.Delta()))
 	w.burned += work.Burned
 	w.events = append(w.events, work.Events...)
 	return work

@@ -13,16 +13,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// memory is an empty parent: everything is in the overlay.
-type memory struct{}
-
-func (memory) Account(chain.Address) (state.Account, bool, error) {
-	return state.NewAccount(), false, nil
-}
-func (memory) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
-func (memory) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
-func (memory) Code(chain.Hash) ([]byte, error)                         { return nil, nil }
-
 func testParams(t testing.TB, change func(*chain.TimerParams)) *chain.Params {
 	t.Helper()
 	p := chain.DefaultParams()
@@ -135,7 +125,7 @@ func TestAgainstTwin(t *testing.T) {
 				tp.RingBlocks, tp.QueueEpochs, tp.QueueTarget, tp.MaxPerActor = 8, 3, 40, 25
 				tp.InitialBaseFee, tp.SurchargeFree = 1000, 1
 			})
-			o := state.NewOverlay(memory{})
+			o := state.NewOverlay(state.Empty{})
 			m := &twin{clock: Clock{Params: p, Height: 1, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}, base: 1000}
 			for range 120 {
 				m.block(t, rng, o)

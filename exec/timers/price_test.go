@@ -92,7 +92,7 @@ func TestTiers(t *testing.T) { // whitepaper "The Tiered Calendar Queue", resolu
 
 func TestLimits(t *testing.T) { // musts W6: 1,024 timers an actor, the next one reverts
 	p := testParams(t, nil)
-	o := state.NewOverlay(memory{})
+	o := state.NewOverlay(state.Empty{})
 	c := Clock{Params: p, Height: 10, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}
 	for n := range 1_024 {
 		if _, _, err := Set(o, c, spec(1, chain.Height(11+n))); err != nil {

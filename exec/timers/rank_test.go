@@ -59,7 +59,7 @@ func TestRankBounds(t *testing.T) {
 func TestStarvationBound(t *testing.T) {
 	const perBlock, crowd = 5, 20 // a block fires 5, and 20 wait when the victim comes
 	p := testParams(t, func(tp *chain.TimerParams) { tp.MaxPerActor = 1 << 20 })
-	o := state.NewOverlay(memory{})
+	o := state.NewOverlay(state.Empty{})
 	c := Clock{Params: p, Height: 1, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}
 	add := func(n int, actor byte) {
 		for range n {
@@ -122,7 +122,7 @@ func TestStarvationBound(t *testing.T) {
 // order to a sorted list and its height to that of a balanced tree.
 func TestTreeAgainstList(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
-	tr := farTree(state.NewOverlay(memory{}))
+	tr := farTree(state.NewOverlay(state.Empty{}))
 	var root nodeKey
 	var height uint64
 	var err error

@@ -11,7 +11,7 @@ import (
 // sleepers is a state with n timers, made up as it is read: half of them in the
 // epoch queue, half in the overflow tree. It counts what is read.
 type sleepers struct {
-	memory
+	state.Empty
 	p      *chain.Params
 	n      uint64 // even
 	now    chain.Height
@@ -287,7 +287,7 @@ func TestSurchargeCountsBothHomes(t *testing.T) {
 	p := testParams(t, func(tp *chain.TimerParams) {
 		tp.RingBlocks, tp.QueueEpochs, tp.MovesPerBlock, tp.SurchargeFree = 8, 3, 1, 1
 	})
-	o := state.NewOverlay(memory{})
+	o := state.NewOverlay(state.Empty{})
 	c := Clock{Params: p, Height: 1}
 	set := func(k int) {
 		t.Helper()

@@ -14,16 +14,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// empty is a state without anything.
-type empty struct{}
-
-func (empty) Account(chain.Address) (state.Account, bool, error) {
-	return state.NewAccount(), false, nil
-}
-func (empty) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
-func (empty) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
-func (empty) Code(chain.Hash) ([]byte, error)                         { return nil, nil }
-
 var (
 	ann = chain.Address{0: 0xa1}
 	ben = chain.Address{0: 0xb2}
@@ -38,7 +28,7 @@ func n(v uint64) chain.Amount { return chain.Amount{Lo: v} }
 // made is an overlay with a token of ann's.
 func made(t *testing.T, supply chain.Amount, limit *chain.Amount) (*state.Overlay, token.ID) {
 	t.Helper()
-	o := state.NewOverlay(empty{})
+	o := state.NewOverlay(state.Empty{})
 	id, err := token.Create(o, ann, &token.Token{Name: "Gold", Symbol: "GLD", Decimals: 18, Supply: supply, Max: limit})
 	if err != nil {
 		t.Fatal(err)
@@ -318,7 +308,7 @@ func FuzzLedger(f *testing.F) {
 			limit = n(200)
 			spec.Max = &limit
 		}
-		o := state.NewOverlay(empty{})
+		o := state.NewOverlay(state.Empty{})
 		id, err := token.Create(o, ann, spec)
 		if err != nil {
 			t.Fatal(err)

@@ -23,19 +23,9 @@ func (r registry) ReadHead(_ context.Context, read func(rpc.StorageReader, chain
 	return read(r.head, 100)
 }
 
-// emptyView is a state without accounts.
-type emptyView struct{}
-
-func (emptyView) Account(chain.Address) (state.Account, bool, error) {
-	return state.NewAccount(), false, nil
-}
-func (emptyView) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
-func (emptyView) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
-func (emptyView) Code(chain.Hash) ([]byte, error)                         { return nil, nil }
-
 func TestEntitlements(t *testing.T) { // CIP-2 §7
 	source, _, _ := filled(t)
-	o := state.NewOverlay(emptyView{})
+	o := state.NewOverlay(state.Empty{})
 	book := &permit.Book{State: o, Height: 100}
 	ann, ben := chain.Address{1: 1}, chain.Address{1: 2}
 	pool := permit.Scope{Kind: permit.ScopePool, Name: "eu"}

@@ -24,18 +24,8 @@ func (s withStorage) StorageAt(_ context.Context, a chain.Address, slot state.St
 	return &rpc.StorageValue{Value: v}, err
 }
 
-// nothing is the state before any token.
-type nothing struct{}
-
-func (nothing) Account(chain.Address) (state.Account, bool, error) {
-	return state.NewAccount(), false, nil
-}
-func (nothing) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
-func (nothing) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
-func (nothing) Code(chain.Hash) ([]byte, error)                         { return nil, nil }
-
 func TestTokens(t *testing.T) { // CIP-20
-	o := state.NewOverlay(nothing{})
+	o := state.NewOverlay(state.Empty{})
 	ann, ben := chain.Address{0: 1}, chain.Address{0: 2}
 	var ids []token.ID
 	for _, symbol := range []string{"A", "B", "C"} {

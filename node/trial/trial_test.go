@@ -17,16 +17,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// nothing is a state without accounts.
-type nothing struct{}
-
-func (nothing) Account(chain.Address) (state.Account, bool, error) {
-	return state.NewAccount(), false, nil
-}
-func (nothing) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
-func (nothing) Scan(chain.Address, state.Span) ([]state.Entry, error)   { return nil, nil }
-func (nothing) Code(chain.Hash) ([]byte, error)                         { return nil, errors.New("no code") }
-
 const source = `
 from cowboy_sdk import actor, public, send
 
@@ -64,7 +54,7 @@ func newEngine() (*pvm.Engine, error) {
 func bench(t *testing.T, change func(*trial.Config)) (*trial.Bench, chain.Address, *state.Overlay) {
 	t.Helper()
 	p := chain.DevnetGenesisTemplate().Params
-	o := state.NewOverlay(nothing{})
+	o := state.NewOverlay(state.Empty{})
 	rich := state.NewAccount()
 	rich.Balance = 1000 * chain.WeiPerCBY
 	o.SetAccount(alice, rich)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -10,6 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
 // source is the actor of all workloads. work counts and adds up as much as a small
@@ -39,65 +39,13 @@ class Worker:
             send(target, None, "work", 0, 60000)
 `
 
-// places is a state in maps.
-type places struct {
-	accounts map[chain.Address]state.Account
-	storage  map[place]string
-	codes    map[chain.Hash][]byte
-}
-
-type place struct {
-	addr chain.Address
-	key  state.StorageKey
-}
-
-func (p *places) Account(addr chain.Address) (state.Account, bool, error) {
-	if a, ok := p.accounts[addr]; ok {
-		return a, true, nil
-	}
-	return state.NewAccount(), false, nil
-}
-
-func (p *places) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
-	if v, ok := p.storage[place{addr, key}]; ok {
-		return []byte(v), nil
-	}
-	return nil, nil
-}
-
-func (p *places) Scan(chain.Address, state.Span) ([]state.Entry, error) {
-	return nil, errors.New("no actor here scans")
-}
-
-func (p *places) Code(hash chain.Hash) ([]byte, error) {
-	if c, ok := p.codes[hash]; ok {
-		return c, nil
-	}
-	return nil, errors.New("no such code")
-}
-
-// take writes a delta that deletes nothing.
-func (p *places) take(d *state.Delta) {
-	for _, c := range d.Codes() {
-		p.codes[c.Hash] = c.Code
-	}
-	for _, c := range d.Accounts() {
-		if c.Account != nil {
-			p.accounts[c.Address] = *c.Account
-		}
-		for _, s := range c.Storage {
-			p.storage[place{c.Address, s.Key}] = string(s.Value)
-		}
-	}
-}
-
 func personOf(i int) chain.Address {
 	return chain.Address{1, byte(i), byte(i >> 8), 19: byte(i)}
 }
 
 // town is a state with persons who have one actor each.
 type town struct {
-	*places
+	*statetest.Maps
 	actors []chain.Address
 	in     exec.Inputs
 	heap   []byte // as of a small node, so that collections are not more frequent than in one
@@ -105,12 +53,8 @@ type town struct {
 
 func newTown(persons int, e *pvm.Engine) (*town, error) {
 	const wealth = 1_000_000 * chain.WeiPerCBY
-	t := &town{places: &places{map[chain.Address]state.Account{}, map[place]string{}, map[chain.Hash][]byte{}}, in: inputs(persons), heap: make([]byte, 128<<20)}
-	record := cbor.AppendArray(nil, 5) // total, issued, burned, year, total at its start
-	for _, v := range []uint64{uint64(persons) * uint64(wealth), 0, 0, 0, uint64(persons) * uint64(wealth)} {
-		record = cbor.AppendUint(record, v)
-	}
-	t.storage[place{chain.AddrTreasury, state.NewStorageKey(state.VMNamespaceSystem, []byte("supply"))}] = string(record)
+	t := &town{Maps: statetest.NewMaps(nil), in: inputs(persons), heap: make([]byte, 128<<20)}
+	withSupply(t.Maps, chain.Wei(persons)*wealth)
 	p := t.in.Params
 	p.CyclesTarget, p.CyclesCap, p.CellsTarget, p.CellsCap = 1<<50, 1<<50, 1<<50, 1<<50
 	p.Actor.BlockCycles, p.Actor.BlockCyclesBurst, p.MaxTxCycles = 1<<40, 1<<41, 1<<30
@@ -118,7 +62,7 @@ func newTown(persons int, e *pvm.Engine) (*town, error) {
 	for i := range persons {
 		a := state.NewAccount()
 		a.Balance = wealth
-		t.accounts[personOf(i)] = a
+		t.Accounts[personOf(i)] = a
 		d := actor.Deployment{Source: []byte(source), Salt: []byte{1}, Manifest: manifest("econ.hold_balance", "econ.transfer", "storage.kv")}
 		t.actors = append(t.actors, actor.AddressOf(personOf(i), d.Salt, d.Source))
 		list = append(list, message(personOf(i), nil, 0, actor.AppendPayload(nil, &d), 0))
@@ -133,11 +77,11 @@ func newTown(persons int, e *pvm.Engine) (*town, error) {
 			return nil, fmt.Errorf("deployment %d: %s", i, chain.CodeName(r.Receipts[i].Code))
 		}
 	}
-	t.take(r.Delta)
+	t.Write(r.Delta)
 	for _, a := range t.actors {
-		rich := t.accounts[a]
+		rich := t.Accounts[a]
 		rich.Balance = 1000
-		t.accounts[a] = rich
+		t.Accounts[a] = rich
 	}
 	return t, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
 const (
@@ -53,7 +54,8 @@ func raceBlock() (bars.Contest, error) {
 	if err != nil {
 		return bars.Contest{}, err
 	}
-	view, in := parent{transfers.WealthOf(list)}, inputs(len(list))
+	view, in := transfers.WealthOf(list), inputs(len(list))
+	withSupply(view, 1_000_000_000*chain.WeiPerCBY)
 	var mine exec.Result
 	var theirs []*types.Receipt
 	var after *gethstate.StateDB
@@ -80,21 +82,15 @@ func raceBlock() (bars.Contest, error) {
 	return c, agree(mine, theirs, after)
 }
 
-// parent is the state before the block: rich senders and the supply record that
-// every chain has in its Treasury.
-type parent struct{ transfers.Wealth }
-
-// Storage implements state.View.
-func (p parent) Storage(addr chain.Address, key state.StorageKey) ([]byte, error) {
-	if addr != chain.AddrTreasury {
-		return p.Wealth.Storage(addr, key)
-	}
-	const supply = 1_000_000_000 * uint64(chain.WeiPerCBY)
+// withSupply writes the record that every chain has in its Treasury.
+func withSupply(m *statetest.Maps, total chain.Wei) {
 	record := cbor.AppendArray(nil, 5) // total, issued, burned, year, total at its start
-	for _, v := range []uint64{supply, 0, 0, 0, supply} {
+	for _, v := range []uint64{uint64(total), 0, 0, 0, uint64(total)} {
 		record = cbor.AppendUint(record, v)
 	}
-	return record, nil
+	d := state.NewDelta()
+	d.SetStorage(chain.AddrTreasury, state.NewStorageKey(state.VMNamespaceSystem, []byte("supply")), record)
+	m.Write(d)
 }
 
 // inputs are those of a block that can hold n transfers.

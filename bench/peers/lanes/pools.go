@@ -17,6 +17,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/peers/transfers"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/lanes"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
 // blockTransfers is how many transfers the block of the pick bar holds.
@@ -43,7 +44,7 @@ func evenFees() (fees [chain.NumLanes]chain.FeePair) {
 type ourPool struct {
 	*lanes.Lanes
 	params *chain.Params
-	view   transfers.Wealth
+	view   *statetest.Maps
 	stop   context.CancelFunc
 	ended  sync.WaitGroup
 }

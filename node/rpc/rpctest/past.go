@@ -58,9 +58,5 @@ func (c *Chain) ReadHead(_ context.Context, read func(rpc.StorageReader, chain.H
 	if c.Fault != nil {
 		return c.Fault
 	}
-	return read(empty{}, c.Height())
+	return read(state.Empty{}, c.Height())
 }
-
-type empty struct{}
-
-func (empty) Storage(chain.Address, state.StorageKey) ([]byte, error) { return nil, nil }
