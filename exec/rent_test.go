@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -356,6 +357,88 @@ func TestRestoreBlob(t *testing.T) {
 	}
 }
 
+// TestRestorationsInACrowd has so many storages restored in one message that their
+// roots are compared over several blocks: those that wait are not late, nobody else
+// gets in between, and all money comes back that is not burned.
+func TestRestorationsInACrowd(t *testing.T) {
+	const crowd = `
+from cowboy_sdk import actor, public, storage, CowboyError
+
+@actor
+class Crowd:
+    @public
+    def restore(self, msg):
+        codes = []
+        for a, data in msg.payload:
+            try:
+                storage.restore(a, data)
+            except CowboyError as e:
+                codes.append(e.code)
+        return codes
+`
+	r := newRanch(t, func(p *chain.Params) { p.Rent.PricePerByteYear = 1_000_000_000_000_000 })
+	fill := cbor.AppendUint(cbor.AppendText(cbor.AppendArray(nil, 2), "k"), 11_000)
+	var asleep []chain.Address
+	for salt := range byte(2*rent.CommitsPerBlock + 2) {
+		d := actor.Deployment{
+			Source: []byte(hoarder), Salt: []byte{2, salt}, Manifest: manifest("storage.kv"),
+			Init: &actor.Init{Handler: "fill", Payload: fill},
+		}
+		if got := r.one(r.program(alice, nil, actor.AppendPayload(nil, &d))); got.Code != chain.CodeOK {
+			t.Fatalf("deploy: %s", chain.CodeName(got.Code))
+		}
+		asleep = append(asleep, actor.AddressOf(alice, d.Salt, d.Source))
+	}
+	crew := r.deployProgram(crowd, 3_000_000*chain.WeiPerCBY, nil, "econ.hold_balance")
+	r.actor = asleep[len(asleep)-1]
+	r.until(rent.Dormant)
+
+	// restore has one message restore some of them, with forged data except the last,
+	// and returns the codes of what was refused.
+	restore := func(some []chain.Address, honest bool) string {
+		b := cbor.AppendArray(nil, len(some))
+		for i, a := range some {
+			b = cbor.AppendMap(cbor.AppendBytes(cbor.AppendArray(b, 2), a[:]), 1)
+			if honest && i == len(some)-1 {
+				b = cbor.AppendText(cbor.AppendText(b, "k"), strings.Repeat("x", 11_000))
+			} else {
+				b = cbor.AppendText(cbor.AppendText(b, "forged"), "x")
+			}
+		}
+		tx := r.program(alice, &crew, actor.AppendMessage(nil, "restore", b)).Tx
+		tx.CellsLimit = 200_000
+		got := r.one(verified(tx, alice))
+		if got.Code != chain.CodeOK {
+			t.Fatalf("restore: %s", chain.CodeName(got.Code))
+		}
+		return string(got.Output)
+	}
+	if refused := restore(asleep, true); refused != "\x80" {
+		t.Fatalf("refused: %x", refused)
+	}
+	r.next()
+	if refused := restore(asleep[len(asleep)-2:], false); refused != "\x82\x65E1501\x65E1501" {
+		t.Errorf("others in between: %q", refused)
+	}
+	deadline := cbor.AppendUint(nil, uint64(r.height)+50)
+	if got := r.one(r.rentTx(bob, chain.OpRestoreBegin, deadline)); got.Code != chain.CodeExists && got.Code != chain.CodeNotFound {
+		t.Errorf("begun by another: %s", chain.CodeName(got.Code))
+	}
+	r.next()
+	if s := r.status(); s.State != rent.Paid || r.balance(chain.AddrRent) != 0 {
+		t.Errorf("%v with the right data, %d still kept", s.State, r.balance(chain.AddrRent))
+	}
+	for _, a := range asleep[:len(asleep)-1] {
+		rec, err := stored.RecordOf(r.ground, a)
+		if err != nil || rec.Restoring != nil {
+			t.Fatalf("%s after forged data: %+v, %v", a, rec, err)
+		}
+	}
+	if n := len(r.names); r.names[n-1] != rent.EventRestored {
+		t.Errorf("events %v", r.names[n-3:])
+	}
+}
+
 // restore puts an evicted storage back in two chunks, with what is refused on the
 // way.
 func (r *ranch) restore(entries []state.StorageChange) {
@@ -382,6 +465,7 @@ func (r *ranch) restore(entries []state.StorageChange) {
 	}{
 		{"nothing begun", r.rentTx(bob, chain.OpRestorePut, first), chain.CodeNotFound},
 		{"a deadline that has passed", r.rentTx(bob, chain.OpRestoreBegin, cbor.AppendUint(nil, 1)), chain.CodeBadArgument},
+		{"a deadline that keeps all others out", r.rentTx(bob, chain.OpRestoreBegin, cbor.AppendUint(nil, 1<<63)), chain.CodeBadArgument},
 		{"begin", r.rentTx(bob, chain.OpRestoreBegin, deadline), chain.CodeOK},
 		{"begun by another", r.rentTx(alice, chain.OpRestoreBegin, deadline), chain.CodeExists},
 		{"put by another", r.rentTx(alice, chain.OpRestorePut, first), chain.CodeNotFound},

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/rent"
 )
 
 type storageRestore struct {
@@ -55,8 +56,8 @@ type restoring struct {
 
 // Run puts a storage back.
 func (c *storageRestore) Run(ctx context.Context, s *session) error {
-	if c.Blocks == 0 || c.ChunkBytes < 1 || c.ChunkBytes > client.RestoreChunkMax {
-		return usagef("--blocks must be above 0, --chunk-bytes from 1 to %d", client.RestoreChunkMax)
+	if c.Blocks == 0 || c.Blocks > rent.MaxBlocksAhead || c.ChunkBytes < 1 || c.ChunkBytes > client.RestoreChunkMax {
+		return usagef("--blocks must be from 1 to %d, --chunk-bytes from 1 to %d", rent.MaxBlocksAhead, client.RestoreChunkMax)
 	}
 	b, err := openBackup(c.File)
 	if err != nil {

@@ -46,6 +46,13 @@ func (b *Block) session(a, by chain.Address) stored.Session {
 
 // BeginRestore opens a restoration in chunks, until deadline.
 func (b *Block) BeginRestore(a, by chain.Address, deadline chain.Height) error {
+	data, err := b.State.Storage(chain.AddrRent, pendingKey(a))
+	if err == nil && data != nil { // its deadline may pass before its turn comes
+		err = stored.ErrRestoring
+	}
+	if err != nil {
+		return err
+	}
 	return stored.Begin(b.State, b.session(a, by), deadline)
 }
 
@@ -151,22 +158,27 @@ func Arrange(entries []state.StorageChange) []state.StorageChange {
 	return sorted
 }
 
-// compare ends a restoration in one message.
+// compare ends a restoration in one message. It judges at the block that the item
+// was due for: who had to wait behind others is not late for it.
 func (b *Block) compare(it item, w *Work) error {
 	p, err := b.pending(it.Actor)
 	if err != nil {
 		return err
 	}
 	b.State.SetStorage(chain.AddrRent, pendingKey(it.Actor), nil)
-	e, err := b.CommitRestore(it.Actor, p.by)
-	switch {
+	s := stored.Session{Actor: it.Actor, By: p.by, Height: it.Due}
+	switch err := stored.Commit(b.State, s); {
 	case err == nil:
+		e, err := b.awake(it.Actor)
+		if err != nil {
+			return err
+		}
 		w.Events = append(w.Events, e)
 		return b.burn(chain.AddrRent, p.paid, w)
 	case !isVerdict(err):
 		return err
 	}
-	if err := b.AbortRestore(it.Actor, p.by); err != nil && !isVerdict(err) {
+	if err := stored.Abort(b.State, s); err != nil && !isVerdict(err) {
 		return err
 	}
 	return funds.Move(b.State, chain.AddrRent, p.payer, p.paid, b.Height)

@@ -20,13 +20,18 @@ var (
 	ErrRestoring    = errors.New("another restoration is under way")
 	ErrNotRestoring = errors.New("no restoration by this address is under way")
 	ErrLate         = errors.New("restoration is past its deadline")
-	ErrDeadline     = errors.New("deadline of a restoration is not ahead")
+	ErrDeadline     = errors.New("deadline of a restoration is not ahead, or too far")
 	ErrChunk        = errors.New("chunk is empty, too large, or has an entry without key or value")
 	ErrOrder        = errors.New("entries are not in ascending order of the hashes of their keys")
 	ErrTooMuch      = errors.New("more data than was evicted")
 	ErrIncomplete   = errors.New("less data than was evicted")
 	ErrRootMismatch = errors.New("data does not have the root that was recorded")
 )
+
+// MaxBlocksAhead is how far ahead a deadline may be: until it nobody else may put
+// data, so whoever has none must not be able to keep all others out for ever. The
+// largest storage comes back in a tenth of it.
+const MaxBlocksAhead = 7_200
 
 // Bounds of a chunk: what a transaction may carry, with room to spare.
 const (
@@ -82,7 +87,7 @@ func Begin(o *state.Overlay, s Session, deadline chain.Height) error {
 	if err != nil {
 		return err
 	}
-	if deadline <= s.Height {
+	if deadline <= s.Height || deadline-s.Height > MaxBlocksAhead {
 		return ErrDeadline
 	}
 	if p := rec.Restoring; p != nil && s.Height <= p.Deadline {
