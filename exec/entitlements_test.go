@@ -323,6 +323,72 @@ func TestHoldBalance(t *testing.T) { // E23; resolution 11.25
 	}
 }
 
+// pockets tries to keep what it is given by ways that only seem to be none.
+const pockets = `
+from cowboy_sdk import actor, public, storage, set_timer, cancel_timer, transfer, spawn
+
+CHILD = "from cowboy_sdk import actor\n@actor\nclass Child:\n    pass\n"
+
+@actor
+class Pockets:
+    @public
+    def bond(self, msg):
+        for _ in range(200):
+            storage.bond(1049576)
+            storage.bond(1048576)
+
+    @public
+    def clock(self, msg):
+        timer = set_timer(100000, "clock")
+        if msg.payload:
+            cancel_timer(timer)
+
+    @public
+    def feed(self, msg):
+        transfer(msg.payload[0], 7)
+        return spawn(b"s", CHILD, entitlements=msg.payload[1])
+`
+
+// TestHoldBalanceToAndFro is money that goes out and comes back within one
+// transaction, which refunds nothing, and money that waits where an actor will be.
+func TestHoldBalanceToAndFro(t *testing.T) { // E23; resolution 11.25
+	c := oneValidator(t)
+	c.engine = testEngine(t)
+	a, _ := c.deploy(alice, pockets, manifestOf(kv, limited(entitle.Schedule)))
+	timer := &c.g.Params.Timer
+	timer.MinBaseFee = timer.InitialBaseFee // it stays
+	locked := timer.BaseDeposit + chain.Wei(timer.EscrowMultiple)*(chain.Wei(timer.DefaultCycles)+chain.Wei(timer.DefaultCells))
+	ask := func(to chain.Address, handler string, arg []byte, value chain.Wei) chain.Receipt {
+		tx := c.program(alice, &to, actor.AppendMessage(nil, handler, arg)).Tx
+		tx.Value = value
+		return c.block(verified(tx, alice)).Receipts[0]
+	}
+	for _, tt := range []struct {
+		rule, handler string
+		arg           []byte
+		value         chain.Wei
+		want          uint16
+	}{
+		{"a bond that is dissolved again", "bond", cbor.AppendNull(nil), 150 * chain.WeiPerCBY, chain.CodeBalanceHeld},
+		{"a timer that is cancelled again", "clock", cbor.AppendBool(nil, true), locked + timer.InitialBaseFee, chain.CodeBalanceHeld},
+		{"a timer that stays", "clock", cbor.AppendBool(nil, false), locked + timer.InitialBaseFee, chain.CodeOK},
+	} {
+		if r := ask(a, tt.handler, tt.arg, tt.value); r.Code != tt.want || c.state.Balance(a) != 0 {
+			t.Errorf("%s: %s, balance %d", tt.rule, chain.CodeName(r.Code), c.state.Balance(a))
+		}
+	}
+
+	p, _ := c.deploy(alice, pockets, manifestOf(hold, limited(entitle.Transfer), limited(entitle.Spawn)))
+	child := actor.AddressOf(p, []byte("s"), []byte("from cowboy_sdk import actor\n@actor\nclass Child:\n    pass\n"))
+	feed := func(list []byte) []byte { return append(cbor.AppendBytes(cbor.AppendArray(nil, 2), child[:]), list...) }
+	if r := ask(p, "feed", feed(entitle.Grants{}.Append(nil)), 10); r.Code != chain.CodeBalanceHeld || c.state.Balance(child) != 0 {
+		t.Errorf("fed before it was born: %s, balance %d", chain.CodeName(r.Code), c.state.Balance(child))
+	}
+	if r := ask(p, "feed", feed(entitle.Grants{hold}.Append(nil)), 10); r.Code != chain.CodeOK || c.state.Balance(child) != 7 {
+		t.Errorf("fed one that may hold it: %s, balance %d", chain.CodeName(r.Code), c.state.Balance(child))
+	}
+}
+
 // event returns the data of the first event of a name.
 func event(r *chain.Receipt, name string) ([]byte, bool) {
 	for _, e := range r.Events {

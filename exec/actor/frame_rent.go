@@ -124,6 +124,7 @@ func (f *frame) BondStorage(bytes uint64) error {
 	if err := f.debit(more); err != nil {
 		return err
 	}
+	f.run.putAside(f.env.Self, more)
 	if err := funds.Credit(f.run.state, chain.AddrRent, more); err != nil {
 		return err
 	}

@@ -133,6 +133,9 @@ func (f *frame) bear(d *Deployment, addr chain.Address, p *pvm.Program, grants [
 	}
 	l.Spawned++
 	WriteLedger(r.state, f.env.Self, l)
+	if err := r.adopt(addr); err != nil {
+		return verdict{}, err
+	}
 	a.CodeHash = r.state.SetCode(d.Source)
 	r.state.SetAccount(addr, a)
 	writeRecord(r.state, addr, &Record{Creator: d.Creator, Parent: d.Parent, Deployed: r.block.Height, Manifest: grants})

@@ -137,6 +137,7 @@ func (r *Run) payTimer(actor chain.Address, b timers.Bill) error {
 		}
 		return err
 	}
+	r.putAside(actor, b.Lock)
 	if err := r.credit(chain.AddrTimers, b.Lock); err != nil {
 		return err
 	}

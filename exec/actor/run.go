@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -52,8 +51,7 @@ type Run struct {
 	defects []pvm.Dump
 	queue   []Envelope // of this run, the first next of them delivered
 	next    int
-	held    []holding
-	refunds []refund
+	held    holdings
 	draws   []drawing
 	fault   error // that nothing could return when it was met
 }
@@ -65,19 +63,6 @@ type drawing struct {
 	used chain.Cycles
 }
 
-// holding is the balance that an account had when the run began.
-type holding struct {
-	addr   chain.Address
-	before chain.Wei
-}
-
-// refund is money that came back to an actor: a deposit, an escrow. It may grow
-// the balance of one that may not hold any (resolution 11.25).
-type refund struct {
-	addr   chain.Address
-	amount chain.Wei
-}
-
 // NewRun begins a run on an overlay.
 func NewRun(b *Block, o *state.Overlay, e *pvm.Engine, s Start) *Run {
 	return &Run{block: b, state: o, engine: e, start: s, cycles: s.Cycles}
@@ -86,20 +71,22 @@ func NewRun(b *Block, o *state.Overlay, e *pvm.Engine, s Start) *Run {
 // mark is a place to which a handler that fails takes the run back. What was
 // charged stays charged.
 type mark struct {
-	state, events, queue, refunds, draws int
-	burned                               chain.Wei
-	later                                chain.Cycles
+	state, events, queue, draws int
+	held                        holdingsMark
+	burned                      chain.Wei
+	later                       chain.Cycles
 }
 
 func (r *Run) mark() mark {
-	return mark{r.state.Snapshot(), len(r.events), len(r.queue), len(r.refunds), len(r.draws), r.burned, r.later}
+	return mark{r.state.Snapshot(), len(r.events), len(r.queue), len(r.draws), r.held.mark(), r.burned, r.later}
 }
 
 // undo takes back everything since the mark and returns the cycles that were
 // reserved for messages which are not sent any more.
 func (r *Run) undo(m mark) (reserved chain.Cycles) {
 	r.state.Revert(m.state)
-	r.events, r.refunds, r.burned = r.events[:m.events], r.refunds[:m.refunds], m.burned
+	r.events, r.burned = r.events[:m.events], m.burned
+	r.held.undo(m.held)
 	reserved, r.later = r.later-m.later, m.later
 	for i := m.queue; i < len(r.queue); i++ {
 		reserved += r.queue[i].Cycles
@@ -166,61 +153,6 @@ func (r *Run) takeCells(n uint64) error {
 	return nil
 }
 
-// watch touches an account that is about to gain, if it may not. Of others the
-// balance is not even read: credits to one account do not concern each other.
-func (r *Run) watch(addr chain.Address) error {
-	if !r.block.Params.Actor.EnforceHoldBalance {
-		return nil
-	}
-	a, err := r.state.Traits(addr)
-	if err != nil || !a.HasCode() {
-		return err
-	}
-	may, err := MayHold(r.state, addr)
-	if err != nil || may {
-		return err
-	}
-	return r.touch(addr)
-}
-
-// touch notes the balance of an account before the run changes it.
-func (r *Run) touch(addr chain.Address) error {
-	for i := range r.held {
-		if r.held[i].addr == addr {
-			return nil
-		}
-	}
-	before, err := funds.Balance(r.state, addr)
-	if err == nil {
-		r.held = append(r.held, holding{addr, before})
-	}
-	return err
-}
-
-// credit and debit are those of package funds, watched for resolution 11.25.
-func (r *Run) credit(addr chain.Address, amount chain.Wei) error {
-	if err := r.watch(addr); err != nil {
-		return err
-	}
-	return funds.Credit(r.state, addr, amount)
-}
-
-func (r *Run) debit(addr chain.Address, amount chain.Wei) error {
-	if err := r.touch(addr); err != nil {
-		return err
-	}
-	return funds.Debit(r.state, addr, amount, r.block.Height)
-}
-
-// giveBack credits a deposit or an escrow, which an actor may keep.
-func (r *Run) giveBack(addr chain.Address, amount chain.Wei) error {
-	if err := r.credit(addr, amount); err != nil {
-		return err
-	}
-	r.refunds = append(r.refunds, refund{addr, amount})
-	return nil
-}
-
 // First delivers a message to its handler as the first of the run, then what
 // came of it. The value was taken from its sender by the caller, who gives it
 // back when the code is not chain.CodeOK. The error is a fault.
@@ -268,35 +200,4 @@ func (r *Run) failTrace(code uint16) {
 			d.Status, d.Code = chain.DeliveryFailed, code
 		}
 	}
-}
-
-// checkHoldings enforces resolution 11.25: an actor without econ.hold_balance
-// does not end the run with more than it began with.
-func (r *Run) checkHoldings() (uint16, error) {
-	if !r.block.Params.Actor.EnforceHoldBalance {
-		return chain.CodeOK, nil
-	}
-	for _, h := range r.held {
-		now, err := funds.Balance(r.state, h.addr)
-		if err != nil {
-			return 0, err
-		}
-		most := h.before
-		for _, back := range r.refunds {
-			if back.addr == h.addr {
-				most += back.amount
-			}
-		}
-		if now <= most {
-			continue
-		}
-		may, err := MayHold(r.state, h.addr)
-		if err != nil {
-			return 0, err
-		}
-		if !may {
-			return chain.CodeBalanceHeld, nil
-		}
-	}
-	return chain.CodeOK, nil
 }
