@@ -169,6 +169,12 @@ func (l *live) follows(actor string, from uint64) {
 	if code := interrupt(); code != 0 {
 		t.Errorf("interrupted: exit %d", code)
 	}
+	for limit := 1; limit <= 3; limit++ { // the last is the one that came while it was followed
+		code, out, stderr := l.run("actor", "logs", actor, "--follow", "--from", fmt.Sprint(from), "--limit", fmt.Sprint(limit))
+		if code != 0 || strings.Count(out, "\n") != limit {
+			t.Errorf("--limit %d: exit %d, %q, %s", limit, code, out, stderr)
+		}
+	}
 }
 
 // start runs a command and returns the lines that it prints, and what interrupts
