@@ -257,3 +257,18 @@ class A:
 		t.Errorf("owner: %s", got)
 	}
 }
+
+func TestReentrancyGuardIsADecorator(t *testing.T) { // whitepaper §12.3
+	b := newBench(t)
+	for _, row := range []struct{ src, want string }{
+		{"@public\n@reentrancy_guard\ndef h(msg):\n return storage.get('__reentrancy__:h')\n", "True"},
+		{
+			"@public\ndef h(msg):\n with reentrancy_guard('h'):\n  return 1\n",
+			"TypeError: reentrancy_guard is a decorator: write @reentrancy_guard above a handler",
+		},
+	} {
+		if got := b.call("from cowboy_sdk import *\n"+row.src, "h", "None"); got != row.want {
+			t.Errorf("%s: %s, want %s", row.src, got, row.want)
+		}
+	}
+}

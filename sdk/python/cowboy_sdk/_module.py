@@ -529,6 +529,8 @@ def bounded_loop(items, limit):
 
 def reentrancy_guard(fn):
     """Refuses a call of fn while another one, in whatever frame, is under way."""
+    if not callable(fn):
+        raise TypeError("reentrancy_guard is a decorator: write @reentrancy_guard above a handler")
     key = "__reentrancy__:" + fn.__name__
 
     def guarded(*args, **kwargs):
