@@ -140,6 +140,8 @@ func actorName(a chain.Address) string {
 		return "Staking"
 	case chain.AddrActors:
 		return "Actors and timers"
+	case chain.AddrRent:
+		return "State rent"
 	default:
 		return ""
 	}
