@@ -69,6 +69,8 @@ func (c *blockEditCommand) Run() error {
 		switch err := d.Renew(before, signers, named); {
 		case errors.Is(err, blockdoc.ErrNoQuorum):
 			fmt.Fprintf(os.Stderr, "%v; the rest is signed\n", err)
+		case errors.Is(err, blockdoc.ErrNoKey):
+			return fmt.Errorf("%w in %s: name the folder of the whole chain, such as the one that genesis new wrote", err, c.Resign)
 		case err != nil:
 			return err
 		}

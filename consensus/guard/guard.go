@@ -69,7 +69,7 @@ var (
 	ErrForeign = errors.New("watermark belongs to another chain or key")
 	// ErrInUse means that another process holds the watermark: another node
 	// with this key.
-	ErrInUse = errors.New("watermark is in use by another process")
+	ErrInUse = errors.New("watermark is in use by another process, stop that first")
 	// ErrPoisoned means that a write failed before.
 	ErrPoisoned = errors.New("an earlier write of the watermark failed")
 	// ErrFenced means that somebody else wrote the watermark since we opened it.

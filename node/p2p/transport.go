@@ -295,7 +295,7 @@ func (t *Transport) keep(ctx context.Context, p *peer) {
 		}
 		if err != nil && ctx.Err() == nil && err.Error() != lastErr {
 			lastErr = err.Error()
-			level := slog.LevelDebug
+			level := slog.LevelInfo
 			if errors.Is(err, ErrOtherGenesis) || errors.Is(err, ErrWrongPeer) {
 				level = slog.LevelWarn // waiting does not help
 			}

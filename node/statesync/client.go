@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/bits"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -123,6 +124,10 @@ func (c *Client) Run(ctx context.Context) error {
 	}
 }
 
+// askedInVain is after how many inquiries without an offer the log first says so;
+// then after twice as many, and so on.
+const askedInVain = 4
+
 // choose asks around until some checkpoint is offered and nothing better comes
 // for a while. It takes the highest one.
 func (c *Client) choose(ctx context.Context) (*checkpoint.Anchor, error) {
@@ -130,12 +135,16 @@ func (c *Client) choose(ctx context.Context) (*checkpoint.Anchor, error) {
 	tick := time.NewTicker(c.cfg.InquireEvery)
 	defer tick.Stop()
 	var enough <-chan time.Time
+	asked := 1
 	for {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case <-tick.C:
 			c.cfg.Network.Broadcast(inquiry{}.append(nil))
+			if asked++; len(c.offers) == 0 && asked >= askedInVain && bits.OnesCount(uint(asked)) == 1 {
+				c.cfg.Log.Warn("no validator offers a checkpoint yet: still asking; without --sync the node executes the chain from its genesis", "asked", asked)
+			}
 		case <-enough:
 			best := slices.MaxFunc(c.list(), func(a, b *checkpoint.Anchor) int { return cmp.Compare(a.Height(), b.Height()) })
 			return best, nil

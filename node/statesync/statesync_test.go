@@ -8,9 +8,11 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -202,6 +204,23 @@ func TestStateArrives(t *testing.T) {
 	if len(h.asked) < 2 { // on a busy machine some offers come too late
 		t.Errorf("asked %v: one peer alone", h.asked)
 	}
+}
+
+// TestNoOfferIsSaid lets nobody answer: the log says so, ever more seldom.
+func TestNoOfferIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log bytes.Buffer
+		cfg := DefaultClientConfig()
+		cfg.Network, cfg.Log = &hub{}, slog.New(slog.NewTextHandler(&log, nil))
+		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+		defer cancel()
+		if err := NewClient(cfg).Run(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v, want %v", err, context.DeadlineExceeded)
+		}
+		if n := strings.Count(log.String(), "no validator offers a checkpoint"); n != 4 { // 4, 8, 16 and 32 inquiries
+			t.Errorf("said %d times:\n%s", n, &log)
+		}
+	})
 }
 
 // TestLiarsAndSleepersAreDropped puts one honest server among three that are

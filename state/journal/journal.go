@@ -15,7 +15,7 @@ var (
 	// ErrVersion means that another version of this code wrote the file.
 	ErrVersion = errors.New("journal has format version")
 	// ErrInUse means that another journal has the file open.
-	ErrInUse = errors.New("journal is in use by another process")
+	ErrInUse = errors.New("journal is in use by another process, stop that first")
 	// ErrTooLarge means that a record has more than MaxRecordBytes.
 	ErrTooLarge = errors.New("journal record is too large")
 	// ErrFailed means that an earlier write failed. The process has to stop.

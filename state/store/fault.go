@@ -15,7 +15,7 @@ import (
 var (
 	// ErrInUse means that another process, or another Store of this one, has
 	// the folder open.
-	ErrInUse = errors.New("data folder is in use by another process")
+	ErrInUse = errors.New("data folder is in use by another process, stop that first")
 	// ErrFormat means that the folder was written by another version of this
 	// code, or holds something else; see [FormatError].
 	ErrFormat = errors.New("data folder has an unknown format")
