@@ -143,6 +143,13 @@ func TestAdmit(t *testing.T) { // E1-E7, E22; entitlements §9, §10; resolution
 		{"E6 region", manifest(grant("sec.data_residency", "region", "eu")), chain.CodeOK},
 		{"E6 unknown region", manifest(grant("sec.data_residency", "region", "EU")), param},
 		{"E6 enclave", manifest(grant("sec.tee_required", "tee_type", "sgx")), chain.CodeOK},
+		{"E6 longest asset", manifest(grant("bridge.asset", "allowlist_assets", list(strings.Repeat("a", entitle.MaxValueBytes)))), chain.CodeOK},
+		{"E6 asset too long", manifest(grant("bridge.asset", "allowlist_assets", list(strings.Repeat("a", entitle.MaxValueBytes+1)))), param},
+		{"E6 longest list", manifest(grant("bridge.asset", "allowlist_assets", repeated("a", entitle.MaxListItems))), chain.CodeOK},
+		{"E6 list too long", manifest(grant("bridge.asset", "allowlist_assets", repeated("a", entitle.MaxListItems+1))), param},
+		{"E6 most addresses", manifest(grant("bridge.subscribe_event", "allowlist_contracts", repeated(address, entitle.MaxListItems))), chain.CodeOK},
+		{"E6 too many addresses", manifest(grant("bridge.subscribe_event", "allowlist_contracts", repeated(address, entitle.MaxListItems+1))), param},
+		{"E6 an address and a text", manifest(grant("bridge.subscribe_event", "allowlist_contracts", list(address, "a"))), param},
 		{"E6 unknown enclave", manifest(grant("sec.tee_required", "tee_type", "sgx2")), param},
 
 		{"E7 domains", manifest(grant("http.fetch", "allowlist_domains", list("*", "*.example.com", "api.example.com", "xn--bcher-kva.de"))), chain.CodeOK},
@@ -162,6 +169,68 @@ func TestAdmit(t *testing.T) { // E1-E7, E22; entitlements §9, §10; resolution
 	}
 	if got := admit(manifest(grant("sys.upgrade")), deployer); got != chain.CodeOK {
 		t.Errorf("E22 sys.upgrade by a system deployer: %s", chain.CodeName(got))
+	}
+}
+
+func repeated(v any, n int) []any {
+	out := make([]any, n)
+	for i := range out {
+		out[i] = v
+	}
+	return out
+}
+
+// TestParse holds the form alone, and what was read to the bytes it was read from.
+func TestParse(t *testing.T) { // E1; entitlements §3.2
+	long := strings.Repeat("x", entitle.MaxIDBytes)
+	named := func(n int) (out pairs) {
+		for i := range n {
+			out = append(out, string([]byte{'a' + byte(i/26), 'a' + byte(i%26)}), i)
+		}
+		return out
+	}
+	for _, c := range []struct {
+		rule string
+		list any
+		ok   bool
+	}{
+		{"none", list(), true},
+		{"no list", pairs{}, false},
+		{"most grants", repeated(grant("a"), entitle.MaxGrants), true},
+		{"too many grants", repeated(grant("a"), entitle.MaxGrants+1), false},
+		{"longest id", list(grant(long)), true},
+		{"id too long", list(grant(long + "x")), false},
+		{"id of another type", list(pairs{"id", 1}), false},
+		{"empty grant", list(pairs{}), false},
+		{"empty id", list(grant("")), false},
+		{"no id", list(pairs{"params", pairs{"a", 1}}), false},
+		{"another name for the id", list(pairs{"di", "a"}), false},
+		{"id twice", list(pairs{"id", "a", "id", "b"}), false},
+		{"another name for the parameters", list(pairs{"id", "a", "param", pairs{"a", 1}}), false},
+		{"parameters first", list(pairs{"params", pairs{"a", 1}, "id", "a"}), false},
+		{"parameters twice", list(pairs{"id", "a", "params", pairs{"a", 1}, "params", pairs{"a", 1}}), false},
+		{"a parameter twice", list(grant("a", "max_bytes", 1, "max_bytes", 1)), false},
+		{"parameters in another order", list(grant("a", "b", 1, "a", 1)), false},
+		{"a parameter's name is a number", list(grant("a", 1, 1)), false},
+		{"longest name", list(grant("a", long, 1)), true},
+		{"name too long", list(grant("a", long+"x", 1)), false},
+		{"most parameters", list(pairs{"id", "a", "params", named(entitle.MaxGrants)}), true},
+		{"too many parameters", list(pairs{"id", "a", "params", named(entitle.MaxGrants + 1)}), false},
+		{"every type", list(grant("a", "n", uint64(math.MaxUint64), "text", "eu", "addrs", list(make([]byte, 20), bytes.Repeat([]byte{9}, 20)), "texts", list("a", "*"))), true},
+	} {
+		b := item(nil, c.list)
+		g, err := entitle.Parse(b)
+		switch {
+		case (err == nil) != c.ok:
+			t.Errorf("%s: %v", c.rule, err)
+		case err != nil && entitle.CodeOf(err) != chain.CodeManifest:
+			t.Errorf("%s: %s", c.rule, chain.CodeName(entitle.CodeOf(err)))
+		case err == nil && !bytes.Equal(g.Append(nil), b):
+			t.Errorf("%s: %x came back as %x", c.rule, b, g.Append(nil))
+		}
+		if _, err := entitle.Parse(append(b, 0)); err == nil {
+			t.Errorf("%s: a byte follows", c.rule)
+		}
 	}
 }
 
@@ -238,7 +307,15 @@ func TestHost(t *testing.T) { // E7
 	for name, want := range map[string]string{
 		"API.Example.COM": "api.example.com", "example.com.": "example.com", "Bücher.de": "xn--bcher-kva.de",
 		"BÜCHER.de": "xn--bcher-kva.de", "пример.рф": "xn--e1afmkfd.xn--p1ai", "中国": "xn--fiqs8s", "xn--P1AI": "xn--p1ai",
-		"ＥＸＡＭＰＬＥ．com": "example.com", "Münster-ÄÖÜ.com": "xn--mnster--cxa6n1bi.com",
+		"ＥＸＡＭＰＬＥ．com": "example.com", "Münster-ÄÖÜ.com": "xn--mnster--cxa6n1bi.com", "1Ü": "xn--1-eha",
+		// RFC 3492 §7.1
+		"ليهمابتكلموشعربي؟": "xn--egbpdaj6bu4bxfgehfvwxn", "他们为什么不说中文": "xn--ihqwcrb4cv8a8dqg056pqjye",
+		"他們爲什麽不說中文": "xn--ihqwctvzc91f659drss3x8bo0yb", "Pročprostěnemluvíčesky": "xn--proprostnemluvesky-uyb24dma41a",
+		"למההםפשוטלאמדבריםעברית": "xn--4dbcagdahymbxekheh6e0a7fei0b", "なぜみんな日本語を話してくれないのか": "xn--n8jok5ay5dzabd5bym9f0cm5685rrjetr6pdxa",
+		"почемужеонинеговорятпорусски": "xn--b1abfaaepdrnnbgefbadotcwatmq2g4l", "PorquénopuedensimplementehablarenEspañol": "xn--porqunopuedensimplementehablarenespaol-fmd56a",
+		"TạisaohọkhôngthểchỉnóitiếngViệt": "xn--tisaohkhngthchnitingvit-kjcr8268qyxafd2f1b9g", "3年B組金八先生": "xn--3b-ww4c5e180e575a65lsy2b",
+		"Hello-Another-Way-それぞれの場所": "xn--hello-another-way--fc4qua05auwb3674vfr0b", "ひとつ屋根の下2": "xn--2-u9tlzr9756bt3uc0v",
+		"MajiでKoiする5秒前": "xn--majikoi5-783gue6qz075azm5e", "パフィーdeルンバ": "xn--de-jg4avhby1noc0d", "そのスピードで": "xn--d9juau41awczczp",
 	} {
 		if got, ok := entitle.Host(name); !ok || got != want {
 			t.Errorf("%s: %q %v, want %q", name, got, ok, want)
@@ -291,11 +368,17 @@ func TestProvides(t *testing.T) { // E12-E16; entitlements §8
 		{"E16 union, half", domains("a.com"), http("domain_set", "social_apis", "allowlist_domains", list("a.com")), false},
 		{"E16 union, both", http("domain_set", "social_apis", "allowlist_domains", list("a.com")), http("domain_set", "social_apis", "allowlist_domains", list("a.com")), true},
 		{"E16 set by list", domains("*.reddit.com", "api.twitter.com", "api.x.com"), http("domain_set", "social_apis"), true},
+		{"E16 list by set", http("domain_set", "social_apis"), domains("api.x.com"), true},
+		{"E16 list beyond the set", http("domain_set", "social_apis"), domains("a.com"), false},
 		{"E16 all", domains("*"), http("domain_set", "social_apis", "allowlist_domains", list("a.com")), true},
 	} {
 		if got := entitle.Provides(grants(t, c.runner), grants(t, c.actor), testParams()); got != c.want {
 			t.Errorf("%s: %v", c.name, got)
 		}
+	}
+	anywhere, err := entitle.Parse(item(nil, list(http()))) // resolution 8.10: what a runner does not bound is any
+	if err != nil || !entitle.Provides(anywhere, grants(t, domains("a.com")), testParams()) {
+		t.Errorf("E16 a runner that names no domains: %v", err)
 	}
 }
 
@@ -346,7 +429,8 @@ func TestDeprecation(t *testing.T) { // E25; entitlements §9.11
 		if got := [2]int{len(g.Deprecated(p, h)), gone}; got != want {
 			t.Errorf("height %d: %v, want %v", h, got, want)
 		}
-		if err := g.Check(p, h); (err != nil) != (gone == 1) {
+		err := g.Check(p, h)
+		if (err != nil) != (gone == 1) || err != nil && entitle.CodeOf(err) != chain.CodeManifest {
 			t.Errorf("height %d: %v", h, err)
 		}
 	}

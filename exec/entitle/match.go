@@ -34,7 +34,7 @@ func Covers(pattern, host string) bool {
 		return true
 	}
 	below, ok := strings.CutPrefix(pattern, "*")
-	return ok && below != "" && host != "*" && strings.HasSuffix(strings.TrimPrefix(host, "*"), below)
+	return ok && strings.HasSuffix(strings.TrimPrefix(host, "*"), below)
 }
 
 // CoversAny is Covers by at least one of a list.
@@ -129,7 +129,7 @@ func within(g, wider *Grant, p *chain.Params, free func(param string) bool) bool
 			return false
 		}
 	}
-	if g.ID != HTTP || wider.param(Domains) == nil && wider.param(DomainSet) == nil {
+	if wider.param(Domains) == nil && wider.param(DomainSet) == nil {
 		return true
 	}
 	all := wider.AllowedDomains(p)

@@ -86,10 +86,10 @@ func Holder(v Reader, s Scope) (a chain.Address, ok bool, err error) {
 	if err != nil || row == nil {
 		return a, false, err
 	}
-	if copy(a[:], row) != len(a) {
+	if len(row) != len(a) {
 		return a, false, fmt.Errorf("%w: holder of %s", ErrRecord, s)
 	}
-	return a, true, nil
+	return chain.Address(row), true, nil
 }
 
 func (b *Book) mustAnswer(by chain.Address, s Scope, claim bool) error {

@@ -135,5 +135,10 @@ func TestGrantsDoNotComeBack(t *testing.T) { // CIP-2 §7.2
 		if !may(t, b, dan, coin, mint) {
 			t.Errorf("%s: to renew a grant ended what was delegated from it", tt.rule)
 		}
+		for _, a := range []chain.Address{ben, cat, dan} {
+			if ids, err := permit.Grants(b.State, a); len(ids) != 1 || err != nil {
+				t.Errorf("%s: %s has %d grants, %v", tt.rule, a, len(ids), err)
+			}
+		}
 	}
 }

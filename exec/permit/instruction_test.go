@@ -1,6 +1,8 @@
 package permit
 
 import (
+	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,8 +15,8 @@ func TestDescribe(t *testing.T) {
 	id := chain.Hash{31: 0xab}
 	who := chain.Address{19: 0xcd}
 	scope, action := Scope{Kind: ScopePool, Name: "eu"}, Action{Kind: ActionRunnerJoinPool, Name: "eu"}
-	bounds := Constraints{From: 5, Until: 9, Uses: 3, AmountPerUse: 2, TotalAmount: 6, Rate: &Rate{1, 4}, Delegatable: true, Depth: 2, Irrevocable: true}
-	all := ", from block 5, until block 9, uses 3, amount per use 2, amount in all 6, delegation depth 2, 1 uses in 4 blocks, irrevocable"
+	bounds := Constraints{From: 5, Until: 9, Uses: 1, AmountPerUse: 2, TotalAmount: 6, Rate: &Rate{1, 4}, Delegatable: true, Depth: 2, Irrevocable: true}
+	all := ", from block 5, until block 9, uses 1, amount per use 2, amount in all 6, delegation depth 2, 1 uses in 4 blocks, irrevocable"
 	none := (&Constraints{}).Append(nil)
 	for _, test := range []struct {
 		opcode uint64
@@ -34,6 +36,21 @@ func TestDescribe(t *testing.T) {
 		}
 		if got, err := Describe(payload); err != nil || got != test.want {
 			t.Errorf("opcode %d: %q, %v; want %q", test.opcode, got, err, test.want)
+		}
+		for i, a := range test.args { // a byte more in an argument that is an item
+			if len(a) == len(id) || len(a) == len(who) || test.opcode == chain.OpRoleCreate && i == 0 {
+				continue
+			}
+			longer := cbor.AppendUint(cbor.AppendArray(nil, 1+len(test.args)), test.opcode)
+			for j, a := range test.args {
+				if i == j {
+					a = append(slices.Clone(a), 0)
+				}
+				longer = cbor.AppendBytes(longer, a)
+			}
+			if got, err := Describe(longer); !errors.Is(err, ErrArgument) {
+				t.Errorf("opcode %d, a byte behind argument %d: %q, %v", test.opcode, i, got, err)
+			}
 		}
 		for n := range payload { // cut short
 			if got, err := Describe(payload[:n]); err == nil {

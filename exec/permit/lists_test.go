@@ -56,6 +56,9 @@ func TestLists(t *testing.T) { // CIP-2 §7.5
 			}
 		}
 	}
+	if n := rowsOf(b, cat); n != 1 {
+		t.Errorf("%d rows are left of who has no grants, want the one with its number of all", n)
+	}
 }
 
 // TestRoomIsPaidFor bounds what a grant to an address with a full list looks at.

@@ -1,9 +1,10 @@
 package permit_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
+	"math"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -174,7 +175,7 @@ func TestUses(t *testing.T) {
 		t.Error("max_uses 2")
 	}
 	renew(permit.Constraints{AmountPerUse: 10, TotalAmount: 15})
-	if use(11) || !use(10) || use(6) || !use(5) || use(1) || !use(0) {
+	if use(11) || !use(10) || use(6) || !use(5) || use(1) || !use(0) || !may(t, b, cat, coin, mint) {
 		t.Error("max_amount_per_use 10, max_total_amount 15")
 	}
 	renew(permit.Constraints{Rate: &permit.Rate{Uses: 2, Blocks: 3}})
@@ -184,6 +185,47 @@ func TestUses(t *testing.T) {
 	}{{100, true}, {102, true}, {102, false}, {103, true}, {103, true}, {105, false}, {106, true}} {
 		if b.Height = step.at; use(1) != step.ok {
 			t.Errorf("rate of 2 in 3 blocks: at %d not %v", step.at, step.ok)
+		}
+	}
+	renew(permit.Constraints{Rate: &permit.Rate{Uses: 1, Blocks: 1_000}}) // more than there were
+	for _, step := range []struct {
+		at chain.Height
+		ok bool
+	}{{106, true}, {1_000, false}, {1_105, false}, {1_106, true}} {
+		if b.Height = step.at; use(1) != step.ok {
+			t.Errorf("rate of 1 in 1,000 blocks: at %d not %v", step.at, step.ok)
+		}
+	}
+	renew(permit.Constraints{})
+	if !use(math.MaxUint64) || !use(1) {
+		t.Error("without bounds")
+	}
+	g, err := permit.ReadGrant(b.State, permit.GrantID(cat, coin, mint, nil))
+	if err != nil || g.Used != 2 || g.AmountUsed != math.MaxUint64 {
+		t.Errorf("uses are counted as %+v, %v", g, err)
+	}
+}
+
+// TestUsedUpBesideOthers: of several grants of the same, one that permits is found
+// behind those that do not.
+func TestUsedUpBesideOthers(t *testing.T) { // CIP-2 §7.3
+	for rule, first := range map[string]permit.Constraints{
+		"used up":       {Uses: 1},
+		"not yet":       {From: 200},
+		"with a rate":   {Rate: &permit.Rate{Uses: 1, Blocks: 50}},
+		"below so much": {AmountPerUse: 1},
+	} {
+		b := newBook()
+		_, err := grant(b, ann, cat, coin, mint, first)
+		want(t, rule, err, nil)
+		root, err := grant(b, ann, ben, coin, mint, permit.Constraints{Delegatable: true, Depth: 1})
+		want(t, rule, err, nil)
+		_, _, err = b.Delegate(ben, root, cat, permit.Constraints{})
+		want(t, rule, err, nil)
+		for range 2 {
+			if ok, err := b.Use(cat, coin, mint, 2); !ok || err != nil {
+				t.Errorf("%s: %v, %v", rule, ok, err)
+			}
 		}
 	}
 }
@@ -215,120 +257,49 @@ func TestRevocation(t *testing.T) {
 	b := newBook()
 	_, err := b.Revoke(ann, chain.Hash{1})
 	want(t, "none", err, permit.ErrNotFound)
+
+	// A token that changed hands: who made the grant and who answers for it by now.
+	for rule, by := range map[string]chain.Address{"by the token's former owner": ann, "by its owner": dan} {
+		b := newBook()
+		id, err := grant(b, ann, cat, coin, mint, permit.Constraints{})
+		want(t, rule, err, nil)
+		b.Owner = func(permit.Scope) (chain.Address, bool, error) { return dan, true, nil }
+		_, err = b.Revoke(by, id)
+		want(t, rule, err, nil)
+	}
+
+	// Governance grants in a pool without taking it for itself.
+	id, err := grant(b, chain.AddrGovernance, cat, pool, join, permit.Constraints{})
+	want(t, "in a pool of nobody", err, nil)
+	_, err = b.Revoke(ben, id)
+	want(t, "by anybody, in a pool of nobody", err, permit.ErrForbidden)
+	if _, ok, err := permit.Holder(b.State, pool); ok || err != nil {
+		t.Errorf("the pool is somebody's: %v", err)
+	}
 }
 
-func TestRoles(t *testing.T) {
+func TestEvents(t *testing.T) { // CIP-2 §7.2
 	b := newBook()
-	minter := permit.Role{Name: "minter", Scopes: []permit.Scope{coin, pool}, Actions: []permit.Action{mint, join}}
-	id, _, err := b.CreateRole(ann, minter)
-	want(t, "create", err, nil)
-	_, _, err = b.CreateRole(ann, minter)
-	want(t, "create twice", err, permit.ErrExists)
-	other, _, err := b.CreateRole(ben, minter)
-	want(t, "of the same name by another", err, nil)
-	for rule, r := range map[string]permit.Role{
-		"no name":       {Scopes: minter.Scopes, Actions: minter.Actions},
-		"twice":         {Name: "x", Scopes: []permit.Scope{coin, coin}, Actions: []permit.Action{mint}},
-		"meaningless":   {Name: "x", Scopes: []permit.Scope{pool}, Actions: []permit.Action{mint}},
-		"counting uses": {Name: "x", Scopes: minter.Scopes, Actions: minter.Actions, Constraints: permit.Constraints{Uses: 1}},
-	} {
-		_, _, err := b.CreateRole(ann, r)
-		want(t, rule, err, permit.ErrArgument)
-	}
-	assign := func(by chain.Address, id chain.Hash, to chain.Address) error {
-		mark := b.State.Snapshot()
-		_, err := b.AssignRole(by, id, to)
-		if err != nil {
-			b.State.Revert(mark)
+	said := func(e chain.Event, err error, name string, fields ...[]byte) {
+		t.Helper()
+		data := cbor.AppendArray(nil, len(fields))
+		for _, f := range fields {
+			data = cbor.AppendBytes(data, f)
 		}
-		return err
-	}
-	want(t, "a role that there is not", assign(ann, chain.Hash{1}, cat), permit.ErrNotFound)
-	want(t, "another's role", assign(ben, id, cat), permit.ErrForbidden)
-	want(t, "of another's token", assign(ben, other, cat), permit.ErrForbidden)
-	want(t, "assign", assign(ann, id, cat), nil)
-	want(t, "assign twice", assign(ann, id, cat), permit.ErrExists)
-	want(t, "to a system address", assign(ann, id, chain.AddrTreasury), permit.ErrArgument)
-	if !may(t, b, cat, coin, mint) || !may(t, b, cat, pool, join) || may(t, b, cat, coin, burn) || may(t, b, ben, coin, mint) {
-		t.Error("what the role permits")
-	}
-	revoke := func(by chain.Address) error { _, err := b.RevokeRole(by, id, cat); return err }
-	want(t, "taken by anybody", revoke(ben), permit.ErrForbidden)
-	want(t, "taken by its creator", revoke(ann), nil)
-	want(t, "taken twice", revoke(ann), permit.ErrNotFound)
-	if may(t, b, cat, coin, mint) {
-		t.Error("after it was taken")
-	}
-	var roles []chain.Hash
-	for i := range permit.MaxRoles + 1 {
-		id, _, err := b.CreateRole(dan, permit.Role{Name: fmt.Sprint(i), Scopes: []permit.Scope{{Kind: permit.ScopeNamespace, Name: "dan"}}, Actions: []permit.Action{all}})
-		want(t, "create", err, nil)
-		roles = append(roles, id)
-		limit := error(nil)
-		if i == permit.MaxRoles {
-			limit = permit.ErrLimit
-		}
-		want(t, fmt.Sprint("role ", i), assign(dan, id, ben), limit)
-	}
-	for i, id := range roles[:permit.MaxRoles] {
-		if _, err := b.RevokeRole(ben, id, ben); err != nil {
-			t.Fatalf("role %d given up: %v", i, err)
+		if err != nil || e.Emitter != chain.AddrEntitlements || e.Name != name || !bytes.Equal(e.Data, data) {
+			t.Errorf("%s %x, %v; want %s %x", e.Name, e.Data, err, name, data)
 		}
 	}
-	if left, err := permit.Roles(b.State, ben); len(left) != 0 || err != nil {
-		t.Errorf("%d roles, %v", len(left), err)
-	}
-}
-
-func TestTexts(t *testing.T) {
-	for _, s := range []permit.Scope{global, coin, pool, {Kind: permit.ScopeActor, Name: string(ann[:])}, {Kind: permit.ScopeNamespace, Name: "0x\x00"}} {
-		if got, err := permit.ParseScope(s.String()); got != s || err != nil {
-			t.Errorf("%s came back as %s, %v", s, got, err)
-		}
-	}
-	for _, a := range []permit.Action{all, mint, join, {Kind: permit.ActionCustom, Name: "a b"}} {
-		if got, err := permit.ParseAction(a.String()); got != a || err != nil {
-			t.Errorf("%s came back as %s, %v", a, got, err)
-		}
-	}
-	for _, text := range []string{"", "pool:x", "global:x", "actor:0x12", "token", "runner_pool:", "namespace:0xzz"} {
-		if _, err := permit.ParseScope(text); !errors.Is(err, permit.ErrArgument) {
-			t.Errorf("scope %q: %v", text, err)
-		}
-	}
-	for _, text := range []string{"", "mint", "all:x", "custom", "runner_join_pool:" + string(make([]byte, 65))} {
-		if _, err := permit.ParseAction(text); !errors.Is(err, permit.ErrArgument) {
-			t.Errorf("action %q: %v", text, err)
-		}
-	}
-}
-
-func FuzzRead(f *testing.F) {
-	c := permit.Constraints{From: 1, Until: 2, Uses: 3, AmountPerUse: 4, TotalAmount: 5, Rate: &permit.Rate{Uses: 6, Blocks: 7}, Delegatable: true, Depth: 5, Irrevocable: true}
-	f.Add(c.Append(join.Append(pool.Append(nil))))
-	f.Add((&permit.Constraints{}).Append(all.Append(global.Append(nil))))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		r := cbor.NewReader(b)
-		s, err := permit.ReadScope(&r)
-		if err != nil {
-			return
-		}
-		a, err := permit.ReadAction(&r)
-		if err != nil {
-			return
-		}
-		c, err := permit.ReadConstraints(&r)
-		if err != nil || r.End() != nil {
-			return
-		}
-		again := cbor.NewReader(c.Append(a.Append(s.Append(nil))))
-		s2, err1 := permit.ReadScope(&again)
-		a2, err2 := permit.ReadAction(&again)
-		c2, err3 := permit.ReadConstraints(&again)
-		rate := c.Rate == nil && c2.Rate == nil || c.Rate != nil && c2.Rate != nil && *c.Rate == *c2.Rate
-		c.Rate, c2.Rate = nil, nil
-		if errors.Join(err1, err2, err3, again.End()) != nil || s != s2 || a != a2 || c != c2 || !rate {
-			t.Errorf("%x came back as %v %v %+v", b, s2, a2, c2)
-		}
-	})
+	root, e, err := b.Grant(ann, &permit.Asked{Grantee: ben, Scope: coin, Action: mint, Constraints: permit.Constraints{Delegatable: true, Depth: 1}})
+	said(e, err, permit.EventGranted, root[:], ben[:], ann[:], coin.Append(nil), mint.Append(nil))
+	child, e, err := b.Delegate(ben, root, cat, permit.Constraints{})
+	said(e, err, permit.EventDelegated, child[:], cat[:], ben[:], root[:])
+	e, err = b.Revoke(ann, root)
+	said(e, err, permit.EventRevoked, root[:], ann[:])
+	role, e, err := b.CreateRole(ann, permit.Role{Name: "r", Scopes: []permit.Scope{coin}, Actions: []permit.Action{mint}})
+	said(e, err, permit.EventRoleCreated, role[:], ann[:], []byte("r"))
+	e, err = b.AssignRole(ann, role, cat)
+	said(e, err, permit.EventRoleAssigned, role[:], cat[:], ann[:])
+	e, err = b.RevokeRole(cat, role, cat)
+	said(e, err, permit.EventRoleRevoked, role[:], cat[:], cat[:])
 }

@@ -117,10 +117,13 @@ func (l list) count(v Reader, a chain.Address) (uint64, error) {
 // at returns the n-th id of the list.
 func (l list) at(v Reader, a chain.Address, n uint64) (id chain.Hash, err error) {
 	b, err := v.Storage(chain.AddrEntitlements, l.rowKey(a, n))
-	if err == nil && copy(id[:], b) != len(id) {
-		err = fmt.Errorf("%w: %s of %s, row %d", ErrRecord, l.table, a, n)
+	if err != nil {
+		return id, err
 	}
-	return id, err
+	if len(b) != len(id) {
+		return id, fmt.Errorf("%w: %s of %s, row %d", ErrRecord, l.table, a, n)
+	}
+	return chain.Hash(b), nil
 }
 
 // push adds an id behind the others and returns its place. Errors: ErrLimit.

@@ -107,7 +107,7 @@ func (b *Book) RevokeRole(by chain.Address, id chain.Hash, from chain.Address) (
 	}
 	may := by == from
 	if !may && !role.Constraints.Irrevocable {
-		if may = by == role.Creator || by == chain.AddrGovernance; !may {
+		if may = by == role.Creator; !may {
 			may, err = b.answersForAny(by, role.Scopes)
 		}
 	}
