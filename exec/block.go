@@ -102,10 +102,12 @@ type block struct {
 	actors *actor.Block
 	budget *fees.Budget // nil: the transaction's place is judged elsewhere
 	lane   chain.LaneID // segment that is running
-	due    []turn       // timers that fire in this block, in their order
-	supply SupplyRecord
-	events []chain.Event // of the protocol itself
-	result Result
+	// promised are cycles that the target of the transaction at hand has for others.
+	promised chain.Cycles
+	due      []turn // timers that fire in this block, in their order
+	supply   SupplyRecord
+	events   []chain.Event // of the protocol itself
+	result   Result
 }
 
 func (b *block) account(addr chain.Address) (state.Account, error) {

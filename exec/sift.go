@@ -2,41 +2,159 @@ package exec
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// Sifted is a block of those transactions of a list that may stand in it.
+// Selection is what a proposer would have in a block.
+type Selection struct {
+	Txs []*chain.VerifiedTx
+
+	// Spare says which of them stand back behind the others: they are in the block
+	// only where its lane has room for them besides what all others may use, and
+	// their actor the cycles. nil: none.
+	Spare []bool
+	Slack chain.Usage // that the others leave in the spares' lane, if they use all that they may
+}
+
+// IsSpare reports whether a transaction stands back.
+func (s *Selection) IsSpare(i int) bool { return s.Spare != nil && s.Spare[i] }
+
+// Sifted is a block of those transactions of a selection that may stand in it.
 type Sifted struct {
 	Result
 	Kept    []*chain.VerifiedTx // in their order
-	Refused []*InvalidTx        // the others; Index is the place in the list
+	Refused []*InvalidTx        // the others; Index is the place in the selection
 }
 
-// Sift is [Apply] for a proposer whose selection a block does not take: what may
-// not stand behind those kept before it is left out. Left out are thereby the
-// later transactions of its sender, too. The error is a [*Fault].
-func Sift(view state.View, in Inputs, txs []*chain.VerifiedTx) (Sifted, error) {
-	out := Sifted{Kept: make([]*chain.VerifiedTx, 0, len(txs))}
-	s, err := Begin(view, in, len(txs))
+// Sift is [Apply] for a proposer: what may not stand behind those kept before it is
+// left out. Left out are thereby the later transactions of its sender, too. The error
+// is a [*Fault].
+func Sift(view state.View, in Inputs, sel *Selection) (Sifted, error) {
+	s, err := Begin(view, in, len(sel.Txs))
 	if err != nil {
 		return Sifted{}, err
 	}
-	for i, tx := range txs {
-		var invalid *InvalidTx
-		switch err := s.Transact(i, tx); {
-		case err == nil:
-			out.Kept = append(out.Kept, tx)
-		case errors.As(err, &invalid): // was judged before it wrote anything
-			out.Refused = append(out.Refused, invalid)
-		default:
+	v := s.Sieve(sel)
+	for i := range sel.Txs {
+		if err := v.Transact(i); err != nil {
 			return Sifted{}, err
 		}
 	}
-	out.Result, err = s.Finish()
-	return out, err
+	return v.Finish()
+}
+
+// Sieve is a block under way that leaves transactions out.
+type Sieve struct {
+	steps *Steps
+	sel   *Selection
+	out   Sifted
+	slack chain.Usage
+	// promised are the limits of those to come that are no spares, to the actors that
+	// spares call.
+	promised map[chain.Address]chain.Cycles
+}
+
+// Sieve makes a sieve of a block that was just begun.
+func (s *Steps) Sieve(sel *Selection) *Sieve {
+	v := &Sieve{steps: s, sel: sel, slack: sel.Slack, promised: map[chain.Address]chain.Cycles{}}
+	v.out.Kept = make([]*chain.VerifiedTx, 0, len(sel.Txs))
+	for i := range sel.Txs {
+		if to := sel.Txs[i].Tx.To; sel.IsSpare(i) && to != nil {
+			v.promised[*to] = 0
+		}
+	}
+	for i, tx := range sel.Txs {
+		if !sel.IsSpare(i) && v.rivals(tx) {
+			v.promised[*tx.Tx.To] += tx.Tx.CyclesLimit
+		}
+	}
+	return v
+}
+
+// rivals reports whether spares call the same actor.
+func (v *Sieve) rivals(tx *chain.VerifiedTx) bool {
+	if tx.Tx.To == nil || len(tx.Tx.Payload) == 0 {
+		return false
+	}
+	_, ok := v.promised[*tx.Tx.To]
+	return ok
+}
+
+// Transact takes the next transaction, or leaves it out. The error is a [*Fault].
+func (v *Sieve) Transact(i int) error {
+	if !v.Admit(i) {
+		return nil
+	}
+	err := v.steps.Transact(i, v.sel.Txs[i])
+	if err == nil {
+		v.Keep(i)
+		return nil
+	}
+	return v.Refuse(err)
+}
+
+// Admit reports whether the block has room for the next transaction; if not, that is
+// left out. For a spare, [Steps.Transact] and an attempt in place then judge what its
+// actor has besides what is promised.
+func (v *Sieve) Admit(i int) bool {
+	tx, b := v.sel.Txs[i], v.steps.b
+	b.promised = 0
+	if !v.sel.IsSpare(i) {
+		if v.rivals(tx) {
+			v.promised[*tx.Tx.To] -= tx.Tx.CyclesLimit
+		}
+		return true
+	}
+	if limits := limitsOf(tx); limits.Cycles > v.slack.Cycles || limits.Cells > v.slack.Cells {
+		v.out.Refused = append(v.out.Refused, &InvalidTx{Index: i, Err: fmt.Errorf("%w: %+v, slack %+v", ErrLaneFull, limits, v.slack)})
+		return false
+	}
+	if tx.Tx.To != nil {
+		b.promised = v.promised[*tx.Tx.To]
+	}
+	return true
+}
+
+// Keep books a transaction that was admitted and is settled.
+func (v *Sieve) Keep(i int) {
+	tx := v.sel.Txs[i]
+	v.out.Kept = append(v.out.Kept, tx)
+	r := v.steps.b.result.Receipts
+	used := chain.Usage{Cycles: r[len(r)-1].CyclesUsed, Cells: r[len(r)-1].CellsUsed}
+	switch limits := limitsOf(tx); {
+	case v.sel.IsSpare(i):
+		v.slack.Cycles -= used.Cycles
+		v.slack.Cells -= used.Cells
+	case len(tx.Tx.Payload) > 0 && tx.Lane == chain.LaneUser: // counted with its limits
+		v.slack.Cycles += limits.Cycles - used.Cycles
+		v.slack.Cells += limits.Cells - used.Cells
+	}
+}
+
+// Refuse leaves out the transaction that was admitted last, if err is a verdict on
+// it. Else it returns err.
+func (v *Sieve) Refuse(err error) error {
+	var invalid *InvalidTx
+	if !errors.As(err, &invalid) { // which was judged before it wrote anything
+		return err
+	}
+	v.out.Refused = append(v.out.Refused, invalid)
+	tx := v.sel.Txs[invalid.Index]
+	if !v.sel.IsSpare(invalid.Index) && len(tx.Tx.Payload) > 0 && tx.Lane == chain.LaneUser {
+		v.slack.Cycles += tx.Tx.CyclesLimit
+		v.slack.Cells += tx.Tx.CellsLimit
+	}
+	return nil
+}
+
+// Finish does what comes after the transactions. The error is a [*Fault].
+func (v *Sieve) Finish() (out Sifted, err error) {
+	v.out.Result, err = v.steps.Finish()
+	return v.out, err
 }
 
 // MayPass reports whether the reason of an [*InvalidTx] can pass while the

@@ -78,7 +78,7 @@ func (s *Steps) Worker(e *pvm.Engine) *Worker {
 func (w *Worker) Attempt(o *state.Overlay, index int, tx *chain.VerifiedTx, inPlace bool) (Attempt, error) {
 	b := &block{in: &w.in, state: o, actors: w.steps.b.actors}
 	if inPlace {
-		b.budget, b.lane = w.steps.b.budget, w.steps.b.lane
+		b.budget, b.lane, b.promised = w.steps.b.budget, w.steps.b.lane, w.steps.b.promised
 	}
 	return b.attempt(index, tx)
 }

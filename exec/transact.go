@@ -112,8 +112,9 @@ func (b *block) judgeTarget(ins chain.Instruction, tx *chain.VerifiedTx) (chain.
 		return ins, &Fault{"read ledger of " + tx.Tx.To.String(), err}
 	}
 	need := ins.Intrinsic(&b.in.Params.Intrinsic)
-	if left := l.Left(&b.in.Params.Actor, b.in.Height); tx.Tx.CyclesLimit-need.Cycles > left {
-		return ins, fmt.Errorf("%w: %d cycles left", ErrActorBusy, left)
+	left := l.Left(&b.in.Params.Actor, b.in.Height)
+	if tx.Tx.CyclesLimit-need.Cycles > left-min(left, b.promised) {
+		return ins, fmt.Errorf("%w: %d cycles left, %d of them promised", ErrActorBusy, left, b.promised)
 	}
 	return ins, nil
 }

@@ -59,6 +59,9 @@ func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 			return o
 		}
 	}
+	if ins.Kind == chain.KindMessage {
+		o.Calls = sched.Call{Actor: tx.Tx.To, Most: tx.Tx.CyclesLimit - ins.Intrinsic(&params.Intrinsic).Cycles}
+	}
 	if ins.Kind == chain.KindTransfer && ins.PayloadBytes == 0 { // runs nothing, whatever the target becomes: its cost is known beforehand
 		uses := ins.Intrinsic(&params.Intrinsic)
 		o.Spare = chain.Usage{Cycles: tx.Tx.CyclesLimit - uses.Cycles, Cells: tx.Tx.CellsLimit - uses.Cells}

@@ -63,8 +63,8 @@ func BenchmarkPack(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				got, err := l.Pack(b.Context(), *req)
-				if err != nil || len(got) != picked {
-					b.Fatalf("packed %d: %v", len(got), err)
+				if err != nil || len(got.Txs) != picked {
+					b.Fatalf("packed %d: %v", len(got.Txs), err)
 				}
 			}
 			b.ReportMetric(float64(picked)*float64(b.N)/b.Elapsed().Seconds(), "txs/s")
@@ -113,7 +113,7 @@ func BenchmarkPackTips(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				taken += len(got)
+				taken += len(got.Txs)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(taken), "ns/tx")
 		})

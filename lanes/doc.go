@@ -33,6 +33,10 @@
 // a small transfer takes no space from others. Unused capacity cascades down by the same
 // chain/fees.Budget on both sides (resolutions 2.1-2.4, 11.14).
 //
+// The same holds for the cycles that an actor has for a block (resolution 11.22): a
+// message is taken while the limits of all to its actor fit. Those beyond are spares,
+// for execution to take where the others leave room (docs/adr/0054).
+//
 // # Concurrency
 //
 // Every request is served on the goroutine that makes it; nobody owns the pool.

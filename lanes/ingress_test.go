@@ -66,16 +66,16 @@ func TestBytesToBlock(t *testing.T) {
 		}
 	}
 	req := lanes.PackRequest{Parent: view, Params: &params, BaseFees: fees, Height: 1, VRFOut: chain.Hash{1}, MaxBytes: 1 << 20}
-	txs, err := l.Pack(ctx, req)
-	if err != nil || len(txs) != len(bodies) {
-		t.Fatalf("packed %d of %d, %v", len(txs), len(bodies), err)
+	packed, err := l.Pack(ctx, req)
+	if err != nil || len(packed.Txs) != len(bodies) {
+		t.Fatalf("packed %d of %d, %v", len(packed.Txs), len(bodies), err)
 	}
 	cancel()
 	<-ended
 	<-ended
 
 	var block [][]byte
-	for _, tx := range txs {
+	for _, tx := range packed.Txs {
 		block = append(block, tx.Body)
 	}
 	other, err := sigverify.New(sigverify.DefaultConfig(2), l)
@@ -90,7 +90,7 @@ func TestBytesToBlock(t *testing.T) {
 		t.Error(err)
 	}
 	for i := range checked {
-		if checked[i].Sender != txs[i].Sender || checked[i].Hash != txs[i].Hash {
+		if checked[i].Sender != packed.Txs[i].Sender || checked[i].Hash != packed.Txs[i].Hash {
 			t.Errorf("transaction %d: the verifier sees %s of %s", i, checked[i].Hash, checked[i].Sender)
 		}
 	}

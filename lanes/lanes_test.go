@@ -113,8 +113,8 @@ func TestLifeOfTransactions(t *testing.T) {
 	expect("no longer paid for", txs[5], 0, false)
 	expect("below the base fee", txs[1], WaitUnderpriced, true)
 	expect("still parked", txs[2], WaitParked, true)
-	if packed, err := l.Pack(ctx, *request(l.params.Load(), view)); err != nil || len(packed) != 0 {
-		t.Errorf("packed %s, %v: want nothing that cannot pay", names(packed), err)
+	if packed, err := l.Pack(ctx, *request(l.params.Load(), view)); err != nil || len(packed.Txs) != 0 {
+		t.Errorf("packed %s, %v: want nothing that cannot pay", names(packed.Txs), err)
 	}
 
 	// Block 2 is empty and cheap. c has money again.
@@ -129,8 +129,8 @@ func TestLifeOfTransactions(t *testing.T) {
 	req := request(l.params.Load(), view)
 	req.Height = 3
 	packed, err := l.Pack(ctx, *req)
-	if err != nil || len(packed) != 3 {
-		t.Errorf("packed %s, %v: want one of each sender", names(packed), err)
+	if err != nil || len(packed.Txs) != 3 {
+		t.Errorf("packed %s, %v: want one of each sender", names(packed.Txs), err)
 	}
 	if err := l.Discard(ctx, []chain.Hash{txs[1].Hash, {1}}); err != nil {
 		t.Fatal(err)
@@ -279,11 +279,12 @@ func TestEveryoneAtOnce(t *testing.T) {
 			}
 			req := request(l.params.Load(), view)
 			req.Height = height
-			txs, err := l.Pack(ctx, *req)
+			packed, err := l.Pack(ctx, *req)
 			if err != nil {
 				t.Error(err)
 				return
 			}
+			txs := packed.Txs
 			if err := order.Check(req.VRFOut, txs); err != nil {
 				t.Error(err)
 			}

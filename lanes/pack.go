@@ -2,6 +2,7 @@ package lanes
 
 import (
 	"context"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/order"
@@ -17,10 +18,6 @@ type PackRequest struct {
 	Height   chain.Height                  // of the new block
 	VRFOut   chain.Hash                    // proposer's VRF output (resolution 11.41)
 	MaxBytes int                           // for all bodies with their frames
-	Exclude  []chain.Hash                  // transactions to leave out
-	// Busy are actors that have no cycles for more than some messages, which are
-	// named: all others to them are left out.
-	Busy map[chain.Address]map[chain.Hash]struct{}
 	// Reserved is what due timers may take of the timer lane's share, before any
 	// transaction.
 	Reserved chain.Usage
@@ -29,26 +26,56 @@ type PackRequest struct {
 	// nonces are not where the pool has them. What is missing here only costs
 	// other transactions of its sender their turn.
 	Before [][]*chain.VerifiedTx
+	// Left reads how many cycles an actor has for messages in the new block. nil: of
+	// no actor more is used than all get for a block.
+	Left func(chain.Address) (chain.Cycles, error)
 }
 
-// Pack selects transactions for a block on top of the given parent and returns
-// them in the order of execution. They stay in the pool until a finalized head
+// Packed is a selection for a block.
+type Packed struct {
+	Txs []*chain.VerifiedTx // in the order of execution
+
+	// Spare says which of them are messages that the block may have no room for, or
+	// their actors no cycles (see [sched.Picked]); the order is the same without. The
+	// others leave the user lane Slack, when they use all that they may. nil: none.
+	Spare []bool
+	Slack chain.Usage
+}
+
+// Pack selects transactions for a block on top of the given parent. They stay in the pool until a finalized head
 // includes them, so a proposal that comes to nothing costs nothing. The error
 // is a *ReadError or ctx's.
 //
 // Transactions of an unfinalized parent are still in the pool; their nonces are
 // below the parent's and they are passed over.
-func (l *Lanes) Pack(ctx context.Context, req PackRequest) ([]*chain.VerifiedTx, error) {
+func (l *Lanes) Pack(ctx context.Context, req PackRequest) (Packed, error) {
 	if err := l.open(ctx); err != nil {
-		return nil, err
+		return Packed{}, err
 	}
 	picked, err := l.pool.Pick(&sched.PickRequest{
 		Params: req.Params, BaseFees: req.BaseFees, Height: req.Height,
-		MaxBytes: req.MaxBytes, Exclude: req.Exclude, Busy: req.Busy, Reserved: req.Reserved, Before: req.Before,
-		Account: accountsAt(req.Parent, req.Height-1),
+		MaxBytes: req.MaxBytes, Reserved: req.Reserved, Before: req.Before,
+		Account: accountsAt(req.Parent, req.Height-1), Left: req.Left,
 	})
 	if err != nil {
-		return nil, err
+		return Packed{}, err
 	}
-	return order.Arrange(req.VRFOut, picked), nil // while the pool moves on
+	return arrange(req.VRFOut, &picked), nil // while the pool moves on
+}
+
+// arrange puts a selection into the order of execution.
+func arrange(vrfOut chain.Hash, picked *sched.Picked) Packed {
+	p := Packed{Txs: order.Arrange(vrfOut, slices.Concat(picked.Txs, picked.Spares)), Slack: picked.Slack}
+	if len(picked.Spares) == 0 {
+		return p
+	}
+	spare := make(map[*chain.VerifiedTx]struct{}, len(picked.Spares))
+	for _, tx := range picked.Spares {
+		spare[tx] = struct{}{}
+	}
+	p.Spare = make([]bool, len(p.Txs))
+	for i, tx := range p.Txs {
+		_, p.Spare[i] = spare[tx]
+	}
+	return p
 }

@@ -78,13 +78,6 @@ func TestPackRules(t *testing.T) {
 	view := wealthy()
 	var m maker
 	const limit = 30_000
-	excluded := m.transfer(2, 0, 90, limit)
-	message := func(sender byte, nonce uint64) *chain.VerifiedTx {
-		tx := m.transfer(sender, nonce, 1, limit)
-		tx.Tx.Payload, tx.Tx.CellsLimit = []byte{1}, 100
-		return tx
-	}
-	kept := message(1, 0)
 	byNonce := func(txs []*chain.VerifiedTx) string {
 		txs = slices.Clone(txs)
 		slices.SortFunc(txs, func(a, b *chain.VerifiedTx) int {
@@ -112,18 +105,6 @@ func TestPackRules(t *testing.T) {
 			"a base fee above the fee cap leaves the sender out",
 			[]*chain.VerifiedTx{m.transfer(1, 0, 1, limit), m.transfer(1, 1, 90, limit), m.transfer(2, 0, 90, limit)},
 			func(r *PackRequest) { r.BaseFees = evenFees(12); r.BaseFees[chain.LaneUser].PerCell = 1 }, "[02/0]",
-		},
-		{
-			"excluded ones stay out with their successors",
-			[]*chain.VerifiedTx{m.transfer(1, 0, 1, limit), m.transfer(1, 1, 90, limit), excluded, m.transfer(2, 1, 90, limit)},
-			func(r *PackRequest) { r.Exclude = []chain.Hash{excluded.Hash} }, "[01/0 01/1]",
-		},
-		{
-			"a busy actor takes the messages that are named, and payments",
-			[]*chain.VerifiedTx{kept, message(1, 1), m.transfer(1, 2, 1, limit), message(2, 0), m.transfer(3, 0, 1, limit)},
-			func(r *PackRequest) {
-				r.Busy = map[chain.Address]map[chain.Hash]struct{}{{0xcc, 1}: {kept.Hash: {}}}
-			}, "[01/0 03/0]",
 		},
 		{
 			"a predecessor in an earlier lane is enough",

@@ -112,11 +112,11 @@ func request(params *chain.Params, view state.View) *PackRequest {
 
 func mustPack(t *testing.T, l *Lanes, req *PackRequest) []*chain.VerifiedTx {
 	t.Helper()
-	txs, err := l.Pack(context.Background(), *req)
+	packed, err := l.Pack(context.Background(), *req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return txs
+	return packed.Txs
 }
 
 // mustAdmit puts transactions into the pool without the checks of what they

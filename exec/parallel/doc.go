@@ -23,7 +23,8 @@
 //
 // Only settled writes are ever read. So a plan is one number for each transaction,
 // a wrong plan costs time and nothing else, and a transaction runs at most twice, or
-// three times where it ends the block or its credits do not fit.
+// three times where it ends the block or its credits do not fit. In a proposer's block
+// ([Executor.Sift]) it does not end it: it is left out, and those behind go on.
 // When an eighth of the programs had to run again, the rest is executed one after
 // the other (a scheduler without such a rule can be slower than none by any
 // factor).

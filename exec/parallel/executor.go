@@ -49,8 +49,60 @@ func (x *Executor) Apply(view state.View, in exec.Inputs, txs []*chain.VerifiedT
 	if err != nil {
 		return exec.Result{}, err
 	}
+	settled, err := x.beside(mode, s, txs, nil)
+	if err != nil {
+		return exec.Result{}, err
+	}
+	began := x.now()
+	for i := settled; i < len(txs); i++ {
+		if err := s.Transact(i, txs[i]); err != nil {
+			return exec.Result{}, err
+		}
+	}
+	left := x.now()
+	result, err := s.Finish()
+	x.stats.RunNanos += left - began // of those that were left, one by one
+	x.stats.FinishNanos += x.now() - left
+	return result, err
+}
+
+// Sift is [exec.Sift], with the engines of the executor. Spares are run in their
+// turn, as what one has an actor do the next has to know.
+func (x *Executor) Sift(view state.View, in exec.Inputs, sel *exec.Selection) (exec.Sifted, error) {
+	x.stats.Blocks++
+	in.Engine = x.engines[0]
+	mode := x.choose(sel.Txs)
+	if mode == Sequential {
+		return exec.Sift(view, in, sel)
+	}
+	s, err := exec.Begin(view, in, len(sel.Txs))
+	if err != nil {
+		return exec.Sifted{}, err
+	}
+	v := s.Sieve(sel)
+	settled, err := x.beside(mode, s, sel.Txs, &sieve{v, sel})
+	if err != nil {
+		return exec.Sifted{}, err
+	}
+	began := x.now()
+	for i := settled; i < len(sel.Txs); i++ {
+		if err := v.Transact(i); err != nil {
+			return exec.Sifted{}, err
+		}
+	}
+	left := x.now()
+	out, err := v.Finish()
+	x.stats.RunNanos += left - began
+	x.stats.FinishNanos += x.now() - left
+	return out, err
+}
+
+// beside runs transactions beside each other, from the first on, and returns how many:
+// all, unless too much had to run again.
+func (x *Executor) beside(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx, v *sieve) (int, error) {
 	began := x.now()
 	r := x.start(mode, s, txs)
+	r.sieve = v
 	x.stats.PrepareNanos += x.now() - began
 	r.all()
 	x.count(r)
@@ -58,29 +110,14 @@ func (x *Executor) Apply(view state.View, in exec.Inputs, txs []*chain.VerifiedT
 		panic(r.panicked)
 	}
 	if r.err != nil {
-		return exec.Result{}, r.err
+		return 0, r.err
 	}
 	began = x.now()
 	if err := r.settled.merge(); err != nil {
-		return exec.Result{}, &exec.Fault{Doing: "merge writes", Err: err}
+		return 0, &exec.Fault{Doing: "merge writes", Err: err}
 	}
-	merged := x.now()
-	for i := r.frontier; i < len(txs); i++ {
-		if err := s.Transact(i, txs[i]); err != nil {
-			return exec.Result{}, err
-		}
-	}
-	left := x.now()
-	result, err := s.Finish()
-	x.stats.RunNanos += left - merged // of those that were left, one by one
-	x.stats.FinishNanos += merged - began + x.now() - left
-	return result, err
-}
-
-// Sift is [exec.Sift], with an engine of the executor.
-func (x *Executor) Sift(view state.View, in exec.Inputs, txs []*chain.VerifiedTx) (exec.Sifted, error) {
-	in.Engine = x.engines[0]
-	return exec.Sift(view, in, txs)
+	x.stats.FinishNanos += x.now() - began
+	return r.frontier, nil
 }
 
 func (x *Executor) now() uint64 {

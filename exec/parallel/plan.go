@@ -58,7 +58,10 @@ func (r *run) admit() {
 		r.depth[i] = r.depth[after] + 1
 		r.deepest = max(r.deepest, r.depth[i])
 	}
-	if after < r.frontier {
+	switch {
+	case r.sieve.spare(i): // its turn is the frontier's
+		return
+	case after < r.frontier:
 		r.ready.push(i)
 		return
 	}

@@ -16,6 +16,7 @@ type run struct {
 	steps   *exec.Steps
 	settled *settled
 	workers []*worker
+	sieve   *sieve
 	window  int // how far attempts run ahead of the frontier
 	heavy   int // transactions that run programs or instructions
 	shake   func()
@@ -190,6 +191,9 @@ func (w *worker) settle() {
 // The caller holds the lock.
 func (w *worker) mine(i int) bool {
 	r := w.run
+	if i < len(r.txs) && r.sieve.spare(i) {
+		return true
+	}
 	if i == len(r.txs) || r.jobs[i].by == nil {
 		return false
 	}
@@ -222,18 +226,29 @@ func (w *worker) advance(first, settled int) {
 // on.
 func (w *worker) book(i int) bool {
 	r, j := w.run, &w.run.jobs[i]
-	again, last := !w.stands(i), false
+	if !r.sieve.admit(i) {
+		return true
+	}
+	last := r.sieve.spare(i)
+	again := !last && !w.stands(i)
 	if again {
-		r.reruns++
 		j.try.renew()
 		w.try(i, false)
-		if last = !w.stands(i); last { // an error, or a balance beyond 64 bits
-			j.try = r.newAttempt(state.NewOverlay)
-			w.try(i, true)
+		last = !w.stands(i) // an error, or a balance beyond 64 bits
+	}
+	if last {
+		j.try = r.newAttempt(state.NewOverlay)
+		w.try(i, true)
+		if r.err != nil {
+			r.err = r.sieve.refuse(r.err)
+			return r.err == nil
 		}
+	}
+	if again {
+		r.reruns++
 		r.abandon = r.tooMany(i)
 	}
-	if r.err != nil || r.panicked != nil {
+	if r.panicked != nil {
 		return false
 	}
 	if r.shake != nil {
@@ -246,6 +261,7 @@ func (w *worker) book(i int) bool {
 	if r.err != nil {
 		return false
 	}
+	r.sieve.keep(i)
 	r.learn(i, again)
 	if !last {
 		w.keep(j.try)

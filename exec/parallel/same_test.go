@@ -17,6 +17,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/token"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 var (
@@ -201,6 +202,7 @@ func TestSameAsSequential(t *testing.T) {
 	for _, what := range []string{
 		chain.CodeName(chain.CodeOK), chain.CodeName(chain.CodeReverted), chain.CodeName(chain.CodeCyclesExhausted), chain.CodeName(chain.CodeNoHandler),
 		exec.ErrLaneFull.Error(), exec.ErrActorBusy.Error(), "waited", "fired",
+		"left out: " + exec.ErrLaneFull.Error(), "left out: " + exec.ErrActorBusy.Error(),
 	} {
 		if met[what] == 0 {
 			t.Errorf("no chain met %q", what)
@@ -244,6 +246,7 @@ func sameChain(t *testing.T, seed uint64, pool []*pvm.Engine, met meetings) {
 		for range 4 + w.rng.IntN(30) {
 			txs = append(txs, w.tx(user(w.rng.IntN(users))))
 		}
+		w.sameSift(t, p, h, m, list, txs, pool[0], met)
 		for {
 			in := inputs(p, h)
 			in.Engine = pool[0]
@@ -274,6 +277,38 @@ func sameChain(t *testing.T, seed uint64, pool []*pvm.Engine, met meetings) {
 		t.Logf("%s: %d of %d blocks in parallel, %d given up, %d transactions, %d executions, %d again, %d not foreseen",
 			x.name, s.Parallel, s.Blocks, s.Abandoned, s.Txs, s.Executions, s.Reruns, s.Missed)
 	}
+}
+
+// sameSift holds the ways to exec.Sift, with some of the transactions as spares.
+func (w *world) sameSift(t *testing.T, p *chain.Params, h chain.Height, m state.View, list []way, txs []*chain.VerifiedTx, e *pvm.Engine, met meetings) {
+	t.Helper()
+	sel := &exec.Selection{Txs: txs, Spare: make([]bool, len(txs)), Slack: chain.Usage{Cycles: chain.Cycles(w.rng.IntN(2_000_000)), Cells: 200_000}}
+	for i := range txs {
+		sel.Spare[i] = w.rng.IntN(3) == 0
+	}
+	in := inputs(p, h)
+	in.Engine = e
+	want := sifted(exec.Sift(m, in, sel))
+	for _, reason := range []error{exec.ErrLaneFull, exec.ErrActorBusy} {
+		met["left out: "+reason.Error()] += strings.Count(want, reason.Error())
+	}
+	for _, x := range list {
+		if got := sifted(x.Sift(m, inputs(p, h), sel)); got != want {
+			t.Fatalf("block %d of %d transactions sifted, %s:\n%s", h, len(txs), x.name, difference(got, want))
+		}
+	}
+}
+
+// sifted is all of a block and of what it leaves out.
+func sifted(s exec.Sifted, err error) string {
+	out := text(s.Result, err)
+	for _, tx := range s.Kept {
+		out += fmt.Sprintf("kept %s\n", tx.Hash)
+	}
+	for _, bad := range s.Refused {
+		out += fmt.Sprintf("refused %d: %v\n", bad.Index, bad.Err)
+	}
+	return out
 }
 
 // without leaves out a transaction and what its sender does after it.

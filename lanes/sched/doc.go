@@ -51,6 +51,9 @@
 // out or included, and with a base fee that moves a part of the chain to another
 // level. The fifos keep everything in order of arrival, for when a lane is full.
 //
+// Messages are counted against the cycles of their actors, too. An actor's are read
+// only when it is called for more than what all get for a block, so mostly never.
+//
 // On a parent that the pool does not know as the head, the senders of the blocks
 // between have used nonces that their turns begin with. The next transactions of
 // these senders alone stand in a heap meanwhile.

@@ -321,7 +321,7 @@ func TestPoolMatchesModel(t *testing.T) {
 			w.model.compare(t, w.pool)
 			for _, k := range []string{
 				"<nil>", "*errors.errorString", "*sched.NonceTooLowError", "*sched.NonceGapError", "*sched.BalanceError",
-				"*sched.ReplaceError", "*sched.SenderFullError", "*sched.LaneFullError", "replaced", "evicted", "moved", "starved", "picked", "ahead", "late",
+				"*sched.ReplaceError", "*sched.SenderFullError", "*sched.LaneFullError", "replaced", "evicted", "moved", "starved", "picked", "spares", "ahead", "late",
 			} {
 				if w.seen[k] < 50 {
 					t.Errorf("outcome %s seen %d times: the walk does not test it", k, w.seen[k])
@@ -384,6 +384,9 @@ func (w *walk) tx() *chain.VerifiedTx {
 		Body:   make([]byte, 100+w.rng.IntN(400)),
 		Sender: a,
 		Lane:   []chain.LaneID{chain.LaneSystem, chain.LaneRunner, chain.LaneUser, chain.LaneUser, chain.LaneUser}[w.rng.IntN(5)],
+	}
+	if tx.Lane == chain.LaneUser && w.rng.IntN(2) == 0 {
+		tx.Tx.To = &chain.Address{0xac, byte(w.rng.IntN(3))}
 	}
 	binary.BigEndian.PutUint64(tx.Hash[:], w.serial)
 	if len(w.model.queue) > 0 && w.rng.IntN(8) == 0 {

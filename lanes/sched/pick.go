@@ -17,10 +17,6 @@ type PickRequest struct {
 	BaseFees [chain.NumLanes]chain.FeePair // of the new block
 	Height   chain.Height                  // of the new block
 	MaxBytes int                           // for all bodies with their frames
-	Exclude  []chain.Hash                  // transactions to leave out
-	// Busy are actors that have no cycles for more than some messages, which are
-	// named: all others to them are left out.
-	Busy map[chain.Address]map[chain.Hash]struct{}
 	// Reserved is what due timers may take of the timer lane's share.
 	Reserved chain.Usage
 	// Before are the transactions of the blocks before the new one, the parent's
@@ -31,14 +27,30 @@ type PickRequest struct {
 	// Account reads what an account may use in the new block: as the parent has
 	// it, which need not be finalized.
 	Account func(chain.Address) (Account, error)
+	// Left reads how many cycles an actor has for messages in the new block. It is
+	// asked for actors that are called for more than what all get for a block; nil:
+	// of these, no message is taken beyond that.
+	Left func(chain.Address) (chain.Cycles, error)
 }
 
-// Pick selects transactions for a block, in the order of selection. They stay
-// in the pool. The error is Account's.
+// Picked is a selection for a block.
+type Picked struct {
+	Txs []*chain.VerifiedTx // in the order of selection
+
+	// Spares are messages to actors that may have no cycles for them, when those
+	// before have used all that they may: what a handler uses, only execution tells.
+	// Each is the only one of its sender, in Txs or here, so that a block is in
+	// order with any of them or without.
+	Spares []*chain.VerifiedTx
+	Slack  chain.Usage // of the user lane, when all of Txs use all that they may
+}
+
+// Pick selects transactions for a block. They stay in the pool. The error is
+// Account's or Left's.
 //
 // All shards stand still meanwhile, so the selection is made from the pool of
 // one instant.
-func (s *Scheduler) Pick(req *PickRequest) ([]*chain.VerifiedTx, error) {
+func (s *Scheduler) Pick(req *PickRequest) (Picked, error) {
 	s.holdAll()
 	defer s.releaseAll()
 	s.picks++
@@ -49,46 +61,43 @@ func (s *Scheduler) Pick(req *PickRequest) ([]*chain.VerifiedTx, error) {
 		onHead: req.Height == s.head.Height+1,
 	}
 	k.budget.Reserve(chain.LaneTimer, req.Reserved)
-	if len(req.Exclude) > 0 {
-		k.exclude = make(map[chain.Hash]struct{}, len(req.Exclude))
-	}
-	for _, hash := range req.Exclude {
-		k.exclude[hash] = struct{}{}
-	}
 	k.picked = make([]*chain.VerifiedTx, 0, min(s.pickedLast+s.pickedLast/8, s.waiting()))
 	defer s.merge.forget()
 	defer func() { s.lookedLast = k.looked }()
 	if err := k.lookAhead(); err != nil {
-		return nil, err
+		return Picked{}, err
 	}
 	for lane := range chain.NumLanes {
 		if err := k.lane(lane); err != nil {
-			return nil, err
+			return Picked{}, err
 		}
+	}
+	if k.called.err != nil {
+		return Picked{}, k.called.err
 	}
 	s.pickedLast = len(k.picked)
 	s.counts.picks.Add(1)
 	s.counts.picked.Add(uint64(len(k.picked)))
-	return k.picked, nil
+	return k.result(), nil
 }
 
 // picker is the state of one Pick. At every step it takes the best transaction
 // that can run: the highest tier first, in a tier the first to arrive, and only
 // when the nonce before it is in the parent's state or taken already.
 type picker struct {
-	req     *PickRequest
-	all     *Scheduler
-	pick    uint64
-	budget  *fees.Budget
-	bytes   int         // left in the block
-	left    chain.Usage // what the budget has for the lane at hand
-	spare   chain.Usage // largest spare of a transaction taken for the lane
-	onHead  bool        // the parent is the finalized head, so the pool knows the accounts
-	exclude map[chain.Hash]struct{}
-	picked  []*chain.VerifiedTx
-	misses  int                   // in a row, in the lane at hand
-	looked  int                   // entries that it came to
-	ahead   [chain.NumLanes]heads // of the senders whose turns are not the pool's
+	req    *PickRequest
+	all    *Scheduler
+	pick   uint64
+	budget *fees.Budget
+	bytes  int         // left in the block
+	left   chain.Usage // what the budget has for the lane at hand
+	spare  chain.Usage // largest spare of a transaction taken for the lane
+	onHead bool        // the parent is the finalized head, so the pool knows the accounts
+	picked []*chain.VerifiedTx
+	misses int                   // in a row, in the lane at hand
+	looked int                   // entries that it came to
+	ahead  [chain.NumLanes]heads // of the senders whose turns are not the pool's
+	called called
 }
 
 // pickState is a sender's account after the transactions picked so far, in the
@@ -97,6 +106,7 @@ type pickState struct {
 	pick      uint64 // the rest is of this pick
 	nonce     uint64
 	spendable chain.Wei
+	met       bool // one of the sender's was taken, or is a spare
 }
 
 // lane fills the lane's share of the block. It ends when the lane has nothing
@@ -104,6 +114,7 @@ type pickState struct {
 // worth the time.
 func (k *picker) lane(lane chain.LaneID) error {
 	k.left, k.spare, k.misses = k.budget.Left(lane), chain.Usage{}, 0
+	k.called.room = spareBlocks * k.left.Cycles
 	met := k.all.met(lane)
 	for l, ok := highestBelow(met, level(numLevels)); ok; l, ok = highestBelow(met, l) {
 		k.all.merge.gather(k.all, lane, l)
@@ -184,7 +195,7 @@ func (k *picker) take(s *sender, e *entry) bool {
 		e.cost > s.pick.spendable {
 		return false
 	}
-	if k.leftOut(e.tx) {
+	if e.calls.Actor != nil && !k.mayCall(s, e) {
 		return false
 	}
 	k.budget.Take(e.lane, e.uses)
@@ -193,22 +204,10 @@ func (k *picker) take(s *sender, e *entry) bool {
 	k.spare.Cycles = max(k.spare.Cycles, e.spare.Cycles)
 	k.spare.Cells = max(k.spare.Cells, e.spare.Cells)
 	k.bytes -= e.bytes + bodyFrameBytes
+	s.pick.met = true
 	s.pick.nonce++
 	s.pick.spendable -= e.cost
 	k.misses = 0
 	k.picked = append(k.picked, e.tx)
 	return true
-}
-
-// leftOut reports whether the request names a transaction, or its target.
-func (k *picker) leftOut(tx *chain.VerifiedTx) bool {
-	if _, out := k.exclude[tx.Hash]; out {
-		return true
-	}
-	if len(k.req.Busy) == 0 || tx.Tx.To == nil || len(tx.Tx.Payload) == 0 {
-		return false
-	}
-	some, busy := k.req.Busy[*tx.Tx.To]
-	_, named := some[tx.Hash]
-	return busy && !named
 }

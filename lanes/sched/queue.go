@@ -39,6 +39,7 @@ type entry struct {
 	maxFee     chain.FeePair // fee caps
 	uses       chain.Usage   // most that it uses
 	spare      chain.Usage   // the rest of its limits
+	calls      Call          // what it may take from an actor
 	bytes      int           // of the body
 	lane       chain.LaneID
 	level      level
@@ -53,7 +54,7 @@ func newEntry(o *Offer, of *sender) *entry {
 		tx: tx, of: of, cost: o.Cost, nonce: tx.Tx.Nonce, lane: tx.Lane, bytes: len(tx.Body),
 		maxFee: chain.FeePair{PerCycle: tx.Tx.MaxFeePerCycle, PerCell: tx.Tx.MaxFeePerCell},
 		uses:   chain.Usage{Cycles: tx.Tx.CyclesLimit - o.Spare.Cycles, Cells: tx.Tx.CellsLimit - o.Spare.Cells},
-		spare:  o.Spare,
+		spare:  o.Spare, calls: o.Calls,
 	}
 }
 

@@ -28,7 +28,15 @@ type Offer struct {
 	// Spare is the part of its limits that it is known not to use; zero where
 	// only execution tells. Another transaction may have that space.
 	Spare chain.Usage
+	Calls Call
 	Err   error // what makes it inadmissible for ever, or nil
+}
+
+// Call is what a message may take of the cycles that its actor has for a block; the
+// zero value is nobody's.
+type Call struct {
+	Actor *chain.Address
+	Most  chain.Cycles
 }
 
 // Scheduler is the sharded pool of waiting transactions.

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -66,11 +67,15 @@ func TestTurnsStayInOrder(t *testing.T) {
 }
 
 // pick is the rule of picking without any index: as long as possible, of all
-// that can run and fits, take the best level and in it the first in the queue.
-func (m *model) pick(req *PickRequest, now map[chain.Address]Account) (out []*chain.VerifiedTx, late int) {
+// that can run and fits, take the best level and in it the first in the queue. What
+// its actor may have no cycles for is not taken, and the only one of its sender is a
+// spare.
+func (m *model) pick(req *PickRequest, now map[chain.Address]Account, left map[chain.Address]chain.Cycles) (out Picked, late int) {
 	budget, bytes := fees.NewBudget(req.Params), req.MaxBytes
+	met, passed, called := map[chain.Address]bool{}, map[*modelTx]bool{}, map[chain.Address]chain.Cycles{}
+	var spares []*modelTx
 	for lane := range chain.NumLanes {
-		highest := level(numLevels)
+		highest, room := level(numLevels), 4*budget.Left(lane).Cycles
 		for {
 			var best *modelTx
 			for _, t := range m.queue {
@@ -78,7 +83,7 @@ func (m *model) pick(req *PickRequest, now map[chain.Address]Account) (out []*ch
 				if t.tx.Lane == lane && t.at >= levelTier0 && t.tx.Tx.Nonce == at.Nonce && t.cost <= at.Spendable &&
 					t.tx.Tx.CyclesLimit <= left.Cycles && t.tx.Tx.CellsLimit <= left.Cells && len(t.tx.Body)+5 <= bytes &&
 					t.tx.Tx.MaxFeePerCycle >= req.BaseFees[lane].PerCycle && t.tx.Tx.MaxFeePerCell >= req.BaseFees[lane].PerCell &&
-					!slices.Contains(req.Exclude, t.tx.Hash) && (best == nil || t.at > best.at) {
+					!passed[t] && (best == nil || t.at > best.at) {
 					best = t
 				}
 			}
@@ -89,15 +94,34 @@ func (m *model) pick(req *PickRequest, now map[chain.Address]Account) (out []*ch
 				late++ // it paid more, and had to wait for one before it
 			}
 			highest = best.at
+			if to, limit := best.tx.Tx.To, best.tx.Tx.CyclesLimit; to != nil && called[*to]+limit > left[*to] {
+				passed[best] = true
+				if !met[best.tx.Sender] && limit <= left[*to] && limit <= room {
+					met[best.tx.Sender] = true
+					room -= limit
+					spares = append(spares, best)
+				}
+				continue
+			} else if to != nil {
+				called[*to] += limit
+			}
+			met[best.tx.Sender] = true
 			at := now[best.tx.Sender]
 			at.Nonce++
 			at.Spendable -= best.cost
 			now[best.tx.Sender] = at
 			budget.Take(lane, chain.Usage{Cycles: best.tx.Tx.CyclesLimit, Cells: best.tx.Tx.CellsLimit})
 			bytes -= len(best.tx.Body) + 5
-			out = append(out, best.tx)
+			out.Txs = append(out.Txs, best.tx)
 		}
 	}
+	for _, t := range spares {
+		if size := len(t.tx.Body) + 5; size <= bytes {
+			bytes -= size
+			out.Spares = append(out.Spares, t.tx)
+		}
+	}
+	out.Slack = budget.Left(chain.LaneUser)
 	return out, late
 }
 
@@ -108,10 +132,16 @@ func (w *walk) comparePick(t *testing.T) {
 	params := chain.DefaultParams()
 	params.CyclesTarget = chain.Cycles(500_000 + w.rng.IntN(3_000_000))
 	params.CyclesCap = params.CyclesTarget
+	params.Actor.BlockCycles = chain.Cycles(w.rng.IntN(30_000))
+	left := map[chain.Address]chain.Cycles{}
+	for n := range byte(3) {
+		left[chain.Address{0xac, n}] = params.Actor.BlockCycles + chain.Cycles(w.rng.IntN(100_000))
+	}
 	now := map[chain.Address]Account{}
 	req := &PickRequest{
 		Params: &params, Height: 1, MaxBytes: 500 + w.rng.IntN(20_000),
 		Account: func(a chain.Address) (Account, error) { return now[a], nil },
+		Left:    func(a chain.Address) (chain.Cycles, error) { return left[a], nil },
 	}
 	req.BaseFees = w.pool.laneBases()
 	onHead := w.rng.IntN(2) == 0
@@ -131,23 +161,22 @@ func (w *walk) comparePick(t *testing.T) {
 	}
 	cut := w.rng.IntN(len(before) + 1)
 	req.Before = [][]*chain.VerifiedTx{before[:cut], append(before[cut:], before[:cut/2]...)}
-	for _, q := range w.model.queue {
-		if w.rng.IntN(50) == 0 {
-			req.Exclude = append(req.Exclude, q.tx.Hash)
-		}
-	}
 	got, err := w.pool.Pick(req)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, late := w.model.pick(req, now)
-	if !slices.Equal(got, want) {
-		t.Errorf("picked on the head %v: %s, model %s", onHead, names(got), names(want))
+	want, late := w.model.pick(req, now, left)
+	if !slices.Equal(got.Txs, want.Txs) {
+		t.Errorf("picked on the head %v: %s, model %s", onHead, names(got.Txs), names(want.Txs))
 	}
-	w.seen["picked"] += len(got)
+	if !slices.Equal(got.Spares, want.Spares) || got.Slack != want.Slack {
+		t.Errorf("spares %s and slack %v, model %s and %v", names(got.Spares), got.Slack, names(want.Spares), want.Slack)
+	}
+	w.seen["picked"] += len(got.Txs)
+	w.seen["spares"] += len(got.Spares)
 	w.seen["late"] += late
 	if !onHead {
-		w.seen["ahead"] += len(got)
+		w.seen["ahead"] += len(got.Txs)
 	}
 }
 
@@ -218,8 +247,8 @@ func TestPickMeetsNothingInVain(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if most := 2*len(got) + p.cfg.PackMisses; p.lookedLast > most {
-					t.Errorf("took %d and looked at %d, want at most %d", len(got), p.lookedLast, most)
+				if most := 2*len(got.Txs) + p.cfg.PackMisses; p.lookedLast > most {
+					t.Errorf("took %d and looked at %d, want at most %d", len(got.Txs), p.lookedLast, most)
 				}
 				if p.lookedLast == 0 && tt.cap == nil {
 					t.Error("looked at nothing")
@@ -302,8 +331,8 @@ func TestWhoseTurnItIs(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if names(got) != tt.want {
-				t.Errorf("picked %s, want %s", names(got), tt.want)
+			if names(got.Txs) != tt.want {
+				t.Errorf("picked %s, want %s", names(got.Txs), tt.want)
 			}
 		})
 	}
@@ -350,9 +379,34 @@ func TestBlocksBefore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if names(got) != tt.want {
-				t.Errorf("picked %s, want %s", names(got), tt.want)
+			if names(got.Txs) != tt.want {
+				t.Errorf("picked %s, want %s", names(got.Txs), tt.want)
 			}
 		})
+	}
+}
+
+// TestCyclesThatCannotBeRead: that an actor's cycles cannot be read is no verdict on a
+// message, and nobody asks for what all actors have.
+func TestCyclesThatCannotBeRead(t *testing.T) {
+	var m maker
+	p := newPool(validatorConfig(), 20)
+	params := chain.DefaultParams()
+	broken := errors.New("disk")
+	req := &PickRequest{
+		Params: &params, Height: 1, MaxBytes: 1 << 20, Account: func(chain.Address) (Account, error) { return rich, nil },
+		Left: func(chain.Address) (chain.Cycles, error) { return 0, broken },
+	}
+	for sender, limit := range []chain.Cycles{params.Actor.BlockCycles, 1} {
+		tx := m.tx(byte(sender+1), 0, 1)
+		tx.Tx.To, tx.Tx.CyclesLimit = &chain.Address{0xac}, limit
+		mustAdd(t, p, tx)
+		picked, err := p.Pick(req)
+		if sender == 0 && (err != nil || len(picked.Txs) != 1) {
+			t.Errorf("what every actor has: picked %d, %v", len(picked.Txs), err)
+		}
+		if sender == 1 && !errors.Is(err, broken) {
+			t.Errorf("a cycle more: %v, want that it cannot be read", err)
+		}
 	}
 }

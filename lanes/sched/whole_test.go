@@ -36,12 +36,15 @@ func validatorConfig() Config {
 
 func (p *pool) add(tx *chain.VerifiedTx, cost chain.Wei, at Account) (outcome, error) {
 	h := p.shardOf(tx.Sender)
-	did, err := h.add(&Offer{Tx: tx, Cost: cost}, at, false)
+	did, err := h.add(&Offer{Tx: tx, Cost: cost, Calls: callOf(tx)}, at, false)
 	if did.crowded {
-		did, err = h.add(&Offer{Tx: tx, Cost: cost}, at, true)
+		did, err = h.add(&Offer{Tx: tx, Cost: cost, Calls: callOf(tx)}, at, true)
 	}
 	return did, err
 }
+
+// callOf takes all limits for those of a handler.
+func callOf(tx *chain.VerifiedTx) Call { return Call{Actor: tx.Tx.To, Most: tx.Tx.CyclesLimit} }
 
 func (p *pool) entry(hash chain.Hash) *entry {
 	for i := range p.shards {

@@ -314,7 +314,7 @@ func (r *random) block() error {
 		r.nonces[from]++
 	}
 	slices.SortStableFunc(txs, func(a, b *chain.VerifiedTx) int { return int(a.Lane) - int(b.Lane) })
-	s, err := exec.Sift(r.state, r.inputs(), txs)
+	s, err := exec.Sift(r.state, r.inputs(), &exec.Selection{Txs: txs})
 	for i, bad := range s.Refused {
 		if i == 0 {
 			r.met["refused"]++

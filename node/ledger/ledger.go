@@ -45,7 +45,7 @@ import (
 // Pool is where proposals come from: lanes in production, a slice in tests.
 type Pool interface {
 	// Pack returns transactions in block order that fit the request.
-	Pack(ctx context.Context, req lanes.PackRequest) ([]*chain.VerifiedTx, error)
+	Pack(ctx context.Context, req lanes.PackRequest) (lanes.Packed, error)
 	// Discard drops transactions that no block takes. Unknown ones are ignored.
 	Discard(ctx context.Context, hashes []chain.Hash) error
 }

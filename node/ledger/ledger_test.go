@@ -35,10 +35,9 @@ type pool struct {
 	before [][]*chain.VerifiedTx // as the last request named them
 }
 
-func (p *pool) Pack(_ context.Context, req lanes.PackRequest) ([]*chain.VerifiedTx, error) {
+func (p *pool) Pack(_ context.Context, req lanes.PackRequest) (lanes.Packed, error) {
 	p.before = req.Before
-	out := slices.DeleteFunc(slices.Clone(p.txs), func(tx *chain.VerifiedTx) bool { return slices.Contains(req.Exclude, tx.Hash) })
-	return order.Arrange(req.VRFOut, out), nil
+	return lanes.Packed{Txs: order.Arrange(req.VRFOut, p.txs)}, nil
 }
 
 func (p *pool) Discard(_ context.Context, hashes []chain.Hash) error {

@@ -69,22 +69,19 @@ func (l *Ledger) build(ctx context.Context, req engine.ProposeRequest, parent *E
 	proof, vrfOut := vrf.Prove(l.cfg.OrderKey, l.cfg.Proposers.namespace, order.Message(header.Height, parentBeacon))
 	header.OrderProof = proof
 
-	var txs []*chain.VerifiedTx
+	var sel exec.Selection
 	if !advancing {
 		began := time.Now()
 		var err error
-		if txs, err = l.pack(ctx, &header, parent, vrfOut, leftOut{}); err != nil {
+		if sel, err = l.pack(ctx, &header, parent, vrfOut); err != nil {
 			return nil, err
 		}
 		l.Stats.PackNanos.Add(uint64(time.Since(began)))
 	}
-	if req.Draft != nil && l.draftPays(txs) {
-		req.Draft(draftOf(header, txs))
+	if req.Draft != nil && sel.Spare == nil && l.draftPays(sel.Txs) {
+		req.Draft(draftOf(header, sel.Txs))
 	}
-	e, err := l.execute(header, parent, txs)
-	if errors.As(err, new(*exec.InvalidTx)) {
-		e, err = l.shed(ctx, header, parent, vrfOut, txs)
-	}
+	e, err := l.shed(ctx, header, parent, vrfOut, sel)
 	if err != nil {
 		return nil, err
 	}
@@ -123,12 +120,12 @@ func (l *Ledger) parentBeacon(h *chain.Header) chain.Hash {
 // block limit; what a header's inputs take beyond it is added by pack.
 const blockEnvelopeBytes = 2 * chain.HeaderFixedBytes
 
-func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vrfOut chain.Hash, out leftOut) ([]*chain.VerifiedTx, error) {
+func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vrfOut chain.Hash) (exec.Selection, error) {
 	reserved, err := exec.TimerReserve(parent.State, parent.Force.Params, h.Height)
 	if err != nil {
-		return nil, fmt.Errorf("pack: %w", err)
+		return exec.Selection{}, fmt.Errorf("pack: %w", err)
 	}
-	txs, err := l.cfg.Pool.Pack(ctx, lanes.PackRequest{
+	packed, err := l.cfg.Pool.Pack(ctx, lanes.PackRequest{
 		Reserved: reserved,
 		Parent:   parent.State,
 		Params:   parent.Force.Params,
@@ -137,12 +134,12 @@ func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vr
 		VRFOut:   vrfOut,
 		MaxBytes: l.size.limit - len(h.PresenceInput) - len(h.ConsumedSeeds),
 		Before:   l.before(parent),
-		Exclude:  out.txs, Busy: out.busy,
+		Left:     leftAt(parent, h.Height),
 	})
 	if err != nil {
-		return nil, fmt.Errorf("pack: %w", err)
+		return exec.Selection{}, fmt.Errorf("pack: %w", err)
 	}
-	return txs, nil
+	return exec.Selection{Txs: packed.Txs, Spare: packed.Spare, Slack: packed.Slack}, nil
 }
 
 // before returns the transactions of a block, of the one before it, and so on

@@ -10,90 +10,75 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
 )
 
-// shedRounds bounds how often a proposal is executed to find what execution
-// refuses of it, before one transaction of each sender is all that is tried.
-const shedRounds = 3
-
-// shed builds the block of a selection that execution has refused: without what it
-// refuses, and with others in the room of that. Packing knows what transactions may
-// use at most, not what comes of them, and what it misjudges must not cost the
-// proposer its slot, nor anybody else the turn. What no block takes leaves the pool
-// for good, so that nobody fills blocks with transactions that never pay.
-func (l *Ledger) shed(ctx context.Context, h chain.Header, parent *Executed, vrfOut chain.Hash, txs []*chain.VerifiedTx) (*Executed, error) {
-	var out leftOut
+// shed executes a selection and makes a block of what execution does not refuse of it.
+// Packing knows what transactions may use at most, not what comes of them, and what it
+// misjudges must not cost the proposer its slot, nor anybody else the turn. What no
+// block takes leaves the pool for good, so that nobody fills blocks with transactions
+// that never pay.
+//
+// A selection is executed once, except where one is refused behind which others of its
+// sender have run: they move in the order, and all is executed anew without it. If
+// again one is refused so, only the first of each sender is left, which nothing moves.
+func (l *Ledger) shed(ctx context.Context, h chain.Header, parent *Executed, vrfOut chain.Hash, sel exec.Selection) (*Executed, error) {
 	for round := 0; ; round++ {
 		began := time.Now()
-		s, err := l.executor.Sift(parent.State, l.inputs(&h, parent.Force.Params), txs)
+		s, err := l.executor.Sift(parent.State, l.inputs(&h, parent.Force.Params), &sel)
+		l.Stats.noteExec(l.executor.Stats())
 		if err != nil {
 			return nil, err
 		}
+		l.ahead.note(len(s.Kept), time.Since(began))
 		l.Stats.ExecNanos.Add(uint64(time.Since(began)))
-		if err := l.refuse(ctx, &out, txs, &s); err != nil {
+		refused, err := l.refuse(ctx, &sel, s.Refused)
+		if err != nil {
 			return nil, err
 		}
-		next := order.Arrange(vrfOut, s.Kept)
-		if round == 0 {
-			if next, err = l.pack(ctx, &h, parent, vrfOut, out); err != nil {
-				return nil, err
-			}
+		if refused == 0 {
+			return l.seal(h, parent, s.Kept, &s.Result)
 		}
+		next := order.Arrange(vrfOut, s.Kept)
 		if slices.Equal(next, s.Kept) {
 			return l.seal(h, parent, s.Kept, &s.Result)
 		}
-		if round >= shedRounds {
+		if round > 0 {
 			next = order.Arrange(vrfOut, firsts(next))
 		}
-		txs = next
+		sel = exec.Selection{Txs: next}
 	}
 }
 
-// leftOut is what a selection leaves out.
-type leftOut struct {
-	txs  []chain.Hash
-	busy map[chain.Address]map[chain.Hash]struct{} // see [lanes.PackRequest]
-}
-
-// refuse notes what a round has refused, and drops of it what no block will take.
-// What an actor had no cycles for has taken room and pays nothing; another message
-// to it would do the same.
-func (l *Ledger) refuse(ctx context.Context, out *leftOut, txs []*chain.VerifiedTx, s *exec.Sifted) error {
-	if len(s.Refused) == 0 {
-		return nil
-	}
+// refuse drops of what a round has refused what no block will take, and counts what is
+// no spare.
+func (l *Ledger) refuse(ctx context.Context, sel *exec.Selection, list []*exec.InvalidTx) (refused int, err error) {
 	var never []chain.Hash
-	var busy []chain.Address
-	for _, invalid := range s.Refused {
-		tx := txs[invalid.Index]
-		out.txs = append(out.txs, tx.Hash)
-		if errors.Is(invalid.Err, exec.ErrActorBusy) {
-			busy = append(busy, *tx.Tx.To)
-		}
+	for _, invalid := range list {
+		tx := sel.Txs[invalid.Index]
 		if !exec.MayPass(invalid.Err) && !errors.As(invalid.Err, new(*fees.NonceError)) {
 			never = append(never, tx.Hash)
 		}
-	}
-	out.keep(busy, s.Kept)
-	l.Stats.Shed.Add(uint64(len(s.Refused)))
-	l.cfg.Log.Warn("transactions refused while building a block", "number", len(s.Refused), "never valid", len(never),
-		"first", txs[s.Refused[0].Index].Hash, "err", s.Refused[0].Err)
-	return l.cfg.Pool.Discard(ctx, never)
-}
-
-// keep leaves the busy actors the messages that they had cycles for, and no others.
-func (o *leftOut) keep(busy []chain.Address, kept []*chain.VerifiedTx) {
-	o.busy = map[chain.Address]map[chain.Hash]struct{}{}
-	for _, actor := range busy {
-		o.busy[actor] = map[chain.Hash]struct{}{}
-	}
-	for _, tx := range kept {
-		if tx.Tx.To == nil {
+		if sel.IsSpare(invalid.Index) {
 			continue
 		}
-		if some, ok := o.busy[*tx.Tx.To]; ok {
-			some[tx.Hash] = struct{}{}
+		if refused++; refused == 1 {
+			l.cfg.Log.Warn("transactions refused while building a block", "first", tx.Hash, "err", invalid.Err)
 		}
+	}
+	l.Stats.Shed.Add(uint64(refused))
+	if len(never) == 0 {
+		return refused, nil
+	}
+	return refused, l.cfg.Pool.Discard(ctx, never)
+}
+
+// leftAt returns how to read what cycles an actor has for messages in the block of a
+// height on the parent.
+func leftAt(parent *Executed, height chain.Height) func(chain.Address) (chain.Cycles, error) {
+	return func(a chain.Address) (chain.Cycles, error) {
+		record, err := actor.ReadLedger(parent.State, a)
+		return record.Left(&parent.Force.Params.Actor, height), err
 	}
 }
 

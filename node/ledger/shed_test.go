@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -192,14 +193,6 @@ func TestABusyActorTakesNobodysRoom(t *testing.T) {
 	const crowd, others = 40, 200 // each of the crowd has the limit of a hundred others
 	f := newFixture(t)
 	l, _, to, parent, first := f.crowded(t, crowd+others)
-	head, params := l.Head(), &f.genesis.Params
-	room, err := lanes.New(lanes.DefaultConfig(), params, f.genesis.ChainID, lanes.FinalizedHead{
-		Height: head.Height(), View: head.State, BaseFees: BaseFeesAfter(params, &head.Block.Header),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.cfg.Pool = room
 	var txs []*chain.VerifiedTx
 	for n := range crowd {
 		burn := chain.Tx{To: &to, Payload: actor.AppendMessage(nil, "go", cbor.AppendNull(nil)), CyclesLimit: 2_021_000, CellsLimit: 100}
@@ -208,21 +201,79 @@ func TestABusyActorTakesNobodysRoom(t *testing.T) {
 	for n := range others {
 		txs = append(txs, f.sent(person(t, crowd+n), chain.Tx{To: &chain.Address{0xaa}, Value: 1, CyclesLimit: 21_000, CellsLimit: 100}))
 	}
-	for _, came := range [][]*chain.VerifiedTx{txs[:crowd], txs[crowd:]} {
-		if err := errors.Join(room.Admit(t.Context(), came)...); err != nil {
+	f.fill(t, l, txs[:crowd], txs[crowd:])
+	made, second := proposed(t, l, parent)
+	if len(second.Txs) != 1+others {
+		t.Errorf("%d transactions, want one for the actor and those of %d others", len(second.Txs), others)
+	}
+	f.verifiesSecond(t, first, parent, made)
+}
+
+// fill gives the ledger a real pool, with transactions in the order in which they
+// come.
+func (f *fixture) fill(t *testing.T, l *Ledger, came ...[]*chain.VerifiedTx) {
+	t.Helper()
+	head, params := l.Head(), &f.genesis.Params
+	room, err := lanes.New(lanes.DefaultConfig(), params, f.genesis.ChainID, lanes.FinalizedHead{
+		Height: head.Height(), View: head.State, BaseFees: BaseFeesAfter(params, &head.Block.Header),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, txs := range came {
+		if err := errors.Join(room.Admit(t.Context(), txs)...); err != nil {
 			t.Fatal(err)
 		}
 	}
+	l.cfg.Pool = room
+}
+
+// proposed makes the second block, with one execution.
+func proposed(t *testing.T, l *Ledger, parent engine.ParentRef) (engine.Proposed, *Executed) {
+	t.Helper()
+	before := l.Stats.Exec().Blocks
 	made, err := l.Propose(t.Context(), engine.ProposeRequest{Round: beacon.Round{View: 2}, Parent: parent})
 	if err != nil {
 		t.Fatal(err)
 	}
-	block, err := chain.DecodeBlock(made.Block, len(made.Block))
+	if n := l.Stats.Exec().Blocks - before; n != 1 {
+		t.Errorf("%d executions, want one", n)
+	}
+	e, err := call(t.Context(), l, func(context.Context) (*Executed, error) { return l.executed(made.Digest) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(block.Txs) != 1+others {
-		t.Errorf("%d transactions, want one for the actor and those of %d others", len(block.Txs), others)
+	return made, e
+}
+
+// TestMessagesRunWhileTheirActorCan: messages that use a part of their limits leave
+// cycles to others, which a block takes as long as there are some, and room to those
+// who call nobody.
+func TestMessagesRunWhileTheirActorCan(t *testing.T) {
+	const crowd, others, limit = 30, 100, 721_000
+	f := newFixture(t)
+	l, _, to, parent, first := f.crowded(t, crowd+others)
+	var messages, payments []*chain.VerifiedTx
+	for n := range crowd {
+		burn := chain.Tx{To: &to, Payload: actor.AppendMessage(nil, "go", cbor.AppendNull(nil)), CyclesLimit: limit, CellsLimit: 100}
+		messages = append(messages, f.sent(person(t, n), burn))
+	}
+	for n := range others {
+		payments = append(payments, f.sent(person(t, crowd+n), chain.Tx{To: &chain.Address{0xaa}, Value: 1, CyclesLimit: 121_000, CellsLimit: 200}))
+	}
+	f.fill(t, l, messages, payments)
+	made, second := proposed(t, l, parent)
+	ran := len(second.Txs) - others
+	record, err := actor.ReadLedger(second.State, to)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &f.genesis.Params.Actor
+	if left := record.Left(p, second.Height()); left >= limit-21_000 {
+		t.Errorf("%d messages ran and left %d cycles, enough for another", ran, left)
+	}
+	if sure := int(p.BlockCyclesBurst / (limit - 21_000)); ran <= sure {
+		t.Errorf("%d messages ran, want more than the %d whose limits the actor has", ran, sure)
 	}
 	f.verifiesSecond(t, first, parent, made)
 }

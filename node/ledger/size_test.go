@@ -50,10 +50,10 @@ type slowPool struct {
 	maxBytes []int
 }
 
-func (p *slowPool) Pack(_ context.Context, req lanes.PackRequest) ([]*chain.VerifiedTx, error) {
+func (p *slowPool) Pack(_ context.Context, req lanes.PackRequest) (lanes.Packed, error) {
 	p.maxBytes = append(p.maxBytes, req.MaxBytes)
 	<-p.release
-	return nil, nil
+	return lanes.Packed{}, nil
 }
 
 func (p *slowPool) Discard(context.Context, []chain.Hash) error { return nil }

@@ -41,14 +41,14 @@ func pickBars() []bars.Bar {
 func packOurs(pool *ourPool) bars.Side {
 	return bars.Side{Run: func(n int) error {
 		for range n {
-			txs, err := pool.Pack(context.Background(), lanes.PackRequest{
+			packed, err := pool.Pack(context.Background(), lanes.PackRequest{
 				Parent: pool.view, Params: pool.params, BaseFees: evenFees(), Height: 1, MaxBytes: int(pool.params.MaxBlockBytes),
 			})
 			if err != nil {
 				return err
 			}
-			if len(txs) != blockTransfers {
-				return fmt.Errorf("packed %d transfers, want %d", len(txs), blockTransfers)
+			if len(packed.Txs) != blockTransfers {
+				return fmt.Errorf("packed %d transfers, want %d", len(packed.Txs), blockTransfers)
 			}
 		}
 		return nil
