@@ -110,6 +110,17 @@ type block struct {
 	result   Result
 }
 
+// newBlock is a block that has not begun: nothing falls due in it.
+func newBlock(view state.View, in Inputs) *block {
+	return &block{
+		in: &in, parent: view, state: state.NewOverlay(view), budget: fees.NewBudget(in.Params),
+		actors: actor.NewBlock(actor.Block{
+			Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
+			TimerBase: in.BaseFees[chain.LaneTimer],
+		}),
+	}
+}
+
 func (b *block) account(addr chain.Address) (state.Account, error) {
 	a, _, err := b.state.Account(addr)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/timers"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -28,6 +29,9 @@ type Estimation struct {
 // transaction that no block takes, or a [*Fault].
 func Estimate(view state.View, in Inputs, sender chain.Address, tx chain.Tx) (Estimation, error) {
 	b := newBlock(view, in)
+	if err := timers.Reprice(b.state, b.clock()); err != nil {
+		return Estimation{}, &Fault{"price the timers", err}
+	}
 	from, err := b.account(sender)
 	if err != nil {
 		return Estimation{}, err
@@ -111,14 +115,4 @@ func (b *block) complete(tx *chain.Tx, ins chain.Instruction, nonce uint64) erro
 	left := l.Left(&p.Actor, b.in.Height) + ins.WithCode(true).Intrinsic(&p.Intrinsic).Cycles
 	tx.CyclesLimit = min(tx.CyclesLimit, left)
 	return nil
-}
-
-// newBlock is a block that has not begun: nothing falls due in it.
-func newBlock(view state.View, in Inputs) *block {
-	return &block{
-		in: &in, parent: view, state: state.NewOverlay(view), budget: fees.NewBudget(in.Params),
-		actors: actor.NewBlock(actor.Block{
-			Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
-		}),
-	}
 }

@@ -73,6 +73,37 @@ func TestActorFund(t *testing.T) {
 	}
 }
 
+// TestEstimateKnowsTheTimersPrice: what a timer locks hangs on the base fees of its
+// lane, and whether an actor can pay it on all of it.
+func TestEstimateKnowsTheTimersPrice(t *testing.T) { // resolution 11.25
+	w := newWorkshop(t, nil)
+	w.base = chain.FeePair{PerCycle: 3, PerCell: 5}
+	before := w.state.balance(w.addr)
+	at := func() *chain.VerifiedTx {
+		tx := w.message("at", uintArg(uint64(w.height)+9)).Tx
+		return verified(tx, alice)
+	}
+	probe, err := w.try(at())
+	if err != nil || probe.Receipts[0].Code != chain.CodeOK {
+		t.Fatalf("%+v, %v", probe.Receipts, err)
+	}
+	price := before - w.state.apply(probe.Delta).balance(w.addr)
+	for _, row := range []struct {
+		has  chain.Wei
+		code uint16
+	}{{price - 1, chain.CodeReverted}, {price, chain.CodeOK}} {
+		w.drain(row.has)
+		e, err := exec.Estimate(w.state, w.inputs(), alice, *at().Tx)
+		if err != nil || e.Code != row.code {
+			t.Errorf("estimated with %d of %d: %s, %v", row.has, price, chain.CodeName(e.Code), err)
+		}
+		r, err := w.try(at())
+		if err != nil || r.Receipts[0].Code != row.code || e.Used.Cycles != r.Receipts[0].CyclesUsed || e.Burned != r.Burned-(r.Receipts[0].Fee-r.Receipts[0].Tip) {
+			t.Errorf("with %d of %d: %+v, %v; estimated %+v", row.has, price, r.Receipts, err, e)
+		}
+	}
+}
+
 // TestEstimateIsWhatTheBlockDoes holds an estimate to the block that follows.
 func TestEstimateIsWhatTheBlockDoes(t *testing.T) {
 	c := oneValidator(t)

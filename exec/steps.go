@@ -2,8 +2,6 @@ package exec
 
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/chain/fees"
-	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -23,11 +21,7 @@ func Begin(view state.View, in Inputs, n int) (*Steps, error) {
 	if in.Height == 0 {
 		return nil, &Fault{"start block", ErrHeight}
 	}
-	b := &block{in: &in, parent: view, state: state.NewOverlay(view), budget: fees.NewBudget(in.Params)}
-	b.actors = actor.NewBlock(actor.Block{
-		Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
-		TimerBase: in.BaseFees[chain.LaneTimer],
-	})
+	b := newBlock(view, in)
 	return &Steps{b}, b.begin(n)
 }
 

@@ -55,6 +55,23 @@ class Clockwork:
         return schedule_timer_ex(msg.payload[0], "tick", None, gba=msg.payload[1])
 
     @public
+    def bidding_spin(self, msg):
+        return schedule_timer_ex(msg.payload[0], "spin", None, gba=msg.payload[1])
+
+    def spin(self, msg):
+        while True:
+            pass
+
+    @public
+    def bid_by(self, msg):
+        self.storage["bid"] = msg.payload
+
+    @public
+    def burn(self, msg):
+        for _ in range(msg.payload):
+            pass
+
+    @public
     def fails(self, msg):
         return set_timer(msg.payload, "broken", None)
 
@@ -72,7 +89,7 @@ class Clockwork:
         raise ValueError("no")
 
     def getGasBid(self, msg):
-        return {"tip": 7, "max_fee": 1000}
+        return self.storage.get("bid") or {"tip": 7, "max_fee": 1000}
 `
 
 // workshop is a chain with one actor that has timers and money.

@@ -31,6 +31,12 @@ func TestBudgetCascade(t *testing.T) { // resolutions 2.1-2.4, 11.14
 	left(b, chain.LaneSystem, 400_000)
 	b.Take(chain.LaneRunner, cycles(4_900_000)) // its own, what System left, and all of Timer's
 	left(b, chain.LaneSystem, 0)                // served lanes are closed
+	if b.Fits(chain.LaneSystem, chain.Usage{}) {
+		t.Error("something fits a lane that was served")
+	}
+	b.Take(chain.LaneSystem, cycles(1)) // neither it nor a lane that is none takes anything
+	b.Take(chain.NumLanes, cycles(1))
+	left(b, chain.LaneSystem, 0)
 	left(b, chain.LaneRunner, 0)
 	left(b, chain.LaneUser, 15_000_000) // its share and the space above the target
 	b.Take(chain.LaneUser, cycles(15_000_000))

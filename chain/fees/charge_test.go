@@ -46,6 +46,8 @@ func TestChargeRefuses(t *testing.T) { // resolution 2.13
 	top := chain.Tx{MaxFeePerCycle: math.MaxUint64, MaxFeePerCell: math.MaxUint64, TipPerCycle: math.MaxUint64, TipPerCell: math.MaxUint64}
 	f("cycles alone", top, chain.FeePair{PerCycle: 1 << 32, PerCell: 1}, chain.Usage{Cycles: 1 << 32})
 	f("cells alone", top, chain.FeePair{PerCycle: 1, PerCell: 1 << 32}, chain.Usage{Cells: 1 << 32})
+	f("the base fee alone", chain.Tx{MaxFeePerCycle: 1 << 32}, chain.FeePair{PerCycle: 1 << 32}, chain.Usage{Cycles: 1 << 32})
+	f("the tip alone", top, chain.FeePair{}, chain.Usage{Cycles: 2})
 	f("both together", top, chain.FeePair{PerCycle: 1 << 63, PerCell: 1 << 63}, chain.Usage{Cycles: 1, Cells: 1})
 	f("base and tip together", top, chain.FeePair{PerCycle: 1 << 63, PerCell: 0}, chain.Usage{Cycles: 2})
 }

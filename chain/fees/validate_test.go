@@ -96,12 +96,59 @@ func TestValidate(t *testing.T) { // whitepaper §2.2; resolutions 2.13, 11.33, 
 		"to its own sender":     to(chain.Address{0: 0xaa}),
 		"past the reserved end": to(chain.Address{18: 1, 19: 1}),
 		"cap at the base fee":   func(tx *chain.VerifiedTx) { tx.Tx.MaxFeePerCycle, tx.Tx.MaxFeePerCell = 5, 5 },
+		"most bytes":            func(tx *chain.VerifiedTx) { tx.Body = make([]byte, p.MaxTxBytes) },
 		"tip above the cap":     func(tx *chain.VerifiedTx) { tx.Tx.TipPerCycle = 1 << 60 },
 	} {
 		tx := transfer()
 		change(tx)
 		if err := fees.Validate(tx, &p, testChainID, base, 4, transferCost); err != nil {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestCheckTarget: a payload to code is a message, which costs what messages cost
+// and never more cycles than its actor can have in a block.
+func TestCheckTarget(t *testing.T) { // whitepaper §17.2; resolutions 11.22, 11.43
+	p := chain.DefaultParams()
+	p.Intrinsic.MessageCycles = p.Intrinsic.TransferCycles + 1_000
+	least, most := chain.Cycles(22_000), 22_000+p.Actor.BlockCyclesBurst
+	message := []byte{0x82, 0x61, 'x', 0x41, 0xf6} // ["x", null in bytes]
+	plain, err := (&chain.Tx{To: &chain.Address{0: 0xbb}}).Classify()
+	if err != nil {
+		t.Fatal(err)
+	}
+	intrinsic := func(err error) bool { return errors.As(err, new(*fees.IntrinsicError)) }
+	for _, tt := range []struct {
+		rule    string
+		payload []byte
+		cycles  chain.Cycles
+		cells   chain.Cells
+		hasCode bool
+		is      func(error) bool // nil: allowed
+	}{
+		{"least cycles and cells", message, least, 5, true, nil},
+		{"one cycle short", message, least - 1, 5, true, intrinsic},
+		{"one cell short", message, least, 4, true, intrinsic},
+		{"a transfer's cycles where there is no code", message, least - 1, 5, false, nil},
+		{"all that an actor can have", message, most, 5, true, nil},
+		{"one cycle more", message, most + 1, 5, true, func(err error) bool {
+			var e *fees.LimitError
+			return errors.As(err, &e) && e.Got == uint64(most+1) && e.Max == uint64(most)
+		}},
+		{"one cycle more where there is no code", message, most + 1, 5, false, nil},
+		{"no message", []byte{0x80}, least, 5, true, func(err error) bool { return err != nil && !intrinsic(err) }},
+		{"no message where there is no code", []byte{0x80}, least, 5, false, nil},
+	} {
+		ins := plain
+		ins.PayloadBytes = len(tt.payload)
+		tx := &chain.Tx{CyclesLimit: tt.cycles, CellsLimit: tt.cells, Payload: tt.payload}
+		got, err := fees.CheckTarget(ins, tx, tt.hasCode, &p)
+		if (tt.is == nil) != (err == nil) || err != nil && !tt.is(err) {
+			t.Errorf("%s: %v", tt.rule, err)
+		}
+		if want := tt.hasCode; want != (got.Kind == chain.KindMessage) {
+			t.Errorf("%s: it is a %v", tt.rule, got.Kind)
 		}
 	}
 }

@@ -24,6 +24,18 @@ func Advance(o *state.Overlay, c Clock) (Head, error) {
 	return q.Head, nil
 }
 
+// Reprice moves the base fee as Advance does, and nothing else: for who looks at a
+// transaction in a block that does not begin.
+func Reprice(o *state.Overlay, c Clock) error {
+	q, err := open(o, c)
+	if err != nil {
+		return err
+	}
+	q.adjust()
+	q.close()
+	return nil
+}
+
 // move files a timer anew.
 func (q *queue) move(id ID) error {
 	t, err := Load(q.o, id)

@@ -69,6 +69,196 @@ func TestBaseFee(t *testing.T) { // whitepaper "Timer Queue Basefee"
 	f(math.MaxUint64, 1<<40, 1<<64-1) // the top
 }
 
+func TestCost(t *testing.T) { // amounts that nobody has are refused, never wrapped
+	const top = chain.Wei(math.MaxUint64)
+	for _, row := range []struct {
+		rule  string
+		use   chain.Usage
+		price chain.FeePair
+		want  chain.Wei
+		fits  bool
+	}{
+		{"both meters", chain.Usage{Cycles: 3, Cells: 5}, chain.FeePair{PerCycle: 7, PerCell: 11}, 76, true},
+		{"the largest that fits", chain.Usage{Cycles: 1, Cells: 1}, chain.FeePair{PerCycle: top - 2, PerCell: 2}, top, true},
+		{"the sum", chain.Usage{Cycles: 1, Cells: 1}, chain.FeePair{PerCycle: top - 2, PerCell: 3}, top, false},
+		{"the sum alone", chain.Usage{Cycles: 1, Cells: 1}, chain.FeePair{PerCycle: top - 1, PerCell: top - 1}, top, false},
+		{"cycles", chain.Usage{Cycles: 1 << 32}, chain.FeePair{PerCycle: 1 << 32}, top, false},
+		{"cells", chain.Usage{Cells: 1 << 32}, chain.FeePair{PerCell: 1 << 32}, top, false},
+	} {
+		if got, fits := Cost(row.use, row.price); got != row.want || fits != row.fits {
+			t.Errorf("%s: %d, %v, want %d, %v", row.rule, got, fits, row.want, row.fits)
+		}
+	}
+	q := testQueue(t, 1)
+	q.Params.Timer.BaseDeposit = 1 << 63
+	if got := q.deposit(100); got != top {
+		t.Errorf("twice 2^63 is a deposit of %d", got)
+	}
+	for _, row := range []struct {
+		rule string
+		bill Bill
+		fits bool
+	}{
+		{"the largest", Bill{Fee: 1, Lock: top - 1}, true},
+		{"one more", Bill{Fee: 2, Lock: top - 1}, false},
+		{"a lock that was cut off", Bill{Lock: top}, false},
+		{"no fee", Bill{Lock: top - 1}, true},
+	} {
+		if _, fits := row.bill.Total(); fits != row.fits {
+			t.Errorf("%s: payable %v, want %v", row.rule, fits, row.fits)
+		}
+	}
+}
+
+func TestBidCaps(t *testing.T) { // resolution 2.13: below the base fee nothing fires
+	base := chain.FeePair{PerCycle: 5, PerCell: 3}
+	for _, row := range []struct {
+		rule string
+		caps chain.FeePair
+		want chain.FeePair // of the tips, both 4
+		fits bool
+	}{
+		{"room for the tips", chain.FeePair{PerCycle: 9, PerCell: 7}, chain.FeePair{PerCycle: 4, PerCell: 4}, true},
+		{"room for a part", chain.FeePair{PerCycle: 6, PerCell: 5}, chain.FeePair{PerCycle: 1, PerCell: 2}, true},
+		{"caps at the base fees", base, chain.FeePair{}, true},
+		{"cycles below", chain.FeePair{PerCycle: 4, PerCell: 3}, chain.FeePair{}, false},
+		{"cells below", chain.FeePair{PerCycle: 5, PerCell: 2}, chain.FeePair{}, false},
+	} {
+		b := Bid{MaxFee: row.caps, Tip: chain.FeePair{PerCycle: 4, PerCell: 4}}
+		if got, fits := b.Price(base); fits != row.fits || got != row.want {
+			t.Errorf("%s: tips %+v, %v, want %+v, %v", row.rule, got, fits, row.want, row.fits)
+		}
+	}
+}
+
+func TestNeedsBid(t *testing.T) { // resolution 11.23: asked again every 8 deferrals
+	c := testQueue(t, 1).Clock
+	agent := spec(1, 5)
+	agent.Bidder = &chain.Address{1}
+	for _, row := range []struct {
+		rule  string
+		timer Timer
+		want  bool
+	}{
+		{"no agent", Timer{Spec: spec(1, 5)}, false},
+		{"never asked", Timer{Spec: agent}, true},
+		{"asked in this block", Timer{Spec: agent, link: link{Bid: &Bid{At: 10}}}, false},
+		{"seven blocks ago", Timer{Spec: agent, link: link{Bid: &Bid{At: 3}}}, false},
+		{"eight blocks ago", Timer{Spec: agent, link: link{Bid: &Bid{At: 2}}}, true},
+	} {
+		if got := NeedsBid(&c, &row.timer); got != row.want {
+			t.Errorf("%s: %v", row.rule, got)
+		}
+	}
+}
+
+// TestChangesOfTimers: what may be changed of a timer, and when.
+func TestChangesOfTimers(t *testing.T) { // resolution 7.6; instructions 49, 50
+	o := state.NewOverlay(memory{})
+	at := func(h chain.Height) Clock {
+		return Clock{Params: testParams(t, nil), Height: h, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}
+	}
+	s := spec(1, 20)
+	id, _, err := Set(o, at(10), s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	is := func(rule string, err, want error) {
+		t.Helper()
+		if !errors.Is(err, want) || want == nil && err != nil {
+			t.Errorf("%s: %v, want %v", rule, err, want)
+		}
+	}
+	extend := func(c Clock, h chain.Height) error {
+		_, err := Extend(o, c, s.Actor, id, h)
+		return err
+	}
+	is("extended to where it is", extend(at(10), 20), ErrEarlier)
+	is("extended to the present", extend(at(10), 10), ErrPast)
+	is("extended too far", extend(at(10), 11+MaxAhead), ErrTooFar)
+	is("extended by another", func() error { _, err := Extend(o, at(10), chain.Address{9}, id, 30); return err }(), ErrNotFound)
+	mark := o.Snapshot()
+	is("extended as far as it goes", extend(at(10), 10+MaxAhead), nil)
+	o.Revert(mark)
+	configure := func(c Clock, n Config) (Bill, error) { return Configure(o, c, s.Actor, id, n) }
+	bill, err := configure(at(11), Config{Limits: chain.Usage{Cells: 50}})
+	is("fewer cells", err, nil)
+	if got, err := Load(o, id); err != nil || got.Limits != (chain.Usage{Cycles: 10_000, Cells: 50}) || bill.Refund != 2*50 || bill.Lock != 0 {
+		t.Errorf("fewer cells: limits %+v, bill %+v, %v", got.Limits, bill, err)
+	}
+	bill, err = configure(at(11), Config{Limits: chain.Usage{Cycles: 10_001}})
+	is("more cycles", err, nil)
+	if got, err := Load(o, id); err != nil || got.Limits != (chain.Usage{Cycles: 10_001, Cells: 50}) || bill.Refund != 0 || bill.Lock != 2 {
+		t.Errorf("more cycles: limits %+v, bill %+v, %v", got.Limits, bill, err)
+	}
+	_, err = configure(at(11), Config{Limits: chain.Usage{Cycles: 1}})
+	is("too few cycles", err, ErrArgument)
+	_, err = configure(at(20), Config{Limits: chain.Usage{Cycles: 10_002}})
+	is("its block has come and was not begun", err, ErrDue)
+	if _, err := Advance(o, at(20)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = configure(at(20), Config{Limits: chain.Usage{Cycles: 10_002}})
+	is("it waits for its turn", err, ErrDue)
+	got, _, _, err := Take(o, at(20), id)
+	if err != nil || got == nil {
+		t.Fatalf("taken: %+v, %v", got, err)
+	}
+	_, err = configure(at(20), Config{})
+	is("it has fired", err, ErrNotFound)
+}
+
+// TestRecordsAreJudged: records that decode and are none.
+func TestRecordsAreJudged(t *testing.T) {
+	good := link{Escrow: 5, place: inRing, target: 9, due: 9}
+	refused := func(rule string, err error) {
+		t.Helper()
+		if !errors.Is(err, ErrRecord) {
+			t.Errorf("%s: %v", rule, err)
+		}
+	}
+	if _, err := decodeLink(good.encode()); err != nil {
+		t.Fatal(err)
+	}
+	bad := good
+	bad.place = placeEnd
+	_, err := decodeLink(bad.encode())
+	refused("a tier that is none", err)
+	field := func(b []byte) []byte { // of a node without children
+		return append(append(append([]byte{0x84}, b...), 0x40), 0, 0)
+	}
+	if _, err := decodeNode(field([]byte{0x40})); err != nil {
+		t.Fatal(err)
+	}
+	_, err = decodeNode(field([]byte{0x41, 1}))
+	refused("a short name", err)
+	zeros := node{left: newNodeKey(1, ID{1}), leftHeight: 1}
+	b := zeros.encode()
+	clear(b[3 : 3+len(zeros.left)])
+	_, err = decodeNode(b)
+	refused("a name of zeros", err)
+	for rule, n := range map[string]node{
+		"a height without a child":   {leftHeight: 1},
+		"a child without a height":   {right: newNodeKey(1, ID{1})},
+		"a left child too high":      {left: newNodeKey(1, ID{1}), leftHeight: maxTreeHeight},
+		"a right child too high":     {right: newNodeKey(1, ID{1}), rightHeight: maxTreeHeight},
+		"a height without a right":   {rightHeight: 1},
+		"a left child and no height": {left: newNodeKey(1, ID{1})},
+	} {
+		_, err := decodeNode(n.encode())
+		refused(rule, err)
+	}
+	high := node{left: newNodeKey(1, ID{1}), leftHeight: maxTreeHeight - 1}
+	if _, err := decodeNode(high.encode()); err != nil {
+		t.Errorf("the highest child: %v", err)
+	}
+	for rule, e := range map[string]ends{"a first without a last": {first: ID{1}}, "a last without a first": {last: ID{1}}} {
+		b := appendID([]byte{0x82}, &e.first)
+		_, err := decodeEnds(appendID(b, &e.last))
+		refused(rule, err)
+	}
+}
+
 func TestTiers(t *testing.T) { // whitepaper "The Tiered Calendar Queue", resolution 7.6
 	p := testParams(t, nil)
 	c := Clock{Params: p, Height: 7_000} // epoch 1 of 3,600 blocks
