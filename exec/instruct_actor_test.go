@@ -78,7 +78,7 @@ func TestActorFund(t *testing.T) {
 func TestEstimateKnowsTheTimersPrice(t *testing.T) { // resolution 11.25
 	w := newWorkshop(t, nil)
 	w.base = chain.FeePair{PerCycle: 3, PerCell: 5}
-	before := w.state.balance(w.addr)
+	before := w.state.Balance(w.addr)
 	at := func() *chain.VerifiedTx {
 		tx := w.message("at", uintArg(uint64(w.height)+9)).Tx
 		return verified(tx, alice)
@@ -87,7 +87,7 @@ func TestEstimateKnowsTheTimersPrice(t *testing.T) { // resolution 11.25
 	if err != nil || probe.Receipts[0].Code != chain.CodeOK {
 		t.Fatalf("%+v, %v", probe.Receipts, err)
 	}
-	price := before - w.state.apply(probe.Delta).balance(w.addr)
+	price := before - w.state.With(probe.Delta).Balance(w.addr)
 	for _, row := range []struct {
 		has  chain.Wei
 		code uint16

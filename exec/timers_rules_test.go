@@ -340,12 +340,12 @@ func TestTimerOfABusyActor(t *testing.T) { // resolutions 7.4, 11.22
 func TestCancelledInItsOwnBlock(t *testing.T) { // resolutions 7.5, 7.9
 	w := newWorkshop(t, nil)
 	id := textOf(t, w.call("at", uintArg(uint64(w.height)+2)).Output)
-	before, locked := w.state.balance(w.addr), w.state.balance(chain.AddrTimers)
+	before, locked := w.state.Balance(w.addr), w.state.Balance(chain.AddrTimers)
 	r := w.step(w.message("cancel", id))
 	if len(r.Receipts) != 1 || !bytes.Equal(r.Receipts[0].Output, cbor.AppendBool(nil, true)) || w.head().Depth != 0 {
 		t.Errorf("receipts %+v, depth %d", r.Receipts, w.head().Depth)
 	}
-	if got := w.state.balance(w.addr); got != before+locked {
+	if got := w.state.Balance(w.addr); got != before+locked {
 		t.Errorf("gave back %d of %d", got-before, locked)
 	}
 }

@@ -154,7 +154,7 @@ func TestNeedsBid(t *testing.T) { // resolution 11.23: asked again every 8 defer
 
 // TestChangesOfTimers: what may be changed of a timer, and when.
 func TestChangesOfTimers(t *testing.T) { // resolution 7.6; instructions 49, 50
-	o := state.NewOverlay(memory{})
+	o := state.NewOverlay(state.Empty{})
 	at := func(h chain.Height) Clock {
 		return Clock{Params: testParams(t, nil), Height: h, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}
 	}
