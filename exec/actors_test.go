@@ -1,12 +1,12 @@
 package exec_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 )
 
@@ -36,16 +36,6 @@ class Counter:
             send(self.address, 5, "add")
 `
 
-func manifest(ids ...string) []byte {
-	ids = slices.Sorted(slices.Values(ids))
-	b := cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")
-	b = cbor.AppendArray(b, len(ids))
-	for _, id := range ids {
-		b = cbor.AppendText(cbor.AppendText(cbor.AppendMap(b, 1), "id"), id)
-	}
-	return b
-}
-
 // program is a transaction with room for a program.
 func (c *testChain) program(from chain.Address, to *chain.Address, payload []byte) *chain.VerifiedTx {
 	tx := c.transfer(from, bob, 0).Tx
@@ -65,7 +55,7 @@ func testEngine(t testing.TB) *pvm.Engine {
 func TestCounter(t *testing.T) { // whitepaper §1.2, §3.3
 	c := oneValidator(t)
 	c.engine = testEngine(t)
-	d := actor.Deployment{Source: []byte(counter), Salt: []byte{1}, Manifest: manifest("storage.kv"), Init: &actor.Init{Handler: "init", Payload: cbor.AppendUint(nil, 7)}}
+	d := actor.Deployment{Source: []byte(counter), Salt: []byte{1}, Manifest: entitle.Manifest("storage.kv"), Init: &actor.Init{Handler: "init", Payload: cbor.AppendUint(nil, 7)}}
 	r := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d)))
 	if r.Receipts[0].Code != chain.CodeOK {
 		t.Fatalf("deploy: %+v", r.Receipts[0])

@@ -74,9 +74,8 @@ func readNumber(view state.View, key state.StorageKey) (uint64, error) {
 	if b == nil {
 		return 0, nil
 	}
-	r := cbor.NewReader(b)
-	n, err := r.Uint()
-	if err != nil || r.End() != nil {
+	n, err := cbor.DecodeUint(b)
+	if err != nil {
 		return 0, &Fault{"read convictions", ErrConvictionRecord}
 	}
 	return n, nil
@@ -95,13 +94,8 @@ func (c *Conviction) encode() []byte {
 func decodeConviction(b []byte) (c Conviction, err error) {
 	var v [5]uint64
 	r := cbor.NewReader(b)
-	if r.ArrayOf(7) != nil || r.BytesInto(c.Offence.Accused[:]) != nil {
+	if r.ArrayOf(7) != nil || r.BytesInto(c.Offence.Accused[:]) != nil || r.Uints(v[:]) != nil {
 		return Conviction{}, ErrConvictionRecord
-	}
-	for i := range v {
-		if v[i], err = r.Uint(); err != nil {
-			return Conviction{}, ErrConvictionRecord
-		}
 	}
 	if r.BytesInto(c.Submitter[:]) != nil || r.End() != nil || v[2] >= 1<<32 {
 		return Conviction{}, ErrConvictionRecord

@@ -39,7 +39,7 @@ func BenchmarkSmallHandler(b *testing.B) {
 		"manifest-1": {"storage.kv"},
 		"manifest-9": {"econ.hold_balance", "econ.transfer", "exec.spawn", "oracle.llm", "sec.data_residency", "sec.tee_required", "storage.blob", "storage.kv", "timer.schedule"},
 	} {
-		list := manifest(ids...)[14:]
+		list := entitle.Manifest(ids...)[14:]
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				if g, err := entitle.Parse(list); err != nil || len(g) != len(ids) {

@@ -8,6 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/mailbox"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -56,7 +57,7 @@ class Relay:
 func (c *testChain) deployed(source string, salt byte, ids ...string) chain.Address {
 	c.t.Helper()
 	d := actor.Deployment{
-		Source: []byte(source), Salt: []byte{salt}, Manifest: manifest(slices.Sorted(slices.Values(ids))...),
+		Source: []byte(source), Salt: []byte{salt}, Manifest: entitle.Manifest(slices.Sorted(slices.Values(ids))...),
 		Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
 	}
 	if r := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d))); r.Receipts[0].Code != chain.CodeOK {

@@ -11,6 +11,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
 	"github.com/cowboy-foundation/cowboy/state"
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
@@ -168,7 +169,7 @@ func (r *ranch) deploy(value chain.Wei, ids ...string) {
 // deployProgram makes an actor of a source, with an argument for init or none.
 func (r *ranch) deployProgram(source string, value chain.Wei, arg []byte, ids ...string) chain.Address {
 	r.t.Helper()
-	d := actor.Deployment{Source: []byte(source), Salt: []byte{1}, Manifest: manifest(ids...)}
+	d := actor.Deployment{Source: []byte(source), Salt: []byte{1}, Manifest: entitle.Manifest(ids...)}
 	if arg != nil {
 		d.Init = &actor.Init{Handler: "init", Payload: arg}
 	}
@@ -381,7 +382,7 @@ class Crowd:
 	var asleep []chain.Address
 	for salt := range byte(2*rent.CommitsPerBlock + 2) {
 		d := actor.Deployment{
-			Source: []byte(hoarder), Salt: []byte{2, salt}, Manifest: manifest("storage.kv"),
+			Source: []byte(hoarder), Salt: []byte{2, salt}, Manifest: entitle.Manifest("storage.kv"),
 			Init: &actor.Init{Handler: "fill", Payload: fill},
 		}
 		if got := r.one(r.program(alice, nil, actor.AppendPayload(nil, &d))); got.Code != chain.CodeOK {

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 )
 
 // parent defers, spawns, sends and calls as it is told.
@@ -103,17 +104,13 @@ func grown(t testing.TB, list []byte) (*testChain, chain.Address) {
 
 // entitled is a list of grants in order, one of them bounded.
 func entitled(most uint64, ids ...string) []byte {
-	b := cbor.AppendArray(nil, len(ids))
-	for _, id := range ids {
-		if id != "exec.spawn" || most == 0 {
-			b = cbor.AppendText(cbor.AppendText(cbor.AppendMap(b, 1), "id"), id)
-			continue
+	g := make(entitle.Grants, len(ids))
+	for i, id := range ids {
+		if g[i].ID = id; id == "exec.spawn" && most > 0 {
+			g[i].Params = []entitle.Param{{Name: "max_children", Uint: most}}
 		}
-		b = cbor.AppendText(cbor.AppendText(cbor.AppendMap(b, 2), "id"), id)
-		b = cbor.AppendMap(cbor.AppendText(b, "params"), 1)
-		b = cbor.AppendUint(cbor.AppendText(b, "max_children"), most)
 	}
-	return b
+	return g.Append(nil)
 }
 
 var able = entitled(2, "econ.hold_balance", "econ.transfer", "exec.spawn", "storage.kv")

@@ -58,26 +58,12 @@ func (s *SupplyRecord) settle(issued, burned chain.Wei) error {
 
 // encode returns the CBOR array [total, issued, burned, year, year_start].
 func (s *SupplyRecord) encode() []byte {
-	b := cbor.AppendArray(make([]byte, 0, 46), 5)
-	for _, v := range [...]uint64{uint64(s.Total), uint64(s.Issued), uint64(s.Burned), s.Year, uint64(s.YearStart)} {
-		b = cbor.AppendUint(b, v)
-	}
-	return b
+	return cbor.AppendUints(make([]byte, 0, 46), uint64(s.Total), uint64(s.Issued), uint64(s.Burned), s.Year, uint64(s.YearStart))
 }
 
 func decodeSupply(b []byte) (SupplyRecord, error) {
 	var v [5]uint64
-	r := cbor.NewReader(b)
-	if r.ArrayOf(len(v)) != nil {
-		return SupplyRecord{}, ErrSupplyRecord
-	}
-	for i := range v {
-		var err error
-		if v[i], err = r.Uint(); err != nil {
-			return SupplyRecord{}, ErrSupplyRecord
-		}
-	}
-	if r.End() != nil {
+	if cbor.DecodeUints(b, v[:]) != nil {
 		return SupplyRecord{}, ErrSupplyRecord
 	}
 	return SupplyRecord{chain.Wei(v[0]), chain.Wei(v[1]), chain.Wei(v[2]), v[3], chain.Wei(v[4])}, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -113,7 +114,7 @@ func newWorkshop(t testing.TB, change func(*chain.Params), ids ...string) *works
 		ids = []string{"econ.hold_balance", "storage.kv", "timer.schedule"}
 	}
 	d := actor.Deployment{
-		Source: []byte(clockwork), Salt: []byte{1}, Manifest: manifest(ids...),
+		Source: []byte(clockwork), Salt: []byte{1}, Manifest: entitle.Manifest(ids...),
 		Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
 	}
 	tx := c.program(alice, nil, actor.AppendPayload(nil, &d)).Tx

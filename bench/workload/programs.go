@@ -2,11 +2,11 @@ package workload
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 )
 
 // worker is what everybody has one of. A handler's work is that of a small one of
@@ -112,22 +112,11 @@ const sleeperKinds = 4
 
 func sleeperSource(i int) string { return fmt.Sprintf(sleeper, i%sleeperKinds) }
 
-// Manifest is that of an actor with these entitlements.
-func Manifest(ids ...string) []byte {
-	ids = slices.Sorted(slices.Values(ids))
-	b := cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")
-	b = cbor.AppendArray(b, len(ids))
-	for _, id := range ids {
-		b = cbor.AppendText(cbor.AppendText(cbor.AppendMap(b, 1), "id"), id)
-	}
-	return b
-}
-
 // deploy is the order for an actor, and where it will be.
 func deploy(from *Person, source string, salt []byte, init *actor.Init, value chain.Wei) (Order, chain.Address) {
 	d := actor.Deployment{
 		Source: []byte(source), Salt: salt, Init: init,
-		Manifest: Manifest("econ.hold_balance", "storage.kv", "timer.schedule"),
+		Manifest: entitle.Manifest("econ.hold_balance", "storage.kv", "timer.schedule"),
 	}
 	return Order{
 		From: from, Payload: actor.AppendPayload(nil, &d), Value: value,

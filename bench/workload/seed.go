@@ -280,11 +280,7 @@ const epochsSpared = 8
 const recordsEach = 4
 
 func sleeperInit(first, apart uint64, count int) *actor.Init {
-	b := cbor.AppendArray(nil, 4)
-	for _, v := range []uint64{first, apart, uint64(count), recordsEach} {
-		b = cbor.AppendUint(b, v)
-	}
-	return &actor.Init{Handler: "init", Payload: b}
+	return &actor.Init{Handler: "init", Payload: cbor.AppendUints(nil, first, apart, uint64(count), recordsEach)}
 }
 
 // tellEvery is how long nothing is said.

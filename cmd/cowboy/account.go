@@ -27,6 +27,15 @@ func (r accountRef) resolve(s *session) (chain.Address, error) {
 	return s.addressOr(text)
 }
 
+// read returns the account, an empty one where the chain has none.
+func (r accountRef) read(ctx context.Context, s *session) (*rpc.AccountReply, error) {
+	addr, err := r.resolve(s)
+	if err != nil {
+		return nil, err
+	}
+	return s.accountOrEmpty(ctx, addr)
+}
+
 type accountBalance struct{ accountRef }
 
 // Help teaches the command.
@@ -59,11 +68,7 @@ func (accountNonce) Help() string {
 
 // Run prints the nonce of the account's next transaction.
 func (c *accountNonce) Run(ctx context.Context, s *session) error {
-	addr, err := c.resolve(s)
-	if err != nil {
-		return err
-	}
-	account, err := s.accountOrEmpty(ctx, addr)
+	account, err := c.read(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -84,11 +89,7 @@ func (accountInfo) Help() string {
 
 // Run prints an account.
 func (c *accountInfo) Run(ctx context.Context, s *session) error {
-	addr, err := c.resolve(s)
-	if err != nil {
-		return err
-	}
-	account, err := s.accountOrEmpty(ctx, addr)
+	account, err := c.read(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -43,11 +43,7 @@ func (actorGet) Help() string {
 
 // Run prints an actor.
 func (c *actorGet) Run(ctx context.Context, s *session) error {
-	addr, err := c.resolve()
-	if err != nil {
-		return err
-	}
-	api, err := s.api()
+	addr, api, err := ask(s, c.resolve)
 	if err != nil {
 		return err
 	}

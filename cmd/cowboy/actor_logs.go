@@ -28,11 +28,7 @@ func (actorLogs) Help() string {
 
 // Run prints events.
 func (c *actorLogs) Run(ctx context.Context, s *session) error {
-	addr, err := c.resolve()
-	if err != nil {
-		return err
-	}
-	api, err := s.api()
+	addr, api, err := ask(s, c.resolve)
 	if err != nil {
 		return err
 	}

@@ -256,11 +256,7 @@ func (entitlementShow) Help() string { return "Example:\n\n    cowboy entitlemen
 
 // Run prints a permission.
 func (c *entitlementShow) Run(ctx context.Context, s *session) error {
-	id, err := c.hash()
-	if err != nil {
-		return err
-	}
-	api, err := s.api()
+	id, api, err := ask(s, c.hash)
 	if err != nil {
 		return err
 	}

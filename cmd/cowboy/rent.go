@@ -33,11 +33,7 @@ func (rentStatus) Help() string {
 
 // Run prints how an actor stands.
 func (c *rentStatus) Run(ctx context.Context, s *session) error {
-	addr, err := c.resolve()
-	if err != nil {
-		return err
-	}
-	api, err := s.api()
+	addr, api, err := ask(s, c.resolve)
 	if err != nil {
 		return err
 	}

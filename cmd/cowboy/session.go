@@ -53,6 +53,16 @@ func (s *session) api() (*client.Client, error) {
 	return s.node, nil
 }
 
+// ask returns what the arguments say a command is about, and the node to ask about
+// it.
+func ask[T any](s *session, about func() (T, error)) (what T, api *client.Client, err error) {
+	if what, err = about(); err != nil {
+		return what, nil, err
+	}
+	api, err = s.api()
+	return what, api, err
+}
+
 // key returns the private key to sign with and warns if others can read it.
 func (s *session) key() (*client.FoundKey, error) {
 	p, err := s.project()

@@ -55,11 +55,7 @@ type backupReply struct {
 
 // Run saves the storage.
 func (c *storageBackup) Run(ctx context.Context, s *session) error {
-	addr, err := c.resolve()
-	if err != nil {
-		return err
-	}
-	api, err := s.api()
+	addr, api, err := ask(s, c.resolve)
 	if err != nil {
 		return err
 	}

@@ -255,11 +255,7 @@ func (tokenInfo) Help() string { return "Example:\n\n    cowboy token info 0x…
 
 // Run shows a token.
 func (c *tokenInfo) Run(ctx context.Context, s *session) error {
-	id, err := c.id()
-	if err != nil {
-		return err
-	}
-	api, err := s.api()
+	id, api, err := ask(s, c.id)
 	if err != nil {
 		return err
 	}

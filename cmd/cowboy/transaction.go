@@ -122,11 +122,7 @@ func (transactionGet) Help() string { return "Example:\n\n    cowboy transaction
 
 // Run shows a transaction.
 func (c *transactionGet) Run(ctx context.Context, s *session) error {
-	hash, err := c.resolve()
-	if err != nil {
-		return err
-	}
-	api, err := s.api()
+	hash, api, err := ask(s, c.resolve)
 	if err != nil {
 		return err
 	}
@@ -151,11 +147,7 @@ func (transactionStatus) Help() string { return "Example:\n\n    cowboy transact
 
 // Run shows the receipt of a final transaction or the place of a waiting one.
 func (c *transactionStatus) Run(ctx context.Context, s *session) error {
-	hash, err := c.resolve()
-	if err != nil {
-		return err
-	}
-	api, err := s.api()
+	hash, api, err := ask(s, c.resolve)
 	if err != nil {
 		return err
 	}

@@ -83,17 +83,7 @@ func ReadLedger(v state.View, a chain.Address) (Ledger, error) {
 		return Ledger{}, err
 	}
 	var f [8]uint64
-	r := cbor.NewReader(b)
-	err = r.ArrayOf(len(f))
-	for i := range f {
-		if err == nil {
-			f[i], err = r.Uint()
-		}
-	}
-	if err == nil {
-		err = r.End()
-	}
-	if err != nil {
+	if err := cbor.DecodeUints(b, f[:]); err != nil {
 		return Ledger{}, fmt.Errorf("%w: ledger of %s: %w", ErrRecord, a, err)
 	}
 	return Ledger{
@@ -104,11 +94,10 @@ func ReadLedger(v state.View, a chain.Address) (Ledger, error) {
 
 // WriteLedger stores what ReadLedger returns.
 func WriteLedger(o *state.Overlay, a chain.Address, l Ledger) {
-	b := cbor.AppendArray(make([]byte, 0, 48), 8)
-	for _, v := range [...]uint64{l.Sent, l.Jobs, l.Spawned, l.Waiting, uint64(l.Level), uint64(l.LevelAt), uint64(l.Paid), uint64(l.PaidAt)} {
-		b = cbor.AppendUint(b, v)
-	}
-	o.SetStorage(chain.AddrActors, ledgerKey(a), b)
+	o.SetStorage(chain.AddrActors, ledgerKey(a), cbor.AppendUints(
+		make([]byte, 0, 48),
+		l.Sent, l.Jobs, l.Spawned, l.Waiting, uint64(l.Level), uint64(l.LevelAt), uint64(l.Paid), uint64(l.PaidAt),
+	))
 }
 
 // Left returns what an actor may use in the block at height h: its bucket gets

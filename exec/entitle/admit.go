@@ -43,6 +43,16 @@ func Admit(manifest []byte, req Request) ([]byte, error) {
 	return list, g.Check(req.Params, req.Height)
 }
 
+// Manifest returns the manifest, as [Admit] takes it, of an actor that has these
+// entitlements without parameters.
+func Manifest(ids ...string) []byte {
+	g := make(Grants, 0, len(ids))
+	for _, id := range slices.Sorted(slices.Values(ids)) {
+		g = append(g, Grant{ID: id})
+	}
+	return g.Append(cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements"))
+}
+
 // Check judges a list of grants by the registry at height h (entitlements §10;
 // resolutions 8.10, 11.7).
 func (g Grants) Check(p *chain.Params, h chain.Height) error {

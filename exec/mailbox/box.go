@@ -51,11 +51,7 @@ func see(o *state.Overlay, it *Item) error {
 		return err
 	}
 	if b != nil {
-		r := cbor.NewReader(b)
-		seen, err := r.Uint()
-		if err == nil {
-			err = r.End()
-		}
+		seen, err := cbor.DecodeUint(b)
 		if err != nil {
 			return fmt.Errorf("%w: number of %s: %w", ErrRecord, it.From, err)
 		}

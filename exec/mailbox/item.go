@@ -112,42 +112,30 @@ type span struct{ first, next uint64 }
 
 func (s span) len() uint64 { return s.next - s.first }
 
-func readSpan(v state.View, k state.StorageKey) (s span, ok bool, err error) {
-	s.first, s.next, ok, err = readPair(v, k)
-	if err == nil && s.next < s.first {
+func readSpan(v state.View, k state.StorageKey) (span, bool, error) {
+	n, ok, err := readPair(v, k)
+	if err == nil && n[1] < n[0] {
 		err = fmt.Errorf("%w: %x: places are out of order", ErrRecord, string(k))
 	}
-	return s, ok, err
+	return span{n[0], n[1]}, ok, err
 }
 
 func writeSpan(o *state.Overlay, k state.StorageKey, s span) { writePair(o, k, s.first, s.next) }
 
-// readPair reads an array of two numbers; false where there is none.
-func readPair(v state.View, k state.StorageKey) (x, y uint64, ok bool, err error) {
+// readPair reads two numbers; false where there are none.
+func readPair(v state.View, k state.StorageKey) (n [2]uint64, ok bool, err error) {
 	b, err := v.Storage(chain.AddrMailbox, k)
 	if err != nil || b == nil {
-		return 0, 0, false, err
+		return n, false, err
 	}
-	r := cbor.NewReader(b)
-	err = r.ArrayOf(2)
-	if err == nil {
-		x, err = r.Uint()
+	if err := cbor.DecodeUints(b, n[:]); err != nil {
+		return n, false, fmt.Errorf("%w: %x: %w", ErrRecord, string(k), err)
 	}
-	if err == nil {
-		y, err = r.Uint()
-	}
-	if err == nil {
-		err = r.End()
-	}
-	if err != nil {
-		return 0, 0, false, fmt.Errorf("%w: %x: %w", ErrRecord, string(k), err)
-	}
-	return x, y, true, nil
+	return n, true, nil
 }
 
 func writePair(o *state.Overlay, k state.StorageKey, x, y uint64) {
-	b := cbor.AppendUint(cbor.AppendArray(make([]byte, 0, 19), 2), x)
-	o.SetStorage(chain.AddrMailbox, k, cbor.AppendUint(b, y))
+	o.SetStorage(chain.AddrMailbox, k, cbor.AppendUints(make([]byte, 0, 19), x, y))
 }
 
 // readItemAt returns an item that must be there.

@@ -113,8 +113,8 @@ type clock struct {
 }
 
 func readClock(v state.View) (clock, bool, error) {
-	at, items, ok, err := readPair(v, clockKey())
-	return clock{chain.Height(at), items}, ok, err
+	n, ok, err := readPair(v, clockKey())
+	return clock{chain.Height(n[0]), n[1]}, ok, err
 }
 
 func (c clock) write(o *state.Overlay) {

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
@@ -29,10 +30,7 @@ func newState() *statetest.Maps {
 		a.Balance = rich
 		d.SetAccount(user(i), a)
 	}
-	supply := cbor.AppendArray(nil, 5) // total, issued, burned, year, total at its start
-	for _, v := range []uint64{users * uint64(rich), 0, 0, 0, users * uint64(rich)} {
-		supply = cbor.AppendUint(supply, v)
-	}
+	supply := cbor.AppendUints(nil, users*uint64(rich), 0, 0, 0, users*uint64(rich)) // issued, burned, year, total at its start
 	d.SetStorage(chain.AddrTreasury, state.NewStorageKey(state.VMNamespaceSystem, []byte("supply")), supply)
 	return statetest.NewMaps(d)
 }
@@ -176,18 +174,9 @@ class Chaos:
 
 var handlers = []string{"bump", "bump", "swap", "drop", "look", "look", "shift", "shift", "pay", "sweep", "tell", "ask", "ask", "relay", "later", "later", "bear", "fail", "spin", "missing", "timer", "timer", "never"}
 
-func manifest(ids ...string) []byte {
-	b := cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")
-	b = cbor.AppendArray(b, len(ids))
-	for _, id := range ids {
-		b = cbor.AppendText(cbor.AppendText(cbor.AppendMap(b, 1), "id"), id)
-	}
-	return b
-}
-
 func deployment(salt byte, ids ...string) *actor.Deployment {
 	return &actor.Deployment{
-		Source: []byte(source), Salt: []byte{salt}, Manifest: manifest(ids...),
+		Source: []byte(source), Salt: []byte{salt}, Manifest: entitle.Manifest(ids...),
 		Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
 	}
 }

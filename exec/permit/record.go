@@ -182,17 +182,7 @@ func counts(v Reader, a chain.Address) (c [3]uint64, err error) {
 	if err != nil || b == nil {
 		return c, err
 	}
-	r := cbor.NewReader(b)
-	err = r.ArrayOf(len(c))
-	for i := range c {
-		if err == nil {
-			c[i], err = r.Uint()
-		}
-	}
-	if err == nil {
-		err = r.End()
-	}
-	if err != nil {
+	if err := cbor.DecodeUints(b, c[:]); err != nil {
 		return c, fmt.Errorf("%w: counts of %s: %w", ErrRecord, a, err)
 	}
 	return c, nil
@@ -203,11 +193,7 @@ func setCounts(o *state.Overlay, a chain.Address, c [3]uint64) {
 		o.SetStorage(chain.AddrEntitlements, key("c", a[:]), nil)
 		return
 	}
-	b := cbor.AppendArray(nil, len(c))
-	for _, n := range c {
-		b = cbor.AppendUint(b, n)
-	}
-	o.SetStorage(chain.AddrEntitlements, key("c", a[:]), b)
+	o.SetStorage(chain.AddrEntitlements, key("c", a[:]), cbor.AppendUints(nil, c[:]...))
 }
 
 // ReadGrant returns a grant, also one that has expired; nil for none of that id.
@@ -299,10 +285,8 @@ func decodeGrant(b []byte) (g *Grant, err error) {
 		return nil, err
 	}
 	var n [8]uint64
-	for i := range n {
-		if n[i], err = r.Uint(); err != nil {
-			return nil, err
-		}
+	if err = r.Uints(n[:]); err != nil {
+		return nil, err
 	}
 	g.Born, g.ParentBorn, g.Made, g.Slot = n[0], n[1], chain.Height(n[2]), n[3]
 	g.Used, g.AmountUsed, g.RateFrom, g.RateUsed = n[4], n[5], chain.Height(n[6]), n[7]

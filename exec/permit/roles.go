@@ -145,11 +145,7 @@ func (b *Book) assigned(a chain.Address, id chain.Hash) (slot uint64, ok bool, e
 	if err != nil || row == nil {
 		return 0, false, err
 	}
-	r := cbor.NewReader(row)
-	if slot, err = r.Uint(); err == nil {
-		err = r.End()
-	}
-	if err != nil {
+	if slot, err = cbor.DecodeUint(row); err != nil {
 		return 0, false, fmt.Errorf("%w: role %s of %s: %w", ErrRecord, id, a, err)
 	}
 	return slot, true, nil

@@ -53,28 +53,14 @@ func read(v state.View, k state.StorageKey, out []uint64) (ok bool, err error) {
 	if err != nil || b == nil {
 		return false, err
 	}
-	r := cbor.NewReader(b)
-	err = r.ArrayOf(len(out))
-	for i := range out {
-		if err == nil {
-			out[i], err = r.Uint()
-		}
-	}
-	if err == nil {
-		err = r.End()
-	}
-	if err != nil {
+	if err := cbor.DecodeUints(b, out); err != nil {
 		return false, fmt.Errorf("%w: %x: %w", ErrRecord, k, err)
 	}
 	return true, nil
 }
 
 func write(o *state.Overlay, k state.StorageKey, in ...uint64) {
-	b := cbor.AppendArray(make([]byte, 0, 1+9*len(in)), len(in))
-	for _, v := range in {
-		b = cbor.AppendUint(b, v)
-	}
-	o.SetStorage(chain.AddrRent, k, b)
+	o.SetStorage(chain.AddrRent, k, cbor.AppendUints(make([]byte, 0, 1+9*len(in)), in...))
 }
 
 // Read returns what is known of an actor's rent.
@@ -170,21 +156,15 @@ func (q queue) item(v state.View, n uint64) (it item, err error) {
 	if err != nil {
 		return it, err
 	}
-	var due, since uint64
+	var heights [2]uint64 // due, since
 	r := cbor.NewReader(b)
-	err = errors.Join(r.ArrayOf(3), r.BytesInto(it.Actor[:]))
-	if err == nil {
-		due, err = r.Uint()
-	}
-	if err == nil {
-		since, err = r.Uint()
-	}
+	err = errors.Join(r.ArrayOf(3), r.BytesInto(it.Actor[:]), r.Uints(heights[:]))
 	if err == nil {
 		err = r.End()
 	}
 	if err != nil {
 		return it, fmt.Errorf("%w: queue %c at %d: %w", ErrRecord, q, n, err)
 	}
-	it.Due, it.Since = chain.Height(due), chain.Height(since)
+	it.Due, it.Since = chain.Height(heights[0]), chain.Height(heights[1])
 	return it, nil
 }

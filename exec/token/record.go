@@ -123,11 +123,7 @@ func readCount(v Reader, k state.StorageKey) (uint64, error) {
 	if err != nil || b == nil {
 		return 0, err
 	}
-	r := cbor.NewReader(b)
-	n, err := r.Uint()
-	if err == nil {
-		err = r.End()
-	}
+	n, err := cbor.DecodeUint(b)
 	if err != nil {
 		return 0, fmt.Errorf("%w: count: %w", ErrRecord, err)
 	}

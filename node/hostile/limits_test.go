@@ -9,6 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 )
@@ -91,7 +92,7 @@ class Able:
 func (w *world) limited() map[string]*chain.VerifiedTx {
 	d := actor.Deployment{
 		Source: []byte(able), Salt: []byte{7}, Init: &actor.Init{Handler: "init", Payload: uintOf(1)},
-		Manifest: manifest("econ.hold_balance", "exec.spawn", "storage.blob", "storage.kv", "timer.schedule"),
+		Manifest: entitle.Manifest("econ.hold_balance", "exec.spawn", "storage.blob", "storage.kv", "timer.schedule"),
 	}
 	at := actor.AddressOf(alice, d.Salt, d.Source)
 	ample := func(tx *chain.VerifiedTx) *chain.VerifiedTx {

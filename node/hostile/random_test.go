@@ -15,6 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 )
 
 var (
@@ -124,7 +125,7 @@ func newRandom(t testing.TB, seed uint64) *random {
 		p.Timer.BaseDeposit, p.Timer.InitialBaseFee = 1, 1
 	})
 	r := &random{world: w, rng: rand.New(rand.NewPCG(seed, 5)), ids: []chain.Hash{w.token, w.timer, w.proposal}, met: map[string]int{}}
-	all := manifest("accel.gpu", "econ.hold_balance", "econ.transfer", "exec.spawn", "oracle.llm", "storage.blob", "storage.kv", "timer.schedule")
+	all := entitle.Manifest("accel.gpu", "econ.hold_balance", "econ.transfer", "exec.spawn", "oracle.llm", "storage.blob", "storage.kv", "timer.schedule")
 	for i, from := range []chain.Address{alice, bob, mallory} {
 		d := actor.Deployment{Source: []byte(rover()), Salt: []byte{byte(i)}, Manifest: all}
 		tx := *w.tx(from, nil, 300*chain.WeiPerCBY, actor.AppendPayload(nil, &d)).Tx

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/token"
@@ -155,7 +156,7 @@ func testGenesis(t testing.TB) *chain.Genesis {
 
 // furnish makes what the instructions act on.
 func (w *world) furnish() {
-	d := actor.Deployment{Source: []byte(program), Salt: []byte{1}, Manifest: manifest("econ.hold_balance", "storage.kv", "timer.schedule")}
+	d := actor.Deployment{Source: []byte(program), Salt: []byte{1}, Manifest: entitle.Manifest("econ.hold_balance", "storage.kv", "timer.schedule")}
 	w.target = actor.AddressOf(alice, d.Salt, d.Source)
 	w.must(w.tx(alice, nil, 100*chain.WeiPerCBY, actor.AppendPayload(nil, &d)))
 	w.token = token.NewID(alice, "TOK", 0)
@@ -172,14 +173,6 @@ func (w *world) furnish() {
 
 // setting is an action of governance.
 var setting = join(cbor.AppendArray(nil, 3), text("set_param"), text("intrinsic_costs.transfer_cycles"), text("22000"))
-
-func manifest(ids ...string) []byte {
-	b := cbor.AppendArray(cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements"), len(ids))
-	for _, id := range ids {
-		b = cbor.AppendText(cbor.AppendText(cbor.AppendMap(b, 1), "id"), id)
-	}
-	return b
-}
 
 var null = cbor.AppendNull(nil)
 

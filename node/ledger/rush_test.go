@@ -14,6 +14,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -155,10 +156,7 @@ func (r *rush) lanes() *lanes.Lanes {
 // any load.
 func (r *rush) setTimers() {
 	r.t.Helper()
-	manifest := cbor.AppendArray(cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements"), 2)
-	for _, id := range []string{"econ.hold_balance", "timer.schedule"} {
-		manifest = cbor.AppendText(cbor.AppendText(cbor.AppendMap(manifest, 1), "id"), id)
-	}
+	manifest := entitle.Manifest("econ.hold_balance", "timer.schedule")
 	plan := cbor.AppendUint(cbor.AppendArray(nil, 3), uint64(clockFirst))
 	plan = cbor.AppendUint(cbor.AppendUint(plan, clockBlocks), clockEach)
 	var deploys, plans []*chain.VerifiedTx

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/node/trial"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -66,11 +67,9 @@ func bench(t *testing.T, change func(*trial.Config)) (*trial.Bench, chain.Addres
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifest := cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")
-	manifest = cbor.AppendText(cbor.AppendText(cbor.AppendMap(cbor.AppendArray(manifest, 1), 1), "id"), "storage.kv")
 	block := actor.NewBlock(actor.Block{Params: &p, ChainID: 7, Height: 5})
 	out, err := actor.NewRun(block, o, e, actor.Start{Origin: alice, Cycles: 5_000_000, Cells: 100_000}).Deploy(
-		&actor.Deployment{Creator: alice, Source: []byte(source), Manifest: manifest})
+		&actor.Deployment{Creator: alice, Source: []byte(source), Manifest: entitle.Manifest("storage.kv")})
 	if err != nil || out.Code != chain.CodeOK {
 		t.Fatal(out, err)
 	}

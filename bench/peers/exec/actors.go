@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
@@ -63,7 +63,7 @@ func newTown(persons int, e *pvm.Engine) (*town, error) {
 		a := state.NewAccount()
 		a.Balance = wealth
 		t.Accounts[personOf(i)] = a
-		d := actor.Deployment{Source: []byte(source), Salt: []byte{1}, Manifest: manifest("econ.hold_balance", "econ.transfer", "storage.kv")}
+		d := actor.Deployment{Source: []byte(source), Salt: []byte{1}, Manifest: entitle.Manifest("econ.hold_balance", "econ.transfer", "storage.kv")}
 		t.actors = append(t.actors, actor.AddressOf(personOf(i), d.Salt, d.Source))
 		list = append(list, message(personOf(i), nil, 0, actor.AppendPayload(nil, &d), 0))
 	}
@@ -84,15 +84,6 @@ func newTown(persons int, e *pvm.Engine) (*town, error) {
 		t.Accounts[a] = rich
 	}
 	return t, nil
-}
-
-func manifest(ids ...string) []byte {
-	b := cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")
-	b = cbor.AppendArray(b, len(ids))
-	for _, id := range ids {
-		b = cbor.AppendText(cbor.AppendText(cbor.AppendMap(b, 1), "id"), id)
-	}
-	return b
 }
 
 func message(from chain.Address, to *chain.Address, nonce uint64, payload []byte, value chain.Wei) *chain.VerifiedTx {

@@ -84,10 +84,7 @@ func raceBlock() (bars.Contest, error) {
 
 // withSupply writes the record that every chain has in its Treasury.
 func withSupply(m *statetest.Maps, total chain.Wei) {
-	record := cbor.AppendArray(nil, 5) // total, issued, burned, year, total at its start
-	for _, v := range []uint64{uint64(total), 0, 0, 0, uint64(total)} {
-		record = cbor.AppendUint(record, v)
-	}
+	record := cbor.AppendUints(nil, uint64(total), 0, 0, 0, uint64(total)) // issued, burned, year, total at its start
 	d := state.NewDelta()
 	d.SetStorage(chain.AddrTreasury, state.NewStorageKey(state.VMNamespaceSystem, []byte("supply")), record)
 	m.Write(d)
