@@ -88,9 +88,12 @@ func TestFailedCallsUseTheBucket(t *testing.T) {
 	if one < 10_000 {
 		t.Fatalf("a call that succeeds draws %d cycles", one)
 	}
-	for handler, code := range map[string]uint16{"tries": chain.CodeOK, "breaks": chain.CodeReverted, "nests": chain.CodeOK} {
-		if got := drawn(handler, code); got < 3*one || got > 4*one {
-			t.Errorf("%s: three calls that fail draw %d cycles, one that does not %d", handler, got, one)
+	for _, tt := range []struct {
+		handler string
+		code    uint16
+	}{{"tries", chain.CodeOK}, {"breaks", chain.CodeReverted}, {"nests", chain.CodeOK}} {
+		if got := drawn(tt.handler, tt.code); got < 3*one || got > 4*one {
+			t.Errorf("%s: three calls that fail draw %d cycles, one that does not %d", tt.handler, got, one)
 		}
 	}
 }

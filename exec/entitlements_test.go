@@ -312,9 +312,12 @@ func TestHoldBalance(t *testing.T) { // E23; resolution 11.25
 		"        try:\n            transfer(msg.payload, 1)\n        except EntitlementMissing:\n            return 1\n"
 	g, _ := c.deploy(alice, giver, manifestOf(hold, limited(entitle.Transfer)))
 	c.fund(g, 10)
-	for to, want := range map[chain.Address]string{passer: "\x01", holder: "\xf6", carol: "\xf6"} {
-		if r := c.ask(g, "give", cbor.AppendText(nil, to.String())); r.Code != chain.CodeOK || string(r.Output) != want {
-			t.Errorf("transfer to %s: %s %x", to, chain.CodeName(r.Code), r.Output)
+	for _, tt := range []struct {
+		to   chain.Address
+		want string
+	}{{passer, "\x01"}, {holder, "\xf6"}, {carol, "\xf6"}} {
+		if r := c.ask(g, "give", cbor.AppendText(nil, tt.to.String())); r.Code != chain.CodeOK || string(r.Output) != tt.want {
+			t.Errorf("transfer to %s: %s %x", tt.to, chain.CodeName(r.Code), r.Output)
 		}
 	}
 	c.g.Params.Actor.EnforceHoldBalance = false

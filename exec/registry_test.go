@@ -159,30 +159,33 @@ func TestRegistryTakesNoBadInput(t *testing.T) {
 	c := messages(t)
 	c.block() // a grant until height 1 has ended only behind it
 	scope, action, none := item(euPool.Append(nil)), item(euJoin.Append(nil)), item((&permit.Constraints{}).Append(nil))
-	for rule, payload := range map[string][]byte{
-		"scope that is no item":     registryPayload(chain.OpEntitlementGrant, item(bob[:]), item([]byte{0xff}), action, none),
-		"scope of no kind":          registryPayload(chain.OpEntitlementGrant, item(bob[:]), item([]byte{0x81, 0x06}), action, none),
-		"scope with more behind":    registryPayload(chain.OpEntitlementGrant, item(bob[:]), item(append(euPool.Append(nil), 0)), action, none),
-		"name above its bound":      registryPayload(chain.OpEntitlementGrant, item(bob[:]), item(permit.Scope{Kind: permit.ScopePool, Name: string(make([]byte, 65))}.Append(nil)), action, none),
-		"action of no kind":         registryPayload(chain.OpEntitlementGrant, item(bob[:]), scope, item([]byte{0x81, 0x12}), none),
-		"unknown constraint":        registryPayload(chain.OpEntitlementGrant, item(bob[:]), scope, action, item([]byte{0xa1, 0x61, 'x', 0x01})),
-		"constraints out of order":  registryPayload(chain.OpEntitlementGrant, item(bob[:]), scope, action, item(cbor.AppendUint(cbor.AppendText(cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 2), "valid_from"), 1), "max_uses"), 1))),
-		"no amount for a use":       registryPayload(chain.OpEntitlementGrant, item(bob[:]), scope, action, item(cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 1), "max_amount_per_use"), 0))),
-		"no amount in all":          registryPayload(chain.OpEntitlementGrant, item(bob[:]), scope, action, item(cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 1), "max_total_amount"), 0))),
-		"ended before the first":    registryPayload(chain.OpEntitlementGrant, item(bob[:]), scope, action, item(cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 1), "valid_until"), 0))),
-		"depth above five":          grantPayload(bob, euPool, euJoin, permit.Constraints{Delegatable: true, Depth: 6}),
-		"ends before it begins":     grantPayload(bob, euPool, euJoin, permit.Constraints{From: 1 << 40, Until: 1<<40 - 1}),
-		"has ended":                 grantPayload(bob, euPool, euJoin, permit.Constraints{Until: 1}),
-		"to a system actor":         grantPayload(chain.AddrTreasury, euPool, euJoin, permit.Constraints{}),
-		"role without scopes":       registryPayload(chain.OpRoleCreate, item([]byte("r")), item([]byte{0x80}), item(permit.AppendActions(nil, []permit.Action{euJoin})), none),
-		"role of too many scopes":   registryPayload(chain.OpRoleCreate, item([]byte("r")), item(permit.AppendScopes(nil, make([]permit.Scope, 17))), item(permit.AppendActions(nil, []permit.Action{euJoin})), none),
-		"role without a name":       registryPayload(chain.OpRoleCreate, item(nil), item(permit.AppendScopes(nil, []permit.Scope{euPool})), item(permit.AppendActions(nil, []permit.Action{euJoin})), none),
-		"name of a role too long":   registryPayload(chain.OpRoleCreate, item(make([]byte, 65)), item(permit.AppendScopes(nil, []permit.Scope{euPool})), item(permit.AppendActions(nil, []permit.Action{euJoin})), none),
-		"delegation, bad condition": registryPayload(chain.OpEntitlementDelegate, item(make([]byte, 32)), item(bob[:]), item([]byte{0x80})),
+	for _, tt := range []struct {
+		rule    string
+		payload []byte
+	}{
+		{"scope that is no item", registryPayload(chain.OpEntitlementGrant, item(bob[:]), item([]byte{0xff}), action, none)},
+		{"scope of no kind", registryPayload(chain.OpEntitlementGrant, item(bob[:]), item([]byte{0x81, 0x06}), action, none)},
+		{"scope with more behind", registryPayload(chain.OpEntitlementGrant, item(bob[:]), item(append(euPool.Append(nil), 0)), action, none)},
+		{"name above its bound", registryPayload(chain.OpEntitlementGrant, item(bob[:]), item(permit.Scope{Kind: permit.ScopePool, Name: string(make([]byte, 65))}.Append(nil)), action, none)},
+		{"action of no kind", registryPayload(chain.OpEntitlementGrant, item(bob[:]), scope, item([]byte{0x81, 0x12}), none)},
+		{"unknown constraint", registryPayload(chain.OpEntitlementGrant, item(bob[:]), scope, action, item([]byte{0xa1, 0x61, 'x', 0x01}))},
+		{"constraints out of order", registryPayload(chain.OpEntitlementGrant, item(bob[:]), scope, action, item(cbor.AppendUint(cbor.AppendText(cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 2), "valid_from"), 1), "max_uses"), 1)))},
+		{"no amount for a use", registryPayload(chain.OpEntitlementGrant, item(bob[:]), scope, action, item(cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 1), "max_amount_per_use"), 0)))},
+		{"no amount in all", registryPayload(chain.OpEntitlementGrant, item(bob[:]), scope, action, item(cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 1), "max_total_amount"), 0)))},
+		{"ended before the first", registryPayload(chain.OpEntitlementGrant, item(bob[:]), scope, action, item(cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 1), "valid_until"), 0)))},
+		{"depth above five", grantPayload(bob, euPool, euJoin, permit.Constraints{Delegatable: true, Depth: 6})},
+		{"ends before it begins", grantPayload(bob, euPool, euJoin, permit.Constraints{From: 1 << 40, Until: 1<<40 - 1})},
+		{"has ended", grantPayload(bob, euPool, euJoin, permit.Constraints{Until: 1})},
+		{"to a system actor", grantPayload(chain.AddrTreasury, euPool, euJoin, permit.Constraints{})},
+		{"role without scopes", registryPayload(chain.OpRoleCreate, item([]byte("r")), item([]byte{0x80}), item(permit.AppendActions(nil, []permit.Action{euJoin})), none)},
+		{"role of too many scopes", registryPayload(chain.OpRoleCreate, item([]byte("r")), item(permit.AppendScopes(nil, make([]permit.Scope, 17))), item(permit.AppendActions(nil, []permit.Action{euJoin})), none)},
+		{"role without a name", registryPayload(chain.OpRoleCreate, item(nil), item(permit.AppendScopes(nil, []permit.Scope{euPool})), item(permit.AppendActions(nil, []permit.Action{euJoin})), none)},
+		{"name of a role too long", registryPayload(chain.OpRoleCreate, item(make([]byte, 65)), item(permit.AppendScopes(nil, []permit.Scope{euPool})), item(permit.AppendActions(nil, []permit.Action{euJoin})), none)},
+		{"delegation, bad condition", registryPayload(chain.OpEntitlementDelegate, item(make([]byte, 32)), item(bob[:]), item([]byte{0x80}))},
 	} {
-		r := c.registry(alice, payload)
+		r := c.registry(alice, tt.payload)
 		if r.Code != chain.CodeBadArgument || len(r.Events) != 0 || len(r.Output) != 0 {
-			t.Errorf("%s: %s", rule, chain.CodeName(r.Code))
+			t.Errorf("%s: %s", tt.rule, chain.CodeName(r.Code))
 		}
 	}
 	good := grantPayload(bob, euPool, euJoin, permit.Constraints{})
@@ -199,16 +202,19 @@ func TestRegistryTakesNoBadInput(t *testing.T) {
 	usPool, usJoin := permit.Scope{Kind: permit.ScopePool, Name: "us"}, permit.Action{Kind: permit.ActionRunnerJoinPool, Name: "us"}
 	price, base := permit.Price(chain.OpEntitlementGrant), c.g.Params.Intrinsic.InstructionCycles
 	whole := c.registry(alice, good)
-	for rule, limit := range map[string]chain.Usage{
-		"a cycle too few": {Cycles: base + price.Cycles - 1, Cells: 10_000},
-		"a cell too few":  {Cycles: base + price.Cycles, Cells: whole.CellsUsed - 1},
+	for _, tt := range []struct {
+		rule  string
+		limit chain.Usage
+		want  uint16
+	}{
+		{"a cycle too few", chain.Usage{Cycles: base + price.Cycles - 1, Cells: 10_000}, chain.CodeCyclesExhausted},
+		{"a cell too few", chain.Usage{Cycles: base + price.Cycles, Cells: whole.CellsUsed - 1}, chain.CodeCellsExhausted},
 	} {
 		tx := c.program(bob, &chain.AddrEntitlements, grantPayload(carol, usPool, usJoin, permit.Constraints{})).Tx
-		tx.CyclesLimit, tx.CellsLimit = limit.Cycles, limit.Cells
+		tx.CyclesLimit, tx.CellsLimit = tt.limit.Cycles, tt.limit.Cells
 		r := c.block(verified(tx, bob)).Receipts[0]
-		if want := map[bool]uint16{true: chain.CodeCyclesExhausted, false: chain.CodeCellsExhausted}[rule == "a cycle too few"]; r.Code != want || len(r.Events) != 0 ||
-			c.permitted(carol, usPool, usJoin) {
-			t.Errorf("%s: %s", rule, chain.CodeName(r.Code))
+		if r.Code != tt.want || len(r.Events) != 0 || c.permitted(carol, usPool, usJoin) {
+			t.Errorf("%s: %s", tt.rule, chain.CodeName(r.Code))
 		}
 	}
 	tx := c.program(alice, &chain.AddrEntitlements, good).Tx

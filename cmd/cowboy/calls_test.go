@@ -43,21 +43,22 @@ func TestDeploymentsOnDevnet(t *testing.T) { // whitepaper §1.2; resolutions 8.
 		t.Errorf("init and money of the deployments: %+v, %+v", a, b)
 	}
 
-	for name, test := range map[string]struct {
+	for _, test := range []struct {
+		name string
 		args []string
 		want string
 	}{
-		"init that fails":      {append(all, "--init-args", `"fail"`), "reverted"},
-		"no such entitlement":  {grants("storage.sql"), "manifest_refused"},
-		"the same twice":       {grants("storage.kv", "storage.kv"), "manifest_refused"},
-		"unknown parameter":    {grants(`{"id":"storage.kv","params":{"max_rows":1}}`), "entitlement_param_invalid"},
-		"a text for a number":  {grants(`{"id":"storage.kv","params":{"max_bytes":"all"}}`), "entitlement_param_invalid"},
-		"a system entitlement": {grants("sys.upgrade"), "system_entitlement_unauthorized"},
+		{"init that fails", append(all, "--init-args", `"fail"`), "reverted"},
+		{"no such entitlement", grants("storage.sql"), "manifest_refused"},
+		{"the same twice", grants("storage.kv", "storage.kv"), "manifest_refused"},
+		{"unknown parameter", grants(`{"id":"storage.kv","params":{"max_rows":1}}`), "entitlement_param_invalid"},
+		{"a text for a number", grants(`{"id":"storage.kv","params":{"max_bytes":"all"}}`), "entitlement_param_invalid"},
+		{"a system entitlement", grants("sys.upgrade"), "system_entitlement_unauthorized"},
 	} {
 		var r deployReply
 		l.fails(&r, append([]string{"actor", "deploy", "--code", relay, "--salt", "0x03", "--wait", "--cycles-limit", "1000000", "--cells-limit", "100000", "--amount", "1"}, test.args...)...)
 		if r.Receipt == nil || r.Receipt.RevertReason != test.want || r.Receipt.Fee == 0 || l.balance(r.Address) != 0 {
-			t.Errorf("%s: %+v, the address holds %d", name, r.Receipt, l.balance(r.Address))
+			t.Errorf("%s: %+v, the address holds %d", test.name, r.Receipt, l.balance(r.Address))
 		}
 	}
 

@@ -59,20 +59,24 @@ func (l *live) estimates(at string) {
 	manifest := cbor.AppendArray(cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements"), 0)
 	deployment := actor.Deployment{Source: source, Salt: []byte{9}, Manifest: manifest}
 	nobody := chain.Address{0xab, 0xcd}
-	for name, tx := range map[string]*chain.Tx{
-		"transfer": {To: &nobody, Value: 5},
-		"memo":     {To: &nobody, Payload: []byte("for lunch")},
-		"message":  spend(t, at, 10_000),
-		"deploy":   {Payload: actor.AppendPayload(nil, &deployment)},
-		"token": tokenTx(chain.OpTokenCreate, cbor.AppendText(nil, "Gold"), cbor.AppendText(nil, "GLD"), cbor.AppendUint(nil, 2),
-			cbor.AppendUint(nil, 5), cbor.AppendNull(nil), cbor.AppendNull(nil)),
-		"too little": {To: spend(t, at, 0).To, Payload: spend(t, at, 10_000).Payload, CyclesLimit: 31_000, CellsLimit: 1_000},
+	for _, tt := range []struct {
+		name string
+		tx   *chain.Tx
+	}{
+		{"transfer", &chain.Tx{To: &nobody, Value: 5}},
+		{"memo", &chain.Tx{To: &nobody, Payload: []byte("for lunch")}},
+		{"message", spend(t, at, 10_000)},
+		{"deploy", &chain.Tx{Payload: actor.AppendPayload(nil, &deployment)}},
+		{"token", tokenTx(chain.OpTokenCreate, cbor.AppendText(nil, "Gold"), cbor.AppendText(nil, "GLD"), cbor.AppendUint(nil, 2),
+			cbor.AppendUint(nil, 5), cbor.AppendNull(nil), cbor.AppendNull(nil))},
+		{"too little", &chain.Tx{To: spend(t, at, 0).To, Payload: spend(t, at, 10_000).Payload, CyclesLimit: 31_000, CellsLimit: 1_000}},
 	} {
+		tx := tt.tx
 		tx.TipPerCycle, tx.MaxFeePerCycle, tx.MaxFeePerCell = 3, 100_000, 100_000
 		wide := tx.CyclesLimit > 0
 		said, err := l.api().Estimate(t.Context(), node.DevAccounts()[1].Address, tx)
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: %v", tt.name, err)
 		}
 		if !wide {
 			tx.CyclesLimit, tx.CellsLimit = chain.Cycles(said.CyclesLimit), chain.Cells(said.CellsLimit)
@@ -80,10 +84,10 @@ func (l *live) estimates(at string) {
 		before := l.balance(dev(1))
 		r := l.submit(1, tx)
 		if r.Status != said.Status || r.Code != said.Code || r.CyclesUsed != said.CyclesUsed || r.CellsUsed != said.CellsUsed || r.Fee != said.Fee || r.Lane != said.Lane {
-			t.Errorf("%s: the estimate said %+v, the block did %+v", name, said, r)
+			t.Errorf("%s: the estimate said %+v, the block did %+v", tt.name, said, r)
 		}
 		if want := chain.Wei(r.CyclesUsed)*(said.Cycle+3) + chain.Wei(r.CellsUsed)*said.Cell; r.Fee != want || l.balance(dev(1)) != before-r.Fee-tx.Value {
-			t.Errorf("%s: fee %d, want %d; the balance fell by %d", name, r.Fee, want, before-l.balance(dev(1)))
+			t.Errorf("%s: fee %d, want %d; the balance fell by %d", tt.name, r.Fee, want, before-l.balance(dev(1)))
 		}
 	}
 }

@@ -73,22 +73,23 @@ func TestSeedOfTheFloor(t *testing.T) {
 	foreign := simplex.Proposal{Round: first.Round, Payload: chain.Hash{3}}
 	final := certificate(simplex.Finalize, second)
 	kept := &diskJournal{durable: [][]byte{certificate(simplex.Notarize, first)}}
-	for name, tt := range map[string]struct {
+	for _, tt := range []struct {
+		name    string
 		journal *diskJournal
 		own     []byte
 		bad     string // what Check says
 		want    error
 	}{
-		"nowhere":                          {new(diskJournal), nil, "", ErrNoSeed},
-		"the descendant's for its own":     {new(diskJournal), final, "", ErrNoSeed},
-		"in the journal":                   {kept, nil, "", nil},
-		"in its notarization, no journal":  {new(diskJournal), certificate(simplex.Notarize, first), "", nil},
-		"in its finalization, no journal":  {new(diskJournal), certificate(simplex.Finalize, first), "", nil},
-		"in both":                          {kept, certificate(simplex.Notarize, first), "", nil},
-		"the certificate of another block": {kept, certificate(simplex.Notarize, foreign), "own certificate", nil},
-		"the certificate of another view":  {kept, certificate(simplex.Notarize, second), "own certificate", nil},
-		"a nullification":                  {kept, certificate(simplex.Nullify, simplex.Proposal{Round: first.Round}), "own certificate", nil},
-		"half a certificate":               {kept, final[:20], "own certificate", nil},
+		{"nowhere", new(diskJournal), nil, "", ErrNoSeed},
+		{"the descendant's for its own", new(diskJournal), final, "", ErrNoSeed},
+		{"in the journal", kept, nil, "", nil},
+		{"in its notarization, no journal", new(diskJournal), certificate(simplex.Notarize, first), "", nil},
+		{"in its finalization, no journal", new(diskJournal), certificate(simplex.Finalize, first), "", nil},
+		{"in both", kept, certificate(simplex.Notarize, first), "", nil},
+		{"the certificate of another block", kept, certificate(simplex.Notarize, foreign), "own certificate", nil},
+		{"the certificate of another view", kept, certificate(simplex.Notarize, second), "own certificate", nil},
+		{"a nullification", kept, certificate(simplex.Nullify, simplex.Proposal{Round: first.Round}), "own certificate", nil},
+		{"half a certificate", kept, final[:20], "own certificate", nil},
 	} {
 		app := newChainApp(t, g.Hash())
 		app.floor = Floor{Round: first.Round, Digest: first.Payload, Certificate: final, Own: tt.own}
@@ -98,19 +99,19 @@ func TestSeedOfTheFloor(t *testing.T) {
 		e, err := New(cfg, app, Alone{}, tt.journal)
 		if tt.bad != "" {
 			if err == nil || !strings.Contains(err.Error(), tt.bad) {
-				t.Errorf("%s: New = %v, want %q", name, err, tt.bad)
+				t.Errorf("%s: New = %v, want %q", tt.name, err, tt.bad)
 			}
 			continue
 		}
 		if err != nil {
-			t.Fatalf("%s: %v", name, err)
+			t.Fatalf("%s: %v", tt.name, err)
 		}
 		if err := e.resume(); !errors.Is(err, tt.want) {
-			t.Errorf("%s: resume = %v, want %v", name, err, tt.want)
+			t.Errorf("%s: resume = %v, want %v", tt.name, err, tt.want)
 			continue
 		}
 		if leader, ok := e.machine.LeaderOf(2, 1); tt.want == nil && (!ok || leader != 0) {
-			t.Errorf("%s: nobody leads the next view", name)
+			t.Errorf("%s: nobody leads the next view", tt.name)
 		}
 	}
 }

@@ -156,10 +156,13 @@ func TestDeferredItemsComeAtTheirHeights(t *testing.T) {
 	if b, err := o.Storage(chain.AddrMailbox, clockKey()); b != nil || err != nil {
 		t.Errorf("the clock is kept with nothing to wait for: %x, %v", b, err)
 	}
-	for to, want := range map[byte][]uint64{1: {1, 4, 2}, 2: {3}} {
-		for _, n := range want {
-			if it := take(t, o, addr(to)); it == nil || it.Nonce != n || !it.Late {
-				t.Errorf("receiver %d: %+v, want %d", to, it, n)
+	for _, tt := range []struct {
+		to   byte
+		want []uint64
+	}{{1, []uint64{1, 4, 2}}, {2, []uint64{3}}} {
+		for _, n := range tt.want {
+			if it := take(t, o, addr(tt.to)); it == nil || it.Nonce != n || !it.Late {
+				t.Errorf("receiver %d: %+v, want %d", tt.to, it, n)
 			}
 		}
 	}

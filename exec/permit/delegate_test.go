@@ -28,14 +28,17 @@ func TestDelegation(t *testing.T) { // CIP-2 §7.2, §7.5
 	want(t, "another's", err, permit.ErrForbidden)
 	_, _, err = b.Delegate(ben, chain.Hash{9}, dan, deep(1))
 	want(t, "of none", err, permit.ErrNotFound)
-	for name, c := range map[string]permit.Constraints{
-		"as deep":     deep(permit.MaxDepth),
-		"more uses":   {Uses: 11},
-		"any uses":    {},
-		"irrevocable": {Uses: 1, Irrevocable: true},
+	for _, tt := range []struct {
+		name string
+		c    permit.Constraints
+	}{
+		{"as deep", deep(permit.MaxDepth)},
+		{"more uses", permit.Constraints{Uses: 11}},
+		{"any uses", permit.Constraints{}},
+		{"irrevocable", permit.Constraints{Uses: 1, Irrevocable: true}},
 	} {
-		_, _, err = b.Delegate(who(10), root, dan, c)
-		want(t, name, err, permit.ErrArgument)
+		_, _, err = b.Delegate(who(10), root, dan, tt.c)
+		want(t, tt.name, err, permit.ErrArgument)
 	}
 	if ok, err := b.Use(last, coin, mint, 1); !ok || err != nil {
 		t.Errorf("a use at the end: %v, %v", ok, err)

@@ -131,9 +131,12 @@ func TestTimeOfAGrant(t *testing.T) {
 	b := newBook()
 	id, err := grant(b, ann, cat, coin, mint, permit.Constraints{From: 110, Until: 120})
 	want(t, "later", err, nil)
-	for h, in := range map[chain.Height]bool{109: false, 110: true, 120: true} {
-		if b.Height = h; may(t, b, cat, coin, mint) != in {
-			t.Errorf("in block %d: %v", h, !in)
+	for _, tt := range []struct {
+		h  chain.Height
+		in bool
+	}{{109, false}, {110, true}, {120, true}} {
+		if b.Height = tt.h; may(t, b, cat, coin, mint) != tt.in {
+			t.Errorf("in block %d: %v", tt.h, !tt.in)
 		}
 	}
 	b.Height = 121

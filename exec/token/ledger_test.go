@@ -78,25 +78,26 @@ func TestCreate(t *testing.T) { // CIP-20: token_id, record
 	holds(t, o, first, ann, n(100))
 
 	ok := token.Token{Name: strings.Repeat("n", 64), Symbol: strings.Repeat("s", 16), Decimals: 38, Supply: n(5), Max: &chain.Amount{Lo: 5}}
-	for rule, c := range map[string]struct {
+	for _, c := range []struct {
+		rule   string
 		want   error
 		change func(*token.Token)
 	}{
-		"boundaries":         {nil, func(*token.Token) {}},
-		"no name":            {token.ErrForm, func(t *token.Token) { t.Name = "" }},
-		"name of 65":         {token.ErrForm, func(t *token.Token) { t.Name += "n" }},
-		"no symbol":          {token.ErrForm, func(t *token.Token) { t.Symbol = "" }},
-		"symbol of 17":       {token.ErrForm, func(t *token.Token) { t.Symbol += "s" }},
-		"no text":            {token.ErrForm, func(t *token.Token) { t.Name = "\xff" }},
-		"39 decimals":        {token.ErrForm, func(t *token.Token) { t.Decimals = 39 }},
-		"supply above max":   {token.ErrForm, func(t *token.Token) { t.Supply = n(6) }},
-		"all of 128 bits":    {nil, func(t *token.Token) { t.Supply, t.Max = most, &most }},
-		"max of 0, supply 0": {nil, func(t *token.Token) { t.Supply, t.Max = none, &none }},
+		{"boundaries", nil, func(*token.Token) {}},
+		{"no name", token.ErrForm, func(t *token.Token) { t.Name = "" }},
+		{"name of 65", token.ErrForm, func(t *token.Token) { t.Name += "n" }},
+		{"no symbol", token.ErrForm, func(t *token.Token) { t.Symbol = "" }},
+		{"symbol of 17", token.ErrForm, func(t *token.Token) { t.Symbol += "s" }},
+		{"no text", token.ErrForm, func(t *token.Token) { t.Name = "\xff" }},
+		{"39 decimals", token.ErrForm, func(t *token.Token) { t.Decimals = 39 }},
+		{"supply above max", token.ErrForm, func(t *token.Token) { t.Supply = n(6) }},
+		{"all of 128 bits", nil, func(t *token.Token) { t.Supply, t.Max = most, &most }},
+		{"max of 0, supply 0", nil, func(t *token.Token) { t.Supply, t.Max = none, &none }},
 	} {
 		spec := ok
 		c.change(&spec)
 		_, err := token.Create(o, ben, &spec)
-		want(t, rule, err, c.want)
+		want(t, c.rule, err, c.want)
 	}
 }
 

@@ -52,16 +52,19 @@ func TestDraftDecidesNothing(t *testing.T) {
 		change(b)
 		return b.Encode()
 	}
-	for name, raw := range map[string][]byte{
-		"garbage":                []byte("garbage"),
-		"of another round":       alter(func(b *chain.Block) { b.Header.View = 2 }),
-		"on an unknown parent":   alter(func(b *chain.Block) { b.Header.Parent[0]++ }),
-		"of another height":      alter(func(b *chain.Block) { b.Header.Height++ }),
-		"with a bad transaction": alter(func(b *chain.Block) { b.Txs = [][]byte{{1, 2, 3}} }),
-		"with a gap in nonces":   alter(func(b *chain.Block) { b.Txs = [][]byte{f.transfer(t, 9).Body} }),
+	for _, tt := range []struct {
+		name string
+		raw  []byte
+	}{
+		{"garbage", []byte("garbage")},
+		{"of another round", alter(func(b *chain.Block) { b.Header.View = 2 })},
+		{"on an unknown parent", alter(func(b *chain.Block) { b.Header.Parent[0]++ })},
+		{"of another height", alter(func(b *chain.Block) { b.Header.Height++ })},
+		{"with a bad transaction", alter(func(b *chain.Block) { b.Txs = [][]byte{{1, 2, 3}} })},
+		{"with a gap in nonces", alter(func(b *chain.Block) { b.Txs = [][]byte{f.transfer(t, 9).Body} })},
 	} {
-		if err := follower.Prepare(t.Context(), engine.PrepareRequest{Round: firstRound(), Draft: raw}); err != nil {
-			t.Errorf("%s: %v, but a draft is nobody's fault here", name, err)
+		if err := follower.Prepare(t.Context(), engine.PrepareRequest{Round: firstRound(), Draft: tt.raw}); err != nil {
+			t.Errorf("%s: %v, but a draft is nobody's fault here", tt.name, err)
 		}
 	}
 	if n := follower.Stats.Prepared.Load(); n != 0 {

@@ -194,19 +194,22 @@ func TestBlockOfferedAgainIsRefused(t *testing.T) {
 	proposer, knows := f.ledger(t, &pool{}), f.ledger(t, &pool{})
 	p := f.propose(t, proposer)
 	first := engine.VerifyRequest{Round: firstRound(), Parent: f.genesisParent(), Leader: testPeer, Digest: p.Digest, Block: p.Block}
-	for name, change := range map[string]func(*engine.VerifyRequest){
-		"in a later view":   func(r *engine.VerifyRequest) { r.Round.View++ },
-		"on another parent": func(r *engine.VerifyRequest) { r.Parent = engine.ParentRef{Round: r.Round, Digest: p.Digest} },
-		"by another leader": func(r *engine.VerifyRequest) { r.Leader[0]++ },
+	for _, tt := range []struct {
+		name   string
+		change func(*engine.VerifyRequest)
+	}{
+		{"in a later view", func(r *engine.VerifyRequest) { r.Round.View++ }},
+		{"on another parent", func(r *engine.VerifyRequest) { r.Parent = engine.ParentRef{Round: r.Round, Digest: p.Digest} }},
+		{"by another leader", func(r *engine.VerifyRequest) { r.Leader[0]++ }},
 	} {
 		if ok, err := knows.Verify(t.Context(), first); !ok || err != nil {
 			t.Fatalf("in its place: %v, %v", ok, err)
 		}
 		again := first
-		change(&again)
+		tt.change(&again)
 		for who, l := range map[string]*Ledger{"its proposer": proposer, "who knows it": knows, "who does not": f.ledger(t, &pool{})} {
 			if ok, err := l.Verify(t.Context(), again); ok || err != nil {
-				t.Errorf("%s, asked of %s: %v, %v, want a refusal", name, who, ok, err)
+				t.Errorf("%s, asked of %s: %v, %v, want a refusal", tt.name, who, ok, err)
 			}
 		}
 	}

@@ -219,14 +219,17 @@ func TestFetchIgnoresWhatNobodyAskedFor(t *testing.T) {
 	a := asks[0].(checkpoint.Ask)
 	chunk, _, err := s.index.Find(a.Request)
 	check(t, err)
-	for what, e := range map[string]checkpoint.Event{
-		"an unknown number": checkpoint.Answered{Peer: 1, ID: 99, Chunk: chunk},
-		"another peer":      checkpoint.Answered{Peer: 2, ID: a.ID, Chunk: chunk},
-		"an old deadline":   checkpoint.Expired{ID: 99},
-		"a stranger leaves": checkpoint.Left{Peer: 9},
+	for _, tt := range []struct {
+		what string
+		e    checkpoint.Event
+	}{
+		{"an unknown number", checkpoint.Answered{Peer: 1, ID: 99, Chunk: chunk}},
+		{"another peer", checkpoint.Answered{Peer: 2, ID: a.ID, Chunk: chunk}},
+		{"an old deadline", checkpoint.Expired{ID: 99}},
+		{"a stranger leaves", checkpoint.Left{Peer: 9}},
 	} {
-		if out := f.Step(e); len(out) != 0 {
-			t.Errorf("%s: %v", what, out)
+		if out := f.Step(tt.e); len(out) != 0 {
+			t.Errorf("%s: %v", tt.what, out)
 		}
 	}
 	far, _, err := s.index.Find(checkpoint.Request{Kind: checkpoint.AskAccounts, From: chain.Hash{0xf0}})

@@ -256,7 +256,7 @@ func adversarial(t *testing.T, rng *rand.Rand, rounds int) {
 			writes[badKey(rng, family)] = value
 		}
 		if rng.IntN(6) == 0 {
-			for k := range want {
+			for _, k := range slices.SortedFunc(maps.Keys(want), func(a, b key32) int { return bytes.Compare(a[:], b[:]) }) {
 				if rng.IntN(3) > 0 {
 					writes[k] = nil
 				}
@@ -343,7 +343,8 @@ func TestForestLoads(t *testing.T) {
 		check(t, err)
 		part = nil
 	}
-	for addr, a := range m.accounts {
+	for _, addr := range slices.SortedFunc(maps.Keys(m.accounts), func(a, b chain.Address) int { return bytes.Compare(a[:], b[:]) }) {
+		a := m.accounts[addr]
 		var storage []state.StorageChange
 		for _, key := range slices.Sorted(maps.Keys(m.storage[addr])) {
 			storage = append(storage, state.StorageChange{Key: key, Value: m.storage[addr][key]})
