@@ -4,25 +4,14 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
-	"net"
 	"slices"
 	"strconv"
 	"testing"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/porttest"
 )
-
-// freePort returns a UDP port that is free now.
-func freePort(t *testing.T) string {
-	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	return c.LocalAddr().String()
-}
 
 // TestBothDialAndOneConnectionStays: the two sides call each other at once.
 // One connection is left, the one that the smaller key dialed, and nothing that
@@ -30,7 +19,7 @@ func freePort(t *testing.T) string {
 func TestBothDialAndOneConnectionStays(t *testing.T) {
 	for round := range 4 {
 		keys := testKeys(2)
-		ports := []string{freePort(t), freePort(t)}
+		ports := porttest.UDP(t, 2)
 		s := setup{keys, func(i int, cfg *Config) {
 			cfg.ListenAddr = ports[i]
 			cfg.Addresses[cfg.Committee[1-i]] = ports[1-i]
@@ -75,11 +64,11 @@ func TestStarBecomesMesh(t *testing.T) {
 // TestRestartedPeerIsBack: a process that died without a word and its successor
 // are told apart, and what waits is sent to the successor.
 func TestRestartedPeerIsBack(t *testing.T) {
-	ports := []string{freePort(t), freePort(t)}
+	ports := porttest.UDP(t, 2)
 	s := setup{testKeys(2), func(i int, cfg *Config) {
 		cfg.ListenAddr = ports[i]
 		cfg.Addresses[cfg.Committee[1-i]] = ports[1-i]
-		cfg.IdleTimeout, cfg.KeepAlive = time.Minute, 20*time.Second
+		cfg.IdleTimeout, cfg.KeepAlive = 10*time.Minute, time.Minute // longer than anybody waits here
 	}}
 	a, b := launch(t, s.config(0)), launch(t, s.config(1))
 	eventually(t, "connected", func() bool { return a.connectedTo() == 1 && b.connectedTo() == 1 })
@@ -87,14 +76,10 @@ func TestRestartedPeerIsBack(t *testing.T) {
 	_ = b.socket.Close() // as SIGKILL does: no packet says goodbye
 	a.Broadcast(Votes, []byte("while you were away"))
 	b2 := launch(t, s.config(1))
-	began := time.Now()
 	eventually(t, "the new process is served", func() bool {
 		a.Broadcast(Votes, []byte("hello again"))
 		return b2.sink.count(Votes, 0) > 0
 	})
-	if spent := time.Since(began); spent > 5*time.Second {
-		t.Errorf("took %v", spent)
-	}
 }
 
 // TestBusyReceiverLosesNothing: what the receiver cannot take yet waits at the
