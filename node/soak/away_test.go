@@ -27,7 +27,7 @@ func TestAwayValidatorCatchesUp(t *testing.T) {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
 	s := newPatientSet(t, 4, timing{time.Millisecond, 60 * time.Millisecond}, false) // the views that the missing one leads are short
-	s.waitHeight(t, 0, 3, 20*time.Second)
+	s.waitHeight(t, 0, 3, patience)
 	s.procs[3].kill()
 	left := s.height(t, 0)
 	began := time.Now()
@@ -121,6 +121,8 @@ func TestDevnetUnderLoad(t *testing.T) {
 		waitFor(t, urls[0], h+2, log)
 		waitFor(t, urls[victim], h+2, log) // it is back
 	}
+	seen.waitForReceipt(t)
+	seenByVictims.waitForReceipt(t)
 	cancel()
 	load.Wait()
 	// What validator 0 took is final without a word more; it was never killed. A
@@ -144,9 +146,4 @@ func TestDevnetUnderLoad(t *testing.T) {
 	t.Logf("%d kills, height %d", kills, h)
 	t.Logf("taken by validator 0: %v", seen.fates(t, folders))
 	t.Logf("taken by those that were killed: %v; %d sent again at the end", seenByVictims.fates(t, folders), resent)
-	for who, w := range map[string]*witness{"validator 0": seen, "the killed ones": seenByVictims} {
-		if len(w.receipts) == 0 {
-			t.Errorf("no transaction by %s became final: the load did not run", who)
-		}
-	}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/client"
+	"github.com/cowboy-foundation/cowboy/node/porttest"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -37,7 +37,6 @@ type validatorSet struct {
 	relays   []*relay // in front of each validator's p2p port; none on a clean loopback
 	p2p      []string
 	procs    []*process
-	admin    []string // addresses of the admin pages
 }
 
 // newValidatorSet deals the keys of n validators whose views are short, so that a
@@ -76,8 +75,8 @@ func newPatientSet(t *testing.T, n int, times timing, relayed bool, args ...stri
 		t.Fatal(err)
 	}
 	var addresses []string
+	s.p2p = porttest.UDP(t, n)
 	for i := range n {
-		s.p2p = append(s.p2p, freeUDP(t))
 		addresses = append(addresses, s.p2p[i])
 		if relayed {
 			s.relays = append(s.relays, newRelay(t, s.p2p[i], uint64(i)))
@@ -87,7 +86,7 @@ func newPatientSet(t *testing.T, n int, times timing, relayed bool, args ...stri
 	if err := node.WriteDealtPeers(s.dir, dealt, addresses); err != nil {
 		t.Fatal(err)
 	}
-	s.procs, s.admin = make([]*process, n), make([]string, n)
+	s.procs = make([]*process, n)
 	for i := range n {
 		s.start(t, i)
 	}
@@ -106,31 +105,11 @@ func newPatientSet(t *testing.T, n int, times timing, relayed bool, args ...stri
 
 func tail(s string, n int) string { return s[max(0, len(s)-n):] }
 
-func freeUDP(t *testing.T) string {
-	t.Helper()
-	c, err := net.ListenPacket("udp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	return c.LocalAddr().String()
-}
-
-func freeTCP(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
-
 // stages returns a line for each stage of validator 0: how often, how long on
 // average, and below what time half of them were.
 func (s *validatorSet) stages(t *testing.T) (lines []string) {
 	t.Helper()
-	resp, err := http.Get("http://" + s.admin[0] + "/metrics")
+	resp, err := http.Get(s.procs[0].admin + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,31 +170,28 @@ func (s *validatorSet) start(t *testing.T, i int) {
 	if s.relays != nil {
 		tell = s.relays[i].addr()
 	}
-	s.admin[i] = freeTCP(t)
 	s.procs[i] = launch(t, s.bin, append([]string{
 		"--log-level=info", "run", "--data", s.folder(i),
-		"--rpc-addr=127.0.0.1:0", "--admin-addr=" + s.admin[i], "--rpc-rate=0", "--p2p-addr=" + s.p2p[i], "--p2p-advertise=" + tell,
+		"--rpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--rpc-rate=0", "--p2p-addr=" + s.p2p[i], "--p2p-advertise=" + tell,
 	}, s.args...)...)
 }
 
 func height(url string) (uint64, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-	defer cancel()
 	var h rpc.HeightReply
-	_, err := get(ctx, url+"/height", &h)
+	_, err := get(context.Background(), url+"/height", &h)
 	return h.Height, err
 }
 
 // waitHeight returns when validator i has reached the height.
-func (s *validatorSet) waitHeight(t *testing.T, i int, want uint64, patience time.Duration) {
+func (s *validatorSet) waitHeight(t *testing.T, i int, want uint64, within time.Duration) {
 	t.Helper()
-	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(within); ; time.Sleep(20 * time.Millisecond) {
 		h, err := height(s.procs[i].rpc)
 		if err == nil && h >= want {
 			return
 		}
 		if time.Now().After(end) {
-			t.Fatalf("validator %d is at height %d (%v), not at %d after %v", i, h, err, want, patience)
+			t.Fatalf("validator %d is at height %d (%v), not at %d after %v", i, h, err, want, within)
 		}
 	}
 }
@@ -241,7 +217,7 @@ func sleepCtx(ctx context.Context, d time.Duration) error {
 // agree compares every block of every validator, up to the lowest head.
 func (s *validatorSet) agree(t *testing.T) uint64 {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	low := ^uint64(0)
 	for i, p := range s.procs {
@@ -289,7 +265,7 @@ func TestCommitteeSurvivesKills(t *testing.T) {
 	t.Logf("seed %d", *seed)
 	rng := rand.New(rand.NewPCG(*seed, 2))
 	s := newValidatorSet(t, *validators, 100*time.Millisecond, true)
-	s.waitHeight(t, 0, 2, 20*time.Second)
+	s.waitHeight(t, 0, 2, patience)
 	for _, r := range s.relays {
 		r.set(impaired)
 	}
@@ -311,34 +287,32 @@ func TestCommitteeSurvivesKills(t *testing.T) {
 			time.Sleep(time.Second)
 			s.relays[cut].set(impaired)
 		}
-		away := 3 + rng.Uint64N(12)                     // more than others keep in memory
-		s.waitHeight(t, 0, before+away, 30*time.Second) // they go on
+		away := 3 + rng.Uint64N(12)               // more than others keep in memory
+		s.waitHeight(t, 0, before+away, patience) // they go on
 		s.start(t, victim)
 		now := s.height(t, 0)
-		s.waitHeight(t, victim, now, 30*time.Second) // and it catches up
-		if cut == 0 {                                // the smallest committee has no vote to spare while one is down
+		s.waitHeight(t, victim, now, patience) // and it catches up
+		if cut == 0 {                          // the smallest committee has no vote to spare while one is down
 			cut = 1 + victim%(*validators-1)
 			s.relays[cut].set(impairment{cut: true})
 			time.Sleep(time.Second)
 			s.relays[cut].set(impaired)
-			s.waitHeight(t, cut, now+1, 30*time.Second)
+			s.waitHeight(t, cut, now+1, patience)
 		}
 		t.Logf("kill %d: validator %d was away from height %d to %d, the link of %d was cut", k, victim, before, now, cut)
 	}
+	seen.waitForReceipt(t)
 	cancel()
 	load.Wait()
 	head := s.height(t, 0)
 	for i := range s.procs {
-		s.waitHeight(t, i, head, 20*time.Second)
+		s.waitHeight(t, i, head, patience)
 	}
 	t.Logf("%d blocks equal on all, %d transactions final", s.agree(t), len(seen.receipts))
 	if n := s.counter(t, 0, "cowboy_shard_blocks_rebuilt_total"); n == 0 {
 		t.Error("no block was rebuilt from shards")
 	} else {
 		t.Logf("validator 0 rebuilt %v blocks from shards, refused %v shards", n, s.counter(t, 0, "cowboy_shards_refused_total"))
-	}
-	if len(seen.receipts) == 0 {
-		t.Error("no transaction became final: the load did not run")
 	}
 	for i, p := range s.procs {
 		p.stop(t)
@@ -362,7 +336,7 @@ func (s *validatorSet) folders() (out []string) {
 // counter reads a counter of validator i.
 func (s *validatorSet) counter(t *testing.T, i int, name string) (value float64) {
 	t.Helper()
-	resp, err := http.Get("http://" + s.admin[i] + "/metrics")
+	resp, err := http.Get(s.procs[i].admin + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -385,6 +359,26 @@ func (s *validatorSet) height(t *testing.T, i int) uint64 {
 	return h
 }
 
+// standsStill waits until the height of validator i has stood for a second. What was under
+// way when the quorum was lost may still become final, and no more.
+func (s *validatorSet) standsStill(t *testing.T, i int) uint64 {
+	t.Helper()
+	const underWay = 20
+	first := s.height(t, i)
+	last, since := first, time.Now()
+	for time.Since(since) < time.Second {
+		time.Sleep(20 * time.Millisecond)
+		now := s.height(t, i)
+		if now > first+underWay {
+			t.Fatalf("height went from %d to %d without a quorum", first, now)
+		}
+		if now != last {
+			last, since = now, time.Now()
+		}
+	}
+	return last
+}
+
 // TestCommitteeHealsPartition cuts validators off until no quorum is left, and
 // joins them again: the chain stops, and goes on without a fork.
 func TestCommitteeHealsPartition(t *testing.T) {
@@ -393,22 +387,17 @@ func TestCommitteeHealsPartition(t *testing.T) {
 	}
 	s := newValidatorSet(t, 4, 100*time.Millisecond, true)
 	for i := range s.procs {
-		s.waitHeight(t, i, 3, 20*time.Second)
+		s.waitHeight(t, i, 3, patience)
 	}
 	for _, r := range s.relays {
 		r.set(impairment{cut: true})
 	}
-	time.Sleep(time.Second) // what was under way ends
-	stopped := s.height(t, 0)
-	time.Sleep(time.Second)
-	if now := s.height(t, 0); now != stopped {
-		t.Errorf("height went from %d to %d without a quorum", stopped, now)
-	}
+	stopped := s.standsStill(t, 0)
 	for _, r := range s.relays {
 		r.set(impairment{})
 	}
 	for i := range s.procs {
-		s.waitHeight(t, i, stopped+5, 30*time.Second)
+		s.waitHeight(t, i, stopped+5, patience)
 	}
 	t.Logf("%d blocks equal on all, cut at height %d", s.agree(t), stopped)
 	for _, p := range s.procs {
@@ -423,30 +412,13 @@ func TestFullNodeFollows(t *testing.T) {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
 	s := newValidatorSet(t, 4, 200*time.Millisecond, false)
-	s.waitHeight(t, 0, 10, 30*time.Second)
+	s.waitHeight(t, 0, 10, patience)
 	p := launch(t, s.bin, "--log-level=info", "run", "--data", node.FullNodeFolder(s.dir, 0),
 		"--rpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--rpc-rate=0", "--p2p-addr=127.0.0.1:0")
 	s.procs = append(s.procs, p) // the last, after the validators
-	s.waitHeight(t, 4, s.height(t, 0), 20*time.Second)
-	seen := &witness{}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	go func() {
-		for ctx.Err() == nil {
-			seen.mu.Lock()
-			enough := len(seen.receipts) >= 20
-			seen.mu.Unlock()
-			if enough {
-				cancel()
-			}
-			_ = sleepCtx(ctx, 10*time.Millisecond)
-		}
-	}()
-	seen.load(ctx, p.rpc, 0)
-	if len(seen.receipts) < 20 {
-		t.Errorf("%d transactions sent to the full node became final", len(seen.receipts))
-	}
-	s.waitHeight(t, 4, s.height(t, 0), 20*time.Second)
+	s.waitHeight(t, 4, s.height(t, 0), patience)
+	new(witness).passOn(t, p, 0, 20)
+	s.waitHeight(t, 4, s.height(t, 0), patience)
 	t.Logf("%d blocks equal on all five", s.agree(t))
 	for _, p := range s.procs {
 		p.stop(t)
@@ -461,7 +433,7 @@ func TestFinalityOverhead(t *testing.T) {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
 	s := newValidatorSet(t, *validators, *blockTime, false)
-	s.waitHeight(t, 0, 20, 20*time.Second)
+	s.waitHeight(t, 0, 20, patience)
 	cfg := client.DefaultConfig()
 	cfg.URL = s.procs[0].rpc
 	c, err := client.New(cfg)

@@ -2,7 +2,6 @@ package soak
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/porttest"
 )
 
 // TestDevnetOfFour runs the command that a newcomer runs: four processes, one
@@ -69,7 +69,7 @@ func startDevnet(t *testing.T, bin, dir string, args ...string) *devnet {
 	t.Helper()
 	args = append([]string{
 		"devnet", "--validators=4", "--data", dir, "--rpc-rate=0",
-		"--port-offset", strconv.Itoa(freePortRange(t)),
+		"--port-offset", strconv.Itoa(porttest.First(t, devnetPorts()...) - firstPort),
 	}, args...)
 	d := &devnet{cmd: exec.Command(bin, args...)}
 	d.cmd.Stderr = &d.log
@@ -130,7 +130,7 @@ func documentedSeries(t *testing.T, url string) {
 
 func waitFor(t *testing.T, url string, want uint64, log *lockedBuffer) {
 	t.Helper()
-	for end := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+	for end := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		h, err := height(url)
 		if err == nil && h >= want {
 			return
@@ -141,33 +141,15 @@ func waitFor(t *testing.T, url string, want uint64, log *lockedBuffer) {
 	}
 }
 
-// freePortRange returns an offset at which the ports of four nodes are free.
-func freePortRange(t *testing.T) int {
-	t.Helper()
-	for offset := 20_000; offset < 55_000; offset += 97 {
-		if rangeIsFree(4000 + offset) {
-			return offset
-		}
-	}
-	t.Fatal("no free range of ports")
-	return 0
-}
+// firstPort is the RPC port of the first validator without an offset.
+const firstPort = 4000
 
-func rangeIsFree(first int) bool {
+// devnetPorts are those of four validators, counted from the first one.
+func devnetPorts() (offsets []int) {
 	for i := range 4 {
 		for k := range 4 {
-			addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(first+10*i+k))
-			l, err := net.Listen("tcp", addr)
-			if err != nil {
-				return false
-			}
-			l.Close()
-			u, err := net.ListenPacket("udp", addr)
-			if err != nil {
-				return false
-			}
-			u.Close()
+			offsets = append(offsets, 10*i+k)
 		}
 	}
-	return true
+	return offsets
 }

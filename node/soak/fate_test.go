@@ -43,7 +43,7 @@ func (w *witness) senders() (out []chain.Address) {
 // returns how many it sent.
 func (w *witness) settle(t *testing.T, url string, again bool) (resent int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	next := map[chain.Address]sent{} // behind the last of each sender
 	for _, s := range w.accepted {

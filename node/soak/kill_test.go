@@ -46,6 +46,9 @@ func TestSoakKill(t *testing.T) {
 			load.Go(func() { seen.load(ctx, p.rpc, worker) })
 		}
 		seen.waitForProgress(t, p)
+		if i == 0 {
+			seen.waitForReceipt(t) // the load runs
+		}
 		time.Sleep(time.Duration(rng.IntN(600)) * time.Millisecond)
 		p.kill()
 		cancel()
@@ -57,9 +60,6 @@ func TestSoakKill(t *testing.T) {
 	p.stop(t)
 	t.Log(verifyChain(t, bin, dataDir))
 	t.Logf("%d kills, %d transactions seen final, height %d", *kills, len(seen.receipts), seen.height)
-	if len(seen.receipts) == 0 {
-		t.Error("no transaction became final: the load did not run")
-	}
 }
 
 // recentChecked is how many of the newest transactions and blocks are looked up
@@ -77,31 +77,65 @@ type witness struct {
 // load sends transfers from one development account and records each that is
 // reported final, until the node is gone.
 func (w *witness) load(ctx context.Context, url string, worker int) {
+	for ctx.Err() == nil && w.batch(ctx, url, worker) == nil {
+	}
+}
+
+// batch sends ten transfers and waits for them for a while.
+func (w *witness) batch(ctx context.Context, url string, worker int) error {
 	account := node.DevAccounts()[worker]
-	for ctx.Err() == nil {
-		var info rpc.AccountReply
-		if _, err := get(ctx, url+"/account/"+account.Address.String(), &info); err != nil {
-			return
+	var info rpc.AccountReply
+	if _, err := get(ctx, url+"/account/"+account.Address.String(), &info); err != nil {
+		return err
+	}
+	var batch []byte
+	for i := range uint64(10) {
+		batch = transfer(account, info.PendingNext+i).AppendWire(batch)
+	}
+	var reply rpc.SubmitWaitReply
+	if err := post(ctx, url+"/submit_wait?timeout_ms=3000", batch, &reply); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for i, r := range reply.Results {
+		if r.Accepted {
+			w.took(r.Hash, sent{account, info.PendingNext + uint64(i)})
 		}
-		var batch []byte
-		for i := range uint64(10) {
-			batch = transfer(account, info.PendingNext+i).AppendWire(batch)
+		if r.Receipt != nil {
+			w.receipts = append(w.receipts, *r.Receipt)
+			w.height = max(w.height, r.Receipt.BlockHeight)
 		}
-		var reply rpc.SubmitWaitReply
-		if err := post(ctx, url+"/submit_wait?timeout_ms=3000", batch, &reply); err != nil {
-			return
+	}
+	return nil
+}
+
+// final is how many transactions were reported so.
+func (w *witness) final() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.receipts)
+}
+
+// waitForReceipt returns when one transaction of a load is final.
+func (w *witness) waitForReceipt(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(patience); w.final() == 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("no transaction became final in %v: the load did not run", patience)
 		}
-		w.mu.Lock()
-		for i, r := range reply.Results {
-			if r.Accepted {
-				w.took(r.Hash, sent{account, info.PendingNext + uint64(i)})
-			}
-			if r.Receipt != nil {
-				w.receipts = append(w.receipts, *r.Receipt)
-				w.height = max(w.height, r.Receipt.BlockHeight)
-			}
+	}
+}
+
+// passOn sends transfers through a node until n of them are final.
+func (w *witness) passOn(t *testing.T, p *process, worker, n int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	for w.final() < n {
+		if err := w.batch(ctx, p.rpc, worker); err != nil {
+			t.Fatalf("%d of %d transactions sent through a node are final: %v\n%s", w.final(), n, err, p.stderr)
 		}
-		w.mu.Unlock()
 	}
 }
 
@@ -161,7 +195,7 @@ func (w *witness) check(t *testing.T, p *process, newest int, when string) {
 // waitForProgress returns once two more blocks are final.
 func (w *witness) waitForProgress(t *testing.T, p *process) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	var from, now rpc.HeightReply
 	if _, err := get(ctx, p.rpc+"/height", &from); err != nil {
@@ -170,7 +204,7 @@ func (w *witness) waitForProgress(t *testing.T, p *process) {
 	for now.Height < from.Height+2 {
 		select {
 		case <-ctx.Done():
-			t.Fatalf("no progress past height %d in 30 s\n%s", from.Height, p.stderr)
+			t.Fatalf("no progress past height %d in %v\n%s", from.Height, patience, p.stderr)
 		case <-p.exited:
 			t.Fatalf("cowboyd ended: %v\n%s", p.err, p.stderr)
 		case <-time.After(20 * time.Millisecond):

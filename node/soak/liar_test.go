@@ -40,7 +40,7 @@ func TestDevnetWithALiar(t *testing.T) {
 			for _, url := range rpcs[:3] {
 				waitFor(t, url, 10, log)
 			}
-			for end := time.Now().Add(60 * time.Second); sum(t, admins[:3], c.metric) == 0; time.Sleep(50 * time.Millisecond) {
+			for end := time.Now().Add(patience); sum(t, admins[:3], c.metric) == 0; time.Sleep(50 * time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("no honest validator has %s", c.metric)
 				}

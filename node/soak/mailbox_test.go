@@ -3,13 +3,13 @@ package soak
 import (
 	"context"
 	"testing"
-	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -39,12 +39,12 @@ func TestMessagesOutliveKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills real processes: left out of -short runs, runs in make test")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
 	bin, dataDir := buildBinary(t), t.TempDir()
-	p := start(t, bin, dataDir, "--block-time=30ms")
+	p := start(t, bin, dataDir) // a block a second: what follows goes faster than the chain by itself
 	at := deploy(t, ctx, p, listener, 1_000, entitle.HoldBalance, entitle.Transfer, entitle.KV)
-	waits := []uint64{30, 30, 60, 90} // blocks
+	waits := []uint64{60, 60, 120, 180} // blocks
 	arg := cbor.AppendArray(nil, len(waits))
 	for _, n := range waits {
 		arg = cbor.AppendUint(arg, n)
@@ -68,18 +68,18 @@ func TestMessagesOutliveKills(t *testing.T) {
 	killed := func(when string, waiting func(uint64) bool) {
 		t.Helper()
 		if _, n := look(when); !waiting(n) {
-			t.Fatalf("%s: %d wait: the test is too slow for its blocks", when, n)
+			t.Fatalf("%s: %d wait", when, n)
 		}
 		p.kill()
 		p = start(t, bin, dataDir)
 		look(when + ", after the kill")
 	}
 	killed("all wait", func(n uint64) bool { return n == 4 })
-	waitFor(t, p.rpc, sent.BlockHeight+30, p.stderr)
+	advance(t, ctx, p, sent.BlockHeight+60)
 	killed("some wait", func(n uint64) bool { return n == 1 || n == 2 })
-	waitFor(t, p.rpc, sent.BlockHeight+90, p.stderr)
+	advance(t, ctx, p, sent.BlockHeight+180)
 	killed("none waits", func(n uint64) bool { return n == 0 })
-	waitFor(t, p.rpc, sent.BlockHeight+95, p.stderr)
+	advance(t, ctx, p, sent.BlockHeight+185)
 	a, _ := look("at the end")
 	var logs rpc.LogsReply
 	if ok, err := get(ctx, p.rpc+"/actor/"+at.String()+"/logs", &logs); err != nil || !ok {
@@ -90,6 +90,26 @@ func TestMessagesOutliveKills(t *testing.T) {
 	}
 	p.stop(t)
 	t.Log(verifyChain(t, bin, dataDir))
+}
+
+// advance has a devnet make blocks at once until there are so many.
+func advance(t *testing.T, ctx context.Context, p *process, until uint64) {
+	t.Helper()
+	cfg := client.DefaultConfig()
+	cfg.URL = p.rpc
+	c, err := client.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for h, err := height(p.rpc); h < until || err != nil; h, err = height(p.rpc) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Advance(ctx, until-h); err != nil {
+			t.Fatalf("%v\n%s", err, p.stderr)
+		}
+	}
 }
 
 // deploy makes an actor, with money and an init, in the first transaction of the
@@ -115,12 +135,13 @@ func succeed(t *testing.T, ctx context.Context, p *process, tx *chain.Tx) *rpc.R
 	tx.MaxFeePerCycle, tx.MaxFeePerCell, tx.TipPerCycle = 100, 100, 1
 	sig := node.DevAccounts()[0].Key.Sign(tx.SigningHash())
 	tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
-	var reply rpc.SubmitWaitReply
-	if err := post(ctx, p.rpc+"/submit_wait?timeout_ms=10000", tx.AppendWire(nil), &reply); err != nil {
+	results, err := settled(ctx, p, tx.AppendWire(nil))
+	if err != nil {
 		t.Fatal(err)
 	}
-	if r := reply.Results[0]; !r.Accepted || r.Receipt == nil || r.Receipt.Status != "success" {
+	r := results[0]
+	if !r.Accepted || r.Receipt.Status != "success" {
 		t.Fatalf("%+v", r)
 	}
-	return reply.Results[0].Receipt
+	return r.Receipt
 }

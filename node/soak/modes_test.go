@@ -44,7 +44,7 @@ func TestCommitteeOfModes(t *testing.T) {
 		s.args = []string{"--exec-mode=" + mode, "--exec-workers=4"}
 		s.start(t, i)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	at := deploy(t, ctx, s.procs[0], tallyman, 0, entitle.KV)
 	const senders, rounds, each = 8, 6, 4
@@ -53,7 +53,7 @@ func TestCommitteeOfModes(t *testing.T) {
 		load.Go(func() { contend(t, ctx, s.procs[sender%len(modes)], node.DevAccounts()[1+sender], at, rounds, each) })
 	}
 	load.Wait()
-	s.waitHeight(t, 0, s.height(t, 1), 20*time.Second)
+	s.waitHeight(t, 0, s.height(t, 1), patience)
 	var a rpc.ActorReply
 	if ok, err := get(ctx, s.procs[0].rpc+"/actor/"+at.String(), &a); err != nil || !ok || string(a.Storage["n"]) != strconv.Itoa(senders*rounds*each) {
 		t.Errorf("counted %s of %d, %v", a.Storage["n"], senders*rounds*each, err)
@@ -88,12 +88,12 @@ func contend(t *testing.T, ctx context.Context, p *process, from node.DevAccount
 			batch = tx.AppendWire(batch)
 			nonce++
 		}
-		var reply rpc.SubmitWaitReply
-		if err := post(ctx, p.rpc+"/submit_wait?timeout_ms=10000", batch, &reply); err != nil {
+		results, err := settled(ctx, p, batch)
+		if err != nil {
 			t.Error(err)
 			return
 		}
-		for _, r := range reply.Results {
+		for _, r := range results {
 			if r.Receipt == nil || r.Receipt.Status != "success" {
 				t.Errorf("%s: %+v", from.Address, r)
 				return

@@ -2,7 +2,6 @@ package soak
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -150,14 +149,14 @@ func wire(ctx context.Context, t *testing.T, p *process, from node.DevAccount, t
 }
 
 // submitted sends an account's next transactions and returns their receipts, nil for
-// one that did not become final.
+// one that was refused.
 func submitted(ctx context.Context, t *testing.T, p *process, from node.DevAccount, txs ...chain.Tx) (receipts []*rpc.ReceiptReply) {
 	t.Helper()
-	var reply rpc.SubmitWaitReply
-	if err := post(ctx, p.rpc+"/submit_wait?timeout_ms=10000", wire(ctx, t, p, from, txs...), &reply); err != nil {
-		t.Fatal(fmt.Errorf("%w\n%s", err, p.stderr))
+	results, err := settled(ctx, p, wire(ctx, t, p, from, txs...))
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, r := range reply.Results {
+	for _, r := range results {
 		receipts = append(receipts, r.Receipt)
 	}
 	return receipts

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
 // binary is cowboyd, compiled once for all tests.
@@ -47,6 +49,7 @@ func buildBinary(t *testing.T) string {
 type process struct {
 	cmd    *exec.Cmd
 	rpc    string // base URL
+	admin  string // base URL of the admin pages
 	stderr *lockedBuffer
 	exited chan struct{}
 	err    error // valid once exited is closed
@@ -69,9 +72,10 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-const startTimeout = 30 * time.Second
+// patience is how long a test waits for what must come: a loaded machine is slow.
+const patience = 2 * time.Minute
 
-// start runs a devnet on free ports and waits until it names its RPC address.
+// start runs a devnet on free ports and waits until it names its addresses.
 func start(t *testing.T, bin, dataDir string, args ...string) *process {
 	t.Helper()
 	return launch(t, bin, append([]string{
@@ -79,7 +83,7 @@ func start(t *testing.T, bin, dataDir string, args ...string) *process {
 	}, args...)...)
 }
 
-// launch runs the binary and waits until it names its RPC address.
+// launch runs the binary and waits until it names its addresses.
 func launch(t *testing.T, bin string, args ...string) *process {
 	t.Helper()
 	p := &process{cmd: exec.Command(bin, args...), stderr: &lockedBuffer{}, exited: make(chan struct{})}
@@ -91,24 +95,28 @@ func launch(t *testing.T, bin string, args ...string) *process {
 	if err := p.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	address := make(chan string, 1)
+	serves := make(chan struct{})
 	go func() {
 		lines := bufio.NewScanner(stdout)
 		for lines.Scan() {
-			if fields := strings.Fields(lines.Text()); len(fields) == 2 && fields[0] == "RPC" {
-				address <- fields[1]
+			switch fields := strings.Fields(lines.Text()); {
+			case len(fields) == 2 && fields[0] == "RPC":
+				p.rpc = fields[1]
+			case len(fields) == 2 && fields[0] == "metrics":
+				p.admin = strings.TrimSuffix(fields[1], "/metrics")
+				close(serves)
 			}
 		}
 		p.err = p.cmd.Wait()
 		close(p.exited)
 	}()
 	select {
-	case p.rpc = <-address:
+	case <-serves:
 	case <-p.exited:
 		t.Fatalf("cowboyd ended at start: %v\n%s", p.err, p.stderr)
-	case <-time.After(startTimeout):
+	case <-time.After(patience):
 		p.kill()
-		t.Fatalf("cowboyd named no RPC address in %v\n%s", startTimeout, p.stderr)
+		t.Fatalf("cowboyd named no address in %v\n%s", patience, p.stderr)
 	}
 	return p
 }
@@ -128,9 +136,9 @@ func (p *process) stop(t *testing.T) {
 		if p.err != nil {
 			t.Errorf("orderly stop ended with %v\n%s", p.err, p.stderr)
 		}
-	case <-time.After(15 * time.Second):
+	case <-time.After(patience):
 		p.kill()
-		t.Errorf("no orderly stop in 15 s\n%s", p.stderr)
+		t.Errorf("no orderly stop in %v\n%s", patience, p.stderr)
 	}
 }
 
@@ -148,7 +156,7 @@ func verifyChain(t *testing.T, bin, dataDir string) string {
 	return strings.TrimSpace(string(out))
 }
 
-var httpClient = &http.Client{Timeout: 5 * time.Second}
+var httpClient = &http.Client{Timeout: 30 * time.Second}
 
 // get decodes a JSON answer; ok is false for 404 and for a node that is gone.
 func get(ctx context.Context, url string, into any) (ok bool, err error) {
@@ -194,6 +202,26 @@ func post(ctx context.Context, url string, body []byte, into any) error {
 		return fmt.Errorf("POST %s: %s: %s", url, res.Status, raw)
 	}
 	return json.Unmarshal(raw, into)
+}
+
+// settled submits transactions and waits for the receipts of those that are taken,
+// for longer than one request may.
+func settled(ctx context.Context, p *process, wire []byte) ([]rpc.SubmitWaitResult, error) {
+	var reply rpc.SubmitWaitReply
+	if err := post(ctx, p.rpc+"/submit_wait?timeout_ms=10000", wire, &reply); err != nil {
+		return nil, fmt.Errorf("%w\n%s", err, p.stderr)
+	}
+	for i := range reply.Results {
+		for r := &reply.Results[i]; r.Accepted && r.Receipt == nil; _ = sleepCtx(ctx, 20*time.Millisecond) {
+			var final rpc.ReceiptReply
+			if ok, err := get(ctx, p.rpc+"/transaction/"+r.Hash+"/receipt", &final); err != nil {
+				return nil, fmt.Errorf("transaction %s: %w\n%s", r.Hash, err, p.stderr)
+			} else if ok {
+				r.Receipt = &final
+			}
+		}
+	}
+	return reply.Results, nil
 }
 
 func TestMain(m *testing.M) {
