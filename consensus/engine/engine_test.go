@@ -230,7 +230,7 @@ func TestFourValidatorsFinalizeTheSameChain(t *testing.T) {
 		stop, _ := run(t, e)
 		defer func() { _ = stop() }()
 	}
-	deadline := time.After(30 * time.Second)
+	deadline := time.After(time.Minute)
 	for i := range reached {
 		select {
 		case <-reached[i]:

@@ -593,7 +593,7 @@ func TestRunServesAndStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg := testConfig()
-	cfg.Listener = listener
+	cfg.Listener, cfg.StopTimeout = listener, time.Hour
 	s := newServer(t, cfg, rpctest.New())
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -610,18 +610,14 @@ func TestRunServesAndStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer events.Body.Close()
-	started := time.Now()
 	cancel()
 	select {
 	case err := <-done:
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(10 * time.Second):
+	case <-time.After(patience):
 		t.Fatal("Run does not return")
-	}
-	if took := time.Since(started); took > 2*time.Second {
-		t.Errorf("stopping took %v", took)
 	}
 	if _, err := http.Get(url + "/height"); err == nil {
 		t.Error("still listening after Run")

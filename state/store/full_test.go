@@ -95,7 +95,7 @@ func inTime(f func() error) error {
 	select {
 	case err := <-done:
 		return err
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		return errLate
 	}
 }

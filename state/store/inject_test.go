@@ -95,7 +95,7 @@ func (i injection) try(model *chainOf, rng *rand.Rand) (outcome string, err erro
 	go func() { played <- run.play() }()
 	select {
 	case err = <-played:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		stacks := make([]byte, 1<<20)
 		return "hangs", fmt.Errorf("the store hangs:\n%s", stacks[:runtime.Stack(stacks, true)])
 	}
