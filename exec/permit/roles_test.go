@@ -18,19 +18,22 @@ func TestRoles(t *testing.T) {
 	want(t, "create twice", err, permit.ErrExists)
 	other, _, err := b.CreateRole(ben, minter)
 	want(t, "of the same name by another", err, nil)
-	for rule, r := range map[string]permit.Role{
-		"no name":         {Scopes: minter.Scopes, Actions: minter.Actions},
-		"twice":           {Name: "x", Scopes: []permit.Scope{coin, coin}, Actions: []permit.Action{mint}},
-		"meaningless":     {Name: "x", Scopes: []permit.Scope{pool}, Actions: []permit.Action{mint}},
-		"an action twice": {Name: "x", Scopes: minter.Scopes, Actions: []permit.Action{mint, mint}},
-		"counting uses":   {Name: "x", Scopes: minter.Scopes, Actions: minter.Actions, Constraints: permit.Constraints{Uses: 1}},
-		"with an amount":  {Name: "x", Scopes: minter.Scopes, Actions: minter.Actions, Constraints: permit.Constraints{AmountPerUse: 1}},
-		"with a total":    {Name: "x", Scopes: minter.Scopes, Actions: minter.Actions, Constraints: permit.Constraints{TotalAmount: 1}},
-		"with a rate":     {Name: "x", Scopes: minter.Scopes, Actions: minter.Actions, Constraints: permit.Constraints{Rate: &permit.Rate{Uses: 1, Blocks: 1}}},
-		"to be delegated": {Name: "x", Scopes: minter.Scopes, Actions: minter.Actions, Constraints: permit.Constraints{Delegatable: true, Depth: 1}},
+	for _, tt := range []struct {
+		rule string
+		r    permit.Role
+	}{
+		{"no name", permit.Role{Scopes: minter.Scopes, Actions: minter.Actions}},
+		{"twice", permit.Role{Name: "x", Scopes: []permit.Scope{coin, coin}, Actions: []permit.Action{mint}}},
+		{"meaningless", permit.Role{Name: "x", Scopes: []permit.Scope{pool}, Actions: []permit.Action{mint}}},
+		{"an action twice", permit.Role{Name: "x", Scopes: minter.Scopes, Actions: []permit.Action{mint, mint}}},
+		{"counting uses", permit.Role{Name: "x", Scopes: minter.Scopes, Actions: minter.Actions, Constraints: permit.Constraints{Uses: 1}}},
+		{"with an amount", permit.Role{Name: "x", Scopes: minter.Scopes, Actions: minter.Actions, Constraints: permit.Constraints{AmountPerUse: 1}}},
+		{"with a total", permit.Role{Name: "x", Scopes: minter.Scopes, Actions: minter.Actions, Constraints: permit.Constraints{TotalAmount: 1}}},
+		{"with a rate", permit.Role{Name: "x", Scopes: minter.Scopes, Actions: minter.Actions, Constraints: permit.Constraints{Rate: &permit.Rate{Uses: 1, Blocks: 1}}}},
+		{"to be delegated", permit.Role{Name: "x", Scopes: minter.Scopes, Actions: minter.Actions, Constraints: permit.Constraints{Delegatable: true, Depth: 1}}},
 	} {
-		_, _, err := b.CreateRole(ann, r)
-		want(t, rule, err, permit.ErrArgument)
+		_, _, err := b.CreateRole(ann, tt.r)
+		want(t, tt.rule, err, permit.ErrArgument)
 	}
 	assign := func(by chain.Address, id chain.Hash, to chain.Address) error {
 		mark := b.State.Snapshot()
