@@ -235,7 +235,7 @@ func (l *live) restoreWrong(file string) {
 		world: world{stdout: &bytes.Buffer{}, stderr: &bytes.Buffer{}, env: func(name string) string { return l.env[name] }},
 		flags: &commandLine{Dir: l.dir},
 	}
-	r := &restoring{command: &storageRestore{Timeout: 10 * time.Second}, s: s, file: b}
+	r := &restoring{command: &storageRestore{Timeout: time.Minute}, s: s, file: b}
 	head := l.rent(b.Actor.String()).Height
 	chunks[0][1].Value = append([]byte{0xff}, chunks[0][1].Value[1:]...)
 	for _, tx := range []*chain.Tx{client.RestoreBeginTx(b.Actor, chain.Height(head+1_000)), client.RestorePutTx(b.Actor, chunks[0])} {
