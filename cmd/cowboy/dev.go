@@ -84,7 +84,7 @@ func (c *devCommand) Run(s *session) error {
 		if out.Detail != "" {
 			s.note("%s", strings.TrimSpace(out.Detail))
 		}
-		s.note("%s", manifest.JSON(grants))
+		s.note("Manifest: %s", manifest.JSON(grants))
 	}
 	if _, err := s.world.stdout.Write(append(line, '\n')); err != nil {
 		return fmt.Errorf("write answer: %w", err)

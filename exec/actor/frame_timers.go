@@ -133,7 +133,7 @@ func (r *Run) payTimer(actor chain.Address, b timers.Bill) error {
 	}
 	if err := r.debit(actor, total); err != nil {
 		if errors.Is(err, funds.ErrShort) {
-			err = fmt.Errorf("%w: a timer's deposit and fees are %d", err, total)
+			err = fmt.Errorf("%w: a timer's deposit and fees are %d base units", err, total)
 		}
 		return err
 	}
