@@ -174,14 +174,14 @@ func TestInstructionTableIsSound(t *testing.T) {
 
 func TestCodeNames(t *testing.T) {
 	seen := map[string]bool{}
-	for code, name := range codeNames {
-		if seen[name] || CodeName(code) != name {
-			t.Errorf("code %d: name %q", code, name)
+	for code, text := range codeTexts {
+		if seen[text.name] || CodeName(code) != text.name || seen[text.meaning] || text.meaning == "" {
+			t.Errorf("code %d: %q", code, text)
 		}
-		seen[name] = true
+		seen[text.name], seen[text.meaning] = true, true
 	}
-	if CodeName(math.MaxUint16) != "unknown" {
-		t.Error("an unknown code has a name")
+	if CodeName(math.MaxUint16) != "unknown" || CodeMeaning(math.MaxUint16) != "" {
+		t.Error("an unknown code has a name or a meaning")
 	}
 }
 

@@ -106,7 +106,7 @@ func (f *sendFlags) estimate(ctx context.Context, s *session, sender chain.Addre
 		if detail := strings.TrimSpace(quote.Detail); detail != "" {
 			s.note("%s", detail)
 		}
-		text := fmt.Sprintf("a trial on the node failed (%s), nothing is sent: give --cycles-limit and --cells-limit to send it all the same", quote.RevertReason)
+		text := fmt.Sprintf("a trial on the node failed (%s), nothing is sent: give --cycles-limit and --cells-limit to send it all the same", reason(quote.Code, quote.RevertReason))
 		return &failedTx{text, quote.RevertReason}
 	}
 	limits, err := api.BaseFee(ctx)

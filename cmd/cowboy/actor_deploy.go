@@ -151,7 +151,7 @@ func (c *actorDeploy) submit(ctx context.Context, s *session, signed client.Sign
 		return err
 	}
 	if receipt.Status != "success" {
-		return errors.New("the transaction is final but failed: " + receipt.RevertReason)
+		return failedOnChain(receipt)
 	}
 	return nil
 }

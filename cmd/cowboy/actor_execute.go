@@ -88,7 +88,7 @@ func (c *actorRead) Run(ctx context.Context, s *session) error {
 	}
 	if reply.Status != "success" {
 		s.note("%s", strings.TrimSpace(reply.Detail))
-		return errors.New("the handler failed: " + reply.RevertReason)
+		return errors.New("the handler failed: " + reason(reply.Code, reply.RevertReason))
 	}
 	text := &lines{}
 	text.add("Value: %s", valueText(reply.Value))

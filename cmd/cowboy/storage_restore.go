@@ -199,7 +199,7 @@ func (r *restoring) send(ctx context.Context, tx *chain.Tx) error {
 	r.reply.Fees += receipt.Fee
 	r.reply.Height = receipt.BlockHeight + 1
 	if receipt.Status != "success" {
-		return &failedTx{"the transaction is final but failed: " + receipt.RevertReason, receipt.RevertReason}
+		return &failedTx{failedOnChain(receipt).Error(), receipt.RevertReason}
 	}
 	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -151,7 +150,7 @@ func (c *tokenCreate) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	if receipt.Status != "success" {
-		return errors.New("the transaction is final but failed: " + receipt.RevertReason)
+		return failedOnChain(receipt)
 	}
 	output, err := hex.DecodeString(strings.TrimPrefix(receipt.Output, "0x"))
 	if err != nil {

@@ -162,9 +162,22 @@ func sendAndWait(ctx context.Context, s *session, signed client.Signed, timeout 
 		return err
 	}
 	if receipt.Status != "success" {
-		return errors.New("the transaction is final but failed: " + receipt.RevertReason)
+		return failedOnChain(receipt)
 	}
 	return nil
+}
+
+// failedOnChain says how a final transaction failed.
+func failedOnChain(receipt *rpc.ReceiptReply) error {
+	return errors.New("the transaction is final but failed: " + reason(receipt.Code, receipt.RevertReason))
+}
+
+// reason adds to the name of a receipt's code what it means.
+func reason(code uint16, name string) string {
+	if meaning := chain.CodeMeaning(code); meaning != "" {
+		return name + ": " + meaning
+	}
+	return name
 }
 
 // awaitReceipt submits signed, again and again until it is final: a repeated
