@@ -6,11 +6,11 @@
 // # Flat state and tries
 //
 // The flat state is the truth: accounts, storage values and code by key. The
-// tries of its root are derived and live in memory only, as a tree.Forest. Open
-// builds them from the flat state, in about a second for a million accounts, and
-// compares their root with the head's: every start checks the whole state. So
-// no trie node is ever written, and none can be damaged, left behind or out of
-// step with the values.
+// tries of its root are derived and live in memory only, as a tree.Forest in memory
+// of the operating system ([NewForest]). Open builds them from the flat state, in
+// about a second for a million accounts, and compares their root with the head's:
+// every start checks the whole state. So no trie node is ever written, and none can
+// be damaged, left behind or out of step with the values.
 //
 // # Versions
 //

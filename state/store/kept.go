@@ -186,7 +186,7 @@ type generation struct {
 }
 
 func newGeneration(o *Options) *generation {
-	return &generation{forest: tree.NewForest(o.Workers, LargePages)}
+	return &generation{forest: NewForest(o.Workers)}
 }
 
 // reap takes back the records of dropped versions.

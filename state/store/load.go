@@ -27,7 +27,8 @@ func getRow(r pebble.Reader, key []byte) ([]byte, error) {
 	return row, closer.Close()
 }
 
-// How much of the flat state is handed to the resident tries at once.
+// How much of the flat state is handed to the resident tries at once. The entries
+// of an account that has more are handed over in parts.
 const (
 	loadAccounts = 32_768
 	loadSlots    = 65_536
@@ -87,30 +88,51 @@ func (l *loader) account(key chain.Hash, row []byte, storage *liveRows) error {
 		slot := state.StorageKey(storage.key)
 		next.Storage = append(next.Storage, state.StorageChange{Key: slot, Value: append([]byte{}, storage.value()...)})
 		l.entries++
-		if l.slots++; l.slots >= loadSlots {
-			l.part = append(l.part, next)
-			if err := l.flush(); err != nil {
+		if len(next.Storage) == loadSlots {
+			if err := l.gather(&next); err != nil {
 				return err
 			}
-			next.Storage = nil
 		}
 	}
 	if storage.valid() && bytes.Compare(storage.owner, key[:]) < 0 {
 		return damaged("storage row under %x belongs to no account", storage.owner)
 	}
+	if next.Sheaf != nil {
+		if err := l.gather(&next); err != nil {
+			return err
+		}
+	}
 	l.accounts++
-	if l.part = append(l.part, next); len(l.part) >= loadAccounts {
+	l.slots += len(next.Storage)
+	if l.part = append(l.part, next); len(l.part) >= loadAccounts || l.slots >= loadSlots || next.Sheaf != nil {
 		return l.flush()
 	}
 	return nil
 }
 
+// gather hands over the entries of an account that were read so far.
+func (l *loader) gather(a *tree.Loaded) error {
+	if a.Sheaf == nil {
+		a.Sheaf = &tree.Sheaf{}
+	}
+	err := l.forest.Gather(a.Sheaf, a.Storage)
+	clear(a.Storage)
+	a.Storage = a.Storage[:0]
+	l.report()
+	return err
+}
+
 func (l *loader) flush() (err error) {
 	l.image, err = l.forest.Load(l.image, l.part)
+	clear(l.part)
 	l.part, l.slots = l.part[:0], 0
+	l.report()
+	return err
+}
+
+func (l *loader) report() {
 	if l.log != nil && time.Since(l.reported) >= loadReport {
 		l.log.Info("reading the state", "accounts", l.accounts, "entries", l.entries)
 		l.reported = time.Now()
 	}
-	return err
 }

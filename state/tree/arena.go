@@ -43,22 +43,47 @@ type pool struct {
 	yard   *yard
 	// chunks is replaced when it must grow, so that readers of older versions
 	// go on with the one they took.
-	chunks atomic.Pointer[[][]byte]
-	used   int // chunks in the list
-	limit  int // of used
-	open   int // chunk that is being filled; -1 if none
-	next   int // first unit not yet given out in it
+	chunks  atomic.Pointer[[][]byte]
+	used    int      // chunks in the list
+	limit   int      // of used
+	kinds   []ground // of the chunks in the list
+	grounds [grounds]plot
 
-	free   [classes][]ref32
 	spare  []int // chunks given back, whose place in the list can be used again
 	bytes  int64 // of chunks
 	idle   int64 // of them on free lists
 	poison bool  // overwrite what is given back, so that a test sees its use
-	lost   int   // units at the ends of chunks, too few for the next record
+}
+
+// ground is a kind of chunks. What most blocks rewrite, accounts and small
+// tries, lies close together in memory, though it changes place with each
+// writing: it never takes the place of a record of a vast trie, which may be
+// anywhere in gigabytes.
+type ground uint8
+
+const (
+	common  ground = iota
+	vast           // of storage tries of vastMin entries or more
+	grounds = 2
+)
+
+// vastMin is from how many entries on new records of a storage trie lie among
+// those of vast ones.
+const vastMin = 1 << 16
+
+// plot is the room in the chunks of one ground.
+type plot struct {
+	open int // chunk that is being filled; -1 if none
+	next int // first unit not yet given out in it
+	lost int // units at the ends of chunks, too few for the next record
+	free [classes][]ref32
 }
 
 func (p *pool) init(number int, y *yard) {
-	p.number, p.open, p.yard, p.limit = uint32(number), -1, y, chunkMax
+	p.number, p.yard, p.limit = uint32(number), y, chunkMax
+	for g := range p.grounds {
+		p.grounds[g].open = -1
+	}
 	list := make([][]byte, 4)
 	p.chunks.Store(&list)
 }
@@ -86,31 +111,32 @@ func unitsOf(bytes int) int { return (bytes + unitBytes - 1) / unitBytes }
 
 // alloc returns a record of n units with undefined contents. It panics with
 // ErrArenaFull, which Forest turns into an error.
-func (p *pool) alloc(n int) (ref32, []byte) {
+func (p *pool) alloc(n int, g ground) (ref32, []byte) {
 	list, units := class(n)
 	if list < 0 {
-		number := p.addChunk(units * unitBytes)
+		number := p.addChunk(units*unitBytes, g)
 		return p.name(number, 0), (*p.chunks.Load())[number]
 	}
-	if free := p.free[list]; len(free) > 0 {
+	at := &p.grounds[g]
+	if free := at.free[list]; len(free) > 0 {
 		r := free[len(free)-1]
-		p.free[list] = free[:len(free)-1]
+		at.free[list] = free[:len(free)-1]
 		p.idle -= int64(units * unitBytes)
 		chunk := (*p.chunks.Load())[r>>12&(chunkMax-1)]
 		return r, chunk[(r&(chunkUnits-1))*unitBytes:]
 	}
-	if p.open < 0 || p.next+units > chunkUnits {
-		if p.open >= 0 {
-			p.lost += chunkUnits - p.next
+	if at.open < 0 || at.next+units > chunkUnits {
+		if at.open >= 0 {
+			at.lost += chunkUnits - at.next
 		}
-		p.open, p.next = p.addChunk(chunkUnits*unitBytes), 0
-		if p.number == 0 && p.open == 0 {
-			p.next = 1 // ref 0 is no record
+		at.open, at.next = p.addChunk(chunkUnits*unitBytes, g), 0
+		if p.number == 0 && at.open == 0 {
+			at.next = 1 // ref 0 is no record
 		}
 	}
-	r := p.name(p.open, p.next)
-	chunk := (*p.chunks.Load())[p.open][p.next*unitBytes:]
-	p.next += units
+	r := p.name(at.open, at.next)
+	chunk := (*p.chunks.Load())[at.open][at.next*unitBytes:]
+	at.next += units
 	return r, chunk
 }
 
@@ -119,7 +145,7 @@ func (p *pool) name(chunk, unit int) ref32 {
 }
 
 // addChunk returns the number of a new chunk.
-func (p *pool) addChunk(size int) int {
+func (p *pool) addChunk(size int, g ground) int {
 	number := p.used
 	list := *p.chunks.Load()
 	if n := len(p.spare); n > 0 {
@@ -135,13 +161,15 @@ func (p *pool) addChunk(size int) int {
 			p.chunks.Store(&longer)
 		}
 		p.used++
+		p.kinds = append(p.kinds, g)
 	}
+	p.kinds[number] = g
 	if p.number == 0 && number == 0 && size != chunkUnits*unitBytes {
 		// A record of its own would be ref 0: give the first chunk to small ones.
 		list[0] = p.yard.chunk()
 		p.bytes += chunkUnits * unitBytes
-		p.open, p.next = 0, 1
-		return p.addChunk(size)
+		p.grounds[g].open, p.grounds[g].next = 0, 1
+		return p.addChunk(size, g)
 	}
 	if size == chunkUnits*unitBytes {
 		list[number] = p.yard.chunk()
@@ -156,10 +184,10 @@ func (p *pool) addChunk(size int) int {
 // can back them with large pages: records are met in random order, and with
 // small pages the processor spends as long on finding a page as on the memory.
 type yard struct {
-	mu     sync.Mutex
-	rest   []byte
-	size   int
-	advise func([]byte)
+	mu   sync.Mutex
+	rest []byte
+	size int
+	take func(bytes int) []byte
 }
 
 const yardMax = 32 << 20
@@ -170,10 +198,7 @@ func (y *yard) chunk() []byte {
 	defer y.mu.Unlock()
 	if len(y.rest) == 0 {
 		y.size = min(max(2*y.size, size), yardMax)
-		y.rest = make([]byte, y.size)
-		if y.advise != nil && y.size >= 4<<20 {
-			y.advise(y.rest)
-		}
+		y.rest = y.take(y.size)
 	}
 	chunk := y.rest[:size:size]
 	y.rest = y.rest[size:]
@@ -198,5 +223,6 @@ func (p *pool) release(r ref32, n int) {
 		return
 	}
 	p.idle += int64(units * unitBytes)
-	p.free[list] = append(p.free[list], r)
+	at := &p.grounds[p.kinds[r>>12&(chunkMax-1)]]
+	at.free[list] = append(at.free[list], r)
 }

@@ -19,6 +19,9 @@ const (
 	// whaleMin is how many written slots of one actor are split by their first
 	// nibble, so that one actor cannot keep all workers but one waiting.
 	whaleMin = 512
+	// hashSoon is how many leaves of a trie that is made at once wait to be hashed
+	// while they are still in a cache.
+	hashSoon = 4096
 	// hashEarly is how many leaves fill the lanes well enough not to wait for
 	// more.
 	hashEarly = 2 * hashBatch
@@ -30,6 +33,7 @@ type batch struct {
 	epoch   uint32
 	image   *Image
 	changes []state.AccountChange
+	sheaves []*Sheaf     // of changes that are loaded; empty in a block
 	keys    []chain.Hash // of changes
 	entries []entry      // of changes, by shard, ascending
 	spans   [pools + 1]int
@@ -54,6 +58,7 @@ type storageTrie struct {
 	root     ref32
 	hash     chain.Hash
 	size     state.StorageSize
+	sheaf    *Sheaf                   // nil for writes
 	grown    [pools]state.StorageSize // what the writes add, by shard; all in the first of a small trie
 	base     resident
 }
@@ -72,6 +77,7 @@ func (b *batch) reserve() {
 // forget lets go of the caller's values.
 func (b *batch) forget() {
 	clear(b.changes)
+	clear(b.sheaves)
 	b.image = nil
 	for _, w := range b.crew {
 		w.change = nil
@@ -210,6 +216,7 @@ type crown struct {
 	old, now [16]ref32
 	root     ref32
 	moved    bool // the root itself is under one of the nibbles
+	ground   ground
 }
 
 // split takes the top off a trie.
@@ -237,6 +244,7 @@ func (b *batch) split(root ref32) (t crown) {
 
 // plantShard applies the entries of one shard to its subtree.
 func (w *worker) plantShard(t *crown, u int, es []entry, links int) {
+	w.ground = t.ground
 	t.now[u] = t.old[u]
 	if len(es) > 0 {
 		w.sortShard(es)
@@ -263,6 +271,7 @@ func (b *batch) graft(t *crown, links int) (link, ref32, error) {
 	}
 	var top ref32
 	err := b.each(1, 1, func(w *worker, _ int) {
+		w.ground = t.ground
 		var was branchAt
 		if !t.moved && t.root != 0 {
 			was = asBranch(w.at(t.root))
@@ -282,7 +291,7 @@ func (b *batch) graft(t *crown, links int) (link, ref32, error) {
 
 // newTop makes the branch that holds the subtrees.
 func (w *worker) newTop(t *crown, was branchAt, mask uint16, links int) ref32 {
-	r, rec := w.pool.alloc(unitsOf(branchBytes(bits.OnesCount16(mask))))
+	r, rec := w.pool.alloc(unitsOf(branchBytes(bits.OnesCount16(mask))), w.ground)
 	top := writeBranch(rec, 0, mask, w.epoch, (&key32{})[:])
 	for left, rank := mask, 0; left != 0; left, rank = left&(left-1), rank+1 {
 		x := bits.TrailingZeros16(left)

@@ -65,7 +65,15 @@
 //
 // An account takes about 145 bytes with its share of branches, of which its key
 // and its value are 43. Freed records are used again by size; chunks of 64 KiB
-// are cut from pieces of up to 32 MiB, for large pages.
+// are cut from pieces of up to 32 MiB, for large pages. Records of vast storage
+// tries have chunks of their own, so that what most blocks rewrite stays close
+// together beside gigabytes of what sleeps.
+//
+// Memory may be that of the operating system: nothing but the Forest keeps it, so
+// every reader holds the Forest until it has copied what it returns.
+//
+// [Forest.Load] builds an image from flat values. A storage that is too large to be
+// held as values is gathered as a [Sheaf] before.
 //
 // Tried without gain: reading free records ahead of their use, and all links of a
 // branch ahead of its copying (3 % at best, within the noise); branches without key, which would save 11 bytes an account, but have

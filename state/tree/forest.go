@@ -32,10 +32,14 @@ type Forest struct {
 }
 
 // NewForest returns an empty forest whose batches use up to workers goroutines,
-// the caller's included. Results do not depend on their number. If advise is not
-// nil, it is called with each large piece of memory that is taken, before use.
-func NewForest(workers int, advise func([]byte)) *Forest {
-	f := &Forest{yard: yard{advise: advise}, crew: make([]*worker, min(max(workers, 1), pools))}
+// the caller's included. Results do not depend on their number. Memory comes from take,
+// which returns as many bytes as it is asked for, all zero, and leaves them where
+// they are as long as the forest can be reached; nil stands for Go's own.
+func NewForest(workers int, take func(bytes int) []byte) *Forest {
+	if take == nil {
+		take = func(bytes int) []byte { return make([]byte, bytes) }
+	}
+	f := &Forest{yard: yard{take: take}, crew: make([]*worker, min(max(workers, 1), pools))}
 	f.scratch.Forest = f
 	for i := range f.crew {
 		f.crew[i] = &worker{batch: &f.scratch}
@@ -130,7 +134,7 @@ func (f *Forest) Apply(base *Image, delta *state.Delta) (*Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b := &f.scratch
-	b.changes = delta.AppendChanges(b.changes[:0])
+	b.changes, b.sheaves = delta.AppendChanges(b.changes[:0]), b.sheaves[:0]
 	if err := b.hashAddresses(); err != nil {
 		return nil, err
 	}
@@ -143,6 +147,7 @@ type Loaded struct {
 	Key     chain.Hash
 	Account state.Account
 	Storage []state.StorageChange
+	Sheaf   *Sheaf // all of the storage, which Storage has nothing of; nil if it has
 }
 
 // Load returns base with accounts added, for building an image from the flat
@@ -152,11 +157,11 @@ func (f *Forest) Load(base *Image, accounts []Loaded) (*Image, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b := &f.scratch
-	b.changes, b.keys = b.changes[:0], b.keys[:0]
+	b.changes, b.keys, b.sheaves = b.changes[:0], b.keys[:0], b.sheaves[:0]
 	for i := range accounts {
 		a := &accounts[i]
 		b.changes = append(b.changes, state.AccountChange{Account: &a.Account, Storage: a.Storage})
-		b.keys = append(b.keys, a.Key)
+		b.keys, b.sheaves = append(b.keys, a.Key), append(b.sheaves, a.Sheaf)
 	}
 	im, err := f.apply(base)
 	if err == nil {

@@ -40,7 +40,11 @@ func benchmarkForest(b *testing.B, accounts, updates, workers int) {
 		}
 		return d
 	}
-	f := NewForest(workers, func(b []byte) { _ = syscall.Madvise(b, 14) })
+	f := NewForest(workers, func(bytes int) []byte {
+		piece := make([]byte, bytes)
+		_ = syscall.Madvise(piece, 14) // large pages
+		return piece
+	})
 	im := f.Empty()
 	apply := func(d *state.Delta) {
 		next, err := f.Apply(im, d)

@@ -136,18 +136,23 @@ func (f *Forest) taken() int {
 		for _, chunk := range (*p.chunks.Load())[:p.used] {
 			n += len(chunk) / unitBytes
 		}
-		n -= chunkUnits - p.next
 		if i == 0 {
 			n-- // ref 0
 		}
-		for list := range p.free {
-			units := list
-			if list > exactUnits {
-				units = 1 << (list - exactUnits + 6)
+		for g := range p.grounds {
+			at := &p.grounds[g]
+			if at.open >= 0 {
+				n -= chunkUnits - at.next
 			}
-			n -= units * len(p.free[list])
+			for list := range at.free {
+				units := list
+				if list > exactUnits {
+					units = 1 << (list - exactUnits + 6)
+				}
+				n -= units * len(at.free[list])
+			}
+			n -= at.lost
 		}
-		n -= p.lost
 	}
 	return n
 }
@@ -349,12 +354,19 @@ func TestForestLoads(t *testing.T) {
 		for _, key := range slices.Sorted(maps.Keys(m.storage[addr])) {
 			storage = append(storage, state.StorageChange{Key: key, Value: m.storage[addr][key]})
 		}
-		if n := len(storage); n > 10 {
-			part = append(part, Loaded{AccountKey(addr), a, storage[:n/2]})
+		next := Loaded{Key: AccountKey(addr), Account: a, Storage: storage}
+		if n := len(storage); n > 10 && rng.IntN(2) == 0 {
+			next.Sheaf, next.Storage = &Sheaf{}, nil
+			for n := 0; len(storage) > 0; storage = storage[n:] {
+				n = rng.IntN(len(storage) + 1)
+				check(t, f.Gather(next.Sheaf, storage[:n]))
+			}
+		} else if n > 10 {
+			part = append(part, Loaded{Key: next.Key, Account: a, Storage: storage[:n/2]})
 			flush()
-			storage = storage[n/2:]
+			next.Storage = storage[n/2:]
 		}
-		part = append(part, Loaded{AccountKey(addr), a, storage})
+		part = append(part, next)
 		if rng.IntN(50) == 0 {
 			flush()
 		}
@@ -362,6 +374,71 @@ func TestForestLoads(t *testing.T) {
 	flush()
 	if im.Root != m.root {
 		t.Fatalf("root %s, want %s", im.Root, m.root)
+	}
+}
+
+// TestSheafOfManyEntries loads a storage that fills more than one batch of hashes,
+// gathered and in parts: root and size are the same, and so is what blocks make of
+// it. Gathered, nothing is made that is not kept.
+func TestSheafOfManyEntries(t *testing.T) {
+	const parts = 3
+	var images [2]*Image
+	var forests [2]*Forest
+	account := Loaded{Key: AccountKey(chain.Address{1})}
+	for i := range images {
+		f := NewForest(2, nil)
+		im, sheaf := f.Empty(), &Sheaf{}
+		for part := range parts {
+			var storage []state.StorageChange
+			for n := range pools * hashSoon / 2 {
+				key := binary.AppendUvarint(nil, uint64(parts*n+part))
+				storage = append(storage, state.StorageChange{Key: state.NewStorageKey(1, key), Value: key})
+			}
+			if i == 0 {
+				check(t, f.Gather(sheaf, storage))
+				continue
+			}
+			next := account
+			next.Storage = storage
+			var err error
+			im, err = f.Load(im, []Loaded{next})
+			check(t, err)
+		}
+		if i == 0 {
+			account.Sheaf = sheaf
+			var err error
+			im, err = f.Load(im, []Loaded{account})
+			check(t, err)
+			if free := f.Footprint().Free; free != 0 {
+				t.Errorf("%d bytes were made and given back", free)
+			}
+			account.Sheaf = nil
+		}
+		images[i], forests[i] = im, f
+	}
+	rng := rand.New(rand.NewPCG(8, 2))
+	for range 3 {
+		var sizes [2]state.StorageSize
+		for i, f := range forests {
+			a, ok := f.Account(images[i], account.Key)
+			if sizes[i] = a.StorageSize; !ok || a.StorageSize.Entries == 0 {
+				t.Fatalf("account %+v, %v", a, ok)
+			}
+		}
+		if images[0].Root != images[1].Root || sizes[0] != sizes[1] {
+			t.Fatalf("root %s and %+v gathered, %s and %+v in parts", images[0].Root, sizes[0], images[1].Root, sizes[1])
+		}
+		d := state.NewDelta()
+		for range 2 * whaleMin {
+			key := state.NewStorageKey(1, binary.AppendUvarint(nil, rng.Uint64N(pools*hashSoon*2)))
+			d.SetStorage(chain.Address{1}, key, [][]byte{nil, {7}}[rng.IntN(2)])
+		}
+		for i, f := range forests {
+			im, err := f.Apply(images[i], d)
+			check(t, err)
+			f.Retire(im)
+			images[i] = im
+		}
 	}
 }
 

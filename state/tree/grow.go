@@ -33,6 +33,7 @@ type job struct {
 type worker struct {
 	*batch
 	pool   *pool
+	ground ground               // of what it makes
 	change *state.AccountChange // whose storage is being written; nil for accounts
 	grown  state.StorageSize    // what has been added to it
 	items  []twig
@@ -117,7 +118,7 @@ func (w *worker) updateBranch(old ref32, v branchAt, es []entry) ref32 {
 		w.retire(old, v.b)
 		return only
 	}
-	r, b := w.pool.alloc(unitsOf(branchBytes(bits.OnesCount16(mask))))
+	r, b := w.pool.alloc(unitsOf(branchBytes(bits.OnesCount16(mask))), w.ground)
 	now := writeBranch(b, depth, mask, w.epoch, v.key())
 	now.setEmbedded(v.embedded() & mask &^ changed)
 	w.copyKids(r, now, v, &kids, changed)
@@ -172,7 +173,7 @@ func (w *worker) diverge(old ref32, v branchAt, depth, at int, es []entry) ref32
 	if mask&(mask-1) == 0 { // all others were deletions of what is not there
 		return kids[bits.TrailingZeros16(mask)&15]
 	}
-	r, b := w.pool.alloc(unitsOf(branchBytes(bits.OnesCount16(mask))))
+	r, b := w.pool.alloc(unitsOf(branchBytes(bits.OnesCount16(mask))), w.ground)
 	now := writeBranch(b, at, mask, w.epoch, v.key())
 	for left, rank := mask, 0; left != 0; left, rank = left&(left-1), rank+1 {
 		x := bits.TrailingZeros16(left)
@@ -228,7 +229,7 @@ func (w *worker) join(depth int, items []twig) ref32 {
 		mask |= 1 << x
 		ends[x] = i + 1
 	}
-	r, b := w.pool.alloc(unitsOf(branchBytes(bits.OnesCount16(mask))))
+	r, b := w.pool.alloc(unitsOf(branchBytes(bits.OnesCount16(mask))), w.ground)
 	now := writeBranch(b, at, mask, w.epoch, last[:])
 	from := 0
 	for left, rank := mask, 0; left != 0; left, rank = left&(left-1), rank+1 {
@@ -237,6 +238,9 @@ func (w *worker) join(depth int, items []twig) ref32 {
 		from = ends[x]
 		now.setKid(rank, kid)
 		w.push(kid, r, x, at+1)
+		if len(w.leaves) >= hashSoon {
+			w.hashAll() // all below what was pushed was pushed before it
+		}
 	}
 	return r
 }
@@ -297,7 +301,7 @@ func (w *worker) settleStorage(e *entry, old ref32) ref32 {
 }
 
 func (w *worker) newLeaf(key *key32, payload []byte, account byte) ref32 {
-	r, b := w.pool.alloc(unitsOf(atPayload + len(payload)))
+	r, b := w.pool.alloc(unitsOf(atPayload+len(payload)), w.ground)
 	b[0], b[atAccount] = kindLeaf, account
 	binary.LittleEndian.PutUint32(b[atLength:], uint32(len(payload)))
 	binary.LittleEndian.PutUint32(b[atEpoch:], w.epoch)
@@ -396,7 +400,7 @@ func (b *batch) readFacts() {
 		if c.Cleared {
 			f.has |= factCleared
 		}
-		if len(c.Storage) > 0 {
+		if b.trieOf[i] >= 0 {
 			f.has |= factStorage
 		}
 		b.facts[i] = f

@@ -1,6 +1,8 @@
 package tree
 
 import (
+	"runtime"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -9,6 +11,7 @@ import (
 // Account returns the account under the given key, and whether it exists; one
 // that does not is state.NewAccount().
 func (f *Forest) Account(im *Image, key chain.Hash) (state.Account, bool) {
+	defer runtime.KeepAlive(f)
 	leaf := f.find(im.top, &key)
 	if leaf == 0 {
 		return state.NewAccount(), false
@@ -20,6 +23,7 @@ func (f *Forest) Account(im *Image, key chain.Hash) (state.Account, bool) {
 // Storage returns a copy of the value under a slot's key in the storage of an
 // account, and whether there is one.
 func (f *Forest) Storage(im *Image, account, slot chain.Hash) ([]byte, bool) {
+	defer runtime.KeepAlive(f)
 	leaf := f.find(im.top, &account)
 	if leaf == 0 {
 		return nil, false
@@ -39,6 +43,7 @@ func (f *Forest) ProveAccount(im *Image, key chain.Hash) [][]byte {
 // ProveStorage returns the nodes from the account's storage root to a slot or
 // the place where it would be. Without account the proof is empty.
 func (f *Forest) ProveStorage(im *Image, account, slot chain.Hash) [][]byte {
+	defer runtime.KeepAlive(f)
 	leaf := f.find(im.top, &account)
 	if leaf == 0 {
 		return nil
@@ -49,6 +54,7 @@ func (f *Forest) ProveStorage(im *Image, account, slot chain.Hash) [][]byte {
 // prove encodes the nodes on the way to key. Those that stand inside their
 // parent are not listed.
 func (f *Forest) prove(root ref32, key *key32) (proof [][]byte) {
+	defer runtime.KeepAlive(f)
 	list := func(enc []byte, depth int) {
 		if len(enc) >= hashedMin || depth == 0 {
 			proof = append(proof, enc)

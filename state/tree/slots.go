@@ -1,6 +1,10 @@
 package tree
 
-import "github.com/cowboy-foundation/cowboy/chain"
+import (
+	"runtime"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
 
 // Slots is the storage of one account in one image, for many reads.
 type Slots struct {
@@ -10,6 +14,7 @@ type Slots struct {
 
 // Slots returns the storage of an account; without account it is empty.
 func (f *Forest) Slots(im *Image, account chain.Hash) Slots {
+	defer runtime.KeepAlive(f)
 	s := Slots{forest: f}
 	if leaf := f.find(im.top, &account); leaf != 0 {
 		s.root = storageOf(leafPayload(f.at(leaf)))
@@ -23,6 +28,7 @@ func (s Slots) Empty() bool { return s.root == 0 }
 // Append appends the value under a slot's key to dst and says whether there is
 // one.
 func (s Slots) Append(dst []byte, slot chain.Hash) ([]byte, bool) {
+	defer runtime.KeepAlive(s.forest)
 	leaf := s.forest.find(s.root, &slot)
 	if leaf == 0 {
 		return dst, false

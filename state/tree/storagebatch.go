@@ -16,6 +16,11 @@ func (b *batch) storage(base *Image) error {
 		return nil
 	}
 	n := len(b.slots)
+	for i := range b.tries {
+		if s := b.tries[i].sheaf; s != nil {
+			n += s.entries()
+		}
+	}
 	err := b.each(len(b.tries), n, func(w *worker, u int) { w.readyTrie(base, &b.tries[u]) })
 	if err == nil {
 		err = b.each(len(b.parts), n, func(w *worker, u int) { w.readySlots(&b.parts[u]) })
@@ -29,6 +34,7 @@ func (b *batch) storage(base *Image) error {
 	for i, t := range b.whales {
 		b.shardWhale(&b.tries[t])
 		crowns[i] = b.split(b.tries[t].root)
+		crowns[i].ground = b.tries[t].ground()
 	}
 	err = b.each(pools, n, func(w *worker, u int) {
 		for _, t := range b.groups[u] {
@@ -36,6 +42,11 @@ func (b *batch) storage(base *Image) error {
 		}
 		for i, t := range b.whales {
 			t := &b.tries[t]
+			if t.sheaf != nil {
+				w.bind(&crowns[i], u, t.sheaf, b.whaleLinks(i))
+				t.grown[u] = t.sheaf.sizes[u]
+				continue
+			}
 			w.change = &b.changes[t.change]
 			w.grown = state.StorageSize{}
 			w.plantShard(&crowns[i], u, b.slots[t.from+t.spans[u]:t.from+t.spans[u+1]], b.whaleLinks(i))
@@ -65,6 +76,15 @@ func (b *batch) storage(base *Image) error {
 // whaleLinks is where the results of a split storage trie begin.
 func (b *batch) whaleLinks(i int) int { return pools + 1 + len(b.tries) + i*(pools+1) }
 
+// ground is where new records of the trie go. What is written counts as added:
+// a vast trie that is loaded begins with large parts.
+func (t *storageTrie) ground() ground {
+	if t.sheaf != nil || t.base.size.Entries+uint64(t.to-t.from) >= vastMin {
+		return vast
+	}
+	return common
+}
+
 // finish notes what became of a trie.
 func (t *storageTrie) finish(root ref32, l *link) {
 	t.root, t.size = root, t.base.size
@@ -89,17 +109,21 @@ func (b *batch) listTries() {
 	for i := range b.changes {
 		b.trieOf[i] = -1
 		slots := len(b.changes[i].Storage)
-		if slots == 0 {
+		var sheaf *Sheaf
+		if len(b.sheaves) > 0 {
+			sheaf = b.sheaves[i]
+		}
+		if slots == 0 && sheaf == nil {
 			continue
 		}
 		t := int32(len(b.tries))
 		b.trieOf[i] = t
-		b.tries = append(b.tries, storageTrie{change: int32(i), from: n, to: n + slots})
+		b.tries = append(b.tries, storageTrie{change: int32(i), from: n, to: n + slots, sheaf: sheaf})
 		for from := n; from < n+slots; from += slotsPart {
 			b.parts = append(b.parts, slotPart{t, from, min(from+slotsPart, n+slots)})
 		}
 		n += slots
-		if slots >= whaleMin {
+		if slots >= whaleMin || sheaf != nil {
 			b.whales = append(b.whales, t)
 		} else {
 			group := &b.groups[b.keys[i][0]>>4]
@@ -168,7 +192,7 @@ func (b *batch) shardWhale(t *storageTrie) {
 // plantSmall applies the writes of an actor that one worker does alone.
 func (w *worker) plantSmall(t *storageTrie, number int) {
 	w.change = &w.changes[t.change]
-	w.grown = state.StorageSize{}
+	w.grown, w.ground = state.StorageSize{}, t.ground()
 	w.warm(t.root, w.slots[t.from:t.to])
 	t.root = w.update(t.root, 0, w.slots[t.from:t.to])
 	t.grown[0] = w.grown

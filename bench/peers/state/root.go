@@ -110,7 +110,7 @@ type ours struct {
 }
 
 func newOurs(workers int) *ours {
-	f := tree.NewForest(workers, store.LargePages)
+	f := store.NewForest(workers)
 	return &ours{forest: f, image: f.Empty()}
 }
 

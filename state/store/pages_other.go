@@ -1,0 +1,10 @@
+//go:build !linux
+
+package store
+
+// pages is memory of the collector.
+type pages struct{}
+
+func (p *pages) take(bytes int) []byte { return make([]byte, bytes) }
+
+func (p *pages) free() {}
