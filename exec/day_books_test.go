@@ -111,7 +111,8 @@ func (d *day) checkCharges(r *exec.Result) {
 				continue
 			}
 			was, now := d.numbers(d.slots[c.Address][w.Key], 7), d.numbers(w.Value, 7)
-			if next := chain.Height(was[0]); next != 0 && now[0] != 0 && now[0] != was[0] && next > d.height+1 {
+			next := chain.Height(was[0] + d.c.g.Params.Rent.ChargeBlocks)
+			if was[0] != 0 && now[0] != 0 && now[0] != was[0] && next > d.height+1 {
 				d.errorf("%x is charged in block %d and was due in %d", who, d.height+1, next)
 			}
 			if now[0] != was[0] && was[0] != 0 && now[0] != 0 {
@@ -128,17 +129,16 @@ func (d *day) auditRent() {
 	listed := map[string][]uint64{}
 	for _, b := range d.slots.table(chain.AddrRent, "qc/") {
 		f := reading(d, b)
-		f.array(3)
+		f.array(2)
 		who := f.bytes()
 		listed[who] = append(listed[who], f.uint())
-		f.uint()
 		f.end()
 	}
 	for who, b := range d.slots.table(chain.AddrRent, "a/") {
 		acct := d.numbers(b, 7)
 		kept += chain.Wei(acct[6])
-		if next := acct[0]; next != 0 && count(listed[who], next) != 1 {
-			d.errorf("%x is to be charged in block %d and listed for %v", who, next, listed[who])
+		if from := acct[0]; from != 0 && count(listed[who], from) != 1 {
+			d.errorf("%x is to be charged from block %d on and listed from %v on", who, from, listed[who])
 		}
 	}
 	for _, b := range d.slots.table(chain.AddrRent, "r/") {

@@ -2,6 +2,7 @@ package rent
 
 import (
 	"fmt"
+	"math"
 	"math/bits"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -59,16 +60,17 @@ func event(name string, a chain.Address, numbers ...uint64) chain.Event {
 func (b *Block) Begin() (w Work, err error) {
 	for _, part := range []struct {
 		queue queue
+		wait  uint64 // blocks
 		most  int
 		do    func(item, *Work) error
 	}{
-		{charges, ChargesPerBlock, b.charge},
-		{warnings, WarningsPerBlock, b.warn},
-		{evictions, EvictionsPerBlock, b.evict},
-		{commits, CommitsPerBlock, b.compare},
+		{charges, b.Params.Rent.ChargeBlocks, ChargesPerBlock, b.charge},
+		{warnings, b.graceBlocks(), WarningsPerBlock, b.warn},
+		{evictions, b.evictionBlocks(), EvictionsPerBlock, b.evict},
+		{commits, compareBlocks, CommitsPerBlock, b.compare},
 	} {
 		for range part.most {
-			it, ok, err := part.queue.pop(b.State, b.Height)
+			it, ok, err := part.queue.pop(b.State, b.Height, part.wait)
 			if err != nil {
 				return Work{}, err
 			}
@@ -102,7 +104,7 @@ func (b *Block) adjust() error {
 // not the one of the actor's next charge is left over from before an eviction.
 func (b *Block) charge(it item, w *Work) error {
 	acct, used, dormant, err := b.look(it.Actor)
-	if err != nil || dormant || acct.Next != it.Due {
+	if err != nil || dormant || acct.Listed != it.From {
 		return err
 	}
 	price, err := PriceOf(b.State, b.Params)
@@ -111,7 +113,7 @@ func (b *Block) charge(it item, w *Work) error {
 	}
 	taxed := price.taxed(used, acct.Quota)
 	if taxed == 0 && acct.Debt == 0 {
-		acct.Next, acct.Rest = 0, 0
+		acct.Listed, acct.Rest = 0, 0
 		acct.store(b.State, it.Actor)
 		return nil
 	}
@@ -120,8 +122,8 @@ func (b *Block) charge(it item, w *Work) error {
 	if err := b.collect(it.Actor, &acct, due, price, w); err != nil {
 		return err
 	}
-	next := item{Actor: it.Actor, Due: it.Due + chain.Height(b.Params.Rent.ChargeBlocks)}
-	if acct.Next, err = charges.push(b.State, next); err != nil {
+	next := item{it.Actor, it.From + chain.Height(b.Params.Rent.ChargeBlocks)}
+	if acct.Listed, err = charges.push(b.State, next); err != nil {
 		return err
 	}
 	acct.store(b.State, it.Actor)
@@ -134,7 +136,7 @@ func (b *Block) collect(a chain.Address, acct *Account, due chain.Wei, price Pri
 	ahead := min(acct.Prepaid, due)
 	want := due - ahead
 	if acct.Debt > 0 {
-		want += price.WithFee(acct.Debt)
+		want += min(price.WithFee(acct.Debt), math.MaxUint64-want)
 	}
 	err := b.burn(a, want, w)
 	switch {
@@ -163,46 +165,47 @@ func (b *Block) miss(a chain.Address, acct *Account, missed, ahead chain.Wei, w 
 	}
 	acct.Since = b.Height
 	w.Events = append(w.Events, event(EventOverdue, a, uint64(missed)))
-	warn := b.Height + b.graceBlocks()
-	if _, err := warnings.push(b.State, item{Actor: a, Due: warn, Since: b.Height}); err != nil {
+	if _, err := warnings.push(b.State, item{a, b.Height}); err != nil {
 		return err
 	}
-	_, err := evictions.push(b.State, item{Actor: a, Due: b.evictionAt(b.Height), Since: b.Height})
+	_, err := evictions.push(b.State, item{a, b.Height})
 	return err
 }
 
-func (b *Block) graceBlocks() chain.Height {
-	return chain.Height(b.Params.Rent.GraceEpochs * b.Params.EpochBlocks)
-}
+func (b *Block) graceBlocks() uint64 { return b.Params.Rent.GraceEpochs * b.Params.EpochBlocks }
 
-// evictionAt returns when an actor that missed its rent at since is evicted: in
+// evictionBlocks is how long after its first missed rent an actor is evicted: in
 // epoch N+241 by default, or after two years in the other mode (resolution 3.2).
-func (b *Block) evictionAt(since chain.Height) chain.Height {
+func (b *Block) evictionBlocks() uint64 {
 	r := &b.Params.Rent
 	if r.EvictionMode == chain.EvictionDebt {
-		return since + chain.Height(r.EvictionUnpaidDays*r.ChargeBlocks)
+		return r.EvictionUnpaidDays * r.ChargeBlocks
 	}
-	return since + chain.Height((r.GraceEpochs+r.WarningEpochs+1)*b.Params.EpochBlocks)
+	return (r.GraceEpochs + r.WarningEpochs + 1) * b.Params.EpochBlocks
+}
+
+func (b *Block) evictionAt(since chain.Height) chain.Height {
+	return since + chain.Height(b.evictionBlocks())
 }
 
 // warn announces that an actor is about to be evicted.
 func (b *Block) warn(it item, w *Work) error {
 	acct, err := Read(b.State, it.Actor)
-	if err != nil || acct.Since != it.Since || acct.Since == 0 {
+	if err != nil || acct.Since != it.From {
 		return err
 	}
 	price, err := PriceOf(b.State, b.Params)
 	if err != nil {
 		return err
 	}
-	w.Events = append(w.Events, event(EventWarning, it.Actor, uint64(price.WithFee(acct.Debt)), uint64(b.evictionAt(it.Since))))
+	w.Events = append(w.Events, event(EventWarning, it.Actor, uint64(price.WithFee(acct.Debt)), uint64(b.evictionAt(it.From))))
 	return nil
 }
 
 // evict drops the storage of an actor that is still in the same arrears.
 func (b *Block) evict(it item, w *Work) error {
 	acct, used, dormant, err := b.look(it.Actor)
-	if err != nil || dormant || acct.Since != it.Since || acct.Since == 0 {
+	if err != nil || dormant || acct.Since != it.From {
 		return err
 	}
 	if used == 0 { // nothing to take: only a bond was unpaid
@@ -217,7 +220,7 @@ func (b *Block) evict(it item, w *Work) error {
 	}
 	w.Evicted = append(w.Evicted, it.Actor)
 	w.Events = append(w.Events, evicted(it.Actor, account.StorageRoot, used))
-	acct.Next = 0 // a dormant actor owes no more than it does
+	acct.Listed = 0 // a dormant actor owes no more than it does
 	acct.store(b.State, it.Actor)
 	return nil
 }

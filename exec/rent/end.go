@@ -51,7 +51,7 @@ func (b *Block) notice(a chain.Address, used uint64) error {
 		return nil
 	}
 	acct, _, dormant, err := b.look(a)
-	if err != nil || dormant || acct.Next != 0 {
+	if err != nil || dormant || acct.Listed != 0 {
 		return err
 	}
 	if err := b.list(a, &acct); err != nil {

@@ -84,7 +84,7 @@ func (b *Block) Status(a chain.Address) (Status, error) {
 	s.PaidThrough = uint64(b.Height)/b.Params.EpochBlocks + s.Prepaid
 	if acct.Since != 0 {
 		s.State, s.EvictionAt = Grace, b.evictionAt(acct.Since)
-		if b.Height >= acct.Since+b.graceBlocks() {
+		if b.Height >= acct.Since+chain.Height(b.graceBlocks()) {
 			s.State = Warning
 		}
 	}
@@ -175,7 +175,7 @@ func (b *Block) Bond(a chain.Address, bytes uint64) (more, back chain.Wei, err e
 	if bytes == free {
 		acct.Quota = 0
 	}
-	if acct.Next == 0 && acct.Quota > b.Params.Rent.ExemptBytes {
+	if acct.Listed == 0 && acct.Quota > b.Params.Rent.ExemptBytes {
 		if err := b.list(a, &acct); err != nil {
 			return 0, 0, err
 		}
@@ -186,7 +186,6 @@ func (b *Block) Bond(a chain.Address, bytes uint64) (more, back chain.Wei, err e
 
 // list puts an actor into the queue of charges; the caller stores the record.
 func (b *Block) list(a chain.Address, acct *Account) (err error) {
-	due := b.Height + chain.Height(b.Params.Rent.ChargeBlocks)
-	acct.Next, err = charges.push(b.State, item{Actor: a, Due: due})
+	acct.Listed, err = charges.push(b.State, item{a, b.Height})
 	return err
 }

@@ -16,7 +16,7 @@ var ErrRecord = errors.New("record of rent is malformed")
 // Account is what is known of an actor's rent. The zero value is that of an actor
 // which never owed any.
 type Account struct {
-	Next    chain.Height // of the next charge; 0: not listed
+	Listed  chain.Height // from which the next charge counts; 0: not listed
 	Prepaid chain.Wei    // paid ahead
 	Debt    chain.Wei    // missed rent, without the catch-up fee
 	Since   chain.Height // of the first missed charge; 0: none
@@ -78,7 +78,7 @@ func (r *Account) store(o *state.Overlay, a chain.Address) {
 		o.SetStorage(chain.AddrRent, accountKey(a), nil)
 		return
 	}
-	write(o, accountKey(a), uint64(r.Next), uint64(r.Prepaid), uint64(r.Debt), uint64(r.Since), r.Rest, r.Quota, uint64(r.Bond))
+	write(o, accountKey(a), uint64(r.Listed), uint64(r.Prepaid), uint64(r.Debt), uint64(r.Since), r.Rest, r.Quota, uint64(r.Bond))
 }
 
 // ReadTotals returns the totals; those of a chain without rent so far have a
@@ -96,8 +96,9 @@ func (t *Totals) store(o *state.Overlay) {
 	write(o, totalsKey(), t.Bytes, t.Factor, uint64(t.Moved))
 }
 
-// A queue holds actors with the height at which each is due, in the order of the
-// heights. Its ends are numbers that only rise.
+// A queue holds actors with the height from which each waits, in the order of
+// these. How long is for who takes them out: the parameters of the day say it, so
+// that nothing waits by those of another. Its ends are numbers that only rise.
 type queue byte
 
 const (
@@ -107,12 +108,11 @@ const (
 	commits   queue = 'r' // restorations in one message, to be compared a block later
 )
 
-// item is an actor in a queue. In warnings and evictions, Since tells whether the
-// actor is still in the same arrears.
+// item is an actor in a queue. In warnings and evictions, From tells whether the
+// actor is still in the same arrears, in charges whether it is listed still.
 type item struct {
 	Actor chain.Address
-	Due   chain.Height
-	Since chain.Height
+	From  chain.Height
 }
 
 func (q queue) ends() state.StorageKey { return key([]byte{'q', byte(q)}) }
@@ -121,29 +121,29 @@ func (q queue) at(n uint64) state.StorageKey {
 	return key([]byte{'q', byte(q), '/'}, binary.BigEndian.AppendUint64(nil, n))
 }
 
-// push puts an actor at the end and returns when it is due. A height below that
-// of the last item is raised to it, which can only happen after the parameters
-// changed.
+// push puts an actor at the end and returns from when it waits. A height below that
+// of the last item is raised to it: charges that are behind come after those who
+// were listed meanwhile.
 func (q queue) push(o *state.Overlay, it item) (chain.Height, error) {
-	var ends [3]uint64 // head, tail, due of the last
+	var ends [3]uint64 // head, tail, height of the last
 	if _, err := read(o, q.ends(), ends[:]); err != nil {
 		return 0, err
 	}
-	it.Due = max(it.Due, chain.Height(ends[2]))
-	b := cbor.AppendBytes(cbor.AppendArray(nil, 3), it.Actor[:])
-	b = cbor.AppendUint(cbor.AppendUint(b, uint64(it.Due)), uint64(it.Since))
-	o.SetStorage(chain.AddrRent, q.at(ends[1]), b)
-	write(o, q.ends(), ends[0], ends[1]+1, uint64(it.Due))
-	return it.Due, nil
+	it.From = max(it.From, chain.Height(ends[2]))
+	b := cbor.AppendBytes(cbor.AppendArray(nil, 2), it.Actor[:])
+	o.SetStorage(chain.AddrRent, q.at(ends[1]), cbor.AppendUint(b, uint64(it.From)))
+	write(o, q.ends(), ends[0], ends[1]+1, uint64(it.From))
+	return it.From, nil
 }
 
-// pop takes the first item that is due at h; false when there is none.
-func (q queue) pop(o *state.Overlay, h chain.Height) (it item, ok bool, err error) {
+// pop takes the first item that has waited for so many blocks at h; false when
+// there is none.
+func (q queue) pop(o *state.Overlay, h chain.Height, wait uint64) (it item, ok bool, err error) {
 	var ends [3]uint64
 	if _, err := read(o, q.ends(), ends[:]); err != nil || ends[0] == ends[1] {
 		return it, false, err
 	}
-	if it, err = q.item(o, ends[0]); err != nil || it.Due > h {
+	if it, err = q.item(o, ends[0]); err != nil || it.From+chain.Height(wait) > h {
 		return it, false, err
 	}
 	o.SetStorage(chain.AddrRent, q.at(ends[0]), nil)
@@ -156,15 +156,15 @@ func (q queue) item(v state.View, n uint64) (it item, err error) {
 	if err != nil {
 		return it, err
 	}
-	var heights [2]uint64 // due, since
+	var from [1]uint64
 	r := cbor.NewReader(b)
-	err = errors.Join(r.ArrayOf(3), r.BytesInto(it.Actor[:]), r.Uints(heights[:]))
+	err = errors.Join(r.ArrayOf(2), r.BytesInto(it.Actor[:]), r.Uints(from[:]))
 	if err == nil {
 		err = r.End()
 	}
 	if err != nil {
 		return it, fmt.Errorf("%w: queue %c at %d: %w", ErrRecord, q, n, err)
 	}
-	it.Due, it.Since = chain.Height(heights[0]), chain.Height(heights[1])
+	it.From = chain.Height(from[0])
 	return it, nil
 }

@@ -88,7 +88,7 @@ func TestExempt(t *testing.T) {
 		t.Errorf("%+v, %v", acct, err)
 	}
 	w.block(2, func(b *Block) { w.store(b, herd, 10_241, rich) })
-	if acct, err := Read(w, herd); err != nil || acct.Next != 2+day {
+	if acct, err := Read(w, herd); err != nil || acct.Listed != 2 {
 		t.Errorf("%+v, %v", acct, err)
 	}
 	tot, err := ReadTotals(w)
@@ -294,6 +294,37 @@ func evictedHerd(t *testing.T) (w *world, h chain.Height, entries []state.Storag
 	return w, h, entries
 }
 
+// TestDelaysFollowTheParameters has governance decide a delay of half an eternity
+// and take it back: who came meanwhile owes rent as everybody, and is evicted.
+func TestDelaysFollowTheParameters(t *testing.T) {
+	w := newWorld(t)
+	usual := w.params.Rent
+	w.params.Rent.ChargeBlocks, w.params.Rent.GraceEpochs = 1<<40, 1<<20
+	if err := w.params.Check(); err != nil {
+		t.Fatal(err)
+	}
+	w.block(1, func(b *Block) { w.store(b, herd, 20_480, 0) })
+	w.params.Rent = usual
+	w.block(2, func(b *Block) { w.store(b, payer, 20_480, rich) })
+	w.block(1+day, nil)
+	if s := w.status(1+day, herd); s.State != Grace || s.EvictionAt != 1+day+241*epoch {
+		t.Errorf("after a day: %+v", s)
+	}
+	w.block(2+day, nil)
+	if w.burned == 0 {
+		t.Error("who came behind pays nothing")
+	}
+	w.params.Rent.GraceEpochs = 10
+	w.block(1+day+10*epoch, nil)
+	if s := w.status(1+day+10*epoch, herd); s.State != Warning || w.events[len(w.events)-1].Name != EventWarning {
+		t.Errorf("after a shorter grace period: %+v, %s", s, w.events[len(w.events)-1].Name)
+	}
+	w.block(1+day+(10+72+1)*epoch, nil)
+	if s := w.status(1+day+83*epoch, herd); s.State != Dormant {
+		t.Errorf("after the warning: %+v", s)
+	}
+}
+
 func TestRestore(t *testing.T) { // whitepaper, "Storage Restoration"
 	t.Run("in chunks", func(t *testing.T) {
 		w, h, entries := evictedHerd(t)
@@ -318,7 +349,7 @@ func TestRestore(t *testing.T) { // whitepaper, "Storage Restoration"
 		if s := w.status(h+3, herd); s.State != Paid || s.Owed != 0 || s.Bytes != 20_480 {
 			t.Errorf("%+v", s)
 		}
-		if acct, err := Read(w, herd); err != nil || acct.Next != h+3+day {
+		if acct, err := Read(w, herd); err != nil || acct.Listed != h+3 {
 			t.Errorf("not listed: %+v, %v", acct, err)
 		}
 	})
@@ -423,7 +454,7 @@ func FuzzRecords(f *testing.F) {
 		case 3:
 			_, err = charges.item(o, 0)
 		case 4:
-			_, _, err = charges.pop(o, 5)
+			_, _, err = charges.pop(o, 5, 1)
 		}
 		if err != nil && !errors.Is(err, ErrRecord) {
 			t.Errorf("%x: %v", data, err)

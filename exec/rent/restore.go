@@ -82,7 +82,7 @@ func (b *Block) awake(a chain.Address) (chain.Event, error) {
 		return chain.Event{}, err
 	}
 	acct.Debt, acct.Since, acct.Rest = 0, 0, 0
-	if used > b.Params.Rent.ExemptBytes && acct.Next == 0 {
+	if used > b.Params.Rent.ExemptBytes && acct.Listed == 0 {
 		if err := b.list(a, &acct); err != nil {
 			return chain.Event{}, err
 		}
@@ -95,6 +95,9 @@ func (b *Block) awake(a chain.Address) (chain.Event, error) {
 	data := cbor.AppendBytes(cbor.AppendArray(nil, 2), a[:])
 	return chain.Event{Emitter: chain.AddrRent, Name: EventRestored, Data: cbor.AppendBytes(data, account.StorageRoot[:])}, nil
 }
+
+// compareBlocks is how long after a restoration in one message its root is known.
+const compareBlocks = 1
 
 // pending is a restoration in one message: its data is put, its root is known a
 // block later.
@@ -124,7 +127,7 @@ func (b *Block) restoreAll(a chain.Address, p pending, entries []state.StorageCh
 	if err := funds.Move(b.State, p.payer, chain.AddrRent, p.paid, b.Height); err != nil {
 		return err
 	}
-	if err := b.BeginRestore(a, p.by, b.Height+1); err != nil {
+	if err := b.BeginRestore(a, p.by, b.Height+compareBlocks); err != nil {
 		return err
 	}
 	if _, err := stored.Cost(entries); err != nil { // bounds them before they are hashed
@@ -136,7 +139,7 @@ func (b *Block) restoreAll(a chain.Address, p pending, entries []state.StorageCh
 	data := cbor.AppendBytes(cbor.AppendArray(nil, 3), p.by[:])
 	data = cbor.AppendUint(cbor.AppendBytes(data, p.payer[:]), uint64(p.paid))
 	b.State.SetStorage(chain.AddrRent, pendingKey(a), data)
-	_, err := commits.push(b.State, item{Actor: a, Due: b.Height + 1})
+	_, err := commits.push(b.State, item{a, b.Height})
 	return err
 }
 
@@ -166,7 +169,7 @@ func (b *Block) compare(it item, w *Work) error {
 		return err
 	}
 	b.State.SetStorage(chain.AddrRent, pendingKey(it.Actor), nil)
-	s := stored.Session{Actor: it.Actor, By: p.by, Height: it.Due}
+	s := stored.Session{Actor: it.Actor, By: p.by, Height: it.From + compareBlocks}
 	switch err := stored.Commit(b.State, s); {
 	case err == nil:
 		e, err := b.awake(it.Actor)
