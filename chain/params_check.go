@@ -11,7 +11,9 @@ import (
 const (
 	maxMeterCap     = 1 << 50 // cycles or cells in one block; times 10,000 basis points it fits
 	maxBasisPoints  = 100 * BasisPoints
-	maxPeriodBlocks = 1 << 40 // 35,000 years of one-second blocks
+	maxPeriodBlocks = 1 << 40   // 35,000 years of one-second blocks
+	maxBytePrice    = 1_000_000 // times the bytes of anything it fits
+	maxPeriods      = 1 << 20   // of maxPeriodBlocks each, they stay below 2^62 blocks
 	maxListItems    = 4_096
 	maxNameBytes    = 64
 )
@@ -165,10 +167,17 @@ func (p *Params) checkCosts() error {
 		bound{"intrinsic_costs.timer_schedule_cells", uint64(in.TimerScheduleCells), 0, uint64(p.MaxTxCells)},
 		bound{"intrinsic_costs.heartbeat_cycles", uint64(in.HeartbeatCycles), 1, user},
 		bound{"intrinsic_costs.instruction_cycles", uint64(in.InstructionCycles), 1, user},
-		bound{"intrinsic_costs.payload_byte_cells", uint64(in.PayloadByteCells), 0, 1_000_000},
-		bound{"api_costs.storage_read_bytes_per_cell", api.StorageReadBytesPerCell, 1, 1_000_000},
-		bound{"api_costs.event_bytes_per_cell", api.EventBytesPerCell, 1, 1_000_000},
+		bound{"intrinsic_costs.payload_byte_cells", uint64(in.PayloadByteCells), 0, maxBytePrice},
 		bound{"token_costs.hook_max_cycles", uint64(p.Token.HookMaxCycles), 0, user},
+		bound{"api_costs.storage_read_bytes_per_cell", api.StorageReadBytesPerCell, 1, maxBytePrice},
+		bound{"api_costs.event_bytes_per_cell", api.EventBytesPerCell, 1, maxBytePrice},
+		bound{"api_costs.storage_read_byte_cycles", uint64(api.StorageReadByteCycles), 0, maxBytePrice},
+		bound{"api_costs.storage_write_byte_cycles", uint64(api.StorageWriteByteCycles), 0, maxBytePrice},
+		bound{"api_costs.hash_byte_cycles", uint64(api.HashByteCycles), 0, maxBytePrice},
+		bound{"api_costs.emit_event_byte_cycles", uint64(api.EmitEventByteCycles), 0, maxBytePrice},
+		bound{"api_costs.blob_commit_kib_cycles", uint64(api.BlobCommitKiBCycles), 0, maxBytePrice},
+		bound{"api_costs.storage_write_byte_cells", uint64(api.StorageWriteByteCells), 0, maxBytePrice},
+		bound{"api_costs.return_byte_cells", uint64(api.ReturnByteCells), 0, maxBytePrice},
 	)
 }
 
@@ -182,7 +191,7 @@ func (p *Params) checkActors() error {
 		bound{"actor_limits.scratch_bytes", a.ScratchBytes, 0, a.MemoryPerCallBytes},
 		bound{"actor_limits.storage_quota_bytes", a.StorageQuotaBytes, 1, 1 << 40},
 		bound{"actor_limits.storage_quota_bond_bytes", a.StorageQuotaBondBytes, a.StorageQuotaBytes, 1 << 40},
-		bound{"actor_limits.inline_blob_bytes", a.InlineBlobBytes, 0, p.MaxTxBytes},
+		bound{"actor_limits.inline_blob_bytes", a.InlineBlobBytes, 1_024, MaxOutputBytes}, // of all values: an answer is one
 		bound{"actor_limits.call_depth", a.CallDepth, 1, 1_024},
 		bound{"actor_limits.fanout_per_tx", a.FanoutPerTx, 1, MaxDeliveries},
 		bound{"actor_limits.mailbox_items", a.MailboxItems, 1, 1 << 32},
@@ -228,6 +237,9 @@ func (p *Params) checkRent() error {
 	}
 	return firstOutside(
 		bound{"rent.charge_blocks", r.ChargeBlocks, 1, maxPeriodBlocks},
+		bound{"rent.grace_epochs", r.GraceEpochs, 0, maxPeriods},
+		bound{"rent.warning_epochs", r.WarningEpochs, 0, maxPeriods},
+		bound{"rent.eviction_unpaid_days", r.EvictionUnpaidDays, 0, maxPeriods},
 		bound{"rent.target_state_bytes", r.TargetStateBytes, 1, 1 << 60},
 		bound{"rent.alpha", r.Alpha, 1, 1_000},
 		bound{"rent.catch_up_basis_points", r.CatchUpBasisPoints, 0, maxBasisPoints},

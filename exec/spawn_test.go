@@ -123,6 +123,22 @@ func numbers(n ...uint64) []byte {
 	return b
 }
 
+// TestMessagesOfALargerBlock has governance make blocks so small that the limits of
+// a message which waits fit none any more: it is delivered with less, and those
+// behind it are not held up.
+func TestMessagesOfALargerBlock(t *testing.T) { // resolution 11.21: a queued message is funded
+	c, a := grown(t, able)
+	if r := c.block(c.post(alice, a, 0, "later", numbers(0, 7, 900_000))); r.Receipts[0].Code != chain.CodeOK {
+		t.Fatalf("%+v", r.Receipts)
+	}
+	p := &c.g.Params
+	p.CyclesTarget, p.CyclesCap, p.MaxTxCycles = 1_000_000, 1_300_000, 800_000
+	p.CellsTarget, p.CellsCap, p.MaxTxCells = 5_000, 9_000, 6_000
+	if r := c.block(); len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeOK || c.state.Balance(chain.AddrMailbox) != 0 {
+		t.Errorf("%+v", r.Receipts)
+	}
+}
+
 func TestDeferredMessages(t *testing.T) { // resolution 6.14; neighbours §14
 	c, a := grown(t, able)
 	now := uint64(c.height) + 1

@@ -188,6 +188,27 @@ func TestAgentWithoutAnswer(t *testing.T) { // neighbours §1: failure is a bid 
 	}
 }
 
+// TestTimersOfALargerLane has governance make the lane, or what an actor may use, so
+// small that the limits of a timer which is set fit it no more: it fires with less.
+func TestTimersOfALargerLane(t *testing.T) { // resolution 7.4: never dropped
+	for name, shrink := range map[string]func(*chain.Params){
+		"lane":  func(p *chain.Params) { p.CyclesTarget = 900_000 },
+		"cells": func(p *chain.Params) { p.CellsTarget = 20_000 },
+		"actor": func(p *chain.Params) { p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 100_000, 100_000 },
+	} {
+		w := newWorkshop(t, nil)
+		w.call("at", uintArg(uint64(w.height)+2))
+		shrink(&w.g.Params)
+		most := timers.MostLimits(&w.g.Params)
+		if set := w.g.Params.Timer; set.DefaultCycles <= most.Cycles && set.DefaultCells <= most.Cells {
+			t.Fatalf("%s: limits of up to %+v fit", name, most)
+		}
+		if r := w.step(); len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeOK {
+			t.Errorf("%s: %+v", name, r.Receipts)
+		}
+	}
+}
+
 func TestUnfundedTimerEnds(t *testing.T) { // resolution 11.23
 	w := newWorkshop(t, func(p *chain.Params) { p.Timer.MaxUnfundedDeferrals = 20 })
 	id := textOf(t, w.call("at", uintArg(uint64(w.height)+2)).Output)

@@ -12,9 +12,10 @@ import (
 )
 
 // limit is what a handler may use of the cycles reserved for it: no more than an
-// actor may use in one block, or it could never run (resolution 11.22).
+// actor may use in one block, or a transaction in the user lane, or it could never
+// run (resolution 11.22).
 func (b *Block) limit(reserved chain.Cycles) chain.Cycles {
-	return min(reserved, b.Params.Actor.BlockCyclesBurst)
+	return min(reserved, b.Params.Actor.BlockCyclesBurst, b.Params.MaxTxCycles)
 }
 
 // hasLeft reports whether an actor may use so many reserved cycles in this block.
@@ -89,9 +90,10 @@ func waited(it *mailbox.Item) Envelope {
 	return e
 }
 
-// Limits are what a message that waited may use.
+// Limits are what a message that waited may use: what fits an empty block, whatever
+// the parameters were when it was sent.
 func (b *Block) Limits(it *mailbox.Item) chain.Usage {
-	return chain.Usage{Cycles: b.limit(it.Cycles), Cells: it.Cells}
+	return chain.Usage{Cycles: b.limit(it.Cycles), Cells: min(it.Cells, b.Params.MaxTxCells)}
 }
 
 // DeliverWaiting takes the first message out of a receiver's mailbox and delivers

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -205,10 +206,42 @@ func (b *Book) settings(a *Action) ([]chain.Setting, error) {
 	if c := &next.CIP11; c.PresentFirstEnabled && b.Validators > 1 && c.SelectionSeedMarginMillis == 0 {
 		return nil, fmt.Errorf("%w: cip11.present_first_enabled needs a recorded selection_seed_margin_ms (resolution 11.17)", ErrAction)
 	}
-	if len(next.Governance.Members) == 0 || uint64(len(next.Governance.Members)) < next.Governance.Threshold {
-		return nil, fmt.Errorf("%w: %d members could never approve anything", ErrAction, len(next.Governance.Members))
+	if err := undoable(next); err != nil {
+		return nil, fmt.Errorf("%w: nothing could be decided any more: %w", ErrAction, err)
 	}
 	return list, nil
+}
+
+// What the next decision may need at most under parameters that one decision sets.
+const (
+	undoBytes  = 1_024                   // payload of a proposal: the least that max_tx_bytes may be
+	undoBlocks = 30 * 86_400             // of the short timelock
+	undoPrice  = 1_000 * chain.WeiPerCBY // of one instruction at the least base fees
+)
+
+// undoable reports why parameters would leave no way to other ones: whatever else
+// members decide by mistake, they can take back.
+func undoable(p *chain.Params) error {
+	g := &p.Governance
+	if n := uint64(len(g.Members)); n == 0 || n < g.Threshold {
+		return fmt.Errorf("governance.members are %d, too few to approve", n)
+	}
+	if g.EmergencyTimelockBlocks > undoBlocks {
+		return fmt.Errorf("governance.emergency_timelock_blocks = %d, want at most %d", g.EmergencyTimelockBlocks, undoBlocks)
+	}
+	need := chain.Usage{
+		Cycles: p.Intrinsic.InstructionCycles,
+		Cells:  undoBytes*p.Intrinsic.PayloadByteCells + undoBytes, // payload and events
+	}
+	lane := fees.LaneTarget(p, chain.LaneSystem)
+	room := chain.Usage{Cycles: min(lane.Cycles, p.MaxTxCycles), Cells: min(lane.Cells, p.MaxTxCells)}
+	if need.Cycles > room.Cycles || need.Cells > room.Cells {
+		return fmt.Errorf("an instruction takes %+v, the system lane and max_tx_* leave room for %+v", need, room)
+	}
+	if most := chain.Wei(undoPrice) / chain.Wei(uint64(need.Cycles)+uint64(need.Cells)); p.MinBaseFee > most {
+		return fmt.Errorf("min_base_fee = %d, want at most %d: nobody could pay for an instruction", p.MinBaseFee, most)
+	}
+	return nil
 }
 
 // deprecate is the setting that announces an entitlement's end, from the next

@@ -25,6 +25,9 @@
 //
 //   - The settings together with the genesis pass [chain.Params.Check] after
 //     every action: an action that would break them fails and changes nothing.
+//   - Under whatever parameters an action sets, members can decide on others: that is
+//     their number, the short timelock, the room in the system lane and the least
+//     base fee.
 //   - A proposal is carried out at most once, never before its timelock, and only
 //     while enough of those who approved are members.
 //

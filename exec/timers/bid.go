@@ -51,12 +51,17 @@ func NoBid(c *Clock, limits chain.Usage) Bid {
 	return b
 }
 
-// Offer returns what a timer bids: by its agent, else the network's formula.
+// Offer returns what a timer bids: by its agent, else the network's formula. Limits
+// are at most those that a timer could be set with now, or one from before the lane
+// became smaller would wait for ever.
 func Offer(c *Clock, t *Timer) Bid {
+	b := DefaultBid(c, t.Limits)
 	if t.Bid != nil {
-		return *t.Bid
+		b = *t.Bid
 	}
-	return DefaultBid(c, t.Limits)
+	most := MostLimits(c.Params)
+	b.Limits.Cycles, b.Limits.Cells = min(b.Limits.Cycles, most.Cycles), min(b.Limits.Cells, most.Cells)
+	return b
 }
 
 func (q *queue) offer(t *Timer) Bid { return Offer(&q.Clock, t).within(q.Base) }
