@@ -50,3 +50,19 @@ func TestClassModules(t *testing.T) {
 		})
 	}
 }
+
+// TestStrictFlags holds flags to what CPython 3.11.7 prints. Debian 12 has
+// 3.11.2, which drops bits without a name and is no oracle here.
+func TestStrictFlags(t *testing.T) {
+	const script = `from enum import Flag, auto
+class P(Flag):
+    R=auto(); W=auto(); X=auto()
+    RW=R|W
+try: P(16)
+except ValueError as e: print(e)
+`
+	const want = "<flag 'P'> invalid value 16\n    given 0b0 10000\n  allowed 0b0 00111\n"
+	if got := runScript(t, runtimeOf(t), script); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}

@@ -13,8 +13,6 @@ class P(Flag):
     R=auto(); W=auto(); X=auto()
     RW=R|W
 print(P.R|P.X, P.RW, ~P.R, list(P.RW), P.R in P.RW, P(0), bool(P(0)), P(7))
-try: P(16)
-except ValueError as e: print(e)
 class I(IntEnum):
     A=1; B=2
 print(I.A+1, I.A<I.B, I.A, repr(I.A), f"{I.A}", I(2))
