@@ -269,3 +269,39 @@ func (l *live) children(a string) {
 		t.Errorf("child 3 of 2: %+v", r)
 	}
 }
+
+// TestWaitingOnDevnet has messages wait for the cycles of their receiver: they are
+// delivered in their order, in the block in which its bucket has what is reserved for
+// them, and once (resolutions 11.21, 11.22).
+func TestWaitingOnDevnet(t *testing.T) {
+	const refill, reserved = 300, 600_000
+	l := newLiveWith(t, func(p *chain.Params) { p.Actor.BlockCycles = refill }) // a block is far from enough
+	a := l.deploy(relay, append(grants("econ.hold_balance", "econ.transfer", "storage.kv"), "--salt", "0x01", "--amount", "1")...)
+	b := l.deploy("testdata/spender.py", append(grants("econ.hold_balance", "storage.kv"), "--salt", "0x02", "--no-init")...)
+	l.submit(1, spend(t, b, 1_500_000))
+	drained := l.actor(b)
+	if drained.CyclesLeft >= reserved {
+		t.Fatalf("%d cycles are left", drained.CyclesLeft)
+	}
+	before := l.balance(a)
+	first := l.execute(a, "tell", tell(b, "spend", 1, reserved, 5)).Messages[0]
+	second := l.execute(a, "tell", tell(b, "spend", 1, 50_000, 5)).Messages[0] // which it would have
+	if first.Status != "waits" || second.Status != "waits" || l.balance(a) != before-10 || l.balance(b) != 0 {
+		t.Errorf("%+v and %+v, balances %d and %d", first, second, before-l.balance(a), l.balance(b))
+	}
+	at := drained.Height + 1 + (reserved-drained.CyclesLeft+refill-1)/refill
+	if got := l.actor(b).MailboxCount; got != 2 {
+		t.Errorf("%d wait", got)
+	}
+	if h := l.height(); h <= at {
+		l.advance(at + 1 - h)
+	}
+	for _, m := range []string{first.ID, second.ID} {
+		if got := l.receipt(m); got.BlockHeight != at || got.Status != "success" || len(got.Events) != 1 || got.Fee != 0 {
+			t.Errorf("message of block %d, want %d: %+v", got.BlockHeight, at, got)
+		}
+	}
+	if l.actor(b).MailboxCount != 0 || l.balance(b) != 10 {
+		t.Errorf("%d still wait, the receiver has %d", l.actor(b).MailboxCount, l.balance(b))
+	}
+}

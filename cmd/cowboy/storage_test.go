@@ -251,3 +251,86 @@ func (l *live) restoreWrong(file string) {
 		l.t.Errorf("after wrong data: %+v", now.Evicted)
 	}
 }
+
+// ward keeps as much as costs rent, pays ahead for itself, and brings back what
+// another of its kind has lost.
+const ward = `from cowboy_sdk import actor, public, rent, storage, CowboyError
+
+def pages(digits):
+    return {"page" + str(i): digits[i % 10] * 1000 for i in range(20)}
+
+@actor
+class Ward:
+    def init(self, msg):
+        for key, text in pages("0123456789").items():
+            self.storage[key] = text
+
+    @public
+    def get(self, msg):
+        return self.storage["page" + str(msg.payload)][:3]
+
+    @public
+    def prepay(self, msg):
+        try:
+            return rent.prepay(msg.payload)
+        except CowboyError as e:
+            return e.code
+
+    @public
+    def rescue(self, msg):
+        other, digits = msg.payload
+        try:
+            storage.restore(other, pages(digits))
+        except CowboyError as e:
+            return e.code
+`
+
+// TestRescueOnDevnet has a program pay its rent and restore the storage of another
+// that did not (whitepaper, "Rent Payment Options", "Storage Restoration").
+func TestRescueOnDevnet(t *testing.T) {
+	l := newLiveOf(t, node.DevnetOptions{BlockTime: 40 * time.Millisecond, GenesisFile: devtest.Genesis(t, shortRent)})
+	source := filepath.Join(l.dir, "ward.py")
+	if err := os.WriteFile(source, []byte(ward), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	rich := l.deploy(source, append(grants("econ.hold_balance", "econ.transfer", "storage.kv"), "--salt", "0x01", "--amount", "10")...)
+	poor := l.deploy(source, append(grants("storage.kv"), "--salt", "0x02")...)
+	if r := l.execute(rich, "prepay", "1000000"); string(r.Value) != `"E1101"` || l.rent(rich).Prepaid != 0 {
+		t.Errorf("prepaid what it does not have: %s", r.Value)
+	}
+	before := l.balance(rich)
+	r, stands := l.execute(rich, "prepay", "100"), l.rent(rich)
+	if paid := 100 * stands.PerEpoch; string(r.Value) != strconv.FormatUint(uint64(paid), 10) || before-l.balance(rich) != paid || stands.Prepaid != 100 {
+		t.Errorf("prepaid %s, the balance fell by %d, want %d: %+v", r.Value, before-l.balance(rich), paid, stands)
+	}
+	if r := l.execute(rich, "rescue", `["`+poor+`","0123456789"]`); string(r.Value) != `"E1401"` {
+		t.Errorf("restored what is there: %s", r.Value)
+	}
+
+	gone := l.untilRent(poor, "dormant")
+	if stands := l.rent(rich); stands.State != "paid" || stands.Prepaid == 0 || stands.Prepaid >= 100 {
+		t.Errorf("who paid ahead: %+v", stands)
+	}
+	before = l.balance(rich)
+	if r := l.execute(rich, "rescue", `["`+poor+`","0123456788"]`); r.Status != "success" {
+		t.Errorf("a root is compared in the next block: %+v", r)
+	}
+	l.advance(2)
+	if still := l.rent(poor); still.State != "dormant" || still.Evicted.Root != gone.Evicted.Root || still.Evicted.Restoring != nil {
+		t.Errorf("restored with two pages that are wrong: %+v", still)
+	}
+	spent := before - l.balance(rich)
+	if r := l.execute(rich, "rescue", `["`+poor+`","0123456789"]`); r.Status != "success" || string(r.Value) != "null" {
+		t.Fatalf("rescue: %+v", r)
+	}
+	l.advance(2)
+	if back := l.rent(poor); back.State != "paid" || back.Owed != 0 || back.Bytes != gone.Evicted.Bytes || back.Evicted != nil {
+		t.Errorf("restored: %+v", back)
+	}
+	if paid := before - spent - l.balance(rich); paid != gone.Evicted.Cost {
+		t.Errorf("the rescue cost %d, the wrong one %d, want %d", paid, spent, gone.Evicted.Cost)
+	}
+	if got := l.read(poor, "get", "17"); got != `"777"` {
+		t.Errorf("get: %s", got)
+	}
+}
