@@ -302,7 +302,7 @@ func (n *fakeNode) quickLoad() LoadConfig {
 	cfg := DefaultLoadConfig()
 	cfg.RPC, cfg.FundKey = n.url, devKey
 	cfg.Rate, cfg.Duration, cfg.Accounts, cfg.Connections, cfg.Batch = 600, 500*time.Millisecond, 12, 3, 4
-	cfg.Drain = 3 * time.Second   // ends early unless something is lost
+	cfg.Drain = time.Minute       // ends early unless something is lost
 	cfg.LatenessMax = time.Minute // other tests share the machine
 	return cfg
 }

@@ -60,7 +60,9 @@ func TestLostTransfersAreReported(t *testing.T) {
 	t.Parallel()
 	n := newFakeNode(t)
 	n.lose = func(i int) bool { return i%100 == 50 }
-	r := n.run(n.quickLoad())
+	cfg := n.quickLoad()
+	cfg.Drain = 3 * time.Second
+	r := n.run(cfg)
 	if r.Verdict != VerdictFail || r.Lost != 3 || r.Accepted != 300 || r.Finalized != 297 || len(r.LostHashes) != 3 || r.ExitCode() != 1 {
 		t.Errorf("%s (%s): accepted %d finalized %d lost %d %v; want 3 of 300 lost", r.Verdict, r.Reason, r.Accepted, r.Finalized, r.Lost, r.LostHashes)
 	}
@@ -138,7 +140,9 @@ func TestBrokenAndSilentStreamsLoseNothing(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			n := newFakeNode(t)
 			tt.misbehave(n)
-			r := n.run(n.quickLoad())
+			cfg := n.quickLoad()
+			cfg.Drain = 3 * time.Second // then what did not come is fetched
+			r := n.run(cfg)
 			if r.Verdict != VerdictPass || r.Finalized != 300 || tt.fetched && r.Backfills == 0 {
 				t.Errorf("%s (%s): finalized %d with %d blocks fetched; want 300, and some where the stream is silent", r.Verdict, r.Reason, r.Finalized, r.Backfills)
 			}
@@ -221,6 +225,7 @@ func TestReportReadsWell(t *testing.T) {
 	n := newFakeNode(t)
 	cfg := n.quickLoad()
 	cfg.Duration = 100 * time.Millisecond
+	cfg.Drain = 3 * time.Second
 	n.lose = func(i int) bool { return i == 1 }
 	r := n.run(cfg)
 	var table, text bytes.Buffer

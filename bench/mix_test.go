@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
@@ -122,7 +123,7 @@ func TestWaitingIsNotLost(t *testing.T) {
 	n := newFakeNode(t)
 	n.lose = func(i int) bool { return i%100 == 50 }
 	cfg := n.quickLoad()
-	cfg.Mix.Kinds[0].MayWait = true
+	cfg.Mix.Kinds[0].MayWait, cfg.Drain = true, 3*time.Second
 	r := n.run(cfg)
 	if r.Verdict != VerdictPass || r.Waiting < 3 || r.Lost != 0 || r.Finalized+r.Waiting != 300 || len(r.Kinds) != 1 || r.Kinds[0].Accepted != 300 || r.Kinds[0].Blocks.Count != r.Finalized || r.Kinds[0].Blocks.P50 < 1 {
 		t.Errorf("%s (%s): %+v", r.Verdict, r.Reason, r)

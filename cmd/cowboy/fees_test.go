@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
@@ -100,15 +99,11 @@ func (l *live) together(txs []*chain.Tx) (out []rpc.ReceiptReply) {
 		tx.ChainID, tx.Nonce = chain.ChainIDDevnet, l.nonce(1+i)
 		wire = append(wire, client.SignTx(node.DevAccounts()[1+i].Key, tx).Wire...)
 	}
-	reply, err := l.api().SubmitWait(l.t.Context(), wire, 10*time.Second)
-	if err != nil {
-		l.t.Fatal(err)
-	}
-	for _, r := range reply.Results {
-		if r.Receipt == nil || r.Receipt.Status != "success" {
+	out = l.settled(wire)
+	for _, r := range out {
+		if r.Status != "success" {
 			l.t.Fatalf("%+v", r)
 		}
-		out = append(out, *r.Receipt)
 	}
 	return out
 }

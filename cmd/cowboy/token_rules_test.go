@@ -28,11 +28,30 @@ func (l *live) submit(account int, tx *chain.Tx) rpc.ReceiptReply {
 		tx.MaxFeePerCycle, tx.MaxFeePerCell = 10_000, 10_000
 	}
 	signed := client.SignTx(node.DevAccounts()[account].Key, tx)
-	reply, err := l.api().SubmitWait(l.t.Context(), signed.Wire, 10*time.Second)
-	if err != nil || len(reply.Results) != 1 || reply.Results[0].Receipt == nil {
+	return l.settled(signed.Wire)[0]
+}
+
+// settled submits transactions and returns the receipts of all, for which it waits
+// longer than one request may.
+func (l *live) settled(wire []byte) (receipts []rpc.ReceiptReply) {
+	l.t.Helper()
+	api := l.api()
+	reply, err := api.SubmitWait(l.t.Context(), wire, 10*time.Second)
+	if err != nil || len(reply.Results) == 0 {
 		l.t.Fatalf("%+v, %v", reply, err)
 	}
-	return *reply.Results[0].Receipt
+	for _, r := range reply.Results {
+		for end := time.Now().Add(time.Minute); r.Accepted && r.Receipt == nil && time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			if r.Receipt, err = api.Receipt(l.t.Context(), chain.Hash(mustUnhex(l.t, r.Hash))); err != nil && !client.IsCode(err, rpc.CodeReceiptPending) {
+				l.t.Fatal(err)
+			}
+		}
+		if r.Receipt == nil {
+			l.t.Fatalf("%+v", r)
+		}
+		receipts = append(receipts, *r.Receipt)
+	}
+	return receipts
 }
 
 // spender is the hook of a token that uses as many cycles as its transfers move

@@ -386,6 +386,7 @@ func TestLoneLatePeerIsAskedAgain(t *testing.T) {
 // does not fetch again what is durable.
 func TestClientGoesOn(t *testing.T) {
 	h, s := village(t, 2, 20_000)
+	h.client.cfg.RequestTimeout = time.Minute // what is late is asked for again, and requests are counted here
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	total := 0
