@@ -325,9 +325,10 @@ func FuzzEra(f *testing.F) {
 }
 
 // TestErasAtRandom clears and writes storages at random for hundreds of blocks,
-// under windows that change, and holds what is on disk to what must be there.
+// under windows that change, and holds what is on disk to what must be there. Another
+// run is had with -args -seed=17.
 func TestErasAtRandom(t *testing.T) {
-	seed := rand.Uint64()
+	seed := *crashSeed
 	rng := rand.New(rand.NewPCG(seed, 1))
 	fs := vfs.NewMem()
 	var c chainOf
