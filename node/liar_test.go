@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"os"
 	"path/filepath"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/node/byzantine"
+	"github.com/cowboy-foundation/cowboy/node/porttest"
 )
 
 // liarsAtOnce bounds how many committees run at a time.
@@ -55,15 +55,7 @@ func committeeOf(t *testing.T, kind string) []*Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var addresses []string
-	for range 4 {
-		c, err := net.ListenPacket("udp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		addresses = append(addresses, c.LocalAddr().String())
-		defer c.Close() // all four at once, so that they differ; closed before the nodes listen
-	}
+	addresses := porttest.UDP(t, 4)
 	if err := WriteDealtPeers(dir, g, addresses); err != nil {
 		t.Fatal(err)
 	}

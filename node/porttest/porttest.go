@@ -2,10 +2,10 @@
 // anybody listens there: members of a committee that are told each other's addresses,
 // a process that is killed and comes back where it was.
 //
-// In: how many, or which offsets. Out: ports that nobody uses now. They are below those
-// that the kernel gives to whoever asks for any, so that no connection of another test
-// comes to stand on one before it is used. It is a kit for tests; who can listen on
-// port 0 needs none.
+// In: how many, or which offsets. Out: ports that are the test's until it ends. They are
+// below those that the kernel gives to whoever asks for any, so that no connection comes
+// to stand on one, and in a block that no other test of this kit takes, in whatever
+// process. It is a kit for tests; who can listen on port 0 needs none.
 package porttest
 
 import (
@@ -15,14 +15,16 @@ import (
 	"testing"
 )
 
-// The ports from lowest on and below ephemeral are no service's and no
-// connection's: Linux gives out 32768 to 60999.
+// Ports from lowest on and below ephemeral are no known service's and no
+// connection's: Linux gives out 32768 to 60999. They are taken in blocks; who listens
+// for connections on the last port of one has it.
 const (
 	lowest    = 10_000
 	ephemeral = 32_768
+	block     = 64
 )
 
-// UDP returns n different addresses of the loopback.
+// UDP returns n different addresses of the loopback, less than a block.
 func UDP(t *testing.T, n int) []string {
 	t.Helper()
 	offsets := make([]int, n)
@@ -38,17 +40,20 @@ func UDP(t *testing.T, n int) []string {
 }
 
 // First returns a port p such that p + o is free for every offset o, for packets and
-// for connections. It starts at random: tests run beside each other.
+// for connections. Offsets are below the last of a block.
 func First(t *testing.T, offsets ...int) int {
 	t.Helper()
-	most := 0
-	for _, o := range offsets {
-		most = max(most, o)
-	}
 	for range 1_000 {
-		if p := lowest + rand.IntN(ephemeral-most-lowest); free(p, offsets) {
-			return p
+		first := lowest + block*rand.IntN((ephemeral-lowest)/block)
+		claim, err := net.Listen("tcp", address(first+block-1))
+		if err != nil {
+			continue
 		}
+		if free(first, offsets) {
+			t.Cleanup(func() { claim.Close() })
+			return first
+		}
+		claim.Close()
 	}
 	t.Fatalf("no ports of the loopback are free at offsets %v", offsets)
 	return 0
