@@ -217,7 +217,7 @@ func (p *Params) checkTimers() error {
 		bound{"timer.max_unfunded_deferrals", t.MaxUnfundedDeferrals, 1, maxPeriodBlocks},
 		bound{"timer.ring_blocks", t.RingBlocks, 2, 1 << 20},
 		bound{"timer.queue_epochs", t.QueueEpochs, 1, 1 << 20},
-		bound{"timer.moves_per_block", t.MovesPerBlock, 1, 1 << 16},
+		bound{"timer.moves_per_block", t.MovesPerBlock, 2, 1 << 16},
 		bound{"timer.candidates_per_block", t.CandidatesPerBlock, 1, 1 << 16},
 		bound{"timer.min_cycles", uint64(t.MinCycles), 1, uint64(t.DefaultCycles)},
 		bound{"timer.default_cycles", uint64(t.DefaultCycles), 1, uint64(p.CyclesTarget)},

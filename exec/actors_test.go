@@ -82,3 +82,84 @@ func TestCounter(t *testing.T) { // whitepaper §1.2, §3.3
 		t.Errorf("n is %x, want 25", got.Output)
 	}
 }
+
+const herald = `
+from cowboy_sdk import actor, public, emit_event
+
+@actor
+class Herald:
+    @public
+    def say(self, msg):
+        times, topic, size = msg.payload
+        for _ in range(times):
+            emit_event("t" * topic, b"d" * size)
+
+    @public
+    def answer(self, msg):
+        return b"d" * msg.payload
+`
+
+// TestEventsAreBounded: so many, so long, and half a cell a byte, each rounded up.
+func TestEventsAreBounded(t *testing.T) { // resolution 2.11
+	c := oneValidator(t)
+	c.engine = testEngine(t)
+	c.g.Params.API.EmitEventCycles, c.g.Params.API.EmitEventByteCycles = 10, 0
+	addr, _ := c.deploy(alice, herald, manifestOf())
+	const name, data = chain.MaxEventName, chain.MaxEventBytes
+	for _, tt := range []struct {
+		rule               string
+		times, topic, size uint64
+		code               uint16
+		cells              chain.Cells // of the events
+	}{
+		{"an even number of bytes", 1, 3, 4, chain.CodeOK, 4}, // the data is a canonical value, 5 bytes
+		{"an odd number", 1, 3, 5, chain.CodeOK, 5},
+		{"each for itself", 3, 4, 4, chain.CodeOK, 3 * 5},
+		{"as many as may be", chain.MaxEvents, 1, 0, chain.CodeOK, chain.MaxEvents},
+		{"one more", chain.MaxEvents + 1, 1, 0, chain.CodeReverted, 0},
+		{"the longest name", 1, name, 0, chain.CodeOK, (name + 2) / 2},
+		{"a longer one", 1, name + 1, 0, chain.CodeReverted, 0},
+		{"the most data", 1, 1, data - 3, chain.CodeOK, (1 + data + 1) / 2},
+		{"more data", 1, 1, data - 2, chain.CodeReverted, 0},
+	} {
+		payload := actor.AppendMessage(nil, "say", uints(tt.times, tt.topic, tt.size))
+		r, err := c.try(c.program(alice, &addr, payload))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := r.Receipts[0]
+		if cells := got.CellsUsed - chain.Cells(len(payload)); got.Code != tt.code || tt.code == chain.CodeOK && (cells != tt.cells+1 || uint64(len(got.Events)) != tt.times) {
+			t.Errorf("%s: %s, %d events, %d cells, want %d besides the answer", tt.rule, chain.CodeName(got.Code), len(got.Events), cells, tt.cells)
+		}
+	}
+}
+
+// TestAnswerBeyondTheCells: an answer that the cells do not cover fails its handler
+// and is not in the receipt, of a deployment neither.
+func TestAnswerBeyondTheCells(t *testing.T) { // resolution 11.34
+	c := oneValidator(t)
+	c.engine = testEngine(t)
+	addr, _ := c.deploy(alice, herald, manifestOf())
+	message := actor.AppendMessage(nil, "answer", cbor.AppendUint(nil, 100))
+	d := actor.Deployment{Source: []byte(herald), Salt: []byte{9}, Manifest: manifestOf(), Init: &actor.Init{Handler: "answer", Payload: cbor.AppendUint(nil, 100)}}
+	for rule, tx := range map[string]*chain.VerifiedTx{
+		"message": c.program(alice, &addr, message), "deployment": c.program(alice, nil, actor.AppendPayload(nil, &d)),
+	} {
+		whole, err := c.try(tx)
+		if err != nil || whole.Receipts[0].Code != chain.CodeOK || len(whole.Receipts[0].Output) != 102 {
+			t.Fatalf("%s: %+v, %v", rule, whole.Receipts, err)
+		}
+		used := whole.Receipts[0].CellsUsed
+		for _, limit := range []chain.Cells{used - 1, used} {
+			tx.Tx.CellsLimit = limit
+			r, err := c.try(verified(tx.Tx, alice))
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := r.Receipts[0]
+			if ok := limit == used; ok != (got.Code == chain.CodeOK) || ok != (len(got.Output) == 102) || !ok && (got.Code != chain.CodeCellsExhausted || len(got.Output) != 0) {
+				t.Errorf("%s with %d of %d cells: %s, output of %d bytes", rule, limit, used, chain.CodeName(got.Code), len(got.Output))
+			}
+		}
+	}
+}

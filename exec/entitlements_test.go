@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -221,6 +223,12 @@ func TestGates(t *testing.T) { // E17, E18, E20, E22, E24; entitlements ยง6.3, ย
 		{"E24 amount", []entitle.Grant{transfer(entitle.MaxAmount, 10)}, "pay", uints(11), quota},
 		{"E24 block", []entitle.Grant{transfer(entitle.MaxPerBlock, 20)}, "pay", uints(10, 10), chain.CodeOK},
 		{"E24 beyond the block", []entitle.Grant{transfer(entitle.MaxPerBlock, 20)}, "pay", uints(10, 10, 1), quota},
+		{"E17 accelerator", []entitle.Grant{limited(entitle.LLM)}, "jobs", jobs(append(model(1), entitle.MinVRAM, 1)), missing},
+		{"E18 accelerator", []entitle.Grant{limited(entitle.GPU, entitle.MinVRAM, 24), limited(entitle.LLM)}, "jobs", jobs(append(model(1), entitle.MinVRAM, 24)), chain.CodeOK},
+		{"E18 more of the accelerator", []entitle.Grant{limited(entitle.GPU, entitle.MinVRAM, 24), limited(entitle.LLM)}, "jobs", jobs(append(model(1), entitle.MinVRAM, 25)), quota},
+		{"E17 plain http", []entitle.Grant{http()}, "jobs", jobs(page("http://x.a.com/")), chain.CodeOK},
+		{"E17 no host", []entitle.Grant{http()}, "jobs", jobs(page("https:///x.a.com")), missing},
+		{"E17 no number for a port", []entitle.Grant{http()}, "jobs", jobs(page("https://x.a.com:8x/")), missing},
 		{"E17 timer", nil, "timers", cbor.AppendUint(nil, 1), missing},
 		{"E17 blob", nil, "blobs", uints(1), missing},
 		{"E17 child", nil, "child", null, missing},
@@ -234,7 +242,9 @@ func TestGates(t *testing.T) { // E17, E18, E20, E22, E24; entitlements ยง6.3, ย
 		t.Run(tt.name, func(t *testing.T) {
 			c := oneValidator(t)
 			c.engine = engine
-			addr, r := c.deploy(alice, gated, manifestOf(append([]entitle.Grant{hold}, tt.grants...)...))
+			grants := append([]entitle.Grant{hold}, tt.grants...)
+			slices.SortFunc(grants, func(a, b entitle.Grant) int { return strings.Compare(a.ID, b.ID) })
+			addr, r := c.deploy(alice, gated, manifestOf(grants...))
 			if r.Code != chain.CodeOK {
 				t.Fatalf("deploy: %s", chain.CodeName(r.Code))
 			}
@@ -306,6 +316,20 @@ func TestHoldBalance(t *testing.T) { // E23; resolution 11.25
 		if got := c.state.Balance(tt.to); tt.want != chain.CodeOK && got != before {
 			t.Errorf("%s: balance %d, was %d", tt.handler, got, before)
 		}
+	}
+	// Deposit and escrow of a timer come back to it.
+	returner, _ := c.deploy(alice, clockwork, manifestOf(limited(entitle.Schedule)))
+	c.fund(returner, 20*chain.WeiPerCBY)
+	id := textOf(t, c.ask(returner, "at", uintArg(uint64(c.height)+50)).Output)
+	before := c.state.Balance(returner)
+	if r := c.ask(returner, "cancel", id); r.Code != chain.CodeOK || c.state.Balance(returner) < before+c.g.Params.Timer.BaseDeposit {
+		t.Errorf("a deposit that comes back: %s, balance %d after %d", chain.CodeName(r.Code), c.state.Balance(returner), before)
+	}
+	id = textOf(t, c.ask(returner, "at", uintArg(uint64(c.height)+50)).Output)
+	tx := c.program(alice, &returner, actor.AppendMessage(nil, "cancel", id)).Tx
+	tx.Value = 1
+	if r := c.block(verified(tx, alice)).Receipts[0]; r.Code != chain.CodeBalanceHeld {
+		t.Errorf("a deposit that comes back and a unit besides: %s", chain.CodeName(r.Code))
 	}
 	// A plain transfer reaches it by no way: the program catches the refusal.
 	giver := "from cowboy_sdk import actor, public, transfer, EntitlementMissing\n@actor\nclass G:\n    @public\n    def give(self, msg):\n" +

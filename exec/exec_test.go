@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -314,6 +315,32 @@ func TestIssuanceIsSplitByStake(t *testing.T) { // whitepaper §8.2, "Staking an
 	for i, w := range want {
 		if got := c.state.Balance(rewardOf(i)); got != w {
 			t.Errorf("validator %d got %d, want %d", i, got, w)
+		}
+	}
+}
+
+func TestValidatorWithoutStakeGetsNothing(t *testing.T) {
+	c := newTestChain(t, testGenesis(t, []chain.Wei{50, 100}))
+	for _, tt := range []struct {
+		stakes [2]chain.Wei
+		want   [2]chain.Wei // the first proposes
+	}{
+		{[2]chain.Wei{0, 7}, [2]chain.Wei{0, issuedPerBlock}},
+		{[2]chain.Wei{7, 0}, [2]chain.Wei{issuedPerBlock, 0}},
+		{[2]chain.Wei{0, 0}, [2]chain.Wei{issuedPerBlock, 0}},
+	} {
+		in := c.inputs()
+		in.Validators = slices.Clone(in.Validators)
+		in.Validators[0].Stake, in.Validators[1].Stake = tt.stakes[0], tt.stakes[1]
+		r, err := exec.Apply(c.state, in, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		next := c.state.With(r.Delta)
+		for i, want := range tt.want {
+			if got := next.Balance(rewardOf(i)) - c.state.Balance(rewardOf(i)); got != want {
+				t.Errorf("stakes %d: validator %d got %d, want %d", tt.stakes, i, got, want)
+			}
 		}
 	}
 }

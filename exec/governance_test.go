@@ -131,8 +131,9 @@ func TestGovernanceTimelock(t *testing.T) { // whitepaper §11; resolutions 9.1,
 		if c.g.Params.Intrinsic.TransferCycles != 21_000 {
 			t.Error("changed early")
 		}
-		if code := c.execute(carol, id); code != chain.CodeOK {
-			t.Errorf("at the end of the timelock: %s", chain.CodeName(code))
+		done := c.instruct(carol, chain.OpGovernanceExecute, cbor.AppendBytes(nil, id[:]))
+		if done.Code != chain.CodeOK || len(done.Events) != 1 || done.Events[0].Name != governance.EventExecuted {
+			t.Errorf("at the end of the timelock: %+v", done)
 		}
 		if c.g.Params.Intrinsic.TransferCycles != 22_000 {
 			t.Errorf("in the next block a transfer costs %d", c.g.Params.Intrinsic.TransferCycles)

@@ -339,14 +339,15 @@ func TestDeliveriesAreBounded(t *testing.T) {
 	t.Run("space", func(t *testing.T) {
 		c, to := fill(t)
 		c.g.Params.Actor.MailboxBlockItems = 1_000
-		c.g.Params.CellsCap, c.g.Params.CellsTarget = 25_000, 20_000 // each reserves 10,000
-		r := c.block()
-		var cells chain.Cells
-		for i := range r.Receipts {
-			cells += r.Receipts[i].CellsUsed
+		c.g.Params.CellsCap, c.g.Params.CellsTarget = 10_000, 10_000 // one reserves as many, and uses some
+		for n := range uint64(17) {
+			if r := c.block(); len(r.Receipts) != 1 || c.waiting(to[0]) != 19-n || c.waiting(to[1]) != 3 {
+				t.Fatalf("block %d: %d deliveries, %d and %d wait: its turn is not over", n+1, len(r.Receipts), c.waiting(to[0]), c.waiting(to[1]))
+			}
 		}
-		if n := len(r.Receipts); n == 0 || cells > 25_000 || c.waiting(to[0])+c.waiting(to[1])+c.waiting(to[2]) != uint64(24-n) {
-			t.Errorf("%d deliveries use %d cells", n, cells)
+		c.g.Params.CellsCap, c.g.Params.CellsTarget = 9_999, 9_999
+		if r := c.block(); len(r.Receipts) != 0 {
+			t.Errorf("%d deliveries where none fits", len(r.Receipts))
 		}
 	})
 }

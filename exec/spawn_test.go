@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -52,6 +53,14 @@ class Parent:
     def later(self, msg):
         height, value, cycles = msg.payload
         return create_deferred_tx(self.address, "hear", "later", height=height, value=value, cycles_limit=cycles)
+
+    @public
+    def crowd(self, msg):
+        deferred, sent = msg.payload
+        for _ in range(sent):
+            send(self.address, 1, "hear", cycles=60000)
+        for _ in range(deferred):
+            create_deferred_tx(self.address, "hear", "later", value=7, cycles_limit=60000)
 
     @public
     def bear(self, msg):
@@ -174,6 +183,62 @@ func TestDeferredMessages(t *testing.T) { // resolution 6.14; neighbours §14
 	}
 }
 
+// TestCrowdsOfMessages: those that are deferred count among what a transaction sends,
+// and a height takes so many.
+func TestCrowdsOfMessages(t *testing.T) { // W6
+	c, a := grown(t, able)
+	c.g.Params.Actor.FanoutPerTx, c.g.Params.Actor.MailboxItems = 4, 3
+	for _, tt := range []struct {
+		rule           string
+		deferred, sent uint64
+		want           uint16
+	}{
+		{"all are sent", 0, 4, chain.CodeOK},
+		{"one too many sent", 0, 5, chain.CodeReverted},
+		{"together as many as may be", 3, 1, chain.CodeOK},
+		{"one too many together", 3, 2, chain.CodeReverted},
+		{"one too many deferred behind them", 2, 3, chain.CodeReverted},
+		{"one too many for the height", 4, 0, chain.CodeReverted},
+	} {
+		r, err := c.try(c.post(alice, a, 0, "crowd", numbers(tt.deferred, tt.sent)))
+		if err != nil || r.Receipts[0].Code != tt.want {
+			t.Errorf("%s: %+v, %v", tt.rule, r.Receipts, err)
+		}
+	}
+}
+
+// TestDeferredIntoAFullMailbox: who finds no room at its height is refused there, the
+// value back with the sender, and counts among what the block hands out.
+func TestDeferredIntoAFullMailbox(t *testing.T) { // resolution 11.21; W6
+	for _, tt := range []struct {
+		items, block uint64
+		codes        []uint16
+		waiting      uint64
+	}{
+		{3, 100, []uint16{chain.CodeOK, chain.CodeOK, chain.CodeOK}, 0},
+		{2, 100, []uint16{chain.CodeMailboxFull, chain.CodeOK, chain.CodeOK}, 0},
+		{1, 100, []uint16{chain.CodeMailboxFull, chain.CodeMailboxFull, chain.CodeOK}, 0},
+		{2, 3, []uint16{chain.CodeMailboxFull, chain.CodeOK, chain.CodeOK}, 0},
+		{1, 3, []uint16{chain.CodeMailboxFull, chain.CodeMailboxFull, chain.CodeOK}, 0},
+	} {
+		c, a := grown(t, able)
+		if r := c.block(c.post(alice, a, 0, "crowd", numbers(3, 0))); r.Receipts[0].Code != chain.CodeOK || c.state.Balance(chain.AddrMailbox) != 21 {
+			t.Fatalf("%+v", r.Receipts[0])
+		}
+		c.g.Params.Actor.MailboxItems, c.g.Params.Actor.MailboxBlockItems = tt.items, tt.block
+		var codes []uint16
+		for _, r := range c.block().Receipts {
+			codes = append(codes, r.Code)
+		}
+		if !slices.Equal(codes, tt.codes) || c.waiting(a) != tt.waiting {
+			t.Errorf("%d items, %d a block: %v, %d wait", tt.items, tt.block, codes, c.waiting(a))
+		}
+		if c.state.Balance(a) != 1_000_000 || c.state.Balance(chain.AddrMailbox) != 7*chain.Wei(tt.waiting) {
+			t.Errorf("%d items: the actor has %d, in escrow %d", tt.items, c.state.Balance(a), c.state.Balance(chain.AddrMailbox))
+		}
+	}
+}
+
 func bear(salt byte, payload string, asked []byte, value uint64) []byte {
 	b := cbor.AppendBytes(cbor.AppendArray(nil, 4), []byte{salt})
 	b = append(cbor.AppendText(b, payload), asked...)
@@ -187,7 +252,7 @@ func TestSpawn(t *testing.T) { // entitlements §7, §9.1; W1
 	child := actor.AddressOf(a, []byte{9}, []byte(source))
 	r := c.block(c.post(alice, a, 0, "bear", bear(9, "hello", null, 0)))
 	got := r.Receipts[0]
-	if got.Code != chain.CodeOK || !strings.Contains(string(got.Output), child.String()) || trace(&got) != "1:ok " || len(got.Events) != 2 {
+	if got.Code != chain.CodeOK || !strings.Contains(string(got.Output), child.String()) || trace(&got) != "1:ok " || got.Trace[0].Depth != 2 || len(got.Events) != 2 {
 		t.Fatalf("%+v, want child %s", got, child)
 	}
 	rec, err := actor.ReadRecord(c.state, child)
@@ -213,6 +278,11 @@ func TestSpawn(t *testing.T) { // entitlements §7, §9.1; W1
 			t.Errorf("%s: %q, %+v", test.name, got.Output, got)
 		}
 	}
+	c.g.Params.Actor.CallDepth = 0
+	if got := c.block(c.post(alice, a, 0, "bear", bear(8, "hello", null, 0))).Receipts[0]; got.Code != chain.CodeOK || !strings.Contains(string(got.Output), "Reentrancy") {
+		t.Errorf("a child below the depth of calls: %q, %s", got.Output, chain.CodeName(got.Code))
+	}
+	c.g.Params.Actor.CallDepth = 32
 	if l, err := actor.ReadLedger(c.state, a); err != nil || l.Spawned != 1 {
 		t.Errorf("%d children, %v", l.Spawned, err)
 	}

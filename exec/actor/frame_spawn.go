@@ -36,7 +36,6 @@ func (f *frame) Spawn(s host.Spawn) (chain.Address, error) {
 		return chain.Address{}, err
 	}
 	addr := AddressOf(d.Creator, d.Salt, d.Source)
-	m := f.run.mark()
 	v, err := f.bear(d, addr, p, grants)
 	if err != nil {
 		return addr, err
@@ -48,7 +47,6 @@ func (f *frame) Spawn(s host.Spawn) (chain.Address, error) {
 	case chain.CodeCellsExhausted: // a limit of the run, not of the child
 		return addr, &Trap{v.code, "cells limit reached in a spawned actor"}
 	}
-	f.run.undo(m)
 	return addr, &host.Refusal{Code: host.RefusedFailed, Text: "the spawned actor failed: " + chain.CodeName(v.code)}
 }
 

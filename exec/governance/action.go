@@ -106,9 +106,7 @@ func (a *Action) readEntry(r *cbor.Reader) (err error) {
 	if r.Null() {
 		return nil
 	}
-	if a.Value, err = r.Bytes(MaxEntryValue); err == nil && a.Value == nil {
-		a.Value = []byte{}
-	}
+	a.Value, err = r.Bytes(MaxEntryValue) // empty is not nil
 	return err
 }
 

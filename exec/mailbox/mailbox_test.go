@@ -153,8 +153,10 @@ func TestDeferredItemsComeAtTheirHeights(t *testing.T) {
 			t.Errorf("height %d: %v, want %v", h, got, want[h])
 		}
 	}
-	if b, err := o.Storage(chain.AddrMailbox, clockKey()); b != nil || err != nil {
-		t.Errorf("the clock is kept with nothing to wait for: %x, %v", b, err)
+	for _, k := range []state.StorageKey{clockKey(), dayKey(11), dayKey(12), dayKey(14)} {
+		if b, err := o.Storage(chain.AddrMailbox, k); b != nil || err != nil {
+			t.Errorf("%x is kept with nothing to wait for: %x, %v", string(k), b, err)
+		}
 	}
 	for _, tt := range []struct {
 		to   byte
@@ -212,6 +214,23 @@ func TestReleaseCatchesUp(t *testing.T) {
 	}
 	if fmt.Sprint(got) != "[0 1 2 3 4 5 6 7]" {
 		t.Errorf("came in the order %v", got)
+	}
+}
+
+// TestReleaseTakesTwoStepsAtLeast: the clock begins at the next height, so that what
+// is due there comes without a step to spare.
+func TestReleaseTakesTwoStepsAtLeast(t *testing.T) {
+	o := overlay()
+	for n := range uint64(3) {
+		check(t, Defer(o, 10, 11, item(50, 1, n), 99))
+	}
+	for h, want := range map[chain.Height]int{10: 0, 11: 2} {
+		mark, moved := o.Snapshot(), 0
+		check(t, Release(o, h, 0, 99, func(*Item, error) error { moved++; return nil }))
+		if moved != want {
+			t.Errorf("%d came at height %d without steps, want %d", moved, h, want)
+		}
+		o.Revert(mark)
 	}
 }
 
@@ -295,6 +314,13 @@ func TestDamagedRecordsAreFaults(t *testing.T) {
 		return errors.Join(push, turn, peek, ring, late)
 	}
 	check(t, step(fill()))
+	for _, k := range []state.StorageKey{boxKey(addr(1)), ringKey(), dayKey(11)} {
+		o := fill()
+		writePair(o, k, 2, 1)
+		if _, _, err := readSpan(o, k); !errors.Is(err, ErrRecord) {
+			t.Errorf("%x ends before it begins: %v", string(k), err)
+		}
+	}
 	keys := []state.StorageKey{
 		boxKey(addr(1)), seenKey(addr(1), addr(50)), itemKey(addr(1), 0), ringKey(), turnKey(0), dayKey(11), lateKey(11, 0), clockKey(),
 	}

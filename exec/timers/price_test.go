@@ -259,6 +259,85 @@ func TestRecordsAreJudged(t *testing.T) {
 	}
 }
 
+func TestEscrowOfAgents(t *testing.T) { // resolution 11.25: the question is paid out of it
+	q := testQueue(t, 1)
+	s := spec(1, 11)
+	if got := q.escrow(&s); got != 2*(10_000+100) {
+		t.Errorf("escrow %d", got)
+	}
+	s.Bidder = &chain.Address{1}
+	if got, l := q.escrow(&s), q.limits(); got != 2*(10_000+100+chain.Wei(l.BidCycles)+chain.Wei(l.BidCells)) {
+		t.Errorf("escrow with an agent %d", got)
+	}
+}
+
+// TestOverflowBringsTheFirst: timers far away come in the order of their heights,
+// whatever the order in which they were set.
+func TestOverflowBringsTheFirst(t *testing.T) {
+	p := testParams(t, func(p *chain.TimerParams) { p.RingBlocks, p.QueueEpochs = 8, 2 })
+	o := state.NewOverlay(state.Empty{})
+	at := func(h chain.Height) Clock {
+		return Clock{Params: p, Height: h, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}
+	}
+	heights := []chain.Height{200, 100, 150}
+	for _, h := range heights {
+		if _, _, err := Set(o, at(10), spec(1, h)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ready := uint64(0)
+	for h := chain.Height(11); h <= 200; h++ {
+		head, err := Advance(o, at(h))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, due := range heights {
+			if due == h {
+				ready++
+			}
+		}
+		if head.Ready != ready {
+			t.Fatalf("%d are due at height %d, want %d", head.Ready, h, ready)
+		}
+	}
+}
+
+// TestCatchingUp: of more timers for one block than it moves, the rest comes in the
+// blocks after, and whoever packs those knows it. Two moves are the least there may
+// be: one passes the present height, the other makes up for one that was missed.
+func TestCatchingUp(t *testing.T) { // resolution 11.14
+	p := testParams(t, func(p *chain.TimerParams) { p.MovesPerBlock = 2 })
+	o := state.NewOverlay(state.Empty{})
+	at := func(h chain.Height) Clock {
+		return Clock{Params: p, Height: h, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}
+	}
+	for _, h := range []chain.Height{12, 12, 12, 12, 12, 20} {
+		if _, _, err := Set(o, at(10), spec(1, h)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := map[chain.Height]int{12: 2, 13: 2, 14: 1, 20: 1}
+	behind := map[chain.Height]bool{12: true, 13: true, 14: true, 15: true, 16: true, 20: true} // 14 and 15 are empty and were not looked at
+	for h := chain.Height(11); h < 24; h++ {
+		if got, err := AnyDue(o, at(h)); got != behind[h] || err != nil {
+			t.Errorf("some may be due at height %d: %v, %v", h, got, err)
+		}
+		head, err := Advance(o, at(h))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ids, err := Ready(o, head, 9)
+		if err != nil || len(ids) != want[h] {
+			t.Errorf("%d ready at height %d, %v, want %d", len(ids), h, err, want[h])
+		}
+		for _, id := range ids {
+			if got, _, _, err := Take(o, at(h), id); got == nil || err != nil {
+				t.Fatalf("%+v, %v", got, err)
+			}
+		}
+	}
+}
+
 func TestTiers(t *testing.T) { // whitepaper "The Tiered Calendar Queue", resolution 7.6
 	p := testParams(t, nil)
 	c := Clock{Params: p, Height: 7_000} // epoch 1 of 3,600 blocks

@@ -176,6 +176,8 @@ func TestSupply(t *testing.T) {
 	want(t, "2^128", token.Mint(o, id, ann, ann, n(1)), token.ErrSupply)
 	want(t, "burn one", token.Burn(o, id, ann, n(1)), nil)
 	want(t, "2^128-1", token.Mint(o, id, ann, ann, n(1)), nil)
+	o, id = made(t, most, &most)
+	want(t, "2^128 below a maximum of all 128 bits", token.Mint(o, id, ann, ben, n(1)), token.ErrSupply)
 	holds(t, o, id, ann, most)
 }
 

@@ -2,9 +2,11 @@ package token
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // FuzzRecord holds the decoder of the state to the only form of a record.
@@ -22,6 +24,27 @@ func FuzzRecord(f *testing.F) {
 			t.Errorf("%x decodes, and encodes as %x", data, again)
 		}
 	})
+}
+
+// TestSmallRecords: counts and amounts decode whole or not at all, and an amount of
+// nothing is no record.
+func TestSmallRecords(t *testing.T) {
+	o := state.NewOverlay(state.Empty{})
+	a, id := chain.Address{1}, ID{2}
+	for rule, b := range map[string][]byte{"one byte more": {1, 0}, "another type": {0x41, 1}, "nothing": {}} {
+		o.SetStorage(chain.AddrTokens, countKey(), b)
+		if n, err := Count(o); !errors.Is(err, ErrRecord) {
+			t.Errorf("count of %s: %d, %v", rule, n, err)
+		}
+		o.SetStorage(chain.AddrTokens, heldKey(id, a), b)
+		if n, err := Balance(o, id, a); !errors.Is(err, ErrRecord) {
+			t.Errorf("balance of %s: %s, %v", rule, n, err)
+		}
+	}
+	writeAmount(o, heldKey(id, a), chain.Amount{})
+	if b, err := o.Storage(chain.AddrTokens, heldKey(id, a)); b != nil || err != nil {
+		t.Errorf("a balance of 0 is kept as %x, %v", b, err)
+	}
 }
 
 func TestRecordRefuses(t *testing.T) {
