@@ -126,14 +126,28 @@ func (b *block) fund(t *timers.Timer, use chain.Usage, price chain.FeePair) (boo
 	case t.Escrow >= need:
 		return true, nil
 	}
-	err := funds.Move(b.state, t.Actor, chain.AddrTimers, need-t.Escrow, b.in.Height)
+	err := b.payTimer(t.Actor, need-t.Escrow)
 	if errors.Is(err, funds.ErrShort) {
 		return false, nil
 	}
 	if err == nil {
+		err = funds.Credit(b.state, chain.AddrTimers, need-t.Escrow)
 		timers.TopUp(b.state, b.clock(), t, need-t.Escrow)
 	}
 	return err == nil, err
+}
+
+// payTimer takes what a timer costs out of its actor's balance, which leaves its
+// reserve for rent alone.
+func (b *block) payTimer(from chain.Address, amount chain.Wei) error {
+	held, err := b.rentBlock().Withholds(from, amount)
+	if err == nil && held {
+		err = funds.ErrShort
+	}
+	if err != nil {
+		return err
+	}
+	return funds.Debit(b.state, from, amount, b.in.Height)
 }
 
 // unfunded makes a timer wait that cannot pay, or ends it when it could not for
@@ -228,7 +242,7 @@ func (b *block) rearm(t *timers.Timer) error {
 		return err
 	}
 	if total, payable := bill.Total(); payable {
-		err = funds.Debit(b.state, t.Actor, total, c.Height)
+		err = b.payTimer(t.Actor, total)
 	} else {
 		err = funds.ErrShort
 	}

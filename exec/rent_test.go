@@ -255,6 +255,47 @@ class Sleeper:
 	}
 }
 
+// TestTimersLeaveTheReserve has an actor whose balance is all reserved set a timer,
+// and one that it has set before fire at prices beyond its escrow.
+func TestTimersLeaveTheReserve(t *testing.T) { // whitepaper, "Minimum Balance Reserve"
+	const clock = `
+from cowboy_sdk import actor, public, set_interval, set_timer, CowboyError
+
+@actor
+class Clock:
+    @public
+    def init(self, msg):
+        set_interval(3, "fill")
+        for i in range(20):
+            self.storage["page" + str(i)] = "x" * 1000
+
+    @public
+    def more(self, msg):
+        try:
+            set_timer(100_000, "more")
+        except CowboyError as e:
+            return e.code
+
+    @public
+    def fill(self, msg):
+        pass
+`
+	r := newRanch(t, func(p *chain.Params) {
+		p.Rent.PricePerByteYear, p.Rent.ChargeBlocks = 1_000_000_000_000, 1_000_000
+	})
+	r.actor = r.deployProgram(clock, 100*chain.WeiPerCBY, cbor.AppendNull(nil), "econ.hold_balance", "storage.kv", "timer.schedule")
+	if got := r.call("more", cbor.AppendNull(nil)); got.Code != chain.CodeOK || string(got.Output) != "\x65E1101" {
+		t.Errorf("a timer out of the reserve: %s %q", chain.CodeName(got.Code), got.Output)
+	}
+	before := r.balance(r.actor)
+	for range 4 {
+		r.next() // the interval fires and cannot pay for its next block
+	}
+	if now := r.balance(r.actor); now < before || r.balance(chain.AddrTimers) != 0 {
+		t.Errorf("the interval took %d of the reserve, %d are kept for it", before-now, r.balance(chain.AddrTimers))
+	}
+}
+
 // TestRentLife is an actor that stores 20 KiB from its first day to its
 // restoration, block by block (whitepaper, "State Rent Model" to "Storage
 // Restoration").

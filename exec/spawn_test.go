@@ -387,3 +387,30 @@ func TestEmptySources(t *testing.T) { // resolution 2.9; entitlements §9.1
 		t.Errorf("spawn: %s, %q", chain.CodeName(r.Code), r.Output)
 	}
 }
+
+// TestInitTellsItself has a new actor send itself what needs most of its bucket: what
+// is reserved for the message is not used yet, so it does not wait.
+func TestInitTellsItself(t *testing.T) { // resolutions 11.21, 11.22
+	const eager = `
+from cowboy_sdk import actor, public, send, emit_event
+
+@actor
+class Eager:
+    @public
+    def init(self, msg):
+        send(self.address, None, "hear", cycles=1500000)
+
+    @public
+    def hear(self, msg):
+        emit_event("heard", 1)
+`
+	c := messages(t)
+	d := actor.Deployment{
+		Source: []byte(eager), Salt: []byte{9}, Manifest: manifestOf(),
+		Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
+	}
+	r := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d))).Receipts[0]
+	if r.Code != chain.CodeOK || len(r.Trace) != 1 || r.Trace[0].Status != chain.DeliverySucceeded {
+		t.Errorf("%s, %+v", chain.CodeName(r.Code), r.Trace)
+	}
+}

@@ -207,7 +207,7 @@ func (r *Run) begin(d *Deployment, e *Envelope, p *pvm.Program, cycles chain.Cyc
 	if v.code != chain.CodeOK {
 		v.used -= r.undo(m)
 	}
-	return v, r.draw(e.To, v.used)
+	return v, r.drawOwn(e.To, &v, m)
 }
 
 // mayRenew reports whether a deployment may give the actor that stands at its

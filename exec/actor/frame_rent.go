@@ -24,18 +24,12 @@ func (f *frame) debit(amount chain.Wei) error {
 	if amount == 0 {
 		return nil
 	}
-	reserved, err := f.run.rent().Reserved(f.env.Self)
+	held, err := f.run.rent().Withholds(f.env.Self, amount)
 	if err != nil {
 		return err
 	}
-	if reserved > 0 {
-		balance, err := funds.Balance(f.run.state, f.env.Self)
-		if err != nil {
-			return err
-		}
-		if amount > balance-min(reserved, balance) && amount <= balance {
-			return &host.Refusal{Code: host.RefusedReserve, Text: "the rest of the balance is held for rent"}
-		}
+	if held {
+		return &host.Refusal{Code: host.RefusedReserve, Text: "the rest of the balance is held for rent"}
 	}
 	return money(f.run.debit(f.env.Self, amount))
 }

@@ -131,6 +131,13 @@ func (r *Run) payTimer(actor chain.Address, b timers.Bill) error {
 	if !payable {
 		return funds.ErrShort
 	}
+	held, err := r.rent().Withholds(actor, total)
+	if err != nil {
+		return err
+	}
+	if held {
+		return fmt.Errorf("%w: the rest of it is held for rent", funds.ErrShort)
+	}
 	if err := r.debit(actor, total); err != nil {
 		if errors.Is(err, funds.ErrShort) {
 			err = fmt.Errorf("%w: a timer's deposit and fees are %d base units", err, total)

@@ -143,6 +143,17 @@ func (b *Block) Reserved(a chain.Address) (chain.Wei, error) {
 	return price.Reserve(used, acct.Quota), err
 }
 
+// Withholds reports whether an actor has an amount only together with what rent
+// alone may use.
+func (b *Block) Withholds(a chain.Address, amount chain.Wei) (bool, error) {
+	reserved, err := b.Reserved(a)
+	if err != nil || reserved == 0 {
+		return false, err
+	}
+	balance, err := funds.Balance(b.State, a)
+	return amount > balance-min(reserved, balance) && amount <= balance, err
+}
+
 // Quota returns the bytes that an actor may keep (whitepaper §3.2; resolution
 // 2.17).
 func (b *Block) Quota(a chain.Address) (uint64, error) {
