@@ -2,8 +2,6 @@ package rent
 
 import (
 	"fmt"
-	"math"
-	"math/bits"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
@@ -136,7 +134,7 @@ func (b *Block) collect(a chain.Address, acct *Account, due chain.Wei, price Pri
 	ahead := min(acct.Prepaid, due)
 	want := due - ahead
 	if acct.Debt > 0 {
-		want += min(price.WithFee(acct.Debt), math.MaxUint64-want)
+		want = plus(want, price.WithFee(acct.Debt))
 	}
 	err := b.burn(a, want, w)
 	switch {
@@ -156,10 +154,7 @@ func (b *Block) collect(a chain.Address, acct *Account, due chain.Wei, price Pri
 // miss notes rent that was not paid. The first time begins the grace period.
 func (b *Block) miss(a chain.Address, acct *Account, missed, ahead chain.Wei, w *Work) error {
 	acct.Prepaid -= ahead
-	sum, carry := bits.Add64(uint64(acct.Debt), uint64(missed), 0)
-	if carry == 0 {
-		acct.Debt = chain.Wei(sum)
-	}
+	acct.Debt = plus(acct.Debt, missed)
 	if acct.Since != 0 {
 		return nil
 	}

@@ -45,11 +45,12 @@ func (p Price) days() uint64 {
 // daily returns one charge and what its division leaves for the next, rest being
 // what the last one left (resolution 3.5).
 func (p Price) daily(bytes, rest uint64) (chain.Wei, uint64) {
-	sum, carry := bits.Add64(p.yearly(bytes), rest, 0)
-	if carry != 0 {
+	year, carry := bits.Add64(p.yearly(bytes), rest, 0)
+	if carry >= p.days() {
 		return math.MaxUint64, 0
 	}
-	return chain.Wei(sum / p.days()), sum % p.days()
+	due, left := bits.Div64(carry, year, p.days())
+	return chain.Wei(due), left
 }
 
 // PerEpoch returns the rent of one epoch of the API, rounded up (resolution
@@ -68,12 +69,16 @@ func (p Price) Reserve(used, quota uint64) chain.Wei {
 
 // WithFee adds the catch-up fee to missed rent (whitepaper, "Grace Period").
 func (p Price) WithFee(missed chain.Wei) chain.Wei {
-	fee := mulDiv(uint64(missed), p.params.Rent.CatchUpBasisPoints, chain.BasisPoints)
-	sum, carry := bits.Add64(uint64(missed), fee, 0)
+	return plus(missed, chain.Wei(mulDiv(uint64(missed), p.params.Rent.CatchUpBasisPoints, chain.BasisPoints)))
+}
+
+// plus returns a+b; it saturates.
+func plus(a, b chain.Wei) chain.Wei {
+	n, carry := bits.Add64(uint64(a), uint64(b), 0)
 	if carry != 0 {
 		return math.MaxUint64
 	}
-	return chain.Wei(sum)
+	return chain.Wei(n)
 }
 
 // next moves the factor once a rent epoch: by (S-T)/(T·alpha), at most an eighth

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math"
-	"math/bits"
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -30,13 +28,8 @@ func (b *Block) RestoreCost(a chain.Address) (chain.Wei, error) {
 	if err != nil {
 		return 0, err
 	}
-	fee := mulDiv(uint64(acct.Debt), b.Params.Rent.RestorationBasisPoints, chain.BasisPoints)
-	sum, c1 := bits.Add64(uint64(acct.Debt), fee, 0)
-	sum, c2 := bits.Add64(sum, uint64(price.PerEpoch(used, 0)), 0)
-	if c1+c2 != 0 {
-		return math.MaxUint64, nil
-	}
-	return chain.Wei(sum), nil
+	fee := chain.Wei(mulDiv(uint64(acct.Debt), b.Params.Rent.RestorationBasisPoints, chain.BasisPoints))
+	return plus(plus(acct.Debt, fee), price.PerEpoch(used, 0)), nil
 }
 
 // session names a restoration to package state/rent.
