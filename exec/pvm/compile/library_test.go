@@ -3,10 +3,7 @@ package compile
 import (
 	"errors"
 	"flag"
-	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
@@ -19,20 +16,7 @@ var all = flag.Bool("all", false, "compile every file of Python's library instea
 // TestLibrary compiles CPython's standard library: what the parser takes, the
 // compiler takes, and the code is valid. -args -all compiles every file.
 func TestLibrary(t *testing.T) {
-	lib := strings.TrimSpace(string(cpython.Run(t, "import sysconfig; print(sysconfig.get_paths()['stdlib'])", nil)))
-	var files []string
-	err := filepath.WalkDir(lib, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && d.Name() == "site-packages" {
-			return filepath.SkipDir
-		}
-		if err == nil && strings.HasSuffix(name, ".py") {
-			files = append(files, name)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, files := cpython.Library(t)
 	step := 1
 	if !*all {
 		step = 12

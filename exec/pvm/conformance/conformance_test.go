@@ -160,27 +160,42 @@ func lines(out []byte) *bufio.Scanner {
 	return sc
 }
 
-// oracle returns what CPython prints for each script.
-func oracle(t *testing.T, python string, scripts []script) []string {
+// askEach runs one of this package's programs, which answers each line of JSON with
+// one.
+func askEach[A, Q any](t *testing.T, python, program string, questions []Q) []A {
+	t.Helper()
 	var in bytes.Buffer
-	for i := range scripts {
-		tail := ""
-		if len(scripts[i].Methods) > 0 {
-			tail = scripts[i].tail(scripts[i].Methods)
-		}
-		line, err := json.Marshal(map[string]any{"head": scripts[i].Head, "tail": tail, "seconds": cmp.Or(scripts[i].seconds, 20)})
+	for _, q := range questions {
+		line, err := json.Marshal(q)
 		if err != nil {
 			t.Fatal(err)
 		}
 		in.Write(append(line, '\n'))
 	}
-	cmd := exec.Command(python, "-I", "-W", "ignore", "-c", apart+runner)
+	cmd := exec.Command(python, "-I", "-W", "ignore", "-c", apart+program)
 	cmd.Env = append(os.Environ(), "PYTHONHASHSEED=0")
-	got := asked[string](t, cmd, &in)
-	if len(got) != len(scripts) {
-		t.Fatalf("CPython answered %d of %d scripts", len(got), len(scripts))
+	got := asked[A](t, cmd, &in)
+	if len(got) != len(questions) {
+		t.Fatalf("CPython answered %d of %d questions", len(got), len(questions))
 	}
 	return got
+}
+
+// oracle returns what CPython prints for each script.
+func oracle(t *testing.T, python string, scripts []script) []string {
+	type question struct {
+		Head    string `json:"head"`
+		Tail    string `json:"tail"`
+		Seconds int    `json:"seconds"`
+	}
+	questions := make([]question, len(scripts))
+	for i := range scripts {
+		questions[i] = question{Head: scripts[i].Head, Seconds: cmp.Or(scripts[i].seconds, 20)}
+		if len(scripts[i].Methods) > 0 {
+			questions[i].Tail = scripts[i].tail(scripts[i].Methods)
+		}
+	}
+	return askEach[string](t, python, runner, questions)
 }
 
 // answers reads the lines "@method verdict".

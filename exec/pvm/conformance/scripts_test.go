@@ -1,17 +1,14 @@
 package conformance
 
 import (
-	"bytes"
 	"cmp"
 	_ "embed"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"maps"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -103,21 +100,16 @@ type shimAnswer struct {
 
 // shimmed asks CPython.
 func shimmed(t *testing.T, python string, sources []string) []shimAnswer {
-	var in bytes.Buffer
-	for _, s := range sources {
-		line, err := json.Marshal(map[string]any{"source": s, "seconds": *seconds, "allowed": strings.Fields(importable)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		in.Write(append(line, '\n'))
+	type question struct {
+		Source  string   `json:"source"`
+		Seconds int      `json:"seconds"`
+		Allowed []string `json:"allowed"`
 	}
-	cmd := exec.Command(python, "-I", "-W", "ignore", "-c", apart+shim)
-	cmd.Env = append(os.Environ(), "PYTHONHASHSEED=0")
-	answers := asked[shimAnswer](t, cmd, &in)
-	if len(answers) != len(sources) {
-		t.Fatalf("CPython answered %d of %d scripts", len(answers), len(sources))
+	questions := make([]question, len(sources))
+	for i, s := range sources {
+		questions[i] = question{s, *seconds, strings.Fields(importable)}
 	}
-	return answers
+	return askEach[shimAnswer](t, python, shim, questions)
 }
 
 // judged is the verdict on one script and the reason or first difference.

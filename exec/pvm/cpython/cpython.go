@@ -2,7 +2,8 @@
 // the oracle that the PVM's tests are held to. It is a test kit: only tests
 // import it, and nothing of CPython is part of this repository.
 //
-// In flow a program and its standard input, out flows its standard output. The
+// In flow a program and its standard input, out flows its standard output, all of it
+// ([Run]) or an answer at a time ([Start]). [Library] lists what CPython brings along. The
 // interpreter is the one that PYTHON311 names, or python3.11 or python3 on the
 // path when it is a 3.11. A test without one is skipped loudly, and fails with
 // CI=true.

@@ -1,16 +1,11 @@
 package scope
 
 import (
-	"bufio"
 	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,54 +19,24 @@ var all = flag.Bool("all", false, "compare every file of Python's library instea
 
 // oracle is a running CPython 3.11 that dumps symbol tables.
 type oracle struct {
-	t   *testing.T
-	in  io.Writer
-	out *bufio.Reader
+	*cpython.Dialogue
+	t *testing.T
 }
 
 func startOracle(t *testing.T) *oracle {
 	t.Helper()
-	cmd := exec.Command(cpython.Path(t), "testdata/symdump.py")
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("oracle: %v", err)
-		}
-	})
-	return &oracle{t, in, bufio.NewReaderSize(out, 1<<20)}
+	return &oracle{cpython.Start(t, "testdata/symdump.py"), t}
 }
 
 // ask returns the dump of a path, or of a source in hexadecimal after "=".
 func (o *oracle) ask(what string) string {
 	o.t.Helper()
-	if _, err := fmt.Fprintln(o.in, what); err != nil {
-		o.t.Fatalf("oracle: %v", err)
-	}
-	head, err := o.out.ReadString('\n')
-	if err != nil {
-		o.t.Fatalf("oracle on %.100s: %v", what, err)
-	}
+	head := o.Ask(what)
 	n, err := strconv.Atoi(strings.TrimSpace(head))
 	if err != nil {
 		o.t.Fatalf("oracle: %q: %v", head, err)
 	}
-	buf := make([]byte, n)
-	if _, err := io.ReadFull(o.out, buf); err != nil {
-		o.t.Fatalf("oracle: %v", err)
-	}
-	return string(buf)
+	return o.Rest(n)
 }
 
 func (o *oracle) askSource(src string) string {
@@ -222,20 +187,7 @@ func compare(t *testing.T, name string, table *Table, want string) {
 // -args -all compares every file.
 func TestLibraryTables(t *testing.T) {
 	o := startOracle(t)
-	lib := strings.TrimSpace(string(cpython.Run(t, "import sysconfig; print(sysconfig.get_paths()['stdlib'])", nil)))
-	var files []string
-	err := filepath.WalkDir(lib, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && d.Name() == "site-packages" {
-			return filepath.SkipDir
-		}
-		if err == nil && strings.HasSuffix(name, ".py") {
-			files = append(files, name)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	lib, files := cpython.Library(t)
 	step := 1
 	if !*all {
 		step = 24

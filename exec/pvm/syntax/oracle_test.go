@@ -1,15 +1,11 @@
 package syntax
 
 import (
-	"bufio"
 	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -23,36 +19,17 @@ var all = flag.Bool("all", false, "compare every file of Python's library instea
 
 // oracle is a running CPython 3.11 that dumps trees.
 type oracle struct {
-	t   *testing.T
-	in  io.Writer
-	out *bufio.Reader
-	lib string // folder of its standard library
+	*cpython.Dialogue
+	t     *testing.T
+	lib   string   // folder of its standard library
+	files []string // of it
 }
 
 func startOracle(t *testing.T) *oracle {
 	t.Helper()
-	python := cpython.Path(t)
-	lib := cpython.Run(t, "import sysconfig; print(sysconfig.get_paths()['stdlib'])", nil)
-	cmd := exec.Command(python, "testdata/astdump.py")
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		in.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("oracle: %v", err)
-		}
-	})
-	return &oracle{t, in, bufio.NewReaderSize(out, 1<<20), strings.TrimSpace(string(lib))}
+	o := &oracle{Dialogue: cpython.Start(t, "testdata/astdump.py"), t: t}
+	o.lib, o.files = cpython.Library(t)
+	return o
 }
 
 // verdict is CPython's answer on one source.
@@ -64,14 +41,8 @@ type verdict struct {
 
 func (o *oracle) ask(mode, what string) verdict {
 	o.t.Helper()
-	if _, err := fmt.Fprintf(o.in, "%s %s\n", mode, what); err != nil {
-		o.t.Fatalf("oracle: %v", err)
-	}
-	head, err := o.out.ReadString('\n')
-	if err != nil {
-		o.t.Fatalf("oracle on %.100s: %v", what, err)
-	}
-	parts := strings.SplitN(strings.TrimSuffix(head, "\n"), " ", 3)
+	head := o.Ask(mode + " " + what)
+	parts := strings.SplitN(head, " ", 3)
 	if parts[0] == "error" {
 		return verdict{parser: parts[2]}
 	}
@@ -79,36 +50,12 @@ func (o *oracle) ask(mode, what string) verdict {
 	if err != nil {
 		o.t.Fatalf("oracle: %q: %v", head, err)
 	}
-	buf := make([]byte, n)
-	if _, err := io.ReadFull(o.out, buf); err != nil {
-		o.t.Fatalf("oracle: %v", err)
-	}
-	return verdict{tree: string(buf), later: parts[2]}
+	return verdict{tree: o.Rest(n), later: parts[2]}
 }
 
 func (o *oracle) askSource(src []byte) verdict {
 	o.t.Helper()
 	return o.ask("compile", "="+hex.EncodeToString(src))
-}
-
-// library lists the Python files of the standard library, site packages left
-// out.
-func (o *oracle) library() []string {
-	o.t.Helper()
-	var files []string
-	err := filepath.WalkDir(o.lib, func(name string, d fs.DirEntry, err error) error {
-		if err == nil && d.IsDir() && d.Name() == "site-packages" {
-			return filepath.SkipDir
-		}
-		if err == nil && strings.HasSuffix(name, ".py") {
-			files = append(files, name)
-		}
-		return err
-	})
-	if err != nil {
-		o.t.Fatal(err)
-	}
-	return files
 }
 
 // roomy are limits that no file of the library meets.
@@ -130,18 +77,17 @@ var (
 // purpose is counted by reason. -args -all compares every file.
 func TestLibraryTrees(t *testing.T) {
 	o := startOracle(t)
-	files := o.library()
 	step := 1
 	if !*all {
 		step = 24
 	}
 	compared, altered, refused, overDefault := 0, 0, map[string]int{}, 0
-	for i := 0; i < len(files); i += step {
-		src, err := os.ReadFile(files[i])
+	for i := 0; i < len(o.files); i += step {
+		src, err := os.ReadFile(o.files[i])
 		if err != nil {
 			t.Fatal(err)
 		}
-		name := strings.TrimPrefix(files[i], o.lib+"/")
+		name := strings.TrimPrefix(o.files[i], o.lib+"/")
 		mod, err := Parse(src, roomy())
 		if msg, ok := unsupported(err); ok {
 			refused[msg]++
@@ -157,7 +103,7 @@ func TestLibraryTrees(t *testing.T) {
 			overDefault++
 		}
 	}
-	t.Logf("compared %d of %d files, %d of them with what we refuse taken out; refused on purpose: %v; beyond the default limits: %d", compared, len(files), altered, refused, overDefault)
+	t.Logf("compared %d of %d files, %d of them with what we refuse taken out; refused on purpose: %v; beyond the default limits: %d", compared, len(o.files), altered, refused, overDefault)
 }
 
 // unsupported returns the reason of a refusal that is ours alone.
