@@ -32,9 +32,17 @@ type Inputs struct {
 	Engine *pvm.Engine
 }
 
+// Actors is what the actors that run in the block share of it.
+func (in *Inputs) Actors() *actor.Block {
+	return actor.NewBlock(actor.Block{
+		Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
+		TimerBase: in.BaseFees[chain.LaneTimer],
+	})
+}
+
 // Result is what a block did.
 type Result struct {
-	Receipts []chain.Receipt // one per transaction, in order, then those of deliveries
+	Receipts []chain.Receipt // one per transaction, in order, then those of messages, timers and announcements
 	Used     [chain.NumLanes]chain.Usage
 	Delta    *state.Delta // writes on the parent's state
 	Burned   chain.Wei    // base fees, and what rent and setting timers cost
@@ -80,7 +88,7 @@ func (b *block) finish() error {
 	if err := b.fireTimers(); err != nil {
 		return err
 	}
-	if err := b.reward(&b.supply); err != nil {
+	if err := b.reward(); err != nil {
 		return err
 	}
 	b.state.SetStorage(chain.AddrTreasury, supplyKey(), b.supply.encode())
@@ -113,11 +121,7 @@ type block struct {
 // newBlock is a block that has not begun: nothing falls due in it.
 func newBlock(view state.View, in Inputs) *block {
 	return &block{
-		in: &in, parent: view, state: state.NewOverlay(view), budget: fees.NewBudget(in.Params),
-		actors: actor.NewBlock(actor.Block{
-			Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
-			TimerBase: in.BaseFees[chain.LaneTimer],
-		}),
+		in: &in, parent: view, state: state.NewOverlay(view), budget: fees.NewBudget(in.Params), actors: in.Actors(),
 	}
 }
 

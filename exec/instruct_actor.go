@@ -4,7 +4,6 @@ import (
 	"errors"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 )
@@ -12,7 +11,11 @@ import (
 // fundActor runs the instruction actor_fund: the value goes to an actor whose
 // code does not run. The error is a [*Fault].
 func (b *block) fundActor(tx *chain.Tx) (uint16, error) {
-	to, err := fundArgs(tx.Payload)
+	var to chain.Address
+	args, err := arguments(tx.Payload)
+	if err == nil {
+		err = args.BytesInto(to[:])
+	}
 	if err != nil {
 		return 0, &Fault{"read arguments of a classified instruction", err}
 	}
@@ -57,7 +60,7 @@ func (b *block) upgradeActor(tx *chain.VerifiedTx, intrinsic chain.Usage) (actor
 		return actor.Outcome{Code: chain.CodeBadArgument, Detail: errValue.Error()}, nil
 	}
 	p := actor.Replacement{By: tx.Sender}
-	args, err := arguments(tx)
+	args, err := arguments(tx.Tx.Payload)
 	if err == nil {
 		err = args.BytesInto(p.Actor[:])
 	}
@@ -73,20 +76,4 @@ func (b *block) upgradeActor(tx *chain.VerifiedTx, intrinsic chain.Usage) (actor
 	}
 	out, err := r.Replace(&p)
 	return out, fault("upgrade "+p.Actor.String(), err)
-}
-
-// fundArgs reads [41, actor].
-func fundArgs(payload []byte) (to chain.Address, err error) {
-	r := cbor.NewReader(payload)
-	err = r.ArrayOf(2)
-	if err == nil {
-		_, err = r.Uint()
-	}
-	if err == nil {
-		err = r.BytesInto(to[:])
-	}
-	if err == nil {
-		err = r.End()
-	}
-	return to, err
 }

@@ -1,8 +1,6 @@
 package exec
 
 import (
-	"errors"
-
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
@@ -27,29 +25,26 @@ func (b *block) instructGovernance(ins chain.Instruction, tx *chain.VerifiedTx, 
 	}
 	b.state.Revert(mark)
 	out.Events, out.Output = nil, nil
-	if err != nil {
-		out.Detail = err.Error()
+	if err == nil {
+		return out, nil
 	}
-	switch {
-	case err == nil:
-	case errors.Is(err, governance.ErrAction), errors.Is(err, errValue):
-		out.Code = chain.CodeBadArgument
-	case errors.Is(err, governance.ErrMember):
-		out.Code = chain.CodeForbidden
-	case errors.Is(err, governance.ErrNoProposal):
-		out.Code = chain.CodeNotFound
-	case errors.Is(err, governance.ErrState):
-		out.Code = chain.CodeWrongState
-	default:
+	code, known := verdicts{
+		{chain.CodeBadArgument, []error{governance.ErrAction, errValue}},
+		{chain.CodeForbidden, []error{governance.ErrMember}},
+		{chain.CodeNotFound, []error{governance.ErrNoProposal}},
+		{chain.CodeWrongState, []error{governance.ErrState}},
+	}.codeOf(err)
+	if !known {
 		return actor.Outcome{}, &Fault{"govern", err}
 	}
+	out.Code, out.Detail = code, err.Error()
 	return out, nil
 }
 
 // govern does the instruction. An error that is no verdict of package governance
 // is a fault.
 func (b *block) govern(opcode uint64, tx *chain.VerifiedTx) (out actor.Outcome, err error) {
-	r, err := arguments(tx)
+	r, err := arguments(tx.Tx.Payload)
 	if err != nil {
 		return out, err
 	}
@@ -98,13 +93,4 @@ func (b *block) upgrade(a *governance.Action) (uint16, error) {
 		return 0, ErrNoEngine
 	}
 	return actor.Upgrade(b.state, b.in.Engine, a.Actor, a.Source)
-}
-
-// eventCells is the price of events in cells.
-func (b *block) eventCells(events []chain.Event) chain.Cells {
-	per, sum := b.in.Params.API.EventBytesPerCell, uint64(0)
-	for _, e := range events {
-		sum += (uint64(len(e.Name)+len(e.Data)) + per - 1) / per
-	}
-	return chain.Cells(sum)
 }

@@ -55,21 +55,17 @@ func (b *block) instructRegistry(ins chain.Instruction, tx *chain.VerifiedTx, li
 // permitCode turns a verdict of package permit into the receipt's code; the error
 // is a [*Fault].
 func permitCode(err error) (uint16, error) {
-	for _, v := range []struct {
-		err  error
-		code uint16
-	}{
-		{permit.ErrArgument, chain.CodeBadArgument},
-		{permit.ErrForbidden, chain.CodeForbidden},
-		{permit.ErrNotFound, chain.CodeNotFound},
-		{permit.ErrExists, chain.CodeExists},
-		{permit.ErrExpired, chain.CodeWrongState},
-		{permit.ErrLimit, chain.CodeLimitReached},
-		{permit.ErrLooks, chain.CodeCyclesExhausted},
-	} {
-		if errors.Is(err, v.err) {
-			return v.code, nil
-		}
+	code, known := verdicts{
+		{chain.CodeBadArgument, []error{permit.ErrArgument}},
+		{chain.CodeForbidden, []error{permit.ErrForbidden}},
+		{chain.CodeNotFound, []error{permit.ErrNotFound}},
+		{chain.CodeExists, []error{permit.ErrExists}},
+		{chain.CodeWrongState, []error{permit.ErrExpired}},
+		{chain.CodeLimitReached, []error{permit.ErrLimit}},
+		{chain.CodeCyclesExhausted, []error{permit.ErrLooks}},
+	}.codeOf(err)
+	if known {
+		return code, nil
 	}
 	return 0, &Fault{"run an instruction of the entitlement registry", err}
 }
@@ -100,10 +96,7 @@ func (b *block) permit(book *permit.Book, by chain.Address, payload []byte) (id 
 	if err != nil {
 		return nil, e, fmt.Errorf("%w: %w", permit.ErrArgument, err)
 	}
-	r := cbor.NewReader(payload)
-	if _, err = r.Array(len(payload)); err == nil {
-		_, err = r.Uint()
-	}
+	r, err := arguments(payload)
 	if err != nil {
 		return nil, e, err
 	}

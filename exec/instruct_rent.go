@@ -12,17 +12,6 @@ import (
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
 )
 
-// arguments returns a reader in front of the first argument of an instruction's
-// payload, whose form [chain.Tx.Classify] has checked.
-func arguments(tx *chain.VerifiedTx) (cbor.Reader, error) {
-	r := cbor.NewReader(tx.Tx.Payload)
-	if _, err := r.Array(chain.MaxTxBytes); err != nil {
-		return r, err
-	}
-	_, err := r.Uint()
-	return r, err
-}
-
 // rentBlock is what package rent needs of this block.
 func (b *block) rentBlock() *rent.Block {
 	return &rent.Block{State: b.state, Params: b.in.Params, Height: b.in.Height}
@@ -32,7 +21,7 @@ func (b *block) rentBlock() *rent.Block {
 // rent, and bring back a storage that was evicted (whitepaper, "Rent Payment
 // Options", "Storage Restoration").
 func (b *block) instructRent(ins chain.Instruction, tx *chain.VerifiedTx, limit chain.Usage) (actor.Outcome, error) {
-	r, err := arguments(tx)
+	r, err := arguments(tx.Tx.Payload)
 	if err != nil {
 		return actor.Outcome{}, &Fault{"read a payload that was judged", err}
 	}
@@ -74,10 +63,7 @@ func (b *block) beginRent() error {
 	return nil
 }
 
-var (
-	errValue   = errors.New("the instruction takes no value")
-	errNoActor = errors.New("only actors owe rent")
-)
+var errNoActor = errors.New("only actors owe rent")
 
 // doRent does the instruction. Of an error that is a verdict codeOfRent knows the
 // code; what it charged stands in the outcome all the same.
@@ -178,17 +164,9 @@ func readChunk(r *cbor.Reader) ([]state.StorageChange, error) {
 	return chunk, nil
 }
 
-var (
-	errCycles = errors.New("cycles limit reached")
-	errCells  = errors.New("cells limit reached")
-)
-
 // codeOfRent is the receipt's code of a verdict; false for what is none.
 func codeOfRent(err error) (uint16, bool) {
-	for _, row := range []struct {
-		code uint16
-		errs []error
-	}{
+	return verdicts{
 		{chain.CodeCyclesExhausted, []error{errCycles}},
 		{chain.CodeCellsExhausted, []error{errCells}},
 		{chain.CodeInsufficientBalance, []error{funds.ErrShort}},
@@ -197,12 +175,5 @@ func codeOfRent(err error) (uint16, bool) {
 		{chain.CodeWrongState, []error{stored.ErrLate, stored.ErrUnsettled, stored.ErrDormant}},
 		{chain.CodeBadProof, []error{stored.ErrRootMismatch, stored.ErrIncomplete}},
 		{chain.CodeBadArgument, []error{rent.ErrEpochs, stored.ErrDeadline, stored.ErrChunk, stored.ErrOrder, stored.ErrTooMuch, errValue}},
-	} {
-		for _, e := range row.errs {
-			if errors.Is(err, e) {
-				return row.code, true
-			}
-		}
-	}
-	return 0, false
+	}.codeOf(err)
 }

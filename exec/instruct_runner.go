@@ -88,7 +88,7 @@ func (b *block) rehearse(tx *chain.VerifiedTx, limit chain.Usage) (actor.Outcome
 
 // rehearsalArgs reads [101, work, result].
 func rehearsalArgs(tx *chain.VerifiedTx) (work chain.Cycles, result []byte, err error) {
-	r, err := arguments(tx)
+	r, err := arguments(tx.Tx.Payload)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -16,21 +16,16 @@ func (b *block) orderTimer(ins chain.Instruction, tx *chain.VerifiedTx, intrinsi
 		return actor.Outcome{Code: chain.CodeBadArgument, Detail: err.Error()}, nil
 	}
 	o.Owner, o.Value = tx.Sender, tx.Tx.Value
-	r := actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
-		Origin: tx.Sender, ID: tx.Hash,
-		Cycles: tx.Tx.CyclesLimit - intrinsic.Cycles, Cells: tx.Tx.CellsLimit - intrinsic.Cells,
-	})
+	limit := limitsLeft(tx, intrinsic)
+	r := actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{Origin: tx.Sender, ID: tx.Hash, Cycles: limit.Cycles, Cells: limit.Cells})
 	out, err := r.OrderTimer(&o)
 	return out, fault("see to a timer", err)
 }
 
 // timerOrder reads the arguments, whose types were checked before; an error is a
 // value that is out of range.
-func (b *block) timerOrder(opcode uint64, args []byte) (o actor.TimerOrder, err error) {
-	r := cbor.NewReader(args)
-	if _, err = r.Array(len(args)); err == nil {
-		_, err = r.Uint()
-	}
+func (b *block) timerOrder(opcode uint64, payload []byte) (o actor.TimerOrder, err error) {
+	r, err := arguments(payload)
 	if err == nil {
 		err = r.BytesInto(o.Actor[:])
 	}

@@ -41,7 +41,7 @@ func (b *block) instructToken(ins chain.Instruction, tx *chain.VerifiedTx, intri
 
 // readTokenArgs reads the payload of an instruction whose types were judged.
 func readTokenArgs(opcode uint64, tx *chain.VerifiedTx) (*tokenArgs, error) {
-	r, err := arguments(tx)
+	r, err := arguments(tx.Tx.Payload)
 	if err != nil {
 		return nil, err
 	}

@@ -11,7 +11,8 @@ import (
 // proportion to their stakes, each share rounded down; what rounding leaves goes
 // to the proposer, with the tips (whitepaper §8.2, §8.4, "Staking and Rewards";
 // resolution 2.15).
-func (b *block) reward(s *SupplyRecord) error {
+func (b *block) reward() error {
+	s := &b.supply
 	s.startYear(b.in.Params, b.in.Height)
 	b.result.Issued = s.issuance(b.in.Params)
 	left := b.result.Issued

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
@@ -108,7 +109,7 @@ func (f *frame) BondStorage(bytes uint64) error {
 	if err := f.changes(); err != nil {
 		return err
 	}
-	if _, err := f.need("storage.kv"); err != nil {
+	if _, err := f.need(entitle.KV); err != nil {
 		return err
 	}
 	more, back, err := f.run.rent().Bond(f.env.Self, bytes)

@@ -16,7 +16,7 @@ func (f *frame) SetTimer(t host.Timer) (host.ID, error) {
 	if err := f.changes(); err != nil {
 		return host.ID{}, err
 	}
-	g, err := f.need("timer.schedule")
+	g, err := f.need(entitle.Schedule)
 	if err != nil {
 		return host.ID{}, err
 	}
@@ -54,7 +54,7 @@ func (f *frame) changeTimer(change func(timers.Clock) (timers.Bill, error)) erro
 	if err := f.changes(); err != nil {
 		return err
 	}
-	if _, err := f.need("timer.schedule"); err != nil {
+	if _, err := f.need(entitle.Schedule); err != nil {
 		return err
 	}
 	return timerRefusal(f.run.changeTimer(f.env.Self, change))

@@ -30,6 +30,15 @@ func refused(code uint16, format string, args ...any) verdict {
 	return verdict{code: code, detail: fmt.Sprintf(format, args...)}
 }
 
+// trapped is the verdict on a run that a trap has ended; false for another error.
+func trapped(err error) (verdict, bool) {
+	var trap *Trap
+	if !errors.As(err, &trap) {
+		return verdict{}, false
+	}
+	return refused(trap.Code, "%s", trap.Text), true
+}
+
 // handle pays the receiver and runs its handler with so many cycles. A handler
 // that fails leaves nothing behind but its charge. The error is a fault.
 func (r *Run) handle(e *Envelope, cycles chain.Cycles) (verdict, error) {

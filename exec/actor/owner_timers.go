@@ -55,9 +55,9 @@ func (r *Run) orderTimer(o *TimerOrder) (verdict, error) {
 	if err != nil {
 		return verdict{}, fmt.Errorf("manifest of %s: %w", o.Actor, err)
 	}
-	g, ok := grants.Find("timer.schedule")
+	g, ok := grants.Find(entitle.Schedule)
 	if !ok {
-		return refused(chain.CodeNotEntitled, "timer.schedule is not in the manifest"), nil
+		return refused(chain.CodeNotEntitled, "%s is not in the manifest", entitle.Schedule), nil
 	}
 	id, err := r.setTimer(*o.Set, g)
 	v, err := timerVerdict(err)
@@ -71,9 +71,8 @@ func (r *Run) orderTimer(o *TimerOrder) (verdict, error) {
 // answer charges the cells of an answer that no handler gave.
 func (r *Run) answer(v *verdict) error {
 	err := r.takeCells(uint64(len(v.output)) * uint64(r.block.Params.API.ReturnByteCells))
-	var trap *Trap
-	if errors.As(err, &trap) {
-		*v = refused(trap.Code, "%s", trap.Text)
+	if ended, ok := trapped(err); ok {
+		*v = ended
 		return nil
 	}
 	return err
@@ -82,9 +81,8 @@ func (r *Run) answer(v *verdict) error {
 // timerVerdict turns a verdict of package timers into a receipt's code; what is
 // none is a fault.
 func timerVerdict(err error) (verdict, error) {
-	var trap *Trap
-	if errors.As(err, &trap) {
-		return refused(trap.Code, "%s", trap.Text), nil
+	if v, ok := trapped(err); ok {
+		return v, nil
 	}
 	for _, row := range []struct {
 		err  error

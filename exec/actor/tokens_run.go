@@ -20,16 +20,14 @@ func (r *Run) Tokens(by chain.Address, price chain.Cycles, do func(c *TokenCall)
 	output, err := do(c)
 	r.cycles -= c.used
 	v := verdict{output: output}
-	var refusal *host.Refusal
-	var trap *Trap
-	switch {
-	case err == nil:
-	case errors.As(err, &refusal):
-		v = refused(codeOfRefusal(refusal.Code), "%s", refusal.Text)
-	case errors.As(err, &trap):
-		v = refused(trap.Code, "%s", trap.Text)
-	default:
-		return Outcome{}, err
+	if err != nil {
+		var refusal *host.Refusal
+		var trap bool
+		if errors.As(err, &refusal) {
+			v = refused(codeOfRefusal(refusal.Code), "%s", refusal.Text)
+		} else if v, trap = trapped(err); !trap {
+			return Outcome{}, err
+		}
 	}
 	return r.finish(m, v)
 }

@@ -9,11 +9,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/exec/governance"
-
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/governance"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 

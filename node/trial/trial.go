@@ -139,7 +139,6 @@ func (b *Bench) do(ctx context.Context, try func(*pvm.Engine, Head) error) error
 			return try(e, h)
 		})
 	}
-
 	select {
 	case b.free <- struct{}{}:
 	default:
@@ -186,10 +185,7 @@ func (b *Bench) Read(ctx context.Context, q Question) (Answer, error) {
 		if q.Cycles == 0 || q.Cycles > in.Params.MaxTxCycles {
 			q.Cycles = in.Params.MaxTxCycles
 		}
-		block := actor.NewBlock(actor.Block{
-			Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
-		})
-		run := actor.NewRun(block, state.NewOverlay(head.State), e, actor.Start{
+		run := actor.NewRun(in.Actors(), state.NewOverlay(head.State), e, actor.Start{
 			Origin: q.Sender, Cycles: q.Cycles, Cells: in.Params.MaxTxCells, ReadOnly: true,
 		})
 		out.Height = in.Height - 1
