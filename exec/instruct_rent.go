@@ -8,13 +8,17 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
+	"github.com/cowboy-foundation/cowboy/exec/timers"
 	"github.com/cowboy-foundation/cowboy/state"
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
 )
 
 // rentBlock is what package rent needs of this block.
 func (b *block) rentBlock() *rent.Block {
-	return &rent.Block{State: b.state, Params: b.in.Params, Height: b.in.Height}
+	return &rent.Block{State: b.state, Params: b.in.Params, Height: b.in.Height, Timers: func(a chain.Address) (uint64, error) {
+		roster, err := timers.ReadRoster(b.state, a)
+		return roster.Active, err
+	}}
 }
 
 // instructRent runs an instruction to [chain.AddrRent]: anybody may pay anybody's

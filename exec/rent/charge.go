@@ -10,7 +10,9 @@ import (
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
 )
 
-// Bounds of a block's work, whatever the number of actors.
+// Bounds of a block's work, whatever the number of actors. A block evicts no more
+// once those that it has evicted had as many timers as one actor may set: all these
+// end with it.
 const (
 	ChargesPerBlock   = 256
 	WarningsPerBlock  = 256
@@ -27,6 +29,8 @@ type Work struct {
 	Burned  chain.Wei
 	Events  []chain.Event
 	Evicted []chain.Address // whose timers are to be dropped
+
+	timers uint64 // of these
 }
 
 // Block is what the package needs of the block under execution.
@@ -34,6 +38,8 @@ type Block struct {
 	State  *state.Overlay
 	Params *chain.Params
 	Height chain.Height
+	// Timers tells how many timers an actor has, for evictions.
+	Timers func(chain.Address) (uint64, error)
 }
 
 // Events of the package. Their data is a CBOR array that begins with the actor.
@@ -68,6 +74,9 @@ func (b *Block) Begin() (w Work, err error) {
 		{commits, compareBlocks, CommitsPerBlock, b.compare},
 	} {
 		for range part.most {
+			if part.queue == evictions && w.timers >= b.Params.Timer.MaxPerActor {
+				break // the rest wait, as they do behind so many others
+			}
 			it, ok, err := part.queue.pop(b.State, b.Height, part.wait)
 			if err != nil {
 				return Work{}, err
@@ -213,6 +222,11 @@ func (b *Block) evict(it item, w *Work) error {
 	if _, err := stored.Evict(b.State, it.Actor); err != nil {
 		return err
 	}
+	timers, err := b.Timers(it.Actor)
+	if err != nil {
+		return err
+	}
+	w.timers += timers
 	w.Evicted = append(w.Evicted, it.Actor)
 	w.Events = append(w.Events, evicted(it.Actor, account.StorageRoot, used))
 	acct.Listed = 0 // a dormant actor owes no more than it does

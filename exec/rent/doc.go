@@ -24,10 +24,10 @@
 // queue, each with the height from which its next charge counts; the delay is the
 // same for all, so the queue is in the order of its heights, and stays so when
 // governance changes the delay, which holds for who waits already. The same holds for
-// warnings and evictions. Of each queue a block serves a bounded number; what is left
-// waits for the next one and owes no less for it. An item counts only as long as the
-// actor's record names its height: eviction and restoration leave old ones behind,
-// which are dropped when they come.
+// warnings and evictions, which end sooner where the evicted had many timers. Of each
+// queue a block serves a bounded number; what is left waits for the next one and owes
+// no less for it. An item counts only as long as the actor's record names its height:
+// eviction and restoration leave old ones behind, which are dropped when they come.
 //
 // # Money
 //

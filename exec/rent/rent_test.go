@@ -426,7 +426,7 @@ func TestWorkIsBounded(t *testing.T) {
 
 // forEachBlock is block without the books of the usual accounts.
 func (w *world) forEachBlock(h chain.Height) {
-	b := &Block{State: state.NewOverlay(w), Params: &w.params, Height: h}
+	b := &Block{State: state.NewOverlay(w), Params: &w.params, Height: h, Timers: noTimers}
 	work, err := b.Begin()
 	w.must(err)
 	w.must(b.End(w))

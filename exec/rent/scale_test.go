@@ -21,6 +21,7 @@ type ledger struct {
 	accounts map[chain.Address]state.Account // written over those made up
 	records  map[state.StorageKey]string
 	reads    int
+	timers   uint64 // of every actor
 }
 
 const stock = 0xaa // first byte of the herd's addresses
@@ -55,7 +56,7 @@ func (l *ledger) Storage(addr chain.Address, key state.StorageKey) ([]byte, erro
 func (l *ledger) block(t *testing.T, h chain.Height, do func(b *Block)) (cost [2]int, w Work) { // reads, writes
 	t.Helper()
 	l.reads = 0
-	b := &Block{State: state.NewOverlay(l), Params: &l.params, Height: h}
+	b := &Block{State: state.NewOverlay(l), Params: &l.params, Height: h, Timers: func(chain.Address) (uint64, error) { return l.timers, nil }}
 	w, err := b.Begin()
 	if err == nil && do != nil {
 		do(b)
@@ -169,5 +170,33 @@ func TestWorkIsFlat(t *testing.T) { // whitepaper, "State Rent Model"
 			t.Errorf("%s: reads and writes %v beside 10 actors, %v beside 10,000, %v beside %d", kind, few[i], some[i], many[i], *actors)
 		}
 		t.Logf("%-26s %4d reads, %4d writes beside %d actors", kind, many[i][0], many[i][1], *actors)
+	}
+}
+
+// TestEvictionsEndSoManyTimers: a block evicts no more once the evicted had as many
+// timers as one actor may set; nobody is forgotten, and one goes in each block,
+// however many timers it has.
+func TestEvictionsEndSoManyTimers(t *testing.T) {
+	const crowd, since = 40, chain.Height(2 + day)
+	for _, tt := range []struct {
+		timers uint64 // of each
+		most   int    // evictions in a block
+	}{{0, 16}, {64, 16}, {68, 16}, {69, 15}, {1_023, 2}, {1_024, 1}, {5_000, 1}} {
+		l := newLedger()
+		l.timers = tt.timers
+		l.list(t, 2, 0, crowd)
+		l.block(t, since, nil)
+		at, evicted := since+3*epoch, 0
+		for range (crowd + tt.most - 1) / tt.most {
+			_, w := l.block(t, at, nil)
+			if want := min(tt.most, crowd-evicted); len(w.Evicted) != want {
+				t.Errorf("%d timers each, block %d: %d evicted, want %d", tt.timers, at, len(w.Evicted), want)
+			}
+			evicted += len(w.Evicted)
+			at++
+		}
+		if evicted != crowd {
+			t.Errorf("%d timers each: %d of %d were evicted", tt.timers, evicted, crowd)
+		}
 	}
 }

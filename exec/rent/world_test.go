@@ -15,6 +15,8 @@ var (
 	payer = chain.Address{0xbb}
 )
 
+func noTimers(chain.Address) (uint64, error) { return 0, nil }
+
 // world is a state with real roots, block by block.
 type world struct {
 	*statetest.Rooted
@@ -32,7 +34,7 @@ func newWorld(t *testing.T) *world {
 // balances of the accounts that the tests use to what was burned.
 func (w *world) block(h chain.Height, do func(*Block)) Work {
 	w.t.Helper()
-	b := &Block{State: state.NewOverlay(w), Params: &w.params, Height: h}
+	b := &Block{State: state.NewOverlay(w), Params: &w.params, Height: h, Timers: noTimers}
 	before := w.money(b.State)
 	work, err := b.Begin()
 	w.must(err)
