@@ -20,6 +20,9 @@ type SleepersConfig struct {
 	Dir    string // a seeded chain; empty: one is made, and thrown away at the end
 	Timers int    // of the chain that is made
 	Seed   uint64
+	// Without is a chain seeded like that in Dir but for its timers, and then measured
+	// as often: measuring leaves accounts behind. Empty: one is made, likewise.
+	Without string
 
 	// Of both chains, so that they differ in their timers alone; a chain in Dir is
 	// to have as many.
@@ -89,30 +92,19 @@ func (r *sleepersRace) open(ctx context.Context) (err error) {
 	if r.temp, err = os.MkdirTemp("", "cowboy-sleepers-"); err != nil {
 		return fmt.Errorf("folder: %w", err)
 	}
-	dirs := [2]string{r.cfg.Dir, filepath.Join(r.temp, "without")}
-	seed := SeedConfig{Dir: dirs[1], Accounts: r.cfg.Accounts, Actors: r.cfg.Actors, Seed: r.cfg.Seed, BlockTime: time.Millisecond}
-	if dirs[0] != "" {
-		if r.chains[0], err = solo.Open(dirs[0], solo.DefaultConfig()); err != nil {
-			return err
-		}
-		seed.BlockTime = time.Duration(r.chains[0].Head().Force.Params.BlockTimeMillis) * time.Millisecond
-	}
-	if _, err := Seed(ctx, seed, r.log); err != nil {
-		return err
-	}
-	if dirs[0] == "" {
-		dirs[0] = filepath.Join(r.temp, "with")
-		seed.Dir, seed.Timers = dirs[0], r.cfg.Timers
-		if _, err := Seed(ctx, seed, r.log); err != nil {
-			return err
-		}
-	}
-	for i, dir := range dirs {
-		if r.chains[i] == nil {
-			if r.chains[i], err = solo.Open(dir, solo.DefaultConfig()); err != nil {
+	seed := SeedConfig{Accounts: r.cfg.Accounts, Actors: r.cfg.Actors, Seed: r.cfg.Seed, BlockTime: time.Millisecond}
+	for i, dir := range [2]string{r.cfg.Dir, r.cfg.Without} {
+		if dir == "" {
+			dir = filepath.Join(r.temp, fmt.Sprint(i+1))
+			seed.Dir, seed.Timers = dir, [2]int{r.cfg.Timers, 0}[i]
+			if _, err := Seed(ctx, seed, r.log); err != nil {
 				return err
 			}
 		}
+		if r.chains[i], err = solo.Open(dir, solo.DefaultConfig()); err != nil {
+			return err
+		}
+		seed.BlockTime = time.Duration(r.chains[i].Head().Force.Params.BlockTimeMillis) * time.Millisecond
 		town := TownConfig{Seed: r.cfg.Seed, People: r.cfg.People, Markets: 1}
 		if r.towns[i], err = NewTown(ctx, r.chains[i], town); err != nil {
 			return err

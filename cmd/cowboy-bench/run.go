@@ -75,6 +75,7 @@ func writeMeasure(w io.Writer, mode parallel.Mode, m *workload.Measure) error {
 
 type sleepersCommand struct {
 	Dir      string `type:"existingdir" placeholder:"DIR" help:"Chain of seed-state, which goes on. Default: one is made, and thrown away at the end."`
+	Without  string `type:"existingdir" placeholder:"DIR" help:"Chain of seed-state --timers 0 that was measured as often as that in --dir, and goes on. Default: one is made, and thrown away at the end."`
 	Timers   int    `default:"${sleepertimers}" help:"Timers that sleep on the chain that is made."`
 	Accounts int    `default:"${sleeperaccounts}" help:"Accounts with money, on both chains: as many as in --dir."`
 	Actors   int    `default:"${sleeperactors}" help:"Actors on both chains, which have the timers: as many as in --dir."`
@@ -87,7 +88,7 @@ type sleepersCommand struct {
 // Run is called by kong.
 func (c *sleepersCommand) Run(ctx context.Context) error {
 	cfg := workload.DefaultSleepersConfig()
-	cfg.Dir, cfg.Timers, cfg.Accounts, cfg.Actors = c.Dir, c.Timers, c.Accounts, c.Actors
+	cfg.Dir, cfg.Without, cfg.Timers, cfg.Accounts, cfg.Actors = c.Dir, c.Without, c.Timers, c.Accounts, c.Actors
 	cfg.Txs, cfg.Blocks, cfg.Seed = c.Txs, c.Blocks, c.Seed
 	if err := cfg.Check(); err != nil {
 		return err

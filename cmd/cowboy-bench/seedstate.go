@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/bench/workload"
@@ -23,8 +22,6 @@ type seedStateCommand struct {
 
 // Run is called by kong.
 func (c *seedStateCommand) Run(ctx context.Context) error {
-	// The state is resident: garbage beside it is collected early.
-	debug.SetGCPercent(25)
 	s, err := workload.Seed(ctx, workload.SeedConfig{
 		Dir: c.Dir, Genesis: c.Genesis, BlockTime: c.BlockTime, Seed: c.Seed,
 		Accounts: c.Accounts, Actors: c.Actors, Timers: c.Timers, Runners: c.Runners,
