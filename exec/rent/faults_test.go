@@ -123,7 +123,7 @@ func TestFaultsAreNoVerdicts(t *testing.T) {
 			}
 			for at := range 1_000 {
 				f := &faulty{View: tt.w, at: at, fail: fail}
-				err := tt.call(&Block{State: state.NewOverlay(f), Params: &tt.w.params, Height: tt.h})
+				err := tt.call(&Block{State: state.NewOverlay(f), Params: &tt.w.params, Height: tt.h, Timers: noTimers})
 				if !f.wrong {
 					if err != nil {
 						t.Errorf("%s: %v", tt.name, err)
