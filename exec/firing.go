@@ -273,7 +273,8 @@ func (b *block) end(id timers.ID, event string) error {
 }
 
 // dropTimers ends all timers of an actor that was evicted, of which it may have more
-// than it could set by now, and gives it back what they hold (whitepaper, "Eviction Mechanics"; resolution 11.24).
+// than it could set by now, and gives it back what they hold (whitepaper, "Eviction
+// Mechanics"; resolution 11.24).
 func (b *block) dropTimers(owner chain.Address) error {
 	roster, err := timers.ReadRoster(b.state, owner)
 	if err != nil {

@@ -302,6 +302,71 @@ func TestSpawn(t *testing.T) { // entitlements §7, §9.1; W1
 	}
 }
 
+// TestChildrenAreRenewed: who owns a spawned actor is its parent, which gives it another
+// manifest by spawning it again once it is non-executable.
+func TestChildrenAreRenewed(t *testing.T) { // E25; entitlements §9.11
+	lasting := entitled(2, "econ.hold_balance", "econ.transfer", "exec.spawn", "storage.kv")
+	c, a := grown(t, entitled(2, "econ.hold_balance", "econ.transfer", "exec.spawn", "storage.kv", "timer.schedule"))
+	source := parent[strings.Index(parent, `"""`)+3 : strings.LastIndex(parent, `"""`)]
+	child := actor.AddressOf(a, []byte{1}, []byte(source))
+	spawned := func(arg []byte, want string) chain.Receipt {
+		t.Helper()
+		r := c.block(c.post(alice, a, 0, "bear", arg)).Receipts[0]
+		if r.Code != chain.CodeOK || !strings.Contains(string(r.Output), want) {
+			t.Errorf("%s, %q, want %s", chain.CodeName(r.Code), r.Output, want)
+		}
+		return r
+	}
+	null := cbor.AppendNull(nil)
+	if r := spawned(bear(1, "hello", null, 5), child.String()); r.Code != chain.CodeOK {
+		return
+	}
+	last := c.height + 2
+	c.g.Params.Entitlements.Deprecated = []chain.Deprecation{{ID: entitle.Schedule, From: c.height + 1, Last: last}}
+	r := spawned(bear(2, "hello", null, 0), "0x")
+	if data, ok := event(&r, actor.EventDeprecated); !ok || !bytes.Contains(data, []byte(entitle.Schedule)) {
+		t.Errorf("a child in the window: %+v", r.Events)
+	}
+	spawned(bear(1, "hello", null, 0), "InvalidArgument") // the last block of the window
+	if c.height != last {
+		t.Fatalf("block %d, want %d", c.height, last)
+	}
+	if r := c.ask(a, "bear", bear(1, "hello", null, 0)); r.Code != chain.CodeNonExecutable {
+		t.Errorf("a parent that is non-executable itself: %s", chain.CodeName(r.Code))
+	}
+	again := actor.Deployment{
+		Source: []byte(parent), Salt: []byte{1},
+		Manifest: append(cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements"), lasting...),
+	}
+	if r := c.block(c.program(alice, nil, actor.AppendPayload(nil, &again))).Receipts[0]; r.Code != chain.CodeOK {
+		t.Fatalf("the parent, redeployed: %s", chain.CodeName(r.Code))
+	}
+	if r := c.ask(child, "ping", null); r.Code != chain.CodeNonExecutable {
+		t.Errorf("a child that is non-executable: %s", chain.CodeName(r.Code))
+	}
+	spawned(bear(1, "fail", null, 3), "CallFailed")
+	if r := c.ask(child, "ping", null); r.Code != chain.CodeNonExecutable || c.state.Balance(child) != 5 {
+		t.Errorf("a child whose renewal failed: %s, balance %d", chain.CodeName(r.Code), c.state.Balance(child))
+	}
+	if r := spawned(bear(1, "hello", null, 3), child.String()); c.state.Balance(child) != 8 {
+		t.Errorf("a renewed child: balance %d, %+v", c.state.Balance(child), r)
+	}
+	rec, err := actor.ReadRecord(c.state, child)
+	if err != nil || rec.Creator != a || rec.Parent != a || rec.Deployed != c.height || !bytes.Equal(rec.Manifest, entitled(2, "econ.hold_balance", "exec.spawn", "storage.kv")) {
+		t.Errorf("record %+v, %v", rec, err)
+	}
+	if l, err := actor.ReadLedger(c.state, a); err != nil || l.Spawned != 2 {
+		t.Errorf("%d children after a renewal, %v", l.Spawned, err)
+	}
+	if r := c.ask(child, "ping", null); r.Code != chain.CodeOK {
+		t.Errorf("a renewed child: %s", chain.CodeName(r.Code))
+	}
+	spawned(bear(1, "hello", null, 0), "InvalidArgument") // E21: it runs
+	if r := c.ask(a, "bear", bear(3, "hello", null, 0)); r.Code != chain.CodeEntitlementQuota {
+		t.Errorf("E20 a third child: %s", chain.CodeName(r.Code))
+	}
+}
+
 // TestEveryLimitOfCycles runs one transaction with sends, calls, a deferral and a
 // child at limits all over its range: each limit gives one outcome on every
 // machine, what is used never exceeds it, and from the first limit that is enough

@@ -102,14 +102,8 @@ func (r *Run) deploy(d *Deployment, addr chain.Address) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	again := false
-	if a.HasCode() {
-		if again, err = r.mayRenew(d, &a, addr); err != nil {
-			return verdict{}, err
-		}
-	}
-	if a.HasCode() && !again || addr.IsSystem() {
-		return refused(chain.CodeAddressTaken, "%s has code", addr), nil
+	if free, err := r.free(d, &a, addr); err != nil || !free {
+		return refused(chain.CodeAddressTaken, "%s has code", addr), err
 	}
 	grants, v := r.admit(d)
 	if v.code != chain.CodeOK {
@@ -119,10 +113,7 @@ func (r *Run) deploy(d *Deployment, addr chain.Address) (verdict, error) {
 	if v.code != chain.CodeOK {
 		return v, nil
 	}
-	a.CodeHash = r.state.SetCode(d.Source)
-	r.state.SetAccount(addr, a)
-	writeRecord(r.state, addr, &Record{Creator: d.Creator, Parent: d.Parent, Deployed: r.block.Height, Manifest: grants})
-	if v := r.warnDeprecated(grants, v.used); v.code != chain.CodeOK {
+	if v := r.found(d, a, addr, grants, v.used); v.code != chain.CodeOK {
 		return v, nil
 	}
 	e := Envelope{From: d.Creator, To: addr, Value: d.Value}
@@ -133,6 +124,15 @@ func (r *Run) deploy(d *Deployment, addr chain.Address) (verdict, error) {
 	v, err = r.begin(d, &e, p, r.cycles-first)
 	v.used += first
 	return v, err
+}
+
+// found writes an actor and warns of what its manifest will lose; used is what
+// making it has used so far.
+func (r *Run) found(d *Deployment, a state.Account, addr chain.Address, grants []byte, used chain.Cycles) verdict {
+	a.CodeHash = r.state.SetCode(d.Source)
+	r.state.SetAccount(addr, a)
+	writeRecord(r.state, addr, &Record{Creator: d.Creator, Parent: d.Parent, Deployed: r.block.Height, Manifest: grants})
+	return r.warnDeprecated(grants, used)
 }
 
 // admit checks the manifest and returns the list of grants that the record keeps.
@@ -207,13 +207,22 @@ func (r *Run) begin(d *Deployment, e *Envelope, p *pvm.Program, cycles chain.Cyc
 	if v.code != chain.CodeOK {
 		v.used -= r.undo(m)
 	}
-	return v, r.drawOwn(e.To, &v, m)
+	return r.drawOwn(e.To, v, m)
+}
+
+// free reports whether a deployment may go to its address: to one without code, or
+// to that of an actor whose manifest it renews.
+func (r *Run) free(d *Deployment, a *state.Account, addr chain.Address) (bool, error) {
+	if a.HasCode() {
+		return r.mayRenew(d, a, addr)
+	}
+	return !addr.IsSystem(), nil
 }
 
 // mayRenew reports whether a deployment may give the actor that stands at its
-// address another manifest: its creator's may, once it is non-executable
-// (entitlements §9.11). Code, storage and balance stay: the address is that of
-// the same source.
+// address another manifest: its creator's may, be that an account or the actor
+// that spawned it, once it is non-executable (entitlements §9.11). Code, storage
+// and balance stay: the address is that of the same source.
 func (r *Run) mayRenew(d *Deployment, a *state.Account, addr chain.Address) (bool, error) {
 	rec, err := r.record(addr)
 	if err != nil {

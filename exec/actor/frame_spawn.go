@@ -12,7 +12,8 @@ import (
 
 // Spawn implements host.Messages. The child's creator is the actor: nobody else
 // can take its address, and what it may do is within what the actor may pass on
-// (entitlements §7, §9.1).
+// (entitlements §7, §9.1). One that is there and non-executable gets another
+// manifest (§9.11), as its creator's transaction would give it: it is no new child.
 func (f *frame) Spawn(s host.Spawn) (chain.Address, error) {
 	if err := f.changes(); err != nil {
 		return chain.Address{}, err
@@ -20,7 +21,7 @@ func (f *frame) Spawn(s host.Spawn) (chain.Address, error) {
 	if f.msg.Depth+1 > f.run.block.Params.Actor.CallDepth {
 		return chain.Address{}, &host.Refusal{Code: host.RefusedReentrancy, Text: "calls are nested too deep"}
 	}
-	if err := f.mayHaveChild(); err != nil {
+	if _, err := f.need(entitle.Spawn); err != nil {
 		return chain.Address{}, err
 	}
 	grants, err := f.inherited(s.Entitlements)
@@ -50,13 +51,18 @@ func (f *frame) Spawn(s host.Spawn) (chain.Address, error) {
 	return addr, &host.Refusal{Code: host.RefusedFailed, Text: "the spawned actor failed: " + chain.CodeName(v.code)}
 }
 
-// mayHaveChild counts a child against exec.spawn's max_children.
-func (f *frame) mayHaveChild() error {
+// countChild counts a child against exec.spawn's max_children.
+func (f *frame) countChild() error {
 	l, err := ReadLedger(f.run.state, f.env.Self)
 	if err != nil {
 		return err
 	}
-	return f.maySpawn(l.Spawned)
+	if err := f.maySpawn(l.Spawned); err != nil {
+		return err
+	}
+	l.Spawned++
+	WriteLedger(f.run.state, f.env.Self, l)
+	return nil
 }
 
 // inherited returns the list of grants of a child that asks for a list, nil for
@@ -116,8 +122,17 @@ func (f *frame) bear(d *Deployment, addr chain.Address, p *pvm.Program, grants [
 	if err != nil {
 		return verdict{}, err
 	}
-	if a.HasCode() || addr.IsSystem() {
+	free, err := r.free(d, &a, addr)
+	if err != nil {
+		return verdict{}, err
+	}
+	if !free {
 		return verdict{}, &host.Refusal{Code: host.RefusedArgument, Text: addr.String() + " has code: take another salt"}
+	}
+	if !a.HasCode() {
+		if err := f.countChild(); err != nil {
+			return verdict{}, err
+		}
 	}
 	if err := f.spend(uint64(d.Value)); err != nil {
 		return verdict{}, err
@@ -125,18 +140,12 @@ func (f *frame) bear(d *Deployment, addr chain.Address, p *pvm.Program, grants [
 	if err := money(f.debit(d.Value)); err != nil {
 		return verdict{}, err
 	}
-	l, err := ReadLedger(r.state, f.env.Self)
-	if err != nil {
-		return verdict{}, err
-	}
-	l.Spawned++
-	WriteLedger(r.state, f.env.Self, l)
 	if err := r.adopt(addr); err != nil {
 		return verdict{}, err
 	}
-	a.CodeHash = r.state.SetCode(d.Source)
-	r.state.SetAccount(addr, a)
-	writeRecord(r.state, addr, &Record{Creator: d.Creator, Parent: d.Parent, Deployed: r.block.Height, Manifest: grants})
+	if v := r.found(d, a, addr, grants, 0); v.code != chain.CodeOK {
+		return v, nil
+	}
 	e := Envelope{From: f.env.Self, To: addr, Value: d.Value, Depth: f.msg.Depth + 1, Parent: f.parent}
 	if c, err := r.pay(&e); err != nil || c != chain.CodeOK {
 		return refused(c, "value does not fit the actor's balance"), err

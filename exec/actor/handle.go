@@ -59,17 +59,17 @@ func (r *Run) handle(e *Envelope, cycles chain.Cycles) (verdict, error) {
 			r.warnNonExecutable(e.To)
 		}
 	}
-	return v, r.drawOwn(e.To, &v, m)
+	return r.drawOwn(e.To, v, m)
 }
 
 // drawOwn takes out of an actor's bucket what its handler has used since the mark,
-// without what it has reserved for messages.
-func (r *Run) drawOwn(a chain.Address, v *verdict, m mark) error {
+// without what it has reserved for messages, and returns the verdict that says so.
+func (r *Run) drawOwn(a chain.Address, v verdict, m mark) (verdict, error) {
 	v.own = v.used - (r.later - m.later)
 	for i := m.queue; i < len(r.queue); i++ {
 		v.own -= r.queue[i].Cycles
 	}
-	return r.draw(a, v.own)
+	return v, r.draw(a, v.own)
 }
 
 // enter finds the actor's program and runs it. A message to an account without

@@ -417,6 +417,46 @@ func TestInherit(t *testing.T) { // E19; entitlements §7
 	}
 }
 
+// TestInheritedSets: what governance adds to a curated set is the child's only where it
+// is the parent's.
+func TestInheritedSets(t *testing.T) { // E19; entitlements §7, §8.4
+	p := testParams()
+	set, _ := p.Entitlements.DomainSet("social_apis")
+	members := make([]any, len(set))
+	for i, d := range set {
+		members[i] = d
+	}
+	http := func(params ...any) pairs { return grant("http.fetch", params...) }
+	named, listed := http("domain_set", "social_apis"), http("allowlist_domains", list(members...))
+	both := http("domain_set", "social_apis", "allowlist_domains", list("a.com"))
+	everything := http("allowlist_domains", list("*"))
+	for _, tt := range []struct {
+		rule           string
+		parent, wanted pairs
+		ok             bool
+	}{
+		{"the same set", named, named, true},
+		{"the set of both", both, named, true},
+		{"the set and a name, of both", both, both, true},
+		{"a name besides the set", named, both, false},
+		{"a set within everything", everything, named, true},
+		{"a set within the list of all it has", listed, named, false},
+		{"a list of all that the set has", named, listed, true},
+		{"another set", http("domain_set", "price_feeds"), named, false},
+	} {
+		if _, err := entitle.Inherit(grants(t, tt.parent), grants(t, tt.wanted), p); (err == nil) != tt.ok || err != nil && entitle.CodeOf(err) != chain.CodeEntitlementParam {
+			t.Errorf("%s: %v", tt.rule, err)
+		}
+	}
+	unbounded, err := entitle.Parse(item(nil, list(http()))) // not of a manifest (resolution 11.7)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := entitle.Inherit(unbounded, grants(t, named), p); err != nil {
+		t.Errorf("a set within no bound: %v", err)
+	}
+}
+
 func TestDeprecation(t *testing.T) { // E25; entitlements §9.11
 	p := testParams()
 	p.Entitlements.Deprecated = []chain.Deprecation{{ID: "storage.blob", From: 100, Last: 150}}

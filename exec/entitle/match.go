@@ -87,8 +87,9 @@ func mustSay(string) bool { return false }
 // Inherit returns what a child gets that asks for a list, or all that may be
 // inherited where asked is nil (entitlements §7): every id inheritable, every
 // parameter within the parent's, and none left out that the parent has: it would
-// lift the limit. The list must have passed [Grants.Check]. The error is an
-// [*Error].
+// lift the limit. A named set is within the same set and within everything alone:
+// governance may add to it what a list of the parent's does not have. The list must
+// have passed [Grants.Check]. The error is an [*Error].
 func Inherit(parent, asked Grants, p *chain.Params) (Grants, error) {
 	if asked == nil {
 		var out Grants
@@ -108,7 +109,7 @@ func Inherit(parent, asked Grants, p *chain.Params) (Grants, error) {
 		if !ok {
 			return nil, refuse(chain.CodeNotEntitled, "%s is not the parent's", asked[i].ID)
 		}
-		if !within(&asked[i], from, p, mustSay) {
+		if !within(&asked[i], from, p, mustSay) || !growsWithin(&asked[i], from) {
 			return nil, refuse(chain.CodeEntitlementParam, "%s goes beyond the parent's", asked[i].ID)
 		}
 	}
@@ -139,6 +140,20 @@ func within(g, wider *Grant, p *chain.Params, free func(param string) bool) bool
 		}
 	}
 	return true
+}
+
+// growsWithin reports whether the named set of g stays within the wider grant
+// whatever is added to it.
+func growsWithin(g, wider *Grant) bool {
+	name, named := g.Text(DomainSet)
+	if !named {
+		return true
+	}
+	if same, ok := wider.Text(DomainSet); ok && same == name {
+		return true
+	}
+	listed := wider.param(Domains)
+	return listed == nil && wider.param(DomainSet) == nil || listed != nil && slices.Contains(listed.List, "*")
 }
 
 func (q *Param) within(w *Param) bool {

@@ -68,6 +68,12 @@ func TestRefusedProposals(t *testing.T) { // resolutions 11.11, 11.17
 	if _, err := ByNumber(b.State, 1); !errors.Is(err, ErrRecord) {
 		t.Errorf("proposal 1: %v", err)
 	}
+	for _, n := range []int{0, len(id) - 1, len(id) + 1} {
+		b.State.SetStorage(chain.AddrGovernance, numberKey(1), make([]byte, n))
+		if got, err := ByNumber(b.State, 1); !errors.Is(err, ErrRecord) || got != (chain.Hash{}) {
+			t.Errorf("an id of %d bytes: %s, %v", n, got, err)
+		}
+	}
 	if _, err := b.Approve(eve, id); !errors.Is(err, ErrMember) {
 		t.Errorf("a stranger approves: %v", err)
 	}

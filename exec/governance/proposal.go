@@ -56,10 +56,13 @@ func Count(v state.View) (uint64, error) {
 // ByNumber returns the id of the proposal with a number below [Count].
 func ByNumber(v state.View, n uint64) (id chain.Hash, err error) {
 	b, err := v.Storage(chain.AddrGovernance, numberKey(n))
-	if err == nil && copy(id[:], b) != len(id) {
-		err = fmt.Errorf("%w: proposal %d", ErrRecord, n)
+	if err != nil {
+		return id, err
 	}
-	return id, err
+	if len(b) != len(id) {
+		return id, fmt.Errorf("%w: proposal %d", ErrRecord, n)
+	}
+	return chain.Hash(b), nil
 }
 
 // Read returns a proposal; nil where there is none of that id.

@@ -26,7 +26,8 @@
 // governance changes the delay, which holds for who waits already. The same holds for
 // warnings and evictions, which end sooner where the evicted had many timers. Of each
 // queue a block serves a bounded number; what is left waits for the next one and owes
-// no less for it. An item counts only as long as the actor's record names its height:
+// no less for that day, and its next day begins no earlier than that of who was listed
+// meanwhile. An item counts only as long as the actor's record names its height:
 // eviction and restoration leave old ones behind, which are dropped when they come.
 //
 // # Money

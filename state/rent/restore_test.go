@@ -282,6 +282,103 @@ func TestCostBoundsChunks(t *testing.T) {
 	}
 }
 
+// TestOrderAcrossChunks: no chunk goes back to before the last key of the one before
+// it, so that no entry is put twice in the place of another.
+func TestOrderAcrossChunks(t *testing.T) { // whitepaper, "Storage Restoration"
+	c := contents{}
+	for i := range 4 {
+		c[state.NewStorageKey(1, []byte{byte(i)})] = "same length"
+	}
+	v := block(t, with(t, c), func(o *state.Overlay) {
+		_, err := Evict(o, whale)
+		check(t, err)
+	})
+	list, s := ordered(c), Session{Actor: whale, By: restorer, Height: 10}
+	for _, tt := range []struct {
+		rule   string
+		chunks [][]state.StorageChange
+		want   error // of the last
+	}{
+		{"one after the other", [][]state.StorageChange{list[:2], list[2:]}, nil},
+		{"the last entry again", [][]state.StorageChange{list[:2], list[1:2]}, ErrOrder},
+		{"an entry before it", [][]state.StorageChange{list[1:2], list[:1]}, ErrOrder},
+		{"an entry before the last chunk, after the one before that", [][]state.StorageChange{list[:1], list[2:3], list[1:2]}, ErrOrder},
+	} {
+		for _, settled := range []bool{false, true} {
+			v, o := v, state.NewOverlay(v)
+			check(t, Begin(o, s, 20))
+			for i, chunk := range tt.chunks {
+				if settled {
+					v = v.apply(t, o)
+					o = state.NewOverlay(v)
+				}
+				err, want := Put(o, s, chunk), error(nil)
+				if i == len(tt.chunks)-1 {
+					want = tt.want
+				}
+				if !errors.Is(err, want) || want == nil && err != nil {
+					t.Errorf("%s, each in its block: %v: chunk %d: %v, want %v", tt.rule, settled, i, err, want)
+				}
+			}
+		}
+	}
+}
+
+// TestMalformedRecords: metadata that begins as a record is one, in its only form, or
+// is refused.
+func TestMalformedRecords(t *testing.T) {
+	rec := Record{Root: chain.Hash{1}, Size: state.StorageSize{Bytes: 300, Entries: 4}}
+	idle := rec.append(nil)
+	rec.Restoring = &Restoring{By: restorer, Deadline: 77, Cursor: chain.Hash{9}}
+	busy := rec.append(nil)
+	const sizes = 2 + len(chain.Hash{}) // where they begin
+	sized := func(size ...byte) []byte { return append(slices.Clone(idle[:sizes]), size...) }
+	flagged := func(flags byte) []byte {
+		b := slices.Clone(busy)
+		b[1] = flags
+		return b
+	}
+	for _, tt := range []struct {
+		rule string
+		meta []byte
+		ok   bool
+	}{
+		{"a record", idle, true},
+		{"a record of a restoration", busy, true},
+		{"the tag alone", idle[:1], false},
+		{"no flags of a restoration that is there", flagged(0), true}, // it is what the record hides
+		{"an unknown flag", flagged(2), false},
+		{"an unknown flag besides", flagged(3), false},
+		{"a root cut short", idle[:sizes-1], false},
+		{"no size", idle[:sizes], false},
+		{"a size cut short", sized(0x80), false},
+		{"no number of entries", sized(1), false},
+		{"a number of entries cut short", sized(1, 0x80), false},
+		{"a size of zero", sized(0, 0), true},
+		{"a size that is longer than it must be", sized(0x80, 0, 0), false},
+		{"a number of entries that is longer than it must be", sized(1, 0x81, 0), false},
+		{"the largest size", sized(append(bytes.Repeat([]byte{0xff}, 9), 1, 0)...), true},
+		{"a size beyond 64 bits", sized(append(bytes.Repeat([]byte{0xff}, 9), 2, 0)...), false},
+		{"a restoration cut short", busy[:len(busy)-1], false},
+		{"a restoration without anything", busy[:len(idle)], false},
+	} {
+		got, hidden, err := ParseMeta(tt.meta)
+		if (err == nil) != tt.ok || err != nil && (!errors.Is(err, ErrRecord) || got != nil || hidden != nil) || tt.ok && got == nil {
+			t.Errorf("%s: %+v, hides %x, %v", tt.rule, got, hidden, err)
+		}
+	}
+	for n := range busy {
+		if _, _, err := ParseMeta(busy[:n]); (err == nil) != (n == 0) {
+			t.Errorf("the first %d bytes: %v", n, err)
+		}
+	}
+	o := state.NewOverlay(state.Empty{})
+	o.SetAccount(whale, state.Account{Nonce: 1, Meta: idle[:1]})
+	if _, err := RecordOf(o, whale); !errors.Is(err, ErrRecord) {
+		t.Errorf("an account with a broken record: %v", err)
+	}
+}
+
 // FuzzParseMeta holds the record to one encoding for each value.
 func FuzzParseMeta(f *testing.F) {
 	rec := Record{Root: chain.Hash{1}, Size: state.StorageSize{Bytes: 300, Entries: 4}}
