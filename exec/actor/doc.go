@@ -24,7 +24,7 @@
 // # What is kept where
 //
 // Under [chain.AddrActors], in the system namespace: the [Record] of each actor,
-// which never changes but for what governance takes away, and its [Account], which
+// which changes when the actor is redeployed and then alone, and its [Ledger], which
 // changes with its calls. So an actor's own storage holds what its program
 // stored and nothing else, and eviction takes that alone.
 //

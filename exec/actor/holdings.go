@@ -160,7 +160,7 @@ func (r *Run) checkHoldings() (uint16, error) {
 		if err != nil {
 			return 0, err
 		}
-		if now <= b.amount+r.held.returned(b.addr) { // no sum of money exceeds 64 bits
+		if now <= b.amount || now <= b.amount+r.held.returned(b.addr) { // no sum of money exceeds 64 bits
 			continue
 		}
 		may, err := MayHold(r.state, b.addr)

@@ -50,8 +50,10 @@ type Messages interface {
 	// data. Charge: emit_event, emit_event_byte per byte.
 	EmitEvent(topic string, data []byte) error
 	// Spawn makes an actor (entitlement exec.spawn), whose entitlements are within
-	// the actor's own inheritable ones, and returns its address. Refuses with
-	// RefusedArgument source that does not compile, RefusedEntitlement,
+	// the actor's own inheritable ones, and returns its address; a child that is
+	// there and non-executable it gives such entitlements. Refuses with
+	// RefusedArgument source that does not compile and other addresses that have
+	// code, RefusedEntitlement, RefusedFailed where the first message fails,
 	// RefusedFunds. Charge: deploy, and deploy_byte per byte of source.
 	Spawn(s Spawn) (chain.Address, error)
 }
