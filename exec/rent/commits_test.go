@@ -65,9 +65,10 @@ func TestRestorationsWait(t *testing.T) {
 	w.block(h, restore)
 	last := crowd[n-1]
 	w.block(h+1, func(b *Block) {
-		// Anybody may drop what is complete and wrong. Its payment stands until the comparison.
-		if err := b.AbortRestore(last, herd); err != nil {
-			t.Errorf("abort of wrong data: %v", err)
+		for _, by := range []chain.Address{herd, payer} {
+			if err := b.AbortRestore(last, by); !errors.Is(err, stored.ErrRestoring) {
+				t.Errorf("%s aborts before the comparison: %v", by, err)
+			}
 		}
 		if err := b.RestoreAll(last, payer, payer, entries); !errors.Is(err, stored.ErrRestoring) {
 			t.Errorf("once more before the comparison: %v", err)
@@ -101,6 +102,9 @@ func TestRestorationsWait(t *testing.T) {
 					if s := w.status(h, a); b.Height < place && s.State == Dormant {
 						if err := b.BeginRestore(a, herd, b.Height+9); !errors.Is(err, stored.ErrRestoring) {
 							t.Errorf("block %d, actor %d: another may begin: %v", i+1, j, err)
+						}
+						if err := b.AbortRestore(a, herd); !errors.Is(err, stored.ErrRestoring) {
+							t.Errorf("block %d, actor %d: another may abort: %v", i+1, j, err)
 						}
 					}
 				}

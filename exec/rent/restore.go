@@ -39,14 +39,20 @@ func (b *Block) session(a, by chain.Address) stored.Session {
 
 // BeginRestore opens a restoration in chunks, until deadline.
 func (b *Block) BeginRestore(a, by chain.Address, deadline chain.Height) error {
-	data, err := b.State.Storage(chain.AddrRent, pendingKey(a))
-	if err == nil && data != nil { // its deadline may pass before its turn comes
-		err = stored.ErrRestoring
-	}
-	if err != nil {
+	if err := b.waits(a); err != nil {
 		return err
 	}
 	return stored.Begin(b.State, b.session(a, by), deadline)
+}
+
+// waits refuses what would drop a restoration that is to be compared: its deadline
+// may pass before its turn comes.
+func (b *Block) waits(a chain.Address) error {
+	data, err := b.State.Storage(chain.AddrRent, pendingKey(a))
+	if err == nil && data != nil {
+		err = stored.ErrRestoring
+	}
+	return err
 }
 
 // Put adds a chunk.
@@ -63,8 +69,11 @@ func (b *Block) CommitRestore(a, by chain.Address) (chain.Event, error) {
 	return b.awake(a)
 }
 
-// AbortRestore drops what was put.
+// AbortRestore drops what was put in chunks.
 func (b *Block) AbortRestore(a, by chain.Address) error {
+	if err := b.waits(a); err != nil {
+		return err
+	}
 	return stored.Abort(b.State, b.session(a, by))
 }
 
