@@ -83,6 +83,9 @@ func (b *Book) Approve(member chain.Address, id chain.Hash) ([]chain.Event, erro
 	if slices.Contains(p.Approvals, member) {
 		return nil, fmt.Errorf("%w: approved before", ErrState)
 	}
+	if len(p.Approvals) == maxApprovals { // most of them by who is no member any more
+		return nil, fmt.Errorf("%w: %d approvals, propose it anew", ErrState, maxApprovals)
+	}
 	return []chain.Event{b.approve(id, p, member)}, nil
 }
 

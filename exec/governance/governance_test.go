@@ -82,6 +82,34 @@ func TestRefusedProposals(t *testing.T) { // resolutions 11.11, 11.17
 	}
 }
 
+// TestApprovalsAreBounded: members that come and go do not make a proposal longer than
+// it may be stored.
+func TestApprovalsAreBounded(t *testing.T) {
+	b := newBook(1)
+	id, _, err := b.Propose(ann, (&Action{Name: ActionEntry, Table: TableModelBans, Key: "m"}).Append(nil), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Read(b.State, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := len(p.Approvals); i < maxApprovals-1; i++ {
+		p.Approvals = append(p.Approvals, chain.Address{0: 0xaa, 1: byte(i >> 8), 2: byte(i)})
+	}
+	b.State.SetStorage(chain.AddrGovernance, proposalKey(id), p.encode())
+	if _, err := b.Approve(ben, id); err != nil {
+		t.Errorf("the last that has room: %v", err)
+	}
+	b.Params.Governance.Members = append(b.Params.Governance.Members, eve)
+	if _, err := b.Approve(eve, id); !errors.Is(err, ErrState) {
+		t.Errorf("one more: %v", err)
+	}
+	if p, err := Read(b.State, id); err != nil || len(p.Approvals) != maxApprovals {
+		t.Errorf("the proposal does not read: %v", err)
+	}
+}
+
 // TestEvents holds what is said of a proposal to the form that the names promise.
 func TestEvents(t *testing.T) {
 	b := newBook(1)
