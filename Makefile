@@ -26,6 +26,7 @@ help: ## list the targets
 
 build: ## build the binaries into bin/
 	@mkdir -p $(BIN)
+	@echo "building into $(BIN)/: minutes the first time, then a moment"
 	$(GO) build -tags $(TAGS) -o $(BIN)/ ./cmd/...
 
 devnet: build ## run a one-validator development chain on 127.0.0.1:4000

@@ -65,10 +65,14 @@ func (joiner) Transactions(_ int, bodies [][]byte) (int, error) { return len(bod
 
 // SyncState fills the data folder of a node that joins with the state of a
 // recent checkpoint, which it fetches from the validators. It does nothing where
-// there is a chain already, and can be cut off and called again.
+// there is a chain already, and can be cut off and called again. The error is a
+// *[TablesError] where this build could not go on from the state.
 func SyncState(ctx context.Context, cfg Config, genesis *chain.Genesis, unusedKey bool, log *slog.Logger) error {
 	if err := errors.Join(cfg.Check(), cpu.CheckVariable()); err != nil {
 		return err
+	}
+	if err := CheckTables(genesis); err != nil { // before a state is fetched that this build cannot go on from
+		return fmt.Errorf("genesis: %w", err)
 	}
 	folder := filepath.Join(cfg.DataDir, storeFolder)
 	if has, err := hasChain(folder); err != nil || has {

@@ -58,6 +58,7 @@ func TestGenesisOfAnotherBuildIsRefused(t *testing.T) {
 	for table, other := range map[string]*chain.Genesis{"cost_table": &costs, "exception_texts": &texts} {
 		_, err := Open(cfg, other, slog.New(slog.DiscardHandler))
 		refusesTables(t, "Open", err, table)
+		refusesTables(t, "SyncState", SyncState(t.Context(), cfg, other, true, slog.New(slog.DiscardHandler)), table)
 		_, err = newReplay(other)
 		refusesTables(t, "replay", err, table)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -90,18 +91,26 @@ func (f *proofFlags) get(ctx context.Context, s *session, q *light.Query) error 
 }
 
 type proofHeader struct {
-	Height uint64 `arg:"" optional:"" help:"Height of the block; default: the newest."`
+	Height string `arg:"" default:"latest" help:"Height of the block, or latest."`
 	proofFlags
 }
 
 // Help teaches the command.
 func (proofHeader) Help() string {
-	return "Example:\n\n    cowboy proof get header 12 --out block12.json"
+	return "Examples:\n\n    cowboy proof get header 12 --out block12.json\n    cowboy proof get header latest"
 }
 
 // Run fetches the proof.
 func (c *proofHeader) Run(ctx context.Context, s *session) error {
-	return c.get(ctx, s, &light.Query{Kind: light.KindHeader, Height: chain.Height(c.Height)})
+	q := &light.Query{Kind: light.KindHeader} // of the newest block
+	if c.Height != "latest" {
+		height, err := strconv.ParseUint(c.Height, 10, 64)
+		if err != nil || height == 0 {
+			return usagef("%q is no height: give a number from 1 on, or latest", c.Height)
+		}
+		q.Height = chain.Height(height)
+	}
+	return c.get(ctx, s, q)
 }
 
 type proofOfOne struct {

@@ -279,7 +279,8 @@ func sameChain(t *testing.T, seed uint64, pool []*pvm.Engine, met meetings) {
 	}
 }
 
-// sameSift holds the ways to exec.Sift, with some of the transactions as spares.
+// sameSift holds the ways to exec.Sift, with some of the transactions as spares, and
+// that to exec.Apply of what it keeps.
 func (w *world) sameSift(t *testing.T, p *chain.Params, h chain.Height, m state.View, list []way, txs []*chain.VerifiedTx, e *pvm.Engine, met meetings) {
 	t.Helper()
 	sel := &exec.Selection{Txs: txs, Spare: make([]bool, len(txs)), Slack: chain.Usage{Cycles: chain.Cycles(w.rng.IntN(2_000_000)), Cells: 200_000}}
@@ -288,7 +289,13 @@ func (w *world) sameSift(t *testing.T, p *chain.Params, h chain.Height, m state.
 	}
 	in := inputs(p, h)
 	in.Engine = e
-	want := sifted(exec.Sift(m, in, sel))
+	all, err := exec.Sift(m, in, sel)
+	want := sifted(all, err)
+	if err == nil {
+		if got, alone := text(all.Result, nil), text(exec.Apply(m, in, all.Kept)); got != alone {
+			t.Fatalf("block %d of %d transactions sifted is not what the kept ones make:\n%s", h, len(txs), difference(got, alone))
+		}
+	}
 	for _, reason := range []error{exec.ErrLaneFull, exec.ErrActorBusy} {
 		met["left out: "+reason.Error()] += strings.Count(want, reason.Error())
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -255,12 +257,18 @@ func TestPackingHearsOfTheBlocksBefore(t *testing.T) {
 	}
 }
 
-// A parent that is not executed here costs the slot and not the node.
-func TestUnknownParentIsAnError(t *testing.T) {
+// A parent that is not executed here costs the slot and not the node: the log says
+// so once, and the engine passes.
+func TestUnknownParentPasses(t *testing.T) {
 	f := newFixture(t)
 	l := f.ledger(t, &pool{})
+	var said bytes.Buffer
+	l.cfg.Log = slog.New(slog.NewTextHandler(&said, nil))
 	_, err := l.Propose(t.Context(), engine.ProposeRequest{Round: firstRound(), Parent: engine.ParentRef{Digest: chain.Hash{1}}})
-	if !errors.Is(err, ErrUnknownParent) || !errors.Is(err, engine.ErrNoProposal) {
-		t.Errorf("got %v", err)
+	if !errors.Is(err, engine.ErrNoProposal) || errors.Is(err, ErrUnknownParent) {
+		t.Errorf("got %v, want to pass without a reason", err)
+	}
+	if n := strings.Count(said.String(), ErrUnknownParent.Error()); n != 1 {
+		t.Errorf("the log names the reason %d times: %s", n, said.String())
 	}
 }

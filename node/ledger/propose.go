@@ -21,12 +21,13 @@ import (
 var ErrUnknownParent = errors.New("parent is not executed here")
 
 // Propose builds a block for the round on the parent once the block time has
-// passed, executes it and remembers it. It implements engine.Application.
+// passed, executes it and remembers it. It implements engine.Application, to which
+// the reason for passing says nothing: the log has it.
 func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine.Proposed, error) {
 	parent, err := l.mended(ctx, req.Parent.Digest)
 	if errors.Is(err, ErrUnknownParent) {
 		l.cfg.Log.Error("no proposal", "view", req.Round.View, "err", err)
-		return engine.Proposed{}, fmt.Errorf("%w: %w", engine.ErrNoProposal, err)
+		return engine.Proposed{}, engine.ErrNoProposal
 	}
 	if err != nil {
 		return engine.Proposed{}, err

@@ -34,6 +34,9 @@ class A:
     def tell(self, msg):
         send(self.address, 1, "put", cycles=500_000)
     @public
+    def shout(self, msg):
+        send(self.address, 1, "put", cycles=1_300_000)
+    @public
     def spin(self, msg):
         while True: pass
 `
@@ -120,6 +123,14 @@ func TestRead(t *testing.T) {
 	if a := ask("spin", nil); a.Code != chain.CodeCyclesExhausted || a.Used.Cycles != 300_000 {
 		t.Errorf("spin: code %d, %+v", a.Code, a.Used)
 	}
+	most := chain.DevnetGenesisTemplate().Params.MaxTxCycles
+	for _, limit := range []chain.Cycles{0, most - 1, most, most + 1} {
+		want := min(limit-1, most-1) + 1 // none stands for the most, too
+		q := trial.Question{Actor: addr, Handler: "spin", Cycles: limit}
+		if a, err := b.Read(t.Context(), q); err != nil || a.Code != chain.CodeCyclesExhausted || a.Used.Cycles != want {
+			t.Errorf("a limit of %d cycles: code %d, %d used, %v, want %d", limit, a.Code, a.Used.Cycles, err, want)
+		}
+	}
 	if a := ask("missing", nil); a.Code != chain.CodeNoHandler {
 		t.Errorf("missing: %+v", a)
 	}
@@ -153,15 +164,6 @@ func TestEstimate(t *testing.T) {
 	if err != nil || q.Code != chain.CodeOK || q.Short != q.Fee || q.Fee == 0 {
 		t.Errorf("of one who cannot pay: %+v, %v", q, err)
 	}
-	q, err = b.Estimate(t.Context(), alice, message("tell", nil))
-	if err != nil || q.Code != chain.CodeOK || q.Suggested.Cycles < q.Used.Cycles || q.Suggested.Cycles < 500_000 || len(q.Trace) != 1 {
-		t.Errorf("a message reserves cycles that come back: %+v, %v", q, err)
-	}
-	tx := message("tell", nil)
-	tx.CyclesLimit, tx.CellsLimit = q.Suggested.Cycles, q.Suggested.Cells
-	if again, err := b.Estimate(t.Context(), alice, tx); err != nil || again.Code != chain.CodeOK || again.Used != q.Used {
-		t.Errorf("at the suggested limits: %+v, %v", again, err)
-	}
 	if q, err := b.Estimate(t.Context(), alice, message("missing", nil)); err != nil || q.Code != chain.CodeNoHandler {
 		t.Errorf("missing: %+v, %v", q, err)
 	}
@@ -181,6 +183,36 @@ func TestEstimate(t *testing.T) {
 	}
 	if _, err := b.Estimate(t.Context(), alice, bad["intrinsic"]); !errors.As(err, new(*fees.IntrinsicError)) {
 		t.Errorf("below the intrinsic cost: %v", err)
+	}
+}
+
+// TestSuggestedLimits: messages reserve cycles that come back. With what is suggested
+// the transaction does the same, with an eighth less it does not.
+func TestSuggestedLimits(t *testing.T) {
+	b, addr, _ := bench(t, nil)
+	for handler, reserved := range map[string]chain.Cycles{"tell": 500_000, "shout": 1_300_000} {
+		try := func(limits chain.Usage) trial.Quote {
+			t.Helper()
+			q, err := b.Estimate(t.Context(), alice, chain.Tx{
+				To: &addr, Payload: actor.AppendMessage(nil, handler, nil), CyclesLimit: limits.Cycles, CellsLimit: limits.Cells,
+			})
+			if err != nil {
+				t.Fatalf("%s: %v", handler, err)
+			}
+			return q
+		}
+		q := try(chain.Usage{})
+		limits := q.Suggested
+		if q.Code != chain.CodeOK || len(q.Trace) != 1 || limits.Cycles < q.Used.Cycles+reserved/2 || limits.Cells != q.Used.Cells {
+			t.Errorf("%s: %+v", handler, q)
+		}
+		if again := try(limits); again.Code != q.Code || again.Used != q.Used {
+			t.Errorf("%s: at the suggested limits %+v, want %+v", handler, again.Estimation, q.Estimation)
+		}
+		limits.Cycles -= limits.Cycles/9 + 1
+		if again := try(limits); again.Code == q.Code && again.Used == q.Used {
+			t.Errorf("%s: does the same with %+v, and %+v are suggested", handler, limits, q.Suggested)
+		}
 	}
 }
 

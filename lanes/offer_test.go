@@ -1,0 +1,86 @@
+package lanes
+
+import (
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/lanes/sched"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// TestOffer: of a payment it is known beforehand what it uses, whatever its target is
+// or becomes. With a payload it may use all of its limits; it is a message, which
+// takes from its actor what it does not pay to be there, where the last head has code.
+func TestOffer(t *testing.T) {
+	actor, account := chain.Address{0xac}, chain.Address{0xcc}
+	params := chain.DefaultParams()
+	without := wealthy()
+	with := without.with(actor, 0, 0)
+	code := state.NewAccount()
+	code.CodeHash = chain.Hash{1}
+	with.of[actor] = code
+	message := cbor.AppendBytes(cbor.AppendText(cbor.AppendArray(nil, 2), "go"), cbor.AppendNull(nil))
+
+	const cyclesLimit, cellsLimit = 100_000, 500
+	var m maker
+	offer := func(l *Lanes, to chain.Address, payload []byte) sched.Offer {
+		t.Helper()
+		tx := m.transfer(1, 0, 1, cyclesLimit)
+		tx.Tx.To, tx.Tx.Payload, tx.Tx.CellsLimit = &to, payload, cellsLimit
+		o := l.offer(tx)
+		if o.Err != nil {
+			t.Fatal(o.Err)
+		}
+		return o
+	}
+	intrinsic := func(to chain.Address, payload []byte, hasCode bool) chain.Usage {
+		tx := chain.Tx{To: &to, Payload: payload}
+		ins, err := tx.Classify()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ins.WithCode(hasCode).Intrinsic(&params.Intrinsic)
+	}
+	tests := []struct {
+		name    string
+		to      chain.Address
+		payload []byte
+		calls   bool // once the target has code
+		spares  bool
+	}{
+		{"a payment", account, nil, false, true},
+		{"a payment to an actor", actor, nil, false, true},
+		{"a payment with a payload", account, message, false, false},
+		{"a message", actor, message, true, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var spare chain.Usage
+			if tt.spares {
+				uses := intrinsic(tt.to, nil, false)
+				spare = chain.Usage{Cycles: cyclesLimit - uses.Cycles, Cells: cellsLimit - uses.Cells}
+			}
+			held := func(o sched.Offer, calls bool) {
+				t.Helper()
+				if o.Spare != spare {
+					t.Errorf("spare %+v, want %+v", o.Spare, spare)
+				}
+				switch most := cyclesLimit - intrinsic(tt.to, tt.payload, true).Cycles; {
+				case !calls && o.Calls != (sched.Call{}):
+					t.Errorf("takes %+v from an actor, want nothing", o.Calls)
+				case calls && (o.Calls.Actor == nil || *o.Calls.Actor != tt.to || o.Calls.Most != most):
+					t.Errorf("takes %+v, want %d from its target", o.Calls, most)
+				}
+			}
+			held(offer(idle(t, params, with), tt.to, tt.payload), tt.calls) // the first head's
+
+			l := idle(t, params, without)
+			held(offer(l, tt.to, tt.payload), false)
+			if err := l.Finalized(t.Context(), FinalizedHead{Height: 1, View: with, BaseFees: evenFees(1)}); err != nil {
+				t.Fatal(err)
+			}
+			held(offer(l, tt.to, tt.payload), tt.calls)
+		})
+	}
+}
