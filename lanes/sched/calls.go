@@ -37,6 +37,18 @@ func (k *picker) mayCall(s *sender, e *entry) bool {
 	return true
 }
 
+// barred reports whether the actor of a message is known to have no cycles for it, and
+// spares no room: a crowd before a busy actor is passed over without a look at the
+// accounts of its senders.
+func (k *picker) barred(e *entry) bool {
+	if e.calls.Actor == nil {
+		return false
+	}
+	c := &k.called
+	left, known := c.left[*e.calls.Actor]
+	return known && c.most[*e.calls.Actor]+e.calls.Most > left && (e.calls.Most > left || e.uses.Cycles > c.room)
+}
+
 // cyclesOf reads what an actor has for the block, once.
 func (k *picker) cyclesOf(actor chain.Address) chain.Cycles {
 	c := &k.called

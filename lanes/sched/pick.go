@@ -145,6 +145,9 @@ func (k *picker) meet(e *entry) error {
 		if k.onHead && e.nonce != s.Nonce {
 			return nil // the one before it, which came first, was not taken
 		}
+		if k.barred(e) {
+			return nil
+		}
 		if err := k.read(s, e.tx.Sender); err != nil {
 			return err
 		}

@@ -410,3 +410,31 @@ func TestCyclesThatCannotBeRead(t *testing.T) {
 		}
 	}
 }
+
+// TestCrowdIsPassedOver: once an actor's cycles are used up and the spares' room, too,
+// nobody else of a crowd before it costs a read of his account.
+func TestCrowdIsPassedOver(t *testing.T) {
+	const crowd = 1000
+	var m maker
+	p := newPool(validatorConfig(), 20)
+	params := chain.DefaultParams()
+	for i := range crowd {
+		tx := m.tx(0, 0, 1)
+		tx.Sender = chain.Address{1, byte(i), byte(i >> 8)}
+		tx.Tx.To, tx.Tx.CyclesLimit = &chain.Address{0xac}, params.Actor.BlockCyclesBurst
+		mustAdd(t, p, tx)
+	}
+	mustAdd(t, p, m.tx(2, 0, 1)) // came last, and calls nobody
+	reads := 0
+	got, err := p.Pick(&PickRequest{
+		Params: &params, Height: 2, MaxBytes: 1 << 20, // the parent is not the head
+		Account: func(chain.Address) (Account, error) { reads++; return rich, nil },
+		Left:    func(chain.Address) (chain.Cycles, error) { return params.Actor.BlockCyclesBurst, nil },
+	})
+	if err != nil || len(got.Txs) != 2 || len(got.Spares) == 0 {
+		t.Fatalf("picked %d, %d spares, %v", len(got.Txs), len(got.Spares), err)
+	}
+	if want := len(got.Txs) + len(got.Spares); reads != want {
+		t.Errorf("%d accounts were read for %d transactions", reads, want)
+	}
+}
