@@ -1,0 +1,146 @@
+package exec_test
+
+import (
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+)
+
+func TestAgentBids(t *testing.T) { // resolutions 11.23, 7.1; neighbours §1
+	w := newWorkshop(t, nil)
+	target := uint64(w.height) + 2
+	arg := cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 2), target), w.addr[:])
+	if r := w.call("bidding", arg); r.Code != chain.CodeOK {
+		t.Fatalf("bidding: %+v", r)
+	}
+	r := w.step()
+	if len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeOK {
+		t.Fatalf("firing: %+v", r.Receipts)
+	}
+	got := r.Receipts[0]
+	if got.Tip != 7*chain.Wei(got.CyclesUsed) {
+		t.Errorf("tip %d for %d cycles, want seven each", got.Tip, got.CyclesUsed)
+	}
+	bid := r.Used[chain.LaneTimer].Cycles - got.CyclesUsed
+	if bid == 0 || bid > w.g.Params.Timer.BidCycles {
+		t.Errorf("the bid took %d cycles of the lane", bid)
+	}
+	if r.Burned != got.Fee-got.Tip+chain.Wei(bid)+chain.Wei(r.Used[chain.LaneTimer].Cells-got.CellsUsed) {
+		t.Errorf("burned %d of a firing that paid %d with tip %d and a bid of %d cycles", r.Burned, got.Fee, got.Tip, bid)
+	}
+}
+
+// bids sets a timer for the block after next whose agent is the actor itself.
+func (w *workshop) bids(handler string) {
+	w.t.Helper()
+	arg := cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 2), uint64(w.height)+2), w.addr[:])
+	if r := w.call(handler, arg); r.Code != chain.CodeOK {
+		w.t.Fatalf("%s: %+v", handler, r)
+	}
+}
+
+// answer is a bid of these fields, in canonical order.
+func answer(fields ...any) []byte {
+	b := cbor.AppendMap(nil, len(fields)/2)
+	for i := 0; i < len(fields); i += 2 {
+		b = cbor.AppendUint(cbor.AppendText(b, fields[i].(string)), uint64(fields[i+1].(int)))
+	}
+	return b
+}
+
+// TestBidFields: what an agent may say of the firing, here of a handler that uses all
+// it may.
+func TestBidFields(t *testing.T) { // neighbours §1; resolution 11.23
+	const most = 200_000 // cycles of the timer
+	for _, tt := range []struct {
+		rule   string
+		bid    []byte
+		fires  bool
+		cycles chain.Cycles
+		tip    chain.FeePair
+	}{
+		{"prices and limits", answer("tip", 7, "max_fee", 50, "tip_cell", 3, "cells_limit", 900, "cycles_limit", 60_000, "max_fee_cell", 50), true, 60_000, chain.FeePair{PerCycle: 7, PerCell: 3}},
+		{"limits above the timer's", answer("tip", 7, "cycles_limit", most+1), true, most, chain.FeePair{PerCycle: 7}},
+		{"tips as far as the caps go", answer("tip", 7, "max_fee", 4, "tip_cell", 9, "max_fee_cell", 3), true, most, chain.FeePair{PerCycle: 3, PerCell: 2}},
+		{"a cap at the base fee", answer("tip", 7, "max_fee", 1), true, most, chain.FeePair{}},
+		{"a cap below it", answer("tip", 7, "max_fee", 0), false, 0, chain.FeePair{}},
+		{"a cap on cells below it", answer("tip", 7, "max_fee_cell", 0), false, 0, chain.FeePair{}},
+		{"another field", answer("tip", 7, "gas_limit", 60_000), true, most, chain.FeePair{}},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			w := newWorkshop(t, func(p *chain.Params) { p.Timer.DefaultCycles = most })
+			if r := w.call("bid_by", tt.bid); r.Code != chain.CodeOK {
+				t.Fatalf("bid_by: %+v", r)
+			}
+			w.bids("bidding_spin")
+			r := w.step()
+			if fires := len(r.Receipts) == 1; fires != tt.fires {
+				t.Fatalf("%d firings", len(r.Receipts))
+			}
+			if !tt.fires {
+				return
+			}
+			got := r.Receipts[0]
+			if want := tt.tip.PerCycle*chain.Wei(got.CyclesUsed) + tt.tip.PerCell*chain.Wei(got.CellsUsed); got.CyclesUsed != tt.cycles || got.Tip != want {
+				t.Errorf("used %d cycles, %d cells, tip %d, want %d cycles, tip %d", got.CyclesUsed, got.CellsUsed, got.Tip, tt.cycles, want)
+			}
+		})
+	}
+	w := newWorkshop(t, nil)
+	w.call("bid_by", answer("tip", 7, "cells_limit", 0))
+	w.bids("bidding")
+	if r := w.step(); len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeCellsExhausted || r.Receipts[0].CellsUsed != 0 {
+		t.Errorf("a bid for no cells: %+v", r.Receipts)
+	}
+}
+
+// TestBidsAreBudgeted: so many a block, and as long as the next may use what it can
+// within half of the lane. Who is not asked bids by the formula.
+func TestBidsAreBudgeted(t *testing.T) { // resolution 11.23
+	for _, tt := range []struct {
+		rule   string
+		change func(*chain.TimerParams)
+		asked  int
+	}{
+		{"all", func(*chain.TimerParams) {}, 3},
+		{"two a block", func(p *chain.TimerParams) { p.BidsPerBlock = 2 }, 2},
+		{"half of the lane's cycles", func(p *chain.TimerParams) { p.BidCycles = 1_000_000 }, 1},
+		{"more than half of its cycles", func(p *chain.TimerParams) { p.BidCycles = 1_000_001 }, 0},
+		{"half of its cells", func(p *chain.TimerParams) { p.BidCells = 50_000 }, 1},
+		{"more than half of its cells", func(p *chain.TimerParams) { p.BidCells = 50_001 }, 0},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			w := newWorkshop(t, func(p *chain.Params) { tt.change(&p.Timer) })
+			target := uint64(w.height) + 4
+			for range 3 {
+				arg := cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 2), target), w.addr[:])
+				if r := w.call("bidding", arg); r.Code != chain.CodeOK {
+					t.Fatalf("bidding: %+v", r)
+				}
+			}
+			r := w.step()
+			asked := 0
+			for i := range r.Receipts {
+				if r.Receipts[i].Tip == 7*chain.Wei(r.Receipts[i].CyclesUsed) {
+					asked++
+				}
+			}
+			if len(r.Receipts) != 3 || asked != tt.asked {
+				t.Errorf("%d of %d asked, want %d", asked, len(r.Receipts), tt.asked)
+			}
+		})
+	}
+}
+
+func TestAgentWithoutAnswer(t *testing.T) { // neighbours §1: failure is a bid of no tip
+	w := newWorkshop(t, nil)
+	arg := cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 2), uint64(w.height)+2), carol[:])
+	if r := w.call("bidding", arg); r.Code != chain.CodeOK {
+		t.Fatalf("bidding: %+v", r)
+	}
+	r := w.step()
+	if len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeOK || r.Receipts[0].Tip != 0 {
+		t.Errorf("firing: %+v", r.Receipts)
+	}
+}

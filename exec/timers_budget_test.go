@@ -1,0 +1,130 @@
+package exec_test
+
+import (
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/timers"
+)
+
+// TestTimersOfALargerLane has governance make the lane, or what an actor may use, so
+// small that the limits of a timer which is set fit it no more: it fires with less.
+func TestTimersOfALargerLane(t *testing.T) { // resolution 7.4: never dropped
+	for name, shrink := range map[string]func(*chain.Params){
+		"lane":  func(p *chain.Params) { p.CyclesTarget = 900_000 },
+		"cells": func(p *chain.Params) { p.CellsTarget = 20_000 },
+		"actor": func(p *chain.Params) { p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 100_000, 100_000 },
+	} {
+		w := newWorkshop(t, nil)
+		w.call("at", uintArg(uint64(w.height)+2))
+		shrink(&w.g.Params)
+		most := timers.MostLimits(&w.g.Params)
+		if set := w.g.Params.Timer; set.DefaultCycles <= most.Cycles && set.DefaultCells <= most.Cells {
+			t.Fatalf("%s: limits of up to %+v fit", name, most)
+		}
+		if r := w.step(); len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeOK {
+			t.Errorf("%s: %+v", name, r.Receipts)
+		}
+	}
+}
+
+func TestTimerBudget(t *testing.T) { // resolution 11.14, whitepaper "Per-Block Execution Budget"
+	w := newWorkshop(t, func(p *chain.Params) { p.Timer.DefaultCycles, p.Timer.DefaultCells = 500_000, 5_000 })
+	target := uint64(w.height) + 3
+	for range 2 {
+		arg := cbor.AppendUint(cbor.AppendUint(cbor.AppendArray(nil, 2), target), 3)
+		if r := w.call("many", arg); r.Code != chain.CodeOK {
+			t.Fatalf("many: %+v", r)
+		}
+	}
+	// Six limits of 500,000 for a lane of 2,000,000; but the actor itself has
+	// 2,000,000 a block.
+	if r := w.step(); len(r.Receipts) != 4 {
+		t.Errorf("%d timers fired in the first block, want 4", len(r.Receipts))
+	}
+	if r := w.step(); len(r.Receipts) != 2 {
+		t.Errorf("%d timers fired in the second block, want 2", len(r.Receipts))
+	}
+}
+
+// TestTimersShareTheLane: each reserves its limits of both meters, one that does not
+// fit stays for the next block.
+func TestTimersShareTheLane(t *testing.T) { // resolution 11.14
+	for _, tt := range []struct {
+		rule   string
+		limits chain.Usage // the lane has 2,000,000 cycles and 100,000 cells
+		fired  []int       // of five
+	}{
+		{"cycles that fill it", chain.Usage{Cycles: 1_000_000, Cells: 1_000}, []int{2, 2, 1}},
+		{"one cycle more than a third would have", chain.Usage{Cycles: 666_667, Cells: 1_000}, []int{2, 2, 1}},
+		{"a third of the cycles", chain.Usage{Cycles: 666_666, Cells: 1_000}, []int{3, 2}},
+		{"cells that fill it", chain.Usage{Cycles: 100_000, Cells: 50_000}, []int{2, 2, 1}},
+		{"one cell more than a third would have", chain.Usage{Cycles: 100_000, Cells: 33_334}, []int{2, 2, 1}},
+		{"a third of the cells", chain.Usage{Cycles: 100_000, Cells: 33_333}, []int{3, 2}},
+	} {
+		t.Run(tt.rule, func(t *testing.T) {
+			w := newWorkshop(t, func(p *chain.Params) { p.Timer.DefaultCycles, p.Timer.DefaultCells = tt.limits.Cycles, tt.limits.Cells })
+			w.call("many", uints(uint64(w.height)+2, 5))
+			for i, want := range tt.fired {
+				if r := w.step(); len(r.Receipts) != want {
+					t.Errorf("%d fired in block %d, want %d", len(r.Receipts), i+1, want)
+				}
+			}
+		})
+	}
+}
+
+// TestTimerOfABusyActor: whose receiver has used up its cycles waits, both where the
+// block before took them and where a transaction of its own block does.
+func TestTimerOfABusyActor(t *testing.T) { // resolutions 7.4, 11.22
+	for _, before := range []bool{true, false} {
+		w := newWorkshop(t, func(p *chain.Params) { p.Timer.DefaultCycles = 300_000 })
+		target := w.height + 4
+		w.call("at", uintArg(uint64(target)))
+		w.g.Params.Actor.BlockCycles, w.g.Params.Actor.BlockCyclesBurst = 100_000, 420_000
+		for w.height < target-2 {
+			w.step()
+		}
+		burn := w.message("burn", uintArg(90_000)).Tx
+		burn.CyclesLimit = 400_000
+		txs := []*chain.VerifiedTx{verified(burn, alice)}
+		if !before {
+			w.step()
+		}
+		r := w.step(txs...)
+		if got := r.Receipts[0]; got.Code != chain.CodeOK || got.CyclesUsed < 260_000 {
+			t.Fatalf("burn: %+v", got)
+		}
+		if before {
+			r = w.step()
+			r.Receipts = append([]chain.Receipt{{}}, r.Receipts...)
+		}
+		if len(r.Receipts) != 1 || w.height != target {
+			t.Errorf("before %v: fired in block %d with its actor's cycles used up", before, w.height)
+		}
+		for range w.g.Params.Timer.RebidDeferrals - 1 {
+			if r := w.step(); len(r.Receipts) != 0 {
+				t.Errorf("before %v: fired in block %d, set for %d", before, w.height, target)
+			}
+		}
+		if r := w.step(); len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeOK {
+			t.Errorf("before %v: %+v in block %d", before, r.Receipts, w.height)
+		}
+	}
+}
+
+func TestTimerReserve(t *testing.T) { // resolution 11.14
+	w := newWorkshop(t, nil)
+	w.call("at", uintArg(uint64(w.height)+2))
+	p := &w.g.Params
+	got, err := exec.TimerReserve(w.state, p, w.height+1)
+	if err != nil || got.Cycles != 2_000_000 {
+		t.Errorf("reserve before the timer's block: %+v, %v", got, err)
+	}
+	w.step()
+	if got, err := exec.TimerReserve(w.state, p, w.height+1); err != nil || got.Cycles != 0 {
+		t.Errorf("reserve without timers: %+v, %v", got, err)
+	}
+}
