@@ -78,6 +78,7 @@ func execMetrics(s *ledger.Stats, counter counterFunc) {
 		{"reruns", "Executions that a conflict made necessary.", func(x *parallel.Stats) uint64 { return x.Reruns }},
 		{"unforeseen", "Transactions, of those learned from, that touched what was not foreseen.", func(x *parallel.Stats) uint64 { return x.Missed }},
 		{"waited", "Transactions that the plan made wait for another.", func(x *parallel.Stats) uint64 { return x.Waited }},
+		{"alone", "Transactions that ran at their turn, as those of the same target or sender had conflicts.", func(x *parallel.Stats) uint64 { return x.Alone }},
 		{"prepare_nanoseconds", "Time spent on footprints.", func(x *parallel.Stats) uint64 { return x.PrepareNanos }},
 		{"plan_nanoseconds", "Time spent on the plan.", func(x *parallel.Stats) uint64 { return x.PlanNanos }},
 		{"run_nanoseconds", "Time spent running transactions, of all workers.", func(x *parallel.Stats) uint64 { return x.RunNanos }},

@@ -10,7 +10,7 @@ type Mode uint8
 
 // The modes. None changes a result.
 const (
-	Auto       Mode = iota // Sequential for little work and after blocks full of conflicts, else Planned
+	Auto       Mode = iota // Sequential for little work that can be shared, else Planned
 	Sequential             // exec.Apply
 	Planned                // wait for what is foreseen to conflict
 	Optimistic             // wait for nothing
@@ -76,6 +76,7 @@ type Stats struct {
 	Txs, Executions, Reruns     uint64 // of blocks in parallel
 	Missed                      uint64 // attempts, of those learned from, that touched a place not foreseen
 	Waited                      uint64 // transactions that the plan made wait for another
+	Alone                       uint64 // transactions that ran at their turn, for the conflicts of those before them
 	PrepareNanos, PlanNanos     uint64
 	RunNanos, SettleNanos       uint64
 	FinishNanos                 uint64

@@ -25,8 +25,10 @@
 // a wrong plan costs time and nothing else, and a transaction runs at most twice, or
 // three times where it ends the block or its credits do not fit. In a proposer's block
 // ([Executor.Sift]) it does not end it: it is left out, and those behind go on.
-// When an eighth of the programs had to run again, the rest is executed one after
-// the other (a scheduler without such a rule can be slower than none by any
+// Whose transactions keep running again runs alone, each at its turn, for the rest of
+// the block and some blocks after; all others go on beside each other (ADR 73). Where
+// half of the programs had to run again nonetheless, the rest of the block is executed
+// one after the other (a scheduler without such a rule can be slower than none by any
 // factor).
 //
 // Credits to one account do not concern each other (state.NewBlindOverlay), nor do

@@ -87,7 +87,7 @@ func ending(run func() (exec.Result, error)) (end string) {
 }
 
 // TestGivesUp: a block that is all conflicts, none of them foreseen, is finished
-// one by one after a few; where they are foreseen, auto does not try for long.
+// one by one after a few; where all are before one actor, auto does not try.
 func TestGivesUp(t *testing.T) {
 	pool := engines(t, 3)
 	p, m := chain.DefaultParams(), newState()
@@ -124,7 +124,7 @@ func TestGivesUp(t *testing.T) {
 		if got := text(x.Apply(m, in, txs)); got != want || strings.HasPrefix(want, "error") {
 			t.Errorf("%v: %s", mode, difference(got, want))
 		}
-		if s := x.Stats(); s.Reruns > 10 || mode == parallel.Planned && (s.Reruns != 0 || s.Executions != calls) {
+		if s := x.Stats(); s.Reruns > 16 || mode == parallel.Planned && (s.Reruns != 0 || s.Executions != calls) {
 			t.Errorf("%v: %+v", mode, s)
 		}
 	}
@@ -137,8 +137,8 @@ func TestGivesUp(t *testing.T) {
 			t.Error(difference(got, want))
 		}
 	}
-	if s := x.Stats(); s.Parallel != 1 {
-		t.Errorf("all wait for one another, and auto tries again at once: %+v", s)
+	if s := x.Stats(); s.Parallel != 0 {
+		t.Errorf("all wait for one another, and auto tries: %+v", s)
 	}
 }
 

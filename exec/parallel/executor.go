@@ -14,12 +14,10 @@ type Executor struct {
 	cfg     Config
 	engines []*pvm.Engine
 	memory  *memory
+	blames  *blames
 	spare   [][]*attempt // of each worker
 	stats   Stats
 	shake   func() // called where goroutines may meet, by tests; or nil
-
-	wary   uint64 // blocks that Auto still takes one by one
-	misled uint64 // how long it was wary last
 }
 
 // New returns an executor with one engine for each worker, which are its own from
@@ -31,7 +29,7 @@ func New(cfg Config, engines []*pvm.Engine) (*Executor, error) {
 	if len(engines) != cfg.Workers {
 		return nil, fmt.Errorf("%w: %d, with %d engines", ErrWorkers, cfg.Workers, len(engines))
 	}
-	return &Executor{cfg: cfg, engines: engines, memory: newMemory(), spare: make([][]*attempt, cfg.Workers)}, nil
+	return &Executor{cfg: cfg, engines: engines, memory: newMemory(), blames: newBlames(), spare: make([][]*attempt, cfg.Workers)}, nil
 }
 
 // Stats returns what was done so far.
@@ -39,8 +37,7 @@ func (x *Executor) Stats() Stats { return x.stats }
 
 // Apply is [exec.Apply], with the engines of the executor.
 func (x *Executor) Apply(view state.View, in exec.Inputs, txs []*chain.VerifiedTx) (exec.Result, error) {
-	x.stats.Blocks++
-	in.Engine = x.engines[0]
+	x.begin(&in)
 	mode := x.choose(txs)
 	if mode == Sequential {
 		return exec.Apply(view, in, txs)
@@ -66,11 +63,17 @@ func (x *Executor) Apply(view state.View, in exec.Inputs, txs []*chain.VerifiedT
 	return result, err
 }
 
+// begin begins a block.
+func (x *Executor) begin(in *exec.Inputs) {
+	x.stats.Blocks++
+	x.blames.block++
+	in.Engine = x.engines[0]
+}
+
 // Sift is [exec.Sift], with the engines of the executor. Spares are run in their
 // turn, as what one has an actor do the next has to know.
 func (x *Executor) Sift(view state.View, in exec.Inputs, sel *exec.Selection) (exec.Sifted, error) {
-	x.stats.Blocks++
-	in.Engine = x.engines[0]
+	x.begin(&in)
 	mode := x.choose(sel.Txs)
 	if mode == Sequential {
 		return exec.Sift(view, in, sel)
@@ -139,7 +142,7 @@ const (
 func (x *Executor) start(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx) *run {
 	r := &run{
 		mode: mode, txs: txs, jobs: make([]job, len(txs)), steps: s, settled: newSettled(s.State(), len(txs)),
-		waiting: make([][]int, len(txs)), depth: make([]int32, len(txs)), memory: x.memory, shake: x.shake, clock: x.cfg.Clock,
+		waiting: make([][]int, len(txs)), depth: make([]int32, len(txs)), after: make([]int32, len(txs)), alone: make([]bool, len(txs)), memory: x.memory, shake: x.shake, clock: x.cfg.Clock,
 		window: windowOptimistic * x.cfg.Workers, heavy: heavy(txs),
 	}
 	for i, e := range x.engines {
@@ -149,6 +152,7 @@ func (x *Executor) start(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx) *run
 		r.window, r.plan = windowPlanned*x.cfg.Workers, newPlan(len(txs))
 		for i, tx := range txs {
 			r.jobs[i].feet = foresee(tx)
+			r.alone[i] = x.blames.alone(culprit(tx))
 		}
 	}
 	return r
@@ -162,6 +166,7 @@ func (x *Executor) count(r *run) {
 	s.Reruns += uint64(r.reruns)
 	s.Missed += uint64(r.missed)
 	s.Waited += uint64(r.waited)
+	s.Alone += uint64(r.lone)
 	s.PlanNanos += r.planNanos
 	for i, w := range r.workers {
 		s.Executions += uint64(w.executions)
@@ -171,28 +176,18 @@ func (x *Executor) count(r *run) {
 	}
 	if r.abandon {
 		s.Abandoned++
-	} else if !r.serial() {
-		x.misled = 0
-		return
 	}
-	x.misled = min(2*x.misled+1, mostWary)
-	x.wary = x.misled
+	if r.mode == Planned {
+		x.blames.judge(r)
+	}
 }
-
-// mostWary bounds for how many blocks Auto stays sequential after one that was
-// full of conflicts, foreseen or not.
-const mostWary = 63
 
 // choose picks the mode of a block.
 func (x *Executor) choose(txs []*chain.VerifiedTx) Mode {
 	if x.cfg.Mode != Auto {
 		return x.cfg.Mode
 	}
-	if x.cfg.Workers == 1 || saved(txs, x.cfg.Workers) < leastSaved {
-		return Sequential
-	}
-	if x.wary > 0 {
-		x.wary--
+	if x.cfg.Workers == 1 || x.saved(txs) < leastSaved {
 		return Sequential
 	}
 	return Planned
@@ -208,21 +203,33 @@ const (
 	leastSaved      = 500 // for which it is worth to wake others
 )
 
-// saved estimates how many microseconds workers save.
-func saved(txs []*chain.VerifiedTx, workers int) int {
-	work := 0
+// saved estimates how many microseconds workers save: what of the block's work may be
+// shared, but for what is before one target or of one sender and for what runs alone.
+func (x *Executor) saved(txs []*chain.VerifiedTx) int {
+	work, longest := 0, 0
+	chains := map[chain.Address]int{} // work of each culprit and sender
 	for _, tx := range txs {
+		cost := costInstruction
 		switch to := tx.Tx.To; {
 		case len(tx.Tx.Payload) == 0:
+			continue
 		case to == nil:
-			work += costDeployment
-		case to.IsSystem():
-			work += costInstruction
-		default:
-			work += costMessage
+			cost = costDeployment
+		case !to.IsSystem():
+			cost = costMessage
 		}
+		who := culprit(tx)
+		if x.blames.alone(who) {
+			continue
+		}
+		work += cost
+		chains[who] += cost
+		if who != tx.Sender {
+			chains[tx.Sender] += cost
+		}
+		longest = max(longest, chains[who], chains[tx.Sender])
 	}
-	return work*(workers-1)/workers - len(txs)*costBeside
+	return work - max(work/x.cfg.Workers, longest) - len(txs)*costBeside
 }
 
 // heavy counts the transactions that do more than to pay.

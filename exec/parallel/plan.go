@@ -53,13 +53,18 @@ func (r *run) admit() {
 		}
 		after = r.plan.enter(i, j.feet.touches)
 	}
+	r.after[i] = int32(after)
 	if after != none {
 		r.waited++
-		r.depth[i] = r.depth[after] + 1
-		r.deepest = max(r.deepest, r.depth[i])
+		if r.depth[i] = r.depth[after] + 1; r.depth[i] > r.deepest {
+			r.deepest, r.last = r.depth[i], i
+		}
+	}
+	if r.isBarred(i) {
+		r.alone[i] = true
 	}
 	switch {
-	case r.sieve.spare(i): // its turn is the frontier's
+	case r.sieve.spare(i), r.alone[i]: // its turn is the frontier's
 		return
 	case after < r.frontier:
 		r.ready.push(i)

@@ -31,8 +31,12 @@ type run struct {
 	waited   int     // of them, those that have to wait for another
 	depth    []int32 // of each, how many wait for one another up to it
 	deepest  int32
-	frontier int  // transactions settled so far
-	settling bool // somebody settles; the fields below are theirs until then
+	last     int                        // one that is as deep
+	after    []int32                    // of each, whom it waits for
+	alone    []bool                     // runs at its turn alone, for what it or its like did
+	barred   map[chain.Address]struct{} // culprits of this block, of whom the rest runs alone
+	frontier int                        // transactions settled so far
+	settling bool                       // somebody settles; the fields below are theirs until then
 	stop     bool
 	plan     *plan
 	memory   *memory
@@ -42,6 +46,9 @@ type run struct {
 	panicked  any   // what transaction frontier panicked with
 	abandon   bool  // too many conflicts
 	reruns    int
+	lone      int // that ran alone
+	tallies   map[chain.Address]*tally
+	toBar     []chain.Address
 	missed    int
 	seen      sight
 	planNanos uint64
@@ -91,6 +98,10 @@ func (w *worker) work() {
 		for len(w.todo) > 0 && !r.stop {
 			i := w.todo[0]
 			w.todo = w.todo[1:]
+			if r.isBarred(i) {
+				r.alone[i] = true
+				continue
+			}
 			r.mu.Unlock()
 			began := r.now()
 			r.jobs[i].try = w.unused()
@@ -191,7 +202,7 @@ func (w *worker) settle() {
 // The caller holds the lock.
 func (w *worker) mine(i int) bool {
 	r := w.run
-	if i < len(r.txs) && r.sieve.spare(i) {
+	if i < len(r.txs) && (r.sieve.spare(i) || i < r.admitted && r.alone[i]) {
 		return true
 	}
 	if i == len(r.txs) || r.jobs[i].by == nil {
@@ -206,6 +217,7 @@ func (w *worker) advance(first, settled int) {
 	r := w.run
 	began := r.now()
 	r.frontier = settled
+	r.bar()
 	for i := first; i < settled; i++ {
 		r.jobs[i] = job{}
 		for _, j := range r.waiting[i] {
@@ -230,9 +242,15 @@ func (w *worker) book(i int) bool {
 		return true
 	}
 	last := r.sieve.spare(i)
-	again := !last && !w.stands(i)
-	if again {
-		j.try.renew()
+	alone := !last && r.alone[i]
+	again := !last && !alone && !w.stands(i)
+	if alone || again {
+		if alone {
+			r.lone++
+			j.try = w.unused()
+		} else {
+			j.try.renew()
+		}
 		w.try(i, false)
 		last = !w.stands(i) // an error, or a balance beyond 64 bits
 	}
@@ -262,7 +280,10 @@ func (w *worker) book(i int) bool {
 		return false
 	}
 	r.sieve.keep(i)
-	r.learn(i, again)
+	if !alone {
+		r.tried(i, again)
+	}
+	r.learn(i, again || alone)
 	if !last {
 		w.keep(j.try)
 	}
@@ -270,14 +291,14 @@ func (w *worker) book(i int) bool {
 }
 
 // tooMany reports whether the block is to be finished one by one: as much had to
-// run again as an eighth of what does more than to pay, or most of what has been settled up
-// to transaction i, so that a block that is all conflicts does not cost an eighth
-// more.
+// run again as half of what does more than to pay, or most of what has been settled up
+// to transaction i. Whose conflicts they are runs alone long before ([run.tried]), so
+// this is for blocks that are conflicts of ever new culprits and little else.
 func (r *run) tooMany(i int) bool {
 	if r.reruns < leastReruns {
 		return false
 	}
-	return 8*r.reruns >= max(r.heavy, len(r.txs)/4) || i >= trial && 2*r.reruns > i
+	return 2*r.reruns >= max(r.heavy, len(r.txs)/4) || i >= trial && 2*r.reruns > i
 }
 
 // serial reports whether nearly all of the block had to wait for one another, so
