@@ -8,31 +8,43 @@ import (
 )
 
 // ErrArenaFull means that the resident tries outgrew the space that refs can
-// name: 65,536 chunks in each of sixteen pools, of 64 KiB (64 GiB in all), or as
-// large as a storage value of more than 32 KiB that has one of its own. It is a
-// limit of this node. The version that a block was applied to stays as it was,
-// and so do those before it; what the block took is lost until the next start.
+// name: 16,777,216 chunks in each of sixteen pools, of 64 KiB (16 TiB in all), or
+// as large as a storage value of more than 32 KiB that has one of its own, of
+// which there can be 268 million. The chain's limit of state and the memory of any
+// machine end long before. The version that a block was applied to stays as it
+// was, and so do those before it; what the block took is lost until the next
+// start.
 var ErrArenaFull = errors.New("tree: no room for more resident nodes")
 
-// ref names a record of the arena: pool (4 bits), chunk (16), unit (12). Zero
-// is no record.
-type ref32 uint32
+// ref40 names a record of the arena: pool (4 bits), chunk (24), unit (12). Zero
+// is no record. In records it takes refBytes.
+type ref40 uint64
 
 const (
 	unitBytes  = 16
-	chunkUnits = 1 << 12
-	chunkMax   = 1 << 16
+	unitBits   = 12
+	chunkUnits = 1 << unitBits
+	chunkBits  = 24
+	chunkMax   = 1 << chunkBits
 	pools      = 16
+	refBytes   = (4 + chunkBits + unitBits) / 8
 
 	// Records of up to exactUnits have a list of free places for each size;
-	// larger ones share a list for each power of two. Beyond sharedUnits a
+	// larger ones share a list for each quarter of a power of two, so that a
+	// record takes at most a quarter more than it needs. Beyond sharedUnits a
 	// record has a chunk of its own.
 	exactUnits  = 64
 	sharedUnits = chunkUnits / 2
-	classes     = exactUnits + 1 + 5
+	classes     = exactUnits + 1 + 4*5
 )
 
-func (r ref32) pool() int { return int(r >> 28) }
+func (r ref40) pool() int { return int(r >> (chunkBits + unitBits)) }
+
+// chunk is the number of the record's chunk in its pool.
+func (r ref40) chunk() int { return int(r >> unitBits & (chunkMax - 1)) }
+
+// offset is where the record begins in its chunk, in bytes.
+func (r ref40) offset() int { return int(r&(chunkUnits-1)) * unitBytes }
 
 // pool is the memory of one sixteenth of the records. It holds no Go pointers
 // but those to its chunks, so that the garbage collector has nothing to follow.
@@ -76,7 +88,7 @@ type plot struct {
 	open int // chunk that is being filled; -1 if none
 	next int // first unit not yet given out in it
 	lost int // units at the ends of chunks, too few for the next record
-	free [classes][]ref32
+	free [classes][]ref40
 }
 
 func (p *pool) init(number int, y *yard) {
@@ -89,9 +101,9 @@ func (p *pool) init(number int, y *yard) {
 }
 
 // at returns the record r and what follows it in its chunk.
-func (f *Forest) at(r ref32) []byte {
-	chunk := (*f.pools[r>>28].chunks.Load())[r>>12&(chunkMax-1)]
-	return chunk[(r&(chunkUnits-1))*unitBytes:]
+func (f *Forest) at(r ref40) []byte {
+	chunk := (*f.pools[r.pool()&(pools-1)].chunks.Load())[r.chunk()]
+	return chunk[r.offset():]
 }
 
 // class returns the free list for records of n units, and the units that such a
@@ -103,15 +115,26 @@ func class(n int) (list, units int) {
 	if n > sharedUnits {
 		return -1, n
 	}
-	power := bits.Len(uint(n - 1)) // 7 to 11
-	return exactUnits + power - 6, 1 << power
+	// n-1 has its highest bit at 6 to 10; the two below tell the quarter.
+	power := bits.Len(uint(n-1)) - 3
+	quarter := (n - 1) >> power // 4 to 7
+	return exactUnits + 1 + 4*(power-4) + quarter - 4, (quarter + 1) << power
+}
+
+// unitsOfClass is the size of the records on a free list.
+func unitsOfClass(list int) int {
+	if list <= exactUnits {
+		return list
+	}
+	list -= exactUnits + 1
+	return (list%4 + 5) << (list/4 + 4)
 }
 
 func unitsOf(bytes int) int { return (bytes + unitBytes - 1) / unitBytes }
 
 // alloc returns a record of n units with undefined contents. It panics with
 // ErrArenaFull, which Forest turns into an error.
-func (p *pool) alloc(n int, g ground) (ref32, []byte) {
+func (p *pool) alloc(n int, g ground) (ref40, []byte) {
 	list, units := class(n)
 	if list < 0 {
 		number := p.addChunk(units*unitBytes, g)
@@ -122,8 +145,7 @@ func (p *pool) alloc(n int, g ground) (ref32, []byte) {
 		r := free[len(free)-1]
 		at.free[list] = free[:len(free)-1]
 		p.idle -= int64(units * unitBytes)
-		chunk := (*p.chunks.Load())[r>>12&(chunkMax-1)]
-		return r, chunk[(r&(chunkUnits-1))*unitBytes:]
+		return r, (*p.chunks.Load())[r.chunk()][r.offset():]
 	}
 	if at.open < 0 || at.next+units > chunkUnits {
 		if at.open >= 0 {
@@ -140,8 +162,8 @@ func (p *pool) alloc(n int, g ground) (ref32, []byte) {
 	return r, chunk
 }
 
-func (p *pool) name(chunk, unit int) ref32 {
-	return ref32(p.number<<28 | uint32(chunk)<<12 | uint32(unit))
+func (p *pool) name(chunk, unit int) ref40 {
+	return ref40(p.number)<<(chunkBits+unitBits) | ref40(chunk)<<unitBits | ref40(unit)
 }
 
 // addChunk returns the number of a new chunk.
@@ -206,16 +228,16 @@ func (y *yard) chunk() []byte {
 }
 
 // release gives back a record of n units.
-func (p *pool) release(r ref32, n int) {
+func (p *pool) release(r ref40, n int) {
 	list, units := class(n)
 	if p.poison {
-		chunk := (*p.chunks.Load())[r>>12&(chunkMax-1)]
+		chunk := (*p.chunks.Load())[r.chunk()][r.offset():]
 		for i := range units * unitBytes {
-			chunk[int(r&(chunkUnits-1))*unitBytes+i] = 0xee
+			chunk[i] = 0xee
 		}
 	}
 	if list < 0 {
-		number := int(r >> 12 & (chunkMax - 1))
+		number := r.chunk()
 		chunks := *p.chunks.Load()
 		p.bytes -= int64(len(chunks[number]))
 		chunks[number] = nil
@@ -223,6 +245,6 @@ func (p *pool) release(r ref32, n int) {
 		return
 	}
 	p.idle += int64(units * unitBytes)
-	at := &p.grounds[p.kinds[r>>12&(chunkMax-1)]]
+	at := &p.grounds[p.kinds[r.chunk()]]
 	at.free[list] = append(at.free[list], r)
 }

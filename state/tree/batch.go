@@ -55,7 +55,7 @@ type storageTrie struct {
 	change   int32
 	from, to int // in slots
 	spans    [pools + 1]int
-	root     ref32
+	root     ref40
 	hash     chain.Hash
 	size     state.StorageSize
 	sheaf    *Sheaf                   // nil for writes
@@ -199,7 +199,7 @@ func (b *batch) sortAccounts() {
 // plant applies entries that are sorted by shard to the trie old, each shard by
 // a worker. It returns the new root record, and its link if it changed. Its
 // results lie from links on.
-func (b *batch) plant(old ref32, es []entry, spans *[pools + 1]int, change *state.AccountChange, links int) (link, ref32, error) {
+func (b *batch) plant(old ref40, es []entry, spans *[pools + 1]int, change *state.AccountChange, links int) (link, ref40, error) {
 	t := b.split(old)
 	err := b.each(pools, len(es), func(w *worker, u int) {
 		w.change = change
@@ -213,14 +213,14 @@ func (b *batch) plant(old ref32, es []entry, spans *[pools + 1]int, change *stat
 
 // crown is the top of a trie that is split by the first nibble.
 type crown struct {
-	old, now [16]ref32
-	root     ref32
+	old, now [16]ref40
+	root     ref40
 	moved    bool // the root itself is under one of the nibbles
 	ground   ground
 }
 
 // split takes the top off a trie.
-func (b *batch) split(root ref32) (t crown) {
+func (b *batch) split(root ref40) (t crown) {
 	t.root = root
 	if root == 0 {
 		return t
@@ -259,7 +259,7 @@ func (w *worker) plantShard(t *crown, u int, es []entry, links int) {
 }
 
 // graft puts the top back on the subtrees.
-func (b *batch) graft(t *crown, links int) (link, ref32, error) {
+func (b *batch) graft(t *crown, links int) (link, ref40, error) {
 	var mask uint16
 	for x, kid := range t.now {
 		if kid != 0 {
@@ -269,7 +269,7 @@ func (b *batch) graft(t *crown, links int) (link, ref32, error) {
 	if t.now == t.old {
 		return link{}, t.root, nil
 	}
-	var top ref32
+	var top ref40
 	err := b.each(1, 1, func(w *worker, _ int) {
 		w.ground = t.ground
 		var was branchAt
@@ -290,7 +290,7 @@ func (b *batch) graft(t *crown, links int) (link, ref32, error) {
 }
 
 // newTop makes the branch that holds the subtrees.
-func (w *worker) newTop(t *crown, was branchAt, mask uint16, links int) ref32 {
+func (w *worker) newTop(t *crown, was branchAt, mask uint16, links int) ref40 {
 	r, rec := w.pool.alloc(unitsOf(branchBytes(bits.OnesCount16(mask))), w.ground)
 	top := writeBranch(rec, 0, mask, w.epoch, (&key32{})[:])
 	for left, rank := mask, 0; left != 0; left, rank = left&(left-1), rank+1 {

@@ -67,7 +67,8 @@
 // and its value are 43. Freed records are used again by size; chunks of 64 KiB
 // are cut from pieces of up to 32 MiB, for large pages. Records of vast storage
 // tries have chunks of their own, so that what most blocks rewrite stays close
-// together beside gigabytes of what sleeps.
+// together beside gigabytes of what sleeps. References of 40 bits name 16 TiB
+// ([Forest.Use]): memory ends before they do.
 //
 // Memory may be that of the operating system: nothing but the Forest keeps it, so
 // every reader holds the Forest until it has copied what it returns.

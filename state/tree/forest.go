@@ -24,7 +24,7 @@ type Forest struct {
 	crew    []*worker  // one for each goroutine of a batch
 	epoch   uint32     // of the newest image
 	scratch batch      // memory for the next batch
-	felled  []ref32    // roots of what is to be freed with all that is below
+	felled  []ref40    // roots of what is to be freed with all that is below
 
 	// Memory of images that have no use for it any more.
 	spareRows    [][pools]rowList
@@ -54,7 +54,7 @@ func NewForest(workers int, take func(bytes int) []byte) *Forest {
 type Image struct {
 	Root chain.Hash
 
-	top     ref32
+	top     ref40
 	epoch   uint32
 	rows    [pools]rowList
 	retired [pools][]retired
@@ -62,7 +62,7 @@ type Image struct {
 
 // retired is a record that an image does not share with its parent.
 type retired struct {
-	ref   ref32
+	ref   ref40
 	units uint32 // or wholeTrie
 }
 

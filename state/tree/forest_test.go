@@ -145,11 +145,7 @@ func (f *Forest) taken() int {
 				n -= chunkUnits - at.next
 			}
 			for list := range at.free {
-				units := list
-				if list > exactUnits {
-					units = 1 << (list - exactUnits + 6)
-				}
-				n -= units * len(at.free[list])
+				n -= unitsOfClass(list) * len(at.free[list])
 			}
 			n -= at.lost
 		}
@@ -249,7 +245,7 @@ func badKey(rng *rand.Rand, family int) (k key32) {
 func adversarial(t *testing.T, rng *rand.Rand, rounds int) {
 	f := NewForest(2, nil)
 	want := map[key32][]byte{}
-	var root ref32
+	var root ref40
 	for round := range rounds {
 		family := rng.IntN(4)
 		writes := map[key32][]byte{}
@@ -292,7 +288,7 @@ func adversarial(t *testing.T, rng *rand.Rand, rounds int) {
 
 // plantRaw writes values under keys that are not hashes, and returns the root.
 // It hashes the root anew, so that unchanged tries have one as well.
-func (f *Forest) plantRaw(t *testing.T, root ref32, writes map[key32][]byte, whale bool) (chain.Hash, ref32) {
+func (f *Forest) plantRaw(t *testing.T, root ref40, writes map[key32][]byte, whale bool) (chain.Hash, ref40) {
 	t.Helper()
 	f.epoch++
 	b := &f.scratch

@@ -18,13 +18,13 @@ type entry struct {
 // twig is a leaf that a new branch is to hold.
 type twig struct {
 	key  key32
-	leaf ref32
+	leaf ref40
 }
 
 // job asks for the link of a node whose descendants all have theirs.
 type job struct {
-	child  ref32
-	parent ref32  // where the link goes; 0 for the batch's links
+	child  ref40
+	parent ref40  // where the link goes; 0 for the batch's links
 	slot   uint32 // nibble in the parent, or number of the batch's link
 	depth  uint32 // nibbles of the key above the node
 }
@@ -49,7 +49,7 @@ type worker struct {
 // to the subtree old at that depth. It returns the new subtree, which is old
 // itself if nothing changed. Whoever takes in a changed subtree has to push a
 // job for its link.
-func (w *worker) update(old ref32, depth int, es []entry) ref32 {
+func (w *worker) update(old ref40, depth int, es []entry) ref40 {
 	if old == 0 {
 		return w.build(depth, es, 0)
 	}
@@ -84,9 +84,9 @@ func run(es []entry, at int) (n, x int) {
 }
 
 // updateBranch applies entries that all go through the branch old.
-func (w *worker) updateBranch(old ref32, v branchAt, es []entry) ref32 {
+func (w *worker) updateBranch(old ref40, v branchAt, es []entry) ref40 {
 	depth, mask := v.depth(), v.mask()
-	var kids [16]ref32
+	var kids [16]ref40
 	var changed uint16
 	for len(es) > 0 {
 		n, x := run(es, depth)
@@ -109,7 +109,7 @@ func (w *worker) updateBranch(old ref32, v branchAt, es []entry) ref32 {
 		return old
 	}
 	if mask&(mask-1) == 0 { // one child or none: no branch
-		var only ref32
+		var only ref40
 		if x := bits.TrailingZeros16(mask); x < 16 {
 			if only = kids[x]; changed>>x&1 == 0 {
 				only = v.child(x)
@@ -127,10 +127,10 @@ func (w *worker) updateBranch(old ref32, v branchAt, es []entry) ref32 {
 }
 
 // copyKids fills a branch with the kids of an older one, but for those changed.
-func (w *worker) copyKids(r ref32, now, was branchAt, kids *[16]ref32, changed uint16) {
+func (w *worker) copyKids(r ref40, now, was branchAt, kids *[16]ref40, changed uint16) {
 	depth := now.depth() + 1
 	if now.mask() == was.mask() {
-		copy(now.b[headerBytes:headerBytes+now.n*slotBytes], was.b[headerBytes:])
+		copy(now.b[branchHeader:branchHeader+now.n*slotBytes], was.b[branchHeader:])
 		for left := changed; left != 0; left &= left - 1 {
 			x := bits.TrailingZeros16(left)
 			now.setKid(now.rank(x), kids[x])
@@ -155,8 +155,8 @@ func (w *worker) copyKids(r ref32, now, was branchAt, kids *[16]ref32, changed u
 
 // diverge applies entries to the branch old of which some leave its path at
 // nibble at, before it divides.
-func (w *worker) diverge(old ref32, v branchAt, depth, at int, es []entry) ref32 {
-	var kids [16]ref32
+func (w *worker) diverge(old ref40, v branchAt, depth, at int, es []entry) ref40 {
+	var kids [16]ref40
 	var mask uint16
 	own := nibble(v.key(), at)
 	kids[own] = old
@@ -184,14 +184,14 @@ func (w *worker) diverge(old ref32, v branchAt, depth, at int, es []entry) ref32
 }
 
 // build makes a subtree of entries and, if leaf is not 0, an existing leaf.
-func (w *worker) build(depth int, es []entry, leaf ref32) ref32 {
+func (w *worker) build(depth int, es []entry, leaf ref40) ref40 {
 	start := len(w.items)
 	var key *key32
 	if leaf != 0 {
 		key = leafKey(w.at(leaf))
 	}
 	for i := range es {
-		was := ref32(0)
+		was := ref40(0)
 		if key != nil {
 			if c := compareKeys(key, &es[i].key); c < 0 {
 				w.items = append(w.items, twig{*key, leaf})
@@ -213,7 +213,7 @@ func (w *worker) build(depth int, es []entry, leaf ref32) ref32 {
 }
 
 // join makes a subtree of leaves in ascending order.
-func (w *worker) join(depth int, items []twig) ref32 {
+func (w *worker) join(depth int, items []twig) ref40 {
 	switch len(items) {
 	case 0:
 		return 0
@@ -246,7 +246,7 @@ func (w *worker) join(depth int, items []twig) ref32 {
 }
 
 // push asks for the link of a child.
-func (w *worker) push(child, parent ref32, slot, depth int) {
+func (w *worker) push(child, parent ref40, slot, depth int) {
 	j := job{child: child, parent: parent, slot: uint32(slot), depth: uint32(depth)}
 	if b := w.at(child); b[0] == kindLeaf {
 		w.leaves = append(w.leaves, j)
@@ -257,7 +257,7 @@ func (w *worker) push(child, parent ref32, slot, depth int) {
 
 // retire takes a record out of the new version. One of this batch is free at
 // once; others are still in use by older versions.
-func (w *worker) retire(r ref32, b []byte) {
+func (w *worker) retire(r ref40, b []byte) {
 	units := recordUnits(b)
 	if epochOf(b) == w.epoch {
 		w.pools[r.pool()].release(r, units)
@@ -268,21 +268,21 @@ func (w *worker) retire(r ref32, b []byte) {
 }
 
 // retireTrie takes a whole storage trie out of the new version.
-func (w *worker) retireTrie(root ref32) {
+func (w *worker) retireTrie(root ref40) {
 	list := &w.image.retired[w.pool.number]
 	*list = append(*list, retired{root, wholeTrie})
 }
 
 // settle returns the leaf that an entry leaves in the place of old: old itself
 // if it does not change, 0 if there is none.
-func (w *worker) settle(e *entry, old ref32) ref32 {
+func (w *worker) settle(e *entry, old ref40) ref40 {
 	if w.change != nil {
 		return w.settleStorage(e, old)
 	}
 	return w.settleAccount(e, old)
 }
 
-func (w *worker) settleStorage(e *entry, old ref32) ref32 {
+func (w *worker) settleStorage(e *entry, old ref40) ref40 {
 	key, value := w.change.Storage[e.at].Key, w.change.Storage[e.at].Value
 	if old != 0 {
 		b := w.at(old)
@@ -300,19 +300,19 @@ func (w *worker) settleStorage(e *entry, old ref32) ref32 {
 	return w.newLeaf(&e.key, value, 0)
 }
 
-func (w *worker) newLeaf(key *key32, payload []byte, account byte) ref32 {
+func (w *worker) newLeaf(key *key32, payload []byte, account byte) ref40 {
 	r, b := w.pool.alloc(unitsOf(atPayload+len(payload)), w.ground)
 	b[0], b[atAccount] = kindLeaf, account
 	binary.LittleEndian.PutUint32(b[atLength:], uint32(len(payload)))
 	binary.LittleEndian.PutUint32(b[atEpoch:], w.epoch)
-	copy(b[headerBytes:], key[:])
+	copy(b[leafHeader:], key[:])
 	copy(b[atPayload:], payload)
 	return r
 }
 
 // settleAccount merges what is written of an account with what it was, and
 // notes the row that the account leaves.
-func (w *worker) settleAccount(e *entry, old ref32) ref32 {
+func (w *worker) settleAccount(e *entry, old ref40) ref40 {
 	fact := &w.facts[e.at]
 	row := Row{Key: e.key}
 	var a resident
@@ -339,7 +339,7 @@ func (w *worker) settleAccount(e *entry, old ref32) ref32 {
 		row.Storage, a.storage, a.root = w.changes[e.at].Storage, t.root, t.hash
 		a.size = t.size
 	}
-	now := ref32(0)
+	now := ref40(0)
 	if !a.empty() {
 		w.account = appendResident(w.account[:0], &a)
 		if old != 0 && string(w.account) == string(was) {

@@ -172,7 +172,7 @@ func appendBranch(dst []byte, v branchAt) []byte {
 	dst = rlp.AppendListHeader(dst, payload)
 	start := len(dst)
 	dst = slices.Grow(dst, payload)[:start+payload]
-	out, links, mask := dst[start:], v.b[headerBytes+4*v.n:], v.mask()
+	out, links, mask := dst[start:], v.b[branchHeader+refBytes*v.n:], v.mask()
 	for x := range 16 {
 		if mask>>x&1 == 0 {
 			out[0] = 0x80

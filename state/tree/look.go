@@ -53,7 +53,7 @@ func (f *Forest) ProveStorage(im *Image, account, slot chain.Hash) [][]byte {
 
 // prove encodes the nodes on the way to key. Those that stand inside their
 // parent are not listed.
-func (f *Forest) prove(root ref32, key *key32) (proof [][]byte) {
+func (f *Forest) prove(root ref40, key *key32) (proof [][]byte) {
 	defer runtime.KeepAlive(f)
 	list := func(enc []byte, depth int) {
 		if len(enc) >= hashedMin || depth == 0 {

@@ -11,8 +11,8 @@ import (
 
 // Records of the arena, little-endian.
 //
-//	branch: kind, depth, mask u16, embedded u16, -, -, epoch u32, -, -, -, -,
-//	        n refs u32, n links of 32 bytes, key of 32 bytes
+//	branch: kind, depth, mask u16, embedded u16, -, -, epoch u32,
+//	        n refs of 5 bytes, n links of 32 bytes, key of 32 bytes
 //	leaf:   kind, account, -, -, length u32, epoch u32, -, -, -, -,
 //	        key of 32 bytes, payload
 //
@@ -31,11 +31,11 @@ const (
 
 	atDepth, atMask, atEmbedded, atEpoch = 1, 2, 4, 8
 	atAccount, atLength                  = 1, 4
-	headerBytes                          = 16
+	branchHeader, leafHeader             = 12, 16
 	keyBytes                             = 32
 	linkBytes                            = 32
-	atPayload                            = headerBytes + keyBytes
-	slotBytes                            = 4 + linkBytes
+	atPayload                            = leafHeader + keyBytes
+	slotBytes                            = refBytes + linkBytes
 	keyNibbles                           = 2 * keyBytes
 )
 
@@ -81,7 +81,7 @@ func asBranch(b []byte) branchAt {
 	return branchAt{b, bits.OnesCount16(binary.LittleEndian.Uint16(b[atMask:]))}
 }
 
-func branchBytes(n int) int { return headerBytes + n*slotBytes + keyBytes }
+func branchBytes(n int) int { return branchHeader + n*slotBytes + keyBytes }
 
 func (v branchAt) depth() int { return int(v.b[atDepth]) }
 
@@ -94,16 +94,27 @@ func (v branchAt) setEmbedded(mask uint16) { binary.LittleEndian.PutUint16(v.b[a
 // rank is the place of nibble x among the children.
 func (v branchAt) rank(x int) int { return bits.OnesCount16(v.mask() & (1<<x - 1)) }
 
-func (v branchAt) kid(rank int) ref32 {
-	return ref32(binary.LittleEndian.Uint32(v.b[headerBytes+4*rank:]))
+func (v branchAt) kid(rank int) ref40 {
+	// One load, of a ref and the first bytes of what follows: a link, at the least.
+	return ref40(binary.LittleEndian.Uint64(v.b[branchHeader+refBytes*rank:]) & (1<<(8*refBytes) - 1))
 }
 
-func (v branchAt) setKid(rank int, r ref32) {
-	binary.LittleEndian.PutUint32(v.b[headerBytes+4*rank:], uint32(r))
+func (v branchAt) setKid(rank int, r ref40) {
+	putRef(v.b[branchHeader+refBytes*rank:], r)
+}
+
+func putRef(b []byte, r ref40) {
+	_ = b[refBytes-1]
+	binary.LittleEndian.PutUint32(b, uint32(r))
+	b[4] = byte(r >> 32)
+}
+
+func getRef(b []byte) ref40 {
+	return ref40(binary.LittleEndian.Uint32(b)) | ref40(b[4])<<32
 }
 
 // child returns the child at nibble x, or 0.
-func (v branchAt) child(x int) ref32 {
+func (v branchAt) child(x int) ref40 {
 	if v.mask()>>x&1 == 0 {
 		return 0
 	}
@@ -111,12 +122,12 @@ func (v branchAt) child(x int) ref32 {
 }
 
 func (v branchAt) link(rank int) []byte {
-	at := headerBytes + 4*v.n + linkBytes*rank
+	at := branchHeader + refBytes*v.n + linkBytes*rank
 	return v.b[at : at+linkBytes]
 }
 
 func (v branchAt) key() []byte {
-	at := headerBytes + v.n*slotBytes
+	at := branchHeader + v.n*slotBytes
 	return v.b[at : at+keyBytes]
 }
 
@@ -131,7 +142,7 @@ func writeBranch(b []byte, depth int, mask uint16, epoch uint32, key []byte) bra
 	return v
 }
 
-func leafKey(b []byte) *key32 { return (*key32)(b[headerBytes:]) }
+func leafKey(b []byte) *key32 { return (*key32)(b[leafHeader:]) }
 
 func leafPayload(b []byte) []byte {
 	n := int(binary.LittleEndian.Uint32(b[atLength:]))
@@ -151,7 +162,7 @@ func recordUnits(b []byte) int {
 // resident is an account as its leaf keeps it.
 type resident struct {
 	nonce, balance uint64
-	storage        ref32 // root record of the storage trie, 0 if none
+	storage        ref40 // root record of the storage trie, 0 if none
 	root           chain.Hash
 	size           state.StorageSize // of the storage
 	code           chain.Hash        // zero if none
@@ -178,7 +189,9 @@ func appendResident(dst []byte, a *resident) []byte {
 	dst = binary.AppendUvarint(dst, a.nonce)
 	dst = binary.AppendUvarint(dst, a.balance)
 	if a.storage != 0 {
-		dst = binary.LittleEndian.AppendUint32(dst, uint32(a.storage))
+		var r [refBytes]byte
+		putRef(r[:], a.storage)
+		dst = append(dst, r[:]...)
 		dst = append(dst, a.root[:]...)
 		dst = binary.AppendUvarint(dst, a.size.Bytes)
 		dst = binary.AppendUvarint(dst, a.size.Entries)
@@ -198,9 +211,9 @@ func readResident(b []byte) (a resident) {
 	a.balance, n = binary.Uvarint(b)
 	b = b[n:]
 	if flags&hasStorage != 0 {
-		a.storage = ref32(binary.LittleEndian.Uint32(b))
-		copy(a.root[:], b[4:])
-		b = b[4+len(a.root):]
+		a.storage = getRef(b)
+		copy(a.root[:], b[refBytes:])
+		b = b[refBytes+len(a.root):]
 		a.size.Bytes, n = binary.Uvarint(b)
 		b = b[n:]
 		a.size.Entries, n = binary.Uvarint(b)
@@ -215,7 +228,7 @@ func readResident(b []byte) (a resident) {
 }
 
 // storageOf returns the root record of an account's storage trie.
-func storageOf(payload []byte) ref32 {
+func storageOf(payload []byte) ref40 {
 	if payload[0]&hasStorage == 0 {
 		return 0
 	}

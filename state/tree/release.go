@@ -57,12 +57,12 @@ func (f *Forest) Release(images ...*Image) {
 
 // prune frees the records of one epoch at and below r. Records of another
 // epoch are older, and so is everything below them.
-func (f *Forest) prune(r ref32, epoch uint32) {
+func (f *Forest) prune(r ref40, epoch uint32) {
 	b := f.at(r)
 	if epochOf(b) != epoch {
 		return
 	}
-	f.below(b, func(kid ref32) { f.prune(kid, epoch) })
+	f.below(b, func(kid ref40) { f.prune(kid, epoch) })
 	f.pools[r.pool()].release(r, recordUnits(b))
 }
 
@@ -73,13 +73,13 @@ func (f *Forest) fell(n int) {
 		r := f.felled[last]
 		f.felled = f.felled[:last]
 		b := f.at(r)
-		f.below(b, func(kid ref32) { f.felled = append(f.felled, kid) })
+		f.below(b, func(kid ref40) { f.felled = append(f.felled, kid) })
 		f.pools[r.pool()].release(r, recordUnits(b))
 	}
 }
 
 // below calls do with each record that the record b refers to.
-func (f *Forest) below(b []byte, do func(ref32)) {
+func (f *Forest) below(b []byte, do func(ref40)) {
 	if b[0] == kindLeaf {
 		if leafIsAccount(b) {
 			if root := storageOf(leafPayload(b)); root != 0 {
@@ -109,4 +109,28 @@ func (f *Forest) Footprint() (total Footprint) {
 		total.Free += f.pools[i].idle
 	}
 	return total
+}
+
+// Use is how far the space that refs can name is used.
+type Use struct {
+	Chunks      int64 // of all pools
+	Most, Limit int   // chunks of the fullest pool, and where each pool ends
+}
+
+// Share is the part in use of the pool that will end first.
+func (u Use) Share() float64 { return float64(u.Most) / float64(u.Limit) }
+
+// Use returns the use of the arena now.
+func (f *Forest) Use() (u Use) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := range f.pools {
+		p := &f.pools[i]
+		n := p.used - len(p.spare)
+		u.Chunks += int64(n)
+		if u.Limit == 0 || float64(n)/float64(p.limit) > u.Share() {
+			u.Most, u.Limit = n, p.limit
+		}
+	}
+	return u
 }

@@ -11,7 +11,7 @@ import (
 // children, where parts loaded one after the other would copy and hash them anew
 // for each part. It is of one forest and loaded once.
 type Sheaf struct {
-	leaves [pools][]ref32
+	leaves [pools][]ref40
 	sizes  [pools]state.StorageSize
 }
 
@@ -57,15 +57,16 @@ func (s *Sheaf) entries() (n int) {
 // bind makes the subtree of a shard of a sheaf.
 func (w *worker) bind(t *crown, u int, s *Sheaf, links int) {
 	w.ground = t.ground
-	es := make([]entry, len(s.leaves[u]))
-	for i, leaf := range s.leaves[u] {
-		es[i] = entry{key: *leafKey(w.at(leaf)), at: int32(leaf)}
+	leaves := s.leaves[u]
+	es := make([]entry, len(leaves))
+	for i, leaf := range leaves {
+		es[i] = entry{key: *leafKey(w.at(leaf)), at: int32(i)}
 	}
 	s.leaves[u] = nil
 	w.sortShard(es)
 	items := make([]twig, len(es))
 	for i := range es {
-		items[i] = twig{key: es[i].key, leaf: ref32(es[i].at)}
+		items[i] = twig{key: es[i].key, leaf: leaves[es[i].at]}
 	}
 	w.spareEntries = nil // as large as the state, maybe
 	if t.now[u] = w.join(1, items); t.now[u] != 0 {

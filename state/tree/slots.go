@@ -9,7 +9,7 @@ import (
 // Slots is the storage of one account in one image, for many reads.
 type Slots struct {
 	forest *Forest
-	root   ref32
+	root   ref40
 }
 
 // Slots returns the storage of an account; without account it is empty.

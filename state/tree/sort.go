@@ -5,7 +5,7 @@ import "slices"
 // sorter is scratch memory for sorting one shard.
 type sorter struct {
 	spareEntries []entry
-	path         [warmWindow]ref32
+	path         [warmWindow]ref40
 	touched      byte // keeps the reads of warm from being left out
 }
 
@@ -62,7 +62,7 @@ const warmWindow = 64
 // warm goes down the trie root with many keys at a time and does nothing else:
 // the processor fetches the records of neighbours while it waits for one, which
 // update, going down to one leaf after the other, would not let it do.
-func (w *worker) warm(root ref32, es []entry) {
+func (w *worker) warm(root ref40, es []entry) {
 	for len(es) > 0 && root != 0 {
 		part := es[:min(len(es), warmWindow)]
 		es = es[len(part):]

@@ -86,7 +86,7 @@ func (t *storageTrie) ground() ground {
 }
 
 // finish notes what became of a trie.
-func (t *storageTrie) finish(root ref32, l *link) {
+func (t *storageTrie) finish(root ref40, l *link) {
 	t.root, t.size = root, t.base.size
 	for _, grown := range t.grown {
 		t.size = t.size.Add(grown)
@@ -202,7 +202,7 @@ func (w *worker) plantSmall(t *storageTrie, number int) {
 }
 
 // find returns the leaf under key in the trie root, or 0.
-func (f *Forest) find(root ref32, key *chain.Hash) ref32 {
+func (f *Forest) find(root ref40, key *chain.Hash) ref40 {
 	for r := root; r != 0; {
 		b := f.at(r)
 		if b[0] == kindLeaf {

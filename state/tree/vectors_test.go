@@ -100,7 +100,7 @@ func TestEthereumUnorderedVectors(t *testing.T) {
 // forestCase is a sequence of writes in a forest of each number of workers.
 type forestCase struct {
 	forests []*Forest
-	roots   []ref32
+	roots   []ref40
 }
 
 func newForestCase() *forestCase {
