@@ -87,9 +87,12 @@ func (f *frame) Actor(addr chain.Address) (host.Actor, bool, error) {
 	if err != nil {
 		return out, false, err
 	}
-	size, err := f.run.state.StorageSize(addr)
 	out.Code, out.Creator, out.Deployed = a.CodeHash, rec.Creator, uint64(rec.Deployed)
-	out.Storage, out.Dormant = size.Bytes, rent.Dormant(&a)
+	if out.Dormant = rent.Dormant(&a); out.Dormant {
+		return out, true, nil // what its storage holds is a claim of who restores it
+	}
+	size, err := f.run.state.StorageSize(addr)
+	out.Storage = size.Bytes
 	return out, true, err
 }
 

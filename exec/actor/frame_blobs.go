@@ -1,6 +1,7 @@
 package actor
 
 import (
+	"bytes"
 	"encoding/hex"
 	"fmt"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/rent"
 )
 
 // A blob is in the storage of the actor that has committed it, under a key that
@@ -59,15 +61,22 @@ func (f *frame) CommitBlob(data []byte) ([]byte, error) {
 	if err := f.withinQuota(); err != nil {
 		return nil, err
 	}
-	at, err := f.blobPlace(hash)
-	if err != nil {
-		return nil, err
-	}
-	if v, err := f.run.state.Storage(at, blobKey(hash)); err != nil || v != nil {
+	there, err := f.keptElsewhere(hash)
+	if err != nil || there {
 		return hash, err // the first to commit keeps the place as long as it has the blob
 	}
 	f.run.state.SetStorage(chain.AddrActors, blobPlaceKey(hash), f.env.Self[:])
 	return hash, nil
+}
+
+// keptElsewhere reports whether the actor that has the place of a blob has the blob.
+func (f *frame) keptElsewhere(hash []byte) (bool, error) {
+	at, err := f.blobPlace(hash)
+	if err != nil {
+		return false, err
+	}
+	_, ok, err := f.blobOf(at, hash)
+	return ok, err
 }
 
 // withinQuota traps where an actor stores more than its quota and its bond allow.
@@ -83,7 +92,8 @@ func (f *frame) withinQuota() error {
 	return err
 }
 
-// blobPlace returns the actor whose storage has had a blob; zero for none.
+// blobPlace returns the actor whose storage has had a blob; zero for none. Only
+// CommitBlob writes these rows, an address each, so another form is a fault.
 func (f *frame) blobPlace(multihash []byte) (at chain.Address, err error) {
 	b, err := f.run.state.Storage(chain.AddrActors, blobPlaceKey(multihash))
 	if err != nil || b == nil {
@@ -103,23 +113,38 @@ func (f *frame) Blob(multihash []byte) ([]byte, bool, error) {
 	if len(multihash) != multihashBytes {
 		return nil, false, nil
 	}
-	stored, err := f.run.state.Storage(f.env.Self, blobKey(multihash))
-	if err == nil && stored == nil {
+	data, ok, err := f.blobOf(f.env.Self, multihash)
+	if err == nil && !ok {
 		var at chain.Address
 		if at, err = f.blobPlace(multihash); err == nil {
-			stored, err = f.run.state.Storage(at, blobKey(multihash))
+			data, ok, err = f.blobOf(at, multihash)
 		}
 	}
-	if err != nil || stored == nil {
+	if err != nil || !ok {
 		return nil, false, err
-	}
-	r := cbor.NewReader(stored)
-	data, err := r.Bytes(len(stored))
-	if err != nil {
-		return nil, false, fmt.Errorf("%w: blob %x: %w", ErrRecord, multihash, err)
 	}
 	if err := f.mayMoveBlob(len(data)); err != nil {
 		return nil, false, err
 	}
 	return data, true, f.readCells(len(multihash) + len(data))
+}
+
+// blobOf returns a blob out of an actor's storage. A dormant actor has none: what
+// its storage holds until it is restored is whatever somebody has put there, who
+// may be lying. What does not have the hash is no blob of that name, in any form.
+func (f *frame) blobOf(at chain.Address, multihash []byte) ([]byte, bool, error) {
+	a, err := f.run.state.Traits(at)
+	if err != nil || !a.HasCode() || rent.Dormant(&a) {
+		return nil, false, err
+	}
+	stored, err := f.run.state.Storage(at, blobKey(multihash))
+	if err != nil || stored == nil {
+		return nil, false, err
+	}
+	r := cbor.NewReader(stored)
+	data, err := r.Bytes(len(stored))
+	if err != nil || r.End() != nil || !bytes.Equal(Multihash(data), multihash) {
+		return nil, false, nil
+	}
+	return data, true, nil
 }

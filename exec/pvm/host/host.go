@@ -77,7 +77,7 @@ type Env struct {
 type Actor struct {
 	Code     [32]byte      // hash of the source; zero: an external account
 	Creator  chain.Address // zero for an external account
-	Storage  uint64        // bytes of keys and values
+	Storage  uint64        // bytes of keys and values; 0 while dormant
 	Deployed uint64        // height
 	Dormant  bool          // evicted: its handlers do not run
 }

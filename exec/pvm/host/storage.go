@@ -56,6 +56,6 @@ type Storage interface {
 	// multihash. Charge: system, blob_commit_kib per KiB or part of one.
 	CommitBlob(data []byte) ([]byte, error)
 	// Blob returns the committed data; false when the chain does not have it (any
-	// more). Charge: storage_read, storage_read_byte per byte.
+	// more), or who keeps it is dormant. Charge: storage_read, storage_read_byte per byte.
 	Blob(multihash []byte) ([]byte, bool, error)
 }
