@@ -114,6 +114,7 @@ type InstructionSpec struct {
 type Instruction struct {
 	InstructionSpec
 	PayloadBytes int  // length of the payload, each byte of which costs cells
+	AccessBytes  int  // of the encoded access list beyond null, which cost as much
 	HasCode      bool // of the target; see [Instruction.WithCode]
 }
 
@@ -153,11 +154,11 @@ func (t *Tx) Classify() (Instruction, error) {
 		}
 		return t.instruction(spec, &r)
 	case !t.To.IsSystem():
-		return Instruction{InstructionSpec: transferSpec, PayloadBytes: len(t.Payload)}, nil
+		return t.spelled(transferSpec), nil
 	case len(t.Payload) > 0:
 		return t.classifySystem()
 	case *t.To == AddrTreasury:
-		return Instruction{InstructionSpec: transferSpec}, nil
+		return t.spelled(transferSpec), nil
 	default:
 		return Instruction{}, ErrReservedAddress
 	}
@@ -196,7 +197,13 @@ func (t *Tx) instruction(spec InstructionSpec, r *cbor.Reader) (Instruction, err
 	if err := r.End(); err != nil {
 		return Instruction{}, payloadError(spec.Name, err)
 	}
-	return Instruction{InstructionSpec: spec, PayloadBytes: len(t.Payload)}, nil
+	return t.spelled(spec), nil
+}
+
+// spelled is an instruction with the bytes that this transaction takes beyond the
+// smallest transfer.
+func (t *Tx) spelled(spec InstructionSpec) Instruction {
+	return Instruction{InstructionSpec: spec, PayloadBytes: len(t.Payload), AccessBytes: t.accessBytes()}
 }
 
 func payloadError(place string, err error) error {
@@ -264,10 +271,11 @@ func (i Instruction) WithCode(hasCode bool) Instruction {
 }
 
 // Intrinsic returns what the transaction pays before anything of it runs
-// (whitepaper §17.2): the cycles of its cost rule, and cells for every payload
-// byte. The source of a deployment is part of its payload, so the table's
-// code_size is in the payload's length. A sum above 64 bits saturates, which
-// no limit can cover.
+// (whitepaper §17.2): the cycles of its cost rule, and cells for every byte of
+// the payload and of the access list, since cells are calldata and bandwidth
+// (whitepaper §4): all nodes send and keep the whole body. The source of a
+// deployment is part of its payload, so the table's code_size is in the payload's
+// length. A sum above 64 bits saturates, which no limit can cover.
 func (i Instruction) Intrinsic(c *IntrinsicCosts) Usage {
 	var u Usage
 	switch i.Cost {
@@ -286,8 +294,8 @@ func (i Instruction) Intrinsic(c *IntrinsicCosts) Usage {
 	default:
 		u.Cycles = c.InstructionCycles
 	}
-	high, payload := bits.Mul64(uint64(i.PayloadBytes), uint64(c.PayloadByteCells))
-	sum, carry := bits.Add64(payload, uint64(u.Cells), 0)
+	high, spelled := bits.Mul64(uint64(i.PayloadBytes)+uint64(i.AccessBytes), uint64(c.PayloadByteCells))
+	sum, carry := bits.Add64(spelled, uint64(u.Cells), 0)
 	if high != 0 || carry != 0 {
 		sum = math.MaxUint64
 	}

@@ -2,7 +2,7 @@ package chain
 
 // IntrinsicCosts is what a transaction pays before anything of it runs
 // (whitepaper §17.2; resolutions 2.9, 2.10, 8.16, 11.13). Every kind pays one
-// cell per payload byte besides the cells named here.
+// cell per byte of payload and access list besides the cells named here.
 type IntrinsicCosts struct {
 	TransferCycles      Cycles `json:"transfer_cycles"`
 	DeployCycles        Cycles `json:"deploy_cycles"`
@@ -12,7 +12,7 @@ type IntrinsicCosts struct {
 	TimerScheduleCells  Cells  `json:"timer_schedule_cells"`
 	HeartbeatCycles     Cycles `json:"heartbeat_cycles"`
 	InstructionCycles   Cycles `json:"instruction_cycles"` // any other instruction to a system actor
-	PayloadByteCells    Cells  `json:"payload_byte_cells"`
+	PayloadByteCells    Cells  `json:"payload_byte_cells"` // and of an access list
 }
 
 func defaultIntrinsicCosts() IntrinsicCosts {

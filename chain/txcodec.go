@@ -93,6 +93,20 @@ func checkAccessList(list []AccessEntry) error {
 	return nil
 }
 
+// accessBytes returns how much longer the body is than with null for an access
+// list. It takes no time for a transaction without a list.
+func (t *Tx) accessBytes() int {
+	if len(t.AccessList) == 0 {
+		return 0 // null and an empty list are a byte each
+	}
+	n := cbor.HeadBytes(uint64(len(t.AccessList))) - nullBytes
+	for i := range t.AccessList {
+		keys := t.AccessList[i].Keys
+		n += 1 + (1 + len(Address{})) + cbor.HeadBytes(uint64(len(keys))) + len(keys)*(2+len(Hash{}))
+	}
+	return n
+}
+
 // Encode returns the canonical body, without a length prefix.
 func (t *Tx) Encode() []byte {
 	return t.appendTo(make([]byte, 0, 256+len(t.Payload)))

@@ -211,6 +211,10 @@ func FuzzDecodeTx(f *testing.F) {
 			t.Fatal("two ways to the signing hash disagree")
 		}
 		_, _ = tx.Classify()
+		bare := *tx
+		if bare.AccessList = nil; tx.accessBytes() != len(body)-len(bare.Encode()) {
+			t.Fatalf("the access list takes %d bytes, not %d", len(body)-len(bare.Encode()), tx.accessBytes())
+		}
 	})
 }
 
@@ -234,4 +238,44 @@ func FuzzWireTxs(f *testing.F) {
 			t.Fatalf("bodies join to %x, were %x", again, b)
 		}
 	})
+}
+
+// TestAccessListIsPaid: a transaction pays a cell for every byte by which an access
+// list makes its body longer (attack B7: 40,813 bytes for 21,000 cycles and no cells).
+func TestAccessListIsPaid(t *testing.T) {
+	costs := DefaultParams().Intrinsic
+	list := func(entries, keys int) (out []AccessEntry) {
+		for i := range entries {
+			e := AccessEntry{Address: Address{byte(i >> 8), byte(i), 1}}
+			for k := range keys {
+				e.Keys = append(e.Keys, Hash{byte(k >> 8), byte(k), 1})
+			}
+			out = append(out, e)
+		}
+		return out
+	}
+	for name, row := range map[string]struct {
+		list  []AccessEntry
+		cells Cells
+	}{
+		"null":               {nil, 0},
+		"empty":              {[]AccessEntry{}, 0},
+		"one address":        {list(1, 0), 23},
+		"one key":            {list(1, 1), 57},
+		"heads of two bytes": {list(24, 24), 24*(23+1+24*34) + 1},
+		"the largest":        {list(MaxAccessEntries, MaxAccessKeys/MaxAccessEntries), 40_706},
+	} {
+		tx := *publicTx()
+		tx.To, tx.Payload, tx.AccessList = &Address{9, 19: 9}, nil, nil
+		bare := len(tx.Encode())
+		tx.AccessList = row.list
+		ins, err := tx.Classify()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		got := ins.Intrinsic(&costs)
+		if longer := len(tx.Encode()) - bare; int(got.Cells) != longer || got.Cells != row.cells || got.Cycles != 21_000 {
+			t.Errorf("%s: %+v for %d bytes more, want %d cells", name, got, longer, row.cells)
+		}
+	}
 }

@@ -22,6 +22,23 @@ func appendHead(dst []byte, major byte, arg uint64) []byte {
 	}
 }
 
+// HeadBytes returns how many bytes the shortest head with the argument takes: an
+// unsigned integer itself, or what stands before a string or a list of that length.
+func HeadBytes(arg uint64) int {
+	switch {
+	case arg < 24:
+		return 1
+	case arg < 1<<8:
+		return 2
+	case arg < 1<<16:
+		return 3
+	case arg < 1<<32:
+		return 5
+	default:
+		return 9
+	}
+}
+
 // AppendUint appends an unsigned integer.
 func AppendUint(dst []byte, v uint64) []byte { return appendHead(dst, majorUint, v) }
 

@@ -48,8 +48,9 @@ What a transaction is follows from its target and payload alone (resolution 11.4
 and who may send it. A transaction of somebody else, with an unknown opcode or with arguments of other
 types is invalid: it never stands in a block and costs nothing.
 
-The intrinsic cost below is the default of the genesis parameters. Every payload byte costs
-%d cell besides. What the instruction does is charged on top when it runs.
+The intrinsic cost below is the default of the genesis parameters. Every byte of the payload costs
+%d cell besides, and so does every byte by which the access list makes the body longer: all nodes send
+and keep them. What the instruction does is charged on top when it runs.
 
 `
 

@@ -54,11 +54,17 @@ type footprint struct {
 	message bool
 }
 
+// mostReserved bounds for how many addresses of its access list a deployment or an
+// instruction makes others wait: a list may be false, and whom it names did not ask.
+const mostReserved = 16
+
 // foresee reads a footprint off a transaction. What it names besides its target are
-// hints: what is made of those of a message, its handler's habit says; what other
-// access lists name is waited for as if it were written.
+// hints: what is made of those of a message, its handler's habit says; what the lists
+// of deployments and instructions name is waited for as if it were written, within
+// mostReserved. A transfer touches nobody but its sender and its target, whatever its
+// list says.
 func foresee(tx *chain.VerifiedTx) footprint {
-	f := footprint{touches: make([]touch, 1, 2+len(tx.Tx.AccessList))}
+	f := footprint{touches: make([]touch, 1, 2+min(len(tx.Tx.AccessList), mostReserved))}
 	f.touches[0] = touch{resource{addr: tx.Sender}, writes}
 	if to := tx.Tx.To; to != nil && (!to.IsSystem() || *to == chain.AddrTreasury) {
 		t := touch{resource{addr: *to}, credits}
@@ -70,17 +76,35 @@ func foresee(tx *chain.VerifiedTx) footprint {
 		}
 		f.add(t)
 	}
-	for i := range tx.Tx.AccessList {
-		switch a := tx.Tx.AccessList[i].Address; {
-		case a.IsSystem():
-		case f.message:
-			f.hints[inList] = append(f.hints[inList], a)
-		default:
-			f.add(touch{resource{addr: a}, writes})
-		}
-	}
+	f.foreseeList(tx.Tx)
 	f.said = len(f.touches)
 	return f
+}
+
+// foreseeList reads the access list, whose addresses are distinct and in order
+// ([chain.DecodeTx] refuses others): each is compared with the sender and the target
+// alone.
+func (f *footprint) foreseeList(tx *chain.Tx) {
+	if len(tx.Payload) == 0 {
+		return
+	}
+	named := f.touches
+	for i := range tx.AccessList {
+		switch a := tx.AccessList[i].Address; {
+		case a.IsSystem():
+		case f.message:
+			if len(f.hints[inList]) == mostNamed {
+				return
+			}
+			f.hints[inList] = append(f.hints[inList], a)
+		case len(f.touches)-len(named) == mostReserved:
+			return
+		case has(named, resource{addr: a}):
+			f.add(touch{resource{addr: a}, writes})
+		default:
+			f.touches = append(f.touches, touch{resource{addr: a}, writes})
+		}
+	}
 }
 
 // add adds a touch; the stronger of two of one resource counts.

@@ -1,6 +1,7 @@
 package parallel
 
 import (
+	"encoding/hex"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -75,5 +76,41 @@ func TestTrust(t *testing.T) {
 	}
 	if h := m.calls[c]; len(h.touches) != 0 {
 		t.Errorf("what messages name is remembered as the handler's own: %v", h.touches)
+	}
+}
+
+// TestListsReserveLittle: a false access list makes others wait for a few addresses
+// at most, that of a transfer for none, and to read the longest takes no comparison of
+// its entries with each other.
+func TestListsReserveLittle(t *testing.T) {
+	sender, to := chain.Address{1, 19: 1}, chain.Address{2, 19: 2}
+	list := []chain.AccessEntry{{Address: chain.AddrTreasury}, {Address: sender}, {Address: to}}
+	for i := range chain.MaxAccessEntries - len(list) {
+		list = append(list, chain.AccessEntry{Address: chain.Address{3, byte(i >> 8), byte(i), 19: 1}})
+	}
+	message, _ := hex.DecodeString("82" + "6178" + "41f6")
+	for name, row := range map[string]struct {
+		to      chain.Address
+		payload []byte
+		touches int // besides the sender and a plain target
+		hints   int
+	}{
+		"a transfer":     {to, nil, 0, 0},
+		"a message":      {to, message, 0, mostNamed},
+		"an instruction": {chain.AddrActors, message, mostReserved, 0},
+	} {
+		tx := chain.VerifiedTx{Tx: &chain.Tx{To: &row.to, Payload: row.payload, AccessList: list}, Sender: sender}
+		f := foresee(&tx)
+		own := 1
+		if !row.to.IsSystem() {
+			own = 2
+		}
+		if len(f.touches)-own != row.touches || f.said != len(f.touches) || len(f.hints[inList]) != row.hints {
+			t.Errorf("%s reserves %d addresses and hints at %d, want %d and %d",
+				name, len(f.touches)-own, len(f.hints[inList]), row.touches, row.hints)
+		}
+		if f.touches[0] != (touch{resource{addr: sender}, writes}) {
+			t.Errorf("%s: the sender is touched as %+v", name, f.touches[0])
+		}
 	}
 }
