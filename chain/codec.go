@@ -14,6 +14,7 @@ import (
 // genesis may set lower ones.
 const (
 	MaxTxBytes       = 128 << 10 // canonical body without the length prefix (whitepaper §12.1)
+	BodyFrameBytes   = 5         // most that a block spends on a body besides its bytes: the head of a byte string
 	MaxBlockBytes    = 64 << 20  // encoded block; a validator's journal must take one in a record
 	MaxAccessEntries = 256       // addresses in an access list
 	MaxAccessKeys    = 1024      // storage keys in an access list, over all addresses

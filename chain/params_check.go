@@ -83,9 +83,12 @@ func (p *Params) checkLanes() error {
 		}
 	}
 	user := p.LaneShareBasisPoints[LaneUser]
+	bytes := (p.MaxBlockBytes - MaxHeaderBytes) * user / BasisPoints // what no other lane can take
 	maxCycles := uint64(p.CyclesCap-p.CyclesTarget) + uint64(p.CyclesTarget)*user/BasisPoints
 	maxCells := uint64(p.CellsCap-p.CellsTarget) + uint64(p.CellsTarget)*user/BasisPoints
 	switch {
+	case bytes < p.MaxTxBytes+BodyFrameBytes:
+		return fmt.Errorf("max_tx_bytes = %d, want at most %d (the user lane's own share of a block)", p.MaxTxBytes, bytes-min(bytes, BodyFrameBytes))
 	case p.MaxTxCycles < p.Intrinsic.TransferCycles || uint64(p.MaxTxCycles) > maxCycles:
 		return fmt.Errorf("max_tx_cycles = %d, want %d (a transfer) to %d (the user lane of a full block)",
 			p.MaxTxCycles, p.Intrinsic.TransferCycles, maxCycles)

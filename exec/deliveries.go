@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/mailbox"
 )
@@ -69,7 +70,7 @@ func (b *block) turn(most uint64) (n uint64, full bool, err error) {
 		if !ready {
 			break
 		}
-		if !b.budget.Fits(chain.LaneUser, b.actors.Limits(it)) {
+		if !b.budget.Fits(chain.LaneUser, fees.Space{Usage: b.actors.Limits(it)}) {
 			return n, true, nil
 		}
 		if b.in.Engine == nil {
@@ -89,6 +90,6 @@ func (b *block) turn(most uint64) (n uint64, full bool, err error) {
 
 // book writes the receipt of a delivery and takes its space. It costs no fee.
 func (b *block) book(id chain.Hash, out *actor.Outcome) error {
-	b.budget.Take(chain.LaneUser, out.Used)
+	b.budget.Take(chain.LaneUser, fees.Space{Usage: out.Used})
 	return b.write(id, chain.LaneUser, out, 0, 0)
 }

@@ -21,9 +21,9 @@ func (e *InvalidTx) Unwrap() error { return e.Err }
 var (
 	// ErrLaneOrder means a transaction of a lane whose segment has ended.
 	ErrLaneOrder = errors.New("transaction of an earlier lane")
-	// ErrLaneFull means limits above what is left of the transaction's lane
-	// (resolution 11.14).
-	ErrLaneFull = errors.New("limits exceed what is left of the lane")
+	// ErrLaneFull means limits or bytes above what is left of the transaction's
+	// lane (resolution 11.14).
+	ErrLaneFull = errors.New("limits or bytes exceed what is left of the lane")
 	// ErrActorBusy means a limit above what the actor may use in this block
 	// (resolution 11.22). The transaction may wait.
 	ErrActorBusy = errors.New("limit exceeds what the actor may use in this block")

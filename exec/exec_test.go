@@ -232,6 +232,29 @@ func TestLaneBudget(t *testing.T) {
 	}
 }
 
+// TestLaneBytes: a lane has its share of a block's bytes, too, and a transaction takes
+// those of its body, whatever it uses (docs/adr/0069).
+func TestLaneBytes(t *testing.T) {
+	const fitting = 40
+	c := oneValidator(t)
+	var txs []*chain.VerifiedTx
+	for i := range uint64(fitting + 1) {
+		tx := c.transfer(alice, bob, 1)
+		tx.Tx.Nonce = i
+		txs = append(txs, verified(tx.Tx, alice))
+	}
+	room := uint64(0)
+	for _, tx := range txs[:fitting] {
+		room += uint64(len(tx.Body)) + chain.BodyFrameBytes
+	}
+	c.g.Params.MaxBlockBytes = chain.MaxHeaderBytes + room
+	var invalid *exec.InvalidTx
+	if _, err := c.try(txs...); !errors.As(err, &invalid) || invalid.Index != fitting || !errors.Is(err, exec.ErrLaneFull) {
+		t.Fatalf("Apply = %v, want ErrLaneFull at %d", err, fitting)
+	}
+	c.block(txs[:fitting]...)
+}
+
 func TestFaults(t *testing.T) {
 	f := func(name string, want error, change func(*testChain), txs ...*chain.VerifiedTx) {
 		t.Helper()

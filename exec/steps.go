@@ -33,9 +33,9 @@ func (s *Steps) State() *state.Overlay { return s.b.state }
 func (s *Steps) Transact(index int, tx *chain.VerifiedTx) error { return s.b.transact(index, tx) }
 
 // Fits reports whether the next transaction may stand in its place: its lane has
-// not ended and has room for its limits (resolution 11.14).
+// not ended and has room for its limits and its bytes (resolution 11.14).
 func (s *Steps) Fits(tx *chain.VerifiedTx) bool {
-	return tx.Lane >= s.b.lane && s.b.budget.Fits(tx.Lane, limitsOf(tx))
+	return tx.Lane >= s.b.lane && s.b.budget.Fits(tx.Lane, needOf(tx))
 }
 
 // Settle books the next transaction, whose writes are in State or will be. The

@@ -86,8 +86,8 @@ func (b *block) judge(tx *chain.VerifiedTx, sender *state.Account) (chain.Instru
 	if err := fees.CheckSender(tx.Tx, b.in.BaseFees[tx.Lane], sender.Nonce, spendable); err != nil {
 		return ins, err
 	}
-	if limits := limitsOf(tx); b.budget != nil && !b.budget.Fits(tx.Lane, limits) {
-		return ins, fmt.Errorf("%w: %+v, left %+v", ErrLaneFull, limits, b.budget.Left(tx.Lane))
+	if need := needOf(tx); b.budget != nil && !b.budget.Fits(tx.Lane, need) {
+		return ins, fmt.Errorf("%w: %+v, left %+v", ErrLaneFull, need, b.budget.Left(tx.Lane))
 	}
 	return b.judgeTarget(ins, tx)
 }
@@ -121,6 +121,11 @@ func (b *block) judgeTarget(ins chain.Instruction, tx *chain.VerifiedTx) (chain.
 
 func limitsOf(tx *chain.VerifiedTx) chain.Usage {
 	return chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit}
+}
+
+// needOf is what a lane must have left for a transaction to start.
+func needOf(tx *chain.VerifiedTx) fees.Space {
+	return fees.Space{Usage: limitsOf(tx), Bytes: fees.TxBytes(tx)}
 }
 
 // limitsLeft is what the transaction's limits leave besides what is intrinsic, which fits
@@ -228,7 +233,7 @@ func (b *block) transfer(ins chain.Instruction, tx *chain.Tx) (uint16, error) {
 // settle books what a transaction used and paid.
 func (b *block) settle(tx *chain.VerifiedTx, a *Attempt) error {
 	b.lane = tx.Lane
-	b.budget.Take(tx.Lane, a.out.Used)
+	b.budget.Take(tx.Lane, fees.Space{Usage: a.out.Used, Bytes: fees.TxBytes(tx)})
 	return b.write(tx.Hash, tx.Lane, &a.out, a.burned, a.tip)
 }
 

@@ -21,68 +21,82 @@ func TestPackIsAcceptedByTheVerifier(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			t.Parallel()
-			rng := rand.New(rand.NewPCG(seed, 5))
-			params := chain.DefaultParams()
-			view := accounts{}
-			for i := range 40 {
-				view = view.with(chain.Address{byte(i)}, uint64(rng.IntN(3)), chain.Wei(1_000_000+rng.IntN(400_000_000)))
-			}
-			l := idle(t, params, view)
-			var m maker
-			var known []*chain.VerifiedTx
-			for range 700 {
-				tx := randomTx(rng, &m, l)
-				admit := admitUnclassified
-				if tx.Lane == chain.LaneUser { // whose use is known to the pool
-					admit = func(l *Lanes, tx *chain.VerifiedTx) error { return l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0] }
-				}
-				if admit(l, tx) == nil {
-					known = append(known, tx)
-				}
-			}
-			parent := view
-			for i := range 40 { // an unfinalized block lies between
-				a := chain.Address{byte(i)}
-				parent = parent.with(a, view.of[a].Nonce+uint64(rng.IntN(3)), view.of[a].Balance-chain.Wei(rng.IntN(500_000)))
-			}
-			req := request(&params, parent)
-			var ahead []*chain.VerifiedTx
-			for range 3 {
-				for _, i := range rng.Perm(40) {
-					if a := (chain.Address{byte(i)}); parent.of[a].Nonce != view.of[a].Nonce {
-						ahead = append(ahead, &chain.VerifiedTx{Sender: a})
-					}
-				}
-			}
-			req.Height, req.Before = 2, [][]*chain.VerifiedTx{ahead}
-			if seed%4 == 0 { // or the parent is the head
-				parent, req.Parent, req.Height = view, view, 1
-			}
-			binary.BigEndian.PutUint64(req.VRFOut[:], seed)
-			for i := range req.BaseFees {
-				req.BaseFees[i] = chain.FeePair{PerCycle: chain.Wei(1 + rng.IntN(12)), PerCell: chain.Wei(1 + rng.IntN(12))}
-			}
-			req.MaxBytes = 2_000 + rng.IntN(60_000)
-			txs := mustPack(t, l, req)
-			recheck(t, rng, req, txs)
-
-			want := plainSelection(t, l, req, known)
-			got := map[chain.Hash]bool{}
-			for _, tx := range txs {
-				got[tx.Hash] = true
-			}
-			for _, tx := range want {
-				if !got[tx.Hash] {
-					t.Errorf("%s should have been selected", names([]*chain.VerifiedTx{tx}))
-				}
-			}
-			if len(want) != len(txs) {
-				t.Errorf("selected %d, want %d", len(txs), len(want))
-			}
-			if seed == 0 {
-				t.Logf("%d known, %d packed", len(known), len(txs))
-			}
+			packsRight(t, seed)
 		})
+	}
+}
+
+// FuzzPackIsAcceptedByTheVerifier is the same for any seed.
+func FuzzPackIsAcceptedByTheVerifier(f *testing.F) {
+	f.Add(uint64(1))
+	f.Fuzz(packsRight)
+}
+
+func packsRight(t *testing.T, seed uint64) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 5))
+	params := chain.DefaultParams()
+	if seed%2 == 0 { // the lanes' shares of bytes bind, too
+		params.MaxBlockBytes = chain.MaxHeaderBytes + 10_000 + rng.Uint64N(60_000)
+	}
+	view := accounts{}
+	for i := range 40 {
+		view = view.with(chain.Address{byte(i)}, uint64(rng.IntN(3)), chain.Wei(1_000_000+rng.IntN(400_000_000)))
+	}
+	l := idle(t, params, view)
+	var m maker
+	var known []*chain.VerifiedTx
+	for range 700 {
+		tx := randomTx(rng, &m, l)
+		admit := admitUnclassified
+		if tx.Lane == chain.LaneUser { // whose use is known to the pool
+			admit = func(l *Lanes, tx *chain.VerifiedTx) error { return l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0] }
+		}
+		if admit(l, tx) == nil {
+			known = append(known, tx)
+		}
+	}
+	parent := view
+	for i := range 40 { // an unfinalized block lies between
+		a := chain.Address{byte(i)}
+		parent = parent.with(a, view.of[a].Nonce+uint64(rng.IntN(3)), view.of[a].Balance-chain.Wei(rng.IntN(500_000)))
+	}
+	req := request(&params, parent)
+	var ahead []*chain.VerifiedTx
+	for range 3 {
+		for _, i := range rng.Perm(40) {
+			if a := (chain.Address{byte(i)}); parent.of[a].Nonce != view.of[a].Nonce {
+				ahead = append(ahead, &chain.VerifiedTx{Sender: a})
+			}
+		}
+	}
+	req.Height, req.Before = 2, [][]*chain.VerifiedTx{ahead}
+	if seed%4 == 0 { // or the parent is the head
+		parent, req.Parent, req.Height = view, view, 1
+	}
+	binary.BigEndian.PutUint64(req.VRFOut[:], seed)
+	for i := range req.BaseFees {
+		req.BaseFees[i] = chain.FeePair{PerCycle: chain.Wei(1 + rng.IntN(12)), PerCell: chain.Wei(1 + rng.IntN(12))}
+	}
+	req.MaxBytes = 2_000 + rng.IntN(60_000)
+	txs := mustPack(t, l, req)
+	recheck(t, rng, req, txs)
+
+	want := plainSelection(t, l, req, known)
+	got := map[chain.Hash]bool{}
+	for _, tx := range txs {
+		got[tx.Hash] = true
+	}
+	for _, tx := range want {
+		if !got[tx.Hash] {
+			t.Errorf("%s should have been selected", names([]*chain.VerifiedTx{tx}))
+		}
+	}
+	if len(want) != len(txs) {
+		t.Errorf("selected %d, want %d", len(txs), len(want))
+	}
+	if seed == 0 {
+		t.Logf("%d known, %d packed", len(known), len(txs))
 	}
 }
 
@@ -129,14 +143,14 @@ func recheck(t *testing.T, rng *rand.Rand, req *PackRequest, txs []*chain.Verifi
 			t.Errorf("transaction %d: %v", i, err)
 		}
 		limits := chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit}
-		if !budget.Fits(tx.Lane, limits) {
-			t.Errorf("transaction %d: limits %+v do not fit the %s lane", i, limits, tx.Lane)
+		if !budget.Fits(tx.Lane, fees.Space{Usage: limits, Bytes: fees.TxBytes(tx)}) {
+			t.Errorf("transaction %d: limits %+v and %d bytes do not fit the %s lane", i, limits, len(tx.Body), tx.Lane)
 		}
 		used := chain.Usage{Cycles: chain.Cycles(rng.Uint64N(uint64(limits.Cycles) + 1)), Cells: chain.Cells(rng.Uint64N(uint64(limits.Cells) + 1))}
 		if tx.Lane == chain.LaneUser { // a transfer, whose use is known
 			used = usesOf(t, req.Params, tx)
 		}
-		budget.Take(tx.Lane, used)
+		budget.Take(tx.Lane, fees.Space{Usage: used, Bytes: fees.TxBytes(tx)})
 		s.Nonce++
 		s.Spendable -= tx.Tx.Value + chain.Wei(used.Cycles)*tx.Tx.MaxFeePerCycle + chain.Wei(used.Cells)*tx.Tx.MaxFeePerCell
 	}
@@ -185,10 +199,10 @@ func plainSelection(t *testing.T, l *Lanes, req *PackRequest, known []*chain.Ver
 			for _, tx := range known {
 				p, ok := l.pool.Lookup(tx.Hash)
 				uses := usesOf(t, req.Params, tx)
-				needs := chain.Usage{
+				needs := fees.Space{Usage: chain.Usage{
 					Cycles: uses.Cycles + max(spare.Cycles, tx.Tx.CyclesLimit-uses.Cycles),
 					Cells:  uses.Cells + max(spare.Cells, tx.Tx.CellsLimit-uses.Cells),
-				}
+				}, Bytes: fees.TxBytes(tx)}
 				if !ok || gone[tx.Hash] || tx.Lane != lane || p.State != WaitReady || !budget.Fits(lane, needs) || len(tx.Body)+5 > bytes {
 					continue
 				}
@@ -213,7 +227,7 @@ func plainSelection(t *testing.T, l *Lanes, req *PackRequest, known []*chain.Ver
 			}
 			gone[best.Tx.Hash] = true
 			uses := usesOf(t, req.Params, best.Tx)
-			budget.Take(lane, uses)
+			budget.Take(lane, fees.Space{Usage: uses, Bytes: fees.TxBytes(best.Tx)})
 			spare.Cycles = max(spare.Cycles, best.Tx.Tx.CyclesLimit-uses.Cycles)
 			spare.Cells = max(spare.Cells, best.Tx.Tx.CellsLimit-uses.Cells)
 			bytes -= len(best.Tx.Body) + 5

@@ -90,8 +90,8 @@ func (k *picker) result() Picked {
 	p.Slack.Cycles = k.left.Cycles - k.spare.Cycles
 	p.Slack.Cells = k.left.Cells - k.spare.Cells
 	for _, e := range k.called.spares {
-		if size := e.bytes + bodyFrameBytes; size <= k.bytes {
-			k.bytes -= size
+		if e.space() <= k.left.Bytes {
+			k.left.Bytes -= e.space()
 			p.Spares = append(p.Spares, e.tx)
 		}
 	}

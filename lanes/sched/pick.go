@@ -7,10 +7,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 )
 
-// bodyFrameBytes is the most that a block spends on a body besides its bytes:
-// the head of a CBOR byte string of at most 128 KiB.
-const bodyFrameBytes = 5
-
 // PickRequest describes the block that transactions are picked for.
 type PickRequest struct {
 	Params   *chain.Params
@@ -90,7 +86,7 @@ type picker struct {
 	pick   uint64
 	budget *fees.Budget
 	bytes  int         // left in the block
-	left   chain.Usage // what the budget has for the lane at hand
+	left   fees.Space  // what the budget has for the lane at hand, within bytes
 	spare  chain.Usage // largest spare of a transaction taken for the lane
 	onHead bool        // the parent is the finalized head, so the pool knows the accounts
 	picked []*chain.VerifiedTx
@@ -114,6 +110,7 @@ type pickState struct {
 // worth the time.
 func (k *picker) lane(lane chain.LaneID) error {
 	k.left, k.spare, k.misses = k.budget.Left(lane), chain.Usage{}, 0
+	k.left.Bytes = min(k.left.Bytes, uint64(max(k.bytes, 0)))
 	k.called.room = spareBlocks * k.left.Cycles
 	met := k.all.met(lane)
 	for l, ok := highestBelow(met, level(numLevels)); ok; l, ok = highestBelow(met, l) {
@@ -180,11 +177,12 @@ func (k *picker) read(s *sender, addr chain.Address) (err error) {
 // fits reports whether the block has room for e and its bytes. A transaction
 // starts only if its limits fit what those before it left (resolution 11.14),
 // and the order is not known yet: so what all of them use, and the largest spare
-// on top, must fit. Then each finds room for its limits wherever it stands.
+// on top, must fit. Then each finds room for its limits wherever it stands. Its bytes
+// are known.
 func (k *picker) fits(e *entry) bool {
 	return e.uses.Cycles <= k.left.Cycles && max(k.spare.Cycles, e.spare.Cycles) <= k.left.Cycles-e.uses.Cycles &&
 		e.uses.Cells <= k.left.Cells && max(k.spare.Cells, e.spare.Cells) <= k.left.Cells-e.uses.Cells &&
-		e.bytes+bodyFrameBytes <= k.bytes
+		e.space() <= k.left.Bytes
 }
 
 // take adds e to the block if the rules that the verifier applies let it
@@ -201,12 +199,13 @@ func (k *picker) take(s *sender, e *entry) bool {
 	if e.calls.Actor != nil && !k.mayCall(s, e) {
 		return false
 	}
-	k.budget.Take(e.lane, e.uses)
+	k.budget.Take(e.lane, fees.Space{Usage: e.uses, Bytes: e.space()})
 	k.left.Cycles -= e.uses.Cycles
 	k.left.Cells -= e.uses.Cells
+	k.left.Bytes -= e.space()
 	k.spare.Cycles = max(k.spare.Cycles, e.spare.Cycles)
 	k.spare.Cells = max(k.spare.Cells, e.spare.Cells)
-	k.bytes -= e.bytes + bodyFrameBytes
+	k.bytes -= int(e.space())
 	s.pick.met = true
 	s.pick.nonce++
 	s.pick.spendable -= e.cost

@@ -58,6 +58,9 @@ func newEntry(o *Offer, of *sender) *entry {
 	}
 }
 
+// space is what the entry takes of a block's bytes (see fees.TxBytes).
+func (e *entry) space() uint64 { return uint64(e.bytes) + chain.BodyFrameBytes }
+
 // fifo is a list of entries in ascending seq, and a bound on what a change of
 // base fee can do to them: while the new one is within still, none of them
 // changes its level, and the list is not looked at.

@@ -81,7 +81,7 @@ func (m *model) pick(req *PickRequest, now map[chain.Address]Account, left map[c
 			for _, t := range m.queue {
 				at, left := now[t.tx.Sender], budget.Left(lane)
 				if t.tx.Lane == lane && t.at >= levelTier0 && t.tx.Tx.Nonce == at.Nonce && t.cost <= at.Spendable &&
-					t.tx.Tx.CyclesLimit <= left.Cycles && t.tx.Tx.CellsLimit <= left.Cells && len(t.tx.Body)+5 <= bytes &&
+					t.tx.Tx.CyclesLimit <= left.Cycles && t.tx.Tx.CellsLimit <= left.Cells && len(t.tx.Body)+5 <= bytes && uint64(len(t.tx.Body)+5) <= left.Bytes &&
 					t.tx.Tx.MaxFeePerCycle >= req.BaseFees[lane].PerCycle && t.tx.Tx.MaxFeePerCell >= req.BaseFees[lane].PerCell &&
 					!passed[t] && (best == nil || t.at > best.at) {
 					best = t
@@ -110,18 +110,21 @@ func (m *model) pick(req *PickRequest, now map[chain.Address]Account, left map[c
 			at.Nonce++
 			at.Spendable -= best.cost
 			now[best.tx.Sender] = at
-			budget.Take(lane, chain.Usage{Cycles: best.tx.Tx.CyclesLimit, Cells: best.tx.Tx.CellsLimit})
+			budget.Take(lane, fees.Space{
+				Usage: chain.Usage{Cycles: best.tx.Tx.CyclesLimit, Cells: best.tx.Tx.CellsLimit}, Bytes: fees.TxBytes(best.tx),
+			})
 			bytes -= len(best.tx.Body) + 5
 			out.Txs = append(out.Txs, best.tx)
 		}
 	}
+	out.Slack = budget.Left(chain.LaneUser).Usage
+	bytes = min(bytes, int(budget.Left(chain.LaneUser).Bytes))
 	for _, t := range spares {
 		if size := len(t.tx.Body) + 5; size <= bytes {
 			bytes -= size
 			out.Spares = append(out.Spares, t.tx)
 		}
 	}
-	out.Slack = budget.Left(chain.LaneUser)
 	return out, late
 }
 
@@ -132,6 +135,7 @@ func (w *walk) comparePick(t *testing.T) {
 	params := chain.DefaultParams()
 	params.CyclesTarget = chain.Cycles(500_000 + w.rng.IntN(3_000_000))
 	params.CyclesCap = params.CyclesTarget
+	params.MaxBlockBytes = chain.MaxHeaderBytes + uint64(500+w.rng.IntN(40_000)) // shares that bind
 	params.Actor.BlockCycles = chain.Cycles(w.rng.IntN(30_000))
 	left := map[chain.Address]chain.Cycles{}
 	for n := range byte(3) {
