@@ -110,6 +110,13 @@ func (g *Genesis) checkTemplate() error {
 	if err := g.Params.Check(); err != nil {
 		return fmt.Errorf("params.%w", err)
 	}
+	// Later a least fee may rise above the first ones, which are past.
+	if p := &g.Params; min(p.InitialBaseFee.PerCycle, p.InitialBaseFee.PerCell) < p.MinBaseFee {
+		return fmt.Errorf("params.initial_base_fee = %+v below min_base_fee %d", p.InitialBaseFee, p.MinBaseFee)
+	}
+	if t := &g.Params.Timer; t.InitialBaseFee < t.MinBaseFee {
+		return fmt.Errorf("params.timer.initial_base_fee = %d below timer.min_base_fee %d", t.InitialBaseFee, t.MinBaseFee)
+	}
 	if n := uint64(len(g.Validators)); n > g.Params.Staking.MaxValidators {
 		return fmt.Errorf("validators has %d entries, want at most staking.max_validators %d", n, g.Params.Staking.MaxValidators)
 	}

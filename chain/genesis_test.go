@@ -289,6 +289,8 @@ func TestParseGenesisNamesTheField(t *testing.T) {
 	f("validators[0].stake", `"stake": "50000000000000"`, `"stake": "49999999999999"`)
 	f("supply", `"supply": "1000000000000000000"`, `"supply": "999999999999999999"`)
 	f("add up to 1 less", `"amount": "1000000000000"`, `"amount": "999999999999"`)
+	f("params.initial_base_fee", `"min_base_fee": "1"`, `"min_base_fee": "2"`)
+	f("params.timer.initial_base_fee", `"initial_base_fee": "1000000"`, `"initial_base_fee": "0"`)
 	f("name", `"name": "devnet"`, `"name": "dev net"`)
 	f("chain_id", `"chain_id": 1337`, `"chain_id": 0`)
 }

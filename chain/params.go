@@ -41,7 +41,7 @@ type Params struct {
 	NullifyRetryMillis         uint64 `json:"nullify_retry_ms"`         // resend a nullify vote
 	MaxClockDriftMillis        uint64 `json:"max_clock_drift_ms"`       // a proposal's time may be this far ahead
 	EpochBlocks                uint64 `json:"epoch_blocks"`             // blocks with one validator set
-	LeaderNoRepeat             bool   `json:"leader_no_repeat"`         // strict reading of mandatory rotation
+	LeaderNoRepeat             bool   `json:"leader_no_repeat"`         // strict reading of mandatory rotation; not built (ADR 78)
 
 	// Issuance (whitepaper §8.2; resolutions 9.3, 9.4).
 	BlocksPerYear        uint64          `json:"blocks_per_year"`

@@ -104,16 +104,15 @@ func (p *Params) checkBaseFees() error {
 		return fmt.Errorf("base_fee_alpha = %d, want 1 to 1000", p.BaseFeeAlpha)
 	case p.MinBaseFee < 1:
 		return errors.New("min_base_fee = 0, want at least 1: a fee of 0 could never rise")
-	case p.InitialBaseFee.PerCycle < p.MinBaseFee:
-		return fmt.Errorf("initial_base_fee.per_cycle = %d below min_base_fee %d", p.InitialBaseFee.PerCycle, p.MinBaseFee)
-	case p.InitialBaseFee.PerCell < p.MinBaseFee:
-		return fmt.Errorf("initial_base_fee.per_cell = %d below min_base_fee %d", p.InitialBaseFee.PerCell, p.MinBaseFee)
 	}
 	return nil
 }
 
 func (p *Params) checkConsensus() error {
 	s := &p.Staking
+	if p.LeaderNoRepeat {
+		return errors.New("leader_no_repeat = true, and no draw of leaders passes over the last one yet")
+	}
 	return firstOutside(
 		bound{"block_time_ms", p.BlockTimeMillis, 1, 3_600_000},
 		// A leader waits for the block time before it proposes, and a view must be
@@ -186,8 +185,8 @@ func (p *Params) checkCosts() error {
 
 func (p *Params) checkActors() error {
 	a := &p.Actor
-	if err := checkNames("actor_limits.extra_imports", a.ExtraImports); err != nil {
-		return err
+	if len(a.ExtraImports) > 0 {
+		return fmt.Errorf("actor_limits.extra_imports names %q, and no module can be added to the machine's list yet", a.ExtraImports[0])
 	}
 	return firstOutside(
 		bound{"actor_limits.memory_per_call_bytes", a.MemoryPerCallBytes, 64 << 10, 4 << 30},
@@ -212,7 +211,7 @@ func (p *Params) checkTimers() error {
 	return firstOutside(
 		bound{"timer.max_per_actor", t.MaxPerActor, 1, 1 << 20},
 		bound{"timer.deposit_step_timers", t.DepositStepTimers, 1, 1 << 20},
-		bound{"timer.initial_base_fee", uint64(t.InitialBaseFee), uint64(t.MinBaseFee), 1 << 62},
+		bound{"timer.initial_base_fee", uint64(t.InitialBaseFee), 1, 1 << 62},
 		bound{"timer.min_base_fee", uint64(t.MinBaseFee), 1, 1 << 62},
 		bound{"timer.queue_target", t.QueueTarget, 1, 1 << 40},
 		bound{"timer.base_fee_alpha", t.BaseFeeAlpha, 1, 1_000},

@@ -47,11 +47,6 @@ type APICosts struct {
 	TimerSetCycles          Cycles `json:"timer_set_cycles"`
 	TimerCancelCycles       Cycles `json:"timer_cancel_cycles"`
 	BlobCommitKiBCycles     Cycles `json:"blob_commit_kib_cycles"`
-	PythonArithmeticCycles  Cycles `json:"python_arithmetic_cycles"`
-	PythonCallCycles        Cycles `json:"python_call_cycles"`
-	PythonDictAccessCycles  Cycles `json:"python_dict_access_cycles"`
-	PythonListAccessCycles  Cycles `json:"python_list_access_cycles"`
-	PythonStringCharCycles  Cycles `json:"python_string_char_cycles"`
 	StorageWriteByteCells   Cells  `json:"storage_write_byte_cells"`
 	StorageReadBytesPerCell uint64 `json:"storage_read_bytes_per_cell"` // rounded up per read (resolution 2.11)
 	EventBytesPerCell       uint64 `json:"event_bytes_per_cell"`        // rounded up per event
@@ -74,11 +69,6 @@ func defaultAPICosts() APICosts {
 		TimerSetCycles:          200,
 		TimerCancelCycles:       200,
 		BlobCommitKiBCycles:     40,
-		PythonArithmeticCycles:  1,
-		PythonCallCycles:        10,
-		PythonDictAccessCycles:  3,
-		PythonListAccessCycles:  2,
-		PythonStringCharCycles:  1,
 		StorageWriteByteCells:   1,
 		StorageReadBytesPerCell: 10,
 		EventBytesPerCell:       2,
@@ -153,7 +143,7 @@ type ActorLimits struct {
 	MessageReserveCycles  Cycles   `json:"message_reserve_cycles"` // funded with a send that names no limit
 	MessageReserveCells   Cells    `json:"message_reserve_cells"`  // funded when a message has to wait
 	EnforceHoldBalance    bool     `json:"enforce_hold_balance"`   // econ.hold_balance (resolution 11.25)
-	ExtraImports          []string `json:"extra_imports"`          // modules allowed besides the whitelist (resolution 8.13)
+	ExtraImports          []string `json:"extra_imports"`          // modules allowed besides the whitelist (resolution 8.13); none yet (ADR 78)
 }
 
 func defaultActorLimits() ActorLimits {

@@ -2,7 +2,6 @@ package chain
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,28 +20,6 @@ const (
 	MaxSettingPath  = 128
 	MaxSettingBytes = 32 << 10
 )
-
-// ErrFixedParam means a parameter that cannot change while the chain runs: what
-// the machine's tables are, how large the frames of blocks may be, on which every
-// connection and every shard agreed beforehand, and in how many slots and epochs
-// sleeping timers are filed, which are found by it. The deprecations have an action
-// of their own.
-var ErrFixedParam = errors.New("the parameter is fixed")
-
-func fixedParams() []string {
-	return []string{"machine", "max_block_bytes", "max_whole_bytes", "timer.ring_blocks", "entitlements.deprecated"}
-}
-
-// CheckSettable reports whether a proposal may set the parameter at path. It
-// says nothing about the value.
-func CheckSettable(path string) error {
-	for _, fixed := range fixedParams() {
-		if PathCovers(fixed, path) || PathCovers(path, fixed) {
-			return fmt.Errorf("%w: %s", ErrFixedParam, fixed)
-		}
-	}
-	return nil
-}
 
 // PathCovers reports whether the parameter at path is the one at group or lies in it.
 func PathCovers(group, path string) bool {

@@ -1,6 +1,7 @@
 package chain_test
 
 import (
+	"errors"
 	"reflect"
 	"strings"
 	"testing"
@@ -91,7 +92,8 @@ func TestParamsCheck(t *testing.T) {
 	f("leaves the lane no target", func(p *chain.Params) { p.CyclesTarget, p.MaxTxCycles = 10, 30_000 })
 	f("base_fee_alpha", func(p *chain.Params) { p.BaseFeeAlpha = 0 })
 	f("min_base_fee", func(p *chain.Params) { p.MinBaseFee = 0 })
-	f("initial_base_fee.per_cell", func(p *chain.Params) { p.InitialBaseFee.PerCell = 0 })
+	f("actor_limits.extra_imports", func(p *chain.Params) { p.Actor.ExtraImports = []string{"hmac"} })
+	f("leader_no_repeat", func(p *chain.Params) { p.LeaderNoRepeat = true })
 	f("certification_timeout_ms", func(p *chain.Params) { p.CertificationTimeoutMillis = p.LeaderTimeoutMillis - 1 })
 	f("block_time_ms", func(p *chain.Params) { p.BlockTimeMillis = 0 })
 	f("blocks_per_year", func(p *chain.Params) { p.BlocksPerYear = 0 })
@@ -132,6 +134,24 @@ func TestLaneProfiles(t *testing.T) { // resolution 2.1; whitepaper §6.3, §17.
 	for _, none := range []string{"custom", "", "whitepaper"} {
 		if err := p.SetLaneProfile(none); err == nil || p.LaneProfile != chain.LaneProfile63 {
 			t.Errorf("%q has no shares: %v, %q", none, err, p.LaneProfile)
+		}
+	}
+}
+
+// TestUnbuiltParamsAreNamed: a genesis that moves parameters of parts to come says so.
+func TestUnbuiltParamsAreNamed(t *testing.T) {
+	p := chain.DefaultParams()
+	if moved, err := p.Unbuilt(); len(moved) != 0 || err != nil {
+		t.Errorf("the defaults move %v, %v", moved, err)
+	}
+	p.CIP11.PresentFirstEnabled, p.Staking.JailBlocks, p.Timer.BaseFeeAlpha = true, 1, 9
+	moved, err := p.Unbuilt()
+	if want := "staking.jail_blocks cip11.present_first_enabled"; strings.Join(moved, " ") != want || err != nil {
+		t.Errorf("moved %v, %v, want %s", moved, err, want)
+	}
+	for _, path := range moved {
+		if err := chain.CheckSettable(path); !errors.Is(err, chain.ErrUnbuiltParam) {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 }

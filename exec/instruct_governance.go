@@ -48,7 +48,7 @@ func (b *block) govern(opcode uint64, tx *chain.VerifiedTx) (out actor.Outcome, 
 	if err != nil {
 		return out, err
 	}
-	book := &governance.Book{State: b.state, Params: b.in.Params, Height: b.in.Height, Validators: len(b.in.Validators)}
+	book := &governance.Book{State: b.state, Params: b.in.Params, Height: b.in.Height}
 	if opcode == chain.OpGovernancePropose {
 		action, err := r.Raw(cbor.DefaultLimits())
 		if err != nil {

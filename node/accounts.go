@@ -61,7 +61,7 @@ func (s *source) Faucet(ctx context.Context, addr chain.Address) (*rpc.Grant, er
 		return nil
 	}
 	base := s.BaseFees().Fees[chain.LaneUser]
-	hash, err := s.faucet.give(ctx, addr, base, s.node.lanes.PendingNonce, submit)
+	hash, err := s.faucet.give(ctx, addr, s.node.ledger.Head().Force.Params.Intrinsic.TransferCycles, base, s.node.lanes.PendingNonce, submit)
 	if errors.Is(err, errFaucetLimit) {
 		return nil, &rpc.Refusal{Status: http.StatusTooManyRequests, Code: rpc.CodeFaucetLimit, Message: err.Error()}
 	}
@@ -140,7 +140,7 @@ func (s *source) Health() rpc.Health {
 		h.Status, h.Ready = "degraded", false
 		h.Reasons = []string{fmt.Sprintf("%d of %d validators are connected, a quorum is %d", n.mesh.connected(), n.set.Len(), n.set.Quorum())}
 	default:
-		h.Reasons = stalled(n.ledger.Head().Block.Header.TimestampMillis, time.Now(), &n.genesis.Params)
+		h.Reasons = stalled(n.ledger.Head().Block.Header.TimestampMillis, time.Now(), n.ledger.Head().Force.Params)
 		if len(h.Reasons) > 0 {
 			h.Status = "degraded"
 		}

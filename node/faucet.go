@@ -23,7 +23,6 @@ var errFaucetLimit = errors.New("the faucet gives an address at most five times 
 // pool's, so that it needs no memory of its own across restarts.
 type faucet struct {
 	chainID uint64
-	cycles  chain.Cycles // of a transfer
 	key     *secp256k1.PrivateKey
 	address chain.Address
 	now     func() time.Time
@@ -35,7 +34,7 @@ type faucet struct {
 func newFaucet(g *chain.Genesis) *faucet {
 	account := devFaucet()
 	return &faucet{
-		chainID: g.ChainID, cycles: g.Params.Intrinsic.TransferCycles, key: account.Key, address: account.Address,
+		chainID: g.ChainID, key: account.Key, address: account.Address,
 		now: time.Now, given: map[chain.Address][]time.Time{},
 	}
 }
@@ -65,9 +64,9 @@ func (f *faucet) allow(to chain.Address) error {
 	return nil
 }
 
-// give signs a transfer to the address and submits it. submit admits one
+// give signs a transfer to the address and submits it: cycles is what one takes. submit admits one
 // transaction; nonce is the account's next one behind the pool.
-func (f *faucet) give(ctx context.Context, to chain.Address, base chain.FeePair,
+func (f *faucet) give(ctx context.Context, to chain.Address, cycles chain.Cycles, base chain.FeePair,
 	nonce func(context.Context, chain.Address) (uint64, error), submit func(context.Context, []byte) error,
 ) (chain.Hash, error) {
 	f.mu.Lock()
@@ -81,7 +80,7 @@ func (f *faucet) give(ctx context.Context, to chain.Address, base chain.FeePair,
 	}
 	body := f.sign(&chain.Tx{
 		ChainID: f.chainID, Nonce: next, To: &to, Value: faucetAmount,
-		CyclesLimit: f.cycles, MaxFeePerCycle: 4 * max(1, base.PerCycle), MaxFeePerCell: 4 * max(1, base.PerCell),
+		CyclesLimit: cycles, MaxFeePerCycle: 4 * max(1, base.PerCycle), MaxFeePerCell: 4 * max(1, base.PerCell),
 		TipPerCycle: 1,
 	})
 	return chain.TxHash(body), submit(ctx, body)

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/asm/cpu"
@@ -83,6 +84,9 @@ func (n *Node) open() error {
 	if err := CheckTables(n.genesis); err != nil {
 		return fmt.Errorf("genesis: %w", err)
 	}
+	if err := n.sayUnbuilt(); err != nil {
+		return err
+	}
 	var err error
 	if n.keys, err = LoadKeys(n.cfg.DataDir); err != nil {
 		return err
@@ -115,6 +119,15 @@ func (n *Node) open() error {
 		return err
 	}
 	return n.build()
+}
+
+// sayUnbuilt names the parameters that the genesis moved and nothing reads yet.
+func (n *Node) sayUnbuilt() error {
+	moved, err := n.genesis.Params.Unbuilt()
+	if len(moved) > 0 {
+		n.log.Warn("the genesis sets parameters of parts that are not built yet: nothing follows from them", "parameters", strings.Join(moved, " "))
+	}
+	return err
 }
 
 // build makes the owners of topology.go.
@@ -177,7 +190,8 @@ func (n *Node) buildEngine() error {
 		self = beacon.Participant(n.set.Len()) // nobody: a full node follows
 	}
 	head := n.ledger.Head()
-	cfg := engine.DefaultConfig(head.Force.Params) // its timeouts change with the next start
+	cfg := engine.DefaultConfig(head.Force.Params)
+	cfg.Timing = func() engine.Timing { return engine.TimingOf(n.ledger.Head().Force.Params) }
 	cfg.Set, cfg.Self, cfg.Share, cfg.Peer, cfg.Weights = n.set, self, n.keys.Share.Key, n.keys.Peer, rand.Reader
 	cfg.Archive, cfg.Evidence = n.ledger, n.evidence.take
 	if n.shards != nil {

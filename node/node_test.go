@@ -256,9 +256,8 @@ func TestVerifyMakesNoChain(t *testing.T) {
 
 func TestFaucetPaysTheChainsIntrinsicCost(t *testing.T) {
 	g := chain.DevnetGenesisTemplate()
-	g.Params.Intrinsic.TransferCycles = 30_000
 	var body []byte
-	_, err := newFaucet(g).give(t.Context(), chain.Address{0xab}, chain.FeePair{PerCycle: 1, PerCell: 1},
+	_, err := newFaucet(g).give(t.Context(), chain.Address{0xab}, 30_000, chain.FeePair{PerCycle: 1, PerCell: 1},
 		func(context.Context, chain.Address) (uint64, error) { return 3, nil },
 		func(_ context.Context, b []byte) error { body = b; return nil })
 	if err != nil {

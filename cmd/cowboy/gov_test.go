@@ -82,7 +82,7 @@ func TestGovernanceLive(t *testing.T) {
 		t.Fatalf("a transfer costs %d", used)
 	}
 	var r rpc.ReceiptReply
-	l.do(&r, append([]string{"gov", "propose", "set", "intrinsic_costs.transfer_cycles=23456", "min_base_fee=\"2\"", "initial_base_fee={\"per_cycle\":\"2\",\"per_cell\":\"2\"}", "--wait"}, governor()...)...)
+	l.do(&r, append([]string{"gov", "propose", "set", "intrinsic_costs.transfer_cycles=23456", "min_base_fee=\"2\"", "--wait"}, governor()...)...)
 	g := status()
 	if r.Status != "success" || len(g.Proposals) != 1 || g.Proposals[0].Ready == 0 || len(g.Settings) != 0 {
 		t.Fatalf("after the proposal: %+v, %+v", r, g.Proposals)
@@ -97,7 +97,7 @@ func TestGovernanceLive(t *testing.T) {
 		g = status()
 	}
 	l.do(&r, append([]string{"gov", "execute", g.Proposals[0].ID.String(), "--wait"}, governor()...)...)
-	if g = status(); r.Status != "success" || g.Proposals[0].Done == 0 || len(g.Settings) != 3 {
+	if g = status(); r.Status != "success" || g.Proposals[0].Done == 0 || len(g.Settings) != 2 {
 		t.Fatalf("after execution: %+v, %+v", r, g)
 	}
 	check := func() {

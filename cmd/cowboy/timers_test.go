@@ -242,7 +242,7 @@ func (l *live) unfunded(b string) {
 	set := l.execute(b, "plan", "[60]")
 	held -= l.balance(b) + chain.DefaultParams().Timer.InitialBaseFee
 	l.execute(b, "leave", "0")
-	l.decide("set", `min_base_fee="100"`, `initial_base_fee={"per_cycle":"100","per_cell":"100"}`)
+	l.decide("set", `min_base_fee="100"`)
 	l.advance(set.BlockHeight + 60 + 5 - l.height())
 	if got := l.balance(b); got != 0 {
 		t.Errorf("while it waits, the actor has %d", got)

@@ -41,6 +41,9 @@ type Config struct {
 	LeaderTimeout        time.Duration // wait for a proposal; above the block time
 	CertificationTimeout time.Duration // wait for the view to end; above LeaderTimeout
 	RetryInterval        time.Duration // between reminders in a view that does not end
+	// Timing returns the three waits above as they are now, for a chain that changes
+	// them. It is called on the loop, when a wait begins. Nil: they stay.
+	Timing func() Timing
 	// SkipAfter is after how many views without a sign of a validator, and with
 	// signs of a quorum, its own views are given up at once ([simplex.Skip]). 0: a
 	// view always waits for its leader.
@@ -63,6 +66,18 @@ type Config struct {
 	BlockPeerFor    time.Duration // how long a peer that sent a provably bad message is ignored
 }
 
+// Timing is how long a view waits: see the fields of the same names of [Config].
+type Timing struct{ LeaderTimeout, CertificationTimeout, RetryInterval time.Duration }
+
+// TimingOf returns the waits that the parameters of a chain ask for.
+func TimingOf(p *chain.Params) Timing {
+	return Timing{
+		LeaderTimeout:        time.Duration(p.LeaderTimeoutMillis) * time.Millisecond,
+		CertificationTimeout: time.Duration(p.CertificationTimeoutMillis) * time.Millisecond,
+		RetryInterval:        time.Duration(p.NullifyRetryMillis) * time.Millisecond,
+	}
+}
+
 // Floor is a finalized block as the application recorded it. For genesis it is
 // round 0, the genesis hash and no certificate.
 type Floor struct {
@@ -78,10 +93,11 @@ type Floor struct {
 // with a few gigabytes of memory. Set, Self, Share, Weights and LastFinalized
 // are left to the caller.
 func DefaultConfig(p *chain.Params) Config {
+	t := TimingOf(p)
 	return Config{
-		LeaderTimeout:        time.Duration(p.LeaderTimeoutMillis) * time.Millisecond,
-		CertificationTimeout: time.Duration(p.CertificationTimeoutMillis) * time.Millisecond,
-		RetryInterval:        time.Duration(p.NullifyRetryMillis) * time.Millisecond,
+		LeaderTimeout:        t.LeaderTimeout,
+		CertificationTimeout: t.CertificationTimeout,
+		RetryInterval:        t.RetryInterval,
 		SkipAfter:            10,          // lets a restart pass, and some lost votes
 		FetchTimeout:         time.Second, // a slow round trip and a block
 		MaxBlockBytes:        int(p.MaxBlockBytes),

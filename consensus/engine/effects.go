@@ -104,13 +104,17 @@ func (e *Engine) enter(x simplex.EnterView) {
 func (e *Engine) arm(x simplex.ArmTimer) {
 	t := &e.timers[x.Timer]
 	t.view = x.View
+	wait := Timing{e.cfg.LeaderTimeout, e.cfg.CertificationTimeout, e.cfg.RetryInterval}
+	if e.cfg.Timing != nil {
+		wait = e.cfg.Timing()
+	}
 	switch x.Timer {
 	case simplex.TimerLeader:
-		t.Reset(e.cfg.LeaderTimeout)
+		t.Reset(wait.LeaderTimeout)
 	case simplex.TimerCertification:
-		t.Reset(e.cfg.CertificationTimeout)
+		t.Reset(wait.CertificationTimeout)
 	case simplex.TimerRetry:
-		t.Reset(e.cfg.RetryInterval)
+		t.Reset(wait.RetryInterval)
 	case simplex.TimerSkip:
 		t.Reset(0)
 	}

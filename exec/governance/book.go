@@ -36,10 +36,9 @@ const (
 
 // Book is governance in one block.
 type Book struct {
-	State      *state.Overlay
-	Params     *chain.Params // in force in the block
-	Height     chain.Height
-	Validators int
+	State  *state.Overlay
+	Params *chain.Params // in force in the block
+	Height chain.Height
 }
 
 // Effect is what an action does besides the writes of this package.
@@ -205,9 +204,6 @@ func (b *Book) settings(a *Action) ([]chain.Setting, error) {
 	next, err := b.Params.With(list...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAction, err)
-	}
-	if c := &next.CIP11; c.PresentFirstEnabled && b.Validators > 1 && c.SelectionSeedMarginMillis == 0 {
-		return nil, fmt.Errorf("%w: cip11.present_first_enabled needs a recorded selection_seed_margin_ms (resolution 11.17)", ErrAction)
 	}
 	if err := undoable(next); err != nil {
 		return nil, fmt.Errorf("%w: nothing could be decided any more: %w", ErrAction, err)

@@ -13,12 +13,12 @@ import (
 
 var ann, ben, eve = chain.Address{0: 1}, chain.Address{0: 2}, chain.Address{0: 3}
 
-// newBook is governance by ann and ben, both needed, for so many validators.
-func newBook(validators int) *Book {
+// newBook is governance by ann and ben, both needed.
+func newBook() *Book {
 	p := chain.DefaultParams()
 	p.Governance.Members, p.Governance.Threshold, p.Governance.Seats = []chain.Address{ann, ben}, 2, 2
 	p.Governance.TimelockBlocks, p.Governance.EmergencyTimelockBlocks = 5, 2
-	return &Book{State: state.NewOverlay(state.Empty{}), Params: &p, Height: 10, Validators: validators}
+	return &Book{State: state.NewOverlay(state.Empty{}), Params: &p, Height: 10}
 }
 
 func settings(pairs ...string) Action {
@@ -31,24 +31,24 @@ func settings(pairs ...string) Action {
 
 // TestRefusedProposals: what no block may come to, and what may not be said.
 func TestRefusedProposals(t *testing.T) { // resolutions 11.11, 11.17
-	const first, margin = "cip11.present_first_enabled", "cip11.selection_seed_margin_ms"
 	pair := `["` + ann.String() + `","` + ben.String() + `"]`
 	for _, tt := range []struct {
-		rule       string
-		by         chain.Address
-		validators int
-		a          Action
-		want       error
+		rule string
+		by   chain.Address
+		a    Action
+		want error
 	}{
-		{"a stranger", eve, 1, settings(first, "true"), ErrMember},
-		{"present first with one validator", ann, 1, settings(first, "true"), nil},
-		{"present first with two and no margin", ann, 2, settings(first, "true"), ErrAction},
-		{"present first with two and a margin", ann, 2, settings(first, "true", margin, "1"), nil},
-		{"not present first", ann, 2, settings(first, "false"), nil},
-		{"as many members as have to agree", ann, 1, settings("governance.members", pair), nil},
-		{"one member less", ann, 1, settings("governance.members", `["`+ann.String()+`"]`), ErrAction},
+		{"a stranger", eve, settings("timer.base_fee_alpha", "9"), ErrMember},
+		{"a fixed parameter", ann, settings("timer.ring_blocks", "9"), chain.ErrFixedParam},
+		{"present first before the market is built", ann, settings("cip11.present_first_enabled", "true", "cip11.selection_seed_margin_ms", "1"), chain.ErrUnbuiltParam},
+		{"all of the market", ann, settings("cip11", "{}"), chain.ErrUnbuiltParam},
+		{"a group with one that nothing reads", ann, settings("runner", "{}"), chain.ErrUnbuiltParam},
+		{"the one of it that is read", ann, settings("runner.rehearsal_enabled", "true"), nil},
+		{"a penalty", ann, settings("staking.jail_blocks", "1"), chain.ErrUnbuiltParam},
+		{"as many members as have to agree", ann, settings("governance.members", pair), nil},
+		{"one member less", ann, settings("governance.members", `["`+ann.String()+`"]`), ErrAction},
 	} {
-		b := newBook(tt.validators)
+		b := newBook()
 		_, _, err := b.Propose(tt.by, tt.a.Append(nil), false)
 		if !errors.Is(err, tt.want) || tt.want == nil && err != nil {
 			t.Errorf("%s: %v, want %v", tt.rule, err, tt.want)
@@ -57,7 +57,7 @@ func TestRefusedProposals(t *testing.T) { // resolutions 11.11, 11.17
 			t.Errorf("%s: %d proposals, %v", tt.rule, n, err)
 		}
 	}
-	b := newBook(1)
+	b := newBook()
 	id, _, err := b.Propose(ann, (&Action{Name: ActionEntry, Table: TableModelBans, Key: "m"}).Append(nil), false)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +85,7 @@ func TestRefusedProposals(t *testing.T) { // resolutions 11.11, 11.17
 // TestApprovalsAreBounded: members that come and go do not make a proposal longer than
 // it may be stored.
 func TestApprovalsAreBounded(t *testing.T) {
-	b := newBook(1)
+	b := newBook()
 	id, _, err := b.Propose(ann, (&Action{Name: ActionEntry, Table: TableModelBans, Key: "m"}).Append(nil), false)
 	if err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func TestApprovalsAreBounded(t *testing.T) {
 
 // TestEvents holds what is said of a proposal to the form that the names promise.
 func TestEvents(t *testing.T) {
-	b := newBook(1)
+	b := newBook()
 	is := func(e chain.Event, name, format string, values ...any) {
 		t.Helper()
 		r := cbor.NewReader(e.Data)

@@ -87,7 +87,7 @@ func number(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
 
 // ReadHead returns the head record; before the first timer, what it begins as.
 func ReadHead(v state.View, p *chain.Params) (Head, error) {
-	h := Head{BaseFee: p.Timer.InitialBaseFee}
+	h := Head{BaseFee: max(p.Timer.InitialBaseFee, p.Timer.MinBaseFee)}
 	b, err := v.Storage(chain.AddrTimers, key(keyHead))
 	if err != nil || b == nil {
 		return h, err

@@ -67,7 +67,7 @@ func newFixtureOf(t *testing.T, change func(*chain.Params), accounts ...chain.Al
 	if err != nil {
 		t.Fatal(err)
 	}
-	order, err := bls.NewSecretKey(bytes.Repeat([]byte{7}, 32))
+	order, err := bls.NewSecretKey(bytes.Repeat([]byte{8}, 32))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,10 +130,7 @@ type Ledger struct {
 	head     atomic.Pointer[Executed]
 	pace     pace
 	Stats    Stats
-	// Block time in force when this node started, as are the engine's timeouts
-	// with which it must fit.
-	blockMillis uint64
-	Drift       Drift
+	Drift    Drift
 
 	// Owned by Run.
 	tree     map[chain.Hash]*Executed // head and every executed block above it
@@ -194,14 +191,13 @@ func New(cfg Config) (*Ledger, error) {
 		return nil, fmt.Errorf("execution: %w", err)
 	}
 	l := &Ledger{
-		executor:    executor,
-		blockMillis: head.Force.Params.BlockTimeMillis,
-		cfg:         cfg,
-		requests:    make(chan request, requestsQueued),
-		events:      make(chan Event, eventsQueued),
-		tree:        map[chain.Hash]*Executed{head.Digest: head},
-		size:        newBlockSize(&cfg.Genesis.Params),
-		moved:       make(chan struct{}),
+		executor: executor,
+		cfg:      cfg,
+		requests: make(chan request, requestsQueued),
+		events:   make(chan Event, eventsQueued),
+		tree:     map[chain.Hash]*Executed{head.Digest: head},
+		size:     newBlockSize(&cfg.Genesis.Params),
+		moved:    make(chan struct{}),
 	}
 	l.head.Store(head)
 	l.pace.start(cfg.Now(), head.Block.Header.TimestampMillis)

@@ -6,6 +6,9 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/governance"
 )
 
 func TestAdvanceIsBounded(t *testing.T) {
@@ -68,4 +71,30 @@ func TestWaitsOneBlockTimeAtMost(t *testing.T) {
 			t.Error("waited although the view ended")
 		}
 	})
+}
+
+// TestBlockTimeIsInForceFromAHeight: a child keeps the block time of its parent's
+// state on every node, however long ago the node started; until a block that raised
+// it is final the engine still waits as before, and so does the child.
+func TestBlockTimeIsInForceFromAHeight(t *testing.T) {
+	with := func(millis uint64) *Executed {
+		p := chain.DefaultParams()
+		p.BlockTimeMillis = millis
+		return &Executed{Force: governance.Genesis(&p)}
+	}
+	for _, tt := range []struct {
+		rule               string
+		head, parent, want uint64
+	}{
+		{"as it was", 1_000, 1_000, 1_000},
+		{"shortened by a block that is not final", 1_000, 250, 250},
+		{"raised by a block that is not final", 1_000, 5_000, 1_000},
+		{"raised for good", 5_000, 5_000, 5_000},
+	} {
+		var l Ledger
+		l.head.Store(with(tt.head))
+		if got := l.blockMillis(with(tt.parent)); got != tt.want {
+			t.Errorf("%s: %d ms, want %d", tt.rule, got, tt.want)
+		}
+	}
 }

@@ -32,7 +32,7 @@ func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine
 	if err != nil {
 		return engine.Proposed{}, err
 	}
-	advancing, err := l.pace.wait(ctx, l.cfg.Now, parent.Block.Header.TimestampMillis, l.blockMillis)
+	advancing, err := l.pace.wait(ctx, l.cfg.Now, parent.Block.Header.TimestampMillis, l.blockMillis(parent))
 	if err != nil {
 		return engine.Proposed{}, err
 	}
@@ -51,6 +51,14 @@ func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine
 	})
 }
 
+// blockMillis is the block time of a child: that in force after its parent, so that
+// it changes at one height on all nodes. Until a block that raised it is final, the
+// time before holds beside it: the engine's timeouts follow the last final block,
+// and a child that waits longer than they do would never be voted for.
+func (l *Ledger) blockMillis(parent *Executed) uint64 {
+	return min(parent.Force.Params.BlockTimeMillis, l.head.Load().Force.Params.BlockTimeMillis)
+}
+
 func (l *Ledger) executed(digest chain.Hash) (*Executed, error) {
 	e, ok := l.tree[digest]
 	if !ok {
@@ -62,8 +70,9 @@ func (l *Ledger) executed(digest chain.Hash) (*Executed, error) {
 // build packs, orders and executes one block.
 func (l *Ledger) build(ctx context.Context, req engine.ProposeRequest, parent *Executed, advancing bool) (*Executed, error) {
 	header := l.frame(req, parent)
+	l.size.follow(parent.Force.Params)
 	if advancing {
-		header.TimestampMillis = parent.Block.Header.TimestampMillis + l.blockMillis
+		header.TimestampMillis = parent.Block.Header.TimestampMillis + l.blockMillis(parent)
 		l.pace.built(l.cfg.Now(), header.TimestampMillis)
 	}
 	parentBeacon := l.parentBeacon(&header)

@@ -24,13 +24,18 @@ type blockSize struct {
 
 func newBlockSize(p *chain.Params) blockSize {
 	most := int(p.MaxBlockBytes) - blockEnvelopeBytes
-	return blockSize{
-		limit: most, most: most,
-		least: min(most, int(p.MaxTxBytes)+blockEnvelopeBytes),
-		// Building starts when the block time has passed; half of what then is
-		// left is for the journal and for a machine that is busy otherwise.
-		quick: time.Duration(p.LeaderTimeoutMillis-p.BlockTimeMillis) * time.Millisecond / 2,
-	}
+	s := blockSize{limit: most, most: most}
+	s.follow(p)
+	return s
+}
+
+// follow takes in the parameters in force in the next block.
+func (s *blockSize) follow(p *chain.Params) {
+	s.least = min(s.most, int(p.MaxTxBytes)+blockEnvelopeBytes)
+	s.limit = max(s.limit, s.least)
+	// Building starts when the block time has passed; half of what then is left is
+	// for the journal and for a machine that is busy otherwise.
+	s.quick = time.Duration(p.LeaderTimeoutMillis-p.BlockTimeMillis) * time.Millisecond / 2
 }
 
 // built takes in how a proposal of so many bytes went.
