@@ -35,6 +35,12 @@ type Ground struct {
 	store  *store.Store
 	engine *pvm.Engine
 	nonces map[chain.Address]uint64
+
+	// What cases made once for all that come behind them.
+	targets  []byte        // list of the actors with the largest records
+	manifest int           // bytes of these
+	target   chain.Address // actor of which Alice is the creator
+	salts    int           // of actors so far
 }
 
 // Config says how a ground begins. The zero value is one with the default
