@@ -46,7 +46,7 @@ func ExportSnapshot(ctx context.Context, dataDir string, w io.Writer, progress s
 	if err != nil {
 		return snapshot.Summary{}, err
 	}
-	cfg := snapshot.WriteConfig{ChunkBytes: checkpoint.DefaultChunkBytes, Certificate: ledger.OwnCertificate, Progress: progress}
+	cfg := snapshot.WriteConfig{ChunkBytes: checkpoint.DefaultChunkBytes, Certificate: ledger.OwnCertificate, Progress: progress, ScratchDir: dataDir}
 	sum, err := snapshot.Write(ctx, w, s, cfg)
 	return sum, errors.Join(err, s.Close())
 }

@@ -138,6 +138,7 @@ func (s *Server) Run(ctx context.Context) error {
 		case x := <-exports:
 			exports = nil
 			writing.Go(func() {
+				yieldThread()
 				name, err := s.write(ctx, x)
 				if err != nil && ctx.Err() == nil {
 					s.cfg.Log.Warn("no checkpoint", "height", x.Height(), "err", err)
@@ -199,7 +200,7 @@ func (s *Server) write(ctx context.Context, x *store.Export) (name string, err e
 	out := bufio.NewWriterSize(file, 1<<20)
 	cfg := snapshot.WriteConfig{
 		ChunkBytes: checkpoint.DefaultChunkBytes, Certificate: s.cfg.Certificate,
-		Progress: func(uint32, snapshot.Summary) {},
+		Progress: func(uint32, snapshot.Summary) {}, ScratchDir: s.cfg.Dir, Pause: newPace(ctx).rest,
 	}
 	_, err = snapshot.WriteExport(ctx, out, s.cfg.Store, x, cfg)
 	err = errors.Join(err, x.Close())

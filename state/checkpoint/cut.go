@@ -2,6 +2,7 @@ package checkpoint
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -26,11 +27,38 @@ type Source interface {
 // and small enough for a peer that lies or stalls to cost little.
 const DefaultChunkBytes = 256 << 10
 
-// Cut calls emit with all chunks of a state, in the order of [Sequence], each of
-// about bytesTarget bytes. emit must not keep the chunk. The storage of one
-// account at a time is held in memory.
-func Cut(src Source, bytesTarget int, emit func(Chunk) error) error {
-	c := &cutter{src: src, target: bytesTarget, emit: emit, codes: map[chain.Hash][]byte{}}
+// DefaultSortBytes is how much of one account's storage is sorted in memory at a
+// time: an account of the highest quota needs no scratch.
+const DefaultSortBytes = 32 << 20
+
+// CutConfig says how a state is cut.
+type CutConfig struct {
+	ChunkBytes int // about the size of a chunk
+	SortBytes  int // of one account's storage in memory at a time
+
+	// Scratch returns room for the storage of one account that is larger than
+	// SortBytes. It is called for such accounts alone, and closed before the next
+	// one is read.
+	Scratch func() (Scratch, error)
+	// Pause is called after each chunk, and after each part of SortBytes: what
+	// cuts beside a chain lets it have the processor. Its error ends the cutting.
+	Pause func() error
+}
+
+// Cut calls emit with all chunks of a state, in the order of [Sequence]. emit must
+// not keep the chunk. Memory is bounded by the sizes of cfg, whatever the size of
+// the largest account is. The chunks depend on ChunkBytes alone.
+func Cut(src Source, cfg CutConfig, emit func(Chunk) error) error {
+	c := &cutter{
+		src: src, target: cfg.ChunkBytes, codes: map[chain.Hash][]byte{},
+		sorter: slotSorter{partBytes: cfg.SortBytes, scratch: cfg.Scratch, pause: cfg.Pause},
+		emit: func(c Chunk) error {
+			if err := emit(c); err != nil {
+				return err
+			}
+			return cfg.Pause()
+		},
+	}
 	if err := src.Accounts(c.account); err != nil {
 		return err
 	}
@@ -51,17 +79,12 @@ type cutter struct {
 	src    Source
 	target int
 	emit   func(Chunk) error
+	sorter slotSorter
 
 	chunk Accounts
 	codes map[chain.Hash][]byte
 	bytes int
 	any   bool // a chunk was emitted
-}
-
-// hashedSlot is a storage value with the key of its leaf.
-type hashedSlot struct {
-	hash chain.Hash
-	Slot
 }
 
 func (c *cutter) account(key chain.Hash, row []byte) error {
@@ -84,64 +107,67 @@ func (c *cutter) account(key chain.Hash, row []byte) error {
 		c.bytes += len(code)
 	}
 	c.bytes += len(row) + len(key) + 5
-	var slots []hashedSlot
-	if a.HasStorage() {
-		var size int
-		if slots, size, err = c.storage(key); err != nil {
+	if !a.HasStorage() {
+		c.chunk.Accounts = append(c.chunk.Accounts, one)
+		return nil
+	}
+	return errors.Join(c.storage(&one), c.sorter.close())
+}
+
+// storage sorts all storage of an account and puts it in its place.
+func (c *cutter) storage(account *Account) error {
+	if err := c.src.Storage(account.Key, c.sorter.add); err != nil {
+		return err
+	}
+	slots, err := c.sorter.sorted()
+	if err != nil {
+		return err
+	}
+	account.Storage = Here
+	if c.sorter.size > c.target {
+		account.Storage = Apart
+	} else {
+		if account.Slots, _, err = take(slots, c.target+1); err != nil {
 			return err
 		}
-		if one.Storage = Here; size > c.target {
-			one.Storage = Apart
-		} else {
-			one.Slots = plain(slots)
-			c.bytes += size
-		}
+		c.bytes += c.sorter.size
 	}
-	c.chunk.Accounts = append(c.chunk.Accounts, one)
-	if one.Storage != Apart {
+	c.chunk.Accounts = append(c.chunk.Accounts, *account)
+	if account.Storage != Apart {
 		return nil
 	}
 	if err := c.flush(); err != nil {
 		return err
 	}
-	return c.apart(&one, slots)
+	return c.apart(account, slots)
 }
 
-// storage reads all storage of an account, in the order of its trie.
-func (c *cutter) storage(account chain.Hash) (slots []hashedSlot, size int, err error) {
-	err = c.src.Storage(account, func(key state.StorageKey, value []byte) error {
-		slots = append(slots, hashedSlot{tree.SlotKey(key), Slot{key, bytes.Clone(value)}})
-		size += slotBytes(&slots[len(slots)-1])
-		return nil
-	})
-	slices.SortFunc(slots, func(a, b hashedSlot) int { return bytes.Compare(a.hash[:], b.hash[:]) })
-	return slots, size, err
-}
-
-func slotBytes(s *hashedSlot) int { return 8 + len(s.Key) + len(s.Value) }
-
-func plain(slots []hashedSlot) []Slot {
-	out := make([]Slot, len(slots))
-	for i := range slots {
-		out[i] = slots[i].Slot
+// take takes slots until they have a number of bytes, and returns the hash of the
+// last.
+func take(slots *slotStream, target int) (out []Slot, last chain.Hash, err error) {
+	for size := 0; size < target; {
+		one, ok, err := slots.next()
+		if err != nil || !ok {
+			return out, last, err
+		}
+		size += slotBytes(&one)
+		out, last = append(out, one.Slot), one.hash
 	}
-	return out
+	return out, last, nil
 }
 
 // apart emits the storage of an account in chunks of its own.
-func (c *cutter) apart(account *Account, slots []hashedSlot) error {
+func (c *cutter) apart(account *Account, slots *slotStream) error {
 	proof, err := c.src.ProveAccount(account.Key)
 	if err != nil {
 		return err
 	}
 	var from chain.Hash
-	for len(slots) > 0 {
-		n, size := 0, 0
-		for n < len(slots) && (n == 0 || size < c.target) {
-			size += slotBytes(&slots[n])
-			n++
+	for {
+		part, last, err := take(slots, c.target)
+		if err != nil || len(part) == 0 {
+			return err
 		}
-		last := slots[n-1].hash
 		first, err := c.src.ProveStorage(account.Key, from)
 		if err != nil {
 			return err
@@ -152,14 +178,13 @@ func (c *cutter) apart(account *Account, slots []hashedSlot) error {
 		}
 		err = c.emit(&Slots{
 			Account: account.Key, Row: account.Row, AccountProof: proof,
-			From: from, Proof: tree.JoinProofs(first, second), Slots: plain(slots[:n]),
+			From: from, Proof: tree.JoinProofs(first, second), Slots: part,
 		})
 		if err != nil {
 			return err
 		}
-		from, slots = successor(last), slots[n:]
+		from = successor(last)
 	}
-	return nil
 }
 
 // flush emits the accounts gathered. A state without accounts is one chunk.

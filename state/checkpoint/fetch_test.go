@@ -56,7 +56,7 @@ func serve(t *testing.T, rng *rand.Rand, accounts, chunkBytes int) *served {
 	w, err := checkpoint.NewWriter(&file, &checkpoint.Head{})
 	check(t, err)
 	out := &served{root: x.Root(), accounts: map[chain.Hash]string{}, slots: map[string]string{}}
-	check(t, checkpoint.Cut(x, chunkBytes, func(c checkpoint.Chunk) error {
+	check(t, checkpoint.Cut(x, cutTo(chunkBytes, checkpoint.DefaultSortBytes), func(c checkpoint.Chunk) error {
 		out.keep(c)
 		return w.Chunk(c)
 	}))

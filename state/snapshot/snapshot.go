@@ -57,6 +57,23 @@ type WriteConfig struct {
 	// what is stored with it, or fails.
 	Certificate func(stored []byte) ([]byte, error)
 	Progress    Progress
+	// ScratchDir is where storages larger than [checkpoint.DefaultSortBytes] are
+	// sorted; they take as much room there as they have bytes. Empty stands for
+	// the system's folder of temporary files.
+	ScratchDir string
+	Pause      func() error // called after each step of bounded work, nil for none
+}
+
+// cut returns how the state is cut.
+func (cfg *WriteConfig) cut() checkpoint.CutConfig {
+	out := checkpoint.CutConfig{
+		ChunkBytes: cfg.ChunkBytes, SortBytes: checkpoint.DefaultSortBytes, Pause: cfg.Pause,
+		Scratch: func() (checkpoint.Scratch, error) { return newScratch(cfg.ScratchDir) },
+	}
+	if out.Pause == nil {
+		out.Pause = func() error { return nil }
+	}
+	return out
 }
 
 // Write writes a snapshot of the store's head, which may move on meanwhile. It
@@ -82,7 +99,7 @@ func WriteExport(ctx context.Context, w io.Writer, s *store.Store, x *store.Expo
 	}
 	out = Summary{Height: x.Height(), Digest: x.Digest(), Root: x.Root()}
 	var order checkpoint.Sequence
-	err = checkpoint.Cut(x, cfg.ChunkBytes, func(c checkpoint.Chunk) error {
+	err = checkpoint.Cut(x, cfg.cut(), func(c checkpoint.Chunk) error {
 		out.count(c)
 		if a, ok := c.(*checkpoint.Accounts); ok && len(a.Accounts) > 0 {
 			_ = order.Take(&checkpoint.Accounts{From: a.From}, checkpoint.Span{Last: a.Accounts[len(a.Accounts)-1].Key, More: true})
