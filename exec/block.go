@@ -112,7 +112,8 @@ type block struct {
 	lane   chain.LaneID // segment that is running
 	// promised are cycles that the target of the transaction at hand has for others.
 	promised chain.Cycles
-	due      []turn // timers that fire in this block, in their order
+	due      []turn     // timers that fire in this block, in their order
+	saved    []*promise // buckets that are held back for timers which do not fire yet
 	supply   SupplyRecord
 	events   []chain.Event // of the protocol itself
 	result   Result

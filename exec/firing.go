@@ -3,6 +3,7 @@ package exec
 import (
 	"encoding/binary"
 	"errors"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
@@ -18,6 +19,13 @@ type turn struct {
 	id     timers.ID
 	limits chain.Usage
 	tip    chain.FeePair
+	held   *promise // nil: its receiver owes it nothing
+}
+
+// promise is cycles held back in an actor's bucket for its own timer.
+type promise struct {
+	to     chain.Address
+	cycles chain.Cycles
 }
 
 // Events of the timers themselves, with the id of the timer and the address of
@@ -80,6 +88,11 @@ func (b *block) selectTimers() error {
 
 // giveTurn chooses a timer if its limits are left and it can pay for them. One
 // whose limits are not left keeps its place in the order.
+//
+// What an actor's own timer may use is held back in the actor's bucket from here on,
+// so that neither transactions nor messages nor calls take it: the timer was paid for,
+// and due, before them. Timers of others compete as their messages would, or anybody
+// could hold up an actor with timers that use nothing (ADR 74).
 func (b *block) giveTurn(t *timers.Timer, left *chain.Usage) error {
 	c := b.clock()
 	bid := timers.Offer(&c, t)
@@ -91,7 +104,7 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage) error {
 		return err
 	}
 	if busy {
-		return timers.Postpone(b.state, c, t, c.Height+chain.Height(b.in.Params.Timer.RebidDeferrals), false)
+		return b.saveUp(t)
 	}
 	tip, ok := bid.Price(c.Base)
 	if ok {
@@ -103,10 +116,52 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage) error {
 	if !ok {
 		return b.unfunded(t)
 	}
-	b.due = append(b.due, turn{t.ID, bid.Limits, tip})
+	d := turn{id: t.ID, limits: bid.Limits, tip: tip}
+	if t.To == t.Actor {
+		if d.held, err = b.hold(t.To, bid.Limits.Cycles); err != nil {
+			return err
+		}
+	}
+	b.due = append(b.due, d)
 	left.Cycles -= bid.Limits.Cycles
 	left.Cells -= bid.Limits.Cells
 	return nil
+}
+
+// hold holds cycles back in an actor's bucket.
+func (b *block) hold(to chain.Address, cycles chain.Cycles) (*promise, error) {
+	held, err := actor.Hold(b.state, &b.in.Params.Actor, b.in.Height, to, cycles)
+	return &promise{to, held}, err
+}
+
+// giveBack ends a promise.
+func (b *block) giveBack(p *promise) error {
+	return actor.GiveBack(b.state, &b.in.Params.Actor, b.in.Height, p.to, p.cycles)
+}
+
+// saveUp deals with a due timer whose receiver has too few cycles left in its bucket.
+// For an actor's own the rest of the bucket is held back until the block ends, and it
+// keeps its place: as no limits are above what a bucket holds, it fires after
+// block_cycles_burst / block_cycles blocks. Another timer waits before it asks again.
+func (b *block) saveUp(t *timers.Timer) error {
+	c := b.clock()
+	if t.To == t.Actor && !b.promisedTo(t.To) {
+		rest, err := b.hold(t.To, b.in.Params.Actor.BlockCyclesBurst)
+		b.saved = append(b.saved, rest)
+		return err
+	}
+	return timers.Postpone(b.state, c, t, c.Height+chain.Height(b.in.Params.Timer.RebidDeferrals), false)
+}
+
+// promisedTo reports whether cycles of an actor are held back for a timer already, who
+// need not be waited with by another.
+func (b *block) promisedTo(a chain.Address) bool {
+	for i := range b.due {
+		if p := b.due[i].held; p != nil && p.to == a {
+			return true
+		}
+	}
+	return slices.ContainsFunc(b.saved, func(p *promise) bool { return p.to == a })
 }
 
 // busy reports whether an actor has used up its cycles of this block (resolution
@@ -172,6 +227,11 @@ func (b *block) fireTimers() error {
 			return fault("fire timer "+b.due[i].id.String(), err)
 		}
 	}
+	for _, p := range b.saved {
+		if err := b.giveBack(p); err != nil {
+			return fault("give back cycles of "+p.to.String(), err)
+		}
+	}
 	var used chain.Cycles
 	for _, u := range b.result.Used {
 		used += u.Cycles
@@ -182,6 +242,11 @@ func (b *block) fireTimers() error {
 // fire runs one timer. One that a transaction of the block cancelled or moved has
 // lost its turn, and one whose receiver has no cycles left in this block waits.
 func (b *block) fire(d *turn) error {
+	if d.held != nil {
+		if err := b.giveBack(d.held); err != nil {
+			return err
+		}
+	}
 	t, err := timers.Load(b.state, d.id)
 	if err != nil || t == nil {
 		return err
@@ -285,6 +350,37 @@ func (b *block) dropTimers(owner chain.Address) error {
 		return err
 	}
 	return funds.Move(b.state, chain.AddrTimers, owner, refund, b.in.Height)
+}
+
+// TimerHolds returns what due timers may hold back of their actors' buckets in the
+// block of a height, for whoever packs it: the limits of all that may be chosen, as an
+// agent's bid lowers them at the most. It is nil where none is due.
+func TimerHolds(view state.View, p *chain.Params, h chain.Height) (map[chain.Address]chain.Cycles, error) {
+	c := timers.Clock{Params: p, Height: h}
+	due, err := timers.AnyDue(view, c)
+	if err != nil || !due {
+		return nil, fault("look for due timers", err)
+	}
+	scratch := state.NewOverlay(view)
+	head, err := timers.Advance(scratch, c)
+	if err != nil {
+		return nil, fault("advance the timers", err)
+	}
+	ids, err := timers.Ready(scratch, head, int(p.Timer.CandidatesPerBlock))
+	if err != nil {
+		return nil, fault("order the timers", err)
+	}
+	holds := map[chain.Address]chain.Cycles{}
+	for _, id := range ids {
+		t, err := timers.Load(scratch, id)
+		if err != nil {
+			return nil, fault("load a timer", err)
+		}
+		if t.To == t.Actor {
+			holds[t.To] += min(t.Limits.Cycles, timers.MostLimits(p).Cycles)
+		}
+	}
+	return holds, nil
 }
 
 // TimerReserve returns what the timers of a block may take of the timer lane, for

@@ -1,6 +1,7 @@
 package exec_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -76,9 +77,9 @@ func TestTimersShareTheLane(t *testing.T) { // resolution 11.14
 	}
 }
 
-// TestTimerOfABusyActor: whose receiver has used up its cycles waits, both where the
-// block before took them and where a transaction of its own block does.
-func TestTimerOfABusyActor(t *testing.T) { // resolutions 7.4, 11.22
+// TestTimerOfABusyActor: whose receiver has used up its cycles in the block before waits
+// for the next that has them; in its own block its limits are its own.
+func TestTimerOfABusyActor(t *testing.T) { // resolutions 7.4, 11.22; ADR 74
 	for _, before := range []bool{true, false} {
 		w := newWorkshop(t, func(p *chain.Params) { p.Timer.DefaultCycles = 300_000 })
 		target := w.height + 4
@@ -89,28 +90,22 @@ func TestTimerOfABusyActor(t *testing.T) { // resolutions 7.4, 11.22
 		}
 		burn := w.message("burn", uintArg(90_000)).Tx
 		burn.CyclesLimit = 400_000
-		txs := []*chain.VerifiedTx{verified(burn, alice)}
 		if !before {
 			w.step()
+			s := w.sift(&exec.Selection{Txs: []*chain.VerifiedTx{verified(burn, alice)}})
+			if len(s.Kept) != 0 || !errors.Is(s.Refused[0], exec.ErrActorBusy) || len(s.Receipts) != 1 || s.Receipts[0].Code != chain.CodeOK {
+				t.Errorf("the message stands %v, receipts %+v", s.Kept, s.Receipts)
+			}
+			continue
 		}
-		r := w.step(txs...)
-		if got := r.Receipts[0]; got.Code != chain.CodeOK || got.CyclesUsed < 260_000 {
+		if got := w.step(verified(burn, alice)).Receipts[0]; got.Code != chain.CodeOK || got.CyclesUsed < 260_000 {
 			t.Fatalf("burn: %+v", got)
 		}
-		if before {
-			r = w.step()
-			r.Receipts = append([]chain.Receipt{{}}, r.Receipts...)
-		}
-		if len(r.Receipts) != 1 || w.height != target {
-			t.Errorf("before %v: fired in block %d with its actor's cycles used up", before, w.height)
-		}
-		for range w.g.Params.Timer.RebidDeferrals - 1 {
-			if r := w.step(); len(r.Receipts) != 0 {
-				t.Errorf("before %v: fired in block %d, set for %d", before, w.height, target)
-			}
+		if r := w.step(); len(r.Receipts) != 0 || w.height != target {
+			t.Errorf("fired in block %d with its actor's cycles used up", w.height)
 		}
 		if r := w.step(); len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeOK {
-			t.Errorf("before %v: %+v in block %d", before, r.Receipts, w.height)
+			t.Errorf("%+v in block %d", r.Receipts, w.height)
 		}
 	}
 }

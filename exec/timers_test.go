@@ -27,6 +27,14 @@ class Clockwork:
         return set_timer(msg.payload, "tick", None)
 
     @public
+    def prick(self, msg):
+        return schedule_timer_ex(msg.payload[0], "tock", None, target=msg.payload[1])
+
+    @public
+    def tock(self, msg):
+        pass
+
+    @public
     def many(self, msg):
         for _ in range(msg.payload[1]):
             set_timer(msg.payload[0], "tick", None)
@@ -135,7 +143,10 @@ func (w *workshop) call(handler string, arg []byte) chain.Receipt {
 }
 
 func (w *workshop) message(handler string, arg []byte) *chain.VerifiedTx {
-	return w.program(alice, &w.addr, actor.AppendMessage(nil, handler, arg))
+	tx := w.program(alice, &w.addr, actor.AppendMessage(nil, handler, arg)).Tx
+	tx.CyclesLimit = 600_000 // beside what the actor's timers hold
+	tx.Signature = nil
+	return verified(tx, alice)
 }
 
 // step executes a block and holds the timers' money to what they hold.

@@ -113,6 +113,31 @@ func (l *Ledger) Left(p *chain.ActorLimits, h chain.Height) chain.Cycles {
 	return p.BlockCyclesBurst
 }
 
+// Hold takes cycles out of an actor's bucket that are promised to somebody, so that
+// nobody else uses them in this block; more than is left empties it. It returns what
+// it took, for [GiveBack].
+func Hold(o *state.Overlay, p *chain.ActorLimits, h chain.Height, a chain.Address, most chain.Cycles) (chain.Cycles, error) {
+	l, err := ReadLedger(o, a)
+	if err != nil {
+		return 0, err
+	}
+	held := min(most, l.Left(p, h))
+	l.draw(p, h, held)
+	WriteLedger(o, a, l)
+	return held, nil
+}
+
+// GiveBack puts back what [Hold] took in the same block.
+func GiveBack(o *state.Overlay, p *chain.ActorLimits, h chain.Height, a chain.Address, held chain.Cycles) error {
+	l, err := ReadLedger(o, a)
+	if err != nil {
+		return err
+	}
+	l.Level, l.LevelAt = min(l.Left(p, h)+held, p.BlockCyclesBurst), h
+	WriteLedger(o, a, l)
+	return nil
+}
+
 // draw takes what a handler has used; more than is left empties the bucket.
 func (l *Ledger) draw(p *chain.ActorLimits, h chain.Height, used chain.Cycles) {
 	left := l.Left(p, h)

@@ -135,6 +135,10 @@ func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vr
 	if err != nil {
 		return exec.Selection{}, fmt.Errorf("pack: %w", err)
 	}
+	left, err := leftAt(parent, h.Height)
+	if err != nil {
+		return exec.Selection{}, fmt.Errorf("pack: %w", err)
+	}
 	packed, err := l.cfg.Pool.Pack(ctx, lanes.PackRequest{
 		Reserved: reserved,
 		Parent:   parent.State,
@@ -144,7 +148,7 @@ func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vr
 		VRFOut:   vrfOut,
 		MaxBytes: l.size.limit - len(h.PresenceInput) - len(h.ConsumedSeeds),
 		Before:   l.before(parent),
-		Left:     leftAt(parent, h.Height),
+		Left:     left,
 	})
 	if err != nil {
 		return exec.Selection{}, fmt.Errorf("pack: %w", err)

@@ -74,12 +74,14 @@ func (l *Ledger) refuse(ctx context.Context, sel *exec.Selection, list []*exec.I
 }
 
 // leftAt returns how to read what cycles an actor has for messages in the block of a
-// height on the parent.
-func leftAt(parent *Executed, height chain.Height) func(chain.Address) (chain.Cycles, error) {
+// height on the parent, besides those that its due timers may hold.
+func leftAt(parent *Executed, height chain.Height) (func(chain.Address) (chain.Cycles, error), error) {
+	held, err := exec.TimerHolds(parent.State, parent.Force.Params, height)
 	return func(a chain.Address) (chain.Cycles, error) {
 		record, err := actor.ReadLedger(parent.State, a)
-		return record.Left(&parent.Force.Params.Actor, height), err
-	}
+		left := record.Left(&parent.Force.Params.Actor, height)
+		return left - min(left, held[a]), err
+	}, err
 }
 
 // firsts returns the first transaction of each sender. Whichever of them are left
