@@ -180,6 +180,8 @@ func (p *Params) checkCosts() error {
 		bound{"api_costs.blob_commit_kib_cycles", uint64(api.BlobCommitKiBCycles), 0, maxBytePrice},
 		bound{"api_costs.storage_write_byte_cells", uint64(api.StorageWriteByteCells), 0, maxBytePrice},
 		bound{"api_costs.return_byte_cells", uint64(api.ReturnByteCells), 0, maxBytePrice},
+		bound{"api_costs.manifest_byte_cycles", uint64(api.ManifestByteCycles), 0, maxBytePrice},
+		bound{"api_costs.manifest_bytes_per_cycle", api.ManifestBytesPerCycle, 1, maxBytePrice},
 	)
 }
 
@@ -203,6 +205,8 @@ func (p *Params) checkActors() error {
 		bound{"actor_limits.block_cycles_burst", uint64(a.BlockCyclesBurst), uint64(a.BlockCycles), uint64(p.CyclesCap)},
 		bound{"actor_limits.message_reserve_cycles", uint64(a.MessageReserveCycles), 1, uint64(p.MaxTxCycles)},
 		bound{"actor_limits.message_reserve_cells", uint64(a.MessageReserveCells), 0, uint64(p.MaxTxCells)},
+		bound{"actor_limits.manifest_bytes", a.ManifestBytes, 1_024, MaxTxBytes},
+		bound{"actor_limits.source_bytes", a.SourceBytes, 1_024, MaxTxBytes},
 	)
 }
 

@@ -51,6 +51,8 @@ type APICosts struct {
 	StorageReadBytesPerCell uint64 `json:"storage_read_bytes_per_cell"` // rounded up per read (resolution 2.11)
 	EventBytesPerCell       uint64 `json:"event_bytes_per_cell"`        // rounded up per event
 	ReturnByteCells         Cells  `json:"return_byte_cells"`           // return data and inline blobs (resolution 11.34)
+	ManifestByteCycles      Cycles `json:"manifest_byte_cycles"`        // of a deployment or a spawned actor
+	ManifestBytesPerCycle   uint64 `json:"manifest_bytes_per_cycle"`    // of an actor, at each call of it
 }
 
 func defaultAPICosts() APICosts {
@@ -73,6 +75,8 @@ func defaultAPICosts() APICosts {
 		StorageReadBytesPerCell: 10,
 		EventBytesPerCell:       2,
 		ReturnByteCells:         1,
+		ManifestByteCycles:      5, // read, checked, hashed and written: 20 ns a byte
+		ManifestBytesPerCycle:   4, // parsed anew where no cache has it: 6 ns a byte
 	}
 }
 
@@ -144,6 +148,8 @@ type ActorLimits struct {
 	MessageReserveCells   Cells    `json:"message_reserve_cells"`  // funded when a message has to wait
 	EnforceHoldBalance    bool     `json:"enforce_hold_balance"`   // econ.hold_balance (resolution 11.25)
 	ExtraImports          []string `json:"extra_imports"`          // modules allowed besides the whitelist (resolution 8.13); none yet (ADR 78)
+	ManifestBytes         uint64   `json:"manifest_bytes"`         // of the list of an actor's grants
+	SourceBytes           uint64   `json:"source_bytes"`           // of an actor's program
 }
 
 func defaultActorLimits() ActorLimits {
@@ -165,6 +171,8 @@ func defaultActorLimits() ActorLimits {
 		MessageReserveCells:   10_000,  // what a handler writes that stores a few kilobytes
 		EnforceHoldBalance:    true,
 		ExtraImports:          []string{},
+		ManifestBytes:         8 << 10,  // a hundred domains; whoever needs more names a set of the chain's
+		SourceBytes:           64 << 10, // half of a transaction, 1,500 lines: what one call may have to compile
 	}
 }
 

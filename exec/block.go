@@ -6,6 +6,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -30,13 +31,17 @@ type Inputs struct {
 	// nothing from one block to the next but compiled code, on which no result
 	// depends.
 	Engine *pvm.Engine
+
+	// Manifests are those that were parsed before; nil: none. They carry nothing from
+	// one block to the next either.
+	Manifests entitle.Cache
 }
 
 // Actors is what the actors that run in the block share of it.
 func (in *Inputs) Actors() *actor.Block {
 	return actor.NewBlock(actor.Block{
 		Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
-		TimerBase: in.BaseFees[chain.LaneTimer],
+		TimerBase: in.BaseFees[chain.LaneTimer], Manifests: in.Manifests,
 	})
 }
 

@@ -92,5 +92,5 @@ func (b *block) upgrade(a *governance.Action) (uint16, error) {
 	if b.in.Engine == nil {
 		return 0, ErrNoEngine
 	}
-	return actor.Upgrade(b.state, b.in.Engine, a.Actor, a.Source)
+	return b.actors.Upgrade(b.state, b.in.Engine, a.Actor, a.Source)
 }

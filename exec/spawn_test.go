@@ -352,7 +352,7 @@ func TestChildrenAreRenewed(t *testing.T) { // E25; entitlements §9.11
 		t.Errorf("a renewed child: balance %d, %+v", c.state.Balance(child), r)
 	}
 	rec, err := actor.ReadRecord(c.state, child)
-	if err != nil || rec.Creator != a || rec.Parent != a || rec.Deployed != c.height || !bytes.Equal(rec.Manifest, entitled(2, "econ.hold_balance", "exec.spawn", "storage.kv")) {
+	if err != nil || rec.Creator != a || rec.Parent != a || rec.Deployed != c.height || !bytes.Equal(recordedOf(t, c, rec), entitled(2, "econ.hold_balance", "exec.spawn", "storage.kv")) {
 		t.Errorf("record %+v, %v", rec, err)
 	}
 	if l, err := actor.ReadLedger(c.state, a); err != nil || l.Spawned != 2 {
@@ -478,4 +478,13 @@ class Eager:
 	if r.Code != chain.CodeOK || len(r.Trace) != 1 || r.Trace[0].Status != chain.DeliverySucceeded {
 		t.Errorf("%s, %+v", chain.CodeName(r.Code), r.Trace)
 	}
+}
+
+func recordedOf(t *testing.T, c *testChain, rec *actor.Record) []byte {
+	t.Helper()
+	list, err := actor.ReadManifest(c.state, rec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }

@@ -50,7 +50,7 @@ func (s *source) actorAt(head *ledger.Executed, q *rpc.ActorQuery) (*rpc.Actor, 
 	if err != nil {
 		return nil, false, err
 	}
-	grants, err := entitle.Parse(rec.Manifest)
+	grants, err := actor.ReadGrants(head.State, entitle.NewMemo(0), rec)
 	if err != nil {
 		return nil, false, err
 	}

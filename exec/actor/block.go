@@ -2,12 +2,15 @@ package actor
 
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 )
 
-// Block is what all runs of one block share. It does not change while they run.
+// Block is what all runs of one block share. It does not change while they run, but
+// for the cache of manifests, on which no result depends; nil stands for one of the
+// block's own.
 type Block struct {
 	Params          *chain.Params
 	ChainID         uint64
@@ -15,6 +18,7 @@ type Block struct {
 	TimestampMillis uint64
 	Beacon          chain.Hash    // R of the parent's round (CIP-11 §9.2)
 	TimerBase       chain.FeePair // base fees of the timer lane
+	Manifests       entitle.Cache
 
 	costs  host.Costs
 	limits sdk.Limits
@@ -22,6 +26,9 @@ type Block struct {
 
 // NewBlock returns b with what follows from its parameters.
 func NewBlock(b Block) *Block {
+	if b.Manifests == nil {
+		b.Manifests = entitle.NewMemo(entitle.CacheBytes)
+	}
 	b.costs, b.limits = costsOf(b.Params), sdk.DefaultLimits()
 	b.limits.ScratchBytes = int(b.Params.Actor.ScratchBytes)
 	b.limits.Value.Bytes = int(b.Params.Actor.InlineBlobBytes)

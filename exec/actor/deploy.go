@@ -109,12 +109,12 @@ func (r *Run) deploy(d *Deployment, addr chain.Address) (verdict, error) {
 	if v.code != chain.CodeOK {
 		return v, nil
 	}
-	p, v := r.compile(d.Source)
+	p, v := r.compile(d.Source, v.used)
 	if v.code != chain.CodeOK {
 		return v, nil
 	}
-	if v := r.found(d, a, addr, grants, v.used); v.code != chain.CodeOK {
-		return v, nil
+	if v, err := r.found(d, a, addr, grants, v.used); err != nil || v.code != chain.CodeOK {
+		return v, err
 	}
 	e := Envelope{From: d.Creator, To: addr, Value: d.Value}
 	if c, err := r.pay(&e); err != nil || c != chain.CodeOK {
@@ -128,26 +128,45 @@ func (r *Run) deploy(d *Deployment, addr chain.Address) (verdict, error) {
 
 // found writes an actor and warns of what its manifest will lose; used is what
 // making it has used so far.
-func (r *Run) found(d *Deployment, a state.Account, addr chain.Address, grants []byte, used chain.Cycles) verdict {
+func (r *Run) found(d *Deployment, a state.Account, addr chain.Address, grants []byte, used chain.Cycles) (verdict, error) {
 	a.CodeHash = r.state.SetCode(d.Source)
 	r.state.SetAccount(addr, a)
-	writeRecord(r.state, addr, &Record{Creator: d.Creator, Parent: d.Parent, Deployed: r.block.Height, Manifest: grants})
-	return r.warnDeprecated(grants, used)
+	rec, err := keepManifest(r.state, grants)
+	if err != nil {
+		return verdict{}, err
+	}
+	rec.Creator, rec.Parent, rec.Deployed = d.Creator, d.Parent, r.block.Height
+	writeRecord(r.state, addr, &rec)
+	return r.warnDeprecated(grants, used), nil
 }
 
-// admit checks the manifest and returns the list of grants that the record keeps.
+// admit charges and checks the manifest and returns the list of grants that is kept.
 func (r *Run) admit(d *Deployment) ([]byte, verdict) {
+	cost := r.block.manifestCycles(len(d.Manifest))
+	if cost > r.cycles {
+		v := refused(chain.CodeCyclesExhausted, "the manifest costs %d cycles", cost)
+		v.used = r.cycles
+		return nil, v
+	}
 	grants, err := entitle.Admit(d.Manifest, entitle.Request{Params: r.block.Params, Height: r.block.Height, Creator: d.Creator})
 	if err != nil {
-		return nil, refused(entitle.CodeOf(err), "%v", err)
+		v := refused(entitle.CodeOf(err), "%v", err)
+		v.used = cost
+		return nil, v
 	}
-	return grants, verdict{}
+	return grants, verdict{used: cost}
 }
 
-// compile charges and checks the source. What its bytes cost is there before the
-// work; tokens that cost more are charged when they are counted.
-func (r *Run) compile(source []byte) (*pvm.Program, verdict) {
-	cost := chain.Cycles(r.block.costs.DeployByte * code.Cycles(len(source)))
+// compile charges and checks the source, besides what was used before. What its
+// bytes cost is there before the work; tokens that cost more are charged when they
+// are counted.
+func (r *Run) compile(source []byte, before chain.Cycles) (*pvm.Program, verdict) {
+	if n := uint64(len(source)); n > r.block.Params.Actor.SourceBytes {
+		v := refused(chain.CodeCodeInvalid, "the source has %d bytes, %d are allowed", n, r.block.Params.Actor.SourceBytes)
+		v.used = before
+		return nil, v
+	}
+	cost := before + chain.Cycles(r.block.costs.DeployByte*code.Cycles(len(source)))
 	if cost > r.cycles {
 		v := refused(chain.CodeCyclesExhausted, "compiling costs %d cycles", cost)
 		v.used = r.cycles
@@ -159,7 +178,7 @@ func (r *Run) compile(source []byte) (*pvm.Program, verdict) {
 		v.used = cost
 		return nil, v
 	}
-	if cost = max(cost, chain.Cycles(p.CompileCycles)); cost > r.cycles {
+	if cost = max(cost, before+chain.Cycles(p.CompileCycles)); cost > r.cycles {
 		v := refused(chain.CodeCyclesExhausted, "compiling costs %d cycles", cost)
 		v.used = r.cycles
 		return nil, v
@@ -228,7 +247,7 @@ func (r *Run) mayRenew(d *Deployment, a *state.Account, addr chain.Address) (boo
 	if err != nil {
 		return false, err
 	}
-	grants, err := entitle.Parse(rec.Manifest)
+	grants, err := r.grants(rec)
 	if err != nil {
 		return false, err
 	}

@@ -24,8 +24,8 @@
 // # What is kept where
 //
 // Under [chain.AddrActors], in the system namespace: the [Record] of each actor,
-// which changes when the actor is redeployed and then alone, and its [Ledger], which
-// changes with its calls. So an actor's own storage holds what its program
+// which changes when the actor is redeployed and then alone, its [Ledger], which
+// changes with its calls, and manifests under their hashes, which never change. So an actor's own storage holds what its program
 // stored and nothing else, and eviction takes that alone.
 //
 // # Invariants

@@ -26,9 +26,9 @@ type frame struct {
 }
 
 func (r *Run) frame(e *Envelope, a *state.Account, rec *Record) (*frame, error) {
-	grants, err := entitle.Parse(rec.Manifest)
+	grants, err := r.grants(rec)
 	if err != nil {
-		return nil, err // was checked when it was deployed
+		return nil, err
 	}
 	return &frame{
 		run: r, msg: e, rec: rec, grants: grants, parent: uint64(len(r.trace)),

@@ -24,6 +24,9 @@ func (f *frame) UpgradeSelf(source []byte) error {
 	if _, err := f.need(entitle.Upgrade); err != nil {
 		return err
 	}
+	if err := f.run.block.fitsSource(source); err != nil {
+		return err
+	}
 	p, err := programOf(f.run.engine, source)
 	if err != nil {
 		return &host.Refusal{Code: host.RefusedArgument, Text: "the source does not compile: " + err.Error()}

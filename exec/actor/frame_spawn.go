@@ -71,6 +71,9 @@ func (f *frame) inherited(list []byte) ([]byte, error) {
 	p, h := f.run.block.Params, f.run.block.Height
 	var asked entitle.Grants
 	if list != nil {
+		if err := f.run.block.fitsManifest(list); err != nil {
+			return nil, err
+		}
 		var err error
 		if asked, err = entitle.Parse(list); err == nil {
 			err = asked.Check(p, h)
@@ -87,7 +90,12 @@ func (f *frame) inherited(list []byte) ([]byte, error) {
 	if errors.As(err, &e) {
 		return nil, &host.Refusal{Code: host.RefusedEntitlement, Text: e.Error()}
 	}
-	return grants.Append(nil), err
+	if err != nil {
+		return nil, err
+	}
+	out := grants.Append(nil)
+	f.machine.Charge(code.Cycles(f.run.block.manifestCycles(len(out))))
+	return out, f.run.block.fitsManifest(out)
 }
 
 // sourceOf returns the compiled source of a child, by default the actor's own.
@@ -100,6 +108,9 @@ func (f *frame) sourceOf(d *Deployment) (*pvm.Program, error) {
 			return nil, err
 		}
 		d.Source = own
+	}
+	if err := f.run.block.fitsSource(d.Source); err != nil {
+		return nil, err
 	}
 	if byLength := f.run.block.costs.DeployByte * code.Cycles(len(d.Source)); byLength > charged {
 		f.machine.Charge(byLength - charged)
@@ -143,8 +154,8 @@ func (f *frame) bear(d *Deployment, addr chain.Address, p *pvm.Program, grants [
 	if err := r.adopt(addr); err != nil {
 		return verdict{}, err
 	}
-	if v := r.found(d, a, addr, grants, 0); v.code != chain.CodeOK {
-		return v, nil
+	if v, err := r.found(d, a, addr, grants, 0); err != nil || v.code != chain.CodeOK {
+		return v, err
 	}
 	e := Envelope{From: f.env.Self, To: addr, Value: d.Value, Depth: f.msg.Depth + 1, Parent: f.parent}
 	if c, err := r.pay(&e); err != nil || c != chain.CodeOK {

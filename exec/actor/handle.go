@@ -8,12 +8,10 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
-	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/rent"
 )
 
@@ -91,6 +89,12 @@ func (r *Run) enter(e *Envelope, cycles chain.Cycles) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
+	entry := r.block.entryCycles(rec)
+	if entry > cycles {
+		v := refused(chain.CodeCyclesExhausted, "the manifest of %s costs %d cycles", e.To, entry)
+		v.used = cycles
+		return v, nil
+	}
 	p, err := r.program(a.CodeHash)
 	if err != nil {
 		return verdict{}, err
@@ -100,14 +104,18 @@ func (r *Run) enter(e *Envelope, cycles chain.Cycles) (verdict, error) {
 		return verdict{}, err
 	}
 	if gone := f.grants.Gone(r.block.Params, r.block.Height); gone != "" {
-		return refused(chain.CodeNonExecutable, "the manifest of %s holds %s, which is gone", e.To, gone), nil
+		v := refused(chain.CodeNonExecutable, "the manifest of %s holds %s, which is gone", e.To, gone)
+		v.used = entry
+		return v, nil
 	}
-	return r.execute(f, p, cycles, func(m *vm.Machine) ([]byte, error) {
+	v, err := r.execute(f, p, cycles-entry, func(m *vm.Machine) ([]byte, error) {
 		if e.From == e.To {
 			return sdk.DeliverInside(m, e.Handler, e.Payload)
 		}
 		return sdk.Deliver(m, e.Handler, e.Payload)
 	})
+	v.used += entry
+	return v, err
 }
 
 // record returns the record of an actor that has code: an actor without one is a
@@ -236,18 +244,4 @@ func raised(res vm.Result) uint16 {
 func (r *Run) callID() chain.Hash {
 	r.calls++
 	return keccak.Sum256([]byte("cowboy-call-v1"), r.start.ID[:], binary.BigEndian.AppendUint64(nil, r.calls))
-}
-
-// MayHold reports whether an account may keep a balance: everything but an actor
-// whose manifest lacks econ.hold_balance (resolution 11.25).
-func MayHold(v state.View, addr chain.Address) (bool, error) {
-	rec, err := ReadRecord(v, addr)
-	if err != nil || rec == nil {
-		return err == nil, err
-	}
-	g, err := entitle.Parse(rec.Manifest)
-	if err != nil {
-		return false, err
-	}
-	return g.Has(entitle.HoldBalance), nil
 }

@@ -51,7 +51,7 @@ func (r *Run) orderTimer(o *TimerOrder) (verdict, error) {
 	if o.Set == nil {
 		return timerVerdict(r.changeTimer(o.Actor, o.Change))
 	}
-	grants, err := entitle.Parse(rec.Manifest)
+	grants, err := r.grants(rec)
 	if err != nil {
 		return verdict{}, fmt.Errorf("manifest of %s: %w", o.Actor, err)
 	}

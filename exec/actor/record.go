@@ -12,13 +12,17 @@ import (
 // ErrRecord means a record in the state that does not decode: a fault.
 var ErrRecord = errors.New("record of an actor is malformed")
 
-// Record is what a deployment fixes of an actor (whitepaper §1.2; entitlements
-// §7.1).
+// Record is what is fixed of an actor, in few bytes: it is read at every call and
+// every payment. The manifest stands once under its hash, whoever has it (whitepaper
+// §1.2; entitlements §7.1).
 type Record struct {
-	Creator  chain.Address
-	Parent   chain.Address // that spawned it; zero for one made by a transaction
-	Deployed chain.Height
-	Manifest []byte // canonical list of grants (package entitle)
+	Creator       chain.Address
+	Parent        chain.Address // that spawned it; zero for one made by a transaction
+	Deployed      chain.Height
+	Manifest      chain.Hash // of the canonical list of grants: [ReadManifest]
+	ManifestBytes uint64     // of that list
+	Holds         bool       // the list has econ.hold_balance
+	Upgrades      bool       // the list has sys.upgrade
 }
 
 // Ledger is what changes with an actor's calls.
@@ -41,38 +45,56 @@ func ledgerKey(a chain.Address) state.StorageKey {
 	return state.NewStorageKey(state.VMNamespaceSystem, append([]byte("ledger/"), a[:]...))
 }
 
+// recordFields is the length of a record's array.
+const recordFields = 7
+
 // ReadRecord returns the record of an actor; nil for an address that is none.
 func ReadRecord(v state.View, a chain.Address) (*Record, error) {
 	b, err := v.Storage(chain.AddrActors, recordKey(a))
 	if err != nil || b == nil {
 		return nil, err
 	}
-	r := cbor.NewReader(b)
-	rec := new(Record)
-	var height uint64
-	err = errors.Join(r.ArrayOf(4), r.BytesInto(rec.Creator[:]), r.BytesInto(rec.Parent[:]))
-	if err == nil {
-		height, err = r.Uint()
-	}
-	if err == nil {
-		rec.Manifest, err = r.Bytes(chain.MaxTxBytes)
-	}
-	if err == nil {
-		err = r.End()
-	}
+	rec, err := decodeRecord(b)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrRecord, a, err)
 	}
-	rec.Deployed = chain.Height(height)
 	return rec, nil
 }
 
+func decodeRecord(b []byte) (*Record, error) {
+	r, rec := cbor.NewReader(b), new(Record)
+	if err := errors.Join(r.ArrayOf(recordFields), r.BytesInto(rec.Creator[:]), r.BytesInto(rec.Parent[:])); err != nil {
+		return nil, err
+	}
+	height, err := r.Uint()
+	if err != nil {
+		return nil, err
+	}
+	rec.Deployed = chain.Height(height)
+	if err = r.BytesInto(rec.Manifest[:]); err != nil {
+		return nil, err
+	}
+	if rec.ManifestBytes, err = r.Uint(); err != nil {
+		return nil, err
+	}
+	if rec.Holds, err = r.Bool(); err != nil {
+		return nil, err
+	}
+	if rec.Upgrades, err = r.Bool(); err != nil {
+		return nil, err
+	}
+	return rec, r.End()
+}
+
 func writeRecord(o *state.Overlay, a chain.Address, rec *Record) {
-	b := cbor.AppendArray(nil, 4)
+	b := cbor.AppendArray(make([]byte, 0, 112), recordFields)
 	b = cbor.AppendBytes(b, rec.Creator[:])
 	b = cbor.AppendBytes(b, rec.Parent[:])
 	b = cbor.AppendUint(b, uint64(rec.Deployed))
-	o.SetStorage(chain.AddrActors, recordKey(a), cbor.AppendBytes(b, rec.Manifest))
+	b = cbor.AppendBytes(b, rec.Manifest[:])
+	b = cbor.AppendUint(b, rec.ManifestBytes)
+	b = cbor.AppendBool(b, rec.Holds)
+	o.SetStorage(chain.AddrActors, recordKey(a), cbor.AppendBool(b, rec.Upgrades))
 }
 
 // ReadLedger returns what an actor's calls have left; zero for an actor without

@@ -6,7 +6,6 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -21,25 +20,22 @@ const EventUpgraded = "ActorUpgraded"
 
 // Upgrade puts other source in place of that of an actor, by decision of
 // governance. The code is of a receipt; the error is a fault.
-func Upgrade(o *state.Overlay, e *pvm.Engine, addr chain.Address, source []byte) (uint16, error) {
+func (b *Block) Upgrade(o *state.Overlay, e *pvm.Engine, addr chain.Address, source []byte) (uint16, error) {
 	rec, err := ReadRecord(o, addr)
 	if err != nil || rec == nil {
 		return chain.CodeNotFound, err
 	}
-	if may, err := rec.upgrades(); err != nil || !may {
-		return chain.CodeForbidden, err
+	if !rec.Upgrades {
+		return chain.CodeForbidden, nil
+	}
+	if uint64(len(source)) > b.Params.Actor.SourceBytes {
+		return chain.CodeCodeInvalid, nil
 	}
 	if _, err := programOf(e, source); err != nil {
 		return chain.CodeCodeInvalid, nil // which text is refused depends on the text alone
 	}
 	_, err = setCode(o, addr, source)
 	return chain.CodeOK, err
-}
-
-// upgrades reports whether the code of the actor may change at all.
-func (rec *Record) upgrades() (bool, error) {
-	grants, err := entitle.Parse(rec.Manifest)
-	return err == nil && grants.Has(entitle.Upgrade), err
 }
 
 // Replacement is other source for an actor, from its deployer.
@@ -75,11 +71,10 @@ func (r *Run) replace(p *Replacement) (verdict, error) {
 		return refused(chain.CodeForbidden, "%s has made %s", rec.Creator, p.Actor), nil
 	case !slices.Contains(r.block.Params.Entitlements.SystemDeployers, p.By):
 		return refused(chain.CodeSystemEntitlement, "%s is no system deployer", p.By), nil
+	case !rec.Upgrades:
+		return refused(chain.CodeForbidden, "the code of a regular actor never changes"), nil
 	}
-	if may, err := rec.upgrades(); err != nil || !may {
-		return refused(chain.CodeForbidden, "the code of a regular actor never changes"), err
-	}
-	_, v := r.compile(p.Source)
+	_, v := r.compile(p.Source, 0)
 	if v.code != chain.CodeOK {
 		return v, nil
 	}

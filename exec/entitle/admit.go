@@ -33,6 +33,9 @@ func Admit(manifest []byte, req Request) ([]byte, error) {
 	if err != nil {
 		return nil, refuse(chain.CodeManifest, "manifest: %w", err)
 	}
+	if n := uint64(len(list)); n > req.Params.Actor.ManifestBytes {
+		return nil, refuse(chain.CodeManifest, "%w: %d bytes, %d are allowed", ErrSize, n, req.Params.Actor.ManifestBytes)
+	}
 	g, err := Parse(list)
 	if err != nil {
 		return nil, err
@@ -42,6 +45,9 @@ func Admit(manifest []byte, req Request) ([]byte, error) {
 	}
 	return list, g.Check(req.Params, req.Height)
 }
+
+// ErrSize means a list of grants that is longer than actor_limits.manifest_bytes.
+var ErrSize = errors.New("too many bytes")
 
 // Manifest returns the manifest, as [Admit] takes it, of an actor that has these
 // entitlements without parameters.

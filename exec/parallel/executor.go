@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -14,6 +15,7 @@ type Executor struct {
 	cfg     Config
 	engines []*pvm.Engine
 	memory  *memory
+	grants  *manifests
 	blames  *blames
 	spare   [][]*attempt // of each worker
 	stats   Stats
@@ -29,7 +31,7 @@ func New(cfg Config, engines []*pvm.Engine) (*Executor, error) {
 	if len(engines) != cfg.Workers {
 		return nil, fmt.Errorf("%w: %d, with %d engines", ErrWorkers, cfg.Workers, len(engines))
 	}
-	return &Executor{cfg: cfg, engines: engines, memory: newMemory(), blames: newBlames(), spare: make([][]*attempt, cfg.Workers)}, nil
+	return &Executor{cfg: cfg, engines: engines, memory: newMemory(), grants: &manifests{memo: entitle.NewMemo(entitle.CacheBytes)}, blames: newBlames(), spare: make([][]*attempt, cfg.Workers)}, nil
 }
 
 // Stats returns what was done so far.
@@ -67,7 +69,7 @@ func (x *Executor) Apply(view state.View, in exec.Inputs, txs []*chain.VerifiedT
 func (x *Executor) begin(in *exec.Inputs) {
 	x.stats.Blocks++
 	x.blames.block++
-	in.Engine = x.engines[0]
+	in.Engine, in.Manifests = x.engines[0], x.grants
 }
 
 // Sift is [exec.Sift], with the engines of the executor. Spares are run in their
