@@ -18,7 +18,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash soak-lanes soak-limits soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -79,6 +79,9 @@ soak-lanes: ## ten times the transfers that blocks take, for a minute, beside ru
 
 soak-limits: ## run every kind of transaction 100 times by each of 8 workers at 55 limits of either meter
 	$(GO) test -count=1 -timeout 0 -v ./node/hostile -run TestLimits -args -limit-runs=100
+
+soak-hostile: ## a chain under every attack on time, bytes and room beside honest people: FOR=10m, at least 200 blocks an attack
+	$(GO) test -count=1 -timeout 0 -v ./bench/siege -run 'TestSiege$$' -args -for=$(or $(FOR),10m) -attack='$(ATTACK)'
 
 soak-day: ## a whole day of blocks with random actors and people, audited every AUDIT blocks: BLOCKS=86400 SEED=1 AUDIT=50
 	$(GO) test ./exec -run 'TestDay$$' -count=1 -v -timeout 0 -args -day-blocks $(or $(BLOCKS),86400) -day-seed $(if $(filter 0,$(SEED)),1,$(SEED)) -day-audit $(or $(AUDIT),50)

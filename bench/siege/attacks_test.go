@@ -1,0 +1,105 @@
+package siege
+
+import (
+	"slices"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/lanes"
+)
+
+// attack is one way to do harm.
+type attack struct {
+	name string
+	what string // it tries, in a few words
+
+	params func(*chain.Params)  // that the chain has for it; may be nil
+	lanes  func(*lanes.Config)  // likewise
+	setup  func(*siege)         // before the honest come; may be nil
+	block  func(s *siege)       // in each block, before it is built
+	check  func(s *siege) error // in the end; may be nil
+	// transfers are the honest ones of a block; 0: transfersOfABlock.
+	transfers int
+	awaits    string // what keeps the chain from holding out yet
+}
+
+// transfersOfABlock are honest, four fifths of the user lane's target in cycles.
+const transfersOfABlock = 180
+
+// attacks is the table. Issue 14 and its page say what B and W numbers stand for.
+func attacks() []attack {
+	list := []attack{
+		quiet(),
+		forgedBlobs(),   // B1
+		coldPrograms(),  // B2
+		fatRecords(),    // B3
+		spawnFlood(),    // B4, B13
+		limitHogs(),     // B5
+		neverRun(),      // B6
+		longLists(),     // B7
+		deferredFlood(), // B8
+		squatters(),     // B11
+		emptyFirings(),  // B14
+		timerChurn(),    // W1
+		drainedBucket(), // W2
+		hotCode(),       // W3
+		newEntries(),    // B9, W4
+		together("hogs-and-never-run", limitHogs(), neverRun()),
+		together("lists-and-deferred", longLists(), deferredFlood()),
+		together("fat-cold-and-hot", fatRecords(), coldPrograms(), hotCode()),
+	}
+	for i := range list {
+		if slices.Contains(awaited(), list[i].name) {
+			list[i].awaits = "its mending"
+		}
+	}
+	return list
+}
+
+// awaited are the attacks that the chain does not hold out against yet: they run and
+// are reported, and nothing is asked of them but that no node faults.
+func awaited() []string {
+	return []string{
+		"B4-spawn-flood", "B6-never-run", "B8-deferred-flood", "B11-squatters", "B14-empty-firings", "B9-new-entries",
+		"W2-drained-bucket", "hogs-and-never-run", "lists-and-deferred", "B3-fat-records", "fat-cold-and-hot",
+	}
+}
+
+// together are several attacks at the same time.
+func together(name string, list ...attack) attack {
+	all := attack{name: name, what: "at the same time:"}
+	for _, a := range list {
+		all.what += " " + a.name
+	}
+	all.params = func(p *chain.Params) {
+		for _, a := range list {
+			if a.params != nil {
+				a.params(p)
+			}
+		}
+	}
+	all.lanes = func(c *lanes.Config) {
+		for _, a := range list {
+			if a.lanes != nil {
+				a.lanes(c)
+			}
+		}
+	}
+	all.setup = func(s *siege) {
+		for _, a := range list {
+			if a.setup != nil {
+				a.setup(s)
+			}
+		}
+	}
+	all.block = func(s *siege) {
+		for _, a := range list {
+			a.block(s)
+		}
+	}
+	return all
+}
+
+// quiet is no attack: what the others are held against.
+func quiet() attack {
+	return attack{name: "quiet", what: "nothing", block: func(*siege) {}}
+}

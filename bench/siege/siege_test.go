@@ -1,0 +1,201 @@
+package siege
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/bench/boundary"
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+var (
+	siegeFor = flag.Duration("for", 0, "how long all attacks take together; 0: the short form")
+	only     = flag.String("attack", "", "run the attacks whose name contains this")
+)
+
+const (
+	shortBlocks = 12  // of an attack in the short form
+	leastBlocks = 200 // of an attack in the long one
+)
+
+// Bounds of what the honest notice (issue 14).
+const (
+	shareMin    = 0.90
+	delayMax    = 64 // blocks
+	bytesMax    = 2.0
+	perCycleMax = 50.0 // nanoseconds
+)
+
+// report is what an attack came to.
+type report struct {
+	name          string
+	blocks        int
+	share         float64
+	refused       int
+	delay         uint64
+	lost          int
+	build, verify time.Duration // the slowest
+	txs           int           // of all, a block
+	cycles, cells uint64        // likewise
+	bytes         int           // kept, a block
+	perCycle      float64       // nanoseconds of verification, the median block
+	fees          chain.Wei     // of the attack, a block
+	struck        string        // what became of its transactions
+}
+
+// String is a line of the table.
+func (r *report) String() string {
+	return fmt.Sprintf("%-22s blocks %4d share %5.1f %% refused %4d delay %3d lost %3d build %6.1f ms verify %6.1f ms; a block: %9d cycles %7d cells %8d bytes; %6.1f ns/cycle, %9.3f CBY a day, %s",
+		r.name, r.blocks, 100*r.share, r.refused, r.delay, r.lost, float64(r.build)/1e6, float64(r.verify)/1e6, r.cycles, r.cells, r.bytes, r.perCycle,
+		float64(r.fees)*86_400/float64(chain.WeiPerCBY), r.struck)
+}
+
+// TestSiege puts a chain under every attack. The long form is `make soak-hostile`.
+func TestSiege(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of blocks: left out of -short runs, runs in make test")
+	}
+	list := attacks()
+	var base report
+	for i := range list {
+		a := &list[i]
+		if i > 0 && *only != "" && !contains(a.name, *only) {
+			continue
+		}
+		t.Run(a.name, func(t *testing.T) {
+			r := besiege(t, a, *siegeFor/time.Duration(len(list)))
+			if i == 0 {
+				base = r
+			}
+			t.Log(r.String())
+			if a.awaits == "" {
+				judge(t, a, &r, &base)
+			}
+		})
+	}
+}
+
+func contains(s, part string) bool {
+	for i := 0; i+len(part) <= len(s); i++ {
+		if s[i:i+len(part)] == part {
+			return true
+		}
+	}
+	return false
+}
+
+// besiege runs one attack for its share of the time.
+func besiege(t *testing.T, a *attack, share time.Duration) report {
+	s := newSiege(t, a)
+	if a.setup != nil {
+		a.setup(s)
+	}
+	s.settle()
+	r := report{name: a.name}
+	transfers := a.transfers
+	if transfers == 0 {
+		transfers = transfersOfABlock
+	}
+	var verify []float64
+	began, grown, fees, codes := time.Now(), s.stored(), chain.Wei(0), map[string]int{}
+	for r.blocks < shortBlocks || share > 0 && (r.blocks < leastBlocks || time.Since(began) < share) {
+		s.live(transfers)
+		a.block(s)
+		b := s.next()
+		s.note(&b)
+		r.blocks++
+		r.build, r.verify = max(r.build, b.build), max(r.verify, b.verify)
+		var cycles uint64
+		for _, u := range b.event.Block.Header.Used {
+			cycles += uint64(u.Cycles)
+			r.cells += uint64(u.Cells)
+		}
+		r.cycles += cycles
+		verify = append(verify, float64(b.verify)/max(1, float64(cycles)))
+		r.bytes += len(b.event.Encoded)
+		r.txs += len(b.event.Txs)
+		for i := range b.event.Receipts {
+			rec := &b.event.Receipts[i]
+			r.bytes += len(rec.Encode())
+			if i < len(b.event.Txs) && s.hostile[rec.TxHash] {
+				fees += rec.Fee
+				codes[chain.CodeName(rec.Code)]++
+			}
+		}
+	}
+	r.bytes += s.stored() - grown
+	for range delayMax + 4 { // what is late may still come
+		if len(s.honest.delays) >= s.honest.due && len(s.honest.sent) == 0 {
+			break
+		}
+		a.block(s)
+		b := s.next()
+		s.note(&b)
+	}
+	n := r.blocks
+	r.cycles, r.cells, r.bytes, r.txs, r.fees = r.cycles/uint64(n), r.cells/uint64(n), r.bytes/n, r.txs/n, fees/chain.Wei(n)
+	slices.Sort(verify)
+	r.perCycle = verify[len(verify)/2]
+	r.share, r.refused, r.delay = s.honest.share(), s.honest.refused, s.honest.worstDelay()
+	r.lost = max(0, s.honest.due-len(s.honest.delays))
+	if s.honest.ticked < s.honest.begun {
+		r.lost++ // its clock stood still
+	}
+	if still := uint64(s.height - s.honest.ticked); still > 2 { // the clock's timer has been due since
+		r.delay = max(r.delay, still-2)
+	}
+	r.struck = fmt.Sprintf("offered %d, refused %d, in blocks %v", s.put.offered, s.put.refused, codes)
+	if len(s.honest.failed) > 0 {
+		r.struck += fmt.Sprintf(", honest failures %v", s.honest.failed)
+	}
+	if a.check != nil && a.awaits == "" {
+		if err := a.check(s); err != nil {
+			t.Error(err)
+		}
+	}
+	return r
+}
+
+// stored is how many bytes the storages hold whose owners are known: the system's
+// and those of the actors that were deployed here.
+func (s *siege) stored() (sum int) {
+	of := slices.Clone(s.actors)
+	for n := range 64 {
+		of = append(of, chain.SystemAddress(uint16(n)))
+	}
+	view := s.verifier.Head().State
+	for _, a := range of {
+		account, _, err := view.Account(a)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		sum += int(account.StorageSize.Bytes)
+	}
+	return sum
+}
+
+// judge holds a report to the bounds.
+func judge(t *testing.T, a *attack, r, base *report) {
+	t.Helper()
+	if r.share < shareMin {
+		t.Errorf("%s: %.1f %% of the honest transactions were in within %d blocks", a.name, 100*r.share, inTimeBlocks)
+	}
+	if r.delay > delayMax || r.lost > 0 {
+		t.Errorf("%s: an honest delivery or timer was %d blocks late, %d never came", a.name, r.delay, r.lost)
+	}
+	blockTime := time.Second
+	if r.build > blockTime || r.verify > blockTime {
+		t.Errorf("%s: a block took %v to build and %v to judge", a.name, r.build, r.verify)
+	}
+	if r.perCycle > perCycleMax {
+		t.Errorf("%s: %.1f ns a cycle in half of the blocks", a.name, r.perCycle)
+	}
+	// The smallest transfer pays no cells for what it keeps.
+	more, paid := r.bytes-base.bytes-boundary.Smallest*(r.txs-base.txs), float64(r.cells)-float64(base.cells)
+	if kept := float64(more) / max(1, paid); more > 3_000 && kept > bytesMax {
+		t.Errorf("%s: %d bytes more a block than in quiet, for %.0f cells: %.1f a cell", a.name, more, paid, kept)
+	}
+}
