@@ -3,6 +3,7 @@ package exec
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 )
 
 // InvalidTx means that a transaction may not stand where it does, so the block
@@ -38,6 +39,20 @@ type Fault struct {
 
 func (e *Fault) Error() string { return "fault: " + e.Doing + ": " + e.Err.Error() }
 func (e *Fault) Unwrap() error { return e.Err }
+
+// Panicked makes a [*Fault] of what a transaction panicked with, outside the guard of
+// the Python machine. It is called where the panic is recovered.
+func Panicked(cause any) *Fault {
+	return &Fault{"run a transaction", &Panic{Cause: fmt.Sprint(cause), Stack: string(debug.Stack())}}
+}
+
+// Panic is the reason of a [Fault]: a defect of this program.
+type Panic struct {
+	Cause string
+	Stack string // of the goroutine, for the log
+}
+
+func (p *Panic) Error() string { return "panic: " + p.Cause }
 
 // Contradictions in the state, met only as the Err of a [Fault].
 var (

@@ -27,12 +27,14 @@ func (s *Selection) IsSpare(i int) bool { return s.Spare != nil && s.Spare[i] }
 type Sifted struct {
 	Result
 	Kept    []*chain.VerifiedTx // in their order
-	Refused []*InvalidTx        // the others; Index is the place in the selection
+	Refused []*InvalidTx        // the others; Index is the place in the selection, Err may be a [*Fault]
 }
 
 // Sift is [Apply] for a proposer: what may not stand behind those kept before it is
-// left out. Left out are thereby the later transactions of its sender, too. The error
-// is a [*Fault].
+// left out. Left out are thereby the later transactions of its sender, too. So is what
+// ends in a fault or a panic, which to [Apply] is this node's: a proposer need not
+// have it, and whoever gets a block with it has to stop. The error is a [*Fault] of
+// what is no transaction.
 func Sift(view state.View, in Inputs, sel *Selection) (Sifted, error) {
 	s, err := Begin(view, in, len(sel.Txs))
 	if err != nil {
@@ -89,12 +91,28 @@ func (v *Sieve) Transact(i int) error {
 	if !v.Admit(i) {
 		return nil
 	}
-	err := v.steps.Transact(i, v.sel.Txs[i])
-	if err == nil {
-		v.Keep(i)
-		return nil
+	b := v.steps.b
+	mark := b.state.Snapshot()
+	a, err := v.attempt(i)
+	if err != nil {
+		b.state.Revert(mark)
+		return v.Refuse(i, err)
 	}
-	return v.Refuse(err)
+	if err := b.settle(v.sel.Txs[i], &a); err != nil {
+		return err
+	}
+	v.Keep(i)
+	return nil
+}
+
+// attempt runs a transaction and makes a fault of a panic.
+func (v *Sieve) attempt(i int) (a Attempt, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = Panicked(p)
+		}
+	}()
+	return v.steps.b.attempt(i, v.sel.Txs[i])
 }
 
 // Admit reports whether the block has room for the next transaction; if not, that is
@@ -135,16 +153,21 @@ func (v *Sieve) Keep(i int) {
 	}
 }
 
-// Refuse leaves out the transaction that was admitted last, if err is a verdict on
-// it. Else it returns err.
-func (v *Sieve) Refuse(err error) error {
+// Refuse leaves out transaction i, which was admitted last, for a verdict on it or
+// because it ends in a fault. What it wrote is taken back by the caller. Any other
+// error is returned.
+func (v *Sieve) Refuse(i int, err error) error {
 	var invalid *InvalidTx
-	if !errors.As(err, &invalid) { // which was judged before it wrote anything
+	switch {
+	case errors.As(err, &invalid):
+	case errors.As(err, new(*Fault)):
+		invalid = &InvalidTx{Index: i, Err: err}
+	default:
 		return err
 	}
 	v.out.Refused = append(v.out.Refused, invalid)
-	tx := v.sel.Txs[invalid.Index]
-	if !v.sel.IsSpare(invalid.Index) && len(tx.Tx.Payload) > 0 && tx.Lane == chain.LaneUser {
+	tx := v.sel.Txs[i]
+	if !v.sel.IsSpare(i) && len(tx.Tx.Payload) > 0 && tx.Lane == chain.LaneUser {
 		v.slack.Cycles += tx.Tx.CyclesLimit
 		v.slack.Cells += tx.Tx.CellsLimit
 	}
@@ -158,7 +181,8 @@ func (v *Sieve) Finish() (out Sifted, err error) {
 }
 
 // MayPass reports whether the reason of an [*InvalidTx] can pass while the
-// transaction waits. Else no block takes it any more.
+// transaction waits. Else no block takes it any more. A fault does not pass: what
+// stumbles over the state does so again.
 func MayPass(err error) bool {
 	for _, place := range []error{ErrLaneOrder, ErrLaneFull, ErrActorBusy} {
 		if errors.Is(err, place) {

@@ -56,6 +56,7 @@ func (n *Node) ledgerMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("blocks_finalized_total", "Blocks committed since start.", s.Finalized.Load)
 	counter("transactions_finalized_total", "Transactions committed since start.", s.TxsFinalized.Load)
 	counter("transactions_shed_total", "Transactions that execution refused of what was packed for a block.", s.Shed.Load)
+	counter("execution_faults_total", "Transactions dropped, and drafts given up, because executing them is a fault of this program; each is in the log.", s.Faults.Load)
 	counter("pack_nanoseconds_total", "Time spent choosing transactions.", s.PackNanos.Load)
 	counter("exec_nanoseconds_total", "Time spent executing blocks.", s.ExecNanos.Load)
 	execMetrics(s, counter)

@@ -86,6 +86,68 @@ func ending(run func() (exec.Result, error)) (end string) {
 	return text(run())
 }
 
+// TestSieveLeavesOutFaults: a proposer's block is the one without the transactions
+// that end in a fault or a panic, with the sender's money as it was.
+func TestSieveLeavesOutFaults(t *testing.T) {
+	bad := chain.Address{0xbb, 19: 1}
+	pay := func(from int, to chain.Address, nonce uint64) *chain.VerifiedTx {
+		return verified(&chain.Tx{Nonce: nonce, To: &to, Value: 5, CyclesLimit: 21_000}, user(from))
+	}
+	var good, all []*chain.VerifiedTx
+	for i := range 24 {
+		tx := pay(i%users, chain.Address{0xcc, byte(i)}, uint64(i/users))
+		if good, all = append(good, tx), append(all, tx); i%5 == 0 {
+			all = append(all, verified(&chain.Tx{To: &bad, Value: 5, CyclesLimit: 21_000}, chain.Address{0xdd, byte(i), 19: 1}))
+		}
+	}
+	p := chain.DefaultParams()
+	pool := engines(t, 5)
+	for _, panics := range []bool{false, true} {
+		m := newState()
+		for i := range 24 {
+			a := state.NewAccount()
+			a.Balance = rich
+			m.Accounts[chain.Address{0xdd, byte(i), 19: 1}] = a
+		}
+		view := &rotten{m, bad, panics}
+		in := inputs(&p, 1)
+		in.Engine = pool[0]
+		want := text(exec.Apply(view, in, good))
+		sel := &exec.Selection{Txs: all}
+		check := func(by string, out exec.Sifted, err error) {
+			t.Helper()
+			if got := text(out.Result, err); got != want {
+				t.Errorf("panics %v, %s: %s, want %s", panics, by, got, want)
+			}
+			if len(out.Refused) != len(all)-len(good) {
+				t.Errorf("panics %v, %s: %d refused, want %d", panics, by, len(out.Refused), len(all)-len(good))
+			}
+			for _, r := range out.Refused {
+				var stack *exec.Panic
+				if !errors.As(r, new(*exec.Fault)) || errors.As(r, &stack) != panics || *all[r.Index].Tx.To != bad || exec.MayPass(r) {
+					t.Errorf("panics %v, %s: transaction %d: %v", panics, by, r.Index, r)
+				}
+				if panics && !strings.Contains(stack.Stack, "rotten") {
+					t.Errorf("%s: the stack does not say where: %s", by, stack.Stack)
+				}
+			}
+		}
+		out, err := exec.Sift(view, in, sel)
+		check("one by one", out, err)
+		for _, mode := range []parallel.Mode{parallel.Planned, parallel.Optimistic} {
+			for _, workers := range []int{1, 2, 4} {
+				x, err := parallel.New(parallel.Config{Mode: mode, Workers: workers}, pool[1:1+workers])
+				if err != nil {
+					t.Fatal(err)
+				}
+				x.Shake(shaker(uint64(workers)))
+				out, err := x.Sift(view, inputs(&p, 1), sel)
+				check(fmt.Sprintf("%v with %d workers", mode, workers), out, err)
+			}
+		}
+	}
+}
+
 // TestGivesUp: a block that is all conflicts, none of them foreseen, is finished
 // one by one after a few; where all are before one actor, auto does not try.
 func TestGivesUp(t *testing.T) {

@@ -258,7 +258,7 @@ func (w *worker) book(i int) bool {
 		j.try = r.newAttempt(state.NewOverlay)
 		w.try(i, true)
 		if r.err != nil {
-			r.err = r.sieve.refuse(r.err)
+			r.err = r.sieve.refuse(i, r.err)
 			return r.err == nil
 		}
 	}
@@ -323,12 +323,17 @@ func (w *worker) stands(i int) bool {
 // try runs a transaction as an attempt, or for the last time, at the frontier, where
 // its end is the block's. Attempts at the frontier are as those before it, so that
 // what is learned of a credit does not depend on where it ran: the last try reads
-// the balance, and who does that has others wait for it.
+// the balance, and who does that has others wait for it. A panic there is the
+// caller's, or to a sieve an error.
 func (w *worker) try(i int, last bool) {
 	r, a := w.run, w.run.jobs[i].try
 	w.executions++
 	defer func() {
-		if p := recover(); p != nil && last {
+		switch p := recover(); {
+		case p == nil || !last:
+		case r.sieve != nil:
+			r.err = exec.Panicked(p)
+		default:
 			r.panicked = p
 		}
 	}()

@@ -21,10 +21,10 @@ func (v *sieve) keep(i int) {
 	}
 }
 
-// refuse leaves out the transaction at the frontier after an error, or returns that.
-func (v *sieve) refuse(err error) error {
+// refuse leaves out transaction i, at the frontier, after an error, or returns that.
+func (v *sieve) refuse(i int, err error) error {
 	if v == nil || err == nil {
 		return err
 	}
-	return v.Refuse(err)
+	return v.Refuse(i, err)
 }

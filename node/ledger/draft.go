@@ -2,11 +2,13 @@ package ledger
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/exec"
 )
 
 const (
@@ -94,15 +96,28 @@ func (l *Ledger) prepare(h chain.Header, txs []*chain.VerifiedTx) error {
 	if !ok || checkChild(parent.Force.Params, &h, &parent.Block.Header) != nil {
 		return nil
 	}
-	e, err := l.execute(h, parent, txs)
-	if isFault(err) {
-		return err
-	}
+	e, err := l.tryDraft(h, parent, txs)
 	if err == nil {
 		l.ahead.put(e)
 		l.Stats.Prepared.Add(1)
+		return nil
 	}
-	return nil
+	if isFault(err) && !errors.As(err, new(*exec.Fault)) {
+		return err
+	}
+	// A leader sends its draft before it has executed it, and leaves out of the
+	// proposal what is a fault.
+	return l.stumble("a draft was given up: executing it is a fault", h.Parent, err)
+}
+
+// tryDraft executes a draft and makes a fault of a panic.
+func (l *Ledger) tryDraft(h chain.Header, parent *Executed, txs []*chain.VerifiedTx) (e *Executed, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = exec.Panicked(p)
+		}
+	}()
+	return l.execute(h, parent, txs)
 }
 
 // executeOrTake executes a block, unless its draft was executed before: the

@@ -24,6 +24,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
+	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/statetest"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
@@ -52,7 +54,8 @@ type fixture struct {
 	now     time.Time
 	shards  *shards.Code // of all ledgers of the fixture
 
-	inMemory bool // nothing reaches a disk, for tests of many blocks
+	inMemory bool          // nothing reaches a disk, for tests of many blocks
+	broken   chain.Address // zero, or has code and no record, which no execution leaves: to call it is a fault
 }
 
 var testPeer = chain.PeerKey{1, 2, 3}
@@ -107,6 +110,9 @@ func (f *fixture) ledger(t *testing.T, p Pool) *Ledger {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if f.broken != (chain.Address{}) {
+		delta = withBroken(delta, f.broken)
+	}
 	if err := s.Init(store.GenesisRecord{Hash: f.genesis.Hash(), Delta: delta}); err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +145,15 @@ func (f *fixture) ledger(t *testing.T, p Pool) *Ledger {
 		}
 	})
 	return l
+}
+
+// withBroken adds an account that no execution leaves.
+func withBroken(d *state.Delta, at chain.Address) *state.Delta {
+	all, code := statetest.NewMaps(d), []byte("def go(msg):\n    return 1\n")
+	a := state.NewAccount()
+	a.CodeHash = keccak.Sum256(code)
+	all.Accounts[at], all.Codes[a.CodeHash] = a, code
+	return all.Delta()
 }
 
 func (f *fixture) transfer(t *testing.T, nonce uint64) *chain.VerifiedTx {

@@ -106,6 +106,7 @@ type Stats struct {
 	Prepared, Foretold                     atomic.Uint64 // drafts executed, and of these, proposals that came
 	TxsFinalized                           atomic.Uint64
 	Shed                                   atomic.Uint64 // transactions that execution refused of a selection
+	Faults                                 atomic.Uint64 // transactions and drafts that were given up because executing them is a fault
 	PackNanos, ExecNanos, RootNanos        atomic.Uint64
 	CommitNanos                            atomic.Uint64
 

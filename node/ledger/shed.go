@@ -11,13 +11,16 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/state/store"
+	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 // shed executes a selection and makes a block of what execution does not refuse of it.
 // Packing knows what transactions may use at most, not what comes of them, and what it
 // misjudges must not cost the proposer its slot, nor anybody else the turn. What no
 // block takes leaves the pool for good, so that nobody fills blocks with transactions
-// that never pay.
+// that never pay; so does what ends in a fault here, which would stop whoever verifies
+// the block.
 //
 // A selection is executed once, except where one is refused behind which others of its
 // sender have run: they move in the order, and all is executed anew without it. If
@@ -56,6 +59,9 @@ func (l *Ledger) refuse(ctx context.Context, sel *exec.Selection, list []*exec.I
 	var never []chain.Hash
 	for _, invalid := range list {
 		tx := sel.Txs[invalid.Index]
+		if err := l.stumble("a transaction was left out of a block and dropped: executing it is a fault", tx.Hash, invalid.Err); err != nil {
+			return 0, err
+		}
 		if !exec.MayPass(invalid.Err) && !errors.As(invalid.Err, new(*fees.NonceError)) {
 			never = append(never, tx.Hash)
 		}
@@ -71,6 +77,27 @@ func (l *Ledger) refuse(ctx context.Context, sel *exec.Selection, list []*exec.I
 		return refused, nil
 	}
 	return refused, l.cfg.Pool.Discard(ctx, never)
+}
+
+// stumble logs and counts a fault of execution that this node can go on without: of a
+// transaction in its own pool, or of a draft. It returns one that is not the
+// transactions' doing but that of what this node reads. Other errors are no faults.
+func (l *Ledger) stumble(what string, of chain.Hash, err error) error {
+	if !errors.As(err, new(*exec.Fault)) {
+		return nil
+	}
+	for _, own := range []error{store.ErrClosed, store.ErrCorrupt, store.ErrFailed, store.ErrStale, tree.ErrCorrupt} {
+		if errors.Is(err, own) {
+			return err
+		}
+	}
+	l.Stats.Faults.Add(1)
+	attrs := []any{"of", of, "err", err}
+	if p := new(exec.Panic); errors.As(err, &p) {
+		attrs = append(attrs, "stack", p.Stack)
+	}
+	l.cfg.Log.Error(what, attrs...)
+	return nil
 }
 
 // leftAt returns how to read what cycles an actor has for messages in the block of a

@@ -1,0 +1,101 @@
+package ledger
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// stumbling is a chain with an actor that nobody can call without a fault, and a
+// transaction that does.
+func stumbling(t *testing.T) (f *fixture, poison *chain.VerifiedTx) {
+	t.Helper()
+	f = newFixture(t)
+	f.broken = chain.Address{0xbb, 19: 1}
+	call := chain.Tx{To: &f.broken, Payload: actor.AppendMessage(nil, "go", cbor.AppendNull(nil)), CyclesLimit: 100_000, CellsLimit: 100}
+	return f, f.sent(f.account, call)
+}
+
+// TestAProposerGoesOnWithoutAFault: what this node cannot execute is not in its block,
+// leaves its pool and is counted; the next block is built as ever.
+func TestAProposerGoesOnWithoutAFault(t *testing.T) {
+	f, poison := stumbling(t)
+	p := &pool{txs: []*chain.VerifiedTx{poison, f.transfer(t, 1)}}
+	l := f.ledger(t, p)
+	made := f.propose(t, l)
+	block, err := chain.DecodeBlock(made.Block, len(made.Block))
+	if err != nil || len(block.Txs) != 0 {
+		t.Fatalf("%d transactions, want none, whose sender comes behind the fault: %v", len(block.Txs), err)
+	}
+	if len(p.txs) != 1 || p.txs[0].Hash == poison.Hash {
+		t.Errorf("%d transactions left in the pool, want the other one", len(p.txs))
+	}
+	if n := l.Stats.Faults.Load(); n != 1 {
+		t.Errorf("%d faults counted, want 1", n)
+	}
+	if ok, err := f.verify(t, f.ledger(t, &pool{}), block); !ok || err != nil {
+		t.Errorf("the block elsewhere: %v, %v", ok, err)
+	}
+	p.txs = []*chain.VerifiedTx{f.transfer(t, 0)}
+	f.now = f.now.Add(time.Minute) // so that the next one is due
+	req := engine.ProposeRequest{Round: beacon.Round{View: 2}, Parent: engine.ParentRef{Round: firstRound(), Digest: made.Digest}}
+	if err := l.Finalized(t.Context(), engine.Finalization{Round: firstRound(), Digest: made.Digest, Certificate: []byte("c")}); err != nil {
+		t.Fatal(err)
+	}
+	if next, err := l.Propose(t.Context(), req); err != nil || len(next.Block) <= len(made.Block) {
+		t.Errorf("the next block has %d bytes, %v", len(next.Block), err)
+	}
+}
+
+// TestADraftMayStumble: a leader sends a draft before it knows whether it can execute
+// it, so nobody stops over one.
+func TestADraftMayStumble(t *testing.T) {
+	f, poison := stumbling(t)
+	l := f.ledger(t, &pool{})
+	made := f.propose(t, l)
+	block, err := chain.DecodeBlock(made.Block, len(made.Block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	draft := draftOf(block.Header, []*chain.VerifiedTx{poison})
+	if err := l.Prepare(t.Context(), engine.PrepareRequest{Round: firstRound(), Draft: draft}); err != nil {
+		t.Errorf("a draft that is a fault: %v", err)
+	}
+	if faults, prepared := l.Stats.Faults.Load(), l.Stats.Prepared.Load(); faults != 1 || prepared != 0 {
+		t.Errorf("%d faults, %d drafts executed, want 1 and 0", faults, prepared)
+	}
+}
+
+// TestADamagedStoreIsNoStumble: what the disk has lost is a fault, whoever asks for it.
+func TestADamagedStoreIsNoStumble(t *testing.T) {
+	f := newFixture(t)
+	l := f.ledger(t, &pool{})
+	tx := f.transfer(t, 0)
+	for _, tt := range []struct {
+		err  error
+		ends bool
+	}{
+		{&exec.Fault{Doing: "read account", Err: store.ErrCorrupt}, true},
+		{&exec.Fault{Doing: "read account", Err: store.ErrClosed}, true},
+		{&exec.Fault{Doing: "run a message", Err: actor.ErrRecord}, false},
+		{exec.Panicked("a defect"), false},
+		{exec.ErrLaneFull, false},
+	} {
+		sel := &exec.Selection{Txs: []*chain.VerifiedTx{tx}}
+		_, err := l.refuse(t.Context(), sel, []*exec.InvalidTx{{Index: 0, Err: tt.err}})
+		if (err != nil) != tt.ends || tt.ends && !errors.Is(err, tt.err) {
+			t.Errorf("%v: %v, ends: want %v", tt.err, err, tt.ends)
+		}
+	}
+	if n := l.Stats.Faults.Load(); n != 2 {
+		t.Errorf("%d faults counted, want 2", n)
+	}
+}
