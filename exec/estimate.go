@@ -54,8 +54,8 @@ func Estimate(view state.View, in Inputs, sender chain.Address, tx chain.Tx) (Es
 	if err != nil {
 		return Estimation{}, &InvalidTx{Err: err}
 	}
-	if need := reserved; need > spendable && !add(&from.Balance, need-spendable) {
-		return Estimation{}, &InvalidTx{Err: &fees.FundsError{Need: need, Spendable: spendable}}
+	if err := lend(view, &from, reserved, spendable); err != nil {
+		return Estimation{}, err
 	}
 	if ins, err = b.judge(vtx, &from); err != nil {
 		if errors.As(err, new(*Fault)) {
@@ -82,6 +82,23 @@ func Estimate(view state.View, in Inputs, sender chain.Address, tx chain.Tx) (Es
 	}
 	out.Short = chain.Wei(total) - min(chain.Wei(total), spendable)
 	return out, nil
+}
+
+// lend gives a sender what it lacks, unless there would be more money then than 64
+// bits count: no sum of balances overflows in what follows. The error is an
+// [*InvalidTx] or a [*Fault].
+func lend(view state.View, from *state.Account, need, spendable chain.Wei) error {
+	if need <= spendable {
+		return nil
+	}
+	supply, err := Supply(view)
+	if err != nil {
+		return err
+	}
+	if loan := need - spendable; !add(&supply, loan) || !add(&from.Balance, loan) {
+		return &InvalidTx{Err: &fees.FundsError{Need: need, Spendable: spendable}}
+	}
+	return nil
 }
 
 // complete fills in what a sender leaves open: the chain, the nonce, fee caps at

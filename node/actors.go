@@ -58,10 +58,6 @@ func (s *source) actorAt(head *ledger.Executed, q *rpc.ActorQuery) (*rpc.Actor, 
 	if err != nil {
 		return nil, false, err
 	}
-	size, err := state.NewOverlay(head.State).StorageSize(q.Address)
-	if err != nil {
-		return nil, false, err
-	}
 	owes, _, err := rentAt(head, q.Address)
 	if err != nil {
 		return nil, false, err
@@ -69,9 +65,17 @@ func (s *source) actorAt(head *ledger.Executed, q *rpc.ActorQuery) (*rpc.Actor, 
 	out := &rpc.Actor{
 		Rent: *owes, Height: head.Height(), CodeHash: a.CodeHash, Balance: a.Balance, Nonce: l.Sent, Mailbox: l.Waiting,
 		Creator: rec.Creator, Parent: rec.Parent, Deployed: rec.Deployed, Dormant: rent.Dormant(&a),
-		CyclesLeft:   l.Left(&head.Force.Params.Actor, head.Height()+1),
-		StorageBytes: size.Bytes, Manifest: entitlements(grants),
+		CyclesLeft: l.Left(&head.Force.Params.Actor, head.Height()+1),
+		Manifest:   entitlements(grants),
 	}
+	if out.Dormant {
+		return out, true, nil // what is there is the claim of one who restores it
+	}
+	size, err := state.NewOverlay(head.State).StorageSize(q.Address)
+	if err != nil {
+		return nil, false, err
+	}
+	out.StorageBytes = size.Bytes
 	span := state.Span{
 		Prefix: state.NewStorageKey(state.VMNamespacePVM, []byte(q.Prefix)), From: q.From, Entries: q.EntriesMax, Bytes: q.BytesMax,
 	}

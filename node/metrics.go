@@ -10,6 +10,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
 // registry returns the metrics of the node: every stage counts in plain fields,
@@ -28,6 +29,7 @@ func (n *Node) registry() *prometheus.Registry {
 	n.storeMetrics(gauge)
 	n.ingressMetrics(counter, gauge)
 	n.consensusMetrics(counter, gauge)
+	n.rpcMetrics(counter)
 	r.MustRegister(newStageMetrics(&n.engine.Stats))
 	n.shardMetrics(counter)
 	if n.mesh != nil {
@@ -88,6 +90,23 @@ func execMetrics(s *ledger.Stats, counter counterFunc) {
 	} {
 		counter("exec_"+c.name+"_total", c.help, func() uint64 { x := s.Exec(); return c.of(&x) })
 	}
+}
+
+// rpcMetrics counts what goes wrong for readers. The server is made after the registry.
+func (n *Node) rpcMetrics(counter counterFunc) {
+	of := func(read func(*rpc.Stats) uint64) func() uint64 {
+		return func() uint64 {
+			if api := n.api.Load(); api != nil {
+				return read(&api.Stats)
+			}
+			return 0
+		}
+	}
+	counter("rpc_requests_total", "Requests to the API.", of(func(s *rpc.Stats) uint64 { return s.Requests.Load() }))
+	counter("rpc_refused_total", "Requests refused for the load.", of(func(s *rpc.Stats) uint64 { return s.Refused.Load() }))
+	counter("rpc_failed_total", "Requests that this node failed on.", of(func(s *rpc.Stats) uint64 { return s.Failed.Load() }))
+	counter("rpc_panics_total", "Of them, and of event streams, those that met a defect of this program; each is in the log.",
+		of(func(s *rpc.Stats) uint64 { return s.Panics.Load() }))
 }
 
 func (n *Node) storeMetrics(gauge gaugeFunc) {

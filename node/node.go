@@ -59,6 +59,7 @@ type Node struct {
 	rpcListener, adminListener net.Listener
 
 	stopping atomic.Bool
+	api      atomic.Pointer[rpc.Server] // from when it serves
 }
 
 // Open opens the data folder and builds every part, without starting any. It

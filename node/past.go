@@ -11,6 +11,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/node/light"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/state"
+	"github.com/cowboy-foundation/cowboy/state/rent"
 	"github.com/cowboy-foundation/cowboy/state/store"
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
@@ -39,21 +40,40 @@ func (s *source) AccountAt(_ context.Context, addr chain.Address, h chain.Height
 	}, true, nil
 }
 
-// StorageAt implements rpc.Source.
+// StorageAt implements rpc.Source. Of an evicted storage there is nothing until it is
+// restored: what is there is the claim of one who restores it.
 func (s *source) StorageAt(ctx context.Context, addr chain.Address, slot state.StorageKey, h *chain.Height) (*rpc.StorageValue, error) {
 	if h == nil {
 		v := new(rpc.StorageValue)
 		return v, s.atHead(ctx, func(head *ledger.Executed) (err error) {
 			v.Height = head.Height()
-			v.Value, err = head.State.Storage(addr, slot)
+			v.Value, err = storageAwake(head.State, addr, slot)
 			return err
 		})
+	}
+	a, ok, err := s.node.store.AccountAt(*h, addr)
+	if err != nil {
+		return nil, pastError(err)
+	}
+	if ok && rent.Dormant(&a) {
+		return &rpc.StorageValue{Height: *h}, nil
 	}
 	value, err := s.node.store.StorageAt(*h, addr, slot)
 	if err != nil {
 		return nil, pastError(err)
 	}
 	return &rpc.StorageValue{Height: *h, Value: value}, nil
+}
+
+// storageAwake returns a value out of the storage of an account, nothing of a dormant
+// one.
+func storageAwake(v state.View, addr chain.Address, slot state.StorageKey) ([]byte, error) {
+	if !addr.IsSystem() { // those nobody evicts
+		if a, _, err := v.Account(addr); err != nil || rent.Dormant(&a) {
+			return nil, err
+		}
+	}
+	return v.Storage(addr, slot)
 }
 
 // ReadHead implements rpc.Source.

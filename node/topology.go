@@ -91,6 +91,7 @@ func (n *Node) Run(ctx context.Context) error {
 		g.stop()
 		return errors.Join(err, g.wait(), inner.wait())
 	}
+	n.api.Store(api)
 	inner.start("trials", n.source.trials.Run)
 	g.start("RPC", api.Run)
 	g.start("admin pages", n.serveAdmin)

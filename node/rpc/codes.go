@@ -90,6 +90,7 @@ const (
 // The node failed.
 const (
 	CodeInternal Code = 5000
+	CodeDefect   Code = 5001 // a defect of the program, on this request alone; the log has its stack
 )
 
 // Errors a [Source] returns for the server to answer with 503.

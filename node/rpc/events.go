@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec"
 )
 
 // stream answers GET /events: the stored blocks after the resume point, then
@@ -42,6 +43,12 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request, _ []string) erro
 	if r.Method == http.MethodHead {
 		return nil
 	}
+	defer func() { // what follows the greeting has no status any more
+		if cause := recover(); cause != nil {
+			s.notePanic(r, exec.Panicked(cause))
+			out.send([]byte(": the node failed on this stream, resume with Last-Event-ID\n\n"))
+		}
+	}()
 	if !out.send([]byte(": finalized blocks follow\nretry: 1000\n\n")) {
 		return nil
 	}

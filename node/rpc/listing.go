@@ -2,10 +2,10 @@ package rpc
 
 import (
 	"context"
-	"fmt"
 	"sync"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec"
 )
 
 // listReaders is how many blocks of a list are read at once. A read waits for
@@ -25,7 +25,7 @@ func (s *Server) listing(ctx context.Context, from chain.Height, n uint64) ([]*H
 		read := func() {
 			defer func() {
 				if p := recover(); p != nil { // the request fails, not the process
-					errs[i] = fmt.Errorf("read block: panic: %v", p)
+					errs[i] = exec.Panicked(p)
 				}
 				reads.Done()
 			}()

@@ -2,7 +2,9 @@ package rpc_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"log/slog"
 	"net/http/httptest"
 	"runtime"
 	"strings"
@@ -10,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/node/rpc/rpctest"
 )
@@ -22,12 +25,59 @@ func (panicky) Height() chain.Height { panic("broken invariant") }
 func TestPanicCostsOneRequest(t *testing.T) {
 	s := newServer(t, testConfig(), panicky{rpctest.New()})
 	for range 3 {
-		wantError(t, request(s, "GET", "/height", "", nil), 500, rpc.CodeInternal)
+		wantError(t, request(s, "GET", "/height", "", nil), 500, rpc.CodeDefect)
 	}
 	if got := s.Stats.Panics.Load(); got != 3 {
 		t.Errorf("%d panics counted", got)
 	}
 	if w := request(s, "GET", "/", "", nil); w.Code != 200 {
+		t.Errorf("the server does not go on: %d", w.Code)
+	}
+}
+
+// panickyReads fails where blocks are read: on the goroutines of lists and streams.
+type panickyReads struct{ *rpctest.Chain }
+
+func (panickyReads) HeaderByHeight(context.Context, chain.Height) (*rpc.HeaderLine, bool, error) {
+	panic("broken invariant")
+}
+
+func (panickyReads) BlockByHeight(context.Context, chain.Height) (*rpc.Block, bool, error) {
+	panic("broken invariant")
+}
+
+// ReadActor is what a trial answers whose worker has recovered.
+func (panickyReads) ReadActor(context.Context, *rpc.ReadQuery) (*rpc.Trial, error) {
+	return nil, fmt.Errorf("trial: %w", exec.Panicked("broken invariant"))
+}
+
+// TestPanicsBesideTheHandler: what panics on another goroutine, or after an answer has
+// begun, costs that request alone, and is in the log with its stack.
+func TestPanicsBesideTheHandler(t *testing.T) {
+	var log strings.Builder
+	cfg := testConfig()
+	cfg.Log = slog.New(slog.NewTextHandler(&log, nil))
+	source := panickyReads{rpctest.New()}
+	for range 3 {
+		source.Finalize()
+	}
+	s := newServer(t, cfg, source)
+	wantError(t, request(s, "GET", "/blocks", "", nil), 500, rpc.CodeDefect)
+	wantError(t, request(s, "POST", "/actor/read", "application/json", []byte(`{"actor":"0x`+strings.Repeat("11", 20)+`","handler":"get"}`)), 500, rpc.CodeDefect)
+	r := httptest.NewRequest("GET", "/events", nil)
+	r.Header.Set("Last-Event-ID", "1")
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	if body := w.Body.String(); w.Code != 200 || !strings.Contains(body, "resume with Last-Event-ID") || strings.Contains(body, "code") {
+		t.Errorf("a stream that panics: %d %q", w.Code, body)
+	}
+	if got := s.Stats.Panics.Load(); got < 3 {
+		t.Errorf("%d panics counted, want those of three requests", got)
+	}
+	if !strings.Contains(log.String(), "broken invariant") || !strings.Contains(log.String(), "panickyReads") {
+		t.Errorf("the log has no stack: %.400s", log.String())
+	}
+	if w := request(s, "GET", "/height", "", nil); w.Code != 200 {
 		t.Errorf("the server does not go on: %d", w.Code)
 	}
 }

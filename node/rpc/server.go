@@ -9,12 +9,13 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/panjf2000/ants/v2"
+
+	"github.com/cowboy-foundation/cowboy/exec"
 )
 
 // Stats counts what the server did since it was made. It is safe to read from
@@ -196,10 +197,19 @@ func (s *Server) guard(w http.ResponseWriter, r *http.Request) {
 	if cause == http.ErrAbortHandler {
 		panic(cause)
 	}
+	s.writeError(w, r, exec.Panicked(cause))
+}
+
+// notePanic counts and logs a panic that an error stands for, on whatever goroutine it
+// was. It reports whether the error is one.
+func (s *Server) notePanic(r *http.Request, err error) bool {
+	p := new(exec.Panic)
+	if !errors.As(err, &p) {
+		return false
+	}
 	s.Stats.Panics.Add(1)
-	s.log.Error("rpc handler panicked", "path", clip(r.URL.Path), "panic", fmt.Sprint(cause), "stack", string(debug.Stack()))
-	s.writeError(w, r, refuse(http.StatusInternalServerError, CodeInternal,
-		"the node failed on this request; its log has the cause"))
+	s.log.Error("rpc request panicked", "path", clip(r.URL.Path), "panic", p.Cause, "stack", p.Stack)
+	return true
 }
 
 // writeError answers with the status and code of err. A fault's text stays in
@@ -216,6 +226,9 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		refusal = refuse(http.StatusServiceUnavailable, CodeNotReady, "the node is starting or stopping: try again in a second")
 	case errors.Is(err, context.DeadlineExceeded):
 		refusal = refuse(http.StatusGatewayTimeout, CodeDeadline, "the answer took too long: try again, or ask for less")
+	case s.notePanic(r, err):
+		refusal = refuse(http.StatusInternalServerError, CodeDefect,
+			"this request met a defect of the node, which goes on; its log has the stack")
 	case errors.Is(err, context.Canceled):
 		return // the client left
 	default:

@@ -14,6 +14,8 @@
 //   - At most Workers trials run at once and Queue wait; beyond, [ErrBusy]. Each is
 //     bounded by its cycles, as the machine cannot be stopped from outside, so a
 //     request whose context ends leaves a worker busy until they are used up.
+//   - A trial that panics, outside the guard of the Python machine, is an error of
+//     whoever asked for it; the worker goes on with a fresh engine.
 //   - What a trial says of the future is a guess: the next block may hold other
 //     transactions, another time and another randomness.
 //
@@ -123,12 +125,28 @@ func (b *Bench) worker(ctx context.Context) error {
 		case j := <-b.jobs:
 			err := j.ctx.Err()
 			if err == nil {
-				err = j.work(engine)
+				err = guarded(func() error { return j.work(engine) })
 			}
 			<-b.free
 			j.err <- err
+			if !errors.As(err, new(*exec.Panic)) {
+				continue
+			}
+			if engine, err = b.cfg.Engine(); err != nil { // nobody knows what was left of the old one
+				return fmt.Errorf("trial: %w", err)
+			}
 		}
 	}
+}
+
+// guarded makes an error of a panic.
+func guarded(work func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = exec.Panicked(p)
+		}
+	}()
+	return work()
 }
 
 // do has a worker try something at the head and waits for it, or for the end of ctx.

@@ -62,6 +62,8 @@ func bench(t *testing.T, change func(*trial.Config)) (*trial.Bench, chain.Addres
 	rich := state.NewAccount()
 	rich.Balance = 1000 * chain.WeiPerCBY
 	o.SetAccount(alice, rich)
+	supply := cbor.AppendUints(nil, uint64(rich.Balance), 0, 0, 0, uint64(rich.Balance)) // issued, burned, year, total at its start
+	o.SetStorage(chain.AddrTreasury, state.NewStorageKey(state.VMNamespaceSystem, []byte("supply")), supply)
 	in := exec.Inputs{Params: &p, ChainID: 7, Height: 5, TimestampMillis: 9}
 	for lane := range in.BaseFees {
 		in.BaseFees[lane] = chain.FeePair{PerCycle: 2, PerCell: 3}
@@ -212,6 +214,48 @@ func TestSuggestedLimits(t *testing.T) {
 		if again := try(limits); again.Code == q.Code && again.Used == q.Used {
 			t.Errorf("%s: does the same with %+v, and %+v are suggested", handler, limits, q.Suggested)
 		}
+	}
+}
+
+// broken is a state with one account that panics.
+type broken struct {
+	state.View
+	bad chain.Address
+}
+
+func (b broken) Account(a chain.Address) (state.Account, bool, error) {
+	if a == b.bad {
+		panic("broken invariant")
+	}
+	return b.View.Account(a)
+}
+
+// TestPanic: a trial that panics is its asker's error, with the stack, and the one
+// worker goes on.
+func TestPanic(t *testing.T) {
+	bad := chain.Address{0: 0xbb}
+	engines := 0
+	b, addr, _ := bench(t, func(c *trial.Config) {
+		atHead := c.AtHead
+		c.AtHead = func(ctx context.Context, try func(trial.Head) error) error {
+			return atHead(ctx, func(h trial.Head) error { h.State = broken{h.State, bad}; return try(h) })
+		}
+		c.Engine = func() (*pvm.Engine, error) { engines++; return newEngine() }
+	})
+	for range 3 {
+		p := new(exec.Panic)
+		if _, err := b.Read(t.Context(), trial.Question{Actor: bad, Handler: "get"}); !errors.As(err, &p) || !strings.Contains(p.Stack, "broken") {
+			t.Errorf("a read that panics: %v", err)
+		}
+		if _, err := b.Estimate(t.Context(), alice, chain.Tx{To: &bad, Value: 1}); !errors.As(err, &p) {
+			t.Errorf("an estimate that panics: %v", err)
+		}
+		if a, err := b.Read(t.Context(), trial.Question{Actor: addr, Handler: "get"}); err != nil || a.Code != chain.CodeOK {
+			t.Errorf("afterwards: %+v, %v", a, err)
+		}
+	}
+	if engines != 7 {
+		t.Errorf("%d engines, want a fresh one after each of six panics", engines)
 	}
 }
 
