@@ -192,7 +192,10 @@ func (g *Ground) looped(c *call, targets []byte) (func() []*chain.VerifiedTx, er
 		return nil, err
 	}
 	tx := func(n int) *chain.VerifiedTx { return g.Message(at, "go", array(number(uint64(n)), targets)) }
-	fits := 0
+	fits, want := 0, g.wanted
+	if want == 0 {
+		want = wanted
+	}
 	for n := 4; n <= 1<<14; {
 		r, err := g.Try(tx(n))
 		if err != nil {
@@ -208,10 +211,10 @@ func (g *Ground) looped(c *call, targets []byte) (func() []*chain.VerifiedTx, er
 			}
 			break
 		}
-		if fits = n; r.Receipts[0].CyclesUsed >= wanted {
+		if fits = n; r.Receipts[0].CyclesUsed >= chain.Cycles(want) {
 			break
 		}
-		n = max(n+1, min(4*n, int(float64(n)*1.1*wanted/float64(r.Receipts[0].CyclesUsed))))
+		n = max(n+1, min(4*n, int(float64(n)*1.02*float64(want)/float64(r.Receipts[0].CyclesUsed))))
 	}
 	return func() []*chain.VerifiedTx { return []*chain.VerifiedTx{tx(fits)} }, nil
 }

@@ -41,6 +41,7 @@ type Ground struct {
 	manifest int           // bytes of these
 	target   chain.Address // actor of which Alice is the creator
 	salts    int           // of actors so far
+	wanted   uint64        // cycles of a looped case; 0: wanted
 }
 
 // Config says how a ground begins. The zero value is one with the default
@@ -70,7 +71,7 @@ func New(cfg Config) (*Ground, error) {
 		return nil, err
 	}
 	options := store.DefaultOptions()
-	options.FS = vfs.NewMem()
+	options.FS, options.KeepVersions, options.UndoBlocks = vfs.NewMem(), 4096, 0 // cases are measured again on their states
 	s, err := store.Open("ground", options)
 	if err != nil {
 		return nil, err

@@ -50,10 +50,8 @@ func (g *Ground) figures(t *testing.T, name string, txs ...*chain.VerifiedTx) (S
 		}
 		s.Time = min(s.Time, bars.ProcessCPU()-began-idle)
 	}
-	if s.Used, s.Code, err = spentOf(&r); err == nil {
-		s.Kept, err = g.kept(&r, txs)
-	}
-	if err != nil {
+	s.Used, s.Code = spentOf(&r)
+	if s.Kept, err = keptBy(g.State, &r, txs); err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%-42s %-16s cycles %9d cells %7d time %8.2f ms %8.1f ns/cycle; written %7d grown %7d codes %6d bodies %6d receipts %6d: %6.2f bytes/cell",
@@ -247,11 +245,12 @@ def go(msg):
 		t.Fatal(err)
 	}
 	for range 8 {
+		parent := g.State
 		r, err := g.Block()
 		if err != nil {
 			t.Fatal(err)
 		}
-		k, err := g.kept(&r, nil)
+		k, err := keptBy(parent, &r, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
