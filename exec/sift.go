@@ -17,11 +17,46 @@ type Selection struct {
 	// only where its lane has room for them besides what all others may use, and
 	// their actor the cycles. nil: none.
 	Spare []bool
-	Slack chain.Usage // that the others leave in the spares' lane, if they use all that they may
+	Slack chain.Usage // that the others leave in the spares' lane, if they use what they were counted with
+
+	// Counts are what the others were counted with. nil: messages and other users'
+	// transactions with a payload with their limits, the rest with what it uses.
+	Counts []chain.Usage
 }
 
 // IsSpare reports whether a transaction stands back.
 func (s *Selection) IsSpare(i int) bool { return s.Spare != nil && s.Spare[i] }
+
+// counted is what a transaction that is no spare was counted with, and whether what it
+// does not use of that is the spares'.
+func (s *Selection) counted(i int) (chain.Usage, bool) {
+	tx := s.Txs[i]
+	switch {
+	case tx.Lane != chain.LaneUser:
+		return chain.Usage{}, false
+	case s.Counts != nil:
+		return s.Counts[i], true
+	}
+	return limitsOf(tx), len(tx.Tx.Payload) > 0
+}
+
+// slack is what is left for spares; below zero where others used more than they were
+// counted with.
+type slack struct{ cycles, cells int64 }
+
+func (s *slack) add(u chain.Usage) {
+	s.cycles += int64(u.Cycles) // limits are far below 2^63
+	s.cells += int64(u.Cells)
+}
+
+func (s *slack) take(u chain.Usage) {
+	s.cycles -= int64(u.Cycles)
+	s.cells -= int64(u.Cells)
+}
+
+func (s *slack) holds(u chain.Usage) bool {
+	return int64(u.Cycles) <= s.cycles && int64(u.Cells) <= s.cells
+}
 
 // Sifted is a block of those transactions of a selection that may stand in it.
 type Sifted struct {
@@ -54,7 +89,7 @@ type Sieve struct {
 	steps *Steps
 	sel   *Selection
 	out   Sifted
-	slack chain.Usage
+	slack slack
 	// promised are the limits of those to come that are no spares, to the actors that
 	// spares call.
 	promised map[chain.Address]chain.Cycles
@@ -62,7 +97,8 @@ type Sieve struct {
 
 // Sieve makes a sieve of a block that was just begun.
 func (s *Steps) Sieve(sel *Selection) *Sieve {
-	v := &Sieve{steps: s, sel: sel, slack: sel.Slack, promised: map[chain.Address]chain.Cycles{}}
+	v := &Sieve{steps: s, sel: sel, promised: map[chain.Address]chain.Cycles{}}
+	v.slack.add(sel.Slack)
 	v.out.Kept = make([]*chain.VerifiedTx, 0, len(sel.Txs))
 	for i := range sel.Txs {
 		if to := sel.Txs[i].Tx.To; sel.IsSpare(i) && to != nil {
@@ -127,7 +163,7 @@ func (v *Sieve) Admit(i int) bool {
 		}
 		return true
 	}
-	if limits := limitsOf(tx); limits.Cycles > v.slack.Cycles || limits.Cells > v.slack.Cells {
+	if limits := limitsOf(tx); !v.slack.holds(limits) {
 		v.out.Refused = append(v.out.Refused, &InvalidTx{Index: i, Err: fmt.Errorf("%w: %+v, slack %+v", ErrLaneFull, limits, v.slack)})
 		return false
 	}
@@ -143,13 +179,11 @@ func (v *Sieve) Keep(i int) {
 	v.out.Kept = append(v.out.Kept, tx)
 	r := v.steps.b.result.Receipts
 	used := chain.Usage{Cycles: r[len(r)-1].CyclesUsed, Cells: r[len(r)-1].CellsUsed}
-	switch limits := limitsOf(tx); {
-	case v.sel.IsSpare(i):
-		v.slack.Cycles -= used.Cycles
-		v.slack.Cells -= used.Cells
-	case len(tx.Tx.Payload) > 0 && tx.Lane == chain.LaneUser: // counted with its limits
-		v.slack.Cycles += limits.Cycles - used.Cycles
-		v.slack.Cells += limits.Cells - used.Cells
+	if v.sel.IsSpare(i) {
+		v.slack.take(used)
+	} else if counted, ok := v.sel.counted(i); ok {
+		v.slack.add(counted)
+		v.slack.take(used)
 	}
 }
 
@@ -166,10 +200,8 @@ func (v *Sieve) Refuse(i int, err error) error {
 		return err
 	}
 	v.out.Refused = append(v.out.Refused, invalid)
-	tx := v.sel.Txs[i]
-	if !v.sel.IsSpare(i) && len(tx.Tx.Payload) > 0 && tx.Lane == chain.LaneUser {
-		v.slack.Cycles += tx.Tx.CyclesLimit
-		v.slack.Cells += tx.Tx.CellsLimit
+	if counted, ok := v.sel.counted(i); ok && !v.sel.IsSpare(i) {
+		v.slack.add(counted)
 	}
 	return nil
 }

@@ -62,9 +62,13 @@ func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 	if ins.Kind == chain.KindMessage {
 		o.Calls = sched.Call{Actor: tx.Tx.To, Most: tx.Tx.CyclesLimit - ins.Intrinsic(&params.Intrinsic).Cycles}
 	}
-	if ins.Kind == chain.KindTransfer && ins.PayloadBytes == 0 { // runs nothing, whatever the target becomes: its cost is known beforehand
+	if ins.Kind == chain.KindTransfer { // without a payload, or to nobody's code: it runs nothing, and its cost is known
 		uses := ins.Intrinsic(&params.Intrinsic)
 		o.Spare = chain.Usage{Cycles: tx.Tx.CyclesLimit - uses.Cycles, Cells: tx.Tx.CellsLimit - uses.Cells}
+	} else if o.Key = l.uses.keyOf(tx); o.Key != 0 {
+		if u, ok := l.uses.expect(o.Key); ok {
+			o.Expected = chain.Usage{Cycles: min(u.Cycles, tx.Tx.CyclesLimit), Cells: min(u.Cells, tx.Tx.CellsLimit)}
+		}
 	}
 	floor := chain.FeePair{PerCycle: params.MinBaseFee, PerCell: params.MinBaseFee}
 	if o.Err = fees.CheckSender(tx.Tx, floor, tx.Tx.Nonce, math.MaxUint64); o.Err == nil {

@@ -19,6 +19,7 @@ type FinalizedHead struct {
 	Params   *chain.Params                 // likewise; nil: as before
 	Txs      []*chain.VerifiedTx           // the block's transactions
 	Touched  []chain.Address               // other accounts whose nonce or balance the block changed
+	Receipts []chain.Receipt               // of Txs, in their order, and maybe others behind them; nil: nothing is learned
 }
 
 // Lanes are the pool of waiting transactions, held against the chain.
@@ -28,6 +29,7 @@ type Lanes struct {
 	view       atomic.Pointer[state.View] // of the last head
 	validators []chain.Validator
 	pool       *sched.Scheduler
+	uses       *uses
 	ended      atomic.Bool
 }
 
@@ -37,7 +39,7 @@ func New(cfg Config, params *chain.Params, chainID uint64, head FinalizedHead) (
 	if err != nil {
 		return nil, fmt.Errorf("lanes: %w", err)
 	}
-	l := &Lanes{chainID: chainID, validators: cfg.Validators, pool: pool}
+	l := &Lanes{chainID: chainID, validators: cfg.Validators, pool: pool, uses: newUses()}
 	l.params.Store(params)
 	l.view.Store(&head.View)
 	return l, nil
@@ -105,6 +107,7 @@ func (l *Lanes) Finalized(ctx context.Context, head FinalizedHead) error {
 		l.params.Store(head.Params)
 	}
 	l.view.Store(&head.View)
+	l.uses.learn(head.Txs, head.Receipts)
 	return l.pool.Advance(head.pool(), head.Txs, head.Touched)
 }
 

@@ -47,22 +47,24 @@ func TestOffer(t *testing.T) {
 		to      chain.Address
 		payload []byte
 		calls   bool // once the target has code
-		spares  bool
 	}{
-		{"a payment", account, nil, false, true},
-		{"a payment to an actor", actor, nil, false, true},
-		{"a payment with a payload", account, message, false, false},
-		{"a message", actor, message, true, false},
+		{"a payment", account, nil, false},
+		{"a payment to an actor", actor, nil, false},
+		{"a payment with a payload", account, message, false},
+		{"a message", actor, message, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var spare chain.Usage
-			if tt.spares {
-				uses := intrinsic(tt.to, nil, false)
-				spare = chain.Usage{Cycles: cyclesLimit - uses.Cycles, Cells: cellsLimit - uses.Cells}
-			}
 			held := func(o sched.Offer, calls bool) {
 				t.Helper()
+				var spare chain.Usage // what runs a program may use it all
+				if !calls {
+					uses := intrinsic(tt.to, tt.payload, false)
+					spare = chain.Usage{Cycles: cyclesLimit - uses.Cycles, Cells: cellsLimit - uses.Cells}
+				}
+				if (o.Key != 0) != calls {
+					t.Errorf("key %d: only what runs a program is learned about", o.Key)
+				}
 				if o.Spare != spare {
 					t.Errorf("spare %+v, want %+v", o.Spare, spare)
 				}

@@ -29,6 +29,8 @@ type PackRequest struct {
 	// Left reads how many cycles an actor has for messages in the new block. nil: of
 	// no actor more is used than all get for a block.
 	Left func(chain.Address) (chain.Cycles, error)
+	// Used is what transactions used when they were executed on the parent just now.
+	Used map[chain.Hash]chain.Usage
 }
 
 // Packed is a selection for a block.
@@ -37,9 +39,17 @@ type Packed struct {
 
 	// Spare says which of them are messages that the block may have no room for, or
 	// their actors no cycles (see [sched.Picked]); the order is the same without. The
-	// others leave the user lane Slack, when they use all that they may. nil: none.
-	Spare []bool
-	Slack chain.Usage
+	// others leave the user lane Slack, when they use what they were counted with. nil:
+	// none.
+	Spare  []bool
+	Slack  chain.Usage
+	Counts []chain.Usage // what each was counted with; nil where no spares are
+
+	// Counted is what all were counted with, and Cut says that something which could
+	// run was left for want of room: what was counted and is not used may be filled by
+	// packing again with Used.
+	Counted chain.Usage
+	Cut     bool
 }
 
 // Pack selects transactions for a block on top of the given parent. They stay in the pool until a finalized head
@@ -54,7 +64,7 @@ func (l *Lanes) Pack(ctx context.Context, req PackRequest) (Packed, error) {
 	}
 	picked, err := l.pool.Pick(&sched.PickRequest{
 		Params: req.Params, BaseFees: req.BaseFees, Height: req.Height,
-		MaxBytes: req.MaxBytes, Reserved: req.Reserved, Before: req.Before,
+		MaxBytes: req.MaxBytes, Reserved: req.Reserved, Before: req.Before, Used: req.Used, Expect: l.uses.expect,
 		Account: accountsAt(req.Parent, req.Height-1), Left: req.Left,
 	})
 	if err != nil {
@@ -65,17 +75,24 @@ func (l *Lanes) Pack(ctx context.Context, req PackRequest) (Packed, error) {
 
 // arrange puts a selection into the order of execution.
 func arrange(vrfOut chain.Hash, picked *sched.Picked) Packed {
-	p := Packed{Txs: order.Arrange(vrfOut, slices.Concat(picked.Txs, picked.Spares)), Slack: picked.Slack}
+	p := Packed{Txs: order.Arrange(vrfOut, slices.Concat(picked.Txs, picked.Spares)), Slack: picked.Slack, Cut: picked.Cut}
+	for _, c := range picked.Counts {
+		p.Counted.Cycles += c.Cycles
+		p.Counted.Cells += c.Cells
+	}
 	if len(picked.Spares) == 0 {
 		return p
 	}
-	spare := make(map[*chain.VerifiedTx]struct{}, len(picked.Spares))
-	for _, tx := range picked.Spares {
-		spare[tx] = struct{}{}
+	at := make(map[*chain.VerifiedTx]int, len(picked.Txs))
+	for i, tx := range picked.Txs {
+		at[tx] = i
 	}
-	p.Spare = make([]bool, len(p.Txs))
+	p.Spare, p.Counts = make([]bool, len(p.Txs)), make([]chain.Usage, len(p.Txs))
 	for i, tx := range p.Txs {
-		_, p.Spare[i] = spare[tx]
+		n, sure := at[tx]
+		if p.Spare[i] = !sure; sure {
+			p.Counts[i] = picked.Counts[n]
+		}
 	}
 	return p
 }

@@ -74,8 +74,9 @@ func (k *picker) takeAhead(lane chain.LaneID, l level, seq uint64) {
 		}
 		heap.Pop(h)
 		k.looked++
+		c := k.countOf(e)
 		switch {
-		case !k.fits(e):
+		case !k.fits(e, &c):
 			k.misses++
 		case k.take(e.of, e):
 			k.queueAhead(e.of, e.nonce+1) // one of an earlier lane is queued there and never met

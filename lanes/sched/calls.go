@@ -86,9 +86,10 @@ func (k *picker) makeSpare(s *sender, e *entry, left chain.Cycles) {
 // result is what was picked, when the user lane is full. Spares have the bytes that
 // are left.
 func (k *picker) result() Picked {
-	p := Picked{Txs: k.picked}
+	p := Picked{Txs: k.picked, Counts: k.counts, Cut: k.cut}
 	p.Slack.Cycles = k.left.Cycles - k.spare.Cycles
 	p.Slack.Cells = k.left.Cells - k.spare.Cells
+	p.Cut = p.Cut || len(k.called.spares) > 0
 	for _, e := range k.called.spares {
 		if e.space() <= k.left.Bytes {
 			k.left.Bytes -= e.space()

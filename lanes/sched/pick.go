@@ -27,6 +27,12 @@ type PickRequest struct {
 	// asked for actors that are called for more than what all get for a block; nil:
 	// of these, no message is taken beyond that.
 	Left func(chain.Address) (chain.Cycles, error)
+	// Expect says what is used by what a key names (see [Offer]), if anything is known
+	// of it. nil: everything counts with its limits.
+	Expect func(key uint64) (chain.Usage, bool)
+	// Used is what transactions used in an execution on the same parent: what is known
+	// of them best.
+	Used map[chain.Hash]chain.Usage
 }
 
 // Picked is a selection for a block.
@@ -38,7 +44,10 @@ type Picked struct {
 	// Each is the only one of its sender, in Txs or here, so that a block is in
 	// order with any of them or without.
 	Spares []*chain.VerifiedTx
-	Slack  chain.Usage // of the user lane, when all of Txs use all that they may
+	Slack  chain.Usage // of the user lane, when all of Txs use what they were counted with
+
+	Counts []chain.Usage // what each of Txs was counted with
+	Cut    bool          // something that could run was left for want of room
 }
 
 // Pick selects transactions for a block. They stay in the pool. The error is
@@ -49,32 +58,43 @@ type Picked struct {
 func (s *Scheduler) Pick(req *PickRequest) (Picked, error) {
 	s.holdAll()
 	defer s.releaseAll()
+	defer s.merge.forget()
+	k, err := s.picker(req, false)
+	if err == nil && k.cramped { // somebody's unused limits keep others out
+		k, err = s.picker(req, true)
+	}
+	if err != nil {
+		return Picked{}, err
+	}
+	s.pickedLast = len(k.picked)
+	s.counts.picks.Add(1)
+	s.counts.picked.Add(uint64(len(k.picked)))
+	return k.result(), nil
+}
+
+// picker goes through all lanes.
+func (s *Scheduler) picker(req *PickRequest, narrow bool) (*picker, error) {
 	s.picks++
 	k := &picker{
 		req: req, all: s, pick: s.picks,
 		budget: fees.NewBudget(req.Params),
 		bytes:  req.MaxBytes,
 		onHead: req.Height == s.head.Height+1,
+		narrow: narrow,
 	}
 	k.budget.Reserve(chain.LaneTimer, req.Reserved)
-	k.picked = make([]*chain.VerifiedTx, 0, min(s.pickedLast+s.pickedLast/8, s.waiting()))
-	defer s.merge.forget()
+	most := min(s.pickedLast+s.pickedLast/8, s.waiting())
+	k.picked, k.counts = make([]*chain.VerifiedTx, 0, most), make([]chain.Usage, 0, most)
 	defer func() { s.lookedLast = k.looked }()
 	if err := k.lookAhead(); err != nil {
-		return Picked{}, err
+		return nil, err
 	}
 	for lane := range chain.NumLanes {
 		if err := k.lane(lane); err != nil {
-			return Picked{}, err
+			return nil, err
 		}
 	}
-	if k.called.err != nil {
-		return Picked{}, k.called.err
-	}
-	s.pickedLast = len(k.picked)
-	s.counts.picks.Add(1)
-	s.counts.picked.Add(uint64(len(k.picked)))
-	return k.result(), nil
+	return k, k.called.err
 }
 
 // picker is the state of one Pick. At every step it takes the best transaction
@@ -90,10 +110,20 @@ type picker struct {
 	spare  chain.Usage // largest spare of a transaction taken for the lane
 	onHead bool        // the parent is the finalized head, so the pool knows the accounts
 	picked []*chain.VerifiedTx
+	counts []chain.Usage         // of those picked
 	misses int                   // in a row, in the lane at hand
 	looked int                   // entries that it came to
 	ahead  [chain.NumLanes]heads // of the senders whose turns are not the pool's
 	called called
+
+	narrow    bool        // large unused limits have no promise; see loose
+	cramped   bool        // such a promise has kept something out
+	cut       bool        // something was left for want of room
+	spareMost chain.Usage // unused limits in the lane at hand that count as large
+	guessMost chain.Usage // room of the lane for limits of which nothing is known
+	guessed   chain.Usage // what such have taken of it
+	later     []*entry    // such that wait for the rest of the lane
+	last      bool        // it is their turn
 }
 
 // pickState is a sender's account after the transactions picked so far, in the
@@ -103,6 +133,7 @@ type pickState struct {
 	nonce     uint64
 	spendable chain.Wei
 	met       bool // one of the sender's was taken, or is a spare
+	shut      bool // that one must stay the only one
 }
 
 // lane fills the lane's share of the block. It ends when the lane has nothing
@@ -112,6 +143,16 @@ func (k *picker) lane(lane chain.LaneID) error {
 	k.left, k.spare, k.misses = k.budget.Left(lane), chain.Usage{}, 0
 	k.left.Bytes = min(k.left.Bytes, uint64(max(k.bytes, 0)))
 	k.called.room = spareBlocks * k.left.Cycles
+	k.spareMost, k.guessMost = part(k.left.Usage, narrowPart), part(k.left.Usage, guessPart)
+	k.guessed, k.last = chain.Usage{}, false
+	if err := k.walk(lane); err != nil {
+		return err
+	}
+	return k.takePostponed()
+}
+
+// walk goes through the turns of a lane.
+func (k *picker) walk(lane chain.LaneID) error {
 	met := k.all.met(lane)
 	for l, ok := highestBelow(met, level(numLevels)); ok; l, ok = highestBelow(met, l) {
 		k.all.merge.gather(k.all, lane, l)
@@ -133,7 +174,7 @@ func (k *picker) lane(lane chain.LaneID) error {
 // meet takes e, at its turn, if it can run, and what it leads.
 func (k *picker) meet(e *entry) error {
 	k.looked++
-	if !k.fits(e) {
+	if c := k.countOf(e); !k.fits(e, &c) {
 		k.misses++
 		return nil
 	}
@@ -174,42 +215,37 @@ func (k *picker) read(s *sender, addr chain.Address) (err error) {
 	return nil
 }
 
-// fits reports whether the block has room for e and its bytes. A transaction
-// starts only if its limits fit what those before it left (resolution 11.14),
-// and the order is not known yet: so what all of them use, and the largest spare
-// on top, must fit. Then each finds room for its limits wherever it stands. Its bytes
-// are known.
-func (k *picker) fits(e *entry) bool {
-	return e.uses.Cycles <= k.left.Cycles && max(k.spare.Cycles, e.spare.Cycles) <= k.left.Cycles-e.uses.Cycles &&
-		e.uses.Cells <= k.left.Cells && max(k.spare.Cells, e.spare.Cells) <= k.left.Cells-e.uses.Cells &&
-		e.space() <= k.left.Bytes
-}
-
 // take adds e to the block if the rules that the verifier applies let it
 // (fees.CheckSender; what cannot change was judged at admission). Lanes come in
 // block order, so a predecessor that was taken stands in the same or an earlier
 // segment (resolution 11.15).
 func (k *picker) take(s *sender, e *entry) bool {
-	base := k.req.BaseFees[e.lane]
-	if e.nonce != s.pick.nonce || !k.fits(e) || // fits: for what it leads, which was not asked yet
+	base, c := k.req.BaseFees[e.lane], k.countOf(e)
+	if e.nonce != s.pick.nonce || s.pick.shut || !k.fits(e, &c) || // fits: for what it leads, which was not asked yet
 		e.maxFee.PerCycle < base.PerCycle || e.maxFee.PerCell < base.PerCell ||
 		e.cost > s.pick.spendable {
+		return false
+	}
+	loose := k.loose(&c)
+	if loose && s.pick.met || k.postpone(e, &c) {
 		return false
 	}
 	if e.calls.Actor != nil && !k.mayCall(s, e) {
 		return false
 	}
-	k.budget.Take(e.lane, fees.Space{Usage: e.uses, Bytes: e.space()})
-	k.left.Cycles -= e.uses.Cycles
-	k.left.Cells -= e.uses.Cells
+	if c.guess {
+		k.guessed = sum(k.guessed, c.uses)
+	}
+	k.spare = k.promise(&c)
+	k.budget.Take(e.lane, fees.Space{Usage: c.uses, Bytes: e.space()})
+	k.left.Cycles -= c.uses.Cycles
+	k.left.Cells -= c.uses.Cells
 	k.left.Bytes -= e.space()
-	k.spare.Cycles = max(k.spare.Cycles, e.spare.Cycles)
-	k.spare.Cells = max(k.spare.Cells, e.spare.Cells)
 	k.bytes -= int(e.space())
-	s.pick.met = true
+	s.pick.met, s.pick.shut = true, loose
 	s.pick.nonce++
 	s.pick.spendable -= e.cost
 	k.misses = 0
-	k.picked = append(k.picked, e.tx)
+	k.picked, k.counts = append(k.picked, e.tx), append(k.counts, c.uses)
 	return true
 }

@@ -264,14 +264,14 @@ func FuzzBoundsHold(f *testing.F) {
 		}}
 		p := pricing{base: chain.FeePair{PerCycle: chain.Wei(baseCycle), PerCell: chain.Wei(baseCell)}, cellWeight: 20}
 		e := newEntry(&Offer{Tx: tx}, nil)
-		e.level = p.levelOf(tx.Tx)
+		e.level = p.levelOf(tx.Tx, limitsOf(tx.Tx))
 		b := p.boundsOf(e)
 		if !b.hold(p.base) {
 			t.Fatalf("bounds %+v do not hold the base fee %+v they were made at", b, p.base)
 		}
 		p.base = chain.FeePair{PerCycle: chain.Wei(nextCycle), PerCell: chain.Wei(nextCell)}
-		if b.hold(p.base) && p.levelOf(tx.Tx) != e.level {
-			t.Fatalf("level %d became %d at %+v within %+v", e.level, p.levelOf(tx.Tx), p.base, b)
+		if b.hold(p.base) && p.levelOf(tx.Tx, limitsOf(tx.Tx)) != e.level {
+			t.Fatalf("level %d became %d at %+v within %+v", e.level, p.levelOf(tx.Tx, limitsOf(tx.Tx)), p.base, b)
 		}
 	})
 }

@@ -14,33 +14,35 @@ type pricing struct {
 	cellWeight uint64 // cycles that one cell counts for: cycles target / cells target
 }
 
-// levelOf returns where a runnable transaction stands under the base fee.
-func (p *pricing) levelOf(tx *chain.Tx) level {
+// levelOf returns where a runnable transaction stands under the base fee, if it uses
+// what is expected.
+func (p *pricing) levelOf(tx *chain.Tx, expected chain.Usage) level {
 	if tx.MaxFeePerCycle < p.base.PerCycle || tx.MaxFeePerCell < p.base.PerCell {
 		return levelUnderpriced
 	}
-	return levelTier0 + level(p.tierOf(tx))
+	return levelTier0 + level(p.tierOf(tx, expected))
 }
 
 // tierOf buckets the tip that the proposer would earn per cycle of weight, if
-// the whole limits were used. A cell weighs as many cycles as there are cycles
+// so much is used as is expected: a tip on limits that nobody uses is worth nothing
+// (docs/adr/0070). A cell weighs as many cycles as there are cycles
 // per cell in a full block, so one number compares both meters:
 //
-//	density = (tip_c·cycles_limit + tip_b·cells_limit) / (cycles_limit + cellWeight·cells_limit)
+//	density = (tip_c·cycles + tip_b·cells) / (cycles + cellWeight·cells)
 //
 // with tip_x the effective tip, min(tip_per_x, max_fee_per_x − base_x)
 // (whitepaper §2.3). Tiers are the powers of two of 16·density.
-func (p *pricing) tierOf(tx *chain.Tx) int {
+func (p *pricing) tierOf(tx *chain.Tx, expected chain.Usage) int {
 	tip := fees.EffectiveTip(tx, p.base)
-	cHi, cLo := bits.Mul64(uint64(tip.PerCycle), uint64(tx.CyclesLimit))
-	bHi, bLo := bits.Mul64(uint64(tip.PerCell), uint64(tx.CellsLimit))
+	cHi, cLo := bits.Mul64(uint64(tip.PerCycle), uint64(expected.Cycles))
+	bHi, bLo := bits.Mul64(uint64(tip.PerCell), uint64(expected.Cells))
 	lo, carry := bits.Add64(cLo, bLo, 0)
 	hi, over := bits.Add64(cHi, bHi, carry)
 
-	wHi, w := bits.Mul64(uint64(tx.CellsLimit), p.cellWeight)
-	w, carry = bits.Add64(w, uint64(tx.CyclesLimit), 0)
+	wHi, w := bits.Mul64(uint64(expected.Cells), p.cellWeight)
+	w, carry = bits.Add64(w, uint64(expected.Cycles), 0)
 	if wHi|carry != 0 {
-		return 0 // limits beyond any block: never packed, so of no value
+		return 0 // more than any block: never packed, so of no value
 	}
 	w = max(w, 1)
 	if over != 0 || hi>>60 != 0 {

@@ -39,6 +39,8 @@ type entry struct {
 	maxFee     chain.FeePair // fee caps
 	uses       chain.Usage   // most that it uses
 	spare      chain.Usage   // the rest of its limits
+	expected   chain.Usage   // use that it was ranked by when it came
+	key        uint64        // what it runs, where only a guess says what it uses; or 0
 	calls      Call          // what it may take from an actor
 	bytes      int           // of the body
 	lane       chain.LaneID
@@ -50,13 +52,20 @@ type entry struct {
 
 func newEntry(o *Offer, of *sender) *entry {
 	tx := o.Tx
-	return &entry{
+	e := &entry{
 		tx: tx, of: of, cost: o.Cost, nonce: tx.Tx.Nonce, lane: tx.Lane, bytes: len(tx.Body),
 		maxFee: chain.FeePair{PerCycle: tx.Tx.MaxFeePerCycle, PerCell: tx.Tx.MaxFeePerCell},
 		uses:   chain.Usage{Cycles: tx.Tx.CyclesLimit - o.Spare.Cycles, Cells: tx.Tx.CellsLimit - o.Spare.Cells},
-		spare:  o.Spare, calls: o.Calls,
+		spare:  o.Spare, calls: o.Calls, expected: o.Expected, key: o.Key,
 	}
+	if e.expected == (chain.Usage{}) {
+		e.expected = e.uses
+	}
+	return e
 }
+
+// levelOfEntry is the level of a runnable entry under the base fee.
+func (p *pricing) levelOfEntry(e *entry) level { return p.levelOf(e.tx.Tx, e.expected) }
 
 // space is what the entry takes of a block's bytes (see fees.TxBytes).
 func (e *entry) space() uint64 { return uint64(e.bytes) + chain.BodyFrameBytes }
@@ -179,7 +188,7 @@ func (q *laneQueue) relevel(p *pricing) (movers []*entry) {
 		f.still = anyFee
 		for e := f.head; e != nil; {
 			next := e.next
-			if to := p.levelOf(e.tx.Tx); to != l {
+			if to := p.levelOfEntry(e); to != l {
 				q.remove(e)
 				e.level = to
 				movers = append(movers, e)

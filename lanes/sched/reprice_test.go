@@ -74,7 +74,7 @@ func TestTiers(t *testing.T) {
 			cap = headroom + 7
 		}
 		tx := &chain.Tx{CyclesLimit: cycles, CellsLimit: cells, TipPerCycle: tipCycle, TipPerCell: tipCell, MaxFeePerCycle: cap, MaxFeePerCell: cap}
-		if got := p.tierOf(tx); got != want {
+		if got := p.tierOf(tx, limitsOf(tx)); got != want {
 			t.Errorf("tier of %d cycles, %d cells with tips %d, %d = %d, want %d", cycles, cells, tipCycle, tipCell, got, want)
 		}
 	}
@@ -105,7 +105,7 @@ func FuzzTierIsMonotonous(f *testing.F) {
 			CyclesLimit: chain.Cycles(cycles), CellsLimit: chain.Cells(cells), MaxFeePerCycle: math.MaxUint64, MaxFeePerCell: math.MaxUint64,
 			TipPerCycle: chain.Wei(tipCycle), TipPerCell: chain.Wei(tipCell),
 		}
-		got := p.tierOf(tx)
+		got := p.tierOf(tx, limitsOf(tx))
 		if got < 0 || got >= Tiers {
 			t.Fatalf("tier %d", got)
 		}
@@ -119,7 +119,7 @@ func FuzzTierIsMonotonous(f *testing.F) {
 			}
 		}
 		tx.TipPerCycle = max(tx.TipPerCycle, tx.TipPerCycle+chain.Wei(more))
-		if p.tierOf(tx) < got {
+		if p.tierOf(tx, limitsOf(tx)) < got {
 			t.Fatal("a higher tip fell to a lower tier")
 		}
 	})
@@ -168,5 +168,10 @@ func TestRepriceLooksOnlyWhereAnEdgeIsCrossed(t *testing.T) {
 // levelOfTip is the level of a transfer with a tip under the fees in force.
 func (p *pool) levelOfTip(tip chain.Wei) level {
 	var m maker
-	return p.prices[chain.LaneUser].levelOf(m.tx(1, 0, tip).Tx)
+	tx := m.tx(1, 0, tip).Tx
+	return p.prices[chain.LaneUser].levelOf(tx, limitsOf(tx))
+}
+
+func limitsOf(tx *chain.Tx) chain.Usage {
+	return chain.Usage{Cycles: tx.CyclesLimit, Cells: tx.CellsLimit}
 }

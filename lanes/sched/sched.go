@@ -29,7 +29,12 @@ type Offer struct {
 	// only execution tells. Another transaction may have that space.
 	Spare chain.Usage
 	Calls Call
-	Err   error // what makes it inadmissible for ever, or nil
+	// Key names what it runs, and Expected is what that is known to use, at most the
+	// limits. A key of 0 says that Spare is exact, Expected of 0 that nothing is known:
+	// then it counts as if it used all that it may.
+	Key      uint64
+	Expected chain.Usage
+	Err      error // what makes it inadmissible for ever, or nil
 }
 
 // Call is what a message may take of the cycles that its actor has for a block; the

@@ -77,7 +77,7 @@ func (h *shard) add(o *Offer, at Account, holdsAll bool) (outcome, error) {
 	e := newEntry(o, s)
 	e.level = levelParked
 	if e.nonce == s.Nonce+uint64(i) { // nonces are distinct, so none is missing before it
-		e.level = h.all.prices[e.lane].levelOf(tx.Tx)
+		e.level = h.all.prices[e.lane].levelOfEntry(e)
 	}
 	did := outcome{replaced: taken}
 	if !h.all.reserve(e, old) {
@@ -163,7 +163,7 @@ func (h *shard) settle(s *sender, i int) int {
 		h.lanes[e.lane].remove(e)
 		e.level = levelParked
 		if runnable {
-			e.level = h.all.prices[e.lane].levelOf(e.tx.Tx)
+			e.level = h.all.prices[e.lane].levelOfEntry(e)
 		}
 		h.push(e)
 	}

@@ -90,7 +90,7 @@ type Event struct {
 func (e *Event) Head() lanes.FinalizedHead {
 	h := lanes.FinalizedHead{
 		Height: e.Block.Header.Height, View: e.State,
-		BaseFees: BaseFeesAfter(e.Params, &e.Block.Header), Params: e.Params, Txs: e.Txs,
+		BaseFees: BaseFeesAfter(e.Params, &e.Block.Header), Params: e.Params, Txs: e.Txs, Receipts: e.Receipts,
 	}
 	for _, tx := range e.Txs {
 		if tx.Tx.To != nil {

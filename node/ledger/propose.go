@@ -153,7 +153,7 @@ func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vr
 	if err != nil {
 		return exec.Selection{}, fmt.Errorf("pack: %w", err)
 	}
-	return exec.Selection{Txs: packed.Txs, Spare: packed.Spare, Slack: packed.Slack}, nil
+	return exec.Selection{Txs: packed.Txs, Spare: packed.Spare, Slack: packed.Slack, Counts: packed.Counts}, nil
 }
 
 // before returns the transactions of a block, of the one before it, and so on

@@ -1,0 +1,122 @@
+package sched
+
+import "github.com/cowboy-foundation/cowboy/chain"
+
+// count is what a pick reckons a transaction with.
+type count struct {
+	uses  chain.Usage // what it takes of its lane
+	spare chain.Usage // the rest of its limits, for which room is promised
+	guess bool        // nothing says what it uses, so all that it may is taken
+}
+
+// countOf reckons with what the transaction is known to use: its own execution, then
+// what was learned of what it runs, then its limits.
+func (k *picker) countOf(e *entry) count {
+	if e.key == 0 {
+		return count{uses: e.uses, spare: e.spare}
+	}
+	if u, ok := k.req.Used[e.tx.Hash]; ok {
+		return e.expecting(u)
+	}
+	if k.req.Expect == nil {
+		return count{uses: e.uses, spare: e.spare}
+	}
+	if u, ok := k.req.Expect(e.key); ok {
+		return e.expecting(u)
+	}
+	return count{uses: e.uses, spare: e.spare, guess: true}
+}
+
+// expecting cuts an expected use at the limits.
+func (e *entry) expecting(u chain.Usage) count {
+	u = chain.Usage{Cycles: min(u.Cycles, e.uses.Cycles), Cells: min(u.Cells, e.uses.Cells)}
+	return count{uses: u, spare: chain.Usage{
+		Cycles: e.uses.Cycles + e.spare.Cycles - u.Cycles, Cells: e.uses.Cells + e.spare.Cells - u.Cells,
+	}}
+}
+
+// Of a lane's room, one transaction's unused limits keep free no more than a part in
+// narrowPart where others wait for it, and limits of which nobody knows what is used
+// of them take no more than a part in guessPart before what is known is served.
+const (
+	narrowPart = 16
+	guessPart  = 4
+)
+
+// part is the n-th part of what a lane has.
+func part(of chain.Usage, n uint64) chain.Usage {
+	return chain.Usage{Cycles: of.Cycles / chain.Cycles(n), Cells: of.Cells / chain.Cells(n)}
+}
+
+// exceeds reports whether u is above most in either meter.
+func exceeds(u, most chain.Usage) bool { return u.Cycles > most.Cycles || u.Cells > most.Cells }
+
+func larger(a, b chain.Usage) chain.Usage {
+	return chain.Usage{Cycles: max(a.Cycles, b.Cycles), Cells: max(a.Cells, b.Cells)}
+}
+
+func sum(a, b chain.Usage) chain.Usage {
+	return chain.Usage{Cycles: a.Cycles + b.Cycles, Cells: a.Cells + b.Cells}
+}
+
+// loose reports whether a transaction gets no promise for what it will not use: in a
+// narrow pick, one with so much of it that others would stay out for it. It runs if its
+// place in the order still has the room for its limits, so it is the only one of its
+// sender: to leave it out then moves nobody.
+func (k *picker) loose(c *count) bool { return k.narrow && exceeds(c.spare, k.spareMost) }
+
+// promise is what must stay free for the limits of the transactions taken, c's included.
+func (k *picker) promise(c *count) chain.Usage {
+	if k.loose(c) {
+		return k.spare
+	}
+	return larger(k.spare, c.spare)
+}
+
+// fits reports whether the block has room for e and its bytes. A transaction
+// starts only if its limits fit what those before it left (resolution 11.14),
+// and the order is not known yet: so what all of them use, and the largest spare
+// on top, must fit. Then each finds room for its limits wherever it stands. Its bytes
+// are known.
+func (k *picker) fits(e *entry, c *count) bool {
+	need := sum(c.uses, k.promise(c))
+	if !exceeds(need, k.left.Usage) && e.space() <= k.left.Bytes {
+		return true
+	}
+	k.cut = true
+	k.cramped = k.cramped || exceeds(larger(k.spare, c.spare), k.spareMost)
+	return false
+}
+
+// postpone reports whether a guess must wait until what is known of the lane is
+// served. The first of a block need not: it may be the one that teaches.
+func (k *picker) postpone(e *entry, c *count) bool {
+	if !c.guess || k.last {
+		return false
+	}
+	if k.guessed != (chain.Usage{}) && exceeds(sum(k.guessed, c.uses), k.guessMost) {
+		k.later = append(k.later, e)
+		k.cut = true
+		return true
+	}
+	return false
+}
+
+// takePostponed gives what is left of a lane to the guesses that had to wait, each
+// followed by those of its sender that came to their turns for nothing meanwhile.
+func (k *picker) takePostponed() error {
+	later := k.later
+	k.later, k.last, k.misses = nil, true, 0
+	for _, e := range later {
+		if err := k.meet(e); err != nil || k.misses >= k.all.cfg.PackMisses {
+			return err
+		}
+		s := e.of
+		for i := s.pick.nonce - s.Nonce; s.pick.nonce > e.nonce && i < uint64(len(s.waiting)); i++ {
+			if next := s.waiting[i]; next.lane != e.lane || next.level < levelTier0 || !k.take(s, next) {
+				break
+			}
+		}
+	}
+	return nil
+}
