@@ -53,6 +53,113 @@ func neverRun() attack {
 	}
 }
 
+func parkedFlood() attack {
+	turn := 0
+	return attack{
+		name: "B6-parked-and-poor", what: "transactions whose turn never comes: nonces ahead, caps at the base fee of today",
+		lanes: neverRun().lanes,
+		block: func(s *siege) {
+			for range 100 {
+				turn++
+				from, to := foe(turn%foes), foe(0)
+				ahead := s.tx(from, chain.Tx{To: &to, Value: 1, CyclesLimit: 21_000, TipPerCycle: 50})
+				ahead.Tx.Nonce += 1 + uint64(turn)%40
+				_ = s.strikeAs(s.verified(from, *ahead.Tx))
+			}
+			for range 100 {
+				turn++
+				to := foe(0)
+				_ = s.strike(foe(turn%foes), chain.Tx{To: &to, Value: wealth, CyclesLimit: 21_000, TipPerCycle: 50})
+			}
+		},
+	}
+}
+
+func manyNeverRun() attack {
+	var at []chain.Address
+	turn := 0
+	return attack{
+		name: "B6-many-never-run", what: "messages to eight actors whose buckets are always empty, from many funders",
+		lanes: neverRun().lanes,
+		setup: func(s *siege) {
+			at, turn = nil, 0
+			for i := range 8 {
+				at = append(at, s.deploy(foe(i), []byte("from cowboy_sdk import public\n@public\ndef go(msg):\n    while True:\n        pass\n"), 1, boundary.EncodeManifest(boundary.All()), nil, 0))
+			}
+		},
+		block: func(s *siege) {
+			for range 200 {
+				turn++
+				to := at[turn%len(at)]
+				_ = s.strike(foe(turn%foes), chain.Tx{To: &to, Payload: message("go", null()), TipPerCycle: bid, CyclesLimit: s.params().Actor.BlockCyclesBurst, CellsLimit: 10})
+			}
+		},
+	}
+}
+
+func modestHogs() attack {
+	var at []chain.Address
+	turn := 0
+	return attack{
+		name: "B5-modest-hogs", what: "forty messages to own actors that use a fiftieth of their limits, now and then all",
+		setup: func(s *siege) {
+			at, turn = nil, 0
+			for i := range 20 {
+				at = append(at, s.deploy(foe(i), []byte("from cowboy_sdk import public, current_block\n@public\ndef go(msg):\n    while current_block() % 16 == 0:\n        pass\n"), 1, boundary.EncodeManifest(boundary.All()), nil, 0))
+			}
+		},
+		block: func(s *siege) {
+			for range 40 {
+				turn++
+				to := at[turn%len(at)]
+				_ = s.strike(foe(turn%foes), chain.Tx{To: &to, Payload: message("go", null()), TipPerCycle: bid, CyclesLimit: s.params().Actor.BlockCycles, CellsLimit: 10_000})
+			}
+		},
+	}
+}
+
+func timerHogs() attack {
+	var at []chain.Address
+	turn := 0
+	return attack{
+		name: "B5-timer-hogs", what: "timers with the usual limits that use a fiftieth of them",
+		setup: func(s *siege) {
+			at, turn = nil, 0
+			for i := range 2 {
+				at = append(at, s.deploy(foe(90+i), []byte(`from cowboy_sdk import *
+@public
+def go(msg):
+    for i in range(8):
+        set_timer(current_block() + 3, "rest")
+def rest(msg):
+    pass
+`), byte(i), boundary.EncodeManifest(boundary.All()), nil, wealth/2))
+			}
+		},
+		block: func(s *siege) {
+			for _, a := range at {
+				turn++
+				_ = s.strike(foe(turn%foes), chain.Tx{To: &a, Payload: message("go", null()), TipPerCycle: bid, CyclesLimit: 100_000, CellsLimit: 2_000})
+			}
+		},
+	}
+}
+
+func promisedTimers() attack {
+	turn := 0
+	return attack{
+		name: "W2-promised-timers", what: "timers that strangers make honest actors set, whose limits are promised to them",
+		block: func(s *siege) {
+			for _, a := range s.honest.actors {
+				for range 6 {
+					turn++
+					_ = s.strike(foe(turn%foes), chain.Tx{To: &a, Payload: message("remind", number(uint64(s.height)+4)), TipPerCycle: bid, CyclesLimit: 60_000, CellsLimit: 1_000})
+				}
+			}
+		},
+	}
+}
+
 // errSquatted says that a restoration did not come through.
 var errSquatted = errors.New("no restoration came through")
 

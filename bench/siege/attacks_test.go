@@ -29,20 +29,25 @@ const transfersOfABlock = 180
 func attacks() []attack {
 	list := []attack{
 		quiet(),
-		forgedBlobs(),   // B1
-		coldPrograms(),  // B2
-		fatRecords(),    // B3
-		spawnFlood(),    // B4, B13
-		limitHogs(),     // B5
-		neverRun(),      // B6
+		forgedBlobs(),  // B1
+		coldPrograms(), // B2
+		fatRecords(),   // B3
+		spawnFlood(),   // B4, B13
+		limitHogs(),    // B5
+		modestHogs(),
+		timerHogs(),
+		neverRun(), // B6
+		manyNeverRun(),
+		parkedFlood(),
 		longLists(),     // B7
 		deferredFlood(), // B8
 		squatters(),     // B11
 		emptyFirings(),  // B14
 		timerChurn(),    // W1
 		drainedBucket(), // W2
-		hotCode(),       // W3
-		newEntries(),    // B9, W4
+		promisedTimers(),
+		hotCode(),    // W3
+		newEntries(), // B9, W4
 		together("hogs-and-never-run", limitHogs(), neverRun()),
 		together("lists-and-deferred", longLists(), deferredFlood()),
 		together("fat-cold-and-hot", fatRecords(), coldPrograms(), hotCode()),
@@ -59,8 +64,9 @@ func attacks() []attack {
 // are reported, and nothing is asked of them but that no node faults.
 func awaited() []string {
 	return []string{
-		"B4-spawn-flood", "B6-never-run", "B8-deferred-flood", "B11-squatters", "B14-empty-firings", "B9-new-entries",
-		"W2-drained-bucket", "hogs-and-never-run", "lists-and-deferred", "B3-fat-records", "fat-cold-and-hot",
+		"B4-spawn-flood", "B5-limit-hogs", "B5-modest-hogs", "B5-timer-hogs", "B6-never-run", "B6-many-never-run",
+		"B8-deferred-flood", "B9-new-entries", "B11-squatters", "B14-empty-firings", "W2-promised-timers",
+		"hogs-and-never-run", "lists-and-deferred",
 	}
 }
 

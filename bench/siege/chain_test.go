@@ -243,7 +243,13 @@ func (s *siege) next() block {
 
 // tx is a sender's next transaction. Whether the pool takes it is for offer to say.
 func (s *siege) tx(from chain.Address, tx chain.Tx) *chain.VerifiedTx {
-	tx.ChainID, tx.Nonce = s.genesis.ChainID, s.nonces[from]
+	tx.Nonce = s.nonces[from]
+	return s.verified(from, tx)
+}
+
+// verified is a transaction as signature recovery hands it on.
+func (s *siege) verified(from chain.Address, tx chain.Tx) *chain.VerifiedTx {
+	tx.ChainID = s.genesis.ChainID
 	if tx.MaxFeePerCycle == 0 {
 		tx.MaxFeePerCycle, tx.MaxFeePerCell = 100, 100
 	}
@@ -261,15 +267,18 @@ func (s *siege) tx(from chain.Address, tx chain.Tx) *chain.VerifiedTx {
 func (s *siege) offer(tx *chain.VerifiedTx) error {
 	s.bodies.add(tx)
 	err := s.pool.Admit(s.t.Context(), []*chain.VerifiedTx{tx})[0]
-	if err == nil {
-		s.nonces[tx.Sender] = tx.Tx.Nonce + 1
+	if err == nil && tx.Tx.Nonce == s.nonces[tx.Sender] {
+		s.nonces[tx.Sender]++
 	}
 	return err
 }
 
 // strike offers a transaction of the attack.
 func (s *siege) strike(from chain.Address, tx chain.Tx) error {
-	v := s.tx(from, tx)
+	return s.strikeAs(s.tx(from, tx))
+}
+
+func (s *siege) strikeAs(v *chain.VerifiedTx) error {
 	s.put.offered++
 	err := s.offer(v)
 	if err != nil {

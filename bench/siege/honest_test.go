@@ -32,6 +32,13 @@ class Neighbour:
         self.storage["n"] += 1
 
     @public
+    def remind(self, msg):
+        set_timer(msg.payload, "remember", current_block())
+
+    def remember(self, msg):
+        self.storage["remembered"] = msg.payload
+
+    @public
     def told(self, msg):
         emit_event("told", msg.payload)
 

@@ -199,3 +199,39 @@ func judge(t *testing.T, a *attack, r, base *report) {
 		t.Errorf("%s: %d bytes more a block than in quiet, for %.0f cells: %.1f a cell", a.name, more, paid, kept)
 	}
 }
+
+// TestFullBlocks counts the honest transfers that a full block takes beside the
+// attacks on room, against those of one without them.
+func TestFullBlocks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("thousands of transfers: left out of -short runs, runs in make test")
+	}
+	const blocks, offered, must = 6, 900, 0.9
+	taken := func(a attack) float64 {
+		s := newSiege(t, &a)
+		if a.setup != nil {
+			a.setup(s)
+		}
+		s.settle()
+		for range blocks {
+			s.live(offered)
+			a.block(s)
+			b := s.next()
+			s.note(&b)
+		}
+		return float64(s.honest.transfer) / blocks
+	}
+	base := taken(quiet())
+	for _, a := range []attack{limitHogs(), modestHogs(), neverRun(), manyNeverRun(), parkedFlood()} {
+		a.lanes = nil // a lane of the usual size
+		n := taken(a)
+		verdict := "ok"
+		if n < must*base {
+			verdict = "SHORT"
+		}
+		t.Logf("bar honest-transfers-beside-%s %.2f must %.2f %s (%.0f a block, %.0f unattacked)", a.name, n/base, must, verdict, n, base)
+		if n < must*base && !slices.Contains(awaited(), a.name) {
+			t.Errorf("%s: %.0f honest transfers in a block, %.0f without", a.name, n, base)
+		}
+	}
+}
