@@ -82,7 +82,7 @@ var codeTexts = map[uint16]struct{ name, meaning string }{
 	CodeSystemEntitlement:   {"system_entitlement_unauthorized", "sys.upgrade is for system deployers"},
 	CodeNotCallable:         {"not_callable", "the handler is not for this sender"},
 	CodeDormant:             {"dormant", "the actor's storage is evicted until it is restored"},
-	CodeMailboxFull:         {"mailbox_full", "the receiver's mailbox takes no more"},
+	CodeMailboxFull:         {"mailbox_full", "as many of the sender's messages wait for the receiver, or of the origin's for the height, as may be"},
 	CodeReadOnly:            {"read_only", "a call that only reads would have changed something"},
 	CodeNotFound:            {"not_found", "what the instruction names does not exist"},
 	CodeExists:              {"exists", "what it creates exists already"},

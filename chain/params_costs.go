@@ -141,7 +141,7 @@ type ActorLimits struct {
 	FanoutPerTx           uint64   `json:"fanout_per_tx"`
 	MailboxItems          uint64   `json:"mailbox_items"`
 	MailboxBlockItems     uint64   `json:"mailbox_block_items"`     // delivered per block at most
-	MailboxBlockReceivers uint64   `json:"mailbox_block_receivers"` // turns of receivers per block at most
+	MailboxBlockReceivers uint64   `json:"mailbox_block_receivers"` // turns of origins per block at most (ADR 75)
 	BlockCycles           Cycles   `json:"block_cycles"`            // an actor's refill per block
 	BlockCyclesBurst      Cycles   `json:"block_cycles_burst"`
 	MessageReserveCycles  Cycles   `json:"message_reserve_cycles"` // funded with a send that names no limit

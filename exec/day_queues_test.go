@@ -71,25 +71,29 @@ func (d *day) amount(b []byte) chain.Amount {
 	return n
 }
 
-// auditMailbox holds boxes, ring and days to the items, the items to the messages
+// auditMailbox holds circles, flows and days to the items, the items to the messages
 // that wait by the receipts, and the escrow to their values.
 func (d *day) auditMailbox() {
-	m := d.slots
 	var escrow chain.Wei
-	perBox, perDay, waiting := map[string]uint64{}, map[string]uint64{}, map[chain.Hash]chain.Address{}
+	flows, lates, waiting := map[string]uint64{}, map[string]uint64{}, map[chain.Hash]chain.Address{}
+	owed, perBox := map[string]uint64{}, map[string]uint64{}
 	for _, late := range []bool{false, true} {
-		table, per, head := "item/", perBox, 20
+		table, per, head := "item/", flows, 40
 		if late {
-			table, per, head = "late/", perDay, 8
+			table, per, head = "late/", lates, 28
 		}
-		for k, b := range m.table(chain.AddrMailbox, table) {
+		for k, b := range d.slots.table(chain.AddrMailbox, table) {
 			it, err := mailbox.DecodeItem(b)
-			if err != nil || late && !it.Late || !late && string(it.To[:]) != k[:20] {
+			if err != nil || late && (!it.Late || string(it.Origin[:]) != k[8:28]) || !late && string(it.To[:])+string(it.From[:]) != k[:40] {
 				d.errorf("item %x: %+v, %v", k, it, err)
 				continue
 			}
 			escrow += it.Value
 			per[k[:head]]++
+			if !late {
+				owed[string(it.Origin[:])+string(it.To[:])]++
+				perBox[string(it.To[:])]++
+			}
 			waiting[messageID(it)] = it.To
 			d.auditNumber(it)
 		}
@@ -105,14 +109,75 @@ func (d *day) auditMailbox() {
 			d.errorf("message %s waits for %s, by the receipts for %s", id, to, d.once.waiting[id])
 		}
 	}
-	d.auditSpans("box/", "item/", perBox)
-	d.auditSpans("day/", "late/", perDay)
-	d.auditRing(perBox)
-	if clock := m[chain.AddrMailbox][systemKey("clock")]; clock != nil {
-		if n := d.numbers(clock, 2); n[1] != uint64(len(m.table(chain.AddrMailbox, "late/"))) {
-			d.errorf("the clock counts %d deferred items", n[1])
+	d.auditSpans("flow/", "item/", flows)
+	d.auditSpans("late-of/", "late/", lates)
+	d.auditTurns(flows, lates, owed)
+	for _, to := range d.herd {
+		if l, err := actor.ReadLedger(d.ground, to); err != nil || l.Waiting != perBox[string(to[:])] {
+			d.errorf("%d wait for %s, its ledger says %d, %v", perBox[string(to[:])], to, l.Waiting, err)
 		}
 	}
+}
+
+// auditTurns holds the circles to what waits: who stands in which, each once.
+func (d *day) auditTurns(flows, lates, owed map[string]uint64) {
+	senders, receivers, ring, days := map[string]int{}, map[string]int{}, map[string]int{}, map[string]int{}
+	for k := range flows { // receiver, sender
+		senders[k]++
+	}
+	counts := d.slots.table(chain.AddrMailbox, "owed/")
+	for k, b := range counts { // origin, receiver
+		receivers[k]++
+		ring[k[:20]] = 1
+		if f := reading(d, b); f.uint() != owed[k] {
+			d.errorf("%x: %x for %d items", k, b, owed[k])
+		}
+	}
+	for k := range owed {
+		if counts[k] == nil {
+			d.errorf("%x has items and no count", k)
+		}
+	}
+	due := map[string]bool{}
+	for k, b := range d.slots.table(chain.AddrMailbox, "due-at/") { // origin, place
+		f := reading(d, b)
+		due[string(binary.BigEndian.AppendUint64(nil, f.uint()))+k[:20]] = true
+		ring[k[:20]] = 1
+	}
+	for k := range lates { // height, origin
+		if !due[k] {
+			days[k]++
+		}
+	}
+	d.auditCircle("box/", "from/", senders)
+	d.auditCircle("to/", "to-at/", receivers)
+	d.auditCircle("ring", "ring/", ring)
+	d.auditCircle("day/", "day-at/", days)
+	if n := len(d.slots.table(chain.AddrMailbox, "member/")); n != len(ring) {
+		d.errorf("%d members of a ring of %d", n, len(ring))
+	}
+	if clock := d.slots[chain.AddrMailbox][systemKey("clock")]; clock != nil {
+		if n := d.numbers(clock, 2); n[1] != uint64(len(days)) {
+			d.errorf("the clock counts %d entries of %d", n[1], len(days))
+		}
+	}
+}
+
+// auditCircle holds the circles of two tables to who should stand in them: keys are
+// whose circle it is, and who stands in it.
+func (d *day) auditCircle(heads, places string, want map[string]int) {
+	got, per := map[string]int{}, map[string]uint64{}
+	for k, who := range d.slots.table(chain.AddrMailbox, places) {
+		got[k[:len(k)-8]+string(who)]++
+		per[k[:len(k)-8]]++
+	}
+	if !maps.Equal(got, want) {
+		d.errorf("%s: %x stand there, want %x", places, got, want)
+	}
+	if heads == "ring" { // one without an owner
+		return
+	}
+	d.auditSpans(heads, places, per)
 }
 
 // messageID is the id of an item by the definition (whitepaper §3.3).
@@ -162,24 +227,6 @@ func (d *day) auditSpans(spans, items string, per map[string]uint64) {
 	}
 	if left != 0 {
 		d.errorf("%d of %s have items and no places", left, spans)
-	}
-}
-
-// auditRing holds the ring to the boxes, and the boxes to the ledgers.
-func (d *day) auditRing(perBox map[string]uint64) {
-	boxes, turns := d.slots.table(chain.AddrMailbox, "box/"), d.slots.table(chain.AddrMailbox, "ring/")
-	stands := map[string]bool{}
-	for _, to := range turns {
-		stands[string(to)] = true
-	}
-	if len(turns) != len(boxes) || len(stands) != len(boxes) {
-		d.errorf("%d turns of %d receivers for %d boxes", len(turns), len(stands), len(boxes))
-	}
-	for _, to := range d.herd {
-		l, err := actor.ReadLedger(d.ground, to)
-		if n := perBox[string(to[:])]; err != nil || l.Waiting != n || n > 0 && !stands[string(to[:])] {
-			d.errorf("%d wait for %s, its ledger says %d, %v", n, to, l.Waiting, err)
-		}
 	}
 }
 

@@ -7,31 +7,25 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/mailbox"
 )
 
-// turnItems is how many messages a receiver gets in one turn, so that those with
-// little before them wait for their turns and not for one receiver's crowd.
-const turnItems = 16
+// turnItems is how many messages come of one turn: with
+// actor_limits.mailbox_block_receivers turns no more than
+// actor_limits.mailbox_block_items by default, so that a block deals all of its turns.
+const turnItems = 4
 
 // deliver hands out messages that waited, within what the transactions left of the
-// block's space: receivers in turn, each in the order of its messages (resolution
-// 11.21). What is delivered was paid for by the run that sent it.
+// block's space: their origins in turn, of each one receiver (resolution 11.21; package
+// mailbox). What is delivered was paid for by the run that sent it.
 func (b *block) deliver() error {
 	p := &b.in.Params.Actor
-	left := p.MailboxBlockItems
-	refused, err := b.actors.Release(b.state, left)
-	if err != nil {
+	if err := mailbox.Release(b.state, b.in.Height, p.MailboxBlockItems); err != nil {
 		return &Fault{"release deferred messages", err}
 	}
-	for _, id := range refused {
-		if err := b.book(id, &actor.Outcome{Code: chain.CodeMailboxFull}); err != nil {
-			return err
-		}
-	}
-	left -= min(left, uint64(len(refused)))
-	idle := uint64(0) // turns in a row in which nothing was ready
+	left := p.MailboxBlockItems
+	idle := uint64(0) // turns in a row of which nothing came
 	for range p.MailboxBlockReceivers {
-		ring, err := mailbox.Receivers(b.state)
+		ring, err := mailbox.Origins(b.state)
 		if err != nil {
-			return &Fault{"read the ring of receivers", err}
+			return &Fault{"read the ring of origins", err}
 		}
 		if idle >= ring || left == 0 {
 			break
@@ -48,27 +42,45 @@ func (b *block) deliver() error {
 	return nil
 }
 
-// turn delivers at most so many messages to the receiver whose turn it is, and
-// ends its turn. When the block is full the turn is not over.
+// turn deals the turn of the origin whose it is: at most so many messages end in it.
+// Where the block is full before anything came of it the turn is not over.
 func (b *block) turn(most uint64) (n uint64, full bool, err error) {
-	to, ok, err := mailbox.Turn(b.state)
+	origin, ok, err := mailbox.Turn(b.state)
 	if err != nil || !ok {
 		return 0, true, fault("read the turn", err)
 	}
-	for n < most {
-		it, err := mailbox.Peek(b.state, to)
-		if err != nil {
-			return n, false, fault("read a mailbox", err)
+	if n, full, err = b.takeUp(origin, most); err != nil || full && n == 0 {
+		return n, full, err
+	}
+	to, ok, err := mailbox.Receiver(b.state, origin, turnItems)
+	if err != nil {
+		return n, false, fault("read the turn of "+origin.String(), err)
+	}
+	var served *chain.Address
+	if ok {
+		served = &to
+		for went := true; went && !full && n < most; {
+			if went, full, err = b.next(to); err != nil {
+				return n, false, err
+			}
+			if went {
+				n++
+			}
 		}
-		if it == nil {
-			break
-		}
-		ready, err := b.actors.Ready(b.state, it)
-		if err != nil {
-			return n, false, fault("read ledger of "+to.String(), err)
-		}
-		if !ready {
-			break
+	}
+	if full && n == 0 {
+		return n, true, nil
+	}
+	return n, full, fault("end a turn", mailbox.EndTurn(b.state, origin, served))
+}
+
+// takeUp takes up messages that an origin has deferred and whose height has come, and
+// returns how many ended thereby.
+func (b *block) takeUp(origin chain.Address, most uint64) (n uint64, full bool, err error) {
+	for range turnItems {
+		it, err := mailbox.Due(b.state, origin)
+		if err != nil || it == nil || n == most {
+			return n, false, fault("read deferred messages of "+origin.String(), err)
 		}
 		if !b.budget.Fits(chain.LaneUser, fees.Space{Usage: b.actors.Limits(it)}) {
 			return n, true, nil
@@ -76,16 +88,42 @@ func (b *block) turn(most uint64) (n uint64, full bool, err error) {
 		if b.in.Engine == nil {
 			return n, false, &Fault{"deliver a message", ErrNoEngine}
 		}
-		id, out, err := b.actors.DeliverWaiting(b.state, b.in.Engine, it)
+		ended, id, out, err := b.actors.TakeUp(b.state, b.in.Engine, it)
 		if err != nil {
-			return n, false, fault("deliver a message", err)
+			return n, false, fault("take up a deferred message", err)
 		}
-		if err := b.book(id, &out); err != nil {
-			return n, false, err
+		if ended {
+			if err := b.book(id, &out); err != nil {
+				return n, false, err
+			}
+			n++
 		}
-		n++
 	}
-	return n, false, fault("end a turn", mailbox.Rotate(b.state))
+	return n, false, nil
+}
+
+// next delivers the message whose turn it is before a receiver, if its receiver is
+// ready for it.
+func (b *block) next(to chain.Address) (went, full bool, err error) {
+	it, err := mailbox.Peek(b.state, to)
+	if err != nil || it == nil {
+		return false, false, fault("read a mailbox", err)
+	}
+	ready, err := b.actors.Ready(b.state, it)
+	if err != nil || !ready {
+		return false, false, fault("read ledger of "+to.String(), err)
+	}
+	if !b.budget.Fits(chain.LaneUser, fees.Space{Usage: b.actors.Limits(it)}) {
+		return false, true, nil
+	}
+	if b.in.Engine == nil {
+		return false, false, &Fault{"deliver a message", ErrNoEngine}
+	}
+	id, out, err := b.actors.DeliverWaiting(b.state, b.in.Engine, it)
+	if err != nil {
+		return false, false, fault("deliver a message", err)
+	}
+	return true, false, b.book(id, &out)
 }
 
 // book writes the receipt of a delivery and takes its space. It costs no fee.

@@ -105,15 +105,15 @@ func messages(t testing.TB) *testChain {
 
 func (c *testChain) waiting(to chain.Address) uint64 {
 	c.t.Helper()
-	n, err := mailbox.Waiting(c.state, to)
+	l, err := actor.ReadLedger(c.state, to)
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	l, err := actor.ReadLedger(c.state, to)
-	if err != nil || l.Waiting != n {
-		c.t.Fatalf("%d messages wait, the ledger says %d, %v", n, l.Waiting, err)
+	it, err := mailbox.Peek(c.state, to)
+	if err != nil || (it != nil) != (l.Waiting > 0) {
+		c.t.Fatalf("%+v is first, the ledger says %d wait, %v", it, l.Waiting, err)
 	}
-	return n
+	return l.Waiting
 }
 
 // trace names what became of the messages of a receipt.
@@ -322,17 +322,17 @@ func TestDeliveriesAreBounded(t *testing.T) {
 	t.Run("items", func(t *testing.T) {
 		c, to := fill(t)
 		c.g.Params.Actor.MailboxBlockItems = 18
-		if r := c.block(); len(r.Receipts) != 18 || c.waiting(to[0]) != 4 || c.waiting(to[1]) != 1 || c.waiting(to[2]) != 1 {
+		if r := c.block(); len(r.Receipts) != 18 || c.waiting(to[0]) != 6 || c.waiting(to[1]) != 0 || c.waiting(to[2]) != 0 {
 			t.Errorf("%d deliveries, %d %d %d wait", len(r.Receipts), c.waiting(to[0]), c.waiting(to[1]), c.waiting(to[2]))
 		}
 	})
 	t.Run("turns", func(t *testing.T) {
 		c, to := fill(t)
 		c.g.Params.Actor.MailboxBlockItems, c.g.Params.Actor.MailboxBlockReceivers = 1_000, 2
-		if r := c.block(); len(r.Receipts) != 19 || c.waiting(to[0]) != 4 || c.waiting(to[1]) != 0 {
+		if r := c.block(); len(r.Receipts) != 7 || c.waiting(to[0]) != 16 || c.waiting(to[1]) != 0 {
 			t.Errorf("%d deliveries", len(r.Receipts))
 		}
-		if r := c.block(); len(r.Receipts) != 5 || c.waiting(to[0]) != 0 || c.waiting(to[2]) != 0 {
+		if r := c.block(); len(r.Receipts) != 5 || c.waiting(to[0]) != 12 || c.waiting(to[2]) != 0 {
 			t.Errorf("%d deliveries in the second block", len(r.Receipts))
 		}
 	})
@@ -340,9 +340,10 @@ func TestDeliveriesAreBounded(t *testing.T) {
 		c, to := fill(t)
 		c.g.Params.Actor.MailboxBlockItems = 1_000
 		c.g.Params.CellsCap, c.g.Params.CellsTarget = 10_000, 10_000 // one reserves as many, and uses some
-		for n := range uint64(17) {
-			if r := c.block(); len(r.Receipts) != 1 || c.waiting(to[0]) != 19-n || c.waiting(to[1]) != 3 {
-				t.Fatalf("block %d: %d deliveries, %d and %d wait: its turn is not over", n+1, len(r.Receipts), c.waiting(to[0]), c.waiting(to[1]))
+		for n, want := range []int{0, 1, 2, 0, 1, 0, 1, 0, 0} {      // who gets one
+			before := c.waiting(to[want])
+			if r := c.block(); len(r.Receipts) != 1 || c.waiting(to[want]) != before-1 {
+				t.Fatalf("block %d: %d deliveries, %d wait for receiver %d", n+1, len(r.Receipts), c.waiting(to[want]), want)
 			}
 		}
 		c.g.Params.CellsCap, c.g.Params.CellsTarget = 9_999, 9_999
@@ -364,5 +365,53 @@ func TestFanOut(t *testing.T) {
 		if want == chain.CodeOK && (len(r.Receipts[0].Trace) != n || r.Receipts[0].Trace[n-1].Code != chain.CodeCyclesExhausted) {
 			t.Errorf("%d messages in the trace", len(r.Receipts[0].Trace))
 		}
+	}
+}
+
+// TestCrowdOfDeferredMessages: those to accounts without code are paid as they are taken
+// up and never wait; another origin's message comes in the block of its height, or in the
+// one after, whatever else is due (ADR 75).
+func TestCrowdOfDeferredMessages(t *testing.T) {
+	crowd := 100_000
+	if testing.Short() {
+		crowd = 5_000
+	}
+	c := messages(t)
+	b := c.deployed(relay, 1, "storage.kv")
+	at := c.height + 2
+	o := state.NewOverlay(c.state)
+	put := func(it *mailbox.Item) {
+		t.Helper()
+		if err := mailbox.Defer(o, c.height, at, it, 1<<20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range crowd {
+		to := chain.Address{0: 0xcc, 1: byte(n >> 16), 2: byte(n >> 8), 3: byte(n)}
+		put(&mailbox.Item{From: bob, To: to, Origin: bob, Nonce: uint64(n), Payload: cbor.AppendNull(nil), Cycles: 1, Cells: 1})
+	}
+	put(&mailbox.Item{
+		From: alice, To: b, Origin: alice, Nonce: 1 << 40, Handler: "burn", Payload: cbor.AppendUint(nil, 3),
+		Cycles: 200_000, Cells: c.g.Params.Actor.MessageReserveCells,
+	})
+	c.state = c.state.With(o.Delta())
+	c.block()
+	r := c.block()
+	if n := len(r.Receipts); n < 1_000 || n > int(c.g.Params.Actor.MailboxBlockItems) {
+		t.Errorf("%d messages came", n)
+	}
+	came := 0
+	for i := range r.Receipts {
+		if got := &r.Receipts[i]; got.Code != chain.CodeOK {
+			t.Fatalf("receipt %d: %s", i, chain.CodeName(got.Code))
+		} else if len(got.Events) == 1 {
+			came++
+		}
+	}
+	if n, err := mailbox.Origins(c.state); came != 1 || c.height != at || n != 1 || err != nil {
+		t.Errorf("mine came %d times in block %d, %d origins wait, %v", came, c.height, n, err)
+	}
+	if l, err := actor.ReadLedger(c.state, chain.Address{0: 0xcc}); err != nil || l != (actor.Ledger{}) {
+		t.Errorf("an account without code has the ledger %+v, %v", l, err)
 	}
 }

@@ -96,9 +96,9 @@ func (b *Block) Limits(it *mailbox.Item) chain.Usage {
 	return chain.Usage{Cycles: b.limit(it.Cycles), Cells: min(it.Cells, b.Params.MaxTxCells)}
 }
 
-// DeliverWaiting takes the first message out of a receiver's mailbox and delivers
-// it, as a run of its own. A failure returns the value to the sender. The outcome
-// has the message's id as that of the run. The error is a fault.
+// DeliverWaiting takes the message out of its receiver's mailbox whose turn it is there,
+// and delivers it, as a run of its own. A failure returns the value to the sender. The
+// outcome has the message's id as that of the run. The error is a fault.
 func (b *Block) DeliverWaiting(o *state.Overlay, e *pvm.Engine, it *mailbox.Item) (chain.Hash, Outcome, error) {
 	if err := mailbox.Pop(o, it.To); err != nil {
 		return chain.Hash{}, Outcome{}, err
@@ -106,6 +106,11 @@ func (b *Block) DeliverWaiting(o *state.Overlay, e *pvm.Engine, it *mailbox.Item
 	if err := count(o, it.To, -1); err != nil {
 		return chain.Hash{}, Outcome{}, err
 	}
+	return b.deliver(o, e, it)
+}
+
+// deliver delivers an item that is in no list any more.
+func (b *Block) deliver(o *state.Overlay, e *pvm.Engine, it *mailbox.Item) (chain.Hash, Outcome, error) {
 	if err := funds.Debit(o, chain.AddrMailbox, it.Value, b.Height); err != nil {
 		return chain.Hash{}, Outcome{}, fmt.Errorf("escrow of a waiting message: %w", err)
 	}
@@ -117,16 +122,29 @@ func (b *Block) DeliverWaiting(o *state.Overlay, e *pvm.Engine, it *mailbox.Item
 	return msg.ID, out, err
 }
 
-// Release puts the messages that were deferred to the block into their receivers'
-// mailboxes, in at most so many steps, and returns the ids of those that found
-// them full: their values are back with their senders.
-func (b *Block) Release(o *state.Overlay, steps uint64) (refused []chain.Hash, err error) {
-	err = mailbox.Release(o, b.Height, steps, b.Params.Actor.MailboxItems, func(it *mailbox.Item, full error) error {
-		if full == nil {
-			return count(o, it.To, 1)
-		}
-		refused = append(refused, waited(it).ID)
-		return funds.Move(o, chain.AddrMailbox, it.From, it.Value, b.Height)
-	})
-	return refused, err
+// TakeUp takes up a deferred message whose height has come: it waits for its receiver
+// from then on. One for an account without code does not wait, and one whose sender has
+// as many waiting there as may be is no more: ended says so, with the outcome and its
+// message's id. The error is a fault.
+func (b *Block) TakeUp(o *state.Overlay, e *pvm.Engine, it *mailbox.Item) (ended bool, id chain.Hash, out Outcome, err error) {
+	if err := mailbox.TakeDue(o, it.Origin); err != nil {
+		return false, id, out, err
+	}
+	to, err := o.Traits(it.To)
+	if err != nil {
+		return false, id, out, err
+	}
+	if !to.HasCode() {
+		id, out, err = b.deliver(o, e, it)
+		return true, id, out, err
+	}
+	err = mailbox.Push(o, it, b.Params.Actor.MailboxItems)
+	if errors.Is(err, mailbox.ErrFull) {
+		out.Code = chain.CodeMailboxFull
+		return true, waited(it).ID, out, funds.Move(o, chain.AddrMailbox, it.From, it.Value, b.Height)
+	}
+	if err != nil {
+		return false, id, out, err
+	}
+	return false, id, out, count(o, it.To, 1)
 }

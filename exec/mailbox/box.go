@@ -8,23 +8,26 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-func boxKey(to chain.Address) state.StorageKey { return key("box/", to[:]) }
-func seenKey(to, from chain.Address) state.StorageKey {
-	return key("seen/", to[:], from[:])
+// sendersOf is the circle of those who have something waiting for a receiver.
+func sendersOf(to chain.Address) circle { return circle{"box/", "from/", to[:]} }
+
+// flowKey holds the places of what one sender has waiting for a receiver.
+func flowKey(to, from chain.Address) state.StorageKey { return key("flow/", to[:], from[:]) }
+func seenKey(to, from chain.Address) state.StorageKey { return key("seen/", to[:], from[:]) }
+
+func itemKey(to, from chain.Address, place uint64) state.StorageKey {
+	return key("item/", to[:], from[:], be64(place))
 }
 
-func itemKey(to chain.Address, place uint64) state.StorageKey {
-	return key("item/", to[:], be64(place))
-}
-
-// Push puts an item behind what waits for its receiver. The verdict is [ErrFull]
-// when so many wait already, and [ErrSeen] for a message that was taken before.
+// Push puts an item behind what its sender has waiting for its receiver. The verdict
+// is [ErrFull] when so many of the sender's wait already, and [ErrSeen] for a message
+// that was taken before.
 func Push(o *state.Overlay, it *Item, most uint64) error {
-	box, ok, err := readSpan(o, boxKey(it.To))
+	flow, flows, err := readSpan(o, flowKey(it.To, it.From))
 	if err != nil {
 		return err
 	}
-	if box.len() >= most {
+	if flow.len() >= most {
 		return ErrFull
 	}
 	if !it.Late {
@@ -32,135 +35,71 @@ func Push(o *state.Overlay, it *Item, most uint64) error {
 			return err
 		}
 	}
-	if !ok {
-		if err := enter(o, it.To); err != nil {
+	if !flows {
+		if err := sendersOf(it.To).enter(o, it.From); err != nil {
 			return err
 		}
 	}
-	o.SetStorage(chain.AddrMailbox, itemKey(it.To, box.next), it.Append(nil))
-	box.next++
-	writeSpan(o, boxKey(it.To), box)
-	return nil
+	o.SetStorage(chain.AddrMailbox, itemKey(it.To, it.From, flow.next), it.Append(nil))
+	flow.next++
+	writeSpan(o, flowKey(it.To, it.From), flow)
+	return owe(o, it.Origin, it.To)
 }
 
 // see raises the number up to which the sender's messages were taken.
 func see(o *state.Overlay, it *Item) error {
 	k := seenKey(it.To, it.From)
-	b, err := o.Storage(chain.AddrMailbox, k)
+	seen, _, err := readCount(o, k)
 	if err != nil {
 		return err
 	}
-	if b != nil {
-		seen, err := cbor.DecodeUint(b)
-		if err != nil {
-			return fmt.Errorf("%w: number of %s: %w", ErrRecord, it.From, err)
-		}
-		if it.Nonce < seen {
-			return ErrSeen
-		}
+	if it.Nonce < seen {
+		return ErrSeen
 	}
 	o.SetStorage(chain.AddrMailbox, k, cbor.AppendUint(nil, it.Nonce+1))
 	return nil
 }
 
-// Waiting returns how many items wait for a receiver.
-func Waiting(v state.View, to chain.Address) (uint64, error) {
-	box, _, err := readSpan(v, boxKey(to))
-	return box.len(), err
-}
-
-// Peek returns the first item that waits for a receiver, nil where none does.
+// Peek returns the first item of the sender whose turn it is before a receiver, nil
+// where nothing waits for it.
 func Peek(v state.View, to chain.Address) (*Item, error) {
-	box, _, err := readSpan(v, boxKey(to))
-	if err != nil || box.len() == 0 {
+	from, ok, err := sendersOf(to).first(v)
+	if err != nil || !ok {
 		return nil, err
 	}
-	it, err := readItemAt(v, itemKey(to, box.first))
-	if err == nil && it.To != to {
-		err = fmt.Errorf("%w: an item for %s waits for %s", ErrRecord, it.To, to)
+	flow, _, err := readSpan(v, flowKey(to, from))
+	if err != nil {
+		return nil, err
+	}
+	it, err := readItemAt(v, itemKey(to, from, flow.first))
+	if err == nil && (it.To != to || it.From != from) {
+		err = fmt.Errorf("%w: an item of %s for %s waits as one of %s for %s", ErrRecord, it.From, it.To, from, to)
 	}
 	return it, err
 }
 
-// Pop removes the item that [Peek] returned. The receiver keeps its place in the
-// ring until [Rotate].
+// Pop removes the item that [Peek] returned, and ends its sender's turn.
 func Pop(o *state.Overlay, to chain.Address) error {
-	box, _, err := readSpan(o, boxKey(to))
+	it, err := Peek(o, to)
 	if err != nil {
 		return err
 	}
-	if box.len() == 0 {
+	if it == nil {
 		return fmt.Errorf("%w: nothing waits for %s", ErrRecord, to)
 	}
-	erase(o, itemKey(to, box.first))
-	box.first++
-	writeSpan(o, boxKey(to), box)
-	return nil
-}
-
-// ringKey holds the places of the ring, turnKey the receiver at one.
-func ringKey() state.StorageKey             { return key("ring") }
-func turnKey(place uint64) state.StorageKey { return key("ring/", be64(place)) }
-func readRing(v state.View) (span, error)   { s, _, err := readSpan(v, ringKey()); return s, err }
-func writeRing(o *state.Overlay, ring span) { writeSpan(o, ringKey(), ring) }
-
-// enter puts a receiver at the end of the ring.
-func enter(o *state.Overlay, to chain.Address) error {
-	ring, err := readRing(o)
+	k := flowKey(to, it.From)
+	flow, _, err := readSpan(o, k)
 	if err != nil {
 		return err
 	}
-	o.SetStorage(chain.AddrMailbox, turnKey(ring.next), to[:])
-	ring.next++
-	writeRing(o, ring)
-	return nil
-}
-
-// Receivers returns how many stand in the ring.
-func Receivers(v state.View) (uint64, error) {
-	ring, err := readRing(v)
-	return ring.len(), err
-}
-
-// Turn returns the receiver whose turn it is; false when the ring is empty.
-func Turn(v state.View) (to chain.Address, ok bool, err error) {
-	ring, err := readRing(v)
-	if err != nil || ring.len() == 0 {
-		return to, false, err
-	}
-	b, err := v.Storage(chain.AddrMailbox, turnKey(ring.first))
-	if err != nil {
-		return to, false, err
-	}
-	if len(b) != len(to) {
-		return to, false, fmt.Errorf("%w: turn %d", ErrRecord, ring.first)
-	}
-	return chain.Address(b), true, nil
-}
-
-// Rotate ends the turn of the receiver that [Turn] returned: it goes to the end
-// of the ring, or leaves it when nothing waits any more.
-func Rotate(o *state.Overlay) error {
-	to, ok, err := Turn(o)
-	if err != nil || !ok {
-		return err
-	}
-	ring, err := readRing(o)
-	if err != nil {
-		return err
-	}
-	box, _, err := readSpan(o, boxKey(to))
-	if err != nil {
-		return err
-	}
-	erase(o, turnKey(ring.first))
-	ring.first++
-	if box.len() == 0 {
-		erase(o, boxKey(to))
+	erase(o, itemKey(to, it.From, flow.first))
+	if flow.first++; flow.len() == 0 {
+		erase(o, k)
 	} else {
-		o.SetStorage(chain.AddrMailbox, turnKey(ring.next), to[:])
-		ring.next++
+		writeSpan(o, k, flow)
 	}
-	writeRing(o, ring)
-	return nil
+	if err := sendersOf(to).rotate(o, flow.len() > 0); err != nil {
+		return err
+	}
+	return settle(o, it.Origin, to)
 }

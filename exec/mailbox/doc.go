@@ -8,30 +8,48 @@
 // error is a fault of this node. The values of the items lie in the balance of
 // that address: the caller moves them.
 //
+// # Who comes first
+//
+// An item has a sender, a receiver and an origin: the account that the sending run was
+// for, whose transaction or timer paid for the delivery. Turns are dealt in three
+// circles, so that a crowd holds up itself (ADR 75):
+//
+//	the ring        origins take turns
+//	of an origin    the receivers for which something waits that it has paid
+//	of a receiver   the senders that have something waiting for it
+//
+// An origin's turn takes up what it has deferred and is due, then hands out items of one
+// of its receivers: those of the senders whose turn it is there, whoever has paid for
+// them. What one sender has waiting for one receiver keeps its order. All steps are
+// point reads and writes: no step depends on how much waits.
+//
 // # What is kept
 //
-//	box/receiver             places of its first item and behind its last
-//	item/receiver place      an [Item]
-//	seen/receiver sender     number behind the sender's last message taken
-//	ring/place               a receiver whose turn comes
-//	ring                     places of the first turn and behind the last
-//	day/height               how many items are deferred to a height
-//	late/height place        an [Item] that is deferred
-//	clock                    lowest height with deferred items, and how many there are
-//
-// Receivers stand in a circle and each takes its turn, so that no crowd before
-// one of them holds up another; what waits for one receiver keeps its order. All
-// steps are point reads and writes: no step depends on how much waits.
+//	item/receiver sender place      an [Item]
+//	flow/receiver sender            places of these items
+//	box/receiver, from/receiver n   the circle of its senders
+//	owed/origin receiver            how many items that the origin paid wait for it
+//	to/origin, to-at/origin n       the circle of its receivers
+//	ring, ring/n, member/origin     the ring, and who stands in it
+//	seen/receiver sender            number behind the sender's last message taken
+//	late/height origin place        an [Item] that is deferred
+//	late-of/height origin           places of these items
+//	day/height, day-at/height n     origins that have items deferred to a height
+//	due/origin, due-at/origin n     heights of the origin's that have come
+//	clock                           lowest height with deferred items, and how many
+//	                                entries of origins at heights there are
 //
 // # Invariants
 //
-//   - A receiver stands in the ring exactly as long as it has a box.
+//   - A sender stands in its receiver's circle exactly as long as it has a flow; a
+//     receiver in an origin's as long as there is a count; an origin in the ring from
+//     when it has a receiver or a due height until a turn ends in which it has none.
 //   - Places only rise. A message that was taken is behind its sender's number
 //     and is taken no second time; an item that was handed out is gone. The
 //     sender's numbers are a watermark instead of a set that grows for ever: a
 //     sender's messages to a receiver come in the order of their numbers.
-//   - A deferred item moves into its receiver's box when its height has come, and
-//     is gone from that height at the same time.
+//   - A deferred item is where it is until its origin's turn takes it, when its height
+//     has come.
 //
 // The package is pure and knows nothing of programs.
 package mailbox

@@ -12,7 +12,8 @@ import (
 
 // The verdicts.
 var (
-	// ErrFull means that the receiver's box, or the height, takes no more.
+	// ErrFull means that the sender has as many waiting for the receiver, or the origin
+	// as many deferred to the height, as may be.
 	ErrFull = errors.New("mailbox is full")
 	// ErrSeen means that this message, or a later one of its sender, was taken
 	// before.
@@ -136,6 +137,19 @@ func readPair(v state.View, k state.StorageKey) (n [2]uint64, ok bool, err error
 
 func writePair(o *state.Overlay, k state.StorageKey, x, y uint64) {
 	o.SetStorage(chain.AddrMailbox, k, cbor.AppendUints(make([]byte, 0, 19), x, y))
+}
+
+// readCount reads a number; false where there is none.
+func readCount(v state.View, k state.StorageKey) (uint64, bool, error) {
+	b, err := v.Storage(chain.AddrMailbox, k)
+	if err != nil || b == nil {
+		return 0, false, err
+	}
+	n, err := cbor.DecodeUint(b)
+	if err != nil {
+		return 0, false, fmt.Errorf("%w: %x: %w", ErrRecord, string(k), err)
+	}
+	return n, true, nil
 }
 
 // readItemAt returns an item that must be there.

@@ -1,17 +1,31 @@
 package mailbox
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-func dayKey(h chain.Height) state.StorageKey { return key("day/", be64(uint64(h))) }
+// originsAt is the circle of those who have something deferred to a height.
+func originsAt(h chain.Height) circle { return circle{"day/", "day-at/", be64(uint64(h))} }
 
-func lateKey(h chain.Height, place uint64) state.StorageKey {
-	return key("late/", be64(uint64(h)), be64(place))
+// lateKey holds the places of what an origin has deferred to a height.
+func lateKey(h chain.Height, origin chain.Address) state.StorageKey {
+	return key("late-of/", be64(uint64(h)), origin[:])
+}
+
+func lateAtKey(h chain.Height, origin chain.Address, place uint64) state.StorageKey {
+	return key("late/", be64(uint64(h)), origin[:], be64(place))
+}
+
+// dueKey holds the places of an origin's heights that have come and still have items,
+// in their order.
+func dueKey(origin chain.Address) state.StorageKey { return key("due/", origin[:]) }
+
+func dueAtKey(origin chain.Address, place uint64) state.StorageKey {
+	return key("due-at/", origin[:], be64(place))
 }
 
 func clockKey() state.StorageKey { return key("clock") }
@@ -20,18 +34,33 @@ func clockKey() state.StorageKey { return key("clock") }
 const MaxAhead = 2_592_000
 
 // Defer keeps an item for the block at height h, above the present one. The
-// verdict is [ErrFull] when so many are kept for that height already.
+// verdict is [ErrFull] when its origin has so many kept for that height already.
 func Defer(o *state.Overlay, now, h chain.Height, it *Item, most uint64) error {
 	if h <= now {
 		return fmt.Errorf("defer from %d to height %d", now, h) // the caller has judged it
 	}
-	day, _, err := readSpan(o, dayKey(h))
+	list, known, err := readSpan(o, lateKey(h, it.Origin))
 	if err != nil {
 		return err
 	}
-	if day.len() >= most {
+	if list.len() >= most {
 		return ErrFull
 	}
+	if !known {
+		if err := await(o, now, h, it.Origin); err != nil {
+			return err
+		}
+	}
+	late := *it
+	late.Late = true
+	o.SetStorage(chain.AddrMailbox, lateAtKey(h, it.Origin, list.next), late.Append(nil))
+	list.next++
+	writeSpan(o, lateKey(h, it.Origin), list)
+	return nil
+}
+
+// await enters an origin at a height.
+func await(o *state.Overlay, now, h chain.Height, origin chain.Address) error {
 	c, ok, err := readClock(o)
 	if err != nil {
 		return err
@@ -39,43 +68,38 @@ func Defer(o *state.Overlay, now, h chain.Height, it *Item, most uint64) error {
 	if !ok {
 		c.at = now + 1
 	}
-	c.items++
+	c.entries++
 	c.write(o)
-	late := *it
-	late.Late = true
-	o.SetStorage(chain.AddrMailbox, lateKey(h, day.next), late.Append(nil))
-	day.next++
-	writeSpan(o, dayKey(h), day)
-	return nil
+	return originsAt(h).enter(o, origin)
 }
 
-// Release moves items that are due at height h into the boxes of their receivers,
-// in the order of their heights and of their coming, and tells moved of each, with
-// [ErrFull] of one that found the box full and is no more. It takes at most so
+// Release puts the origins into the ring that have something deferred to height h or
+// one before it, in the order of the heights and of their coming. It takes at most so
 // many steps, but at least the two that catch up with the heights when nothing is
-// due; what is left over comes first in the next block.
-func Release(o *state.Overlay, h chain.Height, steps, most uint64, moved func(it *Item, err error) error) error {
+// due; what is left over comes first in the next block. The items stay where they are:
+// their origin's turns take them up ([Due]).
+func Release(o *state.Overlay, h chain.Height, steps uint64) error {
 	c, ok, err := readClock(o)
 	if err != nil || !ok {
 		return err
 	}
 	for range max(steps, 2) {
-		if c.at > h || c.items == 0 {
+		if c.at > h || c.entries == 0 {
 			break
 		}
-		day, ok, err := readSpan(o, dayKey(c.at))
+		origin, ok, err := originsAt(c.at).first(o)
 		if err != nil {
 			return err
 		}
-		if day.len() == 0 {
-			if ok {
-				erase(o, dayKey(c.at))
-			}
+		if !ok {
 			c.at++
 			continue
 		}
-		c.items--
-		if err := release(o, c.at, day, most, moved); err != nil {
+		c.entries--
+		if err := originsAt(c.at).rotate(o, false); err != nil {
+			return err
+		}
+		if err := fallDue(o, origin, c.at); err != nil {
 			return err
 		}
 	}
@@ -83,33 +107,86 @@ func Release(o *state.Overlay, h chain.Height, steps, most uint64, moved func(it
 	return nil
 }
 
-// release moves the first item of a day.
-func release(o *state.Overlay, h chain.Height, day span, most uint64, moved func(it *Item, err error) error) error {
-	k := lateKey(h, day.first)
-	it, err := readItemAt(o, k)
+// fallDue adds a height that has come to those of an origin.
+func fallDue(o *state.Overlay, origin chain.Address, h chain.Height) error {
+	due, _, err := readSpan(o, dueKey(origin))
 	if err != nil {
 		return err
 	}
-	if !it.Late {
-		return fmt.Errorf("%w: item %x was not deferred", ErrRecord, string(k))
-	}
-	erase(o, k)
-	if day.first++; day.len() == 0 {
-		erase(o, dayKey(h))
-	} else {
-		writeSpan(o, dayKey(h), day)
-	}
-	if err = Push(o, it, most); err != nil && !errors.Is(err, ErrFull) {
-		return err
-	}
-	return moved(it, err)
+	o.SetStorage(chain.AddrMailbox, dueAtKey(origin, due.next), cbor.AppendUint(nil, uint64(h)))
+	due.next++
+	writeSpan(o, dueKey(origin), due)
+	return join(o, origin)
 }
 
-// clock is the lowest height that may hold deferred items, and how many there
-// are at all; it is kept only as long as there are any.
+// Due returns the first item of an origin whose height has come, nil where there is
+// none.
+func Due(v state.View, origin chain.Address) (*Item, error) {
+	h, ok, err := firstDue(v, origin)
+	if err != nil || !ok {
+		return nil, err
+	}
+	list, _, err := readSpan(v, lateKey(h, origin))
+	if err != nil {
+		return nil, err
+	}
+	it, err := readItemAt(v, lateAtKey(h, origin, list.first))
+	if err == nil && (!it.Late || it.Origin != origin) {
+		err = fmt.Errorf("%w: item of %s, deferred: %v, among those of %s", ErrRecord, it.Origin, it.Late, origin)
+	}
+	return it, err
+}
+
+// firstDue returns the first height of an origin that has come.
+func firstDue(v state.View, origin chain.Address) (h chain.Height, ok bool, err error) {
+	due, _, err := readSpan(v, dueKey(origin))
+	if err != nil || due.len() == 0 {
+		return 0, false, err
+	}
+	n, ok, err := readCount(v, dueAtKey(origin, due.first))
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: height %d of %s is missing", ErrRecord, due.first, origin)
+	}
+	return chain.Height(n), ok, err
+}
+
+// TakeDue removes the item that [Due] returned.
+func TakeDue(o *state.Overlay, origin chain.Address) error {
+	h, ok, err := firstDue(o, origin)
+	if err == nil && !ok {
+		err = fmt.Errorf("%w: nothing of %s is due", ErrRecord, origin)
+	}
+	if err != nil {
+		return err
+	}
+	list, _, err := readSpan(o, lateKey(h, origin))
+	if err != nil {
+		return err
+	}
+	erase(o, lateAtKey(h, origin, list.first))
+	if list.first++; list.len() > 0 {
+		writeSpan(o, lateKey(h, origin), list)
+		return nil
+	}
+	erase(o, lateKey(h, origin))
+	due, _, err := readSpan(o, dueKey(origin))
+	if err != nil {
+		return err
+	}
+	erase(o, dueAtKey(origin, due.first))
+	if due.first++; due.len() > 0 {
+		writeSpan(o, dueKey(origin), due)
+	} else {
+		erase(o, dueKey(origin))
+	}
+	return nil
+}
+
+// clock is the lowest height that may hold deferred items, and how many entries of
+// origins at heights there are at all; it is kept only as long as there are any.
 type clock struct {
-	at    chain.Height
-	items uint64
+	at      chain.Height
+	entries uint64
 }
 
 func readClock(v state.View) (clock, bool, error) {
@@ -118,9 +195,9 @@ func readClock(v state.View) (clock, bool, error) {
 }
 
 func (c clock) write(o *state.Overlay) {
-	if c.items == 0 {
+	if c.entries == 0 {
 		erase(o, clockKey())
 		return
 	}
-	writePair(o, clockKey(), uint64(c.at), c.items)
+	writePair(o, clockKey(), uint64(c.at), c.entries)
 }

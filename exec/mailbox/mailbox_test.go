@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -52,38 +51,81 @@ func take(t testing.TB, o *state.Overlay, to chain.Address) *Item {
 	return it
 }
 
-func TestBoxesKeepTheirOrderAndRing(t *testing.T) { // resolution 11.21
+// by is an item that another origin has paid.
+func by(origin byte, it *Item) *Item {
+	it.Origin = addr(origin)
+	return it
+}
+
+// deal deals one turn as a block does, of at most so many items, and returns their
+// numbers.
+func deal(t testing.TB, o *state.Overlay, most int) (got []uint64) {
+	t.Helper()
+	origin, ok, err := Turn(o)
+	check(t, err)
+	if !ok {
+		return nil
+	}
+	for range most {
+		it, err := Due(o, origin)
+		check(t, err)
+		if it == nil {
+			break
+		}
+		check(t, TakeDue(o, origin))
+		if err := Push(o, it, 1<<20); err != nil {
+			t.Fatalf("take up %d: %v", it.Nonce, err)
+		}
+	}
+	to, ok, err := Receiver(o, origin, uint64(most))
+	check(t, err)
+	if !ok {
+		check(t, EndTurn(o, origin, nil))
+		return nil
+	}
+	for range most {
+		it := take(t, o, to)
+		if it == nil {
+			break
+		}
+		got = append(got, it.Nonce)
+	}
+	check(t, EndTurn(o, origin, &to))
+	return got
+}
+
+func TestTurnsGoByOriginReceiverAndSender(t *testing.T) { // resolution 11.21; ADR 75
 	o := overlay()
-	for i := range uint64(3) {
-		for to := byte(1); to <= 3; to++ {
-			check(t, Push(o, item(50, to, 10*uint64(to)+i), 10))
-		}
+	// Origin 90 has two receivers, and two senders before the first of them; origin 91
+	// has one message, before the second.
+	check(t, Push(o, by(90, item(50, 1, 1)), 9))
+	check(t, Push(o, by(90, item(50, 1, 2)), 9))
+	check(t, Push(o, by(90, item(51, 1, 3)), 9))
+	check(t, Push(o, by(90, item(50, 2, 4)), 9))
+	check(t, Push(o, by(91, item(52, 2, 5)), 9))
+	if n, err := Origins(o); n != 2 || err != nil {
+		t.Fatalf("%d origins, %v", n, err)
 	}
-	if n, err := Receivers(o); n != 3 || err != nil {
-		t.Fatalf("%d receivers, %v", n, err)
+	var got [][]uint64
+	for range 6 {
+		got = append(got, deal(t, o, 1))
 	}
-	for i := range uint64(3) {
-		for to := byte(1); to <= 3; to++ {
-			at, ok, err := Turn(o)
-			if at != addr(to) || !ok || err != nil {
-				t.Fatalf("round %d: turn of %s, %v, %v", i, at, ok, err)
-			}
-			if it := take(t, o, at); it.Nonce != 10*uint64(to)+i {
-				t.Errorf("receiver %d got message %d in round %d", to, it.Nonce, i)
-			}
-			check(t, Rotate(o))
-		}
+	// Before the second receiver 50 came before 52, so 91's turn handed out what 90 had
+	// paid, and 90's next finds nothing of its own there.
+	if fmt.Sprint(got) != "[[1] [4] [] [5] [3] [2]]" {
+		t.Errorf("turns %v", got)
 	}
 	if _, ok, err := Turn(o); ok || err != nil {
 		t.Errorf("a turn of nobody: %v", err)
 	}
-	if n := rows(o); n != 3+1 { // numbers of the sender, places of the ring
+	if n := rows(o); n != 4 { // numbers of the senders
 		t.Errorf("%d records are left", n)
 	}
 }
 
-// TestBoxTakesNoMore is W6 at the boundary: a million items, here five.
-func TestBoxTakesNoMore(t *testing.T) {
+// TestFlowTakesNoMore is W6 at the boundary: a million items, here five. What others
+// have waiting there fills nobody's flow.
+func TestFlowTakesNoMore(t *testing.T) {
 	o := overlay()
 	for i := range uint64(5) {
 		check(t, Push(o, item(50, 1, i), 5))
@@ -92,12 +134,14 @@ func TestBoxTakesNoMore(t *testing.T) {
 	if err := Push(o, item(50, 1, 5), 5); !errors.Is(err, ErrFull) || rows(o) != before {
 		t.Errorf("item 6 of 5: %v, %d records after %d", err, rows(o), before)
 	}
-	check(t, Push(o, item(50, 2, 6), 5)) // another receiver's is empty
-	take(t, o, addr(1))
-	check(t, Push(o, item(50, 1, 7), 5))
-	if n, err := Waiting(o, addr(1)); n != 5 || err != nil {
-		t.Errorf("%d wait, %v", n, err)
+	check(t, Push(o, item(50, 2, 6), 5)) // before another receiver
+	check(t, Push(o, item(51, 1, 6), 5)) // of another sender
+	for _, want := range []uint64{0, 6, 1} {
+		if it := take(t, o, addr(1)); it.Nonce != want {
+			t.Errorf("message %d, want %d", it.Nonce, want)
+		}
 	}
+	check(t, Push(o, item(50, 1, 7), 5))
 }
 
 // TestReplayIsNotTaken is W7: neither a message that waits nor one that was
@@ -108,7 +152,6 @@ func TestReplayIsNotTaken(t *testing.T) {
 	for _, taken := range []bool{false, true} {
 		if taken {
 			take(t, o, addr(1))
-			check(t, Rotate(o))
 		}
 		before := rows(o)
 		for _, nonce := range []uint64{0, 3, 4} {
@@ -122,17 +165,28 @@ func TestReplayIsNotTaken(t *testing.T) {
 	check(t, Push(o, item(50, 1, 5), 9)) // the next one
 }
 
-func TestReceiverKeepsItsPlaceDuringItsTurn(t *testing.T) {
+// TestSentDuringItsTurn: what a handler sends to its own receiver, in the name of the
+// origin whose turn it is, stands in all circles once.
+func TestSentDuringItsTurn(t *testing.T) {
 	o := overlay()
 	check(t, Push(o, item(50, 1, 1), 9))
+	origin, _, err := Turn(o)
+	check(t, err)
+	to, ok, err := Receiver(o, origin, 4)
+	if to != addr(1) || !ok {
+		t.Fatalf("%s, %v, %v", to, ok, err)
+	}
 	take(t, o, addr(1))
-	check(t, Push(o, item(50, 1, 2), 9)) // sent by its own handler
-	if n, err := Receivers(o); n != 1 || err != nil {
+	check(t, Push(o, item(50, 1, 2), 9))
+	check(t, EndTurn(o, origin, &to))
+	if n, err := Origins(o); n != 1 || err != nil {
 		t.Errorf("%d places in the ring, %v", n, err)
 	}
-	check(t, Rotate(o))
-	if it := take(t, o, addr(1)); it == nil || it.Nonce != 2 {
-		t.Errorf("item %+v", it)
+	if got := deal(t, o, 4); fmt.Sprint(got) != "[2]" {
+		t.Errorf("then %v", got)
+	}
+	if n, err := Origins(o); n != 0 || err != nil || rows(o) != 1 {
+		t.Errorf("%d places in the ring, %d records, %v", n, rows(o), err)
 	}
 }
 
@@ -140,57 +194,38 @@ func TestDeferredItemsComeAtTheirHeights(t *testing.T) {
 	o := overlay()
 	check(t, Defer(o, 10, 11, item(50, 1, 1), 9))
 	check(t, Defer(o, 10, 14, item(50, 1, 2), 9))
-	check(t, Defer(o, 10, 14, item(50, 2, 3), 9))
+	check(t, Defer(o, 10, 14, by(98, item(50, 2, 3)), 9))
 	check(t, Defer(o, 11, 12, item(50, 1, 4), 9))
-	want := map[chain.Height][]uint64{11: {1}, 12: {4}, 14: {2, 3}}
+	if err := Defer(o, 10, 10, item(50, 1, 3), 1); err == nil || errors.Is(err, ErrFull) {
+		t.Errorf("deferred to the present: %v", err)
+	}
+	want := map[chain.Height]string{11: "[1]", 12: "[4]", 14: "[2 3]"}
 	for h := chain.Height(11); h <= 20; h++ {
+		check(t, Release(o, h, 100))
 		var got []uint64
-		check(t, Release(o, h, 100, 9, func(it *Item, err error) error {
-			got = append(got, it.Nonce)
-			return err
-		}))
-		if fmt.Sprint(got) != fmt.Sprint(want[h]) {
+		for range 4 {
+			got = append(got, deal(t, o, 4)...)
+		}
+		if len(got) > 0 && fmt.Sprint(got) != want[h] {
 			t.Errorf("height %d: %v, want %v", h, got, want[h])
 		}
-	}
-	for _, k := range []state.StorageKey{clockKey(), dayKey(11), dayKey(12), dayKey(14)} {
-		if b, err := o.Storage(chain.AddrMailbox, k); b != nil || err != nil {
-			t.Errorf("%x is kept with nothing to wait for: %x, %v", string(k), b, err)
+		if len(got) > 0 {
+			delete(want, h)
 		}
 	}
-	for _, tt := range []struct {
-		to   byte
-		want []uint64
-	}{{1, []uint64{1, 4, 2}}, {2, []uint64{3}}} {
-		for _, n := range tt.want {
-			if it := take(t, o, addr(tt.to)); it == nil || it.Nonce != n || !it.Late {
-				t.Errorf("receiver %d: %+v, want %d", tt.to, it, n)
-			}
-		}
+	if n := rows(o); n != 0 || len(want) != 0 {
+		t.Errorf("%d records are left, %v did not come", n, want)
 	}
 }
 
-func TestDeferredItemsFindingTheBoxFull(t *testing.T) {
+func TestHeightTakesNoMoreOfAnOrigin(t *testing.T) {
 	o := overlay()
-	check(t, Push(o, item(50, 1, 1), 1))
 	check(t, Defer(o, 10, 11, item(50, 1, 2), 1))
 	if err := Defer(o, 10, 11, item(50, 1, 3), 1); !errors.Is(err, ErrFull) {
 		t.Errorf("second of one per height: %v", err)
 	}
-	if err := Defer(o, 10, 10, item(50, 1, 3), 1); err == nil || errors.Is(err, ErrFull) {
-		t.Errorf("deferred to the present: %v", err)
-	}
-	var full []uint64
-	check(t, Release(o, 11, 5, 1, func(it *Item, err error) error {
-		if !errors.Is(err, ErrFull) {
-			t.Errorf("message %d: %v", it.Nonce, err)
-		}
-		full = append(full, it.Nonce)
-		return nil
-	}))
-	if fmt.Sprint(full) != "[2]" {
-		t.Errorf("full for %v", full)
-	}
+	check(t, Defer(o, 10, 11, by(98, item(50, 1, 3)), 1))
+	check(t, Defer(o, 10, 12, item(50, 1, 4), 1))
 }
 
 // TestReleaseCatchesUp: what one block has no steps for comes first in the next,
@@ -198,18 +233,21 @@ func TestDeferredItemsFindingTheBoxFull(t *testing.T) {
 func TestReleaseCatchesUp(t *testing.T) {
 	o := overlay()
 	for n := range uint64(7) {
-		check(t, Defer(o, 10, 11, item(50, 1, n), 99))
+		check(t, Defer(o, 10, 11, by(byte(n), item(50, 1, n)), 99))
 	}
-	check(t, Defer(o, 10, 12, item(50, 1, 7), 99))
+	check(t, Defer(o, 10, 14, by(9, item(50, 1, 7)), 99))
 	var got []uint64
 	for h := chain.Height(11); h < 20; h++ {
-		n := len(got)
-		check(t, Release(o, h, 3, 99, func(it *Item, err error) error {
-			got = append(got, it.Nonce)
-			return err
-		}))
-		if len(got)-n > 3 {
-			t.Errorf("%d steps at height %d", len(got)-n, h)
+		before, err := Origins(o)
+		check(t, err)
+		check(t, Release(o, h, 3))
+		after, err := Origins(o)
+		check(t, err)
+		if after-before > 3 {
+			t.Errorf("%d steps at height %d", after-before, h)
+		}
+		for range after {
+			got = append(got, deal(t, o, 1)...)
 		}
 	}
 	if fmt.Sprint(got) != "[0 1 2 3 4 5 6 7]" {
@@ -222,107 +260,47 @@ func TestReleaseCatchesUp(t *testing.T) {
 func TestReleaseTakesTwoStepsAtLeast(t *testing.T) {
 	o := overlay()
 	for n := range uint64(3) {
-		check(t, Defer(o, 10, 11, item(50, 1, n), 99))
+		check(t, Defer(o, 10, 11, by(byte(n), item(50, 1, n)), 99))
 	}
-	for h, want := range map[chain.Height]int{10: 0, 11: 2} {
-		mark, moved := o.Snapshot(), 0
-		check(t, Release(o, h, 0, 99, func(*Item, error) error { moved++; return nil }))
-		if moved != want {
-			t.Errorf("%d came at height %d without steps, want %d", moved, h, want)
+	for h, want := range map[chain.Height]uint64{10: 0, 11: 2} {
+		mark := o.Snapshot()
+		check(t, Release(o, h, 0))
+		if n, err := Origins(o); n != want || err != nil {
+			t.Errorf("%d came at height %d without steps, want %d, %v", n, h, want, err)
 		}
 		o.Revert(mark)
 	}
 }
 
-// TestAgainstLists drives mailbox and lists with the same random steps: every
-// message comes out once, in the order of its receiver, and a step that was
-// reverted did not happen.
-func TestAgainstLists(t *testing.T) {
-	for seed := range uint64(20) {
-		if err := againstLists(t, seed); err != nil {
-			t.Errorf("seed %d: %v", seed, err)
-		}
-	}
-}
-
-func againstLists(t *testing.T, seed uint64) error {
-	rng := rand.New(rand.NewPCG(seed, 7))
-	o, model, ring := overlay(), map[chain.Address][]uint64{}, []chain.Address{}
-	var nonce uint64
-	for range 2_000 {
-		switch to := byte(rng.IntN(5)); rng.IntN(4) {
-		case 0, 1:
-			nonce++
-			mark := o.Snapshot()
-			err := Push(o, item(byte(50+rng.IntN(3)), to, nonce), 6)
-			if full := len(model[addr(to)]) >= 6; full != errors.Is(err, ErrFull) || !full && err != nil {
-				return fmt.Errorf("push %d: %w", nonce, err)
-			}
-			if err != nil {
-				continue
-			}
-			if rng.IntN(4) == 0 {
-				o.Revert(mark)
-				continue
-			}
-			if _, ok := model[addr(to)]; !ok {
-				ring = append(ring, addr(to))
-			}
-			model[addr(to)] = append(model[addr(to)], nonce)
-		default:
-			at, ok, err := Turn(o)
-			if err != nil || ok != (len(ring) > 0) || ok && at != ring[0] {
-				return fmt.Errorf("turn of %s, %v, ring %v: %w", at, ok, ring, err)
-			}
-			if !ok {
-				continue
-			}
-			for range rng.IntN(4) {
-				it := take(t, o, at)
-				if want := model[at]; (it == nil) != (len(want) == 0) || it != nil && it.Nonce != want[0] {
-					return fmt.Errorf("item %+v, want %v", it, want)
-				}
-				if it != nil {
-					model[at] = model[at][1:]
-				}
-			}
-			check(t, Rotate(o))
-			ring = ring[1:]
-			if len(model[at]) > 0 {
-				ring = append(ring, at)
-			} else {
-				delete(model, at)
-			}
-		}
-	}
-	return nil
-}
-
 func TestDamagedRecordsAreFaults(t *testing.T) {
+	at, origin := addr(1), addr(99)
 	fill := func() *state.Overlay {
 		o := overlay()
 		check(t, Push(o, item(50, 1, 1), 9))
 		check(t, Defer(o, 10, 11, item(50, 1, 2), 9))
+		check(t, Defer(o, 10, 10+2, item(50, 1, 3), 9))
+		check(t, Release(o, 11, 1))
 		return o
 	}
 	step := func(o *state.Overlay) error {
+		late := Defer(o, 10, 12, item(50, 1, 9), 9)
+		release := Release(o, 12, 9)
 		push := Push(o, item(50, 1, 9), 9)
 		_, _, turn := Turn(o)
-		_, peek := Peek(o, addr(1))
-		_, ring := Receivers(o)
-		late := Release(o, 11, 9, 9, func(*Item, error) error { return nil })
-		return errors.Join(push, turn, peek, ring, late)
+		_, due := Due(o, origin)
+		take := TakeDue(o, origin)
+		_, _, receiver := Receiver(o, origin, 1)
+		pop := Pop(o, at)
+		end := EndTurn(o, origin, &at)
+		_, ring := Origins(o)
+		return errors.Join(late, release, push, turn, due, take, receiver, pop, end, ring)
 	}
 	check(t, step(fill()))
-	for _, k := range []state.StorageKey{boxKey(addr(1)), ringKey(), dayKey(11)} {
-		o := fill()
-		writePair(o, k, 2, 1)
-		if _, _, err := readSpan(o, k); !errors.Is(err, ErrRecord) {
-			t.Errorf("%x ends before it begins: %v", string(k), err)
-		}
-	}
 	keys := []state.StorageKey{
-		boxKey(addr(1)), seenKey(addr(1), addr(50)), itemKey(addr(1), 0), ringKey(), turnKey(0), dayKey(11), lateKey(11, 0), clockKey(),
+		sendersOf(at).headKey(), sendersOf(at).placeKey(0), flowKey(at, addr(50)), seenKey(at, addr(50)), itemKey(at, addr(50), 0),
+		ring().headKey(), ring().placeKey(0), receiversOf(origin).headKey(), receiversOf(origin).placeKey(0),
+		memberKey(origin), owedKey(origin, at), originsAt(12).headKey(), originsAt(12).placeKey(0), lateKey(11, origin),
+		lateAtKey(11, origin, 0), dueKey(origin), dueAtKey(origin, 0), clockKey(),
 	}
 	for _, k := range keys {
 		for _, value := range [][]byte{{}, {0x82, 2, 1}, {0x82, 0, 0, 0}, bytes.Repeat([]byte{0xff}, 40)} {
@@ -330,11 +308,11 @@ func TestDamagedRecordsAreFaults(t *testing.T) {
 			before, err := o.Storage(chain.AddrMailbox, k)
 			check(t, err)
 			if before == nil {
-				t.Fatalf("no record %x", string(k))
+				t.Fatalf("no record %q", string(k))
 			}
 			o.SetStorage(chain.AddrMailbox, k, value)
 			if err := step(o); !errors.Is(err, ErrRecord) && !(k == clockKey() && value[0] == 0x82) {
-				t.Errorf("record %x is %x: %v", string(k), value, err)
+				t.Errorf("record %q is %x: %v", string(k), value, err)
 			}
 		}
 	}
