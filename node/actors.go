@@ -127,7 +127,7 @@ func entitlements(grants entitle.Grants) []rpc.Entitlement {
 // ReadActor implements rpc.Source.
 func (s *source) ReadActor(ctx context.Context, q *rpc.ReadQuery) (*rpc.Trial, error) {
 	a, err := s.trials.Read(ctx, trial.Question{
-		Sender: q.Sender, Actor: q.Actor, Handler: q.Handler, Payload: q.Payload, Cycles: q.Cycles,
+		Client: rpc.ClientOf(ctx), Sender: q.Sender, Actor: q.Actor, Handler: q.Handler, Payload: q.Payload, Cycles: q.Cycles,
 	})
 	if err != nil {
 		return nil, trialError(err)
@@ -137,7 +137,7 @@ func (s *source) ReadActor(ctx context.Context, q *rpc.ReadQuery) (*rpc.Trial, e
 
 // Estimate implements rpc.Source.
 func (s *source) Estimate(ctx context.Context, q *rpc.EstimateQuery) (*rpc.Trial, error) {
-	quote, err := s.trials.Estimate(ctx, q.Sender, q.Tx)
+	quote, err := s.trials.Estimate(ctx, rpc.ClientOf(ctx), q.Sender, q.Tx)
 	if err != nil {
 		return nil, trialError(err)
 	}

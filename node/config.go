@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -29,7 +30,9 @@ type Config struct {
 	Devnet       bool // serve the faucet and /dev/advance
 	Version      string
 	RPCHosts     []string // names of the API besides localhost, for a proxy in front of it
-	RPCPerSec    int      // requests per second and client address; 0 is unlimited
+	// RPCProxies are those whose X-Forwarded-For the API believes.
+	RPCProxies []netip.Prefix
+	RPCPerSec  int // requests per second and client address; 0 is unlimited
 	// WatchViews is how many views a validator looks at the start for votes in its
 	// own name before it votes; negative: two where the chain has blocks, else none.
 	WatchViews int

@@ -27,6 +27,8 @@ type source struct {
 	trials *trial.Bench        // set once, before requests come
 	head   func() chain.Height // of the finalized head, that readers see
 
+	senders *oldSenders
+
 	mu          sync.Mutex                  // guards all below
 	recent      map[chain.Height]*rpc.Block // the last finalized ones, without a gap
 	oldest      chain.Height                // of recent
@@ -46,7 +48,8 @@ const (
 func newSource(n *Node) *source {
 	return &source{
 		node: n, hub: newHub(), faucet: newFaucet(n.genesis), recent: map[chain.Height]*rpc.Block{},
-		head: func() chain.Height { return n.ledger.Head().Height() },
+		head:    func() chain.Height { return n.ledger.Head().Height() },
+		senders: newOldSenders(n.sigverify.ReadBlock),
 	}
 }
 
@@ -109,7 +112,8 @@ func (s *source) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block,
 	if err != nil || block == nil {
 		return nil, false, err
 	}
-	txs, err := s.node.sigverify.VerifyBlock(ctx, block.Txs) // senders are not stored
+	rpc.Bill(ctx, size)
+	txs, err := s.senders.recover(ctx, block.Txs)
 	if err != nil {
 		return nil, false, fmt.Errorf("stored block %d: %w", h, err)
 	}
@@ -152,7 +156,7 @@ func (s *source) BlockByHash(ctx context.Context, hash chain.Hash) (*rpc.Block, 
 }
 
 // HeaderByHeight implements rpc.Source.
-func (s *source) HeaderByHeight(_ context.Context, h chain.Height) (*rpc.HeaderLine, bool, error) {
+func (s *source) HeaderByHeight(ctx context.Context, h chain.Height) (*rpc.HeaderLine, bool, error) {
 	s.mu.Lock()
 	b := s.recent[h]
 	s.mu.Unlock()
@@ -167,7 +171,8 @@ func (s *source) HeaderByHeight(_ context.Context, h chain.Height) (*rpc.HeaderL
 	if err != nil || block == nil {
 		return nil, false, err
 	}
-	return &rpc.HeaderLine{Hash: digest, Header: &block.Header, TxCount: len(block.Txs), SizeBytes: size}, true, nil
+	rpc.Bill(ctx, 64+size/8)
+	return &rpc.HeaderLine{Hash: digest, Header: &block.Header, TxCount: len(block.Txs), SizeBytes: size, Stored: true}, true, nil
 }
 
 // BaseFees implements rpc.Source.

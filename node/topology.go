@@ -118,7 +118,10 @@ func (n *Node) rpcConfig() rpc.Config {
 	cfg := rpc.DefaultConfig()
 	cfg.Listener, cfg.Devnet, cfg.Genesis, cfg.Log = n.rpcListener, n.cfg.Devnet, n.genesis, n.log
 	cfg.Metrics = metricsServer(n.registry())
-	cfg.RequestsPerSecond, cfg.Hosts = n.cfg.RPCPerSec, n.cfg.RPCHosts
+	cfg.RequestsPerSecond, cfg.Hosts, cfg.Proxies = n.cfg.RPCPerSec, n.cfg.RPCHosts, n.cfg.RPCProxies
+	if cfg.Devnet {
+		cfg.ClientShare = 100 // a developer's programs all call from one address
+	}
 	return cfg
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/netip"
 	"os"
 	"time"
 
@@ -26,7 +27,8 @@ type listenFlags struct {
 	PortOffset int      `help:"Add this to every port, to run several nodes on one machine." default:"0"`
 	Archive    *bool    `help:"Keep old values, so that accounts, storage and code of any height can be asked for, and not only of the last 1024 blocks. The data folder remembers it; --archive=false ends it, and what is not kept cannot be made up later."`
 	FreeFloor  int64    `name:"free-floor-mib" help:"MiB of the disk that stay free: below it the node stops before it writes, and can be started again once there is room. 0 for no floor." default:"1024"`
-	RPCHosts   []string `name:"rpc-host" help:"Name under which a proxy on this machine passes on API requests, besides localhost. Others are refused on a loopback address." placeholder:"NAME"`
+	RPCHosts   []string `name:"rpc-host" help:"Name under which a proxy on this machine passes on API requests, besides localhost. Others are refused on a loopback address, and by a devnet anywhere." placeholder:"NAME"`
+	RPCProxies []string `name:"rpc-proxy" help:"Address or network of a proxy whose X-Forwarded-For names the client that limits count, such as 127.0.0.1 or 10.0.0.0/8." placeholder:"PREFIX"`
 	RPCRate    int      `name:"rpc-rate" help:"API requests per second and client address; 0 is unlimited." default:"100"`
 	ExecMode   string   `name:"exec-mode" help:"How the transactions of a block are executed: seq (one after the other), dag (beside each other, as planned), opt (beside each other, without a plan), auto. The results are the same." enum:"auto,seq,dag,opt" default:"auto"`
 	Workers    int      `name:"exec-workers" help:"Transactions executed at a time; 0 for as many as there are processors." default:"0"`
@@ -44,6 +46,13 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 		}
 	}
 	cfg.RPCHosts = f.RPCHosts
+	for _, text := range f.RPCProxies {
+		p, err := proxyPrefix(text)
+		if err != nil {
+			return cfg, err
+		}
+		cfg.RPCProxies = append(cfg.RPCProxies, p)
+	}
 	cfg.CheckpointBlocks = f.Checkpoint
 	mode, err := parallel.ParseMode(f.ExecMode)
 	if err != nil {
@@ -57,6 +66,18 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 		return cfg, err
 	}
 	return cfg, cfg.Check()
+}
+
+// proxyPrefix reads the network of a proxy; a single address is one of its own.
+func proxyPrefix(text string) (netip.Prefix, error) {
+	if addr, err := netip.ParseAddr(text); err == nil {
+		return netip.PrefixFrom(addr, addr.BitLen()), nil
+	}
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return netip.Prefix{}, fmt.Errorf("--rpc-proxy %q: want an address or a network such as 10.0.0.0/8", text)
+	}
+	return p.Masked(), nil
 }
 
 type devnetCommand struct {

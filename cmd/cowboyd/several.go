@@ -116,6 +116,9 @@ func (f *listenFlags) passedArgs() (args []string) {
 	if f.Archive != nil {
 		args = append(args, "--archive="+strconv.FormatBool(*f.Archive))
 	}
+	for _, p := range f.RPCProxies {
+		args = append(args, "--rpc-proxy", p)
+	}
 	for _, name := range f.RPCHosts {
 		args = append(args, "--rpc-host", name)
 	}

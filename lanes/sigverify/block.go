@@ -34,6 +34,29 @@ func (p *Pipeline) VerifyBlock(ctx context.Context, bodies [][]byte) ([]*chain.V
 	return run.txs, nil
 }
 
+// ReadBlock is VerifyBlock for those who only look at a block: on the caller's
+// goroutine alone, and what it recovers does not take the places in the sender
+// cache of what proposals will need.
+func (p *Pipeline) ReadBlock(ctx context.Context, bodies [][]byte) ([]*chain.VerifiedTx, error) {
+	txs := make([]*chain.VerifiedTx, 0, len(bodies))
+	var b batch
+	for from := 0; from < len(bodies); from += p.cfg.BatchTxs {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		b.bodies = append(b.bodies[:0], bodies[from:min(from+p.cfg.BatchTxs, len(bodies))]...)
+		p.judge(&b)
+		for i, err := range b.errs {
+			if err != nil {
+				return nil, &TxError{Index: from + i, Hash: b.hashes[i], Err: err}
+			}
+		}
+		txs = append(txs, b.txs...)
+		b.reset()
+	}
+	return txs, nil
+}
+
 // blockRun is one call of VerifyBlock. Its workers take chunks of BatchTxs
 // bodies in ascending order and stop after the first bad one. Every chunk below
 // a bad one has then been taken too, and is finished, so the first bad

@@ -322,6 +322,48 @@ func TestVerifyBlockNamesTheFirstBadTransaction(t *testing.T) {
 	}
 }
 
+// TestReadBlock: a block that is only looked at has the transactions that
+// VerifyBlock finds, and leaves cache and counters to the blocks to be voted on.
+func TestReadBlock(t *testing.T) {
+	p, err := New(small(), &taker{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bodies [][]byte
+	for n := range byte(11) {
+		bodies = append(bodies, signed(t, n, 0))
+	}
+	read, err := p.ReadBlock(t.Context(), bodies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Stats.Recovered.Load() != 0 || p.Stats.Known.Load() != 0 || p.Stats.BlockTxs.Load() != 0 {
+		t.Error("a block that is looked at is counted")
+	}
+	txs, err := p.VerifyBlock(t.Context(), bodies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Stats.Recovered.Load(); got != uint64(len(bodies)) {
+		t.Errorf("%d recovered: looking at a block filled the cache", got)
+	}
+	for i := range txs {
+		if *read[i].Tx.Signature != *txs[i].Tx.Signature || read[i].Sender != txs[i].Sender || read[i].Hash != txs[i].Hash || read[i].Lane != txs[i].Lane {
+			t.Errorf("transaction %d: %+v, verified %+v", i, read[i], txs[i])
+		}
+	}
+	bodies[9] = bodies[9][1:]
+	var bad *TxError
+	if _, err := p.ReadBlock(t.Context(), bodies); !errors.As(err, &bad) || bad.Index != 9 {
+		t.Errorf("error %v, want that of transaction 9", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := p.ReadBlock(ctx, bodies); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+}
+
 func TestConfigCheck(t *testing.T) {
 	if err := DefaultConfig(0).Check(); err != nil {
 		t.Errorf("default: %v", err)

@@ -78,8 +78,8 @@ func (s *Server) actorRoutes() []route {
 		{method: get, pattern: "/actor/{address}", about: "an actor and what it has stored; ?prefix=TEXT&from=SLOT&limit=100", handle: s.actor, slots: s.exports, cost: costBlockProof},
 		{method: get, pattern: "/actor/{address}/code", about: "its source, and the hash", handle: s.code, cost: costStateProof},
 		{method: get, pattern: "/actor/{address}/logs", about: "its events, newest block first; ?from=1&to=HEIGHT&limit=100&after=NEXT&order=oldest", handle: s.logs, slots: s.exports, cost: costLogs},
-		{method: post, pattern: "/actor/read", about: "a call that changes nothing; {\"actor\": \"0x…\", \"handler\": \"…\", \"value\": …}", handle: s.read, slots: s.trials, cost: costRead},
-		{method: post, pattern: "/estimate", about: "what a transaction would do and cost; {\"sender\": \"0x…\", \"to\": \"0x…\", \"payload\": \"0x…\"}", handle: s.estimate, slots: s.trials, cost: costEstimate},
+		{method: post, pattern: "/actor/read", about: "a call that changes nothing; {\"actor\": \"0x…\", \"handler\": \"…\", \"value\": …}", handle: s.read, slots: s.trials, body: trialBodyBytesMax, cost: costRead},
+		{method: post, pattern: "/estimate", about: "what a transaction would do and cost; {\"sender\": \"0x…\", \"to\": \"0x…\", \"payload\": \"0x…\"}", handle: s.estimate, slots: s.trials, body: trialBodyBytesMax, cost: costEstimate},
 	}
 }
 

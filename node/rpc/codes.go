@@ -62,6 +62,7 @@ const (
 	CodeDeadline    Code = 3003 // the answer took longer than a request may
 	CodeFaucetLimit Code = 3004
 	CodeSubscribers Code = 3005 // all event streams are taken
+	CodeShare       Code = 3006 // this client address holds its share of what is asked for
 )
 
 // Verdicts on a transaction. The node maps the errors of decoding, signature

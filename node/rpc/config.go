@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -40,17 +41,27 @@ type Config struct {
 	RequestTimeout time.Duration // work on a request; must be above WaitMax
 	StopTimeout    time.Duration // finishing requests after Run's context ends
 
-	ConnsMax          int // open connections; more wait in the listen queue
-	InFlightMax       int // requests at work at once, beyond: 503
-	WaitsMax          int // of /submit_wait at once, beyond: 503
-	ProofsMax         int // proofs and exports at work at once, beyond: 503
-	ProofKeysMax      int // accounts and slots of one multi-proof
-	TrialsMax         int // calls that only read and estimates at once, beyond: 503
-	ExportsMax        int // pages of storage at work at once, beyond: 503
-	ExportEntriesMax  int // storage values of one page
-	ExportBytesMax    int // keys and values of one page; a whole storage of the highest quota fits
-	RequestsPerSecond int // per client address, beyond: 429; 0 lifts the limit
-	ClientsMax        int // client addresses remembered for the rate limit
+	// ClientShare is how much of each of the limits below one client address may
+	// hold, in percent; 100 where all clients have one address, as on a devnet.
+	ClientShare int
+	// Proxies are the addresses whose X-Forwarded-For is believed: it names the
+	// client that the limits count. None unless an operator says so.
+	Proxies []netip.Prefix
+
+	ConnsMax          int   // open connections; beyond, the longest idle one is closed
+	BodiesBytesMax    int64 // of bodies that are being read or worked on, beyond: 503
+	AnswersBytesMax   int64 // of answers above 64 KiB that clients read, beyond: 503
+	ListBytesMax      int64 // of stored blocks that one list reads; it ends behind them
+	InFlightMax       int   // requests at work at once, beyond: 503
+	WaitsMax          int   // of /submit_wait at once, beyond: 503
+	ProofsMax         int   // proofs and exports at work at once, beyond: 503
+	ProofKeysMax      int   // accounts and slots of one multi-proof
+	TrialsMax         int   // calls that only read and estimates at once, beyond: 503
+	ExportsMax        int   // pages of storage at work at once, beyond: 503
+	ExportEntriesMax  int   // storage values of one page
+	ExportBytesMax    int   // keys and values of one page; a whole storage of the highest quota fits
+	RequestsPerSecond int   // per client address, beyond: 429; 0 lifts the limit
+	ClientsMax        int   // client addresses remembered for the rate limit
 
 	WaitMin, WaitMax time.Duration // range of timeout_ms
 
@@ -84,7 +95,11 @@ func DefaultConfig() Config {
 		RequestTimeout: 15 * time.Second,
 		StopTimeout:    3 * time.Second,
 
+		ClientShare:       25,
 		ConnsMax:          1024,
+		BodiesBytesMax:    64 << 20,
+		AnswersBytesMax:   256 << 20,
+		ListBytesMax:      64 << 20,
 		InFlightMax:       256,
 		WaitsMax:          256,
 		ProofsMax:         16, // each holds a block or its tries in memory
@@ -128,6 +143,10 @@ func (c Config) Check() error {
 		{"IdleTimeout", int64(c.IdleTimeout)},
 		{"StopTimeout", int64(c.StopTimeout)},
 		{"ConnsMax", int64(c.ConnsMax)},
+		{"ClientShare", int64(c.ClientShare)},
+		{"BodiesBytesMax", c.BodiesBytesMax},
+		{"AnswersBytesMax", c.AnswersBytesMax},
+		{"ListBytesMax", c.ListBytesMax},
 		{"InFlightMax", int64(c.InFlightMax)},
 		{"WaitsMax", int64(c.WaitsMax)},
 		{"ProofsMax", int64(c.ProofsMax)},
@@ -153,6 +172,8 @@ func (c Config) Check() error {
 	switch {
 	case c.Addr == "" && c.Listener == nil:
 		return errors.New("rpc needs an address or a listener")
+	case c.ClientShare > 100:
+		return fmt.Errorf("rpc ClientShare is %d percent", c.ClientShare)
 	case c.ListMax < c.ListDefault:
 		return fmt.Errorf("rpc ListMax %d is below ListDefault %d", c.ListMax, c.ListDefault)
 	case c.WaitMax < c.WaitMin:

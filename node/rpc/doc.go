@@ -7,12 +7,23 @@
 //
 // # Flow
 //
-//	connection → connection limit → panic guard → route (404, 405)
-//	  → rate limit per client (429) → in-flight limit (503) → deadline
-//	  → body cap (413) → handler → Source → JSON
+//	connection → table of connections → panic guard → route (404, 405)
+//	  → rate limit per client (429) → body, within its cap (413) and a share of
+//	  memory → slot (503, 429) → deadline → handler → Source → JSON → slot given
+//	  back, bill → answer, within a share of memory
 //
-// GET /events leaves that path after the rate limit: it holds a subscription
-// instead of an in-flight slot, and each of its writes has its own deadline.
+// GET /events keeps its slot, a subscription, as long as the client stays, and each
+// of its writes has its own deadline. GET /health and /metrics pass all limits, and
+// are answered on spare connections when the table is full.
+//
+// # Clients
+//
+// One client address holds at most ClientShare percent of the connections, slots,
+// subscriptions, bodies and answers, so that four greedy ones cannot shut out a
+// fifth. A client's requests draw on its rate by what they cost: a price of the
+// route, and what a [Source] bills ([Bill]) for bytes of stored blocks, which is
+// known afterwards and owed. Behind a proxy the client is who the proxy says, if an
+// operator trusts it.
 //
 // # Invariants
 //

@@ -99,11 +99,35 @@ func (s *Server) sendStored(r *http.Request, out *eventWriter, to chain.Height) 
 			s.log.Debug("rpc event stream ends at a block it cannot read", "height", h, "err", err)
 			return false
 		}
-		if !out.block(b) {
+		if !out.block(b) || !s.settle(r) {
 			return false
 		}
 	}
 	return true
+}
+
+// settle waits until the client of a stream has paid what it was billed for: a
+// replay goes as fast as its client may ask for the same blocks one by one. It
+// reports whether the stream goes on.
+func (s *Server) settle(r *http.Request) bool {
+	c := callerOf(r.Context())
+	if c == nil {
+		return true
+	}
+	wait := s.rates.charge(c.client, c.due(), time.Now())
+	if wait == 0 {
+		return true
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.stopping:
+		return false
+	case <-r.Context().Done():
+		return false
+	}
 }
 
 // follow sends live blocks until the client leaves, the server stops or the

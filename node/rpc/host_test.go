@@ -1,6 +1,7 @@
 package rpc_test
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -88,5 +89,37 @@ func TestForeignOrigins(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestForeignHostsOnALocalNetwork: a development chain that listens on a local
+// network is called by its address or by a name that its operator gave; other nodes
+// by any name.
+func TestForeignHostsOnALocalNetwork(t *testing.T) {
+	for _, tt := range []struct {
+		devnet bool
+		host   string
+		want   int
+	}{
+		{true, "192.168.1.5:4000", 200},
+		{true, "localhost", 200},
+		{true, "node.example", 200},
+		{true, "[fd00::1]:4000", 200},
+		{true, "evil.example", 403},
+		{true, "192.168.1.5.evil.example:4000", 403},
+		{false, "evil.example", 200},
+		{false, "rpc.example.org", 200},
+	} {
+		cfg := testConfig()
+		cfg.Devnet, cfg.Hosts = tt.devnet, []string{"node.example"}
+		r := httptest.NewRequest(http.MethodGet, "/height", nil)
+		r.Host = tt.host
+		local := &net.TCPAddr{IP: net.ParseIP("192.168.1.5"), Port: 4000}
+		r = r.WithContext(context.WithValue(r.Context(), http.LocalAddrContextKey, net.Addr(local)))
+		w := httptest.NewRecorder()
+		newServer(t, cfg, rpctest.New()).ServeHTTP(w, r)
+		if w.Code != tt.want {
+			t.Errorf("devnet %v, called %q: status %d, want %d", tt.devnet, tt.host, w.Code, tt.want)
+		}
 	}
 }

@@ -1,28 +1,10 @@
 package rpc
 
 import (
-	"net"
 	"net/netip"
 	"sync"
 	"time"
 )
-
-// slots is a counting limit that never waits.
-type slots chan struct{}
-
-func newSlots(n int) slots { return make(slots, n) }
-
-// take reports whether a slot was free; the caller that got one gives it back.
-func (s slots) take() bool {
-	select {
-	case s <- struct{}{}:
-		return true
-	default:
-		return false
-	}
-}
-
-func (s slots) give() { <-s }
 
 // clientRates is a token bucket per client address. A bucket holds one period's
 // worth of requests, so a client may burst that much after a pause.
@@ -84,6 +66,23 @@ func (c *clientRates) spend(client netip.Addr, cost int, now time.Time) (bool, t
 	return false, time.Duration((price - b.tokens) / c.perPeriod * float64(c.period))
 }
 
+// debtPeriods is how many periods' worth a client may owe.
+const debtPeriods = 10
+
+// charge takes tokens for what turned out to cost more than was paid before. The
+// bucket may be overdrawn; it returns how long until it is not.
+func (c *clientRates) charge(client netip.Addr, cost int, now time.Time) time.Duration {
+	if c == nil || cost == 0 {
+		return 0
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b := c.bucketOf(client, now)
+	c.refill(b, now)
+	b.tokens = max(b.tokens-float64(cost), -debtPeriods*c.perPeriod)
+	return time.Duration(max(0, -b.tokens) / c.perPeriod * float64(c.period))
+}
+
 func (c *clientRates) refill(b *bucket, now time.Time) {
 	if b.at.IsZero() {
 		b.tokens = c.perPeriod
@@ -101,7 +100,7 @@ func (c *clientRates) bucketOf(client netip.Addr, now time.Time) *bucket {
 	if len(c.buckets) >= c.max && now.Sub(c.lastScan) >= c.period {
 		c.lastScan = now
 		for addr, b := range c.buckets {
-			if now.Sub(b.at) >= c.period {
+			if now.Sub(b.at) >= c.period*(1+debtPeriods) { // it is full, whatever it owed
 				delete(c.buckets, addr)
 			}
 		}
@@ -112,67 +111,4 @@ func (c *clientRates) bucketOf(client netip.Addr, now time.Time) *bucket {
 	b := &bucket{}
 	c.buckets[client] = b
 	return b
-}
-
-// clientAddr returns the address a limit is counted on: an IPv4 address, or the
-// /64 network that one IPv6 host owns.
-func clientAddr(remote string) netip.Addr {
-	ap, err := netip.ParseAddrPort(remote)
-	if err != nil {
-		return netip.Addr{} // all odd peers (tests, unix sockets) share a bucket
-	}
-	addr := ap.Addr().Unmap().WithZone("")
-	if addr.Is6() {
-		if p, err := addr.Prefix(64); err == nil {
-			return p.Addr()
-		}
-	}
-	return addr
-}
-
-// limitedListener lets at most a number of accepted connections be open; more
-// wait in the system's listen queue.
-type limitedListener struct {
-	net.Listener
-	open    slots
-	closed  chan struct{}
-	closing sync.Once
-}
-
-func limitListener(l net.Listener, maxConns int) *limitedListener {
-	return &limitedListener{Listener: l, open: newSlots(maxConns), closed: make(chan struct{})}
-}
-
-// Accept waits for a free slot, then for a connection.
-func (l *limitedListener) Accept() (net.Conn, error) {
-	select {
-	case l.open <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		l.open.give()
-		return nil, err
-	}
-	return &limitedConn{Conn: conn, open: l.open}, nil
-}
-
-// Close ends Accept, also one that waits for a slot.
-func (l *limitedListener) Close() error {
-	l.closing.Do(func() { close(l.closed) })
-	return l.Listener.Close()
-}
-
-type limitedConn struct {
-	net.Conn
-	open  slots
-	close sync.Once
-}
-
-// Close gives the slot back once.
-func (c *limitedConn) Close() error {
-	err := c.Conn.Close()
-	c.close.Do(c.open.give)
-	return err
 }

@@ -2,7 +2,7 @@ package rpc
 
 import (
 	"fmt"
-	"net"
+	"net/http/httptest"
 	"net/netip"
 	"testing"
 	"time"
@@ -68,51 +68,6 @@ func TestClientAddr(t *testing.T) {
 	f("@", "invalid IP")
 }
 
-func TestConnectionsAreLimited(t *testing.T) {
-	inner, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := limitListener(inner, 1)
-	for range 2 {
-		conn, err := net.Dial("tcp", inner.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-	}
-	first, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	accepted := make(chan error, 1)
-	go func() {
-		conn, err := l.Accept()
-		if err == nil {
-			conn.Close()
-		}
-		accepted <- err
-	}()
-	select {
-	case <-accepted:
-		t.Fatal("a second connection was accepted beside the first")
-	case <-time.After(20 * time.Millisecond):
-	}
-	first.Close()
-	first.Close() // gives its slot back once
-	if err := <-accepted; err != nil {
-		t.Errorf("no slot after a close: %v", err)
-	}
-	l.open.take()
-	go func() { accepted <- l.Close() }()
-	if _, err := l.Accept(); err == nil {
-		t.Error("Accept goes on after Close")
-	}
-	if err := <-accepted; err != nil {
-		t.Error(err)
-	}
-}
-
 func TestParseUint(t *testing.T) {
 	f := func(s string, want uint64, ok bool) {
 		t.Helper()
@@ -130,4 +85,87 @@ func TestParseUint(t *testing.T) {
 	f("1 ", 0, false)
 	f("1_0", 0, false)
 	f("0x1", 0, false)
+}
+
+// TestForwardedClients: X-Forwarded-For is believed of trusted proxies alone, and
+// from its end, up to the first address that is no proxy's.
+func TestForwardedClients(t *testing.T) {
+	s := &Server{cfg: Config{Proxies: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("127.0.0.1/32")}}}
+	f := func(remote, want string, forwarded ...string) {
+		t.Helper()
+		r := httptest.NewRequest("GET", "/", nil)
+		r.RemoteAddr = remote
+		for _, line := range forwarded {
+			r.Header.Add("X-Forwarded-For", line)
+		}
+		if got := s.client(r).String(); got != want {
+			t.Errorf("%s, forwarded for %q: %s, want %s", remote, forwarded, got, want)
+		}
+	}
+	f("192.0.2.1:5", "192.0.2.1")
+	f("192.0.2.1:5", "192.0.2.1", "198.51.100.7") // a stranger's word
+	f("10.1.2.3:5", "10.1.2.3")
+	f("10.1.2.3:5", "198.51.100.7", "198.51.100.7")
+	f("10.1.2.3:5", "198.51.100.7", "203.0.113.9, 198.51.100.7") // the first was sent by the client
+	f("10.1.2.3:5", "198.51.100.7", "203.0.113.9", "198.51.100.7, 10.9.9.9")
+	f("127.0.0.1:5", "2001:db8:1:2::", "[2001:db8:1:2:3::4]:77")
+	f("127.0.0.1:5", "127.0.0.1", "unknown")
+	f("127.0.0.1:5", "10.0.0.1", "198.51.100.7, nonsense, 10.0.0.1")
+	f("127.0.0.1:5", "198.51.100.7", "::ffff:198.51.100.7")
+}
+
+// TestShares: a client gets its part, all together what there is, and what is given
+// back can be had again.
+func TestShares(t *testing.T) {
+	a, b, c := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("10.0.0.3")
+	s := newShares(10, 50)
+	take := func(client netip.Addr, n int64, want refused) held {
+		t.Helper()
+		h, why := s.take(client, n)
+		if why != want {
+			t.Errorf("%d for %s: %d, want %d", n, client, why, want)
+		}
+		return h
+	}
+	first := take(a, 3, granted)
+	take(a, 3, shareOver)
+	take(a, 2, granted)
+	take(b, 4, granted)
+	take(c, 2, allTaken)
+	first.give()
+	take(c, 2, granted)
+	held{}.give() // of one who got nothing
+	if s.taken != 8 || s.by[a] != 2 {
+		t.Errorf("%d taken, %v", s.taken, s.by)
+	}
+	if one := newShares(3, 1); one.each != 1 {
+		t.Errorf("a share of %d", one.each)
+	}
+	if all := newShares(1<<62, 100); all.each != 1<<62 {
+		t.Errorf("the whole is %d", all.each)
+	}
+}
+
+// TestDebt: what costs more than was paid before is owed, up to a bound.
+func TestDebt(t *testing.T) {
+	now, a := time.Unix(1000, 0), netip.MustParseAddr("10.0.0.1")
+	c := newClientRates(10, time.Second, 5)
+	if wait := c.charge(a, 5, now); wait != 0 {
+		t.Errorf("a wait of %v with 5 tokens left", wait)
+	}
+	if wait := c.charge(a, 10, now); wait != 500*time.Millisecond {
+		t.Errorf("a wait of %v for a debt of 5", wait)
+	}
+	if ok, wait := c.allow(a, now); ok || wait != 600*time.Millisecond {
+		t.Errorf("a debtor is served: %v, %v", ok, wait)
+	}
+	if wait := c.charge(a, 1<<30, now); wait != debtPeriods*time.Second {
+		t.Errorf("a wait of %v for an endless debt", wait)
+	}
+	if ok, _ := c.allow(a, now.Add(11*time.Second)); !ok {
+		t.Error("a debt is never over")
+	}
+	if wait := (*clientRates)(nil).charge(a, 5, now); wait != 0 {
+		t.Errorf("a lifted limit wants %v", wait)
+	}
 }

@@ -3,6 +3,7 @@ package rpc
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
@@ -15,10 +16,12 @@ import (
 const listReaders = 16
 
 // listing returns the header lines of n blocks, newest first, from height down.
-// It ends early at the first block that is not stored: nothing older is either.
+// It ends early at the first block that is not stored, as nothing older is either,
+// and behind ListBytesMax of blocks that were read for it.
 func (s *Server) listing(ctx context.Context, from chain.Height, n uint64) ([]*HeaderLine, error) {
 	lines := make([]*HeaderLine, n)
 	errs := make([]error, n)
+	var size atomic.Int64
 	var reads sync.WaitGroup
 	for i := range lines {
 		reads.Add(1)
@@ -29,12 +32,14 @@ func (s *Server) listing(ctx context.Context, from chain.Height, n uint64) ([]*H
 				}
 				reads.Done()
 			}()
-			if errs[i] = ctx.Err(); errs[i] != nil {
+			if errs[i] = ctx.Err(); errs[i] != nil || size.Load() > s.cfg.ListBytesMax {
 				return
 			}
 			line, ok, err := s.source.HeaderByHeight(ctx, from-chain.Height(i))
 			if ok {
-				lines[i] = line
+				if lines[i] = line; line.Stored {
+					size.Add(int64(line.SizeBytes))
+				}
 			}
 			errs[i] = err
 		}

@@ -87,7 +87,7 @@ func (s *Server) faucet(w http.ResponseWriter, r *http.Request, _ []string) erro
 	if err != nil {
 		return err
 	}
-	if ok, wait := s.faucetRates.allow(clientAddr(r.RemoteAddr), time.Now()); !ok {
+	if ok, wait := s.faucetRates.allow(s.client(r), time.Now()); !ok {
 		retryAfter(w, wait)
 		return refuse(http.StatusTooManyRequests, CodeFaucetLimit,
 			"the faucet gives %d times a minute: try again later", s.cfg.FaucetPerMinute)

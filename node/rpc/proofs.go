@@ -45,7 +45,7 @@ func (s *Server) proofRoutes() []route {
 		state("/proof/storage/{address}/{slot}", "the same of a storage value; slot is hex of the namespace byte and the key", s.proveStorage),
 		block("/proof/tx/{hash}", "proof that a transaction is in a final block", s.proveListed(light.KindTransaction)),
 		block("/proof/receipt/{hash}", "proof of its result", s.proveListed(light.KindReceipt)),
-		{method: post, pattern: "/proof/multi", about: "several accounts and slots in one proof; {\"accounts\": [{\"address\": \"0x…\", \"slots\": [\"0x…\"]}]}", handle: s.proveMulti, slots: s.proofs, cost: costBlockProof},
+		{method: post, pattern: "/proof/multi", about: "several accounts and slots in one proof; {\"accounts\": [{\"address\": \"0x…\", \"slots\": [\"0x…\"]}]}", handle: s.proveMulti, slots: s.proofs, body: multiBodyBytesMax, cost: costBlockProof},
 	}
 }
 

@@ -18,11 +18,13 @@ type route struct {
 	handle  handleFunc
 	timeout time.Duration // of the request's context; 0 for a stream
 
-	open     bool  // exempt from the rate and in-flight limits
-	slots    slots // own limit instead of the common one
-	cost     int   // of the client's rate, 0 for that of a lookup
-	pastCost int   // the same with ?height=, where that costs more
-	fullCode Code  // when no slot is free
+	open     bool    // exempt from the rate and in-flight limits
+	stream   bool    // answers as long as the client stays: its slot and its writer are its own
+	body     int64   // bytes of the body at most, 0 for none
+	slots    *shares // own limit instead of the common one
+	cost     int     // of the client's rate, 0 for that of a lookup
+	pastCost int     // the same with ?height=, where that costs more
+	fullCode Code    // when no slot is free
 }
 
 // price is what a request takes from its client's rate.
@@ -45,14 +47,14 @@ func (s *Server) table() []route {
 		{method: get, pattern: "/params", about: "the parameters in force that bound a block", handle: s.params},
 		{method: get, pattern: "/governance", about: "members, proposals, and all parameters in force", handle: s.governance, cost: 10},
 		{method: get, pattern: "/genesis", about: "the whole genesis", handle: s.genesis},
-		{method: post, pattern: "/submit", about: "1 to 50 transactions, each u32 big-endian length and CBOR body, as application/octet-stream", handle: s.submit},
-		{method: post, pattern: "/submit_wait", about: "the same, answered when final; ?timeout_ms=100..10000", handle: s.submitWait, slots: s.waits},
+		{method: post, pattern: "/submit", about: "1 to 50 transactions, each u32 big-endian length and CBOR body, as application/octet-stream", handle: s.submit, body: s.cfg.SubmitBytesMax},
+		{method: post, pattern: "/submit_wait", about: "the same, answered when final; ?timeout_ms=100..10000", handle: s.submitWait, slots: s.waits, body: s.cfg.SubmitBytesMax},
 		{method: get, pattern: "/transaction/{hash}", about: "a transaction, final or pending", handle: s.transaction},
 		{method: get, pattern: "/transaction/{hash}/receipt", about: "its result; 404 while pending", handle: s.receipt},
 		{method: get, pattern: "/mempool/transaction/{hash}", about: "a waiting transaction", handle: s.poolTx},
 		{method: get, pattern: "/account/{address}", about: "nonce and balance; ?height=N for those of the past", handle: s.account, pastCost: costStateProof},
 		{method: get, pattern: "/rent/{address}", about: "how an actor stands with its state rent; of an evicted one, what to restore", handle: s.rent, cost: costStateProof},
-		{method: get, pattern: "/events", about: "server-sent events, one \"block\" for each finalized block; Last-Event-ID resumes", handle: s.stream, slots: s.subscribers, fullCode: CodeSubscribers},
+		{method: get, pattern: "/events", about: "server-sent events, one \"block\" for each finalized block; Last-Event-ID resumes", handle: s.stream, slots: s.subscribers, stream: true, fullCode: CodeSubscribers},
 		{method: get, pattern: "/health", about: "how the node is", handle: s.health, open: true},
 		{method: get, pattern: "/health/ready", about: "200 when the node votes, else 503", handle: s.ready, open: true},
 		{method: get, pattern: "/evidence", about: "proofs of validators that contradicted themselves, oldest first", handle: s.evidence, cost: 10},
@@ -66,9 +68,13 @@ func (s *Server) table() []route {
 	t = append(t, s.tokenRoutes()...)
 	t = append(t, s.entitlementRoutes()...)
 	for i := range t {
-		if t[i].timeout == 0 && t[i].pattern != "/events" {
+		if t[i].timeout == 0 && !t[i].stream {
 			t[i].timeout = s.cfg.RequestTimeout
 		}
+		if t[i].method == post && t[i].body == 0 {
+			t[i].body = smallBodyBytesMax
+		}
+		t[i].body = min(t[i].body, s.cfg.BodyBytesMax)
 		if t[i].fullCode == 0 {
 			t[i].fullCode = CodeBusy
 		}

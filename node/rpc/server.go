@@ -38,12 +38,15 @@ type Server struct {
 	log    *slog.Logger
 	routes []route
 
-	inFlight    slots
-	waits       slots
-	subscribers slots
-	proofs      slots
-	exports     slots
-	trials      slots
+	conns       *connTable
+	inFlight    *shares
+	waits       *shares
+	subscribers *shares
+	proofs      *shares
+	exports     *shares
+	trials      *shares
+	bodies      *shares // in bytes
+	answers     *shares // in bytes
 	rates       *clientRates
 	faucetRates *clientRates
 	origins     *http.CrossOriginProtection
@@ -64,21 +67,25 @@ func New(cfg Config, source Source) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
+	slots := func(n int) *shares { return newShares(int64(n), cfg.ClientShare) }
 	s := &Server{
 		cfg:         cfg,
 		source:      source,
 		log:         cfg.Log,
-		inFlight:    newSlots(cfg.InFlightMax),
-		waits:       newSlots(cfg.WaitsMax),
-		subscribers: newSlots(cfg.SubscribersMax),
-		proofs:      newSlots(cfg.ProofsMax),
-		exports:     newSlots(cfg.ExportsMax),
-		trials:      newSlots(cfg.TrialsMax),
+		inFlight:    slots(cfg.InFlightMax),
+		waits:       slots(cfg.WaitsMax),
+		subscribers: slots(cfg.SubscribersMax),
+		proofs:      slots(cfg.ProofsMax),
+		exports:     slots(cfg.ExportsMax),
+		trials:      slots(cfg.TrialsMax),
+		bodies:      newShares(cfg.BodiesBytesMax, cfg.ClientShare),
+		answers:     newShares(cfg.AnswersBytesMax, cfg.ClientShare),
 		rates:       newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax),
 		faucetRates: newClientRates(cfg.FaucetPerMinute, time.Minute, cfg.ClientsMax),
 		origins:     http.NewCrossOriginProtection(),
 		stopping:    make(chan struct{}),
 	}
+	s.conns = newConnTable(cfg.ConnsMax, cfg.ClientShare, s.trusted)
 	s.routes = s.table()
 	return s, nil
 }
@@ -108,10 +115,12 @@ func (s *Server) Run(ctx context.Context) error {
 		WriteTimeout:      s.cfg.WriteTimeout,
 		IdleTimeout:       s.cfg.IdleTimeout,
 		MaxHeaderBytes:    s.cfg.HeaderBytesMax,
+		ConnState:         s.conns.changed,
+		ConnContext:       connContext,
 		ErrorLog:          slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	served := make(chan error, 1)
-	go func() { served <- web.Serve(limitListener(listener, s.cfg.ConnsMax)) }()
+	go func() { served <- web.Serve(&tableListener{listener, s.conns}) }()
 	s.log.Info("rpc serves", "addr", listener.Addr().String(), "devnet", s.cfg.Devnet)
 
 	select {
@@ -154,25 +163,57 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serve(route, args, w, r)
 		return
 	}
-	if ok, wait := s.rates.spend(clientAddr(r.RemoteAddr), route.price(r), time.Now()); !ok {
+	if onSpare(r.Context()) { // such a connection is for those who watch
+		w.Header().Set("Connection", "close")
+		s.Stats.Refused.Add(1)
+		retryAfter(w, time.Second)
+		s.writeError(w, r, refuse(http.StatusServiceUnavailable, CodeBusy,
+			"all %d connections are taken: try again in a second, on one connection", s.cfg.ConnsMax))
+		return
+	}
+	c := &caller{client: s.client(r)}
+	if ok, wait := s.rates.spend(c.client, route.price(r), time.Now()); !ok {
 		retryAfter(w, wait)
 		s.writeError(w, r, refuse(http.StatusTooManyRequests, CodeRateLimited,
-			"more than %d requests per second, of which this one counts as %d: slow down, or submit up to %d transactions in one request",
+			"more than %d requests per second, of which this one counts as %d and large or old blocks by their bytes: slow down, or submit up to %d transactions in one request",
 			s.cfg.RequestsPerSecond, route.price(r), s.cfg.SubmitTxsMax))
 		return
 	}
+	s.limited(route, args, w, r.WithContext(c.in(r.Context())), c)
+}
+
+// limited answers a request within the limits of its client: body, slot, work,
+// answer, bill.
+func (s *Server) limited(route *route, args []string, w http.ResponseWriter, r *http.Request, c *caller) {
+	body, err := s.readAhead(route, r, c.client)
+	if err != nil {
+		w.Header().Set("Connection", "close") // the rest of the body may still come
+		s.writeError(w, r, err)
+		return
+	}
+	defer body.give()
 	limit := s.inFlight
 	if route.slots != nil {
 		limit = route.slots
 	}
-	if !limit.take() {
+	slot, why := limit.take(c.client, 1)
+	if why != granted {
 		retryAfter(w, time.Second)
-		s.writeError(w, r, refuse(http.StatusServiceUnavailable, route.fullCode,
-			"all %d slots for this request are taken: try again in a second", cap(limit)))
+		s.writeError(w, r, s.noShare(why, route.fullCode, limit, "slots for this request"))
 		return
 	}
-	defer limit.give()
-	s.serve(route, args, w, r)
+	if route.stream {
+		defer slot.give()
+		s.serve(route, args, w, r)
+		return
+	}
+	out := &answer{w: w}
+	func() {
+		defer slot.give()
+		defer func() { s.rates.charge(c.client, c.due(), time.Now()) }()
+		s.serve(route, args, out, r)
+	}()
+	s.send(out, r, c.client)
 }
 
 // serve runs a handler within its deadline.
@@ -267,6 +308,11 @@ func (s *Server) writeBody(w http.ResponseWriter, status int, contentType string
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
+	if a, ok := w.(*answer); ok {
+		a.WriteHeader(status)
+		a.whole(body)
+		return
+	}
 	w.WriteHeader(status)
 	if _, err := w.Write(body); err != nil {
 		s.log.Debug("rpc client left before its answer", "err", err)

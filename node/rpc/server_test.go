@@ -21,6 +21,7 @@ func testConfig() rpc.Config {
 	cfg.Devnet = true
 	cfg.RequestsPerSecond = 0
 	cfg.FaucetPerMinute = 0
+	cfg.ClientShare = 100
 	return cfg
 }
 

@@ -12,6 +12,9 @@ import (
 // goroutines at once and answer from snapshots of finalized state; none may
 // wait for consensus except Wait, Faucet and Advance, which end with ctx.
 //
+// Beside its route's price a request costs what a method tells [Bill]; [ClientOf]
+// says who asks.
+//
 // "Found" results are false for what does not exist. An error is a fault of the
 // node and becomes a 5xx answer, except a [*Refusal], [ErrBusy], [ErrNotReady]
 // and the error of an ended context, which keep their meaning.
@@ -123,6 +126,7 @@ type HeaderLine struct {
 	Header    *chain.Header
 	TxCount   int
 	SizeBytes int
+	Stored    bool // it was read from the disk for this answer
 }
 
 // FeeQuote is what a client needs to price a transaction.

@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/nice"
 	"github.com/cowboy-foundation/cowboy/state/checkpoint"
 	"github.com/cowboy-foundation/cowboy/state/snapshot"
 	"github.com/cowboy-foundation/cowboy/state/store"
@@ -138,7 +139,7 @@ func (s *Server) Run(ctx context.Context) error {
 		case x := <-exports:
 			exports = nil
 			writing.Go(func() {
-				yieldThread()
+				nice.Thread()
 				name, err := s.write(ctx, x)
 				if err != nil && ctx.Err() == nil {
 					s.cfg.Log.Warn("no checkpoint", "height", x.Height(), "err", err)

@@ -2,6 +2,7 @@ package trial
 
 import (
 	"context"
+	"net/netip"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
@@ -21,11 +22,11 @@ type Quote struct {
 // cycles limit may be.
 const searchSteps = 6
 
-// Estimate tries a transaction; [exec.Estimate] says what is taken of it. The
+// Estimate tries a transaction for a client; [exec.Estimate] says what is taken of it. The
 // error is an [*exec.InvalidTx] for one that no block takes.
-func (b *Bench) Estimate(ctx context.Context, sender chain.Address, tx chain.Tx) (Quote, error) {
+func (b *Bench) Estimate(ctx context.Context, client netip.Addr, sender chain.Address, tx chain.Tx) (Quote, error) {
 	var out Quote
-	err := b.do(ctx, func(_ *pvm.Engine, head Head) (err error) {
+	err := b.do(ctx, client, func(_ *pvm.Engine, head Head) (err error) {
 		out.Height = head.Inputs.Height - 1
 		if out.Estimation, err = exec.Estimate(head.State, head.Inputs, sender, tx); err != nil {
 			return err

@@ -11,7 +11,9 @@
 //   - Nothing that a trial does reaches the state, the ledger or another trial: it
 //     writes to an overlay that is dropped, and compiled code is all that an engine
 //     keeps.
-//   - At most Workers trials run at once and Queue wait; beyond, [ErrBusy]. Each is
+//   - At most Workers trials run at once and Queue wait; beyond, [ErrBusy]. Clients
+//     take turns: one with many trials leaves a worker, and room in the queue, to
+//     others. Workers have a low priority. Each trial is
 //     bounded by its cycles, as the machine cannot be stopped from outside, so a
 //     request whose context ends leaves a worker busy until they are used up.
 //   - A trial that panics, outside the guard of the Python machine, is an error of
@@ -27,11 +29,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/node/nice"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -51,9 +55,11 @@ type Head struct {
 
 // Config makes a [Bench].
 type Config struct {
-	Workers int                         // engines, each some 20 MiB when it has been used
-	Queue   int                         // trials that wait
-	Engine  func() (*pvm.Engine, error) // called once per worker
+	Workers int // engines, each some 20 MiB when it has been used
+	Queue   int // trials that wait
+	// PerClient is how many trials of one client run or wait.
+	PerClient int
+	Engine    func() (*pvm.Engine, error) // called once per worker
 
 	// AtHead calls try with the head, whose state stays readable meanwhile. It may
 	// call it again, with another, after an error. Each trial calls it once, from
@@ -63,11 +69,11 @@ type Config struct {
 
 // DefaultConfig returns bounds for a node beside its consensus; AtHead and
 // Engine are the caller's to set.
-func DefaultConfig() Config { return Config{Workers: 2, Queue: 32} }
+func DefaultConfig() Config { return Config{Workers: 2, Queue: 32, PerClient: 8} }
 
 // Check reports the first setting that cannot work.
 func (c Config) Check() error {
-	if c.Workers < 1 || c.Queue < 0 || c.AtHead == nil || c.Engine == nil {
+	if c.Workers < 1 || c.Queue < 0 || c.PerClient < 1 || c.AtHead == nil || c.Engine == nil {
 		return fmt.Errorf("trial: %d workers, queue of %d, want at least 1 and 0, and functions", c.Workers, c.Queue)
 	}
 	return nil
@@ -76,15 +82,15 @@ func (c Config) Check() error {
 // Bench is where trials run.
 type Bench struct {
 	cfg  Config
-	jobs chan job
-	free chan struct{} // one for each trial that may be under way or wait
+	jobs *queue
 	done chan struct{} // closed when Run ends
 }
 
 type job struct {
-	ctx  context.Context
-	work func(*pvm.Engine) error
-	err  chan error // takes one
+	ctx    context.Context
+	client netip.Addr // invalid for none
+	work   func(*pvm.Engine) error
+	err    chan error // takes one
 }
 
 // New returns a bench; it works while Run does.
@@ -92,8 +98,7 @@ func New(cfg Config) (*Bench, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	n := cfg.Workers + cfg.Queue
-	return &Bench{cfg: cfg, jobs: make(chan job, n), free: make(chan struct{}, n), done: make(chan struct{})}, nil
+	return &Bench{cfg: cfg, jobs: newQueue(&cfg), done: make(chan struct{})}, nil
 }
 
 // Run works until ctx ends; trials under way are finished first.
@@ -118,23 +123,23 @@ func (b *Bench) worker(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("trial: %w", err)
 	}
+	nice.Thread()
 	for {
-		select {
-		case <-ctx.Done():
+		j, ok := b.jobs.take(ctx)
+		if !ok {
 			return nil
-		case j := <-b.jobs:
-			err := j.ctx.Err()
-			if err == nil {
-				err = guarded(func() error { return j.work(engine) })
-			}
-			<-b.free
-			j.err <- err
-			if !errors.As(err, new(*exec.Panic)) {
-				continue
-			}
-			if engine, err = b.cfg.Engine(); err != nil { // nobody knows what was left of the old one
-				return fmt.Errorf("trial: %w", err)
-			}
+		}
+		err := j.ctx.Err()
+		if err == nil {
+			err = guarded(func() error { return j.work(engine) })
+		}
+		b.jobs.done(j.client)
+		j.err <- err
+		if !errors.As(err, new(*exec.Panic)) {
+			continue
+		}
+		if engine, err = b.cfg.Engine(); err != nil { // nobody knows what was left of the old one
+			return fmt.Errorf("trial: %w", err)
 		}
 	}
 }
@@ -149,8 +154,8 @@ func guarded(work func() error) (err error) {
 	return work()
 }
 
-// do has a worker try something at the head and waits for it, or for the end of ctx.
-func (b *Bench) do(ctx context.Context, try func(*pvm.Engine, Head) error) error {
+// do has a worker try something for a client at the head and waits for it, or for the end of ctx.
+func (b *Bench) do(ctx context.Context, client netip.Addr, try func(*pvm.Engine, Head) error) error {
 	work := func(e *pvm.Engine) error {
 		return b.cfg.AtHead(ctx, func(h Head) error {
 			h.Inputs.Engine = e
@@ -158,16 +163,13 @@ func (b *Bench) do(ctx context.Context, try func(*pvm.Engine, Head) error) error
 		})
 	}
 	select {
-	case b.free <- struct{}{}:
-	default:
-		return ErrBusy
-	}
-	j := job{ctx, work, make(chan error, 1)}
-	select {
 	case <-b.done:
-		<-b.free
 		return ErrStopped
-	case b.jobs <- j: // there is room: free has as many places
+	default:
+	}
+	j := job{ctx, client, work, make(chan error, 1)}
+	if !b.jobs.put(j) {
+		return ErrBusy
 	}
 	select {
 	case <-b.done:
@@ -181,6 +183,7 @@ func (b *Bench) do(ctx context.Context, try func(*pvm.Engine, Head) error) error
 
 // Question is a call that only reads.
 type Question struct {
+	Client  netip.Addr    // who asks, to be fair to others; invalid for none
 	Sender  chain.Address // that the handler sees
 	Actor   chain.Address
 	Handler string
@@ -198,7 +201,7 @@ type Answer struct {
 // never a verdict on the handler, which stands in the outcome.
 func (b *Bench) Read(ctx context.Context, q Question) (Answer, error) {
 	var out Answer
-	err := b.do(ctx, func(e *pvm.Engine, head Head) (err error) {
+	err := b.do(ctx, q.Client, func(e *pvm.Engine, head Head) (err error) {
 		in := &head.Inputs
 		if q.Cycles == 0 || q.Cycles > in.Params.MaxTxCycles {
 			q.Cycles = in.Params.MaxTxCycles

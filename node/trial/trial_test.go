@@ -3,6 +3,7 @@ package trial_test
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"strings"
 	"sync"
 	"testing"
@@ -44,6 +45,8 @@ class A:
 var (
 	alice = chain.Address{0: 0xa1}
 	poor  = chain.Address{0: 0xb0}
+
+	anyone netip.Addr // no client is known
 )
 
 func newEngine() (*pvm.Engine, error) {
@@ -151,7 +154,7 @@ func TestEstimate(t *testing.T) {
 	message := func(handler string, arg []byte) chain.Tx {
 		return chain.Tx{To: &addr, Payload: actor.AppendMessage(nil, handler, arg)}
 	}
-	q, err := b.Estimate(t.Context(), alice, message("put", cbor.AppendUint(nil, 3)))
+	q, err := b.Estimate(t.Context(), anyone, alice, message("put", cbor.AppendUint(nil, 3)))
 	if err != nil || q.Code != chain.CodeOK || string(q.Output) != "\x03" || q.Short != 0 || q.Suggested != q.Used {
 		t.Fatalf("put: %+v, %v", q, err)
 	}
@@ -161,11 +164,11 @@ func TestEstimate(t *testing.T) {
 	if v, err := o.Storage(addr, state.NewStorageKey(state.VMNamespacePVM, []byte("n"))); err != nil || v != nil {
 		t.Errorf("an estimate wrote %x, %v", v, err)
 	}
-	q, err = b.Estimate(t.Context(), poor, message("put", nil))
+	q, err = b.Estimate(t.Context(), anyone, poor, message("put", nil))
 	if err != nil || q.Code != chain.CodeOK || q.Short != q.Fee || q.Fee == 0 {
 		t.Errorf("of one who cannot pay: %+v, %v", q, err)
 	}
-	if q, err := b.Estimate(t.Context(), alice, message("missing", nil)); err != nil || q.Code != chain.CodeNoHandler {
+	if q, err := b.Estimate(t.Context(), anyone, alice, message("missing", nil)); err != nil || q.Code != chain.CodeNoHandler {
 		t.Errorf("missing: %+v, %v", q, err)
 	}
 	bad := map[string]chain.Tx{
@@ -178,11 +181,11 @@ func TestEstimate(t *testing.T) {
 	}
 	for name, tx := range bad {
 		var invalid *exec.InvalidTx
-		if q, err := b.Estimate(t.Context(), alice, tx); !errors.As(err, &invalid) {
+		if q, err := b.Estimate(t.Context(), anyone, alice, tx); !errors.As(err, &invalid) {
 			t.Errorf("%s: %+v, %v", name, q, err)
 		}
 	}
-	if _, err := b.Estimate(t.Context(), alice, bad["intrinsic"]); !errors.As(err, new(*fees.IntrinsicError)) {
+	if _, err := b.Estimate(t.Context(), anyone, alice, bad["intrinsic"]); !errors.As(err, new(*fees.IntrinsicError)) {
 		t.Errorf("below the intrinsic cost: %v", err)
 	}
 }
@@ -194,7 +197,7 @@ func TestSuggestedLimits(t *testing.T) {
 	for handler, reserved := range map[string]chain.Cycles{"tell": 500_000, "shout": 1_300_000} {
 		try := func(limits chain.Usage) trial.Quote {
 			t.Helper()
-			q, err := b.Estimate(t.Context(), alice, chain.Tx{
+			q, err := b.Estimate(t.Context(), anyone, alice, chain.Tx{
 				To: &addr, Payload: actor.AppendMessage(nil, handler, nil), CyclesLimit: limits.Cycles, CellsLimit: limits.Cells,
 			})
 			if err != nil {
@@ -247,7 +250,7 @@ func TestPanic(t *testing.T) {
 		if _, err := b.Read(t.Context(), trial.Question{Actor: bad, Handler: "get"}); !errors.As(err, &p) || !strings.Contains(p.Stack, "broken") {
 			t.Errorf("a read that panics: %v", err)
 		}
-		if _, err := b.Estimate(t.Context(), alice, chain.Tx{To: &bad, Value: 1}); !errors.As(err, &p) {
+		if _, err := b.Estimate(t.Context(), anyone, alice, chain.Tx{To: &bad, Value: 1}); !errors.As(err, &p) {
 			t.Errorf("an estimate that panics: %v", err)
 		}
 		if a, err := b.Read(t.Context(), trial.Question{Actor: addr, Handler: "get"}); err != nil || a.Code != chain.CodeOK {

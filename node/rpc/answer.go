@@ -1,0 +1,106 @@
+package rpc
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/netip"
+	"time"
+)
+
+// answer keeps what a handler answers until its slot is given back: a client that
+// reads slowly holds its connection and its share of memory, and nobody's slot.
+type answer struct {
+	w      http.ResponseWriter
+	status int
+	body   []byte
+	owned  bool // body is the answer's own and may be appended to
+}
+
+func (a *answer) Header() http.Header { return a.w.Header() }
+
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 {
+		a.status = status
+	}
+}
+
+func (a *answer) Write(b []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	if !a.owned {
+		a.body, a.owned = bytes.Clone(a.body), true
+	}
+	a.body = append(a.body, b...)
+	return len(b), nil
+}
+
+// whole is Write of a body that nobody changes any more.
+func (a *answer) whole(b []byte) {
+	if len(a.body) > 0 {
+		_, _ = a.Write(b) // never fails
+		return
+	}
+	a.WriteHeader(http.StatusOK)
+	a.body = b
+}
+
+// Unwrap lets deadlines of the connection be set.
+func (a *answer) Unwrap() http.ResponseWriter { return a.w }
+
+// freeAnswerBytes is how large an answer may be without a share of AnswersBytesMax:
+// each connection may hold one.
+const freeAnswerBytes = 64 << 10
+
+// send writes the answer to its client.
+func (s *Server) send(a *answer, r *http.Request, client netip.Addr) {
+	if n := len(a.body); n > freeAnswerBytes {
+		share, why := s.answers.take(client, int64(n))
+		if why != granted {
+			clear(a.w.Header())
+			retryAfter(a.w, time.Second)
+			s.writeError(a.w, r, s.noShare(why, CodeBusy, s.answers, "bytes of answers that wait to be read"))
+			return
+		}
+		defer share.give()
+	}
+	if a.status == 0 {
+		return // the client left
+	}
+	a.w.WriteHeader(a.status)
+	if _, err := a.w.Write(a.body); err != nil {
+		s.log.Debug("rpc client left before its answer", "err", err)
+	}
+}
+
+// readAhead reads the body of a request before it takes a slot: a client that
+// sends slowly holds its connection and its share of memory, and nobody's slot.
+// The handler reads the body again, from memory, and refuses what is too long.
+func (s *Server) readAhead(route *route, r *http.Request, client netip.Addr) (held, error) {
+	if route.body == 0 || r.Body == nil || r.ContentLength > route.body {
+		return held{}, nil // no body is wanted, or the handler refuses it unread
+	}
+	n := r.ContentLength
+	if n < 0 {
+		n = route.body + 1
+	}
+	share, why := s.bodies.take(client, n)
+	if why != granted {
+		return held{}, s.noShare(why, CodeBusy, s.bodies, "bytes of bodies")
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, route.body+1))
+	if err != nil {
+		share.give()
+		return held{}, badRequest(CodeBadRequest, "the body ended early: send as many bytes as announced, within %v", s.cfg.ReadTimeout)
+	}
+	r.Body = io.NopCloser(bytes.NewReader(body))
+	return share, nil
+}
+
+// noShare is the answer to a client that got nothing of a limit.
+func (s *Server) noShare(why refused, code Code, of *shares, what string) error {
+	if why == shareOver {
+		return refuse(http.StatusTooManyRequests, CodeShare,
+			"your address holds the %d %s that one client may: wait for an answer first", of.each, what)
+	}
+	return refuse(http.StatusServiceUnavailable, code, "all %d %s are taken: try again in a second", of.max, what)
+}

@@ -1,0 +1,93 @@
+package trial
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"sync"
+)
+
+// queue hands trials to workers, one client after the other: who asks for many
+// waits for himself. Of one client at most each are worked on at a time, so that a
+// worker is left for others.
+type queue struct {
+	most, perClient, each int
+
+	mu      sync.Mutex // guards all below
+	came    *sync.Cond // a trial came, or a worker is free, or the bench ends
+	waiting map[netip.Addr][]job
+	turns   []netip.Addr // of clients with trials that wait, the next one first
+	running map[netip.Addr]int
+	held    map[netip.Addr]int // that wait or are worked on
+	n       int                // of all clients
+}
+
+func newQueue(cfg *Config) *queue {
+	q := &queue{
+		most: cfg.Workers + cfg.Queue, perClient: cfg.PerClient, each: max(1, cfg.Workers-1),
+		waiting: map[netip.Addr][]job{}, running: map[netip.Addr]int{}, held: map[netip.Addr]int{},
+	}
+	q.came = sync.NewCond(&q.mu)
+	return q
+}
+
+// put takes a trial in, false if there is no room for it.
+func (q *queue) put(j job) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.n >= q.most || j.client.IsValid() && q.held[j.client] >= q.perClient {
+		return false
+	}
+	if len(q.waiting[j.client]) == 0 {
+		q.turns = append(q.turns, j.client)
+	}
+	q.waiting[j.client] = append(q.waiting[j.client], j)
+	q.held[j.client]++
+	q.n++
+	q.came.Signal()
+	return true
+}
+
+// take waits for a trial, false when ctx has ended.
+func (q *queue) take(ctx context.Context) (job, bool) {
+	defer context.AfterFunc(ctx, func() {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.came.Broadcast()
+	})()
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for ctx.Err() == nil {
+		for i, client := range q.turns {
+			if client.IsValid() && q.running[client] >= q.each {
+				continue
+			}
+			list := q.waiting[client]
+			j := list[0]
+			q.turns = slices.Delete(q.turns, i, i+1)
+			if list = list[1:]; len(list) > 0 {
+				q.waiting[client] = list
+				q.turns = append(q.turns, client)
+			} else {
+				delete(q.waiting, client)
+			}
+			q.running[client]++
+			return j, true
+		}
+		q.came.Wait()
+	}
+	return job{}, false
+}
+
+// done takes note that a trial has ended.
+func (q *queue) done(client netip.Addr) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, count := range []map[netip.Addr]int{q.running, q.held} {
+		if count[client]--; count[client] == 0 {
+			delete(count, client)
+		}
+	}
+	q.n--
+	q.came.Signal()
+}
