@@ -22,6 +22,8 @@ type Selection struct {
 	// Counts are what the others were counted with. nil: messages and other users'
 	// transactions with a payload with their limits, the rest with what it uses.
 	Counts []chain.Usage
+
+	Watch Watch // of the proposer's time
 }
 
 // IsSpare reports whether a transaction stands back.
@@ -63,6 +65,7 @@ type Sifted struct {
 	Result
 	Kept    []*chain.VerifiedTx // in their order
 	Refused []*InvalidTx        // the others; Index is the place in the selection, Err may be a [*Fault]
+	Cut     bool                // time was over before the end
 }
 
 // Sift is [Apply] for a proposer: what may not stand behind those kept before it is
@@ -76,10 +79,8 @@ func Sift(view state.View, in Inputs, sel *Selection) (Sifted, error) {
 		return Sifted{}, err
 	}
 	v := s.Sieve(sel)
-	for i := range sel.Txs {
-		if err := v.Transact(i); err != nil {
-			return Sifted{}, err
-		}
+	if err := v.From(0); err != nil {
+		return Sifted{}, err
 	}
 	return v.Finish()
 }
@@ -122,14 +123,44 @@ func (v *Sieve) rivals(tx *chain.VerifiedTx) bool {
 	return ok
 }
 
-// Transact takes the next transaction, or leaves it out. The error is a [*Fault].
+// From takes the transactions from i on, one after the other, while there is time. The
+// error is a [*Fault].
+func (v *Sieve) From(i int) error {
+	for ; i < len(v.sel.Txs) && !v.out.Cut; i++ {
+		if v.sel.Watch.IsOver() {
+			v.LeaveFrom(i)
+			return nil
+		}
+		if err := v.Transact(i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LeaveFrom leaves out transaction i and all behind it: time is over.
+func (v *Sieve) LeaveFrom(i int) {
+	v.out.Cut = true
+	for ; i < len(v.sel.Txs); i++ {
+		v.out.Refused = append(v.out.Refused, &InvalidTx{Index: i, Err: ErrTime})
+	}
+}
+
+// Transact takes the next transaction, or leaves it out. One under way when time ends
+// is left out with those behind it. The error is a [*Fault].
 func (v *Sieve) Transact(i int) error {
 	if !v.Admit(i) {
 		return nil
 	}
 	b := v.steps.b
-	mark := b.state.Snapshot()
+	mark, began := b.state.Snapshot(), v.sel.Watch.Now()
 	a, err := v.attempt(i)
+	v.sel.Watch.Note(i, a.Used(), v.sel.Watch.Now()-began)
+	if v.sel.Watch.IsOver() {
+		b.state.Revert(mark)
+		v.LeaveFrom(i)
+		return nil
+	}
 	if err != nil {
 		b.state.Revert(mark)
 		return v.Refuse(i, err)
@@ -216,7 +247,7 @@ func (v *Sieve) Finish() (out Sifted, err error) {
 // transaction waits. Else no block takes it any more. A fault does not pass: what
 // stumbles over the state does so again.
 func MayPass(err error) bool {
-	for _, place := range []error{ErrLaneOrder, ErrLaneFull, ErrActorBusy} {
+	for _, place := range []error{ErrLaneOrder, ErrLaneFull, ErrActorBusy, ErrTime} {
 		if errors.Is(err, place) {
 			return true
 		}

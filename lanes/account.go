@@ -45,6 +45,10 @@ func accountsAt(view state.View, height chain.Height) func(chain.Address) (sched
 // judge.
 func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 	o := sched.Offer{Tx: tx}
+	if l.shunned.has(tx.Hash) {
+		o.Err = ErrShunned
+		return o
+	}
 	params := l.params.Load()
 	ins, err := fees.CheckStatic(tx, params, l.chainID)
 	if err != nil {

@@ -30,6 +30,8 @@ type Lanes struct {
 	validators []chain.Validator
 	pool       *sched.Scheduler
 	uses       *uses
+	shunned    shunned
+	height     atomic.Uint64 // of the last head
 	ended      atomic.Bool
 }
 
@@ -108,6 +110,8 @@ func (l *Lanes) Finalized(ctx context.Context, head FinalizedHead) error {
 	}
 	l.view.Store(&head.View)
 	l.uses.learn(head.Txs, head.Receipts)
+	l.height.Store(uint64(head.Height))
+	l.shunned.at(head.Height)
 	return l.pool.Advance(head.pool(), head.Txs, head.Touched)
 }
 
@@ -117,6 +121,16 @@ func (l *Lanes) Discard(ctx context.Context, hashes []chain.Hash) error {
 	if err := l.open(ctx); err != nil {
 		return err
 	}
+	l.pool.Discard(hashes)
+	return nil
+}
+
+// Shun removes transactions as Discard does and refuses them for a while.
+func (l *Lanes) Shun(ctx context.Context, hashes []chain.Hash) error {
+	if err := l.open(ctx); err != nil {
+		return err
+	}
+	l.shunned.add(hashes, chain.Height(l.height.Load())+shunnedBlocks)
 	l.pool.Discard(hashes)
 	return nil
 }

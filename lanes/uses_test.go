@@ -1,6 +1,7 @@
 package lanes
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -210,4 +211,44 @@ func asInProduction(t testing.TB, params chain.Params, view state.View) *Lanes {
 		t.Fatal(err)
 	}
 	return l
+}
+
+// TestShunned: what was dropped for its time is refused for a while, and a flood of such
+// makes the node forget the oldest.
+func TestShunned(t *testing.T) {
+	params, view := chain.DefaultParams(), wealthy()
+	l := idle(t, params, view)
+	var m maker
+	tx := m.transfer(1, 0, 1, 21_000)
+	admit := func() error { return l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0] }
+	if err := admit(); err != nil {
+		t.Fatal(err)
+	}
+	if err := l.Shun(t.Context(), []chain.Hash{tx.Hash}); err != nil {
+		t.Fatal(err)
+	}
+	if _, ok, _ := l.Lookup(t.Context(), tx.Hash); ok {
+		t.Error("it is still in the pool")
+	}
+	at := func(h chain.Height) {
+		t.Helper()
+		if err := l.Finalized(t.Context(), FinalizedHead{Height: h, View: view, BaseFees: evenFees(1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at(shunnedBlocks - 1)
+	if err := admit(); !errors.Is(err, ErrShunned) {
+		t.Errorf("admitted again: %v", err)
+	}
+	at(shunnedBlocks)
+	if err := admit(); err != nil {
+		t.Errorf("after its time: %v", err)
+	}
+	var s shunned
+	for i := range 2 * shunnedMost {
+		s.add([]chain.Hash{{byte(i), byte(i >> 8)}}, 1)
+	}
+	if len(s.order) != shunnedMost || len(s.until) != shunnedMost || s.has(chain.Hash{}) {
+		t.Errorf("%d and %d kept, want %d", len(s.order), len(s.until), shunnedMost)
+	}
 }

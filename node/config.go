@@ -43,6 +43,9 @@ type Config struct {
 	// Exec says how the transactions of a block are executed. No result depends
 	// on it.
 	Exec parallel.Config
+	// BuildPercent is the part of the block time in which a proposal takes
+	// transactions (docs/adr/0071).
+	BuildPercent int
 	// FreeBytesFloor is how much of the disk stays free: below it the node stops
 	// before it writes. 0 for no floor.
 	FreeBytesFloor int64
@@ -85,6 +88,9 @@ func (c Config) Check() error {
 	}
 	if err := c.Exec.Check(); err != nil {
 		return fmt.Errorf("execution: %w", err)
+	}
+	if c.BuildPercent < 0 || c.BuildPercent > 100 {
+		return fmt.Errorf("build percent = %d, want 1 to 100, or 0 for the default", c.BuildPercent)
 	}
 	if c.FreeBytesFloor < 0 {
 		return errors.New("floor of free space is below 0")

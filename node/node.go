@@ -169,7 +169,7 @@ func (n *Node) build() error {
 		Committed: n.buildStates(), Defect: writeDefects(n.cfg.DataDir, n.log),
 		Genesis: n.genesis, Store: n.store, Pool: n.lanes, Signatures: n.sigverify,
 		Proposers: proposers, Shards: n.shards, PeerKey: chain.PeerKey(n.keys.Peer.PublicKey()), OrderKey: n.keys.Own, Log: n.log,
-		Exec: n.cfg.Exec,
+		Exec: n.cfg.Exec, BuildPercent: n.cfg.BuildPercent,
 	})
 	if err != nil {
 		return err

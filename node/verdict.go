@@ -69,6 +69,7 @@ func sentinelCode(err error) (rpc.Code, bool) {
 		{fees.ErrRole, rpc.CodeTxNotAllowed},
 		{fees.ErrNonceMax, rpc.CodeTxRejected},
 		{fees.ErrLane, rpc.CodeTxRejected},
+		{lanes.ErrShunned, rpc.CodeTxRejected},
 	}
 	for _, row := range table {
 		if errors.Is(err, row.err) {

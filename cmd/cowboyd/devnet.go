@@ -32,6 +32,7 @@ type listenFlags struct {
 	RPCRate    int      `name:"rpc-rate" help:"API requests per second and client address; 0 is unlimited." default:"100"`
 	ExecMode   string   `name:"exec-mode" help:"How the transactions of a block are executed: seq (one after the other), dag (beside each other, as planned), opt (beside each other, without a plan), auto. The results are the same." enum:"auto,seq,dag,opt" default:"auto"`
 	Workers    int      `name:"exec-workers" help:"Transactions executed at a time; 0 for as many as there are processors." default:"0"`
+	Build      int      `name:"build-percent" help:"Part of the block time in which a proposal takes transactions; the rest is for everything else." default:"60"`
 	Checkpoint uint64   `name:"checkpoint-blocks" help:"Blocks between two checkpoints of the state, which joining nodes fetch. 0 makes none." default:"10000"`
 }
 
@@ -53,7 +54,7 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 		}
 		cfg.RPCProxies = append(cfg.RPCProxies, p)
 	}
-	cfg.CheckpointBlocks = f.Checkpoint
+	cfg.CheckpointBlocks, cfg.BuildPercent = f.Checkpoint, f.Build
 	mode, err := parallel.ParseMode(f.ExecMode)
 	if err != nil {
 		return cfg, err

@@ -11,7 +11,8 @@ type attempt struct {
 	view   view
 	over   *state.Overlay // on view
 	result exec.Attempt
-	good   bool // it ended with a result
+	good   bool   // it ended with a result
+	nanos  uint64 // that its last run took, by a proposer's clock
 }
 
 // mostKept bounds the reads of an attempt that is used again, and with them its

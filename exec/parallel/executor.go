@@ -90,10 +90,8 @@ func (x *Executor) Sift(view state.View, in exec.Inputs, sel *exec.Selection) (e
 		return exec.Sifted{}, err
 	}
 	began := x.now()
-	for i := settled; i < len(sel.Txs); i++ {
-		if err := v.Transact(i); err != nil {
-			return exec.Sifted{}, err
-		}
+	if err := v.From(settled); err != nil {
+		return exec.Sifted{}, err
 	}
 	left := x.now()
 	out, err := v.Finish()
@@ -122,6 +120,9 @@ func (x *Executor) beside(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx, v *
 		return 0, &exec.Fault{Doing: "merge writes", Err: err}
 	}
 	x.stats.FinishNanos += x.now() - began
+	if r.late {
+		r.leave()
+	}
 	return r.frontier, nil
 }
 

@@ -45,6 +45,7 @@ type run struct {
 	err       error // of transaction frontier: the verdict on the block, or a fault
 	panicked  any   // what transaction frontier panicked with
 	abandon   bool  // too many conflicts
+	late      bool  // the proposer's time is over
 	reruns    int
 	lone      int // that ran alone
 	tallies   map[chain.Address]*tally
@@ -238,6 +239,9 @@ func (w *worker) advance(first, settled int) {
 // on.
 func (w *worker) book(i int) bool {
 	r, j := w.run, &w.run.jobs[i]
+	if r.late = r.sieve.late(); r.late {
+		return false
+	}
 	if !r.sieve.admit(i) {
 		return true
 	}
@@ -252,11 +256,13 @@ func (w *worker) book(i int) bool {
 			j.try.renew()
 		}
 		w.try(i, false)
+		r.sieve.note(i, j.try)
 		last = !w.stands(i) // an error, or a balance beyond 64 bits
 	}
 	if last {
 		j.try = r.newAttempt(state.NewOverlay)
 		w.try(i, true)
+		r.sieve.note(i, j.try)
 		if r.err != nil {
 			r.err = r.sieve.refuse(i, r.err)
 			return r.err == nil
@@ -267,6 +273,9 @@ func (w *worker) book(i int) bool {
 		r.abandon = r.tooMany(i)
 	}
 	if r.panicked != nil {
+		return false
+	}
+	if r.late = r.sieve.late(); r.late {
 		return false
 	}
 	if r.shake != nil {
@@ -280,6 +289,9 @@ func (w *worker) book(i int) bool {
 		return false
 	}
 	r.sieve.keep(i)
+	if !last && !alone && !again {
+		r.sieve.note(i, j.try)
+	}
 	if !alone {
 		r.tried(i, again)
 	}
@@ -328,7 +340,9 @@ func (w *worker) stands(i int) bool {
 func (w *worker) try(i int, last bool) {
 	r, a := w.run, w.run.jobs[i].try
 	w.executions++
+	began := r.sieve.clock()
 	defer func() {
+		a.nanos = r.sieve.clock() - began
 		switch p := recover(); {
 		case p == nil || !last:
 		case r.sieve != nil:

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -203,6 +204,7 @@ func TestSameAsSequential(t *testing.T) {
 		chain.CodeName(chain.CodeOK), chain.CodeName(chain.CodeReverted), chain.CodeName(chain.CodeCyclesExhausted), chain.CodeName(chain.CodeNoHandler),
 		exec.ErrLaneFull.Error(), exec.ErrActorBusy.Error(), "waited", "fired",
 		"left out: " + exec.ErrLaneFull.Error(), "left out: " + exec.ErrActorBusy.Error(),
+		"ended in time",
 	} {
 		if met[what] == 0 {
 			t.Errorf("no chain met %q", what)
@@ -302,6 +304,48 @@ func (w *world) sameSift(t *testing.T, p *chain.Params, h chain.Height, m state.
 	for _, x := range list {
 		if got := sifted(x.Sift(m, inputs(p, h), sel)); got != want {
 			t.Fatalf("block %d of %d transactions sifted, %s:\n%s", h, len(txs), x.name, difference(got, want))
+		}
+	}
+	if err == nil {
+		w.endsInTime(t, p, h, m, list, *sel, e, all.Kept, met)
+	}
+}
+
+// endsInTime cuts a block short by a clock that nobody knows beforehand: what is kept
+// is the beginning of what is kept with all time, and makes the same block by itself.
+func (w *world) endsInTime(t *testing.T, p *chain.Params, h chain.Height, m state.View, list []way, sel exec.Selection, e *pvm.Engine, all []*chain.VerifiedTx, met meetings) {
+	t.Helper()
+	for _, x := range list {
+		var asked atomic.Int64
+		most := int64(w.rng.IntN(2*len(sel.Txs) + 2))
+		ran := map[int]bool{}
+		sel.Watch = exec.Watch{
+			Nanos: func() uint64 { return uint64(asked.Load()) },
+			Over:  func() bool { return asked.Add(1) > most },
+			Ran:   func(i int, _ chain.Usage, _ uint64) { ran[i] = true },
+		}
+		s, err := x.Sift(m, inputs(p, h), &sel)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(s.Kept) > len(all) || !slices.Equal(s.Kept, all[:len(s.Kept)]) || !s.Cut && len(s.Kept) < len(all) {
+			t.Fatalf("block %d, %s: %d transactions kept in time are not the first of %d", h, x.name, len(s.Kept), len(all))
+		}
+		if len(s.Kept)+len(s.Refused) != len(sel.Txs) {
+			t.Fatalf("block %d, %s: %d kept and %d left out of %d", h, x.name, len(s.Kept), len(s.Refused), len(sel.Txs))
+		}
+		for i, tx := range sel.Txs {
+			if slices.Contains(s.Kept, tx) && !ran[i] {
+				t.Fatalf("block %d, %s: nobody was told what transaction %d took", h, x.name, i)
+			}
+		}
+		in := inputs(p, h)
+		in.Engine = e
+		if got, alone := text(s.Result, nil), text(exec.Apply(m, in, s.Kept)); got != alone {
+			t.Fatalf("block %d ended in time, %s, is not what the kept ones make:\n%s", h, x.name, difference(got, alone))
+		}
+		if s.Cut {
+			met["ended in time"]++
 		}
 	}
 }

@@ -11,6 +11,35 @@ type sieve struct {
 // spare reports whether a transaction runs at the frontier alone.
 func (v *sieve) spare(i int) bool { return v != nil && v.sel.IsSpare(i) }
 
+// late reports whether the proposer's time is over.
+func (v *sieve) late() bool { return v != nil && v.sel.Watch.IsOver() }
+
+// clock reads the proposer's clock.
+func (v *sieve) clock() uint64 {
+	if v == nil {
+		return 0
+	}
+	return v.sel.Watch.Now()
+}
+
+// note tells the proposer what transaction i took.
+func (v *sieve) note(i int, a *attempt) {
+	if v != nil {
+		v.sel.Watch.Note(i, a.result.Used(), a.nanos)
+	}
+}
+
+// leave leaves out what is not settled when time is over. What of it was run all the
+// same has taken its time, too. Nobody works any more.
+func (r *run) leave() {
+	for i := r.frontier; i < len(r.txs); i++ {
+		if r.jobs[i].by != nil {
+			r.sieve.note(i, r.jobs[i].try)
+		}
+	}
+	r.sieve.LeaveFrom(r.frontier)
+}
+
 // admit reports whether the transaction at the frontier may be settled.
 func (v *sieve) admit(i int) bool { return v == nil || v.Admit(i) }
 

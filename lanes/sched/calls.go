@@ -89,7 +89,6 @@ func (k *picker) result() Picked {
 	p := Picked{Txs: k.picked, Counts: k.counts, Cut: k.cut}
 	p.Slack.Cycles = k.left.Cycles - k.spare.Cycles
 	p.Slack.Cells = k.left.Cells - k.spare.Cells
-	p.Cut = p.Cut || len(k.called.spares) > 0
 	for _, e := range k.called.spares {
 		if e.space() <= k.left.Bytes {
 			k.left.Bytes -= e.space()

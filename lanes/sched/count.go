@@ -89,12 +89,13 @@ func (k *picker) fits(e *entry, c *count) bool {
 }
 
 // postpone reports whether a guess must wait until what is known of the lane is
-// served. The first of a block need not: it may be the one that teaches.
+// served. The first of a block need not: it may be the one that teaches. When a block
+// is packed again, for the room that guesses left, no new ones take it.
 func (k *picker) postpone(e *entry, c *count) bool {
 	if !c.guess || k.last {
 		return false
 	}
-	if k.guessed != (chain.Usage{}) && exceeds(sum(k.guessed, c.uses), k.guessMost) {
+	if k.req.Used != nil || k.guessed != (chain.Usage{}) && exceeds(sum(k.guessed, c.uses), k.guessMost) {
 		k.later = append(k.later, e)
 		k.cut = true
 		return true

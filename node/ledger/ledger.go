@@ -48,6 +48,8 @@ type Pool interface {
 	Pack(ctx context.Context, req lanes.PackRequest) (lanes.Packed, error)
 	// Discard drops transactions that no block takes. Unknown ones are ignored.
 	Discard(ctx context.Context, hashes []chain.Hash) error
+	// Shun drops transactions and refuses them for a while.
+	Shun(ctx context.Context, hashes []chain.Hash) error
 }
 
 // Signatures recovers the senders of a received block's transactions.
@@ -69,9 +71,14 @@ type Config struct {
 	OrderKey   *bls.SecretKey  // this validator's own BLS key: signs the order (resolution 11.15)
 	Exec       parallel.Config // how blocks are executed; without workers: one transaction after the other
 	Now        func() time.Time
-	Defect     func(pvm.Dump)     // told of every defect of the Python machine; may be nil
-	Committed  func(chain.Height) // called behind each commit, before the next; may be nil
-	Log        *slog.Logger
+
+	// BuildPercent is the part of the block time in which a proposal takes
+	// transactions; 0 means DefaultBuildPercent.
+	BuildPercent int
+
+	Defect    func(pvm.Dump)     // told of every defect of the Python machine; may be nil
+	Committed func(chain.Height) // called behind each commit, before the next; may be nil
+	Log       *slog.Logger
 }
 
 // Event announces one finalized block.
@@ -107,6 +114,7 @@ type Stats struct {
 	TxsFinalized                           atomic.Uint64
 	Shed                                   atomic.Uint64 // transactions that execution refused of a selection
 	Faults                                 atomic.Uint64 // transactions and drafts that were given up because executing them is a fault
+	Refilled, Hurried, Slow                atomic.Uint64 // own blocks packed again, ended by the clock; transactions far above their price in time
 	PackNanos, ExecNanos, RootNanos        atomic.Uint64
 	CommitNanos                            atomic.Uint64
 

@@ -38,7 +38,10 @@ func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine
 	}
 	return call(ctx, l, func(runCtx context.Context) (engine.Proposed, error) {
 		began := time.Now()
-		e, err := l.build(runCtx, req, parent, advancing)
+		e, err := l.build(runCtx, ctx, req, parent, advancing)
+		if errors.Is(err, errOvertaken) {
+			l.size.built(0, time.Since(began), true)
+		}
 		if err != nil {
 			return engine.Proposed{}, err
 		}
@@ -67,8 +70,22 @@ func (l *Ledger) executed(digest chain.Hash) (*Executed, error) {
 	return e, nil
 }
 
-// build packs, orders and executes one block.
-func (l *Ledger) build(ctx context.Context, req engine.ProposeRequest, parent *Executed, advancing bool) (*Executed, error) {
+// errOvertaken means that the view ended before its proposal was built. Nobody hears
+// it: who asked has gone.
+var errOvertaken = errors.New("the view ended before its proposal was built")
+
+// proposal is a block that is being built.
+type proposal struct {
+	l      *Ledger
+	ctx    context.Context // of the ledger
+	header chain.Header
+	parent *Executed
+	vrfOut chain.Hash
+	watch  *watch
+}
+
+// build packs, orders and executes one block. view ends with the view that it is for.
+func (l *Ledger) build(ctx, view context.Context, req engine.ProposeRequest, parent *Executed, advancing bool) (*Executed, error) {
 	header := l.frame(req, parent)
 	l.size.follow(parent.Force.Params)
 	if advancing {
@@ -79,19 +96,25 @@ func (l *Ledger) build(ctx context.Context, req engine.ProposeRequest, parent *E
 	proof, vrfOut := vrf.Prove(l.cfg.OrderKey, l.cfg.Proposers.namespace, order.Message(header.Height, parentBeacon))
 	header.OrderProof = proof
 
-	var sel exec.Selection
+	p := &proposal{l, ctx, header, parent, vrfOut, l.newWatch(view, parent)}
+	var packed lanes.Packed
 	if !advancing {
-		began := time.Now()
 		var err error
-		if sel, err = l.pack(ctx, &header, parent, vrfOut); err != nil {
+		if packed, err = p.pack(nil); err != nil {
 			return nil, err
 		}
-		l.Stats.PackNanos.Add(uint64(time.Since(began)))
 	}
-	if req.Draft != nil && sel.Spare == nil && l.draftPays(sel.Txs) {
-		req.Draft(draftOf(header, sel.Txs))
+	if req.Draft != nil && packed.Spare == nil && l.draftPays(packed.Txs) {
+		req.Draft(draftOf(header, packed.Txs))
 	}
-	e, err := l.shed(ctx, header, parent, vrfOut, sel)
+	s, err := p.shed(selectionOf(&packed))
+	if err == nil {
+		s, err = p.refill(&packed, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	e, err := l.seal(header, parent, s.Kept, &s.Result)
 	if err != nil {
 		return nil, err
 	}
@@ -130,30 +153,39 @@ func (l *Ledger) parentBeacon(h *chain.Header) chain.Hash {
 // block limit; what a header's inputs take beyond it is added by pack.
 const blockEnvelopeBytes = 2 * chain.HeaderFixedBytes
 
-func (l *Ledger) pack(ctx context.Context, h *chain.Header, parent *Executed, vrfOut chain.Hash) (exec.Selection, error) {
+// pack selects transactions; used says what some of them are known to use.
+func (p *proposal) pack(used map[chain.Hash]chain.Usage) (lanes.Packed, error) {
+	l, h, parent := p.l, &p.header, p.parent
+	began := time.Now()
 	reserved, err := exec.TimerReserve(parent.State, parent.Force.Params, h.Height)
 	if err != nil {
-		return exec.Selection{}, fmt.Errorf("pack: %w", err)
+		return lanes.Packed{}, fmt.Errorf("pack: %w", err)
 	}
 	left, err := leftAt(parent, h.Height)
 	if err != nil {
-		return exec.Selection{}, fmt.Errorf("pack: %w", err)
+		return lanes.Packed{}, fmt.Errorf("pack: %w", err)
 	}
-	packed, err := l.cfg.Pool.Pack(ctx, lanes.PackRequest{
+	packed, err := l.cfg.Pool.Pack(p.ctx, lanes.PackRequest{
 		Reserved: reserved,
 		Parent:   parent.State,
 		Params:   parent.Force.Params,
 		Height:   h.Height,
 		BaseFees: h.BaseFees,
-		VRFOut:   vrfOut,
+		VRFOut:   p.vrfOut,
+		Used:     used,
 		MaxBytes: l.size.limit - len(h.PresenceInput) - len(h.ConsumedSeeds),
 		Before:   l.before(parent),
 		Left:     left,
 	})
 	if err != nil {
-		return exec.Selection{}, fmt.Errorf("pack: %w", err)
+		return lanes.Packed{}, fmt.Errorf("pack: %w", err)
 	}
-	return exec.Selection{Txs: packed.Txs, Spare: packed.Spare, Slack: packed.Slack, Counts: packed.Counts}, nil
+	l.Stats.PackNanos.Add(uint64(time.Since(began)))
+	return packed, nil
+}
+
+func selectionOf(p *lanes.Packed) exec.Selection {
+	return exec.Selection{Txs: p.Txs, Spare: p.Spare, Slack: p.Slack, Counts: p.Counts}
 }
 
 // before returns the transactions of a block, of the one before it, and so on

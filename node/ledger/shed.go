@@ -15,7 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
-// shed executes a selection and makes a block of what execution does not refuse of it.
+// shed executes a selection without what execution refuses of it.
 // Packing knows what transactions may use at most, not what comes of them, and what it
 // misjudges must not cost the proposer its slot, nor anybody else the turn. What no
 // block takes leaves the pool for good, so that nobody fills blocks with transactions
@@ -24,30 +24,42 @@ import (
 //
 // A selection is executed once, except where one is refused behind which others of its
 // sender have run: they move in the order, and all is executed anew without it. If
-// again one is refused so, only the first of each sender is left, which nothing moves.
-func (l *Ledger) shed(ctx context.Context, h chain.Header, parent *Executed, vrfOut chain.Hash, sel exec.Selection) (*Executed, error) {
+// again one is refused so, or time is over, only the first of each sender is left, which
+// nothing moves.
+func (p *proposal) shed(sel exec.Selection) (exec.Sifted, error) {
+	l := p.l
 	for round := 0; ; round++ {
+		sel.Watch = p.watch.of(sel.Txs)
 		began := time.Now()
-		s, err := l.executor.Sift(parent.State, l.inputs(&h, parent.Force.Params), &sel)
+		s, err := l.executor.Sift(p.parent.State, l.inputs(&p.header, p.parent.Force.Params), &sel)
 		l.Stats.noteExec(l.executor.Stats())
 		if err != nil {
-			return nil, err
+			return s, err
 		}
 		l.ahead.note(len(s.Kept), time.Since(began))
 		l.Stats.ExecNanos.Add(uint64(time.Since(began)))
-		refused, err := l.refuse(ctx, &sel, s.Refused)
-		if err != nil {
-			return nil, err
+		refused, err := l.refuse(p.ctx, &sel, s.Refused)
+		if err == nil {
+			err = l.shun(p.ctx, p.watch)
 		}
-		if refused == 0 {
-			return l.seal(h, parent, s.Kept, &s.Result)
+		if err == nil && p.watch.overtaken() {
+			err = errOvertaken
 		}
-		next := order.Arrange(vrfOut, s.Kept)
+		if err != nil || refused == 0 && !s.Cut {
+			return s, err
+		}
+		if s.Cut {
+			l.Stats.Hurried.Add(1)
+		}
+		next := order.Arrange(p.vrfOut, s.Kept)
 		if slices.Equal(next, s.Kept) {
-			return l.seal(h, parent, s.Kept, &s.Result)
+			return s, nil
 		}
-		if round > 0 {
-			next = order.Arrange(vrfOut, firsts(next))
+		if round > 0 || s.Cut {
+			next = order.Arrange(p.vrfOut, firsts(next))
+		}
+		if s.Cut {
+			p.watch.extend()
 		}
 		sel = exec.Selection{Txs: next}
 	}
@@ -59,6 +71,9 @@ func (l *Ledger) refuse(ctx context.Context, sel *exec.Selection, list []*exec.I
 	var never []chain.Hash
 	for _, invalid := range list {
 		tx := sel.Txs[invalid.Index]
+		if errors.Is(invalid.Err, exec.ErrTime) {
+			break // and so is all behind it
+		}
 		if err := l.stumble("a transaction was left out of a block and dropped: executing it is a fault", tx.Hash, invalid.Err); err != nil {
 			return 0, err
 		}
@@ -68,7 +83,7 @@ func (l *Ledger) refuse(ctx context.Context, sel *exec.Selection, list []*exec.I
 		if sel.IsSpare(invalid.Index) {
 			continue
 		}
-		if refused++; refused == 1 {
+		if refused++; refused == 1 && !errors.Is(invalid.Err, exec.ErrLaneFull) { // larger limits than the place has room for: no news
 			l.cfg.Log.Warn("transactions refused while building a block", "first", tx.Hash, "err", invalid.Err)
 		}
 	}

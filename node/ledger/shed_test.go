@@ -33,7 +33,7 @@ class Busy:
 
 // sent signs a transaction of any kind.
 func (f *fixture) sent(key *secp256k1.PrivateKey, tx chain.Tx) *chain.VerifiedTx {
-	tx.ChainID, tx.MaxFeePerCycle, tx.MaxFeePerCell, tx.TipPerCycle = f.genesis.ChainID, 10, 10, 1
+	tx.ChainID, tx.MaxFeePerCycle, tx.MaxFeePerCell, tx.TipPerCycle = f.genesis.ChainID, 10, 10, max(tx.TipPerCycle, 1)
 	sig := key.Sign(tx.SigningHash())
 	tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
 	body := tx.Encode()

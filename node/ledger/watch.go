@@ -1,0 +1,98 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec"
+)
+
+// DefaultBuildPercent is the part of the block time in which a proposer takes
+// transactions: what is left of it, and of the view, is for the root, for the others'
+// executions and for a machine that is busy otherwise.
+const DefaultBuildPercent = 60
+
+// What an honest machine needs for a cycle is far below slowNanosPerCycle (`make
+// bench-exec` holds the worst to 50), so who takes more than that, and long enough for
+// a pause of the machine not to explain it, has found something that is priced wrong.
+const (
+	slowNanosPerCycle = 200
+	slowLeast         = 50 * time.Millisecond
+)
+
+// watch sees to the time of one proposal. Nothing that it says is a rule: what it
+// leaves out may stand in the next block, and verifiers have none.
+type watch struct {
+	now       func() time.Time
+	began     time.Time
+	most      time.Duration // for all executions together
+	overtaken func() bool   // the view that the proposal was for has ended
+	slow      []slowTx
+}
+
+// slowTx is a transaction that took far longer than it pays for.
+type slowTx struct {
+	tx    *chain.VerifiedTx
+	used  chain.Usage
+	nanos uint64
+}
+
+func (l *Ledger) newWatch(view context.Context, parent *Executed) *watch {
+	percent := l.cfg.BuildPercent
+	if percent == 0 {
+		percent = DefaultBuildPercent
+	}
+	block := time.Duration(l.blockMillis(parent)) * time.Millisecond
+	return &watch{
+		now: l.cfg.Now, began: l.cfg.Now(), most: block * time.Duration(percent) / 100,
+		overtaken: func() bool { return view.Err() != nil },
+	}
+}
+
+func (w *watch) spent() time.Duration { return w.now().Sub(w.began) }
+
+// over reports whether no further transaction may be taken.
+func (w *watch) over() bool { return w.spent() > w.most || w.overtaken() }
+
+// again reports whether there is time for as much as there was until now.
+func (w *watch) again() bool { return 2*w.spent() <= w.most && !w.overtaken() }
+
+// extend gives as much time as there was at the beginning, for an execution of part of
+// what was executed within it.
+func (w *watch) extend() { w.most = max(w.most, w.spent()) + w.most }
+
+// of watches the execution of a selection.
+func (w *watch) of(txs []*chain.VerifiedTx) exec.Watch {
+	return exec.Watch{
+		Nanos: func() uint64 { return uint64(w.spent()) },
+		Over:  w.over,
+		Ran: func(i int, used chain.Usage, nanos uint64) {
+			// A payment runs nothing that its sender could have made slow.
+			if nanos > uint64(slowLeast) && nanos/slowNanosPerCycle > uint64(used.Cycles) && len(txs[i].Tx.Payload) > 0 {
+				w.slow = append(w.slow, slowTx{txs[i], used, nanos})
+			}
+		},
+	}
+}
+
+// shun drops from the pool what took far longer than it pays for: kept, it would be
+// packed again in every view and cost each as much.
+func (l *Ledger) shun(ctx context.Context, w *watch) error {
+	if len(w.slow) == 0 {
+		return nil
+	}
+	var hashes []chain.Hash
+	for _, s := range w.slow {
+		if slices.Contains(hashes, s.tx.Hash) {
+			continue // ran twice
+		}
+		hashes = append(hashes, s.tx.Hash)
+		l.cfg.Log.Warn("a transaction took far longer than its cycles pay for and was dropped",
+			"hash", s.tx.Hash, "took", time.Duration(s.nanos), "cycles", s.used.Cycles)
+	}
+	w.slow = nil
+	l.Stats.Slow.Add(uint64(len(hashes)))
+	return l.cfg.Pool.Shun(ctx, hashes)
+}
