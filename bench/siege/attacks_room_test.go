@@ -145,6 +145,31 @@ def rest(msg):
 	}
 }
 
+func headOfLine() attack {
+	var at chain.Address
+	turn := 0
+	return attack{
+		name: "B8-head-of-line", what: "one message before each honest actor that reserves all which its bucket holds",
+		setup: func(s *siege) {
+			turn = 0
+			at = s.deploy(foe(80), []byte(`from cowboy_sdk import *
+@public
+def go(msg):
+    to, cycles = msg.payload
+    create_deferred_tx(to, "count", None, current_block() + 1, 0, cycles, 500)
+`), 1, boundary.EncodeManifest(boundary.All()), nil, 0)
+		},
+		block: func(s *siege) {
+			if turn++; turn%4 != 1 || turn > 4*neighbours {
+				return // the bucket of the attack's actor fills again
+			}
+			most := s.params().Actor.BlockCyclesBurst
+			to := s.honest.actors[turn/4]
+			_ = s.strike(foe(80+turn%30), chain.Tx{To: &at, Payload: message("go", list(raw(to[:]), number(uint64(most-50_000)))), TipPerCycle: bid, CyclesLimit: most, CellsLimit: 20_000})
+		},
+	}
+}
+
 func promisedTimers() attack {
 	turn := 0
 	return attack{

@@ -41,6 +41,7 @@ func attacks() []attack {
 		parkedFlood(),
 		longLists(),     // B7
 		deferredFlood(), // B8
+		headOfLine(),
 		squatters(),     // B11
 		emptyFirings(),  // B14
 		timerChurn(),    // W1
