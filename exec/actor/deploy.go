@@ -173,6 +173,7 @@ func (r *Run) compile(source []byte, before chain.Cycles) (*pvm.Program, verdict
 		return nil, v
 	}
 	p, err := programOf(r.engine, source)
+	r.noteFrontDefect(source, err)
 	if err != nil {
 		v := refused(chain.CodeCodeInvalid, "%v", err)
 		v.used = cost
@@ -196,6 +197,14 @@ func programOf(e *pvm.Engine, source []byte) (*pvm.Program, error) {
 		return nil, errNoSource
 	}
 	return e.Program(source, sourceName)
+}
+
+// noteFrontDefect keeps what is needed to look at a defect of the compiler.
+func (r *Run) noteFrontDefect(source []byte, err error) {
+	var d *pvm.FrontDefect
+	if errors.As(err, &d) {
+		r.defects = append(r.defects, pvm.Dump{File: sourceName, Source: source, CodeHash: pvm.HashOf(source), Panic: d.Panic, Stack: d.Stack})
+	}
 }
 
 // begin loads the program once, so that one which cannot load is refused, and

@@ -28,6 +28,7 @@ func (f *frame) UpgradeSelf(source []byte) error {
 		return err
 	}
 	p, err := programOf(f.run.engine, source)
+	f.run.noteFrontDefect(source, err)
 	if err != nil {
 		return &host.Refusal{Code: host.RefusedArgument, Text: "the source does not compile: " + err.Error()}
 	}

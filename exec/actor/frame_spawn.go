@@ -117,6 +117,7 @@ func (f *frame) sourceOf(d *Deployment) (*pvm.Program, error) {
 		charged = byLength
 	}
 	p, err := programOf(f.run.engine, d.Source)
+	f.run.noteFrontDefect(d.Source, err)
 	if err != nil {
 		return nil, &host.Refusal{Code: host.RefusedArgument, Text: "the source does not compile: " + err.Error()}
 	}

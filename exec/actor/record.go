@@ -9,7 +9,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// ErrRecord means a record in the state that does not decode: a fault.
+// ErrRecord means a record in the state that does not decode: a fault. Only the
+// protocol writes there: programs write their own accounts, restorations those of
+// dormant actors (exec's TestFaultSites lists every use).
 var ErrRecord = errors.New("record of an actor is malformed")
 
 // Record is what is fixed of an actor, in few bytes: it is read at every call and

@@ -20,7 +20,9 @@ var (
 	ErrSeen = errors.New("message was delivered before")
 )
 
-// ErrRecord means a record in the state that does not decode: a fault.
+// ErrRecord means a record in the state that does not decode: a fault. Only the
+// protocol writes there: programs write their own accounts, restorations those of
+// dormant actors (exec's TestFaultSites lists every use).
 var ErrRecord = errors.New("record of the mailbox is malformed")
 
 // Item is a message that waits. Its limits were paid for by the run that sent it.

@@ -3,6 +3,7 @@ package pvm
 import (
 	"errors"
 	"fmt"
+	"runtime/debug"
 
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
@@ -89,8 +90,36 @@ func front(src []byte, lim Limits) (*syntax.Module, *scope.Table, *gate.Report, 
 
 // Compile makes a program of a source. file is its name in tracebacks. The error
 // is that of the parser, the symbol tables, package continuation or the compiler,
-// each with its place, or a *[Refusal].
+// each with its place, a *[Refusal], or a *[FrontDefect].
 func Compile(src []byte, file string, lim Limits) (*Program, error) {
+	return guarded(func() (*Program, error) { return compileSource(src, file, lim) })
+}
+
+// guarded makes a [FrontDefect] of a panic of the Go runtime.
+func guarded(compile func() (*Program, error)) (p *Program, err error) {
+	defer func() {
+		switch cause := recover().(type) {
+		case nil:
+		case interface {
+			error
+			RuntimeError()
+		}:
+			p, err = nil, &FrontDefect{cause.Error(), string(debug.Stack())}
+		default:
+			panic(cause)
+		}
+	}()
+	return compile()
+}
+
+// FrontDefect is a panic of the Go runtime while a source was compiled - nil, bounds,
+// a failed assertion: a defect of ours, in which the source alone has a part, so that
+// every node of this version refuses it. Any other panic goes on.
+type FrontDefect struct{ Panic, Stack string }
+
+func (d *FrontDefect) Error() string { return "a defect of the compiler" }
+
+func compileSource(src []byte, file string, lim Limits) (*Program, error) {
 	mod, table, report, err := front(src, lim)
 	if err != nil {
 		return nil, err

@@ -10,7 +10,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// ErrRecord means a record of this package that does not decode: a fault.
+// ErrRecord means a record of this package that does not decode: a fault. Only the
+// protocol writes there: programs write their own accounts, restorations those of
+// dormant actors (exec's TestFaultSites lists every use).
 var ErrRecord = errors.New("record of rent is malformed")
 
 // Account is what is known of an actor's rent. The zero value is that of an actor

@@ -20,7 +20,9 @@ const (
 	maxDataBytes = chain.MaxTxBytes
 )
 
-// ErrRecord means a record in the state that no execution wrote: a fault.
+// ErrRecord means a record in the state that no execution wrote: a fault. Only the
+// protocol writes there: programs write their own accounts, restorations those of
+// dormant actors (exec's TestFaultSites lists every use).
 var ErrRecord = errors.New("record of a timer is malformed")
 
 // ID names a timer.

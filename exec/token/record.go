@@ -34,7 +34,9 @@ type Token struct {
 	Number       uint64         // among all tokens, from 1
 }
 
-// ErrRecord means a record in the state that does not decode: a fault.
+// ErrRecord means a record in the state that does not decode: a fault. Only the
+// protocol writes there: programs write their own accounts, restorations those of
+// dormant actors (exec's TestFaultSites lists every use).
 var ErrRecord = errors.New("record of a token is malformed")
 
 // NewID returns the id of a creator's next token: nonce is the number of tokens

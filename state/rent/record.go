@@ -9,7 +9,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// ErrRecord means that metadata begins as a record does, but is none.
+// ErrRecord means that metadata begins as a record does, but is none: a fault. Only
+// this package writes metadata after the genesis, whose locks begin otherwise.
 var ErrRecord = errors.New("malformed record of evicted storage")
 
 const (

@@ -1,0 +1,298 @@
+package exec_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// A fault ends the process of every validator that meets it, so nothing that a
+// transaction may have influenced may end in one. TestFaultSites lists every place in
+// execution that says of something read that it cannot be: with the reason why no
+// transaction gets there. A new place fails the test until it is listed.
+
+// site is a place: a folder, the function, and what it uses.
+type site struct{ folder, function, uses string }
+
+// faultNames are the contradictions, and the readers of records that begin with other
+// packages' decoders.
+var faultNames = map[string]bool{
+	"ErrRecord": true, "ErrMoney": true, "ErrNoSupply": true, "ErrSupplyRecord": true, "ErrNoConviction": true,
+	"ErrConvictionRecord": true, "ErrRehearsalRecord": true, "ErrNoEngine": true, "ErrHeight": true,
+	"Fault": true, "fault": true, "Panicked": true, // of this package
+	"Parse": true, "ParseMeta": true, "RecordOf": true, // of packages entitle and state/rent
+	"ParseMessage": true, "ParsePayload": true, "arguments": true, // of payloads that were judged
+}
+
+// sitesOf returns how often the functions of a folder use them.
+func sitesOf(t *testing.T, folder string) map[site]int {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("..", folder, "*.go"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%s: %d files, %v", folder, len(files), err)
+	}
+	out := map[site]int{}
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range parsed.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Body == nil {
+				continue
+			}
+			for name, n := range usesIn(f.Body) {
+				out[site{folder, f.Name.Name, name}] += n
+			}
+		}
+	}
+	return out
+}
+
+// usesIn counts the names in a body: calls and values, but not what errors.Is and
+// errors.As look for, which is no place where one is made.
+func usesIn(body ast.Node) map[string]int {
+	uses := map[string]int{}
+	ast.Inspect(body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.CallExpr:
+			if s, ok := n.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "Is" || s.Sel.Name == "As") {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "errors" {
+					return false
+				}
+			}
+			if raw(n) {
+				uses["Errorf"]++
+			}
+		case *ast.SelectorExpr:
+			if x, ok := n.X.(*ast.Ident); ok && faultNames[n.Sel.Name] && foreign[x.Name] {
+				uses[x.Name+"."+n.Sel.Name]++
+				return false
+			}
+		case *ast.Ident:
+			if faultNames[n.Name] && n.Name != "Parse" && n.Name != "RecordOf" {
+				uses[n.Name]++
+			}
+		}
+		return true
+	})
+	return uses
+}
+
+// raw reports whether a call makes an error that wraps none of those that have names.
+func raw(call *ast.CallExpr) bool {
+	s, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || s.Sel.Name != "Errorf" && s.Sel.Name != "New" || len(call.Args) == 0 {
+		return false
+	}
+	if x, ok := s.X.(*ast.Ident); !ok || x.Name != "fmt" && x.Name != "errors" {
+		return false
+	}
+	text, ok := call.Args[0].(*ast.BasicLit)
+	return ok && !strings.HasPrefix(text.Value, `"%w`)
+}
+
+// foreign are the packages whose names count where they are qualified.
+var foreign = map[string]bool{"exec": true, "entitle": true, "rent": true, "stored": true, "chain": true, "actor": true}
+
+func TestFaultSites(t *testing.T) {
+	found := map[site]int{}
+	for _, folder := range []string{
+		"exec", "exec/actor", "exec/entitle", "exec/funds", "exec/governance", "exec/mailbox", "exec/parallel", "exec/permit",
+		"exec/pvm", "exec/rent", "exec/timers", "exec/token", "state/rent",
+	} {
+		maps.Copy(found, sitesOf(t, folder))
+	}
+	known := listedSites(t)
+	var wrong []string
+	for s, n := range found {
+		if known[s] != n {
+			wrong = append(wrong, fmt.Sprintf("%s: %s uses %s %d times, listed %d: say why no transaction gets there, or refuse", s.folder, s.function, s.uses, n, known[s]))
+		}
+	}
+	for s := range known {
+		if found[s] == 0 {
+			wrong = append(wrong, fmt.Sprintf("%s: %s does not use %s any more", s.folder, s.function, s.uses))
+		}
+	}
+	slices.Sort(wrong)
+	for _, w := range wrong {
+		t.Error(w)
+	}
+}
+
+// listedSites reads the list below.
+func listedSites(t *testing.T) map[site]int {
+	t.Helper()
+	out := map[site]int{}
+	for _, row := range faultSites {
+		for line := range strings.Lines(row.sites) {
+			folder, uses, ok := strings.Cut(strings.TrimSpace(line), ": ")
+			if !ok {
+				continue
+			}
+			for use := range strings.SplitSeq(uses, ", ") {
+				s, times := site{folder: folder}, 1
+				function, name, _ := strings.Cut(use, " ")
+				if plain, n, many := strings.Cut(name, "*"); many {
+					count, err := strconv.Atoi(n)
+					if err != nil {
+						t.Fatalf("%q: %v", use, err)
+					}
+					name, times = plain, count
+				}
+				if s.function, s.uses = function, name; out[s] != 0 {
+					t.Errorf("%s stands twice", use)
+				}
+				out[s] = times
+			}
+		}
+	}
+	return out
+}
+
+// faultSites are the places, by the reason why no transaction gets there. A line is a
+// folder with its functions and what each uses, with how often.
+var faultSites = []struct{ reason, sites string }{
+	{
+		"a row of a system account, which this package alone writes, with fields no wider than it reads them; programs write their own account, a restoration that of a dormant actor, and no system account is ever dormant", `
+			exec: decodeConviction ErrConvictionRecord*2, readNumber ErrConvictionRecord, readRehearsal ErrRehearsalRecord
+			exec/actor: ReadLedger ErrRecord, ReadRecord ErrRecord, blobPlace ErrRecord
+			exec/governance: Count ErrRecord, Read ErrRecord
+			exec/mailbox: DecodeItem ErrRecord, readCount ErrRecord, readPair ErrRecord, readSpan ErrRecord
+			exec/permit: Holder ErrRecord, ReadGrant ErrRecord, ReadRole ErrRecord, assigned ErrRecord, counts ErrRecord
+			exec/permit: matching ErrRecord
+			exec/rent: item ErrRecord, read ErrRecord
+			exec/timers: end ErrRecord
+			exec/token: Read ErrRecord, decode Errorf, readAmount ErrRecord, readCount ErrRecord
+		`,
+	},
+	{
+		"two rows of a system account that are written and dropped together, so that one names what the other has", `
+			exec: ReadConviction ErrNoConviction
+			exec/actor: ReadManifest ErrRecord, record ErrRecord
+			exec/governance: ByNumber ErrRecord
+			exec/mailbox: Due ErrRecord, Peek ErrRecord, Pop ErrRecord, TakeDue ErrRecord, first ErrRecord, firstDue ErrRecord
+			exec/mailbox: readItemAt ErrRecord, settle ErrRecord
+			exec/permit: at ErrRecord, byRole ErrRecord, drop ErrRecord, listed ErrRecord, wayAt ErrRecord
+			exec/rent: pending ErrRecord
+			exec/timers: DropAll ErrRecord, insert ErrRecord, load ErrRecord, loadLink ErrRecord, move ErrRecord
+			exec/timers: remove ErrRecord, unlink ErrRecord
+			exec/token: At ErrRecord
+		`,
+	},
+	{
+		"the sum of all balances, and of all that is burned and issued, is the supply, which has 64 bits; the estimates lend no more than what the supply leaves", `
+			exec: askAgent ErrMoney, beginRent ErrMoney, complete ErrMoney, credit ErrMoney, rearm ErrMoney, reward ErrMoney*2
+			exec: settle ErrMoney, write ErrMoney
+			exec/parallel: beside exec.Fault
+			exec/rent: burn Errorf
+		`,
+	},
+	{
+		"the sum of a token's balances is its supply, which Create and Mint keep within 128 bits, and every move keeps; hooks run before a move reads", `
+			exec/token: Burn ErrRecord, Mint ErrRecord, move ErrRecord
+		`,
+	},
+	{
+		"wraps what a callee could not read, or a contradiction that stands in this list at its own place; verdicts were taken out before", `
+			exec: Estimate Fault*3, ReadConviction Fault, ReadSupply Fault, TimerHolds fault*4, TimerReserve fault
+			exec: account Fault, askAgents Fault*2, askAgents fault*2, attempt Fault*2, beginRent Fault*2, beginRent fault
+			exec: complete Fault, credit Fault, deliver Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault
+			exec: fireTimers fault*3, fundActor Fault, instructGovernance Fault, instructRent Fault*3, instructToken fault
+			exec: judge Fault, judgeTarget Fault*2, message Fault, message fault, next Fault, next fault*3, orderTimer fault
+			exec: payActor Fault, payActor fault, permitCode Fault, readNumber Fault*2, rehearse Fault*3, reward Fault*2
+			exec: selectTimers Fault*3, selectTimers fault, settle Fault, start Fault, submitEvidence Fault, takeUp Fault
+			exec: takeUp fault*2, transfer Fault, turn fault*3, upgradeActor Fault, upgradeActor fault, write Fault
+			exec/actor: deliver Errorf
+			exec/rent: Begin Errorf
+		`,
+	},
+	{
+		"reads a payload again that Classify took in this form for the transaction to be valid; values that may be out of range are verdicts", `
+			exec: deploy actor.ParsePayload, fundActor arguments, govern arguments, instructRent arguments
+			exec: message chain.ParseMessage, permit arguments, readTokenArgs arguments, rehearsalArgs arguments
+			exec: timerOrder arguments, upgradeActor arguments
+			exec/parallel: foresee chain.ParseMessage
+		`,
+	},
+	{
+		"arguments of an instruction, whose errors the caller makes the code bad_argument, or wraps in ErrArgument", `
+			exec: readTimerSetting Errorf
+		`,
+	},
+	{
+		"the list of grants was parsed before it was stored under its hash, and parsing depends on the bytes alone; of a list that a program gives, the error is a refusal", `
+			exec/actor: ReadGrants ErrRecord, ReadGrants entitle.Parse, inherited entitle.Parse, keepManifest entitle.Parse
+			exec/actor: orderTimer Errorf, warnDeprecated entitle.Parse
+		`,
+	},
+	{
+		"metadata of accounts is written by the genesis, whose locks Check has parsed, and by this package for a dormant actor; nothing else sets it", `
+			exec/funds: Spendable Errorf, Spendable rent.ParseMeta
+			exec/rent: look stored.RecordOf
+			state/rent: dormant Errorf, dormant ParseMeta, parseRecord ErrRecord*3
+		`,
+	},
+	{
+		"the source compiled when it was deployed, spawned or put in place, with the same limits, which belong to the version", `
+			exec/actor: program Errorf
+		`,
+	},
+	{
+		"a setting is stored after With has applied it to the genesis and Check has taken the result; a release that reads it otherwise has to keep the old reading (soundness W6)", `
+			exec/governance: At ErrRecord, readSettings ErrRecord*3
+		`,
+	},
+	{
+		"the caller of execution gives neither: the node has an engine, and its blocks begin at 1", `
+			exec: Begin ErrHeight, Begin Fault, next ErrNoEngine, selectTimers ErrNoEngine, start ErrNoEngine
+			exec: takeUp ErrNoEngine, upgrade ErrNoEngine
+		`,
+	},
+	{
+		"makes an error of a panic for a proposer, who leaves the transaction out, or for a reader", `
+			exec: Panicked Fault, attempt Panicked
+			exec/parallel: try exec.Panicked
+		`,
+	},
+	{
+		"written by the genesis and by every block since", `
+			exec: ReadSupply ErrNoSupply, decodeSupply ErrSupplyRecord
+		`,
+	},
+	{
+		"tables of the program itself, the same at every start: fails on the first block or never", `
+			exec/pvm: NewRuntime Errorf, RuntimeConfig Errorf
+		`,
+	},
+	{
+		"an error of the source, which its deployment answers with code_invalid; who has called the compiler for a program that is stored has listed that place", `
+			exec/pvm: compileSource Errorf, front Errorf
+		`,
+	},
+	{
+		"a refusal of what a proposal or a grant asks for, whose errors are verdicts of its package", `
+			exec/governance: readEntry Errorf, undoable Errorf*4
+			exec/mailbox: Defer Errorf
+			exec/permit: check Errorf*4, read Errorf*2, readList Errorf
+			state/rent: ascending Errorf
+		`,
+	},
+	{
+		"keeps a fault until the run is over: reading and writing the ledger of an actor, which stands in this list", `
+			exec/actor: finish fault, undo Errorf, undo fault*2
+		`,
+	},
+}
