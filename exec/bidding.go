@@ -37,8 +37,16 @@ func (b *block) askAgents(head *timers.Head) (used chain.Usage, err error) {
 		if !timers.NeedsBid(&c, t) {
 			continue
 		}
+		_, load, err := b.loadOf(*t.Bidder)
+		if err != nil {
+			return used, &Fault{"read the record of an agent", err}
+		}
+		load = min(load, lane.Cycles/2-min(p.BidCycles, lane.Cycles/2))
+		if used.Cycles+p.BidCycles+load > lane.Cycles/2 {
+			break
+		}
 		asked++
-		took, err := b.askAgent(t, head)
+		took, err := b.askAgent(t, head, load)
 		if err != nil {
 			return used, fault("ask for a bid", err)
 		}
@@ -52,18 +60,18 @@ func (b *block) askAgents(head *timers.Head) (used chain.Usage, err error) {
 	return used, fault("read the head of the timers", err)
 }
 
-// askAgent asks one agent, if the timer's actor can pay for it, and notes the
-// bid. Who cannot pay, or does not answer as it should, bids no tip.
-func (b *block) askAgent(t *timers.Timer, head *timers.Head) (used chain.Usage, err error) {
+// askAgent asks one agent, if the timer's actor can pay for it and for the first use
+// of the agent's code, and notes the bid. Who cannot pay, or does not answer as it should, bids no tip.
+func (b *block) askAgent(t *timers.Timer, head *timers.Head, load chain.Cycles) (used chain.Usage, err error) {
 	p, c := &b.in.Params.Timer, b.clock()
 	bid := timers.NoBid(&c, t.Limits)
 	var cost chain.Wei
-	payable, err := b.fund(t, chain.Usage{Cycles: p.BidCycles, Cells: p.BidCells}, c.Base)
+	payable, err := b.fund(t, chain.Usage{Cycles: p.BidCycles + load, Cells: p.BidCells}, c.Base)
 	if err != nil {
 		return used, err
 	}
 	if payable {
-		out, err := b.consult(t, head)
+		out, err := b.consult(t, head, load)
 		if err != nil {
 			return used, err
 		}
@@ -84,15 +92,15 @@ func (b *block) askAgent(t *timers.Timer, head *timers.Head) (used chain.Usage, 
 }
 
 // consult runs the agent's handler, which changes nothing.
-func (b *block) consult(t *timers.Timer, head *timers.Head) (actor.Outcome, error) {
+func (b *block) consult(t *timers.Timer, head *timers.Head, load chain.Cycles) (actor.Outcome, error) {
 	question, err := b.bidContext(t, head)
 	if err != nil {
 		return actor.Outcome{}, err
 	}
 	before := b.state.Snapshot()
 	r := actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
-		Origin: t.Actor, ID: b.firingID("cowboy-timer-bid-v1", t.ID), ReadOnly: true,
-		Cycles: b.in.Params.Timer.BidCycles, Cells: b.in.Params.Timer.BidCells,
+		Origin: t.Actor, ID: b.firingID("cowboy-timer-bid-v1", t.ID), ReadOnly: true, Own: b.in.Params.Timer.BidCycles, Warm: b.warm,
+		Cycles: b.in.Params.Timer.BidCycles + load, Cells: b.in.Params.Timer.BidCells,
 	})
 	out, err := r.First(actor.Envelope{From: t.Actor, To: *t.Bidder, Handler: bidHandler, Payload: question})
 	b.state.Revert(before)

@@ -117,8 +117,9 @@ type block struct {
 	lane   chain.LaneID // segment that is running
 	// promised are cycles that the target of the transaction at hand has for others.
 	promised chain.Cycles
-	due      []turn     // timers that fire in this block, in their order
-	saved    []*promise // buckets that are held back for timers which do not fire yet
+	warm     *actor.Warm // the code that was used so far
+	due      []turn      // timers that fire in this block, in their order
+	saved    []*promise  // buckets that are held back for timers which do not fire yet
 	supply   SupplyRecord
 	events   []chain.Event // of the protocol itself
 	result   Result
@@ -127,7 +128,7 @@ type block struct {
 // newBlock is a block that has not begun: nothing falls due in it.
 func newBlock(view state.View, in Inputs) *block {
 	return &block{
-		in: &in, parent: view, state: state.NewOverlay(view), budget: fees.NewBudget(in.Params), actors: in.Actors(),
+		in: &in, parent: view, warm: actor.NewWarm(nil), state: state.NewOverlay(view), budget: fees.NewBudget(in.Params), actors: in.Actors(),
 	}
 }
 

@@ -119,7 +119,7 @@ func (b *block) next(to chain.Address) (went, full bool, err error) {
 	if b.in.Engine == nil {
 		return false, false, &Fault{"deliver a message", ErrNoEngine}
 	}
-	id, out, err := b.actors.DeliverWaiting(b.state, b.in.Engine, it)
+	id, out, err := b.actors.DeliverWaiting(b.state, b.in.Engine, b.warm, it)
 	if err != nil {
 		return false, false, fault("deliver a message", err)
 	}

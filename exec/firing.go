@@ -17,7 +17,9 @@ import (
 // turn is a timer that fires in this block, at what it bid.
 type turn struct {
 	id     timers.ID
-	limits chain.Usage
+	limits chain.Usage  // of its handler
+	code   chain.Hash   // of its receiver
+	load   chain.Cycles // besides, for the first use of that in the block
 	tip    chain.FeePair
 	held   *promise // nil: its receiver owes it nothing
 }
@@ -96,7 +98,18 @@ func (b *block) selectTimers() error {
 func (b *block) giveTurn(t *timers.Timer, left *chain.Usage) error {
 	c := b.clock()
 	bid := timers.Offer(&c, t)
-	if bid.Limits.Cycles > left.Cycles || bid.Limits.Cells > left.Cells {
+	code, load, err := b.loadOf(t.To)
+	if err != nil {
+		return err
+	}
+	lane := fees.LaneTarget(b.in.Params, chain.LaneTimer)
+	load = min(load, lane.Cycles-min(bid.Limits.Cycles, lane.Cycles))
+	whole := chain.Usage{Cycles: bid.Limits.Cycles + load, Cells: bid.Limits.Cells}
+	room := whole // one of those that fire the same code loads it
+	if slices.ContainsFunc(b.due, func(d turn) bool { return d.load > 0 && d.code == code }) {
+		room.Cycles = bid.Limits.Cycles
+	}
+	if room.Cycles > left.Cycles || room.Cells > left.Cells {
 		return nil
 	}
 	busy, err := b.busy(t.To, bid.Limits.Cycles)
@@ -108,7 +121,7 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage) error {
 	}
 	tip, ok := bid.Price(c.Base)
 	if ok {
-		ok, err = b.fund(t, bid.Limits, chain.FeePair{PerCycle: c.Base.PerCycle + tip.PerCycle, PerCell: c.Base.PerCell + tip.PerCell})
+		ok, err = b.fund(t, whole, chain.FeePair{PerCycle: c.Base.PerCycle + tip.PerCycle, PerCell: c.Base.PerCell + tip.PerCell})
 		if err != nil {
 			return err
 		}
@@ -116,16 +129,25 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage) error {
 	if !ok {
 		return b.unfunded(t)
 	}
-	d := turn{id: t.ID, limits: bid.Limits, tip: tip}
+	d := turn{id: t.ID, limits: bid.Limits, code: code, load: load, tip: tip}
 	if t.To == t.Actor {
 		if d.held, err = b.hold(t.To, bid.Limits.Cycles); err != nil {
 			return err
 		}
 	}
 	b.due = append(b.due, d)
-	left.Cycles -= bid.Limits.Cycles
-	left.Cells -= bid.Limits.Cells
+	left.Cycles -= room.Cycles
+	left.Cells -= room.Cells
 	return nil
+}
+
+// loadOf returns the code at an address, and what using it costs in this block.
+func (b *block) loadOf(to chain.Address) (chain.Hash, chain.Cycles, error) {
+	code, load, err := actor.LoadOf(b.state, to)
+	if b.warm.Paid(code) {
+		load = 0
+	}
+	return code, load, err
 }
 
 // hold holds cycles back in an actor's bucket.
@@ -264,7 +286,7 @@ func (b *block) fire(d *turn) error {
 	}
 	id := b.firingID("cowboy-timer-firing-v1", t.ID)
 	r := actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
-		Origin: t.Actor, ID: id, Cycles: d.limits.Cycles, Cells: d.limits.Cells,
+		Origin: t.Actor, ID: id, Cycles: d.limits.Cycles + d.load, Cells: d.limits.Cells, Own: d.limits.Cycles, Warm: b.warm,
 	})
 	out, err := r.First(actor.Envelope{From: t.Actor, To: t.To, Handler: t.Handler, Payload: t.Data})
 	if err != nil {

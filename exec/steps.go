@@ -2,6 +2,7 @@ package exec
 
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -21,6 +22,9 @@ func Begin(view state.View, in Inputs, n int) (*Steps, error) {
 	if in.Height == 0 {
 		return nil, &Fault{"start block", ErrHeight}
 	}
+	if in.Engine != nil {
+		in.Engine.Turn()
+	}
 	b := newBlock(view, in)
 	return &Steps{b}, b.begin(n)
 }
@@ -38,8 +42,11 @@ func (s *Steps) Fits(tx *chain.VerifiedTx) bool {
 	return tx.Lane >= s.b.lane && s.b.budget.Fits(tx.Lane, needOf(tx))
 }
 
-// Settle books the next transaction, whose writes are in State or will be. The
-// error is a [*Fault].
+// Warm is the code that was used by what is settled. Who settles changes it.
+func (s *Steps) Warm() *actor.Warm { return s.b.warm }
+
+// Settle books the next transaction, whose writes are in State or will be. What code
+// it has paid for is the caller's to add to [Steps.Warm]. The error is a [*Fault].
 func (s *Steps) Settle(tx *chain.VerifiedTx, a *Attempt) error { return s.b.settle(tx, a) }
 
 // Finish does what comes after the transactions. The error is a [*Fault].
@@ -64,13 +71,13 @@ func (s *Steps) Worker(e *pvm.Engine) *Worker {
 	return w
 }
 
-// Attempt runs a transaction on an overlay, with everything but its place in the
+// Attempt runs a transaction on an overlay, and on code that the block has used, with everything but its place in the
 // block judged. With inPlace the place is judged as well, for which all before it
 // must be settled and nobody else may settle meanwhile. The error is an
 // [*InvalidTx] or a [*Fault]; it means nothing where the overlay may have shown
 // what never was.
-func (w *Worker) Attempt(o *state.Overlay, index int, tx *chain.VerifiedTx, inPlace bool) (Attempt, error) {
-	b := &block{in: &w.in, state: o, actors: w.steps.b.actors}
+func (w *Worker) Attempt(o *state.Overlay, warm *actor.Warm, index int, tx *chain.VerifiedTx, inPlace bool) (Attempt, error) {
+	b := &block{in: &w.in, state: o, warm: warm, actors: w.steps.b.actors}
 	if inPlace {
 		b.budget, b.lane, b.promised = w.steps.b.budget, w.steps.b.lane, w.steps.b.promised
 	}

@@ -23,7 +23,7 @@ func TestTimersOfAFloodedActor(t *testing.T) { // resolutions 7.4, 11.22; ADR 74
 	}{
 		{"within a block's refill", 300_000, "own", 0},
 		{"all of a block's refill", refill, "own", 0},
-		{"more than a refill", refill + 1, "own", 1},
+		{"more than a refill", refill + 50_000, "own", 1},
 		{"all that a bucket holds", burst, "own", 2},
 		{"a stranger's", 300_000, "strange", all},
 	} {

@@ -174,7 +174,9 @@ func (b *block) start(tx *chain.VerifiedTx, intrinsic chain.Usage) (*actor.Run, 
 		return nil, &Fault{"run an actor", ErrNoEngine}
 	}
 	limit := limitsLeft(tx, intrinsic)
-	return actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{Origin: tx.Sender, ID: tx.Hash, Cycles: limit.Cycles, Cells: limit.Cells}), nil
+	return actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
+		Origin: tx.Sender, ID: tx.Hash, Cycles: limit.Cycles, Cells: limit.Cells, Warm: b.warm,
+	}), nil
 }
 
 // deploy makes an actor.

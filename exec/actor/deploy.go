@@ -8,7 +8,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
-	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -113,7 +112,7 @@ func (r *Run) deploy(d *Deployment, addr chain.Address) (verdict, error) {
 	if v.code != chain.CodeOK {
 		return v, nil
 	}
-	if v, err := r.found(d, a, addr, grants, v.used); err != nil || v.code != chain.CodeOK {
+	if v, err := r.found(d, a, addr, grants, p, v.used); err != nil || v.code != chain.CodeOK {
 		return v, err
 	}
 	e := Envelope{From: d.Creator, To: addr, Value: d.Value}
@@ -128,7 +127,7 @@ func (r *Run) deploy(d *Deployment, addr chain.Address) (verdict, error) {
 
 // found writes an actor and warns of what its manifest will lose; used is what
 // making it has used so far.
-func (r *Run) found(d *Deployment, a state.Account, addr chain.Address, grants []byte, used chain.Cycles) (verdict, error) {
+func (r *Run) found(d *Deployment, a state.Account, addr chain.Address, grants []byte, p *pvm.Program, used chain.Cycles) (verdict, error) {
 	a.CodeHash = r.state.SetCode(d.Source)
 	r.state.SetAccount(addr, a)
 	rec, err := keepManifest(r.state, grants)
@@ -136,6 +135,7 @@ func (r *Run) found(d *Deployment, a state.Account, addr chain.Address, grants [
 		return verdict{}, err
 	}
 	rec.Creator, rec.Parent, rec.Deployed = d.Creator, d.Parent, r.block.Height
+	rec.Load = r.block.loadCycles(p, d.Source)
 	writeRecord(r.state, addr, &rec)
 	return r.warnDeprecated(grants, used), nil
 }
@@ -166,7 +166,7 @@ func (r *Run) compile(source []byte, before chain.Cycles) (*pvm.Program, verdict
 		v.used = before
 		return nil, v
 	}
-	cost := before + chain.Cycles(r.block.costs.DeployByte*code.Cycles(len(source)))
+	cost := before + r.block.sourceCycles(source)
 	if cost > r.cycles {
 		v := refused(chain.CodeCyclesExhausted, "compiling costs %d cycles", cost)
 		v.used = r.cycles
@@ -184,6 +184,7 @@ func (r *Run) compile(source []byte, before chain.Cycles) (*pvm.Program, verdict
 		v.used = r.cycles
 		return nil, v
 	}
+	r.start.Warm.pay(chain.Hash(p.Hash))
 	return p, verdict{used: cost}
 }
 

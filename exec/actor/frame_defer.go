@@ -39,6 +39,9 @@ func (f *frame) Defer(d host.Deferred) (host.ID, error) {
 		return host.ID{}, err
 	}
 	e.ID = MessageID(e.From, e.Nonce, e.hash())
+	if _, e.Load, err = LoadOf(f.run.state, e.To); err != nil {
+		return host.ID{}, err
+	}
 	it := f.run.item(&e)
 	if it.Cells = chain.Cells(d.Cells); it.Cells == 0 {
 		it.Cells = f.run.block.Params.Actor.MessageReserveCells
@@ -67,11 +70,11 @@ func (f *frame) fund(it *mailbox.Item) error {
 	if err := f.run.takeCells(payload + uint64(it.Cells)); err != nil {
 		return err
 	}
-	if uint64(f.machine.CyclesLeft()) < uint64(it.Cycles) {
+	if left := chain.Cycles(f.machine.CyclesLeft()); it.Cycles > left || it.Load > left-it.Cycles {
 		return &Trap{chain.CodeCyclesExhausted, "cycles left do not cover what the message reserves"}
 	}
-	f.machine.Charge(code.Cycles(it.Cycles))
-	f.run.later += it.Cycles
+	f.machine.Charge(code.Cycles(it.Cycles + it.Load))
+	f.run.later += it.Cycles + it.Load
 	return nil
 }
 

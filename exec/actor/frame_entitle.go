@@ -1,6 +1,7 @@
 package actor
 
 import (
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
@@ -36,7 +37,8 @@ func (f *frame) UpgradeSelf(source []byte) error {
 	if more := code.Cycles(p.CompileCycles); more > byLength { // the length is charged already
 		f.machine.Charge(more - byLength)
 	}
-	_, err = setCode(f.run.state, f.env.Self, source)
+	f.run.start.Warm.pay(chain.Hash(p.Hash))
+	_, err = f.run.block.setCode(f.run.state, f.env.Self, source, p)
 	return err
 }
 

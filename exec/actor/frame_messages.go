@@ -42,10 +42,9 @@ func (f *frame) Send(m host.Message) (host.ID, error) {
 	if err != nil {
 		return host.ID{}, err
 	}
-	if uint64(f.machine.CyclesLeft()) < uint64(e.Cycles) {
-		return host.ID{}, &Trap{chain.CodeCyclesExhausted, "cycles left do not cover what the message reserves"}
+	if err := f.reserve(&e); err != nil {
+		return host.ID{}, err
 	}
-	f.machine.Charge(code.Cycles(e.Cycles))
 	if e.Nonce, err = f.nextNonce(); err != nil {
 		return host.ID{}, err
 	}
@@ -55,7 +54,26 @@ func (f *frame) Send(m host.Message) (host.ID, error) {
 	return host.ID(e.ID), nil
 }
 
-// Call implements host.Messages.
+// reserve charges what a message may use, and what the first use of its receiver's
+// code costs, unless the block has used that before or another message on its way
+// will.
+func (f *frame) reserve(e *Envelope) (err error) {
+	if e.Code, e.Load, err = LoadOf(f.run.state, e.To); err != nil {
+		return err
+	}
+	if e.Load > 0 && (f.run.start.Warm.has(e.Code) || f.run.willLoad(e.Code)) {
+		e.Load = 0
+	}
+	left := chain.Cycles(f.machine.CyclesLeft())
+	if e.Cycles > left || e.Load > left-e.Cycles {
+		return &Trap{chain.CodeCyclesExhausted, "cycles left do not cover what the message reserves"}
+	}
+	f.machine.Charge(code.Cycles(e.Cycles + e.Load))
+	return nil
+}
+
+// Call implements host.Messages. The first use of the called code comes on top of
+// what the call may use.
 func (f *frame) Call(m host.Message) ([]byte, error) {
 	if f.msg.Depth+1 > f.run.block.Params.Actor.CallDepth {
 		return nil, &host.Refusal{Code: host.RefusedReentrancy, Text: "calls are nested too deep"}
@@ -69,8 +87,7 @@ func (f *frame) Call(m host.Message) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	limit := min(e.Cycles, left, l.Left(&f.run.block.Params.Actor, f.run.block.Height))
-	v, err := f.run.handle(&e, limit)
+	v, err := f.run.handle(&e, min(e.Cycles, l.Left(&f.run.block.Params.Actor, f.run.block.Height)), left)
 	if err != nil {
 		return nil, err
 	}

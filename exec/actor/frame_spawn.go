@@ -124,6 +124,7 @@ func (f *frame) sourceOf(d *Deployment) (*pvm.Program, error) {
 	if more := code.Cycles(p.CompileCycles); more > charged {
 		f.machine.Charge(more - charged)
 	}
+	f.run.start.Warm.pay(chain.Hash(p.Hash))
 	return p, nil
 }
 
@@ -155,7 +156,7 @@ func (f *frame) bear(d *Deployment, addr chain.Address, p *pvm.Program, grants [
 	if err := r.adopt(addr); err != nil {
 		return verdict{}, err
 	}
-	if v, err := r.found(d, a, addr, grants, 0); err != nil || v.code != chain.CodeOK {
+	if v, err := r.found(d, a, addr, grants, p, 0); err != nil || v.code != chain.CodeOK {
 		return v, err
 	}
 	e := Envelope{From: f.env.Self, To: addr, Value: d.Value, Depth: f.msg.Depth + 1, Parent: f.parent}

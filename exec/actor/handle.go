@@ -37,15 +37,16 @@ func trapped(err error) (verdict, bool) {
 	return refused(trap.Code, "%s", trap.Text), true
 }
 
-// handle pays the receiver and runs its handler with so many cycles. A handler
-// that fails leaves nothing behind but its charge. The error is a fault.
-func (r *Run) handle(e *Envelope, cycles chain.Cycles) (verdict, error) {
+// handle pays the receiver and runs its handler with so many cycles, out of a purse
+// that pays for the first use of its code as well. A handler that fails leaves nothing
+// behind but its charge. The error is a fault.
+func (r *Run) handle(e *Envelope, own, purse chain.Cycles) (verdict, error) {
 	m := r.mark()
 	c, err := r.pay(e)
 	if err != nil || c != chain.CodeOK {
 		return refused(c, "value does not fit the receiver's balance"), err
 	}
-	v, err := r.enter(e, cycles)
+	v, err := r.enter(e, own, purse)
 	if err != nil {
 		return v, err
 	}
@@ -61,18 +62,19 @@ func (r *Run) handle(e *Envelope, cycles chain.Cycles) (verdict, error) {
 }
 
 // drawOwn takes out of an actor's bucket what its handler has used since the mark,
-// without what it has reserved for messages, and returns the verdict that says so.
+// without what it has reserved for messages and what it has paid for first uses of
+// code, and returns the verdict that says so.
 func (r *Run) drawOwn(a chain.Address, v verdict, m mark) (verdict, error) {
-	v.own = v.used - (r.later - m.later)
+	v.own = v.used - (r.later - m.later) - (r.loaded - m.loaded)
 	for i := m.queue; i < len(r.queue); i++ {
-		v.own -= r.queue[i].Cycles
+		v.own -= r.queue[i].Cycles + r.queue[i].Load
 	}
 	return v, r.draw(a, v.own)
 }
 
 // enter finds the actor's program and runs it. A message to an account without
 // code is a payment.
-func (r *Run) enter(e *Envelope, cycles chain.Cycles) (verdict, error) {
+func (r *Run) enter(e *Envelope, own, purse chain.Cycles) (verdict, error) {
 	a, err := r.state.Traits(e.To)
 	if err != nil {
 		return verdict{}, err
@@ -89,10 +91,16 @@ func (r *Run) enter(e *Envelope, cycles chain.Cycles) (verdict, error) {
 	if err != nil {
 		return verdict{}, err
 	}
-	entry := r.block.entryCycles(rec)
+	load, covered := r.load(a.CodeHash, rec, purse)
+	if !covered {
+		v := refused(chain.CodeCyclesExhausted, "the first use of the code of %s in a block costs %d cycles", e.To, rec.Load)
+		v.used = load
+		return v, nil
+	}
+	cycles, entry := min(own, purse-load), r.block.entryCycles(rec)
 	if entry > cycles {
 		v := refused(chain.CodeCyclesExhausted, "the manifest of %s costs %d cycles", e.To, entry)
-		v.used = cycles
+		v.used = load + cycles
 		return v, nil
 	}
 	p, err := r.program(a.CodeHash)
@@ -105,7 +113,7 @@ func (r *Run) enter(e *Envelope, cycles chain.Cycles) (verdict, error) {
 	}
 	if gone := f.grants.Gone(r.block.Params, r.block.Height); gone != "" {
 		v := refused(chain.CodeNonExecutable, "the manifest of %s holds %s, which is gone", e.To, gone)
-		v.used = entry
+		v.used = load + entry
 		return v, nil
 	}
 	v, err := r.execute(f, p, cycles-entry, func(m *vm.Machine) ([]byte, error) {
@@ -114,7 +122,7 @@ func (r *Run) enter(e *Envelope, cycles chain.Cycles) (verdict, error) {
 		}
 		return sdk.Deliver(m, e.Handler, e.Payload)
 	})
-	v.used += entry
+	v.used += load + entry
 	return v, err
 }
 

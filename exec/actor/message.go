@@ -20,6 +20,8 @@ type Envelope struct {
 	Payload []byte // canonical
 	Value   chain.Wei
 	Cycles  chain.Cycles // reserved for the handler (resolution 11.21)
+	Code    chain.Hash   // of the receiver when it was sent
+	Load    chain.Cycles // reserved for the first use of that in the block
 	Depth   uint64       // 1 for what the first handler of a run sends
 	Parent  uint64       // 0, or 1 + index in the run's trace
 }
@@ -58,6 +60,17 @@ func (r *Run) drain() error {
 	return nil
 }
 
+// willLoad reports whether a message that is not delivered yet has reserved the first
+// use of a code.
+func (r *Run) willLoad(code chain.Hash) bool {
+	for i := r.next; i < len(r.queue); i++ {
+		if r.queue[i].Load > 0 && r.queue[i].Code == code {
+			return true
+		}
+	}
+	return false
+}
+
 // deliver hands one message of the queue to its handler, or to the mailbox.
 func (r *Run) deliver(e *Envelope) error {
 	d := chain.Delivery{Message: e.ID, Parent: e.Parent, Depth: e.Depth, To: e.To}
@@ -71,7 +84,7 @@ func (r *Run) deliver(e *Envelope) error {
 		}
 		if d.Status = chain.DeliveryWaits; d.Code != chain.CodeOK {
 			d.Status = chain.DeliveryFailed
-			r.cycles += e.Cycles
+			r.cycles += e.Cycles + e.Load
 			err = r.credit(e.From, e.Value)
 		}
 		r.trace = append(r.trace, d)
@@ -79,11 +92,12 @@ func (r *Run) deliver(e *Envelope) error {
 	}
 	r.trace = append(r.trace, d) // its place is the parent of what it sends
 	i := len(r.trace) - 1
-	v, err := r.handle(e, r.block.limit(e.Cycles))
+	own := r.block.limit(e.Cycles)
+	v, err := r.handle(e, own, own+e.Load)
 	if err != nil {
 		return err
 	}
-	r.cycles += e.Cycles - v.used
+	r.cycles += e.Cycles + e.Load - v.used
 	r.trace[i].Code, r.trace[i].Cycles = v.code, v.own
 	if v.code == chain.CodeOK {
 		r.trace[i].Status = chain.DeliverySucceeded

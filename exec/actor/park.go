@@ -32,6 +32,13 @@ func (r *Run) park(e *Envelope) (uint16, error) {
 	p := &r.block.Params.Actor
 	it := r.item(e)
 	it.Cells = p.MessageReserveCells
+	if e.Load == 0 { // the block had used the code, that of its delivery may not have
+		_, load, err := LoadOf(r.state, e.To)
+		if err != nil {
+			return 0, err
+		}
+		it.Load = min(load, r.cycles)
+	}
 	err := mailbox.Push(r.state, it, p.MailboxItems)
 	if errors.Is(err, mailbox.ErrFull) {
 		return chain.CodeMailboxFull, nil
@@ -47,6 +54,7 @@ func (r *Run) park(e *Envelope) (uint16, error) {
 	if err := r.credit(chain.AddrMailbox, e.Value); err != nil {
 		return 0, err
 	}
+	r.cycles -= it.Load - e.Load
 	return chain.CodeOK, count(r.state, e.To, 1)
 }
 
@@ -54,7 +62,7 @@ func (r *Run) park(e *Envelope) (uint16, error) {
 func (r *Run) item(e *Envelope) *mailbox.Item {
 	return &mailbox.Item{
 		From: e.From, To: e.To, Origin: r.start.Origin, Nonce: e.Nonce, Handler: e.Handler, Payload: e.Payload,
-		Value: e.Value, Cycles: e.Cycles, Parked: r.block.Height,
+		Value: e.Value, Cycles: e.Cycles, Load: e.Load, Parked: r.block.Height,
 	}
 }
 
@@ -90,32 +98,35 @@ func waited(it *mailbox.Item) Envelope {
 	return e
 }
 
-// Limits are what a message that waited may use: what fits an empty block, whatever
-// the parameters were when it was sent.
+// Limits are what a message that waited may use, the first use of its receiver's code
+// included: what fits an empty block, whatever the parameters were when it was sent.
 func (b *Block) Limits(it *mailbox.Item) chain.Usage {
-	return chain.Usage{Cycles: b.limit(it.Cycles), Cells: min(it.Cells, b.Params.MaxTxCells)}
+	own := b.limit(it.Cycles)
+	return chain.Usage{Cycles: own + min(it.Load, b.Params.MaxTxCycles-own), Cells: min(it.Cells, b.Params.MaxTxCells)}
 }
 
 // DeliverWaiting takes the message out of its receiver's mailbox whose turn it is there,
 // and delivers it, as a run of its own. A failure returns the value to the sender. The
 // outcome has the message's id as that of the run. The error is a fault.
-func (b *Block) DeliverWaiting(o *state.Overlay, e *pvm.Engine, it *mailbox.Item) (chain.Hash, Outcome, error) {
+func (b *Block) DeliverWaiting(o *state.Overlay, e *pvm.Engine, warm *Warm, it *mailbox.Item) (chain.Hash, Outcome, error) {
 	if err := mailbox.Pop(o, it.To); err != nil {
 		return chain.Hash{}, Outcome{}, err
 	}
 	if err := count(o, it.To, -1); err != nil {
 		return chain.Hash{}, Outcome{}, err
 	}
-	return b.deliver(o, e, it)
+	return b.deliver(o, e, warm, it)
 }
 
 // deliver delivers an item that is in no list any more.
-func (b *Block) deliver(o *state.Overlay, e *pvm.Engine, it *mailbox.Item) (chain.Hash, Outcome, error) {
+func (b *Block) deliver(o *state.Overlay, e *pvm.Engine, warm *Warm, it *mailbox.Item) (chain.Hash, Outcome, error) {
 	if err := funds.Debit(o, chain.AddrMailbox, it.Value, b.Height); err != nil {
 		return chain.Hash{}, Outcome{}, fmt.Errorf("escrow of a waiting message: %w", err)
 	}
 	msg, limits := waited(it), b.Limits(it)
-	out, err := NewRun(b, o, e, Start{Origin: it.Origin, ID: msg.ID, Cycles: limits.Cycles, Cells: limits.Cells}).First(msg)
+	out, err := NewRun(b, o, e, Start{
+		Origin: it.Origin, ID: msg.ID, Cycles: limits.Cycles, Cells: limits.Cells, Own: b.limit(it.Cycles), Warm: warm,
+	}).First(msg)
 	if err == nil && out.Code != chain.CodeOK {
 		err = funds.Credit(o, it.From, it.Value)
 	}
@@ -135,7 +146,7 @@ func (b *Block) TakeUp(o *state.Overlay, e *pvm.Engine, it *mailbox.Item) (ended
 		return false, id, out, err
 	}
 	if !to.HasCode() {
-		id, out, err = b.deliver(o, e, it)
+		id, out, err = b.deliver(o, e, nil, it)
 		return true, id, out, err
 	}
 	err = mailbox.Push(o, it, b.Params.Actor.MailboxItems)

@@ -21,10 +21,11 @@ type Record struct {
 	Creator       chain.Address
 	Parent        chain.Address // that spawned it; zero for one made by a transaction
 	Deployed      chain.Height
-	Manifest      chain.Hash // of the canonical list of grants: [ReadManifest]
-	ManifestBytes uint64     // of that list
-	Holds         bool       // the list has econ.hold_balance
-	Upgrades      bool       // the list has sys.upgrade
+	Manifest      chain.Hash   // of the canonical list of grants: [ReadManifest]
+	ManifestBytes uint64       // of that list
+	Holds         bool         // the list has econ.hold_balance
+	Upgrades      bool         // the list has sys.upgrade
+	Load          chain.Cycles // of the first use of its code in a block
 }
 
 // Ledger is what changes with an actor's calls.
@@ -48,7 +49,7 @@ func ledgerKey(a chain.Address) state.StorageKey {
 }
 
 // recordFields is the length of a record's array.
-const recordFields = 7
+const recordFields = 8
 
 // ReadRecord returns the record of an actor; nil for an address that is none.
 func ReadRecord(v state.View, a chain.Address) (*Record, error) {
@@ -85,6 +86,11 @@ func decodeRecord(b []byte) (*Record, error) {
 	if rec.Upgrades, err = r.Bool(); err != nil {
 		return nil, err
 	}
+	load, err := r.Uint()
+	if err != nil {
+		return nil, err
+	}
+	rec.Load = chain.Cycles(load)
 	return rec, r.End()
 }
 
@@ -96,7 +102,8 @@ func writeRecord(o *state.Overlay, a chain.Address, rec *Record) {
 	b = cbor.AppendBytes(b, rec.Manifest[:])
 	b = cbor.AppendUint(b, rec.ManifestBytes)
 	b = cbor.AppendBool(b, rec.Holds)
-	o.SetStorage(chain.AddrActors, recordKey(a), cbor.AppendBool(b, rec.Upgrades))
+	b = cbor.AppendBool(b, rec.Upgrades)
+	o.SetStorage(chain.AddrActors, recordKey(a), cbor.AppendUint(b, uint64(rec.Load)))
 }
 
 // ReadLedger returns what an actor's calls have left; zero for an actor without

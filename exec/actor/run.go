@@ -17,6 +17,8 @@ type Start struct {
 	Cycles   chain.Cycles  // limits, less what was charged before the run
 	Cells    chain.Cells   //
 	ReadOnly bool          // whatever would change the state is refused
+	Own      chain.Cycles  // of Cycles, what the first handler itself may use; 0: all
+	Warm     *Warm         // the code that the block has used; nil: none
 }
 
 // Outcome is what a run did.
@@ -40,6 +42,7 @@ type Run struct {
 	engine *pvm.Engine
 	start  Start
 
+	loaded  chain.Cycles // paid for first uses of code
 	cycles  chain.Cycles // left, less what is reserved for the messages in the queue
 	cells   chain.Cells  // used
 	later   chain.Cycles // charged for runs in later blocks
@@ -65,20 +68,23 @@ type drawing struct {
 
 // NewRun begins a run on an overlay.
 func NewRun(b *Block, o *state.Overlay, e *pvm.Engine, s Start) *Run {
+	if s.Warm == nil {
+		s.Warm = NewWarm(nil)
+	}
 	return &Run{block: b, state: o, engine: e, start: s, cycles: s.Cycles}
 }
 
 // mark is a place to which a handler that fails takes the run back. What was
-// charged stays charged.
+// charged stays charged, for loading as well.
 type mark struct {
 	state, events, queue, draws int
 	held                        holdingsMark
 	burned                      chain.Wei
-	later                       chain.Cycles
+	later, loaded               chain.Cycles
 }
 
 func (r *Run) mark() mark {
-	return mark{r.state.Snapshot(), len(r.events), len(r.queue), len(r.draws), r.held.mark(), r.burned, r.later}
+	return mark{r.state.Snapshot(), len(r.events), len(r.queue), len(r.draws), r.held.mark(), r.burned, r.later, r.loaded}
 }
 
 // undo takes back everything since the mark and returns the cycles that were
@@ -89,7 +95,7 @@ func (r *Run) undo(m mark) (reserved chain.Cycles) {
 	r.held.undo(m.held)
 	reserved, r.later = r.later-m.later, m.later
 	for i := m.queue; i < len(r.queue); i++ {
-		reserved += r.queue[i].Cycles
+		reserved += r.queue[i].Cycles + r.queue[i].Load
 		r.queue[i] = Envelope{}
 	}
 	r.queue = r.queue[:m.queue]
@@ -158,7 +164,11 @@ func (r *Run) takeCells(n uint64) error {
 // back when the code is not chain.CodeOK. The error is a fault.
 func (r *Run) First(e Envelope) (Outcome, error) {
 	m := r.mark()
-	v, err := r.handle(&e, r.cycles)
+	own := r.cycles
+	if r.start.Own > 0 {
+		own = min(own, r.start.Own)
+	}
+	v, err := r.handle(&e, own, r.cycles)
 	if err != nil {
 		return Outcome{}, err
 	}

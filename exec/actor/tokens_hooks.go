@@ -77,7 +77,8 @@ func (c *TokenCall) asked(id token.ID, t transferOf, move func() error) error {
 }
 
 // hook calls a handler of the hooks actor within what the specification caps it
-// at, the loading of its program included (whitepaper §17.3).
+// at, the body of its program included (whitepaper §17.3). The first use of its code
+// in the block comes on top.
 func (c *TokenCall) hook(to chain.Address, handler string, payload []byte) ([]byte, error) {
 	p := &c.run.block.Params.Actor
 	if c.depth > p.CallDepth {
@@ -88,7 +89,7 @@ func (c *TokenCall) hook(to chain.Address, handler string, payload []byte) ([]by
 		return nil, err
 	}
 	e := Envelope{From: chain.AddrTokens, To: to, Handler: handler, Payload: payload, Depth: c.depth, Parent: c.parent}
-	v, err := c.run.handle(&e, min(c.run.block.Params.Token.HookMaxCycles, c.left, l.Left(p, c.run.block.Height)))
+	v, err := c.run.handle(&e, min(c.run.block.Params.Token.HookMaxCycles, l.Left(p, c.run.block.Height)), c.left)
 	if err != nil {
 		return nil, err
 	}

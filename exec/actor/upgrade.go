@@ -31,10 +31,11 @@ func (b *Block) Upgrade(o *state.Overlay, e *pvm.Engine, addr chain.Address, sou
 	if uint64(len(source)) > b.Params.Actor.SourceBytes {
 		return chain.CodeCodeInvalid, nil
 	}
-	if _, err := programOf(e, source); err != nil {
+	p, err := programOf(e, source)
+	if err != nil {
 		return chain.CodeCodeInvalid, nil // which text is refused depends on the text alone
 	}
-	_, err = setCode(o, addr, source)
+	_, err = b.setCode(o, addr, source, p)
 	return chain.CodeOK, err
 }
 
@@ -74,11 +75,11 @@ func (r *Run) replace(p *Replacement) (verdict, error) {
 	case !rec.Upgrades:
 		return refused(chain.CodeForbidden, "the code of a regular actor never changes"), nil
 	}
-	_, v := r.compile(p.Source, 0)
+	program, v := r.compile(p.Source, 0)
 	if v.code != chain.CodeOK {
 		return v, nil
 	}
-	hash, err := setCode(r.state, p.Actor, p.Source)
+	hash, err := r.block.setCode(r.state, p.Actor, p.Source, program)
 	if err != nil {
 		return v, err
 	}
@@ -90,11 +91,19 @@ func (r *Run) replace(p *Replacement) (verdict, error) {
 	return v, nil
 }
 
-func setCode(o *state.Overlay, addr chain.Address, source []byte) (chain.Hash, error) {
-	a, _, err := o.Account(addr)
-	if err == nil {
-		a.CodeHash = o.SetCode(source)
-		o.SetAccount(addr, a)
+// setCode gives an actor other code, and notes what loading it costs.
+func (b *Block) setCode(o *state.Overlay, addr chain.Address, source []byte, p *pvm.Program) (chain.Hash, error) {
+	rec, err := ReadRecord(o, addr)
+	if err != nil || rec == nil {
+		return chain.Hash{}, err
 	}
-	return a.CodeHash, err
+	a, _, err := o.Account(addr)
+	if err != nil {
+		return chain.Hash{}, err
+	}
+	a.CodeHash = o.SetCode(source)
+	o.SetAccount(addr, a)
+	rec.Load = b.loadCycles(p, source)
+	writeRecord(o, addr, rec)
+	return a.CodeHash, nil
 }

@@ -35,13 +35,14 @@ type Item struct {
 	Payload []byte // canonical
 	Value   chain.Wei
 	Cycles  chain.Cycles // limits of the delivery
+	Load    chain.Cycles // besides, for the first use of the receiver's code in a block
 	Cells   chain.Cells
 	Parked  chain.Height // block in which it began to wait
 	Late    bool         // it was deferred to a height
 }
 
 // itemFields is the length of an item's array.
-const itemFields = 11
+const itemFields = 12
 
 // Append writes what [DecodeItem] reads.
 func (it *Item) Append(dst []byte) []byte {
@@ -54,6 +55,7 @@ func (it *Item) Append(dst []byte) []byte {
 	dst = cbor.AppendBytes(dst, it.Payload)
 	dst = cbor.AppendUint(dst, uint64(it.Value))
 	dst = cbor.AppendUint(dst, uint64(it.Cycles))
+	dst = cbor.AppendUint(dst, uint64(it.Load))
 	dst = cbor.AppendUint(dst, uint64(it.Cells))
 	dst = cbor.AppendUint(dst, uint64(it.Parked))
 	return cbor.AppendBool(dst, it.Late)
@@ -88,7 +90,7 @@ func readItem(b []byte) (it *Item, err error) {
 	if it.Payload, err = r.Bytes(chain.MaxTxBytes); err != nil {
 		return nil, err
 	}
-	for _, n := range []*uint64{(*uint64)(&it.Value), (*uint64)(&it.Cycles), (*uint64)(&it.Cells), (*uint64)(&it.Parked)} {
+	for _, n := range []*uint64{(*uint64)(&it.Value), (*uint64)(&it.Cycles), (*uint64)(&it.Load), (*uint64)(&it.Cells), (*uint64)(&it.Parked)} {
 		if *n, err = r.Uint(); err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package parallel
 
 import (
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -10,6 +11,7 @@ import (
 type attempt struct {
 	view   view
 	over   *state.Overlay // on view
+	warm   *actor.Warm    // code that it takes for used before it, and what it has paid for
 	result exec.Attempt
 	good   bool   // it ended with a result
 	nanos  uint64 // that its last run took, by a proposer's clock
@@ -21,7 +23,7 @@ const mostKept = 64
 
 // newAttempt returns an attempt, over saying which kind of overlay.
 func (r *run) newAttempt(over func(state.View) *state.Overlay) *attempt {
-	a := &attempt{view: view{from: r.settled, shake: r.shake, reads: make([]read, 0, linear)}}
+	a := &attempt{warm: actor.NewWarm(nil), view: view{from: r.settled, shake: r.shake, reads: make([]read, 0, linear)}}
 	a.over = over(&a.view)
 	return a
 }
@@ -52,5 +54,6 @@ func (w *worker) keep(a *attempt) {
 func (a *attempt) renew() {
 	a.over.Reset()
 	a.view.reset()
+	a.warm.Reset(nil)
 	a.result, a.good = exec.Attempt{}, false
 }

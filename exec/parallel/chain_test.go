@@ -174,9 +174,11 @@ class Chaos:
 
 var handlers = []string{"bump", "bump", "swap", "drop", "look", "look", "shift", "shift", "pay", "sweep", "tell", "ask", "ask", "relay", "later", "later", "bear", "fail", "spin", "missing", "timer", "timer", "never"}
 
+// deployment is of one of three codes that do the same: which of them a block has used
+// is what its messages disagree about.
 func deployment(salt byte, ids ...string) *actor.Deployment {
 	return &actor.Deployment{
-		Source: []byte(source), Salt: []byte{salt}, Manifest: entitle.Manifest(ids...),
+		Source: []byte(source + strings.Repeat("#", int(salt%3))), Salt: []byte{salt}, Manifest: entitle.Manifest(ids...),
 		Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
 	}
 }

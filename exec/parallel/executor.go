@@ -144,7 +144,7 @@ const (
 // start prepares the run of a block.
 func (x *Executor) start(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx) *run {
 	r := &run{
-		mode: mode, txs: txs, jobs: make([]job, len(txs)), steps: s, settled: newSettled(s.State(), len(txs)),
+		mode: mode, txs: txs, jobs: make([]job, len(txs)), steps: s, settled: newSettled(s.State(), len(txs)), warm: newWarm(s.Warm()),
 		waiting: make([][]int, len(txs)), depth: make([]int32, len(txs)), after: make([]int32, len(txs)), alone: make([]bool, len(txs)), memory: x.memory, shake: x.shake, clock: x.cfg.Clock,
 		window: windowOptimistic * x.cfg.Workers, heavy: heavy(txs),
 	}

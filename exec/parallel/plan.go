@@ -46,9 +46,12 @@ func (r *run) admit() {
 	r.admitted++
 	j := &r.jobs[i]
 	after := none
+	c, message := r.callOf(i)
+	if message {
+		r.warm.enter(i, c.code)
+	}
 	if r.mode == Planned {
-		if j.feet.message {
-			c, _ := r.callOf(i) // without code, nothing is known of it
+		if j.feet.message { // without code, nothing is known of it
 			r.memory.foresee(c, &j.feet)
 		}
 		after = r.plan.enter(i, j.feet.touches)
@@ -73,9 +76,13 @@ func (r *run) admit() {
 	r.waiting[after] = append(r.waiting[after], i)
 }
 
-// callOf names the handler of a message by the code of its target, as it is now.
+// callOf names the handler of a message by the code of its target, as it is now; false
+// for what is no message, and for one to an account without code.
 func (r *run) callOf(i int) (call, bool) {
-	j := &r.jobs[i]
+	j, tx := &r.jobs[i], r.txs[i].Tx
+	if tx.To == nil || len(tx.Payload) == 0 || tx.To.IsSystem() {
+		return call{}, false
+	}
 	a, err := r.settled.traits(*r.txs[i].Tx.To)
 	if err != nil || !a.HasCode() {
 		return call{}, false

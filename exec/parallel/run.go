@@ -15,6 +15,7 @@ type run struct {
 	jobs    []job
 	steps   *exec.Steps
 	settled *settled
+	warm    *warm
 	workers []*worker
 	sieve   *sieve
 	window  int // how far attempts run ahead of the frontier
@@ -106,6 +107,7 @@ func (w *worker) work() {
 			r.mu.Unlock()
 			began := r.now()
 			r.jobs[i].try = w.unused()
+			r.jobs[i].try.warm.Reset(func(h chain.Hash) bool { return r.warm.guess(i, h) })
 			w.try(i, false)
 			w.runNanos += r.now() - began
 			r.mu.Lock()
@@ -255,12 +257,14 @@ func (w *worker) book(i int) bool {
 		} else {
 			j.try.renew()
 		}
+		j.try.warm.Reset(r.warm.is)
 		w.try(i, false)
 		r.sieve.note(i, j.try)
 		last = !w.stands(i) // an error, or a balance beyond 64 bits
 	}
 	if last {
 		j.try = r.newAttempt(state.NewOverlay)
+		j.try.warm.Reset(r.warm.is)
 		w.try(i, true)
 		r.sieve.note(i, j.try)
 		if r.err != nil {
@@ -281,6 +285,7 @@ func (w *worker) book(i int) bool {
 	if r.shake != nil {
 		r.shake()
 	}
+	r.warm.take(j.try.warm)
 	r.err = r.settled.take(i, j.try.over, &j.try.view)
 	if r.err == nil {
 		r.err = r.steps.Settle(r.txs[i], &j.try.result)
@@ -325,7 +330,7 @@ const (
 // stands reports whether an attempt is what happens at the frontier.
 func (w *worker) stands(i int) bool {
 	r, a := w.run, w.run.jobs[i].try
-	if !a.good || !r.settled.unchanged(&a.view) || !r.steps.Fits(r.txs[i]) {
+	if !a.good || !r.settled.unchanged(&a.view) || !a.warm.Stands(r.warm.block) || !r.steps.Fits(r.txs[i]) {
 		return false
 	}
 	fits, err := r.settled.roomFor(a.over.Peaks())
@@ -352,7 +357,7 @@ func (w *worker) try(i int, last bool) {
 		}
 	}()
 	var err error
-	a.result, err = w.exec.Attempt(a.over, i, r.txs[i], last)
+	a.result, err = w.exec.Attempt(a.over, a.warm, i, r.txs[i], last)
 	a.good = err == nil
 	if last {
 		r.err = err

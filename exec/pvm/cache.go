@@ -7,18 +7,29 @@ import "container/list"
 type Cache interface {
 	Get(Hash) (*Program, bool)
 	Put(*Program)
+	// Turn begins a block. What is used from then on stays until the next turn, so
+	// that a block compiles no source twice, whose compilation it pays once.
+	Turn()
 }
 
-// LRU is a cache of the programs used last, bounded by their source bytes. It
-// serves one goroutine.
+// LRU is a cache of the programs used last, bounded by the bytes that they keep
+// compiled. Before its first turn nothing holds it to keep a program. It serves one
+// goroutine.
 type LRU struct {
 	room  int // bytes
 	used  int
-	order *list.List // of *Program, the last used in front
+	turn  uint64
+	order *list.List // of *kept, the last used in front
 	index map[Hash]*list.Element
 }
 
-// NewLRU returns a cache of so many bytes of source; 0 keeps nothing.
+// kept is a program and the turn in which it was used last.
+type kept struct {
+	*Program
+	turn uint64
+}
+
+// NewLRU returns a cache of so many bytes; 0 keeps nothing beyond a turn.
 func NewLRU(bytes int) *LRU {
 	return &LRU{room: bytes, order: list.New(), index: make(map[Hash]*list.Element)}
 }
@@ -30,19 +41,37 @@ func (c *LRU) Get(h Hash) (*Program, bool) {
 		return nil, false
 	}
 	c.order.MoveToFront(e)
-	return e.Value.(*Program), true
+	k := e.Value.(*kept)
+	k.turn = c.turn
+	return k.Program, true
 }
 
 // Put keeps a program and lets the least used ones go.
 func (c *LRU) Put(p *Program) {
-	if _, ok := c.index[p.Hash]; ok || p.Bytes > c.room {
+	if _, ok := c.index[p.Hash]; ok || c.turn == 0 && p.Bytes > c.room {
 		return
 	}
-	c.index[p.Hash] = c.order.PushFront(p)
+	c.index[p.Hash] = c.order.PushFront(&kept{p, c.turn})
 	c.used += p.Bytes
+	c.shrink()
+}
+
+// Turn implements [Cache]. What a block uses it has paid for, which bounds what goes
+// beyond the room.
+func (c *LRU) Turn() {
+	c.turn++
+	c.shrink()
+}
+
+// shrink lets go of what was used least recently, but of nothing of this turn.
+func (c *LRU) shrink() {
 	for c.used > c.room {
 		last := c.order.Back()
-		old := c.order.Remove(last).(*Program)
+		old := last.Value.(*kept)
+		if c.turn > 0 && old.turn == c.turn {
+			return
+		}
+		c.order.Remove(last)
 		delete(c.index, old.Hash)
 		c.used -= old.Bytes
 	}

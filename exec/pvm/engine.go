@@ -51,6 +51,9 @@ func NewEngine(rt *vm.Runtime, cache Cache, lim Limits) *Engine {
 // Cached returns a program by the hash of its source, if the cache has it.
 func (e *Engine) Cached(h Hash) (*Program, bool) { return e.cache.Get(h) }
 
+// Turn begins a block: what it uses stays in the cache until the next.
+func (e *Engine) Turn() { e.cache.Turn() }
+
 // Program returns the compiled form of a source, from the cache where it is
 // there. What compilation costs is the same either way, and the caller's to
 // charge.

@@ -24,7 +24,7 @@ func HashOf(src []byte) Hash { return Hash(keccak.Sum256(src)) }
 type Program struct {
 	Hash  Hash
 	Code  *code.Object
-	Bytes int // of source, the measure of a cache
+	Bytes int // that it keeps, compiled: the measure of a cache
 
 	// CompileCycles is what deploying the source costs for its compilation, the
 	// same whether a cache had it or not.
@@ -144,7 +144,7 @@ func compileSource(src []byte, file string, lim Limits) (*Program, error) {
 		return nil, fmt.Errorf("compiled code: %w", err)
 	}
 	return &Program{
-		Hash: HashOf(src), Code: o, Bytes: len(src),
+		Hash: HashOf(src), Code: o, Bytes: o.Size(),
 		CompileCycles: code.Cycles(o.Tokens) * code.DefaultCosts().Dynamic.Token,
 	}, nil
 }

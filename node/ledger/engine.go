@@ -11,13 +11,17 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 )
 
-// programCacheBytes of source are kept compiled: a few thousand actors.
-const programCacheBytes = 64 << 20
+// programCacheBytes of compiled programs are kept from block to block: some ten
+// thousand actors of the usual size, which is 20 KB.
+const programCacheBytes = 256 << 20
+
+// trialCacheBytes are kept by who runs one thing after the other for readers.
+const trialCacheBytes = 32 << 20
 
 // NewEngine returns an engine for programs, with a hash key of its own
 // (resolution 11.39). It serves one goroutine.
 func NewEngine() (*pvm.Engine, error) {
-	list, err := newEngines(1)
+	list, err := newEngines(1, trialCacheBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -26,7 +30,7 @@ func NewEngine() (*pvm.Engine, error) {
 
 // newEngines returns engines for as many goroutines. They share their runtime and
 // what was compiled.
-func newEngines(n int) ([]*pvm.Engine, error) {
+func newEngines(n, cacheBytes int) ([]*pvm.Engine, error) {
 	var key [16]byte
 	if _, err := rand.Read(key[:]); err != nil {
 		return nil, fmt.Errorf("hash key: %w", err)
@@ -35,7 +39,7 @@ func newEngines(n int) ([]*pvm.Engine, error) {
 	if err != nil {
 		return nil, err
 	}
-	programs := &sharedPrograms{lru: pvm.NewLRU(programCacheBytes)}
+	programs := &sharedPrograms{lru: pvm.NewLRU(cacheBytes)}
 	list := make([]*pvm.Engine, n)
 	for i := range list {
 		list[i] = pvm.NewEngine(rt, programs, pvm.DefaultLimits())
@@ -55,6 +59,12 @@ func (s *sharedPrograms) Get(h pvm.Hash) (*pvm.Program, bool) {
 	return s.lru.Get(h)
 }
 
+func (s *sharedPrograms) Turn() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lru.Turn()
+}
+
 func (s *sharedPrograms) Put(p *pvm.Program) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -69,7 +79,7 @@ func newExecutor(cfg parallel.Config) (*parallel.Executor, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	engines, err := newEngines(cfg.Workers)
+	engines, err := newEngines(cfg.Workers, programCacheBytes)
 	if err != nil {
 		return nil, err
 	}

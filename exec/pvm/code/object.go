@@ -85,3 +85,41 @@ type Object struct {
 	Codes    []*Object
 	Handlers []Handler
 }
+
+// Bytes that the parts of an object keep on a machine of 64 bits, headers of strings
+// and slices included.
+const (
+	objectBytes  = 384
+	instrBytes   = 16 // with its line
+	constBytes   = 72
+	stringBytes  = 16
+	handlerBytes = 16
+)
+
+// Size returns about how many bytes the object keeps, for the bound of a cache.
+func (o *Object) Size() int {
+	n := objectBytes + len(o.Name) + len(o.QualName) + len(o.Doc) + instrBytes*len(o.Instrs) + handlerBytes*len(o.Handlers) + 2*len(o.Cells)
+	for _, list := range [][]string{o.Locals, o.Free, o.Names} {
+		for _, s := range list {
+			n += stringBytes + len(s)
+		}
+	}
+	for i := range o.Consts {
+		n += o.Consts[i].size()
+	}
+	for _, c := range o.Codes {
+		n += c.Size()
+	}
+	return n
+}
+
+func (c *Const) size() int {
+	n := constBytes + len(c.Text)
+	if c.Big != nil {
+		n += c.Big.BitLen() / 8
+	}
+	for i := range c.Items {
+		n += c.Items[i].size()
+	}
+	return n
+}
