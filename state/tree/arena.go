@@ -9,7 +9,7 @@ import (
 
 // ErrArenaFull means that the resident tries outgrew the space that refs can
 // name: 16,777,216 chunks in each of sixteen pools, of 64 KiB (16 TiB in all), or
-// as large as a storage value of more than 32 KiB that has one of its own, of
+// as large as a storage value of more than 8 KiB that has one of its own, of
 // which there can be 268 million. The chain's limit of state and the memory of any
 // machine end long before. The version that a block was applied to stays as it
 // was, and so do those before it; what the block took is lost until the next
@@ -30,12 +30,13 @@ const (
 	refBytes   = (4 + chunkBits + unitBits) / 8
 
 	// Records of up to exactUnits have a list of free places for each size;
-	// larger ones share a list for each quarter of a power of two, so that a
-	// record takes at most a quarter more than it needs. Beyond sharedUnits a
-	// record has a chunk of its own.
+	// larger ones share a list for each eighth of a power of two, so that a
+	// record takes at most an eighth more than it needs. Beyond sharedUnits a
+	// record has a chunk of its own, as large as it is: at the end of a shared one
+	// it could leave as much as it takes.
 	exactUnits  = 64
-	sharedUnits = chunkUnits / 2
-	classes     = exactUnits + 1 + 4*5
+	sharedUnits = chunkUnits / 8
+	classes     = exactUnits + 1 + 8*3
 )
 
 func (r ref40) pool() int { return int(r >> (chunkBits + unitBits)) }
@@ -61,10 +62,11 @@ type pool struct {
 	kinds   []ground // of the chunks in the list
 	grounds [grounds]plot
 
-	spare  []int // chunks given back, whose place in the list can be used again
-	bytes  int64 // of chunks
-	idle   int64 // of them on free lists
-	poison bool  // overwrite what is given back, so that a test sees its use
+	spare  []int            // chunks given back, whose place in the list can be used again
+	large  map[int][][]byte // by size, the memory of chunks given back
+	bytes  int64            // of chunks
+	idle   int64            // of them on free lists
+	poison bool             // overwrite what is given back, so that a test sees its use
 }
 
 // ground is a kind of chunks. What most blocks rewrite, accounts and small
@@ -98,6 +100,7 @@ func (p *pool) init(number int, y *yard) {
 	}
 	list := make([][]byte, 4)
 	p.chunks.Store(&list)
+	p.used, p.kinds, p.large = 1, make([]ground, 1), map[int][][]byte{} // ref 0 is no record
 }
 
 // at returns the record r and what follows it in its chunk.
@@ -112,13 +115,13 @@ func class(n int) (list, units int) {
 	if n <= exactUnits {
 		return n, n
 	}
+	power := bits.Len(uint(n-1)) - 1 // 6 to 8 where chunks are shared
+	eighth := (n - 1) >> (power - 3) // 8 to 15
+	units = (eighth + 1) << (power - 3)
 	if n > sharedUnits {
-		return -1, n
+		return -1, units
 	}
-	// n-1 has its highest bit at 6 to 10; the two below tell the quarter.
-	power := bits.Len(uint(n-1)) - 3
-	quarter := (n - 1) >> power // 4 to 7
-	return exactUnits + 1 + 4*(power-4) + quarter - 4, (quarter + 1) << power
+	return exactUnits + 1 + 8*(power-6) + eighth - 8, units
 }
 
 // unitsOfClass is the size of the records on a free list.
@@ -127,7 +130,7 @@ func unitsOfClass(list int) int {
 		return list
 	}
 	list -= exactUnits + 1
-	return (list%4 + 5) << (list/4 + 4)
+	return (list%8 + 9) << (list/8 + 3)
 }
 
 func unitsOf(bytes int) int { return (bytes + unitBytes - 1) / unitBytes }
@@ -152,9 +155,6 @@ func (p *pool) alloc(n int, g ground) (ref40, []byte) {
 			at.lost += chunkUnits - at.next
 		}
 		at.open, at.next = p.addChunk(chunkUnits*unitBytes, g), 0
-		if p.number == 0 && at.open == 0 {
-			at.next = 1 // ref 0 is no record
-		}
 	}
 	r := p.name(at.open, at.next)
 	chunk := (*p.chunks.Load())[at.open][at.next*unitBytes:]
@@ -186,20 +186,19 @@ func (p *pool) addChunk(size int, g ground) int {
 		p.kinds = append(p.kinds, g)
 	}
 	p.kinds[number] = g
-	if p.number == 0 && number == 0 && size != chunkUnits*unitBytes {
-		// A record of its own would be ref 0: give the first chunk to small ones.
-		list[0] = p.yard.chunk()
-		p.bytes += chunkUnits * unitBytes
-		p.grounds[g].open, p.grounds[g].next = 0, 1
-		return p.addChunk(size, g)
-	}
-	if size == chunkUnits*unitBytes {
-		list[number] = p.yard.chunk()
-	} else {
-		list[number] = make([]byte, size)
+	list[number] = p.memory(size)
+	return number
+}
+
+// memory returns that of a chunk: of one that was given back, or new.
+func (p *pool) memory(size int) []byte {
+	if free := p.large[size]; len(free) > 0 {
+		p.large[size] = free[:len(free)-1]
+		p.idle -= int64(size)
+		return free[len(free)-1]
 	}
 	p.bytes += int64(size)
-	return number
+	return p.yard.cut(size)
 }
 
 // yard cuts chunks from larger pieces of memory, so that the operating system
@@ -214,17 +213,21 @@ type yard struct {
 
 const yardMax = 32 << 20
 
-func (y *yard) chunk() []byte {
-	const size = chunkUnits * unitBytes
+// cut returns so many bytes. A piece with too few left is given up: of a large one
+// that is next to nothing.
+func (y *yard) cut(size int) []byte {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	if len(y.rest) == 0 {
-		y.size = min(max(2*y.size, size), yardMax)
+	if size > yardMax/8 {
+		return y.take(size)
+	}
+	if len(y.rest) < size {
+		y.size = max(min(2*y.size, yardMax), chunkUnits*unitBytes, size)
 		y.rest = y.take(y.size)
 	}
-	chunk := y.rest[:size:size]
+	part := y.rest[:size:size]
 	y.rest = y.rest[size:]
-	return chunk
+	return part
 }
 
 // release gives back a record of n units.
@@ -239,7 +242,8 @@ func (p *pool) release(r ref40, n int) {
 	if list < 0 {
 		number := r.chunk()
 		chunks := *p.chunks.Load()
-		p.bytes -= int64(len(chunks[number]))
+		p.idle += int64(len(chunks[number]))
+		p.large[units*unitBytes] = append(p.large[units*unitBytes], chunks[number])
 		chunks[number] = nil
 		p.spare = append(p.spare, number)
 		return

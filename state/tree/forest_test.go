@@ -136,9 +136,6 @@ func (f *Forest) taken() int {
 		for _, chunk := range (*p.chunks.Load())[:p.used] {
 			n += len(chunk) / unitBytes
 		}
-		if i == 0 {
-			n-- // ref 0
-		}
 		for g := range p.grounds {
 			at := &p.grounds[g]
 			if at.open >= 0 {

@@ -126,7 +126,7 @@ func (f *Forest) Use() (u Use) {
 	defer f.mu.Unlock()
 	for i := range f.pools {
 		p := &f.pools[i]
-		n := p.used - len(p.spare)
+		n := p.used - 1 - len(p.spare) // none has number 0
 		u.Chunks += int64(n)
 		if u.Limit == 0 || float64(n)/float64(p.limit) > u.Share() {
 			u.Most, u.Limit = n, p.limit
