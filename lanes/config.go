@@ -14,6 +14,8 @@ type Config struct {
 	LaneBytes   [chain.NumLanes]int // bytes of their bodies per lane
 	BumpPercent uint64              // rise of every price that a replacement needs
 	PackMisses  int                 // transactions of a lane that do not fit before packing gives the lane up
+	ActorBlocks uint64              // blocks for which messages to one actor stand in tiers, beyond what it has saved
+	AgeMillis   uint64              // for which a transaction waits at most
 	Validators  []chain.Validator   // whose reward accounts may send validators' instructions; not changed
 }
 
@@ -28,16 +30,23 @@ func DefaultConfig() Config {
 		LaneBytes:   [chain.NumLanes]int{chain.LaneSystem: 8 << 20, chain.LaneRunner: 64 << 20, chain.LaneUser: 256 << 20},
 		BumpPercent: 10,
 		PackMisses:  256,
+		ActorBlocks: 8,             // seconds
+		AgeMillis:   3 * 3_600_000, // nobody waits for longer, and wallets sign anew
 	}
 }
 
 // Check reports the first setting that cannot work.
-func (c Config) Check() error { return c.pool(1).Check() }
+func (c Config) Check() error {
+	p := chain.DefaultParams()
+	return c.pool(&p).Check()
+}
 
 // pool is the configuration as the scheduler sees it.
-func (c Config) pool(cellWeight uint64) sched.Config {
+func (c Config) pool(p *chain.Params) sched.Config {
 	return sched.Config{
 		SenderTxs: c.SenderTxs, NonceGap: c.NonceGap, LaneTxs: c.LaneTxs, LaneBytes: c.LaneBytes,
-		BumpPercent: c.BumpPercent, PackMisses: c.PackMisses, CellWeight: cellWeight,
+		BumpPercent: c.BumpPercent, PackMisses: c.PackMisses, CellWeight: cellWeight(p),
+		ActorRefill: p.Actor.BlockCycles, ActorMost: p.Actor.BlockCyclesBurst + chain.Cycles(c.ActorBlocks)*p.Actor.BlockCycles,
+		AgeMillis: c.AgeMillis,
 	}
 }

@@ -16,21 +16,22 @@
 //
 // Within its lane a transaction stands at one level: parked (a nonce before it
 // is missing), underpriced (a fee cap is below the base fee, resolution 2.13),
-// or one of [Tiers] fee tiers. Selection takes the highest tier first and is
+// barred (a message whose actor has enough before it, docs/adr/0072), or one of
+// [Tiers] fee tiers. A full lane makes room from the lowest level up. Selection takes the highest tier first and is
 // first in, first out inside a tier (whitepaper §6.4). The order of execution
 // in the block is another matter: chain/order derives it from the proposer's
 // VRF output, with each sender's nonces in order (resolutions 1.4, 11.41).
 //
 // # What packing promises
 //
-// Pack returns a block that the verifier accepts. It is conservative: a
-// transaction is taken only if what all of the lane's use at most, and the
-// largest unused limit among them, fit the lane, and its highest possible cost
-// what its sender can spend in the parent. A transfer without a payload uses
-// its intrinsic cost; of others only execution tells, so they count with their
-// limits. So each finds
-// room for its limits in whatever order the VRF puts them, and a large limit on
-// a small transfer takes no space from others. Unused capacity cascades down by the same
+// Pack returns a selection from which execution makes a block that the verifier
+// accepts. A transaction is taken only if what all of the lane are expected to use,
+// and the largest unused limit among them, fit the lane, and its highest possible
+// cost what its sender can spend in the parent. What runs nothing uses its intrinsic
+// cost; of others the mean of what their like used in final blocks is expected, or
+// their limits where nothing is known (docs/adr/0070). So each finds
+// room for its limits in whatever order the VRF puts them, unless others use more
+// than they mostly do, and a large limit on little use takes no space from others. Unused capacity cascades down by the same
 // chain/fees.Budget on both sides (resolutions 2.1-2.4, 11.14).
 //
 // The same holds for the cycles that an actor has for a block (resolution 11.22): a

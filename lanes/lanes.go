@@ -14,6 +14,7 @@ import (
 // concerned.
 type FinalizedHead struct {
 	Height   chain.Height
+	Millis   uint64                        // its time; 0: nothing grows old
 	View     state.View                    // state after the block; read by several goroutines, maybe just beyond the next head
 	BaseFees [chain.NumLanes]chain.FeePair // in force in the next block
 	Params   *chain.Params                 // likewise; nil: as before
@@ -37,7 +38,7 @@ type Lanes struct {
 
 // New returns lanes that admit against the given head.
 func New(cfg Config, params *chain.Params, chainID uint64, head FinalizedHead) (*Lanes, error) {
-	pool, err := sched.New(cfg.pool(cellWeight(params)), head.pool())
+	pool, err := sched.New(cfg.pool(params), head.pool())
 	if err != nil {
 		return nil, fmt.Errorf("lanes: %w", err)
 	}
@@ -49,7 +50,7 @@ func New(cfg Config, params *chain.Params, chainID uint64, head FinalizedHead) (
 
 // pool is the head as the scheduler sees it.
 func (h *FinalizedHead) pool() sched.Head {
-	return sched.Head{Height: h.Height, BaseFees: h.BaseFees, Account: accountsAt(h.View, h.Height)}
+	return sched.Head{Height: h.Height, Millis: h.Millis, BaseFees: h.BaseFees, Account: accountsAt(h.View, h.Height)}
 }
 
 // cellWeight is how many cycles a cell counts for when tips are compared: the
@@ -149,6 +150,7 @@ const (
 	WaitReady       = sched.Ready       // for room in a block
 	WaitUnderpriced = sched.Underpriced // for the base fee to fall to its fee caps
 	WaitParked      = sched.Parked      // for a transaction with an earlier nonce
+	WaitBarred      = sched.Barred      // for an actor before which enough others wait
 )
 
 // Tiers is the number of fee tiers of a lane.

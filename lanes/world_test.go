@@ -159,3 +159,9 @@ func running(t *testing.T, cfg Config, view state.View) *Lanes {
 	})
 	return l
 }
+
+func accountWithCode() state.Account {
+	a := state.NewAccount()
+	a.CodeHash = chain.Hash{1}
+	return a
+}

@@ -26,6 +26,7 @@ func (n *Node) ingressMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("pool_refused_total", "Transactions refused for nonce, balance, price or rules.", func() uint64 { return n.lanes.Stats().Refused })
 	counter("pool_full_total", "Transactions refused because their lane was full.", func() uint64 { return n.lanes.Stats().Full })
 	counter("pool_replaced_total", "Transactions replaced by a better-paying one of the same nonce.", func() uint64 { return n.lanes.Stats().Replaced })
+	counter("pool_aged_total", "Transactions dropped because they had waited too long.", func() uint64 { return n.lanes.Stats().Aged })
 	counter("pool_evicted_total", "Transactions pushed out of a full lane.", func() uint64 { return n.lanes.Stats().Evicted })
 	counter("pool_included_total", "Transactions that left with a finalized block.", func() uint64 { return n.lanes.Stats().Included })
 	for lane := range chain.NumLanes {

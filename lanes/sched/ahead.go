@@ -56,7 +56,7 @@ func (k *picker) lookAhead() error {
 // among the heads if it can run.
 func (k *picker) queueAhead(s *sender, nonce uint64) {
 	i := nonce - s.Nonce
-	if i >= uint64(len(s.waiting)) || s.waiting[i].nonce != nonce || s.waiting[i].level < levelTier0 {
+	if i >= uint64(len(s.waiting)) || s.waiting[i].nonce != nonce || s.waiting[i].level < levelBarred {
 		return
 	}
 	e := s.waiting[i]

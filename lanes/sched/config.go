@@ -16,6 +16,10 @@ type Config struct {
 	BumpPercent uint64              // rise of every price that a replacement needs
 	PackMisses  int                 // transactions of a lane that do not fit before picking gives the lane up
 	CellWeight  uint64              // cycles that a cell counts for when tips are compared
+
+	ActorRefill chain.Cycles // that an actor has for a block
+	ActorMost   chain.Cycles // that messages to one actor may need and stand in tiers; 0: any
+	AgeMillis   uint64       // for which a transaction waits at most; 0: for ever
 }
 
 // A lane's totals are one word, so that they are read and changed as one, and

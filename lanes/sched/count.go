@@ -114,7 +114,7 @@ func (k *picker) takePostponed() error {
 		}
 		s := e.of
 		for i := s.pick.nonce - s.Nonce; s.pick.nonce > e.nonce && i < uint64(len(s.waiting)); i++ {
-			if next := s.waiting[i]; next.lane != e.lane || next.level < levelTier0 || !k.take(s, next) {
+			if next := s.waiting[i]; next.lane != e.lane || next.level < levelBarred || !k.take(s, next) {
 				break
 			}
 		}

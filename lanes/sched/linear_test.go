@@ -226,6 +226,7 @@ func script(seed uint64) (*pool, *history, [][][]int) {
 	cfg.SenderTxs, cfg.NonceGap = 6, 3
 	cfg.LaneTxs = [chain.NumLanes]int{chain.LaneSystem: 2, chain.LaneRunner: 3, chain.LaneUser: 5}
 	cfg.LaneBytes = [chain.NumLanes]int{chain.LaneSystem: 700, chain.LaneRunner: 900, chain.LaneUser: 1_700}
+	cfg.ActorRefill, cfg.ActorMost = 30_000, 45_000 // two messages
 	now := map[chain.Address]Account{}
 	for i := range 5 {
 		now[chain.Address{byte(i + 1)}] = Account{Spendable: 20_000}
@@ -236,7 +237,8 @@ func script(seed uint64) (*pool, *history, [][][]int) {
 	var made []*chain.VerifiedTx
 	offer := func() *Offer {
 		if len(made) > 0 && rng.IntN(8) == 0 {
-			return &Offer{Tx: made[rng.IntN(len(made))], Cost: 1}
+			tx := made[rng.IntN(len(made))]
+			return &Offer{Tx: tx, Cost: 1, Calls: callOf(tx)}
 		}
 		price := func() chain.Wei { return 90 + chain.Wei(rng.IntN(60)) }
 		tx := &chain.VerifiedTx{
@@ -247,9 +249,12 @@ func script(seed uint64) (*pool, *history, [][][]int) {
 			Body: make([]byte, 200+rng.IntN(300)), Sender: chain.Address{byte(1 + rng.IntN(5))},
 			Lane: []chain.LaneID{chain.LaneSystem, chain.LaneRunner, chain.LaneUser, chain.LaneUser}[rng.IntN(4)],
 		}
+		if rng.IntN(2) == 0 {
+			tx.Tx.To = &chain.Address{0xac, byte(rng.IntN(2))}
+		}
 		made = append(made, tx)
 		binary.BigEndian.PutUint64(tx.Hash[:], uint64(len(made)))
-		return &Offer{Tx: tx, Cost: chain.Wei(2_000 + rng.IntN(6_000))}
+		return &Offer{Tx: tx, Cost: chain.Wei(2_000 + rng.IntN(6_000)), Calls: callOf(tx)}
 	}
 	var threads [][][]int
 	heads := 0

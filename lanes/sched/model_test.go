@@ -67,15 +67,33 @@ func (m *model) levelNow(t *chain.VerifiedTx) level {
 	return levelTier0 + level(min(density.BitLen(), Tiers-1))
 }
 
+// placed is levelNow with what an actor can serve: of the messages to it that pay as
+// much or more and are as large, so many stand in tiers.
+func (m *model) placed(t, old *modelTx) level {
+	l := m.levelNow(t.tx)
+	if l < levelTier0 || m.cfg.ActorMost == 0 || t.tx.Tx.To == nil {
+		return l
+	}
+	sum, large := t.tx.Tx.CyclesLimit, t.tx.Tx.CyclesLimit > m.cfg.ActorRefill
+	for _, o := range m.queue {
+		if o != t && o != old && o.tx.Tx.To != nil && *o.tx.Tx.To == *t.tx.Tx.To && o.at >= l && (o.tx.Tx.CyclesLimit > m.cfg.ActorRefill) == large {
+			sum += o.tx.Tx.CyclesLimit
+		}
+	}
+	if sum > m.cfg.ActorMost {
+		return levelBarred
+	}
+	return l
+}
+
 // requeue moves the sender's transactions whose level between parked and not
 // parked is wrong to the end, in nonce order.
 func (m *model) requeue(a chain.Address) {
 	for _, t := range m.chainOf(a) {
-		now := m.levelNow(t.tx)
-		if (now == levelParked) == (t.at == levelParked) {
+		if (m.levelNow(t.tx) == levelParked) == (t.at == levelParked) {
 			continue
 		}
-		t.at = now
+		t.at = m.placed(t, nil)
 		i := slices.Index(m.queue, t)
 		m.queue = append(slices.Delete(m.queue, i, i+1), t)
 	}
@@ -152,7 +170,7 @@ func (m *model) add(tx *chain.VerifiedTx, cost chain.Wei, at Account) error {
 func (m *model) insert(t, old *modelTx, at Account) error {
 	before, had := m.accounts[t.tx.Sender]
 	m.accounts[t.tx.Sender] = at
-	t.at = m.levelNow(t.tx)
+	t.at = m.placed(t, old)
 	worth := t.at
 	for _, o := range m.chainOf(t.tx.Sender) {
 		if o.tx.Tx.Nonce < t.tx.Tx.Nonce && worth != levelParked && (o.tx.Lane == t.tx.Lane || o.at < levelTier0) {
@@ -242,8 +260,18 @@ func (m *model) refresh(a chain.Address, at Account) {
 func (m *model) reprice(base [chain.NumLanes]chain.FeePair) {
 	m.base = base
 	for _, t := range m.queue {
-		if t.at != levelParked {
-			t.at = m.levelNow(t.tx)
+		if t.at == levelParked {
+			continue
+		}
+		now := m.levelNow(t.tx)
+		if now >= levelTier0 && t.at < levelTier0 && t.tx.Tx.To != nil && m.cfg.ActorMost > 0 {
+			now = levelBarred
+		}
+		t.at = now
+	}
+	for _, t := range m.queue { // actors that can serve more
+		if t.at == levelBarred {
+			t.at = m.placed(t, nil)
 		}
 	}
 }

@@ -167,7 +167,7 @@ func (k *picker) walk(lane chain.LaneID) error {
 			}
 		}
 	}
-	k.takeAhead(lane, levelTier0, math.MaxUint64)
+	k.takeAhead(lane, levelBarred, math.MaxUint64)
 	return nil
 }
 

@@ -15,6 +15,7 @@ type level uint8
 const (
 	levelParked      level = iota // a nonce before it is missing: cannot run yet
 	levelUnderpriced              // a fee cap is below the base fee (resolution 2.13)
+	levelBarred                   // a message whose actor has enough before it (see targets): runs last
 	levelTier0                    // tiers 0..Tiers-1 follow
 )
 
@@ -23,7 +24,7 @@ const (
 // than a sixteenth of a Wei, and the last tier everything above its edge.
 const Tiers = 32
 
-const numLevels = int(levelTier0) + Tiers // 34, so that one word is the bitmap
+const numLevels = int(levelTier0) + Tiers // 35, so that one word is the bitmap
 
 // entry is one waiting transaction. What picking looks at is copied here from
 // the transaction: a pick then reads one object instead of three, and that is
@@ -43,6 +44,7 @@ type entry struct {
 	key        uint64        // what it runs, where only a guess says what it uses; or 0
 	calls      Call          // what it may take from an actor
 	bytes      int           // of the body
+	born       uint64        // time of the head at which it came
 	lane       chain.LaneID
 	level      level
 	mark       bool // to be evicted by the admission at hand; false between operations
@@ -62,6 +64,14 @@ func newEntry(o *Offer, of *sender) *entry {
 		e.expected = e.uses
 	}
 	return e
+}
+
+// callsOne is 1 for a message.
+func (e *entry) callsOne() int {
+	if e.calls.Actor != nil {
+		return 1
+	}
+	return 0
 }
 
 // levelOfEntry is the level of a runnable entry under the base fee.
@@ -114,7 +124,8 @@ type laneQueue struct {
 	filled uint64                   // bit i is set while fifos[i] holds anything
 	turns  [numLevels]turns         // those of each fifo that lead themselves
 	met    uint64                   // bit i is set while turns[i] holds anything
-	idle   [levelTier0]atomic.Int64 // entries that are parked, and underpriced; read by Stats
+	idle   [levelTier0]atomic.Int64 // entries that are parked, underpriced, barred; read by Stats
+	calls  *targets                 // of the whole pool
 }
 
 func (q *laneQueue) insertBefore(e, at *entry, p *pricing) {
@@ -127,6 +138,7 @@ func (q *laneQueue) insertBefore(e, at *entry, p *pricing) {
 		}
 	}
 	f.insertBefore(e, at)
+	q.calls.join(e)
 	q.filled |= 1 << e.level
 	if e.level < levelTier0 {
 		q.idle[e.level].Add(1)
@@ -140,6 +152,7 @@ func (q *laneQueue) remove(e *entry) {
 	e.leader, e.leads = nil, false
 	f := &q.fifos[e.level]
 	f.remove(e)
+	q.calls.leave(e)
 	if f.head == nil {
 		q.filled &^= 1 << e.level
 	}
@@ -174,6 +187,16 @@ func lowestFrom(filled uint64, l level) (level, bool) {
 	return level(bits.TrailingZeros64(over)), true
 }
 
+// relevelled is the level that an entry moves to under a new base fee. A message that
+// becomes payable waits among the barred for its turn to be promoted.
+func (q *laneQueue) relevelled(p *pricing, e *entry) level {
+	to := p.levelOfEntry(e)
+	if to >= levelTier0 && e.level < levelTier0 && e.calls.Actor != nil && q.calls.most > 0 {
+		return levelBarred
+	}
+	return to
+}
+
 // relevel moves every transaction whose level under the new base fee differs,
 // keeping arrival order in the level it joins. Parked ones are left alone: they
 // get a level when they can run. Lists whose bounds hold the new fee are
@@ -188,7 +211,7 @@ func (q *laneQueue) relevel(p *pricing) (movers []*entry) {
 		f.still = anyFee
 		for e := f.head; e != nil; {
 			next := e.next
-			if to := p.levelOfEntry(e); to != l {
+			if to := q.relevelled(p, e); to != l {
 				q.remove(e)
 				e.level = to
 				movers = append(movers, e)

@@ -1,10 +1,12 @@
 package sched
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"hash/maphash"
 	"math"
+	"slices"
 	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -14,6 +16,7 @@ import (
 // Head is the finalized block that transactions are held against.
 type Head struct {
 	Height   chain.Height
+	Millis   uint64                        // its time; 0: nothing grows old
 	BaseFees [chain.NumLanes]chain.FeePair // in force in the next block
 	// Account reads what an account may use in the next block. Several
 	// goroutines call it, the last of them maybe just after the next head was
@@ -46,11 +49,12 @@ type Call struct {
 
 // Scheduler is the sharded pool of waiting transactions.
 type Scheduler struct {
-	cfg    Config
-	seed   maphash.Seed // spreads senders over shards in a way that nobody outside can aim at
-	lanes  [chain.NumLanes]laneRoom
-	drawn  atomic.Uint64 // numbers of operations; see shard.draw
-	counts struct{ picks, picked atomic.Uint64 }
+	cfg     Config
+	seed    maphash.Seed // spreads senders over shards in a way that nobody outside can aim at
+	lanes   [chain.NumLanes]laneRoom
+	targets targets
+	drawn   atomic.Uint64 // numbers of operations; see shard.draw
+	counts  struct{ picks, picked atomic.Uint64 }
 
 	// Written while all shards are held, read while any is.
 	head       Head
@@ -70,6 +74,7 @@ func New(cfg Config, head Head) (*Scheduler, error) {
 		return nil, fmt.Errorf("scheduler: %w", err)
 	}
 	s := &Scheduler{cfg: cfg, seed: maphash.MakeSeed(), head: head}
+	s.targets = targets{refill: cfg.ActorRefill, most: cfg.ActorMost, of: map[chain.Address][]demanded{}}
 	for i := range s.prices {
 		s.prices[i] = pricing{base: head.BaseFees[i], cellWeight: max(cfg.CellWeight, 1)}
 		s.lanes[i].txsMax, s.lanes[i].bytesMax = cfg.LaneTxs[i], cfg.LaneBytes[i]
@@ -78,6 +83,9 @@ func New(cfg Config, head Head) (*Scheduler, error) {
 	for i := range s.shards {
 		h := &s.shards[i]
 		h.all, h.byHash, h.senders = s, map[chain.Hash]*entry{}, map[chain.Address]*sender{}
+		for lane := range h.lanes {
+			h.lanes[lane].calls = &s.targets
+		}
 	}
 	return s, nil
 }
@@ -220,8 +228,10 @@ func (h *shard) account(addr chain.Address) (Account, error) {
 		at, err := read(addr)
 		h.mu.Lock()
 		if h.all.heads == heads {
-			if err == nil {
+			if err == nil && h.senders[addr] != nil {
+				h.all.targets.mu.Lock()
 				h.leave(h.refresh(addr, at))
+				h.all.targets.mu.Unlock()
 			}
 			return at, err
 		}
@@ -289,6 +299,7 @@ func (s *Scheduler) Advance(head Head, txs []*chain.VerifiedTx, touched []chain.
 	err := s.refreshAll(txs, touched, ahead)
 	// Prices last, so that what leaves is not moved first.
 	s.shards[0].counts.moved.Add(uint64(s.reprice(head.BaseFees)))
+	s.retire()
 	return err
 }
 
@@ -335,7 +346,7 @@ func (s *Scheduler) reprice(base [chain.NumLanes]chain.FeePair) (moved int) {
 	for i := range s.shards {
 		moved += s.shards[i].reprice(changed)
 	}
-	return moved
+	return moved + s.promote()
 }
 
 // reprice moves what crosses an edge of the tiers in the lanes whose base fees
@@ -355,6 +366,28 @@ func (h *shard) reprice(changed []chain.LaneID) (moved int) {
 		}
 	}
 	return len(movers)
+}
+
+// retire drops what has grown old, of one shard at each head: a pool that looked at all
+// of it would stop everybody for as long as that takes.
+func (s *Scheduler) retire() {
+	if s.head.Millis == 0 || s.cfg.AgeMillis == 0 {
+		return
+	}
+	h := &s.shards[s.heads%Shards]
+	var old []*entry
+	for _, e := range h.byHash {
+		if e.born == 0 || e.born > s.head.Millis {
+			e.born = s.head.Millis
+		} else if s.head.Millis-e.born > s.cfg.AgeMillis {
+			old = append(old, e)
+		}
+	}
+	slices.SortFunc(old, func(a, b *entry) int { return cmp.Compare(a.seq, b.seq) }) // not the map's order
+	for _, e := range old {
+		h.remove(e)
+	}
+	h.counts.aged.Add(uint64(len(old)))
 }
 
 // Discard removes transactions from the pool. Unknown ones are ignored.
@@ -406,6 +439,8 @@ func (h *shard) lookup(hash chain.Hash) (Place, bool) {
 		p.State = Parked
 	case levelUnderpriced:
 		p.State = Underpriced
+	case levelBarred:
+		p.State = Barred
 	default:
 		p.State, p.Tier = Ready, int(e.level-levelTier0)
 	}

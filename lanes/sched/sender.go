@@ -21,6 +21,7 @@ type sender struct {
 	waiting []*entry  // ascending nonces, all >= Account.Nonce
 	cost    chain.Wei // sum of their costs; admission keeps it within Spendable
 	pick    pickState // of the pick at hand
+	calls   int       // of them are messages
 	stale   bool      // leaders are out of date; false between operations
 }
 

@@ -42,7 +42,7 @@ type counters struct {
 	admitted, known, full, refused         atomic.Uint64
 	replaced, evicted                      atomic.Uint64
 	included, outdated, starved, discarded atomic.Uint64
-	moved                                  atomic.Uint64
+	moved, aged                            atomic.Uint64
 }
 
 // outcome says what a try to add did besides adding.
@@ -74,10 +74,15 @@ func (h *shard) add(o *Offer, at Account, holdsAll bool) (outcome, error) {
 	if err := s.check(tx, cost, old, &h.all.cfg); err != nil {
 		return outcome{}, err
 	}
+	if !holdsAll && (o.Calls.Actor != nil || s.calls > 0) {
+		h.all.targets.mu.Lock()
+		defer h.all.targets.mu.Unlock()
+	}
 	e := newEntry(o, s)
+	e.born = h.all.head.Millis
 	e.level = levelParked
 	if e.nonce == s.Nonce+uint64(i) { // nonces are distinct, so none is missing before it
-		e.level = h.all.prices[e.lane].levelOfEntry(e)
+		e.level = h.all.levelOf(e, old)
 	}
 	did := outcome{replaced: taken}
 	if !h.all.reserve(e, old) {
@@ -122,7 +127,9 @@ func (h *shard) insert(s *sender, i int, e, old *entry) {
 		h.lanes[old.lane].remove(old)
 		h.push(e)
 	}
+	s.calls += e.callsOne()
 	if old != nil {
+		s.calls -= old.callsOne()
 		s.cost -= old.cost
 		delete(h.byHash, old.tx.Hash)
 	}
@@ -163,7 +170,7 @@ func (h *shard) settle(s *sender, i int) int {
 		h.lanes[e.lane].remove(e)
 		e.level = levelParked
 		if runnable {
-			e.level = h.all.prices[e.lane].levelOfEntry(e)
+			e.level = h.all.levelOf(e, nil)
 		}
 		h.push(e)
 	}
@@ -190,6 +197,7 @@ func (h *shard) forget(e *entry) {
 	h.lanes[e.lane].remove(e)
 	delete(h.byHash, e.tx.Hash)
 	e.of.cost -= e.cost
+	e.of.calls -= e.callsOne()
 }
 
 // drop deletes a sender without transactions.

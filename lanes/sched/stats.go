@@ -9,6 +9,7 @@ const (
 	Ready       State = iota // for room in a block
 	Underpriced              // for the base fee to fall to its fee caps
 	Parked                   // for a transaction with an earlier nonce
+	Barred                   // for an actor before which enough others wait
 )
 
 // String returns the state as RPC spells it.
@@ -20,6 +21,8 @@ func (s State) String() string {
 		return "underpriced"
 	case Parked:
 		return "parked"
+	case Barred:
+		return "barred"
 	default:
 		return "unknown"
 	}
@@ -37,6 +40,7 @@ type Stats struct {
 	Outdated  uint64 // left because another transaction used their nonce
 	Starved   uint64 // left because their sender's balance fell
 	Discarded uint64 // left because the ledger said so
+	Aged      uint64 // left because they had waited too long
 	Moved     uint64 // changed tier with the base fee
 	Packs     uint64 // candidate blocks picked
 	Packed    uint64 // transactions in them
@@ -50,6 +54,7 @@ type LaneStats struct {
 	Bytes       int
 	Parked      int // of Txs: wait for an earlier nonce
 	Underpriced int // of Txs: wait for a lower base fee
+	Barred      int // of Txs: wait for a busy actor
 }
 
 // Stats returns the counters. It waits for nobody, so numbers that belong
@@ -69,11 +74,13 @@ func (s *Scheduler) Stats() Stats {
 		out.Outdated += c.outdated.Load()
 		out.Starved += c.starved.Load()
 		out.Discarded += c.discarded.Load()
+		out.Aged += c.aged.Load()
 		out.Moved += c.moved.Load()
 		for lane := range h.lanes {
 			idle := &h.lanes[lane].idle
 			out.Lanes[lane].Parked += int(idle[levelParked].Load())
 			out.Lanes[lane].Underpriced += int(idle[levelUnderpriced].Load())
+			out.Lanes[lane].Barred += int(idle[levelBarred].Load())
 		}
 	}
 	for lane := range s.lanes {

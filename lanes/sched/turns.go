@@ -75,7 +75,7 @@ func (q *turns) move(to []arrival) {
 // and not looked at for the first of a chain.
 func leaderOf(e, before *entry, first bool) *entry {
 	switch {
-	case e.level < levelTier0:
+	case e.level < levelBarred:
 		return nil
 	case first:
 		return e

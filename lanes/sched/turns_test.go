@@ -80,7 +80,7 @@ func (m *model) pick(req *PickRequest, now map[chain.Address]Account, left map[c
 			var best *modelTx
 			for _, t := range m.queue {
 				at, left := now[t.tx.Sender], budget.Left(lane)
-				if t.tx.Lane == lane && t.at >= levelTier0 && t.tx.Tx.Nonce == at.Nonce && t.cost <= at.Spendable &&
+				if t.tx.Lane == lane && t.at >= levelBarred && t.tx.Tx.Nonce == at.Nonce && t.cost <= at.Spendable &&
 					t.tx.Tx.CyclesLimit <= left.Cycles && t.tx.Tx.CellsLimit <= left.Cells && len(t.tx.Body)+5 <= bytes && uint64(len(t.tx.Body)+5) <= left.Bytes &&
 					t.tx.Tx.MaxFeePerCycle >= req.BaseFees[lane].PerCycle && t.tx.Tx.MaxFeePerCell >= req.BaseFees[lane].PerCell &&
 					!passed[t] && (best == nil || t.at > best.at) {

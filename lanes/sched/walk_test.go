@@ -35,8 +35,11 @@ func TestPoolMatchesModel(t *testing.T) {
 			w.model.compare(t, w.pool)
 			for _, k := range []string{
 				"<nil>", "*errors.errorString", "*sched.NonceTooLowError", "*sched.NonceGapError", "*sched.BalanceError",
-				"*sched.ReplaceError", "*sched.SenderFullError", "*sched.LaneFullError", "replaced", "evicted", "moved", "starved", "picked", "spares", "ahead", "late",
+				"*sched.ReplaceError", "*sched.SenderFullError", "*sched.LaneFullError", "replaced", "evicted", "moved", "starved", "picked", "spares", "ahead", "late", "barred",
 			} {
+				if k == "barred" && seed%2 == 1 {
+					continue // no bound there
+				}
 				if w.seen[k] < least {
 					t.Errorf("outcome %s seen %d times: the walk does not test it", k, w.seen[k])
 				}
@@ -62,6 +65,9 @@ func newWalk(seed uint64) *walk {
 	cfg.SenderTxs, cfg.NonceGap, cfg.PackMisses = 8, 3, 1<<30
 	cfg.LaneTxs = [chain.NumLanes]int{chain.LaneSystem: 6, chain.LaneRunner: 12, chain.LaneUser: 30}
 	cfg.LaneBytes = [chain.NumLanes]int{chain.LaneSystem: 2_000, chain.LaneRunner: 4_000, chain.LaneUser: 11_000}
+	if seed%2 == 0 {
+		cfg.ActorRefill, cfg.ActorMost = 30_000, 70_000
+	}
 	w := &walk{
 		rng:   rand.New(rand.NewPCG(seed, 17)),
 		pool:  newPool(cfg, 20),
@@ -155,6 +161,9 @@ func (w *walk) stepAdd(t *testing.T) {
 	w.seen["evicted"] += did.evicted
 	if did.replaced {
 		w.seen["replaced"]++
+	}
+	if e := w.pool.entry(tx.Hash); e != nil && e.level == levelBarred {
+		w.seen["barred"]++
 	}
 	w.recent = append(w.recent, tx)
 	if len(w.recent) > 64 {

@@ -113,7 +113,7 @@ func (p *pool) checkShards(t testing.TB) {
 					if e.seq <= last || e.mark || int(e.level) != l || h.byHash[e.tx.Hash] != e || p.shardOf(e.tx.Sender) != h || e.level < floor {
 						t.Fatalf("shard %d lane %d level %d: entry seq %d after %d, mark %v, level %d, floor %d", i, lane, l, e.seq, last, e.mark, e.level, floor)
 					}
-					if e.level != levelParked && (p.prices[lane].levelOfEntry(e) != e.level || !q.fifos[l].still.hold(p.prices[lane].base)) {
+					if want := p.prices[lane].levelOfEntry(e); e.level != levelParked && (want != e.level && (e.level != levelBarred || want < levelTier0 || e.calls.Actor == nil) || !q.fifos[l].still.hold(p.prices[lane].base)) {
 						t.Fatalf("shard %d lane %d: entry at level %d belongs to %d, bounds %+v, base %+v", i, lane, l, p.prices[lane].levelOfEntry(e), q.fifos[l].still, p.prices[lane].base)
 					}
 					last = e.seq
@@ -184,7 +184,7 @@ func (p *pool) checkTurns(t testing.TB, h *shard, lane chain.LaneID, l level) {
 // the one that a pick meets last, if it can take them all in one block.
 func leaderPlainly(chained []*entry) (last *entry) {
 	for i, e := range chained {
-		if e.level < levelTier0 || i > 0 && e.lane < chained[i-1].lane {
+		if e.level < levelBarred || i > 0 && e.lane < chained[i-1].lane {
 			return nil
 		}
 		if last == nil || e.lane > last.lane || e.lane == last.lane && (e.level < last.level || e.level == last.level && e.seq > last.seq) {

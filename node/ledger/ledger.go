@@ -96,7 +96,7 @@ type Event struct {
 // balance its transactions raised.
 func (e *Event) Head() lanes.FinalizedHead {
 	h := lanes.FinalizedHead{
-		Height: e.Block.Header.Height, View: e.State,
+		Height: e.Block.Header.Height, View: e.State, Millis: e.Block.Header.TimestampMillis,
 		BaseFees: BaseFeesAfter(e.Params, &e.Block.Header), Params: e.Params, Txs: e.Txs, Receipts: e.Receipts,
 	}
 	for _, tx := range e.Txs {

@@ -1,0 +1,166 @@
+package lanes
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// small is a pool with few places in the user lane.
+func small(t *testing.T, params chain.Params, view accounts, places int) *Lanes {
+	t.Helper()
+	cfg := DefaultConfig()
+	cfg.LaneTxs[chain.LaneUser] = places
+	l, err := New(cfg, &params, testChain, FinalizedHead{View: view, BaseFees: evenFees(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// actors adds accounts with code.
+func (a accounts) withActors(n int) accounts {
+	for i := range n {
+		a.of[chain.Address{0xac, 1, byte(i)}] = accountWithCode()
+	}
+	return a
+}
+
+// TestWhatNeverRunsLeavesFirst fills a lane with messages to an actor that has no cycles
+// for them, at a high tip (attack B6 of the soundness review: 50 of 50 honest transfers
+// were refused). All honest ones get in and are packed.
+func TestWhatNeverRunsLeavesFirst(t *testing.T) {
+	const places, honest = 100, 90
+	params := chain.DefaultParams()
+	view := wealthy().withActors(2)
+	for _, limit := range []chain.Cycles{2_000_000, 900_000} {
+		l := small(t, params, view, places)
+		var m maker
+		to := chain.Address{0xac, 1, 0}
+		for i := range places {
+			tx := m.transfer(byte(i), 0, 1_000, limit)
+			tx.Tx.To, tx.Tx.Payload, tx.Tx.CellsLimit = &to, message("none"), 100
+			if err := l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0]; err != nil {
+				t.Fatal(err)
+			}
+		}
+		barred := l.Stats().Lanes[chain.LaneUser].Barred
+		took := 0
+		for i := range honest {
+			if l.Admit(t.Context(), []*chain.VerifiedTx{m.transfer(byte(100+i), 0, 0, 21_000)})[0] == nil {
+				took++
+			}
+		}
+		req := request(&params, view)
+		req.Left = func(chain.Address) (chain.Cycles, error) { return 0, nil }
+		packed := len(mustPack(t, l, req))
+		t.Logf("limits of %d: %d of %d messages barred, %d of %d transfers in the pool, %d in the block", limit, barred, places, took, honest, packed)
+		if 10*took < 9*honest-10 || packed < took {
+			t.Errorf("limits of %d: %d of %d honest transfers in the pool, %d packed", limit, took, honest, packed)
+		}
+	}
+}
+
+// TestACrowdBarsOnlyItself: what pays more is not counted behind what pays less, small
+// messages not behind large ones, others' actors not at all; and who is barred is
+// served when the others are gone.
+func TestACrowdBarsOnlyItself(t *testing.T) {
+	params := chain.DefaultParams()
+	view := wealthy().withActors(2)
+	l := small(t, params, view, 1_000)
+	var m maker
+	send := func(sender, actor byte, tip chain.Wei, limit chain.Cycles) WaitState {
+		t.Helper()
+		to := chain.Address{0xac, 1, actor}
+		tx := m.transfer(sender, 0, tip, limit)
+		tx.Tx.To, tx.Tx.Payload, tx.Tx.CellsLimit = &to, message("go"), 100
+		if err := l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0]; err != nil {
+			t.Fatal(err)
+		}
+		w, ok, err := l.Lookup(t.Context(), tx.Hash)
+		if !ok || err != nil {
+			t.Fatal(ok, err)
+		}
+		return w.State
+	}
+	for i := range byte(5) { // ten million cycles: two saved blocks and eight to come
+		if got := send(i, 0, 1, 2_000_000); got != WaitReady {
+			t.Fatalf("message %d is %v", i, got)
+		}
+	}
+	for _, tt := range []struct {
+		name   string
+		got    WaitState
+		barred bool
+	}{
+		{"one more", send(10, 0, 1, 2_000_000), true},
+		{"one that pays less", send(11, 0, 0, 2_000_000), true},
+		{"one that pays more", send(12, 0, 100, 2_000_000), false},
+		{"a small one", send(13, 0, 1, 100_000), false},
+		{"one to another actor", send(14, 1, 1, 2_000_000), false},
+	} {
+		if (tt.got == WaitBarred) != tt.barred {
+			t.Errorf("%s is %v", tt.name, tt.got)
+		}
+	}
+	next := view.with(chain.Address{0}, 1, chain.WeiPerCBY).with(chain.Address{1}, 1, chain.WeiPerCBY)
+	if err := l.Finalized(t.Context(), FinalizedHead{Height: 1, View: next, BaseFees: evenFees(1), Touched: []chain.Address{{0}, {1}}}); err != nil {
+		t.Fatal(err)
+	}
+	if got := l.Stats().Lanes[chain.LaneUser].Barred; got != 1 {
+		t.Errorf("%d are barred when the one that pays more has one place of the two that are free, want 1", got)
+	}
+}
+
+// TestNothingWaitsForEver: what has waited for three hours goes, whatever it waits for.
+func TestNothingWaitsForEver(t *testing.T) {
+	params, view := chain.DefaultParams(), wealthy()
+	l := small(t, params, view, 1_000)
+	var m maker
+	at := func(h chain.Height, millis uint64) {
+		t.Helper()
+		if err := l.Finalized(t.Context(), FinalizedHead{Height: h, Millis: millis, View: view, BaseFees: evenFees(1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const start, limit = 1_800_000_000_000, 3 * 3_600_000
+	at(1, start)
+	for i := range byte(100) {
+		tx := m.transfer(i, uint64(i%2), 1, 21_000) // every other one waits for a nonce
+		if err := l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0]; err != nil {
+			t.Fatal(err)
+		}
+	}
+	h := chain.Height(2)
+	for ; h < 100; h++ {
+		at(h, start+limit)
+	}
+	if got := l.Stats().Lanes[chain.LaneUser].Txs; got != 100 {
+		t.Errorf("%d of 100 left at the limit", got)
+	}
+	for ; h < 200; h++ { // a shard at each head
+		at(h, start+limit+1)
+	}
+	if s := l.Stats(); s.Lanes[chain.LaneUser].Txs != 0 || s.Aged != 100 {
+		t.Errorf("%d of 100 left beyond the limit, %d counted", s.Lanes[chain.LaneUser].Txs, s.Aged)
+	}
+}
+
+// TestBarredIsNoAnswerToAFullLane: what cannot run now is told so.
+func TestBarredIsNoAnswerToAFullLane(t *testing.T) {
+	params, view := chain.DefaultParams(), wealthy().withActors(1)
+	l := small(t, params, view, 5)
+	var m maker
+	to := chain.Address{0xac, 1, 0}
+	var err error
+	for i := range byte(6) {
+		tx := m.transfer(i, 0, 1, 2_000_000)
+		tx.Tx.To, tx.Tx.Payload, tx.Tx.CellsLimit = &to, message("go"), 100
+		err = l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0]
+	}
+	var full *LaneFullError
+	if !errors.As(err, &full) || full.Tier >= 0 {
+		t.Errorf("the sixth: %v, want a full lane and that it cannot run", err)
+	}
+}

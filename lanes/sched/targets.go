@@ -1,0 +1,135 @@
+package sched
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// targets count what waiting messages may take of the actors that they call. An actor
+// serves so many cycles a block, so of a crowd before one actor only what it can serve
+// within some blocks stands in tiers; the rest is barred: behind everything that can
+// run, and the first to leave a full lane after what cannot run at all.
+//
+// Messages that need more than a block gives, which an actor that is in use never has,
+// are counted apart from the others, so that they bar none of these. What pays less is
+// not counted before what pays more.
+type targets struct {
+	refill, most chain.Cycles // what an actor has for a block; what messages to it may wait for in tiers. 0: no bound
+
+	// Held by operations on messages that hold one shard, from the decision on a level
+	// until the entry stands there, so that decisions come in the order of their
+	// numbers. Who holds all shards needs it not.
+	mu sync.Mutex
+	of map[chain.Address][]demanded
+}
+
+// demanded is what the messages of one level may take of an actor.
+type demanded struct {
+	level  level
+	large  bool // messages above what a block gives
+	cycles chain.Cycles
+}
+
+func (t *targets) large(c *Call) bool { return c.Most > t.refill }
+
+// fits reports whether an actor can serve one more message at a level. old leaves for it.
+func (t *targets) fits(c *Call, l level, old *entry) bool {
+	sum := c.Most
+	for _, d := range t.of[*c.Actor] {
+		if d.level >= l && d.large == t.large(c) {
+			sum += d.cycles
+		}
+	}
+	if old != nil && t.counts(old) && *old.calls.Actor == *c.Actor && old.level >= l && t.large(&old.calls) == t.large(c) {
+		sum -= old.calls.Most
+	}
+	return sum <= t.most
+}
+
+// counts reports whether an entry is counted where it stands.
+func (t *targets) counts(e *entry) bool {
+	return t.most > 0 && e.calls.Actor != nil && e.level >= levelTier0
+}
+
+// join counts an entry that has come to a level.
+func (t *targets) join(e *entry) {
+	if !t.counts(e) {
+		return
+	}
+	list := t.of[*e.calls.Actor]
+	i := slices.IndexFunc(list, func(d demanded) bool { return d.level == e.level && d.large == t.large(&e.calls) })
+	if i < 0 {
+		i, list = len(list), append(list, demanded{level: e.level, large: t.large(&e.calls)})
+	}
+	list[i].cycles += e.calls.Most
+	t.of[*e.calls.Actor] = list
+}
+
+// leave takes back what join has counted.
+func (t *targets) leave(e *entry) {
+	if !t.counts(e) {
+		return
+	}
+	list := t.of[*e.calls.Actor]
+	i := slices.IndexFunc(list, func(d demanded) bool { return d.level == e.level && d.large == t.large(&e.calls) })
+	if list[i].cycles -= e.calls.Most; list[i].cycles > 0 {
+		return
+	}
+	if list = slices.Delete(list, i, i+1); len(list) == 0 {
+		delete(t.of, *e.calls.Actor)
+	} else {
+		t.of[*e.calls.Actor] = list
+	}
+}
+
+// levelOf is the level of a runnable entry that takes the place of old, or of nobody.
+func (s *Scheduler) levelOf(e, old *entry) level {
+	l := s.prices[e.lane].levelOfEntry(e)
+	if l >= levelTier0 && s.targets.most > 0 && e.calls.Actor != nil && !s.targets.fits(&e.calls, l, old) {
+		return levelBarred
+	}
+	return l
+}
+
+// promote lets barred messages into the tiers whose actors can serve them now, the
+// first to come first. All shards are held.
+func (s *Scheduler) promote() (moved int) {
+	if s.targets.most == 0 {
+		return 0
+	}
+	var barred []*entry
+	for i := range s.shards {
+		for lane := range chain.NumLanes {
+			for e := s.shards[i].lanes[lane].fifos[levelBarred].head; e != nil; e = e.next {
+				barred = append(barred, e)
+			}
+		}
+	}
+	slices.SortFunc(barred, func(a, b *entry) int { return cmp.Compare(a.seq, b.seq) })
+	for _, e := range barred {
+		l := s.levelOf(e, nil)
+		if l == levelBarred {
+			continue
+		}
+		h := s.shardOf(e.tx.Sender)
+		q := &h.lanes[e.lane]
+		q.remove(e)
+		e.level = l
+		at := q.fifos[l].tail
+		for at != nil && at.seq > e.seq {
+			at = at.prev
+		}
+		if at == nil {
+			at = q.fifos[l].head
+		} else {
+			at = at.next
+		}
+		q.insertBefore(e, at, &s.prices[e.lane])
+		h.follow(e.of, 0, len(e.of.waiting))
+		moved++
+	}
+	return moved
+}
