@@ -57,11 +57,12 @@ func (f *frame) CommitBlob(data []byte) ([]byte, error) {
 	if err := f.run.takeCells(cells); err != nil {
 		return nil, err
 	}
-	f.run.state.SetStorage(f.env.Self, blobKey(hash), cbor.AppendBytes(nil, data)) // canonical, as all that an actor stores
+	row := cbor.AppendBytes(nil, data) // canonical, as all that an actor stores
+	f.run.state.SetStorage(f.env.Self, blobKey(hash), row)
 	if err := f.withinQuota(); err != nil {
 		return nil, err
 	}
-	there, err := f.keptElsewhere(hash)
+	there, err := f.keptElsewhere(hash, row)
 	if err != nil || there {
 		return hash, err // the first to commit keeps the place as long as it has the blob
 	}
@@ -70,13 +71,13 @@ func (f *frame) CommitBlob(data []byte) ([]byte, error) {
 }
 
 // keptElsewhere reports whether the actor that has the place of a blob has the blob.
-func (f *frame) keptElsewhere(hash []byte) (bool, error) {
+func (f *frame) keptElsewhere(hash, row []byte) (bool, error) {
 	at, err := f.blobPlace(hash)
 	if err != nil {
 		return false, err
 	}
-	_, ok, err := f.blobOf(at, hash)
-	return ok, err
+	stored, err := f.blobRow(at, hash)
+	return bytes.Equal(stored, row), err
 }
 
 // withinQuota traps where an actor stores more than its quota and its bond allow.
@@ -129,15 +130,10 @@ func (f *frame) Blob(multihash []byte) ([]byte, bool, error) {
 	return data, true, f.readCells(len(multihash) + len(data))
 }
 
-// blobOf returns a blob out of an actor's storage. A dormant actor has none: what
-// its storage holds until it is restored is whatever somebody has put there, who
-// may be lying. What does not have the hash is no blob of that name, in any form.
+// blobOf returns a blob out of an actor's storage. What does not have the hash is no
+// blob of that name, in any form.
 func (f *frame) blobOf(at chain.Address, multihash []byte) ([]byte, bool, error) {
-	a, err := f.run.state.Traits(at)
-	if err != nil || !a.HasCode() || rent.Dormant(&a) {
-		return nil, false, err
-	}
-	stored, err := f.run.state.Storage(at, blobKey(multihash))
+	stored, err := f.blobRow(at, multihash)
 	if err != nil || stored == nil {
 		return nil, false, err
 	}
@@ -147,4 +143,15 @@ func (f *frame) blobOf(at chain.Address, multihash []byte) ([]byte, bool, error)
 		return nil, false, nil
 	}
 	return data, true, nil
+}
+
+// blobRow returns what an actor has under the name of a blob, nil for nothing. A
+// dormant actor has none: what its storage holds until it is restored is whatever
+// somebody has put there, who may be lying.
+func (f *frame) blobRow(at chain.Address, multihash []byte) ([]byte, error) {
+	a, err := f.run.state.Traits(at)
+	if err != nil || !a.HasCode() || rent.Dormant(&a) {
+		return nil, err
+	}
+	return f.run.state.Storage(at, blobKey(multihash))
 }
