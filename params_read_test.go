@@ -52,9 +52,6 @@ func TestParametersAreRead(t *testing.T) {
 // decision is refused.
 var checkedOnly = map[string]string{
 	"governance.seats": "bounds the members and the threshold that a decision may set",
-
-	"api_costs.timer_cancel_cycles":      "to be mended",
-	"actor_limits.memory_per_call_bytes": "to be mended",
 }
 
 // parameter is one leaf of the parameters: its path in the genesis document and

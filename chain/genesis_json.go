@@ -8,6 +8,7 @@ import (
 
 // genesisText is a [Genesis] as its file spells it.
 type genesisText struct {
+	Format          uint64           `json:"format"`
 	Name            string           `json:"name"`
 	ChainID         uint64           `json:"chain_id"`
 	Devnet          bool             `json:"devnet"`
@@ -54,7 +55,8 @@ type actorText struct {
 // text returns g as its file spells it, with every list present.
 func (g *Genesis) text() *genesisText {
 	t := &genesisText{
-		Name: g.Name, ChainID: g.ChainID, Devnet: g.Devnet, TimestampMillis: g.TimestampMillis,
+		Format: GenesisFormat,
+		Name:   g.Name, ChainID: g.ChainID, Devnet: g.Devnet, TimestampMillis: g.TimestampMillis,
 		Supply: g.Supply, Beacon: g.Beacon, GroupKey: point2(g.GroupKey), Params: g.Params,
 		Polynomial:   make([]point2, 0, len(g.Polynomial)),
 		Validators:   make([]validatorText, 0, len(g.Validators)),
@@ -132,6 +134,35 @@ func (g *Genesis) MarshalJSON() ([]byte, error) {
 	return append(b, '\n'), err
 }
 
+// GenesisFormat is the format of genesis documents that this build reads and writes.
+// It rises with every release in which the fields, or what they mean, are others than
+// in the one before. Documents of format 1 name none.
+const GenesisFormat = 2
+
+// GenesisFormatError means a genesis of another format than [GenesisFormat].
+type GenesisFormatError struct{ Found string }
+
+// Error names both formats.
+func (e *GenesisFormatError) Error() string {
+	return fmt.Sprintf("genesis format %s, this build reads %d: use the build that made it, or make a new genesis with this one", e.Found, GenesisFormat)
+}
+
+// checkFormat refuses a genesis of another format before anything else is said of it.
+func checkFormat(doc *document) error {
+	found := doc.members["format"]
+	switch {
+	case doc.kind != documentObject:
+		return nil // no genesis at all: what is wrong is said later
+	case found == nil:
+		return &GenesisFormatError{Found: "1"}
+	case found.kind != documentNumber:
+		return &GenesisFormatError{Found: "that is no number"}
+	case found.text != fmt.Sprint(GenesisFormat):
+		return &GenesisFormatError{Found: found.text[:min(len(found.text), maxNameBytes)]}
+	}
+	return nil
+}
+
 // ErrGenesisSize means that a genesis file is larger than [MaxGenesisBytes].
 var ErrGenesisSize = errors.New("genesis file is too large")
 
@@ -169,6 +200,9 @@ func parseGenesis(b []byte) (*Genesis, error) {
 	doc, err := parseDocument(b)
 	if err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
+	}
+	if err := checkFormat(doc); err != nil {
+		return nil, err
 	}
 	var t genesisText
 	if err := json.Unmarshal(b, &t); err != nil {

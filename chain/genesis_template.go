@@ -138,6 +138,7 @@ func UnboundedTemplate() *Genesis {
 	return g
 }
 
+// systemActors are all accounts of the protocol, in the order of their addresses.
 func systemActors() []SystemActor {
 	return []SystemActor{
 		{"runner-registry", AddrRunnerRegistry},
@@ -145,6 +146,7 @@ func systemActors() []SystemActor {
 		{"result-verifier", AddrResultVerifier},
 		{"secrets", AddrSecrets},
 		{"tee-verifier", AddrTEEVerifier},
+		{"reserved", AddrReserved},
 		{"entitlements", AddrEntitlements},
 		{"treasury", AddrTreasury},
 		{"governance", AddrGovernance},
@@ -152,6 +154,10 @@ func systemActors() []SystemActor {
 		{"tokens", AddrTokens},
 		{"staking", AddrStaking},
 		{"actors", AddrActors},
+		{"timers", AddrTimers},
+		{"mailbox", AddrMailbox},
+		{"rent", AddrRent},
+		{"sleepers", AddrSleepers},
 	}
 }
 

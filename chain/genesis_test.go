@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -230,6 +232,29 @@ func TestHashIsOfTheMeaning(t *testing.T) {
 	}
 }
 
+// TestSystemAccountsAreListed: whoever reads a genesis finds every account of the
+// protocol by its name.
+func TestSystemAccountsAreListed(t *testing.T) {
+	source, err := os.ReadFile("addresses.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed := map[chain.Address]bool{}
+	for _, a := range chain.MainnetParamsTemplate().SystemActors {
+		listed[a.Address] = true
+	}
+	found := regexp.MustCompile(`(?m)^\s*(Addr\w+)\s*= SystemAddress\(0x([0-9a-f]+)\)`).FindAllSubmatch(source, -1)
+	for _, m := range found {
+		n, err := strconv.ParseUint(string(m[2]), 16, 16)
+		if err != nil || !listed[chain.SystemAddress(uint16(n))] {
+			t.Errorf("%s stands in no genesis: add it to systemActors", m[1])
+		}
+	}
+	if len(found) < 17 || len(found) != len(listed) {
+		t.Errorf("%d accounts in addresses.go, %d in the genesis", len(found), len(listed))
+	}
+}
+
 func TestHashCoversEveryField(t *testing.T) {
 	g := testGenesis(t, 1)
 	seen := map[chain.Hash]string{g.Hash(): "unchanged"}
@@ -269,6 +294,9 @@ func TestParseGenesisNamesTheField(t *testing.T) {
 			t.Errorf("%q for %q: error %v, want one with %q", replacement, old, err, want)
 		}
 	}
+	f("genesis format 1, this build reads 2", `"format": 2,`, ``)
+	f("genesis format 3, this build reads 2", `"format": 2,`, `"format": 3, "more": 1,`)
+	f("genesis format that is no number", `"format": 2,`, `"format": "2",`)
 	f("params.cycles_targets: unknown field", `"cycles_target"`, `"cycles_targets"`)
 	f("params.cip11.surprise: unknown field", `"cip11": {`, `"cip11": {"surprise": 1,`)
 	f(`params."Cycles_target": unknown field`, `"cycles_target"`, `"Cycles_target"`)

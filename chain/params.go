@@ -29,10 +29,12 @@ type Params struct {
 	LaneShareBasisPoints LaneShares `json:"lane_share_basis_points"`
 
 	// Base fees (whitepaper §4.2; resolutions 2.6, 11.26).
-	BaseFeeAlpha   uint64  `json:"base_fee_alpha"`    // a full step is 1/alpha of the fee
+	BaseFeeAlpha   uint64  `json:"base_fee_alpha"`    // a use of twice the target asks for a step of 1/alpha
 	BaseFeePerLane bool    `json:"base_fee_per_lane"` // false: one fee per meter for all lanes
 	InitialBaseFee FeePair `json:"initial_base_fee"`  // in force in block 1
 	MinBaseFee     Wei     `json:"min_base_fee"`      // floor of every base fee
+	// The most that one block moves a base fee (resolution 14.3).
+	BaseFeeDeltaBasisPoints uint64 `json:"base_fee_delta_basis_points"`
 
 	// Consensus (whitepaper §6.1, §13; resolutions 1.5, 11.16).
 	BlockTimeMillis            uint64 `json:"block_time_ms"`
@@ -172,6 +174,8 @@ func DefaultParams() Params {
 		BaseFeePerLane: true,
 		InitialBaseFee: FeePair{PerCycle: 1, PerCell: 1},
 		MinBaseFee:     1,
+
+		BaseFeeDeltaBasisPoints: 1_250,
 
 		BlockTimeMillis:            1_000,
 		LeaderTimeoutMillis:        2_000,

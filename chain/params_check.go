@@ -102,6 +102,8 @@ func (p *Params) checkBaseFees() error {
 	switch {
 	case p.BaseFeeAlpha < 1 || p.BaseFeeAlpha > 1_000:
 		return fmt.Errorf("base_fee_alpha = %d, want 1 to 1000", p.BaseFeeAlpha)
+	case p.BaseFeeDeltaBasisPoints < 1 || p.BaseFeeDeltaBasisPoints > BasisPoints:
+		return fmt.Errorf("base_fee_delta_basis_points = %d, want 1 to %d", p.BaseFeeDeltaBasisPoints, BasisPoints)
 	case p.MinBaseFee < 1:
 		return errors.New("min_base_fee = 0, want at least 1: a fee of 0 could never rise")
 	}
@@ -171,6 +173,13 @@ func (p *Params) checkCosts() error {
 		bound{"intrinsic_costs.instruction_cycles", uint64(in.InstructionCycles), 1, user},
 		bound{"intrinsic_costs.payload_byte_cells", uint64(in.PayloadByteCells), 0, maxBytePrice},
 		bound{"token_costs.hook_max_cycles", uint64(p.Token.HookMaxCycles), 0, user},
+		bound{"api_costs.storage_scan_cycles", uint64(api.StorageScanCycles), 0, user},
+		bound{"api_costs.verify_bls_cycles", uint64(api.VerifyBLSCycles), 0, user},
+		bound{"api_costs.verify_vrf_cycles", uint64(api.VerifyVRFCycles), 0, user},
+		bound{"api_costs.submit_job_cycles", uint64(api.SubmitJobCycles), 0, user},
+		bound{"api_costs.system_cycles", uint64(api.SystemCycles), 0, user},
+		bound{"api_costs.timer_file_cycles", uint64(api.TimerFileCycles), 0, user},
+		bound{"api_costs.deploy_byte_cycles", uint64(api.DeployByteCycles), 0, maxBytePrice},
 		bound{"api_costs.storage_read_bytes_per_cell", api.StorageReadBytesPerCell, 1, maxBytePrice},
 		bound{"api_costs.event_bytes_per_cell", api.EventBytesPerCell, 1, maxBytePrice},
 		bound{"api_costs.storage_read_byte_cycles", uint64(api.StorageReadByteCycles), 0, maxBytePrice},
@@ -219,6 +228,7 @@ func (p *Params) checkTimers() error {
 		bound{"timer.min_base_fee", uint64(t.MinBaseFee), 1, 1 << 62},
 		bound{"timer.queue_target", t.QueueTarget, 1, 1 << 40},
 		bound{"timer.base_fee_alpha", t.BaseFeeAlpha, 1, 1_000},
+		bound{"timer.delta_basis_points", t.DeltaBasisPoints, 1, BasisPoints},
 		bound{"timer.rebid_deferrals", t.RebidDeferrals, 1, maxPeriodBlocks},
 		bound{"timer.max_unfunded_deferrals", t.MaxUnfundedDeferrals, 1, maxPeriodBlocks},
 		bound{"timer.ring_blocks", t.RingBlocks, 2, 1 << 20},
@@ -248,6 +258,7 @@ func (p *Params) checkRent() error {
 		bound{"rent.eviction_unpaid_days", r.EvictionUnpaidDays, 0, maxPeriods},
 		bound{"rent.target_state_bytes", r.TargetStateBytes, 1, 1 << 60},
 		bound{"rent.alpha", r.Alpha, 1, 1_000},
+		bound{"rent.delta_basis_points", r.DeltaBasisPoints, 1, BasisPoints},
 		bound{"rent.catch_up_basis_points", r.CatchUpBasisPoints, 0, maxBasisPoints},
 		bound{"rent.reserve_basis_points", r.ReserveBasisPoints, 0, maxBasisPoints},
 		bound{"rent.restoration_basis_points", r.RestorationBasisPoints, 0, maxBasisPoints},

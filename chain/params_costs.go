@@ -53,6 +53,14 @@ type APICosts struct {
 	ReturnByteCells         Cells  `json:"return_byte_cells"`           // return data and inline blobs (resolution 11.34)
 	ManifestByteCycles      Cycles `json:"manifest_byte_cycles"`        // of a deployment or a spawned actor
 	ManifestBytesPerCycle   uint64 `json:"manifest_bytes_per_cycle"`    // of an actor, at each call of it
+
+	StorageScanCycles Cycles `json:"storage_scan_cycles"` // of a scan, besides the entries that it returns
+	VerifyBLSCycles   Cycles `json:"verify_bls_cycles"`
+	VerifyVRFCycles   Cycles `json:"verify_vrf_cycles"`
+	SubmitJobCycles   Cycles `json:"submit_job_cycles"`  // handed in or taken back by a program
+	SystemCycles      Cycles `json:"system_cycles"`      // calls of the host that have no row of their own
+	DeployByteCycles  Cycles `json:"deploy_byte_cycles"` // of source deployed, spawned or replaced
+	TimerFileCycles   Cycles `json:"timer_file_cycles"`  // besides the above: a timer is put into the queues, moved or taken out
 }
 
 func defaultAPICosts() APICosts {
@@ -77,6 +85,14 @@ func defaultAPICosts() APICosts {
 		ReturnByteCells:         1,
 		ManifestByteCycles:      5, // read, checked, hashed and written: 20 ns a byte
 		ManifestBytesPerCycle:   4, // parsed anew where no cache has it: 6 ns a byte
+
+		StorageScanCycles: 2_000,  // a search in two orders, 7 us where little is kept and seven times that at worst
+		VerifyBLSCycles:   60_000, // two pairings: 1.2 ms
+		VerifyVRFCycles:   60_000, // likewise
+		SubmitJobCycles:   1_000,
+		SystemCycles:      1_000,
+		DeployByteCycles:  10,
+		TimerFileCycles:   1_000, // five to nine records: 22 us
 	}
 }
 
@@ -204,6 +220,7 @@ type TimerParams struct {
 	EscrowMultiple        uint64 `json:"escrow_multiple"`          // of the base fees, put aside for a firing
 	DefaultTipBasisPoints uint64 `json:"default_tip_basis_points"` // of the base fees, where no agent bids
 	StarvationMultiple    uint64 `json:"starvation_multiple"`      // of the base fee per cycle: what the weight of a waiting timer tends to
+	DeltaBasisPoints      uint64 `json:"delta_basis_points"`       // the most that one block moves the queue's base fee (resolution 14.3)
 }
 
 func defaultTimerParams() TimerParams {
@@ -233,6 +250,7 @@ func defaultTimerParams() TimerParams {
 		EscrowMultiple:        2, // covers base fees that double in the meantime
 		DefaultTipBasisPoints: 1_000,
 		StarvationMultiple:    16,
+		DeltaBasisPoints:      1_250,
 	}
 }
 
@@ -251,6 +269,7 @@ type RentParams struct {
 	EvictionMode           string `json:"eviction_mode"`
 	EvictionUnpaidDays     uint64 `json:"eviction_unpaid_days"` // read in mode "debt" only
 	RestorationBasisPoints uint64 `json:"restoration_basis_points"`
+	DeltaBasisPoints       uint64 `json:"delta_basis_points"` // the most that one rent epoch moves the price (resolution 14.3)
 }
 
 // Values of [RentParams.EvictionMode] (resolution 3.2).
@@ -273,5 +292,6 @@ func defaultRentParams() RentParams {
 		EvictionMode:           EvictionTimeline,
 		EvictionUnpaidDays:     730,
 		RestorationBasisPoints: 1_000,
+		DeltaBasisPoints:       1_250,
 	}
 }

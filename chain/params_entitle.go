@@ -12,6 +12,14 @@ type EntitlementParams struct {
 	SystemDeployers         []Address     `json:"system_deployers"`          // may deploy with sys.upgrade (entitlements §9.2)
 	DeprecationWindowBlocks uint64        `json:"deprecation_window_blocks"` // from the announcement to the removal (entitlements §9.11)
 	Deprecated              []Deprecation `json:"deprecated"`                // announced by governance
+
+	// What instructions of the registry cost besides what is intrinsic (CIP-2 §7.4).
+	GrantCycles    Cycles `json:"grant_cycles"` // a grant, or a role
+	GrantCells     Cells  `json:"grant_cells"`
+	DelegateCycles Cycles `json:"delegate_cycles"`
+	DelegateCells  Cells  `json:"delegate_cells"`
+	ChangeCycles   Cycles `json:"change_cycles"` // all others
+	ChangeCells    Cells  `json:"change_cells"`
 }
 
 // DomainSet is a curated list of domains under a name (whitepaper "Domain
@@ -72,6 +80,12 @@ func defaultEntitlementParams() EntitlementParams {
 		SystemDeployers:         []Address{},
 		DeprecationWindowBlocks: 604_800,
 		Deprecated:              []Deprecation{},
+		GrantCycles:             5_000,
+		GrantCells:              500,
+		DelegateCycles:          3_000,
+		DelegateCells:           300,
+		ChangeCycles:            2_000,
+		ChangeCells:             100,
 	}
 }
 
@@ -82,6 +96,12 @@ func (p *Params) checkEntitlements() error {
 	e := &p.Entitlements
 	if err := firstOutside(
 		bound{"entitlements.deprecation_window_blocks", e.DeprecationWindowBlocks, 0, maxPeriodBlocks},
+		bound{"entitlements.grant_cycles", uint64(e.GrantCycles), 0, uint64(p.MaxTxCycles)},
+		bound{"entitlements.grant_cells", uint64(e.GrantCells), 0, uint64(p.MaxTxCells)},
+		bound{"entitlements.delegate_cycles", uint64(e.DelegateCycles), 0, uint64(p.MaxTxCycles)},
+		bound{"entitlements.delegate_cells", uint64(e.DelegateCells), 0, uint64(p.MaxTxCells)},
+		bound{"entitlements.change_cycles", uint64(e.ChangeCycles), 0, uint64(p.MaxTxCycles)},
+		bound{"entitlements.change_cells", uint64(e.ChangeCells), 0, uint64(p.MaxTxCells)},
 		bound{"entitlements.domain_sets", uint64(len(e.DomainSets)), 0, maxNamedItems},
 		bound{"entitlements.system_deployers", uint64(len(e.SystemDeployers)), 0, maxNamedItems},
 		bound{"entitlements.deprecated", uint64(len(e.Deprecated)), 0, maxNamedItems},

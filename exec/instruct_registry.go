@@ -14,7 +14,7 @@ import (
 // instructRegistry runs an instruction to [chain.AddrEntitlements]. A verdict
 // undoes it and is the receipt's code. The error is a [*Fault].
 func (b *block) instructRegistry(ins chain.Instruction, tx *chain.VerifiedTx, limit chain.Usage) (out actor.Outcome, err error) {
-	price := permit.Price(ins.Opcode)
+	price := permit.Price(&b.in.Params.Entitlements, ins.Opcode)
 	switch {
 	case tx.Tx.Value != 0:
 		return actor.Outcome{Code: chain.CodeBadArgument, Detail: errValue.Error()}, nil

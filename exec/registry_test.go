@@ -97,7 +97,7 @@ func TestRegistryInstructions(t *testing.T) {
 			t.Errorf("%s: made %x, want %x", step.rule, r.Output, step.made)
 		}
 		opcode := uint64(step.payload[2])
-		if price := permit.Price(opcode); r.CyclesUsed != c.g.Params.Intrinsic.InstructionCycles+price.Cycles || r.CellsUsed < price.Cells+chain.Cells(len(step.payload)) {
+		if price := permit.Price(&c.g.Params.Entitlements, opcode); r.CyclesUsed != c.g.Params.Intrinsic.InstructionCycles+price.Cycles || r.CellsUsed < price.Cells+chain.Cells(len(step.payload)) {
 			t.Errorf("%s: %d cycles, %d cells", step.rule, r.CyclesUsed, r.CellsUsed)
 		}
 	}
@@ -130,7 +130,7 @@ func TestRoomInAFullListIsPaidFor(t *testing.T) {
 			}
 		}
 	}
-	plain := c.g.Params.Intrinsic.InstructionCycles + permit.Price(chain.OpEntitlementGrant).Cycles
+	plain := c.g.Params.Intrinsic.InstructionCycles + permit.Price(&c.g.Params.Entitlements, chain.OpEntitlementGrant).Cycles
 	look := permit.ReadsPerLook * c.g.Params.API.StorageReadCycles
 	for c.height < until {
 		c.block()
@@ -200,7 +200,7 @@ func TestRegistryTakesNoBadInput(t *testing.T) {
 		}
 	}
 	usPool, usJoin := permit.Scope{Kind: permit.ScopePool, Name: "us"}, permit.Action{Kind: permit.ActionRunnerJoinPool, Name: "us"}
-	price, base := permit.Price(chain.OpEntitlementGrant), c.g.Params.Intrinsic.InstructionCycles
+	price, base := permit.Price(&c.g.Params.Entitlements, chain.OpEntitlementGrant), c.g.Params.Intrinsic.InstructionCycles
 	whole := c.registry(alice, good)
 	for _, tt := range []struct {
 		rule  string

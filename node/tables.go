@@ -4,18 +4,11 @@ import (
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec/pvm"
-	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
-	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec"
 )
 
 // MachineTables returns the hashes of the Python machine's tables in this build.
-func MachineTables() chain.MachineTables {
-	return chain.MachineTables{
-		CostTable:      chain.Hash(pvm.CostTableHash(code.DefaultCosts(), host.DefaultCosts())),
-		ExceptionTexts: chain.Hash(pvm.TextTableHash()),
-	}
-}
+func MachineTables() chain.MachineTables { return exec.Tables() }
 
 // TablesError means that a genesis was made for another table of the Python
 // machine than this build has: the two would not agree on results.

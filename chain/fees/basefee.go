@@ -7,13 +7,21 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 )
 
-// NextBase returns the base fee of one meter after a block that used so much of
-// it (whitepaper §4.2 as resolution 2.6 reads it): the fee moves towards higher
+// Rule is how a fee follows its use.
+type Rule struct {
+	Alpha            uint64    // twice the target asks for a step of 1/Alpha; above 0
+	DeltaBasisPoints uint64    // the largest step, 1 to all of the fee (resolution 14.3)
+	Floor            chain.Wei // the least fee
+}
+
+// Next returns the base fee of one meter after a block that used so much of it
+// (whitepaper §4.2 as resolutions 2.6 and 14.3 read it): the fee moves towards higher
 // ones when used > target and towards lower ones when used < target, by
-// base·|used-target|/target/alpha but never by more than base/alpha. A rise is
-// at least 1, and the result is at least floor. It needs target and alpha above
-// 0. A rise above 64 bits stops at the largest value.
-func NextBase(base chain.Wei, used, target, alpha uint64, floor chain.Wei) chain.Wei {
+// base·|used-target|/target/alpha but never by more than delta. A rise is at least 1,
+// and the result is at least the floor. It needs a target above 0. A rise above 64
+// bits stops at the largest value.
+func (r Rule) Next(base chain.Wei, used, target uint64) chain.Wei {
+	floor := r.Floor
 	if used == target {
 		return max(floor, base)
 	}
@@ -21,10 +29,13 @@ func NextBase(base chain.Wei, used, target, alpha uint64, floor chain.Wei) chain
 	if used < target {
 		gap, up = target-used, false
 	}
-	gap = min(gap, target)
-	hi, lo := bits.Mul64(uint64(base), gap)
-	q, _ := bits.Div64(hi, lo, target) // gap <= target, so the quotient is at most base
-	step := q / alpha
+	hi, lo := bits.Mul64(uint64(base), r.DeltaBasisPoints)
+	step, _ := bits.Div64(hi, lo, chain.BasisPoints) // delta is no more than the whole: at most base
+	hi, lo = bits.Mul64(uint64(base), gap)
+	hi, lo = quotient(hi, lo, target)
+	if hi, lo = quotient(hi, lo, r.Alpha); hi == 0 {
+		step = min(step, lo)
+	}
 	if !up {
 		return max(floor, base-chain.Wei(step))
 	}
@@ -33,6 +44,12 @@ func NextBase(base chain.Wei, used, target, alpha uint64, floor chain.Wei) chain
 		next = math.MaxUint64
 	}
 	return max(floor, chain.Wei(next))
+}
+
+// quotient divides 128 bits.
+func quotient(hi, lo, by uint64) (qhi, qlo uint64) {
+	qlo, _ = bits.Div64(hi%by, lo, by)
+	return hi / by, qlo
 }
 
 // LaneTarget returns a lane's share of the targets. It is what the lane is
@@ -68,6 +85,7 @@ func NextBaseFees(p *chain.Params, h *chain.Header) [chain.NumLanes]chain.FeePai
 		all.Cycles += u.Cycles
 		all.Cells += u.Cells
 	}
+	rule := Rule{p.BaseFeeAlpha, p.BaseFeeDeltaBasisPoints, p.MinBaseFee}
 	var next [chain.NumLanes]chain.FeePair
 	for lane := range chain.NumLanes {
 		used, target := h.Used[lane], LaneTarget(p, lane)
@@ -76,8 +94,8 @@ func NextBaseFees(p *chain.Params, h *chain.Header) [chain.NumLanes]chain.FeePai
 		}
 		base := h.BaseFees[lane]
 		next[lane] = chain.FeePair{
-			PerCycle: NextBase(base.PerCycle, uint64(used.Cycles), uint64(target.Cycles), p.BaseFeeAlpha, p.MinBaseFee),
-			PerCell:  NextBase(base.PerCell, uint64(used.Cells), uint64(target.Cells), p.BaseFeeAlpha, p.MinBaseFee),
+			PerCycle: rule.Next(base.PerCycle, uint64(used.Cycles), uint64(target.Cycles)),
+			PerCell:  rule.Next(base.PerCell, uint64(used.Cells), uint64(target.Cells)),
 		}
 	}
 	return next

@@ -11,10 +11,16 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 )
 
+// rule is the genesis's with another floor.
+func rule(floor chain.Wei) fees.Rule {
+	p := chain.DefaultParams()
+	return fees.Rule{Alpha: p.BaseFeeAlpha, DeltaBasisPoints: p.BaseFeeDeltaBasisPoints, Floor: floor}
+}
+
 func TestNextBase(t *testing.T) { // whitepaper §4.2, resolution 2.6
 	f := func(base chain.Wei, used, target uint64, want chain.Wei) {
 		t.Helper()
-		if got := fees.NextBase(base, used, target, 8, 1); got != want {
+		if got := rule(1).Next(base, used, target); got != want {
 			t.Errorf("NextBase(%d, %d, %d) = %d, want %d", base, used, target, got, want)
 		}
 	}
@@ -33,11 +39,20 @@ func TestNextBase(t *testing.T) { // whitepaper §4.2, resolution 2.6
 	f(1<<63, 1<<62+1, 1<<62, 1<<63+1)     // targets may be huge, too
 	f(1_000_000, 0, 2_000_000, 875_000)   // the timer lane's share
 	f(1_000_000, 10, 0xffffffff, 875_001) // rounding is downwards in both divisions
-	if got := fees.NextBase(100, 0, 10, 8, 95); got != 95 {
+	if got := rule(95).Next(100, 0, 10); got != 95 {
 		t.Errorf("NextBase with floor 95 = %d", got)
 	}
-	if got := fees.NextBase(90, 10, 10, 8, 95); got != 95 {
+	if got := rule(95).Next(90, 10, 10); got != 95 {
 		t.Errorf("NextBase of a fee below a raised floor = %d, want 95", got)
+	}
+	wide := fees.Rule{Alpha: 8, DeltaBasisPoints: 5_000, Floor: 1} // resolution 14.3: delta is no 1/alpha
+	for _, tt := range []struct{ used, want uint64 }{{20, 900}, {30, 1000}, {50, 1200}, {90, 1200}, {0, 700}} {
+		if got := wide.Next(800, tt.used, 10); got != chain.Wei(tt.want) {
+			t.Errorf("with delta 0.5, %d of 10 used: %d, want %d", tt.used, got, tt.want)
+		}
+	}
+	if got := (fees.Rule{Alpha: 8, DeltaBasisPoints: 100, Floor: 1}).Next(800, 90, 10); got != 808 {
+		t.Errorf("with delta 0.01: %d, want 808", got)
 	}
 }
 
@@ -60,7 +75,7 @@ func TestNextBaseIsEthereums(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := fees.NextBase(chain.Wei(parent), v.Used, v.Limit/2, 8, 0)
+		got := rule(0).Next(chain.Wei(parent), v.Used, v.Limit/2)
 		if strconv.FormatUint(uint64(got), 10) != v.Want {
 			t.Errorf("%s: base fee after %d with %d of %d used = %d, want %s", v.Source, parent, v.Used, v.Limit, got, v.Want)
 		}
@@ -70,14 +85,14 @@ func TestNextBaseIsEthereums(t *testing.T) {
 // FuzzNextBase holds the bounds of whitepaper §4.2 and the exact value of
 // resolution 2.6, computed without limits of size.
 func FuzzNextBase(f *testing.F) {
-	f.Add(uint64(800), uint64(20), uint64(10), uint64(8), uint64(1))
-	f.Add(uint64(math.MaxUint64), uint64(math.MaxUint64), uint64(1), uint64(1), uint64(1))
-	f.Add(uint64(1), uint64(0), uint64(math.MaxUint64), uint64(8), uint64(1))
-	f.Fuzz(func(t *testing.T, base, used, target, alpha, floor uint64) {
-		if target == 0 || alpha == 0 {
-			t.Skip("no target or no alpha: Params.Check refuses both")
+	f.Add(uint64(800), uint64(20), uint64(10), uint64(8), uint64(1_250), uint64(1))
+	f.Add(uint64(math.MaxUint64), uint64(math.MaxUint64), uint64(1), uint64(1), uint64(10_000), uint64(1))
+	f.Add(uint64(1), uint64(0), uint64(math.MaxUint64), uint64(8), uint64(1), uint64(1))
+	f.Fuzz(func(t *testing.T, base, used, target, alpha, delta, floor uint64) {
+		if target == 0 || alpha == 0 || delta == 0 || delta > chain.BasisPoints {
+			t.Skip("Params.Check refuses them")
 		}
-		got := uint64(fees.NextBase(chain.Wei(base), used, target, alpha, chain.Wei(floor)))
+		got := uint64(fees.Rule{Alpha: alpha, DeltaBasisPoints: delta, Floor: chain.Wei(floor)}.Next(chain.Wei(base), used, target))
 		if got < floor {
 			t.Errorf("%d is below the floor %d", got, floor)
 		}
@@ -85,10 +100,11 @@ func FuzzNextBase(f *testing.F) {
 		gap := new(big.Int).Sub(big64(used), big64(target))
 		up := gap.Sign() > 0
 		step := gap.Abs(gap)
-		if step.Cmp(big64(target)) > 0 {
-			step = big64(target)
-		}
 		step.Mul(step, big64(base)).Div(step, big64(target)).Div(step, big64(alpha))
+		most := big64(base)
+		if most.Mul(most, big64(delta)).Div(most, big64(chain.BasisPoints)); step.Cmp(most) > 0 {
+			step = most
+		}
 		want := big64(base)
 		switch {
 		case up && step.Sign() == 0:
@@ -105,7 +121,7 @@ func FuzzNextBase(f *testing.F) {
 			want = big64(math.MaxUint64)
 		}
 		if want.Uint64() != got {
-			t.Errorf("NextBase(%d, %d, %d, %d, %d) = %d, want %v", base, used, target, alpha, floor, got, want)
+			t.Errorf("Next(%d, %d, %d, %d, %d, %d) = %d, want %v", base, used, target, alpha, delta, floor, got, want)
 		}
 	})
 }

@@ -35,9 +35,10 @@ func NewBlock(b Block) *Block {
 	return &b
 }
 
-// costsOf prices the calls of the host by the chain's parameters.
+// costsOf prices the calls of the host by the chain's parameters, all of them.
 func costsOf(p *chain.Params) host.Costs {
-	c, api, token := host.DefaultCosts(), &p.API, &p.Token
+	var c host.Costs
+	api, token := &p.API, &p.Token
 	c.Send = code.Cycles(api.SendMessageCycles)
 	c.StorageRead, c.ReadByte = code.Cycles(api.StorageReadCycles), code.Cycles(api.StorageReadByteCycles)
 	c.StorageWrite, c.WriteByte = code.Cycles(api.StorageWriteCycles), code.Cycles(api.StorageWriteByteCycles)
@@ -51,5 +52,10 @@ func costsOf(p *chain.Params) host.Costs {
 	c.TokenCreate, c.TokenAdmin = code.Cycles(token.CreateCycles), code.Cycles(token.AdminCycles)
 	c.TokenMany, c.TokenEach = code.Cycles(token.BatchCycles), code.Cycles(token.BatchEachCycles)
 	c.TokenInfo = code.Cycles(token.InfoCycles)
+	c.TimerFile = code.Cycles(api.TimerFileCycles)
+	c.StorageScan, c.TimerCancel = code.Cycles(api.StorageScanCycles), code.Cycles(api.TimerCancelCycles)
+	c.VerifyBLS, c.VerifyVRF = code.Cycles(api.VerifyBLSCycles), code.Cycles(api.VerifyVRFCycles)
+	c.Job, c.System = code.Cycles(api.SubmitJobCycles), code.Cycles(api.SystemCycles)
+	c.Deploy, c.DeployByte = code.Cycles(p.Intrinsic.DeployCycles), code.Cycles(api.DeployByteCycles)
 	return c
 }

@@ -29,6 +29,15 @@ func TestHostCostsFollowTheParameters(t *testing.T) { // whitepaper §17.3; reso
 		{"event", &p.API.EmitEventCycles, func(c host.Costs) code.Cycles { return c.Event }},
 		{"byte of an event", &p.API.EmitEventByteCycles, func(c host.Costs) code.Cycles { return c.EventByte }},
 		{"timer", &p.API.TimerSetCycles, func(c host.Costs) code.Cycles { return c.Timer }},
+		{"timer cancelled", &p.API.TimerCancelCycles, func(c host.Costs) code.Cycles { return c.TimerCancel }},
+		{"timer filed", &p.API.TimerFileCycles, func(c host.Costs) code.Cycles { return c.TimerFile }},
+		{"scan", &p.API.StorageScanCycles, func(c host.Costs) code.Cycles { return c.StorageScan }},
+		{"BLS signature", &p.API.VerifyBLSCycles, func(c host.Costs) code.Cycles { return c.VerifyBLS }},
+		{"VRF proof", &p.API.VerifyVRFCycles, func(c host.Costs) code.Cycles { return c.VerifyVRF }},
+		{"job", &p.API.SubmitJobCycles, func(c host.Costs) code.Cycles { return c.Job }},
+		{"system", &p.API.SystemCycles, func(c host.Costs) code.Cycles { return c.System }},
+		{"code", &p.Intrinsic.DeployCycles, func(c host.Costs) code.Cycles { return c.Deploy }},
+		{"byte of code", &p.API.DeployByteCycles, func(c host.Costs) code.Cycles { return c.DeployByte }},
 		{"KiB of a blob", &p.API.BlobCommitKiBCycles, func(c host.Costs) code.Cycles { return c.BlobKiB }},
 		{"token transfer", &p.Token.TransferCycles, func(c host.Costs) code.Cycles { return c.TokenTransfer }},
 		{"token transfer_from", &p.Token.TransferFromCycles, func(c host.Costs) code.Cycles { return c.TokenFrom }},
@@ -48,5 +57,14 @@ func TestHostCostsFollowTheParameters(t *testing.T) { // whitepaper §17.3; reso
 			t.Errorf("%s costs %d, want %d", row.name, got, price)
 		}
 		*row.set = 1
+	}
+	p = chain.DefaultParams()
+	if got := NewBlock(Block{Params: &p}).costs; got != host.DefaultCosts() {
+		t.Errorf("the defaults charge %+v, the table says %+v", got, host.DefaultCosts())
+	}
+	for i, row := range NewBlock(Block{Params: &p}).costs.Rows() {
+		if row.Cycles == 0 {
+			t.Errorf("row %d, %s, is free", i, row.Name)
+		}
 	}
 }

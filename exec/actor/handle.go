@@ -160,6 +160,7 @@ func (r *Run) execute(f *frame, p *pvm.Program, cycles chain.Cycles, fn func(*vm
 	session := sdk.NewSession(f, r.block.costs, r.block.limits)
 	err = r.engine.With(session, func(m *vm.Machine) error {
 		f.machine = m
+		m.LimitHeap(int64(r.block.Params.Actor.MemoryPerCallBytes))
 		res, err := m.Do(code.Cycles(min(cycles, maxCycles)), func(m *vm.Machine) (vm.Value, error) {
 			if _, err := m.LoadModule("__main__", p.Code); err != nil {
 				return vm.None, err

@@ -6,15 +6,12 @@ import "github.com/cowboy-foundation/cowboy/chain"
 const ReadsPerLook = 2
 
 // Price is what an instruction costs besides what is intrinsic (CIP-2 §7.4).
-func Price(opcode uint64) chain.Usage {
+func Price(p *chain.EntitlementParams, opcode uint64) chain.Usage {
 	switch opcode {
 	case chain.OpEntitlementGrant, chain.OpRoleCreate:
-		return chain.Usage{Cycles: 5_000, Cells: 500}
+		return chain.Usage{Cycles: p.GrantCycles, Cells: p.GrantCells}
 	case chain.OpEntitlementDelegate:
-		return chain.Usage{Cycles: 3_000, Cells: 300}
+		return chain.Usage{Cycles: p.DelegateCycles, Cells: p.DelegateCells}
 	}
-	return chain.Usage{Cycles: 2_000, Cells: 100}
+	return chain.Usage{Cycles: p.ChangeCycles, Cells: p.ChangeCells}
 }
-
-// CheckCycles is what one check costs whoever relies on grants (CIP-2 §7.4).
-const CheckCycles chain.Cycles = 500

@@ -81,13 +81,13 @@ func plus(a, b chain.Wei) chain.Wei {
 	return chain.Wei(n)
 }
 
-// next moves the factor once a rent epoch: by (S-T)/(T·alpha), at most an eighth
+// next moves the factor once a rent epoch: by (S-T)/(T·alpha), at most delta
 // either way, never below 1 (whitepaper, "Market-Based Rent Pricing"; resolutions
-// 3.1, 11.35).
+// 3.1, 11.35, 14.3).
 func (t *Totals) next(p *chain.RentParams) {
 	target := max(p.TargetStateBytes, 1)
 	gap := max(t.Bytes, target) - min(t.Bytes, target)
-	step := min(mulDiv(mulDiv(t.Factor, gap, target), 1, max(p.Alpha, 1)), t.Factor/8)
+	step := min(mulDiv(mulDiv(t.Factor, gap, target), 1, max(p.Alpha, 1)), mulDiv(t.Factor, p.DeltaBasisPoints, chain.BasisPoints))
 	if t.Bytes >= target {
 		sum, carry := bits.Add64(t.Factor, step, 0)
 		if carry == 0 {

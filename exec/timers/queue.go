@@ -137,7 +137,7 @@ func (q *queue) close() {
 // "Timer Queue Basefee").
 func (q *queue) adjust() {
 	l := q.limits()
-	q.BaseFee = fees.NextBase(q.BaseFee, q.Depth, l.QueueTarget, l.BaseFeeAlpha, l.MinBaseFee)
+	q.BaseFee = fees.Rule{Alpha: l.BaseFeeAlpha, DeltaBasisPoints: l.DeltaBasisPoints, Floor: l.MinBaseFee}.Next(q.BaseFee, q.Depth, l.QueueTarget)
 }
 
 // price is what the k-th timer of an actor for one block costs, k from 1: the

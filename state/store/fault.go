@@ -62,7 +62,7 @@ type FormatError struct {
 }
 
 func (e *FormatError) Error() string {
-	return fmt.Sprintf("%v: %x, this program writes %d; there is no conversion: move the folder away and start "+
+	return fmt.Sprintf("%v: %x, this build reads %d; there is no conversion: move the folder away and start "+
 		"with an empty one, or use the program that wrote it", ErrFormat, e.Found, formatVersion)
 }
 

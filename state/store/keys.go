@@ -55,8 +55,11 @@ const (
 	keyProgress = "mprogress" // of the import
 )
 
-// formatVersion changes with any change of the tables.
-const formatVersion = 6
+// formatVersion changes with any change of the tables, and with any of the records
+// that the state transition keeps: a state whose records read otherwise is another
+// format, though each of its rows is in place. 7: actors' records without manifests,
+// prices in ledgers, settings in their canonical form.
+const formatVersion = 7
 
 const (
 	hashLen = len(chain.Hash{})

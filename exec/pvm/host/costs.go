@@ -9,6 +9,7 @@ type Costs struct {
 	Send          code.Cycles // per message, sent or called
 	StorageRead   code.Cycles
 	ReadByte      code.Cycles // per byte of key and value
+	StorageScan   code.Cycles // besides a read for each entry
 	StorageWrite  code.Cycles // also a deletion
 	WriteByte     code.Cycles
 	Hash          code.Cycles
@@ -17,7 +18,9 @@ type Costs struct {
 	BlockInfo     code.Cycles // anything of Env, a balance
 	Event         code.Cycles
 	EventByte     code.Cycles
-	Timer         code.Cycles // set or cancelled
+	Timer         code.Cycles // set or extended
+	TimerCancel   code.Cycles
+	TimerFile     code.Cycles // besides these: records of the queues
 	Job           code.Cycles // submitted
 	BlobKiB       code.Cycles // committed
 	System        code.Cycles // operations of system actors that have no row
@@ -32,7 +35,8 @@ type Costs struct {
 	TokenEach     code.Cycles // each of them
 	TokenAdmin    code.Cycles // freezing, owner, hooks
 	TokenInfo     code.Cycles
-	VerifyPairing code.Cycles // a BLS signature or a VRF proof
+	VerifyBLS     code.Cycles
+	VerifyVRF     code.Cycles
 	Deploy        code.Cycles // code spawned or replaced
 	DeployByte    code.Cycles // of source
 }
@@ -40,13 +44,13 @@ type Costs struct {
 // DefaultCosts returns the table of genesis.
 func DefaultCosts() Costs {
 	return Costs{
-		Send: 1000, StorageRead: 500, ReadByte: 1, StorageWrite: 5000, WriteByte: 10,
+		Send: 1000, StorageRead: 500, ReadByte: 1, StorageScan: 2000, StorageWrite: 5000, WriteByte: 10,
 		Hash: 100, HashByte: 1, Verify: 3000, BlockInfo: 100, Event: 500, EventByte: 5,
-		Timer: 200, Job: 1000, BlobKiB: 40, System: 1000,
+		Timer: 200, TimerCancel: 200, TimerFile: 1000, Job: 1000, BlobKiB: 40, System: 1000,
 		TokenTransfer: 1000, TokenFrom: 1500, TokenApprove: 500, TokenBalance: 100,
 		TokenMint: 1000, TokenBurn: 500, TokenCreate: 10_000,
 		TokenMany: 500, TokenEach: 500, TokenAdmin: 500, TokenInfo: 200,
-		VerifyPairing: 60_000, Deploy: 100_000, DeployByte: 10,
+		VerifyBLS: 60_000, VerifyVRF: 60_000, Deploy: 100_000, DeployByte: 10,
 	}
 }
 
@@ -62,6 +66,7 @@ func (c Costs) Rows() []Row {
 		{"send_message", c.Send},
 		{"storage_read", c.StorageRead},
 		{"storage_read_byte", c.ReadByte},
+		{"storage_scan", c.StorageScan},
 		{"storage_write", c.StorageWrite},
 		{"storage_write_byte", c.WriteByte},
 		{"hash", c.Hash},
@@ -71,6 +76,8 @@ func (c Costs) Rows() []Row {
 		{"emit_event", c.Event},
 		{"emit_event_byte", c.EventByte},
 		{"timer", c.Timer},
+		{"timer_cancel", c.TimerCancel},
+		{"timer_file", c.TimerFile},
 		{"submit_job", c.Job},
 		{"blob_commit_kib", c.BlobKiB},
 		{"system", c.System},
@@ -85,7 +92,8 @@ func (c Costs) Rows() []Row {
 		{"token_transfer_each", c.TokenEach},
 		{"token_admin", c.TokenAdmin},
 		{"token_info", c.TokenInfo},
-		{"verify_pairing", c.VerifyPairing},
+		{"verify_bls", c.VerifyBLS},
+		{"verify_vrf", c.VerifyVRF},
 		{"deploy", c.Deploy},
 		{"deploy_byte", c.DeployByte},
 	}

@@ -6,7 +6,7 @@ package host
 type Crypto interface {
 	// VerifyBLS tells whether signature (48 bytes, G1) is the signature of message
 	// by key (96 bytes, G2) under a namespace of at most 256 bytes. What is no
-	// point of its group verifies nothing. Charge: verify_pairing, hash_byte per
+	// point of its group verifies nothing. Charge: verify_bls, hash_byte per
 	// byte of namespace and message.
 	VerifyBLS(key [96]byte, namespace, message []byte, signature [48]byte) (bool, error)
 	// VerifyVRF returns the output that a proof shows for message; false where the

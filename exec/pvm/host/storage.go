@@ -43,7 +43,7 @@ type Storage interface {
 	StorageDelete(key string) (bool, error)
 	// StorageScan visits the program's own entries whose keys begin with prefix, in
 	// ascending order of their bytes, at most limit (up to 1,000). visit may take
-	// the values over and end the call, but not write. Charge: storage_read, an
+	// the values over and end the call, but not write. Charge: storage_scan, an
 	// element for each entry of limit, and as they are visited, so that no more is
 	// read than is paid for, storage_read and storage_read_byte per byte.
 	StorageScan(prefix string, limit int, visit func(Entry)) error

@@ -21,14 +21,14 @@ type Timer struct {
 type Timers interface {
 	// SetTimer refuses with RefusedPast at or below the present height, RefusedFunds,
 	// RefusedQuota beyond timer.schedule's max_timers, and RefusedLimit further
-	// ahead than the protocol allows. Charge: timer.
+	// ahead than the protocol allows. Charge: timer, timer_file.
 	SetTimer(t Timer) (ID, error)
 	// ExtendTimer moves a pending timer of the actor to a later height; deposit
 	// and handler stay, the surcharge of the new height is due. Refuses with
 	// RefusedTarget, RefusedPast, RefusedArgument for an earlier height than the
-	// timer's. Charge: timer.
+	// timer's. Charge: timer, timer_file.
 	ExtendTimer(id ID, height uint64) error
 	// CancelTimer tells whether a timer of the actor was pending; its deposit
-	// comes back. Charge: timer.
+	// comes back. Charge: timer_cancel, timer_file.
 	CancelTimer(id ID) (bool, error)
 }

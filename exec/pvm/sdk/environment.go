@@ -92,7 +92,7 @@ func getActor(c call) (vm.Value, error) {
 	if err != nil {
 		return vm.None, err
 	}
-	c.m.Charge(c.s.costs.BlockInfo)
+	c.m.Charge(c.s.costs.StorageRead) // a record of the state
 	info, ok, err := c.s.host.Actor(a)
 	if err != nil {
 		return vm.None, c.s.refuse(c.m, err)

@@ -24,7 +24,7 @@ func rentStatus(c call) (vm.Value, error) {
 	if err != nil {
 		return vm.None, err
 	}
-	c.m.Charge(c.s.costs.BlockInfo)
+	c.m.Charge(c.s.costs.StorageRead) // records of the state
 	s, err := c.s.host.RentStatus(a)
 	if err != nil {
 		return vm.None, c.s.refuse(c.m, err)

@@ -30,6 +30,26 @@ func DefaultLimits() Limits {
 	}
 }
 
+// FixedLimit is a limit that stands in no [Limits].
+type FixedLimit struct {
+	Name  string
+	Value int
+}
+
+// FixedLimits returns the limits of single calls.
+func FixedLimits() []FixedLimit {
+	return []FixedLimit{
+		{"blob_bytes", blobBytes},
+		{"group_requests", groupRequests},
+		{"salt_bytes", saltBytes},
+		{"seek", seekMax},
+		{"token_decimals", tokenDecimals},
+		{"token_name", tokenName},
+		{"token_payments", tokenPayments},
+		{"token_symbol", tokenSymbol},
+	}
+}
+
 // ErrLimits is wrapped by every fault that Check finds.
 var ErrLimits = errors.New("limits of the SDK")
 

@@ -4,6 +4,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
@@ -89,7 +90,7 @@ func verifyEd25519(c call) (vm.Value, error) {
 }
 
 // pairing reads key, message, signature and namespace and charges for them.
-func (c call) pairing(what string) (key [96]byte, ns, msg []byte, sig [48]byte, err error) {
+func (c call) pairing(what string, price code.Cycles) (key [96]byte, ns, msg []byte, sig [48]byte, err error) {
 	k, err := c.buffer(0, "public_key")
 	if err != nil {
 		return key, ns, msg, sig, err
@@ -109,13 +110,13 @@ func (c call) pairing(what string) (key [96]byte, ns, msg []byte, sig [48]byte, 
 	if len(k) != len(key) || len(s) != len(sig) || len(ns) > c.s.limits.NameBytes {
 		return key, ns, msg, sig, c.m.ValueError("a public key has 96 bytes, a %s 48 and a namespace at most %d", what, c.s.limits.NameBytes)
 	}
-	c.m.Charge(c.s.costs.VerifyPairing)
+	c.m.Charge(price)
 	c.m.ChargeEach(len(ns)+len(msg), c.s.costs.HashByte)
 	return [96]byte(k), ns, msg, [48]byte(s), nil
 }
 
 func verifyBLS(c call) (vm.Value, error) {
-	key, ns, msg, sig, err := c.pairing("signature")
+	key, ns, msg, sig, err := c.pairing("signature", c.s.costs.VerifyBLS)
 	if err != nil {
 		return vm.None, err
 	}
@@ -124,7 +125,7 @@ func verifyBLS(c call) (vm.Value, error) {
 
 // verifyVRF answers the output, None where the proof does not hold.
 func verifyVRF(c call) (vm.Value, error) {
-	key, ns, msg, proof, err := c.pairing("proof")
+	key, ns, msg, proof, err := c.pairing("proof", c.s.costs.VerifyVRF)
 	if err != nil {
 		return vm.None, err
 	}

@@ -110,7 +110,7 @@ func storageScan(c call) (vm.Value, error) {
 	if limit > uint64(c.s.limits.ScanEntries) {
 		return vm.None, c.m.ValueError("limit must be at most %d", c.s.limits.ScanEntries)
 	}
-	c.m.Charge(c.s.costs.StorageRead)
+	c.m.Charge(c.s.costs.StorageScan)
 	c.m.ChargeEach(int(limit), c.m.Prices().Element)
 	var entries []host.Entry
 	err := c.s.host.StorageScan(prefix, int(limit), func(e host.Entry) {

@@ -70,10 +70,11 @@ func (c call) timer(t host.Timer, data, gba int) (vm.Value, error) {
 		}
 		t.Bidder = &a
 	}
-	c.m.Charge(c.s.costs.Timer)
+	c.m.Charge(c.s.costs.Timer + c.s.costs.TimerFile)
 	if t.Data, err = c.s.encode(c.m, c.arg(data)); err != nil {
 		return vm.None, err
 	}
+	c.m.ChargeEach(len(t.Data), c.s.costs.ReadByte) // written once, and read to find it
 	id, err := c.s.host.SetTimer(t)
 	if err != nil {
 		return vm.None, c.s.refuse(c.m, err)
@@ -90,7 +91,7 @@ func extendTimer(c call) (vm.Value, error) {
 	if err != nil {
 		return vm.None, err
 	}
-	c.m.Charge(c.s.costs.Timer)
+	c.m.Charge(c.s.costs.Timer + c.s.costs.TimerFile)
 	return vm.None, c.done(c.s.host.ExtendTimer(id, height))
 }
 
@@ -99,6 +100,6 @@ func cancelTimer(c call) (vm.Value, error) {
 	if err != nil {
 		return vm.None, err
 	}
-	c.m.Charge(c.s.costs.Timer)
+	c.m.Charge(c.s.costs.TimerCancel + c.s.costs.TimerFile)
 	return c.truth(c.s.host.CancelTimer(id))
 }

@@ -68,7 +68,7 @@ func (m *Machine) formatSpec(v Value, text *Str, target format.Target) (*Str, er
 
 // reserve charges for text about to be written and announces it.
 func (m *Machine) reserve(n int64) {
-	if n > m.rt.limits.HeapBytes || n < 0 {
+	if n > m.heap.limit || n < 0 {
 		m.Alloc(-1) // past the limit: this aborts
 	}
 	m.Alloc(int(n))

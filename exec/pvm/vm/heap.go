@@ -6,6 +6,7 @@ package vm
 // of it is a function of announced and modelled sizes, so it happens at the
 // same instruction on every node.
 type heap struct {
+	limit     int64 // of live, for this call
 	live      int64 // reachable at the last measurement
 	since     int64 // announced after it
 	threshold int64 // of since, at which the next one is due
@@ -24,6 +25,10 @@ const (
 	heapBurst = 4
 )
 
+// LimitHeap gives the call that follows another limit of memory than the runtime's.
+// It holds until [Machine.Reset].
+func (m *Machine) LimitHeap(bytes int64) { m.heap.limit, m.heap.threshold = bytes, bytes }
+
 // Alloc announces bytes of modelled memory about to be allocated. It ends the
 // call when a single request is beyond the limit.
 func (m *Machine) Alloc(bytes int) {
@@ -36,14 +41,14 @@ func (m *Machine) Alloc(bytes int) {
 // AllocBytes is Alloc for a number that a program chose: on a machine of 32 bits
 // it may be no int.
 func (m *Machine) AllocBytes(n int64) {
-	if n > m.rt.limits.HeapBytes {
+	if n > m.heap.limit {
 		n = -1 // past the limit: this aborts
 	}
 	m.Alloc(int(n))
 }
 
 func (m *Machine) allocSlow(bytes int) {
-	limit := m.rt.limits.HeapBytes
+	limit := m.heap.limit
 	if bytes < 0 || int64(bytes) > limit || m.heap.since > heapBurst*limit {
 		panic(&Abort{Code: OutOfMemory})
 	}

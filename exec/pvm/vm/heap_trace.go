@@ -32,7 +32,7 @@ func (m *Machine) measure() {
 	}
 	h.queue = t.queue[:0]
 	t.prune()
-	limit := m.rt.limits.HeapBytes
+	limit := m.heap.limit
 	h.live, h.since = t.live, 0
 	h.threshold = max(limit-t.live, limit/heapSlack)
 	h.peak = max(h.peak, t.live)

@@ -244,7 +244,7 @@ func (m *Machine) intShift(op Operator, a, b format.Int) (Value, error) {
 	if b.Big != nil {
 		return unbound, m.Raise(m.rt.classes.OverflowError, "too many digits in integer")
 	}
-	if b.Small/8 > m.rt.limits.HeapBytes {
+	if b.Small/8 > m.heap.limit {
 		m.Alloc(-1) // past the limit: this aborts
 	}
 	n := limbs(x) + int(b.Small/64) + 1
@@ -270,7 +270,7 @@ func (m *Machine) intPow(a, b format.Int) (Value, error) {
 		return unitPow(a, b), nil
 	}
 	hi, lo := bits.Mul64(uint64(x.BitLen()), uint64(b.Small))
-	if b.Big != nil || hi != 0 || lo/8 > uint64(m.rt.limits.HeapBytes) {
+	if b.Big != nil || hi != 0 || lo/8 > uint64(m.heap.limit) {
 		m.Alloc(-1) // past the limit: this aborts
 		return unbound, m.RaiseValue(m.rt.classes.MemoryError)
 	}

@@ -100,7 +100,7 @@ func (m *Machine) Reset() {
 		kept: m.kept, changes: m.changes[:0], learnt: m.learnt[:0],
 		versions: max(versions, start.versions), orders: start.orders, shapes: start.shapes, Registrations: start.registrations,
 	}
-	m.heap.threshold = m.rt.limits.HeapBytes
+	m.LimitHeap(m.rt.limits.HeapBytes)
 }
 
 // emptied is an empty map, m itself where that is cheap.

@@ -87,7 +87,7 @@ func (m *Machine) repeat(a Value, items []Value, times Value) (Value, error) {
 	if a.ref.kind == KindTuple && n == 1 && a.ref.class == nil {
 		return a, nil
 	}
-	if n > m.rt.limits.HeapBytes/int64(len(items)) {
+	if n > m.heap.limit/int64(len(items)) {
 		m.Alloc(-1) // past the limit: this aborts
 	}
 	total := int(n) * len(items)

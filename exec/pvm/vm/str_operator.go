@@ -81,7 +81,7 @@ func (m *Machine) textRepeat(a, count Value) (Value, error) {
 	if n <= 0 || size == 0 {
 		n = 0
 	}
-	if size > 0 && n > m.rt.limits.HeapBytes/int64(size) {
+	if size > 0 && n > m.heap.limit/int64(size) {
 		m.Alloc(-1) // past the limit: this aborts
 	}
 	total := size * int(n)

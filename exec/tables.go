@@ -1,0 +1,132 @@
+package exec
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/governance"
+	"github.com/cowboy-foundation/cowboy/exec/mailbox"
+	"github.com/cowboy-foundation/cowboy/exec/permit"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+	"github.com/cowboy-foundation/cowboy/exec/timers"
+	"github.com/cowboy-foundation/cowboy/exec/token"
+)
+
+// Tables returns the hashes of what every node of a chain must have in common and no
+// parameter says: what the machine charges and what its exceptions say (ADR 33), and
+// the fixed limits of [LimitTable] under the same hash as the charges (ADR 79).
+func Tables() chain.MachineTables {
+	costs := pvm.CostTable(code.DefaultCosts(), host.DefaultCosts())
+	return chain.MachineTables{
+		CostTable:      keccak.Sum256([]byte(costs), []byte(LimitTable())),
+		ExceptionTexts: chain.Hash(pvm.TextTableHash()),
+	}
+}
+
+// LimitTable returns the limits that are consensus and no parameters, one a line. Most
+// of them bound what a record or a program may have; nobody has measured the protocol
+// with others.
+func LimitTable() string {
+	var b strings.Builder
+	for _, r := range limits() {
+		fmt.Fprintf(&b, "limit %s %d\n", r.name, r.value)
+	}
+	return b.String()
+}
+
+type limit struct {
+	name  string
+	value uint64
+}
+
+func limits() []limit {
+	return append(append(machineLimits(), sdkLimits()...), []limit{
+		{"mailbox.ahead_blocks", mailbox.MaxAhead},
+		{"timers.ahead_blocks", timers.MaxAhead},
+		{"timers.handler_bytes", timers.MaxHandlerBytes},
+		{"timers.tip_blocks", timers.TipBlocksMax},
+		{"entitle.grants", entitle.MaxGrants},
+		{"entitle.id_bytes", entitle.MaxIDBytes},
+		{"entitle.list_items", entitle.MaxListItems},
+		{"entitle.value_bytes", entitle.MaxValueBytes},
+		{"permit.grants", permit.MaxGrants},
+		{"permit.roles", permit.MaxRoles},
+		{"permit.depth", permit.MaxDepth},
+		{"permit.scopes", permit.MaxScopes},
+		{"permit.actions", permit.MaxActions},
+		{"permit.name_bytes", permit.MaxNameBytes},
+		{"permit.reads_per_look", permit.ReadsPerLook},
+		{"token.name_bytes", token.MaxNameBytes},
+		{"token.symbol_bytes", token.MaxSymbolBytes},
+		{"token.decimals", token.MaxDecimals},
+		{"token.payments", token.MaxPayments},
+		{"governance.settings", governance.MaxSettings},
+		{"governance.entry_key_bytes", governance.MaxEntryKey},
+		{"governance.entry_value_bytes", governance.MaxEntryValue},
+		{"chain.setting_path_bytes", chain.MaxSettingPath},
+		{"chain.setting_bytes", chain.MaxSettingBytes},
+		{"chain.tx_bytes", chain.MaxTxBytes},
+		{"chain.access_entries", chain.MaxAccessEntries},
+		{"chain.access_keys", chain.MaxAccessKeys},
+		{"chain.event_name_bytes", chain.MaxEventName},
+		{"chain.deliveries", chain.MaxDeliveries},
+		{"chain.output_bytes", chain.MaxOutputBytes},
+		{"chain.salt_bytes", chain.MaxSaltBytes},
+	}...)
+}
+
+// machineLimits are those of compiling and running a program.
+func machineLimits() []limit {
+	run, build := vm.DefaultLimits(), pvm.DefaultLimits()
+	s, c, k := build.Compile.Syntax, build.Compile, build.Continuation
+	return []limit{
+		{"vm.recursion", uint64(run.RecursionDepth)},
+		{"vm.output_bytes", uint64(run.OutputBytes)},
+		{"vm.int_digits", uint64(run.IntDigits)},
+		{"syntax.source_bytes", uint64(s.SourceBytes)},
+		{"syntax.tokens", uint64(s.Tokens)},
+		{"syntax.depth", uint64(s.Depth)},
+		{"syntax.tree_height", uint64(s.TreeHeight)},
+		{"syntax.constants", uint64(s.Constants)},
+		{"syntax.int_digits", uint64(s.IntDigits)},
+		{"scope.scopes", uint64(c.Scope.Scopes)},
+		{"scope.symbols", uint64(c.Scope.Symbols)},
+		{"scope.mangled_bytes", uint64(c.Scope.MangledBytes)},
+		{"compile.registers", uint64(c.Registers)},
+		{"compile.constants", uint64(c.Constants)},
+		{"compile.names", uint64(c.Names)},
+		{"compile.instructions", uint64(c.Instructions)},
+		{"compile.codes", uint64(c.Codes)},
+		{"compile.handlers", uint64(c.Handlers)},
+		{"compile.name_bytes", uint64(c.NameBytes)},
+		{"gate.findings", uint64(build.Gate.Findings)},
+		{"continuation.awaits", uint64(k.Awaits)},
+		{"continuation.statements", uint64(k.Statements)},
+		{"continuation.variables", uint64(k.Variables)},
+	}
+}
+
+// sdkLimits are those of what a program asks of the chain. The bytes of values and
+// of scratch files are parameters.
+func sdkLimits() []limit {
+	l := sdk.DefaultLimits()
+	out := []limit{
+		{"sdk.value_depth", uint64(l.Value.Depth)},
+		{"sdk.key_bytes", uint64(l.KeyBytes)},
+		{"sdk.name_bytes", uint64(l.NameBytes)},
+		{"sdk.scan_entries", uint64(l.ScanEntries)},
+		{"sdk.scratch_files", uint64(l.ScratchFiles)},
+		{"sdk.continuations", uint64(l.Continuations)},
+	}
+	for _, r := range sdk.FixedLimits() {
+		out = append(out, limit{"sdk." + r.Name, uint64(r.Value)})
+	}
+	return out
+}
