@@ -19,6 +19,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/state/store"
@@ -96,7 +97,7 @@ func newSiege(t testing.TB, a *attack) *siege {
 		bodies: bodies{known: map[chain.Hash]*chain.VerifiedTx{}}, hostile: map[chain.Hash]bool{},
 	}
 	s.makeGenesis(a)
-	s.verifier = s.ledger(nil)
+	s.verifier = s.ledger(nil, parallel.Config{Mode: parallel.Planned, Workers: 2})
 	cfg := lanes.DefaultConfig()
 	cfg.Validators = s.genesis.Validators
 	if a.lanes != nil {
@@ -109,7 +110,7 @@ func newSiege(t testing.TB, a *attack) *siege {
 		t.Fatal(err)
 	}
 	s.pool = pool
-	s.proposer = s.ledger(pool)
+	s.proposer = s.ledger(pool, parallel.Config{})
 	s.parent = engine.ParentRef{Digest: s.genesis.Hash()}
 	return s
 }
@@ -147,8 +148,9 @@ func (s *siege) makeGenesis(a *attack) {
 	s.genesis = g
 }
 
-// ledger starts a ledger on a store of its own.
-func (s *siege) ledger(p ledger.Pool) *ledger.Ledger {
+// ledger starts a ledger on a store of its own. The one that proposes executes one
+// transaction after the other and the one that judges does not: they must agree.
+func (s *siege) ledger(p ledger.Pool, x parallel.Config) *ledger.Ledger {
 	s.t.Helper()
 	options := store.DefaultOptions()
 	options.FS = vfs.NewMem()
@@ -169,7 +171,7 @@ func (s *siege) ledger(p ledger.Pool) *ledger.Ledger {
 	}
 	l, err := ledger.New(ledger.Config{
 		Genesis: s.genesis, Store: db, Pool: p, Signatures: &s.bodies, Proposers: proposers,
-		PeerKey: s.genesis.Validators[0].PeerKey, OrderKey: s.order, Now: s.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		PeerKey: s.genesis.Validators[0].PeerKey, OrderKey: s.order, Exec: x, Now: s.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 	})
 	if err != nil {
 		s.t.Fatal(err)

@@ -120,7 +120,7 @@ func besiege(t *testing.T, a *attack, share time.Duration) report {
 			r.cells += uint64(u.Cells)
 		}
 		r.cycles += cycles
-		verify = append(verify, float64(b.verify)/max(1, float64(cycles)))
+		verify = append(verify, float64(min(b.build, b.verify))/max(1, float64(cycles)))
 		r.bytes += len(b.event.Encoded)
 		r.txs += len(b.event.Txs)
 		for i := range b.event.Receipts {
