@@ -77,27 +77,22 @@ func deferredFlood() attack {
 		name: "B8-deferred-flood", what: "deferred messages to thousands of addresses without code",
 		setup: func(s *siege) {
 			at, turn = nil, 0
-			for i := range 2 {
+			for i := range 3 {
 				at = append(at, s.deploy(foe(100+i), []byte(`from cowboy_sdk import *
 @public
 def go(msg):
-    n, cycles, cells = msg.payload
-    for i in range(650):
-        try:
-            create_deferred_tx("0x77%038x" % (n * 1000 + i), "x", None, current_block() + 2, 0, cycles, cells)
-        except CowboyError:
-            break
+    first, n, cycles, cells = msg.payload
+    for i in range(n):
+        create_deferred_tx("0x77%038x" % (first * 1000 + i), "x", None, current_block() + 2, 0, cycles, cells)
 `), byte(i), boundary.EncodeManifest(boundary.All()), nil, 10_000*chain.WeiPerCBY))
 			}
 		},
 		block: func(s *siege) {
-			for i, a := range at {
+			// As many as the cycles of a message last for, whatever the least limits are.
+			for i, plan := range [][]uint64{{650, 1, 1}, {80, 10_000, 100}, {30, 22_000, 300}} {
 				turn++
-				limits := []uint64{1, 1}
-				if i == 1 {
-					limits = []uint64{22_000, 300}
-				}
-				s.strikeMessage(foe(100+turn%10), a, "go", list(number(uint64(turn)), number(limits[0]), number(limits[1])))
+				arg := list(number(uint64(turn)), number(plan[0]), number(plan[1]), number(plan[2]))
+				s.strikeMessage(foe(100+turn%10), at[i], "go", arg)
 			}
 		},
 	}

@@ -139,7 +139,7 @@ def rest(msg):
 		block: func(s *siege) {
 			for _, a := range at {
 				turn++
-				_ = s.strike(foe(turn%foes), chain.Tx{To: &a, Payload: message("go", null()), TipPerCycle: bid, CyclesLimit: 100_000, CellsLimit: 2_000})
+				_ = s.strike(foe(turn%foes), chain.Tx{To: &a, Payload: message("go", null()), TipPerCycle: bid, CyclesLimit: 100_000, CellsLimit: 20_000})
 			}
 		},
 	}
@@ -178,7 +178,7 @@ func promisedTimers() attack {
 			for _, a := range s.honest.actors {
 				for range 6 {
 					turn++
-					_ = s.strike(foe(turn%foes), chain.Tx{To: &a, Payload: message("remind", number(uint64(s.height)+4)), TipPerCycle: bid, CyclesLimit: 60_000, CellsLimit: 1_000})
+					_ = s.strike(foe(turn%foes), chain.Tx{To: &a, Payload: message("remind", number(uint64(s.height)+4)), TipPerCycle: bid, CyclesLimit: 60_000, CellsLimit: 3_000})
 				}
 			}
 		},
