@@ -101,18 +101,21 @@ func modestHogs() attack {
 	var at []chain.Address
 	turn := 0
 	return attack{
-		name: "B5-modest-hogs", what: "forty messages to own actors that use a fiftieth of their limits, now and then all",
+		name: "B5-modest-hogs", what: "forty messages to own actors that use a fiftieth of their limits, and one all",
 		setup: func(s *siege) {
 			at, turn = nil, 0
 			for i := range 20 {
-				at = append(at, s.deploy(foe(i), []byte("from cowboy_sdk import public, current_block\n@public\ndef go(msg):\n    while current_block() % 16 == 0:\n        pass\n"), 1, boundary.EncodeManifest(boundary.All()), nil, 0))
+				at = append(at, s.deploy(foe(i), []byte("from cowboy_sdk import public\n@public\ndef go(msg):\n    while msg.payload:\n        pass\n"), 1, boundary.EncodeManifest(boundary.All()), nil, 0))
 			}
 		},
 		block: func(s *siege) {
 			for range 40 {
 				turn++
-				to := at[turn%len(at)]
-				_ = s.strike(foe(turn%foes), chain.Tx{To: &to, Payload: message("go", null()), TipPerCycle: bid, CyclesLimit: s.params().Actor.BlockCycles, CellsLimit: 10_000})
+				to, arg := at[turn%len(at)], null()
+				if turn%40 == 0 {
+					arg = number(1)
+				}
+				_ = s.strike(foe(turn%foes), chain.Tx{To: &to, Payload: message("go", arg), TipPerCycle: bid, CyclesLimit: s.params().Actor.BlockCycles, CellsLimit: 10_000})
 			}
 		},
 	}

@@ -230,7 +230,7 @@ func TestFullBlocks(t *testing.T) {
 		return float64(s.honest.transfer) / blocks
 	}
 	base := taken(quiet())
-	for _, a := range []attack{limitHogs(), modestHogs(), neverRun(), manyNeverRun(), parkedFlood()} {
+	for _, a := range []attack{limitHogs(), modestHogs(), neverRun(), parkedFlood()} {
 		a.lanes = nil // a lane of the usual size
 		n := taken(a)
 		verdict := "ok"
