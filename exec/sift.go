@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -154,7 +155,12 @@ func (v *Sieve) Transact(i int) error {
 	}
 	b := v.steps.b
 	mark, began := b.state.Snapshot(), v.sel.Watch.Now()
+	// What is left out has paid for no code that those behind it use.
+	block := b.warm
+	b.warm = actor.NewWarm(block.Paid)
 	a, err := v.attempt(i)
+	paid := b.warm
+	b.warm = block
 	v.sel.Watch.Note(i, a.Used(), v.sel.Watch.Now()-began)
 	if v.sel.Watch.IsOver() {
 		b.state.Revert(mark)
@@ -168,6 +174,7 @@ func (v *Sieve) Transact(i int) error {
 	if err := b.settle(v.sel.Txs[i], &a); err != nil {
 		return err
 	}
+	b.warm.Take(paid)
 	v.Keep(i)
 	return nil
 }
