@@ -66,6 +66,8 @@ type Params struct {
 
 	Regions  []string `json:"regions"`   // accepted region names (entitlements §9.14)
 	TEETypes []string `json:"tee_types"` // accepted enclave types (entitlements §9.13)
+
+	State StateParams `json:"state"`
 }
 
 // LaneShares is a lane's guaranteed part of the targets, in basis points, by
@@ -226,5 +228,7 @@ func DefaultParams() Params {
 
 		Regions:  []string{"us", "eu", "uk", "ca", "apac", "latam", "mea"},
 		TEETypes: []string{"sgx", "sev", "tdx"},
+
+		State: defaultStateParams(),
 	}
 }

@@ -25,7 +25,7 @@ func (p *Params) Check() error {
 	for _, check := range []func() error{
 		p.checkSpace, p.checkLanes, p.checkBaseFees, p.checkConsensus, p.checkInflation,
 		p.checkCosts, p.checkActors, p.checkTimers, p.checkRent, p.checkRunner, p.checkJob, p.checkCIP11,
-		p.checkGovernance, p.checkEntitlements, p.checkFinal,
+		p.checkGovernance, p.checkEntitlements, p.checkState, p.checkFinal,
 	} {
 		if err := check(); err != nil {
 			return err
@@ -191,6 +191,22 @@ func (p *Params) checkCosts() error {
 		bound{"api_costs.return_byte_cells", uint64(api.ReturnByteCells), 0, maxBytePrice},
 		bound{"api_costs.manifest_byte_cycles", uint64(api.ManifestByteCycles), 0, maxBytePrice},
 		bound{"api_costs.manifest_bytes_per_cycle", api.ManifestBytesPerCycle, 1, maxBytePrice},
+		bound{"api_costs.new_entry_cells", uint64(api.NewEntryCells), 0, maxBytePrice},
+		bound{"api_costs.delivery_cycles", uint64(api.DeliveryCycles), 0, user},
+		bound{"api_costs.delivery_cells", uint64(api.DeliveryCells), 0, maxBytePrice},
+		bound{"api_costs.firing_cycles", uint64(api.FiringCycles), 0, uint64(p.Timer.MinCycles)},
+		bound{"api_costs.event_cells", uint64(api.EventCells), 0, maxBytePrice},
+		bound{"api_costs.firing_cells", uint64(api.FiringCells), 0, uint64(p.Timer.DefaultCells)},
+	)
+}
+
+// checkState keeps a part of the limit above 0 and the price within 64 bits.
+func (p *Params) checkState() error {
+	s := &p.State
+	return firstOutside(
+		bound{"state.limit_bytes", s.LimitBytes, 1 << 10, 1 << 50},
+		bound{"state.entry_bytes", s.EntryBytes, 0, 1 << 16},
+		bound{"state.price_doublings", s.PriceDoublings, 1, 32},
 	)
 }
 

@@ -61,6 +61,20 @@ type APICosts struct {
 	SystemCycles      Cycles `json:"system_cycles"`      // calls of the host that have no row of their own
 	DeployByteCycles  Cycles `json:"deploy_byte_cycles"` // of source deployed, spawned or replaced
 	TimerFileCycles   Cycles `json:"timer_file_cycles"`  // besides the above: a timer is put into the queues, moved or taken out
+
+	// What nodes keep besides the bytes that a call names (resolution 14.12).
+	NewEntryCells  Cells  `json:"new_entry_cells"` // a state entry or an account that was not there
+	DeliveryCycles Cycles `json:"delivery_cycles"` // of a message that waited, in its reservation
+	DeliveryCells  Cells  `json:"delivery_cells"`  // each message's place in a receipt
+	FiringCycles   Cycles `json:"firing_cycles"`   // of a timer, in its limits
+	FiringCells    Cells  `json:"firing_cells"`    // each firing's receipt, in its limits
+	EventCells     Cells  `json:"event_cells"`     // each event, besides its bytes
+}
+
+// OfEvent is the price of an event in cells: who emits it and how long it is stand in
+// the receipt besides the bytes of its name and its data.
+func (c *APICosts) OfEvent(name, data int) uint64 {
+	return uint64(c.EventCells) + (uint64(name+data)+c.EventBytesPerCell-1)/c.EventBytesPerCell
 }
 
 func defaultAPICosts() APICosts {
@@ -93,6 +107,13 @@ func defaultAPICosts() APICosts {
 		SystemCycles:      1_000,
 		DeployByteCycles:  10,
 		TimerFileCycles:   1_000, // five to nine records: 22 us
+
+		NewEntryCells:  144, // an account takes some 280 bytes of tries and rows, an entry 180 besides key and value
+		DeliveryCycles: 2_000,
+		DeliveryCells:  40, // a place in a trace takes 75 bytes
+		FiringCycles:   2_000,
+		FiringCells:    64, // a receipt takes up to 110 bytes without what the handler says
+		EventCells:     16, // who emits it and the heads take 24 to 30 bytes
 	}
 }
 
@@ -293,5 +314,24 @@ func defaultRentParams() RentParams {
 		EvictionUnpaidDays:     730,
 		RestorationBasisPoints: 1_000,
 		DeltaBasisPoints:       1_250,
+	}
+}
+
+// StateParams prices the state as a whole: what all nodes keep of accounts, entries
+// of storages and code (ADR 62).
+type StateParams struct {
+	LimitBytes     uint64 `json:"limit_bytes"`     // that the protocol lets the state come to
+	EntryBytes     uint64 `json:"entry_bytes"`     // an entry or an account counts so much besides its key and value
+	PriceDoublings uint64 `json:"price_doublings"` // parts of the limit; with each but the first the price of new bytes doubles
+}
+
+func defaultStateParams() StateParams {
+	return StateParams{
+		LimitBytes: 32 << 30, // half of what a node of 64 GB has: tries, pages and undo records take the rest
+		EntryBytes: 180,      // leaf, branches and row of an entry, at the worst
+
+		// Filling it takes some 470 limits' worth of cells: more than a year of the
+		// target. A tenth of the limit is there for the ordinary price.
+		PriceDoublings: 13,
 	}
 }

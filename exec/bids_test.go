@@ -90,7 +90,7 @@ func TestBidFields(t *testing.T) { // neighbours §1; resolution 11.23
 	w := newWorkshop(t, nil)
 	w.call("bid_by", answer("tip", 7, "cells_limit", 0))
 	w.bids("bidding")
-	if r := w.step(); len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeCellsExhausted || r.Receipts[0].CellsUsed != 0 {
+	if r := w.step(); len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeCellsExhausted || r.Receipts[0].CellsUsed != chain.DefaultParams().API.FiringCells {
 		t.Errorf("a bid for no cells: %+v", r.Receipts)
 	}
 }

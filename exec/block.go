@@ -78,6 +78,9 @@ func (b *block) begin(n int) (err error) {
 	if b.supply, err = ReadSupply(b.state); err != nil {
 		return err
 	}
+	if err := b.readMeter(); err != nil {
+		return err
+	}
 	b.announceRemovals()
 	if err := b.beginRent(); err != nil {
 		return err
@@ -100,6 +103,9 @@ func (b *block) finish() error {
 	if err := b.rentBlock().End(b.parent); err != nil {
 		return &Fault{"close the rent of the block", err}
 	}
+	if err := b.meter.count(b.state); err != nil {
+		return &Fault{"count the state", err}
+	}
 	b.writeEvents()
 	b.result.Delta = b.state.Delta()
 	return nil
@@ -121,6 +127,7 @@ type block struct {
 	due      []turn      // timers that fire in this block, in their order
 	saved    []*promise  // buckets that are held back for timers which do not fire yet
 	supply   SupplyRecord
+	meter    Meter         // of the parent
 	events   []chain.Event // of the protocol itself
 	result   Result
 }

@@ -56,6 +56,16 @@ func (d *day) audit() {
 	d.auditTimers()
 	d.auditRent()
 	d.auditTokens()
+	d.auditMeter()
+}
+
+// auditMeter counts the whole state from scratch: the meter says the same.
+func (d *day) auditMeter() {
+	want, err := recount(d.ground.Accounts, d.slots)
+	got, readErr := exec.StateMeter(d.ground)
+	if err != nil || readErr != nil || got != want {
+		d.errorf("the meter of the state says %+v, it holds %+v, %v, %v", got, want, err, readErr)
+	}
 }
 
 func (d *day) held(addr chain.Address) chain.Wei {

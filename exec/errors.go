@@ -63,6 +63,8 @@ var (
 	ErrNoSupply = errors.New("no supply record")
 	// ErrSupplyRecord means a supply record that does not decode.
 	ErrSupplyRecord = errors.New("supply record is malformed")
+	// ErrMeterRecord means a meter of another length.
+	ErrMeterRecord = errors.New("meter of the state is malformed")
 	// ErrNoConviction means a number that no conviction has.
 	ErrNoConviction = errors.New("no such conviction")
 	// ErrConvictionRecord means a record of convictions that does not decode.

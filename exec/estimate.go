@@ -29,6 +29,9 @@ type Estimation struct {
 // transaction that no block takes, or a [*Fault].
 func Estimate(view state.View, in Inputs, sender chain.Address, tx chain.Tx) (Estimation, error) {
 	b := newBlock(view, in)
+	if err := b.readMeter(); err != nil {
+		return Estimation{}, err
+	}
 	if err := timers.Reprice(b.state, b.clock()); err != nil {
 		return Estimation{}, &Fault{"price the timers", err}
 	}

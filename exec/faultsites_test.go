@@ -168,7 +168,7 @@ var faultSites = []struct{ reason, sites string }{
 	{
 		"a row of a system account, which this package alone writes, with fields no wider than it reads them; programs write their own account, a restoration that of a dormant actor, and no system account is ever dormant", `
 			exec: decodeConviction ErrConvictionRecord*2, readNumber ErrConvictionRecord, readRehearsal ErrRehearsalRecord
-			exec/actor: ReadLedger ErrRecord, ReadRecord ErrRecord, blobPlace ErrRecord
+			exec/actor: NewCode ErrRecord, ReadLedger ErrRecord, ReadRecord ErrRecord, blobPlace ErrRecord
 			exec/governance: Count ErrRecord, Read ErrRecord
 			exec/mailbox: DecodeItem ErrRecord, readCount ErrRecord, readPair ErrRecord, readSpan ErrRecord
 			exec/permit: Holder ErrRecord, ReadGrant ErrRecord, ReadRole ErrRecord, assigned ErrRecord, counts ErrRecord
@@ -209,13 +209,14 @@ var faultSites = []struct{ reason, sites string }{
 		"wraps what a callee could not read, or a contradiction that stands in this list at its own place; verdicts were taken out before", `
 			exec: Estimate Fault*3, ReadConviction Fault, ReadSupply Fault, TimerHolds fault*4, TimerReserve fault
 			exec: account Fault, askAgents Fault*3, askAgents fault*2, attempt Fault*2, beginRent Fault*2, beginRent fault
-			exec: complete Fault, credit Fault, deliver Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault
+			exec: complete Fault, credit Fault, deliver Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*2
+			exec: StateMeter Fault, founding Fault, paysGrowth Fault
 			exec: fireTimers fault*3, fundActor Fault, instructGovernance Fault, instructRent Fault*3, instructToken fault
 			exec: judge Fault, judgeTarget Fault*2, message Fault, message fault, next Fault, next fault*3, orderTimer fault
 			exec: payActor Fault, payActor fault, permitCode Fault, readNumber Fault*2, rehearse Fault*3, reward Fault*2
 			exec: selectTimers Fault*3, selectTimers fault, settle Fault, start Fault, submitEvidence Fault, takeUp Fault
 			exec: takeUp fault*2, transfer Fault, turn fault*3, upgradeActor Fault, upgradeActor fault, write Fault
-			exec/actor: deliver Errorf
+			exec/actor: GrowthCells Errorf, deliver Errorf
 			exec/rent: Begin Errorf
 		`,
 	},

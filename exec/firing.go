@@ -97,7 +97,8 @@ func (b *block) selectTimers() error {
 // could hold up an actor with timers that use nothing (ADR 74).
 func (b *block) giveTurn(t *timers.Timer, left *chain.Usage) error {
 	c := b.clock()
-	bid := timers.Offer(&c, t)
+	bid, api := timers.Offer(&c, t), &b.in.Params.API
+	bid.Limits = chain.Usage{Cycles: max(bid.Limits.Cycles, api.FiringCycles), Cells: max(bid.Limits.Cells, api.FiringCells)}
 	code, load, err := b.loadOf(t.To)
 	if err != nil {
 		return err
@@ -285,13 +286,18 @@ func (b *block) fire(d *turn) error {
 		return err
 	}
 	id := b.firingID("cowboy-timer-firing-v1", t.ID)
+	api := &b.in.Params.API
+	own := chain.Usage{Cycles: min(api.FiringCycles, d.limits.Cycles), Cells: min(api.FiringCells, d.limits.Cells)}
 	r := actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
-		Origin: t.Actor, ID: id, Cycles: d.limits.Cycles + d.load, Cells: d.limits.Cells, Own: d.limits.Cycles, Warm: b.warm,
+		Origin: t.Actor, ID: id, Cycles: d.limits.Cycles + d.load - own.Cycles, Cells: d.limits.Cells - own.Cells,
+		Own: d.limits.Cycles - own.Cycles, Warm: b.warm,
 	})
 	out, err := r.First(actor.Envelope{From: t.Actor, To: t.To, Handler: t.Handler, Payload: t.Data})
 	if err != nil {
 		return err
 	}
+	out.Used.Cycles += own.Cycles
+	out.Used.Cells += own.Cells
 	price := chain.Tx{
 		MaxFeePerCycle: c.Base.PerCycle + d.tip.PerCycle, TipPerCycle: d.tip.PerCycle,
 		MaxFeePerCell: c.Base.PerCell + d.tip.PerCell, TipPerCell: d.tip.PerCell,

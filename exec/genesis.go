@@ -7,7 +7,7 @@ import (
 
 // GenesisDelta returns the state that a chain starts from, as writes on the
 // empty state: the allocations with their vesting schedules, the stakes at
-// [chain.AddrStaking], and the supply record. The error is that of
+// [chain.AddrStaking], and the records of supply and state. The error is that of
 // [chain.Genesis.Check].
 func GenesisDelta(g *chain.Genesis) (*state.Delta, error) {
 	if err := g.Check(); err != nil {
@@ -24,7 +24,26 @@ func GenesisDelta(g *chain.Genesis) (*state.Delta, error) {
 	d.SetAccount(chain.AddrStaking, staking)
 	supply := SupplyRecord{Total: g.Supply, YearStart: g.Supply}
 	d.SetStorage(chain.AddrTreasury, supplyKey(), supply.encode())
-	return d, nil
+	return d, measureGenesis(d)
+}
+
+// measureGenesis writes the meter of the state that a chain starts from.
+func measureGenesis(d *state.Delta) error {
+	o := state.NewOverlay(state.Empty{})
+	for _, c := range d.Accounts() {
+		if c.Account != nil {
+			o.SetAccount(c.Address, *c.Account)
+		}
+		for _, slot := range c.Storage {
+			o.SetStorage(c.Address, slot.Key, slot.Value)
+		}
+	}
+	var m Meter
+	if err := m.count(o); err != nil {
+		return err
+	}
+	d.SetStorage(chain.AddrTreasury, meterKey(), m.encode())
+	return nil
 }
 
 func allocated(a *chain.Allocation) state.Account {

@@ -45,9 +45,9 @@ func (v verdicts) codeOf(err error) (uint16, bool) {
 
 // eventCells is the price of events in cells.
 func (b *block) eventCells(events []chain.Event) chain.Cells {
-	per, sum := b.in.Params.API.EventBytesPerCell, uint64(0)
+	sum := uint64(0)
 	for _, e := range events {
-		sum += (uint64(len(e.Name)+len(e.Data)) + per - 1) / per
+		sum += b.in.Params.API.OfEvent(len(e.Name), len(e.Data))
 	}
 	return chain.Cells(sum)
 }

@@ -262,7 +262,8 @@ func TestFullMailboxRefuses(t *testing.T) {
 }
 
 // TestWaitingIsPaidInCells: what the delivery may use is charged when the message
-// begins to wait; a run that cannot pay it sends in vain.
+// begins to wait, and what the waiting message keeps at the end of the run; a run that
+// cannot pay that is undone.
 func TestWaitingIsPaidInCells(t *testing.T) {
 	c, a, b := slow(t)
 	c.block(c.post(alice, a, 0, "tell", tell(b, "burn", 100_000, 0, 27_000, 27_000, 27_000)))
@@ -282,11 +283,11 @@ func TestWaitingIsPaidInCells(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := "2:ok "
+		want, code := "2:ok ", chain.CodeOK
 		if limit < used {
-			want = "0:cells_exhausted "
+			want, code = "0:cells_exhausted ", chain.CodeCellsExhausted
 		}
-		if got := r.Receipts[0]; trace(&got) != want || got.CellsUsed != limit || got.Code != chain.CodeOK {
+		if got := r.Receipts[0]; trace(&got) != want || got.CellsUsed != limit || got.Code != code {
 			t.Errorf("limit %d: %q, %+v", limit, trace(&got), got)
 		}
 	}

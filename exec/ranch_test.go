@@ -234,7 +234,7 @@ func (r *ranch) restore(entries []state.StorageChange) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tx.Tx.CellsLimit = chain.Cells(len(tx.Tx.Payload)) + chain.Cells(size.Bytes) - less
+		tx.Tx.CellsLimit = chain.Cells(len(tx.Tx.Payload)) + chain.Cells(size.Bytes) + chain.Cells(size.Entries)*r.g.Params.API.NewEntryCells - less
 		return verified(tx.Tx, tx.Sender)
 	}
 	cost, err := (&rent.Block{State: state.NewOverlay(r.ground), Params: &r.g.Params, Height: r.height + 1}).RestoreCost(r.actor)

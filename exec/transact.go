@@ -147,9 +147,9 @@ func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain
 		code, err := b.submitEvidence(tx)
 		return actor.Outcome{Code: code}, err
 	case ins.To == chain.AddrRent:
-		return b.instructRent(ins, tx, limitsLeft(tx, intrinsic))
+		return b.paysGrowth(limitsLeft(tx, intrinsic), func(limit chain.Usage) (actor.Outcome, error) { return b.instructRent(ins, tx, limit) })
 	case ins.To == chain.AddrRunnerRegistry && ins.Opcode == chain.OpRunnerRehearsal:
-		return b.rehearse(tx, limitsLeft(tx, intrinsic))
+		return b.paysGrowth(limitsLeft(tx, intrinsic), func(limit chain.Usage) (actor.Outcome, error) { return b.rehearse(tx, limit) })
 	case ins.To == chain.AddrTokens:
 		return b.instructToken(ins, tx, intrinsic)
 	case ins.To == chain.AddrActors && ins.Opcode == chain.OpActorFund:
@@ -160,12 +160,11 @@ func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain
 	case ins.To == chain.AddrActors && (ins.Opcode >= chain.OpTimerCancel && ins.Opcode <= chain.OpTimerExtend || ins.Opcode == chain.OpTimerSchedule):
 		return b.orderTimer(ins, tx, intrinsic)
 	case ins.To == chain.AddrEntitlements:
-		return b.instructRegistry(ins, tx, limitsLeft(tx, intrinsic))
+		return b.paysGrowth(limitsLeft(tx, intrinsic), func(limit chain.Usage) (actor.Outcome, error) { return b.instructRegistry(ins, tx, limit) })
 	case ins.To == chain.AddrGovernance:
 		return b.instructGovernance(ins, tx, limitsLeft(tx, intrinsic))
 	}
-	code, err := b.transfer(ins, tx.Tx)
-	return actor.Outcome{Code: code}, err
+	return b.transfer(ins, tx.Tx, limitsLeft(tx, intrinsic))
 }
 
 // start begins a run for a transaction.
@@ -216,20 +215,29 @@ func fault(doing string, err error) error {
 	return &Fault{doing, err}
 }
 
-// transfer moves the value to the recipient, out of what was reserved, and
-// returns the receipt's code. The error is a [*Fault].
-func (b *block) transfer(ins chain.Instruction, tx *chain.Tx) (uint16, error) {
+// transfer moves the value to the recipient, out of what was reserved. The error is a
+// [*Fault].
+func (b *block) transfer(ins chain.Instruction, tx *chain.Tx, limit chain.Usage) (actor.Outcome, error) {
 	if ins.HasCode {
-		return b.payActor(*tx.To, tx.Value)
+		code, err := b.payActor(*tx.To, tx.Value)
+		return actor.Outcome{Code: code}, err
+	}
+	cells, err := b.founding(*tx.To, tx.Value)
+	switch {
+	case err != nil:
+		return actor.Outcome{}, err
+	case cells > limit.Cells:
+		used := chain.Usage{Cells: limit.Cells}
+		return actor.Outcome{Code: chain.CodeCellsExhausted, Detail: errCells.Error(), Used: used}, nil
 	}
 	fits, err := b.state.AddBalance(*tx.To, tx.Value)
 	if err != nil {
-		return 0, &Fault{"read account " + tx.To.String(), err}
+		return actor.Outcome{}, &Fault{"read account " + tx.To.String(), err}
 	}
 	if !fits {
-		return chain.CodeBalanceOverflow, nil
+		return actor.Outcome{Code: chain.CodeBalanceOverflow}, nil
 	}
-	return chain.CodeOK, nil
+	return actor.Outcome{Used: chain.Usage{Cells: cells}}, nil
 }
 
 // settle books what a transaction used and paid.

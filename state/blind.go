@@ -18,6 +18,8 @@ type Unrooted interface {
 	StorageSettled(addr chain.Address) bool
 	// Traits is [Overlay.Traits].
 	Traits(addr chain.Address) (Account, error)
+	// Exists is [Overlay.Exists].
+	Exists(addr chain.Address) (bool, error)
 }
 
 // ErrCreditOverflow means credits that were taken on trust and do not fit: what

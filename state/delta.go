@@ -35,6 +35,8 @@ type writes struct {
 	were  []StorageSize
 	grown StorageSize
 
+	before existence // of the account in the parent
+
 	walk *walk // of Overlay.Scan; nil until the first
 }
 

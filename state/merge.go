@@ -45,10 +45,14 @@ func (o *Overlay) Take(c *Change) error {
 		return nil
 	}
 	if c.Account != nil {
-		o.delta.at(c.Address).account = c.Account
+		w := o.delta.at(c.Address)
+		if w.account == nil && !w.cleared && w.before == unknown && c.from != nil {
+			w.before = c.from.before
+		}
+		w.account = c.Account
 	}
 	for i := range c.Storage {
-		o.delta.at(c.Address).set(c.Storage[i].Key, c.Storage[i].Value)
+		o.takeSlot(c, i)
 	}
 	if c.Credit == 0 {
 		return nil
@@ -62,7 +66,23 @@ func (o *Overlay) Take(c *Change) error {
 		return ErrCreditOverflow
 	}
 	o.delta.SetAccount(c.Address, a)
+	o.seen.setAccount(o.delta.accounts[c.Address])
 	return nil
+}
+
+// takeSlot writes one slot of a change. Where this overlay has not written it, what
+// the other has found before it is what is in the parent, and need not be looked up
+// again.
+func (o *Overlay) takeSlot(c *Change, i int) {
+	w, slot := o.delta.at(c.Address), &c.Storage[i]
+	fresh := len(w.slots)
+	w.set(slot.Key, slot.Value)
+	if c.from == nil || w.cleared || len(w.slots) == fresh || len(w.were) < fresh || i >= len(c.from.were) {
+		return
+	}
+	was := c.from.were[i]
+	w.were = append(w.were, was)
+	w.grown = w.grown.Add(sizeOf(slot.Key, slot.Value)).Sub(was)
 }
 
 // TakeCode is SetCode for code of another overlay.
@@ -86,6 +106,7 @@ func (o *Overlay) Absorb(above *Overlay) error {
 func (o *Overlay) Reset() {
 	o.forget()
 	o.delta.reset()
+	o.seen = recent{} // the parent may show what others have written since
 	if o.blind != nil {
 		o.blind.peaks = o.blind.peaks[:0]
 	}

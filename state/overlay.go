@@ -22,6 +22,7 @@ type Overlay struct {
 	delta  *Delta
 	undo   []undo // one entry per write, oldest first
 	blind  *blind // nil: credits read the balance that they add to
+	seen   recent // reads of the parent
 }
 
 // undo takes back one write: it either puts back all writes of an address, or
@@ -29,7 +30,7 @@ type Overlay struct {
 type undo struct {
 	place   place
 	addr    chain.Address
-	key     StorageKey
+	key     StorageKey // placeStorage; placeAddress: the slot that was the first to be written, if one was
 	hash    chain.Hash
 	writes  *writes   // placeAddress: what was there, nil if nothing
 	account *Account  // placeAccount: what was set, nil if nothing
@@ -64,9 +65,14 @@ func (o *Overlay) Account(addr chain.Address) (Account, bool, error) {
 		return a, !a.Empty(), nil
 	}
 	old, existed, err := o.parent.Account(addr)
-	if err != nil || w == nil {
+	if err != nil {
 		return old, existed, err
 	}
+	if w == nil {
+		o.seen.account(addr, old.Own())
+		return old, existed, nil
+	}
+	w.before.note(old.Own())
 	if w.account == nil {
 		return credited(old, existed, w.credit)
 	}
@@ -85,7 +91,11 @@ func (o *Overlay) Storage(addr chain.Address, key StorageKey) ([]byte, error) {
 			return nil, nil
 		}
 	}
-	return o.parent.Storage(addr, key)
+	value, err := o.parent.Storage(addr, key)
+	if err == nil {
+		o.seen.slot(addr, key, value)
+	}
+	return value, err
 }
 
 // StorageSize returns how much addr keeps in its storage, with all writes so
@@ -100,19 +110,28 @@ func (o *Overlay) StorageSize(addr chain.Address) (StorageSize, error) {
 			return size, err
 		}
 	}
+	if err := o.weigh(w); err != nil {
+		return StorageSize{}, err
+	}
+	return size.Add(w.grown), nil
+}
+
+// weigh looks up what the slots of an address were in the parent that it has not
+// looked up yet.
+func (o *Overlay) weigh(w *writes) error {
 	for i := len(w.were); i < len(w.slots); i++ {
 		slot, was := &w.slots[i], StorageSize{}
 		if !w.cleared {
-			old, err := o.parent.Storage(addr, slot.Key)
+			old, err := o.parent.Storage(w.addr, slot.Key)
 			if err != nil {
-				return StorageSize{}, err
+				return err
 			}
 			was = sizeOf(slot.Key, old)
 		}
 		w.were = append(w.were, was)
 		w.grown = w.grown.Add(sizeOf(slot.Key, slot.Value)).Sub(was)
 	}
-	return size.Add(w.grown), nil
+	return nil
 }
 
 func sizeBefore(parent View, addr chain.Address) (StorageSize, error) {
@@ -151,6 +170,7 @@ func (o *Overlay) SetAccount(addr chain.Address, a Account) {
 		w.credit = 0 // a holds it
 	}
 	o.delta.SetAccount(addr, a)
+	o.seen.setAccount(o.delta.accounts[addr])
 }
 
 // ClearStorage removes the storage of an account that stays, in one step
@@ -175,13 +195,18 @@ func (o *Overlay) DeleteAccount(addr chain.Address) {
 
 // SetStorage is [Delta.SetStorage].
 func (o *Overlay) SetStorage(addr chain.Address, key StorageKey, value []byte) {
+	had := false
 	if w := o.delta.accounts[addr]; w == nil {
-		o.undo = append(o.undo, undo{place: placeAddress, addr: addr})
+		o.undo = append(o.undo, undo{place: placeAddress, addr: addr, key: key})
 	} else {
-		old, had := w.slot(key)
+		var old []byte
+		old, had = w.slot(key)
 		o.undo = append(o.undo, undo{place: placeStorage, addr: addr, key: key, value: old, had: had})
 	}
 	o.delta.SetStorage(addr, key, value)
+	if !had {
+		o.seen.setSlot(o.delta.accounts[addr])
+	}
 }
 
 // SetCode is [Delta.SetCode].

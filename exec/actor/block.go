@@ -19,6 +19,7 @@ type Block struct {
 	Beacon          chain.Hash    // R of the parent's round (CIP-11 §9.2)
 	TimerBase       chain.FeePair // base fees of the timer lane
 	Manifests       entitle.Cache
+	Factor          uint64 // of what the state grows by, in basis points ([fees.GrowthFactor]); 0 is 1
 
 	costs  host.Costs
 	limits sdk.Limits

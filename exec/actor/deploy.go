@@ -80,6 +80,7 @@ func AppendPayload(dst []byte, d *Deployment) []byte {
 func (r *Run) Deploy(d *Deployment) (Outcome, error) {
 	m := r.mark()
 	addr := AddressOf(d.Creator, d.Salt, d.Source)
+	r.spelled = chain.Hash(keccak.Sum256(d.Source))
 	v, err := r.deploy(d, addr)
 	if err != nil {
 		return Outcome{}, err
@@ -128,7 +129,10 @@ func (r *Run) deploy(d *Deployment, addr chain.Address) (verdict, error) {
 // found writes an actor and warns of what its manifest will lose; used is what
 // making it has used so far.
 func (r *Run) found(d *Deployment, a state.Account, addr chain.Address, grants []byte, p *pvm.Program, used chain.Cycles) (verdict, error) {
-	a.CodeHash = r.state.SetCode(d.Source)
+	var err error
+	if a.CodeHash, err = keepCode(r.state, d.Source); err != nil {
+		return verdict{}, err
+	}
 	r.state.SetAccount(addr, a)
 	rec, err := keepManifest(r.state, grants)
 	if err != nil {

@@ -46,6 +46,7 @@ func (f *frame) Defer(d host.Deferred) (host.ID, error) {
 	if it.Cells = chain.Cells(d.Cells); it.Cells == 0 {
 		it.Cells = f.run.block.Params.Actor.MessageReserveCells
 	}
+	f.run.block.reserveLeast(it)
 	err = mailbox.Defer(f.run.state, now, at, it, f.run.block.Params.Actor.MailboxItems)
 	if errors.Is(err, mailbox.ErrFull) {
 		f.run.state.Revert(snapshot)

@@ -35,7 +35,7 @@ func (f *frame) Send(m host.Message) (host.ID, error) {
 	if f.run.sent >= f.run.block.Params.Actor.FanoutPerTx {
 		return host.ID{}, &host.Refusal{Code: host.RefusedLimit, Text: "the transaction sends no more messages"}
 	}
-	if err := f.run.takeCells(uint64(len(m.Payload))); err != nil {
+	if err := f.run.takeCells(uint64(len(m.Payload)) + uint64(f.run.block.Params.API.DeliveryCells)); err != nil {
 		return host.ID{}, err
 	}
 	e, err := f.envelope(&m)

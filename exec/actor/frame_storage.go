@@ -130,8 +130,7 @@ func (f *frame) EmitEvent(topic string, data []byte) error {
 	if len(f.run.events) >= chain.MaxEvents || len(topic) > chain.MaxEventName || len(data) > chain.MaxEventBytes {
 		return &host.Refusal{Code: host.RefusedLimit, Text: "too many events, or one too large"}
 	}
-	per := f.run.block.Params.API.EventBytesPerCell
-	if err := f.run.takeCells((uint64(len(topic)+len(data)) + per - 1) / per); err != nil {
+	if err := f.run.takeCells(f.run.block.Params.API.OfEvent(len(topic), len(data))); err != nil {
 		return err
 	}
 	f.run.events = append(f.run.events, chain.Event{Emitter: f.env.Self, Name: topic, Data: append([]byte(nil), data...)})

@@ -23,6 +23,20 @@ func (b *Block) hasLeft(l *Ledger, reserved chain.Cycles) bool {
 	return l.Left(&b.Params.Actor, b.Height) >= b.limit(reserved)
 }
 
+// Delivery is what it takes to deliver a message that waited, whatever its handler
+// does or whether there is one: its turn and its receipt. It is part of what was
+// reserved for the message.
+func (b *Block) Delivery() chain.Usage {
+	return chain.Usage{Cycles: b.Params.API.DeliveryCycles, Cells: b.Params.API.DeliveryCells}
+}
+
+// reserveLeast raises the limits of a message that will wait to what its delivery
+// takes at the least.
+func (b *Block) reserveLeast(it *mailbox.Item) {
+	least := b.Delivery()
+	it.Cycles, it.Cells = max(it.Cycles, least.Cycles), max(it.Cells, least.Cells)
+}
+
 // park puts a message into the receiver's mailbox and its value into escrow
 // (resolution 11.21). What the delivery will use was reserved by the sender in
 // cycles and is charged here in cells. The code says why the message does not
@@ -31,7 +45,10 @@ func (r *Run) park(e *Envelope) (uint16, error) {
 	m := r.mark()
 	p := &r.block.Params.Actor
 	it := r.item(e)
-	it.Cells = p.MessageReserveCells
+	it.Cells = max(p.MessageReserveCells, r.block.Delivery().Cells)
+	if it.Cycles < r.block.Delivery().Cycles {
+		return chain.CodeCyclesExhausted, nil // of its reservation
+	}
 	if e.Load == 0 { // the block had used the code, that of its delivery may not have
 		_, load, err := LoadOf(r.state, e.To)
 		if err != nil {
@@ -123,10 +140,14 @@ func (b *Block) deliver(o *state.Overlay, e *pvm.Engine, warm *Warm, it *mailbox
 	if err := funds.Debit(o, chain.AddrMailbox, it.Value, b.Height); err != nil {
 		return chain.Hash{}, Outcome{}, fmt.Errorf("escrow of a waiting message: %w", err)
 	}
-	msg, limits := waited(it), b.Limits(it)
+	msg, limits, own := waited(it), b.Limits(it), b.Delivery()
+	own.Cycles, own.Cells = min(own.Cycles, b.limit(it.Cycles)), min(own.Cells, limits.Cells)
 	out, err := NewRun(b, o, e, Start{
-		Origin: it.Origin, ID: msg.ID, Cycles: limits.Cycles, Cells: limits.Cells, Own: b.limit(it.Cycles), Warm: warm,
+		Origin: it.Origin, ID: msg.ID, Cycles: limits.Cycles - own.Cycles, Cells: limits.Cells - own.Cells,
+		Own: b.limit(it.Cycles) - own.Cycles, Warm: warm,
 	}).First(msg)
+	out.Used.Cycles += own.Cycles
+	out.Used.Cells += own.Cells
 	if err == nil && out.Code != chain.CodeOK {
 		err = funds.Credit(o, it.From, it.Value)
 	}
@@ -151,7 +172,7 @@ func (b *Block) TakeUp(o *state.Overlay, e *pvm.Engine, it *mailbox.Item) (ended
 	}
 	err = mailbox.Push(o, it, b.Params.Actor.MailboxItems)
 	if errors.Is(err, mailbox.ErrFull) {
-		out.Code = chain.CodeMailboxFull
+		out.Code, out.Used = chain.CodeMailboxFull, b.Delivery()
 		return true, waited(it).ID, out, funds.Move(o, chain.AddrMailbox, it.From, it.Value, b.Height)
 	}
 	if err != nil {

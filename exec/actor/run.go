@@ -56,7 +56,8 @@ type Run struct {
 	next    int
 	held    holdings
 	draws   []drawing
-	fault   error // that nothing could return when it was met
+	spelled chain.Hash // of the source that stood in the payload
+	fault   error      // that nothing could return when it was met
 }
 
 // drawing is cycles taken out of an actor's bucket. Like the charge, they stay
@@ -190,6 +191,9 @@ func (r *Run) finish(m mark, v verdict) (Outcome, error) {
 			v = verdict{code: code, detail: "balance grew without econ.hold_balance"}
 			r.undo(m)
 			r.failTrace(code)
+		}
+		if v, err = r.payGrowth(m, v); err != nil {
+			return Outcome{}, err
 		}
 	}
 	out := Outcome{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -50,6 +51,7 @@ type Replacement struct {
 // fault.
 func (r *Run) Replace(p *Replacement) (Outcome, error) {
 	m := r.mark()
+	r.spelled = chain.Hash(keccak.Sum256(p.Source))
 	v, err := r.replace(p)
 	if err != nil {
 		return Outcome{}, err
@@ -101,7 +103,9 @@ func (b *Block) setCode(o *state.Overlay, addr chain.Address, source []byte, p *
 	if err != nil {
 		return chain.Hash{}, err
 	}
-	a.CodeHash = o.SetCode(source)
+	if a.CodeHash, err = keepCode(o, source); err != nil {
+		return chain.Hash{}, err
+	}
 	o.SetAccount(addr, a)
 	rec.Load = b.loadCycles(p, source)
 	writeRecord(o, addr, rec)

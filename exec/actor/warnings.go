@@ -28,8 +28,7 @@ const (
 // announce writes an event of the protocol, at the price in cells that events of
 // programs have.
 func (r *Run) announce(emitter chain.Address, name string, data []byte) error {
-	per := r.block.Params.API.EventBytesPerCell
-	if err := r.takeCells((uint64(len(name)+len(data)) + per - 1) / per); err != nil {
+	if err := r.takeCells(r.block.Params.API.OfEvent(len(name), len(data))); err != nil {
 		return err
 	}
 	if len(r.events) < chain.MaxEvents {

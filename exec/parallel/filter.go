@@ -71,7 +71,7 @@ func (p *place) hash() uint64 {
 	h := binary.LittleEndian.Uint64(p.addr[:8])*odd ^ binary.LittleEndian.Uint64(p.addr[8:16])
 	h = h*odd ^ uint64(binary.LittleEndian.Uint32(p.addr[16:]))
 	switch p.kind {
-	case ofAccount, ofTraits:
+	case ofAccount, ofTraits, ofExists:
 	case ofSlot:
 		for k := p.key; k != ""; {
 			var word [8]byte

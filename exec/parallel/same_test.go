@@ -100,7 +100,7 @@ func (w *world) tx(from chain.Address) *chain.VerifiedTx {
 		arg := argument(w.anyone(), w.rng.Uint64N(100), 3)
 		tx.Payload = actor.AppendMessage(nil, handlers[w.rng.IntN(len(handlers))], arg)
 		tx.CyclesLimit = chain.Cycles(40_000 + w.rng.IntN(400_000)) // often too little
-		tx.CellsLimit = chain.Cells(200 + w.rng.IntN(4000))
+		tx.CellsLimit = chain.Cells(200 + w.rng.IntN(12_000))
 		tx.Value = chain.Wei(w.rng.IntN(3))
 	case w.isActor(to):
 		to = user(w.rng.IntN(users))

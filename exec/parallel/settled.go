@@ -31,6 +31,7 @@ type shard struct {
 // for nobody.
 type marks struct {
 	account, traits uint32 // all fields; those that credits leave alone
+	ended           uint32 // that there is an account
 	storage         uint32 // any slot
 	cleared         uint32 // all slots at once
 	slots           map[state.StorageKey]uint32
@@ -63,6 +64,8 @@ func (s *shard) mark(p *place) uint32 {
 		return m.account
 	case ofTraits:
 		return m.traits
+	case ofExists:
+		return m.ended
 	case ofSlot:
 		return max(m.slots[p.key], m.cleared)
 	}
@@ -142,6 +145,9 @@ func (m *marks) note(c *state.Change, mark uint32, keepsTraits bool) {
 	}
 	if !keepsTraits || c.Cleared {
 		m.traits = mark
+	}
+	if c.Cleared || c.Account != nil && !c.Account.Own() {
+		m.ended = mark
 	}
 	if c.Cleared {
 		m.storage, m.cleared = mark, mark

@@ -17,6 +17,7 @@ const (
 	ofSize                // how large the storage is
 	ofRoot                // whether the storage's root is up to date
 	ofRange               // any part of the storage in order
+	ofExists              // that there is an account, which credits do not end
 )
 
 type place struct {
@@ -29,7 +30,7 @@ type place struct {
 type read struct {
 	place
 	mark    uint32
-	yes     bool // account: exists; root: is settled
+	yes     bool // account, existence: it does; root: is settled
 	account state.Account
 	value   []byte
 	size    state.StorageSize
@@ -134,6 +135,22 @@ func (v *view) Traits(addr chain.Address) (state.Account, error) {
 		return state.Account{}, err
 	}
 	return r.account, nil
+}
+
+// Exists implements state.Unrooted. That an account is there lasts whatever others
+// credit to it; that none is there, the first of them ends.
+func (v *view) Exists(addr chain.Address) (bool, error) {
+	if r := v.find(ofAccount, &addr, ""); r == nil {
+		r, err := v.look(place{kind: ofExists, addr: addr}, func(o *state.Overlay, r *read) (err error) {
+			r.yes, err = o.Exists(addr)
+			return err
+		})
+		if err != nil || r.yes {
+			return r != nil && r.yes, err
+		}
+	}
+	a, _, err := v.Account(addr)
+	return a.Own(), err
 }
 
 // Storage implements state.View.

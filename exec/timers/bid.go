@@ -26,6 +26,7 @@ func Limits(p *chain.Params, limits chain.Usage) chain.Usage {
 	if limits.Cells == 0 {
 		limits.Cells = min(p.Timer.DefaultCells, most.Cells)
 	}
+	limits.Cells = max(limits.Cells, p.API.FiringCells) // its receipt
 	return limits
 }
 

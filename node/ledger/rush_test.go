@@ -179,7 +179,7 @@ func (r *rush) setTimers() {
 }
 
 func (r *rush) program(to *chain.Address, payload []byte, value chain.Wei) *chain.VerifiedTx {
-	return r.send(r.maker, &chain.Tx{To: to, Payload: payload, Value: value, CyclesLimit: 1_500_000, CellsLimit: 30_000})
+	return r.send(r.maker, &chain.Tx{To: to, Payload: payload, Value: value, CyclesLimit: 1_500_000, CellsLimit: 60_000})
 }
 
 // send signs a payer's next transaction.

@@ -250,7 +250,7 @@ func proposed(t *testing.T, l *Ledger, parent engine.ParentRef) (engine.Proposed
 // cycles to others, which a block takes as long as there are some, and room to those
 // who call nobody.
 func TestMessagesRunWhileTheirActorCan(t *testing.T) {
-	const crowd, others, limit = 30, 100, 721_000
+	const crowd, others, limit = 60, 100, 721_000 // enough messages that spares stand behind those promised, whatever the order
 	f := newFixture(t)
 	l, _, to, parent, first := f.crowded(t, crowd+others)
 	var messages, payments []*chain.VerifiedTx

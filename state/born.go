@@ -1,0 +1,261 @@
+package state
+
+import "github.com/cowboy-foundation/cowboy/chain"
+
+// existence is what is known of whether an account was there.
+type existence uint8
+
+const (
+	unknown existence = iota
+	absent
+	present
+)
+
+// note notes what was found. What was known before stays: it is the same parent.
+func (e *existence) note(found bool) {
+	if *e != unknown {
+		return
+	}
+	if *e = absent; found {
+		*e = present
+	}
+}
+
+// recent are the latest reads of a parent. Who writes a place has mostly just read
+// it, so that to know what was there before takes no second look.
+type recent struct {
+	slots    [4]slotSeen
+	accounts [2]accountSeen
+	nextSlot uint8
+	nextAcct uint8
+}
+
+type slotSeen struct {
+	addr chain.Address
+	key  StorageKey // empty: none
+	size StorageSize
+}
+
+type accountSeen struct {
+	addr   chain.Address
+	exists existence
+}
+
+func (r *recent) slot(addr chain.Address, key StorageKey, value []byte) {
+	r.slots[r.nextSlot] = slotSeen{addr, key, sizeOf(key, value)}
+	r.nextSlot = (r.nextSlot + 1) % uint8(len(r.slots))
+}
+
+func (r *recent) account(addr chain.Address, exists bool) {
+	s := accountSeen{addr: addr}
+	s.exists.note(exists)
+	r.accounts[r.nextAcct] = s
+	r.nextAcct = (r.nextAcct + 1) % uint8(len(r.accounts))
+}
+
+// setSlot tells the newest slot of an address what it was, if that was just read.
+func (r *recent) setSlot(w *writes) {
+	last := len(w.slots) - 1
+	if len(w.were) != last {
+		return
+	}
+	slot := &w.slots[last]
+	was, known := StorageSize{}, w.cleared
+	for i := range r.slots {
+		if s := &r.slots[i]; !known && s.key == slot.Key && s.addr == w.addr {
+			was, known = s.size, true
+		}
+	}
+	if known {
+		w.were = append(w.were, was)
+		w.grown = w.grown.Add(sizeOf(slot.Key, slot.Value)).Sub(was)
+	}
+}
+
+// setAccount tells an address whether its account was there, if that was just read.
+func (r *recent) setAccount(w *writes) {
+	for i := range r.accounts {
+		if s := &r.accounts[i]; w.before == unknown && s.addr == w.addr {
+			w.before = s.exists
+		}
+	}
+}
+
+// Exists reports whether an account has fields of its own: a nonce, a balance, code
+// or metadata. A credit taken on trust makes it exist, and credits never end that.
+func (o *Overlay) Exists(addr chain.Address) (bool, error) {
+	return o.existsWith(addr, o.delta.accounts[addr])
+}
+
+// existsWith is Exists with such writes of the address.
+func (o *Overlay) existsWith(addr chain.Address, w *writes) (bool, error) {
+	switch {
+	case w != nil && w.account != nil:
+		return w.account.Own(), nil
+	case w != nil && w.credit > 0:
+		return true, nil
+	case w != nil && w.cleared:
+		return false, nil
+	}
+	return o.existed(addr, w)
+}
+
+// existed reports whether the parent has an account with fields of its own.
+func (o *Overlay) existed(addr chain.Address, w *writes) (exists bool, err error) {
+	if w != nil && w.before != unknown {
+		return w.before == present, nil
+	}
+	if below, ok := o.parent.(Unrooted); ok {
+		exists, err = below.Exists(addr)
+	} else {
+		a, _, readErr := o.parent.Account(addr)
+		exists, err = a.Own(), readErr
+	}
+	if err == nil && w != nil {
+		w.before.note(exists)
+	}
+	return exists, err
+}
+
+// Own reports whether an account is there for more than its storage.
+func (a *Account) Own() bool {
+	return a.Nonce != 0 || a.Balance != 0 || a.HasCode() || len(a.Meta) != 0
+}
+
+// Grown is a place that takes more than it took before: an account that was not
+// there, or a slot.
+type Grown struct {
+	Address chain.Address
+	Key     StorageKey // empty: the account itself
+	Value   []byte     // of the slot, shared with the overlay
+	Before  StorageSize
+}
+
+// Born reports whether the place was empty.
+func (g *Grown) Born() bool { return g.Before.Entries == 0 }
+
+// EachGrown calls fn for every place that takes more than before the mark, in the
+// order of their first writes since. It takes time for the writes since the mark, and
+// looks up in the parent what was not read of it.
+func (o *Overlay) EachGrown(mark int, fn func(g Grown)) error {
+	for i := mark; i < len(o.undo); i++ {
+		u := &o.undo[i]
+		w := o.delta.accounts[u.addr]
+		if u.place == placeCode || w == nil {
+			continue
+		}
+		g, grown, err := o.grownBy(w, u)
+		if err != nil {
+			return err
+		}
+		if grown && !o.wroteBefore(mark, i) {
+			fn(g)
+		}
+	}
+	return nil
+}
+
+// wroteBefore reports whether a write since the mark was of the place of a later one:
+// then the earlier one says what was there before.
+func (o *Overlay) wroteBefore(mark, i int) bool {
+	u := &o.undo[i]
+	for j := mark; j < i; j++ {
+		if e := &o.undo[j]; e.place != placeCode && e.addr == u.addr && e.key == u.key {
+			return true
+		}
+	}
+	return false
+}
+
+// grownBy compares what was there before one write with what is there now.
+func (o *Overlay) grownBy(w *writes, u *undo) (g Grown, grown bool, err error) {
+	g = Grown{Address: u.addr, Key: u.key}
+	if u.key == "" {
+		grown, err = o.accountBorn(w, u)
+		return g, grown, err
+	}
+	at, ok := w.places[u.key]
+	if !ok || w.slots[at].Value == nil {
+		return g, false, nil
+	}
+	g.Value = w.slots[at].Value
+	switch {
+	case u.had:
+		g.Before = sizeOf(u.key, u.value)
+	case w.cleared:
+	default:
+		if err := o.weigh(w); err != nil {
+			return g, false, err
+		}
+		g.Before = w.were[at]
+	}
+	return g, sizeOf(u.key, g.Value).Bytes > g.Before.Bytes, nil
+}
+
+func (o *Overlay) accountBorn(w *writes, u *undo) (bool, error) {
+	now, err := o.Exists(u.addr)
+	switch {
+	case err != nil || !now || u.credit > 0:
+		return false, err
+	case u.account != nil:
+		return !u.account.Own(), nil
+	case u.writes != nil:
+		before, err := o.existsWith(u.addr, u.writes)
+		return !before, err
+	}
+	before, err := o.existed(u.addr, w)
+	return !before, err
+}
+
+// Growth is by how much writes change what is kept; a decrease is the two's
+// complement.
+type Growth struct {
+	Accounts uint64
+	Storage  StorageSize
+}
+
+// Growth returns by how much all writes so far change what the parent keeps, code
+// aside. It looks up what execution has not read.
+func (o *Overlay) Growth() (g Growth, err error) {
+	for _, w := range o.delta.order {
+		if w.dropped {
+			continue
+		}
+		if err := o.grow(&g, w); err != nil {
+			return g, err
+		}
+	}
+	return g, nil
+}
+
+func (o *Overlay) grow(g *Growth, w *writes) error {
+	if err := o.weigh(w); err != nil {
+		return err
+	}
+	g.Storage = g.Storage.Add(w.grown)
+	if w.cleared {
+		gone, err := sizeBefore(o.parent, w.addr)
+		if err != nil {
+			return err
+		}
+		g.Storage = g.Storage.Sub(gone)
+	}
+	if w.account == nil && w.credit == 0 && !w.cleared {
+		return nil
+	}
+	before, err := o.existed(w.addr, w)
+	if err != nil {
+		return err
+	}
+	now, err := o.Exists(w.addr)
+	if err != nil {
+		return err
+	}
+	if before {
+		g.Accounts--
+	}
+	if now {
+		g.Accounts++
+	}
+	return nil
+}
