@@ -164,3 +164,36 @@ func TestBarredIsNoAnswerToAFullLane(t *testing.T) {
 		t.Errorf("the sixth: %v, want a full lane and that it cannot run", err)
 	}
 }
+
+// TestReconsider: a target that got code after a payment to it was admitted makes it a
+// message, with a call of its actor; what is one already keeps its turn.
+func TestReconsider(t *testing.T) {
+	params := chain.DefaultParams()
+	before, after := wealthy(), wealthy().withActors(1)
+	l := small(t, params, before, 10)
+	var m maker
+	to := chain.Address{0xac, 1, 0}
+	pay := func(sender byte) *chain.VerifiedTx {
+		tx := m.transfer(sender, 0, 1, 100_000)
+		tx.Tx.To, tx.Tx.Payload, tx.Tx.CellsLimit = &to, message("go"), 100
+		if err := l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0]; err != nil {
+			t.Fatal(err)
+		}
+		return tx
+	}
+	first := pay(1)
+	if err := l.Finalized(t.Context(), FinalizedHead{Height: 1, View: after, BaseFees: evenFees(1)}); err != nil {
+		t.Fatal(err)
+	}
+	second := pay(2)
+	was, _ := l.pool.Lookup(second.Hash)
+	if err := l.Reconsider(t.Context(), []*chain.VerifiedTx{first, second}); err != nil {
+		t.Fatal(err)
+	}
+	if p, ok := l.pool.Lookup(first.Hash); !ok || !p.Calls {
+		t.Errorf("the payment is still one: %+v, %v", p, ok)
+	}
+	if is, _ := l.pool.Lookup(second.Hash); is != was {
+		t.Errorf("the message moved from %+v to %+v", was, is)
+	}
+}

@@ -136,6 +136,22 @@ func (l *Lanes) Shun(ctx context.Context, hashes []chain.Hash) error {
 	return nil
 }
 
+// Reconsider judges anew what execution found to be a message and admission did not:
+// its target had no code then. Counted as a payment, it would be packed again and again
+// for an actor that has no cycles for it. Others stay as they are.
+func (l *Lanes) Reconsider(ctx context.Context, txs []*chain.VerifiedTx) error {
+	for _, tx := range txs {
+		if p, ok := l.pool.Lookup(tx.Hash); !ok || p.Calls || l.offer(tx).Calls.Actor == nil {
+			continue
+		}
+		if err := l.Discard(ctx, []chain.Hash{tx.Hash}); err != nil {
+			return err
+		}
+		l.Admit(ctx, []*chain.VerifiedTx{tx}) // or it is refused, and its sender's to send again
+	}
+	return l.open(ctx)
+}
+
 // Waiting is a transaction in the pool and where it stands.
 type Waiting struct {
 	Tx    *chain.VerifiedTx

@@ -412,6 +412,7 @@ type Place struct {
 	State State
 	Tier  int    // 0..Tiers-1 if State is Ready
 	Seq   uint64 // in the order of arrival at its tier
+	Calls bool   // it was judged as a message
 }
 
 // Lookup finds a waiting transaction by its hash. It asks one shard after the
@@ -433,7 +434,7 @@ func (h *shard) lookup(hash chain.Hash) (Place, bool) {
 	if e == nil {
 		return Place{}, false
 	}
-	p := Place{Tx: e.tx, Seq: e.seq}
+	p := Place{Tx: e.tx, Seq: e.seq, Calls: e.calls.Actor != nil}
 	switch e.level {
 	case levelParked:
 		p.State = Parked

@@ -40,6 +40,8 @@ func (p *pool) Pack(_ context.Context, req lanes.PackRequest) (lanes.Packed, err
 	return lanes.Packed{Txs: order.Arrange(req.VRFOut, p.txs)}, nil
 }
 
+func (p *pool) Reconsider(context.Context, []*chain.VerifiedTx) error { return nil }
+
 func (p *pool) Shun(ctx context.Context, hashes []chain.Hash) error { return p.Discard(ctx, hashes) }
 
 func (p *pool) Discard(_ context.Context, hashes []chain.Hash) error {

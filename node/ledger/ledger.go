@@ -48,6 +48,8 @@ type Pool interface {
 	Pack(ctx context.Context, req lanes.PackRequest) (lanes.Packed, error)
 	// Discard drops transactions that no block takes. Unknown ones are ignored.
 	Discard(ctx context.Context, hashes []chain.Hash) error
+	// Reconsider judges transactions anew that turned out to be messages.
+	Reconsider(ctx context.Context, txs []*chain.VerifiedTx) error
 	// Shun drops transactions and refuses them for a while.
 	Shun(ctx context.Context, hashes []chain.Hash) error
 }

@@ -69,6 +69,7 @@ func (p *proposal) shed(sel exec.Selection) (exec.Sifted, error) {
 // no spare.
 func (l *Ledger) refuse(ctx context.Context, sel *exec.Selection, list []*exec.InvalidTx) (refused int, err error) {
 	var never []chain.Hash
+	var busy []*chain.VerifiedTx
 	for _, invalid := range list {
 		tx := sel.Txs[invalid.Index]
 		if errors.Is(invalid.Err, exec.ErrTime) {
@@ -83,13 +84,16 @@ func (l *Ledger) refuse(ctx context.Context, sel *exec.Selection, list []*exec.I
 		if sel.IsSpare(invalid.Index) {
 			continue
 		}
+		if errors.Is(invalid.Err, exec.ErrActorBusy) {
+			busy = append(busy, tx)
+		}
 		if refused++; refused == 1 && !errors.Is(invalid.Err, exec.ErrLaneFull) { // larger limits than the place has room for: no news
 			l.cfg.Log.Warn("transactions refused while building a block", "first", tx.Hash, "err", invalid.Err)
 		}
 	}
 	l.Stats.Shed.Add(uint64(refused))
-	if len(never) == 0 {
-		return refused, nil
+	if err := l.cfg.Pool.Reconsider(ctx, busy); err != nil || len(never) == 0 {
+		return refused, err
 	}
 	return refused, l.cfg.Pool.Discard(ctx, never)
 }

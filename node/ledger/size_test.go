@@ -58,6 +58,8 @@ func (p *slowPool) Pack(_ context.Context, req lanes.PackRequest) (lanes.Packed,
 	return lanes.Packed{}, nil
 }
 
+func (p *slowPool) Reconsider(context.Context, []*chain.VerifiedTx) error { return nil }
+
 func (p *slowPool) Shun(context.Context, []chain.Hash) error { return nil }
 
 func (p *slowPool) Discard(context.Context, []chain.Hash) error { return nil }
