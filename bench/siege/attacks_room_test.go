@@ -191,10 +191,27 @@ func promisedTimers() attack {
 // errSquatted says that a restoration did not come through.
 var errSquatted = errors.New("no restoration came through")
 
+// squatBlocks is how long one who puts no data may keep others from restoring.
+const squatBlocks = 65
+
+// wealthOfFoes is what all attackers have.
+func (s *siege) wealthOfFoes() (sum chain.Wei) {
+	view := s.verifier.Head().State
+	for i := range foes {
+		account, _, err := view.Account(foe(i))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		sum += account.Balance
+	}
+	return sum
+}
+
 func squatters() attack {
 	var victim chain.Address
 	var from chain.Height
 	turn, done, tried := 0, 0, 0
+	rich := chain.Wei(0)
 	owner := foe(foes - 1) // who does nothing else
 	return attack{
 		name: "B11-squatters", what: "a restoration begun again and again by others",
@@ -206,7 +223,7 @@ func squatters() attack {
 			for range 60 {
 				s.next()
 			}
-			from = s.height
+			from, rich = s.height, s.wealthOfFoes()
 		},
 		block: func(s *siege) {
 			begin := func(by chain.Address) chain.Tx {
@@ -227,9 +244,14 @@ func squatters() attack {
 				_ = s.offer(s.tx(owner, begin(owner))) // its place in the next block is chance
 			}
 		},
-		check: func(*siege) error {
-			if done == 0 || done > 3 {
-				return fmt.Errorf("%w: the owner began %d times, the first success was number %d", errSquatted, tried, done)
+		check: func(s *siege) error {
+			if done > 0 {
+				return nil
+			}
+			// Whoever keeps others out puts down a bond, twice as much for each span.
+			spans := uint64(s.height-from) / squatBlocks
+			if lost, want := rich-s.wealthOfFoes(), chain.Wei(1)<<min(spans, 30)*chain.WeiPerCBY; lost < want {
+				return fmt.Errorf("%w: the owner began %d times, and it cost %d base units of %d to keep them out", errSquatted, tried, lost, want)
 			}
 			return nil
 		},
