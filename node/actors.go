@@ -66,7 +66,7 @@ func (s *source) actorAt(head *ledger.Executed, q *rpc.ActorQuery) (*rpc.Actor, 
 		Rent: *owes, Height: head.Height(), CodeHash: a.CodeHash, Balance: a.Balance, Nonce: l.Sent, Mailbox: l.Waiting,
 		Creator: rec.Creator, Parent: rec.Parent, Deployed: rec.Deployed, Dormant: rent.Dormant(&a),
 		CyclesLeft: l.Left(&head.Force.Params.Actor, head.Height()+1),
-		Manifest:   entitlements(grants),
+		Manifest:   entitlements(grants, &head.Force.Params.Entitlements),
 	}
 	if out.Dormant {
 		return out, true, nil // what is there is the claim of one who restores it
@@ -103,10 +103,15 @@ func storagePage(v state.View, addr chain.Address, span state.Span) (page []stat
 	return page, behind[0].Key, nil
 }
 
-func entitlements(grants entitle.Grants) []rpc.Entitlement {
+// entitlements are the lines of a manifest, with the last block of those that
+// governance takes out (entitlements §9.11).
+func entitlements(grants entitle.Grants, p *chain.EntitlementParams) []rpc.Entitlement {
 	out := make([]rpc.Entitlement, len(grants))
 	for i, g := range grants {
 		out[i].ID = g.ID
+		if d, ok := p.Deprecation(g.ID); ok {
+			out[i].Deprecated, out[i].LastBlock = true, uint64(d.Last)
+		}
 		for _, p := range g.Params {
 			if out[i].Params == nil {
 				out[i].Params = map[string]any{}

@@ -72,7 +72,7 @@ func actorText(a *rpc.ActorReply) *lines {
 	}
 	grants := make([]manifest.Grant, len(a.Entitlements))
 	for i, g := range a.Entitlements {
-		grants[i] = manifest.Grant(g)
+		grants[i] = manifest.Grant{ID: g.ID, Params: g.Params}
 	}
 	text.add("Manifest: %s", manifest.JSON(grants))
 	text.add("Storage: %d bytes, rent %s", a.StorageBytes, a.Rent.State)

@@ -43,6 +43,9 @@ type Actor struct {
 type Entitlement struct {
 	ID     string         `json:"id"`
 	Params map[string]any `json:"params,omitempty"` // numbers, texts and lists of texts
+	// Governance has announced that it goes, and works through LastBlock.
+	Deprecated bool   `json:"deprecated,omitempty"`
+	LastBlock  uint64 `json:"last_block,omitempty"`
 }
 
 // ActorReply answers GET /actor/{address}.
