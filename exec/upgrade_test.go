@@ -150,7 +150,7 @@ func TestUpgradeByItsDeployer(t *testing.T) {
 	if hash := chain.Hash(keccak.Sum256(next)); r.Code != chain.CodeOK || len(r.Events) != 1 || r.Events[0].Name != actor.EventUpgraded || c.state.Accounts[addr].CodeHash != hash {
 		t.Errorf("upgrade: %+v", r)
 	}
-	record.Load = chain.Cycles(10 * len(next))
+	record.Load = loadOf(t, c, addr)
 	if now, _ := actor.ReadRecord(c.state, addr); !reflect.DeepEqual(now, record) {
 		t.Errorf("E22: the record is %+v, was %+v", now, record)
 	}

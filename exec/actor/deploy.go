@@ -8,6 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -162,8 +163,7 @@ func (r *Run) admit(d *Deployment) ([]byte, verdict) {
 }
 
 // compile charges and checks the source, besides what was used before. What its
-// bytes cost is there before the work; tokens that cost more are charged when they
-// are counted.
+// bytes cost is there before the work; what costs more is charged stage by stage.
 func (r *Run) compile(source []byte, before chain.Cycles) (*pvm.Program, verdict) {
 	if n := uint64(len(source)); n > r.block.Params.Actor.SourceBytes {
 		v := refused(chain.CodeCodeInvalid, "the source has %d bytes, %d are allowed", n, r.block.Params.Actor.SourceBytes)
@@ -176,16 +176,17 @@ func (r *Run) compile(source []byte, before chain.Cycles) (*pvm.Program, verdict
 		v.used = r.cycles
 		return nil, v
 	}
-	p, err := programOf(r.engine, source)
+	p, spent, err := programOf(r.engine, source, r.cycles-before)
 	r.noteFrontDefect(source, err)
+	if errors.Is(err, pvm.ErrCycles) {
+		v := refused(chain.CodeCyclesExhausted, "%v", err)
+		v.used = r.cycles
+		return nil, v
+	}
+	cost = max(cost, before+spent)
 	if err != nil {
 		v := refused(chain.CodeCodeInvalid, "%v", err)
 		v.used = cost
-		return nil, v
-	}
-	if cost = max(cost, before+chain.Cycles(p.CompileCycles)); cost > r.cycles {
-		v := refused(chain.CodeCyclesExhausted, "compiling costs %d cycles", cost)
-		v.used = r.cycles
 		return nil, v
 	}
 	r.start.Warm.pay(chain.Hash(p.Hash))
@@ -196,12 +197,14 @@ func (r *Run) compile(source []byte, before chain.Cycles) (*pvm.Program, verdict
 // no code, so that nobody could call it nor take back what it was paid.
 var errNoSource = errors.New("the source is empty")
 
-// programOf compiles what is to become an actor's code.
-func programOf(e *pvm.Engine, source []byte) (*pvm.Program, error) {
+// programOf compiles what is to become an actor's code, for at most so many cycles. It
+// returns what was done of them, of a source that does not compile as well.
+func programOf(e *pvm.Engine, source []byte, most chain.Cycles) (*pvm.Program, chain.Cycles, error) {
 	if len(source) == 0 {
-		return nil, errNoSource
+		return nil, 0, errNoSource
 	}
-	return e.Program(source, sourceName)
+	p, spent, err := e.ProgramWithin(source, sourceName, code.Cycles(min(most, maxCycles)))
+	return p, chain.Cycles(spent), err
 }
 
 // noteFrontDefect keeps what is needed to look at a defect of the compiler.

@@ -1,7 +1,6 @@
 package actor
 
 import (
-	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
@@ -28,16 +27,10 @@ func (f *frame) UpgradeSelf(source []byte) error {
 	if err := f.run.block.fitsSource(source); err != nil {
 		return err
 	}
-	p, err := programOf(f.run.engine, source)
-	f.run.noteFrontDefect(source, err)
+	p, err := f.compile(source, code.Cycles(f.run.block.sourceCycles(source))) // the length is charged already
 	if err != nil {
-		return &host.Refusal{Code: host.RefusedArgument, Text: "the source does not compile: " + err.Error()}
+		return err
 	}
-	byLength := f.run.block.costs.DeployByte * code.Cycles(len(source))
-	if more := code.Cycles(p.CompileCycles); more > byLength { // the length is charged already
-		f.machine.Charge(more - byLength)
-	}
-	f.run.start.Warm.pay(chain.Hash(p.Hash))
 	_, err = f.run.block.setCode(f.run.state, f.env.Self, source, p)
 	return err
 }

@@ -116,13 +116,22 @@ func (f *frame) sourceOf(d *Deployment) (*pvm.Program, error) {
 		f.machine.Charge(byLength - charged)
 		charged = byLength
 	}
-	p, err := programOf(f.run.engine, d.Source)
-	f.run.noteFrontDefect(d.Source, err)
+	return f.compile(d.Source, charged)
+}
+
+// compile compiles a source that the program gives, of whose price so much is charged.
+func (f *frame) compile(source []byte, charged code.Cycles) (*pvm.Program, error) {
+	left := f.machine.CyclesLeft()
+	p, spent, err := programOf(f.run.engine, source, chain.Cycles(charged+left))
+	f.run.noteFrontDefect(source, err)
+	if errors.Is(err, pvm.ErrCycles) {
+		f.machine.Charge(left + 1) // ends the handler
+	}
+	if more := code.Cycles(spent); more > charged {
+		f.machine.Charge(more - charged)
+	}
 	if err != nil {
 		return nil, &host.Refusal{Code: host.RefusedArgument, Text: "the source does not compile: " + err.Error()}
-	}
-	if more := code.Cycles(p.CompileCycles); more > charged {
-		f.machine.Charge(more - charged)
 	}
 	f.run.start.Warm.pay(chain.Hash(p.Hash))
 	return p, nil

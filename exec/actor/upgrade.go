@@ -32,7 +32,7 @@ func (b *Block) Upgrade(o *state.Overlay, e *pvm.Engine, addr chain.Address, sou
 	if uint64(len(source)) > b.Params.Actor.SourceBytes {
 		return chain.CodeCodeInvalid, nil
 	}
-	p, err := programOf(e, source)
+	p, _, err := programOf(e, source, 0)
 	if err != nil {
 		return chain.CodeCodeInvalid, nil // which text is refused depends on the text alone
 	}

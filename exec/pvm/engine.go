@@ -58,15 +58,26 @@ func (e *Engine) Turn() { e.cache.Turn() }
 // there. What compilation costs is the same either way, and the caller's to
 // charge.
 func (e *Engine) Program(src []byte, file string) (*Program, error) {
+	p, _, err := e.ProgramWithin(src, file, 0)
+	return p, err
+}
+
+// ProgramWithin is [Engine.Program] for at most so many cycles of compilation, 0 for
+// any number: the same [ErrCycles] and the same count of what was done, whatever the
+// cache has.
+func (e *Engine) ProgramWithin(src []byte, file string, most code.Cycles) (*Program, code.Cycles, error) {
 	if p, ok := e.cache.Get(HashOf(src)); ok {
-		return p, nil
+		if most > 0 && p.CompileCycles > most {
+			return nil, most, ErrCycles
+		}
+		return p, p.CompileCycles, nil
 	}
-	p, err := Compile(src, file, e.lim)
+	p, spent, err := CompileWithin(src, file, e.lim, most)
 	if err != nil {
-		return nil, err
+		return nil, spent, err
 	}
 	e.cache.Put(p)
-	return p, nil
+	return p, spent, nil
 }
 
 // Run executes a program's main body with so many cycles. host goes to the

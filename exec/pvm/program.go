@@ -64,14 +64,17 @@ func DefaultLimits() Limits {
 // Inspect returns what the gate says of a source, forbidden or not. The error is
 // that of the parser or the symbol tables.
 func Inspect(src []byte, lim Limits) (*gate.Report, error) {
-	_, _, report, err := front(src, lim)
+	_, _, report, err := front(src, lim, new(bill))
 	return report, err
 }
 
 // front is everything before compilation.
-func front(src []byte, lim Limits) (*syntax.Module, *scope.Table, *gate.Report, error) {
+func front(src []byte, lim Limits, b *bill) (*syntax.Module, *scope.Table, *gate.Report, error) {
 	mod, err := syntax.Parse(src, lim.Compile.Syntax)
 	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := b.add(mod.Tokens, b.prices.Token); err != nil {
 		return nil, nil, nil, err
 	}
 	if err := syntax.Check(mod); err != nil {
@@ -79,6 +82,9 @@ func front(src []byte, lim Limits) (*syntax.Module, *scope.Table, *gate.Report, 
 	}
 	table, err := scope.Analyze(mod, lim.Compile.Scope)
 	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := b.addScopes(table); err != nil {
 		return nil, nil, nil, err
 	}
 	report, err := gate.Check(mod, table, lim.Gate)
@@ -92,7 +98,44 @@ func front(src []byte, lim Limits) (*syntax.Module, *scope.Table, *gate.Report, 
 // is that of the parser, the symbol tables, package continuation or the compiler,
 // each with its place, a *[Refusal], or a *[FrontDefect].
 func Compile(src []byte, file string, lim Limits) (*Program, error) {
-	return guarded(func() (*Program, error) { return compileSource(src, file, lim) })
+	p, _, err := CompileWithin(src, file, lim, 0)
+	return p, err
+}
+
+// ErrCycles means that compiling costs more than there is. What it refers to is not
+// compiled to its end.
+var ErrCycles = errors.New("compiling costs more cycles than there are")
+
+// CompileWithin is [Compile] for at most so many cycles, 0 for any number. It also
+// returns what was done of the work: all of [Program.CompileCycles], or what came
+// before the error.
+func CompileWithin(src []byte, file string, lim Limits, most code.Cycles) (*Program, code.Cycles, error) {
+	b := &bill{most: most, prices: code.DefaultCosts().Dynamic}
+	p, err := guarded(func() (*Program, error) { return compileSource(src, file, lim, b) })
+	return p, b.spent, err
+}
+
+// bill adds up what compiling costs, stage by stage: each is counted before the next,
+// which is bounded by what was counted.
+type bill struct {
+	most, spent code.Cycles
+	prices      code.Dynamic
+}
+
+// add counts n units.
+func (b *bill) add(n int, price code.Cycles) error {
+	b.spent += code.Cycles(n) * price
+	if b.most > 0 && b.spent > b.most {
+		return ErrCycles
+	}
+	return nil
+}
+
+// addScopes counts the scopes of a program and the names in them.
+func (b *bill) addScopes(t *scope.Table) error {
+	scopes, symbols := t.Count()
+	b.spent += code.Cycles(scopes) * b.prices.Scope
+	return b.add(symbols, b.prices.Symbol)
 }
 
 // guarded makes a [FrontDefect] of a panic of the Go runtime.
@@ -119,8 +162,8 @@ type FrontDefect struct{ Panic, Stack string }
 
 func (d *FrontDefect) Error() string { return "a defect of the compiler" }
 
-func compileSource(src []byte, file string, lim Limits) (*Program, error) {
-	mod, table, report, err := front(src, lim)
+func compileSource(src []byte, file string, lim Limits, b *bill) (*Program, error) {
+	mod, table, report, err := front(src, lim, b)
 	if err != nil {
 		return nil, err
 	}
@@ -135,6 +178,9 @@ func compileSource(src []byte, file string, lim Limits) (*Program, error) {
 		if table, err = scope.Analyze(lowered, lim.Compile.Scope); err != nil {
 			return nil, err
 		}
+		if err := b.addScopes(table); err != nil {
+			return nil, err
+		}
 	}
 	o, err := compile.Compile(lowered, table, file, lim.Compile)
 	if err != nil {
@@ -143,8 +189,8 @@ func compileSource(src []byte, file string, lim Limits) (*Program, error) {
 	if err := code.Verify(o); err != nil {
 		return nil, fmt.Errorf("compiled code: %w", err)
 	}
-	return &Program{
-		Hash: HashOf(src), Code: o, Bytes: o.Size(),
-		CompileCycles: code.Cycles(o.Tokens) * code.DefaultCosts().Dynamic.Token,
-	}, nil
+	if err := b.add(o.Count(), b.prices.Instr); err != nil {
+		return nil, err
+	}
+	return &Program{Hash: HashOf(src), Code: o, Bytes: o.Size(), CompileCycles: b.spent}, nil
 }

@@ -52,6 +52,9 @@ func CostTable(c code.Costs, calls host.Costs) string {
 		{"float-function", d.FloatFunc},
 		{"trace-unit", d.TraceUnit},
 		{"token", d.Token},
+		{"symbol", d.Symbol},
+		{"scope", d.Scope},
+		{"instruction", d.Instr},
 	} {
 		fmt.Fprintf(&b, "each %s %d\n", row.name, row.price)
 	}

@@ -18,6 +18,9 @@ type Dynamic struct {
 	FloatFunc  Cycles // per function of math beyond the operators
 	TraceUnit  Cycles // per object visited when the heap is measured
 	Token      Cycles // per token compiled
+	Symbol     Cycles // per name in a scope compiled, those included that only pass through
+	Scope      Cycles // per function, class or comprehension compiled
+	Instr      Cycles // per instruction that compiling makes
 }
 
 // Costs is the table of one version of the machine.
@@ -51,7 +54,7 @@ func DefaultCosts() Costs {
 	}
 	c.Dynamic = Dynamic{
 		Char: 1, Element: 1, DictOp: 3, LimbWork: 1, Compare: 2, NativeCall: 10, Step: 4, Copy: 4,
-		RegexStep: 1, FloatFunc: 250, TraceUnit: 1, Token: 10,
+		RegexStep: 1, FloatFunc: 250, TraceUnit: 1, Token: 22, Symbol: 50, Scope: 100, Instr: 3,
 	}
 	c.Work = defaultWork()
 	return c

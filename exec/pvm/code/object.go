@@ -123,3 +123,12 @@ func (c *Const) size() int {
 	}
 	return n
 }
+
+// Count returns how many instructions the object and those within it have.
+func (o *Object) Count() int {
+	n := len(o.Instrs)
+	for _, c := range o.Codes {
+		n += c.Count()
+	}
+	return n
+}

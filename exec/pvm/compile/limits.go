@@ -34,7 +34,7 @@ func DefaultLimits() Limits {
 		Registers:    4096,
 		Constants:    1 << 16,
 		Names:        1 << 16,
-		Instructions: 1 << 20,
+		Instructions: 1 << 17, // twice what 64 KiB of expressions have
 		Codes:        1 << 15,
 		Handlers:     1 << 16,
 		NameBytes:    1 << 22,

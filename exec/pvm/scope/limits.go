@@ -14,7 +14,7 @@ type Limits struct {
 func DefaultLimits() Limits {
 	return Limits{
 		Scopes:       1 << 15,
-		Symbols:      1 << 17,
+		Symbols:      1 << 15, // twice what 64 KiB of names have
 		MangledBytes: 1 << 20,
 	}
 }

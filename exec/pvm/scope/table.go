@@ -151,6 +151,18 @@ type Table struct {
 	mangled map[privateName]string
 }
 
+// Count returns how many scopes the table has, and names in them.
+func (t *Table) Count() (scopes, symbols int) { return t.Module.count() }
+
+func (s *Scope) count() (scopes, symbols int) {
+	scopes, symbols = 1, len(s.Symbols)
+	for _, c := range s.Children {
+		n, m := c.count()
+		scopes, symbols = scopes+n, symbols+m
+	}
+	return scopes, symbols
+}
+
 type privateName struct {
 	class *Scope
 	name  string
