@@ -278,6 +278,8 @@ func (p *Params) checkRent() error {
 		bound{"rent.catch_up_basis_points", r.CatchUpBasisPoints, 0, maxBasisPoints},
 		bound{"rent.reserve_basis_points", r.ReserveBasisPoints, 0, maxBasisPoints},
 		bound{"rent.restoration_basis_points", r.RestorationBasisPoints, 0, maxBasisPoints},
+		bound{"rent.restore_bond", uint64(r.RestoreBond), 0, 1 << 50},
+		bound{"rent.restore_idle_blocks", r.RestoreIdleBlocks, 1, maxPeriodBlocks},
 	)
 }
 

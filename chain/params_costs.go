@@ -290,7 +290,9 @@ type RentParams struct {
 	EvictionMode           string `json:"eviction_mode"`
 	EvictionUnpaidDays     uint64 `json:"eviction_unpaid_days"` // read in mode "debt" only
 	RestorationBasisPoints uint64 `json:"restoration_basis_points"`
-	DeltaBasisPoints       uint64 `json:"delta_basis_points"` // the most that one rent epoch moves the price (resolution 14.3)
+	DeltaBasisPoints       uint64 `json:"delta_basis_points"`  // the most that one rent epoch moves the price (resolution 14.3)
+	RestoreBond            Wei    `json:"restore_bond"`        // that only the commit of a restoration returns; doubles with each that fails
+	RestoreIdleBlocks      uint64 `json:"restore_idle_blocks"` // without data, after which somebody else may begin
 }
 
 // Values of [RentParams.EvictionMode] (resolution 3.2).
@@ -314,6 +316,8 @@ func defaultRentParams() RentParams {
 		EvictionUnpaidDays:     730,
 		RestorationBasisPoints: 1_000,
 		DeltaBasisPoints:       1_250,
+		RestoreBond:            1_000_000_000, // 1 CBY: a thousand begun in vain cost more than there is (ADR 76)
+		RestoreIdleBlocks:      64,            // a minute: a part of 64 KiB and its receipt take a few blocks
 	}
 }
 

@@ -158,6 +158,12 @@ func (d *day) auditRent() {
 		f.bytes()
 		kept += chain.Wei(f.uint())
 	}
+	for _, b := range d.slots.table(chain.AddrRent, "b/") {
+		f := reading(d, b)
+		f.array(5)
+		f.bytes()
+		kept += chain.Wei(f.uint())
+	}
 	d.exempt = max(d.exempt, d.c.g.Params.Rent.ExemptBytes) // who is above a lower one is listed when it writes
 	for _, addr := range d.herd {
 		a, _, _ := d.ground.Account(addr)

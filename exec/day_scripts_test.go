@@ -103,6 +103,8 @@ func (b *backup) arguments(d *day) [][]byte {
 			chunk = chunk[1:] // the root will not be right
 		}
 		return [][]byte{chunkOf(chunk)}
+	case chain.OpRestoreCommit:
+		return [][]byte{cbor.AppendNull(nil)}
 	}
 	return nil
 }

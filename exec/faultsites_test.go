@@ -173,7 +173,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/mailbox: DecodeItem ErrRecord, readCount ErrRecord, readPair ErrRecord, readSpan ErrRecord
 			exec/permit: Holder ErrRecord, ReadGrant ErrRecord, ReadRole ErrRecord, assigned ErrRecord, counts ErrRecord
 			exec/permit: matching ErrRecord
-			exec/rent: item ErrRecord, read ErrRecord
+			exec/rent: StakeOf ErrRecord, item ErrRecord, read ErrRecord
 			exec/timers: end ErrRecord
 			exec/token: Read ErrRecord, decode Errorf, readAmount ErrRecord, readCount ErrRecord
 		`,
@@ -242,7 +242,7 @@ var faultSites = []struct{ reason, sites string }{
 	{
 		"metadata of accounts is written by the genesis, whose locks Check has parsed, and by this package for a dormant actor; nothing else sets it", `
 			exec/funds: Spendable Errorf, Spendable rent.ParseMeta
-			exec/rent: look stored.RecordOf
+			exec/rent: look stored.RecordOf, moved stored.RecordOf
 			state/rent: dormant Errorf, dormant ParseMeta, parseRecord ErrRecord*3
 		`,
 	},

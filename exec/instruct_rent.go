@@ -100,22 +100,35 @@ func (b *block) doRent(opcode uint64, a chain.Address, r *cbor.Reader, tx *chain
 		if err != nil {
 			return out, err
 		}
-		return out, rb.BeginRestore(a, tx.Sender, chain.Height(deadline))
+		out.Burned, err = rb.BeginRestore(a, tx.Sender, chain.Height(deadline))
+		return out, err
 	case chain.OpRestorePut:
 		return b.putRestored(rb, a, r, tx, limit)
 	case chain.OpRestoreCommit:
+		payer := tx.Sender
+		if !r.Null() {
+			if err := r.BytesInto(payer[:]); err != nil {
+				return out, err
+			}
+		}
 		cost, err := rb.RestoreCost(a)
 		if err != nil {
 			return out, err
 		}
-		if err := funds.Debit(b.state, tx.Sender, cost, b.in.Height); err != nil {
+		if err := rb.TakeAllowance(payer, tx.Sender, a, cost); err != nil {
+			return out, err
+		}
+		if err := funds.Debit(b.state, payer, cost, b.in.Height); err != nil {
 			return out, err
 		}
 		e, err := rb.CommitRestore(a, tx.Sender)
 		out.Burned, out.Events = cost, []chain.Event{e}
 		return out, err
+	case chain.OpRestoreAllow:
+		return b.allowRestore(rb, a, r, tx.Sender, limit)
 	default: // chain.OpRestoreAbort
-		return out, rb.AbortRestore(a, tx.Sender)
+		out.Burned, err = rb.AbortRestore(a, tx.Sender)
+		return out, err
 	}
 }
 
@@ -129,19 +142,44 @@ func (b *block) putRestored(rb *rent.Block, a chain.Address, r *cbor.Reader, tx 
 	if err != nil {
 		return out, err
 	}
+	if out.Used, err = b.pricePut(size, limit); err != nil {
+		return out, err
+	}
+	return out, rb.Put(a, tx.Sender, chunk)
+}
+
+// pricePut returns what it takes to write so many bytes, or what is left with the error
+// that it is too little.
+func (b *block) pricePut(size state.StorageSize, limit chain.Usage) (used chain.Usage, err error) {
 	api := &b.in.Params.API
 	need := chain.Usage{
 		Cycles: api.StorageWriteCycles + chain.Cycles(size.Bytes)*api.StorageWriteByteCycles,
 		Cells:  chain.Cells(size.Bytes) * api.StorageWriteByteCells,
 	}
-	out.Used = chain.Usage{Cycles: min(need.Cycles, limit.Cycles), Cells: min(need.Cells, limit.Cells)}
+	used = chain.Usage{Cycles: min(need.Cycles, limit.Cycles), Cells: min(need.Cells, limit.Cells)}
 	switch {
 	case need.Cycles > limit.Cycles:
-		return out, errCycles
+		return used, errCycles
 	case need.Cells > limit.Cells:
-		return out, errCells
+		return used, errCells
 	}
-	return out, rb.Put(a, tx.Sender, chunk)
+	return used, nil
+}
+
+// allowRestore notes that the sender pays for what a restorer will restore.
+func (b *block) allowRestore(rb *rent.Block, restorer chain.Address, r *cbor.Reader, payer chain.Address, limit chain.Usage) (out actor.Outcome, err error) {
+	var a chain.Address
+	if err := r.BytesInto(a[:]); err != nil {
+		return out, err
+	}
+	var n [2]uint64
+	if err := r.Uints(n[:]); err != nil {
+		return out, err
+	}
+	if out.Used, err = b.pricePut(state.StorageSize{Bytes: rent.AllowanceBytes}, limit); err != nil {
+		return out, err
+	}
+	return out, rb.Allow(payer, restorer, a, chain.Wei(n[0]), chain.Height(n[1]))
 }
 
 // readChunk reads [[key, value], …].
@@ -176,6 +214,7 @@ func codeOfRent(err error) (uint16, bool) {
 		{chain.CodeInsufficientBalance, []error{funds.ErrShort}},
 		{chain.CodeNotFound, []error{errNoActor, stored.ErrNotDormant, stored.ErrNotRestoring}},
 		{chain.CodeExists, []error{stored.ErrRestoring}},
+		{chain.CodeForbidden, []error{rent.ErrNotAllowed}},
 		{chain.CodeWrongState, []error{stored.ErrLate, stored.ErrUnsettled, stored.ErrDormant}},
 		{chain.CodeBadProof, []error{stored.ErrRootMismatch, stored.ErrIncomplete}},
 		{chain.CodeBadArgument, []error{rent.ErrEpochs, stored.ErrDeadline, stored.ErrChunk, stored.ErrOrder, stored.ErrTooMuch, errValue}},

@@ -274,7 +274,7 @@ func (w *wild) restoration(from chain.Address) *chain.VerifiedTx {
 	case 4, 5:
 		return step(chain.OpRestorePut, chunkOf(rent.Arrange(w.whole[of])))
 	case 6:
-		return step(chain.OpRestoreCommit)
+		return step(chain.OpRestoreCommit, cbor.AppendNull(nil))
 	case 7:
 		return step(chain.OpRentPrepay, cbor.AppendUint(nil, uint64(w.pick.n(4))))
 	}

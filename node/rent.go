@@ -53,9 +53,20 @@ func evictedOf(b *rent.Block, addr chain.Address, account *state.Account) (*rpc.
 	if err != nil {
 		return nil, err
 	}
-	out := &rpc.EvictedStorage{Root: rec.Root, Bytes: rec.Size.Bytes, Entries: rec.Size.Entries, Cost: cost}
+	bond, err := b.BondOf(addr)
+	if err != nil {
+		return nil, err
+	}
+	out := &rpc.EvictedStorage{Root: rec.Root, Bytes: rec.Size.Bytes, Entries: rec.Size.Entries, Cost: cost, Bond: bond}
 	if p := rec.Restoring; p != nil {
-		out.Restoring = &rpc.Restoration{By: p.By, Deadline: p.Deadline, Bytes: account.StorageSize.Bytes, Cursor: p.Cursor}
+		s, err := rent.StakeOf(b.State, addr)
+		if err != nil {
+			return nil, err
+		}
+		out.Restoring = &rpc.Restoration{
+			By: p.By, Deadline: p.Deadline, Lapses: min(p.Deadline, s.Moved+chain.Height(b.Params.Rent.RestoreIdleBlocks)),
+			Bond: s.Bond, Bytes: account.StorageSize.Bytes, Cursor: p.Cursor,
+		}
 	}
 	return out, nil
 }

@@ -16,6 +16,7 @@ type storageCommands struct {
 	Backup  storageBackup  `cmd:"" help:"Save all that an actor stores to a file."`
 	Restore storageRestore `cmd:"" help:"Put an evicted storage back from a file."`
 	Abort   storageAbort   `cmd:"" help:"Drop a restoration that was begun."`
+	Allow   storageAllow   `cmd:"" help:"Agree to pay for somebody's restoration."`
 }
 
 // Help teaches the commands.
@@ -144,7 +145,7 @@ type storageAbort struct {
 
 // Help teaches the command.
 func (storageAbort) Help() string {
-	return "Who began a restoration may drop it always, anybody when its deadline has passed or its data has proved to be wrong.\n\nExample:\n\n    cowboy storage abort 0x… --wait"
+	return "Who began a restoration may drop it always, anybody when its deadline has passed, no part has come for a minute, or its data has proved to be wrong. Its bond is burned.\n\nExample:\n\n    cowboy storage abort 0x… --wait"
 }
 
 // Run drops what was put.

@@ -17,7 +17,8 @@ import (
 
 type storageRestore struct {
 	File        string        `arg:"" help:"The backup."`
-	Blocks      uint64        `default:"3600" help:"Blocks within which nobody else may put data; then others may begin anew."`
+	Blocks      uint64        `default:"3600" help:"Blocks within which nobody else may put data, as long as parts come; then others may begin anew."`
+	Payer       string        `placeholder:"ADDRESS" help:"Who pays the rent and has allowed it (cowboy storage allow); default: the sender."`
 	ChunkBytes  int           `name:"chunk-bytes" default:"65536" help:"Most bytes of storage in one transaction."`
 	TipPerCycle uint64        `placeholder:"N" name:"tip-per-cycle" help:"Tip in base units, for each of the transactions."`
 	Timeout     time.Duration `default:"60s" help:"How long to wait for each of the transactions."`
@@ -25,7 +26,7 @@ type storageRestore struct {
 
 // Help teaches the command.
 func (storageRestore) Help() string {
-	return `Anybody who has the data may do it. The file is checked against the root that the chain has recorded before anything is sent. Then it is put back in parts, each a transaction that is waited for, and in the end the missed rent and a tenth of it are paid and the actor runs again.
+	return `Anybody who has the data may do it. The file is checked against the root that the chain has recorded before anything is sent. Then it is put back in parts, each a transaction that is waited for, and in the end the missed rent and a tenth of it are paid and the actor runs again. A bond is put down at first that comes back in the end, and is lost if nothing is put for a minute (rent.restore_idle_blocks) and others begin anew.
 
 If it is interrupted, run it again: it goes on behind the last part that the chain has.
 
@@ -51,6 +52,7 @@ type restoring struct {
 	api     *client.Client
 	file    *client.Backup
 	own     chain.Address
+	payer   *chain.Address // nil: the sender
 	reply   restoredReply
 }
 
@@ -72,6 +74,13 @@ func (c *storageRestore) Run(ctx context.Context, s *session) error {
 		return err
 	}
 	r := &restoring{command: c, s: s, api: api, file: b, own: client.AddressOf(found.Key)}
+	if c.Payer != "" {
+		payer, err := client.ParseAddress(c.Payer)
+		if err != nil {
+			return err
+		}
+		r.payer = &payer
+	}
 	r.reply = restoredReply{Actor: b.Actor.String(), Root: b.Root.String(), Bytes: b.Size.Bytes}
 	if err := r.run(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -95,11 +104,11 @@ func (r *restoring) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if p := status.Evicted.Restoring; p == nil || status.Height >= p.Deadline {
+	if p := status.Evicted.Restoring; p == nil || status.Height >= p.Deadline || p.By != r.own.String() {
 		if err := r.send(ctx, client.RestoreBeginTx(r.file.Actor, chain.Height(status.Height+r.command.Blocks))); err != nil {
 			return fmt.Errorf("begin: %w", err)
 		}
-		r.s.note("begun: until height %d nobody else may put data", status.Height+r.command.Blocks)
+		r.s.note("begun with a bond of %s: until height %d nobody else may put data, as long as parts come", cby(status.Evicted.Bond), status.Height+r.command.Blocks)
 	}
 	done := r.file.Size.Bytes
 	for _, c := range chunks {
@@ -113,7 +122,7 @@ func (r *restoring) run(ctx context.Context) error {
 		r.s.note("part %d of %d: %d of %d bytes", i+1, len(chunks), done, r.file.Size.Bytes)
 	}
 	r.s.note("paying %s of rent", cby(status.Evicted.Cost))
-	if err := r.send(ctx, client.RestoreCommitTx(r.file.Actor)); err != nil {
+	if err := r.send(ctx, client.RestoreCommitTx(r.file.Actor, r.payer)); err != nil {
 		err = fmt.Errorf("commit: %w", err)
 		var failed *failedTx
 		if errors.As(err, &failed) && failed.reason == chain.CodeName(chain.CodeBadProof) {
@@ -144,8 +153,8 @@ func (r *restoring) judge(ctx context.Context) (*rpc.RentReply, error) {
 	case e.Root != r.file.Root.String():
 		return nil, fmt.Errorf("the backup, of height %d, is not what was evicted: it has the root %s, the chain recorded %s", r.file.Height, r.file.Root, e.Root)
 	}
-	if p := e.Restoring; p != nil && p.By != r.own.String() && status.Height < p.Deadline {
-		return nil, fmt.Errorf("%s is restoring it, until height %d (now %d): nobody else may before", p.By, p.Deadline, status.Height)
+	if p := e.Restoring; p != nil && p.By != r.own.String() && status.Height < p.Lapses {
+		return nil, fmt.Errorf("%s is restoring it, until height %d (now %d) if no part comes: nobody else may before", p.By, p.Lapses, status.Height)
 	}
 	return status, nil
 }
@@ -155,7 +164,7 @@ func (r *restoring) judge(ctx context.Context) (*rpc.RentReply, error) {
 func (r *restoring) rest(ctx context.Context, status *rpc.RentReply) ([][]state.StorageChange, error) {
 	p := status.Evicted.Restoring
 	left := *r.file
-	if p != nil && status.Height < p.Deadline && p.Bytes > 0 {
+	if p != nil && p.By == r.own.String() && status.Height < p.Deadline && p.Bytes > 0 {
 		cursor, err := client.ParseHash(p.Cursor)
 		if err != nil {
 			return nil, fmt.Errorf("cursor of the restoration: %w", err)

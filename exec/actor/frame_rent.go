@@ -87,9 +87,6 @@ func (f *frame) RestoreStorage(req host.Restoration) error {
 	if err := f.changes(); err != nil {
 		return err
 	}
-	if req.Payer != f.env.Self {
-		return &host.Refusal{Code: host.RefusedPermission, Text: "only the calling actor pays"}
-	}
 	entries, bytes := make([]state.StorageChange, len(req.Entries)), 0
 	for i, e := range req.Entries {
 		entries[i] = state.StorageChange{Key: programKey(e.Key), Value: e.Value}
@@ -101,7 +98,9 @@ func (f *frame) RestoreStorage(req host.Restoration) error {
 	if err := f.run.touch(f.env.Self); err != nil {
 		return err
 	}
-	return refuseRent(f.run.rent().RestoreAll(req.Actor, f.env.Self, req.Payer, entries))
+	burned, err := f.run.rent().RestoreAll(req.Actor, f.env.Self, req.Payer, entries)
+	f.run.burned += burned
+	return refuseRent(err)
 }
 
 // BondStorage implements host.Storage.
@@ -138,6 +137,8 @@ func refuseRent(err error) error {
 		return money(err)
 	case errors.Is(err, rent.ErrQuota):
 		return &host.Refusal{Code: host.RefusedStorage, Text: "quota out of range, or more is stored"}
+	case errors.Is(err, rent.ErrNotAllowed):
+		return &host.Refusal{Code: host.RefusedPermission, Text: err.Error()}
 	case errors.Is(err, stored.ErrNotDormant):
 		return &host.Refusal{Code: host.RefusedTarget, Text: "the actor is not evicted"}
 	}

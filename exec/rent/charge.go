@@ -5,7 +5,6 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/state"
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
 )
@@ -230,24 +229,24 @@ func (b *Block) evict(it item, w *Work) error {
 	w.Evicted = append(w.Evicted, it.Actor)
 	w.Events = append(w.Events, evicted(it.Actor, account.StorageRoot, used))
 	acct.Listed = 0 // a dormant actor owes no more than it does
-	acct.store(b.State, it.Actor)
-	return nil
+	return b.forfeitBond(it.Actor, acct, w)
 }
 
-// foreclose gives up a quota whose rent was not paid; the bond covers the debt as
-// far as it goes, and the rest of it comes back.
+// foreclose gives up a quota whose rent was not paid, with its bond and the debt.
 func (b *Block) foreclose(a chain.Address, acct *Account, w *Work) error {
-	price, err := PriceOf(b.State, b.Params)
-	if err != nil {
-		return err
-	}
-	bond, owed := acct.Bond, min(price.WithFee(acct.Debt), acct.Bond)
-	*acct = Account{}
+	bond := acct.Bond
+	*acct = Account{Bond: bond}
+	return b.forfeitBond(a, *acct, w)
+}
+
+// forfeitBond burns the bond of a quota and ends the quota. The bond covers missed rent
+// as far as it goes, and what it exceeds that by is not returned (resolution 14.5).
+func (b *Block) forfeitBond(a chain.Address, acct Account, w *Work) error {
+	bond := acct.Bond
+	acct.Debt -= min(acct.Debt, bond)
+	acct.Bond, acct.Quota = 0, 0
 	acct.store(b.State, a)
-	if err := b.burn(chain.AddrRent, owed, w); err != nil {
-		return err
-	}
-	return funds.Move(b.State, chain.AddrRent, a, bond-owed, b.Height)
+	return b.burn(chain.AddrRent, bond, w)
 }
 
 func evicted(a chain.Address, root chain.Hash, used uint64) chain.Event {

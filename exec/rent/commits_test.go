@@ -50,7 +50,7 @@ func TestRestorationsWait(t *testing.T) {
 				data[0].Value = append([]byte{1}, data[0].Value[1:]...)
 			}
 			if w.status(b.Height, a).State == Dormant {
-				w.must(b.RestoreAll(a, payer, payer, data))
+				w.spent(b.RestoreAll(a, payer, payer, data))
 			}
 		}
 	}
@@ -66,11 +66,11 @@ func TestRestorationsWait(t *testing.T) {
 	last := crowd[n-1]
 	w.block(h+1, func(b *Block) {
 		for _, by := range []chain.Address{herd, payer} {
-			if err := b.AbortRestore(last, by); !errors.Is(err, stored.ErrRestoring) {
+			if _, err := b.AbortRestore(last, by); !errors.Is(err, stored.ErrRestoring) {
 				t.Errorf("%s aborts before the comparison: %v", by, err)
 			}
 		}
-		if err := b.RestoreAll(last, payer, payer, entries); !errors.Is(err, stored.ErrRestoring) {
+		if _, err := b.RestoreAll(last, payer, payer, entries); !errors.Is(err, stored.ErrRestoring) {
 			t.Errorf("once more before the comparison: %v", err)
 		}
 	})
@@ -92,7 +92,7 @@ func TestRestorationsWait(t *testing.T) {
 		w, h, crowd, entries := dormantCrowd(t, 2*n)
 		w.block(h, func(b *Block) {
 			for _, a := range crowd {
-				w.must(b.RestoreAll(a, payer, payer, entries))
+				w.spent(b.RestoreAll(a, payer, payer, entries))
 			}
 		})
 		for i := range chain.Height(3) {
@@ -100,10 +100,10 @@ func TestRestorationsWait(t *testing.T) {
 				for j, a := range crowd {
 					place := h + 1 + chain.Height(j/CommitsPerBlock)
 					if s := w.status(h, a); b.Height < place && s.State == Dormant {
-						if err := b.BeginRestore(a, herd, b.Height+9); !errors.Is(err, stored.ErrRestoring) {
+						if _, err := b.BeginRestore(a, herd, b.Height+9); !errors.Is(err, stored.ErrRestoring) {
 							t.Errorf("block %d, actor %d: another may begin: %v", i+1, j, err)
 						}
-						if err := b.AbortRestore(a, herd); !errors.Is(err, stored.ErrRestoring) {
+						if _, err := b.AbortRestore(a, herd); !errors.Is(err, stored.ErrRestoring) {
 							t.Errorf("block %d, actor %d: another may abort: %v", i+1, j, err)
 						}
 					}

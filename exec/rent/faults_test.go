@@ -70,12 +70,12 @@ func TestFaultsAreNoVerdicts(t *testing.T) {
 	bonded.block(1+day, nil)
 	gone, h, entries := evictedHerd(t)
 	back, _, _ := evictedHerd(t)
-	back.block(h+1, func(b *Block) { back.must(b.RestoreAll(herd, payer, payer, entries)) })
+	back.block(h+1, func(b *Block) { back.spent(b.RestoreAll(herd, payer, payer, entries)) })
 	wrong, _, _ := evictedHerd(t)
-	wrong.block(h+1, func(b *Block) { wrong.must(b.RestoreAll(herd, payer, payer, entries[1:])) })
+	wrong.block(h+1, func(b *Block) { wrong.spent(b.RestoreAll(herd, payer, payer, entries[1:])) })
 	chunks, _, _ := evictedHerd(t)
 	chunks.block(h+1, func(b *Block) {
-		chunks.must(b.BeginRestore(herd, payer, h+9))
+		chunks.spent(b.BeginRestore(herd, payer, h+9))
 		chunks.must(b.Put(herd, payer, Arrange(entries)))
 	})
 
@@ -105,7 +105,7 @@ func TestFaultsAreNoVerdicts(t *testing.T) {
 		{"quota", due, 2, func(b *Block) error { _, err := b.Quota(payer); return err }},
 		{"bond", due, 2, func(b *Block) error { _, _, err := b.Bond(chain.Address{9}, 2<<20); return err }},
 		{"cost of waking", gone, h + 1, func(b *Block) error { _, err := b.RestoreCost(herd); return err }},
-		{"begin", gone, h + 1, func(b *Block) error { return b.BeginRestore(herd, payer, h+5) }},
+		{"begin", gone, h + 1, func(b *Block) error { _, err := b.BeginRestore(herd, payer, h+5); return err }},
 		{"put", chunks, h + 2, func(b *Block) error {
 			if err := b.Put(herd, payer, entries); !errors.Is(err, stored.ErrTooMuch) {
 				return err
@@ -113,8 +113,8 @@ func TestFaultsAreNoVerdicts(t *testing.T) {
 			return nil
 		}},
 		{"commit", chunks, h + 2, func(b *Block) error { _, err := b.CommitRestore(herd, payer); return err }},
-		{"abort", chunks, h + 2, func(b *Block) error { return b.AbortRestore(herd, payer) }},
-		{"restore", gone, h + 1, func(b *Block) error { return b.RestoreAll(herd, payer, payer, entries) }},
+		{"abort", chunks, h + 2, func(b *Block) error { _, err := b.AbortRestore(herd, payer); return err }},
+		{"restore", gone, h + 1, func(b *Block) error { _, err := b.RestoreAll(herd, payer, payer, entries); return err }},
 	} {
 		for _, fail := range []bool{true, false} {
 			want := ErrRecord

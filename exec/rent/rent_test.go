@@ -243,9 +243,9 @@ func TestBond(t *testing.T) { // whitepaper §3.2; resolutions 2.17, 3.4
 	}
 }
 
-// TestForeclosure is a quota that nobody pays for and nothing is stored in: the
-// bond pays what is owed, and the rest of it comes back.
-func TestForeclosure(t *testing.T) { // whitepaper §3.2; resolution 3.4
+// TestForeclosure is a quota that nobody pays for and nothing is stored in: all of the
+// bond is burned, whatever is owed.
+func TestForeclosure(t *testing.T) { // whitepaper §3.2; resolutions 3.4, 14.5
 	for _, price := range []chain.Wei{1_000_000, 100_000_000} { // a debt below and above the bond
 		w := newWorld(t)
 		w.params.Rent.PricePerByteYear = price
@@ -255,7 +255,7 @@ func TestForeclosure(t *testing.T) { // whitepaper §3.2; resolution 3.4
 			w.must(err)
 			w.must(funds.Credit(b.State, chain.AddrRent, more))
 		})
-		bond, daily := chain.Wei(1<<20)*1_000_000, (2<<20-10_240)*price/365
+		bond := chain.Wei(1<<20) * 1_000_000
 		for i := range chain.Height(11) {
 			w.block(1+day+i*day, nil)
 		}
@@ -263,9 +263,8 @@ func TestForeclosure(t *testing.T) { // whitepaper §3.2; resolution 3.4
 			t.Fatalf("before: %+v, burned %d", s, w.burned)
 		}
 		w.block(1+day+241*epoch, nil)
-		want := min(daily*11*11/10, bond)
-		if w.burned < want || w.burned > want+20 || w.balance(herd) != bond-w.burned || w.balance(chain.AddrRent) != 0 {
-			t.Errorf("price %d: burned %d, want %d; %d came back", price, w.burned, want, w.balance(herd))
+		if w.burned != bond || w.balance(herd) != 0 || w.balance(chain.AddrRent) != 0 {
+			t.Errorf("price %d: burned %d, want %d; %d came back", price, w.burned, bond, w.balance(herd))
 		}
 		if acct, err := Read(w, herd); acct != (Account{}) || err != nil {
 			t.Errorf("%+v, %v", acct, err)
@@ -329,7 +328,7 @@ func TestRestore(t *testing.T) { // whitepaper, "Storage Restoration"
 	t.Run("in chunks", func(t *testing.T) {
 		w, h, entries := evictedHerd(t)
 		w.block(h+1, func(b *Block) {
-			w.must(b.BeginRestore(herd, payer, h+100))
+			w.spent(b.BeginRestore(herd, payer, h+100))
 			w.must(b.Put(herd, payer, Arrange(entries)[:2]))
 			if _, err := b.CommitRestore(herd, payer); !errors.Is(err, stored.ErrUnsettled) {
 				t.Errorf("commit at once: %v", err)
@@ -355,7 +354,7 @@ func TestRestore(t *testing.T) { // whitepaper, "Storage Restoration"
 	})
 	t.Run("back on the day of its eviction", func(t *testing.T) { // the charge it was listed for is still in the queue
 		w, h, entries := evictedHerd(t)
-		w.block(h+1, func(b *Block) { w.must(b.RestoreAll(herd, payer, payer, entries)) })
+		w.block(h+1, func(b *Block) { w.spent(b.RestoreAll(herd, payer, payer, entries)) })
 		w.block(h+2, nil)
 		w.block(h+3, func(b *Block) { w.must(funds.Credit(b.State, herd, rich)) })
 		for i := range chain.Height(3 * 24) {
@@ -368,7 +367,7 @@ func TestRestore(t *testing.T) { // whitepaper, "Storage Restoration"
 	})
 	t.Run("in one message", func(t *testing.T) {
 		w, h, entries := evictedHerd(t)
-		w.block(h+1, func(b *Block) { w.must(b.RestoreAll(herd, payer, payer, entries)) })
+		w.block(h+1, func(b *Block) { w.spent(b.RestoreAll(herd, payer, payer, entries)) })
 		if s := w.status(h+1, herd); s.State != Dormant {
 			t.Error("woke before its root was compared")
 		}
@@ -381,14 +380,14 @@ func TestRestore(t *testing.T) { // whitepaper, "Storage Restoration"
 	t.Run("wrong data", func(t *testing.T) {
 		w, h, entries := evictedHerd(t)
 		entries[1].Value = append([]byte{9}, entries[1].Value[1:]...)
-		w.block(h+1, func(b *Block) { w.must(b.RestoreAll(herd, payer, payer, entries)) })
+		w.block(h+1, func(b *Block) { w.spent(b.RestoreAll(herd, payer, payer, entries)) })
 		w.block(h+2, nil)
 		if s := w.status(h+2, herd); s.State != Dormant || w.balance(payer) != rich || w.balance(chain.AddrRent) != 0 {
 			t.Errorf("%+v, payer has %d", s, w.balance(payer))
 		}
 		w.block(h+3, func(b *Block) { // and again, with the right ones
 			entries[1].Value[0] = 0
-			w.must(b.RestoreAll(herd, payer, payer, entries))
+			w.spent(b.RestoreAll(herd, payer, payer, entries))
 		})
 		w.block(h+4, nil)
 		if s := w.status(h+4, herd); s.State != Paid {
@@ -398,7 +397,7 @@ func TestRestore(t *testing.T) { // whitepaper, "Storage Restoration"
 	t.Run("a payer without money", func(t *testing.T) {
 		w, h, entries := evictedHerd(t)
 		w.block(h+1, func(b *Block) {
-			if err := b.RestoreAll(herd, herd, herd, entries); !errors.Is(err, funds.ErrShort) {
+			if _, err := b.RestoreAll(herd, herd, herd, entries); !errors.Is(err, funds.ErrShort) {
 				t.Errorf("%v", err)
 			}
 		})

@@ -37,12 +37,29 @@ func (b *Block) session(a, by chain.Address) stored.Session {
 	return stored.Session{Actor: a, By: by, Height: b.Height}
 }
 
-// BeginRestore opens a restoration in chunks, until deadline.
-func (b *Block) BeginRestore(a, by chain.Address, deadline chain.Height) error {
+// BeginRestore opens a restoration in chunks, until deadline, and takes its bond. One
+// that has lapsed, or whose deadline has passed, gives way to it: its bond is burned,
+// and returned here.
+func (b *Block) BeginRestore(a, by chain.Address, deadline chain.Height) (burned chain.Wei, err error) {
 	if err := b.waits(a); err != nil {
-		return err
+		return 0, err
 	}
-	return stored.Begin(b.State, b.session(a, by), deadline)
+	s, err := StakeOf(b.State, a)
+	if err != nil {
+		return 0, err
+	}
+	if b.lapsed(&s) {
+		if err := stored.Drop(b.State, a); err != nil {
+			return 0, err
+		}
+	}
+	if err := stored.Begin(b.State, b.session(a, by), deadline); err != nil {
+		return 0, err
+	}
+	if burned, err = b.forfeit(a); err != nil {
+		return 0, err
+	}
+	return burned, b.pledge(a, by)
 }
 
 // waits refuses what would drop a restoration that is to be compared: its deadline
@@ -57,7 +74,14 @@ func (b *Block) waits(a chain.Address) error {
 
 // Put adds a chunk.
 func (b *Block) Put(a, by chain.Address, chunk []state.StorageChange) error {
-	return stored.Put(b.State, b.session(a, by), chunk)
+	if err := stored.Put(b.State, b.session(a, by), chunk); err != nil {
+		return err
+	}
+	size, err := stored.Cost(chunk)
+	if err != nil {
+		return err
+	}
+	return b.moved(a, size.Bytes)
 }
 
 // CommitRestore wakes the actor. The caller has burned what RestoreCost says,
@@ -69,16 +93,33 @@ func (b *Block) CommitRestore(a, by chain.Address) (chain.Event, error) {
 	return b.awake(a)
 }
 
-// AbortRestore drops what was put in chunks.
-func (b *Block) AbortRestore(a, by chain.Address) error {
+// AbortRestore drops what was put in chunks, and burns the bond, which it returns.
+// Anybody may drop one that has lapsed.
+func (b *Block) AbortRestore(a, by chain.Address) (burned chain.Wei, err error) {
 	if err := b.waits(a); err != nil {
-		return err
+		return 0, err
 	}
-	return stored.Abort(b.State, b.session(a, by))
+	s, err := StakeOf(b.State, a)
+	if err != nil {
+		return 0, err
+	}
+	if b.lapsed(&s) {
+		err = stored.Drop(b.State, a)
+	} else {
+		err = stored.Abort(b.State, b.session(a, by))
+	}
+	if err != nil {
+		return 0, err
+	}
+	return b.forfeit(a)
 }
 
-// awake makes a restored actor owe rent from now on and nothing of before.
+// awake makes a restored actor owe rent from now on and nothing of before, and returns
+// the bond of who restored it.
 func (b *Block) awake(a chain.Address) (chain.Event, error) {
+	if err := b.redeem(a); err != nil {
+		return chain.Event{}, err
+	}
 	acct, used, _, err := b.look(a)
 	if err != nil {
 		return chain.Event{}, err
@@ -110,39 +151,44 @@ type pending struct {
 
 func pendingKey(a chain.Address) state.StorageKey { return key([]byte("r/"), a[:]) }
 
-// RestoreAll puts a whole storage back for by, paid by payer, whose money is kept
-// until the next block compares the root: then it is burned, or comes back.
-func (b *Block) RestoreAll(a, by, payer chain.Address, entries []state.StorageChange) error {
+// RestoreAll puts a whole storage back for by, who gives the bond, paid by payer, whose
+// money is kept until the next block compares the root: then it is burned, or comes
+// back. It returns what was burned of one that gave way to it.
+func (b *Block) RestoreAll(a, by, payer chain.Address, entries []state.StorageChange) (burned chain.Wei, err error) {
 	cost, err := b.RestoreCost(a)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	mark := b.State.Snapshot()
-	err = b.restoreAll(a, pending{by, payer, cost}, entries)
+	burned, err = b.restoreAll(a, pending{by, payer, cost}, entries)
 	if err != nil {
 		b.State.Revert(mark)
+		return 0, err
 	}
-	return err
+	return burned, nil
 }
 
-func (b *Block) restoreAll(a chain.Address, p pending, entries []state.StorageChange) error {
-	if err := funds.Move(b.State, p.payer, chain.AddrRent, p.paid, b.Height); err != nil {
-		return err
+func (b *Block) restoreAll(a chain.Address, p pending, entries []state.StorageChange) (burned chain.Wei, err error) {
+	if err := b.TakeAllowance(p.payer, p.by, a, p.paid); err != nil {
+		return 0, err
 	}
-	if err := b.BeginRestore(a, p.by, b.Height+compareBlocks); err != nil {
-		return err
+	if err := funds.Move(b.State, p.payer, chain.AddrRent, p.paid, b.Height); err != nil {
+		return 0, err
+	}
+	if burned, err = b.BeginRestore(a, p.by, b.Height+compareBlocks); err != nil {
+		return 0, err
 	}
 	if _, err := stored.Cost(entries); err != nil { // bounds them before they are hashed
-		return err
+		return 0, err
 	}
 	if err := b.Put(a, p.by, Arrange(entries)); err != nil {
-		return err
+		return 0, err
 	}
 	data := cbor.AppendBytes(cbor.AppendArray(nil, 3), p.by[:])
 	data = cbor.AppendUint(cbor.AppendBytes(data, p.payer[:]), uint64(p.paid))
 	b.State.SetStorage(chain.AddrRent, pendingKey(a), data)
-	_, err := commits.push(b.State, item{a, b.Height})
-	return err
+	_, err = commits.push(b.State, item{a, b.Height})
+	return burned, err
 }
 
 // Arrange returns entries in the order in which they are put: that of the hashes
@@ -186,6 +232,11 @@ func (b *Block) compare(it item, w *Work) error {
 	if err := stored.Abort(b.State, s); err != nil && !isVerdict(err) {
 		return err
 	}
+	burned, err := b.forfeit(it.Actor)
+	if err != nil {
+		return err
+	}
+	w.Burned = plus(w.Burned, burned)
 	return funds.Move(b.State, chain.AddrRent, p.payer, p.paid, b.Height)
 }
 

@@ -417,7 +417,7 @@ func TestRestoreAllOrNothing(t *testing.T) {
 			{"too much", append(slices.Clone(entries), state.StorageChange{Key: state.NewStorageKey(state.VMNamespacePVM, []byte("x")), Value: []byte{1}}), stored.ErrTooMuch},
 			{"twice", append(slices.Clone(entries[1:]), entries[1]), stored.ErrOrder},
 		} {
-			if err := b.RestoreAll(herd, payer, payer, tt.entries); !errors.Is(err, tt.want) {
+			if _, err := b.RestoreAll(herd, payer, payer, tt.entries); !errors.Is(err, tt.want) {
 				t.Errorf("%s: %v, want %v", tt.rule, err, tt.want)
 			}
 			if n, err := funds.Balance(b.State, payer); n != rich || err != nil {
@@ -425,13 +425,13 @@ func TestRestoreAllOrNothing(t *testing.T) {
 			}
 		}
 		b.State.Revert(before)
-		w.must(b.RestoreAll(herd, payer, payer, entries[1:])) // too little is known a block later
+		w.spent(b.RestoreAll(herd, payer, payer, entries[1:])) // too little is known a block later
 	})
 	w.block(h+2, nil)
 	if s := w.status(h+2, herd); s.State != Dormant || w.balance(payer) != rich || w.balance(chain.AddrRent) != 0 {
 		t.Errorf("too little: %+v, the payer has %d", s, w.balance(payer))
 	}
-	w.block(h+3, func(b *Block) { w.must(b.RestoreAll(herd, payer, payer, entries)) })
+	w.block(h+3, func(b *Block) { w.spent(b.RestoreAll(herd, payer, payer, entries)) })
 	w.block(h+4, nil)
 	a, _, err := w.Account(herd)
 	if got, want := w.announced(EventRestored), withHash(herd, a.StorageRoot); err != nil || !bytes.Equal(got, want) {
@@ -447,7 +447,7 @@ func TestRestoredAndExempt(t *testing.T) {
 	for rule, exempt := range map[string]uint64{"exempt": 20_480, "a byte above": 20_479} {
 		w, h, entries := evictedHerd(t)
 		w.params.Rent.ExemptBytes = exempt
-		w.block(h+1, func(b *Block) { w.must(b.RestoreAll(herd, payer, payer, entries)) })
+		w.block(h+1, func(b *Block) { w.spent(b.RestoreAll(herd, payer, payer, entries)) })
 		w.block(h+2, nil)
 		want := Account{}
 		if exempt < 20_480 {

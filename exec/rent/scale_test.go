@@ -142,7 +142,8 @@ func blocks(t *testing.T, n int) (kinds []string, costs [][2]int) {
 		{"five are warned", since + epoch, nil},
 		{"five are evicted", since + 3*epoch, nil},
 		{"a restoration", since + 3*epoch + 1, func(b *Block) {
-			must(b.RestoreAll(member(0), payer, payer, []state.StorageChange{{Key: "\x01k", Value: []byte{1}}}))
+			_, err := b.RestoreAll(member(0), payer, payer, []state.StorageChange{{Key: "\x01k", Value: []byte{1}}})
+			must(err)
 		}},
 		{"its root is compared", since + 3*epoch + 2, nil},
 		{"the rate moves", 2 * day, nil},

@@ -27,7 +27,9 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	return &world{Rooted: statetest.NewRooted(), t: t, params: chain.DefaultParams()}
+	w := &world{Rooted: statetest.NewRooted(), t: t, params: chain.DefaultParams()}
+	w.params.Rent.RestoreBond = 0 // but where a test is of it
+	return w
 }
 
 // block executes one block: the rent, do, the end. It holds the sum of the
@@ -65,6 +67,13 @@ func (w *world) must(err error) {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// spent is must, for what burns bonds.
+func (w *world) spent(burned chain.Wei, err error) {
+	w.t.Helper()
+	w.must(err)
+	w.burned += burned
 }
 
 // store writes a storage of so many bytes for an actor, which gets a balance.

@@ -37,9 +37,21 @@ func RestorePutTx(actor chain.Address, chunk []state.StorageChange) *chain.Tx {
 	return rentTx(b)
 }
 
-// RestoreCommitTx wakes the actor, in a block after that of the last chunk.
-func RestoreCommitTx(actor chain.Address) *chain.Tx {
-	return rentTx(aboutActor(chain.OpRestoreCommit, actor, 0))
+// RestoreCommitTx wakes the actor, in a block after that of the last chunk. payer is who
+// pays the rent, nil for the sender.
+func RestoreCommitTx(actor chain.Address, payer *chain.Address) *chain.Tx {
+	b := aboutActor(chain.OpRestoreCommit, actor, 1)
+	if payer == nil {
+		return rentTx(cbor.AppendNull(b))
+	}
+	return rentTx(cbor.AppendBytes(b, payer[:]))
+}
+
+// RestoreAllowTx lets restorer spend up to most of the sender's money, once and until a
+// height, on the rent of an actor that they restore; 0 takes that back.
+func RestoreAllowTx(restorer, actor chain.Address, most chain.Wei, until chain.Height) *chain.Tx {
+	b := cbor.AppendBytes(aboutActor(chain.OpRestoreAllow, restorer, 3), actor[:])
+	return rentTx(cbor.AppendUint(cbor.AppendUint(b, uint64(most)), uint64(until)))
 }
 
 // RestoreAbortTx drops what was put.

@@ -77,8 +77,9 @@ func (w *world) instances() map[string]instance {
 		"rent_prepay":    {[][]byte{act, one}, ok, bad},
 		"restore_begin":  {[][]byte{act, uintOf(1000)}, missing, anyCode},
 		"restore_put":    {[][]byte{act, entry}, missing, anyCode},
-		"restore_commit": {[][]byte{act}, missing, anyCode},
+		"restore_commit": {[][]byte{act, null}, missing, anyCode},
 		"restore_abort":  {[][]byte{act}, missing, anyCode},
+		"restore_allow":  {[][]byte{act, act, one, uintOf(1000)}, ok, bad},
 
 		"actor_fund":     {[][]byte{act}, bad, ok},
 		"actor_upgrade":  {[][]byte{act, bytesOf([]byte("def go(msg):\n    return 2\n"))}, chain.CodeSystemEntitlement, anyCode},

@@ -20,7 +20,7 @@ import (
 
 var (
 	duration = flag.Duration("for", 0, "how long TestRandomBlocks runs; 0: a few blocks")
-	seed     = flag.Uint64("seed", 1, "seed of TestRandomBlocks' first chain")
+	seed     = flag.Uint64("seed", 2, "seed of TestRandomBlocks' first chain")
 )
 
 // asked are the calls of the SDK that the actor rover makes for whoever tells it to,

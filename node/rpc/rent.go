@@ -29,6 +29,7 @@ type EvictedStorage struct {
 	Root           chain.Hash
 	Bytes, Entries uint64
 	Cost           chain.Wei // to restore it, besides fees
+	Bond           chain.Wei // of the next restoration, which its commit returns
 	Restoring      *Restoration
 }
 
@@ -36,6 +37,8 @@ type EvictedStorage struct {
 type Restoration struct {
 	By       chain.Address
 	Deadline chain.Height // last height at which By alone may put data
+	Lapses   chain.Height // last height before others may begin anew, unless a part comes
+	Bond     chain.Wei    // that the commit returns
 	Bytes    uint64       // that were put
 	Cursor   chain.Hash   // hash of the last key that was put; zero before the first
 }
@@ -65,15 +68,18 @@ type EvictedReply struct {
 	Bytes     uint64            `json:"storage_bytes"`
 	Entries   uint64            `json:"storage_entries"`
 	Cost      chain.Wei         `json:"restore_cost"` // besides fees
+	Bond      chain.Wei         `json:"restore_bond"` // of the next restoration, which its commit returns
 	Restoring *RestorationReply `json:"restoring"`    // null while nobody restores
 }
 
 // RestorationReply is [Restoration] in an answer.
 type RestorationReply struct {
-	By       string `json:"by"`
-	Deadline uint64 `json:"deadline_height"`
-	Bytes    uint64 `json:"restored_bytes"`
-	Cursor   string `json:"cursor"` // keccak256 of the last key that was put
+	By       string    `json:"by"`
+	Deadline uint64    `json:"deadline_height"`
+	Lapses   uint64    `json:"lapse_height"` // after which others may begin anew, unless a part comes
+	Bond     chain.Wei `json:"bond"`
+	Bytes    uint64    `json:"restored_bytes"`
+	Cursor   string    `json:"cursor"` // keccak256 of the last key that was put
 }
 
 func (s *Server) rent(w http.ResponseWriter, r *http.Request, args []string) error {
@@ -99,10 +105,10 @@ func rentReply(addr chain.Address, r *Rent) RentReply {
 		Owed: r.Owed, Reserve: r.Reserve, Bytes: r.Bytes, Quota: r.Quota, Bond: r.Bond, EvictionAt: uint64(r.EvictionAt),
 	}
 	if e := r.Evicted; e != nil {
-		reply.Evicted = &EvictedReply{Root: e.Root.String(), Bytes: e.Bytes, Entries: e.Entries, Cost: e.Cost}
+		reply.Evicted = &EvictedReply{Root: e.Root.String(), Bytes: e.Bytes, Entries: e.Entries, Cost: e.Cost, Bond: e.Bond}
 		if p := e.Restoring; p != nil {
 			reply.Evicted.Restoring = &RestorationReply{
-				By: p.By.String(), Deadline: uint64(p.Deadline), Bytes: p.Bytes, Cursor: p.Cursor.String(),
+				By: p.By.String(), Deadline: uint64(p.Deadline), Lapses: uint64(p.Lapses), Bond: p.Bond, Bytes: p.Bytes, Cursor: p.Cursor.String(),
 			}
 		}
 	}

@@ -202,12 +202,27 @@ func Commit(o *state.Overlay, s Session) error {
 	return nil
 }
 
+// Drop ends whatever restoration is under way, and drops what it put: the caller has
+// judged that it may. The error is ErrNotDormant or ErrNotRestoring.
+func Drop(o *state.Overlay, addr chain.Address) error {
+	a, rec, hidden, err := dormant(o, addr)
+	if err != nil {
+		return err
+	}
+	if rec.Restoring == nil {
+		return ErrNotRestoring
+	}
+	rec.Restoring = nil
+	a.Meta = withRecord(rec, hidden)
+	return replaceStorage(o, addr, a)
+}
+
 // Abort ends a restoration and drops what it put, in one step. The one who
 // restores may do so always, anyone once the deadline has passed or all data is
 // there and proves to be wrong. The errors are ErrNotDormant and
 // ErrNotRestoring.
 func Abort(o *state.Overlay, s Session) error {
-	a, rec, hidden, err := dormant(o, s.Actor)
+	a, rec, _, err := dormant(o, s.Actor)
 	if err != nil {
 		return err
 	}
@@ -219,7 +234,5 @@ func Abort(o *state.Overlay, s Session) error {
 	if p.By != s.By && s.Height <= p.Deadline && !wrong {
 		return ErrNotRestoring
 	}
-	rec.Restoring = nil
-	a.Meta = withRecord(rec, hidden)
-	return replaceStorage(o, s.Actor, a)
+	return Drop(o, s.Actor)
 }
