@@ -12,6 +12,10 @@ import (
 // actor_limits.mailbox_block_items by default, so that a block deals all of its turns.
 const turnItems = 4
 
+// turnLooks is how many messages a turn looks at: as many that go as there may be, and
+// as many that are passed.
+const turnLooks = 2 * turnItems
+
 // deliver hands out messages that waited, within what the transactions left of the
 // block's space: their origins in turn, of each one receiver (resolution 11.21; package
 // mailbox). What is delivered was paid for by the run that sent it.
@@ -59,14 +63,11 @@ func (b *block) turn(most uint64) (n uint64, full bool, err error) {
 	var served *chain.Address
 	if ok {
 		served = &to
-		for went := true; went && !full && n < most; {
-			if went, full, err = b.next(to); err != nil {
-				return n, false, err
-			}
-			if went {
-				n++
-			}
+		var ended uint64
+		if ended, full, err = b.serve(to, most-n); err != nil {
+			return n, false, err
 		}
+		n += ended
 	}
 	if full && n == 0 {
 		return n, true, nil
@@ -102,28 +103,51 @@ func (b *block) takeUp(origin chain.Address, most uint64) (n uint64, full bool, 
 	return n, false, nil
 }
 
+// serve hands out what waits for a receiver, its senders in turn, until so many messages
+// have gone, all senders were passed in a row, or it has looked often enough.
+func (b *block) serve(to chain.Address, most uint64) (n uint64, full bool, err error) {
+	passed := uint64(0) // in a row
+	for looks := 0; looks < turnLooks && n < most; looks++ {
+		went, senders, full, err := b.next(to)
+		if err != nil || full {
+			return n, full, err
+		}
+		if went {
+			n, passed = n+1, 0
+		} else if passed++; passed >= senders {
+			break
+		}
+	}
+	return n, false, nil
+}
+
 // next delivers the message whose turn it is before a receiver, if its receiver is
-// ready for it.
-func (b *block) next(to chain.Address) (went, full bool, err error) {
+// ready for it. If not, its sender's turn passes: a message that reserves more than its
+// receiver has left holds up nobody else's. senders is how many take turns there then.
+func (b *block) next(to chain.Address) (went bool, senders uint64, full bool, err error) {
 	it, err := mailbox.Peek(b.state, to)
 	if err != nil || it == nil {
-		return false, false, fault("read a mailbox", err)
+		return false, 0, false, fault("read a mailbox", err)
 	}
 	ready, err := b.actors.Ready(b.state, it)
-	if err != nil || !ready {
-		return false, false, fault("read ledger of "+to.String(), err)
+	if err != nil {
+		return false, 0, false, fault("read ledger of "+to.String(), err)
+	}
+	if !ready {
+		senders, err = mailbox.Pass(b.state, to)
+		return false, senders, false, fault("pass a turn", err)
 	}
 	if !b.budget.Fits(chain.LaneUser, fees.Space{Usage: b.actors.Limits(it)}) {
-		return false, true, nil
+		return false, 0, true, nil
 	}
 	if b.in.Engine == nil {
-		return false, false, &Fault{"deliver a message", ErrNoEngine}
+		return false, 0, false, &Fault{"deliver a message", ErrNoEngine}
 	}
 	id, out, err := b.actors.DeliverWaiting(b.state, b.in.Engine, b.warm, it)
 	if err != nil {
-		return false, false, fault("deliver a message", err)
+		return false, 0, false, fault("deliver a message", err)
 	}
-	return true, false, b.book(id, &out)
+	return true, 0, false, b.book(id, &out)
 }
 
 // book writes the receipt of a delivery and takes its space. It costs no fee.

@@ -187,6 +187,45 @@ func TestMessagesWaitForCycles(t *testing.T) {
 	}
 }
 
+// TestLargeMessagesHoldUpTheirSenderAlone: a message that reserves a whole bucket is
+// never ready before an actor that is used in every block. It is passed.
+func TestLargeMessagesHoldUpTheirSenderAlone(t *testing.T) {
+	c, a, b := slow(t)
+	d := c.deployed(relay, 3, "storage.kv", "econ.hold_balance", "econ.transfer")
+	c.give(d, 1_000_000_000)
+	use := func() *chain.VerifiedTx {
+		tx := c.post(alice, b, 0, "burn", cbor.AppendUint(nil, 27_000)).Tx
+		tx.CyclesLimit = 180_000
+		return verified(tx, alice)
+	}
+	r := c.block(c.post(alice, b, 0, "burn", cbor.AppendUint(nil, 60_000)), c.post(alice, a, 1, "tell", tell(b, "burn", 280_000, 0, 1_000)))
+	if c.waiting(b) != 1 {
+		t.Fatalf("%d messages wait, want the large one: %+v", c.waiting(b), r.Receipts)
+	}
+	sent := c.block(use(), c.post(alice, d, 1, "tell", tell(b, "burn", 50_000, 0, 1_000)))
+	if len(sent.Receipts[1].Trace) != 1 {
+		t.Fatalf("no message was sent: %+v", sent.Receipts[1])
+	}
+	id := sent.Receipts[1].Trace[0].Message
+	for range 3 {
+		use := func() *chain.VerifiedTx {
+			tx := c.post(alice, b, 0, "burn", cbor.AppendUint(nil, 27_000)).Tx
+			tx.CyclesLimit = 180_000
+			return verified(tx, alice)
+		}
+		r := c.block(use())
+		for i := range r.Receipts {
+			if r.Receipts[i].TxHash == id {
+				if r.Receipts[i].Status != chain.StatusSucceeded || c.waiting(b) != 1 {
+					t.Errorf("delivery %+v, %d wait", r.Receipts[i], c.waiting(b))
+				}
+				return
+			}
+		}
+	}
+	t.Error("a message waits behind one that is never ready")
+}
+
 // TestMessagesNestedTooDeepWait is W6: the message at depth 33 waits for the next
 // block, where it is the first of its run.
 func TestMessagesNestedTooDeepWait(t *testing.T) {

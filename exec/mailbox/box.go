@@ -78,6 +78,16 @@ func Peek(v state.View, to chain.Address) (*Item, error) {
 	return it, err
 }
 
+// Pass ends the turn of the sender whose turn it is before a receiver, with nothing
+// handed out, and returns how many senders take turns there.
+func Pass(o *state.Overlay, to chain.Address) (uint64, error) {
+	n, err := sendersOf(to).len(o)
+	if err != nil || n < 2 {
+		return n, err
+	}
+	return n, sendersOf(to).rotate(o, true)
+}
+
 // Pop removes the item that [Peek] returned, and ends its sender's turn.
 func Pop(o *state.Overlay, to chain.Address) error {
 	it, err := Peek(o, to)
