@@ -146,6 +146,7 @@ func (s *siege) live(transfers int) {
 	h := &s.honest
 	offer := func(from chain.Address, tx chain.Tx) {
 		tx.TipPerCycle = 1
+		tx.MaxFeePerCycle, tx.MaxFeePerCell = 10_000, 10_000 // who overbids the honest shall pay for it
 		v := s.tx(from, tx)
 		h.offered++
 		if err := s.offer(v); err != nil {
@@ -162,7 +163,7 @@ func (s *siege) live(transfers int) {
 	}
 	for i, a := range h.actors {
 		next := h.actors[(i+1)%len(h.actors)]
-		offer(person(i), chain.Tx{To: &a, Payload: message("work", raw(next[:])), CyclesLimit: 400_000, CellsLimit: 8_000})
+		offer(person(i), chain.Tx{To: &a, Payload: message("work", raw(next[:])), CyclesLimit: 400_000, CellsLimit: 16_000})
 	}
 }
 

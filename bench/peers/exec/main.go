@@ -11,5 +11,5 @@ import (
 )
 
 func main() {
-	os.Exit(bars.Main("exec", slices.Concat(transferBars(), parallelBars(), efficiencyBars(), worstBars()), os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(bars.Main("exec", slices.Concat(transferBars(), parallelBars(), efficiencyBars(), worstBars(), fillBar()), os.Args[1:], os.Stdout, os.Stderr))
 }

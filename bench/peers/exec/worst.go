@@ -13,6 +13,7 @@ import (
 // and what a block may take of its time.
 const (
 	perCycleMust, perCycleAim     = 50, 25
+	perCellMust, perCellAim       = 2, 1
 	worstBlockMust, worstBlockAim = 1_000, 500 // milliseconds, of a block time of 1,000
 	// crowd is how many accounts, and entries of each of the system's tables, the
 	// state of the bars has besides. Ten million take more than the minute that a bar
@@ -27,6 +28,9 @@ func worstBars() []bars.Bar {
 	return []bars.Bar{
 		{Name: "worst-ns-per-cycle", Cores: 1, Gauge: &bars.Gauge{
 			Unit: "ns/cycle", Must: perCycleMust, Aim: perCycleAim, Measure: w.perCycle, Close: w.printSlowest,
+		}},
+		{Name: "worst-bytes-per-cell", Gauge: &bars.Gauge{
+			Unit: "bytes/cell", Must: perCellMust, Aim: perCellAim, Measure: w.perCell, Close: w.printThickest,
 		}},
 		{Name: "worst-block-that-limits-allow", Cores: 1, Gauge: &bars.Gauge{
 			Unit: "ms", Must: worstBlockMust, Aim: worstBlockAim, Measure: w.block, Close: w.close,
@@ -78,6 +82,23 @@ func (w *worst) printSlowest() error {
 	if w.survey != nil {
 		fmt.Printf("the %d slowest on a state of %d accounts and as many entries a table, least of %d samples:\n", shown, crowd, w.rounds)
 		boundary.Table(os.Stdout, w.survey.Slowest(), shown)
+	}
+	return nil
+}
+
+// perCell is the most bytes that a case makes all nodes keep for a cell, both beyond
+// the smallest transfer.
+func (w *worst) perCell(int) (float64, error) {
+	if err := w.ready(); err != nil {
+		return 0, err
+	}
+	return w.survey.Thickest()[0].KeptPerCell(), nil
+}
+
+func (w *worst) printThickest() error {
+	if w.survey != nil {
+		fmt.Printf("the %d that keep most for a cell:\n", shown)
+		boundary.KeptTable(os.Stdout, w.survey.Thickest(), shown)
 	}
 	return nil
 }
