@@ -334,8 +334,8 @@ func defaultStateParams() StateParams {
 		LimitBytes: 32 << 30, // half of what a node of 64 GB has: tries, pages and undo records take the rest
 		EntryBytes: 180,      // leaf, branches and row of an entry, at the worst
 
-		// Filling it takes some 470 limits' worth of cells: more than a year of the
-		// target. A tenth of the limit is there for the ordinary price.
+		// Filling it takes 303 days at the target of cells (docs/rent.md), a thirteenth
+		// of it at the ordinary price.
 		PriceDoublings: 13,
 	}
 }
