@@ -64,7 +64,7 @@ func attacks() []attack {
 // awaited are the attacks that the chain does not hold out against yet: they run and
 // are reported, and nothing is asked of them but that no node faults.
 func awaited() []string {
-	return []string{"B5-timer-hogs", "B8-head-of-line", "B11-squatters", "W2-promised-timers"}
+	return []string{"B5-timer-hogs", "W2-promised-timers"}
 }
 
 // together are several attacks at the same time.
