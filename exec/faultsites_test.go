@@ -172,7 +172,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/governance: Count ErrRecord, Read ErrRecord
 			exec/mailbox: DecodeItem ErrRecord, readCount ErrRecord, readPair ErrRecord, readSpan ErrRecord
 			exec/permit: Holder ErrRecord, ReadGrant ErrRecord, ReadRole ErrRecord, assigned ErrRecord, counts ErrRecord
-			exec/permit: matching ErrRecord
+			exec/permit: idsAt ErrRecord, leave ErrRecord, room ErrRecord
 			exec/rent: StakeOf ErrRecord, item ErrRecord, read ErrRecord
 			exec/timers: end ErrRecord
 			exec/token: Read ErrRecord, decode Errorf, readAmount ErrRecord, readCount ErrRecord
@@ -212,7 +212,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec: complete Fault, credit Fault, deliver Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*2
 			exec: StateMeter Fault, founding Fault, paysGrowth Fault
 			exec: fireTimers fault*3, fundActor Fault, instructGovernance Fault, instructRent Fault*3, instructToken fault
-			exec: judge Fault, judgeTarget Fault*2, message Fault, message fault, next Fault, next fault*3, orderTimer fault
+			exec: judge Fault, judgeTarget Fault*2, message Fault, message fault, next Fault, next fault*4, orderTimer fault
 			exec: payActor Fault, payActor fault, permitCode Fault, readNumber Fault*2, rehearse Fault*3, reward Fault*2
 			exec: selectTimers Fault*3, selectTimers fault, settle Fault, start Fault, submitEvidence Fault, takeUp Fault
 			exec: takeUp fault*2, transfer Fault, turn fault*3, upgradeActor Fault, upgradeActor fault, write Fault

@@ -5,7 +5,6 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
-	"github.com/cowboy-foundation/cowboy/exec/permit"
 )
 
 // instructGovernance runs an instruction to [chain.AddrGovernance]. A verdict
@@ -78,7 +77,7 @@ func (b *block) govern(opcode uint64, tx *chain.VerifiedTx) (out actor.Outcome, 
 		out.Code, err = b.upgrade(effect.Upgrade)
 	case effect.Registry != nil:
 		var e chain.Event
-		if _, e, err = b.permit(b.registry(permit.MaxGrants), chain.AddrGovernance, effect.Registry); err != nil {
+		if _, e, err = b.permit(b.registry(), chain.AddrGovernance, effect.Registry); err != nil {
 			out.Detail = err.Error()
 			out.Code, err = permitCode(err)
 		}

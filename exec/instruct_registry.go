@@ -1,7 +1,6 @@
 package exec
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -25,17 +24,11 @@ func (b *block) instructRegistry(ins chain.Instruction, tx *chain.VerifiedTx, li
 	}
 	mark := b.state.Snapshot()
 	out.Used = price
-	look := max(permit.ReadsPerLook*b.in.Params.API.StorageReadCycles, 1)
-	looks := min(uint64((limit.Cycles-price.Cycles)/look), permit.MaxGrants)
-	book := b.registry(looks)
+	book := b.registry()
 	id, event, err := b.permit(book, tx.Sender, tx.Tx.Payload)
-	out.Used.Cycles += chain.Cycles(looks-book.Looks) * look
 	if err != nil {
 		b.state.Revert(mark)
 		out.Detail = err.Error()
-		if errors.Is(err, permit.ErrLooks) {
-			out.Used.Cycles = limit.Cycles
-		}
 		out.Code, err = permitCode(err)
 		return out, err
 	}
@@ -62,7 +55,6 @@ func permitCode(err error) (uint16, error) {
 		{chain.CodeExists, []error{permit.ErrExists}},
 		{chain.CodeWrongState, []error{permit.ErrExpired}},
 		{chain.CodeLimitReached, []error{permit.ErrLimit}},
-		{chain.CodeCyclesExhausted, []error{permit.ErrLooks}},
 	}.codeOf(err)
 	if known {
 		return code, nil
@@ -70,10 +62,9 @@ func permitCode(err error) (uint16, error) {
 	return 0, &Fault{"run an instruction of the entitlement registry", err}
 }
 
-// registry is the Entitlement Registry in this block, for an instruction that may
-// look at so many grants to make room.
-func (b *block) registry(looks uint64) *permit.Book {
-	return &permit.Book{State: b.state, Height: b.in.Height, Looks: looks, Owner: func(s permit.Scope) (chain.Address, bool, error) {
+// registry is the Entitlement Registry in this block.
+func (b *block) registry() *permit.Book {
+	return &permit.Book{State: b.state, Height: b.in.Height, Owner: func(s permit.Scope) (chain.Address, bool, error) {
 		if s.Kind == permit.ScopeToken {
 			t, err := token.Read(b.state, token.ID([]byte(s.Name)))
 			if err != nil || t == nil || t.Owner == nil {

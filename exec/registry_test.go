@@ -1,7 +1,6 @@
 package exec_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -99,57 +98,6 @@ func TestRegistryInstructions(t *testing.T) {
 		opcode := uint64(step.payload[2])
 		if price := permit.Price(&c.g.Params.Entitlements, opcode); r.CyclesUsed != c.g.Params.Intrinsic.InstructionCycles+price.Cycles || r.CellsUsed < price.Cells+chain.Cells(len(step.payload)) {
 			t.Errorf("%s: %d cycles, %d cells", step.rule, r.CyclesUsed, r.CellsUsed)
-		}
-	}
-}
-
-// TestRoomInAFullListIsPaidFor charges a grant to an address with as many as it may
-// have for every grant that is looked at, up to the first that has expired.
-func TestRoomInAFullListIsPaidFor(t *testing.T) {
-	c := messages(t)
-	space := func(i int) permit.Scope {
-		return permit.Scope{Kind: permit.ScopeNamespace, Name: fmt.Sprint("n", i)}
-	}
-	const each, expiring = 64, 200
-	until := c.height + permit.MaxGrants/each + 1
-	for i := 0; i < permit.MaxGrants; i += each {
-		var txs []*chain.VerifiedTx
-		for j := range each {
-			limits := permit.Constraints{}
-			if i+j == expiring {
-				limits.Until = until
-			}
-			tx := c.program(alice, &chain.AddrEntitlements, grantPayload(bob, space(i+j), permit.Action{}, limits)).Tx
-			tx.Nonce += uint64(j)
-			tx.CyclesLimit, tx.CellsLimit = 30_000, 2_000
-			txs = append(txs, verified(tx, alice))
-		}
-		for _, r := range c.block(txs...).Receipts {
-			if r.Code != chain.CodeOK {
-				t.Fatal(chain.CodeName(r.Code))
-			}
-		}
-	}
-	plain := c.g.Params.Intrinsic.InstructionCycles + permit.Price(&c.g.Params.Entitlements, chain.OpEntitlementGrant).Cycles
-	look := permit.ReadsPerLook * c.g.Params.API.StorageReadCycles
-	for c.height < until {
-		c.block()
-	}
-	for _, tt := range []struct {
-		rule  string
-		limit chain.Cycles
-		code  uint16
-		used  chain.Cycles
-	}{
-		{"nothing left to look", plain, chain.CodeCyclesExhausted, plain},
-		{"a look too few", plain + (expiring+1)*look - 1, chain.CodeCyclesExhausted, plain + (expiring+1)*look - 1},
-		{"enough", plain + (expiring+1)*look, chain.CodeOK, plain + (expiring+1)*look},
-		{"and full again", 1_000_000, chain.CodeLimitReached, plain + permit.MaxGrants*look},
-	} {
-		tx := c.program(alice, &chain.AddrEntitlements, grantPayload(bob, space(permit.MaxGrants+int(tt.code)), permit.Action{}, permit.Constraints{})).Tx
-		tx.CyclesLimit = tt.limit
-		if r := c.block(verified(tx, alice)).Receipts[0]; r.Code != tt.code || r.CyclesUsed != tt.used {
-			t.Errorf("%s: %s, %d cycles, want %d", tt.rule, chain.CodeName(r.Code), r.CyclesUsed, tt.used)
 		}
 	}
 }

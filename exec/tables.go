@@ -49,6 +49,7 @@ type limit struct {
 func limits() []limit {
 	return append(append(machineLimits(), sdkLimits()...), []limit{
 		{"mailbox.ahead_blocks", mailbox.MaxAhead},
+		{"mailbox.turn_items", turnItems},
 		{"timers.ahead_blocks", timers.MaxAhead},
 		{"timers.handler_bytes", timers.MaxHandlerBytes},
 		{"timers.tip_blocks", timers.TipBlocksMax},
@@ -62,7 +63,6 @@ func limits() []limit {
 		{"permit.scopes", permit.MaxScopes},
 		{"permit.actions", permit.MaxActions},
 		{"permit.name_bytes", permit.MaxNameBytes},
-		{"permit.reads_per_look", permit.ReadsPerLook},
 		{"token.name_bytes", token.MaxNameBytes},
 		{"token.symbol_bytes", token.MaxSymbolBytes},
 		{"token.decimals", token.MaxDecimals},

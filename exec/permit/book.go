@@ -9,11 +9,17 @@ import (
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// Limits of an address (CIP-2 §7.5).
+// Limits of an address in one scope (CIP-2 §7.5). Only who answers for a scope, or was
+// allowed to delegate in it, puts anything there: so nobody's room is a stranger's to
+// fill (ADR 77).
 const (
 	MaxGrants = 256
 	MaxRoles  = 64
 )
+
+// MaxListed bounds how many of an address's grants, and of its roles, are listed for
+// readers. Nothing else goes through these lists.
+const MaxListed = 1024
 
 // The verdicts.
 var (
@@ -29,10 +35,8 @@ var (
 	ErrExists = errors.New("exists already")
 	// ErrExpired means a grant whose time, or that of one above it, is over.
 	ErrExpired = errors.New("has expired")
-	// ErrLimit means that an address has as many as it may.
+	// ErrLimit means that an address has as many in a scope as it may.
 	ErrLimit = errors.New("limit reached")
-	// ErrLooks means that [Book.Looks] did not last.
-	ErrLooks = errors.New("room in a full list is not paid for")
 )
 
 // Names of the events, all by [chain.AddrEntitlements].
@@ -49,10 +53,6 @@ const (
 type Book struct {
 	State  *state.Overlay
 	Height chain.Height
-	// Looks is how many grants may be looked at to find one that has expired, for
-	// one more to an address that has as many as it may. What was is taken off:
-	// unlike the rest of an instruction it is much or nothing, and has its own price.
-	Looks uint64
 	// Owner returns who answers for an actor or a token: false for nobody.
 	Owner func(s Scope) (chain.Address, bool, error)
 }

@@ -86,7 +86,7 @@ func (b *Book) Use(grantee chain.Address, s Scope, a Action, amount uint64) (boo
 // expired is dropped.
 func (b *Book) find(grantee chain.Address, s Scope, a Action, amount *uint64) ([]step, bool, error) {
 	for _, w := range wildcards(s, a) {
-		ids, err := matching(b.State, matchKey(grantee, w.scope, w.action))
+		ids, err := idsAt(b.State, matchKey(grantee, w.scope, w.action))
 		if err != nil {
 			return nil, false, err
 		}

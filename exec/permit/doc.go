@@ -21,21 +21,23 @@
 //	m/key            ids of the grants of one grantee, scope and action
 //	c/address        numbers of an address's grants and roles, and of all grants
 //	                 that it ever had
-//	g/address/n      the id of its n-th grant
+//	g/address/n      the id of its n-th grant, for readers
+//	n/address scope  how many grants it has in a scope
 //	o/scope hash     who answers for a pool or a namespace
 //	r/id             a [Role]
 //	a/address/role   an assignment, with its place in the list
-//	l/address/n      the id of its n-th role
+//	l/address/n      the id of its n-th role, for readers
+//	k/address scope  ids of its roles with a scope
 //
 // # Invariants
 //
-//   - An address has at most [MaxGrants] grants and [MaxRoles] roles; its lists
-//     have no gaps.
+//   - An address has at most [MaxGrants] grants and [MaxRoles] roles in a scope; its
+//     lists have no gaps.
 //   - A delegated grant holds while all those above it do, and allows nothing that
 //     they do not. When one of them has gone, by itself or taken back, the same one
 //     made again does not bring it back: each is numbered ([Grant.Born]).
-//   - A grant that has expired is as if it were not there, and goes when a check or
-//     another grant finds it. A role that has expired permits nothing, and stays an
+//   - A grant that has expired is as if it were not there, and goes when a check
+//     finds it or somebody takes it back. A role that has expired permits nothing, and stays an
 //     address's until it is taken from it.
 //
 // The package is pure.

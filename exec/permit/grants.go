@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // Asked is what a grant is to say.
@@ -90,10 +89,11 @@ func (b *Book) put(by chain.Address, a *Asked, parent *chain.Hash, p *Grant) (ch
 		b.write(id, g)
 		return id, nil
 	}
-	if old == nil {
-		err = b.makeRoom(a.Grantee)
-	} else {
+	if old != nil {
 		err = b.remove(id, old)
+	}
+	if err == nil {
+		err = enter(b.State, a.Grantee, a.Scope)
 	}
 	if err == nil {
 		g.Born, err = bear(b.State, a.Grantee)
@@ -108,32 +108,6 @@ func (b *Book) put(by chain.Address, a *Asked, parent *chain.Hash, p *Grant) (ch
 	return id, b.match(g, func(ids []chain.Hash) []chain.Hash { return append(ids, id) })
 }
 
-// makeRoom drops the first expired grant of an address that has as many as it may.
-func (b *Book) makeRoom(a chain.Address) error {
-	n, err := grantsOf.count(b.State, a)
-	if err != nil || n < MaxGrants {
-		return err
-	}
-	for i := range n {
-		if b.Looks == 0 {
-			return ErrLooks
-		}
-		b.Looks--
-		id, err := grantsOf.at(b.State, a, i)
-		if err != nil {
-			return err
-		}
-		g, err := b.listed(id)
-		if err != nil {
-			return err
-		}
-		if g.Constraints.expired(b.Height) {
-			return b.remove(id, g)
-		}
-	}
-	return nil // whoever adds one finds that there is no room
-}
-
 // listed returns a grant that a list names, and that there is therefore.
 func (b *Book) listed(id chain.Hash) (*Grant, error) {
 	g, err := ReadGrant(b.State, id)
@@ -146,30 +120,11 @@ func (b *Book) listed(id chain.Hash) (*Grant, error) {
 // match changes the list of ids under which a check finds grants.
 func (b *Book) match(g *Grant, change func([]chain.Hash) []chain.Hash) error {
 	at := matchKey(g.Grantee, g.Scope, g.Action)
-	ids, err := matching(b.State, at)
-	if err != nil {
-		return err
+	ids, err := idsAt(b.State, at)
+	if err == nil {
+		setIDs(b.State, at, change(ids))
 	}
-	var row []byte
-	for _, id := range change(ids) {
-		row = append(row, id[:]...)
-	}
-	b.State.SetStorage(chain.AddrEntitlements, at, row)
-	return nil
-}
-
-func matching(v Reader, at state.StorageKey) (ids []chain.Hash, err error) {
-	row, err := v.Storage(chain.AddrEntitlements, at)
-	if err != nil {
-		return nil, err
-	}
-	if len(row)%len(chain.Hash{}) != 0 || len(row) > MaxGrants*len(chain.Hash{}) {
-		return nil, fmt.Errorf("%w: %d bytes of ids", ErrRecord, len(row))
-	}
-	for ; len(row) > 0; row = row[len(chain.Hash{}):] {
-		ids = append(ids, chain.Hash(row))
-	}
-	return ids, nil
+	return err
 }
 
 // Revoke takes a grant back, and with it whatever was delegated from it. Errors:
@@ -211,6 +166,9 @@ func (b *Book) remove(id chain.Hash, g *Grant) error {
 		b.write(moved, other)
 	}
 	b.State.SetStorage(chain.AddrEntitlements, grantKey(id), nil)
+	if err := leave(b.State, g.Grantee, g.Scope); err != nil {
+		return err
+	}
 	return b.match(g, func(ids []chain.Hash) []chain.Hash {
 		return slices.DeleteFunc(ids, func(other chain.Hash) bool { return other == id })
 	})

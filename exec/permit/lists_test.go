@@ -16,26 +16,9 @@ func TestLists(t *testing.T) { // CIP-2 §7.5
 		return permit.Scope{Kind: permit.ScopeNamespace, Name: fmt.Sprint("n", i)}
 	}
 	for i := range permit.MaxGrants {
-		c := permit.Constraints{}
-		if i%100 == 7 {
-			c.Until = 150
-		}
-		_, err := grant(b, ben, cat, space(i), all, c)
+		_, err := grant(b, ben, cat, space(i), all, permit.Constraints{})
 		want(t, "grant", err, nil)
 	}
-	_, err := grant(b, ben, cat, space(999), all, permit.Constraints{})
-	want(t, "one more", err, permit.ErrLimit)
-	_, err = grant(b, ben, cat, space(3), all, permit.Constraints{Uses: 1})
-	want(t, "renewed at the limit", err, nil)
-	b.Height = 151
-	_, err = grant(b, ben, cat, space(999), all, permit.Constraints{})
-	want(t, "in place of an expired one", err, nil)
-	for i := range 2 {
-		_, err = grant(b, ben, cat, space(1_000+i), all, permit.Constraints{})
-		want(t, "in place of another", err, nil)
-	}
-	_, err = grant(b, ben, cat, space(1_002), all, permit.Constraints{})
-	want(t, "when none has expired", err, permit.ErrLimit)
 	left, err := permit.Grants(b.State, cat)
 	if err != nil || len(left) != permit.MaxGrants {
 		t.Fatalf("%d grants, %v", len(left), err)
@@ -61,27 +44,64 @@ func TestLists(t *testing.T) { // CIP-2 §7.5
 	}
 }
 
-// TestRoomIsPaidFor bounds what a grant to an address with a full list looks at.
-func TestRoomIsPaidFor(t *testing.T) {
+// TestStrangersFillNobodysRoom: whatever accounts grant and assign in scopes of their own,
+// who answers for another scope finds room there (ADR 77).
+func TestStrangersFillNobodysRoom(t *testing.T) {
+	b := newBook()
+	for i := range 2 * permit.MaxGrants {
+		mine := permit.Scope{Kind: permit.ScopeNamespace, Name: fmt.Sprint("mine", i)}
+		_, err := grant(b, ben, cat, mine, all, permit.Constraints{})
+		want(t, "a stranger's grant", err, nil)
+		role, _, err := b.CreateRole(ben, permit.Role{Name: fmt.Sprint("r", i), Scopes: []permit.Scope{mine}, Actions: []permit.Action{all}})
+		want(t, "a stranger's role", err, nil)
+		_, err = b.AssignRole(ben, role, cat)
+		want(t, "a stranger's role assigned", err, nil)
+	}
+	_, err := grant(b, ann, cat, coin, mint, permit.Constraints{})
+	want(t, "the owner's grant", err, nil)
+	// A full room is its own: here one of roles.
+	for i := range permit.MaxRoles + 1 {
+		id, _, err := b.CreateRole(ann, permit.Role{Name: fmt.Sprint("coin", i), Scopes: []permit.Scope{coin}, Actions: []permit.Action{mint}})
+		want(t, "role", err, nil)
+		_, err = b.AssignRole(ann, id, cat)
+		if i < permit.MaxRoles {
+			want(t, "role assigned", err, nil)
+			continue
+		}
+		want(t, "a role too many", err, permit.ErrLimit)
+	}
+	if ok, err := b.Check(cat, coin, mint); !ok || err != nil {
+		t.Errorf("the owner's grant does not hold: %v", err)
+	}
+	if list, err := permit.Grants(b.State, cat); err != nil || len(list) != 2*permit.MaxGrants+1 {
+		t.Errorf("%d grants are listed, %v", len(list), err)
+	}
+}
+
+// TestRoomOfAScope: delegations fill a scope's room up to its limit and no other's.
+func TestRoomOfAScope(t *testing.T) { // CIP-2 §7.5
 	b := newBook()
 	for i := range permit.MaxGrants {
-		c := permit.Constraints{}
-		if i == 10 {
-			c.Until = 150
-		}
-		_, err := grant(b, ben, cat, permit.Scope{Kind: permit.ScopeNamespace, Name: fmt.Sprint("n", i)}, all, c)
+		holder := who(uint64(1_000 + i))
+		id, err := grant(b, ann, holder, coin, mint, permit.Constraints{Delegatable: true, Depth: 1})
 		want(t, "grant", err, nil)
+		_, _, err = b.Delegate(holder, id, cat, permit.Constraints{})
+		want(t, "delegate", err, nil)
 	}
-	if b.Looks != 10*permit.MaxGrants {
-		t.Fatalf("%d looks left: a list with room was looked at", b.Looks)
-	}
-	b.Height, b.Looks = 151, 10
 	_, err := grant(b, ann, cat, coin, mint, permit.Constraints{})
-	want(t, "a look too few", err, permit.ErrLooks)
-	b.Looks = 11
-	_, err = grant(b, ann, cat, coin, mint, permit.Constraints{})
-	want(t, "looks enough", err, nil)
-	if b.Looks != 0 {
-		t.Errorf("%d looks left", b.Looks)
+	want(t, "one more", err, permit.ErrLimit)
+	_, err = grant(b, ben, cat, permit.Scope{Kind: permit.ScopeNamespace, Name: "other"}, all, permit.Constraints{})
+	want(t, "elsewhere", err, nil)
+	id := permit.GrantID(cat, coin, mint, nil)
+	list, err := permit.Grants(b.State, cat)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = b.Revoke(ann, list[0])
+	want(t, "the owner takes one back", err, nil)
+	got, err := grant(b, ann, cat, coin, mint, permit.Constraints{})
+	want(t, "then", err, nil)
+	if got != id {
+		t.Errorf("grant %s, want %s", got, id)
 	}
 }

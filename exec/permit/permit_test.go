@@ -32,7 +32,7 @@ var (
 
 // newBook is a registry at height 100 of a chain where ann owns the coin.
 func newBook() *permit.Book {
-	return &permit.Book{State: state.NewOverlay(state.Empty{}), Height: 100, Looks: 10 * permit.MaxGrants, Owner: func(s permit.Scope) (chain.Address, bool, error) {
+	return &permit.Book{State: state.NewOverlay(state.Empty{}), Height: 100, Owner: func(s permit.Scope) (chain.Address, bool, error) {
 		return ann, s == coin, nil
 	}}
 }

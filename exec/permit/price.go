@@ -2,9 +2,6 @@ package permit
 
 import "github.com/cowboy-foundation/cowboy/chain"
 
-// ReadsPerLook is what one of [Book.Looks] reads of the state.
-const ReadsPerLook = 2
-
 // Price is what an instruction costs besides what is intrinsic (CIP-2 §7.4).
 func Price(p *chain.EntitlementParams, opcode uint64) chain.Usage {
 	switch opcode {

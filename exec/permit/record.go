@@ -98,16 +98,15 @@ func holderKey(s Scope) state.StorageKey {
 type list struct {
 	table string // of its rows
 	field int    // of its length in the address's counts
-	most  uint64
 }
 
 var (
-	grantsOf = list{"g", 0, MaxGrants}
-	rolesOf  = list{"l", 1, MaxRoles}
+	grantsOf = list{"g", 0}
+	rolesOf  = list{"l", 1}
 )
 
 func (l list) rowKey(a chain.Address, n uint64) state.StorageKey {
-	return key(l.table, a[:], binary.BigEndian.AppendUint16(nil, uint16(n)))
+	return key(l.table, a[:], binary.BigEndian.AppendUint64(nil, n))
 }
 
 // count returns the length of the list.
@@ -128,16 +127,13 @@ func (l list) at(v Reader, a chain.Address, n uint64) (id chain.Hash, err error)
 	return chain.Hash(b), nil
 }
 
-// push adds an id behind the others and returns its place. Errors: ErrLimit.
+// push adds an id behind the others and returns its place.
 func (l list) push(o *state.Overlay, a chain.Address, id chain.Hash) (uint64, error) {
 	c, err := counts(o, a)
 	if err != nil {
 		return 0, err
 	}
 	n := c[l.field]
-	if n >= l.most {
-		return 0, fmt.Errorf("%w: %s has %d", ErrLimit, a, n)
-	}
 	o.SetStorage(chain.AddrEntitlements, l.rowKey(a, n), id[:])
 	c[l.field]++
 	setCounts(o, a, c)
@@ -224,10 +220,11 @@ func ReadRole(v Reader, id chain.Hash) (*Role, error) {
 	return r, nil
 }
 
-// Grants returns the ids of an address's grants, expired ones included.
+// Grants returns the ids of an address's grants, expired ones included, up to
+// [MaxListed].
 func Grants(v Reader, a chain.Address) ([]chain.Hash, error) { return grantsOf.all(v, a) }
 
-// Roles returns the ids of the roles that an address has.
+// Roles returns the ids of the roles that an address has, up to [MaxListed].
 func Roles(v Reader, a chain.Address) ([]chain.Hash, error) { return rolesOf.all(v, a) }
 
 func (l list) all(v Reader, a chain.Address) ([]chain.Hash, error) {
@@ -235,7 +232,7 @@ func (l list) all(v Reader, a chain.Address) ([]chain.Hash, error) {
 	if err != nil {
 		return nil, err
 	}
-	ids := make([]chain.Hash, min(n, l.most))
+	ids := make([]chain.Hash, min(n, MaxListed))
 	for i := range ids {
 		if ids[i], err = l.at(v, a, uint64(i)); err != nil {
 			return nil, err

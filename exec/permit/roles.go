@@ -84,6 +84,9 @@ func (b *Book) AssignRole(by chain.Address, id chain.Hash, to chain.Address) (ch
 		}
 		return chain.Event{}, err
 	}
+	if err := take(b.State, to, id, role.Scopes); err != nil {
+		return chain.Event{}, err
+	}
 	slot, err := rolesOf.push(b.State, to, id)
 	if err != nil {
 		return chain.Event{}, err
@@ -125,6 +128,9 @@ func (b *Book) RevokeRole(by chain.Address, id chain.Hash, from chain.Address) (
 		b.setAssigned(from, moved, slot)
 	}
 	b.State.SetStorage(chain.AddrEntitlements, assignedKey(from, id), nil)
+	if err := giveUp(b.State, from, id, role.Scopes); err != nil {
+		return chain.Event{}, err
+	}
 	return event(EventRoleRevoked, id[:], from[:], by[:]), nil
 }
 
@@ -155,9 +161,9 @@ func (b *Book) setAssigned(a chain.Address, id chain.Hash, slot uint64) {
 	b.State.SetStorage(chain.AddrEntitlements, assignedKey(a, id), cbor.AppendUint(nil, slot))
 }
 
-// byRole reports whether one of an address's roles permits something.
+// byRole reports whether one of an address's roles in a scope permits something.
 func (b *Book) byRole(a chain.Address, s Scope, act Action) (bool, error) {
-	ids, err := Roles(b.State, a)
+	ids, err := rolesIn(b.State, a, s)
 	if err != nil {
 		return false, err
 	}

@@ -46,8 +46,8 @@ type RoleReply struct {
 	Made        uint64           `json:"created_height"`
 }
 
-// EntitlementsReply answers GET /account/{address}/entitlements: at most 256
-// grants and 64 roles.
+// EntitlementsReply answers GET /account/{address}/entitlements: at most 1,024 grants
+// and as many roles.
 type EntitlementsReply struct {
 	Address      string       `json:"address"`
 	Entitlements []GrantReply `json:"entitlements"`
