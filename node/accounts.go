@@ -140,7 +140,7 @@ func (s *source) Health() rpc.Health {
 		h.Status, h.Ready = "degraded", false
 		h.Reasons = []string{fmt.Sprintf("%d of %d validators are connected, a quorum is %d", n.mesh.connected(), n.set.Len(), n.set.Quorum())}
 	default:
-		h.Reasons = stalled(n.ledger.Head().Block.Header.TimestampMillis, time.Now(), n.ledger.Head().Force.Params)
+		h.Reasons = append(stalled(n.ledger.Head().Block.Header.TimestampMillis, time.Now(), n.ledger.Head().Force.Params), n.room.reasons()...)
 		if len(h.Reasons) > 0 {
 			h.Status = "degraded"
 		}

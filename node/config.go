@@ -46,6 +46,9 @@ type Config struct {
 	// BuildPercent is the part of the block time in which a proposal takes
 	// transactions (docs/adr/0071).
 	BuildPercent int
+	// StateMemory is how many bytes the tries of the state may take before the node
+	// says that they are too many; 0 for three quarters of what the machine has.
+	StateMemory int64
 	// FreeBytesFloor is how much of the disk stays free: below it the node stops
 	// before it writes. 0 for no floor.
 	FreeBytesFloor int64
@@ -91,6 +94,9 @@ func (c Config) Check() error {
 	}
 	if c.BuildPercent < 0 || c.BuildPercent > 100 {
 		return fmt.Errorf("build percent = %d, want 1 to 100, or 0 for the default", c.BuildPercent)
+	}
+	if c.StateMemory < 0 {
+		return errors.New("memory for state is below 0")
 	}
 	if c.FreeBytesFloor < 0 {
 		return errors.New("floor of free space is below 0")

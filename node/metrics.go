@@ -27,6 +27,7 @@ func (n *Node) registry() *prometheus.Registry {
 	}
 	n.ledgerMetrics(counter, gauge)
 	n.storeMetrics(gauge)
+	n.roomMetrics(gauge)
 	n.ingressMetrics(counter, gauge)
 	n.consensusMetrics(counter, gauge)
 	n.rpcMetrics(counter)
@@ -110,6 +111,8 @@ func (n *Node) rpcMetrics(counter counterFunc) {
 	counter("rpc_failed_total", "Requests that this node failed on.", of(func(s *rpc.Stats) uint64 { return s.Failed.Load() }))
 	counter("rpc_panics_total", "Of them, and of event streams, those that met a defect of this program; each is in the log.",
 		of(func(s *rpc.Stats) uint64 { return s.Panics.Load() }))
+	counter("rpc_connections_refused_total", "Connections closed at once for want of a place.", of(func(s *rpc.Stats) uint64 { return s.ConnsRefused.Load() }))
+	counter("rpc_connections_evicted_total", "Idle connections closed for others.", of(func(s *rpc.Stats) uint64 { return s.ConnsEvicted.Load() }))
 }
 
 func (n *Node) storeMetrics(gauge gaugeFunc) {

@@ -55,6 +55,7 @@ type Node struct {
 	states    *statesync.Server // of checkpoints; nil without mesh
 	source    *source
 	accuser   *accuser // submits evidence
+	room      *room    // watches how near the state is to its limits
 
 	rpcListener, adminListener net.Listener
 
@@ -182,6 +183,7 @@ func (n *Node) build() error {
 		return err
 	}
 	n.accuser = newAccuser(n)
+	n.room = newRoom(roomConfig{memory: stateMemory(n.cfg.StateMemory), tries: n.store.Resident, chain: n.chainRoom, log: n.log})
 	return nil
 }
 

@@ -33,7 +33,8 @@ import (
 //	accuser          what it submits against others    final blocks
 //	mesh             connections, address book         UDP socket, its queues
 //	checkpoints      files of recent states            peers' requests, every 10,000th commit
-//	trials ×2        an engine each                    readers' calls and estimates
+//	room             what it has warned of             a clock
+//	trials ×2        an engine each                    readers' calls and estimates, client by client
 //	rpc, admin       nothing (snapshots only)          sockets
 //
 //	queue             from → to            depth      unit           when full    why that depth
@@ -76,6 +77,7 @@ func (n *Node) Run(ctx context.Context) error {
 	inner.start("ledger", n.ledger.Run)
 	inner.start("fan-out", n.fanOut)
 	inner.start("evidence", n.evidence.Run)
+	inner.start("room for state", n.room.run)
 	if n.keys.Validates() {
 		inner.start("accuser", n.accuser.Run)
 	}
@@ -91,8 +93,8 @@ func (n *Node) Run(ctx context.Context) error {
 		g.stop()
 		return errors.Join(err, g.wait(), inner.wait())
 	}
-	n.api.Store(api)
 	inner.start("trials", n.source.trials.Run)
+	n.api.Store(api)
 	g.start("RPC", api.Run)
 	g.start("admin pages", n.serveAdmin)
 	n.log.Info("node is running", "chain", n.genesis.ChainID, "genesis", n.chainHash,

@@ -27,6 +27,7 @@ type listenFlags struct {
 	PortOffset int      `help:"Add this to every port, to run several nodes on one machine." default:"0"`
 	Archive    *bool    `help:"Keep old values, so that accounts, storage and code of any height can be asked for, and not only of the last 1024 blocks. The data folder remembers it; --archive=false ends it, and what is not kept cannot be made up later."`
 	FreeFloor  int64    `name:"free-floor-mib" help:"MiB of the disk that stay free: below it the node stops before it writes, and can be started again once there is room. 0 for no floor." default:"1024"`
+	Memory     int64    `name:"state-memory-mib" help:"MiB that the tries of the state may take: /health says so long before they do. 0 for three quarters of what the machine or its control group has." default:"0"`
 	RPCHosts   []string `name:"rpc-host" help:"Name under which a proxy on this machine passes on API requests, besides localhost. Others are refused on a loopback address, and by a devnet anywhere." placeholder:"NAME"`
 	RPCProxies []string `name:"rpc-proxy" help:"Address or network of a proxy whose X-Forwarded-For names the client that limits count, such as 127.0.0.1 or 10.0.0.0/8." placeholder:"PREFIX"`
 	RPCRate    int      `name:"rpc-rate" help:"API requests per second and client address; 0 is unlimited." default:"100"`
@@ -46,7 +47,7 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 			cfg.Archive = node.ArchiveKeep
 		}
 	}
-	cfg.RPCHosts = f.RPCHosts
+	cfg.RPCHosts, cfg.StateMemory = f.RPCHosts, f.Memory<<20
 	for _, text := range f.RPCProxies {
 		p, err := proxyPrefix(text)
 		if err != nil {

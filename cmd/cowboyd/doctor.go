@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/ops"
 )
 
@@ -17,7 +18,7 @@ type doctorCommand struct {
 // Run prints the findings. It fails when one of them would keep a validator
 // from working.
 func (c *doctorCommand) Run() error {
-	findings := ops.Examine(c.Data)
+	findings := ops.Examine(c.Data, node.StateLimit(c.Data))
 	if c.JSON {
 		raw, err := json.MarshalIndent(findings, "", "  ")
 		if err != nil {

@@ -39,10 +39,11 @@ type Finding struct {
 	Fix    string `json:"fix,omitempty"` // what to run or change; empty when OK
 }
 
-// Examine runs every check. dataDir is where the chain lives or will live.
-func Examine(dataDir string) []Finding {
+// Examine runs every check. dataDir is where the chain lives or will live;
+// stateLimit is how many bytes, as the protocol counts them, its state may come to.
+func Examine(dataDir string, stateLimit uint64) []Finding {
 	return []Finding{
-		processor(), signatures(), cores(), openFiles(), freeSpace(dataDir), syncLatency(dataDir), clock(),
+		processor(), signatures(), cores(), openFiles(), freeSpace(dataDir), syncLatency(dataDir), clock(), memory(stateLimit),
 	}
 }
 

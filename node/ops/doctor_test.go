@@ -9,7 +9,7 @@ import (
 )
 
 func TestEveryFindingCanBeActedOn(t *testing.T) {
-	findings := Examine(filepath.Join(t.TempDir(), "not", "there", "yet"))
+	findings := Examine(filepath.Join(t.TempDir(), "not", "there", "yet"), 32<<30)
 	seen := map[string]bool{}
 	for _, f := range findings {
 		if seen[f.Check] || f.Detail == "" {

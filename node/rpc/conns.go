@@ -19,13 +19,12 @@ import (
 type connTable struct {
 	max, each int
 	exempt    func(netip.Addr) bool // proxies: they stand for many clients
+	stats     *Stats
 
 	mu    sync.Mutex // guards all below, and the fields of connections that it names
 	conns map[*conn]struct{}
 	by    map[netip.Addr]int
 	spare int
-
-	refused, evicted uint64
 }
 
 const (
@@ -33,9 +32,9 @@ const (
 	spareConnsEach = 4 // of one client
 )
 
-func newConnTable(most, percent int, exempt func(netip.Addr) bool) *connTable {
+func newConnTable(most, percent int, exempt func(netip.Addr) bool, stats *Stats) *connTable {
 	return &connTable{
-		max: most, each: max(1, most*percent/100), exempt: exempt,
+		max: most, each: max(1, most*percent/100), exempt: exempt, stats: stats,
 		conns: map[*conn]struct{}{}, by: map[netip.Addr]int{},
 	}
 }
@@ -69,13 +68,13 @@ func (t *connTable) admit(c net.Conn) (*conn, bool) {
 	}
 	if out != nil {
 		t.remove(out)
-		t.evicted++
+		t.stats.ConnsEvicted.Add(1)
 	}
 	if one != nil {
 		t.conns[one] = struct{}{}
 		t.by[one.client]++
 	} else {
-		t.refused++
+		t.stats.ConnsRefused.Add(1)
 	}
 	t.mu.Unlock()
 	if out != nil {
@@ -140,14 +139,6 @@ func (t *connTable) changed(c net.Conn, state http.ConnState) {
 	if one.idle = (time.Time{}); state == http.StateIdle {
 		one.idle = time.Now()
 	}
-}
-
-// counts returns how many connections are open, and how many were refused and
-// closed for others.
-func (t *connTable) counts() (open int, refused, evicted uint64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.conns), t.refused, t.evicted
 }
 
 // Close takes the connection out of the table once.

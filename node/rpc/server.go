@@ -21,14 +21,16 @@ import (
 // Stats counts what the server did since it was made. It is safe to read from
 // any goroutine.
 type Stats struct {
-	Requests    atomic.Uint64 // routed, whatever the answer
-	Refused     atomic.Uint64 // 429 and 503
-	Failed      atomic.Uint64 // 500, panics included
-	Panics      atomic.Uint64
-	Submitted   atomic.Uint64 // transactions handed to the source
-	Accepted    atomic.Uint64 // of them
-	Subscribers atomic.Int64  // open event streams
-	Dropped     atomic.Uint64 // event streams ended because they were too slow
+	Requests     atomic.Uint64 // routed, whatever the answer
+	Refused      atomic.Uint64 // 429 and 503
+	Failed       atomic.Uint64 // 500, panics included
+	Panics       atomic.Uint64
+	Submitted    atomic.Uint64 // transactions handed to the source
+	Accepted     atomic.Uint64 // of them
+	ConnsRefused atomic.Uint64 // connections closed for want of a place
+	ConnsEvicted atomic.Uint64 // idle ones closed for others
+	Subscribers  atomic.Int64  // open event streams
+	Dropped      atomic.Uint64 // event streams ended because they were too slow
 }
 
 // Server answers the API. Make one with [New].
@@ -85,7 +87,7 @@ func New(cfg Config, source Source) (*Server, error) {
 		origins:     http.NewCrossOriginProtection(),
 		stopping:    make(chan struct{}),
 	}
-	s.conns = newConnTable(cfg.ConnsMax, cfg.ClientShare, s.trusted)
+	s.conns = newConnTable(cfg.ConnsMax, cfg.ClientShare, s.trusted, &s.Stats)
 	s.routes = s.table()
 	return s, nil
 }
