@@ -2,6 +2,8 @@ package rpc
 
 import (
 	"fmt"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"testing"
@@ -167,5 +169,74 @@ func TestDebt(t *testing.T) {
 	}
 	if wait := (*clientRates)(nil).charge(a, 5, now); wait != 0 {
 		t.Errorf("a lifted limit wants %v", wait)
+	}
+}
+
+// standIn is a connection that nothing is sent on.
+type standIn struct {
+	net.Conn
+	remote net.TCPAddr
+	closed bool
+}
+
+func (c *standIn) RemoteAddr() net.Addr { return &c.remote }
+func (c *standIn) Close() error         { c.closed = true; return nil }
+
+// TestLongestIdleGoesFirst fills a table: the longest idle connection makes room, of
+// the same client where that has its share; without an idle one there are spare
+// places, and then none.
+func TestLongestIdleGoesFirst(t *testing.T) {
+	var stats Stats
+	table := newConnTable(4, 50, func(a netip.Addr) bool { return a == netip.MustParseAddr("10.9.9.9") }, &stats)
+	open := func(ip string) (*standIn, *conn) {
+		c := &standIn{remote: net.TCPAddr{IP: net.ParseIP(ip), Port: 5}}
+		one, ok := table.admit(c)
+		if ok != (one != nil) {
+			t.Fatal("half admitted")
+		}
+		return c, one
+	}
+	idle := func(c *conn, ago time.Duration) {
+		table.changed(c, http.StateIdle)
+		c.idle = c.idle.Add(-ago)
+	}
+	a1, at1 := open("10.0.0.1")
+	a2, at2 := open("10.0.0.1")
+	b1, bt1 := open("10.0.0.2")
+	b2, bt2 := open("10.0.0.2")
+	idle(at1, 3*time.Second)
+	idle(at2, 2*time.Second)
+	idle(bt1, 5*time.Second)
+	if open("10.0.0.1"); !a1.closed || a2.closed || b1.closed || b2.closed {
+		t.Fatal("a client beyond its share does not close its own longest idle connection")
+	}
+	if open("10.0.0.3"); !b1.closed || a2.closed || b2.closed {
+		t.Fatal("a full table does not close the longest idle connection")
+	}
+	table.changed(at2, http.StateActive)
+	_, spare := open("10.0.0.3")
+	if spare == nil || !spare.spare || a2.closed || b2.closed || bt2.spare {
+		t.Fatal("no spare place in a table without idle connections")
+	}
+	for range spareConnsEach - 1 {
+		open("10.0.0.3")
+	}
+	if _, one := open("10.0.0.3"); one != nil {
+		t.Error("one client has more than its spare places")
+	}
+	for range 3 {
+		if _, one := open("10.9.9.9"); one == nil {
+			t.Error("a trusted proxy is held to the share of one client")
+		}
+	}
+	if stats.ConnsEvicted.Load() != 2 || stats.ConnsRefused.Load() != 1 {
+		t.Errorf("%d evicted, %d refused", stats.ConnsEvicted.Load(), stats.ConnsRefused.Load())
+	}
+	for c := range table.conns {
+		_ = c.Close()
+		_ = c.Close() // gives its place back once
+	}
+	if len(table.conns) != 0 || len(table.by) != 0 || table.spare != 0 {
+		t.Errorf("left behind: %d, %v, %d spare", len(table.conns), table.by, table.spare)
 	}
 }
