@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec/rent"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/node/ops"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/store"
@@ -193,11 +194,12 @@ func (n *Node) chainRoom() (chainRoom, error) {
 
 // countState is what the protocol counts of a state, and its limit.
 func countState(view state.View, p *chain.Params) (chainRoom, error) {
-	t, err := rent.ReadTotals(view)
+	m, err := exec.StateMeter(view)
 	if err != nil {
 		return chainRoom{}, err
 	}
-	return chainRoom{Bytes: t.Bytes, Limit: p.Rent.TargetStateBytes, Factor: float64(t.Factor) / rent.Unit}, nil
+	kept := m.Total(&p.State)
+	return chainRoom{Bytes: kept, Limit: p.State.LimitBytes, Factor: float64(fees.GrowthFactor(&p.State, kept)) / fees.GrowthOne}, nil
 }
 
 // StateLimit is what the state of the chain in a data folder may come to, in bytes
@@ -207,5 +209,5 @@ func StateLimit(dataDir string) uint64 {
 	if err != nil {
 		g = chain.DevnetGenesisTemplate()
 	}
-	return g.Params.Rent.TargetStateBytes
+	return g.Params.State.LimitBytes
 }

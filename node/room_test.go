@@ -83,6 +83,9 @@ func TestHealthSaysThatRoomEnds(t *testing.T) {
 		t.Fatalf("a new chain: %+v", h)
 	}
 	seen := *r.room.seen.Load()
+	if p := r.ledger.Head().Force.Params; seen.chain.Bytes == 0 || seen.chain.Limit != p.State.LimitBytes || seen.chain.Factor != 1 || StateLimit(t.TempDir()) != p.State.LimitBytes {
+		t.Errorf("what the protocol counts of a new chain: %+v", seen.chain)
+	}
 	if seen.tries.Bytes == 0 {
 		t.Fatal("the tries of a running chain take no memory")
 	}
