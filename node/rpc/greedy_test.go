@@ -111,6 +111,23 @@ func (w *town) until(want int, from, method, path, body string) {
 	w.t.Fatalf("%s %s from %s is answered with %d, want %d", method, path, from, got, want)
 }
 
+// press sends one attack after the other, reads no more than the head of an answer,
+// and leaves the connection open, until one is refused for the client's share.
+func (w *town) press(attack string) {
+	w.t.Helper()
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		c := w.dial(greedy)
+		_ = c.(*net.TCPConn).SetReadBuffer(4096)
+		_, _ = io.WriteString(c, attack)
+		_ = c.SetReadDeadline(time.Now().Add(100 * time.Millisecond)) // what waits has no answer yet
+		answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err == nil && answer.StatusCode == http.StatusTooManyRequests {
+			return
+		}
+	}
+	w.t.Fatalf("a greedy client is refused nothing: %.40q", attack)
+}
+
 // served wants several requests of an honest client answered, at the first try.
 func (w *town) served(path string) {
 	w.t.Helper()
@@ -198,11 +215,8 @@ func TestTrickledBodies(t *testing.T) {
 	cfg.BodiesBytesMax = 1 << 20
 	w := newTown(t, cfg, rpctest.New())
 	begun := "POST /submit HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nx"
-	for range 30 {
-		w.say(greedy, begun)
-	}
+	w.press(begun)
 	body := string(transfer(t, testKey(t, 1), 0).AppendWire(nil))
-	w.until(429, greedy, "POST", "/submit", strings.Repeat("x", 100_000)) // its share is in use
 	for range 5 {
 		if got := w.ask(honest, "POST", "/submit", body); got != 200 {
 			t.Fatalf("a submission beside trickled ones is answered with %d", got)
@@ -223,12 +237,7 @@ func TestSlowReaders(t *testing.T) {
 	cfg.ClientShare, cfg.InFlightMax, cfg.ConnsMax = 50, 1, 100
 	cfg.AnswersBytesMax = 80 << 20
 	w := newTown(t, cfg, heavy{rpctest.New()})
-	for range 10 {
-		c := w.dial(greedy)
-		_ = c.(*net.TCPConn).SetReadBuffer(4096)
-		_, _ = io.WriteString(c, "GET /evidence HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	}
-	w.until(429, greedy, "GET", "/evidence", "")
+	w.press("GET /evidence HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	w.until(200, honest, "GET", "/height", "")
 	w.until(200, honest, "GET", "/evidence", "")
 }
@@ -236,10 +245,7 @@ func TestSlowReaders(t *testing.T) {
 // TestGreedyStreams: one client has its share of the event streams.
 func TestGreedyStreams(t *testing.T) {
 	w := newTown(t, publicConfig(), rpctest.New())
-	for range 8 {
-		w.say(greedy, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
-	}
-	w.until(429, greedy, "GET", "/events", "")
+	w.press("GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
 	for range 2 {
 		c := w.say(honest, "GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n")
 		if answer, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || answer.StatusCode != 200 {
@@ -263,10 +269,7 @@ func TestGreedyWaits(t *testing.T) {
 	w := newTown(t, publicConfig(), endless{source})
 	body := string(transfer(t, testKey(t, 1), 0).AppendWire(nil))
 	head := fmt.Sprintf("POST /submit_wait?timeout_ms=10000 HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n", len(body))
-	for range 8 {
-		w.say(greedy, head+body)
-	}
-	w.until(429, greedy, "POST", "/submit_wait?timeout_ms=100", body)
+	w.press(head + body)
 	if got := w.ask(honest, "POST", "/submit_wait?timeout_ms=100", body); got != 200 {
 		t.Fatalf("an honest wait is answered with %d", got)
 	}
