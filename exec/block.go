@@ -122,14 +122,15 @@ type block struct {
 	budget *fees.Budget // nil: the transaction's place is judged elsewhere
 	lane   chain.LaneID // segment that is running
 	// promised are cycles that the target of the transaction at hand has for others.
-	promised chain.Cycles
-	warm     *actor.Warm // the code that was used so far
-	due      []turn      // timers that fire in this block, in their order
-	saved    []*promise  // buckets that are held back for timers which do not fire yet
-	supply   SupplyRecord
-	meter    Meter         // of the parent
-	events   []chain.Event // of the protocol itself
-	result   Result
+	promised  chain.Cycles
+	warm      *actor.Warm // the code that was used so far
+	due       []turn      // timers that fire in this block, in their order
+	saved     []*promise  // buckets that are held back for timers which do not fire yet
+	forTimers chain.Usage // of their lane: what bids used, and the limits of those that were due first
+	supply    SupplyRecord
+	meter     Meter         // of the parent
+	events    []chain.Event // of the protocol itself
+	result    Result
 }
 
 // newBlock is a block that has not begun: nothing falls due in it.

@@ -78,13 +78,14 @@ func (b *block) selectTimers() error {
 		}
 		t, err := timers.Load(b.state, id)
 		if err == nil {
-			err = b.giveTurn(t, &left)
+			err = b.giveTurn(t, &left, false)
 		}
 		if err != nil {
 			return fault("choose a timer", err)
 		}
 	}
-	b.budget.Reserve(chain.LaneTimer, chain.Usage{Cycles: lane.Cycles - left.Cycles, Cells: lane.Cells - left.Cells})
+	b.forTimers = chain.Usage{Cycles: lane.Cycles - left.Cycles, Cells: lane.Cells - left.Cells}
+	b.budget.Reserve(chain.LaneTimer, b.forTimers)
 	return nil
 }
 
@@ -95,7 +96,10 @@ func (b *block) selectTimers() error {
 // so that neither transactions nor messages nor calls take it: the timer was paid for,
 // and due, before them. Timers of others compete as their messages would, or anybody
 // could hold up an actor with timers that use nothing (ADR 74).
-func (b *block) giveTurn(t *timers.Timer, left *chain.Usage) error {
+//
+// again says that the timer is looked at once more, after others have fired: if it cannot
+// fire now, nothing is held against it.
+func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	c := b.clock()
 	bid, api := timers.Offer(&c, t), &b.in.Params.API
 	bid.Limits = chain.Usage{Cycles: max(bid.Limits.Cycles, api.FiringCycles), Cells: max(bid.Limits.Cells, api.FiringCells)}
@@ -117,6 +121,9 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage) error {
 	if err != nil {
 		return err
 	}
+	if busy && again {
+		return nil
+	}
 	if busy {
 		return b.saveUp(t)
 	}
@@ -126,6 +133,9 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage) error {
 		if err != nil {
 			return err
 		}
+	}
+	if !ok && again {
+		return nil
 	}
 	if !ok {
 		return b.unfunded(t)
@@ -250,6 +260,9 @@ func (b *block) fireTimers() error {
 			return fault("fire timer "+b.due[i].id.String(), err)
 		}
 	}
+	if err := b.fireMore(); err != nil {
+		return fault("fire more timers", err)
+	}
 	for _, p := range b.saved {
 		if err := b.giveBack(p); err != nil {
 			return fault("give back cycles of "+p.to.String(), err)
@@ -260,6 +273,50 @@ func (b *block) fireTimers() error {
 		used += u.Cycles
 	}
 	return fault("close the timers", timers.Note(b.state, b.clock(), used))
+}
+
+// fireMore gives what the chosen timers did not use of their limits to those behind them,
+// in their order, one after the other: what is reserved for a lane is filled by use, or
+// timers that do nothing with large limits would keep all others out (ADR 86). Each
+// candidate is looked at once.
+func (b *block) fireMore() error {
+	if len(b.due) == 0 {
+		return nil
+	}
+	head, err := timers.ReadHead(b.state, b.in.Params)
+	if err != nil || head.Ready == 0 {
+		return err
+	}
+	ids, err := timers.Ready(b.state, head, int(b.in.Params.Timer.CandidatesPerBlock))
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		used := b.result.Used[chain.LaneTimer]
+		left := chain.Usage{
+			Cycles: b.forTimers.Cycles - min(used.Cycles, b.forTimers.Cycles), Cells: b.forTimers.Cells - min(used.Cells, b.forTimers.Cells),
+		}
+		if left.Cycles < b.in.Params.Timer.MinCycles {
+			return nil
+		}
+		t, err := timers.Load(b.state, id)
+		if err != nil {
+			return err
+		}
+		if t == nil {
+			continue // cancelled by a timer that has fired meanwhile
+		}
+		chosen := len(b.due)
+		if err := b.giveTurn(t, &left, true); err != nil {
+			return err
+		}
+		if len(b.due) > chosen {
+			if err := b.fire(&b.due[chosen]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // fire runs one timer. One that a transaction of the block cancelled or moved has

@@ -41,36 +41,46 @@ func TestTimerBudget(t *testing.T) { // resolution 11.14, whitepaper "Per-Block 
 		}
 	}
 	// Six limits of 490,000 for a lane of 2,000,000, and the first use of their code
-	// once; but the actor itself has 2,000,000 a block.
-	if r := w.step(); len(r.Receipts) != 4 {
-		t.Errorf("%d timers fired in the first block, want 4", len(r.Receipts))
+	// once: four of them fit, and what these do not use is the others'.
+	r := w.step()
+	if len(r.Receipts) != 6 {
+		t.Errorf("%d timers fired in the first block, want 6", len(r.Receipts))
 	}
-	if r := w.step(); len(r.Receipts) != 2 {
-		t.Errorf("%d timers fired in the second block, want 2", len(r.Receipts))
+	if used := r.Used[chain.LaneTimer].Cycles; used > 2_000_000 {
+		t.Errorf("timers used %d cycles of their lane", used)
 	}
 }
 
-// TestTimersShareTheLane: each reserves its limits of both meters, one that does not
-// fit stays for the next block.
-func TestTimersShareTheLane(t *testing.T) { // resolution 11.14
+// TestTimersShareTheLane: each starts only where its limits of both meters fit, one that
+// does not stays for the next block, and what is not used is for those behind.
+func TestTimersShareTheLane(t *testing.T) { // resolution 11.14; ADR 86
 	for _, tt := range []struct {
 		rule   string
 		limits chain.Usage // the lane has 2,000,000 cycles and 100,000 cells
+		loops  uint64      // that each goes through, at three cycles or so
 		fired  []int       // of five
 	}{
-		{"cycles that fill it, besides the first use of their code", chain.Usage{Cycles: 970_000, Cells: 1_000}, []int{2, 2, 1}},
-		{"one cycle more than a third would have", chain.Usage{Cycles: 666_667, Cells: 1_000}, []int{2, 2, 1}},
-		{"a third of the cycles", chain.Usage{Cycles: 650_000, Cells: 1_000}, []int{3, 2}},
-		{"cells that fill it", chain.Usage{Cycles: 100_000, Cells: 50_000}, []int{2, 2, 1}},
-		{"one cell more than a third would have", chain.Usage{Cycles: 100_000, Cells: 33_334}, []int{2, 2, 1}},
-		{"a third of the cells", chain.Usage{Cycles: 100_000, Cells: 33_333}, []int{3, 2}},
+		{"cycles that fill it, besides the first use of their code", chain.Usage{Cycles: 970_000, Cells: 1_000}, 280_000, []int{2, 2, 1}},
+		{"a third of the cycles", chain.Usage{Cycles: 650_000, Cells: 1_000}, 190_000, []int{3, 2}},
+		{"limits of half of it, of which nothing is used", chain.Usage{Cycles: 970_000, Cells: 1_000}, 0, []int{5}},
+		{"cells of half of it, of which nothing is used", chain.Usage{Cycles: 100_000, Cells: 50_000}, 0, []int{5}},
+		{"limits of most of it: what is not reserved is for other lanes", chain.Usage{Cycles: 1_300_000, Cells: 1_000}, 120_000, []int{1, 1, 1, 1, 1}},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
-			w := newWorkshop(t, func(p *chain.Params) { p.Timer.DefaultCycles, p.Timer.DefaultCells = tt.limits.Cycles, tt.limits.Cells })
-			w.call("many", uints(uint64(w.height)+2, 5))
+			w := newWorkshop(t, func(p *chain.Params) {
+				p.Timer.DefaultCycles, p.Timer.DefaultCells = tt.limits.Cycles, tt.limits.Cells
+				p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 4_000_000, 4_000_000
+			})
+			w.call("hard", uints(uint64(w.height)+2, 5, tt.loops))
 			for i, want := range tt.fired {
-				if r := w.step(); len(r.Receipts) != want {
-					t.Errorf("%d fired in block %d, want %d", len(r.Receipts), i+1, want)
+				r := w.step()
+				if len(r.Receipts) != want {
+					t.Errorf("%d fired in block %d, want %d; used %+v", len(r.Receipts), i+1, want, r.Used[chain.LaneTimer])
+				}
+				for _, rec := range r.Receipts {
+					if rec.Code != chain.CodeOK {
+						t.Errorf("fired: %+v", rec)
+					}
 				}
 			}
 		})

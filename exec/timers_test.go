@@ -40,6 +40,15 @@ class Clockwork:
             set_timer(msg.payload[0], "tick", None)
 
     @public
+    def hard(self, msg):
+        for _ in range(msg.payload[1]):
+            set_timer(msg.payload[0], "toil", msg.payload[2])
+
+    def toil(self, msg):
+        for _ in range(msg.payload):
+            pass
+
+    @public
     def every(self, msg):
         return set_interval(msg.payload, "tick", None)
 
