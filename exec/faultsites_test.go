@@ -211,7 +211,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec: account Fault, askAgents Fault*3, askAgents fault*2, attempt Fault*2, beginRent Fault*2, beginRent fault
 			exec: complete Fault, credit Fault, deliver Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*2
 			exec: StateMeter Fault, founding Fault, paysGrowth Fault
-			exec: fireTimers fault*3, fundActor Fault, instructGovernance Fault, instructRent Fault*3, instructToken fault
+			exec: fireTimers fault*4, fundActor Fault, instructGovernance Fault, instructRent Fault*3, instructToken fault
 			exec: judge Fault, judgeTarget Fault*2, message Fault, message fault, next Fault, next fault*4, orderTimer fault
 			exec: payActor Fault, payActor fault, permitCode Fault, readNumber Fault*2, rehearse Fault*3, reward Fault*2
 			exec: selectTimers Fault*3, selectTimers fault, settle Fault, start Fault, submitEvidence Fault, takeUp Fault

@@ -1,8 +1,6 @@
 package siege
 
 import (
-	"slices"
-
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/lanes"
 )
@@ -19,7 +17,6 @@ type attack struct {
 	check  func(s *siege) error // in the end; may be nil
 	// transfers are the honest ones of a block; 0: transfersOfABlock.
 	transfers int
-	awaits    string // what keeps the chain from holding out yet
 }
 
 // transfersOfABlock are honest, four fifths of the user lane's target in cycles.
@@ -53,18 +50,7 @@ func attacks() []attack {
 		together("lists-and-deferred", longLists(), deferredFlood()),
 		together("fat-cold-and-hot", fatRecords(), coldPrograms(), hotCode()),
 	}
-	for i := range list {
-		if slices.Contains(awaited(), list[i].name) {
-			list[i].awaits = "its mending"
-		}
-	}
 	return list
-}
-
-// awaited are the attacks that the chain does not hold out against yet: they run and
-// are reported, and nothing is asked of them but that no node faults.
-func awaited() []string {
-	return []string{"B5-timer-hogs", "W2-promised-timers"}
 }
 
 // together are several attacks at the same time.
