@@ -154,14 +154,14 @@ func (v *Sieve) Transact(i int) error {
 		return nil
 	}
 	b := v.steps.b
-	mark, began := b.state.Snapshot(), v.sel.Watch.Now()
+	mark, took := b.state.Snapshot(), v.sel.Watch.Measure(i)
 	// What is left out has paid for no code that those behind it use.
 	block := b.warm
 	b.warm = actor.NewWarm(block.Paid)
 	a, err := v.attempt(i)
 	paid := b.warm
 	b.warm = block
-	v.sel.Watch.Note(i, a.Used(), v.sel.Watch.Now()-began)
+	v.sel.Watch.Note(i, a.Used(), took())
 	if v.sel.Watch.IsOver() {
 		b.state.Revert(mark)
 		v.LeaveFrom(i)

@@ -15,20 +15,24 @@ var ErrTime = errors.New("the proposer's time for the block is over")
 // verifier has none, and the same transactions give the same block. The functions are
 // the caller's, as is their clock; each may be nil.
 type Watch struct {
-	Nanos func() uint64 // a clock that only goes on; called by several goroutines
-	Over  func() bool   // whether no further transaction may be taken
-	// Ran is told what each execution of a transaction took, in real time. It is called
-	// by one goroutine at a time.
+	// Start begins to measure an execution of transaction i. What it returns is called
+	// once, by the same goroutine, and says what nanoseconds that took.
+	Start func(i int) func() uint64
+	Over  func() bool // whether no further transaction may be taken
+	// Ran is told what each execution of a transaction took. It is called by one
+	// goroutine at a time.
 	Ran func(i int, used chain.Usage, nanos uint64)
 }
 
-// Now reads the clock.
-func (w *Watch) Now() uint64 {
-	if w.Nanos == nil {
-		return 0
+// Measure begins to measure an execution of transaction i.
+func (w *Watch) Measure(i int) func() uint64 {
+	if w.Start == nil {
+		return unmeasured
 	}
-	return w.Nanos()
+	return w.Start(i)
 }
+
+func unmeasured() uint64 { return 0 }
 
 // IsOver reports whether the time is over.
 func (w *Watch) IsOver() bool { return w.Over != nil && w.Over() }

@@ -345,9 +345,9 @@ func (w *worker) stands(i int) bool {
 func (w *worker) try(i int, last bool) {
 	r, a := w.run, w.run.jobs[i].try
 	w.executions++
-	began := r.sieve.clock()
+	took := r.sieve.measure(i)
 	defer func() {
-		a.nanos = r.sieve.clock() - began
+		a.nanos = took()
 		switch p := recover(); {
 		case p == nil || !last:
 		case r.sieve != nil:

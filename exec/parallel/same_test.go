@@ -320,7 +320,7 @@ func (w *world) endsInTime(t *testing.T, p *chain.Params, h chain.Height, m stat
 		most := int64(w.rng.IntN(2*len(sel.Txs) + 2))
 		ran := map[int]bool{}
 		sel.Watch = exec.Watch{
-			Nanos: func() uint64 { return uint64(asked.Load()) },
+			Start: func(int) func() uint64 { return func() uint64 { return uint64(asked.Load()) } },
 			Over:  func() bool { return asked.Add(1) > most },
 			Ran:   func(i int, _ chain.Usage, _ uint64) { ran[i] = true },
 		}

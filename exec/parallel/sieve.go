@@ -14,12 +14,12 @@ func (v *sieve) spare(i int) bool { return v != nil && v.sel.IsSpare(i) }
 // late reports whether the proposer's time is over.
 func (v *sieve) late() bool { return v != nil && v.sel.Watch.IsOver() }
 
-// clock reads the proposer's clock.
-func (v *sieve) clock() uint64 {
+// measure begins to measure what an execution takes.
+func (v *sieve) measure(i int) func() uint64 {
 	if v == nil {
-		return 0
+		return func() uint64 { return 0 }
 	}
-	return v.sel.Watch.Now()
+	return v.sel.Watch.Measure(i)
 }
 
 // note tells the proposer what transaction i took.

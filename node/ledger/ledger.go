@@ -77,6 +77,9 @@ type Config struct {
 	// BuildPercent is the part of the block time in which a proposal takes
 	// transactions; 0 means DefaultBuildPercent.
 	BuildPercent int
+	// Measure begins to measure the processor time of the calling goroutine, and
+	// returns what ends it and says how many nanoseconds it took; nil: the thread's.
+	Measure func() func() uint64
 
 	Defect    func(pvm.Dump)     // told of every defect of the Python machine; may be nil
 	Committed func(chain.Height) // called behind each commit, before the next; may be nil
@@ -192,6 +195,9 @@ const eventsQueued = 256
 func New(cfg Config) (*Ledger, error) {
 	if cfg.Now == nil {
 		cfg.Now = time.Now
+	}
+	if cfg.Measure == nil {
+		cfg.Measure = threadTime
 	}
 	head, err := loadHead(cfg.Store, cfg.Genesis)
 	if err != nil {

@@ -18,6 +18,10 @@ func (f *fixture) ticking(l *Ledger, each time.Duration) {
 	var looks atomic.Int64
 	start := f.now.Add(time.Minute)
 	l.cfg.Now = func() time.Time { return start.Add(time.Duration(looks.Add(1)) * each) }
+	l.cfg.Measure = func() func() uint64 {
+		began := l.cfg.Now()
+		return func() uint64 { return uint64(l.cfg.Now().Sub(began)) }
+	}
 }
 
 // TestBuildingEndsInTime: a block takes transactions for three fifths of the block time,
