@@ -190,6 +190,7 @@ func (p *Params) checkCosts() error {
 		bound{"api_costs.storage_write_byte_cells", uint64(api.StorageWriteByteCells), 0, maxBytePrice},
 		bound{"api_costs.return_byte_cells", uint64(api.ReturnByteCells), 0, maxBytePrice},
 		bound{"api_costs.manifest_byte_cycles", uint64(api.ManifestByteCycles), 0, maxBytePrice},
+		bound{"api_costs.entry_item_cycles", uint64(api.EntryItemCycles), 0, maxBytePrice},
 		bound{"api_costs.manifest_bytes_per_cycle", api.ManifestBytesPerCycle, 1, maxBytePrice},
 		bound{"api_costs.new_entry_cells", uint64(api.NewEntryCells), 0, maxBytePrice},
 		bound{"api_costs.delivery_cycles", uint64(api.DeliveryCycles), 0, user},

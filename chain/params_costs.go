@@ -63,12 +63,13 @@ type APICosts struct {
 	TimerFileCycles   Cycles `json:"timer_file_cycles"`  // besides the above: a timer is put into the queues, moved or taken out
 
 	// What nodes keep besides the bytes that a call names (resolution 14.12).
-	NewEntryCells  Cells  `json:"new_entry_cells"` // a state entry or an account that was not there
-	DeliveryCycles Cycles `json:"delivery_cycles"` // of a message that waited, in its reservation
-	DeliveryCells  Cells  `json:"delivery_cells"`  // each message's place in a receipt
-	FiringCycles   Cycles `json:"firing_cycles"`   // of a timer, in its limits
-	FiringCells    Cells  `json:"firing_cells"`    // each firing's receipt, in its limits
-	EventCells     Cells  `json:"event_cells"`     // each event, besides its bytes
+	NewEntryCells   Cells  `json:"new_entry_cells"`   // a state entry or an account that was not there
+	DeliveryCycles  Cycles `json:"delivery_cycles"`   // of a message that waited, in its reservation
+	DeliveryCells   Cells  `json:"delivery_cells"`    // each message's place in a receipt
+	FiringCycles    Cycles `json:"firing_cycles"`     // of a timer, in its limits
+	FiringCells     Cells  `json:"firing_cells"`      // each firing's receipt, in its limits
+	EventCells      Cells  `json:"event_cells"`       // each event, besides its bytes
+	EntryItemCycles Cycles `json:"entry_item_cycles"` // for each name and constant of an actor's code, at each call of it
 }
 
 // OfEvent is the price of an event in cells: who emits it and how long it is stand in
@@ -108,12 +109,13 @@ func defaultAPICosts() APICosts {
 		DeployByteCycles:  10,
 		TimerFileCycles:   1_000, // five to nine records: 22 us
 
-		NewEntryCells:  144, // an account takes some 280 bytes of tries and rows, an entry 180 besides key and value
-		DeliveryCycles: 2_000,
-		DeliveryCells:  40, // a place in a trace takes 75 bytes
-		FiringCycles:   2_000,
-		FiringCells:    64, // a receipt takes up to 110 bytes without what the handler says
-		EventCells:     16, // who emits it and the heads take 24 to 30 bytes
+		NewEntryCells:   144, // an account takes some 280 bytes of tries and rows, an entry 180 besides key and value
+		DeliveryCycles:  2_000,
+		DeliveryCells:   40, // a place in a trace takes 75 bytes
+		FiringCycles:    2_000,
+		FiringCells:     64, // a receipt takes up to 110 bytes without what the handler says
+		EventCells:      16, // who emits it and the heads take 24 to 30 bytes
+		EntryItemCycles: 4,  // made ready by each machine: 60 to 90 ns
 	}
 }
 

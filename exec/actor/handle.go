@@ -162,6 +162,7 @@ func (r *Run) execute(f *frame, p *pvm.Program, cycles chain.Cycles, fn func(*vm
 		f.machine = m
 		m.LimitHeap(int64(r.block.Params.Actor.MemoryPerCallBytes))
 		res, err := m.Do(code.Cycles(min(cycles, maxCycles)), func(m *vm.Machine) (vm.Value, error) {
+			m.Charge(code.Cycles(p.Items) * code.Cycles(r.block.Params.API.EntryItemCycles))
 			if _, err := m.LoadModule("__main__", p.Code); err != nil {
 				return vm.None, err
 			}

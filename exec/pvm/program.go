@@ -29,6 +29,8 @@ type Program struct {
 	// CompileCycles is what deploying the source costs for its compilation, the
 	// same whether a cache had it or not.
 	CompileCycles code.Cycles
+	// Items are its names and constants, which a machine makes ready when it loads it.
+	Items int
 }
 
 // ErrForbidden is wrapped by a [*Refusal].
@@ -192,5 +194,5 @@ func compileSource(src []byte, file string, lim Limits, b *bill) (*Program, erro
 	if err := b.add(o.Count(), b.prices.Instr); err != nil {
 		return nil, err
 	}
-	return &Program{Hash: HashOf(src), Code: o, Bytes: o.Size(), CompileCycles: b.spent}, nil
+	return &Program{Hash: HashOf(src), Code: o, Bytes: o.Size(), CompileCycles: b.spent, Items: o.Items()}, nil
 }

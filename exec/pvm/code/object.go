@@ -113,6 +113,27 @@ func (o *Object) Size() int {
 	return n
 }
 
+// Items is how many names and constants the code has, and that within it: what a machine
+// makes ready before it runs.
+func (o *Object) Items() int {
+	n := len(o.Names)
+	for i := range o.Consts {
+		n += o.Consts[i].items()
+	}
+	for _, c := range o.Codes {
+		n += c.Items()
+	}
+	return n
+}
+
+func (c *Const) items() int {
+	n := 1
+	for i := range c.Items {
+		n += c.Items[i].items()
+	}
+	return n
+}
+
 func (c *Const) size() int {
 	n := constBytes + len(c.Text)
 	if c.Big != nil {
