@@ -65,7 +65,8 @@ func newAccuser(n *Node) *accuser {
 		},
 		baseFees: func() chain.FeePair { return s.BaseFees().Fees[chain.LaneSystem] },
 		submit: func(ctx context.Context, body []byte) error {
-			verdicts, err := s.Submit(ctx, [][]byte{body})
+			// Not kept over a restart: the proof is, and is sent again where it is needed.
+			verdicts, err := s.submit(ctx, [][]byte{body}, func([][]byte) {})
 			if err == nil && verdicts[0].Code != rpc.CodeOK {
 				err = fmt.Errorf("%v: %s", verdicts[0].Code, verdicts[0].Message)
 			}

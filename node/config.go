@@ -12,6 +12,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
+	"github.com/cowboy-foundation/cowboy/node/submitted"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
@@ -52,6 +53,9 @@ type Config struct {
 	// FreeBytesFloor is how much of the disk stays free: below it the node stops
 	// before it writes. 0 for no floor.
 	FreeBytesFloor int64
+	// SubmittedBytes bounds the file of what clients submitted to this node, which it
+	// offers to its pool again after a restart; 0 keeps none (docs/adr/0085).
+	SubmittedBytes int64
 }
 
 // Archive says whether old values are kept for ever, to answer for the state of
@@ -78,6 +82,7 @@ func DefaultConfig() Config {
 		WatchViews:       -1,
 		Exec:             parallel.DefaultConfig(runtime.GOMAXPROCS(0)),
 		FreeBytesFloor:   store.DefaultOptions().FreeBytesFloor,
+		SubmittedBytes:   16 << 20, // a hundred thousand transfers
 	}
 }
 
@@ -100,6 +105,9 @@ func (c Config) Check() error {
 	}
 	if c.FreeBytesFloor < 0 {
 		return errors.New("floor of free space is below 0")
+	}
+	if c.SubmittedBytes < 0 || c.SubmittedBytes > submitted.MaxBytes {
+		return fmt.Errorf("kept submissions = %d bytes, want 0 to %d", c.SubmittedBytes, submitted.MaxBytes)
 	}
 	for _, a := range []struct{ name, addr string }{
 		{"RPC", c.RPCAddr}, {"p2p", c.P2PAddr}, {"runner", c.RunnerAddr}, {"admin", c.AdminAddr},
@@ -136,6 +144,8 @@ const (
 	keysFile    = "keys.json"
 	storeFolder = "store"
 	journalFile = "votes.journal"
+	// submittedFile keeps what clients submitted to this node.
+	submittedFile = "submitted.journal"
 
 	checkpointFolder = "checkpoints"
 )

@@ -153,15 +153,19 @@ func (m *mesh) flood(origin int, verdicts []sigverify.Verdict) {
 	if m == nil {
 		return
 	}
-	var admitted [][]byte
+	if bodies := admitted(verdicts); len(bodies) > 0 {
+		m.transport.Flood(origin, bodies)
+	}
+}
+
+// admitted returns the bodies of those that the pool has taken.
+func admitted(verdicts []sigverify.Verdict) (bodies [][]byte) {
 	for _, v := range verdicts {
 		if v.Err == nil {
-			admitted = append(admitted, v.Tx.Body)
+			bodies = append(bodies, v.Tx.Body)
 		}
 	}
-	if len(admitted) > 0 {
-		m.transport.Flood(origin, admitted)
-	}
+	return bodies
 }
 
 // network is what the engine sends through.
@@ -170,6 +174,20 @@ func (m *mesh) network() engine.Network {
 		return engine.Alone{}
 	}
 	return m
+}
+
+// heard says whether what is sent reaches anybody. A validator without others has
+// nobody to wait for.
+func (m *mesh) heard() bool {
+	if m == nil {
+		return true
+	}
+	for _, p := range m.transport.Peers() {
+		if p.Connected {
+			return true
+		}
+	}
+	return false
 }
 
 // connected counts the validators that this node reaches, itself included if it

@@ -29,6 +29,7 @@ func (n *Node) registry() *prometheus.Registry {
 	n.storeMetrics(gauge)
 	n.roomMetrics(gauge)
 	n.ingressMetrics(counter, gauge)
+	n.submittedMetrics(counter, gauge)
 	n.consensusMetrics(counter, gauge)
 	n.rpcMetrics(counter)
 	r.MustRegister(newStageMetrics(&n.engine.Stats))

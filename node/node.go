@@ -26,6 +26,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/node/statesync"
+	"github.com/cowboy-foundation/cowboy/node/submitted"
 	"github.com/cowboy-foundation/cowboy/state/journal"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -56,6 +57,7 @@ type Node struct {
 	source    *source
 	accuser   *accuser // submits evidence
 	room      *room    // watches how near the state is to its limits
+	submitted *submitted.Journal
 
 	rpcListener, adminListener net.Listener
 
@@ -184,6 +186,9 @@ func (n *Node) build() error {
 	}
 	n.accuser = newAccuser(n)
 	n.room = newRoom(roomConfig{memory: stateMemory(n.cfg.StateMemory), tries: n.store.Resident, chain: n.chainRoom, log: n.log})
+	n.submitted = submitted.Open(submitted.Config{
+		Path: filepath.Join(n.cfg.DataDir, submittedFile), Bytes: n.cfg.SubmittedBytes, AgeMillis: pool.AgeMillis, Log: n.log,
+	}, &submissions{node: n})
 	return nil
 }
 
@@ -326,6 +331,9 @@ func (n *Node) Close() error {
 	}
 	if n.mesh != nil {
 		errs = append(errs, n.mesh.transport.Close())
+	}
+	if n.submitted != nil {
+		n.submitted.Close()
 	}
 	if n.guard != nil {
 		errs = append(errs, n.guard.Close())

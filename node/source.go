@@ -185,10 +185,17 @@ func (s *source) BaseFees() rpc.FeeQuote {
 	}
 }
 
-// Submit implements rpc.Source.
+// Submit implements rpc.Source. What the pool admits is kept over a restart.
 func (s *source) Submit(ctx context.Context, bodies [][]byte) ([]rpc.Verdict, error) {
+	return s.submit(ctx, bodies, s.node.submitted.Take)
+}
+
+// submit has the bodies judged, spreads those that the pool admits and hands them to
+// keep, which must not block.
+func (s *source) submit(ctx context.Context, bodies [][]byte, keep func(bodies [][]byte)) ([]rpc.Verdict, error) {
 	done := make(chan []sigverify.Verdict, 1)
 	err := s.node.sigverify.Submit(bodies, func(v []sigverify.Verdict) {
+		keep(admitted(v))
 		s.node.mesh.flood(-1, v)
 		done <- v
 	})

@@ -31,6 +31,7 @@ import (
 //	fan-out          nothing                           finalized events
 //	evidence         proofs of contradictions          the engine
 //	accuser          what it submits against others    final blocks
+//	submitted        file of clients' submissions      its queue, five times a second
 //	mesh             connections, address book         UDP socket, its queues
 //	checkpoints      files of recent states            peers' requests, every 10,000th commit
 //	room             what it has warned of             a clock
@@ -50,6 +51,8 @@ import (
 //	finalized         ledger → fan-out     256        blocks         wait         no final block may be skipped
 //	subscribers       fan-out → rpc        64 each    blocks         drop reader  it resumes from the store
 //	evidence          engine → its file    64         proofs         forget       an accused is banned with the first
+//	submitted         sigverify → its file 4,096      submissions    drop new     seconds of a slow disk; clients may resend
+//	                                       8 MiB      bytes          drop new     memory
 //	inbox             mesh → engine        4,096      messages       not read     128 peers' votes of several views
 //	votes             engine → each peer   1,024      messages       drop oldest  older views matter less
 //	certificates      engine → each peer   512        messages       drop oldest  the same
@@ -78,6 +81,7 @@ func (n *Node) Run(ctx context.Context) error {
 	inner.start("fan-out", n.fanOut)
 	inner.start("evidence", n.evidence.Run)
 	inner.start("room for state", n.room.run)
+	inner.start("submissions", n.submitted.Run)
 	if n.keys.Validates() {
 		inner.start("accuser", n.accuser.Run)
 	}

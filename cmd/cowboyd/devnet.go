@@ -34,6 +34,7 @@ type listenFlags struct {
 	ExecMode   string   `name:"exec-mode" help:"How the transactions of a block are executed: seq (one after the other), dag (beside each other, as planned), opt (beside each other, without a plan), auto. The results are the same." enum:"auto,seq,dag,opt" default:"auto"`
 	Workers    int      `name:"exec-workers" help:"Transactions executed at a time; 0 for as many as there are processors." default:"0"`
 	Build      int      `name:"build-percent" help:"Part of the block time in which a proposal takes transactions; the rest is for everything else." default:"60"`
+	KeepMiB    int64    `name:"keep-submitted-mib" help:"MiB of the file that keeps what clients submitted here and no block has yet, to offer it to the pool again after a restart. 0 keeps none, as does a devnet without --data." default:"16"`
 	Checkpoint uint64   `name:"checkpoint-blocks" help:"Blocks between two checkpoints of the state, which joining nodes fetch. 0 makes none." default:"10000"`
 }
 
@@ -55,7 +56,7 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 		}
 		cfg.RPCProxies = append(cfg.RPCProxies, p)
 	}
-	cfg.CheckpointBlocks, cfg.BuildPercent = f.Checkpoint, f.Build
+	cfg.CheckpointBlocks, cfg.BuildPercent, cfg.SubmittedBytes = f.Checkpoint, f.Build, f.KeepMiB<<20
 	mode, err := parallel.ParseMode(f.ExecMode)
 	if err != nil {
 		return cfg, err
@@ -106,7 +107,7 @@ func (c *devnetCommand) Run(ctx context.Context, log *slog.Logger) error {
 			return fmt.Errorf("make a data folder: %w", err)
 		}
 		defer os.RemoveAll(temp)
-		dataDir = temp
+		dataDir, c.KeepMiB = temp, 0
 	}
 	if c.Validators != 1 {
 		return c.runSeveral(ctx, log, dataDir)
