@@ -58,7 +58,7 @@ const (
 // formatVersion changes with any change of the tables, and with any of the records
 // that the state transition keeps: a state whose records read otherwise is another
 // format, though each of its rows is in place. 7: actors' records without manifests,
-// prices in ledgers, settings in their canonical form.
+// prices in ledgers, settings as the JSON text of their values.
 const formatVersion = 7
 
 const (
