@@ -66,10 +66,14 @@ type Node struct {
 }
 
 // Open opens the data folder and builds every part, without starting any. It
-// fails when the folder belongs to another chain or is in use.
+// fails when the folder belongs to another chain or is in use. Without a log nothing is
+// logged.
 func Open(cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Node, error) {
 	if err := errors.Join(cfg.Check(), cpu.CheckVariable()); err != nil {
 		return nil, err
+	}
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
 	}
 	n := &Node{cfg: cfg, genesis: genesis, log: log}
 	if err := n.open(); err != nil {
@@ -129,7 +133,7 @@ func (n *Node) open() error {
 func (n *Node) sayUnbuilt() error {
 	moved, err := n.genesis.Params.Unbuilt()
 	if len(moved) > 0 {
-		n.log.Warn("the genesis sets parameters of parts that are not built yet: nothing follows from them", "parameters", strings.Join(moved, " "))
+		n.log.Info("the genesis sets parameters of parts that are not built yet: nothing follows from them", "parameters", strings.Join(moved, " "))
 	}
 	return err
 }

@@ -35,8 +35,10 @@ func TestOldSendersTakeTurns(t *testing.T) {
 	ask(greedy)
 	<-working
 	ask(greedy)
-	for o.enter(netip.MustParseAddr("10.0.0.1")) { // until the second waits
-		o.leave(netip.MustParseAddr("10.0.0.1"))
+	for waiting := 0; waiting < 2; { // until the second does
+		o.mu.Lock()
+		waiting = int(o.waiting[netip.MustParseAddr("10.0.0.1")])
+		o.mu.Unlock()
 	}
 	if _, err := o.recover(greedy, block); !errors.Is(err, rpc.ErrBusy) {
 		t.Errorf("a third block of one client: %v", err)

@@ -141,7 +141,7 @@ func (p lossyPort) Send(to beacon.Participant, msg []byte) {
 // Large blocks reach everybody in pieces, small ones whole, and nobody fetches
 // or bans (consensus design §5).
 func TestLargeBlocksTravelAsShards(t *testing.T) {
-	engines, _ := cluster(t, 12, func(_, _ beacon.Participant, msg []byte) bool {
+	engines, _ := cluster(t, 30, func(_, _ beacon.Participant, msg []byte) bool {
 		if msg[0] == tagOffer && len(msg) > 600 {
 			t.Errorf("a block of %d bytes goes whole", len(msg))
 		}
