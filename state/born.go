@@ -138,33 +138,43 @@ func (g *Grown) Born() bool { return g.Before.Entries == 0 }
 // order of their first writes since. It takes time for the writes since the mark, and
 // looks up in the parent what was not read of it.
 func (o *Overlay) EachGrown(mark int, fn func(g Grown)) error {
+	o.look++
 	for i := mark; i < len(o.undo); i++ {
 		u := &o.undo[i]
 		w := o.delta.accounts[u.addr]
-		if u.place == placeCode || w == nil {
+		if u.place == placeCode || w == nil || !w.firstLook(u.key, o.look) {
 			continue
 		}
 		g, grown, err := o.grownBy(w, u)
 		if err != nil {
 			return err
 		}
-		if grown && !o.wroteBefore(mark, i) {
+		if grown {
 			fn(g)
 		}
 	}
 	return nil
 }
 
-// wroteBefore reports whether a write since the mark was of the place of a later one:
-// then the earlier one says what was there before.
-func (o *Overlay) wroteBefore(mark, i int) bool {
-	u := &o.undo[i]
-	for j := mark; j < i; j++ {
-		if e := &o.undo[j]; e.place != placeCode && e.addr == u.addr && e.key == u.key {
-			return true
-		}
+// firstLook reports whether a place is looked at for the first time in a look over
+// the writes since a mark: its first write says what was there before. What is not
+// written any more has not grown.
+func (w *writes) firstLook(key StorageKey, look uint64) bool {
+	if key == "" {
+		first := w.looked != look
+		w.looked = look
+		return first
 	}
-	return false
+	at, ok := w.places[key]
+	if !ok {
+		return false
+	}
+	if at >= len(w.slotsLooked) {
+		w.slotsLooked = append(w.slotsLooked, make([]uint64, len(w.slots)-len(w.slotsLooked))...)
+	}
+	first := w.slotsLooked[at] != look
+	w.slotsLooked[at] = look
+	return first
 }
 
 // grownBy compares what was there before one write with what is there now.

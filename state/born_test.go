@@ -82,6 +82,9 @@ func TestGrowth(t *testing.T) {
 			}
 			above := over(o)
 			scribble(t, rng, above, 10, true)
+			if err := above.EachGrown(0, func(state.Grown) {}); err != nil { // as for its price
+				t.Fatal(err)
+			}
 			if err := o.Absorb(above); err != nil {
 				t.Fatal(err)
 			}

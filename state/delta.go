@@ -37,6 +37,11 @@ type writes struct {
 
 	before existence // of the account in the parent
 
+	// The look of Overlay.EachGrown that has last met the account, and each of the
+	// first slots. They are of the overlay that the writes were made in.
+	looked      uint64
+	slotsLooked []uint64
+
 	walk *walk // of Overlay.Scan; nil until the first
 }
 

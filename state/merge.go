@@ -35,6 +35,7 @@ func (o *Overlay) Each(fn func(c *Change) error) error {
 func (o *Overlay) Take(c *Change) error {
 	o.forget()
 	if c.from != nil && c.Credit == 0 && o.delta.accounts[c.Address] == nil {
+		c.from.looked, c.from.slotsLooked = 0, c.from.slotsLooked[:0] // by another overlay
 		o.delta.put(c.from)
 		return nil
 	}

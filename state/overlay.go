@@ -23,6 +23,7 @@ type Overlay struct {
 	undo   []undo // one entry per write, oldest first
 	blind  *blind // nil: credits read the balance that they add to
 	seen   recent // reads of the parent
+	look   uint64 // how often EachGrown has looked
 }
 
 // undo takes back one write: it either puts back all writes of an address, or
