@@ -61,6 +61,7 @@ func (n *Node) ledgerMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("transactions_finalized_total", "Transactions committed since start.", s.TxsFinalized.Load)
 	counter("transactions_shed_total", "Transactions that execution refused of what was packed for a block.", s.Shed.Load)
 	counter("blocks_refilled_total", "Own proposals packed again for room that limits had reserved and nobody used.", s.Refilled.Load)
+	counter("blocks_doubted_total", "Own proposals packed again because transactions used far more than others that ran the same.", s.Doubted.Load)
 	counter("blocks_hurried_total", "Executions of own proposals that the proposer's clock ended.", s.Hurried.Load)
 	counter("transactions_slow_total", "Transactions dropped because they took far longer than their cycles pay for; each is in the log.", s.Slow.Load)
 	counter("execution_faults_total", "Transactions dropped, and drafts given up, because executing them is a fault of this program; each is in the log.", s.Faults.Load)

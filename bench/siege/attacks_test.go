@@ -17,6 +17,7 @@ type attack struct {
 	check  func(s *siege) error // in the end; may be nil
 	// transfers are the honest ones of a block; 0: transfersOfABlock.
 	transfers int
+	crowd     int // further accounts of the attacker
 }
 
 // transfersOfABlock are honest, four fifths of the user lane's target in cycles.
@@ -33,6 +34,8 @@ func attacks() []attack {
 		limitHogs(),    // B5
 		modestHogs(),
 		timerHogs(),
+		wideCrowd(),
+		turnedHandlers(),
 		neverRun(), // B6
 		manyNeverRun(),
 		parkedFlood(),
@@ -58,6 +61,9 @@ func together(name string, list ...attack) attack {
 	all := attack{name: name, what: "at the same time:"}
 	for _, a := range list {
 		all.what += " " + a.name
+	}
+	for _, a := range list {
+		all.crowd = max(all.crowd, a.crowd)
 	}
 	all.params = func(p *chain.Params) {
 		for _, a := range list {

@@ -38,6 +38,9 @@ func person(i int) chain.Address { return chain.Address{0: 0xa0, 18: byte(i >> 8
 // foe is the address of an attacker.
 func foe(i int) chain.Address { return chain.Address{0: 0xee, 18: byte(i >> 8), 19: byte(i)} }
 
+// stranger is the address of one of an attacker's crowd.
+func stranger(i int) chain.Address { return chain.Address{0: 0xef, 18: byte(i >> 8), 19: byte(i)} }
+
 // siege is a chain under attack. Its methods are for one goroutine.
 type siege struct {
 	t        testing.TB
@@ -140,6 +143,9 @@ func (s *siege) makeGenesis(a *attack) {
 	}
 	for i := range foes {
 		rich = append(rich, chain.Allocation{Name: fmt.Sprint("foe", i), Address: foe(i), Amount: wealth})
+	}
+	for i := range a.crowd {
+		rich = append(rich, chain.Allocation{Name: fmt.Sprint("stranger", i), Address: stranger(i), Amount: 10 * chain.WeiPerCBY})
 	}
 	group := polynomial.Group().Bytes()
 	if err := g.Complete([]chain.Validator{v}, group, [][96]byte{group}, rich, uint64(s.now.UnixMilli())); err != nil {

@@ -231,7 +231,7 @@ func TestFullBlocks(t *testing.T) {
 		return float64(s.honest.transfer) / blocks, bought / blocks
 	}
 	whole, _ := taken(quiet())
-	for _, a := range []attack{limitHogs(), modestHogs(), neverRun(), parkedFlood()} {
+	for _, a := range []attack{limitHogs(), modestHogs(), wideCrowd(), neverRun(), parkedFlood()} {
 		a.lanes = nil // a lane of the usual size
 		n, bought := taken(a)
 		base := whole - bought // room that the attack uses is paid for like anybody's

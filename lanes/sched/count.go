@@ -10,7 +10,7 @@ type count struct {
 }
 
 // countOf reckons with what the transaction is known to use: its own execution, then
-// what was learned of what it runs, then its limits.
+// what was learned of what it runs, unless that is in doubt, then its limits.
 func (k *picker) countOf(e *entry) count {
 	if e.key == 0 {
 		return count{uses: e.uses, spare: e.spare}
@@ -18,10 +18,13 @@ func (k *picker) countOf(e *entry) count {
 	if u, ok := k.req.Used[e.tx.Hash]; ok {
 		return e.expecting(u)
 	}
+	if e.ran != (chain.Usage{}) {
+		return e.expecting(e.ran)
+	}
 	if k.req.Expect == nil {
 		return count{uses: e.uses, spare: e.spare}
 	}
-	if u, ok := k.req.Expect(e.key); ok {
+	if u, ok := k.req.Expect(e.key); ok && !k.req.Doubt {
 		return e.expecting(u)
 	}
 	return count{uses: e.uses, spare: e.spare, guess: true}
@@ -36,12 +39,25 @@ func (e *entry) expecting(u chain.Usage) count {
 }
 
 // Of a lane's room, one transaction's unused limits keep free no more than a part in
-// narrowPart where others wait for it, and limits of which nobody knows what is used
-// of them take no more than a part in guessPart before what is known is served.
+// narrowPart where others wait for it, and what may come to nothing takes no more than
+// a part in guessPart before the rest is served.
 const (
 	narrowPart = 16
 	guessPart  = 4
 )
+
+// believe notes of transactions what an execution of theirs used: the next picks need not
+// find out again that they are not like others that run the same. All shards are held.
+func (s *Scheduler) believe(used map[chain.Hash]chain.Usage) {
+	for hash, u := range used {
+		for i := range s.shards {
+			if e := s.shards[i].byHash[hash]; e != nil {
+				e.ran = u
+				break
+			}
+		}
+	}
+}
 
 // part is the n-th part of what a lane has.
 func part(of chain.Usage, n uint64) chain.Usage {
@@ -88,14 +104,17 @@ func (k *picker) fits(e *entry, c *count) bool {
 	return false
 }
 
-// postpone reports whether a guess must wait until what is known of the lane is
-// served. The first of a block need not: it may be the one that teaches. When a block
-// is packed again, for the room that guesses left, no new ones take it.
+// postpone reports whether what may come to nothing must wait until the rest of the lane
+// is served: a guess, which may use next to nothing of its limits, and who has no promise
+// (see loose), which may find no room for them. The first of a block need not: it may be
+// the one that teaches. When a block is packed again, for the room that such left, none
+// takes it that did not run before.
 func (k *picker) postpone(e *entry, c *count) bool {
-	if !c.guess || k.last {
+	if k.last {
 		return false
 	}
-	if k.req.Used != nil || k.guessed != (chain.Usage{}) && exceeds(sum(k.guessed, c.uses), k.guessMost) {
+	_, ran := k.req.Used[e.tx.Hash]
+	if k.req.Used != nil && !ran || k.guessed != (chain.Usage{}) && exceeds(sum(k.guessed, c.uses), k.guessMost) {
 		k.later = append(k.later, e)
 		k.cut = true
 		return true

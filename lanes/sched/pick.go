@@ -33,6 +33,9 @@ type PickRequest struct {
 	// Used is what transactions used in an execution on the same parent: what is known
 	// of them best.
 	Used map[chain.Hash]chain.Usage
+	// Doubt says that Expect was wrong for this block: what is not in Used is a guess,
+	// and what is counts with that from now on.
+	Doubt bool
 }
 
 // Picked is a selection for a block.
@@ -59,6 +62,9 @@ func (s *Scheduler) Pick(req *PickRequest) (Picked, error) {
 	s.holdAll()
 	defer s.releaseAll()
 	defer s.merge.forget()
+	if req.Doubt {
+		s.believe(req.Used)
+	}
 	k, err := s.picker(req, false)
 	if err == nil && k.cramped { // somebody's unused limits keep others out
 		k, err = s.picker(req, true)
@@ -120,7 +126,7 @@ type picker struct {
 	cramped   bool        // such a promise has kept something out
 	cut       bool        // something was left for want of room
 	spareMost chain.Usage // unused limits in the lane at hand that count as large
-	guessMost chain.Usage // room of the lane for limits of which nothing is known
+	guessMost chain.Usage // room of the lane for what may come to nothing; see postpone
 	guessed   chain.Usage // what such have taken of it
 	later     []*entry    // such that wait for the rest of the lane
 	last      bool        // it is their turn
@@ -227,13 +233,13 @@ func (k *picker) take(s *sender, e *entry) bool {
 		return false
 	}
 	loose := k.loose(&c)
-	if loose && s.pick.met || k.postpone(e, &c) {
+	if loose && s.pick.met || (c.guess || loose) && k.postpone(e, &c) {
 		return false
 	}
 	if e.calls.Actor != nil && !k.mayCall(s, e) {
 		return false
 	}
-	if c.guess {
+	if c.guess || loose {
 		k.guessed = sum(k.guessed, c.uses)
 	}
 	k.spare = k.promise(&c)

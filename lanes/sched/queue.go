@@ -41,6 +41,7 @@ type entry struct {
 	uses       chain.Usage   // most that it uses
 	spare      chain.Usage   // the rest of its limits
 	expected   chain.Usage   // use that it was ranked by when it came
+	ran        chain.Usage   // use in an execution that showed that guesses are wrong, if any
 	key        uint64        // what it runs, where only a guess says what it uses; or 0
 	calls      Call          // what it may take from an actor
 	bytes      int           // of the body

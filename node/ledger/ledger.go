@@ -119,7 +119,7 @@ type Stats struct {
 	TxsFinalized                           atomic.Uint64
 	Shed                                   atomic.Uint64 // transactions that execution refused of a selection
 	Faults                                 atomic.Uint64 // transactions and drafts that were given up because executing them is a fault
-	Refilled, Hurried, Slow                atomic.Uint64 // own blocks packed again, ended by the clock; transactions far above their price in time
+	Refilled, Doubted, Hurried, Slow       atomic.Uint64 // own blocks packed again, packed again without what was learned, ended by the clock; transactions far above their price in time
 	PackNanos, ExecNanos, RootNanos        atomic.Uint64
 	CommitNanos                            atomic.Uint64
 

@@ -82,6 +82,11 @@ type proposal struct {
 	parent *Executed
 	vrfOut chain.Hash
 	watch  *watch
+	// used is what transactions used when they were executed for this block; nil: nothing
+	// is known before the first packing but what was learned of others. That is not to be
+	// trusted once doubt is set.
+	used  map[chain.Hash]chain.Usage
+	doubt bool
 }
 
 // build packs, orders and executes one block. view ends with the view that it is for.
@@ -96,18 +101,18 @@ func (l *Ledger) build(ctx, view context.Context, req engine.ProposeRequest, par
 	proof, vrfOut := vrf.Prove(l.cfg.OrderKey, l.cfg.Proposers.namespace, order.Message(header.Height, parentBeacon))
 	header.OrderProof = proof
 
-	p := &proposal{l, ctx, header, parent, vrfOut, l.newWatch(view, parent)}
+	p := &proposal{l: l, ctx: ctx, header: header, parent: parent, vrfOut: vrfOut, watch: l.newWatch(view, parent)}
 	var packed lanes.Packed
 	if !advancing {
 		var err error
-		if packed, err = p.pack(nil); err != nil {
+		if packed, err = p.pack(); err != nil {
 			return nil, err
 		}
 	}
 	if req.Draft != nil && packed.Spare == nil && l.draftPays(packed.Txs) {
 		req.Draft(draftOf(header, packed.Txs))
 	}
-	s, err := p.shed(selectionOf(&packed))
+	s, err := p.shed(&packed)
 	if err == nil {
 		s, err = p.refill(&packed, s)
 	}
@@ -153,8 +158,8 @@ func (l *Ledger) parentBeacon(h *chain.Header) chain.Hash {
 // block limit; what a header's inputs take beyond it is added by pack.
 const blockEnvelopeBytes = 2 * chain.HeaderFixedBytes
 
-// pack selects transactions; used says what some of them are known to use.
-func (p *proposal) pack(used map[chain.Hash]chain.Usage) (lanes.Packed, error) {
+// pack selects transactions.
+func (p *proposal) pack() (lanes.Packed, error) {
 	l, h, parent := p.l, &p.header, p.parent
 	began := time.Now()
 	reserved, err := exec.TimerReserve(parent.State, parent.Force.Params, h.Height)
@@ -172,7 +177,8 @@ func (p *proposal) pack(used map[chain.Hash]chain.Usage) (lanes.Packed, error) {
 		Height:   h.Height,
 		BaseFees: h.BaseFees,
 		VRFOut:   p.vrfOut,
-		Used:     used,
+		Used:     p.used,
+		Doubt:    p.doubt,
 		MaxBytes: l.size.limit - len(h.PresenceInput) - len(h.ConsumedSeeds),
 		Before:   l.before(parent),
 		Left:     left,

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"errors"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/lanes"
@@ -19,16 +21,15 @@ const (
 // comes in. All is arranged and executed anew, as the order of a block follows from all
 // of its transactions (resolution 11.41). The fullest of the blocks is kept.
 func (p *proposal) refill(packed *lanes.Packed, s exec.Sifted) (exec.Sifted, error) {
-	used := map[chain.Hash]chain.Usage{}
 	for range refillsMost {
-		if !packed.Cut || s.Cut || !p.watch.again() || !p.spacious(packed, &s, used) {
+		if !packed.Cut || s.Cut || !p.watch.again() || !p.spacious(packed, &s) {
 			break
 		}
-		next, err := p.pack(used)
+		next, err := p.pack()
 		if err != nil {
 			return s, err
 		}
-		more, err := p.shed(selectionOf(&next))
+		more, err := p.shed(&next)
 		if err != nil {
 			return s, err
 		}
@@ -41,18 +42,62 @@ func (p *proposal) refill(packed *lanes.Packed, s exec.Sifted) (exec.Sifted, err
 	return s, nil
 }
 
-// spacious notes what the transactions used, and reports whether that leaves much of
-// what they were counted with.
-func (p *proposal) spacious(packed *lanes.Packed, s *exec.Sifted, used map[chain.Hash]chain.Usage) bool {
-	var all chain.Usage
+// note remembers what the transactions used, and returns the sum.
+func (p *proposal) note(s *exec.Sifted) (all chain.Usage) {
+	if p.used == nil {
+		p.used = make(map[chain.Hash]chain.Usage, len(s.Kept))
+	}
 	for i, tx := range s.Kept {
 		u := chain.Usage{Cycles: s.Receipts[i].CyclesUsed, Cells: s.Receipts[i].CellsUsed}
-		used[tx.Hash] = u
+		p.used[tx.Hash] = u
 		all.Cycles += u.Cycles
 		all.Cells += u.Cells
 	}
+	return all
+}
+
+// spacious notes what the transactions used, and reports whether that leaves much of
+// what they were counted with.
+func (p *proposal) spacious(packed *lanes.Packed, s *exec.Sifted) bool {
+	all := p.note(s)
 	params := p.parent.Force.Params
 	return packed.Counted.Cycles > all.Cycles+params.CyclesTarget/refillPart || packed.Counted.Cells > all.Cells+params.CellsTarget/refillPart
+}
+
+// crowdedPart: transactions whose limits are no larger than a part in so many of the
+// block's target find room wherever a block is not fuller than was expected.
+const crowdedPart = 8
+
+// crowded reports whether a selection used so much more than was expected that a part of
+// it found no room.
+func (p *proposal) crowded(sel *exec.Selection, s *exec.Sifted) bool {
+	params, out := p.parent.Force.Params, chain.Usage{}
+	for _, invalid := range s.Refused {
+		limits := chain.Usage{Cycles: sel.Txs[invalid.Index].Tx.CyclesLimit, Cells: sel.Txs[invalid.Index].Tx.CellsLimit}
+		large := limits.Cycles > params.CyclesTarget/crowdedPart || limits.Cells > params.CellsTarget/crowdedPart
+		if !large && !sel.IsSpare(invalid.Index) && errors.Is(invalid.Err, exec.ErrLaneFull) {
+			out.Cycles += limits.Cycles
+			out.Cells += limits.Cells
+		}
+	}
+	return out.Cycles > params.CyclesTarget/crowdedPart || out.Cells > params.CellsTarget/crowdedPart
+}
+
+// doubtful packs again without what was learned of handlers, if the execution of a
+// selection shows that this is far from the truth: they were made to look as if they
+// used little, and who pays more stands out for them. It reports whether it did.
+func (p *proposal) doubtful(packed *lanes.Packed, sel *exec.Selection, s *exec.Sifted) (bool, error) {
+	if p.doubt || s.Cut || !p.watch.again() || !p.crowded(sel, s) {
+		return false, nil
+	}
+	p.note(s)
+	p.doubt = true
+	p.l.Stats.Doubted.Add(1)
+	next, err := p.pack()
+	if err == nil {
+		*packed = next
+	}
+	return true, err
 }
 
 // fuller reports whether a block pays its proposer more, or has more transactions for

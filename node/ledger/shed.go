@@ -11,6 +11,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/state/store"
 	"github.com/cowboy-foundation/cowboy/state/tree"
 )
@@ -25,9 +26,10 @@ import (
 // A selection is executed once, except where one is refused behind which others of its
 // sender have run: they move in the order, and all is executed anew without it. If
 // again one is refused so, or time is over, only the first of each sender is left, which
-// nothing moves.
-func (p *proposal) shed(sel exec.Selection) (exec.Sifted, error) {
-	l := p.l
+// nothing moves. Where many are refused for want of room, the selection itself was wrong:
+// it is made again, once, and stands in packed then.
+func (p *proposal) shed(packed *lanes.Packed) (exec.Sifted, error) {
+	l, sel := p.l, selectionOf(packed)
 	for round := 0; ; round++ {
 		sel.Watch = p.watch.of(sel.Txs)
 		began := time.Now()
@@ -50,6 +52,12 @@ func (p *proposal) shed(sel exec.Selection) (exec.Sifted, error) {
 		}
 		if s.Cut {
 			l.Stats.Hurried.Add(1)
+		}
+		if anew, err := p.doubtful(packed, &sel, &s); err != nil {
+			return s, err
+		} else if anew {
+			sel, round = selectionOf(packed), -1
+			continue
 		}
 		next := order.Arrange(p.vrfOut, s.Kept)
 		if slices.Equal(next, s.Kept) {
