@@ -147,7 +147,7 @@ var systemInstructions = []InstructionSpec{
 	// Rent (whitepaper, "State Rent Model"; resolution 3).
 	system(AddrRent, OpRentPrepay, "rent_prepay").runs().args(Arg{"actor", ArgAddress, false}, Arg{"epochs", ArgUint, false}).note("anybody's, out of the sender's balance; arrears first"),
 	system(AddrRent, OpRestoreBegin, "restore_begin").runs().args(Arg{"actor", ArgAddress, false}, Arg{"deadline", ArgUint, false}).note("takes a bond that only the commit returns; lapses after rent.restore_idle_blocks without a part of 16 KiB, or the last"),
-	system(AddrRent, OpRestorePut, "restore_put").runs().args(Arg{"actor", ArgAddress, false}, Arg{"entries", ArgList, false}).note("[key, value] in ascending order of keccak256(key), charged as a write of their bytes"),
+	system(AddrRent, OpRestorePut, "restore_put").runs().args(Arg{"actor", ArgAddress, false}, Arg{"entries", ArgList, false}).note("[key, value] in ascending order of keccak256(key), charged as a write of their bytes and a hash of each key"),
 	system(AddrRent, OpRestoreCommit, "restore_commit").runs().args(Arg{"actor", ArgAddress, false}, Arg{"payer", ArgAddress, true}).note("in a block after the last entries; missed rent is paid by the sender, or by a payer that allowed it; the sender's bond comes back"),
 	system(AddrRent, OpRestoreAbort, "restore_abort").runs().args(Arg{"actor", ArgAddress, false}).note("by who began it, or anybody once it lapsed or proved to be wrong; burns the bond"),
 	system(AddrRent, OpRestoreAllow, "restore_allow").runs().args(Arg{"restorer", ArgAddress, false}, Arg{"actor", ArgAddress, false}, Arg{"max_amount", ArgUint, false}, Arg{"expiry", ArgUint, false}).note("the sender pays for the restoration, once and up to the height; 0 takes it back"),

@@ -148,12 +148,13 @@ func (b *block) putRestored(rb *rent.Block, a chain.Address, r *cbor.Reader, tx 
 	return out, rb.Put(a, tx.Sender, chunk)
 }
 
-// pricePut returns what it takes to write so many bytes, or what is left with the error
-// that it is too little.
+// pricePut returns what it takes to write so many entries of so many bytes together, whose
+// keys are put in order by their hashes, or what is left with the error that it is too
+// little.
 func (b *block) pricePut(size state.StorageSize, limit chain.Usage) (used chain.Usage, err error) {
 	api := &b.in.Params.API
 	need := chain.Usage{
-		Cycles: api.StorageWriteCycles + chain.Cycles(size.Bytes)*api.StorageWriteByteCycles,
+		Cycles: api.StorageWriteCycles + chain.Cycles(size.Entries)*api.HashCycles + chain.Cycles(size.Bytes)*api.StorageWriteByteCycles,
 		Cells:  chain.Cells(size.Bytes) * api.StorageWriteByteCells,
 	}
 	used = chain.Usage{Cycles: min(need.Cycles, limit.Cycles), Cells: min(need.Cells, limit.Cells)}

@@ -111,7 +111,7 @@ func (o *Overlay) existed(addr chain.Address, w *writes) (exists bool, err error
 		a, _, readErr := o.parent.Account(addr)
 		exists, err = a.Own(), readErr
 	}
-	if err == nil && w != nil {
+	if err == nil && w != nil && !o.shared {
 		w.before.note(exists)
 	}
 	return exists, err
@@ -209,6 +209,8 @@ func (o *Overlay) accountBorn(w *writes, u *undo) (bool, error) {
 		return false, err
 	case u.account != nil:
 		return !u.account.Own(), nil
+	case u.cleared:
+		return true, nil
 	case u.writes != nil:
 		before, err := o.existsWith(u.addr, u.writes)
 		return !before, err

@@ -66,7 +66,7 @@ func scribble(t *testing.T, rng *rand.Rand, o *state.Overlay, n int, undo bool) 
 // scratch, whatever was read, written, undone or taken over from other overlays; and
 // what grew since a mark is what grew between two such states.
 func TestGrowth(t *testing.T) {
-	for seed := range uint64(500) {
+	for seed := range uint64(1000) {
 		rng := rand.New(rand.NewPCG(seed, 14))
 		base := statetest.NewMaps(nil)
 		first := state.NewOverlay(base)
@@ -91,7 +91,7 @@ func TestGrowth(t *testing.T) {
 		}
 		middle := base.With(o.Delta())
 		mark := o.Snapshot()
-		scribble(t, rng, o, 10, true)
+		scribble(t, rng, o, 10+rng.IntN(60), true)
 		grown := map[string]uint64{}
 		if err := o.EachGrown(mark, func(g state.Grown) {
 			place := fmt.Sprintf("%x/%s", g.Address, g.Key)

@@ -24,6 +24,7 @@ type Overlay struct {
 	blind  *blind // nil: credits read the balance that they add to
 	seen   recent // reads of the parent
 	look   uint64 // how often EachGrown has looked
+	shared bool   // several goroutines read: nothing is noted
 }
 
 // undo takes back one write: it either puts back all writes of an address, or
@@ -36,6 +37,7 @@ type undo struct {
 	writes  *writes   // placeAddress: what was there, nil if nothing
 	account *Account  // placeAccount: what was set, nil if nothing
 	credit  chain.Wei // placeAccount: what was to be added
+	cleared bool      // placeAccount: whether account and storage had been dropped
 	value   []byte    // placeStorage: what was set, if had
 	had     bool
 }
@@ -54,6 +56,12 @@ func NewOverlay(parent View) *Overlay {
 	return &Overlay{parent: parent, delta: NewDelta()}
 }
 
+// Share says whether several goroutines read the overlay, which nobody writes meanwhile.
+// Then reads leave it as it is; without it they note what they find, for the writes to
+// come. What [Overlay.StorageSize] and [Overlay.Scan] keep of an address that was
+// written is the readers' to guard.
+func (o *Overlay) Share(yes bool) { o.shared = yes }
+
 // Account implements [View].
 func (o *Overlay) Account(addr chain.Address) (Account, bool, error) {
 	w := o.delta.accounts[addr]
@@ -70,10 +78,14 @@ func (o *Overlay) Account(addr chain.Address) (Account, bool, error) {
 		return old, existed, err
 	}
 	if w == nil {
-		o.seen.account(addr, old.Own())
+		if !o.shared {
+			o.seen.account(addr, old.Own())
+		}
 		return old, existed, nil
 	}
-	w.before.note(old.Own())
+	if !o.shared {
+		w.before.note(old.Own())
+	}
 	if w.account == nil {
 		return credited(old, existed, w.credit)
 	}
@@ -93,7 +105,7 @@ func (o *Overlay) Storage(addr chain.Address, key StorageKey) ([]byte, error) {
 		}
 	}
 	value, err := o.parent.Storage(addr, key)
-	if err == nil {
+	if err == nil && !o.shared {
 		o.seen.slot(addr, key, value)
 	}
 	return value, err
@@ -167,7 +179,7 @@ func (o *Overlay) SetAccount(addr chain.Address, a Account) {
 	if w := o.delta.accounts[addr]; w == nil {
 		o.undo = append(o.undo, undo{place: placeAddress, addr: addr})
 	} else {
-		o.undo = append(o.undo, undo{place: placeAccount, addr: addr, account: w.account, credit: w.credit})
+		o.undo = append(o.undo, undo{place: placeAccount, addr: addr, account: w.account, credit: w.credit, cleared: w.cleared})
 		w.credit = 0 // a holds it
 	}
 	o.delta.SetAccount(addr, a)

@@ -330,3 +330,54 @@ func TestRecipeB11(t *testing.T) {
 	t.Logf("B11 the rival begins: %s, paid %d and spent %d", chain.CodeName(r.Receipts[0].Code), r.Receipts[0].Fee, had-g.balance(t, Mallory))
 	g.figures(t, "B11 another begins beside", begin(Bob))
 }
+
+// TestRecipePut brings back a storage of the smallest entries: the work is by entries.
+func TestRecipePut(t *testing.T) {
+	const entries, each = 4090, 230
+	g := ground(t, Config{ProgramBytes: 1 << 20, Change: func(p *chain.Params) {
+		p.Rent.ChargeBlocks, p.EpochBlocks, p.Rent.GraceEpochs, p.Rent.WarningEpochs = 10, 5, 30, 1
+		p.Rent.PricePerByteYear = 1_000_000_000_000_000
+	}})
+	keeper := g.must(t)(g.Deploy(`from cowboy_sdk import *
+@public
+def fill(msg):
+    for i in range(msg.payload, msg.payload + 230):
+        storage.set('%03x' % i, b'x' * 60)
+`, "keeper", EncodeManifest(All()), nil, 0))
+	for at := uint64(0); at < entries; at += each {
+		if err := g.Empty(2); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := g.One(g.Message(keeper, "fill", number(at))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for asleep := false; !asleep; {
+		if err := g.Empty(1); err != nil {
+			t.Fatal(err)
+		}
+		s, err := (&rent.Block{State: state.NewOverlay(g.State), Params: g.Params(), Height: g.Height}).Status(keeper)
+		if err != nil || g.Height > 500 {
+			t.Fatal(g.Height, err)
+		}
+		asleep = s.State == rent.Dormant
+	}
+	if _, err := g.One(g.Instruction(Alice, chain.AddrRent, chain.OpRestoreBegin, raw(keeper[:]), number(uint64(g.Height)+7000))); err != nil {
+		t.Fatal(err)
+	}
+	list := make([]state.StorageChange, entries)
+	for i := range list {
+		list[i] = state.StorageChange{Key: state.NewStorageKey(state.VMNamespacePVM, fmt.Appendf(nil, "%03x", i)), Value: []byte{}}
+	}
+	list = rent.Arrange(list)
+	for _, n := range []int{256, 2048, entries} {
+		var items [][]byte
+		for _, e := range list[:n] {
+			items = append(items, array(raw([]byte(e.Key)), raw(e.Value)))
+		}
+		s, _ := g.figures(t, fmt.Sprint("restore_put of ", n), g.Instruction(Alice, chain.AddrRent, chain.OpRestorePut, raw(keeper[:]), array(items...)))
+		if least := g.Params().API.HashCycles * chain.Cycles(n); s.Used.Cycles < least {
+			t.Errorf("%d entries cost %d cycles, no %d", n, s.Used.Cycles, least)
+		}
+	}
+}

@@ -39,6 +39,7 @@ type marks struct {
 
 func newSettled(base *state.Overlay, txs int) *settled {
 	s := &settled{base: base, written: newFilter(txs)}
+	base.Share(true)
 	for i := range s.shards {
 		s.shards[i] = shard{over: state.NewOverlay(base), marks: map[chain.Address]*marks{}}
 	}
@@ -102,15 +103,24 @@ func (s *settled) unchanged(v *view) bool {
 func (s *settled) roomFor(peaks []state.Credit) (bool, error) {
 	for i := range peaks {
 		p := &peaks[i]
-		a, _, err := s.of(&p.Address).over.Account(p.Address)
+		balance, err := s.balance(p.Address)
 		if err != nil {
 			return false, err
 		}
-		if a.Balance+p.Amount < a.Balance {
+		if balance+p.Amount < balance {
 			return false, nil
 		}
 	}
 	return true, nil
+}
+
+// balance returns the balance of an account, as settled now.
+func (s *settled) balance(addr chain.Address) (chain.Wei, error) {
+	sh := s.of(&addr)
+	sh.mu.Lock() // the overlay notes what it has read
+	defer sh.mu.Unlock()
+	a, _, err := sh.over.Account(addr)
+	return a.Balance, err
 }
 
 // take takes over the writes of transaction index, which has read what v says.
@@ -166,6 +176,7 @@ func (m *marks) note(c *state.Change, mark uint32, keepsTraits bool) {
 
 // merge gives all writes to the base. Nobody reads any more.
 func (s *settled) merge() error {
+	s.base.Share(false)
 	for i := range s.shards {
 		if err := s.base.Absorb(s.shards[i].over); err != nil {
 			return err
