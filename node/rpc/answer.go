@@ -79,28 +79,34 @@ func (s *Server) readAhead(route *route, r *http.Request, client netip.Addr) (he
 	if route.body == 0 || r.Body == nil || r.ContentLength > route.body {
 		return held{}, nil // no body is wanted, or the handler refuses it unread
 	}
-	n := r.ContentLength
-	if n < 0 {
-		n = route.body + 1
-	}
-	share, why := s.bodies.take(client, n)
-	if why != granted {
-		return held{}, s.noShare(why, CodeBusy, s.bodies, "bytes of bodies")
-	}
-	body, err := io.ReadAll(io.LimitReader(r.Body, route.body+1))
-	if err != nil {
-		share.give()
-		return held{}, badRequest(CodeBadRequest, "the body ended early: send as many bytes as announced, within %v", s.cfg.ReadTimeout)
+	share := held{of: s.bodies, network: client}
+	body := make([]byte, 0, min(bodyStepBytes, max(r.ContentLength, 0)))
+	for end := false; !end && int64(len(body)) <= route.body; {
+		step := min(bodyStepBytes, route.body+1-int64(len(body)))
+		if why := share.more(step); why != granted {
+			share.give()
+			return held{}, s.noShare(why, CodeBusy, s.bodies, "bytes of bodies")
+		}
+		part, err := io.ReadAll(io.LimitReader(r.Body, step))
+		if err != nil {
+			share.give()
+			return held{}, badRequest(CodeBadRequest, "the body ended early: send as many bytes as announced, within %v", s.cfg.ReadTimeout)
+		}
+		body, end = append(body, part...), int64(len(part)) < step
 	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	return share, nil
 }
 
+// bodyStepBytes of a body are accounted for before they are read: who announces much
+// and sends little has no more.
+const bodyStepBytes = 16 << 10
+
 // noShare is the answer to a client that got nothing of a limit.
 func (s *Server) noShare(why refused, code Code, of *shares, what string) error {
 	if why == shareOver {
 		return refuse(http.StatusTooManyRequests, CodeShare,
-			"your address holds the %d %s that one client may: wait for an answer first", of.each, what)
+			"your network holds as many of the %d %s as it may beside others: wait for an answer first", of.max, what)
 	}
 	return refuse(http.StatusServiceUnavailable, code, "all %d %s are taken: try again in a second", of.max, what)
 }

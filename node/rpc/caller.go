@@ -27,11 +27,11 @@ func callerOf(ctx context.Context) *caller {
 	return c
 }
 
-// ClientOf returns the address that limits are counted on, of the request that a
+// ClientOf returns the network that shares are counted on, of the request that a
 // [Source] is asked for; it is invalid where no client asks.
 func ClientOf(ctx context.Context) netip.Addr {
 	if c := callerOf(ctx); c != nil {
-		return c.client
+		return networkOf(c.client)
 	}
 	return netip.Addr{}
 }
@@ -104,18 +104,25 @@ func hostOf(text string) netip.Addr {
 	return addr.Unmap().WithZone("")
 }
 
-// limitedBy is an IPv4 address itself, or the /64 network that one IPv6 host owns.
-func limitedBy(addr netip.Addr) netip.Addr {
+// limitedBy is an IPv4 address itself, or the /64 network that one IPv6 host owns: who
+// has a rate.
+func limitedBy(addr netip.Addr) netip.Addr { return prefixOf(addr, 64) }
+
+// networkOf is an IPv4 address itself, or the /48 network that anybody gets who asks
+// for one: who has a share.
+func networkOf(addr netip.Addr) netip.Addr { return prefixOf(addr, 48) }
+
+func prefixOf(addr netip.Addr, bits int) netip.Addr {
 	if addr.Is6() {
-		if p, err := addr.Prefix(64); err == nil {
+		if p, err := addr.Prefix(bits); err == nil {
 			return p.Addr()
 		}
 	}
 	return addr
 }
 
-// clientAddr is the address that limits of a connection are counted on.
-func clientAddr(remote string) netip.Addr { return limitedBy(hostOf(remote)) }
+// remoteNetwork is the network that shares of connections are counted on.
+func remoteNetwork(remote string) netip.Addr { return networkOf(hostOf(remote)) }
 
 // WithClient returns a context as that of a request of a client.
 func WithClient(ctx context.Context, client netip.Addr) context.Context {

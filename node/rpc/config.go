@@ -41,8 +41,8 @@ type Config struct {
 	RequestTimeout time.Duration // work on a request; must be above WaitMax
 	StopTimeout    time.Duration // finishing requests after Run's context ends
 
-	// ClientShare is how much of each of the limits below one client address may
-	// hold, in percent; 100 where all clients have one address, as on a devnet.
+	// ClientShare is how much one client (an IPv4 address, an IPv6 /48) may hold of what
+	// others leave of each of the limits below, in percent; 100 where all clients have one address, as on a devnet.
 	ClientShare int
 	// Proxies are the addresses whose X-Forwarded-For is believed: it names the
 	// client that the limits count. None unless an operator says so.

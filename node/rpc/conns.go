@@ -11,20 +11,23 @@ import (
 
 // connTable bounds the open connections, of all clients and of each. When it is
 // full, the connection that has waited longest for a next request makes room: an
-// idle one is worth less than a client who has something to ask.
+// idle one is worth less than a client who has something to ask. Of those that are not
+// idle a client may have a part of what others leave, as of everything (see shares).
 //
 // Behind the last place are a few spare ones, on which only the open routes
 // (/health, /metrics) are answered: who watches the node sees it when clients
 // have taken everything else.
 type connTable struct {
-	max, each int
-	exempt    func(netip.Addr) bool // proxies: they stand for many clients
-	stats     *Stats
+	max, percent int
+	exempt       func(netip.Addr) bool // proxies: they stand for many clients
+	stats        *Stats
 
-	mu    sync.Mutex // guards all below, and the fields of connections that it names
-	conns map[*conn]struct{}
-	by    map[netip.Addr]int
-	spare int
+	mu      sync.Mutex // guards all below, and the fields of connections that it names
+	conns   map[*conn]struct{}
+	by      map[netip.Addr]int // by network, as is busyBy
+	busyBy  map[netip.Addr]int // of them, those that are not idle
+	busyAll int
+	spare   int
 }
 
 const (
@@ -34,8 +37,8 @@ const (
 
 func newConnTable(most, percent int, exempt func(netip.Addr) bool, stats *Stats) *connTable {
 	return &connTable{
-		max: most, each: max(1, most*percent/100), exempt: exempt, stats: stats,
-		conns: map[*conn]struct{}{}, by: map[netip.Addr]int{},
+		max: most, percent: percent, exempt: exempt, stats: stats,
+		conns: map[*conn]struct{}{}, by: map[netip.Addr]int{}, busyBy: map[netip.Addr]int{},
 	}
 }
 
@@ -43,7 +46,7 @@ func newConnTable(most, percent int, exempt func(netip.Addr) bool, stats *Stats)
 type conn struct {
 	net.Conn
 	table  *connTable
-	client netip.Addr
+	client netip.Addr // its network
 	spare  bool
 	closer sync.Once
 
@@ -52,12 +55,12 @@ type conn struct {
 
 // admit gives a connection a place, or none.
 func (t *connTable) admit(c net.Conn) (*conn, bool) {
-	one := &conn{Conn: c, table: t, client: clientAddr(c.RemoteAddr().String())}
+	one := &conn{Conn: c, table: t, client: remoteNetwork(c.RemoteAddr().String())}
 	t.mu.Lock()
 	var out *conn
 	whole := len(t.conns) - t.spare
 	switch {
-	case t.by[one.client] >= t.each && !t.exempt(hostOf(c.RemoteAddr().String())):
+	case t.over(one.client) && !t.exempt(hostOf(c.RemoteAddr().String())):
 		if out = t.longestIdle(one.client); out == nil {
 			one = t.spareFor(one)
 		}
@@ -73,6 +76,7 @@ func (t *connTable) admit(c net.Conn) (*conn, bool) {
 	if one != nil {
 		t.conns[one] = struct{}{}
 		t.by[one.client]++
+		t.busy(one, 1)
 	} else {
 		t.stats.ConnsRefused.Add(1)
 	}
@@ -81,6 +85,21 @@ func (t *connTable) admit(c net.Conn) (*conn, bool) {
 		_ = out.Close() // it waited for a request that has not come
 	}
 	return one, one != nil
+}
+
+// over reports whether a client has its share: of all connections, or of those that
+// others leave it beside their own that are not idle. The caller holds mu.
+func (t *connTable) over(client netip.Addr) bool {
+	share := func(of int) int { return max(1, of*t.percent/100) }
+	return t.by[client] >= share(t.max) || t.busyBy[client] >= share(t.max-t.busyAll+t.busyBy[client])
+}
+
+// busy counts a connection that is not idle, or no longer. The caller holds mu.
+func (t *connTable) busy(c *conn, n int) {
+	t.busyAll += n
+	if t.busyBy[c.client] += n; t.busyBy[c.client] == 0 {
+		delete(t.busyBy, c.client)
+	}
 }
 
 // spareFor gives one a spare place; it is nil if there is none. The caller holds
@@ -123,6 +142,9 @@ func (t *connTable) remove(c *conn) {
 	if c.spare {
 		t.spare--
 	}
+	if c.idle.IsZero() {
+		t.busy(c, -1)
+	}
 	if t.by[c.client]--; t.by[c.client] == 0 {
 		delete(t.by, c.client)
 	}
@@ -136,8 +158,18 @@ func (t *connTable) changed(c net.Conn, state http.ConnState) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if _, there := t.conns[one]; !there {
+		return
+	}
+	was := one.idle.IsZero()
 	if one.idle = (time.Time{}); state == http.StateIdle {
 		one.idle = time.Now()
+	}
+	switch is := one.idle.IsZero(); {
+	case was && !is:
+		t.busy(one, -1)
+	case is && !was:
+		t.busy(one, 1)
 	}
 }
 

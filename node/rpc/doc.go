@@ -18,9 +18,9 @@
 //
 // # Clients
 //
-// One client address holds at most ClientShare percent of the connections, slots,
-// subscriptions, bodies and answers, so that four greedy ones cannot shut out a
-// fifth. A client's requests draw on its rate by what they cost: a price of the
+// One client, an IPv4 address or an IPv6 /48 network, holds at most ClientShare percent
+// of what others leave of the connections, slots, subscriptions, bodies and answers, so
+// that it takes a dozen greedy ones to shut out another. A host's (IPv6: /64) requests draw on its rate by what they cost: a price of the
 // route, and what a [Source] bills ([Bill]) for bytes of stored blocks, which is
 // known afterwards and owed. Behind a proxy the client is who the proxy says, if an
 // operator trusts it.

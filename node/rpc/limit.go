@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"hash/maphash"
 	"net/netip"
 	"sync"
 	"time"
@@ -10,9 +11,10 @@ import (
 // worth of requests, so a client may burst that much after a pause.
 //
 // At most max clients are remembered. When the table is full the clients whose
-// buckets have refilled are forgotten, which loses nothing; if none has, a
-// stranger shares one common bucket, so a flood of addresses cannot grow the
-// table or reset the buckets of those already in it.
+// buckets have refilled are forgotten, which loses nothing; if none has, a stranger
+// shares one of some common buckets with other networks that nobody can choose, so a
+// flood of addresses cannot grow the table, reset the buckets of those already in it,
+// or empty those of all strangers.
 type clientRates struct {
 	perPeriod float64
 	period    time.Duration
@@ -20,9 +22,13 @@ type clientRates struct {
 
 	mu       sync.Mutex // guards all below
 	buckets  map[netip.Addr]*bucket
-	strange  bucket
+	strange  [strangeBuckets]bucket
+	seed     maphash.Seed
 	lastScan time.Time
 }
+
+// strangeBuckets are shared by the networks that the table has no room for.
+const strangeBuckets = 512
 
 type bucket struct {
 	tokens float64
@@ -39,6 +45,7 @@ func newClientRates(perPeriod int, period time.Duration, maxClients int) *client
 		period:    period,
 		max:       maxClients,
 		buckets:   make(map[netip.Addr]*bucket),
+		seed:      maphash.MakeSeed(),
 	}
 }
 
@@ -106,7 +113,7 @@ func (c *clientRates) bucketOf(client netip.Addr, now time.Time) *bucket {
 		}
 	}
 	if len(c.buckets) >= c.max {
-		return &c.strange
+		return &c.strange[maphash.Comparable(c.seed, networkOf(client))%strangeBuckets]
 	}
 	b := &bucket{}
 	c.buckets[client] = b

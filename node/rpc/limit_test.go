@@ -36,13 +36,20 @@ func TestClientRates(t *testing.T) {
 	if n := take(b); n != 10 {
 		t.Errorf("another client gets %d, want 10", n)
 	}
-	// The table is full of spent buckets: strangers share one, whoever they are.
+	// The table is full of spent buckets: the strangers of a network share one, and how
+	// many there are is bounded.
 	strangers := 0
 	for i := range 50 {
-		strangers += take(netip.MustParseAddr(fmt.Sprintf("10.0.1.%d", i)))
+		strangers += take(netip.MustParseAddr(fmt.Sprintf("2001:db8:1:%x::1", i)))
 	}
 	if strangers != 10 {
-		t.Errorf("strangers got %d together, want 10", strangers)
+		t.Errorf("strangers of one network got %d together, want 10", strangers)
+	}
+	for i := range 20 * strangeBuckets {
+		strangers += take(netip.MustParseAddr(fmt.Sprintf("2001:db8:%x::1", i+1)))
+	}
+	if strangers != 10*strangeBuckets {
+		t.Errorf("all strangers got %d together, want %d", strangers, 10*strangeBuckets)
 	}
 	if len(c.buckets) != 2 {
 		t.Errorf("%d clients remembered, want 2", len(c.buckets))
@@ -58,16 +65,45 @@ func TestClientRates(t *testing.T) {
 }
 
 func TestClientAddr(t *testing.T) {
-	f := func(remote, want string) {
+	f := func(remote, host, network string) {
 		t.Helper()
-		if got := clientAddr(remote).String(); got != want {
-			t.Errorf("clientAddr(%s) = %s, want %s", remote, got, want)
+		if got := limitedBy(hostOf(remote)).String(); got != host {
+			t.Errorf("limitedBy(%s) = %s, want %s", remote, got, host)
+		}
+		if got := remoteNetwork(remote).String(); got != network {
+			t.Errorf("remoteNetwork(%s) = %s, want %s", remote, got, network)
 		}
 	}
-	f("10.0.0.1:5", "10.0.0.1")
-	f("[::ffff:10.0.0.1]:5", "10.0.0.1")
-	f("[2001:db8:1:2:3:4:5:6]:5", "2001:db8:1:2::")
-	f("@", "invalid IP")
+	f("10.0.0.1:5", "10.0.0.1", "10.0.0.1")
+	f("[::ffff:10.0.0.1]:5", "10.0.0.1", "10.0.0.1")
+	f("[2001:db8:1:2:3:4:5:6]:5", "2001:db8:1:2::", "2001:db8:1::")
+	f("@", "invalid IP", "invalid IP")
+}
+
+// TestAFloodOfHostsIsOneNetwork: one network with more hosts than the table remembers
+// leaves their rates to strangers of others.
+func TestAFloodOfHostsIsOneNetwork(t *testing.T) {
+	now := time.Unix(1_000, 0)
+	c := newClientRates(100, time.Second, 4096)
+	flood := func() {
+		for i := range 5_000 {
+			host := netip.MustParseAddr(fmt.Sprintf("2001:db8:1:%x::1", i))
+			for range 2 {
+				c.allow(limitedBy(host), now)
+			}
+		}
+	}
+	served := 0
+	for second := range 20 {
+		now = now.Add(time.Second)
+		flood()
+		if ok, _ := c.allow(netip.MustParseAddr(fmt.Sprintf("198.51.100.%d", second)), now); ok {
+			served++
+		}
+	}
+	if served < 19 { // by chance one may share the bucket of the flood
+		t.Errorf("%d of 20 strangers are served beside 5,000 hosts of one network", served)
+	}
 }
 
 func TestParseUint(t *testing.T) {
@@ -120,7 +156,7 @@ func TestForwardedClients(t *testing.T) {
 // back can be had again.
 func TestShares(t *testing.T) {
 	a, b, c := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2"), netip.MustParseAddr("10.0.0.3")
-	s := newShares(10, 50)
+	s := newShares(10, 1, 50)
 	take := func(client netip.Addr, n int64, want refused) held {
 		t.Helper()
 		h, why := s.take(client, n)
@@ -131,20 +167,49 @@ func TestShares(t *testing.T) {
 	}
 	first := take(a, 3, granted)
 	take(a, 3, shareOver)
-	take(a, 2, granted)
-	take(b, 4, granted)
-	take(c, 2, allTaken)
+	take(a, 2, granted) // half of what there is
+	take(b, 3, shareOver)
+	take(b, 2, granted) // half of what is left
+	take(c, 4, allTaken)
+	take(c, 2, shareOver)
+	take(c, 1, granted)
 	first.give()
 	take(c, 2, granted)
 	held{}.give() // of one who got nothing
-	if s.taken != 8 || s.by[a] != 2 {
+	if s.taken != 7 || s.by[a] != 2 || s.by[c] != 3 {
 		t.Errorf("%d taken, %v", s.taken, s.by)
 	}
-	if one := newShares(3, 1); one.each != 1 {
-		t.Errorf("a share of %d", one.each)
+	newShares(3, 1, 1).take(a, 1) // there is one for everybody
+	s = newShares(1<<62, 1, 100)
+	take(a, 1<<62, granted)
+}
+
+// TestHowManyFillAShare: networks that take all they can get fill a limit only if there
+// are many of them, and hosts of one network count as one.
+func TestHowManyFillAShare(t *testing.T) {
+	fill := func(limit int64, address string) (n int) {
+		s := newShares(limit, 1, 25)
+		for s.taken < limit && n < 1_000 {
+			client := netip.MustParseAddr(fmt.Sprintf(address, n+1))
+			for {
+				if _, why := s.take(client, 1); why != granted {
+					break
+				}
+			}
+			n++
+		}
+		return n
 	}
-	if all := newShares(1<<62, 100); all.each != 1<<62 {
-		t.Errorf("the whole is %d", all.each)
+	for _, tt := range []struct {
+		limit int64
+		least int
+	}{{64, 12}, {256, 16}, {1024, 20}} {
+		if n := fill(tt.limit, "10.0.0.%d"); n < tt.least {
+			t.Errorf("%d clients take all of %d, want %d at least", n, tt.limit, tt.least)
+		}
+	}
+	if n := fill(64, "2001:db8:1:%x::1"); n < 1_000 {
+		t.Errorf("%d hosts of one network take all", n)
 	}
 }
 
@@ -201,12 +266,12 @@ func TestLongestIdleGoesFirst(t *testing.T) {
 		c.idle = c.idle.Add(-ago)
 	}
 	a1, at1 := open("10.0.0.1")
-	a2, at2 := open("10.0.0.1")
-	b1, bt1 := open("10.0.0.2")
-	b2, bt2 := open("10.0.0.2")
 	idle(at1, 3*time.Second)
+	a2, at2 := open("10.0.0.1")
 	idle(at2, 2*time.Second)
+	b1, bt1 := open("10.0.0.2")
 	idle(bt1, 5*time.Second)
+	b2, bt2 := open("10.0.0.2")
 	if open("10.0.0.1"); !a1.closed || a2.closed || b1.closed || b2.closed {
 		t.Fatal("a client beyond its share does not close its own longest idle connection")
 	}
@@ -236,7 +301,7 @@ func TestLongestIdleGoesFirst(t *testing.T) {
 		_ = c.Close()
 		_ = c.Close() // gives its place back once
 	}
-	if len(table.conns) != 0 || len(table.by) != 0 || table.spare != 0 {
-		t.Errorf("left behind: %d, %v, %d spare", len(table.conns), table.by, table.spare)
+	if len(table.conns) != 0 || len(table.by) != 0 || table.spare != 0 || table.busyAll != 0 || len(table.busyBy) != 0 {
+		t.Errorf("left behind: %d, %v, %d spare, %d busy", len(table.conns), table.by, table.spare, table.busyAll)
 	}
 }

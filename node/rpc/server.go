@@ -60,6 +60,10 @@ type Server struct {
 	Stats Stats
 }
 
+// leastBytesPart: of memory, everybody may have a part in so many as long as there is
+// any.
+const leastBytesPart = 64
+
 // New returns a server that answers from source. It listens only in Run, but
 // ServeHTTP works at once.
 func New(cfg Config, source Source) (*Server, error) {
@@ -69,7 +73,8 @@ func New(cfg Config, source Source) (*Server, error) {
 	if cfg.Log == nil {
 		cfg.Log = slog.New(slog.DiscardHandler)
 	}
-	slots := func(n int) *shares { return newShares(int64(n), cfg.ClientShare) }
+	slots := func(n int) *shares { return newShares(int64(n), 1, cfg.ClientShare) }
+	memory := func(n int64) *shares { return newShares(n, n/leastBytesPart, cfg.ClientShare) }
 	s := &Server{
 		cfg:         cfg,
 		source:      source,
@@ -80,8 +85,8 @@ func New(cfg Config, source Source) (*Server, error) {
 		proofs:      slots(cfg.ProofsMax),
 		exports:     slots(cfg.ExportsMax),
 		trials:      slots(cfg.TrialsMax),
-		bodies:      newShares(cfg.BodiesBytesMax, cfg.ClientShare),
-		answers:     newShares(cfg.AnswersBytesMax, cfg.ClientShare),
+		bodies:      memory(cfg.BodiesBytesMax),
+		answers:     memory(cfg.AnswersBytesMax),
 		rates:       newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax),
 		faucetRates: newClientRates(cfg.FaucetPerMinute, time.Minute, cfg.ClientsMax),
 		origins:     http.NewCrossOriginProtection(),

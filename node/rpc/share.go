@@ -5,26 +5,37 @@ import (
 	"sync"
 )
 
-// shares is a limit that never waits, of which one client may hold a part: who
-// takes all it can get leaves the rest to others. It counts requests or bytes.
+// shares is a limit that never waits, of which one client may hold a part of what
+// others leave: who takes all it can get leaves most of the rest, so that it takes
+// many, from many networks, to leave nothing (docs/adr/0095). It counts requests or
+// bytes.
 type shares struct {
-	max, each int64
+	max, least, percent int64
 
 	mu    sync.Mutex // guards all below
 	taken int64
-	by    map[netip.Addr]int64
+	by    map[netip.Addr]int64 // by network
 }
 
-// newShares lets one client hold percent of max, and one at least.
-func newShares(limit int64, percent int) *shares {
-	return &shares{max: limit, each: max(1, limit/100*int64(percent)+limit%100*int64(percent)/100), by: map[netip.Addr]int64{}}
+// newShares lets one client hold percent of what others leave of a limit, or least
+// of it where there is so much.
+func newShares(limit, least int64, percent int) *shares {
+	return &shares{max: limit, least: least, percent: int64(percent), by: map[netip.Addr]int64{}}
+}
+
+// partOf is a percentage, without overflow.
+func partOf(n, percent int64) int64 { return n/100*percent + n%100*percent/100 }
+
+// share is what a network may hold, all together. The caller holds mu.
+func (s *shares) share(network netip.Addr) int64 {
+	return max(s.least, partOf(s.max-s.taken+s.by[network], s.percent))
 }
 
 // held is what a client got of a limit, to be given back.
 type held struct {
-	of     *shares
-	client netip.Addr
-	n      int64
+	of      *shares
+	network netip.Addr
+	n       int64
 }
 
 // Why a client gets nothing.
@@ -38,17 +49,25 @@ const (
 
 // take takes n for a client, or says why not. What it returns is given back once.
 func (s *shares) take(client netip.Addr, n int64) (held, refused) {
+	network := networkOf(client)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
 	case s.taken+n > s.max:
 		return held{}, allTaken
-	case s.by[client]+n > s.each:
+	case s.by[network]+n > s.share(network):
 		return held{}, shareOver
 	}
 	s.taken += n
-	s.by[client] += n
-	return held{s, client, n}, granted
+	s.by[network] += n
+	return held{s, network, n}, granted
+}
+
+// more adds to what a client holds.
+func (h *held) more(n int64) refused {
+	next, why := h.of.take(h.network, n)
+	h.n += next.n
+	return why
 }
 
 func (h held) give() {
@@ -58,7 +77,7 @@ func (h held) give() {
 	h.of.mu.Lock()
 	defer h.of.mu.Unlock()
 	h.of.taken -= h.n
-	if h.of.by[h.client] -= h.n; h.of.by[h.client] == 0 {
-		delete(h.of.by, h.client)
+	if h.of.by[h.network] -= h.n; h.of.by[h.network] == 0 {
+		delete(h.of.by, h.network)
 	}
 }

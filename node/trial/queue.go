@@ -9,7 +9,8 @@ import (
 
 // queue hands trials to workers, one client after the other: who asks for many
 // waits for himself. Of one client at most each are worked on at a time, so that a
-// worker is left for others.
+// worker is left for others, and no more than a quarter of the room that others leave
+// is held.
 type queue struct {
 	most, perClient, each int
 
@@ -31,11 +32,16 @@ func newQueue(cfg *Config) *queue {
 	return q
 }
 
+// queuePart: of the room that others leave, a client may hold a part in so many.
+const queuePart = 4
+
 // put takes a trial in, false if there is no room for it.
 func (q *queue) put(j job) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.n >= q.most || j.client.IsValid() && q.held[j.client] >= q.perClient {
+	held := q.held[j.client]
+	share := min(q.perClient, max(1, (q.most-q.n+held)/queuePart))
+	if q.n >= q.most || j.client.IsValid() && held >= share {
 		return false
 	}
 	if len(q.waiting[j.client]) == 0 {
