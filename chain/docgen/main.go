@@ -93,6 +93,7 @@ func render() string {
 			fmt.Fprintf(&b, "| %d | %s | %s |\n", code, name, chain.CodeMeaning(code))
 		}
 	}
+	b.WriteString(formsText())
 	return b.String()
 }
 
