@@ -1,8 +1,15 @@
 package cbor
 
 import (
+	"bytes"
+	"cmp"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
+	"maps"
+	"math/big"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -157,6 +164,93 @@ func TestVectorsRFC8949AppendixA(t *testing.T) {
 	if seen != len(inProfile) {
 		t.Errorf("the file has %d of the %d encodings inside the profile", seen, len(inProfile))
 	}
+}
+
+// TestVectorsDecoded is the other half of the table: what each row means. The writer
+// makes the row's bytes of it, or, where the profile has another form, bytes that the
+// profile takes.
+func TestVectorsDecoded(t *testing.T) {
+	var rows []struct {
+		Hex     string
+		Decoded json.RawMessage
+	}
+	vectors.Decode(t, "cbor/rfc8949_appendix_a.json", &rows)
+	same, other := 0, 0
+	for _, row := range rows {
+		if row.Decoded == nil {
+			continue // NaN, tags and simple values, which JSON does not have
+		}
+		d := json.NewDecoder(bytes.NewReader(row.Decoded))
+		d.UseNumber()
+		var value any
+		if err := d.Decode(&value); err != nil {
+			t.Fatal(err)
+		}
+		got, ok := appendJSON(nil, value)
+		if !ok {
+			continue // beyond 64 bits, which is a tag
+		}
+		if err := Scan(got, DefaultLimits()); err != nil {
+			t.Errorf("%s: %x, %v", row.Decoded, got, err)
+		}
+		if in := unhex(t, row.Hex); Scan(in, DefaultLimits()) == nil {
+			same++
+			if !bytes.Equal(got, in) {
+				t.Errorf("%s: %x, want %s", row.Decoded, got, row.Hex)
+			}
+			continue
+		}
+		other++
+		if hex.EncodeToString(got) == row.Hex {
+			t.Errorf("%s is outside the profile, and written so", row.Hex)
+		}
+	}
+	if same < 17 || other < 13 {
+		t.Errorf("%d rows inside the profile and %d outside", same, other)
+	}
+}
+
+// appendJSON writes a decoded JSON value; false where it has no form of its own.
+func appendJSON(dst []byte, value any) (_ []byte, ok bool) {
+	switch v := value.(type) {
+	case bool:
+		return AppendBool(dst, v), true
+	case string:
+		return AppendText(dst, v), true
+	case json.Number:
+		if u, err := strconv.ParseUint(v.String(), 10, 64); err == nil {
+			return AppendUint(dst, u), true
+		}
+		if i, err := v.Int64(); err == nil {
+			return AppendInt(dst, i), true
+		}
+		n, whole := new(big.Int).SetString(v.String(), 10)
+		if whole && n.Sign() < 0 && n.BitLen() <= 65 { // -2^64 to -2^63-1: no Go integer
+			n.Not(n)
+			return appendHead(dst, majorNint, n.Uint64()), n.IsUint64()
+		}
+		f, err := v.Float64()
+		return AppendFloat(dst, f), err == nil && !whole
+	case []any:
+		dst = AppendArray(dst, len(v))
+		for _, x := range v {
+			if dst, ok = appendJSON(dst, x); !ok {
+				return nil, false
+			}
+		}
+		return dst, true
+	case map[string]any:
+		dst = AppendMap(dst, len(v))
+		for _, k := range slices.SortedFunc(maps.Keys(v), func(a, b string) int {
+			return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
+		}) {
+			if dst, ok = appendJSON(AppendText(dst, k), v[k]); !ok {
+				return nil, false
+			}
+		}
+		return dst, true
+	}
+	return nil, false
 }
 
 func TestVectorsNotWellFormed(t *testing.T) {

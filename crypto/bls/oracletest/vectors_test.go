@@ -9,10 +9,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
 	bls12381 "github.com/consensys/gnark-crypto/ecc/bls12-381"
+	"github.com/consensys/gnark-crypto/field/hash"
 
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/crypto/vectors"
@@ -153,6 +155,39 @@ func TestOracleReadsTheBeacons(t *testing.T) {
 			if oracleVerifies(key, sig, hash) {
 				t.Errorf("%s round %d passes with another signature", name, b.Round)
 			}
+		}
+	}
+}
+
+// TestExpandMessage holds the oracle's expansion of messages, the first step of hash
+// to curve, to RFC 9380: blst has no door to its own, and both hash alike.
+func TestExpandMessage(t *testing.T) { // RFC 9380 §5.3.1
+	for _, file := range []string{"38", "256"} {
+		var suite struct {
+			DST   string
+			Tests []struct {
+				Len     string `json:"len_in_bytes"`
+				Msg     string
+				Uniform string `json:"uniform_bytes"`
+			}
+		}
+		vectors.Decode(t, "bls12381/rfc9380/expand_message_xmd_SHA256_"+file+".json", &suite)
+		for _, c := range suite.Tests {
+			n, err := strconv.ParseInt(c.Len, 0, 32)
+			check(t, err)
+			dst := []byte(suite.DST)
+			if len(dst) > 255 { // RFC 9380 §5.3.3
+				long := sha256.Sum256(append([]byte("H2C-OVERSIZE-DST-"), dst...))
+				dst = long[:]
+			}
+			got, err := hash.ExpandMsgXmd([]byte(c.Msg), dst, int(n))
+			check(t, err)
+			if hex.EncodeToString(got) != c.Uniform {
+				t.Errorf("%s %q: %x, want %s", file, c.Msg, got, c.Uniform)
+			}
+		}
+		if len(suite.Tests) < 5 {
+			t.Errorf("%s: %d cases", file, len(suite.Tests))
 		}
 	}
 }
