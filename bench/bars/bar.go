@@ -42,6 +42,10 @@ type Bar struct {
 	// Iterations fixes the iterations of each sample; 0 lets the meter choose
 	// as many as fill Config.SampleMin.
 	Iterations int
+	// SpinCores asks, beside each round, what a loop without memory or locks makes of
+	// so many cores. Where the machine does not give them to it, a bar on cores says
+	// nothing of us and is not measured. 0 does not ask.
+	SpinCores int
 
 	Setup  func() (Contest, error)
 	Gauge  *Gauge
@@ -113,6 +117,7 @@ type Round struct {
 	Peer      Sample  `json:"peer"`
 	OursFirst bool    `json:"ours_first"`
 	Ratio     float64 `json:"ratio"`
+	Spin      float64 `json:"spin,omitempty"` // efficiency of a spin loop on SpinCores
 }
 
 // Result is what became of one bar.

@@ -42,6 +42,7 @@ type Clock struct {
 	Now    func() time.Duration // monotonic
 	CPU    func() time.Duration // user and system time of this process
 	Allocs func() uint64        // heap objects allocated since the start
+	Spin   func(cores int) float64
 }
 
 // Meter measures bars one after the other.
@@ -73,6 +74,7 @@ func machineClock() Clock {
 			runtime.ReadMemStats(&m)
 			return m.Mallocs
 		},
+		Spin: spin,
 	}
 }
 
@@ -93,7 +95,7 @@ func (m *Meter) Measure(b *Bar) Result {
 	}
 	if err != nil {
 		r.Rounds = nil
-		return notMeasured(r, err.Error(), true)
+		return notMeasured(r, err.Error(), !errors.As(err, new(*crowdedError)))
 	}
 	r.Verdict = VerdictOK
 	if r.Ratio < r.Must {
@@ -145,9 +147,16 @@ func (m *Meter) contest(b *Bar, r *Result) (err error) {
 			return errors.New("a sample took no time at all: the clock does not move")
 		}
 		round.Ratio = round.Peer.NanosPerOp / round.Ours.NanosPerOp
-		if i >= m.cfg.Warmup {
-			r.Rounds = append(r.Rounds, round)
+		if i < m.cfg.Warmup {
+			continue
 		}
+		if b.SpinCores > 1 {
+			round.Spin = m.clock.Spin(b.SpinCores)
+		}
+		r.Rounds = append(r.Rounds, round)
+	}
+	if busy := crowded(b, r.Rounds); busy != nil {
+		return busy
 	}
 	summarize(r)
 	return nil

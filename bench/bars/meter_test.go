@@ -252,3 +252,45 @@ func TestConfigCheck(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestCrowdedMachine: a bar on cores that the machine gives to others is not measured,
+// and that is no failure of ours.
+func TestCrowdedMachine(t *testing.T) {
+	for _, tt := range []struct {
+		spins   []float64
+		verdict string
+	}{
+		{[]float64{1}, VerdictShort},
+		{[]float64{0.9, 0.3, 0.9}, VerdictShort}, // a moment
+		{[]float64{0.5}, VerdictNotMeasured},
+		{[]float64{0.9, 0.5, 0.5}, VerdictNotMeasured},
+	} {
+		m := &machine{}
+		clock, turn := m.clock(), 0
+		clock.Spin = func(cores int) float64 {
+			if cores != 2 {
+				t.Errorf("asked for %d cores", cores)
+			}
+			turn++
+			return tt.spins[turn%len(tt.spins)]
+		}
+		meter, err := NewMeterWithClock(DefaultConfig(), clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rng := rand.New(rand.NewPCG(1, 2))
+		r := meter.Measure(&Bar{
+			Name: "b", Peer: "p", Must: 0.8, SpinCores: 2,
+			Setup: race(m.takes(2*time.Microsecond, 0, rng), m.takes(time.Microsecond, 0, rng)),
+		})
+		if r.Verdict != tt.verdict || r.Failed {
+			t.Errorf("spins %v: %s, want %s", tt.spins, r.Line(), tt.verdict)
+		}
+	}
+}
+
+func TestSpinEnds(t *testing.T) {
+	if got := spin(2); got <= 0 {
+		t.Errorf("efficiency %g", got)
+	}
+}

@@ -16,7 +16,7 @@ func efficiencyBars() (list []bars.Bar) {
 	for _, cores := range []int{1, 2, 4, 8, 16} {
 		b := bars.Bar{
 			Name: fmt.Sprintf("actor-uncontended-efficiency-%d-cores", cores), Peer: "our sequential exec.Apply on one core",
-			Must: 0.6, Ops: people, Iterations: 1,
+			Must: 0.6, Ops: people, Iterations: 1, SpinCores: cores,
 		}
 		if have := runtime.NumCPU(); have < cores {
 			b.Absent = fmt.Sprintf("this machine has %d cores", have)

@@ -90,10 +90,14 @@ func each(one func(t *town, i int) *chain.VerifiedTx) func(t *town) []*chain.Ver
 // blocks.
 func parallelBars() (list []bars.Bar) {
 	for _, w := range workloads {
-		list = append(list, bars.Bar{
+		b := bars.Bar{
 			Name: w.name, Peer: "our sequential exec.Apply", Must: w.must, Aim: w.aim,
 			Cores: 2, Ops: people, Iterations: 1, Setup: w.race,
-		})
+		}
+		if w.must > 1 { // what the second core brings
+			b.SpinCores = b.Cores
+		}
+		list = append(list, b)
 	}
 	return list
 }

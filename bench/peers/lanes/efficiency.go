@@ -27,7 +27,7 @@ func efficiencyBars() []bars.Bar {
 	for _, cores := range []int{1, 2, 4, 8, 16} {
 		b := bars.Bar{
 			Name: fmt.Sprintf("sigverify-efficiency-%d-cores", cores), Peer: "itself on one core",
-			Must: 0.8, Ops: efficiencyTransfers, Iterations: 1,
+			Must: 0.8, Ops: efficiencyTransfers, Iterations: 1, SpinCores: cores,
 		}
 		if have := runtime.NumCPU(); have < cores {
 			b.Absent = fmt.Sprintf("this machine has %d cores", have)

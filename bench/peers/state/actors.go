@@ -35,7 +35,7 @@ func actorBars() []bars.Bar {
 }
 
 func whaleBar() bars.Bar {
-	bar := bars.Bar{Name: "whale-50k-cores-1-to-2", Peer: "ours on one core", Must: 1.7, Aim: 1.9, Ops: 50_000, Iterations: 1}
+	bar := bars.Bar{Name: "whale-50k-cores-1-to-2", Peer: "ours on one core", Must: 1.7, Aim: 1.9, Ops: 50_000, Iterations: 1, SpinCores: 2}
 	if runtime.NumCPU() < 2 {
 		bar.Absent = "one core"
 	} else {

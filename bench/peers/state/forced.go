@@ -35,7 +35,7 @@ func forcedBars() []bars.Bar {
 // 0.6 is the bar.
 func manyCoresBar() bars.Bar {
 	const cores = 16
-	b := bars.Bar{Name: "root-1m-50k-cores-1-to-16", Peer: "ours on one core", Must: 0.6 * cores, Aim: 0.75 * cores, Ops: 50_000, Iterations: 1}
+	b := bars.Bar{Name: "root-1m-50k-cores-1-to-16", Peer: "ours on one core", Must: 0.6 * cores, Aim: 0.75 * cores, Ops: 50_000, Iterations: 1, SpinCores: cores}
 	if runtime.NumCPU() < cores {
 		b.Absent = fmt.Sprintf("%d cores", runtime.NumCPU())
 		return b
