@@ -41,11 +41,11 @@ check: tools ## format, vet, staticcheck, architecture test, generated files
 	$(TOOLS)/staticcheck ./...
 	$(GO) test -count=1 -run 'TestArchitecture|TestSpecMap|TestOnlyBlstIsC' .
 
-ci: ## everything a change must pass: check, test, sim, fuzz, oracles
+ci: ## everything a change must pass: check, test, race, sim, fuzz, oracles
 	@.ci/steps
 
-race: ## run the concurrent packages under the race detector
-	$(GO) test -race -short ./lanes/... ./consensus/... ./node/... ./state/... ./crypto/... ./exec ./exec/parallel ./exec/pvm
+race: ## run the concurrent packages under the race detector (PACKAGES=./exec/parallel for some of them)
+	$(GO) test -race -short $(or $(PACKAGES),./lanes/... ./consensus/... ./node/... ./state/... ./crypto/... ./exec ./exec/parallel ./exec/pvm)
 
 sim: ## run the seeded consensus simulation and report (SEEDS=200 of them, or SEED=n alone)
 	cd consensus/simtest && $(GO) test -count=1 -run 'TestSim$$' -args -report -first=$(FIRST) -seeds=$(SEEDS) -seed=$(SEED)
