@@ -77,32 +77,8 @@ func (g *Genesis) text() *genesisText {
 	for _, a := range g.SystemActors {
 		t.SystemActors = append(t.SystemActors, actorText(a))
 	}
-	t.Params.fillLists()
+	detach(&t.Params)
 	return t
-}
-
-// fillLists replaces nil by empty lists, so that both write the same.
-func (p *Params) fillLists() {
-	if p.InflationBasisPoints == nil {
-		p.InflationBasisPoints = []InflationStep{}
-	}
-	if p.Governance.Members == nil {
-		p.Governance.Members = []Address{}
-	}
-	if p.Entitlements.SystemDeployers == nil {
-		p.Entitlements.SystemDeployers = []Address{}
-	}
-	if p.Entitlements.DomainSets == nil {
-		p.Entitlements.DomainSets = []DomainSet{}
-	}
-	if p.Entitlements.Deprecated == nil {
-		p.Entitlements.Deprecated = []Deprecation{}
-	}
-	for _, list := range []*[]string{&p.Actor.ExtraImports, &p.Regions, &p.TEETypes} {
-		if *list == nil {
-			*list = []string{}
-		}
-	}
 }
 
 func (t *genesisText) genesis() *Genesis {
@@ -197,7 +173,7 @@ func parseGenesis(b []byte) (*Genesis, error) {
 	if len(b) > MaxGenesisBytes {
 		return nil, fmt.Errorf("%w: %d bytes, want at most %d", ErrGenesisSize, len(b), MaxGenesisBytes)
 	}
-	doc, err := parseDocument(b)
+	doc, err := readDocument(b)
 	if err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
@@ -205,40 +181,11 @@ func parseGenesis(b []byte) (*Genesis, error) {
 		return nil, err
 	}
 	var t genesisText
-	if err := json.Unmarshal(b, &t); err != nil {
-		return nil, fmt.Errorf("genesis: %w", nameField(err, doc))
-	}
-	g := t.genesis()
-	if err := sameFields(doc, g.document(), ""); err != nil {
+	if err := fill(&t, doc); err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
 	}
-	return g, nil
-}
-
-// nameField says in the file's words which field a decoding error is about.
-func nameField(err error, doc *document) error {
-	var mismatch *json.UnmarshalTypeError
-	if errors.As(err, &mismatch) {
-		return fmt.Errorf("%s: %s does not fit there", mismatch.Field, mismatch.Value)
-	}
-	var bad *TextError
-	if errors.As(err, &bad) {
-		if path, ok := doc.find(bad.Text, ""); ok {
-			return fmt.Errorf("%s: %w", path, bad)
-		}
-	}
-	return err
+	return t.genesis(), nil
 }
 
 // document returns the canonical document of g.
-func (g *Genesis) document() *document {
-	b, err := json.Marshal(g.text())
-	if err != nil {
-		panic(fmt.Sprintf("bug: genesis does not marshal: %v", err)) // plain fields only
-	}
-	doc, err := parseDocument(b)
-	if err != nil {
-		panic(fmt.Sprintf("bug: marshalled genesis does not parse: %v", err))
-	}
-	return doc
-}
+func (g *Genesis) document() *document { return documentOf(g.text()) }

@@ -33,10 +33,14 @@ func (w Wei) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON accepts a decimal string or a number, without sign, fraction,
 // exponent or leading zeros.
 func (w *Wei) UnmarshalJSON(b []byte) error {
-	digits := b
 	if len(b) >= 2 && b[0] == '"' && b[len(b)-1] == '"' {
-		digits = b[1 : len(b)-1]
+		b = b[1 : len(b)-1]
 	}
+	return w.parse(b)
+}
+
+// parse reads decimal digits.
+func (w *Wei) parse(digits []byte) error {
 	const want = "an amount: decimal digits up to 18446744073709551615"
 	if len(digits) > 1 && digits[0] == '0' {
 		return textError(digits, want)
@@ -107,20 +111,6 @@ func parseHex(dst, text []byte) error {
 		}
 	}
 	return textError(text, fmt.Sprintf("0x and %d hex digits", 2*len(dst)))
-}
-
-// feePairText is a [FeePair] in JSON.
-type feePairText struct {
-	PerCycle Wei `json:"per_cycle"`
-	PerCell  Wei `json:"per_cell"`
-}
-
-// MarshalJSON writes {"per_cycle": "...", "per_cell": "..."}.
-func (f FeePair) MarshalJSON() ([]byte, error) { return json.Marshal(feePairText(f)) }
-
-// UnmarshalJSON reads what MarshalJSON writes.
-func (f *FeePair) UnmarshalJSON(b []byte) error {
-	return json.Unmarshal(b, (*feePairText)(f))
 }
 
 // laneSharesText is a [LaneShares] in JSON.

@@ -32,8 +32,8 @@ func (l LaneID) String() string {
 
 // FeePair is a price, or a pair of prices, per cycle and per cell.
 type FeePair struct {
-	PerCycle Wei
-	PerCell  Wei
+	PerCycle Wei `json:"per_cycle"`
+	PerCell  Wei `json:"per_cell"`
 }
 
 // Usage is an amount of both meters.

@@ -3,7 +3,6 @@ package chain
 import (
 	"errors"
 	"fmt"
-	"slices"
 )
 
 // Bounds that keep every product of consensus arithmetic inside 64 bits, or
@@ -362,10 +361,12 @@ func (p *Params) checkGovernance() error {
 	); err != nil {
 		return err
 	}
-	for i, member := range g.Members {
-		if slices.Contains(g.Members[:i], member) {
+	seen := make(map[Address]struct{}, len(g.Members))
+	for _, member := range g.Members {
+		if _, twice := seen[member]; twice {
 			return fmt.Errorf("governance.members holds %v twice", member)
 		}
+		seen[member] = struct{}{}
 	}
 	return nil
 }
@@ -390,6 +391,7 @@ func checkNames(field string, names []string) error {
 	if len(names) > maxListItems {
 		return fmt.Errorf("%s has %d items, want at most %d", field, len(names), maxListItems)
 	}
+	seen := make(map[string]struct{}, len(names))
 	for i, name := range names {
 		if name == "" || len(name) > maxNameBytes {
 			return fmt.Errorf("%s[%d] has %d bytes, want 1 to %d", field, i, len(name), maxNameBytes)
@@ -399,9 +401,10 @@ func checkNames(field string, names []string) error {
 				return fmt.Errorf("%s[%d] = %q holds a character outside printable ASCII", field, i, name)
 			}
 		}
-		if slices.Contains(names[:i], name) {
+		if _, twice := seen[name]; twice {
 			return fmt.Errorf("%s holds %q twice", field, name)
 		}
+		seen[name] = struct{}{}
 	}
 	return nil
 }

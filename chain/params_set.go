@@ -1,120 +1,208 @@
 package chain
 
 import (
-	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
 )
 
-// Setting is a parameter that governance has given another value: its path in
-// the genesis document, members joined by dots, and the JSON text of the value
-// (resolution 11.11).
+// Setting is a parameter that governance gives another value, in the words of a
+// proposal: its path in the genesis document, members joined by dots, and the JSON
+// text of the value (resolution 11.11).
 type Setting struct {
 	Path  string
 	Value []byte
 }
 
-// Bounds of a setting.
+// KeptSetting is a parameter with the value that governance has given it, as the state
+// keeps it: a path that leads to no group, and the value in the profile of CIP-11
+// §12.6, in one form. Nothing of it is text that some reader may read otherwise.
+type KeptSetting struct {
+	Path  string
+	Value []byte
+}
+
+// Bounds of a setting, in either form.
 const (
 	MaxSettingPath  = 128
 	MaxSettingBytes = 32 << 10
 )
+
+// Errors of what a document or a setting names.
+var (
+	ErrUnknownParam = errors.New("no such parameter")
+
+	errUnknownField = errors.New("unknown field")
+	errMissingField = errors.New("field is missing")
+)
+
+// KeptSettingError means a setting in the state that this build cannot put in force. It was
+// voted under a build that could.
+type KeptSettingError struct {
+	Path string
+	Err  error
+}
+
+// Error says what to do about it.
+func (e *KeptSettingError) Error() string {
+	return fmt.Sprintf("governance has set %s, which this build cannot read (%v): a newer build is needed", e.Path, e.Err)
+}
+
+// Unwrap returns what is wrong with it.
+func (e *KeptSettingError) Unwrap() error { return e.Err }
 
 // PathCovers reports whether the parameter at path is the one at group or lies in it.
 func PathCovers(group, path string) bool {
 	return path == group || strings.HasPrefix(path, group+".")
 }
 
-// With returns p with the settings, one after the other, once the whole passes
-// [Params.Check]. It is as strict as a genesis file: each path names a member of
-// the document, each value states all of it, and nothing else.
-func (p *Params) With(settings ...Setting) (*Params, error) {
-	out, err := p.clone()
+// Keep reads a setting as strictly as a genesis file: the path names a member of the
+// document, the value states all of it, and nothing else. It returns what the state
+// keeps of it, one for each parameter in a group. Whether the chain can take the
+// values says [Params.Check] of the whole.
+func (s *Setting) Keep() ([]KeptSetting, error) {
+	if len(s.Path) > MaxSettingPath || len(s.Value) > MaxSettingBytes {
+		return nil, fmt.Errorf("a setting of %d bytes at a path of %d is too large", len(s.Value), len(s.Path))
+	}
+	if s.Path == "" {
+		return nil, fmt.Errorf("%q is no path", s.Path)
+	}
+	p := new(Params)
+	value, err := p.place(s.Path)
 	if err != nil {
 		return nil, err
 	}
-	for i := range settings {
-		if err := out.set(&settings[i]); err != nil {
-			return nil, err
-		}
+	doc, err := readDocument(s.Value)
+	if err == nil {
+		err = fill(value, doc)
 	}
-	if err := out.Check(); err != nil {
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", s.Path, err)
+	}
+	return p.Kept(s.Path)
+}
+
+// Kept returns the parameters at a path as settings of their own: the values that p
+// has there.
+func (p *Params) Kept(path string) (out []KeptSetting, err error) {
+	value, err := p.place(path)
+	if err != nil {
 		return nil, err
 	}
-	return out, nil
-}
-
-// At returns the JSON text of the parameter at a path, "" for all of them.
-func (p *Params) At(path string) (json.RawMessage, error) {
-	c := *p
-	c.fillLists()
-	b, err := json.Marshal(&c)
-	for rest := path; err == nil && rest != ""; {
-		var name string
-		var members map[string]json.RawMessage
-		name, rest, _ = strings.Cut(rest, ".")
-		if json.Unmarshal(b, &members) != nil || members[name] == nil {
-			return nil, fmt.Errorf("%s: no such parameter", join("", path))
+	eachLeaf(path, value, func(path string, value any) {
+		k := KeptSetting{path, appendKept(nil, value)}
+		if len(k.Value) > MaxSettingBytes {
+			err = fmt.Errorf("%s: a value of %d bytes is too large", path, len(k.Value))
 		}
-		b = members[name]
-	}
-	return b, err
-}
-
-// clone shares nothing with p.
-func (p *Params) clone() (*Params, error) {
-	b, err := p.At("")
-	out := new(Params)
-	if err == nil {
-		err = json.Unmarshal(b, out)
-	}
+		out = append(out, k)
+	})
 	return out, err
 }
 
-func (p *Params) set(s *Setting) error {
-	if len(s.Path) > MaxSettingPath || len(s.Value) > MaxSettingBytes {
-		return fmt.Errorf("a setting of %d bytes at a path of %d is too large", len(s.Value), len(s.Path))
+// Setting returns the setting in the words of a proposal.
+func (k *KeptSetting) Setting() (Setting, error) {
+	p, err := new(Params).With(*k)
+	if err != nil {
+		return Setting{}, err
 	}
-	names := strings.Split(s.Path, ".")
-	if slices.ContainsFunc(names, func(n string) bool { return !fieldName(n) }) {
-		return fmt.Errorf("%q is no path", s.Path)
+	text, err := p.At(k.Path)
+	return Setting{k.Path, text}, err
+}
+
+// With returns p with the settings that a state keeps. What they may be was checked
+// when they were voted, by the rules in force then: it is not checked again, so that a
+// build with narrower rules still follows the chain. The error is a [*KeptSettingError].
+func (p *Params) With(kept ...KeptSetting) (*Params, error) {
+	out := *p
+	detach(&out)
+	for i := range kept {
+		if err := out.keep(&kept[i]); err != nil {
+			return nil, &KeptSettingError{kept[i].Path, err}
+		}
 	}
-	if _, err := p.At(s.Path); err != nil {
+	return &out, nil
+}
+
+func (p *Params) keep(k *KeptSetting) error {
+	value, err := p.place(k.Path)
+	if err != nil {
 		return err
 	}
-	got, err := parseDocument(s.Value)
-	if err != nil {
-		return fmt.Errorf("%s: %w", s.Path, err)
+	if _, ok := value.(group); ok {
+		return ErrUnknownParam // each of a group's parameters has a setting of its own
 	}
-	text := s.Value
-	for _, n := range slices.Backward(names) {
-		text = fmt.Appendf(nil, `{"%s":%s}`, n, text)
-	}
-	if err := json.Unmarshal(text, p); err != nil {
-		return fmt.Errorf("%s: %w", s.Path, nameField(err, got))
-	}
-	now, err := p.At(s.Path)
-	if err != nil {
+	r := cbor.NewReader(k.Value)
+	if err := readKept(&r, value); err != nil {
 		return err
 	}
-	want, err := parseDocument(now)
+	return r.End()
+}
+
+// At returns the JSON text of the parameter at a path, "" for all of them.
+func (p *Params) At(path string) ([]byte, error) {
+	c := *p
+	detach(&c)
+	value, err := c.place(path)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return sameFields(got, want, s.Path)
+	return appendJSON(nil, value), nil
 }
 
 // Members returns the names of what lies in the parameter at a path, in order;
 // none where it is no group.
 func (p *Params) Members(path string) ([]string, error) {
-	b, err := p.At(path)
+	value, err := p.place(path)
 	if err != nil {
 		return nil, err
 	}
-	doc, err := parseDocument(b)
-	if err != nil || doc.kind != documentObject {
-		return nil, err
+	g, ok := value.(group)
+	if !ok {
+		return nil, nil
 	}
-	return doc.names(), nil
+	var names []string
+	for _, f := range g.fields() {
+		names = append(names, f.name)
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// place returns where the parameter at a path lies, "" for all of them.
+func (p *Params) place(path string) (any, error) {
+	value := any(p)
+	if path == "" {
+		return value, nil
+	}
+	for name := range strings.SplitSeq(path, ".") {
+		var fields []field
+		if g, ok := value.(group); ok {
+			fields = g.fields()
+		}
+		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("%q: %w", path[:min(len(path), MaxSettingPath)], ErrUnknownParam)
+		}
+		value = fields[i].value
+	}
+	return value, nil
+}
+
+// eachLeaf visits what is no group at or below a path.
+func eachLeaf(path string, value any, visit func(string, any)) {
+	g, ok := value.(group)
+	if !ok {
+		visit(path, value)
+		return
+	}
+	for _, f := range g.fields() {
+		at := f.name
+		if path != "" {
+			at = path + "." + f.name
+		}
+		eachLeaf(at, f.value, visit)
+	}
 }

@@ -244,8 +244,13 @@ func (c *council) follow(d *day, r *exec.Result, txs []*chain.VerifiedTx) {
 // check finds the change among what differs from the genesis.
 func (c *council) check(d *day) {
 	list, err := governance.Settings(d.ground)
-	want := c.change.Settings[0]
-	if err != nil || !slices.ContainsFunc(list, func(s chain.Setting) bool { return s.Path == want.Path && bytes.Equal(s.Value, want.Value) }) {
-		d.errorf("%s is not %s: %v", want.Path, want.Value, err)
+	want, wrong := c.change.Settings[0].Keep()
+	if wrong != nil {
+		d.errorf("%s: %v", c.change.Settings[0].Path, wrong)
+	}
+	for _, k := range want {
+		if err != nil || !slices.ContainsFunc(list, func(s chain.KeptSetting) bool { return s.Path == k.Path && bytes.Equal(s.Value, k.Value) }) {
+			d.errorf("%s is not %x: %v", k.Path, k.Value, err)
+		}
 	}
 }

@@ -252,8 +252,8 @@ var faultSites = []struct{ reason, sites string }{
 		`,
 	},
 	{
-		"a setting is stored after With has applied it to the genesis and Check has taken the result; a release that reads it otherwise has to keep the old reading (soundness W6)", `
-			exec/governance: At ErrRecord, readSettings ErrRecord*3
+		"settings are written by this package alone, by the writer of the form that it reads, and put in force without judging them again; one that a newer build voted ends a start by its name (ADR 87)", `
+			exec/governance: readSettings ErrRecord*3
 		`,
 	},
 	{
@@ -285,7 +285,7 @@ var faultSites = []struct{ reason, sites string }{
 	},
 	{
 		"a refusal of what a proposal or a grant asks for, whose errors are verdicts of its package", `
-			exec/governance: readEntry Errorf, undoable Errorf*4
+			exec/governance: deprecate Errorf*2, readEntry Errorf, undoable Errorf*4
 			exec/mailbox: Defer Errorf
 			exec/permit: check Errorf*4, read Errorf*2, readList Errorf
 			state/rent: ascending Errorf

@@ -188,19 +188,32 @@ func TestSetParamEveryParameter(t *testing.T) { // resolution 11.11: every flag 
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.With(chain.Setting{Path: path, Value: value}); err != nil && !strings.Contains(err.Error(), "governance") {
+		if err := voted(&p, chain.Setting{Path: path, Value: value}); err != nil && !strings.Contains(err.Error(), "governance") {
 			t.Errorf("%s = %s: %v", path, value, err)
 		}
-		if _, err := p.With(chain.Setting{Path: path, Value: []byte("null")}); err == nil {
+		if err := voted(&p, chain.Setting{Path: path, Value: []byte("null")}); err == nil {
 			t.Errorf("%s takes null", path)
 		}
-		if _, err := p.With(chain.Setting{Path: path + "x", Value: value}); err == nil {
+		if err := voted(&p, chain.Setting{Path: path + "x", Value: value}); err == nil {
 			t.Errorf("%sx is a parameter", path)
 		}
-		if _, err := p.With(chain.Setting{Path: strings.ToUpper(path), Value: value}); err == nil {
+		if err := voted(&p, chain.Setting{Path: strings.ToUpper(path), Value: value}); err == nil {
 			t.Errorf("%s in upper case is a parameter", path)
 		}
 	}
+}
+
+// voted judges a setting as a proposal of it alone is judged.
+func voted(p *chain.Params, s chain.Setting) error {
+	kept, err := s.Keep()
+	if err != nil {
+		return err
+	}
+	next, err := p.With(kept...)
+	if err != nil {
+		return err
+	}
+	return next.Check()
 }
 
 func TestGovernanceActions(t *testing.T) { // resolution 11.11

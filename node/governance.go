@@ -2,7 +2,10 @@ package node
 
 import (
 	"context"
+	"slices"
+	"strings"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
@@ -20,10 +23,18 @@ func (s *source) Governance(ctx context.Context) (g *rpc.Governance, err error) 
 // governanceAt returns what was decided up to one head.
 func governanceAt(head *ledger.Executed) (*rpc.Governance, error) {
 	g := &rpc.Governance{Height: head.Height(), Params: head.Force.Params}
-	var err error
-	if g.Settings, err = governance.Settings(head.State); err != nil {
+	kept, err := governance.Settings(head.State)
+	if err != nil {
 		return nil, err
 	}
+	for i := range kept {
+		s, err := kept[i].Setting()
+		if err != nil {
+			return nil, err
+		}
+		g.Settings = append(g.Settings, s)
+	}
+	slices.SortFunc(g.Settings, func(a, b chain.Setting) int { return strings.Compare(a.Path, b.Path) })
 	n, err := governance.Count(head.State)
 	if err != nil {
 		return nil, err

@@ -10,6 +10,9 @@
 //	cbor:"most=N"   largest value of an integer
 //	cbor:"null"     a nil list is null, which differs from an empty one
 //
+// And it writes fields_gen.go: for every struct of parameters and genesis documents a
+// list of its fields by their names there.
+//
 // Run it in the package's folder: go run ./codecgen.
 package main
 
@@ -29,17 +32,22 @@ import (
 // encoded lists the structs that get a codec, each after those it contains.
 var encoded = []string{"AccessEntry", "TxSignature", "Tx", "FeePair", "Usage", "Header", "Event", "Delivery", "Receipt", "ConsumedSeed"}
 
-// output is the file written.
-const output = "codec_gen.go"
+// codecOutput is the file with the codecs.
+const codecOutput = "codec_gen.go"
+
+// outputs are the files written.
+var outputs = map[string]func(dir string) ([]byte, error){codecOutput: generate, fieldsOutput: generateFields}
 
 func main() {
-	src, err := generate(".")
-	if err == nil {
-		err = os.WriteFile(output, src, 0o644)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "codecgen:", err)
-		os.Exit(1)
+	for file, generate := range outputs {
+		src, err := generate(".")
+		if err == nil {
+			err = os.WriteFile(file, src, 0o644)
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "codecgen:", err)
+			os.Exit(1)
+		}
 	}
 }
 
@@ -72,7 +80,7 @@ func declaredTypes(dir string) (map[string]ast.Expr, error) {
 	types := map[string]ast.Expr{}
 	fset := token.NewFileSet()
 	for _, file := range files {
-		if strings.HasSuffix(file, "_test.go") || filepath.Base(file) == output {
+		if strings.HasSuffix(file, "_test.go") || strings.HasSuffix(file, "_gen.go") {
 			continue
 		}
 		tree, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
@@ -149,7 +157,10 @@ func newField(object, name string, f *ast.Field) (field, error) {
 	if f.Tag == nil {
 		return fl, nil
 	}
-	tag := reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Get("cbor")
+	tag, ok := reflect.StructTag(strings.Trim(f.Tag.Value, "`")).Lookup("cbor")
+	if !ok {
+		return fl, nil
+	}
 	for _, part := range strings.Split(tag, ",") {
 		key, value, _ := strings.Cut(part, "=")
 		switch key {

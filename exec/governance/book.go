@@ -2,7 +2,6 @@ package governance
 
 import (
 	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -175,7 +174,7 @@ func (b *Book) approvals(p *Proposal) (n uint64) {
 
 // settings returns the settings after an action of parameters, and nil for the
 // others, or why the chain cannot take it.
-func (b *Book) settings(a *Action) ([]chain.Setting, error) {
+func (b *Book) settings(a *Action) ([]chain.KeptSetting, error) {
 	list, err := Settings(b.State)
 	if err != nil {
 		return nil, err
@@ -186,14 +185,22 @@ func (b *Book) settings(a *Action) ([]chain.Setting, error) {
 			if err := chain.CheckSettable(s.Path); err != nil {
 				return nil, fmt.Errorf("%w: %w", ErrAction, err)
 			}
-			list = merge(list, s)
+			kept, err := s.Keep()
+			if err != nil {
+				return nil, fmt.Errorf("%w: %w", ErrAction, err)
+			}
+			for _, k := range kept {
+				list = merge(list, k)
+			}
 		}
 	case ActionDeprecate:
-		s, err := b.deprecate(list, a.ID)
+		kept, err := b.deprecate(list, a.ID)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w: %w", ErrAction, err)
 		}
-		list = merge(list, s)
+		for _, k := range kept {
+			list = merge(list, k)
+		}
 	default:
 		return nil, nil
 	}
@@ -202,6 +209,9 @@ func (b *Book) settings(a *Action) ([]chain.Setting, error) {
 	}
 	// The parameters in force hold all settings but those of this very block.
 	next, err := b.Params.With(list...)
+	if err == nil {
+		err = next.Check()
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAction, err)
 	}
@@ -245,24 +255,21 @@ func undoable(p *chain.Params) error {
 
 // deprecate is the setting that announces an entitlement's end, from the next
 // block on.
-func (b *Book) deprecate(list []chain.Setting, id string) (s chain.Setting, err error) {
-	now, err := b.Params.With(list...)
+func (b *Book) deprecate(list []chain.KeptSetting, id string) ([]chain.KeptSetting, error) {
+	next, err := b.Params.With(list...)
 	if err != nil {
-		return s, fmt.Errorf("%w: %w", ErrAction, err)
+		return nil, err
 	}
+	e := &next.Entitlements
 	if _, ok := entitle.Lookup(id); !ok {
-		return s, fmt.Errorf("%w: no entitlement %q", ErrAction, id)
+		return nil, fmt.Errorf("no entitlement %q", id)
 	}
-	if d, ok := now.Entitlements.Deprecation(id); ok {
-		return s, fmt.Errorf("%w: %s goes after block %d", ErrAction, id, d.Last)
+	if d, ok := e.Deprecation(id); ok {
+		return nil, fmt.Errorf("%s goes after block %d", id, d.Last)
 	}
 	from := b.Height + 1
-	all := append(slices.Clone(now.Entitlements.Deprecated), chain.Deprecation{
-		ID: id, From: from, Last: from + chain.Height(now.Entitlements.DeprecationWindowBlocks),
-	})
-	s.Path = "entitlements.deprecated"
-	s.Value, err = json.Marshal(all)
-	return s, err
+	e.Deprecated = append(e.Deprecated, chain.Deprecation{ID: id, From: from, Last: from + chain.Height(e.DeprecationWindowBlocks)})
+	return next.Kept("entitlements.deprecated")
 }
 
 func event(name string, n int, id chain.Hash, more func([]byte) []byte) chain.Event {

@@ -8,7 +8,7 @@
 //
 // # What is kept
 //
-//	settings            parameters that differ from the genesis, in order
+//	settings            parameters that differ from the genesis, each by its path, in one form
 //	count               proposals so far
 //	proposal/id         a [Proposal]
 //	number/n            its id, by number from 0
@@ -24,7 +24,9 @@
 // # Invariants
 //
 //   - The settings together with the genesis pass [chain.Params.Check] after
-//     every action: an action that would break them fails and changes nothing.
+//     every action: an action that would break them fails and changes nothing. What
+//     was voted is in force without a second check: a build with narrower rules
+//     follows the chain, and refuses the next action that leaves them broken.
 //   - Under whatever parameters an action sets, members can decide on others: that is
 //     their number, the short timelock, the room in the system lane and the least
 //     base fee.

@@ -2,8 +2,10 @@ package governance
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
@@ -29,8 +31,8 @@ type Force struct {
 // Genesis returns what is in force in block 1.
 func Genesis(p *chain.Params) Force { return Force{Params: p, genesis: p} }
 
-// At returns what is in force in the block after the state. The error is a
-// fault.
+// At returns what is in force in the block after the state. The error is a fault: of a
+// setting that this build cannot read, a [*chain.KeptSettingError] that names it.
 func (f Force) At(v state.View) (Force, error) {
 	b, err := v.Storage(chain.AddrGovernance, settingsKey())
 	if err != nil || bytes.Equal(b, f.settings) {
@@ -44,10 +46,7 @@ func (f Force) At(v state.View) (Force, error) {
 	if err == nil {
 		f.Params, err = f.genesis.With(list...)
 	}
-	if err != nil {
-		return f, fmt.Errorf("%w: settings: %w", ErrRecord, err)
-	}
-	return f, nil
+	return f, err
 }
 
 func systemKey(parts ...[]byte) state.StorageKey {
@@ -56,8 +55,8 @@ func systemKey(parts ...[]byte) state.StorageKey {
 
 func settingsKey() state.StorageKey { return systemKey([]byte("settings")) }
 
-// Settings returns what differs from the genesis.
-func Settings(v state.View) ([]chain.Setting, error) {
+// Settings returns what governance has set.
+func Settings(v state.View) ([]chain.KeptSetting, error) {
 	b, err := v.Storage(chain.AddrGovernance, settingsKey())
 	if err != nil || b == nil {
 		return nil, err
@@ -65,48 +64,58 @@ func Settings(v state.View) ([]chain.Setting, error) {
 	return readSettings(b)
 }
 
-// readSettings reads [[path, value], …].
-func readSettings(b []byte) ([]chain.Setting, error) {
+// settingLimits bound the value of one setting: more than documents nest.
+func settingLimits() cbor.Limits {
+	return cbor.Limits{Bytes: chain.MaxSettingBytes, Depth: 16, Items: chain.MaxSettingBytes}
+}
+
+// readSettings reads {path: value, …}. What the values are is for [chain.Params.With].
+func readSettings(b []byte) ([]chain.KeptSetting, error) {
 	r := cbor.NewReader(b)
-	n, err := r.Array(MaxSettings)
+	n, err := r.Map(MaxSettings)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
+		return nil, fmt.Errorf("%w: settings: %w", ErrRecord, err)
 	}
-	out := make([]chain.Setting, 0, n)
+	out := make([]chain.KeptSetting, 0, n)
+	var key []byte
 	for range n {
-		var s chain.Setting
-		if err = r.ArrayOf(2); err == nil {
-			s.Path, err = r.Text(chain.MaxSettingPath)
+		var s chain.KeptSetting
+		if key, err = r.Key(key, settingLimits()); err == nil {
+			path := cbor.NewReader(key)
+			s.Path, err = path.Text(chain.MaxSettingPath)
 		}
 		if err == nil {
-			s.Value, err = r.Bytes(chain.MaxSettingBytes)
+			s.Value, err = r.Raw(settingLimits())
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %w", ErrRecord, err)
+			return nil, fmt.Errorf("%w: settings: %w", ErrRecord, err)
 		}
 		out = append(out, s)
 	}
 	if err := r.End(); err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrRecord, err)
+		return nil, fmt.Errorf("%w: settings: %w", ErrRecord, err)
 	}
 	return out, nil
 }
 
-func appendSettings(dst []byte, list []chain.Setting) []byte {
-	dst = cbor.AppendArray(dst, len(list))
+// appendSettings writes what readSettings reads, of a list in its order.
+func appendSettings(dst []byte, list []chain.KeptSetting) []byte {
+	dst = cbor.AppendMap(dst, len(list))
 	for _, s := range list {
-		dst = cbor.AppendBytes(cbor.AppendText(cbor.AppendArray(dst, 2), s.Path), s.Value)
+		dst = append(cbor.AppendText(dst, s.Path), s.Value...)
 	}
 	return dst
 }
 
-// merge puts a setting behind the others, in place of those that it covers.
-func merge(list []chain.Setting, s chain.Setting) []chain.Setting {
-	out := make([]chain.Setting, 0, len(list)+1)
-	for _, old := range list {
-		if !chain.PathCovers(s.Path, old.Path) {
-			out = append(out, old)
-		}
+// merge puts a setting in its place in the list: the order of keys in a map (CIP-11
+// §12.6), in which each path stands once.
+func merge(list []chain.KeptSetting, s chain.KeptSetting) []chain.KeptSetting {
+	i, found := slices.BinarySearchFunc(list, s.Path, func(k chain.KeptSetting, path string) int {
+		return cmp.Or(cmp.Compare(len(k.Path), len(path)), cmp.Compare(k.Path, path))
+	})
+	if found {
+		list[i] = s
+		return list
 	}
-	return append(out, s)
+	return slices.Insert(list, i, s)
 }

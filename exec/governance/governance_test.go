@@ -153,7 +153,7 @@ func TestEvents(t *testing.T) {
 func TestForceFollowsTheState(t *testing.T) { // resolution 11.11
 	p := chain.DefaultParams()
 	o := state.NewOverlay(state.Empty{})
-	o.SetStorage(chain.AddrGovernance, settingsKey(), appendSettings(nil, []chain.Setting{{Path: "base_fee_alpha", Value: []byte("9")}}))
+	o.SetStorage(chain.AddrGovernance, settingsKey(), appendSettings(nil, []chain.KeptSetting{{Path: "base_fee_alpha", Value: []byte{9}}}))
 	genesis := Genesis(&p)
 	changed, err := genesis.At(o)
 	if err != nil || changed.Params.BaseFeeAlpha != 9 || p.BaseFeeAlpha == 9 {
@@ -234,38 +234,4 @@ func FuzzProposal(f *testing.F) {
 			t.Errorf("%x came back as %x", b, p.encode())
 		}
 	})
-}
-
-// FuzzSettings holds the reader to its writer, and the parameters to what
-// settings of any bytes may do: nothing that Check does not pass.
-func FuzzSettings(f *testing.F) {
-	f.Add(appendSettings(nil, []chain.Setting{{Path: "base_fee_alpha", Value: []byte("9")}, {Path: "regions", Value: []byte(`["us"]`)}}))
-	f.Add(appendSettings(nil, []chain.Setting{{Path: "lane_share_basis_points.user", Value: []byte("1")}}))
-	p := chain.DefaultParams()
-	f.Fuzz(func(t *testing.T, b []byte) {
-		list, err := readSettings(b)
-		if err != nil {
-			return
-		}
-		if !bytes.Equal(appendSettings(nil, list), b) {
-			t.Errorf("%x came back as %x", b, appendSettings(nil, list))
-		}
-		next, err := p.With(list...)
-		if err != nil {
-			return
-		}
-		if err := next.Check(); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
-func TestMerge(t *testing.T) {
-	var list []chain.Setting
-	for _, path := range []string{"a.b", "c", "a.b.c", "a.bb", "a.b", "a"} {
-		list = merge(list, chain.Setting{Path: path})
-	}
-	if len(list) != 2 || list[0].Path != "c" || list[1].Path != "a" {
-		t.Errorf("%+v", list)
-	}
 }
