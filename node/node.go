@@ -191,7 +191,8 @@ func (n *Node) build() error {
 	n.accuser = newAccuser(n)
 	n.room = newRoom(roomConfig{memory: stateMemory(n.cfg.StateMemory), tries: n.store.Resident, chain: n.chainRoom, log: n.log})
 	n.submitted = submitted.Open(submitted.Config{
-		Path: filepath.Join(n.cfg.DataDir, submittedFile), Bytes: n.cfg.SubmittedBytes, AgeMillis: pool.AgeMillis, Log: n.log,
+		Path: filepath.Join(n.cfg.DataDir, submittedFile), Bytes: n.cfg.SubmittedBytes, Share: clientShare(n.cfg.Devnet),
+		AgeMillis: pool.AgeMillis, Log: n.log,
 	}, &submissions{node: n})
 	return nil
 }

@@ -187,7 +187,8 @@ func (s *source) BaseFees() rpc.FeeQuote {
 
 // Submit implements rpc.Source. What the pool admits is kept over a restart.
 func (s *source) Submit(ctx context.Context, bodies [][]byte) ([]rpc.Verdict, error) {
-	return s.submit(ctx, bodies, s.node.submitted.Take)
+	client := rpc.ClientOf(ctx)
+	return s.submit(ctx, bodies, func(bodies [][]byte) { s.node.submitted.Take(client, bodies) })
 }
 
 // submit has the bodies judged, spreads those that the pool admits and hands them to

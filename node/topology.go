@@ -125,10 +125,16 @@ func (n *Node) rpcConfig() rpc.Config {
 	cfg.Listener, cfg.Devnet, cfg.Genesis, cfg.Log = n.rpcListener, n.cfg.Devnet, n.genesis, n.log
 	cfg.Metrics = metricsServer(n.registry())
 	cfg.RequestsPerSecond, cfg.Hosts, cfg.Proxies = n.cfg.RPCPerSec, n.cfg.RPCHosts, n.cfg.RPCProxies
-	if cfg.Devnet {
-		cfg.ClientShare = 100 // a developer's programs all call from one address
-	}
+	cfg.ClientShare = clientShare(cfg.Devnet)
 	return cfg
+}
+
+// clientShare is how much one client may hold of what others leave, in percent.
+func clientShare(devnet bool) int {
+	if devnet {
+		return 100 // a developer's programs all call from one address
+	}
+	return rpc.DefaultConfig().ClientShare
 }
 
 // fanOut hands each finalized block to the lanes first, so that a client that

@@ -16,6 +16,7 @@
 //
 //   - Take never blocks and never fails. What finds the queue or the journal full is
 //     dropped and counted.
+//   - Of the file, and of what others leave of it, a client has no more than its share.
 //   - The file never exceeds its bound; while it is cleaned there are two of them.
 //   - Cleaning keeps a record if its transaction waits in the pool and is younger
 //     than what the pool keeps, each once. Nothing is cleaned until the records of the

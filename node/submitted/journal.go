@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"net/netip"
 	"os"
 	"sync/atomic"
 	"time"
@@ -18,6 +19,7 @@ import (
 type Config struct {
 	Path      string // of the file
 	Bytes     int64  // that it may take; 0 keeps nothing
+	Share     int    // of it that one client may hold of what others leave, in percent
 	AgeMillis uint64 // for which a transaction is worth sending again
 	Log       *slog.Logger
 }
@@ -88,6 +90,7 @@ type Journal struct {
 	record  []byte
 	dirty   uint64 // records written since the last sync
 	again   again
+	shares  shares
 	cleaned int64 // size after the last cleaning
 	since   time.Time
 }
@@ -111,7 +114,7 @@ func Open(cfg Config, c Chain) *Journal {
 func newJournal(cfg Config, c Chain) *Journal {
 	return &Journal{
 		cfg: cfg, chain: c, queue: make(chan []entry, queueBatches), since: time.Now(),
-		again: again{answers: make(chan int, 1)},
+		again: again{answers: make(chan int, 1)}, shares: newShares(cfg.Bytes, cfg.Share),
 	}
 }
 
@@ -140,8 +143,8 @@ func (j *Journal) start(f file) {
 }
 
 // Take keeps the bodies of transactions that the pool has just admitted for a
-// client. They must not change.
-func (j *Journal) Take(bodies [][]byte) {
+// client, whose network it is. They must not change.
+func (j *Journal) Take(client netip.Addr, bodies [][]byte) {
 	if j.cfg.Bytes == 0 || len(bodies) == 0 {
 		return
 	}
@@ -157,10 +160,10 @@ func (j *Journal) Take(bodies [][]byte) {
 		j.drop(bodies, size)
 		return
 	}
-	now := uint64(time.Now().UnixMilli())
+	now, from := uint64(time.Now().UnixMilli()), j.shares.clientKey(client)
 	batch := make([]entry, len(bodies))
 	for i, body := range bodies {
-		batch[i] = entry{now, body}
+		batch[i] = entry{now, body, from}
 	}
 	select {
 	case j.queue <- batch:
@@ -203,7 +206,7 @@ func (j *Journal) write(batch []entry) {
 	for i := range batch {
 		e := &batch[i]
 		j.queued.Add(-int64(len(e.body)))
-		if j.file == nil || !j.roomFor(e.fileBytes()) {
+		if j.file == nil || !j.roomFor(e) {
 			j.Stats.Dropped.Add(1)
 			continue
 		}
@@ -213,6 +216,7 @@ func (j *Journal) write(batch []entry) {
 			j.giveUp("write it", err)
 			continue
 		}
+		j.shares.add(e.client, chain.TxHash(e.body), e.fileBytes())
 		j.dirty++
 		j.Stats.Written.Add(1)
 	}
@@ -221,17 +225,18 @@ func (j *Journal) write(batch []entry) {
 	}
 }
 
-// roomFor makes room for so many bytes where it can. A cleaning that left less than
-// a quarter free is not repeated soon: each reads and writes the whole file.
-func (j *Journal) roomFor(bytes int64) bool {
-	if j.file.Size()+bytes <= j.cfg.Bytes {
-		return true
+// roomFor makes room for an entry where it can. A cleaning that left less than a
+// quarter free is not repeated soon: each reads and writes the whole file.
+func (j *Journal) roomFor(e *entry) bool {
+	bytes := e.fileBytes()
+	full := func() bool { return j.file.Size()+bytes > j.cfg.Bytes }
+	switch since := time.Since(j.since); {
+	case full() && (j.cleaned <= j.cfg.Bytes/4*3 || since >= cleanEvery):
+		j.clean()
+	case !j.shares.holds(e.client, bytes) && j.shares.fresh(e.client) && since >= shareCleanEvery:
+		j.clean()
 	}
-	if j.cleaned > j.cfg.Bytes/4*3 && time.Since(j.since) < cleanEvery {
-		return false
-	}
-	j.clean()
-	return j.file != nil && j.file.Size()+bytes <= j.cfg.Bytes
+	return j.file != nil && !full() && j.shares.holds(e.client, bytes)
 }
 
 // sync makes durable what was written.
@@ -254,6 +259,7 @@ func (j *Journal) clean() {
 		return
 	}
 	now, seen := uint64(time.Now().UnixMilli()), map[chain.Hash]bool{}
+	shares := j.shares.again()
 	err := j.file.Prune(func(rec []byte) bool {
 		e, err := decode(rec)
 		if err != nil || j.tooOld(&e, now) {
@@ -264,8 +270,10 @@ func (j *Journal) clean() {
 			return false
 		}
 		seen[hash] = true
+		shares.keep(&j.shares, hash, e.fileBytes())
 		return true
 	})
+	j.shares = shares
 	j.since = time.Now()
 	if err != nil {
 		j.giveUp("clean it", err)

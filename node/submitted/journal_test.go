@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,7 +55,7 @@ func (p *pool) Admit(bodies [][]byte, answered func(int)) error {
 }
 
 func config(path string) Config {
-	return Config{Path: path, Bytes: 64 << 10, AgeMillis: 3 * hourMillis, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	return Config{Path: path, Bytes: 64 << 10, Share: 100, AgeMillis: 3 * hourMillis, Log: slog.New(slog.NewTextHandler(io.Discard, nil))}
 }
 
 func body(i int) []byte { return binary.BigEndian.AppendUint64([]byte("transaction "), uint64(i)) }
@@ -65,7 +66,7 @@ func submit(j *Journal, p *pool, bodies ...[]byte) {
 	for _, b := range bodies {
 		p.waiting[chain.TxHash(b)] = true
 	}
-	j.Take(bodies)
+	j.Take(netip.Addr{}, bodies)
 	work(j)
 }
 
@@ -117,7 +118,7 @@ func TestKilledAfterSync(t *testing.T) {
 	for i := range 300 { // more than a part
 		want = append(want, string(body(i)))
 		p.waiting[chain.TxHash(body(i))] = true
-		j.Take([][]byte{body(i)})
+		j.Take(netip.Addr{}, [][]byte{body(i)})
 	}
 	work(j)
 	if n := j.Stats.Synced.Load(); n != 300 {
@@ -148,7 +149,7 @@ func TestOnlyWhatIsWorthIt(t *testing.T) {
 	submit(j, p, body(0), body(1), body(2), body(3))
 	now := uint64(time.Now().UnixMilli())
 	for i, millis := range map[int]uint64{4: now - 3*hourMillis - 1, 5: now - 2*hourMillis, 6: now + hourMillis} {
-		j.write([]entry{{millis, body(i)}})
+		j.write([]entry{{millis: millis, body: body(i)}})
 	}
 	j.Close()
 
@@ -204,7 +205,7 @@ func TestFloodIsBounded(t *testing.T) {
 			cleanings, cleaned := 0, j.since
 			for i := range 20_000 {
 				p.waiting[chain.TxHash(body(i))] = waits
-				j.Take([][]byte{body(i)})
+				j.Take(netip.Addr{}, [][]byte{body(i)})
 				j.write(<-j.queue)
 				if size := j.file.Size(); size > j.cfg.Bytes {
 					t.Fatalf("%d bytes, at most %d", size, j.cfg.Bytes)
@@ -236,14 +237,14 @@ func TestQueueIsBounded(t *testing.T) {
 	defer j.Close()
 	large := bytes.Repeat([]byte{1}, 1<<20)
 	for range 20 { // nobody writes
-		j.Take([][]byte{large})
+		j.Take(netip.Addr{}, [][]byte{large})
 	}
 	if n := j.Stats.Dropped.Load(); n != 12 || j.queued.Load() != queueBytes {
 		t.Errorf("%d dropped, %d bytes queued", n, j.queued.Load())
 	}
 	work(j)
 	for range queueBatches + 5 {
-		j.Take([][]byte{{1}})
+		j.Take(netip.Addr{}, [][]byte{{1}})
 	}
 	if n := len(j.queue); n != queueBatches || j.queued.Load() != queueBatches {
 		t.Errorf("%d queued, %d bytes", n, j.queued.Load())
@@ -359,7 +360,7 @@ func TestDiskFull(t *testing.T) {
 		if failed != 1 || written+dropped != 20 || dropped == 0 {
 			t.Fatalf("after %d operations: failures %d, %d written, %d dropped", left, failed, written, dropped)
 		}
-		j.Take([][]byte{body(99)})
+		j.Take(netip.Addr{}, [][]byte{body(99)})
 		if j.Stats.Dropped.Load() != dropped+1 || len(j.queue) != 0 || j.queued.Load() != 0 {
 			t.Fatalf("after %d operations: a failed journal takes more", left)
 		}
@@ -392,7 +393,7 @@ func TestEarlierRunComesAgainOnAFailedDisk(t *testing.T) {
 
 // FuzzRecord: a record is refused with a typed error, or is what it says it is.
 func FuzzRecord(f *testing.F) {
-	f.Add((&entry{1, body(1)}).append(nil))
+	f.Add((&entry{millis: 1, body: body(1)}).append(nil))
 	f.Add([]byte{recordTag, 0, 0, 0, 0, 0, 0, 0, 0})
 	f.Add(append([]byte{recordTag}, bytes.Repeat([]byte{0xff}, 9)...))
 	f.Add([]byte{})
@@ -442,4 +443,47 @@ func FuzzFile(f *testing.F) {
 		}
 		j.Close()
 	})
+}
+
+// TestAClientHasAShare: a client whose transactions wait for ever leaves the others room
+// in the file, and does not make it be cleaned at each try; one whose transactions leave
+// the pool goes on.
+func TestAClientHasAShare(t *testing.T) {
+	p := newPool()
+	cfg := config(filepath.Join(t.TempDir(), "submitted.journal"))
+	cfg.Share = 25
+	j := Open(cfg, p)
+	defer j.Close()
+	greedy, honest := netip.MustParseAddr("10.0.0.1"), netip.MustParseAddr("10.0.0.2")
+	next := 0
+	submitFrom := func(client netip.Addr, n int) (kept uint64) {
+		before := j.Stats.Written.Load()
+		for range n {
+			b := append(body(next), make([]byte, 480)...)
+			next++
+			p.waiting[chain.TxHash(b)] = true
+			j.Take(client, [][]byte{b})
+		}
+		work(j)
+		return j.Stats.Written.Load() - before
+	}
+	fileTxs := int(cfg.Bytes) / 530
+	if kept := submitFrom(greedy, 2*fileTxs); int(kept) > fileTxs/4 || int(kept) < fileTxs/5 {
+		t.Errorf("%d of the %d transactions that the file holds are one client's", kept, fileTxs)
+	}
+	j.since = time.Now().Add(-time.Hour) // it is time for a cleaning
+	submitFrom(greedy, 1)
+	since := j.since
+	submitFrom(greedy, 100)
+	if j.since != since {
+		t.Error("a client whose transactions all wait makes the file be written again and again")
+	}
+	if kept := submitFrom(honest, fileTxs/10); int(kept) != fileTxs/10 {
+		t.Errorf("%d of %d transactions of another client are kept", kept, fileTxs/10)
+	}
+	clear(p.waiting) // all are final
+	j.since = time.Now().Add(-time.Hour)
+	if kept := submitFrom(honest, fileTxs/5); int(kept) != fileTxs/5 {
+		t.Errorf("%d of %d transactions are kept of a client whose earlier ones are final", kept, fileTxs/5)
+	}
 }

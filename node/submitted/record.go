@@ -22,6 +22,7 @@ const (
 type entry struct {
 	millis uint64 // when it was admitted, Unix time
 	body   []byte // canonical, without length prefix
+	client uint64 // of this run who submitted it; not written
 }
 
 // fileBytes is what the entry takes of the file.

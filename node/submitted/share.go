@@ -1,0 +1,88 @@
+package submitted
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"net/netip"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// shares are what clients have in the file: one may hold a part of what others leave,
+// so that transactions that wait for ever, which cost nothing, leave others room.
+// Nothing of it is written: what an earlier run left is nobody's.
+type shares struct {
+	most    int64 // of the file
+	percent int64
+	seed    maphash.Seed
+
+	by    map[uint64]*part  // by client
+	owner map[uint64]uint64 // of the records in the file, by the first bytes of their hash
+	all   int64             // of the file, with what is nobody's
+}
+
+// part is what one client has in the file, in bytes.
+type part struct {
+	all   int64
+	fresh int64 // since the last cleaning, so that cleaning again may free it
+}
+
+// shareCleanEvery is the least time between two cleanings because a client has its
+// share. Not before half of that is new, so that nobody makes the file be written again
+// by asking.
+const shareCleanEvery = 5 * time.Second
+
+func newShares(most int64, percent int) shares {
+	return shares{most: most, percent: int64(percent), seed: maphash.MakeSeed(), by: map[uint64]*part{}, owner: map[uint64]uint64{}}
+}
+
+func (s *shares) clientKey(client netip.Addr) uint64 { return maphash.Comparable(s.seed, client) }
+
+func hashKey(hash chain.Hash) uint64 { return binary.BigEndian.Uint64(hash[:]) }
+
+// holds reports whether a client's share has room for so many bytes.
+func (s *shares) holds(client uint64, bytes int64) bool {
+	own := int64(0)
+	if p := s.by[client]; p != nil {
+		own = p.all
+	}
+	return own+bytes <= (s.most-s.all+own)*s.percent/100
+}
+
+// fresh reports whether half of what a client has is new.
+func (s *shares) fresh(client uint64) bool {
+	p := s.by[client]
+	return p != nil && p.fresh >= p.all/2
+}
+
+// add books a record.
+func (s *shares) add(client uint64, hash chain.Hash, bytes int64) {
+	p := s.by[client]
+	if p == nil {
+		p = &part{}
+		s.by[client] = p
+	}
+	p.all += bytes
+	p.fresh += bytes
+	s.all += bytes
+	s.owner[hashKey(hash)] = client
+}
+
+// again begins to book the records that a cleaning keeps.
+func (s *shares) again() shares {
+	next := newShares(s.most, int(s.percent))
+	next.seed = s.seed
+	return next
+}
+
+// keep books a record that a cleaning keeps.
+func (s *shares) keep(old *shares, hash chain.Hash, bytes int64) {
+	client, ok := old.owner[hashKey(hash)]
+	if !ok { // an earlier run's
+		s.all += bytes
+		return
+	}
+	s.add(client, hash, bytes)
+	s.by[client].fresh = 0
+}
