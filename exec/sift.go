@@ -157,7 +157,7 @@ func (v *Sieve) Transact(i int) error {
 	mark, took := b.state.Snapshot(), v.sel.Watch.Measure(i)
 	// What is left out has paid for no code that those behind it use.
 	block := b.warm
-	b.warm = actor.NewWarm(block.Paid)
+	b.warm = actor.NewWarm(block.On)
 	a, err := v.attempt(i)
 	paid := b.warm
 	b.warm = block

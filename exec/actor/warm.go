@@ -13,30 +13,61 @@ import (
 // It belongs to the block. What was paid stays paid although the handler, or the
 // transaction, was undone. It serves one goroutine.
 type Warm struct {
-	before func(chain.Hash) bool // what it stands on; nil: nothing
+	before Before
 	codes  map[chain.Hash]use
+
+	lent    chain.Cycles // of codes compiled here on a guess
+	doubted bool         // a guess was not worked for: what ran means nothing
 }
+
+// Before says what a set stands on: whether a code was paid for, and whether that is
+// certain. nil is nothing.
+type Before func(chain.Hash) (paid, certain bool)
 
 // use is what is known of one hash.
 type use struct {
 	asked, before bool // somebody asked, and was told that it was warm before
+	guess         bool // which is not certain
 	paid          bool // here
 }
 
 // NewWarm returns a set that stands on another, of which it asks what it does not
 // know; nil stands for nothing, as at the beginning of a block.
-func NewWarm(before func(chain.Hash) bool) *Warm {
+func NewWarm(before Before) *Warm {
 	return &Warm{before: before, codes: make(map[chain.Hash]use)}
 }
+
+// On is [Before] for what stands on this set, which does not change meanwhile.
+func (w *Warm) On(h chain.Hash) (paid, certain bool) { return w.Paid(h), true }
 
 // has reports whether the code needs no payment any more.
 func (w *Warm) has(h chain.Hash) bool {
 	u := w.codes[h]
 	if !u.paid && !u.asked {
-		u.asked, u.before = true, w.before != nil && w.before(h)
+		certain := true
+		if u.asked = true; w.before != nil {
+			u.before, certain = w.before(h)
+		}
+		u.guess = u.before && !certain
 		w.codes[h] = u
 	}
 	return u.paid || u.before
+}
+
+// borrow reports whether code may be compiled that is taken for paid for: where that is
+// a guess, only by who could pay for all that was compiled so. Nobody makes nodes compile
+// for nothing.
+func (w *Warm) borrow(h chain.Hash, load, purse chain.Cycles) bool {
+	u := w.codes[h]
+	switch {
+	case u.paid || !u.guess:
+		return true
+	case w.lent > purse || load > purse-w.lent:
+		w.doubted = true
+		return false
+	}
+	w.lent += load
+	return true
 }
 
 // pay notes that the code was paid for.
@@ -51,6 +82,9 @@ func (w *Warm) Paid(h chain.Hash) bool { return w.codes[h].paid }
 
 // Stands reports whether what the set was told is so in the set of the block.
 func (w *Warm) Stands(block *Warm) bool {
+	if w.doubted {
+		return false
+	}
 	for h, u := range w.codes {
 		if u.asked && u.before != block.Paid(h) {
 			return false
@@ -69,8 +103,8 @@ func (w *Warm) Take(other *Warm) {
 }
 
 // Reset empties the set and has it stand on another.
-func (w *Warm) Reset(before func(chain.Hash) bool) {
-	w.before = before
+func (w *Warm) Reset(before Before) {
+	w.before, w.lent, w.doubted = before, 0, false
 	clear(w.codes)
 }
 
@@ -102,10 +136,13 @@ func LoadOf(v state.Unrooted, to chain.Address) (code chain.Hash, cycles chain.C
 // is what is there for loading and running, and returns the charge; false where it
 // does not cover it. Nothing was compiled then.
 func (r *Run) load(hash chain.Hash, rec *Record, purse chain.Cycles) (chain.Cycles, bool) {
-	if r.start.Warm.has(hash) {
-		return 0, true
+	warm := r.start.Warm.has(hash)
+	if warm {
+		if _, compiled := r.engine.Cached(pvm.Hash(hash)); compiled || r.start.Warm.borrow(hash, rec.Load, purse) {
+			return 0, true
+		}
 	}
-	if rec.Load > purse {
+	if warm || rec.Load > purse {
 		r.loaded += purse
 		return purse, false
 	}

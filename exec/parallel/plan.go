@@ -53,6 +53,7 @@ func (r *run) admit() {
 	if r.mode == Planned {
 		if j.feet.message { // without code, nothing is known of it
 			r.memory.foresee(c, &j.feet)
+			r.willUse(i)
 		}
 		after = r.plan.enter(i, j.feet.touches)
 	}
@@ -74,6 +75,22 @@ func (r *run) admit() {
 		return
 	}
 	r.waiting[after] = append(r.waiting[after], i)
+}
+
+// willUse notes the code of those that a message is expected to call or to send to,
+// which it pays for if nobody has before it. A handler leaves its marks on whom it has
+// run, and none but credits on whom it pays.
+func (r *run) willUse(i int) {
+	f := &r.jobs[i].feet
+	for j := f.said; j < len(f.touches); j++ {
+		t := &f.touches[j]
+		if t.mode != writes || t.key != "" || t.addr.IsSystem() {
+			continue
+		}
+		if a, err := r.settled.traits(t.addr); err == nil && a.HasCode() {
+			r.warm.enter(i, a.CodeHash)
+		}
+	}
 }
 
 // callOf names the handler of a message by the code of its target, as it is now; false

@@ -107,7 +107,7 @@ func (w *worker) work() {
 			r.mu.Unlock()
 			began := r.now()
 			r.jobs[i].try = w.unused()
-			r.jobs[i].try.warm.Reset(func(h chain.Hash) bool { return r.warm.guess(i, h) })
+			r.jobs[i].try.warm.Reset(func(h chain.Hash) (paid, certain bool) { return r.warm.guess(i, h) })
 			w.try(i, false)
 			w.runNanos += r.now() - began
 			r.mu.Lock()

@@ -10,7 +10,8 @@ import (
 // warm is what attempts are told of the code that the block has used before them. Who
 // uses a code first pays for it, so all who use it depend on one; yet nobody waits:
 // code is taken to be paid for by the first message before that goes to an actor which
-// has it, and whoever settles looks whether it was.
+// has it, or is expected to run one, and whoever settles looks whether it was. On such a
+// guess nobody compiles more than they could pay for (ADR 92).
 type warm struct {
 	mu     sync.RWMutex // guards what follows
 	block  *actor.Warm  // by what is settled
@@ -19,7 +20,7 @@ type warm struct {
 
 func newWarm(block *actor.Warm) *warm { return &warm{block: block, direct: map[chain.Hash]int{}} }
 
-// enter notes that transaction i, the next to be planned, is a message to code.
+// enter notes that transaction i, the next to be planned, uses code.
 func (w *warm) enter(i int, code chain.Hash) {
 	w.mu.RLock()
 	_, known := w.direct[code]
@@ -32,16 +33,18 @@ func (w *warm) enter(i int, code chain.Hash) {
 	w.mu.Unlock()
 }
 
-// guess reports whether code will have been paid for when transaction i is settled.
-func (w *warm) guess(i int, code chain.Hash) bool {
+// guess says whether code will have been paid for when transaction i is settled, and
+// whether that is certain.
+func (w *warm) guess(i int, code chain.Hash) (paid, certain bool) {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	first, ok := w.direct[code]
-	return ok && first < i || w.block.Paid(code)
+	certain = w.block.Paid(code)
+	return certain || ok && first < i, certain
 }
 
-// is reports whether code is paid for: at the frontier, where nobody else settles.
-func (w *warm) is(code chain.Hash) bool { return w.block.Paid(code) }
+// is says whether code is paid for: at the frontier, where nobody else settles.
+func (w *warm) is(code chain.Hash) (paid, certain bool) { return w.block.On(code) }
 
 // take adds what a settled transaction has paid for.
 func (w *warm) take(a *actor.Warm) {
