@@ -13,6 +13,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
+	"github.com/cowboy-foundation/cowboy/exec/permit"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -22,18 +23,15 @@ import (
 
 // No transaction ends in a fault: random programs and transactions over actors that
 // are dormant, restored by liars, spawned and evicted again. What they do is in
-// nofault_acts_test.go. Every block is held to four rules: no fault, no unit made or
-// lost, every receipt has a code that there is, and parallel execution gives the same
-// bytes. wildKept is called with each block besides, for whoever holds bytes to cells.
+// nofault_acts_test.go. Every block is held to five rules: no fault, no unit made or
+// lost, every receipt has a code that there is, parallel execution gives the same bytes,
+// and whoever makes nodes keep bytes has paid for them (kept_test.go).
 
 var (
 	wildSeeds  = flag.Uint64("wild-seeds", 8, "random chains of TestNoFault")
 	wildFirst  = flag.Uint64("wild-first", 0, "the first of their seeds")
 	wildBlocks = flag.Int("wild-blocks", 70, "blocks of each")
 )
-
-// wildKept looks at a block of the wild chain, by default at nothing.
-var wildKept func(t *testing.T, r *exec.Result)
 
 // wild is a chain of random blocks.
 type wild struct {
@@ -50,6 +48,11 @@ type wild struct {
 	tokens []chain.Hash
 	whole  map[chain.Address][]state.StorageChange // storages as they were before they were evicted
 	did    map[string]int
+
+	builders  []chain.Address // of the herd
+	roles     []chain.Hash
+	strangers int     // addresses that were used up
+	thickest  float64 // the most bytes kept for a cell
 }
 
 // chooser makes choices from a script, which a fuzzer moves, and behind its end from
@@ -144,6 +147,10 @@ func (w *wild) block(txs ...*chain.VerifiedTx) {
 		txs = w.numbered(append(txs[:invalid.Index:invalid.Index], txs[invalid.Index+1:]...))
 	}
 	w.same(txs, &res)
+	if w.height > 0 { // the first block makes what the protocol keeps for itself
+		at := fmt.Sprintf("seed %d, block %d", w.seed, w.height+1)
+		w.thickest = max(w.thickest, weighed(w.t, at, w.ground, w.inputs(), txs, res.Receipts))
+	}
 	if err := w.ground.Write(res.Delta); err != nil {
 		w.t.Fatal(err)
 	}
@@ -156,9 +163,6 @@ func (w *wild) block(txs ...*chain.VerifiedTx) {
 	}
 	for i := range res.Receipts {
 		w.receipt(&res.Receipts[i])
-	}
-	if wildKept != nil {
-		wildKept(w.t, &res)
 	}
 	w.look()
 }
@@ -234,6 +238,11 @@ func (w *wild) receipt(r *chain.Receipt) {
 			var a chain.Address
 			if r.BytesInto(a[:]) == nil {
 				w.herd = append(w.herd, a)
+			}
+		case permit.EventRoleCreated:
+			out, id := cbor.NewReader(r.Output), chain.Hash{}
+			if out.BytesInto(id[:]) == nil {
+				w.roles = append(w.roles, id)
 			}
 		case actor.EventTokenCreate:
 			r := cbor.NewReader(e.Data)

@@ -64,6 +64,8 @@ func calls() []call {
 		{name: "token_transfer", prep: "k = token_create('n', 'T', 2, 1000000)", body: "token_transfer(k, '0x77%038x' % i, 1)"},
 		{name: "token_transfer_batch", prep: "k = token_create('n', 'T', 2, 1000000)", body: "token_transfer_batch(k, [('0x77%038x' % (i * 64 + j), 1) for j in range(64)])"},
 		{name: "token_approve", prep: "k = token_create('n', 'T', 2, 1000000)", body: "token_approve(k, '0x77%038x' % i, 1)"},
+		{name: "token_approve-nothing", prep: "k = token_create('n', 'T', 2, 1000000)", body: "token_approve(k, '0x77%038x' % i, 0)"},
+		{name: "token_set_hook", prep: "k = token_create('n', 'T', 2, 1000000)", body: "token_set_hook(k, t[0])"},
 		{name: "token_balance_of", prep: "k = token_create('n', 'T', 2, 1000000)", body: "token_balance_of(k, '0x77%038x' % i)"},
 		{name: "token_allowance", prep: "k = token_create('n', 'T', 2, 1000000)", body: "token_allowance(k, '0x77%038x' % i, t[0])"},
 		{name: "token_info", prep: "k = token_create('n', 'T', 2, 1000000)", body: "token_info(k)"},

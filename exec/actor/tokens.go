@@ -35,6 +35,7 @@ type TokenCall struct {
 	parent uint64       // of what they send
 	left   chain.Cycles // that hooks may use
 	used   chain.Cycles // that they have used, with what their messages reserve
+	spare  uint64       // cells of the operation's price that its events have not used up
 }
 
 // do makes an operation all or nothing.
@@ -43,6 +44,7 @@ func (c *TokenCall) do(cells chain.Cells, fn func() error) error {
 		return err
 	}
 	m := c.run.mark()
+	c.spare = uint64(cells)
 	err := refuseToken(fn())
 	if err == nil {
 		return nil
@@ -76,11 +78,19 @@ func refuseToken(err error) error {
 	return err
 }
 
-// emit adds an event, whose price is in that of the operation.
+// emit adds an event. The price of the operation pays for it, and where that is less
+// than the bytes of the event cost, the rest is charged: an approval of nothing keeps
+// 130 bytes of receipt and no row.
 func (c *TokenCall) emit(name string, data []byte) error {
 	if len(c.run.events) >= chain.MaxEvents {
 		return &host.Refusal{Code: host.RefusedLimit, Text: "the transaction emits no more events"}
 	}
+	price := c.run.block.Params.API.OfEvent(len(name), len(data))
+	paid := min(price, c.spare)
+	if err := c.run.takeCells(price - paid); err != nil {
+		return err
+	}
+	c.spare -= paid
 	c.run.events = append(c.run.events, chain.Event{Emitter: chain.AddrTokens, Name: name, Data: data})
 	return nil
 }
