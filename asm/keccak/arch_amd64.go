@@ -17,6 +17,8 @@ func runs(k Kernel, f cpu.Features) bool {
 		return f.AVX2
 	case AVX512x1:
 		return f.AVX512F
+	case AVX512Lanes:
+		return f.AVX512F && f.AVX512BW && f.AVX512VL && f.BMI
 	case BMI:
 		return f.BMI
 	default:
@@ -25,12 +27,17 @@ func runs(k Kernel, f cpu.Features) bool {
 }
 
 func (k Kernel) permuteOne(s *State) {
-	if k == AVX512x1 {
+	switch k {
+	case AVX512x1:
 		permuteAVX512((*[25]uint64)(s))
-		return
+	case AVX512Lanes:
+		permuteLanesAVX512((*[25]uint64)(s))
+	default:
+		permuteBMI((*[25]uint64)(s))
 	}
-	permuteBMI((*[25]uint64)(s))
 }
+
+func sum1(msg []byte, out *[Size]byte) { sum1AVX512(msg, out) }
 
 func sum8(msgs *[8][]byte, full int, out *[8][Size]byte) { sum8AVX512(msgs, full, out) }
 

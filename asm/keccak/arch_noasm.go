@@ -12,6 +12,8 @@ func runs(k Kernel, _ cpu.Features) bool { return k == Generic }
 
 func (k Kernel) permuteOne(s *State) { permuteGeneric(s) }
 
+func sum1(msg []byte, out *[Size]byte) { Generic.sumOne(msg, out) }
+
 func sum8(msgs *[8][]byte, _ int, out *[8][Size]byte) { sumEach(msgs[:], out[:]) }
 
 func (k Kernel) sum4(msgs *[4][]byte, _ int, out *[4][Size]byte) { sumEach(msgs[:], out[:]) }

@@ -14,6 +14,17 @@ func permuteBMI(a *[25]uint64)
 //go:noescape
 func permuteAVX512(a *[25]uint64)
 
+// permuteLanesAVX512 applies Keccak-f[1600] to a. It needs AVX-512 F and VL.
+//
+//go:noescape
+func permuteLanesAVX512(a *[25]uint64)
+
+// sum1AVX512 sets out to the Keccak-256 digest of msg. It needs AVX-512 F, BW
+// and VL, and BMI2.
+//
+//go:noescape
+func sum1AVX512(msg []byte, out *[32]byte)
+
 // sum8AVX512 sets out[i] to the Keccak-256 digest of msgs[i]. Every message must
 // have exactly full whole blocks: len(msgs[i])/136 = full. It needs AVX-512
 // F, BW and VL.

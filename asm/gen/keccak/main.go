@@ -43,6 +43,7 @@ func assembly(render func(printer.Config) printer.Printer) ([]byte, error) {
 	table := iotaTable(c)
 	onePermutation(c, table)
 	oneRows(c, table)
+	lanesOne(c, table)
 	for _, lanes := range []int{8, 4} {
 		wideSum(c, lanes, table)
 	}
