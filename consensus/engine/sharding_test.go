@@ -149,7 +149,7 @@ func TestLargeBlocksTravelAsShards(t *testing.T) {
 	})
 	for i, e := range engines {
 		s := &e.Stats
-		if s.Shards.BlocksRebuilt.Load() < 5 || s.Shards.Relayed.Load() < 5 || s.FetchesSent.Load() != 0 || s.Bans.Load() != 0 || s.BlocksRejected.Load() != 0 {
+		if s.Shards.BlocksRebuilt.Load() < 12 || s.Shards.Relayed.Load() < 12 || s.FetchesSent.Load() != 0 || s.Bans.Load() != 0 || s.BlocksRejected.Load() != 0 {
 			t.Errorf("validator %d: %d rebuilt, %d relayed, %d fetches, %d bans, %d rejected", i, s.Shards.BlocksRebuilt.Load(),
 				s.Shards.Relayed.Load(), s.FetchesSent.Load(), s.Bans.Load(), s.BlocksRejected.Load())
 		}
