@@ -102,6 +102,7 @@ bench-state: ## bars of the state core
 
 bench-lanes: ## bars of ingress and packing
 	cd bench/peers && $(GO) run ./lanes
+	$(GO) test -count=1 -v ./bench/siege -run 'TestFullBlocks$$'
 
 bench-exec: ## bars of the state transition
 	cd bench/peers && $(GO) run ./exec

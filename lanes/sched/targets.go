@@ -95,7 +95,8 @@ func (s *Scheduler) levelOf(e, old *entry) level {
 }
 
 // promote lets barred messages into the tiers whose actors can serve them now, the
-// first to come first. All shards are held.
+// first to come first. Room only shrinks meanwhile, so what has none before has none
+// later, and of a crowd before few actors next to nothing is sorted. All shards are held.
 func (s *Scheduler) promote() (moved int) {
 	if s.targets.most == 0 {
 		return 0
@@ -104,7 +105,9 @@ func (s *Scheduler) promote() (moved int) {
 	for i := range s.shards {
 		for lane := range chain.NumLanes {
 			for e := s.shards[i].lanes[lane].fifos[levelBarred].head; e != nil; e = e.next {
-				barred = append(barred, e)
+				if s.levelOf(e, nil) != levelBarred {
+					barred = append(barred, e)
+				}
 			}
 		}
 	}

@@ -138,7 +138,9 @@ func newRandom(t testing.TB, seed uint64) *random {
 	for i := range r.rovers { // so that timers fire whatever the dice say
 		args := slices.Concat(cbor.AppendArray(nil, 3), uintOf(uint64(5+i)), text("go"), r.orders(2))
 		order := slices.Concat(cbor.AppendArray(nil, 1), cbor.AppendArray(nil, 2), uintOf(uint64(every)), args)
-		w.must(w.tx(alice, &r.rovers[i], 0, actor.AppendMessage(nil, "go", order)))
+		tx := w.tx(alice, &r.rovers[i], 0, actor.AppendMessage(nil, "go", order)) // or it fails, for what it is told to do later
+		result := w.mustApply(tx)
+		w.keep(&result, tx)
 	}
 	return r
 }
