@@ -137,6 +137,9 @@ func (k *picker) takePostponed() error {
 				break
 			}
 		}
+		if !k.onHead { // its next one may be a later lane's and have no turn there
+			k.queueAhead(s, s.pick.nonce)
+		}
 	}
 	return nil
 }

@@ -23,6 +23,7 @@ type modelTx struct {
 	tx   *chain.VerifiedTx
 	cost chain.Wei
 	at   level
+	ran  chain.Usage // see entry
 }
 
 // chainOf returns a sender's transactions by nonce.
@@ -54,9 +55,10 @@ func (m *model) levelNow(t *chain.VerifiedTx) level {
 		return levelUnderpriced
 	}
 	n := func(v uint64) *big.Int { return new(big.Int).SetUint64(v) }
-	tips := new(big.Int).Mul(n(uint64(min(t.Tx.TipPerCycle, t.Tx.MaxFeePerCycle-base.PerCycle))), n(uint64(t.Tx.CyclesLimit)))
-	cell := new(big.Int).Mul(n(uint64(min(t.Tx.TipPerCell, t.Tx.MaxFeePerCell-base.PerCell))), n(uint64(t.Tx.CellsLimit)))
-	weight := new(big.Int).Add(n(uint64(t.Tx.CyclesLimit)), new(big.Int).Mul(n(uint64(t.Tx.CellsLimit)), n(m.weight)))
+	uses := mostOf(t)
+	tips := new(big.Int).Mul(n(uint64(min(t.Tx.TipPerCycle, t.Tx.MaxFeePerCycle-base.PerCycle))), n(uint64(uses.Cycles)))
+	cell := new(big.Int).Mul(n(uint64(min(t.Tx.TipPerCell, t.Tx.MaxFeePerCell-base.PerCell))), n(uint64(uses.Cells)))
+	weight := new(big.Int).Add(n(uint64(uses.Cycles)), new(big.Int).Mul(n(uint64(uses.Cells)), n(m.weight)))
 	if weight.Sign() == 0 {
 		weight.SetInt64(1)
 	}

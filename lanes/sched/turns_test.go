@@ -9,7 +9,6 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/chain/fees"
 )
 
 // TestTurnsStayInOrder holds the array of turns against a plain sorted slice,
@@ -63,124 +62,6 @@ func TestTurnsStayInOrder(t *testing.T) {
 				}
 			}
 		})
-	}
-}
-
-// pick is the rule of picking without any index: as long as possible, of all
-// that can run and fits, take the best level and in it the first in the queue. What
-// its actor may have no cycles for is not taken, and the only one of its sender is a
-// spare.
-func (m *model) pick(req *PickRequest, now map[chain.Address]Account, left map[chain.Address]chain.Cycles) (out Picked, late int) {
-	budget, bytes := fees.NewBudget(req.Params), req.MaxBytes
-	met, passed, called := map[chain.Address]bool{}, map[*modelTx]bool{}, map[chain.Address]chain.Cycles{}
-	var spares []*modelTx
-	for lane := range chain.NumLanes {
-		highest, room := level(numLevels), 4*budget.Left(lane).Cycles
-		for {
-			var best *modelTx
-			for _, t := range m.queue {
-				at, left := now[t.tx.Sender], budget.Left(lane)
-				if t.tx.Lane == lane && t.at >= levelBarred && t.tx.Tx.Nonce == at.Nonce && t.cost <= at.Spendable &&
-					t.tx.Tx.CyclesLimit <= left.Cycles && t.tx.Tx.CellsLimit <= left.Cells && len(t.tx.Body)+5 <= bytes && uint64(len(t.tx.Body)+5) <= left.Bytes &&
-					t.tx.Tx.MaxFeePerCycle >= req.BaseFees[lane].PerCycle && t.tx.Tx.MaxFeePerCell >= req.BaseFees[lane].PerCell &&
-					!passed[t] && (best == nil || t.at > best.at) {
-					best = t
-				}
-			}
-			if best == nil {
-				break
-			}
-			if best.at > highest {
-				late++ // it paid more, and had to wait for one before it
-			}
-			highest = best.at
-			if to, limit := best.tx.Tx.To, best.tx.Tx.CyclesLimit; to != nil && called[*to]+limit > left[*to] {
-				passed[best] = true
-				if !met[best.tx.Sender] && limit <= left[*to] && limit <= room {
-					met[best.tx.Sender] = true
-					room -= limit
-					spares = append(spares, best)
-				}
-				continue
-			} else if to != nil {
-				called[*to] += limit
-			}
-			met[best.tx.Sender] = true
-			at := now[best.tx.Sender]
-			at.Nonce++
-			at.Spendable -= best.cost
-			now[best.tx.Sender] = at
-			budget.Take(lane, fees.Space{
-				Usage: chain.Usage{Cycles: best.tx.Tx.CyclesLimit, Cells: best.tx.Tx.CellsLimit}, Bytes: fees.TxBytes(best.tx),
-			})
-			bytes -= len(best.tx.Body) + 5
-			out.Txs = append(out.Txs, best.tx)
-		}
-	}
-	out.Slack = budget.Left(chain.LaneUser).Usage
-	bytes = min(bytes, int(budget.Left(chain.LaneUser).Bytes))
-	for _, t := range spares {
-		if size := len(t.tx.Body) + 5; size <= bytes {
-			bytes -= size
-			out.Spares = append(out.Spares, t.tx)
-		}
-	}
-	return out, late
-}
-
-// comparePick picks for a random block on the head or on a parent before it,
-// and holds the choice and its order against the plain rule.
-func (w *walk) comparePick(t *testing.T) {
-	t.Helper()
-	params := chain.DefaultParams()
-	params.CyclesTarget = chain.Cycles(500_000 + w.rng.IntN(3_000_000))
-	params.CyclesCap = params.CyclesTarget
-	params.MaxBlockBytes = chain.MaxHeaderBytes + uint64(500+w.rng.IntN(40_000)) // shares that bind
-	params.Actor.BlockCycles = chain.Cycles(w.rng.IntN(30_000))
-	left := map[chain.Address]chain.Cycles{}
-	for n := range byte(3) {
-		left[chain.Address{0xac, n}] = params.Actor.BlockCycles + chain.Cycles(w.rng.IntN(100_000))
-	}
-	now := map[chain.Address]Account{}
-	req := &PickRequest{
-		Params: &params, Height: 1, MaxBytes: 500 + w.rng.IntN(20_000),
-		Account: func(a chain.Address) (Account, error) { return now[a], nil },
-		Left:    func(a chain.Address) (chain.Cycles, error) { return left[a], nil },
-	}
-	req.BaseFees = w.pool.laneBases()
-	onHead := w.rng.IntN(2) == 0
-	var before []*chain.VerifiedTx
-	if !onHead {
-		req.Height = 3
-		req.BaseFees[chain.LaneUser].PerCycle = chain.Wei(85 + w.rng.IntN(30))
-	}
-	for _, a := range w.senders {
-		at := w.head[a]
-		if !onHead && w.rng.IntN(2) == 0 {
-			at.Nonce += uint64(w.rng.IntN(5))
-			at.Spendable -= chain.Wei(w.rng.IntN(8_000))
-			before = append(before, &chain.VerifiedTx{Sender: a})
-		}
-		now[a] = at
-	}
-	cut := w.rng.IntN(len(before) + 1)
-	req.Before = [][]*chain.VerifiedTx{before[:cut], append(before[cut:], before[:cut/2]...)}
-	got, err := w.pool.Pick(req)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, late := w.model.pick(req, now, left)
-	if !slices.Equal(got.Txs, want.Txs) {
-		t.Errorf("picked on the head %v: %s, model %s", onHead, names(got.Txs), names(want.Txs))
-	}
-	if !slices.Equal(got.Spares, want.Spares) || got.Slack != want.Slack {
-		t.Errorf("spares %s and slack %v, model %s and %v", names(got.Spares), got.Slack, names(want.Spares), want.Slack)
-	}
-	w.seen["picked"] += len(got.Txs)
-	w.seen["spares"] += len(got.Spares)
-	w.seen["late"] += late
-	if !onHead {
-		w.seen["ahead"] += len(got.Txs)
 	}
 }
 

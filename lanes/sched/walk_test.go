@@ -35,7 +35,7 @@ func TestPoolMatchesModel(t *testing.T) {
 			w.model.compare(t, w.pool)
 			for _, k := range []string{
 				"<nil>", "*errors.errorString", "*sched.NonceTooLowError", "*sched.NonceGapError", "*sched.BalanceError",
-				"*sched.ReplaceError", "*sched.SenderFullError", "*sched.LaneFullError", "replaced", "evicted", "moved", "starved", "picked", "spares", "ahead", "late", "barred",
+				"*sched.ReplaceError", "*sched.SenderFullError", "*sched.LaneFullError", "replaced", "evicted", "moved", "starved", "picked", "spares", "ahead", "late", "barred", "postponed", "loose",
 			} {
 				if k == "barred" && seed%2 == 1 {
 					continue // no bound there

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"cmp"
+	"encoding/binary"
 	"slices"
 	"testing"
 
@@ -36,11 +37,29 @@ func validatorConfig() Config {
 
 func (p *pool) add(tx *chain.VerifiedTx, cost chain.Wei, at Account) (outcome, error) {
 	h := p.shardOf(tx.Sender)
-	did, err := h.add(&Offer{Tx: tx, Cost: cost, Calls: callOf(tx)}, at, false)
+	o := Offer{Tx: tx, Cost: cost, Calls: callOf(tx), Key: keyOf(tx), Spare: spareOf(tx)}
+	did, err := h.add(&o, at, false)
 	if did.crowded {
-		did, err = h.add(&Offer{Tx: tx, Cost: cost, Calls: callOf(tx)}, at, true)
+		did, err = h.add(&o, at, true)
 	}
 	return did, err
+}
+
+// keyOf spreads transactions over some handlers, that of 0 included.
+func keyOf(tx *chain.VerifiedTx) uint64 { return binary.BigEndian.Uint64(tx.Hash[:]) % 6 }
+
+// spareOf is what a transaction without a handler is known not to use.
+func spareOf(tx *chain.VerifiedTx) chain.Usage {
+	if keyOf(tx) != 0 {
+		return chain.Usage{}
+	}
+	return chain.Usage{Cycles: tx.Tx.CyclesLimit * 3 / 4, Cells: tx.Tx.CellsLimit * 3 / 4}
+}
+
+// mostOf is what a transaction uses at most.
+func mostOf(tx *chain.VerifiedTx) chain.Usage {
+	spare := spareOf(tx)
+	return chain.Usage{Cycles: tx.Tx.CyclesLimit - spare.Cycles, Cells: tx.Tx.CellsLimit - spare.Cells}
 }
 
 // callOf takes all limits for those of a handler.

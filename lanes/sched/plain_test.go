@@ -1,0 +1,321 @@
+package sched
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+)
+
+// plainPick is a pick of the model under way.
+type plainPick struct {
+	*model
+	req    *PickRequest
+	narrow bool
+	now    map[chain.Address]Account
+	left   map[chain.Address]chain.Cycles // that actors have
+	called map[chain.Address]chain.Cycles // of it, by those taken
+	met    map[chain.Address]bool         // senders of whom one is taken, or a spare
+	shut   map[chain.Address]bool         // senders whose one has no promise
+	budget *fees.Budget
+	bytes  int
+	out    Picked
+	spares []*modelTx
+	seen   map[string]int
+
+	// Of the lane at hand.
+	room     fees.Space  // as it was in the beginning
+	promised chain.Usage // largest part of its limits that one of those taken does not use
+	guessed  chain.Usage // taken by those that may come to nothing
+	spareFor chain.Cycles
+	passed   map[*modelTx]bool
+	later    []*modelTx
+}
+
+// pick is the rule of picking without any index: as long as possible, of all
+// that can run and fits, take the best level and in it the first in the queue. What
+// its actor may have no cycles for is not taken, and the only one of its sender is a
+// spare. What may come to nothing (a guess, or whose unused limits have no promise) has
+// a quarter of the lane before the rest, and what is left behind it.
+func (m *model) pick(req *PickRequest, now map[chain.Address]Account, left map[chain.Address]chain.Cycles, narrow bool, seen map[string]int) Picked {
+	p := &plainPick{
+		model: m, req: req, narrow: narrow, now: maps.Clone(now), left: left, called: map[chain.Address]chain.Cycles{},
+		met: map[chain.Address]bool{}, shut: map[chain.Address]bool{}, budget: fees.NewBudget(req.Params), bytes: req.MaxBytes, seen: seen,
+	}
+	for lane := range chain.NumLanes {
+		p.room, p.promised, p.guessed = p.budget.Left(lane), chain.Usage{}, chain.Usage{}
+		p.spareFor, p.passed, p.later = 4*p.room.Cycles, map[*modelTx]bool{}, nil
+		p.fill(lane)
+		for _, t := range p.later {
+			for ; t != nil && p.runs(t, lane) && p.take(t, true); t = p.after(t) {
+				p.seen["postponed"]++
+			}
+		}
+	}
+	p.out.Slack = p.budget.Left(chain.LaneUser).Usage
+	p.out.Slack.Cycles -= p.promised.Cycles
+	p.out.Slack.Cells -= p.promised.Cells
+	bytes := min(p.bytes, int(p.budget.Left(chain.LaneUser).Bytes))
+	for _, t := range p.spares {
+		if size := len(t.tx.Body) + 5; size <= bytes {
+			bytes -= size
+			p.out.Spares = append(p.out.Spares, t.tx)
+		}
+	}
+	return p.out
+}
+
+// fill takes the best until none can run.
+func (p *plainPick) fill(lane chain.LaneID) {
+	for highest := level(numLevels); ; {
+		var best *modelTx
+		for _, t := range p.queue {
+			if !p.passed[t] && p.runs(t, lane) && (best == nil || t.at > best.at) {
+				best = t
+			}
+		}
+		if best == nil {
+			return
+		}
+		if best.at > highest {
+			p.seen["late"]++ // it paid more, and had to wait for one before it
+		}
+		highest = best.at
+		p.passed[best] = !p.take(best, false)
+	}
+}
+
+// after is a sender's next transaction.
+func (p *plainPick) after(t *modelTx) *modelTx {
+	for _, next := range p.queue {
+		if next.tx.Sender == t.tx.Sender && next.tx.Tx.Nonce == t.tx.Tx.Nonce+1 {
+			return next
+		}
+	}
+	return nil
+}
+
+// uses is what a transaction counts with, and whether that is a guess.
+func (p *plainPick) uses(t *modelTx) (u chain.Usage, guess bool) {
+	most := mostOf(t.tx)
+	known, ok := p.req.Used[t.tx.Hash]
+	if !ok && t.ran != (chain.Usage{}) {
+		known, ok = t.ran, true
+	}
+	if !ok && !p.req.Doubt {
+		known, ok = p.req.Expect(keyOf(t.tx))
+	}
+	switch {
+	case keyOf(t.tx) == 0:
+		return most, false
+	case !ok:
+		return most, true
+	}
+	return chain.Usage{Cycles: min(known.Cycles, most.Cycles), Cells: min(known.Cells, most.Cells)}, false
+}
+
+// unused is the part of a transaction's limits that it does not count with.
+func (p *plainPick) unused(t *modelTx) chain.Usage {
+	u, _ := p.uses(t)
+	return chain.Usage{Cycles: t.tx.Tx.CyclesLimit - u.Cycles, Cells: t.tx.Tx.CellsLimit - u.Cells}
+}
+
+// large reports whether others would stay out for what a transaction does not use.
+func (p *plainPick) large(t *modelTx) bool {
+	u := p.unused(t)
+	return u.Cycles > p.room.Cycles/16 || u.Cells > p.room.Cells/16
+}
+
+// runs reports whether a transaction is its sender's next, pays, and finds room for its
+// limits wherever it stands, or for what it uses if nothing is promised.
+func (p *plainPick) runs(t *modelTx, lane chain.LaneID) bool {
+	at, base := p.now[t.tx.Sender], p.req.BaseFees[lane]
+	if t.tx.Lane != lane || t.at < levelBarred || t.tx.Tx.Nonce != at.Nonce || t.cost > at.Spendable || p.shut[t.tx.Sender] ||
+		t.tx.Tx.MaxFeePerCycle < base.PerCycle || t.tx.Tx.MaxFeePerCell < base.PerCell {
+		return false
+	}
+	left, size := p.budget.Left(lane), len(t.tx.Body)+5
+	u, _ := p.uses(t)
+	promised := p.promisedWith(t)
+	return u.Cycles+promised.Cycles <= left.Cycles && u.Cells+promised.Cells <= left.Cells && size <= p.bytes && uint64(size) <= left.Bytes
+}
+
+func (p *plainPick) promisedWith(t *modelTx) chain.Usage {
+	u := p.unused(t)
+	if p.narrow && p.large(t) {
+		return p.promised
+	}
+	return chain.Usage{Cycles: max(p.promised.Cycles, u.Cycles), Cells: max(p.promised.Cells, u.Cells)}
+}
+
+// take takes one that runs, or puts it off, or makes a spare of it, or none of that.
+func (p *plainPick) take(t *modelTx, last bool) bool {
+	from, to := t.tx.Sender, t.tx.Tx.To
+	u, guess := p.uses(t)
+	loose := p.narrow && p.large(t)
+	if loose && p.met[from] {
+		return false
+	}
+	if (guess || loose) && !last {
+		_, ran := p.req.Used[t.tx.Hash]
+		full := p.guessed.Cycles+u.Cycles > p.room.Cycles/4 || p.guessed.Cells+u.Cells > p.room.Cells/4
+		if p.req.Used != nil && !ran || p.guessed != (chain.Usage{}) && full {
+			p.later = append(p.later, t)
+			return false
+		}
+	}
+	if limit := t.tx.Tx.CyclesLimit; to != nil && p.called[*to]+limit > p.left[*to] {
+		if most := mostOf(t.tx).Cycles; !p.met[from] && limit <= p.left[*to] && most <= p.spareFor {
+			p.met[from] = true
+			p.spareFor -= most
+			p.spares = append(p.spares, t)
+		}
+		return false
+	} else if to != nil {
+		p.called[*to] += limit
+	}
+	if guess || loose {
+		p.guessed.Cycles += u.Cycles
+		p.guessed.Cells += u.Cells
+	}
+	if loose {
+		p.seen["loose"]++
+	}
+	p.promised = p.promisedWith(t)
+	p.met[from], p.shut[from] = true, loose
+	at := p.now[from]
+	at.Nonce++
+	at.Spendable -= t.cost
+	p.now[from] = at
+	p.budget.Take(t.tx.Lane, fees.Space{Usage: u, Bytes: fees.TxBytes(t.tx)})
+	p.bytes -= len(t.tx.Body) + 5
+	p.out.Txs, p.out.Counts = append(p.out.Txs, t.tx), append(p.out.Counts, u)
+	return true
+}
+
+// expectations gives a request what is known of some handlers and what some transactions
+// used, and the model what the pool will believe of it.
+func (w *walk) expectations(req *PickRequest) {
+	known := map[uint64]chain.Usage{}
+	use := func(cycles, cells int) chain.Usage {
+		return chain.Usage{Cycles: 1 + chain.Cycles(w.rng.IntN(cycles)), Cells: chain.Cells(w.rng.IntN(cells))}
+	}
+	for key := range uint64(6) {
+		if w.rng.IntN(3) > 0 {
+			known[key] = use(20_000, 200)
+		}
+	}
+	req.Expect = func(key uint64) (chain.Usage, bool) { u, ok := known[key]; return u, ok }
+	if w.rng.IntN(3) > 0 {
+		return
+	}
+	req.Used, req.Doubt = map[chain.Hash]chain.Usage{}, w.rng.IntN(2) == 0
+	for _, t := range w.model.queue {
+		if w.rng.IntN(2) > 0 {
+			u := use(60_000, 500) // maybe above the limits
+			if req.Used[t.tx.Hash] = u; req.Doubt {
+				t.ran = u
+			}
+		}
+	}
+}
+
+// pass is one pass of a pick, with a promise for all or not.
+func (p *pool) pass(req *PickRequest, narrow bool) (Picked, error) {
+	p.holdAll()
+	defer p.releaseAll()
+	defer p.merge.forget()
+	k, err := p.picker(req, narrow)
+	if err != nil {
+		return Picked{}, err
+	}
+	return k.result(), nil
+}
+
+// comparePick picks for a random block on the head or on a parent before it,
+// and holds the choice and its order against the plain rule.
+func (w *walk) comparePick(t *testing.T) {
+	t.Helper()
+	params := chain.DefaultParams()
+	params.CyclesTarget = chain.Cycles(300_000 + w.rng.IntN(2_000_000))
+	params.CyclesCap = params.CyclesTarget
+	params.MaxBlockBytes = chain.MaxHeaderBytes + uint64(500+w.rng.IntN(40_000)) // shares that bind
+	params.Actor.BlockCycles = chain.Cycles(w.rng.IntN(30_000))
+	left := map[chain.Address]chain.Cycles{}
+	for n := range byte(3) {
+		left[chain.Address{0xac, n}] = params.Actor.BlockCycles + chain.Cycles(w.rng.IntN(100_000))
+	}
+	now := map[chain.Address]Account{}
+	req := &PickRequest{
+		Params: &params, Height: 1, MaxBytes: 500 + w.rng.IntN(20_000),
+		Account: func(a chain.Address) (Account, error) { return now[a], nil },
+		Left:    func(a chain.Address) (chain.Cycles, error) { return left[a], nil },
+	}
+	req.BaseFees = w.pool.laneBases()
+	w.expectations(req)
+	onHead := w.rng.IntN(2) == 0
+	var before []*chain.VerifiedTx
+	if !onHead {
+		req.Height = 3
+		req.BaseFees[chain.LaneUser].PerCycle = chain.Wei(85 + w.rng.IntN(30))
+	}
+	for _, a := range w.senders {
+		at := w.head[a]
+		if !onHead && w.rng.IntN(2) == 0 {
+			at.Nonce += uint64(w.rng.IntN(5))
+			at.Spendable -= chain.Wei(w.rng.IntN(8_000))
+			before = append(before, &chain.VerifiedTx{Sender: a})
+		}
+		now[a] = at
+	}
+	cut := w.rng.IntN(len(before) + 1)
+	req.Before = [][]*chain.VerifiedTx{before[:cut], append(before[cut:], before[:cut/2]...)}
+	picked, err := w.pool.Pick(req) // which believes what was used
+	if err != nil {
+		t.Fatal(err)
+	}
+	var passes [2]Picked
+	for i, narrow := range []bool{false, true} {
+		got, err := w.pool.pass(req, narrow)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := w.model.pick(req, now, left, narrow, w.seen)
+		if !slices.Equal(got.Txs, want.Txs) || !slices.Equal(got.Counts, want.Counts) {
+			t.Errorf("picked on the head %v, narrow %v: %s, model %s", onHead, narrow, names(got.Txs), names(want.Txs))
+		}
+		if !slices.Equal(got.Spares, want.Spares) || got.Slack != want.Slack {
+			t.Errorf("spares %s and slack %v, model %s and %v", names(got.Spares), got.Slack, names(want.Spares), want.Slack)
+		}
+		passes[i] = got
+	}
+	if !slices.Equal(picked.Txs, passes[0].Txs) && !slices.Equal(picked.Txs, passes[1].Txs) {
+		t.Errorf("picked %s, which is neither pass", names(picked.Txs))
+	}
+	w.seen["picked"] += len(picked.Txs)
+	w.seen["spares"] += len(picked.Spares)
+	if !onHead {
+		w.seen["ahead"] += len(picked.Txs)
+	}
+}
+
+// FuzzPoolMatchesModel is TestPoolMatchesModel for any seed, with more picks.
+func FuzzPoolMatchesModel(f *testing.F) {
+	for seed := range uint64(3) {
+		f.Add(seed + 1_000)
+	}
+	f.Fuzz(func(t *testing.T, seed uint64) {
+		w := newWalk(seed)
+		for i := range 400 {
+			if w.step(t); i%16 == 0 {
+				w.model.compare(t, w.pool)
+				w.comparePick(t)
+			}
+			if t.Failed() {
+				t.Fatalf("operation %d", i)
+			}
+		}
+	})
+}
