@@ -7,6 +7,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/boundary"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/permit"
 	"github.com/cowboy-foundation/cowboy/lanes"
 )
 
@@ -254,6 +255,56 @@ func squatters() attack {
 				return fmt.Errorf("%w: the owner began %d times, and it cost %d base units of %d to keep them out", errSquatted, tried, lost, want)
 			}
 			return nil
+		},
+	}
+}
+
+// errNoRoom says that strangers have left no room for the grant of a friend.
+var errNoRoom = errors.New("the grant of a friend does not come through")
+
+func strangersGrants() attack {
+	var at []chain.Address
+	var victim chain.Address
+	turn := 0
+	grant := func(scope, to chain.Address, name string, constraints permit.Constraints) chain.Tx {
+		where := permit.Scope{Kind: permit.ScopeActor, Name: string(scope[:])}
+		what := permit.Action{Kind: permit.ActionActorExecuteHandler, Name: name}
+		body := list(number(chain.OpEntitlementGrant), raw(to[:]), raw(where.Append(nil)), raw(what.Append(nil)), raw(constraints.Append(nil)))
+		return chain.Tx{To: &chain.AddrEntitlements, Payload: body, CyclesLimit: 150_000, CellsLimit: 3_000, TipPerCycle: bid}
+	}
+	return attack{
+		name: "W5-strangers-grants", what: "grants to one who did not ask, until there is no room for others",
+		setup: func(s *siege) {
+			at, turn, victim = nil, 0, person(honestPeople-1)
+			for i := range 4 {
+				at = append(at, s.deploy(foe(i), []byte("from cowboy_sdk import public\n@public\ndef go(msg):\n    pass\n"), byte(i), boundary.EncodeManifest(boundary.All()), nil, 0))
+			}
+		},
+		block: func(s *siege) {
+			for range 16 {
+				turn++
+				by := turn % len(at)
+				_ = s.strike(foe(by), grant(at[by], victim, fmt.Sprint("h", turn), permit.Constraints{Irrevocable: true}))
+			}
+		},
+		check: func(s *siege) error {
+			tx := s.tx(person(0), grant(s.honest.actors[0], victim, "work", permit.Constraints{}))
+			if err := s.offer(tx); err != nil {
+				return err
+			}
+			for range inTimeBlocks + 2 {
+				b := s.next()
+				for i, in := range b.event.Txs {
+					switch code := b.event.Receipts[i].Code; {
+					case in.Hash != tx.Hash:
+					case code != chain.CodeOK:
+						return fmt.Errorf("%w: %s", errNoRoom, chain.CodeName(code))
+					default:
+						return nil
+					}
+				}
+			}
+			return errNoRoom
 		},
 	}
 }

@@ -1,6 +1,11 @@
 package siege
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/lanes"
 )
@@ -43,17 +48,43 @@ func attacks() []attack {
 		deferredFlood(), // B8
 		headOfLine(),
 		squatters(),     // B11
+		greedyClients(), // B12
 		emptyFirings(),  // B14
 		timerChurn(),    // W1
 		drainedBucket(), // W2
 		promisedTimers(),
-		hotCode(),    // W3
-		newEntries(), // B9, W4
+		hotCode(),         // W3
+		newEntries(),      // B9, W4
+		strangersGrants(), // W5
 		together("hogs-and-never-run", limitHogs(), neverRun()),
 		together("lists-and-deferred", longLists(), deferredFlood()),
 		together("fat-cold-and-hot", fatRecords(), coldPrograms(), hotCode()),
 	}
 	return list
+}
+
+// elsewhere are the numbers that no attack of the table stands for, and why.
+var elsewhere = map[string]string{
+	"B10": "a checkpoint is no matter of blocks: state/checkpoint cuts an account beyond its memory",
+	"B13": "the spawn flood brings sources of its own",
+	"B15": "parameters that nobody reads: TestParametersAreRead",
+	"W4":  "the new entries are those of tokens and accounts as well",
+}
+
+// TestEveryAttackHasARow: B1 to B15 and W1 to W5 are in the table, or it says where.
+func TestEveryAttackHasARow(t *testing.T) {
+	for _, kind := range []struct {
+		letter string
+		most   int
+	}{{"B", 15}, {"W", 5}} {
+		for n := 1; n <= kind.most; n++ {
+			id := fmt.Sprint(kind.letter, n)
+			row := slices.ContainsFunc(attacks(), func(a attack) bool { return strings.HasPrefix(a.name, id+"-") })
+			if _, there := elsewhere[id]; row == there {
+				t.Errorf("%s: in the table %v, elsewhere %v", id, row, there)
+			}
+		}
+	}
 }
 
 // together are several attacks at the same time.

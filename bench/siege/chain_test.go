@@ -49,6 +49,7 @@ type siege struct {
 	pool     *lanes.Lanes
 	proposer *ledger.Ledger
 	verifier *ledger.Ledger
+	disk     *store.Store // of the verifier
 	parent   engine.ParentRef
 	height   chain.Height // of the head
 	nonces   map[chain.Address]uint64
@@ -100,7 +101,7 @@ func newSiege(t testing.TB, a *attack) *siege {
 		bodies: bodies{known: map[chain.Hash]*chain.VerifiedTx{}}, hostile: map[chain.Hash]bool{},
 	}
 	s.makeGenesis(a)
-	s.verifier = s.ledger(nil, parallel.Config{Mode: parallel.Planned, Workers: 2})
+	s.verifier, s.disk = s.ledger(nil, parallel.Config{Mode: parallel.Planned, Workers: 2})
 	cfg := lanes.DefaultConfig()
 	cfg.Validators = s.genesis.Validators
 	if a.lanes != nil {
@@ -113,7 +114,7 @@ func newSiege(t testing.TB, a *attack) *siege {
 		t.Fatal(err)
 	}
 	s.pool = pool
-	s.proposer = s.ledger(pool, parallel.Config{})
+	s.proposer, _ = s.ledger(pool, parallel.Config{})
 	s.parent = engine.ParentRef{Digest: s.genesis.Hash()}
 	return s
 }
@@ -156,7 +157,7 @@ func (s *siege) makeGenesis(a *attack) {
 
 // ledger starts a ledger on a store of its own. The one that proposes executes one
 // transaction after the other and the one that judges does not: they must agree.
-func (s *siege) ledger(p ledger.Pool, x parallel.Config) *ledger.Ledger {
+func (s *siege) ledger(p ledger.Pool, x parallel.Config) (*ledger.Ledger, *store.Store) {
 	s.t.Helper()
 	options := store.DefaultOptions()
 	options.FS = vfs.NewMem()
@@ -194,7 +195,7 @@ func (s *siege) ledger(p ledger.Pool, x parallel.Config) *ledger.Ledger {
 			s.t.Error(err)
 		}
 	})
-	return l
+	return l, db
 }
 
 func (s *siege) clock() time.Time {

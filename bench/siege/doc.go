@@ -7,7 +7,8 @@
 // count, send, defer and set timers; an attack does what its file says. No block may
 // take longer to build or to judge than its time, honest transactions must be in
 // within three blocks and honest messages and timers not be late, and what the
-// attack keeps and takes must be paid for.
+// attack keeps and takes must be paid for. At its end the meter of the state is held
+// against a recount.
 //
 // An attack is one value of the table in attacks_test.go: a name, what it needs
 // before, and what it does in each block. The short form runs in `make test`, the
