@@ -72,6 +72,9 @@ func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 	} else if o.Key = l.uses.keyOf(tx); o.Key != 0 {
 		if u, ok := l.uses.expect(o.Key); ok {
 			o.Expected = chain.Usage{Cycles: min(u.Cycles, tx.Tx.CyclesLimit), Cells: min(u.Cells, tx.Tx.CellsLimit)}
+			if o.Calls.Actor != nil {
+				o.Calls.Likely = o.Expected.Cycles
+			}
 		}
 	}
 	floor := chain.FeePair{PerCycle: params.MinBaseFee, PerCell: params.MinBaseFee}

@@ -113,6 +113,83 @@ func TestACrowdBarsOnlyItself(t *testing.T) {
 	}
 }
 
+// TestLimitsHoldNoActor: messages with limits far above what the handler takes hold no
+// more than a fourth of their limits before a popular actor, so that who keeps others from
+// it pays for as much of it as they would.
+func TestLimitsHoldNoActor(t *testing.T) {
+	params := chain.DefaultParams()
+	l := small(t, params, wealthy().withActors(1), 1_000)
+	var m maker
+	to := chain.Address{0xac, 1, 0}
+	call := func(sender byte, limit chain.Cycles) *chain.VerifiedTx {
+		tx := m.transfer(sender, 0, 1, limit)
+		tx.Tx.To, tx.Tx.Payload, tx.Tx.CellsLimit = &to, message("go"), 100
+		return tx
+	}
+	lesson := call(250, 100_000)
+	l.uses.learn([]*chain.VerifiedTx{lesson}, []chain.Receipt{{TxHash: lesson.Hash, CyclesUsed: 25_000}})
+	stands := func(tx *chain.VerifiedTx) WaitState {
+		t.Helper()
+		if err := l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0]; err != nil {
+			t.Fatal(err)
+		}
+		w, _, err := l.Lookup(t.Context(), tx.Hash)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w.State
+	}
+	held := 0
+	for i := range byte(100) {
+		if stands(call(i, 1_000_000)) == WaitReady {
+			held++
+		}
+	}
+	if held < 38 || held > 42 {
+		t.Errorf("%d messages with limits of a block's cycles fill the places before an actor, want about 40", held)
+	}
+	l = small(t, params, wealthy().withActors(1), 1_000)
+	l.uses.learn([]*chain.VerifiedTx{lesson}, []chain.Receipt{{TxHash: lesson.Hash, CyclesUsed: 25_000}})
+	for i := range byte(10) {
+		stands(call(i, 1_000_000))
+	}
+	ready := 0
+	for i := range byte(50) {
+		if stands(call(100+i, 100_000)) == WaitReady {
+			ready++
+		}
+	}
+	if ready != 50 {
+		t.Errorf("%d of 50 messages of others stand in tiers beside ten with large limits", ready)
+	}
+}
+
+// TestMessagesThatTakeNothing: messages whose limits leave their handlers no cycles come
+// and go like others, alone and beside others.
+func TestMessagesThatTakeNothing(t *testing.T) {
+	params := chain.DefaultParams()
+	l := small(t, params, wealthy().withActors(1), 1_000)
+	var m maker
+	to := chain.Address{0xac, 1, 0}
+	var hashes []chain.Hash
+	for i, limit := range []chain.Cycles{21_000, 100_000, 21_000, 21_000, 50_000} {
+		tx := m.transfer(byte(i), 0, 1, limit)
+		tx.Tx.To, tx.Tx.Payload, tx.Tx.CellsLimit = &to, message("go"), 100
+		if err := l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0]; err != nil {
+			t.Fatal(err)
+		}
+		hashes = append(hashes, tx.Hash)
+	}
+	for _, i := range []int{1, 4, 0, 2, 3} {
+		if err := l.Discard(t.Context(), hashes[i:i+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if s := l.Stats().Lanes[chain.LaneUser]; s.Txs != 0 {
+		t.Errorf("%d are left", s.Txs)
+	}
+}
+
 // TestNothingWaitsForEver: what has waited for three hours goes, whatever it waits for.
 func TestNothingWaitsForEver(t *testing.T) {
 	params, view := chain.DefaultParams(), wealthy()

@@ -76,10 +76,10 @@ func (m *model) placed(t, old *modelTx) level {
 	if l < levelTier0 || m.cfg.ActorMost == 0 || t.tx.Tx.To == nil {
 		return l
 	}
-	sum, large := t.tx.Tx.CyclesLimit, t.tx.Tx.CyclesLimit > m.cfg.ActorRefill
+	sum, large := demandOf(t.tx), t.tx.Tx.CyclesLimit > m.cfg.ActorRefill
 	for _, o := range m.queue {
 		if o != t && o != old && o.tx.Tx.To != nil && *o.tx.Tx.To == *t.tx.Tx.To && o.at >= l && (o.tx.Tx.CyclesLimit > m.cfg.ActorRefill) == large {
-			sum += o.tx.Tx.CyclesLimit
+			sum += demandOf(o.tx)
 		}
 	}
 	if sum > m.cfg.ActorMost {

@@ -45,6 +45,18 @@ type Offer struct {
 type Call struct {
 	Actor *chain.Address
 	Most  chain.Cycles
+	// Likely is what it will take, at most Most; 0: nobody knows. Not below a quarter of
+	// Most counts, so that what looks as if it took little cannot stand in crowds for what
+	// never runs.
+	Likely chain.Cycles
+}
+
+// demands is what a message counts with among those that wait for its actor.
+func (c *Call) demands() chain.Cycles {
+	if c.Likely == 0 {
+		return c.Most
+	}
+	return min(max(c.Likely, c.Most/4), c.Most)
 }
 
 // Scheduler is the sharded pool of waiting transactions.

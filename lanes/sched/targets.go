@@ -15,7 +15,8 @@ import (
 //
 // Messages that need more than a block gives, which an actor that is in use never has,
 // are counted apart from the others, so that they bar none of these. What pays less is
-// not counted before what pays more.
+// not counted before what pays more. A message counts with what it will likely take: who
+// holds places before an actor that others want pays for about as much of it.
 type targets struct {
 	refill, most chain.Cycles // what an actor has for a block; what messages to it may wait for in tiers. 0: no bound
 
@@ -30,6 +31,7 @@ type targets struct {
 type demanded struct {
 	level  level
 	large  bool // messages above what a block gives
+	n      int  // messages, some of which may take nothing
 	cycles chain.Cycles
 }
 
@@ -37,14 +39,14 @@ func (t *targets) large(c *Call) bool { return c.Most > t.refill }
 
 // fits reports whether an actor can serve one more message at a level. old leaves for it.
 func (t *targets) fits(c *Call, l level, old *entry) bool {
-	sum := c.Most
+	sum := c.demands()
 	for _, d := range t.of[*c.Actor] {
 		if d.level >= l && d.large == t.large(c) {
 			sum += d.cycles
 		}
 	}
 	if old != nil && t.counts(old) && *old.calls.Actor == *c.Actor && old.level >= l && t.large(&old.calls) == t.large(c) {
-		sum -= old.calls.Most
+		sum -= old.calls.demands()
 	}
 	return sum <= t.most
 }
@@ -64,7 +66,8 @@ func (t *targets) join(e *entry) {
 	if i < 0 {
 		i, list = len(list), append(list, demanded{level: e.level, large: t.large(&e.calls)})
 	}
-	list[i].cycles += e.calls.Most
+	list[i].cycles += e.calls.demands()
+	list[i].n++
 	t.of[*e.calls.Actor] = list
 }
 
@@ -75,7 +78,8 @@ func (t *targets) leave(e *entry) {
 	}
 	list := t.of[*e.calls.Actor]
 	i := slices.IndexFunc(list, func(d demanded) bool { return d.level == e.level && d.large == t.large(&e.calls) })
-	if list[i].cycles -= e.calls.Most; list[i].cycles > 0 {
+	list[i].cycles -= e.calls.demands()
+	if list[i].n--; list[i].n > 0 {
 		return
 	}
 	if list = slices.Delete(list, i, i+1); len(list) == 0 {

@@ -107,6 +107,9 @@ func (w *walk) tx() *chain.VerifiedTx {
 	}
 	if tx.Lane == chain.LaneUser && w.rng.IntN(2) == 0 {
 		tx.Tx.To = &chain.Address{0xac, byte(w.rng.IntN(3))}
+		if w.rng.IntN(8) == 0 {
+			tx.Tx.CyclesLimit = 0 // nothing but its intrinsic cost, which these limits do not hold
+		}
 	}
 	binary.BigEndian.PutUint64(tx.Hash[:], w.serial)
 	if len(w.model.queue) > 0 && w.rng.IntN(8) == 0 {

@@ -63,7 +63,25 @@ func mostOf(tx *chain.VerifiedTx) chain.Usage {
 }
 
 // callOf takes all limits for those of a handler.
-func callOf(tx *chain.VerifiedTx) Call { return Call{Actor: tx.Tx.To, Most: tx.Tx.CyclesLimit} }
+func callOf(tx *chain.VerifiedTx) Call {
+	c := Call{Actor: tx.Tx.To, Most: tx.Tx.CyclesLimit}
+	if k := keyOf(tx); k > 2 { // a half or a ninth of it is likely
+		c.Likely = c.Most / chain.Cycles(2+7*(k%2))
+	}
+	return c
+}
+
+// demandOf is what the message counts with before its actor.
+func demandOf(tx *chain.VerifiedTx) chain.Cycles {
+	limit, k := tx.Tx.CyclesLimit, keyOf(tx)
+	switch {
+	case k <= 2 || limit < 9 && k%2 == 1 || limit < 2:
+		return limit
+	case k%2 == 1:
+		return limit / 4 // more than a ninth
+	}
+	return limit / 2
+}
 
 func (p *pool) entry(hash chain.Hash) *entry {
 	for i := range p.shards {
