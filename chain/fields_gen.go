@@ -120,6 +120,8 @@ func (x *APICosts) fields() []field {
 		{"firing_cells", (*uint64)(&x.FiringCells)},
 		{"event_cells", (*uint64)(&x.EventCells)},
 		{"entry_item_cycles", (*uint64)(&x.EntryItemCycles)},
+		{"new_account_cells", (*uint64)(&x.NewAccountCells)},
+		{"code_free_bytes", &x.CodeFreeBytes},
 	}
 }
 
@@ -168,6 +170,7 @@ func (x *ActorLimits) fields() []field {
 		{"extra_imports", listOf[string]{&x.ExtraImports, func(v *string) any { return v }}},
 		{"manifest_bytes", &x.ManifestBytes},
 		{"source_bytes", &x.SourceBytes},
+		{"load_cycles", (*uint64)(&x.LoadCycles)},
 	}
 }
 

@@ -192,6 +192,8 @@ func (p *Params) checkCosts() error {
 		bound{"api_costs.entry_item_cycles", uint64(api.EntryItemCycles), 0, maxBytePrice},
 		bound{"api_costs.manifest_bytes_per_cycle", api.ManifestBytesPerCycle, 1, maxBytePrice},
 		bound{"api_costs.new_entry_cells", uint64(api.NewEntryCells), 0, maxBytePrice},
+		bound{"api_costs.new_account_cells", uint64(api.NewAccountCells), 0, maxBytePrice},
+		bound{"api_costs.code_free_bytes", api.CodeFreeBytes, 0, MaxTxBytes},
 		bound{"api_costs.delivery_cycles", uint64(api.DeliveryCycles), 0, user},
 		bound{"api_costs.delivery_cells", uint64(api.DeliveryCells), 0, maxBytePrice},
 		bound{"api_costs.firing_cycles", uint64(api.FiringCycles), 0, uint64(p.Timer.MinCycles)},
@@ -232,6 +234,7 @@ func (p *Params) checkActors() error {
 		bound{"actor_limits.message_reserve_cells", uint64(a.MessageReserveCells), 0, uint64(p.MaxTxCells)},
 		bound{"actor_limits.manifest_bytes", a.ManifestBytes, 1_024, MaxTxBytes},
 		bound{"actor_limits.source_bytes", a.SourceBytes, 1_024, MaxTxBytes},
+		bound{"actor_limits.load_cycles", uint64(a.LoadCycles), 0, uint64(p.MaxTxCycles)},
 	)
 }
 

@@ -63,13 +63,15 @@ type APICosts struct {
 	TimerFileCycles   Cycles `json:"timer_file_cycles"`  // besides the above: a timer is put into the queues, moved or taken out
 
 	// What nodes keep besides the bytes that a call names (resolution 14.12).
-	NewEntryCells   Cells  `json:"new_entry_cells"`   // a state entry or an account that was not there
+	NewEntryCells   Cells  `json:"new_entry_cells"`   // an entry of a storage that was not there
 	DeliveryCycles  Cycles `json:"delivery_cycles"`   // of a message that waited, in its reservation
 	DeliveryCells   Cells  `json:"delivery_cells"`    // each message's place in a receipt
 	FiringCycles    Cycles `json:"firing_cycles"`     // of a timer, in its limits
 	FiringCells     Cells  `json:"firing_cells"`      // each firing's receipt, in its limits
 	EventCells      Cells  `json:"event_cells"`       // each event, besides its bytes
 	EntryItemCycles Cycles `json:"entry_item_cycles"` // for each name and constant of an actor's code, at each call of it
+	NewAccountCells Cells  `json:"new_account_cells"` // an account that was not there
+	CodeFreeBytes   uint64 `json:"code_free_bytes"`   // of new code that stood in the payload, which has paid for them
 }
 
 // OfEvent is the price of an event in cells: who emits it and how long it is stand in
@@ -96,7 +98,7 @@ func defaultAPICosts() APICosts {
 		BlobCommitKiBCycles:     40,
 		StorageWriteByteCells:   1,
 		StorageReadBytesPerCell: 10,
-		EventBytesPerCell:       2,
+		EventBytesPerCell:       1,
 		ReturnByteCells:         1,
 		ManifestByteCycles:      5, // read, checked, hashed and written: 20 ns a byte
 		ManifestBytesPerCycle:   4, // parsed anew where no cache has it: 6 ns a byte
@@ -109,13 +111,15 @@ func defaultAPICosts() APICosts {
 		DeployByteCycles:  10,
 		TimerFileCycles:   1_000, // five to nine records: 22 us
 
-		NewEntryCells:   144, // an account takes some 280 bytes of tries and rows, an entry 180 besides key and value
+		NewEntryCells:   144, // an entry takes up to 180 bytes of tries and rows besides key and value
 		DeliveryCycles:  2_000,
 		DeliveryCells:   40, // a place in a trace takes 75 bytes
 		FiringCycles:    2_000,
-		FiringCells:     64, // a receipt takes up to 110 bytes without what the handler says
-		EventCells:      16, // who emits it and the heads take 24 to 30 bytes
-		EntryItemCycles: 4,  // made ready by each machine: 60 to 90 ns
+		FiringCells:     64,    // a receipt takes up to 110 bytes without what the handler says
+		EventCells:      24,    // who emits it and the heads take 24 to 30 bytes
+		EntryItemCycles: 8,     // made ready by each machine: 60 to 150 ns
+		NewAccountCells: 280,   // what it takes of tries and rows
+		CodeFreeBytes:   2_560, // the SDK's examples, whose deployment costs at most twice what it did (ADR 90)
 	}
 }
 
@@ -189,6 +193,7 @@ type ActorLimits struct {
 	ExtraImports          []string `json:"extra_imports"`          // modules allowed besides the whitelist (resolution 8.13); none yet (ADR 78)
 	ManifestBytes         uint64   `json:"manifest_bytes"`         // of the list of an actor's grants
 	SourceBytes           uint64   `json:"source_bytes"`           // of an actor's program
+	LoadCycles            Cycles   `json:"load_cycles"`            // most that the first use of another's code costs besides what its handler may use
 }
 
 func defaultActorLimits() ActorLimits {
@@ -212,6 +217,7 @@ func defaultActorLimits() ActorLimits {
 		ExtraImports:          []string{},
 		ManifestBytes:         8 << 10,  // a hundred domains; whoever needs more names a set of the chain's
 		SourceBytes:           64 << 10, // half of a transaction, 1,500 lines: what one call may have to compile
+		LoadCycles:            250_000,  // a program of 20 KB; who calls a larger one names its cycles
 	}
 }
 
@@ -336,8 +342,8 @@ func defaultStateParams() StateParams {
 		LimitBytes: 32 << 30, // half of what a node of 64 GB has: tries, pages and undo records take the rest
 		EntryBytes: 180,      // leaf, branches and row of an entry, at the worst
 
-		// Filling it takes 303 days at the target of cells (docs/rent.md), a thirteenth
-		// of it at the ordinary price.
-		PriceDoublings: 13,
+		// Filling it takes 1,050 days at the target of cells (docs/rent.md), a fifteenth of
+		// it at the ordinary price.
+		PriceDoublings: 15,
 	}
 }

@@ -99,11 +99,13 @@ class Herald:
         return b"d" * msg.payload
 `
 
-// TestEventsAreBounded: so many, so long, and half a cell a byte, each rounded up.
-func TestEventsAreBounded(t *testing.T) { // resolution 2.11
+// TestEventsAreBounded: so many, so long, and a cell for as many bytes as the parameter
+// says, each rounded up.
+func TestEventsAreBounded(t *testing.T) { // resolution 2.11, ADR 90
 	c := oneValidator(t)
 	c.engine = testEngine(t)
 	c.g.Params.API.EmitEventCycles, c.g.Params.API.EmitEventByteCycles = 10, 0
+	c.g.Params.API.EventBytesPerCell = 2
 	addr, _ := c.deploy(alice, herald, manifestOf())
 	const name, data = chain.MaxEventName, chain.MaxEventBytes
 	for _, tt := range []struct {

@@ -37,7 +37,7 @@ func (b *block) askAgents(head *timers.Head) (used chain.Usage, err error) {
 		if !timers.NeedsBid(&c, t) {
 			continue
 		}
-		_, load, err := b.loadOf(*t.Bidder)
+		_, load, err := b.loadOf(t.Actor, *t.Bidder)
 		if err != nil {
 			return used, &Fault{"read the record of an agent", err}
 		}

@@ -37,7 +37,9 @@ func manifestOf(grants ...entitle.Grant) []byte {
 func (c *testChain) deploy(from chain.Address, source string, manifest []byte) (chain.Address, chain.Receipt) {
 	c.t.Helper()
 	d := actor.Deployment{Source: []byte(source), Salt: []byte{byte(c.height)}, Manifest: manifest}
-	r := c.block(c.program(from, nil, actor.AppendPayload(nil, &d)))
+	tx := c.program(from, nil, actor.AppendPayload(nil, &d)).Tx
+	tx.CellsLimit = min(tx.CellsLimit+chain.Cells(len(source)), c.g.Params.MaxTxCells) // its code besides its payload
+	r := c.block(verified(tx, from))
 	return actor.AddressOf(from, d.Salt, d.Source), r.Receipts[0]
 }
 

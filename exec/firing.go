@@ -103,7 +103,7 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	c := b.clock()
 	bid, api := timers.Offer(&c, t), &b.in.Params.API
 	bid.Limits = chain.Usage{Cycles: max(bid.Limits.Cycles, api.FiringCycles), Cells: max(bid.Limits.Cells, api.FiringCells)}
-	code, load, err := b.loadOf(t.To)
+	code, load, err := b.loadOf(t.Actor, t.To)
 	if err != nil {
 		return err
 	}
@@ -152,9 +152,10 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	return nil
 }
 
-// loadOf returns the code at an address, and what using it costs in this block.
-func (b *block) loadOf(to chain.Address) (chain.Hash, chain.Cycles, error) {
-	code, load, err := actor.LoadOf(b.state, to)
+// loadOf returns the code at an address, and what an actor puts aside for using it in
+// this block.
+func (b *block) loadOf(by, to chain.Address) (chain.Hash, chain.Cycles, error) {
+	code, load, err := b.actors.FirstUse(b.state, by, to)
 	if b.warm.Paid(code) {
 		load = 0
 	}

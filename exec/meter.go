@@ -114,7 +114,7 @@ func (b *block) paysGrowth(limit chain.Usage, do func(limit chain.Usage) (actor.
 // founding is what a transfer pays in cells for the account that it makes: nothing on
 // a young chain, where its cycles pay for that.
 func (b *block) founding(to chain.Address, value chain.Wei) (chain.Cells, error) {
-	dearer := fees.Dearer(uint64(b.in.Params.API.NewEntryCells), b.actors.Factor)
+	dearer := fees.Dearer(uint64(b.in.Params.API.NewAccountCells), b.actors.Factor)
 	if dearer == 0 || value == 0 {
 		return 0, nil
 	}

@@ -93,7 +93,7 @@ func TestFullState(t *testing.T) {
 	}
 	rich := c.transfer(alice, nobody, 5).Tx
 	rich.CellsLimit = 100_000
-	want := chain.Cells(fees.Dearer(uint64(c.g.Params.API.NewEntryCells), at))
+	want := chain.Cells(fees.Dearer(uint64(c.g.Params.API.NewAccountCells), at))
 	if got := c.block(verified(rich, alice)).Receipts[0]; got.Code != chain.CodeOK || got.CellsUsed < want*9/10 {
 		t.Errorf("transfer to a new account with cells: %s, %d cells, want about %d", chain.CodeName(got.Code), got.CellsUsed, want)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
 )
 
@@ -158,8 +159,8 @@ func TestOwnersInstructions(t *testing.T) { // instructions 48, 49, 50, 95
 	do(chain.CodeForbidden, schedule(bob, uint64(w.height)+5))
 	do(chain.CodeBadArgument, schedule(alice, uint64(w.height)+1))
 	r := do(chain.CodeOK, schedule(alice, uint64(w.height)+10))
-	if r.CyclesUsed != 5_000 {
-		t.Errorf("scheduling took %d cycles, want 5,000", r.CyclesUsed)
+	if r.CyclesUsed != 5_001 { // one for the byte of data
+		t.Errorf("scheduling took %d cycles, want 5,001", r.CyclesUsed)
 	}
 	id := r.Output // a byte string of 32
 	config := cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 1), "cycles_limit"), 50_000)
@@ -178,6 +179,46 @@ func TestOwnersInstructions(t *testing.T) { // instructions 48, 49, 50, 95
 	do(chain.CodeNotFound, w.order(alice, chain.OpTimerCancel, id))
 	if w.head().Depth != 0 {
 		t.Errorf("depth %d", w.head().Depth)
+	}
+}
+
+// TestTimerDataArePaid: who moves, changes or ends a timer pays for each byte of its data
+// that nodes read for it, also where it is another's, and for those that they write again.
+func TestTimerDataArePaid(t *testing.T) {
+	w := newWorkshop(t, nil)
+	addr, made := w.deploy(alice, clockwork+"#", entitle.Manifest("storage.kv", "timer.schedule"))
+	if made.Code != chain.CodeOK {
+		t.Fatal(chain.CodeName(made.Code))
+	}
+	other := &workshop{w.testChain, addr}
+	order := func(of *workshop, opcode uint64, args ...[]byte) chain.Receipt {
+		tx := of.order(alice, opcode, args...).Tx
+		tx.CellsLimit = 20_000
+		return w.step(verified(tx, alice)).Receipts[0]
+	}
+	set := func(n int) (id []byte, r chain.Receipt) {
+		data := cbor.AppendBytes(nil, cbor.AppendBytes(nil, make([]byte, n)))
+		r = order(w, chain.OpTimerSchedule, uintArg(uint64(w.height)+50), cbor.AppendNull(nil), cbor.AppendText(nil, "tick"), data)
+		return r.Output, r
+	}
+	config := cbor.AppendUint(cbor.AppendText(cbor.AppendMap(nil, 1), "cycles_limit"), 50_000)
+	measure := func(n int) (out []chain.Receipt) {
+		id, r := set(n)
+		return append(out, r, order(w, chain.OpTimerConfig, id, config),
+			order(other, chain.OpTimerExtend, id, uintArg(uint64(w.height)+90)), order(w, chain.OpTimerExtend, id, uintArg(uint64(w.height)+90)),
+			order(other, chain.OpTimerCancel, id), order(w, chain.OpTimerCancel, id))
+	}
+	small, large := measure(100), measure(4_100)
+	for i := range small {
+		if got := large[i].CyclesUsed - small[i].CyclesUsed; got != 4_001 { // one for the longer head
+			t.Errorf("change %d: 4,001 bytes more cost %d cycles", i, got)
+		}
+		if small[i].Code != large[i].Code {
+			t.Errorf("change %d: %s, %s", i, chain.CodeName(small[i].Code), chain.CodeName(large[i].Code))
+		}
+	}
+	if got := large[1].CellsUsed - small[1].CellsUsed; got != 4_001 {
+		t.Errorf("writing 4,001 bytes again cost %d cells", got)
 	}
 }
 

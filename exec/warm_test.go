@@ -75,11 +75,11 @@ func loads(t *testing.T, n int) (c *testChain, programs *countedPrograms, from c
 	c = oneValidator(t)
 	c.engine, programs = engineWith(t, 0)
 	c.unhurried()
-	c.g.Params.MaxTxCycles, c.g.Params.MaxTxCells = 1<<30, 1<<20
+	c.g.Params.MaxTxCycles, c.g.Params.MaxTxCells, c.g.Params.Actor.LoadCycles = 1<<30, 1<<20, 1<<30
 	deploy := func(source string) chain.Address {
 		d := actor.Deployment{Source: []byte(source), Manifest: manifestOf()}
 		tx := c.program(alice, nil, actor.AppendPayload(nil, &d)).Tx
-		tx.CyclesLimit = 1 << 27
+		tx.CyclesLimit, tx.CellsLimit = 1<<27, 1<<18
 		if r := c.block(verified(tx, alice)).Receipts[0]; r.Code != chain.CodeOK {
 			t.Fatal(chain.CodeName(r.Code))
 		}
@@ -156,7 +156,7 @@ func TestWhoCannotPayDoesNotCompile(t *testing.T) {
 		return verified(tx, from)
 	}
 	r := c.block(poor(alice, to[0], 21_000+load-1), poor(bob, to[0], 21_000+load+1_000)).Receipts
-	if r[0].Code != chain.CodeCyclesExhausted || r[0].CyclesUsed != 21_000+load-1 || r[1].Code != chain.CodeOK || programs.compiled != 1 {
+	if r[0].Code != chain.CodeCyclesExhausted || r[0].CyclesUsed != 21_000 || r[1].Code != chain.CodeOK || programs.compiled != 1 {
 		t.Errorf("%s after %d cycles, then %s; compiled %d times", chain.CodeName(r[0].Code), r[0].CyclesUsed, chain.CodeName(r[1].Code), programs.compiled)
 	}
 	// What a handler that failed has paid stays paid.
@@ -193,5 +193,84 @@ func TestNoCacheChangesACharge(t *testing.T) {
 		if err != nil || !reflect.DeepEqual(again.Receipts, first.Receipts) {
 			t.Fatalf("%+v, %v; want %+v", again.Receipts, err, first.Receipts)
 		}
+	}
+}
+
+// TestFirstUseOfOthersIsBounded: what a stranger makes of its program costs who calls
+// it, sends to it or moves tokens that it watches no more than they have agreed to. A
+// first use beyond that is refused, compiles nothing and costs nothing (ADR 89).
+func TestFirstUseOfOthersIsBounded(t *testing.T) {
+	c, programs, _, to := loads(t, 1)
+	load := loadOf(t, c, to[0])
+	c.g.Params.Actor.LoadCycles = load / 2
+	careful, r := c.deploy(alice, `
+from cowboy_sdk import public, call, send, CowboyError
+
+@public
+def ask(msg):
+    a, cycles = msg.payload
+    try:
+        call(a, "ping", None, cycles)
+    except CowboyError as e:
+        return e.code
+
+@public
+def post(msg):
+    a, cycles = msg.payload
+    send(a, None, "ping", 0, cycles)
+`, manifestOf())
+	if r.Code != chain.CodeOK {
+		t.Fatal(chain.CodeName(r.Code))
+	}
+	with := func(cycles []byte) []byte {
+		return append(append(cbor.AppendArray(nil, 2), text(to[0].String())...), cycles...)
+	}
+	number := func(n chain.Cycles) []byte { return cbor.AppendUint(nil, uint64(n)) }
+	const little, spare = 60_000, 20_000 // cycles of a message without the first use, and of a handler
+	for _, row := range []struct {
+		rule, handler string
+		cycles        []byte
+		output        []byte
+		delivery      uint16
+		compiles      int
+	}{
+		{"a call that names none", "ask", null, text("E1301"), 0, 0},
+		{"a call that names too few", "ask", number(load - 1), text("E1301"), 0, 0},
+		{"a call that names enough", "ask", number(load + spare), null, 0, 1},
+		{"a message with little", "post", number(spare), null, chain.CodeCyclesExhausted, 0},
+		{"a message whose own cycles pay the rest", "post", number(load - load/2 + spare), null, chain.CodeOK, 1},
+	} {
+		programs.compiled = 0
+		res, err := c.try(c.message(bob, careful, row.handler, with(row.cycles)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := res.Receipts[0]
+		most := chain.Cycles(little + row.compiles*int(load))
+		if r.Code != chain.CodeOK || string(r.Output) != string(row.output) || programs.compiled != 1+row.compiles || r.CyclesUsed > most {
+			t.Errorf("%s: %s, %x, compiled %d, used %d", row.rule, chain.CodeName(r.Code), r.Output, programs.compiled, r.CyclesUsed)
+		}
+		if row.handler == "post" && r.Trace[0].Code != row.delivery {
+			t.Errorf("%s: %s", row.rule, chain.CodeName(r.Trace[0].Code))
+		}
+	}
+}
+
+// TestHooksAreBounded likewise: a token whose hooks became too large to load is refused.
+func TestHooksAreBounded(t *testing.T) {
+	c := newTokenChain(t)
+	hooks := c.deploy(hooked("        return True", "        pass"))
+	id := c.make(&hooks)
+	_, load, err := actor.LoadOf(state.NewOverlay(c.state), hooks)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.g.Params.Actor.LoadCycles = load
+	if r := c.do(alice, chain.OpTokenTransfer, tokenID(id), address(bob), amount(1)); r.Code != chain.CodeOK || r.CyclesUsed < 22_000+load {
+		t.Errorf("as much as its hooks may cost: %s, used %d", chain.CodeName(r.Code), r.CyclesUsed)
+	}
+	c.g.Params.Actor.LoadCycles, c.g.Params.Token.HookMaxCycles = load/2, load/2-1
+	if r := c.do(alice, chain.OpTokenTransfer, tokenID(id), address(bob), amount(1)); r.Code != chain.CodeLimitReached || r.CyclesUsed > 22_000 {
+		t.Errorf("more than its hooks may cost: %s, used %d", chain.CodeName(r.Code), r.CyclesUsed)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/crypto/vrf"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // call is what a program asks of the host, in a loop over i, with the targets in t.
@@ -43,6 +44,7 @@ func calls() []call {
 		{name: "set_timer-cancel-far", body: "cancel_timer(set_timer(current_block() + 2000000 + i, 'ping'))"},
 		{name: "set_interval", body: "set_interval(30 + i, 'ping')"},
 		{name: "extend_timer", prep: "x = set_interval(30, 'ping')", body: "extend_timer(x, current_block() + 100000 + i)"},
+		{name: "extend_timer-large", prep: "x = set_interval(30, 'ping', b'y' * 60000)", body: "extend_timer(x, current_block() + 100000 + i)"},
 		{name: "cancel_timer-none", body: "try:\n    cancel_timer('0x%064x' % i)\nexcept CowboyError:\n    pass"},
 		{name: "storage-get-none", body: "storage.get('none%d' % i)"},
 		{name: "storage-get", body: "storage.get('key%d' % (i * 37 % 400))"},
@@ -58,6 +60,7 @@ func calls() []call {
 		{name: "emit_event", body: "emit_event('e', i)"},
 		{name: "emit_event-large", body: "emit_event('e', 'x' * 1000)"},
 		{name: "blob_commit", body: "blob_commit(i.to_bytes(4, 'big') * 250)"},
+		{name: "blob_commit-large", body: "blob_commit(i.to_bytes(4, 'big') * 15000)"},
 		{name: "blob_get", prep: "h = blob_commit(b'y' * 60000)", body: "blob_get(h)"},
 		{name: "blob_get-none", body: "blob_get(bytes.fromhex('1b20') + i.to_bytes(32, 'big'))"},
 		{name: "token_create", body: "token_create('n%d' % i, 'T', 2, 5)"},
@@ -141,6 +144,39 @@ func CallCases() (list []Case) {
 				return nil, err
 			}
 			return g.looped(&c, targets)
+		}})
+	}
+	return append(list, wideCases()...)
+}
+
+// wideCases are calls of programs with as many names and constants as a source has room
+// for, which each call makes ready.
+func wideCases() (list []Case) {
+	for _, w := range []struct{ name, head, unit string }{
+		{"call-wide-numbers", "def never(a):\n return [", "%d,"},
+		{"call-wide-texts", "def never(a):\n return [", "'%x',"},
+		{"call-wide-floats", "def never(a):\n return [", "%d.5,"},
+		{"call-wide-names", "def never(a):\n return [", "a%d,"},
+		{"call-wide-functions", "x = [", "lambda:%d,"},
+	} {
+		list = append(list, Case{Name: w.name, Group: GroupCall, Setup: func(g *Ground) (func() []*chain.VerifiedTx, error) {
+			at, _, err := g.deployLargest(func(bytes int) *actor.Deployment {
+				b := []byte("from cowboy_sdk import public\n@public\ndef ping(msg):\n    pass\n" + w.head)
+				for i := 0; len(b) < bytes; i++ {
+					b = fmt.Appendf(b, w.unit, i+1_000)
+				}
+				return &actor.Deployment{Source: append(b, "]\n"...), Salt: []byte(w.name), Manifest: EncodeManifest(All())}
+			}, 60_000, 40_000, 20_000)
+			if err != nil {
+				return nil, err
+			}
+			_, load, err := actor.LoadOf(state.NewOverlay(g.State), at)
+			if err != nil {
+				return nil, err
+			}
+			defer func(was uint64) { g.wanted = was }(g.wanted)
+			g.wanted = uint64(load) + 3*wanted
+			return g.looped(&call{name: w.name, body: fmt.Sprintf("call(t[0], 'ping', None, %d)", load+wanted)}, array(raw(at[:])))
 		}})
 	}
 	return list

@@ -47,6 +47,7 @@ func InstructionCases() []Case {
 		}),
 		do("timer_schedule", chain.OpTimerSchedule, chain.AddrActors, target(number(60_000), null(), text("ping"), raw(null()))),
 		do("timer_schedule-far", chain.OpTimerSchedule, chain.AddrActors, target(number(5_000_000), null(), text("ping"), raw(null()))),
+		do("timer_schedule-large", chain.OpTimerSchedule, chain.AddrActors, target(number(60_000), null(), text("ping"), raw(raw(make([]byte, 3_000))))),
 		do("rent_prepay", chain.OpRentPrepay, chain.AddrRent, target(number(1))),
 		{Name: "actor_fund", Group: GroupInstruction, Setup: func(g *Ground) (func() []*chain.VerifiedTx, error) {
 			if err := g.furnish(); err != nil {
@@ -101,6 +102,9 @@ func plainCases() []Case {
 		}},
 		{Name: "deploy", Group: GroupInstruction, Setup: func(g *Ground) (func() []*chain.VerifiedTx, error) {
 			return g.largestDeployment(0)
+		}},
+		{Name: "deploy-small", Group: GroupInstruction, Setup: func(g *Ground) (func() []*chain.VerifiedTx, error) {
+			return g.deployment(0, int(g.Params().API.CodeFreeBytes)) // for which its payload pays
 		}},
 	}
 }
@@ -158,7 +162,12 @@ def ping(msg):
 
 // largestDeployment is a deployment of the largest source there may be.
 func (g *Ground) largestDeployment(shape int) (func() []*chain.VerifiedTx, error) {
-	for _, size := range []int{120_000, 60_000, 20_000} {
+	return g.deployment(shape, 120_000, 60_000, 20_000)
+}
+
+// deployment is one of the first size that is taken.
+func (g *Ground) deployment(shape int, sizes ...int) (func() []*chain.VerifiedTx, error) {
+	for _, size := range sizes {
 		d := &actor.Deployment{Source: Large(shape, size, 0), Salt: []byte{1}, Manifest: EncodeManifest(All())}
 		tx := g.Tx(Alice, nil, 0, actor.AppendPayload(nil, d), g.Most())
 		r, err := g.Try(tx)
@@ -169,7 +178,7 @@ func (g *Ground) largestDeployment(shape int) (func() []*chain.VerifiedTx, error
 			return func() []*chain.VerifiedTx { return []*chain.VerifiedTx{tx} }, nil
 		}
 	}
-	return nil, fmt.Errorf("no large source is taken")
+	return nil, fmt.Errorf("no source of %d bytes is taken", sizes[0])
 }
 
 // Large is a source of so many bytes, of which little runs: what it costs is that it

@@ -27,9 +27,9 @@ func TestDaysToFill(t *testing.T) {
 	for kept := uint64(0); kept+step <= s.LimitBytes; kept += step {
 		factor := float64(fees.GrowthFactor(s, kept)) / fees.GrowthOne
 		cells += float64(step) / entry * factor * (float64(p.API.NewEntryCells) + key)
-		if part := s.PriceDoublings * steps; (kept/step+1)%(part/13) == 0 {
-			if n := (kept/step + 1) / (part / 13); n == 1 || n == 4 || n == 7 || n == 10 || n == 13 {
-				fmt.Fprintf(&table, "| %d/13 | %.1f | %.0fx | %.1f | %.0f |\n", n, float64(kept+step)/(1<<30),
+		if done := kept/step + 1; done%steps == 0 {
+			if n := done / steps; n == 1 || n == 4 || n == 8 || n == 12 || n == 15 {
+				fmt.Fprintf(&table, "| %d/15 | %.1f | %.0fx | %.1f | %.0f |\n", n, float64(kept+step)/(1<<30),
 					float64(fees.GrowthFactor(s, kept+step))/fees.GrowthOne, cells/perDay, cells*float64(p.MinBaseFee)/float64(chain.WeiPerCBY))
 			}
 		}

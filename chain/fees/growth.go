@@ -33,18 +33,19 @@ func GrowthFactor(p *chain.StateParams, kept uint64) uint64 {
 
 // Growth is what a transaction adds to the state.
 type Growth struct {
-	Entries uint64 // places that were empty: accounts and entries of storages
-	Bytes   uint64 // of new entries and of those that are longer than before, keys included
+	Accounts uint64 // that were not there
+	Entries  uint64 // of storages that were not there
+	Bytes    uint64 // of new entries and of those that are longer than before, keys included
 
 	// Unpaid of the bytes no other price has covered: those of the protocol's own
-	// records. The others were paid for once, by what was written or sent.
+	// records, and of code. The others were paid for once, by what was written or sent.
 	Unpaid uint64
 }
 
 // Cells is what growth costs at a factor, besides what its bytes have cost already.
 // What exceeds 64 bits is as much as no limit covers.
 func (g *Growth) Cells(p *chain.Params, factor uint64) chain.Cells {
-	entries := mulSat(g.Entries, uint64(p.API.NewEntryCells))
+	entries := addSat(mulSat(g.Accounts, uint64(p.API.NewAccountCells)), mulSat(g.Entries, uint64(p.API.NewEntryCells)))
 	young := addSat(entries, mulSat(g.Unpaid, uint64(p.API.StorageWriteByteCells)))
 	all := addSat(entries, mulSat(g.Bytes, uint64(p.API.StorageWriteByteCells)))
 	return chain.Cells(addSat(young, Dearer(all, factor)))

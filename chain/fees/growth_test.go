@@ -36,18 +36,19 @@ func TestGrowthFactor(t *testing.T) {
 // FuzzGrowth: the price of growth is what arithmetic without limits says, or more
 // than any limit; it never falls as the state grows.
 func FuzzGrowth(f *testing.F) {
-	f.Add(uint64(3), uint64(700), uint64(60), uint64(5_000_000_000), uint64(5_000_000_001))
-	f.Add(uint64(1), uint64(0), uint64(0), uint64(math.MaxUint64), uint64(0))
-	f.Fuzz(func(t *testing.T, entries, bytes, unpaid, kept, more uint64) {
+	f.Add(uint64(2), uint64(3), uint64(700), uint64(60), uint64(5_000_000_000), uint64(5_000_000_001))
+	f.Add(uint64(0), uint64(1), uint64(0), uint64(0), uint64(math.MaxUint64), uint64(0))
+	f.Fuzz(func(t *testing.T, accounts, entries, bytes, unpaid, kept, more uint64) {
 		p := chain.DefaultParams()
 		unpaid = min(unpaid, bytes)
-		g := fees.Growth{Entries: entries, Bytes: bytes, Unpaid: unpaid}
+		g := fees.Growth{Accounts: accounts, Entries: entries, Bytes: bytes, Unpaid: unpaid}
 		factor := fees.GrowthFactor(&p.State, kept)
 		if more > kept && fees.GrowthFactor(&p.State, more) < factor {
 			t.Fatalf("cheaper at %d than at %d", more, kept)
 		}
 		n := func(v uint64) *big.Int { return new(big.Int).SetUint64(v) }
 		row := new(big.Int).Mul(n(entries), n(uint64(p.API.NewEntryCells)))
+		row.Add(row, new(big.Int).Mul(n(accounts), n(uint64(p.API.NewAccountCells))))
 		want := new(big.Int).Add(row, n(unpaid))
 		all := new(big.Int).Add(row, n(bytes))
 		all.Mul(all, n(factor-fees.GrowthOne)).Add(all, n(fees.GrowthOne-1)).Div(all, n(fees.GrowthOne))

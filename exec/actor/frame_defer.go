@@ -39,7 +39,7 @@ func (f *frame) Defer(d host.Deferred) (host.ID, error) {
 		return host.ID{}, err
 	}
 	e.ID = MessageID(e.From, e.Nonce, e.hash())
-	if _, e.Load, err = LoadOf(f.run.state, e.To); err != nil {
+	if _, e.Load, err = f.run.block.FirstUse(f.run.state, e.From, e.To); err != nil {
 		return host.ID{}, err
 	}
 	it := f.run.item(&e)

@@ -58,7 +58,7 @@ func (f *frame) Send(m host.Message) (host.ID, error) {
 // code costs, unless the block has used that before or another message on its way
 // will.
 func (f *frame) reserve(e *Envelope) (err error) {
-	if e.Code, e.Load, err = LoadOf(f.run.state, e.To); err != nil {
+	if e.Code, e.Load, err = f.run.block.FirstUse(f.run.state, e.From, e.To); err != nil {
 		return err
 	}
 	if e.Load > 0 && (f.run.start.Warm.has(e.Code) || f.run.willLoad(e.Code)) {
@@ -72,8 +72,9 @@ func (f *frame) reserve(e *Envelope) (err error) {
 	return nil
 }
 
-// Call implements host.Messages. The first use of the called code comes on top of
-// what the call may use.
+// Call implements host.Messages. The cycles that it names are all it costs: of these
+// the first use of the called code comes first, and is refused where they do not cover
+// it. Where none are named, it comes on top, up to actor_limits.load_cycles.
 func (f *frame) Call(m host.Message) ([]byte, error) {
 	if f.msg.Depth+1 > f.run.block.Params.Actor.CallDepth {
 		return nil, &host.Refusal{Code: host.RefusedReentrancy, Text: "calls are nested too deep"}
@@ -87,7 +88,11 @@ func (f *frame) Call(m host.Message) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	v, err := f.run.handle(&e, min(e.Cycles, l.Left(&f.run.block.Params.Actor, f.run.block.Height)), left)
+	most := e.Cycles
+	if m.Cycles == 0 {
+		most += f.run.block.Params.Actor.LoadCycles
+	}
+	v, err := f.run.handle(&e, min(e.Cycles, l.Left(&f.run.block.Params.Actor, f.run.block.Height)), min(left, most))
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +105,9 @@ func (f *frame) Call(m host.Message) ([]byte, error) {
 	}
 	if v.code == chain.CodeCellsExhausted { // a limit of the run, not of the call
 		return nil, &Trap{v.code, "cells limit reached in a called handler"}
+	}
+	if v.cold {
+		return nil, &host.Refusal{Code: host.RefusedLimit, Text: v.detail}
 	}
 	return nil, &host.Refusal{Code: refusalOf(v.code), Text: "the called handler failed: " + chain.CodeName(v.code)}
 }

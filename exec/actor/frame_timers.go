@@ -27,7 +27,8 @@ func (f *frame) SetTimer(t host.Timer) (host.ID, error) {
 		Actor: f.env.Self, To: t.To, Height: chain.Height(t.Height), Every: t.Every, Handler: t.Handler,
 		Data: t.Data, Bidder: t.Bidder, Limits: chain.Usage{Cycles: chain.Cycles(t.Cycles), Cells: chain.Cells(t.Cells)},
 	}
-	id, err := f.run.setTimer(s, g)
+	id, read, err := f.run.setTimer(s, g)
+	f.handled(read)
 	return host.ID(id), timerRefusal(err)
 }
 
@@ -57,7 +58,14 @@ func (f *frame) changeTimer(change func(timers.Clock) (timers.Bill, error)) erro
 	if _, err := f.need(entitle.Schedule); err != nil {
 		return err
 	}
-	return timerRefusal(f.run.changeTimer(f.env.Self, change))
+	read, err := f.run.changeTimer(f.env.Self, change)
+	f.handled(read)
+	return timerRefusal(err)
+}
+
+// handled charges the data of a timer that a call had to hash, read or move.
+func (f *frame) handled(bytes uint64) {
+	f.machine.ChargeEach(int(bytes), f.run.block.costs.ReadByte)
 }
 
 // timerRefusal is what a program sees of a verdict of package timers.
@@ -89,7 +97,7 @@ func (r *Run) clock() timers.Clock {
 // (entitlements §9.8): one more is a trap. Where the protocol's own limit is the
 // lower, that is a verdict of package timers. What the timer leaves open it gets
 // from the parameters.
-func (r *Run) setTimer(s timers.Spec, g *entitle.Grant) (id timers.ID, err error) {
+func (r *Run) setTimer(s timers.Spec, g *entitle.Grant) (id timers.ID, read uint64, err error) {
 	if s.To == (chain.Address{}) {
 		s.To = s.Actor
 	}
@@ -99,29 +107,33 @@ func (r *Run) setTimer(s timers.Spec, g *entitle.Grant) (id timers.ID, err error
 	s.Limits = timers.Limits(r.block.Params, s.Limits)
 	roster, err := timers.ReadRoster(r.state, s.Actor)
 	if err != nil {
-		return id, err
+		return id, 0, err
 	}
 	if most, bounded := g.Uint(entitle.MaxTimers); bounded && roster.Active >= most {
-		return id, &Trap{chain.CodeEntitlementQuota, entitle.Schedule + "/" + entitle.MaxTimers}
+		return id, 0, &Trap{chain.CodeEntitlementQuota, entitle.Schedule + "/" + entitle.MaxTimers}
 	}
-	err = r.changeTimer(s.Actor, func(c timers.Clock) (b timers.Bill, err error) {
+	read, err = r.changeTimer(s.Actor, func(c timers.Clock) (b timers.Bill, err error) {
 		id, b, err = timers.Set(r.state, c, s)
 		return b, err
 	})
-	return id, err
+	return id, read, err
 }
 
-// changeTimer makes a change and moves its money, or does neither.
-func (r *Run) changeTimer(actor chain.Address, change func(timers.Clock) (timers.Bill, error)) error {
+// changeTimer makes a change and moves its money, or does neither. The bytes that it
+// read, which whoever asked for it pays, it returns in either case.
+func (r *Run) changeTimer(actor chain.Address, change func(timers.Clock) (timers.Bill, error)) (read uint64, err error) {
 	before := r.state.Snapshot()
 	bill, err := change(r.clock())
 	if err == nil {
 		err = r.payTimer(actor, bill)
 	}
+	if err == nil {
+		err = r.takeCells(bill.Written * uint64(r.block.Params.API.StorageWriteByteCells))
+	}
 	if err != nil {
 		r.state.Revert(before)
 	}
-	return err
+	return bill.Read, err
 }
 
 // payTimer moves the money of a bill. What comes back may grow a balance

@@ -53,34 +53,35 @@ func NewCode(o *state.Overlay) (sum uint64, err error) {
 }
 
 // GrowthCells is what a run pays for what it has added to the state since the mark:
-// for each place that was empty the price of an entry, for the protocol's own records
-// their bytes as well, and for code that nobody had kept its bytes; and the more for
-// all of it, the fuller the state is. The bytes of the payload's own source, which
-// has hash spelled, were paid for with the payload.
+// for each place that was empty the price of an account or an entry, for the protocol's
+// own records the bytes by which they are longer as well, and for code that nobody had
+// kept its bytes; and the more for all of it, the fuller the state is. Of the payload's
+// own source, which has hash spelled, the first api_costs.code_free_bytes were paid for
+// with the payload.
 func (b *Block) GrowthCells(o *state.Overlay, mark int, spelled chain.Hash) (chain.Cells, error) {
 	var g fees.Growth
 	var wrong error
 	err := o.EachGrown(mark, func(e state.Grown) {
+		if e.Key == "" {
+			g.Accounts++
+			return
+		}
 		if e.Born() {
 			g.Entries++
-		}
-		if e.Key == "" {
-			return
 		}
 		bytes := uint64(len(e.Key)) + uint64(len(e.Value)) - e.Before.Bytes
 		g.Bytes += bytes
 		if !e.Address.IsSystem() {
 			return // who wrote it has paid for its bytes
 		}
-		if e.Born() {
-			g.Unpaid += bytes
-		}
+		g.Unpaid += bytes
 		if size, ok, err := isCodeRow(e.Address, e.Key, e.Value); ok {
 			wrong = errors.Join(wrong, err)
 			g.Bytes += size
-			if e.Key != codeRow(spelled) {
-				g.Unpaid += size
+			if e.Key == codeRow(spelled) {
+				size -= min(size, b.Params.API.CodeFreeBytes)
 			}
+			g.Unpaid += size
 		}
 	})
 	if err = errors.Join(err, wrong); err != nil {

@@ -22,6 +22,7 @@ type verdict struct {
 	output []byte
 	used   chain.Cycles // with what is reserved for the messages it sent
 	own    chain.Cycles // without
+	cold   bool         // refused, as the purse does not cover the first use of the code: nothing was charged
 }
 
 func refused(code uint16, format string, args ...any) verdict {
@@ -94,7 +95,7 @@ func (r *Run) enter(e *Envelope, own, purse chain.Cycles) (verdict, error) {
 	load, covered := r.load(a.CodeHash, rec, purse)
 	if !covered {
 		v := refused(chain.CodeCyclesExhausted, "the first use of the code of %s in a block costs %d cycles", e.To, rec.Load)
-		v.used = load
+		v.cold = true
 		return v, nil
 	}
 	cycles, entry := min(own, purse-load), r.block.entryCycles(rec)

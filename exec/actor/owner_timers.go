@@ -25,47 +25,54 @@ type TimerOrder struct {
 // answer to Set is the id. The error is a fault.
 func (r *Run) OrderTimer(o *TimerOrder) (Outcome, error) {
 	m := r.mark()
-	v, err := r.orderTimer(o)
+	v, read, err := r.orderTimer(o)
 	if err != nil {
 		return Outcome{}, err
 	}
+	price := chain.Cycles(read) * r.block.Params.API.StorageReadByteCycles
+	if price > r.cycles {
+		price, v = r.cycles, refused(chain.CodeCyclesExhausted, "the timer's %d bytes of data cost %d cycles", read, price)
+	}
+	r.cycles -= price
 	if v.code != chain.CodeOK {
 		r.undo(m)
 	}
 	return r.finish(m, v)
 }
 
-func (r *Run) orderTimer(o *TimerOrder) (verdict, error) {
+// orderTimer returns the bytes of data that it read as well.
+func (r *Run) orderTimer(o *TimerOrder) (v verdict, read uint64, err error) {
 	rec, err := ReadRecord(r.state, o.Actor)
 	switch {
 	case err != nil:
-		return verdict{}, err
+		return verdict{}, 0, err
 	case rec == nil:
-		return refused(chain.CodeNotFound, "%s is no actor", o.Actor), nil
+		return refused(chain.CodeNotFound, "%s is no actor", o.Actor), 0, nil
 	case rec.Creator != o.Owner:
-		return refused(chain.CodeForbidden, "%s did not create %s", o.Owner, o.Actor), nil
+		return refused(chain.CodeForbidden, "%s did not create %s", o.Owner, o.Actor), 0, nil
 	}
 	if c, err := r.pay(&Envelope{From: o.Owner, To: o.Actor, Value: o.Value}); err != nil || c != chain.CodeOK {
-		return refused(c, "value does not fit the actor's balance"), err
+		return refused(c, "value does not fit the actor's balance"), 0, err
 	}
 	if o.Set == nil {
-		return timerVerdict(r.changeTimer(o.Actor, o.Change))
+		read, err = r.changeTimer(o.Actor, o.Change)
+		v, err = timerVerdict(err)
+		return v, read, err
 	}
 	grants, err := r.grants(rec)
 	if err != nil {
-		return verdict{}, fmt.Errorf("manifest of %s: %w", o.Actor, err)
+		return verdict{}, 0, fmt.Errorf("manifest of %s: %w", o.Actor, err)
 	}
 	g, ok := grants.Find(entitle.Schedule)
 	if !ok {
-		return refused(chain.CodeNotEntitled, "%s is not in the manifest", entitle.Schedule), nil
+		return refused(chain.CodeNotEntitled, "%s is not in the manifest", entitle.Schedule), 0, nil
 	}
-	id, err := r.setTimer(*o.Set, g)
-	v, err := timerVerdict(err)
-	if err != nil || v.code != chain.CodeOK {
-		return v, err
+	id, read, err := r.setTimer(*o.Set, g)
+	if v, err = timerVerdict(err); err != nil || v.code != chain.CodeOK {
+		return v, read, err
 	}
 	v.output = cbor.AppendBytes(nil, id[:])
-	return v, r.answer(&v)
+	return v, read, r.answer(&v)
 }
 
 // answer charges the cells of an answer that no handler gave.

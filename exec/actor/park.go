@@ -50,7 +50,7 @@ func (r *Run) park(e *Envelope) (uint16, error) {
 		return chain.CodeCyclesExhausted, nil // of its reservation
 	}
 	if e.Load == 0 { // the block had used the code, that of its delivery may not have
-		_, load, err := LoadOf(r.state, e.To)
+		_, load, err := r.block.FirstUse(r.state, e.From, e.To)
 		if err != nil {
 			return 0, err
 		}

@@ -78,7 +78,7 @@ func (c *TokenCall) asked(id token.ID, t transferOf, move func() error) error {
 
 // hook calls a handler of the hooks actor within what the specification caps it
 // at, the body of its program included (whitepaper §17.3). The first use of its code
-// in the block comes on top.
+// in the block comes on top, up to actor_limits.load_cycles.
 func (c *TokenCall) hook(to chain.Address, handler string, payload []byte) ([]byte, error) {
 	p := &c.run.block.Params.Actor
 	if c.depth > p.CallDepth {
@@ -89,7 +89,8 @@ func (c *TokenCall) hook(to chain.Address, handler string, payload []byte) ([]by
 		return nil, err
 	}
 	e := Envelope{From: chain.AddrTokens, To: to, Handler: handler, Payload: payload, Depth: c.depth, Parent: c.parent}
-	v, err := c.run.handle(&e, min(c.run.block.Params.Token.HookMaxCycles, l.Left(p, c.run.block.Height)), c.left)
+	most := c.run.block.Params.Token.HookMaxCycles
+	v, err := c.run.handle(&e, min(most, l.Left(p, c.run.block.Height)), min(c.left, most+p.LoadCycles))
 	if err != nil {
 		return nil, err
 	}
@@ -100,6 +101,9 @@ func (c *TokenCall) hook(to chain.Address, handler string, payload []byte) ([]by
 		return v.output, nil
 	case chain.CodeCellsExhausted: // a limit of the run, not of the hook
 		return nil, &Trap{v.code, "cells limit reached in a token's hook"}
+	}
+	if v.cold {
+		return nil, &host.Refusal{Code: host.RefusedLimit, Text: "the token's hook: " + v.detail}
 	}
 	return nil, &host.Refusal{Code: host.RefusedFailed, Text: "the token's hook failed: " + chain.CodeName(v.code)}
 }

@@ -132,9 +132,21 @@ func LoadOf(v state.Unrooted, to chain.Address) (code chain.Hash, cycles chain.C
 	return a.CodeHash, rec.Load, nil
 }
 
+// FirstUse is LoadOf for what somebody puts aside for the code of another on top of
+// what the handler may use: no more than actor_limits.load_cycles, as the other may
+// become any program there is until then (ADR 89). The handler's own cycles pay the
+// rest. An actor puts all of its own aside.
+func (b *Block) FirstUse(v state.Unrooted, by, to chain.Address) (code chain.Hash, cycles chain.Cycles, err error) {
+	code, cycles, err = LoadOf(v, to)
+	if by != to {
+		cycles = min(cycles, b.Params.Actor.LoadCycles)
+	}
+	return code, cycles, err
+}
+
 // load charges the first use of an actor's code in the block out of the purse, which
 // is what is there for loading and running, and returns the charge; false where it
-// does not cover it. Nothing was compiled then.
+// does not cover it. Nothing was compiled then, and nothing is charged.
 func (r *Run) load(hash chain.Hash, rec *Record, purse chain.Cycles) (chain.Cycles, bool) {
 	warm := r.start.Warm.has(hash)
 	if warm {
@@ -143,8 +155,7 @@ func (r *Run) load(hash chain.Hash, rec *Record, purse chain.Cycles) (chain.Cycl
 		}
 	}
 	if warm || rec.Load > purse {
-		r.loaded += purse
-		return purse, false
+		return 0, false
 	}
 	r.start.Warm.pay(hash)
 	r.loaded += rec.Load

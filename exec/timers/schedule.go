@@ -34,6 +34,9 @@ type Bill struct {
 	Fee    chain.Wei // base fee and surcharge: burned
 	Lock   chain.Wei // from the actor to chain.AddrTimers
 	Refund chain.Wei // from chain.AddrTimers to the actor
+
+	Read    uint64 // bytes of data that were handled for it, also for a change that is refused: cycles
+	Written uint64 // bytes of data that were written again in their place: cells
 }
 
 // Total is what the actor pays; false where nobody could.
@@ -92,48 +95,58 @@ func Set(o *state.Overlay, c Clock, s Spec) (ID, Bill, error) {
 	q.Depth++
 	err = q.put(t)
 	q.close()
+	bill.Read = uint64(len(s.Data))
 	return t.ID, bill, err
 }
 
-// find returns a timer of the actor.
-func find(v state.View, actor chain.Address, id ID) (*Timer, error) {
+// find returns a timer of the actor, and of the bill for a change what to look for it
+// comes to: others' timers are found as well, and refused.
+func find(v state.View, actor chain.Address, id ID) (*Timer, Bill, error) {
 	t, err := Load(v, id)
-	if err == nil && (t == nil || t.Actor != actor) {
-		err = ErrNotFound
+	if err != nil {
+		return nil, Bill{}, err
 	}
-	return t, err
+	if t == nil {
+		return nil, Bill{}, ErrNotFound
+	}
+	b := Bill{Read: uint64(len(t.Data))}
+	if t.Actor != actor {
+		return nil, b, ErrNotFound
+	}
+	return t, b, nil
 }
 
 // Extend moves a timer to a later height: base fee and surcharge are those of a
 // new timer there, the escrow is filled up to it, the deposit stays.
 func Extend(o *state.Overlay, c Clock, actor chain.Address, id ID, h chain.Height) (Bill, error) {
-	t, err := find(o, actor, id)
+	t, bill, err := find(o, actor, id)
 	switch {
 	case err != nil:
-		return Bill{}, err
+		return bill, err
 	case h <= c.Height:
-		return Bill{}, ErrPast
+		return bill, ErrPast
 	case h > c.Height+MaxAhead:
-		return Bill{}, ErrTooFar
+		return bill, ErrTooFar
 	case h <= t.Height:
-		return Bill{}, ErrEarlier
+		return bill, ErrEarlier
 	}
 	q, err := open(o, c)
 	if err != nil {
-		return Bill{}, err
+		return bill, err
 	}
 	if err := q.retire(t); err != nil {
-		return Bill{}, err
+		return bill, err
 	}
 	k, err := q.aim(t, h)
 	if err != nil {
-		return Bill{}, err
+		return bill, err
 	}
 	before := t.Escrow
 	t.Bid, t.Unfunded, t.Escrow = nil, 0, max(before, q.escrow(&t.Spec))
 	err = q.put(t)
 	q.close()
-	return Bill{Fee: q.price(k), Lock: t.Escrow - before}, err
+	bill.Fee, bill.Lock = q.price(k), t.Escrow-before
+	return bill, err
 }
 
 // retire takes a timer out of its tier and its block's count.
@@ -147,11 +160,13 @@ func (q *queue) retire(t *Timer) error {
 // Cancel ends a timer of an actor: deposit and escrow come back, what was burned
 // does not (resolution 7.9).
 func Cancel(o *state.Overlay, c Clock, actor chain.Address, id ID) (Bill, error) {
-	t, err := find(o, actor, id)
+	t, bill, err := find(o, actor, id)
 	if err != nil {
-		return Bill{}, err
+		return bill, err
 	}
-	return End(o, c, t)
+	back, err := End(o, c, t)
+	bill.Refund = back.Refund
+	return bill, err
 }
 
 // End ends a timer that was loaded.
@@ -178,12 +193,12 @@ type Config struct {
 // Configure changes a timer that is not due, and fills or empties its escrow to
 // what a new timer's would be.
 func Configure(o *state.Overlay, c Clock, actor chain.Address, id ID, n Config) (Bill, error) {
-	t, err := find(o, actor, id)
+	t, bill, err := find(o, actor, id)
 	switch {
 	case err != nil:
-		return Bill{}, err
+		return bill, err
 	case t.place == inReady || t.place == nowhere || t.due <= c.Height:
-		return Bill{}, ErrDue
+		return bill, ErrDue
 	}
 	if n.SetBidder {
 		t.Bidder = n.Bidder
@@ -197,17 +212,19 @@ func Configure(o *state.Overlay, c Clock, actor chain.Address, id ID, n Config) 
 	s := t.Spec
 	s.Height = max(s.Height, t.due) // of one that was postponed
 	if err := s.Check(&c); err != nil {
-		return Bill{}, err
+		return bill, err
 	}
 	q, err := open(o, c)
 	if err != nil {
-		return Bill{}, err
+		return bill, err
 	}
 	before := t.Escrow
 	t.Bid, t.Escrow = nil, q.escrow(&s)
 	q.saveSpec(t)
 	q.saveLink(t)
-	return Bill{Lock: t.Escrow - min(t.Escrow, before), Refund: before - min(t.Escrow, before)}, nil
+	bill.Lock, bill.Refund = t.Escrow-min(t.Escrow, before), before-min(t.Escrow, before)
+	bill.Written = bill.Read // the data stand in the record of what changed
+	return bill, nil
 }
 
 // DropAll ends up to limit timers of an actor, those that are near first and the

@@ -74,7 +74,6 @@ func (c call) timer(t host.Timer, data, gba int) (vm.Value, error) {
 	if t.Data, err = c.s.encode(c.m, c.arg(data)); err != nil {
 		return vm.None, err
 	}
-	c.m.ChargeEach(len(t.Data), c.s.costs.ReadByte) // written once, and read to find it
 	id, err := c.s.host.SetTimer(t)
 	if err != nil {
 		return vm.None, c.s.refuse(c.m, err)

@@ -1,6 +1,10 @@
 package vm
 
-import "github.com/cowboy-foundation/cowboy/exec/pvm/code"
+import (
+	"maps"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+)
 
 // arrival says how a frame was entered, and so where its result goes.
 type arrival uint8
@@ -148,6 +152,7 @@ func (m *Machine) unitOf(o *code.Object) *unit {
 	if u, ok := m.units[o]; ok {
 		return u
 	}
+	m.makeRoom(len(o.Consts) + len(o.Names))
 	u := &unit{obj: o, plain: -1, cold: m.rt.cold}
 	u.consts = make([]Value, len(o.Consts))
 	for i := range o.Consts {
@@ -202,6 +207,17 @@ func (m *Machine) localNames(u *unit) []*Str {
 		}
 	}
 	return u.params
+}
+
+// makeRoom lets n more strings be interned without growing step by step, which for as
+// many as a source may have takes as long as all the rest.
+func (m *Machine) makeRoom(n int) {
+	if n <= keptEntries || n <= len(m.interned) {
+		return
+	}
+	room := make(map[string]*Str, n+len(m.interned))
+	maps.Copy(room, m.interned)
+	m.interned = room
 }
 
 // intern returns the one string object of this machine for a name.

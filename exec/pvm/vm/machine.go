@@ -28,7 +28,7 @@ type Machine struct {
 	slab    []Value // registers of the frames of the pool
 	spare   []Value // a chunk not in use
 
-	units    map[*code.Object]*unit // looked up, never iterated
+	units    map[*code.Object]*unit // looked up; its order decides nothing
 	interned map[string]*Str        // looked up, never iterated
 	modules  map[string]*Module     // imported; looked up, never iterated
 	loaded   []*Module              // the same in order
