@@ -151,6 +151,7 @@ func (d *day) auditTurns(flows, lates, owed map[string]uint64) {
 	}
 	d.auditCircle("box/", "from/", senders)
 	d.auditCircle("to/", "to-at/", receivers)
+	d.auditNaps(ring)
 	d.auditCircle("ring", "ring/", ring)
 	d.auditCircle("day/", "day-at/", days)
 	if n := len(d.slots.table(chain.AddrMailbox, "member/")); n != len(ring) {
@@ -159,6 +160,35 @@ func (d *day) auditTurns(flows, lates, owed map[string]uint64) {
 	if clock := d.slots[chain.AddrMailbox][systemKey("clock")]; clock != nil {
 		if n := d.numbers(clock, 2); n[1] != uint64(len(days)) {
 			d.errorf("the clock counts %d entries of %d", n[1], len(days))
+		}
+	}
+}
+
+// auditNaps takes out of the ring who naps: whose turns were in vain, who stands at the
+// height of waking and not in the ring (ADR 93).
+func (d *day) auditNaps(ring map[string]int) {
+	naps, per := map[string]bool{}, map[string]uint64{}
+	places := d.slots.table(chain.AddrMailbox, "nap-at/") // height, place
+	for k, who := range places {
+		naps[string(who)] = true
+		per[k[:8]]++
+	}
+	d.auditSpans("nap/", "nap-at/", per)
+	if clock := d.slots[chain.AddrMailbox][systemKey("nap-clock")]; clock != nil || len(places) > 0 {
+		if n := d.numbers(clock, 2); n[1] != uint64(len(places)) {
+			d.errorf("the clock counts %d naps of %d", n[1], len(places))
+		}
+	}
+	vain, members := d.slots.table(chain.AddrMailbox, "vain/"), d.slots.table(chain.AddrMailbox, "member/")
+	for k := range vain {
+		if ring[k] == 0 && !naps[k] {
+			d.errorf("%x has turns in vain and nothing that waits", k)
+		}
+	}
+	for k := range ring {
+		if members[k] == nil && naps[k] && vain[k] != nil {
+			delete(ring, k)
+			d.did["naps"]++
 		}
 	}
 }

@@ -12,6 +12,10 @@ import (
 // actor_limits.mailbox_block_items by default, so that a block deals all of its turns.
 const turnItems = 4
 
+// turnsPerWake bounds who comes back from a nap in a block: one for so many turns, so
+// that those who wait in vain, however many, leave the other turns to the others.
+const turnsPerWake = 2
+
 // turnLooks is how many messages a turn looks at: as many that go as there may be, and
 // as many that are passed.
 const turnLooks = 2 * turnItems
@@ -24,16 +28,23 @@ func (b *block) deliver() error {
 	if err := mailbox.Release(b.state, b.in.Height, p.MailboxBlockItems); err != nil {
 		return &Fault{"release deferred messages", err}
 	}
+	if err := mailbox.Wake(b.state, b.in.Height, p.MailboxBlockReceivers/turnsPerWake); err != nil {
+		return &Fault{"wake those who wait in vain", err}
+	}
 	left := p.MailboxBlockItems
-	idle := uint64(0) // turns in a row of which nothing came
+	idle, before := uint64(0), uint64(0) // turns in a row of which nothing came, of those who stay
 	for range p.MailboxBlockReceivers {
 		ring, err := mailbox.Origins(b.state)
 		if err != nil {
 			return &Fault{"read the ring of origins", err}
 		}
+		if ring < before && idle > 0 { // who left the ring need not be waited for
+			idle--
+		}
 		if idle >= ring || left == 0 {
 			break
 		}
+		before = ring
 		n, full, err := b.turn(min(left, turnItems))
 		if err != nil || full {
 			return err
@@ -53,7 +64,8 @@ func (b *block) turn(most uint64) (n uint64, full bool, err error) {
 	if err != nil || !ok {
 		return 0, true, fault("read the turn", err)
 	}
-	if n, full, err = b.takeUp(origin, most); err != nil || full && n == 0 {
+	n, took, full, err := b.takeUp(origin, most)
+	if err != nil || full && n == 0 {
 		return n, full, err
 	}
 	to, ok, err := mailbox.Receiver(b.state, origin, turnItems)
@@ -61,10 +73,11 @@ func (b *block) turn(most uint64) (n uint64, full bool, err error) {
 		return n, false, fault("read the turn of "+origin.String(), err)
 	}
 	var served *chain.Address
+	var ready chain.Height
 	if ok {
 		served = &to
 		var ended uint64
-		if ended, full, err = b.serve(to, most-n); err != nil {
+		if ended, ready, full, err = b.serve(to, most-n); err != nil {
 			return n, false, err
 		}
 		n += ended
@@ -72,82 +85,92 @@ func (b *block) turn(most uint64) (n uint64, full bool, err error) {
 	if full && n == 0 {
 		return n, true, nil
 	}
-	return n, full, fault("end a turn", mailbox.EndTurn(b.state, origin, served))
+	if took || n > 0 {
+		ready = 0
+	}
+	return n, full, fault("end a turn", mailbox.EndTurn(b.state, b.in.Height, origin, served, ready))
 }
 
 // takeUp takes up messages that an origin has deferred and whose height has come, and
-// returns how many ended thereby.
-func (b *block) takeUp(origin chain.Address, most uint64) (n uint64, full bool, err error) {
+// returns how many ended thereby, and whether there were any.
+func (b *block) takeUp(origin chain.Address, most uint64) (n uint64, took, full bool, err error) {
 	for range turnItems {
 		it, err := mailbox.Due(b.state, origin)
 		if err != nil || it == nil || n == most {
-			return n, false, fault("read deferred messages of "+origin.String(), err)
+			return n, took, false, fault("read deferred messages of "+origin.String(), err)
 		}
 		if !b.budget.Fits(chain.LaneUser, fees.Space{Usage: b.actors.Limits(it)}) {
-			return n, true, nil
+			return n, took, true, nil
 		}
 		if b.in.Engine == nil {
-			return n, false, &Fault{"deliver a message", ErrNoEngine}
+			return n, took, false, &Fault{"deliver a message", ErrNoEngine}
 		}
 		ended, id, out, err := b.actors.TakeUp(b.state, b.in.Engine, it)
 		if err != nil {
-			return n, false, fault("take up a deferred message", err)
+			return n, took, false, fault("take up a deferred message", err)
 		}
+		took = true
 		if ended {
 			if err := b.book(id, &out); err != nil {
-				return n, false, err
+				return n, took, false, err
 			}
 			n++
 		}
 	}
-	return n, false, nil
+	return n, took, false, nil
 }
 
 // serve hands out what waits for a receiver, its senders in turn, until so many messages
-// have gone, all senders were passed in a row, or it has looked often enough.
-func (b *block) serve(to chain.Address, most uint64) (n uint64, full bool, err error) {
+// have gone, all senders were passed in a row, or it has looked often enough. ready is the
+// least height at which one that was passed can go; 0 where none was.
+func (b *block) serve(to chain.Address, most uint64) (n uint64, ready chain.Height, full bool, err error) {
 	passed := uint64(0) // in a row
 	for looks := 0; looks < turnLooks && n < most; looks++ {
-		went, senders, full, err := b.next(to)
+		at, senders, full, err := b.next(to)
 		if err != nil || full {
-			return n, full, err
+			return n, ready, full, err
 		}
-		if went {
+		if at == 0 {
 			n, passed = n+1, 0
-		} else if passed++; passed >= senders {
+			continue
+		}
+		if ready == 0 || at < ready {
+			ready = at
+		}
+		if passed++; passed >= senders {
 			break
 		}
 	}
-	return n, false, nil
+	return n, ready, false, nil
 }
 
 // next delivers the message whose turn it is before a receiver, if its receiver is
 // ready for it. If not, its sender's turn passes: a message that reserves more than its
-// receiver has left holds up nobody else's. senders is how many take turns there then.
-func (b *block) next(to chain.Address) (went bool, senders uint64, full bool, err error) {
+// receiver has left holds up nobody else's. at is then the height at which it can go, and
+// senders is how many take turns there.
+func (b *block) next(to chain.Address) (at chain.Height, senders uint64, full bool, err error) {
 	it, err := mailbox.Peek(b.state, to)
 	if err != nil || it == nil {
-		return false, 0, false, fault("read a mailbox", err)
+		return b.in.Height + 1, 0, false, fault("read a mailbox", err)
 	}
-	ready, err := b.actors.Ready(b.state, it)
-	if err != nil {
-		return false, 0, false, fault("read ledger of "+to.String(), err)
+	if at, err = b.actors.ReadyAt(b.state, it); err != nil {
+		return 0, 0, false, fault("read ledger of "+to.String(), err)
 	}
-	if !ready {
+	if at > b.in.Height {
 		senders, err = mailbox.Pass(b.state, to)
-		return false, senders, false, fault("pass a turn", err)
+		return at, senders, false, fault("pass a turn", err)
 	}
 	if !b.budget.Fits(chain.LaneUser, fees.Space{Usage: b.actors.Limits(it)}) {
-		return false, 0, true, nil
+		return 0, 0, true, nil
 	}
 	if b.in.Engine == nil {
-		return false, 0, false, &Fault{"deliver a message", ErrNoEngine}
+		return 0, 0, false, &Fault{"deliver a message", ErrNoEngine}
 	}
 	id, out, err := b.actors.DeliverWaiting(b.state, b.in.Engine, b.warm, it)
 	if err != nil {
-		return false, 0, false, fault("deliver a message", err)
+		return 0, 0, false, fault("deliver a message", err)
 	}
-	return true, 0, false, b.book(id, &out)
+	return 0, 0, false, b.book(id, &out)
 }
 
 // book writes the receipt of a delivery and takes its space. It costs no fee.

@@ -209,7 +209,7 @@ var faultSites = []struct{ reason, sites string }{
 		"wraps what a callee could not read, or a contradiction that stands in this list at its own place; verdicts were taken out before", `
 			exec: Estimate Fault*3, ReadConviction Fault, ReadSupply Fault, TimerHolds fault*4, TimerReserve fault
 			exec: account Fault, askAgents Fault*3, askAgents fault*2, attempt Fault*2, beginRent Fault*2, beginRent fault
-			exec: complete Fault, credit Fault, deliver Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*2
+			exec: complete Fault, credit Fault, deliver Fault*3, deploy Fault, deploy fault, fault Fault, finish Fault*2
 			exec: StateMeter Fault, founding Fault, paysGrowth Fault
 			exec: fireTimers fault*4, fundActor Fault, instructGovernance Fault, instructRent Fault*3, instructToken fault
 			exec: judge Fault, judgeTarget Fault*2, message Fault, message fault, next Fault, next fault*4, orderTimer fault

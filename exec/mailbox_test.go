@@ -1,6 +1,7 @@
 package exec_test
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"testing"
@@ -454,4 +455,68 @@ func TestCrowdOfDeferredMessages(t *testing.T) {
 	if l, err := actor.ReadLedger(c.state, chain.Address{0: 0xcc}); err != nil || l != (actor.Ledger{}) {
 		t.Errorf("an account without code has the ledger %+v, %v", l, err)
 	}
+}
+
+// TestWhoWaitsInVainNaps: messages that wait for receivers which are busy in every block
+// take turns ever more rarely, however many accounts have paid for them, so that what
+// others wait for comes in time; and they come when their receiver has the cycles.
+func TestWhoWaitsInVainNaps(t *testing.T) { // ADR 93
+	const crowd, turns = 300, 4
+	c, _, b := slow(t)
+	d := c.deployed(relay, 3, "storage.kv")
+	c.g.Params.Actor.MailboxBlockReceivers = turns
+	none := cbor.AppendNull(nil)
+	o := state.NewOverlay(c.state)
+	for n := range crowd {
+		a := chain.Address{0: 0xcc, 18: byte(n >> 8), 19: byte(n)}
+		it := &mailbox.Item{From: a, To: b, Origin: a, Nonce: 1, Handler: "log", Payload: none, Cycles: 420_000, Cells: 10_000, Parked: c.height}
+		if err := mailbox.Push(o, it, 1<<20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	actor.WriteLedger(o, b, actor.Ledger{Waiting: crowd})
+	// Nobody has counted what is put here besides the blocks.
+	meter := bytes.Repeat([]byte{0, 0, 0, 0, 0, 16, 0, 0}, 4)
+	o.SetStorage(chain.AddrTreasury, state.NewStorageKey(state.VMNamespaceSystem, []byte("state")), meter)
+	c.state = c.state.With(o.Delta())
+	keepBusy := func() *chain.VerifiedTx {
+		tx := c.post(alice, b, 0, "log", cbor.AppendNull(nil)).Tx
+		tx.CyclesLimit = 180_000
+		return verified(tx, alice)
+	}
+	var late chain.Height
+	for begun := c.height; c.height < begun+6*crowd/turns; {
+		o := state.NewOverlay(c.state)
+		due := c.height + 2
+		it := &mailbox.Item{From: bob, To: d, Origin: bob, Nonce: uint64(due), Handler: "log", Payload: none, Cycles: 60_000, Cells: 10_000}
+		if err := mailbox.Defer(o, c.height, due, it, 1<<20); err != nil {
+			t.Fatal(err)
+		}
+		c.state = c.state.With(o.Delta())
+		for came := false; !came; {
+			if c.height > due+2*crowd {
+				t.Fatal("an honest message never came")
+			}
+			r := c.block(keepBusy())
+			if r.Receipts[0].Code != chain.CodeOK {
+				t.Fatalf("%+v", r.Receipts[0])
+			}
+			came = len(r.Receipts) > 1
+		}
+		if wait := c.height - due; c.height > begun+2*crowd/turns { // all had their first turns
+			late = max(late, wait)
+		}
+	}
+	if late > 2 {
+		t.Errorf("an honest message came %d blocks late", late)
+	}
+	if n := c.waiting(b); n != crowd {
+		t.Fatalf("%d wait, want %d", n, crowd)
+	}
+	for range 2_000 {
+		if c.block(); c.waiting(b) == 0 {
+			return
+		}
+	}
+	t.Errorf("%d still wait for an actor that nobody uses", c.waiting(b))
 }

@@ -50,6 +50,8 @@ func limits() []limit {
 	return append(append(machineLimits(), sdkLimits()...), []limit{
 		{"mailbox.ahead_blocks", mailbox.MaxAhead},
 		{"mailbox.turn_items", turnItems},
+		{"mailbox.nap_blocks", mailbox.MostNap},
+		{"mailbox.turns_per_wake", turnsPerWake},
 		{"timers.ahead_blocks", timers.MaxAhead},
 		{"timers.handler_bytes", timers.MaxHandlerBytes},
 		{"timers.tip_blocks", timers.TipBlocksMax},

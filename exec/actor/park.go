@@ -94,15 +94,22 @@ func count(o *state.Overlay, to chain.Address, n int64) error {
 	return nil
 }
 
-// Ready reports whether a message may be delivered in the block: it began to wait
-// in an earlier one, and its receiver has the cycles left that are reserved for
-// it (resolutions 11.21, 11.22).
-func (b *Block) Ready(v state.View, it *mailbox.Item) (bool, error) {
-	if it.Parked >= b.Height {
-		return false, nil
-	}
+// ReadyAt returns the height from which a message may be delivered, if nobody uses its
+// receiver until then; that of the block, or an earlier one: it may be now. It began to
+// wait in an earlier block, and its receiver has the cycles left that are reserved for it
+// (resolutions 11.21, 11.22).
+func (b *Block) ReadyAt(v state.View, it *mailbox.Item) (chain.Height, error) {
 	l, err := ReadLedger(v, it.To)
-	return err == nil && b.hasLeft(&l, it.Cycles), err
+	if err != nil {
+		return 0, err
+	}
+	p, at := &b.Params.Actor, b.Height
+	left, need := l.Left(p, b.Height), b.limit(it.Cycles)
+	if need > left {
+		refill := max(p.BlockCycles, 1)
+		at += chain.Height((need - left + refill - 1) / refill)
+	}
+	return max(at, it.Parked+1), nil
 }
 
 // waited returns a message that waited, as the first of a run, with its id.

@@ -38,6 +38,9 @@
 //	due/origin, due-at/origin n     heights of the origin's that have come
 //	clock                           lowest height with deferred items, and how many
 //	                                entries of origins at heights there are
+//	vain/origin                     turns in a row of which nothing came
+//	nap/height, nap-at/height n     origins that nap until a height
+//	nap-clock                       as clock, of naps
 //
 // # Invariants
 //

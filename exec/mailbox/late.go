@@ -61,15 +61,9 @@ func Defer(o *state.Overlay, now, h chain.Height, it *Item, most uint64) error {
 
 // await enters an origin at a height.
 func await(o *state.Overlay, now, h chain.Height, origin chain.Address) error {
-	c, ok, err := readClock(o)
-	if err != nil {
+	if err := expect(o, clockKey(), now); err != nil {
 		return err
 	}
-	if !ok {
-		c.at = now + 1
-	}
-	c.entries++
-	c.write(o)
 	return originsAt(h).enter(o, origin)
 }
 
@@ -79,7 +73,18 @@ func await(o *state.Overlay, now, h chain.Height, origin chain.Address) error {
 // due; what is left over comes first in the next block. The items stay where they are:
 // their origin's turns take them up ([Due]).
 func Release(o *state.Overlay, h chain.Height, steps uint64) error {
-	c, ok, err := readClock(o)
+	return passHeights(o, clockKey(), h, steps, originsAt, func(origin chain.Address, at chain.Height) error {
+		return fallDue(o, origin, at)
+	})
+}
+
+// passHeights takes the entries at heights up to h out of their circles and hands them
+// to fn.
+func passHeights(
+	o *state.Overlay, key state.StorageKey, h chain.Height, steps uint64,
+	circleAt func(chain.Height) circle, fn func(origin chain.Address, at chain.Height) error,
+) error {
+	c, ok, err := readClock(o, key)
 	if err != nil || !ok {
 		return err
 	}
@@ -87,7 +92,7 @@ func Release(o *state.Overlay, h chain.Height, steps uint64) error {
 		if c.at > h || c.entries == 0 {
 			break
 		}
-		origin, ok, err := originsAt(c.at).first(o)
+		origin, ok, err := circleAt(c.at).first(o)
 		if err != nil {
 			return err
 		}
@@ -96,14 +101,14 @@ func Release(o *state.Overlay, h chain.Height, steps uint64) error {
 			continue
 		}
 		c.entries--
-		if err := originsAt(c.at).rotate(o, false); err != nil {
+		if err := circleAt(c.at).rotate(o, false); err != nil {
 			return err
 		}
-		if err := fallDue(o, origin, c.at); err != nil {
+		if err := fn(origin, c.at); err != nil {
 			return err
 		}
 	}
-	c.write(o)
+	c.write(o, key)
 	return nil
 }
 
@@ -182,22 +187,36 @@ func TakeDue(o *state.Overlay, origin chain.Address) error {
 	return nil
 }
 
-// clock is the lowest height that may hold deferred items, and how many entries of
-// origins at heights there are at all; it is kept only as long as there are any.
+// clock is the lowest height that may hold entries of origins, and how many of them
+// there are at heights at all; it is kept only as long as there are any.
 type clock struct {
 	at      chain.Height
 	entries uint64
 }
 
-func readClock(v state.View) (clock, bool, error) {
-	n, ok, err := readPair(v, clockKey())
+func readClock(v state.View, k state.StorageKey) (clock, bool, error) {
+	n, ok, err := readPair(v, k)
 	return clock{chain.Height(n[0]), n[1]}, ok, err
 }
 
-func (c clock) write(o *state.Overlay) {
+func (c clock) write(o *state.Overlay, k state.StorageKey) {
 	if c.entries == 0 {
-		erase(o, clockKey())
+		erase(o, k)
 		return
 	}
-	writePair(o, clockKey(), uint64(c.at), c.entries)
+	writePair(o, k, uint64(c.at), c.entries)
+}
+
+// expect counts one more entry at a height above the present one.
+func expect(o *state.Overlay, k state.StorageKey, now chain.Height) error {
+	c, ok, err := readClock(o, k)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		c.at = now + 1
+	}
+	c.entries++
+	c.write(o, k)
+	return nil
 }

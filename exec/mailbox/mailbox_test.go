@@ -80,7 +80,7 @@ func deal(t testing.TB, o *state.Overlay, most int) (got []uint64) {
 	to, ok, err := Receiver(o, origin, uint64(most))
 	check(t, err)
 	if !ok {
-		check(t, EndTurn(o, origin, nil))
+		check(t, EndTurn(o, 1, origin, nil, 0))
 		return nil
 	}
 	for range most {
@@ -90,7 +90,7 @@ func deal(t testing.TB, o *state.Overlay, most int) (got []uint64) {
 		}
 		got = append(got, it.Nonce)
 	}
-	check(t, EndTurn(o, origin, &to))
+	check(t, EndTurn(o, 1, origin, &to, 0))
 	return got
 }
 
@@ -178,7 +178,7 @@ func TestSentDuringItsTurn(t *testing.T) {
 	}
 	take(t, o, addr(1))
 	check(t, Push(o, item(50, 1, 2), 9))
-	check(t, EndTurn(o, origin, &to))
+	check(t, EndTurn(o, 1, origin, &to, 0))
 	if n, err := Origins(o); n != 1 || err != nil {
 		t.Errorf("%d places in the ring, %v", n, err)
 	}
@@ -291,7 +291,7 @@ func TestDamagedRecordsAreFaults(t *testing.T) {
 		take := TakeDue(o, origin)
 		_, _, receiver := Receiver(o, origin, 1)
 		pop := Pop(o, at)
-		end := EndTurn(o, origin, &at)
+		end := EndTurn(o, 12, origin, &at, 0)
 		_, ring := Origins(o)
 		return errors.Join(late, release, push, turn, due, take, receiver, pop, end, ring)
 	}

@@ -98,9 +98,12 @@ func rotateReceiver(o *state.Overlay, origin, to chain.Address) error {
 	return receiversOf(origin).rotate(o, n > 0)
 }
 
-// EndTurn ends the turn of the origin whose it is, and that of the receiver which
-// [Receiver] returned for it, if any.
-func EndTurn(o *state.Overlay, origin chain.Address, to *chain.Address) error {
+// EndTurn ends the turn of the origin whose it is, in the block at height h, and that of
+// the receiver which [Receiver] returned for it, if any. ready is 0 where something came of
+// the turn, else the height at which a message that was passed in it can go. Where nothing
+// came of the last turn of any of its receivers, the origin leaves the ring until it wakes
+// ([Wake]).
+func EndTurn(o *state.Overlay, h chain.Height, origin chain.Address, to *chain.Address, ready chain.Height) error {
 	if to != nil {
 		if err := rotateReceiver(o, origin, *to); err != nil {
 			return err
@@ -114,7 +117,19 @@ func EndTurn(o *state.Overlay, origin chain.Address, to *chain.Address) error {
 	if err != nil {
 		return err
 	}
-	stays := receivers > 0 || due.len() > 0
+	if receivers == 0 || due.len() > 0 {
+		ready = 0
+	}
+	wake, err := countVain(o, h, origin, receivers, ready)
+	if err != nil {
+		return err
+	}
+	if wake > 0 {
+		if err := wakeAt(o, h, wake, origin); err != nil {
+			return err
+		}
+	}
+	stays := wake == 0 && (receivers > 0 || due.len() > 0)
 	if !stays {
 		erase(o, memberKey(origin))
 	}
