@@ -249,9 +249,10 @@ func squatters() attack {
 			if done > 0 {
 				return nil
 			}
-			// Whoever keeps others out puts down a bond, twice as much for each span.
-			spans := uint64(s.height-from) / squatBlocks
-			if lost, want := rich-s.wealthOfFoes(), chain.Wei(1)<<min(spans, 30)*chain.WeiPerCBY; lost < want {
+			// Whoever keeps others out puts down a bond for each span. It doubles within a
+			// charge period (exec/rent has the tests): a day on a chain, a few blocks here.
+			spans := chain.Wei(s.height-from) / squatBlocks
+			if lost, want := rich-s.wealthOfFoes(), spans*s.params().Rent.RestoreBond; lost < want {
 				return fmt.Errorf("%w: the owner began %d times, and it cost %d base units of %d to keep them out", errSquatted, tried, lost, want)
 			}
 			return nil
