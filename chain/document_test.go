@@ -326,8 +326,7 @@ func TestCopiesShareNothing(t *testing.T) {
 func TestSettingsNameAParameter(t *testing.T) {
 	f := func(want, path, value string) {
 		t.Helper()
-		s := &Setting{path, []byte(value)}
-		if _, err := s.Keep(); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Keep(Setting{path, []byte(value)}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s = %s: %v, want an error with %q", path, value, err, want)
 		}
 	}
@@ -351,7 +350,7 @@ func TestSettingsNameAParameter(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if kept, err := (&Setting{path, text}).Keep(); err != nil || len(kept) != want {
+		if kept, err := Keep(Setting{path, text}); err != nil || len(kept) != want {
 			t.Errorf("%s: %d settings, %v, want %d", path, len(kept), err, want)
 		}
 	}
@@ -376,7 +375,7 @@ func FuzzSetting(f *testing.F) {
 	f.Fuzz(func(t *testing.T, path string, text []byte) {
 		s := &Setting{path, text}
 		var got *Params
-		kept, err := s.Keep()
+		kept, err := Keep(*s)
 		if err == nil {
 			got, err = p.With(kept...)
 		}

@@ -23,7 +23,10 @@ type field struct {
 	value any
 }
 
-type group interface{ fields() []field }
+type group interface {
+	fields() []field
+	member(name string) any // where the value of one lies; nil: there is none
+}
 
 type (
 	hexBytes []byte
@@ -86,6 +89,15 @@ func (s *LaneShares) fields() []field {
 		out[lane] = field{LaneID(lane).String(), &s[lane]}
 	}
 	return out
+}
+
+func (s *LaneShares) member(name string) any {
+	for lane := range s {
+		if LaneID(lane).String() == name {
+			return &s[lane]
+		}
+	}
+	return nil
 }
 
 // detach makes a copy of a struct share nothing with the original.

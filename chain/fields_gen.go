@@ -48,11 +48,109 @@ func (x *Params) fields() []field {
 	}
 }
 
+func (x *Params) member(name string) any {
+	switch name {
+	case "cycles_target":
+		return (*uint64)(&x.CyclesTarget)
+	case "cycles_cap":
+		return (*uint64)(&x.CyclesCap)
+	case "cells_target":
+		return (*uint64)(&x.CellsTarget)
+	case "cells_cap":
+		return (*uint64)(&x.CellsCap)
+	case "max_tx_cycles":
+		return (*uint64)(&x.MaxTxCycles)
+	case "max_tx_cells":
+		return (*uint64)(&x.MaxTxCells)
+	case "max_tx_bytes":
+		return &x.MaxTxBytes
+	case "max_block_bytes":
+		return &x.MaxBlockBytes
+	case "max_whole_bytes":
+		return &x.MaxWholeBytes
+	case "lane_profile":
+		return &x.LaneProfile
+	case "lane_share_basis_points":
+		return &x.LaneShareBasisPoints
+	case "base_fee_alpha":
+		return &x.BaseFeeAlpha
+	case "base_fee_per_lane":
+		return &x.BaseFeePerLane
+	case "initial_base_fee":
+		return &x.InitialBaseFee
+	case "min_base_fee":
+		return &x.MinBaseFee
+	case "base_fee_delta_basis_points":
+		return &x.BaseFeeDeltaBasisPoints
+	case "block_time_ms":
+		return &x.BlockTimeMillis
+	case "leader_timeout_ms":
+		return &x.LeaderTimeoutMillis
+	case "certification_timeout_ms":
+		return &x.CertificationTimeoutMillis
+	case "nullify_retry_ms":
+		return &x.NullifyRetryMillis
+	case "max_clock_drift_ms":
+		return &x.MaxClockDriftMillis
+	case "epoch_blocks":
+		return &x.EpochBlocks
+	case "leader_no_repeat":
+		return &x.LeaderNoRepeat
+	case "blocks_per_year":
+		return &x.BlocksPerYear
+	case "inflation_basis_points":
+		return listOf[InflationStep]{&x.InflationBasisPoints, func(v *InflationStep) any { return v }}
+	case "staking":
+		return &x.Staking
+	case "intrinsic_costs":
+		return &x.Intrinsic
+	case "api_costs":
+		return &x.API
+	case "token_costs":
+		return &x.Token
+	case "actor_limits":
+		return &x.Actor
+	case "timer":
+		return &x.Timer
+	case "rent":
+		return &x.Rent
+	case "runner":
+		return &x.Runner
+	case "job":
+		return &x.Job
+	case "cip11":
+		return &x.CIP11
+	case "governance":
+		return &x.Governance
+	case "machine":
+		return &x.Machine
+	case "entitlements":
+		return &x.Entitlements
+	case "regions":
+		return listOf[string]{&x.Regions, func(v *string) any { return v }}
+	case "tee_types":
+		return listOf[string]{&x.TEETypes, func(v *string) any { return v }}
+	case "state":
+		return &x.State
+	}
+	return nil
+}
+
 func (x *InflationStep) fields() []field {
 	return []field{
 		{"until_year", &x.UntilYear},
 		{"basis_points", &x.BasisPoints},
 	}
+}
+
+func (x *InflationStep) member(name string) any {
+	switch name {
+	case "until_year":
+		return &x.UntilYear
+	case "basis_points":
+		return &x.BasisPoints
+	}
+	return nil
 }
 
 func (x *StakingParams) fields() []field {
@@ -70,6 +168,32 @@ func (x *StakingParams) fields() []field {
 	}
 }
 
+func (x *StakingParams) member(name string) any {
+	switch name {
+	case "min_validator_stake":
+		return &x.MinValidatorStake
+	case "unbonding_blocks":
+		return &x.UnbondingBlocks
+	case "jail_blocks":
+		return &x.JailBlocks
+	case "jail_repeat_factor":
+		return &x.JailRepeatFactor
+	case "double_sign_slash_basis_points":
+		return &x.DoubleSignSlashBasisPoints
+	case "downtime_window_blocks":
+		return &x.DowntimeWindowBlocks
+	case "downtime_missed_basis_points":
+		return &x.DowntimeMissedBasisPoints
+	case "invalid_proposal_jails":
+		return &x.InvalidProposalJails
+	case "max_validators":
+		return &x.MaxValidators
+	case "validator_changes_per_epoch_max":
+		return &x.ValidatorChangesPerEpochMax
+	}
+	return nil
+}
+
 func (x *IntrinsicCosts) fields() []field {
 	return []field{
 		{"transfer_cycles", (*uint64)(&x.TransferCycles)},
@@ -82,6 +206,30 @@ func (x *IntrinsicCosts) fields() []field {
 		{"instruction_cycles", (*uint64)(&x.InstructionCycles)},
 		{"payload_byte_cells", (*uint64)(&x.PayloadByteCells)},
 	}
+}
+
+func (x *IntrinsicCosts) member(name string) any {
+	switch name {
+	case "transfer_cycles":
+		return (*uint64)(&x.TransferCycles)
+	case "deploy_cycles":
+		return (*uint64)(&x.DeployCycles)
+	case "message_cycles":
+		return (*uint64)(&x.MessageCycles)
+	case "job_submit_cycles":
+		return (*uint64)(&x.JobSubmitCycles)
+	case "timer_schedule_cycles":
+		return (*uint64)(&x.TimerScheduleCycles)
+	case "timer_schedule_cells":
+		return (*uint64)(&x.TimerScheduleCells)
+	case "heartbeat_cycles":
+		return (*uint64)(&x.HeartbeatCycles)
+	case "instruction_cycles":
+		return (*uint64)(&x.InstructionCycles)
+	case "payload_byte_cells":
+		return (*uint64)(&x.PayloadByteCells)
+	}
+	return nil
 }
 
 func (x *APICosts) fields() []field {
@@ -125,6 +273,84 @@ func (x *APICosts) fields() []field {
 	}
 }
 
+func (x *APICosts) member(name string) any {
+	switch name {
+	case "send_message_cycles":
+		return (*uint64)(&x.SendMessageCycles)
+	case "storage_read_cycles":
+		return (*uint64)(&x.StorageReadCycles)
+	case "storage_read_byte_cycles":
+		return (*uint64)(&x.StorageReadByteCycles)
+	case "storage_write_cycles":
+		return (*uint64)(&x.StorageWriteCycles)
+	case "storage_write_byte_cycles":
+		return (*uint64)(&x.StorageWriteByteCycles)
+	case "hash_cycles":
+		return (*uint64)(&x.HashCycles)
+	case "hash_byte_cycles":
+		return (*uint64)(&x.HashByteCycles)
+	case "verify_signature_cycles":
+		return (*uint64)(&x.VerifySignatureCycles)
+	case "block_info_cycles":
+		return (*uint64)(&x.BlockInfoCycles)
+	case "emit_event_cycles":
+		return (*uint64)(&x.EmitEventCycles)
+	case "emit_event_byte_cycles":
+		return (*uint64)(&x.EmitEventByteCycles)
+	case "timer_set_cycles":
+		return (*uint64)(&x.TimerSetCycles)
+	case "timer_cancel_cycles":
+		return (*uint64)(&x.TimerCancelCycles)
+	case "blob_commit_kib_cycles":
+		return (*uint64)(&x.BlobCommitKiBCycles)
+	case "storage_write_byte_cells":
+		return (*uint64)(&x.StorageWriteByteCells)
+	case "storage_read_bytes_per_cell":
+		return &x.StorageReadBytesPerCell
+	case "event_bytes_per_cell":
+		return &x.EventBytesPerCell
+	case "return_byte_cells":
+		return (*uint64)(&x.ReturnByteCells)
+	case "manifest_byte_cycles":
+		return (*uint64)(&x.ManifestByteCycles)
+	case "manifest_bytes_per_cycle":
+		return &x.ManifestBytesPerCycle
+	case "storage_scan_cycles":
+		return (*uint64)(&x.StorageScanCycles)
+	case "verify_bls_cycles":
+		return (*uint64)(&x.VerifyBLSCycles)
+	case "verify_vrf_cycles":
+		return (*uint64)(&x.VerifyVRFCycles)
+	case "submit_job_cycles":
+		return (*uint64)(&x.SubmitJobCycles)
+	case "system_cycles":
+		return (*uint64)(&x.SystemCycles)
+	case "deploy_byte_cycles":
+		return (*uint64)(&x.DeployByteCycles)
+	case "timer_file_cycles":
+		return (*uint64)(&x.TimerFileCycles)
+	case "new_entry_cells":
+		return (*uint64)(&x.NewEntryCells)
+	case "delivery_cycles":
+		return (*uint64)(&x.DeliveryCycles)
+	case "delivery_cells":
+		return (*uint64)(&x.DeliveryCells)
+	case "firing_cycles":
+		return (*uint64)(&x.FiringCycles)
+	case "firing_cells":
+		return (*uint64)(&x.FiringCells)
+	case "event_cells":
+		return (*uint64)(&x.EventCells)
+	case "entry_item_cycles":
+		return (*uint64)(&x.EntryItemCycles)
+	case "new_account_cells":
+		return (*uint64)(&x.NewAccountCells)
+	case "code_free_bytes":
+		return &x.CodeFreeBytes
+	}
+	return nil
+}
+
 func (x *TokenCosts) fields() []field {
 	return []field{
 		{"transfer_cycles", (*uint64)(&x.TransferCycles)},
@@ -147,6 +373,50 @@ func (x *TokenCosts) fields() []field {
 		{"info_cycles", (*uint64)(&x.InfoCycles)},
 		{"hook_max_cycles", (*uint64)(&x.HookMaxCycles)},
 	}
+}
+
+func (x *TokenCosts) member(name string) any {
+	switch name {
+	case "transfer_cycles":
+		return (*uint64)(&x.TransferCycles)
+	case "transfer_cells":
+		return (*uint64)(&x.TransferCells)
+	case "transfer_from_cycles":
+		return (*uint64)(&x.TransferFromCycles)
+	case "transfer_from_cells":
+		return (*uint64)(&x.TransferFromCells)
+	case "approve_cycles":
+		return (*uint64)(&x.ApproveCycles)
+	case "approve_cells":
+		return (*uint64)(&x.ApproveCells)
+	case "balance_of_cycles":
+		return (*uint64)(&x.BalanceOfCycles)
+	case "mint_cycles":
+		return (*uint64)(&x.MintCycles)
+	case "mint_cells":
+		return (*uint64)(&x.MintCells)
+	case "burn_cycles":
+		return (*uint64)(&x.BurnCycles)
+	case "burn_cells":
+		return (*uint64)(&x.BurnCells)
+	case "create_cycles":
+		return (*uint64)(&x.CreateCycles)
+	case "create_cells":
+		return (*uint64)(&x.CreateCells)
+	case "batch_cycles":
+		return (*uint64)(&x.BatchCycles)
+	case "batch_each_cycles":
+		return (*uint64)(&x.BatchEachCycles)
+	case "admin_cycles":
+		return (*uint64)(&x.AdminCycles)
+	case "admin_cells":
+		return (*uint64)(&x.AdminCells)
+	case "info_cycles":
+		return (*uint64)(&x.InfoCycles)
+	case "hook_max_cycles":
+		return (*uint64)(&x.HookMaxCycles)
+	}
+	return nil
 }
 
 func (x *ActorLimits) fields() []field {
@@ -172,6 +442,52 @@ func (x *ActorLimits) fields() []field {
 		{"source_bytes", &x.SourceBytes},
 		{"load_cycles", (*uint64)(&x.LoadCycles)},
 	}
+}
+
+func (x *ActorLimits) member(name string) any {
+	switch name {
+	case "memory_per_call_bytes":
+		return &x.MemoryPerCallBytes
+	case "scratch_bytes":
+		return &x.ScratchBytes
+	case "storage_quota_bytes":
+		return &x.StorageQuotaBytes
+	case "storage_quota_bond_bytes":
+		return &x.StorageQuotaBondBytes
+	case "storage_bond_per_byte":
+		return &x.StorageBondPerByte
+	case "inline_blob_bytes":
+		return &x.InlineBlobBytes
+	case "call_depth":
+		return &x.CallDepth
+	case "fanout_per_tx":
+		return &x.FanoutPerTx
+	case "mailbox_items":
+		return &x.MailboxItems
+	case "mailbox_block_items":
+		return &x.MailboxBlockItems
+	case "mailbox_block_receivers":
+		return &x.MailboxBlockReceivers
+	case "block_cycles":
+		return (*uint64)(&x.BlockCycles)
+	case "block_cycles_burst":
+		return (*uint64)(&x.BlockCyclesBurst)
+	case "message_reserve_cycles":
+		return (*uint64)(&x.MessageReserveCycles)
+	case "message_reserve_cells":
+		return (*uint64)(&x.MessageReserveCells)
+	case "enforce_hold_balance":
+		return &x.EnforceHoldBalance
+	case "extra_imports":
+		return listOf[string]{&x.ExtraImports, func(v *string) any { return v }}
+	case "manifest_bytes":
+		return &x.ManifestBytes
+	case "source_bytes":
+		return &x.SourceBytes
+	case "load_cycles":
+		return (*uint64)(&x.LoadCycles)
+	}
+	return nil
 }
 
 func (x *TimerParams) fields() []field {
@@ -203,6 +519,60 @@ func (x *TimerParams) fields() []field {
 	}
 }
 
+func (x *TimerParams) member(name string) any {
+	switch name {
+	case "max_per_actor":
+		return &x.MaxPerActor
+	case "base_deposit":
+		return &x.BaseDeposit
+	case "deposit_step_timers":
+		return &x.DepositStepTimers
+	case "surcharge_free":
+		return &x.SurchargeFree
+	case "initial_base_fee":
+		return &x.InitialBaseFee
+	case "min_base_fee":
+		return &x.MinBaseFee
+	case "queue_target":
+		return &x.QueueTarget
+	case "base_fee_alpha":
+		return &x.BaseFeeAlpha
+	case "bids_per_block":
+		return &x.BidsPerBlock
+	case "rebid_deferrals":
+		return &x.RebidDeferrals
+	case "max_unfunded_deferrals":
+		return &x.MaxUnfundedDeferrals
+	case "ring_blocks":
+		return &x.RingBlocks
+	case "queue_epochs":
+		return &x.QueueEpochs
+	case "moves_per_block":
+		return &x.MovesPerBlock
+	case "candidates_per_block":
+		return &x.CandidatesPerBlock
+	case "min_cycles":
+		return (*uint64)(&x.MinCycles)
+	case "default_cycles":
+		return (*uint64)(&x.DefaultCycles)
+	case "default_cells":
+		return (*uint64)(&x.DefaultCells)
+	case "bid_cycles":
+		return (*uint64)(&x.BidCycles)
+	case "bid_cells":
+		return (*uint64)(&x.BidCells)
+	case "escrow_multiple":
+		return &x.EscrowMultiple
+	case "default_tip_basis_points":
+		return &x.DefaultTipBasisPoints
+	case "starvation_multiple":
+		return &x.StarvationMultiple
+	case "delta_basis_points":
+		return &x.DeltaBasisPoints
+	}
+	return nil
+}
+
 func (x *RentParams) fields() []field {
 	return []field{
 		{"exempt_bytes", &x.ExemptBytes},
@@ -221,6 +591,42 @@ func (x *RentParams) fields() []field {
 		{"restore_bond", &x.RestoreBond},
 		{"restore_idle_blocks", &x.RestoreIdleBlocks},
 	}
+}
+
+func (x *RentParams) member(name string) any {
+	switch name {
+	case "exempt_bytes":
+		return &x.ExemptBytes
+	case "price_per_byte_year":
+		return &x.PricePerByteYear
+	case "charge_blocks":
+		return &x.ChargeBlocks
+	case "target_state_bytes":
+		return &x.TargetStateBytes
+	case "alpha":
+		return &x.Alpha
+	case "grace_epochs":
+		return &x.GraceEpochs
+	case "warning_epochs":
+		return &x.WarningEpochs
+	case "catch_up_basis_points":
+		return &x.CatchUpBasisPoints
+	case "reserve_basis_points":
+		return &x.ReserveBasisPoints
+	case "eviction_mode":
+		return &x.EvictionMode
+	case "eviction_unpaid_days":
+		return &x.EvictionUnpaidDays
+	case "restoration_basis_points":
+		return &x.RestorationBasisPoints
+	case "delta_basis_points":
+		return &x.DeltaBasisPoints
+	case "restore_bond":
+		return &x.RestoreBond
+	case "restore_idle_blocks":
+		return &x.RestoreIdleBlocks
+	}
+	return nil
 }
 
 func (x *RunnerParams) fields() []field {
@@ -251,6 +657,58 @@ func (x *RunnerParams) fields() []field {
 	}
 }
 
+func (x *RunnerParams) member(name string) any {
+	switch name {
+	case "stake_floor":
+		return &x.StakeFloor
+	case "stake_per_job_basis_points":
+		return &x.StakePerJobBasisPoints
+	case "stake_cover_filter":
+		return &x.StakeCoverFilter
+	case "heartbeat_timeout_blocks":
+		return &x.HeartbeatTimeoutBlocks
+	case "initial_reputation":
+		return &x.InitialReputation
+	case "min_reputation":
+		return &x.MinReputation
+	case "max_reputation":
+		return &x.MaxReputation
+	case "reputation_half_life_blocks":
+		return &x.ReputationHalfLifeBlocks
+	case "reputation_per_result":
+		return &x.ReputationPerResult
+	case "timeout_reputation_penalty":
+		return &x.TimeoutReputationPenalty
+	case "slash_threshold":
+		return &x.SlashThreshold
+	case "probation_successes":
+		return &x.ProbationSuccesses
+	case "max_endpoint_bytes":
+		return &x.MaxEndpointBytes
+	case "rehearsal_enabled":
+		return &x.RehearsalEnabled
+	case "unbonding_blocks":
+		return &x.UnbondingBlocks
+	case "slash_timeout_basis_points":
+		return &x.SlashTimeoutBasisPoints
+	case "slash_schema_basis_points":
+		return &x.SlashSchemaBasisPoints
+	case "slash_garbage_basis_points":
+		return &x.SlashGarbageBasisPoints
+	case "slash_wrong_model_basis_points":
+		return &x.SlashWrongModelBasisPoints
+	case "slash_non_delivery_basis_points":
+		return &x.SlashNonDeliveryBasisPoints
+	case "slash_prompt_leak_basis_points":
+		return &x.SlashPromptLeakBasisPoints
+	case "slash_fault_basis_points":
+		return &x.SlashFaultBasisPoints
+	case "challenger_share_basis_points":
+		return &x.ChallengerShareBasisPoints
+	}
+	return nil
+}
+
 func (x *JobParams) fields() []field {
 	return []field{
 		{"require_price", &x.RequirePrice},
@@ -273,6 +731,50 @@ func (x *JobParams) fields() []field {
 		{"selection_seed", &x.SelectionSeed},
 		{"selection_chained_draw", &x.SelectionChainedDraw},
 	}
+}
+
+func (x *JobParams) member(name string) any {
+	switch name {
+	case "require_price":
+		return &x.RequirePrice
+	case "default_runners":
+		return &x.DefaultRunners
+	case "default_threshold":
+		return &x.DefaultThreshold
+	case "default_timeout_blocks":
+		return &x.DefaultTimeoutBlocks
+	case "min_committee_timeout_blocks":
+		return &x.MinCommitteeTimeoutBlocks
+	case "commit_deadline_basis_points":
+		return &x.CommitDeadlineBasisPoints
+	case "aggregator_window_basis_points":
+		return &x.AggregatorWindowBasisPoints
+	case "aggregator_bonus_basis_points":
+		return &x.AggregatorBonusBasisPoints
+	case "max_retries":
+		return &x.MaxRetries
+	case "max_return_bytes":
+		return &x.MaxReturnBytes
+	case "challenge_window_blocks":
+		return &x.ChallengeWindowBlocks
+	case "challenge_bond":
+		return &x.ChallengeBond
+	case "dispute_runners":
+		return &x.DisputeRunners
+	case "overcharge_min_samples":
+		return &x.OverchargeMinSamples
+	case "treasury_basis_points":
+		return &x.TreasuryBasisPoints
+	case "model_deposit":
+		return &x.ModelDeposit
+	case "commitment_form":
+		return &x.CommitmentForm
+	case "selection_seed":
+		return &x.SelectionSeed
+	case "selection_chained_draw":
+		return &x.SelectionChainedDraw
+	}
+	return nil
 }
 
 func (x *CIP11Params) fields() []field {
@@ -307,6 +809,66 @@ func (x *CIP11Params) fields() []field {
 	}
 }
 
+func (x *CIP11Params) member(name string) any {
+	switch name {
+	case "min_subset":
+		return &x.MinSubset
+	case "max_subset":
+		return &x.MaxSubset
+	case "hard_min_subset":
+		return &x.HardMinSubset
+	case "result_tx_inclusion_grace_blocks":
+		return &x.ResultTxInclusionGraceBlocks
+	case "result_tx_rebroadcast_interval_blocks":
+		return &x.ResultTxRebroadcastIntervalBlocks
+	case "heartbeat_blocks":
+		return &x.HeartbeatBlocks
+	case "presence_timeout_blocks":
+		return &x.PresenceTimeoutBlocks
+	case "ack_timeout_blocks":
+		return &x.AckTimeoutBlocks
+	case "mru_ttl_blocks":
+		return &x.MRUTTLBlocks
+	case "mru_weight_multiplier":
+		return &x.MRUWeightMultiplier
+	case "selection_seed_delay_views":
+		return &x.SelectionSeedDelayViews
+	case "selection_seed_margin_ms":
+		return &x.SelectionSeedMarginMillis
+	case "max_frame_bytes":
+		return &x.MaxFrameBytes
+	case "t_hard":
+		return &x.HardThreshold
+	case "t_route":
+		return &x.RouteThreshold
+	case "receipt_freshness_blocks":
+		return &x.ReceiptFreshnessBlocks
+	case "presence_proof_ttl_blocks":
+		return &x.PresenceProofTTLBlocks
+	case "presence_cert_base_cycles":
+		return (*uint64)(&x.PresenceCertBaseCycles)
+	case "presence_receipt_precheck_cycles":
+		return (*uint64)(&x.PresenceReceiptPrecheckCycles)
+	case "presence_receipt_ed25519_verify_cycles":
+		return (*uint64)(&x.PresenceReceiptEd25519VerifyCycles)
+	case "overlap_blocks":
+		return &x.OverlapBlocks
+	case "weight_floor_e6":
+		return &x.WeightFloorE6
+	case "transport_enabled":
+		return &x.TransportEnabled
+	case "presence_shadow_enabled":
+		return &x.PresenceShadowEnabled
+	case "present_first_enabled":
+		return &x.PresentFirstEnabled
+	case "poll_disabled":
+		return &x.PollDisabled
+	case "presence_hard_exclude_enabled":
+		return &x.PresenceHardExcludeEnabled
+	}
+	return nil
+}
+
 func (x *GovernanceParams) fields() []field {
 	return []field{
 		{"members", listOf[Address]{&x.Members, func(v *Address) any { return hexBytes((*v)[:]) }}},
@@ -318,11 +880,39 @@ func (x *GovernanceParams) fields() []field {
 	}
 }
 
+func (x *GovernanceParams) member(name string) any {
+	switch name {
+	case "members":
+		return listOf[Address]{&x.Members, func(v *Address) any { return hexBytes((*v)[:]) }}
+	case "threshold":
+		return &x.Threshold
+	case "seats":
+		return &x.Seats
+	case "timelock_blocks":
+		return &x.TimelockBlocks
+	case "emergency_timelock_blocks":
+		return &x.EmergencyTimelockBlocks
+	case "sunset_blocks":
+		return &x.SunsetBlocks
+	}
+	return nil
+}
+
 func (x *MachineTables) fields() []field {
 	return []field{
 		{"cost_table", hexBytes(x.CostTable[:])},
 		{"exception_texts", hexBytes(x.ExceptionTexts[:])},
 	}
+}
+
+func (x *MachineTables) member(name string) any {
+	switch name {
+	case "cost_table":
+		return hexBytes(x.CostTable[:])
+	case "exception_texts":
+		return hexBytes(x.ExceptionTexts[:])
+	}
+	return nil
 }
 
 func (x *EntitlementParams) fields() []field {
@@ -340,11 +930,47 @@ func (x *EntitlementParams) fields() []field {
 	}
 }
 
+func (x *EntitlementParams) member(name string) any {
+	switch name {
+	case "domain_sets":
+		return listOf[DomainSet]{&x.DomainSets, func(v *DomainSet) any { return v }}
+	case "system_deployers":
+		return listOf[Address]{&x.SystemDeployers, func(v *Address) any { return hexBytes((*v)[:]) }}
+	case "deprecation_window_blocks":
+		return &x.DeprecationWindowBlocks
+	case "deprecated":
+		return listOf[Deprecation]{&x.Deprecated, func(v *Deprecation) any { return v }}
+	case "grant_cycles":
+		return (*uint64)(&x.GrantCycles)
+	case "grant_cells":
+		return (*uint64)(&x.GrantCells)
+	case "delegate_cycles":
+		return (*uint64)(&x.DelegateCycles)
+	case "delegate_cells":
+		return (*uint64)(&x.DelegateCells)
+	case "change_cycles":
+		return (*uint64)(&x.ChangeCycles)
+	case "change_cells":
+		return (*uint64)(&x.ChangeCells)
+	}
+	return nil
+}
+
 func (x *DomainSet) fields() []field {
 	return []field{
 		{"name", &x.Name},
 		{"domains", listOf[string]{&x.Domains, func(v *string) any { return v }}},
 	}
+}
+
+func (x *DomainSet) member(name string) any {
+	switch name {
+	case "name":
+		return &x.Name
+	case "domains":
+		return listOf[string]{&x.Domains, func(v *string) any { return v }}
+	}
+	return nil
 }
 
 func (x *Deprecation) fields() []field {
@@ -355,6 +981,18 @@ func (x *Deprecation) fields() []field {
 	}
 }
 
+func (x *Deprecation) member(name string) any {
+	switch name {
+	case "id":
+		return &x.ID
+	case "from":
+		return (*uint64)(&x.From)
+	case "last":
+		return (*uint64)(&x.Last)
+	}
+	return nil
+}
+
 func (x *StateParams) fields() []field {
 	return []field{
 		{"limit_bytes", &x.LimitBytes},
@@ -363,11 +1001,33 @@ func (x *StateParams) fields() []field {
 	}
 }
 
+func (x *StateParams) member(name string) any {
+	switch name {
+	case "limit_bytes":
+		return &x.LimitBytes
+	case "entry_bytes":
+		return &x.EntryBytes
+	case "price_doublings":
+		return &x.PriceDoublings
+	}
+	return nil
+}
+
 func (x *FeePair) fields() []field {
 	return []field{
 		{"per_cycle", &x.PerCycle},
 		{"per_cell", &x.PerCell},
 	}
+}
+
+func (x *FeePair) member(name string) any {
+	switch name {
+	case "per_cycle":
+		return &x.PerCycle
+	case "per_cell":
+		return &x.PerCell
+	}
+	return nil
 }
 
 func (x *genesisText) fields() []field {
@@ -388,6 +1048,38 @@ func (x *genesisText) fields() []field {
 	}
 }
 
+func (x *genesisText) member(name string) any {
+	switch name {
+	case "format":
+		return &x.Format
+	case "name":
+		return &x.Name
+	case "chain_id":
+		return &x.ChainID
+	case "devnet":
+		return &x.Devnet
+	case "timestamp_ms":
+		return &x.TimestampMillis
+	case "supply":
+		return &x.Supply
+	case "beacon":
+		return hexBytes(x.Beacon[:])
+	case "group_key":
+		return unsetHex(x.GroupKey[:])
+	case "polynomial":
+		return listOf[point2]{&x.Polynomial, func(v *point2) any { return unsetHex((*v)[:]) }}
+	case "validators":
+		return listOf[validatorText]{&x.Validators, func(v *validatorText) any { return v }}
+	case "allocations":
+		return listOf[allocationText]{&x.Allocations, func(v *allocationText) any { return v }}
+	case "system_actors":
+		return listOf[actorText]{&x.SystemActors, func(v *actorText) any { return v }}
+	case "params":
+		return &x.Params
+	}
+	return nil
+}
+
 func (x *validatorText) fields() []field {
 	return []field{
 		{"peer_key", hexBytes(x.PeerKey[:])},
@@ -400,6 +1092,26 @@ func (x *validatorText) fields() []field {
 	}
 }
 
+func (x *validatorText) member(name string) any {
+	switch name {
+	case "peer_key":
+		return hexBytes(x.PeerKey[:])
+	case "bls_key":
+		return unsetHex(x.BLSKey[:])
+	case "bls_possession":
+		return unsetHex(x.BLSPossession[:])
+	case "share_index":
+		return &x.ShareIndex
+	case "public_share":
+		return unsetHex(x.PublicShare[:])
+	case "stake":
+		return &x.Stake
+	case "reward_address":
+		return hexBytes(x.RewardAddress[:])
+	}
+	return nil
+}
+
 func (x *allocationText) fields() []field {
 	return []field{
 		{"name", &x.Name},
@@ -410,6 +1122,22 @@ func (x *allocationText) fields() []field {
 	}
 }
 
+func (x *allocationText) member(name string) any {
+	switch name {
+	case "name":
+		return &x.Name
+	case "address":
+		return hexBytes(x.Address[:])
+	case "amount":
+		return &x.Amount
+	case "bucket":
+		return &x.Bucket
+	case "vesting":
+		return pointer[vestingText, *vestingText]{&x.Vesting}
+	}
+	return nil
+}
+
 func (x *vestingText) fields() []field {
 	return []field{
 		{"start_height", (*uint64)(&x.StartHeight)},
@@ -418,9 +1146,31 @@ func (x *vestingText) fields() []field {
 	}
 }
 
+func (x *vestingText) member(name string) any {
+	switch name {
+	case "start_height":
+		return (*uint64)(&x.StartHeight)
+	case "cliff_blocks":
+		return &x.CliffBlocks
+	case "duration_blocks":
+		return &x.DurationBlocks
+	}
+	return nil
+}
+
 func (x *actorText) fields() []field {
 	return []field{
 		{"name", &x.Name},
 		{"address", hexBytes(x.Address[:])},
 	}
+}
+
+func (x *actorText) member(name string) any {
+	switch name {
+	case "name":
+		return &x.Name
+	case "address":
+		return hexBytes(x.Address[:])
+	}
+	return nil
 }

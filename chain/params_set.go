@@ -56,21 +56,31 @@ func (e *KeptSettingError) Unwrap() error { return e.Err }
 
 // PathCovers reports whether the parameter at path is the one at group or lies in it.
 func PathCovers(group, path string) bool {
-	return path == group || strings.HasPrefix(path, group+".")
+	rest, ok := strings.CutPrefix(path, group)
+	return ok && (rest == "" || rest[0] == '.')
 }
 
-// Keep reads a setting as strictly as a genesis file: the path names a member of the
-// document, the value states all of it, and nothing else. It returns what the state
-// keeps of it, one for each parameter in a group. Whether the chain can take the
-// values says [Params.Check] of the whole.
-func (s *Setting) Keep() ([]KeptSetting, error) {
+// Keep reads settings as strictly as a genesis file: each path names a member of the
+// document, each value states all of it, and nothing else. It returns what the state
+// keeps of them, one for each parameter in a group, in their order. Whether the chain
+// can take the values says [Params.Check] of the whole.
+func Keep(settings ...Setting) (kept []KeptSetting, err error) {
+	var p Params // takes each value to read it
+	for i := range settings {
+		if kept, err = settings[i].keep(&p, kept); err != nil {
+			return nil, err
+		}
+	}
+	return kept, nil
+}
+
+func (s *Setting) keep(p *Params, kept []KeptSetting) ([]KeptSetting, error) {
 	if len(s.Path) > MaxSettingPath || len(s.Value) > MaxSettingBytes {
 		return nil, fmt.Errorf("a setting of %d bytes at a path of %d is too large", len(s.Value), len(s.Path))
 	}
 	if s.Path == "" {
 		return nil, fmt.Errorf("%q is no path", s.Path)
 	}
-	p := new(Params)
 	value, err := p.place(s.Path)
 	if err != nil {
 		return nil, err
@@ -82,16 +92,21 @@ func (s *Setting) Keep() ([]KeptSetting, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", s.Path, err)
 	}
-	return p.Kept(s.Path)
+	return keptAt(kept, s.Path, value)
 }
 
 // Kept returns the parameters at a path as settings of their own: the values that p
 // has there.
-func (p *Params) Kept(path string) (out []KeptSetting, err error) {
+func (p *Params) Kept(path string) ([]KeptSetting, error) {
 	value, err := p.place(path)
 	if err != nil {
 		return nil, err
 	}
+	return keptAt(nil, path, value)
+}
+
+// keptAt appends what the state keeps of a value.
+func keptAt(out []KeptSetting, path string, value any) (_ []KeptSetting, err error) {
 	eachLeaf(path, value, func(path string, value any) {
 		k := KeptSetting{path, appendKept(nil, value)}
 		if len(k.Value) > MaxSettingBytes {
@@ -178,15 +193,14 @@ func (p *Params) place(path string) (any, error) {
 		return value, nil
 	}
 	for name := range strings.SplitSeq(path, ".") {
-		var fields []field
+		var member any
 		if g, ok := value.(group); ok {
-			fields = g.fields()
+			member = g.member(name)
 		}
-		i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
-		if i < 0 {
+		if member == nil {
 			return nil, fmt.Errorf("%q: %w", path[:min(len(path), MaxSettingPath)], ErrUnknownParam)
 		}
-		value = fields[i].value
+		value = member
 	}
 	return value, nil
 }

@@ -244,7 +244,7 @@ func (c *council) follow(d *day, r *exec.Result, txs []*chain.VerifiedTx) {
 // check finds the change among what differs from the genesis.
 func (c *council) check(d *day) {
 	list, err := governance.Settings(d.ground)
-	want, wrong := c.change.Settings[0].Keep()
+	want, wrong := chain.Keep(c.change.Settings[0])
 	if wrong != nil {
 		d.errorf("%s: %v", c.change.Settings[0].Path, wrong)
 	}

@@ -211,12 +211,12 @@ var faultSites = []struct{ reason, sites string }{
 			exec: account Fault, askAgents Fault*3, askAgents fault*2, attempt Fault*2, beginRent Fault*2, beginRent fault
 			exec: complete Fault, credit Fault, deliver Fault*3, deploy Fault, deploy fault, fault Fault, finish Fault*2
 			exec: StateMeter Fault, founding Fault, paysGrowth Fault
-			exec: fireTimers fault*4, fundActor Fault, instructGovernance Fault, instructRent Fault*3, instructToken fault
+			exec: fireTimers fault*4, fundActor Fault, instructGovernance Fault*2, instructRent Fault*3, instructToken fault
 			exec: judge Fault, judgeTarget Fault*2, message Fault, message fault, next Fault, next fault*4, orderTimer fault
 			exec: payActor Fault, payActor fault, permitCode Fault, readNumber Fault*2, rehearse Fault*3, reward Fault*2
 			exec: selectTimers Fault*3, selectTimers fault, settle Fault, start Fault, submitEvidence Fault, takeUp Fault
 			exec: takeUp fault*2, transfer Fault, turn fault*3, upgradeActor Fault, upgradeActor fault, write Fault
-			exec/actor: GrowthCells Errorf, deliver Errorf
+			exec/actor: Growth Errorf, deliver Errorf
 			exec/rent: Begin Errorf
 		`,
 	},

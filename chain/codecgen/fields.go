@@ -21,7 +21,8 @@ var listed = []string{
 const fieldsOutput = "fields_gen.go"
 
 // generateFields returns, for each of them, a method that lists its fields by the
-// names of their json tags, in the order of the declaration.
+// names of their json tags, in the order of the declaration, and one that finds a field
+// by its name.
 func generateFields(dir string) ([]byte, error) {
 	types, err := declaredTypes(dir)
 	if err != nil {
@@ -44,8 +45,7 @@ func (g *generator) fieldList(object string) error {
 	if !ok {
 		return fmt.Errorf("%s is not a struct of the package", object)
 	}
-	g.line("")
-	g.line("func (x *%s) fields() []field {\nreturn []field{", object)
+	var all, byName strings.Builder
 	for _, f := range st.Fields.List {
 		for _, id := range f.Names {
 			var name string
@@ -60,10 +60,14 @@ func (g *generator) fieldList(object string) error {
 			if err != nil {
 				return fmt.Errorf("%s.%s: %w", object, id.Name, err)
 			}
-			g.line("{%q, %s},", name, value)
+			fmt.Fprintf(&all, "{%q, %s},\n", name, value)
+			fmt.Fprintf(&byName, "case %q:\nreturn %s\n", name, value)
 		}
 	}
-	g.line("}\n}")
+	g.line("")
+	g.line("func (x *%s) fields() []field {\nreturn []field{\n%s}\n}", object, all.String())
+	g.line("")
+	g.line("func (x *%s) member(name string) any {\nswitch name {\n%s}\nreturn nil\n}", object, byName.String())
 	return nil
 }
 

@@ -59,9 +59,14 @@ func NewCode(o *state.Overlay) (sum uint64, err error) {
 // own source, which has hash spelled, the first api_costs.code_free_bytes were paid for
 // with the payload.
 func (b *Block) GrowthCells(o *state.Overlay, mark int, spelled chain.Hash) (chain.Cells, error) {
-	var g fees.Growth
+	g, err := b.Growth(o, mark, spelled)
+	return g.Cells(b.Params, max(b.Factor, fees.GrowthOne)), err
+}
+
+// Growth is what a run has added to the state since the mark.
+func (b *Block) Growth(o *state.Overlay, mark int, spelled chain.Hash) (g fees.Growth, err error) {
 	var wrong error
-	err := o.EachGrown(mark, func(e state.Grown) {
+	err = o.EachGrown(mark, func(e state.Grown) {
 		if e.Key == "" {
 			g.Accounts++
 			return
@@ -85,9 +90,9 @@ func (b *Block) GrowthCells(o *state.Overlay, mark int, spelled chain.Hash) (cha
 		}
 	})
 	if err = errors.Join(err, wrong); err != nil {
-		return 0, fmt.Errorf("weigh what a run adds: %w", err)
+		return g, fmt.Errorf("weigh what a run adds: %w", err)
 	}
-	return g.Cells(b.Params, max(b.Factor, fees.GrowthOne)), nil
+	return g, nil
 }
 
 // payGrowth charges a run for what it has added to the state, or undoes it.

@@ -20,24 +20,33 @@ import (
 const EventUpgraded = "ActorUpgraded"
 
 // Upgrade puts other source in place of that of an actor, by decision of
-// governance. The code is of a receipt; the error is a fault.
-func (b *Block) Upgrade(o *state.Overlay, e *pvm.Engine, addr chain.Address, source []byte) (uint16, error) {
+// governance, at the price of compiling it, each stage before its work (ADR 59). The
+// code is of a receipt, with the cycles that it took of those it may; the error is a
+// fault.
+func (b *Block) Upgrade(o *state.Overlay, e *pvm.Engine, addr chain.Address, source []byte, most chain.Cycles) (uint16, chain.Cycles, error) {
 	rec, err := ReadRecord(o, addr)
 	if err != nil || rec == nil {
-		return chain.CodeNotFound, err
+		return chain.CodeNotFound, 0, err
 	}
 	if !rec.Upgrades {
-		return chain.CodeForbidden, nil
+		return chain.CodeForbidden, 0, nil
 	}
 	if uint64(len(source)) > b.Params.Actor.SourceBytes {
-		return chain.CodeCodeInvalid, nil
+		return chain.CodeCodeInvalid, 0, nil
 	}
-	p, _, err := programOf(e, source, 0)
-	if err != nil {
-		return chain.CodeCodeInvalid, nil // which text is refused depends on the text alone
+	cost := b.sourceCycles(source)
+	if cost > most {
+		return chain.CodeCyclesExhausted, most, nil
+	}
+	p, spent, err := programOf(e, source, most)
+	switch cost = max(cost, spent); {
+	case errors.Is(err, pvm.ErrCycles):
+		return chain.CodeCyclesExhausted, most, nil
+	case err != nil:
+		return chain.CodeCodeInvalid, cost, nil
 	}
 	_, err = b.setCode(o, addr, source, p)
-	return chain.CodeOK, err
+	return chain.CodeOK, cost, err
 }
 
 // Replacement is other source for an actor, from its deployer.

@@ -24,6 +24,8 @@ var (
 	// ErrState means a proposal that was approved by this member before, was
 	// carried out, lacks approvals, or whose timelock still runs.
 	ErrState = errors.New("not now")
+	// ErrCycles means that the instruction's cycles do not pay for its action.
+	ErrCycles = errors.New("cycles limit reached")
 )
 
 // Names of the events, all by [chain.AddrGovernance].
@@ -38,6 +40,37 @@ type Book struct {
 	State  *state.Overlay
 	Params *chain.Params // in force in the block
 	Height chain.Height
+
+	// Cycles are what is left for reading and checking actions and settings, by their
+	// bytes.
+	Cycles chain.Cycles
+	// Overwritten are the bytes of rows that were there and are written again, without
+	// those by which they got longer: for who carries the instruction out to charge.
+	Overwritten uint64
+}
+
+// look pays for reading and checking so many bytes, before it is done.
+func (b *Book) look(bytes int) error {
+	price := chain.Cycles(bytes) * b.Params.API.ManifestByteCycles
+	if price > b.Cycles {
+		b.Cycles = 0
+		return ErrCycles
+	}
+	b.Cycles -= price
+	return nil
+}
+
+// put writes a row.
+func (b *Book) put(key state.StorageKey, value []byte) error {
+	was, err := b.State.Storage(chain.AddrGovernance, key)
+	if err != nil {
+		return err
+	}
+	if was != nil {
+		b.Overwritten += uint64(len(key) + min(len(was), len(value)))
+	}
+	b.State.SetStorage(chain.AddrGovernance, key, value)
+	return nil
 }
 
 // Effect is what an action does besides the writes of this package.
@@ -52,6 +85,9 @@ func (b *Book) Propose(member chain.Address, action []byte, emergency bool) (cha
 	if !b.member(member) {
 		return chain.Hash{}, nil, ErrMember
 	}
+	if err := b.look(len(action)); err != nil {
+		return chain.Hash{}, nil, err
+	}
 	a, err := ParseAction(action)
 	if err != nil {
 		return chain.Hash{}, nil, err
@@ -64,11 +100,16 @@ func (b *Book) Propose(member chain.Address, action []byte, emergency bool) (cha
 		return chain.Hash{}, nil, err
 	}
 	id := ProposalID(n, action)
-	b.State.SetStorage(chain.AddrGovernance, countKey(), binary.BigEndian.AppendUint64(nil, n+1))
-	b.State.SetStorage(chain.AddrGovernance, numberKey(n), id[:])
+	if err := errors.Join(
+		b.put(countKey(), binary.BigEndian.AppendUint64(nil, n+1)),
+		b.put(numberKey(n), id[:]),
+		b.put(actionKey(id), action),
+	); err != nil {
+		return chain.Hash{}, nil, err
+	}
 	proposed := event(EventProposed, 3, id, func(d []byte) []byte { return cbor.AppendBytes(cbor.AppendUint(d, n), member[:]) })
-	p := &Proposal{Number: n, Action: action, Emergency: emergency, Height: b.Height}
-	return id, []chain.Event{proposed, b.approve(id, p, member)}, nil
+	approved, err := b.approve(id, &Proposal{Number: n, Action: action, Emergency: emergency, Height: b.Height}, member)
+	return id, []chain.Event{proposed, approved}, err
 }
 
 // Approve adds a member's approval. The one that makes them enough starts the
@@ -84,10 +125,11 @@ func (b *Book) Approve(member chain.Address, id chain.Hash) ([]chain.Event, erro
 	if len(p.Approvals) == maxApprovals { // most of them by who is no member any more
 		return nil, fmt.Errorf("%w: %d approvals, propose it anew", ErrState, maxApprovals)
 	}
-	return []chain.Event{b.approve(id, p, member)}, nil
+	approved, err := b.approve(id, p, member)
+	return []chain.Event{approved}, err
 }
 
-func (b *Book) approve(id chain.Hash, p *Proposal, member chain.Address) chain.Event {
+func (b *Book) approve(id chain.Hash, p *Proposal, member chain.Address) (chain.Event, error) {
 	g := &b.Params.Governance
 	p.Approvals = append(p.Approvals, member)
 	if p.Ready == 0 && b.approvals(p) >= g.Threshold {
@@ -97,11 +139,11 @@ func (b *Book) approve(id chain.Hash, p *Proposal, member chain.Address) chain.E
 		}
 		p.Ready = b.Height + chain.Height(lock)
 	}
-	b.State.SetStorage(chain.AddrGovernance, proposalKey(id), p.encode())
-	return event(EventApproved, 4, id, func(d []byte) []byte {
+	approved := event(EventApproved, 4, id, func(d []byte) []byte {
 		d = cbor.AppendUint(cbor.AppendBytes(d, member[:]), uint64(len(p.Approvals)))
 		return cbor.AppendUint(d, uint64(p.Ready))
 	})
+	return approved, b.put(proposalKey(id), p.encode())
 }
 
 // Execute carries a proposal out.
@@ -116,6 +158,9 @@ func (b *Book) Execute(member chain.Address, id chain.Hash) (Effect, []chain.Eve
 	case b.Height < p.Ready:
 		return Effect{}, nil, fmt.Errorf("%w: the timelock runs to block %d", ErrState, p.Ready)
 	}
+	if err := b.look(len(p.Action)); err != nil {
+		return Effect{}, nil, err
+	}
 	a, err := ParseAction(p.Action)
 	if err != nil {
 		return Effect{}, nil, err
@@ -127,16 +172,18 @@ func (b *Book) Execute(member chain.Address, id chain.Hash) (Effect, []chain.Eve
 	var effect Effect
 	switch a.Name {
 	case ActionEntry:
-		b.State.SetStorage(chain.AddrGovernance, tableKey(a.Table, a.Key), a.Value)
+		err = b.put(tableKey(a.Table, a.Key), a.Value)
 	case ActionUpgrade:
 		effect.Upgrade = &a
 	case ActionRegistry:
 		effect.Registry = a.Instruction
 	default:
-		b.State.SetStorage(chain.AddrGovernance, settingsKey(), appendSettings(nil, list))
+		err = b.put(settingsKey(), appendSettings(nil, list))
 	}
 	p.Done = b.Height
-	b.State.SetStorage(chain.AddrGovernance, proposalKey(id), p.encode())
+	if err = errors.Join(err, b.put(proposalKey(id), p.encode())); err != nil {
+		return Effect{}, nil, err
+	}
 	done := event(EventExecuted, 2, id, func(d []byte) []byte { return cbor.AppendText(d, a.Name) })
 	return effect, []chain.Event{done}, nil
 }
@@ -175,7 +222,17 @@ func (b *Book) approvals(p *Proposal) (n uint64) {
 // settings returns the settings after an action of parameters, and nil for the
 // others, or why the chain cannot take it.
 func (b *Book) settings(a *Action) ([]chain.KeptSetting, error) {
-	list, err := Settings(b.State)
+	if a.Name != ActionSet && a.Name != ActionDeprecate {
+		return nil, nil
+	}
+	was, err := b.State.Storage(chain.AddrGovernance, settingsKey())
+	if err == nil {
+		err = b.look(len(was))
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := readSettings(was)
 	if err != nil {
 		return nil, err
 	}
@@ -185,13 +242,13 @@ func (b *Book) settings(a *Action) ([]chain.KeptSetting, error) {
 			if err := chain.CheckSettable(s.Path); err != nil {
 				return nil, fmt.Errorf("%w: %w", ErrAction, err)
 			}
-			kept, err := s.Keep()
-			if err != nil {
-				return nil, fmt.Errorf("%w: %w", ErrAction, err)
-			}
-			for _, k := range kept {
-				list = merge(list, k)
-			}
+		}
+		kept, err := chain.Keep(a.Settings...)
+		if err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrAction, err)
+		}
+		for _, k := range kept {
+			list = merge(list, k)
 		}
 	case ActionDeprecate:
 		kept, err := b.deprecate(list, a.ID)
@@ -201,8 +258,6 @@ func (b *Book) settings(a *Action) ([]chain.KeptSetting, error) {
 		for _, k := range kept {
 			list = merge(list, k)
 		}
-	default:
-		return nil, nil
 	}
 	if len(list) > MaxSettings {
 		return nil, fmt.Errorf("%w: more than %d settings", ErrAction, MaxSettings)
@@ -215,7 +270,7 @@ func (b *Book) settings(a *Action) ([]chain.KeptSetting, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrAction, err)
 	}
-	if err := undoable(next); err != nil {
+	if err := undoable(next, len(appendSettings(nil, list))); err != nil {
 		return nil, fmt.Errorf("%w: nothing could be decided any more: %w", ErrAction, err)
 	}
 	return list, nil
@@ -224,13 +279,16 @@ func (b *Book) settings(a *Action) ([]chain.KeptSetting, error) {
 // What the next decision may need at most under parameters that one decision sets.
 const (
 	undoBytes  = 1_024                   // payload of a proposal: the least that max_tx_bytes may be
+	undoRows   = 4                       // that a proposal makes, the first one of a chain
+	undoFixed  = 512                     // bytes of them and of their keys, without action and approvals
+	undoEvents = 2                       // of an instruction, each below 128 bytes
 	undoBlocks = 30 * 86_400             // of the short timelock
 	undoPrice  = 1_000 * chain.WeiPerCBY // of one instruction at the least base fees
 )
 
-// undoable reports why parameters would leave no way to other ones: whatever else
-// members decide by mistake, they can take back.
-func undoable(p *chain.Params) error {
+// undoable reports why parameters, kept in so many bytes, would leave no way to other
+// ones: whatever else members decide by mistake, they can take back.
+func undoable(p *chain.Params, kept int) error {
 	g := &p.Governance
 	if n := uint64(len(g.Members)); n == 0 || n < g.Threshold {
 		return fmt.Errorf("governance.members are %d, too few to approve", n)
@@ -238,9 +296,11 @@ func undoable(p *chain.Params) error {
 	if g.EmergencyTimelockBlocks > undoBlocks {
 		return fmt.Errorf("governance.emergency_timelock_blocks = %d, want at most %d", g.EmergencyTimelockBlocks, undoBlocks)
 	}
+	rows := undoFixed + uint64(kept) + g.Seats*(uint64(len(chain.Address{}))+1)
 	need := chain.Usage{
-		Cycles: p.Intrinsic.InstructionCycles,
-		Cells:  undoBytes*p.Intrinsic.PayloadByteCells + undoBytes, // payload and events
+		Cycles: p.Intrinsic.InstructionCycles + (undoBytes+chain.Cycles(kept))*p.API.ManifestByteCycles,
+		Cells: undoBytes*p.Intrinsic.PayloadByteCells + undoRows*p.API.NewEntryCells +
+			chain.Cells(rows)*p.API.StorageWriteByteCells + undoEvents*chain.Cells(p.API.OfEvent(0, 128)),
 	}
 	lane := fees.LaneTarget(p, chain.LaneSystem)
 	room := chain.Usage{Cycles: min(lane.Cycles, p.MaxTxCycles), Cells: min(lane.Cells, p.MaxTxCells)}

@@ -10,7 +10,8 @@
 //
 //	settings            parameters that differ from the genesis, each by its path, in one form
 //	count               proposals so far
-//	proposal/id         a [Proposal]
+//	action/id           what a proposal asks for, written once
+//	proposal/id         the rest of a [Proposal]
 //	number/n            its id, by number from 0
 //	table/name/key      an entry of a registry: enclave keys, measurements, bans
 //
@@ -32,6 +33,13 @@
 //     base fee.
 //   - A proposal is carried out at most once, never before its timelock, and only
 //     while enough of those who approved are members.
+//
+// # What it costs
+//
+// Besides the instruction itself, its rows: a new one the price of an entry and its
+// bytes, one that was there the bytes that are written ([Book.Overwritten]). The bytes
+// of an action were paid with the payload that brought them. The price does not rise
+// with the state (ADR 88): members can raise the limit of a full one.
 //
 // The package is pure.
 package governance

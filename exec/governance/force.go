@@ -58,7 +58,7 @@ func settingsKey() state.StorageKey { return systemKey([]byte("settings")) }
 // Settings returns what governance has set.
 func Settings(v state.View) ([]chain.KeptSetting, error) {
 	b, err := v.Storage(chain.AddrGovernance, settingsKey())
-	if err != nil || b == nil {
+	if err != nil {
 		return nil, err
 	}
 	return readSettings(b)
@@ -69,8 +69,12 @@ func settingLimits() cbor.Limits {
 	return cbor.Limits{Bytes: chain.MaxSettingBytes, Depth: 16, Items: chain.MaxSettingBytes}
 }
 
-// readSettings reads {path: value, …}. What the values are is for [chain.Params.With].
+// readSettings reads {path: value, …}, or nothing where nothing was ever set. What the
+// values are is for [chain.Params.With].
 func readSettings(b []byte) ([]chain.KeptSetting, error) {
+	if b == nil {
+		return nil, nil
+	}
 	r := cbor.NewReader(b)
 	n, err := r.Map(MaxSettings)
 	if err != nil {

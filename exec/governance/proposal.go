@@ -29,6 +29,8 @@ func ProposalID(number uint64, action []byte) chain.Hash {
 	return keccak.Sum256([]byte("cowboy-proposal-v1"), binary.BigEndian.AppendUint64(nil, number), action)
 }
 
+func actionKey(id chain.Hash) state.StorageKey { return systemKey([]byte("action/"), id[:]) }
+
 func proposalKey(id chain.Hash) state.StorageKey { return systemKey([]byte("proposal/"), id[:]) }
 
 func numberKey(n uint64) state.StorageKey {
@@ -75,7 +77,8 @@ func Read(v state.View, id chain.Hash) (*Proposal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrRecord, id, err)
 	}
-	return p, nil
+	p.Action, err = v.Storage(chain.AddrGovernance, actionKey(id))
+	return p, err
 }
 
 // Entry returns an entry of a table; nil where there is none.
@@ -86,7 +89,7 @@ func Entry(v state.View, table, key string) ([]byte, error) {
 func decodeProposal(b []byte) (*Proposal, error) {
 	r := cbor.NewReader(b)
 	p := new(Proposal)
-	err := r.ArrayOf(7)
+	err := r.ArrayOf(6)
 	var height, ready, done uint64
 	var n int
 	read := func(f func() error) {
@@ -95,7 +98,6 @@ func decodeProposal(b []byte) (*Proposal, error) {
 		}
 	}
 	read(func() (err error) { p.Number, err = r.Uint(); return err })
-	read(func() (err error) { p.Action, err = r.Bytes(chain.MaxTxBytes); return err })
 	read(func() (err error) { p.Emergency, err = r.Bool(); return err })
 	read(func() (err error) { height, err = r.Uint(); return err })
 	read(func() (err error) { n, err = r.Array(maxApprovals); return err })
@@ -114,9 +116,11 @@ func decodeProposal(b []byte) (*Proposal, error) {
 	return p, err
 }
 
+// encode writes all but the action, which has a row of its own: what approvals write
+// again does not grow with it.
 func (p *Proposal) encode() []byte {
-	b := cbor.AppendUint(cbor.AppendArray(nil, 7), p.Number)
-	b = cbor.AppendBool(cbor.AppendBytes(b, p.Action), p.Emergency)
+	b := cbor.AppendUint(cbor.AppendArray(nil, 6), p.Number)
+	b = cbor.AppendBool(b, p.Emergency)
 	b = cbor.AppendArray(cbor.AppendUint(b, uint64(p.Height)), len(p.Approvals))
 	for _, a := range p.Approvals {
 		b = cbor.AppendBytes(b, a[:])

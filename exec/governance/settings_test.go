@@ -181,7 +181,7 @@ func FuzzSettings(f *testing.F) {
 	p := chain.DefaultParams()
 	f.Fuzz(func(t *testing.T, b []byte) {
 		list, err := readSettings(b)
-		if err != nil {
+		if err != nil || b == nil {
 			return
 		}
 		if !bytes.Equal(appendSettings(nil, list), b) {
@@ -211,12 +211,12 @@ func FuzzSettings(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if back, err := words.Keep(); err != nil || len(back) != 1 || !bytes.Equal(back[0].Value, k.Value) {
+			if back, err := chain.Keep(words); err != nil || len(back) != 1 || !bytes.Equal(back[0].Value, k.Value) {
 				t.Errorf("%s = %s is kept as %x, %v; it was %x", k.Path, words.Value, back, err, k.Value)
 			}
 		}
 		if err := next.Check(); err == nil {
-			_ = undoable(next)
+			_ = undoable(next, len(b))
 		}
 	})
 }
