@@ -140,7 +140,7 @@ arm64: ## build for arm64 and run the portable tests under emulation
 i386: ## run the tests that do not need blst as 32-bit programs
 	@.ci/i386
 
-interop: ## sign with an independent implementation and compare with the committed vectors (needs Node)
+interop: ## sign with an independent implementation, and let a verifier written from the documents check BLOCKS=300 of a devnet (needs Node)
 	@.ci/interop
 
 oracles: ## check roots, proofs, pairings and account signatures with third-party implementations

@@ -13,7 +13,8 @@ const forms = `
 ## Types of arguments
 
 All of them are items of the encoding that the body has too: deterministic CBOR (RFC 8949 §4.2.1), lengths
-definite, integers in their shortest form, maps in the order of their encoded keys, no tags.
+definite, integers in their shortest form, maps in the order of their encoded keys, texts in UTF-8, no tags; a body
+has at most 32 levels of arrays and maps.
 
 | type | item |
 |---|---|
@@ -21,7 +22,7 @@ definite, integers in their shortest form, maps in the order of their encoded ke
 | bool | false or true |
 | text | text string, UTF-8 |
 | bytes | byte string |
-| address | byte string of 20 |
+| address | byte string of 20; a reserved one is its number, big-endian |
 | hash | byte string of 32 |
 | amount | 0 to 2^128 - 1: an unsigned integer, or beyond 64 bits a byte string of 9 to 16, big-endian, without leading zeros |
 | handler | text of at most %d bytes |

@@ -35,9 +35,9 @@ tip_per_cycle, tip_per_cell, access_list, payload, signature.
 | field | form |
 |---|---|
 | to | 20-byte string, or null to deploy |
-| access_list | null, or an array of [address, [32-byte keys]]; addresses and keys strictly ascending; at most %d addresses and %d keys |
+| access_list | null, or an array, which may be empty, of [address, [32-byte keys]]; addresses and keys strictly ascending; at most %d addresses and %d keys |
 | payload | byte string |
-| signature | [y_parity, r, s] with 32-byte strings and low s; null in the form that is signed |
+| signature | [y_parity, r, s] with 32-byte strings, r and s from 1 to the order less 1, and low s; null in the form that is signed |
 | all others | unsigned 64-bit integers |
 
 The body is at most %d bytes. The sender signs keccak256 of the body with a null signature; keccak256
