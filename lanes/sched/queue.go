@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"cmp"
 	"math/bits"
 	"slices"
 	"sync/atomic"
@@ -130,6 +131,12 @@ type laneQueue struct {
 }
 
 func (q *laneQueue) insertBefore(e, at *entry, p *pricing) {
+	q.link(e, at, p)
+	q.calls.join(e)
+}
+
+// link is insertBefore of one whose call is counted already.
+func (q *laneQueue) link(e, at *entry, p *pricing) {
 	f := &q.fifos[e.level]
 	if e.level != levelParked {
 		if b := p.boundsOf(e); q.filled>>e.level&1 == 0 {
@@ -139,7 +146,6 @@ func (q *laneQueue) insertBefore(e, at *entry, p *pricing) {
 		}
 	}
 	f.insertBefore(e, at)
-	q.calls.join(e)
 	q.filled |= 1 << e.level
 	if e.level < levelTier0 {
 		q.idle[e.level].Add(1)
@@ -198,8 +204,8 @@ func (q *laneQueue) relevelled(p *pricing, e *entry) level {
 	return to
 }
 
-// relevel moves every transaction whose level under the new base fee differs,
-// keeping arrival order in the level it joins. Parked ones are left alone: they
+// relevel takes every transaction whose level under the new base fee differs out of its
+// list and says where it belongs; rejoin must follow. Parked ones are left alone: they
 // get a level when they can run. Lists whose bounds hold the new fee are
 // skipped whole, so the cost is that of the lists in which something may cross
 // an edge, and a sort of those that did. What moved has no leader then.
@@ -222,24 +228,33 @@ func (q *laneQueue) relevel(p *pricing) (movers []*entry) {
 			e = next
 		}
 	}
-	slices.SortFunc(movers, func(a, b *entry) int {
-		if a.level != b.level {
-			return int(a.level) - int(b.level)
-		}
-		if a.seq < b.seq {
-			return -1
-		}
-		return 1
-	})
-	var at *entry
-	for i, e := range movers {
-		if i == 0 || movers[i-1].level != e.level {
-			at = q.fifos[e.level].head
-		}
-		for at != nil && at.seq < e.seq {
-			at = at.next
-		}
-		q.insertBefore(e, at, p)
+	for _, e := range movers {
+		q.calls.join(e)
 	}
 	return movers
+}
+
+// rejoin gives entries that have left other levels the places at theirs that the order of
+// arrival says. However many they are, no list is walked more than once. It returns how
+// many entries it came to.
+func (q *laneQueue) rejoin(movers []*entry, p *pricing) (looked int) {
+	slices.SortFunc(movers, func(a, b *entry) int {
+		return cmp.Or(cmp.Compare(a.level, b.level), cmp.Compare(a.seq, b.seq))
+	})
+	var behind *entry
+	for i, e := range slices.Backward(movers) {
+		if i == len(movers)-1 || movers[i+1].level != e.level {
+			behind = nil
+		}
+		before := q.fifos[e.level].tail
+		if behind != nil {
+			before = behind.prev
+		}
+		for looked++; before != nil && before.seq > e.seq; looked++ {
+			behind, before = before, before.prev
+		}
+		q.link(e, behind, p)
+		behind = e
+	}
+	return looked
 }

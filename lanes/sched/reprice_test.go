@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"encoding/binary"
 	"fmt"
 	"math"
 	"math/big"
@@ -174,4 +175,42 @@ func (p *pool) levelOfTip(tip chain.Wei) level {
 
 func limitsOf(tx *chain.Tx) chain.Usage {
 	return chain.Usage{Cycles: tx.CyclesLimit, Cells: tx.CellsLimit}
+}
+
+// TestManyPromotedAtOnce: a crowd of small messages that was barred by few large ones, and
+// finds room when these go, is placed among as many that came later by one walk.
+func TestManyPromotedAtOnce(t *testing.T) {
+	const crowd, after = 12_000, 12_000
+	cfg := validatorConfig()
+	cfg.ActorRefill, cfg.ActorMost = 1_000_000, 10_000_000
+	p := newPool(cfg, 10)
+	var m maker
+	actor := chain.Address{0xac}
+	add := func(sender, nonce int, to *chain.Address, limit chain.Cycles) {
+		tx := m.tx(0, uint64(nonce), 10)
+		tx.Tx.To, tx.Tx.CyclesLimit = to, limit
+		binary.BigEndian.PutUint64(tx.Sender[:], uint64(sender))
+		if _, err := p.add(tx, 0, Account{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for n := range 100 { // as much as the actor can serve
+		add(1, n, &actor, 1_000_000)
+	}
+	for i := range crowd {
+		add(2+i/250, i%250, &actor, 10)
+	}
+	for i := range after {
+		add(100_000+i/250, i%250, nil, 10)
+	}
+	if got := p.Stats().Lanes[chain.LaneUser].Barred; got < crowd {
+		t.Fatalf("%d of %d are barred", got, crowd)
+	}
+	var large chain.Address
+	binary.BigEndian.PutUint64(large[:], 1)
+	p.refresh(large, Account{Nonce: 100})
+	if moved := p.reprice(p.laneBases()); moved != crowd || p.movedLast > 2*(crowd+after) {
+		t.Errorf("%d of %d moved, past %d of %d entries", moved, crowd, p.movedLast, crowd+after)
+	}
+	p.checkShards(t)
 }

@@ -75,6 +75,7 @@ type Scheduler struct {
 	picks      uint64
 	pickedLast int
 	lookedLast int      // entries that it came to; the work of a pick, for the tests
+	movedLast  int      // likewise of placing what has moved at the last head
 	merge      arrivals // of the pick at hand
 
 	shards [Shards]shard
@@ -347,6 +348,7 @@ func (s *Scheduler) refreshAll(txs []*chain.VerifiedTx, touched []chain.Address,
 // lanes whose fees changed are touched, in them only lists for which the change
 // matters, and in those only transactions that cross a tier's edge move.
 func (s *Scheduler) reprice(base [chain.NumLanes]chain.FeePair) (moved int) {
+	s.movedLast = 0
 	var changed []chain.LaneID
 	for lane := range chain.NumLanes {
 		if s.prices[lane].base != base[lane] {
@@ -364,20 +366,13 @@ func (s *Scheduler) reprice(base [chain.NumLanes]chain.FeePair) (moved int) {
 // reprice moves what crosses an edge of the tiers in the lanes whose base fees
 // have changed.
 func (h *shard) reprice(changed []chain.LaneID) (moved int) {
-	var movers []*entry
 	for _, lane := range changed {
-		movers = append(movers, h.lanes[lane].relevel(&h.all.prices[lane])...)
+		movers := h.lanes[lane].relevel(&h.all.prices[lane])
+		h.movers[lane] = movers
+		moved += len(movers)
 	}
-	for _, e := range movers {
-		e.of.stale = true
-	}
-	for _, e := range movers {
-		if e.of.stale { // once for each sender, with all its places new
-			e.of.stale = false
-			h.follow(e.of, 0, len(e.of.waiting))
-		}
-	}
-	return len(movers)
+	h.settleMovers()
+	return moved
 }
 
 // retire drops what has grown old, of one shard at each head: a pool that looked at all

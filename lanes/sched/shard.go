@@ -32,7 +32,8 @@ type shard struct {
 	byHash  map[chain.Hash]*entry
 	senders map[chain.Address]*sender
 	lanes   [chain.NumLanes]laneQueue
-	seq     uint64 // of the operation at hand: its number and, below, its steps
+	movers  [chain.NumLanes][]*entry // on their way to other levels; none between operations
+	seq     uint64                   // of the operation at hand: its number and, below, its steps
 	counts  counters
 	_       [64]byte // the next shard's lock is another core's business
 }

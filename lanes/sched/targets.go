@@ -122,21 +122,33 @@ func (s *Scheduler) promote() (moved int) {
 			continue
 		}
 		h := s.shardOf(e.tx.Sender)
-		q := &h.lanes[e.lane]
-		q.remove(e)
+		h.lanes[e.lane].remove(e)
 		e.level = l
-		at := q.fifos[l].tail
-		for at != nil && at.seq > e.seq {
-			at = at.prev
-		}
-		if at == nil {
-			at = q.fifos[l].head
-		} else {
-			at = at.next
-		}
-		q.insertBefore(e, at, &s.prices[e.lane])
-		h.follow(e.of, 0, len(e.of.waiting))
+		s.targets.join(e) // before the next is judged
+		h.movers[e.lane] = append(h.movers[e.lane], e)
 		moved++
 	}
+	for i := range s.shards {
+		s.shards[i].settleMovers()
+	}
 	return moved
+}
+
+// settleMovers gives the movers their places, and their senders their leaders, once.
+func (h *shard) settleMovers() {
+	for lane, movers := range h.movers {
+		h.all.movedLast += h.lanes[lane].rejoin(movers, &h.all.prices[lane])
+		for _, e := range movers {
+			e.of.stale = true
+		}
+	}
+	for lane, movers := range h.movers {
+		for _, e := range movers {
+			if e.of.stale { // with all places of the sender new
+				e.of.stale = false
+				h.follow(e.of, 0, len(e.of.waiting))
+			}
+		}
+		h.movers[lane] = nil
+	}
 }
