@@ -79,7 +79,7 @@ func (s *Server) readAhead(route *route, r *http.Request, client netip.Addr) (he
 	if route.body == 0 || r.Body == nil || r.ContentLength > route.body {
 		return held{}, nil // no body is wanted, or the handler refuses it unread
 	}
-	share := held{of: s.bodies, network: client}
+	share := s.bodies.none(client)
 	body := make([]byte, 0, min(bodyStepBytes, max(r.ContentLength, 0)))
 	for end := false; !end && int64(len(body)) <= route.body; {
 		step := min(bodyStepBytes, route.body+1-int64(len(body)))

@@ -116,6 +116,26 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
+// TestBodiesAreGivenBack: a network that sends one body after the other is served for
+// ever, whatever the length of its prefix.
+func TestBodiesAreGivenBack(t *testing.T) {
+	cfg := testConfig()
+	cfg.ClientShare, cfg.BodiesBytesMax = 25, 1<<20
+	cfg.RequestsPerSecond = 0
+	s := newServer(t, cfg, rpctest.New())
+	body := string(transfer(t, testKey(t, 1), 0).AppendWire(nil))
+	for _, remote := range []string{"10.0.0.1:5", "[2001:db8:1:2:3::4]:5", "[fd00::1]:5"} {
+		for i := range 100 {
+			r := httptest.NewRequest("POST", "/submit", strings.NewReader(body))
+			r.RemoteAddr = remote
+			w := httptest.NewRecorder()
+			if s.ServeHTTP(w, r); w.Code != 200 {
+				t.Fatalf("body %d of %s, none other under way: %d %s", i, remote, w.Code, w.Body)
+			}
+		}
+	}
+}
+
 // A read of the past costs the same whatever it reads: with a rate of three
 // lookups a second, there is one of it at once.
 func TestPastCostsMore(t *testing.T) {

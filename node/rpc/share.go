@@ -63,6 +63,9 @@ func (s *shares) take(client netip.Addr, n int64) (held, refused) {
 	return held{s, network, n}, granted
 }
 
+// none is what a client holds who took nothing yet, to be added to.
+func (s *shares) none(client netip.Addr) held { return held{of: s, network: networkOf(client)} }
+
 // more adds to what a client holds.
 func (h *held) more(n int64) refused {
 	next, why := h.of.take(h.network, n)
