@@ -270,6 +270,7 @@ func (x *APICosts) fields() []field {
 		{"entry_item_cycles", (*uint64)(&x.EntryItemCycles)},
 		{"new_account_cells", (*uint64)(&x.NewAccountCells)},
 		{"code_free_bytes", &x.CodeFreeBytes},
+		{"event_short_bytes", &x.EventShortBytes},
 	}
 }
 
@@ -347,6 +348,8 @@ func (x *APICosts) member(name string) any {
 		return (*uint64)(&x.NewAccountCells)
 	case "code_free_bytes":
 		return &x.CodeFreeBytes
+	case "event_short_bytes":
+		return &x.EventShortBytes
 	}
 	return nil
 }

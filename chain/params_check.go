@@ -198,6 +198,7 @@ func (p *Params) checkCosts() error {
 		bound{"api_costs.delivery_cells", uint64(api.DeliveryCells), 0, maxBytePrice},
 		bound{"api_costs.firing_cycles", uint64(api.FiringCycles), 0, uint64(p.Timer.MinCycles)},
 		bound{"api_costs.event_cells", uint64(api.EventCells), 0, maxBytePrice},
+		bound{"api_costs.event_short_bytes", api.EventShortBytes, 0, MaxEventBytes},
 		bound{"api_costs.firing_cells", uint64(api.FiringCells), 0, uint64(p.Timer.DefaultCells)},
 	)
 }

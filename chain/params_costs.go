@@ -72,12 +72,19 @@ type APICosts struct {
 	EntryItemCycles Cycles `json:"entry_item_cycles"` // for each name and constant of an actor's code, at each call of it
 	NewAccountCells Cells  `json:"new_account_cells"` // an account that was not there
 	CodeFreeBytes   uint64 `json:"code_free_bytes"`   // of new code that stood in the payload, which has paid for them
+	EventShortBytes uint64 `json:"event_short_bytes"` // of an event; those beyond are paid twice
 }
 
 // OfEvent is the price of an event in cells: who emits it and how long it is stand in
-// the receipt besides the bytes of its name and its data.
+// the receipt besides the bytes of its name and its data. Those of a common event cost
+// what resolution 2.11 says, the bytes beyond as much again (resolution 14.12).
 func (c *APICosts) OfEvent(name, data int) uint64 {
-	return uint64(c.EventCells) + (uint64(name+data)+c.EventBytesPerCell-1)/c.EventBytesPerCell
+	n := uint64(name + data)
+	cells := uint64(c.EventCells) + (n+c.EventBytesPerCell-1)/c.EventBytesPerCell
+	if n > c.EventShortBytes {
+		cells += (n - c.EventShortBytes + c.EventBytesPerCell - 1) / c.EventBytesPerCell
+	}
+	return cells
 }
 
 func defaultAPICosts() APICosts {
@@ -98,7 +105,7 @@ func defaultAPICosts() APICosts {
 		BlobCommitKiBCycles:     40,
 		StorageWriteByteCells:   1,
 		StorageReadBytesPerCell: 10,
-		EventBytesPerCell:       1,
+		EventBytesPerCell:       2,
 		ReturnByteCells:         1,
 		ManifestByteCycles:      5, // read, checked, hashed and written: 20 ns a byte
 		ManifestBytesPerCycle:   4, // parsed anew where no cache has it: 6 ns a byte
@@ -120,6 +127,7 @@ func defaultAPICosts() APICosts {
 		EntryItemCycles: 8,     // made ready by each machine: 60 to 150 ns
 		NewAccountCells: 280,   // what it takes of tries and rows
 		CodeFreeBytes:   2_560, // the SDK's examples, whose deployment costs at most twice what it did (ADR 90)
+		EventShortBytes: 256,
 	}
 }
 

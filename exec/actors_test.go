@@ -107,7 +107,8 @@ func TestEventsAreBounded(t *testing.T) { // resolution 2.11, ADR 90
 	c.g.Params.API.EmitEventCycles, c.g.Params.API.EmitEventByteCycles = 10, 0
 	c.g.Params.API.EventBytesPerCell = 2
 	addr, _ := c.deploy(alice, herald, manifestOf())
-	const name, data = chain.MaxEventName, chain.MaxEventBytes
+	const name, data, short = chain.MaxEventName, chain.MaxEventBytes, 256
+	c.g.Params.API.EventShortBytes = short
 	for _, tt := range []struct {
 		rule               string
 		times, topic, size uint64
@@ -119,9 +120,9 @@ func TestEventsAreBounded(t *testing.T) { // resolution 2.11, ADR 90
 		{"each for itself", 3, 4, 4, chain.CodeOK, 3 * 5},
 		{"as many as may be", chain.MaxEvents, 1, 0, chain.CodeOK, chain.MaxEvents},
 		{"one more", chain.MaxEvents + 1, 1, 0, chain.CodeReverted, 0},
-		{"the longest name", 1, name, 0, chain.CodeOK, (name + 2) / 2},
+		{"the longest name", 1, name, 0, chain.CodeOK, (name+2)/2 + 1}, // a byte more than a short one has
 		{"a longer one", 1, name + 1, 0, chain.CodeReverted, 0},
-		{"the most data", 1, 1, data - 3, chain.CodeOK, (1 + data + 1) / 2},
+		{"the most data", 1, 1, data - 3, chain.CodeOK, (1+data+1)/2 + (1+data-short+1)/2},
 		{"more data", 1, 1, data - 2, chain.CodeReverted, 0},
 	} {
 		payload := actor.AppendMessage(nil, "say", uints(tt.times, tt.topic, tt.size))

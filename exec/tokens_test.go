@@ -111,22 +111,22 @@ func TestTokenInstructions(t *testing.T) { // resolution 11.46; whitepaper §17.
 		cells  chain.Cells
 		event  string
 	}{
-		{"transfer", alice, chain.OpTokenTransfer, [][]byte{address(bob), amount(300)}, chain.CodeOK, costs.TransferCycles, 118 + row + 57, "token_transfer"},
+		{"transfer", alice, chain.OpTokenTransfer, [][]byte{address(bob), amount(300)}, chain.CodeOK, costs.TransferCycles, 71 + row + 57, "token_transfer"},
 		{"more than there is", alice, chain.OpTokenTransfer, [][]byte{address(bob), amount(701)}, chain.CodeTokenBalance, costs.TransferCycles, 64, ""},
-		{"approve", bob, chain.OpTokenApprove, [][]byte{address(alice), amount(100)}, chain.CodeOK, costs.ApproveCycles, 116 + row + 76, "token_approve"},
+		{"approve", bob, chain.OpTokenApprove, [][]byte{address(alice), amount(100)}, chain.CodeOK, costs.ApproveCycles, 70 + row + 76, "token_approve"},
 		{"beyond the allowance", alice, chain.OpTokenTransferFrom, [][]byte{address(bob), address(alice), amount(101)}, chain.CodeTokenAllowance, costs.TransferFromCycles, 96, ""},
-		{"transfer from", alice, chain.OpTokenTransferFrom, [][]byte{address(bob), address(alice), amount(100)}, chain.CodeOK, costs.TransferFromCycles, 117, "token_transfer"},
+		{"transfer from", alice, chain.OpTokenTransferFrom, [][]byte{address(bob), address(alice), amount(100)}, chain.CodeOK, costs.TransferFromCycles, 96, "token_transfer"},
 		{"mint another's", bob, chain.OpTokenMint, [][]byte{address(bob), amount(1)}, chain.CodeForbidden, costs.MintCycles, 64, ""},
-		{"mint", alice, chain.OpTokenMint, [][]byte{address(bob), amount(50)}, chain.CodeOK, costs.MintCycles, 92, "token_mint"},
-		{"burn", bob, chain.OpTokenBurn, [][]byte{amount(50)}, chain.CodeOK, costs.BurnCycles, 92, "token_burn"},
-		{"freeze", alice, chain.OpTokenFreeze, [][]byte{address(bob)}, chain.CodeOK, costs.AdminCycles, 92 + row + 55, "token_freeze"},
+		{"mint", alice, chain.OpTokenMint, [][]byte{address(bob), amount(50)}, chain.CodeOK, costs.MintCycles, 64, "token_mint"},
+		{"burn", bob, chain.OpTokenBurn, [][]byte{amount(50)}, chain.CodeOK, costs.BurnCycles, 64, "token_burn"},
+		{"freeze", alice, chain.OpTokenFreeze, [][]byte{address(bob)}, chain.CodeOK, costs.AdminCycles, 58 + row + 55, "token_freeze"},
 		{"frozen", bob, chain.OpTokenTransfer, [][]byte{address(alice), amount(1)}, chain.CodeTokenFrozen, costs.TransferCycles, 64, ""},
-		{"unfreeze", alice, chain.OpTokenUnfreeze, [][]byte{address(bob)}, chain.CodeOK, costs.AdminCycles, 94, "token_unfreeze"},
+		{"unfreeze", alice, chain.OpTokenUnfreeze, [][]byte{address(bob)}, chain.CodeOK, costs.AdminCycles, 59, "token_unfreeze"},
 		{"batch, one too many", alice, chain.OpTokenBatch, [][]byte{payments(pair(bob, 1), pair(bob, 800))}, chain.CodeTokenBalance, 1500, 128, ""},
 		{"batch of none", alice, chain.OpTokenBatch, [][]byte{payments()}, chain.CodeBadArgument, 500, 0, ""},
-		{"batch", alice, chain.OpTokenBatch, [][]byte{payments(pair(bob, 1), pair(bob, 2))}, chain.CodeOK, 1500, 232, "token_transfer"},
-		{"hooks of nobody", alice, chain.OpTokenHooks, [][]byte{null}, chain.CodeOK, costs.AdminCycles, 71, "token_hooks"},
-		{"owner none", alice, chain.OpTokenOwner, [][]byte{null}, chain.CodeOK, costs.AdminCycles, 75, "token_ownership"},
+		{"batch", alice, chain.OpTokenBatch, [][]byte{payments(pair(bob, 1), pair(bob, 2))}, chain.CodeOK, 1500, 140, "token_transfer"},
+		{"hooks of nobody", alice, chain.OpTokenHooks, [][]byte{null}, chain.CodeOK, costs.AdminCycles, 48, "token_hooks"},
+		{"owner none", alice, chain.OpTokenOwner, [][]byte{null}, chain.CodeOK, costs.AdminCycles, 50, "token_ownership"},
 		{"nobody mints", alice, chain.OpTokenMint, [][]byte{address(bob), amount(1)}, chain.CodeForbidden, costs.MintCycles, 64, ""},
 	} {
 		args := append([][]byte{tokenID(id)}, s.args...)
@@ -197,8 +197,8 @@ func TestTokenInstructionForms(t *testing.T) { // bad input
 			t.Errorf("limit %d: %s, %d used", limit, chain.CodeName(r.Code), r.CyclesUsed)
 		}
 	}
-	cells := chain.Cells(len(tokenPayload(chain.OpTokenTransfer, tokenID(id), address(bob), amount(1)))) + 116
-	for _, limit := range []chain.Cells{cells - 116, cells - 1, cells} {
+	cells := chain.Cells(len(tokenPayload(chain.OpTokenTransfer, tokenID(id), address(bob), amount(1)))) + 70
+	for _, limit := range []chain.Cells{cells - 70, cells - 1, cells} {
 		tx := c.instruction(alice, chain.OpTokenTransfer, tokenID(id), address(bob), amount(1)).Tx
 		tx.CellsLimit = limit
 		r := c.block(verified(tx, alice)).Receipts[0]
