@@ -1,8 +1,12 @@
 package node
 
 import (
+	"bytes"
+	"context"
 	"net/http"
 	"net/http/pprof"
+	"sync"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -143,6 +147,61 @@ func adminMux(metrics http.Handler) *http.ServeMux {
 	return mux
 }
 
-func metricsServer(r *prometheus.Registry) http.Handler {
-	return promhttp.HandlerFor(r, promhttp.HandlerOpts{})
+// gatheredFor is how long metrics are served again as they were gathered. That takes
+// milliseconds and the locks of the store, and anybody may ask.
+const gatheredFor = 500 * time.Millisecond
+
+// metricsServer answers with the metrics of a registry, gathered now or a moment ago.
+func metricsServer(r prometheus.Gatherer) *gathered {
+	return &gathered{from: promhttp.HandlerFor(r, promhttp.HandlerOpts{DisableCompression: true}), now: time.Now}
 }
+
+// gathered is an answer that is given again for a moment.
+type gathered struct {
+	from http.Handler
+	now  func() time.Time
+
+	mu   sync.Mutex // guards all below
+	at   time.Time
+	last *page
+}
+
+// ServeHTTP implements http.Handler.
+func (g *gathered) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p := g.fresh(r)
+	for name, values := range p.header {
+		w.Header()[name] = values
+	}
+	w.WriteHeader(p.status)
+	_, _ = w.Write(p.body.Bytes()) // or the client has left
+}
+
+// fresh gathers anew, in one form for all who ask, if the last time is too long ago.
+func (g *gathered) fresh(r *http.Request) *page {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if now := g.now(); g.last == nil || now.Sub(g.at) >= gatheredFor {
+		p := &page{header: http.Header{}, status: http.StatusOK}
+		plain := r.Clone(context.WithoutCancel(r.Context()))
+		plain.Header = http.Header{}
+		g.from.ServeHTTP(p, plain)
+		g.last, g.at = p, now
+	}
+	return g.last
+}
+
+// page is an answer in memory. Once it is written, nothing in it changes.
+type page struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+// Header implements http.ResponseWriter.
+func (p *page) Header() http.Header { return p.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (p *page) WriteHeader(status int) { p.status = status }
+
+// Write implements http.ResponseWriter.
+func (p *page) Write(b []byte) (int, error) { return p.body.Write(b) }

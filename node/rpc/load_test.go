@@ -111,6 +111,15 @@ func TestRateLimit(t *testing.T) {
 	if code := from("10.0.0.1:1000", "/health"); code != 200 {
 		t.Errorf("the health of a busy node is hidden: %d", code)
 	}
+	hurried := 0
+	for range 200 {
+		if from("10.0.0.3:999", "/health") == 429 {
+			hurried++
+		}
+	}
+	if code := from("10.0.0.2:999", "/health"); hurried < 100 || code != 200 {
+		t.Errorf("of one who asks for nothing but the health %d of 200 are refused, another gets %d", hurried, code)
+	}
 	for i := range 10_000 { // strangers cannot grow the table or free the bucket
 		from(fmt.Sprintf("[2001:db8:%x::1]:1", i), "/height")
 	}

@@ -18,7 +18,7 @@ type route struct {
 	handle  handleFunc
 	timeout time.Duration // of the request's context; 0 for a stream
 
-	open     bool    // exempt from the rate and in-flight limits
+	open     bool    // exempt from the in-flight limits, with a rate of its own
 	stream   bool    // answers as long as the client stays: its slot and its writer are its own
 	body     int64   // bytes of the body at most, 0 for none
 	slots    *shares // own limit instead of the common one

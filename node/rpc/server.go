@@ -50,6 +50,7 @@ type Server struct {
 	bodies      *shares // in bytes
 	answers     *shares // in bytes
 	rates       *clientRates
+	openRates   *clientRates // of the open routes
 	faucetRates *clientRates
 	origins     *http.CrossOriginProtection
 	events      eventCache
@@ -88,6 +89,7 @@ func New(cfg Config, source Source) (*Server, error) {
 		bodies:      memory(cfg.BodiesBytesMax),
 		answers:     memory(cfg.AnswersBytesMax),
 		rates:       newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax),
+		openRates:   newClientRates(cfg.RequestsPerSecond, time.Second, cfg.ClientsMax),
 		faucetRates: newClientRates(cfg.FaucetPerMinute, time.Minute, cfg.ClientsMax),
 		origins:     http.NewCrossOriginProtection(),
 		stopping:    make(chan struct{}),
@@ -167,6 +169,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if route.open { // watched by operators: must answer when clients overload the node
+		if ok, wait := s.openRates.spend(s.client(r), 1, time.Now()); !ok {
+			retryAfter(w, wait)
+			s.writeError(w, r, refuse(http.StatusTooManyRequests, CodeRateLimited,
+				"more than %d looks at the node per second: it changes once a block", s.cfg.RequestsPerSecond))
+			return
+		}
 		s.serve(route, args, w, r)
 		return
 	}
