@@ -20,6 +20,7 @@ type Estimation struct {
 	Limits        chain.Usage // that it ran with
 	Fee           chain.Wei   // at the block's base fees and the transaction's tips
 	Short         chain.Wei   // what the sender lacks of value and fee; 0: it can pay
+	Growth        uint64      // factor of the price of new bytes of the state, in basis points
 }
 
 // Estimate runs a transaction on a state and forgets what it wrote. Of tx it
@@ -43,7 +44,7 @@ func Estimate(view state.View, in Inputs, sender chain.Address, tx chain.Tx) (Es
 	if err != nil {
 		return Estimation{}, &InvalidTx{Err: err}
 	}
-	out := Estimation{Lane: ins.Lane}
+	out := Estimation{Lane: ins.Lane, Growth: b.actors.Factor}
 	if err := b.complete(&tx, ins, from.Nonce); err != nil {
 		return Estimation{}, err
 	}

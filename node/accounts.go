@@ -126,6 +126,7 @@ func (s *source) Health() rpc.Health {
 		Status: "ok", Ready: true,
 		Height: s.Height(), View: chain.View(n.engine.Stats.View.Load()),
 		ChainID: n.genesis.ChainID, Genesis: n.chainHash, Version: n.cfg.Version, Devnet: n.cfg.Devnet,
+		State: n.room.state(),
 	}
 	switch {
 	case n.stopping.Load():

@@ -148,6 +148,7 @@ func (s *source) Estimate(ctx context.Context, q *rpc.EstimateQuery) (*rpc.Trial
 	}
 	t := trialOf(&quote.Outcome, quote.Height)
 	t.Lane, t.Actor, t.Fee, t.Short, t.Suggested = quote.Lane, quote.Actor, quote.Fee, quote.Short, quote.Suggested
+	t.Growth = quote.Growth
 	t.Fees = s.BaseFees().Fees[quote.Lane]
 	return t, nil
 }

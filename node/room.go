@@ -12,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/node/ops"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -36,8 +37,13 @@ type roomConfig struct {
 // chainRoom is what the protocol counts.
 type chainRoom struct {
 	Bytes, Limit uint64
-	Factor       float64 // of the price of new bytes
+	Growth       uint64 // factor of the price of new bytes, in basis points
 }
+
+func (c *chainRoom) factor() float64 { return float64(c.Growth) / fees.GrowthOne }
+
+// state is what readers are told of it: at most as old as the last look.
+func (r *room) state() rpc.StateRoom { return rpc.StateRoom(r.seen.Load().chain) }
 
 // roomSeen is one look.
 type roomSeen struct {
@@ -127,7 +133,7 @@ func (s *roomSeen) limits() []limit {
 	if s.chain.Limit > 0 {
 		out = append(out, limit{
 			name: "chain", share: float64(s.chain.Bytes) / float64(s.chain.Limit),
-			what: fmt.Sprintf("of the chain's limit of state (%.1f of %.1f GiB) is in use; new entries cost %.4g times their price", gib(s.chain.Bytes), gib(s.chain.Limit), s.chain.Factor),
+			what: fmt.Sprintf("of the chain's limit of state (%.1f of %.1f GiB) is in use; new entries cost %.4g times their price", gib(s.chain.Bytes), gib(s.chain.Limit), s.chain.factor()),
 			fix:  "only governance can raise it (state.limit_bytes), which all nodes need memory for",
 		})
 	}
@@ -174,7 +180,7 @@ func (n *Node) roomMetrics(gauge gaugeFunc) {
 	}
 	gauge("state_bytes", "Bytes of the state as the protocol counts them.", seen(func(s *roomSeen) float64 { return float64(s.chain.Bytes) }))
 	gauge("state_limit_bytes", "The protocol's limit of them.", seen(func(s *roomSeen) float64 { return float64(s.chain.Limit) }))
-	gauge("state_price_factor", "By how much new bytes of the state are dearer than on a young chain.", seen(func(s *roomSeen) float64 { return s.chain.Factor }))
+	gauge("state_price_factor", "By how much new bytes of the state are dearer than on a young chain.", seen(func(s *roomSeen) float64 { return s.chain.factor() }))
 	gauge("state_memory_bytes", "Memory that the resident tries take.", seen(func(s *roomSeen) float64 { return float64(s.tries.Bytes) }))
 	gauge("state_memory_free_bytes", "Of it, records that were given back and can be used again.", seen(func(s *roomSeen) float64 { return float64(s.tries.Free) }))
 	gauge("state_memory_limit_bytes", "Memory that this node has for the tries; 0 if the system does not tell.", seen(func(s *roomSeen) float64 { return float64(s.memory) }))
@@ -199,7 +205,7 @@ func countState(view state.View, p *chain.Params) (chainRoom, error) {
 		return chainRoom{}, err
 	}
 	kept := m.Total(&p.State)
-	return chainRoom{Bytes: kept, Limit: p.State.LimitBytes, Factor: float64(fees.GrowthFactor(&p.State, kept)) / fees.GrowthOne}, nil
+	return chainRoom{Bytes: kept, Limit: p.State.LimitBytes, Growth: fees.GrowthFactor(&p.State, kept)}, nil
 }
 
 // StateLimit is what the state of the chain in a data folder may come to, in bytes

@@ -18,7 +18,7 @@ import (
 func TestRoomSaysSoLongBefore(t *testing.T) {
 	const gib = 1 << 30
 	var log bytes.Buffer
-	tries, use := store.Resident{}, chainRoom{Factor: 1}
+	tries, use := store.Resident{}, chainRoom{Growth: 10_000}
 	r := newRoom(roomConfig{
 		memory: 48 * gib, log: slog.New(slog.NewTextHandler(&log, nil)),
 		tries: func() store.Resident { return tries }, chain: func() (chainRoom, error) { return use, nil },
@@ -37,11 +37,11 @@ func TestRoomSaysSoLongBefore(t *testing.T) {
 		{name: "more of it", tries: store.Resident{Bytes: 40 * gib}, want: []string{"83 % of the memory"}},
 		{name: "urgent", tries: store.Resident{Bytes: 44 * gib}, want: []string{"urgent: 92 % of the memory"}, logged: "urgent", words: "--state-memory-mib"},
 		{
-			name: "all", tries: store.Resident{Bytes: 44 * gib, Arena: 0.9}, chain: chainRoom{25 * gib, 32 * gib, 563.2}, logged: "563.2 times", words: "references",
+			name: "all", tries: store.Resident{Bytes: 44 * gib, Arena: 0.9}, chain: chainRoom{25 * gib, 32 * gib, 5_632_000}, logged: "563.2 times", words: "references",
 			want: []string{"urgent: 92 % of the memory", "78 % of the chain's limit", "urgent: 90 % of the records"},
 		},
 		{name: "room again"},
-		{name: "and none again", chain: chainRoom{30 * gib, 32 * gib, 3000}, want: []string{"urgent: 94 % of the chain's limit"}, logged: "3000 times"},
+		{name: "and none again", chain: chainRoom{30 * gib, 32 * gib, 30_000_000}, want: []string{"urgent: 94 % of the chain's limit"}, logged: "3000 times"},
 	} {
 		log.Reset()
 		tries, use = tt.tries, tt.chain
@@ -83,7 +83,7 @@ func TestHealthSaysThatRoomEnds(t *testing.T) {
 		t.Fatalf("a new chain: %+v", h)
 	}
 	seen := *r.room.seen.Load()
-	if p := r.ledger.Head().Force.Params; seen.chain.Bytes == 0 || seen.chain.Limit != p.State.LimitBytes || seen.chain.Factor != 1 || StateLimit(t.TempDir()) != p.State.LimitBytes {
+	if p := r.ledger.Head().Force.Params; seen.chain.Bytes == 0 || seen.chain.Limit != p.State.LimitBytes || seen.chain.Growth != 10_000 || StateLimit(t.TempDir()) != p.State.LimitBytes {
 		t.Errorf("what the protocol counts of a new chain: %+v", seen.chain)
 	}
 	if seen.tries.Bytes == 0 {

@@ -64,6 +64,7 @@ func healthReply(h Health) HealthReply {
 		Version: h.Version,
 		Devnet:  h.Devnet,
 		Reasons: reasons,
+		State:   StateReply(h.State),
 	}
 }
 

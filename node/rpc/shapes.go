@@ -259,6 +259,15 @@ type HealthReply struct {
 	Version string   `json:"version"`
 	Devnet  bool     `json:"devnet"`
 	Reasons []string `json:"reasons"`
+
+	State StateReply `json:"state"`
+}
+
+// StateReply is how full the state is, as the protocol counts it.
+type StateReply struct {
+	Bytes  uint64 `json:"bytes"`
+	Limit  uint64 `json:"limit_bytes"`
+	Growth uint64 `json:"price_basis_points"` // of new bytes; 10,000 on a young chain
 }
 
 // ErrorReply is the body of every error; the codes are those of [Code].

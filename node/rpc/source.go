@@ -221,4 +221,11 @@ type Health struct {
 	Version string
 	Devnet  bool
 	Reasons []string // why it is not ok or not ready
+	State   StateRoom
+}
+
+// StateRoom is how full the state is, as the protocol counts it (ADR 63).
+type StateRoom struct {
+	Bytes, Limit uint64
+	Growth       uint64 // factor of the price of new bytes, in basis points
 }

@@ -34,6 +34,7 @@ type Trial struct {
 	Fees      chain.FeePair // the prices
 	Short     chain.Wei     // what the sender lacks
 	Suggested chain.Usage   // limits to send it with
+	Growth    uint64        // factor of the price of new bytes of the state, in basis points
 }
 
 // EstimateQuery is a transaction without nonce, prices and signature.
@@ -98,6 +99,8 @@ type EstimateReply struct {
 	Cycle       chain.Wei `json:"basefee_cycle"`
 	Cell        chain.Wei `json:"basefee_cell"`
 	Short       chain.Wei `json:"short"` // what the sender lacks of value and fee
+	// By how much new bytes of the state cost more cells than on a young chain.
+	Growth uint64 `json:"state_price_basis_points"`
 	TrialReply
 }
 
@@ -177,7 +180,7 @@ func (s *Server) estimate(w http.ResponseWriter, r *http.Request, _ []string) er
 	}
 	reply := EstimateReply{
 		Height: uint64(t.Height), Lane: t.Lane.String(), CyclesLimit: uint64(t.Suggested.Cycles), CellsLimit: uint64(t.Suggested.Cells),
-		Fee: t.Fee, Cycle: t.Fees.PerCycle, Cell: t.Fees.PerCell, Short: t.Short, TrialReply: trialReply(t),
+		Fee: t.Fee, Cycle: t.Fees.PerCycle, Cell: t.Fees.PerCell, Short: t.Short, Growth: t.Growth, TrialReply: trialReply(t),
 	}
 	if t.Actor != (chain.Address{}) {
 		made := t.Actor.String()
