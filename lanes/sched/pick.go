@@ -189,8 +189,8 @@ func (k *picker) meet(e *entry) error {
 		if k.onHead && e.nonce != s.Nonce {
 			return nil // the one before it, which came first, was not taken
 		}
-		if k.barred(e) {
-			return nil
+		if k.barred(e) || !k.pays(e) {
+			return nil // without a look at the account: a crowd may be so
 		}
 		if err := k.read(s, e.tx.Sender); err != nil {
 			return err
@@ -207,6 +207,13 @@ func (k *picker) meet(e *entry) error {
 		}
 	}
 	return nil
+}
+
+// pays reports whether the fee caps cover the base fee of the block, which on a parent
+// above the head may be higher than the one that the levels were made for.
+func (k *picker) pays(e *entry) bool {
+	base := k.req.BaseFees[e.lane]
+	return e.maxFee.PerCycle >= base.PerCycle && e.maxFee.PerCell >= base.PerCell
 }
 
 // read opens the account of a sender for this pick.
@@ -226,10 +233,9 @@ func (k *picker) read(s *sender, addr chain.Address) (err error) {
 // block order, so a predecessor that was taken stands in the same or an earlier
 // segment (resolution 11.15).
 func (k *picker) take(s *sender, e *entry) bool {
-	base, c := k.req.BaseFees[e.lane], k.countOf(e)
+	c := k.countOf(e)
 	if e.nonce != s.pick.nonce || s.pick.shut || !k.fits(e, &c) || // fits: for what it leads, which was not asked yet
-		e.maxFee.PerCycle < base.PerCycle || e.maxFee.PerCell < base.PerCell ||
-		e.cost > s.pick.spendable {
+		!k.pays(e) || e.cost > s.pick.spendable {
 		return false
 	}
 	loose := k.loose(&c)

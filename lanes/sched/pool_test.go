@@ -308,3 +308,29 @@ func TestFullLaneRefusesWithoutALook(t *testing.T) {
 	}
 	p.checkShards(t)
 }
+
+// TestPricedOutIsNotRead: a crowd that could pay at the head, and cannot on a parent above
+// it, is passed over without a look at the accounts of its senders.
+func TestPricedOutIsNotRead(t *testing.T) {
+	var m maker
+	cfg := validatorConfig()
+	p := newPool(cfg, 10)
+	for i := range 200 {
+		tx := m.tx(byte(i), 0, 0)
+		if tx.Tx.MaxFeePerCycle = 100; i%20 == 0 {
+			tx.Tx.MaxFeePerCycle = 101
+		}
+		mustAdd(t, p, tx)
+	}
+	params := chain.DefaultParams()
+	read := 0
+	req := &PickRequest{Params: &params, Height: 2, MaxBytes: 1 << 20, Account: func(chain.Address) (Account, error) {
+		read++
+		return Account{Spendable: 1 << 40}, nil
+	}}
+	req.BaseFees[chain.LaneUser].PerCycle = 101
+	picked, err := p.Pick(req)
+	if err != nil || len(picked.Txs) != 10 || read != 10 {
+		t.Errorf("%d picked, %d accounts read, %v; want 10 of each", len(picked.Txs), read, err)
+	}
+}
