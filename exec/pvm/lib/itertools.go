@@ -10,6 +10,7 @@ type iterState struct {
 	size  func() int // modelled bytes beside the values, nil: iterBytes
 	repr  func(m *vm.Machine) (string, error)
 	hint  func() (int64, bool)
+	again bool // next is asked anew after an end: its sources say whether there is more
 	done  bool
 }
 
@@ -41,7 +42,7 @@ func (s *iterState) Step(m *vm.Machine) (vm.Value, bool, error) {
 	if err != nil {
 		return vm.None, false, err
 	}
-	s.done = !ok
+	s.done = !ok && !s.again
 	return v, ok, nil
 }
 
@@ -91,7 +92,7 @@ func iterMethods(c *vm.Class) {
 func stepped(m *vm.Machine, s vm.Stepper) (vm.Value, error) {
 	v, ok, err := s.Step(m)
 	if err == nil && !ok {
-		err = stop(m)
+		err = m.Stop(v)
 	}
 	return v, err
 }

@@ -149,7 +149,7 @@ func newAccumulate(m *vm.Machine, a vm.Args) (*iterState, error) {
 	}
 	fn, total := orNone(a, 2), orNone(a, 3)
 	pending, begun := !total.IsNone(), !total.IsNone()
-	s := &iterState{roots: func(visit func(vm.Value)) { visit(it); visit(fn); visit(total) }}
+	s := &iterState{again: true, roots: func(visit func(vm.Value)) { visit(it); visit(fn); visit(total) }}
 	s.next = func(m *vm.Machine) (vm.Value, bool, error) {
 		if pending {
 			pending = false
@@ -157,7 +157,7 @@ func newAccumulate(m *vm.Machine, a vm.Args) (*iterState, error) {
 		}
 		v, ok, err := m.Next(it)
 		if err != nil || !ok {
-			return vm.None, false, err
+			return v, false, err
 		}
 		if !begun {
 			begun, total = true, v

@@ -53,18 +53,18 @@ func newCompress(m *vm.Machine, a vm.Args) (*iterState, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &iterState{roots: hold(data, selectors)}
+	s := &iterState{again: true, roots: hold(data, selectors)}
 	s.next = func(m *vm.Machine) (vm.Value, bool, error) {
 		for {
 			v, ok, err := m.Next(data)
 			if err != nil || !ok {
-				return vm.None, false, err
+				return v, false, err
 			}
 			mark := m.Hold(v)
 			pick, ok, err := m.Next(selectors)
 			if err != nil || !ok {
 				m.Release(mark)
-				return vm.None, false, err
+				return pick, false, err
 			}
 			t, err := m.Truth(pick)
 			m.Release(mark)
@@ -83,7 +83,7 @@ func newDropwhile(m *vm.Machine, a vm.Args) (*iterState, error) {
 		return nil, err
 	}
 	fn, started := a.Values[1], false
-	s := &iterState{roots: hold(it, fn)}
+	s := &iterState{again: true, roots: hold(it, fn)}
 	s.next = func(m *vm.Machine) (vm.Value, bool, error) {
 		for {
 			v, ok, err := m.Next(it)
@@ -120,13 +120,14 @@ func newTakewhile(m *vm.Machine, a vm.Args) (*iterState, error) {
 		return nil, err
 	}
 	fn := a.Values[1]
-	s := &iterState{roots: hold(it, fn)}
+	s := &iterState{again: true, roots: hold(it, fn)}
 	s.next = func(m *vm.Machine) (vm.Value, bool, error) {
 		v, ok, err := m.Next(it)
 		if err != nil || !ok {
-			return vm.None, false, err
+			return v, false, err
 		}
 		t, err := predicate(m, fn, v)
+		s.again = t || err != nil
 		return v, t, err
 	}
 	return s, nil
@@ -138,12 +139,12 @@ func newFilterfalse(m *vm.Machine, a vm.Args) (*iterState, error) {
 		return nil, err
 	}
 	fn := a.Values[1]
-	s := &iterState{roots: hold(it, fn)}
+	s := &iterState{again: true, roots: hold(it, fn)}
 	s.next = func(m *vm.Machine) (vm.Value, bool, error) {
 		for {
 			v, ok, err := m.Next(it)
 			if err != nil || !ok {
-				return vm.None, false, err
+				return v, false, err
 			}
 			t, err := truthOf(m, fn, v)
 			if err != nil || !t {
@@ -161,11 +162,11 @@ func newStarmap(m *vm.Machine, a vm.Args) (*iterState, error) {
 		return nil, err
 	}
 	fn := a.Values[1]
-	s := &iterState{roots: hold(it, fn)}
+	s := &iterState{again: true, roots: hold(it, fn)}
 	s.next = func(m *vm.Machine) (vm.Value, bool, error) {
 		v, ok, err := m.Next(it)
 		if err != nil || !ok {
-			return vm.None, false, err
+			return v, false, err
 		}
 		args, err := m.Collect(v)
 		if err != nil {
@@ -188,13 +189,13 @@ func newPairwise(m *vm.Machine, a vm.Args) (*iterState, error) {
 		if !last.Bound() {
 			v, ok, err := m.Next(it)
 			if err != nil || !ok {
-				return vm.None, false, err
+				return v, false, err
 			}
 			last = v
 		}
 		v, ok, err := m.Next(it)
 		if err != nil || !ok {
-			return vm.None, false, err
+			return v, false, err
 		}
 		pair := m.NewTuple([]vm.Value{last, v})
 		last = v
@@ -270,8 +271,8 @@ func sliced(it vm.Value, next, end, step int64) *iterState {
 			limit = end
 		}
 		for taken < limit {
-			if _, ok, err := m.Next(it); err != nil || !ok {
-				return vm.None, false, err
+			if v, ok, err := m.Next(it); err != nil || !ok {
+				return v, false, err
 			}
 			m.Charge(m.Prices().Element)
 			taken++
@@ -281,7 +282,7 @@ func sliced(it vm.Value, next, end, step int64) *iterState {
 		}
 		v, ok, err := m.Next(it)
 		if err != nil || !ok {
-			return vm.None, false, err
+			return v, false, err
 		}
 		taken++
 		if next > 1<<63-1-step {

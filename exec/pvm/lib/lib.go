@@ -67,9 +67,6 @@ func orNone(a vm.Args, i int) vm.Value {
 	return v
 }
 
-// stop is the StopIteration of an exhausted iterator.
-func stop(m *vm.Machine) error { return m.RaiseValue(m.Builtin("StopIteration")) }
-
 // special finds a special method of v's class.
 func special(m *vm.Machine, v vm.Value, name string) (vm.Value, bool) {
 	return m.ClassOf(v).Lookup(name)

@@ -241,7 +241,10 @@ func (m *Machine) sequenceIter(v Value) Value {
 	return it.head(KindIterator, nil, it)
 }
 
-// Next is next(it); false when exhausted.
+// Next is next(it); false when exhausted. The value beside false is the
+// StopIteration that said so where it is more than the plain one: iterators that
+// pass on the end of another pass it on as well, as its value is the result of a
+// generator that delegates to them.
 func (m *Machine) Next(it Value) (Value, bool, error) {
 	if exact(it) {
 		switch o := it.ref.self.(type) {
@@ -266,10 +269,23 @@ func (m *Machine) Next(it Value) (Value, bool, error) {
 	if err == nil {
 		return r, true, nil
 	}
+	return m.stopped(err)
+}
+
+// stopped is the answer of an iterator that err ended: a StopIteration is its end.
+func (m *Machine) stopped(err error) (Value, bool, error) {
 	if m.isRaised(err, m.rt.classes.StopIteration) {
-		return unbound, false, nil
+		return err.(*Raised).Exc.val(), false, nil
 	}
 	return unbound, false, err
+}
+
+// Stop is the StopIteration of an iterator whose Next answered v and false.
+func (m *Machine) Stop(v Value) error {
+	if e, ok := v.exception(); ok {
+		return e.onItsWay()
+	}
+	return m.RaiseValue(m.rt.classes.StopIteration)
 }
 
 // step advances an iterator of the library without the call of its __next__,
@@ -280,7 +296,10 @@ func (m *Machine) step(s Stepper) (Value, bool, error) {
 	}
 	v, ok, err := s.Step(m)
 	m.Exit()
-	return v, ok, err
+	if err != nil {
+		return m.stopped(err)
+	}
+	return v, ok, nil
 }
 
 // ownsNative tells whether a special method found on c is a native of the

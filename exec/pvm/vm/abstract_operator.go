@@ -244,7 +244,8 @@ func (m *Machine) CompareBool(op CompareOp, a, b Value) (bool, error) {
 }
 
 // Identical is a is b. Strings, ints and floats have no identity (resolution
-// 11.48), but for the library, which compares them with marks of its own.
+// 11.48), but for the library, which compares them with marks of its own. Those of
+// a class of the program have that of any object: nobody makes one of them twice.
 func (m *Machine) Identical(a, b Value) (bool, error) {
 	if (noIdentity(a) && !singleton(b) || noIdentity(b) && !singleton(a)) && !m.ofLibrary() {
 		return false, m.Raise(m.rt.classes.DeterminismError, "'is' with a str, int or float is not deterministic; use ==")
@@ -254,7 +255,7 @@ func (m *Machine) Identical(a, b Value) (bool, error) {
 
 func noIdentity(v Value) bool {
 	k := v.ref.kind
-	return k == KindInt || k == KindFloat || k == KindStr
+	return exact(v) && (k == KindInt || k == KindFloat || k == KindStr)
 }
 
 // singleton tells values whose identity cannot depend on how the other operand
@@ -263,6 +264,8 @@ func singleton(v Value) bool {
 	switch v.ref.kind {
 	case KindNone, KindEllipsis, KindNotImplemented:
 		return true
+	case KindInt, KindFloat, KindStr:
+		return !exact(v)
 	}
 	return false
 }

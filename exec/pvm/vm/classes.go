@@ -12,6 +12,8 @@ type builtinClasses struct {
 	member, code, traceback, genericAlias, union               *Class
 	enumerate, zip, map_, filter, reversed                     *Class
 	setIterator, listReverse, callableIterator                 *Class
+	strIterator, asciiIterator                                 *Class
+	bytesIterator, byteArrayIterator                           *Class
 	iterators                                                  [iterItems + 1]*Class // by the way of iteration
 	tableReverse                                               [3]*Class             // of keys, values, items
 

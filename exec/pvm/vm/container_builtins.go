@@ -61,7 +61,7 @@ func builtinNext(m *Machine, a Args) (Value, error) {
 		if v, ok, err = m.iterNext(n); ok || err != nil {
 			return v, err
 		}
-		err = m.RaiseValue(m.rt.classes.StopIteration)
+		err = m.Stop(v)
 	} else {
 		v, ok, e := m.callSpecial(it, spNext)
 		if !ok {

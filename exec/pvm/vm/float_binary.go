@@ -58,7 +58,7 @@ func (m *Machine) chargeRemainder(a, b uint64) {
 func (m *Machine) floatPow(a, b uint64) (Value, error) {
 	m.Charge(m.Work().PowerFunc * m.dyn.FloatFunc)
 	switch {
-	case softfloat.IsZero(a) && softfloat.Signbit(b) && !softfloat.IsZero(b) && !softfloat.IsNaN(b):
+	case softfloat.IsZero(a) && softfloat.Signbit(b) && !softfloat.IsZero(b) && softfloat.IsFinite(b):
 		return unbound, m.Raise(m.rt.classes.ZeroDivisionError, "0.0 cannot be raised to a negative power")
 	case softfloat.IsFinite(a) && softfloat.IsFinite(b) && softfloat.Signbit(a) && !softfloat.IsZero(a) && !softfloat.IsIntegral(b):
 		return unbound, m.Raise(m.rt.classes.ValueError, "negative number cannot be raised to a fractional power")

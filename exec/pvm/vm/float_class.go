@@ -213,6 +213,9 @@ func intPowMethod(reflected bool) NativeFunc {
 func divmodMethod(reflected bool) NativeFunc {
 	return func(m *Machine, a Args) (Value, error) {
 		x, y := a.Values[0], a.Values[1]
+		if y.Kind() == KindFloat && x.Kind() != KindFloat {
+			return NotImplemented, nil // the float answers
+		}
 		if reflected {
 			x, y = y, x
 		}

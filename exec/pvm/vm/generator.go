@@ -65,7 +65,7 @@ func (m *Machine) newGenerator(fn *Function) *Generator {
 }
 
 // resume makes the generator's frame the running one. sent is what its Yield
-// answers.
+// answers; unbound where something is raised there instead.
 func (m *Machine) resume(g *Generator, sent Value, how arrival) (*frame, error) {
 	switch {
 	case g.state == genRunning:
@@ -82,7 +82,7 @@ func (m *Machine) resume(g *Generator, sent Value, how arrival) (*frame, error) 
 	case g.delegate.Bound():
 		f.pc--
 		g.sent = sent
-	default:
+	case sent.Bound():
 		f.regs[g.sendTo] = sent
 	}
 	g.state, g.yielded = genRunning, false
@@ -245,10 +245,10 @@ func (m *Machine) sendTo(it, sent Value) (v Value, done bool, err error) {
 	case *Generator:
 		return m.send(o, sent)
 	case *Iterator:
-		if sent.IsNone() {
+		if sent.IsNone() && exact(it) {
 			v, ok, err := m.iterNext(o)
 			if err == nil && !ok {
-				v = None
+				return stopValueOf(v), true, nil
 			}
 			return v, !ok, err
 		}
@@ -279,143 +279,30 @@ func (m *Machine) sendTo(it, sent Value) (v Value, done bool, err error) {
 // stopValue turns StopIteration into a result.
 func (m *Machine) stopValue(v Value, err error) (Value, bool, error) {
 	if err != nil && m.isRaised(err, m.rt.classes.StopIteration) {
-		v = err.(*Raised).Exc.value
-		if !v.Bound() {
-			v = None
-		}
-		return v, true, nil
+		return stopValueOf(err.(*Raised).Exc.val()), true, nil
 	}
 	return v, false, err
 }
 
-// generatorNext is next() of a generator; false when it has returned.
+// stopValueOf is the value of a StopIteration, or None of nothing.
+func stopValueOf(v Value) Value {
+	if e, ok := v.exception(); ok && e.value.Bound() {
+		return e.value
+	}
+	return None
+}
+
+// generatorNext is next() of a generator; false when it has returned, with a
+// StopIteration where it returned a value.
 func (m *Machine) generatorNext(v Value) (Value, bool, error) {
 	r, done, err := m.send(v.ref.self.(*Generator), None)
-	return r, !done && err == nil, err
-}
-
-// throwInto raises exc where g is suspended.
-func (m *Machine) throwInto(g *Generator, exc *Exception) (Value, bool, error) {
-	err := error(exc.onItsWay())
-	switch g.state {
-	case genFresh:
-		g.state = genDone
-		g.frame.regs = nil
-		return unbound, true, err
-	case genDone:
-		if g.flags&code.Coroutine != 0 {
-			return unbound, true, m.Raise(m.rt.classes.RuntimeError, "cannot reuse already awaited coroutine")
-		}
-		return unbound, true, err
-	case genRunning:
-		return unbound, false, m.Raise(m.rt.classes.ValueError, "%s already executing", g.kindName())
-	}
-	if g.delegate.Bound() {
-		v, done, derr := m.throwToDelegate(g, exc)
-		if derr == nil && !done {
-			g.yielded = false
-			return v, false, nil
-		}
-		if derr == nil {
-			g.frame.finishDelegate(v)
-			return m.send2(g, v)
-		}
-		g.delegate, err = unbound, derr
-	}
-	f, rerr := m.resume(g, None, byNative)
-	if rerr != nil {
-		return unbound, false, rerr
-	}
-	if r, ok := err.(*Raised); ok && m.handling() != nil && m.handling() != r.Exc && !r.Exc.context.Bound() {
-		m.setContext(r.Exc, m.handling())
-	}
-	return m.runGenerator(g, f, err)
-}
-
-// send2 resumes g whose delegate has just given v to its register.
-func (m *Machine) send2(g *Generator, v Value) (Value, bool, error) {
-	g.sendTo = int(g.frame.unit.obj.Instrs[g.frame.pc-1].A)
-	f, err := m.resume(g, v, byNative)
-	if err != nil {
-		return unbound, false, err
-	}
-	return m.runGenerator(g, f, nil)
-}
-
-// throwToDelegate hands an exception to what g delegates to; done with its
-// result when that returns.
-func (m *Machine) throwToDelegate(g *Generator, exc *Exception) (Value, bool, error) {
-	if err := m.Enter(); err != nil {
-		return unbound, false, err
-	}
-	defer m.exitAndIdle(g)
-	g.state = genRunning
-	raised := error(exc.onItsWay())
-	d := g.delegate
-	if exc.class.subclassOf(m.rt.classes.GeneratorExit) {
-		if err := m.closeDelegate(d); err != nil {
-			return unbound, false, err
-		}
-		return unbound, false, raised
-	}
-	switch o := d.ref.self.(type) {
-	case *Generator:
-		return m.throwInto(o, exc)
-	case *Foreign:
-		if step, ok := o.Payload.(*asyncStep); ok {
-			return m.stepThrow(step, exc)
-		}
-	}
-	fn, ok, err := m.LookupAttr(d, m.intern("throw"))
-	if err != nil {
-		return unbound, false, err
-	}
-	if !ok {
-		return unbound, false, raised
-	}
-	return m.stopValue(m.Call(fn, exc.val()))
-}
-
-func (m *Machine) exitAndIdle(g *Generator) {
-	m.Exit()
-	g.state = genSuspended
-}
-
-// closeDelegate closes what a closing generator delegates to.
-func (m *Machine) closeDelegate(d Value) error {
-	switch o := d.ref.self.(type) {
-	case *Generator:
-		return m.closeGenerator(o)
-	case *Foreign:
-		if step, ok := o.Payload.(*asyncStep); ok {
-			step.state = stepClosed
-			return nil
-		}
-	}
-	fn, ok, err := m.LookupAttr(d, m.intern("close"))
-	if err == nil && ok {
-		_, err = m.Call(fn)
-	}
-	return err
-}
-
-// closeGenerator is g.close().
-func (m *Machine) closeGenerator(g *Generator) error {
-	switch g.state {
-	case genDone:
-		return nil
-	case genFresh:
-		g.state = genDone
-		g.frame.regs = nil
-		return nil
-	}
-	exc := m.newException(m.rt.classes.GeneratorExit, nil)
-	_, done, err := m.throwInto(g, exc)
 	switch {
-	case err == nil && !done:
-		return m.Raise(m.rt.classes.RuntimeError, "%s ignored GeneratorExit", g.kindName())
-	case err != nil && (m.isRaised(err, m.rt.classes.GeneratorExit) || m.isRaised(err, m.rt.classes.StopIteration)):
-		return nil
+	case err != nil:
+		return unbound, false, err
+	case done && r.IsNone():
+		return unbound, false, nil
+	case done:
+		return m.stopped(m.stop(r))
 	}
-	return err
+	return r, true, nil
 }

@@ -173,13 +173,13 @@ func (m *Machine) closeStep(s *asyncStep) error {
 	return m.closeGenerator(s.gen)
 }
 
-// stepThrow raises exc in a step under way.
-func (m *Machine) stepThrow(s *asyncStep, exc *Exception) (Value, bool, error) {
+// stepThrow is throw(*args) in a step under way.
+func (m *Machine) stepThrow(s *asyncStep, args []Value) (Value, bool, error) {
 	if s.state == stepClosed {
 		return unbound, false, m.Raise(m.rt.classes.RuntimeError, "cannot reuse already awaited %s", s.name())
 	}
 	s.state, s.gen.busy = stepRunning, true
-	v, done, err := m.throwInto(s.gen, exc)
+	v, done, err := m.throwArgs(s.gen, args)
 	return m.stepResult(s, v, done, err)
 }
 

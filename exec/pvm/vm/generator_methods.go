@@ -159,11 +159,7 @@ func generatorSend(m *Machine, a Args) (Value, error) {
 }
 
 func generatorThrow(m *Machine, a Args) (Value, error) {
-	e, err := m.thrown(a.Values[1:])
-	if err != nil {
-		return unbound, err
-	}
-	return m.stepped(m.throwInto(generatorIn(a.Values[0]), e))
+	return m.stepped(m.throwArgs(generatorIn(a.Values[0]), a.Values[1:]))
 }
 
 func generatorClose(m *Machine, a Args) (Value, error) {
@@ -198,7 +194,9 @@ func (m *Machine) thrown(args []Value) (*Exception, error) {
 		return e, nil
 	}
 	if e, ok := args[1].exception(); ok {
-		return e, nil
+		if c, _ := v.class(); e.class.subclassOf(c) {
+			return e, nil
+		}
 	}
 	more := args[1:2]
 	if t, ok := args[1].ref.self.(*Tuple); ok {
@@ -257,9 +255,5 @@ func stepThrowMethod(m *Machine, a Args) (Value, error) {
 	if !ok {
 		return unbound, m.wrongReceiver("async_generator_asend", a.Values[0])
 	}
-	e, err := m.thrown(a.Values[1:])
-	if err != nil {
-		return unbound, err
-	}
-	return m.stepped(m.stepThrow(s, e))
+	return m.stepped(m.stepThrow(s, a.Values[1:]))
 }

@@ -422,6 +422,10 @@ enter:
 					pc++
 					continue
 				}
+				if it.class != nil { // its __next__ may be of the program
+					v, ok, err = m.Next(regs[in.A])
+					break
+				}
 				v, ok, err = m.iterNext(it)
 			case *Generator:
 				if it.state == genDone && it.isGenerator() {

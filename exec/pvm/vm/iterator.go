@@ -3,11 +3,12 @@ package vm
 // Iterator is a native iterator. What it does is in how: those over builtin
 // containers keep their place in fields, so that iterNext - and the interpreter,
 // where it wants to - steps them without a call; of the others next answers
-// false when exhausted, and is not called again after that.
+// false when exhausted, and is not called again after that unless again says so.
 type Iterator struct {
 	Object
 	how    iteration
 	done   bool
+	again  bool  // next is asked anew after an end: its sources say whether there is more
 	at     int64 // next position, or next value of a range
 	end    int64 // of ranges: values left; of tables: live entries at the beginning
 	unseen int64 // of dicts: entries not yet given
@@ -62,7 +63,9 @@ func (it *Iterator) finish() {
 	it.done, it.list, it.items, it.table, it.source = true, nil, nil, nil, unbound
 }
 
-// iterNext is next(it): false when exhausted, and from then on.
+// iterNext is next(it): false when exhausted, and from then on. With false it
+// answers the StopIteration that ended it where a function or an iterator of the
+// program raised one, see [Machine.Next].
 func (m *Machine) iterNext(it *Iterator) (Value, bool, error) {
 	if it.done {
 		return unbound, false, nil
@@ -99,12 +102,16 @@ func (m *Machine) iterNext(it *Iterator) (Value, bool, error) {
 		}
 	case iterFunc:
 		v, ok, err := it.next(m)
-		if ok && err == nil {
+		switch {
+		case ok && err == nil:
 			return v, true, nil
+		case err != nil:
+			return m.stopped(err)
+		case it.again:
+			return v, false, nil
 		}
-		if err != nil {
-			return unbound, false, err
-		}
+		it.finish()
+		return v, false, nil
 	default:
 		return m.tableNext(it)
 	}
@@ -156,6 +163,9 @@ func (m *Machine) tableNext(it *Iterator) (Value, bool, error) {
 func (m *Machine) tableIter(how iteration, t *hashTable, source Value) *Iterator {
 	it := m.newIterator(how, source)
 	it.table, it.end, it.unseen = t, int64(t.live), int64(t.live)
+	if _, ok := source.ref.self.(*Set); ok {
+		it.of = m.rt.classes.setIterator
+	}
 	return it
 }
 

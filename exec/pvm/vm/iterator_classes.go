@@ -28,7 +28,11 @@ func (rt *Runtime) defineIterators() {
 		}
 	}
 	b.setIterator, b.listReverse, b.callableIterator = named("set_iterator"), named("list_reverseiterator"), named("callable_iterator")
-	rt.methods(b.setIterator, hint)
+	b.strIterator, b.asciiIterator = named("str_iterator"), named("str_ascii_iterator")
+	b.bytesIterator, b.byteArrayIterator = named("bytes_iterator"), named("bytearray_iterator")
+	for _, c := range [...]*Class{b.setIterator, b.strIterator, b.asciiIterator, b.bytesIterator, b.byteArrayIterator} {
+		rt.methods(c, hint)
+	}
 	rt.methods(b.listReverse, hint)
 	for i, name := range [...]string{"dict_reversekeyiterator", "dict_reversevalueiterator", "dict_reverseitemiterator"} {
 		b.tableReverse[i] = named(name)
@@ -50,11 +54,6 @@ func (m *Machine) iteratorClass(it *Iterator) *Class {
 	if it.of != nil {
 		return it.of
 	}
-	if it.how == iterKeys {
-		if _, ok := it.source.refSelf().(*Set); ok {
-			return m.rt.classes.setIterator
-		}
-	}
 	if c := m.rt.classes.iterators[it.how]; c != nil {
 		return c
 	}
@@ -64,7 +63,7 @@ func (m *Machine) iteratorClass(it *Iterator) *Class {
 func iteratorNext(m *Machine, a Args) (Value, error) {
 	v, ok, err := m.iterNext(a.Values[0].ref.self.(*Iterator))
 	if err == nil && !ok {
-		err = m.RaiseValue(m.rt.classes.StopIteration)
+		err = m.Stop(v)
 	}
 	return v, err
 }
@@ -89,11 +88,11 @@ func enumerateNew(m *Machine, a Args) (Value, error) {
 	if err != nil {
 		return unbound, err
 	}
-	return m.newFunc(a.Values[0], m.rt.classes.enumerate, src, func(m *Machine) (Value, bool, error) {
+	it := m.newFunc(a.Values[0], m.rt.classes.enumerate, src, func(m *Machine) (Value, bool, error) {
 		m.Charge(m.dyn.Element)
 		v, ok, err := m.Next(src)
 		if err != nil || !ok {
-			return unbound, false, err
+			return v, false, err
 		}
 		i := n
 		if k, small := n.smallInt(); small && k < 1<<62 {
@@ -102,7 +101,9 @@ func enumerateNew(m *Machine, a Args) (Value, error) {
 			return unbound, false, err
 		}
 		return m.newPair(i, v), true, nil
-	}).val(), nil
+	})
+	it.again = true
+	return it.val(), nil
 }
 
 func zipNew(m *Machine, a Args) (Value, error) {
@@ -123,7 +124,7 @@ func zipNew(m *Machine, a Args) (Value, error) {
 		return unbound, err
 	}
 	t := m.newTuple(srcs)
-	return m.newFunc(a.Values[0], m.rt.classes.zip, t.val(), func(m *Machine) (Value, bool, error) {
+	it := m.newFunc(a.Values[0], m.rt.classes.zip, t.val(), func(m *Machine) (Value, bool, error) {
 		if len(srcs) == 0 {
 			return unbound, false, nil
 		}
@@ -139,12 +140,14 @@ func zipNew(m *Machine, a Args) (Value, error) {
 				if strict {
 					return unbound, false, m.zipShort(srcs, i)
 				}
-				return unbound, false, nil
+				return v, false, nil
 			}
 			row.items[i] = v
 		}
 		return row.val(), true, nil
-	}).val(), nil
+	})
+	it.again = true
+	return it.val(), nil
 }
 
 // zipShort is the answer of a strict zip when iterator i ends.
@@ -202,6 +205,7 @@ func mapNew(m *Machine, a Args) (Value, error) {
 	}
 	t := m.newTuple(srcs)
 	it := m.newFunc(a.Values[0], m.rt.classes.map_, t.val(), nil)
+	it.again = true
 	it.roots = func(visit func(Value)) { visit(fn) }
 	it.next = func(m *Machine) (Value, bool, error) {
 		m.Charge(m.dyn.NativeCall)
@@ -210,7 +214,7 @@ func mapNew(m *Machine, a Args) (Value, error) {
 		for _, src := range srcs {
 			v, ok, err := m.Next(src)
 			if err != nil || !ok {
-				return unbound, false, err
+				return v, false, err
 			}
 			m.Hold(v)
 		}
@@ -228,13 +232,14 @@ func filterNew(m *Machine, a Args) (Value, error) {
 	}
 	plain := fn.IsNone() || fn == m.rt.classes.bool_.value()
 	it := m.newFunc(a.Values[0], m.rt.classes.filter, src, nil)
+	it.again = true
 	it.roots = func(visit func(Value)) { visit(fn) }
 	it.next = func(m *Machine) (Value, bool, error) {
 		for {
 			m.Charge(m.dyn.Element)
 			v, ok, err := m.Next(src)
 			if err != nil || !ok {
-				return unbound, false, err
+				return v, false, err
 			}
 			keep := v
 			if !plain {

@@ -199,18 +199,24 @@ func (m *Machine) byteOf(x Value) (byte, error) {
 // textIter is iter(v) of str, bytes and bytearray.
 func (m *Machine) textIter(v Value) (Value, bool) {
 	it := &Iterator{roots: func(visit func(Value)) { visit(v) }}
-	at := 0
+	at, given, b := 0, 0, &m.rt.classes
 	switch o := v.Self().(type) {
 	case *Str:
+		if it.of = b.strIterator; o.ascii() {
+			it.of = b.asciiIterator
+		}
+		it.hint = func() int64 { return int64(int(o.runes) - given) }
 		it.next = func(m *Machine) (Value, bool, error) {
 			if at >= len(o.s) {
 				return unbound, false, nil
 			}
 			n := runeBytes(o.s[at])
 			at += n
+			given++
 			return m.newStr(o.s[at-n : at]).val(), true, nil
 		}
 	case *Bytes:
+		it.of, it.hint = b.bytesIterator, func() int64 { return int64(len(o.b) - at) }
 		it.next = func(*Machine) (Value, bool, error) {
 			if at >= len(o.b) {
 				return unbound, false, nil
@@ -219,6 +225,7 @@ func (m *Machine) textIter(v Value) (Value, bool) {
 			return SmallInt(int64(o.b[at-1])), true, nil
 		}
 	case *ByteArray:
+		it.of, it.hint = b.byteArrayIterator, func() int64 { return int64(max(0, len(o.b)-at)) }
 		it.next = func(*Machine) (Value, bool, error) {
 			if at >= len(o.b) {
 				return unbound, false, nil
