@@ -62,16 +62,16 @@ func (c Context) sum(x, y Decimal) Decimal {
 	case x.IsZero() && y.IsZero():
 		return Decimal{neg: x.neg && y.neg || zeroNeg, coef: zero, exp: exp}
 	case x.IsZero():
-		return y.rescaled(max(exp, y.exp-c.Prec-1), c.Rounding)
+		return y.rescaled(max(exp, y.exp-int64(c.Prec)-1), c.Rounding)
 	case y.IsZero():
-		return x.rescaled(max(exp, x.exp-c.Prec-1), c.Rounding)
+		return x.rescaled(max(exp, x.exp-int64(c.Prec)-1), c.Rounding)
 	}
 	high, low := x, y
 	if high.exp < low.exp {
 		high, low = low, high
 	}
-	floor := high.exp + min(-1, digits(high.coef)-c.Prec-2)
-	if low.exp+digits(low.coef)-1 < floor {
+	floor := high.exp + int64(min(-1, digits(high.coef)-c.Prec-2))
+	if low.Adjusted() < floor {
 		low.coef, low.exp = one, floor
 	}
 	high = high.rescaled(low.exp, c.Rounding)
@@ -153,7 +153,7 @@ func (c Context) Quo(x, y Decimal) (Decimal, Signal) {
 		den = new(big.Int).Mul(den, pow10(-shift))
 	}
 	quo, rem := new(big.Int).QuoRem(num, den, new(big.Int))
-	d := Decimal{neg: neg, coef: quo, exp: x.exp - y.exp - shift}
+	d := Decimal{neg: neg, coef: quo, exp: x.exp - y.exp - int64(shift)}
 	if rem.Sign() != 0 {
 		// A last digit of 0 or 5 would look exact or half-way.
 		if new(big.Int).Rem(quo, big.NewInt(5)).Sign() == 0 {
@@ -166,7 +166,7 @@ func (c Context) Quo(x, y Decimal) (Decimal, Signal) {
 }
 
 // stripped drops zeros at the end while the exponent is below limit.
-func (d Decimal) stripped(limit int) Decimal {
+func (d Decimal) stripped(limit int64) Decimal {
 	for d.exp < limit {
 		quo, rem := new(big.Int).QuoRem(d.coef, ten, new(big.Int))
 		if rem.Sign() != 0 {
@@ -210,7 +210,7 @@ func (c Context) Sqrt(x Decimal) (Decimal, Signal) {
 	}
 	root := new(big.Int).Sqrt(coef)
 	exact = exact && new(big.Int).Mul(root, root).Cmp(coef) == 0
-	d := Decimal{coef: root, exp: half - shift}
+	d := Decimal{coef: root, exp: half - int64(shift)}
 	if exact {
 		if shift >= 0 {
 			d.coef, d.exp = root.Quo(root, pow10(shift)), half

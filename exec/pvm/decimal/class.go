@@ -35,7 +35,7 @@ func (d Decimal) IsInteger() bool {
 	if d.exp >= 0 || d.coef.Sign() == 0 {
 		return true
 	}
-	if -d.exp >= digits(d.coef) {
+	if -d.exp >= int64(digits(d.coef)) {
 		return false
 	}
 	return new(big.Int).Rem(d.coef, pow10(-d.exp)).Sign() == 0
@@ -46,7 +46,7 @@ func (d Decimal) isEven() bool {
 	switch {
 	case d.exp > 0 || d.coef.Sign() == 0:
 		return true
-	case -d.exp >= digits(d.coef):
+	case -d.exp >= int64(digits(d.coef)):
 		return false
 	}
 	return new(big.Int).Quo(d.coef, pow10(-d.exp)).Bit(0) == 0

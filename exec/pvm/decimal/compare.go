@@ -40,7 +40,7 @@ func (d Decimal) sign() int {
 	return 1
 }
 
-func sign(i int) int {
+func sign[N int | int64](i N) int {
 	switch {
 	case i < 0:
 		return -1
@@ -51,7 +51,7 @@ func sign(i int) int {
 }
 
 // ofInt is a small integer.
-func ofInt(i int) Decimal { return FromBig(big.NewInt(int64(i))) }
+func ofInt[N int | int64](i N) Decimal { return FromBig(big.NewInt(int64(i))) }
 
 // Compare is the order of x and y as a Decimal: -1, 0 or 1, or NaN.
 func (c Context) Compare(x, y Decimal) (Decimal, Signal) {

@@ -18,7 +18,7 @@ var (
 
 // IntDigits is the number of digits of the integer part of d, to be charged
 // before Int; zero for what is no number.
-func (d Decimal) IntDigits() int {
+func (d Decimal) IntDigits() int64 {
 	if d.kind != finite || d.coef.Sign() == 0 {
 		return 0
 	}
@@ -32,7 +32,7 @@ func (d Decimal) Int(limit int) (*big.Int, error) {
 		return nil, ErrInf
 	case d.IsNaN():
 		return nil, ErrNaN
-	case d.IntDigits() > limit:
+	case d.IntDigits() > int64(limit):
 		return nil, ErrSize
 	}
 	i := new(big.Int).Set(d.rescaled(0, Down).coef)
@@ -49,7 +49,7 @@ func (d Decimal) Ratio(limit int) (num, den *big.Int, err error) {
 		num, err = d.Int(limit)
 		return num, one, err
 	}
-	if -d.exp > limit || digits(d.coef) > limit {
+	if -d.exp > int64(limit) || digits(d.coef) > limit {
 		if d.coef.Sign() == 0 {
 			return zero, one, nil
 		}
@@ -66,7 +66,7 @@ func (d Decimal) Ratio(limit int) (num, den *big.Int, err error) {
 
 // Tuple is Python's as_tuple: the sign, the digits and the exponent, which for
 // what is no number is "F", "n" or "N" in special, and zero.
-func (d Decimal) Tuple() (neg bool, ds []byte, exp int, special string) {
+func (d Decimal) Tuple() (neg bool, ds []byte, exp int64, special string) {
 	text := d.coef.Append(nil, 10)
 	for i := range text {
 		text[i] -= '0'
@@ -114,7 +114,7 @@ func FromFloat(bits uint64) Decimal {
 	}
 	// m/2^n = m·5^n/10^n
 	five := new(big.Int).Exp(big.NewInt(5), big.NewInt(int64(-exp)), nil)
-	return Decimal{neg: neg, coef: coef.Mul(coef, five), exp: exp}
+	return Decimal{neg: neg, coef: coef.Mul(coef, five), exp: int64(exp)}
 }
 
 // Binary64 is the binary64 nearest d, half to even, as its bits: Python's float(d).
@@ -189,7 +189,7 @@ func (d Decimal) Hash() (h int64, ok bool) {
 		if d.exp < 0 {
 			base = hashTenth
 		}
-		m := new(big.Int).Exp(base, big.NewInt(int64(max(d.exp, -d.exp))), hashModulus)
+		m := new(big.Int).Exp(base, big.NewInt(max(d.exp, -d.exp)), hashModulus)
 		h = m.Mul(m, d.coef).Mod(m, hashModulus).Int64()
 	}
 	if d.neg {

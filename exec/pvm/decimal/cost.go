@@ -68,7 +68,7 @@ func (c Context) Cost(w Work, ds ...Decimal) uint64 {
 		wide := 2 * all
 		cost := seriesFactor * wide * wide * wide
 		if len(ds) == 3 && ds[1].exp > 0 {
-			cost += uint64(min(ds[1].exp, maxPrec)) * modFactor * all * all // PowMod, a round per zero
+			cost += uint64(min(ds[1].exp, int64(maxPrec))) * modFactor * all * all // PowMod, a round per zero
 		}
 		return cost
 	}

@@ -12,7 +12,8 @@
 // Work is bounded by the digits of operands and the precision, never by an
 // exponent: Cost tells it beforehand, for a caller who charges before it
 // computes, and what an exponent alone would blow up (Int, Ratio, Format) takes a
-// limit. The parser bounds exponents (exponentMax) where CPython does not.
+// limit. Operands have the exponents of CPython on machines of 64 bits (MaxEmax),
+// so that a sum of three is within 64 bits here on every machine.
 // Results do not depend on the machine: no host floats, no state.
 package decimal
 
@@ -38,7 +39,7 @@ type Decimal struct {
 	kind kind
 	neg  bool
 	coef *big.Int // never negative, never altered
-	exp  int
+	exp  int64
 }
 
 // Signal is a set of conditions.
@@ -75,7 +76,7 @@ const (
 // Context is precision, range of adjusted exponents and rounding.
 type Context struct {
 	Prec       int // digits
-	Emax, Emin int
+	Emax, Emin int64
 	Clamp      bool // exponents leave room for Prec digits
 	Rounding   Rounding
 	Traps      Signal // conditions that raise; no result depends on it
@@ -136,8 +137,8 @@ func (c Context) Create(x Decimal) (Decimal, Signal) {
 	return c.fix(x)
 }
 
-func (c Context) etiny() int { return c.Emin - c.Prec + 1 }
-func (c Context) etop() int  { return c.Emax - c.Prec + 1 }
+func (c Context) etiny() int64 { return c.Emin - int64(c.Prec) + 1 }
+func (c Context) etop() int64  { return c.Emax - int64(c.Prec) + 1 }
 
 // IsNaN says whether d is a NaN of either kind.
 func (d Decimal) IsNaN() bool { return d.kind >= quiet }
@@ -152,7 +153,7 @@ func (d Decimal) IsZero() bool { return d.kind == finite && d.coef.Sign() == 0 }
 func (d Decimal) Signbit() bool { return d.neg }
 
 // Adjusted is the exponent of the first digit.
-func (d Decimal) Adjusted() int { return d.exp + digits(d.coef) - 1 }
+func (d Decimal) Adjusted() int64 { return d.exp + int64(digits(d.coef)) - 1 }
 
 // smallPowers are the powers of ten that most operations need.
 var smallPowers = func() (table [64]*big.Int) {
@@ -164,9 +165,10 @@ var smallPowers = func() (table [64]*big.Int) {
 	return table
 }()
 
-// pow10 is 10^n, not to be altered.
-func pow10(n int) *big.Int {
-	if n < len(smallPowers) {
+// pow10 is 10^n, not to be altered. No caller has an n beyond the digits of its
+// operands, its precision or its limit: an exponent alone never becomes one.
+func pow10[N int | int64](n N) *big.Int {
+	if n < N(len(smallPowers)) {
 		return smallPowers[n]
 	}
 	return new(big.Int).Exp(ten, big.NewInt(int64(n)), nil)
@@ -237,7 +239,7 @@ func (c Context) round(d Decimal) (Decimal, Signal) {
 		d.exp = exp
 		return d, Clamped
 	}
-	low := digits(d.coef) + d.exp - c.Prec
+	low := int64(digits(d.coef)) + d.exp - int64(c.Prec)
 	if low > etop {
 		return c.overflow(d.neg), Overflow | Inexact | Rounded
 	}
@@ -255,9 +257,9 @@ func (c Context) round(d Decimal) (Decimal, Signal) {
 }
 
 // drop rounds off the digits below low.
-func (c Context) drop(d Decimal, low int, s Signal) (Decimal, Signal) {
+func (c Context) drop(d Decimal, low int64, s Signal) (Decimal, Signal) {
 	d, inexact := d.rescale(low, c.Rounding)
-	if d.coef.Cmp(pow10(c.Prec)) >= 0 {
+	if digits(d.coef) > c.Prec {
 		d.coef = new(big.Int).Quo(d.coef, ten)
 		d.exp++
 	}
@@ -289,13 +291,13 @@ func (c Context) overflow(neg bool) Decimal {
 
 // rescaled is d with another exponent: zeros are appended, or digits dropped as
 // the rounding says.
-func (d Decimal) rescaled(exp int, r Rounding) Decimal {
+func (d Decimal) rescaled(exp int64, r Rounding) Decimal {
 	d, _ = d.rescale(exp, r)
 	return d
 }
 
 // rescale is rescaled, and says whether that altered the value.
-func (d Decimal) rescale(exp int, r Rounding) (_ Decimal, inexact bool) {
+func (d Decimal) rescale(exp int64, r Rounding) (_ Decimal, inexact bool) {
 	gap := d.exp - exp
 	d.exp = exp
 	switch {
@@ -305,7 +307,7 @@ func (d Decimal) rescale(exp int, r Rounding) (_ Decimal, inexact bool) {
 		d.coef = new(big.Int).Mul(d.coef, pow10(gap))
 		return d, false
 	}
-	if n := digits(d.coef); -gap > n+1 {
+	if n := digits(d.coef); -gap > int64(n)+1 {
 		// Less than a hundredth of a unit, whatever it is.
 		d.coef, gap = one, -2
 	}

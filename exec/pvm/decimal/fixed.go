@@ -27,13 +27,13 @@ func (c Context) nearest(neg bool, f approximation) (Decimal, Signal) {
 		unit := new(big.Int).Mul(pow10(digits(coef)-c.Prec-1), big.NewInt(5))
 		rem := new(big.Int).Rem(coef, unit)
 		if rem.Cmp(big.NewInt(slack)) > 0 && rem.Sub(unit, rem).Cmp(big.NewInt(slack)) > 0 {
-			return c.round(Decimal{neg: neg, coef: coef, exp: exp})
+			return c.round(Decimal{neg: neg, coef: coef, exp: int64(exp)})
 		}
 	}
 }
 
 // fixed is floor(c·10^e·2^p) for c of either sign.
-func fixed(c *big.Int, e, p int) *big.Int {
+func fixed(c *big.Int, e int64, p int) *big.Int {
 	if e >= 0 {
 		m := new(big.Int).Mul(c, pow10(e))
 		return m.Lsh(m, uint(p))
@@ -154,13 +154,13 @@ func logarithm(x Decimal, d int) (m *big.Int, p, small int) {
 		small = 1 + distanceFromOne(x)
 	}
 	d += small
-	p = bitsFor(d) + 48 // for the terms of the series, and shift
+	p = bitsFor(d) + 80 // for the terms of the series, and shift, which has 61 bits
 	if spare := digits(x.coef) - d - 20; spare > 0 {
-		x.coef, x.exp = new(big.Int).Quo(x.coef, pow10(spare)), x.exp+spare
+		x.coef, x.exp = new(big.Int).Quo(x.coef, pow10(spare)), x.exp+int64(spare)
 	}
 	l := logsAt(p)
 	m = logFixed(fixed(x.coef, x.exp, p), p, l)
-	return m.Add(m, new(big.Int).Mul(l.ten, big.NewInt(int64(shift)))), p, small
+	return m.Add(m, new(big.Int).Mul(l.ten, big.NewInt(shift))), p, small
 }
 
 // distanceFromOne is n, zero or more, for a distance of 10^-n or more between x
@@ -171,5 +171,5 @@ func distanceFromOne(x Decimal) int {
 	}
 	unit := pow10(-x.exp)
 	apart := new(big.Int).Sub(x.coef, unit)
-	return max(0, -x.exp-digits(apart)+1)
+	return max(0, int(-x.exp)-digits(apart)+1)
 }

@@ -31,9 +31,9 @@ var ErrFormat = errors.New("invalid format specifier")
 func (d Decimal) FormatLen(s Spec) int64 {
 	n := int64(d.Digits()) + int64(s.Prec) + 40
 	if d.kind == finite && strings.IndexByte("fF%", s.Type) >= 0 && s.Type != 0 {
-		n += max(int64(d.exp), 0)
+		n += max(d.exp, 0)
 		if !s.HasPrec {
-			n += max(-int64(d.exp), 0)
+			n += max(-d.exp, 0)
 		}
 	}
 	return n + n/3 + int64(s.Width)*utf8.UTFMax
@@ -93,7 +93,7 @@ func (c Context) formatRounded(d Decimal, s Spec) Decimal {
 	switch {
 	case !s.HasPrec:
 	case s.fixedPoint():
-		d = d.rescaled(-s.Prec, c.Rounding)
+		d = d.rescaled(-int64(s.Prec), c.Rounding)
 	case s.scientific():
 		d = d.significant(s.Prec+1, c.Rounding)
 	case digits(d.coef) > s.Prec:
@@ -111,9 +111,9 @@ func (d Decimal) significant(n int, r Rounding) Decimal {
 		return d
 	}
 	adjusted := d.Adjusted()
-	rounded := d.rescaled(adjusted+1-n, r)
+	rounded := d.rescaled(adjusted+1-int64(n), r)
 	if rounded.Adjusted() != adjusted {
-		rounded = rounded.rescaled(rounded.Adjusted()+1-n, r)
+		rounded = rounded.rescaled(rounded.Adjusted()+1-int64(n), r)
 	}
 	return rounded
 }
@@ -121,21 +121,21 @@ func (d Decimal) significant(n int, r Rounding) Decimal {
 // number gives the digits before the point and all that follows them.
 func (s Spec) number(d Decimal) (whole, rest string) {
 	text := d.coef.String()
-	left := d.exp + len(text)
-	place := 1
+	left := d.exp + int64(len(text))
+	place := int64(1)
 	switch {
 	case s.scientific():
 		if d.IsZero() && s.HasPrec {
-			place = 1 - s.Prec
+			place = 1 - int64(s.Prec)
 		}
 	case s.fixedPoint() || d.exp <= 0 && left > -6:
 		place = left
 	}
 	switch {
 	case place <= 0:
-		whole, rest = "0", strings.Repeat("0", -place)+text
-	case place >= len(text):
-		whole = text + strings.Repeat("0", place-len(text))
+		whole, rest = "0", strings.Repeat("0", int(-place))+text
+	case place >= int64(len(text)):
+		whole = text + strings.Repeat("0", int(place)-len(text))
 	default:
 		whole, rest = text[:place], text[place:]
 	}
@@ -150,7 +150,7 @@ func (s Spec) number(d Decimal) (whole, rest string) {
 		if exp >= 0 {
 			mark += "+"
 		}
-		rest += mark + strconv.Itoa(exp)
+		rest += mark + strconv.FormatInt(exp, 10)
 	}
 	if s.Type == '%' {
 		rest += "%"

@@ -52,9 +52,9 @@ func (c Context) divide(x, y Decimal) (quo *big.Int, rem Decimal, ok bool) {
 		if x.IsZero() {
 			return zero, Decimal{neg: x.neg, coef: zero, exp: ideal}, true
 		}
-		return zero, x.rescaled(max(ideal, x.exp-c.Prec-1), c.Rounding), true
+		return zero, x.rescaled(max(ideal, x.exp-int64(c.Prec)-1), c.Rounding), true
 	}
-	if x.Adjusted()-y.Adjusted() > c.Prec {
+	if x.Adjusted()-y.Adjusted() > int64(c.Prec) {
 		return nil, rem, false
 	}
 	a, b := x.coef, y.coef
@@ -64,7 +64,7 @@ func (c Context) divide(x, y Decimal) (quo *big.Int, rem Decimal, ok bool) {
 		b = new(big.Int).Mul(b, pow10(y.exp-x.exp))
 	}
 	quo, r := new(big.Int).QuoRem(a, b, new(big.Int))
-	if quo.Cmp(pow10(c.Prec)) >= 0 {
+	if digits(quo) > c.Prec {
 		return nil, rem, false
 	}
 	return quo, Decimal{neg: x.neg, coef: r, exp: ideal}, true
@@ -87,7 +87,7 @@ func (c Context) Quantize(x, y Decimal) (Decimal, Signal) {
 	if x.IsZero() {
 		return c.round(Decimal{neg: x.neg, coef: zero, exp: y.exp})
 	}
-	if x.Adjusted() > c.Emax || x.Adjusted()-y.exp+1 > c.Prec {
+	if x.Adjusted() > c.Emax || x.Adjusted()-y.exp+1 > int64(c.Prec) {
 		return invalid()
 	}
 	d, inexact := x.rescale(y.exp, c.Rounding)
@@ -160,12 +160,12 @@ func (c Context) RemNear(x, y Decimal) (Decimal, Signal) {
 		return c.round(Decimal{neg: x.neg, coef: zero, exp: min(x.exp, y.exp)})
 	}
 	apart := x.Adjusted() - y.Adjusted()
-	if apart > c.Prec {
+	if apart > int64(c.Prec) {
 		return invalid()
 	}
 	ideal := min(x.exp, y.exp)
 	if apart <= -2 {
-		return c.round(x.rescaled(max(ideal, x.exp-c.Prec-1), c.Rounding))
+		return c.round(x.rescaled(max(ideal, x.exp-int64(c.Prec)-1), c.Rounding))
 	}
 	a, b := x.rescaled(ideal, Down).coef, y.rescaled(ideal, Down).coef
 	quo, rem := new(big.Int).QuoRem(a, b, new(big.Int))
@@ -175,7 +175,7 @@ func (c Context) RemNear(x, y Decimal) (Decimal, Signal) {
 		quo.Add(quo, one)
 		neg = !neg
 	}
-	if quo.Cmp(pow10(c.Prec)) >= 0 {
+	if digits(quo) > c.Prec {
 		return invalid()
 	}
 	return c.round(Decimal{neg: neg, coef: rem, exp: ideal})

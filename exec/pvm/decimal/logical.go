@@ -120,14 +120,14 @@ func (c Context) ScaleB(x, y Decimal) (Decimal, Signal) {
 	if n, s, is := c.nan(x, y); is {
 		return n, s
 	}
-	n, ok := places(y, 2*min(c.Emax+c.Prec, exponentMax))
+	n, ok := places(y, 2*(int(c.Emax)+c.Prec))
 	if !ok {
 		return invalid()
 	}
 	if x.IsInf() {
 		return x, 0
 	}
-	x.exp += n
+	x.exp += int64(n)
 	return c.round(x)
 }
 

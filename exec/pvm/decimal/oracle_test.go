@@ -235,7 +235,7 @@ func converted(d Decimal, s Spec) []string {
 		tuple += strconv.Itoa(int(digit))
 	}
 	if special == "" {
-		special = strconv.Itoa(exp)
+		special = strconv.FormatInt(exp, 10)
 	}
 	text, err := DefaultContext().Format(d, s, limit)
 	if err != nil {
@@ -247,12 +247,43 @@ func converted(d Decimal, s Spec) []string {
 	}
 }
 
+// TestExact: what can be an operand as it is written, as CPython's decimal has it.
+func TestExact(t *testing.T) {
+	for _, c := range []struct {
+		text  string
+		exact bool
+	}{
+		{"1e999999999999999999", true},
+		{"1e1000000000000000000", false},
+		{"10e999999999999999999", false},
+		{"0.1e1000000000000000000", true},
+		{"1e-1999999999999999997", true},
+		{"1e-1999999999999999998", false},
+		{"10e-1999999999999999998", false},
+		{"-1.5e-1999999999999999996", true},
+		{"0e999999999999999999", true},
+		{"0e1000000000000000000", false},
+		{"0e-1999999999999999997", true},
+		{"0e-1999999999999999998", false},
+		{"1e9223372036854775807", false},
+		{"1e9223372036854775808", false},
+		{"-1e-99999999999999999999999", false},
+		{"Infinity", true},
+		{"sNaN12", true},
+	} {
+		if d, ok := Parse(c.text); !ok || d.Exact() != c.exact {
+			t.Errorf("%s: %v, exact %v, want %v", c.text, ok, d.Exact(), c.exact)
+		}
+	}
+}
+
 // TestBounded: an exponent alone costs nothing.
 func TestBounded(t *testing.T) {
 	c := DefaultContext()
-	huge, _ := Parse("1e399999999")
-	tiny, _ := Parse("-3e-399999999")
-	for _, d := range []Decimal{huge, tiny} {
+	huge, _ := Parse("1e999999999999999999")
+	tiny, _ := Parse("-3e-1999999999999999997")
+	near, _ := Parse("-7.25e399999999")
+	for _, d := range []Decimal{huge, tiny, near} {
 		for _, op := range operations {
 			op(c, d, huge, tiny)
 			op(c, tiny, d, huge)

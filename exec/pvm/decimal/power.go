@@ -45,7 +45,7 @@ func (c Context) Pow(x, y Decimal) (Decimal, Signal) {
 // is room for when the exponent is a fraction.
 func (c Context) powOfOne(neg bool, x, y Decimal) (Decimal, Signal) {
 	if !y.IsInteger() {
-		return Decimal{neg: neg, coef: pow10(c.Prec - 1), exp: 1 - c.Prec}, Inexact | Rounded
+		return Decimal{neg: neg, coef: pow10(c.Prec - 1), exp: 1 - int64(c.Prec)}, Inexact | Rounded
 	}
 	times := 0
 	if !y.neg {
@@ -55,15 +55,15 @@ func (c Context) powOfOne(neg bool, x, y Decimal) (Decimal, Signal) {
 		}
 	}
 	var s Signal
-	exp := 0
+	exp, prec := int64(0), int64(c.Prec)
 	if times > 0 && x.exp < 0 {
-		if exp = 1 - c.Prec; x.exp >= -c.Prec {
-			exp = x.exp * times
+		if exp = 1 - prec; x.exp >= -prec {
+			exp = x.exp * int64(times)
 		}
-		if exp < 1-c.Prec {
-			exp, s = 1-c.Prec, Rounded
+		if exp < 1-prec {
+			exp, s = 1-prec, Rounded
 		}
-		if x.exp < -c.Prec {
+		if x.exp < -prec {
 			s = Rounded
 		}
 	}
@@ -76,7 +76,7 @@ func (c Context) powFinite(neg bool, x, y Decimal) (Decimal, Signal) {
 	switch {
 	case size > c.spanDigits():
 		return c.beyond(neg, tiny)
-	case size < -c.Prec-3:
+	case size < int64(-c.Prec-3):
 		return c.besideOne(neg, tiny)
 	}
 	if d, ok := c.powExact(x, y); ok {
@@ -87,15 +87,15 @@ func (c Context) powFinite(neg bool, x, y Decimal) (Decimal, Signal) {
 		return c.fractionalPower(d)
 	}
 	return c.nearest(neg, func(d int) (*big.Int, int) {
-		m, p, _ := logarithm(x, d+max(size, 0)+4)
+		m, p, _ := logarithm(x, d+int(max(size, 0))+4)
 		p += 64
 		m.Lsh(m, 64)
 		if y.neg {
 			m.Neg(m)
 		}
 		yc, ye := y.coef, y.exp
-		if spare := -ye - p; spare > 0 { // far below a unit
-			yc, ye = new(big.Int).Quo(yc, pow10(min(spare, digits(yc)))), -p
+		if spare := -ye - int64(p); spare > 0 { // far below a unit
+			yc, ye = new(big.Int).Quo(yc, pow10(min(spare, int64(digits(yc))))), int64(-p)
 		}
 		return powerOfE(fixed(m.Mul(m, yc), ye, 0), p, d)
 	})
@@ -103,9 +103,9 @@ func (c Context) powFinite(neg bool, x, y Decimal) (Decimal, Signal) {
 
 // powSize is the adjusted exponent of y·ln x, or one more, and whether it is
 // negative.
-func (c Context) powSize(x, y Decimal) (size int, negative bool) {
+func (c Context) powSize(x, y Decimal) (size int64, negative bool) {
 	m, p, small := logarithm(x, 4)
-	log := Decimal{coef: decimalOf(m, p, small+4), exp: -small - 4}
+	log := Decimal{coef: decimalOf(m, p, small+4), exp: int64(-small - 4)}
 	return y.Adjusted() + log.Adjusted() + 1, isBelowOne(x) != y.neg
 }
 
@@ -113,7 +113,7 @@ func (c Context) powSize(x, y Decimal) (size int, negative bool) {
 // specification calls it inexact all the same, with all digits there are.
 func (c Context) fractionalPower(d Decimal) (Decimal, Signal) {
 	if n := digits(d.coef); n <= c.Prec {
-		d = d.rescaled(d.exp-(c.Prec+1-n), c.Rounding)
+		d = d.rescaled(d.exp-int64(c.Prec+1-n), c.Rounding)
 	}
 	d, s := c.round(d)
 	s |= Inexact | Rounded
@@ -131,11 +131,11 @@ type ratio struct{ m, n *big.Int }
 // far from one that x^y is in the range of c.
 func (c Context) powExact(x, y Decimal) (d Decimal, ok bool) {
 	p := c.Prec + 1
-	base, power := x.stripped(x.exp+digits(x.coef)), y.stripped(y.exp+digits(y.coef))
+	base, power := x.stripped(x.exp+int64(digits(x.coef))), y.stripped(y.exp+int64(digits(y.coef)))
 	// x is at least 2^n for an integral n-th root, and its exponent divides by n.
 	if power.exp < 0 {
-		bound := max(base.coef.BitLen(), magnitude(base.exp))
-		if digits(new(big.Int).Mul(power.coef, big.NewInt(int64(bound)))) <= -power.exp {
+		bound := max(int64(base.coef.BitLen()), magnitude(base.exp))
+		if int64(digits(new(big.Int).Mul(power.coef, big.NewInt(bound)))) <= -power.exp {
 			return d, false
 		}
 	}
@@ -154,11 +154,11 @@ func (c Context) powExact(x, y Decimal) (d Decimal, ok bool) {
 	if !ok || !r.m.IsInt64() {
 		return d, false
 	}
-	exp := new(big.Int).Mul(big.NewInt(int64(root.exp)), r.m)
+	exp := new(big.Int).Mul(big.NewInt(root.exp), r.m)
 	if exp.BitLen() > 30 { // out of range by far when the rest of it is a one
 		exp.SetInt64(int64(exp.Sign()) * farExponent)
 	}
-	d = Decimal{exp: int(exp.Int64())}
+	d = Decimal{exp: exp.Int64()}
 	if y.neg {
 		d, ok = inversePower(root.coef, r.m.Int64(), d.exp, p)
 		return d, ok
@@ -168,18 +168,18 @@ func (c Context) powExact(x, y Decimal) (d Decimal, ok bool) {
 	}
 	if r.n.Cmp(one) == 0 {
 		// The exponent that multiplication would give, as far as there is room.
-		ideal := new(big.Int).Mul(big.NewInt(int64(x.exp)), r.m)
+		ideal := new(big.Int).Mul(big.NewInt(x.exp), r.m)
 		gap := p - digits(d.coef)
 		if ideal.IsInt64() {
-			gap = int(min(int64(gap), int64(d.exp)-ideal.Int64()))
+			gap = int(min(int64(gap), d.exp-ideal.Int64()))
 		}
-		d = d.rescaled(d.exp-gap, c.Rounding)
+		d = d.rescaled(d.exp-int64(gap), c.Rounding)
 	}
 	return d, true
 }
 
 // magnitude is |exp|, at least one.
-func magnitude(exp int) int { return max(exp, -exp, 1) }
+func magnitude(exp int64) int64 { return max(exp, -exp, 1) }
 
 // rootOf is the n-th root of base when it is exact.
 func rootOf(base Decimal, n *big.Int) (Decimal, bool) {
@@ -190,10 +190,10 @@ func rootOf(base Decimal, n *big.Int) (Decimal, bool) {
 		return base, base.exp == 0 && base.coef.Cmp(one) == 0
 	}
 	k := int(n.Int64())
-	if base.exp%k != 0 {
+	if base.exp%int64(k) != 0 {
 		return base, false
 	}
-	base.exp /= k
+	base.exp /= int64(k)
 	if base.coef.Cmp(one) == 0 {
 		return base, true
 	}
@@ -232,7 +232,7 @@ func boundedPower(a *big.Int, m int64, p int) (*big.Int, bool) {
 
 // inversePower is a^-m·10^-exp: a decimal fraction of p digits only for powers
 // of two and of five.
-func inversePower(a *big.Int, m int64, exp, p int) (d Decimal, ok bool) {
+func inversePower(a *big.Int, m, exp int64, p int) (d Decimal, ok bool) {
 	e := 0
 	other := int64(5)
 	switch {
@@ -261,7 +261,7 @@ func inversePower(a *big.Int, m int64, exp, p int) (d Decimal, ok bool) {
 		return d, false
 	}
 	coef, ok := boundedPower(big.NewInt(other), int64(e)*m, p)
-	return Decimal{coef: coef, exp: -exp - e*int(m)}, ok
+	return Decimal{coef: coef, exp: -exp - int64(e)*m}, ok
 }
 
 // PowMod is x^y mod m for integers: Python's pow(x, y, m), always exact.
@@ -271,13 +271,13 @@ func (c Context) PowMod(x, y, m Decimal) (Decimal, Signal) {
 		return n, s
 	}
 	if !x.IsInteger() || !y.IsInteger() || !m.IsInteger() || y.neg && !y.IsZero() || m.IsZero() ||
-		m.Adjusted() >= c.Prec || x.IsZero() && y.IsZero() || y.exp > maxPrec {
+		m.Adjusted() >= int64(c.Prec) || x.IsZero() && y.IsZero() || y.exp > maxPrec {
 		return invalid()
 	}
 	neg := x.neg && !y.isEven()
 	mod := m.rescaled(0, Down).coef
 	// x = coef·10^exp, y = coef·10^exp: neither is written out.
-	base := new(big.Int).Exp(ten, big.NewInt(int64(max(x.exp, 0))), mod)
+	base := new(big.Int).Exp(ten, big.NewInt(max(x.exp, 0)), mod)
 	if x.exp < 0 {
 		x = x.rescaled(0, Down)
 	}

@@ -1,19 +1,29 @@
 package decimal
 
 import (
+	"errors"
 	"math/big"
 	"strconv"
 	"strings"
 )
 
-// exponentMax keeps sums of three exponents in 32 bits, far beyond what a result
-// may have.
-const exponentMax = 400_000_000
+// Exponents of operands: those that CPython's decimal has on machines of 64 bits. A
+// sum of three of them is within 64 bits.
+const (
+	MaxEmax  = 999_999_999_999_999_999
+	MinEmin  = -MaxEmax
+	MinEtiny = MinEmin - (MaxPrec - 1)
+	MaxPrec  = 999_999_999_999_999_999
+)
+
+// exponentFar is where Parse puts exponents that are farther away: beyond what any
+// context or operand has, however many digits stand before.
+const exponentFar = 4_000_000_000_000_000_000
 
 // Parse reads the specification's numeric strings: digits with a point and an
 // exponent, inf, infinity, nan and snan with a payload, in any case. Underscores
-// and blanks are the caller's. Nothing is rounded; ok is false where Python
-// raises, and for exponents beyond exponentMax.
+// and blanks are the caller's. Nothing is rounded: what is to be an operand as it
+// is must be Exact too. ok is false where Python raises.
 func Parse(text string) (d Decimal, ok bool) {
 	if text != "" && (text[0] == '+' || text[0] == '-') {
 		d.neg = text[0] == '-'
@@ -35,18 +45,30 @@ func Parse(text string) (d Decimal, ok bool) {
 	head, tail, hasExp := strings.Cut(lower, "e")
 	if hasExp {
 		e, err := strconv.ParseInt(tail, 10, 64)
-		if err != nil || e > exponentMax || e < -exponentMax {
+		if err != nil && !errors.Is(err, strconv.ErrRange) {
 			return d, false
 		}
-		d.exp = int(e)
+		d.exp = min(max(e, -exponentFar), exponentFar)
 	}
 	whole, places, _ := strings.Cut(head, ".")
 	if !allDigits(whole + places) {
 		return d, false
 	}
-	d.exp -= len(places)
+	d.exp -= int64(len(places))
 	d.coef, ok = new(big.Int).SetString(whole+places, 10)
 	return d, ok
+}
+
+// Exact says whether d has a place in the widest context there is, as it stands:
+// whether it can be an operand.
+func (d Decimal) Exact() bool {
+	switch {
+	case d.kind != finite:
+		return true
+	case d.coef.Sign() == 0:
+		return d.exp >= MinEtiny && d.exp <= MaxEmax
+	}
+	return d.exp >= MinEtiny && d.Adjusted() <= MaxEmax
 }
 
 func (d Decimal) payload(text string) (Decimal, bool) {
@@ -81,6 +103,7 @@ func (d Decimal) text(engineering bool) string {
 		sign = "-"
 	}
 	text := d.coef.String()
+	size := int64(len(text))
 	switch d.kind {
 	case infinite:
 		return sign + "Infinity"
@@ -94,11 +117,11 @@ func (d Decimal) text(engineering bool) string {
 		}
 		return sign + name + text
 	}
-	left := d.exp + len(text) // digits before the point
+	left := d.exp + size // digits before the point
 	if d.exp <= 0 && left > -6 {
 		return sign + pointed(text, left)
 	}
-	place := 1
+	place := int64(1)
 	if engineering {
 		place = 1 + mod3(left-1)
 		if d.coef.Sign() == 0 {
@@ -108,19 +131,20 @@ func (d Decimal) text(engineering bool) string {
 	out := sign + pointed(text, place)
 	switch exp := left - place; {
 	case exp > 0:
-		return out + "E+" + strconv.Itoa(exp)
+		return out + "E+" + strconv.FormatInt(exp, 10)
 	case exp < 0:
-		return out + "E" + strconv.Itoa(exp)
+		return out + "E" + strconv.FormatInt(exp, 10)
 	case !engineering:
 		return out + "E+0"
 	}
 	return out
 }
 
-func mod3(n int) int { return ((n % 3) + 3) % 3 }
+func mod3(n int64) int64 { return ((n % 3) + 3) % 3 }
 
 // pointed is digits with a point after the first n, and the zeros it takes.
-func pointed(text string, n int) string {
+func pointed(text string, place int64) string {
+	n := int(place)
 	switch {
 	case n <= 0:
 		return "0." + strings.Repeat("0", -n) + text

@@ -15,7 +15,7 @@ func (c Context) Exp(x Decimal) (Decimal, Signal) {
 		return x, 0
 	case x.IsZero():
 		return Decimal{coef: one}, 0
-	case x.Adjusted() < -c.Prec-1:
+	case x.Adjusted() < int64(-c.Prec-1):
 		return c.besideOne(false, x.neg)
 	case x.Adjusted() >= c.spanDigits():
 		return c.beyond(false, x.neg)
@@ -23,8 +23,8 @@ func (c Context) Exp(x Decimal) (Decimal, Signal) {
 	return c.nearest(false, func(d int) (*big.Int, int) {
 		p := bitsFor(d) + 64
 		coef, exp := x.coef, x.exp
-		if spare := -exp - d - 20; spare > 0 { // what a unit of p bits does not see
-			coef, exp = new(big.Int).Quo(coef, pow10(min(spare, digits(coef)))), exp+spare
+		if spare := -exp - int64(d) - 20; spare > 0 { // what a unit of p bits does not see
+			coef, exp = new(big.Int).Quo(coef, pow10(min(spare, int64(digits(coef))))), exp+spare
 		}
 		m := fixed(coef, exp, p)
 		if x.neg {
@@ -36,14 +36,14 @@ func (c Context) Exp(x Decimal) (Decimal, Signal) {
 
 // spanDigits is a number of digits: e^x is out of range when the adjusted
 // exponent of x reaches it.
-func (c Context) spanDigits() int {
-	return digits(big.NewInt(3 * (int64(max(c.Emax, -c.etiny())) + 2)))
+func (c Context) spanDigits() int64 {
+	return int64(digits(big.NewInt(3 * (max(c.Emax, -c.etiny()) + 2))))
 }
 
 // besideOne is a number so close to one, or minus one, that only its side is
 // left.
 func (c Context) besideOne(neg, below bool) (Decimal, Signal) {
-	d := Decimal{neg: neg, coef: new(big.Int).Add(pow10(c.Prec+1), one), exp: -c.Prec - 1}
+	d := Decimal{neg: neg, coef: new(big.Int).Add(pow10(c.Prec+1), one), exp: -int64(c.Prec) - 1}
 	if below {
 		d.coef.Sub(d.coef, big.NewInt(2))
 	}

@@ -102,7 +102,7 @@ func loadDecimal(m *vm.Machine) (*vm.Module, error) {
 	for _, c := range []struct {
 		name string
 		n    int64
-	}{{"MAX_PREC", 999999999999999999}, {"MAX_EMAX", 999999999999999999}, {"MIN_EMIN", -999999999999999999}, {"MIN_ETINY", -1999999999999999997}} {
+	}{{"MAX_PREC", decimal.MaxPrec}, {"MAX_EMAX", decimal.MaxEmax}, {"MIN_EMIN", decimal.MinEmin}, {"MIN_ETINY", decimal.MinEtiny}} {
 		mod.Set(m, c.name, vm.SmallInt(c.n))
 	}
 	mod.Set(m, "HAVE_THREADS", vm.False).Set(m, "HAVE_CONTEXTVAR", vm.False)

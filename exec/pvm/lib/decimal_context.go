@@ -18,8 +18,8 @@ func (d *decimalModule) fixedAttributes() []fixedAttribute {
 	return []fixedAttribute{
 		{"prec", int64(d.ctx.Prec), ""},
 		{"rounding", 0, "ROUND_HALF_EVEN"},
-		{"Emin", int64(d.ctx.Emin), ""},
-		{"Emax", int64(d.ctx.Emax), ""},
+		{"Emin", d.ctx.Emin, ""},
+		{"Emax", d.ctx.Emax, ""},
 		{"capitals", 1, ""},
 		{"clamp", 0, ""},
 	}
@@ -70,10 +70,10 @@ func (d *decimalModule) defineContext(*vm.Machine) {
 			return vm.None, nil
 		})),
 		def("Etiny", 1, 1, contextMethod(func(*vm.Machine, *contextState) (vm.Value, error) {
-			return vm.SmallInt(int64(d.ctx.Emin - d.ctx.Prec + 1)), nil
+			return vm.SmallInt(d.ctx.Emin - int64(d.ctx.Prec) + 1), nil
 		})),
 		def("Etop", 1, 1, contextMethod(func(*vm.Machine, *contextState) (vm.Value, error) {
-			return vm.SmallInt(int64(d.ctx.Emax - d.ctx.Prec + 1)), nil
+			return vm.SmallInt(d.ctx.Emax - int64(d.ctx.Prec) + 1), nil
 		})),
 		def("radix", 1, 1, contextMethod(func(m *vm.Machine, _ *contextState) (vm.Value, error) {
 			return d.value(m, decimal.Radix()), nil
@@ -270,7 +270,7 @@ func (d *decimalModule) create(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	}
 	x := decimal.FromBig(zero)
 	if v, ok := given(a, 1); ok {
-		if x, err = d.convert(m, s, v); err != nil {
+		if x, err = d.convert(m, s, v, false); err != nil {
 			return vm.None, err
 		}
 	}

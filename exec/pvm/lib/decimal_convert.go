@@ -58,7 +58,7 @@ func (d *decimalModule) defineConversions() {
 			if !x.IsFinite() {
 				return vm.SmallInt(0), nil
 			}
-			return vm.SmallInt(int64(x.Adjusted())), nil
+			return vm.SmallInt(x.Adjusted()), nil
 		})),
 		def("as_tuple", 1, 1, one(d.asTuple)),
 		def("as_integer_ratio", 1, 1, one(d.ratio)),
@@ -144,9 +144,13 @@ func (d *decimalModule) fma(m *vm.Machine, c *contextState, v []vm.Value) (vm.Va
 	return d.done(m, c, r, s)
 }
 
+// boundedDigits is a number of digits to be charged for: more than any call can
+// pay, where an exponent asks for more.
+func boundedDigits(n int64) int { return int(min(n, 1<<30)) }
+
 // integer is the int of x, which has no fraction any more.
 func (d *decimalModule) integer(m *vm.Machine, x decimal.Decimal) (vm.Value, error) {
-	n := x.IntDigits()
+	n := boundedDigits(x.IntDigits())
 	chars(m, n)
 	productWork(m, n/19+1, n/19+1)
 	if n <= integerDigits {
@@ -188,6 +192,9 @@ func (d *decimalModule) round(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	}
 	n, ok := v.Int64()
 	if !ok {
+		if _, big := v.BigInt(); big {
+			return vm.None, m.Raise(m.Builtin("OverflowError"), "Python int too large to convert to C ssize_t")
+		}
 		return vm.None, m.TypeError("optional arg must be an integer")
 	}
 	q, _ := decimal.Parse("1e" + decimalText(-min(max(n, -1<<28), 1<<28)))
@@ -199,7 +206,7 @@ func (d *decimalModule) round(m *vm.Machine, a vm.Args) (vm.Value, error) {
 func (d *decimalModule) ratio(m *vm.Machine, x decimal.Decimal) (vm.Value, error) {
 	d.work(m, decimal.Quotient, x)
 	if x.IsFinite() {
-		n := x.IntDigits() + max(-x.Adjusted(), 0) + x.Digits()
+		n := boundedDigits(x.IntDigits() + max(-x.Adjusted(), 0) + int64(x.Digits()))
 		chars(m, n)
 		productWork(m, n/19+1, n/19+1)
 	}
@@ -245,7 +252,7 @@ func (d *decimalModule) asTuple(m *vm.Machine, x decimal.Decimal) (vm.Value, err
 	if neg {
 		sign = vm.SmallInt(1)
 	}
-	e := vm.SmallInt(int64(exp))
+	e := vm.SmallInt(exp)
 	if special != "" {
 		e = m.NewStr(special)
 	}

@@ -17,7 +17,7 @@ func (d *decimalModule) defineDecimal(m *vm.Machine) {
 			}
 			x := decimal.FromBig(zero)
 			if v, ok := given(a, 1); ok {
-				if x, err = d.convert(m, c, v); err != nil {
+				if x, err = d.convert(m, c, v, true); err != nil {
 					return vm.None, err
 				}
 			}
@@ -49,13 +49,13 @@ func fromFloat(m *vm.Machine, v vm.Value) (decimal.Decimal, error) {
 	return decimal.FromBig(n), nil
 }
 
-// convert is Decimal(v): exact.
-func (d *decimalModule) convert(m *vm.Machine, c *contextState, v vm.Value) (decimal.Decimal, error) {
+// convert is Decimal(v), exact, or what a context rounds.
+func (d *decimalModule) convert(m *vm.Machine, c *contextState, v vm.Value, exact bool) (decimal.Decimal, error) {
 	if x, ok := d.exactly(m, v); ok {
 		return x, nil
 	}
 	if text, ok := v.Text(); ok {
-		return d.parse(m, c, text)
+		return d.parse(m, c, text, exact)
 	}
 	if _, ok := v.FloatEncoding(); ok {
 		if err := d.signal(m, c, floatOperation, ""); err != nil {
@@ -64,7 +64,7 @@ func (d *decimalModule) convert(m *vm.Machine, c *contextState, v vm.Value) (dec
 		return fromFloat(m, v)
 	}
 	if items, ok := v.Items(); ok {
-		return d.fromTuple(m, c, items)
+		return d.fromTuple(m, c, items, exact)
 	}
 	return decimal.Decimal{}, m.TypeError("conversion from %s to Decimal is not supported", m.TypeName(v))
 }
@@ -75,22 +75,34 @@ func textWork(m *vm.Machine, n int) {
 	productWork(m, n/19+1, n/19+1)
 }
 
-// parse reads a number as text; blanks around and underscores are nothing.
-func (d *decimalModule) parse(m *vm.Machine, c *contextState, text string) (decimal.Decimal, error) {
+// nanBits is the one NaN of the machine.
+const nanBits = 0x7ff8000000000000
+
+// parse reads a number as text. With exact an exponent that no Decimal has is
+// invalid, and blanks around and underscores are nothing; without it the caller
+// rounds.
+func (d *decimalModule) parse(m *vm.Machine, c *contextState, text string, exact bool) (decimal.Decimal, error) {
 	textWork(m, len(text))
-	x, ok := decimal.Parse(plainDigits(text))
-	if ok {
-		return x, nil
+	x, ok := decimal.Parse(plainDigits(text, exact))
+	switch {
+	case !ok:
+		return decimal.FromFloat(nanBits), d.signal(m, c, decimal.Invalid, "ConversionSyntax")
+	case exact && !x.Exact():
+		return decimal.FromFloat(nanBits), d.signal(m, c, decimal.Invalid, "")
 	}
-	return decimal.FromFloat(0x7ff8000000000000), d.signal(m, c, decimal.Invalid, "ConversionSyntax")
+	return x, nil
 }
 
-// plainDigits is the text in ASCII: digits of other scripts by their values.
-func plainDigits(text string) string {
+// plainDigits is the text in ASCII: digits of other scripts by their values, and
+// with loose neither blanks around nor underscores.
+func plainDigits(text string, loose bool) string {
 	var b strings.Builder
-	for _, r := range strings.TrimFunc(text, ucd.IsSpace) {
+	if loose {
+		text = strings.TrimFunc(text, ucd.IsSpace)
+	}
+	for _, r := range text {
 		switch n := ucd.DecimalValue(r); {
-		case r == '_':
+		case r == '_' && loose:
 		case r < 0x80:
 			b.WriteRune(r)
 		case n >= 0:
@@ -103,7 +115,7 @@ func plainDigits(text string) string {
 }
 
 // fromTuple reads (sign, digits, exponent).
-func (d *decimalModule) fromTuple(m *vm.Machine, c *contextState, items []vm.Value) (decimal.Decimal, error) {
+func (d *decimalModule) fromTuple(m *vm.Machine, c *contextState, items []vm.Value, exact bool) (decimal.Decimal, error) {
 	none := decimal.Decimal{}
 	if len(items) != 3 {
 		return none, m.ValueError("argument must be a sequence of length 3")
@@ -126,6 +138,9 @@ func (d *decimalModule) fromTuple(m *vm.Machine, c *contextState, items []vm.Val
 	case isText:
 		return none, m.ValueError("string argument in the third position must be 'F', 'n' or 'N'")
 	case !isInt:
+		if _, big := items[2].BigInt(); big {
+			return none, m.Raise(m.Builtin("OverflowError"), "Python int too large to convert to C ssize_t")
+		}
 		return none, m.ValueError("exponent must be an integer")
 	}
 	ds, ok := items[1].Items()
@@ -149,5 +164,5 @@ func (d *decimalModule) fromTuple(m *vm.Machine, c *contextState, items []vm.Val
 		}
 		b.WriteString("e" + decimalText(exp))
 	}
-	return d.parse(m, c, b.String())
+	return d.parse(m, c, b.String(), exact)
 }
