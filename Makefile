@@ -152,7 +152,7 @@ oracles: ## check roots, proofs, pairings and account signatures with third-part
 pvm-oracle: ## hold the PVM to CPython 3.11: its front end, its own tests, random programs (PYTHON311=python3.11; writes docs/pvm-conformance.md)
 	CI=true $(GO) test -count=1 -timeout 20m ./exec/pvm/ucd
 	CI=true $(GO) test -count=1 -timeout 20m -v ./exec/pvm/syntax -args -all
-	CI=true $(GO) test -count=1 -timeout 30m -v -run TestRandomPrograms ./exec/pvm/conformance -args -programs=10000
+	CI=true $(GO) test -count=1 -timeout 90m -v -run TestRandomPrograms ./exec/pvm/conformance -args -programs=10000
 	CI=true $(GO) test -count=1 -timeout 40m -v -run TestCPythonsOwnTests ./exec/pvm/conformance -args -all -update
 
 pvm-scripts: ## compare what the scripts in SCRIPTS=folder print here and on CPython 3.11 (PYTHON311)

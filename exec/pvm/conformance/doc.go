@@ -2,8 +2,9 @@
 // test time an extractor cuts them into scripts that need nothing but the
 // whitelist, CPython runs them, the machine runs them, and the answers are
 // compared method by method. Nothing of CPython is part of this repository.
-// Beside them run random programs that a grammar with types makes of a seed; one
-// that prints something else than on CPython is shrunk and shown.
+// Beside them run random programs that grammars make of a seed - of everything, of
+// generators that delegate, of floats; one that prints something else than on CPython
+// is shrunk and shown.
 //
 // The package has tests only. Their table is docs/pvm-conformance.md, which
 // `make pvm-oracle` generates.

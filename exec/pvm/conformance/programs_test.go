@@ -24,15 +24,34 @@ const (
 	shrinkChunk   = 24
 )
 
-// TestRandomPrograms runs generated programs here and on CPython and compares what
-// they print.
+// families are the generators of programs. Each has its own seeds.
+var families = []struct {
+	name, prelude string
+	program       func(seed int64) []*statement
+}{
+	{"programs", prelude, program},
+	{"delegation", delegationPrelude, delegationProgram},
+	{"floats", floatPrelude, floatProgram},
+}
+
+// TestRandomPrograms runs generated programs of each family here and on CPython and
+// compares what they print.
 func TestRandomPrograms(t *testing.T) {
 	python := cpython.Path(t)
 	rt, err := pvm.NewRuntime([2]uint64{7, 11})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &pair{t: t, python: python, engine: pvm.NewEngine(rt, pvm.NewLRU(0), pvm.DefaultLimits())}
+	for _, f := range families {
+		t.Run(f.name, func(t *testing.T) {
+			p := &pair{t: t, python: python, engine: pvm.NewEngine(rt, pvm.NewLRU(0), pvm.DefaultLimits()), prelude: f.prelude}
+			p.all(f.program)
+		})
+	}
+}
+
+// all compares the programs of the seeds that were asked for.
+func (p *pair) all(program func(seed int64) []*statement) {
 	differ, unfit := 0, 0
 	for done := 0; done < *programs; done += programBatch {
 		n := min(programBatch, *programs-done)
@@ -52,17 +71,18 @@ func TestRandomPrograms(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d programs from seed %d: %d differ, %d took too long", *programs, *firstSeed, differ, unfit)
+	p.t.Logf("%d programs from seed %d: %d differ, %d took too long", *programs, *firstSeed, differ, unfit)
 	if unfit > *programs/20 {
-		t.Errorf("%d of %d programs say nothing", unfit, *programs)
+		p.t.Errorf("%d of %d programs say nothing", unfit, *programs)
 	}
 }
 
 // pair is the machine beside CPython.
 type pair struct {
-	t      *testing.T
-	python string
-	engine *pvm.Engine
+	t       *testing.T
+	python  string
+	engine  *pvm.Engine
+	prelude string // of the programs, left out when one is shown
 }
 
 type outcome struct {
@@ -145,7 +165,7 @@ func (p *pair) report(seed int64, body []*statement) {
 		}
 	}
 	r := p.compare([][]*statement{body})[0]
-	text := strings.TrimPrefix(source(body), prelude)
+	text := strings.TrimPrefix(source(body), p.prelude)
 	p.t.Errorf("seed %d:\n%s\nCPython: %s\nours:    %s", seed, text, r.want, r.got)
 }
 
