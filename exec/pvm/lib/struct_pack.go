@@ -116,17 +116,25 @@ func (s *structModule) packReal(m *vm.Machine, l *layout, code byte, dst []byte,
 	case 'f':
 		enc, ok := softfloat.ToBinary32(x)
 		if !ok && !l.native {
-			return m.Raise(m.Builtin("OverflowError"), "float too large to pack with f format")
+			return s.tooLarge(m, v, "f")
 		}
 		l.put(dst, uint64(enc))
 	default:
 		enc, ok := softfloat.ToBinary16(x)
 		if !ok {
-			return m.Raise(m.Builtin("OverflowError"), "float too large to pack with e format")
+			return s.tooLarge(m, v, "e")
 		}
 		l.put(dst, uint64(enc))
 	}
 	return nil
+}
+
+// tooLarge refuses a number that a format of floats does not reach.
+func (s *structModule) tooLarge(m *vm.Machine, v vm.Value, format string) error {
+	if _, whole := v.BigInt(); whole {
+		return s.errorText(m, "int too large to convert")
+	}
+	return m.Raise(m.Builtin("OverflowError"), "float too large to pack with %s format", format)
 }
 
 // integer returns v as the two's complement of its code.

@@ -1,6 +1,8 @@
 package sdk
 
 import (
+	"errors"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
@@ -18,7 +20,22 @@ func signatureDefs() []vm.Def {
 	}
 }
 
-// recoverable reads a digest and a signature of r, s and v; v may be absent.
+// walletV is what wallets add to the parity (EIP-191, EIP-712): they write v as 27
+// or 28, libraries as 0 or 1. A parity of 2 or 3, an x coordinate above the group
+// order, nobody's key has.
+const walletV = 27
+
+// parity is that of a v, and whether it is one.
+func parity(v byte) (byte, bool) {
+	if v >= walletV {
+		v -= walletV
+		return v, v <= 1
+	}
+	return v, v <= 1
+}
+
+// recoverable reads a digest and a signature of r, s and v; v may be absent where
+// least is 64.
 func (c call) recoverable(i, least int) (d [32]byte, sig secp256k1.Signature, err error) {
 	db, err := c.buffer(i, "digest")
 	if err != nil {
@@ -28,17 +45,28 @@ func (c call) recoverable(i, least int) (d [32]byte, sig secp256k1.Signature, er
 	if err != nil {
 		return d, sig, err
 	}
-	if len(db) != 32 || len(b) < least || len(b) != 64 && len(b) != 65 {
-		return d, sig, c.m.ValueError("a digest has 32 bytes and a signature 65")
+	switch {
+	case len(db) != 32:
+		return d, sig, c.m.ValueError("a digest has 32 bytes, not %d", len(db))
+	case least == 65 && len(b) != 65:
+		return d, sig, c.m.ValueError("a signature has 65 bytes (r, s and v), not %d", len(b))
+	case len(b) != 64 && len(b) != 65:
+		return d, sig, c.m.ValueError("a signature has 64 bytes (r and s) or 65 (r, s and v), not %d", len(b))
 	}
 	sig = secp256k1.Signature{R: [32]byte(b[:32]), S: [32]byte(b[32:64])}
 	if len(b) == 65 {
-		sig.YParity = b[64]
+		v, ok := parity(b[64])
+		if !ok {
+			return d, sig, c.m.ValueError("v of a signature is 0, 1, 27 or 28, not %d", b[64])
+		}
+		sig.YParity = v
 	}
 	return [32]byte(db), sig, nil
 }
 
-// recoverAddress answers who signed a digest, None when nobody can have.
+// recoverAddress answers who signed a digest, None when nobody can have. A high s is
+// refused: its low twin is the same signature, so that a program which keeps
+// signatures it has seen would take it for another.
 func recoverAddress(c call) (vm.Value, error) {
 	d, sig, err := c.recoverable(0, 65)
 	if err != nil {
@@ -46,7 +74,10 @@ func recoverAddress(c call) (vm.Value, error) {
 	}
 	c.m.Charge(c.s.costs.Verify)
 	key, err := secp256k1.Recover(d, sig)
-	if err != nil {
+	switch {
+	case errors.Is(err, secp256k1.ErrHighS):
+		return vm.None, c.m.ValueError("s of a signature is above half the group order")
+	case err != nil:
 		return vm.None, nil
 	}
 	a := chain.Address(key.Address())

@@ -177,6 +177,9 @@ func coroutineAwait(m *Machine, a Args) (Value, error) {
 // thrown makes the exception of throw(exception) or throw(class, value, traceback).
 func (m *Machine) thrown(args []Value) (*Exception, error) {
 	v := args[0]
+	if len(args) > 2 && !args[2].IsNone() {
+		return nil, m.Raise(m.rt.classes.TypeError, "throw() third argument must be a traceback object")
+	}
 	if e, ok := v.exception(); ok {
 		if len(args) > 1 && !args[1].IsNone() {
 			return nil, m.Raise(m.rt.classes.TypeError, "instance exception may not have a separate value")

@@ -339,12 +339,33 @@ def _verifies(kind, *args):
     return current().tx.chain.verifies(kind, *args)
 
 
+_HALF_ORDER = 0x7FFFFFFFFFFFFFFFFFFFFFFFFFFFFFFF5D576E7357A4501DDFE92F46681B20A0
+
+
+def _recoverable(digest, signature, sizes):
+    """The signature with a v of 0 or 1, as the chain reads it."""
+    if len(digest) != 32:
+        raise ValueError(f"a digest has 32 bytes, not {len(digest)}")
+    if len(signature) not in sizes:
+        text = "65 bytes (r, s and v)" if sizes == (65,) else "64 bytes (r and s) or 65 (r, s and v)"
+        raise ValueError(f"a signature has {text}, not {len(signature)}")
+    if len(signature) == 64:
+        return signature
+    v = signature[64]
+    if v not in (0, 1, 27, 28):
+        raise ValueError(f"v of a signature is 0, 1, 27 or 28, not {v}")
+    return signature[:64] + bytes([v % 27])
+
+
 def recover_address(digest, signature):
+    signature = _recoverable(digest, signature, (65,))
+    if int.from_bytes(signature[32:64], "big") > _HALF_ORDER:
+        raise ValueError("s of a signature is above half the group order")
     return _verifies("recover", digest, signature) or None
 
 
 def verify_secp256k1(public_key, digest, signature):
-    return bool(_verifies("secp256k1", public_key, digest, signature))
+    return bool(_verifies("secp256k1", public_key, digest, _recoverable(digest, signature, (64, 65))))
 
 
 def verify_ed25519(public_key, message, signature):

@@ -127,7 +127,7 @@ def attempt(fn, *args):
 throws = [
     (5,), ("stop",), ("error",), (None,), (int,), ([],), (5, 6, 7),
     (ValueError,), (ValueError, "x"), (ValueError, None, None), (ValueError, (1, 2)), (ValueError, KeyError("z")),
-    (LookupError, KeyError("z")), (ValueError("i"),), (ValueError("i"), "x"),
+    (LookupError, KeyError("z")), (ValueError("i"),), (ValueError("i"), "x"), (ValueError, "x", "tb"),
     (GeneratorExit,), (GeneratorExit("g"),),
 ]
 delegates = [
