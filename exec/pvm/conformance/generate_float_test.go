@@ -125,13 +125,13 @@ func (g *floats) float(depth int) string {
 	case 14:
 		return g.pick("max", "min") + "(" + a + ", " + b + ")"
 	case 15:
-		return "math." + g.pick("fmod", "remainder", "copysign", "nextafter") + "(" + a + ", " + b + ")"
+		return "math." + g.pick("fmod(", "remainder(", "nextafter(") + a + ", " + b + ")"
 	case 16:
 		return "math.ldexp(" + a + ", " + fmt.Sprint(g.Intn(2200)-1100) + ")"
 	case 17:
 		return "math." + g.pick("frexp(", "modf(") + a + ")[" + g.pick("0", "1") + "]"
 	case 18:
-		return "math.ulp(" + a + ")"
+		return g.pick("math.ulp("+a, "math.copysign("+a+", number("+b+")") + ")"
 	case 19:
 		return "struct.unpack('<" + g.pick("d", "f", "e") + "', struct.pack('<" + g.pick("d", "d", "f", "e") + "', " + a + "))[0]"
 	case 20:
@@ -143,7 +143,7 @@ func (g *floats) float(depth int) string {
 	case 23:
 		return "math.prod([" + a + ", " + b + "], start=" + g.number(0) + ")"
 	case 24:
-		return "(" + a + ").__r" + g.pick("sub", "truediv", "floordiv", "mod", "divmod", "mul") + "__(" + b + ")"
+		return "(" + a + ").__r" + g.pick("sub", "truediv", "floordiv", "mod", "mul") + "__(" + b + ")"
 	}
 	return "sorted([" + a + ", " + g.number(1) + ", " + g.number(1) + "])[" + g.pick("0", "1", "-1") + "]"
 }
@@ -233,7 +233,7 @@ func (g *floats) anything(depth int) string {
 	case 7:
 		return "struct.pack('" + g.pick("<", ">", "!") + g.pick("d", "f", "e") + "', number(" + a + "))"
 	case 8:
-		return g.pick("json.dumps", "Decimal", "bool", "ascii") + "(" + a + ")"
+		return g.pick("Decimal", "bool", "ascii") + "(" + a + ")"
 	case 9:
 		return "f'{" + g.name() + ":" + g.spec() + "}|{" + g.name() + "!r:>25}'"
 	}

@@ -193,13 +193,14 @@ func newPairwise(m *vm.Machine, a vm.Args) (*iterState, error) {
 			}
 			last = v
 		}
+		first := last // which the source may replace, where it asks for a pair itself
+		defer m.Release(m.Hold(first))
 		v, ok, err := m.Next(it)
 		if err != nil || !ok {
 			return v, false, err
 		}
-		pair := m.NewTuple([]vm.Value{last, v})
 		last = v
-		return pair, true, nil
+		return m.NewTuple([]vm.Value{first, v}), true, nil
 	}
 	return s, nil
 }

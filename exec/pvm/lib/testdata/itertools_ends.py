@@ -63,3 +63,20 @@ for name, adaptor in adaptors.items():
             except StopIteration as e:
                 print(e.args, e.value, end=" ")
         print(list(adaptor(source())))
+
+# A source that asks for a pair itself.
+class Reenters:
+    def __init__(self, at):
+        self.at, self.count = at, 0
+    def __iter__(self):
+        return self
+    def __next__(self):
+        self.count += 1
+        if self.count in self.at:
+            return next(self.it)
+        return [self.count]
+
+for at in ({1}, {2}, {3}, {1, 2}, {1, 3}, {1, 4}, {2, 3}, {1, 2, 3}, {1, 2, 3, 4}):
+    source = Reenters(at)
+    source.it = itertools.pairwise(source)
+    print(at, next(source.it), next(source.it), next(source.it))
