@@ -215,8 +215,8 @@ func defaultActorLimits() ActorLimits {
 		CallDepth:             32,
 		FanoutPerTx:           1_024,
 		MailboxItems:          1_000_000,
-		MailboxBlockItems:     1_024, // as many as one transaction sends
-		MailboxBlockReceivers: 256,
+		MailboxBlockItems:     2_048, // 10^5 messages in 49 blocks (ADR 100)
+		MailboxBlockReceivers: 2_048,
 		BlockCycles:           1_000_000,
 		BlockCyclesBurst:      2_000_000,
 		MessageReserveCycles:  100_000, // five plain messages; a send may name its own

@@ -43,7 +43,7 @@ func (b *block) askAgents(head *timers.Head) (used chain.Usage, err error) {
 		}
 		load = min(load, lane.Cycles/2-min(p.BidCycles, lane.Cycles/2))
 		if used.Cycles+p.BidCycles+load > lane.Cycles/2 {
-			break
+			continue // another's code may be in use already, or shorter
 		}
 		asked++
 		took, err := b.askAgent(t, head, load)

@@ -7,14 +7,18 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/mailbox"
 )
 
-// turnItems is how many messages come of one turn: with
-// actor_limits.mailbox_block_receivers turns no more than
-// actor_limits.mailbox_block_items by default, so that a block deals all of its turns.
+// turnItems is how many messages come of one turn at most.
 const turnItems = 4
 
 // turnsPerWake bounds who comes back from a nap in a block: one for so many turns, so
 // that those who wait in vain, however many, leave the other turns to the others.
 const turnsPerWake = 2
+
+// intake is how many origins whose deferred messages are due enter the ring at a time: at
+// the beginning of a block, and whenever all who stand there have had a turn. So a crowd
+// that is due stands nobody in the way who waits, and half of the places are for those
+// who deferred last, behind whom no crowd was saved up (ADR 100).
+const intake = 128
 
 // turnLooks is how many messages a turn looks at: as many that go as there may be, and
 // as many that are passed.
@@ -25,34 +29,79 @@ const turnLooks = 2 * turnItems
 // mailbox). What is delivered was paid for by the run that sent it.
 func (b *block) deliver() error {
 	p := &b.in.Params.Actor
-	if err := mailbox.Release(b.state, b.in.Height, p.MailboxBlockItems); err != nil {
-		return &Fault{"release deferred messages", err}
-	}
 	if err := mailbox.Wake(b.state, b.in.Height, p.MailboxBlockReceivers/turnsPerWake); err != nil {
 		return &Fault{"wake those who wait in vain", err}
 	}
+	r := round{steps: p.MailboxBlockReceivers, latest: b.in.Height}
 	left := p.MailboxBlockItems
-	idle, before := uint64(0), uint64(0) // turns in a row of which nothing came, of those who stay
 	for range p.MailboxBlockReceivers {
-		ring, err := mailbox.Origins(b.state)
+		over, err := b.nextInRing(&r)
 		if err != nil {
-			return &Fault{"read the ring of origins", err}
+			return &Fault{"let origins into their ring", err}
 		}
-		if ring < before && idle > 0 { // who left the ring need not be waited for
-			idle--
-		}
-		if idle >= ring || left == 0 {
+		if over || left == 0 {
 			break
 		}
-		before = ring
 		n, full, err := b.turn(min(left, turnItems))
 		if err != nil || full {
 			return err
 		}
 		left -= n
-		if idle++; n > 0 {
-			idle = 0
+		if r.idle++; n > 0 {
+			r.idle = 0
 		}
+	}
+	return nil
+}
+
+// round is where a block stands with the ring of origins.
+type round struct {
+	idle   uint64       // turns in a row of which nothing came, of those who stay
+	dealt  uint64       // turns since somebody was let in
+	ring   uint64       // who stood there at the last turn
+	begun  bool         // the first have been let in
+	steps  uint64       // that may still be taken to let in others
+	latest chain.Height // down to which nobody is left who has just fallen due
+}
+
+// nextInRing lets in whom the ring has room for before the next turn, and reports
+// whether there is none: all who stand there had one of which nothing came.
+func (b *block) nextInRing(r *round) (over bool, err error) {
+	ring, err := mailbox.Origins(b.state)
+	if err != nil {
+		return false, err
+	}
+	if ring < r.ring && r.idle > 0 { // who left the ring need not be waited for
+		r.idle--
+	}
+	for r.steps > 0 && (!r.begun || r.dealt >= ring) {
+		if err := b.letIn(r); err != nil {
+			return false, err
+		}
+		if ring, err = mailbox.Origins(b.state); err != nil {
+			return false, err
+		}
+	}
+	r.dealt++
+	r.ring = ring
+	return r.idle >= ring, nil
+}
+
+// letIn lets origins into the ring that have deferred something which is due, in part
+// those who did so last.
+func (b *block) letIn(r *round) (err error) {
+	h, n := b.in.Height, min(r.steps, intake)
+	r.begun, r.dealt = true, 0
+	if r.latest, err = mailbox.ReleaseLatest(b.state, h, r.latest, n/2); err != nil {
+		return err
+	}
+	if err = mailbox.Release(b.state, h, n-n/2); err != nil {
+		return err
+	}
+	r.steps -= n
+	if more, err := mailbox.AnyDue(b.state, h); err != nil || !more {
+		r.steps = 0
+		return err
 	}
 	return nil
 }
@@ -99,7 +148,7 @@ func (b *block) takeUp(origin chain.Address, most uint64) (n uint64, took, full 
 		if err != nil || it == nil || n == most {
 			return n, took, false, fault("read deferred messages of "+origin.String(), err)
 		}
-		if !b.budget.Fits(chain.LaneUser, fees.Space{Usage: b.actors.Limits(it)}) {
+		if !b.budget.Fits(chain.LaneUser, fees.Space{Usage: b.actors.Plain(it)}) {
 			return n, took, true, nil
 		}
 		if b.in.Engine == nil {
@@ -161,7 +210,12 @@ func (b *block) next(to chain.Address) (at chain.Height, senders uint64, full bo
 		return at, senders, false, fault("pass a turn", err)
 	}
 	if !b.budget.Fits(chain.LaneUser, fees.Space{Usage: b.actors.Limits(it)}) {
-		return 0, 0, true, nil
+		// More than is left is passed where others have room.
+		if !b.budget.Fits(chain.LaneUser, fees.Space{Usage: b.actors.Plain(it)}) {
+			return 0, 0, true, nil
+		}
+		senders, err = mailbox.Pass(b.state, to)
+		return b.in.Height + 1, senders, false, fault("pass a turn", err)
 	}
 	if b.in.Engine == nil {
 		return 0, 0, false, &Fault{"deliver a message", ErrNoEngine}

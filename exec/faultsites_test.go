@@ -184,7 +184,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/actor: ReadManifest ErrRecord, record ErrRecord
 			exec/governance: ByNumber ErrRecord
 			exec/mailbox: Due ErrRecord, Peek ErrRecord, Pop ErrRecord, TakeDue ErrRecord, first ErrRecord, firstDue ErrRecord
-			exec/mailbox: readItemAt ErrRecord, settle ErrRecord
+			exec/mailbox: readItemAt ErrRecord, settle ErrRecord, takeLast ErrRecord
 			exec/permit: at ErrRecord, byRole ErrRecord, drop ErrRecord, listed ErrRecord, wayAt ErrRecord
 			exec/rent: pending ErrRecord
 			exec/timers: DropAll ErrRecord, insert ErrRecord, load ErrRecord, loadLink ErrRecord, move ErrRecord
@@ -209,10 +209,10 @@ var faultSites = []struct{ reason, sites string }{
 		"wraps what a callee could not read, or a contradiction that stands in this list at its own place; verdicts were taken out before", `
 			exec: Estimate Fault*3, ReadConviction Fault, ReadSupply Fault, TimerHolds fault*4, TimerReserve fault
 			exec: account Fault, askAgents Fault*3, askAgents fault*2, attempt Fault*2, beginRent Fault*2, beginRent fault
-			exec: complete Fault, credit Fault, deliver Fault*3, deploy Fault, deploy fault, fault Fault, finish Fault*2
+			exec: complete Fault, credit Fault, deliver Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*2
 			exec: StateMeter Fault, founding Fault, paysGrowth Fault
 			exec: fireTimers fault*4, fundActor Fault, instructGovernance Fault*2, instructRent Fault*3, instructToken fault
-			exec: judge Fault, judgeTarget Fault*2, message Fault, message fault, next Fault, next fault*4, orderTimer fault
+			exec: judge Fault, judgeTarget Fault*2, message Fault, message fault, next Fault, next fault*5, orderTimer fault
 			exec: payActor Fault, payActor fault, permitCode Fault, readNumber Fault*2, rehearse Fault*3, reward Fault*2
 			exec: selectTimers Fault*3, selectTimers fault, settle Fault, start Fault, submitEvidence Fault, takeUp Fault
 			exec: takeUp fault*2, transfer Fault, turn fault*3, upgradeActor Fault, upgradeActor fault, write Fault

@@ -50,6 +50,8 @@ func limits() []limit {
 	return append(append(machineLimits(), sdkLimits()...), []limit{
 		{"mailbox.ahead_blocks", mailbox.MaxAhead},
 		{"mailbox.turn_items", turnItems},
+		{"mailbox.intake", intake},
+		{"mailbox.recent_blocks", mailbox.MostRecent},
 		{"mailbox.nap_blocks", mailbox.MostNap},
 		{"mailbox.turns_per_wake", turnsPerWake},
 		{"timers.ahead_blocks", timers.MaxAhead},

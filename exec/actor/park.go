@@ -129,6 +129,13 @@ func (b *Block) Limits(it *mailbox.Item) chain.Usage {
 	return chain.Usage{Cycles: own + min(it.Load, b.Params.MaxTxCycles-own), Cells: min(it.Cells, b.Params.MaxTxCells)}
 }
 
+// Plain are the limits of a message, or those of one that names none where they are less:
+// what a block has left for it that has room for messages.
+func (b *Block) Plain(it *mailbox.Item) chain.Usage {
+	u, p := b.Limits(it), &b.Params.Actor
+	return chain.Usage{Cycles: min(u.Cycles, p.MessageReserveCycles), Cells: min(u.Cells, p.MessageReserveCells)}
+}
+
 // DeliverWaiting takes the message out of its receiver's mailbox whose turn it is there,
 // and delivers it, as a run of its own. A failure returns the value to the sender. The
 // outcome has the message's id as that of the run. The error is a fault.
@@ -139,19 +146,19 @@ func (b *Block) DeliverWaiting(o *state.Overlay, e *pvm.Engine, warm *Warm, it *
 	if err := count(o, it.To, -1); err != nil {
 		return chain.Hash{}, Outcome{}, err
 	}
-	return b.deliver(o, e, warm, it)
+	return b.deliver(o, e, warm, it, b.Limits(it))
 }
 
 // deliver delivers an item that is in no list any more.
-func (b *Block) deliver(o *state.Overlay, e *pvm.Engine, warm *Warm, it *mailbox.Item) (chain.Hash, Outcome, error) {
+func (b *Block) deliver(o *state.Overlay, e *pvm.Engine, warm *Warm, it *mailbox.Item, limits chain.Usage) (chain.Hash, Outcome, error) {
 	if err := funds.Debit(o, chain.AddrMailbox, it.Value, b.Height); err != nil {
 		return chain.Hash{}, Outcome{}, fmt.Errorf("escrow of a waiting message: %w", err)
 	}
-	msg, limits, own := waited(it), b.Limits(it), b.Delivery()
-	own.Cycles, own.Cells = min(own.Cycles, b.limit(it.Cycles)), min(own.Cells, limits.Cells)
+	msg, own, handler := waited(it), b.Delivery(), min(b.limit(it.Cycles), limits.Cycles)
+	own.Cycles, own.Cells = min(own.Cycles, handler), min(own.Cells, limits.Cells)
 	out, err := NewRun(b, o, e, Start{
 		Origin: it.Origin, ID: msg.ID, Cycles: limits.Cycles - own.Cycles, Cells: limits.Cells - own.Cells,
-		Own: b.limit(it.Cycles) - own.Cycles, Warm: warm,
+		Own: handler - own.Cycles, Warm: warm,
 	}).First(msg)
 	out.Used.Cycles += own.Cycles
 	out.Used.Cells += own.Cells
@@ -162,7 +169,7 @@ func (b *Block) deliver(o *state.Overlay, e *pvm.Engine, warm *Warm, it *mailbox
 }
 
 // TakeUp takes up a deferred message whose height has come: it waits for its receiver
-// from then on. One for an account without code does not wait, and one whose sender has
+// from then on. One for an account without code does not wait and uses no more than one that names no limits, and one whose sender has
 // as many waiting there as may be is no more: ended says so, with the outcome and its
 // message's id. The error is a fault.
 func (b *Block) TakeUp(o *state.Overlay, e *pvm.Engine, it *mailbox.Item) (ended bool, id chain.Hash, out Outcome, err error) {
@@ -174,7 +181,7 @@ func (b *Block) TakeUp(o *state.Overlay, e *pvm.Engine, it *mailbox.Item) (ended
 		return false, id, out, err
 	}
 	if !to.HasCode() {
-		id, out, err = b.deliver(o, e, nil, it)
+		id, out, err = b.deliver(o, e, nil, it, b.Plain(it))
 		return true, id, out, err
 	}
 	err = mailbox.Push(o, it, b.Params.Actor.MailboxItems)

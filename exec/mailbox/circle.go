@@ -52,6 +52,29 @@ func (c circle) first(v state.View) (a chain.Address, ok bool, err error) {
 	return chain.Address(b), true, nil
 }
 
+// takeLast takes out who entered last; false where nobody stands in it.
+func (c circle) takeLast(o *state.Overlay) (a chain.Address, ok bool, err error) {
+	s, _, err := readSpan(o, c.headKey())
+	if err != nil || s.len() == 0 {
+		return a, false, err
+	}
+	s.next--
+	b, err := o.Storage(chain.AddrMailbox, c.placeKey(s.next))
+	if err != nil {
+		return a, false, err
+	}
+	if len(b) != len(a) {
+		return a, false, fmt.Errorf("%w: place %d of %s%x", ErrRecord, s.next, c.head, c.of)
+	}
+	erase(o, c.placeKey(s.next))
+	if s.len() == 0 {
+		erase(o, c.headKey())
+	} else {
+		writeSpan(o, c.headKey(), s)
+	}
+	return chain.Address(b), true, nil
+}
+
 // rotate ends the turn of the first: they go to the end, or leave.
 func (c circle) rotate(o *state.Overlay, stays bool) error {
 	a, ok, err := c.first(o)

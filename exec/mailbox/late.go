@@ -20,8 +20,8 @@ func lateAtKey(h chain.Height, origin chain.Address, place uint64) state.Storage
 	return key("late/", be64(uint64(h)), origin[:], be64(place))
 }
 
-// dueKey holds the places of an origin's heights that have come and still have items,
-// in their order.
+// dueKey holds the places of an origin's heights that have come and still have items, in
+// the order in which they were released.
 func dueKey(origin chain.Address) state.StorageKey { return key("due/", origin[:]) }
 
 func dueAtKey(origin chain.Address, place uint64) state.StorageKey {
@@ -29,6 +29,9 @@ func dueAtKey(origin chain.Address, place uint64) state.StorageKey {
 }
 
 func clockKey() state.StorageKey { return key("clock") }
+
+// MostRecent is how many of the last heights [ReleaseLatest] looks at.
+const MostRecent = 64
 
 // MaxAhead is how many blocks ahead a message may be deferred.
 const MaxAhead = 2_592_000
@@ -76,6 +79,39 @@ func Release(o *state.Overlay, h chain.Height, steps uint64) error {
 	return passHeights(o, clockKey(), h, steps, originsAt, func(origin chain.Address, at chain.Height) error {
 		return fallDue(o, origin, at)
 	})
+}
+
+// ReleaseLatest is [Release] for those who deferred last: of heights from latest down to
+// the last [MostRecent] of height h, at most so many steps. It returns the height at which
+// it has stopped: above it nothing is left.
+func ReleaseLatest(o *state.Overlay, h, latest chain.Height, steps uint64) (chain.Height, error) {
+	c, ok, err := readClock(o, clockKey())
+	if err != nil || !ok {
+		return latest, err
+	}
+	for c.entries > 0 && steps > 0 && latest >= c.at && latest+MostRecent > h {
+		origin, ok, err := originsAt(latest).takeLast(o)
+		if err != nil {
+			return latest, err
+		}
+		if !ok {
+			latest--
+			continue
+		}
+		steps--
+		c.entries--
+		if err := fallDue(o, origin, latest); err != nil {
+			return latest, err
+		}
+	}
+	c.write(o, clockKey())
+	return latest, nil
+}
+
+// AnyDue reports whether [Release] may find anybody at height h.
+func AnyDue(v state.View, h chain.Height) (bool, error) {
+	c, ok, err := readClock(v, clockKey())
+	return ok && c.entries > 0 && c.at <= h, err
 }
 
 // passHeights takes the entries at heights up to h out of their circles and hands them
