@@ -5,10 +5,12 @@ import (
 	"net/netip"
 	"slices"
 	"sync"
+	"time"
 )
 
-// queue hands trials to workers, one client after the other: who asks for many
-// waits for himself. Of one client at most each are worked on at a time, so that a
+// queue hands trials to workers, first those of the client whose trials took the least
+// time lately, of equals in turn: who asks for many, or for long ones, waits for himself,
+// and many such clients wait for one another. Of one client at most each are worked on at a time, so that a
 // worker is left for others, and no more than a quarter of the room that others leave
 // is held.
 type queue struct {
@@ -21,12 +23,22 @@ type queue struct {
 	running map[netip.Addr]int
 	held    map[netip.Addr]int // that wait or are worked on
 	n       int                // of all clients
+	took    map[netip.Addr]time.Duration
+	all     time.Duration // that trials took since took was last halved
 }
+
+// tookKept is the work after which what clients took counts for half, and tookLeast what
+// is forgotten then. They bound how many clients are remembered.
+const (
+	tookKept  = 20 * time.Second
+	tookLeast = time.Millisecond
+)
 
 func newQueue(cfg *Config) *queue {
 	q := &queue{
 		most: cfg.Workers + cfg.Queue, perClient: cfg.PerClient, each: max(1, cfg.Workers-1),
 		waiting: map[netip.Addr][]job{}, running: map[netip.Addr]int{}, held: map[netip.Addr]int{},
+		took: map[netip.Addr]time.Duration{},
 	}
 	q.came = sync.NewCond(&q.mu)
 	return q
@@ -64,29 +76,47 @@ func (q *queue) take(ctx context.Context) (job, bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for ctx.Err() == nil {
-		for i, client := range q.turns {
-			if client.IsValid() && q.running[client] >= q.each {
-				continue
-			}
-			list := q.waiting[client]
-			j := list[0]
-			q.turns = slices.Delete(q.turns, i, i+1)
-			if list = list[1:]; len(list) > 0 {
-				q.waiting[client] = list
-				q.turns = append(q.turns, client)
-			} else {
-				delete(q.waiting, client)
-			}
-			q.running[client]++
-			return j, true
+		if i := q.next(); i >= 0 {
+			return q.begin(i), true
 		}
 		q.came.Wait()
 	}
 	return job{}, false
 }
 
-// done takes note that a trial has ended.
-func (q *queue) done(client netip.Addr) {
+// next finds whose turn it is, -1 if nobody's: of those with a place at the workers, the
+// one whose trials took the least. The caller holds mu.
+func (q *queue) next() int {
+	best := -1
+	for i, client := range q.turns {
+		if client.IsValid() && q.running[client] >= q.each {
+			continue
+		}
+		if best < 0 || q.took[client] < q.took[q.turns[best]] {
+			best = i
+		}
+	}
+	return best
+}
+
+// begin takes the first trial of the client of a turn. The caller holds mu.
+func (q *queue) begin(turn int) job {
+	client := q.turns[turn]
+	list := q.waiting[client]
+	j := list[0]
+	q.turns = slices.Delete(q.turns, turn, turn+1)
+	if list = list[1:]; len(list) > 0 {
+		q.waiting[client] = list
+		q.turns = append(q.turns, client)
+	} else {
+		delete(q.waiting, client)
+	}
+	q.running[client]++
+	return j
+}
+
+// done takes note that a trial has ended, and how long it took.
+func (q *queue) done(client netip.Addr, took time.Duration) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, count := range []map[netip.Addr]int{q.running, q.held} {
@@ -95,5 +125,14 @@ func (q *queue) done(client netip.Addr) {
 		}
 	}
 	q.n--
+	q.took[client] += took
+	if q.all += took; q.all >= tookKept {
+		q.all = 0
+		for c := range q.took {
+			if q.took[c] /= 2; q.took[c] < tookLeast {
+				delete(q.took, c)
+			}
+		}
+	}
 	q.came.Signal()
 }

@@ -11,9 +11,9 @@
 //   - Nothing that a trial does reaches the state, the ledger or another trial: it
 //     writes to an overlay that is dropped, and compiled code is all that an engine
 //     keeps.
-//   - At most Workers trials run at once and Queue wait; beyond, [ErrBusy]. Clients
-//     take turns: one with many trials leaves a worker, and room in the queue, to
-//     others. Workers have a low priority. Each trial is
+//   - At most Workers trials run at once and Queue wait; beyond, [ErrBusy]. The
+//     client whose trials took the least time lately goes first, and one with many
+//     leaves a worker, and room in the queue, to others. Workers have a low priority. Each trial is
 //     bounded by its cycles, as the machine cannot be stopped from outside, so a
 //     request whose context ends leaves a worker busy until they are used up.
 //   - A trial that panics, outside the guard of the Python machine, is an error of
@@ -30,6 +30,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
@@ -129,11 +130,11 @@ func (b *Bench) worker(ctx context.Context) error {
 		if !ok {
 			return nil
 		}
-		err := j.ctx.Err()
+		began, err := time.Now(), j.ctx.Err()
 		if err == nil {
 			err = guarded(func() error { return j.work(engine) })
 		}
-		b.jobs.done(j.client)
+		b.jobs.done(j.client, time.Since(began))
 		j.err <- err
 		if !errors.As(err, new(*exec.Panic)) {
 			continue
