@@ -440,7 +440,7 @@ func (x *ActorLimits) fields() []field {
 		{"message_reserve_cycles", (*uint64)(&x.MessageReserveCycles)},
 		{"message_reserve_cells", (*uint64)(&x.MessageReserveCells)},
 		{"enforce_hold_balance", &x.EnforceHoldBalance},
-		{"extra_imports", listOf[string]{&x.ExtraImports, func(v *string) any { return v }}},
+		{"imports", listOf[string]{&x.Imports, func(v *string) any { return v }}},
 		{"manifest_bytes", &x.ManifestBytes},
 		{"source_bytes", &x.SourceBytes},
 		{"load_cycles", (*uint64)(&x.LoadCycles)},
@@ -481,8 +481,8 @@ func (x *ActorLimits) member(name string) any {
 		return (*uint64)(&x.MessageReserveCells)
 	case "enforce_hold_balance":
 		return &x.EnforceHoldBalance
-	case "extra_imports":
-		return listOf[string]{&x.ExtraImports, func(v *string) any { return v }}
+	case "imports":
+		return listOf[string]{&x.Imports, func(v *string) any { return v }}
 	case "manifest_bytes":
 		return &x.ManifestBytes
 	case "source_bytes":

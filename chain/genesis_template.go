@@ -110,6 +110,7 @@ func DevnetGenesisTemplate() *Genesis {
 	g.Name, g.ChainID, g.Devnet = "devnet", ChainIDDevnet, true
 	g.Params.Job.RequirePrice = false
 	g.Params.Runner.RehearsalEnabled = true
+	g.Params.Actor.Imports = slices.Sorted(slices.Values(append(g.Params.Actor.Imports, developmentImports()...)))
 	gov := &g.Params.Governance
 	gov.Members, gov.Threshold, gov.Seats = gov.Members[:1:1], 1, 1
 	gov.TimelockBlocks, gov.EmergencyTimelockBlocks = 1, 1 // nobody waits seven days for a test

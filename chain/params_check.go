@@ -3,6 +3,7 @@ package chain
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // Bounds that keep every product of consensus arithmetic inside 64 bits, or
@@ -215,8 +216,11 @@ func (p *Params) checkState() error {
 
 func (p *Params) checkActors() error {
 	a := &p.Actor
-	if len(a.ExtraImports) > 0 {
-		return fmt.Errorf("actor_limits.extra_imports names %q, and no module can be added to the machine's list yet", a.ExtraImports[0])
+	if err := checkNames("actor_limits.imports", a.Imports); err != nil {
+		return err
+	}
+	if !slices.IsSorted(a.Imports) {
+		return errors.New("actor_limits.imports is not in order")
 	}
 	return firstOutside(
 		bound{"actor_limits.memory_per_call_bytes", a.MemoryPerCallBytes, 64 << 10, 4 << 30},

@@ -198,11 +198,24 @@ type ActorLimits struct {
 	MessageReserveCycles  Cycles   `json:"message_reserve_cycles"` // funded with a send that names no limit
 	MessageReserveCells   Cells    `json:"message_reserve_cells"`  // funded when a message has to wait
 	EnforceHoldBalance    bool     `json:"enforce_hold_balance"`   // econ.hold_balance (resolution 11.25)
-	ExtraImports          []string `json:"extra_imports"`          // modules allowed besides the whitelist (resolution 8.13); none yet (ADR 78)
+	Imports               []string `json:"imports"`                // modules of the machine's library that actors may import, in order; cowboy_sdk goes without saying (resolutions 8.13, 14.10; ADR 97)
 	ManifestBytes         uint64   `json:"manifest_bytes"`         // of the list of an actor's grants
 	SourceBytes           uint64   `json:"source_bytes"`           // of an actor's program
 	LoadCycles            Cycles   `json:"load_cycles"`            // most that the first use of another's code costs besides what its handler may use
 }
+
+// whitepaperImports is the initial whitelist (whitepaper, Module and Dependency
+// Management), in order.
+func whitepaperImports() []string {
+	return []string{
+		"abc", "collections", "dataclasses", "decimal", "enum", "functools", "hashlib", "itertools",
+		"json", "math", "re", "struct", "typing",
+	}
+}
+
+// developmentImports are what clients expect of a development chain besides
+// (resolution 8.13).
+func developmentImports() []string { return []string{"base64", "cbor2", "hmac", "operator", "string"} }
 
 func defaultActorLimits() ActorLimits {
 	return ActorLimits{
@@ -222,7 +235,7 @@ func defaultActorLimits() ActorLimits {
 		MessageReserveCycles:  100_000, // five plain messages; a send may name its own
 		MessageReserveCells:   10_000,  // what a handler writes that stores a few kilobytes
 		EnforceHoldBalance:    true,
-		ExtraImports:          []string{},
+		Imports:               whitepaperImports(),
 		ManifestBytes:         8 << 10,  // a hundred domains; whoever needs more names a set of the chain's
 		SourceBytes:           64 << 10, // half of a transaction, 1,500 lines: what one call may have to compile
 		LoadCycles:            250_000,  // a program of 20 KB; who calls a larger one names its cycles

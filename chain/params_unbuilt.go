@@ -10,13 +10,15 @@ import (
 // ErrFixedParam means a parameter that cannot change while the chain runs: what
 // the machine's tables are, how large the frames of blocks may be, on which every
 // connection and every shard agreed beforehand, in how many slots and epochs
-// sleeping timers are filed, which are found by it, and what only the
-// beginning of a chain reads: its first fees and how many validators it may have. The deprecations have an action of their own.
+// sleeping timers are filed, which are found by it, which modules actors may import,
+// since those deployed go on importing them, and what only the beginning of a chain
+// reads: its first fees and how many validators it may have. The deprecations have an
+// action of their own.
 var ErrFixedParam = errors.New("the parameter is fixed")
 
 func fixedParams() []string {
 	return []string{
-		"machine", "max_block_bytes", "max_whole_bytes", "timer.ring_blocks", "entitlements.deprecated",
+		"machine", "max_block_bytes", "max_whole_bytes", "timer.ring_blocks", "entitlements.deprecated", "actor_limits.imports",
 		"initial_base_fee", "timer.initial_base_fee", "staking.max_validators",
 	}
 }
@@ -32,10 +34,9 @@ func unbuiltParams() []string {
 		"staking.min_validator_stake", "staking.unbonding_blocks", "staking.jail_blocks", "staking.jail_repeat_factor",
 		"staking.double_sign_slash_basis_points", "staking.downtime_window_blocks", "staking.downtime_missed_basis_points",
 		"staking.invalid_proposal_jails", "staking.validator_changes_per_epoch_max",
-		"leader_no_repeat",           // another draw
-		"actor_limits.extra_imports", // modules beside those of the machine's own list
-		"governance.sunset_blocks",   // voting by weight of tokens
-		"job", "cip11",               // the market: dispatch, verification, presence
+		"leader_no_repeat",         // another draw
+		"governance.sunset_blocks", // voting by weight of tokens
+		"job", "cip11",             // the market: dispatch, verification, presence
 		"runner.stake_floor", "runner.stake_per_job_basis_points", "runner.stake_cover_filter",
 		"runner.heartbeat_timeout_blocks", "runner.initial_reputation", "runner.min_reputation",
 		"runner.max_reputation", "runner.reputation_half_life_blocks", "runner.reputation_per_result",

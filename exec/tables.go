@@ -2,6 +2,7 @@ package exec
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -12,7 +13,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/permit"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/gate"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/lib"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
@@ -28,6 +31,26 @@ func Tables() chain.MachineTables {
 		CostTable:      keccak.Sum256([]byte(costs), []byte(LimitTable())),
 		ExceptionTexts: chain.Hash(pvm.TextTableHash()),
 	}
+}
+
+// CheckImports reports the first module that a genesis lists and this build's machine
+// does not have, as a *[MissingModule].
+func CheckImports(p *chain.Params) error {
+	have := gate.LibraryModules()
+	for _, name := range p.Actor.Imports {
+		if !slices.Contains(have, name) {
+			return &MissingModule{Name: name}
+		}
+	}
+	return nil
+}
+
+// MissingModule means that a genesis lists a module that the machine does not have.
+type MissingModule struct{ Name string }
+
+func (e *MissingModule) Error() string {
+	return fmt.Sprintf("params.actor_limits.imports lists %q, and the machine of this build has no such module: it has %s",
+		e.Name, strings.Join(gate.LibraryModules(), ", "))
 }
 
 // LimitTable returns the limits that are consensus and no parameters, one a line. Most
@@ -48,6 +71,8 @@ type limit struct {
 
 func limits() []limit {
 	return append(append(machineLimits(), sdkLimits()...), []limit{
+		{"cbor2.bytes", uint64(lib.CBORProfile().Bytes)},
+		{"cbor2.depth", uint64(lib.CBORProfile().Depth)},
 		{"mailbox.ahead_blocks", mailbox.MaxAhead},
 		{"mailbox.turn_items", turnItems},
 		{"mailbox.intake", intake},

@@ -24,8 +24,8 @@ func TestLimitTable(t *testing.T) { // ADR 79
 	if err != nil || string(want) != LimitTable() {
 		t.Errorf("the limits differ from %s (%v): if that is meant, COWBOY_REWRITE=1 go test ./exec -run TestLimitTable", file, err)
 	}
-	// Without heap, scratch and value bytes, which are parameters, and a switch of tests.
-	fields := numbers(reflect.TypeFor[vm.Limits]()) + numbers(reflect.TypeFor[pvm.Limits]()) + numbers(reflect.TypeFor[sdk.Limits]()) - 3
+	// Without heap, scratch and value bytes, which are parameters, a switch of tests and the price of an item of cbor2.
+	fields := numbers(reflect.TypeFor[vm.Limits]()) + numbers(reflect.TypeFor[pvm.Limits]()) + numbers(reflect.TypeFor[sdk.Limits]()) - 4
 	if rows := len(machineLimits()) + len(sdkLimits()) - len(sdk.FixedLimits()); rows != fields {
 		t.Errorf("%d rows for %d limits of the machine", rows, fields)
 	}

@@ -176,7 +176,7 @@ func devnetTemplate(opts DevnetOptions) (*chain.Genesis, error) {
 			return nil, err
 		}
 	}
-	if err := fillTables(&g.Params.Machine); err != nil {
+	if err := fillTables(&g.Params); err != nil {
 		return nil, fmt.Errorf("%s: %w", opts.GenesisFile, err)
 	}
 	return g, nil

@@ -25,8 +25,14 @@ func (e *TablesError) Error() string {
 }
 
 // CheckTables reports the first table of the machine that g asks for and this
-// build does not have, as a *[TablesError].
-func CheckTables(g *chain.Genesis) error { return checkTables(g.Params.Machine, MachineTables()) }
+// build does not have, as a *[TablesError], or the first module that its actors may
+// import and this build does not have, as an *[exec.MissingModule].
+func CheckTables(g *chain.Genesis) error {
+	if err := exec.CheckImports(&g.Params); err != nil {
+		return err
+	}
+	return checkTables(g.Params.Machine, MachineTables())
+}
 
 func checkTables(want, have chain.MachineTables) error {
 	if want.CostTable != have.CostTable {
@@ -39,9 +45,12 @@ func checkTables(want, have chain.MachineTables) error {
 }
 
 // fillTables puts this build's tables into a template that names none. One that
-// names another build's is refused.
-func fillTables(tables *chain.MachineTables) error {
-	have := MachineTables()
+// names another build's is refused, and one that lists modules of none.
+func fillTables(p *chain.Params) error {
+	if err := exec.CheckImports(p); err != nil {
+		return err
+	}
+	tables, have := &p.Machine, MachineTables()
 	if tables.CostTable == (chain.Hash{}) {
 		tables.CostTable = have.CostTable
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
@@ -96,4 +97,49 @@ func TestTemplateOfAnotherBuildIsRefused(t *testing.T) {
 	other := own
 	other.CostTable = otherBuild(t)
 	refusesTables(t, "template", deal(other), "cost_table")
+}
+
+// TestGenesisOfMissingModuleIsRefused: a list that names a module which this build
+// has not, before anything is opened or made.
+func TestGenesisOfMissingModuleIsRefused(t *testing.T) { // resolution 14.10
+	refuses := func(what string, err error) {
+		t.Helper()
+		var missing *exec.MissingModule
+		if !errors.As(err, &missing) || missing.Name != "numpy" || !strings.Contains(err.Error(), "base64, cbor2, collections") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	dir := t.TempDir()
+	g, err := PrepareDevnet(dir, DevnetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := *g
+	other.Params.Actor.Imports = []string{"json", "numpy"}
+	if other.Hash() == g.Hash() {
+		t.Error("another list gives the same genesis hash")
+	}
+	cfg := DefaultConfig()
+	cfg.DataDir, cfg.Devnet, cfg.Version = dir, true, Version
+	_, err = Open(cfg, &other, slog.New(slog.DiscardHandler))
+	refuses("Open", err)
+	_, err = newReplay(&other)
+	refuses("replay", err)
+	refuses("SyncState", SyncState(t.Context(), cfg, &other, true, slog.New(slog.DiscardHandler)))
+	template := chain.DevnetGenesisTemplate()
+	template.Params.Actor.Imports = []string{"numpy"}
+	raw, err := template.MarshalJSON()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "template.json")
+	if err := os.WriteFile(file, raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	fresh := t.TempDir()
+	_, err = PrepareDevnet(fresh, DevnetOptions{GenesisFile: file})
+	refuses("template", err)
+	if left, err := os.ReadDir(fresh); err != nil || len(left) != 0 {
+		t.Errorf("a refused template left %v, %v", left, err)
+	}
 }

@@ -21,8 +21,9 @@ type Block struct {
 	Manifests       entitle.Cache
 	Factor          uint64 // of what the state grows by, in basis points ([fees.GrowthFactor]); 0 is 1
 
-	costs  host.Costs
-	limits sdk.Limits
+	costs   host.Costs
+	limits  sdk.Limits
+	imports map[string]bool // modules that programs may import; looked up
 }
 
 // NewBlock returns b with what follows from its parameters.
@@ -33,6 +34,10 @@ func NewBlock(b Block) *Block {
 	b.costs, b.limits = costsOf(b.Params), sdk.DefaultLimits()
 	b.limits.ScratchBytes = int(b.Params.Actor.ScratchBytes)
 	b.limits.Value.Bytes = int(b.Params.Actor.InlineBlobBytes)
+	b.imports = map[string]bool{"cowboy_sdk": true}
+	for _, name := range b.Params.Actor.Imports {
+		b.imports[name] = true
+	}
 	return &b
 }
 

@@ -176,7 +176,7 @@ func (r *Run) compile(source []byte, before chain.Cycles) (*pvm.Program, verdict
 		v.used = r.cycles
 		return nil, v
 	}
-	p, spent, err := programOf(r.engine, source, r.cycles-before)
+	p, spent, err := r.block.programOf(r.engine, source, r.cycles-before)
 	r.noteFrontDefect(source, err)
 	if errors.Is(err, pvm.ErrCycles) {
 		v := refused(chain.CodeCyclesExhausted, "%v", err)
@@ -197,13 +197,17 @@ func (r *Run) compile(source []byte, before chain.Cycles) (*pvm.Program, verdict
 // no code, so that nobody could call it nor take back what it was paid.
 var errNoSource = errors.New("the source is empty")
 
-// programOf compiles what is to become an actor's code, for at most so many cycles. It
-// returns what was done of them, of a source that does not compile as well.
-func programOf(e *pvm.Engine, source []byte, most chain.Cycles) (*pvm.Program, chain.Cycles, error) {
+// programOf compiles what is to become an actor's code, for at most so many cycles, and
+// looks whether the chain lists what it imports. It returns what was done of the
+// cycles, of a source that does not compile as well.
+func (b *Block) programOf(e *pvm.Engine, source []byte, most chain.Cycles) (*pvm.Program, chain.Cycles, error) {
 	if len(source) == 0 {
 		return nil, 0, errNoSource
 	}
 	p, spent, err := e.ProgramWithin(source, sourceName, code.Cycles(min(most, maxCycles)))
+	if err == nil {
+		err = p.Within(b.imports)
+	}
 	return p, chain.Cycles(spent), err
 }
 

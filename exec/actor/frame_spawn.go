@@ -122,7 +122,7 @@ func (f *frame) sourceOf(d *Deployment) (*pvm.Program, error) {
 // compile compiles a source that the program gives, of whose price so much is charged.
 func (f *frame) compile(source []byte, charged code.Cycles) (*pvm.Program, error) {
 	left := f.machine.CyclesLeft()
-	p, spent, err := programOf(f.run.engine, source, chain.Cycles(charged+left))
+	p, spent, err := f.run.block.programOf(f.run.engine, source, chain.Cycles(charged+left))
 	f.run.noteFrontDefect(source, err)
 	if errors.Is(err, pvm.ErrCycles) {
 		f.machine.Charge(left + 1) // ends the handler

@@ -38,7 +38,7 @@ func (b *Block) Upgrade(o *state.Overlay, e *pvm.Engine, addr chain.Address, sou
 	if cost > most {
 		return chain.CodeCyclesExhausted, most, nil
 	}
-	p, spent, err := programOf(e, source, most)
+	p, spent, err := b.programOf(e, source, most)
 	switch cost = max(cost, spent); {
 	case errors.Is(err, pvm.ErrCycles):
 		return chain.CodeCyclesExhausted, most, nil

@@ -40,6 +40,8 @@ func TestRefusedProposals(t *testing.T) { // resolutions 11.11, 11.17
 	}{
 		{"a stranger", eve, settings("timer.base_fee_alpha", "9"), ErrMember},
 		{"a fixed parameter", ann, settings("timer.ring_blocks", "9"), chain.ErrFixedParam},
+		{"the modules that actors may import", ann, settings("actor_limits.imports", `["json"]`), chain.ErrFixedParam},
+		{"all limits of actors, the modules among them", ann, settings("actor_limits", "{}"), chain.ErrFixedParam},
 		{"present first before the market is built", ann, settings("cip11.present_first_enabled", "true", "cip11.selection_seed_margin_ms", "1"), chain.ErrUnbuiltParam},
 		{"all of the market", ann, settings("cip11", "{}"), chain.ErrUnbuiltParam},
 		{"a group with one that nothing reads", ann, settings("runner", "{}"), chain.ErrUnbuiltParam},

@@ -29,6 +29,9 @@ type Program struct {
 	// CompileCycles is what deploying the source costs for its compilation, the
 	// same whether a cache had it or not.
 	CompileCycles code.Cycles
+	// Imports are the modules of the library that it names. It compiles the same on
+	// every chain; whether one lets it import them, [Program.Within] says.
+	Imports []gate.Import
 	// Items are its names and constants, which a machine makes ready when it loads it.
 	Items int
 }
@@ -194,5 +197,14 @@ func compileSource(src []byte, file string, lim Limits, b *bill) (*Program, erro
 	if err := b.add(o.Count(), b.prices.Instr); err != nil {
 		return nil, err
 	}
-	return &Program{Hash: HashOf(src), Code: o, Bytes: o.Size(), CompileCycles: b.spent, Items: o.Items()}, nil
+	return &Program{Hash: HashOf(src), Code: o, Bytes: o.Size(), CompileCycles: b.spent, Imports: report.Imports, Items: o.Items()}, nil
+}
+
+// Within returns a *[Refusal] when the program names a module of the library that is
+// not listed.
+func (p *Program) Within(listed map[string]bool) error {
+	if report := gate.Unlisted(p.Imports, listed); !report.Clean() {
+		return &Refusal{Report: report}
+	}
+	return nil
 }

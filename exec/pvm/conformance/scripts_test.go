@@ -29,8 +29,8 @@ var (
 	seconds = flag.Int("seconds", 20, "that CPython may take for a script")
 )
 
-// importable is the whitelist without what no CPython has.
-const importable = "__future__ collections collections.abc dataclasses enum functools itertools json re struct math decimal typing abc hashlib"
+// importable is the library without what no CPython has.
+const importable = "__future__ collections collections.abc dataclasses enum functools itertools json re struct math decimal typing abc hashlib base64 hmac operator string"
 
 // Verdicts of a script. Those of a script that is measured come first; one that is
 // left out by its imports, refused by the gate or unfit on CPython says nothing of

@@ -152,12 +152,7 @@ const (
 // Split divides a field's name into the argument, an index or when that is -1 a
 // key, and the path from there.
 func (n *Numbering) Split(name string) (index int64, key string, path Path, err error) {
-	end := strings.IndexAny(name, ".[")
-	if end < 0 {
-		end = len(name)
-	}
-	key, path = name[:end], Path{name[end:]}
-	if index, err = wholeInteger(key); err != nil {
+	if index, key, path, err = SplitName(name); err != nil {
 		return 0, "", path, err
 	}
 	if key != "" && index < 0 {
@@ -182,6 +177,17 @@ func (n *Numbering) Split(name string) (index int64, key string, path Path, err 
 		n.next++
 	}
 	return index, "", path, nil
+}
+
+// SplitName divides a field's name into its first part, whose index is -1 unless it is
+// a number, and the path from there.
+func SplitName(name string) (index int64, first string, path Path, err error) {
+	end := strings.IndexAny(name, ".[")
+	if end < 0 {
+		end = len(name)
+	}
+	index, err = wholeInteger(name[:end])
+	return index, name[:end], Path{name[end:]}, err
 }
 
 // OutOfRange is for an index that no positional argument has.

@@ -27,7 +27,7 @@
 // does not name but whose purpose it forbids. A builtin's name counts only where
 // nothing in the program binds it: a parameter may be called input. `from __future__
 // import` is a word to the compiler and loads no module, so its names pass; the
-// module itself is not on the whitelist. Deterministic
+// module itself is no module of the library. Deterministic
 // introspection stays (__dict__, __bases__, __mro__, __class__): with
 // __subclasses__ and __globals__ gone it leads nowhere. Complex literals do not
 // reach the gate, the parser refuses them.

@@ -349,11 +349,20 @@ func (c *checker) future(n *syntax.ImportFrom) {
 
 func (c *checker) alias(a *syntax.Alias) { c.bound(a.Pos, a.AsName) }
 
+// imported notes a module that a chain has to list.
+func (c *checker) imported(at syntax.Pos, name string) {
+	known := func(i Import) bool { return i.Module == name }
+	if ofLibrary[name] && !slices.ContainsFunc(c.report.Imports, known) {
+		c.report.Imports = append(c.report.Imports, Import{at, name})
+	}
+}
+
 // module checks the full name of an imported module.
 func (c *checker) module(at syntax.Pos, name string) {
 	first, _, below := strings.Cut(name, ".")
 	allowed := strings.Fields(allowedModules)
 	if slices.Contains(allowed, name) || below && slices.Contains(allowed, first+".*") {
+		c.imported(at, first)
 		return
 	}
 	id, known := lookup(moduleRows[:], first)

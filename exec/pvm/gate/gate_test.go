@@ -58,7 +58,7 @@ var refused = []struct{ src, want string }{
 	{"import pickle", "1:7 module.pickle"},
 	{"import importlib", "1:7 module.dynamic-import"},
 	{"import numpy as np", "1:7 module.native"},
-	{"import string", "1:7 module.unlisted"},
+	{"import textwrap", "1:7 module.unlisted"},
 	{"import __future__", "1:7 module.unlisted"},
 	{"from __future__ import annotations, braces", "1:36 module.unlisted"},
 	{"import json.decoder", "1:7 module.unlisted"},
@@ -149,6 +149,7 @@ func TestRefused(t *testing.T) {
 func TestPassed(t *testing.T) {
 	for _, src := range []string{
 		"import collections, dataclasses, enum, functools, itertools, json, re, struct, math, decimal, typing, abc, hashlib, cowboy_sdk",
+		"import base64, cbor2, hmac, operator, string",
 		"from collections.abc import Mapping\nimport collections.abc\nfrom cowboy_sdk.vrf import random\nfrom cowboy_sdk import secrets, rent, storage",
 		"from hashlib import keccak256, sha256 as s\nfrom math import *",
 		"def f(input, vars, *, open, eval=1): return input, vars, open('x'), eval",
@@ -177,6 +178,27 @@ func TestPassed(t *testing.T) {
 		if r := check(t, src, DefaultLimits()); !r.Clean() {
 			t.Errorf("%q: %v", src, r.Findings)
 		}
+	}
+}
+
+// TestUnlisted: the modules of the library that a program names, and those of them
+// that a chain leaves out.
+func TestUnlisted(t *testing.T) {
+	r := check(t, "import json, base64\nfrom base64 import b64encode\nfrom collections.abc import Sized\nimport collections\ndef f():\n import hmac, cowboy_sdk.vrf\nfrom math import pi", DefaultLimits())
+	var named []string
+	for _, i := range r.Imports {
+		named = append(named, fmt.Sprintf("%d:%d %s", i.Line, i.Col, i.Module))
+	}
+	const want = "1:7 json, 1:13 base64, 3:0 collections, 6:8 hmac, 7:0 math"
+	if got := strings.Join(named, ", "); got != want || !r.Clean() {
+		t.Errorf("imports %s, want %s; %v", got, want, r.Findings)
+	}
+	left := Unlisted(r.Imports, map[string]bool{"collections": true, "json": true, "cowboy_sdk": true})
+	if got := short(left); got != "1:13 module.unlisted, 6:8 module.unlisted, 7:0 module.unlisted" {
+		t.Errorf("unlisted: %s", got)
+	}
+	if all := Unlisted(r.Imports, ofLibrary); !all.Clean() {
+		t.Errorf("all are listed: %v", all.Findings)
 	}
 }
 

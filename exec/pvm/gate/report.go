@@ -24,6 +24,25 @@ func (f Finding) String() string {
 type Report struct {
 	Findings []Finding // by place, then by rule and by What
 	More     int       // findings beyond the limit, not kept
+	Imports  []Import  // of [LibraryModules], each module once, where it is first named
+}
+
+// Import is the first place that names a module of the library.
+type Import struct {
+	syntax.Pos
+	Module string
+}
+
+// Unlisted are the findings of imports that a chain does not list, by place.
+func Unlisted(imports []Import, listed map[string]bool) *Report {
+	r := &Report{}
+	for _, i := range imports {
+		if !listed[i.Module] {
+			r.Findings = append(r.Findings, Finding{Pos: i.Pos, Rule: rule(ModuleUnlisted), What: "import of " + i.Module})
+		}
+	}
+	r.sort()
+	return r
 }
 
 // Clean reports whether the program may pass.

@@ -45,6 +45,27 @@ func TestBounds(t *testing.T) {
 		"import json\njson.loads('[' * 10 ** 7)\nwhile True: pass",
 		"import json\nx = 'a' * 1000000\njson.dumps([x] * 1000000)",
 		"import json\njson.loads('[' + '1,' * 10 ** 7 + '1]')",
+		"import base64\nwhile True: base64.a85decode(b'z' * 100000)",
+		"import base64\nbase64.a85decode(b'z' * 5000000)",
+		"import base64\nwhile True: base64.b64decode(b'!' * 100000)",
+		"import base64\nbase64.a85encode(b'x' * 1000000, wrapcol=1)\nwhile True: pass",
+		"import base64\nbase64.b32encode(b'x' * 9000000)",
+		"import base64\nbase64.a85decode(b'\\xff' * 10000000, ignorechars=range(10 ** 9))",
+		"import cbor2\nx = [0] * 100000\nwhile True: cbor2.dumps(x)",
+		"import cbor2\nx = b'\\x9a\\x00\\x01\\x86\\xa0' + b'\\x00' * 100000\nl = []\nwhile True: l.append(cbor2.loads(x))",
+		"import cbor2\nwhile True:\n  try: cbor2.loads(b'\\x81' * 5000000)\n  except ValueError: pass",
+		"import hmac\nh = hmac.new(b'k', digestmod='sha256')\nwhile True: h.update(b'x' * 100000)",
+		"import hmac\nwhile True: hmac.compare_digest(b'x' * 1000000, b'x' * 1000000)",
+		"import operator, itertools\noperator.countOf(itertools.repeat(1), 1)",
+		"import operator, itertools\noperator.indexOf(itertools.repeat(1), 2)",
+		"import operator\noperator.pow(7, 10 ** 9)",
+		"import operator\noperator.mul('x', 10 ** 12)",
+		"import operator\noperator.lshift(1, 10 ** 12)",
+		"import operator\noperator.itemgetter(*[0] * 10 ** 6)([1])\nwhile True: pass",
+		"import string\nwhile True: string.Template('$a' * 10000).substitute(a='x' * 1000)",
+		"import string\nstring.Formatter().format('{:1000000000}', 1)",
+		"import string\nstring.Formatter().format('{}' * 100000 , *range(100000))\nwhile True: pass",
+		"import string\nwhile True: string.capwords('a ' * 100000)",
 	} {
 		res, err := execute(t, rt, src, 20_000_000)
 		var abort *vm.Abort
@@ -69,6 +90,11 @@ func TestRecursion(t *testing.T) {
 		"import itertools\nx = iter([1])\nfor i in range(1000): x = itertools.tee(itertools.islice(x, 1))[0]\nlist(x)",
 		"import itertools\nx = 1\nfor i in range(1000): x = itertools.repeat(x)\nrepr(x)",
 		"import re\ndef f(m): return re.sub('a', f, 'a')\nre.sub('a', f, 'a')",
+		"import operator\nx = len\nfor i in range(1000): x = operator.methodcaller('__call__', x)\nrepr(x)",
+		"import operator\ndef f(): return operator.call(f)\nf()",
+		"import operator\nclass A:\n  def __getattr__(self, n): return operator.attrgetter('x')(self)\nA().x",
+		"import operator\nclass A:\n  def __getitem__(self, n): return operator.itemgetter(0)(self)\nA()[0]",
+		"import string\nclass F(string.Formatter):\n  def format_field(self, v, s): return self.format('{}', v)\nF().format('{}', 1)",
 	} {
 		res, err := execute(t, rt, src, 1<<30)
 		if err != nil || !strings.Contains(res.Traceback, "RecursionError") {

@@ -10,9 +10,11 @@ import (
 // made when it is first imported. No program can import it; those that would let
 // one escape refuse programs besides.
 func internalModule() vm.ModuleDef {
-	defs := make(map[string]vm.Def, len(internalDefs)) // looked up, never iterated
-	for _, d := range internalDefs {
-		defs[d.Name] = d
+	defs := make(map[string]vm.Def) // looked up, never iterated
+	for _, list := range [][]vm.Def{internalDefs[:], base64Defs[:], formatterDefs[:], cbor2Defs[:]} {
+		for _, d := range list {
+			defs[d.Name] = d
+		}
 	}
 	return vm.ModuleDef{Name: "_pvm", Kept: true, Load: func(m *vm.Machine) (*vm.Module, error) {
 		mod := m.NewModule("_pvm")
@@ -41,6 +43,8 @@ func internalName(m *vm.Machine, defs map[string]vm.Def, name string) (vm.Value,
 		return orderedDictClass(m).Value(), nil
 	case "partial":
 		return partialClass(m).Value(), nil
+	case "binascii":
+		return binasciiModule(m), nil
 	}
 	d, ok := defs[name]
 	if !ok {

@@ -1,8 +1,10 @@
 // Package lib is the library of the Python machine: the modules of the
-// whitelist (whitepaper, Module and Dependency Management), written as natives
-// on the embedding interface of package vm. They behave and fail as CPython
-// 3.11's, but where determinism asks for less: json writes the canonical form
-// only (resolution 11.48), decimal has one context, hashlib two hashes.
+// whitelist and those that a genesis may list besides (whitepaper, Module and
+// Dependency Management; resolutions 8.13, 14.10), written as natives on the
+// embedding interface of package vm, or in Python over such. They behave and fail
+// as CPython 3.11's, but where determinism asks for less: json writes the canonical
+// form only (resolution 11.48), decimal has one context, hashlib two hashes, cbor2
+// is the part that has one answer.
 //
 // In flows a machine that imports a module, out flows the module. A machine keeps
 // the modules between calls and takes back what a call changed; nothing here
@@ -27,6 +29,7 @@ func Modules() []vm.ModuleDef {
 		{Name: "itertools", Kept: true, Load: loadItertools},
 		{Name: "json", Kept: true, Load: loadJSON},
 		{Name: "math", Kept: true, Load: loadMath},
+		{Name: "operator", Kept: true, Load: loadOperator},
 		{Name: "re", Kept: true, Load: loadRe},
 		{Name: "struct", Kept: true, Load: loadStruct},
 	}, pythonModules()...)

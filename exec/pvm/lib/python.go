@@ -13,6 +13,10 @@ import (
 var (
 	//go:embed python/abc.py
 	abcSource string
+	//go:embed python/base64.py
+	base64Source string
+	//go:embed python/cbor2.py
+	cbor2Source string
 	//go:embed python/collections.py
 	collectionsSource string
 	//go:embed python/collections_abc.py
@@ -27,6 +31,10 @@ var (
 	enumSource string
 	//go:embed python/functools.py
 	functoolsSource string
+	//go:embed python/hmac.py
+	hmacSource string
+	//go:embed python/string.py
+	stringSource string
 	//go:embed python/typing.py
 	typingSource string
 )
@@ -39,6 +47,8 @@ type Source struct{ Name, Text string }
 func Sources() []Source {
 	return []Source{
 		{"abc", abcSource},
+		{"base64", base64Source},
+		{"cbor2", cbor2Source},
 		{"collections", collectionsSource},
 		{"collections.abc", collectionsABCSource},
 		{"_collections_abc", abcClassesSource},
@@ -46,6 +56,8 @@ func Sources() []Source {
 		{"dataclasses", dataclassesSource},
 		{"enum", enumSource},
 		{"functools", functoolsSource},
+		{"hmac", hmacSource},
+		{"string", stringSource},
 		{"typing", typingSource},
 	}
 }

@@ -82,7 +82,11 @@ func loadRe(m *vm.Machine) (*vm.Module, error) {
 		named("sub", 3, []string{"pattern", "repl", "string", "count", "flags"}, r.function(4, r.sub(false))),
 		named("subn", 3, []string{"pattern", "repl", "string", "count", "flags"}, r.function(4, r.sub(true))),
 		named("escape", 1, []string{"pattern"}, escapePattern),
-		def("purge", 0, 0, func(*vm.Machine, vm.Args) (vm.Value, error) { return vm.None, nil }),
+		def("purge", 0, 0, func(m *vm.Machine, _ vm.Args) (vm.Value, error) {
+			m.Touch(r.self)
+			clear(r.programs)
+			return vm.None, nil
+		}),
 	)
 	mod.Set(m, "Pattern", r.pattern.Value()).Set(m, "Match", r.match.Value()).Set(m, "error", r.failure.Value())
 	return mod, nil
@@ -128,6 +132,10 @@ func (p *patternState) Roots(visit func(vm.Value)) { visit(p.source) }
 
 // Bytes is the size of the program.
 func (p *patternState) Bytes() int { return 96 + p.prog.Bytes() }
+
+// Keep has nothing to take back: a pattern does not change. The one of string.Template
+// is kept.
+func (p *patternState) Keep() func() { return func() {} }
 
 // patternOf compiles the first argument of a function, or takes the Pattern
 // that it is.

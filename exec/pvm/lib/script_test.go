@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/compile"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/cpython"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/lib"
@@ -27,11 +28,16 @@ func runtimeOf(t testing.TB) *vm.Runtime {
 // execute runs a program with so many cycles.
 func execute(t testing.TB, rt *vm.Runtime, src string, cycles int64) (vm.Result, error) {
 	t.Helper()
+	return rt.NewMachine().Execute(compiled(t, src), cycles)
+}
+
+func compiled(t testing.TB, src string) *code.Object {
+	t.Helper()
 	o, err := compile.Source([]byte(src), "<string>", compile.DefaultLimits())
 	if err != nil {
 		t.Fatalf("compile: %v", err)
 	}
-	return rt.NewMachine().Execute(o, cycles)
+	return o
 }
 
 // oracle makes CPython do what the machine does on purpose: json in its

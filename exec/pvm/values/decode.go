@@ -18,7 +18,7 @@ func Decode(m *vm.Machine, data []byte, p Profile) (vm.Value, error) {
 	m.Charge(m.Work().Conversion)
 	d := &decoder{m: m, p: p, data: data}
 	if len(data) > p.Bytes {
-		return vm.None, m.ValueError("malformed value: longer than %d bytes", p.Bytes)
+		return vm.None, raiseAs(m, p.Faults.Malformed, "malformed value: longer than %d bytes", p.Bytes)
 	}
 	m.ChargeEach(len(data), m.Prices().Char)
 	mark := m.Hold(vm.None)
@@ -41,15 +41,28 @@ type decoder struct {
 	seen []vm.Value // in the exact form: what can be shared, by number
 }
 
-func (d *decoder) fail(what string) error {
-	return d.m.ValueError("malformed value at byte %d: %s", d.pos, what)
+func (d *decoder) fail(what string) error { return d.failAs(d.p.Faults.Malformed, what) }
+
+// failEarly is for data that ends within the value.
+func (d *decoder) failEarly() error { return d.failAs(d.p.Faults.Truncated, "it ends too early") }
+
+func (d *decoder) failAs(class *vm.Class, what string) error {
+	return raiseAs(d.m, class, "malformed value at byte %d: %s", d.pos, what)
+}
+
+// raiseAs raises a class of the profile's, ValueError where it has none.
+func raiseAs(m *vm.Machine, class *vm.Class, format string, args ...any) error {
+	if class == nil {
+		return m.ValueError(format, args...)
+	}
+	return m.Raise(class, format, args...)
 }
 
 // head reads the head of an item: its major type, argument, and for major
 // type 7 the byte itself.
 func (d *decoder) head() (major byte, arg uint64, err error) {
 	if d.pos >= len(d.data) {
-		return 0, 0, d.fail("it ends too early")
+		return 0, 0, d.failEarly()
 	}
 	b := d.data[d.pos]
 	major, info := b&0xe0, b&0x1f
@@ -69,7 +82,7 @@ func (d *decoder) head() (major byte, arg uint64, err error) {
 	}
 	size := 1 << (info - 24)
 	if len(d.data)-d.pos-1 < size {
-		return 0, 0, d.fail("it ends too early")
+		return 0, 0, d.failEarly()
 	}
 	for _, c := range d.data[d.pos+1 : d.pos+1+size] {
 		arg = arg<<8 | uint64(c)
@@ -84,7 +97,7 @@ func (d *decoder) head() (major byte, arg uint64, err error) {
 // bytes takes a string of n bytes, which must be there.
 func (d *decoder) bytes(n uint64) ([]byte, error) {
 	if n > uint64(len(d.data)-d.pos) {
-		return nil, d.fail("it ends too early")
+		return nil, d.failEarly()
 	}
 	s := d.data[d.pos : d.pos+int(n)]
 	d.pos += int(n)
@@ -94,7 +107,7 @@ func (d *decoder) bytes(n uint64) ([]byte, error) {
 // count checks that n items of at least size bytes each can follow.
 func (d *decoder) count(n uint64, size int) (int, error) {
 	if n > uint64((len(d.data)-d.pos)/size) {
-		return 0, d.fail("it ends too early")
+		return 0, d.failEarly()
 	}
 	return int(n), nil
 }
@@ -102,7 +115,7 @@ func (d *decoder) count(n uint64, size int) (int, error) {
 // value reads one item. key asks for a value that can be a key: tuples for
 // lists, frozensets for sets, and no dicts.
 func (d *decoder) value(depth int, key bool) (vm.Value, error) {
-	d.m.Charge(d.m.Work().ConvertedItem)
+	d.m.Charge(d.m.Work().ConvertedItem + d.p.Item)
 	major, arg, err := d.head()
 	if err != nil {
 		return vm.None, err

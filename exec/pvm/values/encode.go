@@ -55,6 +55,19 @@ type encoder struct {
 	finished int // objects numbered so far
 }
 
+// raiseValue raises the profile's class for what is beyond it.
+func (e *encoder) raiseValue(format string, args ...any) error {
+	return raiseAs(e.m, e.p.Faults.Value, format, args...)
+}
+
+// raiseType raises the profile's class for what has no encoding.
+func (e *encoder) raiseType(format string, args ...any) error {
+	if e.p.Faults.Type == nil {
+		return e.m.TypeError(format, args...)
+	}
+	return e.m.Raise(e.p.Faults.Type, format, args...)
+}
+
 // unfinished is the number of a container that is being written.
 const unfinished = -1
 
@@ -62,7 +75,7 @@ const unfinished = -1
 // limit.
 func (e *encoder) room(n int) error {
 	if n > e.p.Bytes-(len(e.dst)-e.base) {
-		return e.m.ValueError("value is too long to serialize: more than %d bytes", e.p.Bytes)
+		return e.raiseValue("value is too long to serialize: more than %d bytes", e.p.Bytes)
 	}
 	e.m.ChargeEach(n, e.m.Prices().Char)
 	return nil
@@ -116,7 +129,7 @@ func (e *encoder) text(major byte, s string) error {
 }
 
 func (e *encoder) value(v vm.Value, depth int) error {
-	e.m.Charge(e.m.Work().ConvertedItem)
+	e.m.Charge(e.m.Work().ConvertedItem + e.p.Item)
 	if e.p.Exact && shareable(v) {
 		return e.shared(v, depth)
 	}
@@ -139,7 +152,7 @@ func (e *encoder) shared(v vm.Value, depth int) error {
 	n, ok := e.seen[v]
 	switch {
 	case n == unfinished:
-		return e.m.ValueError("a value that contains itself is not serializable")
+		return e.raiseValue("a value that contains itself is not serializable")
 	case ok:
 		return e.named(exactRef, func() error { return e.head(majorUint, uint64(n)) })
 	}
@@ -181,7 +194,7 @@ func (e *encoder) unshared(v vm.Value, depth int) error {
 		return e.text(majorBytes, s)
 	}
 	if depth == 0 {
-		return e.m.ValueError("value is nested too deeply to serialize: more than %d levels", e.p.Depth)
+		return e.raiseValue("value is nested too deeply to serialize: more than %d levels", e.p.Depth)
 	}
 	if err := e.m.Enter(); err != nil {
 		return err
@@ -226,7 +239,7 @@ func (e *encoder) float(v vm.Value) error {
 	b, _ := v.FloatEncoding()
 	if b&exponentBits == exponentBits {
 		if e.p.Finite {
-			return e.m.ValueError("Out of range float values are not allowed here")
+			return e.raiseValue("Out of range float values are not allowed here")
 		}
 		if b<<12 != 0 {
 			b = canonicalNaN
@@ -273,7 +286,10 @@ func (e *encoder) container(v vm.Value, depth int) error {
 			return e.named(exactRange, func() error { return e.rangeParts(v, depth) })
 		}
 	}
-	return e.m.TypeError("Object of type %s is not serializable: it has no __cowboy_serialize__", e.m.TypeName(v))
+	if e.p.NoObjects {
+		return e.raiseType("Object of type %s is not serializable here", e.m.TypeName(v))
+	}
+	return e.raiseType("Object of type %s is not serializable: it has no __cowboy_serialize__", e.m.TypeName(v))
 }
 
 // named writes tag 27 over a name and what body writes.
@@ -415,7 +431,7 @@ func (e *encoder) order(parts []part) (bool, error) {
 	}
 	for i := 1; i < len(parts); i++ {
 		if bytes.Equal(key(i-1), key(i)) {
-			return false, e.m.ValueError("two keys have the same encoding")
+			return false, e.raiseValue("two keys have the same encoding")
 		}
 	}
 	if sorted || e.p.Exact {
@@ -470,10 +486,10 @@ func (e *encoder) set(v vm.Value, depth int) error {
 func (e *encoder) object(v, fn vm.Value, depth int) error {
 	m := e.m
 	if e.p.NoObjects {
-		return m.TypeError("Object of type %s is not serializable here", m.TypeName(v))
+		return e.raiseType("Object of type %s is not serializable here", m.TypeName(v))
 	}
 	if depth == 0 {
-		return m.ValueError("value is nested too deeply to serialize: more than %d levels", e.p.Depth)
+		return e.raiseValue("value is nested too deeply to serialize: more than %d levels", e.p.Depth)
 	}
 	c := m.ClassOf(v)
 	name := c.Name()
@@ -481,7 +497,7 @@ func (e *encoder) object(v, fn vm.Value, depth int) error {
 		name = c.Module() + "." + name
 	}
 	if found, ok := classNamed(m, name); !ok || found != c {
-		return m.TypeError("Object of type %s is not serializable: its class is no global name", m.TypeName(v))
+		return e.raiseType("Object of type %s is not serializable: its class is no global name", m.TypeName(v))
 	}
 	if err := m.Enter(); err != nil {
 		return err

@@ -3,6 +3,9 @@ package values
 import (
 	"errors"
 	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
 // canonicalNaN is the one NaN (resolution 11.45).
@@ -39,6 +42,17 @@ type Profile struct {
 	Finite    bool // refuse NaN and infinities, as job specifications do (resolution 11.45)
 	Normalize bool // text from outside the chain: put it into NFC instead of refusing another form
 	NoObjects bool // refuse instances of classes, as what leaves the chain does
+
+	Faults Faults      // what is raised
+	Item   code.Cycles // charged for each item besides, where no call of the host is paid for
+}
+
+// Faults are the exception classes of a conversion; nil stands for TypeError where a
+// type has no encoding, and for ValueError elsewhere. What the machine or a method of
+// the program raises stays as it is.
+type Faults struct {
+	Type, Value          *vm.Class // of encoding
+	Malformed, Truncated *vm.Class // of decoding
 }
 
 // DefaultProfile is the profile of storage and messages: 64 KiB, 64 levels.

@@ -55,8 +55,11 @@ func (rt *Runtime) defineUnion() {
 func unionOr(m *Machine, a Args) (Value, error)  { return m.makeUnion(a.Values[0], a.Values[1]) }
 func unionRor(m *Machine, a Args) (Value, error) { return m.makeUnion(a.Values[1], a.Values[0]) }
 
-// makeUnion flattens and drops what is there twice.
+// makeUnion flattens and drops what is there twice. None is a type beside another only.
 func (m *Machine) makeUnion(x, y Value) (Value, error) {
+	if x.IsNone() && y.IsNone() {
+		return NotImplemented, nil
+	}
 	var args []Value
 	for _, v := range []Value{x, y} {
 		parts := []Value{v}

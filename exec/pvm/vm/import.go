@@ -64,8 +64,8 @@ func (m *Machine) importOp(f *frame, in code.Instr) error {
 	switch in.Op {
 	case code.ImportName:
 		name := f.unit.obj.Names[in.B]
-		if internalName(name) && !m.ofLibrary() {
-			return m.Raise(m.rt.classes.DeterminismError, "module '%s' cannot be imported: it is not part of the library", name)
+		if err := m.mayImport(name); err != nil {
+			return err
 		}
 		mod, err := m.importModule(name)
 		if err != nil {
@@ -83,6 +83,22 @@ func (m *Machine) importOp(f *frame, in code.Instr) error {
 		regs[in.A] = v
 	default:
 		return m.importStar(f, regs[in.A])
+	}
+	return nil
+}
+
+// mayImport refuses programs what is internal to the library, and what their chain
+// does not list.
+func (m *Machine) mayImport(name string) error {
+	if m.ofLibrary() {
+		return nil
+	}
+	if internalName(name) {
+		return m.Raise(m.rt.classes.DeterminismError, "module '%s' cannot be imported: it is not part of the library", name)
+	}
+	top, _, _ := strings.Cut(name, ".")
+	if _, known := m.rt.modules[name]; known && m.Imports != nil && !m.Imports[top] {
+		return m.Raise(m.rt.classes.DeterminismError, "module '%s' cannot be imported: this chain does not list it", name)
 	}
 	return nil
 }

@@ -58,6 +58,11 @@ type Machine struct {
 	ClassChecks   int // checks by ABCMeta under way
 
 	Host any // what the embedding library put there for its natives
+
+	// Imports are the modules that the program may import, with what is below them, nil
+	// for all of the library. What those import themselves is theirs. Looked up, never
+	// iterated.
+	Imports map[string]bool
 }
 
 // NewMachine returns a machine ready to run.

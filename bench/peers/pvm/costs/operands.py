@@ -113,6 +113,16 @@ import functools
 import collections
 #### hashlib module
 import hashlib
+#### base64 module
+import base64
+#### cbor2 module
+import cbor2
+#### hmac module
+import hmac
+#### operator module
+import operator
+#### string module
+import string
 #### typing module
 import typing
 #### enum module
@@ -386,3 +396,75 @@ count_format = '10000B'
 err = ValueError('x', 1)
 #### eg obj
 eg = ExceptionGroup('g', [ValueError(1), TypeError(2)])
+#### T64 encoded base64 B
+T64 = base64.b64encode(B)
+#### T64x encoded
+T64x = b'!' * 3000 + b'AAAA'
+#### T32 encoded base64 B
+T32 = base64.b32encode(B)
+#### T16 encoded base64 B
+T16 = base64.b16encode(B)
+#### T85 encoded base64 B
+T85 = base64.b85encode(B)
+#### A85 encoded base64 B
+A85 = base64.a85encode(B)
+#### A85z encoded
+A85z = b'z' * 3000
+#### A85s encoded
+A85s = b' ' * 3000
+#### CJ cbor cbor2 J
+CJ = cbor2.dumps(J)
+#### CI cbor cbor2
+CI = cbor2.dumps(list(range(1000)))
+#### CF cbor cbor2
+CF = cbor2.dumps([k / 7 for k in range(300)])
+#### CS cbor cbor2
+CS = cbor2.dumps({k for k in range(1000)})
+#### CD cbor cbor2 E
+CD = cbor2.dumps(E)
+#### CT cbor cbor2
+CT = cbor2.dumps('e\u0301a\u00fc' * 500)
+#### CN cbor
+CN = b'\x81' * 60 + b'\x80'
+#### CB cbor cbor2
+CB = cbor2.dumps([2 ** 2000 + k for k in range(20)])
+#### CWd cbor
+CWd = b'\x99\x03\xe8' + b'\xa0' * 1000
+#### CWl cbor
+CWl = b'\x99\x03\xe8' + b'\x80' * 1000
+#### CWs cbor
+CWs = b'\x99\x03\xe8' + b'\xd9\x01\x02\x80' * 1000
+#### CWb cbor
+CWb = b'\x99\x03\xe8' + b'\x40' * 1000
+#### CWt cbor
+CWt = b'\x99\x03\xe8' + b'\x60' * 1000
+#### CWn cbor
+CWn = b'\x99\x03\xe8' + (b'\xc2\x49\x01' + b'\0' * 8) * 1000
+#### CWm cbor
+CWm = b'\x99\x03\xe8' + b'\xa1\x80\x80' * 1000
+#### dicts list
+dicts = [{} for _ in range(1000)]
+#### sets list
+sets = [set() for _ in range(1000)]
+#### nested list
+nested = []
+for _k in range(60): nested = [nested]
+#### mac obj hmac
+mac = hmac.new(b'k', b'm', 'sha256')
+#### tpl obj string
+tpl = string.Template('$a and ${b} $$ ' * 20)
+#### fmtr obj string
+fmtr = string.Formatter()
+#### chained obj
+class Chained: pass
+chained = Chained()
+chained.a = chained
+chained.n = 1
+#### get1 obj operator
+get1 = operator.itemgetter(1)
+#### get50 obj operator
+get50 = operator.itemgetter(*range(50))
+#### attr1 obj operator
+attr1 = operator.attrgetter('a.a.a.n')
+#### call1 obj operator
+call1 = operator.methodcaller('split', ' ', maxsplit=3)

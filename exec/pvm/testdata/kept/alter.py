@@ -1,7 +1,7 @@
 # Alters whatever can be reached of the library's modules, by every route.
-import abc, collections, collections.abc, dataclasses, decimal, enum, functools, hashlib, itertools, json, math, re, struct, typing
+import abc, base64, cbor2, collections, collections.abc, dataclasses, decimal, enum, functools, hashlib, hmac, itertools, json, math, operator, re, string, struct, typing
 PART, OF = 0, 1  # of what is found, the test's to say
-MODULES = [abc, collections, collections.abc, dataclasses, enum, functools, typing, decimal, hashlib, itertools, json, math, re, struct]
+MODULES = [abc, collections, collections.abc, dataclasses, enum, functools, typing, decimal, hashlib, itertools, json, math, re, struct, base64, cbor2, hmac, operator, string]
 try:
     import cowboy_sdk
     MODULES.append(cowboy_sdk)

@@ -1,5 +1,5 @@
 # Prints what there is to see of the library's modules.
-import abc, collections, collections.abc, dataclasses, decimal, enum, functools, hashlib, itertools, json, math, re, struct, typing
+import abc, base64, cbor2, collections, collections.abc, dataclasses, decimal, enum, functools, hashlib, hmac, itertools, json, math, operator, re, string, struct, typing
 total = 0
 
 
@@ -9,7 +9,7 @@ def show(text):
     print(text[:60])
 
 
-for m in (abc, collections, collections.abc, dataclasses, enum, functools, typing, decimal, hashlib, itertools, json, math, re, struct):
+for m in (abc, collections, collections.abc, dataclasses, enum, functools, typing, decimal, hashlib, itertools, json, math, re, struct, base64, cbor2, hmac, operator, string):
     for name in dir(m):
         x = getattr(m, name)
         show(name + " " + repr(x))
