@@ -151,7 +151,8 @@ func adminMux(metrics http.Handler) *http.ServeMux {
 // milliseconds and the locks of the store, and anybody may ask.
 const gatheredFor = 500 * time.Millisecond
 
-// metricsServer answers with the metrics of a registry, gathered now or a moment ago.
+// metricsServer answers anybody with the metrics of a registry, gathered now or a moment
+// ago. On the admin address they are always of now.
 func metricsServer(r prometheus.Gatherer) *gathered {
 	return &gathered{from: promhttp.HandlerFor(r, promhttp.HandlerOpts{DisableCompression: true}), now: time.Now}
 }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"github.com/cowboy-foundation/cowboy/asm/cpu"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
@@ -172,7 +174,7 @@ func (n *Node) logBlock(e ledger.Event) {
 
 // serveAdmin serves metrics and profiles until ctx ends.
 func (n *Node) serveAdmin(ctx context.Context) error {
-	server := &http.Server{Handler: adminMux(metricsServer(n.registry())), ReadHeaderTimeout: 5 * time.Second}
+	server := &http.Server{Handler: adminMux(promhttp.HandlerFor(n.registry(), promhttp.HandlerOpts{})), ReadHeaderTimeout: 5 * time.Second}
 	done := make(chan error, 1)
 	go func() { done <- server.Serve(n.adminListener) }()
 	select {
