@@ -91,7 +91,7 @@ func (b *block) nextInRing(r *round) (over bool, err error) {
 // those who did so last.
 func (b *block) letIn(r *round) (err error) {
 	h, n := b.in.Height, min(r.steps, intake)
-	r.begun, r.dealt = true, 0
+	r.begun, r.dealt, r.idle = true, 0, 0
 	if r.latest, err = mailbox.ReleaseLatest(b.state, h, r.latest, n/2); err != nil {
 		return err
 	}

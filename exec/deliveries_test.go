@@ -2,6 +2,7 @@ package exec_test
 
 import (
 	"bytes"
+	"errors"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -158,5 +159,42 @@ func TestWhoAsksForMuchIsPassed(t *testing.T) { // ADR 100
 	}
 	if n := c.waiting(b); n != 0 {
 		t.Errorf("%d wait in empty blocks", n)
+	}
+}
+
+// TestWhoIsLetInHasATurn: those who enter the ring while all before them wait in vain have
+// their turns in the same block.
+func TestWhoIsLetInHasATurn(t *testing.T) { // ADR 100
+	const vain, due = 250, 200
+	c := messages(t)
+	b, d, e := c.deployed(relay, 1, "storage.kv"), c.deployed(relay, 2, "storage.kv"), c.deployed(relay, 3, "storage.kv")
+	at := c.height + 1
+	item := func(kind, n byte, to chain.Address) *mailbox.Item {
+		a := chain.Address{kind, n}
+		return &mailbox.Item{
+			From: a, To: to, Origin: a, Nonce: 1, Handler: "log", Payload: cbor.AppendNull(nil), Cycles: 60_000, Cells: 10_000, Parked: at + 9,
+		}
+	}
+	c.put(func(o *state.Overlay) error {
+		actor.WriteLedger(o, b, actor.Ledger{Waiting: vain})
+		actor.WriteLedger(o, d, actor.Ledger{Waiting: vain})
+		for n := range byte(vain) { // two receivers each, so that a round of theirs takes two turns
+			if err := errors.Join(mailbox.Push(o, item(0xcc, n, b), 9), mailbox.Push(o, item(0xcc, n, d), 9)); err != nil {
+				return err
+			}
+		}
+		for n := range byte(due) {
+			it := item(0xdd, n, b)
+			if n == due/2 {
+				it.To, it.Parked = e, 0
+			}
+			if err := mailbox.Defer(o, c.height, at, it, 9); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if r := c.block(); len(r.Receipts) != 1 {
+		t.Errorf("%d messages came", len(r.Receipts))
 	}
 }
