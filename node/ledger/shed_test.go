@@ -246,6 +246,17 @@ func proposed(t *testing.T, l *Ledger, parent engine.ParentRef) (engine.Proposed
 	return made, e
 }
 
+// watchedPool remembers what it has packed.
+type watchedPool struct {
+	Pool
+	packed lanes.Packed
+}
+
+func (w *watchedPool) Pack(ctx context.Context, req lanes.PackRequest) (_ lanes.Packed, err error) {
+	w.packed, err = w.Pool.Pack(ctx, req)
+	return w.packed, err
+}
+
 // TestMessagesRunWhileTheirActorCan: messages that use a part of their limits leave
 // cycles to others, which a block takes as long as there are some, and room to those
 // who call nobody.
@@ -262,20 +273,40 @@ func TestMessagesRunWhileTheirActorCan(t *testing.T) {
 		payments = append(payments, f.sent(person(t, crowd+n), chain.Tx{To: &chain.Address{0xaa}, Value: 1, CyclesLimit: 121_000, CellsLimit: 200}))
 	}
 	f.fill(t, l, messages, payments)
+	watched := &watchedPool{Pool: l.cfg.Pool}
+	l.cfg.Pool = watched
 	made, second := proposed(t, l, parent)
 	ran := len(second.Txs) - others
 	record, err := actor.ReadLedger(second.State, to)
 	if err != nil {
 		t.Fatal(err)
 	}
-	// How many of the spares run follows from the order of the block, and that from its
-	// hash: those that stand before the last of the promised ones wait for them.
+	// The order of the block says which spares run: those that stand before messages
+	// which have their limits promised run besides these, those behind them as long as
+	// there are cycles.
 	p := &f.genesis.Params.Actor
-	if left := record.Left(p, second.Height()); left >= p.BlockCyclesBurst/4*3 {
-		t.Errorf("%d messages ran and left %d cycles of %d", ran, left, p.BlockCyclesBurst)
+	took := (p.BlockCyclesBurst - record.Left(p, second.Height())) / chain.Cycles(ran)
+	left, promised, want, sure := p.BlockCyclesBurst, chain.Cycles(0), 0, 0
+	for i, tx := range watched.packed.Txs {
+		if len(tx.Tx.Payload) > 0 && !watched.packed.Spare[i] {
+			promised += limit
+			sure++
+		}
 	}
-	if sure := int(p.BlockCyclesBurst / (limit - 21_000)); ran < 2*sure {
-		t.Errorf("%d messages ran, want many more than the %d whose limits the actor has", ran, sure)
+	for i, tx := range watched.packed.Txs {
+		switch {
+		case len(tx.Tx.Payload) == 0:
+			continue
+		case !watched.packed.Spare[i]:
+			promised -= limit
+		case limit-21_000 > left-min(left, promised):
+			continue
+		}
+		left -= took
+		want++
+	}
+	if ran != want || sure != int(p.BlockCyclesBurst/(limit-21_000)) || ran <= 2*sure {
+		t.Errorf("%d messages ran, of which %d were sure to, want %d; each takes %d of %d cycles", ran, sure, want, took, p.BlockCyclesBurst)
 	}
 	f.verifiesSecond(t, first, parent, made)
 }
