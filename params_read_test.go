@@ -50,9 +50,7 @@ func TestParametersAreRead(t *testing.T) {
 
 // checkedOnly are parameters that act through [chain.Params.Check] alone, by which a
 // decision is refused.
-var checkedOnly = map[string]string{
-	"governance.seats": "bounds the members and the threshold that a decision may set",
-}
+var checkedOnly = map[string]string{}
 
 // parameter is one leaf of the parameters: its path in the genesis document and
 // "Struct.Field" of package chain.
