@@ -1,10 +1,13 @@
 package lib_test
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
@@ -136,6 +139,31 @@ print(h.hexdigest(), h.name, h.block_size, h.digest_size, len(k.digest()), k.dig
 	res, err := execute(t, rt, src, 1<<20)
 	if err != nil || string(res.Output) != want {
 		t.Fatalf("%v %s%s", err, res.Output, res.Traceback)
+	}
+}
+
+// TestKeccakHMAC holds the code over Keccak, whose block has 136 bytes, to RFC 2104 with
+// the hash of package keccak: no CPython has it.
+func TestKeccakHMAC(t *testing.T) {
+	rt := runtimeOf(t)
+	for _, n := range []int{0, 1, 32, 135, 136, 137, 300} {
+		key, msg := strings.Repeat("k", n), strings.Repeat("m", 2*n)
+		block := make([]byte, 136)
+		if copy(block, key); n > len(block) {
+			h := keccak.Sum256([]byte(key))
+			clear(block)
+			copy(block, h[:])
+		}
+		inner, outer := bytes.Clone(block), bytes.Clone(block)
+		for i := range block {
+			inner[i], outer[i] = block[i]^0x36, block[i]^0x5c
+		}
+		h := keccak.Sum256(inner, []byte(msg))
+		want := fmt.Sprintf("%x keccak 136\n", keccak.Sum256(outer, h[:]))
+		src := fmt.Sprintf("import hmac\nh = hmac.new(b'k' * %d, b'm' * %d, 'keccak256')\nassert h.digest() == hmac.digest(b'k' * %d, b'm' * %d, 'keccak256')\nprint(h.hexdigest(), h.name[5:11], h.block_size)", n, 2*n, n, 2*n)
+		if got := runScript(t, rt, src); got != want {
+			t.Errorf("key of %d bytes: %s, want %s", n, got, want)
+		}
 	}
 }
 
