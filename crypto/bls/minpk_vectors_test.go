@@ -53,11 +53,7 @@ func minPkVerify(keys, msgs [][]byte, sig []byte, dst string) bool {
 		}
 		points = append(points, p)
 	}
-	var messages []blst.Message
-	for _, m := range msgs {
-		messages = append(messages, m)
-	}
-	return s.AggregateVerify(true, points, true, messages, []byte(dst))
+	return s.AggregateVerify(true, points, true, msgs, []byte(dst))
 }
 
 func minPkFast(keys [][]byte, msg, sig []byte) bool {

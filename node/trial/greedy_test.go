@@ -37,13 +37,15 @@ func TestGreedyClient(t *testing.T) {
 	for range 40 - int(per) { // those refused are back at once
 		<-all
 	}
-	for range 3 {
+	for i := range 3 {
 		if a, err := b.Read(t.Context(), trial.Question{Client: honest, Actor: addr, Handler: "get"}); err != nil || a.Code != chain.CodeOK {
 			t.Fatalf("an honest question: %+v, %v", a, err)
 		}
-	}
-	if n := ended.Load(); n > per/2 {
-		t.Errorf("an honest client waited for %d of %d estimates of another", n, per)
+		// In turn it would have waited for all. How many end meanwhile is the
+		// machine's affair.
+		if n := ended.Load(); i == 0 && n >= per-1 {
+			t.Errorf("an honest client waited for %d of %d estimates of another", n, per)
+		}
 	}
 	for range per {
 		<-all
