@@ -13,7 +13,7 @@ func (n *Node) ingressMetrics(counter counterFunc, gauge gaugeFunc) {
 	s := &n.sigverify.Stats
 	counter("sigverify_submitted_total", "Transactions taken into the signature queue.", s.Submitted.Load)
 	counter("sigverify_busy_total", "Transactions refused because the signature queue was full.", s.Busy.Load)
-	counter("sigverify_over_share_total", "Transactions refused because their peer had its share of a contended signature queue.", s.OverShare.Load)
+	counter("sigverify_over_share_total", "Transactions refused because their peer, or their client, had its share of a contended signature queue.", s.OverShare.Load)
 	counter("sigverify_malformed_total", "Transactions refused for size, encoding or instruction.", s.Malformed.Load)
 	counter("sigverify_known_total", "Transactions found in the sender cache.", s.Known.Load)
 	counter("sigverify_recovered_total", "Senders recovered from signatures.", s.Recovered.Load)

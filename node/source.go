@@ -195,7 +195,7 @@ func (s *source) Submit(ctx context.Context, bodies [][]byte) ([]rpc.Verdict, er
 // keep, which must not block.
 func (s *source) submit(ctx context.Context, bodies [][]byte, keep func(bodies [][]byte)) ([]rpc.Verdict, error) {
 	done := make(chan []sigverify.Verdict, 1)
-	err := s.node.sigverify.Submit(bodies, func(v []sigverify.Verdict) {
+	err := s.node.sigverify.SubmitOf(rpc.ClientOf(ctx), bodies, func(v []sigverify.Verdict) {
 		keep(admitted(v))
 		s.node.mesh.flood(-1, v)
 		done <- v

@@ -33,8 +33,10 @@
 // reports and a network layer answers by not reading on. While the queue is more
 // than half full, each source may hold an equal share of it, and one share is
 // kept for whoever comes next: a flood cannot shut others out.
-// [Pipeline.Credit] says how much a source may send now. Every accepted submission gets exactly one reply, also when the
-// pipeline stops.
+// All clients of the node's RPC are one source, and share among each other what it may
+// hold ([Pipeline.SubmitOf]): they cannot shut out peers, nor one of them the others.
+// [Pipeline.Credit] says how much a source may send now. Every accepted submission gets
+// exactly one reply, also when the pipeline stops.
 //
 // # Concurrency
 //

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/maphash"
+	"net/netip"
 	"runtime/pprof"
 	"sync"
 	"sync/atomic"
@@ -29,15 +30,16 @@ type Verdict struct {
 
 // Pipeline verifies signatures on worker goroutines.
 type Pipeline struct {
-	cfg    Config
-	lanes  Lanes
-	known  *cache
-	queue  *sched.Ring[piece] // never full: Submit reserves room first, and a piece is at least one transaction
-	bell   *sched.Bell        // rung when something has been queued
-	shares shares
-	order  *turnstile
-	ended  atomic.Bool
-	Stats  Stats
+	cfg     Config
+	lanes   Lanes
+	known   *cache
+	queue   *sched.Ring[piece] // never full: Submit reserves room first, and a piece is at least one transaction
+	bell    *sched.Bell        // rung when something has been queued
+	shares  shares
+	clients shares // of the RPC's share
+	order   *turnstile
+	ended   atomic.Bool
+	Stats   Stats
 
 	// turn holds the token of the one goroutine that takes from the queue. The
 	// rest belongs to it.
@@ -67,7 +69,7 @@ type submission struct {
 	verdicts []Verdict
 	left     atomic.Int64
 	reply    func([]Verdict)
-	from     *account
+	from     holder
 }
 
 // New returns a pipeline that hands verified transactions to lanes.
@@ -76,14 +78,15 @@ func New(cfg Config, lanes Lanes) (*Pipeline, error) {
 		return nil, fmt.Errorf("signature pipeline: %w", err)
 	}
 	return &Pipeline{
-		cfg:    cfg,
-		lanes:  lanes,
-		known:  newCache(cfg.CacheTxs, cfg.CacheBytes),
-		queue:  sched.NewRing[piece](cfg.QueueTxs),
-		bell:   sched.NewBell(),
-		shares: shares{seed: maphash.MakeSeed()},
-		order:  newTurnstile(4 * cfg.Workers), // each may be a few batches ahead of a late one
-		turn:   make(chan struct{}, 1),
+		cfg:     cfg,
+		lanes:   lanes,
+		known:   newCache(cfg.CacheTxs, cfg.CacheBytes),
+		queue:   sched.NewRing[piece](cfg.QueueTxs),
+		bell:    sched.NewBell(),
+		shares:  shares{seed: maphash.MakeSeed()},
+		clients: shares{seed: maphash.MakeSeed()},
+		order:   newTurnstile(4 * cfg.Workers), // each may be a few batches ahead of a late one
+		turn:    make(chan struct{}, 1),
 	}, nil
 }
 
@@ -98,10 +101,21 @@ func (p *Pipeline) Submit(bodies [][]byte, reply func([]Verdict)) error {
 	return p.SubmitFrom(0, bodies, reply)
 }
 
+// SubmitOf is Submit for a client of the node's own RPC, all of which are one source:
+// while much of its share is held, a client who holds more than its own part is answered
+// with ErrBusy and others are not.
+func (p *Pipeline) SubmitOf(client netip.Addr, bodies [][]byte, reply func([]Verdict)) error {
+	return p.submit(holder{p.shares.of(0), p.clients.ofClient(client)}, bodies, reply)
+}
+
 // SubmitFrom is Submit for a named source. While the queue is contended, a
 // source that holds its share of it is answered with ErrBusy and others are
 // not; [Pipeline.Credit] says beforehand how much would be taken.
 func (p *Pipeline) SubmitFrom(source Source, bodies [][]byte, reply func([]Verdict)) error {
+	return p.submit(holder{source: p.shares.of(source)}, bodies, reply)
+}
+
+func (p *Pipeline) submit(from holder, bodies [][]byte, reply func([]Verdict)) error {
 	if len(bodies) == 0 {
 		reply(nil)
 		return nil
@@ -109,7 +123,7 @@ func (p *Pipeline) SubmitFrom(source Source, bodies [][]byte, reply func([]Verdi
 	if p.ended.Load() {
 		return ErrStopped
 	}
-	whole := piece{bodies: bodies, of: &submission{reply: reply, from: p.shares.of(source)}}
+	whole := piece{bodies: bodies, of: &submission{reply: reply, from: from}}
 	if err := p.reserve(whole.of.from, len(bodies), whole.bytes()); err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package sigverify
 
 import (
 	"hash/maphash"
+	"net/netip"
 	"sync/atomic"
 )
 
@@ -12,7 +13,7 @@ type Source uint64
 
 const accounts = 1024
 
-// shares keeps what each source has in the queue.
+// shares keeps what each source, or each client of the RPC, has in the queue.
 type shares struct {
 	seed   maphash.Seed
 	active atomic.Int64 // accounts that hold anything
@@ -24,6 +25,14 @@ type account struct{ txs, bytes atomic.Int64 }
 
 func (s *shares) of(source Source) *account {
 	return &s.held[maphash.Comparable(s.seed, source)%accounts]
+}
+
+// ofClient returns the account of a client; nil where no client asks.
+func (s *shares) ofClient(client netip.Addr) *account {
+	if !client.IsValid() {
+		return nil
+	}
+	return &s.held[maphash.Comparable(s.seed, client)%accounts]
 }
 
 // take counts transactions in and returns what the account then holds.
@@ -42,32 +51,54 @@ func (s *shares) give(a *account, txs, bytes int) {
 	}
 }
 
+// holder is who has something in the queue: a source, and of the node's own RPC a
+// client (nil where none asked).
+type holder struct{ source, client *account }
+
 // reserve makes room in the queue for a submission, or says that there is none:
 // not at all, or not for this source. A queue that is less than half full is
 // anybody's; beyond that, each source that has something in it may hold an equal
 // share of the whole, and one share more is kept for a source that has nothing
-// in it yet. So whoever floods, the next to come is let in.
-func (p *Pipeline) reserve(a *account, txs, bytes int) error {
+// in it yet. So whoever floods, the next to come is let in. The clients of the RPC
+// share what it may hold in the same way.
+func (p *Pipeline) reserve(h holder, txs, bytes int) error {
 	allTxs, allBytes := p.Stats.QueuedTxs.Add(int64(txs)), p.Stats.QueuedBytes.Add(int64(bytes))
-	heldTxs, heldBytes := p.shares.take(a, txs, bytes)
+	heldTxs, heldBytes := p.shares.take(h.source, txs, bytes)
+	var ofTxs, ofBytes int64 // the client's
+	if h.client != nil {
+		ofTxs, ofBytes = p.clients.take(h.client, txs, bytes)
+	}
 	maxTxs, maxBytes := int64(p.cfg.QueueTxs), int64(p.cfg.QueueBytes)
 	if allTxs > maxTxs || allBytes > maxBytes {
-		p.release(a, txs, bytes)
+		p.release(h, txs, bytes)
 		p.Stats.Busy.Add(uint64(txs))
 		return ErrBusy
 	}
-	sharers := p.shares.active.Load() + 1
-	if allTxs > maxTxs/2 && heldTxs > maxTxs/sharers || allBytes > maxBytes/2 && heldBytes > maxBytes/sharers {
-		p.release(a, txs, bytes)
+	sharers, clients := p.shares.active.Load()+1, p.clients.active.Load()+1
+	if allTxs > maxTxs/2 && heldTxs > maxTxs/sharers || allBytes > maxBytes/2 && heldBytes > maxBytes/sharers ||
+		overPart(partOf(maxTxs, allTxs, heldTxs, sharers), heldTxs, ofTxs, clients) ||
+		overPart(partOf(maxBytes, allBytes, heldBytes, sharers), heldBytes, ofBytes, clients) {
+		p.release(h, txs, bytes)
 		p.Stats.OverShare.Add(uint64(txs))
 		return ErrBusy
 	}
 	return nil
 }
 
+// partOf is how much a source may hold: its share, or what others leave of half of
+// the queue.
+func partOf(most, all, held, sharers int64) int64 { return max(most/2-(all-held), most/sharers) }
+
+// overPart reports whether a client holds too much of its source's part, of which more
+// than half is held.
+func overPart(part, held, client, clients int64) bool { return held > part/2 && client > part/clients }
+
 // release gives room in the queue back.
-func (p *Pipeline) release(a *account, txs, bytes int) {
-	p.shares.give(a, txs, bytes)
+func (p *Pipeline) release(h holder, txs, bytes int) {
+	p.shares.give(h.source, txs, bytes)
+	if h.client != nil {
+		p.clients.give(h.client, txs, bytes)
+	}
 	p.Stats.QueuedTxs.Add(-int64(txs))
 	p.Stats.QueuedBytes.Add(-int64(bytes))
 }

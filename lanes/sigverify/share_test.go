@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"net/netip"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -97,6 +98,83 @@ func TestSourcesShareBytesToo(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p.Run(ctx)
+}
+
+// TestClientsShareTheRPC: clients that hand in as many as they can do not shut out one
+// that has handed in nothing yet, whatever peers have in the queue, and who leaves takes
+// nothing along.
+func TestClientsShareTheRPC(t *testing.T) {
+	for _, test := range []struct{ greedy, txs, peers int }{
+		{1, 1, 0}, {2, 1, 0}, {4, 1, 0}, {10, 1, 0}, {10, 1, 3}, {10, 50, 0}, {10, 50, 3}, {40, 1, 3},
+	} {
+		t.Run(fmt.Sprintf("greedy=%d,txs=%d,peers=%d", test.greedy, test.txs, test.peers), func(t *testing.T) {
+			cfg := small()
+			cfg.QueueTxs, cfg.QueueBytes = 16_384, 1<<30
+			p, err := New(cfg, &taker{}) // not running: the test empties the queue
+			if err != nil {
+				t.Fatal(err)
+			}
+			who := clientsApart(p, test.greedy+1)
+			honest := who[test.greedy]
+			bodies := func(n int) [][]byte {
+				out := make([][]byte, n)
+				for i := range out {
+					out[i] = []byte{1}
+				}
+				return out
+			}
+			ask := func(client netip.Addr, n int) error {
+				return p.SubmitOf(client, bodies(n), func([]Verdict) {})
+			}
+			for _, s := range apart(p, test.peers+1)[min(1, test.peers):] {
+				if s != 0 {
+					if err := p.SubmitFrom(s, bodies(10), func([]Verdict) {}); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			late := 0
+			for round := range 200 {
+				for busy := 0; busy < test.greedy; { // until none gets another in
+					busy = 0
+					for _, c := range who[:test.greedy] {
+						if ask(c, test.txs) != nil {
+							busy++
+						}
+					}
+				}
+				if ask(honest, 5) != nil && round > 100 {
+					late++
+				}
+				for range 256 { // as verified meanwhile
+					if _, ok := p.next(); !ok {
+						break
+					}
+				}
+			}
+			if late > 0 {
+				t.Errorf("the honest client was refused %d of 99 times, once all had their share", late)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			p.Run(ctx)
+			if p.clients.active.Load() != 0 || p.shares.active.Load() != 0 {
+				t.Errorf("%d clients, %d sources remain in an empty queue", p.clients.active.Load(), p.shares.active.Load())
+			}
+		})
+	}
+}
+
+// clientsApart returns clients that do not share an account.
+func clientsApart(p *Pipeline, n int) (out []netip.Addr) {
+	seen := map[*account]bool{}
+	for a := netip.MustParseAddr("10.0.0.1"); len(out) < n; a = a.Next() {
+		if at := p.clients.ofClient(a); !seen[at] {
+			seen[at] = true
+			out = append(out, a)
+		}
+	}
+	return out
 }
 
 // TestCreditIsHonoured: if nobody else submits, credit is taken and one more is
