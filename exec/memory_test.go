@@ -76,8 +76,8 @@ func (c *testChain) try(txs ...*chain.VerifiedTx) (exec.Result, error) {
 	return exec.Apply(c.state, c.inputs(), txs)
 }
 
-// block executes a block that must be valid, holds it to conservation, and
-// keeps it.
+// block executes a block that must be valid, holds it to conservation of
+// money and to the meter of the state, and keeps it.
 func (c *testChain) block(txs ...*chain.VerifiedTx) exec.Result {
 	c.t.Helper()
 	before := c.state.Money()
@@ -91,6 +91,9 @@ func (c *testChain) block(txs ...*chain.VerifiedTx) exec.Result {
 	}
 	if total, err := exec.Supply(next); err != nil || total != next.Money() {
 		c.t.Fatalf("block %d: supply record %d, %v, balances add up to %d", c.height+1, total, err, next.Money())
+	}
+	if err := sameGrowth(c.state, next); err != nil {
+		c.t.Fatalf("block %d: %v", c.height+1, err)
 	}
 	c.state = next
 	c.height++
