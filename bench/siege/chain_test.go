@@ -159,9 +159,13 @@ func (s *siege) makeGenesis(a *attack) {
 // transaction after the other and the one that judges does not: they must agree.
 func (s *siege) ledger(p ledger.Pool, x parallel.Config) (*ledger.Ledger, *store.Store) {
 	s.t.Helper()
-	options := store.DefaultOptions()
-	options.FS = vfs.NewMem()
-	db, err := store.Open("siege", options)
+	options, dir := store.DefaultOptions(), "siege"
+	if *siegeFor == 0 {
+		options.FS = vfs.NewMem()
+	} else { // thousands of blocks are gigabytes
+		dir = s.t.TempDir()
+	}
+	db, err := store.Open(dir, options)
 	if err != nil {
 		s.t.Fatal(err)
 	}
