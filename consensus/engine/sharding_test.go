@@ -76,6 +76,7 @@ func cluster(t *testing.T, want int, drop func(from, to beacon.Participant, msg 
 			app.blockTime = 100 * time.Millisecond
 			cfg := testConfig(t, set, dealt[i], g.Hash())
 			app.code = shardConfig(t, &cfg)
+			cfg.Archive = app // who fetches block by block falls behind what the others keep in memory
 			e, err := New(cfg, app, lossyPort{network, beacon.Participant(i)}, new(diskJournal))
 			if err != nil {
 				t.Fatal(err)
