@@ -14,11 +14,15 @@ const turnItems = 4
 // that those who wait in vain, however many, leave the other turns to the others.
 const turnsPerWake = 2
 
-// intake is how many origins whose deferred messages are due enter the ring at a time: at
-// the beginning of a block, and whenever all who stand there have had a turn. So a crowd
-// that is due stands nobody in the way who waits, and half of the places are for those
-// who deferred last, behind whom no crowd was saved up (ADR 100).
+// intake is how many origins whose deferred messages are due enter the ring whenever all
+// who stand there have had a turn; at the beginning of a block, as many as the ring lacks
+// of so many, and two at least. So a crowd that is due stands nobody in the way who waits, and half of the
+// places are for those who deferred last, behind whom no crowd was saved up (ADR 100).
 const intake = 128
+
+// turnsPerEntry bounds how long a full ring keeps the due out: one of them enters for so
+// many turns, however few of these a block has room for.
+const turnsPerEntry = 8
 
 // turnLooks is how many messages a turn looks at: as many that go as there may be, and
 // as many that are passed.
@@ -56,12 +60,14 @@ func (b *block) deliver() error {
 
 // round is where a block stands with the ring of origins.
 type round struct {
-	idle   uint64       // turns in a row of which nothing came, of those who stay
-	dealt  uint64       // turns since somebody was let in
-	ring   uint64       // who stood there at the last turn
-	begun  bool         // the first have been let in
-	steps  uint64       // that may still be taken to let in others
-	latest chain.Height // down to which nobody is left who has just fallen due
+	idle    uint64       // turns in a row of which nothing came, of those who stay
+	turns   uint64       // of the block
+	dealt   uint64       // turns since all who stood there had one
+	entered uint64       // turns of the block when one was last let in for so many
+	ring    uint64       // who stood there at the last turn
+	begun   bool         // the first have been let in
+	steps   uint64       // that may still be taken to let in others
+	latest  chain.Height // down to which nobody is left who has just fallen due
 }
 
 // nextInRing lets in whom the ring has room for before the next turn, and reports
@@ -74,8 +80,8 @@ func (b *block) nextInRing(r *round) (over bool, err error) {
 	if ring < r.ring && r.idle > 0 { // who left the ring need not be waited for
 		r.idle--
 	}
-	for r.steps > 0 && (!r.begun || r.dealt >= ring) {
-		if err := b.letIn(r); err != nil {
+	for n := r.entries(ring); n > 0; n = r.entries(ring) {
+		if err := b.letIn(r, n); err != nil {
 			return false, err
 		}
 		if ring, err = mailbox.Origins(b.state); err != nil {
@@ -83,15 +89,31 @@ func (b *block) nextInRing(r *round) (over bool, err error) {
 		}
 	}
 	r.dealt++
+	r.turns++
 	r.ring = ring
 	return r.idle >= ring, nil
 }
 
+// entries returns how many may enter a ring of so many before the next turn.
+func (r *round) entries(ring uint64) (n uint64) {
+	switch {
+	case r.turns == 0 && !r.begun:
+		n = max(2, intake-min(ring, intake))
+	case r.dealt >= ring:
+		n = intake
+	case r.turns%(2*turnsPerEntry) == 0 && r.turns > r.entered:
+		n, r.entered = 2, r.turns // one who deferred first, one who did so last
+	}
+	if r.begun = true; n >= intake || r.turns == 0 {
+		r.dealt, r.idle = 0, 0
+	}
+	return min(n, r.steps)
+}
+
 // letIn lets origins into the ring that have deferred something which is due, in part
 // those who did so last.
-func (b *block) letIn(r *round) (err error) {
-	h, n := b.in.Height, min(r.steps, intake)
-	r.begun, r.dealt, r.idle = true, 0, 0
+func (b *block) letIn(r *round, n uint64) (err error) {
+	h := b.in.Height
 	if r.latest, err = mailbox.ReleaseLatest(b.state, h, r.latest, n/2); err != nil {
 		return err
 	}

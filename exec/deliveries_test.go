@@ -198,3 +198,53 @@ func TestWhoIsLetInHasATurn(t *testing.T) { // ADR 100
 		t.Errorf("%d messages came", len(r.Receipts))
 	}
 }
+
+// TestRingInFullBlocks: where blocks have room for few turns, a crowd that is due enters
+// the ring no faster than those who stand there have their turns.
+func TestRingInFullBlocks(t *testing.T) { // ADR 100
+	const crowd, burns, turns = 3_000, 9_000, 70
+	c := messages(t)
+	b := c.deployed(relay, 1, "storage.kv")
+	for n := range byte(20) { // so that a receiver's cycles do not end before the block's
+		c.deployed(relay, 10+n, "storage.kv")
+	}
+	at := c.height + 2
+	item := func(origin, to chain.Address, arg uint64) *mailbox.Item {
+		return &mailbox.Item{
+			From: origin, To: to, Origin: origin, Nonce: 1, Handler: "burn", Payload: cbor.AppendUint(nil, arg),
+			Cycles: 100_000, Cells: c.g.Params.Actor.MessageReserveCells, Parked: c.height,
+		}
+	}
+	c.put(func(o *state.Overlay) error {
+		for n := range crowd {
+			a := chain.Address{0: 0xcc, 1: byte(n >> 8), 2: byte(n)}
+			it := item(a, actor.AddressOf(alice, []byte{10 + byte(n%20)}, []byte(relay)), burns)
+			if err := mailbox.Defer(o, c.height, at, it, 9); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	began := at + 15
+	for c.height < began+60 {
+		if c.height == began {
+			c.put(func(o *state.Overlay) error {
+				actor.WriteLedger(o, b, actor.Ledger{Waiting: 1})
+				return mailbox.Push(o, item(bob, b, 1), 9)
+			})
+		}
+		c.g.Params.CyclesTarget, c.g.Params.CyclesCap = turns*50_000, turns*50_000 // as if others used the rest
+		r := c.block()
+		for i := range r.Receipts {
+			for _, e := range r.Receipts[i].Events {
+				if e.Emitter == b && string(e.Data) == string(cbor.AppendUint(nil, 1)) {
+					if late := c.height - began - 1; late > 4 {
+						t.Errorf("who waits comes %d blocks late", late)
+					}
+					return
+				}
+			}
+		}
+	}
+	t.Error("who waits does not come")
+}

@@ -76,6 +76,7 @@ func limits() []limit {
 		{"mailbox.ahead_blocks", mailbox.MaxAhead},
 		{"mailbox.turn_items", turnItems},
 		{"mailbox.intake", intake},
+		{"mailbox.turns_per_entry", turnsPerEntry},
 		{"mailbox.recent_blocks", mailbox.MostRecent},
 		{"mailbox.nap_blocks", mailbox.MostNap},
 		{"mailbox.turns_per_wake", turnsPerWake},
