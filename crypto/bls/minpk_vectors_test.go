@@ -31,6 +31,19 @@ func minPkKey(b []byte) *blst.P1Affine {
 	return p
 }
 
+// minPkKeys returns a point in G1 for each key, and false where one is none.
+func minPkKeys(keys [][]byte) ([]*blst.P1Affine, bool) {
+	var points []*blst.P1Affine
+	for _, k := range keys {
+		p := minPkKey(k)
+		if p == nil {
+			return nil, false
+		}
+		points = append(points, p)
+	}
+	return points, true
+}
+
 // minPkSignature returns a signature in G2, or nil for what is none.
 func minPkSignature(b []byte) *blst.P2Affine {
 	p := new(blst.P2Affine).Uncompress(b)
@@ -45,15 +58,8 @@ func minPkVerify(keys, msgs [][]byte, sig []byte, dst string) bool {
 	if s == nil || len(keys) == 0 || len(keys) != len(msgs) {
 		return false
 	}
-	var points []*blst.P1Affine
-	for _, k := range keys {
-		p := minPkKey(k)
-		if p == nil {
-			return false
-		}
-		points = append(points, p)
-	}
-	return s.AggregateVerify(true, points, true, msgs, []byte(dst))
+	points, ok := minPkKeys(keys)
+	return ok && s.AggregateVerify(true, points, true, msgs, []byte(dst))
 }
 
 func minPkFast(keys [][]byte, msg, sig []byte) bool {
@@ -61,15 +67,8 @@ func minPkFast(keys [][]byte, msg, sig []byte) bool {
 	if s == nil || len(keys) == 0 {
 		return false
 	}
-	var points []*blst.P1Affine
-	for _, k := range keys {
-		p := minPkKey(k)
-		if p == nil {
-			return false
-		}
-		points = append(points, p)
-	}
-	return s.FastAggregateVerify(true, points, msg, []byte(minPkPop))
+	points, ok := minPkKeys(keys)
+	return ok && s.FastAggregateVerify(true, points, msg, []byte(minPkPop))
 }
 
 // minPkCase is a row of the Ethereum suite.
