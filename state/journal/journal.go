@@ -41,9 +41,9 @@ const bufferBytes = 1 << 20
 
 // Journal is an open log. It is for one goroutine at a time.
 type Journal struct {
-	dir      folder
+	dir      Folder
 	name     string
-	file     file
+	file     File
 	salt     salt
 	written  int64  // size of the file
 	buffer   []byte // records that are not written yet
@@ -56,15 +56,16 @@ type Journal struct {
 // Open opens the journal at path, or makes an empty one in an existing folder.
 // What a crash left of unsynced records is cut off.
 func Open(path string) (*Journal, error) {
-	return openIn(osFolder(filepath.Dir(path)), filepath.Base(path))
+	return OpenIn(osFolder(filepath.Dir(path)), filepath.Base(path))
 }
 
 // tempSuffix marks a file that is to replace the journal.
 const tempSuffix = ".new"
 
-func openIn(dir folder, name string) (*Journal, error) {
+// OpenIn opens a journal in a folder that need not be one of the operating system.
+func OpenIn(dir Folder, name string) (*Journal, error) {
 	j := &Journal{dir: dir, name: name}
-	f, err := dir.open(name)
+	f, err := dir.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := j.replace(func(func([]byte) error) error { return nil }); err != nil {
 			return nil, fmt.Errorf("create journal %s: %w", name, err)
@@ -84,10 +85,10 @@ func openIn(dir folder, name string) (*Journal, error) {
 // load checks the whole file and repairs its end.
 func (j *Journal) load() error {
 	// A crash while pruning may have left a file without use.
-	if err := j.dir.remove(j.name + tempSuffix); err != nil {
+	if err := j.dir.Remove(j.name + tempSuffix); err != nil {
 		return err
 	}
-	size, err := j.file.size()
+	size, err := j.file.Size()
 	if err != nil {
 		return err
 	}
@@ -219,7 +220,7 @@ func (j *Journal) Prune(keep func(rec []byte) bool) error {
 // replace makes a new file with the records that fill adds, and only then gives
 // it the journal's name. Until the name is durable the old file is the journal.
 func (j *Journal) replace(fill func(add func(rec []byte) error) error) (err error) {
-	f, err := j.dir.create(j.name + tempSuffix)
+	f, err := j.dir.Create(j.name + tempSuffix)
 	if err != nil {
 		return err
 	}
@@ -239,10 +240,10 @@ func (j *Journal) replace(fill func(add func(rec []byte) error) error) (err erro
 	if err := next.Sync(); err != nil {
 		return err
 	}
-	if err := j.dir.rename(j.name+tempSuffix, j.name); err != nil {
+	if err := j.dir.Rename(j.name+tempSuffix, j.name); err != nil {
 		return err
 	}
-	if err := j.dir.sync(); err != nil {
+	if err := j.dir.Sync(); err != nil {
 		return err
 	}
 	j.file, j.salt, j.written, j.records, j.buffer = next.file, next.salt, next.written, next.records, next.buffer
