@@ -152,13 +152,19 @@ const (
 
 // LoadGenesis reads the genesis of a data folder.
 func LoadGenesis(dataDir string) (*chain.Genesis, error) {
-	raw, err := os.ReadFile(filepath.Join(dataDir, genesisFile))
+	name := filepath.Join(dataDir, genesisFile)
+	raw, err := os.ReadFile(name)
+	if errors.Is(err, os.ErrNotExist) {
+		if missing := missingGenesis(dataDir); missing != nil {
+			return nil, missing
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("read genesis: %w", err)
 	}
 	g, err := chain.ParseGenesis(raw)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", filepath.Join(dataDir, genesisFile), err)
+		return nil, withNext(fmt.Errorf("%s: %w", name, err), nextGenesis)
 	}
 	return g, nil
 }

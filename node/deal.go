@@ -80,6 +80,9 @@ func Deal(dir string, opts DealOptions) (*chain.Genesis, error) {
 	if _, err := os.Stat(filepath.Join(dir, genesisFile)); err == nil {
 		return nil, ErrDealExists
 	}
+	if err := missingGenesis(dir); err != nil {
+		return nil, err
+	}
 	g, err := devnetTemplate(opts.DevnetOptions)
 	if err != nil {
 		return nil, err

@@ -81,10 +81,13 @@ func PrepareDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
 	}
 	_, err := os.Stat(filepath.Join(dataDir, genesisFile))
 	if err == nil {
-		return resumeDevnet(dataDir, opts)
+		return ResumeDevnet(dataDir, opts)
 	}
 	if !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("look for a genesis: %w", err)
+	}
+	if err := missingGenesis(dataDir); err != nil {
+		return nil, err
 	}
 	g, err := devnetTemplate(opts)
 	if err != nil {
@@ -112,9 +115,10 @@ func PrepareDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
 	return LoadGenesis(dataDir)
 }
 
-// resumeDevnet returns the chain that is there. Options are welcome if they
-// would make the same one, so that a command line works twice.
-func resumeDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
+// ResumeDevnet returns the chain that is there, of one validator or of several.
+// Options are welcome if they would make the same one, so that a command line
+// works twice.
+func ResumeDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
 	g, err := LoadGenesis(dataDir)
 	if err == nil {
 		err = CheckTables(g) // said of the tables, not of the options

@@ -78,15 +78,12 @@ func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDi
 // dealt makes the chain, or returns the one that is there.
 func (c *devnetCommand) dealt(dataDir string) (*chain.Genesis, error) {
 	opts := node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime, Lanes: c.Lanes}
-	g, err := node.LoadGenesis(dataDir)
-	if errors.Is(err, os.ErrNotExist) {
-		return node.Deal(dataDir, node.DealOptions{DevnetOptions: opts, Validators: c.Validators})
-	}
+	g, err := node.ResumeDevnet(dataDir, opts)
 	switch {
+	case errors.Is(err, os.ErrNotExist):
+		return node.Deal(dataDir, node.DealOptions{DevnetOptions: opts, Validators: c.Validators})
 	case err != nil:
 		return nil, err
-	case opts != node.DevnetOptions{}:
-		return nil, node.ErrDevnetExists
 	case len(g.Validators) != c.Validators:
 		return nil, fmt.Errorf("the chain in %s has %d validators: give --validators %d", dataDir, len(g.Validators), len(g.Validators))
 	}

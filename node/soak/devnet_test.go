@@ -53,6 +53,9 @@ func TestDevnetOfFour(t *testing.T) {
 		}
 		t.Logf("validator %d: %s", i, verifyChain(t, bin, node.DealtFolder(dir, i)))
 	}
+	again := startDevnet(t, bin, dir, "--block-time=100ms") // the same command on its own folder
+	waitFor(t, again.rpcs[0], h+8, &again.log)
+	again.stop(t)
 }
 
 // devnet is the command "cowboyd devnet --validators=4" at work.
