@@ -17,6 +17,8 @@ import (
 const (
 	// evidenceFile keeps proofs of contradictions until they are punished.
 	evidenceFile = "evidence.journal"
+	// evidenceKind tells it from other journals.
+	evidenceKind journal.Kind = "evidence"
 	// evidenceQueued is how many proofs may wait for the disk: a validator is
 	// banned with its first.
 	evidenceQueued = 64
@@ -39,7 +41,7 @@ type evidence struct {
 // openEvidence reads what earlier lives of the node found. Proofs of another
 // chain, or whose signatures do not hold, are not shown.
 func openEvidence(dataDir string, set *beacon.ValidatorSet, log *slog.Logger) (*evidence, error) {
-	file, err := journal.Open(filepath.Join(dataDir, evidenceFile))
+	file, err := journal.Open(filepath.Join(dataDir, evidenceFile), evidenceKind)
 	if err != nil {
 		return nil, fmt.Errorf("open evidence: %w", err)
 	}

@@ -70,17 +70,13 @@ type Node struct {
 // fails when the folder belongs to another chain or is in use. Without a log nothing is
 // logged.
 func Open(cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Node, error) {
-	return open(Host{}, cfg, genesis, log)
-}
-
-func open(host Host, cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Node, error) {
 	if err := errors.Join(cfg.Check(), cpu.CheckVariable()); err != nil {
 		return nil, err
 	}
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{cfg: cfg, host: host, genesis: genesis, log: log}
+	n := &Node{cfg: cfg, genesis: genesis, log: log}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}

@@ -77,7 +77,7 @@ func (o *Offline) open(dataDir string, opts store.Options) (err error) {
 		return err
 	}
 	// A chain with blocks and without a journal would look as if it had lost it.
-	votes, err := journal.Open(filepath.Join(dataDir, journalFile))
+	votes, err := journal.Open(filepath.Join(dataDir, journalFile), journal.KindVotes)
 	if err != nil {
 		return fmt.Errorf("open vote journal: %w", err)
 	}

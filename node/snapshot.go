@@ -137,7 +137,7 @@ func prepareKeys(dataDir string, genesis *chain.Genesis, keys *Keys, unusedKey b
 			return fmt.Errorf("double-sign protection: %w", err)
 		}
 	}
-	j, err := journal.Open(name)
+	j, err := journal.Open(name, journal.KindVotes)
 	if err != nil {
 		return fmt.Errorf("open vote journal: %w", err)
 	}
@@ -156,7 +156,7 @@ func holdsVotes(name string) (bool, error) {
 	if _, err := os.Stat(name); errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	j, err := journal.Open(name)
+	j, err := journal.Open(name, journal.KindVotes)
 	if err != nil {
 		return false, fmt.Errorf("open vote journal: %w", err)
 	}

@@ -22,7 +22,7 @@ func TestRestartsOnDisk(t *testing.T) {
 	app := newChainApp(t, g.Hash())
 	network := &mesh{engines: make([]*Engine, 1), sent: make([][][]byte, 1), record: true}
 	for life := 1; life <= 5; life++ {
-		disk, err := journal.Open(path)
+		disk, err := journal.Open(path, journal.KindVotes)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,6 +25,8 @@ type Config struct {
 }
 
 const (
+	// fileKind tells the file from other journals.
+	fileKind journal.Kind = "submits"
 	// MaxBytes bounds the setting. A larger file is not read.
 	MaxBytes = 1 << 30
 	// syncEvery is the least time between two syncs, and the longest for which a
@@ -128,7 +130,7 @@ func openFile(path string) (file, error) {
 	case !info.Mode().IsRegular() || info.Size() > MaxBytes+journal.MaxRecordBytes:
 		return nil, fmt.Errorf("%s is no file of submitted transactions", path)
 	}
-	return journal.Open(path)
+	return journal.Open(path, fileKind)
 }
 
 // start takes over a file and what an earlier run left in it.

@@ -4,8 +4,11 @@
 // # File
 //
 //	file   = header record*
-//	header = magic (8) ‖ version (u32) ‖ salt (8) ‖ crc32c of all three (u32)
+//	header = magic (8) ‖ version (u32) ‖ kind (8) ‖ salt (8) ‖ crc32c of all four (u32)
 //	record = length (u32) ‖ number (u64) ‖ xxhash64 (u64) ‖ payload
+//
+// The kind says what the records are ([Kind]): a file under the name of another is
+// refused ([ErrKind]). Files of version 1 have none and are read as any.
 //
 // Integers are little-endian. The number counts the file's records from 0 and
 // the checksum covers salt, length, number and payload, so a record that is

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,42 +17,85 @@ const MaxRecordBytes = 128 << 20
 
 const (
 	magic         = "cowboyJ\n"
-	formatVersion = 1
-	fileHeader    = 8 + 4 + 8 + 4
+	formatVersion = 2
+	fileHeader    = 8 + 4 + kindBytes + 8 + 4
 	recordHeader  = 4 + 8 + 8
+
+	// Version 1 had no kind. It is read as any, and replaced when it is pruned.
+	versionWithoutKind = 1
+	headerWithoutKind  = fileHeader - kindBytes
 )
+
+// Kind says what the records of a file are, so that files which changed their
+// names are told apart. It has at most 8 bytes.
+type Kind string
+
+const kindBytes = 8
+
+// KindVotes is the kind of a validator's journal of votes. Other owners of
+// journals name theirs where they open them.
+const KindVotes Kind = "votes"
+
+// text is the kind as a file has it.
+func (k Kind) text() (b [kindBytes]byte) {
+	copy(b[:], k)
+	return b
+}
 
 // salt is what the checksums of one file have in common.
 type salt [8]byte
 
-// newFileHeader returns what a file with the given salt begins with.
-func newFileHeader(s salt) []byte {
+// newFileHeader returns what a file of the given kind and salt begins with.
+func newFileHeader(k Kind, s salt) []byte {
 	b := append(make([]byte, 0, fileHeader), magic...)
 	b = binary.LittleEndian.AppendUint32(b, formatVersion)
-	b = append(b, s[:]...)
+	kind := k.text()
+	return sealed(append(append(b, kind[:]...), s[:]...))
+}
+
+// sealed appends the checksum of a header.
+func sealed(b []byte) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// readFileHeader returns the file's salt. A file is only ever seen with a whole
-// header, because it gets its name after its header is durable.
-func readFileHeader(r io.ReaderAt, size int64) (salt, error) {
-	if size < fileHeader {
-		return salt{}, &DamageError{Reason: fmt.Sprintf("file of %d bytes has no header", size)}
+// readFileHeader returns the file's salt, and where its records begin. A file is
+// only ever seen with a whole header, because it gets its name after its header is
+// durable.
+func readFileHeader(r io.ReaderAt, size int64, want Kind) (s salt, start int64, err error) {
+	short := &DamageError{Reason: fmt.Sprintf("file of %d bytes has no header", size)}
+	if size < headerWithoutKind {
+		return s, 0, short
 	}
 	var b [fileHeader]byte
-	if _, err := r.ReadAt(b[:], 0); err != nil {
-		return salt{}, fmt.Errorf("read journal header: %w", err)
+	if _, err := r.ReadAt(b[:min(size, fileHeader)], 0); err != nil {
+		return s, 0, fmt.Errorf("read journal header: %w", err)
 	}
-	s := salt(b[12:20])
-	switch version := binary.LittleEndian.Uint32(b[8:]); {
+	wrong := &DamageError{Reason: "header has a wrong checksum"}
+	version := binary.LittleEndian.Uint32(b[8:])
+	switch {
 	case string(b[:8]) != magic:
-		return salt{}, &DamageError{Reason: "file is not a journal"}
-	case binary.LittleEndian.Uint32(b[20:]) != crc32.Checksum(b[:20], crc32.MakeTable(crc32.Castagnoli)):
-		return salt{}, &DamageError{Reason: "header has a wrong checksum"}
+		return s, 0, &DamageError{Reason: "file is not a journal"}
+	case version == versionWithoutKind:
+		if !isSealed(b[:headerWithoutKind]) {
+			return s, 0, wrong
+		}
+		return salt(b[12:20]), headerWithoutKind, nil
+	case size < fileHeader:
+		return s, 0, short
+	case !isSealed(b[:]):
+		return s, 0, wrong
 	case version != formatVersion:
-		return salt{}, fmt.Errorf("%w %d, this program writes %d", ErrVersion, version, formatVersion)
+		return s, 0, fmt.Errorf("%w %d, this program writes %d", ErrVersion, version, formatVersion)
 	}
-	return s, nil
+	if kind := want.text(); string(b[12:][:kindBytes]) != string(kind[:]) {
+		return s, 0, &KindError{Found: Kind(bytes.TrimRight(b[12:][:kindBytes], "\x00")), Want: want}
+	}
+	return salt(b[12+kindBytes:][:8]), fileHeader, nil
+}
+
+func isSealed(header []byte) bool {
+	at := len(header) - 4
+	return bytes.Equal(sealed(bytes.Clone(header[:at]))[at:], header[at:])
 }
 
 // appendRecord appends record number n.
@@ -78,10 +122,11 @@ var errBad = errors.New("bad record")
 
 // reader reads records from a file of a fixed size.
 type reader struct {
-	r    io.ReaderAt
-	size int64
-	salt salt
-	buf  []byte // payload of the last record, reused
+	r     io.ReaderAt
+	start int64 // of the first record
+	size  int64
+	salt  salt
+	buf   []byte // payload of the last record, reused
 }
 
 // at reads the record at off. It returns its number and the place behind it, or
@@ -114,7 +159,7 @@ func (r *reader) at(off int64) (payload []byte, n uint64, end int64, err error) 
 // scan calls f with each record up to the first bad one or the end. It returns
 // the place it came to and the number of records.
 func (r *reader) scan(f func(payload []byte) error) (end int64, n uint64, err error) {
-	for end = fileHeader; end < r.size; n++ {
+	for end = r.start; end < r.size; n++ {
 		payload, number, next, err := r.at(end)
 		if errors.Is(err, errBad) {
 			return end, n, nil

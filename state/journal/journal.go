@@ -14,6 +14,8 @@ var (
 	ErrDamaged = errors.New("journal is damaged")
 	// ErrVersion means that another version of this code wrote the file.
 	ErrVersion = errors.New("journal has format version")
+	// ErrKind means that the file is a journal of something else; see [KindError].
+	ErrKind = errors.New("journal holds something else")
 	// ErrInUse means that another journal has the file open.
 	ErrInUse = errors.New("journal is in use by another process, stop that first")
 	// ErrTooLarge means that a record has more than MaxRecordBytes.
@@ -35,16 +37,28 @@ func (e *DamageError) Error() string {
 // Unwrap makes the error match ErrDamaged.
 func (e *DamageError) Unwrap() error { return ErrDamaged }
 
+// KindError says what a journal holds. It matches [ErrKind].
+type KindError struct{ Found, Want Kind }
+
+func (e *KindError) Error() string {
+	return fmt.Sprintf("%v: it is a journal of %q, not of %q: was the file put under another's name?", ErrKind, e.Found, e.Want)
+}
+
+// Unwrap makes the error match ErrKind.
+func (e *KindError) Unwrap() error { return ErrKind }
+
 // bufferBytes is the size of the buffer past which Append writes without being
 // asked to sync.
 const bufferBytes = 1 << 20
 
 // Journal is an open log. It is for one goroutine at a time.
 type Journal struct {
-	dir      Folder
+	dir      folder
 	name     string
-	file     File
+	kind     Kind
+	file     file
 	salt     salt
+	start    int64  // of the first record in the file
 	written  int64  // size of the file
 	buffer   []byte // records that are not written yet
 	records  uint64 // in file and buffer
@@ -53,19 +67,21 @@ type Journal struct {
 	closed   bool
 }
 
-// Open opens the journal at path, or makes an empty one in an existing folder.
-// What a crash left of unsynced records is cut off.
-func Open(path string) (*Journal, error) {
-	return OpenIn(osFolder(filepath.Dir(path)), filepath.Base(path))
+// Open opens the journal of a kind at path, or makes an empty one in an existing
+// folder. What a crash left of unsynced records is cut off.
+func Open(path string, kind Kind) (*Journal, error) {
+	if len(kind) == 0 || len(kind) > kindBytes {
+		return nil, fmt.Errorf("open journal: kind %q has %d bytes, want 1 to %d", kind, len(kind), kindBytes)
+	}
+	return openIn(osFolder(filepath.Dir(path)), filepath.Base(path), kind)
 }
 
 // tempSuffix marks a file that is to replace the journal.
 const tempSuffix = ".new"
 
-// OpenIn opens a journal in a folder that need not be one of the operating system.
-func OpenIn(dir Folder, name string) (*Journal, error) {
-	j := &Journal{dir: dir, name: name}
-	f, err := dir.Open(name)
+func openIn(dir folder, name string, kind Kind) (*Journal, error) {
+	j := &Journal{dir: dir, name: name, kind: kind}
+	f, err := dir.open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := j.replace(func(func([]byte) error) error { return nil }); err != nil {
 			return nil, fmt.Errorf("create journal %s: %w", name, err)
@@ -85,17 +101,17 @@ func OpenIn(dir Folder, name string) (*Journal, error) {
 // load checks the whole file and repairs its end.
 func (j *Journal) load() error {
 	// A crash while pruning may have left a file without use.
-	if err := j.dir.Remove(j.name + tempSuffix); err != nil {
+	if err := j.dir.remove(j.name + tempSuffix); err != nil {
 		return err
 	}
-	size, err := j.file.Size()
+	size, err := j.file.size()
 	if err != nil {
 		return err
 	}
-	if j.salt, err = readFileHeader(j.file, size); err != nil {
+	if j.salt, j.start, err = readFileHeader(j.file, size, j.kind); err != nil {
 		return err
 	}
-	r := &reader{r: j.file, size: size, salt: j.salt}
+	r := &reader{r: j.file, start: j.start, size: size, salt: j.salt}
 	end, n, err := r.scan(func([]byte) error { return nil })
 	if err != nil {
 		return err
@@ -182,7 +198,7 @@ func (j *Journal) Replay(f func(rec []byte) error) error {
 	if err := j.flush(); err != nil {
 		return err
 	}
-	r := &reader{r: j.file, size: j.written, salt: j.salt}
+	r := &reader{r: j.file, start: j.start, size: j.written, salt: j.salt}
 	end, n, err := r.scan(f)
 	if err != nil {
 		return err
@@ -220,7 +236,7 @@ func (j *Journal) Prune(keep func(rec []byte) bool) error {
 // replace makes a new file with the records that fill adds, and only then gives
 // it the journal's name. Until the name is durable the old file is the journal.
 func (j *Journal) replace(fill func(add func(rec []byte) error) error) (err error) {
-	f, err := j.dir.Create(j.name + tempSuffix)
+	f, err := j.dir.create(j.name + tempSuffix)
 	if err != nil {
 		return err
 	}
@@ -229,24 +245,25 @@ func (j *Journal) replace(fill func(add func(rec []byte) error) error) (err erro
 			err = errors.Join(err, f.Close())
 		}
 	}()
-	next := &Journal{file: f}
+	next := &Journal{file: f, start: fileHeader}
 	if _, err := rand.Read(next.salt[:]); err != nil {
 		return err
 	}
-	next.buffer = newFileHeader(next.salt)
+	next.buffer = newFileHeader(j.kind, next.salt)
 	if err := fill(next.Append); err != nil {
 		return err
 	}
 	if err := next.Sync(); err != nil {
 		return err
 	}
-	if err := j.dir.Rename(j.name+tempSuffix, j.name); err != nil {
+	if err := j.dir.rename(j.name+tempSuffix, j.name); err != nil {
 		return err
 	}
-	if err := j.dir.Sync(); err != nil {
+	if err := j.dir.sync(); err != nil {
 		return err
 	}
-	j.file, j.salt, j.written, j.records, j.buffer = next.file, next.salt, next.written, next.records, next.buffer
+	j.file, j.salt, j.start, j.written = next.file, next.salt, next.start, next.written
+	j.records, j.buffer = next.records, next.buffer
 	return nil
 }
 

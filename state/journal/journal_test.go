@@ -33,7 +33,7 @@ func replayed(t *testing.T, j *Journal) []string {
 func diskWith(t *testing.T, records []string) (d model, offsets []int64) {
 	t.Helper()
 	d = newDisk()
-	j, err := OpenIn(d, "j")
+	j, err := openIn(d, "j", KindVotes)
 	check(t, err)
 	for _, rec := range records {
 		offsets = append(offsets, j.Size())
@@ -59,9 +59,9 @@ func testRecords() []string {
 
 func TestJournalOnDisk(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "votes.journal")
-	j, err := Open(path)
+	j, err := Open(path, KindVotes)
 	check(t, err)
-	if _, err := Open(path); !errors.Is(err, ErrInUse) {
+	if _, err := Open(path, KindVotes); !errors.Is(err, ErrInUse) {
 		t.Errorf("second journal of the file: %v", err)
 	}
 	var want []string
@@ -82,7 +82,7 @@ func TestJournalOnDisk(t *testing.T) {
 		t.Errorf("append after close: %v", err)
 	}
 	check(t, os.WriteFile(path+tempSuffix, []byte("left by a crash"), 0o600))
-	j, err = Open(path)
+	j, err = Open(path, KindVotes)
 	check(t, err)
 	if _, err := os.Stat(path + tempSuffix); !os.IsNotExist(err) {
 		t.Errorf("file of an unfinished pruning: %v", err)
@@ -99,11 +99,11 @@ func TestJournalOnDisk(t *testing.T) {
 	if got := replayed(t, j); !slices.Equal(got, want) || j.Size() >= before {
 		t.Fatalf("after pruning: %q, %d of %d bytes", got, j.Size(), before)
 	}
-	if _, err := Open(path); !errors.Is(err, ErrInUse) {
+	if _, err := Open(path, KindVotes); !errors.Is(err, ErrInUse) {
 		t.Errorf("second journal of the pruned file: %v", err)
 	}
 	check(t, j.Close())
-	j, err = Open(path)
+	j, err = Open(path, KindVotes)
 	check(t, err)
 	if got := replayed(t, j); !slices.Equal(got, want) {
 		t.Fatalf("pruned and reopened: %q", got)
@@ -112,13 +112,13 @@ func TestJournalOnDisk(t *testing.T) {
 }
 
 func TestOpenNeedsAFolder(t *testing.T) {
-	if _, err := Open(filepath.Join(t.TempDir(), "missing", "j")); err == nil {
+	if _, err := Open(filepath.Join(t.TempDir(), "missing", "j"), KindVotes); err == nil {
 		t.Error("opened without a folder")
 	}
 }
 
 func TestAppendBounds(t *testing.T) {
-	j, err := OpenIn(newDisk(), "j")
+	j, err := openIn(newDisk(), "j", KindVotes)
 	check(t, err)
 	if err := j.Append(make([]byte, MaxRecordBytes+1)); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("record above the bound: %v", err)
@@ -144,7 +144,7 @@ func TestTornTail(t *testing.T) {
 			d := newDisk()
 			torn := append(bytes.Clone(data[:cut]), make([]byte, zeros)...)
 			d.Put("j", torn)
-			j, err := OpenIn(d, "j")
+			j, err := openIn(d, "j", KindVotes)
 			check(t, err)
 			n := 0
 			for n < len(records) && offsets[n+1] <= cut {
@@ -158,7 +158,7 @@ func TestTornTail(t *testing.T) {
 			}
 			check(t, j.Append([]byte("on")))
 			check(t, j.Close())
-			j, err = OpenIn(d, "j")
+			j, err = openIn(d, "j", KindVotes)
 			check(t, err)
 			if got := replayed(t, j); !slices.Equal(got, append(slices.Clone(records[:n]), "on")) || j.Repaired() != 0 {
 				t.Fatalf("cut at %d, reopened: %q", cut, got)
@@ -176,7 +176,7 @@ func TestDamage(t *testing.T) {
 	open := func(data []byte) (*Journal, error) {
 		d := newDisk()
 		d.Put("j", data)
-		return OpenIn(d, "j")
+		return openIn(d, "j", KindVotes)
 	}
 	for i := range data {
 		for _, flip := range []byte{0x01, 0x80, 0xff} {
@@ -213,7 +213,7 @@ func TestDamage(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	newer := newFileHeader(salt{1})
+	newer := newFileHeader(KindVotes, salt{1})
 	newer[8]++
 	if _, err := open(newer); !errors.Is(err, ErrDamaged) {
 		t.Errorf("version without checksum: %v", err)
@@ -223,7 +223,7 @@ func TestDamage(t *testing.T) {
 func TestDamageAfterOpening(t *testing.T) {
 	records := testRecords()
 	d, offsets := diskWith(t, records)
-	j, err := OpenIn(d, "j")
+	j, err := openIn(d, "j", KindVotes)
 	check(t, err)
 	d.Bytes("j")[offsets[3]+recordHeader-1] ^= 1
 	if err := j.Replay(func([]byte) error { return nil }); !errors.Is(err, ErrDamaged) {
@@ -246,7 +246,7 @@ func TestPayloadCannotPassForARecord(t *testing.T) {
 	data := d.Bytes("j")
 	d = newDisk()
 	d.Put("j", data[:len(data)-1])
-	j, err := OpenIn(d, "j")
+	j, err := openIn(d, "j", KindVotes)
 	check(t, err)
 	if got := replayed(t, j); !slices.Equal(got, []string{"first", "second"}) {
 		t.Errorf("replayed %q", got)
@@ -303,7 +303,7 @@ func TestCrashes(t *testing.T) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			d := newDisk()
-			j, err := OpenIn(d, "j")
+			j, err := openIn(d, "j", KindVotes)
 			check(t, err)
 			d.FailIn, d.Landed = rng.IntN(60), rng.IntN(2) == 0
 			var p past
@@ -313,7 +313,7 @@ func TestCrashes(t *testing.T) {
 			if err := j.Sync(); !errors.Is(err, ErrFailed) {
 				t.Fatalf("sync after a failure: %v", err)
 			}
-			j, err = OpenIn(model{d.CutTails(50, rng)}, "j")
+			j, err = openIn(model{d.CutTails(50, rng)}, "j", KindVotes)
 			check(t, err)
 			p.check(t, replayed(t, j))
 		})
@@ -356,7 +356,7 @@ func crashOnce(t *testing.T, seed uint64, op, keep, image int) (ended bool) {
 	d := newDisk()
 	d.FailIn, d.Landed = op, image%2 == 1
 	var p past
-	j, err := OpenIn(d, "j")
+	j, err := openIn(d, "j", KindVotes)
 	if err == nil {
 		err = p.play(j, rand.New(rand.NewPCG(seed, 4)), 150)
 	}
@@ -366,19 +366,19 @@ func crashOnce(t *testing.T, seed uint64, op, keep, image int) (ended bool) {
 	rng := rand.New(rand.NewPCG(uint64(op), uint64(image)))
 	d2 := model{d.CutTails(keep, rng)}
 	d2.FailIn = rng.IntN(6) // the repair may fail as well
-	if j, err := OpenIn(d2, "j"); err == nil {
+	if j, err := openIn(d2, "j", KindVotes); err == nil {
 		p.check(t, replayed(t, j))
 	} else if !errors.Is(err, disktest.ErrDisk) {
 		t.Fatalf("open: %v", err)
 	}
 	d2 = model{d2.CutTails(keep, rng)}
-	j, err = OpenIn(d2, "j")
+	j, err = openIn(d2, "j", KindVotes)
 	check(t, err)
 	got := replayed(t, j)
 	p.check(t, got)
 	check(t, j.Append([]byte("on")))
 	check(t, j.Sync())
-	j, err = OpenIn(model{d2.CutTails(0, rng)}, "j")
+	j, err = openIn(model{d2.CutTails(0, rng)}, "j", KindVotes)
 	check(t, err)
 	if again := replayed(t, j); !slices.Equal(again, append(got, "on")) {
 		t.Fatalf("left %q, went on, and left %q", got, again)
@@ -391,10 +391,10 @@ func TestFailureToCreate(t *testing.T) {
 		for _, landed := range []bool{false, true} {
 			d := newDisk()
 			d.FailIn, d.Landed = fail, landed
-			if _, err := OpenIn(d, "j"); !errors.Is(err, disktest.ErrDisk) {
+			if _, err := openIn(d, "j", KindVotes); !errors.Is(err, disktest.ErrDisk) {
 				t.Fatalf("failure of operation %d: %v", fail, err)
 			}
-			j, err := OpenIn(model{d.CutTails(50, rand.New(rand.NewPCG(uint64(fail), 3)))}, "j")
+			j, err := openIn(model{d.CutTails(50, rand.New(rand.NewPCG(uint64(fail), 3)))}, "j", KindVotes)
 			check(t, err)
 			if got := replayed(t, j); len(got) != 0 {
 				t.Fatalf("records %q", got)
@@ -406,7 +406,7 @@ func TestFailureToCreate(t *testing.T) {
 // FuzzOpen reads anything as a journal. What opens holds whole records only,
 // and opens again to the same ones without repair.
 func FuzzOpen(f *testing.F) {
-	file := newFileHeader(salt{1, 2})
+	file := newFileHeader(KindVotes, salt{1, 2})
 	for n := range uint64(3) {
 		file = appendRecord(file, salt{1, 2}, n, bytes.Repeat([]byte{byte(n)}, int(n)*5))
 	}
@@ -417,16 +417,16 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d := newDisk()
 		d.Put("j", data)
-		j, err := OpenIn(d, "j")
+		j, err := openIn(d, "j", KindVotes)
 		if err != nil {
-			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrVersion) {
+			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrVersion) && !errors.Is(err, ErrKind) {
 				t.Fatalf("untyped error %v", err)
 			}
 			return
 		}
 		first := replayed(t, j)
 		check(t, j.Close())
-		j, err = OpenIn(d, "j")
+		j, err = openIn(d, "j", KindVotes)
 		check(t, err)
 		if again := replayed(t, j); !slices.Equal(first, again) || j.Repaired() != 0 {
 			t.Fatalf("%q, then %q, repaired %d", first, again, j.Repaired())

@@ -71,7 +71,7 @@ func (o *ourChain) open(c *committee, i int) error {
 	if err := os.Mkdir(home, 0o700); err != nil {
 		return err
 	}
-	votes, err := journal.Open(filepath.Join(home, "votes"))
+	votes, err := journal.Open(filepath.Join(home, "votes"), journal.KindVotes)
 	if err != nil {
 		return err
 	}

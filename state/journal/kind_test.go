@@ -1,0 +1,84 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestKinds: two journals whose files changed names are refused, with both names.
+func TestKinds(t *testing.T) {
+	dir := t.TempDir()
+	votes, other := filepath.Join(dir, "votes"), filepath.Join(dir, "other")
+	for path, kind := range map[string]Kind{votes: KindVotes, other: "evidence"} {
+		j, err := Open(path, kind)
+		check(t, err)
+		check(t, j.Append([]byte(kind)))
+		check(t, j.Close())
+	}
+	check(t, os.Rename(votes, votes+".old"))
+	check(t, os.Rename(other, votes))
+	check(t, os.Rename(votes+".old", other))
+	for path, kind := range map[string]Kind{votes: KindVotes, other: "evidence"} {
+		_, err := Open(path, kind)
+		if !errors.Is(err, ErrKind) || !strings.Contains(err.Error(), filepath.Base(path)) || !strings.Contains(err.Error(), `"votes"`) || !strings.Contains(err.Error(), `"evidence"`) {
+			t.Errorf("%s opened as %s: %v", path, kind, err)
+		}
+	}
+	for _, kind := range []Kind{"", "ninebytes"} {
+		if _, err := Open(filepath.Join(dir, "new"), kind); err == nil {
+			t.Errorf("kind %q was taken", kind)
+		}
+	}
+}
+
+// TestFilesWithoutKind reads what version 1 wrote, goes on with it, and leaves a
+// file with a kind once it is pruned.
+func TestFilesWithoutKind(t *testing.T) {
+	s := salt{1, 2, 3}
+	old := binary.LittleEndian.AppendUint32([]byte(magic), versionWithoutKind)
+	old = sealed(append(old, s[:]...))
+	header := len(old)
+	for i, rec := range []string{"first", "second"} {
+		old = appendRecord(old, s, uint64(i), []byte(rec))
+	}
+	for _, size := range []int{header, header + 3, len(old)} { // shorter than a header of today, too
+		d := newDisk()
+		d.Put("j", old[:size])
+		if _, err := openIn(d, "j", KindVotes); err != nil {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+	}
+	for i := range header {
+		d := newDisk()
+		bad := slices.Clone(old)
+		bad[i] ^= 1
+		d.Put("j", bad)
+		if _, err := openIn(d, "j", KindVotes); !errors.Is(err, ErrDamaged) {
+			t.Errorf("byte %d flipped: %v", i, err)
+		}
+	}
+	d := newDisk()
+	d.Put("j", old)
+	j, err := openIn(d, "j", KindVotes)
+	check(t, err)
+	check(t, j.Append([]byte("third")))
+	check(t, j.Sync())
+	if got := replayed(t, j); !slices.Equal(got, []string{"first", "second", "third"}) {
+		t.Fatalf("replayed %q", got)
+	}
+	check(t, j.Prune(func(rec []byte) bool { return string(rec) != "second" }))
+	check(t, j.Close())
+	if _, err := openIn(d, "j", "other"); !errors.Is(err, ErrKind) {
+		t.Errorf("pruned, and opened as another kind: %v", err)
+	}
+	j, err = openIn(d, "j", KindVotes)
+	check(t, err)
+	if got := replayed(t, j); !slices.Equal(got, []string{"first", "third"}) {
+		t.Errorf("pruned: %q", got)
+	}
+}
