@@ -133,6 +133,9 @@ func (s *source) Health() rpc.Health {
 		h.Status, h.Ready, h.Reasons = "stopping", false, []string{"the node is shutting down"}
 	case !n.engine.Stats.Resumed.Load():
 		h.Status, h.Ready, h.Reasons = "starting", false, []string{"the journal of consensus is being replayed"}
+	case n.starting() != "":
+		h.Status, h.Ready, h.Reasons = "starting", false, []string{n.starting()}
+		h.Height = max(h.Height, n.recall.height)
 	case n.store.Damage() != nil: // its text names files
 		h.Status, h.Ready, h.Reasons = "degraded", false, []string{"a file of the store is damaged: see the log"}
 	case !n.keys.Validates() && n.mesh.connected() == 0:

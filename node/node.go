@@ -38,7 +38,6 @@ const Version = rpc.Version
 // works until its context ends, Close releases the files.
 type Node struct {
 	cfg       Config
-	host      Host
 	genesis   *chain.Genesis
 	keys      *Keys
 	log       *slog.Logger
@@ -62,6 +61,8 @@ type Node struct {
 
 	rpcListener, adminListener net.Listener
 
+	recall   *recall     // what the journal has beyond the store
+	leveled  atomic.Bool // the ledger has it, too
 	stopping atomic.Bool
 	api      atomic.Pointer[rpc.Server] // from when it serves
 }
@@ -114,13 +115,17 @@ func (n *Node) open() error {
 		n.log.Warn("archive: what it kept is given up with the next block")
 	}
 	if n.keys.Validates() {
-		if n.guard, err = n.openGuard(); err != nil {
+		if n.guard, err = openGuard(n.cfg.DataDir, n.genesis, n.keys); err != nil {
 			return err
 		}
 	}
-	if n.votes, err = n.openVotes(); err != nil {
+	if n.votes, err = openVotes(n.cfg.DataDir, n.store); err != nil {
 		return err
 	}
+	if n.recall, err = recallJournal(n.votes, n.store, n.genesis); err != nil {
+		return err
+	}
+	n.sayRecalled()
 	if n.set, err = beacon.NewValidatorSet(n.genesis); err != nil {
 		return fmt.Errorf("validator set: %w", err)
 	}
@@ -177,7 +182,7 @@ func (n *Node) build() error {
 		Committed: n.buildStates(), Defect: writeDefects(n.cfg.DataDir, n.log),
 		Genesis: n.genesis, Store: n.store, Pool: n.lanes, Signatures: n.sigverify,
 		Proposers: proposers, Shards: n.shards, PeerKey: chain.PeerKey(n.keys.Peer.PublicKey()), OrderKey: n.keys.Own, Log: n.log,
-		Exec: n.cfg.Exec, BuildPercent: n.cfg.BuildPercent, Now: n.host.Now,
+		Exec: n.cfg.Exec, BuildPercent: n.cfg.BuildPercent,
 	})
 	if err != nil {
 		return err
@@ -220,9 +225,6 @@ func (n *Node) buildEngine() error {
 	if err != nil {
 		return err
 	}
-	if n.host.Between != nil {
-		app, network = n.host.Between(app, network)
-	}
 	n.engine, err = engine.New(cfg, app, network, n.votes)
 	if err != nil {
 		return fmt.Errorf("consensus: %w", err)
@@ -253,9 +255,6 @@ func (n *Node) storeOptions() store.Options {
 	opts := store.DefaultOptions()
 	opts.History, opts.EndHistory = n.cfg.Archive == ArchiveKeep, n.cfg.Archive == ArchiveEnd
 	opts.FreeBytesFloor, opts.Log = n.cfg.FreeBytesFloor, n.log
-	if n.host.Store != nil {
-		n.host.Store(&opts)
-	}
 	return opts
 }
 
@@ -279,18 +278,6 @@ func openStore(dataDir string, g *chain.Genesis, opts store.Options) (*store.Sto
 // gone. Voting on would risk two votes in one view.
 var ErrVotesMissing = errors.New("votes.journal is missing although the chain has blocks: restore it, or start over with an empty data folder")
 
-// openVotes opens the vote journal, on the disk that the host gives.
-func (n *Node) openVotes() (*journal.Journal, error) {
-	if n.host.Votes == nil {
-		return openVotes(n.cfg.DataDir, n.store)
-	}
-	j, err := journal.OpenIn(n.host.Votes, journalFile)
-	if err != nil {
-		return nil, fmt.Errorf("open vote journal: %w", err)
-	}
-	return j, nil
-}
-
 // openVotes opens the vote journal, which must not be missing on a used chain.
 func openVotes(dataDir string, s *store.Store) (*journal.Journal, error) {
 	name := filepath.Join(dataDir, journalFile)
@@ -299,7 +286,7 @@ func openVotes(dataDir string, s *store.Store) (*journal.Journal, error) {
 			return nil, ErrVotesMissing
 		}
 	}
-	j, err := journal.Open(name)
+	j, err := journal.Open(name, journal.KindVotes)
 	if err != nil {
 		return nil, fmt.Errorf("open vote journal: %w", err)
 	}
@@ -318,10 +305,10 @@ func headFees(s *store.Store, g *chain.Genesis, p *chain.Params) ([chain.NumLane
 // Listen takes the ports of the API, of the admin pages and of the mesh.
 func (n *Node) Listen() error {
 	var err error
-	if n.rpcListener, err = n.listen("RPC", n.cfg.RPCAddr); err != nil {
+	if n.rpcListener, err = listen("RPC", n.cfg.RPCAddr); err != nil {
 		return err
 	}
-	if n.adminListener, err = n.listen("admin", n.cfg.AdminAddr); err != nil {
+	if n.adminListener, err = listen("admin", n.cfg.AdminAddr); err != nil {
 		return err
 	}
 	if n.mesh != nil {
@@ -330,10 +317,7 @@ func (n *Node) Listen() error {
 	return nil
 }
 
-func (n *Node) listen(what, addr string) (net.Listener, error) {
-	if n.host.Listen != nil {
-		return n.host.Listen(what, addr)
-	}
+func listen(what, addr string) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(context.Background(), "tcp", addr)
 	if err != nil {

@@ -28,7 +28,7 @@ func (s *submissions) Ready() bool {
 		s.since = time.Now()
 	}
 	n := s.node
-	return n.engine.Stats.Resumed.Load() && (n.mesh.heard() || time.Since(s.since) > aloneMax)
+	return n.level() && (n.mesh.heard() || time.Since(s.since) > aloneMax)
 }
 
 // Final implements submitted.Chain. A block that cannot be read is for others to

@@ -101,7 +101,10 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	inner.start("trials", n.source.trials.Run)
 	n.api.Store(api)
-	g.start("RPC", api.Run)
+	g.start("RPC", func(ctx context.Context) error {
+		n.awaitReplay(ctx)
+		return api.Run(ctx)
+	})
 	g.start("admin pages", n.serveAdmin)
 	n.log.Info("node is running", "chain", n.genesis.ChainID, "genesis", n.chainHash,
 		"height", n.ledger.Head().Height(), "rpc", n.RPCAddr(), "admin", n.AdminAddr(),
@@ -127,7 +130,7 @@ func (n *Node) rpcConfig() rpc.Config {
 	cfg.Listener, cfg.Devnet, cfg.Genesis, cfg.Log = n.rpcListener, n.cfg.Devnet, n.genesis, n.log
 	cfg.Metrics = metricsServer(n.registry())
 	cfg.RequestsPerSecond, cfg.Hosts, cfg.Proxies = n.cfg.RPCPerSec, n.cfg.RPCHosts, n.cfg.RPCProxies
-	cfg.ClientShare = clientShare(cfg.Devnet)
+	cfg.ClientShare, cfg.Starting = clientShare(cfg.Devnet), n.starting
 	return cfg
 }
 

@@ -187,28 +187,6 @@ func (e *Engine) prune() error {
 
 // recordView returns the view that a record is about.
 func recordView(rec []byte) (chain.View, error) {
-	if len(rec) > 0 && rec[0] == tagBlock {
-		b, err := decodeBlock(rec)
-		if err != nil {
-			return 0, err
-		}
-		return b.round.View, nil
-	}
-	if len(rec) > 0 && rec[0] == tagOwnShard {
-		r, _, err := attest.ReadRound(rec[1:])
-		return r.View, err
-	}
-	r, err := simplex.DecodeRecord(rec)
-	if err != nil {
-		return 0, err
-	}
-	switch r := r.(type) {
-	case simplex.Vote:
-		return r.Proposal.Round.View, nil
-	case simplex.Certificate:
-		return r.Proposal.Round.View, nil
-	case simplex.Certification:
-		return r.Round.View, nil
-	}
-	return 0, ErrRecord
+	r, err := recalled(rec)
+	return r.View, err
 }

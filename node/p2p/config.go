@@ -19,10 +19,7 @@ type Config struct {
 	Committee []chain.PeerKey // validators; a peer's number is its place here
 
 	ListenAddr string // UDP, host:port
-	// Packets takes the port in place of the machine's UDP, for a network that is
-	// simulated; nil: UDP.
-	Packets   func(address string) (net.PacketConn, error)
-	Advertise string // address told to peers; empty: the listen address if others can reach it
+	Advertise  string // address told to peers; empty: the listen address if others can reach it
 	// Addresses is where members are found at first. They tell each other
 	// later ones.
 	Addresses map[chain.PeerKey]string

@@ -26,6 +26,7 @@ type Config struct {
 	Genesis  *chain.Genesis // GET /genesis and /params; nil answers 404
 	Metrics  http.Handler   // GET /metrics; nil answers 404
 	Log      *slog.Logger   // nil discards
+	Starting func() string  // why there are no answers yet but those of open routes, empty once there are; nil for never
 
 	BodyBytesMax   int64 // any body
 	SubmitBytesMax int64 // body of /submit and /submit_wait

@@ -186,6 +186,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"all %d connections are taken: try again in a second, on one connection", s.cfg.ConnsMax))
 		return
 	}
+	if why := s.starting(); why != "" {
+		retryAfter(w, time.Second)
+		s.writeError(w, r, refuse(http.StatusServiceUnavailable, CodeNotReady, "%s: try again in a second", why))
+		return
+	}
 	c := &caller{client: s.client(r)}
 	if ok, wait := s.rates.spend(c.client, route.price(r), time.Now()); !ok {
 		retryAfter(w, wait)
@@ -195,6 +200,14 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.limited(route, args, w, r.WithContext(c.in(r.Context())), c)
+}
+
+// starting says why no request is answered yet; empty once they are.
+func (s *Server) starting() string {
+	if s.cfg.Starting == nil {
+		return ""
+	}
+	return s.cfg.Starting()
 }
 
 // limited answers a request within the limits of its client: body, slot, work,
