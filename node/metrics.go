@@ -38,6 +38,7 @@ func (n *Node) registry() *prometheus.Registry {
 	n.rpcMetrics(counter)
 	r.MustRegister(newStageMetrics(&n.engine.Stats))
 	n.shardMetrics(counter)
+	n.budgetMetrics(counter, gauge)
 	if n.mesh != nil {
 		r.MustRegister(newPeerMetrics(n.mesh.transport), newCommitteeMetrics(n))
 		n.checkpointMetrics(counter, gauge)

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -54,20 +55,61 @@ type supply struct {
 // blocks holds the blocks of recent views. The leader of a view is not always
 // known when its block comes, so blocks of others get in too; of those each
 // sender has a share of the memory, which nobody else can fill, and which takes
-// at least one block.
+// at least one block. All together have a budget: beyond it, what can be had
+// again is dropped, blocks of the oldest views first, whoever led them.
 type blocks struct {
-	list     []*block // ascending by view; few
+	list     []*block // ascending by view
 	bytes    int
-	shareMax int // bytes of one sender that nobody asked for
+	shareMax int        // bytes of one sender that nobody asked for
+	max      int        // bytes above which what can be had again is dropped; 0: no bound
+	live     chain.View // the current view: its blocks, and later ones, stay
+	dropped  uint64     // blocks dropped for want of room
 }
 
 func (s *blocks) find(v chain.View, digest chain.Hash) *block {
-	for _, b := range s.list {
-		if b.round.View == v && b.digest == digest {
-			return b
+	i := sort.Search(len(s.list), func(i int) bool { return s.list[i].round.View >= v })
+	for ; i < len(s.list) && s.list[i].round.View == v; i++ {
+		if s.list[i].digest == digest {
+			return s.list[i]
 		}
 	}
 	return nil
+}
+
+// spare reports whether the bytes of b can be dropped: they were not judged, nobody
+// waits for them, and its view is over. Should a quorum want the block after all, it
+// is fetched. Valid blocks stay, and are not many: the application refuses to take
+// more than its budget while nothing is final ([ErrEarly]).
+func (s *blocks) spare(b *block) bool {
+	return b.round.View < s.live && (b.bytes != nil || len(b.others) > 0) && (b.verdict == unknown || b.verdict == invalid) &&
+		b.verifying == nil && b.certify == nil && !b.rebuilding && !b.fitting && !b.backfilled && !b.own && !b.journaled
+}
+
+// makeRoom drops what can be had again, of the oldest views first, until n bytes
+// more are within the budget.
+func (s *blocks) makeRoom(n int) {
+	if s.max == 0 || s.bytes+n <= s.max {
+		return
+	}
+	s.list = slices.DeleteFunc(s.list, func(b *block) bool {
+		if s.bytes+n <= s.max || !s.spare(b) {
+			return false
+		}
+		s.settle(b, nil)
+		b.supplied = false
+		s.dropped++
+		return b.verdict == unknown
+	})
+}
+
+// enter makes v the current view. An own block that goes on is cut anew.
+func (s *blocks) enter(v chain.View) {
+	for i := len(s.list) - 1; i >= 0 && s.list[i].round.View >= s.live; i-- {
+		if s.list[i].round.View < v {
+			s.list[i].codeword = nil // as large as several blocks
+		}
+	}
+	s.live = v
 }
 
 // put returns the block of p, made if it is not there.
@@ -122,6 +164,7 @@ func (s *blocks) offer(p simplex.Proposal, bytes []byte, from beacon.Participant
 	if !called && !s.room(from, len(bytes), p.Round.View) {
 		return b != nil && b.bytes != nil
 	}
+	s.makeRoom(len(bytes))
 	b = s.put(p)
 	switch {
 	case b.bytes == nil:
@@ -192,15 +235,16 @@ func (s *blocks) from(who beacon.Participant) int {
 	return n
 }
 
-// unjudged counts the blocks that came as answers and wait to be executed.
-func (s *blocks) unjudged() int {
-	n := 0
+// unjudged counts the blocks that came as answers and wait to be executed, and
+// their bytes.
+func (s *blocks) unjudged() (n, bytes int) {
 	for _, b := range s.list {
 		if b.backfilled && (b.verdict == unknown || b.verdict == running) {
 			n++
+			bytes += len(b.bytes)
 		}
 	}
-	return n
+	return n, bytes
 }
 
 // bury drops the blocks of views below low.

@@ -165,7 +165,8 @@ func (e *Engine) receiveBackfill(a arrival) {
 	if b.sure() || b.fitting {
 		return
 	}
-	if e.fitting+len(a.block) > e.cfg.PendingBytesMax || b.certify == nil && e.backlog() >= 2*backlogMax {
+	if e.fitting+len(a.block) > e.cfg.PendingBytesMax/2 || b.certify == nil && e.backlog() >= 2*backlogMax {
+		e.Stats.BackfillsPutOff.Add(1)
 		return // it is asked for again
 	}
 	b.fitting, b.backfilled = true, true
@@ -204,6 +205,7 @@ func (r fitted) apply(_ context.Context, e *Engine) error {
 	case p.Round.View > e.machine.Floor().View:
 		b := e.blocks.put(p)
 		if !b.sure() && b.verdict != running {
+			e.blocks.makeRoom(len(r.block))
 			e.blocks.settle(b, r.block)
 			b.fits = true
 		} else if b.verdict == running {

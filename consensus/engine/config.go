@@ -59,7 +59,9 @@ type Config struct {
 
 	MaxBlockBytes   int           // largest block, a rule of the chain
 	InboxMessages   int           // peers' messages that wait; beyond: refused with ErrBusy
-	PendingBytesMax int           // blocks held unasked for: each validator fills its share at most, or one block
+	InboxBytes      int           // their bytes; each validator fills its share at most, or one block; the full nodes one share together
+	PendingBytesMax int           // blocks held unasked for, each validator its share at most, or one block; and all blocks that are not known to be valid
+	TallyBytes      int           // votes of views that are not final; oldest views are given up first
 	PruneBytes      int           // journal growth between prunings
 	UndeliveredMax  int           // finalized blocks the application lags before we stop proposing
 	Retention       chain.View    // views below the last finalized whose certificates peers can ask for
@@ -102,7 +104,9 @@ func DefaultConfig(p *chain.Params) Config {
 		FetchTimeout:         time.Second, // a slow round trip and a block
 		MaxBlockBytes:        int(p.MaxBlockBytes),
 		InboxMessages:        4096,                                // 128 peers, 3 votes and a few certificates each, for several views
+		InboxBytes:           max(64<<20, 8*int(p.MaxBlockBytes)), // a turn takes what there is: this is for the length of one
 		PendingBytesMax:      32 * int(p.MaxBlockBytes),           // the leaders of two views, and the unfinalized chain
+		TallyBytes:           32 << 20,                            // minutes of views of a hundred validators
 		PruneBytes:           max(16<<20, 4*int(p.MaxBlockBytes)), // an hour of small blocks, seconds of the largest
 		UndeliveredMax:       8,
 		Retention:            256,              // minutes of absence without help of a store
@@ -139,6 +143,10 @@ func (c *Config) Check() error {
 		return fmt.Errorf("inbox = %d messages, want at least 1", c.InboxMessages)
 	case c.PendingBytesMax < 4*c.MaxBlockBytes:
 		return fmt.Errorf("pending blocks = %d bytes, want room for 4 of %d", c.PendingBytesMax, c.MaxBlockBytes)
+	case c.InboxBytes < 2*(envelopeBytesMax+c.MaxBlockBytes):
+		return fmt.Errorf("inbox = %d bytes, want room for 2 blocks of %d", c.InboxBytes, c.MaxBlockBytes)
+	case c.TallyBytes < 1:
+		return fmt.Errorf("votes = %d bytes, want at least 1", c.TallyBytes)
 	case c.PruneBytes < 1:
 		return fmt.Errorf("prune after %d bytes, want at least 1", c.PruneBytes)
 	case c.UndeliveredMax < 1:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
@@ -96,9 +97,25 @@ func (e *Engine) enter(x simplex.EnterView) {
 		e.Stats.ProposalsMissed.Add(1)
 	}
 	e.postponed = nil
+	e.blocks.enter(x.Round.View)
+	if window := e.tallyViews(); x.Round.View > window {
+		e.tally.Advance(x.Round.View - window)
+	}
 	e.entered(x)
 	e.watchOn()
 	e.Stats.View.Store(uint64(x.Round.View))
+}
+
+// tallyViewsMin is how many views keep their votes whatever they take: the current one
+// and those whose finality may be on its way.
+const tallyViewsMin = 16
+
+// tallyViews is how many views before the current one keep their votes. Finality
+// drops them sooner; where there is none, the votes of a view that was left are of no
+// use to us, who have the certificate that ended it, but to blame who contradicts
+// them later.
+func (e *Engine) tallyViews() chain.View {
+	return chain.View(max(tallyViewsMin, e.cfg.TallyBytes/simplex.TallyViewBytes(e.cfg.Set.Len())))
 }
 
 func (e *Engine) arm(x simplex.ArmTimer) {

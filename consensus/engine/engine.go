@@ -34,7 +34,7 @@ type Engine struct {
 	journal Journal
 	scheme  *simplex.Threshold
 	guard   Guard
-	inbox   chan delivery
+	inbox   inbox
 	replies chan reply
 	Stats   Stats
 
@@ -99,31 +99,15 @@ func New(cfg Config, app Application, net Network, journal Journal) (*Engine, er
 	}
 	e := &Engine{
 		cfg: cfg, app: app, net: net, journal: journal, scheme: scheme, guard: cfg.Guard,
-		inbox:   make(chan delivery, cfg.InboxMessages),
 		replies: make(chan reply),
 	}
 	if e.guard == nil {
 		e.guard = new(memory)
 	}
+	e.inbox = newInbox(&e.cfg, &e.Stats.InboxBytes)
 	e.Stats.Peers = make([]PeerStats, cfg.Set.Len())
 	e.Stats.Leaders = make([]LeaderStats, cfg.Set.Len())
 	return e, nil
-}
-
-// Deliver hands over a message that the validator from sent; the network
-// vouches for the sender. It never blocks, keeps msg, and may be called by
-// many goroutines.
-func (e *Engine) Deliver(from beacon.Participant, msg []byte) error {
-	if len(msg) > envelopeBytesMax+e.cfg.MaxBlockBytes {
-		return fmt.Errorf("message of %d bytes: %w", len(msg), ErrBlock)
-	}
-	select {
-	case e.inbox <- delivery{from, msg}:
-		return nil
-	default:
-		e.Stats.Refused.Add(1)
-		return ErrBusy
-	}
 }
 
 // Run replays the journal and takes part until ctx ends or something happens
@@ -154,8 +138,8 @@ func (e *Engine) Run(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case d := <-e.inbox:
-			e.receive(d)
+		case d := <-e.inbox.line:
+			e.receive(e.inbox.took(d))
 			e.drain()
 		case r := <-e.replies:
 			if err := r.apply(ctx, e); err != nil {
@@ -205,6 +189,8 @@ func (e *Engine) turn(ctx context.Context) error {
 		e.rebuildAll(ctx)
 		e.prepare(ctx)
 	}
+	e.Stats.BlockBytes.Store(int64(e.blocks.bytes))
+	e.Stats.BlocksDropped.Store(e.blocks.dropped)
 	return e.fault
 }
 
@@ -257,8 +243,8 @@ func (e *Engine) sync() error {
 func (e *Engine) drain() {
 	for range drainMax {
 		select {
-		case d := <-e.inbox:
-			e.receive(d)
+		case d := <-e.inbox.line:
+			e.receive(e.inbox.took(d))
 		default:
 			return
 		}

@@ -69,8 +69,13 @@ func (e *Engine) fetchNow(x simplex.Fetch) {
 	}
 }
 
-// backlog counts the blocks that came faster than the application took them.
-func (e *Engine) backlog() int { return len(e.undelivered) + e.blocks.unjudged() }
+// backlog counts the blocks that came faster than the application took them. In
+// bytes a backlog is full at half of what blocks may take.
+func (e *Engine) backlog() int {
+	n, bytes := e.blocks.unjudged()
+	full := backlogMax * (bytes + e.fitting) / (e.cfg.PendingBytesMax / 2)
+	return max(len(e.undelivered)+n, full)
+}
 
 // park puts off what was asked for until the backlog is gone.
 func (e *Engine) park(x simplex.Fetch) {

@@ -102,7 +102,7 @@ func (e *Engine) resume() error {
 	e.machine = simplex.New(machine)
 	e.tally = simplex.NewTally(e.cfg.Set.Quorum())
 	e.tally.Advance(floor.View)
-	e.blocks = blocks{shareMax: max(e.cfg.PendingBytesMax/e.cfg.Set.Len(), e.cfg.wholeMax())}
+	e.blocks = blocks{shareMax: max(e.cfg.PendingBytesMax/e.cfg.Set.Len(), e.cfg.wholeMax()), max: e.cfg.PendingBytesMax}
 	e.banned = make(map[beacon.Participant]time.Time)
 	e.peers = make([]peer, e.cfg.Set.Len())
 	e.sharding = newSharding(&e.cfg)

@@ -325,6 +325,7 @@ func (r rebuilt) apply(ctx context.Context, e *Engine) error {
 	e.sharding.pool.Close(r.assembly)
 	e.Stats.Shards.BlocksRebuilt.Add(1)
 	b.rebuilt = true
+	e.blocks.makeRoom(len(r.block))
 	e.blocks.settle(b, r.block)
 	if b.verifying != nil || b.certify != nil {
 		e.judge(ctx, b)

@@ -27,6 +27,12 @@ type Stats struct {
 	Bans          atomic.Uint64                       // times a peer was banned
 	Dropped       atomic.Uint64                       // messages of banned or unknown peers
 	Refused       atomic.Uint64                       // messages refused because the inbox was full
+	RefusedBytes  atomic.Uint64                       // messages refused because the inbox, or the sender's share, was full of bytes
+
+	InboxBytes      atomic.Int64  // in the inbox
+	BlockBytes      atomic.Int64  // of blocks that are not buried
+	BlocksDropped   atomic.Uint64 // blocks dropped for want of room, to be fetched if need be
+	BackfillsPutOff atomic.Uint64 // fetched blocks that found no room, to be fetched again
 
 	DraftsSent    atomic.Uint64 // drafts of our own blocks handed out
 	Evidence      atomic.Uint64 // proofs of a peer's contradiction

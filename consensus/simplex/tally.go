@@ -181,6 +181,17 @@ func (t *Tally) at(v chain.View) *ballot {
 	return b
 }
 
+// TallyViewBytes returns the most that a [Tally] keeps of one view with n signers:
+// of each kind a slot and a place in a subject for each, in slices that doubled
+// last, and a subject for each where all differ.
+func TallyViewBytes(n int) int {
+	const slotBytes, voteBytes, subjectBytes, ballotBytes = 264, 256, 160, 256 // at least; a test holds them
+	return ballotBytes + int(Finalize)*n*(2*(slotBytes+voteBytes)+subjectBytes)
+}
+
+// Views returns how many views have ballots.
+func (t *Tally) Views() int { return len(t.ballots) }
+
 // Advance drops the views below low.
 func (t *Tally) Advance(low chain.View) {
 	for ; t.low < low && t.low <= t.high; t.low++ {

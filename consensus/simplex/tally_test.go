@@ -3,6 +3,7 @@ package simplex
 import (
 	"slices"
 	"testing"
+	"unsafe"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -217,5 +218,17 @@ func TestAdvanceDropsViews(t *testing.T) {
 	var j judged
 	if _, ok, _, _ := tally.Count(45, Nullify, j.judge); ok {
 		t.Error("a vote of a dropped view counts")
+	}
+}
+
+// TestTallyViewBytes: what a view is said to take covers what Go makes of it.
+func TestTallyViewBytes(t *testing.T) {
+	for name, sizes := range map[string][2]uintptr{
+		"slot": {unsafe.Sizeof(slot{}), 264}, "vote": {unsafe.Sizeof(Vote{}), 256},
+		"subject": {unsafe.Sizeof(subject{}) + 8, 160}, "ballot": {unsafe.Sizeof(ballot{}), 256},
+	} {
+		if sizes[0] > sizes[1] {
+			t.Errorf("a %s takes %d bytes, above the %d that are counted", name, sizes[0], sizes[1])
+		}
 	}
 }

@@ -1,0 +1,138 @@
+package engine
+
+import (
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// hoard lets the leaders of views 1 to n offer a block of size bytes each, on a
+// parent that is none, and gives each view up.
+func (s *scene) hoard(n chain.View, size int, each func(v chain.View)) {
+	s.t.Helper()
+	parent := chain.View(0)
+	for v := chain.View(1); v <= n; v++ {
+		block := make([]byte, size)
+		binary.BigEndian.PutUint64(block, uint64(v))
+		if who, ok := s.engine.machine.LeaderOf(v, parent); ok && who != 0 {
+			p := simplex.Proposal{Round: beacon.Round{View: v}, Parent: parent, Payload: digestOf(block)}
+			s.hear(who, appendOffer(nil, offer{s.voice[who].Sign(simplex.Notarize, p), block}))
+		}
+		s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(v, 0))))
+		parent = v // nullified: a bogus parent
+		if each != nil {
+			each(v)
+		}
+	}
+}
+
+// TestHoard: leaders that offer large blocks of bogus parents view after view,
+// while nothing becomes final, take no more memory than there is for blocks.
+func TestHoard(t *testing.T) {
+	const most, block = 256 << 10, 60 << 10
+	playWith(t, func(c *Config) { c.MaxBlockBytes, c.PendingBytesMax = 64<<10, most }, func(s *scene) {
+		s.hoard(60, block, func(v chain.View) {
+			if held := s.engine.blocks.bytes; held > most {
+				t.Fatalf("%d bytes of blocks are held in view %d, want at most %d", held, v, most)
+			}
+		})
+		if n := len(s.engine.blocks.list); n > most/block+2 {
+			t.Errorf("%d blocks are remembered, most of them without bytes", n)
+		}
+		s.wait(time.Second)
+		if n := s.engine.Stats.Bans.Load(); n != 0 {
+			t.Errorf("%d bans of leaders that may have been honest", n)
+		}
+	})
+}
+
+// TestTallyHasABudget: votes of views that do not become final take no more than
+// their budget.
+func TestTallyHasABudget(t *testing.T) {
+	most := 24 * simplex.TallyViewBytes(4)
+	playWith(t, func(c *Config) { c.TallyBytes = most }, func(s *scene) {
+		s.hoard(80, 100, func(v chain.View) {
+			for who := 1; who < 4; who++ {
+				s.hear(beacon.Participant(who), s.vote(who, simplex.Finalize, view(v, byte(who)))) // of a view that is over
+			}
+			if n := s.engine.tally.Views(); n*simplex.TallyViewBytes(4) > most+2*simplex.TallyViewBytes(4) {
+				t.Fatalf("votes of %d views are kept in view %d, %d bytes allow 24", n, v, most)
+			}
+		})
+	})
+}
+
+// TestInboxHasBytes: the inbox is bounded in bytes; one validator's blocks leave
+// room for others, and full nodes share what is one validator's.
+func TestInboxHasBytes(t *testing.T) {
+	set, shares, g := committee(t, 4)
+	cfg := testConfig(t, set, shares[0], g.Hash())
+	cfg.MaxBlockBytes, cfg.PendingBytesMax, cfg.InboxBytes = 64<<10, 256<<10, 512<<10
+	e, err := New(cfg, newChainApp(t, g.Hash()), Alone{}, new(diskJournal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill := func(from beacon.Participant) (n int) {
+		for range 100 {
+			if e.Deliver(from, make([]byte, 10<<10)) == nil {
+				n++
+			}
+		}
+		return n
+	}
+	for who, want := range map[beacon.Participant]int{1: 12, 2: 12, 50: 12} {
+		if n := fill(who); n != want {
+			t.Errorf("%d messages of %d are taken, want %d", n, who, want)
+		}
+	}
+	if n := fill(51); n != 0 {
+		t.Errorf("another full node finds room for %d", n)
+	}
+	if n := fill(3); n == 0 {
+		t.Error("a validator finds no room because of others")
+	}
+	if held := e.Stats.InboxBytes.Load(); held > int64(cfg.InboxBytes) || e.Stats.RefusedBytes.Load() == 0 {
+		t.Errorf("%d bytes wait, want at most %d; %d refusals", held, cfg.InboxBytes, e.Stats.RefusedBytes.Load())
+	}
+	for len(e.inbox.line) > 0 {
+		e.inbox.took(<-e.inbox.line)
+	}
+	if held := e.Stats.InboxBytes.Load(); held != 0 {
+		t.Errorf("%d bytes are counted in an empty inbox", held)
+	}
+}
+
+// TestEvictedBlockIsFetched: a block that was dropped for want of room and is
+// notarized after all is fetched, and the chain goes on.
+func TestEvictedBlockIsFetched(t *testing.T) {
+	playWith(t, func(c *Config) { c.MaxBlockBytes, c.PendingBytesMax = 64<<10, 256<<10 }, func(s *scene) {
+		s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(1, 0))))
+		block := encodeBlock(beacon.Round{View: 2}, ParentRef{Round: beacon.Round{View: 1}, Digest: chain.Hash{9}}, 2)
+		p := simplex.Proposal{Round: beacon.Round{View: 2}, Parent: 1, Payload: digestOf(block)}
+		who, ok := s.engine.machine.LeaderOf(2, 1)
+		if !ok || who == 0 {
+			t.Skip("we lead view 2")
+		}
+		s.hear(who, appendOffer(nil, offer{s.voice[who].Sign(simplex.Notarize, p), block}))
+		s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(2, 0))))
+		if s.engine.blocks.find(2, p.Payload) == nil {
+			t.Fatal("the block is not held")
+		}
+		s.engine.blocks.makeRoom(256 << 10)
+		if s.engine.blocks.find(2, p.Payload) != nil || s.engine.blocks.dropped != 1 {
+			t.Fatal("the block is still held")
+		}
+		body := encodeBlock(beacon.Round{View: 1}, s.parent, 1)
+		first := simplex.Proposal{Round: beacon.Round{View: 1}, Payload: digestOf(body)}
+		s.hear(1, appendBackfill(nil, backfill{s.certificate(simplex.Notarize, first), body}))
+		s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Notarize, p)))
+		s.wait(10 * time.Second)
+		if len(s.asked(2)) == 0 {
+			t.Error("nobody is asked for the block that was dropped")
+		}
+	})
+}

@@ -1,0 +1,73 @@
+package engine
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+)
+
+// inbox is what peers sent and the loop has not taken yet. It has a bound in
+// messages and one in bytes, and of the bytes each validator has a share, so that
+// nobody's blocks keep others' votes out. What full nodes send shares one.
+type inbox struct {
+	line     chan delivery
+	bytes    *atomic.Int64
+	bytesMax int64
+	shareMax int64
+	shares   []atomic.Int64 // by participant; the last is everybody else's
+}
+
+// inboxShares is how many validators' shares fill the inbox: it is for a peak, which
+// few make at a time.
+const inboxShares = 4
+
+func newInbox(cfg *Config, bytes *atomic.Int64) inbox {
+	largest := envelopeBytesMax + cfg.MaxBlockBytes
+	return inbox{
+		line: make(chan delivery, cfg.InboxMessages), bytes: bytes, bytesMax: int64(cfg.InboxBytes),
+		shareMax: int64(max(cfg.InboxBytes/inboxShares, largest)), shares: make([]atomic.Int64, cfg.Set.Len()+1),
+	}
+}
+
+// messageOverhead is what a message takes beside its bytes.
+const messageOverhead = 64
+
+func (b *inbox) share(from beacon.Participant) *atomic.Int64 {
+	return &b.shares[min(int(from), len(b.shares)-1)]
+}
+
+// charge counts a message, or takes it off again.
+func (b *inbox) charge(d delivery, sign int64) (all, share int64) {
+	n := sign * int64(len(d.msg)+messageOverhead)
+	return b.bytes.Add(n), b.share(d.from).Add(n)
+}
+
+// took notes that the loop has taken a message out.
+func (b *inbox) took(d delivery) delivery {
+	b.charge(d, -1)
+	return d
+}
+
+// Deliver hands over a message that the validator from sent; the network
+// vouches for the sender. It never blocks, keeps msg, and may be called by
+// many goroutines.
+func (e *Engine) Deliver(from beacon.Participant, msg []byte) error {
+	if len(msg) > envelopeBytesMax+e.cfg.MaxBlockBytes {
+		return fmt.Errorf("message of %d bytes: %w", len(msg), ErrBlock)
+	}
+	d := delivery{from, msg}
+	if all, share := e.inbox.charge(d, 1); all > e.inbox.bytesMax || share > e.inbox.shareMax+messageOverhead {
+		e.inbox.charge(d, -1)
+		e.Stats.RefusedBytes.Add(1)
+		return ErrBusy
+	}
+	select {
+	case e.inbox.line <- d:
+		return nil
+	default:
+		e.inbox.charge(d, -1)
+		e.Stats.Refused.Add(1)
+		return ErrBusy
+	}
+}
