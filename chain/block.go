@@ -21,10 +21,10 @@ type Header struct {
 	ReceiptsRoot    Hash
 	StateRoot       Hash
 	BaseFees        [NumLanes]FeePair // in force in this block (resolution 11.26)
-	Used            [NumLanes]Usage
-	PresenceInput   []byte   `cbor:"limit=MaxPresenceBytes"`      // PresenceInputV1, literal bytes (CIP-11 §7.2)
-	ConsumedSeeds   []byte   `cbor:"limit=MaxConsumedSeedsBytes"` // ConsumedSeedsV1, canonical CBOR (CIP-11 §9.2)
-	OrderProof      [48]byte // proposer's VRF proof of the order (resolution 11.41)
+	Used            [NumLanes]Usage   // paid for in this block: deliveries were when they were sent (ADR 126)
+	PresenceInput   []byte            `cbor:"limit=MaxPresenceBytes"`      // PresenceInputV1, literal bytes (CIP-11 §7.2)
+	ConsumedSeeds   []byte            `cbor:"limit=MaxConsumedSeedsBytes"` // ConsumedSeedsV1, canonical CBOR (CIP-11 §9.2)
+	OrderProof      [48]byte          // proposer's VRF proof of the order (resolution 11.41)
 }
 
 // PeerKey is a validator's Ed25519 identity key (resolution 1.6).

@@ -47,13 +47,13 @@ func (in *Inputs) Actors() *actor.Block {
 
 // Result is what a block did.
 type Result struct {
-	Receipts []chain.Receipt // one per transaction, in order, then those of messages, timers and announcements
-	Used     [chain.NumLanes]chain.Usage
-	Delta    *state.Delta // writes on the parent's state
-	Burned   chain.Wei    // base fees, and what rent and setting timers cost
-	Issued   chain.Wei    // new CBY of whitepaper §8.2
-	Tips     chain.Wei    // paid to the proposer
-	Defects  []pvm.Dump   // of the machine, to be written where people find them; no consensus
+	Receipts []chain.Receipt             // one per transaction, in order, then those of messages, timers and announcements
+	Used     [chain.NumLanes]chain.Usage // what was paid for in the block: all but deliveries, which were paid when they were sent
+	Delta    *state.Delta                // writes on the parent's state
+	Burned   chain.Wei                   // base fees, and what rent and setting timers cost
+	Issued   chain.Wei                   // new CBY of whitepaper §8.2
+	Tips     chain.Wei                   // paid to the proposer
+	Defects  []pvm.Dump                  // of the machine, to be written where people find them; no consensus
 }
 
 // Apply executes one block on the parent's state. The error is an [*InvalidTx]

@@ -249,7 +249,9 @@ func (b *block) next(to chain.Address) (at chain.Height, senders uint64, full bo
 	return 0, 0, false, b.book(id, &out)
 }
 
-// book writes the receipt of a delivery and takes its space. It costs no fee.
+// book writes the receipt of a delivery and takes its space. It costs no fee and moves
+// none: it counted towards the base fees when the run that sent it paid for it, and
+// whoever has saved up deliveries shall not price out others with them (ADR 126).
 func (b *block) book(id chain.Hash, out *actor.Outcome) error {
 	b.budget.Take(chain.LaneUser, fees.Space{Usage: out.Used})
 	return b.write(id, chain.LaneUser, out, 0, 0)

@@ -367,6 +367,7 @@ func (b *block) fire(d *turn) error {
 	if err := b.release(t.Actor, fee, escrow-fee+deposit); err != nil {
 		return err
 	}
+	b.use(chain.LaneTimer, out.Used)
 	if err := b.write(id, chain.LaneTimer, &out, burned, tip); err != nil {
 		return err
 	}

@@ -244,6 +244,7 @@ func (b *block) transfer(ins chain.Instruction, tx *chain.Tx, limit chain.Usage)
 func (b *block) settle(tx *chain.VerifiedTx, a *Attempt) error {
 	b.lane = tx.Lane
 	b.budget.Take(tx.Lane, fees.Space{Usage: a.out.Used, Bytes: fees.TxBytes(tx)})
+	b.use(tx.Lane, a.out.Used)
 	return b.write(tx.Hash, tx.Lane, &a.out, a.burned, a.tip)
 }
 
@@ -264,11 +265,10 @@ func (b *block) write(id chain.Hash, lane chain.LaneID, out *actor.Outcome, burn
 		Output: out.Output, Events: out.Events, Trace: out.Trace,
 	})
 	r.Defects = append(r.Defects, out.Defects...)
-	b.use(lane, out.Used)
 	return nil
 }
 
-// use adds to what a lane used.
+// use adds to what a lane used and was paid for in the block, on which its base fees move.
 func (b *block) use(lane chain.LaneID, used chain.Usage) {
 	u := &b.result.Used[lane]
 	u.Cycles += used.Cycles

@@ -174,6 +174,52 @@ def go(msg):
 	}
 }
 
+// errPumped says that deliveries which were paid long ago have made others' dearer.
+var errPumped = errors.New("what was paid before has raised the base fee")
+
+func savedUp() attack {
+	const blocks, aBlock = shortBlocks, 9
+	var banks, burners []chain.Address
+	var before chain.Wei
+	turn := 0
+	return attack{
+		name: "B8-saved-up", what: "deferred messages, bought below the target, that fill blocks when they are due",
+		setup: func(s *siege) {
+			banks, burners, turn = nil, nil, 0
+			for i := range 2 {
+				banks = append(banks, s.deploy(foe(i), []byte(`from cowboy_sdk import *
+@public
+def go(msg):
+    to, at, cycles = msg.payload
+    create_deferred_tx(to, "burn", None, at, 0, cycles, 50)
+`), byte(i), boundary.EncodeManifest(boundary.All()), nil, 0))
+			}
+			for i := range 20 {
+				burners = append(burners, s.deploy(foe(i), []byte("from cowboy_sdk import public\n@public\ndef burn(msg):\n    while True:\n        pass\n"), byte(50+i), boundary.EncodeManifest(boundary.All()), nil, 0))
+			}
+			most := s.params().Actor.BlockCyclesBurst
+			due := s.height + blocks*aBlock/2 + neighbours + 10
+			for turn < blocks*aBlock {
+				for _, bank := range banks {
+					to := burners[turn%len(burners)]
+					arg := list(raw(to[:]), number(uint64(due)), number(uint64(most)-120_000))
+					_ = s.strike(foe(turn%foes), chain.Tx{To: &bank, Payload: message("go", arg), CyclesLimit: most, CellsLimit: 2_000})
+					turn++
+				}
+				s.next()
+			}
+			before = s.last.event.Block.Header.BaseFees[chain.LaneUser].PerCycle
+		},
+		block: func(*siege) {},
+		check: func(s *siege) error {
+			if now := s.last.event.Block.Header.BaseFees[chain.LaneUser].PerCycle; now > before {
+				return fmt.Errorf("%w: from %d to %d", errPumped, before, now)
+			}
+			return nil
+		},
+	}
+}
+
 func promisedTimers() attack {
 	turn := 0
 	return attack{

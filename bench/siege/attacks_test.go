@@ -47,6 +47,7 @@ func attacks() []attack {
 		longLists(),     // B7
 		deferredFlood(), // B8
 		headOfLine(),
+		savedUp(),
 		squatters(),     // B11
 		greedyClients(), // B12
 		emptyFirings(),  // B14

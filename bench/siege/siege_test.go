@@ -128,9 +128,11 @@ func besiege(t *testing.T, a *attack, share time.Duration) report {
 		s.note(&b)
 		r.blocks++
 		r.build, r.verify = max(r.build, b.build), max(r.verify, b.verify)
-		var cycles uint64
+		var cycles uint64 // that ran, deliveries among them, which were paid when they were sent
+		for i := range b.event.Receipts {
+			cycles += uint64(b.event.Receipts[i].CyclesUsed)
+		}
 		for _, u := range b.event.Block.Header.Used {
-			cycles += uint64(u.Cycles)
 			r.cells += uint64(u.Cells)
 		}
 		r.cycles += cycles
