@@ -14,8 +14,6 @@ func appendKept(dst []byte, value any) []byte {
 	switch v := value.(type) {
 	case *uint64:
 		return cbor.AppendUint(dst, *v)
-	case *uint32:
-		return cbor.AppendUint(dst, uint64(*v))
 	case *bool:
 		return cbor.AppendBool(dst, *v)
 	case *string:

@@ -37,6 +37,20 @@ func guardIdentity(genesis *chain.Genesis, keys *Keys) guard.Identity {
 // and never is at a start: that would hide its loss (node-ops.md §4.3).
 func openGuard(dataDir string, genesis *chain.Genesis, keys *Keys) (*guard.Guard, error) {
 	g, err := guard.Open(dataDir, guardIdentity(genesis, keys))
+	return asGuard(dataDir, g, err)
+}
+
+// openGuard is the same on the disk that the host gives.
+func (n *Node) openGuard() (*guard.Guard, error) {
+	if n.host.Guard == nil {
+		return openGuard(n.cfg.DataDir, n.genesis, n.keys)
+	}
+	g, err := guard.OpenIn(n.host.Guard, guardIdentity(n.genesis, n.keys))
+	return asGuard(n.cfg.DataDir, g, err)
+}
+
+// asGuard says what an operator does about the error.
+func asGuard(dataDir string, g *guard.Guard, err error) (*guard.Guard, error) {
 	if errors.Is(err, guard.ErrMissing) {
 		err = &MissingWatermarkError{dataDir}
 	}

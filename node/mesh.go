@@ -42,7 +42,7 @@ func newMesh(n *Node) (*mesh, error) {
 func newTransport(n *Node) (*p2p.Transport, error) {
 	cfg := p2p.DefaultConfig(int(n.genesis.Params.MaxBlockBytes))
 	cfg.Genesis, cfg.Key, cfg.Log = n.chainHash, n.keys.Peer, n.log
-	cfg.ListenAddr, cfg.Advertise = n.cfg.P2PAddr, n.cfg.P2PAdvertise
+	cfg.ListenAddr, cfg.Advertise, cfg.Packets = n.cfg.P2PAddr, n.cfg.P2PAdvertise, n.host.Packets
 	for i := range n.set.Len() {
 		cfg.Committee = append(cfg.Committee, n.set.At(beacon.Participant(i)).PeerKey)
 	}

@@ -38,6 +38,7 @@ const Version = rpc.Version
 // works until its context ends, Close releases the files.
 type Node struct {
 	cfg       Config
+	host      Host
 	genesis   *chain.Genesis
 	keys      *Keys
 	log       *slog.Logger
@@ -71,13 +72,17 @@ type Node struct {
 // fails when the folder belongs to another chain or is in use. Without a log nothing is
 // logged.
 func Open(cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Node, error) {
+	return open(Host{}, cfg, genesis, log)
+}
+
+func open(host Host, cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Node, error) {
 	if err := errors.Join(cfg.Check(), cpu.CheckVariable()); err != nil {
 		return nil, err
 	}
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{cfg: cfg, genesis: genesis, log: log}
+	n := &Node{cfg: cfg, host: host, genesis: genesis, log: log}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}
@@ -115,11 +120,11 @@ func (n *Node) open() error {
 		n.log.Warn("archive: what it kept is given up with the next block")
 	}
 	if n.keys.Validates() {
-		if n.guard, err = openGuard(n.cfg.DataDir, n.genesis, n.keys); err != nil {
+		if n.guard, err = n.openGuard(); err != nil {
 			return err
 		}
 	}
-	if n.votes, err = openVotes(n.cfg.DataDir, n.store); err != nil {
+	if n.votes, err = n.openVotes(); err != nil {
 		return err
 	}
 	if n.recall, err = recallJournal(n.votes, n.store, n.genesis); err != nil {
@@ -182,7 +187,7 @@ func (n *Node) build() error {
 		Committed: n.buildStates(), Defect: writeDefects(n.cfg.DataDir, n.log),
 		Genesis: n.genesis, Store: n.store, Pool: n.lanes, Signatures: n.sigverify,
 		Proposers: proposers, Shards: n.shards, PeerKey: chain.PeerKey(n.keys.Peer.PublicKey()), OrderKey: n.keys.Own, Log: n.log,
-		Exec: n.cfg.Exec, BuildPercent: n.cfg.BuildPercent,
+		Exec: n.cfg.Exec, BuildPercent: n.cfg.BuildPercent, Now: n.host.Now,
 	})
 	if err != nil {
 		return err
@@ -225,6 +230,9 @@ func (n *Node) buildEngine() error {
 	if err != nil {
 		return err
 	}
+	if n.host.Between != nil {
+		app, network = n.host.Between(app, network)
+	}
 	n.engine, err = engine.New(cfg, app, network, n.votes)
 	if err != nil {
 		return fmt.Errorf("consensus: %w", err)
@@ -255,6 +263,9 @@ func (n *Node) storeOptions() store.Options {
 	opts := store.DefaultOptions()
 	opts.History, opts.EndHistory = n.cfg.Archive == ArchiveKeep, n.cfg.Archive == ArchiveEnd
 	opts.FreeBytesFloor, opts.Log = n.cfg.FreeBytesFloor, n.log
+	if n.host.Store != nil {
+		n.host.Store(&opts)
+	}
 	return opts
 }
 
@@ -277,6 +288,18 @@ func openStore(dataDir string, g *chain.Genesis, opts store.Options) (*store.Sto
 // ErrVotesMissing means that this key has voted before and the record of it is
 // gone. Voting on would risk two votes in one view.
 var ErrVotesMissing = errors.New("votes.journal is missing although the chain has blocks: restore it, or start over with an empty data folder")
+
+// openVotes opens the vote journal, on the disk that the host gives.
+func (n *Node) openVotes() (*journal.Journal, error) {
+	if n.host.Votes == nil {
+		return openVotes(n.cfg.DataDir, n.store)
+	}
+	j, err := journal.OpenIn(n.host.Votes, journalFile, journal.KindVotes)
+	if err != nil {
+		return nil, fmt.Errorf("open vote journal: %w", err)
+	}
+	return j, nil
+}
 
 // openVotes opens the vote journal, which must not be missing on a used chain.
 func openVotes(dataDir string, s *store.Store) (*journal.Journal, error) {
@@ -305,10 +328,10 @@ func headFees(s *store.Store, g *chain.Genesis, p *chain.Params) ([chain.NumLane
 // Listen takes the ports of the API, of the admin pages and of the mesh.
 func (n *Node) Listen() error {
 	var err error
-	if n.rpcListener, err = listen("RPC", n.cfg.RPCAddr); err != nil {
+	if n.rpcListener, err = n.listen("RPC", n.cfg.RPCAddr); err != nil {
 		return err
 	}
-	if n.adminListener, err = listen("admin", n.cfg.AdminAddr); err != nil {
+	if n.adminListener, err = n.listen("admin", n.cfg.AdminAddr); err != nil {
 		return err
 	}
 	if n.mesh != nil {
@@ -317,7 +340,10 @@ func (n *Node) Listen() error {
 	return nil
 }
 
-func listen(what, addr string) (net.Listener, error) {
+func (n *Node) listen(what, addr string) (net.Listener, error) {
+	if n.host.Listen != nil {
+		return n.host.Listen(what, addr)
+	}
 	var lc net.ListenConfig
 	l, err := lc.Listen(context.Background(), "tcp", addr)
 	if err != nil {

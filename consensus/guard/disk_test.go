@@ -11,15 +11,11 @@ type model struct{ *disktest.Disk }
 
 func newDisk() model { return model{disktest.New()} }
 
-func (m model) open(name string) (file, error) { return asFile(m.Open(name)) }
+func (m model) Open(name string) (File, error) { return asFile(m.Disk.Open(name)) }
 
-func (m model) create(name string) (file, error) { return asFile(m.Create(name)) }
+func (m model) Create(name string) (File, error) { return asFile(m.Disk.Create(name)) }
 
-func (m model) rename(from, to string) error { return m.Rename(from, to) }
-
-func (m model) sync() error { return m.Sync() }
-
-func asFile(f *disktest.File, err error) (file, error) {
+func asFile(f *disktest.File, err error) (File, error) {
 	switch {
 	case errors.Is(err, disktest.ErrLocked):
 		return nil, ErrInUse

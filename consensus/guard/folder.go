@@ -9,17 +9,17 @@ import (
 	"syscall"
 )
 
-// folder is the part of a file system that a guard needs. Tests put a model of
-// a crashing disk in its place.
-type folder interface {
-	open(name string) (file, error)   // an existing file, locked
-	create(name string) (file, error) // an empty file, locked
-	rename(from, to string) error
-	sync() error // makes names durable
+// Folder is the part of a file system that a guard needs. Tests, and the
+// simulation of whole nodes, put a model of a crashing disk in its place.
+type Folder interface {
+	Open(name string) (File, error)   // an existing file, locked
+	Create(name string) (File, error) // an empty file, locked
+	Rename(from, to string) error
+	Sync() error // makes names durable
 }
 
-// file is written in place.
-type file interface {
+// File is written in place.
+type File interface {
 	io.ReaderAt
 	io.WriterAt
 	Sync() error
@@ -30,9 +30,9 @@ type osFolder string
 
 func (d osFolder) path(name string) string { return filepath.Join(string(d), name) }
 
-func (d osFolder) open(name string) (file, error) { return d.locked(name, os.O_RDWR) }
+func (d osFolder) Open(name string) (File, error) { return d.locked(name, os.O_RDWR) }
 
-func (d osFolder) create(name string) (file, error) {
+func (d osFolder) Create(name string) (File, error) {
 	f, err := d.locked(name, os.O_RDWR|os.O_CREATE)
 	if err != nil {
 		return nil, err
@@ -59,9 +59,9 @@ func (d osFolder) locked(name string, flags int) (*os.File, error) {
 	return f, nil
 }
 
-func (d osFolder) rename(from, to string) error { return os.Rename(d.path(from), d.path(to)) }
+func (d osFolder) Rename(from, to string) error { return os.Rename(d.path(from), d.path(to)) }
 
-func (d osFolder) sync() error {
+func (d osFolder) Sync() error {
 	f, err := os.Open(string(d))
 	if err != nil {
 		return err

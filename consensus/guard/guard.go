@@ -86,8 +86,8 @@ type Identity struct {
 // use.
 type Guard struct {
 	id       Identity
-	dir      folder
-	file     file
+	dir      Folder
+	file     File
 	sequence uint64
 	mark     simplex.Watermark
 	stored   simplex.Watermark // what is durable
@@ -101,11 +101,17 @@ func Create(dir string, id Identity) error { return create(osFolder(dir), id) }
 // Open opens the file of a key and locks it.
 func Open(dir string, id Identity) (*Guard, error) { return open(osFolder(dir), id) }
 
+// CreateIn is [Create] in a folder that need not be one of the operating system.
+func CreateIn(dir Folder, id Identity) error { return create(dir, id) }
+
+// OpenIn is [Open] in such a folder.
+func OpenIn(dir Folder, id Identity) (*Guard, error) { return open(dir, id) }
+
 // Restore makes the file of a key that has none here, with the memory that
 // [Guard.Export] wrote elsewhere.
 func Restore(dir string, id Identity, r io.Reader) error { return restore(osFolder(dir), id, r) }
 
-func restore(dir folder, id Identity, r io.Reader) error {
+func restore(dir Folder, id Identity, r io.Reader) error {
 	var mark simplex.Watermark
 	if err := merge(&mark, id, r); err != nil {
 		return err // before there is a file, which would let the key sign
@@ -113,7 +119,7 @@ func restore(dir folder, id Identity, r io.Reader) error {
 	return createWith(dir, id, &mark)
 }
 
-func create(dir folder, id Identity) error { return createWith(dir, id, new(simplex.Watermark)) }
+func create(dir Folder, id Identity) error { return createWith(dir, id, new(simplex.Watermark)) }
 
 // Start opens the file of a key. Only if unused is true and there is none does
 // it make one: the caller knows that the key has never signed.
@@ -130,14 +136,14 @@ func Start(dir string, id Identity, unused bool) (*Guard, error) {
 
 // createWith writes both slots under a name of no meaning first, so that a crash
 // leaves either no file or a whole one.
-func createWith(dir folder, id Identity, mark *simplex.Watermark) error {
-	if f, err := dir.open(FileName); err == nil {
+func createWith(dir Folder, id Identity, mark *simplex.Watermark) error {
+	if f, err := dir.Open(FileName); err == nil {
 		return errors.Join(ErrExists, f.Close())
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("create watermark: %w", err)
 	}
 	const draft = FileName + ".new"
-	f, err := dir.create(draft)
+	f, err := dir.Create(draft)
 	if err != nil {
 		return fmt.Errorf("create watermark: %w", err)
 	}
@@ -150,17 +156,17 @@ func createWith(dir folder, id Identity, mark *simplex.Watermark) error {
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("create watermark: %w", err)
 	}
-	if err := dir.rename(draft, FileName); err != nil {
+	if err := dir.Rename(draft, FileName); err != nil {
 		return fmt.Errorf("create watermark: %w", err)
 	}
-	if err := dir.sync(); err != nil {
+	if err := dir.Sync(); err != nil {
 		return fmt.Errorf("sync folder of watermark: %w", err)
 	}
 	return nil
 }
 
-func open(dir folder, id Identity) (*Guard, error) {
-	f, err := dir.open(FileName)
+func open(dir Folder, id Identity) (*Guard, error) {
+	f, err := dir.Open(FileName)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, ErrMissing
 	}
@@ -172,7 +178,7 @@ func open(dir folder, id Identity) (*Guard, error) {
 	if err == nil {
 		// What was read may only be in the system's memory: the process before
 		// was killed between a write, or a rename, and its sync.
-		err = errors.Join(f.Sync(), dir.sync())
+		err = errors.Join(f.Sync(), dir.Sync())
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
@@ -278,10 +284,10 @@ func (g *Guard) Retire() error {
 		return g.poisoned
 	}
 	g.poisoned = ErrPoisoned
-	if err := g.dir.rename(FileName, retiredName); err != nil {
+	if err := g.dir.Rename(FileName, retiredName); err != nil {
 		return fmt.Errorf("retire watermark: %w", err)
 	}
-	if err := g.dir.sync(); err != nil {
+	if err := g.dir.Sync(); err != nil {
 		return fmt.Errorf("sync folder of watermark: %w", err)
 	}
 	return nil

@@ -19,7 +19,10 @@ type Config struct {
 	Committee []chain.PeerKey // validators; a peer's number is its place here
 
 	ListenAddr string // UDP, host:port
-	Advertise  string // address told to peers; empty: the listen address if others can reach it
+	// Packets takes the port in place of the machine's UDP, for a network that is
+	// simulated; nil: UDP.
+	Packets   func(address string) (net.PacketConn, error)
+	Advertise string // address told to peers; empty: the listen address if others can reach it
 	// Addresses is where members are found at first. They tell each other
 	// later ones.
 	Addresses map[chain.PeerKey]string

@@ -46,7 +46,7 @@ type Transport struct {
 	members     []*peer // by number; nil for this node itself
 	Stats       Stats
 
-	socket   *net.UDPConn
+	socket   net.PacketConn
 	quic     *quic.Transport
 	listener *quic.Listener
 	receiver Receiver
@@ -129,11 +129,12 @@ func (t *Transport) quicConfig() *quic.Config {
 
 // Listen takes the UDP port.
 func (t *Transport) Listen() error {
-	addr, err := net.ResolveUDPAddr("udp", t.cfg.ListenAddr)
-	if err != nil {
-		return fmt.Errorf("p2p address %s: %w", t.cfg.ListenAddr, err)
+	packets := t.cfg.Packets
+	if packets == nil {
+		packets = listenUDP
 	}
-	if t.socket, err = net.ListenUDP("udp", addr); err != nil {
+	var err error
+	if t.socket, err = packets(t.cfg.ListenAddr); err != nil {
 		return fmt.Errorf("p2p address %s: %w", t.cfg.ListenAddr, err)
 	}
 	reset := quic.StatelessResetKey(resetKey(t.cfg.Key))
@@ -163,6 +164,14 @@ func (t *Transport) Listen() error {
 		return errors.Join(fmt.Errorf("p2p listener: %w", err), t.Close())
 	}
 	return t.introduce()
+}
+
+func listenUDP(address string) (net.PacketConn, error) {
+	addr, err := net.ResolveUDPAddr("udp", address)
+	if err != nil {
+		return nil, err
+	}
+	return net.ListenUDP("udp", addr)
 }
 
 // introduce writes this node's own record, if others can use it.

@@ -11,26 +11,16 @@ type model struct{ *disktest.Disk }
 
 func newDisk() model { return model{disktest.New()} }
 
-func (m model) open(name string) (file, error) { return asFile(m.Open(name)) }
+func (m model) Open(name string) (File, error) { return asFile(m.Disk.Open(name)) }
 
-func (m model) create(name string) (file, error) { return asFile(m.Create(name)) }
+func (m model) Create(name string) (File, error) { return asFile(m.Disk.Create(name)) }
 
-func (m model) rename(from, to string) error { return m.Rename(from, to) }
-
-func (m model) remove(name string) error { return m.Remove(name) }
-
-func (m model) sync() error { return m.Sync() }
-
-type modelFile struct{ *disktest.File }
-
-func (f modelFile) size() (int64, error) { return f.Size() }
-
-func asFile(f *disktest.File, err error) (file, error) {
+func asFile(f *disktest.File, err error) (File, error) {
 	switch {
 	case errors.Is(err, disktest.ErrLocked):
 		return nil, ErrInUse
 	case err != nil:
 		return nil, err
 	}
-	return modelFile{f}, nil
+	return f, nil
 }

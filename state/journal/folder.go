@@ -9,23 +9,23 @@ import (
 	"syscall"
 )
 
-// folder is the part of a file system that a journal needs. Tests put a model
-// of a crashing disk in its place.
-type folder interface {
-	open(name string) (file, error)   // an existing file, locked
-	create(name string) (file, error) // an empty file, locked
-	rename(from, to string) error
-	remove(name string) error // nothing to remove is no error
-	sync() error              // makes names durable
+// Folder is the part of a file system that a journal needs. Tests, and the
+// simulation of whole nodes, put a model of a crashing disk in its place.
+type Folder interface {
+	Open(name string) (File, error)   // an existing file, locked
+	Create(name string) (File, error) // an empty file, locked
+	Rename(from, to string) error
+	Remove(name string) error // nothing to remove is no error
+	Sync() error              // makes names durable
 }
 
-// file is written at its end only.
-type file interface {
+// File is written at its end only.
+type File interface {
 	io.ReaderAt
 	io.Writer
 	Sync() error
 	Truncate(size int64) error // and go on writing there
-	size() (int64, error)
+	Size() (int64, error)
 	Close() error
 }
 
@@ -33,9 +33,9 @@ type osFolder string
 
 func (d osFolder) path(name string) string { return filepath.Join(string(d), name) }
 
-func (d osFolder) open(name string) (file, error) { return d.locked(name, os.O_RDWR|os.O_APPEND) }
+func (d osFolder) Open(name string) (File, error) { return d.locked(name, os.O_RDWR|os.O_APPEND) }
 
-func (d osFolder) create(name string) (file, error) {
+func (d osFolder) Create(name string) (File, error) {
 	f, err := d.locked(name, os.O_RDWR|os.O_APPEND|os.O_CREATE)
 	if err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (d osFolder) create(name string) (file, error) {
 	return f, nil
 }
 
-func (d osFolder) locked(name string, flags int) (file, error) {
+func (d osFolder) locked(name string, flags int) (File, error) {
 	f, err := os.OpenFile(d.path(name), flags, 0o600)
 	if err != nil {
 		return nil, err
@@ -62,16 +62,16 @@ func (d osFolder) locked(name string, flags int) (file, error) {
 	return osFile{f}, nil
 }
 
-func (d osFolder) rename(from, to string) error { return os.Rename(d.path(from), d.path(to)) }
+func (d osFolder) Rename(from, to string) error { return os.Rename(d.path(from), d.path(to)) }
 
-func (d osFolder) remove(name string) error {
+func (d osFolder) Remove(name string) error {
 	if err := os.Remove(d.path(name)); !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
 	return nil
 }
 
-func (d osFolder) sync() error {
+func (d osFolder) Sync() error {
 	f, err := os.Open(string(d))
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func (d osFolder) sync() error {
 
 type osFile struct{ *os.File }
 
-func (f osFile) size() (int64, error) {
+func (f osFile) Size() (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return 0, err

@@ -53,10 +53,10 @@ const bufferBytes = 1 << 20
 
 // Journal is an open log. It is for one goroutine at a time.
 type Journal struct {
-	dir      folder
+	dir      Folder
 	name     string
 	kind     Kind
-	file     file
+	file     File
 	salt     salt
 	start    int64  // of the first record in the file
 	written  int64  // size of the file
@@ -70,18 +70,19 @@ type Journal struct {
 // Open opens the journal of a kind at path, or makes an empty one in an existing
 // folder. What a crash left of unsynced records is cut off.
 func Open(path string, kind Kind) (*Journal, error) {
-	if len(kind) == 0 || len(kind) > kindBytes {
-		return nil, fmt.Errorf("open journal: kind %q has %d bytes, want 1 to %d", kind, len(kind), kindBytes)
-	}
-	return openIn(osFolder(filepath.Dir(path)), filepath.Base(path), kind)
+	return OpenIn(osFolder(filepath.Dir(path)), filepath.Base(path), kind)
 }
 
 // tempSuffix marks a file that is to replace the journal.
 const tempSuffix = ".new"
 
-func openIn(dir folder, name string, kind Kind) (*Journal, error) {
+// OpenIn opens a journal in a folder that need not be one of the operating system.
+func OpenIn(dir Folder, name string, kind Kind) (*Journal, error) {
+	if len(kind) == 0 || len(kind) > kindBytes {
+		return nil, fmt.Errorf("open journal %s: kind %q has %d bytes, want 1 to %d", name, kind, len(kind), kindBytes)
+	}
 	j := &Journal{dir: dir, name: name, kind: kind}
-	f, err := dir.open(name)
+	f, err := dir.Open(name)
 	if errors.Is(err, fs.ErrNotExist) {
 		if err := j.replace(func(func([]byte) error) error { return nil }); err != nil {
 			return nil, fmt.Errorf("create journal %s: %w", name, err)
@@ -101,10 +102,10 @@ func openIn(dir folder, name string, kind Kind) (*Journal, error) {
 // load checks the whole file and repairs its end.
 func (j *Journal) load() error {
 	// A crash while pruning may have left a file without use.
-	if err := j.dir.remove(j.name + tempSuffix); err != nil {
+	if err := j.dir.Remove(j.name + tempSuffix); err != nil {
 		return err
 	}
-	size, err := j.file.size()
+	size, err := j.file.Size()
 	if err != nil {
 		return err
 	}
@@ -236,7 +237,7 @@ func (j *Journal) Prune(keep func(rec []byte) bool) error {
 // replace makes a new file with the records that fill adds, and only then gives
 // it the journal's name. Until the name is durable the old file is the journal.
 func (j *Journal) replace(fill func(add func(rec []byte) error) error) (err error) {
-	f, err := j.dir.create(j.name + tempSuffix)
+	f, err := j.dir.Create(j.name + tempSuffix)
 	if err != nil {
 		return err
 	}
@@ -256,10 +257,10 @@ func (j *Journal) replace(fill func(add func(rec []byte) error) error) (err erro
 	if err := next.Sync(); err != nil {
 		return err
 	}
-	if err := j.dir.rename(j.name+tempSuffix, j.name); err != nil {
+	if err := j.dir.Rename(j.name+tempSuffix, j.name); err != nil {
 		return err
 	}
-	if err := j.dir.sync(); err != nil {
+	if err := j.dir.Sync(); err != nil {
 		return err
 	}
 	j.file, j.salt, j.start, j.written = next.file, next.salt, next.start, next.written

@@ -33,7 +33,7 @@ func replayed(t *testing.T, j *Journal) []string {
 func diskWith(t *testing.T, records []string) (d model, offsets []int64) {
 	t.Helper()
 	d = newDisk()
-	j, err := openIn(d, "j", KindVotes)
+	j, err := OpenIn(d, "j", KindVotes)
 	check(t, err)
 	for _, rec := range records {
 		offsets = append(offsets, j.Size())
@@ -118,7 +118,7 @@ func TestOpenNeedsAFolder(t *testing.T) {
 }
 
 func TestAppendBounds(t *testing.T) {
-	j, err := openIn(newDisk(), "j", KindVotes)
+	j, err := OpenIn(newDisk(), "j", KindVotes)
 	check(t, err)
 	if err := j.Append(make([]byte, MaxRecordBytes+1)); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("record above the bound: %v", err)
@@ -144,7 +144,7 @@ func TestTornTail(t *testing.T) {
 			d := newDisk()
 			torn := append(bytes.Clone(data[:cut]), make([]byte, zeros)...)
 			d.Put("j", torn)
-			j, err := openIn(d, "j", KindVotes)
+			j, err := OpenIn(d, "j", KindVotes)
 			check(t, err)
 			n := 0
 			for n < len(records) && offsets[n+1] <= cut {
@@ -158,7 +158,7 @@ func TestTornTail(t *testing.T) {
 			}
 			check(t, j.Append([]byte("on")))
 			check(t, j.Close())
-			j, err = openIn(d, "j", KindVotes)
+			j, err = OpenIn(d, "j", KindVotes)
 			check(t, err)
 			if got := replayed(t, j); !slices.Equal(got, append(slices.Clone(records[:n]), "on")) || j.Repaired() != 0 {
 				t.Fatalf("cut at %d, reopened: %q", cut, got)
@@ -176,7 +176,7 @@ func TestDamage(t *testing.T) {
 	open := func(data []byte) (*Journal, error) {
 		d := newDisk()
 		d.Put("j", data)
-		return openIn(d, "j", KindVotes)
+		return OpenIn(d, "j", KindVotes)
 	}
 	for i := range data {
 		for _, flip := range []byte{0x01, 0x80, 0xff} {
@@ -223,7 +223,7 @@ func TestDamage(t *testing.T) {
 func TestDamageAfterOpening(t *testing.T) {
 	records := testRecords()
 	d, offsets := diskWith(t, records)
-	j, err := openIn(d, "j", KindVotes)
+	j, err := OpenIn(d, "j", KindVotes)
 	check(t, err)
 	d.Bytes("j")[offsets[3]+recordHeader-1] ^= 1
 	if err := j.Replay(func([]byte) error { return nil }); !errors.Is(err, ErrDamaged) {
@@ -246,7 +246,7 @@ func TestPayloadCannotPassForARecord(t *testing.T) {
 	data := d.Bytes("j")
 	d = newDisk()
 	d.Put("j", data[:len(data)-1])
-	j, err := openIn(d, "j", KindVotes)
+	j, err := OpenIn(d, "j", KindVotes)
 	check(t, err)
 	if got := replayed(t, j); !slices.Equal(got, []string{"first", "second"}) {
 		t.Errorf("replayed %q", got)
@@ -303,7 +303,7 @@ func TestCrashes(t *testing.T) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			d := newDisk()
-			j, err := openIn(d, "j", KindVotes)
+			j, err := OpenIn(d, "j", KindVotes)
 			check(t, err)
 			d.FailIn, d.Landed = rng.IntN(60), rng.IntN(2) == 0
 			var p past
@@ -313,7 +313,7 @@ func TestCrashes(t *testing.T) {
 			if err := j.Sync(); !errors.Is(err, ErrFailed) {
 				t.Fatalf("sync after a failure: %v", err)
 			}
-			j, err = openIn(model{d.CutTails(50, rng)}, "j", KindVotes)
+			j, err = OpenIn(model{d.CutTails(50, rng)}, "j", KindVotes)
 			check(t, err)
 			p.check(t, replayed(t, j))
 		})
@@ -356,7 +356,7 @@ func crashOnce(t *testing.T, seed uint64, op, keep, image int) (ended bool) {
 	d := newDisk()
 	d.FailIn, d.Landed = op, image%2 == 1
 	var p past
-	j, err := openIn(d, "j", KindVotes)
+	j, err := OpenIn(d, "j", KindVotes)
 	if err == nil {
 		err = p.play(j, rand.New(rand.NewPCG(seed, 4)), 150)
 	}
@@ -366,19 +366,19 @@ func crashOnce(t *testing.T, seed uint64, op, keep, image int) (ended bool) {
 	rng := rand.New(rand.NewPCG(uint64(op), uint64(image)))
 	d2 := model{d.CutTails(keep, rng)}
 	d2.FailIn = rng.IntN(6) // the repair may fail as well
-	if j, err := openIn(d2, "j", KindVotes); err == nil {
+	if j, err := OpenIn(d2, "j", KindVotes); err == nil {
 		p.check(t, replayed(t, j))
 	} else if !errors.Is(err, disktest.ErrDisk) {
 		t.Fatalf("open: %v", err)
 	}
 	d2 = model{d2.CutTails(keep, rng)}
-	j, err = openIn(d2, "j", KindVotes)
+	j, err = OpenIn(d2, "j", KindVotes)
 	check(t, err)
 	got := replayed(t, j)
 	p.check(t, got)
 	check(t, j.Append([]byte("on")))
 	check(t, j.Sync())
-	j, err = openIn(model{d2.CutTails(0, rng)}, "j", KindVotes)
+	j, err = OpenIn(model{d2.CutTails(0, rng)}, "j", KindVotes)
 	check(t, err)
 	if again := replayed(t, j); !slices.Equal(again, append(got, "on")) {
 		t.Fatalf("left %q, went on, and left %q", got, again)
@@ -391,10 +391,10 @@ func TestFailureToCreate(t *testing.T) {
 		for _, landed := range []bool{false, true} {
 			d := newDisk()
 			d.FailIn, d.Landed = fail, landed
-			if _, err := openIn(d, "j", KindVotes); !errors.Is(err, disktest.ErrDisk) {
+			if _, err := OpenIn(d, "j", KindVotes); !errors.Is(err, disktest.ErrDisk) {
 				t.Fatalf("failure of operation %d: %v", fail, err)
 			}
-			j, err := openIn(model{d.CutTails(50, rand.New(rand.NewPCG(uint64(fail), 3)))}, "j", KindVotes)
+			j, err := OpenIn(model{d.CutTails(50, rand.New(rand.NewPCG(uint64(fail), 3)))}, "j", KindVotes)
 			check(t, err)
 			if got := replayed(t, j); len(got) != 0 {
 				t.Fatalf("records %q", got)
@@ -417,7 +417,7 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		d := newDisk()
 		d.Put("j", data)
-		j, err := openIn(d, "j", KindVotes)
+		j, err := OpenIn(d, "j", KindVotes)
 		if err != nil {
 			if !errors.Is(err, ErrDamaged) && !errors.Is(err, ErrVersion) && !errors.Is(err, ErrKind) {
 				t.Fatalf("untyped error %v", err)
@@ -426,7 +426,7 @@ func FuzzOpen(f *testing.F) {
 		}
 		first := replayed(t, j)
 		check(t, j.Close())
-		j, err = openIn(d, "j", KindVotes)
+		j, err = OpenIn(d, "j", KindVotes)
 		check(t, err)
 		if again := replayed(t, j); !slices.Equal(first, again) || j.Repaired() != 0 {
 			t.Fatalf("%q, then %q, repaired %d", first, again, j.Repaired())

@@ -49,7 +49,7 @@ func TestFilesWithoutKind(t *testing.T) {
 	for _, size := range []int{header, header + 3, len(old)} { // shorter than a header of today, too
 		d := newDisk()
 		d.Put("j", old[:size])
-		if _, err := openIn(d, "j", KindVotes); err != nil {
+		if _, err := OpenIn(d, "j", KindVotes); err != nil {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
@@ -58,13 +58,13 @@ func TestFilesWithoutKind(t *testing.T) {
 		bad := slices.Clone(old)
 		bad[i] ^= 1
 		d.Put("j", bad)
-		if _, err := openIn(d, "j", KindVotes); !errors.Is(err, ErrDamaged) {
+		if _, err := OpenIn(d, "j", KindVotes); !errors.Is(err, ErrDamaged) {
 			t.Errorf("byte %d flipped: %v", i, err)
 		}
 	}
 	d := newDisk()
 	d.Put("j", old)
-	j, err := openIn(d, "j", KindVotes)
+	j, err := OpenIn(d, "j", KindVotes)
 	check(t, err)
 	check(t, j.Append([]byte("third")))
 	check(t, j.Sync())
@@ -73,10 +73,10 @@ func TestFilesWithoutKind(t *testing.T) {
 	}
 	check(t, j.Prune(func(rec []byte) bool { return string(rec) != "second" }))
 	check(t, j.Close())
-	if _, err := openIn(d, "j", "other"); !errors.Is(err, ErrKind) {
+	if _, err := OpenIn(d, "j", "other"); !errors.Is(err, ErrKind) {
 		t.Errorf("pruned, and opened as another kind: %v", err)
 	}
-	j, err = openIn(d, "j", KindVotes)
+	j, err = OpenIn(d, "j", KindVotes)
 	check(t, err)
 	if got := replayed(t, j); !slices.Equal(got, []string{"first", "third"}) {
 		t.Errorf("pruned: %q", got)

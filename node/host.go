@@ -1,0 +1,34 @@
+package node
+
+import (
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/consensus/guard"
+	"github.com/cowboy-foundation/cowboy/state/journal"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// Host is what a node takes of the machine that it runs on, so that a simulation
+// can be that machine: disks that lose power, links that lose packets, a clock
+// that steps (docs/adr/0119). Of the zero value, and where a part is nil, it is
+// the real one.
+type Host struct {
+	Store   func(*store.Options) // alters the options of the store, its file system among them
+	Votes   journal.Folder       // in place of the data folder, for the vote journal
+	Guard   guard.Folder         // the same, for the memory of what the key signed
+	Packets func(address string) (net.PacketConn, error)
+	Listen  func(what, address string) (net.Listener, error) // for the API and the admin pages
+	Now     func() time.Time                                 // the wall clock, by which blocks are dated and judged
+	// Between stands between consensus and the rest of the node: it sees, and may
+	// alter, what passes either way.
+	Between func(engine.Application, engine.Network) (engine.Application, engine.Network)
+}
+
+// OpenOn is [Open] on a machine that is given.
+func OpenOn(host Host, cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Node, error) {
+	return open(host, cfg, genesis, log)
+}
