@@ -143,8 +143,11 @@ func (s *source) Health() rpc.Health {
 	case n.keys.Validates() && n.mesh.connected() < n.set.Quorum():
 		h.Status, h.Ready = "degraded", false
 		h.Reasons = []string{fmt.Sprintf("%d of %d validators are connected, a quorum is %d", n.mesh.connected(), n.set.Len(), n.set.Quorum())}
+	case n.keys.Validates() && n.clock().waits():
+		h.Status, h.Ready, h.Reasons = "degraded", false, []string{n.clock().reason()}
 	default:
-		h.Reasons = append(stalled(n.ledger.Head().Block.Header.TimestampMillis, time.Now(), n.ledger.Head().Force.Params), n.room.reasons()...)
+		h.Reasons = append(n.alarms.reasons(), stalled(n.ledger.Head().Block.Header.TimestampMillis, time.Now(), n.ledger.Head().Force.Params)...)
+		h.Reasons = append(h.Reasons, n.room.reasons()...)
 		if len(h.Reasons) > 0 {
 			h.Status = "degraded"
 		}

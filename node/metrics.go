@@ -36,6 +36,8 @@ func (n *Node) registry() *prometheus.Registry {
 	n.submittedMetrics(counter, gauge)
 	n.consensusMetrics(counter, gauge)
 	n.rpcMetrics(counter)
+	n.clockMetrics(counter, gauge)
+	r.MustRegister(newAlarmMetrics(n.alarms))
 	r.MustRegister(newStageMetrics(&n.engine.Stats))
 	n.shardMetrics(counter)
 	n.budgetMetrics(counter, gauge)

@@ -47,6 +47,7 @@ type Node struct {
 	votes     *journal.Journal
 	guard     *guard.Guard
 	evidence  *evidence
+	alarms    *alarms
 	set       *beacon.ValidatorSet
 	ledger    *ledger.Ledger
 	lanes     *lanes.Lanes
@@ -82,7 +83,7 @@ func open(host Host, cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Nod
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	n := &Node{cfg: cfg, host: host, genesis: genesis, log: log}
+	n := &Node{cfg: cfg, host: host, genesis: genesis, log: log, alarms: newAlarms(log)}
 	if err := n.open(); err != nil {
 		return nil, errors.Join(err, n.Close())
 	}

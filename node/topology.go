@@ -37,6 +37,7 @@ import (
 //	mesh             connections, address book         UDP socket, its queues
 //	checkpoints      files of recent states            peers' requests, every 10,000th commit
 //	room             what it has warned of             a clock
+//	clock            nothing                           every five seconds
 //	trials ×2        an engine each                    readers' calls and estimates, client by client
 //	rpc, admin       nothing (snapshots only)          sockets
 //
@@ -83,6 +84,7 @@ func (n *Node) Run(ctx context.Context) error {
 	inner.start("fan-out", n.fanOut)
 	inner.start("evidence", n.evidence.Run)
 	inner.start("room for state", n.room.run)
+	inner.start("clock", n.watchClock)
 	inner.start("submissions", n.submitted.Run)
 	if n.keys.Validates() {
 		inner.start("accuser", n.accuser.Run)

@@ -120,6 +120,7 @@ type Stats struct {
 	Shed                                   atomic.Uint64 // transactions that execution refused of a selection
 	Faults                                 atomic.Uint64 // transactions and drafts that were given up because executing them is a fault
 	Refilled, Doubted, Hurried, Slow       atomic.Uint64 // own blocks packed again, packed again without what was learned, ended by the clock; transactions far above their price in time
+	ClockWaits                             atomic.Uint64 // own proposals that had to wait for this node's clock to come up to their parent
 	PackNanos, ExecNanos, RootNanos        atomic.Uint64
 	CommitNanos                            atomic.Uint64
 
@@ -217,7 +218,7 @@ func New(cfg Config) (*Ledger, error) {
 		moved:    make(chan struct{}),
 	}
 	l.head.Store(head)
-	l.pace.start(cfg.Now(), head.Block.Header.TimestampMillis)
+	l.pace.start(cfg.Genesis.Devnet, cfg.Now(), head.Block.Header.TimestampMillis)
 	return l, nil
 }
 
@@ -231,6 +232,30 @@ func (l *Ledger) Head() *Executed { return l.head.Load() }
 // development chain may do so. It reports whether the request was taken: at
 // most 10,000 blocks can be due.
 func (l *Ledger) Advance(n uint64) bool { return l.pace.request(n) }
+
+// ClockLead is how far the time of the newest final block is ahead of this node's
+// clock; negative, as it usually is, by the block's age. Safe for any goroutine.
+func (l *Ledger) ClockLead() time.Duration {
+	lead := int64(l.Head().Block.Header.TimestampMillis) - int64(l.pace.nowMillis(l.cfg.Now()))
+	const most = int64(driftMax / time.Millisecond)
+	return time.Duration(max(-most, min(lead, most))) * time.Millisecond
+}
+
+// ClockBehind is how long this node's clock has to go until it proposes and votes
+// for what comes after the newest final block: as far as that is ahead of it by more
+// than the drift. 0 if it does so now, and on a development chain.
+func (l *Ledger) ClockBehind() time.Duration {
+	head := l.Head()
+	at := timing{parentMillis: head.Block.Header.TimestampMillis, driftMillis: head.Force.Params.MaxClockDriftMillis}
+	behind := l.pace.behindMillis(at, l.pace.nowMillis(l.cfg.Now()))
+	return time.Duration(min(behind, uint64(driftMax/time.Millisecond))) * time.Millisecond
+}
+
+// ClockOff is how far the clocks of most other validators are from this node's, by
+// their proposals of the last minutes, of so many others; 0 while that is not known.
+func (l *Ledger) ClockOff(others int) time.Duration {
+	return l.Drift.most(others, l.pace.nowMillis(l.cfg.Now()))
+}
 
 // Run serves requests until ctx ends or this node has a fault.
 func (l *Ledger) Run(ctx context.Context) error {

@@ -8,19 +8,24 @@ import (
 
 // pace decides when the next block may be built and which time it bears: one
 // block time after its parent, or at once while blocks are being advanced by
-// hand on a development chain. Its clock is the wall clock plus the time that
-// advanced blocks have skipped, so that chain time never runs backwards.
+// hand on a development chain. There its clock is the wall clock plus the time
+// that advanced blocks have skipped, so that chain time never runs backwards.
+// Everywhere else it is the wall clock and nothing besides: what the head says is
+// never taken for the time, and a node whose clock is behind it waits (ADR 115).
 type pace struct {
+	devnet bool // blocks may be advanced by hand
+
 	mu      sync.Mutex
 	skipped time.Duration // chain time minus wall time
 	advance uint64        // empty blocks still to be built at once
 	changed chan struct{} // closed when advance rises
 }
 
-// start sets the clock so that it is not behind the head's timestamp.
-func (p *pace) start(wall time.Time, headMillis uint64) {
-	p.changed = make(chan struct{})
-	if lead := int64(headMillis) - wall.UnixMilli(); lead > 0 {
+// start sets the clock. On a development chain it is not behind the head's
+// timestamp: blocks may have been advanced by hand in an earlier life.
+func (p *pace) start(devnet bool, wall time.Time, headMillis uint64) {
+	p.devnet, p.changed = devnet, make(chan struct{})
+	if lead := int64(headMillis) - wall.UnixMilli(); devnet && lead > 0 {
 		p.skipped = time.Duration(lead) * time.Millisecond
 	}
 }
@@ -50,12 +55,32 @@ func (p *pace) request(n uint64) bool {
 	return true
 }
 
-// wait returns when a block on a parent of the given time is due, after one block
-// time at most: where the parent is of a later time than this node's clock shows,
-// waiting for its time would cost the view. advancing says that the block must be
-// empty and bear its parent's time plus a block time.
-func (p *pace) wait(ctx context.Context, now func() time.Time, parentMillis, blockMillis uint64) (advancing bool, err error) {
-	dueMillis := min(parentMillis, p.nowMillis(now())) + blockMillis
+// timing is what decides when a block may be built: the parent's time, the block time of
+// its children, and how far ahead of a voter's clock a timestamp may be.
+type timing struct{ parentMillis, blockMillis, driftMillis uint64 }
+
+// behindMillis is how long the clock has to go until a child of the parent bears a
+// time that this node itself would vote for; 0 if it would now. Such a parent says
+// that this clock is wrong, or the chain's: either way a block built now would bear
+// a time of neither.
+func (p *pace) behindMillis(at timing, nowMillis uint64) uint64 {
+	if latest := nowMillis + at.driftMillis; !p.devnet && at.parentMillis > latest {
+		return at.parentMillis - latest
+	}
+	return 0
+}
+
+// clockLookMillis is how often a wait looks at the clock: it may be set meanwhile, which
+// no timer notices.
+const clockLookMillis = 1_000
+
+// wait returns when a block on a parent is due: after one block time at most where
+// the parent is later than this node's clock by no more than the drift, since waiting
+// for its time would cost the view; else not before the clock has come up to it.
+// advancing says that the block must be empty and bear its parent's time plus a block
+// time. behind is called once if the clock has to catch up.
+func (p *pace) wait(ctx context.Context, now func() time.Time, at timing, behind func()) (advancing bool, err error) {
+	dueMillis := min(at.parentMillis, p.nowMillis(now())) + at.blockMillis
 	for {
 		p.mu.Lock()
 		changed, pending := p.changed, p.advance > 0
@@ -63,11 +88,20 @@ func (p *pace) wait(ctx context.Context, now func() time.Time, parentMillis, blo
 		if pending {
 			return true, nil
 		}
-		due := int64(dueMillis) - int64(p.nowMillis(now()))
-		if due <= 0 {
+		nowMillis := p.nowMillis(now())
+		dueMillis = min(dueMillis, nowMillis+at.blockMillis) // the clock was set back
+		due := dueMillis - min(dueMillis, nowMillis)
+		if lag := p.behindMillis(at, nowMillis); lag > 0 {
+			due = max(due, lag)
+			if behind != nil {
+				behind()
+				behind = nil
+			}
+		}
+		if due == 0 {
 			return false, ctx.Err()
 		}
-		timer := time.NewTimer(time.Duration(due) * time.Millisecond)
+		timer := time.NewTimer(time.Duration(min(due, clockLookMillis)) * time.Millisecond)
 		select {
 		case <-ctx.Done():
 			timer.Stop()

@@ -14,7 +14,7 @@ import (
 func TestAdvanceIsBounded(t *testing.T) {
 	var p pace
 	now := time.UnixMilli(1_000_000)
-	p.start(now, 0)
+	p.start(true, now, 0)
 	if p.request(advanceMax+1) || p.request(math.MaxUint64) {
 		t.Error("took more blocks than may be due")
 	}
@@ -30,7 +30,7 @@ func TestAdvanceIsBounded(t *testing.T) {
 func TestChainTimeNeverRunsBackwards(t *testing.T) {
 	var p pace
 	wall := time.UnixMilli(1_000_000)
-	p.start(wall, 1_005_000) // the head is five seconds ahead of the clock
+	p.start(true, wall, 1_005_000) // the head is five seconds ahead of the clock
 	if got := p.nowMillis(wall); got != 1_005_000 {
 		t.Errorf("chain time after a start = %d, want the head's", got)
 	}
@@ -45,16 +45,16 @@ func TestChainTimeNeverRunsBackwards(t *testing.T) {
 	}
 }
 
-// A parent whose time is beyond this node's clock costs the leader no view: it
-// waits a block time, not until its clock has caught up.
+// A parent whose time is beyond this node's clock by no more than the drift costs the
+// leader no view: it waits a block time, not until its clock has caught up.
 func TestWaitsOneBlockTimeAtMost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var p pace
 		now := func() time.Time { return time.Now() }
-		p.start(now(), 0)
+		p.start(false, now(), 0)
 		f := func(rule string, ahead, want time.Duration) {
 			began := time.Now()
-			if _, err := p.wait(t.Context(), now, uint64(began.Add(ahead).UnixMilli()), 1_000); err != nil {
+			if _, err := p.wait(t.Context(), now, timing{uint64(began.Add(ahead).UnixMilli()), 1_000, 5_000}, nil); err != nil {
 				t.Fatal(err)
 			}
 			if took := time.Since(began); took != want {
@@ -65,9 +65,11 @@ func TestWaitsOneBlockTimeAtMost(t *testing.T) {
 		f("the parent is half a block time old", -500*time.Millisecond, 500*time.Millisecond)
 		f("the parent is of now", 0, time.Second)
 		f("the parent is of a faster clock", 4*time.Second, time.Second)
+		f("the parent is at the edge of the drift", 5*time.Second, time.Second)
+		f("our clock is behind the parent", time.Hour, time.Hour-5*time.Second)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
-		if _, err := p.wait(ctx, now, uint64(time.Now().UnixMilli()), 1_000); err == nil {
+		if _, err := p.wait(ctx, now, timing{uint64(time.Now().UnixMilli()), 1_000, 5_000}, nil); err == nil {
 			t.Error("waited although the view ended")
 		}
 	})

@@ -32,7 +32,8 @@ func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine
 	if err != nil {
 		return engine.Proposed{}, err
 	}
-	advancing, err := l.pace.wait(ctx, l.cfg.Now, parent.Block.Header.TimestampMillis, l.blockMillis(parent))
+	at := timing{parent.Block.Header.TimestampMillis, l.blockMillis(parent), parent.Force.Params.MaxClockDriftMillis}
+	advancing, err := l.pace.wait(ctx, l.cfg.Now, at, func() { l.Stats.ClockWaits.Add(1) })
 	if err != nil {
 		return engine.Proposed{}, err
 	}

@@ -1,0 +1,45 @@
+package node
+
+import "github.com/prometheus/client_golang/prometheus"
+
+// alarmMetrics turns the alarms into series with a label for the part.
+type alarmMetrics struct {
+	alarms     *alarms
+	on, raised *prometheus.Desc
+}
+
+func newAlarmMetrics(a *alarms) *alarmMetrics {
+	return &alarmMetrics{
+		alarms: a,
+		on:     prometheus.NewDesc("cowboy_alarm", "1 while a part of the node that consensus can do without fails, or its clock is wrong; /health says what.", []string{"part"}, nil),
+		raised: prometheus.NewDesc("cowboy_alarms_raised_total", "How often the part's alarm was raised.", []string{"part"}, nil),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (m *alarmMetrics) Describe(ch chan<- *prometheus.Desc) {
+	ch <- m.on
+	ch <- m.raised
+}
+
+// Collect implements prometheus.Collector.
+func (m *alarmMetrics) Collect(ch chan<- prometheus.Metric) {
+	for _, part := range allAlarms {
+		on, raised := m.alarms.of(part)
+		value := 0.0
+		if on {
+			value = 1
+		}
+		ch <- prometheus.MustNewConstMetric(m.on, prometheus.GaugeValue, value, string(part))
+		ch <- prometheus.MustNewConstMetric(m.raised, prometheus.CounterValue, float64(raised), string(part))
+	}
+}
+
+// clockMetrics exports what this node thinks of its own clock.
+func (n *Node) clockMetrics(counter counterFunc, gauge gaugeFunc) {
+	gauge("clock_head_lead_seconds", "Timestamp of the newest final block less this node's clock: usually below 0, by the block's age.",
+		func() float64 { return n.ledger.ClockLead().Seconds() })
+	gauge("clock_wait_seconds", "Time until this node's clock has come up to the newest final block less the permitted drift; until then it proposes nothing and votes for nothing new.",
+		func() float64 { return n.ledger.ClockBehind().Seconds() })
+	counter("clock_waits_total", "Own proposals that waited for this node's clock to come up to their parent.", n.ledger.Stats.ClockWaits.Load)
+}
