@@ -6,6 +6,8 @@ SHELL      := /bin/bash
 GO         ?= go
 BIN        := bin
 SEEDS      ?= 200
+NODE_SEEDS ?= 8
+TIMES      ?= 1
 FIRST      ?= 1
 SEED       ?= 0
 TIME       ?= 10s
@@ -18,7 +20,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim fuzz soak soak-kill soak-committee soak-crash soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci race sim sim-machines sim-nodes fuzz soak soak-kill soak-committee soak-crash soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -47,8 +49,13 @@ ci: ## everything a change must pass: check, test, race, sim, fuzz, oracles
 race: ## run the concurrent packages under the race detector (PACKAGES=./exec/parallel for some of them)
 	$(GO) test -race -short $(or $(PACKAGES),./lanes/... ./consensus/... ./node/... ./state/... ./crypto/... ./exec ./exec/parallel ./exec/pvm)
 
-sim: ## run the seeded consensus simulation and report (SEEDS=200 of them, or SEED=n alone)
+sim: sim-machines sim-nodes ## run both seeded simulations and report: SEEDS=200 of machines, NODE_SEEDS=8 of whole nodes
+
+sim-machines: ## simulate networks of protocol machines, to the byte (SEEDS=200 of them from FIRST=1, or SEED=n alone)
 	cd consensus/simtest && $(GO) test -count=1 -run 'TestSim$$' -args -report -first=$(FIRST) -seeds=$(SEEDS) -seed=$(SEED)
+
+sim-nodes: ## simulate whole nodes on machines that fail (NODE_SEEDS=8 of them from FIRST=1, or SEED=n alone, TIMES=1 each); failures leave traces
+	cd node/simnode && $(GO) test -count=1 -timeout 0 -run 'TestNodes$$' -args -report -first=$(FIRST) -seeds=$(NODE_SEEDS) -seed=$(SEED) -times=$(TIMES)
 
 fuzz: ## run every fuzz target for a bounded time (TIME=10s each)
 	@.ci/fuzz $(TIME)

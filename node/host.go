@@ -32,3 +32,6 @@ type Host struct {
 func OpenOn(host Host, cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Node, error) {
 	return open(host, cfg, genesis, log)
 }
+
+// Consensus returns what the engine has counted.
+func (n *Node) Consensus() *engine.Stats { return &n.engine.Stats }

@@ -37,7 +37,7 @@ func TestSim(t *testing.T) {
 				cfg := Draw(seed)
 				r, err := Run(cfg)
 				if err != nil {
-					t.Fatalf("%v\n%v\n%+v\nplay again: make sim SEED=%d", err, cfg, r, seed)
+					t.Fatalf("%v\n%v\n%+v\nplay again: make sim-machines SEED=%d", err, cfg, r, seed)
 				}
 				if *oneSeed != 0 {
 					t.Logf("%v: %d blocks in %d views, margins %+v", cfg, r.Blocks, r.Views, r.Margins)

@@ -79,6 +79,14 @@ func (d *Disk) Put(name string, data []byte) {
 // change them, as a disk that rots does.
 func (d *Disk) Bytes(name string) []byte { return d.names[name].data }
 
+// Durable returns what a power cut that keeps nothing leaves of a file.
+func (d *Disk) Durable(name string) []byte {
+	if node := d.durable[name]; node != nil {
+		return node.durable
+	}
+	return nil
+}
+
 // Kill returns the disk after the death of the process: everything written is
 // still there, and the disk works again.
 func (d *Disk) Kill() *Disk {

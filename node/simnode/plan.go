@@ -1,0 +1,105 @@
+package simnode
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+)
+
+// Plan is everything that a seed fixes.
+type Plan struct {
+	Seed       uint64
+	Validators int
+	BlockTime  time.Duration
+	Storm      time.Duration // with faults; then they end
+	Calm       time.Duration // in which all must get on and be level
+	WatchViews int           // of every validator at its starts; negative: the default
+
+	Weather    Weather
+	Liars      []string      // kinds of package byzantine, the last machines
+	Crash      float64       // power cuts and kills a minute, of all machines together
+	Partition  float64       // cuts of links a minute
+	SlowSync   time.Duration // a sync takes up to this long
+	DiskFails  float64       // disks that end, a minute
+	ClockSteps float64       // steps of one machine's clock, a minute
+	Skew       time.Duration // clocks are apart by up to this much at the start
+}
+
+// liesThatStay are kinds whose liar stays in the talk for a while, or is of
+// consequence to consensus. The processes of package node play all of them.
+var liesThatStay = []string{
+	"equivocator", "conflicter", "nuller", "silent", "withholder", "bad-root", "future-timestamp",
+	"invalid-signer", "invalid-seed", "unsigned-voter", "impersonator", "reconfigurer", "babbler",
+}
+
+// Draw makes the plan of a seed.
+func Draw(seed uint64) Plan {
+	rng := rand.New(rand.NewPCG(seed, 0x51d))
+	p := Plan{
+		Seed: seed, Validators: 4, BlockTime: time.Second, Storm: 3 * time.Minute, Calm: 90 * time.Second, WatchViews: -1,
+		Weather: Weather{Delay: time.Duration(1+rng.IntN(60)) * time.Millisecond, Jitter: time.Duration(1+rng.IntN(20)) * time.Millisecond},
+	}
+	if rng.IntN(4) == 0 {
+		p.Validators = 7
+	}
+	chance := func(percent int) bool { return rng.IntN(100) < percent }
+	if chance(40) {
+		p.Weather.Loss = rng.Float64() * 0.1
+	}
+	if chance(30) {
+		p.Weather.Repeat = rng.Float64() * 0.05
+	}
+	if chance(30) {
+		p.Weather.Late, p.Weather.LateBy = rng.Float64()*0.1, 200*time.Millisecond
+	}
+	if chance(70) {
+		p.Crash = 1 + rng.Float64()*5
+	}
+	if chance(50) {
+		p.Partition = 1 + rng.Float64()*4
+	}
+	if chance(30) {
+		p.SlowSync = time.Duration(1+rng.IntN(400)) * time.Millisecond
+	}
+	if chance(25) {
+		p.DiskFails = 0.5 + rng.Float64()
+	}
+	if chance(25) {
+		p.ClockSteps = 1 + rng.Float64()
+	}
+	if chance(30) {
+		p.Skew = time.Duration(rng.IntN(2000)) * time.Millisecond
+	}
+	if chance(60) {
+		for range 1 + rng.IntN((p.Validators-1)/3) {
+			p.Liars = append(p.Liars, liesThatStay[rng.IntN(len(liesThatStay))])
+		}
+	}
+	return p
+}
+
+// String is the plan for people.
+func (p Plan) String() string {
+	w := p.Weather
+	s := fmt.Sprintf("seed %d: %d validators, links %v+%v", p.Seed, p.Validators, w.Delay, w.Jitter)
+	add := func(yes bool, format string, args ...any) {
+		if yes {
+			s += ", " + fmt.Sprintf(format, args...)
+		}
+	}
+	add(w.Loss > 0, "%.1f%% lost", 100*w.Loss)
+	add(w.Repeat > 0, "%.1f%% repeated", 100*w.Repeat)
+	add(w.Late > 0, "%.1f%% late", 100*w.Late)
+	add(p.Crash > 0, "%.1f crashes/min", p.Crash)
+	add(p.Partition > 0, "%.1f cuts/min", p.Partition)
+	add(p.SlowSync > 0, "syncs up to %v", p.SlowSync)
+	add(p.DiskFails > 0, "%.1f disks/min fail", p.DiskFails)
+	add(p.ClockSteps > 0, "%.1f clock steps/min", p.ClockSteps)
+	add(p.Skew > 0, "clocks %v apart", p.Skew)
+	add(len(p.Liars) > 0, "liars %s", strings.Join(p.Liars, " "))
+	return s
+}
+
+// hours is how many validator-hours the plan plays.
+func (p Plan) hours() float64 { return float64(p.Validators) * (p.Storm + p.Calm).Hours() }

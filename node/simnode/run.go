@@ -1,0 +1,152 @@
+package simnode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"testing/cryptotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/guard"
+	"github.com/cowboy-foundation/cowboy/node"
+)
+
+// Report is what a run came to.
+type Report struct {
+	Hours   float64 // of validators
+	Blocks  chain.Height
+	Views   chain.View
+	Lives   int
+	Healed  chain.View // views from the end of the faults until all were level
+	Packets packetCounts
+	States  map[string]int // rare states, and how often they were reached
+	trace   *trace
+}
+
+// Keep writes the trace of the run to a file.
+func (r *Report) Keep(name string) error { return r.trace.keep(name) }
+
+// run is one simulation in progress.
+type run struct {
+	plan     Plan
+	genesis  *chain.Genesis
+	trace    *trace
+	net      *network
+	witness  *witness
+	machines []*machine
+	rng      *rand.Rand
+	report   *Report
+}
+
+// healViews is how many views of an honest majority pass, after the faults end,
+// until all honest validators are level: a liar may lead several of them, what was
+// banned is forgiven after minutes only, and who was away catches up meanwhile.
+const healViews = 40
+
+// Play plays a plan in a bubble of its own. t's folder keeps the keys.
+func Play(t *testing.T, plan Plan) (report Report, err error) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("QUIC_GO_DISABLE_RECEIVE_BUFFER_WARNING", "true") // there is no socket here
+	cryptotest.SetGlobalRandom(t, plan.Seed)                   // the keys, and with them who leads which view
+	synctest.Test(t, func(t *testing.T) {
+		report, err = play(dir, plan)
+	})
+	return report, err
+}
+
+func play(dir string, plan Plan) (Report, error) {
+	r := &run{plan: plan, trace: newTrace(), rng: rand.New(rand.NewPCG(plan.Seed, 2)), report: &Report{States: map[string]int{}}}
+	r.report.trace = r.trace
+	r.trace.note("%v", plan)
+	r.net = newNetwork(rand.New(rand.NewPCG(plan.Seed, 3)), r.trace)
+	r.witness = newWitness(plan.Validators, r.trace)
+	if err := r.deal(dir); err != nil {
+		return *r.report, err
+	}
+	err := r.storm()
+	if err == nil {
+		err = r.calm()
+	}
+	err = errors.Join(err, r.stop())
+	if breach := r.witness.broke(); breach != nil {
+		err = breach
+	}
+	r.count()
+	time.Sleep(time.Minute) // packets and timers that nobody waits for run out
+	return *r.report, err
+}
+
+// deal makes the chain and its machines.
+func (r *run) deal(dir string) error {
+	n := r.plan.Validators
+	g, err := node.Deal(dir, node.DealOptions{Validators: n, DevnetOptions: node.DevnetOptions{BlockTime: r.plan.BlockTime}})
+	if err != nil {
+		return err
+	}
+	r.genesis = g
+	var addresses []string
+	for i := range n {
+		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", 5001+10*i))
+	}
+	if err := node.WriteDealtPeers(dir, g, addresses); err != nil {
+		return err
+	}
+	for i := range n {
+		m := &machine{run: r, id: i, dir: node.DealtFolder(dir, i), address: addresses[i]}
+		if liar := i - (n - len(r.plan.Liars)); liar >= 0 {
+			m.lie = r.plan.Liars[liar]
+		}
+		m.disk = newDisk(i, rand.New(rand.NewPCG(r.plan.Seed, uint64(100+i))), r.trace)
+		m.disk.slow = r.plan.SlowSync
+		keys, err := node.LoadKeys(m.dir)
+		if err != nil {
+			return err
+		}
+		m.guards = guard.Identity{Genesis: g.Hash(), Peer: chain.PeerKey(keys.Peer.PublicKey())}
+		if err := guard.CreateIn(guardFolder{folder{m.disk, m.disk.guard}}, m.guards); err != nil {
+			return err
+		}
+		if r.plan.Skew > 0 {
+			m.skew.Store(int64(r.span(2*r.plan.Skew) - r.plan.Skew))
+		}
+		r.machines = append(r.machines, m)
+	}
+	return nil
+}
+
+func (r *run) honest(i int) bool { return r.machines[i].honest() }
+
+// count closes the report.
+func (r *run) count() {
+	r.report.Hours = time.Since(r.trace.began).Hours() * float64(r.plan.Validators)
+	_, r.report.Blocks, r.report.Views = r.witness.level(r.honest)
+	for _, m := range r.machines {
+		r.report.Lives += m.lives
+	}
+	r.witness.rare(r.report.States)
+	r.net.mu.Lock()
+	r.report.Packets = r.net.Counts
+	r.net.mu.Unlock()
+}
+
+// stop ends all lives.
+func (r *run) stop() error {
+	var errs []error
+	for _, m := range r.machines {
+		if m.life == nil {
+			continue
+		}
+		if err := m.stop(); err != nil && !errors.Is(err, context.Canceled) && m.honest() {
+			errs = append(errs, fmt.Errorf("%w: %d at the stop: %w", ErrEnded, m.id, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// span draws a time below d.
+func (r *run) span(d time.Duration) time.Duration { return time.Duration(r.rng.Int64N(int64(d))) }
