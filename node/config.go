@@ -12,6 +12,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
+	"github.com/cowboy-foundation/cowboy/node/p2p"
 	"github.com/cowboy-foundation/cowboy/node/submitted"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -53,6 +54,11 @@ type Config struct {
 	// FreeBytesFloor is how much of the disk stays free: below it the node stops
 	// before it writes. 0 for no floor.
 	FreeBytesFloor int64
+	// FullNodes is how many nodes that are no validators may connect; 0 lets none in.
+	FullNodes int
+	// FullNodeBytes and FullNodesBytes are what one of them, and all together, may be
+	// sent in a second.
+	FullNodeBytes, FullNodesBytes int
 	// SubmittedBytes bounds the file of what clients submitted to this node, which it
 	// offers to its pool again after a restart; 0 keeps none (docs/adr/0085).
 	SubmittedBytes int64
@@ -71,6 +77,7 @@ const (
 // DefaultConfig listens on loopback only: nothing is reachable from outside
 // unless an operator says so.
 func DefaultConfig() Config {
+	mesh := p2p.DefaultConfig(0)
 	return Config{
 		RPCAddr:    "127.0.0.1:4000",
 		P2PAddr:    "127.0.0.1:4001",
@@ -82,6 +89,9 @@ func DefaultConfig() Config {
 		WatchViews:       -1,
 		Exec:             parallel.DefaultConfig(runtime.GOMAXPROCS(0)),
 		FreeBytesFloor:   store.DefaultOptions().FreeBytesFloor,
+		FullNodes:        mesh.FullNodesMax,
+		FullNodeBytes:    mesh.FullNodeBytesPerSecond,
+		FullNodesBytes:   mesh.FullNodesBytesPerSecond,
 		SubmittedBytes:   16 << 20, // a hundred thousand transfers
 	}
 }

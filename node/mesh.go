@@ -43,6 +43,10 @@ func newTransport(n *Node) (*p2p.Transport, error) {
 	cfg := p2p.DefaultConfig(int(n.genesis.Params.MaxBlockBytes))
 	cfg.Genesis, cfg.Key, cfg.Log = n.chainHash, n.keys.Peer, n.log
 	cfg.ListenAddr, cfg.Advertise, cfg.Packets = n.cfg.P2PAddr, n.cfg.P2PAdvertise, n.host.Packets
+	cfg.FullNodesMax, cfg.FullNodeBytesPerSecond, cfg.FullNodesBytesPerSecond = n.cfg.FullNodes, n.cfg.FullNodeBytes, n.cfg.FullNodesBytes
+	if n.genesis.Devnet { // a developer's nodes all have one address
+		cfg.FullNodesPerNetwork = max(1, cfg.FullNodesMax)
+	}
 	for i := range n.set.Len() {
 		cfg.Committee = append(cfg.Committee, n.set.At(beacon.Participant(i)).PeerKey)
 	}

@@ -95,7 +95,7 @@ type peerMetrics struct {
 
 	connected, rtt, connections, violations, banned, lastReceived *prometheus.Desc
 	bytes, messages, dropped, queued                              *prometheus.Desc
-	refused, flood                                                *prometheus.Desc
+	refused, flood, guests, guestBytes                            *prometheus.Desc
 }
 
 func newPeerMetrics(t *p2p.Transport) *peerMetrics {
@@ -114,7 +114,9 @@ func newPeerMetrics(t *p2p.Transport) *peerMetrics {
 		messages:     desc("peer_messages_total", "Messages exchanged with the peer.", "peer", "class", "direction"),
 		dropped:      desc("peer_dropped_total", "Messages to the peer that its full queue lost.", "peer", "class"),
 		queued:       desc("peer_queued", "Messages that wait to be sent to the peer.", "peer", "class"),
-		refused:      desc("refused_total", "Incoming handshakes refused.", "reason"),
+		refused:      desc("refused_total", "Incoming connections refused, and full nodes shown the door.", "reason"),
+		guests:       desc("full_nodes", "Full nodes that are connected."),
+		guestBytes:   desc("full_nodes_sent_bytes_total", "Bytes sent to full nodes, as their budget counts them: with envelopes and repeated packets."),
 		flood:        desc("flood_suppressed_total", "Transactions left out of the flood.", "reason"),
 	}
 }
@@ -123,7 +125,7 @@ func newPeerMetrics(t *p2p.Transport) *peerMetrics {
 func (m *peerMetrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		m.connected, m.rtt, m.connections, m.violations, m.banned, m.lastReceived,
-		m.bytes, m.messages, m.dropped, m.queued, m.refused, m.flood,
+		m.bytes, m.messages, m.dropped, m.queued, m.refused, m.flood, m.guests, m.guestBytes,
 	} {
 		ch <- d
 	}
@@ -137,8 +139,12 @@ func (m *peerMetrics) Collect(ch chan<- prometheus.Metric) {
 	counter := func(d *prometheus.Desc, v uint64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(v), labels...)
 	}
-	counter(m.refused, m.transport.Stats.RefusedGenesis.Load(), "genesis")
-	counter(m.refused, m.transport.Stats.RefusedUnknown.Load(), "unknown")
+	for why := range p2p.NumRefusals {
+		counter(m.refused, m.transport.Stats.Refused[why].Load(), why.String())
+	}
+	places, sent := m.transport.FullNodes()
+	gauge(m.guests, float64(places))
+	counter(m.guestBytes, sent)
 	counter(m.flood, m.transport.Stats.TxsRepeated.Load(), "repeated")
 	counter(m.flood, m.transport.Stats.TxsNotSpread.Load(), "no room")
 	for _, p := range m.transport.Peers() {

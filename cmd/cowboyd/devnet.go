@@ -22,6 +22,9 @@ type listenFlags struct {
 	RPCAddr    string   `help:"Address of the HTTP API." default:"127.0.0.1:4000" placeholder:"HOST:PORT"`
 	P2PAddr    string   `name:"p2p-addr" help:"UDP address for validators." default:"127.0.0.1:4001" placeholder:"HOST:PORT"`
 	P2PTell    string   `name:"p2p-advertise" help:"UDP address that other validators are told, where it differs from --p2p-addr." placeholder:"HOST:PORT"`
+	FullNodes  int      `name:"full-nodes" help:"Nodes that are no validators and may connect to this one, to follow the chain. 0 lets none in." default:"8"`
+	FullMiB    int      `name:"full-node-mib" help:"MiB per second that one of them may be sent. What validators wait for always goes first." default:"8"`
+	FullAllMiB int      `name:"full-nodes-mib" help:"MiB per second that all of them together may be sent: a part of the line that votes and blocks can spare." default:"16"`
 	RunnerAddr string   `help:"UDP address for runners." default:"127.0.0.1:4002" placeholder:"HOST:PORT"`
 	AdminAddr  string   `help:"Address of metrics and profiles." default:"127.0.0.1:4003" placeholder:"HOST:PORT"`
 	PortOffset int      `help:"Add this to every port, to run several nodes on one machine." default:"0"`
@@ -43,6 +46,7 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 	cfg.DataDir, cfg.Devnet, cfg.Version = dataDir, devnet, node.Version
 	cfg.RPCAddr, cfg.P2PAddr, cfg.RunnerAddr, cfg.AdminAddr = f.RPCAddr, f.P2PAddr, f.RunnerAddr, f.AdminAddr
 	cfg.RPCPerSec, cfg.P2PAdvertise, cfg.FreeBytesFloor = f.RPCRate, f.P2PTell, f.FreeFloor<<20
+	cfg.FullNodes, cfg.FullNodeBytes, cfg.FullNodesBytes = f.FullNodes, f.FullMiB<<20, f.FullAllMiB<<20
 	if f.Archive != nil {
 		if cfg.Archive = node.ArchiveEnd; *f.Archive {
 			cfg.Archive = node.ArchiveKeep

@@ -113,6 +113,8 @@ func (f *listenFlags) passedArgs() (args []string) {
 	if f.Archive != nil {
 		args = append(args, "--archive="+strconv.FormatBool(*f.Archive))
 	}
+	args = append(args, "--full-nodes", strconv.Itoa(f.FullNodes),
+		"--full-node-mib", strconv.Itoa(f.FullMiB), "--full-nodes-mib", strconv.Itoa(f.FullAllMiB))
 	for _, p := range f.RPCProxies {
 		args = append(args, "--rpc-proxy", p)
 	}

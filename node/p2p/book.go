@@ -3,6 +3,7 @@ package p2p
 import (
 	"errors"
 	"net"
+	"net/netip"
 	"strconv"
 	"sync"
 
@@ -55,6 +56,22 @@ func (b *book) learn(r record) bool {
 		b.changed = make(chan struct{})
 	}
 	return true
+}
+
+// known reports whether a member is said to be at the address.
+func (b *book) known(a netip.AddrPort) bool {
+	if !a.IsValid() {
+		return false
+	}
+	text := a.String()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i := range b.records {
+		if b.static[i] == text || b.records[i].timestamp != 0 && b.records[i].address == text {
+			return true
+		}
+	}
+	return false
 }
 
 // candidates returns the addresses to try, the operator's first.

@@ -172,3 +172,14 @@ func (b *bucket) take(n float64, now time.Time) time.Duration {
 	}
 	return time.Duration(-b.tokens / b.rate * float64(time.Second))
 }
+
+// spend takes one token, if there is one.
+func (b *bucket) spend(now time.Time) bool {
+	b.tokens = min(b.burst, b.tokens+b.rate*now.Sub(b.last).Seconds())
+	b.last = now
+	if b.tokens < 1 {
+		return false
+	}
+	b.tokens--
+	return true
+}

@@ -30,8 +30,19 @@ type Config struct {
 	// Empty: they are forgotten.
 	BookFile string
 
-	FullNodesMax     int     // peers outside the committee, at most
-	FullNodeDivisor  float64 // by which their rates are lower
+	FullNodesMax            int           // peers outside the committee, at most; 0: none is let in
+	FullNodesPerNetwork     int           // of one IPv4 address or IPv6 /48
+	FullNodeDivisor         float64       // by which their rates are lower
+	FullNodeBytesPerSecond  int           // to one of them, as they leave the socket
+	FullNodesBytesPerSecond int           // to all of them
+	FullNodeBanFor          time.Duration // of the key and the address, after a violation
+	FullNodeProven          time.Duration // a stay without fault after which a place is kept for it the next time
+	FullNodeStay            time.Duration // after which it makes room for one that waits
+	// HandshakesPerSecond is what one network may begin, HandshakesBurst what it may
+	// begin at once beyond two for each member. StrangersPerSecond bounds all networks
+	// together. Members at addresses they told of are not counted.
+	HandshakesPerSecond, HandshakesBurst, StrangersPerSecond float64
+
 	Limits           [NumClasses]Limit
 	HandshakeTimeout time.Duration // from the first packet to the greeting
 	IdleTimeout      time.Duration // silence after which a connection is dead
@@ -52,9 +63,20 @@ type Config struct {
 // the caller.
 func DefaultConfig(maxBlockBytes int) Config {
 	return Config{
-		ListenAddr:       "127.0.0.1:4001",
-		FullNodesMax:     16,
-		FullNodeDivisor:  8,
+		ListenAddr:      "127.0.0.1:4001",
+		FullNodesMax:    8, // some that archive and explore; they serve the others
+		FullNodeDivisor: 8,
+
+		FullNodesPerNetwork:     2,
+		FullNodeBytesPerSecond:  8 << 20,  // the largest blocks of a second each, twice
+		FullNodesBytesPerSecond: 16 << 20, // an eighth of a gigabit
+		FullNodeBanFor:          10 * time.Minute,
+		FullNodeProven:          10 * time.Minute,
+		FullNodeStay:            time.Hour,
+		HandshakesPerSecond:     4, // each of four redials every five seconds would be one
+		HandshakesBurst:         32,
+		StrangersPerSecond:      64, // two hundredths of a core
+
 		Limits:           limits(maxBlockBytes),
 		HandshakeTimeout: 5 * time.Second,
 		IdleTimeout:      10 * time.Second,
@@ -69,6 +91,13 @@ func DefaultConfig(maxBlockBytes int) Config {
 		Log:              slog.New(slog.DiscardHandler),
 	}
 }
+
+// guestBytesMin lets a full node's connection live: what is asked for comes before
+// the asker gives up.
+const guestBytesMin = 64 << 10
+
+// fullNodesLimit bounds the places.
+const fullNodesLimit = 1024
 
 // committeeMax bounds the committee, so that a bit vector of it is short.
 const committeeMax = 1024
@@ -103,8 +132,14 @@ func (c *Config) Check() error {
 		}
 	}
 	switch {
-	case c.FullNodesMax < 0 || c.FullNodeDivisor < 1:
-		return errors.New("full nodes: want a number of at least 0 and a divisor of at least 1")
+	case c.FullNodesMax < 0 || c.FullNodesMax > fullNodesLimit || c.FullNodeDivisor < 1 || c.FullNodesPerNetwork < 1:
+		return fmt.Errorf("full nodes: want 0 to %d, at least 1 of a network and a divisor of at least 1", fullNodesLimit)
+	case c.FullNodeBytesPerSecond < guestBytesMin || c.FullNodesBytesPerSecond < guestBytesMin:
+		return fmt.Errorf("full nodes: want at least %d bytes per second", guestBytesMin)
+	case c.FullNodeBanFor < 0 || c.FullNodeProven < 0 || c.FullNodeStay <= 0:
+		return errors.New("full nodes: a time is not positive")
+	case c.HandshakesPerSecond <= 0 || c.HandshakesBurst < 1 || c.StrangersPerSecond <= 0:
+		return errors.New("a rate of handshakes is not positive")
 	case c.HandshakeTimeout <= 0 || c.IdleTimeout <= 0 || c.FrameTimeout <= 0 || c.ExchangeInterval <= 0 || c.FloodWait < 0:
 		return errors.New("a timeout is not positive")
 	case c.KeepAlive <= 0 || c.KeepAlive >= c.IdleTimeout:

@@ -34,6 +34,11 @@
 // credit and its own queue fills, nothing is dropped here. A peer that sends
 // what no honest one sends is disconnected and not spoken to for a while.
 //
+// Strangers, who may be anybody under any number of keys, have what members leave:
+// handshakes ([door]), places (guests.go) and bytes ([egress]) are bounded for each
+// network and for all, and what they are sent waits behind what members wait for
+// (docs/adr/0111).
+//
 // # Goroutines
 //
 // [Transport.Run] owns the accept loop, one dial loop per member, the batcher

@@ -11,8 +11,11 @@ var (
 	// ErrOtherGenesis means that the peer belongs to another chain.
 	ErrOtherGenesis = errors.New("peer is of another genesis: compare the genesis hashes that both nodes print at start")
 	// ErrUnknownPeer means that the peer is not in the validator set and that
-	// no place for a full node is free.
+	// this node lets no others in.
 	ErrUnknownPeer = errors.New("peer is not in the validator set and full nodes are not admitted")
+	// ErrFull means that no place for a full node is free, or that another one waited
+	// for it.
+	ErrFull = errors.New("no place for another full node is free")
 	// ErrWrongPeer means that another node answers at a member's address.
 	ErrWrongPeer = errors.New("another node answers at this address")
 	// ErrCertificate means that the peer shows anything but one certificate of
@@ -44,7 +47,7 @@ const (
 	closeDuplicate quic.ApplicationErrorCode = 1 // the pair has another connection
 	closeViolation quic.ApplicationErrorCode = 2 // what came is not valid
 	closeBanned    quic.ApplicationErrorCode = 3
-	closeFull      quic.ApplicationErrorCode = 4 // no place for another full node
+	closeFull      quic.ApplicationErrorCode = 4 // no place for a full node
 )
 
 // alertNoProtocol is the TLS alert "no application protocol" as QUIC reports

@@ -189,7 +189,7 @@ func TestStrangers(t *testing.T) {
 		if !errors.As(err, &refused) || !refused.ErrorCode.IsCryptoError() {
 			t.Errorf("got %v, want an end in the handshake", err)
 		}
-		eventually(t, "it is counted", func() bool { return nodes[0].Stats.RefusedUnknown.Load() == 1 })
+		eventually(t, "it is counted", func() bool { return nodes[0].Stats.Refused[RefusedUnknown].Load() == 1 })
 	})
 	t.Run("other genesis", func(t *testing.T) {
 		other := cfg
@@ -199,7 +199,7 @@ func TestStrangers(t *testing.T) {
 		if !errors.Is(err, ErrOtherGenesis) {
 			t.Errorf("got %v, want %v", err, ErrOtherGenesis)
 		}
-		eventually(t, "it is counted", func() bool { return nodes[0].Stats.RefusedGenesis.Load() > 0 })
+		eventually(t, "it is counted", func() bool { return nodes[0].Stats.Refused[RefusedGenesis].Load() > 0 })
 	})
 	t.Run("other node at the address", func(t *testing.T) {
 		tr := launch(t, cfg)

@@ -26,6 +26,7 @@ type link struct {
 	retire  context.CancelFunc
 	writing context.Context // ends when another link takes over
 
+	billed     uint64  // bytes to a full node that its budget has paid for; of the holder of peer.line
 	neighbours members // whom the peer is connected to, as it says here; guarded by peer.mu
 
 	mu     sync.Mutex
@@ -83,6 +84,8 @@ func (l *link) settle(ctx context.Context, failed <-chan error) error {
 		return context.Cause(l.conn.Context())
 	case err := <-failed:
 		return err
+	case <-l.peer.evicted:
+		return ErrFull
 	case <-timer.C:
 		return fmt.Errorf("none in %v: %w", l.t.cfg.HandshakeTimeout, ErrHello)
 	case <-l.greeted:
@@ -104,6 +107,8 @@ func (l *link) wait(ctx context.Context, failed <-chan error) error {
 			return context.Cause(l.conn.Context())
 		case err := <-failed:
 			return err
+		case <-l.peer.evicted:
+			return ErrFull
 		case <-retired:
 			timer := time.NewTimer(lingerFor)
 			defer timer.Stop()
@@ -125,12 +130,12 @@ func (l *link) close(err error) {
 		code, text = closeDuplicate, err.Error()
 	case errors.Is(err, ErrBanned):
 		code, text = closeBanned, err.Error()
-	case errors.Is(err, ErrUnknownPeer):
+	case errors.Is(err, ErrFull):
 		code, text = closeFull, err.Error()
 	case isViolation(err):
 		code, text = closeViolation, err.Error()
 		l.peer.stats.violations.Add(1)
-		l.peer.ban(time.Now().Add(l.t.cfg.BanFor))
+		l.t.ban(l.peer)
 	}
 	_ = l.conn.CloseWithError(code, text) // the connection may be gone already
 }
@@ -258,6 +263,11 @@ func (l *link) deliver(ctx context.Context, class Class, msg []byte) error {
 	if class == Transactions {
 		return l.deliverTransactions(ctx, msg)
 	}
+	if !l.peer.member {
+		if err := l.drained(ctx); err != nil {
+			return err
+		}
+	}
 	return insist(ctx, func() (bool, error) {
 		err := l.t.receiver.Deliver(l.peer.id, class, msg)
 		return false, err
@@ -312,6 +322,7 @@ func insist(ctx context.Context, hand func() (progress bool, err error)) error {
 func (l *link) write(class Class) error {
 	q := l.peer.queues[class]
 	var stream *quic.SendStream
+	var out io.Writer
 	var msgs [][]byte
 	var buf []byte
 	q.wake() // the link before may have taken the token with it
@@ -334,9 +345,10 @@ func (l *link) write(class Class) error {
 			if stream, err = l.open(class); err != nil {
 				return err
 			}
+			out = l.out(class, stream)
 			buf = append(buf, byte(class))
 		}
-		size, err := writeFrames(stream, buf, msgs)
+		size, err := writeFrames(out, buf, msgs)
 		if err != nil {
 			return err
 		}

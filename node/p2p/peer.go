@@ -24,6 +24,8 @@ type peer struct {
 	changed     chan struct{} // closed and replaced when link changes
 	bannedUntil time.Time
 	pausedUntil time.Time // its transactions are not read until then
+
+	guest // of a peer that is no member
 }
 
 type peerStats struct {

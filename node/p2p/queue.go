@@ -79,6 +79,13 @@ func (q *queue) clear() {
 	q.msgs, q.bytes = nil, 0
 }
 
+// size returns the bytes that wait.
+func (q *queue) size() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.bytes
+}
+
 func (q *queue) len() int {
 	q.mu.Lock()
 	defer q.mu.Unlock()

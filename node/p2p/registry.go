@@ -3,6 +3,7 @@ package p2p
 import (
 	"bytes"
 	"context"
+	"log/slog"
 	"slices"
 	"time"
 
@@ -39,45 +40,6 @@ func (t *Transport) find(id int) *peer {
 	return nil
 }
 
-// guests returns the full nodes that are connected.
-func (t *Transport) guests() []*peer {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var out []*peer
-	for _, p := range t.fullNodes {
-		if p != nil {
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// admit finds a place for a full node, or returns nil.
-func (t *Transport) admit(key chain.PeerKey) *peer {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	free := -1
-	for i, p := range t.fullNodes {
-		switch {
-		case p == nil && free < 0:
-			free = i
-		case p != nil && p.key == key:
-			return p
-		}
-	}
-	if free < 0 {
-		return nil
-	}
-	var limits [NumClasses]Limit
-	for class, limit := range t.cfg.Limits {
-		limits[class] = limit.reduced(t.cfg.FullNodeDivisor)
-	}
-	limits[Control] = t.cfg.Limits[Control]
-	p := newPeer(len(t.members)+free, key, false, limits)
-	t.fullNodes[free] = p
-	return p
-}
-
 // serve runs one connection to its end.
 func (t *Transport) serve(ctx context.Context, conn *quic.Conn, p *peer, dialed bool) error {
 	p.mu.Lock()
@@ -87,29 +49,21 @@ func (t *Transport) serve(ctx context.Context, conn *quic.Conn, p *peer, dialed 
 	}
 	p.mu.Unlock()
 	if crowded {
+		t.refuse(RefusedCrowded, conn.RemoteAddr(), errDuplicate)
 		_ = conn.CloseWithError(closeDuplicate, errDuplicate.Error())
 		return errDuplicate
 	}
 	l := &link{t: t, conn: conn, peer: p, dialed: dialed, greeted: make(chan struct{}), active: make(chan struct{})}
 	err := l.run(ctx)
-	t.depart(p)
-	if isViolation(err) {
+	fault := isViolation(err)
+	t.depart(p, fault, time.Now())
+	switch {
+	case fault && p.member:
 		t.warn("peer misbehaves", "peer", p.id, "address", conn.RemoteAddr(), "err", err)
+	case fault:
+		t.refuse(Misbehaved, conn.RemoteAddr(), err)
 	}
 	return err
-}
-
-// depart gives the place of a full node free when its last connection has
-// ended.
-func (t *Transport) depart(p *peer) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.links--
-	if !p.member && p.links == 0 {
-		t.fullNodes[p.id-len(t.members)] = nil
-	}
 }
 
 // activate makes the link the one in use, or retires it: of two connections of
@@ -133,7 +87,7 @@ func (t *Transport) activate(l *link) error {
 	p.set(l)
 	p.stats.connections.Add(1)
 	if old == nil {
-		t.cfg.Log.Info("peer connected", "peer", p.id, "address", l.conn.RemoteAddr(), "member", p.member)
+		t.cfg.Log.Log(context.Background(), p.level(), "peer connected", "peer", p.id, "address", l.conn.RemoteAddr(), "member", p.member)
 		t.notify()
 	}
 	return nil
@@ -158,8 +112,17 @@ func (t *Transport) deactivate(l *link) {
 			q.clear()
 		}
 	}
-	t.cfg.Log.Info("peer lost", "peer", p.id)
+	t.cfg.Log.Log(context.Background(), p.level(), "peer lost", "peer", p.id)
 	t.notify()
+}
+
+// level is how loud the comings and goings of a peer are: those of strangers would
+// fill the log.
+func (p *peer) level() slog.Level {
+	if p.member {
+		return slog.LevelInfo
+	}
+	return slog.LevelDebug
 }
 
 // notify tells the gossips that a member came or went.

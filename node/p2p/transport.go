@@ -49,25 +49,29 @@ type Transport struct {
 	socket   net.PacketConn
 	quic     *quic.Transport
 	listener *quic.Listener
+	door     *door
+	egress   egress
 	receiver Receiver
 	links    sync.WaitGroup
 
 	mu        sync.Mutex
-	fullNodes []*peer // by number less the committee's length; nil: free
+	fullNodes []*peer                     // by number less the committee's length; nil: free
+	proven    map[chain.PeerKey]time.Time // full nodes that were good guests, and when they left
 
 	movedMu sync.Mutex
 	moved   chan struct{} // closed and replaced when a member comes or goes
 
-	warned atomic.Int64 // Unix nanoseconds of the last warning that strangers can cause
+	handshakes atomic.Int64 // begun within the last HandshakeTimeout
+	strangers  notice
+	warned     atomic.Int64 // Unix nanoseconds of the last warning that members can cause
 }
 
 // Stats counts what belongs to no one peer. Anyone may read it.
 type Stats struct {
-	RefusedGenesis atomic.Uint64 // incoming handshakes of another chain
-	RefusedUnknown atomic.Uint64 // incoming handshakes of unknown keys
-	DialFailures   atomic.Uint64
-	TxsRepeated    atomic.Uint64 // transactions that came again and were left out
-	TxsNotSpread   atomic.Uint64 // transactions not sent on for lack of room
+	Refused      [NumRefusals]atomic.Uint64 // incoming connections, and guests shown the door
+	DialFailures atomic.Uint64
+	TxsRepeated  atomic.Uint64 // transactions that came again and were left out
+	TxsNotSpread atomic.Uint64 // transactions not sent on for lack of room
 }
 
 // New returns a transport that has not touched the network yet.
@@ -75,7 +79,13 @@ func New(cfg Config) (*Transport, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	t := &Transport{cfg: cfg, self: -1, selfKey: cfg.Key.PublicKey(), moved: make(chan struct{})}
+	now := time.Now()
+	t := &Transport{
+		cfg: cfg, self: -1, selfKey: cfg.Key.PublicKey(), moved: make(chan struct{}),
+		door: newDoor(&cfg, now), proven: map[chain.PeerKey]time.Time{},
+	}
+	t.egress.all = newBucket(float64(cfg.FullNodesBytesPerSecond), guestBurstBytes, now)
+	t.strangers.log = cfg.Log
 	var draw [8]byte
 	if _, err := rand.Read(draw[:]); err != nil {
 		return nil, fmt.Errorf("draw an instance number: %w", err)
@@ -138,25 +148,24 @@ func (t *Transport) Listen() error {
 		return fmt.Errorf("p2p address %s: %w", t.cfg.ListenAddr, err)
 	}
 	reset := quic.StatelessResetKey(resetKey(t.cfg.Key))
-	var handshakes atomic.Int64
 	t.quic = &quic.Transport{
 		Conn: t.socket, StatelessResetKey: &reset,
-		VerifySourceAddress: func(net.Addr) bool { return handshakes.Load() > retryAfter },
-		ConnContext: func(ctx context.Context, _ *quic.ClientInfo) (context.Context, error) {
-			handshakes.Add(1)
-			time.AfterFunc(t.cfg.HandshakeTimeout, func() { handshakes.Add(-1) })
-			return ctx, nil
-		},
+		VerifySourceAddress: t.mustProve, ConnContext: t.knocked,
 	}
 	config := t.tlsConfig(t.admissible)
 	config.GetConfigForClient = func(h *tls.ClientHelloInfo) (*tls.Config, error) {
 		for _, name := range h.SupportedProtos {
 			if name == config.NextProtos[0] {
-				return nil, nil
+				return t.tlsConfig(func(key chain.PeerKey) error {
+					err := t.admissible(key)
+					if errors.Is(err, ErrUnknownPeer) {
+						t.refuse(RefusedUnknown, h.Conn.RemoteAddr(), err)
+					}
+					return err
+				}), nil
 			}
 		}
-		t.Stats.RefusedGenesis.Add(1)
-		t.warn("peer refused", "address", h.Conn.RemoteAddr(), "err", ErrOtherGenesis)
+		t.refuse(RefusedGenesis, h.Conn.RemoteAddr(), ErrOtherGenesis)
 		return nil, nil // the handshake goes on to say so to the peer
 	}
 	t.listener, err = t.quic.Listen(config, t.quicConfig())
@@ -227,6 +236,11 @@ func (t *Transport) Run(ctx context.Context, receiver Receiver) error {
 		}
 	}
 	parts.Go(func() { _ = t.flood.run(ctx, t) })
+	parts.Go(func() {
+		for sleep(ctx, noticeEvery) == nil {
+			t.strangers.flush(time.Now())
+		}
+	})
 	if t.cfg.BookFile != "" {
 		parts.Go(func() { t.keepBook(ctx) })
 	}
@@ -338,10 +352,10 @@ func (t *Transport) call(ctx context.Context, p *peer) error {
 	return err
 }
 
-// warnEvery keeps strangers from filling the log.
+// warnEvery keeps members from filling the log.
 const warnEvery = 5 * time.Second
 
-// warn logs what anyone on the network can cause, now and then.
+// warn logs what a member can cause, now and then.
 func (t *Transport) warn(msg string, args ...any) {
 	now, last := time.Now().UnixNano(), t.warned.Load()
 	if now-last >= int64(warnEvery) && t.warned.CompareAndSwap(last, now) {
@@ -391,10 +405,20 @@ func (t *Transport) admissible(key chain.PeerKey) error {
 		return ErrSelf
 	}
 	if t.memberOf(key) == nil && t.cfg.FullNodesMax == 0 {
-		t.Stats.RefusedUnknown.Add(1)
 		return ErrUnknownPeer
 	}
 	return nil
+}
+
+// ban ends the talk with a peer for a while. Of a full node the address is shut out
+// too: another key costs nothing.
+func (t *Transport) ban(p *peer) {
+	now := time.Now()
+	if p.member {
+		p.ban(now.Add(t.cfg.BanFor))
+		return
+	}
+	t.door.ban(p.key, p.address, now.Add(t.cfg.FullNodeBanFor), now)
 }
 
 // welcome serves an incoming connection.
@@ -406,9 +430,11 @@ func (t *Transport) welcome(ctx context.Context, conn *quic.Conn) {
 	}
 	p := t.memberOf(key)
 	if p == nil {
-		if p = t.admit(key); p == nil {
-			t.Stats.RefusedUnknown.Add(1)
-			_ = conn.CloseWithError(closeFull, ErrUnknownPeer.Error())
+		var why Refusal
+		if p, why = t.admit(key, conn.RemoteAddr(), time.Now()); p == nil {
+			code, err := why.answer()
+			t.refuse(why, conn.RemoteAddr(), err)
+			_ = conn.CloseWithError(code, err.Error())
 			return
 		}
 	}

@@ -109,6 +109,8 @@ func (s setup) config(i int) Config {
 	cfg.Addresses = map[chain.PeerKey]string{}
 	cfg.RedialMin, cfg.RedialMax = 20*time.Millisecond, 200*time.Millisecond
 	cfg.HandshakeTimeout = patience
+	cfg.HandshakesBurst, cfg.StrangersPerSecond = 1<<20, 1<<20 // one address plays everybody
+	cfg.FullNodesPerNetwork = cfg.FullNodesMax
 	if os.Getenv("P2P_LOG") != "" {
 		cfg.Log = slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug})).With("node", i)
 	}
