@@ -42,8 +42,11 @@ func (s stateStream) Broadcast(msg []byte) { s.transport.Broadcast(p2p.State, ms
 
 // busy lets the mesh withhold what state sync has no room for.
 func busy(err error) error {
-	if errors.Is(err, statesync.ErrBusy) {
+	switch {
+	case errors.Is(err, statesync.ErrBusy):
 		return p2p.ErrBusy
+	case errors.Is(err, statesync.ErrUnknown):
+		return fmt.Errorf("%w: %w", p2p.ErrUnknown, err)
 	}
 	return err
 }

@@ -59,6 +59,7 @@ type Config struct {
 	// FullNodeBytes and FullNodesBytes are what one of them, and all together, may be
 	// sent in a second.
 	FullNodeBytes, FullNodesBytes int
+	wireVersion                   uint16 // instead of p2p.Version, for tests of upgrades
 	// SubmittedBytes bounds the file of what clients submitted to this node, which it
 	// offers to its pool again after a restart; 0 keeps none (docs/adr/0085).
 	SubmittedBytes int64

@@ -21,6 +21,9 @@ type mesh struct {
 	node      *Node
 }
 
+// servesCheckpoints is the capability of a node that makes checkpoints of the state.
+const servesCheckpoints = 1 << 0
+
 // addressesFile keeps the addresses that validators told of themselves. Unlike
 // the peers file it is the node's own; without it, the node asks again.
 const addressesFile = "peers.learned"
@@ -47,6 +50,13 @@ func newTransport(n *Node) (*p2p.Transport, error) {
 	if n.genesis.Devnet { // a developer's nodes all have one address
 		cfg.FullNodesPerNetwork = max(1, cfg.FullNodesMax)
 	}
+	cfg.AnyAddress = n.genesis.Devnet
+	if n.cfg.CheckpointBlocks > 0 {
+		cfg.Capabilities |= servesCheckpoints
+	}
+	if n.cfg.wireVersion > 0 {
+		cfg.Version = n.cfg.wireVersion
+	}
 	for i := range n.set.Len() {
 		cfg.Committee = append(cfg.Committee, n.set.At(beacon.Participant(i)).PeerKey)
 	}
@@ -69,11 +79,13 @@ func newTransport(n *Node) (*p2p.Transport, error) {
 func (m *mesh) run(ctx context.Context) error { return m.transport.Run(ctx, m) }
 
 // classOf names the stream on which a message of consensus travels, by the tag
-// that it begins with.
+// that it begins with. NumClasses stands for a tag that this version does not know.
 func classOf(msg []byte) p2p.Class {
 	switch msg[0] {
 	case 'v', 'o': // votes, and those that are sent back
 		return p2p.Votes
+	case 'c', 'd': // certificates, and the ends of answers
+		return p2p.Certificates
 	case 'p', 'b', 'f': // offers, backfills and drafts
 		return p2p.Blocks
 	case 's', 'h': // shards that are offered and relayed
@@ -81,7 +93,7 @@ func classOf(msg []byte) p2p.Class {
 	case 'r', 'w': // requests
 		return p2p.Fetch
 	}
-	return p2p.Certificates
+	return p2p.NumClasses
 }
 
 // Broadcast implements engine.Network. A full node only asks: what else it
@@ -110,8 +122,10 @@ func (m *mesh) Deliver(from int, class p2p.Class, msg []byte) error {
 	if class == p2p.State {
 		return busy(m.node.states.Deliver(from, msg))
 	}
-	switch {
-	case classOf(msg) != class:
+	switch is := classOf(msg); {
+	case is == p2p.NumClasses:
+		return fmt.Errorf("tag %#x: %w", msg[0], p2p.ErrUnknown)
+	case is != class:
 		return errWrongStream
 	case from >= m.node.set.Len() && class != p2p.Fetch:
 		return errNotMember

@@ -96,6 +96,7 @@ type peerMetrics struct {
 	connected, rtt, connections, violations, banned, lastReceived *prometheus.Desc
 	bytes, messages, dropped, queued                              *prometheus.Desc
 	refused, flood, guests, guestBytes                            *prometheus.Desc
+	version, capabilities, newer, stalled, records                *prometheus.Desc
 }
 
 func newPeerMetrics(t *p2p.Transport) *peerMetrics {
@@ -115,6 +116,11 @@ func newPeerMetrics(t *p2p.Transport) *peerMetrics {
 		dropped:      desc("peer_dropped_total", "Messages to the peer that its full queue lost.", "peer", "class"),
 		queued:       desc("peer_queued", "Messages that wait to be sent to the peer.", "peer", "class"),
 		refused:      desc("refused_total", "Incoming connections refused, and full nodes shown the door.", "reason"),
+		version:      desc("peer_version", "Version of the messages that the peer knows.", "peer"),
+		capabilities: desc("peer_capabilities", "What the peer says it can do, as a sum: 1 for checkpoints of the state.", "peer"),
+		newer:        desc("newer_ignored_total", "Messages of unknown kinds from peers of a newer version, left out."),
+		stalled:      desc("stalled_total", "Connections that ended in the middle of a frame."),
+		records:      desc("records_ignored_total", "Addresses of validators that were not taken from peers.", "reason"),
 		guests:       desc("full_nodes", "Full nodes that are connected."),
 		guestBytes:   desc("full_nodes_sent_bytes_total", "Bytes sent to full nodes, as their budget counts them: with envelopes and repeated packets."),
 		flood:        desc("flood_suppressed_total", "Transactions left out of the flood.", "reason"),
@@ -126,6 +132,7 @@ func (m *peerMetrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		m.connected, m.rtt, m.connections, m.violations, m.banned, m.lastReceived,
 		m.bytes, m.messages, m.dropped, m.queued, m.refused, m.flood, m.guests, m.guestBytes,
+		m.version, m.capabilities, m.newer, m.stalled, m.records,
 	} {
 		ch <- d
 	}
@@ -142,6 +149,11 @@ func (m *peerMetrics) Collect(ch chan<- prometheus.Metric) {
 	for why := range p2p.NumRefusals {
 		counter(m.refused, m.transport.Stats.Refused[why].Load(), why.String())
 	}
+	for why := range p2p.NumRecordFaults {
+		counter(m.records, m.transport.Stats.RecordsIgnored[why].Load(), why.String())
+	}
+	counter(m.newer, m.transport.Stats.NewerIgnored.Load())
+	counter(m.stalled, m.transport.Stats.Stalled.Load())
 	places, sent := m.transport.FullNodes()
 	gauge(m.guests, float64(places))
 	counter(m.guestBytes, sent)
@@ -154,6 +166,8 @@ func (m *peerMetrics) Collect(ch chan<- prometheus.Metric) {
 			up = 1
 		}
 		gauge(m.connected, up, peer)
+		gauge(m.version, float64(p.Version), peer)
+		gauge(m.capabilities, float64(p.Capabilities), peer)
 		gauge(m.rtt, p.RTT.Seconds(), peer)
 		gauge(m.banned, p.BannedFor.Seconds(), peer)
 		if !p.LastReceived.IsZero() {

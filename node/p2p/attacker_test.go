@@ -61,7 +61,7 @@ func (a *attacker) write(s *quic.SendStream, b []byte) { _, _ = s.Write(b) }
 
 // greet sends a valid hello and returns the control stream.
 func (a *attacker) greet() *quic.SendStream {
-	return a.open(appendFrame([]byte{byte(Control)}, appendHello(nil, hello{99}))...)
+	return a.open(appendFrame([]byte{byte(Control)}, appendHello(nil, hello{version: Version, instance: 99}))...)
 }
 
 // unsaid is the reason of a side whose last packet was lost: who asks again is told

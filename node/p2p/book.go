@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"strconv"
 	"sync"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
@@ -17,6 +18,7 @@ type book struct {
 	genesis   chain.Hash
 	committee []chain.PeerKey
 	static    []string // by member, "" if unknown
+	life      time.Duration
 
 	mu      sync.Mutex
 	records []record      // by member, timestamp 0 if unknown
@@ -25,7 +27,7 @@ type book struct {
 
 func newBook(cfg *Config) *book {
 	b := &book{
-		genesis: cfg.Genesis, committee: cfg.Committee,
+		genesis: cfg.Genesis, committee: cfg.Committee, life: cfg.RecordFor,
 		static: make([]string, len(cfg.Committee)), records: make([]record, len(cfg.Committee)),
 		changed: make(chan struct{}),
 	}
@@ -37,25 +39,28 @@ func newBook(cfg *Config) *book {
 
 // learn takes in a record that is newer than the known one and whose member
 // has signed it. It reports whether the record was honest: old news is.
-func (b *book) learn(r record) bool {
+func (b *book) learn(r record, now time.Time) (fault RecordFault, honest bool) {
+	if fault := b.timely(r.timestamp, now); fault != recordTaken {
+		return fault, true
+	}
 	b.mu.Lock()
-	known := b.records[r.member].timestamp
+	known := b.newest(r.member, now)
 	b.mu.Unlock()
 	if r.timestamp <= known {
-		return true
+		return recordTaken, true
 	}
 	key := b.committee[r.member]
 	if !ed25519.Verify(key, r.signedBytes(b.genesis, key), r.signature[:]) {
-		return false
+		return recordTaken, false
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if r.timestamp > b.records[r.member].timestamp {
+	if r.timestamp > b.newest(r.member, now) {
 		b.records[r.member] = r
 		close(b.changed)
 		b.changed = make(chan struct{})
 	}
-	return true
+	return recordTaken, true
 }
 
 // known reports whether a member is said to be at the address.
@@ -75,29 +80,29 @@ func (b *book) known(a netip.AddrPort) bool {
 }
 
 // candidates returns the addresses to try, the operator's first.
-func (b *book) candidates(member int) []string {
+func (b *book) candidates(member int, now time.Time) []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []string
 	if s := b.static[member]; s != "" {
 		out = append(out, s)
 	}
-	if r := &b.records[member]; r.timestamp != 0 && r.address != b.static[member] {
+	if r := &b.records[member]; b.newest(member, now) != 0 && r.address != b.static[member] {
 		out = append(out, r.address)
 	}
 	return out
 }
 
-// news returns up to recordsMax records newer than those in told, which it
+// news returns up to recordsMax records other than those in told, which it
 // brings up to date, and the channel that is closed when there are others.
-func (b *book) news(told []uint64) ([]record, <-chan struct{}) {
+func (b *book) news(told []uint64, now time.Time) ([]record, <-chan struct{}) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var out []record
 	for i := range b.records {
-		if b.records[i].timestamp > told[i] && len(out) < recordsMax {
+		if at := b.newest(i, now); at != 0 && at != told[i] && len(out) < recordsMax {
 			out = append(out, b.records[i])
-			told[i] = b.records[i].timestamp
+			told[i] = at
 		}
 	}
 	return out, b.changed

@@ -44,7 +44,10 @@ func (b *book) load(name string, self int) (taken int, err error) {
 			return taken, nil
 		}
 		for _, r := range records {
-			if r.member != self && b.learn(r) {
+			if r.member == self {
+				continue
+			}
+			if fault, honest := b.learn(r, time.Now()); fault == recordTaken && honest {
 				taken++
 			}
 		}
@@ -57,7 +60,7 @@ func (b *book) save(name string) error {
 	var out []byte
 	told := make([]uint64, len(b.committee))
 	for {
-		records, _ := b.news(told)
+		records, _ := b.news(told, time.Now())
 		if len(records) == 0 {
 			break
 		}
@@ -92,7 +95,7 @@ func writeSynced(name string, content []byte) error {
 // keepBook writes the book whenever it has news. A disk that refuses is the
 // operator's to know and no reason to stop.
 func (t *Transport) keepBook(ctx context.Context) {
-	_, changed := t.book.news(make([]uint64, len(t.cfg.Committee)))
+	_, changed := t.book.news(make([]uint64, len(t.cfg.Committee)), time.Now())
 	for {
 		if err := t.book.save(t.cfg.BookFile); err != nil {
 			t.warn("address book is not kept", "err", err)
@@ -105,6 +108,6 @@ func (t *Transport) keepBook(ctx context.Context) {
 		if sleep(ctx, bookPause) != nil {
 			return
 		}
-		_, changed = t.book.news(make([]uint64, len(t.cfg.Committee)))
+		_, changed = t.book.news(make([]uint64, len(t.cfg.Committee)), time.Now())
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 )
 
 // TestAddressesOutliveTheProcess: a member that learned where the others are
@@ -41,9 +42,9 @@ func TestDamagedBookCostsTheHelpOnly(t *testing.T) {
 	cfg := s.config(1)
 	full := newBook(&cfg)
 	for i, key := range s.keys {
-		r := record{member: i, timestamp: 7, address: "127.0.0.1:1000"}
+		r := record{member: i, timestamp: uint64(time.Now().UnixMilli()), address: "127.0.0.1:1000"}
 		r.signature = key.Sign(r.signedBytes(cfg.Genesis, cfg.Committee[i]))
-		if !full.learn(r) {
+		if _, honest := full.learn(r, time.Now()); !honest {
 			t.Fatal("a good record was refused")
 		}
 	}

@@ -29,6 +29,14 @@ type Config struct {
 	// BookFile keeps what members told of their addresses, for the next start.
 	// Empty: they are forgotten.
 	BookFile string
+	// RecordFor is how long a member's word about its address counts. AnyAddress takes
+	// addresses of private networks from peers on public ones, as a development chain
+	// may want.
+	RecordFor  time.Duration
+	AnyAddress bool
+
+	Version      uint16 // of the messages that this node knows: [Version]
+	Capabilities uint64 // bits that peers are told; what they mean is the node's business
 
 	FullNodesMax            int           // peers outside the committee, at most; 0: none is let in
 	FullNodesPerNetwork     int           // of one IPv4 address or IPv6 /48
@@ -63,7 +71,10 @@ type Config struct {
 // the caller.
 func DefaultConfig(maxBlockBytes int) Config {
 	return Config{
-		ListenAddr:      "127.0.0.1:4001",
+		ListenAddr: "127.0.0.1:4001",
+		RecordFor:  24 * time.Hour, // told anew four times as often
+		Version:    Version,
+
 		FullNodesMax:    8, // some that archive and explore; they serve the others
 		FullNodeDivisor: 8,
 
@@ -146,6 +157,10 @@ func (c *Config) Check() error {
 		return fmt.Errorf("keep-alive %v, want less than the idle timeout %v", c.KeepAlive, c.IdleTimeout)
 	case c.RedialMin <= 0 || c.RedialMax < c.RedialMin || c.BanFor < 0 || c.MinFrameRate < 1:
 		return errors.New("a retry setting is out of range")
+	case c.RecordFor < 2*recordAhead:
+		return fmt.Errorf("addresses count for %v, want at least %v", c.RecordFor, 2*recordAhead)
+	case c.Version < 1:
+		return errors.New("version of messages is 0")
 	case c.Log == nil:
 		return errors.New("log is missing")
 	}

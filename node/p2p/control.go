@@ -15,9 +15,14 @@ const (
 	tagRecords = 'a'
 )
 
+// Version is that of the messages which this release knows. Raise it by one with each
+// release that adds a class, a message or a tag of one: peers of lower versions ignore
+// what they do not know of it, and peers of the same version do not forgive it
+// (docs/adr/0112).
+const Version = 1
+
 const (
-	protocolVersion = 1
-	helloBytes      = 1 + 1 + 8
+	helloBytes      = 1 + 2 + 8 + 8
 	recordsMax      = 32 // in one message
 	addressBytesMax = 64
 	recordBytesMax  = 2 + 8 + 1 + addressBytesMax + ed25519.SignatureSize
@@ -26,18 +31,29 @@ const (
 
 // hello opens the control stream.
 type hello struct {
-	instance uint64 // drawn by each process anew
+	version      uint16 // of the messages it knows
+	instance     uint64 // drawn by each process anew
+	capabilities uint64 // bits, as Config.Capabilities
 }
 
+// appendHello writes tag ‖ version u16 ‖ instance u64 ‖ capabilities u64.
 func appendHello(dst []byte, h hello) []byte {
-	return binary.BigEndian.AppendUint64(append(dst, tagHello, protocolVersion), h.instance)
+	dst = binary.BigEndian.AppendUint16(append(dst, tagHello), h.version)
+	dst = binary.BigEndian.AppendUint64(dst, h.instance)
+	return binary.BigEndian.AppendUint64(dst, h.capabilities)
 }
 
-func decodeHello(b []byte) (hello, error) {
-	if len(b) != helloBytes || b[0] != tagHello || b[1] != protocolVersion {
+// decodeHello reads a greeting. One of a version above ours may go on behind what we
+// know of it.
+func decodeHello(b []byte, ours uint16) (hello, error) {
+	if len(b) < helloBytes || b[0] != tagHello {
 		return hello{}, ErrHello
 	}
-	return hello{binary.BigEndian.Uint64(b[2:])}, nil
+	h := hello{binary.BigEndian.Uint16(b[1:]), binary.BigEndian.Uint64(b[3:]), binary.BigEndian.Uint64(b[11:])}
+	if h.version == 0 || h.version <= ours && len(b) != helloBytes {
+		return hello{}, ErrHello
+	}
+	return h, nil
 }
 
 // record says where a member can be reached, signed by the member.

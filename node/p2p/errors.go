@@ -28,6 +28,12 @@ var (
 	// ErrBusy is a receiver's way to say: not now. The transport waits and
 	// offers the same message again.
 	ErrBusy = errors.New("receiver is busy")
+	// ErrUnknown is a receiver's way to say that it does not know such messages. From a
+	// peer of a newer version they are ignored; from others it is a violation.
+	ErrUnknown = errors.New("message of an unknown kind")
+	// ErrStalled means that a frame was begun and not finished in time. Whoever stands
+	// on the way can do that to an honest peer: the two connect anew.
+	ErrStalled = errors.New("frame was begun and not finished in time")
 	// ErrNotListening means that Listen has not been called.
 	ErrNotListening = errors.New("transport does not listen yet")
 )
@@ -35,8 +41,7 @@ var (
 // What an honest peer does not send.
 var (
 	ErrHello     = errors.New("greeting is not valid")
-	ErrStream    = errors.New("stream of an unknown class, or a second one of the same")
-	ErrStalled   = errors.New("frame was begun and not finished in time")
+	ErrStream    = errors.New("second stream of a class, or one that ended")
 	ErrControl   = errors.New("control message is not valid")
 	ErrWireBatch = errors.New("transaction batch is not valid")
 )

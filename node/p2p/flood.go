@@ -204,7 +204,9 @@ func frameTxs(bodies [][]byte) [][]byte {
 }
 
 // spread returns the members to which transactions of an origin go on. A
-// member tells its own to all it is connected to; the others are our task.
+// member tells its own to all it is connected to; the others are our task. Whom it is
+// connected to, both of the two must say: a liar that claims to know all would keep
+// from the others what it told us alone.
 func (t *Transport) spread(origin int) []*peer {
 	var out []*peer
 	var from *peer
@@ -212,7 +214,7 @@ func (t *Transport) spread(origin int) []*peer {
 		from = t.members[origin]
 	}
 	for _, p := range t.members {
-		if p == nil || p == from || from != nil && from.knows(p.id) {
+		if p == nil || p == from || from != nil && from.knows(p.id) && p.knows(from.id) {
 			continue
 		}
 		if l, _ := p.current(); l != nil {

@@ -23,7 +23,7 @@ func (l *link) gossip(ctx context.Context) error {
 		l.peer.stats.sent[Control].add(1, len(msg))
 		return err
 	}
-	if err := tell([]byte{byte(Control)}, appendHello(nil, hello{l.t.instance})); err != nil {
+	if err := tell([]byte{byte(Control)}, appendHello(nil, hello{l.t.cfg.Version, l.t.instance, l.t.cfg.Capabilities})); err != nil {
 		return err
 	}
 	select {
@@ -41,7 +41,7 @@ func (l *link) gossip(ctx context.Context) error {
 				return err
 			}
 		}
-		records, learned := l.t.book.news(told)
+		records, learned := l.t.book.news(told, time.Now())
 		if len(records) > 0 {
 			if err := tell(nil, appendRecords(nil, records)); err != nil {
 				return err
@@ -84,16 +84,18 @@ func (l *link) readControl(ctx context.Context, stream *quic.ReceiveStream, in i
 		}
 		l.peer.stats.received[Control].add(1, len(msg))
 		if !greeted {
-			h, err := decodeHello(msg)
+			h, err := decodeHello(msg, l.t.cfg.Version)
 			if err != nil {
 				return &violation{err}
 			}
-			greeted, l.instance = true, h.instance
+			greeted, l.instance, l.version, l.capabilities = true, h.instance, h.version, h.capabilities
 			close(l.greeted)
 			continue
 		}
 		if err := l.news(msg); err != nil {
-			return &violation{err}
+			if err = l.forgive(err); err != nil {
+				return err
+			}
 		}
 		if err := sleep(ctx, rate.take(1, time.Now())); err != nil {
 			return err
@@ -118,11 +120,11 @@ func (l *link) news(msg []byte) error {
 			return err
 		}
 		for _, r := range records {
-			if !l.t.book.learn(r) {
+			if !l.t.learn(r, l.conn.RemoteAddr()) {
 				return fmt.Errorf("address of member %d: bad signature: %w", r.member, ErrControl)
 			}
 		}
 		return nil
 	}
-	return fmt.Errorf("tag %#x: %w", msg[0], ErrControl)
+	return fmt.Errorf("control tag %#x: %w", msg[0], ErrUnknown)
 }

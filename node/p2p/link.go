@@ -15,11 +15,15 @@ import (
 
 // link is one connection to a peer, from the handshake to its end.
 type link struct {
-	t        *Transport
-	conn     *quic.Conn
-	peer     *peer
-	dialed   bool // by us
-	instance uint64
+	t      *Transport
+	conn   *quic.Conn
+	peer   *peer
+	dialed bool // by us
+
+	// Of the peer's greeting; written before greeted is closed.
+	instance     uint64
+	version      uint16
+	capabilities uint64
 
 	greeted chan struct{} // closed when the peer's hello has come
 	active  chan struct{} // closed when it is decided whether the link is used
@@ -132,6 +136,9 @@ func (l *link) close(err error) {
 		code, text = closeBanned, err.Error()
 	case errors.Is(err, ErrFull):
 		code, text = closeFull, err.Error()
+	case errors.Is(err, ErrStalled):
+		l.t.Stats.Stalled.Add(1)
+		text = err.Error()
 	case isViolation(err):
 		code, text = closeViolation, err.Error()
 		l.peer.stats.violations.Add(1)
@@ -171,6 +178,9 @@ func (l *link) read(ctx context.Context, stream *quic.ReceiveStream) error {
 		return readError(err)
 	}
 	class := Class(first)
+	if class >= NumClasses {
+		return l.unknownStream(ctx, stream, first)
+	}
 	if !l.claim(class) {
 		return &violation{fmt.Errorf("class %d: %w", first, ErrStream)}
 	}
@@ -186,11 +196,36 @@ func (l *link) read(ctx context.Context, stream *quic.ReceiveStream) error {
 	return l.readFrames(ctx, stream, in, class)
 }
 
-// claim reports whether the class is known and has no stream yet.
+// unknownStream judges a stream of a class that we do not know: a newer peer's is left
+// unread.
+func (l *link) unknownStream(ctx context.Context, stream *quic.ReceiveStream, class byte) error {
+	select {
+	case <-l.greeted:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := l.forgive(fmt.Errorf("stream of class %d: %w", class, ErrUnknown)); err != nil {
+		return err
+	}
+	stream.CancelRead(0)
+	return nil
+}
+
+// forgive makes an error the peer's fault, unless the peer knows more than we do and
+// said something that we do not know.
+func (l *link) forgive(err error) error {
+	if !errors.Is(err, ErrUnknown) || l.version <= l.t.cfg.Version {
+		return &violation{err}
+	}
+	l.t.Stats.NewerIgnored.Add(1)
+	return nil
+}
+
+// claim reports whether the class has no stream yet.
 func (l *link) claim(class Class) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if class >= NumClasses || l.opened[class] {
+	if l.opened[class] {
 		return false
 	}
 	l.opened[class] = true
@@ -247,7 +282,7 @@ func readError(err error) error {
 	case errors.As(err, new(*quic.IdleTimeoutError)):
 		return err
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return &violation{ErrStalled}
+		return ErrStalled // as packets that are lost on the way do
 	}
 	return err
 }
@@ -268,7 +303,7 @@ func (l *link) deliver(ctx context.Context, class Class, msg []byte) error {
 			return err
 		}
 	}
-	return insist(ctx, func() (bool, error) {
+	return l.insist(ctx, func() (bool, error) {
 		err := l.t.receiver.Deliver(l.peer.id, class, msg)
 		return false, err
 	})
@@ -287,7 +322,7 @@ func (l *link) deliverTransactions(ctx context.Context, frame []byte) error {
 	if err := sleep(ctx, l.peer.paused(time.Now())); err != nil {
 		return err
 	}
-	return insist(ctx, func() (bool, error) {
+	return l.insist(ctx, func() (bool, error) {
 		taken, err := l.t.receiver.Transactions(l.peer.id, bodies)
 		bodies = bodies[taken:]
 		if err == nil && len(bodies) > 0 {
@@ -300,14 +335,14 @@ func (l *link) deliverTransactions(ctx context.Context, frame []byte) error {
 // insist calls hand again and again while the receiver is busy: meanwhile
 // nothing is read, and the peer runs out of stream credit. Progress makes the
 // wait short again.
-func insist(ctx context.Context, hand func() (progress bool, err error)) error {
+func (l *link) insist(ctx context.Context, hand func() (progress bool, err error)) error {
 	for wait := busyWaitMin; ; wait = min(2*wait, busyWaitMax) {
 		progress, err := hand()
 		if err == nil {
 			return nil
 		}
 		if !errors.Is(err, ErrBusy) {
-			return &violation{err}
+			return l.forgive(err)
 		}
 		if progress {
 			wait = busyWaitMin

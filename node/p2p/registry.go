@@ -158,7 +158,9 @@ type PeerStatus struct {
 	Key          chain.PeerKey
 	Member       bool
 	Connected    bool
-	Address      string // of the connection in use
+	Address      string // of the connection in use, as are Version and Capabilities
+	Version      uint16
+	Capabilities uint64
 	RTT          time.Duration
 	Connections  uint64 // since the start
 	Violations   uint64
@@ -197,6 +199,7 @@ func (p *peer) status() PeerStatus {
 	}
 	if l, _ := p.current(); l != nil {
 		s.Connected, s.Address = true, l.conn.RemoteAddr().String()
+		s.Version, s.Capabilities = l.version, l.capabilities
 		s.RTT = l.conn.ConnectionStats().SmoothedRTT
 	}
 	for class := range s.Classes {

@@ -72,6 +72,10 @@ type Stats struct {
 	DialFailures atomic.Uint64
 	TxsRepeated  atomic.Uint64 // transactions that came again and were left out
 	TxsNotSpread atomic.Uint64 // transactions not sent on for lack of room
+	NewerIgnored atomic.Uint64 // messages and streams of unknown kinds from peers of a newer version
+	Stalled      atomic.Uint64 // connections that ended in the middle of a frame
+	// RecordsIgnored counts addresses of members that were not taken, by reason.
+	RecordsIgnored [NumRecordFaults]atomic.Uint64
 }
 
 // New returns a transport that has not touched the network yet.
@@ -119,6 +123,7 @@ func New(cfg Config) (*Transport, error) {
 const (
 	streamWindow     = 2 << 20
 	connectionWindow = int(NumClasses) * streamWindow
+	newerClasses     = 16 // streams of classes that only newer peers know
 	retryAfter       = 64 // unfinished handshakes past which addresses must prove themselves
 )
 
@@ -132,7 +137,7 @@ func (t *Transport) quicConfig() *quic.Config {
 		InitialConnectionReceiveWindow: uint64(connectionWindow),
 		MaxConnectionReceiveWindow:     uint64(connectionWindow),
 		MaxIncomingStreams:             -1,
-		MaxIncomingUniStreams:          int64(NumClasses),
+		MaxIncomingUniStreams:          int64(NumClasses) + newerClasses,
 		RequireStreamCreditRelease:     true, // one stream per class, never another
 	}
 }
@@ -192,9 +197,10 @@ func (t *Transport) introduce() error {
 	if t.self < 0 || checkRecordAddress(address) != nil {
 		return nil
 	}
-	r := record{member: t.self, timestamp: uint64(time.Now().UnixMilli()), address: address}
+	now := time.Now()
+	r := record{member: t.self, timestamp: uint64(now.UnixMilli()), address: address}
 	r.signature = t.cfg.Key.Sign(r.signedBytes(t.cfg.Genesis, t.selfKey))
-	if !t.book.learn(r) {
+	if _, honest := t.book.learn(r, now); !honest {
 		return errors.New("own address record does not verify")
 	}
 	return nil
@@ -236,6 +242,11 @@ func (t *Transport) Run(ctx context.Context, receiver Receiver) error {
 		}
 	}
 	parts.Go(func() { _ = t.flood.run(ctx, t) })
+	parts.Go(func() { // records end: say it again in time
+		for sleep(ctx, t.cfg.RecordFor/4) == nil {
+			_ = t.introduce() // it verified before
+		}
+	})
 	parts.Go(func() {
 		for sleep(ctx, noticeEvery) == nil {
 			t.strangers.flush(time.Now())
@@ -341,7 +352,7 @@ func (t *Transport) keep(ctx context.Context, p *peer) {
 // connection until it ends.
 func (t *Transport) call(ctx context.Context, p *peer) error {
 	err := errors.New("no address of this member is known")
-	for _, address := range t.book.candidates(p.id) {
+	for _, address := range t.book.candidates(p.id, time.Now()) {
 		var conn *quic.Conn
 		if conn, err = t.dial(ctx, p, address); err == nil {
 			return t.serve(ctx, conn, p, true)

@@ -21,6 +21,9 @@ const (
 // sends them.
 var ErrMessage = errors.New("malformed state sync message")
 
+// ErrUnknown means a message that this version does not know; a newer one may.
+var ErrUnknown = errors.New("state sync message of an unknown kind")
+
 type message interface{ append(dst []byte) []byte }
 
 type (
@@ -59,6 +62,11 @@ func decode(b []byte) (message, error) {
 		return nil, ErrMessage
 	}
 	tag, b := b[0], b[1:]
+	switch tag {
+	case tagInquiry, tagOffer, tagGet, tagChunk, tagNone:
+	default:
+		return nil, ErrUnknown
+	}
 	switch {
 	case tag == tagInquiry && len(b) == 0:
 		return inquiry{}, nil
