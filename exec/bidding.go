@@ -16,7 +16,8 @@ const bidHandler = "getGasBid"
 
 // askAgents asks the agents of due timers for their bids, in the order of the
 // timers, until timer.bids_per_block or half of the lane is used up (resolution
-// 11.23). It returns what the answers used of the lane, which the timers' escrows
+// 11.23), and no further than leaves the first of the timers its room: who waits for
+// long is the first whatever others bid, and must find it (ADR 127). It returns what the answers used of the lane, which the timers' escrows
 // pay at the base fee, and brings head up to date.
 func (b *block) askAgents(head *timers.Head) (used chain.Usage, err error) {
 	p, c := &b.in.Params.Timer, b.clock()
@@ -25,14 +26,21 @@ func (b *block) askAgents(head *timers.Head) (used chain.Usage, err error) {
 		return used, &Fault{"order the timers", err}
 	}
 	lane := fees.LaneTarget(b.in.Params, chain.LaneTimer)
-	asked := uint64(0)
-	for _, id := range ids {
-		if asked == p.BidsPerBlock || used.Cycles+p.BidCycles > lane.Cycles/2 || used.Cells+p.BidCells > lane.Cells/2 {
+	asked, room := uint64(0), lane.Cycles/2
+	for i, id := range ids {
+		if asked == p.BidsPerBlock || used.Cycles+p.BidCycles > room || used.Cells+p.BidCells > lane.Cells/2 {
 			break
 		}
 		t, err := timers.Load(b.state, id)
 		if err != nil {
 			return used, &Fault{"load a timer", err}
+		}
+		if i == 0 {
+			first, err := b.wants(t)
+			if err != nil {
+				return used, &Fault{"read the record of a receiver", err}
+			}
+			room = min(room, lane.Cycles-min(first.whole().Cycles, lane.Cycles))
 		}
 		if !timers.NeedsBid(&c, t) {
 			continue
@@ -41,8 +49,8 @@ func (b *block) askAgents(head *timers.Head) (used chain.Usage, err error) {
 		if err != nil {
 			return used, &Fault{"read the record of an agent", err}
 		}
-		load = min(load, lane.Cycles/2-min(p.BidCycles, lane.Cycles/2))
-		if used.Cycles+p.BidCycles+load > lane.Cycles/2 {
+		load = min(load, room-min(p.BidCycles, room))
+		if used.Cycles+p.BidCycles+load > room {
 			continue // another's code may be in use already, or shorter
 		}
 		asked++

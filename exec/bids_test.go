@@ -1,10 +1,12 @@
 package exec_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 )
 
 func TestAgentBids(t *testing.T) { // resolutions 11.23, 7.1; neighbours §1
@@ -143,4 +145,53 @@ func TestAgentWithoutAnswer(t *testing.T) { // neighbours §1: failure is a bid 
 	if len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeOK || r.Receipts[0].Tip != 0 {
 		t.Errorf("firing: %+v", r.Receipts)
 	}
+}
+
+// TestAgentsLeaveTheFirstItsRoom: agents that use all that questions may take of the lane,
+// in every block, hold up nobody whose limits fit the lane without them.
+func TestAgentsLeaveTheFirstItsRoom(t *testing.T) { // ADR 127
+	const slow = `
+from cowboy_sdk import actor, public, schedule_timer_ex, current_block
+
+@actor
+class Slow:
+    @public
+    def go(self, msg):
+        for _ in range(msg.payload):
+            schedule_timer_ex(current_block() + 1, "tick", None, gba=self.address, every=1)
+
+    def tick(self, msg):
+        pass
+
+    def getGasBid(self, msg):
+        while True:
+            pass
+`
+	w := newWorkshop(t, func(p *chain.Params) { p.Timer.DefaultCycles = 1_000_000 })
+	target := w.height + 8
+	if r := w.call("at", uintArg(uint64(target))); r.Code != chain.CodeOK {
+		t.Fatalf("at: %+v", r)
+	}
+	w.g.Params.Timer.DefaultCycles = 60_000
+	// The comment is as long as leaves nineteen questions and the first use all but 2,000 cycles.
+	a, r := w.deploy(bob, slow+"#"+strings.Repeat("x", 4_480), entitle.Manifest("econ.hold_balance", "storage.kv", "timer.schedule"))
+	if r.Code != chain.CodeOK {
+		t.Fatalf("deploy: %+v", r)
+	}
+	w.give(a, 400*chain.WeiPerCBY)
+	if r := w.ask(a, "go", uintArg(20)); r.Code != chain.CodeOK {
+		t.Fatalf("go: %+v", r)
+	}
+	for w.height < target+3 { // those that are due in its own block may go first
+		r := w.block()
+		if w.height == target-1 && r.Used[chain.LaneTimer].Cycles < 1_050_000 {
+			t.Errorf("questions and firings take %d cycles of the lane", r.Used[chain.LaneTimer].Cycles)
+		}
+		for i := range r.Receipts {
+			if events := r.Receipts[i].Events; len(events) == 1 && events[0].Emitter == w.addr {
+				return
+			}
+		}
+	}
+	t.Error("the timer does not fire")
 }

@@ -16,12 +16,21 @@ import (
 
 // turn is a timer that fires in this block, at what it bid.
 type turn struct {
-	id     timers.ID
+	want
+	id   timers.ID
+	tip  chain.FeePair
+	held *promise // nil: its receiver owes it nothing
+}
+
+// want is what a firing takes of its lane at the most.
+type want struct {
 	limits chain.Usage  // of its handler
 	code   chain.Hash   // of its receiver
 	load   chain.Cycles // besides, for the first use of that in the block
-	tip    chain.FeePair
-	held   *promise // nil: its receiver owes it nothing
+}
+
+func (w *want) whole() chain.Usage {
+	return chain.Usage{Cycles: w.limits.Cycles + w.load, Cells: w.limits.Cells}
 }
 
 // promise is cycles held back in an actor's bucket for its own timer.
@@ -101,23 +110,18 @@ func (b *block) selectTimers() error {
 // fire now, nothing is held against it.
 func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	c := b.clock()
-	bid, api := timers.Offer(&c, t), &b.in.Params.API
-	bid.Limits = chain.Usage{Cycles: max(bid.Limits.Cycles, api.FiringCycles), Cells: max(bid.Limits.Cells, api.FiringCells)}
-	code, load, err := b.loadOf(t.Actor, t.To)
+	w, err := b.wants(t)
 	if err != nil {
 		return err
 	}
-	lane := fees.LaneTarget(b.in.Params, chain.LaneTimer)
-	load = min(load, lane.Cycles-min(bid.Limits.Cycles, lane.Cycles))
-	whole := chain.Usage{Cycles: bid.Limits.Cycles + load, Cells: bid.Limits.Cells}
-	room := whole // one of those that fire the same code loads it
-	if slices.ContainsFunc(b.due, func(d turn) bool { return d.load > 0 && d.code == code }) {
-		room.Cycles = bid.Limits.Cycles
+	room := w.whole() // one of those that fire the same code loads it
+	if slices.ContainsFunc(b.due, func(d turn) bool { return d.load > 0 && d.code == w.code }) {
+		room.Cycles = w.limits.Cycles
 	}
 	if room.Cycles > left.Cycles || room.Cells > left.Cells {
 		return nil
 	}
-	busy, err := b.busy(t.To, bid.Limits.Cycles)
+	busy, err := b.busy(t.To, w.limits.Cycles)
 	if err != nil {
 		return err
 	}
@@ -127,9 +131,9 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	if busy {
 		return b.saveUp(t)
 	}
-	tip, ok := bid.Price(c.Base)
+	tip, ok := timers.Offer(&c, t).Price(c.Base)
 	if ok {
-		ok, err = b.fund(t, whole, chain.FeePair{PerCycle: c.Base.PerCycle + tip.PerCycle, PerCell: c.Base.PerCell + tip.PerCell})
+		ok, err = b.fund(t, w.whole(), chain.FeePair{PerCycle: c.Base.PerCycle + tip.PerCycle, PerCell: c.Base.PerCell + tip.PerCell})
 		if err != nil {
 			return err
 		}
@@ -140,9 +144,9 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	if !ok {
 		return b.unfunded(t)
 	}
-	d := turn{id: t.ID, limits: bid.Limits, code: code, load: load, tip: tip}
+	d := turn{want: w, id: t.ID, tip: tip}
 	if t.To == t.Actor {
-		if d.held, err = b.hold(t.To, bid.Limits.Cycles); err != nil {
+		if d.held, err = b.hold(t.To, w.limits.Cycles); err != nil {
 			return err
 		}
 	}
@@ -150,6 +154,19 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	left.Cycles -= room.Cycles
 	left.Cells -= room.Cells
 	return nil
+}
+
+// wants returns what a firing of a due timer is counted with, within its lane.
+func (b *block) wants(t *timers.Timer) (w want, err error) {
+	c, api := b.clock(), &b.in.Params.API
+	bid := timers.Offer(&c, t)
+	w.limits = chain.Usage{Cycles: max(bid.Limits.Cycles, api.FiringCycles), Cells: max(bid.Limits.Cells, api.FiringCells)}
+	if w.code, w.load, err = b.loadOf(t.Actor, t.To); err != nil {
+		return w, err
+	}
+	lane := fees.LaneTarget(b.in.Params, chain.LaneTimer)
+	w.load = min(w.load, lane.Cycles-min(w.limits.Cycles, lane.Cycles))
+	return w, nil
 }
 
 // loadOf returns the code at an address, and what an actor puts aside for using it in
