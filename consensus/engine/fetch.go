@@ -12,35 +12,40 @@ import (
 
 // Limits of asking.
 const (
-	wantsMax       = 16  // views asked for at a time
-	answerTimeouts = 10  // fetch timeouts that a whole answer may take
-	backlogMax     = 128 // blocks of others not yet executed or durable, above which we ask for no more
+	wantsMax   = 16  // views asked for at a time
+	latesMax   = 32  // requests that were given up, whose answers still tell how fast a peer is
+	backlogMax = 128 // blocks of others not yet executed or durable, above which we ask for no more
+	// ticksPerTimeout is how often in a fetch timeout requests are looked at.
+	ticksPerTimeout = 16
 )
 
-// want is a view whose certificates or block we lack. One peer at a time is
-// asked for it; when the answer does not come in time, or does not help, the
-// next one is.
+// want is a view whose certificates or block we lack. Where nobody is known to be
+// quick, two peers are asked side by side; else the quickest is. One that takes
+// longer than a good one would is left to go on, and another is asked beside it
+// ([fetches.overdue]).
 type want struct {
-	view      chain.View
-	below     chain.View // as in [simplex.Fetch]
-	peer      beacon.Participant
-	asked     time.Time // put off while the answer is coming in
-	since     time.Time // when it was really asked
-	tries     int
-	got       int        // certificates that were news
-	next      chain.View // to be asked for when the answer is complete, with its below
-	nextBelow chain.View
+	view, below chain.View    // as in [simplex.Fetch]
+	asks        []ask         // under way, or late
+	tried       []bool        // by participant
+	since       time.Time     // when it began to be wanted
+	later       bool          // nobody is asked before a fetch timeout has passed
+	next        simplex.Fetch // to be asked for when the answer is complete; zero: nothing
 }
 
 // fetches is what is being asked for.
 type fetches struct {
-	wants []want // few
-	turn  int    // of the rotation over peers
-	timer *time.Timer
+	wants  []want // few
+	lates  []ask  // of wants that are no more
+	rates  rates
+	timer  *time.Timer
+	unpark time.Time // when what is parked was last asked for because time ran out
 	// parked waits for the application to make durable what it has: blocks that
 	// come faster than that would fill the memory.
 	parked []simplex.Fetch
 }
+
+// tickFetches has the wants looked at soon.
+func (e *Engine) tickFetches() { e.fetches.timer.Reset(e.cfg.FetchTimeout / ticksPerTimeout) }
 
 // fetchFor carries out what the machine asked for, unless it has come in the
 // same turn.
@@ -77,7 +82,7 @@ func (e *Engine) park(x simplex.Fetch) {
 	}
 	f.parked = append(f.parked, x)
 	if len(f.wants) == 0 {
-		f.timer.Reset(e.cfg.FetchTimeout)
+		e.tickFetches()
 	}
 }
 
@@ -99,6 +104,30 @@ func (e *Engine) unpark(late bool) {
 	}
 }
 
+// answering reports whether a peer is at the answer to w, and not late with it.
+func (w *want) answering() bool {
+	return slices.ContainsFunc(w.asks, func(a ask) bool { return !a.late && a.blocks > 0 })
+}
+
+// running counts the requests that are not late.
+func (w *want) running() (n int) {
+	for i := range w.asks {
+		if !w.asks[i].late {
+			n++
+		}
+	}
+	return n
+}
+
+func (w *want) tries() (n int) {
+	for _, t := range w.tried {
+		if t {
+			n++
+		}
+	}
+	return n
+}
+
 // fetch asks a peer for view v and later ones, unless one is asked already, or
 // one is just answering for the views before: the answer may go on to v.
 func (e *Engine) fetch(v, below chain.View) {
@@ -107,25 +136,43 @@ func (e *Engine) fetch(v, below chain.View) {
 		if w.view == v {
 			return
 		}
-		if w.got > 0 && w.view < v {
-			w.next, w.nextBelow = v, below
+		if w.answering() && w.view < v {
+			w.next = simplex.Fetch{View: v, Below: below}
 			return
 		}
 	}
-	if len(e.fetches.wants) == wantsMax {
-		e.fetches.wants = e.fetches.wants[1:] // the machine repeats what still matters
-	}
-	w := want{view: v, below: below}
-	if e.ask(&w) {
-		e.fetches.wants = append(e.fetches.wants, w)
-		if len(e.fetches.wants) == 1 {
-			e.fetches.timer.Reset(e.cfg.FetchTimeout)
+	if w := e.want(v, below); e.ask(w) {
+		if below > 0 && e.fetches.rates.best() == nil {
+			e.ask(w) // one of two is enough
 		}
+	} else {
+		e.fetches.wants = e.fetches.wants[:len(e.fetches.wants)-1]
 	}
 }
 
-// nobody is the peer of a want that was not asked of anybody yet.
-const nobody = ^beacon.Participant(0)
+// want adds a want, in place of the oldest one if there are too many.
+func (e *Engine) want(v, below chain.View) *want {
+	f := &e.fetches
+	if len(f.wants) == wantsMax {
+		f.forget(0) // the machine repeats what still matters
+	}
+	f.wants = append(f.wants, want{view: v, below: below, tried: make([]bool, e.cfg.Set.Len()), since: time.Now()})
+	if len(f.wants) == 1 {
+		e.tickFetches()
+	}
+	return &f.wants[len(f.wants)-1]
+}
+
+// forget drops a want. Answers that are still to come tell how fast their senders are.
+func (f *fetches) forget(i int) {
+	for _, a := range f.wants[i].asks {
+		if a.late {
+			f.lates = append(f.lates, a)
+		}
+	}
+	f.lates = f.lates[max(0, len(f.lates)-latesMax):]
+	f.wants = slices.Delete(f.wants, i, i+1)
+}
 
 // fetchLater fetches view v if it is still lacking a fetch timeout from now.
 func (e *Engine) fetchLater(v chain.View) {
@@ -133,40 +180,38 @@ func (e *Engine) fetchLater(v chain.View) {
 	if slices.ContainsFunc(f.wants, func(w want) bool { return w.view == v }) || len(f.wants) == wantsMax {
 		return
 	}
-	now := time.Now()
-	f.wants = append(f.wants, want{view: v, peer: nobody, asked: now, since: now})
-	if len(f.wants) == 1 {
-		f.timer.Reset(e.cfg.FetchTimeout)
-	}
+	e.want(v, 0).later = true
 }
 
-// ask sends the request to the peer that answered last, or, when it did not
-// help with w, to the next one that is not banned. It reports whether there is
-// one.
+// ask sends the request to the peer that is likely to answer fastest, of those that
+// are not banned and were not asked for w. It reports whether there is one.
 func (e *Engine) ask(w *want) bool {
-	n := e.cfg.Set.Len()
-	for range n + 1 {
-		p := beacon.Participant(e.fetches.turn)
-		if e.isSelf(p) || e.isBanned(p) || w.tries > 0 && p == w.peer {
-			e.fetches.turn = (e.fetches.turn + 1) % n
-			continue
-		}
-		w.peer, w.asked, w.since = p, time.Now(), time.Now()
-		w.tries++
-		e.Stats.FetchesSent.Add(1)
-		e.net.Send(p, appendRequest(nil, request{beacon.Round{Epoch: e.cfg.Set.Epoch(), View: w.view}}))
-		return true
+	p, ok := e.fetches.rates.pick(func(p beacon.Participant) bool {
+		return !e.isSelf(p) && !e.isBanned(p) && !w.tried[p]
+	})
+	if !ok {
+		return false
 	}
-	return false
+	w.tried[p], w.later = true, false
+	w.asks = append(w.asks, ask{peer: p, view: w.view, at: time.Now()})
+	e.Stats.FetchesSent.Add(1)
+	e.net.Send(p, appendRequest(nil, request{beacon.Round{Epoch: e.cfg.Set.Epoch(), View: w.view}}))
+	return true
 }
 
-// helped notes that a peer sent something new: it gets the time of a fresh
-// request for what it has not sent yet.
-func (f *fetches) helped(from beacon.Participant) {
+// helped notes that a peer sent a certificate of view v, and n bytes with it. What it
+// sent before it was asked, or twice, is not counted.
+func (f *fetches) helped(from beacon.Participant, v chain.View, n int) {
 	for i := range f.wants {
-		if f.wants[i].peer == from {
-			f.wants[i].asked = time.Now()
-			f.wants[i].got++
+		for j := range f.wants[i].asks {
+			if a := &f.wants[i].asks[j]; a.peer == from {
+				a.take(v, n)
+			}
+		}
+	}
+	for i := range f.lates {
+		if a := &f.lates[i]; a.peer == from {
+			a.take(v, n)
 		}
 	}
 }
@@ -175,8 +220,10 @@ func (f *fetches) helped(from beacon.Participant) {
 // waited for any longer.
 func (f *fetches) refused(from beacon.Participant) {
 	for i := range f.wants {
-		if f.wants[i].peer == from {
-			f.wants[i].asked, f.wants[i].got = time.Time{}, 0
+		for j := range f.wants[i].asks {
+			if a := &f.wants[i].asks[j]; a.peer == from {
+				a.late, a.blocks, a.bytes = true, 0, 0
+			}
 		}
 	}
 }
@@ -184,56 +231,100 @@ func (f *fetches) refused(from beacon.Participant) {
 // answeredBy ends a want whose answer is complete. If nothing in it was news,
 // the next peer is asked at once.
 func (e *Engine) answeredBy(from beacon.Participant, v chain.View) {
-	for i, w := range e.fetches.wants {
-		if w.view != v || w.peer != from {
+	f := &e.fetches
+	is := func(a ask) bool { return a.peer == from && a.view == v }
+	if i := slices.IndexFunc(f.lates, is); i >= 0 {
+		f.rates.note(&f.lates[i], true)
+		f.lates = slices.Delete(f.lates, i, i+1)
+	}
+	for i := range f.wants {
+		w := &f.wants[i]
+		j := slices.IndexFunc(w.asks, is)
+		if j < 0 {
 			continue
 		}
-		if w.got == 0 && !e.has(v, w.below) && w.tries < e.cfg.Set.Len()-1 && e.ask(&w) {
-			e.fetches.wants[i] = w
-			return
+		a := w.asks[j]
+		f.rates.note(&a, true)
+		w.asks = slices.Delete(w.asks, j, j+1)
+		if a.blocks == 0 && !e.has(w.view, w.below) {
+			if w.running() > 0 || w.tries() < e.cfg.Set.Len()-1 && e.ask(w) {
+				return
+			}
 		}
-		e.fetches.wants = append(e.fetches.wants[:i], e.fetches.wants[i+1:]...)
-		if w.next > 0 {
-			e.fetchFor(simplex.Fetch{View: w.next, Below: w.nextBelow})
+		next := w.next
+		f.forget(i)
+		if next.View > 0 {
+			e.fetchFor(next)
 		}
 		e.unpark(false)
 		return
 	}
 }
 
-// fetchAgain turns to the next peer for everything that has waited long enough,
+// fetchAgain asks another peer for everything that takes longer than it should,
 // and forgets what has come or what every peer was asked for: the machine
 // repeats that if need be.
 func (e *Engine) fetchAgain() {
-	kept := e.fetches.wants[:0]
-	for _, w := range e.fetches.wants {
+	f := &e.fetches
+	var follow []simplex.Fetch
+	for i := 0; i < len(f.wants); {
+		w := &f.wants[i]
 		if e.has(w.view, w.below) {
+			if w.next.View > 0 {
+				follow = append(follow, w.next)
+			}
+			f.forget(i)
 			continue
 		}
-		if time.Since(w.asked) >= e.cfg.FetchTimeout || time.Since(w.since) >= answerTimeouts*e.cfg.FetchTimeout {
-			if w.tries > 0 {
-				e.Stats.FetchesFailed.Add(1)
-				e.Stats.Peers[w.peer].Unanswered.Add(1)
-			}
-			if w.next > 0 {
-				w.view, w.below, w.next = w.next, w.nextBelow, 0
-			}
-			w.got = 0
-			if w.tries > 0 && e.backlog() >= backlogMax {
-				e.park(simplex.Fetch{View: w.view, Below: w.below})
-				continue
-			}
-			if w.tries >= e.cfg.Set.Len() || !e.ask(&w) {
-				continue
-			}
+		if e.expire(w) && !e.askOther(w) {
+			f.forget(i)
+			continue
 		}
-		kept = append(kept, w)
+		i++
 	}
-	e.fetches.wants = kept
-	e.unpark(true)
-	if len(e.fetches.wants)+len(e.fetches.parked) > 0 {
-		e.fetches.timer.Reset(e.cfg.FetchTimeout)
+	for _, x := range follow {
+		if !e.has(x.View, x.Below) {
+			e.fetchFor(x)
+		}
 	}
+	if late := time.Since(f.unpark) >= e.cfg.FetchTimeout; late {
+		f.unpark = time.Now()
+		e.unpark(true)
+	}
+	if len(f.wants)+len(f.parked) > 0 {
+		e.tickFetches()
+	}
+}
+
+// expire gives up the requests of w that are overdue. It reports whether nobody is
+// left that might answer in time.
+func (e *Engine) expire(w *want) bool {
+	for i := range w.asks {
+		a := &w.asks[i]
+		if a.late || !e.overdue(w, a) {
+			continue
+		}
+		a.late = true
+		e.fetches.rates.note(a, false)
+		e.Stats.FetchesFailed.Add(1)
+		e.Stats.Peers[a.peer].Unanswered.Add(1)
+	}
+	return w.running() == 0 && (!w.later || time.Since(w.since) >= e.cfg.FetchTimeout)
+}
+
+// askOther asks somebody else for what is left of w, and reports whether w is still
+// wanted by that.
+func (e *Engine) askOther(w *want) bool {
+	if w.next.View > 0 {
+		w.view, w.below, w.next = w.next.View, w.next.Below, simplex.Fetch{}
+	} else if w.below > 0 {
+		w.view = e.machine.MissingFrom(w.below)
+	}
+	if !w.later && e.backlog() >= backlogMax {
+		e.park(simplex.Fetch{View: w.view, Below: w.below})
+		return false
+	}
+	return e.ask(w)
 }
 
 // has reports whether what was wanted is here: the block of view below, or, if

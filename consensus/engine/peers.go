@@ -167,6 +167,9 @@ func (e *Engine) receiveCertificate(a arrival) {
 			return // of a view that is over
 		}
 		if same.Proposal == at {
+			if a.block != nil {
+				e.fetches.helped(a.from, at.Round.View, simplex.CertificateBytesMax+len(a.block))
+			}
 			e.receiveBackfill(a)
 			return
 		}
@@ -196,7 +199,7 @@ func (e *Engine) admit() {
 		}
 		e.certified(a.certificate)
 		if a.certificate.Proposal.Round.View+1 < e.machine.View() { // not what the peer tells everybody
-			e.fetches.helped(a.from)
+			e.fetches.helped(a.from, a.certificate.Proposal.Round.View, simplex.CertificateBytesMax+len(a.block))
 		}
 		e.receiveBackfill(a)
 	}

@@ -107,6 +107,9 @@ func (e *Engine) resume() error {
 	e.peers = make([]peer, e.cfg.Set.Len())
 	e.sharding = newSharding(&e.cfg)
 	e.guests = make(map[beacon.Participant]*guest)
+	if e.fetches.rates, err = newRates(&e.cfg); err != nil {
+		return fmt.Errorf("draw the order of peers: %w", err)
+	}
 	e.delivered = floor.View
 	if err := e.journal.Replay(e.replay); err != nil {
 		return fmt.Errorf("replay journal: %w", err)

@@ -1,0 +1,186 @@
+package engine
+
+import (
+	"flag"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/crypto/bls"
+)
+
+// wan joins engines by lines that take time: latency, and a time for each byte.
+type wan struct {
+	engines []*Engine
+	latency time.Duration
+	perByte time.Duration
+	drip    *drip // nil: all are honest
+
+	mu   sync.Mutex
+	free map[[2]beacon.Participant]time.Time // when a line has sent what was put on it
+}
+
+type wanPort struct {
+	net  *wan
+	self beacon.Participant
+}
+
+func (p wanPort) Broadcast(msg []byte) {
+	for i := range p.net.engines {
+		if to := beacon.Participant(i); to != p.self {
+			p.Send(to, msg)
+		}
+	}
+}
+
+func (p wanPort) Send(to beacon.Participant, msg []byte) {
+	n := p.net
+	if int(to) >= len(n.engines) || n.engines[to] == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	held, lost := time.Duration(0), false
+	if n.drip != nil {
+		held, lost = n.drip.hold(p.self, to, msg)
+	}
+	if lost {
+		return
+	}
+	now := time.Now()
+	line := [2]beacon.Participant{p.self, to}
+	at := n.free[line]
+	if at.Before(now) {
+		at = now
+	}
+	at = at.Add(time.Duration(len(msg)+1) * n.perByte)
+	n.free[line] = at
+	time.AfterFunc(max(at.Sub(now)+n.latency, held), func() { _ = n.engines[to].Deliver(p.self, msg) })
+}
+
+// drip is what f validators do to one that was away: they answer what it asks as
+// slowly as they may without a fault. Those are the drippers that it asks first, so
+// that no luck helps it.
+type drip struct {
+	victim  beacon.Participant
+	f       int
+	way     dripWay
+	tip     chain.View // below which a request is one for the past
+	drips   []beacon.Participant
+	asked   map[beacon.Participant]time.Time
+	sent    map[beacon.Participant]int // blocks since then
+	request int
+}
+
+type dripWay int
+
+const (
+	oneBlock dripWay = iota // one block, just before the time is over, and "answered"
+	trickle                 // all blocks, one each time that the clock would run out
+	silent                  // nothing
+)
+
+// hold says how long a message is held back at least, and whether it is lost.
+func (d *drip) hold(from, to beacon.Participant, msg []byte) (time.Duration, bool) {
+	if from == d.victim && msg[0] == tagRequest {
+		m, err := decodeMessage(msg, 0)
+		if old := err == nil && m.(request).round.View < d.tip; old && len(d.drips) < d.f && !slices.Contains(d.drips, to) {
+			d.drips = append(d.drips, to)
+		}
+		d.asked[to], d.sent[to] = time.Now(), 0
+		d.request++
+		return 0, false
+	}
+	if to != d.victim || !slices.Contains(d.drips, from) || msg[0] != tagBackfill && msg[0] != tagAnswered && msg[0] != tagCertificate {
+		return 0, false
+	}
+	since := time.Since(d.asked[from])
+	switch {
+	case msg[0] == tagCertificate:
+		return 0, d.way != trickle // none of the answer; others tell what is new
+	case d.way == silent:
+		return 0, true
+	case d.way == trickle:
+		d.sent[from]++
+		return time.Duration(d.sent[from])*950*time.Millisecond - since, false
+	case msg[0] == tagAnswered:
+		return 990*time.Millisecond - since, false
+	}
+	d.sent[from]++
+	return 985*time.Millisecond - since, d.sent[from] > 1
+}
+
+// recover runs n validators of which the last was away for the history, and returns
+// how long it takes until it has it all.
+func recoverFrom(t *testing.T, n, blocks int, history *history, set *beacon.ValidatorSet, voices committeeKeys, d *drip) (took time.Duration) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		network := &wan{latency: 50 * time.Millisecond, perByte: time.Microsecond, drip: d, free: map[[2]beacon.Participant]time.Time{}}
+		apps := make([]*chainApp, n)
+		for i := range apps {
+			apps[i] = newChainApp(t, voices.genesis.Hash())
+			if i < n-1 {
+				history.into(apps[i])
+			}
+			apps[i].blockTime = time.Second
+			cfg := testConfig(t, set, voices.shares[i], voices.genesis.Hash())
+			cfg.LastFinalized, cfg.Archive = apps[i].floor, apps[i]
+			e, err := New(cfg, apps[i], wanPort{network, beacon.Participant(i)}, new(diskJournal))
+			if err != nil {
+				t.Fatal(err)
+			}
+			network.engines = append(network.engines, e)
+		}
+		reached := apps[n-1].want(blocks)
+		start := time.Now()
+		for _, e := range network.engines {
+			stop, _ := run(t, e)
+			defer func() { _ = stop() }()
+		}
+		select {
+		case <-reached:
+			took = time.Since(start)
+		case <-time.After(3 * time.Hour):
+			t.Fatalf("%d of %d blocks after three hours", len(apps[n-1].final), blocks)
+		}
+		if bans := network.engines[n-1].Stats.Bans.Load(); bans != 0 {
+			t.Errorf("%d bans", bans)
+		}
+	})
+	return took
+}
+
+var dripped = flag.Int("drip", 1000, "blocks that TestDrip's validator misses; the bar is for 10000")
+
+// TestDrip: f validators that answer as slowly as they may hardly slow down one that
+// was away: it is level within one and a half times the time that it takes among
+// honest ones.
+func TestDrip(t *testing.T) {
+	blocks := *dripped
+	if testing.Short() {
+		blocks = 300
+	}
+	for _, n := range []int{4, 7} {
+		set, shares, g := committee(t, n)
+		keys := committeeKeys{shares, g}
+		history := newHistory(t, set, shares, g.Hash(), blocks)
+		honest := recoverFrom(t, n, blocks, history, set, keys, nil)
+		for way, name := range []string{"one block", "trickle", "silent"} {
+			d := &drip{victim: beacon.Participant(n - 1), f: (n - 1) / 3, way: dripWay(way), tip: chain.View(blocks), asked: map[beacon.Participant]time.Time{}, sent: map[beacon.Participant]int{}}
+			took := recoverFrom(t, n, blocks, history, set, keys, d)
+			t.Logf("n = %d, %s: %v, honest %v: %.2fx; %d requests", n, name, took, honest, took.Seconds()/honest.Seconds(), d.request)
+			if slow := took - honest; slow > honest/2 && slow > 2*time.Second {
+				t.Errorf("n = %d, %s: level after %v, honest %v", n, name, took, honest)
+			}
+		}
+	}
+}
+
+type committeeKeys struct {
+	shares  []bls.Share
+	genesis *chain.Genesis
+}
