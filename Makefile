@@ -20,7 +20,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim sim-machines sim-nodes fuzz soak soak-kill soak-committee soak-crash soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci race sim sim-machines sim-nodes twins mutants fuzz soak soak-kill soak-committee soak-crash soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -57,12 +57,20 @@ sim-machines: ## simulate networks of protocol machines, to the byte (SEEDS=200 
 sim-nodes: ## simulate whole nodes on machines that fail (NODE_SEEDS=8 of them from FIRST=1, or SEED=n alone, TIMES=1 each); failures leave traces
 	cd node/simnode && $(GO) test -count=1 -timeout 0 -run 'TestNodes$$' -args -report -first=$(FIRST) -seeds=$(NODE_SEEDS) -seed=$(SEED) -times=$(TIMES)
 
+twins: ## play all 43,264 cases of four validators and a twin in two rounds, and TWINS=2500 sampled ones of seven of each kind
+	$(GO) test -count=1 -timeout 0 -v ./consensus/simtest -run 'TestTwinsExhaustively$$' -args -sides=5
+	$(GO) test -count=1 -timeout 0 -v ./consensus/simtest -run 'TestScenario26Twins$$' -args -twin-cases=$(or $(TWINS),2500)
+
+mutants: ## plant known bugs one at a time and say what finds each (ONLY=name,name for some)
+	$(GO) test -count=1 -timeout 0 ./bench/mutants -run 'TestMutants$$' -args -mutants -only='$(ONLY)'
+
 fuzz: ## run every fuzz target for a bounded time (TIME=10s each)
 	@.ci/fuzz $(TIME)
 
-soak: soak-kill soak-committee soak-crash soak-lanes soak-limits ## the long floors: kills, power cuts, full lanes, limits, long fuzzing, long simulation
+soak: soak-kill soak-committee soak-crash soak-lanes soak-limits twins mutants ## the long floors: kills, power cuts, full lanes, limits, twins, planted bugs, long fuzzing, long simulation
 	@.ci/fuzz 2m
 	cd consensus/simtest && $(GO) test -count=1 -timeout 60m -run 'TestSim$$' -args -report -first=1 -seeds=5000
+	cd node/simnode && $(GO) test -count=1 -timeout 0 -run 'TestNodes$$' -args -report -first=1 -seeds=300
 
 soak-kill: build ## kill a loaded devnet 200 times and prove that nothing final is lost (KILLS=200)
 	$(GO) test -count=1 -timeout 60m ./node/soak -run TestSoakKill -args -kills=$(KILLS)

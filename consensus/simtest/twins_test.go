@@ -200,27 +200,34 @@ func TestTwinsExhaustively(t *testing.T) {
 	}
 }
 
+var twinCases = flag.Uint64("twin-cases", 0, "sampled cases of seven validators that TestScenario26Twins plays beside its own, of each kind")
+
 // 26: twins sampled: five validators, three adversarial rounds, then synchrony,
-// over quick and over slow links; ten validators with three twins.
+// over quick and over slow links; seven validators, one or two of them twice, in
+// three and four rounds, on up to three sides; ten validators with three twins.
 func TestScenario26Twins(t *testing.T) {
 	for _, c := range []struct {
 		name              string
 		validators, twins int
+		rounds, sides     int
 		latency, jitter   time.Duration
 		cases             uint64
 	}{
-		{"sampled", 5, 1, 10 * time.Millisecond, 0, 20},
-		{"slow links", 5, 1, 100 * time.Millisecond, 900 * time.Millisecond, 20},
-		{"large", 10, 3, 10 * time.Millisecond, 0, 10},
+		{"sampled", 5, 1, 3, 2, 10 * time.Millisecond, 0, 20},
+		{"slow links", 5, 1, 3, 2, 100 * time.Millisecond, 900 * time.Millisecond, 20},
+		{"seven, three rounds", 7, 1, 3, 2, 10 * time.Millisecond, 0, max(6, *twinCases)},
+		{"seven with two twins, three rounds", 7, 2, 3, 3, 10 * time.Millisecond, 0, max(6, *twinCases)},
+		{"seven with two twins, four rounds", 7, 2, 4, 3, 50 * time.Millisecond, 200 * time.Millisecond, max(6, *twinCases)},
+		{"large", 10, 3, 3, 2, 10 * time.Millisecond, 0, 10},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			for seed := uint64(1); seed <= c.cases; seed++ {
 				rng := rand.New(rand.NewPCG(seed, 9))
-				rounds := make([]round, 3)
+				rounds := make([]round, c.rounds)
 				for i := range rounds {
 					rounds[i] = round{beacon.Participant(rng.IntN(c.validators)), make([]int, c.validators+c.twins)}
 					for node := range rounds[i].side {
-						rounds[i].side[node] = rng.IntN(2)
+						rounds[i].side[node] = rng.IntN(c.sides)
 					}
 				}
 				cfg := Config{Seed: seed, Validators: c.validators, Twins: c.twins, Latency: c.latency, Jitter: c.jitter}
