@@ -185,7 +185,11 @@ func listenUDP(address string) (net.PacketConn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return net.ListenUDP("udp", addr)
+	socket, err := net.ListenUDP("udp", addr)
+	if err != nil {
+		return nil, err // a nil socket in an interface is not nil
+	}
+	return socket, nil
 }
 
 // introduce writes this node's own record, if others can use it.
