@@ -143,6 +143,11 @@ func (s *source) Health() rpc.Health {
 	case n.keys.Validates() && n.mesh.connected() < n.set.Quorum():
 		h.Status, h.Ready = "degraded", false
 		h.Reasons = []string{fmt.Sprintf("%d of %d validators are connected, a quorum is %d", n.mesh.connected(), n.set.Len(), n.set.Quorum())}
+		if text := n.silence(); text != "" {
+			h.Reasons = append(h.Reasons, text)
+		}
+	case n.silence() != "":
+		h.Status, h.Ready, h.Reasons = "degraded", false, []string{n.silence()}
 	case n.keys.Validates() && n.clock().waits():
 		h.Status, h.Ready, h.Reasons = "degraded", false, []string{n.clock().reason()}
 	default:

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
@@ -35,10 +36,13 @@ type Config struct {
 	// RPCProxies are those whose X-Forwarded-For the API believes.
 	RPCProxies []netip.Prefix
 	RPCPerSec  int // requests per second and client address; 0 is unlimited
-	// WatchViews is how many views a validator looks at the start for votes in its
-	// own name before it votes; negative: two where the chain has blocks, else none.
-	WatchViews int
-	Byzantine  string // the way in which this validator lies; only on a development chain
+	// WatchFor is the longest time that a start listens for another life of its key
+	// before it votes; how long is drawn, from a fifth of it up. Negative: 10 s, and
+	// half a second on a development chain (docs/adr/0103).
+	WatchFor time.Duration
+	// Alone lets it vote at once: the operator knows that there is no other life.
+	Alone     bool
+	Byzantine string // the way in which this validator lies; only on a development chain
 	// CheckpointBlocks is how many blocks lie between two checkpoints of the
 	// state that others can fetch; 0 makes none.
 	CheckpointBlocks uint64
@@ -87,7 +91,7 @@ func DefaultConfig() Config {
 		RPCPerSec:  100,
 
 		CheckpointBlocks: 10_000,
-		WatchViews:       -1,
+		WatchFor:         -1,
 		Exec:             parallel.DefaultConfig(runtime.GOMAXPROCS(0)),
 		FreeBytesFloor:   store.DefaultOptions().FreeBytesFloor,
 		FullNodes:        mesh.FullNodesMax,

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
@@ -150,23 +150,37 @@ func TestDealtKeysHaveAWatermark(t *testing.T) {
 	}
 }
 
-// The watch for own votes is on where there is a chain, and as long as it is told
-// to be.
+// The watch for another life of the key is on at every height and for every start
+// of a validator among others, and listens for a time that is drawn.
 func TestWatchIsWired(t *testing.T) {
 	n := opened(t)
-	f := func(what string, watch int, head chain.Height, want int) {
+	f := func(what string, devnet bool, set, shortest, longest time.Duration) {
 		t.Helper()
-		n.cfg.WatchViews = watch
-		if got := n.watchFor(head); got != want {
-			t.Errorf("%s: watch of %d views, want %d", what, got, want)
+		n.genesis.Devnet, n.cfg.WatchFor = devnet, set
+		seen := map[time.Duration]bool{}
+		for range 200 {
+			w, err := n.watch()
+			if err != nil || w.Instance == 0 || w.Alone || w.Listen < shortest || w.Listen > longest {
+				t.Fatalf("%s: %+v, %v", what, w, err)
+			}
+			seen[w.Listen] = true
+		}
+		if len(seen) < 100 && longest > 0 {
+			t.Errorf("%s: %d different times of 200", what, len(seen))
 		}
 	}
-	f("first start", -1, 0, 0)
-	f("later start", -1, 1, watchViews)
-	f("told not to", 0, 1, 0)
-	f("told to, at the first start", 3, 0, 3)
+	f("as a rule", false, -1, 2*time.Second, 10*time.Second)
+	f("on a development chain", true, -1, 100*time.Millisecond, 500*time.Millisecond)
+	f("as told", false, time.Minute, 12*time.Second, time.Minute)
+	f("told not to listen", false, 0, 0, 0)
+	n.cfg.Alone = true
+	if w, err := n.watch(); err != nil || !w.Alone || w.Instance == 0 {
+		t.Errorf("alone: %+v, %v", w, err)
+	}
 	n.set = singleSet(t)
-	f("alone", 3, 1, 0)
+	if w, err := n.watch(); err != nil || w != (engine.Watch{}) {
+		t.Errorf("a validator without others: %+v, %v", w, err)
+	}
 }
 
 func singleSet(t *testing.T) *beacon.ValidatorSet {

@@ -31,7 +31,7 @@ func (n *Node) honestOrNot(cfg *engine.Config) (engine.Application, engine.Netwo
 	if err != nil {
 		return nil, nil, err
 	}
-	cfg.WatchViews = 0 // others would tell it of votes that its own memory does not know
+	cfg.Watch = engine.Watch{} // others would tell it of votes that its own memory does not know
 	n.log.Warn("this validator lies", "kind", kind.Name, "about", kind.About)
 	return liar.Application(n.ledger), liar.Network(n.mesh.network()), nil
 }

@@ -69,6 +69,11 @@ func newTransport(n *Node) (*p2p.Transport, error) {
 		cfg.Addresses[p.Key] = p.Address
 	}
 	cfg.BookFile = filepath.Join(n.cfg.DataDir, addressesFile)
+	cfg.Linked = func(peer int) {
+		if n.engine != nil { // none is made where a state is fetched only
+			n.engine.Linked(beacon.Participant(peer))
+		}
+	}
 	transport, err := p2p.New(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("mesh: %w", err)
@@ -82,7 +87,7 @@ func (m *mesh) run(ctx context.Context) error { return m.transport.Run(ctx, m) }
 // that it begins with. NumClasses stands for a tag that this version does not know.
 func classOf(msg []byte) p2p.Class {
 	switch msg[0] {
-	case 'v', 'o': // votes, and those that are sent back
+	case 'v', 'a': // votes, and what is said of those that came
 		return p2p.Votes
 	case 'c', 'd': // certificates, and the ends of answers
 		return p2p.Certificates
@@ -90,7 +95,7 @@ func classOf(msg []byte) p2p.Class {
 		return p2p.Blocks
 	case 's', 'h': // shards that are offered and relayed
 		return p2p.Shards
-	case 'r', 'w': // requests
+	case 'r', 'q': // requests
 		return p2p.Fetch
 	}
 	return p2p.NumClasses

@@ -85,12 +85,16 @@ func (n *Node) consensusMetrics(counter counterFunc, gauge gaugeFunc) {
 		counter(simplex.Kind(kind).String()+"_certificates_total", "Certificates recovered here from votes.", s.Certificates[kind].Load)
 	}
 	counter("evidence_total", "Proofs that a validator contradicted itself.", s.Evidence.Load)
-	counter("votes_withheld_total", "Own votes not made: while watching, or against the double-sign protection.", s.VotesWithheld.Load)
+	counter("votes_withheld_total", "Own votes not made: while the start listens, or against the double-sign protection.", s.VotesWithheld.Load)
+	counter("own_key_questions_total", "Times that peers were asked what they heard from this key.", s.OwnQuestions.Load)
+	counter("own_key_answers_total", "Answers to these.", s.OwnAnswers.Load)
+	counter("own_key_votes_found_total", "Votes of earlier lives of this key that nothing here remembered: their rounds are closed to it.", s.OwnVotesFound.Load)
+	gauge("closed_view", "Current view if the double-sign protection keeps votes from it, else 0.", func() float64 { return float64(s.ClosedView.Load()) })
 	counter("fetches_sent_total", "Requests to peers for what this node lacks.", s.FetchesSent.Load)
 	counter("fetches_failed_total", "Requests that were not answered in time.", s.FetchesFailed.Load)
 	counter("blocks_served_total", "Blocks sent to peers that were behind.", s.BlocksServed.Load)
 	counter("archive_failures_total", "Stored blocks that could not be read for a peer: see the log.", s.ArchiveFailures.Load)
-	gauge("watching", "1 while this node looks for votes in its own name before it votes.", func() float64 {
+	gauge("watching", "1 while the start listens for another life of this key and does not vote.", func() float64 {
 		if s.Watching.Load() {
 			return 1
 		}

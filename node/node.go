@@ -214,6 +214,7 @@ func (n *Node) buildEngine() error {
 	if !ok {
 		self = beacon.Participant(n.set.Len()) // nobody: a full node follows
 	}
+	var err error
 	head := n.ledger.Head()
 	cfg := engine.DefaultConfig(head.Force.Params)
 	cfg.Timing = func() engine.Timing { return engine.TimingOf(n.ledger.Head().Force.Params) }
@@ -225,7 +226,10 @@ func (n *Node) buildEngine() error {
 	if n.guard != nil {
 		cfg.Guard = n.guard
 	}
-	cfg.WatchViews = n.watchFor(head.Height())
+	cfg.Log = n.log
+	if cfg.Watch, err = n.watch(); err != nil {
+		return err
+	}
 	cfg.LastFinalized = head.Floor()
 	app, network, err := n.honestOrNot(&cfg)
 	if err != nil {
@@ -240,24 +244,6 @@ func (n *Node) buildEngine() error {
 	}
 	return nil
 }
-
-// watchFor is how many views the engine watches at the start for votes in our own
-// name.
-func (n *Node) watchFor(head chain.Height) int {
-	switch {
-	case n.set.Len() == 1:
-		return 0 // nobody to ask
-	case n.cfg.WatchViews >= 0:
-		return n.cfg.WatchViews
-	case head > 0:
-		return watchViews
-	}
-	return 0
-}
-
-// watchViews is how long a validator that comes back looks for votes in its own
-// name before it votes, unless it is told otherwise.
-const watchViews = 2
 
 // storeOptions are those of a node that runs; tools take the default ones.
 func (n *Node) storeOptions() store.Options {

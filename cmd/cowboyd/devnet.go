@@ -164,12 +164,13 @@ Stop with Ctrl-C.
 }
 
 type runCommand struct {
-	Data          string `help:"Data folder with genesis.json, keys.json and, with several validators, peers.json." required:"" type:"existingdir" placeholder:"DIR"`
-	Sync          bool   `help:"Where the folder has no chain yet, fetch the state of a recent checkpoint from the validators instead of executing the past."`
-	UnusedKey     bool   `help:"With --sync: this validator's key has never signed anything, here or elsewhere."`
-	WatchViews    int    `help:"Views at the start in which to look for votes of another process with this key, without voting. 0 leaves it out. Default: 2 where the chain has blocks." default:"-1" placeholder:"N"`
-	StopWithStdin bool   `hidden:"" help:"Stop when standard input ends."`
-	Byzantine     string `hidden:"" help:"Lie. Refused unless the genesis says devnet." placeholder:"KIND"`
+	Data          string        `help:"Data folder with genesis.json, keys.json and, with several validators, peers.json." required:"" type:"existingdir" placeholder:"DIR"`
+	Sync          bool          `help:"Where the folder has no chain yet, fetch the state of a recent checkpoint from the validators instead of executing the past."`
+	UnusedKey     bool          `help:"With --sync: this validator's key has never signed anything, here or elsewhere."`
+	WatchFor      time.Duration `help:"Longest time that the start listens for another process with this key, without voting. How long is drawn, from a fifth of it up, so that two that start together notice each other. Default: 10s, on a development chain 500ms." default:"-1ns" placeholder:"TIME"`
+	Alone         bool          `help:"Vote at once, without asking others what they heard from this key. I know that no other process has this key and that this folder is no older copy. Wrong, it costs the stake."`
+	StopWithStdin bool          `hidden:"" help:"Stop when standard input ends."`
+	Byzantine     string        `hidden:"" help:"Lie. Refused unless the genesis says devnet." placeholder:"KIND"`
 	listenFlags
 }
 
@@ -188,7 +189,7 @@ func (c *runCommand) Run(ctx context.Context, log *slog.Logger) error {
 	if err != nil {
 		return err
 	}
-	cfg.Byzantine, cfg.WatchViews = c.Byzantine, c.WatchViews
+	cfg.Byzantine, cfg.WatchFor, cfg.Alone = c.Byzantine, c.WatchFor, c.Alone
 	if c.Sync {
 		if err := node.SyncState(ctx, cfg, genesis, c.UnusedKey, log); err != nil {
 			return err

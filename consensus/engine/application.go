@@ -140,6 +140,8 @@ type Guard interface {
 	Permit(k simplex.Kind, p simplex.Proposal) error
 	// Note remembers a vote that the journal knows of.
 	Note(k simplex.Kind, p simplex.Proposal)
+	// CloseRound remembers that this key spoke in a round, in words that are not known.
+	CloseRound(r beacon.Round)
 	// Watermark returns what is remembered.
 	Watermark() simplex.Watermark
 	// Sync makes it durable. An error ends Run.

@@ -179,63 +179,6 @@ func TestVoteOfTheJournalWaitsForTheGuard(t *testing.T) {
 	})
 }
 
-// During the watch we ask for our own votes and give none; one that we do not
-// remember stops us, one that we do is nothing (node-ops.md §4.3).
-func TestWatchForOwnVotes(t *testing.T) {
-	watching := func(c *Config) { c.WatchViews = 2 }
-	f := func(rule string, stops bool, bans uint64, from beacon.Participant, say func(s *scene) []byte) {
-		t.Helper()
-		playWith(t, watching, func(s *scene) {
-			s.after = func(err error) {
-				if errors.Is(err, ErrDoppelganger) != stops {
-					t.Errorf("%s: Run = %v", rule, err)
-				}
-			}
-			if !slices.ContainsFunc(s.net.broadcast, func(m []byte) bool { return string(m) == string(rune(tagWatch)) }) {
-				t.Errorf("%s: nobody was asked", rule)
-			}
-			s.engine.guard.Note(simplex.Notarize, view(7, 1))
-			s.hear(from, say(s))
-			if n := s.engine.Stats.Bans.Load(); n != bans {
-				t.Errorf("%s: %d bans, want %d", rule, n, bans)
-			}
-		})
-	}
-	echoOf := func(v simplex.Vote) []byte { return appendEcho(nil, echo{v}) }
-	f("an unknown vote of ours", true, 0, 2, func(s *scene) []byte { return echoOf(s.voice[0].Sign(simplex.Nullify, view(9, 0))) })
-	f("another vote of our last view", true, 0, 2, func(s *scene) []byte { return echoOf(s.voice[0].Sign(simplex.Notarize, view(7, 2))) })
-	f("our last vote", false, 0, 2, func(s *scene) []byte { return echoOf(s.voice[0].Sign(simplex.Notarize, view(7, 1))) })
-	f("an old vote", false, 0, 2, func(s *scene) []byte { return echoOf(s.voice[0].Sign(simplex.Notarize, view(6, 3))) })
-	f("a forged vote", false, 1, 2, func(s *scene) []byte {
-		v := s.voice[2].Sign(simplex.Nullify, view(9, 0))
-		v.Signer = 0
-		return echoOf(v)
-	})
-	f("another's vote", false, 1, 2, func(s *scene) []byte { return echoOf(s.voice[2].Sign(simplex.Nullify, view(9, 0))) })
-	f("a peer with our name", true, 0, 0, func(s *scene) []byte { return s.vote(0, simplex.Nullify, view(9, 0)) })
-	f("our own vote come back", false, 0, 0, func(s *scene) []byte { return s.vote(0, simplex.Notarize, view(7, 1)) })
-}
-
-// The shortest watch is one: a limit that checks nothing at its least value is no
-// limit (cometbft issue 5435). During it no vote leaves, and after it some do.
-func TestShortestWatchWatches(t *testing.T) {
-	for _, views := range []int{0, 1} {
-		playWith(t, func(c *Config) { c.WatchViews = views }, func(s *scene) {
-			asked := slices.ContainsFunc(s.net.broadcast, func(m []byte) bool { return string(m) == string(rune(tagWatch)) })
-			who, _, msg := s.offerOf(encodeBlock(beacon.Round{View: 1}, s.parent, 1))
-			s.hear(who, msg)
-			voted := len(ownVotes(s.net.broadcast)) > 0
-			if asked != (views == 1) || voted != (views == 0) {
-				t.Errorf("watch of %d views: asked %v, voted %v", views, asked, voted)
-			}
-			s.wait(10 * time.Second)
-			if len(ownVotes(s.net.broadcast)) == 0 {
-				t.Errorf("watch of %d views: no vote after it", views)
-			}
-		})
-	}
-}
-
 // yes is a guard that refuses nothing, as one on another machine may for us.
 type yes struct{ memory }
 
@@ -267,52 +210,6 @@ func TestJournalChecksBesideTheGuard(t *testing.T) {
 			t.Errorf("a second word in view 1: %+v after %+v", v.Proposal, first[0].Proposal)
 		}
 	}
-}
-
-// A peer is told the last vote it sent.
-func TestWatchIsAnswered(t *testing.T) {
-	play(t, func(s *scene) {
-		s.hear(2, []byte{tagWatch})
-		if len(s.net.sent[2]) != 0 {
-			t.Error("answered without a vote to tell of")
-		}
-		vote := s.vote(2, simplex.Nullify, view(1, 0))
-		s.hear(2, vote)
-		s.hear(2, []byte{tagWatch})
-		if sent := s.net.sent[2]; len(sent) != 1 || string(sent[0][1:]) != string(vote) {
-			t.Errorf("answer %x, want the vote", sent)
-		}
-	})
-}
-
-// A whole network that restarts and watches gets going again.
-func TestWatchOfEverybodyEnds(t *testing.T) {
-	set, shares, g := committee(t, 4)
-	synctest.Test(t, func(t *testing.T) {
-		network := &mesh{engines: make([]*Engine, 4)}
-		apps := make([]*chainApp, 4)
-		for i := range apps {
-			apps[i] = newChainApp(t, g.Hash())
-			apps[i].blockTime = 100 * time.Millisecond
-			cfg := testConfig(t, set, shares[i], g.Hash())
-			cfg.WatchViews = 3
-			e, err := New(cfg, apps[i], port{network, beacon.Participant(i)}, new(diskJournal))
-			if err != nil {
-				t.Fatal(err)
-			}
-			network.engines[i] = e
-		}
-		reached := apps[0].want(5)
-		for _, e := range network.engines {
-			stop, _ := run(t, e)
-			defer func() { _ = stop() }()
-		}
-		select {
-		case <-reached:
-		case <-time.After(time.Minute):
-			t.Errorf("%d blocks after a minute", len(apps[0].final))
-		}
-	})
 }
 
 // What we say of leaders is what they did.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -51,11 +52,10 @@ type Config struct {
 
 	FetchTimeout time.Duration // wait for a peer's answer before the next one is asked
 
-	// WatchViews is how many views we watch at the start, without a vote, for
-	// votes in our own name: the sign of a second process with our key, or of a
-	// life that nothing here remembers. 0: no watch, as for a single validator.
-	// The watch ends in any case after as many certification timeouts.
-	WatchViews int
+	// Watch says how we look for another life of our key.
+	Watch Watch
+	// Log is told what an operator must know of our own votes. Nil: nobody is.
+	Log *slog.Logger
 
 	MaxBlockBytes   int           // largest block, a rule of the chain
 	InboxMessages   int           // peers' messages that wait; beyond: refused with ErrBusy
@@ -133,8 +133,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("skip after %d views, want at least 0", c.SkipAfter)
 	case c.FetchTimeout <= 0:
 		return fmt.Errorf("fetch timeout = %v, want above 0", c.FetchTimeout)
-	case c.WatchViews < 0:
-		return fmt.Errorf("watch = %d views, want at least 0", c.WatchViews)
+	case c.Watch.check() != nil:
+		return c.Watch.check()
 	case c.RetryInterval <= 0:
 		return fmt.Errorf("retry interval = %v, want above 0", c.RetryInterval)
 	case c.MaxBlockBytes < 1:

@@ -57,10 +57,12 @@
 //
 // # Our own words
 //
-// Each vote needs leave of the [Guard], which is durable apart from the journal
-// and before the vote leaves. A vote in our own name that neither knows ends
-// Run; at the start we can watch for one, without voting, for
-// [Config.WatchViews].
+// Each vote needs leave of the [Guard], which is durable apart from the journal,
+// after it and before the vote leaves. Every start asks the others what they heard
+// from our key and does not vote before a quorum less one have answered
+// ([Config.Watch]): what they heard from an earlier life closes its rounds, and a
+// word of our key in a round that began after our start ends Run, for another
+// process lives. The same question goes out as long as we run.
 //
 // # Catching up
 //

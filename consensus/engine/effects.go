@@ -102,7 +102,6 @@ func (e *Engine) enter(x simplex.EnterView) {
 		e.tally.Advance(x.Round.View - window)
 	}
 	e.entered(x)
-	e.watchOn()
 	e.Stats.View.Store(uint64(x.Round.View))
 }
 

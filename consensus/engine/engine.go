@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -36,6 +37,7 @@ type Engine struct {
 	guard   Guard
 	inbox   inbox
 	replies chan reply
+	links   chan beacon.Participant // that can be reached anew
 	Stats   Stats
 
 	// Owned by Run.
@@ -51,17 +53,18 @@ type Engine struct {
 	drafting drafting
 	seen     sightings // when proposals came
 	sharding sharding
-	leads    leads            // who leads the current view and its neighbours, and whether it proposed
-	watch    watch            // for votes in our own name
-	fault    error            // ends Run after the turn
-	events   []simplex.Event  // to be stepped in this turn
-	polls    []poll           // to be counted in this turn
-	arrivals []arrival        // certificates to be verified in this turn
-	fits     []arrival        // blocks to be held against their digests
-	fitting  int              // bytes of these that are being hashed
-	outgoing []simplex.Effect // to be carried out after the sync
-	dirty    bool             // the journal has records that are not durable
-	appended int              // journal bytes since the last pruning
+	leads    leads             // who leads the current view and its neighbours, and whether it proposed
+	watch    watch             // for another life of our key
+	spoken   simplex.Watermark // what the journal says of our votes at the start
+	fault    error             // ends Run: nothing leaves after it
+	events   []simplex.Event   // to be stepped in this turn
+	polls    []poll            // to be counted in this turn
+	arrivals []arrival         // certificates to be verified in this turn
+	fits     []arrival         // blocks to be held against their digests
+	fitting  int               // bytes of these that are being hashed
+	outgoing []simplex.Effect  // to be carried out after the sync
+	dirty    bool              // the journal has records that are not durable
+	appended int               // journal bytes since the last pruning
 
 	building    context.CancelFunc       // ends the Propose in progress
 	postponed   *simplex.RequestProposal // waits for deliveries to drain
@@ -99,12 +102,15 @@ func New(cfg Config, app Application, net Network, journal Journal) (*Engine, er
 	}
 	e := &Engine{
 		cfg: cfg, app: app, net: net, journal: journal, scheme: scheme, guard: cfg.Guard,
-		replies: make(chan reply),
+		replies: make(chan reply), links: make(chan beacon.Participant, cfg.Set.Len()),
 	}
 	if e.guard == nil {
 		e.guard = new(memory)
 	}
 	e.inbox = newInbox(&e.cfg, &e.Stats.InboxBytes)
+	if e.cfg.Log == nil {
+		e.cfg.Log = slog.New(slog.DiscardHandler)
+	}
 	e.Stats.Peers = make([]PeerStats, cfg.Set.Len())
 	e.Stats.Leaders = make([]LeaderStats, cfg.Set.Len())
 	return e, nil
@@ -156,14 +162,29 @@ func (e *Engine) Run(ctx context.Context) error {
 		case <-e.fetches.timer.C:
 			e.fetchAgain()
 		case <-e.watch.timer.C:
-			e.watchOver()
+			e.watchTick()
+		case p := <-e.links:
+			e.linked(p)
 		}
 	}
 }
 
 // turn does all that the last input leads to.
 func (e *Engine) turn(ctx context.Context) error {
-	for e.busy() || len(e.outgoing) > 0 || e.reads.due() || len(e.fits) > 0 || len(e.sharding.rebuilds) > 0 || e.sharding.checks.due() || len(e.drafting.waiting) > 0 {
+	for {
+		if err := e.carryOut(ctx); err != nil {
+			return err
+		}
+		e.watchOn()
+		if e.fault != nil || !e.busy() {
+			return e.fault
+		}
+	}
+}
+
+// carryOut goes on until nothing is left to do. Nothing leaves after a fault.
+func (e *Engine) carryOut(ctx context.Context) error {
+	for e.fault == nil && (e.busy() || len(e.outgoing) > 0 || e.reads.due() || len(e.fits) > 0 || len(e.sharding.rebuilds) > 0 || e.sharding.checks.due() || len(e.drafting.waiting) > 0) {
 		if err := e.settle(); err != nil {
 			return err
 		}
@@ -191,7 +212,7 @@ func (e *Engine) turn(ctx context.Context) error {
 	}
 	e.Stats.BlockBytes.Store(int64(e.blocks.bytes))
 	e.Stats.BlocksDropped.Store(e.blocks.dropped)
-	return e.fault
+	return nil
 }
 
 // busy reports whether the machine or the tally has something to do.
@@ -217,19 +238,19 @@ func (e *Engine) settle() error {
 	return nil
 }
 
-// sync makes durable what the machine wants kept, in the journal and in the
-// guard side by side. Only then may anything leave.
+// sync makes durable what the machine wants kept, in the journal and then in the
+// guard. Only then may anything leave. The order keeps the guard from closing a
+// view for a block that is nowhere: what is in the guard is in the journal
+// (docs/adr/0104).
 func (e *Engine) sync() error {
 	if !e.dirty {
 		return nil
 	}
 	start := time.Now()
-	var guarded error
-	var others sync.WaitGroup
-	others.Go(func() { guarded = e.guard.Sync() })
-	err := e.journal.Sync()
-	others.Wait()
-	if err := errors.Join(err, guarded); err != nil {
+	if err := e.journal.Sync(); err != nil {
+		return fmt.Errorf("sync votes: %w", err)
+	}
+	if err := e.guard.Sync(); err != nil {
 		return fmt.Errorf("sync votes: %w", err)
 	}
 	e.dirty = false
@@ -269,7 +290,11 @@ func (e *Engine) fired(t simplex.Timer) {
 }
 
 // step puts an event in line for this turn.
-func (e *Engine) step(event simplex.Event) { e.events = append(e.events, event) }
+func (e *Engine) step(event simplex.Event) {
+	if !e.hold(event) {
+		e.events = append(e.events, event)
+	}
+}
 
 // recount puts a poll in line for this turn, once.
 func (e *Engine) recount(v chain.View, k simplex.Kind) {

@@ -18,7 +18,7 @@ var (
 )
 
 // Tags of messages. Votes and certificates stand on the wire as package
-// simplex encodes them and bring their own.
+// simplex encodes them and bring their own; those of the watch are beside it.
 const (
 	tagVote        = 'v'
 	tagCertificate = 'c'
@@ -26,13 +26,12 @@ const (
 	tagBackfill    = 'b'
 	tagRequest     = 'r'
 	tagAnswered    = 'd'
-	tagWatch       = 'w'
-	tagEcho        = 'o'
 	tagDraft       = 'f' // a block foretold
 )
 
-// envelopeBytesMax is the most that a message adds to a block.
-const envelopeBytesMax = 1 + max(simplex.VoteBytesMax, simplex.CertificateBytesMax)
+// envelopeBytesMax is the most that a message adds to a block, and the most that a
+// message without one takes.
+const envelopeBytesMax = max(1+simplex.VoteBytesMax, 1+simplex.CertificateBytesMax, answerBytesMax)
 
 // message is what validators send each other: a [simplex.Vote], a
 // [simplex.Certificate], or one of the following.
@@ -52,16 +51,6 @@ type backfill struct {
 
 // request asks for the certificates and blocks of a round and later ones.
 type request struct{ round beacon.Round }
-
-// watchCall asks each peer for the last vote that it has from the sender.
-type watchCall struct{}
-
-// echo answers it.
-type echo struct{ vote simplex.Vote }
-
-func appendEcho(dst []byte, o echo) []byte {
-	return simplex.AppendVote(append(dst, tagEcho), o.vote)
-}
 
 // answered ends the answer to a request, so that the next one can follow.
 type answered struct{ round beacon.Round }
@@ -126,19 +115,12 @@ func decodeMessage(b []byte, maxBlockBytes int) (message, error) {
 			return answered{r}, nil
 		}
 		return request{r}, nil
-	case tagWatch:
-		if len(b) != 1 {
-			return nil, attest.ErrTrailing
-		}
-		return watchCall{}, nil
+	case tagAsk:
+		return decodeAsk(b[1:])
+	case tagAnswer:
+		return decodeAnswer(b[1:])
 	case tagDraft:
 		return decodeDraft(b[1:], maxBlockBytes)
-	case tagEcho:
-		v, err := simplex.DecodeVote(b[1:])
-		if err != nil {
-			return nil, fmt.Errorf("echo: %w", err)
-		}
-		return echo{v}, nil
 	}
 	return nil, ErrMessage
 }

@@ -13,7 +13,8 @@ import (
 // peer is what we keep of a validator.
 type peer struct {
 	guest
-	last simplex.Vote // the newest that came in; not verified
+	words [simplex.Finalize + 1]simplex.Vote // the newest of each kind that came in; not verified
+	lives lives                              // that asked in its name
 }
 
 // receive takes a message from a peer. A message that no honest validator
@@ -53,10 +54,10 @@ func (e *Engine) receive(d delivery) {
 	case answered:
 		e.admit() // what came before it is the answer
 		e.answeredBy(d.from, m.round.View)
-	case watchCall:
-		e.answerWatch(d.from)
-	case echo:
-		e.receiveEcho(d.from, m.vote)
+	case inquiry:
+		e.answerAsk(d.from, m)
+	case answer:
+		e.receiveAnswer(d.from, m)
 	}
 }
 
@@ -95,9 +96,11 @@ func (e *Engine) receiveVote(from beacon.Participant, v simplex.Vote) bool {
 		return false
 	}
 	view := v.Proposal.Round.View
-	if p := &e.peers[from]; view >= p.last.Proposal.Round.View {
-		p.last = v
-		e.Stats.Peers[from].LastVoteView.Store(uint64(view))
+	if last := &e.peers[from].words[v.Kind]; view >= last.Proposal.Round.View {
+		*last = v
+	}
+	if newest := &e.Stats.Peers[from].LastVoteView; uint64(view) > newest.Load() {
+		newest.Store(uint64(view))
 	}
 	e.step(simplex.VoteSeen{From: from, View: view, Kind: v.Kind})
 	if view <= e.machine.Floor().View || view > e.machine.View()+1 {
@@ -261,6 +264,9 @@ func (e *Engine) ban(p beacon.Participant) {
 	}
 	until := time.Now().Add(e.cfg.BlockPeerFor)
 	e.banned[p] = until
+	if e.watch.heard != nil {
+		e.watch.heard[p] = heard{} // it may have lied
+	}
 	e.Stats.Peers[p].BlockedUntilUnix.Store(until.Unix())
 }
 

@@ -376,8 +376,9 @@ func FuzzMessage(f *testing.F) {
 	f.Add(appendOffer(nil, offer{v, []byte("block")}))
 	f.Add(appendBackfill(nil, backfill{c, []byte("block")}))
 	f.Add(appendRequest(nil, request{beacon.Round{View: 300}}))
-	f.Add(appendEcho(nil, echo{v}))
-	f.Add([]byte{tagWatch})
+	f.Add(appendAsk(nil, inquiry{7, 2, true}))
+	f.Add(appendAnswer(nil, answer{instance: 7, number: 2, other: otherLife{9, true, time.Second}, words: []simplex.Vote{v}, entered: &c}))
+	f.Add(appendAnswer(nil, answer{instance: 7, number: 2}))
 	f.Add(appendDraft(nil, draft{beacon.Round{View: 300}, 299, []byte("block")}))
 	f.Add(appendAnswered(nil, answered{beacon.Round{View: 300}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -391,10 +392,10 @@ func FuzzMessage(f *testing.F) {
 			back = appendAnswered(nil, m)
 		case draft:
 			back = appendDraft(nil, m)
-		case watchCall:
-			back = []byte{tagWatch}
-		case echo:
-			back = appendEcho(nil, m)
+		case inquiry:
+			back = appendAsk(nil, m)
+		case answer:
+			back = appendAnswer(nil, m)
 		case simplex.Vote:
 			back = simplex.AppendVote(nil, m)
 		case simplex.Certificate:

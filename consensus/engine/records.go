@@ -122,6 +122,7 @@ func (e *Engine) resume() error {
 	if floor.View > 0 && !e.machine.Knows(floor.View, simplex.Finalize) {
 		return fmt.Errorf("view %d: %w", floor.View, ErrNoSeed)
 	}
+	e.nameClosed()
 	e.watchStart()
 	e.step(simplex.Resumed{})
 	return nil
@@ -157,6 +158,7 @@ func (e *Engine) replay(rec []byte) error {
 	}
 	if v, ok := r.(simplex.Vote); ok {
 		e.guard.Note(v.Kind, v.Proposal)
+		e.spoken.Note(v.Kind, v.Proposal)
 	}
 	if c, ok := r.(simplex.Certificate); ok && c.Proposal.Round.View > e.delivered {
 		e.tally.Close(c)

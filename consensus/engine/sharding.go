@@ -189,7 +189,7 @@ func (e *Engine) takeShardRelay(from beacon.Participant, r shardRelay, take rela
 	if v <= e.machine.Floor().View || v > e.machine.View()+1 {
 		return
 	}
-	if last := e.peers[from].last; last.Kind == simplex.Notarize && last.Proposal.Round.View == v && last.Proposal.Payload != r.digest {
+	if last := e.peers[from].words[simplex.Notarize]; last.Kind == simplex.Notarize && last.Proposal.Round.View == v && last.Proposal.Payload != r.digest {
 		e.refused(from, shards.ErrMixed) // it votes for another
 		return
 	}

@@ -34,13 +34,18 @@ type Stats struct {
 	BlocksDropped   atomic.Uint64 // blocks dropped for want of room, to be fetched if need be
 	BackfillsPutOff atomic.Uint64 // fetched blocks that found no room, to be fetched again
 
-	DraftsSent    atomic.Uint64 // drafts of our own blocks handed out
-	Evidence      atomic.Uint64 // proofs of a peer's contradiction
-	VotesWithheld atomic.Uint64 // own votes not made: watching, or against the guard
-	Watching      atomic.Bool   // at the start, for votes in our own name
-	FetchesSent   atomic.Uint64 // requests to peers
-	FetchesFailed atomic.Uint64 // of these, not answered in time
-	BlocksServed  atomic.Uint64 // blocks sent to peers that were behind
+	DraftsSent    atomic.Uint64          // drafts of our own blocks handed out
+	Evidence      atomic.Uint64          // proofs of a peer's contradiction
+	VotesWithheld atomic.Uint64          // own votes not made: listening, or against the guard
+	Watching      atomic.Bool            // the start listens for another life of our key
+	Silence       atomic.Pointer[string] // see SilenceReason
+	ClosedView    atomic.Uint64          // our current view, if the guard closed it; else 0
+	OwnQuestions  atomic.Uint64          // what did you hear in our name
+	OwnAnswers    atomic.Uint64          // to these
+	OwnVotesFound atomic.Uint64          // of an earlier life, which nothing here remembers
+	FetchesSent   atomic.Uint64          // requests to peers
+	FetchesFailed atomic.Uint64          // of these, not answered in time
+	BlocksServed  atomic.Uint64          // blocks sent to peers that were behind
 
 	ArchiveFailures atomic.Uint64 // looks into the archive that ended in an error
 

@@ -3,92 +3,253 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
-// ErrDoppelganger means that a vote in our own name is about, under our own
-// signature, that nothing here remembers: another process votes with our key,
-// or this one lost its memory. To go on voting could be a double vote.
-var ErrDoppelganger = errors.New("somebody votes with our key")
+// ErrDoppelganger means that another process votes with our key, or is about to.
+// To go on voting could be a double vote.
+var ErrDoppelganger = errors.New("somebody else votes with our key")
+
+// Watch says how a process looks for another life of its key: one that runs
+// beside it, or one whose votes nothing here remembers, as after a restore
+// (docs/adr/0103). The zero value does not look: for a validator without others.
+type Watch struct {
+	// Instance is a random number of this process, by which peers tell two with one
+	// key apart. 0: no watch.
+	Instance uint64
+	// Listen is how long a start listens at least before it votes. Two processes
+	// that start together notice each other if one of them listens for longer by
+	// some round trips: its caller draws it.
+	Listen time.Duration
+	// Every is the time between two questions while a start listens, Again the time
+	// between them later.
+	Every, Again time.Duration
+	// Alone lets a start vote at once. The operator knows that there is no other
+	// life.
+	Alone bool
+}
+
+func (w Watch) check() error {
+	if w.Instance != 0 && (w.Listen < 0 || w.Every <= 0 || w.Again <= 0) {
+		return fmt.Errorf("watch listens for %v and asks every %v, then %v: want times above 0", w.Listen, w.Every, w.Again)
+	}
+	return nil
+}
+
+// stale is how long after our start, or after the end of our silence, what peers
+// heard of another process may still be of one that ended before: messages lie in
+// queues.
+const stale = time.Second
+
+// watch is the look-out for another life of our key.
+type watch struct {
+	silent   bool         // no vote leaves yet
+	since    time.Time    // the start, or the end of the silence
+	until    time.Time    // listens at least until then
+	question uint32       // the newest
+	asked    [2]time.Time // the newest and the one before, for the first time
+	final    uint32       // the first that was asked when the listening was over; 0: none yet
+	heard    []heard      // by participant
+	// horizon is the newest round that can have begun before we started, once a
+	// quorum less one have answered; 0 before. Our key's words in later rounds are
+	// those of another process that lives.
+	horizon chain.View
+	held    []simplex.Event // verdicts and blocks that we would have voted for
+	nullify chain.View      // in which we would have given up
+	news    bool            // answers came that were not looked at
+	told    string          // the reason that the log has
+	toldAt  time.Time
+	timer   *time.Timer
+}
+
+// heard is the newest answer of a peer.
+type heard struct {
+	number uint32 // of the question; 0: none
+	view   chain.View
+	other  otherLife
+	at     time.Time // when the other was heard at the earliest; zero: not lately
+}
 
 // memory is the guard of a node without one.
 type memory struct{ mark simplex.Watermark }
 
 func (m *memory) Permit(k simplex.Kind, p simplex.Proposal) error { return m.mark.Permit(k, p) }
 func (m *memory) Note(k simplex.Kind, p simplex.Proposal)         { m.mark.Note(k, p) }
+func (m *memory) CloseRound(r beacon.Round)                       { m.mark.CloseRound(r) }
 func (m *memory) Watermark() simplex.Watermark                    { return m.mark }
 func (m *memory) Sync() error                                     { return nil }
 
-// watch is the wait at the start, without votes, for votes in our own name.
-type watch struct {
-	views int // left
-	timer *time.Timer
-}
-
-// permit lets the machine vote: not while we watch, and not against what this
+// permit lets the machine vote: not while we listen, and not against what this
 // key said before.
 func (e *Engine) permit(k simplex.Kind, p simplex.Proposal) bool {
-	if e.watch.views > 0 || e.guard.Permit(k, p) != nil {
+	view := p.Round.View
+	if e.watch.silent {
+		if k == simplex.Nullify {
+			e.watch.nullify = view
+		}
 		e.Stats.VotesWithheld.Add(1)
 		return false
+	}
+	if err := e.guard.Permit(k, p); err != nil {
+		e.Stats.VotesWithheld.Add(1)
+		if view == e.machine.View() { // a late word about an older view can be spared
+			e.Stats.ClosedView.Store(uint64(view))
+		}
+		return false
+	}
+	if view >= chain.View(e.Stats.ClosedView.Load()) {
+		e.Stats.ClosedView.Store(0)
 	}
 	return true
 }
 
+// watches reports whether we look for another life of our key.
+func (e *Engine) watches() bool { return e.cfg.Share != nil && e.cfg.Watch.Instance != 0 }
+
 // watchStart begins the watch.
 func (e *Engine) watchStart() {
-	if e.cfg.Share == nil || e.cfg.WatchViews == 0 {
+	if !e.watches() {
 		return
 	}
-	e.watch.views = e.cfg.WatchViews + 1 // the first view is entered by Resumed
-	e.watch.timer.Reset(time.Duration(e.cfg.WatchViews) * e.cfg.CertificationTimeout)
-	e.Stats.Watching.Store(true)
+	now := time.Now()
+	e.watch.heard = make([]heard, e.cfg.Set.Len())
+	e.watch.since, e.watch.until = now, now.Add(e.cfg.Watch.Listen)
+	e.watch.silent = !e.cfg.Watch.Alone
+	e.Stats.Watching.Store(e.watch.silent)
+	e.watchTick()
+	e.reason()
 }
 
-// watchOn asks the peers, in each view of the watch, for the last vote they
-// have from us.
-func (e *Engine) watchOn() {
-	if e.watch.views <= 1 {
-		e.watchOver()
+// watchTick asks every peer, and sets the time of the next question.
+func (e *Engine) watchTick() {
+	now := time.Now()
+	e.askAll()
+	if !e.watch.silent {
+		e.watch.timer.Reset(e.cfg.Watch.Again)
 		return
 	}
-	e.watch.views--
-	e.net.Broadcast([]byte{tagWatch})
+	if left := e.watch.until.Sub(now); left > 0 {
+		e.watch.final = 0
+		e.watch.timer.Reset(min(left, e.cfg.Watch.Every))
+	} else {
+		if e.watch.final == 0 {
+			e.watch.final = e.watch.question
+		}
+		e.watch.timer.Reset(e.cfg.Watch.Every)
+	}
+	e.reason()
 }
 
-// watchOver lets us vote: from the next event on, and in a view that waits for
-// our vote at the retry timer.
-func (e *Engine) watchOver() {
-	e.watch.views = 0
-	e.Stats.Watching.Store(false)
+func (e *Engine) askAll() {
+	e.watch.question++
+	e.watch.asked = [2]time.Time{time.Now(), e.watch.asked[0]}
+	e.Stats.OwnQuestions.Add(1)
+	e.net.Broadcast(appendAsk(nil, e.ownAsk()))
 }
 
-// answerWatch tells a peer the last vote that we have from it.
-func (e *Engine) answerWatch(to beacon.Participant) {
-	p := &e.peers[to]
-	if p.last.Kind == 0 || !p.allows(time.Now(), e.cfg.FetchTimeout) {
+func (e *Engine) ownAsk() inquiry {
+	return inquiry{e.cfg.Watch.Instance, e.watch.question, !e.watch.silent}
+}
+
+// Linked tells the engine that a validator can be reached, anew or for the first
+// time. It never blocks and may be called by many goroutines.
+func (e *Engine) Linked(p beacon.Participant) {
+	select {
+	case e.links <- p:
+	default: // the next question goes to everybody
+	}
+}
+
+// linked asks a peer as soon as there is a way to it.
+func (e *Engine) linked(p beacon.Participant) {
+	if e.watches() && int(p) < len(e.peers) && !e.isSelf(p) {
+		e.Stats.OwnQuestions.Add(1)
+		e.net.Send(p, appendAsk(nil, e.ownAsk()))
+	}
+}
+
+// answerAsk tells a peer what came in under its name.
+func (e *Engine) answerAsk(to beacon.Participant, q inquiry) {
+	p, now := &e.peers[to], time.Now()
+	if q.instance == 0 || !p.allows(now, e.cfg.FetchTimeout) {
 		return
 	}
-	e.net.Send(to, appendEcho(nil, echo{p.last}))
+	a := answer{instance: q.instance, number: q.number, other: p.lives.meet(q, now)}
+	for _, v := range p.words {
+		if v.Kind != 0 {
+			a.words = append(a.words, v)
+		}
+	}
+	a.entered = e.entry()
+	e.net.Send(to, appendAnswer(nil, a))
 }
 
-// receiveEcho takes a vote that somebody else has from us. Nobody but the
-// holder of our key can make one, so only a false one is the sender's fault.
-func (e *Engine) receiveEcho(from beacon.Participant, v simplex.Vote) {
-	if e.cfg.Share == nil || v.Signer != e.cfg.Self || v.Proposal.Round.Epoch != e.cfg.Set.Epoch() {
-		e.ban(from)
+// entry is the certificate by which we entered our view, if it is here.
+func (e *Engine) entry() *simplex.Certificate {
+	if v := e.machine.View(); v > 0 {
+		for k := simplex.Finalize; k >= simplex.Notarize; k-- {
+			if c, ok := e.machine.Certificate(v-1, k); ok {
+				return &c
+			}
+		}
+	}
+	return nil
+}
+
+// lives are the two processes that asked last in the name of one validator: with
+// a single key there is one, or one that took over from another.
+type lives [2]struct {
+	inquiry
+	at time.Time
+}
+
+// meet notes a process that asks, and returns the other one.
+func (l *lives) meet(q inquiry, now time.Time) (other otherLife) {
+	if l[0].instance != q.instance {
+		l[1] = l[0]
+	}
+	l[0].inquiry, l[0].at = q, now
+	if l[1].instance == 0 || l[1].instance == q.instance {
+		return otherLife{}
+	}
+	return otherLife{l[1].instance, l[1].votes, now.Sub(l[1].at)}
+}
+
+// receiveAnswer takes what a peer has heard in our name. Nobody but a holder of
+// our key can have made a vote in it, so only a false one is the sender's fault.
+func (e *Engine) receiveAnswer(from beacon.Participant, a answer) {
+	if !e.watches() || a.instance != e.cfg.Watch.Instance || a.number > e.watch.question {
+		return // of another life of ours
+	}
+	for _, v := range a.words {
+		if v.Signer != e.cfg.Self || v.Proposal.Round.Epoch != e.cfg.Set.Epoch() || !e.recognise(v) {
+			e.ban(from)
+			return
+		}
+	}
+	h := &e.watch.heard[from]
+	if a.number < h.number {
 		return
 	}
-	if !e.recognise(v) {
-		e.ban(from)
+	e.Stats.OwnAnswers.Add(1)
+	e.watch.news = true
+	*h = heard{number: a.number, other: a.other}
+	if back := e.watch.question - a.number; back < uint32(len(e.watch.asked)) && a.other.instance != 0 {
+		h.at = e.watch.asked[back].Add(-a.other.age) // it was heard after that, or then
+	}
+	if a.entered != nil {
+		h.view = a.entered.Proposal.Round.View + 1
+		e.receiveCertificate(arrival{from, *a.entered, nil}) // the peer is banned if it is false
 	}
 }
 
-// recognise ends Run if a vote in our name is not ours, whether we still watch
-// or not. It reports false for a vote that our key did not sign.
+// recognise takes a vote in our name that came from outside. It reports false for
+// one that our key did not sign.
 func (e *Engine) recognise(v simplex.Vote) bool {
 	mark := e.guard.Watermark()
 	if v.Signer != e.cfg.Self || mark.Said(v.Kind, v.Proposal) {
@@ -97,7 +258,190 @@ func (e *Engine) recognise(v simplex.Vote) bool {
 	if len(e.scheme.BadIndividuals([]simplex.Vote{v})) > 0 {
 		return false
 	}
-	e.fault = fmt.Errorf("%s of view %d, our last was in view %d: %w",
-		v.Kind, v.Proposal.Round.View, mark.Round().View, ErrDoppelganger)
+	view := v.Proposal.Round.View
+	if e.watches() && (e.watch.horizon == 0 || view <= e.watch.horizon) {
+		// The word of an earlier life. What else it said in that round is not known.
+		e.guard.CloseRound(v.Proposal.Round)
+		e.Stats.OwnVotesFound.Add(1)
+		e.cfg.Log.Warn("an earlier life of this key voted where nothing here remembers it: the round is closed",
+			"vote", v.Kind, "view", view, "block", v.Proposal.Payload, "we_remember", mark.Round().View)
+		if err := e.guard.Sync(); err != nil {
+			e.fault = fmt.Errorf("sync votes: %w", err)
+		}
+		return true
+	}
+	e.fault = fmt.Errorf("%s of view %d, which began after this process started in view %d at the latest: %w",
+		v.Kind, view, e.watch.horizon, ErrDoppelganger)
 	return true
+}
+
+// watchOn draws conclusions from what came in: it is called when the machine has
+// nothing more to say.
+func (e *Engine) watchOn() {
+	if !e.watches() || e.fault != nil {
+		return
+	}
+	quorum := e.cfg.Set.Quorum() - 1
+	if e.watch.horizon == 0 && e.answers(1) >= quorum {
+		e.watch.horizon = max(e.machine.View(), e.newestView()) + 1
+	}
+	if e.watch.news {
+		e.watch.news = false
+		e.lookAtOther()
+	}
+	if e.watch.silent && e.fault == nil && e.reason() == "" {
+		e.watchOver()
+	}
+}
+
+// answers counts the peers that answered a question or a later one.
+func (e *Engine) answers(number uint32) (n int) {
+	for _, h := range e.watch.heard {
+		if h.number >= number && h.number > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// newestView is the view of the peer that is furthest, which a certificate proves.
+func (e *Engine) newestView() (v chain.View) {
+	for _, h := range e.watch.heard {
+		v = max(v, h.view)
+	}
+	return v
+}
+
+// lookAtOther acts on another process of which more than a third of the peers
+// have heard since we started. Of two that start together the one with the lower
+// number stays; one that votes already stays, and of two that vote neither.
+func (e *Engine) lookAtOther() {
+	other, at := e.other()
+	switch {
+	case other.instance == 0:
+	case other.votes:
+		e.fault = fmt.Errorf("peers hear of another process, instance %016x, which votes with our key (this is instance %016x): %w",
+			other.instance, e.cfg.Watch.Instance, ErrDoppelganger)
+	case e.watch.silent && other.instance < e.cfg.Watch.Instance:
+		e.fault = fmt.Errorf("peers hear of another process with our key, instance %016x, which starts as well (this is instance %016x): %w",
+			other.instance, e.cfg.Watch.Instance, ErrDoppelganger)
+	case e.watch.silent: // it stops when it hears of us: until then we wait
+		if until := at.Add(2*e.cfg.Watch.Every + stale); until.After(e.watch.until) {
+			e.watch.until, e.watch.final = until, 0
+			e.watch.timer.Reset(min(time.Until(until), e.cfg.Watch.Every))
+		}
+	}
+}
+
+// other is a process with our key that more than a third of the peers heard of,
+// after what an ended one can have left in queues.
+func (e *Engine) other() (found otherLife, at time.Time) {
+	const rather = 2 // times stale: what is older says nothing of now
+	need := e.cfg.Set.Len() - e.cfg.Set.Quorum() + 1
+	for i, h := range e.watch.heard {
+		if h.other.instance == 0 || h.other.instance == e.cfg.Watch.Instance {
+			continue
+		}
+		n, votes, last := 0, 0, time.Time{}
+		for _, o := range e.watch.heard {
+			if o.other.instance == h.other.instance && o.at.After(e.watch.since.Add(stale)) {
+				n++
+				if o.other.votes {
+					votes++
+				}
+				if o.at.After(last) {
+					last = o.at
+				}
+			}
+		}
+		if n >= need && (found.instance == 0 || votes >= need) && time.Since(last) < rather*stale+e.cfg.Watch.Every {
+			found, at = e.watch.heard[i].other, last
+			found.votes = votes >= need
+		}
+	}
+	return found, at
+}
+
+// reason says why no vote leaves yet, or nothing if one may. It tells the log of
+// each new reason, and of an old one once a minute.
+func (e *Engine) reason() string {
+	if !e.watch.silent {
+		return ""
+	}
+	var text string
+	want := e.cfg.Set.Quorum() - 1
+	got := e.answers(max(1, e.watch.question-1, e.watch.final))
+	switch view, newest := e.machine.View(), e.newestView(); {
+	case e.watch.final == 0:
+		text = "listens for another life of this key before it votes"
+	case got < want:
+		text = fmt.Sprintf("asks what validators heard from this key: %d must answer, lacking are of %s", want, e.unheard())
+	case view < newest:
+		text = fmt.Sprintf("is in view %d and does not vote before it is in view %d with its peers", view, newest)
+	}
+	e.Stats.Silence.Store(&text)
+	if text != "" && (text != e.watch.told || time.Since(e.watch.toldAt) >= time.Minute) {
+		e.watch.told, e.watch.toldAt = text, time.Now()
+		e.cfg.Log.Info("no votes yet: this validator "+text, "instance", fmt.Sprintf("%016x", e.cfg.Watch.Instance))
+	}
+	return text
+}
+
+// unheard lists validators that have not answered lately, a few of them.
+func (e *Engine) unheard() string {
+	const few = 8
+	var names []string
+	for i, h := range e.watch.heard {
+		if e.isSelf(beacon.Participant(i)) || h.number >= max(1, e.watch.question-1, e.watch.final) {
+			continue
+		}
+		if len(names) == few {
+			names = append(names, "and others")
+			break
+		}
+		names = append(names, fmt.Sprint(i))
+	}
+	return strings.Join(names, " ")
+}
+
+// hold keeps what we would vote on, until we may. It reports whether it did.
+func (e *Engine) hold(event simplex.Event) bool {
+	if !e.watch.silent {
+		return false
+	}
+	switch event.(type) {
+	case simplex.Verified, simplex.ProposalReady:
+		const held = 2 // a verdict and a block of the current view
+		if len(e.watch.held) == held {
+			e.watch.held = e.watch.held[1:]
+		}
+		e.watch.held = append(e.watch.held, event)
+		return true
+	}
+	return false
+}
+
+// watchOver lets us vote, at once in a view that waits for our word.
+func (e *Engine) watchOver() {
+	e.watch.silent, e.watch.since = false, time.Now()
+	e.Stats.Watching.Store(false)
+	e.Stats.Silence.Store(nil)
+	e.cfg.Log.Info("votes from now on: no other life of this key was heard of", "view", e.machine.View(), "instance", fmt.Sprintf("%016x", e.cfg.Watch.Instance))
+	for _, event := range e.watch.held { // of other views they have no effect
+		e.step(event)
+	}
+	if v := e.machine.View(); e.watch.nullify == v {
+		e.step(simplex.TimerFired{View: v, Timer: simplex.TimerRetry})
+	}
+	e.watch.held = nil
+	e.watch.timer.Reset(e.cfg.Watch.Again)
+}
+
+// SilenceReason is why no vote leaves yet, in words that follow "this validator";
+// it is empty if votes may leave.
+func (s *Stats) SilenceReason() string {
+	if text := s.Silence.Load(); text != nil {
+		return *text
+	}
+	return ""
 }

@@ -41,6 +41,7 @@ import (
 	"io/fs"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
@@ -229,6 +230,9 @@ func (g *Guard) Permit(k simplex.Kind, p simplex.Proposal) error {
 // Note remembers a vote that another memory of this key knows of: the journal,
 // or the network.
 func (g *Guard) Note(k simplex.Kind, p simplex.Proposal) { g.mark.Note(k, p) }
+
+// CloseRound remembers that the key spoke in a round, in words that are not known here.
+func (g *Guard) CloseRound(r beacon.Round) { g.mark.CloseRound(r) }
 
 // Watermark returns what is remembered, durable or not.
 func (g *Guard) Watermark() simplex.Watermark { return g.mark }

@@ -70,6 +70,14 @@ func (w *Watermark) Note(k Kind, p Proposal) {
 	w.raise(k, Mark{Proposal: p})
 }
 
+// CloseRound remembers that something was said in a round, and not what: nothing more may
+// be said in it.
+func (w *Watermark) CloseRound(r beacon.Round) {
+	for k := Notarize; k <= Finalize; k++ {
+		w.raise(k, Mark{Proposal: Proposal{Round: r}, Blind: true})
+	}
+}
+
 // Merge takes in the memory of another process with the same key. The result
 // permits nothing that either of them refuses.
 func (w *Watermark) Merge(o Watermark) {

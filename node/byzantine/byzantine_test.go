@@ -40,7 +40,7 @@ func TestOtherMessagesPassUnchanged(t *testing.T) {
 	certificate := simplex.AppendCertificate(nil, simplex.Certificate{Kind: simplex.Notarize, Proposal: vote(simplex.Notarize).Proposal})
 	l := &Liar{}
 	for _, rewrite := range []func(*Liar, beacon.Participant, []byte) [][]byte{spoilIndividual, conflict, nullify, silence, equivocate} {
-		for _, msg := range [][]byte{certificate, {'w'}, []byte("r request")} {
+		for _, msg := range [][]byte{certificate, {'q'}, []byte("r request")} {
 			if out := rewrite(l, 1, msg); len(out) != 1 || !bytes.Equal(out[0], msg) {
 				t.Errorf("%q becomes %q", msg, out)
 			}

@@ -63,6 +63,10 @@ type Config struct {
 	ExchangeInterval time.Duration // between reminders of addresses
 	FloodWait        time.Duration // transactions gathered into one batch
 
+	// Linked, if it is set, is told the number of each member and full node that a
+	// connection comes into use with, anew or for the first time. It must not block.
+	Linked func(peer int)
+
 	Log *slog.Logger
 }
 

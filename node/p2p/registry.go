@@ -86,6 +86,9 @@ func (t *Transport) activate(l *link) error {
 	}
 	p.set(l)
 	p.stats.connections.Add(1)
+	if t.cfg.Linked != nil {
+		t.cfg.Linked(p.id)
+	}
 	if old == nil {
 		t.cfg.Log.Log(context.Background(), p.level(), "peer connected", "peer", p.id, "address", l.conn.RemoteAddr(), "member", p.member)
 		t.notify()

@@ -61,8 +61,8 @@ func (m *machine) start() error {
 	cfg.DataDir, cfg.P2PAddr, cfg.Byzantine = m.dir, m.address, m.lie
 	cfg.FreeBytesFloor, cfg.SubmittedBytes, cfg.CheckpointBlocks = 0, 0, 0
 	cfg.Exec.Workers, cfg.StateMemory = 1, 1<<30
-	if m.run.plan.WatchViews >= 0 {
-		cfg.WatchViews = m.run.plan.WatchViews
+	if m.run.plan.WatchFor >= 0 {
+		cfg.WatchFor = m.run.plan.WatchFor
 	}
 	log := slog.New(slog.NewTextHandler(m.run.trace, &slog.HandlerOptions{Level: slog.LevelInfo})).With("node", m.id)
 	n, err := node.OpenOn(m.host(l), cfg, m.run.genesis, log)

@@ -14,7 +14,7 @@ type Plan struct {
 	BlockTime  time.Duration
 	Storm      time.Duration // with faults; then they end
 	Calm       time.Duration // in which all must get on and be level
-	WatchViews int           // of every validator at its starts; negative: the default
+	WatchFor   time.Duration // of every validator at its starts; negative: the default
 
 	Weather    Weather
 	Liars      []string      // kinds of package byzantine, the last machines
@@ -37,7 +37,7 @@ var liesThatStay = []string{
 func Draw(seed uint64) Plan {
 	rng := rand.New(rand.NewPCG(seed, 0x51d))
 	p := Plan{
-		Seed: seed, Validators: 4, BlockTime: time.Second, Storm: 3 * time.Minute, Calm: 90 * time.Second, WatchViews: -1,
+		Seed: seed, Validators: 4, BlockTime: time.Second, Storm: 3 * time.Minute, Calm: 90 * time.Second, WatchFor: -1,
 		Weather: Weather{Delay: time.Duration(1+rng.IntN(60)) * time.Millisecond, Jitter: time.Duration(1+rng.IntN(20)) * time.Millisecond},
 	}
 	if rng.IntN(4) == 0 {

@@ -1,0 +1,121 @@
+package engine
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain/attest"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+)
+
+// Tags of the two messages of the watch.
+const (
+	tagAsk    = 'q'
+	tagAnswer = 'a'
+)
+
+// answerBytesMax is the most that an answer takes: a vote of each kind, and the
+// certificate by which the peer entered its view.
+const answerBytesMax = 1 + 8 + 4 + 1 + 8 + 4 + 1 + int(simplex.Finalize)*simplex.VoteBytesMax + simplex.CertificateBytesMax
+
+// inquiry asks a peer what it has heard in the name of the sender.
+type inquiry struct {
+	instance uint64 // of the asking process
+	number   uint32 // of the question, from 1
+	votes    bool   // the process votes; else it listens still
+}
+
+func appendAsk(dst []byte, a inquiry) []byte {
+	dst = binary.BigEndian.AppendUint64(append(dst, tagAsk), a.instance)
+	dst = binary.BigEndian.AppendUint32(dst, a.number)
+	if a.votes {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
+}
+
+func decodeAsk(b []byte) (inquiry, error) {
+	if len(b) != 13 || b[12] > 1 {
+		return inquiry{}, ErrMessage
+	}
+	return inquiry{binary.BigEndian.Uint64(b), binary.BigEndian.Uint32(b[8:]), b[12] == 1}, nil
+}
+
+// answer is what a peer has heard in the name of the one that asks. An answer
+// without votes says that there were none.
+type answer struct {
+	instance uint64 // of the question
+	number   uint32
+	other    otherLife      // of another process with the same key; zero: none
+	words    []simplex.Vote // the newest of each kind, in order of kind
+	// entered is the certificate by which the peer came to its view, so that nobody
+	// can pretend to be further than a quorum is. Nil: it is where the chain begins,
+	// or where its last life ended.
+	entered *simplex.Certificate
+}
+
+// otherLife is a process that asked in a validator's name.
+type otherLife struct {
+	instance uint64 // 0: none
+	votes    bool
+	age      time.Duration // since it asked last
+}
+
+func appendAnswer(dst []byte, a answer) []byte {
+	dst = binary.BigEndian.AppendUint64(append(dst, tagAnswer), a.instance)
+	dst = binary.BigEndian.AppendUint32(dst, a.number)
+	flag := byte(0)
+	if a.other.votes {
+		flag = 1
+	}
+	dst = binary.BigEndian.AppendUint64(append(dst, flag), a.other.instance)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(min(a.other.age.Milliseconds(), math.MaxUint32)))
+	dst = append(dst, byte(len(a.words)))
+	for _, v := range a.words {
+		dst = simplex.AppendVote(dst, v)
+	}
+	if a.entered != nil {
+		dst = simplex.AppendCertificate(dst, *a.entered)
+	}
+	return dst
+}
+
+func decodeAnswer(b []byte) (answer, error) {
+	const head = 8 + 4 + 1 + 8 + 4 + 1
+	if len(b) < head {
+		return answer{}, ErrMessage
+	}
+	a := answer{instance: binary.BigEndian.Uint64(b), number: binary.BigEndian.Uint32(b[8:])}
+	a.other = otherLife{
+		votes: b[12] == 1, instance: binary.BigEndian.Uint64(b[13:]),
+		age: time.Duration(binary.BigEndian.Uint32(b[21:])) * time.Millisecond,
+	}
+	n, rest := int(b[25]), b[head:]
+	if b[12] > 1 || n > int(simplex.Finalize) || a.other.instance == 0 && (a.other.votes || a.other.age != 0) {
+		return answer{}, ErrMessage
+	}
+	for range n {
+		v, after, err := simplex.ReadVote(rest)
+		if err != nil {
+			return answer{}, fmt.Errorf("answer: %w", err)
+		}
+		if len(a.words) > 0 && a.words[len(a.words)-1].Kind >= v.Kind {
+			return answer{}, fmt.Errorf("answer: %w", ErrMessage)
+		}
+		a.words, rest = append(a.words, v), after
+	}
+	if len(rest) == 0 {
+		return a, nil
+	}
+	c, rest, err := simplex.ReadCertificate(rest)
+	if err != nil {
+		return answer{}, fmt.Errorf("answer: %w", err)
+	}
+	if len(rest) != 0 {
+		return answer{}, attest.ErrTrailing
+	}
+	a.entered = &c
+	return a, nil
+}
