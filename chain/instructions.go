@@ -142,7 +142,7 @@ var systemInstructions = []InstructionSpec{
 	system(AddrStaking, 91, "validator_register").in(LaneSystem, SenderCandidate).args(Arg{"peer_key", ArgHash, false}, Arg{"bls_key", ArgBytes, false}, Arg{"bls_possession", ArgBytes, false}, Arg{"reward_address", ArgAddress, false}).note("the value is the stake"),
 	system(AddrStaking, 92, "validator_exit").in(LaneSystem, SenderValidator),
 	system(AddrStaking, 93, "validator_unjail").in(LaneSystem, SenderValidator),
-	system(AddrStaking, OpEvidenceSubmit, "evidence_submit").runs().in(LaneSystem, SenderValidator).args(Arg{"first", ArgBytes, false}, Arg{"second", ArgBytes, false}).note("two conflicting votes of one validator, each peer key ‖ kind ‖ subject ‖ signature; in ascending order"),
+	system(AddrStaking, OpEvidenceSubmit, "evidence_submit").runs().in(LaneSystem, SenderValidator).args(Arg{"first", ArgBytes, false}, Arg{"second", ArgBytes, false}).note("two conflicting votes of one validator in a view not above the block's, each peer key ‖ kind ‖ subject ‖ signature; in ascending order"),
 
 	// Rent (whitepaper, "State Rent Model"; resolution 3).
 	system(AddrRent, OpRentPrepay, "rent_prepay").runs().args(Arg{"actor", ArgAddress, false}, Arg{"epochs", ArgUint, false}).note("anybody's, out of the sender's balance; arrears first"),

@@ -18,6 +18,7 @@ type Inputs struct {
 	ChainID         uint64
 	Genesis         chain.Hash   // hash that binds consensus signatures to the chain
 	Epoch           chain.Epoch  // of the block's round
+	View            chain.View   // the same
 	Height          chain.Height // at least 1
 	TimestampMillis uint64
 	BaseFees        [chain.NumLanes]chain.FeePair

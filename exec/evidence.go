@@ -120,6 +120,9 @@ func (b *block) submitEvidence(tx *chain.VerifiedTx) (uint16, error) {
 	if err != nil {
 		return codeOfEvidence(err), nil
 	}
+	if e.First.Proposal.Round.View > b.in.View {
+		return chain.CodeWrongState, nil // of a view to come (ADR 116)
+	}
 	var accused *chain.Validator
 	member := func(key chain.PeerKey) bool {
 		for i := range b.in.Validators {

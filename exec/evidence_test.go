@@ -15,6 +15,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec"
 )
 
+// courtView is the view of the court's blocks.
+const courtView = 1_000
+
 // court is a chain whose four validators can sign.
 type court struct {
 	*testChain
@@ -39,7 +42,7 @@ func newCourt(t testing.TB) *court {
 
 func (c *court) inputs() exec.Inputs {
 	in := c.testChain.inputs()
-	in.Genesis, in.Epoch = chain.Hash{7}, 2
+	in.Genesis, in.Epoch, in.View = chain.Hash{7}, 2, courtView
 	return in
 }
 
@@ -228,6 +231,26 @@ func TestEvidenceRefused(t *testing.T) {
 			t.Errorf("%d convictions, %v", n, err)
 		}
 	})
+}
+
+// TestEvidenceOfViewsToCome: nobody is convicted of a view above the block's. A leaked
+// key signs for any view, and would give convictions without end (hostile.md 1.7).
+func TestEvidenceOfViewsToCome(t *testing.T) {
+	c := newCourt(t)
+	f := func(view chain.View, want uint16) {
+		t.Helper()
+		e := attest.NewEvidence(c.g.Validators[2].PeerKey, c.says(2, attest.Notarize, view, 1), c.says(2, attest.Notarize, view, 2))
+		if r := c.judge(c.accuse(rewardOf(0), e))[0]; r.Code != want {
+			t.Errorf("view %d in a block of view %d: %s, want %s", view, courtView, chain.CodeName(r.Code), chain.CodeName(want))
+		}
+	}
+	f(courtView+1, chain.CodeWrongState)
+	f(1<<62, chain.CodeWrongState)
+	f(courtView, chain.CodeOK)
+	f(courtView-1, chain.CodeOK)
+	if n, err := exec.Convictions(c.state); err != nil || n != 2 {
+		t.Errorf("%d convictions, %v; want 2", n, err)
+	}
 }
 
 // TestEvidenceIsForValidators: from anyone else it makes the block invalid

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
@@ -34,15 +36,16 @@ type accuser struct {
 	key      *secp256k1.PrivateKey        // of the reward account; nil: others have to submit
 	turn     func(attest.Offence) chain.Height
 	proofs   func() []attest.Evidence
-	head     func() (state.View, chain.Height)
-	baseFees func() chain.FeePair // of the system lane
+	head     func() (state.View, chain.Height, chain.View) // of the newest final block
+	close    func(attest.Offence)                          // of a proof that is settled
+	baseFees func() chain.FeePair                          // of the system lane
 	nonce    func(context.Context, chain.Address) (uint64, error)
 	submit   func(ctx context.Context, body []byte) error
 	changed  func() <-chan struct{} // closed with the next final block
 	log      *slog.Logger
 
 	cases map[attest.Offence]*accusation
-	quiet bool // it was said that there is no key
+	quiet bool // it was said that there is no key, or there need not be one
 }
 
 // accusation is what became of one proof so far. It does not outlive the
@@ -59,10 +62,11 @@ func newAccuser(n *Node) *accuser {
 	return &accuser{
 		chainID: n.genesis.ChainID, costs: func() *chain.IntrinsicCosts { return &n.ledger.Head().Force.Params.Intrinsic }, key: n.keys.Account,
 		turn: n.turnToAccuse, proofs: n.evidence.All, nonce: n.lanes.PendingNonce,
-		head: func() (state.View, chain.Height) {
+		head: func() (state.View, chain.Height, chain.View) {
 			head := n.ledger.Head()
-			return head.State, head.Height()
+			return head.State, head.Height(), head.Round.View
 		},
+		close: n.evidence.close, quiet: !n.keys.Validates(),
 		baseFees: func() chain.FeePair { return s.BaseFees().Fees[chain.LaneSystem] },
 		submit: func(ctx context.Context, body []byte) error {
 			// Not kept over a restart: the proof is, and is sent again where it is needed.
@@ -87,6 +91,12 @@ func (n *Node) turnToAccuse(o attest.Offence) chain.Height {
 	return accuseTurn * chain.Height((uint64(self)+uint64(o.Round.View))%size)
 }
 
+// isConvicted reports whether the state of the newest final block has the conviction.
+func (n *Node) isConvicted(o attest.Offence) bool {
+	number, err := exec.ConvictionOf(n.ledger.Head().State, o)
+	return err == nil && number != 0
+}
+
 // Run looks at the proofs after each final block until ctx ends.
 func (a *accuser) Run(ctx context.Context) error {
 	for {
@@ -105,16 +115,15 @@ func (a *accuser) Run(ctx context.Context) error {
 // look settles what the state has convicted and sends the first proof that is
 // due. While one is under way the others wait: their nonces would depend on it.
 func (a *accuser) look(ctx context.Context) error {
-	view, height := a.head()
-	for _, e := range a.proofs() {
+	view, height, round := a.head()
+	proofs := a.proofs()
+	a.forget(proofs)
+	for _, e := range proofs {
 		o := e.Offence()
 		c := a.cases[o]
 		if c == nil {
 			c = &accusation{due: height + a.turn(o)}
 			a.cases[o] = c
-		}
-		if c.settled {
-			continue
 		}
 		number, err := exec.ConvictionOf(view, o)
 		switch {
@@ -122,8 +131,13 @@ func (a *accuser) look(ctx context.Context) error {
 			a.log.Debug("convictions not read", "err", err) // the head moved on: the next block tells
 			return nil
 		case number != 0:
+			if !c.settled {
+				a.log.Info("validator is convicted", "validator", o.Accused, "view", o.Round.View, "conviction", number)
+			}
 			c.settled = true
-			a.log.Info("validator is convicted", "validator", o.Accused, "view", o.Round.View, "conviction", number)
+			a.close(o)
+		case c.settled: // given up
+		case o.Round.View > round: // the chain convicts for what has been
 		case a.key == nil:
 			a.sayNoKey(o)
 		case height < c.due && c.sent > 0:
@@ -145,6 +159,13 @@ func (a *accuser) look(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// forget drops what was known of proofs that are no longer there.
+func (a *accuser) forget(proofs []attest.Evidence) {
+	maps.DeleteFunc(a.cases, func(o attest.Offence, _ *accusation) bool {
+		return !slices.ContainsFunc(proofs, func(e attest.Evidence) bool { return e.Offence() == o })
+	})
 }
 
 func (a *accuser) sayNoKey(o attest.Offence) {

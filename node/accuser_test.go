@@ -20,6 +20,8 @@ type quietChain struct {
 	*accuser
 	overlay *state.Overlay
 	height  chain.Height
+	round   chain.View // of the newest final block
+	closed  []attest.Offence
 	sent    []*chain.Tx
 	refuse  error
 	log     strings.Builder
@@ -27,13 +29,14 @@ type quietChain struct {
 
 func newQuietChain(t *testing.T, proofs ...attest.Evidence) *quietChain {
 	t.Helper()
-	b := &quietChain{overlay: state.NewOverlay(state.Empty{}), height: 100}
+	b := &quietChain{overlay: state.NewOverlay(state.Empty{}), height: 100, round: 1000}
 	costs := chain.DefaultParams().Intrinsic
 	b.accuser = &accuser{
 		chainID: 7, costs: func() *chain.IntrinsicCosts { return &costs }, key: devAccount(devValidatorDomain, 0).Key,
 		turn:     func(attest.Offence) chain.Height { return 2 },
 		proofs:   func() []attest.Evidence { return proofs },
-		head:     func() (state.View, chain.Height) { return b.overlay, b.height },
+		head:     func() (state.View, chain.Height, chain.View) { return b.overlay, b.height, b.round },
+		close:    func(o attest.Offence) { b.closed = append(b.closed, o) },
 		baseFees: func() chain.FeePair { return chain.FeePair{PerCycle: 3, PerCell: 5} },
 		nonce:    func(context.Context, chain.Address) (uint64, error) { return 40, nil },
 		submit: func(_ context.Context, body []byte) error {

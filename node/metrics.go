@@ -37,6 +37,7 @@ func (n *Node) registry() *prometheus.Registry {
 	n.consensusMetrics(counter, gauge)
 	n.rpcMetrics(counter)
 	n.clockMetrics(counter, gauge)
+	n.evidenceMetrics(counter, gauge)
 	r.MustRegister(newAlarmMetrics(n.alarms))
 	r.MustRegister(newStageMetrics(&n.engine.Stats))
 	n.shardMetrics(counter)

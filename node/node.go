@@ -135,7 +135,7 @@ func (n *Node) open() error {
 	if n.set, err = beacon.NewValidatorSet(n.genesis); err != nil {
 		return fmt.Errorf("validator set: %w", err)
 	}
-	if n.evidence, err = openEvidence(n.cfg.DataDir, n.set, n.log); err != nil {
+	if n.evidence, err = openEvidence(n.cfg.DataDir, n.set, n.alarms, n.log); err != nil {
 		return err
 	}
 	return n.build()
@@ -201,6 +201,7 @@ func (n *Node) build() error {
 		return err
 	}
 	n.accuser = newAccuser(n)
+	n.evidence.judged, n.evidence.view = n.isConvicted, func() chain.View { return n.ledger.Head().Round.View }
 	n.room = newRoom(roomConfig{memory: stateMemory(n.cfg.StateMemory), tries: n.store.Resident, chain: n.chainRoom, log: n.log})
 	n.submitted = submitted.Open(submitted.Config{
 		Path: filepath.Join(n.cfg.DataDir, submittedFile), Bytes: n.cfg.SubmittedBytes, Share: clientShare(n.cfg.Devnet),
@@ -363,7 +364,7 @@ func (n *Node) Close() error {
 		errs = append(errs, n.guard.Close())
 	}
 	if n.evidence != nil {
-		errs = append(errs, n.evidence.close())
+		errs = append(errs, n.evidence.Close())
 	}
 	if n.states != nil {
 		errs = append(errs, n.states.Close())

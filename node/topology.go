@@ -31,8 +31,9 @@ import (
 //	                 ledger or sigverify               few Verify at a time
 //	ledger           head, tree of executed blocks     its inbox
 //	fan-out          nothing                           finalized events
-//	evidence         proofs of contradictions          the engine
-//	accuser          what it submits against others    final blocks
+//	evidence         proofs of contradictions          the engine, the accuser, every minute
+//	accuser          what it submits against others,   final blocks
+//	                 and which cases are settled
 //	submitted        file of clients' submissions      its queue, five times a second
 //	mesh             connections, address book         UDP socket, its queues
 //	checkpoints      files of recent states            peers' requests, every 10,000th commit
@@ -54,6 +55,7 @@ import (
 //	finalized         ledger → fan-out     256        blocks         wait         no final block may be skipped
 //	subscribers       fan-out → rpc        64 each    blocks         drop reader  it resumes from the store
 //	evidence          engine → its file    64         proofs         forget       an accused is banned with the first
+//	settled           accuser → evidence   64         offences       forget       it says so again with the next block
 //	submitted         sigverify → its file 4,096      submissions    drop new     seconds of a slow disk; clients may resend
 //	                                       8 MiB      bytes          drop new     memory
 //	inbox             mesh → engine        4,096      messages       not read     128 peers' votes of several views
@@ -86,9 +88,7 @@ func (n *Node) Run(ctx context.Context) error {
 	inner.start("room for state", n.room.run)
 	inner.start("clock", n.watchClock)
 	inner.start("submissions", n.submitted.Run)
-	if n.keys.Validates() {
-		inner.start("accuser", n.accuser.Run)
-	}
+	inner.start("accuser", n.accuser.Run)
 
 	if n.mesh != nil {
 		g.start("mesh", n.mesh.run)

@@ -32,6 +32,7 @@ func inputsOf(g *chain.Genesis, hash chain.Hash, h *chain.Header, parentBeacon c
 		ChainID:         g.ChainID,
 		Genesis:         hash,
 		Epoch:           h.Epoch,
+		View:            h.View,
 		Height:          h.Height,
 		TimestampMillis: h.TimestampMillis,
 		BaseFees:        h.BaseFees,
