@@ -93,6 +93,7 @@ func (n *Node) consensusMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("fetches_sent_total", "Requests to peers for what this node lacks.", s.FetchesSent.Load)
 	counter("fetches_failed_total", "Requests that were not answered in time.", s.FetchesFailed.Load)
 	counter("blocks_served_total", "Blocks sent to peers that were behind.", s.BlocksServed.Load)
+	counter("answers_refused_total", "Requests not answered because too many of the same peer, or of full nodes, were before them.", s.AnswersRefused.Load)
 	counter("archive_failures_total", "Stored blocks that could not be read for a peer: see the log.", s.ArchiveFailures.Load)
 	gauge("watching", "1 while the start listens for another life of this key and does not vote.", func() float64 {
 		if s.Watching.Load() {

@@ -119,7 +119,8 @@ type Finalization struct {
 // Archive is the application's store of final blocks.
 type Archive interface {
 	// Final returns final blocks from view v on, oldest first: at most limit of
-	// them, and no more after bytesMax bytes of blocks. With an error the peer
+	// them, and of bytesMax bytes, or the first one if that is larger. It may read
+	// little more than it returns: a request of ten bytes asks for it. With an error the peer
 	// gets what was found before it and asks others for the rest; to tell the
 	// operator is the application's part.
 	Final(ctx context.Context, v chain.View, limit, bytesMax int) ([]ArchivedBlock, error)

@@ -93,6 +93,7 @@ func testConfig(t testing.TB, set *beacon.ValidatorSet, share bls.Share, genesis
 // durable: what Finalized returned for survives a new engine, all else is lost
 // by restart.
 type chainApp struct {
+	pad        int // bytes behind each block
 	t          testing.TB
 	blockTime  time.Duration
 	unreadable error // of the archive

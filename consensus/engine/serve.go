@@ -3,22 +3,26 @@ package engine
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
 
 // Limits of answering.
 const (
 	answerCertificates = 16      // from memory, per request
 	answerBlocks       = 64      // from the archive, per request
-	answerBytes        = 4 << 20 // of blocks from the archive, per request, and one block more
+	answerBytes        = 4 << 20 // of blocks per request, from the archive and from memory each, or one block
 	answersPerWindow   = 32      // requests of one peer answered per fetch timeout
 	guestsMax          = 1024    // full nodes whose requests are counted at a time
-	readsMax           = 4       // looks into the archive at a time, each of answerBytes and a block
+	readsMax           = 4       // answers in the making at a time, from the archive and from memory each
 	readsWaitingMax    = 64      // of full nodes; validators wait ahead of them
+	readsEachMax       = 16      // of one peer: as many as it may want at a time
+	encodedBytesMax    = 2 * answerBytes
 )
 
 // guest is somebody whose requests we answer, at a bounded rate.
@@ -62,44 +66,94 @@ func (e *Engine) answer(to beacon.Participant, r beacon.Round) {
 	if r.Epoch != e.cfg.Set.Epoch() || !g.allows(time.Now(), e.cfg.FetchTimeout) {
 		return
 	}
-	from := r.View
-	if e.cfg.Archive != nil && from <= e.delivered {
-		if !g.reading {
-			g.reading = e.lineUp(read{to, from})
+	if e.cfg.Archive == nil || r.View > e.delivered {
+		j := read{to: to, from: r.View, pieces: e.fromMemory(r.View)}
+		if !e.lineUp(j) {
+			e.Stats.AnswersRefused.Add(1)
 		}
-		from = e.delivered + 1
-	} else {
-		defer func() { e.net.Send(to, appendAnswered(nil, answered{r})) }()
+		return
 	}
-	for _, c := range e.machine.Certificates(from, answerCertificates) {
-		if c.Kind != simplex.Nullify {
-			if b := e.blocks.find(c.Proposal.Round.View, c.Proposal.Payload); b != nil && b.bytes != nil && b.verdict == valid {
-				e.Stats.BlocksServed.Add(1)
-				e.net.Send(to, appendBackfill(nil, backfill{c, b.bytes}))
-				continue
+	pieces := e.fromMemory(e.delivered + 1)
+	if !g.reading {
+		g.reading = e.lineUp(read{to: to, from: r.View, archive: true, pieces: pieces})
+	} else if !e.lineUp(read{to: to, pieces: pieces, beside: true}) {
+		e.Stats.AnswersRefused.Add(1)
+	}
+}
+
+// piece is a certificate, with its block if the peer is to have that.
+type piece struct {
+	certificate simplex.Certificate
+	block       []byte // nil: none
+}
+
+// fromMemory returns what helps a peer from view v on: certificates, and each block
+// once, up to answerBytes of them or the first one.
+func (e *Engine) fromMemory(v chain.View) (out []piece) {
+	left := answerBytes
+	var sent []chain.Hash
+	for _, c := range e.machine.Certificates(v, answerCertificates) {
+		p := piece{certificate: c}
+		if at := c.Proposal; c.Kind != simplex.Nullify && !slices.Contains(sent, at.Payload) {
+			b := e.blocks.find(at.Round.View, at.Payload)
+			if b != nil && b.bytes != nil && b.verdict == valid {
+				if len(sent) > 0 && len(b.bytes) > left {
+					break // it asks on from here
+				}
+				p.block, sent = b.bytes, append(sent, at.Payload)
+				left -= len(b.bytes)
 			}
 		}
-		e.net.Send(to, simplex.AppendCertificate(nil, c))
+		out = append(out, p)
 	}
+	return out
 }
 
-// read is a look into the archive for a peer.
+// read is an answer in the making: off the loop, since a block is megabytes to read
+// or to copy.
 type read struct {
-	to   beacon.Participant
-	from chain.View
+	to      beacon.Participant
+	from    chain.View
+	archive bool // final blocks are to be read
+	beside  bool // another answer to the peer says when it is complete
+	pieces  []piece
 }
 
-// reads is what peers want from the archive. However many they are, a few looks
+// empty reports whether an answer has nothing that takes time.
+func (r *read) empty() bool {
+	return !r.archive && !slices.ContainsFunc(r.pieces, func(p piece) bool { return p.block != nil })
+}
+
+// reads is what peers want that takes time. However many they are, a few answers
 // at a time share the memory and the disk.
 type reads struct {
 	waiting []read // validators, then full nodes
-	running int
+	looking int    // answers for which the archive is being read
+	copying int    // answers from memory alone, which no disk holds up
+	encoded encodings
 }
 
-// lineUp puts a look into the archive in line. It reports whether there is room.
+// lineUp puts an answer in line, or sends it where there is nothing to wait for. It
+// reports whether there is room.
 func (e *Engine) lineUp(r read) bool {
+	if r.empty() {
+		out := served{to: r.to, from: r.from, beside: r.beside}
+		for _, p := range r.pieces {
+			out.messages = append(out.messages, simplex.AppendCertificate(nil, p.certificate))
+		}
+		e.send(out)
+		return true
+	}
 	stranger := func(r read) bool { return int(r.to) >= len(e.peers) }
-	at := len(e.reads.waiting)
+	at, same := len(e.reads.waiting), 0
+	for _, other := range e.reads.waiting {
+		if other.to == r.to {
+			same++
+		}
+	}
+	if same >= readsEachMax {
+		return false
+	}
 	if first := slices.IndexFunc(e.reads.waiting, stranger); first >= 0 {
 		if stranger(r) && at-first >= readsWaitingMax {
 			return false // it asks again, perhaps somebody else
@@ -112,48 +166,131 @@ func (e *Engine) lineUp(r read) bool {
 	return true
 }
 
-// due reports whether the next look may begin.
-func (r *reads) due() bool { return len(r.waiting) > 0 && r.running < readsMax }
+// running counts the answers of a kind that are in the making.
+func (r *reads) running(archive bool) *int {
+	if archive {
+		return &r.looking
+	}
+	return &r.copying
+}
+
+// next returns the place of the answer that may begin, or -1.
+func (r *reads) next() int {
+	return slices.IndexFunc(r.waiting, func(x read) bool { return *r.running(x.archive) < readsMax })
+}
+
+// due reports whether an answer may begin.
+func (r *reads) due() bool { return r.next() >= 0 }
 
 // readArchives begins what may begin.
 func (e *Engine) readArchives(ctx context.Context) {
-	for e.reads.due() {
-		r := e.reads.waiting[0]
-		e.reads.waiting = e.reads.waiting[1:]
-		e.reads.running++
-		e.readArchive(ctx, r)
+	for i := e.reads.next(); i >= 0; i = e.reads.next() {
+		r := e.reads.waiting[i]
+		e.reads.waiting = slices.Delete(e.reads.waiting, i, i+1)
+		*e.reads.running(r.archive)++
+		e.call(ctx, "archive", func(ctx context.Context) reply { return r.make(ctx, e.cfg.Archive, &e.reads.encoded) })
 	}
 }
 
-func (e *Engine) readArchive(ctx context.Context, s read) {
-	e.call(ctx, "archive", func(ctx context.Context) reply {
-		found, err := e.cfg.Archive.Final(ctx, s.from, answerBlocks, answerBytes)
-		return archived{s.to, s.from, found, err}
-	})
+// make reads and encodes an answer.
+func (r read) make(ctx context.Context, archive Archive, encoded *encodings) served {
+	out := served{to: r.to, from: r.from, archive: r.archive, beside: r.beside}
+	if r.archive {
+		var found []ArchivedBlock
+		found, out.err = archive.Final(ctx, r.from, answerBlocks, answerBytes)
+		for _, b := range found {
+			out.messages = append(out.messages, encoded.of(b.Own, b.Block))
+		}
+		if out.blocks = len(found); out.blocks > 0 { // makes all of them final, if their own do not
+			out.messages = append(out.messages, found[out.blocks-1].Certificate)
+		}
+	}
+	for _, p := range r.pieces {
+		certificate := simplex.AppendCertificate(nil, p.certificate)
+		if p.block == nil {
+			out.messages = append(out.messages, certificate)
+			continue
+		}
+		out.blocks++
+		out.messages = append(out.messages, encoded.of(certificate, p.block))
+	}
+	return out
 }
 
-type archived struct {
-	to    beacon.Participant
-	from  chain.View
-	found []ArchivedBlock
-	err   error
+// served is an answer that is ready.
+type served struct {
+	to       beacon.Participant
+	from     chain.View
+	archive  bool
+	beside   bool
+	messages [][]byte
+	blocks   int // among them
+	err      error
 }
 
-func (r archived) apply(_ context.Context, e *Engine) error {
-	e.reads.running--
-	e.guest(r.to).reading = false
+func (r served) apply(_ context.Context, e *Engine) error {
+	*e.reads.running(r.archive)--
+	if r.archive {
+		e.guest(r.to).reading = false
+	}
 	if r.err != nil {
 		// A block of the past that cannot be read is no reason to stop voting,
 		// least of all when a peer may ask for it again and again.
 		e.Stats.ArchiveFailures.Add(1)
 	}
-	for _, b := range r.found {
-		e.Stats.BlocksServed.Add(1)
-		e.net.Send(r.to, append(append([]byte{tagBackfill}, b.Own...), b.Block...))
-	}
-	if n := len(r.found); n > 0 { // makes all of them final, if their own do not
-		e.net.Send(r.to, r.found[n-1].Certificate)
-	}
-	e.net.Send(r.to, appendAnswered(nil, answered{beacon.Round{Epoch: e.cfg.Set.Epoch(), View: r.from}}))
+	e.send(r)
 	return nil
+}
+
+// send hands an answer to the network, which keeps what one peer and all of them may
+// be sent.
+func (e *Engine) send(r served) {
+	e.Stats.BlocksServed.Add(uint64(r.blocks))
+	for _, msg := range r.messages {
+		e.net.Send(r.to, msg)
+	}
+	if !r.beside {
+		e.net.Send(r.to, appendAnswered(nil, answered{beacon.Round{Epoch: e.cfg.Set.Epoch(), View: r.from}}))
+	}
+}
+
+// encodings keeps the newest blocks as they are sent, so that a block which many ask
+// for is copied once and waits once in all their queues. It is used off the loop.
+type encodings struct {
+	mu    sync.Mutex // guards all below
+	by    map[encodingKey][]byte
+	order []encodingKey // oldest first
+	bytes int
+}
+
+// encodingKey names a block and the certificate that goes with it.
+type encodingKey chain.Hash
+
+// of returns the message with a certificate and its block. Both must not change. The
+// certificate names the block by its digest and its view, so that it names the whole.
+func (e *encodings) of(certificate, block []byte) []byte {
+	key := encodingKey(keccak.Sum256(certificate))
+	e.mu.Lock()
+	msg := e.by[key]
+	e.mu.Unlock()
+	if msg != nil {
+		return msg
+	}
+	msg = make([]byte, 0, 1+len(certificate)+len(block))
+	msg = append(append(append(msg, tagBackfill), certificate...), block...)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.by[key] != nil {
+		return e.by[key]
+	}
+	if e.by == nil {
+		e.by = map[encodingKey][]byte{}
+	}
+	e.by[key], e.order, e.bytes = msg, append(e.order, key), e.bytes+len(msg)
+	for e.bytes > encodedBytesMax && len(e.order) > 1 {
+		e.bytes -= len(e.by[e.order[0]])
+		delete(e.by, e.order[0])
+		e.order = e.order[1:]
+	}
+	return msg
 }

@@ -27,7 +27,7 @@ var splitFormat = simtest.HeadFormat{Bytes: headBytes}
 func (a *chainApp) block(r beacon.Round, parent ParentRef, height uint64) []byte {
 	b := encodeBlock(r, parent, height)
 	if a.code == nil {
-		return b
+		return append(b, make([]byte, a.pad)...)
 	}
 	body := bytes.Repeat([]byte(fmt.Sprintf("body %d ", height)), 40)
 	if height%4 == 0 {

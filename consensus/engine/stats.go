@@ -48,6 +48,7 @@ type Stats struct {
 	BlocksServed  atomic.Uint64          // blocks sent to peers that were behind
 
 	ArchiveFailures atomic.Uint64 // looks into the archive that ended in an error
+	AnswersRefused  atomic.Uint64 // requests with too many of the same peer, or of full nodes, before them
 
 	Shards ShardStats
 

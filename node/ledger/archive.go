@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sort"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -22,64 +23,92 @@ func (l *Ledger) Final(ctx context.Context, v chain.View, limit, bytesMax int) (
 	return found, err
 }
 
-// final returns what it found also with an error.
+// final returns what it found also with an error. To find the first block it reads
+// certificates alone, of a few hundred bytes, about as many as the height has binary
+// digits; then block and certificate of what it returns, without receipts, and nothing
+// of a block that would not fit.
 func (l *Ledger) final(ctx context.Context, v chain.View, limit, bytesMax int) ([]engine.ArchivedBlock, error) {
 	head, first := l.Head().Height(), max(1, l.cfg.Store.Base())
-	var fault error
+	if head < first {
+		return nil, nil
+	}
 	// Views rise with heights, so the first block of v or later can be found by
-	// halving.
-	n := sort.Search(int(head-first)+1, func(i int) bool {
+	// halving, and a block's view is no less than its height.
+	last := max(first, min(head, chain.Height(v)))
+	var fault error
+	n := sort.Search(int(last-first)+1, func(i int) bool {
+		if fault != nil || ctx.Err() != nil {
+			return true
+		}
 		view, err := l.viewAt(first + chain.Height(i))
 		if err != nil {
 			fault = err
 		}
 		return view >= v
 	})
-	if fault != nil {
+	switch {
+	case fault != nil:
 		return nil, fault
-	}
-	if n == 0 && first > 1 {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case n == 0 && first > 1:
 		return nil, nil // what comes before is not kept, and v may be there
 	}
 	var out []engine.ArchivedBlock
-	for h := first + chain.Height(n); h <= head && len(out) < limit && bytesMax > 0; h++ {
+	room := math.MaxInt // the first block goes whatever it takes
+	for h := first + chain.Height(n); h <= head && len(out) < limit; h++ {
 		if ctx.Err() != nil {
 			return out, ctx.Err()
 		}
-		rec, ok, err := l.cfg.Store.BlockByHeight(h)
+		block, stored, ok, err := l.cfg.Store.FinalBlock(h, room)
 		if err == nil && !ok {
 			err = fmt.Errorf("block %d is not stored", h)
 		}
 		if err != nil {
 			return out, err
 		}
-		certificate, own, err := splitCertificates(rec.Certificate)
+		if block == nil {
+			return out, nil // the next answer begins with it
+		}
+		certificate, own, err := splitCertificates(stored)
 		if err != nil {
 			return out, fmt.Errorf("block %d: %w", h, err)
 		}
-		out = append(out, engine.ArchivedBlock{Certificate: certificate, Own: own, Block: rec.Block})
-		bytesMax -= len(rec.Block)
+		out = append(out, engine.ArchivedBlock{Certificate: certificate, Own: own, Block: block})
+		if bytesMax -= len(block) + len(stored); bytesMax <= 0 {
+			return out, nil
+		}
+		room = bytesMax
 	}
 	return out, nil
 }
 
+// viewAt reads the view of a block out of its own certificate, which has a checksum of
+// its own.
 func (l *Ledger) viewAt(h chain.Height) (chain.View, error) {
-	_, encoded, ok, err := l.cfg.Store.BlockBytes(h)
+	stored, ok, err := l.cfg.Store.Certificate(h)
 	if err == nil && !ok {
 		err = fmt.Errorf("block %d is not stored", h)
 	}
 	if err != nil {
 		return 0, err
 	}
-	head, _, err := chain.SplitBlock(encoded)
+	_, own, err := splitCertificates(stored)
 	if err != nil {
-		return 0, fmt.Errorf("stored block %d: %w", h, err)
+		return 0, fmt.Errorf("block %d: %w", h, err)
 	}
-	header, err := chain.DecodeHeader(head)
+	c, err := simplex.DecodeCertificate(own)
 	if err != nil {
-		return 0, fmt.Errorf("stored block %d: %w", h, err)
+		return 0, fmt.Errorf("own certificate of block %d: %w", h, err)
 	}
-	return header.View, nil
+	digest, _, err := l.cfg.Store.BlockDigest(h)
+	if err != nil {
+		return 0, err
+	}
+	if c.Proposal.Payload != digest {
+		return 0, fmt.Errorf("the certificate stored with block %d is of another one", h)
+	}
+	return c.Proposal.Round.View, nil
 }
 
 // joinCertificates writes what the store keeps beside a block: the certificate

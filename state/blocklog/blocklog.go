@@ -345,6 +345,46 @@ func (l *Log) ReadPart(height uint64, p Place, i uint32) (part []byte, err error
 	return part, nil
 }
 
+// ReadFirst returns the first n parts of the record at a place, and reads little else:
+// nothing of them if they take more than bytesMax bytes, which fits says.
+func (l *Log) ReadFirst(height uint64, p Place, n uint32, bytesMax int) (parts [][]byte, fits bool, err error) {
+	if n == 0 || n > p.Parts {
+		return nil, false, l.damaged(height, p, fmt.Sprintf("no %d parts in %d", n, p.Parts))
+	}
+	file, err := l.segment(height, p)
+	if err != nil {
+		return nil, false, err
+	}
+	defer func() { err = errors.Join(err, file.Close()) }()
+	entries := make([]byte, entryBytes*int(n))
+	if err := l.readAt(file, entries, height, p, headBytes); err != nil {
+		return nil, false, err
+	}
+	first, end, _, ok := entryOf(entries, 0, p)
+	for i := uint32(1); ok && i < n; i++ {
+		_, end, _, ok = entryOf(entries, i, p)
+	}
+	switch {
+	case !ok:
+		return nil, false, l.damaged(height, p, "its parts overlap")
+	case end-first > bytesMax:
+		return nil, false, nil
+	}
+	all := make([]byte, end-first)
+	if err := l.readAt(file, all, height, p, int64(first)); err != nil {
+		return nil, false, err
+	}
+	for i := range n {
+		start, end, sum, _ := entryOf(entries, i, p)
+		part := all[start-first : end-first : end-first]
+		if partSum(p.Salt, height, i, part) != sum {
+			return nil, false, l.damaged(height, p, fmt.Sprintf("part %d has a wrong checksum", i))
+		}
+		parts = append(parts, part)
+	}
+	return parts, true, nil
+}
+
 // segment opens the file of a record, which must hold all of it.
 func (l *Log) segment(height uint64, p Place) (vfs.File, error) {
 	file, err := l.cfg.FS.Open(l.path(p.Segment))

@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -57,7 +58,7 @@ func (k *kept) add(l *Log, rng *rand.Rand) error {
 	return err
 }
 
-// verify reads everything in both ways.
+// verify reads everything in all ways.
 func (k *kept) verify(l *Log) error {
 	for i, p := range k.places {
 		height := uint64(i + 1)
@@ -75,6 +76,20 @@ func (k *kept) verify(l *Log) error {
 			}
 			if !bytes.Equal(part, want) || !bytes.Equal(parts[n], want) {
 				return fmt.Errorf("part %d of block %d is %x and %x, want %x", n, height, part, parts[n], want)
+			}
+			size := 0
+			for _, part := range k.parts[i][:n+1] {
+				size += len(part)
+			}
+			first, fits, err := l.ReadFirst(height, p, uint32(n+1), size)
+			if err != nil {
+				return err
+			}
+			if !fits || len(first) != n+1 || !bytes.Equal(first[n], want) || !bytes.Equal(first[0], k.parts[i][0]) {
+				return fmt.Errorf("the first %d parts of block %d are %x (fit: %v)", n+1, height, first, fits)
+			}
+			if first, fits, err := l.ReadFirst(height, p, uint32(n+1), size-1); err != nil || fits || first != nil {
+				return fmt.Errorf("%d bytes of block %d fit into one less (%v)", size, height, err)
 			}
 		}
 	}
@@ -333,6 +348,11 @@ func FuzzRead(f *testing.F) {
 		got, err := l.Read(5, place)
 		if err == nil && !bytes.Equal(appendRecord(nil, 5, place, got), b[headerBytes:place.end()]) {
 			t.Fatalf("read %q from %x", got, b)
+		}
+		if first, fits, errFirst := l.ReadFirst(5, place, parts, int(length)); err == nil {
+			if errFirst != nil || fits && !slices.EqualFunc(first, got, bytes.Equal) {
+				t.Fatalf("all parts are %q: %v", first, errFirst)
+			}
 		}
 		for i := range min(parts, 3) {
 			part, errPart := l.ReadPart(5, place, i)

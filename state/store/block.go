@@ -159,6 +159,24 @@ func (s *Store) BlockBytes(h chain.Height) (digest chain.Hash, block []byte, ok 
 	return digest, block, true, nil
 }
 
+// FinalBlock returns encoding and certificate of the finalized block at height h, and is
+// false where [Store.BlockByHeight] is. It leaves the receipts unread, and all of it
+// where the two take more than bytesMax bytes: then block is nil.
+func (s *Store) FinalBlock(h chain.Height, bytesMax int) (block, certificate []byte, ok bool, err error) {
+	_, place, ok, err := s.index(h)
+	if err != nil || !ok {
+		return nil, nil, false, err
+	}
+	parts, fits, err := s.blocks.ReadFirst(uint64(h), place, partCertificate+1, bytesMax)
+	if err != nil {
+		return nil, nil, false, damage(err)
+	}
+	if !fits {
+		return nil, nil, true, nil
+	}
+	return parts[partBlock], parts[partCertificate], true, nil
+}
+
 // index returns digest and place of a block, false if there is none.
 func (s *Store) index(h chain.Height) (digest chain.Hash, place blocklog.Place, ok bool, err error) {
 	row, err := s.row(heightKey(tableBlocks, h))
