@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -40,7 +41,7 @@ func TestDamagedFiles(t *testing.T) {
 		good := readFile(t, fs, name)
 		for range 40 / thinning {
 			bad, what := spoil(rng, good)
-			outcome, err := judge(damagedCopy(t, fs, name, bad), &c)
+			outcome, err := judge(damagedCopy(t, fs, name, bad), &c, filepath.Base(name))
 			kind := kindOf(name)
 			if err != nil {
 				t.Errorf("%s, %s: %v", name, what, err)
@@ -94,13 +95,15 @@ func spoil(rng *rand.Rand, good []byte) (bad []byte, what string) {
 }
 
 // judge opens a damaged store and compares all it says.
-func judge(fs vfs.FS, c *chainOf) (outcome string, err error) {
+func judge(fs vfs.FS, c *chainOf, name string) (outcome string, err error) {
 	s, err := Open("data", testOptions(fs))
-	if err != nil {
-		if errors.Is(err, ErrCorrupt) {
-			return "refused at opening", nil
-		}
+	switch {
+	case err != nil && !errors.Is(err, ErrCorrupt):
 		return "refused at opening", fmt.Errorf("untyped error: %w", err)
+	case err != nil && !strings.Contains(err.Error(), name):
+		return "refused at opening", fmt.Errorf("the refusal does not name %s: %w", name, err)
+	case err != nil:
+		return "refused at opening", nil
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
 	h, _ := s.HeadInfo()
@@ -247,5 +250,72 @@ func TestReadsFindWrongRows(t *testing.T) {
 		if !errors.Is(err, ErrCorrupt) {
 			t.Errorf("read %d: %v", i, err)
 		}
+	}
+}
+
+// TestLostHeadWatermarkIsSaid: a store whose small file was lost opens, says so once,
+// and has it again.
+func TestLostHeadWatermarkIsSaid(t *testing.T) {
+	fs := vfs.NewMem()
+	s := openWithGenesis(t, fs)
+	var c chainOf
+	c.start(t, s)
+	v, rec, err := c.prepare(rand.New(rand.NewPCG(1, 1)), s.Head())
+	check(t, err)
+	check(t, s.Commit(v, rec))
+	check(t, s.Close())
+	good := readFile(t, fs, watermarkName)
+	for name, bad := range map[string][]byte{"cut": good[:5], "flipped": append([]byte{good[0] ^ 1}, good[1:]...), "empty": nil} {
+		fs := damagedCopy(t, fs, watermarkName, bad)
+		for start, want := range []int{1, 0} {
+			var out strings.Builder
+			opts := testOptions(fs)
+			opts.Log = slog.New(slog.NewTextHandler(&out, nil))
+			s, err := Open("data", opts)
+			check(t, err)
+			check(t, s.Close())
+			if got := strings.Count(out.String(), "head.watermark was missing or damaged"); got != want {
+				t.Errorf("%s, start %d: said %d times, want %d:\n%s", name, start, got, want, out.String())
+			}
+		}
+		if got := readFile(t, fs, watermarkName); string(got) != string(good) {
+			t.Errorf("%s: not made anew", name)
+		}
+	}
+}
+
+// TestRefusalsNameFiles: a file that is missing is named, too.
+func TestRefusalsNameFiles(t *testing.T) {
+	fs := vfs.NewMem()
+	s := openWithGenesis(t, fs)
+	var c chainOf
+	c.start(t, s)
+	rng := rand.New(rand.NewPCG(1, 1))
+	for range 9 {
+		v, rec, err := c.prepare(rng, s.Head())
+		check(t, err)
+		check(t, s.Commit(v, rec))
+	}
+	check(t, s.db.Flush())
+	check(t, s.Close())
+	refused := 0
+	for _, name := range filesOf(t, fs) {
+		gone := vfs.NewMem()
+		if _, err := vfs.Clone(fs, gone, "data", "data"); err != nil {
+			t.Fatal(err)
+		}
+		check(t, gone.Remove(gone.PathJoin("data", name)))
+		s, err := Open("data", testOptions(gone))
+		if err == nil {
+			check(t, errors.Join(c.verify(s, 0), s.Close()))
+			continue
+		}
+		refused++
+		if want := filepath.Base(name); !errors.Is(err, ErrCorrupt) || !strings.Contains(err.Error(), want) && !strings.Contains(err.Error(), kindOf(name)) {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+	if refused < 3 {
+		t.Errorf("%d refusals: is the chain large enough?", refused)
 	}
 }

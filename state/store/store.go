@@ -90,16 +90,17 @@ func open(dir string, opts Options, importing bool) (*Store, error) {
 		return nil, lockFault(dir, err)
 	}
 	s := &Store{opts: opts, dir: dir, lock: lock, stop: newStop(), generation: newGeneration(&opts), moving: make(chan struct{}, 1)}
+	there := list(opts.FS, dir)
 	err = s.stop.wait(func() (err error) {
 		s.db, err = pebble.Open(dir, s.pebble())
 		s.stop.opening.Store(false)
 		return err
 	})
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, damageOnOpen(err)), lock.release())
+		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, there.culprit(damageOnOpen(err))), lock.release())
 	}
 	if err := s.load(dir, importing); err != nil {
-		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, named(err)), s.Close())
+		return nil, errors.Join(fmt.Errorf("open %s: %w", dir, there.culprit(named(err))), s.Close())
 	}
 	return s, nil
 }
@@ -134,7 +135,7 @@ func (s *Store) load(dir string, importing bool) (err error) {
 		return err
 	}
 	if format == nil {
-		if err := s.mark.check(0, chain.Hash{}); err != nil {
+		if _, err := s.mark.check(0, chain.Hash{}); err != nil {
 			return err // it only seems to be empty
 		}
 		return s.loadEmpty(importing)
@@ -169,7 +170,11 @@ func (s *Store) load(dir string, importing bool) (err error) {
 	hash := chain.Hash(genesis)
 	s.genesis.Store(&hash)
 	h, digest, root := readHead(marker)
-	if err := s.mark.check(h, digest); err != nil {
+	knows, err := s.mark.check(h, digest)
+	if err == nil && !knows {
+		err = s.renewWatermark(h, digest)
+	}
+	if err != nil {
 		return err
 	}
 	if err := errors.Join(s.loadBase(), s.openBlocks(h), s.loadUndo(), s.loadEras()); err != nil {

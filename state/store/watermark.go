@@ -35,27 +35,38 @@ func openWatermark(fs vfs.FS, dir string) (*watermark, error) {
 }
 
 // check compares the database's head with the last one that is known. A
-// watermark that is itself torn or damaged says nothing.
-func (w *watermark) check(h chain.Height, digest chain.Hash) error {
+// watermark that is itself missing, torn or damaged says nothing: knows is false.
+func (w *watermark) check(h chain.Height, digest chain.Hash) (knows bool, err error) {
 	var b [watermarkLen]byte
-	_, err := w.file.ReadAt(b[:], 0)
+	_, err = w.file.ReadAt(b[:], 0)
 	if errors.Is(err, io.EOF) {
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return fmt.Errorf("read %s: %w", watermarkName, err)
+		return false, fmt.Errorf("read %s: %w", watermarkName, err)
 	}
 	if binary.BigEndian.Uint32(b[8+hashLen:]) != watermarkSum(b[:]) {
-		return nil
+		return false, nil
 	}
 	known, knownDigest := chain.Height(binary.BigEndian.Uint64(b[:])), chain.Hash(b[8:8+hashLen])
 	if known > h {
-		return damaged("the head is at %d, but block %d had been finalized: the database's log lost its end", h, known)
+		return true, damaged("the head is at %d, but block %d had been finalized: the database's log lost its end", h, known)
 	}
 	if known == h && knownDigest != digest {
-		return damaged("the head at %d is %s, but %s had been finalized", h, digest, knownDigest)
+		return true, damaged("the head at %d is %s, but %s had been finalized", h, digest, knownDigest)
 	}
-	return nil
+	return true, nil
+}
+
+// renewWatermark writes a watermark that said nothing, and says so. Who has no log
+// leaves it to the next one who has.
+func (s *Store) renewWatermark(h chain.Height, digest chain.Hash) error {
+	if s.opts.Log == nil {
+		return nil
+	}
+	s.opts.Log.Warn("head.watermark was missing or damaged and is made anew: it cannot tell whether the database's log lost final blocks since the last start; after a power cut that is ordinary",
+		"file", s.opts.FS.PathJoin(s.dir, watermarkName), "head", h)
+	return s.mark.set(h, digest)
 }
 
 func (w *watermark) set(h chain.Height, digest chain.Hash) error {
