@@ -175,7 +175,7 @@ func LoadGenesis(dataDir string) (*chain.Genesis, error) {
 		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("read genesis: %w", err)
+		return nil, withNext(fmt.Errorf("read genesis: %w", err), nextGenesis)
 	}
 	g, err := chain.ParseGenesis(raw)
 	if err != nil {

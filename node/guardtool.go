@@ -17,7 +17,7 @@ import (
 type MissingWatermarkError struct{ DataDir string }
 
 func (e *MissingWatermarkError) Error() string {
-	return fmt.Sprintf(`%v
+	return fmt.Sprintf(`votes.watermark is missing: %v
   if the key signed elsewhere, or the file was lost: stop that node, and give this one its memory
     cowboyd guard export --data OLD-DIR --retire -o votes.json
     cowboyd guard import --data %s votes.json

@@ -5,6 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"syscall"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/guard"
+	"github.com/cowboy-foundation/cowboy/state/journal"
+	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 // NextStepError is a refusal that says what its reader can do about it. The
@@ -56,4 +62,108 @@ func missingGenesis(dir string) error {
 func exists(name string) bool {
 	_, err := os.Stat(name)
 	return err == nil
+}
+
+const (
+	nextKeys = "put keys.json back from its backup: no other node has it, and it cannot be made anew; as long as it is not here, do not start this key elsewhere from an older copy of the folder"
+
+	nextUnreadable = "let the user of cowboyd read and write the file; if the system reports an error of the disk (dmesg), copy what can be read to another one"
+
+	nextGuard = `never put an older copy of votes.watermark in its place, and do not delete it: it is what keeps the key from signing twice
+    the memory is elsewhere:  cowboyd guard import --data %s votes.json   (made by cowboyd guard export)
+    it is nowhere:            docs/damage.md, "votes.watermark", says how to close all views the key can have voted in`
+
+	nextVotes = `move votes.journal and store away, and leave votes.watermark where it is
+    with other nodes:  cowboyd run --data %[1]s --sync   or, without --sync, fetch all blocks from them
+    alone:             put both back from one backup of the stopped folder; without one the chain ends here (docs/damage.md)`
+
+	nextStoreReplay = "mv %[1]s %[1]s.damaged, and start again: votes.journal has all %[2]d blocks, which are executed again"
+
+	nextStorePeers = `mv %[1]s %[1]s.damaged, leave votes.journal and votes.watermark where they are, and start again: the blocks are fetched from other nodes and executed again
+    faster:  move votes.journal away, too, and start with cowboyd run --sync, which fetches the state of a checkpoint`
+
+	nextStoreAlone = "put %s back from a backup of the stopped folder, also from an earlier day: votes.journal has what comes after block %d"
+
+	nextRoom = "make room on the disk and start again: nothing that was final is lost (docs/damage.md, \"A full disk\")"
+
+	nextOtherChain = "put the genesis.json of the chain in store back (its hash is the first one named; `cowboyd genesis check FILE` prints that of a file), or choose another --data"
+)
+
+// refused adds the next step to a refusal of a part of the folder.
+func (n *Node) refused(part string, err error) error {
+	dir := n.cfg.DataDir
+	var missing *MissingWatermarkError
+	switch {
+	case err == nil, errors.As(err, &missing), errors.Is(err, store.ErrInUse), errors.Is(err, store.ErrFormat),
+		errors.Is(err, guard.ErrInUse), errors.Is(err, journal.ErrInUse), errors.Is(err, errKeysExposed):
+		return err // it says so itself
+	case errors.Is(err, store.ErrDiskFull), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
+		return withNext(err, nextRoom)
+	case errors.Is(err, os.ErrPermission), errors.Is(err, syscall.EIO), errors.Is(err, syscall.EROFS):
+		return withNext(err, nextUnreadable)
+	case errors.Is(err, store.ErrOtherGenesis):
+		return withNext(err, nextOtherChain)
+	case errors.Is(err, journal.ErrKind):
+		return withNext(err, "give the files their own names back: votes.journal, evidence.journal and submitted.journal are not for each other")
+	}
+	switch part {
+	case keysFile:
+		return withNext(err, nextKeys)
+	case guard.FileName:
+		return withNext(err, fmt.Sprintf(nextGuard, dir))
+	case journalFile:
+		return withNext(err, fmt.Sprintf(nextVotes, dir))
+	case evidenceFile:
+		return withNext(err, "move evidence.journal away and start again: what it proves against others is lost, unless they prove it, too")
+	case storeFolder:
+		return withNext(err, n.nextStore())
+	}
+	return err
+}
+
+// nextStore says how a store comes back: out of the journal if that has the chain
+// from its first block, else from others, else from a backup.
+func (n *Node) nextStore() string {
+	dir := filepath.Join(n.cfg.DataDir, storeFolder)
+	first, last := n.journaled()
+	switch {
+	case first == 1:
+		return fmt.Sprintf(nextStoreReplay, dir, last)
+	case len(n.genesis.Validators) > 1:
+		return fmt.Sprintf(nextStorePeers, dir)
+	case first > 1:
+		return fmt.Sprintf(nextStoreAlone, dir, first-1)
+	}
+	return fmt.Sprintf("put %s and votes.journal back from one backup of the stopped folder", dir)
+}
+
+// journaled returns the first and the last height of the final blocks that the
+// journal has without a gap, 0 if it has none that can be read.
+func (n *Node) journaled() (first, last chain.Height) {
+	j := n.votes
+	if j == nil {
+		var err error
+		if name := filepath.Join(n.cfg.DataDir, journalFile); !exists(name) {
+			return 0, 0
+		} else if j, err = journal.Open(name, journal.KindVotes); err != nil {
+			return 0, 0
+		}
+		defer j.Close()
+	}
+	finals, blocks := map[chain.View]chain.Hash{}, map[chain.Hash]recalledHeader{}
+	if new(recall).read(j, finals, blocks) != nil {
+		return 0, 0
+	}
+	for _, at := range finals {
+		b, there := blocks[at]
+		if !there || b.height <= last {
+			continue
+		}
+		begin := b.height
+		for p, more := blocks[b.parent]; more; p, more = blocks[p.parent] {
+			begin = p.height
+		}
+		first, last = begin, b.height
+	}
+	return first, last
 }

@@ -85,6 +85,9 @@ func open(host Host, cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Nod
 	}
 	n := &Node{cfg: cfg, host: host, genesis: genesis, log: log, alarms: newAlarms(log)}
 	if err := n.open(); err != nil {
+		if errors.Is(err, store.ErrCorrupt) {
+			err = n.refused(storeFolder, err)
+		}
 		return nil, errors.Join(err, n.Close())
 	}
 	return n, nil
@@ -105,13 +108,13 @@ func (n *Node) open() error {
 	}
 	var err error
 	if n.keys, err = LoadKeys(n.cfg.DataDir); err != nil {
-		return err
+		return n.refused(keysFile, err)
 	}
 	if err := n.keys.checkAgainst(n.genesis); err != nil {
-		return fmt.Errorf("%s: %w", filepath.Join(n.cfg.DataDir, keysFile), err)
+		return n.refused(keysFile, fmt.Errorf("%s: %w", filepath.Join(n.cfg.DataDir, keysFile), err))
 	}
 	if n.store, err = openStore(n.cfg.DataDir, n.genesis, n.storeOptions()); err != nil {
-		return err
+		return n.refused(storeFolder, err)
 	}
 	n.chainHash, _ = n.store.Genesis()
 	switch {
@@ -122,21 +125,24 @@ func (n *Node) open() error {
 	}
 	if n.keys.Validates() {
 		if n.guard, err = n.openGuard(); err != nil {
-			return err
+			return n.refused(guard.FileName, err)
 		}
 	}
 	if n.votes, err = n.openVotes(); err != nil {
-		return err
+		return n.refused(journalFile, err)
 	}
-	if n.recall, err = recallJournal(n.votes, n.store, n.genesis); err != nil {
-		return err
+	if n.recall, err = recallJournal(n.votes, n.store, n.genesis); errors.Is(err, store.ErrCorrupt) {
+		return n.refused(storeFolder, err)
+	} else if err != nil {
+		return n.refused(journalFile, err)
 	}
 	n.sayRecalled()
+	n.sayRepaired()
 	if n.set, err = beacon.NewValidatorSet(n.genesis); err != nil {
 		return fmt.Errorf("validator set: %w", err)
 	}
 	if n.evidence, err = openEvidence(n.cfg.DataDir, n.set, n.alarms, n.log); err != nil {
-		return err
+		return n.refused(evidenceFile, err)
 	}
 	return n.build()
 }
@@ -275,7 +281,7 @@ func openStore(dataDir string, g *chain.Genesis, opts store.Options) (*store.Sto
 
 // ErrVotesMissing means that this key has voted before and the record of it is
 // gone. Voting on would risk two votes in one view.
-var ErrVotesMissing = errors.New("votes.journal is missing although the chain has blocks: restore it, or start over with an empty data folder")
+var ErrVotesMissing = errors.New("votes.journal is missing although the chain has blocks")
 
 // openVotes opens the vote journal, on the disk that the host gives.
 func (n *Node) openVotes() (*journal.Journal, error) {

@@ -21,7 +21,6 @@ import (
 type recall struct {
 	votes  simplex.Watermark // the newest votes in it
 	oldest chain.View        // of all records; 0 for none
-	newest chain.View        // of the certificates of final blocks; 0 for none
 
 	view   chain.View   // of the block to reach before the API answers; 0 for none
 	height chain.Height // of that block
@@ -41,10 +40,18 @@ func recallJournal(j *journal.Journal, s *store.Store, g *chain.Genesis) (*recal
 	if err != nil {
 		return nil, err
 	}
-	r := &recall{}
-	finals := map[chain.View]chain.Hash{}
-	blocks := map[chain.Hash]recalledHeader{}
-	err = engine.Recall(j, func(rec engine.Recalled) {
+	r, finals, blocks := &recall{}, map[chain.View]chain.Hash{}, map[chain.Hash]recalledHeader{}
+	if err := r.read(j, finals, blocks); err != nil {
+		return nil, fmt.Errorf("%s: %w", journalFile, err)
+	}
+	height, digest := s.HeadInfo()
+	r.aim(finals, blocks, recalledHeader{digest, height, head.View})
+	return r, nil
+}
+
+// read collects the final blocks by view, and the headers of all blocks.
+func (r *recall) read(j *journal.Journal, finals map[chain.View]chain.Hash, blocks map[chain.Hash]recalledHeader) error {
+	return engine.Recall(j, func(rec engine.Recalled) {
 		if r.oldest == 0 || rec.View < r.oldest {
 			r.oldest = rec.View
 		}
@@ -54,20 +61,13 @@ func recallJournal(j *journal.Journal, s *store.Store, g *chain.Genesis) (*recal
 		case simplex.Certificate:
 			if x.Kind == simplex.Finalize {
 				finals[rec.View] = x.Proposal.Payload
-				r.newest = max(r.newest, rec.View)
 			}
 		case nil:
-			if h, err := headerOf(rec.Block); err == nil && rec.Block != nil {
+			if h, err := headerOf(rec.Block); err == nil {
 				blocks[rec.Digest] = recalledHeader{h.Parent, h.Height, h.View}
 			}
 		}
 	})
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", journalFile, err)
-	}
-	height, digest := s.HeadInfo()
-	r.aim(finals, blocks, recalledHeader{digest, height, head.View})
-	return r, nil
 }
 
 func headerOf(block []byte) (*chain.Header, error) {

@@ -123,6 +123,9 @@ func (n *Node) Run(ctx context.Context) error {
 	err = g.wait()
 	inner.stop()
 	err = errors.Join(err, inner.wait())
+	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrDiskFull) {
+		err = n.refused(storeFolder, err)
+	}
 	n.log.Info("stopped", "height", n.ledger.Head().Height())
 	return err
 }

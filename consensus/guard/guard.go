@@ -92,6 +92,7 @@ type Guard struct {
 	sequence uint64
 	mark     simplex.Watermark
 	stored   simplex.Watermark // what is durable
+	torn     bool
 	poisoned error
 }
 
@@ -182,7 +183,7 @@ func open(dir Folder, id Identity) (*Guard, error) {
 		err = errors.Join(f.Sync(), dir.Sync())
 	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", FileName, err), f.Close())
 	}
 	return g, nil
 }
@@ -190,11 +191,11 @@ func open(dir Folder, id Identity) (*Guard, error) {
 // load takes the newer of the whole slots.
 func (g *Guard) load() error {
 	var b [2 * slotBytes]byte
-	n, err := g.file.ReadAt(b[:], 0)
-	if n < len(b) && err != nil && n == 0 {
-		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	// Both slots were written before the file had its name: a shorter one was cut.
+	if n, err := g.file.ReadAt(b[:], 0); n < len(b) {
+		return fmt.Errorf("%w: it has %d bytes of %d: %w", ErrDamaged, n, len(b), err)
 	}
-	found := false
+	found, whole := false, 0
 	for slot := range uint64(2) {
 		id, sequence, mark, ok := decode(b[slot*slotBytes:][:recordBytes])
 		switch {
@@ -207,7 +208,11 @@ func (g *Guard) load() error {
 			g.sequence, g.mark = sequence, mark
 		}
 		found = true
+		whole++
 	}
+	// Only the first version has nothing beside it.
+	other := b[(1-slotOf(max(1, g.sequence)))*slotBytes:][:recordBytes]
+	g.torn = whole == 1 && (g.sequence > 1 || !bytes.Equal(other, make([]byte, recordBytes)))
 	if !found {
 		return ErrDamaged
 	}
@@ -233,6 +238,11 @@ func (g *Guard) Note(k simplex.Kind, p simplex.Proposal) { g.mark.Note(k, p) }
 
 // CloseRound remembers that the key spoke in a round, in words that are not known here.
 func (g *Guard) CloseRound(r beacon.Round) { g.mark.CloseRound(r) }
+
+// Torn reports whether one of the two last versions was not whole when the file was
+// opened, and the other was taken: a crash tears the newer one while it is written,
+// before anything of it has left; later damage may have hit either.
+func (g *Guard) Torn() bool { return g.torn }
 
 // Watermark returns what is remembered, durable or not.
 func (g *Guard) Watermark() simplex.Watermark { return g.mark }
