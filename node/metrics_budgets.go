@@ -6,6 +6,7 @@ func (n *Node) budgetMetrics(counter counterFunc, gauge gaugeFunc) {
 	gauge("consensus_inbox_bytes", "Bytes of peers' messages that consensus has not taken yet.", func() float64 { return float64(s.InboxBytes.Load()) })
 	counter("consensus_inbox_refused_bytes_total", "Messages refused because the inbox of consensus, or their sender's share of it, was full of bytes.", s.RefusedBytes.Load)
 	gauge("consensus_block_bytes", "Bytes of blocks above the last final one that consensus holds.", func() float64 { return float64(s.BlockBytes.Load()) })
+	gauge("consensus_journal_bytes", "Bytes of the records in votes.journal.", func() float64 { return float64(s.JournalBytes.Load()) })
 	counter("consensus_blocks_dropped_total", "Blocks that consensus dropped for want of room while nothing became final; those needed are fetched again.", s.BlocksDropped.Load)
 	counter("consensus_backfills_put_off_total", "Fetched blocks that found no room and are fetched again.", s.BackfillsPutOff.Load)
 }

@@ -1,8 +1,10 @@
 package engine
 
 import (
+	"context"
 	"encoding/binary"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -135,4 +137,81 @@ func TestEvictedBlockIsFetched(t *testing.T) {
 			t.Error("nobody is asked for the block that was dropped")
 		}
 	})
+}
+
+// willing is an application that takes every block, and never makes one durable.
+type willing struct{ *chainApp }
+
+func (a willing) Verify(context.Context, VerifyRequest) (bool, error)  { return true, nil }
+func (a willing) Recover(context.Context, VerifyRequest) (bool, error) { return true, nil }
+
+// TestJournalIsPrunedWithoutFinality: blocks that we voted for, in views that end
+// without one, leave the journal by size, though nothing becomes final; and whoever
+// starts from such a journal, with no other memory, contradicts nothing that was said.
+func TestJournalIsPrunedWithoutFinality(t *testing.T) {
+	const block, most = 20 << 10, 100 << 10
+	set, shares, g := committee(t, 4)
+	disk := new(diskJournal)
+	var said [][]byte
+	for life := range chain.View(3) {
+		synctest.Test(t, func(t *testing.T) {
+			s := &scene{t: t, app: newChainApp(t, g.Hash()), net: new(witness)}
+			s.app.blockTime = time.Hour
+			for i := range s.voice {
+				s.voice[i] = voiceOf(t, set, shares, i)
+			}
+			cfg := testConfig(t, set, shares[0], g.Hash())
+			cfg.PruneBytes = most
+			disk = disk.crash()
+			e, err := New(cfg, willing{s.app}, s.net, disk)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.engine = e
+			stop, _ := run(t, e)
+			synctest.Wait()
+			for v := life*40 - min(5, life*40) + 1; v <= life*40; v++ { // the last ones needed no sync and were lost
+				s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(v, 0))))
+			}
+			for v := life*40 + 1; v <= life*40+40; v++ {
+				for _, lie := range []byte{0, 1} { // its leader has two faces: we vote for one
+					p := simplex.Proposal{Round: beacon.Round{View: v}, Payload: chain.Hash{lie, byte(v)}}
+					who, ok := e.machine.LeaderOf(v, 0)
+					if !ok || who == 0 {
+						continue
+					}
+					s.hear(who, appendOffer(nil, offer{s.voice[who].Sign(simplex.Notarize, p), make([]byte, block)}))
+				}
+				clear(e.banned) // the two-faced go on
+				s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(v, 0))))
+				if size := disk.bytes(); size > 2*most+block {
+					t.Fatalf("%d bytes in the journal in view %d of life %d", size, v, life)
+				}
+			}
+			t.Logf("life %d: %d prunings, %d bytes, view %d, withheld %d, bans %d", life, e.Stats.Prunings.Load(), disk.bytes(), e.machine.View(), e.Stats.VotesWithheld.Load(), e.Stats.Bans.Load())
+			if e.Stats.Prunings.Load() == 0 {
+				t.Error("never pruned")
+			}
+			_ = stop()
+			said = append(said, s.net.broadcast...)
+		})
+	}
+	votes := 0
+	for _, msg := range said {
+		if msg[0] == tagVote {
+			votes++
+		}
+	}
+	if votes < 60 {
+		t.Errorf("%d votes, want one in most of 120 views", votes)
+	}
+	checkVotes(t, said)
+}
+
+// bytes returns what the records take.
+func (j *diskJournal) bytes() (n int) {
+	for _, rec := range append(j.durable[:len(j.durable):len(j.durable)], j.buffered...) {
+		n += len(rec)
+	}
+	return n
 }

@@ -352,7 +352,7 @@ func (r applied) apply(ctx context.Context, e *Engine) error {
 		e.postponed = nil
 		e.outgoing = append(e.outgoing, *x)
 	}
-	return e.prune()
+	return nil
 }
 
 func parentRef(p simplex.Parent) ParentRef {

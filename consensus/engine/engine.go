@@ -64,7 +64,8 @@ type Engine struct {
 	fitting  int               // bytes of these that are being hashed
 	outgoing []simplex.Effect  // to be carried out after the sync
 	dirty    bool              // the journal has records that are not durable
-	appended int               // journal bytes since the last pruning
+	appended int               // journal bytes
+	kept     int               // of these, what the last pruning left
 
 	building    context.CancelFunc       // ends the Propose in progress
 	postponed   *simplex.RequestProposal // waits for deliveries to drain
@@ -212,7 +213,9 @@ func (e *Engine) carryOut(ctx context.Context) error {
 	}
 	e.Stats.BlockBytes.Store(int64(e.blocks.bytes))
 	e.Stats.BlocksDropped.Store(e.blocks.dropped)
-	return nil
+	err := e.prune()
+	e.Stats.JournalBytes.Store(int64(e.appended))
+	return err
 }
 
 // busy reports whether the machine or the tally has something to do.

@@ -166,28 +166,49 @@ func (e *Engine) replay(rec []byte) error {
 	return nil
 }
 
-// prune drops records below the durable tip when enough of them have come
-// together. Those of the tip itself stay: its certificate may be the only
-// place where its seed is.
+// prune drops records when enough of them have come together: those below the
+// durable tip, and the blocks and shards of views that were given up. Those of the
+// tip itself stay: its certificate may be the only place where its seed is.
+//
+// Votes and certificates above the tip stay whatever happens, so that nothing that
+// this key said can be contradicted and no view be missing; they take some hundred
+// bytes a view. Where they come to more than half of what is allowed, the journal is
+// left to double before it is written anew, so that this costs little.
 func (e *Engine) prune() error {
-	if e.appended < e.cfg.PruneBytes {
+	if e.appended < max(e.cfg.PruneBytes, 2*e.kept) {
 		return nil
 	}
-	kept := 0
+	e.kept = 0
 	err := e.journal.Prune(func(rec []byte) bool {
 		v, err := recordView(rec)
-		keep := err != nil || v >= e.delivered
+		keep := err != nil || v >= e.delivered && !(isBody(rec) && e.givenUp(v))
 		if keep {
-			kept += len(rec)
+			e.kept += len(rec)
 		}
 		return keep
 	})
 	if err != nil {
 		return fmt.Errorf("prune journal: %w", err)
 	}
-	e.appended = kept
+	for _, b := range e.blocks.list {
+		if b.journaled && e.givenUp(b.round.View) {
+			b.journaled = false // should a quorum want it after all, it is written again
+		}
+	}
+	e.appended = e.kept
 	e.Stats.Prunings.Add(1)
 	return nil
+}
+
+// isBody reports whether a record is a block, or a shard of one.
+func isBody(rec []byte) bool { return len(rec) > 0 && (rec[0] == tagBlock || rec[0] == tagOwnShard) }
+
+// givenUp reports whether view v ended without a block, as far as we know. A block of
+// it that others took in has a notarization which they hold, and those who vote for a
+// child of it have it.
+func (e *Engine) givenUp(v chain.View) bool {
+	return v+1 < e.machine.View() && e.machine.Knows(v, simplex.Nullify) &&
+		!e.machine.Knows(v, simplex.Notarize) && !e.machine.Knows(v, simplex.Finalize)
 }
 
 // recordView returns the view that a record is about.
