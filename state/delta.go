@@ -167,6 +167,22 @@ func (d *Delta) Change(addr chain.Address) (AccountChange, bool) {
 // Empty reports whether nothing was written.
 func (d *Delta) Empty() bool { return len(d.accounts) == 0 && len(d.codes) == 0 }
 
+// Bytes is about what the writes take in memory: what they say, and what Go adds.
+func (d *Delta) Bytes() int {
+	const account, slot = 512, 128
+	n := 0
+	for _, w := range d.order {
+		n += account
+		for i := range w.slots {
+			n += slot + len(w.slots[i].Key) + len(w.slots[i].Value)
+		}
+	}
+	for _, code := range d.codes { // a sum: in any order
+		n += slot + len(code)
+	}
+	return n
+}
+
 func (d *Delta) at(addr chain.Address) *writes {
 	w := d.accounts[addr]
 	if w == nil {

@@ -25,6 +25,10 @@ func (l *Ledger) Glance(req engine.VerifyRequest) bool {
 	if err != nil || h.Digest() != req.Digest {
 		return false
 	}
+	if l.crowded() { // what travels as shards is not small
+		l.Stats.Crowded.Add(1)
+		return false
+	}
 	now := l.pace.nowMillis(l.cfg.Now())
 	l.noteClock(req, req.Block, now)
 	latest := now + l.head.Load().Force.Params.MaxClockDriftMillis

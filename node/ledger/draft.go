@@ -92,8 +92,8 @@ func (l *Ledger) Prepare(ctx context.Context, req engine.PrepareRequest) error {
 }
 
 func (l *Ledger) prepare(h chain.Header, txs []*chain.VerifiedTx) error {
-	parent, ok := l.tree[h.Parent]
-	if !ok || checkChild(parent.Force.Params, &h, &parent.Block.Header) != nil {
+	parent := l.tree.get(h.Parent)
+	if parent == nil || checkChild(parent.Force.Params, &h, &parent.Block.Header) != nil {
 		return nil
 	}
 	e, err := l.tryDraft(h, parent, txs)

@@ -2,7 +2,6 @@ package ledger
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -62,8 +61,8 @@ func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
 	if f.Digest == head.Digest {
 		return nil
 	}
-	e, ok := l.tree[f.Digest]
-	if !ok {
+	e := l.tree.get(f.Digest)
+	if e == nil {
 		var err error
 		if e, err = l.secondLook(f.Digest); err != nil {
 			return err
@@ -86,7 +85,7 @@ func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
 	l.Stats.CommitNanos.Add(uint64(time.Since(began)))
 	l.Stats.Finalized.Add(1)
 	l.Stats.TxsFinalized.Add(uint64(len(e.Txs)))
-	l.prune(e)
+	l.tree.prune(e)
 	l.doubts = slices.DeleteFunc(l.doubts, func(d doubted) bool { return d.block.Header.Height <= e.Height() })
 	l.head.Store(e)
 	close(l.moved)
@@ -96,25 +95,6 @@ func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
 	case <-ctx.Done():
 	}
 	return nil
-}
-
-// prune forgets every executed block that does not extend the new head. While the
-// node catches up there are thousands: parents are below their children, so one
-// pass in order of height tells.
-func (l *Ledger) prune(head *Executed) {
-	above := make([]*Executed, 0, len(l.tree))
-	for _, e := range l.tree {
-		if e.Height() > head.Height() {
-			above = append(above, e)
-		}
-	}
-	slices.SortFunc(above, func(a, b *Executed) int { return cmp.Compare(a.Height(), b.Height()) })
-	l.tree = map[chain.Hash]*Executed{head.Digest: head}
-	for _, e := range above {
-		if l.tree[e.Block.Header.Parent] != nil {
-			l.tree[e.Digest] = e
-		}
-	}
 }
 
 func recordOf(e *Executed, certificate []byte) store.BlockRecord {

@@ -77,6 +77,9 @@ type Config struct {
 	// BuildPercent is the part of the block time in which a proposal takes
 	// transactions; 0 means DefaultBuildPercent.
 	BuildPercent int
+	// UnfinalBytes is what executed blocks above the head may take before this node
+	// makes and votes for empty ones only; 0 means DefaultUnfinalBytes.
+	UnfinalBytes int
 	// Measure begins to measure the processor time of the calling goroutine, and
 	// returns what ends it and says how many nanoseconds it took; nil: the thread's.
 	Measure func() func() uint64
@@ -117,6 +120,7 @@ type Stats struct {
 	Proposed, Verified, Refused, Finalized atomic.Uint64
 	Prepared, Foretold                     atomic.Uint64 // drafts executed, and of these, proposals that came
 	TxsFinalized                           atomic.Uint64
+	Crowded                                atomic.Uint64 // own blocks left empty, and others' not voted for, because too much is not final
 	Shed                                   atomic.Uint64 // transactions that execution refused of a selection
 	Faults                                 atomic.Uint64 // transactions and drafts that were given up because executing them is a fault
 	Refilled, Doubted, Hurried, Slow       atomic.Uint64 // own blocks packed again, packed again without what was learned, ended by the clock; transactions far above their price in time
@@ -148,7 +152,7 @@ type Ledger struct {
 	Drift    Drift
 
 	// Owned by Run.
-	tree     map[chain.Hash]*Executed // head and every executed block above it
+	tree     branches // head and every executed block above it
 	executor *parallel.Executor
 	ahead    drafts
 	size     blockSize
@@ -172,6 +176,7 @@ type Executed struct {
 	// ledger opened with has one.
 	Certificate []byte
 	Own         []byte // certificate of this very block, beside Certificate
+	bytes       int    // about what it takes in memory
 }
 
 // Floor returns what consensus begins with where the ledger opened with e.
@@ -213,9 +218,12 @@ func New(cfg Config) (*Ledger, error) {
 		cfg:      cfg,
 		requests: make(chan request, requestsQueued),
 		events:   make(chan Event, eventsQueued),
-		tree:     map[chain.Hash]*Executed{head.Digest: head},
+		tree:     newBranches(head),
 		size:     newBlockSize(&cfg.Genesis.Params),
 		moved:    make(chan struct{}),
+	}
+	if l.cfg.UnfinalBytes == 0 {
+		l.cfg.UnfinalBytes = DefaultUnfinalBytes
 	}
 	l.head.Store(head)
 	l.pace.start(cfg.Genesis.Devnet, cfg.Now(), head.Block.Header.TimestampMillis)

@@ -47,7 +47,7 @@ func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine
 			return engine.Proposed{}, err
 		}
 		l.size.built(len(e.Encoded), time.Since(began), ctx.Err() != nil)
-		l.tree[e.Digest] = e
+		l.tree.put(e)
 		l.Stats.Proposed.Add(1)
 		codeword := e.codeword
 		e.codeword = nil // as large as several blocks
@@ -64,8 +64,8 @@ func (l *Ledger) blockMillis(parent *Executed) uint64 {
 }
 
 func (l *Ledger) executed(digest chain.Hash) (*Executed, error) {
-	e, ok := l.tree[digest]
-	if !ok {
+	e := l.tree.get(digest)
+	if e == nil {
 		return nil, fmt.Errorf("%s: %w", digest, ErrUnknownParent)
 	}
 	return e, nil
@@ -104,7 +104,9 @@ func (l *Ledger) build(ctx, view context.Context, req engine.ProposeRequest, par
 
 	p := &proposal{l: l, ctx: ctx, header: header, parent: parent, vrfOut: vrfOut, watch: l.newWatch(view, parent)}
 	var packed lanes.Packed
-	if !advancing {
+	if crowded := l.crowded(); crowded {
+		l.Stats.Crowded.Add(1)
+	} else if !advancing {
 		var err error
 		if packed, err = p.pack(); err != nil {
 			return nil, err
@@ -198,7 +200,7 @@ func selectionOf(p *lanes.Packed) exec.Selection {
 // before returns the transactions of a block, of the one before it, and so on
 // down to the head, of which the pool may not have heard yet.
 func (l *Ledger) before(e *Executed) (txs [][]*chain.VerifiedTx) {
-	for ok := true; ok; e, ok = l.tree[e.Block.Header.Parent] {
+	for ; e != nil; e = l.tree.get(e.Block.Header.Parent) {
 		txs = append(txs, e.Txs)
 	}
 	return txs
@@ -240,6 +242,10 @@ func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.Verified
 func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx, result *exec.Result) (*Executed, error) {
 	began := time.Now()
 	l.report(result.Defects)
+	deltaBytes := 0
+	if result.Delta != nil {
+		deltaBytes = result.Delta.Bytes()
+	}
 	version, err := parent.State.Apply(result.Delta)
 	if err != nil {
 		return nil, &fault{fmt.Errorf("state root: %w", err)}
@@ -262,10 +268,16 @@ func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx,
 	h.Used = result.Used
 	l.Stats.RootNanos.Add(uint64(time.Since(began)))
 	block := &chain.Block{Header: h, Txs: bodies}
-	return &Executed{
+	e := &Executed{
 		Block: block, Encoded: block.Encode(), Digest: h.Digest(),
 		Round: roundOf(&h), Txs: txs, Receipts: result.Receipts, State: version, Force: force,
-	}, nil
+	}
+	receiptBytes := 0
+	for _, r := range receipts {
+		receiptBytes += len(r)
+	}
+	e.bytes = weigh(e, receiptBytes, deltaBytes)
+	return e, nil
 }
 
 // report hands on what went wrong in the Python machine.

@@ -14,7 +14,7 @@ func (f *fixture) replayed(t *testing.T, change func(*chain.Header)) error {
 	t.Helper()
 	l := f.ledger(t, &pool{txs: []*chain.VerifiedTx{f.transfer(t, 0)}})
 	p := f.propose(t, l)
-	e := *l.tree[p.Digest] // nothing else asks the ledger
+	e := *l.tree.get(p.Digest) // nothing else asks the ledger
 	block := *e.Block
 	change(&block.Header)
 	e.Block, e.Encoded, e.Digest = &block, block.Encode(), block.Header.Digest()

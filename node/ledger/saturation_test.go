@@ -184,7 +184,7 @@ func TestSaturatedBlocksAreJudged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := r.proposer.tree[made.Digest] // the owner rests
+	e := r.proposer.tree.get(made.Digest) // the owner rests
 	firstUser := slices.IndexFunc(e.Txs, func(tx *chain.VerifiedTx) bool { return tx.Lane == chain.LaneUser })
 	if firstUser != runnersEach(p) || len(e.Txs)-firstUser < 2 {
 		t.Fatalf("block of %d transactions, %d before the user lane", len(e.Txs), firstUser)

@@ -34,7 +34,7 @@ func (l *Ledger) doubt(d doubted) {
 // did not accept. Then the child is judged when Finalized has mended the parent,
 // and no earlier (resolution 11.18).
 func (l *Ledger) isDoubted(digest chain.Hash) bool {
-	return l.tree[digest] == nil && slices.ContainsFunc(l.doubts, func(d doubted) bool { return d.req.Digest == digest })
+	return l.tree.get(digest) == nil && slices.ContainsFunc(l.doubts, func(d doubted) bool { return d.req.Digest == digest })
 }
 
 // mended returns an executed block. One that was refused here and is somebody's
@@ -79,13 +79,13 @@ func (l *Ledger) secondLook(digest chain.Hash) (*Executed, error) {
 		renewed := *head
 		renewed.State = version
 		l.head.Store(&renewed)
-		l.tree = map[chain.Hash]*Executed{head.Digest: &renewed}
+		l.tree.reset(&renewed)
 		l.doubts, l.ahead.done = nil, nil
 		if err := l.verify(d.req, d.block, d.txs); err != nil {
 			return nil, &fault{fmt.Errorf("final block %d is refused here twice, the second time with a state made anew: %w",
 				d.block.Header.Height, err)}
 		}
-		return l.tree[digest], nil
+		return l.tree.get(digest), nil
 	}
 	return nil, &fault{fmt.Errorf("finalized block %s was never executed here", digest)}
 }

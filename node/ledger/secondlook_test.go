@@ -27,7 +27,7 @@ func damageHead(t *testing.T, l *Ledger) {
 		head := *l.head.Load()
 		head.State = bad
 		l.head.Store(&head)
-		l.tree[head.Digest] = &head
+		l.tree.put(&head)
 		return struct{}{}, nil
 	})
 	if err != nil {

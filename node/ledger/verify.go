@@ -59,7 +59,17 @@ func (l *Ledger) Judge(ctx context.Context, req engine.VerifyRequest) error {
 	if head, _, err := chain.SplitBlock(req.Block); err == nil {
 		l.noteClock(req, head, now)
 	}
+	if l.crowded() && l.hasBody(req) {
+		l.Stats.Crowded.Add(1)
+		return &Verdict{"blocks that are not final take all their room", engine.ErrEarly}
+	}
 	return l.judge(ctx, req, now+l.head.Load().Force.Params.MaxClockDriftMillis)
+}
+
+// hasBody reports whether a block has transactions, as far as its bytes tell.
+func (l *Ledger) hasBody(req engine.VerifyRequest) bool {
+	block, err := chain.DecodeBlock(req.Block, int(l.cfg.Genesis.Params.MaxBlockBytes))
+	return err == nil && len(block.Txs) > 0
 }
 
 // noteClock remembers what a proposal of the round's leader says of its clock.
@@ -86,7 +96,10 @@ func (l *Ledger) answer(req engine.VerifyRequest, err error) (bool, error) {
 // judge executes the block and remembers it if it is valid and bears a time of
 // at most latestMillis.
 func (l *Ledger) judge(ctx context.Context, req engine.VerifyRequest, latestMillis uint64) error {
-	known, err := call(ctx, l, func(context.Context) (bool, error) { e := l.tree[req.Digest]; return e != nil && e.answers(req), nil })
+	known, err := call(ctx, l, func(context.Context) (bool, error) {
+		e := l.tree.get(req.Digest)
+		return e != nil && e.answers(req), nil
+	})
 	if known || err != nil {
 		return err
 	}
@@ -166,7 +179,7 @@ func (l *Ledger) verify(req engine.VerifyRequest, block *chain.Block, txs []*cha
 		l.doubt(doubted{req, block, txs})
 		return err
 	}
-	l.tree[e.Digest] = e
+	l.tree.put(e)
 	return nil
 }
 
