@@ -52,6 +52,7 @@ type Config struct {
 	HandshakesPerSecond, HandshakesBurst, StrangersPerSecond float64
 
 	Limits           [NumClasses]Limit
+	OfflineBytes     int           // what waits for members that are not connected, all together
 	HandshakeTimeout time.Duration // from the first packet to the greeting
 	IdleTimeout      time.Duration // silence after which a connection is dead
 	KeepAlive        time.Duration
@@ -93,6 +94,7 @@ func DefaultConfig(maxBlockBytes int) Config {
 		StrangersPerSecond:      64, // two hundredths of a core
 
 		Limits:           limits(maxBlockBytes),
+		OfflineBytes:     max(64<<20, 4*maxBlockBytes), // a minute of votes for a third of 128, or a few blocks: who is away longer fetches
 		HandshakeTimeout: 5 * time.Second,
 		IdleTimeout:      10 * time.Second,
 		KeepAlive:        3 * time.Second,
@@ -155,6 +157,8 @@ func (c *Config) Check() error {
 		return errors.New("full nodes: a time is not positive")
 	case c.HandshakesPerSecond <= 0 || c.HandshakesBurst < 1 || c.StrangersPerSecond <= 0:
 		return errors.New("a rate of handshakes is not positive")
+	case c.OfflineBytes < 0:
+		return fmt.Errorf("messages for members that are away = %d bytes, want at least 0", c.OfflineBytes)
 	case c.HandshakeTimeout <= 0 || c.IdleTimeout <= 0 || c.FrameTimeout <= 0 || c.ExchangeInterval <= 0 || c.FloodWait < 0:
 		return errors.New("a timeout is not positive")
 	case c.KeepAlive <= 0 || c.KeepAlive >= c.IdleTimeout:

@@ -74,6 +74,7 @@ func (p *peer) current() (*link, <-chan struct{}) {
 // set changes the connection in use. p.mu is held.
 func (p *peer) set(l *link) {
 	p.link = l
+	p.setAway(l == nil)
 	close(p.changed)
 	p.changed = make(chan struct{})
 }

@@ -11,10 +11,12 @@ type queue struct {
 	limit   Limit
 	ready   chan struct{} // holds a token when there may be messages
 	dropped atomic.Uint64
+	offline *offline // the budget while the peer is away; nil: none
 
 	mu    sync.Mutex
 	msgs  [][]byte
 	bytes int
+	away  bool // the bytes count in offline
 }
 
 func newQueue(l Limit) *queue { return &queue{limit: l, ready: make(chan struct{}, 1)} }
@@ -34,8 +36,12 @@ func (q *queue) put(msg []byte) {
 		}
 		q.pop()
 	}
+	if !q.fit(len(msg)) {
+		q.mu.Unlock()
+		return
+	}
 	q.msgs = append(q.msgs, msg)
-	q.bytes += len(msg)
+	q.count(len(msg))
 	q.mu.Unlock()
 	q.wake()
 }
@@ -51,7 +57,7 @@ func (q *queue) pop() []byte {
 	msg := q.msgs[0]
 	q.msgs[0] = nil
 	q.msgs = q.msgs[1:]
-	q.bytes -= len(msg)
+	q.count(-len(msg))
 	return msg
 }
 
@@ -76,7 +82,8 @@ func (q *queue) clear() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.dropped.Add(uint64(len(q.msgs)))
-	q.msgs, q.bytes = nil, 0
+	q.count(-q.bytes)
+	q.msgs = nil
 }
 
 // size returns the bytes that wait.

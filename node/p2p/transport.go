@@ -36,6 +36,7 @@ type Receiver interface {
 // Transport is a node's place in the mesh. New builds it, Listen takes the
 // port, Run works until its context ends, Close releases the port.
 type Transport struct {
+	offline     offline // what waits for members that are away
 	cfg         Config
 	self        int // own number in the committee, or -1
 	selfKey     chain.PeerKey
@@ -95,6 +96,7 @@ func New(cfg Config) (*Transport, error) {
 		return nil, fmt.Errorf("draw an instance number: %w", err)
 	}
 	t.instance = binary.BigEndian.Uint64(draw[:])
+	t.offline.bytesMax = int64(cfg.OfflineBytes)
 	t.flood = newFlood(&t.Stats)
 	var err error
 	if t.certificate, err = certificate(cfg.Key); err != nil {
@@ -108,6 +110,7 @@ func New(cfg Config) (*Transport, error) {
 			continue
 		}
 		t.members[i] = newPeer(i, key, true, cfg.Limits)
+		t.members[i].share(&t.offline)
 	}
 	if cfg.BookFile != "" {
 		if _, err := t.book.load(cfg.BookFile, t.self); err != nil {
