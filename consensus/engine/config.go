@@ -45,6 +45,10 @@ type Config struct {
 	// Timing returns the three waits above as they are now, for a chain that changes
 	// them. It is called on the loop, when a wait begins. Nil: they stay.
 	Timing func() Timing
+	// TimeoutMax is how long the certification timeout may grow, and the leader timeout
+	// with it, while views in a row end without a block ([patience]). Not above the
+	// timeout itself: they stay.
+	TimeoutMax time.Duration
 	// SkipAfter is after how many views without a sign of a validator, and with
 	// signs of a quorum, its own views are given up at once ([simplex.Skip]). 0: a
 	// view always waits for its leader.
@@ -100,6 +104,7 @@ func DefaultConfig(p *chain.Params) Config {
 		LeaderTimeout:        t.LeaderTimeout,
 		CertificationTimeout: t.CertificationTimeout,
 		RetryInterval:        t.RetryInterval,
+		TimeoutMax:           time.Minute,
 		SkipAfter:            10,          // lets a restart pass, and some lost votes
 		FetchTimeout:         time.Second, // a slow round trip and a block
 		MaxBlockBytes:        int(p.MaxBlockBytes),
@@ -129,6 +134,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("certification timeout = %v, want above the leader timeout %v", c.CertificationTimeout, c.LeaderTimeout)
 	case c.Share != nil && c.Peer == nil:
 		return errors.New("peer key is missing: votes without its signature count nowhere")
+	case c.TimeoutMax < 0:
+		return fmt.Errorf("longest timeout = %v, want at least 0", c.TimeoutMax)
 	case c.SkipAfter < 0:
 		return fmt.Errorf("skip after %d views, want at least 0", c.SkipAfter)
 	case c.FetchTimeout <= 0:

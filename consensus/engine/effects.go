@@ -15,6 +15,9 @@ func (e *Engine) take(effect simplex.Effect) error {
 	case simplex.Persist:
 		return e.persist(x.Record)
 	case simplex.Broadcast:
+		if x.Vote.Kind == simplex.Nullify {
+			e.patience.gaveUp = x.Vote.Proposal.Round.View
+		}
 		e.tally.AddOwn(x.Vote)
 		e.recount(x.Vote.Proposal.Round.View, x.Vote.Kind)
 	case simplex.EnterView:
@@ -98,6 +101,7 @@ func (e *Engine) enter(x simplex.EnterView) {
 	}
 	e.postponed = nil
 	e.blocks.enter(x.Round.View)
+	e.paceView(x.Round.View)
 	if window := e.tallyViews(); x.Round.View > window {
 		e.tally.Advance(x.Round.View - window)
 	}
@@ -120,15 +124,12 @@ func (e *Engine) tallyViews() chain.View {
 func (e *Engine) arm(x simplex.ArmTimer) {
 	t := &e.timers[x.Timer]
 	t.view = x.View
-	wait := Timing{e.cfg.LeaderTimeout, e.cfg.CertificationTimeout, e.cfg.RetryInterval}
-	if e.cfg.Timing != nil {
-		wait = e.cfg.Timing()
-	}
+	wait := e.timing()
 	switch x.Timer {
 	case simplex.TimerLeader:
-		t.Reset(wait.LeaderTimeout)
+		t.Reset(e.patience.stretch(wait.LeaderTimeout))
 	case simplex.TimerCertification:
-		t.Reset(wait.CertificationTimeout)
+		t.Reset(e.patience.stretch(wait.CertificationTimeout))
 	case simplex.TimerRetry:
 		t.Reset(wait.RetryInterval)
 	case simplex.TimerSkip:

@@ -53,6 +53,7 @@ type Engine struct {
 	drafting drafting
 	seen     sightings // when proposals came
 	sharding sharding
+	patience patience
 	leads    leads             // who leads the current view and its neighbours, and whether it proposed
 	watch    watch             // for another life of our key
 	spoken   simplex.Watermark // what the journal says of our votes at the start
@@ -213,6 +214,9 @@ func (e *Engine) carryOut(ctx context.Context) error {
 	}
 	e.Stats.BlockBytes.Store(int64(e.blocks.bytes))
 	e.Stats.BlocksDropped.Store(e.blocks.dropped)
+	if e.fault != nil {
+		return nil
+	}
 	err := e.prune()
 	e.Stats.JournalBytes.Store(int64(e.appended))
 	return err

@@ -31,6 +31,7 @@ type Stats struct {
 
 	InboxBytes      atomic.Int64  // in the inbox
 	BlockBytes      atomic.Int64  // of blocks that are not buried
+	TimeoutPermille atomic.Int64  // by how much the waits of a view are longer than the parameters say: 1000 is not
 	JournalBytes    atomic.Int64  // of the records in the journal
 	BlocksDropped   atomic.Uint64 // blocks dropped for want of room, to be fetched if need be
 	BackfillsPutOff atomic.Uint64 // fetched blocks that found no room, to be fetched again
