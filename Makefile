@@ -20,7 +20,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim sim-machines sim-nodes twins mutants fuzz soak soak-kill soak-committee soak-crash soak-damage soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci race sim sim-machines sim-nodes twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -67,7 +67,7 @@ mutants: ## plant known bugs one at a time and say what finds each (ONLY=name,na
 fuzz: ## run every fuzz target for a bounded time (TIME=10s each)
 	@.ci/fuzz $(TIME)
 
-soak: soak-kill soak-committee soak-crash soak-damage soak-lanes soak-limits twins mutants ## the long floors: kills, power cuts, full lanes, limits, twins, planted bugs, long fuzzing, long simulation
+soak: soak-kill soak-committee soak-own-key soak-crash soak-damage soak-lanes soak-limits twins mutants ## the long floors: kills, power cuts, full lanes, limits, twins, planted bugs, long fuzzing, long simulation
 	@.ci/fuzz 2m
 	cd consensus/simtest && $(GO) test -count=1 -timeout 60m -run 'TestSim$$' -args -report -first=1 -seeds=5000
 	cd node/simnode && $(GO) test -count=1 -timeout 0 -run 'TestNodes$$' -args -report -first=1 -seeds=300
@@ -80,6 +80,10 @@ soak-committee: ## four and seven processes over bad links with kills, a devnet 
 	$(GO) test -count=1 -timeout 30m ./node/soak -run TestCommitteeSurvivesKills -args -validators=7 -committee-kills=20
 	$(GO) test -count=1 -timeout 30m ./node/soak -run TestDevnetUnderLoad -args -devnet-for=10m -devnet-kill-every=10s
 	$(GO) test -count=1 -timeout 60m ./node/soak -run TestAwayValidatorCatchesUp -args -away-blocks=10000
+
+soak-own-key: ## two lives of one key and restored folders, each case RUNS=20 times as processes and SEEDS=1000 seeded runs of the engine
+	$(GO) test -count=1 -timeout 120m ./node/soak -run TestOwnKey -v -args -own-key-runs=$(or $(RUNS),20)
+	$(GO) test -count=1 -timeout 120m ./consensus/engine -run TestLives -v -args -lives=$(or $(SEEDS),1000)
 
 soak-crash: ## cut the power of the store at every file operation, and let every one fail
 	$(GO) test -count=1 -timeout 60m -v ./state/store -run TestCrashMatrix -args -every=1

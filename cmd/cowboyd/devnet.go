@@ -102,7 +102,7 @@ type devnetCommand struct {
 // Run starts a development chain and serves it until interrupted.
 func (c *devnetCommand) Run(ctx context.Context, log *slog.Logger) error {
 	if c.Byzantine != "" && c.Validators < shards.MinValidators {
-		return fmt.Errorf("--byzantine needs --validators %d or more: one liar among fewer leaves no quorum", shards.MinValidators)
+		return usageError{fmt.Errorf("--byzantine needs --validators %d or more: one liar among fewer leaves no quorum", shards.MinValidators)}
 	}
 	dataDir := c.Data
 	if dataDir == "" {

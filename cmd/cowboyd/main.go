@@ -47,17 +47,28 @@ const description = `A validator for the Cowboy chain.
 
 func main() {
 	var c commands
-	parsed := kong.Parse(&c, kong.Name("cowboyd"), kong.Description(description), kong.UsageOnError(),
+	parser := kong.Must(&c, kong.Name("cowboyd"), kong.Description(description+"\n\n"+exitCodes),
 		kong.Vars{"kinds": byzantine.Names(), "lanes": strings.Join(chain.LaneProfiles(), " or ")}, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+	parsed, err := parser.Parse(os.Args[1:])
+	if err != nil {
+		var wrong *kong.ParseError
+		if errors.As(err, &wrong) {
+			_ = wrong.Context.PrintUsage(true)
+		}
+		fmt.Fprintln(os.Stderr, "cowboyd:", err)
+		os.Exit(exitUsage)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends a stop that hangs
 	c.Devnet.childLogLevel = c.LogLevel
 	parsed.BindTo(ctx, (*context.Context)(nil))
-	err := parsed.Run(c.logger())
+	err = parsed.Run(c.logger())
 	if err != nil && !errors.Is(err, context.Canceled) {
 		fmt.Fprintln(os.Stderr, "cowboyd:", err)
-		os.Exit(1)
+	}
+	if code := exitCode(err, context.Cause(ctx)); code != exitDone {
+		os.Exit(code)
 	}
 }
 

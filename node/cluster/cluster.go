@@ -91,6 +91,9 @@ func (c *Config) keep(ctx context.Context, child Child) error {
 		if ctx.Err() != nil {
 			return nil
 		}
+		if code := exitOf(err); code == otherLife {
+			return fmt.Errorf("%s %w (%w): see %s", child.Name, errOtherLife, err, child.LogFile)
+		}
 		if restarts == 0 && time.Since(began) < hopeless && !signalled(err) {
 			return fmt.Errorf("%s %w (%w): see %s", child.Name, errAtOnce, err, child.LogFile)
 		}
@@ -103,11 +106,26 @@ func (c *Config) keep(ctx context.Context, child Child) error {
 	}
 }
 
+// otherLife is the exit code of a child that has found another process with its
+// key: to start it again could cost the stake.
+const otherLife = 10
+
+var errOtherLife = errors.New("found another process with its key and is not started again")
+
+// exitOf is the exit code of a child that ended: -1 where a signal killed it.
+func exitOf(err error) int {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		return exit.ExitCode()
+	}
+	return 0
+}
+
 // signalled reports whether somebody else ended the child, which says nothing
 // about whether it can work.
 func signalled(err error) bool {
-	var exit *exec.ExitError
-	return errors.As(err, &exit) && exit.ExitCode() == -1
+	code := exitOf(err)
+	return code == -1 || code == 128+int(syscall.SIGINT) || code == 128+int(syscall.SIGTERM)
 }
 
 // run is one life of a child.

@@ -16,6 +16,7 @@ func TestSignalled(t *testing.T) {
 		}
 	}
 	f("killed", "kill -9 $$", true)
+	f("terminated", "exit 143", true)
 	f("gave up", "exit 1", false)
 	if signalled(errors.New("start: no such file")) || signalled(nil) {
 		t.Error("an error that is no exit counts as a signal")

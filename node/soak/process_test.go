@@ -127,13 +127,16 @@ func (p *process) kill() {
 	<-p.exited
 }
 
+// code is the exit code of a process that has ended; -1 where it was killed.
+func (p *process) code() int { return p.cmd.ProcessState.ExitCode() }
+
 // stop asks for an orderly end and fails the test when it does not come.
 func (p *process) stop(t *testing.T) {
 	t.Helper()
 	_ = p.cmd.Process.Signal(syscall.SIGTERM)
 	select {
 	case <-p.exited:
-		if p.err != nil {
+		if p.code() != 128+int(syscall.SIGTERM) {
 			t.Errorf("orderly stop ended with %v\n%s", p.err, p.stderr)
 		}
 	case <-time.After(patience):

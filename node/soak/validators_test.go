@@ -49,6 +49,16 @@ type timing struct{ block, patience time.Duration }
 // newPatientSet does so with timers of its own.
 func newPatientSet(t *testing.T, n int, times timing, relayed bool, args ...string) *validatorSet {
 	t.Helper()
+	s := newDealtSet(t, n, times, relayed, args...)
+	for i := range n {
+		s.start(t, i)
+	}
+	return s
+}
+
+// newDealtSet deals the keys and starts nothing yet.
+func newDealtSet(t *testing.T, n int, times timing, relayed bool, args ...string) *validatorSet {
+	t.Helper()
 	g := chain.DevnetGenesisTemplate()
 	ms, patience := uint64(times.block.Milliseconds()), uint64(times.patience.Milliseconds())
 	g.Params.BlockTimeMillis = ms
@@ -84,15 +94,12 @@ func newPatientSet(t *testing.T, n int, times timing, relayed bool, args ...stri
 		t.Fatal(err)
 	}
 	s.procs = make([]*process, n)
-	for i := range n {
-		s.start(t, i)
-	}
 	t.Cleanup(func() {
-		for _, p := range s.procs {
-			p.kill()
-		}
-		if t.Failed() {
-			for i, p := range s.procs {
+		for i, p := range s.procs {
+			if p == nil {
+				continue
+			}
+			if p.kill(); t.Failed() {
 				t.Logf("validator %d:\n%s", i, tail(p.stderr.String(), 4000))
 			}
 		}
