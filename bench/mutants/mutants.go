@@ -45,6 +45,14 @@ func nodes(first, seeds int) Finder {
 	}
 }
 
+// liars is a seed of the simulation of whole nodes with liars that are given.
+func liars(kinds string) Finder {
+	f := nodes(3, 2)
+	f.Name += ", " + kinds
+	f.Args = append(f.Args, "-liars="+kinds)
+	return f
+}
+
 // machines are seeds of the simulation of protocol machines.
 func machines(first, seeds int) Finder {
 	return Finder{
@@ -87,7 +95,7 @@ func Mutants() []Mutant {
 			File:  "consensus/engine/peers.go",
 			Old:   "\tif v.Signer != from || v.Proposal.Round.Epoch != e.cfg.Set.Epoch() {\n",
 			New:   "\tif v.Signer != from {\n",
-			Found: []Finder{nodes(3, 4)},
+			Found: []Finder{liars("reconfigurer"), tests("consensus/engine", "TestBans$")},
 		},
 		{
 			Name: "skip-subgroup-check", About: "a signature outside the prime-order subgroup is one",

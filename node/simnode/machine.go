@@ -58,7 +58,10 @@ func (m *machine) start() error {
 	m.lives++
 	l := &life{machine: m, disk: m.disk, done: make(chan error, 1)}
 	cfg := node.DefaultConfig()
-	cfg.DataDir, cfg.P2PAddr, cfg.Byzantine = m.dir, m.address, m.lie
+	cfg.DataDir, cfg.P2PAddr = m.dir, m.address
+	if !isOwnLie(m.lie) {
+		cfg.Byzantine = m.lie
+	}
 	cfg.FreeBytesFloor, cfg.SubmittedBytes, cfg.CheckpointBlocks = 0, 0, 0
 	cfg.Exec.Workers, cfg.StateMemory = 1, 1<<30
 	if m.run.plan.WatchFor >= 0 {
@@ -97,6 +100,11 @@ func (m *machine) host(l *life) node.Host {
 		Now:    func() time.Time { return time.Now().Add(time.Duration(m.skew.Load())) },
 		Between: func(app engine.Application, net engine.Network) (engine.Application, engine.Network) {
 			chain, ok := app.(*ledger.Ledger)
+			if isOwnLie(m.lie) {
+				if lies, err := newLiar(l, net); err == nil {
+					net = lies
+				}
+			}
 			if !ok || !m.honest() {
 				return app, &mouth{net, l} // a liar's is wrapped already
 			}

@@ -31,6 +31,7 @@ type Plan struct {
 var liesThatStay = []string{
 	"equivocator", "conflicter", "nuller", "silent", "withholder", "bad-root", "future-timestamp",
 	"invalid-signer", "invalid-seed", "unsigned-voter", "impersonator", "reconfigurer", "babbler",
+	"dripper", "hoarder", "replayer", "colluder", "colluder",
 }
 
 // Draw makes the plan of a seed.
@@ -72,6 +73,10 @@ func Draw(seed uint64) Plan {
 		p.Skew = time.Duration(rng.IntN(2000)) * time.Millisecond
 	}
 	if chance(60) {
+		if f := (p.Validators - 1) / 3; f == 2 && chance(50) {
+			p.Liars = []string{"colluder", "colluder"}
+			return p
+		}
 		for range 1 + rng.IntN((p.Validators-1)/3) {
 			p.Liars = append(p.Liars, liesThatStay[rng.IntN(len(liesThatStay))])
 		}

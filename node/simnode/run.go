@@ -12,6 +12,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/node"
 )
 
@@ -23,8 +24,10 @@ type Report struct {
 	Lives   int
 	Healed  chain.View // views from the end of the faults until all were level
 	Packets packetCounts
-	States  map[string]int // rare states, and how often they were reached
-	trace   *trace
+	// Most bytes that an honest engine was seen to hold in its inbox and of blocks.
+	InboxMax, BlocksMax int64
+	States              map[string]int // rare states, and how often they were reached
+	trace               *trace
 }
 
 // Keep writes the trace of the run to a file.
@@ -40,6 +43,9 @@ type run struct {
 	machines []*machine
 	rng      *rand.Rand
 	report   *Report
+	pact     *pact
+	banned   map[int]bool // machines that an honest one banned
+	spoke    map[int]bool // machines that were on for a while
 }
 
 // healViews is how many views of an honest majority pass, after the faults end,
@@ -61,6 +67,8 @@ func Play(t *testing.T, plan Plan) (report Report, err error) {
 
 func play(dir string, plan Plan) (Report, error) {
 	r := &run{plan: plan, trace: newTrace(), rng: rand.New(rand.NewPCG(plan.Seed, 2)), report: &Report{States: map[string]int{}}}
+	r.pact = &pact{views: map[chain.View][2]simplex.Proposal{}}
+	r.banned, r.spoke = map[int]bool{}, map[int]bool{}
 	r.report.trace = r.trace
 	r.trace.note("%v", plan)
 	r.net = newNetwork(rand.New(rand.NewPCG(plan.Seed, 3)), r.trace)
@@ -73,6 +81,9 @@ func play(dir string, plan Plan) (Report, error) {
 		err = r.calm()
 	}
 	err = errors.Join(err, r.stop())
+	if lie := r.unnoticed(); err == nil && lie != "" {
+		err = fmt.Errorf("%w: %s", ErrUnnoticed, lie)
+	}
 	if breach := r.witness.broke(); breach != nil {
 		err = breach
 	}

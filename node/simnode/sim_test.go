@@ -20,6 +20,7 @@ var (
 	oneSeed   = flag.Uint64("seed", 0, "play this seed only")
 	times     = flag.Int("times", 1, "how often each seed is played")
 	keepIn    = flag.String("traces", os.TempDir(), "folder for the traces of runs that fail")
+	liars     = flag.String("liars", "", "kinds of liars in place of those of the seed, with commas")
 	tell      = flag.Bool("report", false, "print what happened, not only with -v")
 )
 
@@ -58,6 +59,10 @@ func TestNodes(t *testing.T) {
 
 func playSeed(t *testing.T, s *summary, seed uint64, round int) {
 	plan := Draw(seed)
+	if *liars != "" {
+		plan.Liars = strings.Split(*liars, ",")
+		plan.Validators = max(plan.Validators, 3*len(plan.Liars)+1)
+	}
 	r, err := Play(t, plan)
 	s.add(plan, &r, err)
 	if err == nil {
@@ -83,6 +88,7 @@ type summary struct {
 	packets      packetCounts
 	states, lies map[string]int
 	sevens       int
+	inbox, held  int64
 }
 
 func (s *summary) add(plan Plan, r *Report, err error) {
@@ -102,6 +108,7 @@ func (s *summary) add(plan Plan, r *Report, err error) {
 	for _, lie := range plan.Liars {
 		s.lies[lie]++
 	}
+	s.inbox, s.held = max(s.inbox, r.InboxMax), max(s.held, r.BlocksMax)
 	if plan.Validators == 7 {
 		s.sevens++
 	}
@@ -116,6 +123,7 @@ func (s *summary) print(w io.Writer, wall, cpu time.Duration) {
 		fmt.Fprintf(w, "  views from the end of the faults until all are level: %d in the middle, %d at most, want %d\n",
 			s.healed[len(s.healed)/2], s.healed[len(s.healed)-1], healViews)
 	}
+	fmt.Fprintf(w, "  most bytes in an inbox %d, of blocks %d\n", s.inbox, s.held)
 	p := s.packets
 	fmt.Fprintf(w, "  packets: %d sent, %d lost, %d cut off, %d repeated, %d late, %d to nobody, %d too many\n", p.Sent, p.Lost, p.Cut, p.Repeated, p.Late, p.Nobody, p.Full)
 	for _, counts := range []map[string]int{s.states, s.lies} {

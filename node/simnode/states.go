@@ -1,7 +1,10 @@
 package simnode
 
 import (
+	"fmt"
+
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
@@ -31,8 +34,44 @@ func (l *life) reached() {
 		{"silent leader skipped", c.LeaderSkips.Load()},
 		{"blocks served from the archive", c.BlocksServed.Load()},
 		{"messages refused, the inbox was full", c.Refused.Load()},
+		{"blocks dropped for want of room", c.BlocksDropped.Load()},
 	} {
 		states[s.name] += int(s.n)
+	}
+	l.bans()
+}
+
+// bans notes whom an honest machine did not hear.
+func (l *life) bans() {
+	r := l.machine.run
+	if !l.machine.honest() {
+		return
+	}
+	peers := l.node.Consensus().Peers
+	for i := range peers {
+		r.banned[i] = r.banned[i] || peers[i].BlockedUntilUnix.Load() > 0
+		r.spoke[i] = r.spoke[i] || peers[i].LastVoteView.Load() > 0
+	}
+}
+
+// slack is what is on its way from one budget to another, beside the valid blocks
+// that are not final yet.
+const slack = 4 << 20
+
+// budgets compares what the engines of honest machines hold with what they may.
+func (r *run) budgets() {
+	may := engine.DefaultConfig(&r.genesis.Params)
+	for _, m := range r.machines {
+		if m.life == nil || !m.honest() {
+			continue
+		}
+		c := m.life.node.Consensus()
+		inbox, blocks := c.InboxBytes.Load(), c.BlockBytes.Load()
+		r.report.InboxMax, r.report.BlocksMax = max(r.report.InboxMax, inbox), max(r.report.BlocksMax, blocks)
+		if inbox > int64(may.InboxBytes) || blocks > int64(may.PendingBytesMax)+slack {
+			r.witness.fault(fmt.Errorf("%w: %d has %d bytes in the inbox, may %d, and %d of blocks, may %d", ErrBudget, m.id, inbox, may.InboxBytes, blocks, may.PendingBytesMax))
+		}
+		m.life.bans()
 	}
 }
 

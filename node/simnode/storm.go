@@ -26,6 +26,7 @@ func (r *run) storm() error {
 		if err := r.pause(tick); err != nil {
 			return err
 		}
+		r.budgets()
 		for i, at := range back {
 			if time.Now().After(at) {
 				delete(back, i)

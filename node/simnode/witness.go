@@ -18,6 +18,8 @@ var (
 	ErrForgotten  = errors.New("a block that was reported final is gone")
 	ErrDoubleVote = errors.New("an honest validator contradicts itself")
 	ErrEnded      = errors.New("a validator ended by itself, though its disk works")
+	ErrUnnoticed  = errors.New("a plain lie was told, and no honest validator banned the liar")
+	ErrBudget     = errors.New("an honest validator holds more bytes than its budget")
 	ErrStalled    = errors.New("an honest validator does not get on after the faults ended")
 )
 

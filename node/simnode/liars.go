@@ -1,0 +1,226 @@
+package simnode
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/node"
+)
+
+// Lies beside those of package byzantine: what needs time, memory or company. Each
+// is a network between an honest engine and its mesh.
+var ownLies = map[string]func(l *liar) func(to beacon.Participant, msg []byte){
+	"dripper":  (*liar).drip,
+	"hoarder":  (*liar).hoard,
+	"replayer": (*liar).replay,
+	"colluder": (*liar).collude,
+}
+
+// mustNotice are lies for which every run must see the liar banned by somebody:
+// each is plain to whoever hears it.
+var mustNotice = []string{"equivocator", "conflicter", "nuller", "impersonator", "reconfigurer", "colluder"}
+
+// liar tells each validator its own version of what its engine says.
+type liar struct {
+	life   *life
+	net    engine.Network
+	n      int
+	self   beacon.Participant
+	scheme *simplex.Threshold
+	say    func(to beacon.Participant, msg []byte)
+
+	mu    sync.Mutex
+	rng   *rand.Rand
+	drips map[beacon.Participant]bool // one block is on its way
+	past  [][]byte
+}
+
+// pact is what colluders agree on: two blocks for a view that one of them leads.
+type pact struct {
+	mu    sync.Mutex
+	views map[chain.View][2]simplex.Proposal
+}
+
+func newLiar(l *life, net engine.Network) (*liar, error) {
+	m := l.machine
+	keys, err := node.LoadKeys(m.dir)
+	if err != nil {
+		return nil, err
+	}
+	set, err := beacon.NewValidatorSet(m.run.genesis)
+	if err != nil {
+		return nil, err
+	}
+	self := beacon.Participant(m.id)
+	scheme, err := simplex.NewThreshold(set, self, simplex.Keys{Share: keys.Share.Key, Peer: keys.Peer}, nil)
+	if err != nil {
+		return nil, err
+	}
+	out := &liar{
+		life: l, net: net, n: set.Len(), self: self, scheme: scheme,
+		rng: rand.New(rand.NewPCG(m.run.plan.Seed, uint64(500+m.id))), drips: map[beacon.Participant]bool{},
+	}
+	out.say = ownLies[m.lie](out)
+	return out, nil
+}
+
+// Broadcast implements [engine.Network].
+func (l *liar) Broadcast(msg []byte) {
+	for i := range l.n {
+		if to := beacon.Participant(i); to != l.self {
+			l.say(to, msg)
+		}
+	}
+}
+
+// Send implements [engine.Network].
+func (l *liar) Send(to beacon.Participant, msg []byte) {
+	if int(to) < l.n {
+		l.say(to, msg)
+	}
+}
+
+// later sends after a while, unless the machine is off by then.
+func (l *liar) later(d time.Duration, to beacon.Participant, msg []byte) {
+	time.AfterFunc(d, func() {
+		l.life.gate.RLock()
+		defer l.life.gate.RUnlock()
+		if !l.life.dead {
+			l.net.Send(to, msg)
+		}
+	})
+}
+
+// drip answers each request with its first block, a moment before it would be
+// given up, and says that this was all.
+func (l *liar) drip() func(beacon.Participant, []byte) {
+	const late = 985 * time.Millisecond
+	return func(to beacon.Participant, msg []byte) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		switch msg[0] {
+		case 'b':
+			if !l.drips[to] {
+				l.drips[to] = true
+				l.later(late, to, msg)
+			}
+		case 'd':
+			delete(l.drips, to)
+			l.later(late+5*time.Millisecond, to, msg)
+		default:
+			l.net.Send(to, msg)
+		}
+	}
+}
+
+// noiseBytes is the size of the blocks of a hoarder.
+const noiseBytes = 480 << 10
+
+// hoard offers large blocks of parents that do not exist in the views that it
+// leads, so that they can neither be judged nor forgotten.
+func (l *liar) hoard() func(beacon.Participant, []byte) {
+	noise := make([]byte, noiseBytes)
+	return func(to beacon.Participant, msg []byte) {
+		if msg[0] != 'p' {
+			l.net.Send(to, msg)
+			return
+		}
+		v, _, err := simplex.ReadVote(msg[1:])
+		if err != nil {
+			return
+		}
+		l.mu.Lock()
+		for i := range 8 {
+			noise[i] = byte(l.rng.Uint32())
+		}
+		p := v.Proposal
+		copy(p.Payload[:], noise[:8])
+		lie := append(simplex.AppendVote([]byte{'p'}, l.scheme.Sign(simplex.Notarize, p)), noise...)
+		l.mu.Unlock()
+		l.net.Send(to, lie)
+	}
+}
+
+// pastKept is how much a replayer remembers.
+const pastKept = 4096
+
+// replay says again, beside each message, some that it said at any time before.
+func (l *liar) replay() func(beacon.Participant, []byte) {
+	return func(to beacon.Participant, msg []byte) {
+		l.net.Send(to, msg)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if len(l.past) < pastKept {
+			l.past = append(l.past, msg)
+		} else {
+			l.past[l.rng.IntN(pastKept)] = msg
+		}
+		for range l.rng.IntN(4) {
+			l.net.Send(to, l.past[l.rng.IntN(len(l.past))])
+		}
+	}
+}
+
+// collude shows one half of the validators one block and the other half another,
+// in the views that a colluder leads, and all colluders vote for either before its
+// half, to the end.
+func (l *liar) collude() func(beacon.Participant, []byte) {
+	shared := l.life.machine.run.pact
+	return func(to beacon.Participant, msg []byte) {
+		shared.mu.Lock()
+		defer shared.mu.Unlock()
+		switch msg[0] {
+		case 'p':
+			v, block, err := simplex.ReadVote(msg[1:])
+			if err != nil || to%2 == 0 {
+				break
+			}
+			b, err := chain.DecodeBlock(block, len(block))
+			if err != nil {
+				break
+			}
+			b.Header.TimestampMillis++
+			other := v.Proposal
+			other.Payload = b.Header.Digest()
+			shared.views[v.Proposal.Round.View] = [2]simplex.Proposal{v.Proposal, other}
+			l.net.Send(to, append(simplex.AppendVote([]byte{'p'}, l.scheme.Sign(simplex.Notarize, other)), b.Encode()...))
+			return
+		case 'v':
+			v, _, err := simplex.ReadVote(msg)
+			if err != nil {
+				break
+			}
+			two, ok := shared.views[v.Proposal.Round.View]
+			if !ok {
+				break
+			}
+			mine := two[to%2]
+			l.net.Send(to, simplex.AppendVote(nil, l.scheme.Sign(simplex.Notarize, mine)))
+			if v.Kind != simplex.Notarize {
+				l.net.Send(to, simplex.AppendVote(nil, l.scheme.Sign(simplex.Finalize, mine)))
+				l.net.Send(to, msg)
+			}
+			return
+		}
+		l.net.Send(to, msg)
+	}
+}
+
+// isOwnLie reports whether package byzantine does not know a lie.
+func isOwnLie(lie string) bool { return ownLies[lie] != nil }
+
+// unnoticed returns a lie of the plan that was plain and that nobody banned.
+func (r *run) unnoticed() string {
+	for _, m := range r.machines {
+		if slices.Contains(mustNotice, m.lie) && !r.banned[m.id] && r.spoke[m.id] {
+			return m.lie
+		}
+	}
+	return ""
+}
