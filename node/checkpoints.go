@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/asm/cpu"
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -26,9 +27,34 @@ func (n *Node) buildStates() func(chain.Height) {
 	}
 	n.states = statesync.NewServer(statesync.ServerConfig{
 		Dir: filepath.Join(n.cfg.DataDir, checkpointFolder), Interval: n.cfg.CheckpointBlocks,
-		Store: n.store, Certificate: ledger.OwnCertificate, Network: stateStream{n.mesh.transport}, Log: n.log,
+		Store: n.store, Certificate: ledger.FinalCertificate, Network: stateStream{n.mesh.transport}, Log: n.log,
+		Delay: n.checkpointDelay(), Alarm: func(reason string) {
+			if reason == "" {
+				n.alarms.clear(alarmCheckpoints)
+			} else {
+				n.alarms.raise(alarmCheckpoints, reason)
+			}
+		},
 	})
 	return n.states.Committed
+}
+
+// checkpointSpread is over how much time the validators spread the cutting of one
+// checkpoint: each holds the state of its block still until it has cut it, which takes
+// memory for what is written meanwhile. A quarter of the time between two if that is less.
+const checkpointSpread = 5 * time.Minute
+
+// checkpointDelay is how long after its block this node cuts a checkpoint: validators
+// take turns by their number, others by their key.
+func (n *Node) checkpointDelay() time.Duration {
+	between := time.Duration(n.cfg.CheckpointBlocks) * time.Duration(n.genesis.Params.BlockTimeMillis) * time.Millisecond
+	key := chain.PeerKey(n.keys.Peer.PublicKey())
+	turn := uint64(key[0])
+	if self, ok := n.set.Find(key); ok {
+		turn = uint64(self)
+	}
+	size := uint64(n.set.Len())
+	return min(checkpointSpread, between/4) * time.Duration(turn%size) / time.Duration(size)
 }
 
 // stateStream sends messages of state sync on their own stream.

@@ -135,6 +135,7 @@ func (n *Node) storeMetrics(gauge gaugeFunc) {
 func (n *Node) checkpointMetrics(counter counterFunc, gauge gaugeFunc) {
 	s := &n.states.Stats
 	gauge("checkpoint_height", "Height of the newest checkpoint that is served; 0 for none.", func() float64 { return float64(s.Height.Load()) })
+	counter("checkpoint_failures_total", "Checkpoints that were not made, and folders of them that could not be read; the log has each.", s.Failed.Load)
 	counter("checkpoint_chunks_served_total", "Chunks of state handed to joining nodes.", s.Served.Load)
 	counter("checkpoint_bytes_served_total", "Their bytes.", s.Bytes.Load)
 }

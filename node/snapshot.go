@@ -46,7 +46,7 @@ func ExportSnapshot(ctx context.Context, dataDir string, w io.Writer, progress s
 	if err != nil {
 		return snapshot.Summary{}, err
 	}
-	cfg := snapshot.WriteConfig{ChunkBytes: checkpoint.DefaultChunkBytes, Certificate: ledger.OwnCertificate, Progress: progress, ScratchDir: dataDir}
+	cfg := snapshot.WriteConfig{ChunkBytes: checkpoint.DefaultChunkBytes, Certificate: ledger.FinalCertificate, Progress: progress, ScratchDir: dataDir}
 	sum, err := snapshot.Write(ctx, w, s, cfg)
 	return sum, errors.Join(err, s.Close())
 }
@@ -102,13 +102,19 @@ func trustIn(genesis *chain.Genesis) (snapshot.Trust, error) {
 	if err != nil {
 		return snapshot.Trust{}, fmt.Errorf("group key: %w", err)
 	}
-	certify := func(h *chain.Header, digest chain.Hash, certificate []byte) error {
-		c, err := simplex.DecodeCertificate(certificate)
+	certify := func(h *chain.Header, digest chain.Hash, final *chain.Header, certificate []byte) error {
+		c, err := ledger.ReadCertificates(certificate)
 		if err != nil {
 			return fmt.Errorf("%w: %w", errCertificate, err)
 		}
-		want := simplex.Proposal{Round: beacon.Round{Epoch: h.Epoch, View: h.View}, Parent: h.ParentView, Payload: digest}
-		if c.Kind != simplex.Finalize || c.Proposal != want || h.Epoch != set.Epoch() || !scheme.VerifyCertificate(c) {
+		good := func(c simplex.Certificate, kind simplex.Kind, h *chain.Header, digest chain.Hash) bool {
+			want := simplex.Proposal{Round: beacon.Round{Epoch: h.Epoch, View: h.View}, Parent: h.ParentView, Payload: digest}
+			return c.Kind == kind && c.Proposal == want && h.Epoch == set.Epoch() && scheme.VerifyCertificate(c)
+		}
+		switch {
+		case final == h && (c.Own != c.Final || !good(c.Final, simplex.Finalize, h, digest)):
+			return errCertificate
+		case final != h && (!good(c.Final, simplex.Finalize, final, final.Digest()) || !good(c.Own, simplex.Notarize, h, digest)):
 			return errCertificate
 		}
 		return nil

@@ -133,6 +133,38 @@ func splitCertificates(b []byte) (certificate, own []byte, err error) {
 	return certificate, rest, nil
 }
 
+// FinalCertificate takes what shows that a block is final out of what the store keeps
+// with it. descendant is the block that the certificate is of, if it is not the very
+// block; then the block's own notarization follows in what is returned, as it does in
+// the store.
+func FinalCertificate(stored []byte) (certificate []byte, descendant chain.Hash, err error) {
+	final, own, err := splitCertificates(stored)
+	if err != nil || string(own) == string(final) {
+		return final, chain.Hash{}, err
+	}
+	certs := [2]simplex.Certificate{}
+	for i, b := range [][]byte{final, own} {
+		if certs[i], err = simplex.DecodeCertificate(b); err != nil {
+			return nil, chain.Hash{}, fmt.Errorf("stored certificate: %w", err)
+		}
+	}
+	if certs[1].Kind == simplex.Finalize {
+		return own, chain.Hash{}, nil
+	}
+	return stored, certs[0].Proposal.Payload, nil
+}
+
+// Certified are the certificates of a block.
+type Certified struct {
+	Final, Own simplex.Certificate // the same for a block with a finalization of its own
+}
+
+// ReadCertificates reads what [FinalCertificate] returned.
+func ReadCertificates(b []byte) (c Certified, err error) {
+	c.Final, c.Own, err = decodeCertificates(b)
+	return c, err
+}
+
 // ErrNotOwn means that a block was made final by a certificate of a descendant
 // alone. The next blocks have certificates of their own again.
 var ErrNotOwn = errors.New("block has no finalization certificate of its own")

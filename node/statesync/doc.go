@@ -9,8 +9,9 @@
 //	         ── checkpoint.Fetch: chunks, sixteen ranges side by side ──▶ store
 //
 // A checkpoint is made at every multiple of an interval, so that all validators
-// have the same ones; two are kept, so that a fetch has at least one interval of
-// time. Serving reads a file, and never waits for the state: votes and blocks
+// have the same ones, whoever withheld a vote there: headers lead to the certificate
+// where it is a descendant's. Each validator cuts in its turn. Two are kept, so that a
+// fetch has at least one interval of time. Serving reads a file, and never waits for the state: votes and blocks
 // have nothing to fear from it but bandwidth, of which its class has the lowest
 // urgency.
 //

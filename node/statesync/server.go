@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node/nice"
@@ -35,9 +36,17 @@ type ServerConfig struct {
 	Dir         string // of the checkpoint files; its own
 	Interval    uint64 // blocks between checkpoints; 0 makes none
 	Store       *store.Store
-	Certificate func(stored []byte) ([]byte, error) // as in snapshot.WriteConfig
+	Certificate func(stored []byte) ([]byte, chain.Hash, error) // as in snapshot.WriteConfig
 	Network     Network
 	Log         *slog.Logger
+
+	// Delay is how long after its block a checkpoint is cut, so that not all
+	// validators do it at the same moment. The block is the same for all, or nobody
+	// could answer for the chunks of another's.
+	Delay time.Duration
+	// Alarm is told why no checkpoints are made, and nothing when they are again; nil
+	// for nobody.
+	Alarm func(reason string)
 }
 
 // Server makes checkpoints and serves them.
@@ -47,14 +56,20 @@ type Server struct {
 	exports chan *store.Export
 	Stats   ServerStats
 
+	// later says that the block of the last checkpoint cannot be shown to be final:
+	// the next one that can takes its place.
+	later atomic.Bool
+
 	// Owned by Run.
-	shelf []*shelved // newest first
+	shelf  []*shelved // newest first
+	opened bool       // the folder was read
 }
 
 // ServerStats counts a server's work.
 type ServerStats struct {
 	Height              atomic.Uint64 // of the newest checkpoint, 0 for none
 	Made, Served, Bytes atomic.Uint64
+	Failed              atomic.Uint64 // checkpoints that were not made, and folders that could not be read
 }
 
 type delivery struct {
@@ -102,7 +117,7 @@ func (s *Server) Deliver(from int, msg []byte) error {
 // Committed is called behind the commit of each block, before that of the next.
 // At a checkpoint's height it holds the state still for the server to write.
 func (s *Server) Committed(h chain.Height) {
-	if s.cfg.Interval == 0 || uint64(h)%s.cfg.Interval != 0 {
+	if s.cfg.Interval == 0 || uint64(h)%s.cfg.Interval != 0 && !s.later.CompareAndSwap(true, false) {
 		return
 	}
 	x, err := s.cfg.Store.Export()
@@ -120,9 +135,9 @@ func (s *Server) Committed(h chain.Height) {
 
 // Run makes and serves checkpoints until ctx ends.
 func (s *Server) Run(ctx context.Context) error {
-	if err := s.open(); err != nil {
-		return err
-	}
+	again := time.NewTicker(openAgain)
+	defer again.Stop()
+	s.tryOpen()
 	defer s.closeShelf()
 	var writing sync.WaitGroup
 	defer writing.Wait()
@@ -141,14 +156,14 @@ func (s *Server) Run(ctx context.Context) error {
 			writing.Go(func() {
 				nice.Thread()
 				name, err := s.write(ctx, x)
-				if err != nil && ctx.Err() == nil {
-					s.cfg.Log.Warn("no checkpoint", "height", x.Height(), "err", err)
-				}
+				s.report(ctx, x.Height(), err)
 				select {
 				case written <- name:
 				case <-ctx.Done():
 				}
 			})
+		case <-again.C:
+			s.tryOpen()
 		case name := <-written:
 			exports = s.exports
 			if name != "" {
@@ -165,6 +180,47 @@ func (s *Server) Close() error {
 		return x.Close()
 	default:
 		return nil
+	}
+}
+
+// openAgain is after how long a folder that cannot be read is tried again.
+const openAgain = time.Minute
+
+// tryOpen reads the folder. Where it fails the validator goes on: it only has no
+// checkpoints to serve.
+func (s *Server) tryOpen() {
+	if s.opened {
+		return
+	}
+	if err := s.open(); err != nil {
+		s.Stats.Failed.Add(1)
+		s.alarm(fmt.Sprintf("no checkpoints are served to nodes that join: %v; mend the folder, it is tried again every minute", err))
+		return
+	}
+	s.opened = true
+	s.alarm("")
+}
+
+// alarm hands on why no checkpoints are made.
+func (s *Server) alarm(reason string) {
+	if s.cfg.Alarm != nil {
+		s.cfg.Alarm(reason)
+	}
+}
+
+// report says what became of a checkpoint.
+func (s *Server) report(ctx context.Context, h chain.Height, err error) {
+	switch {
+	case err == nil:
+		s.alarm("")
+	case ctx.Err() != nil:
+	case errors.Is(err, snapshot.ErrFar):
+		s.later.Store(true)
+		s.cfg.Log.Warn("the checkpoint is of a later block", "height", h, "err", err)
+	default:
+		s.Stats.Failed.Add(1)
+		s.cfg.Log.Warn("no checkpoint", "height", h, "err", err)
+		s.alarm(fmt.Sprintf("the checkpoint of block %d was not made, and nodes that join find an older one or none: %v; the next is tried %d blocks later", h, err, s.cfg.Interval))
 	}
 }
 
@@ -194,15 +250,18 @@ func (s *Server) open() error {
 // write writes a checkpoint file and returns its name.
 func (s *Server) write(ctx context.Context, x *store.Export) (name string, err error) {
 	name = filepath.Join(s.cfg.Dir, fmt.Sprintf("%020d%s", x.Height(), extension))
+	cfg := snapshot.WriteConfig{
+		ChunkBytes: checkpoint.DefaultChunkBytes, Certificate: s.cfg.Certificate,
+		Progress: func(uint32, snapshot.Summary) {}, ScratchDir: s.cfg.Dir, Pause: newPace(ctx).rest,
+	}
+	if err := errors.Join(s.turn(ctx, x, cfg), os.MkdirAll(s.cfg.Dir, 0o755)); err != nil {
+		return "", errors.Join(err, x.Close())
+	}
 	file, err := os.Create(name + partial)
 	if err != nil {
 		return "", errors.Join(err, x.Close())
 	}
 	out := bufio.NewWriterSize(file, 1<<20)
-	cfg := snapshot.WriteConfig{
-		ChunkBytes: checkpoint.DefaultChunkBytes, Certificate: s.cfg.Certificate,
-		Progress: func(uint32, snapshot.Summary) {}, ScratchDir: s.cfg.Dir, Pause: newPace(ctx).rest,
-	}
 	_, err = snapshot.WriteExport(ctx, out, s.cfg.Store, x, cfg)
 	err = errors.Join(err, x.Close())
 	if err == nil {
@@ -215,6 +274,24 @@ func (s *Server) write(ctx context.Context, x *store.Export) (name string, err e
 		return "", errors.Join(err, os.Remove(name+partial))
 	}
 	return name, nil
+}
+
+// descendantWait is how long a checkpoint waits for the block that makes its own final
+// to be stored: it is final already, and the commits of the blocks up to it are under way.
+const descendantWait = time.Minute
+
+// turn waits for this node's turn, and for what shows that the block is final.
+func (s *Server) turn(ctx context.Context, x *store.Export, cfg snapshot.WriteConfig) error {
+	const look = 100 * time.Millisecond
+	err := sleep(ctx, s.cfg.Delay)
+	for waited := time.Duration(0); err == nil; waited += look {
+		ready := snapshot.Ready(s.cfg.Store, x, cfg)
+		if !errors.Is(ready, snapshot.ErrDescendant) || waited >= descendantWait {
+			return ready
+		}
+		err = sleep(ctx, look)
+	}
+	return err
 }
 
 // place puts a file in front of the shelf and drops the last one. A file whose

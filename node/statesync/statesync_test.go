@@ -304,7 +304,7 @@ func TestCheckpointsAreWrittenOneByOne(t *testing.T) {
 	cfg.Dir, cfg.Interval = t.TempDir(), 1
 	certify, free := cfg.Certificate, make(chan struct{})
 	var writing, most atomic.Int32
-	cfg.Certificate = func(stored []byte) ([]byte, error) {
+	cfg.Certificate = func(stored []byte) ([]byte, chain.Hash, error) {
 		most.Store(max(most.Load(), writing.Add(1)))
 		defer writing.Add(-1)
 		<-free

@@ -34,13 +34,21 @@ func options() store.Options {
 	return o
 }
 
+// sealed reads a seal: of a descendant, where "by:" names one.
+func sealed(b []byte) ([]byte, chain.Hash, error) {
+	if rest, ok := bytes.CutPrefix(b, []byte("by:")); ok {
+		return append([]byte("final:"), rest...), chain.Hash(rest), nil
+	}
+	return b, chain.Hash{}, nil
+}
+
 func seal(digest chain.Hash) []byte { return append([]byte("final:"), digest[:]...) }
 
 func trust() snapshot.Trust {
 	return snapshot.Trust{
 		Genesis: genesis, Live: checkpoint.NoJobs,
-		Certify: func(_ *chain.Header, digest chain.Hash, certificate []byte) error {
-			if !bytes.Equal(certificate, seal(digest)) {
+		Certify: func(_ *chain.Header, _ chain.Hash, final *chain.Header, certificate []byte) error {
+			if !bytes.Equal(certificate, seal(final.Digest())) {
 				return errors.New("not the certificate of this block")
 			}
 			return nil
@@ -51,24 +59,53 @@ func trust() snapshot.Trust {
 // commit makes a block with some writes.
 func commit(t testing.TB, s *store.Store, accounts int) {
 	t.Helper()
+	_, parent := s.HeadInfo()
+	v, rec := blockOn(t, s.Head(), parent, accounts)
+	rec.Certificate = seal(rec.Digest)
+	check(t, s.Commit(v, rec))
+}
+
+// commitDescended makes so many blocks that the last of them makes final: no other has
+// a seal of its own. committed is called behind each.
+func commitDescended(t testing.TB, s *store.Store, accounts, blocks int, committed func(chain.Height)) {
+	t.Helper()
+	v, rec := s.Head(), store.BlockRecord{}
+	_, rec.Digest = s.HeadInfo()
+	versions, recs := make([]*store.Version, blocks), make([]store.BlockRecord, blocks)
+	for i := range blocks {
+		v, rec = blockOn(t, v, rec.Digest, accounts)
+		versions[i], recs[i] = v, rec
+	}
+	for i := range blocks {
+		recs[i].Certificate = append([]byte("by:"), rec.Digest[:]...)
+		if i == blocks-1 {
+			recs[i].Certificate = seal(rec.Digest)
+		}
+		check(t, s.Commit(versions[i], recs[i]))
+		committed(recs[i].Height)
+	}
+}
+
+// blockOn makes a block with some writes on a state.
+func blockOn(t testing.TB, on *store.Version, parent chain.Hash, accounts int) (*store.Version, store.BlockRecord) {
+	t.Helper()
 	d := state.NewDelta()
 	for i := range accounts {
 		addr := chain.Address(binary.BigEndian.AppendUint32(make([]byte, 16), uint32(i)))
-		d.SetAccount(addr, state.Account{Nonce: uint64(s.Head().Height()) + 1, Balance: chain.Wei(i + 1)})
+		d.SetAccount(addr, state.Account{Nonce: uint64(on.Height()) + 1, Balance: chain.Wei(i + 1)})
 		if i%1000 == 0 {
 			for j := range 600 {
 				d.SetStorage(addr, state.NewStorageKey(0, []byte{byte(j), byte(j >> 8)}), bytes.Repeat([]byte{byte(j)}, 500))
 			}
 		}
 	}
-	v, err := s.Head().Apply(d)
+	v, err := on.Apply(d)
 	check(t, err)
 	block := &chain.Block{Header: chain.Header{
-		Version: chain.HeaderVersion, Height: v.Height(), StateRoot: v.Root(), TxRoot: tree.ListRoot(nil),
+		Version: chain.HeaderVersion, Parent: parent, Height: v.Height(), StateRoot: v.Root(), TxRoot: tree.ListRoot(nil),
 		PresenceInput: chain.NewPresentSet(0).Encode(), ConsumedSeeds: chain.EncodeConsumedSeeds(nil),
 	}}
-	digest := block.Header.Digest()
-	check(t, s.Commit(v, store.BlockRecord{Height: v.Height(), Digest: digest, Block: block.Encode(), Certificate: seal(digest)}))
+	return v, store.BlockRecord{Height: v.Height(), Digest: block.Header.Digest(), Block: block.Encode()}
 }
 
 // hub joins one client, number -1, to servers by their number. What it does to
@@ -147,7 +184,7 @@ func village(t *testing.T, servers, accounts int) (*hub, *store.Store) {
 	for i := range servers {
 		server := NewServer(ServerConfig{
 			Dir: t.TempDir(), Interval: 2, Store: s, Network: from{h, i}, Log: slog.New(slog.DiscardHandler),
-			Certificate: func(b []byte) ([]byte, error) { return b, nil },
+			Certificate: sealed,
 		})
 		h.servers = append(h.servers, server)
 		running.Go(func() { _ = server.Run(ctx) }) // ends with ctx

@@ -88,6 +88,7 @@ func FuzzDecodeChunk(f *testing.F) {
 
 func FuzzDecodeHead(f *testing.F) {
 	f.Add((&Head{Genesis: chain.Hash{1}, Block: []byte("b"), Certificate: []byte("c")}).Append(nil))
+	f.Add((&Head{Genesis: chain.Hash{1}, Block: []byte("b"), Certificate: []byte("c"), Descendants: [][]byte{[]byte("h"), {}}}).Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, err := DecodeHead(b)
 		if err != nil {
@@ -96,7 +97,7 @@ func FuzzDecodeHead(f *testing.F) {
 		if again := h.Append(nil); !bytes.Equal(again, b) {
 			t.Fatalf("%x encodes as %x", b, again)
 		}
-		accept := func(*chain.Header, chain.Hash, []byte) error { return nil }
+		accept := func(*chain.Header, chain.Hash, *chain.Header, []byte) error { return nil }
 		if a, err := h.Check(h.Genesis, accept); err == nil && a.Height() == 0 {
 			t.Fatal("a checkpoint of the genesis")
 		}

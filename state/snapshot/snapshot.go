@@ -18,6 +18,14 @@ import (
 // ErrNoBlock means that a store has no finalized block yet.
 var ErrNoBlock = errors.New("there is no finalized block yet")
 
+var (
+	// ErrDescendant means that the block is final by the certificate of a descendant
+	// that is not stored. It is about to be, in a chain that runs.
+	ErrDescendant = errors.New("the block is final by the certificate of a later one, which is not stored: start the node, let it make a block, stop it, and try again")
+	// ErrFar means that the descendant is too far away for its headers to be carried.
+	ErrFar = errors.New("the block is final by the certificate of a later one, which is too far away")
+)
+
 // Trust is what a checkpoint is held to.
 type Trust struct {
 	Genesis chain.Hash
@@ -53,9 +61,10 @@ type Progress func(covered uint32, so Summary)
 // WriteConfig says how a snapshot is written.
 type WriteConfig struct {
 	ChunkBytes int // to which chunks are cut
-	// Certificate takes the certificate that finalizes the very block out of
-	// what is stored with it, or fails.
-	Certificate func(stored []byte) ([]byte, error)
+	// Certificate takes what shows that a block is final out of what is stored with
+	// it, and says which block it finalizes: none for the very block, else a descendant,
+	// to which the headers are taken from the store.
+	Certificate func(stored []byte) (certificate []byte, descendant chain.Hash, err error)
 	Progress    Progress
 	// ScratchDir is where storages larger than [checkpoint.DefaultSortBytes] are
 	// sorted; they take as much room there as they have bytes. Empty stands for
@@ -87,6 +96,13 @@ func Write(ctx context.Context, w io.Writer, s *store.Store, cfg WriteConfig) (S
 	return out, errors.Join(err, x.Close())
 }
 
+// Ready reports whether a snapshot of the state could be written now: [ErrDescendant]
+// if the block that makes its block final is not stored yet.
+func Ready(s *store.Store, x *store.Export, cfg WriteConfig) error {
+	_, err := headOf(s, x, cfg.Certificate)
+	return err
+}
+
 // WriteExport writes a snapshot of a state that the caller holds still.
 func WriteExport(ctx context.Context, w io.Writer, s *store.Store, x *store.Export, cfg WriteConfig) (out Summary, err error) {
 	head, err := headOf(s, x, cfg.Certificate)
@@ -115,7 +131,7 @@ func WriteExport(ctx context.Context, w io.Writer, s *store.Store, x *store.Expo
 }
 
 // headOf takes block and certificate of the export's height.
-func headOf(s *store.Store, x *store.Export, certificate func([]byte) ([]byte, error)) (*checkpoint.Head, error) {
+func headOf(s *store.Store, x *store.Export, certificate func([]byte) ([]byte, chain.Hash, error)) (*checkpoint.Head, error) {
 	if x.Height() == 0 {
 		return nil, ErrNoBlock
 	}
@@ -125,8 +141,42 @@ func headOf(s *store.Store, x *store.Export, certificate func([]byte) ([]byte, e
 	}
 	genesis, _ := s.Genesis()
 	h := &checkpoint.Head{Genesis: genesis, Block: rec.Block}
-	h.Certificate, err = certificate(rec.Certificate)
+	var descendant chain.Hash
+	if h.Certificate, descendant, err = certificate(rec.Certificate); err != nil || descendant == (chain.Hash{}) {
+		return h, err
+	}
+	h.Descendants, err = headersTo(s, x.Height(), descendant)
 	return h, err
+}
+
+// headersTo returns the headers of the blocks after a height, up to the descendant.
+func headersTo(s *store.Store, h chain.Height, descendant chain.Hash) (out [][]byte, err error) {
+	last, ok, err := s.HeightByDigest(descendant)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, ErrDescendant
+	}
+	if last <= h || last-h > checkpoint.DescendantsMax {
+		return nil, fmt.Errorf("%w: block %d", ErrFar, last)
+	}
+	size := 0
+	for at := h + 1; at <= last; at++ {
+		_, encoded, ok, err := s.BlockBytes(at)
+		if err != nil || !ok {
+			return nil, fmt.Errorf("read block %d (found %v): %w", at, ok, err)
+		}
+		head, _, err := chain.SplitBlock(encoded)
+		if err != nil {
+			return nil, fmt.Errorf("stored block %d: %w", at, err)
+		}
+		if size += 4 + len(head); size > checkpoint.DescendantBytesMax-4 {
+			return nil, fmt.Errorf("%w: %d bytes of headers up to block %d", ErrFar, size, at)
+		}
+		out = append(out, bytes.Clone(head))
+	}
+	return out, nil
 }
 
 // begin checks the head of a snapshot.

@@ -90,7 +90,7 @@ func (e *exported) write(n int) (err error) {
 	out := bufio.NewWriterSize(file, 1<<20)
 	_, err = snapshot.Write(context.Background(), out, d.store, snapshot.WriteConfig{
 		ChunkBytes:  checkpoint.DefaultChunkBytes,
-		Certificate: func(b []byte) ([]byte, error) { return b, nil },
+		Certificate: func(b []byte) ([]byte, chain.Hash, error) { return b, chain.Hash{}, nil },
 		Progress:    func(uint32, snapshot.Summary) {},
 	})
 	return errors.Join(err, out.Flush(), file.Close())
@@ -114,7 +114,7 @@ func (e *exported) take(dir string) error {
 	}
 	trust := snapshot.Trust{
 		Genesis: chain.Hash{1}, Live: checkpoint.NoJobs,
-		Certify: func(*chain.Header, chain.Hash, []byte) error { return nil },
+		Certify: func(*chain.Header, chain.Hash, *chain.Header, []byte) error { return nil },
 	}
 	_, err = snapshot.Import(context.Background(), bufio.NewReaderSize(file, 1<<20), dir, store.DefaultOptions(), trust, func(uint32, snapshot.Summary) {})
 	return errors.Join(err, file.Close())
