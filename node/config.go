@@ -67,6 +67,9 @@ type Config struct {
 	// SubmittedBytes bounds the file of what clients submitted to this node, which it
 	// offers to its pool again after a restart; 0 keeps none (docs/adr/0085).
 	SubmittedBytes int64
+	// Budgets bounds what others can pile up here; Timeouts says how long a view waits.
+	Budgets  Budgets
+	Timeouts Timeouts
 }
 
 // Archive says whether old values are kept for ever, to answer for the state of
@@ -98,6 +101,7 @@ func DefaultConfig() Config {
 		FullNodeBytes:    mesh.FullNodeBytesPerSecond,
 		FullNodesBytes:   mesh.FullNodesBytesPerSecond,
 		SubmittedBytes:   16 << 20, // a hundred thousand transfers
+		Timeouts:         Timeouts{Max: time.Minute},
 	}
 }
 
@@ -111,6 +115,9 @@ func (c Config) Check() error {
 	}
 	if err := c.Exec.Check(); err != nil {
 		return fmt.Errorf("execution: %w", err)
+	}
+	if err := errors.Join(c.Budgets.check(), c.Timeouts.check()); err != nil {
+		return err
 	}
 	if c.BuildPercent < 0 || c.BuildPercent > 100 {
 		return fmt.Errorf("build percent = %d, want 1 to 100, or 0 for the default", c.BuildPercent)

@@ -51,6 +51,9 @@ func newTransport(n *Node) (*p2p.Transport, error) {
 		cfg.FullNodesPerNetwork = max(1, cfg.FullNodesMax)
 	}
 	cfg.AnyAddress = n.genesis.Devnet
+	if n.cfg.Budgets.OfflineBytes > 0 {
+		cfg.OfflineBytes = n.cfg.Budgets.OfflineBytes
+	}
 	if n.cfg.CheckpointBlocks > 0 {
 		cfg.Capabilities |= servesCheckpoints
 	}

@@ -194,7 +194,7 @@ func (n *Node) build() error {
 		Committed: n.buildStates(), Defect: writeDefects(n.cfg.DataDir, n.log),
 		Genesis: n.genesis, Store: n.store, Pool: n.lanes, Signatures: n.sigverify,
 		Proposers: proposers, Shards: n.shards, PeerKey: chain.PeerKey(n.keys.Peer.PublicKey()), OrderKey: n.keys.Own, Log: n.log,
-		Exec: n.cfg.Exec, BuildPercent: n.cfg.BuildPercent, Now: n.host.Now,
+		Exec: n.cfg.Exec, BuildPercent: n.cfg.BuildPercent, UnfinalBytes: n.cfg.Budgets.unfinal(), Now: n.host.Now,
 	})
 	if err != nil {
 		return err
@@ -224,7 +224,10 @@ func (n *Node) buildEngine() error {
 	var err error
 	head := n.ledger.Head()
 	cfg := engine.DefaultConfig(head.Force.Params)
-	cfg.Timing = func() engine.Timing { return engine.TimingOf(n.ledger.Head().Force.Params) }
+	cfg.Timing = func() engine.Timing { return n.cfg.Timeouts.over(engine.TimingOf(n.ledger.Head().Force.Params)) }
+	wait := cfg.Timing()
+	cfg.LeaderTimeout, cfg.CertificationTimeout, cfg.TimeoutMax = wait.LeaderTimeout, wait.CertificationTimeout, n.cfg.Timeouts.Max
+	n.cfg.Budgets.into(&cfg)
 	cfg.Set, cfg.Self, cfg.Share, cfg.Peer, cfg.Weights = n.set, self, n.keys.Share.Key, n.keys.Peer, rand.Reader
 	cfg.Archive, cfg.Evidence = n.ledger, n.evidence.take
 	if n.shards != nil {

@@ -39,6 +39,8 @@ type listenFlags struct {
 	Build      int      `name:"build-percent" help:"Part of the block time in which a proposal takes transactions; the rest is for everything else." default:"60"`
 	KeepMiB    int64    `name:"keep-submitted-mib" help:"MiB of the file that keeps what clients submitted here and no block has yet, to offer it to the pool again after a restart. 0 keeps none, as does a devnet without --data." default:"16"`
 	Checkpoint uint64   `name:"checkpoint-blocks" help:"Blocks between two checkpoints of the state, which joining nodes fetch. 0 makes none." default:"10000"`
+
+	Budgets budgetFlags `embed:""`
 }
 
 func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
@@ -61,6 +63,7 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 		cfg.RPCProxies = append(cfg.RPCProxies, p)
 	}
 	cfg.CheckpointBlocks, cfg.BuildPercent, cfg.SubmittedBytes = f.Checkpoint, f.Build, f.KeepMiB<<20
+	f.Budgets.into(&cfg)
 	mode, err := parallel.ParseMode(f.ExecMode)
 	if err != nil {
 		return cfg, err

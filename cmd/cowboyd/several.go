@@ -115,6 +115,7 @@ func (f *listenFlags) passedArgs() (args []string) {
 	}
 	args = append(args, "--full-nodes", strconv.Itoa(f.FullNodes),
 		"--full-node-mib", strconv.Itoa(f.FullMiB), "--full-nodes-mib", strconv.Itoa(f.FullAllMiB))
+	args = append(args, f.Budgets.args()...)
 	for _, p := range f.RPCProxies {
 		args = append(args, "--rpc-proxy", p)
 	}
