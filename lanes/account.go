@@ -59,7 +59,7 @@ func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 		return o
 	}
 	if ins.Kind == chain.KindTransfer && ins.PayloadBytes > 0 {
-		if ins, o.Err = l.checkTarget(ins, tx.Tx, params); o.Err != nil {
+		if ins, o.MayCall, o.Err = l.checkTarget(ins, tx.Tx, params); o.Err != nil {
 			return o
 		}
 	}
@@ -85,16 +85,18 @@ func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 }
 
 // checkTarget holds a transaction that may be a message to its target in the last
-// head. The error may be a *ReadError.
-func (l *Lanes) checkTarget(ins chain.Instruction, tx *chain.Tx, p *chain.Params) (chain.Instruction, error) {
+// head, and reports whether it is none and may become one: nothing is deployed where
+// somebody has signed a transaction. The error may be a *ReadError.
+func (l *Lanes) checkTarget(ins chain.Instruction, tx *chain.Tx, p *chain.Params) (_ chain.Instruction, mayCall bool, err error) {
 	for {
 		view := l.view.Load()
 		target, _, err := (*view).Account(*tx.To)
 		switch {
 		case err == nil:
-			return fees.CheckTarget(ins, tx, target.HasCode(), p)
+			ins, err = fees.CheckTarget(ins, tx, target.HasCode(), p)
+			return ins, !target.HasCode() && target.Nonce == 0, err
 		case l.view.Load() == view: // else a head came, and the one before may be gone
-			return ins, &ReadError{Address: *tx.To, Err: err}
+			return ins, false, &ReadError{Address: *tx.To, Err: err}
 		}
 	}
 }

@@ -31,6 +31,8 @@ type PackRequest struct {
 	Left func(chain.Address) (chain.Cycles, error)
 	// Used is what transactions used when they were executed on the parent just now.
 	Used map[chain.Hash]chain.Usage
+	// Busy are the actors that had no cycles left for a message in that execution.
+	Busy map[chain.Address]struct{}
 	// Doubt says that an execution used so much more than was expected that a part of
 	// the selection found no room: what was learned counts for nothing beside Used.
 	Doubt bool
@@ -67,7 +69,7 @@ func (l *Lanes) Pack(ctx context.Context, req PackRequest) (Packed, error) {
 	}
 	picked, err := l.pool.Pick(&sched.PickRequest{
 		Params: req.Params, BaseFees: req.BaseFees, Height: req.Height,
-		MaxBytes: req.MaxBytes, Reserved: req.Reserved, Before: req.Before, Used: req.Used, Doubt: req.Doubt, Expect: l.uses.expect,
+		MaxBytes: req.MaxBytes, Reserved: req.Reserved, Before: req.Before, Used: req.Used, Busy: req.Busy, Doubt: req.Doubt, Expect: l.uses.expect,
 		Account: accountsAt(req.Parent, req.Height-1), Left: req.Left,
 	})
 	if err != nil {

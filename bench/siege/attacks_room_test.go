@@ -122,6 +122,71 @@ func modestHogs() attack {
 	}
 }
 
+// spinner burns all that a message may use.
+const spinner = "from cowboy_sdk import public\n@public\ndef go(msg):\n    while True:\n        pass\n"
+
+func becomingActors() attack {
+	const each = 215 // of four senders: as many as a block has room for
+	turn, n := 0, 0
+	return attack{
+		name: "B5-becoming-actors", what: "payments with a memo to an address that becomes an actor in the same block",
+		crowd: 4 * leastBlocks,
+		setup: func(*siege) { turn, n = 0, 0 },
+		block: func(s *siege) {
+			if n++; n >= leastBlocks {
+				return
+			}
+			source := []byte(fmt.Sprint("#", n, "\n", spinner))
+			to := actor.AddressOf(foe(100), []byte{1}, source)
+			for range 4 {
+				turn++
+				for range each {
+					_ = s.strike(stranger(turn), chain.Tx{To: &to, Payload: message("go", null()), CyclesLimit: 1_000_000, CellsLimit: 100, MaxFeePerCycle: 30, MaxFeePerCell: 30, TipPerCycle: bid})
+				}
+			}
+			d := actor.Deployment{Source: source, Salt: []byte{1}, Manifest: boundary.EncodeManifest(boundary.All())}
+			_ = s.strike(foe(100), chain.Tx{Payload: actor.AppendPayload(nil, &d), CyclesLimit: 200_000, CellsLimit: 10_000, TipPerCycle: 50})
+		},
+	}
+}
+
+func drainedCrowd() attack {
+	const people = 3_000
+	var hot chain.Address
+	var drains []chain.Address
+	turn := 0
+	return attack{
+		name: "B5-drained-crowd", what: "a crowd of small messages to an actor whose bucket others empty in the same block",
+		crowd: people,
+		setup: func(s *siege) {
+			drains, turn = nil, 0
+			hot = s.deploy(foe(0), []byte(spinner), 1, boundary.EncodeManifest(boundary.All()), nil, 0)
+			for i := range 8 {
+				drains = append(drains, s.deploy(foe(0), []byte(`from cowboy_sdk import *
+@public
+def go(msg):
+    try:
+        call(msg.payload, 'go', None, 2000000)
+    except CowboyError:
+        pass
+`), byte(i+2), boundary.EncodeManifest(boundary.All()), nil, 0))
+			}
+		},
+		block: func(s *siege) {
+			for i := range people {
+				if turn > 0 {
+					break
+				}
+				_ = s.strike(stranger(i), chain.Tx{To: &hot, Payload: message("go", null()), CyclesLimit: 21_900, CellsLimit: 100, MaxFeePerCycle: 3_000, MaxFeePerCell: 3_000, TipPerCycle: bid})
+			}
+			for _, a := range drains {
+				turn++
+				_ = s.strike(foe(turn%foes), chain.Tx{To: &a, Payload: message("go", raw(hot[:])), TipPerCycle: 50, CyclesLimit: 1_150_000, CellsLimit: 1_000})
+			}
+		},
+	}
+}
+
 func timerHogs() attack {
 	var at []chain.Address
 	turn := 0

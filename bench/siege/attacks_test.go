@@ -40,6 +40,8 @@ func attacks() []attack {
 		modestHogs(),
 		timerHogs(),
 		wideCrowd(),
+		becomingActors(),
+		drainedCrowd(),
 		turnedHandlers(),
 		neverRun(), // B6
 		manyNeverRun(),

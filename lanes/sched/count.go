@@ -6,13 +6,13 @@ import "github.com/cowboy-foundation/cowboy/chain"
 type count struct {
 	uses  chain.Usage // what it takes of its lane
 	spare chain.Usage // the rest of its limits, for which room is promised
-	guess bool        // nothing says what it uses, so all that it may is taken
+	guess bool        // nothing says what it uses, or whether it runs
 }
 
 // countOf reckons with what the transaction is known to use: its own execution, then
 // what was learned of what it runs, unless that is in doubt, then its limits.
 func (k *picker) countOf(e *entry) count {
-	if e.key == 0 {
+	if e.pays() {
 		return count{uses: e.uses, spare: e.spare}
 	}
 	if u, ok := k.req.Used[e.tx.Hash]; ok {
@@ -20,6 +20,9 @@ func (k *picker) countOf(e *entry) count {
 	}
 	if e.ran != (chain.Usage{}) {
 		return e.expecting(e.ran)
+	}
+	if e.mayCall {
+		return count{uses: e.uses, spare: e.spare, guess: true}
 	}
 	if k.req.Expect == nil {
 		return count{uses: e.uses, spare: e.spare}
@@ -32,10 +35,9 @@ func (k *picker) countOf(e *entry) count {
 
 // expecting cuts an expected use at the limits.
 func (e *entry) expecting(u chain.Usage) count {
-	u = chain.Usage{Cycles: min(u.Cycles, e.uses.Cycles), Cells: min(u.Cells, e.uses.Cells)}
-	return count{uses: u, spare: chain.Usage{
-		Cycles: e.uses.Cycles + e.spare.Cycles - u.Cycles, Cells: e.uses.Cells + e.spare.Cells - u.Cells,
-	}}
+	limits := sum(e.uses, e.spare)
+	u = chain.Usage{Cycles: min(u.Cycles, limits.Cycles), Cells: min(u.Cells, limits.Cells)}
+	return count{uses: u, spare: chain.Usage{Cycles: limits.Cycles - u.Cycles, Cells: limits.Cells - u.Cells}}
 }
 
 // Of a lane's room, one transaction's unused limits keep free no more than a part in
@@ -107,19 +109,42 @@ func (k *picker) fits(e *entry, c *count) bool {
 // postpone reports whether what may come to nothing must wait until the rest of the lane
 // is served: a guess, which may use next to nothing of its limits, and who has no promise
 // (see loose), which may find no room for them. The first of a block need not: it may be
-// the one that teaches. When a block is packed again, for the room that such left, none
-// takes it that did not run before.
-func (k *picker) postpone(e *entry, c *count) bool {
+// the one that teaches. When a block is packed again, for the room that such left, nothing
+// takes it that did not run before, but payments: those run wherever they stand.
+func (k *picker) postpone(e *entry, c *count, loose bool) bool {
 	if k.last {
 		return false
 	}
-	_, ran := k.req.Used[e.tx.Hash]
-	if k.req.Used != nil && !ran || k.guessed != (chain.Usage{}) && exceeds(sum(k.guessed, c.uses), k.guessMost) {
+	again := k.req.Used != nil && !k.ran(e) && !e.pays()
+	if !again && !c.guess && !loose {
+		return false
+	}
+	if again || k.guessed != (chain.Usage{}) && exceeds(sum(k.guessed, c.uses), k.guessMost) {
 		k.later = append(k.later, e)
 		k.cut = true
 		return true
 	}
 	return false
+}
+
+// ran reports whether an execution on the parent of the block has kept it.
+func (k *picker) ran(e *entry) bool {
+	_, ran := k.req.Used[e.tx.Hash]
+	return ran
+}
+
+// pays reports whether it runs nothing, now and later: it is known what it uses, and that
+// nobody else's transaction keeps it from running.
+func (e *entry) pays() bool { return e.key == 0 && !e.mayCall }
+
+// busy reports whether it may be a message to an actor that had no cycles left for another
+// in an execution on the parent of the block.
+func (k *picker) busy(e *entry) bool {
+	if len(k.req.Busy) == 0 || e.pays() || e.tx.Tx.To == nil || k.ran(e) {
+		return false
+	}
+	_, busy := k.req.Busy[*e.tx.Tx.To]
+	return busy
 }
 
 // takePostponed gives what is left of a lane to the guesses that had to wait, each

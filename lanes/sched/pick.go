@@ -33,6 +33,9 @@ type PickRequest struct {
 	// Used is what transactions used in an execution on the same parent: what is known
 	// of them best.
 	Used map[chain.Hash]chain.Usage
+	// Busy are actors that had no cycles left for a message in that execution: others to
+	// them would find as many.
+	Busy map[chain.Address]struct{}
 	// Doubt says that Expect was wrong for this block: what is not in Used is a guess,
 	// and what is counts with that from now on.
 	Doubt bool
@@ -189,7 +192,7 @@ func (k *picker) meet(e *entry) error {
 		if k.onHead && e.nonce != s.Nonce {
 			return nil // the one before it, which came first, was not taken
 		}
-		if k.barred(e) || !k.pays(e) {
+		if k.busy(e) || k.barred(e) || !k.pays(e) {
 			return nil // without a look at the account: a crowd may be so
 		}
 		if err := k.read(s, e.tx.Sender); err != nil {
@@ -235,11 +238,11 @@ func (k *picker) read(s *sender, addr chain.Address) (err error) {
 func (k *picker) take(s *sender, e *entry) bool {
 	c := k.countOf(e)
 	if e.nonce != s.pick.nonce || s.pick.shut || !k.fits(e, &c) || // fits: for what it leads, which was not asked yet
-		!k.pays(e) || e.cost > s.pick.spendable {
+		k.busy(e) || !k.pays(e) || e.cost > s.pick.spendable {
 		return false
 	}
 	loose := k.loose(&c)
-	if loose && s.pick.met || (c.guess || loose) && k.postpone(e, &c) {
+	if loose && s.pick.met || k.postpone(e, &c, loose) {
 		return false
 	}
 	if e.calls.Actor != nil && !k.mayCall(s, e) {

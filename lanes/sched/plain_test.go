@@ -38,7 +38,8 @@ type plainPick struct {
 // that can run and fits, take the best level and in it the first in the queue. What
 // its actor may have no cycles for is not taken, and the only one of its sender is a
 // spare. What may come to nothing (a guess, or whose unused limits have no promise) has
-// a quarter of the lane before the rest, and what is left behind it.
+// a quarter of the lane before the rest, and what is left behind it. Where there was an
+// execution, nothing but payments is served before what it has not kept.
 func (m *model) pick(req *PickRequest, now map[chain.Address]Account, left map[chain.Address]chain.Cycles, narrow bool, seen map[string]int) Picked {
 	p := &plainPick{
 		model: m, req: req, narrow: narrow, now: maps.Clone(now), left: left, called: map[chain.Address]chain.Cycles{},
@@ -99,21 +100,40 @@ func (p *plainPick) after(t *modelTx) *modelTx {
 
 // uses is what a transaction counts with, and whether that is a guess.
 func (p *plainPick) uses(t *modelTx) (u chain.Usage, guess bool) {
-	most := mostOf(t.tx)
+	most, limits := mostOf(t.tx), chain.Usage{Cycles: t.tx.Tx.CyclesLimit, Cells: t.tx.Tx.CellsLimit}
 	known, ok := p.req.Used[t.tx.Hash]
 	if !ok && t.ran != (chain.Usage{}) {
 		known, ok = t.ran, true
 	}
-	if !ok && !p.req.Doubt {
+	if !ok && !p.req.Doubt && keyOf(t.tx) != 0 {
 		known, ok = p.req.Expect(keyOf(t.tx))
 	}
 	switch {
-	case keyOf(t.tx) == 0:
+	case pays(t):
 		return most, false
 	case !ok:
 		return most, true
 	}
-	return chain.Usage{Cycles: min(known.Cycles, most.Cycles), Cells: min(known.Cells, most.Cells)}, false
+	return chain.Usage{Cycles: min(known.Cycles, limits.Cycles), Cells: min(known.Cells, limits.Cells)}, false
+}
+
+// pays reports whether a transaction runs nothing, whatever others do.
+func pays(t *modelTx) bool { return keyOf(t.tx) == 0 && !mayCallOf(t.tx) }
+
+// untried reports whether it may come to nothing and did not run in an execution on the parent,
+// if there was one.
+func (p *plainPick) untried(t *modelTx) bool {
+	_, ran := p.req.Used[t.tx.Hash]
+	return p.req.Used != nil && !ran && !pays(t)
+}
+
+// busy reports whether its actor had no cycles left in such an execution.
+func (p *plainPick) busy(t *modelTx) bool {
+	if t.tx.Tx.To == nil {
+		return false
+	}
+	_, busy := p.req.Busy[*t.tx.Tx.To]
+	return busy && p.untried(t)
 }
 
 // unused is the part of a transaction's limits that it does not count with.
@@ -132,7 +152,7 @@ func (p *plainPick) large(t *modelTx) bool {
 // limits wherever it stands, or for what it uses if nothing is promised.
 func (p *plainPick) runs(t *modelTx, lane chain.LaneID) bool {
 	at, base := p.now[t.tx.Sender], p.req.BaseFees[lane]
-	if t.tx.Lane != lane || t.at < levelBarred || t.tx.Tx.Nonce != at.Nonce || t.cost > at.Spendable || p.shut[t.tx.Sender] ||
+	if t.tx.Lane != lane || t.at < levelBarred || p.busy(t) || t.tx.Tx.Nonce != at.Nonce || t.cost > at.Spendable || p.shut[t.tx.Sender] ||
 		t.tx.Tx.MaxFeePerCycle < base.PerCycle || t.tx.Tx.MaxFeePerCell < base.PerCell {
 		return false
 	}
@@ -158,13 +178,10 @@ func (p *plainPick) take(t *modelTx, last bool) bool {
 	if loose && p.met[from] {
 		return false
 	}
-	if (guess || loose) && !last {
-		_, ran := p.req.Used[t.tx.Hash]
-		full := p.guessed.Cycles+u.Cycles > p.room.Cycles/4 || p.guessed.Cells+u.Cells > p.room.Cells/4
-		if p.req.Used != nil && !ran || p.guessed != (chain.Usage{}) && full {
-			p.later = append(p.later, t)
-			return false
-		}
+	full := p.guessed.Cycles+u.Cycles > p.room.Cycles/4 || p.guessed.Cells+u.Cells > p.room.Cells/4
+	if !last && (p.untried(t) || (guess || loose) && p.guessed != (chain.Usage{}) && full) {
+		p.later = append(p.later, t)
+		return false
 	}
 	if limit := t.tx.Tx.CyclesLimit; to != nil && p.called[*to]+limit > p.left[*to] {
 		if most := mostOf(t.tx).Cycles; !p.met[from] && limit <= p.left[*to] && most <= p.spareFor {
@@ -212,6 +229,12 @@ func (w *walk) expectations(req *PickRequest) {
 		return
 	}
 	req.Used, req.Doubt = map[chain.Hash]chain.Usage{}, w.rng.IntN(2) == 0
+	req.Busy = map[chain.Address]struct{}{}
+	for n := range byte(3) {
+		if w.rng.IntN(3) == 0 {
+			req.Busy[chain.Address{0xac, n}] = struct{}{}
+		}
+	}
 	for _, t := range w.model.queue {
 		if w.rng.IntN(2) > 0 {
 			u := use(60_000, 500) // maybe above the limits

@@ -45,6 +45,7 @@ type entry struct {
 	ran        chain.Usage   // use in an execution that showed that guesses are wrong, if any
 	key        uint64        // what it runs, where only a guess says what it uses; or 0
 	calls      Call          // what it may take from an actor
+	mayCall    bool          // it is a payment as long as its target has no code
 	bytes      int           // of the body
 	born       uint64        // time of the head at which it came
 	lane       chain.LaneID
@@ -60,7 +61,7 @@ func newEntry(o *Offer, of *sender) *entry {
 		tx: tx, of: of, cost: o.Cost, nonce: tx.Tx.Nonce, lane: tx.Lane, bytes: len(tx.Body),
 		maxFee: chain.FeePair{PerCycle: tx.Tx.MaxFeePerCycle, PerCell: tx.Tx.MaxFeePerCell},
 		uses:   chain.Usage{Cycles: tx.Tx.CyclesLimit - o.Spare.Cycles, Cells: tx.Tx.CellsLimit - o.Spare.Cells},
-		spare:  o.Spare, calls: o.Calls, expected: o.Expected, key: o.Key,
+		spare:  o.Spare, calls: o.Calls, mayCall: o.MayCall, expected: o.Expected, key: o.Key,
 	}
 	if e.expected == (chain.Usage{}) {
 		e.expected = e.uses

@@ -32,6 +32,9 @@ type Offer struct {
 	// only execution tells. Another transaction may have that space.
 	Spare chain.Usage
 	Calls Call
+	// MayCall says that it calls nobody now, and that its target may become an actor: then
+	// Spare is no more known than that it runs.
+	MayCall bool
 	// Key names what it runs, and Expected is what that is known to use, at most the
 	// limits. A key of 0 says that Spare is exact, Expected of 0 that nothing is known:
 	// then it counts as if it used all that it may.

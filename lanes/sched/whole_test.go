@@ -37,7 +37,7 @@ func validatorConfig() Config {
 
 func (p *pool) add(tx *chain.VerifiedTx, cost chain.Wei, at Account) (outcome, error) {
 	h := p.shardOf(tx.Sender)
-	o := Offer{Tx: tx, Cost: cost, Calls: callOf(tx), Key: keyOf(tx), Spare: spareOf(tx)}
+	o := Offer{Tx: tx, Cost: cost, Calls: callOf(tx), Key: keyOf(tx), Spare: spareOf(tx), MayCall: mayCallOf(tx)}
 	did, err := h.add(&o, at, false)
 	if did.crowded {
 		did, err = h.add(&o, at, true)
@@ -47,6 +47,9 @@ func (p *pool) add(tx *chain.VerifiedTx, cost chain.Wei, at Account) (outcome, e
 
 // keyOf spreads transactions over some handlers, that of 0 included.
 func keyOf(tx *chain.VerifiedTx) uint64 { return binary.BigEndian.Uint64(tx.Hash[:]) % 6 }
+
+// mayCallOf takes half of the transactions without a handler for such that may get one.
+func mayCallOf(tx *chain.VerifiedTx) bool { return keyOf(tx) == 0 && tx.Hash[8]%2 == 0 }
 
 // spareOf is what a transaction without a handler is known not to use.
 func spareOf(tx *chain.VerifiedTx) chain.Usage {

@@ -87,6 +87,7 @@ type proposal struct {
 	// is known before the first packing but what was learned of others. That is not to be
 	// trusted once doubt is set.
 	used  map[chain.Hash]chain.Usage
+	busy  map[chain.Address]struct{} // actors that had no cycles left for somebody's message then
 	doubt bool
 }
 
@@ -181,6 +182,7 @@ func (p *proposal) pack() (lanes.Packed, error) {
 		BaseFees: h.BaseFees,
 		VRFOut:   p.vrfOut,
 		Used:     p.used,
+		Busy:     p.busy,
 		Doubt:    p.doubt,
 		MaxBytes: l.size.limit - len(h.PresenceInput) - len(h.ConsumedSeeds),
 		Before:   l.before(parent),

@@ -25,8 +25,9 @@ import (
 //
 // A selection is executed once, except where one is refused behind which others of its
 // sender have run: they move in the order, and all is executed anew without it. If
-// again one is refused so, or time is over, only the first of each sender is left, which
-// nothing moves. Where many are refused for want of room, the selection itself was wrong:
+// again one is refused so, only those are left of whom nothing but payments or the first
+// stands there, which no other's message moves; after that, or where time is over, the first of
+// each sender, which nothing does. Where many are refused for want of room, the selection itself was wrong:
 // it is made again, once, and stands in packed then.
 func (p *proposal) shed(packed *lanes.Packed) (exec.Sifted, error) {
 	l, sel := p.l, selectionOf(packed)
@@ -40,6 +41,7 @@ func (p *proposal) shed(packed *lanes.Packed) (exec.Sifted, error) {
 		}
 		l.ahead.note(len(s.Kept), time.Since(began))
 		l.Stats.ExecNanos.Add(uint64(time.Since(began)))
+		p.noteBusy(&sel, s.Refused)
 		refused, err := l.refuse(p.ctx, &sel, s.Refused)
 		if err == nil {
 			err = l.shun(p.ctx, p.watch)
@@ -64,7 +66,7 @@ func (p *proposal) shed(packed *lanes.Packed) (exec.Sifted, error) {
 			return s, nil
 		}
 		if round > 0 || s.Cut {
-			next = order.Arrange(p.vrfOut, firsts(next))
+			next = order.Arrange(p.vrfOut, firsts(next, round == 1 && !s.Cut))
 		}
 		if s.Cut {
 			p.watch.extend()
@@ -106,6 +108,20 @@ func (l *Ledger) refuse(ctx context.Context, sel *exec.Selection, list []*exec.I
 	return refused, l.cfg.Pool.Discard(ctx, never)
 }
 
+// noteBusy remembers the actors that had no cycles for a message which was counted on.
+// What is packed again for the room that such leave is none to them.
+func (p *proposal) noteBusy(sel *exec.Selection, list []*exec.InvalidTx) {
+	for _, invalid := range list {
+		if !errors.Is(invalid.Err, exec.ErrActorBusy) || sel.IsSpare(invalid.Index) {
+			continue
+		}
+		if p.busy == nil {
+			p.busy = map[chain.Address]struct{}{}
+		}
+		p.busy[*sel.Txs[invalid.Index].Tx.To] = struct{}{}
+	}
+}
+
 // stumble logs and counts a fault of execution that this node can go on without: of a
 // transaction in its own pool, or of a draft. It returns one that is not the
 // transactions' doing but that of what this node reads. Other errors are no faults.
@@ -138,15 +154,20 @@ func leftAt(parent *Executed, height chain.Height) (func(chain.Address) (chain.C
 	}, err
 }
 
-// firsts returns the first transaction of each sender. Whichever of them are left
-// out, the others keep their order: a transaction's place depends on others of its
-// sender alone.
-func firsts(txs []*chain.VerifiedTx) []*chain.VerifiedTx {
-	least := map[chain.Address]uint64{}
+// firsts returns the first transaction of each sender, and all of those who do nothing but
+// pay if payers may keep them. Whichever of the firsts are left out, the others keep their
+// order: a transaction's place depends on others of its sender alone.
+func firsts(txs []*chain.VerifiedTx, payers bool) []*chain.VerifiedTx {
+	least, runs := map[chain.Address]uint64{}, map[chain.Address]bool{}
 	for _, tx := range txs {
 		if n, ok := least[tx.Sender]; !ok || tx.Tx.Nonce < n {
 			least[tx.Sender] = tx.Tx.Nonce
 		}
+		if len(tx.Tx.Payload) > 0 || !payers {
+			runs[tx.Sender] = true
+		}
 	}
-	return slices.DeleteFunc(slices.Clone(txs), func(tx *chain.VerifiedTx) bool { return tx.Tx.Nonce != least[tx.Sender] })
+	return slices.DeleteFunc(slices.Clone(txs), func(tx *chain.VerifiedTx) bool {
+		return runs[tx.Sender] && tx.Tx.Nonce != least[tx.Sender]
+	})
 }

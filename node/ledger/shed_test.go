@@ -310,3 +310,23 @@ func TestMessagesRunWhileTheirActorCan(t *testing.T) {
 	}
 	f.verifiesSecond(t, first, parent, made)
 }
+
+// TestFirsts: who only pays keeps all transactions where payers may, as nobody else's
+// message keeps a payment from running; of others the first is left.
+func TestFirsts(t *testing.T) {
+	tx := func(sender byte, nonce uint64, payload ...byte) *chain.VerifiedTx {
+		return &chain.VerifiedTx{Sender: chain.Address{sender}, Tx: &chain.Tx{Nonce: nonce, Payload: payload}}
+	}
+	pays := []*chain.VerifiedTx{tx(1, 7), tx(1, 8), tx(1, 9)}
+	runs := []*chain.VerifiedTx{tx(2, 3), tx(2, 4, 1)}
+	calls := []*chain.VerifiedTx{tx(3, 0, 1), tx(3, 1, 1)}
+	all := []*chain.VerifiedTx{pays[0], runs[0], calls[0], runs[1], pays[1], calls[1], pays[2]}
+	for payers, want := range map[bool][]*chain.VerifiedTx{
+		true:  {pays[0], runs[0], calls[0], pays[1], pays[2]},
+		false: {pays[0], runs[0], calls[0]},
+	} {
+		if got := firsts(all, payers); !slices.Equal(got, want) {
+			t.Errorf("payers keep all: %v; %d are left, want %d", payers, len(got), len(want))
+		}
+	}
+}
