@@ -13,8 +13,8 @@
 //     that a lost file stops the validator instead of starting it afresh; only
 //     [Create] makes one, once, for a new key.
 //   - The file belongs to one chain and one key, and to one process at a time. A
-//     writer that finds a version it did not write stops: the sequence number is
-//     its fence where locks do not reach, as on a shared disk.
+//     writer that finds another process's number, or a version that it did not write,
+//     stops: that is its fence where locks do not reach, as on a shared disk.
 //   - After a failed write the guard refuses everything: what is on the disk is
 //     not known any more.
 //
@@ -23,6 +23,7 @@
 // Two slots of 4 KiB hold the two last versions, each with a sequence number
 // and a checksum. A version is written over the older slot and synced in place,
 // so that a torn write costs only a version of which nothing has left yet. The
+// A third page names the process that owns the file (owner.go). The
 // name never changes after [Create], which syncs the folder too: no later sync
 // of the folder is needed (cometbft issue 6031 is what happens where a rename
 // is not synced). With both slots damaged there is no memory, and no start.
@@ -93,6 +94,7 @@ type Guard struct {
 	mark     simplex.Watermark
 	stored   simplex.Watermark // what is durable
 	torn     bool
+	owner    owner // this process, once it has written
 	poisoned error
 }
 
@@ -236,6 +238,11 @@ func (g *Guard) Permit(k simplex.Kind, p simplex.Proposal) error {
 // or the network.
 func (g *Guard) Note(k simplex.Kind, p simplex.Proposal) { g.mark.Note(k, p) }
 
+// Replace takes another memory in place of what is remembered, which may permit
+// what was refused. Only who can prove that nothing of it left this machine may do
+// so: package node, for a validator without others.
+func (g *Guard) Replace(mark simplex.Watermark) { g.mark = mark }
+
 // CloseRound remembers that the key spoke in a round, in words that are not known here.
 func (g *Guard) CloseRound(r beacon.Round) { g.mark.CloseRound(r) }
 
@@ -257,12 +264,21 @@ func (g *Guard) Sync() error {
 	}
 	sequence := g.sequence + 1
 	mark := g.mark
-	err := g.fence()
+	var err error
+	if g.owner == (owner{}) {
+		err = g.claim()
+	}
+	if err == nil {
+		err = g.fence()
+	}
 	if err == nil {
 		_, err = g.file.WriteAt(encode(g.id, sequence, &mark), int64(slotOf(sequence)*slotBytes))
 	}
 	if err == nil {
 		err = g.file.Sync()
+	}
+	if err == nil {
+		err = g.owns()
 	}
 	if err != nil {
 		g.poisoned = fmt.Errorf("%w: %w", ErrPoisoned, err)
@@ -272,9 +288,13 @@ func (g *Guard) Sync() error {
 	return nil
 }
 
-// fence reports whether the slot of our last version still holds it. Who wrote
-// after us used the other slot first, then this one: the other is looked at too.
+// fence reports whether the file is ours and the slot of our last version still
+// holds it. Who wrote after us used the other slot first, then this one: the other
+// is looked at too.
 func (g *Guard) fence() error {
+	if err := g.owns(); err != nil {
+		return err
+	}
 	var b [2 * slotBytes]byte
 	if n, err := g.file.ReadAt(b[:], 0); err != nil && n < slotBytes+recordBytes {
 		return err
