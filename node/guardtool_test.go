@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"errors"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
@@ -180,6 +182,64 @@ func TestWatchIsWired(t *testing.T) {
 	n.set = singleSet(t)
 	if w, err := n.watch(); err != nil || w != (engine.Watch{}) {
 		t.Errorf("a validator without others: %+v, %v", w, err)
+	}
+}
+
+// A watermark that is ahead of the journal and the store, as where a journal could
+// not be written (hostile.md D1), keeps a validator without others from voting: it is
+// not ready and says why. Reopened, it goes on; a validator among others may not be.
+func TestClosedViewIsReopened(t *testing.T) {
+	dir, r := usedFolder(t)
+	if _, err := ReopenGuard(dir); !errors.Is(err, ErrNothingClosed) {
+		t.Fatalf("a folder without fault: %v, want %v", err, ErrNothingClosed)
+	}
+	mark, err := GuardVotes(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := simplex.Proposal{Round: mark.Round(), Parent: mark.Round().View, Payload: chain.Hash{1}}
+	lost.Round.View += 2
+	if err := withGuard(dir, func(g *guard.Guard) error {
+		return errors.Join(g.Permit(simplex.Notarize, lost), g.Permit(simplex.Finalize, lost), g.Sync())
+	}); err != nil {
+		t.Fatal(err)
+	}
+	head := r.ledger.Head().Height()
+	stuck := run(t, dir, DevnetOptions{})
+	var health rpc.HealthReply
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		if stuck.get(t, "/health/ready", &health) == http.StatusServiceUnavailable && len(health.Reasons) > 0 && strings.Contains(health.Reasons[0], "no votes in view") {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatalf("ready: %+v", health)
+		}
+	}
+	if got := stuck.ledger.Head().Height(); got > head+2 {
+		t.Errorf("height %d, want %d or a little more", got, head)
+	}
+	if err := stuck.stop(); err != nil {
+		t.Fatal(err)
+	}
+	done, err := ReopenGuard(dir)
+	if err != nil || done.Closed != lost.Round.View || done.Head == 0 || done.Head >= done.Closed {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	again := run(t, dir, DevnetOptions{})
+	for end := time.Now().Add(time.Minute); again.ledger.Head().Height() < head+5; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("height %d after it was reopened", again.ledger.Head().Height())
+		}
+	}
+	if again.get(t, "/health/ready", &health) != http.StatusOK {
+		t.Errorf("not ready: %+v", health)
+	}
+	several := t.TempDir()
+	if _, err := Deal(several, DealOptions{Validators: 4}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReopenGuard(DealtFolder(several, 0)); !errors.Is(err, ErrOthersPass) {
+		t.Errorf("among others: %v, want %v", err, ErrOthersPass)
 	}
 }
 

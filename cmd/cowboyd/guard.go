@@ -15,6 +15,7 @@ type guardCommand struct {
 	Show   guardShowCommand   `cmd:"" help:"Print the newest vote of each kind that the key of a stopped validator signed."`
 	Export guardExportCommand `cmd:"" help:"Write what the key signed, for another machine."`
 	Import guardImportCommand `cmd:"" help:"Take in what the key signed on another machine. The highest of each kind counts."`
+	Reopen guardReopenCommand `cmd:"" help:"Let a validator without others go on whose votes are withheld for a block that is gone, as after a full disk."`
 	Init   guardInitCommand   `cmd:"" help:"Start the memory of a key that has never signed anything."`
 }
 
@@ -104,6 +105,21 @@ func (c *guardImportCommand) Run() error {
 		return err
 	}
 	return (&guardShowCommand{Data: c.Data}).Run()
+}
+
+type guardReopenCommand struct {
+	Data         string `help:"Data folder of a stopped validator that is alone on its chain." required:"" type:"existingdir" placeholder:"DIR"`
+	NeverPutBack bool   `name:"never-put-back" help:"I know that no file of this folder was ever put back from a copy. Wrong, the chain can come to have two final blocks of one height." required:""`
+}
+
+// Run opens the closed views again.
+func (c *guardReopenCommand) Run() error {
+	done, err := node.ReopenGuard(c.Data)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("the key may speak again above view %d, of the newest final block; it was closed up to view %d\n", done.Head, done.Closed)
+	return nil
 }
 
 type guardInitCommand struct {

@@ -338,3 +338,48 @@ func TestWithheldProposalIsMissed(t *testing.T) {
 		}
 	})
 }
+
+// synced is a guard that knows what it made durable.
+type synced struct {
+	memory
+	durable simplex.Watermark
+}
+
+func (g *synced) Sync() error { g.durable = g.mark; return nil }
+
+// Whatever operation of the journal fails, the guard never has a vote that the
+// journal has not: a view would be closed for a block that is nowhere (hostile.md
+// D1). With one validator that is the end of the chain.
+func TestGuardWaitsForTheJournal(t *testing.T) {
+	set, shares, g := committee(t, 1)
+	failed := 0
+	for failOp := 1; failOp < 30; failOp++ {
+		synctest.Test(t, func(t *testing.T) {
+			guard, journal := new(synced), &diskJournal{failOp: failOp}
+			cfg := testConfig(t, set, shares[0], g.Hash())
+			cfg.Guard = guard
+			e, err := New(cfg, newChainApp(t, g.Hash()), Alone{}, journal)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := e.Run(t.Context()); !errors.Is(err, errDisk) {
+				t.Fatalf("operation %d: Run = %v", failOp, err)
+			}
+			failed++
+			var remembered simplex.Watermark
+			for _, rec := range journal.durable {
+				if r, err := simplex.DecodeRecord(rec); err == nil {
+					if v, ok := r.(simplex.Vote); ok {
+						remembered.Note(v.Kind, v.Proposal)
+					}
+				}
+			}
+			if guard.durable.Round().View > remembered.Round().View {
+				t.Errorf("operation %d: the guard has view %d, the journal view %d", failOp, guard.durable.Round().View, remembered.Round().View)
+			}
+		})
+	}
+	if failed < 20 {
+		t.Errorf("only %d operations failed", failed)
+	}
+}

@@ -1,0 +1,93 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/guard"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/state/journal"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+var (
+	// ErrOthersPass means that a closed view is no matter of this validator.
+	ErrOthersPass = errors.New("the chain has other validators: their votes take it past the closed view, and this key may not speak in it again, for they may have heard it")
+	// ErrNothingClosed means that the watermark holds nothing that the journal and
+	// the store do not.
+	ErrNothingClosed = errors.New("no view is closed for a block that is gone: the watermark has nothing that the vote journal and the chain have not")
+)
+
+// Reopened says what ReopenGuard did: the newest round that the key could not speak
+// in, and the newest final block.
+type Reopened struct {
+	Closed, Head chain.View
+}
+
+// ReopenGuard lets the key of a validator without others speak again in the views
+// above its newest final block of which its journal knows nothing.
+//
+// It is safe for such a validator because nothing of those views has left the
+// process: it has no peers, a block is served only once the store has it durably
+// (ledger, Finalized), and the store does not lose its end without noticing
+// (head.watermark). It is not safe in a folder that was put back from a copy, for
+// then the store may be older than what was served; nothing here can tell that, so
+// the operator must (docs/adr/0104).
+func ReopenGuard(dataDir string) (done Reopened, err error) {
+	genesis, _, err := validatorOf(dataDir)
+	if err != nil {
+		return done, err
+	}
+	if len(genesis.Validators) != 1 {
+		return done, ErrOthersPass
+	}
+	s, err := openStore(dataDir, genesis, store.DefaultOptions())
+	if err != nil {
+		return done, err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	head, err := ledger.HeadHeader(s, genesis)
+	if err != nil {
+		return done, err
+	}
+	done.Head = head.View
+	remembered, err := journalVotes(filepath.Join(dataDir, journalFile))
+	if err != nil {
+		return done, err
+	}
+	err = withGuard(dataDir, func(g *guard.Guard) error {
+		mark := g.Watermark()
+		done.Closed = mark.Round().View
+		if done.Closed <= max(done.Head, remembered.Round().View) {
+			return ErrNothingClosed
+		}
+		if done.Head > 0 {
+			round := mark.Round()
+			round.View = done.Head
+			remembered.CloseRound(round)
+		}
+		g.Replace(remembered)
+		return g.Sync()
+	})
+	return done, err
+}
+
+// journalVotes is what a vote journal knows of its key's votes.
+func journalVotes(name string) (mark simplex.Watermark, err error) {
+	j, err := journal.Open(name, journal.KindVotes)
+	if err != nil {
+		return mark, fmt.Errorf("open vote journal: %w", err)
+	}
+	err = j.Replay(func(rec []byte) error {
+		if r, err := simplex.DecodeRecord(rec); err == nil { // others are blocks and shards
+			if v, ok := r.(simplex.Vote); ok {
+				mark.Note(v.Kind, v.Proposal)
+			}
+		}
+		return nil
+	})
+	return mark, errors.Join(err, j.Close())
+}
