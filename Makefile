@@ -20,7 +20,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim sim-machines sim-nodes twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -56,6 +56,9 @@ sim-machines: ## simulate networks of protocol machines, to the byte (SEEDS=200 
 
 sim-nodes: ## simulate whole nodes on machines that fail (NODE_SEEDS=8 of them from FIRST=1, or SEED=n alone, TIMES=1 each); failures leave traces
 	cd node/simnode && $(GO) test -count=1 -timeout 0 -run 'TestNodes$$' -args -report -first=$(FIRST) -seeds=$(NODE_SEEDS) -seed=$(SEED) -times=$(TIMES)
+
+sim-lives: ## two lives of one key, and lives that were restored, LIVES=1000 seeded runs of each of seven cases (CASE=n alone)
+	cd node/simnode && $(GO) test -count=1 -timeout 0 -run 'TestLives$$' -args -report -lives=$(or $(LIVES),1000) -case=$(or $(CASE),-1)
 
 twins: ## play all 43,264 cases of four validators and a twin in two rounds, and TWINS=2500 sampled ones of seven of each kind
 	$(GO) test -count=1 -timeout 0 -v ./consensus/simtest -run 'TestTwinsExhaustively$$' -args -sides=5

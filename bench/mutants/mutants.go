@@ -102,7 +102,7 @@ func Mutants() []Mutant {
 			File:  "crypto/bls/bls.go",
 			Old:   "\tif err == nil && !p.affine.InG1() {\n",
 			New:   "\tif err == nil && false {\n",
-			Found: []Finder{tests("crypto/bls", "Test")},
+			Found: []Finder{tests("crypto/bls", "TestPointsOutsideTheSubgroupAreRefused$")},
 		},
 		{
 			Name: "certify-without-parent", About: "a block is taken in before its parent is",
@@ -126,11 +126,18 @@ func Mutants() []Mutant {
 			Found: []Finder{nodes(3, 4)},
 		},
 		{
+			Name: "fetch-never-rotates", About: "blocks are asked of one peer for ever",
+			File:  "consensus/engine/fetch.go",
+			Old:   "\tp, ok := e.fetches.rates.pick(func(p beacon.Participant) bool {\n\t\treturn !e.isSelf(p) && !e.isBanned(p) && !w.tried[p]\n\t})\n",
+			New:   "\tp, ok := beacon.Participant(e.cfg.Set.Len()-1), true\n\tif e.isSelf(p) {\n\t\tp = 0\n\t}\n",
+			Found: []Finder{liars("refuser"), tests("consensus/engine", "Drip")},
+		},
+		{
 			Name: "checkpoint-root-unchecked", About: "a chunk of state is kept whatever root it belongs to",
 			File:  "state/checkpoint/fetch.go",
 			Old:   "\t\tgot.Kind = AskAccounts\n\t\tout.span, err = c.Check(f.root)\n",
 			New:   "\t\tgot.Kind = AskAccounts\n\t\tout.span, _ = c.Check(f.root)\n",
-			Found: []Finder{tests("state/checkpoint", "Test"), tests("node/statesync", "Test")},
+			Found: []Finder{tests("state/checkpoint", "TestFetchFromAllKindsOfPeers$"), tests("state/checkpoint", "Test")},
 		},
 	}
 }

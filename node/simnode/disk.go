@@ -50,6 +50,15 @@ func (d *disk) cut(keep int) *disk {
 	}
 }
 
+// clone is the disk as an image of the running machine has it.
+func (d *disk) clone() *disk {
+	out := d.cut(100)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.done = false
+	return out
+}
+
 // tails cuts a disk of files that only grow. Everything kept is the death of the
 // process, which adds no zeros.
 func tails(d *disktest.Disk, keep int, rng *rand.Rand) *disktest.Disk {

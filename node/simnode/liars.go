@@ -17,6 +17,7 @@ import (
 // is a network between an honest engine and its mesh.
 var ownLies = map[string]func(l *liar) func(to beacon.Participant, msg []byte){
 	"dripper":  (*liar).drip,
+	"refuser":  (*liar).refuse,
 	"hoarder":  (*liar).hoard,
 	"replayer": (*liar).replay,
 	"colluder": (*liar).collude,
@@ -81,7 +82,7 @@ func (l *liar) Broadcast(msg []byte) {
 
 // Send implements [engine.Network].
 func (l *liar) Send(to beacon.Participant, msg []byte) {
-	if int(to) < l.n {
+	if int(to) < l.n && (msg[0] != 'c' || l.life.machine.lie != "refuser") { // certificates of an answer
 		l.say(to, msg)
 	}
 }
@@ -114,6 +115,15 @@ func (l *liar) drip() func(beacon.Participant, []byte) {
 			delete(l.drips, to)
 			l.later(late+5*time.Millisecond, to, msg)
 		default:
+			l.net.Send(to, msg)
+		}
+	}
+}
+
+// refuse answers no request.
+func (l *liar) refuse() func(beacon.Participant, []byte) {
+	return func(to beacon.Participant, msg []byte) {
+		if msg[0] != 'b' && msg[0] != 'd' {
 			l.net.Send(to, msg)
 		}
 	}

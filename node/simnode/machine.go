@@ -23,7 +23,8 @@ import (
 // machine is one validator's computer, through all its lives.
 type machine struct {
 	run     *run
-	id      int
+	id      int    // participant of consensus
+	place   int    // on the network: two machines can have one key
 	dir     string // keys and other files that are not simulated
 	address string
 	lie     string // kind of package byzantine; empty: honest
@@ -92,7 +93,7 @@ func (m *machine) host(l *life) node.Host {
 		Votes: voteFolder{folder{l.disk, l.disk.votes}},
 		Guard: guardFolder{folder{l.disk, l.disk.guard}},
 		Packets: func(address string) (net.PacketConn, error) {
-			p, err := m.run.net.listen(m.id, address)
+			p, err := m.run.net.listen(m.place, address)
 			l.port = p
 			return p, err
 		},
@@ -109,7 +110,7 @@ func (m *machine) host(l *life) node.Host {
 				return app, &mouth{net, l} // a liar's is wrapped already
 			}
 			head := chain.Head()
-			m.run.witness.starts(m.id, head.Height(), head.Digest)
+			m.run.witness.starts(m.place, head.Height(), head.Digest)
 			return &ears{chain, l}, &mouth{net, l}
 		},
 	}
@@ -207,6 +208,6 @@ func (e *ears) Finalized(ctx context.Context, f engine.Finalization) error {
 		m.run.witness.fault(fmt.Errorf("%w: %d finalized %v and has %v for its head", ErrGap, m.id, f.Digest, head.Digest))
 	}
 	m.run.trace.note("final %d height %d view %d %x", m.id, head.Height(), f.Round.View, f.Digest[:4])
-	m.run.witness.finalized(m.id, head.Height(), finalBlock{digest: f.Digest, root: head.Block.Header.StateRoot, view: f.Round.View})
+	m.run.witness.finalized(m.place, head.Height(), finalBlock{digest: f.Digest, root: head.Block.Header.StateRoot, view: f.Round.View})
 	return nil
 }

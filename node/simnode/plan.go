@@ -31,7 +31,7 @@ type Plan struct {
 var liesThatStay = []string{
 	"equivocator", "conflicter", "nuller", "silent", "withholder", "bad-root", "future-timestamp",
 	"invalid-signer", "invalid-seed", "unsigned-voter", "impersonator", "reconfigurer", "babbler",
-	"dripper", "hoarder", "replayer", "colluder", "colluder",
+	"dripper", "refuser", "hoarder", "replayer", "colluder", "colluder",
 }
 
 // Draw makes the plan of a seed.

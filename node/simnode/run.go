@@ -12,7 +12,6 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
-	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/node"
 )
 
@@ -46,6 +45,8 @@ type run struct {
 	pact     *pact
 	banned   map[int]bool // machines that an honest one banned
 	spoke    map[int]bool // machines that were on for a while
+	// Of runs with several lives of one key.
+	convictions, stopped int
 }
 
 // healViews is how many views of an honest majority pass, after the faults end,
@@ -66,13 +67,7 @@ func Play(t *testing.T, plan Plan) (report Report, err error) {
 }
 
 func play(dir string, plan Plan) (Report, error) {
-	r := &run{plan: plan, trace: newTrace(), rng: rand.New(rand.NewPCG(plan.Seed, 2)), report: &Report{States: map[string]int{}}}
-	r.pact = &pact{views: map[chain.View][2]simplex.Proposal{}}
-	r.banned, r.spoke = map[int]bool{}, map[int]bool{}
-	r.report.trace = r.trace
-	r.trace.note("%v", plan)
-	r.net = newNetwork(rand.New(rand.NewPCG(plan.Seed, 3)), r.trace)
-	r.witness = newWitness(plan.Validators, r.trace)
+	r := newRun(plan)
 	if err := r.deal(dir); err != nil {
 		return *r.report, err
 	}
@@ -108,7 +103,7 @@ func (r *run) deal(dir string) error {
 		return err
 	}
 	for i := range n {
-		m := &machine{run: r, id: i, dir: node.DealtFolder(dir, i), address: addresses[i]}
+		m := &machine{run: r, id: i, place: i, dir: node.DealtFolder(dir, i), address: addresses[i]}
 		if liar := i - (n - len(r.plan.Liars)); liar >= 0 {
 			m.lie = r.plan.Liars[liar]
 		}

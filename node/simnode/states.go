@@ -14,7 +14,7 @@ var mustReach = []string{
 	"power cut, 0% kept", "power cut, 30% kept", "power cut, 70% kept", "power cut, 100% kept",
 	"one-way cut", "machine cut off", "partition", "disk failed", "ended by its disk", "clock stepped", "vote journal lost", "older vote journal put back",
 	"view both notarized and nullified", "contradiction seen", "peer banned", "vote withheld by the guard",
-	"block fetched", "leader timed out", "certification timed out", "silent leader skipped", "blocks served from the archive",
+	"block fetched", "leader timed out", "certification timed out", "silent leader skipped", "blocks served to peers",
 }
 
 // reached counts, when a life ends, what consensus came through in it.
@@ -32,11 +32,14 @@ func (l *life) reached() {
 		{"leader timed out", c.LeaderTimeouts.Load()},
 		{"certification timed out", c.CertificationTimeouts.Load()},
 		{"silent leader skipped", c.LeaderSkips.Load()},
-		{"blocks served from the archive", c.BlocksServed.Load()},
+		{"blocks served to peers", c.BlocksServed.Load()},
 		{"messages refused, the inbox was full", c.Refused.Load()},
 		{"blocks dropped for want of room", c.BlocksDropped.Load()},
 	} {
 		states[s.name] += int(s.n)
+	}
+	if l.machine.honest() {
+		l.machine.run.convictions += int(c.Evidence.Load())
 	}
 	l.bans()
 }

@@ -28,7 +28,12 @@ var (
 type witness struct {
 	trace *trace
 
-	mu     sync.Mutex
+	mu sync.Mutex
+	// Lives of one key that do not know of each other contradict themselves: it is
+	// counted, and is a breach only where a run is not about that.
+	tolerant       bool
+	contradictions int
+
 	breach error
 	broken chan struct{}                            // closed with the first breach
 	said   []map[chain.View][]simplex.Vote          // by machine: one vote of each kind and payload
@@ -79,6 +84,11 @@ func (w *witness) vote(machine int, v simplex.Vote) bool {
 	at := v.Proposal.Round.View
 	for _, other := range w.said[machine][at] {
 		if attest.Contradicts(other.Kind, other.Proposal, v.Kind, v.Proposal) {
+			if w.tolerant {
+				w.contradictions++
+				w.trace.note("CONTRADICTION %d: %s and %s in view %d", machine, other.Kind, v.Kind, at)
+				return true
+			}
 			w.breaks(fmt.Errorf("%w: %d said %s %v and %s %v in view %d", ErrDoubleVote, machine, other.Kind, other.Proposal.Payload, v.Kind, v.Proposal.Payload, at))
 			return false
 		}
@@ -149,4 +159,28 @@ func (w *witness) fault(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.breaks(err)
+}
+
+// places makes room for more machines than validators.
+func (w *witness) places(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for len(w.height) < n {
+		w.height = append(w.height, 0)
+	}
+}
+
+// restored says that a machine was set back on purpose.
+func (w *witness) restored(place int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.height[place] = 0
+}
+
+// forget begins the chain of final blocks anew: nobody remembers them.
+func (w *witness) forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	clear(w.final)
+	clear(w.height)
 }

@@ -1,0 +1,55 @@
+package simnode
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var (
+	lives    = flag.Int("lives", 0, "runs of each case of two lives of a key; 0: one of some of them")
+	lifeCase = flag.Int("case", -1, "play this case of two lives only")
+)
+
+// TestLives plays the ways in which one key comes to have two lives, or one that
+// does not remember another (docs/adr/0103). Lives that
+// start more than ten seconds apart convict nobody; of those that start together
+// the report says how many do.
+func TestLives(t *testing.T) {
+	var out strings.Builder
+	for i, c := range Cases {
+		if *lifeCase >= 0 && i != *lifeCase || *lives == 0 && (c.Together || testing.Short() || i%4 != 0) {
+			continue
+		}
+		t.Run(c.Name, func(t *testing.T) {
+			runs := max(1, *lives)
+			convicted, contradicted, stopped := 0, 0, 0
+			for seed := uint64(1); seed <= uint64(runs); seed++ {
+				t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
+					l, err := PlayLives(t, c, seed)
+					if l.Convicted {
+						convicted++
+					}
+					if l.Contradicted {
+						contradicted++
+					}
+					stopped += l.Stopped
+					if err == nil && (!l.Convicted || c.Together) {
+						return
+					}
+					name := filepath.Join(*keepIn, fmt.Sprintf("lives-%d-seed-%d.trace", i, seed))
+					t.Errorf("convicted %v, %v\ntrace: %s (%v)", l.Convicted, err, name, l.Keep(name))
+				})
+			}
+			fmt.Fprintf(&out, "%-40s %d runs: %d with a conviction, %d with words that contradict, %d lives stopped\n", c.Name, runs, convicted, contradicted, stopped)
+		})
+	}
+	t.Log("\n" + out.String())
+	if *tell && !testing.Verbose() {
+		_, _ = io.WriteString(os.Stdout, out.String())
+	}
+}
