@@ -26,7 +26,7 @@ func TestAwayValidatorCatchesUp(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
-	s := newPatientSet(t, 4, timing{time.Millisecond, 60 * time.Millisecond}, false) // the views that the missing one leads are short
+	s := newPatientSet(t, 4, timing{block: time.Millisecond, patience: 60 * time.Millisecond}, false) // the views that the missing one leads are short
 	s.waitHeight(t, 0, 3, patience)
 	s.procs[3].kill()
 	left := s.height(t, 0)

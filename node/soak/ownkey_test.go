@@ -50,7 +50,7 @@ func ownKeySet(t *testing.T, watchFor string) *validatorSet {
 }
 
 func dealtForOwnKey(t *testing.T, watchFor string) *validatorSet {
-	return newDealtSet(t, 4, timing{200 * time.Millisecond, 400 * time.Millisecond}, false, "--watch-for="+watchFor)
+	return newDealtSet(t, 4, timing{block: 200 * time.Millisecond, patience: 400 * time.Millisecond}, false, "--watch-for="+watchFor)
 }
 
 // twin starts a process on a copy of the victim's folder.

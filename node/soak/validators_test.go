@@ -34,17 +34,21 @@ type validatorSet struct {
 	relays   []*relay // in front of each validator's p2p port; none on a clean loopback
 	p2p      []string
 	procs    []*process
+	liars    map[int]string // kinds of lies, by validator
 }
 
 // newValidatorSet deals the keys of n validators whose views are short, so that a
 // dead leader costs a test little.
 func newValidatorSet(t *testing.T, n int, block time.Duration, relayed bool, args ...string) *validatorSet {
 	t.Helper()
-	return newPatientSet(t, n, timing{block, 400 * time.Millisecond}, relayed, args...)
+	return newPatientSet(t, n, timing{block: block, patience: 400 * time.Millisecond}, relayed, args...)
 }
 
 // timing is the block time, and the time that a leader has beyond it.
-type timing struct{ block, patience time.Duration }
+type timing struct {
+	block, patience time.Duration
+	shards          bool // any transaction makes a block go as shards
+}
 
 // newPatientSet does so with timers of its own.
 func newPatientSet(t *testing.T, n int, times timing, relayed bool, args ...string) *validatorSet {
@@ -65,7 +69,7 @@ func newDealtSet(t *testing.T, n int, times timing, relayed bool, args ...string
 	g.Params.LeaderTimeoutMillis = ms + patience
 	g.Params.CertificationTimeoutMillis = ms + 2*patience
 	g.Params.NullifyRetryMillis = 500
-	if relayed {
+	if relayed || times.shards {
 		g.Params.MaxWholeBytes = 1 // any transaction makes a block go as shards
 	}
 	raw, err := g.MarshalJSON()
@@ -174,10 +178,14 @@ func (s *validatorSet) start(t *testing.T, i int) {
 	if s.relays != nil {
 		tell = s.relays[i].addr()
 	}
-	s.procs[i] = launch(t, s.bin, append([]string{
+	args := append([]string{
 		"--log-level=info", "run", "--data", s.folder(i),
 		"--rpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--rpc-rate=0", "--p2p-addr=" + s.p2p[i], "--p2p-advertise=" + tell,
-	}, s.args...)...)
+	}, s.args...)
+	if kind := s.liars[i]; kind != "" {
+		args = append(args, "--byzantine", kind)
+	}
+	s.procs[i] = launch(t, s.bin, args...)
 }
 
 func height(url string) (uint64, error) {
