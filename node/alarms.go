@@ -27,10 +27,11 @@ type alarm string
 const (
 	alarmClock       alarm = "clock"       // this node's clock differs from others', or is behind the chain
 	alarmEvidence    alarm = "evidence"    // proofs of contradictions are not kept
+	alarmBlocks      alarm = "blocks"      // stored blocks are damaged
 	alarmCheckpoints alarm = "checkpoints" // no states are offered to nodes that join
 )
 
-var allAlarms = []alarm{alarmClock, alarmEvidence, alarmCheckpoints}
+var allAlarms = []alarm{alarmClock, alarmEvidence, alarmBlocks, alarmCheckpoints}
 
 func newAlarms(log *slog.Logger) *alarms {
 	return &alarms{log: log, on: map[alarm]string{}, raised: map[alarm]uint64{}}

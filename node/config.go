@@ -64,6 +64,9 @@ type Config struct {
 	// sent in a second.
 	FullNodeBytes, FullNodesBytes int
 	wireVersion                   uint16 // instead of p2p.Version, for tests of upgrades
+	// ScrubBytes is how much of the stored blocks is read again each second, to find
+	// damage; 0 reads none.
+	ScrubBytes int64
 	// SubmittedBytes bounds the file of what clients submitted to this node, which it
 	// offers to its pool again after a restart; 0 keeps none (docs/adr/0085).
 	SubmittedBytes int64
@@ -100,6 +103,7 @@ func DefaultConfig() Config {
 		FullNodes:        mesh.FullNodesMax,
 		FullNodeBytes:    mesh.FullNodeBytesPerSecond,
 		FullNodesBytes:   mesh.FullNodesBytesPerSecond,
+		ScrubBytes:       1 << 20,  // 84 GiB a day, a hundredth of what a disk can read
 		SubmittedBytes:   16 << 20, // a hundred thousand transfers
 		Timeouts:         Timeouts{Max: time.Minute},
 	}
@@ -127,6 +131,9 @@ func (c Config) Check() error {
 	}
 	if c.FreeBytesFloor < 0 {
 		return errors.New("floor of free space is below 0")
+	}
+	if c.ScrubBytes < 0 || c.ScrubBytes > 1<<40 {
+		return fmt.Errorf("pace of scrubbing = %d bytes a second, want 0 to %d", c.ScrubBytes, int64(1)<<40)
 	}
 	if c.SubmittedBytes < 0 || c.SubmittedBytes > submitted.MaxBytes {
 		return fmt.Errorf("kept submissions = %d bytes, want 0 to %d", c.SubmittedBytes, submitted.MaxBytes)

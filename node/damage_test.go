@@ -265,6 +265,9 @@ func (w *wrecked) judge(dir string, names []string) (outcome string, err error) 
 			stands = fmt.Sprintf("stands at %d of %d, %s, ready %v: %v", n.ledger.Head().Height(), want, health.Status, health.Ready, health.Reasons)
 		}
 	}
+	for begun := time.Now(); n.scrub.read.Load() < uint64(len(w.digests)) && time.Since(begun) < startPatience; {
+		time.Sleep(time.Millisecond)
+	}
 	blocks, errSame := w.same(n.store)
 	cancel()
 	if err := errors.Join(<-ended, errSame, n.Close()); err != nil {
@@ -273,8 +276,10 @@ func (w *wrecked) judge(dir string, names []string) (outcome string, err error) 
 	switch said := log.String(); {
 	case stands != "":
 		return "stands", fmt.Errorf("%s\n%s", stands, said)
+	case blocks != strings.Count(said, "a stored block is damaged"):
+		return "wrong", fmt.Errorf("%d blocks cannot be read, and the log says:\n%s", blocks, said)
 	case blocks > 0:
-		return "same head, a block is damaged", nil
+		return "same head, damaged block said", nil
 	case said != "":
 		return "same head, repair said", nil
 	}

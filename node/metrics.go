@@ -32,6 +32,7 @@ func (n *Node) registry() *prometheus.Registry {
 	n.ledgerMetrics(counter, gauge)
 	n.storeMetrics(gauge)
 	n.roomMetrics(gauge)
+	n.scrubMetrics(counter, gauge)
 	n.ingressMetrics(counter, gauge)
 	n.submittedMetrics(counter, gauge)
 	n.consensusMetrics(counter, gauge)

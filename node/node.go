@@ -59,6 +59,7 @@ type Node struct {
 	source    *source
 	accuser   *accuser // submits evidence
 	room      *room    // watches how near the state is to its limits
+	scrub     *scrub   // finds damaged blocks
 	submitted *submitted.Journal
 
 	rpcListener, adminListener net.Listener
@@ -209,6 +210,7 @@ func (n *Node) build() error {
 	n.accuser = newAccuser(n)
 	n.evidence.judged, n.evidence.view = n.isConvicted, func() chain.View { return n.ledger.Head().Round.View }
 	n.room = newRoom(roomConfig{memory: stateMemory(n.cfg.StateMemory), tries: n.store.Resident, chain: n.chainRoom, log: n.log})
+	n.scrub = n.newScrub()
 	n.submitted = submitted.Open(submitted.Config{
 		Path: filepath.Join(n.cfg.DataDir, submittedFile), Bytes: n.cfg.SubmittedBytes, Share: clientShare(n.cfg.Devnet),
 		AgeMillis: pool.AgeMillis, Log: n.log,

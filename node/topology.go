@@ -38,6 +38,7 @@ import (
 //	mesh             connections, address book         UDP socket, its queues
 //	checkpoints      files of recent states            peers' requests, every 10,000th commit
 //	room             what it has warned of             a clock
+//	scrub            blocks known to be damaged        a clock
 //	clock            nothing                           every five seconds
 //	trials ×2        an engine each                    readers' calls and estimates, client by client
 //	rpc, admin       nothing (snapshots only)          sockets
@@ -86,6 +87,7 @@ func (n *Node) Run(ctx context.Context) error {
 	inner.start("fan-out", n.fanOut)
 	inner.start("evidence", n.evidence.Run)
 	inner.start("room for state", n.room.run)
+	inner.start("scrub", n.scrub.run)
 	inner.start("clock", n.watchClock)
 	inner.start("submissions", n.submitted.Run)
 	inner.start("accuser", n.accuser.Run)
@@ -135,7 +137,7 @@ func (n *Node) rpcConfig() rpc.Config {
 	cfg.Listener, cfg.Devnet, cfg.Genesis, cfg.Log = n.rpcListener, n.cfg.Devnet, n.genesis, n.log
 	cfg.Metrics = metricsServer(n.registry())
 	cfg.RequestsPerSecond, cfg.Hosts, cfg.Proxies = n.cfg.RPCPerSec, n.cfg.RPCHosts, n.cfg.RPCProxies
-	cfg.ClientShare, cfg.Starting = clientShare(cfg.Devnet), n.starting
+	cfg.ClientShare, cfg.Starting, cfg.Explain = clientShare(cfg.Devnet), n.starting, n.scrub.explain
 	return cfg
 }
 

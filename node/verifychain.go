@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,6 +38,15 @@ func VerifyChain(ctx context.Context, dataDir string, progress VerifyProgress) (
 	if err != nil {
 		return Verified{}, err
 	}
+	found, err := verifyChain(ctx, dataDir, genesis, progress)
+	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrOtherGenesis) {
+		folder := &Node{cfg: Config{DataDir: dataDir}, genesis: genesis}
+		err = folder.refused(storeFolder, err)
+	}
+	return found, err
+}
+
+func verifyChain(ctx context.Context, dataDir string, genesis *chain.Genesis, progress VerifyProgress) (Verified, error) {
 	if _, err := os.Stat(filepath.Join(dataDir, storeFolder)); err != nil {
 		return Verified{}, fmt.Errorf("%s holds no chain: %w", dataDir, err) // opening would make one
 	}

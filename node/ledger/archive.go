@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math"
 	"sort"
 
@@ -18,9 +19,19 @@ import (
 func (l *Ledger) Final(ctx context.Context, v chain.View, limit, bytesMax int) ([]engine.ArchivedBlock, error) {
 	found, err := l.final(ctx, v, limit, bytesMax)
 	if err != nil && ctx.Err() == nil {
-		l.cfg.Log.Error("a stored block cannot be read for a peer: run cowboyd verify", "view", v, "err", err)
+		l.unread(v, err)
 	}
 	return found, err
+}
+
+// unread reports that a stored block cannot be read for a peer. Peers ask again and
+// again, so the same words are an error once.
+func (l *Ledger) unread(v chain.View, err error) {
+	level, text := slog.LevelError, err.Error()
+	if old := l.saidUnread.Swap(&text); old != nil && *old == text {
+		level = slog.LevelDebug
+	}
+	l.cfg.Log.Log(context.Background(), level, "a stored block cannot be read for a peer: run cowboyd verify", "view", v, "err", err)
 }
 
 // final returns what it found also with an error. To find the first block it reads

@@ -151,6 +151,8 @@ type Ledger struct {
 	Stats    Stats
 	Drift    Drift
 
+	saidUnread atomic.Pointer[string] // of the last stored block that could not be read for a peer
+
 	// Owned by Run.
 	tree     branches // head and every executed block above it
 	executor *parallel.Executor

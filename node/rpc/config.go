@@ -19,14 +19,15 @@ const Version = "0.1.0"
 // Config bounds the server. All limits are this node's own, none is part of
 // the protocol.
 type Config struct {
-	Addr     string         // host:port to listen on, ignored if Listener is set
-	Listener net.Listener   // or an open listener, closed by Run
-	Hosts    []string       // names, besides localhost, under which a server on loopback is called: those that a proxy passes on
-	Devnet   bool           // serve /faucet and /dev/advance
-	Genesis  *chain.Genesis // GET /genesis and /params; nil answers 404
-	Metrics  http.Handler   // GET /metrics; nil answers 404
-	Log      *slog.Logger   // nil discards
-	Starting func() string  // why there are no answers yet but those of open routes, empty once there are; nil for never
+	Addr     string               // host:port to listen on, ignored if Listener is set
+	Listener net.Listener         // or an open listener, closed by Run
+	Hosts    []string             // names, besides localhost, under which a server on loopback is called: those that a proxy passes on
+	Devnet   bool                 // serve /faucet and /dev/advance
+	Genesis  *chain.Genesis       // GET /genesis and /params; nil answers 404
+	Metrics  http.Handler         // GET /metrics; nil answers 404
+	Log      *slog.Logger         // nil discards
+	Explain  func(error) *Refusal // what a client is told of a fault that is logged already, nil for no more than that there is one; nil for never
+	Starting func() string        // why there are no answers yet but those of open routes, empty once there are; nil for never
 
 	BodyBytesMax   int64 // any body
 	SubmitBytesMax int64 // body of /submit and /submit_wait

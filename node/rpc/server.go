@@ -285,8 +285,11 @@ func (s *Server) notePanic(r *http.Request, err error) bool {
 // the log: it may name paths and says nothing a client can act on.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	var refusal *Refusal
+	if s.cfg.Explain != nil {
+		refusal = s.cfg.Explain(err)
+	}
 	switch {
-	case errors.As(err, &refusal):
+	case refusal != nil, errors.As(err, &refusal):
 	case errors.Is(err, ErrBusy):
 		retryAfter(w, time.Second)
 		refusal = refuse(http.StatusServiceUnavailable, CodeBusy, "the node's queues are full: try again in a second")

@@ -1,0 +1,199 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/nice"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/state/blocklog"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// scrub reads all stored blocks again from time to time, so that damage is found
+// while another node still has the block, and not when somebody asks for it. It
+// works on a thread of low priority and at a bounded pace. Every damaged block, also
+// one that a reader met, is logged once and stays in /health and the metrics.
+type scrub struct {
+	cfg  scrubConfig
+	read atomic.Uint64 // blocks that were looked at
+
+	mu      sync.Mutex // guards all below
+	damaged map[chain.Height]bool
+}
+
+type scrubConfig struct {
+	store  scrubbed
+	pace   int64 // bytes a second; 0 reads nothing
+	alarms *alarms
+	next   string // what the operator does about a damaged block
+	log    *slog.Logger
+}
+
+// scrubbed is the store, as scrub needs it.
+type scrubbed interface {
+	HeadInfo() (chain.Height, chain.Hash)
+	Base() chain.Height
+	BlockByHeight(h chain.Height) (store.BlockRecord, bool, error)
+}
+
+const (
+	// scrubEvery is the time from one reading of all blocks to the next.
+	scrubEvery = 24 * time.Hour
+	// scrubBatch is how much is read between two rests.
+	scrubBatch = 256 << 10
+	// damagedKnown bounds how many damaged blocks are remembered one by one.
+	damagedKnown = 4096
+)
+
+func newScrub(cfg scrubConfig) *scrub {
+	return &scrub{cfg: cfg, damaged: map[chain.Height]bool{}}
+}
+
+// run reads until ctx ends.
+func (s *scrub) run(ctx context.Context) error {
+	if s.cfg.pace == 0 {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	done := make(chan error, 1)
+	go func() { // a thread of its own, which ends with it
+		nice.Thread()
+		done <- s.passes(ctx)
+	}()
+	return <-done
+}
+
+func (s *scrub) passes(ctx context.Context) error {
+	for {
+		begun := time.Now()
+		if err := s.pass(ctx); err != nil {
+			return err
+		}
+		if err := rest(ctx, scrubEvery-time.Since(begun)); err != nil {
+			return err
+		}
+	}
+}
+
+// pass reads every block that there is, oldest first.
+func (s *scrub) pass(ctx context.Context) error {
+	batch := int64(0)
+	head, _ := s.cfg.store.HeadInfo()
+	for h := max(1, s.cfg.store.Base()); h <= head; h++ {
+		size := s.look(h)
+		s.read.Add(1)
+		if batch += size; batch < scrubBatch && ctx.Err() == nil {
+			continue
+		}
+		if err := rest(ctx, time.Duration(batch*int64(time.Second)/s.cfg.pace)); err != nil {
+			return err
+		}
+		batch = 0
+	}
+	return ctx.Err()
+}
+
+func rest(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(d):
+		return nil
+	}
+}
+
+// look reads one block and returns about what it took. Reads that fail for other
+// reasons than damage are somebody else's to report.
+func (s *scrub) look(h chain.Height) (size int64) {
+	const head = 512 // of a record, index and certificate among it
+	rec, ok, err := s.cfg.store.BlockByHeight(h)
+	if s.met(err) || err != nil || !ok {
+		return head
+	}
+	size = head + int64(len(rec.Block))
+	for _, r := range rec.Receipts {
+		size += int64(len(r))
+	}
+	s.whole(h)
+	return size
+}
+
+// met takes note of damage to a block, and reports whether the error is that.
+func (s *scrub) met(err error) bool {
+	d := new(blocklog.DamageError)
+	if !errors.As(err, &d) || d.Height == 0 {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	h := chain.Height(d.Height)
+	if s.damaged[h] || len(s.damaged) >= damagedKnown {
+		return true
+	}
+	s.damaged[h] = true
+	s.cfg.log.Error("a stored block is damaged: the node goes on and cannot show it", "block", h, "err", err, "next", s.cfg.next)
+	s.say()
+	return true
+}
+
+// whole takes note of a block that is not damaged, or no longer.
+func (s *scrub) whole(h chain.Height) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.damaged[h] {
+		delete(s.damaged, h)
+		s.say()
+	}
+}
+
+// say raises the alarm, or ends it. The caller holds mu.
+func (s *scrub) say() {
+	if len(s.damaged) == 0 {
+		s.cfg.alarms.clear(alarmBlocks)
+		return
+	}
+	first := slices.Min(slices.Collect(maps.Keys(s.damaged)))
+	s.cfg.alarms.raise(alarmBlocks, fmt.Sprintf("%d stored blocks are damaged, the first is %d: see the log", len(s.damaged), first))
+}
+
+// count is how many blocks are known to be damaged.
+func (s *scrub) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.damaged)
+}
+
+// explain is what a client is told of a fault that is this node's alone, nil where
+// there is nothing to tell: it is in the log already, once.
+func (s *scrub) explain(err error) *rpc.Refusal {
+	if !s.met(err) {
+		return nil
+	}
+	return &rpc.Refusal{
+		Status: http.StatusNotFound, Code: rpc.CodeNotKept,
+		Message: "a block that this needs is damaged in this node's files: ask another node",
+	}
+}
+
+func (n *Node) newScrub() *scrub {
+	next := "docs/damage.md, \"A damaged block\": without haste, stop the node, move its store away, and let it fetch the chain from other nodes"
+	if n.set.Len() == 1 {
+		next = "docs/damage.md, \"A damaged block\": put the folder store back from a backup, whose end comes out of votes.journal; no other node has the block"
+	}
+	return newScrub(scrubConfig{store: n.store, pace: n.cfg.ScrubBytes, alarms: n.alarms, next: next, log: n.log})
+}
+
+func (n *Node) scrubMetrics(counter counterFunc, gauge gaugeFunc) {
+	counter("blocks_scrubbed_total", "Stored blocks that were read again to find damage.", n.scrub.read.Load)
+	gauge("blocks_damaged", "Stored blocks that are known to be damaged; each is in the log.", func() float64 { return float64(n.scrub.count()) })
+}

@@ -1,0 +1,143 @@
+package node
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/state/blocklog"
+	"github.com/cowboy-foundation/cowboy/state/store"
+)
+
+// TestDamagedBlockIsSaidOnce spoils one stored block. The node goes on, ready, finds
+// it by itself, and says so once in the log and all the time in /health; a client is
+// sent to another node, however often it asks.
+func TestDamagedBlockIsSaidOnce(t *testing.T) {
+	dir, opts := t.TempDir(), DevnetOptions{BlockTime: 10 * time.Millisecond}
+	first := run(t, dir, opts)
+	for first.ledger.Head().Height() < 12 {
+		time.Sleep(time.Millisecond)
+	}
+	rec, _, err := first.store.BlockByHeight(5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.stop(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, storeFolder, "blocks", "000001.blocks")
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := strings.Index(string(raw), string(rec.Block))
+	raw[at+len(rec.Block)/2] ^= 1
+	if err := os.WriteFile(file, raw, 0o644); err != nil {
+		t.Fatal(err)
+	}
+
+	r := run(t, dir, opts)
+	for end := time.Now().Add(time.Minute); r.scrub.count() == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the damage was not found")
+		}
+	}
+	var health rpc.HealthReply
+	if r.get(t, "/health/ready", &health); !health.Ready || health.Status != "degraded" || !strings.Contains(strings.Join(health.Reasons, " "), "stored blocks are damaged, the first is 5") {
+		t.Errorf("health: %+v", health)
+	}
+	for range 3 {
+		var why rpc.ErrorReply
+		if code := r.get(t, "/block/5", &why); code != 404 || why.Code != rpc.CodeNotKept || !strings.Contains(why.Message, "damaged") {
+			t.Errorf("answered %d, %+v", code, why)
+		}
+	}
+	var other rpc.BlockReply
+	if code := r.get(t, "/block/6", &other); code != 200 {
+		t.Errorf("the block beside it: %d", code)
+	}
+	if r.scrub.count() != 1 {
+		t.Errorf("%d blocks are said to be damaged", r.scrub.count())
+	}
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
+	_, err = VerifyChain(t.Context(), dir, func(string, chain.Height, chain.Height) {})
+	var next *NextStepError
+	if !errors.As(err, &next) || !strings.Contains(err.Error(), "000001.blocks") {
+		t.Errorf("verify: %v", err)
+	}
+}
+
+// brokenBlocks is a store some of whose blocks are damaged.
+type brokenBlocks struct {
+	head   chain.Height
+	broken map[chain.Height]bool
+	failed bool // every read, and not for damage
+}
+
+func (b *brokenBlocks) HeadInfo() (chain.Height, chain.Hash) { return b.head, chain.Hash{} }
+
+func (b *brokenBlocks) Base() chain.Height { return 0 }
+
+func (b *brokenBlocks) BlockByHeight(h chain.Height) (store.BlockRecord, bool, error) {
+	switch {
+	case b.failed:
+		return store.BlockRecord{}, false, store.ErrClosed
+	case b.broken[h]:
+		return store.BlockRecord{}, false, fmt.Errorf("read: %w", &blocklog.DamageError{File: "000001.blocks", Height: uint64(h)})
+	}
+	return store.BlockRecord{}, true, nil
+}
+
+// TestScrubCounts: damage is said once, also when a reader meets it again, and is over
+// when the block can be read; a store that fails for another reason is not damaged.
+func TestScrubCounts(t *testing.T) {
+	var log lockedText
+	logger := slog.New(slog.NewTextHandler(&log, nil))
+	blocks := &brokenBlocks{head: 9, broken: map[chain.Height]bool{3: true, 7: true}}
+	s := newScrub(scrubConfig{store: blocks, pace: 1 << 30, alarms: newAlarms(logger), next: "mend it", log: logger})
+	said := func(want int) {
+		t.Helper()
+		if got := strings.Count(log.String(), "a stored block is damaged"); got != want {
+			t.Errorf("said %d times, want %d:\n%s", got, want, log.String())
+		}
+	}
+	for range 2 {
+		if err := s.pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, _, err := blocks.BlockByHeight(7)
+	if s.explain(err) == nil || s.explain(errors.New("other")) != nil || s.explain(nil) != nil {
+		t.Error("a client is told the wrong thing")
+	}
+	said(2)
+	if on, _ := s.cfg.alarms.of(alarmBlocks); s.count() != 2 || !on || s.read.Load() != 18 {
+		t.Errorf("%d damaged, alarm %v, %d read", s.count(), on, s.read.Load())
+	}
+	blocks.failed = true
+	if err := s.pass(t.Context()); err != nil || s.count() != 2 {
+		t.Errorf("a store that fails: %v, %d damaged", err, s.count())
+	}
+	blocks.failed, blocks.broken = false, nil
+	if err := s.pass(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if on, _ := s.cfg.alarms.of(alarmBlocks); s.count() != 0 || on {
+		t.Errorf("mended: %d damaged, alarm %v", s.count(), on)
+	}
+	for h := range chain.Height(damagedKnown + 100) { // memory has a bound
+		s.met(&blocklog.DamageError{Height: uint64(h + 1)})
+	}
+	if s.count() != damagedKnown {
+		t.Errorf("%d damaged blocks are remembered, at most %d may be", s.count(), damagedKnown)
+	}
+}
