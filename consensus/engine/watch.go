@@ -375,7 +375,7 @@ func (e *Engine) reason() string {
 	case e.watch.final == 0:
 		text = "listens for another life of this key before it votes"
 	case got < want:
-		text = fmt.Sprintf("asks what validators heard from this key: %d must answer, lacking are of %s", want, e.unheard())
+		text = fmt.Sprintf("waits until %d others have said what they heard from this key: validators %s have not", want, e.unheard())
 	case view < newest:
 		text = fmt.Sprintf("is in view %d and does not vote before it is in view %d with its peers", view, newest)
 	}

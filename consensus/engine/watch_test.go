@@ -71,7 +71,7 @@ func TestWatchAsksAChainThatStandsStill(t *testing.T) {
 		if n := len(s.asks()); n < 18 || s.voted() {
 			t.Fatalf("asked %d times in 20 seconds, voted %v", n, s.voted())
 		}
-		if text := s.engine.Stats.SilenceReason(); text != "asks what validators heard from this key: 2 must answer, lacking are of 1 2 3" {
+		if text := s.engine.Stats.SilenceReason(); text != "waits until 2 others have said what they heard from this key: validators 1 2 3 have not" {
 			t.Errorf("reason %q", text)
 		}
 		s.answer(1, answer{})
