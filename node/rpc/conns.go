@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -10,9 +11,11 @@ import (
 )
 
 // connTable bounds the open connections, of all clients and of each. When it is
-// full, the connection that has waited longest for a next request makes room: an
-// idle one is worth less than a client who has something to ask. Of those that are not
-// idle a client may have a part of what others leave, as of everything (see shares).
+// full, a connection that waits for the head of a request, its first or a next one,
+// makes room: an idle one is worth less than a client who has something to ask. It is the one that
+// waits longest of the client who has most, so that nobody loses his for a stranger who
+// opens many. Of those that are not idle a client may have a part of what others leave,
+// as of everything (see shares).
 //
 // Behind the last place are a few spare ones, on which only the open routes
 // (/health, /metrics) are answered: who watches the node sees it when clients
@@ -21,6 +24,7 @@ type connTable struct {
 	max, percent int
 	exempt       func(netip.Addr) bool // proxies: they stand for many clients
 	stats        *Stats
+	log          *slog.Logger
 
 	mu      sync.Mutex // guards all below, and the fields of connections that it names
 	conns   map[*conn]struct{}
@@ -28,16 +32,24 @@ type connTable struct {
 	busyBy  map[netip.Addr]int // of them, those that are not idle
 	busyAll int
 	spare   int
+	told    time.Time // when the log last heard of connections without a place
+	untold  uint64    // connections refused since then
 }
 
+// connsToldEvery is how often connections without a place may write a line.
+const connsToldEvery = time.Minute
+
 const (
+	// connShareMax is the part of the connections that one client may have in any case,
+	// in percent: also where a share is not meant to bind, another address gets in.
+	connShareMax   = 50
 	spareConns     = 32
 	spareConnsEach = 4 // of one client
 )
 
-func newConnTable(most, percent int, exempt func(netip.Addr) bool, stats *Stats) *connTable {
+func newConnTable(most, percent int, exempt func(netip.Addr) bool, stats *Stats, log *slog.Logger) *connTable {
 	return &connTable{
-		max: most, percent: percent, exempt: exempt, stats: stats,
+		max: most, percent: percent, exempt: exempt, stats: stats, log: log,
 		conns: map[*conn]struct{}{}, by: map[netip.Addr]int{}, busyBy: map[netip.Addr]int{},
 	}
 }
@@ -55,7 +67,7 @@ type conn struct {
 
 // admit gives a connection a place, or none.
 func (t *connTable) admit(c net.Conn) (*conn, bool) {
-	one := &conn{Conn: c, table: t, client: remoteNetwork(c.RemoteAddr().String())}
+	one := &conn{Conn: c, table: t, client: remoteNetwork(c.RemoteAddr().String()), idle: time.Now()}
 	t.mu.Lock()
 	var out *conn
 	whole := len(t.conns) - t.spare
@@ -76,15 +88,31 @@ func (t *connTable) admit(c net.Conn) (*conn, bool) {
 	if one != nil {
 		t.conns[one] = struct{}{}
 		t.by[one.client]++
-		t.busy(one, 1)
 	} else {
 		t.stats.ConnsRefused.Add(1)
+		t.tell(c.RemoteAddr(), time.Now())
 	}
 	t.mu.Unlock()
 	if out != nil {
 		_ = out.Close() // it waited for a request that has not come
 	}
 	return one, one != nil
+}
+
+// tell writes into the log that connections find no place, once a minute with their
+// number. The caller holds mu.
+func (t *connTable) tell(from net.Addr, now time.Time) {
+	t.untold++
+	if now.Sub(t.told) < connsToldEvery {
+		return
+	}
+	most := 0
+	for _, n := range t.by {
+		most = max(most, n)
+	}
+	t.log.Warn("rpc connections find no place", "count", t.untold, "last_address", from, "open", len(t.conns),
+		"clients", len(t.by), "of_one_client", most)
+	t.told, t.untold = now, 0
 }
 
 // over reports whether a client has its share: of all connections, or of those that
@@ -119,16 +147,19 @@ func (t *connTable) spareFor(one *conn) *conn {
 	return one
 }
 
-// longestIdle returns the connection of a client, or of any, that has waited
-// longest; nil if none waits. The caller holds mu.
+// longestIdle returns the connection that has waited longest of those of a client, or
+// of those of the client with most; nil if none waits. The caller holds mu.
 func (t *connTable) longestIdle(client netip.Addr) (oldest *conn) {
 	for c := range t.conns {
 		if c.idle.IsZero() || c.spare || client.IsValid() && c.client != client {
 			continue
 		}
-		if oldest == nil || c.idle.Before(oldest.idle) {
-			oldest = c
+		if oldest != nil {
+			if more := t.by[c.client] - t.by[oldest.client]; more < 0 || more == 0 && !c.idle.Before(oldest.idle) {
+				continue
+			}
 		}
+		oldest = c
 	}
 	return oldest
 }
@@ -162,8 +193,13 @@ func (t *connTable) changed(c net.Conn, state http.ConnState) {
 		return
 	}
 	was := one.idle.IsZero()
-	if one.idle = (time.Time{}); state == http.StateIdle {
+	switch state {
+	case http.StateNew:
+		return // idle since it was accepted
+	case http.StateIdle:
 		one.idle = time.Now()
+	default:
+		one.idle = time.Time{}
 	}
 	switch is := one.idle.IsZero(); {
 	case was && !is:

@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -252,12 +253,15 @@ func (c *standIn) Close() error         { c.closed = true; return nil }
 // places, and then none.
 func TestLongestIdleGoesFirst(t *testing.T) {
 	var stats Stats
-	table := newConnTable(4, 50, func(a netip.Addr) bool { return a == netip.MustParseAddr("10.9.9.9") }, &stats)
+	table := newConnTable(4, 50, func(a netip.Addr) bool { return a == netip.MustParseAddr("10.9.9.9") }, &stats, slog.New(slog.DiscardHandler))
 	open := func(ip string) (*standIn, *conn) {
 		c := &standIn{remote: net.TCPAddr{IP: net.ParseIP(ip), Port: 5}}
 		one, ok := table.admit(c)
 		if ok != (one != nil) {
 			t.Fatal("half admitted")
+		}
+		if ok {
+			table.changed(one, http.StateActive)
 		}
 		return c, one
 	}

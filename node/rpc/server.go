@@ -94,7 +94,7 @@ func New(cfg Config, source Source) (*Server, error) {
 		origins:     http.NewCrossOriginProtection(),
 		stopping:    make(chan struct{}),
 	}
-	s.conns = newConnTable(cfg.ConnsMax, cfg.ClientShare, s.trusted, &s.Stats)
+	s.conns = newConnTable(cfg.ConnsMax, min(cfg.ClientShare, connShareMax), s.trusted, &s.Stats, s.log)
 	s.routes = s.table()
 	return s, nil
 }
