@@ -6,15 +6,16 @@ import (
 )
 
 // MaxFinalBytes bounds what a node stores of a finalized block in one record:
-// the block, its certificate, the hashes of its transactions and its receipts.
+// the block, its certificate, the hashes and senders of its transactions and its
+// receipts.
 // Every genesis keeps below it, see [Params.FinalBytesMax].
 const MaxFinalBytes = 1 << 30
 
 // What of a stored block is there whatever is in it, and for each transaction
 // and event besides its own bytes.
 const (
-	finalFixedBytes = 8 << 10                           // certificate and framing
-	finalTxBytes    = len(Hash{}) + 2*finalFramingBytes // its hash, and two parts
+	finalFixedBytes = 8 << 10                                            // certificate and framing
+	finalTxBytes    = len(Hash{}) + len(Address{}) + 2*finalFramingBytes // its hash and sender, and two parts
 	// An array of 11, a string of 32 bytes, three integers of at most 1, 1 and 3
 	// bytes, four of 9, the head of a string, and those of two arrays of at most
 	// 1,024.

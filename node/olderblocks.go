@@ -6,9 +6,9 @@ import (
 )
 
 // olderBlocks keeps the blocks of the past that were asked for last. To show a
-// stored block its senders are recovered from the signatures, about 12 µs each:
-// without this cache, a reader who asks for one full block again and again would
-// cost far more than he pays.
+// stored block it is read and decoded, and where its senders are not stored they are
+// recovered, about 12 µs each: without this cache, a reader who asks for one full block
+// again and again would cost far more than he pays.
 //
 // The entries lie in a ring: the one that came first leaves first.
 type olderBlocks struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
-// oldSenders recovers the senders of old blocks for readers, which are not stored
-// (ADR 68): of one block at a time, on one thread of low priority, so that no
+// oldSenders recovers the senders of blocks that were stored without them, by older
+// releases, for readers (ADR 68, ADR 114): of one block at a time, on one thread of low priority, so that no
 // reader takes a core from the verification of proposals. Of each client only a
 // few blocks wait.
 type oldSenders struct {

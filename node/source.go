@@ -113,13 +113,18 @@ func (s *source) BlockByHeight(ctx context.Context, h chain.Height) (*rpc.Block,
 		return nil, false, err
 	}
 	rpc.Bill(ctx, size)
-	txs, err := s.senders.recover(ctx, block.Txs)
-	if err != nil {
-		return nil, false, fmt.Errorf("stored block %d: %w", h, err)
-	}
-	ids, ok, err := s.node.store.ReceiptIDs(h)
+	ids, senders, ok, err := s.node.store.ReceiptIDs(h)
 	if err != nil {
 		return nil, false, err
+	}
+	var txs []*chain.VerifiedTx
+	if len(senders) == len(block.Txs) {
+		txs, err = sigverify.Signed(block.Txs, senders)
+	} else { // of an older release
+		txs, err = s.senders.recover(ctx, block.Txs)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("stored block %d: %w", h, err)
 	}
 	b = &rpc.Block{Hash: digest, Block: block, Txs: txs, OrderKeys: orderKeys(block, txs), SizeBytes: size}
 	if ok && len(ids) > len(txs) { // a block that came alone, to join from, has none

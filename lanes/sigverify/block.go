@@ -1,7 +1,9 @@
 package sigverify
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
@@ -53,6 +55,24 @@ func (p *Pipeline) ReadBlock(ctx context.Context, bodies [][]byte) ([]*chain.Ver
 		}
 		txs = append(txs, b.txs...)
 		b.reset()
+	}
+	return txs, nil
+}
+
+// Signed returns the transactions of a stored block whose senders are stored with it:
+// nothing is recovered. The error is of a body that is no transaction.
+func Signed(bodies [][]byte, senders []chain.Address) ([]*chain.VerifiedTx, error) {
+	if len(bodies) != len(senders) {
+		return nil, fmt.Errorf("%d senders of %d transactions", len(senders), len(bodies))
+	}
+	txs := make([]*chain.VerifiedTx, len(bodies))
+	for i, body := range bodies {
+		tx, err := parse(bytes.Clone(body))
+		if err != nil {
+			return nil, &TxError{Index: i, Hash: chain.TxHash(body), Err: err}
+		}
+		tx.Hash, tx.Sender = chain.TxHash(body), senders[i]
+		txs[i] = tx
 	}
 	return txs, nil
 }

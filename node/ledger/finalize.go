@@ -106,6 +106,9 @@ func recordOf(e *Executed, certificate []byte) store.BlockRecord {
 	for i := range e.Receipts {
 		rec.Receipts[i], rec.ReceiptIDs[i] = e.Receipts[i].Encode(), e.Receipts[i].TxHash
 	}
+	for _, tx := range e.Txs {
+		rec.Senders = append(rec.Senders, tx.Sender)
+	}
 	rec.Emitters = emittersOf(e.Receipts)
 	return rec
 }

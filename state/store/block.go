@@ -21,21 +21,27 @@ type BlockRecord struct {
 	Receipts    [][]byte     // encodings, in execution order
 	Certificate []byte       // finalization certificate
 	ReceiptIDs  []chain.Hash // one for each receipt: hashes of transactions, then ids of deliveries
-	Emitters    []Emitter    // of the receipts' events, ascending; for [Store.Emissions] only, no read returns it
+	// Senders are those of the transactions, so that no reader has to recover them. Blocks
+	// of older releases, and those that an import began with, have none.
+	Senders  []chain.Address
+	Emitters []Emitter // of the receipts' events, ascending; for [Store.Emissions] only, no read returns it
 }
 
 // The parts of a block's record in the block log; receipts follow them.
 const (
 	partBlock = iota
 	partCertificate
-	partIDs // of the receipts
+	partIDs // of the receipts, and behind them the senders
 	partReceipts
 )
 
 func (r *BlockRecord) parts() [][]byte {
-	ids := make([]byte, 0, len(r.ReceiptIDs)*hashLen)
+	ids := make([]byte, 0, len(r.ReceiptIDs)*hashLen+len(r.Senders)*senderLen)
 	for i := range r.ReceiptIDs {
 		ids = append(ids, r.ReceiptIDs[i][:]...)
+	}
+	for i := range r.Senders {
+		ids = append(ids, r.Senders[i][:]...)
 	}
 	return append([][]byte{r.Block, r.Certificate, ids}, r.Receipts...)
 }
@@ -110,39 +116,54 @@ func (s *Store) BlockByHeight(h chain.Height) (BlockRecord, bool, error) {
 	if err != nil {
 		return BlockRecord{}, false, damage(err)
 	}
-	if len(parts) < partReceipts || len(parts[partIDs])%hashLen != 0 {
+	if len(parts) < partReceipts {
 		return BlockRecord{}, false, damaged("block %d is there in part", h)
 	}
 	rec := BlockRecord{
 		Height: h, Digest: digest, Block: parts[partBlock], Certificate: parts[partCertificate],
 		Receipts: parts[partReceipts:],
 	}
-	rec.ReceiptIDs = idsOf(parts[partIDs])
+	if rec.ReceiptIDs, rec.Senders, ok = splitIDs(parts[partIDs], len(rec.Receipts)); !ok {
+		return BlockRecord{}, false, damaged("ids of the %d receipts of block %d take %d bytes", len(rec.Receipts), h, len(parts[partIDs]))
+	}
 	return rec, true, nil
 }
 
-func idsOf(part []byte) (ids []chain.Hash) {
-	for ; len(part) >= hashLen; part = part[hashLen:] {
+// senderLen is the size of an address.
+const senderLen = len(chain.Address{})
+
+// splitIDs reads the ids of n receipts and the senders behind them.
+func splitIDs(part []byte, n int) (ids []chain.Hash, senders []chain.Address, ok bool) {
+	if len(part) < n*hashLen || (len(part)-n*hashLen)%senderLen != 0 || len(part) > n*(hashLen+senderLen) {
+		return nil, nil, false
+	}
+	for ; len(ids) < n; part = part[hashLen:] {
 		ids = append(ids, chain.Hash(part))
 	}
-	return ids
+	for ; len(part) > 0; part = part[senderLen:] {
+		senders = append(senders, chain.Address(part))
+	}
+	return ids, senders, true
 }
 
-// ReceiptIDs returns the ids of the receipts of the finalized block at height h,
-// and is false where [Store.BlockByHeight] is.
-func (s *Store) ReceiptIDs(h chain.Height) ([]chain.Hash, bool, error) {
+// ReceiptIDs returns the ids of the receipts of the finalized block at height h, and the
+// senders of its transactions if they are stored, and is false where
+// [Store.BlockByHeight] is.
+func (s *Store) ReceiptIDs(h chain.Height) (ids []chain.Hash, senders []chain.Address, ok bool, err error) {
 	_, place, ok, err := s.index(h)
 	if err != nil || !ok {
-		return nil, false, err
+		return nil, nil, false, err
 	}
 	part, err := s.blocks.ReadPart(uint64(h), place, partIDs)
-	if err == nil && len(part)%hashLen != 0 {
-		err = fmt.Errorf("ids take %d bytes", len(part))
+	if err == nil {
+		if ids, senders, ok = splitIDs(part, int(place.Parts)-partReceipts); !ok {
+			err = damaged("%d bytes", len(part))
+		}
 	}
 	if err != nil {
-		return nil, false, fmt.Errorf("read ids of receipts of block %d: %w", h, damage(err))
+		return nil, nil, false, fmt.Errorf("read ids of receipts of block %d: %w", h, damage(err))
 	}
-	return idsOf(part), true, nil
+	return ids, senders, true, nil
 }
 
 // BlockBytes returns digest and encoding of the finalized block at height h, and

@@ -159,6 +159,9 @@ func testRecord(h chain.Height, salt byte) BlockRecord {
 	for i := range int(h) % 4 {
 		rec.ReceiptIDs = append(rec.ReceiptIDs, keccak.Sum256(body, []byte{byte(i)}))
 		rec.Receipts = append(rec.Receipts, append([]byte{byte(i)}, body...))
+		if h%8 < 4 && i < 2 { // others are of an older release; the third is a delivery
+			rec.Senders = append(rec.Senders, testAddr(i))
+		}
 	}
 	if n := len(rec.Receipts); n > 0 {
 		rec.Emitters = []Emitter{{testAddr(int(h) % 3), []int{n - 1}}, {testAddr(9), []int{0, n + 200}}}
@@ -229,8 +232,15 @@ func (c *chainOf) verifyBlock(s *Store, h chain.Height) error {
 	if digest, ok, err := s.BlockDigest(h); digest != want.Digest || !ok || err != nil {
 		return fmt.Errorf("digest is %s, %v, %w", digest, ok, err)
 	}
-	if ids, ok, err := s.ReceiptIDs(h); !slices.Equal(ids, want.ReceiptIDs) || !ok || err != nil {
-		return fmt.Errorf("ids of receipts %v, %v, %w", ids, ok, err)
+	if ids, senders, ok, err := s.ReceiptIDs(h); !slices.Equal(ids, want.ReceiptIDs) || !slices.Equal(senders, want.Senders) || !ok || err != nil {
+		return fmt.Errorf("ids of receipts %v, senders %v, %v, %w", ids, senders, ok, err)
+	}
+	size := len(want.Block) + len(want.Certificate)
+	if block, certificate, ok, err := s.FinalBlock(h, size); !bytes.Equal(block, want.Block) || !bytes.Equal(certificate, want.Certificate) || !ok || err != nil {
+		return fmt.Errorf("final block %x with certificate %x, %v, %w", block, certificate, ok, err)
+	}
+	if block, certificate, ok, err := s.FinalBlock(h, size-1); block != nil || certificate != nil || !ok || err != nil {
+		return fmt.Errorf("%d bytes fit into one less: %v, %w", size, ok, err)
 	}
 	for _, e := range want.Emitters {
 		list, err := s.Emissions(e.Address, Stretch{From: h, To: h}, 2)
