@@ -200,12 +200,14 @@ type job struct {
 	fetch     *checkpoint.Fetch
 	deadlines map[uint64]time.Time // of requests
 	without   map[int]bool         // peers that have the checkpoint no more
+	passed    map[int]bool         // peers that were late with a list
 	pieces    []store.Piece
 	rows      int
-	turn      int       // over peers, for lists
-	fedAt     time.Time // when there was a peer to ask
-	keptAt    time.Time // when a peer helped
-	toldAt    time.Time // when progress was logged
+	typical   time.Duration // that an answer takes; 0: not known
+	turn      int           // over peers, for lists
+	fedAt     time.Time     // when there was a peer to ask
+	keptAt    time.Time     // when a peer helped
+	toldAt    time.Time     // when progress was logged
 }
 
 func (c *Client) fetch(ctx context.Context, anchor *checkpoint.Anchor) (err error) {
@@ -215,7 +217,7 @@ func (c *Client) fetch(ctx context.Context, anchor *checkpoint.Anchor) (err erro
 	}
 	defer func() { err = errors.Join(err, to.Close()) }()
 	c.jobs++
-	j := &job{Client: c, number: c.jobs, anchor: anchor, to: to, deadlines: map[uint64]time.Time{}, without: map[int]bool{}, fedAt: time.Now(), keptAt: time.Now(), toldAt: time.Now()}
+	j := &job{Client: c, number: c.jobs, anchor: anchor, to: to, deadlines: map[uint64]time.Time{}, without: map[int]bool{}, passed: map[int]bool{}, fedAt: time.Now(), keptAt: time.Now(), toldAt: time.Now()}
 	if j.fetch, err = checkpoint.NewFetch(anchor.Root(), to.Progress()); err != nil {
 		return fmt.Errorf("state sync: %w", err)
 	}
@@ -317,6 +319,7 @@ func (j *job) take(d delivery) error {
 		if m.id>>32 != j.number {
 			return nil
 		}
+		j.timed(id)
 		return j.step(checkpoint.Answered{Peer: checkpoint.PeerID(d.from), ID: id, Chunk: m.payload})
 	}
 	return nil
@@ -354,10 +357,50 @@ func (j *job) expire() error {
 		}
 	}
 	slices.Sort(late)
-	var err error
+	err := j.hurry(now)
 	for _, id := range late {
 		delete(j.deadlines, id)
 		err = errors.Join(err, j.step(checkpoint.Expired{ID: id}))
+	}
+	return err
+}
+
+// timed takes in how long an answer took. One that took far longer than others says
+// little about them.
+func (j *job) timed(id uint64) {
+	deadline, ok := j.deadlines[id]
+	if !ok {
+		return
+	}
+	delete(j.deadlines, id)
+	took := max(j.cfg.RequestTimeout-time.Until(deadline), time.Millisecond)
+	if j.typical == 0 {
+		j.typical = took
+	}
+	j.typical += (min(took, lateTimes*j.typical) - j.typical) / 8
+}
+
+// lateTimes is how many times longer than usual an answer may take before somebody else
+// is asked for the same.
+const lateTimes = 3
+
+// lateAfter is how long an answer may take before somebody else is asked beside: a
+// tenth of the time-out at least, which a good line needs anyway.
+func (j *job) lateAfter() time.Duration {
+	return min(max(j.cfg.RequestTimeout/10, lateTimes*j.typical), j.cfg.RequestTimeout)
+}
+
+// hurry has somebody else asked for what takes longer than it should.
+func (j *job) hurry(now time.Time) (err error) {
+	var slow []uint64
+	for id, deadline := range j.deadlines {
+		if j.cfg.RequestTimeout-deadline.Sub(now) > j.lateAfter() && now.Before(deadline) {
+			slow = append(slow, id)
+		}
+	}
+	slices.Sort(slow)
+	for _, id := range slow {
+		err = errors.Join(err, j.step(checkpoint.Late{ID: id}))
 	}
 	return err
 }

@@ -43,7 +43,8 @@ func (j *job) lists(ctx context.Context) ([]checkpoint.JobRoot, error) {
 	return live, nil
 }
 
-// list asks one peer for a list, and returns nil if it did not help.
+// list asks one peer for a list, and another beside it when it is late. It returns nil
+// if they did not help.
 func (j *job) list(ctx context.Context, want checkpoint.JobRoot, id uint64) (*checkpoint.List, error) {
 	peer, ok := j.nextPeer()
 	if !ok {
@@ -52,27 +53,40 @@ func (j *job) list(ctx context.Context, want checkpoint.JobRoot, id uint64) (*ch
 		}
 	}
 	q := checkpoint.Request{Kind: checkpoint.AskList, From: want.Job}
-	j.cfg.Network.Send(peer, get{id, j.anchor.Digest, q}.append(nil))
+	ask := func(peer int) { j.cfg.Network.Send(peer, get{id, j.anchor.Digest, q}.append(nil)) }
+	asked := []int{peer}
+	ask(peer)
 	deadline := time.NewTimer(j.cfg.RequestTimeout)
 	defer deadline.Stop()
+	late := time.NewTimer(j.lateAfter())
+	defer late.Stop()
 	for {
 		var d delivery
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
+		case <-late.C:
+			j.passed[peer] = true
+			if other, ok := j.nextPeer(); ok && !slices.Contains(asked, other) {
+				asked = append(asked, other)
+				ask(other)
+			}
+			continue
 		case <-deadline.C:
-			j.resting[peer] = time.Now().Add(j.cfg.RestFor)
+			for _, peer := range asked {
+				j.resting[peer] = time.Now().Add(j.cfg.RestFor)
+			}
 			return nil, nil
 		case d = <-j.inbox:
 			j.took(d)
 		}
-		if d.from != peer {
+		if !slices.Contains(asked, d.from) {
 			continue
 		}
 		switch m := d.msg.(type) {
 		case none:
 			if m.id == id {
-				j.without[peer] = true
+				j.without[d.from] = true
 				return nil, nil
 			}
 		case chunk:
@@ -82,7 +96,7 @@ func (j *job) list(ctx context.Context, want checkpoint.JobRoot, id uint64) (*ch
 			c, err := checkpoint.DecodeChunk(m.payload)
 			list, ok := c.(*checkpoint.List)
 			if err != nil || !ok || list.Root() != want {
-				j.blame(peer, errors.Join(errList, err))
+				j.blame(d.from, errors.Join(errList, err))
 				return nil, nil
 			}
 			j.keptAt = time.Now()
@@ -91,13 +105,20 @@ func (j *job) list(ctx context.Context, want checkpoint.JobRoot, id uint64) (*ch
 	}
 }
 
-// nextPeer returns a peer that may be asked, the one after the last in turn.
+// nextPeer returns a peer that may be asked, the one after the last in turn, of those
+// that were not late, or else of all.
 func (j *job) nextPeer() (int, bool) {
-	var peers []int
+	var peers, quick []int
 	for peer, a := range j.offers {
 		if a.Height() >= j.anchor.Height() && !j.without[peer] && !time.Now().Before(j.resting[peer]) {
 			peers = append(peers, peer)
+			if !j.passed[peer] {
+				quick = append(quick, peer)
+			}
 		}
+	}
+	if len(quick) > 0 {
+		peers = quick
 	}
 	if len(peers) == 0 {
 		return 0, false

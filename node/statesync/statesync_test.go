@@ -78,11 +78,11 @@ func TestLiarsAndSleepersAreDropped(t *testing.T) {
 	if !h.client.liars[0] || !h.client.liars[2] || h.client.liars[1] || h.client.liars[3] {
 		t.Errorf("liars: %v", h.client.liars)
 	}
-	if h.client.resting[1].IsZero() {
-		t.Error("the sleeper was not dropped")
-	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.client.resting[1].IsZero() && h.asked[1] > 8 { // two answers, four at a time, then one
+		t.Errorf("the sleeper was neither dropped nor passed over: asked %d times", h.asked[1])
+	}
 	if h.asked[0] > 4 || h.asked[2] > 0 {
 		t.Errorf("liars were asked %d and %d times", h.asked[0], h.asked[2])
 	}

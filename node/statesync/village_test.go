@@ -113,8 +113,9 @@ func blockOn(t testing.TB, on *store.Version, parent chain.Hash, accounts int) (
 type hub struct {
 	client  *Client
 	servers []*Server
-	spoil   map[int]func(msg []byte) []byte // nil result: lost
-	lists   map[int]*checkpoint.List        // that a server hands out for any job
+	spoil   map[int]func(msg []byte) []byte            // nil result: lost
+	delay   func(server int, msg []byte) time.Duration // of answers; nil: none
+	lists   map[int]*checkpoint.List                   // that a server hands out for any job
 
 	lateLists int // requests for a list that get lost, still
 
@@ -137,9 +138,17 @@ func (f from) Send(_ int, msg []byte) {
 	f.mu.Lock()
 	client := f.client
 	f.mu.Unlock()
-	for client.Deliver(f.number, msg) != nil {
-		time.Sleep(time.Millisecond) // as a stream that is not read
+	deliver := func() {
+		for client.Deliver(f.number, msg) != nil {
+			time.Sleep(time.Millisecond) // as a stream that is not read
+		}
 	}
+	if f.delay == nil {
+		deliver()
+		return
+	}
+	msg = bytes.Clone(msg)
+	time.AfterFunc(f.delay(f.number, msg), deliver)
 }
 
 func (h *hub) Send(to int, msg []byte) {

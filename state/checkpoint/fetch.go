@@ -20,7 +20,7 @@ var (
 // PeerID names a peer to a [Fetch].
 type PeerID int
 
-// Event is what happens to a [Fetch]: [Joined], [Left], [Answered] or [Expired].
+// Event is what happens to a [Fetch]: [Joined], [Left], [Answered], [Late] or [Expired].
 type Event interface{ isEvent() }
 
 // Joined is a peer that has the checkpoint.
@@ -36,12 +36,18 @@ type Answered struct {
 	Chunk []byte
 }
 
+// Late is a request that takes longer than those of others. It goes on, and another
+// peer is asked for the same; what comes first is taken. Who was late is asked again
+// only where nobody else is free, until it was in time.
+type Late struct{ ID uint64 }
+
 // Expired is a request whose time is over.
 type Expired struct{ ID uint64 }
 
 func (Joined) isEvent()   {}
 func (Left) isEvent()     {}
 func (Answered) isEvent() {}
+func (Late) isEvent()     {}
 func (Expired) isEvent()  {}
 
 // Effect is what a [Fetch] wants done, in order: [Ask], [Keep] or [Drop].
@@ -106,10 +112,18 @@ type part struct {
 	asked uint64 // the request under way, 0 for none
 	peer  PeerID // that it was sent to, or that the last one was
 	tried bool   // peer let this request wait
+	late  late   // the request before it, which may still be answered first
+}
+
+// late is a request that somebody else was asked beside.
+type late struct {
+	id   uint64 // 0 for none
+	peer PeerID
 }
 
 type peer struct {
 	asked, stalls int
+	slow          bool // the last request was late
 }
 
 // NewFetch begins, or goes on from what Progress returned.
@@ -224,6 +238,8 @@ func (f *Fetch) Step(e Event) []Effect {
 		f.forget(e.Peer)
 	case Answered:
 		f.answered(e)
+	case Late:
+		f.isLate(e.ID)
 	case Expired:
 		f.expired(e.ID)
 	}
@@ -234,7 +250,7 @@ func (f *Fetch) Step(e Event) []Effect {
 // find returns the part that waits for a request, or nil.
 func (f *Fetch) find(id uint64) (int, *part) {
 	for i := range f.parts {
-		if p := &f.parts[i]; id != 0 && p.asked == id {
+		if p := &f.parts[i]; id != 0 && (p.asked == id || p.late.id == id) {
 			return i, p
 		}
 	}
@@ -245,15 +261,27 @@ func (f *Fetch) find(id uint64) (int, *part) {
 // it may have come late.
 func (f *Fetch) answered(e Answered) {
 	i, p := f.find(e.ID)
-	if p == nil || p.peer != e.Peer {
+	switch {
+	case p == nil:
 		return
+	case p.late.id == e.ID:
+		if p.late.peer != e.Peer {
+			return
+		}
+	case p.peer != e.Peer:
+		return
+	default:
+		f.peers[e.Peer].slow = false
 	}
 	chunk, err := f.check(p, e.Chunk)
 	if err != nil {
 		f.drop(e.Peer, err)
 		return
 	}
-	f.release(p)
+	if p.asked != 0 {
+		f.release(p)
+	}
+	f.releaseLate(p)
 	f.peers[e.Peer].stalls = 0
 	f.out = append(f.out, Keep{chunk.Chunk})
 	switch c := chunk.Chunk.(type) {
@@ -322,11 +350,18 @@ func (f *Fetch) expired(id uint64) {
 	if p == nil {
 		return
 	}
-	slow := f.peers[p.peer]
-	f.release(p)
-	p.tried = true
-	if slow.stalls++; slow.stalls >= stallsMax {
-		f.drop(p.peer, ErrStalled)
+	who := p.peer
+	if p.late.id == id {
+		who = p.late.peer
+		f.releaseLate(p)
+	} else {
+		f.release(p)
+		p.tried = true
+	}
+	if slow := f.peers[who]; slow != nil {
+		if slow.stalls++; slow.stalls >= stallsMax {
+			f.drop(who, ErrStalled)
+		}
 	}
 }
 
@@ -334,6 +369,32 @@ func (f *Fetch) expired(id uint64) {
 func (f *Fetch) release(p *part) {
 	f.peers[p.peer].asked--
 	p.asked, p.tried = 0, false
+}
+
+// releaseLate ends the request of a part that was late.
+func (f *Fetch) releaseLate(p *part) {
+	if p.late.id == 0 {
+		return
+	}
+	if late := f.peers[p.late.peer]; late != nil {
+		late.asked--
+	}
+	p.late = late{}
+}
+
+// isLate leaves a request to go on and lets another peer be asked for the same, if
+// there is one and nobody is asked so already.
+func (f *Fetch) isLate(id uint64) {
+	_, p := f.find(id)
+	if p == nil || p.asked != id || p.late.id != 0 {
+		return
+	}
+	f.peers[p.peer].slow = true
+	if _, ok := f.free(p); !ok {
+		return // nobody better is there
+	}
+	p.late = late{id, p.peer}
+	p.asked, p.tried = 0, true
 }
 
 // drop blames a peer.
@@ -350,6 +411,9 @@ func (f *Fetch) forget(id PeerID) {
 	for i := range f.parts {
 		if p := &f.parts[i]; p.asked != 0 && p.peer == id {
 			f.release(p)
+		}
+		if p := &f.parts[i]; p.late.id != 0 && p.late.peer == id {
+			f.releaseLate(p)
 		}
 	}
 	delete(f.peers, id)
@@ -383,14 +447,21 @@ func (f *Fetch) assign() {
 }
 
 // free returns the next peer in turn that may be asked. One that let the part
-// wait is asked again only if it is the only one.
+// wait is asked again only if it is the only one, and one that was late last only
+// where no other is free, for one thing at a time.
 func (f *Fetch) free(p *part) (PeerID, bool) {
 	n := len(f.order)
-	for range n {
-		f.turn = (f.turn + 1) % n
-		id := f.order[f.turn]
-		if f.peers[id].asked < asksPerPeer && (n == 1 || !p.tried || id != p.peer) {
-			return id, true
+	for _, slow := range []bool{false, true} {
+		for range n {
+			f.turn = (f.turn + 1) % n
+			id := f.order[f.turn]
+			at := f.peers[id]
+			if at.slow != slow || slow && at.asked > 0 && n > 1 || at.asked >= asksPerPeer {
+				continue
+			}
+			if n == 1 || !p.tried || id != p.peer {
+				return id, true
+			}
 		}
 	}
 	return 0, false
