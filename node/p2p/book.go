@@ -63,20 +63,22 @@ func (b *book) learn(r record, now time.Time) (fault RecordFault, honest bool) {
 	return recordTaken, true
 }
 
-// known reports whether a member is said to be at the address.
-func (b *book) known(a netip.AddrPort) bool {
+// known reports whether a member is said to be at the address, and whether one is at any
+// port of that host: who is behind a translator of addresses calls from another one.
+func (b *book) known(a netip.AddrPort) (exactly, host bool) {
 	if !a.IsValid() {
-		return false
+		return false, false
 	}
-	text := a.String()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for i := range b.records {
-		if b.static[i] == text || b.records[i].timestamp != 0 && b.records[i].address == text {
-			return true
+		for _, text := range [...]string{b.static[i], b.records[i].address} {
+			if at, err := netip.ParseAddrPort(text); err == nil && at.Addr().Unmap() == a.Addr() {
+				exactly, host = exactly || at.Port() == a.Port(), true
+			}
 		}
 	}
-	return false
+	return exactly, host
 }
 
 // candidates returns the addresses to try, the operator's first.

@@ -75,11 +75,12 @@ func (d *door) mustProve(from net.Addr, now time.Time) bool {
 	return !d.unproven.spend(networkOf(from), now)
 }
 
-// knock reports whether a handshake with a proven address may begin.
-func (d *door) knock(from net.Addr, now time.Time) bool {
+// knock reports whether a handshake with a proven address may begin. At the host of a
+// member it does not count among those of all strangers.
+func (d *door) knock(from net.Addr, member bool, now time.Time) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.proven.spend(networkOf(from), now) && d.crowd.spend(now)
+	return d.proven.spend(networkOf(from), now) && (member || d.crowd.spend(now))
 }
 
 // ban shuts a key and the network it came from out until then.
@@ -187,7 +188,8 @@ func (t *Transport) mustProve(from net.Addr) bool {
 // member at an address that it told us is never turned away: it shows by the answer
 // that the address is its own.
 func (t *Transport) knocked(ctx context.Context, from *quic.ClientInfo) (context.Context, error) {
-	if from.AddrVerified && !t.book.known(addrPortOf(from.RemoteAddr)) && !t.door.knock(from.RemoteAddr, time.Now()) {
+	exactly, host := t.book.known(addrPortOf(from.RemoteAddr))
+	if from.AddrVerified && !exactly && !t.door.knock(from.RemoteAddr, host, time.Now()) {
 		t.refuse(RefusedHandshakes, from.RemoteAddr, errKnock)
 		return nil, errKnock
 	}

@@ -69,7 +69,7 @@ func (t *Transport) admit(key chain.PeerKey, from net.Addr, now time.Time) (*pee
 		t.refuse(EvictedFull, from, ErrFull)
 	}
 	p := newPeer(len(t.members)+place, key, false, t.guestLimits())
-	p.guest = guest{network, from, now, make(chan struct{}), newLine(float64(t.cfg.FullNodeBytesPerSecond), now)}
+	p.guest = guest{network, now, make(chan struct{}), newLine(float64(t.cfg.FullNodeBytesPerSecond), now)}
 	t.fullNodes[place] = p
 	return p, admitted
 }
@@ -154,7 +154,6 @@ func (t *Transport) remember(key chain.PeerKey, now time.Time) {
 // guest is what a peer outside the committee has besides. A member has none of it.
 type guest struct {
 	network netip.Addr
-	address net.Addr
 	since   time.Time
 	evicted chan struct{} // closed when the place is another's
 	line    line

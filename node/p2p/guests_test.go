@@ -177,7 +177,7 @@ func TestDoorForgets(t *testing.T) {
 	for i := range many {
 		d.ban(chain.PeerKey{byte(i), byte(i >> 8), 1}, at(i), now.Add(time.Duration(i)*time.Millisecond+time.Minute), now)
 		d.mustProve(at(i), now)
-		d.knock(at(i), now.Add(time.Duration(i)*time.Second))
+		d.knock(at(i), false, now.Add(time.Duration(i)*time.Second))
 	}
 	if keys, networks := d.sizes(); keys > bansMax || networks > bansMax || len(d.proven.by) > knockersMax || len(d.unproven.by) > knockersMax {
 		t.Fatalf("%d keys, %d networks, %d and %d rates are remembered", keys, networks, len(d.proven.by), len(d.unproven.by))
@@ -361,7 +361,7 @@ func TestMemberIsLetInWhileStrangersKnock(t *testing.T) {
 	from := &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 9}
 	for !d.mustProve(from, time.Now()) {
 	}
-	for d.knock(from, time.Now()) {
+	for d.knock(from, false, time.Now()) {
 	}
 	n := launch(t, cfg)
 	nodes[0].book.mu.Lock()
@@ -428,4 +428,26 @@ func TestMembersGoFirst(t *testing.T) {
 		t.Errorf("a piece left after %v beside a member that is being written to", spent)
 	}
 	e.urgent.Add(-1)
+}
+
+// TestMembersHostIsNoStranger: a member that calls from another port than it told, and a
+// flood of strangers of other networks, which has used up what all may begin.
+func TestMembersHostIsNoStranger(t *testing.T) {
+	cfg := setup{testKeys(4), nil}.config(0)
+	cfg.HandshakesPerSecond, cfg.HandshakesBurst, cfg.StrangersPerSecond = 4, 32, 1
+	cfg.Addresses[cfg.Committee[2]] = "192.0.2.7:4001"
+	b, now := newBook(&cfg), time.Unix(1e9, 0)
+	d := newDoor(&cfg, now)
+	at := func(ip byte, port int) *net.UDPAddr { return &net.UDPAddr{IP: net.IPv4(192, 0, 2, ip), Port: port} }
+	for i := byte(100); d.knock(at(i, 1), false, now); i++ {
+	}
+	for from, want := range map[*net.UDPAddr][2]bool{at(7, 4001): {true, true}, at(7, 5): {false, true}, at(8, 4001): {false, false}} {
+		exactly, host := b.known(addrPortOf(from))
+		if [2]bool{exactly, host} != want {
+			t.Errorf("%v: %v, %v, want %v", from, exactly, host, want)
+		}
+		if got := d.knock(from, host, now); got != host {
+			t.Errorf("%v may begin: %v, want %v", from, got, host)
+		}
+	}
 }

@@ -142,7 +142,7 @@ func (l *link) close(err error) {
 	case isViolation(err):
 		code, text = closeViolation, err.Error()
 		l.peer.stats.violations.Add(1)
-		l.t.ban(l.peer)
+		l.t.ban(l.peer, l.conn.RemoteAddr())
 	}
 	_ = l.conn.CloseWithError(code, text) // the connection may be gone already
 }

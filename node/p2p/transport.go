@@ -428,15 +428,15 @@ func (t *Transport) admissible(key chain.PeerKey) error {
 	return nil
 }
 
-// ban ends the talk with a peer for a while. Of a full node the address is shut out
-// too: another key costs nothing.
-func (t *Transport) ban(p *peer) {
+// ban ends the talk with a peer for a while. Of a full node the address that it did it
+// from is shut out too: another key costs nothing.
+func (t *Transport) ban(p *peer, from net.Addr) {
 	now := time.Now()
 	if p.member {
 		p.ban(now.Add(t.cfg.BanFor))
 		return
 	}
-	t.door.ban(p.key, p.address, now.Add(t.cfg.FullNodeBanFor), now)
+	t.door.ban(p.key, from, now.Add(t.cfg.FullNodeBanFor), now)
 }
 
 // welcome serves an incoming connection.
