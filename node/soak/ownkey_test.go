@@ -91,16 +91,22 @@ func (s *validatorSet) restore(t *testing.T, i int, from string) {
 	}
 }
 
-// yields waits until a process has stopped because of another life.
-func yields(t *testing.T, p *process) {
+// oneYields waits until one of two lives of the victim's key has stopped because of
+// the other. It is the newcomer where it listens for long enough to hear of a new
+// round; where the machine is slow the older one may hear of it first.
+func (s *validatorSet) oneYields(t *testing.T, newcomer *process) {
 	t.Helper()
+	stopped := newcomer
 	select {
-	case <-p.exited:
-		if p.code() != otherLife {
-			t.Errorf("exit code %d, want %d\n%s", p.code(), otherLife, tail(p.stderr.String(), 2000))
-		}
+	case <-newcomer.exited:
+	case <-s.procs[victim].exited:
+		stopped = s.procs[victim]
+		t.Log("the older life stopped")
 	case <-time.After(patience):
-		t.Fatalf("another life goes on\n%s", tail(p.stderr.String(), 2000))
+		t.Fatalf("both lives go on\n%s", tail(newcomer.stderr.String(), 2000))
+	}
+	if stopped.code() != otherLife {
+		t.Errorf("exit code %d, want %d\n%s", stopped.code(), otherLife, tail(stopped.stderr.String(), 2000))
 	}
 }
 
@@ -141,14 +147,14 @@ func (s *validatorSet) votes(t *testing.T, i int) {
 }
 
 func copiedFresh(t *testing.T) {
-	s := dealtForOwnKey(t, "4s")
+	s := dealtForOwnKey(t, "10s")
 	fresh := s.copied(t, victim)
 	for i := range s.procs {
 		s.start(t, i)
 	}
 	s.waitHeight(t, victim, 5, patience)
-	yields(t, s.twin(t, fresh))
-	s.innocent(t, victim)
+	s.oneYields(t, s.twin(t, fresh))
+	s.innocent(t, 0)
 }
 
 // together says what became of two lives that listen at the same time: how long is
@@ -159,31 +165,19 @@ func together(t *testing.T) {
 	for i := range s.procs {
 		s.start(t, i)
 	}
-	other := s.twin(t, fresh)
-	select {
-	case <-other.exited:
-		if other.code() != otherLife {
-			t.Errorf("exit code %d, want %d", other.code(), otherLife)
-		}
-	case <-s.procs[victim].exited:
-		if s.procs[victim].code() != otherLife {
-			t.Errorf("exit code %d, want %d", s.procs[victim].code(), otherLife)
-		}
-	case <-time.After(patience):
-		t.Fatal("both go on")
-	}
+	s.oneYields(t, s.twin(t, fresh))
 	s.innocent(t, 0)
 }
 
 func cloned(t *testing.T) {
-	s := ownKeySet(t, "4s")
+	s := ownKeySet(t, "10s")
 	s.waitHeight(t, 0, 5, patience)
 	s.procs[victim].stop(t)
 	clone := s.copied(t, victim)
 	s.start(t, victim)
 	s.votes(t, victim)
-	yields(t, s.twin(t, clone))
-	s.innocent(t, victim)
+	s.oneYields(t, s.twin(t, clone))
+	s.innocent(t, 0)
 }
 
 func restoredRunning(t *testing.T) {
