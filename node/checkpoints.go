@@ -112,10 +112,10 @@ func SyncState(ctx context.Context, cfg Config, genesis *chain.Genesis, unusedKe
 		return err
 	}
 	n := &Node{cfg: cfg, genesis: genesis, chainHash: trust.Genesis, log: log}
-	if n.keys, err = LoadKeys(cfg.DataDir); err != nil {
+	if n.keys, err = UnlockKeys(cfg.DataDir, cfg.Passphrase); err != nil {
 		return err
 	}
-	if err := n.keys.checkAgainst(genesis); err != nil {
+	if err := errors.Join(n.keys.checkAgainst(genesis), n.keys.mayServe(genesis)); err != nil {
 		return err
 	}
 	if n.set, err = beacon.NewValidatorSet(genesis); err != nil {
@@ -124,7 +124,7 @@ func SyncState(ctx context.Context, cfg Config, genesis *chain.Genesis, unusedKe
 	if n.set.Len() == 1 {
 		return errors.New("a chain of one validator has nobody to fetch state from")
 	}
-	if err := prepareKeys(cfg.DataDir, genesis, n.keys, unusedKey); err != nil {
+	if err := prepareKeys(cfg.DataDir, guardIdentity(genesis, n.keys), n.keys.Validates(), unusedKey); err != nil {
 		return err
 	}
 	transport, err := newTransport(n)

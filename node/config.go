@@ -67,6 +67,8 @@ type Config struct {
 	// ScrubBytes is how much of the stored blocks is read again each second, to find
 	// damage; 0 reads none.
 	ScrubBytes int64
+	// Passphrase is asked when keys.json is encrypted; nil: such keys are refused.
+	Passphrase Passphrase
 	// SubmittedBytes bounds the file of what clients submitted to this node, which it
 	// offers to its pool again after a restart; 0 keeps none (docs/adr/0085).
 	SubmittedBytes int64

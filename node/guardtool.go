@@ -64,32 +64,26 @@ func asGuard(dataDir string, g *guard.Guard, err error) (*guard.Guard, error) {
 var errFollows = errors.New("the keys are a full node's, which never votes")
 
 // validatorOf loads what names the votes of a folder.
-func validatorOf(dataDir string) (*chain.Genesis, *Keys, error) {
+func validatorOf(dataDir string) (*chain.Genesis, guard.Identity, error) {
 	genesis, err := LoadGenesis(dataDir)
 	if err != nil {
-		return nil, nil, err
+		return nil, guard.Identity{}, err
 	}
-	keys, err := LoadKeys(dataDir)
-	if err != nil {
-		return nil, nil, err
+	id, votes, err := keyOwner(dataDir, genesis)
+	if err == nil && !votes {
+		err = errFollows
 	}
-	if err := keys.checkAgainst(genesis); err != nil {
-		return nil, nil, err
-	}
-	if !keys.Validates() {
-		return nil, nil, errFollows
-	}
-	return genesis, keys, nil
+	return genesis, id, err
 }
 
 // withGuard opens the watermark of a stopped node's folder.
 func withGuard(dataDir string, do func(*guard.Guard) error) error {
-	genesis, keys, err := validatorOf(dataDir)
+	_, id, err := validatorOf(dataDir)
 	if err != nil {
 		return err
 	}
-	g, err := openGuard(dataDir, genesis, keys)
-	if err != nil {
+	g, err := guard.Open(dataDir, id)
+	if g, err = asGuard(dataDir, g, err); err != nil {
 		return err
 	}
 	return errors.Join(do(g), g.Close())
@@ -128,11 +122,10 @@ func isTerminal(f *os.File) bool {
 
 // ImportGuard adds the memory of another machine to a folder, which may have none.
 func ImportGuard(dataDir string, r io.Reader) error {
-	genesis, keys, err := validatorOf(dataDir)
+	_, id, err := validatorOf(dataDir)
 	if err != nil {
 		return err
 	}
-	id := guardIdentity(genesis, keys)
 	g, err := guard.Open(dataDir, id)
 	if errors.Is(err, guard.ErrMissing) {
 		return guard.Restore(dataDir, id, r)
@@ -149,7 +142,7 @@ var ErrKeyUsed = errors.New("votes.journal holds votes of this key, so it is not
 // InitGuard makes the watermark of a key that has never signed. A folder with
 // votes lost its watermark, and an empty one would forget them.
 func InitGuard(dataDir string) error {
-	genesis, keys, err := validatorOf(dataDir)
+	_, id, err := validatorOf(dataDir)
 	if err != nil {
 		return err
 	}
@@ -157,5 +150,5 @@ func InitGuard(dataDir string) error {
 	if err != nil || used {
 		return errors.Join(err, errIf(used, ErrKeyUsed))
 	}
-	return guard.Create(dataDir, guardIdentity(genesis, keys))
+	return guard.Create(dataDir, id)
 }

@@ -27,6 +27,8 @@ type Keys struct {
 	// Account is the key of the reward account, from which the node submits
 	// evidence. Validators need not have it here: nil.
 	Account *secp256k1.PrivateKey
+
+	sealed bool // they came from an encrypted file
 }
 
 // keysJSON is the file form. The file is readable by its owner only.
@@ -49,27 +51,8 @@ const fullNodeWarning = "secret identity of a full node: whoever has it can pose
 // errKeysExposed means that others can read the key file.
 var errKeysExposed = errors.New("key file is readable by others: chmod 600 it")
 
-// LoadKeys reads the key file of a data folder and refuses one that others can
-// read.
-func LoadKeys(dataDir string) (*Keys, error) {
-	name := filepath.Join(dataDir, keysFile)
-	info, err := os.Stat(name)
-	if err != nil {
-		return nil, fmt.Errorf("read keys: %w", err)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return nil, fmt.Errorf("%s: %w", name, errKeysExposed)
-	}
-	raw, err := os.ReadFile(name)
-	if err != nil {
-		return nil, fmt.Errorf("read keys: %w", err)
-	}
-	k, err := parseKeys(raw)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return k, nil
-}
+// LoadKeys is [UnlockKeys] of a file in the clear.
+func LoadKeys(dataDir string) (*Keys, error) { return UnlockKeys(dataDir, nil) }
 
 func parseKeys(raw []byte) (*Keys, error) {
 	var file keysJSON
@@ -118,8 +101,8 @@ func parseKeys(raw []byte) (*Keys, error) {
 	return k, nil
 }
 
-// save writes the key file, which must not exist yet.
-func (k *Keys) save(dataDir string) error {
+// encode returns the file form, in the clear.
+func (k *Keys) encode() ([]byte, error) {
 	peer := k.Peer.Seed()
 	file := keysJSON{Warning: fullNodeWarning, Peer: hex.EncodeToString(peer[:])}
 	if k.Validates() {
@@ -133,9 +116,18 @@ func (k *Keys) save(dataDir string) error {
 	}
 	raw, err := json.MarshalIndent(file, "", "  ")
 	if err != nil {
-		return fmt.Errorf("encode keys: %w", err)
+		return nil, fmt.Errorf("encode keys: %w", err)
 	}
-	return writeNew(filepath.Join(dataDir, keysFile), append(raw, '\n'), 0o600)
+	return append(raw, '\n'), nil
+}
+
+// save writes the key file, which must not exist yet.
+func (k *Keys) save(dataDir string) error {
+	raw, err := k.encode()
+	if err != nil {
+		return err
+	}
+	return writeNew(filepath.Join(dataDir, keysFile), raw, 0o600)
 }
 
 // remember makes the memory of what a validator's new key signs: nothing yet.

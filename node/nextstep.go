@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
+	"github.com/cowboy-foundation/cowboy/node/keystore"
 	"github.com/cowboy-foundation/cowboy/state/journal"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -95,7 +96,8 @@ func (n *Node) refused(part string, err error) error {
 	var missing *MissingWatermarkError
 	switch {
 	case err == nil, errors.As(err, &missing), errors.Is(err, store.ErrInUse), errors.Is(err, store.ErrFormat),
-		errors.Is(err, guard.ErrInUse), errors.Is(err, journal.ErrInUse), errors.Is(err, errKeysExposed):
+		errors.Is(err, guard.ErrInUse), errors.Is(err, journal.ErrInUse), errors.Is(err, errKeysExposed),
+		errors.Is(err, ErrKeysLocked), errors.Is(err, ErrKeysPlain), errors.Is(err, keystore.ErrPassphrase), errors.Is(err, keystore.ErrEmpty):
 		return err // it says so itself
 	case errors.Is(err, store.ErrDiskFull), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return withNext(err, nextRoom)

@@ -108,8 +108,11 @@ func (n *Node) open() error {
 		return err
 	}
 	var err error
-	if n.keys, err = LoadKeys(n.cfg.DataDir); err != nil {
+	if n.keys, err = UnlockKeys(n.cfg.DataDir, n.cfg.Passphrase); err != nil {
 		return n.refused(keysFile, err)
+	}
+	if err := n.keys.mayServe(n.genesis); err != nil {
+		return n.refused(keysFile, fmt.Errorf("%s: %w", filepath.Join(n.cfg.DataDir, keysFile), err))
 	}
 	if err := n.keys.checkAgainst(n.genesis); err != nil {
 		return n.refused(keysFile, fmt.Errorf("%s: %w", filepath.Join(n.cfg.DataDir, keysFile), err))

@@ -75,14 +75,11 @@ func ImportSnapshot(ctx context.Context, dataDir string, r io.Reader, unusedKey 
 	if err != nil {
 		return snapshot.Summary{}, err
 	}
-	keys, err := LoadKeys(dataDir)
+	id, votes, err := keyOwner(dataDir, genesis)
 	if err != nil {
 		return snapshot.Summary{}, err
 	}
-	if err := keys.checkAgainst(genesis); err != nil {
-		return snapshot.Summary{}, err
-	}
-	if err := prepareKeys(dataDir, genesis, keys, unusedKey); err != nil {
+	if err := prepareKeys(dataDir, id, votes, unusedKey); err != nil {
 		return snapshot.Summary{}, err
 	}
 	return snapshot.Import(ctx, r, filepath.Join(dataDir, storeFolder), store.DefaultOptions(), trust, progress)
@@ -125,13 +122,12 @@ func trustIn(genesis *chain.Genesis) (snapshot.Trust, error) {
 // prepareKeys makes the folder one in which a node may vote above the imported
 // block, before there is one: the watermark of a validator's key must be there,
 // and the journal of votes, which begins empty.
-func prepareKeys(dataDir string, genesis *chain.Genesis, keys *Keys, unusedKey bool) error {
+func prepareKeys(dataDir string, id guard.Identity, votes, unusedKey bool) error {
 	name := filepath.Join(dataDir, journalFile)
 	if used, err := holdsVotes(name); err != nil || used {
 		return errors.Join(err, errIf(used, ErrVotesThere))
 	}
-	if keys.Validates() {
-		id := guard.Identity{Genesis: genesis.Hash(), Peer: chain.PeerKey(keys.Peer.PublicKey())}
+	if votes {
 		g, err := guard.Start(dataDir, id, unusedKey)
 		if errors.Is(err, guard.ErrMissing) {
 			err = ErrKeyUnknown

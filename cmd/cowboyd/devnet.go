@@ -176,6 +176,7 @@ type runCommand struct {
 	Alone         bool          `help:"Vote at once, without asking others what they heard from this key. I know that no other process has this key and that this folder is no older copy. Wrong, it costs the stake."`
 	StopWithStdin bool          `hidden:"" help:"Stop when standard input ends."`
 	Byzantine     string        `hidden:"" help:"Lie. Refused unless the genesis says devnet." placeholder:"KIND"`
+	passphraseFlags
 	listenFlags
 }
 
@@ -195,6 +196,7 @@ func (c *runCommand) Run(ctx context.Context, log *slog.Logger) error {
 		return err
 	}
 	cfg.Byzantine, cfg.WatchFor, cfg.Alone = c.Byzantine, c.WatchFor, c.Alone
+	cfg.Passphrase = once(c.source(false))
 	if c.Sync {
 		if err := node.SyncState(ctx, cfg, genesis, c.UnusedKey, log); err != nil {
 			return err

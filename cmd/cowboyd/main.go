@@ -28,6 +28,7 @@ type commands struct {
 	Verify   verifyCommand   `cmd:"" help:"Re-execute every block of a stopped node from genesis and compare roots."`
 	Snapshot snapshotCommand `cmd:"" help:"Write, check or take in the state of a chain, so that a node need not execute its past."`
 	Guard    guardCommand    `cmd:"" help:"Carry the memory of what a validator's key signed from machine to machine."`
+	Keys     keysCommand     `cmd:"" help:"Show, encrypt or decrypt the keys of a data folder."`
 	Block    blockCommand    `cmd:"" help:"Export a block, alter it, and see which rule refuses it."`
 	Doctor   doctorCommand   `cmd:"" help:"Check how this machine suits a validator, and say what to mend."`
 	Genesis  genesisCommand  `cmd:"" help:"Check a genesis file, or make one."`

@@ -29,6 +29,15 @@ func NFKC(s string) string {
 	return string(appendRunes(nil, recompose(decompose(s, true))))
 }
 
+// NFKD returns s in Normalization Form KD, that of passphrases of key files. Text
+// in ASCII is returned as it is.
+func NFKD(s string) string {
+	if settled(s, 0x80) {
+		return s
+	}
+	return string(appendRunes(nil, decompose(s, true)))
+}
+
 // settled reports whether every byte of s lies below first.
 func settled(s string, first byte) bool {
 	for i := range len(s) {

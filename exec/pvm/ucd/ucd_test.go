@@ -108,6 +108,9 @@ func TestNormalizationVectors(t *testing.T) {
 			if got := NFKC(col); got != cols[3] {
 				t.Errorf("%s: NFKC of column %d is %+q", line, i+1, got)
 			}
+			if got := NFKD(col); got != cols[4] {
+				t.Errorf("%s: NFKD of column %d is %+q", line, i+1, got)
+			}
 		}
 		lines++
 	}
