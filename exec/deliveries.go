@@ -186,7 +186,10 @@ func (b *block) takeUp(origin chain.Address, most uint64) (n uint64, took, full 
 				return n, took, false, err
 			}
 			n++
+			continue
 		}
+		// It is written into another list, which takes the time of a delivery (ADR 129).
+		b.budget.Take(chain.LaneUser, fees.Space{Usage: chain.Usage{Cycles: b.in.Params.API.DeliveryCycles}})
 	}
 	return n, took, false, nil
 }

@@ -3,6 +3,7 @@ package exec_test
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -92,8 +93,9 @@ func TestCrowdOfOrigins(t *testing.T) { // ADR 100
 					})
 				}
 				r := c.block()
-				worst = max(worst, r.Used[chain.LaneUser].Cycles)
+				used := chain.Cycles(0)
 				for i := range r.Receipts {
+					used += r.Receipts[i].CyclesUsed
 					for _, e := range r.Receipts[i].Events {
 						if e.Emitter == b {
 							n, err := cbor.DecodeUint(e.Data)
@@ -104,6 +106,7 @@ func TestCrowdOfOrigins(t *testing.T) { // ADR 100
 						}
 					}
 				}
+				worst = max(worst, used)
 			}
 			for n, most := range map[uint64]chain.Height{1: chain.Height(tt.crowd/tt.perBlock) + 1, 2: 0, 3: 0, 4: 0} {
 				if got, came := late[n]; !came || got > most {
@@ -247,4 +250,44 @@ func TestRingInFullBlocks(t *testing.T) { // ADR 100
 		}
 	}
 	t.Error("who waits does not come")
+}
+
+// TestTakingUpMovesNoPayloads: of a crowd whose long messages are due, a block reads and
+// writes no more than of one with short ones, and what it takes up has its place in it.
+func TestTakingUpMovesNoPayloads(t *testing.T) { // ADR 129
+	written := map[int]int{}
+	for _, size := range []int{100, 20_000} {
+		c := messages(t)
+		b := c.deployed(relay, 1, "storage.kv")
+		at := c.height + 1
+		c.put(func(o *state.Overlay) error {
+			for n := range 1_200 {
+				a := chain.Address{0: 0xcc, 1: byte(n >> 9), 2: byte(n / 2)} // two in a turn
+				it := &mailbox.Item{
+					From: a, To: b, Origin: a, Nonce: uint64(n), Handler: "log", Payload: cbor.AppendBytes(nil, make([]byte, size)),
+					Cycles: 3_000_000, Cells: 100, Parked: at + 9, // it is not ready for long
+				}
+				if err := mailbox.Defer(o, c.height, at, it, 9); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		c.g.Params.CyclesTarget, c.g.Params.CyclesCap = 2_000_000, 2_000_000
+		r := c.block()
+		rows, _ := r.Delta.Change(chain.AddrMailbox)
+		taken := 0
+		for i := range rows.Storage {
+			written[size] += len(rows.Storage[i].Value)
+			if strings.HasPrefix(string(rows.Storage[i].Key[1:]), "item/") {
+				taken++
+			}
+		}
+		if room := int(c.g.Params.CyclesCap / c.g.Params.API.DeliveryCycles); taken < room/2 || taken > room {
+			t.Errorf("payloads of %d bytes: %d are taken up in room for %d", size, taken, room)
+		}
+	}
+	if written[20_000] > written[100] {
+		t.Errorf("a block writes %v bytes, by the bytes of a payload", written)
+	}
 }

@@ -183,7 +183,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec: ReadConviction ErrNoConviction
 			exec/actor: ReadManifest ErrRecord, record ErrRecord
 			exec/governance: ByNumber ErrRecord
-			exec/mailbox: Due ErrRecord, Peek ErrRecord, Pop ErrRecord, TakeDue ErrRecord, first ErrRecord, firstDue ErrRecord
+			exec/mailbox: Due ErrRecord, Open ErrRecord, Peek ErrRecord, Pop ErrRecord, TakeDue ErrRecord, first ErrRecord, firstDue ErrRecord
 			exec/mailbox: readItemAt ErrRecord, settle ErrRecord, takeLast ErrRecord
 			exec/permit: at ErrRecord, byRole ErrRecord, drop ErrRecord, listed ErrRecord, wayAt ErrRecord
 			exec/rent: pending ErrRecord
@@ -208,7 +208,7 @@ var faultSites = []struct{ reason, sites string }{
 	{
 		"wraps what a callee could not read, or a contradiction that stands in this list at its own place; verdicts were taken out before", `
 			exec: Estimate Fault*3, ReadConviction Fault, ReadSupply Fault, TimerHolds fault*4, TimerReserve fault
-			exec: account Fault, askAgents Fault*3, askAgents fault*2, attempt Fault*2, beginRent Fault*2, beginRent fault
+			exec: account Fault, askAgents Fault*4, askAgents fault*2, attempt Fault*2, beginRent Fault*2, beginRent fault
 			exec: complete Fault, credit Fault, deliver Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*2
 			exec: StateMeter Fault, founding Fault, paysGrowth Fault
 			exec: fireTimers fault*4, fundActor Fault, instructGovernance Fault*2, instructRent Fault*3, instructToken fault

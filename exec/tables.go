@@ -74,6 +74,7 @@ func limits() []limit {
 		{"cbor2.bytes", uint64(lib.CBORProfile().Bytes)},
 		{"cbor2.depth", uint64(lib.CBORProfile().Depth)},
 		{"mailbox.ahead_blocks", mailbox.MaxAhead},
+		{"mailbox.inline_bytes", mailbox.InlineBytes},
 		{"mailbox.turn_items", turnItems},
 		{"mailbox.intake", intake},
 		{"mailbox.turns_per_entry", turnsPerEntry},

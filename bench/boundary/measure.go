@@ -131,11 +131,18 @@ func (g *Ground) idle(samples int) (time.Duration, error) {
 	return least, nil
 }
 
-// spentOf adds up what the receipts of a block paid.
+// spentOf adds up what was paid for in a block, and what its deliveries used of what was
+// paid when they were sent.
 func spentOf(r *exec.Result) (used chain.Usage, code uint16) {
 	for lane := range r.Used {
 		used.Cycles += r.Used[lane].Cycles
 		used.Cells += r.Used[lane].Cells
+	}
+	for i := range r.Receipts {
+		if paid := &r.Receipts[i]; paid.Fee == 0 {
+			used.Cycles += paid.CyclesUsed
+			used.Cells += paid.CellsUsed
+		}
 	}
 	if len(r.Receipts) > 0 {
 		code = r.Receipts[0].Code

@@ -151,6 +151,9 @@ func (b *Block) DeliverWaiting(o *state.Overlay, e *pvm.Engine, warm *Warm, it *
 
 // deliver delivers an item that is in no list any more.
 func (b *Block) deliver(o *state.Overlay, e *pvm.Engine, warm *Warm, it *mailbox.Item, limits chain.Usage) (chain.Hash, Outcome, error) {
+	if err := mailbox.Open(o, it); err != nil {
+		return chain.Hash{}, Outcome{}, err
+	}
 	if err := funds.Debit(o, chain.AddrMailbox, it.Value, b.Height); err != nil {
 		return chain.Hash{}, Outcome{}, fmt.Errorf("escrow of a waiting message: %w", err)
 	}
@@ -186,6 +189,9 @@ func (b *Block) TakeUp(o *state.Overlay, e *pvm.Engine, it *mailbox.Item) (ended
 	}
 	err = mailbox.Push(o, it, b.Params.Actor.MailboxItems)
 	if errors.Is(err, mailbox.ErrFull) {
+		if err := mailbox.Open(o, it); err != nil {
+			return false, id, out, err
+		}
 		out.Code, out.Used = chain.CodeMailboxFull, b.Delivery()
 		return true, waited(it).ID, out, funds.Move(o, chain.AddrMailbox, it.From, it.Value, b.Height)
 	}

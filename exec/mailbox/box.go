@@ -40,7 +40,7 @@ func Push(o *state.Overlay, it *Item, most uint64) error {
 			return err
 		}
 	}
-	o.SetStorage(chain.AddrMailbox, itemKey(it.To, it.From, flow.next), it.Append(nil))
+	put(o, itemKey(it.To, it.From, flow.next), it)
 	flow.next++
 	writeSpan(o, flowKey(it.To, it.From), flow)
 	return owe(o, it.Origin, it.To)
@@ -61,7 +61,7 @@ func see(o *state.Overlay, it *Item) error {
 }
 
 // Peek returns the first item of the sender whose turn it is before a receiver, nil
-// where nothing waits for it.
+// where nothing waits for it. A long payload is not in it ([Open]).
 func Peek(v state.View, to chain.Address) (*Item, error) {
 	from, ok, err := sendersOf(to).first(v)
 	if err != nil || !ok {

@@ -26,6 +26,7 @@
 // # What is kept
 //
 //	item/receiver sender place      an [Item]
+//	body/sender number              the payload of an item, where it is long
 //	flow/receiver sender            places of these items
 //	box/receiver, from/receiver n   the circle of its senders
 //	owed/origin receiver            how many items that the origin paid wait for it

@@ -32,17 +32,55 @@ type Item struct {
 	Origin  chain.Address // account that the sending run was for
 	Nonce   uint64        // number of the message among its sender's
 	Handler string
-	Payload []byte // canonical
+	Payload []byte // canonical; nil as long as it lies apart, see [Open]
 	Value   chain.Wei
 	Cycles  chain.Cycles // limits of the delivery
 	Load    chain.Cycles // besides, for the first use of the receiver's code in a block
 	Cells   chain.Cells
 	Parked  chain.Height // block in which it began to wait
 	Late    bool         // it was deferred to a height
+
+	apart uint64 // bytes of the payload that lie apart; 0: it is here
 }
 
 // itemFields is the length of an item's array.
 const itemFields = 12
+
+// InlineBytes is the longest payload that stands in its item. A longer one lies apart until
+// its message is handed out: items are read in turns of which nothing comes, and written
+// again when they are taken up, which nobody pays for by their bytes (ADR 129).
+const InlineBytes = 1_024
+
+// bodyKey holds a payload that lies apart: no sender has two messages of one number.
+func bodyKey(it *Item) state.StorageKey { return key("body/", it.From[:], be64(it.Nonce)) }
+
+// put writes an item, and its payload apart if that is long.
+func put(o *state.Overlay, k state.StorageKey, it *Item) {
+	row := *it
+	if len(row.Payload) > InlineBytes {
+		row.apart = uint64(len(row.Payload))
+		o.SetStorage(chain.AddrMailbox, bodyKey(it), row.Payload)
+	}
+	o.SetStorage(chain.AddrMailbox, k, row.Append(nil))
+}
+
+// Open brings the payload of an item that is handed out, and in no list any more, if it
+// lies apart.
+func Open(o *state.Overlay, it *Item) error {
+	if it.apart == 0 {
+		return nil
+	}
+	b, err := o.Storage(chain.AddrMailbox, bodyKey(it))
+	if err != nil {
+		return err
+	}
+	if uint64(len(b)) != it.apart {
+		return fmt.Errorf("%w: message %d of %s has a payload of %d bytes, want %d", ErrRecord, it.Nonce, it.From, len(b), it.apart)
+	}
+	it.Payload, it.apart = b, 0
+	erase(o, bodyKey(it))
+	return nil
+}
 
 // Append writes what [DecodeItem] reads.
 func (it *Item) Append(dst []byte) []byte {
@@ -52,7 +90,11 @@ func (it *Item) Append(dst []byte) []byte {
 	dst = cbor.AppendBytes(dst, it.Origin[:])
 	dst = cbor.AppendUint(dst, it.Nonce)
 	dst = cbor.AppendText(dst, it.Handler)
-	dst = cbor.AppendBytes(dst, it.Payload)
+	if it.apart > 0 {
+		dst = cbor.AppendUint(dst, it.apart)
+	} else {
+		dst = cbor.AppendBytes(dst, it.Payload)
+	}
 	dst = cbor.AppendUint(dst, uint64(it.Value))
 	dst = cbor.AppendUint(dst, uint64(it.Cycles))
 	dst = cbor.AppendUint(dst, uint64(it.Load))
@@ -68,6 +110,22 @@ func DecodeItem(b []byte) (*Item, error) {
 		return nil, fmt.Errorf("%w: item: %w", ErrRecord, err)
 	}
 	return it, nil
+}
+
+// errApart refuses a payload that lies apart and is too short for it.
+var errApart = errors.New("payload lies apart")
+
+// readPayload reads a payload, or how long it is where it lies apart.
+func (it *Item) readPayload(r *cbor.Reader) (err error) {
+	number := *r
+	if it.apart, err = number.Uint(); err != nil {
+		it.Payload, err = r.Bytes(InlineBytes)
+		return err
+	}
+	if *r = number; it.apart <= InlineBytes {
+		err = errApart
+	}
+	return err
 }
 
 func readItem(b []byte) (it *Item, err error) {
@@ -87,7 +145,7 @@ func readItem(b []byte) (it *Item, err error) {
 	if it.Handler, err = r.Text(chain.MaxEventName); err != nil {
 		return nil, err
 	}
-	if it.Payload, err = r.Bytes(chain.MaxTxBytes); err != nil {
+	if err = it.readPayload(&r); err != nil {
 		return nil, err
 	}
 	for _, n := range []*uint64{(*uint64)(&it.Value), (*uint64)(&it.Cycles), (*uint64)(&it.Load), (*uint64)(&it.Cells), (*uint64)(&it.Parked)} {

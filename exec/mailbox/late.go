@@ -56,7 +56,7 @@ func Defer(o *state.Overlay, now, h chain.Height, it *Item, most uint64) error {
 	}
 	late := *it
 	late.Late = true
-	o.SetStorage(chain.AddrMailbox, lateAtKey(h, it.Origin, list.next), late.Append(nil))
+	put(o, lateAtKey(h, it.Origin, list.next), &late)
 	list.next++
 	writeSpan(o, lateKey(h, it.Origin), list)
 	return nil
@@ -161,7 +161,7 @@ func fallDue(o *state.Overlay, origin chain.Address, h chain.Height) error {
 }
 
 // Due returns the first item of an origin whose height has come, nil where there is
-// none.
+// none. A long payload is not in it ([Open]).
 func Due(v state.View, origin chain.Address) (*Item, error) {
 	h, ok, err := firstDue(v, origin)
 	if err != nil || !ok {

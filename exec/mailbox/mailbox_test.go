@@ -320,6 +320,11 @@ func TestDamagedRecordsAreFaults(t *testing.T) {
 
 func FuzzDecodeItem(f *testing.F) {
 	f.Add(item(1, 2, 3).Append(nil))
+	apart := item(1, 2, 3)
+	apart.Payload, apart.apart = nil, 5_000
+	f.Add(apart.Append(nil))
+	apart.apart = 1
+	f.Add(apart.Append(nil))
 	f.Add([]byte{0x8b})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		it, err := DecodeItem(b)
@@ -333,4 +338,42 @@ func FuzzDecodeItem(f *testing.F) {
 			t.Fatalf("%x is written as %x", b, again)
 		}
 	})
+}
+
+// TestLongPayloadsLieApart: what an item of a long payload goes through until it is handed
+// out neither reads nor writes the payload, and nothing is left of it.
+func TestLongPayloadsLieApart(t *testing.T) { // ADR 129
+	for size, apart := range map[int]bool{0: false, InlineBytes: false, InlineBytes + 1: true, 64 << 10: true} {
+		o := overlay()
+		it := by(7, item(50, 1, 3))
+		it.Payload = bytes.Repeat([]byte{0xab}, size)
+		check(t, Defer(o, 10, 11, it, 9))
+		check(t, Release(o, 11, 9))
+		due, err := Due(o, addr(7))
+		check(t, err)
+		mark := o.Snapshot()
+		check(t, TakeDue(o, addr(7)))
+		check(t, Push(o, due, 9))
+		grown := 0
+		check(t, o.EachGrown(mark, func(g state.Grown) { grown += len(g.Value) }))
+		first, err := Peek(o, addr(1))
+		check(t, err)
+		if (first.Payload == nil) != apart || apart && grown > 500 {
+			t.Errorf("payload of %d bytes: %d are read in turn, %d written when it is taken up", size, len(first.Payload), grown)
+		}
+		check(t, Pop(o, addr(1)))
+		broken := *first
+		check(t, Open(o, first))
+		if !bytes.Equal(first.Payload, it.Payload) {
+			t.Errorf("payload of %d bytes is handed out with %d", size, len(first.Payload))
+		}
+		to := addr(1)
+		check(t, EndTurn(o, 11, addr(7), &to, 0))
+		if n := rows(o); n != 0 {
+			t.Errorf("payload of %d bytes: %d records are left", size, n)
+		}
+		if err := Open(o, &broken); apart != errors.Is(err, ErrRecord) {
+			t.Errorf("payload of %d bytes is opened twice: %v", size, err)
+		}
+	}
 }

@@ -58,8 +58,9 @@ const (
 // formatVersion changes with any change of the tables, and with any of the records
 // that the state transition keeps: a state whose records read otherwise is another
 // format, though each of its rows is in place. 7: actors' records without manifests,
-// prices in ledgers. 8: settings of governance as values in one form.
-const formatVersion = 8
+// prices in ledgers. 8: settings of governance as values in one form. 9: payloads of waiting
+// messages apart; deliveries do not count as used.
+const formatVersion = 9
 
 const (
 	hashLen = len(chain.Hash{})
