@@ -110,13 +110,15 @@ func (k *picker) fits(e *entry, c *count) bool {
 // is served: a guess, which may use next to nothing of its limits, and who has no promise
 // (see loose), which may find no room for them. The first of a block need not: it may be
 // the one that teaches. When a block is packed again, for the room that such left, nothing
-// takes it that did not run before, but payments: those run wherever they stand.
+// takes it that did not run before, but payments with a promise: those run wherever they
+// stand.
 func (k *picker) postpone(e *entry, c *count, loose bool) bool {
 	if k.last {
 		return false
 	}
-	again := k.req.Used != nil && !k.ran(e) && !e.pays()
-	if !again && !c.guess && !loose {
+	unsure := c.guess || loose
+	again := k.req.Used != nil && !k.ran(e) && (unsure || !e.pays())
+	if !again && !unsure {
 		return false
 	}
 	if again || k.guessed != (chain.Usage{}) && exceeds(sum(k.guessed, c.uses), k.guessMost) {

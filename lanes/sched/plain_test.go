@@ -120,20 +120,15 @@ func (p *plainPick) uses(t *modelTx) (u chain.Usage, guess bool) {
 // pays reports whether a transaction runs nothing, whatever others do.
 func pays(t *modelTx) bool { return keyOf(t.tx) == 0 && !mayCallOf(t.tx) }
 
-// untried reports whether it may come to nothing and did not run in an execution on the parent,
-// if there was one.
-func (p *plainPick) untried(t *modelTx) bool {
-	_, ran := p.req.Used[t.tx.Hash]
-	return p.req.Used != nil && !ran && !pays(t)
-}
-
-// busy reports whether its actor had no cycles left in such an execution.
+// busy reports whether its actor had no cycles left in an execution on the parent that has
+// not kept it.
 func (p *plainPick) busy(t *modelTx) bool {
-	if t.tx.Tx.To == nil {
+	if t.tx.Tx.To == nil || pays(t) {
 		return false
 	}
+	_, ran := p.req.Used[t.tx.Hash]
 	_, busy := p.req.Busy[*t.tx.Tx.To]
-	return busy && p.untried(t)
+	return busy && !ran
 }
 
 // unused is the part of a transaction's limits that it does not count with.
@@ -179,7 +174,9 @@ func (p *plainPick) take(t *modelTx, last bool) bool {
 		return false
 	}
 	full := p.guessed.Cycles+u.Cycles > p.room.Cycles/4 || p.guessed.Cells+u.Cells > p.room.Cells/4
-	if !last && (p.untried(t) || (guess || loose) && p.guessed != (chain.Usage{}) && full) {
+	_, ran := p.req.Used[t.tx.Hash]
+	again := p.req.Used != nil && !ran && (guess || loose || !pays(t))
+	if !last && (again || (guess || loose) && p.guessed != (chain.Usage{}) && full) {
 		p.later = append(p.later, t)
 		return false
 	}
