@@ -21,7 +21,7 @@ TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
 .PHONY: help build devnet test check ci race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
-        bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
+        bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -120,7 +120,7 @@ soak-rent: ## what blocks read and write beside a million actors that owe rent: 
 soak-pvm-fuzz: ## put COUNT=10000000 mutated inputs of SEED=1 through the PVM's fuzz targets, programs among them
 	@.ci/soak-pvm-fuzz $(or $(COUNT),10000000) $(if $(filter 0,$(SEED)),1,$(SEED))
 
-bench: bench-crypto bench-state bench-lanes bench-exec bench-consensus bench-pvm ## run every bar beside its peer
+bench: bench-crypto bench-state bench-lanes bench-exec bench-consensus bench-strangers bench-pvm ## run every bar beside its peer
 
 bench-crypto: ## bars of the signature and hash core
 	cd bench/peers && $(GO) run ./crypto
@@ -143,6 +143,9 @@ bench-workloads: build ## transactions a second and the share of each stage, for
 
 bench-consensus: ## bars of votes, certificates and coded blocks
 	cd bench/peers && $(GO) run ./consensus
+
+bench-strangers: ## time to finality beside sixteen hostile full nodes and a flood of handshakes, and beside as many processes that only burn
+	$(GO) test -count=1 -timeout 30m -v ./node/soak -run 'TestFinalityBesideStrangers$$' -args -strangers-for=15s -strangers-rounds=7
 
 bench-pvm: ## bars of the Python machine beside CPython 3.11 (PYTHON311) and starlark-go
 	cd bench/peers && $(GO) run ./pvm

@@ -228,6 +228,9 @@ func settled(ctx context.Context, p *process, wire []byte) ([]rpc.SubmitWaitResu
 }
 
 func TestMain(m *testing.M) {
+	if beStranger() {
+		return
+	}
 	code := m.Run()
 	os.RemoveAll(binary.dir)
 	os.Exit(code)

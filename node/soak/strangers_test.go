@@ -1,0 +1,296 @@
+package soak
+
+import (
+	"context"
+	"crypto/rand"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
+	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/p2p"
+)
+
+var (
+	strangersFor    = flag.Duration("strangers-for", 4*time.Second, "how long each side of TestFinalityBesideStrangers is measured, in each round")
+	strangersRounds = flag.Int("strangers-rounds", 1, "rounds of TestFinalityBesideStrangers; make bench-strangers judges seven")
+)
+
+// hostileGuests is how many full nodes ask every validator for all they can; one more
+// stranger begins connections, each with a new key.
+const hostileGuests = 16
+
+// A stranger is this test's own binary, told by its environment what to do.
+const (
+	strangerRole = "COWBOY_STRANGER"
+	strangerWork = "COWBOY_STRANGER_WORK" // guest, knock: the folder of a node; burn: the part of a core
+)
+
+// TestFinalityBesideStrangers measures how long after its timestamp a block is final at a
+// validator of four, beside sixteen hostile full nodes and a flood of handshakes, and
+// beside as many processes that use as much of the processors and send nothing: what
+// strangers do to validators besides using the machine.
+func TestFinalityBesideStrangers(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts real processes: left out of -short runs, runs in make test")
+	}
+	s := newPatientSet(t, 4, timing{block: 200 * time.Millisecond, patience: 2 * time.Second}, false, "--full-nodes="+strconv.Itoa(hostileGuests*4/3)) // a quarter is kept for those who were good guests
+	s.waitHeight(t, 0, 20, patience)
+	load, unload := context.WithCancel(t.Context())
+	var loading sync.WaitGroup
+	loading.Go(func() { s.load(load, 1, &witness{accepted: map[string]sent{}}) }) // so that there is something to ask for
+	defer loading.Wait()
+	defer unload()
+	var beside, burnt []float64
+	for range *strangersRounds {
+		crowd := newGuests(t, s.folder(0))
+		s.waitGuests(t)
+		crowd = append(crowd, stranger(t, "knock", s.folder(0)))
+		began, used := time.Now(), crowd.processorTime(t)
+		beside = append(beside, s.medianFinality(t))
+		cores := (crowd.processorTime(t) - used).Seconds() / time.Since(began).Seconds()
+		crowd.end()
+		if cores == 0 {
+			t.Fatal("the strangers did nothing")
+		}
+		crowd = newBurners(t, cores)
+		burnt = append(burnt, s.medianFinality(t))
+		crowd.end()
+		t.Logf("strangers use %.2f cores; final p50 %.1f ms beside them, %.1f ms beside burners", cores, beside[len(beside)-1], burnt[len(burnt)-1])
+	}
+	ratios := make([]float64, len(beside))
+	for i := range beside {
+		ratios[i] = beside[i] / burnt[i]
+	}
+	slices.Sort(ratios)
+	const must, aim = 1.2, 1.05
+	ratio, verdict := ratios[len(ratios)/2], "ok"
+	if ratio > must {
+		verdict = "SHORT"
+	}
+	t.Logf("bar finality-beside-strangers vs burners ratio %.2f must %.2f aim %.2f %s (min %.2f, %d rounds)", ratio, must, aim, verdict, ratios[0], len(ratios))
+	for _, p := range s.procs {
+		p.stop(t)
+	}
+}
+
+// medianFinality returns after what time half of the blocks were final, in milliseconds.
+func (s *validatorSet) medianFinality(t *testing.T) float64 {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), *strangersFor)
+	defer cancel()
+	late, _ := s.finality(ctx, t, 0)
+	if len(late) < 5 {
+		t.Fatalf("%d blocks in %v", len(late), *strangersFor)
+	}
+	return late[len(late)/2]
+}
+
+// waitGuests returns when validator 0 has let in as many guests as it has places.
+func (s *validatorSet) waitGuests(t *testing.T) {
+	t.Helper()
+	for end := time.Now().Add(patience); sum(t, []string{s.procs[0].admin + "/metrics"}, "cowboy_p2p_full_nodes") < hostileGuests; time.Sleep(50 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("validator 0 has %v guests", sum(t, []string{s.procs[0].admin + "/metrics"}, "cowboy_p2p_full_nodes"))
+		}
+	}
+}
+
+// crowd are processes beside the validators.
+type crowd []*exec.Cmd
+
+func newGuests(t *testing.T, folder string) (c crowd) {
+	t.Helper()
+	for range hostileGuests {
+		c = append(c, stranger(t, "guest", folder))
+	}
+	return c
+}
+
+// newBurners are as many processes that use so many cores together.
+func newBurners(t *testing.T, cores float64) (c crowd) {
+	t.Helper()
+	for range hostileGuests + 1 {
+		c = append(c, stranger(t, "burn", strconv.FormatFloat(cores/(hostileGuests+1), 'f', 6, 64)))
+	}
+	return c
+}
+
+func stranger(t *testing.T, role, work string) *exec.Cmd {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = append(os.Environ(), strangerRole+"="+role, strangerWork+"="+work)
+	cmd.Stderr = os.Stderr
+	stdin, err := cmd.StdinPipe() // its end ends the stranger, however this process ends
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = stdin.Close()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait() // it was killed, or had ended
+	})
+	return cmd
+}
+
+func (c crowd) end() {
+	for _, cmd := range c {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	}
+}
+
+// processorTime is what the processes have used so far.
+func (c crowd) processorTime(t *testing.T) (sum time.Duration) {
+	t.Helper()
+	for _, cmd := range c {
+		used, err := processorTime(cmd.Process.Pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += used
+	}
+	return sum
+}
+
+// beStranger does what the environment says until standard input ends, false where it
+// says nothing.
+func beStranger() bool {
+	role, work := os.Getenv(strangerRole), os.Getenv(strangerWork)
+	if role == "" {
+		return false
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		_, _ = os.Stdin.Read(make([]byte, 1)) // nothing is ever written
+		cancel()
+	}()
+	switch role {
+	case "guest":
+		askForAll(ctx, work)
+	case "knock":
+		for ctx.Err() == nil {
+			once, done := context.WithTimeout(ctx, 20*time.Millisecond)
+			if t := newStranger(work); t != nil {
+				_ = t.Run(once, deaf{}) // ends with once
+				_ = t.Close()
+			}
+			done()
+		}
+	case "burn":
+		part, err := strconv.ParseFloat(work, 64)
+		if err != nil {
+			panic(err)
+		}
+		burn(ctx, part)
+	}
+	return true
+}
+
+// askForAll asks all validators for everything that they have, again and again.
+func askForAll(ctx context.Context, folder string) {
+	t := newStranger(folder)
+	if t == nil {
+		return
+	}
+	defer t.Close()
+	go func() {
+		for request := (beacon.Round{View: 1}).Append([]byte{'r'}); ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+			t.Broadcast(p2p.Fetch, request)
+		}
+	}()
+	_ = t.Run(ctx, deaf{}) // ends with ctx
+}
+
+// newStranger is a full node's place in the mesh with a key that nobody knows; nil where
+// it gets no port.
+func newStranger(folder string) *p2p.Transport {
+	g, err := node.LoadGenesis(folder)
+	if err != nil {
+		panic(err)
+	}
+	peers, err := node.LoadPeers(folder)
+	if err != nil {
+		panic(err)
+	}
+	cfg := p2p.DefaultConfig(int(g.Params.MaxBlockBytes))
+	cfg.Genesis, cfg.ListenAddr, cfg.AnyAddress = g.Hash(), "127.0.0.1:0", true
+	cfg.RedialMin, cfg.RedialMax = time.Millisecond, 10*time.Millisecond
+	cfg.Addresses = map[chain.PeerKey]string{}
+	for _, p := range peers {
+		cfg.Addresses[p.Key] = p.Address
+	}
+	for i := range g.Validators {
+		cfg.Committee = append(cfg.Committee, g.Validators[i].PeerKey)
+	}
+	seed := make([]byte, 32)
+	if _, err := rand.Read(seed); err != nil {
+		panic(err)
+	}
+	if cfg.Key, err = ed25519.NewPrivateKey(seed); err != nil {
+		panic(err)
+	}
+	t, err := p2p.New(cfg)
+	if err != nil {
+		panic(err)
+	}
+	if t.Listen() != nil {
+		return nil
+	}
+	return t
+}
+
+// deaf takes what comes and does nothing with it.
+type deaf struct{}
+
+func (deaf) Deliver(int, p2p.Class, []byte) error { return nil }
+
+func (deaf) Transactions(_ int, bodies [][]byte) (int, error) { return len(bodies), nil }
+
+// burn uses a part of a core.
+func burn(ctx context.Context, part float64) {
+	const slice = 10 * time.Millisecond
+	for ctx.Err() == nil {
+		began := time.Now()
+		for time.Since(began) < time.Duration(part*float64(slice)) {
+		}
+		time.Sleep(slice - time.Since(began))
+	}
+}
+
+// processorTime reads what a process has used, as proc(5) has it in the 14th and 15th
+// field of its stat, in hundredths of a second.
+func processorTime(pid int) (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ") // the second field, a name, may hold spaces
+	fields := strings.Fields(rest)
+	var ticks int64
+	for _, f := range fields[11:13] {
+		n, err := strconv.ParseInt(f, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond, nil
+}
