@@ -105,6 +105,3 @@ func (p Plan) String() string {
 	add(len(p.Liars) > 0, "liars %s", strings.Join(p.Liars, " "))
 	return s
 }
-
-// hours is how many validator-hours the plan plays.
-func (p Plan) hours() float64 { return float64(p.Validators) * (p.Storm + p.Calm).Hours() }
