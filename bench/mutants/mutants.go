@@ -121,8 +121,8 @@ func Mutants() []Mutant {
 		{
 			Name: "guard-not-synced", About: "the memory of what the key signed is written and not synced",
 			File:  "consensus/guard/guard.go",
-			Old:   "\tif err == nil {\n\t\terr = g.file.Sync()\n\t}\n\tif err != nil {\n\t\tg.poisoned",
-			New:   "\tif err != nil {\n\t\tg.poisoned",
+			Old:   "\tif err == nil {\n\t\terr = g.file.Sync()\n\t}\n\tif err == nil {\n\t\terr = g.owns()",
+			New:   "\tif err == nil {\n\t\terr = g.owns()",
 			Found: []Finder{nodes(3, 4)},
 		},
 		{
