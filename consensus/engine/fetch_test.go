@@ -7,6 +7,7 @@ import (
 	"flag"
 	"slices"
 	"sort"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -253,8 +254,14 @@ func TestLiarAboutBlocksHoldsNobodyUp(t *testing.T) {
 	set, shares, g := committee(t, 4)
 	synctest.Test(t, func(t *testing.T) {
 		network := &lossy{}
+		var liar atomic.Int32 // whoever is asked first, which is drawn
+		liar.Store(-1)
 		network.alter = func(from, to beacon.Participant, msg []byte) []byte {
-			if from != 0 || len(msg) == 0 || msg[0] != tagBackfill {
+			if to != 3 || len(msg) == 0 || msg[0] != tagBackfill {
+				return msg
+			}
+			liar.CompareAndSwap(-1, int32(from))
+			if liar.Load() != int32(from) {
 				return msg
 			}
 			lie := bytes.Clone(msg)
@@ -288,8 +295,8 @@ func TestLiarAboutBlocksHoldsNobodyUp(t *testing.T) {
 			t.Fatalf("%d of %d blocks after a minute", len(apps[3].final), blocks+10)
 		}
 		behind := &network.engines[3].Stats
-		if behind.Peers[0].BlockedUntilUnix.Load() == 0 || behind.Bans.Load() != 1 {
-			t.Errorf("%d bans, the liar's until %d; want the liar alone, once", behind.Bans.Load(), behind.Peers[0].BlockedUntilUnix.Load())
+		if banned := behind.Peers[liar.Load()].BlockedUntilUnix.Load(); banned == 0 || behind.Bans.Load() != 1 {
+			t.Errorf("%d bans, the liar's until %d; want the liar alone, once", behind.Bans.Load(), banned)
 		}
 	})
 }
