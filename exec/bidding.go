@@ -107,7 +107,7 @@ func (b *block) consult(t *timers.Timer, head *timers.Head, load chain.Cycles) (
 	}
 	before := b.state.Snapshot()
 	r := actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
-		Origin: t.Actor, ID: b.firingID("cowboy-timer-bid-v1", t.ID), ReadOnly: true, Own: b.in.Params.Timer.BidCycles, Warm: b.warm,
+		Origin: t.Actor, ID: b.firingID("cowboy-timer-bid-v1", t.ID), ReadOnly: true, Load: load, Warm: b.warm,
 		Cycles: b.in.Params.Timer.BidCycles + load, Cells: b.in.Params.Timer.BidCells,
 	})
 	out, err := r.First(actor.Envelope{From: t.Actor, To: *t.Bidder, Handler: bidHandler, Payload: question})

@@ -6,6 +6,8 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/entitle"
 )
 
@@ -194,4 +196,66 @@ class Slow:
 		}
 	}
 	t.Error("the timer does not fire")
+}
+
+// TestBidsForNoCycles: a firing whose agent bids no cycles for it has those that a firing
+// takes, and none of what is put aside for the first use of its code.
+func TestBidsForNoCycles(t *testing.T) {
+	const greedy = `
+from cowboy_sdk import actor, public, schedule_timer_ex
+
+@actor
+class Greedy:
+    @public
+    def go(self, msg):
+        schedule_timer_ex(msg.payload[0], "spin", None, gba=msg.payload[1])
+
+    def spin(self, msg):
+        while True:
+            pass
+`
+	const agent = `
+from cowboy_sdk import public
+
+@public
+def getGasBid(msg):
+    return {"cells_limit": 64, "cycles_limit": 0}
+`
+	const crowd = 12
+	w := newWorkshop(t, nil)
+	bidder, r := w.deploy(bob, agent, entitle.Manifest())
+	if r.Code != chain.CodeOK {
+		t.Fatalf("deploy: %+v", r)
+	}
+	source := greedy + "#" + strings.Repeat("x", 40_000)
+	target := uint64(w.height) + 2*crowd + 2
+	for n := range byte(crowd) { // of one code
+		d := actor.Deployment{Source: []byte(source), Salt: []byte{n}, Manifest: entitle.Manifest("econ.hold_balance", "timer.schedule")}
+		tx := w.program(bob, nil, actor.AppendPayload(nil, &d)).Tx
+		tx.CyclesLimit, tx.CellsLimit, tx.Signature = 2_000_000, 200_000, nil
+		if r := w.block(verified(tx, bob)).Receipts[0]; r.Code != chain.CodeOK {
+			t.Fatalf("deploy: %+v", r)
+		}
+		a := actor.AddressOf(bob, d.Salt, d.Source)
+		w.give(a, 20*chain.WeiPerCBY)
+		if r := w.ask(a, "go", cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 2), target), bidder[:])); r.Code != chain.CodeOK {
+			t.Fatalf("go: %+v", r)
+		}
+	}
+	for uint64(w.height) < target-1 {
+		w.block()
+	}
+	block := w.block()
+	if lane := fees.LaneTarget(&w.g.Params, chain.LaneTimer).Cycles; block.Used[chain.LaneTimer].Cycles > lane {
+		t.Errorf("timers used %d cycles of the %d of their lane", block.Used[chain.LaneTimer].Cycles, lane)
+	}
+	least := 0
+	for i := range block.Receipts {
+		if block.Receipts[i].CyclesUsed == w.g.Params.API.FiringCycles {
+			least++
+		}
+	}
+	if len(block.Receipts) != crowd || least != crowd-1 {
+		t.Errorf("%d firings, %d of them with the least; want %d, all but the first use of the code", len(block.Receipts), least, crowd)
+	}
 }

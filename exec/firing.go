@@ -365,7 +365,7 @@ func (b *block) fire(d *turn) error {
 	own := chain.Usage{Cycles: min(api.FiringCycles, d.limits.Cycles), Cells: min(api.FiringCells, d.limits.Cells)}
 	r := actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
 		Origin: t.Actor, ID: id, Cycles: d.limits.Cycles + d.load - own.Cycles, Cells: d.limits.Cells - own.Cells,
-		Own: d.limits.Cycles - own.Cycles, Warm: b.warm,
+		Load: d.load, Warm: b.warm,
 	})
 	out, err := r.First(actor.Envelope{From: t.Actor, To: t.To, Handler: t.Handler, Payload: t.Data})
 	if err != nil {

@@ -161,7 +161,7 @@ func (b *Block) deliver(o *state.Overlay, e *pvm.Engine, warm *Warm, it *mailbox
 	own.Cycles, own.Cells = min(own.Cycles, handler), min(own.Cells, limits.Cells)
 	out, err := NewRun(b, o, e, Start{
 		Origin: it.Origin, ID: msg.ID, Cycles: limits.Cycles - own.Cycles, Cells: limits.Cells - own.Cells,
-		Own: handler - own.Cycles, Warm: warm,
+		Load: limits.Cycles - handler, Warm: warm,
 	}).First(msg)
 	out.Used.Cycles += own.Cycles
 	out.Used.Cells += own.Cells

@@ -17,7 +17,7 @@ type Start struct {
 	Cycles   chain.Cycles  // limits, less what was charged before the run
 	Cells    chain.Cells   //
 	ReadOnly bool          // whatever would change the state is refused
-	Own      chain.Cycles  // of Cycles, what the first handler itself may use; 0: all
+	Load     chain.Cycles  // of Cycles, what is there for first uses of code alone: the first handler may use the rest
 	Warm     *Warm         // the code that the block has used; nil: none
 }
 
@@ -165,11 +165,7 @@ func (r *Run) takeCells(n uint64) error {
 // back when the code is not chain.CodeOK. The error is a fault.
 func (r *Run) First(e Envelope) (Outcome, error) {
 	m := r.mark()
-	own := r.cycles
-	if r.start.Own > 0 {
-		own = min(own, r.start.Own)
-	}
-	v, err := r.handle(&e, own, r.cycles)
+	v, err := r.handle(&e, r.cycles-min(r.start.Load, r.cycles), r.cycles)
 	if err != nil {
 		return Outcome{}, err
 	}
