@@ -281,13 +281,8 @@ func writes(delta *state.Delta) string {
 
 // checkCaps holds what a block used to the caps, and its receipts to themselves.
 func (d *day) checkCaps(r *exec.Result) {
-	var used chain.Usage
-	for _, u := range r.Used {
-		used.Cycles += u.Cycles
-		used.Cells += u.Cells
-	}
-	if p := &d.c.g.Params; used.Cycles > p.CyclesCap || used.Cells > p.CellsCap {
-		d.errorf("the block used %+v", used)
+	if err := withinCaps(&d.c.g.Params, r); err != nil {
+		d.errorf("%v", err)
 	}
 	for i := range r.Receipts {
 		if rec := &r.Receipts[i]; rec.Fee < rec.Tip || (rec.Status == chain.StatusSucceeded) != (rec.Code == chain.CodeOK) {

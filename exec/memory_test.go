@@ -1,9 +1,12 @@
 package exec_test
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
@@ -92,7 +95,7 @@ func (c *testChain) block(txs ...*chain.VerifiedTx) exec.Result {
 	if total, err := exec.Supply(next); err != nil || total != next.Money() {
 		c.t.Fatalf("block %d: supply record %d, %v, balances add up to %d", c.height+1, total, err, next.Money())
 	}
-	if err := sameGrowth(c.state, next); err != nil {
+	if err := errors.Join(sameGrowth(c.state, next), withinCaps(&c.g.Params, &r)); err != nil {
 		c.t.Fatalf("block %d: %v", c.height+1, err)
 	}
 	c.state = next
@@ -101,6 +104,26 @@ func (c *testChain) block(txs ...*chain.VerifiedTx) exec.Result {
 		c.nonces[tx.Sender] = tx.Tx.Nonce + 1
 	}
 	return r
+}
+
+// errCaps says that a block used more than it has.
+var errCaps = errors.New("a block used more than its caps")
+
+// withinCaps holds what ran in a block to its caps, and what timers and their agents used
+// to their lane.
+func withinCaps(p *chain.Params, r *exec.Result) error {
+	all, lane := chain.Usage{}, fees.LaneTarget(p, chain.LaneTimer)
+	for i := range r.Receipts {
+		all.Cycles += r.Receipts[i].CyclesUsed
+		all.Cells += r.Receipts[i].CellsUsed
+	}
+	if timers := r.Used[chain.LaneTimer]; timers.Cycles > lane.Cycles || timers.Cells > lane.Cells {
+		return fmt.Errorf("%w: timers %+v of %+v", errCaps, timers, lane)
+	}
+	if all.Cycles > p.CyclesCap || all.Cells > p.CellsCap {
+		return fmt.Errorf("%w: %+v of %d and %d", errCaps, all, p.CyclesCap, p.CellsCap)
+	}
+	return nil
 }
 
 // transfer returns the sender's next transfer at exactly its intrinsic cost.

@@ -147,6 +147,9 @@ func (w *wild) block(txs ...*chain.VerifiedTx) {
 		txs = w.numbered(append(txs[:invalid.Index:invalid.Index], txs[invalid.Index+1:]...))
 	}
 	w.same(txs, &res)
+	if err := withinCaps(w.inputs().Params, &res); err != nil {
+		w.t.Fatalf("seed %d, block %d: %v", w.seed, w.height+1, err)
+	}
 	if w.height > 0 { // the first block makes what the protocol keeps for itself
 		at := fmt.Sprintf("seed %d, block %d", w.seed, w.height+1)
 		w.thickest = max(w.thickest, weighed(w.t, at, w.ground, w.inputs(), txs, res.Receipts))
