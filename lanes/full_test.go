@@ -243,7 +243,8 @@ func TestBarredIsNoAnswerToAFullLane(t *testing.T) {
 }
 
 // TestReconsider: a target that got code after a payment to it was admitted makes it a
-// message, with a call of its actor; what is one already keeps its turn.
+// message, with a call of its actor; what is one already stands behind what can run for
+// some heads, and then where it stood.
 func TestReconsider(t *testing.T) {
 	params := chain.DefaultParams()
 	before, after := wealthy(), wealthy().withActors(1)
@@ -270,7 +271,13 @@ func TestReconsider(t *testing.T) {
 	if p, ok := l.pool.Lookup(first.Hash); !ok || !p.Calls {
 		t.Errorf("the payment is still one: %+v, %v", p, ok)
 	}
-	if is, _ := l.pool.Lookup(second.Hash); is != was {
-		t.Errorf("the message moved from %+v to %+v", was, is)
+	for h := chain.Height(2); h < 12; h++ {
+		is, _ := l.pool.Lookup(second.Hash)
+		if barred := h < 10; (is.State == WaitBarred) != barred || !barred && is != was {
+			t.Errorf("at head %d the message stands at %+v, first at %+v", h-1, is, was)
+		}
+		if err := l.Finalized(t.Context(), FinalizedHead{Height: h, View: after, BaseFees: evenFees(1)}); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -136,18 +136,30 @@ func (l *Lanes) Shun(ctx context.Context, hashes []chain.Hash) error {
 	return nil
 }
 
-// Reconsider judges anew what execution found to be a message and admission did not:
-// its target had no code then. Counted as a payment, it would be packed again and again
-// for an actor that has no cycles for it. Others stay as they are.
+// Reconsider judges anew what execution found to be a message to an actor that has no
+// cycles for it. One that admission took for a payment, as its target had no code then,
+// becomes a message: counted as a payment, it would be packed again and again. Another
+// stands behind what can run for a while ([sched.Scheduler.Bar]).
 func (l *Lanes) Reconsider(ctx context.Context, txs []*chain.VerifiedTx) error {
+	var busy []chain.Hash
 	for _, tx := range txs {
-		if p, ok := l.pool.Lookup(tx.Hash); !ok || p.Calls || l.offer(tx).Calls.Actor == nil {
+		p, ok := l.pool.Lookup(tx.Hash)
+		switch {
+		case !ok:
+			continue
+		case p.Calls:
+			busy = append(busy, tx.Hash)
+			continue
+		case l.offer(tx).Calls.Actor == nil:
 			continue
 		}
 		if err := l.Discard(ctx, []chain.Hash{tx.Hash}); err != nil {
 			return err
 		}
 		l.Admit(ctx, []*chain.VerifiedTx{tx}) // or it is refused, and its sender's to send again
+	}
+	if len(busy) > 0 {
+		l.pool.Bar(busy)
 	}
 	return l.open(ctx)
 }

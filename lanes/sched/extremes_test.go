@@ -161,7 +161,11 @@ func (x *extremes) step(t *testing.T) {
 				hashes = append(hashes, x.known[x.rng.IntN(len(x.known))].Tx.Hash)
 			}
 		}
-		x.pool.Discard(hashes)
+		if x.rng.IntN(2) == 0 {
+			x.pool.Bar(hashes)
+		} else {
+			x.pool.Discard(hashes)
+		}
 	case k < 90:
 		x.pick(t)
 	default:

@@ -48,6 +48,7 @@ type entry struct {
 	mayCall    bool          // it is a payment as long as its target has no code
 	bytes      int           // of the body
 	born       uint64        // time of the head at which it came
+	until      uint64        // count of heads up to which it stays barred, as it found its actor busy
 	lane       chain.LaneID
 	level      level
 	mark       bool // to be evicted by the admission at hand; false between operations

@@ -214,3 +214,51 @@ func TestManyPromotedAtOnce(t *testing.T) {
 	}
 	p.checkShards(t)
 }
+
+// TestBar: messages that found their actors busy make room in a full lane for what pays
+// less, and have their places again after some heads.
+func TestBar(t *testing.T) { // ADR 128
+	const crowd = 40
+	cfg := validatorConfig()
+	cfg.ActorRefill, cfg.ActorMost, cfg.LaneTxs[chain.LaneUser] = 1_000_000, 10_000_000, crowd
+	p := newPool(cfg, 10)
+	var m maker
+	add := func(sender byte, to *chain.Address, tip chain.Wei) (chain.Hash, error) {
+		tx := m.tx(sender, 0, tip)
+		tx.Tx.To = to
+		_, err := p.add(tx, 0, Account{})
+		return tx.Hash, err
+	}
+	var busy []chain.Hash
+	for n := range byte(crowd) {
+		hash, err := add(n, &chain.Address{0xac}, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		busy = append(busy, hash)
+	}
+	if _, err := add(100, nil, 1); err == nil {
+		t.Error("a lane full of what pays more takes what pays less")
+	}
+	was, _ := p.Lookup(busy[3])
+	p.Bar(append(busy[:30:30], chain.Hash{0xff}))
+	p.checkShards(t)
+	for n := range byte(20) {
+		if _, err := add(100+n, nil, 1); err != nil {
+			t.Errorf("payment %d: %v", n, err)
+		}
+	}
+	if s := p.Stats().Lanes[chain.LaneUser]; s.Barred != 10 || s.Txs != crowd {
+		t.Errorf("%d of %d are barred, want 10", s.Barred, s.Txs)
+	}
+	for head := range uint64(barredHeads + 1) {
+		is, _ := p.Lookup(busy[3])
+		if barred := head < barredHeads; (is.State == Barred) != barred || !barred && is != was {
+			t.Errorf("%d heads later: %+v, first %+v", head, is, was)
+		}
+		if err := p.Advance(Head{Height: chain.Height(head + 1), BaseFees: p.laneBases(), Account: func(chain.Address) (Account, error) { return Account{Height: chain.Height(head + 1)}, nil }}, nil, nil); err != nil {
+			t.Fatal(err)
+		}
+		p.checkShards(t)
+	}
+}

@@ -92,10 +92,41 @@ func (t *targets) leave(e *entry) {
 // levelOf is the level of a runnable entry that takes the place of old, or of nobody.
 func (s *Scheduler) levelOf(e, old *entry) level {
 	l := s.prices[e.lane].levelOfEntry(e)
-	if l >= levelTier0 && s.targets.most > 0 && e.calls.Actor != nil && !s.targets.fits(&e.calls, l, old) {
+	if l >= levelTier0 && s.targets.most > 0 && e.calls.Actor != nil && (e.until > s.heads || !s.targets.fits(&e.calls, l, old)) {
 		return levelBarred
 	}
 	return l
+}
+
+// barredHeads is for how many heads a message stays barred that found its actor busy.
+const barredHeads = 8
+
+// Bar takes messages out of their tiers which an execution had no cycles of their actors
+// for, though they were counted on: for some heads they stand behind all that can run,
+// and go first from a full lane. Who makes actors busy in the same block would else fill
+// a lane with what never runs and pays nothing. Then they have their places again.
+func (s *Scheduler) Bar(hashes []chain.Hash) {
+	s.holdAll()
+	defer s.releaseAll()
+	for _, hash := range hashes {
+		for i := range s.shards {
+			h := &s.shards[i]
+			e := h.byHash[hash]
+			if e == nil {
+				continue
+			}
+			if s.targets.counts(e) {
+				s.lanes[e.lane].lower(levelBarred)
+				h.lanes[e.lane].remove(e)
+				e.level, e.until = levelBarred, s.heads+barredHeads
+				h.movers[e.lane] = append(h.movers[e.lane], e)
+			}
+			break
+		}
+	}
+	for i := range s.shards {
+		s.shards[i].settleMovers()
+	}
 }
 
 // promote lets barred messages into the tiers whose actors can serve them now, the
