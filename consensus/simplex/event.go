@@ -116,7 +116,8 @@ type Persist struct{ Record Record }
 // beyond a crash and must wait for the disk. These are our own votes; the
 // certificates that one of these votes may have completed, which are as good as
 // the vote; and the finality of a block by way of a descendant, whose own
-// certificate only the journal has. Everything else repeats what a quorum said,
+// certificate only the journal has, and what became final after it, since blocks
+// become final in their order. Everything else repeats what a quorum said,
 // or asks: a node that forgot it learns it again.
 func Split(effects []Effect) (free, bound []Effect) {
 	for i, e := range effects {
@@ -139,7 +140,10 @@ func binding(e Effect, before []Effect) bool {
 			return ok && own.Vote.Kind == e.Certificate.Kind && own.Vote.Proposal == e.Certificate.Proposal
 		})
 	case Finalized:
-		return len(e.Chain) > 1
+		return len(e.Chain) > 1 || slices.ContainsFunc(before, func(b Effect) bool {
+			earlier, ok := b.(Finalized)
+			return ok && len(earlier.Chain) > 1
+		})
 	}
 	return false
 }

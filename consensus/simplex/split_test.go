@@ -1,6 +1,11 @@
 package simplex
 
-import "testing"
+import (
+	"slices"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
 
 // What rests on our own vote waits for the disk with it; what others said goes
 // at once.
@@ -39,6 +44,38 @@ func TestSplit(t *testing.T) {
 		}
 		if got := trace(bound); got != tt.bound {
 			t.Errorf("%s: bound: %q, want %q", tt.rule, got, tt.bound)
+		}
+	}
+}
+
+// TestSplitKeepsFinalityInOrder: blocks become final in the order of the effects, also
+// where the earlier ones wait for the disk and a later one alone would not.
+func TestSplitKeepsFinalityInOrder(t *testing.T) {
+	final := func(views ...chain.View) Effect {
+		var f Finalized
+		for _, v := range views {
+			var c Certificate
+			c.Proposal.Round.View = v
+			f.Chain = append(f.Chain, c)
+		}
+		return f
+	}
+	for _, effects := range [][]Effect{
+		{final(1), final(2), final(3)},
+		{final(1, 2), final(3)},
+		{final(1), final(2, 3), ArmTimer{}, final(4), final(5, 6), final(7)},
+	} {
+		free, bound := Split(effects)
+		var order []chain.View
+		for _, e := range slices.Concat(free, bound) {
+			if f, ok := e.(Finalized); ok {
+				for _, c := range f.Chain {
+					order = append(order, c.Proposal.Round.View)
+				}
+			}
+		}
+		if !slices.IsSorted(order) {
+			t.Errorf("blocks become final in the order %v", order)
 		}
 	}
 }
