@@ -125,6 +125,7 @@ type block struct {
 	// promised are cycles that the target of the transaction at hand has for others.
 	promised  chain.Cycles
 	warm      *actor.Warm // the code that was used so far
+	explain   bool        // somebody reads where a handler failed
 	due       []turn      // timers that fire in this block, in their order
 	saved     []*promise  // buckets that are held back for timers which do not fire yet
 	forTimers chain.Usage // of their lane: what bids used, and the limits of those that were due first

@@ -1,11 +1,14 @@
 package exec_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitle"
 )
 
 // asker calls another actor's handler in the ways in which that can end.
@@ -94,6 +97,55 @@ func TestFailedCallsUseTheBucket(t *testing.T) {
 	}{{"tries", chain.CodeOK}, {"breaks", chain.CodeReverted}, {"nests", chain.CodeOK}} {
 		if got := drawn(tt.handler, tt.code); got < 3*one || got > 4*one {
 			t.Errorf("%s: three calls that fail draw %d cycles, one that does not %d", tt.handler, got, one)
+		}
+	}
+}
+
+// TestNobodyAsksAnException: in a block, what an exception that nobody caught says is not
+// asked, which would run the program's code after its cycles were counted; who estimates
+// reads it.
+func TestNobodyAsksAnException(t *testing.T) {
+	c := messages(t)
+	d := actor.Deployment{Source: []byte(`
+from cowboy_sdk import public, storage, call, CowboyError
+
+class Talkative(Exception):
+    def __str__(self):
+        for i in range(100):
+            storage.get("key")
+        return "at length"
+
+@public
+def go(msg):
+    raise Talkative()
+
+@public
+def ask(msg):
+    try:
+        call(msg.payload, "go")
+    except CowboyError:
+        pass
+    raise Talkative()
+`), Salt: []byte{1}, Manifest: entitle.Manifest("storage.kv")}
+	other := d
+	other.Salt = []byte{2}
+	for _, d := range []*actor.Deployment{&d, &other} {
+		if r := c.block(c.program(alice, nil, actor.AppendPayload(nil, d))).Receipts[0]; r.Code != chain.CodeOK {
+			t.Fatalf("deploy: %+v", r)
+		}
+	}
+	a, b := actor.AddressOf(alice, d.Salt, d.Source), actor.AddressOf(alice, other.Salt, other.Source)
+	for handler, arg := range map[string][]byte{"go": cbor.AppendNull(nil), "ask": cbor.AppendBytes(nil, b[:])} {
+		payload := actor.AppendMessage(nil, handler, arg)
+		tx := c.program(bob, &a, payload).Tx
+		tx.CyclesLimit = 900_000
+		r := c.block(verified(tx, bob)).Receipts[0]
+		if most := chain.Cells(len(payload)); r.Code != chain.CodeReverted || r.CellsUsed > most || r.CyclesUsed > 60_000 {
+			t.Errorf("%s: %s with %d cycles and %d cells, want %d cells", handler, chain.CodeName(r.Code), r.CyclesUsed, r.CellsUsed, most)
+		}
+		e, err := exec.Estimate(c.state, c.inputs(), bob, chain.Tx{To: &a, Payload: payload, CyclesLimit: 900_000})
+		if err != nil || !strings.Contains(e.Detail, "Talkative: at length") {
+			t.Errorf("%s: an estimate says %q, %v", handler, e.Detail, err)
 		}
 	}
 }

@@ -30,6 +30,7 @@ type Estimation struct {
 // transaction that no block takes, or a [*Fault].
 func Estimate(view state.View, in Inputs, sender chain.Address, tx chain.Tx) (Estimation, error) {
 	b := newBlock(view, in)
+	b.explain = true
 	if err := b.readMeter(); err != nil {
 		return Estimation{}, err
 	}

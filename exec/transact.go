@@ -174,7 +174,7 @@ func (b *block) start(tx *chain.VerifiedTx, intrinsic chain.Usage) (*actor.Run, 
 	}
 	limit := limitsLeft(tx, intrinsic)
 	return actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
-		Origin: tx.Sender, ID: tx.Hash, Cycles: limit.Cycles, Cells: limit.Cells, Warm: b.warm,
+		Origin: tx.Sender, ID: tx.Hash, Cycles: limit.Cycles, Cells: limit.Cells, Warm: b.warm, Explain: b.explain,
 	}), nil
 }
 

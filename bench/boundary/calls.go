@@ -146,7 +146,27 @@ func CallCases() (list []Case) {
 			return g.looped(&c, targets)
 		}})
 	}
-	return append(list, wideCases()...)
+	return append(append(list, raising()), wideCases()...)
+}
+
+// raising calls an actor whose exception takes for ever to say what it is: nobody in a
+// block asks.
+func raising() Case {
+	return Case{Name: "call-raises", Group: GroupCall, Setup: func(g *Ground) (func() []*chain.VerifiedTx, error) {
+		at, err := g.Deploy(`from cowboy_sdk import public
+class Endless(Exception):
+    def __str__(self):
+        while True:
+            pass
+@public
+def ping(msg):
+    raise Endless()
+`, "raises", EncodeManifest(All()), nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		return g.looped(&call{name: "call-raises", body: "try:\n    call(t[0], 'ping', None, 400000)\nexcept CowboyError:\n    pass"}, array(raw(at[:])))
+	}}
 }
 
 // wideCases are calls of programs with as many names and constants as a source has room

@@ -162,7 +162,7 @@ func (b *devChain) run(cycles chain.Cycles) *actor.Run {
 		Beacon: chain.Hash{31: b.runs},
 	})
 	return actor.NewRun(block, b.state, b.engine, actor.Start{
-		Origin: devSender, ID: chain.Hash{31: b.runs}, Cycles: cycles, Cells: b.params.MaxTxCells,
+		Origin: devSender, ID: chain.Hash{31: b.runs}, Cycles: cycles, Cells: b.params.MaxTxCells, Explain: true,
 	})
 }
 

@@ -160,7 +160,7 @@ const sourceName = "actor.py"
 func (r *Run) execute(f *frame, p *pvm.Program, cycles chain.Cycles, fn func(*vm.Machine) ([]byte, error)) (v verdict, err error) {
 	session := sdk.NewSession(f, r.block.costs, r.block.limits)
 	err = r.engine.With(session, func(m *vm.Machine) error {
-		f.machine, m.Imports = m, r.block.imports
+		f.machine, m.Imports, m.Brief = m, r.block.imports, !r.start.Explain || f.msg.Depth > 0
 		m.LimitHeap(int64(r.block.Params.Actor.MemoryPerCallBytes))
 		res, err := m.Do(code.Cycles(min(cycles, maxCycles)), func(m *vm.Machine) (vm.Value, error) {
 			m.Charge(code.Cycles(p.Items) * code.Cycles(r.block.Params.API.EntryItemCycles))

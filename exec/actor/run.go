@@ -19,6 +19,7 @@ type Start struct {
 	ReadOnly bool          // whatever would change the state is refused
 	Load     chain.Cycles  // of Cycles, what is there for first uses of code alone: the first handler may use the rest
 	Warm     *Warm         // the code that the block has used; nil: none
+	Explain  bool          // somebody reads where the first handler failed: in no block
 }
 
 // Outcome is what a run did.

@@ -208,7 +208,7 @@ func (b *Bench) Read(ctx context.Context, q Question) (Answer, error) {
 			q.Cycles = in.Params.MaxTxCycles
 		}
 		run := actor.NewRun(in.Actors(), state.NewOverlay(head.State), e, actor.Start{
-			Origin: q.Sender, Cycles: q.Cycles, Cells: in.Params.MaxTxCells, ReadOnly: true,
+			Origin: q.Sender, Cycles: q.Cycles, Cells: in.Params.MaxTxCells, ReadOnly: true, Explain: true,
 		})
 		out.Height = in.Height - 1
 		out.Outcome, err = run.First(actor.Envelope{From: q.Sender, To: q.Actor, Handler: q.Handler, Payload: q.Payload})

@@ -63,6 +63,11 @@ type Machine struct {
 	// for all of the library. What those import themselves is theirs. Looked up, never
 	// iterated.
 	Imports map[string]bool
+
+	// Brief says that of an exception which nobody caught the result names the class alone.
+	// The text of a traceback asks the exception what it says, which runs the program's own
+	// code, and is as long as the chain of exceptions: nobody pays for it.
+	Brief bool
 }
 
 // NewMachine returns a machine ready to run.
@@ -263,6 +268,10 @@ func (m *Machine) guard(cycles code.Cycles, fn func() (Value, error)) (res Resul
 		return res, err
 	}
 	res.Value, res.Raised = unbound, r.Exc
+	if m.Brief {
+		res.Traceback = r.Exc.class.name
+		return res, nil
+	}
 	_, err = m.protect(func() (Value, error) {
 		res.Traceback = m.TracebackText(r.Exc)
 		return None, nil
