@@ -5,12 +5,15 @@ import (
 	"crypto/rand"
 	"flag"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -22,8 +25,9 @@ import (
 )
 
 var (
-	strangersFor    = flag.Duration("strangers-for", 4*time.Second, "how long each side of TestFinalityBesideStrangers is measured, in each round")
-	strangersRounds = flag.Int("strangers-rounds", 1, "rounds of TestFinalityBesideStrangers; make bench-strangers judges seven")
+	strangersFor     = flag.Duration("strangers-for", 4*time.Second, "how long each side of TestFinalityBesideStrangers is measured, in each round")
+	strangersProfile = flag.String("strangers-profile", "", "write what validator 0 does in the first round of TestFinalityBesideStrangers to this file, and beside burners to this name with .burners after it (go tool pprof reads them)")
+	strangersRounds  = flag.Int("strangers-rounds", 1, "rounds of TestFinalityBesideStrangers; make bench-strangers judges seven")
 )
 
 // hostileGuests is how many full nodes ask every validator for all they can; one more
@@ -56,17 +60,24 @@ func TestFinalityBesideStrangers(t *testing.T) {
 		crowd := newGuests(t, s.folder(0))
 		s.waitGuests(t)
 		crowd = append(crowd, stranger(t, "knock", s.folder(0)))
-		began, used := time.Now(), crowd.processorTime(t)
+		s.profile(t, *strangersProfile)
+		began, used, own := time.Now(), crowd.processorTime(t), s.processorTime(t)
 		beside = append(beside, s.medianFinality(t))
-		cores := (crowd.processorTime(t) - used).Seconds() / time.Since(began).Seconds()
+		took := time.Since(began).Seconds()
+		cores, ownCores := (crowd.processorTime(t)-used).Seconds()/took, (s.processorTime(t)-own).Seconds()/took
 		crowd.end()
 		if cores == 0 {
 			t.Fatal("the strangers did nothing")
 		}
 		crowd = newBurners(t, cores)
+		s.profile(t, *strangersProfile+".burners")
+		began, used, own = time.Now(), crowd.processorTime(t), s.processorTime(t)
 		burnt = append(burnt, s.medianFinality(t))
+		took = time.Since(began).Seconds()
+		burnCores, besideBurners := (crowd.processorTime(t)-used).Seconds()/took, (s.processorTime(t)-own).Seconds()/took
 		crowd.end()
-		t.Logf("strangers use %.2f cores; final p50 %.1f ms beside them, %.1f ms beside burners", cores, beside[len(beside)-1], burnt[len(burnt)-1])
+		t.Logf("strangers use %.2f cores and burners %.2f; a validator %.3f beside strangers and %.3f beside burners; final p50 %.1f ms beside strangers, %.1f ms beside burners",
+			cores, burnCores, ownCores/float64(len(s.procs)), besideBurners/float64(len(s.procs)), beside[len(beside)-1], burnt[len(burnt)-1])
 	}
 	ratios := make([]float64, len(beside))
 	for i := range beside {
@@ -82,6 +93,41 @@ func TestFinalityBesideStrangers(t *testing.T) {
 	for _, p := range s.procs {
 		p.stop(t)
 	}
+}
+
+// profile writes what validator 0 does for the time of one measurement, beside it.
+func (s *validatorSet) profile(t *testing.T, file string) {
+	if *strangersProfile == "" {
+		return
+	}
+	go func() {
+		res, err := http.Get(fmt.Sprintf("%s/debug/pprof/profile?seconds=%d", s.procs[0].admin, max(1, int(strangersFor.Seconds())-1)))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer res.Body.Close()
+		raw, err := io.ReadAll(res.Body)
+		if err == nil {
+			err = os.WriteFile(file, raw, 0o644)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+	}()
+}
+
+// processorTime is what the validators have used so far.
+func (s *validatorSet) processorTime(t *testing.T) (sum time.Duration) {
+	t.Helper()
+	for _, p := range s.procs {
+		used, err := processorTime(p.cmd.Process.Pid)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += used
+	}
+	return sum
 }
 
 // medianFinality returns after what time half of the blocks were final, in milliseconds.
@@ -264,15 +310,24 @@ func (deaf) Deliver(int, p2p.Class, []byte) error { return nil }
 
 func (deaf) Transactions(_ int, bodies [][]byte) (int, error) { return len(bodies), nil }
 
-// burn uses a part of a core.
+// burn uses a part of a core, counted in what it got and not in what it waited for.
 func burn(ctx context.Context, part float64) {
-	const slice = 10 * time.Millisecond
-	for ctx.Err() == nil {
-		began := time.Now()
-		for time.Since(began) < time.Duration(part*float64(slice)) {
+	const slice, between = 10 * time.Millisecond, 200 * time.Microsecond
+	for began := time.Now(); ctx.Err() == nil; time.Sleep(slice) {
+		for used() < time.Duration(part*float64(time.Since(began))) && ctx.Err() == nil {
+			for spun := time.Now(); time.Since(spun) < between; {
+			}
 		}
-		time.Sleep(slice - time.Since(began))
 	}
+}
+
+// used is the processor time of this process.
+func used() time.Duration {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		panic(err)
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // processorTime reads what a process has used, as proc(5) has it in the 14th and 15th

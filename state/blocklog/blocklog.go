@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -67,13 +66,14 @@ func (c *Config) Check() error {
 
 // Log is an open block log.
 type Log struct {
-	cfg    Config
-	bytes  atomic.Int64 // of all segments
-	number uint32       // of the segment that takes records; 0 before the first
-	file   vfs.File     // nil while number is 0
-	end    int64        // of the last record
-	buffer []byte
-	failed error
+	cfg     Config
+	reading *segments
+	bytes   atomic.Int64 // of all segments
+	number  uint32       // of the segment that takes records; 0 before the first
+	file    vfs.File     // nil while number is 0
+	end     int64        // of the last record
+	buffer  []byte
+	failed  error
 }
 
 // Open opens the log in cfg.Dir, or makes an empty one. last is the place of the
@@ -82,11 +82,17 @@ func Open(cfg Config, height uint64, last Place) (*Log, error) {
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	l := &Log{cfg: cfg}
+	l := newLog(cfg)
 	if err := l.open(height, last); err != nil {
 		return nil, errors.Join(fmt.Errorf("open block log: %w", err), l.Close())
 	}
 	return l, nil
+}
+
+func newLog(cfg Config) *Log {
+	l := &Log{cfg: cfg}
+	l.reading = newSegments(cfg.FS, l.path)
+	return l
 }
 
 func (l *Log) open(height uint64, last Place) error {
@@ -277,6 +283,7 @@ func (l *Log) Bytes() int64 { return l.bytes.Load() }
 
 // Close closes the log. Reads that are under way go on.
 func (l *Log) Close() error {
+	l.reading.close()
 	if l.file == nil {
 		return nil
 	}
@@ -290,13 +297,13 @@ func (l *Log) Close() error {
 
 // Read returns all parts of the record at a place.
 func (l *Log) Read(height uint64, p Place) (parts [][]byte, err error) {
-	file, err := l.segment(height, p)
+	at, err := l.segment(height, p)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() { err = errors.Join(err, l.reading.give(at)) }()
 	record := make([]byte, headBytes+int(p.Length))
-	if err := l.readAt(file, record, height, p, 0); err != nil {
+	if err := l.readAt(at, record, height, p, 0); err != nil {
 		return nil, err
 	}
 	if reason := checkHead(record, height, p); reason != "" {
@@ -317,24 +324,24 @@ func (l *Log) ReadPart(height uint64, p Place, i uint32) (part []byte, err error
 	if i >= p.Parts {
 		return nil, l.damaged(height, p, fmt.Sprintf("no part %d in %d", i, p.Parts))
 	}
-	file, err := l.segment(height, p)
+	at, err := l.segment(height, p)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() { err = errors.Join(err, l.reading.give(at)) }()
 	// The entry of the part and the one before it, which says where it begins.
 	var entries [2 * entryBytes]byte
-	at, pair := uint32(0), entries[entryBytes:]
+	first, pair := uint32(0), entries[entryBytes:]
 	if i > 0 {
-		at, pair = i-1, entries[:]
+		first, pair = i-1, entries[:]
 	}
-	if err := l.readAt(file, pair, height, p, headBytes+int64(at)*entryBytes); err != nil {
+	if err := l.readAt(at, pair, height, p, headBytes+int64(first)*entryBytes); err != nil {
 		return nil, err
 	}
 	start, end, sum, ok := boundsOf(entries[:], p)
 	if ok {
 		part = make([]byte, end-start)
-		err = l.readAt(file, part, height, p, int64(start))
+		err = l.readAt(at, part, height, p, int64(start))
 	}
 	if err == nil && (!ok || partSum(p.Salt, height, i, part) != sum) {
 		err = l.damaged(height, p, fmt.Sprintf("part %d has a wrong checksum", i))
@@ -351,13 +358,13 @@ func (l *Log) ReadFirst(height uint64, p Place, n uint32, bytesMax int) (parts [
 	if n == 0 || n > p.Parts {
 		return nil, false, l.damaged(height, p, fmt.Sprintf("no %d parts in %d", n, p.Parts))
 	}
-	file, err := l.segment(height, p)
+	at, err := l.segment(height, p)
 	if err != nil {
 		return nil, false, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() { err = errors.Join(err, l.reading.give(at)) }()
 	entries := make([]byte, entryBytes*int(n))
-	if err := l.readAt(file, entries, height, p, headBytes); err != nil {
+	if err := l.readAt(at, entries, height, p, headBytes); err != nil {
 		return nil, false, err
 	}
 	first, end, _, ok := entryOf(entries, 0, p)
@@ -371,7 +378,7 @@ func (l *Log) ReadFirst(height uint64, p Place, n uint32, bytesMax int) (parts [
 		return nil, false, nil
 	}
 	all := make([]byte, end-first)
-	if err := l.readAt(file, all, height, p, int64(first)); err != nil {
+	if err := l.readAt(at, all, height, p, int64(first)); err != nil {
 		return nil, false, err
 	}
 	for i := range n {
@@ -385,31 +392,16 @@ func (l *Log) ReadFirst(height uint64, p Place, n uint32, bytesMax int) (parts [
 	return parts, true, nil
 }
 
-// segment opens the file of a record, which must hold all of it.
-func (l *Log) segment(height uint64, p Place) (vfs.File, error) {
-	file, err := l.cfg.FS.Open(l.path(p.Segment))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, l.damaged(height, p, "the file is missing")
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read block %d: %w", height, err)
-	}
-	info, err := file.Stat()
-	if err == nil && info.Size() < p.end() {
-		err = l.damaged(height, p, fmt.Sprintf("the file ends at byte %d", info.Size()))
-	}
-	if err != nil {
-		return nil, errors.Join(err, file.Close())
-	}
-	return file, nil
-}
-
 // readAt reads at a distance from the beginning of the record.
-func (l *Log) readAt(file vfs.File, b []byte, height uint64, p Place, distance int64) error {
+func (l *Log) readAt(at *segment, b []byte, height uint64, p Place, distance int64) error {
 	if len(b) == 0 {
 		return nil // at the end of the file, that would be an error
 	}
-	if _, err := file.ReadAt(b, int64(p.Offset)+distance); err != nil {
+	_, err := at.file.ReadAt(b, int64(p.Offset)+distance)
+	switch {
+	case errors.Is(err, io.EOF):
+		return l.damaged(height, p, "the file was cut while it was open")
+	case err != nil:
 		return fmt.Errorf("read block %d from %s: %w", height, name(p.Segment), err)
 	}
 	return nil

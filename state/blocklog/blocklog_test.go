@@ -344,7 +344,7 @@ func FuzzRead(f *testing.F) {
 		if place, err = DecodePlace(AppendPlace(nil, place)); err != nil {
 			return
 		}
-		l := &Log{cfg: Config{FS: fs, Dir: "d"}}
+		l := newLog(Config{FS: fs, Dir: "d"})
 		got, err := l.Read(5, place)
 		if err == nil && !bytes.Equal(appendRecord(nil, 5, place, got), b[headerBytes:place.end()]) {
 			t.Fatalf("read %q from %x", got, b)

@@ -34,5 +34,8 @@
 // Everything that is read is checked; what does not fit is a [DamageError] and
 // is never returned. A missing segment is noticed by Open.
 //
+// Up to segmentsOpenMax segments stay open for readers, so that a file which is
+// damaged, cut or removed meanwhile is read as its open file has it.
+//
 // One goroutine at a time may call Append and Close; any number may read.
 package blocklog
