@@ -119,7 +119,7 @@ func (j *Journal) load() error {
 	}
 	j.written, j.records = end, n
 	if end == size {
-		return nil
+		return j.settle()
 	}
 	lost, err := r.goodAfter(end, n)
 	if err != nil {
@@ -132,7 +132,17 @@ func (j *Journal) load() error {
 	if err := j.file.Truncate(end); err != nil {
 		return err
 	}
-	return j.file.Sync()
+	return j.settle()
+}
+
+// settle makes durable what was found. A process that was killed leaves bytes, and
+// perhaps the journal's name, that only the system's cache has: who replays them takes
+// them for durable, and says again what a power cut would then make it forget.
+func (j *Journal) settle() error {
+	if err := j.file.Sync(); err != nil {
+		return err
+	}
+	return j.dir.Sync()
 }
 
 // Repaired returns how many bytes of a torn write Open cut off.

@@ -97,6 +97,25 @@ func (d *Disk) Kill() *Disk {
 	return d
 }
 
+// Clone returns a disk of its own that is as this one is after the death of its
+// process: what is not durable is there, and not durable yet.
+func (d *Disk) Clone() *Disk {
+	after := New()
+	copies := map[*inode]*inode{}
+	copied := func(names map[string]*inode) map[string]*inode {
+		out := map[string]*inode{}
+		for name, node := range names {
+			if copies[node] == nil {
+				copies[node] = &inode{data: bytes.Clone(node.data), durable: bytes.Clone(node.durable)}
+			}
+			out[name] = copies[node]
+		}
+		return out
+	}
+	after.names, after.durable = copied(d.names), copied(d.durable)
+	return after
+}
+
 // Cut returns the disk after a power cut. Of what was not synced, every name and
 // every sector is kept with a probability of keep percent. A sector that is not
 // kept is the old one; one behind the old end may also be zeros.
