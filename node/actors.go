@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/node/trial"
@@ -20,7 +21,7 @@ import (
 // newTrials makes the bench on which readers' calls run.
 func newTrials(s *source) (*trial.Bench, error) {
 	cfg := trial.DefaultConfig()
-	cfg.Engine = ledger.NewEngine
+	cfg.Engine = func() (*pvm.Engine, error) { return ledger.EngineOn(s.node.host.Shared.Runtime) }
 	cfg.AtHead = func(ctx context.Context, try func(trial.Head) error) error {
 		return s.atHead(ctx, func(head *ledger.Executed) error {
 			return try(trial.Head{State: head.State, Inputs: s.node.ledger.NextInputs(head)})

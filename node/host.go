@@ -8,6 +8,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/state/journal"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -26,6 +29,15 @@ type Host struct {
 	// Between stands between consensus and the rest of the node: it sees, and may
 	// alter, what passes either way.
 	Between func(engine.Application, engine.Network) (engine.Application, engine.Network)
+	Shared  Shared
+}
+
+// Shared is what many nodes in one process may have together, because it follows from
+// the chain alone. Each field that is nil is made by the node for itself.
+type Shared struct {
+	Proposers *ledger.Proposers
+	Runtime   *vm.Runtime
+	Checks    func(*simplex.Threshold) simplex.Verifier // see engine.Config
 }
 
 // OpenOn is [Open] on a machine that is given.

@@ -162,9 +162,12 @@ func (n *Node) sayUnbuilt() error {
 
 // build makes the owners of topology.go.
 func (n *Node) build() error {
-	proposers, err := ledger.NewProposers(n.genesis)
-	if err != nil {
-		return err
+	var err error
+	proposers := n.host.Shared.Proposers
+	if proposers == nil {
+		if proposers, err = ledger.NewProposers(n.genesis); err != nil {
+			return err
+		}
 	}
 	// The ledger asks lanes and sigverify, which admit against its head: they
 	// are built in that order, on the store's head.
@@ -198,7 +201,7 @@ func (n *Node) build() error {
 		Committed: n.buildStates(), Defect: writeDefects(n.cfg.DataDir, n.log),
 		Genesis: n.genesis, Store: n.store, Pool: n.lanes, Signatures: n.sigverify,
 		Proposers: proposers, Shards: n.shards, PeerKey: chain.PeerKey(n.keys.Peer.PublicKey()), OrderKey: n.keys.Own, Log: n.log,
-		Exec: n.cfg.Exec, BuildPercent: n.cfg.BuildPercent, UnfinalBytes: n.cfg.Budgets.unfinal(), Now: n.host.Now,
+		Exec: n.cfg.Exec, BuildPercent: n.cfg.BuildPercent, UnfinalBytes: n.cfg.Budgets.unfinal(), Now: n.host.Now, Runtime: n.host.Shared.Runtime,
 	})
 	if err != nil {
 		return err
@@ -234,6 +237,7 @@ func (n *Node) buildEngine() error {
 	cfg.LeaderTimeout, cfg.CertificationTimeout, cfg.TimeoutMax = wait.LeaderTimeout, wait.CertificationTimeout, n.cfg.Timeouts.Max
 	n.cfg.Budgets.into(&cfg)
 	cfg.Set, cfg.Self, cfg.Share, cfg.Peer, cfg.Weights = n.set, self, n.keys.Share.Key, n.keys.Peer, rand.Reader
+	cfg.Checks = n.host.Shared.Checks
 	cfg.Archive, cfg.Evidence = n.ledger, n.evidence.take
 	if n.shards != nil {
 		cfg.Shards = &engine.Sharding{Code: n.shards, Format: shards.ChainBlocks{}, Glance: n.ledger.Glance}

@@ -24,6 +24,9 @@ type Config struct {
 	Share   *bls.SecretKey      // our threshold share; nil: follow, do not vote
 	Peer    *ed25519.PrivateKey // the key of our identity, which signs each vote too; needed with Share
 	Weights io.Reader           // unpredictable, for batch verification: crypto/rand.Reader
+	// Checks makes what verifies votes and certificates of this node's own scheme: a
+	// simulation of many nodes verifies once what all of them hear. Nil: the scheme.
+	Checks func(*simplex.Threshold) simplex.Verifier
 	// Guard keeps this key from contradicting itself when the journal is lost.
 	// Nil: the journal alone does.
 	Guard Guard

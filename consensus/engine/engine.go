@@ -34,6 +34,7 @@ type Engine struct {
 	net     Network
 	journal Journal
 	scheme  *simplex.Threshold
+	checks  simplex.Verifier
 	guard   Guard
 	inbox   inbox
 	replies chan reply
@@ -103,8 +104,11 @@ func New(cfg Config, app Application, net Network, journal Journal) (*Engine, er
 		return nil, err
 	}
 	e := &Engine{
-		cfg: cfg, app: app, net: net, journal: journal, scheme: scheme, guard: cfg.Guard,
+		cfg: cfg, app: app, net: net, journal: journal, scheme: scheme, checks: scheme, guard: cfg.Guard,
 		replies: make(chan reply), links: make(chan beacon.Participant, cfg.Set.Len()),
+	}
+	if cfg.Checks != nil {
+		e.checks = cfg.Checks(scheme)
 	}
 	if e.guard == nil {
 		e.guard = new(memory)

@@ -193,7 +193,7 @@ func (e *Engine) admit() {
 		certificates[i] = arrivals[i].certificate
 	}
 	start := time.Now()
-	refused := e.scheme.BadCertificates(certificates)
+	refused := e.checks.BadCertificates(certificates)
 	e.Stats.Stages[StageAdmit].add(time.Since(start))
 	for i, a := range arrivals {
 		if slices.Contains(refused, i) {
@@ -245,9 +245,9 @@ func (e *Engine) assemble(q simplex.Quorum) (simplex.Certificate, []int, error) 
 	var individuals []int
 	var beside sync.WaitGroup
 	if len(unsure) > 0 {
-		beside.Go(func() { individuals = e.scheme.BadIndividuals(unsure) })
+		beside.Go(func() { individuals = e.checks.BadIndividuals(unsure) })
 	}
-	c, bad, err := simplex.Assemble(e.scheme, q, func() []int { beside.Wait(); return individuals })
+	c, bad, err := simplex.Assemble(e.checks, q, func() []int { beside.Wait(); return individuals })
 	e.Stats.Stages[StageQuorum].add(time.Since(start))
 	e.Stats.VotesVerified.Add(uint64(len(unsure)))
 	return c, bad, err

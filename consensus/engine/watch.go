@@ -255,7 +255,7 @@ func (e *Engine) recognise(v simplex.Vote) bool {
 	if v.Signer != e.cfg.Self || mark.Said(v.Kind, v.Proposal) {
 		return v.Signer == e.cfg.Self
 	}
-	if len(e.scheme.BadIndividuals([]simplex.Vote{v})) > 0 {
+	if len(e.checks.BadIndividuals([]simplex.Vote{v})) > 0 {
 		return false
 	}
 	view := v.Proposal.Round.View

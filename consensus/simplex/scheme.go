@@ -222,6 +222,26 @@ func (t *Threshold) Recover(votes []Vote) (Certificate, error) {
 	return c, nil
 }
 
+// Guess returns the certificate that q makes if all its votes are good. Nothing is
+// verified: it is worth as much as an equal one that was.
+func (t *Threshold) Guess(q Quorum) (Certificate, bool) {
+	if len(q.Votes) < t.set.Quorum() {
+		return Certificate{}, false
+	}
+	votes := q.Votes[:t.set.Quorum()]
+	c := Certificate{Kind: votes[0].Kind, Proposal: votes[0].Proposal}
+	var ok bool
+	if c.Signature, ok = t.recoverer.Guess(t.partials(votes, func(v *Vote) bls.Signature { return v.Signature })); !ok {
+		return Certificate{}, false
+	}
+	if q.Seed != nil {
+		c.Seed = *q.Seed
+		return c, true
+	}
+	c.Seed, ok = t.recoverer.Guess(t.partials(votes, func(v *Vote) bls.Signature { return v.Seed }))
+	return c, ok
+}
+
 func (t *Threshold) partials(votes []Vote, of func(*Vote) bls.Signature) []bls.Partial {
 	out := make([]bls.Partial, len(votes))
 	for i := range votes {

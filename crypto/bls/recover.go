@@ -229,6 +229,26 @@ func (r *Recoverer) Recover(partials []Partial) (Signature, error) {
 	return l.recover(sorted)
 }
 
+// Guess is [Recoverer.Recover] the short way and without a check: a signature that is
+// the group's if all partial ones are good. The caller holds it against one that was
+// verified. It reports false where nothing can be combined.
+func (r *Recoverer) Guess(partials []Partial) (Signature, bool) {
+	if len(partials) < r.threshold {
+		return Signature{}, false
+	}
+	sorted := slices.Clone(partials[:r.threshold])
+	slices.SortFunc(sorted, func(a, b Partial) int { return cmp.Compare(a.Index, b.Index) })
+	l, err := r.set(indicesOf(sorted))
+	if err != nil {
+		return Signature{}, false
+	}
+	sum, err := l.sum(sorted)
+	if err != nil {
+		return Signature{}, false
+	}
+	return Signature(sum.Compress()), true
+}
+
 // CheckedPartial is a partial signature that [VerifyVotes] passed.
 type CheckedPartial struct {
 	Index uint32

@@ -374,6 +374,17 @@ func TestRecoverVerified(t *testing.T) {
 				if want, err := Recover(threshold, quorums[i].Partials); err != nil || got[i] != want {
 					t.Errorf("signature %d is not the one of Recover (%v)", i, err)
 				}
+				if guess, ok := r.Guess(quorums[i].Partials); !ok || guess != got[i] {
+					t.Errorf("signature %d is not the one that was guessed", i)
+				}
+			}
+			for _, q := range quorums {
+				if guess, ok := r.Guess(q.Partials); ok && !tt.good && polynomial.Group().VerifyMessage(q.Message, guess) {
+					good, err := Recover(threshold, q.Partials)
+					if err != nil || good != guess {
+						t.Error("a guess verifies that is not the signature of its partials")
+					}
+				}
 			}
 		})
 	}

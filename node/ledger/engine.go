@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
 // programCacheBytes of compiled programs are kept from block to block: some ten
@@ -20,8 +21,11 @@ const trialCacheBytes = 32 << 20
 
 // NewEngine returns an engine for programs, with a hash key of its own
 // (resolution 11.39). It serves one goroutine.
-func NewEngine() (*pvm.Engine, error) {
-	list, err := newEngines(1, trialCacheBytes)
+func NewEngine() (*pvm.Engine, error) { return EngineOn(nil) }
+
+// EngineOn is [NewEngine] on a runtime that others have too; nil for one of its own.
+func EngineOn(rt *vm.Runtime) (*pvm.Engine, error) {
+	list, err := newEngines(rt, 1, trialCacheBytes)
 	if err != nil {
 		return nil, err
 	}
@@ -30,14 +34,12 @@ func NewEngine() (*pvm.Engine, error) {
 
 // newEngines returns engines for as many goroutines. They share their runtime and
 // what was compiled.
-func newEngines(n, cacheBytes int) ([]*pvm.Engine, error) {
-	var key [16]byte
-	if _, err := rand.Read(key[:]); err != nil {
-		return nil, fmt.Errorf("hash key: %w", err)
-	}
-	rt, err := pvm.NewRuntime([2]uint64{binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:])})
-	if err != nil {
-		return nil, err
+func newEngines(rt *vm.Runtime, n, cacheBytes int) ([]*pvm.Engine, error) {
+	if rt == nil {
+		var err error
+		if rt, err = NewRuntime(); err != nil {
+			return nil, err
+		}
 	}
 	programs := &sharedPrograms{lru: pvm.NewLRU(cacheBytes)}
 	list := make([]*pvm.Engine, n)
@@ -45,6 +47,16 @@ func newEngines(n, cacheBytes int) ([]*pvm.Engine, error) {
 		list[i] = pvm.NewEngine(rt, programs, pvm.DefaultLimits())
 	}
 	return list, nil
+}
+
+// NewRuntime returns the runtime of the protocol with a random hash key, on which no
+// result depends (resolution 11.39).
+func NewRuntime() (*vm.Runtime, error) {
+	var key [16]byte
+	if _, err := rand.Read(key[:]); err != nil {
+		return nil, fmt.Errorf("hash key: %w", err)
+	}
+	return pvm.NewRuntime([2]uint64{binary.LittleEndian.Uint64(key[:8]), binary.LittleEndian.Uint64(key[8:])})
 }
 
 // sharedPrograms is a cache for several engines.
@@ -71,15 +83,16 @@ func (s *sharedPrograms) Put(p *pvm.Program) {
 	s.lru.Put(p)
 }
 
-// newExecutor returns an executor with engines of its own.
-func newExecutor(cfg parallel.Config) (*parallel.Executor, error) {
+// newExecutor returns an executor with engines of its own, on a runtime that is given
+// or, where that is nil, its own.
+func newExecutor(cfg parallel.Config, rt *vm.Runtime) (*parallel.Executor, error) {
 	if cfg.Workers == 0 {
 		cfg = parallel.Config{Mode: parallel.Sequential, Workers: 1}
 	}
 	if err := cfg.Check(); err != nil {
 		return nil, err
 	}
-	engines, err := newEngines(cfg.Workers, programCacheBytes)
+	engines, err := newEngines(rt, cfg.Workers, programCacheBytes)
 	if err != nil {
 		return nil, err
 	}

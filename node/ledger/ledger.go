@@ -38,6 +38,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -72,6 +73,7 @@ type Config struct {
 	PeerKey    chain.PeerKey   // this validator
 	OrderKey   *bls.SecretKey  // this validator's own BLS key: signs the order (resolution 11.15)
 	Exec       parallel.Config // how blocks are executed; without workers: one transaction after the other
+	Runtime    *vm.Runtime     // of programs; nil: one of its own, with a hash key of its own
 	Now        func() time.Time
 
 	// BuildPercent is the part of the block time in which a proposal takes
@@ -211,7 +213,7 @@ func New(cfg Config) (*Ledger, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load head: %w", err)
 	}
-	executor, err := newExecutor(cfg.Exec)
+	executor, err := newExecutor(cfg.Exec, cfg.Runtime)
 	if err != nil {
 		return nil, fmt.Errorf("execution: %w", err)
 	}

@@ -46,8 +46,16 @@ func (d *disk) cut(keep int) *disk {
 	store := d.store.CrashClone(vfs.CrashCloneCfg{UnsyncedDataPercent: keep, RNG: rng})
 	return &disk{
 		machine: d.machine, trace: d.trace, rng: d.rng, slow: d.slow, store: store,
-		votes: tails(d.votes, keep, d.rng), guard: d.guard.Cut(keep, d.rng),
+		votes: tails(d.votes, keep, d.rng), guard: places(d.guard, keep, d.rng),
 	}
+}
+
+// places cuts a disk of files that are written in place.
+func places(d *disktest.Disk, keep int, rng *rand.Rand) *disktest.Disk {
+	if keep == 100 {
+		return d.Clone()
+	}
+	return d.Cut(keep, rng)
 }
 
 // clone is the disk as an image of the running machine has it.
@@ -60,10 +68,10 @@ func (d *disk) clone() *disk {
 }
 
 // tails cuts a disk of files that only grow. Everything kept is the death of the
-// process, which adds no zeros.
+// process: what it did not sync is there, and is not durable yet.
 func tails(d *disktest.Disk, keep int, rng *rand.Rand) *disktest.Disk {
 	if keep == 100 {
-		return d.Cut(100, rng)
+		return d.Clone()
 	}
 	return d.CutTails(keep, rng)
 }

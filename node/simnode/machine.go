@@ -87,6 +87,7 @@ func (m *machine) start() error {
 // host is the machine as a node sees it.
 func (m *machine) host(l *life) node.Host {
 	return node.Host{
+		Shared: m.run.shared(m.place),
 		Store: func(o *store.Options) {
 			o.FS, o.CacheBytes, o.MemTableBytes, o.Workers = l.disk.store, 2<<20, 512<<10, 1
 		},

@@ -12,7 +12,9 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
 )
 
 // Report is what a run came to.
@@ -43,8 +45,13 @@ type run struct {
 	rng      *rand.Rand
 	report   *Report
 	pact     *pact
-	banned   map[int]bool // machines that an honest one banned
-	spoke    map[int]bool // machines that were on for a while
+
+	memo      *memo
+	proposers *ledger.Proposers
+	runtimes  []*vm.Runtime
+
+	banned map[int]bool // machines that an honest one banned
+	spoke  map[int]bool // machines that were on for a while
 	// Of runs with several lives of one key.
 	convictions, stopped int
 }
@@ -95,6 +102,9 @@ func (r *run) deal(dir string) error {
 		return err
 	}
 	r.genesis = g
+	if err := r.share(g); err != nil {
+		return err
+	}
 	var addresses []string
 	for i := range n {
 		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", 5001+10*i))
