@@ -87,6 +87,7 @@ func render() string {
 		u := cost(s, &costs)
 		fmt.Fprintf(&b, "| %d | %s | %s | %s | %d | %d | %s | %s | %s |\n", s.Opcode, s.Name, arguments(s), s.Lane, u.Cycles, u.Cells, s.Sender, runs(s), s.Note)
 	}
+	b.WriteString(pricesText())
 	b.WriteString("\n## Codes of failed transactions\n\nA receipt holds the number, never a text (resolution 11.47).\n\n| code | name | meaning |\n|---|---|---|\n")
 	for code := range uint16(1000) {
 		if name := chain.CodeName(code); name != "unknown" {
