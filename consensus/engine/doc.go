@@ -66,11 +66,19 @@
 //
 // # Catching up
 //
-// What the machine lacks is asked of one peer, and of the next one when the
-// answer does not come in time or does not help. A validator that was away asks
-// for the oldest blocks it lacks, and peers answer from their [Archive], in
-// bounded pieces. Full nodes are answered at the same rate and otherwise not
-// listened to.
+// What the machine lacks is asked of the peer that answered fastest lately, in bytes a
+// second, and of two side by side while too few are known for one of them to be honest.
+// Who takes twice as long as the best would is late: another is asked beside it for what
+// is still missing, and an answer that brings nothing new sends us on at once. A
+// validator that was away asks for the oldest blocks it lacks, and peers answer from
+// their [Archive], in bounded pieces, each asked for when the one before it has come.
+//
+// Blocks that came and were not executed, in number and in bytes, bound what is asked
+// for: a range then waits until half of them are done. A block whose parent is executed
+// does not, for the others may be waiting for it. Nothing the machine asked for is
+// forgotten meanwhile, since it asks for each once a view.
+//
+// Full nodes are answered at the same rate and otherwise not listened to.
 //
 // # Crash and restart
 //

@@ -20,6 +20,7 @@ type wan struct {
 	perByte time.Duration
 	drip    *drip // nil: all are honest
 
+	sent int // bytes of blocks that went to the last validator
 	mu   sync.Mutex
 	free map[[2]beacon.Participant]time.Time // when a line has sent what was put on it
 }
@@ -52,6 +53,9 @@ func (p wanPort) Send(to beacon.Participant, msg []byte) {
 		return
 	}
 	now := time.Now()
+	if int(to) == len(n.engines)-1 && msg[0] == tagBackfill {
+		n.sent += len(msg)
+	}
 	line := [2]beacon.Participant{p.self, to}
 	at := n.free[line]
 	if at.Before(now) {
@@ -114,12 +118,19 @@ func (d *drip) hold(from, to beacon.Participant, msg []byte) (time.Duration, boo
 	return 985*time.Millisecond - since, d.sent[from] > 1
 }
 
-// recover runs n validators of which the last was away for the history, and returns
-// how long it takes until it has it all.
+// recoverFrom runs n validators of which the last was away for the history, and
+// returns how long it takes until it has it all.
 func recoverFrom(t *testing.T, n, blocks int, history *history, set *beacon.ValidatorSet, voices committeeKeys, d *drip) (took time.Duration) {
 	t.Helper()
+	network := &wan{latency: 50 * time.Millisecond, perByte: time.Microsecond, drip: d}
+	return recoverOver(t, network, n, blocks, history, set, voices)
+}
+
+// recoverOver is recoverFrom over given lines.
+func recoverOver(t *testing.T, network *wan, n, blocks int, history *history, set *beacon.ValidatorSet, voices committeeKeys) (took time.Duration) {
+	t.Helper()
+	network.free = map[[2]beacon.Participant]time.Time{}
 	synctest.Test(t, func(t *testing.T) {
-		network := &wan{latency: 50 * time.Millisecond, perByte: time.Microsecond, drip: d, free: map[[2]beacon.Participant]time.Time{}}
 		apps := make([]*chainApp, n)
 		for i := range apps {
 			apps[i] = newChainApp(t, voices.genesis.Hash())
@@ -178,6 +189,46 @@ func TestDrip(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestCatchUpAtTheSpeedOfTheLink: among honest peers each range of blocks comes when
+// the one before it has, with nothing between but the way there and back: a validator
+// that was away has what one line carries, however long the line is.
+func TestCatchUpAtTheSpeedOfTheLink(t *testing.T) {
+	const blocks = 600
+	set, shares, g := committee(t, 4)
+	history := newHistory(t, set, shares, g.Hash(), blocks)
+	for _, line := range []struct {
+		name             string
+		latency, perByte time.Duration
+	}{
+		{"5 ms, 1 MB/s", 5 * time.Millisecond, time.Microsecond},
+		{"50 ms, 1 MB/s", 50 * time.Millisecond, time.Microsecond},
+		{"50 ms, 10 MB/s", 50 * time.Millisecond, 100 * time.Nanosecond},
+		{"150 ms, 1 MB/s", 150 * time.Millisecond, time.Microsecond},
+		{"50 ms, 128 KB/s", 50 * time.Millisecond, 8 * time.Microsecond},
+	} {
+		t.Run(line.name, func(t *testing.T) {
+			network := &wan{latency: line.latency, perByte: line.perByte}
+			start := time.Second // after which a block tells how far the others are
+			took := recoverOver(t, network, 4, blocks, history, set, committeeKeys{shares, g}) - start
+			answers := (blocks + answerBlocks - 1) / answerBlocks
+			carried := time.Duration(history.size()) * line.perByte
+			bound := time.Duration(answers)*2*line.latency + carried
+			t.Logf("%.0f blocks a second, of %.0f that the line allows; %d KB came, of %d KB", blocks/took.Seconds(), blocks/bound.Seconds(), network.sent>>10, history.size()>>10)
+			if limit := bound + bound/4 + 4*line.latency; took > limit {
+				t.Errorf("%v, want at most %v", took, limit)
+			}
+		})
+	}
+}
+
+// size returns the bytes of the messages that bring the whole history.
+func (h *history) size() (n int) {
+	for _, f := range h.final {
+		n += 1 + len(f.Own) + len(h.bytes[f.Digest])
+	}
+	return n
 }
 
 type committeeKeys struct {

@@ -62,6 +62,7 @@ type Engine struct {
 	events   []simplex.Event   // to be stepped in this turn
 	polls    []poll            // to be counted in this turn
 	arrivals []arrival         // certificates to be verified in this turn
+	ends     []end             // of answers, to be looked at when the machine has what came before
 	fits     []arrival         // blocks to be held against their digests
 	fitting  int               // bytes of these that are being hashed
 	outgoing []simplex.Effect  // to be carried out after the sync
@@ -190,10 +191,11 @@ func (e *Engine) turn(ctx context.Context) error {
 
 // carryOut goes on until nothing is left to do. Nothing leaves after a fault.
 func (e *Engine) carryOut(ctx context.Context) error {
-	for e.fault == nil && (e.busy() || len(e.outgoing) > 0 || e.reads.due() || len(e.fits) > 0 || len(e.sharding.rebuilds) > 0 || e.sharding.checks.due() || len(e.drafting.waiting) > 0) {
+	for e.fault == nil && (e.busy() || len(e.outgoing) > 0 || len(e.ends) > 0 || e.reads.due() || len(e.fits) > 0 || len(e.sharding.rebuilds) > 0 || e.sharding.checks.due() || len(e.drafting.waiting) > 0) {
 		if err := e.settle(); err != nil {
 			return err
 		}
+		e.concludeAnswers()
 		free, bound := simplex.Split(e.outgoing)
 		e.outgoing = nil
 		for _, effect := range free {

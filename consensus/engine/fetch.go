@@ -24,12 +24,12 @@ const (
 // longer than a good one would is left to go on, and another is asked beside it
 // ([fetches.overdue]).
 type want struct {
-	view, below chain.View    // as in [simplex.Fetch]
-	asks        []ask         // under way, or late
-	tried       []bool        // by participant
-	since       time.Time     // when it began to be wanted
-	later       bool          // nobody is asked before a fetch timeout has passed
-	next        simplex.Fetch // to be asked for when the answer is complete; zero: nothing
+	view, below chain.View      // as in [simplex.Fetch]
+	asks        []ask           // under way, or late
+	tried       []bool          // by participant
+	since       time.Time       // when it began to be wanted
+	later       bool            // nobody is asked before a fetch timeout has passed
+	next        []simplex.Fetch // to be asked for when the answer is complete, if it did not bring them
 }
 
 // fetches is what is being asked for.
@@ -50,9 +50,11 @@ func (e *Engine) tickFetches() { e.fetches.timer.Reset(e.cfg.FetchTimeout / tick
 // fetchFor carries out what the machine asked for, unless it has come in the
 // same turn.
 func (e *Engine) fetchFor(x simplex.Fetch) {
-	if e.backlog() >= backlogMax {
+	switch {
+	case e.has(x.View, x.Below) && x.Below > 0:
+	case e.full(x):
 		e.park(x)
-	} else {
+	default:
 		e.fetchNow(x)
 	}
 }
@@ -62,8 +64,17 @@ func (e *Engine) fetchNow(x simplex.Fetch) {
 	case x.Below == 0:
 		e.fetch(x.View, 0)
 	case !e.has(x.View, x.Below):
-		e.fetch(e.machine.MissingFrom(x.Below), x.Below)
+		e.fetch(e.missingFrom(x.Below), x.Below)
 	}
+}
+
+// missingFrom returns from which view on we ask for what leads to the unknown block of
+// view p: the blocks that came need not reach as far as the certificates that came.
+func (e *Engine) missingFrom(p chain.View) chain.View {
+	return e.machine.LackingFrom(p, func(at simplex.Proposal) bool {
+		b := e.blocks.find(at.Round.View, at.Payload)
+		return b != nil && (b.bytes != nil || b.fitting || b.rebuilding || b.verdict != unknown)
+	})
 }
 
 // backlog counts the blocks that came faster than the application took them. In
@@ -74,17 +85,35 @@ func (e *Engine) backlog() int {
 	return max(len(e.undelivered)+n, full)
 }
 
-// park puts off what was asked for until the backlog is gone.
+// full reports whether x has to wait for the backlog. The block of a view by itself
+// waits only for what is executed and not durable: the backlog may be there because
+// all of it stands behind that very block.
+func (e *Engine) full(x simplex.Fetch) bool {
+	if x.Below == 0 {
+		return len(e.undelivered) >= backlogMax
+	}
+	return e.backlog() >= backlogMax
+}
+
+// park puts off what was asked for until the backlog is gone. Where there is too much,
+// the oldest stays: the machine asks for the views of the present again by itself.
 func (e *Engine) park(x simplex.Fetch) {
 	f := &e.fetches
-	if slices.Contains(f.parked, x) || len(f.parked) == wantsMax {
-		return // the machine repeats what still matters
+	same := func(y simplex.Fetch) bool { return y == x || y.Below == x.Below && x.Below > 0 }
+	if slices.ContainsFunc(f.parked, same) {
+		return // what is missing below is looked up when its turn comes
 	}
 	f.parked = append(f.parked, x)
+	if len(f.parked) > wantsMax {
+		newest := slices.MaxFunc(f.parked, byView)
+		f.parked = slices.DeleteFunc(f.parked, func(y simplex.Fetch) bool { return y == newest })
+	}
 	if len(f.wants) == 0 {
 		e.tickFetches()
 	}
 }
+
+func byView(a, b simplex.Fetch) int { return cmp.Compare(a.View, b.View) }
 
 // unpark asks for the oldest of what was put off, when half of the backlog is gone
 // and nobody is asked for anything: the answer may go on to the rest. When time
@@ -96,7 +125,7 @@ func (e *Engine) unpark(late bool) {
 		if e.backlog() > backlogMax/2 && (!late || len(e.undelivered) >= backlogMax) {
 			return
 		}
-		x := slices.MinFunc(f.parked, func(a, b simplex.Fetch) int { return cmp.Compare(a.View, b.View) })
+		x := slices.MinFunc(f.parked, byView)
 		f.parked = slices.DeleteFunc(f.parked, func(y simplex.Fetch) bool { return y == x })
 		if !e.has(x.View, x.Below) {
 			e.fetchNow(x)
@@ -129,15 +158,14 @@ func (w *want) tries() (n int) {
 }
 
 // fetch asks a peer for view v and later ones, unless one is asked already, or
-// one is just answering for the views before: the answer may go on to v.
+// one is just answering for the views before: the answer may go on to v. A range
+// waits for the one before it in any case: what names its end may have come from a
+// peer that we gave up, one block at a time.
 func (e *Engine) fetch(v, below chain.View) {
 	for i := range e.fetches.wants {
 		w := &e.fetches.wants[i]
-		if w.view == v {
-			return
-		}
-		if w.answering() && w.view < v {
-			w.next = simplex.Fetch{View: v, Below: below}
+		if w.view == v || w.view < v && (w.answering() || below > 0 && w.below > 0 && w.running() > 0) {
+			w.then(simplex.Fetch{View: v, Below: below})
 			return
 		}
 	}
@@ -148,6 +176,19 @@ func (e *Engine) fetch(v, below chain.View) {
 	} else {
 		e.fetches.wants = e.fetches.wants[:len(e.fetches.wants)-1]
 	}
+}
+
+// then has x looked at when the answer to w is complete. None of several takes the
+// place of another: a block that is executable next and the range behind it are
+// asked for at the same time, and the machine asks for either only once a view.
+func (w *want) then(x simplex.Fetch) {
+	if x == (simplex.Fetch{View: w.view, Below: w.below}) {
+		return
+	}
+	w.next = slices.DeleteFunc(w.next, func(y simplex.Fetch) bool { return y == x || y.Below == x.Below && x.Below > 0 })
+	w.next = append(w.next, x)
+	slices.SortFunc(w.next, byView)
+	w.next = w.next[:min(len(w.next), wantsMax)]
 }
 
 // want adds a want, in place of the oldest one if there are too many.
@@ -228,8 +269,23 @@ func (f *fetches) refused(from beacon.Participant) {
 	}
 }
 
-// answeredBy ends a want whose answer is complete. If nothing in it was news,
-// the next peer is asked at once.
+// end is the end of a peer's answer to the request for a view.
+type end struct {
+	from beacon.Participant
+	view chain.View
+}
+
+// concludeAnswers looks at the answers that are complete, after the machine has taken
+// in what they brought: only then is it known what is still missing.
+func (e *Engine) concludeAnswers() {
+	for _, x := range e.ends {
+		e.answeredBy(x.from, x.view)
+	}
+	e.ends = nil
+}
+
+// answeredBy ends a want whose answer is complete. If it was of no help, the
+// next peer is asked at once.
 func (e *Engine) answeredBy(from beacon.Participant, v chain.View) {
 	f := &e.fetches
 	is := func(a ask) bool { return a.peer == from && a.view == v }
@@ -246,18 +302,28 @@ func (e *Engine) answeredBy(from beacon.Participant, v chain.View) {
 		a := w.asks[j]
 		f.rates.note(&a, true)
 		w.asks = slices.Delete(w.asks, j, j+1)
-		if a.blocks == 0 && !e.has(w.view, w.below) {
-			if w.running() > 0 || w.tries() < e.cfg.Set.Len()-1 && e.ask(w) {
-				return
-			}
+		if e.stuck(w) && (w.running() > 0 || w.tries() < e.cfg.Set.Len()-1 && e.ask(w)) {
+			return
 		}
 		next := w.next
 		f.forget(i)
-		if next.View > 0 {
-			e.fetchFor(next)
-		}
+		e.fetchAll(next)
 		e.unpark(false)
 		return
+	}
+}
+
+// stuck reports whether w is no further than when it was asked for.
+func (e *Engine) stuck(w *want) bool {
+	return !e.has(w.view, w.below) && (w.below == 0 || e.missingFrom(w.below) <= w.view)
+}
+
+// fetchAll asks for what followed an answer and is not here yet.
+func (e *Engine) fetchAll(next []simplex.Fetch) {
+	for _, x := range next {
+		if !e.has(x.View, x.Below) {
+			e.fetchFor(x)
+		}
 	}
 }
 
@@ -269,24 +335,14 @@ func (e *Engine) fetchAgain() {
 	var follow []simplex.Fetch
 	for i := 0; i < len(f.wants); {
 		w := &f.wants[i]
-		if e.has(w.view, w.below) {
-			if w.next.View > 0 {
-				follow = append(follow, w.next)
-			}
-			f.forget(i)
+		if !e.over(w) && (!e.expire(w) || !e.over(w) && e.askOther(w)) {
+			i++
 			continue
 		}
-		if e.expire(w) && !e.askOther(w) {
-			f.forget(i)
-			continue
-		}
-		i++
+		follow = append(follow, w.next...)
+		f.forget(i)
 	}
-	for _, x := range follow {
-		if !e.has(x.View, x.Below) {
-			e.fetchFor(x)
-		}
-	}
+	e.fetchAll(follow)
 	if late := time.Since(f.unpark) >= e.cfg.FetchTimeout; late {
 		f.unpark = time.Now()
 		e.unpark(true)
@@ -295,6 +351,9 @@ func (e *Engine) fetchAgain() {
 		e.tickFetches()
 	}
 }
+
+// over reports whether w is here and no answer to it runs on to what follows.
+func (e *Engine) over(w *want) bool { return e.has(w.view, w.below) && !w.answering() }
 
 // expire gives up the requests of w that are overdue. It reports whether nobody is
 // left that might answer in time.
@@ -315,13 +374,11 @@ func (e *Engine) expire(w *want) bool {
 // askOther asks somebody else for what is left of w, and reports whether w is still
 // wanted by that.
 func (e *Engine) askOther(w *want) bool {
-	if w.next.View > 0 {
-		w.view, w.below, w.next = w.next.View, w.next.Below, simplex.Fetch{}
-	} else if w.below > 0 {
-		w.view = e.machine.MissingFrom(w.below)
+	if w.below > 0 {
+		w.view = e.missingFrom(w.below)
 	}
-	if !w.later && e.backlog() >= backlogMax {
-		e.park(simplex.Fetch{View: w.view, Below: w.below})
+	if x := (simplex.Fetch{View: w.view, Below: w.below}); !w.later && e.full(x) {
+		e.park(x)
 		return false
 	}
 	return e.ask(w)

@@ -52,8 +52,7 @@ func (e *Engine) receive(d delivery) {
 	case request:
 		e.answer(d.from, m.round)
 	case answered:
-		e.admit() // what came before it is the answer
-		e.answeredBy(d.from, m.round.View)
+		e.ends = append(e.ends, end{d.from, m.round.View}) // what came before it is the answer
 	case inquiry:
 		e.answerAsk(d.from, m)
 	case answer:

@@ -105,6 +105,23 @@ func (m *Machine) MissingFrom(p chain.View) chain.View {
 	return v
 }
 
+// LackingFrom is [Machine.MissingFrom] for a driver that may lack the newest of the
+// blocks that certificates name, as the end of an answer does whose last certificate
+// came without its block: it begins with the first of these. here reports whether the
+// driver has a block, or what will become one. Only the newest count: a notarized
+// block that nobody keeps any more must not be asked for again with each answer.
+func (m *Machine) LackingFrom(p chain.View, here func(Proposal) bool) chain.View {
+	v := m.MissingFrom(p)
+	for i, _ := slices.BinarySearch(m.named, p); i > 0; i-- {
+		s := m.views[m.named[i-1]]
+		if s.loaded || s.certify == rejected || here(*s.block()) {
+			break
+		}
+		v = m.named[i-1]
+	}
+	return v
+}
+
 // certified takes in the verdict on a notarized block.
 func (m *Machine) certified(e Certified) {
 	s := m.views[e.View]
