@@ -259,3 +259,73 @@ def getGasBid(msg):
 		t.Errorf("%d firings, %d of them with the least; want %d, all but the first use of the code", len(block.Receipts), least, crowd)
 	}
 }
+
+// TestFirstUseIsCountedWhole: a timer whose first use of a code is counted in its lane
+// stands in for another of the same code as far as it goes. For another's code no more
+// than actor_limits.load_cycles is put aside, for its own an actor has all of it.
+func TestFirstUseIsCountedWhole(t *testing.T) {
+	const self = `
+from cowboy_sdk import actor, public, schedule_timer_ex
+
+@actor
+class Self:
+    @public
+    def go(self, msg):
+        schedule_timer_ex(msg.payload, "tick", None, cycles_limit=20_000)
+
+    @public
+    def of(self, msg):
+        for to in msg.payload[1]:
+            schedule_timer_ex(msg.payload[0], "tick", None, target=to, cycles_limit=20_000)
+
+    @public
+    def tick(self, msg):
+        pass
+`
+	const codes = 6
+	w := newWorkshop(t, nil)
+	target := uint64(w.height) + 3*codes + 4
+	var list []byte
+	var all []chain.Address
+	for n := range byte(codes + 1) { // codes of a length of which others put less aside
+		source := self + "#" + strings.Repeat("x", 60_000+int(n))
+		d := actor.Deployment{Source: []byte(source), Salt: []byte{n}, Manifest: entitle.Manifest("econ.hold_balance", "timer.schedule")}
+		tx := w.program(bob, nil, actor.AppendPayload(nil, &d)).Tx
+		tx.CyclesLimit, tx.CellsLimit, tx.Signature = 2_000_000, 200_000, nil
+		if r := w.block(verified(tx, bob)).Receipts[0]; r.Code != chain.CodeOK {
+			t.Fatalf("deploy: %+v", r)
+		}
+		a := actor.AddressOf(bob, d.Salt, d.Source)
+		w.give(a, 80*chain.WeiPerCBY)
+		all = append(all, a)
+		if n > 0 {
+			list = cbor.AppendBytes(list, a[:])
+		}
+	}
+	// The first has a timer for each of the others, who have one each of their own.
+	arg := append(cbor.AppendArray(cbor.AppendUint(cbor.AppendArray(nil, 2), target), codes), list...)
+	if r := w.block(w.program(bob, &all[0], actor.AppendMessage(nil, "of", arg))).Receipts[0]; r.Code != chain.CodeOK {
+		t.Fatalf("of: %+v", r)
+	}
+	for _, a := range all[1:] {
+		if r := w.block(w.program(bob, &a, actor.AppendMessage(nil, "go", cbor.AppendUint(nil, target)))).Receipts[0]; r.Code != chain.CodeOK {
+			t.Fatalf("go: %+v", r)
+		}
+	}
+	for uint64(w.height) < target-1 {
+		w.block()
+	}
+	lane, fired := fees.LaneTarget(&w.g.Params, chain.LaneTimer).Cycles, 0
+	for range 4 { // each within its lane: withinCaps
+		r := w.block()
+		t.Logf("%d firings, %d cycles of %d", len(r.Receipts), r.Used[chain.LaneTimer].Cycles, lane)
+		for i := range r.Receipts {
+			if r.Receipts[i].Code == chain.CodeOK {
+				fired++
+			}
+		}
+	}
+	if fired < codes {
+		t.Errorf("%d of %d fired", fired, codes)
+	}
+}

@@ -114,9 +114,9 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	if err != nil {
 		return err
 	}
-	room := w.whole() // one of those that fire the same code loads it
-	if slices.ContainsFunc(b.due, func(d turn) bool { return d.load > 0 && d.code == w.code }) {
-		room.Cycles = w.limits.Cycles
+	room := w.whole()
+	if !again { // those that fired have loaded what they use
+		room.Cycles -= min(w.load, b.putAside(w.code))
 	}
 	if room.Cycles > left.Cycles || room.Cells > left.Cells {
 		return nil
@@ -154,6 +154,18 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	left.Cycles -= room.Cycles
 	left.Cells -= room.Cells
 	return nil
+}
+
+// putAside is the most that a timer which is to fire was counted with for the first use
+// of a code: one of those that fire the same code loads it. Others may put less aside for
+// it than its own actor, who then is counted with the rest.
+func (b *block) putAside(code chain.Hash) (most chain.Cycles) {
+	for i := range b.due {
+		if b.due[i].code == code {
+			most = max(most, b.due[i].load)
+		}
+	}
+	return most
 }
 
 // wants returns what a firing of a due timer is counted with, within its lane.
