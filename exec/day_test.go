@@ -210,7 +210,7 @@ func (d *day) run(txs []*chain.VerifiedTx) {
 func (d *day) apply(in exec.Inputs, txs []*chain.VerifiedTx) (exec.Result, []*chain.VerifiedTx) {
 	d.t.Helper()
 	for range 50 {
-		r, err := exec.Apply(d.ground, in, txs)
+		r, err := apply(d.ground, in, txs)
 		var bad *exec.InvalidTx
 		switch {
 		case err == nil:

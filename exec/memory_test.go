@@ -74,9 +74,9 @@ func (c *testChain) inputs() exec.Inputs {
 // try executes a block without keeping it.
 func (c *testChain) try(txs ...*chain.VerifiedTx) (exec.Result, error) {
 	if c.broken != (chain.Address{}) {
-		return exec.Apply(statetest.Broken{View: c.state, At: c.broken}, c.inputs(), txs)
+		return apply(statetest.Broken{View: c.state, At: c.broken}, c.inputs(), txs)
 	}
-	return exec.Apply(c.state, c.inputs(), txs)
+	return apply(c.state, c.inputs(), txs)
 }
 
 // block executes a block that must be valid, holds it to conservation of

@@ -133,7 +133,7 @@ func (c *testChain) twice(other *pvm.Engine, txs []*chain.VerifiedTx) *exec.Resu
 	}
 	in := c.inputs()
 	in.Engine = other
-	again, err := exec.Apply(c.state, in, txs)
+	again, err := apply(c.state, in, txs)
 	r := c.block(txs...)
 	c.included = len(txs)
 	if err != nil || !reflect.DeepEqual(again.Receipts, r.Receipts) || again.Used != r.Used || again.Burned != r.Burned {

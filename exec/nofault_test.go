@@ -137,8 +137,8 @@ func (w *wild) block(txs ...*chain.VerifiedTx) {
 	w.t.Helper()
 	txs = w.numbered(txs)
 	before := w.ground.Money()
-	res, err := exec.Apply(w.ground, w.inputs(), txs)
-	for ; err != nil; res, err = exec.Apply(w.ground, w.inputs(), txs) {
+	res, err := apply(w.ground, w.inputs(), txs)
+	for ; err != nil; res, err = apply(w.ground, w.inputs(), txs) {
 		var invalid *exec.InvalidTx
 		if !errors.As(err, &invalid) {
 			w.t.Fatalf("seed %d, block %d: %v", w.seed, w.height+1, err)

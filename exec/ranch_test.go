@@ -114,7 +114,7 @@ func newRanch(t *testing.T, change func(*chain.Params)) *ranch {
 func (r *ranch) next(txs ...*chain.VerifiedTx) exec.Result {
 	r.t.Helper()
 	before := r.ground.Money()
-	res, err := exec.Apply(r.ground, r.inputs(), txs)
+	res, err := apply(r.ground, r.inputs(), txs)
 	if err == nil {
 		err = r.ground.Write(res.Delta)
 	}

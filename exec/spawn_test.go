@@ -421,7 +421,7 @@ func outcome(t *testing.T, c *testChain, in exec.Inputs, tx *chain.VerifiedTx, l
 	copied := *tx.Tx
 	copied.CyclesLimit = limit
 	v := verified(&copied, tx.Sender)
-	r, err := exec.Apply(c.state, in, []*chain.VerifiedTx{v})
+	r, err := apply(c.state, in, []*chain.VerifiedTx{v})
 	var fault *exec.Fault
 	if errors.As(err, &fault) || err != nil {
 		t.Errorf("limit %d: %v", limit, err)

@@ -74,7 +74,7 @@ func (f *frame) fund(it *mailbox.Item) error {
 	if left := chain.Cycles(f.machine.CyclesLeft()); it.Cycles > left || it.Load > left-it.Cycles {
 		return &Trap{chain.CodeCyclesExhausted, "cycles left do not cover what the message reserves"}
 	}
-	f.machine.Charge(code.Cycles(it.Cycles + it.Load))
+	f.machine.ChargeReserved(code.Cycles(it.Cycles + it.Load))
 	f.run.later += it.Cycles + it.Load
 	return nil
 }

@@ -68,7 +68,7 @@ func (f *frame) reserve(e *Envelope) (err error) {
 	if e.Cycles > left || e.Load > left-e.Cycles {
 		return &Trap{chain.CodeCyclesExhausted, "cycles left do not cover what the message reserves"}
 	}
-	f.machine.Charge(code.Cycles(e.Cycles + e.Load))
+	f.machine.ChargeReserved(code.Cycles(e.Cycles + e.Load))
 	return nil
 }
 
@@ -96,7 +96,7 @@ func (f *frame) Call(m host.Message) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.machine.Charge(code.Cycles(v.used))
+	f.machine.ChargeCalled(code.Cycles(v.used))
 	if v.code == chain.CodeOK {
 		return v.output, nil
 	}

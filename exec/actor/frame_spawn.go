@@ -41,7 +41,7 @@ func (f *frame) Spawn(s host.Spawn) (chain.Address, error) {
 	if err != nil {
 		return addr, err
 	}
-	f.machine.Charge(code.Cycles(v.used))
+	f.machine.ChargeCalled(code.Cycles(v.used))
 	switch v.code {
 	case chain.CodeOK:
 		return addr, nil

@@ -17,7 +17,7 @@ func (f *frame) tokens(do func(c *TokenCall) error) error {
 		left: chain.Cycles(f.machine.CyclesLeft()),
 	}
 	err := do(c)
-	f.machine.Charge(code.Cycles(c.used))
+	f.machine.ChargeCalled(code.Cycles(c.used))
 	return err
 }
 

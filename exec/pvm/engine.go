@@ -41,7 +41,19 @@ type Engine struct {
 	cache Cache
 	lim   Limits
 	idle  []*vm.Machine
+	watch Watcher // nil: nobody
 }
+
+// Watcher is told of every call on a machine: when it begins, and when it has ended,
+// before the machine is taken back, where its cycles went. Calls nest. It holds what is
+// charged to what was done, in tests.
+type Watcher interface {
+	Begin()
+	End(vm.Bill)
+}
+
+// Watch has w told of the calls to come.
+func (e *Engine) Watch(w Watcher) { e.watch = w }
 
 // NewEngine returns an engine that looks for programs in cache first.
 func NewEngine(rt *vm.Runtime, cache Cache, lim Limits) *Engine {
@@ -99,7 +111,13 @@ func (e *Engine) Run(p *Program, cycles code.Cycles, host any) (vm.Result, error
 func (e *Engine) With(host any, fn func(*vm.Machine) error) error {
 	m := e.take()
 	m.Host = host
+	if e.watch != nil {
+		e.watch.Begin()
+	}
 	err := fn(m)
+	if e.watch != nil {
+		e.watch.End(m.Bill())
+	}
 	m.Reset()
 	m.Host = nil
 	e.idle = append(e.idle, m)

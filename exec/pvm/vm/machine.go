@@ -41,6 +41,7 @@ type Machine struct {
 	worn    bool               // what is kept is to be loaded anew
 	loading *loading           // while that is being done
 
+	bill     Bill     // of the call
 	profile  *Profile // nil: nobody asked
 	quotient big.Int  // room for those that nobody asks for
 
@@ -143,6 +144,35 @@ func (m *Machine) ChargeCount(n int64, price code.Cycles) {
 		m.chargeStash(-1)
 	}
 	m.Charge(n * price)
+}
+
+// ChargeCalled is Charge for what handlers that the program called have used elsewhere.
+func (m *Machine) ChargeCalled(n code.Cycles) {
+	m.Charge(n)
+	m.bill.Called += n
+}
+
+// ChargeReserved is Charge for what messages may use that the program has sent.
+func (m *Machine) ChargeReserved(n code.Cycles) {
+	m.Charge(n)
+	m.bill.Reserved += n
+}
+
+// Bill says where the cycles of a call went. What is neither Called nor Reserved is the
+// machine's own work; Spent beyond Told is work that nobody was told of.
+type Bill struct {
+	Given    code.Cycles // when the call began
+	Spent    code.Cycles // of these, until now
+	Told     code.Cycles // of these, by the result of the call
+	Called   code.Cycles // of these, by handlers called
+	Reserved code.Cycles // of these, for messages sent
+}
+
+// Bill returns that of the last call since Reset.
+func (m *Machine) Bill() Bill {
+	b := m.bill
+	b.Spent = b.Given - m.CyclesLeft()
+	return b
 }
 
 // CyclesLeft returns what can still be charged.
@@ -255,6 +285,7 @@ func (m *Machine) Do(cycles code.Cycles, fn func(m *Machine) (Value, error)) (Re
 // guard is the one place where an Abort stops.
 func (m *Machine) guard(cycles code.Cycles, fn func() (Value, error)) (res Result, err error) {
 	m.cycles, m.heap.stash, m.heap.due = cycles, 0, false
+	m.bill = Bill{Given: cycles}
 	if m.profile != nil {
 		m.profile.begin(m)
 	}
@@ -263,6 +294,7 @@ func (m *Machine) guard(cycles code.Cycles, fn func() (Value, error)) (res Resul
 		m.profile.count(m)
 	}
 	res = Result{Value: v, Output: m.output, Cycles: cycles - m.CyclesLeft(), HeapPeak: m.HeapPeak()}
+	m.bill.Told = res.Cycles
 	r, raised := err.(*Raised)
 	if !raised {
 		return res, err
