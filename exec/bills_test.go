@@ -19,17 +19,17 @@ import (
 
 var errUnbilled = errors.New("cycles that nobody was billed for")
 
-// meterMaid watches the machines of an engine.
-type meterMaid struct {
+// witness watches the machines of an engine.
+type witness struct {
 	open  []chain.Cycles // calls under way: what those that they called have done themselves
 	done  chain.Cycles   // by calls that nobody had called, and by those that they called
 	calls int
 	err   error // first
 }
 
-func (w *meterMaid) Begin() { w.open = append(w.open, 0) }
+func (w *witness) Begin() { w.open = append(w.open, 0) }
 
-func (w *meterMaid) End(b vm.Bill) {
+func (w *witness) End(b vm.Bill) {
 	w.calls++
 	last := len(w.open) - 1
 	below := w.open[last]
@@ -51,14 +51,14 @@ func (w *meterMaid) End(b vm.Bill) {
 	}
 }
 
-func (w *meterMaid) fail(format string, args ...any) {
+func (w *witness) fail(format string, args ...any) {
 	if w.err == nil {
 		w.err = fmt.Errorf("%w: "+format, append([]any{errUnbilled}, args...)...)
 	}
 }
 
 // took returns what was done since it was last asked.
-func (w *meterMaid) took() chain.Cycles {
+func (w *witness) took() chain.Cycles {
 	n := w.done
 	w.done = 0
 	return n
@@ -73,7 +73,7 @@ func apply(view state.View, in exec.Inputs, txs []*chain.VerifiedTx) (exec.Resul
 		}
 		return r, err
 	}
-	w := &meterMaid{}
+	w := &witness{}
 	in.Engine.Watch(w)
 	defer in.Engine.Watch(nil)
 	s, err := exec.Begin(view, in, len(txs))
@@ -98,7 +98,7 @@ func apply(view state.View, in exec.Inputs, txs []*chain.VerifiedTx) (exec.Resul
 // receipts holds what ran to the receipts: each transaction to its own, beside what is
 // intrinsic to it; messages that waited and firings to theirs together, agents to the
 // rest of the lane of timers.
-func (w *meterMaid) receipts(in *exec.Inputs, txs []*chain.VerifiedTx, r *exec.Result, agents chain.Cycles, each []chain.Cycles) error {
+func (w *witness) receipts(in *exec.Inputs, txs []*chain.VerifiedTx, r *exec.Result, agents chain.Cycles, each []chain.Cycles) error {
 	for i, did := range each {
 		ins, err := txs[i].Tx.Classify()
 		if err != nil {
