@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
@@ -20,8 +21,14 @@ const (
 	// accuseAgain is after how many blocks a conviction that did not come is asked
 	// for once more.
 	accuseAgain = 20
-	// accusationsMax is how often that is done for one offence.
+	// accusationsMax is how often that is done for ever more, each time at twice the
+	// price. What the chain has not taken by then it may take later: the account was
+	// empty, or every leader left the proof out. It is asked for at the same price as
+	// the last time, after pauses that double.
 	accusationsMax = 5
+	// accusePauseMax is the longest of them, in blocks: some hours. A proof that is never
+	// taken costs the fees of an instruction that is refused so often, and no more.
+	accusePauseMax = 10_240
 	// accuseTurn is how many blocks each validator leaves to the one before it, so
 	// that not all pay for one conviction.
 	accuseTurn = 3
@@ -44,16 +51,27 @@ type accuser struct {
 	changed  func() <-chan struct{} // closed with the next final block
 	log      *slog.Logger
 
-	cases map[attest.Offence]*accusation
-	quiet bool // it was said that there is no key, or there need not be one
+	cases   map[attest.Offence]*accusation
+	quiet   bool         // it was said that there is no key, or there need not be one
+	overdue atomic.Int64 // cases that the chain did not take accusationsMax times
 }
 
 // accusation is what became of one proof so far. It does not outlive the
 // process: the state tells what is settled.
 type accusation struct {
 	due     chain.Height // when it is to be sent, or sent again
+	until   chain.Height // others wait till then: it is under way
 	sent    int
-	settled bool // convicted, or given up
+	settled bool // convicted
+}
+
+// again returns after how many blocks a proof that was sent so often is due again.
+func (c *accusation) again() chain.Height {
+	pause := chain.Height(accuseAgain)
+	for range c.sent - accusationsMax {
+		pause = min(2*pause, accusePauseMax)
+	}
+	return pause
 }
 
 // newAccuser returns the accuser of a node whose parts are built.
@@ -136,19 +154,20 @@ func (a *accuser) look(ctx context.Context) error {
 			}
 			c.settled = true
 			a.close(o)
-		case c.settled: // given up
 		case o.Round.View > round: // the chain convicts for what has been
 		case a.key == nil:
 			a.sayNoKey(o)
-		case height < c.due && c.sent > 0:
+		case height < c.until:
 			return nil // under way
 		case height < c.due:
-		case c.sent == accusationsMax:
-			c.settled = true
-			a.log.Error("evidence is given up: the chain did not take it", "validator", o.Accused, "view", o.Round.View, "attempts", c.sent)
 		default:
+			if c.sent == accusationsMax {
+				a.log.Error("the chain does not take evidence: it stays open and is sent again after pauses that grow; has the validator's account money for fees?",
+					"validator", o.Accused, "view", o.Round.View, "attempts", c.sent)
+			}
 			c.sent++
-			c.due = height + accuseAgain
+			c.until, c.due = height+accuseAgain, height+c.again()
+			a.count()
 			if err := a.accuse(ctx, view, e, c.sent); err != nil {
 				if ctx.Err() != nil {
 					return ctx.Err()
@@ -161,11 +180,23 @@ func (a *accuser) look(ctx context.Context) error {
 	return nil
 }
 
+// count says how many cases wait longer than they should.
+func (a *accuser) count() {
+	n := int64(0)
+	for _, c := range a.cases {
+		if c.sent > accusationsMax && !c.settled {
+			n++
+		}
+	}
+	a.overdue.Store(n)
+}
+
 // forget drops what was known of proofs that are no longer there.
 func (a *accuser) forget(proofs []attest.Evidence) {
 	maps.DeleteFunc(a.cases, func(o attest.Offence, _ *accusation) bool {
 		return !slices.ContainsFunc(proofs, func(e attest.Evidence) bool { return e.Offence() == o })
 	})
+	a.count()
 }
 
 func (a *accuser) sayNoKey(o attest.Offence) {
@@ -188,7 +219,7 @@ func (a *accuser) accuse(ctx context.Context, view state.View, e attest.Evidence
 	if err != nil {
 		return fmt.Errorf("nonce of %s: %w", self, err)
 	}
-	body := a.transaction(e, nonce, chain.Wei(1)<<(attempt+1))
+	body := a.transaction(e, nonce, chain.Wei(1)<<(min(attempt, accusationsMax)+1))
 	if err := a.submit(ctx, body); err != nil {
 		return err
 	}

@@ -1,9 +1,11 @@
 package node
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -23,6 +25,7 @@ type quietChain struct {
 	round   chain.View // of the newest final block
 	closed  []attest.Offence
 	sent    []*chain.Tx
+	when    []int // in blocks since the start
 	refuse  error
 	log     strings.Builder
 }
@@ -44,7 +47,7 @@ func newQuietChain(t *testing.T, proofs ...attest.Evidence) *quietChain {
 			if err != nil {
 				t.Fatal(err)
 			}
-			b.sent = append(b.sent, tx)
+			b.sent, b.when = append(b.sent, tx), append(b.when, int(b.height-100))
 			return b.refuse
 		},
 		log: slog.New(slog.NewTextHandler(&b.log, nil)), cases: map[attest.Offence]*accusation{},
@@ -128,24 +131,48 @@ func TestAccuserSubmitsOnce(t *testing.T) {
 	}
 }
 
-// TestAccuserGivesUp: a chain that does not take it is asked a bounded number of
-// times, each time for more, in the place of the transaction that waits.
-func TestAccuserGivesUp(t *testing.T) {
+// TestAccuserGoesOn: a chain that does not take a proof is asked for more each time, in
+// the place of the transaction that waits, and from the fifth time on at the same price
+// after pauses that grow up to a bound. Other proofs wait no longer for that one.
+func TestAccuserGoesOn(t *testing.T) {
 	for _, refusal := range []error{nil, errors.New("pool is full")} {
 		b := newQuietChain(t, proofOf(t, 5))
 		b.refuse = refusal
-		b.passes(t, 20*accuseAgain)
-		if len(b.sent) != accusationsMax {
-			t.Errorf("refusal %v: %d transactions, want %d", refusal, len(b.sent), accusationsMax)
+		b.passes(t, 30_000)
+		at := []int{2, 22, 42, 62, 82, 102, 142, 222, 382, 702, 1342, 2622, 5182, 10_302, 20_542} // then each 10,240
+		if !slices.Equal(b.when, at) {
+			t.Errorf("refusal %v: sent at blocks %d, want %d", refusal, b.when, at)
 		}
 		for i, tx := range b.sent[1:] {
-			if tx.Nonce != 0 || tx.MaxFeePerCycle != 2*b.sent[i].MaxFeePerCycle {
-				t.Errorf("refusal %v: attempt %d has nonce %d and pays %d", refusal, i+2, tx.Nonce, tx.MaxFeePerCycle)
+			times := min(2*b.sent[i].MaxFeePerCycle, 64*3)
+			if tx.Nonce != 0 || tx.MaxFeePerCycle != times {
+				t.Errorf("refusal %v: attempt %d has nonce %d and pays %d, want %d", refusal, i+2, tx.Nonce, tx.MaxFeePerCycle, times)
 			}
 		}
-		if n := strings.Count(b.log.String(), "given up"); n != 1 {
-			t.Errorf("refusal %v: given up %d times", refusal, n)
+		if n := strings.Count(b.log.String(), "does not take evidence"); n != 1 || b.overdue.Load() != 1 {
+			t.Errorf("refusal %v: said %d times, %d cases overdue", refusal, n, b.overdue.Load())
 		}
+		b.refuse = nil
+		b.convicts(proofOf(t, 5).Offence())
+		b.passes(t, 2)
+		if len(b.closed) == 0 || b.overdue.Load() != 0 {
+			t.Errorf("refusal %v: closed %d, overdue %d after the conviction", refusal, len(b.closed), b.overdue.Load())
+		}
+	}
+}
+
+// TestOverdueProofHoldsUpNone: while the first proof waits to be sent again, the second
+// is sent and convicted.
+func TestOverdueProofHoldsUpNone(t *testing.T) {
+	b := newQuietChain(t, proofOf(t, 5), proofOf(t, 6))
+	b.passes(t, 2+6*accuseAgain+1)
+	about := b.sent[len(b.sent)-1]
+	r := cbor.NewReader(about.Payload)
+	_, _ = r.Array(3)
+	_, _ = r.Uint()
+	first, _ := r.Bytes(chain.MaxTxBytes)
+	if want, _ := proofOf(t, 6).Words(); !bytes.Equal(first, want) {
+		t.Error("the last transaction is not about the second proof")
 	}
 }
 

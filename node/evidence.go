@@ -301,6 +301,8 @@ func (n *Node) evidenceMetrics(counter counterFunc, gauge gaugeFunc) {
 	s := &n.evidence.Stats
 	gauge("evidence_open", "Proofs that a validator contradicted itself, which the state has no conviction for yet: at most one for each validator.",
 		func() float64 { return float64(len(n.evidence.All())) })
+	gauge("evidence_overdue", "Of them, those that the chain did not take five times: they are sent again after pauses that grow up to 10,240 blocks.",
+		func() float64 { return float64(n.accuser.overdue.Load()) })
 	counter("evidence_dropped_queue_total", "Proofs dropped because too many waited for the disk.", s.Queue.Load)
 	counter("evidence_dropped_open_total", "Proofs dropped because another against the same validator is open.", s.CaseOpen.Load)
 	counter("evidence_closed_total", "Proofs that left because the state has the conviction.", s.Closed.Load)
