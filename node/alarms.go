@@ -29,9 +29,11 @@ const (
 	alarmEvidence    alarm = "evidence"    // proofs of contradictions are not kept
 	alarmBlocks      alarm = "blocks"      // stored blocks are damaged
 	alarmCheckpoints alarm = "checkpoints" // no states are offered to nodes that join
+	alarmNetwork     alarm = "network"     // the UDP socket cannot be read
+	alarmParts       alarm = "parts"       // of parts.go, some failed and are started again
 )
 
-var allAlarms = []alarm{alarmClock, alarmEvidence, alarmBlocks, alarmCheckpoints}
+var allAlarms = []alarm{alarmClock, alarmEvidence, alarmBlocks, alarmCheckpoints, alarmNetwork, alarmParts}
 
 func newAlarms(log *slog.Logger) *alarms {
 	return &alarms{log: log, on: map[alarm]string{}, raised: map[alarm]uint64{}}

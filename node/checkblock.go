@@ -187,8 +187,8 @@ func judgeOn(ctx context.Context, d *blockdoc.Document, replay *ledger.Replay, s
 	if err != nil {
 		return BlockVerdict{}, err
 	}
-	running := newGroup(ctx)
-	running.start("ledger", l.Run)
+	running := newGroup(ctx, nil)
+	running.start(partLedger, l.Run)
 	p, digest := &d.Place, d.Block.Header.Digest()
 	err = l.Judge(running.ctx, engine.VerifyRequest{
 		Round: beacon.Round{Epoch: p.Epoch, View: p.View},

@@ -141,10 +141,10 @@ func SyncState(ctx context.Context, cfg Config, genesis *chain.Genesis, unusedKe
 
 // runClient runs the mesh for as long as the client works.
 func runClient(ctx context.Context, transport *p2p.Transport, client *statesync.Client) error {
-	g := newGroup(ctx)
-	g.start("mesh", func(ctx context.Context) error { return transport.Run(ctx, joiner{client}) })
+	g := newGroup(ctx, nil)
+	g.start(partMesh, func(ctx context.Context) error { return transport.Run(ctx, joiner{client}) })
 	var done error
-	g.start("state sync", func(ctx context.Context) error { done = client.Run(ctx); return done })
+	g.start(partStateSync, func(ctx context.Context) error { done = client.Run(ctx); return done })
 	if err := g.wait(); err != nil {
 		return err
 	}

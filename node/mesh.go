@@ -72,6 +72,7 @@ func newTransport(n *Node) (*p2p.Transport, error) {
 		cfg.Addresses[p.Key] = p.Address
 	}
 	cfg.BookFile = filepath.Join(n.cfg.DataDir, addressesFile)
+	cfg.SocketFailed = n.socketFailed
 	cfg.Linked = func(peer int) {
 		if n.engine != nil { // none is made where a state is fetched only
 			n.engine.Linked(beacon.Participant(peer))
@@ -82,6 +83,15 @@ func newTransport(n *Node) (*p2p.Transport, error) {
 		return nil, fmt.Errorf("mesh: %w", err)
 	}
 	return transport, nil
+}
+
+// socketFailed raises and clears the alarm of the UDP socket.
+func (n *Node) socketFailed(err error) {
+	if err == nil {
+		n.alarms.clear(alarmNetwork)
+		return
+	}
+	n.alarms.raise(alarmNetwork, fmt.Sprintf("the UDP socket cannot be read (%v): nothing comes from other validators; it is tried again, and after %v the node stops, so that it can be started again", err, p2p.DefaultConfig(1).SocketPatience))
 }
 
 func (m *mesh) run(ctx context.Context) error { return m.transport.Run(ctx, m) }

@@ -39,7 +39,7 @@ func (n *Node) registry() *prometheus.Registry {
 	n.rpcMetrics(counter)
 	n.clockMetrics(counter, gauge)
 	n.evidenceMetrics(counter, gauge)
-	r.MustRegister(newAlarmMetrics(n.alarms))
+	r.MustRegister(newAlarmMetrics(n.alarms), newPartMetrics(n.restarts))
 	r.MustRegister(newStageMetrics(&n.engine.Stats))
 	n.shardMetrics(counter)
 	n.budgetMetrics(counter, gauge)

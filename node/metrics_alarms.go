@@ -35,6 +35,42 @@ func (m *alarmMetrics) Collect(ch chan<- prometheus.Metric) {
 	}
 }
 
+// partMetrics turns the parts that are started again into series with a label.
+type partMetrics struct {
+	restarts       *restarts
+	down, failures *prometheus.Desc
+}
+
+func newPartMetrics(r *restarts) *partMetrics {
+	return &partMetrics{
+		restarts: r,
+		down:     prometheus.NewDesc("cowboy_part_down", "1 while a part of the node that consensus can do without has failed and not run again for five seconds.", []string{"part"}, nil),
+		failures: prometheus.NewDesc("cowboy_part_failures_total", "How often the part failed and was started again.", []string{"part"}, nil),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (m *partMetrics) Describe(ch chan<- *prometheus.Desc) {
+	ch <- m.down
+	ch <- m.failures
+}
+
+// Collect implements prometheus.Collector.
+func (m *partMetrics) Collect(ch chan<- prometheus.Metric) {
+	for p := range numParts {
+		if parts[p].fate != fateAgain {
+			continue
+		}
+		down, failures := m.restarts.of(p)
+		value := 0.0
+		if down {
+			value = 1
+		}
+		ch <- prometheus.MustNewConstMetric(m.down, prometheus.GaugeValue, value, p.String())
+		ch <- prometheus.MustNewConstMetric(m.failures, prometheus.CounterValue, float64(failures), p.String())
+	}
+}
+
 // clockMetrics exports what this node thinks of its own clock.
 func (n *Node) clockMetrics(counter counterFunc, gauge gaugeFunc) {
 	gauge("clock_head_lead_seconds", "Timestamp of the newest final block less this node's clock: usually below 0, by the block's age.",

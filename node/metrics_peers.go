@@ -96,7 +96,7 @@ type peerMetrics struct {
 	connected, rtt, connections, violations, banned, lastReceived *prometheus.Desc
 	bytes, messages, dropped, queued                              *prometheus.Desc
 	refused, flood, guests, guestBytes                            *prometheus.Desc
-	version, capabilities, newer, stalled, records                *prometheus.Desc
+	version, capabilities, newer, stalled, socket, records        *prometheus.Desc
 }
 
 func newPeerMetrics(t *p2p.Transport) *peerMetrics {
@@ -120,6 +120,7 @@ func newPeerMetrics(t *p2p.Transport) *peerMetrics {
 		capabilities: desc("peer_capabilities", "What the peer says it can do, as a sum: 1 for checkpoints of the state.", "peer"),
 		newer:        desc("newer_ignored_total", "Messages of unknown kinds from peers of a newer version, left out."),
 		stalled:      desc("stalled_total", "Connections that ended in the middle of a frame."),
+		socket:       desc("socket_failures_total", "Reads of the UDP socket that failed and were tried again."),
 		records:      desc("records_ignored_total", "Addresses of validators that were not taken from peers.", "reason"),
 		guests:       desc("full_nodes", "Full nodes that are connected."),
 		guestBytes:   desc("full_nodes_sent_bytes_total", "Bytes sent to full nodes, as their budget counts them: with envelopes and repeated packets."),
@@ -132,7 +133,7 @@ func (m *peerMetrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		m.connected, m.rtt, m.connections, m.violations, m.banned, m.lastReceived,
 		m.bytes, m.messages, m.dropped, m.queued, m.refused, m.flood, m.guests, m.guestBytes,
-		m.version, m.capabilities, m.newer, m.stalled, m.records,
+		m.version, m.capabilities, m.newer, m.stalled, m.socket, m.records,
 	} {
 		ch <- d
 	}
@@ -154,6 +155,7 @@ func (m *peerMetrics) Collect(ch chan<- prometheus.Metric) {
 	}
 	counter(m.newer, m.transport.Stats.NewerIgnored.Load())
 	counter(m.stalled, m.transport.Stats.Stalled.Load())
+	counter(m.socket, m.transport.Stats.SocketFailures.Load())
 	places, sent := m.transport.FullNodes()
 	gauge(m.guests, float64(places))
 	counter(m.guestBytes, sent)

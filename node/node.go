@@ -48,6 +48,7 @@ type Node struct {
 	guard     *guard.Guard
 	evidence  *evidence
 	alarms    *alarms
+	restarts  *restarts // of parts that consensus can do without
 	set       *beacon.ValidatorSet
 	ledger    *ledger.Ledger
 	lanes     *lanes.Lanes
@@ -85,6 +86,7 @@ func open(host Host, cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Nod
 		log = slog.New(slog.DiscardHandler)
 	}
 	n := &Node{cfg: cfg, host: host, genesis: genesis, log: log, alarms: newAlarms(log)}
+	n.restarts = newRestarts(n.alarms, log)
 	if err := n.open(); err != nil {
 		if errors.Is(err, store.ErrCorrupt) {
 			err = n.refused(storeFolder, err)

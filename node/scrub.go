@@ -68,7 +68,7 @@ func (s *scrub) run(ctx context.Context) error {
 	done := make(chan error, 1)
 	go func() { // a thread of its own, which ends with it
 		nice.Thread()
-		done <- s.passes(ctx)
+		done <- survive(ctx, s.passes)
 	}()
 	return <-done
 }

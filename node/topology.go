@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -76,40 +76,44 @@ import (
 // API's readers use it in place, under the locks of lanes/sched.
 
 // Run starts everything, in an order in which each part finds those it asks
-// running, and stops in the reverse order when ctx ends or a part fails.
+// running, and stops in the reverse order when ctx ends or a part fails that the node
+// cannot do without: parts.go says which.
 func (n *Node) Run(ctx context.Context) error {
-	g := newGroup(ctx)
-	inner := newGroup(context.WithoutCancel(ctx)) // outlives the doors and the engine
+	g := newGroup(ctx, n.restarts)
+	inner := newGroup(context.WithoutCancel(ctx), n.restarts) // outlives the doors and the engine
 
-	inner.start("lanes", n.lanes.Run)
-	inner.start("signature pipeline", n.sigverify.Run)
-	inner.start("ledger", n.ledger.Run)
-	inner.start("fan-out", n.fanOut)
-	inner.start("evidence", n.evidence.Run)
-	inner.start("room for state", n.room.run)
-	inner.start("scrub", n.scrub.run)
-	inner.start("clock", n.watchClock)
-	inner.start("submissions", n.submitted.Run)
-	inner.start("accuser", n.accuser.Run)
+	inner.start(partLanes, n.lanes.Run)
+	inner.start(partSignatures, n.sigverify.Run)
+	inner.start(partLedger, n.ledger.Run)
+	inner.start(partFanOut, n.fanOut)
+	inner.start(partEvidence, n.evidence.Run)
+	inner.start(partRoom, n.room.run)
+	inner.start(partScrub, n.scrub.run)
+	inner.start(partClock, n.watchClock)
+	inner.start(partSubmissions, n.submitted.Run)
+	inner.start(partAccuser, n.accuser.Run)
 
 	if n.mesh != nil {
-		g.start("mesh", n.mesh.run)
-		inner.start("checkpoints", n.states.Run)
+		g.start(partMesh, n.mesh.run)
+		inner.start(partCheckpoints, n.states.Run)
 	}
-	g.start("consensus", n.engine.Run)
+	g.start(partConsensus, n.engine.Run)
 	api, err := rpc.New(n.rpcConfig(), n.source)
 	if err != nil {
 		inner.stop()
 		g.stop()
 		return errors.Join(err, g.wait(), inner.wait())
 	}
-	inner.start("trials", n.source.trials.Run)
+	inner.start(partTrials, n.source.trials.Run)
 	n.api.Store(api)
-	g.start("RPC", func(ctx context.Context) error {
+	rpcFirst, adminFirst := n.rpcListener, n.adminListener
+	g.start(partRPC, func(ctx context.Context) error {
 		n.awaitReplay(ctx)
-		return api.Run(ctx)
+		return n.serveOn(ctx, &rpcFirst, "RPC", n.RPCAddr(), api.Serve)
 	})
-	g.start("admin pages", n.serveAdmin)
+	g.start(partAdmin, func(ctx context.Context) error {
+		return n.serveOn(ctx, &adminFirst, "admin", n.AdminAddr(), n.serveAdmin)
+	})
 	n.log.Info("node is running", "chain", n.genesis.ChainID, "genesis", n.chainHash,
 		"height", n.ledger.Head().Height(), "rpc", n.RPCAddr(), "admin", n.AdminAddr(),
 		"senders", secp256k1.NewRecoverer(cpu.Chosen()).Name(), "digests", keccak.NewSummer(cpu.Chosen()).Name())
@@ -134,7 +138,7 @@ func (n *Node) Run(ctx context.Context) error {
 
 func (n *Node) rpcConfig() rpc.Config {
 	cfg := rpc.DefaultConfig()
-	cfg.Listener, cfg.Devnet, cfg.Genesis, cfg.Log = n.rpcListener, n.cfg.Devnet, n.genesis, n.log
+	cfg.Devnet, cfg.Genesis, cfg.Log = n.cfg.Devnet, n.genesis, n.log
 	cfg.Metrics = metricsServer(n.registry())
 	cfg.RequestsPerSecond, cfg.Hosts, cfg.Proxies = n.cfg.RPCPerSec, n.cfg.RPCHosts, n.cfg.RPCProxies
 	cfg.ClientShare, cfg.Starting, cfg.Explain = clientShare(cfg.Devnet), n.starting, n.scrub.explain
@@ -182,13 +186,32 @@ func (n *Node) logBlock(e ledger.Event) {
 	n.log.Info("block is final", "height", h.Height, "view", h.View, "txs", len(e.Txs), "bytes", len(e.Encoded), "hash", e.Digest)
 }
 
-// serveAdmin serves metrics and profiles until ctx ends.
-func (n *Node) serveAdmin(ctx context.Context) error {
-	server := &http.Server{Handler: adminMux(promhttp.HandlerFor(n.registry(), promhttp.HandlerOpts{})), ReadHeaderTimeout: 5 * time.Second}
+// serveOn serves on the listener that was taken at the start, which it does once, and
+// when that has failed on a new one at the same address.
+func (n *Node) serveOn(ctx context.Context, first *net.Listener, what, addr string, serve func(context.Context, net.Listener) error) error {
+	l := *first
+	if *first = nil; l == nil {
+		var err error
+		if l, err = n.listen(what, addr); err != nil {
+			return err
+		}
+	}
+	defer l.Close()
+	return serve(ctx, l)
+}
+
+// serveAdmin serves metrics and profiles until ctx ends, and the health of the node,
+// which the API may be unable to tell.
+func (n *Node) serveAdmin(ctx context.Context, l net.Listener) error {
+	mux := adminMux(promhttp.HandlerFor(n.registry(), promhttp.HandlerOpts{}))
+	mux.Handle("GET /health", n.api.Load())
+	mux.Handle("GET /health/ready", n.api.Load())
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	done := make(chan error, 1)
-	go func() { done <- server.Serve(n.adminListener) }()
+	go func() { done <- server.Serve(l) }()
 	select {
 	case err := <-done:
+		_ = server.Close() // the connections that stood
 		return err
 	case <-ctx.Done():
 	}
@@ -199,45 +222,6 @@ func (n *Node) serveAdmin(ctx context.Context) error {
 	}
 	<-done
 	return ctx.Err()
-}
-
-// group runs parts until one ends; its context then ends for the others.
-type group struct {
-	ctx    context.Context
-	cancel context.CancelFunc
-	parts  sync.WaitGroup
-	mu     sync.Mutex
-	errs   []error
-}
-
-func newGroup(ctx context.Context) *group {
-	g := &group{}
-	g.ctx, g.cancel = context.WithCancel(ctx)
-	return g
-}
-
-// start runs a part on its own goroutine.
-func (g *group) start(name string, run func(context.Context) error) {
-	g.parts.Go(func() {
-		defer g.cancel()
-		err := run(g.ctx)
-		if err == nil || errors.Is(err, context.Canceled) {
-			return
-		}
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.errs = append(g.errs, fmt.Errorf("%s: %w", name, err))
-	})
-}
-
-func (g *group) ended() <-chan struct{} { return g.ctx.Done() }
-
-func (g *group) stop() { g.cancel() }
-
-// wait returns what the parts failed with, once all have ended.
-func (g *group) wait() error {
-	g.parts.Wait()
-	return errors.Join(g.errs...)
 }
 
 // headTaker is the lanes, as advance needs them.

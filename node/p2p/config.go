@@ -63,7 +63,11 @@ type Config struct {
 	BanFor           time.Duration // after a violation
 	ExchangeInterval time.Duration // between reminders of addresses
 	FloodWait        time.Duration // transactions gathered into one batch
+	SocketPatience   time.Duration // for which the UDP socket may fail to be read before Run ends
 
+	// SocketFailed, if it is set, is told that the UDP socket cannot be read, again and
+	// again, and with nil that it can. It must not block.
+	SocketFailed func(error)
 	// Linked, if it is set, is told the number of each member and full node that a
 	// connection comes into use with, anew or for the first time. It must not block.
 	Linked func(peer int)
@@ -105,6 +109,7 @@ func DefaultConfig(maxBlockBytes int) Config {
 		BanFor:           time.Minute,
 		ExchangeInterval: 30 * time.Second,
 		FloodWait:        2 * time.Millisecond,
+		SocketPatience:   time.Minute, // the longest that an interface takes to come back, and short beside a supervisor's alarm
 		Log:              slog.New(slog.DiscardHandler),
 	}
 }
@@ -169,6 +174,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("addresses count for %v, want at least %v", c.RecordFor, 2*recordAhead)
 	case c.Version < 1:
 		return errors.New("version of messages is 0")
+	case c.SocketPatience < 0:
+		return errors.New("patience with the socket is negative")
 	case c.Log == nil:
 		return errors.New("log is missing")
 	}

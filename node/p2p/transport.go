@@ -48,6 +48,7 @@ type Transport struct {
 	Stats       Stats
 
 	socket   net.PacketConn
+	reads    *steady // of the socket
 	quic     *quic.Transport
 	listener *quic.Listener
 	door     *door
@@ -75,6 +76,8 @@ type Stats struct {
 	TxsNotSpread atomic.Uint64 // transactions not sent on for lack of room
 	NewerIgnored atomic.Uint64 // messages and streams of unknown kinds from peers of a newer version
 	Stalled      atomic.Uint64 // connections that ended in the middle of a frame
+	// SocketFailures counts reads of the UDP socket that failed and were tried again.
+	SocketFailures atomic.Uint64
 	// RecordsIgnored counts addresses of members that were not taken, by reason.
 	RecordsIgnored [NumRecordFaults]atomic.Uint64
 }
@@ -151,10 +154,11 @@ func (t *Transport) Listen() error {
 	if packets == nil {
 		packets = listenUDP
 	}
-	var err error
-	if t.socket, err = packets(t.cfg.ListenAddr); err != nil {
+	socket, err := packets(t.cfg.ListenAddr)
+	if err != nil {
 		return fmt.Errorf("p2p address %s: %w", t.cfg.ListenAddr, err)
 	}
+	t.socket, t.reads = t.steadied(socket)
 	reset := quic.StatelessResetKey(resetKey(t.cfg.Key))
 	t.quic = &quic.Transport{
 		Conn: t.socket, StatelessResetKey: &reset,
@@ -221,6 +225,7 @@ func (t *Transport) Close() error {
 	if t.socket == nil {
 		return nil
 	}
+	t.reads.close()
 	var errs []error
 	if t.listener != nil {
 		errs = append(errs, t.listener.Close())
@@ -243,6 +248,8 @@ func (t *Transport) Run(ctx context.Context, receiver Receiver) error {
 	var parts sync.WaitGroup
 	defer t.links.Wait()
 	defer parts.Wait()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel() // before those two: who waits for them has no peers any more
 	for _, p := range t.members {
 		if p != nil {
 			parts.Go(func() { t.keep(ctx, p) })

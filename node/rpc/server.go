@@ -100,8 +100,8 @@ func New(cfg Config, source Source) (*Server, error) {
 }
 
 // Run serves until ctx ends, then finishes open requests within StopTimeout and
-// returns nil. It returns an error if it cannot listen or the listener fails.
-// Run may be called once.
+// returns nil. It returns an error if it cannot listen or the listener fails, and
+// may then be called again, or [Server.Serve].
 func (s *Server) Run(ctx context.Context) error {
 	listener := s.cfg.Listener
 	if listener == nil {
@@ -111,6 +111,11 @@ func (s *Server) Run(ctx context.Context) error {
 		}
 		listener = l
 	}
+	return s.Serve(ctx, listener)
+}
+
+// Serve is [Server.Run] on a listener that is open, which it closes.
+func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	readers, err := ants.NewPool(listReaders, ants.WithDisablePurge(true))
 	if err != nil {
 		return fmt.Errorf("rpc readers: %w", err)
@@ -134,8 +139,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 	select {
 	case err := <-served:
-		close(s.stopping)
-		web.Close() // the listener's error is the one to report
+		web.Close() // and with the connections all streams; the listener's error is the one to report
 		return fmt.Errorf("rpc serve: %w", err)
 	case <-ctx.Done():
 	}

@@ -102,9 +102,14 @@ func New(cfg Config) (*Bench, error) {
 	return &Bench{cfg: cfg, jobs: newQueue(&cfg), done: make(chan struct{})}, nil
 }
 
-// Run works until ctx ends; trials under way are finished first.
+// Run works until ctx ends; trials under way are finished first. After a failure it may
+// be called again: what waits goes on waiting, until its callers give up.
 func (b *Bench) Run(ctx context.Context) error {
-	defer close(b.done)
+	defer func() {
+		if ctx.Err() != nil {
+			close(b.done)
+		}
+	}()
 	ended := make(chan error, b.cfg.Workers)
 	inner, cancel := context.WithCancel(ctx)
 	defer cancel()
