@@ -70,6 +70,7 @@ func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 		uses := ins.Intrinsic(&params.Intrinsic)
 		o.Spare = chain.Usage{Cycles: tx.Tx.CyclesLimit - uses.Cycles, Cells: tx.Tx.CellsLimit - uses.Cells}
 	} else if o.Key = l.uses.keyOf(tx); o.Key != 0 {
+		o.Least = ins.Intrinsic(&params.Intrinsic)
 		if u, ok := l.uses.expect(o.Key); ok {
 			o.Expected = chain.Usage{Cycles: min(u.Cycles, tx.Tx.CyclesLimit), Cells: min(u.Cells, tx.Tx.CellsLimit)}
 			if o.Calls.Actor != nil {

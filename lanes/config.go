@@ -13,7 +13,7 @@ type Config struct {
 	LaneTxs     [chain.NumLanes]int // waiting transactions per lane
 	LaneBytes   [chain.NumLanes]int // bytes of their bodies per lane
 	BumpPercent uint64              // rise of every price that a replacement needs
-	PackMisses  int                 // transactions of a lane that do not fit before packing gives the lane up
+	PackMisses  int                 // transactions of a lane in a row, none of them large, that do not fit before packing gives the lane up
 	ActorBlocks uint64              // blocks for which messages to one actor stand in tiers, beyond what it has saved
 	AgeMillis   uint64              // for which a transaction waits at most
 	Validators  []chain.Validator   // whose reward accounts may send validators' instructions; not changed

@@ -150,6 +150,71 @@ func becomingActors() attack {
 	}
 }
 
+func looksLarge() attack {
+	const (
+		names   = 84
+		waiting = 1_200
+		lesson  = 120_000
+	)
+	var at chain.Address
+	turn := 0
+	call := func(s *siege, payload []byte, tip chain.Wei) {
+		turn++
+		_ = s.strike(stranger(turn), chain.Tx{To: &at, Payload: message(fmt.Sprint("h", turn%names), raw(payload)), TipPerCell: tip, CyclesLimit: 30_000, CellsLimit: lesson * 5 / 4})
+	}
+	return attack{
+		name: "B5-looks-large", what: "crowds of small messages to handlers that once took much of a block",
+		transfers: transfersOfABlock, crowd: 6_000,
+		setup: func(s *siege) {
+			turn = 0
+			at = s.deploy(foe(0), []byte("from cowboy_sdk import public\n@public\ndef go(msg):\n    pass\n"), 1, boundary.EncodeManifest(boundary.All()), nil, 0)
+			for turn < names {
+				for range 7 {
+					call(s, make([]byte, lesson), 1)
+				}
+				s.next()
+			}
+			for range 20 { // the base fee falls again
+				s.next()
+			}
+		},
+		block: func(s *siege) {
+			n := 60
+			if turn == names {
+				n = waiting
+			}
+			for range n {
+				call(s, nil, 60)
+			}
+		},
+	}
+}
+
+func unknownCrowd() attack {
+	const waiting = 300
+	var at chain.Address
+	turn := 0
+	return attack{
+		name: "B5-unknown-crowd", what: "messages nobody knows the use of, with limits of half a block's cells, and one that makes the second not fit",
+		crowd: waiting + 40*leastBlocks,
+		setup: func(s *siege) {
+			turn = 0
+			at = s.deploy(foe(0), []byte("from cowboy_sdk import public\n@public\ndef go(msg):\n    pass\n"), 1, boundary.EncodeManifest(boundary.All()), nil, 0)
+		},
+		block: func(s *siege) {
+			n := 10
+			if turn == 0 {
+				n = waiting
+			}
+			for range n {
+				turn++
+				_ = s.strike(stranger(turn), chain.Tx{To: &at, Payload: message(fmt.Sprint("h", turn), null()), TipPerCell: 80, CyclesLimit: 30_000, CellsLimit: s.params().MaxTxCells})
+			}
+			_ = s.strike(foe(turn%foes), chain.Tx{To: &at, Payload: message("go", null()), TipPerCycle: 5, CyclesLimit: 30_000, CellsLimit: 100})
+		},
+	}
+}
+
 func drainedCrowd() attack {
 	const people = 3_000
 	var hot chain.Address

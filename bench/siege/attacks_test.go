@@ -43,6 +43,8 @@ func attacks() []attack {
 		becomingActors(),
 		drainedCrowd(),
 		turnedHandlers(),
+		looksLarge(),
+		unknownCrowd(),
 		neverRun(), // B6
 		manyNeverRun(),
 		parkedFlood(),

@@ -80,6 +80,8 @@ type honest struct {
 	offered  int
 	refused  int // by the pool
 	inTime   int // in a block within three
+	asked    int // of offered: messages
+	heard    int // of them, in a block within three
 	late     int
 	transfer int      // in blocks
 	delays   []uint64 // of what was deferred and of timers, in blocks
@@ -149,6 +151,9 @@ func (s *siege) live(transfers int) {
 		tx.MaxFeePerCycle, tx.MaxFeePerCell = 10_000, 10_000 // who overbids the honest shall pay for it
 		v := s.tx(from, tx)
 		h.offered++
+		if len(tx.Payload) > 0 {
+			h.asked++
+		}
 		if err := s.offer(v); err != nil {
 			h.refused++
 			h.failed[err.Error()]++
@@ -179,6 +184,9 @@ func (s *siege) note(b *block) {
 		delete(h.sent, tx.Hash)
 		if at-since <= inTimeBlocks {
 			h.inTime++
+			if len(tx.Tx.Payload) > 0 {
+				h.heard++
+			}
 		} else {
 			h.late++
 		}
@@ -215,12 +223,13 @@ func (s *siege) note(b *block) {
 	}
 }
 
-// share is the part of the honest transactions that were in within three blocks.
+// share is the part of the honest transactions that were in within three blocks: of all, or
+// of the messages among them, which are few beside the transfers, if that is less.
 func (h *honest) share() float64 {
 	if h.offered == 0 {
 		return 1
 	}
-	return float64(h.inTime) / float64(h.offered)
+	return min(float64(h.inTime)/float64(h.offered), float64(h.heard)/max(1, float64(h.asked)))
 }
 
 // worstDelay is how many blocks the latest delivery or timer was late.

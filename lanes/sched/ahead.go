@@ -77,7 +77,7 @@ func (k *picker) takeAhead(lane chain.LaneID, l level, seq uint64) {
 		c := k.countOf(e)
 		switch {
 		case !k.fits(e, &c):
-			k.misses++
+			k.miss(e, &c)
 		case k.take(e.of, e):
 			k.queueAhead(e.of, e.nonce+1) // one of an earlier lane is queued there and never met
 		}

@@ -14,7 +14,7 @@ type Config struct {
 	LaneTxs     [chain.NumLanes]int // waiting transactions per lane
 	LaneBytes   [chain.NumLanes]int // bytes of their bodies per lane
 	BumpPercent uint64              // rise of every price that a replacement needs
-	PackMisses  int                 // transactions of a lane that do not fit before picking gives the lane up
+	PackMisses  int                 // transactions of a lane in a row, none of them large, that do not fit before picking gives the lane up
 	CellWeight  uint64              // cycles that a cell counts for when tips are compared
 
 	ActorRefill chain.Cycles // that an actor has for a block

@@ -1,6 +1,11 @@
 package sched
 
-import "github.com/cowboy-foundation/cowboy/chain"
+import (
+	"math"
+	"math/bits"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
 
 // count is what a pick reckons a transaction with.
 type count struct {
@@ -106,27 +111,76 @@ func (k *picker) fits(e *entry, c *count) bool {
 	return false
 }
 
+// large reports whether something asks for so much of the lane that it says nothing about
+// others when it finds no room: a crowd of such must not end a lane in which there is
+// room for all others.
+func (k *picker) large(u chain.Usage, e *entry) bool {
+	return exceeds(u, k.spareMost) || e.space() > k.bytesMost
+}
+
+// largeMisses: so many times as many large ones are looked at in vain as in a row of
+// others, before the rest of the large ones costs no more than a glance at its limits.
+const largeMisses = 16
+
+// miss notes that something found no room.
+func (k *picker) miss(e *entry, c *count) {
+	if k.large(c.uses, e) {
+		k.larges++
+	} else {
+		k.misses++
+	}
+}
+
 // postpone reports whether what may come to nothing must wait until the rest of the lane
 // is served: a guess, which may use next to nothing of its limits, and who has no promise
 // (see loose), which may find no room for them. The first of a block need not: it may be
 // the one that teaches. When a block is packed again, for the room that such left, nothing
 // takes it that did not run before, but payments with a promise: those run wherever they
 // stand.
-func (k *picker) postpone(e *entry, c *count, loose bool) bool {
+func (k *picker) postpone(e *entry, c *count) bool {
 	if k.last {
 		return false
 	}
-	unsure := c.guess || loose
+	unsure := c.guess || k.loose(c)
 	again := k.req.Used != nil && !k.ran(e) && (unsure || !e.pays())
 	if !again && !unsure {
 		return false
 	}
 	if again || k.guessed != (chain.Usage{}) && exceeds(sum(k.guessed, c.uses), k.guessMost) {
-		k.later = append(k.later, e)
+		k.later.add(e, c, k.all.prices[e.lane].cellWeight, k.loose(c))
 		k.cut = true
 		return true
 	}
 	return false
+}
+
+// postponed are transactions that wait for the rest of a lane, by what they count with:
+// those of one list with less than twice what the others of it do. Who asks for the least
+// of the room that is left is served first. In the order of tips, those who look as if
+// they used much, and use nothing, would hold it whenever the block is packed again, and
+// pay for next to none of it (docs/adr/0132). Behind them are, in the same order, those
+// without a promise: they may find no room where they stand, and hold it till then.
+type postponed [2 * sizes][]*entry
+
+const sizes = 65 // of 64 bits
+
+// postponedMost bounds each list. More would fill the block, with what nothing uses less
+// than.
+const postponedMost = 1_024
+
+func (p *postponed) add(e *entry, c *count, cellWeight uint64, loose bool) {
+	hi, w := bits.Mul64(uint64(c.uses.Cells), cellWeight)
+	w, carry := bits.Add64(w, uint64(c.uses.Cycles), 0)
+	if hi|carry != 0 {
+		w = math.MaxUint64
+	}
+	at := bits.Len64(w)
+	if loose {
+		at += sizes
+	}
+	if list := &p[at]; len(*list) < postponedMost {
+		*list = append(*list, e)
+	}
 }
 
 // ran reports whether an execution on the parent of the block has kept it.
@@ -149,24 +203,36 @@ func (k *picker) busy(e *entry) bool {
 	return busy
 }
 
-// takePostponed gives what is left of a lane to the guesses that had to wait, each
-// followed by those of its sender that came to their turns for nothing meanwhile.
+// takePostponed gives what is left of a lane to those that had to wait, each followed by
+// those of its sender that came to their turns for nothing meanwhile.
 func (k *picker) takePostponed() error {
 	later := k.later
-	k.later, k.last, k.misses = nil, true, 0
-	for _, e := range later {
-		if err := k.meet(e); err != nil || k.misses >= k.all.cfg.PackMisses {
-			return err
-		}
-		s := e.of
-		for i := s.pick.nonce - s.Nonce; s.pick.nonce > e.nonce && i < uint64(len(s.waiting)); i++ {
-			if next := s.waiting[i]; next.lane != e.lane || next.level < levelBarred || !k.take(s, next) {
-				break
+	k.later, k.last, k.misses, k.larges = postponed{}, true, 0, 0
+	for _, list := range later {
+		for _, e := range list {
+			if err := k.takeLate(e); err != nil || k.misses >= k.all.cfg.PackMisses {
+				return err
 			}
 		}
-		if !k.onHead { // its next one may be a later lane's and have no turn there
-			k.queueAhead(s, s.pick.nonce)
+	}
+	return nil
+}
+
+func (k *picker) takeLate(e *entry) error {
+	if err := k.meet(e); err != nil {
+		return err
+	}
+	s := e.of
+	if s.pick.pick != k.pick {
+		return nil // it found no room, and its sender's account was not read
+	}
+	for i := s.pick.nonce - s.Nonce; s.pick.nonce > e.nonce && i < uint64(len(s.waiting)); i++ {
+		if next := s.waiting[i]; next.lane != e.lane || next.level < levelBarred || !k.take(s, next) {
+			break
 		}
+	}
+	if !k.onHead { // its next one may be a later lane's and have no turn there
+		k.queueAhead(s, s.pick.nonce)
 	}
 	return nil
 }

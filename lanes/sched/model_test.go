@@ -54,8 +54,16 @@ func (m *model) levelNow(t *chain.VerifiedTx) level {
 	if t.Tx.MaxFeePerCycle < base.PerCycle || t.Tx.MaxFeePerCell < base.PerCell {
 		return levelUnderpriced
 	}
-	n := func(v uint64) *big.Int { return new(big.Int).SetUint64(v) }
-	uses := mostOf(t)
+	l := m.tierAt(t, mostOf(t))
+	if least := leastOf(t); least != (chain.Usage{}) {
+		l = min(l, m.tierAt(t, least))
+	}
+	return l
+}
+
+// tierAt is the level of what pays, if it uses so much.
+func (m *model) tierAt(t *chain.VerifiedTx, uses chain.Usage) level {
+	n, base := func(v uint64) *big.Int { return new(big.Int).SetUint64(v) }, m.base[t.Lane]
 	tips := new(big.Int).Mul(n(uint64(min(t.Tx.TipPerCycle, t.Tx.MaxFeePerCycle-base.PerCycle))), n(uint64(uses.Cycles)))
 	cell := new(big.Int).Mul(n(uint64(min(t.Tx.TipPerCell, t.Tx.MaxFeePerCell-base.PerCell))), n(uint64(uses.Cells)))
 	weight := new(big.Int).Add(n(uint64(uses.Cycles)), new(big.Int).Mul(n(uint64(uses.Cells)), n(m.weight)))

@@ -120,7 +120,8 @@ type picker struct {
 	onHead bool        // the parent is the finalized head, so the pool knows the accounts
 	picked []*chain.VerifiedTx
 	counts []chain.Usage         // of those picked
-	misses int                   // in a row, in the lane at hand
+	misses int                   // in a row, in the lane at hand, of what is not large
+	larges int                   // misses of what is large, in the lane at hand
 	looked int                   // entries that it came to
 	ahead  [chain.NumLanes]heads // of the senders whose turns are not the pool's
 	called called
@@ -128,10 +129,11 @@ type picker struct {
 	narrow    bool        // large unused limits have no promise; see loose
 	cramped   bool        // such a promise has kept something out
 	cut       bool        // something was left for want of room
-	spareMost chain.Usage // unused limits in the lane at hand that count as large
+	spareMost chain.Usage // of the lane at hand: what counts as large, unused limits among it
+	bytesMost uint64      // likewise
 	guessMost chain.Usage // room of the lane for what may come to nothing; see postpone
 	guessed   chain.Usage // what such have taken of it
-	later     []*entry    // such that wait for the rest of the lane
+	later     postponed   // such that wait for the rest of the lane
 	last      bool        // it is their turn
 }
 
@@ -146,10 +148,11 @@ type pickState struct {
 }
 
 // lane fills the lane's share of the block. It ends when the lane has nothing
-// more, or when so many transactions in a row did not fit that the rest is not
-// worth the time.
+// more, or when so many transactions in a row did not fit, none of which was large,
+// that the rest is not worth the time.
 func (k *picker) lane(lane chain.LaneID) error {
-	k.left, k.spare, k.misses = k.budget.Left(lane), chain.Usage{}, 0
+	k.left, k.spare, k.misses, k.larges = k.budget.Left(lane), chain.Usage{}, 0, 0
+	k.bytesMost = k.left.Bytes / narrowPart // of its share: in a smaller block nothing is larger
 	k.left.Bytes = min(k.left.Bytes, uint64(max(k.bytes, 0)))
 	k.called.room = spareBlocks * k.left.Cycles
 	k.spareMost, k.guessMost = part(k.left.Usage, narrowPart), part(k.left.Usage, guessPart)
@@ -183,8 +186,12 @@ func (k *picker) walk(lane chain.LaneID) error {
 // meet takes e, at its turn, if it can run, and what it leads.
 func (k *picker) meet(e *entry) error {
 	k.looked++
-	if c := k.countOf(e); !k.fits(e, &c) {
-		k.misses++
+	if k.larges >= largeMisses*k.all.cfg.PackMisses && k.large(e.uses, e) {
+		return nil // at a glance
+	}
+	c := k.countOf(e)
+	if !k.fits(e, &c) {
+		k.miss(e, &c)
 		return nil
 	}
 	s := e.of
@@ -192,8 +199,9 @@ func (k *picker) meet(e *entry) error {
 		if k.onHead && e.nonce != s.Nonce {
 			return nil // the one before it, which came first, was not taken
 		}
-		if k.busy(e) || k.barred(e) || !k.pays(e) {
-			return nil // without a look at the account: a crowd may be so
+		// Without a look at the account: a crowd may be so.
+		if k.busy(e) || k.barred(e) || !k.pays(e) || e.nonce == s.Nonce && k.postpone(e, &c) {
+			return nil
 		}
 		if err := k.read(s, e.tx.Sender); err != nil {
 			return err
@@ -242,7 +250,7 @@ func (k *picker) take(s *sender, e *entry) bool {
 		return false
 	}
 	loose := k.loose(&c)
-	if loose && s.pick.met || k.postpone(e, &c, loose) {
+	if loose && s.pick.met || k.postpone(e, &c) {
 		return false
 	}
 	if e.calls.Actor != nil && !k.mayCall(s, e) {

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"testing"
@@ -38,7 +39,7 @@ type plainPick struct {
 // that can run and fits, take the best level and in it the first in the queue. What
 // its actor may have no cycles for is not taken, and the only one of its sender is a
 // spare. What may come to nothing (a guess, or whose unused limits have no promise) has
-// a quarter of the lane before the rest, and what is left behind it. Where there was an
+// a quarter of the lane before the rest, and what is left behind it, the smallest first. Where there was an
 // execution, nothing but payments is served before what it has not kept.
 func (m *model) pick(req *PickRequest, now map[chain.Address]Account, left map[chain.Address]chain.Cycles, narrow bool, seen map[string]int) Picked {
 	p := &plainPick{
@@ -49,6 +50,7 @@ func (m *model) pick(req *PickRequest, now map[chain.Address]Account, left map[c
 		p.room, p.promised, p.guessed = p.budget.Left(lane), chain.Usage{}, chain.Usage{}
 		p.spareFor, p.passed, p.later = 4*p.room.Cycles, map[*modelTx]bool{}, nil
 		p.fill(lane)
+		slices.SortStableFunc(p.later, func(a, b *modelTx) int { return cmp.Compare(p.sizeOf(a), p.sizeOf(b)) })
 		for _, t := range p.later {
 			for ; t != nil && p.runs(t, lane) && p.take(t, true); t = p.after(t) {
 				p.seen["postponed"]++
@@ -66,6 +68,20 @@ func (m *model) pick(req *PickRequest, now map[chain.Address]Account, left map[c
 		}
 	}
 	return p.out
+}
+
+// sizeOf is the class of what a transaction counts with: those of one differ by less than
+// twice, and all have a promise or none.
+func (p *plainPick) sizeOf(t *modelTx) int {
+	u, _ := p.uses(t)
+	n, size := uint64(u.Cycles)+uint64(u.Cells)*p.weight, 0
+	if p.narrow && p.large(t) {
+		size = 100 // behind those with a promise
+	}
+	for ; n > 0; n /= 2 {
+		size++
+	}
+	return size
 }
 
 // fill takes the best until none can run.

@@ -42,6 +42,7 @@ type entry struct {
 	uses       chain.Usage   // most that it uses
 	spare      chain.Usage   // the rest of its limits
 	expected   chain.Usage   // use that it was ranked by when it came
+	least      chain.Usage   // likewise, and what it uses in any case; or zero
 	ran        chain.Usage   // use in an execution that showed that guesses are wrong, if any
 	key        uint64        // what it runs, where only a guess says what it uses; or 0
 	calls      Call          // what it may take from an actor
@@ -62,7 +63,7 @@ func newEntry(o *Offer, of *sender) *entry {
 		tx: tx, of: of, cost: o.Cost, nonce: tx.Tx.Nonce, lane: tx.Lane, bytes: len(tx.Body),
 		maxFee: chain.FeePair{PerCycle: tx.Tx.MaxFeePerCycle, PerCell: tx.Tx.MaxFeePerCell},
 		uses:   chain.Usage{Cycles: tx.Tx.CyclesLimit - o.Spare.Cycles, Cells: tx.Tx.CellsLimit - o.Spare.Cells},
-		spare:  o.Spare, calls: o.Calls, mayCall: o.MayCall, expected: o.Expected, key: o.Key,
+		spare:  o.Spare, calls: o.Calls, mayCall: o.MayCall, expected: o.Expected, least: o.Least, key: o.Key,
 	}
 	if e.expected == (chain.Usage{}) {
 		e.expected = e.uses
@@ -78,8 +79,16 @@ func (e *entry) callsOne() int {
 	return 0
 }
 
-// levelOfEntry is the level of a runnable entry under the base fee.
-func (p *pricing) levelOfEntry(e *entry) level { return p.levelOf(e.tx.Tx, e.expected) }
+// levelOfEntry is the level of a runnable entry under the base fee: that of its tip on
+// what it is expected to use, or on what it uses in any case, if that is lower. A high
+// tip on much that is not used then would be paid by nobody (docs/adr/0132).
+func (p *pricing) levelOfEntry(e *entry) level {
+	l := p.levelOf(e.tx.Tx, e.expected)
+	if l > levelTier0 && e.least != (chain.Usage{}) {
+		l = min(l, p.levelOf(e.tx.Tx, e.least))
+	}
+	return l
+}
 
 // space is what the entry takes of a block's bytes (see fees.TxBytes).
 func (e *entry) space() uint64 { return uint64(e.bytes) + chain.BodyFrameBytes }

@@ -40,7 +40,10 @@ type Offer struct {
 	// then it counts as if it used all that it may.
 	Key      uint64
 	Expected chain.Usage
-	Err      error // what makes it inadmissible for ever, or nil
+	// Least is what it uses whatever becomes of it; zero if nobody knows. A tip on
+	// what may not be used ranks it no higher than on that.
+	Least chain.Usage
+	Err   error // what makes it inadmissible for ever, or nil
 }
 
 // Call is what a message may take of the cycles that its actor has for a block; the

@@ -37,7 +37,7 @@ func validatorConfig() Config {
 
 func (p *pool) add(tx *chain.VerifiedTx, cost chain.Wei, at Account) (outcome, error) {
 	h := p.shardOf(tx.Sender)
-	o := Offer{Tx: tx, Cost: cost, Calls: callOf(tx), Key: keyOf(tx), Spare: spareOf(tx), MayCall: mayCallOf(tx)}
+	o := Offer{Tx: tx, Cost: cost, Calls: callOf(tx), Key: keyOf(tx), Spare: spareOf(tx), MayCall: mayCallOf(tx), Least: leastOf(tx)}
 	did, err := h.add(&o, at, false)
 	if did.crowded {
 		did, err = h.add(&o, at, true)
@@ -63,6 +63,14 @@ func spareOf(tx *chain.VerifiedTx) chain.Usage {
 func mostOf(tx *chain.VerifiedTx) chain.Usage {
 	spare := spareOf(tx)
 	return chain.Usage{Cycles: tx.Tx.CyclesLimit - spare.Cycles, Cells: tx.Tx.CellsLimit - spare.Cells}
+}
+
+// leastOf is what a transaction with a handler uses in any case.
+func leastOf(tx *chain.VerifiedTx) chain.Usage {
+	if keyOf(tx)%2 == 0 {
+		return chain.Usage{}
+	}
+	return chain.Usage{Cycles: tx.Tx.CyclesLimit / 2, Cells: tx.Tx.CellsLimit / 5}
 }
 
 // callOf takes all limits for those of a handler.

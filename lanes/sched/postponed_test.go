@@ -1,0 +1,121 @@
+package sched
+
+import (
+	"encoding/binary"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// crowdRequest asks for a block on the head, with the accounts read counted.
+func crowdRequest(params *chain.Params, reads *int) *PickRequest {
+	return &PickRequest{
+		Params: params, Height: 2, MaxBytes: 1 << 20, // the parent is not the head
+		Account: func(chain.Address) (Account, error) { *reads++; return rich, nil },
+		Expect:  func(uint64) (chain.Usage, bool) { return chain.Usage{}, false },
+	}
+}
+
+// offerOf makes n offers of as many senders.
+func offerOf(p *pool, first, n int, key uint64, tx chain.Tx) {
+	for i := first; i < first+n; i++ {
+		v := &chain.VerifiedTx{Body: make([]byte, 120), Sender: chain.Address{2, byte(i), byte(i >> 8), byte(i >> 16)}, Lane: chain.LaneUser}
+		body := tx
+		body.MaxFeePerCycle, body.MaxFeePerCell, v.Tx = 1_000, 1_000, &body
+		binary.BigEndian.PutUint64(v.Hash[:], uint64(i)+1)
+		o := Offer{Tx: v, Cost: 1, Key: key}
+		if key == 0 {
+			o.Spare = chain.Usage{Cycles: tx.CyclesLimit - 21_000, Cells: tx.CellsLimit}
+		}
+		if _, err := p.shardOf(v.Sender).add(&o, rich, false); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// TestLargeOnesEndNoLane (ADR 132): a crowd whose limits are those of half a block's cells,
+// and finds no room, keeps nobody out who takes none.
+func TestLargeOnesEndNoLane(t *testing.T) {
+	for _, crowd := range []int{300, 10_000} {
+		p, params, reads := newPool(validatorConfig(), 20), chain.DefaultParams(), 0
+		offerOf(p, 0, 1, 7, chain.Tx{CyclesLimit: 30_000, CellsLimit: 600, TipPerCycle: 900})
+		offerOf(p, 1, crowd, 7, chain.Tx{CyclesLimit: 30_000, CellsLimit: 500_000, TipPerCycle: 100, TipPerCell: 100})
+		offerOf(p, 1+crowd, 100, 0, chain.Tx{CyclesLimit: 21_000, TipPerCycle: 1})
+		got, err := p.Pick(crowdRequest(&params, &reads))
+		if err != nil {
+			t.Fatal(err)
+		}
+		payments := 0
+		for _, tx := range got.Txs {
+			if tx.Tx.CellsLimit == 0 {
+				payments++
+			}
+		}
+		if payments != 100 {
+			t.Errorf("a crowd of %d: %d payments of 100 in the block", crowd, payments)
+		}
+	}
+}
+
+// TestLeastAsksFirst (ADR 132): where a block is packed again, messages that look as if they
+// used much stand behind those that use little, whatever they pay on what they do not use;
+// and what waits costs no reads of accounts.
+func TestLeastAsksFirst(t *testing.T) {
+	const crowd = 5_000
+	p, params, reads := newPool(validatorConfig(), 20), chain.DefaultParams(), 0
+	offerOf(p, 0, crowd, 7, chain.Tx{CyclesLimit: 30_000, CellsLimit: 300_000, TipPerCycle: 100, TipPerCell: 100})
+	offerOf(p, crowd, 20, 8, chain.Tx{CyclesLimit: 100_000, CellsLimit: 5_000, TipPerCycle: 1})
+	req := crowdRequest(&params, &reads)
+	req.Expect = func(key uint64) (chain.Usage, bool) {
+		return chain.Usage{Cycles: 30_000, Cells: map[uint64]chain.Cells{7: 300_000, 8: 3_000}[key]}, true
+	}
+	req.Used = map[chain.Hash]chain.Usage{{0: 0xff}: {Cycles: 1}}
+	got, err := p.Pick(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	small := 0
+	for _, tx := range got.Txs {
+		if tx.Tx.CellsLimit == 5_000 {
+			small++
+		}
+	}
+	if small != 20 || len(got.Txs) <= small {
+		t.Errorf("%d of 20 small messages among %d in the block", small, len(got.Txs))
+	}
+	if reads > 100 {
+		t.Errorf("%d accounts were read for %d transactions", reads, len(got.Txs))
+	}
+}
+
+// TestPostponedAreBounded: more than a block could take do not wait for the rest of it.
+func TestPostponedAreBounded(t *testing.T) {
+	var later postponed
+	for range 3 * postponedMost {
+		later.add(&entry{}, &count{uses: chain.Usage{Cycles: 30_000, Cells: 1}}, 20, false)
+		later.add(&entry{}, &count{uses: chain.Usage{Cells: 1 << 63}}, 20, true)
+	}
+	for size, list := range later {
+		if want := map[int]int{15: postponedMost, 2*sizes - 1: postponedMost}[size]; len(list) != want {
+			t.Errorf("%d of size %d wait, want %d", len(list), size, want)
+		}
+	}
+}
+
+// TestTipsOnWhatIsUsed (ADR 132): a tip on cells that are maybe not used ranks a message no
+// higher than its tip on what it uses in any case.
+func TestTipsOnWhatIsUsed(t *testing.T) {
+	p := &pricing{cellWeight: 20}
+	e := func(tips chain.FeePair, least chain.Usage) level {
+		tx := &chain.Tx{MaxFeePerCycle: 1_000, MaxFeePerCell: 1_000, TipPerCycle: tips.PerCycle, TipPerCell: tips.PerCell}
+		return p.levelOfEntry(&entry{tx: &chain.VerifiedTx{Tx: tx}, expected: chain.Usage{Cycles: 30_000, Cells: 400_000}, least: least})
+	}
+	least := chain.Usage{Cycles: 21_000, Cells: 10}
+	honest := p.levelOf(&chain.Tx{MaxFeePerCycle: 1_000, MaxFeePerCell: 1_000, TipPerCycle: 1}, chain.Usage{Cycles: 21_000})
+	if got := e(chain.FeePair{PerCell: 900}, least); got >= honest {
+		t.Errorf("a tip on cells that nobody uses: level %d, a payment with a tip of 1 stands at %d", got, honest)
+	}
+	if got, was := e(chain.FeePair{PerCycle: 45, PerCell: 900}, least), e(chain.FeePair{PerCycle: 45, PerCell: 900}, chain.Usage{}); got != was {
+		t.Errorf("who pays as much for what is used: level %d, want %d", got, was)
+	}
+}
