@@ -247,13 +247,24 @@ func (s *blocks) unjudged() (n, bytes int) {
 	return n, bytes
 }
 
-// bury drops the blocks of views below low.
-func (s *blocks) bury(low chain.View) {
-	n := 0
-	for n < len(s.list) && s.list[n].round.View < low {
-		s.settle(s.list[n], nil)
-		n++
+// bury drops the blocks of views below low. Of those that are valid the newest stay, from
+// view oldest on, while they are no more than bytes.
+func (s *blocks) bury(low, oldest chain.View, bytes int) {
+	n := sort.Search(len(s.list), func(i int) bool { return s.list[i].round.View >= low })
+	kept := n
+	for i := n - 1; i >= 0; i-- {
+		b := s.list[i]
+		if b.verdict == valid && b.round.View >= oldest && len(b.bytes) <= bytes {
+			bytes -= len(b.bytes)
+			kept--
+			s.list[kept] = b
+			continue
+		}
+		if b.verdict == valid {
+			bytes = 0 // older ones would be of no use without it
+		}
+		s.settle(b, nil)
 	}
-	clear(s.list[:n])
-	s.list = s.list[n:]
+	clear(s.list[:kept])
+	s.list = s.list[kept:]
 }

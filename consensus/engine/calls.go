@@ -12,7 +12,8 @@ import (
 )
 
 // servedViews is how many views below the durable tip keep their blocks in
-// memory, for peers that ask. Older blocks come from the store.
+// memory, for peers that ask. Older blocks come from the archive; where there is none,
+// those of [Config.Retention] views stay, an eighth of [Config.PendingBytesMax] at most.
 const servedViews = 4
 
 // reply is the result of an application call, applied on the loop.
@@ -341,9 +342,7 @@ func (r applied) apply(ctx context.Context, e *Engine) error {
 	e.delivered = r.view
 	e.undelivered[0] = Finalization{}
 	e.undelivered = e.undelivered[1:]
-	if r.view > servedViews {
-		e.blocks.bury(r.view - servedViews)
-	}
+	e.bury(r.view)
 	if len(e.undelivered) > 0 {
 		e.deliver(ctx)
 	}
@@ -353,6 +352,17 @@ func (r applied) apply(ctx context.Context, e *Engine) error {
 		e.outgoing = append(e.outgoing, *x)
 	}
 	return nil
+}
+
+// bury drops what is final and need not be in memory for peers any more: without an
+// archive nobody else has what a peer lacks that missed some seconds.
+func (e *Engine) bury(delivered chain.View) {
+	low := delivered - min(delivered, servedViews)
+	oldest, bytes := low, 0
+	if e.cfg.Archive == nil {
+		oldest, bytes = delivered-min(delivered, e.cfg.Retention), e.cfg.PendingBytesMax/8
+	}
+	e.blocks.bury(low, oldest, bytes)
 }
 
 func parentRef(p simplex.Parent) ParentRef {

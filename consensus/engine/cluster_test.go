@@ -25,11 +25,17 @@ import (
 // several, validator 1 leads view 1.
 func committee(t testing.TB, n int) (*beacon.ValidatorSet, []bls.Share, *chain.Genesis) {
 	t.Helper()
+	return committeeDrawn(t, n, 0)
+}
+
+// committeeDrawn is committee with other leaders after view 1 for each order.
+func committeeDrawn(t testing.TB, n, order int) (*beacon.ValidatorSet, []bls.Share, *chain.Genesis) {
+	t.Helper()
 	polynomial, shares, err := bls.DealTrusted(bytes.Repeat([]byte{7}, 32), n, chain.Quorum(n))
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &chain.Genesis{Name: "test", ChainID: 1, Params: chain.DefaultParams(), Beacon: chain.Hash{1}}
+	g := &chain.Genesis{Name: "test", ChainID: 1, Params: chain.DefaultParams(), Beacon: chain.Hash{1, byte(order)}}
 	g.GroupKey = polynomial.Group().Bytes()
 	peers := peerKeys(t, n)
 	for i := range n {

@@ -53,7 +53,7 @@
 // invalid one dies in certify, or earlier by a nullify vote. Shards that are no
 // codeword are a verdict against the block. If shards do not suffice within a
 // fetch timeout of the notarization, the block is fetched whole, as full nodes
-// and late validators do.
+// and late validators do, and the next ones at once, until one comes as shards.
 //
 // # Our own words
 //

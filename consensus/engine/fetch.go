@@ -381,6 +381,7 @@ func (e *Engine) askOther(w *want) bool {
 		e.park(x)
 		return false
 	}
+	e.sharding.starved = e.sharding.starved || w.later
 	return e.ask(w)
 }
 

@@ -270,7 +270,7 @@ func TestEarlyOffersHaveAShareEach(t *testing.T) {
 		t.Error("a block that is waited for did not get in")
 	}
 	s.find(2, chain.Hash{1}).verdict = valid
-	s.bury(5)
+	s.bury(5, 5, 0)
 	if s.bytes != 60 || !s.offer(p(6, 1), make([]byte, 40), 1, false) {
 		t.Errorf("%d bytes kept, or the share of buried blocks is lost", s.bytes)
 	}
@@ -328,7 +328,7 @@ func TestBytesOfSeveralSenders(t *testing.T) {
 	}
 	s.offer(p, make([]byte, 10), 1, false)
 	s.offer(p, make([]byte, 20), 2, false)
-	s.bury(3)
+	s.bury(3, 3, 0)
 	if s.bytes != 0 {
 		t.Errorf("%d bytes of buried blocks are kept", s.bytes)
 	}

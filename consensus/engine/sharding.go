@@ -119,6 +119,7 @@ type sharding struct {
 	pool     *shards.Pool
 	rebuilds []*shards.Assembly // to be started after the sync
 	checks   checks             // of relayed shards
+	starved  bool               // the last block that was waited for did not come as shards: none is waited for
 }
 
 func newSharding(cfg *Config) sharding {
@@ -277,7 +278,9 @@ func (e *Engine) rebuildAll(ctx context.Context) {
 }
 
 // awaitShards reports whether the bytes of a notarized block are on their way
-// as shards. If they do not come in time, the block is fetched whole.
+// as shards. If they do not come in time, the block is fetched whole, and so is each
+// after it at once, until one comes as shards: who waits for every block falls behind
+// what others keep.
 func (e *Engine) awaitShards(b *block) bool {
 	if e.sharding.pool == nil {
 		return false
@@ -288,6 +291,9 @@ func (e *Engine) awaitShards(b *block) bool {
 	}
 	e.rebuild(a)
 	if !b.rebuilding {
+		if e.sharding.starved {
+			return false
+		}
 		e.fetchLater(b.round.View)
 	}
 	return true
@@ -324,7 +330,7 @@ func (r rebuilt) apply(ctx context.Context, e *Engine) error {
 	}
 	e.sharding.pool.Close(r.assembly)
 	e.Stats.Shards.BlocksRebuilt.Add(1)
-	b.rebuilt = true
+	b.rebuilt, e.sharding.starved = true, false
 	e.blocks.makeRoom(len(r.block))
 	e.blocks.settle(b, r.block)
 	if b.verifying != nil || b.certify != nil {

@@ -64,7 +64,14 @@ func shardConfig(t testing.TB, cfg *Config) *shards.Code {
 // messages get lost.
 func cluster(t *testing.T, want int, drop func(from, to beacon.Participant, msg []byte) bool) ([]*Engine, []*chainApp) {
 	t.Helper()
-	set, dealt, g := committee(t, 4)
+	return clusterOf(t, 0, true, want, drop)
+}
+
+// clusterOf is cluster with leaders in one of several orders, and with archives or
+// without.
+func clusterOf(t *testing.T, order int, archive bool, want int, drop func(from, to beacon.Participant, msg []byte) bool) ([]*Engine, []*chainApp) {
+	t.Helper()
+	set, dealt, g := committeeDrawn(t, 4, order)
 	var engines []*Engine
 	var apps []*chainApp
 	synctest.Test(t, func(t *testing.T) {
@@ -76,7 +83,9 @@ func cluster(t *testing.T, want int, drop func(from, to beacon.Participant, msg 
 			app.blockTime = 100 * time.Millisecond
 			cfg := testConfig(t, set, dealt[i], g.Hash())
 			app.code = shardConfig(t, &cfg)
-			cfg.Archive = app // who fetches block by block falls behind what the others keep in memory
+			if archive {
+				cfg.Archive = app
+			}
 			e, err := New(cfg, app, lossyPort{network, beacon.Participant(i)}, new(diskJournal))
 			if err != nil {
 				t.Fatal(err)
@@ -89,10 +98,11 @@ func cluster(t *testing.T, want int, drop func(from, to beacon.Participant, msg 
 			stop, _ := run(t, e)
 			stops = append(stops, stop)
 		}
+		late := time.After(time.Duration(want) * time.Second) // a block takes a tenth of it
 		for i, done := range reached {
 			select {
 			case <-done:
-			case <-time.After(10 * time.Minute):
+			case <-late:
 				t.Errorf("validator %d has %d blocks", i, len(apps[i].final))
 			}
 		}
@@ -167,6 +177,11 @@ func TestMissingShards(t *testing.T) {
 			t.Errorf("%d fetches, %d rebuilt, %d bans", s.FetchesSent.Load(), s.Shards.BlocksRebuilt.Load(), s.Bans.Load())
 		}
 	})
+	for order := range 12 {
+		t.Run(fmt.Sprintf("of the others, without archives, leaders in order %d", order), func(t *testing.T) {
+			clusterOf(t, order, false, 30, func(_, to beacon.Participant, msg []byte) bool { return to == 3 && msg[0] == tagShardRelay })
+		})
+	}
 	t.Run("of its own", func(t *testing.T) {
 		engines, _ := cluster(t, 8, func(_, to beacon.Participant, msg []byte) bool { return to == 3 && msg[0] == tagShardOffer })
 		if s := &engines[3].Stats; s.Shards.BlocksRebuilt.Load() == 0 || s.Bans.Load() != 0 {
