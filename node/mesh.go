@@ -78,6 +78,11 @@ func newTransport(n *Node) (*p2p.Transport, error) {
 			n.engine.Linked(beacon.Participant(peer))
 		}
 	}
+	cfg.Lost = func(peer int) {
+		if n.engine != nil {
+			n.engine.Unlinked(beacon.Participant(peer))
+		}
+	}
 	transport, err := p2p.New(cfg)
 	if err != nil {
 		return nil, fmt.Errorf("mesh: %w", err)
@@ -128,6 +133,9 @@ func (m *mesh) Send(to beacon.Participant, msg []byte) {
 		m.transport.Send(int(to), class, msg)
 	}
 }
+
+// ForgetVotes implements engine.Forgetter.
+func (m *mesh) ForgetVotes() { m.transport.Forget(p2p.Votes) }
 
 // Errors for which a peer is disconnected.
 var (

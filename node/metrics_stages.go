@@ -89,6 +89,7 @@ func (n *Node) consensusMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("own_key_questions_total", "Times that peers were asked what they heard from this key.", s.OwnQuestions.Load)
 	counter("own_key_answers_total", "Answers to these.", s.OwnAnswers.Load)
 	counter("own_key_votes_found_total", "Votes of earlier lives of this key that nothing here remembered: their rounds are closed to it.", s.OwnVotesFound.Load)
+	counter("own_key_silences_total", "Times that this validator stood still or lost too many others while it voted, and said nothing until it had asked again.", s.Silences.Load)
 	gauge("closed_view", "Current view if the double-sign protection keeps votes from it, else 0.", func() float64 { return float64(s.ClosedView.Load()) })
 	counter("fetches_sent_total", "Requests to peers for what this node lacks.", s.FetchesSent.Load)
 	counter("fetches_failed_total", "Requests that were not answered in time.", s.FetchesFailed.Load)

@@ -46,7 +46,7 @@ func (n *Node) watch() (engine.Watch, error) {
 	}
 	return engine.Watch{
 		Instance: max(1, binary.BigEndian.Uint64(instance[:])), Alone: n.cfg.Alone,
-		Listen: shortest + time.Duration(more.Int64()), Every: watchEvery, Again: watchAgain,
+		Listen: shortest + time.Duration(more.Int64()), Longest: longest, Every: watchEvery, Again: watchAgain,
 	}, nil
 }
 

@@ -25,7 +25,8 @@ type Config struct {
 	Peer    *ed25519.PrivateKey // the key of our identity, which signs each vote too; needed with Share
 	Weights io.Reader           // unpredictable, for batch verification: crypto/rand.Reader
 	// Checks makes what verifies votes and certificates of this node's own scheme: a
-	// simulation of many nodes verifies once what all of them hear. Nil: the scheme.
+	// simulation of many nodes verifies once what all of them hear. Where it signs as
+	// well, it signs our votes. Nil: the scheme. A node has none.
 	Checks func(*simplex.Threshold) simplex.Verifier
 	// Guard keeps this key from contradicting itself when the journal is lost.
 	// Nil: the journal alone does.

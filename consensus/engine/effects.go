@@ -54,6 +54,10 @@ func (e *Engine) take(effect simplex.Effect) error {
 func (e *Engine) release(ctx context.Context, effect simplex.Effect) {
 	switch x := effect.(type) {
 	case simplex.Broadcast:
+		if e.notice(); e.watch.silent {
+			e.withhold(x.Vote)
+			return
+		}
 		e.broadcastVote(x.Vote)
 	case simplex.BroadcastCertificate:
 		e.net.Broadcast(simplex.AppendCertificate(nil, x.Certificate))

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -33,7 +34,7 @@ type Engine struct {
 	app     Application
 	net     Network
 	journal Journal
-	scheme  *simplex.Threshold
+	signer  simplex.Signer
 	checks  simplex.Verifier
 	guard   Guard
 	inbox   inbox
@@ -57,6 +58,7 @@ type Engine struct {
 	patience patience
 	leads    leads             // who leads the current view and its neighbours, and whether it proposed
 	watch    watch             // for another life of our key
+	contact  contact           // with the others, and with time
 	spoken   simplex.Watermark // what the journal says of our votes at the start
 	fault    error             // ends Run: nothing leaves after it
 	events   []simplex.Event   // to be stepped in this turn
@@ -105,15 +107,19 @@ func New(cfg Config, app Application, net Network, journal Journal) (*Engine, er
 		return nil, err
 	}
 	e := &Engine{
-		cfg: cfg, app: app, net: net, journal: journal, scheme: scheme, checks: scheme, guard: cfg.Guard,
+		cfg: cfg, app: app, net: net, journal: journal, signer: scheme, checks: scheme, guard: cfg.Guard,
 		replies: make(chan reply), links: make(chan beacon.Participant, cfg.Set.Len()),
 	}
 	if cfg.Checks != nil {
 		e.checks = cfg.Checks(scheme)
+		if s, ok := e.checks.(simplex.Signer); ok {
+			e.signer = s
+		}
 	}
 	if e.guard == nil {
 		e.guard = new(memory)
 	}
+	e.contact.away = make([]atomic.Bool, cfg.Set.Len())
 	e.inbox = newInbox(&e.cfg, &e.Stats.InboxBytes)
 	if e.cfg.Log == nil {
 		e.cfg.Log = slog.New(slog.DiscardHandler)
@@ -131,7 +137,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer e.calls.Wait()
 	defer cancel()
-	timers := []**time.Timer{&e.fetches.timer, &e.watch.timer}
+	timers := []**time.Timer{&e.fetches.timer, &e.watch.timer, &e.contact.timer}
 	for i := range e.timers {
 		timers = append(timers, &e.timers[i].Timer)
 	}
@@ -170,6 +176,8 @@ func (e *Engine) Run(ctx context.Context) error {
 			e.fetchAgain()
 		case <-e.watch.timer.C:
 			e.watchTick()
+		case <-e.contact.timer.C:
+			e.notice()
 		case p := <-e.links:
 			e.linked(p)
 		}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"log/slog"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -16,11 +17,14 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/hashed"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
 
 var (
 	livesSeeds = flag.Uint64("lives", 2, "seeds that TestLives plays of each case")
+	livesTell  = flag.Bool("lives-tell", false, "log what the two lives say")
 	livesFirst = flag.Uint64("lives-first", 1, "the first of them")
 )
 
@@ -37,17 +41,25 @@ func TestLives(t *testing.T) {
 		{name: "restored, the chain standing", stands: true},
 		{name: "all four restored", all: true},
 		{name: "two that start together", twin: true, fresh: true},
+		{name: "paused, and resumed beside its replacement", held: paused},
+		{name: "paused, and resumed, in a chain that stood", held: paused, stands: true},
+		{name: "cut off, and back beside its replacement", held: cutOff},
+		{name: "cut off, and back, in a chain that stood", held: cutOff, stands: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			var convicted, stopped, none uint64
+			var convicted, contradicted, stopped, elder, none uint64
 			for seed := *livesFirst; seed < *livesFirst+*livesSeeds; seed++ {
 				synctest.Test(t, func(t *testing.T) {
 					w := newWorld(t, seed)
 					w.play(c)
 					n := w.stopped()
 					stopped += uint64(n)
+					elder += uint64(w.elder)
 					if len(w.proofs) > 0 {
 						convicted++
+					}
+					if w.contradicted {
+						contradicted++
 					}
 					if c.twin && n == 0 {
 						none++
@@ -56,16 +68,18 @@ func TestLives(t *testing.T) {
 					switch {
 					case !together && len(w.proofs) > 0:
 						t.Errorf("seed %d: convicted: %+v", seed, w.proofs[0])
-					case c.twin && !together && n != 1:
+					case !together && !c.all && w.contradicted:
+						t.Errorf("seed %d: words that contradict left", seed)
+					case (c.twin && !together || c.held != "") && n != 1:
 						t.Errorf("seed %d: %d lives stopped, want one", seed, n)
-					case !c.twin && n != 0:
+					case !c.twin && c.held == "" && n != 0:
 						t.Errorf("seed %d: a restored life stopped: %v", seed, w.ends)
 					case w.grew < 5:
 						t.Errorf("seed %d: %d blocks at the end", seed, w.grew)
 					}
 				})
 			}
-			t.Logf("%d runs: %d ended in a conviction, %d lives stopped, in %d runs none did", *livesSeeds, convicted, stopped, none)
+			t.Logf("%d runs: %d ended in a conviction, %d with words that contradict, %d lives stopped, %d of them the older one, in %d runs none did", *livesSeeds, convicted, contradicted, stopped, elder, none)
 		})
 	}
 }
@@ -78,7 +92,14 @@ type livesCase struct {
 	apart  time.Duration // between the starts
 	stands bool          // while another validator is away, so that the chain stands
 	all    bool          // every validator's life ends
+	held   string        // the first life is held while the second takes its place, and then goes on
 }
+
+// Ways to hold a life.
+const (
+	paused = "paused"  // its memory stands still, and nothing reaches it
+	cutOff = "cut off" // it goes on, and thinks that it is linked for a while
+)
 
 // The twins are processes 3 and 4, both of validator 3.
 const (
@@ -94,18 +115,25 @@ type world struct {
 	hash   chain.Hash
 	grew   int // blocks after the last start
 
-	mu     sync.Mutex
-	rng    *rand.Rand
-	procs  [5]*lifeOf
-	holder [3]int // which of the two lives has the link to each other validator
-	proofs []attest.Evidence
-	ends   []error
+	mu           sync.Mutex
+	rng          *rand.Rand
+	procs        [5]*lifeOf
+	holder       [3]int // which of the two lives has the link to each other validator
+	proofs       []attest.Evidence
+	ends         []error
+	elder        int                                                       // of these, of the first of two lives
+	said         [4]map[chain.View][simplex.Finalize + 1]*simplex.Proposal // by key: what left
+	contradicted bool                                                      // some key's lives said what contradicts
+	held         string
+	thawed       chan struct{} // closed when the first life's memory goes on
+	kept         []func()      // what the first life said when it was cut off, on its way out
 }
 
 // lifeOf is a process with its folder.
 type lifeOf struct {
 	engine *Engine
 	folder folderOf
+	born   time.Time // what was sent before went to a process that is no more
 	stop   func() error
 }
 
@@ -116,9 +144,25 @@ type folderOf struct {
 	guard   *memory
 }
 
+// dealt is the committee of all worlds: making one takes as long as a run.
+var dealt = func() func(testing.TB) (*beacon.ValidatorSet, []bls.Share, *chain.Genesis) {
+	var once sync.Once
+	var set *beacon.ValidatorSet
+	var shares []bls.Share
+	var g *chain.Genesis
+	return func(t testing.TB) (*beacon.ValidatorSet, []bls.Share, *chain.Genesis) {
+		once.Do(func() { set, shares, g = committee(t, 4) })
+		return set, shares, g
+	}
+}()
+
 func newWorld(t *testing.T, seed uint64) *world {
-	set, shares, g := committee(t, 4)
-	return &world{t: t, set: set, shares: shares, hash: g.Hash(), rng: rand.New(rand.NewPCG(seed, 16)), holder: [3]int{3, 3, 3}}
+	set, shares, g := dealt(t)
+	w := &world{t: t, set: set, shares: shares, hash: g.Hash(), rng: rand.New(rand.NewPCG(seed, 16)), holder: [3]int{3, 3, 3}}
+	for i := range w.said {
+		w.said[i] = map[chain.View][simplex.Finalize + 1]*simplex.Proposal{}
+	}
+	return w
 }
 
 func (w *world) empty() folderOf {
@@ -146,17 +190,26 @@ func (w *world) draw(shortest, longest time.Duration) time.Duration {
 func (w *world) start(at int, f folderOf) {
 	key := min(at, firstLife)
 	cfg := testConfig(w.t, w.set, w.shares[key], w.hash)
+	cfg.Checks = func(keys *simplex.Threshold) simplex.Verifier { // evidence is judged by the voice alone
+		return hashed.Scheme{Self: beacon.Participant(key), Quorum: w.set.Quorum(), Voice: keys}
+	}
 	cfg.Guard, cfg.LastFinalized, cfg.Archive = f.guard, f.app.floor, f.app
-	cfg.Watch = Watch{Listen: w.draw(2*time.Second, 10*time.Second), Every: 2 * time.Second, Again: time.Minute}
+	cfg.Watch = Watch{Listen: w.draw(2*time.Second, 10*time.Second), Longest: 10 * time.Second, Every: 2 * time.Second, Again: time.Minute}
 	cfg.Evidence = func(e attest.Evidence) {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		w.proofs = append(w.proofs, e)
 	}
+	if *livesTell && key == firstLife {
+		cfg.Log = slog.New(slog.NewTextHandler(w.t.Output(), nil)).With("life", at)
+	}
 	w.mu.Lock()
 	cfg.Watch.Instance = w.rng.Uint64() | 1
 	w.mu.Unlock()
-	e, err := New(cfg, f.app, worldPort{w, at}, f.journal)
+	if at == firstLife {
+		cfg.Guard = gatedGuard{cfg.Guard, w}
+	}
+	e, err := New(cfg, f.app, worldPort{w, at}, gatedJournal{f.journal, w, at})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -164,7 +217,7 @@ func (w *world) start(at int, f folderOf) {
 	done := make(chan struct{})
 	var ended error
 	w.mu.Lock()
-	w.procs[at] = &lifeOf{e, f, func() error { cancel(); <-done; return ended }}
+	w.procs[at] = &lifeOf{e, f, time.Now(), func() error { cancel(); <-done; return ended }}
 	w.mu.Unlock()
 	go func() {
 		defer close(done)
@@ -172,6 +225,9 @@ func (w *world) start(at int, f folderOf) {
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.ends = append(w.ends, ended)
+			if at == firstLife {
+				w.elder++
+			}
 			w.procs[at] = nil
 		}
 	}()
@@ -189,7 +245,9 @@ func (w *world) dial(ctx context.Context, done <-chan struct{}, at int) {
 			w.mu.Lock()
 			other, mine := w.procs[peer], w.procs[at]
 			taken := first
-			if at >= firstLife && w.holder[peer] != at {
+			if w.held != "" && (at == firstLife || peer == firstLife && w.holder[min(at, 2)] == firstLife) {
+				other = nil
+			} else if at >= firstLife && w.holder[peer] != at {
 				w.holder[peer], taken = at, true
 			}
 			if peer == firstLife {
@@ -265,7 +323,16 @@ func (p worldPort) Send(to beacon.Participant, msg []byte) {
 	w := p.w
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.held == "" || p.at != firstLife {
+		w.listen(p.at, msg)
+	}
 	lost := w.rng.IntN(50) == 0
+	if w.held != "" && p.at == firstLife {
+		if msg[0] == tagVote {
+			w.kept = append(w.kept, func() { p.Send(to, msg) })
+		}
+		return
+	}
 	if p.at >= firstLife && msg[0] == tagAsk && w.holder[to] != p.at {
 		lost = true
 	}
@@ -273,6 +340,7 @@ func (p worldPort) Send(to beacon.Participant, msg []byte) {
 	if lost {
 		return
 	}
+	sent := time.Now()
 	time.AfterFunc(after, func() {
 		w.mu.Lock()
 		at := int(to)
@@ -280,6 +348,9 @@ func (p worldPort) Send(to beacon.Participant, msg []byte) {
 			at = w.holder[min(p.at, 2)]
 		}
 		q := w.procs[at]
+		if w.held != "" && at == firstLife || q != nil && q.born.After(sent) {
+			q = nil
+		}
 		w.mu.Unlock()
 		if q != nil {
 			_ = q.engine.Deliver(beacon.Participant(min(p.at, firstLife)), bytes.Clone(msg))
@@ -303,13 +374,12 @@ func (w *world) play(c livesCase) {
 			time.Sleep(c.apart)
 		}
 		w.start(secondLife, second)
-		time.Sleep(30 * time.Second)
+	case c.held != "":
+		w.replace(c)
 	default:
 		w.restore(c)
 	}
-	before := w.height(0)
-	time.Sleep(15 * time.Second)
-	w.grew = w.height(0) - before
+	w.settle(c)
 	for i := range w.procs {
 		w.mu.Lock()
 		p := w.procs[i]
@@ -319,6 +389,152 @@ func (w *world) play(c livesCase) {
 		}
 	}
 	time.Sleep(time.Second) // what is under way arrives nowhere
+}
+
+// settle lets time pass until the outcome is sure: one of two lives has stopped, or
+// those that were restored vote, and the chain goes on for a while after it.
+func (w *world) settle(c livesCase) {
+	const patience = 60 * time.Second
+	start, at, before := time.Now(), time.Time{}, 0
+	for time.Since(start) < patience {
+		time.Sleep(time.Second)
+		w.mu.Lock()
+		sure := len(w.ends) > 0
+		if !c.twin && c.held == "" {
+			sure = !slices.ContainsFunc(w.procs[:], func(p *lifeOf) bool { return p != nil && p.engine.Stats.Watching.Load() })
+		}
+		w.mu.Unlock()
+		switch h := w.height(0); {
+		case !sure:
+			at = time.Time{}
+		case at.IsZero():
+			at, before = time.Now(), h
+		default:
+			w.grew = h - before
+		}
+		if !at.IsZero() && time.Since(at) >= 5*time.Second && w.grew >= 5 {
+			return
+		}
+	}
+}
+
+// replace holds the first life, starts a second one in its place, from an older
+// folder, and lets the first go on.
+func (w *world) replace(c livesCase) {
+	time.Sleep(w.draw(12*time.Second, 15*time.Second))
+	f := w.kill(firstLife)
+	old := f.copied()
+	w.start(firstLife, f.copied())
+	time.Sleep(w.draw(12*time.Second, 20*time.Second))
+	if c.stands {
+		w.kill(1)
+		time.Sleep(w.draw(time.Millisecond, 2*time.Second))
+	}
+	w.mu.Lock()
+	w.held, w.thawed = c.held, make(chan struct{})
+	w.mu.Unlock()
+	time.AfterFunc(w.draw(time.Millisecond, 10*time.Second), w.unlink)
+	time.Sleep(w.draw(500*time.Millisecond, 10*time.Second))
+	w.start(secondLife, old)
+	time.Sleep(w.draw(5*time.Second, 30*time.Second))
+	w.mu.Lock()
+	kept := w.kept
+	w.held, w.kept = "", nil
+	close(w.thawed)
+	w.mu.Unlock()
+	for _, say := range kept {
+		say()
+	}
+	time.AfterFunc(w.draw(time.Millisecond, 3*time.Second), w.unlink) // what it had from before is dead
+}
+
+// unlink tells the first life that it has lost its links.
+func (w *world) unlink() {
+	w.mu.Lock()
+	p := w.procs[firstLife]
+	held := w.held
+	w.mu.Unlock()
+	if p == nil || held == paused {
+		return // it hears of nothing
+	}
+	for peer := range firstLife {
+		if held != "" || w.holder[peer] != firstLife {
+			p.engine.Unlinked(beacon.Participant(peer))
+		}
+	}
+}
+
+// pass waits while the memory of a process stands still.
+func (w *world) pass(at int) {
+	w.mu.Lock()
+	wait := w.thawed
+	still := w.held == paused && at == firstLife
+	w.mu.Unlock()
+	if still {
+		<-wait
+	}
+}
+
+// gatedGuard and gatedJournal stand still with their process, at the two places where
+// a vote comes by.
+type gatedGuard struct {
+	Guard
+	w *world
+}
+
+func (g gatedGuard) Permit(k simplex.Kind, p simplex.Proposal) error {
+	g.w.pass(firstLife)
+	return g.Guard.Permit(k, p)
+}
+
+type gatedJournal struct {
+	*diskJournal
+	w  *world
+	at int
+}
+
+func (j gatedJournal) Sync() error {
+	err := j.diskJournal.Sync()
+	j.w.pass(j.at)
+	return err
+}
+
+// ForgetVotes drops what is on its way out.
+func (p worldPort) ForgetVotes() {
+	p.w.mu.Lock()
+	defer p.w.mu.Unlock()
+	if p.at == firstLife {
+		p.w.kept = nil
+	}
+}
+
+// listen is a stranger who keeps every vote that leaves, of which one that arrives
+// nowhere could be heard as well: what contradicts is on the record.
+func (w *world) listen(at int, msg []byte) {
+	rest := msg
+	switch msg[0] {
+	case tagVote:
+	case tagOffer:
+		rest = msg[1:]
+	default:
+		return
+	}
+	v, _, err := simplex.ReadVote(rest)
+	if err != nil || int(v.Signer) != min(at, firstLife) {
+		return
+	}
+	if *livesTell && v.Signer == firstLife {
+		w.t.Logf("%v: life %d says %s of view %d, %.4x", time.Now().Format("04:05.000"), at, v.Kind, v.Proposal.Round.View, v.Proposal.Payload)
+	}
+	said := w.said[v.Signer]
+	for k, p := range said[v.Proposal.Round.View] {
+		if k > 0 && p != nil && (simplex.Kind(k) == v.Kind && *p != v.Proposal || attest.Contradicts(v.Kind, v.Proposal, simplex.Kind(k), *p)) {
+			w.contradicted = true
+		}
+	}
+	words := said[v.Proposal.Round.View]
+	words[v.Kind] = &v.Proposal
+	said[v.Proposal.Round.View] = words
 }
 
 // restore ends lives and goes on from older folders.
@@ -347,9 +563,8 @@ func (w *world) restore(c livesCase) {
 			w.start(i, f)
 		}
 	}
-	time.Sleep(20 * time.Second)
 	if c.stands {
+		time.Sleep(20 * time.Second)
 		w.start(1, away.copied())
-		time.Sleep(15 * time.Second)
 	}
 }

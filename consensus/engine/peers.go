@@ -14,6 +14,7 @@ import (
 type peer struct {
 	guest
 	words [simplex.Finalize + 1]simplex.Vote // the newest of each kind that came in; not verified
+	spoke time.Time                          // when a vote came in last; zero: never
 	lives lives                              // that asked in its name
 }
 
@@ -95,6 +96,7 @@ func (e *Engine) receiveVote(from beacon.Participant, v simplex.Vote) bool {
 		return false
 	}
 	view := v.Proposal.Round.View
+	e.peers[from].spoke = time.Now()
 	if last := &e.peers[from].words[v.Kind]; view >= last.Proposal.Round.View {
 		*last = v
 	}

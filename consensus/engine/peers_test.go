@@ -16,10 +16,13 @@ import (
 // witness is a network that remembers what one engine sent.
 type witness struct {
 	broadcast [][]byte
+	forgot    int // how often it was told to forget votes
 	sent      map[beacon.Participant][][]byte
 }
 
 func (w *witness) Broadcast(msg []byte) { w.broadcast = append(w.broadcast, msg) }
+
+func (w *witness) ForgetVotes() { w.forgot++ }
 
 func (w *witness) Send(to beacon.Participant, msg []byte) {
 	if w.sent == nil {
@@ -378,7 +381,8 @@ func FuzzMessage(f *testing.F) {
 	f.Add(appendRequest(nil, request{beacon.Round{View: 300}}))
 	f.Add(appendAsk(nil, inquiry{7, 2, true}))
 	f.Add(appendAnswer(nil, answer{instance: 7, number: 2, other: otherLife{9, true, time.Second}, words: []simplex.Vote{v}, entered: &c}))
-	f.Add(appendAnswer(nil, answer{instance: 7, number: 2}))
+	f.Add(appendAnswer(nil, answer{instance: 7, number: 2, spoke: -1}))
+	f.Add(appendAnswer(nil, answer{instance: 7, number: 2, spoke: time.Minute}))
 	f.Add(appendDraft(nil, draft{beacon.Round{View: 300}, 299, []byte("block")}))
 	f.Add(appendAnswered(nil, answered{beacon.Round{View: 300}}))
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -97,7 +97,7 @@ func (e *Engine) resume() error {
 		Skip: simplex.Skip{After: e.cfg.SkipAfter, Members: e.cfg.Set.Len(), Quorum: e.cfg.Set.Quorum()},
 	}
 	if e.cfg.Share != nil {
-		machine.Signer, machine.Permit = e.scheme, e.permit
+		machine.Signer, machine.Permit = e.signer, e.permit
 	}
 	e.machine = simplex.New(machine)
 	e.tally = simplex.NewTally(e.cfg.Set.Quorum())

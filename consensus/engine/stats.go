@@ -45,6 +45,7 @@ type Stats struct {
 	OwnQuestions  atomic.Uint64          // what did you hear in our name
 	OwnAnswers    atomic.Uint64          // to these
 	OwnVotesFound atomic.Uint64          // of an earlier life, which nothing here remembers
+	Silences      atomic.Uint64          // times we fell silent after we had voted, to ask again
 	FetchesSent   atomic.Uint64          // requests to peers
 	FetchesFailed atomic.Uint64          // of these, not answered in time
 	BlocksServed  atomic.Uint64          // blocks sent to peers that were behind

@@ -26,6 +26,10 @@ type Watch struct {
 	// that start together notice each other if one of them listens for longer by
 	// some round trips: its caller draws it.
 	Listen time.Duration
+	// Longest is how long a start listens at least whose peers heard votes of its key
+	// that it does not know: they are of a life that ended, or of one that runs and
+	// whose links we may have taken. Below Listen: no longer than that.
+	Longest time.Duration
 	// Every is the time between two questions while a start listens, Again the time
 	// between them later.
 	Every, Again time.Duration
@@ -35,7 +39,7 @@ type Watch struct {
 }
 
 func (w Watch) check() error {
-	if w.Instance != 0 && (w.Listen < 0 || w.Every <= 0 || w.Again <= 0) {
+	if w.Instance != 0 && (w.Listen < 0 || w.Longest < 0 || w.Every <= 0 || w.Again <= 0) {
 		return fmt.Errorf("watch listens for %v and asks every %v, then %v: want times above 0", w.Listen, w.Every, w.Again)
 	}
 	return nil
@@ -49,12 +53,18 @@ const stale = time.Second
 // watch is the look-out for another life of our key.
 type watch struct {
 	silent   bool         // no vote leaves yet
-	since    time.Time    // the start, or the end of the silence
+	began    time.Time    // the start
+	since    time.Time    // the start, or the beginning or the end of a silence
 	until    time.Time    // listens at least until then
 	question uint32       // the newest
 	asked    [2]time.Time // the newest and the one before, for the first time
 	final    uint32       // the first that was asked when the listening was over; 0: none yet
 	heard    []heard      // by participant
+	// memory is what the guard knew when the silence began: what peers heard of our
+	// key beside that is strange to us.
+	memory simplex.Watermark
+	closed chain.View     // newest view that strange words closed
+	unsent []simplex.Vote // that the journal has, or that were on their way out
 	// horizon is the newest round that can have begun before we started, once a
 	// quorum less one have answered; 0 before. Our key's words in later rounds are
 	// those of another process that lives.
@@ -73,6 +83,7 @@ type heard struct {
 	view   chain.View
 	other  otherLife
 	at     time.Time // when the other was heard at the earliest; zero: not lately
+	spoke  time.Time // the same of a vote, if the answer has words that are strange; zero: not lately
 }
 
 // memory is the guard of a node without one.
@@ -88,7 +99,7 @@ func (m *memory) Sync() error                                     { return nil }
 // key said before.
 func (e *Engine) permit(k simplex.Kind, p simplex.Proposal) bool {
 	view := p.Round.View
-	if e.watch.silent {
+	if e.notice(); e.watch.silent {
 		if k == simplex.Nullify {
 			e.watch.nullify = view
 		}
@@ -118,7 +129,10 @@ func (e *Engine) watchStart() {
 	}
 	now := time.Now()
 	e.watch.heard = make([]heard, e.cfg.Set.Len())
-	e.watch.since, e.watch.until = now, now.Add(e.cfg.Watch.Listen)
+	e.watch.memory = e.guard.Watermark()
+	e.contact.seen = now
+	e.contact.timer.Reset(beat)
+	e.watch.began, e.watch.since, e.watch.until = now, now, now.Add(e.cfg.Watch.Listen)
 	e.watch.silent = !e.cfg.Watch.Alone
 	e.Stats.Watching.Store(e.watch.silent)
 	e.watchTick()
@@ -159,6 +173,9 @@ func (e *Engine) ownAsk() inquiry {
 // Linked tells the engine that a validator can be reached, anew or for the first
 // time. It never blocks and may be called by many goroutines.
 func (e *Engine) Linked(p beacon.Participant) {
+	if int(p) < len(e.contact.away) {
+		e.contact.away[p].Store(false)
+	}
 	select {
 	case e.links <- p:
 	default: // the next question goes to everybody
@@ -179,7 +196,10 @@ func (e *Engine) answerAsk(to beacon.Participant, q inquiry) {
 	if q.instance == 0 || !p.allows(now, e.cfg.FetchTimeout) {
 		return
 	}
-	a := answer{instance: q.instance, number: q.number, other: p.lives.meet(q, now)}
+	a := answer{instance: q.instance, number: q.number, other: p.lives.meet(q, now), spoke: -1}
+	if !p.spoke.IsZero() {
+		a.spoke = now.Sub(p.spoke)
+	}
 	for _, v := range p.words {
 		if v.Kind != 0 {
 			a.words = append(a.words, v)
@@ -226,11 +246,13 @@ func (e *Engine) receiveAnswer(from beacon.Participant, a answer) {
 	if !e.watches() || a.instance != e.cfg.Watch.Instance || a.number > e.watch.question {
 		return // of another life of ours
 	}
+	strange := false
 	for _, v := range a.words {
 		if v.Signer != e.cfg.Self || v.Proposal.Round.Epoch != e.cfg.Set.Epoch() || !e.recognise(v) {
 			e.ban(from)
 			return
 		}
+		strange = strange || !e.watch.memory.Said(v.Kind, v.Proposal)
 	}
 	h := &e.watch.heard[from]
 	if a.number < h.number {
@@ -239,8 +261,18 @@ func (e *Engine) receiveAnswer(from beacon.Participant, a answer) {
 	e.Stats.OwnAnswers.Add(1)
 	e.watch.news = true
 	*h = heard{number: a.number, other: a.other}
-	if back := e.watch.question - a.number; back < uint32(len(e.watch.asked)) && a.other.instance != 0 {
-		h.at = e.watch.asked[back].Add(-a.other.age) // it was heard after that, or then
+	if back := e.watch.question - a.number; back < uint32(len(e.watch.asked)) {
+		if a.other.instance != 0 {
+			h.at = e.watch.asked[back].Add(-a.other.age) // it was heard after that, or then
+		}
+		if strange && a.spoke >= 0 {
+			h.spoke = e.watch.asked[back].Add(-a.spoke)
+		}
+	}
+	// A life that we know nothing of asked since we began, or voted: a single peer that
+	// lies about it can have us listen for longer, and no more.
+	if strange || h.at.After(e.watch.began.Add(stale)) {
+		e.listenUntil(e.watch.since.Add(e.cfg.Watch.Longest))
 	}
 	if a.entered != nil {
 		h.view = a.entered.Proposal.Round.View + 1
@@ -262,6 +294,7 @@ func (e *Engine) recognise(v simplex.Vote) bool {
 	if e.watches() && (e.watch.horizon == 0 || view <= e.watch.horizon) {
 		// The word of an earlier life. What else it said in that round is not known.
 		e.guard.CloseRound(v.Proposal.Round)
+		e.watch.closed = max(e.watch.closed, view)
 		e.Stats.OwnVotesFound.Add(1)
 		e.cfg.Log.Warn("an earlier life of this key voted where nothing here remembers it: the round is closed",
 			"vote", v.Kind, "view", view, "block", v.Proposal.Payload, "we_remember", mark.Round().View)
@@ -318,6 +351,8 @@ func (e *Engine) newestView() (v chain.View) {
 func (e *Engine) lookAtOther() {
 	other, at := e.other()
 	switch {
+	case e.watch.silent && e.speaks():
+		e.fault = fmt.Errorf("peers hear votes of our key while this process, instance %016x, says nothing: %w", e.cfg.Watch.Instance, ErrDoppelganger)
 	case other.instance == 0:
 	case other.votes:
 		e.fault = fmt.Errorf("peers hear of another process, instance %016x, which votes with our key (this is instance %016x): %w",
@@ -326,11 +361,30 @@ func (e *Engine) lookAtOther() {
 		e.fault = fmt.Errorf("peers hear of another process with our key, instance %016x, which starts as well (this is instance %016x): %w",
 			other.instance, e.cfg.Watch.Instance, ErrDoppelganger)
 	case e.watch.silent: // it stops when it hears of us: until then we wait
-		if until := at.Add(2*e.cfg.Watch.Every + stale); until.After(e.watch.until) {
-			e.watch.until, e.watch.final = until, 0
-			e.watch.timer.Reset(min(time.Until(until), e.cfg.Watch.Every))
+		e.listenUntil(at.Add(2*e.cfg.Watch.Every + stale))
+	}
+}
+
+// listenUntil has the silence last until then at least.
+func (e *Engine) listenUntil(until time.Time) {
+	if e.watch.silent && until.After(e.watch.until) {
+		e.watch.until, e.watch.final = until, 0
+		e.watch.timer.Reset(min(max(0, time.Until(until)), e.cfg.Watch.Every))
+	}
+}
+
+// speaks reports whether more than a third of the peers heard votes of our key which
+// we do not know, one of them since our silence began and after what an ended process
+// can have left in queues: another process makes them, and we are the one to stop,
+// before we say a word that would stop the other one.
+func (e *Engine) speaks() bool {
+	n := 0
+	for _, h := range e.watch.heard {
+		if h.spoke.After(e.watch.since.Add(stale)) {
+			n++
 		}
 	}
+	return n > e.cfg.Set.Len()-e.cfg.Set.Quorum()
 }
 
 // other is a process with our key that more than a third of the peers heard of,
@@ -372,6 +426,8 @@ func (e *Engine) reason() string {
 	want := e.cfg.Set.Quorum() - 1
 	got := e.answers(max(1, e.watch.question-1, e.watch.final))
 	switch view, newest := e.machine.View(), e.newestView(); {
+	case e.contact.cut:
+		text = "can reach too few validators to know what was voted in its name"
 	case e.watch.final == 0:
 		text = "listens for another life of this key before it votes"
 	case got < want:
@@ -427,6 +483,7 @@ func (e *Engine) watchOver() {
 	e.Stats.Watching.Store(false)
 	e.Stats.Silence.Store(nil)
 	e.cfg.Log.Info("votes from now on: no other life of this key was heard of", "view", e.machine.View(), "instance", fmt.Sprintf("%016x", e.cfg.Watch.Instance))
+	e.sayWithheld()
 	for _, event := range e.watch.held { // of other views they have no effect
 		e.step(event)
 	}

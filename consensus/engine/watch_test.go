@@ -342,7 +342,7 @@ func TestAskIsAnswered(t *testing.T) {
 			return m.(answer)
 		}
 		s.hear(2, appendAsk(nil, inquiry{7, 1, false}))
-		if a := told(); a.instance != 7 || a.number != 1 || len(a.words) != 0 || a.entered != nil || a.other.instance != 0 {
+		if a := told(); a.instance != 7 || a.number != 1 || a.spoke >= 0 || len(a.words) != 0 || a.entered != nil || a.other.instance != 0 {
 			t.Errorf("%+v", a)
 		}
 		s.hear(2, s.vote(2, simplex.Notarize, view(1, 1)))
@@ -354,6 +354,9 @@ func TestAskIsAnswered(t *testing.T) {
 		a := told()
 		if len(a.words) != 2 || a.words[0].Proposal != view(2, 4) || a.words[1].Kind != simplex.Finalize {
 			t.Errorf("votes %+v", a.words)
+		}
+		if a.spoke != 3*time.Second {
+			t.Errorf("a vote came in %v ago", a.spoke)
 		}
 		if a.entered == nil || a.entered.Proposal.Round.View != 3 || a.other != (otherLife{7, false, 3 * time.Second}) {
 			t.Errorf("entered %+v, other %+v", a.entered, a.other)

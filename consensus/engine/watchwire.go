@@ -18,7 +18,12 @@ const (
 
 // answerBytesMax is the most that an answer takes: a vote of each kind, and the
 // certificate by which the peer entered its view.
-const answerBytesMax = 1 + 8 + 4 + 1 + 8 + 4 + 1 + int(simplex.Finalize)*simplex.VoteBytesMax + simplex.CertificateBytesMax
+const answerBytesMax = 1 + answerHeadBytes + int(simplex.Finalize)*simplex.VoteBytesMax + simplex.CertificateBytesMax
+
+// answerHeadBytes are those before the votes: the question's instance and number, the
+// other process's flag, instance and age, the age of the newest vote, and how many
+// votes follow.
+const answerHeadBytes = 8 + 4 + 1 + 8 + 4 + 4 + 1
 
 // inquiry asks a peer what it has heard in the name of the sender.
 type inquiry struct {
@@ -48,8 +53,11 @@ func decodeAsk(b []byte) (inquiry, error) {
 type answer struct {
 	instance uint64 // of the question
 	number   uint32
-	other    otherLife      // of another process with the same key; zero: none
-	words    []simplex.Vote // the newest of each kind, in order of kind
+	other    otherLife // of another process with the same key; zero: none
+	// spoke is how long ago a vote in the asker's name came in, new or sent again.
+	// Below 0: never.
+	spoke time.Duration
+	words []simplex.Vote // the newest of each kind, in order of kind
 	// entered is the certificate by which the peer came to its view, so that nobody
 	// can pretend to be further than a quorum is. Nil: it is where the chain begins,
 	// or where its last life ended.
@@ -72,6 +80,11 @@ func appendAnswer(dst []byte, a answer) []byte {
 	}
 	dst = binary.BigEndian.AppendUint64(append(dst, flag), a.other.instance)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(min(a.other.age.Milliseconds(), math.MaxUint32)))
+	spoke := uint32(0) // never; else the age and one more
+	if a.spoke >= 0 {
+		spoke = uint32(min(a.spoke.Milliseconds()+1, math.MaxUint32))
+	}
+	dst = binary.BigEndian.AppendUint32(dst, spoke)
 	dst = append(dst, byte(len(a.words)))
 	for _, v := range a.words {
 		dst = simplex.AppendVote(dst, v)
@@ -83,8 +96,7 @@ func appendAnswer(dst []byte, a answer) []byte {
 }
 
 func decodeAnswer(b []byte) (answer, error) {
-	const head = 8 + 4 + 1 + 8 + 4 + 1
-	if len(b) < head {
+	if len(b) < answerHeadBytes {
 		return answer{}, ErrMessage
 	}
 	a := answer{instance: binary.BigEndian.Uint64(b), number: binary.BigEndian.Uint32(b[8:])}
@@ -92,7 +104,8 @@ func decodeAnswer(b []byte) (answer, error) {
 		votes: b[12] == 1, instance: binary.BigEndian.Uint64(b[13:]),
 		age: time.Duration(binary.BigEndian.Uint32(b[21:])) * time.Millisecond,
 	}
-	n, rest := int(b[25]), b[head:]
+	a.spoke = time.Duration(int64(binary.BigEndian.Uint32(b[25:]))-1) * time.Millisecond // below 0: never
+	n, rest := int(b[29]), b[answerHeadBytes:]
 	if b[12] > 1 || n > int(simplex.Finalize) || a.other.instance == 0 && (a.other.votes || a.other.age != 0) {
 		return answer{}, ErrMessage
 	}

@@ -117,8 +117,13 @@ func (t *Threshold) Sign(k Kind, p Proposal) Vote {
 		Kind: k, Proposal: p, Signer: t.self,
 		Signature:  t.keys.Share.SignMessage(t.point(k, p)),
 		Seed:       t.seed.sig,
-		Individual: t.keys.Peer.Sign(bls.SignedBytes(t.set.Namespaces().Of(k), attest.AppendSubject(nil, k, p))),
+		Individual: t.Individual(k, p),
 	}
+}
+
+// Individual returns the part of our vote that is signed with the key of our identity.
+func (t *Threshold) Individual(k Kind, p Proposal) Individual {
+	return t.keys.Peer.Sign(bls.SignedBytes(t.set.Namespaces().Of(k), attest.AppendSubject(nil, k, p)))
 }
 
 // BadIndividuals implements [Verifier].

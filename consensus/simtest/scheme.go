@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/hashed"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
@@ -19,102 +19,6 @@ import (
 type scheme interface {
 	simplex.Signer
 	simplex.Verifier
-}
-
-// hashScheme has the shape of a threshold scheme and none of its strength:
-// hashes stand for signatures, so that a run costs microseconds where curves
-// cost milliseconds. Faulty players could forge with it; ours do not.
-type hashScheme struct {
-	self   beacon.Participant
-	quorum int
-}
-
-// groupSigner stands for the group in place of a signer.
-const groupSigner = ^beacon.Participant(0)
-
-func hashSign(who beacon.Participant, domain string, msg []byte) bls.Signature {
-	var index [4]byte
-	binary.BigEndian.PutUint32(index[:], uint32(who))
-	a := keccak.Sum256([]byte(domain), index[:], msg)
-	b := keccak.Sum256(a[:])
-	var s bls.Signature
-	copy(s[copy(s[:], a[:]):], b[:])
-	return s
-}
-
-func hashPair(who beacon.Participant, k simplex.Kind, p simplex.Proposal) (sig, seed bls.Signature) {
-	return hashSign(who, k.String(), attest.AppendSubject(nil, k, p)), hashSign(who, "seed", p.Round.Append(nil))
-}
-
-func hashIndividual(who beacon.Participant, k simplex.Kind, p simplex.Proposal) simplex.Individual {
-	var out simplex.Individual
-	half := hashSign(who, "individual "+k.String(), attest.AppendSubject(nil, k, p))
-	copy(out[copy(out[:], half[:]):], half[:])
-	return out
-}
-
-func (h hashScheme) Sign(k simplex.Kind, p simplex.Proposal) simplex.Vote {
-	if k == simplex.Nullify {
-		p = simplex.Proposal{Round: p.Round}
-	}
-	v := simplex.Vote{Kind: k, Proposal: p, Signer: h.self}
-	v.Signature, v.Seed = hashPair(h.self, k, p)
-	v.Individual = hashIndividual(h.self, k, p)
-	return v
-}
-
-func (h hashScheme) BadVotes(votes []simplex.Vote) []int {
-	var bad []int
-	for i, v := range votes {
-		if sig, _ := hashPair(v.Signer, v.Kind, v.Proposal); sig != v.Signature {
-			bad = append(bad, i)
-		}
-	}
-	return bad
-}
-
-func (h hashScheme) BadSeeds(votes []simplex.Vote) []int {
-	var bad []int
-	for i, v := range votes {
-		if _, seed := hashPair(v.Signer, v.Kind, v.Proposal); seed != v.Seed {
-			bad = append(bad, i)
-		}
-	}
-	return bad
-}
-
-func (h hashScheme) BadIndividuals(votes []simplex.Vote) []int {
-	var bad []int
-	for i, v := range votes {
-		if hashIndividual(v.Signer, v.Kind, v.Proposal) != v.Individual {
-			bad = append(bad, i)
-		}
-	}
-	return bad
-}
-
-// Combine fails where the curves would: when a vote or a seed that goes into the
-// certificate is bad. What seed is given takes the place of the votes' own.
-func (h hashScheme) Combine(q simplex.Quorum) (simplex.Certificate, bool) {
-	if len(q.Votes) < h.quorum || len(h.BadVotes(q.Votes)) > 0 || q.Seed == nil && len(h.BadSeeds(q.Votes)) > 0 {
-		return simplex.Certificate{}, false
-	}
-	c := simplex.Certificate{Kind: q.Votes[0].Kind, Proposal: q.Votes[0].Proposal}
-	c.Signature, c.Seed = hashPair(groupSigner, c.Kind, c.Proposal)
-	if q.Seed != nil {
-		c.Seed = *q.Seed
-	}
-	return c, true
-}
-
-func (h hashScheme) BadCertificates(certificates []simplex.Certificate) []int {
-	var bad []int
-	for i, c := range certificates {
-		if sig, seed := hashPair(groupSigner, c.Kind, c.Proposal); sig != c.Signature || seed != c.Seed {
-			bad = append(bad, i)
-		}
-	}
-	return bad
 }
 
 // weights is the deterministic source of batch weights. Players here do not
@@ -163,7 +67,7 @@ func committee(cfg Config) (*beacon.ValidatorSet, []scheme, error) {
 	for i := range schemes {
 		p := beacon.Participant(i)
 		if !cfg.RealKeys {
-			schemes[i] = hashScheme{self: p, quorum: set.Quorum()}
+			schemes[i] = hashed.Scheme{Self: p, Quorum: set.Quorum()}
 			continue
 		}
 		source := weights{rand.New(rand.NewPCG(cfg.Seed, uint64(i)))}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
-	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/hashed"
 )
 
 // Twins (OPODIS 2021): one validator runs twice, with one key and two minds.
@@ -50,8 +50,7 @@ func (w *world) script(rounds []round) {
 	for i, r := range rounds {
 		prev := set.GenesisBeacon()
 		if i > 0 {
-			_, seed := hashPair(groupSigner, simplex.Nullify, simplex.Proposal{Round: beacon.Round{View: chain.View(i)}})
-			prev = chain.BeaconHash(0, chain.View(i), seed)
+			prev = chain.BeaconHash(0, chain.View(i), hashed.Seed(beacon.Round{View: chain.View(i)}))
 		}
 		leaders[prev] = r.leader
 	}

@@ -71,6 +71,9 @@ type Config struct {
 	// Linked, if it is set, is told the number of each member and full node that a
 	// connection comes into use with, anew or for the first time. It must not block.
 	Linked func(peer int)
+	// Lost, if it is set, is told the number of each whose connection in use ended and
+	// no other took over. It must not block.
+	Lost func(peer int)
 
 	Log *slog.Logger
 }

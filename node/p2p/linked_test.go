@@ -12,12 +12,13 @@ import (
 // arrives without a repetition.
 func TestLinksAreTold(t *testing.T) {
 	ports := porttest.UDP(t, 2)
-	told := make(chan int, 16)
+	told, gone := make(chan int, 16), make(chan int, 16)
 	s := setup{testKeys(2), func(i int, cfg *Config) {
 		cfg.ListenAddr = ports[i]
 		cfg.Addresses[cfg.Committee[1-i]] = ports[1-i]
 		cfg.IdleTimeout, cfg.KeepAlive = 10*time.Minute, time.Minute // longer than anybody waits here
 		if i == 0 {
+			cfg.Lost = func(peer int) { gone <- peer }
 			cfg.Linked = func(peer int) { told <- peer }
 		}
 	}}
@@ -50,5 +51,29 @@ func TestLinksAreTold(t *testing.T) {
 	for len(told) > 0 {
 		<-told // of two connections that were made at once
 	}
-	ask("its successor", launch(t, s.config(1)))
+	next := launch(t, s.config(1))
+	ask("its successor", next)
+	for len(gone) > 0 {
+		<-gone // a loss between the two
+	}
+	next.stop()
+	select {
+	case peer := <-gone:
+		if peer != 1 {
+			t.Errorf("lost %d", peer)
+		}
+	case <-time.After(time.Minute):
+		t.Fatal("nobody is told of the loss")
+	}
+	a.Broadcast(Votes, []byte("said in ignorance"))
+	a.Forget(Votes)
+	last := launch(t, s.config(1))
+	ask("a third process", last)
+	a.Broadcast(Votes, []byte("said later"))
+	eventually(t, "the vote arrives", func() bool { return last.sink.count(Votes, 0) > 0 })
+	last.sink.mu.Lock()
+	defer last.sink.mu.Unlock()
+	if first := string(last.sink.got[Votes][0][0]); first != "said later" {
+		t.Errorf("%q arrived", first)
+	}
 }

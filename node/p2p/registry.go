@@ -110,6 +110,9 @@ func (t *Transport) deactivate(l *link) {
 		return
 	}
 	p.set(nil)
+	if t.cfg.Lost != nil {
+		t.cfg.Lost(p.id)
+	}
 	for _, q := range p.queues {
 		if !q.limit.KeepOffline {
 			q.clear()

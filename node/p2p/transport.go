@@ -305,6 +305,15 @@ func (t *Transport) Send(to int, class Class, msg []byte) {
 	}
 }
 
+// Forget drops what waits for the members in one class.
+func (t *Transport) Forget(class Class) {
+	for _, p := range t.members {
+		if p != nil {
+			p.queues[class].clear()
+		}
+	}
+}
+
 // Flood spreads transactions that this node has admitted; origin is the number
 // of the peer that sent them, or -1. It never blocks; the bodies must not
 // change afterwards.

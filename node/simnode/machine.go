@@ -155,6 +155,13 @@ func (o *mouth) Send(to beacon.Participant, msg []byte) {
 	o.say(msg, func() { o.Network.Send(to, msg) })
 }
 
+// ForgetVotes implements engine.Forgetter.
+func (o *mouth) ForgetVotes() {
+	if net, ok := o.Network.(engine.Forgetter); ok {
+		net.ForgetVotes()
+	}
+}
+
 func (o *mouth) say(msg []byte, send func()) {
 	o.life.gate.RLock()
 	defer o.life.gate.RUnlock()
