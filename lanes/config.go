@@ -45,8 +45,14 @@ func (c Config) Check() error {
 func (c Config) pool(p *chain.Params) sched.Config {
 	return sched.Config{
 		SenderTxs: c.SenderTxs, NonceGap: c.NonceGap, LaneTxs: c.LaneTxs, LaneBytes: c.LaneBytes,
-		BumpPercent: c.BumpPercent, PackMisses: c.PackMisses, CellWeight: cellWeight(p),
+		BumpPercent: c.BumpPercent, PackMisses: c.PackMisses, AgeMillis: c.AgeMillis, Measures: c.measures(p),
+	}
+}
+
+// measures is what the scheduler takes from the parameters.
+func (c Config) measures(p *chain.Params) sched.Measures {
+	return sched.Measures{
+		CellWeight:  cellWeight(p),
 		ActorRefill: p.Actor.BlockCycles, ActorMost: p.Actor.BlockCyclesBurst + chain.Cycles(c.ActorBlocks)*p.Actor.BlockCycles,
-		AgeMillis: c.AgeMillis,
 	}
 }

@@ -27,6 +27,7 @@ type FinalizedHead struct {
 type Lanes struct {
 	params     atomic.Pointer[chain.Params] // in force in the next block
 	chainID    uint64
+	cfg        Config
 	view       atomic.Pointer[state.View] // of the last head
 	validators []chain.Validator
 	pool       *sched.Scheduler
@@ -42,7 +43,7 @@ func New(cfg Config, params *chain.Params, chainID uint64, head FinalizedHead) (
 	if err != nil {
 		return nil, fmt.Errorf("lanes: %w", err)
 	}
-	l := &Lanes{chainID: chainID, validators: cfg.Validators, pool: pool, uses: newUses()}
+	l := &Lanes{chainID: chainID, cfg: cfg, validators: cfg.Validators, pool: pool, uses: newUses()}
 	l.params.Store(params)
 	l.view.Store(&head.View)
 	return l, nil
@@ -106,14 +107,17 @@ func (l *Lanes) Finalized(ctx context.Context, head FinalizedHead) error {
 	if err := l.open(ctx); err != nil {
 		return err
 	}
+	to := head.pool()
 	if head.Params != nil {
 		l.params.Store(head.Params)
+		m := l.cfg.measures(head.Params)
+		to.Measures = &m
 	}
 	l.view.Store(&head.View)
 	l.uses.learn(head.Txs, head.Receipts)
 	l.height.Store(uint64(head.Height))
 	l.shunned.at(head.Height)
-	return l.pool.Advance(head.pool(), head.Txs, head.Touched)
+	return l.pool.Advance(to, head.Txs, head.Touched)
 }
 
 // Discard removes transactions from the pool, for instance those that a

@@ -15,11 +15,15 @@ type Config struct {
 	LaneBytes   [chain.NumLanes]int // bytes of their bodies per lane
 	BumpPercent uint64              // rise of every price that a replacement needs
 	PackMisses  int                 // transactions of a lane in a row, none of them large, that do not fit before picking gives the lane up
-	CellWeight  uint64              // cycles that a cell counts for when tips are compared
+	AgeMillis   uint64              // for which a transaction waits at most; 0: for ever
+	Measures                        // until a head has others
+}
 
+// Measures are what the pool takes from the parameters in force.
+type Measures struct {
+	CellWeight  uint64       // cycles that a cell counts for when tips are compared
 	ActorRefill chain.Cycles // that an actor has for a block
 	ActorMost   chain.Cycles // that messages to one actor may need and stand in tiers; 0: any
-	AgeMillis   uint64       // for which a transaction waits at most; 0: for ever
 }
 
 // A lane's totals are one word, so that they are read and changed as one, and

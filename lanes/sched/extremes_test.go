@@ -75,8 +75,7 @@ func newExtremes(seed uint64) *extremes {
 	rng := rand.New(rand.NewPCG(seed, 98))
 	cfg := Config{
 		SenderTxs: oneOf(rng, 1, 2, 8, 300, senderTxsMax), BumpPercent: oneOf[uint64](rng, 0, 10, 1_000), PackMisses: math.MaxInt,
-		CellWeight: oneOf[uint64](rng, 0, 1, 20, math.MaxUint64), AgeMillis: oneOf[uint64](rng, 0, 1, 50, math.MaxUint64),
-		ActorRefill: oneOf[chain.Cycles](rng, 0, 1, 1_000_000), ActorMost: oneOf[chain.Cycles](rng, 0, 1, 30_000, 10_000_000, math.MaxUint64/2),
+		AgeMillis: oneOf[uint64](rng, 0, 1, 50, math.MaxUint64), Measures: anyMeasures(rng),
 	}
 	cfg.NonceGap = oneOf(rng, 0, uint64(cfg.SenderTxs-1), uint64(cfg.SenderTxs-1)/2)
 	for lane := range chain.NumLanes {
@@ -91,6 +90,13 @@ func newExtremes(seed uint64) *extremes {
 	}
 	x.advance(nil, nil)
 	return x
+}
+
+func anyMeasures(rng *rand.Rand) Measures {
+	return Measures{
+		CellWeight:  oneOf[uint64](rng, 0, 1, 20, math.MaxUint64),
+		ActorRefill: oneOf[chain.Cycles](rng, 0, 1, 1_000_000), ActorMost: oneOf[chain.Cycles](rng, 0, 1, 30_000, 10_000_000, math.MaxUint64/2),
+	}
 }
 
 // wei is an amount or a price.
@@ -215,6 +221,10 @@ func (x *extremes) advance(txs []*chain.VerifiedTx, touched []chain.Address) {
 		case 1, 2, 3, 4, 5, 6, 7, 8:
 			h.BaseFees[lane] = oneOf(x.rng, chain.FeePair{}, chain.FeePair{PerCycle: 99, PerCell: 99}, chain.FeePair{PerCycle: 100, PerCell: 1})
 		}
+	}
+	if x.rng.IntN(30) == 0 {
+		m := anyMeasures(x.rng)
+		h.Measures = &m
 	}
 	h.Account = func(a chain.Address) (Account, error) {
 		at := now[a]

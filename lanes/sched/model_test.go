@@ -24,6 +24,8 @@ type modelTx struct {
 	cost chain.Wei
 	at   level
 	ran  chain.Usage // see entry
+
+	replaced int // others of its nonce, one after the other
 }
 
 // chainOf returns a sender's transactions by nonce.
@@ -162,7 +164,11 @@ func (m *model) add(tx *chain.VerifiedTx, cost chain.Wei, at Account) error {
 	}
 	if old != nil {
 		o, n := old.tx.Tx, tx.Tx
-		enough := func(o, n chain.Wei) bool { return uint64(n)*100 >= uint64(o)*(100+m.cfg.BumpPercent) }
+		percent := m.cfg.BumpPercent
+		if old.replaced >= 8 {
+			percent = max(percent, 100)
+		}
+		enough := func(o, n chain.Wei) bool { return uint64(n)*100 >= uint64(o)*(100+percent) }
 		if !enough(o.MaxFeePerCycle, n.MaxFeePerCycle) || !enough(o.MaxFeePerCell, n.MaxFeePerCell) ||
 			!enough(o.TipPerCycle, n.TipPerCycle) || !enough(o.TipPerCell, n.TipPerCell) ||
 			(o.MaxFeePerCycle == n.MaxFeePerCycle && o.MaxFeePerCell == n.MaxFeePerCell && o.TipPerCycle == n.TipPerCycle && o.TipPerCell == n.TipPerCell) {
@@ -209,6 +215,9 @@ func (m *model) insert(t, old *modelTx, at Account) error {
 	}
 	for _, v := range victims {
 		m.remove(v)
+	}
+	if old != nil {
+		t.replaced = old.replaced + 1
 	}
 	if old != nil && old.tx.Lane == t.tx.Lane && old.at == t.at {
 		m.queue[slices.Index(m.queue, old)] = t

@@ -186,7 +186,7 @@ func (k *picker) walk(lane chain.LaneID) error {
 // meet takes e, at its turn, if it can run, and what it leads.
 func (k *picker) meet(e *entry) error {
 	k.looked++
-	if k.larges >= largeMisses*k.all.cfg.PackMisses && k.large(e.uses, e) {
+	if k.larges/largeMisses >= k.all.cfg.PackMisses && k.large(e.uses, e) {
 		return nil // at a glance
 	}
 	c := k.countOf(e)

@@ -148,6 +148,29 @@ func TestReplacementNeedsTenPercent(t *testing.T) {
 	f("a raise that needs 128 bits", 10_145_709_240_540_253_389, 0, math.MaxUint64/11*11, 0, nil)
 }
 
+// TestReplacementsAreBounded: one nonce does not have all nodes verify hundreds of
+// transactions of which one is paid: 440 at ten percent each.
+func TestReplacementsAreBounded(t *testing.T) {
+	p, tx, n := newPool(validatorConfig(), 20), chain.Tx{MaxFeePerCycle: 1}, 0
+	for ; ; n++ {
+		v := &chain.VerifiedTx{Tx: new(chain.Tx), Sender: chain.Address{1}, Lane: chain.LaneUser, Hash: chain.Hash{byte(n), byte(n >> 8), 1}}
+		*v.Tx = tx
+		_, err := p.shardOf(v.Sender).add(&Offer{Tx: v}, Account{}, false)
+		var refused *ReplaceError
+		if errors.As(err, &refused) && refused.Needed > tx.MaxFeePerCycle {
+			tx.MaxFeePerCycle = refused.Needed // who asks is told
+			n--
+			continue
+		}
+		if err != nil {
+			break
+		}
+	}
+	if n > 80 || n < 60 {
+		t.Errorf("%d replacements of one nonce, want 8 and some 60 doublings", n)
+	}
+}
+
 func TestReplacementKeepsItsTurn(t *testing.T) {
 	var m maker
 	p := testPool()

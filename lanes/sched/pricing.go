@@ -63,6 +63,9 @@ type bounds struct{ low, high chain.FeePair }
 // anyFee holds every base fee.
 var anyFee = bounds{high: chain.FeePair{PerCycle: math.MaxUint64, PerCell: math.MaxUint64}}
 
+// noFee holds none.
+var noFee = bounds{low: anyFee.high}
+
 // boundsOf returns the bounds of an entry that is not parked, at its level.
 //
 // A tip that the fee cap does not cut is the same under every base fee up to

@@ -50,6 +50,7 @@ type entry struct {
 	bytes      int           // of the body
 	born       uint64        // time of the head at which it came
 	until      uint64        // count of heads up to which it stays barred, as it found its actor busy
+	replaced   uint8         // how many it stands for, one after the other
 	lane       chain.LaneID
 	level      level
 	mark       bool // to be evicted by the admission at hand; false between operations

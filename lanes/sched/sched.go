@@ -18,6 +18,7 @@ type Head struct {
 	Height   chain.Height
 	Millis   uint64                        // its time; 0: nothing grows old
 	BaseFees [chain.NumLanes]chain.FeePair // in force in the next block
+	Measures *Measures                     // likewise; nil: as before
 	// Account reads what an account may use in the next block. Several
 	// goroutines call it, the last of them maybe just after the next head was
 	// given; what it returns then is thrown away.
@@ -310,6 +311,7 @@ func (s *Scheduler) Advance(head Head, txs []*chain.VerifiedTx, touched []chain.
 	defer s.releaseAll()
 	s.head = head
 	s.heads++
+	weighsAnew := head.Measures != nil && s.adopt(*head.Measures)
 	for _, tx := range txs {
 		if e := s.shardOf(tx.Sender).byHash[tx.Hash]; e != nil {
 			e.final = true
@@ -317,7 +319,7 @@ func (s *Scheduler) Advance(head Head, txs []*chain.VerifiedTx, touched []chain.
 	}
 	err := s.refreshAll(txs, touched, ahead)
 	// Prices last, so that what leaves is not moved first.
-	s.shards[0].counts.moved.Add(uint64(s.reprice(head.BaseFees)))
+	s.shards[0].counts.moved.Add(uint64(s.reprice(head.BaseFees, weighsAnew)))
 	s.retire()
 	return err
 }
@@ -352,12 +354,13 @@ func (s *Scheduler) refreshAll(txs []*chain.VerifiedTx, touched []chain.Address,
 
 // reprice sets the base fees of the next block, while all shards are held. Only
 // lanes whose fees changed are touched, in them only lists for which the change
-// matters, and in those only transactions that cross a tier's edge move.
-func (s *Scheduler) reprice(base [chain.NumLanes]chain.FeePair) (moved int) {
+// matters, and in those only transactions that cross a tier's edge move; all, if they
+// weigh anew.
+func (s *Scheduler) reprice(base [chain.NumLanes]chain.FeePair, weighsAnew bool) (moved int) {
 	s.movedLast = 0
 	var changed []chain.LaneID
 	for lane := range chain.NumLanes {
-		if s.prices[lane].base != base[lane] {
+		if weighsAnew || s.prices[lane].base != base[lane] {
 			changed = append(changed, lane)
 			s.prices[lane].base = base[lane]
 			s.lanes[lane].raise(levelParked) // the next look finds the true floor
@@ -367,6 +370,32 @@ func (s *Scheduler) reprice(base [chain.NumLanes]chain.FeePair) (moved int) {
 		moved += s.shards[i].reprice(changed)
 	}
 	return moved + s.promote()
+}
+
+// adopt takes in what governance has changed, and reports whether every transaction is to
+// be looked at for its tier. All shards are held.
+func (s *Scheduler) adopt(m Measures) (weighsAnew bool) {
+	if t := &s.targets; t.refill != m.ActorRefill || t.most != m.ActorMost {
+		t.refill, t.most, t.of = m.ActorRefill, m.ActorMost, map[chain.Address][]demanded{}
+		for i := range s.shards {
+			for _, e := range s.shards[i].byHash {
+				t.join(e) // in any order: sums
+			}
+		}
+	}
+	weight := max(m.CellWeight, 1)
+	if s.prices[0].cellWeight == weight {
+		return false
+	}
+	for lane := range s.prices {
+		s.prices[lane].cellWeight = weight
+		for i := range s.shards {
+			for l := range s.shards[i].lanes[lane].fifos {
+				s.shards[i].lanes[lane].fifos[l].still = noFee
+			}
+		}
+	}
+	return true
 }
 
 // reprice moves what crosses an edge of the tiers in the lanes whose base fees

@@ -83,7 +83,7 @@ func (s *sender) check(tx *chain.VerifiedTx, cost chain.Wei, old *entry, cfg *Co
 	}
 	others := s.cost
 	if old != nil {
-		if err := checkReplace(old.tx.Tx, tx.Tx, cfg.BumpPercent); err != nil {
+		if err := checkReplace(old.tx.Tx, tx.Tx, bumpAfter(cfg.BumpPercent, old.replaced)); err != nil {
 			return err
 		}
 		others -= old.cost
@@ -96,6 +96,21 @@ func (s *sender) check(tx *chain.VerifiedTx, cost chain.Wei, old *entry, cfg *Co
 		return &BalanceError{Spendable: s.Spendable, Waiting: others, Cost: cost}
 	}
 	return nil
+}
+
+// cheapReplacements is how often a waiting transaction is replaced for the least rise.
+// Every one is spread and verified by all nodes, and one of them at most is paid.
+const cheapReplacements = 8
+
+// doubling is the rise that the next need: prices have 64 bits, and balances less.
+const doubling = 100
+
+// bumpAfter is the rise in percent that a replacement needs, after so many.
+func bumpAfter(percent uint64, replaced uint8) uint64 {
+	if replaced < cheapReplacements {
+		return percent
+	}
+	return max(percent, doubling)
 }
 
 // checkReplace reports the first price of tx that is not high enough to take

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -130,6 +131,7 @@ func (h *shard) insert(s *sender, i int, e, old *entry) {
 	}
 	s.calls += e.callsOne()
 	if old != nil {
+		e.replaced = min(old.replaced, math.MaxUint8-1) + 1
 		s.calls -= old.callsOne()
 		s.cost -= old.cost
 		delete(h.byHash, old.tx.Hash)

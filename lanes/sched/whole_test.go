@@ -29,7 +29,7 @@ func newPool(cfg Config, cellWeight uint64) *pool {
 // validatorConfig is what package lanes runs with.
 func validatorConfig() Config {
 	return Config{
-		SenderTxs: 256, NonceGap: 64, BumpPercent: 10, PackMisses: 256, CellWeight: 10,
+		SenderTxs: 256, NonceGap: 64, BumpPercent: 10, PackMisses: 256, Measures: Measures{CellWeight: 10},
 		LaneTxs:   [chain.NumLanes]int{chain.LaneSystem: 4_096, chain.LaneRunner: 32_768, chain.LaneUser: 131_072},
 		LaneBytes: [chain.NumLanes]int{chain.LaneSystem: 8 << 20, chain.LaneRunner: 64 << 20, chain.LaneUser: 256 << 20},
 	}
@@ -101,6 +101,10 @@ func (p *pool) entry(hash chain.Hash) *entry {
 		}
 	}
 	return nil
+}
+
+func (p *pool) reprice(base [chain.NumLanes]chain.FeePair) int {
+	return p.Scheduler.reprice(base, false)
 }
 
 func (p *pool) remove(e *entry) { p.shardOf(e.tx.Sender).remove(e) }
