@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"log/slog"
 	"maps"
 	"math/rand/v2"
@@ -49,6 +50,8 @@ func TestLives(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			var convicted, contradicted, stopped, elder, none uint64
 			for seed := *livesFirst; seed < *livesFirst+*livesSeeds; seed++ {
+				var faults []string // an error in the bubble would end the series
+				wrong := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 				synctest.Test(t, func(t *testing.T) {
 					w := newWorld(t, seed)
 					w.play(c)
@@ -67,17 +70,20 @@ func TestLives(t *testing.T) {
 					together := c.twin && c.apart == 0
 					switch {
 					case !together && len(w.proofs) > 0:
-						t.Errorf("seed %d: convicted: %+v", seed, w.proofs[0])
+						wrong("convicted: %+v", w.proofs[0])
 					case !together && !c.all && w.contradicted:
-						t.Errorf("seed %d: words that contradict left", seed)
+						wrong("words that contradict left")
 					case (c.twin && !together || c.held != "") && n != 1:
-						t.Errorf("seed %d: %d lives stopped, want one", seed, n)
+						wrong("%d lives stopped, want one", n)
 					case !c.twin && c.held == "" && n != 0:
-						t.Errorf("seed %d: a restored life stopped: %v", seed, w.ends)
+						wrong("a restored life stopped: %v", w.ends)
 					case w.grew < 5:
-						t.Errorf("seed %d: %d blocks at the end", seed, w.grew)
+						wrong("%d blocks at the end", w.grew)
 					}
 				})
+				for _, fault := range faults {
+					t.Errorf("seed %d: %s", seed, fault)
+				}
 			}
 			t.Logf("%d runs: %d ended in a conviction, %d with words that contradict, %d lives stopped, %d of them the older one, in %d runs none did", *livesSeeds, convicted, contradicted, stopped, elder, none)
 		})
@@ -126,6 +132,7 @@ type world struct {
 	contradicted bool                                                      // some key's lives said what contradicts
 	held         string
 	thawed       chan struct{} // closed when the first life's memory goes on
+	later        *time.Timer   // starts a validator that is away
 	kept         []func()      // what the first life said when it was cut off, on its way out
 }
 
@@ -380,6 +387,9 @@ func (w *world) play(c livesCase) {
 		w.restore(c)
 	}
 	w.settle(c)
+	if w.later != nil {
+		w.later.Stop()
+	}
 	for i := range w.procs {
 		w.mu.Lock()
 		p := w.procs[i]
@@ -427,7 +437,9 @@ func (w *world) replace(c livesCase) {
 	w.start(firstLife, f.copied())
 	time.Sleep(w.draw(12*time.Second, 20*time.Second))
 	if c.stands {
-		w.kill(1)
+		away := w.kill(1)
+		// Without it the chain may wait for the view that the first life spoke in.
+		w.later = time.AfterFunc(w.draw(40*time.Second, 60*time.Second), func() { w.start(1, away.copied()) })
 		time.Sleep(w.draw(time.Millisecond, 2*time.Second))
 	}
 	w.mu.Lock()

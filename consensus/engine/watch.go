@@ -53,6 +53,7 @@ const stale = time.Second
 // watch is the look-out for another life of our key.
 type watch struct {
 	silent   bool         // no vote leaves yet
+	voted    bool         // this process has voted: who only listens beside it does not end it
 	began    time.Time    // the start
 	since    time.Time    // the start, or the beginning or the end of a silence
 	until    time.Time    // listens at least until then
@@ -133,7 +134,7 @@ func (e *Engine) watchStart() {
 	e.contact.seen = now
 	e.contact.timer.Reset(beat)
 	e.watch.began, e.watch.since, e.watch.until = now, now, now.Add(e.cfg.Watch.Listen)
-	e.watch.silent = !e.cfg.Watch.Alone
+	e.watch.silent, e.watch.voted = !e.cfg.Watch.Alone, e.cfg.Watch.Alone
 	e.Stats.Watching.Store(e.watch.silent)
 	e.watchTick()
 	e.reason()
@@ -167,7 +168,17 @@ func (e *Engine) askAll() {
 }
 
 func (e *Engine) ownAsk() inquiry {
-	return inquiry{e.cfg.Watch.Instance, e.watch.question, !e.watch.silent}
+	return inquiry{e.cfg.Watch.Instance, e.watch.question, e.posture()}
+}
+
+func (e *Engine) posture() posture {
+	switch {
+	case !e.watch.silent:
+		return votes
+	case e.watch.voted:
+		return rests
+	}
+	return listens
 }
 
 // Linked tells the engine that a validator can be reached, anew or for the first
@@ -237,7 +248,7 @@ func (l *lives) meet(q inquiry, now time.Time) (other otherLife) {
 	if l[1].instance == 0 || l[1].instance == q.instance {
 		return otherLife{}
 	}
-	return otherLife{l[1].instance, l[1].votes, now.Sub(l[1].at)}
+	return otherLife{l[1].instance, l[1].posture, now.Sub(l[1].at)}
 }
 
 // receiveAnswer takes what a peer has heard in our name. Nobody but a holder of
@@ -345,24 +356,33 @@ func (e *Engine) newestView() (v chain.View) {
 	return v
 }
 
-// lookAtOther acts on another process of which more than a third of the peers
-// have heard since we started. Of two that start together the one with the lower
-// number stays; one that votes already stays, and of two that vote neither.
+// lookAtOther acts on another process of which more than a third of the peers have
+// heard since we started. Who only listens stops for one that votes, or that has voted
+// and asks again; that one stops for one that votes. Of two that are alike in this the
+// one with the lower number stays, and of two that vote neither.
 func (e *Engine) lookAtOther() {
-	other, at := e.other()
-	switch {
-	case e.watch.silent && e.speaks():
+	if e.watch.silent && e.speaks() {
 		e.fault = fmt.Errorf("peers hear votes of our key while this process, instance %016x, says nothing: %w", e.cfg.Watch.Instance, ErrDoppelganger)
-	case other.instance == 0:
-	case other.votes:
-		e.fault = fmt.Errorf("peers hear of another process, instance %016x, which votes with our key (this is instance %016x): %w",
-			other.instance, e.cfg.Watch.Instance, ErrDoppelganger)
-	case e.watch.silent && other.instance < e.cfg.Watch.Instance:
-		e.fault = fmt.Errorf("peers hear of another process with our key, instance %016x, which starts as well (this is instance %016x): %w",
-			other.instance, e.cfg.Watch.Instance, ErrDoppelganger)
-	case e.watch.silent: // it stops when it hears of us: until then we wait
+		return
+	}
+	other, at := e.other()
+	if other.instance == 0 {
+		return
+	}
+	own := e.posture()
+	stops := other.posture == votes || other.posture == rests && own == listens ||
+		other.posture == own && other.instance < e.cfg.Watch.Instance
+	switch {
+	case stops:
+		e.fault = fmt.Errorf("peers hear of another process with our key, instance %016x, which %s (this is instance %016x, which %s): %w",
+			other.instance, other.posture, e.cfg.Watch.Instance, own, ErrDoppelganger)
+	case own != votes: // it stops when it hears of us: until then we wait
 		e.listenUntil(at.Add(2*e.cfg.Watch.Every + stale))
 	}
+}
+
+func (p posture) String() string {
+	return [...]string{"starts as well", "votes", "has voted and asks again"}[p]
 }
 
 // listenUntil has the silence last until then at least.
@@ -396,21 +416,30 @@ func (e *Engine) other() (found otherLife, at time.Time) {
 		if h.other.instance == 0 || h.other.instance == e.cfg.Watch.Instance {
 			continue
 		}
-		n, votes, last := 0, 0, time.Time{}
+		n, vote, spoke, last := 0, 0, 0, time.Time{}
 		for _, o := range e.watch.heard {
 			if o.other.instance == h.other.instance && o.at.After(e.watch.since.Add(stale)) {
 				n++
-				if o.other.votes {
-					votes++
+				switch o.other.posture {
+				case votes:
+					vote++
+					spoke++
+				case rests:
+					spoke++
 				}
 				if o.at.After(last) {
 					last = o.at
 				}
 			}
 		}
-		if n >= need && (found.instance == 0 || votes >= need) && time.Since(last) < rather*stale+e.cfg.Watch.Every {
+		if n >= need && (found.instance == 0 || vote >= need) && time.Since(last) < rather*stale+e.cfg.Watch.Every {
 			found, at = e.watch.heard[i].other, last
-			found.votes = votes >= need
+			switch found.posture = listens; {
+			case vote >= need:
+				found.posture = votes
+			case spoke >= need:
+				found.posture = rests
+			}
 		}
 	}
 	return found, at
@@ -479,7 +508,7 @@ func (e *Engine) hold(event simplex.Event) bool {
 
 // watchOver lets us vote, at once in a view that waits for our word.
 func (e *Engine) watchOver() {
-	e.watch.silent, e.watch.since = false, time.Now()
+	e.watch.silent, e.watch.voted, e.watch.since = false, true, time.Now()
 	e.Stats.Watching.Store(false)
 	e.Stats.Silence.Store(nil)
 	e.cfg.Log.Info("votes from now on: no other life of this key was heard of", "view", e.machine.View(), "instance", fmt.Sprintf("%016x", e.cfg.Watch.Instance))

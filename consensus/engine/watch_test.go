@@ -309,12 +309,14 @@ func TestOtherLife(t *testing.T) {
 	}
 	f("a lower one starts", false, true, 2, otherLife{instance: low})
 	f("a higher one starts", false, false, 2, otherLife{instance: high})
-	f("a higher one votes", false, true, 2, otherLife{instance: high, votes: true})
-	f("one peer says so", false, false, 1, otherLife{instance: low, votes: true})
-	f("it ended before", false, false, 2, otherLife{low, true, time.Hour})
-	f("voting: one votes too", true, true, 2, otherLife{instance: low, votes: true})
+	f("a higher one votes", false, true, 2, otherLife{instance: high, posture: votes})
+	f("one peer says so", false, false, 1, otherLife{instance: low, posture: votes})
+	f("it ended before", false, false, 2, otherLife{low, votes, time.Hour})
+	f("one rests that has voted", false, true, 2, otherLife{instance: high, posture: rests})
+	f("voting: one rests", true, false, 2, otherLife{instance: low, posture: rests})
+	f("voting: one votes too", true, true, 2, otherLife{instance: low, posture: votes})
 	f("voting: one starts", true, false, 2, otherLife{instance: low})
-	f("voting: one peer says so", true, false, 1, otherLife{instance: low, votes: true})
+	f("voting: one peer says so", true, false, 1, otherLife{instance: low, posture: votes})
 }
 
 // The operator who knows that there is no other life need not wait.
@@ -341,7 +343,7 @@ func TestAskIsAnswered(t *testing.T) {
 			}
 			return m.(answer)
 		}
-		s.hear(2, appendAsk(nil, inquiry{7, 1, false}))
+		s.hear(2, appendAsk(nil, inquiry{7, 1, listens}))
 		if a := told(); a.instance != 7 || a.number != 1 || a.spoke >= 0 || len(a.words) != 0 || a.entered != nil || a.other.instance != 0 {
 			t.Errorf("%+v", a)
 		}
@@ -350,7 +352,7 @@ func TestAskIsAnswered(t *testing.T) {
 		s.hear(2, s.vote(2, simplex.Notarize, view(2, 4)))
 		s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(3, 0))))
 		s.wait(3 * time.Second)
-		s.hear(2, appendAsk(nil, inquiry{8, 2, true}))
+		s.hear(2, appendAsk(nil, inquiry{8, 2, votes}))
 		a := told()
 		if len(a.words) != 2 || a.words[0].Proposal != view(2, 4) || a.words[1].Kind != simplex.Finalize {
 			t.Errorf("votes %+v", a.words)
@@ -358,16 +360,16 @@ func TestAskIsAnswered(t *testing.T) {
 		if a.spoke != 3*time.Second {
 			t.Errorf("a vote came in %v ago", a.spoke)
 		}
-		if a.entered == nil || a.entered.Proposal.Round.View != 3 || a.other != (otherLife{7, false, 3 * time.Second}) {
+		if a.entered == nil || a.entered.Proposal.Round.View != 3 || a.other != (otherLife{7, listens, 3 * time.Second}) {
 			t.Errorf("entered %+v, other %+v", a.entered, a.other)
 		}
-		s.hear(2, appendAsk(nil, inquiry{7, 3, false}))
-		if a := told(); a.other != (otherLife{8, true, 0}) {
+		s.hear(2, appendAsk(nil, inquiry{7, 3, listens}))
+		if a := told(); a.other != (otherLife{8, votes, 0}) {
 			t.Errorf("other %+v", a.other)
 		}
 		many := len(s.net.sent[2])
 		for range 100 {
-			s.hear(2, appendAsk(nil, inquiry{7, 4, false}))
+			s.hear(2, appendAsk(nil, inquiry{7, 4, listens}))
 		}
 		if n := len(s.net.sent[2]) - many; n > answersPerWindow {
 			t.Errorf("%d answers at once", n)

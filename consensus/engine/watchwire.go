@@ -29,23 +29,29 @@ const answerHeadBytes = 8 + 4 + 1 + 8 + 4 + 4 + 1
 type inquiry struct {
 	instance uint64 // of the asking process
 	number   uint32 // of the question, from 1
-	votes    bool   // the process votes; else it listens still
+	posture  posture
 }
+
+// posture is what a process does with its votes.
+type posture byte
+
+const (
+	listens posture = iota // it has started, and has not voted
+	votes
+	rests // it has voted, and is silent to ask again
+)
 
 func appendAsk(dst []byte, a inquiry) []byte {
 	dst = binary.BigEndian.AppendUint64(append(dst, tagAsk), a.instance)
 	dst = binary.BigEndian.AppendUint32(dst, a.number)
-	if a.votes {
-		return append(dst, 1)
-	}
-	return append(dst, 0)
+	return append(dst, byte(a.posture))
 }
 
 func decodeAsk(b []byte) (inquiry, error) {
-	if len(b) != 13 || b[12] > 1 {
+	if len(b) != 13 || b[12] > byte(rests) {
 		return inquiry{}, ErrMessage
 	}
-	return inquiry{binary.BigEndian.Uint64(b), binary.BigEndian.Uint32(b[8:]), b[12] == 1}, nil
+	return inquiry{binary.BigEndian.Uint64(b), binary.BigEndian.Uint32(b[8:]), posture(b[12])}, nil
 }
 
 // answer is what a peer has heard in the name of the one that asks. An answer
@@ -67,18 +73,14 @@ type answer struct {
 // otherLife is a process that asked in a validator's name.
 type otherLife struct {
 	instance uint64 // 0: none
-	votes    bool
+	posture  posture
 	age      time.Duration // since it asked last
 }
 
 func appendAnswer(dst []byte, a answer) []byte {
 	dst = binary.BigEndian.AppendUint64(append(dst, tagAnswer), a.instance)
 	dst = binary.BigEndian.AppendUint32(dst, a.number)
-	flag := byte(0)
-	if a.other.votes {
-		flag = 1
-	}
-	dst = binary.BigEndian.AppendUint64(append(dst, flag), a.other.instance)
+	dst = binary.BigEndian.AppendUint64(append(dst, byte(a.other.posture)), a.other.instance)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(min(a.other.age.Milliseconds(), math.MaxUint32)))
 	spoke := uint32(0) // never; else the age and one more
 	if a.spoke >= 0 {
@@ -101,12 +103,12 @@ func decodeAnswer(b []byte) (answer, error) {
 	}
 	a := answer{instance: binary.BigEndian.Uint64(b), number: binary.BigEndian.Uint32(b[8:])}
 	a.other = otherLife{
-		votes: b[12] == 1, instance: binary.BigEndian.Uint64(b[13:]),
+		posture: posture(b[12]), instance: binary.BigEndian.Uint64(b[13:]),
 		age: time.Duration(binary.BigEndian.Uint32(b[21:])) * time.Millisecond,
 	}
 	a.spoke = time.Duration(int64(binary.BigEndian.Uint32(b[25:]))-1) * time.Millisecond // below 0: never
 	n, rest := int(b[29]), b[answerHeadBytes:]
-	if b[12] > 1 || n > int(simplex.Finalize) || a.other.instance == 0 && (a.other.votes || a.other.age != 0) {
+	if b[12] > byte(rests) || n > int(simplex.Finalize) || a.other.instance == 0 && (a.other.posture != listens || a.other.age != 0) {
 		return answer{}, ErrMessage
 	}
 	for range n {

@@ -3,6 +3,7 @@ package soak
 import (
 	"context"
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
 	"testing"
@@ -31,8 +32,8 @@ func TestOwnKey(t *testing.T) {
 		"two that start together":      together,
 	} {
 		t.Run(name, func(t *testing.T) {
-			for range *ownKeyRuns {
-				play(t)
+			for i := range *ownKeyRuns { // each ends its processes and clears its folders
+				t.Run(fmt.Sprint("run=", i+1), play)
 			}
 		})
 	}
