@@ -118,6 +118,9 @@ func SyncState(ctx context.Context, cfg Config, genesis *chain.Genesis, unusedKe
 	if err := errors.Join(n.keys.checkAgainst(genesis), n.keys.mayServe(genesis)); err != nil {
 		return err
 	}
+	if err := n.dropHalfKeys(); err != nil {
+		return err
+	}
 	if n.set, err = beacon.NewValidatorSet(genesis); err != nil {
 		return fmt.Errorf("validator set: %w", err)
 	}

@@ -20,7 +20,7 @@ import (
 // health and its metrics, and goes on in the right time once the clock is set.
 func TestNodeWaitsForItsClock(t *testing.T) {
 	top := t.TempDir()
-	g, err := Deal(top, DealOptions{Validators: 1, DevnetOptions: DevnetOptions{GenesisFile: "../profiles/genesis/mainnet-params.json", BlockTime: 20 * time.Millisecond}})
+	g, err := Deal(top, DealOptions{Validators: 1, Seal: Sealing{Passphrase: says("pass"), Cost: quickCost}, DevnetOptions: DevnetOptions{GenesisFile: "../profiles/genesis/mainnet-params.json", BlockTime: 20 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,9 +28,6 @@ func TestNodeWaitsForItsClock(t *testing.T) {
 		t.Fatal("the test needs a chain that matters")
 	}
 	dir := DealtFolder(top, 0)
-	if err := EncryptKeys(dir, []byte("pass"), quickCost); err != nil {
-		t.Fatal(err)
-	}
 	var slow atomic.Int64 // by which the clock is behind
 	start := func() (n *Node, stop func()) {
 		cfg := DefaultConfig()

@@ -57,6 +57,7 @@ type DealOptions struct {
 	DevnetOptions
 	Validators int
 	FullNodes  int // that follow and do not vote
+	Seal       Sealing
 }
 
 // fullNodesMax bounds what one deal makes.
@@ -93,6 +94,11 @@ func Deal(dir string, opts DealOptions) (*chain.Genesis, error) {
 	if opts.FullNodes < 0 || opts.FullNodes > fullNodesMax {
 		return nil, fmt.Errorf("%d full nodes, want 0 to %d", opts.FullNodes, fullNodesMax)
 	}
+	words, err := opts.Seal.words(g.Devnet)
+	if err != nil {
+		return nil, err
+	}
+	defer clear(words)
 	deal, err := newDeal(opts.Validators)
 	if err != nil {
 		return nil, err
@@ -109,6 +115,11 @@ func Deal(dir string, opts DealOptions) (*chain.Genesis, error) {
 	}
 	if err := ceremony.Check(g); err != nil {
 		return nil, fmt.Errorf("dealt keys: %w", err)
+	}
+	for _, k := range append(slices.Clone(deal.keys), deal.fullNodes...) {
+		if err := k.seal(words, opts.Seal.Cost); err != nil {
+			return nil, err
+		}
 	}
 	return g, deal.write(dir, g)
 }

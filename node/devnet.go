@@ -76,6 +76,11 @@ var ErrDevnetExists = errors.New("the data folder already holds a chain, whose g
 // PrepareDevnet makes a one-validator development chain in dataDir, or returns
 // the one that is there.
 func PrepareDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
+	return PrepareSealedDevnet(dataDir, opts, Sealing{})
+}
+
+// PrepareSealedDevnet is [PrepareDevnet] that may encrypt the keys it makes.
+func PrepareSealedDevnet(dataDir string, opts DevnetOptions, seal Sealing) (*chain.Genesis, error) {
 	if err := os.MkdirAll(dataDir, 0o700); err != nil {
 		return nil, fmt.Errorf("create data folder: %w", err)
 	}
@@ -94,8 +99,16 @@ func PrepareDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
 		return nil, err
 	}
 	g.Devnet = true
+	words, err := seal.words(g.Devnet)
+	if err != nil {
+		return nil, err
+	}
+	defer clear(words)
 	d, err := newDeal(1)
 	if err != nil {
+		return nil, err
+	}
+	if err := d.keys[0].seal(words, seal.Cost); err != nil {
 		return nil, err
 	}
 	if err := d.complete(g); err != nil {

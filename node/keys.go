@@ -28,7 +28,8 @@ type Keys struct {
 	// evidence. Validators need not have it here: nil.
 	Account *secp256k1.PrivateKey
 
-	sealed bool // they came from an encrypted file
+	sealed bool   // they came from an encrypted file
+	file   []byte // what save writes, where that is encrypted; nil: encode
 }
 
 // keysJSON is the file form. The file is readable by its owner only.
@@ -123,9 +124,12 @@ func (k *Keys) encode() ([]byte, error) {
 
 // save writes the key file, which must not exist yet.
 func (k *Keys) save(dataDir string) error {
-	raw, err := k.encode()
-	if err != nil {
-		return err
+	raw := k.file
+	if raw == nil {
+		var err error
+		if raw, err = k.encode(); err != nil {
+			return err
+		}
 	}
 	return writeNew(filepath.Join(dataDir, keysFile), raw, 0o600)
 }

@@ -119,6 +119,9 @@ func (n *Node) open() error {
 	if err := n.keys.checkAgainst(n.genesis); err != nil {
 		return n.refused(keysFile, fmt.Errorf("%s: %w", filepath.Join(n.cfg.DataDir, keysFile), err))
 	}
+	if err := n.dropHalfKeys(); err != nil {
+		return n.refused(keysFile, err)
+	}
 	if n.store, err = openStore(n.cfg.DataDir, n.genesis, n.storeOptions()); err != nil {
 		return n.refused(storeFolder, err)
 	}

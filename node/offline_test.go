@@ -17,7 +17,7 @@ func TestOfflineIsForAChainOfOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	real := t.TempDir()
-	if _, err := Deal(real, DealOptions{Validators: 1, DevnetOptions: DevnetOptions{GenesisFile: "../profiles/genesis/mainnet-params.json"}}); err != nil {
+	if _, err := Deal(real, DealOptions{Validators: 1, Seal: Sealing{Passphrase: says("pass"), Cost: quickCost}, DevnetOptions: DevnetOptions{GenesisFile: "../profiles/genesis/mainnet-params.json"}}); err != nil {
 		t.Fatal(err)
 	}
 	alone := t.TempDir()

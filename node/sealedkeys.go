@@ -183,6 +183,69 @@ func keyOwner(dataDir string, g *chain.Genesis) (id guard.Identity, votes bool, 
 	return id, votes, nil
 }
 
+// Sealing says how keys that are made are put under a passphrase.
+type Sealing struct {
+	// Passphrase is asked before anything is made. Nil: there is none, and keys are made
+	// for development chains alone.
+	Passphrase Passphrase
+	// Always encrypts the keys of a development chain too.
+	Always bool
+	Cost   keystore.Cost // of trying one passphrase; zero: the default
+}
+
+// ErrDealPlain means that nobody gave the passphrase for the keys of a chain that
+// matters.
+var ErrDealPlain = errors.New("this is no development chain, and its keys would lie in the clear: give --passphrase-file FILE or --passphrase-fd N, or run it at a terminal, which asks")
+
+// words returns the passphrase for the keys of a chain, or nil where they lie in the
+// clear.
+func (s *Sealing) words(devnet bool) ([]byte, error) {
+	switch {
+	case devnet && !s.Always:
+		return nil, nil
+	case s.Passphrase == nil:
+		return nil, ErrDealPlain
+	}
+	words, err := s.Passphrase()
+	if err == nil && len(words) == 0 {
+		err = keystore.ErrEmpty
+	}
+	return words, err
+}
+
+// seal encrypts what save will write. Without words it stays in the clear.
+func (k *Keys) seal(words []byte, cost keystore.Cost) error {
+	if words == nil {
+		return nil
+	}
+	if cost == (keystore.Cost{}) {
+		cost = keystore.DefaultCost()
+	}
+	plain, err := k.encode()
+	if err != nil {
+		return err
+	}
+	k.file, err = k.encrypt(plain, words, cost)
+	return err
+}
+
+// encrypt returns the encrypted form of a file of these keys.
+func (k *Keys) encrypt(plain, passphrase []byte, cost keystore.Cost) ([]byte, error) {
+	var compact bytes.Buffer
+	if err := json.Compact(&compact, plain); err != nil {
+		return nil, fmt.Errorf("encrypt keys: %w", err)
+	}
+	description := "identity of a Cowboy full node"
+	if k.Validates() {
+		description = "keys of a Cowboy validator"
+	}
+	sealed, err := keystore.Seal(compact.Bytes(), passphrase, cost, pubkeyOf(k), description)
+	if err != nil {
+		return nil, fmt.Errorf("encrypt keys: %w", err)
+	}
+	return sealed.Encode()
+}
+
 // EncryptKeys puts the keys of a folder under a passphrase. The file is replaced in one
 // step, once what was written is seen to decrypt to the same keys.
 func EncryptKeys(dataDir string, passphrase []byte, cost keystore.Cost) error {
@@ -197,21 +260,9 @@ func EncryptKeys(dataDir string, passphrase []byte, cost keystore.Cost) error {
 	if err != nil {
 		return err
 	}
-	var compact bytes.Buffer
-	if err := json.Compact(&compact, f.raw); err != nil {
+	raw, err := k.encrypt(f.raw, passphrase, cost)
+	if err != nil {
 		return fmt.Errorf("%s: %w", f.name, err)
-	}
-	description := "identity of a Cowboy full node"
-	if k.Validates() {
-		description = "keys of a Cowboy validator"
-	}
-	sealed, err := keystore.Seal(compact.Bytes(), passphrase, cost, pubkeyOf(k), description)
-	if err != nil {
-		return fmt.Errorf("encrypt keys: %w", err)
-	}
-	raw, err := sealed.Encode()
-	if err != nil {
-		return err
 	}
 	return replaceKeys(f.name, raw, func(f *keyFile) error {
 		again, err := f.keys(func() ([]byte, error) { return bytes.Clone(passphrase), nil })
@@ -242,12 +293,41 @@ func DecryptKeys(dataDir string, pass Passphrase) error {
 	return replaceKeys(f.name, raw, func(f *keyFile) error { _, err := f.keys(nil); return err })
 }
 
+// halfKeys is what the name of a key file ends in before it takes the other's place.
+const halfKeys = ".new"
+
+// removeHalfKeys removes what a command left that was cut short while it encrypted or
+// decrypted the keys: it may hold them in the clear, and the file beside it is whole.
+func removeHalfKeys(dataDir string) (found bool, err error) {
+	switch err := os.Remove(filepath.Join(dataDir, keysFile+halfKeys)); {
+	case errors.Is(err, os.ErrNotExist):
+		return false, nil
+	case err != nil:
+		return false, fmt.Errorf("remove half a key file: %w", err)
+	}
+	dir, err := os.Open(dataDir)
+	if err != nil {
+		return true, fmt.Errorf("open folder: %w", err)
+	}
+	return true, errors.Join(dir.Sync(), dir.Close())
+}
+
+// dropHalfKeys does so at the start of a node whose keys were read.
+func (n *Node) dropHalfKeys() error {
+	found, err := removeHalfKeys(n.cfg.DataDir)
+	if found {
+		n.log.Warn("removed what a keys command that was cut short had left; it may have held the keys in the clear, and the disk may hold it still",
+			"file", filepath.Join(n.cfg.DataDir, keysFile+halfKeys))
+	}
+	return err
+}
+
 // replaceKeys writes a key file beside the one that is there, checks it as it was
 // written, and gives it the name.
 func replaceKeys(name string, raw []byte, check func(*keyFile) error) error {
-	next := name + ".new"
-	if err := os.Remove(next); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("remove half a key file: %w", err)
+	next := name + halfKeys
+	if _, err := removeHalfKeys(filepath.Dir(name)); err != nil {
+		return err
 	}
 	if err := writeNew(next, raw, 0o600); err != nil {
 		return err

@@ -99,6 +99,7 @@ type devnetCommand struct {
 	Lanes      string        `help:"Shares of the lanes: ${lanes}. Default: what the genesis says." placeholder:"NAME"`
 	Validators int           `help:"Number of validators, each a process of its own, with ports 10 apart." default:"1"`
 	Byzantine  string        `help:"Let the last of at least four validators lie: ${kinds}." placeholder:"KIND"`
+	passphraseFlags
 	listenFlags
 
 	childLogLevel string // of the processes of several validators
@@ -121,13 +122,21 @@ func (c *devnetCommand) Run(ctx context.Context, log *slog.Logger) error {
 	if c.Validators != 1 {
 		return c.runSeveral(ctx, log, dataDir)
 	}
-	genesis, err := node.PrepareDevnet(dataDir, node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime, Lanes: c.Lanes})
+	seal := c.sealing()
+	seal.Passphrase = once(seal.Passphrase)
+	genesis, err := node.PrepareSealedDevnet(dataDir, node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime, Lanes: c.Lanes}, seal)
 	if err != nil {
+		return err
+	}
+	if err := c.sealedAsAsked(dataDir); err != nil {
 		return err
 	}
 	cfg, err := c.config(dataDir, true)
 	if err != nil {
 		return err
+	}
+	if cfg.Passphrase = seal.Passphrase; !c.given() {
+		cfg.Passphrase = once(c.source(false))
 	}
 	n, err := node.Open(cfg, genesis, log)
 	if err != nil {
@@ -139,6 +148,19 @@ func (c *devnetCommand) Run(ctx context.Context, log *slog.Logger) error {
 	}
 	welcome(os.Stdout, n, genesis, c.Data == "")
 	return n.Run(ctx)
+}
+
+// sealedAsAsked refuses keys in the clear to who names a passphrase and so believes
+// that they are not.
+func (c *devnetCommand) sealedAsAsked(folder string) error {
+	if !c.given() {
+		return nil
+	}
+	info, err := node.ShowKeys(folder)
+	if err == nil && !info.Sealed {
+		err = usageError{fmt.Errorf("the keys in %s are in the clear: cowboyd keys encrypt --data %s, or leave the passphrase out", folder, folder)}
+	}
+	return err
 }
 
 // welcome tells a newcomer what runs and what to try.

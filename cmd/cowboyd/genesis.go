@@ -68,6 +68,9 @@ type genesisNewCommand struct {
 	BlockTime  time.Duration `help:"Time between blocks, such as 200ms. Default: what the template says."`
 	Lanes      string        `help:"Shares of the lanes: ${lanes}. Default: what the template says." placeholder:"NAME"`
 	Address    []string      `help:"UDP address of each validator, in order. Default: 127.0.0.1 with ports 4001, 4011 and so on." placeholder:"HOST:PORT"`
+
+	// Keys of a chain that is no development chain are never made in the clear.
+	passphraseFlags
 }
 
 // Run deals the keys and writes one data folder per validator.
@@ -86,6 +89,7 @@ func (c *genesisNewCommand) Run() error {
 	g, err := node.Deal(c.Out, node.DealOptions{
 		Validators:    c.Validators,
 		FullNodes:     c.FullNodes,
+		Seal:          c.sealing(),
 		DevnetOptions: node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime, Lanes: c.Lanes},
 	})
 	if err != nil {
@@ -102,7 +106,12 @@ func (c *genesisNewCommand) Run() error {
 	for i := range c.FullNodes {
 		fmt.Printf("  %s\n", node.FullNodeFolder(c.Out, i))
 	}
-	fmt.Printf("Run each with\n  cowboyd run --data %s --port-offset 0\n", node.DealtFolder(c.Out, 0))
+	with := ""
+	if info, err := node.ShowKeys(node.DealtFolder(c.Out, 0)); err == nil && info.Sealed {
+		fmt.Println("all keys are under one passphrase: give each folder its own with cowboyd keys decrypt and encrypt, where its operator is")
+		with = " --passphrase-file FILE"
+	}
+	fmt.Printf("Run each with\n  cowboyd run --data %s --port-offset 0%s\n", node.DealtFolder(c.Out, 0), with)
 	return nil
 }
 

@@ -38,6 +38,15 @@ func (f *passphraseFlags) source(twice bool) node.Passphrase {
 	return nil
 }
 
+// given reports whether a flag says where the passphrase is.
+func (f *passphraseFlags) given() bool { return f.File != "" || f.FD >= 0 }
+
+// sealing encrypts keys that are made: where a flag asks for it, and on every chain but
+// a development chain.
+func (f *passphraseFlags) sealing() node.Sealing {
+	return node.Sealing{Passphrase: f.source(true), Always: f.given()}
+}
+
 // errPassphraseExposed means that others can read the file of a passphrase.
 var errPassphraseExposed = errors.New("the passphrase file is readable by others: chmod 600 it")
 

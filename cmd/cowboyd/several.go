@@ -26,9 +26,17 @@ func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDi
 			return err
 		}
 	}
+	if c.FD >= 0 {
+		return usageError{errors.New("--passphrase-fd is for one process: give --passphrase-file FILE, which each validator reads")}
+	}
 	g, err := c.dealt(dataDir)
 	if err != nil {
 		return err
+	}
+	for i := range c.Validators {
+		if err := c.sealedAsAsked(node.DealtFolder(dataDir, i)); err != nil {
+			return err
+		}
 	}
 	configs := make([]node.Config, c.Validators)
 	addresses := make([]string, c.Validators)
@@ -63,7 +71,7 @@ func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDi
 				"--rpc-rate", strconv.Itoa(c.RPCRate), "--state-memory-mib", strconv.FormatInt(c.Memory, 10), "--free-floor-mib", strconv.FormatInt(c.FreeFloor, 10),
 				"--checkpoint-blocks", strconv.FormatUint(c.Checkpoint, 10), "--keep-submitted-mib", strconv.FormatInt(c.KeepMiB, 10),
 				"--scrub-mib", strconv.FormatInt(c.ScrubMiB, 10), "--exec-mode", c.ExecMode, "--exec-workers", strconv.Itoa(c.Workers),
-			}, c.passedArgs()...),
+			}, append(c.passedArgs(), c.passphraseArgs()...)...),
 		})
 	}
 	if c.Byzantine != "" {
@@ -81,7 +89,7 @@ func (c *devnetCommand) dealt(dataDir string) (*chain.Genesis, error) {
 	g, err := node.ResumeDevnet(dataDir, opts)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return node.Deal(dataDir, node.DealOptions{DevnetOptions: opts, Validators: c.Validators})
+		return node.Deal(dataDir, node.DealOptions{DevnetOptions: opts, Validators: c.Validators, Seal: c.sealing()})
 	case err != nil:
 		return nil, err
 	case len(g.Validators) != c.Validators:
@@ -106,6 +114,14 @@ Kill one of the processes: the others go on, and it is started again.
 Stop with Ctrl-C.
 
 `, configs[0].RPCAddr, hex.EncodeToString(secret[:]), node.DevAccounts()[1].Address)
+}
+
+// passphraseArgs passes on where the passphrase is.
+func (f *passphraseFlags) passphraseArgs() []string {
+	if f.File == "" {
+		return nil
+	}
+	return []string{"--passphrase-file", f.File}
 }
 
 // passedArgs passes on what a child may be told or not.
