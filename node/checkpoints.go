@@ -63,6 +63,9 @@ type stateStream struct{ transport *p2p.Transport }
 // Send implements statesync.Network.
 func (s stateStream) Send(to int, msg []byte) { s.transport.Send(to, p2p.State, msg) }
 
+// Served implements statesync.Biller.
+func (s stateStream) Served(to, bytes int) { s.transport.Served(to, 1, bytes, 1) }
+
 // Broadcast implements statesync.Broadcaster.
 func (s stateStream) Broadcast(msg []byte) { s.transport.Broadcast(p2p.State, msg) }
 

@@ -220,6 +220,11 @@ func (m *mesh) network() engine.Network {
 	return m
 }
 
+// billed charges a full node for what consensus read for it.
+func (m *mesh) billed(to beacon.Participant, blocks, bytes, times int) {
+	m.transport.Served(int(to), blocks, bytes, times)
+}
+
 // heard says whether what is sent reaches anybody. A validator without others has
 // nobody to wait for.
 func (m *mesh) heard() bool {

@@ -96,6 +96,7 @@ type peerMetrics struct {
 	connected, rtt, connections, violations, banned, lastReceived *prometheus.Desc
 	bytes, messages, dropped, queued                              *prometheus.Desc
 	refused, flood, guests, guestBytes                            *prometheus.Desc
+	guestReads, guestWaits                                        *prometheus.Desc
 	version, capabilities, newer, stalled, socket, records        *prometheus.Desc
 }
 
@@ -124,6 +125,8 @@ func newPeerMetrics(t *p2p.Transport) *peerMetrics {
 		records:      desc("records_ignored_total", "Addresses of validators that were not taken from peers.", "reason"),
 		guests:       desc("full_nodes", "Full nodes that are connected."),
 		guestBytes:   desc("full_nodes_sent_bytes_total", "Bytes sent to full nodes, as their budget counts them: with envelopes and repeated packets."),
+		guestReads:   desc("full_nodes_read_bytes_total", "What was read for full nodes, as their budget counts it: a block or a chunk of state is 16 KiB at least, and what is asked for again counts several times."),
+		guestWaits:   desc("full_nodes_waits_total", "Requests of full nodes that were left unread for a while for want of budget."),
 		flood:        desc("flood_suppressed_total", "Transactions left out of the flood.", "reason"),
 	}
 }
@@ -132,7 +135,7 @@ func newPeerMetrics(t *p2p.Transport) *peerMetrics {
 func (m *peerMetrics) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		m.connected, m.rtt, m.connections, m.violations, m.banned, m.lastReceived,
-		m.bytes, m.messages, m.dropped, m.queued, m.refused, m.flood, m.guests, m.guestBytes,
+		m.bytes, m.messages, m.dropped, m.queued, m.refused, m.flood, m.guests, m.guestBytes, m.guestReads, m.guestWaits,
 		m.version, m.capabilities, m.newer, m.stalled, m.socket, m.records,
 	} {
 		ch <- d
@@ -159,6 +162,9 @@ func (m *peerMetrics) Collect(ch chan<- prometheus.Metric) {
 	places, sent := m.transport.FullNodes()
 	gauge(m.guests, float64(places))
 	counter(m.guestBytes, sent)
+	read, waits := m.transport.FullNodeReads()
+	counter(m.guestReads, read)
+	counter(m.guestWaits, waits)
 	counter(m.flood, m.transport.Stats.TxsRepeated.Load(), "repeated")
 	counter(m.flood, m.transport.Stats.TxsNotSpread.Load(), "no room")
 	for _, p := range m.transport.Peers() {

@@ -244,6 +244,9 @@ func (n *Node) buildEngine() error {
 	cfg.Set, cfg.Self, cfg.Share, cfg.Peer, cfg.Weights = n.set, self, n.keys.Share.Key, n.keys.Peer, rand.Reader
 	cfg.Checks = n.host.Shared.Checks
 	cfg.Archive, cfg.Evidence = n.ledger, n.evidence.take
+	if n.mesh != nil {
+		cfg.Billed = n.mesh.billed
+	}
 	if n.shards != nil {
 		cfg.Shards = &engine.Sharding{Code: n.shards, Format: shards.ChainBlocks{}, Glance: n.ledger.Glance}
 	}

@@ -34,6 +34,10 @@ type Config struct {
 	// Archive serves final blocks to peers that were away for long. Nil: they
 	// get what is in memory.
 	Archive Archive
+	// Billed is told of each answer to a full node what was read for it, before it is
+	// sent: so many blocks of so many bytes, times over for what the same node had been
+	// sent before. It is called on the loop and must not block. Nil: nobody is billed.
+	Billed func(to beacon.Participant, blocks, bytes, times int)
 	// Evidence is given proof of each validator that contradicted itself. It is
 	// called on the loop and must not block. Nil: such peers are only banned.
 	Evidence func(attest.Evidence)

@@ -30,17 +30,18 @@ const drainMax = 256
 
 // Engine drives one [simplex.Machine].
 type Engine struct {
-	cfg     Config
-	app     Application
-	net     Network
-	journal Journal
-	signer  simplex.Signer
-	checks  simplex.Verifier
-	guard   Guard
-	inbox   inbox
-	replies chan reply
-	links   chan beacon.Participant // that can be reached anew
-	Stats   Stats
+	cfg       Config
+	app       Application
+	net       Network
+	journal   Journal
+	signer    simplex.Signer
+	checks    simplex.Verifier
+	guard     Guard
+	inbox     inbox
+	replies   chan reply
+	links     chan beacon.Participant // that can be reached anew
+	strangers chan read               // the answer to a full node that is made now
+	Stats     Stats
 
 	// Owned by Run.
 	machine  *simplex.Machine
@@ -108,7 +109,7 @@ func New(cfg Config, app Application, net Network, journal Journal) (*Engine, er
 	}
 	e := &Engine{
 		cfg: cfg, app: app, net: net, journal: journal, signer: scheme, checks: scheme, guard: cfg.Guard,
-		replies: make(chan reply), links: make(chan beacon.Participant, cfg.Set.Len()),
+		replies: make(chan reply), strangers: make(chan read, 1), links: make(chan beacon.Participant, cfg.Set.Len()),
 	}
 	if cfg.Checks != nil {
 		e.checks = cfg.Checks(scheme)
@@ -149,6 +150,7 @@ func (e *Engine) Run(ctx context.Context) error {
 	if err := e.resume(); err != nil {
 		return err
 	}
+	e.calls.Go(func() { e.serveStrangers(ctx) })
 	e.Stats.Resumed.Store(true)
 	for {
 		if err := e.turn(ctx); err != nil {

@@ -30,6 +30,7 @@ type guest struct {
 	window  time.Time // since when answers are counted
 	answers int
 	reading bool // the archive is being read for it
+	sent    sent
 }
 
 // allows counts an answer and reports whether it may be given.
@@ -112,11 +113,12 @@ func (e *Engine) fromMemory(v chain.View) (out []piece) {
 // read is an answer in the making: off the loop, since a block is megabytes to read
 // or to copy.
 type read struct {
-	to      beacon.Participant
-	from    chain.View
-	archive bool // final blocks are to be read
-	beside  bool // another answer to the peer says when it is complete
-	pieces  []piece
+	to       beacon.Participant
+	from     chain.View
+	archive  bool // final blocks are to be read
+	beside   bool // another answer to the peer says when it is complete
+	stranger bool // to is a full node
+	pieces   []piece
 }
 
 // empty reports whether an answer has nothing that takes time.
@@ -127,24 +129,26 @@ func (r *read) empty() bool {
 // reads is what peers want that takes time. However many they are, a few answers
 // at a time share the memory and the disk.
 type reads struct {
-	waiting []read // validators, then full nodes
-	looking int    // answers for which the archive is being read
-	copying int    // answers from memory alone, which no disk holds up
-	encoded encodings
+	waiting  []read // validators, then full nodes
+	looking  int    // answers for which the archive is being read
+	copying  int    // answers from memory alone, which no disk holds up
+	stranger bool   // a full node's answer is in the making
+	encoded  encodings
 }
 
 // lineUp puts an answer in line, or sends it where there is nothing to wait for. It
 // reports whether there is room.
 func (e *Engine) lineUp(r read) bool {
+	r.stranger = int(r.to) >= len(e.peers)
 	if r.empty() {
-		out := served{to: r.to, from: r.from, beside: r.beside}
+		out := served{to: r.to, from: r.from, beside: r.beside, stranger: r.stranger}
 		for _, p := range r.pieces {
 			out.messages = append(out.messages, simplex.AppendCertificate(nil, p.certificate))
 		}
+		e.bill(out)
 		e.send(out)
 		return true
 	}
-	stranger := func(r read) bool { return int(r.to) >= len(e.peers) }
 	at, same := len(e.reads.waiting), 0
 	for _, other := range e.reads.waiting {
 		if other.to == r.to {
@@ -154,11 +158,11 @@ func (e *Engine) lineUp(r read) bool {
 	if same >= readsEachMax {
 		return false
 	}
-	if first := slices.IndexFunc(e.reads.waiting, stranger); first >= 0 {
-		if stranger(r) && at-first >= readsWaitingMax {
+	if first := slices.IndexFunc(e.reads.waiting, func(r read) bool { return r.stranger }); first >= 0 {
+		if r.stranger && at-first >= readsWaitingMax {
 			return false // it asks again, perhaps somebody else
 		}
-		if !stranger(r) {
+		if !r.stranger {
 			at = first
 		}
 	}
@@ -176,7 +180,9 @@ func (r *reads) running(archive bool) *int {
 
 // next returns the place of the answer that may begin, or -1.
 func (r *reads) next() int {
-	return slices.IndexFunc(r.waiting, func(x read) bool { return *r.running(x.archive) < readsMax })
+	return slices.IndexFunc(r.waiting, func(x read) bool {
+		return !x.stranger && *r.running(x.archive) < readsMax || x.stranger && !r.stranger
+	})
 }
 
 // due reports whether an answer may begin.
@@ -187,6 +193,11 @@ func (e *Engine) readArchives(ctx context.Context) {
 	for i := e.reads.next(); i >= 0; i = e.reads.next() {
 		r := e.reads.waiting[i]
 		e.reads.waiting = slices.Delete(e.reads.waiting, i, i+1)
+		if r.stranger {
+			e.reads.stranger = true
+			e.strangers <- r // its goroutine has answered the one before
+			continue
+		}
 		*e.reads.running(r.archive)++
 		e.call(ctx, "archive", func(ctx context.Context) reply { return r.make(ctx, e.cfg.Archive, &e.reads.encoded) })
 	}
@@ -194,14 +205,18 @@ func (e *Engine) readArchives(ctx context.Context) {
 
 // make reads and encodes an answer.
 func (r read) make(ctx context.Context, archive Archive, encoded *encodings) served {
-	out := served{to: r.to, from: r.from, archive: r.archive, beside: r.beside}
+	out := served{to: r.to, from: r.from, archive: r.archive, beside: r.beside, stranger: r.stranger}
 	if r.archive {
 		var found []ArchivedBlock
 		found, out.err = archive.Final(ctx, r.from, answerBlocks, answerBytes)
 		for _, b := range found {
 			out.messages = append(out.messages, encoded.of(b.Own, b.Block))
+			out.bytes += len(b.Own) + len(b.Block)
 		}
 		if out.blocks = len(found); out.blocks > 0 { // makes all of them final, if their own do not
+			if c, err := simplex.DecodeCertificate(found[out.blocks-1].Own); err == nil {
+				out.newest = c.Proposal.Round.View
+			}
 			out.messages = append(out.messages, found[out.blocks-1].Certificate)
 		}
 	}
@@ -212,6 +227,8 @@ func (r read) make(ctx context.Context, archive Archive, encoded *encodings) ser
 			continue
 		}
 		out.blocks++
+		out.bytes += len(certificate) + len(p.block)
+		out.newest = max(out.newest, p.certificate.Proposal.Round.View)
 		out.messages = append(out.messages, encoded.of(certificate, p.block))
 	}
 	return out
@@ -224,15 +241,23 @@ type served struct {
 	archive  bool
 	beside   bool
 	messages [][]byte
-	blocks   int // among them
+	blocks   int        // among them
+	bytes    int        // of these
+	newest   chain.View // of their views; 0: none
+	stranger bool
 	err      error
 }
 
 func (r served) apply(_ context.Context, e *Engine) error {
-	*e.reads.running(r.archive)--
+	if r.stranger {
+		e.reads.stranger = false
+	} else {
+		*e.reads.running(r.archive)--
+	}
 	if r.archive {
 		e.guest(r.to).reading = false
 	}
+	e.bill(r)
 	if r.err != nil {
 		// A block of the past that cannot be read is no reason to stop voting,
 		// least of all when a peer may ask for it again and again.

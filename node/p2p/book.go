@@ -21,8 +21,10 @@ type book struct {
 	life      time.Duration
 
 	mu      sync.Mutex
-	records []record      // by member, timestamp 0 if unknown
-	changed chan struct{} // closed and replaced when a record is new
+	records []record                // by member, timestamp 0 if unknown
+	places  map[netip.AddrPort]bool // where members are said to be
+	hosts   map[netip.Addr]bool     // of these
+	changed chan struct{}           // closed and replaced when a record is new
 }
 
 func newBook(cfg *Config) *book {
@@ -34,6 +36,7 @@ func newBook(cfg *Config) *book {
 	for i, key := range cfg.Committee {
 		b.static[i] = cfg.Addresses[key]
 	}
+	b.index()
 	return b
 }
 
@@ -57,6 +60,7 @@ func (b *book) learn(r record, now time.Time) (fault RecordFault, honest bool) {
 	defer b.mu.Unlock()
 	if r.timestamp > b.newest(r.member, now) {
 		b.records[r.member] = r
+		b.index()
 		close(b.changed)
 		b.changed = make(chan struct{})
 	}
@@ -71,14 +75,21 @@ func (b *book) known(a netip.AddrPort) (exactly, host bool) {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.places[a], b.hosts[a.Addr()]
+}
+
+// index notes the addresses by which a packet's sender is looked up. b.mu is held, or
+// nobody else has b yet.
+func (b *book) index() {
+	b.places, b.hosts = map[netip.AddrPort]bool{}, map[netip.Addr]bool{}
 	for i := range b.records {
 		for _, text := range [...]string{b.static[i], b.records[i].address} {
-			if at, err := netip.ParseAddrPort(text); err == nil && at.Addr().Unmap() == a.Addr() {
-				exactly, host = exactly || at.Port() == a.Port(), true
+			if at, err := netip.ParseAddrPort(text); err == nil {
+				at = netip.AddrPortFrom(at.Addr().Unmap(), at.Port())
+				b.places[at], b.hosts[at.Addr()] = true, true
 			}
 		}
 	}
-	return exactly, host
 }
 
 // candidates returns the addresses to try, the operator's first.

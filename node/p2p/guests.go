@@ -15,6 +15,9 @@ import (
 // provenMax is how many good guests are remembered.
 const provenMax = 1024
 
+// guestBurst is how many requests a full node may have answered at once after a pause.
+const guestBurst = 4
+
 // guestQueueBytes is room for an answer of small blocks.
 const guestQueueBytes = 8 << 20
 
@@ -69,7 +72,7 @@ func (t *Transport) admit(key chain.PeerKey, from net.Addr, now time.Time) (*pee
 		t.refuse(EvictedFull, from, ErrFull)
 	}
 	p := newPeer(len(t.members)+place, key, false, t.guestLimits())
-	p.guest = guest{network, now, make(chan struct{}), newLine(float64(t.cfg.FullNodeBytesPerSecond), now)}
+	p.guest = guest{network, now, make(chan struct{}), newLine(float64(t.cfg.FullNodeBytesPerSecond), now), newAccount(float64(t.cfg.FullNodeBytesPerSecond), now)}
 	t.fullNodes[place] = p
 	return p, admitted
 }
@@ -106,6 +109,9 @@ func (t *Transport) guestLimits() [NumClasses]Limit {
 		limits[class] = limit.reduced(t.cfg.FullNodeDivisor)
 	}
 	limits[Control] = t.cfg.Limits[Control]
+	// What it asks for at once is read before it is billed.
+	limits[Fetch].MessagesBurst = min(limits[Fetch].MessagesBurst, guestBurst)
+	limits[State].MessagesBurst = min(limits[State].MessagesBurst, guestBurst)
 	// What waits for a guest is one answer, or a chunk of state.
 	blocks := &limits[Blocks]
 	blocks.QueueBytes = min(blocks.QueueBytes, max(guestQueueBytes, 3*blocks.FrameBytesMax))
@@ -157,4 +163,5 @@ type guest struct {
 	since   time.Time
 	evicted chan struct{} // closed when the place is another's
 	line    line
+	account account
 }

@@ -366,6 +366,7 @@ func TestMemberIsLetInWhileStrangersKnock(t *testing.T) {
 	n := launch(t, cfg)
 	nodes[0].book.mu.Lock()
 	nodes[0].book.static[3] = n.Addr()
+	nodes[0].book.index()
 	nodes[0].book.mu.Unlock()
 	if _, err := n.dial(context.Background(), n.members[0], nodes[0].Addr()); err != nil {
 		t.Errorf("a member is turned away: %v", err)

@@ -65,6 +65,9 @@ func (l *link) run(ctx context.Context) error {
 	defer l.retire()
 	part(func(ctx context.Context) error { return l.accept(ctx, part) })
 	part(l.gossip)
+	if !l.peer.member {
+		part(l.listen)
+	}
 	err := l.settle(ctx, failed)
 	if err == nil {
 		for class := Votes; class < NumClasses; class++ {
@@ -169,10 +172,21 @@ func (l *link) accept(ctx context.Context, part func(func(context.Context) error
 	}
 }
 
+// How much is read of a stream before it is wanted. Of a guest's it is a few requests: what
+// is read lets it send more, and each packet costs us.
+const (
+	readAhead      = 16 << 10
+	guestReadAhead = 256
+)
+
 // read carries one stream of the peer to its receiver.
 func (l *link) read(ctx context.Context, stream *quic.ReceiveStream) error {
 	_ = stream.SetReadDeadline(time.Now().Add(l.t.cfg.HandshakeTimeout))
-	in := bufio.NewReaderSize(stream, 16<<10)
+	ahead := readAhead
+	if !l.peer.member {
+		ahead = guestReadAhead
+	}
+	in := bufio.NewReaderSize(stream, ahead)
 	first, err := in.ReadByte()
 	if err != nil {
 		return readError(err)
@@ -302,6 +316,11 @@ func (l *link) deliver(ctx context.Context, class Class, msg []byte) error {
 		if err := l.drained(ctx); err != nil {
 			return err
 		}
+		if class == Fetch || class == State {
+			if err := l.affordReads(ctx); err != nil {
+				return err
+			}
+		}
 	}
 	return l.insist(ctx, func() (bool, error) {
 		err := l.t.receiver.Deliver(l.peer.id, class, msg)
@@ -370,6 +389,10 @@ func (l *link) write(class Class) error {
 				q.wake() // the token is the next link's
 				return nil
 			}
+		}
+		if !l.peer.member && class == Certificates && sleep(l.writing, guestGather) != nil {
+			q.wake() // the next link's
+			return nil
 		}
 		if msgs = q.take(msgs[:0], writeBatchBytes); len(msgs) == 0 {
 			continue

@@ -53,6 +53,7 @@ type Transport struct {
 	listener *quic.Listener
 	door     *door
 	egress   egress
+	serving  serving
 	receiver Receiver
 	links    sync.WaitGroup
 
@@ -92,6 +93,7 @@ func New(cfg Config) (*Transport, error) {
 		cfg: cfg, self: -1, selfKey: cfg.Key.PublicKey(), moved: make(chan struct{}),
 		door: newDoor(&cfg, now), proven: map[chain.PeerKey]time.Time{},
 	}
+	t.serving.all = newBucket(float64(cfg.FullNodesBytesPerSecond), reserveMax, now)
 	t.egress.all = newBucket(float64(cfg.FullNodesBytesPerSecond), guestBurstBytes, now)
 	t.strangers.log = cfg.Log
 	var draw [8]byte
@@ -129,8 +131,11 @@ func New(cfg Config) (*Transport, error) {
 const (
 	streamWindow     = 2 << 20
 	connectionWindow = int(NumClasses) * streamWindow
-	newerClasses     = 16 // streams of classes that only newer peers know
-	retryAfter       = 64 // unfinished handshakes past which addresses must prove themselves
+	// strangerWindow is what somebody may send at first who does not call from where a
+	// member said it is. It grows with what is read.
+	strangerWindow = 2 << 10
+	newerClasses   = 16 // streams of classes that only newer peers know
+	retryAfter     = 64 // unfinished handshakes past which addresses must prove themselves
 )
 
 func (t *Transport) quicConfig() *quic.Config {
@@ -146,6 +151,20 @@ func (t *Transport) quicConfig() *quic.Config {
 		MaxIncomingUniStreams:          int64(NumClasses) + newerClasses,
 		RequireStreamCreditRelease:     true, // one stream per class, never another
 	}
+}
+
+// welcomeConfig is what incoming connections begin with.
+func (t *Transport) welcomeConfig() *quic.Config {
+	members, strangers := t.quicConfig(), t.quicConfig()
+	strangers.InitialStreamReceiveWindow = strangerWindow
+	strangers.InitialConnectionReceiveWindow = 64 << 10
+	members.GetConfigForClient = func(from *quic.ClientInfo) (*quic.Config, error) {
+		if exactly, _ := t.book.known(addrPortOf(from.RemoteAddr)); exactly {
+			return members, nil
+		}
+		return strangers, nil
+	}
+	return members
 }
 
 // Listen takes the UDP port.
@@ -180,7 +199,7 @@ func (t *Transport) Listen() error {
 		t.refuse(RefusedGenesis, h.Conn.RemoteAddr(), ErrOtherGenesis)
 		return nil, nil // the handshake goes on to say so to the peer
 	}
-	t.listener, err = t.quic.Listen(config, t.quicConfig())
+	t.listener, err = t.quic.Listen(config, t.welcomeConfig())
 	if err != nil {
 		return errors.Join(fmt.Errorf("p2p listener: %w", err), t.Close())
 	}

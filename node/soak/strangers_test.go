@@ -32,7 +32,13 @@ var (
 
 // hostileGuests is how many full nodes ask every validator for all they can; one more
 // stranger begins connections, each with a new key.
-const hostileGuests = 16
+const (
+	hostileGuests = 16
+	knockers      = 8 // keys of the other one at a time
+)
+
+// knockFor is how long a key of the flood lives: for some attempts at each validator.
+const knockFor = 250 * time.Millisecond
 
 // A stranger is this test's own binary, told by its environment what to do.
 const (
@@ -55,19 +61,22 @@ func TestFinalityBesideStrangers(t *testing.T) {
 	loading.Go(func() { s.load(load, 1, &witness{accepted: map[string]sent{}}) }) // so that there is something to ask for
 	defer loading.Wait()
 	defer unload()
+	strangerFolder := s.folder(len(s.procs)) // a full node's, which knows where all validators are
 	var beside, burnt []float64
 	for range *strangersRounds {
-		crowd := newGuests(t, s.folder(0))
-		s.waitGuests(t)
-		crowd = append(crowd, stranger(t, "knock", s.folder(0)))
+		s.waitGuests(t, func(n float64) bool { return n == 0 }) // those of the last round hold their places until they are missed
+		crowd := newGuests(t, strangerFolder)
+		s.waitGuests(t, func(n float64) bool { return n == hostileGuests })
+		crowd = append(crowd, stranger(t, "knock", strangerFolder))
 		s.profile(t, *strangersProfile)
 		began, used, own := time.Now(), crowd.processorTime(t), s.processorTime(t)
 		beside = append(beside, s.medianFinality(t))
 		took := time.Since(began).Seconds()
+		refused := sum(t, []string{s.procs[0].admin + "/metrics"}, `cowboy_p2p_refused_total{reason="handshakes"}`)
 		cores, ownCores := (crowd.processorTime(t)-used).Seconds()/took, (s.processorTime(t)-own).Seconds()/took
 		crowd.end()
-		if cores == 0 {
-			t.Fatal("the strangers did nothing")
+		if cores == 0 || refused == 0 {
+			t.Fatalf("the strangers did nothing: %.2f cores, %v handshakes refused", cores, refused)
 		}
 		crowd = newBurners(t, cores)
 		s.profile(t, *strangersProfile+".burners")
@@ -76,8 +85,8 @@ func TestFinalityBesideStrangers(t *testing.T) {
 		took = time.Since(began).Seconds()
 		burnCores, besideBurners := (crowd.processorTime(t)-used).Seconds()/took, (s.processorTime(t)-own).Seconds()/took
 		crowd.end()
-		t.Logf("strangers use %.2f cores and burners %.2f; a validator %.3f beside strangers and %.3f beside burners; final p50 %.1f ms beside strangers, %.1f ms beside burners",
-			cores, burnCores, ownCores/float64(len(s.procs)), besideBurners/float64(len(s.procs)), beside[len(beside)-1], burnt[len(burnt)-1])
+		t.Logf("strangers use %.2f cores and burners %.2f; a validator %.3f beside strangers and %.3f beside burners; final p50 %.1f ms beside strangers, %.1f ms beside burners; %v handshakes refused so far",
+			cores, burnCores, ownCores/float64(len(s.procs)), besideBurners/float64(len(s.procs)), beside[len(beside)-1], burnt[len(burnt)-1], refused)
 	}
 	ratios := make([]float64, len(beside))
 	for i := range beside {
@@ -142,12 +151,18 @@ func (s *validatorSet) medianFinality(t *testing.T) float64 {
 	return late[len(late)/2]
 }
 
-// waitGuests returns when validator 0 has let in as many guests as it has places.
-func (s *validatorSet) waitGuests(t *testing.T) {
+// waitGuests returns when each validator has as many guests as is said.
+func (s *validatorSet) waitGuests(t *testing.T, enough func(n float64) bool) {
 	t.Helper()
-	for end := time.Now().Add(patience); sum(t, []string{s.procs[0].admin + "/metrics"}, "cowboy_p2p_full_nodes") < hostileGuests; time.Sleep(50 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("validator 0 has %v guests", sum(t, []string{s.procs[0].admin + "/metrics"}, "cowboy_p2p_full_nodes"))
+	for i, p := range s.procs {
+		for end := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+			n := sum(t, []string{p.admin + "/metrics"}, "cowboy_p2p_full_nodes")
+			if enough(n) {
+				break
+			}
+			if time.Now().After(end) {
+				t.Fatalf("validator %d has %v guests", i, n)
+			}
 		}
 	}
 }
@@ -232,14 +247,12 @@ func beStranger() bool {
 	case "guest":
 		askForAll(ctx, work)
 	case "knock":
-		for ctx.Err() == nil {
-			once, done := context.WithTimeout(ctx, 20*time.Millisecond)
-			if t := newStranger(work); t != nil {
-				_ = t.Run(once, deaf{}) // ends with once
-				_ = t.Close()
-			}
-			done()
+		var knocking sync.WaitGroup
+		cfg := strangerConfig(work)
+		for range knockers {
+			knocking.Go(func() { knock(ctx, cfg) })
 		}
+		knocking.Wait()
 	case "burn":
 		part, err := strconv.ParseFloat(work, 64)
 		if err != nil {
@@ -252,7 +265,7 @@ func beStranger() bool {
 
 // askForAll asks all validators for everything that they have, again and again.
 func askForAll(ctx context.Context, folder string) {
-	t := newStranger(folder)
+	t := newStranger(strangerConfig(folder))
 	if t == nil {
 		return
 	}
@@ -265,9 +278,21 @@ func askForAll(ctx context.Context, folder string) {
 	_ = t.Run(ctx, deaf{}) // ends with ctx
 }
 
-// newStranger is a full node's place in the mesh with a key that nobody knows; nil where
-// it gets no port.
-func newStranger(folder string) *p2p.Transport {
+// knock begins a connection with each validator, again and again, each time with a new
+// key and from a new port.
+func knock(ctx context.Context, cfg p2p.Config) {
+	for ctx.Err() == nil {
+		if t := newStranger(cfg); t != nil {
+			once, done := context.WithTimeout(ctx, knockFor)
+			_ = t.Run(once, deaf{}) // ends with once
+			_ = t.Close()
+			done()
+		}
+	}
+}
+
+// strangerConfig is that of a full node, but for its key.
+func strangerConfig(folder string) p2p.Config {
 	g, err := node.LoadGenesis(folder)
 	if err != nil {
 		panic(err)
@@ -286,10 +311,17 @@ func newStranger(folder string) *p2p.Transport {
 	for i := range g.Validators {
 		cfg.Committee = append(cfg.Committee, g.Validators[i].PeerKey)
 	}
+	return cfg
+}
+
+// newStranger is a full node's place in the mesh with a key that nobody knows; nil where
+// it gets no port.
+func newStranger(cfg p2p.Config) *p2p.Transport {
 	seed := make([]byte, 32)
 	if _, err := rand.Read(seed); err != nil {
 		panic(err)
 	}
+	var err error
 	if cfg.Key, err = ed25519.NewPrivateKey(seed); err != nil {
 		panic(err)
 	}

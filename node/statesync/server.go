@@ -31,13 +31,21 @@ type Network interface {
 	Send(to int, msg []byte)
 }
 
+// Biller is the network of a server.
+type Biller interface {
+	Network
+	// Served is told what a request of a peer had read for it, in bytes, before the
+	// answer is sent. It is called for each request, answered or not.
+	Served(to, bytes int)
+}
+
 // ServerConfig is what a server is made of.
 type ServerConfig struct {
 	Dir         string // of the checkpoint files; its own
 	Interval    uint64 // blocks between checkpoints; 0 makes none
 	Store       *store.Store
 	Certificate func(stored []byte) ([]byte, chain.Hash, error) // as in snapshot.WriteConfig
-	Network     Network
+	Network     Biller
 	Log         *slog.Logger
 
 	// Delay is how long after its block a checkpoint is cut, so that not all
@@ -358,13 +366,23 @@ func (s *Server) closeShelf() {
 // answer answers one request; there is no answer to an inquiry without a
 // checkpoint.
 func (s *Server) answer(d delivery) {
+	var answer message
+	size := 0
 	switch m := d.msg.(type) {
 	case inquiry:
 		if len(s.shelf) > 0 {
-			s.cfg.Network.Send(d.from, offer{s.shelf[0].index.Head()}.append(nil))
+			head := s.shelf[0].index.Head()
+			answer, size = offer{head}, len(head)
 		}
 	case get:
-		s.cfg.Network.Send(d.from, s.find(m).append(nil))
+		answer = s.find(m)
+		if c, ok := answer.(chunk); ok {
+			size = len(c.payload)
+		}
+	}
+	s.cfg.Network.Served(d.from, size)
+	if answer != nil {
+		s.cfg.Network.Send(d.from, answer.append(nil))
 	}
 }
 

@@ -129,6 +129,8 @@ type from struct {
 	number int
 }
 
+func (f from) Served(int, int) {}
+
 func (f from) Send(_ int, msg []byte) {
 	if spoil := f.spoil[f.number]; spoil != nil {
 		if msg = spoil(bytes.Clone(msg)); msg == nil {
