@@ -20,7 +20,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-drip soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -70,7 +70,7 @@ mutants: ## plant known bugs one at a time and say what finds each (ONLY=name,na
 fuzz: ## run every fuzz target for a bounded time (TIME=10s each)
 	@.ci/fuzz $(TIME)
 
-soak: soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-lanes soak-limits twins mutants ## the long floors: kills, power cuts, full lanes, limits, twins, planted bugs, long fuzzing, long simulation
+soak: soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-drip soak-lanes soak-limits twins mutants ## the long floors: kills, power cuts, full lanes, limits, twins, planted bugs, long fuzzing, long simulation
 	@.ci/fuzz 2m
 	cd consensus/simtest && $(GO) test -count=1 -timeout 60m -run 'TestSim$$' -args -report -first=1 -seeds=5000
 	cd node/simnode && $(GO) test -count=1 -timeout 0 -run 'TestNodes$$' -args -report -first=1 -seeds=300
@@ -101,6 +101,10 @@ soak-damage: ## damage one file of a stopped validator's folder 2,000 times, and
 
 soak-liars: ## every kind of liar as a process, one among four and two among seven, with the time to finality: FOR=10s each
 	$(GO) test -count=1 -timeout 60m -v ./node/soak -run 'TestLiars$$' -args -all-lies -liar-for=$(or $(FOR),10s)
+
+soak-drip: ## catch up with BLOCKS=10000 blocks in virtual time, and with 30,000 accounts of state, while f of four and of seven drip
+	$(GO) test -count=1 -timeout 60m -v ./consensus/engine -run 'TestDrip$$' -args -drip=$(or $(BLOCKS),10000)
+	$(GO) test -count=1 -timeout 30m -v ./node/statesync -run 'TestDrip$$' -args -drip=30000
 
 soak-lanes: ## ten times the transfers that blocks take, for a minute, beside runner instructions and timers, under both lane tables
 	$(GO) test -count=1 -timeout 30m -v ./cmd/cowboy-bench -run TestLanesUnderOverload -args -lanes-for=1m

@@ -239,7 +239,7 @@ func (c *Client) fetch(ctx context.Context, anchor *checkpoint.Anchor) (err erro
 }
 
 // ticksPerTimeout is how finely deadlines are looked at.
-const ticksPerTimeout = 20
+const ticksPerTimeout = 100
 
 func (j *job) run(ctx context.Context) error {
 	tick := time.NewTicker(max(time.Millisecond, j.cfg.RequestTimeout/ticksPerTimeout))
@@ -385,9 +385,12 @@ func (j *job) timed(id uint64) {
 const lateTimes = 3
 
 // lateAfter is how long an answer may take before somebody else is asked beside: a
-// tenth of the time-out at least, which a good line needs anyway.
+// tenth of the time-out while nobody has answered, and a fiftieth of it at least.
 func (j *job) lateAfter() time.Duration {
-	return min(max(j.cfg.RequestTimeout/10, lateTimes*j.typical), j.cfg.RequestTimeout)
+	if j.typical == 0 {
+		return j.cfg.RequestTimeout / 10
+	}
+	return min(max(j.cfg.RequestTimeout/50, lateTimes*j.typical), j.cfg.RequestTimeout)
 }
 
 // hurry has somebody else asked for what takes longer than it should.
