@@ -18,7 +18,7 @@ var base64Defs = [...]vm.Def{
 		})
 	}),
 	def("b64_lines", 1, 1, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
-		if _, ok := a.Values[0].BytesText(); !ok {
+		if !a.Values[0].IsBytes() {
 			return vm.None, m.TypeError("expected bytes-like object, not %s", m.TypeName(a.Values[0]))
 		}
 		return coded(m, a.Values[0], "", size64Lines, encode64Lines)
@@ -84,7 +84,7 @@ var base64Defs = [...]vm.Def{
 // coded writes the bytes of v in an encoding. who begins the text for what is not
 // bytes; size is how many characters so many bytes make at most.
 func coded(m *vm.Machine, v vm.Value, who string, size func(int) int, encode func(string) []byte) (vm.Value, error) {
-	data, ok := v.BytesText()
+	data, ok := m.BytesText(v)
 	if !ok {
 		return vm.None, m.TypeError("%sa bytes-like object is required, not '%s'", who, m.TypeName(v))
 	}
@@ -98,7 +98,7 @@ func coded(m *vm.Machine, v vm.Value, who string, size func(int) int, encode fun
 // decoded reads argument 1 of a, raising the class of argument 0. size is how many
 // bytes the text makes at most.
 func decoded(m *vm.Machine, a vm.Args, size func(string) int, decode func(string) ([]byte, error)) (vm.Value, error) {
-	text, ok := a.Values[1].BytesText()
+	text, ok := m.BytesText(a.Values[1])
 	if !ok {
 		return vm.None, m.TypeError("a bytes-like object is required, not '%s'", m.TypeName(a.Values[1]))
 	}
@@ -128,7 +128,7 @@ func a85Decode(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if err != nil {
 		return vm.None, err
 	}
-	ignored, plain := a.Values[3].BytesText()
+	ignored, plain := m.BytesText(a.Values[3])
 	var skips [256]bool
 	if plain {
 		chars(m, len(ignored))

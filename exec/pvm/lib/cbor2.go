@@ -28,7 +28,7 @@ var cbor2Defs = [...]vm.Def{
 		return m.NewBytes(string(out)), nil
 	}),
 	def("cbor_loads", 3, 3, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
-		data, ok := a.Values[2].BytesText()
+		data, ok := m.BytesText(a.Values[2])
 		if !ok {
 			return vm.None, m.TypeError("a bytes-like object is required, not '%s'", m.TypeName(a.Values[2]))
 		}

@@ -18,8 +18,8 @@ func compareDigest(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		}
 		return vm.Bool(subtle.ConstantTimeCompare([]byte(left), []byte(right)) == 1), nil
 	}
-	left, ok := x.BytesText()
-	right, isBytes := y.BytesText()
+	left, ok := m.BytesText(x)
+	right, isBytes := m.BytesText(y)
 	switch {
 	case !ok && !isBytes:
 		return vm.None, m.TypeError("unsupported operand types(s) or combination of types: '%s' and '%s'", m.TypeName(x), m.TypeName(y))

@@ -54,16 +54,18 @@ func (d *decimalModule) defineConversions() {
 		})),
 		def("__copy__", 1, 1, itself),
 		def("__deepcopy__", 2, 2, itself),
-		def("adjusted", 1, 1, one(func(_ *vm.Machine, x decimal.Decimal) (vm.Value, error) {
+		def("adjusted", 1, 1, one(func(m *vm.Machine, x decimal.Decimal) (vm.Value, error) {
 			if !x.IsFinite() {
 				return vm.SmallInt(0), nil
 			}
+			d.work(m, decimal.Linear, x)
 			return vm.SmallInt(x.Adjusted()), nil
 		})),
 		def("as_tuple", 1, 1, one(d.asTuple)),
 		def("as_integer_ratio", 1, 1, one(d.ratio)),
 		def("radix", 1, 1, one(func(m *vm.Machine, _ decimal.Decimal) (vm.Value, error) { return d.value(m, decimal.Radix()), nil })),
 		named("number_class", 1, []string{"self", "context"}, one(func(m *vm.Machine, x decimal.Decimal) (vm.Value, error) {
+			d.work(m, decimal.Linear, x)
 			return m.NewStr(d.ctx.Class(x)), nil
 		})),
 		named("to_eng_string", 1, []string{"self", "context"}, one(func(m *vm.Machine, x decimal.Decimal) (vm.Value, error) {

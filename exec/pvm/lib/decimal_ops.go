@@ -90,19 +90,20 @@ var binaries = [...]struct {
 
 // predicates are the questions.
 var predicates = [...]struct {
-	name string
-	fn   func(c decimal.Context, x decimal.Decimal) bool
+	name   string
+	fn     func(c decimal.Context, x decimal.Decimal) bool
+	counts bool // the digits of the coefficient
 }{
-	{"is_canonical", plainly(decimal.Decimal.IsCanonical)},
-	{"is_finite", plainly(decimal.Decimal.IsFinite)},
-	{"is_infinite", plainly(decimal.Decimal.IsInf)},
-	{"is_nan", plainly(decimal.Decimal.IsNaN)},
-	{"is_qnan", plainly(decimal.Decimal.IsQNaN)},
-	{"is_snan", plainly(decimal.Decimal.IsSNaN)},
-	{"is_signed", plainly(decimal.Decimal.Signbit)},
-	{"is_zero", plainly(decimal.Decimal.IsZero)},
-	{"is_normal", decimal.Context.IsNormal},
-	{"is_subnormal", decimal.Context.IsSubnormal},
+	{"is_canonical", plainly(decimal.Decimal.IsCanonical), false},
+	{"is_finite", plainly(decimal.Decimal.IsFinite), false},
+	{"is_infinite", plainly(decimal.Decimal.IsInf), false},
+	{"is_nan", plainly(decimal.Decimal.IsNaN), false},
+	{"is_qnan", plainly(decimal.Decimal.IsQNaN), false},
+	{"is_snan", plainly(decimal.Decimal.IsSNaN), false},
+	{"is_signed", plainly(decimal.Decimal.Signbit), false},
+	{"is_zero", plainly(decimal.Decimal.IsZero), false},
+	{"is_normal", decimal.Context.IsNormal, true},
+	{"is_subnormal", decimal.Context.IsSubnormal, true},
 }
 
 func plainly(fn func(decimal.Decimal) bool) func(decimal.Context, decimal.Decimal) bool {
@@ -192,12 +193,18 @@ func (d *decimalModule) definePredicates() {
 			if err != nil {
 				return vm.None, err
 			}
+			if o.counts {
+				d.work(m, decimal.Linear, x)
+			}
 			return vm.Bool(o.fn(d.ctx, x)), nil
 		}))
 		d.context.Define(def(o.name, 2, 2, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			x, err := d.operand(m, a.Values[1])
 			if err != nil {
 				return vm.None, err
+			}
+			if o.counts {
+				d.work(m, decimal.Linear, x)
 			}
 			return vm.Bool(o.fn(d.ctx, x)), nil
 		}))

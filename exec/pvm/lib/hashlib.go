@@ -70,7 +70,7 @@ func (s *hashState) update(m *vm.Machine, data vm.Value) error {
 	if _, isText := data.Text(); isText {
 		return m.TypeError("Strings must be encoded before hashing")
 	}
-	b, ok := data.BytesText()
+	b, ok := m.BytesText(data)
 	if !ok {
 		return m.TypeError("object supporting the buffer API required")
 	}

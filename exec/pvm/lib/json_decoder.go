@@ -225,7 +225,7 @@ func (j *jsonModule) document(m *vm.Machine, v vm.Value) (*vm.Str, error) {
 		}
 		return s, nil
 	}
-	b, ok := v.BytesText()
+	b, ok := m.BytesText(v)
 	if !ok {
 		return nil, m.TypeError("the JSON object must be str, bytes or bytearray, not %s", m.TypeName(v))
 	}

@@ -158,7 +158,7 @@ func (r *reModule) patternOf(m *vm.Machine, v, flags vm.Value) (*patternState, e
 	text, isText := v.Text()
 	if !isText {
 		var ok bool
-		if text, ok = v.BytesText(); !ok {
+		if text, ok = m.BytesText(v); !ok {
 			return nil, m.TypeError("first argument must be string or compiled pattern")
 		}
 	}
@@ -236,7 +236,7 @@ func (r *reModule) defineFailure() {
 			}
 			source, ok := pattern.Text()
 			if !ok {
-				source, _ = pattern.BytesText()
+				source, _ = m.BytesText(pattern)
 			}
 			chars(m, len(source))
 			line, col, many := lineAndColumn(source, at)
@@ -299,7 +299,7 @@ func (r *reModule) subjectOf(m *vm.Machine, p *patternState, v vm.Value) (*regex
 	var b string
 	if !isText {
 		var ok bool
-		if b, ok = v.BytesText(); !ok {
+		if b, ok = m.BytesText(v); !ok {
 			return nil, m.TypeError("expected string or bytes-like object, got '%s'", m.TypeName(v))
 		}
 	}
@@ -336,7 +336,7 @@ func escapePattern(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		chars(m, len(s))
 		return m.NewStr(regex.Escape(s)), nil
 	}
-	b, ok := a.Values[0].BytesText()
+	b, ok := m.BytesText(a.Values[0])
 	if !ok {
 		return vm.None, m.TypeError("decoding to str: need a bytes-like object, %s found", m.TypeName(a.Values[0]))
 	}

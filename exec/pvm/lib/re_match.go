@@ -197,7 +197,7 @@ func (r *reModule) expand(m *vm.Machine, s *matchState, rest []vm.Value) (vm.Val
 	text, isText := rest[0].Text()
 	if !isText {
 		var ok bool
-		if text, ok = rest[0].BytesText(); !ok {
+		if text, ok = m.BytesText(rest[0]); !ok {
 			return vm.None, m.TypeError("decoding to str: need a bytes-like object, %s found", m.TypeName(rest[0]))
 		}
 	}

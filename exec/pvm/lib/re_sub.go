@@ -74,7 +74,7 @@ func (w *substitution) replaceBy(m *vm.Machine, repl vm.Value) error {
 	text, isText := repl.Text()
 	if !isText {
 		var ok bool
-		if text, ok = repl.BytesText(); !ok {
+		if text, ok = m.BytesText(repl); !ok {
 			return m.TypeError("decoding to str: need a bytes-like object, %s found", m.TypeName(repl))
 		}
 	}
@@ -136,7 +136,7 @@ func (w *substitution) replace(m *vm.Machine, g regex.Groups) error {
 	text, ok := v.Text()
 	want := "str"
 	if !w.s.IsText() {
-		text, ok = v.BytesText()
+		text, ok = m.BytesText(v)
 		want = "bytes"
 	}
 	if !ok {

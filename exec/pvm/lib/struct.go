@@ -160,37 +160,32 @@ func (s *structModule) packIntoBuffer(m *vm.Machine, l *layout, rest []vm.Value)
 	return vm.None, nil
 }
 
-// buffer returns the bytes of an argument.
-func buffer(m *vm.Machine, v vm.Value) (string, error) {
-	b, ok := v.BytesText()
-	if !ok {
-		return "", m.TypeError("a bytes-like object is required, not '%s'", m.TypeName(v))
-	}
-	return b, nil
+func notBytes(m *vm.Machine, v vm.Value) error {
+	return m.TypeError("a bytes-like object is required, not '%s'", m.TypeName(v))
 }
 
 func (s *structModule) unpack(m *vm.Machine, l *layout, rest []vm.Value) (vm.Value, error) {
-	b, err := buffer(m, rest[0])
-	if err != nil {
-		return vm.None, err
+	if !rest[0].IsBytes() {
+		return vm.None, notBytes(m, rest[0])
 	}
-	if int64(len(b)) != l.size {
+	if int64(rest[0].BytesLen()) != l.size {
 		return vm.None, s.errorText(m, "unpack requires a buffer of %d bytes", l.size)
 	}
-	return l.charged(m, b), nil
+	return l.charged(m, rest[0], 0), nil
 }
 
-// charged unpacks after it charged for bytes and values.
-func (l *layout) charged(m *vm.Machine, b string) vm.Value {
+// charged unpacks what stands at a place of a buffer, within it, after it charged for
+// bytes and values.
+func (l *layout) charged(m *vm.Machine, buf vm.Value, at int64) vm.Value {
 	m.ChargeCount(l.size, m.Prices().Char)
 	m.ChargeCount(l.items, m.Prices().Element)
-	return l.unpack(m, b)
+	return l.unpack(m, buf.BytesPart(int(at), int(at+l.size)))
 }
 
-func (s *structModule) unpackFrom(m *vm.Machine, l *layout, rest []vm.Value) (vm.Value, error) {
-	b, err := buffer(m, rest[0])
-	if err != nil {
-		return vm.None, err
+func (s *structModule) unpackFrom(m *vm.Machine, l *layout, rest []vm.Value) (_ vm.Value, err error) {
+	buf := rest[0]
+	if !buf.IsBytes() {
+		return vm.None, notBytes(m, buf)
 	}
 	var offset int64
 	if len(rest) > 1 && rest[1].Bound() {
@@ -198,7 +193,7 @@ func (s *structModule) unpackFrom(m *vm.Machine, l *layout, rest []vm.Value) (vm
 			return vm.None, err
 		}
 	}
-	size := int64(len(b))
+	size := int64(buf.BytesLen())
 	if offset < 0 {
 		if offset+l.size > 0 {
 			return vm.None, s.errorText(m, "not enough data to unpack %d bytes at offset %d", l.size, offset)
@@ -212,7 +207,7 @@ func (s *structModule) unpackFrom(m *vm.Machine, l *layout, rest []vm.Value) (vm
 		return vm.None, s.errorText(m, "unpack_from requires a buffer of at least %d bytes for unpacking %d bytes at offset %d (actual buffer size is %d)",
 			uint64(l.size)+uint64(offset), l.size, offset, size)
 	}
-	return l.charged(m, b[offset:offset+l.size]), nil
+	return l.charged(m, buf, offset), nil
 }
 
 // structIter is the payload of what iter_unpack returns.
@@ -227,23 +222,21 @@ func (*structIter) Bytes() int                   { return 64 }
 
 // Step unpacks the next piece of the buffer.
 func (s *structIter) Step(m *vm.Machine) (vm.Value, bool, error) {
-	b, _ := s.buf.BytesText()
-	if s.at+s.l.size > int64(len(b)) {
+	if s.at+s.l.size > int64(s.buf.BytesLen()) {
 		return vm.None, false, nil
 	}
 	s.at += s.l.size
-	return s.l.charged(m, b[s.at-s.l.size:s.at]), true, nil
+	return s.l.charged(m, s.buf, s.at-s.l.size), true, nil
 }
 
 func (s *structModule) iterUnpack(m *vm.Machine, l *layout, rest []vm.Value) (vm.Value, error) {
-	b, err := buffer(m, rest[0])
-	if err != nil {
-		return vm.None, err
+	if !rest[0].IsBytes() {
+		return vm.None, notBytes(m, rest[0])
 	}
 	if l.size == 0 {
 		return vm.None, s.errorText(m, "cannot iteratively unpack with a struct of length 0")
 	}
-	if int64(len(b))%l.size != 0 {
+	if int64(rest[0].BytesLen())%l.size != 0 {
 		return vm.None, s.errorText(m, "iterative unpacking requires a buffer of a multiple of %d bytes", l.size)
 	}
 	return m.NewForeign(s.iterator, &structIter{l: l, buf: rest[0]}), nil
@@ -264,8 +257,7 @@ func (s *structModule) defineIterator() {
 			if err != nil {
 				return vm.None, err
 			}
-			b, _ := p.buf.BytesText()
-			return vm.SmallInt(max(0, int64(len(b))-p.at) / p.l.size), nil
+			return vm.SmallInt(max(0, int64(p.buf.BytesLen())-p.at) / p.l.size), nil
 		}),
 	)
 }

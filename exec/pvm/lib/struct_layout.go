@@ -135,7 +135,7 @@ func (s *structModule) layoutOf(m *vm.Machine, v vm.Value) (*layout, string, err
 				return nil, "", m.Raise(m.Builtin("ValueError"), "struct format is not ASCII")
 			}
 		}
-	} else if text, ok = v.BytesText(); !ok {
+	} else if text, ok = m.BytesText(v); !ok {
 		return nil, "", m.TypeError("Struct() argument 1 must be a str or bytes object, not %s", m.TypeName(v))
 	}
 	chars(m, 2*len(text))

@@ -56,7 +56,7 @@ func (s *structModule) packInto(m *vm.Machine, l *layout, dst []byte, values []v
 }
 
 func (s *structModule) packText(m *vm.Machine, f field, dst []byte, v vm.Value) error {
-	b, ok := v.BytesText()
+	b, ok := m.BytesText(v)
 	if !ok {
 		if f.code == 's' {
 			return s.errorText(m, "argument for 's' must be a bytes object")
@@ -77,11 +77,10 @@ func (s *structModule) packText(m *vm.Machine, f field, dst []byte, v vm.Value) 
 func (s *structModule) packOne(m *vm.Machine, l *layout, f field, dst []byte, v vm.Value) error {
 	switch f.code {
 	case 'c':
-		b, ok := v.BytesText()
-		if _, array := v.MutableBytes(); !ok || array || len(b) != 1 {
+		if v.Kind() != vm.KindBytes || v.BytesLen() != 1 {
 			return s.errorText(m, "char format requires a bytes object of length 1")
 		}
-		dst[0] = b[0]
+		dst[0] = v.BytesPart(0, 1)[0]
 	case '?':
 		t, err := m.Truth(v)
 		if err != nil {

@@ -82,8 +82,8 @@ func (c call) unsigned(i int, what string) (uint64, error) {
 func (c call) address(i int) (chain.Address, error) {
 	var a chain.Address
 	v := c.arg(i)
-	if b, ok := v.BytesText(); ok && len(b) == len(a) {
-		copy(a[:], b)
+	if v.BytesLen() == len(a) {
+		copy(a[:], v.BytesPart(0, len(a)))
 		return a, nil
 	}
 	if s, ok := v.Text(); ok && len(s) == 2+2*len(a) && s[:2] == "0x" {
@@ -101,8 +101,8 @@ func (c call) address(i int) (chain.Address, error) {
 func (c call) id(i int) (host.ID, error) {
 	var id host.ID
 	v := c.arg(i)
-	if b, ok := v.BytesText(); ok && len(b) == len(id) {
-		copy(id[:], b)
+	if v.BytesLen() == len(id) {
+		copy(id[:], v.BytesPart(0, len(id)))
 		return id, nil
 	}
 	if s, ok := v.Text(); ok && len(s) == 2+2*len(id) && s[:2] == "0x" {
@@ -113,13 +113,15 @@ func (c call) id(i int) (host.ID, error) {
 	return id, c.m.ValueError("an identifier is '0x' and 64 hexadecimal digits, or 32 bytes")
 }
 
-// buffer returns argument i, bytes or bytearray.
+// buffer returns a copy of argument i, bytes or bytearray, and charges for it whatever
+// becomes of it: most are refused for their length.
 func (c call) buffer(i int, what string) ([]byte, error) {
-	b, ok := c.arg(i).BytesText()
-	if !ok {
-		return nil, c.m.TypeError("%s must be bytes, not %s", what, c.m.TypeName(c.arg(i)))
+	v := c.arg(i)
+	if !v.IsBytes() {
+		return nil, c.m.TypeError("%s must be bytes, not %s", what, c.m.TypeName(v))
 	}
-	return []byte(b), nil
+	c.m.ChargeEach(v.BytesLen()/int(c.m.Work().KindBytes), c.m.Prices().Char)
+	return []byte(v.BytesPart(0, v.BytesLen())), nil
 }
 
 // hexText is how identifiers and addresses look to a program.

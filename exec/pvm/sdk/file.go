@@ -256,7 +256,7 @@ func (f *file) put(m *vm.Machine, v vm.Value) (int, error) {
 			data = strings.ReplaceAll(data, "\n", f.newline)
 		}
 	} else {
-		b, ok := v.BytesText()
+		b, ok := m.BytesText(v)
 		if !ok {
 			return 0, m.TypeError("a bytes-like object is required, not '%s'", m.TypeName(v))
 		}

@@ -34,7 +34,7 @@ func openDef() vm.Def {
 // openFile is open() with CPython's rules about modes.
 func openFile(c call) (vm.Value, error) {
 	p, ok := c.arg(0).Text()
-	if b, isBytes := c.arg(0).BytesText(); isBytes {
+	if b, isBytes := c.m.BytesText(c.arg(0)); isBytes {
 		p, ok = b, true
 	}
 	if !ok {

@@ -113,7 +113,7 @@ func resume(c call) (vm.Value, error) {
 	if len(parts) != 5 {
 		return vm.None, c.m.ValueError("malformed continuation")
 	}
-	if hash, _ := parts[0].BytesText(); hash != string(c.s.env.CodeHash[:]) {
+	if hash, _ := c.m.BytesText(parts[0]); hash != string(c.s.env.CodeHash[:]) {
 		return vm.None, c.s.raise(c.m, host.RefusedTarget, "the handler that waits is of other code")
 	}
 	mark := c.m.Hold(v)

@@ -190,7 +190,7 @@ func (e *encoder) unshared(v vm.Value, depth int) error {
 		s, _ := v.Text()
 		return e.str(s)
 	case vm.KindBytes:
-		s, _ := v.BytesText()
+		s, _ := e.m.BytesText(v)
 		return e.text(majorBytes, s)
 	}
 	if depth == 0 {
@@ -265,7 +265,7 @@ func (e *encoder) str(s string) error {
 func (e *encoder) container(v vm.Value, depth int) error {
 	switch v.Kind() {
 	case vm.KindByteArray:
-		s, _ := v.BytesText()
+		s, _ := e.m.BytesText(v)
 		if e.p.Exact {
 			return e.named(exactByteArray, func() error { return e.text(majorBytes, s) })
 		}

@@ -21,7 +21,7 @@ func (rt *Runtime) defineByteArray(c *Class) {
 			return None, err
 		}},
 		Def{Name: "__iadd__", Min: 2, Max: 2, Fn: func(m *Machine, a Args) (Value, error) {
-			b, ok := a.Values[1].bytes()
+			b, ok := m.bytesOf(a.Values[1])
 			if !ok {
 				return unbound, m.Raise(m.rt.classes.TypeError, "can't concat %s to bytearray", m.typeName(a.Values[1]))
 			}
@@ -100,7 +100,7 @@ func byteArrayInit(m *Machine, a Args) (Value, error) {
 
 func byteArrayExtend(m *Machine, a Args) (Value, error) {
 	x := a.Values[1]
-	if b, ok := x.bytes(); ok {
+	if b, ok := m.bytesOf(x); ok {
 		arrayOf(a).extend(m, b)
 		return None, nil
 	}

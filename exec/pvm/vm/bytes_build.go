@@ -23,7 +23,7 @@ func (m *Machine) bytesFromIterable(v Value) ([]byte, error) {
 // iterable of ints, as PyObject_Bytes.
 func (m *Machine) bytesOfObject(v Value) (string, error) {
 	if exact(v) {
-		if b, ok := v.bytes(); ok {
+		if b, ok := m.bytesOf(v); ok {
 			return b, nil
 		}
 	}
@@ -38,7 +38,7 @@ func (m *Machine) bytesOfObject(v Value) (string, error) {
 		}
 		return b.b, nil
 	}
-	if b, ok := v.bytes(); ok {
+	if b, ok := m.bytesOf(v); ok {
 		return b, nil
 	}
 	c := m.classOf(v)

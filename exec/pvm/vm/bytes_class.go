@@ -48,7 +48,7 @@ func bytesMethods() []Def {
 		testMethod("isupper", func(s string) bool { return strings.IndexFunc(s, asByte(isUpperByte)) >= 0 && !anyByte(s, isLowerByte) }),
 		testMethod("istitle", isTitleBytes),
 		{Name: "decode", Min: 1, Max: 3, Params: []string{"", "encoding", "errors"}, Fn: func(m *Machine, a Args) (Value, error) {
-			return m.decode("decode", content(a.Values[0]), optional(a, 1), optional(a, 2))
+			return m.decode("decode", m.content(a.Values[0]), optional(a, 1), optional(a, 2))
 		}},
 		{Name: "hex", Min: 1, Max: 3, Params: []string{"", "sep", "bytes_per_sep"}, Fn: bytesHex},
 		{Name: "translate", Min: 2, Max: 3, Params: []string{"", "", "delete"}, Fn: bytesTranslate},
@@ -113,7 +113,7 @@ func isTitleBytes(s string) bool {
 
 func byteCase(name string, fn func(s string, i int) byte) Def {
 	return textMethod(name, 0, 0, func(m *Machine, self Value, _ []Value) (Value, error) {
-		s := content(self)
+		s := m.content(self)
 		m.Alloc(len(s))
 		out := make([]byte, len(s))
 		for i := range out {
@@ -217,7 +217,7 @@ func hexDigit(c byte) bool { return isDigitByte(c) || c|0x20 >= 'a' && c|0x20 <=
 
 // bytesHex is hex(sep, bytes_per_sep=1).
 func bytesHex(m *Machine, a Args) (Value, error) {
-	b := content(a.Values[0])
+	b := m.content(a.Values[0])
 	m.ChargeEach(len(b), m.dyn.Char)
 	sep, group := "", int64(1)
 	if x := optional(a, 1); x.Bound() {
@@ -231,7 +231,7 @@ func bytesHex(m *Machine, a Args) (Value, error) {
 		if !isText(x.Kind()) {
 			return unbound, m.Raise(m.rt.classes.TypeError, "sep must be str or bytes.")
 		}
-		if sep = content(x); !isASCII(sep) {
+		if sep = m.content(x); !isASCII(sep) {
 			return unbound, m.Raise(m.rt.classes.ValueError, "sep must be ASCII.")
 		}
 	}
@@ -311,7 +311,7 @@ func bytesTranslate(m *Machine, a Args) (Value, error) {
 			gone[d[i]] = true
 		}
 	}
-	b := content(self)
+	b := m.content(self)
 	m.ChargeEach(len(b), m.dyn.Char)
 	m.Alloc(len(b))
 	out := make([]byte, 0, len(b))

@@ -20,17 +20,25 @@ func (m *Machine) newByteArray(b []byte) *ByteArray {
 
 func (b *ByteArray) val() Value { return Value{ref: &b.Object} }
 
-// bytes returns what bytes and bytearray hold: for a bytearray a copy, as it may
-// change.
-func (v Value) bytes() (string, bool) {
+// bytesOf returns what bytes and bytearray hold: for a bytearray a copy, as it may
+// change. The copy is paid for here, whatever of it an operation reads: the comparison
+// of a long bytearray with an empty one copies it all.
+func (m *Machine) bytesOf(v Value) (string, bool) {
 	switch o := v.Self().(type) {
 	case *Bytes:
 		return o.b, true
 	case *ByteArray:
+		m.ChargeEach(copyUnits(len(o.b), m), m.dyn.Char)
 		return string(o.b), true
 	}
 	return "", false
 }
+
+// isBytes tells whether v is bytes or a bytearray.
+func (v Value) isBytes() bool { return v.Kind() == KindBytes || v.Kind() == KindByteArray }
+
+// copyUnits is how many characters the copy of n bytes as a whole counts as.
+func copyUnits(n int, m *Machine) int { return n / int(m.Work().KindBytes) }
 
 // bytesLen is the length of bytes or bytearray.
 func (v Value) bytesLen() int {

@@ -389,6 +389,7 @@ func (m *Machine) makeObject(c *Class, args []Value) (Value, error) {
 	m.Alloc(len(args) * valueBytes)
 	e.keep(args)
 	if len(c.slots) > 0 {
+		m.chargeMake(len(c.slots))
 		e.slots = make([]Value, len(c.slots))
 	}
 	return e.val(), nil

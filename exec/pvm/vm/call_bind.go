@@ -70,6 +70,10 @@ func (m *Machine) bindInto(regs []Value, fn *Function, a Args) error {
 	return nil
 }
 
+// looked charges for n names that are compared with an argument's, or places that are
+// looked at for one.
+func (m *Machine) looked(n int64) { m.ChargeCount(n/m.Work().TokenBytes, m.dyn.Element) }
+
 // bindKeyword places one keyword argument.
 func (m *Machine) bindKeyword(regs []Value, fn *Function, extra *Dict, name *Str, v Value, a Args) error {
 	o := fn.unit.obj
@@ -77,6 +81,7 @@ func (m *Machine) bindKeyword(regs []Value, fn *Function, extra *Dict, name *Str
 	total := o.Args + o.KwOnly
 	for i := o.PosOnly; i < total; i++ {
 		if params[i] == name || params[i].s == name.s {
+			m.looked(int64(i - o.PosOnly))
 			if regs[i].Bound() {
 				return m.Raise(m.rt.classes.TypeError, "%s() got multiple values for argument '%s'", fn.qualName.s, name.s)
 			}
@@ -84,10 +89,12 @@ func (m *Machine) bindKeyword(regs []Value, fn *Function, extra *Dict, name *Str
 			return nil
 		}
 	}
+	m.looked(int64(total - o.PosOnly))
 	if extra != nil {
 		return m.dictPut(extra, Value{ref: &name.Object}, v)
 	}
 	if o.PosOnly > 0 {
+		m.looked(int64(o.PosOnly) * int64(len(a.Names)))
 		if text := positionalAsKeyword(o, a.Names); text != "" {
 			return m.Raise(m.rt.classes.TypeError, "%s() got some positional-only arguments passed as keyword arguments: '%s'", fn.qualName.s, text)
 		}
@@ -142,6 +149,7 @@ func (m *Machine) fillDefaults(fn *Function, regs []Value, given int) error {
 	if given >= o.Args {
 		return nil
 	}
+	m.looked(int64(o.Args - given))
 	required := o.Args - len(fn.defaults)
 	var missing []string
 	for i := given; i < required; i++ {
@@ -164,6 +172,7 @@ func (m *Machine) fillDefaults(fn *Function, regs []Value, given int) error {
 func (m *Machine) fillKeywordDefaults(fn *Function, regs []Value) error {
 	o := fn.unit.obj
 	params := m.localNames(fn.unit)
+	m.ChargeEach(o.KwOnly, m.dyn.Element)
 	var missing []string
 	for i := o.Args; i < o.Args+o.KwOnly; i++ {
 		if regs[i].Bound() {
@@ -185,6 +194,11 @@ func (m *Machine) fillKeywordDefaults(fn *Function, regs []Value) error {
 
 func (m *Machine) missingArguments(fn *Function, kind string, names []string) error {
 	var b strings.Builder
+	text := 0
+	for _, name := range names {
+		text += len(name)
+	}
+	m.looked(int64(text))
 	for i, name := range names {
 		switch {
 		case i == 0:

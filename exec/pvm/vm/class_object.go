@@ -96,6 +96,7 @@ func (m *Machine) newInstance(c *Class) Value {
 		o.Object.attrs = &o.Attrs
 	}
 	if len(c.slots) > 0 {
+		m.chargeMake(len(c.slots))
 		o.slots = make([]Value, len(c.slots))
 	}
 	return v

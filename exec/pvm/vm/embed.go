@@ -65,8 +65,27 @@ func (s *Str) Value() Value { return s.val() }
 // Runes returns the number of code points.
 func (s *Str) Runes() int { return s.points() }
 
-// BytesText returns the content of bytes or bytearray.
-func (v Value) BytesText() (string, bool) { return v.bytes() }
+// BytesText returns the content of bytes or bytearray, and charges for the copy that
+// the latter takes.
+func (m *Machine) BytesText(v Value) (string, bool) { return m.bytesOf(v) }
+
+// IsBytes tells whether v is bytes or a bytearray.
+func (v Value) IsBytes() bool { return v.isBytes() }
+
+// BytesLen is the length of bytes or a bytearray, 0 of anything else.
+func (v Value) BytesLen() int { return v.bytesLen() }
+
+// BytesPart is what bytes or a bytearray hold from one place to another, both within
+// them: of a bytearray no more is copied.
+func (v Value) BytesPart(from, to int) string {
+	switch o := v.Self().(type) {
+	case *Bytes:
+		return o.b[from:to]
+	case *ByteArray:
+		return string(o.b[from:to])
+	}
+	return ""
+}
 
 // Int64 returns an int or bool of at most 64 bits.
 func (v Value) Int64() (int64, bool) {

@@ -140,6 +140,7 @@ func (m *Machine) setCause(e *Exception, cause Value) error {
 // matches tells whether e is caught by "except types".
 func (m *Machine) matches(e *Exception, types Value) (bool, error) {
 	if t, ok := types.ref.self.(*Tuple); ok {
+		m.ChargeEach(len(t.items), m.dyn.Element)
 		for _, item := range t.items {
 			if !m.isExceptionClass(item) {
 				return false, m.notCatchable()

@@ -64,6 +64,7 @@ func exceptionNew(m *Machine, a Args) (Value, error) {
 	}
 	e := m.newException(c, append([]Value(nil), a.Positional()[1:]...))
 	if len(c.slots) > 0 {
+		m.chargeMake(len(c.slots))
 		e.slots = make([]Value, len(c.slots))
 	}
 	return e.val(), nil

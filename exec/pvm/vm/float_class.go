@@ -87,7 +87,7 @@ func (m *Machine) makeFloat(v Value) (uint64, error) {
 		}
 	}
 	s, isStr := v.str()
-	b, isBytes := v.bytes()
+	b, isBytes := m.bytesOf(v)
 	var x uint64
 	var err error
 	switch {

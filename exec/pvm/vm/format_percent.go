@@ -96,7 +96,7 @@ func (m *Machine) textPercent(a, args Value) (Value, error) {
 		return m.newStr(string(out)).val(), nil
 	}
 	p.isBytes = true
-	b, _ := a.bytes()
+	b, _ := m.bytesOf(a)
 	m.ChargeEach(len(b), m.dyn.Char)
 	out, err := format.AppendPercentBytes(nil, b, p)
 	if err != nil {
@@ -161,14 +161,14 @@ func (p *percentArgs) Star() (format.Int, bool) { return p.current.integer() }
 func (p *percentArgs) Text(verb rune) (string, error) {
 	m := p.m
 	if p.isBytes && verb != 'r' && verb != 'a' {
-		if b, ok := p.current.bytes(); ok {
+		if b, ok := p.m.bytesOf(p.current); ok {
 			return b, nil
 		}
 		r, ok, err := m.callSpecial(p.current, spBytes)
 		if err != nil {
 			return "", err
 		}
-		if b, isBytes := r.bytes(); ok && isBytes {
+		if b, isBytes := m.bytesOf(r); ok && isBytes {
 			return b, nil
 		}
 		return "", format.NotBytes(m.typeName(p.current))
@@ -235,8 +235,8 @@ func (p *percentArgs) Char() (string, error) {
 	if s, ok := p.current.str(); ok && !p.isBytes && s.points() == 1 {
 		return s.s, nil
 	}
-	if b, ok := p.current.bytes(); ok && p.isBytes && len(b) == 1 {
-		return b, nil
+	if p.isBytes && p.current.isBytes() && p.current.bytesLen() == 1 {
+		return p.current.BytesPart(0, 1), nil
 	}
 	if !p.current.isInteger() {
 		return "", format.NotChar(false, p.isBytes)

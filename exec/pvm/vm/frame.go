@@ -71,8 +71,9 @@ func (m *Machine) pushFrame(fn *Function, how arrival) (*frame, error) {
 	if m.depth >= m.rt.limits.RecursionDepth {
 		return nil, m.errDeep()
 	}
-	m.depth++
 	n := fn.unit.obj.Registers
+	m.chargeClear(n)
+	m.depth++
 	f := &m.pool[m.used]
 	m.used++
 	free := m.freeSlab()
@@ -84,6 +85,17 @@ func (m *Machine) pushFrame(fn *Function, how arrival) (*frame, error) {
 	f.unit, f.fn, f.back, f.how, f.pc, f.handled = fn.unit, fn, m.frame, how, 0, m.handled
 	return f, nil
 }
+
+// chargeClear charges for registers that are cleared as a whole: those of small functions
+// are part of the price of a call.
+func (m *Machine) chargeClear(n int) {
+	if per := int(m.rt.costs.Work.KindBytes); n >= per {
+		m.ChargeEach(n/per, m.dyn.Element)
+	}
+}
+
+// chargeMake charges for an object that is made with room for n values.
+func (m *Machine) chargeMake(n int) { m.ChargeEach(n/int(m.Work().TokenBytes), m.dyn.Element) }
 
 // newChunk returns a window of n registers at the start of a chunk.
 func (m *Machine) newChunk(n int) []Value {

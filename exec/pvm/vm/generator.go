@@ -58,6 +58,7 @@ func (m *Machine) generatorClass(g *Generator) *Class {
 func (m *Machine) newGenerator(fn *Function) *Generator {
 	n := fn.unit.obj.Registers
 	m.Alloc(frameBytes + n*valueBytes)
+	m.chargeMake(n)
 	g := &Generator{flags: fn.unit.obj.Flags, name: fn.name, qualName: fn.qualName}
 	g.head(KindGenerator, nil, g)
 	g.frame = &frame{regs: make([]Value, n), unit: fn.unit, fn: fn, gen: g}

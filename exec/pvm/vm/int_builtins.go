@@ -74,11 +74,10 @@ func builtinOrd(m *Machine, a Args) (Value, error) {
 			return SmallInt(int64(r)), nil
 		}
 		n = s.points()
-	} else if b, ok := v.bytes(); ok {
-		if len(b) == 1 {
-			return SmallInt(int64(b[0])), nil
+	} else if v.isBytes() {
+		if n = v.bytesLen(); n == 1 {
+			return SmallInt(int64(v.BytesPart(0, 1)[0])), nil
 		}
-		n = len(b)
 	} else {
 		return unbound, m.Raise(m.rt.classes.TypeError, "ord() expected string of length 1, but %s found", m.typeName(v))
 	}

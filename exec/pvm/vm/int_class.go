@@ -274,7 +274,7 @@ func (m *Machine) parseInt(x Value, base int64) (n format.Int, ok bool, err erro
 	s, isStr := x.str()
 	b, isBytes := "", false
 	if !isStr {
-		if b, isBytes = x.bytes(); !isBytes {
+		if b, isBytes = m.bytesOf(x); !isBytes {
 			return n, false, nil
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 // enterPlain enters fn whose parameters are exactly the n registers from at.
 func (m *Machine) enterPlain(f *frame, fn *Function, at, end, n int) *frame {
+	m.chargeClear(max(len(f.regs), end) - at)
 	m.depth++
 	nf := &m.pool[m.used]
 	m.used++

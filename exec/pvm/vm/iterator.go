@@ -11,7 +11,7 @@ type Iterator struct {
 	again  bool  // next is asked anew after an end: its sources say whether there is more
 	at     int64 // next position, or next value of a range
 	end    int64 // of ranges: values left; of tables: live entries at the beginning
-	unseen int64 // of dicts: entries not yet given
+	unseen int64 // of dicts and sets: entries not yet given
 	step   int64 // of ranges; of reversed lists and tuples -1
 	items  []Value
 	list   *List
@@ -146,8 +146,8 @@ func (m *Machine) tableNext(it *Iterator) (Value, bool, error) {
 			it.end = -1
 			return unbound, false, m.Raise(m.rt.classes.RuntimeError, "dictionary keys changed during iteration")
 		}
-		it.unseen--
 	}
+	it.unseen--
 	it.at = int64(i) + it.step
 	e := &t.entries[i]
 	switch it.how {
@@ -213,22 +213,5 @@ func (it *Iterator) left() (int64, bool) {
 	if int64(it.table.live) != it.end {
 		return 0, true
 	}
-	return it.tableLeft(), true
-}
-
-// tableLeft counts the live entries still to come.
-func (it *Iterator) tableLeft() int64 {
-	n := int64(0)
-	t := it.table
-	for i := min(max(it.at, 0), int64(len(t.entries))); it.step > 0 && i < int64(len(t.entries)); i++ {
-		if t.entries[i].key.ref != nil {
-			n++
-		}
-	}
-	for i := min(it.at, int64(len(t.entries))-1); it.step < 0 && i >= 0; i-- {
-		if t.entries[i].key.ref != nil {
-			n++
-		}
-	}
-	return n
+	return max(it.unseen, 0), true
 }

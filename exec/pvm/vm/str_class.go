@@ -69,14 +69,14 @@ func isIdentifier(s string) bool {
 }
 
 func testMethod(name string, test func(string) bool) Def {
-	return textMethod(name, 0, 0, func(_ *Machine, self Value, _ []Value) (Value, error) {
-		return Bool(test(content(self))), nil
+	return textMethod(name, 0, 0, func(m *Machine, self Value, _ []Value) (Value, error) {
+		return Bool(test(m.content(self))), nil
 	})
 }
 
 func caseMethod(name string, fn func(string) string) Def {
 	return textMethod(name, 0, 0, func(m *Machine, self Value, _ []Value) (Value, error) {
-		s := content(self)
+		s := m.content(self)
 		m.Alloc(len(s))
 		out := fn(s)
 		if out == s {
@@ -111,7 +111,7 @@ func strNew(m *Machine, a Args) (Value, error) {
 		if _, _, err = m.codecArgs("str", encoding, errors); err != nil {
 			return unbound, err
 		}
-		b, ok := x.bytes()
+		b, ok := m.bytesOf(x)
 		switch {
 		case ok:
 			var v Value

@@ -114,16 +114,16 @@ func (m *Machine) textSlice(v Value, sl *Slice) (Value, error) {
 		return m.newStr(string(out)).val(), nil
 	}
 	if o, ok := v.Self().(*ByteArray); ok {
-		return m.newByteArray(pick(string(o.b), sp)).val(), nil
+		return m.newByteArray(pick(o.b, sp)).val(), nil
 	}
-	b, _ := v.bytes()
+	b, _ := m.bytesOf(v)
 	if sp.step == 1 {
 		return m.newBytes(b[sp.first : sp.first+sp.count]).val(), nil
 	}
 	return m.newBytes(string(pick(b, sp))).val(), nil
 }
 
-func pick(b string, sp span) []byte {
+func pick[T string | []byte](b T, sp span) []byte {
 	out := make([]byte, sp.count)
 	for i := range out {
 		out[i] = b[sp.first+i*sp.step]
@@ -175,7 +175,7 @@ func (m *Machine) textSetItem(v, key, x Value) (bool, error) {
 func (m *Machine) byteArraySetSlice(o *ByteArray, sl *Slice, x Value) error {
 	put := ""
 	if x.Bound() {
-		b, ok := x.bytes()
+		b, ok := m.bytesOf(x)
 		if !ok {
 			if x.Kind() == KindStr || x.isInteger() {
 				return m.Raise(m.rt.classes.TypeError, "can assign only bytes, buffers, or iterables of ints in range(0, 256)")

@@ -55,12 +55,12 @@ func (m *Machine) strAdd(a, b Value) (Value, error) {
 }
 
 func (m *Machine) bytesAdd(a, b Value) (Value, error) {
-	y, ok := b.bytes()
-	if !ok {
+	if !b.isBytes() {
 		return unbound, m.Raise(m.rt.classes.TypeError, "can't concat %s to %s", m.typeName(b), m.typeName(a))
 	}
-	m.ChargeEach(a.bytesLen()+len(y), m.dyn.Char)
-	x, _ := a.bytes()
+	m.ChargeEach(a.bytesLen()+b.bytesLen(), m.dyn.Char)
+	x, _ := m.bytesOf(a)
+	y, _ := m.bytesOf(b)
 	return m.bytesLike(a, x+y), nil
 }
 
@@ -93,7 +93,7 @@ func (m *Machine) textRepeat(a, count Value) (Value, error) {
 		}
 		return m.newStr(strings.Repeat(s.s, int(n))).val(), nil
 	}
-	b, _ := a.bytes()
+	b, _ := m.bytesOf(a)
 	return m.bytesLike(a, strings.Repeat(b, int(n))), nil
 }
 
@@ -126,11 +126,11 @@ func (m *Machine) textCompare(op CompareOp, a, b Value) (Value, bool, error) {
 	if okA || okB {
 		return unbound, false, nil
 	}
-	p, okA := a.bytes()
-	q, okB := b.bytes()
-	if !okA || !okB {
+	if !a.isBytes() || !b.isBytes() {
 		return unbound, false, nil
 	}
+	p, _ := m.bytesOf(a)
+	q, _ := m.bytesOf(b)
 	m.ChargeEach(min(len(p), len(q)), m.dyn.Char)
 	return ordered(op, strings.Compare(p, q)), true, nil
 }
@@ -167,14 +167,14 @@ func (m *Machine) textContains(v, x Value) (is, ok bool, err error) {
 	if err != nil {
 		return false, true, err
 	}
-	b, _ := v.bytes()
+	b, _ := m.bytesOf(v)
 	m.ChargeEach(len(b), m.dyn.Char)
 	return strings.Contains(b, sub), true, nil
 }
 
 // bytesOrByte is what bytes search for: bytes, or a byte given as an int.
 func (m *Machine) bytesOrByte(x Value, text string) (string, error) {
-	if b, ok := x.bytes(); ok {
+	if b, ok := m.bytesOf(x); ok {
 		return b, nil
 	}
 	if !x.isInteger() && !m.classOf(x).sp(spIndex).Bound() {

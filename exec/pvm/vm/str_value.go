@@ -220,7 +220,7 @@ func (m *Machine) textRepr(v Value) (*Str, bool) {
 		m.Alloc(len(s.s))
 		return m.newStr(string(format.AppendRepr(nil, s.s))), true
 	}
-	b, ok := v.bytes()
+	b, ok := m.bytesOf(v)
 	if !ok {
 		return nil, false
 	}

@@ -8,11 +8,11 @@ import (
 )
 
 // content is the text of str, bytes or bytearray.
-func content(v Value) string {
+func (m *Machine) content(v Value) string {
 	if s, ok := v.str(); ok {
 		return s.s
 	}
-	b, _ := v.bytes()
+	b, _ := m.bytesOf(v)
 	return b
 }
 
@@ -29,7 +29,7 @@ func (m *Machine) unchanged(self Value) Value {
 	if exact(self) && self.Kind() != KindByteArray {
 		return self
 	}
-	return m.alike(self, content(self))
+	return m.alike(self, m.content(self))
 }
 
 // textArg is an argument that is text like self.
@@ -40,7 +40,7 @@ func (m *Machine) textArg(self, x Value, text string) (string, error) {
 		}
 		return "", m.Raise(m.rt.classes.TypeError, "%s, not %s", text, m.typeName(x))
 	}
-	if b, ok := x.bytes(); ok {
+	if b, ok := m.bytesOf(x); ok {
 		return b, nil
 	}
 	return "", m.Raise(m.rt.classes.TypeError, "a bytes-like object is required, not '%s'", m.typeName(x))
@@ -72,7 +72,7 @@ func isBlank(self Value) func(rune) bool {
 // stripMethod is strip, lstrip or rstrip.
 func stripMethod(name string, left, right bool) Def {
 	return textMethod(name, 0, 1, func(m *Machine, self Value, args []Value) (Value, error) {
-		s := content(self)
+		s := m.content(self)
 		within := isBlank(self)
 		if len(args) > 0 && !args[0].IsNone() {
 			chars, err := m.stripChars(self, args[0], name)
@@ -151,7 +151,7 @@ func affixMethod(name string, has func(s, affix string) bool) Def {
 		items, text := []Value{x}, name+" first arg must be "+kind+" or a tuple of "+kind
 		if t, isTuple := x.Self().(*Tuple); isTuple {
 			items, text = t.items, "tuple for "+name+" must only contain str"
-		} else if _, isBytes := x.bytes(); kind == "bytes" && !isBytes {
+		} else if kind == "bytes" && !x.isBytes() {
 			return unbound, m.Raise(m.rt.classes.TypeError, "%s, not %s", text, m.typeName(x))
 		}
 		for _, item := range items {
@@ -171,7 +171,7 @@ func affixMethod(name string, has func(s, affix string) bool) Def {
 // searchRange cuts self to the optional start and end; ok is false when start
 // lies behind the end of the text. from is where the part begins, in bytes.
 func (m *Machine) searchRange(self Value, args []Value) (part string, from int, ok bool, err error) {
-	s := content(self)
+	s := m.content(self)
 	str, isStr := self.str()
 	n := len(s)
 	if isStr {
@@ -277,7 +277,7 @@ func textReplace(m *Machine, self Value, args []Value) (Value, error) {
 			return unbound, err
 		}
 	}
-	s := content(self)
+	s := m.content(self)
 	var n int
 	switch {
 	case old == "" && self.Kind() == KindStr:
@@ -328,7 +328,7 @@ func partitionMethod(name string, last bool) Def {
 		if sep == "" {
 			return unbound, m.Raise(m.rt.classes.ValueError, "empty separator")
 		}
-		s := content(self)
+		s := m.content(self)
 		i := strings.Index(s, sep)
 		if last {
 			i = strings.LastIndex(s, sep)
@@ -353,7 +353,7 @@ func cutMethod(name string, cut func(s, affix string) (string, bool)) Def {
 		if err != nil {
 			return unbound, err
 		}
-		out, found := cut(content(self), affix)
+		out, found := cut(m.content(self), affix)
 		if !found || affix == "" {
 			return m.unchanged(self), nil
 		}
@@ -370,7 +370,7 @@ func textJoin(m *Machine, self Value, args []Value) (Value, error) {
 	if err != nil {
 		return unbound, err
 	}
-	sep := content(self)
+	sep := m.content(self)
 	size := 0
 	for i, item := range items {
 		if _, isStr := item.str(); isStr != (self.Kind() == KindStr) || !isText(item.Kind()) {
@@ -395,7 +395,7 @@ func textJoin(m *Machine, self Value, args []Value) (Value, error) {
 		if i > 0 {
 			b.WriteString(sep)
 		}
-		b.WriteString(content(item))
+		b.WriteString(m.content(item))
 	}
 	return m.alike(self, b.String()), nil
 }

@@ -12,7 +12,7 @@ import (
 func splitMethod(name string, fromRight bool) Def {
 	return Def{Name: name, Min: 1, Max: 3, Params: []string{"", "sep", "maxsplit"}, Fn: func(m *Machine, a Args) (Value, error) {
 		self := a.Values[0]
-		s := content(self)
+		s := m.content(self)
 		m.ChargeEach(len(s), m.dyn.Char)
 		most := int64(-1)
 		var err error
@@ -147,7 +147,7 @@ func lastBlank(self Value, s string, blank func(rune) bool) int {
 // textSplitLines is splitlines(keepends=False).
 func textSplitLines(m *Machine, a Args) (Value, error) {
 	self := a.Values[0]
-	s := content(self)
+	s := m.content(self)
 	m.ChargeEach(len(s), m.dyn.Char)
 	keep := false
 	if len(a.Values) > 1 && a.Values[1].Bound() {
@@ -206,7 +206,7 @@ func padMethod(name string) Def {
 				return unbound, err
 			}
 		}
-		s := content(self)
+		s := m.content(self)
 		have := width(self, s)
 		if want <= have {
 			return m.unchanged(self), nil
@@ -235,8 +235,8 @@ func (m *Machine) fillChar(self, x Value, name string) (string, error) {
 		}
 		return s.s, nil
 	}
-	if b, ok := x.bytes(); ok && len(b) == 1 {
-		return b, nil
+	if x.isBytes() && x.bytesLen() == 1 {
+		return x.BytesPart(0, 1), nil
 	}
 	return "", m.Raise(m.rt.classes.TypeError, "%s() argument 2 must be a byte string of length 1, not %s", name, m.typeName(x))
 }
@@ -247,7 +247,7 @@ func textZfill(m *Machine, self Value, args []Value) (Value, error) {
 	if err != nil {
 		return unbound, err
 	}
-	s := content(self)
+	s := m.content(self)
 	pad := want - width(self, s)
 	if pad <= 0 {
 		return m.unchanged(self), nil
@@ -273,7 +273,7 @@ func textExpandTabs(m *Machine, a Args) (Value, error) {
 			return unbound, m.Raise(m.rt.classes.OverflowError, "Python int too large to convert to C int")
 		}
 	}
-	s := content(self)
+	s := m.content(self)
 	m.reserve(int64(len(s)) + int64(strings.Count(s, "\t"))*max(size, 0))
 	var b strings.Builder
 	column := int64(0)
