@@ -86,6 +86,7 @@ const (
 	oneBlock dripWay = iota // one block, just before the time is over, and "answered"
 	trickle                 // all blocks, one each time that the clock would run out
 	silent                  // nothing
+	nothing                 // "answered" at once, and no block
 )
 
 // hold says how long a message is held back at least, and whether it is lost.
@@ -108,6 +109,8 @@ func (d *drip) hold(from, to beacon.Participant, msg []byte) (time.Duration, boo
 		return 0, d.way != trickle // none of the answer; others tell what is new
 	case d.way == silent:
 		return 0, true
+	case d.way == nothing:
+		return 0, msg[0] != tagAnswered
 	case d.way == trickle:
 		d.sent[from]++
 		return time.Duration(d.sent[from])*950*time.Millisecond - since, false
@@ -180,7 +183,7 @@ func TestDrip(t *testing.T) {
 		keys := committeeKeys{shares, g}
 		history := newHistory(t, set, shares, g.Hash(), blocks)
 		honest := recoverFrom(t, n, blocks, history, set, keys, nil)
-		for way, name := range []string{"one block", "trickle", "silent"} {
+		for way, name := range []string{"one block", "trickle", "silent", "nothing"} {
 			d := &drip{victim: beacon.Participant(n - 1), f: (n - 1) / 3, way: dripWay(way), tip: chain.View(blocks), asked: map[beacon.Participant]time.Time{}, sent: map[beacon.Participant]int{}}
 			took := recoverFrom(t, n, blocks, history, set, keys, d)
 			t.Logf("n = %d, %s: %v, honest %v: %.2fx; %d requests", n, name, took, honest, took.Seconds()/honest.Seconds(), d.request)
