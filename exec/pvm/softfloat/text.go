@@ -183,6 +183,23 @@ func appendFixed(dst, digits []byte, exp10, places int, s Style) []byte {
 	return dst
 }
 
+// roundTrip is how many digits after the first say of any value which one it is, the
+// nearest with so many having been taken: 17 in all are enough.
+const roundTrip = 17
+
+// leadingPlace is a lower bound on the place of the first digit of a value: 0 is that of
+// ones, -1 that of tenths.
+func leadingPlace(mag uint64) int {
+	e := int(mag>>52) - 1023
+	if mag>>52 == 0 {
+		e = -1074
+	}
+	if e < 0 {
+		return -((-e*30_103 + 99_999) / 100_000)
+	}
+	return e * 30_102 / 100_000
+}
+
 // RoundTo is Python's round(x, n): the value nearest the decimal with n places
 // that is nearest x, half to even. ok is false when that is infinite, where
 // Python raises OverflowError.
@@ -192,6 +209,8 @@ func RoundTo(x uint64, n int) (y uint64, ok bool) {
 	case mag > Inf:
 		return NaN, true
 	case mag == 0 || mag == Inf || n > 323: // as in Python: no value has a digit worth cutting there
+		return x, true
+	case n+leadingPlace(mag) >= roundTrip: // so many digits say which value it is
 		return x, true
 	case n < -308:
 		return x & signBit, true

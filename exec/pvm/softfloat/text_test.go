@@ -377,3 +377,23 @@ func FuzzArithmetic(tf *testing.F) {
 		}
 	})
 }
+
+// TestRoundToFarPlaces: what is answered without a look at the digits is what they say,
+// of small and large values and of those without an exponent.
+func TestRoundToFarPlaces(t *testing.T) {
+	g := rand.New(rand.NewPCG(*seed, 11))
+	for range 20_000 {
+		f := math.Float64frombits(g.Uint64() &^ (1 << 63) % math.Float64bits(math.Inf(1)))
+		if g.IntN(3) == 0 {
+			f = math.Float64frombits(g.Uint64() & (1<<uint(1+g.IntN(53)) - 1))
+		}
+		if f == 0 {
+			continue
+		}
+		n := min(max(18-int(math.Log10(f))+g.IntN(9)-6, 0), 323) // about the last place that matters
+		y, _ := RoundTo(math.Float64bits(f), n)
+		if want, _ := strconv.ParseFloat(strconv.FormatFloat(f, 'f', n, 64), 64); y != math.Float64bits(want) {
+			t.Fatalf("round(%v, %d) = %v, want %v", f, n, math.Float64frombits(y), want)
+		}
+	}
+}
