@@ -86,6 +86,7 @@ func (e *Engine) fallSilent(why string, args ...any) {
 		e.cfg.Log.Warn("no votes for now: "+why+", and another life of this key may have voted meanwhile: the others are asked", args...)
 	}
 	w.silent, w.since, w.until, w.final = true, now, now.Add(listen), 0
+	w.hinted = false
 	clear(w.heard)
 	e.Stats.Watching.Store(true)
 	if net, ok := e.net.(Forgetter); ok {

@@ -64,6 +64,7 @@ type watch struct {
 	// memory is what the guard knew when the silence began: what peers heard of our
 	// key beside that is strange to us.
 	memory simplex.Watermark
+	hinted bool           // in this silence a peer spoke of another life
 	closed chain.View     // newest view that strange words closed
 	unsent []simplex.Vote // that the journal has, or that were on their way out
 	// horizon is the newest round that can have begun before we started, once a
@@ -280,10 +281,12 @@ func (e *Engine) receiveAnswer(from beacon.Participant, a answer) {
 			h.spoke = e.watch.asked[back].Add(-a.spoke)
 		}
 	}
-	// A life that we know nothing of asked since we began, or voted: a single peer that
-	// lies about it can have us listen for longer, and no more.
-	if strange || h.at.After(e.watch.began.Add(stale)) {
-		e.listenUntil(e.watch.since.Add(e.cfg.Watch.Longest))
+	// A life that we know nothing of asked since we began, or voted. From when we hear of
+	// it, which may be long after the silence began, it has time to be heard. A single
+	// peer that lies about it can have us listen for longer, once, and no more.
+	if !e.watch.hinted && (strange || h.at.After(e.watch.began.Add(stale))) {
+		e.watch.hinted = e.watch.silent
+		e.listenUntil(time.Now().Add(e.cfg.Watch.Longest))
 	}
 	if a.entered != nil {
 		h.view = a.entered.Proposal.Round.View + 1

@@ -22,6 +22,9 @@ type block struct {
 
 // Application returns app with the lies in it.
 func (l *Liar) Application(app engine.Application) engine.Application {
+	if l.cfg.Kind.counts {
+		return &counter{app, l}
+	}
 	if l.cfg.Kind.alter == nil {
 		return app
 	}
@@ -83,6 +86,41 @@ func (a *application) Verify(ctx context.Context, req engine.VerifyRequest) (boo
 func (a *application) Recover(ctx context.Context, req engine.VerifyRequest) (bool, error) {
 	_, err := a.Application.Recover(ctx, req)
 	return err == nil, err
+}
+
+// counter is an honest application that tells the liar the heights of blocks.
+type counter struct {
+	engine.Application
+	liar *Liar
+}
+
+// Propose implements [engine.Application].
+func (c *counter) Propose(ctx context.Context, req engine.ProposeRequest) (engine.Proposed, error) {
+	p, err := c.Application.Propose(ctx, req)
+	if err == nil {
+		c.liar.count(p.Digest, p.Block)
+	}
+	return p, err
+}
+
+// Verify implements [engine.Application].
+func (c *counter) Verify(ctx context.Context, req engine.VerifyRequest) (bool, error) {
+	c.liar.count(req.Digest, req.Block)
+	return c.Application.Verify(ctx, req)
+}
+
+// count remembers the height of a block.
+func (l *Liar) count(digest chain.Hash, raw []byte) {
+	b, err := chain.DecodeBlock(raw, len(raw))
+	if err != nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.heights) == liesKept {
+		clear(l.heights)
+	}
+	l.heights[digest] = b.Header.Height
 }
 
 func badRoot(_ *Liar, b *block) error {

@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -36,6 +37,7 @@ type Kind struct {
 	// this view alone.
 	Convicts bool
 
+	counts  bool // remembers the heights of blocks
 	alter   func(l *Liar, b *block) error
 	rewrite func(l *Liar, to beacon.Participant, msg []byte) [][]byte
 }
@@ -48,6 +50,7 @@ func Kinds() []Kind {
 		{Name: "nuller", About: "nullifies the views that it finalizes", Convicts: true, rewrite: nullify},
 		{Name: "silent", About: "leads without a proposal", rewrite: silence},
 		{Name: "withholder", About: "keeps its blocks from one validator", rewrite: withhold},
+		{Name: "unfinal", About: "keeps what finalizes blocks at even heights", counts: true, rewrite: unfinal},
 		{Name: "bad-root", About: "proposes a wrong state root", alter: badRoot},
 		{Name: "bad-receipts", About: "proposes a wrong receipts root", alter: badReceipts},
 		{Name: "bad-order", About: "proposes transactions in an order of its own", alter: badOrder},
@@ -105,6 +108,9 @@ type Config struct {
 type Liar struct {
 	cfg    Config
 	scheme *simplex.Threshold
+
+	mu      sync.Mutex // the application is called beside the loop
+	heights map[chain.Hash]chain.Height
 }
 
 // New returns a liar.
@@ -116,7 +122,7 @@ func New(cfg Config) (*Liar, error) {
 	if err != nil {
 		return nil, fmt.Errorf("liar: %w", err)
 	}
-	return &Liar{cfg, scheme}, nil
+	return &Liar{cfg: cfg, scheme: scheme, heights: map[chain.Hash]chain.Height{}}, nil
 }
 
 // Network returns net with the lies in it.

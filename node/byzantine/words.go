@@ -128,6 +128,25 @@ func silence(_ *Liar, _ beacon.Participant, msg []byte) [][]byte {
 	return one(msg)
 }
 
+// unfinal keeps its finalize votes for blocks at even heights, and the certificates that
+// its own tally makes with them, so that blocks at the multiples where checkpoints are
+// made have none of their own once an honest validator is away.
+func unfinal(l *Liar, _ beacon.Participant, msg []byte) [][]byte {
+	var kind simplex.Kind
+	var digest chain.Hash
+	if c, err := simplex.DecodeCertificate(msg); err == nil {
+		kind, digest = c.Kind, c.Proposal.Payload
+	} else if w, ok := parse(msg); ok && w.tag == tagVote {
+		kind, digest = w.vote.Kind, w.vote.Proposal.Payload
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if h, ok := l.heights[digest]; kind == simplex.Finalize && ok && h%2 == 0 {
+		return nil
+	}
+	return one(msg)
+}
+
 // withhold gives its neighbour the vote without the block.
 func withhold(l *Liar, to beacon.Participant, msg []byte) [][]byte {
 	if int(to) != (int(l.cfg.Self)+1)%l.cfg.Set.Len() {

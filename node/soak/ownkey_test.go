@@ -102,7 +102,7 @@ func (s *validatorSet) oneYields(t *testing.T, newcomer *process) {
 	case <-newcomer.exited:
 	case <-s.procs[victim].exited:
 		stopped = s.procs[victim]
-		t.Log("the older life stopped")
+		t.Logf("the older life stopped:\n%s\nand the newcomer goes on:\n%s", tail(stopped.stderr.String(), 1500), tail(newcomer.stderr.String(), 1500))
 	case <-time.After(patience):
 		t.Fatalf("both lives go on\n%s", tail(newcomer.stderr.String(), 2000))
 	}
@@ -154,6 +154,7 @@ func copiedFresh(t *testing.T) {
 		s.start(t, i)
 	}
 	s.waitHeight(t, victim, 5, patience)
+	s.votes(t, victim)
 	s.oneYields(t, s.twin(t, fresh))
 	s.innocent(t, 0)
 }
