@@ -152,7 +152,8 @@ func ResumeDevnet(dataDir string, opts DevnetOptions) (*chain.Genesis, error) {
 		return nil, fmt.Errorf("encode parameters: %w", err)
 	}
 	if g.Name != template.Name || g.ChainID != template.ChainID || !bytes.Equal(there, wanted) {
-		return nil, ErrDevnetExists
+		file := filepath.Join(dataDir, genesisFile)
+		return nil, withNext(fmt.Errorf("%s: %w", file, ErrDevnetExists), "if the options are those of ever, the file was changed: "+nextGenesis)
 	}
 	return g, nil
 }
