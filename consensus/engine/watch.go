@@ -50,17 +50,21 @@ func (w Watch) check() error {
 // queues.
 const stale = time.Second
 
+// askedKept is how many questions back an answer may lie. Links on which an answer
+// takes several questions' time are slow, and no reason to stay silent for ever.
+const askedKept = 16
+
 // watch is the look-out for another life of our key.
 type watch struct {
-	silent   bool         // no vote leaves yet
-	voted    bool         // this process has voted: who only listens beside it does not end it
-	began    time.Time    // the start
-	since    time.Time    // the start, or the beginning or the end of a silence
-	until    time.Time    // listens at least until then
-	question uint32       // the newest
-	asked    [2]time.Time // the newest and the one before, for the first time
-	final    uint32       // the first that was asked when the listening was over; 0: none yet
-	heard    []heard      // by participant
+	silent   bool                 // no vote leaves yet
+	voted    bool                 // this process has voted: who only listens beside it does not end it
+	began    time.Time            // the start
+	since    time.Time            // the start, or the beginning or the end of a silence
+	until    time.Time            // listens at least until then
+	question uint32               // the newest
+	asked    [askedKept]time.Time // the newest and those before it, for the first time
+	final    uint32               // the first that was asked when the listening was over; 0: none yet
+	heard    []heard              // by participant
 	// memory is what the guard knew when the silence began: what peers heard of our
 	// key beside that is strange to us.
 	memory simplex.Watermark
@@ -163,7 +167,8 @@ func (e *Engine) watchTick() {
 
 func (e *Engine) askAll() {
 	e.watch.question++
-	e.watch.asked = [2]time.Time{time.Now(), e.watch.asked[0]}
+	copy(e.watch.asked[1:], e.watch.asked[:])
+	e.watch.asked[0] = time.Now()
 	e.Stats.OwnQuestions.Add(1)
 	e.net.Broadcast(appendAsk(nil, e.ownAsk()))
 }
@@ -351,6 +356,16 @@ func (e *Engine) answers(number uint32) (n int) {
 	return n
 }
 
+// recent is the oldest question whose answer counts: asked when the listening was over,
+// and not long ago.
+func (e *Engine) recent() uint32 {
+	oldest := uint32(1)
+	if q := e.watch.question; q > askedKept {
+		oldest = q - askedKept + 1
+	}
+	return max(oldest, e.watch.final)
+}
+
 // newestView is the view of the peer that is furthest, which a certificate proves.
 func (e *Engine) newestView() (v chain.View) {
 	for _, h := range e.watch.heard {
@@ -456,7 +471,7 @@ func (e *Engine) reason() string {
 	}
 	var text string
 	want := e.cfg.Set.Quorum() - 1
-	got := e.answers(max(1, e.watch.question-1, e.watch.final))
+	got := e.answers(e.recent())
 	switch view, newest := e.machine.View(), e.newestView(); {
 	case e.contact.cut:
 		text = "can reach too few validators to know what was voted in its name"
@@ -480,7 +495,7 @@ func (e *Engine) unheard() string {
 	const few = 8
 	var names []string
 	for i, h := range e.watch.heard {
-		if e.isSelf(beacon.Participant(i)) || h.number >= max(1, e.watch.question-1, e.watch.final) {
+		if e.isSelf(beacon.Participant(i)) || h.number >= e.recent() {
 			continue
 		}
 		if len(names) == few {

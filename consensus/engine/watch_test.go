@@ -118,6 +118,36 @@ func TestWatchListens(t *testing.T) {
 	})
 }
 
+// Where an answer takes as long as seven questions, a start votes all the same, and not
+// before it has an answer from the end of its listening.
+func TestWatchEndsOnSlowLinks(t *testing.T) {
+	playWith(t, watching, func(s *scene) {
+		const late = 7 // seconds, and questions
+		firstFinal := uint32(0)
+		for range 30 {
+			s.wait(time.Second)
+			all := s.asks()
+			if firstFinal == 0 && s.engine.watch.final > 0 {
+				firstFinal = s.engine.watch.final
+			}
+			if len(all) <= late {
+				continue
+			}
+			q := all[len(all)-1-late]
+			for from := range beacon.Participant(2) {
+				s.hear(from+1, appendAnswer(nil, answer{instance: q.instance, number: q.number}))
+			}
+			if s.voted() {
+				if q.number < firstFinal {
+					t.Errorf("voted on answer %d, from before the end of the listening, %d", q.number, firstFinal)
+				}
+				return
+			}
+		}
+		t.Errorf("silent after 30 seconds: %q", s.engine.Stats.SilenceReason())
+	})
+}
+
 // Each validator that can be reached anew is asked at once: what was sent before is
 // lost (hostile.md §8, watch (b)).
 func TestLinkIsAsked(t *testing.T) {
