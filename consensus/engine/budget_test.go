@@ -108,6 +108,35 @@ func TestInboxHasBytes(t *testing.T) {
 	}
 }
 
+// TestInboxHasMessages: one peer's small messages take a quarter of the line, and not the
+// room of the others.
+func TestInboxHasMessages(t *testing.T) {
+	set, shares, g := committee(t, 4)
+	cfg := testConfig(t, set, shares[0], g.Hash())
+	cfg.InboxMessages = 400
+	e, err := New(cfg, newChainApp(t, g.Hash()), Alone{}, new(diskJournal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, who := range []beacon.Participant{1, 2, 3, 50} {
+		taken := 0
+		for range 1000 {
+			if e.Deliver(who, []byte{tagRequest}) == nil {
+				taken++
+			}
+		}
+		if taken != 100 {
+			t.Errorf("%d messages of %d are taken, want 100", taken, who)
+		}
+	}
+	for len(e.inbox.line) > 0 {
+		e.inbox.took(<-e.inbox.line)
+	}
+	if err := e.Deliver(1, []byte{tagRequest}); err != nil {
+		t.Errorf("an empty inbox: %v", err)
+	}
+}
+
 // TestEvictedBlockIsFetched: a block that was dropped for want of room and is
 // notarized after all is fetched, and the chain goes on.
 func TestEvictedBlockIsFetched(t *testing.T) {

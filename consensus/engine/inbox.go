@@ -8,14 +8,17 @@ import (
 )
 
 // inbox is what peers sent and the loop has not taken yet. It has a bound in
-// messages and one in bytes, and of the bytes each validator has a share, so that
-// nobody's blocks keep others' votes out. What full nodes send shares one.
+// messages and one in bytes, and of either each validator has a share, so that nobody's
+// blocks, and nobody's many small messages, keep others' votes out. What full nodes send
+// shares one.
 type inbox struct {
 	line     chan delivery
 	bytes    *atomic.Int64
 	bytesMax int64
 	shareMax int64
 	shares   []atomic.Int64 // by participant; the last is everybody else's
+	countMax int32
+	counts   []atomic.Int32 // of messages, as the shares
 }
 
 // inboxShares is how many validators' shares fill the inbox: it is for a peak, which
@@ -27,20 +30,20 @@ func newInbox(cfg *Config, bytes *atomic.Int64) inbox {
 	return inbox{
 		line: make(chan delivery, cfg.InboxMessages), bytes: bytes, bytesMax: int64(cfg.InboxBytes),
 		shareMax: int64(max(cfg.InboxBytes/inboxShares, largest)), shares: make([]atomic.Int64, cfg.Set.Len()+1),
+		countMax: int32(max(cfg.InboxMessages/inboxShares, 1)), counts: make([]atomic.Int32, cfg.Set.Len()+1),
 	}
 }
 
 // messageOverhead is what a message takes beside its bytes.
 const messageOverhead = 64
 
-func (b *inbox) share(from beacon.Participant) *atomic.Int64 {
-	return &b.shares[min(int(from), len(b.shares)-1)]
-}
-
-// charge counts a message, or takes it off again.
-func (b *inbox) charge(d delivery, sign int64) (all, share int64) {
+// charge counts a message, or takes it off again. It reports whether what waits is
+// within all bounds.
+func (b *inbox) charge(d delivery, sign int64) bool {
+	who := min(int(d.from), len(b.shares)-1)
 	n := sign * int64(len(d.msg)+messageOverhead)
-	return b.bytes.Add(n), b.share(d.from).Add(n)
+	all, share, count := b.bytes.Add(n), b.shares[who].Add(n), b.counts[who].Add(int32(sign))
+	return all <= b.bytesMax && share <= b.shareMax+messageOverhead && count <= b.countMax
 }
 
 // took notes that the loop has taken a message out.
@@ -57,7 +60,7 @@ func (e *Engine) Deliver(from beacon.Participant, msg []byte) error {
 		return fmt.Errorf("message of %d bytes: %w", len(msg), ErrBlock)
 	}
 	d := delivery{from, msg}
-	if all, share := e.inbox.charge(d, 1); all > e.inbox.bytesMax || share > e.inbox.shareMax+messageOverhead {
+	if !e.inbox.charge(d, 1) {
 		e.inbox.charge(d, -1)
 		e.Stats.RefusedBytes.Add(1)
 		return ErrBusy

@@ -360,7 +360,7 @@ func TestInboxIsBounded(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		err := e.Deliver(1, []byte{'?'})
+		err := e.Deliver(beacon.Participant(i+1), []byte{'?'})
 		if (err != nil) != (i == 2) {
 			t.Errorf("message %d: %v", i, err)
 		}

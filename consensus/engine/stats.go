@@ -27,7 +27,7 @@ type Stats struct {
 	Bans          atomic.Uint64                       // times a peer was banned
 	Dropped       atomic.Uint64                       // messages of banned or unknown peers
 	Refused       atomic.Uint64                       // messages refused because the inbox was full
-	RefusedBytes  atomic.Uint64                       // messages refused because the inbox, or the sender's share, was full of bytes
+	RefusedBytes  atomic.Uint64                       // messages refused because the inbox, or the sender's share, was full: of bytes, or of that sender's messages
 
 	InboxBytes      atomic.Int64  // in the inbox
 	BlockBytes      atomic.Int64  // of blocks that are not buried
