@@ -185,6 +185,51 @@ func TestWatchIsWired(t *testing.T) {
 	}
 }
 
+// A validator without others whose vote journal is damaged moves it away and opens its
+// views: the refusal says so, and the chain goes on from the blocks of its store. With
+// the store gone as well nothing is opened.
+func TestLostJournalIsBegunAnew(t *testing.T) {
+	dir, r := usedFolder(t)
+	head := r.ledger.Head()
+	if err := os.Remove(filepath.Join(dir, journalFile)); err != nil {
+		t.Fatal(err)
+	}
+	cfg := DefaultConfig()
+	cfg.DataDir = dir
+	n, err := Open(cfg, r.genesis, nil)
+	if err == nil {
+		_ = n.Close()
+	}
+	if command := "cowboyd guard reopen --data " + dir + " --never-put-back"; !errors.Is(err, ErrVotesMissing) || !strings.Contains(err.Error(), command) {
+		t.Fatalf("%v does not tell %q", err, command)
+	}
+	if _, err := ReopenGuard(dir); err != nil {
+		t.Fatal(err)
+	}
+	again := run(t, dir, DevnetOptions{})
+	for end := time.Now().Add(time.Minute); again.ledger.Head().Height() < head.Height()+2; time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("height %d, was %d", again.ledger.Head().Height(), head.Height())
+		}
+	}
+	if err := again.stop(); err != nil {
+		t.Fatal(err)
+	}
+	before, err := GuardVotes(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(os.Remove(filepath.Join(dir, journalFile)), os.RemoveAll(filepath.Join(dir, storeFolder))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReopenGuard(dir); !errors.Is(err, ErrNothingLeft) {
+		t.Errorf("without blocks: %v, want %v", err, ErrNothingLeft)
+	}
+	if after, err := GuardVotes(dir); err != nil || after != before {
+		t.Errorf("without blocks the memory changed: %v", err)
+	}
+}
+
 // A watermark that is ahead of the journal and the store, as where a journal could
 // not be written (hostile.md D1), keeps a validator without others from voting: it is
 // not ready and says why. Reopened, it goes on; a validator among others may not be.

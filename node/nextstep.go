@@ -76,7 +76,13 @@ const (
 
 	nextVotes = `move votes.journal and store away, and leave votes.watermark where it is
     with other nodes:  cowboyd run --data %[1]s --sync   or, without --sync, fetch all blocks from them
-    alone:             put both back from one backup of the stopped folder; without one the chain ends here (docs/damage.md)`
+    alone:             put both back from one backup of the stopped folder`
+
+	// What a validator without others has in its journal and not in its store was shown
+	// to nobody.
+	nextVotesAlone = `mv %[1]s/votes.journal %[1]s/votes.journal.damaged, leave store and votes.watermark where they are, and if no file of this folder was ever put back from a copy
+    cowboyd guard reopen --data %[1]s --never-put-back     and start again: store has every block that was shown to anybody
+    else put votes.journal and store back from one backup of the stopped folder (docs/damage.md)`
 
 	nextStoreReplay = "mv %[1]s %[1]s.damaged, and start again: votes.journal has all %[2]d blocks, which are executed again"
 
@@ -114,6 +120,9 @@ func (n *Node) refused(part string, err error) error {
 	case guard.FileName:
 		return withNext(err, fmt.Sprintf(nextGuard, dir))
 	case journalFile:
+		if len(n.genesis.Validators) == 1 {
+			return withNext(err, fmt.Sprintf(nextVotesAlone, dir))
+		}
 		return withNext(err, fmt.Sprintf(nextVotes, dir))
 	case evidenceFile:
 		return withNext(err, "move evidence.journal away and start again: what it proves against others is lost, unless they prove it, too")

@@ -16,6 +16,8 @@ import (
 var (
 	// ErrOthersPass means that a closed view is no matter of this validator.
 	ErrOthersPass = errors.New("the chain has other validators: their votes take it past the closed view, and this key may not speak in it again, for they may have heard it")
+	// ErrNothingLeft means that the blocks are gone together with the journal.
+	ErrNothingLeft = errors.New("store has no block and votes.journal is missing, so nothing says what the key showed to others: put both back, or one of them")
 	// ErrNothingClosed means that the watermark holds nothing that the journal and
 	// the store do not.
 	ErrNothingClosed = errors.New("no view is closed for a block that is gone: the watermark has nothing that the vote journal and the chain have not")
@@ -35,7 +37,8 @@ type Reopened struct {
 // (ledger, Finalized), and the store does not lose its end without noticing
 // (head.watermark). It is not safe in a folder that was put back from a copy, for
 // then the store may be older than what was served; nothing here can tell that, so
-// the operator must (docs/adr/0104).
+// the operator must (docs/adr/0104). Where the vote journal was moved away, a new one
+// begins.
 func ReopenGuard(dataDir string) (done Reopened, err error) {
 	genesis, _, err := validatorOf(dataDir)
 	if err != nil {
@@ -54,7 +57,12 @@ func ReopenGuard(dataDir string) (done Reopened, err error) {
 		return done, err
 	}
 	done.Head = head.View
-	remembered, err := journalVotes(filepath.Join(dataDir, journalFile))
+	name := filepath.Join(dataDir, journalFile)
+	lost := !exists(name) // moved away because of damage: a new one begins
+	if lost && done.Head == 0 {
+		return done, ErrNothingLeft
+	}
+	remembered, err := journalVotes(name)
 	if err != nil {
 		return done, err
 	}
@@ -62,6 +70,9 @@ func ReopenGuard(dataDir string) (done Reopened, err error) {
 		mark := g.Watermark()
 		done.Closed = mark.Round().View
 		if done.Closed <= max(done.Head, remembered.Round().View) {
+			if lost {
+				return nil // that was all
+			}
 			return ErrNothingClosed
 		}
 		if done.Head > 0 {
