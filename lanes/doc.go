@@ -35,8 +35,9 @@
 // chain/fees.Budget on both sides (resolutions 2.1-2.4, 11.14).
 //
 // The same holds for the cycles that an actor has for a block (resolution 11.22): a
-// message is taken while the limits of all to its actor fit. Those beyond are spares,
-// for execution to take where the others leave room (docs/adr/0054).
+// message is taken while what all to its actor are expected to use fits, and the largest
+// unused limit among them (docs/adr/0133). Those beyond are spares, for execution to take
+// where the others leave room (docs/adr/0054).
 //
 // # Concurrency
 //

@@ -485,3 +485,18 @@ func strangersGrants() attack {
 		},
 	}
 }
+
+func reservedBuckets() attack {
+	turn := 0
+	return attack{
+		name: "W2-reserved-buckets", what: "messages to honest actors whose limits are most of what these have for a block, and that use nothing of it",
+		block: func(s *siege) {
+			for _, to := range s.honest.actors {
+				for range 3 {
+					turn++
+					_ = s.strike(foe(turn%foes), chain.Tx{To: &to, Payload: message("nothing", null()), TipPerCycle: bid, CyclesLimit: s.params().Actor.BlockCycles * 9 / 10, CellsLimit: 100})
+				}
+			}
+		},
+	}
+}

@@ -58,6 +58,7 @@ func attacks() []attack {
 		timerChurn(),    // W1
 		drainedBucket(), // W2
 		promisedTimers(),
+		reservedBuckets(),
 		hotCode(),         // W3
 		newEntries(),      // B9, W4
 		strangersGrants(), // W5

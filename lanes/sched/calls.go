@@ -9,44 +9,101 @@ const spareBlocks = 4
 
 // called is what the messages of a block may take from actors.
 type called struct {
-	most   map[chain.Address]chain.Cycles // what those taken use at most
+	of     map[chain.Address]callsOf
 	left   map[chain.Address]chain.Cycles // what was read of an actor's cycles
+	tight  map[chain.Address]struct{}     // large unused limits kept others from these, or would
 	spares []*entry
 	room   chain.Cycles // for the limits of more spares
 	err    error        // of reading
 }
 
-// mayCall reports whether the actor of a message has the cycles for it, whatever the
-// messages taken before use of theirs. If that is not sure, the message may be a
-// spare.
-func (k *picker) mayCall(s *sender, e *entry) bool {
-	c := &k.called
-	most := c.most[*e.calls.Actor] + e.calls.Most
+// callsOf is what the messages taken may use of an actor, and the largest part of the
+// limits of one that it does not: the same promise as in a lane.
+type callsOf struct{ uses, spare, guessed chain.Cycles }
+
+// tightPart: in a second pass, unused limits above a part in so many of what all actors get
+// for a block keep nobody from one, and guesses have a half before the rest.
+const (
+	tightPart    = 2
+	actorGuesses = 2
+)
+
+// takes is what a message is reckoned to take of its actor, and the rest of its limits.
+func (e *entry) takes(c *count) (uses, spare chain.Cycles) {
+	uses = min(e.calls.Most, c.uses.Cycles-min(c.uses.Cycles, e.least.Cycles))
+	return uses, e.calls.Most - uses
+}
+
+// with is the calls of an actor with one more message.
+func (of callsOf) with(e *entry, c *count) callsOf {
+	uses, spare := e.takes(c)
+	of.uses += uses
+	of.spare = max(of.spare, spare)
+	if c.guess {
+		of.guessed += uses
+	}
+	return of
+}
+
+// need is what the actor must have, so that each finds its limits wherever it stands.
+func (of *callsOf) need() chain.Cycles { return of.uses + of.spare }
+
+// mayCall reports whether the actor of a message has the cycles for it, if the messages
+// taken use what is reckoned. If that is not sure, the message may be a spare; so it is
+// if its unused limits have kept others from the actor in a first pass.
+func (k *picker) mayCall(s *sender, e *entry, c *count) bool {
+	of := k.called.of[*e.calls.Actor].with(e, c)
 	left := k.req.Params.Actor.BlockCycles // at least, since each block gives as much
-	if most > left {
+	if of.need() > left {
 		left = k.cyclesOf(*e.calls.Actor)
 	}
-	if most > left {
+	_, spare := e.takes(c)
+	_, tight := k.tight[*e.calls.Actor]
+	most := k.req.Params.Actor.BlockCycles / tightPart
+	if tight = tight && spare > most; tight || of.need() > left {
+		if !tight && !c.guess && of.spare > most && spare <= most {
+			k.called.note(*e.calls.Actor)
+		}
 		k.makeSpare(s, e, left)
 		return false
 	}
-	if c.most == nil {
-		c.most = map[chain.Address]chain.Cycles{}
+	if k.called.of == nil {
+		k.called.of = map[chain.Address]callsOf{}
 	}
-	c.most[*e.calls.Actor] = most
+	k.called.of[*e.calls.Actor] = of
 	return true
+}
+
+func (c *called) note(actor chain.Address) {
+	if c.tight == nil {
+		c.tight = map[chain.Address]struct{}{}
+	}
+	c.tight[actor] = struct{}{}
+}
+
+// guessesMuch reports whether a message of which nothing is known asks for so much of its
+// actor that it waits for the rest of the lane.
+func (k *picker) guessesMuch(e *entry, c *count) bool {
+	if k.last || !c.guess || e.calls.Actor == nil {
+		return false
+	}
+	of := k.called.of[*e.calls.Actor].with(e, c)
+	return of.guessed > k.req.Params.Actor.BlockCycles/actorGuesses && of.guessed > k.cyclesOf(*e.calls.Actor)/actorGuesses
 }
 
 // barred reports whether the actor of a message is known to have no cycles for it, and
 // spares no room: a crowd before a busy actor is passed over without a look at the
 // accounts of its senders.
-func (k *picker) barred(e *entry) bool {
+func (k *picker) barred(e *entry, c *count) bool {
 	if e.calls.Actor == nil {
 		return false
 	}
-	c := &k.called
-	left, known := c.left[*e.calls.Actor]
-	return known && c.most[*e.calls.Actor]+e.calls.Most > left && (e.calls.Most > left || e.uses.Cycles > c.room)
+	left, known := k.called.left[*e.calls.Actor]
+	if !known || e.calls.Most <= left && e.uses.Cycles <= k.called.room {
+		return false
+	}
+	of := k.called.of[*e.calls.Actor].with(e, c)
+	return of.need() > left
 }
 
 // cyclesOf reads what an actor has for the block, once.

@@ -146,12 +146,13 @@ func (k *picker) postpone(e *entry, c *count) bool {
 	if !again && !unsure {
 		return false
 	}
-	if again || k.guessed != (chain.Usage{}) && exceeds(sum(k.guessed, c.uses), k.guessMost) {
-		k.later.add(e, c, k.all.prices[e.lane].cellWeight, k.loose(c))
-		k.cut = true
-		return true
+	full := again || k.guessed != (chain.Usage{}) && exceeds(sum(k.guessed, c.uses), k.guessMost)
+	if !full && !k.guessesMuch(e, c) {
+		return false
 	}
-	return false
+	k.later.add(e, c, k.all.prices[e.lane].cellWeight, k.loose(c))
+	k.cut = k.cut || full // else it is room of its actor that it wants
+	return true
 }
 
 // postponed are transactions that wait for the rest of a lane, by what they count with:

@@ -68,9 +68,9 @@ func (s *Scheduler) Pick(req *PickRequest) (Picked, error) {
 	if req.Doubt {
 		s.believe(req.Used)
 	}
-	k, err := s.picker(req, false)
-	if err == nil && k.cramped { // somebody's unused limits keep others out
-		k, err = s.picker(req, true)
+	k, err := s.picker(req, false, nil)
+	if err == nil && (k.cramped || len(k.called.tight) > 0) { // somebody's unused limits keep others out
+		k, err = s.picker(req, k.cramped, k.called.tight)
 	}
 	if err != nil {
 		return Picked{}, err
@@ -82,14 +82,14 @@ func (s *Scheduler) Pick(req *PickRequest) (Picked, error) {
 }
 
 // picker goes through all lanes.
-func (s *Scheduler) picker(req *PickRequest, narrow bool) (*picker, error) {
+func (s *Scheduler) picker(req *PickRequest, narrow bool, tight map[chain.Address]struct{}) (*picker, error) {
 	s.picks++
 	k := &picker{
 		req: req, all: s, pick: s.picks,
 		budget: fees.NewBudget(req.Params),
 		bytes:  req.MaxBytes,
 		onHead: req.Height == s.head.Height+1,
-		narrow: narrow,
+		narrow: narrow, tight: tight,
 	}
 	k.budget.Reserve(chain.LaneTimer, req.Reserved)
 	most := min(s.pickedLast+s.pickedLast/8, s.waiting())
@@ -126,15 +126,16 @@ type picker struct {
 	ahead  [chain.NumLanes]heads // of the senders whose turns are not the pool's
 	called called
 
-	narrow    bool        // large unused limits have no promise; see loose
-	cramped   bool        // such a promise has kept something out
-	cut       bool        // something was left for want of room
-	spareMost chain.Usage // of the lane at hand: what counts as large, unused limits among it
-	bytesMost uint64      // likewise
-	guessMost chain.Usage // room of the lane for what may come to nothing; see postpone
-	guessed   chain.Usage // what such have taken of it
-	later     postponed   // such that wait for the rest of the lane
-	last      bool        // it is their turn
+	narrow    bool                       // large unused limits have no promise; see loose
+	tight     map[chain.Address]struct{} // actors of which they have none; see mayCall
+	cramped   bool                       // such a promise has kept something out
+	cut       bool                       // something was left for want of room
+	spareMost chain.Usage                // of the lane at hand: what counts as large, unused limits among it
+	bytesMost uint64                     // likewise
+	guessMost chain.Usage                // room of the lane for what may come to nothing; see postpone
+	guessed   chain.Usage                // what such have taken of it
+	later     postponed                  // such that wait for the rest of the lane
+	last      bool                       // it is their turn
 }
 
 // pickState is a sender's account after the transactions picked so far, in the
@@ -200,7 +201,7 @@ func (k *picker) meet(e *entry) error {
 			return nil // the one before it, which came first, was not taken
 		}
 		// Without a look at the account: a crowd may be so.
-		if k.busy(e) || k.barred(e) || !k.pays(e) || e.nonce == s.Nonce && k.postpone(e, &c) {
+		if k.busy(e) || k.barred(e, &c) || !k.pays(e) || e.nonce == s.Nonce && k.postpone(e, &c) {
 			return nil
 		}
 		if err := k.read(s, e.tx.Sender); err != nil {
@@ -253,7 +254,7 @@ func (k *picker) take(s *sender, e *entry) bool {
 	if loose && s.pick.met || k.postpone(e, &c) {
 		return false
 	}
-	if e.calls.Actor != nil && !k.mayCall(s, e) {
+	if e.calls.Actor != nil && !k.mayCall(s, e, &c) {
 		return false
 	}
 	if c.guess || loose {

@@ -17,7 +17,8 @@ type plainPick struct {
 	narrow bool
 	now    map[chain.Address]Account
 	left   map[chain.Address]chain.Cycles // that actors have
-	called map[chain.Address]chain.Cycles // of it, by those taken
+	called map[chain.Address]callsOf      // of it, by those taken
+	tight  map[chain.Address]struct{}     // unused limits above a half of it keep nobody from these actors
 	met    map[chain.Address]bool         // senders of whom one is taken, or a spare
 	shut   map[chain.Address]bool         // senders whose one has no promise
 	budget *fees.Budget
@@ -41,9 +42,9 @@ type plainPick struct {
 // spare. What may come to nothing (a guess, or whose unused limits have no promise) has
 // a quarter of the lane before the rest, and what is left behind it, the smallest first. Where there was an
 // execution, nothing but payments is served before what it has not kept.
-func (m *model) pick(req *PickRequest, now map[chain.Address]Account, left map[chain.Address]chain.Cycles, narrow bool, seen map[string]int) Picked {
+func (m *model) pick(req *PickRequest, now map[chain.Address]Account, left map[chain.Address]chain.Cycles, narrow bool, tight map[chain.Address]struct{}, seen map[string]int) Picked {
 	p := &plainPick{
-		model: m, req: req, narrow: narrow, now: maps.Clone(now), left: left, called: map[chain.Address]chain.Cycles{},
+		model: m, req: req, narrow: narrow, tight: tight, now: maps.Clone(now), left: left, called: map[chain.Address]callsOf{},
 		met: map[chain.Address]bool{}, shut: map[chain.Address]bool{}, budget: fees.NewBudget(req.Params), bytes: req.MaxBytes, seen: seen,
 	}
 	for lane := range chain.NumLanes {
@@ -103,6 +104,8 @@ func (p *plainPick) fill(lane chain.LaneID) {
 		p.passed[best] = !p.take(best, false)
 	}
 }
+
+func (p *plainPick) isTight(a chain.Address) bool { _, ok := p.tight[a]; return ok }
 
 // after is a sender's next transaction.
 func (p *plainPick) after(t *modelTx) *modelTx {
@@ -192,11 +195,22 @@ func (p *plainPick) take(t *modelTx, last bool) bool {
 	full := p.guessed.Cycles+u.Cycles > p.room.Cycles/4 || p.guessed.Cells+u.Cells > p.room.Cells/4
 	_, ran := p.req.Used[t.tx.Hash]
 	again := p.req.Used != nil && !ran && (guess || loose || !pays(t))
-	if !last && (again || (guess || loose) && p.guessed != (chain.Usage{}) && full) {
+	of, takes, rest := callsOf{}, chain.Cycles(0), chain.Cycles(0)
+	if to != nil {
+		takes = min(t.tx.Tx.CyclesLimit, u.Cycles-min(u.Cycles, leastOf(t.tx).Cycles))
+		rest = t.tx.Tx.CyclesLimit - takes
+		of = p.called[*to]
+		of.uses, of.spare = of.uses+takes, max(of.spare, rest)
+		if guess {
+			of.guessed += takes
+		}
+	}
+	much := to != nil && guess && of.guessed > max(p.req.Params.Actor.BlockCycles, p.left[*to])/2
+	if !last && (again || (guess || loose) && (p.guessed != (chain.Usage{}) && full || much)) {
 		p.later = append(p.later, t)
 		return false
 	}
-	if limit := t.tx.Tx.CyclesLimit; to != nil && p.called[*to]+limit > p.left[*to] {
+	if limit := t.tx.Tx.CyclesLimit; to != nil && (of.uses+of.spare > p.left[*to] || p.isTight(*to) && rest > p.req.Params.Actor.BlockCycles/2) {
 		if most := mostOf(t.tx).Cycles; !p.met[from] && limit <= p.left[*to] && most <= p.spareFor {
 			p.met[from] = true
 			p.spareFor -= most
@@ -204,7 +218,7 @@ func (p *plainPick) take(t *modelTx, last bool) bool {
 		}
 		return false
 	} else if to != nil {
-		p.called[*to] += limit
+		p.called[*to] = of
 	}
 	if guess || loose {
 		p.guessed.Cycles += u.Cycles
@@ -258,16 +272,17 @@ func (w *walk) expectations(req *PickRequest) {
 	}
 }
 
-// pass is one pass of a pick, with a promise for all or not.
-func (p *pool) pass(req *PickRequest, narrow bool) (Picked, error) {
+// pass is one pass of a pick: with a promise for all or not, in the lanes and before actors.
+// It says what a second pass is to be like.
+func (p *pool) pass(req *PickRequest, narrow bool, tight map[chain.Address]struct{}) (Picked, *picker, error) {
 	p.holdAll()
 	defer p.releaseAll()
 	defer p.merge.forget()
-	k, err := p.picker(req, narrow)
+	k, err := p.picker(req, narrow, tight)
 	if err != nil {
-		return Picked{}, err
+		return Picked{}, nil, err
 	}
-	return k.result(), nil
+	return k.result(), k, nil
 }
 
 // comparePick picks for a random block on the head or on a parent before it,
@@ -312,23 +327,31 @@ func (w *walk) comparePick(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var passes [2]Picked
-	for i, narrow := range []bool{false, true} {
-		got, err := w.pool.pass(req, narrow)
+	type kind struct {
+		narrow bool
+		tight  map[chain.Address]struct{}
+	}
+	all := map[chain.Address]struct{}{{0xac, 0}: {}, {0xac, 1}: {}, {0xac, 2}: {}}
+	kinds := []kind{{}, {narrow: true}, {tight: all}, {narrow: true, tight: all}, {}} // the last: that of the pick
+	for i := 0; i < len(kinds); i++ {
+		narrow, tight := kinds[i].narrow, kinds[i].tight
+		got, k, err := w.pool.pass(req, narrow, tight)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := w.model.pick(req, now, left, narrow, w.seen)
+		want := w.model.pick(req, now, left, narrow, tight, w.seen)
 		if !slices.Equal(got.Txs, want.Txs) || !slices.Equal(got.Counts, want.Counts) {
-			t.Errorf("picked on the head %v, narrow %v: %s, model %s", onHead, narrow, names(got.Txs), names(want.Txs))
+			t.Errorf("picked on the head %v, narrow %v, tight %d: %s, model %s", onHead, narrow, len(tight), names(got.Txs), names(want.Txs))
 		}
 		if !slices.Equal(got.Spares, want.Spares) || got.Slack != want.Slack {
 			t.Errorf("spares %s and slack %v, model %s and %v", names(got.Spares), got.Slack, names(want.Spares), want.Slack)
 		}
-		passes[i] = got
-	}
-	if !slices.Equal(picked.Txs, passes[0].Txs) && !slices.Equal(picked.Txs, passes[1].Txs) {
-		t.Errorf("picked %s, which is neither pass", names(picked.Txs))
+		if i == 4 && (k.cramped || len(k.called.tight) > 0) {
+			kinds = append(kinds, kind{k.cramped, k.called.tight})
+			w.seen["tight"] += len(k.called.tight)
+		} else if i >= 4 && !slices.Equal(picked.Txs, got.Txs) {
+			t.Errorf("picked %s, which is not the last pass %s", names(picked.Txs), names(got.Txs))
+		}
 	}
 	w.seen["picked"] += len(picked.Txs)
 	w.seen["spares"] += len(picked.Spares)

@@ -119,3 +119,44 @@ func TestTipsOnWhatIsUsed(t *testing.T) {
 		t.Errorf("who pays as much for what is used: level %d, want %d", got, was)
 	}
 }
+
+// TestReservedBuckets (ADR 133): messages with limits of most that an actor has, which use
+// next to nothing of it, known or not, leave the actor to others that pay less.
+func TestReservedBuckets(t *testing.T) {
+	actor := chain.Address{0xac}
+	for _, known := range []bool{true, false} {
+		p, params, reads := newPool(validatorConfig(), 20), chain.DefaultParams(), 0
+		call := func(n int, key uint64, limit chain.Cycles, tip chain.Wei) {
+			v := &chain.VerifiedTx{Body: make([]byte, 120), Sender: chain.Address{3, byte(n)}, Lane: chain.LaneUser, Hash: chain.Hash{byte(n), 1}}
+			v.Tx = &chain.Tx{To: &actor, MaxFeePerCycle: 1_000, MaxFeePerCell: 1_000, TipPerCycle: tip, CyclesLimit: limit}
+			o := Offer{Tx: v, Cost: 1, Key: key, Calls: Call{Actor: &actor, Most: limit - 21_000}, Least: chain.Usage{Cycles: 21_000}}
+			if _, err := p.shardOf(v.Sender).add(&o, rich, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for n := range 3 {
+			call(n, 1, 900_000, 100)
+		}
+		for n := range 8 {
+			call(10+n, 2, 400_000, 1)
+		}
+		req := crowdRequest(&params, &reads)
+		req.Left = func(chain.Address) (chain.Cycles, error) { return params.Actor.BlockCyclesBurst, nil }
+		req.Expect = func(key uint64) (chain.Usage, bool) {
+			return chain.Usage{Cycles: 22_000 * chain.Cycles(key)}, known || key == 2
+		}
+		got, err := p.Pick(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		small := 0
+		for _, tx := range got.Txs {
+			if tx.Tx.CyclesLimit == 400_000 {
+				small++
+			}
+		}
+		if small != 8 {
+			t.Errorf("known %v: %d of 8 messages with usual limits are counted on, %d in all, %d spares", known, small, len(got.Txs), len(got.Spares))
+		}
+	}
+}

@@ -319,7 +319,7 @@ func TestCrowdIsPassedOver(t *testing.T) {
 	if err != nil || len(got.Txs) != 2 || len(got.Spares) == 0 {
 		t.Fatalf("picked %d, %d spares, %v", len(got.Txs), len(got.Spares), err)
 	}
-	if want := len(got.Txs) + len(got.Spares); reads != want {
+	if want := len(got.Txs) + len(got.Spares); reads > 2*want { // in each of two passes
 		t.Errorf("%d accounts were read for %d transactions", reads, want)
 	}
 }
