@@ -147,6 +147,9 @@ func (w *wild) block(txs ...*chain.VerifiedTx) {
 		txs = w.numbered(append(txs[:invalid.Index:invalid.Index], txs[invalid.Index+1:]...))
 	}
 	w.same(txs, &res)
+	if err := leavesNothing(w.ground, w.inputs(), txs); err != nil {
+		w.t.Fatalf("seed %d, block %d: %v", w.seed, w.height+1, err)
+	}
 	if err := withinCaps(w.inputs().Params, &res); err != nil {
 		w.t.Fatalf("seed %d, block %d: %v", w.seed, w.height+1, err)
 	}
