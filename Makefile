@@ -20,7 +20,7 @@ TOOLS      := $(shell $(GO) env GOPATH)/bin
 TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
-.PHONY: help build devnet test check ci race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-drip soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
+.PHONY: help build devnet test check ci race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
         bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
@@ -105,6 +105,9 @@ soak-liars: ## every kind of liar as a process, one among four and two among sev
 soak-drip: ## catch up with BLOCKS=10000 blocks in virtual time, and with 30,000 accounts of state, while f of four and of seven drip
 	$(GO) test -count=1 -timeout 60m -v ./consensus/engine -run 'TestDrip$$' -args -drip=$(or $(BLOCKS),10000)
 	$(GO) test -count=1 -timeout 30m -v ./node/statesync -run 'TestDrip$$' -args -drip=30000
+
+soak-stall: ## the memory of validators while nothing is final, one of four killed and one a liar: FOR=10m
+	$(GO) test -count=1 -timeout 0 -v ./node/soak -run 'TestMemoryWhileNothingIsFinal$$' -args -stall-for=$(or $(FOR),10m)
 
 soak-lanes: ## ten times the transfers that blocks take, for a minute, beside runner instructions and timers, under both lane tables
 	$(GO) test -count=1 -timeout 30m -v ./cmd/cowboy-bench -run TestLanesUnderOverload -args -lanes-for=1m

@@ -285,6 +285,11 @@ func (t *Transport) Run(ctx context.Context, receiver Receiver) error {
 			t.strangers.flush(time.Now())
 		}
 	})
+	parts.Go(func() {
+		for d := new(drops); sleep(ctx, dropsEvery) == nil; {
+			d.tell(t)
+		}
+	})
 	if t.cfg.BookFile != "" {
 		parts.Go(func() { t.keepBook(ctx) })
 	}

@@ -61,7 +61,7 @@ func TestFinalityBesideStrangers(t *testing.T) {
 	loading.Go(func() { s.load(load, 1, &witness{accepted: map[string]sent{}}) }) // so that there is something to ask for
 	defer loading.Wait()
 	defer unload()
-	strangerFolder := s.folder(len(s.procs)) // a full node's, which knows where all validators are
+	strangerFolder := node.FullNodeFolder(s.dir, 0) // it knows where all validators are
 	var beside, burnt []float64
 	for range *strangersRounds {
 		s.waitGuests(t, func(n float64) bool { return n == 0 }) // those of the last round hold their places until they are missed
