@@ -133,6 +133,20 @@ func Mutants() []Mutant {
 			Found: []Finder{liars("refuser"), tests("consensus/engine", "Drip")},
 		},
 		{
+			Name: "finality-out-of-order", About: "what is final by itself goes before what waits for the disk",
+			File:  "consensus/simplex/event.go",
+			Old:   "\t\treturn len(e.Chain) > 1 || slices.ContainsFunc(before, func(b Effect) bool {\n\t\t\tearlier, ok := b.(Finalized)\n\t\t\treturn ok && len(earlier.Chain) > 1\n\t\t})\n",
+			New:   "\t\treturn len(e.Chain) > 1\n",
+			Found: []Finder{tests("consensus/simplex", "TestSplit")}, // no simulator: docs/reliability.md
+		},
+		{
+			Name: "journal-not-synced-at-start", About: "what a killed process left is said again before it is durable",
+			File:  "state/journal/journal.go",
+			Old:   "\tif err := j.file.Sync(); err != nil {\n\t\treturn err\n\t}\n\treturn j.dir.Sync()\n}\n",
+			New:   "\treturn nil\n}\n",
+			Found: []Finder{nodes(112, 1), tests("state/journal", "TestOpenMakesDurable$")},
+		},
+		{
 			Name: "checkpoint-root-unchecked", About: "a chunk of state is kept whatever root it belongs to",
 			File:  "state/checkpoint/fetch.go",
 			Old:   "\t\tgot.Kind = AskAccounts\n\t\tout.span, err = c.Check(f.root)\n",

@@ -32,14 +32,27 @@ func (d *disk) sync() {
 	d.mark = d.said
 }
 
-// forgets reports whether our own vote for what c says is not durable yet. Who
-// gets c counts on that vote.
+// forgets reports whether our own vote for what c says is not durable yet, and may
+// have completed it. Who gets c counts on that vote. A vote that we gave when we had c
+// already is none of them.
 func (d *disk) forgets(c simplex.Certificate) bool {
-	return slices.ContainsFunc(d.buffered, func(rec []byte) bool {
+	for _, rec := range d.buffered {
 		r, err := simplex.DecodeRecord(rec)
-		vote, ok := r.(simplex.Vote)
-		return err == nil && ok && vote.Kind == c.Kind && vote.Proposal == c.Proposal
-	})
+		if err != nil {
+			continue // a block or a shard
+		}
+		switch r := r.(type) {
+		case simplex.Vote:
+			if r.Kind == c.Kind && r.Proposal == c.Proposal {
+				return true
+			}
+		case simplex.Certificate:
+			if r.Kind == c.Kind && r.Proposal == c.Proposal {
+				return false
+			}
+		}
+	}
+	return false
 }
 
 // tear is a crash in the middle of a sync: of the two files either may have

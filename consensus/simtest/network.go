@@ -179,7 +179,10 @@ func (n *network) arrive(from, to *validator, m message) {
 		return
 	}
 	n.record(byte(to.node), m.encode())
-	to.receive(from, m)
+	if !to.waits(from, m) {
+		to.receive(from, m)
+		to.turn()
+	}
 }
 
 // record takes something into the audit hash.

@@ -26,6 +26,34 @@ func (v *validator) receive(from *validator, m message) {
 	default:
 		v.answer(from, m.request)
 	}
+}
+
+// waits reports whether a message lies in the inbox because its receiver is busy, with
+// a sync or a block. What came until then is taken in one turn, as package engine does.
+func (v *validator) waits(from *validator, m message) bool {
+	if !v.busy && !v.net.quiet && v.net.chance(v.net.cfg.Busy) {
+		v.busy = true
+		v.later(v.net.between(0, v.net.cfg.BusyFor), v.drain)
+	}
+	if v.busy {
+		v.inbox = append(v.inbox, delivery{from, m})
+	}
+	return v.busy
+}
+
+// delivery is a message with its sender.
+type delivery struct {
+	from *validator
+	message
+}
+
+// drain takes the inbox.
+func (v *validator) drain() {
+	inbox := v.inbox
+	v.busy, v.inbox = false, nil
+	for _, d := range inbox {
+		v.receive(d.from, d.message)
+	}
 	v.turn()
 }
 

@@ -31,6 +31,9 @@ type Config struct {
 	BlockTime time.Duration // least time between blocks; 0: none
 	Skew      time.Duration // clocks differ by up to so much, and run wrong by up to 2 %
 
+	Busy    float64       // chance per message that its receiver is busy for a while, and then takes what came in one turn
+	BusyFor time.Duration // at most so long
+
 	Execution time.Duration // of a block; leaders hand out drafts of whole ones
 	NoDrafts  bool          // they do not
 	SkipAfter int           // as in [simplex.Skip]; 0: never
@@ -59,6 +62,7 @@ type Report struct {
 	Equivocations, Bans, BlocksFetched, BothEnds int
 	Evidence, Rollbacks, Withheld, Fetches       int
 
+	FinalTogether                             int // turns with several finalities
 	BlocksRebuilt, ShardsRefused, NotCodeword int
 	WrongBlocks                               int // bytes that were not the block of their digest
 
@@ -111,6 +115,7 @@ func Draw(seed uint64) Config {
 	if cfg.Player != nil && cfg.Player.drafts {
 		cfg.Sharded, cfg.Execution = false, max(cfg.Execution, 50*time.Millisecond)
 	}
+	pick(0.4, func() { cfg.Busy, cfg.BusyFor = 0.03*rng.Float64(), time.Duration(100+rng.IntN(1400))*time.Millisecond })
 	if cfg.RealKeys {
 		cfg.Validators = min(cfg.Validators, 4)
 		cfg.Faults, cfg.Quiet = 55*time.Second, 55*time.Second
@@ -127,8 +132,8 @@ func (c Config) String() string {
 	if c.Player != nil {
 		player = c.Player.Name
 	}
-	return fmt.Sprintf("n=%d+%d real=%v shards=%v rich=%v player=%q latency=%v+%v loss=%.2f repeat=%.2f crash=%.3f rollback=%.1f split=%v block=%v skew=%v skip=%d execution=%v",
-		c.Validators, c.Observers, c.RealKeys, c.Sharded, c.Rich, player, c.Latency, c.Jitter, c.Loss, c.Repeat, c.Crash, c.Rollback, c.SplitEvery, c.BlockTime, c.Skew, c.SkipAfter, c.Execution)
+	return fmt.Sprintf("n=%d+%d real=%v shards=%v rich=%v player=%q latency=%v+%v loss=%.2f repeat=%.2f crash=%.3f rollback=%.1f split=%v block=%v skew=%v skip=%d execution=%v busy=%.3f*%v",
+		c.Validators, c.Observers, c.RealKeys, c.Sharded, c.Rich, player, c.Latency, c.Jitter, c.Loss, c.Repeat, c.Crash, c.Rollback, c.SplitEvery, c.BlockTime, c.Skew, c.SkipAfter, c.Execution, c.Busy, c.BusyFor)
 }
 
 // Run plays cfg and returns what happened. The error is the first invariant
@@ -273,6 +278,7 @@ func (r *Report) add(o Report) {
 	r.Rollbacks += o.Rollbacks
 	r.Withheld += o.Withheld
 	r.Fetches += o.Fetches
+	r.FinalTogether += o.FinalTogether
 	r.BlocksRebuilt += o.BlocksRebuilt
 	r.ShardsRefused += o.ShardsRefused
 	r.NotCodeword += o.NotCodeword

@@ -159,6 +159,7 @@ func (s *summary) states() []struct {
 		{"blocks fetched", r.BlocksFetched},
 		{"blocks begun before their parents were final", r.BuiltAhead},
 		{"of all begun, given up with their views", r.Abandoned},
+		{"turns that make several blocks final", r.FinalTogether},
 		{"drafts handed out", r.DraftsSent},
 		{"blocks executed ahead by their drafts", r.DraftsUsed},
 		{"drafts discarded with their views", r.DraftsDiscarded},

@@ -54,6 +54,8 @@ type validator struct {
 	events   []simplex.Event
 	polls    []poll
 	outgoing []simplex.Effect
+	busy     bool
+	inbox    []delivery // that came since
 }
 
 type blockKey struct {
@@ -93,6 +95,7 @@ func (v *validator) start() {
 		v.pool = shards.NewPool(v.app.code, format, v.id)
 	}
 	v.events, v.polls, v.outgoing = nil, nil, nil
+	v.busy, v.inbox = false, nil
 	v.app.restart()
 	v.disk.open()
 	v.wants = nil
@@ -219,6 +222,9 @@ func (v *validator) turn() {
 // it. It reports false if a crash came in between.
 func (v *validator) carryOut(out []simplex.Effect) bool {
 	free, bound := simplex.Split(out)
+	if finalities(out) > 1 {
+		v.net.report.FinalTogether++
+	}
 	crashAt := -1
 	if len(v.disk.buffered) > 0 && v.mayCrash() {
 		crashAt = v.net.rng.IntN(len(out) + 2)
@@ -263,6 +269,16 @@ func (v *validator) carryOut(out []simplex.Effect) bool {
 	return true
 }
 
+// finalities counts the effects that make blocks final.
+func finalities(out []simplex.Effect) (n int) {
+	for _, effect := range out {
+		if _, ok := effect.(simplex.Finalized); ok {
+			n++
+		}
+	}
+	return n
+}
+
 // take does the part of an effect that stays here.
 func (v *validator) take(effect simplex.Effect) {
 	switch x := effect.(type) {
@@ -283,6 +299,12 @@ func (v *validator) take(effect simplex.Effect) {
 		return
 	case simplex.RequestVerify:
 		if v.glance(x) {
+			return
+		}
+	case simplex.RequestCertify:
+		if b := v.at(x.Proposal); b.judged { // it is answered in this turn
+			b.certify = &x
+			v.tell(x.Proposal, b)
 			return
 		}
 	case simplex.Finalized:
@@ -394,10 +416,6 @@ func (v *validator) release(effect simplex.Effect) {
 	case simplex.RequestCertify:
 		b := v.at(x.Proposal)
 		b.certify = &x
-		if b.judged {
-			v.tell(x.Proposal, b) // no codeword
-			return
-		}
 		if b.bytes == nil && v.awaitShards(x.Proposal, b) {
 			return
 		}
