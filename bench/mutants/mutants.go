@@ -67,7 +67,10 @@ func tests(pkg, run string) Finder {
 }
 
 // Mutants lists the planted bugs.
-func Mutants() []Mutant {
+func Mutants() []Mutant { return append(ofVotes(), ofMemory()...) }
+
+// ofVotes are bugs in what is said and counted.
+func ofVotes() []Mutant {
 	return []Mutant{
 		{
 			Name: "vote-before-sync", About: "votes leave before journal and guard are durable",
@@ -118,6 +121,12 @@ func Mutants() []Mutant {
 			New:   "\tif c.Kind == Nullify {\n\t\treturn\n\t}\n\ts := m.at(v)\n\tif old := s.certs[c.Kind]; old != nil {\n",
 			Found: []Finder{nodes(3, 4), machines(1, 200)},
 		},
+	}
+}
+
+// ofMemory are bugs in what is kept, fetched and made final.
+func ofMemory() []Mutant {
+	return []Mutant{
 		{
 			Name: "guard-not-synced", About: "the memory of what the key signed is written and not synced",
 			File:  "consensus/guard/guard.go",
