@@ -22,7 +22,7 @@ the ten worst of either. The numbers are defaults of the genesis parameters (api
 | a new entry of any storage | {{.API.NewEntryCells}} cells, and its bytes | tries and rows take some 180 bytes besides key and value; the state after the run is weighed against the one before, so that nobody has to list what grows ([ADR 62](adr/0062-what-grows-is-weighed.md)) |
 | a new account that a program makes | {{.API.NewAccountCells}} cells | what it takes of tries and rows. The value of a transaction makes one for nothing on a young chain: the smallest transfer is what all is compared with |
 | a row of the protocol that gets longer | 1 cell for each byte more | programs pay for those that they name; these nobody names ([ADR 90](adr/0090-kept-bytes-closer-to-cells.md)) |
-| code that nobody had kept | 1 cell a byte; free are the first {{.API.CodeFreeBytes}} bytes that stood in the payload | it stays for good, and no quota counts it ([ADR 64](adr/0064-code-and-records-are-paid-for-once.md)) |
+| code that nobody had kept | 1 cell a byte; free are the first {{.API.CodeFreeBytes}} bytes that stood in the payload | it stays for good, and no quota counts it ([ADR 64](adr/0064-code-and-records-are-paid-once.md)) |
 | all of the above, on a full state | times a factor of 1 to {{.Factor}} | filling the state cannot be bought in days ([rent.md](rent.md#the-price-of-the-whole-state)) |
 | an event | {{.API.EventCells}} cells, 1 for {{.API.EventBytesPerCell}} bytes, and as much again beyond {{.API.EventShortBytes}} bytes | its heads in the receipt; long ones would keep two bytes a cell |
 | each message of a run | {{.API.DeliveryCells}} cells | its place in the receipt's trace |

@@ -238,7 +238,7 @@ func script(seed uint64) (*pool, *history, [][][]int) {
 	offer := func() *Offer {
 		if len(made) > 0 && rng.IntN(8) == 0 {
 			tx := made[rng.IntN(len(made))]
-			return &Offer{Tx: tx, Cost: 1, Calls: callOf(tx)}
+			return &Offer{Tx: tx, Cost: 1, Calls: callOf(tx), Least: leastOf(tx)}
 		}
 		price := func() chain.Wei { return 90 + chain.Wei(rng.IntN(60)) }
 		tx := &chain.VerifiedTx{
@@ -254,7 +254,7 @@ func script(seed uint64) (*pool, *history, [][][]int) {
 		}
 		made = append(made, tx)
 		binary.BigEndian.PutUint64(tx.Hash[:], uint64(len(made)))
-		return &Offer{Tx: tx, Cost: chain.Wei(2_000 + rng.IntN(6_000)), Calls: callOf(tx)}
+		return &Offer{Tx: tx, Cost: chain.Wei(2_000 + rng.IntN(6_000)), Calls: callOf(tx), Least: leastOf(tx)}
 	}
 	var threads [][][]int
 	heads := 0
