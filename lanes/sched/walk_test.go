@@ -16,7 +16,7 @@ func TestPoolMatchesModel(t *testing.T) {
 	const seeds = 8
 	operations, least := 125_000, 50 // a million in all
 	if testing.Short() {
-		operations, least = 15_000, 20
+		operations, least = 25_000, 20
 	}
 	for seed := range uint64(seeds) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
