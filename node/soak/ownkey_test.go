@@ -32,7 +32,7 @@ func TestOwnKey(t *testing.T) {
 		"two that start together":      together,
 	} {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel() // they listen most of the time
+			t.Parallel()                 // they listen most of the time
 			for i := range *ownKeyRuns { // each ends its processes and clears its folders
 				t.Run(fmt.Sprint("run=", i+1), play)
 			}
