@@ -147,7 +147,8 @@ func TestTornTail(t *testing.T) {
 			j, err := OpenIn(d, "j", KindVotes)
 			check(t, err)
 			n := 0
-			for n < len(records) && offsets[n+1] <= cut {
+			// The salt is drawn, so a record may end in zeros: those put behind the cut make it whole again.
+			for n < len(records) && int64(len(torn)) >= offsets[n+1] && bytes.Equal(torn[:offsets[n+1]], data[:offsets[n+1]]) {
 				n++
 			}
 			if got := replayed(t, j); !slices.Equal(got, records[:n]) {
