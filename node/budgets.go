@@ -17,6 +17,7 @@ type Budgets struct {
 	JournalBytes int // of the vote journal between two prunings
 	UnfinalBytes int // executed blocks that are not final
 	OfflineBytes int // messages for members that are not connected
+	AgainBytes   int // of blocks that members are sent again, in a second
 }
 
 // budgetBytesMax keeps a budget from being one in name only.
@@ -25,7 +26,7 @@ const budgetBytesMax = 1 << 40
 func (b Budgets) check() error {
 	for name, n := range map[string]int{
 		"inbox": b.InboxBytes, "blocks": b.BlockBytes, "votes": b.VoteBytes, "journal": b.JournalBytes,
-		"unfinal": b.UnfinalBytes, "offline": b.OfflineBytes,
+		"unfinal": b.UnfinalBytes, "offline": b.OfflineBytes, "again": b.AgainBytes,
 	} {
 		if n < 0 || n > budgetBytesMax {
 			return fmt.Errorf("budget of %s = %d bytes, want 0 for the default, or up to %d", name, n, budgetBytesMax)
@@ -39,7 +40,7 @@ func (b Budgets) into(cfg *engine.Config) {
 	for _, s := range []struct {
 		to *int
 		n  int
-	}{{&cfg.InboxBytes, b.InboxBytes}, {&cfg.PendingBytesMax, b.BlockBytes}, {&cfg.TallyBytes, b.VoteBytes}, {&cfg.PruneBytes, b.JournalBytes}} {
+	}{{&cfg.InboxBytes, b.InboxBytes}, {&cfg.PendingBytesMax, b.BlockBytes}, {&cfg.TallyBytes, b.VoteBytes}, {&cfg.PruneBytes, b.JournalBytes}, {&cfg.AgainBytes, b.AgainBytes}} {
 		if s.n > 0 {
 			*s.to = s.n
 		}

@@ -95,6 +95,8 @@ func (n *Node) consensusMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("fetches_failed_total", "Requests that were not answered in time.", s.FetchesFailed.Load)
 	counter("blocks_served_total", "Blocks sent to peers that were behind.", s.BlocksServed.Load)
 	counter("answers_refused_total", "Requests not answered because too many of the same peer, or of full nodes, were before them.", s.AnswersRefused.Load)
+	counter("answers_again_bytes_total", "Bytes of blocks sent to validators that had been sent them before.", s.AgainBytes.Load)
+	counter("answers_withheld_total", "Answers, or blocks of one, not sent to a validator that had been sent them before and has used up its budget.", s.AgainWithheld.Load)
 	counter("archive_failures_total", "Stored blocks that could not be read for a peer: see the log.", s.ArchiveFailures.Load)
 	gauge("watching", "1 while the start listens for another life of this key and does not vote.", func() float64 {
 		if s.Watching.Load() {

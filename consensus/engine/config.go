@@ -73,6 +73,7 @@ type Config struct {
 	InboxMessages   int           // peers' messages that wait; beyond: refused with ErrBusy
 	InboxBytes      int           // their bytes; each validator fills its share at most, or one block; the full nodes one share together
 	PendingBytesMax int           // blocks held unasked for, each validator its share at most, or one block; and all blocks that are not known to be valid
+	AgainBytes      int           // of blocks that all validators together may be sent again in a second, each its share
 	TallyBytes      int           // votes of views that are not final; oldest views are given up first
 	PruneBytes      int           // journal growth between prunings
 	UndeliveredMax  int           // finalized blocks the application lags before we stop proposing
@@ -119,6 +120,7 @@ func DefaultConfig(p *chain.Params) Config {
 		InboxMessages:        4096,                                // 128 peers, 3 votes and a few certificates each, for several views
 		InboxBytes:           max(64<<20, 8*int(p.MaxBlockBytes)), // a turn takes what there is: this is for the length of one
 		PendingBytesMax:      32 * int(p.MaxBlockBytes),           // the leaders of two views, and the unfinalized chain
+		AgainBytes:           32 << 20,                            // a quarter of a line of 1 Gbit/s; what got lost is had again at once
 		TallyBytes:           32 << 20,                            // minutes of views of a hundred validators
 		PruneBytes:           max(16<<20, 4*int(p.MaxBlockBytes)), // an hour of small blocks, seconds of the largest
 		UndeliveredMax:       8,
@@ -156,6 +158,8 @@ func (c *Config) Check() error {
 		return fmt.Errorf("block limit = %d bytes, want at least 1", c.MaxBlockBytes)
 	case c.InboxMessages < 1:
 		return fmt.Errorf("inbox = %d messages, want at least 1", c.InboxMessages)
+	case c.AgainBytes < 1:
+		return fmt.Errorf("blocks sent again = %d bytes a second, want at least 1", c.AgainBytes)
 	case c.PendingBytesMax < 4*c.MaxBlockBytes:
 		return fmt.Errorf("pending blocks = %d bytes, want room for 4 of %d", c.PendingBytesMax, c.MaxBlockBytes)
 	case c.InboxBytes < 2*(envelopeBytesMax+c.MaxBlockBytes):

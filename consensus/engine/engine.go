@@ -61,17 +61,18 @@ type Engine struct {
 	watch    watch             // for another life of our key
 	contact  contact           // with the others, and with time
 	spoken   simplex.Watermark // what the journal says of our votes at the start
-	fault    error             // ends Run: nothing leaves after it
-	events   []simplex.Event   // to be stepped in this turn
-	polls    []poll            // to be counted in this turn
-	arrivals []arrival         // certificates to be verified in this turn
-	ends     []end             // of answers, to be looked at when the machine has what came before
-	fits     []arrival         // blocks to be held against their digests
-	fitting  int               // bytes of these that are being hashed
-	outgoing []simplex.Effect  // to be carried out after the sync
-	dirty    bool              // the journal has records that are not durable
-	appended int               // journal bytes
-	kept     int               // of these, what the last pruning left
+	refusals refusals
+	fault    error            // ends Run: nothing leaves after it
+	events   []simplex.Event  // to be stepped in this turn
+	polls    []poll           // to be counted in this turn
+	arrivals []arrival        // certificates to be verified in this turn
+	ends     []end            // of answers, to be looked at when the machine has what came before
+	fits     []arrival        // blocks to be held against their digests
+	fitting  int              // bytes of these that are being hashed
+	outgoing []simplex.Effect // to be carried out after the sync
+	dirty    bool             // the journal has records that are not durable
+	appended int              // journal bytes
+	kept     int              // of these, what the last pruning left
 
 	building    context.CancelFunc       // ends the Propose in progress
 	postponed   *simplex.RequestProposal // waits for deliveries to drain
@@ -122,6 +123,7 @@ func New(cfg Config, app Application, net Network, journal Journal) (*Engine, er
 	}
 	e.contact.away = make([]atomic.Bool, cfg.Set.Len())
 	e.inbox = newInbox(&e.cfg, &e.Stats.InboxBytes)
+	e.refusals.told = make([]uint64, len(e.inbox.refused))
 	if e.cfg.Log == nil {
 		e.cfg.Log = slog.New(slog.DiscardHandler)
 	}
@@ -156,6 +158,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		if err := e.turn(ctx); err != nil {
 			return err
 		}
+		e.tellRefusals()
 		select {
 		case <-ctx.Done():
 			return ctx.Err()

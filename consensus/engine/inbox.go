@@ -18,7 +18,8 @@ type inbox struct {
 	shareMax int64
 	shares   []atomic.Int64 // by participant; the last is everybody else's
 	countMax int32
-	counts   []atomic.Int32 // of messages, as the shares
+	counts   []atomic.Int32  // of messages, as the shares
+	refused  []atomic.Uint64 // messages, as the shares
 }
 
 // inboxShares is how many validators' shares fill the inbox: it is for a peak, which
@@ -31,16 +32,20 @@ func newInbox(cfg *Config, bytes *atomic.Int64) inbox {
 		line: make(chan delivery, cfg.InboxMessages), bytes: bytes, bytesMax: int64(cfg.InboxBytes),
 		shareMax: int64(max(cfg.InboxBytes/inboxShares, largest)), shares: make([]atomic.Int64, cfg.Set.Len()+1),
 		countMax: int32(max(cfg.InboxMessages/inboxShares, 1)), counts: make([]atomic.Int32, cfg.Set.Len()+1),
+		refused: make([]atomic.Uint64, cfg.Set.Len()+1),
 	}
 }
 
 // messageOverhead is what a message takes beside its bytes.
 const messageOverhead = 64
 
+// who is whose share a message of a peer takes.
+func (b *inbox) who(from beacon.Participant) int { return min(int(from), len(b.shares)-1) }
+
 // charge counts a message, or takes it off again. It reports whether what waits is
 // within all bounds.
 func (b *inbox) charge(d delivery, sign int64) bool {
-	who := min(int(d.from), len(b.shares)-1)
+	who := b.who(d.from)
 	n := sign * int64(len(d.msg)+messageOverhead)
 	all, share, count := b.bytes.Add(n), b.shares[who].Add(n), b.counts[who].Add(int32(sign))
 	return all <= b.bytesMax && share <= b.shareMax+messageOverhead && count <= b.countMax
@@ -63,6 +68,7 @@ func (e *Engine) Deliver(from beacon.Participant, msg []byte) error {
 	if !e.inbox.charge(d, 1) {
 		e.inbox.charge(d, -1)
 		e.Stats.RefusedBytes.Add(1)
+		e.inbox.refused[e.inbox.who(from)].Add(1)
 		return ErrBusy
 	}
 	select {
@@ -71,6 +77,7 @@ func (e *Engine) Deliver(from beacon.Participant, msg []byte) error {
 	default:
 		e.inbox.charge(d, -1)
 		e.Stats.Refused.Add(1)
+		e.inbox.refused[e.inbox.who(from)].Add(1)
 		return ErrBusy
 	}
 }

@@ -13,6 +13,7 @@ import (
 // peer is what we keep of a validator.
 type peer struct {
 	guest
+	given given
 	words [simplex.Finalize + 1]simplex.Vote // the newest of each kind that came in; not verified
 	spoke time.Time                          // when a vote came in last; zero: never
 	lives lives                              // that asked in its name

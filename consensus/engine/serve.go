@@ -69,13 +69,17 @@ func (e *Engine) answer(to beacon.Participant, r beacon.Round) {
 	}
 	if e.cfg.Archive == nil || r.View > e.delivered {
 		j := read{to: to, from: r.View, pieces: e.fromMemory(r.View)}
+		e.ration(to, r.View, j.pieces)
 		if !e.lineUp(j) {
 			e.Stats.AnswersRefused.Add(1)
 		}
 		return
 	}
 	pieces := e.fromMemory(e.delivered + 1)
-	if !g.reading {
+	e.ration(to, e.delivered+1, pieces)
+	if !e.mayRead(to, r.View) {
+		e.lineUp(read{to: to, from: r.View, pieces: pieces})
+	} else if !g.reading {
 		g.reading = e.lineUp(read{to: to, from: r.View, archive: true, pieces: pieces})
 	} else if !e.lineUp(read{to: to, pieces: pieces, beside: true}) {
 		e.Stats.AnswersRefused.Add(1)
@@ -212,11 +216,10 @@ func (r read) make(ctx context.Context, archive Archive, encoded *encodings) ser
 		for _, b := range found {
 			out.messages = append(out.messages, encoded.of(b.Own, b.Block))
 			out.bytes += len(b.Own) + len(b.Block)
+			out.parts = append(out.parts, part{viewOf(b.Own, r.from), max(readCost, len(b.Own)+len(b.Block))})
 		}
 		if out.blocks = len(found); out.blocks > 0 { // makes all of them final, if their own do not
-			if c, err := simplex.DecodeCertificate(found[out.blocks-1].Own); err == nil {
-				out.newest = c.Proposal.Round.View
-			}
+			out.newest = viewOf(found[out.blocks-1].Own, 0)
 			out.messages = append(out.messages, found[out.blocks-1].Certificate)
 		}
 	}
@@ -234,6 +237,15 @@ func (r read) make(ctx context.Context, archive Archive, encoded *encodings) ser
 	return out
 }
 
+// viewOf is the view of a certificate, or another one if it cannot be read.
+func viewOf(certificate []byte, other chain.View) chain.View {
+	c, err := simplex.DecodeCertificate(certificate)
+	if err != nil {
+		return other
+	}
+	return c.Proposal.Round.View
+}
+
 // served is an answer that is ready.
 type served struct {
 	to       beacon.Participant
@@ -244,6 +256,7 @@ type served struct {
 	blocks   int        // among them
 	bytes    int        // of these
 	newest   chain.View // of their views; 0: none
+	parts    []part     // those from the archive
 	stranger bool
 	err      error
 }
@@ -258,6 +271,9 @@ func (r served) apply(_ context.Context, e *Engine) error {
 		e.guest(r.to).reading = false
 	}
 	e.bill(r)
+	if !r.stranger {
+		e.sentAgain(e.peers[r.to].given.bill(r.from, r.parts))
+	}
 	if r.err != nil {
 		// A block of the past that cannot be read is no reason to stop voting,
 		// least of all when a peer may ask for it again and again.

@@ -52,6 +52,8 @@ type Stats struct {
 
 	ArchiveFailures atomic.Uint64 // looks into the archive that ended in an error
 	AnswersRefused  atomic.Uint64 // requests with too many of the same peer, or of full nodes, before them
+	AgainBytes      atomic.Uint64 // of blocks sent to validators that had been sent them
+	AgainWithheld   atomic.Uint64 // answers, or blocks of one, not sent to a validator that had been sent them and has used up its budget
 
 	Shards ShardStats
 
