@@ -22,6 +22,7 @@ func TestCommitteeSurvivesKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills real processes: left out of -short runs, runs in make test")
 	}
+	t.Parallel()
 	if *seed == 0 {
 		*seed = uint64(time.Now().UnixNano())
 	}
@@ -94,6 +95,7 @@ func TestCommitteeHealsPartition(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
+	t.Parallel()
 	s := newValidatorSet(t, 4, 100*time.Millisecond, true)
 	for i := range s.procs {
 		s.waitHeight(t, i, 3, patience)
@@ -120,6 +122,7 @@ func TestFullNodeFollows(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
+	t.Parallel()
 	s := newValidatorSet(t, 4, 200*time.Millisecond, false)
 	s.waitHeight(t, 0, 10, patience)
 	p := launch(t, s.bin, "--log-level=info", "run", "--data", node.FullNodeFolder(s.dir, 0),

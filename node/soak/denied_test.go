@@ -25,6 +25,7 @@ func TestCheckpointsAreNotDenied(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
+	t.Parallel()
 	const every, multiples, liar, joins = 10, 3, 3, 2
 	s := newDealtSet(t, 4, timing{block: 100 * time.Millisecond, patience: 400 * time.Millisecond}, false, fmt.Sprintf("--checkpoint-blocks=%d", every))
 	s.liars = map[int]string{liar: "unfinal"}

@@ -22,6 +22,7 @@ func TestDevnetOfFour(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
+	t.Parallel()
 	bin, dir := buildBinary(t), t.TempDir()
 	net := startDevnet(t, bin, dir, "--block-time=100ms")
 	urls, log := net.rpcs, &net.log

@@ -24,6 +24,7 @@ func TestDevnetWithALiar(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
+	t.Parallel()
 	for _, c := range []struct {
 		kind     string
 		metric   string // of some honest validator, above zero in the end

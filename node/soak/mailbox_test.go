@@ -39,6 +39,7 @@ func TestMessagesOutliveKills(t *testing.T) {
 	if testing.Short() {
 		t.Skip("kills real processes: left out of -short runs, runs in make test")
 	}
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(context.Background(), 2*patience)
 	defer cancel()
 	bin, dataDir := buildBinary(t), t.TempDir()

@@ -37,6 +37,7 @@ func TestCommitteeOfModes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
+	t.Parallel()
 	modes := []string{"seq", "dag", "opt", "auto"}
 	s := newValidatorSet(t, len(modes), 100*time.Millisecond, false)
 	for i, mode := range modes {

@@ -23,6 +23,7 @@ const otherLife = 10
 // a whole network restored. Two lives never both go on, a restored one does, and
 // nobody is convicted (hostile.md 1.1).
 func TestOwnKey(t *testing.T) {
+	t.Parallel()
 	for name, play := range map[string]func(*testing.T){
 		"fresh folder copied":          copiedFresh,
 		"clone at a height":            cloned,

@@ -5,12 +5,15 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -230,6 +233,12 @@ func settled(ctx context.Context, p *process, wire []byte) ([]rpc.SubmitWaitResu
 func TestMain(m *testing.M) {
 	if beStranger() {
 		return
+	}
+	// The tests wait for their processes most of the time, so twice as many as
+	// usual run beside each other; -parallel on the command line goes over this.
+	if err := flag.Set("test.parallel", strconv.Itoa(2*runtime.GOMAXPROCS(0))); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
 	code := m.Run()
 	os.RemoveAll(binary.dir)

@@ -24,6 +24,7 @@ func TestMemoryWhileNothingIsFinal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts real processes: left out of -short runs, runs in make test")
 	}
+	t.Parallel()
 	const honest, liar, away = 2, 2, 3
 	s := newDealtSet(t, 4, timing{block: 50 * time.Millisecond, patience: 100 * time.Millisecond}, false)
 	s.liars = map[int]string{liar: "invalid-signer"}
