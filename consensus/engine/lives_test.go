@@ -41,6 +41,8 @@ func TestLives(t *testing.T) {
 		{name: "restored, the chain running"},
 		{name: "restored, the chain standing", stands: true},
 		{name: "all four restored", all: true},
+		{name: "restored, among a liar and a laggard", misled: true},
+		{name: "clone, among a liar and a laggard", misled: true, twin: true, apart: 15 * time.Second},
 		{name: "two that start together", twin: true, fresh: true},
 		{name: "paused, and resumed beside its replacement", held: paused},
 		{name: "paused, and resumed, in a chain that stood", held: paused, stands: true},
@@ -98,6 +100,7 @@ type livesCase struct {
 	apart  time.Duration // between the starts
 	stands bool          // while another validator is away, so that the chain stands
 	all    bool          // every validator's life ends
+	misled bool          // a liar and a laggard are the first to answer
 	held   string        // the first life is held while the second takes its place, and then goes on
 }
 
@@ -130,6 +133,8 @@ type world struct {
 	elder        int                                                       // of these, of the first of two lives
 	said         [4]map[chain.View][simplex.Finalize + 1]*simplex.Proposal // by key: what left
 	contradicted bool                                                      // some key's lives said what contradicts
+	victim       int                                                       // the life that is misled
+	lags, tells  time.Time                                                 // until when validator 1 hears nothing but questions, and the third to answer takes its time
 	held         string
 	thawed       chan struct{} // closed when the first life's memory goes on
 	later        *time.Timer   // starts a validator that is away
@@ -344,10 +349,13 @@ func (p worldPort) Send(to beacon.Participant, msg []byte) {
 		lost = true
 	}
 	after := time.Duration(10+w.rng.IntN(190)) * time.Millisecond
+	sent := time.Now()
+	if sent.Before(w.lags) {
+		msg, lost, after = w.mislead(p.at, to, msg, lost, after)
+	}
 	if lost {
 		return
 	}
-	sent := time.Now()
 	time.AfterFunc(after, func() {
 		w.mu.Lock()
 		at := int(to)
@@ -379,6 +387,9 @@ func (w *world) play(c livesCase) {
 			second = first.copied()
 			w.start(firstLife, first.copied())
 			time.Sleep(c.apart)
+		}
+		if w.lag(c); c.misled {
+			w.tell(secondLife)
 		}
 		w.start(secondLife, second)
 	case c.held != "":
@@ -520,6 +531,51 @@ func (p worldPort) ForgetVotes() {
 	}
 }
 
+// lag has validator 1 fall behind.
+func (w *world) lag(c livesCase) {
+	if !c.misled {
+		return
+	}
+	w.mu.Lock()
+	w.lags = time.Now().Add(time.Hour)
+	w.mu.Unlock()
+	time.Sleep(w.draw(5*time.Second, 15*time.Second))
+}
+
+// tell says for how long a life that starts now is told little.
+func (w *world) tell(victim int) {
+	takes := w.draw(500*time.Millisecond, 2*time.Second)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.victim, w.tells = victim, time.Now().Add(takes)
+	w.lags = w.tells.Add(time.Second)
+}
+
+// mislead is what becomes of a message while validator 1 is behind: it hears questions
+// and nothing else. Once the restored life asks, validator 0 says that it knows of
+// nothing, and what validator 2 knows takes its time.
+func (w *world) mislead(from int, to beacon.Participant, msg []byte, lost bool, after time.Duration) ([]byte, bool, time.Duration) {
+	question := msg[0] == tagAsk || msg[0] == tagAnswer
+	if (from == 1 || to == 1) && !question {
+		return msg, true, after
+	}
+	if to != firstLife || w.tells.IsZero() || w.holder[from] != w.victim {
+		return msg, lost, after
+	}
+	switch from {
+	case 0:
+		if msg[0] != tagAnswer {
+			return msg, true, after
+		}
+		if a, err := decodeAnswer(msg[1:]); err == nil {
+			msg = appendAnswer(nil, answer{instance: a.instance, number: a.number, spoke: -1})
+		}
+	case 2:
+		after += max(0, time.Until(w.tells))
+	}
+	return msg, lost, after
+}
+
 // listen is a stranger who keeps every vote that leaves, of which one that arrives
 // nowhere could be heard as well: what contradicts is on the record.
 func (w *world) listen(at int, msg []byte) {
@@ -561,6 +617,7 @@ func (w *world) restore(c livesCase) {
 		}
 	}
 	time.Sleep(w.draw(15*time.Second, 20*time.Second))
+	w.lag(c)
 	away := folderOf{}
 	if c.stands {
 		away = w.kill(1)
@@ -570,6 +627,9 @@ func (w *world) restore(c livesCase) {
 		w.kill(i)
 	}
 	time.Sleep(w.draw(time.Millisecond, 10*time.Second))
+	if c.misled {
+		w.tell(firstLife)
+	}
 	for i := range 4 {
 		if f, ok := old[i]; ok {
 			w.start(i, f)

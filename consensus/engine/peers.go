@@ -73,15 +73,15 @@ func (e *Engine) receiveOther(from beacon.Participant, msg message) {
 		}
 	case simplex.Vote:
 		if e.isSelf(from) {
-			e.recognise(m)
+			e.recognise(m, false)
 		}
 	case offer:
 		if e.isSelf(from) {
-			e.recognise(m.vote)
+			e.recognise(m.vote, false)
 		}
 	case shardOffer:
 		if e.isSelf(from) {
-			e.recognise(m.vote)
+			e.recognise(m.vote, false)
 		}
 	}
 	e.Stats.Dropped.Add(1)

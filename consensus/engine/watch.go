@@ -75,6 +75,8 @@ type watch struct {
 	// quorum less one have answered; 0 before. Our key's words in later rounds are
 	// those of another process that lives.
 	horizon chain.View
+	redrawn int             // how often the horizon was drawn anew
+	drawn   uint32          // the first question whose answers it is drawn from
 	held    []simplex.Event // verdicts and blocks that we would have voted for
 	nullify chain.View      // in which we would have given up
 	news    bool            // answers came that were not looked at
@@ -265,7 +267,7 @@ func (e *Engine) receiveAnswer(from beacon.Participant, a answer) {
 	}
 	strange := false
 	for _, v := range a.words {
-		if v.Signer != e.cfg.Self || v.Proposal.Round.Epoch != e.cfg.Set.Epoch() || !e.recognise(v) {
+		if v.Signer != e.cfg.Self || v.Proposal.Round.Epoch != e.cfg.Set.Epoch() || !e.recognise(v, true) {
 			e.ban(from)
 			return
 		}
@@ -299,9 +301,10 @@ func (e *Engine) receiveAnswer(from beacon.Participant, a answer) {
 	}
 }
 
-// recognise takes a vote in our name that came from outside. It reports false for
-// one that our key did not sign.
-func (e *Engine) recognise(v simplex.Vote) bool {
+// recognise takes a vote in our name that came from outside: from a process that holds
+// our peer key, or told by another validator. It reports false for one that our key did
+// not sign.
+func (e *Engine) recognise(v simplex.Vote, told bool) bool {
 	mark := e.guard.Watermark()
 	if v.Signer != e.cfg.Self || mark.Said(v.Kind, v.Proposal) {
 		return v.Signer == e.cfg.Self
@@ -310,6 +313,9 @@ func (e *Engine) recognise(v simplex.Vote) bool {
 		return false
 	}
 	view := v.Proposal.Round.View
+	if told && e.watch.horizon > 0 && view > e.watch.horizon {
+		e.redraw(view)
+	}
 	if e.watches() && (e.watch.horizon == 0 || view <= e.watch.horizon) {
 		// The word of an earlier life. What else it said in that round is not known.
 		e.guard.CloseRound(v.Proposal.Round)
@@ -327,6 +333,28 @@ func (e *Engine) recognise(v simplex.Vote) bool {
 	return true
 }
 
+// redrawMax is how often a start that listens draws its horizon anew.
+const redrawMax = 2
+
+// redraw forgets the horizon of a start that has not said a word yet, for a word of a
+// later round that a peer tells: those who answered first may have been liars and
+// laggards, and the word one of a life that ended (docs/adr/0150). From the next
+// question on it is drawn again, while we listen for the longest time; a life that goes
+// on is soon beyond that too.
+func (e *Engine) redraw(view chain.View) {
+	w := &e.watch
+	if !w.silent || w.voted || w.redrawn == redrawMax {
+		return
+	}
+	e.cfg.Log.Warn("a vote of this key is of a later view than those who answered first were in: the others are asked anew",
+		"view", view, "started_in", w.horizon)
+	w.horizon, w.drawn = 0, w.question+1
+	w.redrawn++
+	e.listenUntil(time.Now().Add(e.cfg.Watch.Longest))
+	w.final = 0 // no answer to an older question ends the silence
+	e.watchTick()
+}
+
 // watchOn draws conclusions from what came in: it is called when the machine has
 // nothing more to say.
 func (e *Engine) watchOn() {
@@ -334,7 +362,7 @@ func (e *Engine) watchOn() {
 		return
 	}
 	quorum := e.cfg.Set.Quorum() - 1
-	if e.watch.horizon == 0 && e.answers(1) >= quorum {
+	if e.watch.horizon == 0 && e.answers(max(1, e.watch.drawn)) >= quorum {
 		e.watch.horizon = max(e.machine.View(), e.newestView()) + 1
 	}
 	if e.watch.news {

@@ -280,6 +280,71 @@ func TestRestoredLifeGoesOn(t *testing.T) {
 	})
 }
 
+// A liar and a laggard answer first, and what the third one heard is of a later view:
+// the horizon is drawn anew, twice. The third word beyond it stops the start, and so does
+// the first once it has voted, or one that another process says itself. Words that
+// come one behind the other in answer to one question count as one.
+func TestHorizonIsDrawnAnew(t *testing.T) {
+	f := func(rule string, stops bool, play func(s *scene, told func(v chain.View), drawn func())) {
+		t.Helper()
+		playWith(t, watching, func(s *scene) {
+			s.after = func(err error) {
+				if errors.Is(err, ErrDoppelganger) != stops {
+					t.Errorf("%s: Run = %v, want a stop: %v", rule, err, stops)
+				}
+			}
+			told := func(v chain.View) { s.answer(3, s.words(s.voice[0].Sign(simplex.Nullify, view(v, 0)))) }
+			drawn := func() { s.answer(1, answer{}); s.answer(2, answer{}) }
+			drawn()
+			play(s, told, drawn)
+		})
+	}
+	type step = func(chain.View)
+	f("one word of a life that ended", false, func(s *scene, told step, drawn func()) {
+		told(9)
+		if mark := s.engine.guard.Watermark(); mark.Round().View != 9 || s.engine.watch.horizon != 0 {
+			t.Errorf("closed up to view %d, horizon %d", mark.Round().View, s.engine.watch.horizon)
+		}
+		drawn()
+		if s.engine.watch.horizon == 0 {
+			t.Error("the horizon is not drawn")
+		}
+		s.wait(2100 * time.Millisecond)
+		drawn()
+		if s.engine.Stats.Watching.Load() {
+			t.Errorf("silent: %q", s.engine.Stats.SilenceReason())
+		}
+	})
+	f("a liar that tells them one by one", false, func(_ *scene, told step, _ func()) {
+		for v := chain.View(9); v < 20; v++ {
+			told(v)
+		}
+	})
+	f("answers of before draw nothing", false, func(s *scene, told step, _ func()) {
+		old := s.asks()[len(s.asks())-1]
+		told(9)
+		for from := beacon.Participant(1); from < 3; from++ {
+			s.hear(from, appendAnswer(nil, answer{instance: old.instance, number: old.number}))
+		}
+		if s.engine.watch.horizon != 0 {
+			t.Error("the horizon is drawn from old answers")
+		}
+	})
+	f("a life that goes on", true, func(_ *scene, told step, drawn func()) {
+		for v := chain.View(9); v < 12; v++ {
+			told(v)
+			drawn()
+		}
+	})
+	f("after it voted", true, func(s *scene, told step, _ func()) {
+		s.ends()
+		told(9)
+	})
+	f("from another process itself", true, func(s *scene, _ step, _ func()) {
+		s.hear(0, s.vote(0, simplex.Nullify, view(9, 0)))
+	})
+}
+
 // No vote leaves while a peer is in a later view, which only a certificate proves:
 // a false one gets its sender banned and counts nothing.
 func TestWatchWaitsUntilLevel(t *testing.T) {
