@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
@@ -74,6 +75,8 @@ type Log struct {
 	end     int64        // of the last record
 	buffer  []byte
 	failed  error
+
+	rewriting sync.Mutex // held by the one record that is written again
 }
 
 // Open opens the log in cfg.Dir, or makes an empty one. last is the place of the
@@ -124,7 +127,7 @@ func (l *Log) takeStock(last uint32) error {
 	}
 	for n := uint32(1); n <= last; n++ {
 		if !slices.Contains(names, name(n)) {
-			return &DamageError{File: name(n), Reason: "the file is missing"}
+			return &DamageError{File: name(n), Reason: missing}
 		}
 		if err := l.checkHeader(n); err != nil {
 			return err
@@ -213,10 +216,7 @@ func (l *Log) Append(height uint64, parts [][]byte) (Place, error) {
 }
 
 func (l *Log) add(height uint64, parts [][]byte) (Place, error) {
-	length := entryBytes * len(parts)
-	for _, part := range parts {
-		length += len(part)
-	}
+	length := lengthOf(parts)
 	if length > MaxRecordBytes {
 		return Place{}, fmt.Errorf("%w: %d bytes, at most %d", ErrTooLarge, length, MaxRecordBytes)
 	}
@@ -246,6 +246,15 @@ func (l *Log) add(height uint64, parts [][]byte) (Place, error) {
 		l.buffer = nil
 	}
 	return place, nil
+}
+
+// lengthOf is what the entries and parts of a record take.
+func lengthOf(parts [][]byte) int {
+	length := entryBytes * len(parts)
+	for _, part := range parts {
+		length += len(part)
+	}
+	return length
 }
 
 // bufferKept is how much memory an append leaves for the next.

@@ -36,6 +36,12 @@
 //
 // Up to segmentsOpenMax segments stay open for readers, so that a file which is
 // damaged, cut or removed meanwhile is read as its open file has it.
+// [Log.CheckFiles] looks at the names.
 //
-// One goroutine at a time may call Append and Close; any number may read.
+// A damaged record can be written again at its place, from parts that somebody else
+// has: [Log.Salvage] says which are still good, [Log.Rewrite] writes. The record is a
+// function of its parts and of its Place, so that nothing else has to change, and a
+// write that is cut off leaves what was there before: a damaged record.
+//
+// One goroutine at a time may call Append and Close; any number may do the rest.
 package blocklog

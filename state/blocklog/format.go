@@ -32,6 +32,9 @@ type Place struct {
 	Salt    uint64
 }
 
+// PartBytes is what the parts of the record take together.
+func (p *Place) PartBytes() int { return int(p.Length) - entryBytes*int(p.Parts) }
+
 func (p *Place) end() int64 { return int64(p.Offset) + headBytes + int64(p.Length) }
 
 // AppendPlace appends the encoding of a place, which takes [PlaceBytes] bytes.

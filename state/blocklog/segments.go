@@ -106,6 +106,26 @@ func (s *segments) drop(number uint32) {
 	}
 }
 
+// forget has the next reader open a segment's file anew.
+func (s *segments) forget(number uint32) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.open[number] != nil {
+		s.drop(number)
+	}
+}
+
+// sizeOf is how long the file of a segment was when readers last looked, 0 where it is
+// not open.
+func (s *segments) sizeOf(number uint32) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if at := s.open[number]; at != nil {
+		return at.size
+	}
+	return 0
+}
+
 // errShort means that a segment ends before the record does.
 var errShort = errors.New("the file ends too early")
 
@@ -160,7 +180,7 @@ func (l *Log) segment(height uint64, p Place) (*segment, error) {
 	case err == nil:
 		return at, nil
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, l.damaged(height, p, "the file is missing")
+		return nil, l.damaged(height, p, missing)
 	case errors.Is(err, errShort):
 		return nil, l.damaged(height, p, err.Error())
 	}
