@@ -115,10 +115,14 @@ func (v *evidence) openFile() error {
 			"file", name, "set_aside", aside, "err", err)
 		file, err = journal.Open(name, evidenceKind)
 	}
-	if err == nil {
-		v.file, err = file, v.load(file)
+	if err != nil {
+		return err
 	}
-	return err
+	if cut := file.Repaired(); cut > 0 {
+		v.log.Warn("evidence.journal did not end with a whole record: its last bytes were cut off, as a crash leaves them, and what was in them is lost to this node", "bytes", cut)
+	}
+	v.file = file
+	return v.load(file)
 }
 
 // load adds what a file holds to the list, behind what is there already.

@@ -88,6 +88,35 @@ func TestManyOffencesLeaveRoom(t *testing.T) {
 	}
 }
 
+// TestTornEvidenceIsSaid: what a crash cut off is one line of the log, and the next start
+// has nothing to say.
+func TestTornEvidenceIsSaid(t *testing.T) {
+	dir := t.TempDir()
+	s := newEvidenceStore(t, dir)
+	s.keep(offenceOf(1, 5))
+	s.keep(offenceOf(2, 6))
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	name := filepath.Join(dir, evidenceFile)
+	info, err := os.Stat(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(name, info.Size()-3); err != nil {
+		t.Fatal(err)
+	}
+	for want := 1; want >= 0; want-- {
+		s = newEvidenceStore(t, dir)
+		if n := strings.Count(s.said.String(), "evidence.journal did not end with a whole record"); n != want {
+			t.Errorf("said %d times, want %d: %s", n, want, s.said.String())
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestOneCaseAtATime: of several offences of one validator the first is open until it
 // is convicted; one of a view to come gives way to one that can be submitted, and what
 // the state has is not opened again.

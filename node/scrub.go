@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,8 +28,11 @@ type scrub struct {
 	cfg  scrubConfig
 	read atomic.Uint64 // blocks that were looked at
 
+	filesAt time.Time // when the files were looked at, by run
+
 	mu      sync.Mutex // guards all below
 	damaged map[chain.Height]bool
+	files   []string // what is wrong with files of blocks, by their names
 }
 
 type scrubConfig struct {
@@ -44,6 +48,7 @@ type scrubbed interface {
 	HeadInfo() (chain.Height, chain.Hash)
 	Base() chain.Height
 	BlockByHeight(h chain.Height) (store.BlockRecord, bool, error)
+	CheckBlockFiles() ([]*blocklog.DamageError, error)
 }
 
 const (
@@ -51,6 +56,9 @@ const (
 	scrubEvery = 24 * time.Hour
 	// scrubBatch is how much is read between two rests.
 	scrubBatch = 256 << 10
+	// filesEvery is how often the names of the files are looked at: a file that was
+	// removed is read as if nothing were while it is open, and the next start refuses.
+	filesEvery = time.Minute
 	// damagedKnown bounds how many damaged blocks are remembered one by one.
 	damagedKnown = 4096
 )
@@ -79,9 +87,38 @@ func (s *scrub) passes(ctx context.Context) error {
 		if err := s.pass(ctx); err != nil {
 			return err
 		}
-		if err := rest(ctx, scrubEvery-time.Since(begun)); err != nil {
-			return err
+		for left := time.Duration(1); left > 0; left = scrubEvery - time.Since(begun) {
+			s.lookAtFiles(time.Now())
+			if err := rest(ctx, min(left, filesEvery)); err != nil {
+				return err
+			}
 		}
+	}
+}
+
+// lookAtFiles looks at the names of the files, if that was not done a moment ago. What
+// is wrong is logged when it is new, and stays in /health until it is not so any more.
+func (s *scrub) lookAtFiles(now time.Time) {
+	if now.Sub(s.filesAt) < filesEvery {
+		return
+	}
+	s.filesAt = now
+	found, err := s.cfg.store.CheckBlockFiles()
+	if err != nil {
+		return // of the database, or of a folder that cannot be read: others report it
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before := s.files
+	s.files = nil
+	for _, d := range found {
+		what := d.File + ": " + d.Reason
+		if s.files = append(s.files, what); !slices.Contains(before, what) {
+			s.cfg.log.Error("a file of stored blocks is gone or was exchanged while the node runs: what it has open still reads, the next start refuses", "file", d.File, "err", d, "next", s.cfg.next)
+		}
+	}
+	if len(before)+len(s.files) > 0 {
+		s.say()
 	}
 }
 
@@ -89,6 +126,7 @@ func (s *scrub) passes(ctx context.Context) error {
 func (s *scrub) pass(ctx context.Context) error {
 	batch := int64(0)
 	head, _ := s.cfg.store.HeadInfo()
+	s.lookAtFiles(time.Now())
 	for h := max(1, s.cfg.store.Base()); h <= head; h++ {
 		size := s.look(h)
 		s.read.Add(1)
@@ -98,6 +136,7 @@ func (s *scrub) pass(ctx context.Context) error {
 		if err := rest(ctx, time.Duration(batch*int64(time.Second)/s.cfg.pace)); err != nil {
 			return err
 		}
+		s.lookAtFiles(time.Now())
 		batch = 0
 	}
 	return ctx.Err()
@@ -158,12 +197,26 @@ func (s *scrub) whole(h chain.Height) {
 
 // say raises the alarm, or ends it. The caller holds mu.
 func (s *scrub) say() {
-	if len(s.damaged) == 0 {
+	var reasons []string
+	if len(s.damaged) > 0 {
+		first := slices.Min(slices.Collect(maps.Keys(s.damaged)))
+		reasons = append(reasons, fmt.Sprintf("%d stored blocks are damaged, the first is %d: see the log", len(s.damaged), first))
+	}
+	if len(s.files) > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d files of stored blocks are gone or exchanged, the first is %s: see the log", len(s.files), s.files[0]))
+	}
+	if len(reasons) == 0 {
 		s.cfg.alarms.clear(alarmBlocks)
 		return
 	}
-	first := slices.Min(slices.Collect(maps.Keys(s.damaged)))
-	s.cfg.alarms.raise(alarmBlocks, fmt.Sprintf("%d stored blocks are damaged, the first is %d: see the log", len(s.damaged), first))
+	s.cfg.alarms.raise(alarmBlocks, strings.Join(reasons, "; "))
+}
+
+// lost is how many files are known to be gone or exchanged.
+func (s *scrub) lost() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.files)
 }
 
 // count is how many blocks are known to be damaged.
@@ -196,4 +249,5 @@ func (n *Node) newScrub() *scrub {
 func (n *Node) scrubMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("blocks_scrubbed_total", "Stored blocks that were read again to find damage.", n.scrub.read.Load)
 	gauge("blocks_damaged", "Stored blocks that are known to be damaged; each is in the log.", func() float64 { return float64(n.scrub.count()) })
+	gauge("block_files_lost", "Files of stored blocks that are gone, cut or exchanged while the node has them open; each is in the log.", func() float64 { return float64(n.scrub.lost()) })
 }

@@ -81,6 +81,7 @@ type brokenBlocks struct {
 	head   chain.Height
 	broken map[chain.Height]bool
 	failed bool // every read, and not for damage
+	files  []*blocklog.DamageError
 }
 
 func (b *brokenBlocks) HeadInfo() (chain.Height, chain.Hash) { return b.head, chain.Hash{} }
@@ -95,6 +96,54 @@ func (b *brokenBlocks) BlockByHeight(h chain.Height) (store.BlockRecord, bool, e
 		return store.BlockRecord{}, false, fmt.Errorf("read: %w", &blocklog.DamageError{File: "000001.blocks", Height: uint64(h)})
 	}
 	return store.BlockRecord{}, true, nil
+}
+
+func (b *brokenBlocks) CheckBlockFiles() ([]*blocklog.DamageError, error) { return b.files, nil }
+
+// TestRemovedFileIsNoticed removes a file of blocks under a node that has it open, and
+// puts it back.
+func TestRemovedFileIsNoticed(t *testing.T) {
+	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 10 * time.Millisecond})
+	for r.ledger.Head().Height() < 3 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, _, err := r.store.BlockByHeight(1); err != nil { // it is open
+		t.Fatal(err)
+	}
+	var log lockedText
+	s := newScrub(scrubConfig{store: r.store, alarms: newAlarms(slog.New(slog.DiscardHandler)), next: "mend it", log: slog.New(slog.NewTextHandler(&log, nil))})
+	file := filepath.Join(r.cfg.DataDir, storeFolder, "blocks", "000001.blocks")
+	now := time.Now()
+	look := func(lost int) {
+		t.Helper()
+		now = now.Add(filesEvery)
+		s.lookAtFiles(now)
+		if on, _ := s.cfg.alarms.of(alarmBlocks); s.lost() != lost || on != (lost > 0) {
+			t.Errorf("%d files are lost, alarm %v, want %d", s.lost(), on, lost)
+		}
+	}
+	look(0)
+	if err := os.Rename(file, file+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	look(1)
+	look(1)
+	if _, _, err := r.store.BlockByHeight(1); err != nil {
+		t.Errorf("the open file: %v", err)
+	}
+	if n := strings.Count(log.String(), "000001.blocks: the file is missing"); n != 1 {
+		t.Errorf("said %d times:\n%s", n, log.String())
+	}
+	if why := s.cfg.alarms.reasons(); len(why) != 1 || !strings.Contains(why[0], "000001.blocks") {
+		t.Errorf("the alarm says %q", why)
+	}
+	if err := os.Rename(file+".moved", file); err != nil {
+		t.Fatal(err)
+	}
+	look(0)
+	if err := r.stop(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestScrubCounts: damage is said once, also when a reader meets it again, and is over

@@ -109,6 +109,9 @@ func Open(cfg Config, c Chain) *Journal {
 		j.giveUp("open it", err)
 		return j
 	}
+	if cut := f.Repaired(); cut > 0 {
+		cfg.Log.Warn("the file of submitted transactions did not end with a whole record: its last bytes were cut off, as a crash leaves them, and what was in them is not sent again", "file", cfg.Path, "bytes", cut)
+	}
 	j.start(f)
 	return j
 }
@@ -121,7 +124,7 @@ func newJournal(cfg Config, c Chain) *Journal {
 }
 
 // openFile opens the file, unless it is too large to be one of this package's.
-func openFile(path string) (file, error) {
+func openFile(path string) (*journal.Journal, error) {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // the first start

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -143,6 +144,31 @@ func TestKilledAfterSync(t *testing.T) {
 
 // TestOnlyWhatIsWorthIt: what is final, too old or refused is not offered for ever,
 // and is not in the file after the start.
+// TestTornFileIsSaid: what a crash cut off is one line of the log, and the next start has
+// nothing to say.
+func TestTornFileIsSaid(t *testing.T) {
+	path, p := filepath.Join(t.TempDir(), "submitted.journal"), newPool()
+	j := Open(config(path), p)
+	submit(j, p, body(0), body(1))
+	j.Close()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(path, info.Size()-3); err != nil {
+		t.Fatal(err)
+	}
+	for want := 1; want >= 0; want-- {
+		var said strings.Builder
+		cfg := config(path)
+		cfg.Log = slog.New(slog.NewTextHandler(&said, nil))
+		Open(cfg, newPool()).Close()
+		if n := strings.Count(said.String(), "did not end with a whole record"); n != want {
+			t.Errorf("said %d times, want %d: %s", n, want, said.String())
+		}
+	}
+}
+
 func TestOnlyWhatIsWorthIt(t *testing.T) {
 	path, p := filepath.Join(t.TempDir(), "submitted.journal"), newPool()
 	j := Open(config(path), p)
