@@ -121,6 +121,7 @@ func machineLimits() []limit {
 		{"vm.recursion", uint64(run.RecursionDepth)},
 		{"vm.output_bytes", uint64(run.OutputBytes)},
 		{"vm.int_digits", uint64(run.IntDigits)},
+		{"vm.mro_classes", uint64(run.MROClasses)},
 		{"syntax.source_bytes", uint64(s.SourceBytes)},
 		{"syntax.tokens", uint64(s.Tokens)},
 		{"syntax.depth", uint64(s.Depth)},

@@ -9,11 +9,18 @@ import (
 // namespace holds the attributes of a class in the order of definition. Keys are
 // in NFC. Builtin classes share theirs between machines and never write it.
 type namespace struct {
-	keys   []string // "" where deleted
-	values []Value
-	index  map[string]int // looked up, never iterated
-	holes  int
-	shared bool // with a note of how it was: copied before it changes
+	keys     []string // "" where deleted
+	values   []Value
+	index    map[string]int // looked up, never iterated
+	specials []specialAt    // those of its names that are special methods
+	holes    int
+	shared   bool // with a note of how it was: copied before it changes
+}
+
+// specialAt says where in a namespace a special method stands.
+type specialAt struct {
+	method special
+	at     int
 }
 
 func (n *namespace) get(key string) (Value, bool) {
@@ -27,7 +34,7 @@ func (n *namespace) get(key string) (Value, bool) {
 // own makes a shared namespace one of its own.
 func (n *namespace) own() {
 	if n.shared {
-		*n = namespace{slices.Clone(n.keys), slices.Clone(n.values), maps.Clone(n.index), n.holes, false}
+		*n = namespace{slices.Clone(n.keys), slices.Clone(n.values), maps.Clone(n.index), slices.Clone(n.specials), n.holes, false}
 	}
 }
 
@@ -40,6 +47,14 @@ func (n *namespace) put(key string, v Value) {
 	if n.index == nil {
 		n.index = make(map[string]int)
 	}
+	n.add(key, v)
+}
+
+// add puts a name that is not there behind the others.
+func (n *namespace) add(key string, v Value) {
+	if sp, ok := specialIndex(key); ok {
+		n.specials = append(n.specials, specialAt{sp, len(n.keys)})
+	}
 	n.index[key] = len(n.keys)
 	n.keys = append(n.keys, key)
 	n.values = append(n.values, v)
@@ -48,11 +63,10 @@ func (n *namespace) put(key string, v Value) {
 // compact closes the holes.
 func (n *namespace) compact() {
 	keys, values := n.keys, n.values
-	n.keys, n.values, n.holes = nil, nil, 0
+	n.keys, n.values, n.specials, n.holes = nil, nil, nil, 0
 	for i, key := range keys {
 		if key != "" {
-			n.index[key] = len(n.keys)
-			n.keys, n.values = append(n.keys, key), append(n.values, values[i])
+			n.add(key, values[i])
 		}
 	}
 }
@@ -65,6 +79,9 @@ func (n *namespace) del(key string) bool {
 	n.own()
 	delete(n.index, key)
 	n.keys[i], n.values[i] = "", unbound
+	if _, ok := specialIndex(key); ok {
+		n.specials = slices.DeleteFunc(n.specials, func(s specialAt) bool { return s.at == i })
+	}
 	if n.holes++; n.holes > len(n.keys)/2 {
 		n.compact()
 	}
@@ -291,10 +308,8 @@ func (c *Class) fillSpecials() {
 	c.special = [numSpecials]Value{}
 	for i := len(c.mro) - 1; i >= 0; i-- {
 		names := &c.mro[i].names
-		for j, key := range names.keys {
-			if sp, ok := specialIndex(key); ok {
-				c.special[sp] = names.values[j]
-			}
+		for _, s := range names.specials {
+			c.special[s.method] = names.values[s.at]
 		}
 	}
 	c.filled = c.version + 1
@@ -326,7 +341,7 @@ func (m *Machine) changed(c *Class) {
 	for queue := []*Class{c}; len(queue) > 0; {
 		k := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
-		m.ChargeEach(len(k.mro), m.dyn.Element) // what is known of the class is found anew
+		m.elements(k.learning()) // what is known of the class is found anew
 		for _, s := range k.subs {
 			m.Charge(m.dyn.Element)
 			if s.version < first {
@@ -336,6 +351,18 @@ func (m *Machine) changed(c *Class) {
 			}
 		}
 	}
+}
+
+// learning is how many classes and special methods of the program are looked at
+// to find what is known of a class anew.
+func (c *Class) learning() int {
+	n := len(c.mro)
+	for _, k := range c.mro {
+		if !k.builtin {
+			n += len(k.names.specials)
+		}
+	}
+	return n
 }
 
 // elements charges for n elements.

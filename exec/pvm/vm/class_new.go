@@ -253,6 +253,9 @@ func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Di
 	if !ok {
 		return nil, m.mroConflict(c.bases)
 	}
+	if len(mro) > m.rt.limits.MROClasses {
+		return nil, m.Raise(m.rt.classes.TypeError, "class '%s' has more than %d classes in its method resolution order", name, m.rt.limits.MROClasses)
+	}
 	m.ChargeEach(len(mro), m.dyn.Element)
 	m.Alloc(len(mro) * mroBytes)
 	c.mro, c.version = mro, m.nextVersion()

@@ -48,11 +48,12 @@ type Limits struct {
 	RecursionDepth int   // 256 for Python frames and natives together
 	OutputBytes    int   // of print, the rest is dropped
 	IntDigits      int   // of int-str conversions, as Python's 4300
+	MROClasses     int   // in the order of a class, itself and object among them: what a look-up may go through
 }
 
 // DefaultLimits returns the limits of the protocol.
 func DefaultLimits() Limits {
-	return Limits{HeapBytes: 10 << 20, RecursionDepth: 256, OutputBytes: 1 << 20, IntDigits: 4300}
+	return Limits{HeapBytes: 10 << 20, RecursionDepth: 256, OutputBytes: 1 << 20, IntDigits: 4300, MROClasses: 64}
 }
 
 // ErrDuplicateModule is wrapped when two modules of the library have one name.

@@ -23,7 +23,7 @@ var making = []string{
 // writers are methods that write without a note: a call of one is a write.
 var writers = []string{
 	"List.shrink", "List.deleteStepped", "hashTable.occupy", "hashTable.fill", "hashTable.unlink", "hashTable.trim",
-	"hashTable.compactInto", "namespace.compact", "namespace.put", "namespace.del",
+	"hashTable.compactInto", "namespace.compact", "namespace.put", "namespace.add", "namespace.del",
 }
 
 // parts of kept objects that are no objects themselves.
