@@ -198,6 +198,20 @@ class Slow:
 	t.Error("the timer does not fire")
 }
 
+// deployLong deploys a long program of bob's under a salt, with a balance for its timers.
+func (w *workshop) deployLong(t *testing.T, source string, salt byte, balance chain.Wei) chain.Address {
+	t.Helper()
+	d := actor.Deployment{Source: []byte(source), Salt: []byte{salt}, Manifest: entitle.Manifest("econ.hold_balance", "timer.schedule")}
+	tx := w.program(bob, nil, actor.AppendPayload(nil, &d)).Tx
+	tx.CyclesLimit, tx.CellsLimit, tx.Signature = 2_000_000, 200_000, nil
+	if r := w.block(verified(tx, bob)).Receipts[0]; r.Code != chain.CodeOK {
+		t.Fatalf("deploy: %+v", r)
+	}
+	a := actor.AddressOf(bob, d.Salt, d.Source)
+	w.give(a, balance)
+	return a
+}
+
 // TestBidsForNoCycles: a firing whose agent bids no cycles for it has those that a firing
 // takes, and none of what is put aside for the first use of its code.
 func TestBidsForNoCycles(t *testing.T) {
@@ -230,14 +244,7 @@ def getGasBid(msg):
 	source := greedy + "#" + strings.Repeat("x", 40_000)
 	target := uint64(w.height) + 2*crowd + 2
 	for n := range byte(crowd) { // of one code
-		d := actor.Deployment{Source: []byte(source), Salt: []byte{n}, Manifest: entitle.Manifest("econ.hold_balance", "timer.schedule")}
-		tx := w.program(bob, nil, actor.AppendPayload(nil, &d)).Tx
-		tx.CyclesLimit, tx.CellsLimit, tx.Signature = 2_000_000, 200_000, nil
-		if r := w.block(verified(tx, bob)).Receipts[0]; r.Code != chain.CodeOK {
-			t.Fatalf("deploy: %+v", r)
-		}
-		a := actor.AddressOf(bob, d.Salt, d.Source)
-		w.give(a, 20*chain.WeiPerCBY)
+		a := w.deployLong(t, source, n, 20*chain.WeiPerCBY)
 		if r := w.ask(a, "go", cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 2), target), bidder[:])); r.Code != chain.CodeOK {
 			t.Fatalf("go: %+v", r)
 		}
@@ -289,14 +296,7 @@ class Self:
 	var all []chain.Address
 	for n := range byte(codes + 1) { // codes of a length of which others put less aside
 		source := self + "#" + strings.Repeat("x", 60_000+int(n))
-		d := actor.Deployment{Source: []byte(source), Salt: []byte{n}, Manifest: entitle.Manifest("econ.hold_balance", "timer.schedule")}
-		tx := w.program(bob, nil, actor.AppendPayload(nil, &d)).Tx
-		tx.CyclesLimit, tx.CellsLimit, tx.Signature = 2_000_000, 200_000, nil
-		if r := w.block(verified(tx, bob)).Receipts[0]; r.Code != chain.CodeOK {
-			t.Fatalf("deploy: %+v", r)
-		}
-		a := actor.AddressOf(bob, d.Salt, d.Source)
-		w.give(a, 80*chain.WeiPerCBY)
+		a := w.deployLong(t, source, n, 80*chain.WeiPerCBY)
 		all = append(all, a)
 		if n > 0 {
 			list = cbor.AppendBytes(list, a[:])

@@ -351,17 +351,26 @@ def go(msg):
 }
 
 func promisedTimers() attack {
-	turn := 0
 	return attack{
 		name: "W2-promised-timers", what: "timers that strangers make honest actors set, whose limits are promised to them",
-		block: func(s *siege) {
-			for _, a := range s.honest.actors {
-				for range 6 {
-					turn++
-					_ = s.strike(foe(turn%foes), chain.Tx{To: &a, Payload: message("remind", number(uint64(s.height)+4)), TipPerCycle: bid, CyclesLimit: 60_000, CellsLimit: 3_000})
-				}
+		block: pester(6, func(s *siege) chain.Tx {
+			return chain.Tx{Payload: message("remind", number(uint64(s.height)+4)), TipPerCycle: bid, CyclesLimit: 60_000, CellsLimit: 3_000}
+		}),
+	}
+}
+
+// pester sends each honest actor so many of a message in each block, from one foe after the other.
+func pester(times int, tx func(*siege) chain.Tx) func(*siege) {
+	turn := 0
+	return func(s *siege) {
+		for _, to := range s.honest.actors {
+			for range times {
+				turn++
+				sent := tx(s)
+				sent.To = &to
+				_ = s.strike(foe(turn%foes), sent)
 			}
-		},
+		}
 	}
 }
 
@@ -487,16 +496,10 @@ func strangersGrants() attack {
 }
 
 func reservedBuckets() attack {
-	turn := 0
 	return attack{
 		name: "W2-reserved-buckets", what: "messages to honest actors whose limits are most of what these have for a block, and that use nothing of it",
-		block: func(s *siege) {
-			for _, to := range s.honest.actors {
-				for range 3 {
-					turn++
-					_ = s.strike(foe(turn%foes), chain.Tx{To: &to, Payload: message("nothing", null()), TipPerCycle: bid, CyclesLimit: s.params().Actor.BlockCycles * 9 / 10, CellsLimit: 100})
-				}
-			}
-		},
+		block: pester(3, func(s *siege) chain.Tx {
+			return chain.Tx{Payload: message("nothing", null()), TipPerCycle: bid, CyclesLimit: s.params().Actor.BlockCycles * 9 / 10, CellsLimit: 100}
+		}),
 	}
 }

@@ -73,9 +73,17 @@ func (s Scheme) Sign(k simplex.Kind, p simplex.Proposal) simplex.Vote {
 
 // BadVotes implements [simplex.Verifier].
 func (s Scheme) BadVotes(votes []simplex.Vote) []int {
+	return without(votes, func(v simplex.Vote) bool {
+		sig, _ := pair(v.Signer, v.Kind, v.Proposal)
+		return sig == v.Signature
+	})
+}
+
+// without is the places of the votes that are not good.
+func without(votes []simplex.Vote, good func(simplex.Vote) bool) []int {
 	var bad []int
 	for i, v := range votes {
-		if sig, _ := pair(v.Signer, v.Kind, v.Proposal); sig != v.Signature {
+		if !good(v) {
 			bad = append(bad, i)
 		}
 	}
@@ -84,13 +92,10 @@ func (s Scheme) BadVotes(votes []simplex.Vote) []int {
 
 // BadSeeds implements [simplex.Verifier].
 func (s Scheme) BadSeeds(votes []simplex.Vote) []int {
-	var bad []int
-	for i, v := range votes {
-		if _, seed := pair(v.Signer, v.Kind, v.Proposal); seed != v.Seed {
-			bad = append(bad, i)
-		}
-	}
-	return bad
+	return without(votes, func(v simplex.Vote) bool {
+		_, seed := pair(v.Signer, v.Kind, v.Proposal)
+		return seed == v.Seed
+	})
 }
 
 // BadIndividuals implements [simplex.Verifier].
@@ -98,13 +103,7 @@ func (s Scheme) BadIndividuals(votes []simplex.Vote) []int {
 	if s.Voice != nil {
 		return s.Voice.BadIndividuals(votes)
 	}
-	var bad []int
-	for i, v := range votes {
-		if individual(v.Signer, v.Kind, v.Proposal) != v.Individual {
-			bad = append(bad, i)
-		}
-	}
-	return bad
+	return without(votes, func(v simplex.Vote) bool { return individual(v.Signer, v.Kind, v.Proposal) == v.Individual })
 }
 
 // Combine fails where the curves would: when a vote or a seed that goes into the

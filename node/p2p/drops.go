@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -53,7 +54,7 @@ func (d *drops) tell(t *Transport) {
 	if total == 0 {
 		return
 	}
-	slices.SortStableFunc(lost, func(a, b dropped) int { return int(b.count) - int(a.count) })
+	slices.SortStableFunc(lost, func(a, b dropped) int { return cmp.Compare(b.count, a.count) })
 	var names []string
 	for _, l := range lost[:min(len(lost), dropsNamed)] {
 		names = append(names, l.name)

@@ -21,14 +21,14 @@ const (
 	// guestBacklogBytes is how much of an answer may wait before the next request of a
 	// guest is read.
 	guestBacklogBytes = 256 << 10
-	// yieldMax is how long a piece waits for members: one that does not read must not
-	// starve the guests.
 	// guestGather is how long the certificates for a guest are gathered into one packet:
 	// one by one they are most of what a guest that only listens costs, and they would be
 	// sent at the very moments in which members wait for votes.
 	guestGather = 50 * time.Millisecond
-	yieldMax    = 20 * time.Millisecond
-	yieldStep   = 250 * time.Microsecond
+	// yieldMax is how long a piece waits for members: one that does not read must not
+	// starve the guests.
+	yieldMax  = 20 * time.Millisecond
+	yieldStep = 250 * time.Microsecond
 )
 
 // egress is the budget of all guests together.
