@@ -100,6 +100,10 @@ func (joiner) Transactions(_ int, bodies [][]byte) (int, error) { return len(bod
 // there is a chain already, and can be cut off and called again. The error is a
 // *[TablesError] where this build could not go on from the state.
 func SyncState(ctx context.Context, cfg Config, genesis *chain.Genesis, unusedKey bool, log *slog.Logger) error {
+	return syncState(ctx, Host{}, cfg, genesis, unusedKey, log)
+}
+
+func syncState(ctx context.Context, host Host, cfg Config, genesis *chain.Genesis, unusedKey bool, log *slog.Logger) error {
 	if err := errors.Join(cfg.Check(), cpu.CheckVariable()); err != nil {
 		return err
 	}
@@ -107,14 +111,18 @@ func SyncState(ctx context.Context, cfg Config, genesis *chain.Genesis, unusedKe
 		return fmt.Errorf("genesis: %w", err)
 	}
 	folder := filepath.Join(cfg.DataDir, storeFolder)
-	if has, err := hasChain(folder); err != nil || has {
+	opts := store.DefaultOptions()
+	if host.Store != nil {
+		host.Store(&opts)
+	}
+	if has, err := hasChain(folder, opts); err != nil || has {
 		return err
 	}
 	trust, err := trustIn(genesis)
 	if err != nil {
 		return err
 	}
-	n := &Node{cfg: cfg, genesis: genesis, chainHash: trust.Genesis, log: log}
+	n := &Node{cfg: cfg, host: host, genesis: genesis, chainHash: trust.Genesis, log: log}
 	if n.keys, err = UnlockKeys(cfg.DataDir, cfg.Passphrase); err != nil {
 		return err
 	}
@@ -142,6 +150,7 @@ func SyncState(ctx context.Context, cfg Config, genesis *chain.Genesis, unusedKe
 	}
 	client := statesync.DefaultClientConfig()
 	client.Trust, client.Dir, client.Network, client.Log = trust, folder, stateStream{transport}, log
+	client.Options = opts
 	return errors.Join(runClient(ctx, transport, statesync.NewClient(client)), transport.Close())
 }
 
@@ -159,11 +168,17 @@ func runClient(ctx context.Context, transport *p2p.Transport, client *statesync.
 
 // hasChain reports whether a store folder holds a chain, and not only the
 // beginning of an import.
-func hasChain(folder string) (bool, error) {
-	if _, err := os.Stat(folder); errors.Is(err, fs.ErrNotExist) {
+func hasChain(folder string, opts store.Options) (bool, error) {
+	var err error
+	if opts.FS == nil {
+		_, err = os.Stat(folder)
+	} else {
+		_, err = opts.FS.Stat(folder)
+	}
+	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
 	}
-	s, err := store.Open(folder, store.DefaultOptions())
+	s, err := store.Open(folder, opts)
 	if errors.Is(err, store.ErrImporting) {
 		return false, nil
 	}

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"log/slog"
 	"net"
 	"time"
@@ -45,5 +46,19 @@ func OpenOn(host Host, cfg Config, genesis *chain.Genesis, log *slog.Logger) (*N
 	return open(host, cfg, genesis, log)
 }
 
+// SyncStateOn is [SyncState] on a machine that is given.
+func SyncStateOn(ctx context.Context, host Host, cfg Config, genesis *chain.Genesis, unusedKey bool, log *slog.Logger) error {
+	return syncState(ctx, host, cfg, genesis, unusedKey, log)
+}
+
 // Consensus returns what the engine has counted.
 func (n *Node) Consensus() *engine.Stats { return &n.engine.Stats }
+
+// GuestWaits returns how many requests of full nodes waited for want of budget.
+func (n *Node) GuestWaits() uint64 {
+	if n.mesh == nil {
+		return 0
+	}
+	_, waits := n.mesh.transport.FullNodeReads()
+	return waits
+}

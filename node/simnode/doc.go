@@ -23,7 +23,8 @@
 // # What a seed fixes
 //
 // The topology, the weather, who lies and how, when machines lose power, whose
-// disk is slow, whose clock steps: [Draw]. It does not fix the order in which
+// disk is slow, whose clock steps, who sends transfers, which strangers come and
+// what they ask, when a full node joins by state: [Draw]. It does not fix the order in which
 // goroutines run. A seed that failed is played ten times; if it does not fail
 // again in half of these, its trace says what happened (docs/adr/0119).
 //
@@ -36,5 +37,10 @@
 //     all its lives together;
 //   - a validator ends by itself only where its disk failed;
 //   - once the faults end, all honest validators get on and are level within a
-//     stated number of views.
+//     stated number of views, and so is a node that joined by state;
+//   - engines keep to their budgets of bytes, also while hoarders fill that of blocks,
+//     and what a validator sends to guests stays within the budget of all guests;
+//   - a plain lie gets its liar banned, and nobody of another chain is let in;
+//   - what a validator accepted from a client, and had no reason to forget, is final in
+//     the end, and all have the balances and nonces that the final transfers make.
 package simnode

@@ -1,6 +1,7 @@
 package simnode
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -11,21 +12,23 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/ledger"
 )
 
 // Lies beside those of package byzantine: what needs time, memory or company. Each
 // is a network between an honest engine and its mesh.
 var ownLies = map[string]func(l *liar) func(to beacon.Participant, msg []byte){
-	"dripper":  (*liar).drip,
-	"refuser":  (*liar).refuse,
-	"hoarder":  (*liar).hoard,
-	"replayer": (*liar).replay,
-	"colluder": (*liar).collude,
+	"dripper":   (*liar).drip,
+	"refuser":   (*liar).refuse,
+	"hoarder":   (*liar).hoard,
+	"replayer":  (*liar).replay,
+	"colluder":  (*liar).collude,
+	"foreigner": (*liar).foreign,
 }
 
 // mustNotice are lies for which every run must see the liar banned by somebody:
 // each is plain to whoever hears it.
-var mustNotice = []string{"equivocator", "conflicter", "nuller", "impersonator", "reconfigurer", "colluder"}
+var mustNotice = []string{"equivocator", "conflicter", "nuller", "impersonator", "reconfigurer", "colluder", "foreigner"}
 
 // liar tells each validator its own version of what its engine says.
 type liar struct {
@@ -34,12 +37,14 @@ type liar struct {
 	n      int
 	self   beacon.Participant
 	scheme *simplex.Threshold
+	other  *simplex.Threshold // the same keys on another chain
 	say    func(to beacon.Participant, msg []byte)
 
 	mu    sync.Mutex
 	rng   *rand.Rand
 	drips map[beacon.Participant]bool // one block is on its way
 	past  [][]byte
+	open  chain.View // the newest in which a hoarder was honest
 }
 
 // pact is what colluders agree on: two blocks for a view that one of them leads.
@@ -63,8 +68,16 @@ func newLiar(l *life, net engine.Network) (*liar, error) {
 	if err != nil {
 		return nil, err
 	}
+	abroad, err := m.run.abroad()
+	if err != nil {
+		return nil, err
+	}
+	other, err := simplex.NewThreshold(abroad, self, simplex.Keys{Share: keys.Share.Key, Peer: keys.Peer}, nil)
+	if err != nil {
+		return nil, err
+	}
 	out := &liar{
-		life: l, net: net, n: set.Len(), self: self, scheme: scheme,
+		life: l, net: net, n: set.Len(), self: self, scheme: scheme, other: other,
 		rng: rand.New(rand.NewPCG(m.run.plan.Seed, uint64(500+m.id))), drips: map[beacon.Participant]bool{},
 	}
 	out.say = ownLies[m.lie](out)
@@ -129,14 +142,38 @@ func (l *liar) refuse() func(beacon.Participant, []byte) {
 	}
 }
 
-// noiseBytes is the size of the blocks of a hoarder.
-const noiseBytes = 480 << 10
+// noiseBytes is the size of the blocks of a hoarder. smallBlockBytes is the largest
+// block of a chain on which the hoarders are to fill the budget of all blocks: little
+// more than a header may take. The budgets there are the least that an engine allows,
+// and a few times that.
+const (
+	noiseBytes      = 470 << 10
+	smallBlockBytes = 480 << 10
+	blocksOfSmall   = 4 * smallBlockBytes
+	inboxOfSmall    = 16 * smallBlockBytes
+)
 
-// hoard offers large blocks of parents that do not exist in the views that it
-// leads, so that they can neither be judged nor forgotten.
+// hoard offers large blocks that are not what their names say in the views that it
+// leads. Where nothing is to become final it is honest until then, and from then on keeps
+// back the votes that blocks need, and offers blocks whose parent was given up, so that
+// they can neither be judged nor forgotten.
 func (l *liar) hoard() func(beacon.Participant, []byte) {
 	noise := make([]byte, noiseBytes)
+	r := l.life.machine.run
 	return func(to beacon.Participant, msg []byte) {
+		withholds := r.withholds.Load()
+		if r.plan.Withheld > 0 && !withholds && msg[0] != 'q' {
+			if v, ok := ownVote(msg, l.self); ok {
+				l.mu.Lock()
+				l.open = max(l.open, v.Proposal.Round.View)
+				l.mu.Unlock()
+			}
+			l.net.Send(to, msg)
+			return
+		}
+		if msg[0] == 'q' || withholds && l.helps(msg) {
+			return // who asks what was heard from its key takes its own lies for another life's
+		}
 		if msg[0] != 'p' {
 			l.net.Send(to, msg)
 			return
@@ -145,16 +182,47 @@ func (l *liar) hoard() func(beacon.Participant, []byte) {
 		if err != nil {
 			return
 		}
-		l.mu.Lock()
-		for i := range 8 {
-			noise[i] = byte(l.rng.Uint32())
-		}
 		p := v.Proposal
-		copy(p.Payload[:], noise[:8])
-		lie := append(simplex.AppendVote([]byte{'p'}, l.scheme.Sign(simplex.Notarize, p)), noise...)
-		l.mu.Unlock()
-		l.net.Send(to, lie)
+		if withholds {
+			if p.Parent+2 >= p.Round.View {
+				return // there is no other parent below the last view, and of it hangs who leads
+			}
+			p.Parent = p.Round.View - 2
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if p.Round.View <= l.open {
+			return // it said something else there
+		}
+		p.Payload[0] ^= 1 // the same each time
+		copy(noise, p.Payload[:])
+		l.net.Send(to, append(simplex.AppendVote([]byte{'p'}, l.scheme.Sign(simplex.Notarize, p)), noise...))
 	}
+}
+
+// doubter is the application of a hoarder: it has no room for blocks of others while
+// nothing is to become final, so that the engine gives the views up.
+type doubter struct {
+	*ledger.Ledger
+	run *run
+}
+
+// Verify implements [engine.Application].
+func (d *doubter) Verify(ctx context.Context, req engine.VerifyRequest) (bool, error) {
+	if d.run.withholds.Load() {
+		return false, engine.ErrEarly
+	}
+	return d.Ledger.Verify(ctx, req)
+}
+
+// helps reports whether a message brings a block nearer to being final: an own vote for
+// it, or a certificate that was made with one, alone or with its block.
+func (l *liar) helps(msg []byte) bool {
+	if c, err := simplex.DecodeCertificate(msg); err == nil {
+		return c.Kind != simplex.Nullify
+	}
+	v, ok := ownVote(msg, l.self)
+	return msg[0] == 'b' || ok && msg[0] == 'v' && v.Kind != simplex.Nullify
 }
 
 // pastKept is how much a replayer remembers.

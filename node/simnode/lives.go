@@ -107,7 +107,7 @@ func (r *run) pass(d time.Duration) error {
 			select {
 			case err := <-m.life.done:
 				m.life.reached()
-				m.life = nil
+				m.off()
 				r.trace.note("machine %d at place %d ended: %v", m.id, m.place, err)
 				if !errors.Is(err, engine.ErrDoppelganger) {
 					return fmt.Errorf("%w: %d: %w", ErrEnded, m.id, err)
@@ -282,5 +282,10 @@ func newRun(plan Plan) *run {
 	r.trace.note("%v", plan)
 	r.net = newNetwork(rand.New(rand.NewPCG(plan.Seed, 3)), r.trace)
 	r.witness = newWitness(plan.Validators, r.trace)
+	r.net.over = func(machine int, e *egress) {
+		if r.machines[machine].honest() {
+			r.witness.fault(fmt.Errorf("%w: %d has sent %d bytes, of them %.0f beyond what time allows", ErrGuests, machine, e.all, e.bytes))
+		}
+	}
 	return r
 }

@@ -35,6 +35,9 @@ type machine struct {
 	lives   int
 	life    *life // nil while the machine is off
 	doomed  bool  // its disk was told to fail
+	follows bool  // it is no validator: it came later, and fetched the state
+	// door is the API of the present life; nil while the machine is off.
+	door atomic.Pointer[doors]
 }
 
 // life is one process of a machine.
@@ -43,6 +46,7 @@ type life struct {
 	disk    *disk
 	node    *node.Node
 	port    *port
+	door    *doors
 	cancel  context.CancelFunc
 	done    chan error // gets what Run and Close returned, once
 
@@ -58,18 +62,7 @@ func (m *machine) honest() bool { return m.lie == "" }
 func (m *machine) start() error {
 	m.lives++
 	l := &life{machine: m, disk: m.disk, done: make(chan error, 1)}
-	cfg := node.DefaultConfig()
-	cfg.DataDir, cfg.P2PAddr = m.dir, m.address
-	if !isOwnLie(m.lie) {
-		cfg.Byzantine = m.lie
-	}
-	cfg.FreeBytesFloor, cfg.SubmittedBytes, cfg.CheckpointBlocks = 0, 0, 0
-	cfg.Exec.Workers, cfg.StateMemory = 1, 1<<30
-	if m.run.plan.WatchFor >= 0 {
-		cfg.WatchFor = m.run.plan.WatchFor
-	}
-	log := slog.New(slog.NewTextHandler(m.run.trace, &slog.HandlerOptions{Level: slog.LevelInfo})).With("node", m.id)
-	n, err := node.OpenOn(m.host(l), cfg, m.run.genesis, log)
+	n, err := node.OpenOn(m.host(l), m.config(), m.run.genesis, m.log())
 	if err != nil {
 		return fmt.Errorf("machine %d opens: %w", m.id, err)
 	}
@@ -79,9 +72,40 @@ func (m *machine) start() error {
 	l.node = n
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel, m.life = cancel, l
+	m.door.Store(l.door)
 	m.run.trace.note("machine %d starts life %d", m.id, m.lives)
 	go func() { l.done <- errors.Join(n.Run(ctx), n.Close()) }()
 	return nil
+}
+
+// config is what the operator of a machine set.
+func (m *machine) config() node.Config {
+	cfg, plan := node.DefaultConfig(), m.run.plan
+	cfg.DataDir, cfg.P2PAddr = m.dir, m.address
+	if !isOwnLie(m.lie) {
+		cfg.Byzantine = m.lie
+	}
+	cfg.FreeBytesFloor, cfg.SubmittedBytes, cfg.CheckpointBlocks = 0, 0, 0
+	cfg.Exec.Workers, cfg.StateMemory = 1, 1<<30
+	cfg.FullNodeBytes, cfg.FullNodesBytes = guestBytes, guestsBytes
+	cfg.RPCPerSec = 0 // all wallets have one address
+	if plan.WatchFor >= 0 {
+		cfg.WatchFor = plan.WatchFor
+	}
+	if plan.JoinsAt > 0 {
+		cfg.CheckpointBlocks = checkpointBlocks
+	}
+	if plan.Withheld > 0 {
+		cfg.Budgets.BlockBytes, cfg.Budgets.InboxBytes = blocksOfSmall, inboxOfSmall
+		// Or the views in which nothing is final are few.
+		cfg.Timeouts = node.Timeouts{Leader: time.Second, Certification: 1500 * time.Millisecond, Max: 1500 * time.Millisecond}
+		cfg.Alone = !m.honest() // or it hears its own lies, and takes them for another life's
+	}
+	return cfg
+}
+
+func (m *machine) log() *slog.Logger {
+	return slog.New(slog.NewTextHandler(m.run.trace, &slog.HandlerOptions{Level: slog.LevelInfo})).With("node", m.place)
 }
 
 // host is the machine as a node sees it.
@@ -98,14 +122,23 @@ func (m *machine) host(l *life) node.Host {
 			l.port = p
 			return p, err
 		},
-		Listen: func(what, address string) (net.Listener, error) { return newDoors(what + " of " + address), nil },
-		Now:    func() time.Time { return time.Now().Add(time.Duration(m.skew.Load())) },
+		Listen: func(what, address string) (net.Listener, error) {
+			d := newDoors(what + " of " + address)
+			if what == "RPC" {
+				l.door = d
+			}
+			return d, nil
+		},
+		Now: func() time.Time { return time.Now().Add(time.Duration(m.skew.Load())) },
 		Between: func(app engine.Application, net engine.Network) (engine.Application, engine.Network) {
 			chain, ok := app.(*ledger.Ledger)
 			if isOwnLie(m.lie) {
 				if lies, err := newLiar(l, net); err == nil {
 					net = lies
 				}
+			}
+			if ok && m.lie == "hoarder" {
+				app = &doubter{chain, m.run}
 			}
 			if !ok || !m.honest() {
 				return app, &mouth{net, l} // a liar's is wrapped already
@@ -117,10 +150,16 @@ func (m *machine) host(l *life) node.Host {
 	}
 }
 
+// off says that the present life is over.
+func (m *machine) off() {
+	m.life = nil
+	m.door.Store(nil)
+}
+
 // stop ends a life in good order.
 func (m *machine) stop() error {
 	l := m.life
-	m.life = nil
+	m.off()
 	l.cancel()
 	err := <-l.done
 	l.reached()
@@ -131,7 +170,7 @@ func (m *machine) stop() error {
 // old life from now on reaches nobody, and what it writes is lost.
 func (m *machine) cut(keep int) {
 	l := m.life
-	m.life = nil
+	m.off()
 	l.gate.Lock()
 	l.dead = true
 	m.run.net.unplug(l.port)

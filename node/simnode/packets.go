@@ -1,6 +1,7 @@
 package simnode
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -32,12 +33,16 @@ type network struct {
 	cut     map[[2]int]bool      // by sender and receiver
 	last    map[[2]int]time.Time // when the newest packet of a link arrives
 	Counts  packetCounts
+	// guests meters what each machine sends to guests; over is told of the first packet
+	// beyond the budget.
+	guests map[int]*egress
+	over   func(machine int, e *egress)
 }
 
 type packetCounts struct{ Sent, Lost, Cut, Repeated, Late, Nobody, Full int }
 
 func newNetwork(rng *rand.Rand, tr *trace) *network {
-	return &network{trace: tr, rng: rng, weather: Fair, ports: map[string]*port{}, cut: map[[2]int]bool{}, last: map[[2]int]time.Time{}}
+	return &network{trace: tr, rng: rng, weather: Fair, ports: map[string]*port{}, cut: map[[2]int]bool{}, last: map[[2]int]time.Time{}, guests: map[int]*egress{}}
 }
 
 // portPackets is how many packets a machine takes in before it drops some, like
@@ -124,6 +129,9 @@ func (n *network) send(p *port, to string, data []byte) {
 		return
 	}
 	link := [2]int{p.machine, target.machine}
+	if target.machine >= guestPlaces {
+		n.meter(p.machine, len(data))
+	}
 	if n.cut[link] {
 		n.Counts.Cut++
 		n.trace.packet("cut", link, len(data))
@@ -154,6 +162,18 @@ func (n *network) send(p *port, to string, data []byte) {
 	if w.Repeat > 0 && n.rng.Float64() < w.Repeat {
 		n.Counts.Repeated++
 		n.carry(link, target, msg, at.Sub(now)+w.Delay)
+	}
+}
+
+// meter counts what a machine sends to guests. n.mu is held.
+func (n *network) meter(machine, size int) {
+	e := n.guests[machine]
+	if e == nil {
+		e = &egress{at: time.Now()}
+		n.guests[machine] = e
+	}
+	if !e.meter(size, time.Now()) && n.over != nil {
+		n.over(machine, e)
 	}
 }
 
@@ -254,6 +274,24 @@ type named string
 
 func (named) Network() string  { return "tcp" }
 func (a named) String() string { return string(a) }
+
+// call connects to whoever accepts.
+func (d *doors) call(ctx context.Context) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case d.calls <- caller{theirs}:
+		return ours, nil
+	case <-d.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// caller is a connection of a program on the machine itself.
+type caller struct{ net.Conn }
+
+func (caller) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 50_000} }
 
 func (d *doors) Accept() (net.Conn, error) {
 	select {

@@ -3,6 +3,7 @@ package simnode
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"time"
 )
@@ -24,6 +25,11 @@ type Plan struct {
 	DiskFails  float64       // disks that end, a minute
 	ClockSteps float64       // steps of one machine's clock, a minute
 	Skew       time.Duration // clocks are apart by up to this much at the start
+
+	Wallets  int           // that send transfers, each through a validator of its own
+	Guests   []string      // kinds of strangers, see guests.go
+	JoinsAt  time.Duration // after the start, when a full node comes and fetches the state; 0: none
+	Withheld time.Duration // for which nothing is final, because a validator is off and liars withhold their votes
 }
 
 // liesThatStay are kinds whose liar stays in the talk for a while, or is of
@@ -34,10 +40,13 @@ var liesThatStay = []string{
 	"dripper", "refuser", "hoarder", "replayer", "colluder", "colluder",
 }
 
+// strangersKinds are what guests do, see guests.go.
+var strangersKinds = []string{"asker", "asker", "knocker", "foreigner", "talker"}
+
 // Draw makes the plan of a seed.
-func Draw(seed uint64) Plan {
+func Draw(seed uint64) (p Plan) {
 	rng := rand.New(rand.NewPCG(seed, 0x51d))
-	p := Plan{
+	p = Plan{
 		Seed: seed, Validators: 4, Storm: 3 * time.Minute, Calm: 90 * time.Second, WatchFor: -1,
 		Weather: Weather{Delay: time.Duration(1+rng.IntN(60)) * time.Millisecond, Jitter: time.Duration(1+rng.IntN(20)) * time.Millisecond},
 	}
@@ -45,6 +54,7 @@ func Draw(seed uint64) Plan {
 		p.Validators = 7
 	}
 	p.load(rand.New(rand.NewPCG(seed, 0x51e)))
+	defer p.company(rand.New(rand.NewPCG(seed, 0x55e)))
 	chance := func(percent int) bool { return rng.IntN(100) < percent }
 	if chance(40) {
 		p.Weather.Loss = rng.Float64() * 0.1
@@ -91,6 +101,37 @@ func (p *Plan) load(rng *rand.Rand) {
 	p.BlockTime = []time.Duration{500 * time.Millisecond, time.Second, time.Second, 2 * time.Second, 2 * time.Second, 4 * time.Second, 4 * time.Second}[rng.IntN(7)]
 }
 
+// company draws who comes besides the validators: people, strangers, a node that
+// joins, and liars with whom nothing is to become final for a while.
+func (p *Plan) company(rng *rand.Rand) {
+	chance := func(percent int) bool { return rng.IntN(100) < percent }
+	if chance(70) {
+		p.Wallets = 1 + rng.IntN(4)
+	}
+	if chance(25) {
+		for range 1 + rng.IntN(2) {
+			p.Guests = append(p.Guests, strangersKinds[rng.IntN(len(strangersKinds))])
+		}
+	}
+	if chance(20) {
+		p.JoinsAt = 40*time.Second + time.Duration(rng.IntN(60))*time.Second
+	}
+	if f := (p.Validators - 1) / 3; chance(8) {
+		p.Liars = []string{"foreigner", "hoarder"}[:f] // alone of four, or beside another of seven
+	} else if chance(12) {
+		p.hoard()
+	}
+}
+
+// hoard makes all liars hoarders that keep their votes back, and takes one validator
+// away, so that views end without a block for long enough to fill a budget.
+func (p *Plan) hoard() {
+	p.Liars = slices.Repeat([]string{"hoarder"}, (p.Validators-1)/3)
+	p.Withheld = time.Minute
+	p.BlockTime = time.Second
+	p.Crash, p.Partition, p.DiskFails = 0, 0, 0 // nobody else is away
+}
+
 // String is the plan for people.
 func (p Plan) String() string {
 	w := p.Weather
@@ -110,5 +151,9 @@ func (p Plan) String() string {
 	add(p.ClockSteps > 0, "%.1f clock steps/min", p.ClockSteps)
 	add(p.Skew > 0, "clocks %v apart", p.Skew)
 	add(len(p.Liars) > 0, "liars %s", strings.Join(p.Liars, " "))
+	add(p.Wallets > 0, "%d wallets", p.Wallets)
+	add(len(p.Guests) > 0, "guests %s", strings.Join(p.Guests, " "))
+	add(p.JoinsAt > 0, "one joins after %v", p.JoinsAt)
+	add(p.Withheld > 0, "nothing final for %v", p.Withheld)
 	return s
 }

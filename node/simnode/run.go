@@ -5,6 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/cryptotest"
 	"testing/synctest"
@@ -27,6 +31,9 @@ type Report struct {
 	Packets packetCounts
 	// Most bytes that an honest engine was seen to hold in its inbox and of blocks.
 	InboxMax, BlocksMax int64
+	Transfers           int            // final ones
+	FullMost            float64        // of the budget of blocks, while hoarders withheld their votes
+	GuestBytes          int64          // most that one validator sent to guests
 	States              map[string]int // rare states, and how often they were reached
 	trace               *trace
 }
@@ -45,6 +52,12 @@ type run struct {
 	rng      *rand.Rand
 	report   *Report
 	pact     *pact
+
+	wallets   []*wallet
+	strangers []*stranger
+	joiner    *machine    // the node that joins
+	fetch     fetch       // its state sync
+	withholds atomic.Bool // hoarders keep their votes back
 
 	memo      *memo
 	proposers *ledger.Proposers
@@ -78,11 +91,17 @@ func play(dir string, plan Plan) (Report, error) {
 	if err := r.deal(dir); err != nil {
 		return *r.report, err
 	}
+	company, leave := context.WithCancel(context.Background())
+	gone := r.welcome(company)
 	err := r.storm()
 	if err == nil {
-		err = r.calm()
+		err = r.calm(leave)
 	}
+	leave()
+	<-gone
+	r.fetch.end()
 	err = errors.Join(err, r.stop())
+	r.visited()
 	if lie := r.unnoticed(); err == nil && lie != "" {
 		err = fmt.Errorf("%w: %s", ErrUnnoticed, lie)
 	}
@@ -94,10 +113,33 @@ func play(dir string, plan Plan) (Report, error) {
 	return *r.report, err
 }
 
+// welcome lets wallets and strangers begin. What it returns is closed when they and a
+// fetch of state have ended, after ctx.
+func (r *run) welcome(ctx context.Context) <-chan struct{} {
+	var all sync.WaitGroup
+	for _, w := range r.wallets {
+		all.Go(func() { w.spend(ctx) })
+	}
+	all.Go(func() { r.visits(ctx) })
+	gone := make(chan struct{})
+	go func() { all.Wait(); close(gone) }()
+	return gone
+}
+
 // deal makes the chain and its machines.
 func (r *run) deal(dir string) error {
 	n := r.plan.Validators
-	g, err := node.Deal(dir, node.DealOptions{Validators: n, DevnetOptions: node.DevnetOptions{BlockTime: r.plan.BlockTime}})
+	opts := node.DealOptions{Validators: n, DevnetOptions: node.DevnetOptions{BlockTime: r.plan.BlockTime}}
+	if r.plan.JoinsAt > 0 {
+		opts.FullNodes = 1
+	}
+	if r.plan.Withheld > 0 {
+		var err error
+		if opts.GenesisFile, err = smallBlocks(dir); err != nil {
+			return err
+		}
+	}
+	g, err := node.Deal(dir, opts)
 	if err != nil {
 		return err
 	}
@@ -132,10 +174,30 @@ func (r *run) deal(dir string) error {
 		}
 		r.machines = append(r.machines, m)
 	}
+	if r.plan.JoinsAt > 0 {
+		r.joins(dir)
+	}
+	r.newWallets()
+	r.newStrangers()
 	return nil
 }
 
-func (r *run) honest(i int) bool { return r.machines[i].honest() }
+// smallBlocks writes the template of a chain whose blocks are small.
+func smallBlocks(dir string) (string, error) {
+	g := chain.DevnetGenesisTemplate()
+	g.Params.MaxTxBytes, g.Params.MaxBlockBytes = 68<<10, smallBlockBytes
+	raw, err := g.MarshalJSON()
+	if err != nil {
+		return "", err
+	}
+	name := filepath.Join(dir, "template.json")
+	return name, os.WriteFile(name, raw, 0o600)
+}
+
+// honest says of a place whether an honest validator is there.
+func (r *run) honest(place int) bool {
+	return place < len(r.machines) && r.machines[place].honest() && !r.machines[place].follows
+}
 
 // count closes the report.
 func (r *run) count() {
@@ -147,6 +209,11 @@ func (r *run) count() {
 	r.witness.rare(r.report.States)
 	r.net.mu.Lock()
 	r.report.Packets = r.net.Counts
+	for i, e := range r.net.guests {
+		if i < len(r.machines) && r.machines[i].honest() {
+			r.report.GuestBytes = max(r.report.GuestBytes, e.all)
+		}
+	}
 	r.net.mu.Unlock()
 }
 

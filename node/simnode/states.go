@@ -15,6 +15,7 @@ var mustReach = []string{
 	"one-way cut", "machine cut off", "partition", "disk failed", "ended by its disk", "clock stepped", "vote journal lost", "older vote journal put back",
 	"view both notarized and nullified", "contradiction seen", "peer banned", "vote withheld by the guard",
 	"block fetched", "leader timed out", "certification timed out", "silent leader skipped", "blocks served to peers",
+	"transfer final", "joined by state", "guest let in", "request of a guest waited", "blocks dropped for want of room",
 }
 
 // reached counts, when a life ends, what consensus came through in it.
@@ -38,6 +39,7 @@ func (l *life) reached() {
 	} {
 		states[s.name] += int(s.n)
 	}
+	states["request of a guest waited"] += int(l.node.GuestWaits())
 	if l.machine.honest() {
 		l.machine.run.convictions += int(c.Evidence.Load())
 	}
@@ -64,6 +66,10 @@ const slack = 4 << 20
 // budgets compares what the engines of honest machines hold with what they may.
 func (r *run) budgets() {
 	may := engine.DefaultConfig(&r.genesis.Params)
+	beside := int64(slack)
+	if r.plan.Withheld > 0 {
+		may.InboxBytes, may.PendingBytesMax, beside = inboxOfSmall, blocksOfSmall, smallBlockBytes
+	}
 	for _, m := range r.machines {
 		if m.life == nil || !m.honest() {
 			continue
@@ -71,7 +77,10 @@ func (r *run) budgets() {
 		c := m.life.node.Consensus()
 		inbox, blocks := c.InboxBytes.Load(), c.BlockBytes.Load()
 		r.report.InboxMax, r.report.BlocksMax = max(r.report.InboxMax, inbox), max(r.report.BlocksMax, blocks)
-		if inbox > int64(may.InboxBytes) || blocks > int64(may.PendingBytesMax)+slack {
+		if r.withholds.Load() {
+			r.report.FullMost = max(r.report.FullMost, float64(blocks)/float64(may.PendingBytesMax))
+		}
+		if inbox > int64(may.InboxBytes) || blocks > int64(may.PendingBytesMax)+beside {
 			r.witness.fault(fmt.Errorf("%w: %d has %d bytes in the inbox, may %d, and %d of blocks, may %d", ErrBudget, m.id, inbox, may.InboxBytes, blocks, may.PendingBytesMax))
 		}
 		m.life.bans()

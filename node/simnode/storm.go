@@ -27,6 +27,12 @@ func (r *run) storm() error {
 			return err
 		}
 		r.budgets()
+		if err := r.arrive(); err != nil {
+			return err
+		}
+		if err := r.withhold(now); err != nil {
+			return err
+		}
 		for i, at := range back {
 			if time.Now().After(at) {
 				delete(back, i)
@@ -43,23 +49,7 @@ func (r *run) storm() error {
 			if m.life == nil {
 				continue
 			}
-			keep := []int{0, 30, 70, 100}[r.rng.IntN(4)]
-			m.cut(keep)
-			r.report.States[fmt.Sprintf("power cut, %d%% kept", keep)]++
-			wait := downMax
-			switch r.rng.IntN(8) {
-			case 0:
-				m.disk.lose(nil)
-				r.report.States["vote journal lost"]++
-				wait = time.Second // while others are still in the view
-			case 1:
-				m.disk.lose(m.backup)
-				r.report.States["older vote journal put back"]++
-				wait = time.Second
-			default:
-				m.backup = m.disk.copyOfVotes()
-			}
-			back[m.id] = time.Now().Add(r.span(wait))
+			back[m.place] = time.Now().Add(r.span(r.crash(m)))
 		}
 		if !joined.IsZero() && time.Now().After(joined) {
 			r.net.join()
@@ -89,6 +79,48 @@ func (r *run) storm() error {
 		if err := r.machines[i].start(); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// crash takes a machine's power away, and with it, now and then, its vote journal. It
+// returns how long the machine stays off at most.
+func (r *run) crash(m *machine) time.Duration {
+	keep := []int{0, 30, 70, 100}[r.rng.IntN(4)]
+	m.cut(keep)
+	r.report.States[fmt.Sprintf("power cut, %d%% kept", keep)]++
+	const soon = time.Second // while others are still in the view
+	switch r.rng.IntN(8) {
+	case 0:
+		m.disk.lose(nil)
+		r.report.States["vote journal lost"]++
+		return soon
+	case 1:
+		m.disk.lose(m.backup)
+		r.report.States["older vote journal put back"]++
+		return soon
+	}
+	m.backup = m.disk.copyOfVotes()
+	return downMax
+}
+
+// withholdFrom is when votes begin to be withheld.
+const withholdFrom = 20 * time.Second
+
+// withhold switches an honest validator off for the time in which nothing is to become
+// final, and lets the hoarders keep their votes back.
+func (r *run) withhold(now time.Time) error {
+	if r.plan.Withheld == 0 {
+		return nil
+	}
+	since := now.Sub(r.trace.began) - withholdFrom
+	on := since >= 0 && since < r.plan.Withheld
+	switch m := r.machines[0]; {
+	case on && m.life != nil:
+		r.withholds.Store(true)
+		m.cut(100)
+	case !on && r.withholds.CompareAndSwap(true, false) && m.life == nil:
+		return m.start()
 	}
 	return nil
 }
@@ -152,7 +184,7 @@ func (r *run) revive() error {
 		select {
 		case err := <-m.life.done:
 			m.life.reached()
-			m.life = nil
+			m.off()
 			r.trace.note("machine %d ended: %v", m.id, err)
 			if m.honest() && !m.doomed {
 				return fmt.Errorf("%w: %d: %w", ErrEnded, m.id, err)
@@ -169,8 +201,9 @@ func (r *run) revive() error {
 	return nil
 }
 
-// calm ends the faults and demands progress of everybody.
-func (r *run) calm() error {
+// calm ends the faults and demands progress of everybody, and that what was accepted is
+// final. Wallets and strangers end with leave, two thirds before the end.
+func (r *run) calm(leave func()) error {
 	r.net.join()
 	r.net.set(Fair)
 	for _, m := range r.machines {
@@ -185,6 +218,13 @@ func (r *run) calm() error {
 	healed := false
 	for end := time.Now().Add(r.plan.Calm); time.Now().Before(end); {
 		if err := r.pause(tick); err != nil {
+			return err
+		}
+		if time.Until(end) < r.plan.Calm*2/3 {
+			leave()
+		}
+		r.budgets()
+		if err := r.arrive(); err != nil {
 			return err
 		}
 		if err := r.revive(); err != nil {
@@ -205,5 +245,8 @@ func (r *run) calm() error {
 	case low+3 < top:
 		return fmt.Errorf("%w: the lowest is at %d, the highest at %d, long after the faults ended", ErrStalled, low, top)
 	}
-	return nil
+	if err := r.joined(); err != nil {
+		return err
+	}
+	return r.settled()
 }

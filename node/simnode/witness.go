@@ -154,6 +154,13 @@ func (w *witness) level(honest func(int) bool) (low, high chain.Height, view cha
 	return low, high, w.view
 }
 
+// heightOf returns the final height of one machine.
+func (w *witness) heightOf(machine int) chain.Height {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.height[machine]
+}
+
 // fault is a breach that was found elsewhere.
 func (w *witness) fault(err error) {
 	w.mu.Lock()
