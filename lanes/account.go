@@ -55,6 +55,9 @@ func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 		o.Err = err
 		return o
 	}
+	if o.Err = checkRoom(tx, params); o.Err != nil {
+		return o
+	}
 	if o.Err = fees.CheckRole(ins, tx.Sender, fees.Roles{Validators: l.validators, Governors: params.Governance.Members}); o.Err != nil {
 		return o
 	}
@@ -83,6 +86,19 @@ func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
 		o.Cost, o.Err = fees.MaxCost(tx.Tx)
 	}
 	return o
+}
+
+// checkRoom refuses limits that no block has the room for in the lane: nothing that waits
+// for such a transaction would ever run.
+func checkRoom(tx *chain.VerifiedTx, p *chain.Params) error {
+	room := laneRoom(p, tx.Lane)
+	switch {
+	case tx.Tx.CyclesLimit > room.Cycles:
+		return &fees.LimitError{What: "cycles_limit in the " + tx.Lane.String() + " lane", Got: uint64(tx.Tx.CyclesLimit), Max: uint64(room.Cycles)}
+	case tx.Tx.CellsLimit > room.Cells:
+		return &fees.LimitError{What: "cells_limit in the " + tx.Lane.String() + " lane", Got: uint64(tx.Tx.CellsLimit), Max: uint64(room.Cells)}
+	}
+	return nil
 }
 
 // checkTarget holds a transaction that may be a message to its target in the last

@@ -2,6 +2,7 @@ package lanes
 
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/lanes/sched"
 )
 
@@ -15,8 +16,11 @@ type Config struct {
 	BumpPercent uint64              // rise of every price that a replacement needs
 	PackMisses  int                 // transactions of a lane in a row, none of them large, that do not fit before packing gives the lane up
 	ActorBlocks uint64              // blocks for which messages to one actor stand in tiers, beyond what it has saved
-	AgeMillis   uint64              // for which a transaction waits at most
-	Validators  []chain.Validator   // whose reward accounts may send validators' instructions; not changed
+	// UnsureBlocks is for how many blocks of a lane there stands in tiers what nobody
+	// knows the use of, or what leaves much of its limits unused, all of them counted.
+	UnsureBlocks uint64
+	AgeMillis    uint64            // for which a transaction waits at most
+	Validators   []chain.Validator // whose reward accounts may send validators' instructions; not changed
 }
 
 // DefaultConfig returns the settings of a validator. Lanes have caps of their
@@ -30,8 +34,10 @@ func DefaultConfig() Config {
 		LaneBytes:   [chain.NumLanes]int{chain.LaneSystem: 8 << 20, chain.LaneRunner: 64 << 20, chain.LaneUser: 256 << 20},
 		BumpPercent: 10,
 		PackMisses:  256,
-		ActorBlocks: 8,             // seconds
-		AgeMillis:   3 * 3_600_000, // nobody waits for longer, and wallets sign anew
+		ActorBlocks: 8, // seconds
+
+		UnsureBlocks: 8,             // likewise: of new programs, hundreds of first calls
+		AgeMillis:    3 * 3_600_000, // nobody waits for longer, and wallets sign anew
 	}
 }
 
@@ -51,8 +57,18 @@ func (c Config) pool(p *chain.Params) sched.Config {
 
 // measures is what the scheduler takes from the parameters.
 func (c Config) measures(p *chain.Params) sched.Measures {
-	return sched.Measures{
-		CellWeight:  cellWeight(p),
-		ActorRefill: p.Actor.BlockCycles, ActorMost: p.Actor.BlockCyclesBurst + chain.Cycles(c.ActorBlocks)*p.Actor.BlockCycles,
+	m := sched.Measures{
+		UnsureBlocks: c.UnsureBlocks,
+		CellWeight:   cellWeight(p),
+		ActorRefill:  p.Actor.BlockCycles, ActorMost: p.Actor.BlockCyclesBurst + chain.Cycles(c.ActorBlocks)*p.Actor.BlockCycles,
 	}
+	for lane := range chain.NumLanes {
+		m.LaneRoom[lane] = laneRoom(p, lane)
+	}
+	return m
+}
+
+// laneRoom is what an empty block has for a lane.
+func laneRoom(p *chain.Params, lane chain.LaneID) chain.Usage {
+	return fees.NewBudget(p).Left(lane).Usage
 }

@@ -16,7 +16,8 @@
 //
 // Within its lane a transaction stands at one level: parked (a nonce before it
 // is missing), underpriced (a fee cap is below the base fee, resolution 2.13),
-// barred (a message whose actor has enough before it, docs/adr/0072), or one of
+// barred (its actor or its lane has enough before it, or it stands behind what may find no
+// room for long, docs/adr/0072 and 0143), or one of
 // [Tiers] fee tiers. A full lane makes room from the lowest level up. Selection takes the highest tier first and is
 // first in, first out inside a tier (whitepaper §6.4). The order of execution
 // in the block is another matter: chain/order derives it from the proposer's

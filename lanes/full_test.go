@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 )
 
 // small is a pool with few places in the user lane.
@@ -58,6 +60,123 @@ func TestWhatNeverRunsLeavesFirst(t *testing.T) {
 		t.Logf("limits of %d: %d of %d messages barred, %d of %d transfers in the pool, %d in the block", limit, barred, places, took, honest, packed)
 		if 10*took < 9*honest-10 || packed < took {
 			t.Errorf("limits of %d: %d of %d honest transfers in the pool, %d packed", limit, took, honest, packed)
+		}
+	}
+}
+
+// TestWhatMayComeToNothingLeavesFirst fills a lane, at a high tip, with what no block has
+// room for more than a few of, or with payments that wait for such. All honest transfers
+// get in and are packed.
+func TestWhatMayComeToNothingLeavesFirst(t *testing.T) {
+	const places, honest, others = 200, 100, 56 // where the senders of the crowd begin
+	params := chain.DefaultParams()
+	deployment := func(tx *chain.VerifiedTx) *chain.VerifiedTx {
+		tx.Tx.To, tx.Tx.Payload, tx.Tx.CellsLimit = nil, deploymentPayload(), 20_000
+		return tx
+	}
+	to := chain.Address{0xac, 1, 0}
+	for _, tt := range []struct {
+		name string
+		make func(m *maker, i int) *chain.VerifiedTx
+	}{
+		{"deployments of strangers", func(m *maker, i int) *chain.VerifiedTx {
+			return deployment(m.transfer(byte(others+i), 0, 1_000, params.MaxTxCycles))
+		}},
+		{"deployments of who used all that they might", func(m *maker, i int) *chain.VerifiedTx {
+			return deployment(m.transfer(byte(100+i%10), uint64(i/10), 1_000, 2_000_000))
+		}},
+		{"payments with large limits", func(m *maker, i int) *chain.VerifiedTx {
+			return m.transfer(byte(others+i), 0, 1_000, params.MaxTxCycles)
+		}},
+		{"payments behind a message that its actor never has the cycles for", func(m *maker, i int) *chain.VerifiedTx {
+			tx := m.transfer(byte(100+i%5), uint64(i/5), 1_000, 21_000)
+			if i < 5 {
+				tx.Tx.To, tx.Tx.Payload, tx.Tx.CellsLimit, tx.Tx.CyclesLimit = &to, message("none"), 100, 1_900_000
+			}
+			return tx
+		}},
+	} {
+		l := small(t, params, wealthy().withActors(1), places)
+		var m maker
+		for i := range 10 {
+			lesson := deployment(m.transfer(byte(100+i), 0, 0, 2_000_000))
+			l.uses.learn([]*chain.VerifiedTx{lesson}, []chain.Receipt{{TxHash: lesson.Hash, CyclesUsed: 2_000_000, CellsUsed: 20_000}})
+		}
+		for i := range places {
+			if err := l.Admit(t.Context(), []*chain.VerifiedTx{tt.make(&m, i)})[0]; err != nil {
+				t.Fatalf("%s: %v", tt.name, err)
+			}
+		}
+		took := 0
+		for i := range honest {
+			if l.Admit(t.Context(), []*chain.VerifiedTx{m.transfer(byte(i/2), uint64(i%2), 0, 21_000)})[0] == nil {
+				took++
+			}
+		}
+		t.Logf("%s: %d of %d honest transfers in the pool, %d of %d barred", tt.name, took, honest, l.Stats().Lanes[chain.LaneUser].Barred, places)
+		if 10*took < 9*honest {
+			t.Errorf("%s: %d of %d honest transfers in the pool", tt.name, took, honest)
+		}
+	}
+}
+
+// TestReplacingBarsWhatStandsBehind: payments at a high tip are barred when what stands
+// before them is replaced by what may come to nothing, and have their places again when it
+// has gone.
+func TestReplacingBarsWhatStandsBehind(t *testing.T) {
+	params, view := chain.DefaultParams(), wealthy()
+	l := small(t, params, view, 100)
+	var m maker
+	for nonce := range uint64(5) {
+		if err := l.Admit(t.Context(), []*chain.VerifiedTx{m.transfer(1, nonce, 10, 21_000)})[0]; err != nil {
+			t.Fatal(err)
+		}
+	}
+	barred := func() int { return l.Stats().Lanes[chain.LaneUser].Barred }
+	if n := barred(); n != 0 {
+		t.Fatalf("%d payments are barred", n)
+	}
+	wide := m.transfer(1, 1, 20, params.MaxTxCycles)
+	wide.Tx.MaxFeePerCell = 20
+	if err := l.Admit(t.Context(), []*chain.VerifiedTx{wide})[0]; err != nil {
+		t.Fatal(err)
+	}
+	if n := barred(); n != 3 {
+		t.Errorf("%d payments are barred behind a wide one, want 3", n)
+	}
+	gone := FinalizedHead{Height: 1, View: view.with(chain.Address{1}, 2, 1_000*chain.WeiPerCBY), BaseFees: evenFees(1), Touched: []chain.Address{{1}}}
+	if err := l.Finalized(t.Context(), gone); err != nil {
+		t.Fatal(err)
+	}
+	if s := l.Stats().Lanes[chain.LaneUser]; s.Barred != 0 || s.Txs != 3 {
+		t.Errorf("%d of %d payments are barred when it has gone", s.Barred, s.Txs)
+	}
+}
+
+// TestNoLaneHoldsIt: limits that no block has the room for in the lane are refused, and
+// those that an empty one has are not.
+func TestNoLaneHoldsIt(t *testing.T) {
+	params := chain.DefaultParams()
+	params.Runner.RehearsalEnabled = true
+	l := small(t, params, wealthy(), 100)
+	var m maker
+	room := laneRoom(&params, chain.LaneRunner)
+	for i, tt := range []struct {
+		name   string
+		cycles chain.Cycles
+		cells  chain.Cells
+		ok     bool
+	}{
+		{"all of the lane", room.Cycles, room.Cells, true},
+		{"a cycle more", room.Cycles + 1, 1_000, false},
+		{"a cell more", 100_000, room.Cells + 1, false},
+	} {
+		tx := m.in(chain.LaneRunner, m.transfer(byte(i), 0, 1, tt.cycles))
+		tx.Tx.To, tx.Tx.CellsLimit = &chain.AddrRunnerRegistry, tt.cells
+		tx.Tx.Payload = cbor.AppendBytes(cbor.AppendUint(cbor.AppendUint(cbor.AppendArray(nil, 3), chain.OpRunnerRehearsal), 0), nil)
+		err := l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0]
+		if refused := new(fees.LimitError); errors.As(err, &refused) == tt.ok || tt.ok && err != nil {
+			t.Errorf("%s: %v", tt.name, err)
 		}
 	}
 }
@@ -280,4 +399,10 @@ func TestReconsider(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// deploymentPayload is that of a deployment which has the form of one.
+func deploymentPayload() []byte {
+	b := cbor.AppendBytes(cbor.AppendBytes(cbor.AppendArray(nil, 4), []byte("x")), []byte{1})
+	return cbor.AppendNull(cbor.AppendArray(b, 0))
 }

@@ -47,6 +47,12 @@ func attacks() []attack {
 		unknownCrowd(),
 		neverRun(), // B6
 		manyNeverRun(),
+		unknownDeployers(),
+		taughtDeployers(),
+		wideLane(),
+		wrongLane(),
+		heldActors(),
+		largeBodies(),
 		parkedFlood(),
 		longLists(),     // B7
 		deferredFlood(), // B8

@@ -24,6 +24,9 @@ type Measures struct {
 	CellWeight  uint64       // cycles that a cell counts for when tips are compared
 	ActorRefill chain.Cycles // that an actor has for a block
 	ActorMost   chain.Cycles // that messages to one actor may need and stand in tiers; 0: any
+
+	LaneRoom     [chain.NumLanes]chain.Usage // of an empty block; 0: nothing is too wide for it
+	UnsureBlocks uint64                      // of a lane that what may come to nothing may ask for and stand in tiers; 0: any
 }
 
 // A lane's totals are one word, so that they are read and changed as one, and

@@ -1,7 +1,6 @@
 package sched
 
 import (
-	"math"
 	"math/bits"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -170,12 +169,7 @@ const sizes = 65 // of 64 bits
 const postponedMost = 1_024
 
 func (p *postponed) add(e *entry, c *count, cellWeight uint64, loose bool) {
-	hi, w := bits.Mul64(uint64(c.uses.Cells), cellWeight)
-	w, carry := bits.Add64(w, uint64(c.uses.Cycles), 0)
-	if hi|carry != 0 {
-		w = math.MaxUint64
-	}
-	at := bits.Len64(w)
+	at := bits.Len64(weightOf(c.uses, cellWeight))
 	if loose {
 		at += sizes
 	}

@@ -227,6 +227,12 @@ func script(seed uint64) (*pool, *history, [][][]int) {
 	cfg.LaneTxs = [chain.NumLanes]int{chain.LaneSystem: 2, chain.LaneRunner: 3, chain.LaneUser: 5}
 	cfg.LaneBytes = [chain.NumLanes]int{chain.LaneSystem: 700, chain.LaneRunner: 900, chain.LaneUser: 1_700}
 	cfg.ActorRefill, cfg.ActorMost = 30_000, 45_000 // two messages
+	if seed%2 == 1 {
+		cfg.UnsureBlocks = 1
+		for lane := range cfg.LaneRoom {
+			cfg.LaneRoom[lane] = chain.Usage{Cycles: 50_000, Cells: 5_000}
+		}
+	}
 	now := map[chain.Address]Account{}
 	for i := range 5 {
 		now[chain.Address{byte(i + 1)}] = Account{Spendable: 20_000}
@@ -238,7 +244,7 @@ func script(seed uint64) (*pool, *history, [][][]int) {
 	offer := func() *Offer {
 		if len(made) > 0 && rng.IntN(8) == 0 {
 			tx := made[rng.IntN(len(made))]
-			return &Offer{Tx: tx, Cost: 1, Calls: callOf(tx), Least: leastOf(tx)}
+			return &Offer{Tx: tx, Cost: 1, Calls: callOf(tx), Least: leastOf(tx), Key: keyOf(tx), Spare: spareOf(tx), MayCall: mayCallOf(tx)}
 		}
 		price := func() chain.Wei { return 90 + chain.Wei(rng.IntN(60)) }
 		tx := &chain.VerifiedTx{
@@ -254,7 +260,7 @@ func script(seed uint64) (*pool, *history, [][][]int) {
 		}
 		made = append(made, tx)
 		binary.BigEndian.PutUint64(tx.Hash[:], uint64(len(made)))
-		return &Offer{Tx: tx, Cost: chain.Wei(2_000 + rng.IntN(6_000)), Calls: callOf(tx), Least: leastOf(tx)}
+		return &Offer{Tx: tx, Cost: chain.Wei(2_000 + rng.IntN(6_000)), Calls: callOf(tx), Least: leastOf(tx), Key: keyOf(tx), Spare: spareOf(tx), MayCall: mayCallOf(tx)}
 	}
 	var threads [][][]int
 	heads := 0

@@ -83,7 +83,25 @@ func (m *model) tierAt(t *chain.VerifiedTx, uses chain.Usage) level {
 // much or more and are as large, so many stand in tiers.
 func (m *model) placed(t, old *modelTx) level {
 	l := m.levelNow(t.tx)
-	if l < levelTier0 || m.cfg.ActorMost == 0 || t.tx.Tx.To == nil {
+	if l < levelTier0 {
+		return l
+	}
+	for _, o := range m.chainOf(t.tx.Sender) {
+		if o != old && o.tx.Tx.Nonce < t.tx.Tx.Nonce && m.stops(o.tx) {
+			return levelBarred
+		}
+	}
+	if claim := m.claim(t.tx); claim > 0 && m.cfg.UnsureBlocks > 0 {
+		for _, o := range m.queue {
+			if o != t && o != old && o.tx.Lane == t.tx.Lane && o.at >= l && m.isWide(o.tx) == m.isWide(t.tx) {
+				claim += m.claim(o.tx)
+			}
+		}
+		if room := m.cfg.LaneRoom[t.tx.Lane]; claim > m.cfg.UnsureBlocks*(uint64(room.Cycles)+m.weight*uint64(room.Cells)) {
+			return levelBarred
+		}
+	}
+	if m.cfg.ActorMost == 0 || t.tx.Tx.To == nil {
 		return l
 	}
 	sum, large := demandOf(t.tx), t.tx.Tx.CyclesLimit > m.cfg.ActorRefill
@@ -96,6 +114,28 @@ func (m *model) placed(t, old *modelTx) level {
 		return levelBarred
 	}
 	return l
+}
+
+// isWide reports whether what a transaction may not use is above a sixteenth of its lane.
+func (m *model) isWide(tx *chain.VerifiedTx) bool {
+	unused, room := spareOf(tx), m.cfg.LaneRoom[tx.Lane]
+	if keyOf(tx) != 0 || mayCallOf(tx) {
+		unused = chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit}
+	}
+	return m.cfg.UnsureBlocks > 0 && (unused.Cycles > room.Cycles/16 || unused.Cells > room.Cells/16)
+}
+
+// claim is what a transaction asks of its lane, if it may come to nothing.
+func (m *model) claim(tx *chain.VerifiedTx) uint64 {
+	if keyOf(tx) == 0 && !mayCallOf(tx) && !m.isWide(tx) {
+		return 0
+	}
+	return uint64(tx.Tx.CyclesLimit) + m.weight*uint64(tx.Tx.CellsLimit)
+}
+
+// stops reports whether what stands behind a transaction waits for it among the barred.
+func (m *model) stops(tx *chain.VerifiedTx) bool {
+	return m.isWide(tx) || m.cfg.ActorMost > 0 && tx.Tx.To != nil && tx.Tx.CyclesLimit > m.cfg.ActorRefill
 }
 
 // requeue moves the sender's transactions whose level between parked and not
@@ -229,6 +269,13 @@ func (m *model) insert(t, old *modelTx, at Account) error {
 		m.queue = append(m.queue, t)
 	}
 	m.requeue(t.tx.Sender)
+	for _, o := range m.chainOf(t.tx.Sender) {
+		if m.stops(t.tx) && o.tx.Tx.Nonce > t.tx.Tx.Nonce && o.at >= levelTier0 {
+			o.at = levelBarred
+			i := slices.Index(m.queue, o)
+			m.queue = append(slices.Delete(m.queue, i, i+1), o)
+		}
+	}
 	return nil
 }
 
@@ -283,7 +330,7 @@ func (m *model) reprice(base [chain.NumLanes]chain.FeePair) {
 			continue
 		}
 		now := m.levelNow(t.tx)
-		if now >= levelTier0 && t.at < levelTier0 && t.tx.Tx.To != nil && m.cfg.ActorMost > 0 {
+		if now >= levelTier0 && t.at < levelTier0 { // until it has its turn below
 			now = levelBarred
 		}
 		t.at = now

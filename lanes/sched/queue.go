@@ -16,7 +16,7 @@ type level uint8
 const (
 	levelParked      level = iota // a nonce before it is missing: cannot run yet
 	levelUnderpriced              // a fee cap is below the base fee (resolution 2.13)
-	levelBarred                   // a message whose actor has enough before it (see targets): runs last
+	levelBarred                   // its actor or its lane has enough before it (see targets), or it waits for what may not run: runs last
 	levelTier0                    // tiers 0..Tiers-1 follow
 )
 
@@ -46,6 +46,9 @@ type entry struct {
 	ran        chain.Usage   // use in an execution that showed that guesses are wrong, if any
 	key        uint64        // what it runs, where only a guess says what it uses; or 0
 	calls      Call          // what it may take from an actor
+	claim      chain.Cycles  // what it asks of its lane, if it may come to nothing; see claimOf
+	wide       bool          // few of its kind find room in a block
+	stops      bool          // it may find no room for long, and nobody comes by it; see claimOf
 	mayCall    bool          // it is a payment as long as its target has no code
 	bytes      int           // of the body
 	born       uint64        // time of the head at which it came
@@ -72,9 +75,17 @@ func newEntry(o *Offer, of *sender) *entry {
 	return e
 }
 
-// callsOne is 1 for a message.
-func (e *entry) callsOne() int {
-	if e.calls.Actor != nil {
+// countsOne is 1 for what targets count.
+func (e *entry) countsOne() int {
+	if e.calls.Actor != nil || e.claim > 0 {
+		return 1
+	}
+	return 0
+}
+
+// stopsOne is 1 for what bars those behind it.
+func (e *entry) stopsOne() int {
+	if e.stops {
 		return 1
 	}
 	return 0
@@ -206,11 +217,11 @@ func lowestFrom(filled uint64, l level) (level, bool) {
 	return level(bits.TrailingZeros64(over)), true
 }
 
-// relevelled is the level that an entry moves to under a new base fee. A message that
-// becomes payable waits among the barred for its turn to be promoted.
+// relevelled is the level that an entry moves to under a new base fee. One that may be
+// barred and becomes payable waits among those for its turn to be promoted.
 func (q *laneQueue) relevelled(p *pricing, e *entry) level {
 	to := p.levelOfEntry(e)
-	if to >= levelTier0 && e.level < levelTier0 && e.calls.Actor != nil && q.calls.most > 0 {
+	if to >= levelTier0 && e.level < levelTier0 && q.calls.mayBar(e) {
 		return levelBarred
 	}
 	return to

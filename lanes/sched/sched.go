@@ -94,7 +94,7 @@ func New(cfg Config, head Head) (*Scheduler, error) {
 		return nil, fmt.Errorf("scheduler: %w", err)
 	}
 	s := &Scheduler{cfg: cfg, seed: maphash.MakeSeed(), head: head}
-	s.targets = targets{refill: cfg.ActorRefill, most: cfg.ActorMost, of: map[chain.Address][]demanded{}}
+	s.targets.adopt(limitsIn(&cfg.Measures))
 	for i := range s.prices {
 		s.prices[i] = pricing{base: head.BaseFees[i], cellWeight: max(cfg.CellWeight, 1)}
 		s.lanes[i].txsMax, s.lanes[i].bytesMax = cfg.LaneTxs[i], cfg.LaneBytes[i]
@@ -375,11 +375,11 @@ func (s *Scheduler) reprice(base [chain.NumLanes]chain.FeePair, weighsAnew bool)
 // adopt takes in what governance has changed, and reports whether every transaction is to
 // be looked at for its tier. All shards are held.
 func (s *Scheduler) adopt(m Measures) (weighsAnew bool) {
-	if t := &s.targets; t.refill != m.ActorRefill || t.most != m.ActorMost {
-		t.refill, t.most, t.of = m.ActorRefill, m.ActorMost, map[chain.Address][]demanded{}
+	if now := limitsIn(&m); s.targets.limits != now {
+		s.targets.adopt(now)
 		for i := range s.shards {
 			for _, e := range s.shards[i].byHash {
-				t.join(e) // in any order: sums
+				s.targets.join(e) // in any order: sums
 			}
 		}
 	}

@@ -21,8 +21,22 @@ type sender struct {
 	waiting []*entry  // ascending nonces, all >= Account.Nonce
 	cost    chain.Wei // sum of their costs; admission keeps it within Spendable
 	pick    pickState // of the pick at hand
-	calls   int       // of them are messages
+	counted int       // of them are counted by targets
+	stops   int       // of them bar those behind them
+	stopAt  uint64    // nonce of the first of these, if there are any
 	stale   bool      // leaders are out of date; false between operations
+}
+
+// stopped reports whether e must wait for one that may find no room for long.
+func (s *sender) stopped(e *entry) bool { return s.stops > 0 && e.nonce > s.stopAt }
+
+// noteStop finds the first that bars others, after the chain changed.
+func (s *sender) noteStop() {
+	if s.stops == 0 {
+		return
+	}
+	i := slices.IndexFunc(s.waiting, func(e *entry) bool { return e.stops })
+	s.stopAt = s.waiting[i].nonce
 }
 
 // runnable returns how many of the waiting transactions can run one after

@@ -76,12 +76,13 @@ func (h *shard) add(o *Offer, at Account, holdsAll bool) (outcome, error) {
 	if err := s.check(tx, cost, old, &h.all.cfg); err != nil {
 		return outcome{}, err
 	}
-	if !holdsAll && (o.Calls.Actor != nil || s.calls > 0) {
+	e := newEntry(o, s)
+	e.born = h.all.head.Millis
+	h.all.claimOf(e, o)
+	if !holdsAll && (e.countsOne() > 0 || s.counted > 0) {
 		h.all.targets.mu.Lock()
 		defer h.all.targets.mu.Unlock()
 	}
-	e := newEntry(o, s)
-	e.born = h.all.head.Millis
 	e.level = levelParked
 	if e.nonce == s.Nonce+uint64(i) { // nonces are distinct, so none is missing before it
 		e.level = h.all.levelOf(e, old)
@@ -129,17 +130,38 @@ func (h *shard) insert(s *sender, i int, e, old *entry) {
 		h.lanes[old.lane].remove(old)
 		h.push(e)
 	}
-	s.calls += e.callsOne()
+	s.counted += e.countsOne()
+	s.stops += e.stopsOne()
 	if old != nil {
 		e.replaced = min(old.replaced, math.MaxUint8-1) + 1
-		s.calls -= old.callsOne()
+		s.counted -= old.countsOne()
+		s.stops -= old.stopsOne()
 		s.cost -= old.cost
 		delete(h.byHash, old.tx.Hash)
 	}
 	s.cost += e.cost
 	h.byHash[e.tx.Hash] = e
 	h.senders[e.tx.Sender] = s
-	h.follow(s, i, h.settle(s, i+1))
+	s.noteStop()
+	sure := h.settle(s, i+1)
+	if e.stops && h.barBehind(s, i+1) {
+		sure = len(s.waiting)
+	}
+	h.follow(s, i, sure)
+}
+
+// barBehind bars what stands in tiers from place i on, and reports whether anything did: a
+// replacement stands before it that it waits for.
+func (h *shard) barBehind(s *sender, i int) (any bool) {
+	for _, e := range s.waiting[i:] {
+		if e.level < levelTier0 {
+			continue
+		}
+		h.lanes[e.lane].remove(e)
+		e.level, any = levelBarred, true
+		h.push(e)
+	}
+	return any
 }
 
 // stepBits are the low bits of a seq: the steps of one operation.
@@ -189,6 +211,7 @@ func (h *shard) remove(e *entry) {
 	i, _ := s.find(e.nonce)
 	s.waiting = slices.Delete(s.waiting, i, i+1)
 	h.forget(e)
+	s.noteStop()
 	h.follow(s, i, h.settle(s, i))
 	h.drop(s, e.tx.Sender)
 	h.all.unmark([]*entry{e})
@@ -200,7 +223,8 @@ func (h *shard) forget(e *entry) {
 	h.lanes[e.lane].remove(e)
 	delete(h.byHash, e.tx.Hash)
 	e.of.cost -= e.cost
-	e.of.calls -= e.callsOne()
+	e.of.counted -= e.countsOne()
+	e.of.stops -= e.stopsOne()
 }
 
 // drop deletes a sender without transactions.
@@ -242,6 +266,7 @@ func (h *shard) refresh(addr chain.Address, at Account) (left []*entry, used int
 	kept := copy(s.waiting, s.waiting[keep:end])
 	clear(s.waiting[kept:])
 	s.waiting = s.waiting[:kept]
+	s.noteStop()
 	h.follow(s, 0, h.settle(s, 0))
 	h.drop(s, addr)
 	h.all.unmark(left)

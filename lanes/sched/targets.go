@@ -2,13 +2,16 @@ package sched
 
 import (
 	"cmp"
+	"math"
+	"math/bits"
 	"slices"
 	"sync"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
 
-// targets count what waiting messages may take of the actors that they call. An actor
+// targets count what waiting messages may take of the actors that they call, and what
+// waits and may come to nothing asks of its lane. An actor
 // serves so many cycles a block, so of a crowd before one actor only what it can serve
 // within some blocks stands in tiers; the rest is barred: behind everything that can
 // run, and the first to leave a full lane after what cannot run at all.
@@ -17,20 +20,104 @@ import (
 // are counted apart from the others, so that they bar none of these. What pays less is
 // not counted before what pays more. A message counts with what it will likely take: who
 // holds places before an actor that others want pays for about as much of it.
+//
+// A lane is counted as an actor is (docs/adr/0143). What nobody knows the use of, and
+// what has wide limits, may stand in a tier for hours without being in a block, as few of
+// it find room in one. So there stands no more of it than some blocks could hold with all
+// of its limits.
 type targets struct {
-	refill, most chain.Cycles // what an actor has for a block; what messages to it may wait for in tiers. 0: no bound
+	limits
 
 	// Held by operations on messages that hold one shard, from the decision on a level
 	// until the entry stands there, so that decisions come in the order of their
 	// numbers. Who holds all shards needs it not.
-	mu sync.Mutex
-	of map[chain.Address][]demanded
+	mu    sync.Mutex
+	of    map[chain.Address][]demanded
+	asked [chain.NumLanes][]demanded
+}
+
+// limits are the bounds of targets.
+type limits struct {
+	refill, most chain.Cycles                 // what an actor has for a block; what messages to it may wait for in tiers. 0: no bound
+	lanes        [chain.NumLanes]chain.Cycles // what may be asked of a lane in tiers by what may come to nothing. 0: no bound
+	wide         [chain.NumLanes]chain.Usage  // unused limits above it are too wide for a lane to be sure of room. 0: none is
+}
+
+func limitsIn(m *Measures) limits {
+	l := limits{refill: m.ActorRefill, most: m.ActorMost}
+	for lane, room := range m.LaneRoom {
+		l.lanes[lane] = chain.Cycles(mulSaturating(m.UnsureBlocks, weightOf(room, max(m.CellWeight, 1))))
+		l.wide[lane] = part(room, narrowPart)
+	}
+	return l
+}
+
+// adopt takes limits, and counts nothing then.
+func (t *targets) adopt(l limits) {
+	t.limits, t.of, t.asked = l, map[chain.Address][]demanded{}, [chain.NumLanes][]demanded{}
+}
+
+// claimMost bounds what one transaction claims, so that sums do not overflow.
+const claimMost = 1 << 43
+
+// claimOf sets what a transaction asks of its lane, all of its limits, if it may come to
+// nothing: nobody knows what it uses, or its limits are wide, which says that few of its
+// kind find room in a block whatever they used before. Where they are wide, or where it is
+// a message of more than its actor gets for a block, it may find no room for as long as
+// others do: those behind it are sure of no place either.
+func (s *Scheduler) claimOf(e *entry, o *Offer) {
+	limits := sum(e.uses, e.spare)
+	unsure, most := limits, s.targets.wide[e.lane]
+	if e.pays() {
+		unsure = e.spare
+	}
+	e.wide = most != (chain.Usage{}) && exceeds(unsure, most)
+	if e.wide || o.MayCall || o.Key != 0 && o.Expected == (chain.Usage{}) {
+		e.claim = chain.Cycles(min(weightOf(limits, s.prices[e.lane].cellWeight), claimMost))
+	}
+	e.stops = e.wide || s.targets.most > 0 && e.calls.Actor != nil && s.targets.large(&e.calls)
+}
+
+// weightOf is a use in cycles, where a cell counts for so many; it saturates.
+func weightOf(u chain.Usage, cellWeight uint64) uint64 {
+	n, carry := bits.Add64(mulSaturating(uint64(u.Cells), cellWeight), uint64(u.Cycles), 0)
+	if carry != 0 {
+		return math.MaxUint64
+	}
+	return n
+}
+
+func mulSaturating(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	if hi != 0 {
+		return math.MaxUint64
+	}
+	return lo
+}
+
+// holds reports whether a lane has room at a level for what e asks of it: the wide and the
+// others are counted apart, so that they do not bar each other. old leaves for it.
+func (t *targets) holds(e *entry, l level, old *entry) bool {
+	most := t.lanes[e.lane]
+	if e.claim == 0 || most == 0 {
+		return true
+	}
+	sum := e.claim
+	for _, d := range t.asked[e.lane] {
+		if d.level >= l && d.large == e.wide {
+			sum += d.cycles
+		}
+	}
+	if old != nil && old.lane == e.lane && old.wide == e.wide && old.level >= max(l, levelTier0) {
+		sum -= old.claim
+	}
+	return sum <= most
 }
 
 // demanded is what the messages of one level may take of an actor.
 type demanded struct {
 	level  level
-	large  bool // messages above what a block gives
+	large  bool // messages above what a block gives; of a lane, wide ones
 	n      int  // messages, some of which may take nothing
 	cycles chain.Cycles
 }
@@ -58,44 +145,70 @@ func (t *targets) counts(e *entry) bool {
 
 // join counts an entry that has come to a level.
 func (t *targets) join(e *entry) {
-	if !t.counts(e) {
-		return
+	if t.counts(e) {
+		t.of[*e.calls.Actor] = counted(t.of[*e.calls.Actor], e.level, t.large(&e.calls), e.calls.demands())
 	}
-	list := t.of[*e.calls.Actor]
-	i := slices.IndexFunc(list, func(d demanded) bool { return d.level == e.level && d.large == t.large(&e.calls) })
-	if i < 0 {
-		i, list = len(list), append(list, demanded{level: e.level, large: t.large(&e.calls)})
+	if t.claims(e) {
+		t.asked[e.lane] = counted(t.asked[e.lane], e.level, e.wide, e.claim)
 	}
-	list[i].cycles += e.calls.demands()
-	list[i].n++
-	t.of[*e.calls.Actor] = list
 }
 
 // leave takes back what join has counted.
 func (t *targets) leave(e *entry) {
+	if t.claims(e) {
+		t.asked[e.lane] = uncounted(t.asked[e.lane], e.level, e.wide, e.claim)
+	}
 	if !t.counts(e) {
 		return
 	}
-	list := t.of[*e.calls.Actor]
-	i := slices.IndexFunc(list, func(d demanded) bool { return d.level == e.level && d.large == t.large(&e.calls) })
-	list[i].cycles -= e.calls.demands()
-	if list[i].n--; list[i].n > 0 {
-		return
-	}
-	if list = slices.Delete(list, i, i+1); len(list) == 0 {
-		delete(t.of, *e.calls.Actor)
-	} else {
+	if list := uncounted(t.of[*e.calls.Actor], e.level, t.large(&e.calls), e.calls.demands()); len(list) > 0 {
 		t.of[*e.calls.Actor] = list
+	} else {
+		delete(t.of, *e.calls.Actor)
 	}
+}
+
+// mayBar reports whether an entry may have no place in the tiers that it pays for.
+func (t *targets) mayBar(e *entry) bool {
+	return t.most > 0 && e.calls.Actor != nil || t.lanes[e.lane] > 0 && e.claim > 0 || e.of.stops > 0
+}
+
+// claims reports whether what an entry asks of its lane is counted where it stands.
+func (t *targets) claims(e *entry) bool { return e.claim > 0 && e.level >= levelTier0 }
+
+// counted adds one to what is counted at its level.
+func counted(list []demanded, l level, large bool, cycles chain.Cycles) []demanded {
+	i := slices.IndexFunc(list, func(d demanded) bool { return d.level == l && d.large == large })
+	if i < 0 {
+		i, list = len(list), append(list, demanded{level: l, large: large})
+	}
+	list[i].cycles += cycles
+	list[i].n++
+	return list
+}
+
+// uncounted takes back what counted has added.
+func uncounted(list []demanded, l level, large bool, cycles chain.Cycles) []demanded {
+	i := slices.IndexFunc(list, func(d demanded) bool { return d.level == l && d.large == large })
+	list[i].cycles -= cycles
+	if list[i].n--; list[i].n > 0 {
+		return list
+	}
+	return slices.Delete(list, i, i+1)
 }
 
 // levelOf is the level of a runnable entry that takes the place of old, or of nobody.
 func (s *Scheduler) levelOf(e, old *entry) level {
 	l := s.prices[e.lane].levelOfEntry(e)
-	if l >= levelTier0 && s.targets.most > 0 && e.calls.Actor != nil && (e.until > s.heads || !s.targets.fits(&e.calls, l, old)) {
+	if l >= levelTier0 && (s.barsCall(e, l, old) || !s.targets.holds(e, l, old) || e.of.stopped(e)) {
 		return levelBarred
 	}
 	return l
+}
+
+// barsCall reports whether a message's actor has enough before it.
+func (s *Scheduler) barsCall(e *entry, l level, old *entry) bool {
+	return s.targets.most > 0 && e.calls.Actor != nil && (e.until > s.heads || !s.targets.fits(&e.calls, l, old))
 }
 
 // barredHeads is for how many heads a message stays barred that found its actor busy.
@@ -129,13 +242,10 @@ func (s *Scheduler) Bar(hashes []chain.Hash) {
 	}
 }
 
-// promote lets barred messages into the tiers whose actors can serve them now, the
-// first to come first. Room only shrinks meanwhile, so what has none before has none
+// promote lets what is barred into the tiers for which its actor and its lane have room
+// now, and nothing stands in the way, the first to come first. Room only shrinks meanwhile, so what has none before has none
 // later, and of a crowd before few actors next to nothing is sorted. All shards are held.
 func (s *Scheduler) promote() (moved int) {
-	if s.targets.most == 0 {
-		return 0
-	}
 	var barred []*entry
 	for i := range s.shards {
 		for lane := range chain.NumLanes {

@@ -165,7 +165,7 @@ func (p *pool) checkShards(t testing.TB) {
 					if e.seq <= last || e.mark || int(e.level) != l || h.byHash[e.tx.Hash] != e || p.shardOf(e.tx.Sender) != h || e.level < floor {
 						t.Fatalf("shard %d lane %d level %d: entry seq %d after %d, mark %v, level %d, floor %d", i, lane, l, e.seq, last, e.mark, e.level, floor)
 					}
-					if want := p.prices[lane].levelOfEntry(e); e.level != levelParked && (want != e.level && (e.level != levelBarred || want < levelTier0 || e.calls.Actor == nil) || !q.fifos[l].still.hold(p.prices[lane].base)) {
+					if want := p.prices[lane].levelOfEntry(e); e.level != levelParked && (want != e.level && (e.level != levelBarred || want < levelTier0 || p.targets.limits == (limits{}) && e.of.stops == 0) || !q.fifos[l].still.hold(p.prices[lane].base)) {
 						t.Fatalf("shard %d lane %d: entry at level %d belongs to %d, bounds %+v, base %+v", i, lane, l, p.prices[lane].levelOfEntry(e), q.fifos[l].still, p.prices[lane].base)
 					}
 					last = e.seq
