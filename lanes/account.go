@@ -44,12 +44,15 @@ func accountsAt(view state.View, height chain.Height) func(chain.Address) (sched
 // the floor. The order of nonces and what the sender can spend are the pool's to
 // judge.
 func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
+	return l.offerUnder(tx, l.params.Load())
+}
+
+func (l *Lanes) offerUnder(tx *chain.VerifiedTx, params *chain.Params) sched.Offer {
 	o := sched.Offer{Tx: tx}
 	if l.shunned.has(tx.Hash) {
 		o.Err = ErrShunned
 		return o
 	}
-	params := l.params.Load()
 	ins, err := fees.CheckStatic(tx, params, l.chainID)
 	if err != nil {
 		o.Err = err

@@ -2,6 +2,7 @@ package lanes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 
@@ -102,12 +103,13 @@ func (l *Lanes) Admit(ctx context.Context, txs []*chain.VerifiedTx) []error {
 // with every other one of their nonces; so do, for the senders of the block and
 // the accounts in Touched, the last transactions that the balance no longer
 // covers. No other transaction is looked at, except where a base fee crosses
-// the edge of a fee tier. An error is a *ReadError or ctx's.
+// the edge of a fee tier, or where parameters change: then all are judged anew. An error
+// is a *ReadError or ctx's.
 func (l *Lanes) Finalized(ctx context.Context, head FinalizedHead) error {
 	if err := l.open(ctx); err != nil {
 		return err
 	}
-	to := head.pool()
+	to, was := head.pool(), l.params.Load()
 	if head.Params != nil {
 		l.params.Store(head.Params)
 		m := l.cfg.measures(head.Params)
@@ -117,7 +119,37 @@ func (l *Lanes) Finalized(ctx context.Context, head FinalizedHead) error {
 	l.uses.learn(head.Txs, head.Receipts)
 	l.height.Store(uint64(head.Height))
 	l.shunned.at(head.Height)
-	return l.pool.Advance(to, head.Txs, head.Touched)
+	err := l.pool.Advance(to, head.Txs, head.Touched)
+	if now := l.params.Load(); err == nil && now != was {
+		l.rejudge(was, now)
+	}
+	return err
+}
+
+// rejudge holds everything that waits against changed parameters. What no block takes any
+// more leaves, and what uses other limits than before is offered anew, at the tail of its
+// tier: else a pool full of what was signed before the change would be packed and refused
+// for dozens of blocks, and nobody of it would pay.
+func (l *Lanes) rejudge(was, now *chain.Params) {
+	var moved []chain.Hash
+	var again []sched.Offer
+	for _, tx := range l.pool.Waiting() {
+		before, o := l.offerUnder(tx, was), l.offerUnder(tx, now)
+		switch {
+		case errors.As(o.Err, new(*ReadError)) || errors.Is(o.Err, ErrShunned):
+			continue // the one says nothing of it, the other is on its way out
+		case o.Err == nil && before.Spare == o.Spare && before.Least == o.Least && before.Calls.Most == o.Calls.Most:
+			continue
+		case o.Err == nil:
+			again = append(again, o)
+		}
+		moved = append(moved, tx.Hash)
+	}
+	if len(moved) == 0 {
+		return
+	}
+	l.pool.Discard(moved)
+	l.pool.Admit(again, make([]error, len(again))) // or it is refused, and its sender's to send again
 }
 
 // Discard removes transactions from the pool, for instance those that a

@@ -1,6 +1,7 @@
 package sched
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -446,6 +447,31 @@ func (s *Scheduler) Discard(hashes []chain.Hash) {
 			}
 		}
 	}
+}
+
+// Waiting returns all transactions, in an order in which they may be admitted again: each
+// behind those that arrived before it and those of its sender that it waits for.
+func (s *Scheduler) Waiting() []*chain.VerifiedTx {
+	s.holdAll()
+	list := make([]arrival, 0, s.waiting())
+	for i := range s.shards {
+		for _, from := range s.shards[i].senders { // in any order: sorted below
+			last := uint64(0)
+			for _, e := range from.waiting {
+				last = max(last+1, e.seq) // another level may have given it a later place
+				list = append(list, arrival{last, e})
+			}
+		}
+	}
+	s.releaseAll()
+	slices.SortFunc(list, func(a, b arrival) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), bytes.Compare(a.e.tx.Hash[:], b.e.tx.Hash[:]))
+	})
+	txs := make([]*chain.VerifiedTx, len(list))
+	for i := range list {
+		txs[i] = list[i].e.tx
+	}
+	return txs
 }
 
 // Place is where a transaction stands.

@@ -1,0 +1,51 @@
+package lanes
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// TestChangedParametersJudgeThePool: when governance raises what a transfer costs, what was
+// signed for less leaves at once, whatever it pays, and what was signed for more counts
+// with the new cost, its chain in its order.
+func TestChangedParametersJudgeThePool(t *testing.T) {
+	params, view := chain.DefaultParams(), wealthy()
+	l := idle(t, params, view)
+	var m maker
+	const crowd, chained = 100, 20
+	for i := range byte(crowd) { // at the old price, and above everybody
+		mustAdmit(t, l, m.transfer(100+i, 0, 1_000, params.Intrinsic.TransferCycles))
+	}
+	for nonce := range uint64(chained) {
+		if err := l.Admit(t.Context(), []*chain.VerifiedTx{m.transfer(1, nonce, 1, 60_000)})[0]; err != nil {
+			t.Fatal(err)
+		}
+	}
+	dearer := params
+	dearer.Intrinsic.TransferCycles *= 2
+	head := FinalizedHead{Height: 1, View: view, BaseFees: evenFees(1), Params: &dearer}
+	if err := l.Finalized(t.Context(), head); err != nil {
+		t.Fatal(err)
+	}
+	if n := l.Stats().Lanes[chain.LaneUser].Txs; n != chained {
+		t.Errorf("%d transactions wait, want the %d that pay the new price", n, chained)
+	}
+	req := request(&dearer, view)
+	req.Height = 2
+	packed, err := l.Pack(t.Context(), *req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := chain.Cycles(chained) * dearer.Intrinsic.TransferCycles; len(packed.Txs) != chained || packed.Counted.Cycles != want {
+		t.Errorf("packed %s, counted with %d cycles, want %d of %d", names(packed.Txs), packed.Counted.Cycles, chained, want)
+	}
+	head.Height++
+	if err := l.Finalized(t.Context(), head); err != nil || l.Stats().Lanes[chain.LaneUser].Txs != chained {
+		t.Errorf("the same parameters once more: %v, %d wait", err, l.Stats().Lanes[chain.LaneUser].Txs)
+	}
+	if err := l.Admit(t.Context(), []*chain.VerifiedTx{m.transfer(2, 0, 1, params.Intrinsic.TransferCycles)})[0]; err == nil || errors.Is(err, ErrKnown) {
+		t.Errorf("one at the old price: %v", err)
+	}
+}
