@@ -71,7 +71,9 @@
 // Who takes twice as long as the best would is late: another is asked beside it for what
 // is still missing, and an answer that brings nothing new sends us on at once. A
 // validator that was away asks for the oldest blocks it lacks, and peers answer from
-// their [Archive], in bounded pieces, each asked for when the one before it has come.
+// their [Archive], in bounded pieces: two of them side by side, of two peers, each asked
+// for when the one before it has come. Blocks that an answer left out are asked for when
+// it ends, before anything else.
 //
 // Blocks that came and were not executed, in number and in bytes, bound what is asked
 // for: a range then waits until half of them are done. A block whose parent is executed

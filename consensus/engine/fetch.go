@@ -25,6 +25,7 @@ const (
 // ([fetches.overdue]).
 type want struct {
 	view, below chain.View      // as in [simplex.Fetch]
+	from, to    chain.View      // a range beside another one begins there, or ends; 0: it has none beside it
 	asks        []ask           // under way, or late
 	tried       []bool          // by participant
 	since       time.Time       // when it began to be wanted
@@ -37,6 +38,7 @@ type fetches struct {
 	wants  []want // few
 	lates  []ask  // of wants that are no more
 	rates  rates
+	spans  [2]chain.View // views that the last two whole answers went over; 0: none yet
 	timer  *time.Timer
 	unpark time.Time // when what is parked was last asked for because time ran out
 	// parked waits for the application to make durable what it has: blocks that
@@ -85,14 +87,20 @@ func (e *Engine) backlog() int {
 	return max(len(e.undelivered)+n, full)
 }
 
-// full reports whether x has to wait for the backlog. The block of a view by itself
-// waits only for what is executed and not durable: the backlog may be there because
-// all of it stands behind that very block.
+// full reports whether x has to wait for the backlog. The block of a view by itself, or
+// those that are missing between others, wait only for what is executed and not durable:
+// the backlog may be there because all of it stands behind them.
 func (e *Engine) full(x simplex.Fetch) bool {
-	if x.Below == 0 {
+	if x.Below == 0 || e.holdsUp(x) {
 		return len(e.undelivered) >= backlogMax
 	}
 	return e.backlog() >= backlogMax
+}
+
+// holdsUp reports whether nothing can be executed before x is here.
+func (e *Engine) holdsUp(x simplex.Fetch) bool {
+	parent, first := e.machine.Hole()
+	return first && x.Below == parent
 }
 
 // park puts off what was asked for until the backlog is gone. Where there is too much,
@@ -166,6 +174,10 @@ func (e *Engine) fetch(v, below chain.View) {
 		w := &e.fetches.wants[i]
 		if w.view == v || w.view < v && (w.answering() || below > 0 && w.below > 0 && w.running() > 0) {
 			w.then(simplex.Fetch{View: v, Below: below})
+			if w.view == v && w.below == 0 && below > 0 {
+				w.becomeRange(below)
+			}
+			e.goAhead()
 			return
 		}
 	}
@@ -173,9 +185,21 @@ func (e *Engine) fetch(v, below chain.View) {
 		if below > 0 && e.fetches.rates.best() == nil {
 			e.ask(w) // one of two is enough
 		}
+		e.goAhead()
 	} else {
 		e.fetches.wants = e.fetches.wants[:len(e.fetches.wants)-1]
 	}
+}
+
+// becomeRange makes a request for a block one for the range that begins with it: what is
+// asked of the peer is the same.
+func (w *want) becomeRange(below chain.View) {
+	w.then(simplex.Fetch{View: w.view})
+	w.below = below
+	for i := range w.asks {
+		w.asks[i].below = below
+	}
+	w.next = slices.DeleteFunc(w.next, func(y simplex.Fetch) bool { return y == simplex.Fetch{View: w.view, Below: below} })
 }
 
 // then has x looked at when the answer to w is complete. None of several takes the
@@ -227,14 +251,19 @@ func (e *Engine) fetchLater(v chain.View) {
 // ask sends the request to the peer that is likely to answer fastest, of those that
 // are not banned and were not asked for w. It reports whether there is one.
 func (e *Engine) ask(w *want) bool {
+	return e.askOf(w, func(beacon.Participant) bool { return true })
+}
+
+// askOf is ask among those that may be asked.
+func (e *Engine) askOf(w *want, may func(beacon.Participant) bool) bool {
 	p, ok := e.fetches.rates.pick(func(p beacon.Participant) bool {
-		return !e.isSelf(p) && !e.isBanned(p) && !w.tried[p]
+		return !e.isSelf(p) && !e.isBanned(p) && !w.tried[p] && may(p)
 	})
 	if !ok {
 		return false
 	}
 	w.tried[p], w.later = true, false
-	w.asks = append(w.asks, ask{peer: p, view: w.view, at: time.Now()})
+	w.asks = append(w.asks, ask{peer: p, view: w.view, below: w.below, at: time.Now()})
 	e.Stats.FetchesSent.Add(1)
 	e.net.Send(p, appendRequest(nil, request{beacon.Round{Epoch: e.cfg.Set.Epoch(), View: w.view}}))
 	return true
@@ -300,22 +329,57 @@ func (e *Engine) answeredBy(from beacon.Participant, v chain.View) {
 			continue
 		}
 		a := w.asks[j]
+		torn := e.leftOut(&a)
+		if torn {
+			a.bytes = 0
+		}
 		f.rates.note(&a, true)
 		w.asks = slices.Delete(w.asks, j, j+1)
-		if e.stuck(w) && (w.running() > 0 || w.tries() < e.cfg.Set.Len()-1 && e.ask(w)) {
+		stuck := e.stuck(w)
+		if stuck && (w.running() > 0 || w.tries() < e.cfg.Set.Len()-1 && e.ask(w)) {
 			return
 		}
 		next := w.next
+		if !torn {
+			f.span(&a)
+		}
 		f.forget(i)
+		if x, ok := e.hole(); ok && !stuck {
+			next = slices.Insert(next, 0, x)
+		}
 		e.fetchAll(next)
 		e.unpark(false)
+		e.goAhead()
 		return
 	}
 }
 
+// hole returns what to ask for below the lowest block whose parent is not named, if
+// nobody is being asked for it: the machine asks for what it names once a view.
+func (e *Engine) hole() (simplex.Fetch, bool) {
+	parent, _ := e.machine.Hole()
+	if parent == 0 {
+		return simplex.Fetch{}, false
+	}
+	v := e.missingFrom(parent)
+	for i := range e.fetches.wants {
+		if w := &e.fetches.wants[i]; w.running() > 0 && w.view <= v && (w.to == 0 || v < w.to) {
+			return simplex.Fetch{}, false
+		}
+	}
+	return simplex.Fetch{View: v, Below: parent}, true
+}
+
+// leftOut reports whether an answer lacks blocks that others of it stand on. Nobody
+// honest does that, but the network may lose some: who did is not a quick peer.
+func (e *Engine) leftOut(a *ask) bool {
+	parent, _ := e.machine.Hole()
+	return parent >= a.view && parent < a.newest && a.newest < a.below
+}
+
 // stuck reports whether w is no further than when it was asked for.
 func (e *Engine) stuck(w *want) bool {
-	return !e.has(w.view, w.below) && (w.below == 0 || e.missingFrom(w.below) <= w.view)
+	return !e.has(w.view, w.below) && (w.below == 0 || e.reached(w) <= w.view)
 }
 
 // fetchAll asks for what followed an answer and is not here yet.
@@ -375,7 +439,7 @@ func (e *Engine) expire(w *want) bool {
 // wanted by that.
 func (e *Engine) askOther(w *want) bool {
 	if w.below > 0 {
-		w.view = e.missingFrom(w.below)
+		w.view = max(w.from, e.reached(w))
 	}
 	if x := (simplex.Fetch{View: w.view, Below: w.below}); !w.later && e.full(x) {
 		e.park(x)

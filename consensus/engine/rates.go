@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
 // Who is asked for blocks is a matter of how fast it answered, in bytes a second from
@@ -22,7 +23,10 @@ type ask struct {
 	at     time.Time
 	first  time.Duration // until the first block
 	newest chain.View    // that came in answer
-	blocks int           // certificates, in fact, most of which bring a block
+	below  chain.View    // as of the want
+	bodies int           // blocks below that, up to answerBlocks of them, and the view of the last
+	last   chain.View
+	blocks int // certificates, in fact, most of which bring a block
 	bytes  int
 	late   bool // not waited for any more
 }
@@ -36,6 +40,9 @@ func (a *ask) take(v chain.View, n int) {
 		a.first = time.Since(a.at)
 	}
 	a.newest = v
+	if n > simplex.CertificateBytesMax && v < a.below && a.bodies < answerBlocks {
+		a.bodies, a.last = a.bodies+1, v
+	}
 	a.blocks++
 	a.bytes += n
 }

@@ -122,6 +122,20 @@ func (m *Machine) LackingFrom(p chain.View, here func(Proposal) bool) chain.View
 	return v
 }
 
+// Hole returns the parent of the lowest block that certificates name and whose parent
+// they do not: what is missing below it keeps all that came above from being taken in.
+// first reports whether it does so now: no block below waits for its verdict. 0: there
+// is none.
+func (m *Machine) Hole() (parent chain.View, first bool) {
+	for i, v := range m.uncertified {
+		s := m.views[v]
+		if !s.asked && m.unknown(s.block().Parent) {
+			return s.block().Parent, i == 0
+		}
+	}
+	return 0, false
+}
+
 // certified takes in the verdict on a notarized block.
 func (m *Machine) certified(e Certified) {
 	s := m.views[e.View]
