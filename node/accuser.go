@@ -32,6 +32,10 @@ const (
 	// accuseTurn is how many blocks each validator leaves to the one before it, so
 	// that not all pay for one conviction.
 	accuseTurn = 3
+	// accuseStale is after how many blocks since its turn a case is one that the chain does
+	// not take: all prices were offered. Another proof against the same validator may then
+	// take its place, which the chain may well take.
+	accuseStale = 2 * accuseAgain * accusationsMax
 )
 
 // accuser is the owner of what this validator submits against others: it wakes
@@ -54,11 +58,13 @@ type accuser struct {
 	cases   map[attest.Offence]*accusation
 	quiet   bool         // it was said that there is no key, or there need not be one
 	overdue atomic.Int64 // cases that the chain did not take accusationsMax times
+	stale   atomic.Pointer[[]attest.Offence]
 }
 
 // accusation is what became of one proof so far. It does not outlive the
 // process: the state tells what is settled.
 type accusation struct {
+	turn    chain.Height // when it was due first; 0: its view is still to come
 	due     chain.Height // when it is to be sent, or sent again
 	until   chain.Height // others wait till then: it is under way
 	sent    int
@@ -136,12 +142,16 @@ func (a *accuser) look(ctx context.Context) error {
 	view, height, round := a.head()
 	proofs := a.proofs()
 	a.forget(proofs)
+	a.age(height)
 	for _, e := range proofs {
 		o := e.Offence()
 		c := a.cases[o]
 		if c == nil {
 			c = &accusation{due: height + a.turn(o)}
 			a.cases[o] = c
+		}
+		if c.turn == 0 && o.Round.View <= round {
+			c.turn = max(c.due, height)
 		}
 		number, err := exec.ConvictionOf(view, o)
 		switch {
@@ -189,6 +199,24 @@ func (a *accuser) count() {
 		}
 	}
 	a.overdue.Store(n)
+}
+
+// age notes which cases the chain does not take.
+func (a *accuser) age(height chain.Height) {
+	var stale []attest.Offence
+	for o, c := range a.cases {
+		offered := a.key == nil || c.sent >= accusationsMax
+		if !c.settled && offered && c.turn > 0 && height >= c.turn+accuseStale {
+			stale = append(stale, o)
+		}
+	}
+	a.stale.Store(&stale)
+}
+
+// isStale reports whether the chain does not take a case. Any goroutine may call it.
+func (a *accuser) isStale(o attest.Offence) bool {
+	stale := a.stale.Load()
+	return stale != nil && slices.Contains(*stale, o)
 }
 
 // forget drops what was known of proofs that are no longer there.

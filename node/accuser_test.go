@@ -161,6 +161,36 @@ func TestAccuserGoesOn(t *testing.T) {
 	}
 }
 
+// TestCasesGetStale: a case is stale when all prices were offered and time has passed
+// since its turn; one of a view to come never is, nor one that was settled.
+func TestCasesGetStale(t *testing.T) {
+	b := newQuietChain(t, proofOf(t, 5), proofOf(t, 2000))
+	now, later := proofOf(t, 5).Offence(), proofOf(t, 2000).Offence()
+	b.passes(t, 2+accuseStale)
+	if b.isStale(now) {
+		t.Error("stale too early")
+	}
+	b.passes(t, 1)
+	if !b.isStale(now) || b.isStale(later) {
+		t.Errorf("stale: %v, of a view to come: %v", b.isStale(now), b.isStale(later))
+	}
+	b.round = 2000
+	b.passes(t, 2*accuseStale)
+	if !b.isStale(later) {
+		t.Error("never stale")
+	}
+	b.convicts(now)
+	b.passes(t, 2)
+	if b.isStale(now) {
+		t.Error("convicted, and stale")
+	}
+	b = newQuietChain(t, proofOf(t, 5))
+	b.key = nil
+	if b.passes(t, 3+accuseStale); !b.isStale(now) {
+		t.Error("never stale without a key: others submit it")
+	}
+}
+
 // TestOverdueProofHoldsUpNone: while the first proof waits to be sent again, the second
 // is sent and convicted.
 func TestOverdueProofHoldsUpNone(t *testing.T) {

@@ -57,9 +57,11 @@ type evidence struct {
 	Stats  evidenceStats
 
 	// judged reports whether the state has a conviction for an offence, and view is
-	// that of the newest final block. Both are set before Run, or nil.
+	// that of the newest final block; stale says whether the chain does not take a case. All
+	// are set before Run, or nil.
 	judged func(attest.Offence) bool
 	view   func() chain.View
+	stale  func(attest.Offence) bool
 
 	// Owned by Run.
 	file   *journal.Journal // nil while it fails
@@ -76,7 +78,7 @@ type evidenceStats struct {
 	Queue    atomic.Uint64 // dropped: too much of it waited for the disk
 	CaseOpen atomic.Uint64 // dropped: another case of the accused is open
 	Closed   atomic.Uint64 // left, as the state has the conviction
-	Replaced atomic.Uint64 // left for a proof that can be submitted, being of a view to come
+	Replaced atomic.Uint64 // left for another proof, being of a view to come or one that the chain does not take
 	Failures atomic.Uint64 // of the file
 	SetAside atomic.Uint64 // damaged files
 }
@@ -246,7 +248,8 @@ func (v *evidence) leave(o attest.Offence) {
 
 // keep takes a proof in, if no case of the accused is open: it stays with the one that
 // is, unless that one is of a view that the chain has not reached, for which nobody is
-// convicted yet. Otherwise a liar could hide behind a contradiction in views to come.
+// convicted yet, or the chain has not taken it for long. Otherwise a liar could hide
+// behind a contradiction in views to come, or behind one whose proof is refused.
 func (v *evidence) keep(e attest.Evidence) {
 	o := e.Offence()
 	if v.judged != nil && v.judged(o) {
@@ -259,7 +262,7 @@ func (v *evidence) keep(e attest.Evidence) {
 		v.change(add)
 		v.write(true)
 	case v.list[i].Offence() == o:
-	case v.early(v.list[i].Offence()) && !v.early(o):
+	case !v.early(o) && (v.early(v.list[i].Offence()) || v.stale != nil && v.stale(v.list[i].Offence())):
 		v.Stats.Replaced.Add(1)
 		v.change(func(list []attest.Evidence) []attest.Evidence { return add(slices.Delete(list, i, i+1)) })
 		v.write(false)
@@ -310,7 +313,7 @@ func (n *Node) evidenceMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("evidence_dropped_queue_total", "Proofs dropped because too many waited for the disk.", s.Queue.Load)
 	counter("evidence_dropped_open_total", "Proofs dropped because another against the same validator is open.", s.CaseOpen.Load)
 	counter("evidence_closed_total", "Proofs that left because the state has the conviction.", s.Closed.Load)
-	counter("evidence_replaced_total", "Proofs that left for another against the same validator, because their view is still to come.", s.Replaced.Load)
+	counter("evidence_replaced_total", "Proofs that left for another against the same validator, because their view is still to come or the chain has not taken them for long.", s.Replaced.Load)
 	counter("evidence_failures_total", "Failures of the file of proofs; while it fails they are in memory alone.", s.Failures.Load)
 	counter("evidence_set_aside_total", "Damaged files of proofs that were set aside.", s.SetAside.Load)
 }

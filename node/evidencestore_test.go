@@ -149,6 +149,36 @@ func TestOneCaseAtATime(t *testing.T) {
 	}
 }
 
+// TestStaleCaseGivesWay: a case that the chain does not take gives way to another proof
+// against the same validator, one at a time, and not to one of a view to come.
+func TestStaleCaseGivesWay(t *testing.T) {
+	dir := t.TempDir()
+	s := newEvidenceStore(t, dir)
+	stale := map[attest.Offence]bool{}
+	s.view = func() chain.View { return 100 }
+	s.stale = func(o attest.Offence) bool { return stale[o] }
+	for liar := range byte(3) {
+		s.keep(offenceOf(liar, 50))
+	}
+	s.keep(offenceOf(1, 60))
+	s.has(t, "none is stale", "0@50 1@50 2@50")
+	stale[offenceOf(1, 50).Offence()] = true
+	s.keep(offenceOf(1, 50)) // seen again
+	s.keep(offenceOf(1, 200))
+	s.has(t, "of a view to come", "0@50 1@50 2@50")
+	for view := chain.View(60); view < 100; view++ {
+		s.keep(offenceOf(1, view))
+	}
+	s.has(t, "another one", "0@50 2@50 1@60")
+	info, err := os.Stat(filepath.Join(dir, evidenceFile))
+	if err != nil || info.Size() > 3*1024 {
+		t.Errorf("the file has %d bytes, %v", info.Size(), err)
+	}
+	if s.Stats.Replaced.Load() != 1 {
+		t.Errorf("%d replaced", s.Stats.Replaced.Load())
+	}
+}
+
 // TestDamagedEvidenceIsSetAside: whatever the file holds the node starts, keeps the
 // bytes under another name, and says so.
 func TestDamagedEvidenceIsSetAside(t *testing.T) {

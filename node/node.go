@@ -219,7 +219,8 @@ func (n *Node) build() error {
 		return err
 	}
 	n.accuser = newAccuser(n)
-	n.evidence.judged, n.evidence.view = n.isConvicted, func() chain.View { return n.ledger.Head().Round.View }
+	n.evidence.judged, n.evidence.stale = n.isConvicted, n.accuser.isStale
+	n.evidence.view = func() chain.View { return n.ledger.Head().Round.View }
 	n.room = newRoom(roomConfig{memory: stateMemory(n.cfg.StateMemory), tries: n.store.Resident, chain: n.chainRoom, log: n.log})
 	n.scrub = n.newScrub()
 	n.submitted = submitted.Open(submitted.Config{
