@@ -106,7 +106,7 @@ soak-drip: ## catch up with BLOCKS=10000 blocks in virtual time, and with 30,000
 	$(GO) test -count=1 -timeout 60m -v ./consensus/engine -run 'TestDrip$$' -args -drip=$(or $(BLOCKS),10000)
 	$(GO) test -count=1 -timeout 30m -v ./node/statesync -run 'TestDrip$$' -args -drip=30000
 
-soak-stall: ## the memory of validators while nothing is final, one of four killed and one a liar: FOR=10m
+soak-stall: ## the memory of validators while nothing is final, with views that stand and with views that go on, one of four a liar: FOR=10m
 	$(GO) test -count=1 -timeout 0 -v ./node/soak -run 'TestMemoryWhileNothingIsFinal$$' -args -stall-for=$(or $(FOR),10m)
 
 soak-lanes: ## ten times the transfers that blocks take, for a minute, beside runner instructions and timers, under both lane tables
