@@ -188,7 +188,7 @@ var faultSites = []struct{ reason, sites string }{
 			exec/permit: at ErrRecord, byRole ErrRecord, drop ErrRecord, listed ErrRecord, wayAt ErrRecord
 			exec/rent: pending ErrRecord
 			exec/timers: DropAll ErrRecord, insert ErrRecord, load ErrRecord, loadLink ErrRecord, move ErrRecord
-			exec/timers: remove ErrRecord, unlink ErrRecord
+			exec/timers: openData ErrRecord, remove ErrRecord, unlink ErrRecord
 			exec/token: At ErrRecord
 		`,
 	},

@@ -83,6 +83,7 @@ func limits() []limit {
 		{"mailbox.turns_per_wake", turnsPerWake},
 		{"timers.ahead_blocks", timers.MaxAhead},
 		{"timers.handler_bytes", timers.MaxHandlerBytes},
+		{"timers.inline_bytes", timers.InlineBytes},
 		{"timers.tip_blocks", timers.TipBlocksMax},
 		{"entitle.grants", entitle.MaxGrants},
 		{"entitle.id_bytes", entitle.MaxIDBytes},

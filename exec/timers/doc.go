@@ -34,7 +34,8 @@
 // [chain.AddrSleepers]. A timer's records move when its tier changes account, an
 // actor has a list of its timers in either, and so a block that sets and fires
 // timers of the ring writes nothing beside those that sleep, into a trie whose
-// depth does not follow their number.
+// depth does not follow their number. Data above [InlineBytes] do not move: they lie
+// under [chain.AddrSleepers] until their timer fires or ends.
 //
 // # Order
 //

@@ -219,10 +219,14 @@ func TopUp(o *state.Overlay, c Clock, t *Timer, by chain.Wei) {
 
 // Take gets a timer that is due out of the order for its firing and returns what
 // it holds: the escrow, and of a timer that fires once, which is then gone, the
-// deposit. False for one that was cancelled or moved.
+// deposit. False for one that was cancelled or moved. The timer has its data, also where
+// they lay apart.
 func Take(o *state.Overlay, c Clock, id ID) (t *Timer, escrow, deposit chain.Wei, err error) {
 	t, err = Load(o, id)
 	if err != nil || t == nil || t.place != inReady {
+		return nil, 0, 0, err
+	}
+	if err := t.openData(o); err != nil {
 		return nil, 0, 0, err
 	}
 	q, err := open(o, c)

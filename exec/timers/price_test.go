@@ -439,7 +439,8 @@ func FuzzRecords(f *testing.F) {
 	l := link{Escrow: 5, place: inReady, target: 9, due: 9, rank: 77, aimed: true, prev: ID{1}, newer: ID{2}, Bid: &Bid{At: 3}}
 	h := Head{Depth: 4, BaseFee: 8, farFirst: 9, farRoot: newNodeKey(9, ID{1})}
 	n := node{left: newNodeKey(1, ID{1}), leftHeight: 1}
-	f.Add(s.encode(7))
+	f.Add((&Timer{Spec: s, Deposit: 7}).encodeSpec())
+	f.Add((&Timer{Spec: s, Deposit: 7, apart: InlineBytes + 1}).encodeSpec())
 	f.Add(l.encode())
 	f.Add(h.encode())
 	f.Add(n.encode())
@@ -455,8 +456,9 @@ func FuzzRecords(f *testing.F) {
 				t.Errorf("%s: %v", what, err)
 			}
 		}
-		s, deposit, err := decodeSpec(b)
-		check("spec", err, s.encode(deposit))
+		var one Timer
+		err := one.decodeSpec(b)
+		check("spec", err, one.encodeSpec())
 		l, err := decodeLink(b)
 		check("link", err, l.encode())
 		h, err := decodeHead(b)

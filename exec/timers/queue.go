@@ -13,11 +13,12 @@ import (
 )
 
 // First bytes of the keys. Head, ring, ready tree and rosters are under
-// [chain.AddrTimers], epochs and overflow tree under [chain.AddrSleepers], the
+// [chain.AddrTimers], epochs, overflow tree and long data under [chain.AddrSleepers], the
 // others in the account of their timer's tier.
 const (
 	keyHead   = 'h' // the head record
 	keySpec   = 't' // id
+	keyData   = 'd' // id: data that lie apart
 	keyLink   = 'l' // id
 	keyRing   = 'r' // slot
 	keyEpoch  = 'e' // epoch
@@ -177,7 +178,7 @@ func Load(v state.View, id ID) (*Timer, error) {
 	if err != nil || b == nil {
 		return nil, err
 	}
-	if t.Spec, t.Deposit, err = decodeSpec(b); err != nil {
+	if err = t.decodeSpec(b); err != nil {
 		return nil, err
 	}
 	t.link, err = loadLink(v, t.home, id)
@@ -200,8 +201,13 @@ func (q *queue) saveLink(t *Timer) {
 	q.o.SetStorage(t.home, key(keyLink, t.ID[:]), t.link.encode())
 }
 
+// saveSpec writes what was set, and of a new timer the data apart if they are long.
 func (q *queue) saveSpec(t *Timer) {
-	q.o.SetStorage(t.home, key(keySpec, t.ID[:]), t.Spec.encode(t.Deposit))
+	if t.apart == 0 && len(t.Data) > InlineBytes {
+		q.o.SetStorage(chain.AddrSleepers, dataKey(t.ID), t.Data)
+		t.apart = uint64(len(t.Data))
+	}
+	q.o.SetStorage(t.home, key(keySpec, t.ID[:]), t.encodeSpec())
 }
 
 // erase forgets a timer that is in no tier.
@@ -212,6 +218,9 @@ func (q *queue) erase(t *Timer) error {
 	}
 	s.Active--
 	err = q.leave(t, &s)
+	if t.apart > 0 {
+		q.o.SetStorage(chain.AddrSleepers, dataKey(t.ID), nil)
+	}
 	q.saveRoster(t.Actor, s)
 	q.Depth--
 	return err

@@ -109,7 +109,7 @@ func find(v state.View, actor chain.Address, id ID) (*Timer, Bill, error) {
 	if t == nil {
 		return nil, Bill{}, ErrNotFound
 	}
-	b := Bill{Read: uint64(len(t.Data))}
+	b := Bill{Read: uint64(len(t.Data)) + t.apart}
 	if t.Actor != actor {
 		return nil, b, ErrNotFound
 	}
@@ -223,7 +223,7 @@ func Configure(o *state.Overlay, c Clock, actor chain.Address, id ID, n Config) 
 	q.saveSpec(t)
 	q.saveLink(t)
 	bill.Lock, bill.Refund = t.Escrow-min(t.Escrow, before), before-min(t.Escrow, before)
-	bill.Written = bill.Read // the data stand in the record of what changed
+	bill.Written = uint64(len(t.Data)) // they stand in the record of what changed, unless they lie apart
 	return bill, nil
 }
 

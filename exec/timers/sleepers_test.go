@@ -71,7 +71,7 @@ func (s *sleepers) Storage(addr chain.Address, k state.StorageKey) ([]byte, erro
 		return s.link(binary.BigEndian.Uint64(b[25:]) - 1), nil
 	case b[0] == keySpec && len(b) == 33:
 		one := spec(1, 0)
-		return one.encode(1), nil
+		return (&Timer{Spec: one, Deposit: 1}).encodeSpec(), nil
 	case b[0] == keyEpoch:
 		return s.epoch(binary.BigEndian.Uint64(b[1:])), nil
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // Bounds of a timer.
@@ -15,6 +16,10 @@ const (
 	// MaxAhead is how far ahead of the present a timer may be set: far beyond any
 	// use, and so near that no sum of heights leaves 64 bits.
 	MaxAhead = 1 << 38
+	// InlineBytes is the longest data that stand in their timer's record. Longer ones lie
+	// apart until it fires: records are read by whoever chooses among timers and moved
+	// between the tiers, which nobody pays for by their bytes (ADR 153).
+	InlineBytes = 1_024
 	// maxDataBytes bounds what a record is read with; [Spec.Check] has the
 	// parameter's bound.
 	maxDataBytes = chain.MaxTxBytes
@@ -35,7 +40,7 @@ type Spec struct {
 	Height  chain.Height
 	Every   uint64 // blocks between firings; 0: it fires once
 	Handler string
-	Data    []byte         // canonical
+	Data    []byte         // canonical; of a timer that was loaded nil as long as they lie apart, see [Take]
 	Bidder  *chain.Address // Gas Bidding Agent; nil: the network's formula
 	Limits  chain.Usage    // of a firing
 }
@@ -74,6 +79,7 @@ type Timer struct {
 	ID ID
 	Spec
 	Deposit chain.Wei
+	apart   uint64        // bytes of the data that lie apart; 0: they are in the record
 	home    chain.Address // account that has its records; zero: none yet
 	link
 }
@@ -95,14 +101,20 @@ type link struct {
 	older, newer ID
 }
 
-// encode leaves out the height, which changes: it is in the link.
-func (s *Spec) encode(deposit chain.Wei) []byte {
+// encodeSpec leaves out the height, which changes: it is in the link. Of data that lie
+// apart it has how long they are.
+func (t *Timer) encodeSpec() []byte {
+	s := &t.Spec
 	b := cbor.AppendArray(make([]byte, 0, 96+len(s.Data)), 9)
 	b = cbor.AppendBytes(b, s.Actor[:])
 	b = cbor.AppendBytes(b, s.To[:])
 	b = cbor.AppendUint(b, s.Every)
 	b = cbor.AppendText(b, s.Handler)
-	b = cbor.AppendBytes(b, s.Data)
+	if t.apart > 0 {
+		b = cbor.AppendUint(b, t.apart)
+	} else {
+		b = cbor.AppendBytes(b, s.Data)
+	}
 	if s.Bidder == nil {
 		b = cbor.AppendNull(b)
 	} else {
@@ -110,24 +122,38 @@ func (s *Spec) encode(deposit chain.Wei) []byte {
 	}
 	b = cbor.AppendUint(b, uint64(s.Limits.Cycles))
 	b = cbor.AppendUint(b, uint64(s.Limits.Cells))
-	return cbor.AppendUint(b, uint64(deposit))
+	return cbor.AppendUint(b, uint64(t.Deposit))
 }
 
-func decodeSpec(b []byte) (s Spec, deposit chain.Wei, err error) {
-	r := fields{r: cbor.NewReader(b)}
+func (t *Timer) decodeSpec(b []byte) error {
+	r, s := fields{r: cbor.NewReader(b)}, &t.Spec
 	r.array(9)
 	r.into(s.Actor[:])
 	r.into(s.To[:])
 	s.Every = r.uint()
 	s.Handler = r.text(MaxHandlerBytes)
-	s.Data = r.bytes(maxDataBytes)
+	s.Data, t.apart = r.data()
 	if !r.null() {
 		s.Bidder = new(chain.Address)
 		r.into(s.Bidder[:])
 	}
 	s.Limits = chain.Usage{Cycles: chain.Cycles(r.uint()), Cells: chain.Cells(r.uint())}
-	deposit = chain.Wei(r.uint())
-	return s, deposit, r.end("timer")
+	t.Deposit = chain.Wei(r.uint())
+	return r.end("timer")
+}
+
+// dataKey is of data that lie apart. They stay where they are while the timer moves.
+func dataKey(id ID) state.StorageKey { return key(keyData, id[:]) }
+
+// openData brings data that lie apart.
+func (t *Timer) openData(v state.View) (err error) {
+	if t.apart == 0 {
+		return nil
+	}
+	if t.Data, err = v.Storage(chain.AddrSleepers, dataKey(t.ID)); err == nil && uint64(len(t.Data)) != t.apart {
+		err = fmt.Errorf("%w: timer %s has %d bytes of data, want %d", ErrRecord, t.ID, len(t.Data), t.apart)
+	}
+	return err
 }
 
 // Due reports whether the timer waits for its turn.
@@ -185,6 +211,7 @@ func decodeLink(b []byte) (l link, err error) {
 var (
 	errPlace  = errors.New("no such tier")
 	errLength = errors.New("neither empty nor a name")
+	errApart  = errors.New("data lie apart and are not long")
 )
 
 // appendID writes an id, or the empty string for none.
@@ -232,6 +259,20 @@ func (f *fields) text(limit int) (v string) {
 		v, f.err = f.r.Text(limit)
 	}
 	return v
+}
+
+// data reads data, or how long they are where they lie apart.
+func (f *fields) data() (v []byte, apart uint64) {
+	if at := f.r; f.err == nil {
+		if n, err := at.Uint(); err == nil {
+			f.r, apart = at, n
+			if n <= InlineBytes || n > maxDataBytes {
+				f.refuse(errApart)
+			}
+			return nil, apart
+		}
+	}
+	return f.bytes(maxDataBytes), 0
 }
 
 func (f *fields) bytes(limit int) (v []byte) {
