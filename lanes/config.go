@@ -10,6 +10,7 @@ import (
 // The zero value is invalid; start from DefaultConfig.
 type Config struct {
 	SenderTxs   int                 // waiting transactions kept per sender
+	SenderBytes int                 // of their bodies; 0: any
 	NonceGap    uint64              // nonces kept beyond a sender's first missing one
 	LaneTxs     [chain.NumLanes]int // waiting transactions per lane
 	LaneBytes   [chain.NumLanes]int // bytes of their bodies per lane
@@ -28,8 +29,9 @@ type Config struct {
 // The timer lane has none: due timers come from the state, not from senders.
 func DefaultConfig() Config {
 	return Config{
-		SenderTxs:   256, // a busy account for half a second on an uncapped chain
-		NonceGap:    64,  // what the network may deliver out of order
+		SenderTxs:   256,     // a busy account for half a second on an uncapped chain
+		SenderBytes: 4 << 20, // as many as a block: who pays their balance away has all of them spread for one payment
+		NonceGap:    64,      // what the network may deliver out of order
 		LaneTxs:     [chain.NumLanes]int{chain.LaneSystem: 4_096, chain.LaneRunner: 32_768, chain.LaneUser: 131_072},
 		LaneBytes:   [chain.NumLanes]int{chain.LaneSystem: 8 << 20, chain.LaneRunner: 64 << 20, chain.LaneUser: 256 << 20},
 		BumpPercent: 10,
@@ -50,7 +52,7 @@ func (c Config) Check() error {
 // pool is the configuration as the scheduler sees it.
 func (c Config) pool(p *chain.Params) sched.Config {
 	return sched.Config{
-		SenderTxs: c.SenderTxs, NonceGap: c.NonceGap, LaneTxs: c.LaneTxs, LaneBytes: c.LaneBytes,
+		SenderTxs: c.SenderTxs, SenderBytes: c.SenderBytes, NonceGap: c.NonceGap, LaneTxs: c.LaneTxs, LaneBytes: c.LaneBytes,
 		BumpPercent: c.BumpPercent, PackMisses: c.PackMisses, AgeMillis: c.AgeMillis, Measures: c.measures(p),
 	}
 }

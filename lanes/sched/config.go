@@ -16,6 +16,7 @@ type Config struct {
 	BumpPercent uint64              // rise of every price that a replacement needs
 	PackMisses  int                 // transactions of a lane in a row, none of them large, that do not fit before picking gives the lane up
 	AgeMillis   uint64              // for which a transaction waits at most; 0: for ever
+	SenderBytes int                 // of the bodies of waiting transactions kept per sender; 0: any
 	Measures                        // until a head has others
 }
 
@@ -41,6 +42,9 @@ const (
 func (c Config) Check() error {
 	if c.SenderTxs < 1 || c.SenderTxs > senderTxsMax {
 		return fmt.Errorf("transactions per sender = %d, want 1 to %d", c.SenderTxs, senderTxsMax)
+	}
+	if c.SenderBytes < 0 {
+		return fmt.Errorf("bytes per sender = %d, want at least 0", c.SenderBytes)
 	}
 	if c.NonceGap >= uint64(c.SenderTxs) {
 		return fmt.Errorf("nonce gap = %d, want below the %d transactions of a sender: parked ones would fill its share", c.NonceGap, c.SenderTxs)

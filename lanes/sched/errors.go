@@ -62,12 +62,16 @@ func (e *ReplaceError) Error() string {
 }
 
 // SenderFullError reports a sender with as many waiting transactions as the
-// pool keeps for one.
+// pool keeps for one, or as many bytes of them.
 type SenderFullError struct {
-	Waiting, Max int
+	Waiting, Max    int
+	Bytes, MaxBytes int // with the transaction; 0 where their number is what it is refused for
 }
 
 func (e *SenderFullError) Error() string {
+	if e.Bytes > 0 {
+		return fmt.Sprintf("the sender's waiting transactions would have %d bytes with this one, at most %d are kept: wait for some to be included", e.Bytes, e.MaxBytes)
+	}
 	return fmt.Sprintf("sender has %d waiting transactions, at most %d are kept: wait for some to be included", e.Waiting, e.Max)
 }
 

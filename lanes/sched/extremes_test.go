@@ -77,6 +77,7 @@ func newExtremes(seed uint64) *extremes {
 		SenderTxs: oneOf(rng, 1, 2, 8, 300, senderTxsMax), BumpPercent: oneOf[uint64](rng, 0, 10, 1_000), PackMisses: math.MaxInt,
 		AgeMillis: oneOf[uint64](rng, 0, 1, 50, math.MaxUint64), Measures: anyMeasures(rng),
 	}
+	cfg.SenderBytes = oneOf(rng, 0, 0, 300, 300_000)
 	cfg.NonceGap = oneOf(rng, 0, uint64(cfg.SenderTxs-1), uint64(cfg.SenderTxs-1)/2)
 	for lane := range chain.NumLanes {
 		cfg.LaneTxs[lane] = oneOf(rng, 1, 3, 20, 200, laneTxsMax)

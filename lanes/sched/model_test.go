@@ -217,6 +217,15 @@ func (m *model) add(tx *chain.VerifiedTx, cost chain.Wei, at Account) error {
 	} else if len(mine) >= m.cfg.SenderTxs {
 		return &SenderFullError{}
 	}
+	bytes := len(tx.Body)
+	for _, o := range mine {
+		if o != old {
+			bytes += len(o.tx.Body)
+		}
+	}
+	if m.cfg.SenderBytes > 0 && bytes > m.cfg.SenderBytes {
+		return &SenderFullError{}
+	}
 	if spent+cost > at.Spendable {
 		return &BalanceError{}
 	}

@@ -121,6 +121,36 @@ func TestSenderCap(t *testing.T) {
 	mustAdd(t, p, dear) // a replacement is not one more
 }
 
+// TestSenderBytes: what a sender may have spread before he pays his balance away is
+// bounded in bytes, whatever is replaced, used or dropped meanwhile.
+func TestSenderBytes(t *testing.T) {
+	var m maker
+	p := testPool()
+	p.cfg.SenderBytes = 400
+	large := func(nonce uint64, tip chain.Wei, bytes int) *chain.VerifiedTx {
+		tx := m.tx(1, nonce, tip)
+		tx.Body = make([]byte, bytes)
+		tx.Tx.MaxFeePerCycle, tx.Tx.MaxFeePerCell = 1_000_000*tip, 1_000_000*tip
+		return tx
+	}
+	refused := func(tx *chain.VerifiedTx, bytes int) {
+		t.Helper()
+		_, err := p.add(tx, 0, rich)
+		if e := new(SenderFullError); !errors.As(err, &e) || e.Bytes != bytes || e.MaxBytes != 400 {
+			t.Errorf("%d bytes: %v", bytes, err)
+		}
+	}
+	mustAdd(t, p, large(0, 1, 200), large(1, 1, 200))
+	refused(large(2, 1, 1), 401)
+	refused(large(1, 2, 201), 401)
+	mustAdd(t, p, large(1, 2, 100), large(2, 1, 100))
+	if _, used := p.refresh(chain.Address{1}, Account{Nonce: 1, Spendable: math.MaxUint64}); used != 1 {
+		t.Fatal(used)
+	}
+	mustAdd(t, p, large(3, 1, 200))
+	refused(large(4, 1, 1), 401)
+}
+
 // TestReplacementNeedsTenPercent: every price must rise by ten percent, exactly.
 func TestReplacementNeedsTenPercent(t *testing.T) {
 	old := chain.Tx{Nonce: 3, MaxFeePerCycle: 100, MaxFeePerCell: 1, TipPerCycle: 0, TipPerCell: 15}

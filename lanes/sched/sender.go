@@ -21,6 +21,7 @@ type sender struct {
 	waiting []*entry  // ascending nonces, all >= Account.Nonce
 	cost    chain.Wei // sum of their costs; admission keeps it within Spendable
 	pick    pickState // of the pick at hand
+	bytes   int       // of their bodies
 	counted int       // of them are counted by targets
 	stops   int       // of them bar those behind them
 	stopAt  uint64    // nonce of the first of these, if there are any
@@ -95,6 +96,10 @@ func (s *sender) check(tx *chain.VerifiedTx, cost chain.Wei, old *entry, cfg *Co
 	if nonce > next && nonce-next > cfg.NonceGap {
 		return &NonceGapError{Got: nonce, Next: next, GapMax: cfg.NonceGap}
 	}
+	bytes := s.bytes + len(tx.Body)
+	if old != nil {
+		bytes -= old.bytes
+	}
 	others := s.cost
 	if old != nil {
 		if err := checkReplace(old.tx.Tx, tx.Tx, bumpAfter(cfg.BumpPercent, old.replaced)); err != nil {
@@ -103,6 +108,9 @@ func (s *sender) check(tx *chain.VerifiedTx, cost chain.Wei, old *entry, cfg *Co
 		others -= old.cost
 	} else if len(s.waiting) >= cfg.SenderTxs {
 		return &SenderFullError{Waiting: len(s.waiting), Max: cfg.SenderTxs}
+	}
+	if cfg.SenderBytes > 0 && bytes > cfg.SenderBytes {
+		return &SenderFullError{Waiting: len(s.waiting), Max: cfg.SenderTxs, Bytes: bytes, MaxBytes: cfg.SenderBytes}
 	}
 	// others <= Spendable holds unless the head has taken money away since the
 	// last refresh, so the difference is computed only when it exists.

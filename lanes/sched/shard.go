@@ -137,9 +137,11 @@ func (h *shard) insert(s *sender, i int, e, old *entry) {
 		s.counted -= old.countsOne()
 		s.stops -= old.stopsOne()
 		s.cost -= old.cost
+		s.bytes -= old.bytes
 		delete(h.byHash, old.tx.Hash)
 	}
 	s.cost += e.cost
+	s.bytes += e.bytes
 	h.byHash[e.tx.Hash] = e
 	h.senders[e.tx.Sender] = s
 	s.noteStop()
@@ -223,6 +225,7 @@ func (h *shard) forget(e *entry) {
 	h.lanes[e.lane].remove(e)
 	delete(h.byHash, e.tx.Hash)
 	e.of.cost -= e.cost
+	e.of.bytes -= e.bytes
 	e.of.counted -= e.countsOne()
 	e.of.stops -= e.stopsOne()
 }

@@ -65,6 +65,9 @@ func newWalk(seed uint64) *walk {
 	cfg.SenderTxs, cfg.NonceGap, cfg.PackMisses = 8, 3, 1<<30
 	cfg.LaneTxs = [chain.NumLanes]int{chain.LaneSystem: 6, chain.LaneRunner: 12, chain.LaneUser: 30}
 	cfg.LaneBytes = [chain.NumLanes]int{chain.LaneSystem: 2_000, chain.LaneRunner: 4_000, chain.LaneUser: 11_000}
+	if seed%3 == 0 {
+		cfg.SenderBytes = 2_000
+	}
 	if seed%2 == 0 {
 		cfg.ActorRefill, cfg.ActorMost = 30_000, 70_000
 	}
