@@ -15,6 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
+	"github.com/cowboy-foundation/cowboy/node/repair"
 	"github.com/cowboy-foundation/cowboy/node/statesync"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -72,7 +73,7 @@ func (s stateStream) Broadcast(msg []byte) { s.transport.Broadcast(p2p.State, ms
 // busy lets the mesh withhold what state sync has no room for.
 func busy(err error) error {
 	switch {
-	case errors.Is(err, statesync.ErrBusy):
+	case errors.Is(err, statesync.ErrBusy), errors.Is(err, repair.ErrBusy):
 		return p2p.ErrBusy
 	case errors.Is(err, statesync.ErrUnknown):
 		return fmt.Errorf("%w: %w", p2p.ErrUnknown, err)

@@ -14,6 +14,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
+	"github.com/cowboy-foundation/cowboy/node/repair"
 	"github.com/cowboy-foundation/cowboy/node/submitted"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -67,6 +68,9 @@ type Config struct {
 	// ScrubBytes is how much of the stored blocks is read again each second, to find
 	// damage; 0 reads none.
 	ScrubBytes int64
+	// RepairBytes is how much of damaged blocks is fetched from members and written again
+	// each second; 0 mends none.
+	RepairBytes int64
 	// Passphrase is asked when keys.json is encrypted; nil: such keys are refused.
 	Passphrase Passphrase
 	// SubmittedBytes bounds the file of what clients submitted to this node, which it
@@ -105,7 +109,8 @@ func DefaultConfig() Config {
 		FullNodes:        mesh.FullNodesMax,
 		FullNodeBytes:    mesh.FullNodeBytesPerSecond,
 		FullNodesBytes:   mesh.FullNodesBytesPerSecond,
-		ScrubBytes:       1 << 20,  // 84 GiB a day, a hundredth of what a disk can read
+		ScrubBytes:       1 << 20, // 84 GiB a day, a hundredth of what a disk can read
+		RepairBytes:      repair.DefaultConfig().BytesPerSecond,
 		SubmittedBytes:   16 << 20, // a hundred thousand transfers
 		Timeouts:         Timeouts{Max: time.Minute},
 	}
@@ -136,6 +141,9 @@ func (c Config) Check() error {
 	}
 	if c.ScrubBytes < 0 || c.ScrubBytes > 1<<40 {
 		return fmt.Errorf("pace of scrubbing = %d bytes a second, want 0 to %d", c.ScrubBytes, int64(1)<<40)
+	}
+	if c.RepairBytes < 0 || c.RepairBytes > 1<<40 {
+		return fmt.Errorf("pace of mending = %d bytes a second, want 0 to %d", c.RepairBytes, int64(1)<<40)
 	}
 	if c.SubmittedBytes < 0 || c.SubmittedBytes > submitted.MaxBytes {
 		return fmt.Errorf("kept submissions = %d bytes, want 0 to %d", c.SubmittedBytes, submitted.MaxBytes)

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/node/repair"
 	"github.com/cowboy-foundation/cowboy/state/journal"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -31,6 +32,8 @@ type Host struct {
 	// alter, what passes either way.
 	Between func(engine.Application, engine.Network) (engine.Application, engine.Network)
 	Shared  Shared
+
+	repair func(*repair.Config, *repair.ServerConfig) // alters how damaged blocks are mended, for tests
 }
 
 // Shared is what many nodes in one process may have together, because it follows from

@@ -11,6 +11,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
+	"github.com/cowboy-foundation/cowboy/node/repair"
 )
 
 // mesh joins the transport to consensus and to the transactions' way in. It is
@@ -56,6 +57,9 @@ func newTransport(n *Node) (*p2p.Transport, error) {
 	}
 	if n.cfg.CheckpointBlocks > 0 {
 		cfg.Capabilities |= servesCheckpoints
+	}
+	if n.store != nil { // a chain, and not only the wish for a state
+		cfg.Capabilities |= servesBlocks
 	}
 	if n.cfg.wireVersion > 0 {
 		cfg.Version = n.cfg.wireVersion
@@ -145,7 +149,10 @@ var (
 
 // Deliver implements p2p.Receiver.
 func (m *mesh) Deliver(from int, class p2p.Class, msg []byte) error {
-	if class == p2p.State {
+	switch {
+	case class == p2p.State && repair.Is(msg):
+		return busy(m.node.mending.deliver(from, msg))
+	case class == p2p.State:
 		return busy(m.node.states.Deliver(from, msg))
 	}
 	switch is := classOf(msg); {

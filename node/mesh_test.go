@@ -15,6 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/ceremony"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
+	"github.com/cowboy-foundation/cowboy/node/repair"
 	"github.com/cowboy-foundation/cowboy/node/statesync"
 )
 
@@ -144,6 +145,8 @@ func openedAt(t *testing.T, p2pAddr string) *Node {
 func TestMeshRefusesWrongStreams(t *testing.T) {
 	n := opened(t)
 	const member, guest = 1, 4
+	repairWant := append(make([]byte, 1+8+8+32+4+3), 1) // of no block: parts 0 to 1
+	repairWant[0] = 'w'
 	for _, c := range []struct {
 		name  string
 		from  int
@@ -169,7 +172,11 @@ func TestMeshRefusesWrongStreams(t *testing.T) {
 		{"unknown tag", member, p2p.Certificates, "z", p2p.ErrUnknown},
 		{"unknown tag among votes", member, p2p.Votes, "z", p2p.ErrUnknown},
 		{"unknown tag of a full node", guest, p2p.Fetch, "z", p2p.ErrUnknown},
-		{"unknown tag of state", member, p2p.State, "x", p2p.ErrUnknown},
+		{"unknown tag of state", member, p2p.State, "z", p2p.ErrUnknown},
+		{"a damaged block, asked for by a full node", guest, p2p.State, string(repairWant), nil},
+		{"parts of a block that came late", member, p2p.State, "p--------0000\x00\x00\x00\x01x", nil},
+		{"garbage instead of parts of a block", member, p2p.State, "p--------0000\x00\x00\x00\x09x", repair.ErrMessage},
+		{"torn request for a damaged block", guest, p2p.State, "w--------", repair.ErrMessage},
 		{"garbage instead of state", member, p2p.State, "c", statesync.ErrMessage},
 		{"torn request for state", guest, p2p.State, "g--------", statesync.ErrMessage},
 		{"vote of a full node", guest, p2p.Votes, "v", errNotMember},

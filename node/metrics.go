@@ -33,6 +33,7 @@ func (n *Node) registry() *prometheus.Registry {
 	n.storeMetrics(gauge)
 	n.roomMetrics(gauge)
 	n.scrubMetrics(counter, gauge)
+	r.MustRegister(n.mendingMetrics(counter))
 	n.ingressMetrics(counter, gauge)
 	n.submittedMetrics(counter, gauge)
 	n.consensusMetrics(counter, gauge)

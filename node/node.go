@@ -61,6 +61,7 @@ type Node struct {
 	accuser   *accuser // submits evidence
 	room      *room    // watches how near the state is to its limits
 	scrub     *scrub   // finds damaged blocks
+	mending   mending  // has them written again
 	submitted *submitted.Journal
 
 	rpcListener, adminListener net.Listener
@@ -223,6 +224,9 @@ func (n *Node) build() error {
 	n.evidence.view = func() chain.View { return n.ledger.Head().Round.View }
 	n.room = newRoom(roomConfig{memory: stateMemory(n.cfg.StateMemory), tries: n.store.Resident, chain: n.chainRoom, log: n.log})
 	n.scrub = n.newScrub()
+	if n.mending, err = n.newMending(); err != nil {
+		return err
+	}
 	n.submitted = submitted.Open(submitted.Config{
 		Path: filepath.Join(n.cfg.DataDir, submittedFile), Bytes: n.cfg.SubmittedBytes, Share: clientShare(n.cfg.Devnet),
 		AgeMillis: pool.AgeMillis, Log: n.log,

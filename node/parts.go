@@ -26,6 +26,8 @@ const (
 	partEvidence
 	partRoom
 	partScrub
+	partRepair
+	partBlocksServed
 	partClock
 	partSubmissions
 	partAccuser
@@ -67,23 +69,25 @@ var parts = [numParts]struct {
 	name string
 	fate fate
 }{
-	partLanes:       {"lanes", fateEnds},              // no transaction would come into a block
-	partSignatures:  {"signature pipeline", fateEnds}, // no proposal could be judged
-	partLedger:      {"ledger", fateEnds},             // no block could be executed or stored
-	partFanOut:      {"fan-out", fateEnds},            // the pool would judge by an old state for ever
-	partEvidence:    {"evidence", fateAgain},
-	partRoom:        {"room for state", fateAgain},
-	partScrub:       {"scrub", fateAgain},
-	partClock:       {"clock", fateAgain},
-	partSubmissions: {"submissions", fateAgain},
-	partAccuser:     {"accuser", fateAgain},
-	partMesh:        {"mesh", fateEnds}, // nobody would hear its votes
-	partCheckpoints: {"checkpoints", fateAgain},
-	partConsensus:   {"consensus", fateEnds},
-	partTrials:      {"trials", fateAgain},
-	partRPC:         {"RPC", fateAgain},
-	partAdmin:       {"admin pages", fateAgain},
-	partStateSync:   {"state sync", fateEnds}, // there is no node without it
+	partLanes:        {"lanes", fateEnds},              // no transaction would come into a block
+	partSignatures:   {"signature pipeline", fateEnds}, // no proposal could be judged
+	partLedger:       {"ledger", fateEnds},             // no block could be executed or stored
+	partFanOut:       {"fan-out", fateEnds},            // the pool would judge by an old state for ever
+	partEvidence:     {"evidence", fateAgain},
+	partRoom:         {"room for state", fateAgain},
+	partScrub:        {"scrub", fateAgain},
+	partRepair:       {"repair", fateAgain},
+	partBlocksServed: {"blocks served", fateAgain},
+	partClock:        {"clock", fateAgain},
+	partSubmissions:  {"submissions", fateAgain},
+	partAccuser:      {"accuser", fateAgain},
+	partMesh:         {"mesh", fateEnds}, // nobody would hear its votes
+	partCheckpoints:  {"checkpoints", fateAgain},
+	partConsensus:    {"consensus", fateEnds},
+	partTrials:       {"trials", fateAgain},
+	partRPC:          {"RPC", fateAgain},
+	partAdmin:        {"admin pages", fateAgain},
+	partStateSync:    {"state sync", fateEnds}, // there is no node without it
 }
 
 func (p part) String() string { return parts[p].name }

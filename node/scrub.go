@@ -28,11 +28,13 @@ type scrub struct {
 	cfg  scrubConfig
 	read atomic.Uint64 // blocks that were looked at
 
-	filesAt time.Time // when the files were looked at, by run
+	filesAt time.Time     // when the files were looked at, by run
+	found   chan struct{} // has a value after a block was found damaged
 
-	mu      sync.Mutex // guards all below
-	damaged map[chain.Height]bool
-	files   []string // what is wrong with files of blocks, by their names
+	mu      sync.Mutex            // guards all below
+	damaged map[chain.Height]bool // true while it is written again and not known to be durable
+	more    bool                  // there was more damage than damagedKnown
+	files   []string              // what is wrong with files of blocks, by their names
 }
 
 type scrubConfig struct {
@@ -64,7 +66,7 @@ const (
 )
 
 func newScrub(cfg scrubConfig) *scrub {
-	return &scrub{cfg: cfg, damaged: map[chain.Height]bool{}}
+	return &scrub{cfg: cfg, damaged: map[chain.Height]bool{}, found: make(chan struct{}, 1)}
 }
 
 // run reads until ctx ends.
@@ -87,7 +89,7 @@ func (s *scrub) passes(ctx context.Context) error {
 		if err := s.pass(ctx); err != nil {
 			return err
 		}
-		for left := time.Duration(1); left > 0; left = scrubEvery - time.Since(begun) {
+		for left := time.Duration(1); left > 0 && !s.again(); left = scrubEvery - time.Since(begun) {
 			s.lookAtFiles(time.Now())
 			if err := rest(ctx, min(left, filesEvery)); err != nil {
 				return err
@@ -176,23 +178,71 @@ func (s *scrub) met(err error) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := chain.Height(d.Height)
-	if s.damaged[h] || len(s.damaged) >= damagedKnown {
+	if _, known := s.damaged[h]; known {
 		return true
 	}
-	s.damaged[h] = true
+	if len(s.damaged) >= damagedKnown {
+		s.more = true
+		return true
+	}
+	s.damaged[h] = false
 	s.cfg.log.Error("a stored block is damaged: the node goes on and cannot show it", "block", h, "err", err, "next", s.cfg.next)
 	s.say()
+	select {
+	case s.found <- struct{}{}:
+	default:
+	}
 	return true
 }
 
-// whole takes note of a block that is not damaged, or no longer.
+// whole takes note of a block that is not damaged, or no longer. One that is written
+// again may be read before it is durable.
 func (s *scrub) whole(h chain.Height) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.damaged[h] {
+	if mending, known := s.damaged[h]; known && !mending {
 		delete(s.damaged, h)
 		s.say()
 	}
+}
+
+// Heights implements repair.Damage.
+func (s *scrub) Heights() []chain.Height {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.damaged))
+}
+
+// Found implements repair.Damage.
+func (s *scrub) Found() <-chan struct{} { return s.found }
+
+// Mending implements repair.Damage.
+func (s *scrub) Mending(h chain.Height) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, known := s.damaged[h]; known {
+		s.damaged[h] = true
+	}
+}
+
+// Mended implements repair.Damage.
+func (s *scrub) Mended(h chain.Height) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.damaged, h)
+	s.say()
+}
+
+// again reports whether to look for damage that had no place in memory: what had is
+// mended.
+func (s *scrub) again() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.more || len(s.damaged) > 0 {
+		return false
+	}
+	s.more = false
+	return true
 }
 
 // say raises the alarm, or ends it. The caller holds mu.
@@ -240,6 +290,9 @@ func (s *scrub) explain(err error) *rpc.Refusal {
 
 func (n *Node) newScrub() *scrub {
 	next := "docs/damage.md, \"A damaged block\": without haste, stop the node, move its store away, and let it fetch the chain from other nodes"
+	if n.cfg.RepairBytes > 0 {
+		next = "nothing, if the log soon says that it is whole: the node fetches it from other validators; if not, " + next
+	}
 	if n.set.Len() == 1 {
 		next = "docs/damage.md, \"A damaged block\": put the folder store back from a backup, whose end comes out of votes.journal; no other node has the block"
 	}

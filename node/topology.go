@@ -39,6 +39,8 @@ import (
 //	checkpoints      files of recent states            peers' requests, every 10,000th commit
 //	room             what it has warned of             a clock
 //	scrub            blocks known to be damaged        a clock
+//	repair           the damaged block in hand         scrub, a clock, the answer of a peer
+//	blocks served    what each peer was given          peers' requests
 //	clock            nothing                           every five seconds
 //	trials ×2        an engine each                    readers' calls and estimates, client by client
 //	rpc, admin       nothing (snapshots only)          sockets
@@ -89,6 +91,7 @@ func (n *Node) Run(ctx context.Context) error {
 	inner.start(partEvidence, n.evidence.Run)
 	inner.start(partRoom, n.room.run)
 	inner.start(partScrub, n.scrub.run)
+	inner.start(partRepair, n.mending.client.Run)
 	inner.start(partClock, n.watchClock)
 	inner.start(partSubmissions, n.submitted.Run)
 	inner.start(partAccuser, n.accuser.Run)
@@ -96,6 +99,7 @@ func (n *Node) Run(ctx context.Context) error {
 	if n.mesh != nil {
 		g.start(partMesh, n.mesh.run)
 		inner.start(partCheckpoints, n.states.Run)
+		inner.start(partBlocksServed, n.mending.server.Run)
 	}
 	g.start(partConsensus, n.engine.Run)
 	api, err := rpc.New(n.rpcConfig(), n.source)

@@ -39,6 +39,7 @@ type listenFlags struct {
 	Build      int      `name:"build-percent" help:"Part of the block time in which a proposal takes transactions; the rest is for everything else." default:"60"`
 	KeepMiB    int64    `name:"keep-submitted-mib" help:"MiB of the file that keeps what clients submitted here and no block has yet, to offer it to the pool again after a restart. 0 keeps none, as does a devnet without --data." default:"16"`
 	ScrubMiB   int64    `name:"scrub-mib" help:"MiB of stored blocks that are read again each second, on a thread of low priority, so that damage is found before somebody needs the block; each block once a day at most. 0 reads none." default:"1"`
+	RepairKiB  int64    `name:"repair-kib" help:"KiB of damaged stored blocks that are fetched from other validators and written again each second, on a thread of low priority. 0 mends none: they are only reported." default:"1024"`
 	Checkpoint uint64   `name:"checkpoint-blocks" help:"Blocks between two checkpoints of the state, which joining nodes fetch. 0 makes none." default:"10000"`
 
 	Budgets budgetFlags `embed:""`
@@ -65,7 +66,7 @@ func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 	}
 	cfg.CheckpointBlocks, cfg.BuildPercent, cfg.SubmittedBytes = f.Checkpoint, f.Build, f.KeepMiB<<20
 	f.Budgets.into(&cfg)
-	cfg.ScrubBytes = f.ScrubMiB << 20
+	cfg.ScrubBytes, cfg.RepairBytes = f.ScrubMiB<<20, f.RepairKiB<<10
 	mode, err := parallel.ParseMode(f.ExecMode)
 	if err != nil {
 		return cfg, err

@@ -99,6 +99,16 @@ func TestCertificateCheck(t *testing.T) {
 		t.Error("the last of several batches is not looked at")
 	}
 	s = s[:30]
+	for i, want := range []bool{true, true, false} {
+		rec := s[i]
+		if !want {
+			rec.Certificate = s[i+1].Certificate
+		}
+		var verdict *Verdict
+		if err := CheckCertificates(set, s, rec, rand.Reader); (err == nil) != want || !want && !errors.As(err, &verdict) {
+			t.Errorf("block %d alone: %v", i+1, err)
+		}
+	}
 	unstored := simplex.Proposal{Round: beacon.Round{View: 62}, Parent: 60, Payload: chain.Hash{7}}
 	for name, c := range map[string]struct {
 		at          int

@@ -41,7 +41,8 @@
 // A damaged record can be written again at its place, from parts that somebody else
 // has: [Log.Salvage] says which are still good, [Log.Rewrite] writes. The record is a
 // function of its parts and of its Place, so that nothing else has to change, and a
-// write that is cut off leaves what was there before: a damaged record.
+// write that is cut off leaves what was there before: a damaged record
+// (docs/adr/0145).
 //
 // One goroutine at a time may call Append and Close; any number may do the rest.
 package blocklog

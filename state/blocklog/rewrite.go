@@ -143,10 +143,11 @@ func (l *Log) checkFile(number uint32) error {
 // partsAtOnce bounds how many parts ReadSome returns.
 const partsAtOnce = 4096
 
-// ReadSome returns the parts of a record from part first on, as many as fit into
-// bytesMax bytes: none if the first of them does not.
-func (l *Log) ReadSome(height uint64, p Place, first uint32, bytesMax int) (parts [][]byte, err error) {
-	if first >= p.Parts {
+// ReadSome returns the parts of a record from part first on and before part end, as many
+// as fit into bytesMax bytes: none if the first of them does not. It reads little else.
+func (l *Log) ReadSome(height uint64, p Place, first, end uint32, bytesMax int) (parts [][]byte, err error) {
+	end = min(end, p.Parts)
+	if first >= end {
 		return nil, l.damaged(height, p, fmt.Sprintf("no part %d in %d", first, p.Parts))
 	}
 	at, err := l.segment(height, p)
@@ -155,7 +156,7 @@ func (l *Log) ReadSome(height uint64, p Place, first uint32, bytesMax int) (part
 	}
 	defer func() { err = errors.Join(err, l.reading.give(at)) }()
 	from := max(first, 1) - 1 // its entry says where the first part begins
-	entries := make([]byte, entryBytes*int(min(p.Parts, first+partsAtOnce)-from))
+	entries := make([]byte, entryBytes*int(min(end, first+partsAtOnce)-from))
 	if err := l.readAt(at, entries, height, p, headBytes+int64(from)*entryBytes); err != nil {
 		return nil, err
 	}
@@ -163,14 +164,14 @@ func (l *Log) ReadSome(height uint64, p Place, first uint32, bytesMax int) (part
 	if first == 0 {
 		read.entries = append(make([]byte, entryBytes), entries...) // as boundsOf has it
 	}
-	n, start, end, ok := read.fit(bytesMax)
+	n, start, stop, ok := read.fit(bytesMax)
 	if !ok {
 		return nil, l.damaged(height, p, "its parts overlap")
 	}
 	if n == 0 {
 		return nil, nil
 	}
-	all := make([]byte, end-start)
+	all := make([]byte, stop-start)
 	if err := l.readAt(at, all, height, p, int64(start)); err != nil {
 		return nil, err
 	}

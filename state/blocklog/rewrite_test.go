@@ -289,7 +289,10 @@ func TestReadSome(t *testing.T) {
 		for _, room := range []int{900, 941, 1 << 20} {
 			var got [][]byte
 			for uint32(len(got)) < p.Parts {
-				some, err := l.ReadSome(uint64(i+1), p, uint32(len(got)), room)
+				if one, err := l.ReadSome(uint64(i+1), p, uint32(len(got)), uint32(len(got)+1), room); err != nil || len(one) != 1 {
+					t.Fatalf("%d parts instead of one: %v", len(one), err)
+				}
+				some, err := l.ReadSome(uint64(i+1), p, uint32(len(got)), p.Parts, room)
 				check(t, err)
 				if size := lengthOf(some) - entryBytes*len(some); size > room || len(some) == 0 || len(some) > partsAtOnce {
 					t.Fatalf("%d parts of %d bytes in room for %d", len(some), size, room)
@@ -300,17 +303,17 @@ func TestReadSome(t *testing.T) {
 				t.Errorf("block %d: %q, want %q", i+1, got, k.parts[i])
 			}
 		}
-		if _, err := l.ReadSome(uint64(i+1), p, p.Parts, 1); !errors.Is(err, ErrDamaged) {
+		if _, err := l.ReadSome(uint64(i+1), p, p.Parts, p.Parts+1, 1); !errors.Is(err, ErrDamaged) {
 			t.Errorf("a part that is not there: %v", err)
 		}
 	}
 	big, err := l.Append(42, [][]byte{make([]byte, 100)})
 	check(t, err)
-	if some, err := l.ReadSome(42, big, 0, 99); err != nil || len(some) != 0 {
+	if some, err := l.ReadSome(42, big, 0, 1, 99); err != nil || len(some) != 0 {
 		t.Errorf("a part that does not fit: %d, %v", len(some), err)
 	}
 	writeInto(t, fs, fmt.Sprintf("data/blocks/%06d.blocks", big.Segment), int64(big.Offset)+headBytes+entryBytes+5, []byte{1})
-	if _, err := l.ReadSome(42, big, 0, 100); !errors.Is(err, ErrDamaged) {
+	if _, err := l.ReadSome(42, big, 0, 9, 100); !errors.Is(err, ErrDamaged) {
 		t.Errorf("a damaged part: %v", err)
 	}
 	check(t, l.Close())

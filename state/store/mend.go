@@ -78,15 +78,15 @@ func (s *Store) Mend(rec *BlockRecord) error {
 }
 
 // BlockParts returns parts of the record of the finalized block at height h as they are
-// stored, from part first on (0 the block, 1 its certificate, 2 the ids, then the
-// receipts), as many as fit into bytesMax bytes, and is false where
+// stored, from part first on and before part end (0 the block, 1 its certificate, 2
+// the ids, then the receipts), as many as fit into bytesMax bytes, and is false where
 // [Store.BlockByHeight] is, or has another digest, or has no such part.
-func (s *Store) BlockParts(h chain.Height, digest chain.Hash, first uint32, bytesMax int) (parts [][]byte, ok bool, err error) {
+func (s *Store) BlockParts(h chain.Height, digest chain.Hash, first, end uint32, bytesMax int) (parts [][]byte, ok bool, err error) {
 	found, place, ok, err := s.index(h)
-	if err != nil || !ok || found != digest || first >= place.Parts {
+	if err != nil || !ok || found != digest || first >= min(end, place.Parts) {
 		return nil, false, err
 	}
-	parts, err = s.blocks.ReadSome(uint64(h), place, first, bytesMax)
+	parts, err = s.blocks.ReadSome(uint64(h), place, first, end, bytesMax)
 	return parts, err == nil, damage(err)
 }
 

@@ -91,21 +91,22 @@ func TestBlockParts(t *testing.T) {
 	check(t, err)
 	check(t, s.Commit(v, rec))
 	want := rec.parts()
-	got, ok, err := s.BlockParts(1, rec.Digest, 0, 1<<20)
+	got, ok, err := s.BlockParts(1, rec.Digest, 0, 99, 1<<20)
 	if err != nil || !ok || !slices.EqualFunc(got, want, bytes.Equal) {
 		t.Errorf("%q, want %q (%v, %v)", got, want, ok, err)
 	}
 	for name, ask := range map[string]func() ([][]byte, bool, error){
-		"above the head": func() ([][]byte, bool, error) { return s.BlockParts(2, rec.Digest, 0, 1<<20) },
-		"genesis":        func() ([][]byte, bool, error) { return s.BlockParts(0, rec.Digest, 0, 1<<20) },
-		"another digest": func() ([][]byte, bool, error) { return s.BlockParts(1, chain.Hash{1}, 0, 1<<20) },
-		"no such part":   func() ([][]byte, bool, error) { return s.BlockParts(1, rec.Digest, uint32(len(want)), 1<<20) },
+		"above the head": func() ([][]byte, bool, error) { return s.BlockParts(2, rec.Digest, 0, 99, 1<<20) },
+		"genesis":        func() ([][]byte, bool, error) { return s.BlockParts(0, rec.Digest, 0, 99, 1<<20) },
+		"another digest": func() ([][]byte, bool, error) { return s.BlockParts(1, chain.Hash{1}, 0, 99, 1<<20) },
+		"no stretch":     func() ([][]byte, bool, error) { return s.BlockParts(1, rec.Digest, 1, 1, 1<<20) },
+		"no such part":   func() ([][]byte, bool, error) { return s.BlockParts(1, rec.Digest, uint32(len(want)), 1<<31, 1<<20) },
 	} {
 		if parts, ok, err := ask(); ok || err != nil || parts != nil {
 			t.Errorf("%s: %q, %v, %v", name, parts, ok, err)
 		}
 	}
-	if parts, ok, err := s.BlockParts(1, rec.Digest, 0, 0); err != nil || !ok || len(parts) != 0 {
+	if parts, ok, err := s.BlockParts(1, rec.Digest, 0, 99, 0); err != nil || !ok || len(parts) != 0 {
 		t.Errorf("no room: %q, %v, %v", parts, ok, err)
 	}
 	check(t, s.Close())
