@@ -203,8 +203,12 @@ func TestLostJournalIsBegunAnew(t *testing.T) {
 	if command := "cowboyd guard reopen --data " + dir + " --never-put-back"; !errors.Is(err, ErrVotesMissing) || !strings.Contains(err.Error(), command) {
 		t.Fatalf("%v does not tell %q", err, command)
 	}
-	if _, err := ReopenGuard(dir); err != nil {
-		t.Fatal(err)
+	done, err := ReopenGuard(dir)
+	if err != nil || !done.Begun {
+		t.Fatalf("%+v, %v", done, err)
+	}
+	if said := done.String(); !strings.HasPrefix(said, "votes.journal was missing and is begun anew; ") || strings.Contains(said, "no view is closed") != (done.Closed <= done.Head) {
+		t.Errorf("%+v is said as %q", done, said)
 	}
 	again := run(t, dir, DevnetOptions{})
 	for end := time.Now().Add(time.Minute); again.ledger.Head().Height() < head.Height()+2; time.Sleep(5 * time.Millisecond) {
@@ -299,4 +303,21 @@ func singleSet(t *testing.T) *beacon.ValidatorSet {
 		t.Fatal(err)
 	}
 	return set
+}
+
+// TestReopenedIsSaid: the operator reads what was done, and no view below the head is
+// said to have been closed.
+func TestReopenedIsSaid(t *testing.T) {
+	for _, c := range []struct {
+		done Reopened
+		want string
+	}{
+		{Reopened{Closed: 9, Head: 7}, "the key may speak again above view 7, of the newest final block; it was closed up to view 9"},
+		{Reopened{Closed: 9, Head: 7, Begun: true}, "votes.journal was missing and is begun anew; the key may speak again above view 7, of the newest final block; it was closed up to view 9"},
+		{Reopened{Closed: 7, Head: 7, Begun: true}, "votes.journal was missing and is begun anew; no view is closed: the key signed nothing above view 7, of the newest final block"},
+	} {
+		if got := c.done.String(); got != c.want {
+			t.Errorf("%+v is said as %q, want %q", c.done, got, c.want)
+		}
+	}
 }

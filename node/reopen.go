@@ -23,10 +23,23 @@ var (
 	ErrNothingClosed = errors.New("no view is closed for a block that is gone: the watermark has nothing that the vote journal and the chain have not")
 )
 
-// Reopened says what ReopenGuard did: the newest round that the key could not speak
-// in, and the newest final block.
+// Reopened says what ReopenGuard did: the newest round that the key had signed in, as its
+// watermark knows, the newest final block, and whether a new vote journal began.
 type Reopened struct {
 	Closed, Head chain.View
+	Begun        bool
+}
+
+// String is what the operator is told.
+func (r Reopened) String() string {
+	begun := ""
+	if r.Begun {
+		begun = "votes.journal was missing and is begun anew; "
+	}
+	if r.Closed <= r.Head {
+		return fmt.Sprintf("%sno view is closed: the key signed nothing above view %d, of the newest final block", begun, r.Head)
+	}
+	return fmt.Sprintf("%sthe key may speak again above view %d, of the newest final block; it was closed up to view %d", begun, r.Head, r.Closed)
 }
 
 // ReopenGuard lets the key of a validator without others speak again in the views
@@ -58,8 +71,8 @@ func ReopenGuard(dataDir string) (done Reopened, err error) {
 	}
 	done.Head = head.View
 	name := filepath.Join(dataDir, journalFile)
-	lost := !exists(name) // moved away because of damage: a new one begins
-	if lost && done.Head == 0 {
+	done.Begun = !exists(name) // moved away because of damage
+	if done.Begun && done.Head == 0 {
 		return done, ErrNothingLeft
 	}
 	remembered, err := journalVotes(name)
@@ -70,7 +83,7 @@ func ReopenGuard(dataDir string) (done Reopened, err error) {
 		mark := g.Watermark()
 		done.Closed = mark.Round().View
 		if done.Closed <= max(done.Head, remembered.Round().View) {
-			if lost {
+			if done.Begun {
 				return nil // that was all
 			}
 			return ErrNothingClosed

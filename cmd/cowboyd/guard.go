@@ -118,7 +118,7 @@ func (c *guardReopenCommand) Run() error {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("the key may speak again above view %d, of the newest final block; it was closed up to view %d\n", done.Head, done.Closed)
+	fmt.Println(done)
 	return nil
 }
 
