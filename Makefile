@@ -96,7 +96,8 @@ soak-crash: ## cut the power of the store at every file operation, and let every
 		$(GO) test -count=1 -timeout 60m -v ./state/store -run TestInjectedErrors -args -every=1 -parts=16 -part=$$part; \
 	done
 
-soak-damage: ## damage one file of a stopped validator's folder 2,000 times, and start it each time: DAMAGES=2000 SEED=1
+soak-damage: ## damage one file of a stopped validator's folder 2,000 times, and start it each time: DAMAGES=2000 SEED=1; a vote journal on a full disk (as root)
+	$(GO) test -count=1 -timeout 10m -v ./node/soak -run 'TestJournalOnAFullDisk$$' -args -full-disk
 	$(GO) test -count=1 -timeout 60m -v ./node -run 'TestDamage$$' -args -damages=$(or $(DAMAGES),2000) -damage-seed=$(if $(filter 0,$(SEED)),1,$(SEED))
 
 soak-liars: ## every kind of liar as a process, one among four and two among seven, with the time to finality: FOR=10s each
