@@ -35,6 +35,9 @@ func TestAborts(t *testing.T) {
 			if len(res.Output) != 0 {
 				t.Fatalf("the program saw it: %s", res.Output)
 			}
+			if limit := vm.DefaultLimits().HeapBytes; res.HeapPeak > limit {
+				t.Errorf("peak %d counts what was refused: the limit is %d", res.HeapPeak, limit)
+			}
 		})
 	}
 }

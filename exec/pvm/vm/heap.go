@@ -95,10 +95,11 @@ func (m *Machine) boundary(cost int64) {
 }
 
 // HeapPeak returns the most modelled bytes that were reachable at a measurement,
-// or what was announced when there was none.
+// or what was announced when there was none: at most the limit, beyond which is what was
+// refused, and garbage between two instructions.
 func (m *Machine) HeapPeak() int64 {
 	if m.heap.peak == 0 {
-		return m.heap.since
+		return min(m.heap.since, m.heap.limit)
 	}
-	return m.heap.peak
+	return min(m.heap.peak, m.heap.limit)
 }
