@@ -137,7 +137,7 @@ func withSourceLines(trace, file string, src []byte) string {
 		}
 		if _, err := fmt.Sscanf(l[at:], `File "`+file+`", line %d`, &n); err == nil && n >= 1 && n <= len(lines) {
 			if text := strings.TrimSpace(lines[n-1]); text != "" {
-				b.WriteString(l[:at] + "  " + text + "\n")
+				b.WriteString(l[:at] + "  " + around(text, 0) + "\n")
 			}
 		}
 	}
@@ -171,9 +171,32 @@ func compileText(file string, src []byte, err error) string {
 	lines := bytes.Split(src, []byte("\n"))
 	place := fmt.Sprintf("  File %q, line %d\n", file, at.Line)
 	if n := int(at.Line); n >= 1 && n <= len(lines) {
-		place += "    " + strings.TrimSpace(string(lines[n-1])) + "\n"
+		line := string(lines[n-1])
+		text := strings.TrimSpace(line)
+		place += "    " + around(text, int(at.Col)-strings.Index(line, text)) + "\n"
 	}
 	return place + text
+}
+
+// shownBytes is how much of a line of source is shown at most: a line of a megabyte says
+// nothing on a terminal.
+const shownBytes = 160
+
+// around returns a line of source, or what stands around byte col of it, with dots for
+// what is left out.
+func around(line string, col int) string {
+	if len(line) <= shownBytes {
+		return line
+	}
+	from := max(0, min(col-shownBytes/2, len(line)-shownBytes))
+	shown := strings.ToValidUTF8(line[from:from+shownBytes], "")
+	if from > 0 {
+		shown = "..." + shown
+	}
+	if from+shownBytes < len(line) {
+		shown += "..."
+	}
+	return shown
 }
 
 type pvmCheck struct {

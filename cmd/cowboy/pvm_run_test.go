@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // script writes a script and answers its file.
@@ -50,6 +51,29 @@ func TestProfileOfRun(t *testing.T) {
 	}
 	if _, text := ask("--profile"); !strings.Contains(text, ":3\treturn [str(i)") || !strings.HasSuffix(text, "100.0%  total\n") {
 		t.Errorf("as text: %s", text)
+	}
+}
+
+// TestLongLinesAreCut: of a line of 100,000 characters an error shows what is around its
+// place, of one that is not long all.
+func TestLongLinesAreCut(t *testing.T) {
+	for _, c := range []struct {
+		src   string
+		shown string
+	}{
+		{"x = " + strings.Repeat("1+", 50_000) + "1 1", "..."},
+		{"x = 'é" + strings.Repeat("é", 50_000), "..."},
+		{"   x = 1 1", "    x = 1 1\n"},
+		{"def f():\n    x = " + strings.Repeat("0+", 500) + "1/0\nf()", "..."},
+	} {
+		var out, errs bytes.Buffer
+		w := world{stdin: strings.NewReader(""), stdout: &out, stderr: &errs, env: func(string) string { return "" }}
+		if code := run(t.Context(), []string{"pvm", "run", script(t, c.src)}, w); code == exitDone {
+			t.Errorf("%.20q...: exit %d", c.src, code)
+		}
+		if text := errs.String(); len(text) > 800 || !strings.Contains(text, c.shown) || !utf8.ValidString(text) {
+			t.Errorf("%.20q...: %d bytes: %.900s", c.src, len(text), text)
+		}
 	}
 }
 
