@@ -139,7 +139,8 @@ type Client struct {
 	// Owned by Run.
 	ids   uint64
 	tries map[chain.Height]*try
-	liars map[int]time.Time // until then
+	liars map[int]time.Time // not asked until then
+	rests map[int]time.Time // silent ones, likewise
 	said  time.Time         // when the log was told that a block cannot be mended
 }
 
@@ -158,7 +159,7 @@ type try struct {
 
 // NewClient returns a client that has not begun.
 func NewClient(cfg Config) *Client {
-	c := &Client{cfg: cfg, answers: make(chan message, 1), tries: map[chain.Height]*try{}, liars: map[int]time.Time{}}
+	c := &Client{cfg: cfg, answers: make(chan message, 1), tries: map[chain.Height]*try{}, liars: map[int]time.Time{}, rests: map[int]time.Time{}}
 	c.Stats.failed = map[Reason]uint64{}
 	return c
 }
@@ -329,7 +330,7 @@ func (c *Client) gather(ctx context.Context, j *job) (rec *store.BlockRecord, fr
 	rand.Shuffle(len(peers), func(a, b int) { peers[a], peers[b] = peers[b], peers[a] })
 	asked := false
 	for _, peer := range peers {
-		if time.Now().Before(c.liars[peer]) {
+		if now := time.Now(); now.Before(c.liars[peer]) || now.Before(c.rests[peer]) {
 			continue
 		}
 		asked = true
@@ -369,7 +370,11 @@ func (c *Client) blame(j *job, peer int, err error) {
 		return
 	}
 	j.begin() // else the next peer would answer for what this one gave
-	if !errors.Is(err, errSilent) && !errors.Is(err, errNone) {
+	switch {
+	case errors.Is(err, errNone):
+	case errors.Is(err, errSilent): // with thousands of blocks, it would hold up each
+		c.rests[peer] = time.Now().Add(c.cfg.RetryMin)
+	default:
 		c.liars[peer] = time.Now().Add(c.cfg.LiarFor)
 		c.cfg.Log.Warn("a peer gave wrong parts of a damaged block and is not asked for a while", "peer", peer, "block", j.left.Height, "for", c.cfg.LiarFor, "err", err)
 	}

@@ -410,6 +410,39 @@ func halfOf(rec store.BlockRecord) func(w want) []byte {
 	})
 }
 
+// manyDisks are damaged blocks of one chain, of which one is whole after another.
+type manyDisks struct {
+	*disk
+	left int
+}
+
+func (m *manyDisks) Heights() (out []chain.Height) {
+	for i := range m.left {
+		out = append(out, height+chain.Height(i))
+	}
+	return out
+}
+
+func (m *manyDisks) Mended(chain.Height) {
+	m.left--
+	m.damaged = map[int]bool{0: true}
+}
+
+// TestSilentPeerRests: among many damaged blocks, a peer that does not answer holds up
+// one in a while, and not each.
+func TestSilentPeerRests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := recordOf(1)
+		w := newWorld(newDisk(rec, 0), rec)
+		many := &manyDisks{w.disk, 500}
+		w.client.cfg.Damage, w.say[1] = many, nil
+		w.run(t, 10*time.Minute)
+		if asked := len(w.asked[1]); many.left != 0 || asked == 0 || asked > 11 {
+			t.Errorf("%d of 500 blocks are left; the silent peer was asked %d times", many.left, asked)
+		}
+	})
+}
+
 // TestDripperIsLeft: a peer that gives a part at a time, each just in time, holds up a
 // block for as long as honest answers would take and no longer.
 func TestDripperIsLeft(t *testing.T) {

@@ -7,9 +7,12 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/cockroachdb/pebble/v2/vfs"
+	"github.com/cockroachdb/pebble/v2/vfs/errorfs"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
@@ -80,6 +83,55 @@ func TestMend(t *testing.T) {
 	if err := s.Mend(&want); !errors.Is(err, ErrClosed) {
 		t.Errorf("a closed store: %v", err)
 	}
+}
+
+// TestMendOnAFullDisk: below the floor nothing is written; a write that fails is named,
+// stops nothing, and succeeds once there is room.
+func TestMendOnAFullDisk(t *testing.T) {
+	disk := vfs.NewMem()
+	failing := false
+	o := testOptions(errorfs.Wrap(disk, errorfs.InjectorFunc(func(op errorfs.Op) error {
+		if failing && op.Kind == errorfs.OpFileWriteAt && strings.HasSuffix(op.Path, ".blocks") {
+			return syscall.ENOSPC
+		}
+		return nil
+	})))
+	o.FreeBytesFloor = 1000
+	disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 5000, TotalBytes: 10_000})
+	s, err := Open("data", o)
+	check(t, err)
+	check(t, s.Init(GenesisRecord{Hash: testGenesis, Delta: genesisDelta()}))
+	var c chainOf
+	c.start(t, s)
+	rng := rand.New(rand.NewPCG(5, 5))
+	commit := func() BlockRecord {
+		v, rec, err := c.prepare(rng, s.Head())
+		check(t, err)
+		check(t, s.Commit(v, rec))
+		return rec
+	}
+	want := commit()
+	file := blockFile(t, disk)
+	good := readFile(t, disk, file)
+	bad := slices.Clone(good)
+	bad[bytes.Index(good, want.Block)] ^= 1
+	overwrite(t, disk, file, bad)
+	disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 999, TotalBytes: 10_000})
+	if err := s.Mend(&want); !errors.Is(err, ErrDiskFull) || !bytes.Equal(readFile(t, disk, file), bad) {
+		t.Errorf("below the floor: %v", err)
+	}
+	disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 5000, TotalBytes: 10_000})
+	failing = true
+	if err := s.Mend(&want); !errors.Is(err, ErrDiskFull) {
+		t.Errorf("a full disk: %v", err)
+	}
+	failing = false
+	commit() // the store goes on
+	check(t, s.Mend(&want))
+	if !bytes.HasPrefix(readFile(t, disk, file), good) {
+		t.Error("the file is not what it was")
+	}
+	check(t, s.Close())
 }
 
 // TestBlockParts reads a record as others are served it.
