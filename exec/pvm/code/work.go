@@ -34,6 +34,7 @@ type Work struct {
 	OpenObjects   Cycles // open containers of JSON that count as an element
 	Import        Cycles // cycles per module of the library imported (CIP-3)
 	KindBytes     Cycles // characters of a subject of a pattern, bytes copied or values cleared as a whole that count as one
+	RoomBytes     Cycles // bytes of one large allocation that count as a character
 }
 
 // defaultWork returns the amounts of genesis.
@@ -43,7 +44,7 @@ func defaultWork() Work {
 		MethodWrapper: 4, KeyClass: 15, PatternFault: 8,
 		DoubleFunc: 2, PowerFunc: 3, RemainderBits: 32, KeyBytes: 32, SeriesFunc: 7, FloatDigits: 40, IntPower: 2, IntPowerMod: 4, IntInverse: 64, IntRound: 4,
 		EscapedChar: 5, ByteTable: 256, ProductItem: 24, SumTerm: 16, FactorTerm: 2,
-		Digest: 100, Conversion: 20, ConvertedItem: 1, TokenBytes: 4, OpenObjects: 8, KindBytes: 32, Import: 100,
+		Digest: 100, Conversion: 20, ConvertedItem: 1, TokenBytes: 4, OpenObjects: 8, KindBytes: 32, Import: 100, RoomBytes: 128,
 	}
 }
 
@@ -86,5 +87,6 @@ func (w *Work) Rows() []WorkRow {
 		{"open-objects per-element", w.OpenObjects},
 		{"kind-bytes per-char", w.KindBytes},
 		{"import", w.Import},
+		{"room-bytes per-char", w.RoomBytes},
 	}
 }

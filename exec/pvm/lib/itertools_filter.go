@@ -22,7 +22,7 @@ func chainOf(outer vm.Value) *iterState {
 				if err != nil || !ok {
 					return vm.None, false, err
 				}
-				m.Charge(m.Prices().Element)
+				m.Charge(2 * m.Prices().Step) // an iterator is made, of an iterable that may be empty
 				if inner, err = m.Iter(v); err != nil {
 					inner = vm.None
 					s.done = true

@@ -1,6 +1,10 @@
 package lib
 
-import "github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+import (
+	"strings"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
 
 // partial is functools.partial: a callable with some arguments given.
 type partial struct {
@@ -136,20 +140,26 @@ func hasKeyword(names []*vm.Str, name *vm.Str) bool {
 func partialRepr(m *vm.Machine, p *partial, a vm.Args) (vm.Value, error) {
 	return m.ReprOnce(a.Values[0], "...", func() (string, error) {
 		c := m.ClassOf(a.Values[0])
-		text := c.Name() + "("
+		var out strings.Builder
+		text := func(parts ...string) {
+			for _, part := range parts {
+				chars(m, len(part))
+				out.WriteString(part)
+			}
+		}
 		if c.Module() != "__main__" {
-			text = c.Module() + "." + text
+			text(c.Module(), ".")
 		}
 		s, err := m.Repr(p.fn)
 		if err != nil {
 			return "", err
 		}
-		text += s.String()
+		text(c.Name(), "(", s.String())
 		for _, v := range p.args {
 			if s, err = m.Repr(v); err != nil {
 				return "", err
 			}
-			text += ", " + s.String()
+			text(", ", s.String())
 		}
 		keys, values := m.DictItems(p.keywords)
 		for i, k := range keys {
@@ -160,9 +170,10 @@ func partialRepr(m *vm.Machine, p *partial, a vm.Args) (vm.Value, error) {
 			if err != nil {
 				return "", err
 			}
-			text += ", " + name.String() + "=" + s.String()
+			text(", ", name.String(), "=", s.String())
 		}
-		return text + ")", nil
+		text(")")
+		return out.String(), nil
 	})
 }
 

@@ -190,6 +190,7 @@ func (m *Machine) ASCII(v Value) (*Str, error) {
 	if err != nil {
 		return nil, err
 	}
+	m.ChargeEach(len(s.s), m.dyn.Char)
 	return m.newStr(escapeNonASCII(s.s)), nil
 }
 

@@ -69,7 +69,7 @@ func (m *Machine) LookupAttr(v Value, name *Str) (Value, bool, error) {
 // findAttr is GetAttr that answers false where the attribute is simply missing,
 // and the AttributeError that a descriptor or a hook raised.
 func (m *Machine) findAttr(v Value, name *Str) (Value, bool, error) {
-	if forbiddenName(name.s) {
+	if m.forbidden(name) {
 		return unbound, false, m.Raise(m.rt.classes.DeterminismError, "attribute '%s' is forbidden", name.s)
 	}
 	c := m.classOf(v)
@@ -338,7 +338,7 @@ func (m *Machine) getMethod(v Value, name *Str) (fn, self Value, err error) {
 	c := m.classOf(v)
 	get := c.sp(spGetattribute)
 	if v.ref.kind != KindClass && v.ref.kind != KindModule && v.ref.kind != KindSuper &&
-		(!get.Bound() || isBuiltinNative(get, spGetattribute)) && !forbiddenName(name.s) {
+		(!get.Bound() || isBuiltinNative(get, spGetattribute)) && !m.forbidden(name) {
 		if attr, _, ok := c.find(attrKey(name)); ok && bindsSelf(attr) {
 			if a := v.ref.attrs; a != nil {
 				if r, ok := a.get(m, name); ok {

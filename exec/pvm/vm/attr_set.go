@@ -2,7 +2,7 @@ package vm
 
 // SetAttr is setattr(v, name, x); an unbound x deletes.
 func (m *Machine) SetAttr(v Value, name *Str, x Value) error {
-	if forbiddenName(name.s) {
+	if m.forbidden(name) {
 		return m.Raise(m.rt.classes.DeterminismError, "attribute '%s' is forbidden", name.s)
 	}
 	c := m.classOf(v)

@@ -243,17 +243,19 @@ func aliasRepr(m *Machine, a Args) (Value, error) {
 	return m.newStr(b.String()).val(), nil
 }
 
-// aliasPart prints classes by their name and other arguments by repr.
-func (m *Machine) aliasPart(v Value) (string, error) {
+// aliasPart prints classes by their name and other arguments by repr. It charges and
+// announces the text, which stands in a longer one.
+func (m *Machine) aliasPart(v Value) (text string, err error) {
 	if c, ok := v.class(); ok {
-		return c.fullName(), nil
-	}
-	if v.ref.kind == KindEllipsis {
-		return "...", nil
-	}
-	s, err := m.Repr(v)
-	if err != nil {
+		text = c.fullName()
+	} else if v.ref.kind == KindEllipsis {
+		text = "..."
+	} else if s, err := m.Repr(v); err != nil {
 		return "", err
+	} else {
+		text = s.s
 	}
-	return s.s, nil
+	m.ChargeEach(len(text), m.dyn.Char)
+	m.Alloc(len(text))
+	return text, nil
 }

@@ -9,6 +9,20 @@ import (
 // forbiddenName tells names that no program may reach, however it spells them.
 func forbiddenName(name string) bool { return gate.ForbiddenAttribute(name) }
 
+// longName is how many bytes a name has that is looked up for the price of the
+// instruction. A longer one is read whole by each table that it is looked for in, and no
+// site remembers what was found, so that the charge is the same whatever a site knows.
+const longName = 255
+
+// forbidden is forbiddenName of an attribute about to be looked up, which a long name
+// pays for.
+func (m *Machine) forbidden(name *Str) bool {
+	if n := len(name.s); n > longName {
+		m.ChargeEach(n/int(m.Work().KeyBytes), m.dyn.Char)
+	}
+	return forbiddenName(name.s)
+}
+
 // defineObject builds object, whose class the caller has made.
 func (rt *Runtime) defineObject() {
 	c := rt.classes.object
@@ -149,7 +163,7 @@ func objectGetattribute(m *Machine, a Args) (Value, error) {
 	if !ok {
 		return unbound, m.Raise(m.rt.classes.TypeError, "attribute name must be string, not '%s'", m.typeName(a.Values[1]))
 	}
-	if forbiddenName(name.s) {
+	if m.forbidden(name) {
 		return unbound, m.Raise(m.rt.classes.DeterminismError, "attribute '%s' is forbidden", name.s)
 	}
 	v := a.Values[0]
@@ -176,7 +190,7 @@ func objectSetattr(m *Machine, a Args) (Value, error) {
 	if !ok {
 		return unbound, m.Raise(m.rt.classes.TypeError, "attribute name must be string, not '%s'", m.typeName(a.Values[1]))
 	}
-	if forbiddenName(name.s) {
+	if m.forbidden(name) {
 		return unbound, m.Raise(m.rt.classes.DeterminismError, "attribute '%s' is forbidden", name.s)
 	}
 	x := unbound

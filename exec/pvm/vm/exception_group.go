@@ -12,8 +12,27 @@ func (rt *Runtime) defineGroups() {
 		Def{Name: "subgroup", Min: 2, Max: 2, Fn: groupSubgroup},
 		Def{Name: "__class_getitem__", Min: 2, Max: 2, Fn: aliasItem},
 	)
-	rt.getters(c, "message", func(_ *Machine, v Value) (Value, error) { e, _ := v.exception(); return e.args[0], nil }, nil)
-	rt.getters(c, "exceptions", func(m *Machine, v Value) (Value, error) { e, _ := v.exception(); return m.tupleOf(e.group), nil }, nil)
+	rt.getters(c, "message", func(m *Machine, v Value) (Value, error) {
+		_, message, err := m.groupOf(v, "message")
+		return message, err
+	}, nil)
+	rt.getters(c, "exceptions", func(m *Machine, v Value) (Value, error) {
+		e, _, err := m.groupOf(v, "exceptions")
+		if err != nil {
+			return unbound, err
+		}
+		return m.tupleOf(e.group), nil
+	}, nil)
+}
+
+// groupOf returns a group and its message. All exceptions have one layout, so that
+// somebody may ask this of one that is no group, or that nobody gave a message.
+func (m *Machine) groupOf(v Value, name string) (e *Exception, message Value, err error) {
+	e, ok := v.exception()
+	if !ok || e.group == nil || len(e.args) == 0 {
+		return nil, unbound, m.Raise(m.rt.classes.TypeError, "descriptor '%s' for '%s' objects doesn't apply to a '%s' object", name, m.rt.classes.BaseExceptionGroup.name, m.typeName(v))
+	}
+	return e, e.args[0], nil
 }
 
 func groupNew(m *Machine, a Args) (Value, error) {
@@ -61,7 +80,10 @@ func groupNew(m *Machine, a Args) (Value, error) {
 }
 
 func groupStr(m *Machine, a Args) (Value, error) {
-	e, _ := a.Values[0].exception()
+	e, message, err := m.groupOf(a.Values[0], "__str__")
+	if err != nil {
+		return unbound, err
+	}
 	n, word := len(e.group), "exceptions"
 	if n == 1 {
 		word = "exception"
@@ -70,12 +92,15 @@ func groupStr(m *Machine, a Args) (Value, error) {
 	if err != nil {
 		return unbound, err
 	}
-	return m.newStr(nameText(e.args[0]) + " (" + count.s + " sub-" + word + ")").val(), nil
+	return m.newStr(nameText(message) + " (" + count.s + " sub-" + word + ")").val(), nil
 }
 
 func groupDerive(m *Machine, a Args) (Value, error) {
-	e, _ := a.Values[0].exception()
-	return m.Call(m.rt.classes.BaseExceptionGroup.value(), e.args[0], a.Values[1])
+	_, message, err := m.groupOf(a.Values[0], "derive")
+	if err != nil {
+		return unbound, err
+	}
+	return m.Call(m.rt.classes.BaseExceptionGroup.value(), message, a.Values[1])
 }
 
 // condition turns what split and subgroup take into a test.

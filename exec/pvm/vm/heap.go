@@ -25,15 +25,21 @@ const (
 	heapBurst = 4
 )
 
+// largeBytes is from where on an allocation has a price of its own: smaller ones are
+// within that of the instruction or the native that makes them.
+const largeBytes = 1 << 10
+
 // LimitHeap gives the call that follows another limit of memory than the runtime's.
 // It holds until [Machine.Reset].
 func (m *Machine) LimitHeap(bytes int64) { m.heap.limit, m.heap.threshold = bytes, bytes }
 
 // Alloc announces bytes of modelled memory about to be allocated. It ends the
-// call when a single request is beyond the limit.
+// call when a single request is beyond the limit. One of largeBytes or more is
+// charged, whatever it is for: what fills memory takes time, so that nothing large
+// is made for the price of an instruction (ADR 141).
 func (m *Machine) Alloc(bytes int) {
 	m.heap.since += int64(bytes)
-	if m.heap.since > m.heap.threshold || bytes < 0 {
+	if m.heap.since > m.heap.threshold || uint(bytes) >= largeBytes {
 		m.allocSlow(bytes)
 	}
 }
@@ -52,7 +58,10 @@ func (m *Machine) allocSlow(bytes int) {
 	if bytes < 0 || int64(bytes) > limit || m.heap.since > heapBurst*limit {
 		panic(&Abort{Code: OutOfMemory})
 	}
-	if !m.heap.due {
+	if bytes >= largeBytes {
+		m.ChargeEach(bytes/int(m.Work().RoomBytes), m.dyn.Char)
+	}
+	if m.heap.since > m.heap.threshold && !m.heap.due {
 		m.heap.due = true
 		m.putAside()
 	}

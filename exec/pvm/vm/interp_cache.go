@@ -166,7 +166,7 @@ func (m *Machine) plainAccess(v Value, hook special) bool {
 // getAttrAt is GetAttr that learns.
 func (m *Machine) getAttrAt(u *unit, pc int, v Value, name *Str) (Value, error) {
 	r, err := m.GetAttr(v, name)
-	if err != nil || v.ref.kind != KindInstance {
+	if err != nil || v.ref.kind != KindInstance || len(name.s) > longName {
 		return r, err
 	}
 	s := m.siteOf(u, pc)
@@ -205,7 +205,7 @@ func needsNoBinding(attr Value) bool {
 // getMethodAt is getMethod that learns.
 func (m *Machine) getMethodAt(u *unit, pc int, v Value, name *Str) (fn, self Value, err error) {
 	fn, self, err = m.getMethod(v, name)
-	if err != nil || !self.Bound() {
+	if err != nil || !self.Bound() || len(name.s) > longName {
 		return fn, self, err
 	}
 	s := m.siteOf(u, pc)
@@ -233,7 +233,7 @@ func (m *Machine) setAttrAt(u *unit, pc int, v Value, name *Str, x Value) error 
 	if a != nil {
 		before = a.shape
 	}
-	if err := m.SetAttr(v, name, x); err != nil || a == nil || v.ref.kind != KindInstance {
+	if err := m.SetAttr(v, name, x); err != nil || a == nil || v.ref.kind != KindInstance || len(name.s) > longName {
 		return err
 	}
 	s := m.siteOf(u, pc)

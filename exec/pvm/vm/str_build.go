@@ -15,7 +15,8 @@ const (
 	textAtOnce = 512 // bytes
 )
 
-// newStr makes a string of valid UTF-8; it announces memory and charges nothing.
+// newStr makes a string of valid UTF-8; it announces memory, and charges a long text
+// for being read once.
 // The empty string and those of one character in ASCII are made once.
 func (m *Machine) newStr(s string) *Str {
 	switch {
@@ -24,8 +25,16 @@ func (m *Machine) newStr(s string) *Str {
 	case len(s) == 1 && s[0] < utf8.RuneSelf:
 		return m.shortStr(int(s[0])+1, s)
 	}
-	m.Alloc(strBytes + len(s))
+	m.announceText(len(s))
 	return m.makeStr(s, utf8.RuneCountInString(s))
+}
+
+// announceText announces a string of n bytes whose code points are to be counted.
+func (m *Machine) announceText(n int) {
+	m.Alloc(strBytes + n)
+	if n >= largeBytes {
+		m.ChargeEach(copyUnits(n, m), m.dyn.Char)
+	}
 }
 
 // newStrOf is newStr of bytes that it copies.
@@ -33,7 +42,7 @@ func (m *Machine) newStrOf(p []byte) *Str {
 	if len(p) <= 1 {
 		return m.newStr(string(p))
 	}
-	m.Alloc(strBytes + len(p))
+	m.announceText(len(p))
 	s := m.copyText(p)
 	return m.makeStr(s, utf8.RuneCountInString(s))
 }

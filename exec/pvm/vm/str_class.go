@@ -130,7 +130,7 @@ func strNew(m *Machine, a Args) (Value, error) {
 	if class == nil {
 		return s.val(), nil
 	}
-	m.Alloc(strBytes + len(s.s))
+	m.announceText(len(s.s))
 	return plainStr(class, s.s).val(), nil
 }
 
@@ -143,6 +143,7 @@ func strMakeTrans(m *Machine, a Args) (Value, error) {
 			return unbound, m.Raise(m.rt.classes.TypeError, "if you give only one argument to maketrans it must be a dict")
 		}
 		keys, values := m.dictItems(from)
+		m.ChargeEach(len(keys), m.dyn.DictOp)
 		for i, k := range keys {
 			if s, isStr := k.str(); isStr {
 				if s.points() != 1 {

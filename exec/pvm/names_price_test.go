@@ -1,0 +1,141 @@
+package pvm_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+)
+
+// TestLongTextsArePaid: what reads a long name or text, or takes memory for one, costs in
+// proportion to it, though it keeps nothing and raises nothing (ADR 141).
+func TestLongTextsArePaid(t *testing.T) {
+	rt, err := pvm.NewRuntime([2]uint64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	costs := code.DefaultCosts()
+	const long = 320_000
+	perKey := costs.Dynamic.Char * long / costs.Work.KeyBytes
+	for _, tt := range []struct {
+		setup, body string
+		least       code.Cycles
+	}{
+		{"", "hasattr(object, NAME)", perKey},
+		{"", "getattr(object, NAME, None)", perKey},
+		{"", "hasattr(1, NAME)", perKey},
+		{"class A:\n    def __getattr__(self, n): return 1\na = A()\n", "getattr(a, NAME)", perKey},
+		{"class A:\n    def __getattribute__(self, n): return 1\na = A()\n", "getattr(a, NAME)", perKey},
+		{"class A: pass\na = A()\nsetattr(a, NAME, 1)\n", "setattr(a, NAME, 2)", perKey},
+		{"class A: __match_args__ = (NAME,)\na = A()\nsetattr(a, NAME, 1)\ndef f():\n    match a:\n        case A(1): pass\n", "f()", perKey},
+		{"import operator\nclass A: pass\na = A()\nsetattr(a, NAME, 1)\nget = operator.attrgetter(NAME)\n", "get(a)", perKey},
+		{"class A: pass\na = A()\nsetattr(a, NAME, 1)\n", "object.__getattribute__(a, NAME)", perKey},
+		{"class A: pass\na = A()\n", "object.__setattr__(a, NAME, 1)", perKey},
+		{"C = type(NAME, (), {})\n", "repr(C)", perKey},
+		{"C = type(NAME, (), {})\nc = C()\n", "str(c)", perKey},
+		{"class S(str): pass\n", "S(NAME)", perKey},
+		{"e = ExceptionGroup(NAME, [ValueError()])\n", "str(e)", perKey},
+		{"C = type(NAME, (), {})\nl = list[C, C]\n", "repr(l)", 2 * long * costs.Dynamic.Char},
+		{"import functools\nC = type(NAME, (), {})\np = functools.partial(C)\n", "repr(p)", long * costs.Dynamic.Char},
+		{"e = '\\u00e9' * 1000\n", "ascii(e)", 2000 * costs.Dynamic.Char},
+		{"d = {i: i for i in range(2000)}\n", "str.maketrans(d)", 2000 * costs.Dynamic.DictOp},
+		{"b = bytearray(64 * 1024)\n", "b.copy()", 64 << 10 / costs.Work.RoomBytes},
+	} {
+		src := "NAME = 'x' * 320000\n" + tt.setup + "def once():\n    " + tt.body + "\ndef never():\n    if NAME: return\n    " + tt.body + "\n"
+		p, err := pvm.Compile([]byte(src), "x.py", pvm.DefaultLimits())
+		if err != nil {
+			t.Fatalf("%s: %v", tt.body, err)
+		}
+		err = pvm.NewEngine(rt, pvm.NewLRU(0), pvm.DefaultLimits()).With(nil, func(m *vm.Machine) error {
+			if res, err := m.Execute(p.Code, 1<<30); err != nil || res.Raised != nil {
+				t.Fatalf("%s: %v %s", tt.body, err, res.Traceback)
+			}
+			var used [3]code.Cycles
+			for i := range used { // the last times sites know what they can
+				res, err := m.CallFunction("once", nil, 1<<30)
+				if err != nil || res.Raised != nil {
+					t.Fatalf("%s: %v %s", tt.body, err, res.Traceback)
+				}
+				used[i] = res.Cycles
+			}
+			if used[0] != used[2] || used[1] != used[2] {
+				t.Errorf("%s costs %v", tt.body, used)
+			}
+			if used[0] < tt.least {
+				t.Errorf("%s costs %d, want at least %d", tt.body, used[0], tt.least)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestLongNamesInCodeCostTheSame: the charge for a long name does not depend on what the
+// site of an instruction has learnt.
+func TestLongNamesInCodeCostTheSame(t *testing.T) {
+	rt, err := pvm.NewRuntime([2]uint64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := strings.Repeat("n", 3000)
+	src := "class A:\n    def " + name + "m(self): pass\na = A()\na." + name + " = 1\ndef once():\n    a." + name + "\n    a." + name + " = 2\n    a." + name + "m()\n"
+	p, err := pvm.Compile([]byte(src), "x.py", pvm.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = pvm.NewEngine(rt, pvm.NewLRU(0), pvm.DefaultLimits()).With(nil, func(m *vm.Machine) error {
+		if res, err := m.Execute(p.Code, 1<<30); err != nil || res.Raised != nil {
+			t.Fatal(err, res.Traceback)
+		}
+		first := code.Cycles(0)
+		for i := range 20 {
+			res, err := m.CallFunction("once", nil, 1<<30)
+			if err != nil || res.Raised != nil {
+				t.Fatal(err, res.Traceback)
+			}
+			if i == 0 {
+				first = res.Cycles
+			}
+			if res.Cycles != first || first < 3*3000/code.DefaultCosts().Work.KeyBytes {
+				t.Fatalf("call %d costs %d, the first %d", i, res.Cycles, first)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestGroupMethodsOfOthers: all exceptions have one layout, so a method of groups may be
+// asked of one that is none, or of a group without its message. That is an exception of
+// the program, no defect of the machine.
+func TestGroupMethodsOfOthers(t *testing.T) {
+	rt, err := pvm.NewRuntime([2]uint64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, body := range []string{
+		"ExceptionGroup.__str__(ValueError())",
+		"ExceptionGroup.derive(ValueError(), [ValueError()])",
+		"ExceptionGroup.message.__get__(ValueError())",
+		"ExceptionGroup.exceptions.__get__(ValueError('a'))",
+		"g = ExceptionGroup('x', [ValueError()])\ng.args = ()\nstr(g)",
+		"g = ExceptionGroup('x', [ValueError()])\ng.args = ()\ng.message",
+		"g = ExceptionGroup('x', [ValueError(), KeyError()])\ng.args = ()\ng.split(KeyError)",
+	} {
+		src := "try:\n    " + strings.ReplaceAll(body, "\n", "\n    ") + "\nexcept TypeError as e:\n    print(e)\n"
+		p, err := pvm.Compile([]byte(src), "x.py", pvm.DefaultLimits())
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := pvm.NewEngine(rt, pvm.NewLRU(0), pvm.DefaultLimits()).Run(p, 1<<20, nil)
+		if err != nil || res.Raised != nil || !strings.HasPrefix(string(res.Output), "descriptor '") {
+			t.Errorf("%s: %v %s %s", body, err, res.Traceback, res.Output)
+		}
+	}
+}
