@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -53,6 +54,14 @@ func liars(kinds string) Finder {
 	return f
 }
 
+// strangers is a seed of the simulation of whole nodes with guests that are given.
+func strangers(kinds string) Finder {
+	f := nodes(6, 1)
+	f.Name += ", guests: " + kinds
+	f.Args = append(f.Args, "-guests="+kinds)
+	return f
+}
+
 // machines are seeds of the simulation of protocol machines.
 func machines(first, seeds int) Finder {
 	return Finder{
@@ -67,7 +76,7 @@ func tests(pkg, run string) Finder {
 }
 
 // Mutants lists the planted bugs.
-func Mutants() []Mutant { return append(ofVotes(), ofMemory()...) }
+func Mutants() []Mutant { return slices.Concat(ofVotes(), ofMemory(), ofCompany()) }
 
 // ofVotes are bugs in what is said and counted.
 func ofVotes() []Mutant {
@@ -161,6 +170,34 @@ func ofMemory() []Mutant {
 			Old:   "\t\tgot.Kind = AskAccounts\n\t\tout.span, err = c.Check(f.root)\n",
 			New:   "\t\tgot.Kind = AskAccounts\n\t\tout.span, _ = c.Check(f.root)\n",
 			Found: []Finder{tests("state/checkpoint", "TestFetchFromAllKindsOfPeers$"), tests("state/checkpoint", "Test")},
+		},
+	}
+}
+
+// ofCompany are bugs that show only where others than validators take part, or where
+// liars fill a budget.
+func ofCompany() []Mutant {
+	return []Mutant{
+		{
+			Name: "blocks-without-budget", About: "blocks that cannot be judged are never dropped",
+			File:  "consensus/engine/blocks.go",
+			Old:   "\tif s.max == 0 || s.bytes+n <= s.max {\n",
+			New:   "\tif true {\n",
+			Found: []Finder{nodes(4, 1), tests("consensus/engine", "TestHoard$")},
+		},
+		{
+			Name: "pool-forgets-early", About: "transactions leave the pool with the first block that has them, final or not",
+			File:  "node/ledger/propose.go",
+			Old:   "\treturn l.seal(h, parent, txs, &result)\n",
+			New:   "\tfor _, tx := range txs {\n\t\t_ = l.cfg.Pool.Discard(context.Background(), []chain.Hash{tx.Hash})\n\t}\n\treturn l.seal(h, parent, txs, &result)\n",
+			Found: []Finder{nodes(7, 1)},
+		},
+		{
+			Name: "foreign-chain-let-in", About: "connections are made whatever chain the other announces",
+			File:  "node/p2p/identity.go",
+			Old:   "hex.EncodeToString(genesis[:])",
+			New:   "hex.EncodeToString(genesis[:0])",
+			Found: []Finder{strangers("foreigner")},
 		},
 	}
 }

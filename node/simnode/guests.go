@@ -15,12 +15,16 @@ import (
 	"github.com/cowboy-foundation/cowboy/node/p2p"
 )
 
-// What a validator may send to one guest, and to all, in a second: the least that the
-// mesh allows, so that little traffic reaches it.
-const (
-	guestBytes  = 64 << 10
-	guestsBytes = 96 << 10
-)
+// guestBytes is what a validator may send to one guest, and to all, in a second: the
+// least that the mesh allows, so that little traffic reaches it. Where a node joins it is
+// room for it beside two that ask for everything: each block that is read for a guest
+// counts for 16 KiB.
+func (p *Plan) guestBytes() (one, all int) {
+	if p.JoinsAt > 0 {
+		return 512 << 10, 1536 << 10
+	}
+	return 64 << 10, 96 << 10
+}
 
 // guestSlack is what may be on its way to guests beyond the budget: bursts of one and of
 // all, the handshakes, greetings and acknowledgements that are billed with the next
@@ -42,10 +46,11 @@ type stranger struct {
 	linked  atomic.Int64
 }
 
-// newStrangers makes the plan's guests.
+// newStrangers makes the plan's guests, each with an address of its own: bans are by
+// address, too.
 func (r *run) newStrangers() {
 	for i, kind := range r.plan.Guests {
-		r.strangers = append(r.strangers, &stranger{run: r, kind: kind, place: guestPlaces + i, address: fmt.Sprintf("127.0.0.1:%d", 9001+i)})
+		r.strangers = append(r.strangers, &stranger{run: r, kind: kind, place: guestPlaces + i, address: fmt.Sprintf("127.0.1.%d:9001", 1+i)})
 	}
 }
 
@@ -176,8 +181,8 @@ type egress struct {
 }
 
 // meter takes a packet to a guest down, and reports whether it is within the budget.
-func (e *egress) meter(size int, now time.Time) bool {
-	e.bytes = max(0, e.bytes-guestsBytes*now.Sub(e.at).Seconds()) + float64(size)
+func (e *egress) meter(size, perSecond int, now time.Time) bool {
+	e.bytes = max(0, e.bytes-float64(perSecond)*now.Sub(e.at).Seconds()) + float64(size)
 	e.at = now
 	e.all += int64(size)
 	return e.bytes <= guestSlack

@@ -282,6 +282,7 @@ func newRun(plan Plan) *run {
 	r.trace.note("%v", plan)
 	r.net = newNetwork(rand.New(rand.NewPCG(plan.Seed, 3)), r.trace)
 	r.witness = newWitness(plan.Validators, r.trace)
+	_, r.net.guestBytes = plan.guestBytes()
 	r.net.over = func(machine int, e *egress) {
 		if r.machines[machine].honest() {
 			r.witness.fault(fmt.Errorf("%w: %d has sent %d bytes, of them %.0f beyond what time allows", ErrGuests, machine, e.all, e.bytes))

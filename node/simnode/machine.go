@@ -87,7 +87,7 @@ func (m *machine) config() node.Config {
 	}
 	cfg.FreeBytesFloor, cfg.SubmittedBytes, cfg.CheckpointBlocks = 0, 0, 0
 	cfg.Exec.Workers, cfg.StateMemory = 1, 1<<30
-	cfg.FullNodeBytes, cfg.FullNodesBytes = guestBytes, guestsBytes
+	cfg.FullNodeBytes, cfg.FullNodesBytes = plan.guestBytes()
 	cfg.RPCPerSec = 0 // all wallets have one address
 	if plan.WatchFor >= 0 {
 		cfg.WatchFor = plan.WatchFor

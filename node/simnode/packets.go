@@ -35,8 +35,9 @@ type network struct {
 	Counts  packetCounts
 	// guests meters what each machine sends to guests; over is told of the first packet
 	// beyond the budget.
-	guests map[int]*egress
-	over   func(machine int, e *egress)
+	guests     map[int]*egress
+	guestBytes int // that one machine may send to all, in a second
+	over       func(machine int, e *egress)
 }
 
 type packetCounts struct{ Sent, Lost, Cut, Repeated, Late, Nobody, Full int }
@@ -172,7 +173,7 @@ func (n *network) meter(machine, size int) {
 		e = &egress{at: time.Now()}
 		n.guests[machine] = e
 	}
-	if !e.meter(size, time.Now()) && n.over != nil {
+	if !e.meter(size, n.guestBytes, time.Now()) && n.over != nil {
 		n.over(machine, e)
 	}
 }

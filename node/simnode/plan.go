@@ -22,6 +22,7 @@ type Plan struct {
 	Crash      float64       // power cuts and kills a minute, of all machines together
 	Partition  float64       // cuts of links a minute
 	SlowSync   time.Duration // a sync takes up to this long
+	SlowDisk   time.Duration // the same, of the first machine alone: it gets on in few, long turns
 	DiskFails  float64       // disks that end, a minute
 	ClockSteps float64       // steps of one machine's clock, a minute
 	Skew       time.Duration // clocks are apart by up to this much at the start
@@ -116,6 +117,11 @@ func (p *Plan) company(rng *rand.Rand) {
 	if chance(20) {
 		p.JoinsAt = 40*time.Second + time.Duration(rng.IntN(60))*time.Second
 	}
+	defer func() {
+		if p.Withheld == 0 && chance(15) {
+			p.SlowDisk = time.Duration(1+rng.IntN(6)) * p.BlockTime
+		}
+	}()
 	if f := (p.Validators - 1) / 3; chance(8) {
 		p.Liars = []string{"foreigner", "hoarder"}[:f] // alone of four, or beside another of seven
 	} else if chance(12) {
@@ -147,6 +153,7 @@ func (p Plan) String() string {
 	add(p.Crash > 0, "%.1f crashes/min", p.Crash)
 	add(p.Partition > 0, "%.1f cuts/min", p.Partition)
 	add(p.SlowSync > 0, "syncs up to %v", p.SlowSync)
+	add(p.SlowDisk > 0, "those of one up to %v", p.SlowDisk)
 	add(p.DiskFails > 0, "%.1f disks/min fail", p.DiskFails)
 	add(p.ClockSteps > 0, "%.1f clock steps/min", p.ClockSteps)
 	add(p.Skew > 0, "clocks %v apart", p.Skew)

@@ -161,6 +161,9 @@ func (r *run) deal(dir string) error {
 		}
 		m.disk = newDisk(i, rand.New(rand.NewPCG(r.plan.Seed, uint64(100+i))), r.trace)
 		m.disk.slow = r.plan.SlowSync
+		if i == 0 && r.plan.SlowDisk > 0 {
+			m.disk.slow = r.plan.SlowDisk
+		}
 		keys, err := node.LoadKeys(m.dir)
 		if err != nil {
 			return err

@@ -22,6 +22,8 @@ var (
 	times     = flag.Int("times", 1, "how often each seed is played")
 	keepIn    = flag.String("traces", os.TempDir(), "folder for the traces of runs that fail")
 	liars     = flag.String("liars", "", "kinds of liars in place of those of the seed, with commas")
+	guests    = flag.String("guests", "", "kinds of guests in place of those of the seed, with commas")
+	slowDisk  = flag.Duration("slow-disk", 0, "a sync of the first machine takes up to this long")
 	tell      = flag.Bool("report", false, "print what happened, not only with -v")
 )
 
@@ -64,6 +66,12 @@ func playSeed(t *testing.T, s *summary, seed uint64, round int) {
 	if *liars != "" {
 		plan.Liars = strings.Split(*liars, ",")
 		plan.Validators = max(plan.Validators, 3*len(plan.Liars)+1)
+	}
+	if *guests != "" {
+		plan.Guests = strings.Split(*guests, ",")
+	}
+	if *slowDisk > 0 {
+		plan.SlowDisk = *slowDisk
 	}
 	r, err := Play(t, plan)
 	s.add(plan, &r, err)
