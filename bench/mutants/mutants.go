@@ -146,7 +146,7 @@ func ofMemory() []Mutant {
 		{
 			Name: "fetch-never-rotates", About: "blocks are asked of one peer for ever",
 			File:  "consensus/engine/fetch.go",
-			Old:   "\tp, ok := e.fetches.rates.pick(func(p beacon.Participant) bool {\n\t\treturn !e.isSelf(p) && !e.isBanned(p) && !w.tried[p]\n\t})\n",
+			Old:   "\tp, ok := e.fetches.rates.pick(func(p beacon.Participant) bool {\n\t\treturn !e.isSelf(p) && !e.isBanned(p) && !w.tried[p] && may(p)\n\t})\n",
 			New:   "\tp, ok := beacon.Participant(e.cfg.Set.Len()-1), true\n\tif e.isSelf(p) {\n\t\tp = 0\n\t}\n",
 			Found: []Finder{liars("refuser"), tests("consensus/engine", "Drip")},
 		},
