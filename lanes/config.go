@@ -13,7 +13,8 @@ type Config struct {
 	SenderBytes int                 // of their bodies; 0: any
 	NonceGap    uint64              // nonces kept beyond a sender's first missing one
 	LaneTxs     [chain.NumLanes]int // waiting transactions per lane
-	LaneBytes   [chain.NumLanes]int // bytes of their bodies per lane
+	LaneBytes   [chain.NumLanes]int // bytes of their bodies per lane, of each body those beyond SmallBytes
+	SmallBytes  int                 // of a body that its place has room for
 	BumpPercent uint64              // rise of every price that a replacement needs
 	PackMisses  int                 // transactions of a lane in a row, none of them large, that do not fit before packing gives the lane up
 	ActorBlocks uint64              // blocks for which messages to one actor stand in tiers, beyond what it has saved
@@ -33,7 +34,8 @@ func DefaultConfig() Config {
 		SenderBytes: 4 << 20, // as many as a block: who pays their balance away has all of them spread for one payment
 		NonceGap:    64,      // what the network may deliver out of order
 		LaneTxs:     [chain.NumLanes]int{chain.LaneSystem: 4_096, chain.LaneRunner: 32_768, chain.LaneUser: 131_072},
-		LaneBytes:   [chain.NumLanes]int{chain.LaneSystem: 8 << 20, chain.LaneRunner: 64 << 20, chain.LaneUser: 256 << 20},
+		LaneBytes:   [chain.NumLanes]int{chain.LaneSystem: 4 << 20, chain.LaneRunner: 32 << 20, chain.LaneUser: 128 << 20}, // with the small bodies, twice as much
+		SmallBytes:  1_024,
 		BumpPercent: 10,
 		PackMisses:  256,
 		ActorBlocks: 8, // seconds
@@ -52,7 +54,8 @@ func (c Config) Check() error {
 // pool is the configuration as the scheduler sees it.
 func (c Config) pool(p *chain.Params) sched.Config {
 	return sched.Config{
-		SenderTxs: c.SenderTxs, SenderBytes: c.SenderBytes, NonceGap: c.NonceGap, LaneTxs: c.LaneTxs, LaneBytes: c.LaneBytes,
+		SenderTxs: c.SenderTxs, SenderBytes: c.SenderBytes, NonceGap: c.NonceGap,
+		LaneTxs: c.LaneTxs, LaneBytes: c.LaneBytes, SmallBytes: c.SmallBytes,
 		BumpPercent: c.BumpPercent, PackMisses: c.PackMisses, AgeMillis: c.AgeMillis, Measures: c.measures(p),
 	}
 }

@@ -153,6 +153,43 @@ func TestReplacingBarsWhatStandsBehind(t *testing.T) {
 	}
 }
 
+// TestLargeBodiesShutNobodyOut: where large bodies fill the bytes of a lane, small ones find
+// their places all the same, and all together stay below what lane and places hold.
+func TestLargeBodiesShutNobodyOut(t *testing.T) {
+	const places, honest = 100, 80
+	params, cfg := chain.DefaultParams(), DefaultConfig()
+	cfg.LaneTxs[chain.LaneUser], cfg.LaneBytes[chain.LaneUser] = places, 500_000
+	l, err := New(cfg, &params, testChain, FinalizedHead{View: wealthy(), BaseFees: evenFees(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m maker
+	held := 0
+	offer := func(sender byte, tip chain.Wei, size int) bool {
+		tx := m.transfer(sender, 0, tip, 21_000)
+		tx.Body = make([]byte, size)
+		if l.Admit(t.Context(), []*chain.VerifiedTx{tx})[0] != nil {
+			return false
+		}
+		held += size
+		return true
+	}
+	for i, size := range []int{120_000, 120_000, 120_000, 120_000, 20_000, 4_000, 2_000, 1_100, 1_100} {
+		offer(byte(i), 1_000, size)
+	}
+	for i := range byte(honest) {
+		if !offer(100+i, 0, 1_024) {
+			t.Errorf("small body %d is refused", i)
+		}
+	}
+	if offer(250, 0, 20_000) {
+		t.Error("a large body got in beside others that pay more")
+	}
+	if most := cfg.LaneBytes[chain.LaneUser] + places*cfg.SmallBytes; held > most || held < 500_000 {
+		t.Errorf("%d bytes wait, want at most %d", held, most)
+	}
+}
+
 // TestNoLaneHoldsIt: limits that no block has the room for in the lane are refused, and
 // those that an empty one has are not.
 func TestNoLaneHoldsIt(t *testing.T) {

@@ -33,7 +33,7 @@ func (n *Node) ingressMetrics(counter counterFunc, gauge gaugeFunc) {
 		gauge("pool_"+lane.String()+"_transactions", "Transactions waiting in the "+lane.String()+" lane.", func() float64 {
 			return float64(n.lanes.Stats().Lanes[lane].Txs)
 		})
-		gauge("pool_"+lane.String()+"_bytes", "Bytes waiting in the "+lane.String()+" lane.", func() float64 {
+		gauge("pool_"+lane.String()+"_bytes", "Bytes waiting in the "+lane.String()+" lane, of each body those beyond its first KiB.", func() float64 {
 			return float64(n.lanes.Stats().Lanes[lane].Bytes)
 		})
 	}

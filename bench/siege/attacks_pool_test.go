@@ -100,15 +100,17 @@ func largeBodies() attack {
 	turn := 0
 	return attack{
 		name: "B6-large-bodies", what: "payments with the largest memos, which fill the bytes of the pool",
-		lanes: neverRun().lanes,
+		lanes: neverRun().lanes, first: true,
 		crowd: 2_000,
 		setup: func(*siege) { turn = 0 },
 		block: func(s *siege) {
-			for n, refused := 0, 0; n < 30 && refused < 2; n++ {
-				turn++
-				to := foe(0)
-				if s.strike(stranger(turn%2_000), chain.Tx{To: &to, Value: 1, Payload: make([]byte, 120_000), CyclesLimit: 21_000, CellsLimit: 121_000, TipPerCycle: bid, TipPerCell: bid * 20}) != nil {
-					refused++
+			for _, size := range []int{120_000, 20_000, 2_000, 300, 1} {
+				for n, refused := 0, 0; n < 30 && refused < 2; n++ {
+					turn++
+					to := foe(0)
+					if s.strike(stranger(turn%2_000), chain.Tx{To: &to, Value: 1, Payload: make([]byte, size), CyclesLimit: 21_000, CellsLimit: chain.Cells(size) + 1_000, TipPerCycle: bid, TipPerCell: bid * 20}) != nil {
+						refused++
+					}
 				}
 			}
 		},

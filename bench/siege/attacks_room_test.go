@@ -39,7 +39,7 @@ func neverRun() attack {
 		name: "B6-never-run", what: "messages to an actor whose bucket is always empty",
 		lanes: func(c *lanes.Config) {
 			c.LaneTxs[chain.LaneUser] = smallLane
-			c.LaneBytes[chain.LaneUser] = 256 << 20 / 100
+			c.LaneBytes[chain.LaneUser] = 128 << 20 / 100
 		},
 		setup: func(s *siege) {
 			at = s.deploy(foe(110), []byte("from cowboy_sdk import public\n@public\ndef go(msg):\n    while True:\n        pass\n"), 1, boundary.EncodeManifest(boundary.All()), nil, 0)

@@ -22,7 +22,8 @@ type attack struct {
 	check  func(s *siege) error // in the end; may be nil
 	// transfers are the honest ones of a block; 0: transfersOfABlock.
 	transfers int
-	crowd     int // further accounts of the attacker
+	crowd     int  // further accounts of the attacker
+	first     bool // it takes what is free before the honest come
 }
 
 // transfersOfABlock are honest, four fifths of the user lane's target in cycles.

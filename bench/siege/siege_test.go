@@ -122,8 +122,13 @@ func besiege(t *testing.T, a *attack, share time.Duration) report {
 	var verify []float64
 	began, grown, fees, codes := time.Now(), s.stored(), chain.Wei(0), map[string]int{}
 	for r.blocks < shortBlocks || share > 0 && (r.blocks < leastBlocks || time.Since(began) < share) {
+		if a.first {
+			a.block(s)
+		}
 		s.live(transfers)
-		a.block(s)
+		if !a.first {
+			a.block(s)
+		}
 		b := s.next()
 		s.note(&b)
 		r.blocks++

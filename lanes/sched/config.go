@@ -12,7 +12,8 @@ type Config struct {
 	SenderTxs   int                 // waiting transactions kept per sender
 	NonceGap    uint64              // nonces kept beyond a sender's first missing one
 	LaneTxs     [chain.NumLanes]int // waiting transactions per lane
-	LaneBytes   [chain.NumLanes]int // bytes of their bodies per lane
+	LaneBytes   [chain.NumLanes]int // bytes of their bodies per lane, of each body those beyond SmallBytes
+	SmallBytes  int                 // of a body that a place has room for: large ones shut nobody else out
 	BumpPercent uint64              // rise of every price that a replacement needs
 	PackMisses  int                 // transactions of a lane in a row, none of them large, that do not fit before picking gives the lane up
 	AgeMillis   uint64              // for which a transaction waits at most; 0: for ever
@@ -60,6 +61,9 @@ func (c Config) Check() error {
 	}
 	if c.BumpPercent > 1000 {
 		return fmt.Errorf("replacement bump = %d %%, want at most 1000", c.BumpPercent)
+	}
+	if c.SmallBytes < 0 {
+		return fmt.Errorf("bytes of a small body = %d, want none or more", c.SmallBytes)
 	}
 	if c.PackMisses < 1 {
 		return fmt.Errorf("pack misses = %d, want at least 1", c.PackMisses)

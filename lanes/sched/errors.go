@@ -86,7 +86,7 @@ type LaneFullError struct {
 
 func (e *LaneFullError) Error() string {
 	if e.Tier < 0 {
-		return fmt.Sprintf("%s lane is full (%d transactions, %d bytes) and this transaction cannot run yet", e.Lane, e.Txs, e.Bytes)
+		return fmt.Sprintf("%s lane is full (%d transactions, %d bytes of large bodies) and this transaction cannot run yet", e.Lane, e.Txs, e.Bytes)
 	}
-	return fmt.Sprintf("%s lane is full (%d transactions, %d bytes) and nothing in it pays less than tier %d: raise the tip or try later", e.Lane, e.Txs, e.Bytes, e.Tier)
+	return fmt.Sprintf("%s lane is full (%d transactions, %d bytes of large bodies) and nothing in it pays less than tier %d: raise the tip or try later", e.Lane, e.Txs, e.Bytes, e.Tier)
 }

@@ -164,11 +164,14 @@ func (m *model) laneTotals(l chain.LaneID) (txs, bytes int) {
 	for _, t := range m.queue {
 		if t.tx.Lane == l {
 			txs++
-			bytes += len(t.tx.Body)
+			bytes += m.over(t.tx)
 		}
 	}
 	return txs, bytes
 }
+
+// over is what of a body its place has no room for.
+func (m *model) over(tx *chain.VerifiedTx) int { return max(0, len(tx.Body)-m.cfg.SmallBytes) }
 
 // verdict is the kind of an answer; the numbers inside errors have tests of
 // their own.
@@ -245,10 +248,10 @@ func (m *model) insert(t, old *modelTx, at Account) error {
 	txs, bytes := m.laneTotals(t.tx.Lane)
 	if old != nil && old.tx.Lane == t.tx.Lane {
 		txs--
-		bytes -= len(old.tx.Body)
+		bytes -= m.over(old.tx)
 	}
 	var victims []*modelTx
-	for txs+1 > m.cfg.LaneTxs[t.tx.Lane] || bytes+len(t.tx.Body) > m.cfg.LaneBytes[t.tx.Lane] {
+	for txs+1 > m.cfg.LaneTxs[t.tx.Lane] || bytes+m.over(t.tx) > m.cfg.LaneBytes[t.tx.Lane] {
 		v := m.cheapest(t.tx, worth, victims)
 		if v == nil {
 			if !had {
@@ -260,7 +263,7 @@ func (m *model) insert(t, old *modelTx, at Account) error {
 		}
 		victims = append(victims, v)
 		txs--
-		bytes -= len(v.tx.Body)
+		bytes -= m.over(v.tx)
 	}
 	for _, v := range victims {
 		m.remove(v)

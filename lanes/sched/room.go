@@ -35,9 +35,9 @@ func unpack(held uint64) (txs, bytes int) {
 // demand is what a lane must take when e joins it in the place of old.
 func demand(e, old *entry) (txs, bytes int) {
 	if old != nil && old.lane == e.lane {
-		return 0, e.bytes - old.bytes
+		return 0, e.over - old.over
 	}
-	return 1, e.bytes
+	return 1, e.over
 }
 
 // reserve takes the room that e needs in the place of old, if the caps allow
@@ -68,7 +68,7 @@ func (s *Scheduler) finish(e, old *entry) {
 	_, bytes := demand(e, old)
 	s.lanes[e.lane].held.Add(-(oneChange + uint64(max(-bytes, 0))))
 	if old != nil && old.lane != e.lane {
-		s.lanes[old.lane].held.Add(-(oneChange + oneTx + uint64(old.bytes)))
+		s.lanes[old.lane].held.Add(-(oneChange + oneTx + uint64(old.over)))
 	}
 }
 
@@ -83,7 +83,7 @@ func (s *Scheduler) mark() {
 func (s *Scheduler) unmark(left []*entry) {
 	var freed [chain.NumLanes]uint64
 	for _, e := range left {
-		freed[e.lane] += oneTx + uint64(e.bytes)
+		freed[e.lane] += oneTx + uint64(e.over)
 	}
 	for lane := range s.lanes {
 		s.lanes[lane].held.Add(-(oneChange + freed[lane]))
@@ -171,7 +171,7 @@ func (s *Scheduler) room(of *sender, e, old *entry, worth level) ([]*entry, erro
 				w.mark = true
 				victims = append(victims, w)
 				txs--
-				bytes -= w.bytes
+				bytes -= w.over
 				if txs <= 0 && bytes <= 0 {
 					return victims, nil
 				}

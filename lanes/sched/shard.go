@@ -78,6 +78,7 @@ func (h *shard) add(o *Offer, at Account, holdsAll bool) (outcome, error) {
 	}
 	e := newEntry(o, s)
 	e.born = h.all.head.Millis
+	e.over = max(0, e.bytes-h.all.cfg.SmallBytes)
 	h.all.claimOf(e, o)
 	if !holdsAll && (e.countsOne() > 0 || s.counted > 0) {
 		h.all.targets.mu.Lock()

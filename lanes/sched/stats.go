@@ -51,7 +51,7 @@ type Stats struct {
 // LaneStats is what one lane holds.
 type LaneStats struct {
 	Txs         int
-	Bytes       int
+	Bytes       int // of bodies, of each those beyond Config.SmallBytes
 	Parked      int // of Txs: wait for an earlier nonce
 	Underpriced int // of Txs: wait for a lower base fee
 	Barred      int // of Txs: wait for a busy actor

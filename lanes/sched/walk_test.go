@@ -71,6 +71,9 @@ func newWalk(seed uint64) *walk {
 	if seed%2 == 0 {
 		cfg.ActorRefill, cfg.ActorMost = 30_000, 70_000
 	}
+	if seed%3 == 1 {
+		cfg.SmallBytes = 150
+	}
 	if seed%4 > 1 {
 		cfg.UnsureBlocks = 2
 		for lane := range cfg.LaneRoom {
