@@ -57,7 +57,7 @@ func TestWhoAsksForTheTipAgainHasABudget(t *testing.T) {
 						s.hear(2, appendRequest(nil, request{beacon.Round{View: 1}}))
 					}
 					sent += s.blockBytesTo(2)
-					time.Sleep(50 * time.Millisecond)
+					s.wait(50 * time.Millisecond)
 				}
 				most := again/4*(minutes*60+againSeconds) + 2*answerBytes + blocks
 				if name == "archive" {

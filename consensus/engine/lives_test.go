@@ -475,13 +475,13 @@ func (w *world) replace(c livesCase) {
 func (w *world) unlink() {
 	w.mu.Lock()
 	p := w.procs[firstLife]
-	held := w.held
+	held, holder := w.held, w.holder
 	w.mu.Unlock()
 	if p == nil || held == paused {
 		return // it hears of nothing
 	}
 	for peer := range firstLife {
-		if held != "" || w.holder[peer] != firstLife {
+		if held != "" || holder[peer] != firstLife {
 			p.engine.Unlinked(beacon.Participant(peer))
 		}
 	}
