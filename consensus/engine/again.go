@@ -70,7 +70,8 @@ func (g *given) has(v chain.View) bool {
 }
 
 // bill counts the blocks of an answer that begins at view from, and returns the bytes
-// of those that were sent before.
+// of those that were sent before. What was not there between them will never be: it
+// counts as sent.
 func (g *given) bill(from chain.View, parts []part) (again int) {
 	if len(parts) == 0 {
 		return 0
@@ -137,17 +138,27 @@ func (e *Engine) ration(to beacon.Participant, from chain.View, pieces []piece) 
 	e.sentAgain(g.bill(from, parts))
 }
 
-// mayRead reports whether the archive may be read for a peer from view v on.
-func (e *Engine) mayRead(to beacon.Participant, v chain.View) bool {
+// mayRead reports whether the archive may be read for a peer from view v on, and to
+// before which view: a validator with nothing left of its budget gets what lies between
+// ranges that it was sent, and not these once more. 0: as far as an answer goes.
+func (e *Engine) mayRead(to beacon.Participant, v chain.View) (before chain.View, may bool) {
 	if int(to) >= len(e.peers) {
-		return true
+		return 0, true
 	}
 	g := &e.peers[to].given
-	if g.may(&e.cfg, time.Now()) || !g.has(v) {
-		return true
+	if g.may(&e.cfg, time.Now()) {
+		return 0, true
 	}
-	e.Stats.AgainWithheld.Add(1)
-	return false
+	if g.has(v) {
+		e.Stats.AgainWithheld.Add(1)
+		return 0, false
+	}
+	for _, s := range g.ranges {
+		if s.from > v {
+			return s.from, true
+		}
+	}
+	return 0, true
 }
 
 func (e *Engine) sentAgain(bytes int) { e.Stats.AgainBytes.Add(uint64(bytes)) }

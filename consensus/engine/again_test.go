@@ -83,11 +83,38 @@ func TestWhoAsksForTheTipAgainHasABudget(t *testing.T) {
 	}
 }
 
+// TestWhoWalksDownHasABudget: a validator that asks for one view after the other from the
+// newest down, so that each answer begins with a block that it was not sent, is sent each
+// block once, and again within its budget.
+func TestWhoWalksDownHasABudget(t *testing.T) {
+	const block = 64 << 10 // as large as one may be
+	set, shares, g := committee(t, 4)
+	h := newHistory(t, set, shares, g.Hash(), 2*answerBlocks)
+	app := newChainApp(t, g.Hash())
+	h.into(app)
+	playWith(t, func(c *Config) {
+		c.MaxBlockBytes, c.PendingBytesMax = block, 64*block
+		c.Archive, c.LastFinalized, c.AgainBytes = app, h.floor, 1
+	}, func(s *scene) {
+		for v := h.floor.Round.View; v > 0; v-- {
+			s.hear(2, appendRequest(nil, request{beacon.Round{View: v}}))
+			s.wait(50 * time.Millisecond)
+		}
+		sent := len(s.backfills(2))
+		if most := len(h.final) + answerBytes/readCost + answerBlocks; sent < len(h.final) || sent > most {
+			t.Errorf("%d blocks, want %d at least and %d at most", sent, len(h.final), most)
+		}
+		if s.engine.peers[2].given.left > 0 {
+			t.Error("nothing was counted")
+		}
+	})
+}
+
 // TestBlocksNotSentYetAreNotRationed: a validator that goes up the chain while nothing
 // is left of its budget gets all of it.
 func TestBlocksNotSentYetAreNotRationed(t *testing.T) {
 	set, shares, g := committee(t, 4)
-	h := newHistory(t, set, shares, g.Hash(), 4*answerBlocks)
+	h := newHistory(t, set, shares, g.Hash(), 2*answerBlocks)
 	app := newChainApp(t, g.Hash())
 	h.into(app)
 	playWith(t, func(c *Config) { c.Archive, c.LastFinalized, c.AgainBytes = app, h.floor, 1 }, func(s *scene) {
@@ -105,8 +132,8 @@ func TestBlocksNotSentYetAreNotRationed(t *testing.T) {
 			}
 			from = given.ranges[0].to + 1
 		}
-		if n := len(s.backfills(2)); n < 4*answerBlocks {
-			t.Errorf("%d blocks, want %d", n, 4*answerBlocks)
+		if n := len(s.backfills(2)); n < 2*answerBlocks {
+			t.Errorf("%d blocks, want %d", n, 2*answerBlocks)
 		}
 	})
 }

@@ -77,10 +77,10 @@ func (e *Engine) answer(to beacon.Participant, r beacon.Round) {
 	}
 	pieces := e.fromMemory(e.delivered + 1)
 	e.ration(to, e.delivered+1, pieces)
-	if !e.mayRead(to, r.View) {
+	if before, may := e.mayRead(to, r.View); !may {
 		e.lineUp(read{to: to, from: r.View, pieces: pieces})
 	} else if !g.reading {
-		g.reading = e.lineUp(read{to: to, from: r.View, archive: true, pieces: pieces})
+		g.reading = e.lineUp(read{to: to, from: r.View, before: before, archive: true, pieces: pieces})
 	} else if !e.lineUp(read{to: to, pieces: pieces, beside: true}) {
 		e.Stats.AnswersRefused.Add(1)
 	}
@@ -119,9 +119,10 @@ func (e *Engine) fromMemory(v chain.View) (out []piece) {
 type read struct {
 	to       beacon.Participant
 	from     chain.View
-	archive  bool // final blocks are to be read
-	beside   bool // another answer to the peer says when it is complete
-	stranger bool // to is a full node
+	before   chain.View // of blocks to be read; 0: as far as an answer goes
+	archive  bool       // final blocks are to be read
+	beside   bool       // another answer to the peer says when it is complete
+	stranger bool       // to is a full node
 	pieces   []piece
 }
 
@@ -207,16 +208,30 @@ func (e *Engine) readArchives(ctx context.Context) {
 	}
 }
 
+// blocks is how many of them an answer may have from the archive.
+func (r *read) blocks() int {
+	if r.before > r.from && r.before-r.from < answerBlocks {
+		return int(r.before - r.from) // a view has one at most
+	}
+	return answerBlocks
+}
+
 // make reads and encodes an answer.
 func (r read) make(ctx context.Context, archive Archive, encoded *encodings) served {
 	out := served{to: r.to, from: r.from, archive: r.archive, beside: r.beside, stranger: r.stranger}
 	if r.archive {
 		var found []ArchivedBlock
-		found, out.err = archive.Final(ctx, r.from, answerBlocks, answerBytes)
-		for _, b := range found {
+		found, out.err = archive.Final(ctx, r.from, r.blocks(), answerBytes)
+		read := found
+		for i, b := range read {
+			at := viewOf(b.Own, r.from)
+			out.parts = append(out.parts, part{at, max(readCost, len(b.Own)+len(b.Block))})
+			if r.before > 0 && at >= r.before { // views between them have no block
+				found = found[:min(len(found), i)]
+				continue
+			}
 			out.messages = append(out.messages, encoded.of(b.Own, b.Block))
 			out.bytes += len(b.Own) + len(b.Block)
-			out.parts = append(out.parts, part{viewOf(b.Own, r.from), max(readCost, len(b.Own)+len(b.Block))})
 		}
 		if out.blocks = len(found); out.blocks > 0 { // makes all of them final, if their own do not
 			out.newest = viewOf(found[out.blocks-1].Own, 0)
