@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -83,11 +84,11 @@ func eventually(t *testing.T, what string, done func() bool) {
 // another order.
 type liar struct {
 	*store.Store
-	asked int
+	asked atomic.Int64
 }
 
 func (l *liar) BlockParts(h chain.Height, digest chain.Hash, first, end uint32, bytesMax int) ([][]byte, bool, error) {
-	if l.asked++; first == 0 {
+	if l.asked.Add(1); first == 0 {
 		h++
 		digest, _, _ = l.BlockDigest(h)
 	}
@@ -210,7 +211,7 @@ func TestDamagedBlockIsFetched(t *testing.T) {
 		t.Errorf("the block is served otherwise than by others (%v)", err)
 	}
 	stats := &hurt.mending.client.Stats
-	if stats.Failed(repair.ReasonBlock)+stats.Failed(repair.ReasonReceipts)+stats.Failed(repair.ReasonCertificate)+stats.Failed(repair.ReasonAnswer) == 0 && lies.asked > 0 {
+	if stats.Failed(repair.ReasonBlock)+stats.Failed(repair.ReasonReceipts)+stats.Failed(repair.ReasonCertificate)+stats.Failed(repair.ReasonAnswer) == 0 && lies.asked.Load() > 0 {
 		t.Error("nobody counted the lies")
 	}
 	for i, n := range c.nodes {
@@ -220,7 +221,7 @@ func TestDamagedBlockIsFetched(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d requests, %d bytes, the liar was asked %d times", stats.Asked.Load(), stats.Bytes.Load(), lies.asked)
+	t.Logf("%d requests, %d bytes, the liar was asked %d times", stats.Asked.Load(), stats.Bytes.Load(), lies.asked.Load())
 }
 
 // sentView is the view of a stored block.

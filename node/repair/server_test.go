@@ -52,6 +52,7 @@ func TestServingIsBounded(t *testing.T) {
 				}
 			}
 		}
+		synctest.Wait()
 		if most := seconds*ServedPerSecond + 4<<20; disk.read > most || disk.read < most/2 || out.messages != taken {
 			t.Errorf("%d bytes read in %d s, at most %d; %d taken, %d answers, %d refused", disk.read, seconds, most, taken, out.messages, refused)
 		}
@@ -78,6 +79,7 @@ func TestServingIsBounded(t *testing.T) {
 			_ = Deliver(s, nil, 10+peer, want{first: 1, end: 2}.append(nil))
 			time.Sleep(time.Millisecond)
 		}
+		synctest.Wait()
 		if len(s.peers) > peersMax {
 			t.Errorf("%d accounts, at most %d", len(s.peers), peersMax)
 		}

@@ -107,7 +107,7 @@ func TestRewriteMendsEveryByte(t *testing.T) {
 	for at := headerBytes; at < len(good); at++ { // a file whose end is gone
 		f, err := fs.Create(oneFile, vfs.WriteCategoryUnspecified)
 		check(t, err)
-		_, err = f.Write(good[:at])
+		_, err = f.Write(bytes.Clone(good[:at])) // with -race, the memory of it is spoilt
 		check(t, errors.Join(err, f.Close()))
 		if k.mend(t, l); !bytes.Equal(fileOf(t, fs, oneFile), good) {
 			t.Fatalf("cut at %d: the file is not what it was", at)
@@ -258,7 +258,7 @@ func TestCheckFiles(t *testing.T) {
 	put := func(name string, b []byte) {
 		f, err := fs.Create("data/blocks/"+name, vfs.WriteCategoryUnspecified)
 		check(t, err)
-		_, err = f.Write(b)
+		_, err = f.Write(bytes.Clone(b))
 		check(t, errors.Join(err, f.Close()))
 	}
 	put("000003.blocks", second)
