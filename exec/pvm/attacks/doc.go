@@ -4,5 +4,6 @@
 // own memory must stay in proportion to the modelled heap (whitepaper §3.2, §3.5).
 //
 // In flow the files of testdata, out flow [Attack] values and what one run of
-// each measured. Only tests and the bench of the cost table import it.
+// each measured. TestCross besides calls everything with everything, at random.
+// Only tests and the bench of the cost table import it.
 package attacks
