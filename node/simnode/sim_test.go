@@ -64,7 +64,7 @@ func TestNodes(t *testing.T) {
 func playSeed(t *testing.T, s *summary, seed uint64, round int) {
 	plan := Draw(seed)
 	if *liars != "" {
-		plan.Liars = strings.Split(*liars, ",")
+		plan.Liars, plan.Withheld = strings.Split(*liars, ","), 0
 		plan.Validators = max(plan.Validators, 3*len(plan.Liars)+1)
 	}
 	if *guests != "" {
