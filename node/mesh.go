@@ -9,6 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
 	"github.com/cowboy-foundation/cowboy/node/repair"
@@ -105,35 +106,36 @@ func (n *Node) socketFailed(err error) {
 
 func (m *mesh) run(ctx context.Context) error { return m.transport.Run(ctx, m) }
 
-// classOf names the stream on which a message of consensus travels, by the tag
-// that it begins with. NumClasses stands for a tag that this version does not know.
-func classOf(msg []byte) p2p.Class {
-	switch msg[0] {
-	case 'v', 'a': // votes, and what is said of those that came
-		return p2p.Votes
-	case 'c', 'd': // certificates, and the ends of answers
-		return p2p.Certificates
-	case 'p', 'b', 'f': // offers, backfills and drafts
-		return p2p.Blocks
-	case 's', 'h': // shards that are offered and relayed
-		return p2p.Shards
-	case 'r', 'q': // requests
-		return p2p.Fetch
-	}
-	return p2p.NumClasses
+// streams is the stream of each class of consensus.
+var streams = [...]p2p.Class{
+	wire.ClassVotes: p2p.Votes, wire.ClassCertificates: p2p.Certificates, wire.ClassBlocks: p2p.Blocks,
+	wire.ClassShards: p2p.Shards, wire.ClassFetch: p2p.Fetch,
 }
 
-// Broadcast implements engine.Network. A full node only asks: what else it
-// says, it has from those it would tell.
+// classOf names the stream on which a message of consensus travels. It reports false
+// for one that this version does not know, which cannot be sent.
+func classOf(msg []byte) (p2p.Class, bool) {
+	class, known := wire.ClassOf(msg)
+	return streams[class], known
+}
+
+// sends returns the stream of a message that this node may send. A full node only
+// asks: what else it says, it has from those it would tell.
+func (m *mesh) sends(msg []byte) (p2p.Class, bool) {
+	class, known := classOf(msg)
+	return class, known && (class == p2p.Fetch || m.node.keys.Validates())
+}
+
+// Broadcast implements engine.Network.
 func (m *mesh) Broadcast(msg []byte) {
-	if class := classOf(msg); class == p2p.Fetch || m.node.keys.Validates() {
+	if class, may := m.sends(msg); may {
 		m.transport.Broadcast(class, msg)
 	}
 }
 
 // Send implements engine.Network.
 func (m *mesh) Send(to beacon.Participant, msg []byte) {
-	if class := classOf(msg); class == p2p.Fetch || m.node.keys.Validates() {
+	if class, may := m.sends(msg); may {
 		m.transport.Send(int(to), class, msg)
 	}
 }
@@ -155,8 +157,8 @@ func (m *mesh) Deliver(from int, class p2p.Class, msg []byte) error {
 	case class == p2p.State:
 		return busy(m.node.states.Deliver(from, msg))
 	}
-	switch is := classOf(msg); {
-	case is == p2p.NumClasses:
+	switch is, known := classOf(msg); {
+	case !known:
 		return fmt.Errorf("tag %#x: %w", msg[0], p2p.ErrUnknown)
 	case is != class:
 		return errWrongStream

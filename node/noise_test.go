@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
+
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
 )
@@ -137,11 +139,11 @@ func realMessages(t *testing.T, nodes []*Node) [][]byte {
 	vote := scheme.Sign(simplex.Notarize, c.Proposal)
 	return [][]byte{
 		simplex.AppendVote(nil, vote),
-		append(simplex.AppendVote([]byte{'p'}, vote), rec.Block...),
-		append(simplex.AppendVote([]byte{'s'}, vote), rec.Block...),
+		append(simplex.AppendVote([]byte{wire.TagOffer}, vote), rec.Block...),
+		append(simplex.AppendVote([]byte{wire.TagShardOffer}, vote), rec.Block...),
 		simplex.AppendCertificate(nil, c),
-		append(simplex.AppendCertificate([]byte{'b'}, c), rec.Block...),
-		c.Proposal.Round.Append([]byte{'r'}),
-		append(c.Proposal.Round.Append([]byte{'h'}), noise(rand.New(rand.NewPCG(1, 1)), 300)...),
+		append(simplex.AppendCertificate([]byte{wire.TagBackfill}, c), rec.Block...),
+		c.Proposal.Round.Append([]byte{wire.TagRequest}),
+		append(c.Proposal.Round.Append([]byte{wire.TagShardRelay}), noise(rand.New(rand.NewPCG(1, 1)), 300)...),
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // blockBytesTo counts the bytes of blocks that a peer was sent, and forgets them.
@@ -54,7 +55,7 @@ func TestWhoAsksForTheTipAgainHasABudget(t *testing.T) {
 				sent, reads := 0, app.reads
 				for range minutes * 60 * 20 {
 					for range 4 {
-						s.hear(2, appendRequest(nil, request{beacon.Round{View: 1}}))
+						s.hear(2, wire.Append(nil, wire.Request{Round: beacon.Round{View: 1}}))
 					}
 					sent += s.blockBytesTo(2)
 					s.wait(50 * time.Millisecond)
@@ -73,7 +74,7 @@ func TestWhoAsksForTheTipAgainHasABudget(t *testing.T) {
 				if s.engine.Stats.AgainWithheld.Load() == 0 {
 					t.Error("nothing was withheld")
 				}
-				s.hear(3, appendRequest(nil, request{beacon.Round{View: 1}}))
+				s.hear(3, wire.Append(nil, wire.Request{Round: beacon.Round{View: 1}}))
 				s.wait(time.Millisecond)
 				if s.blockBytesTo(3) == 0 {
 					t.Error("another validator got nothing")
@@ -97,7 +98,7 @@ func TestWhoWalksDownHasABudget(t *testing.T) {
 		c.Archive, c.LastFinalized, c.AgainBytes = app, h.floor, 1
 	}, func(s *scene) {
 		for v := h.floor.Round.View; v > 0; v-- {
-			s.hear(2, appendRequest(nil, request{beacon.Round{View: v}}))
+			s.hear(2, wire.Append(nil, wire.Request{Round: beacon.Round{View: v}}))
 			s.wait(50 * time.Millisecond)
 		}
 		sent := len(s.backfills(2))
@@ -118,12 +119,12 @@ func TestBlocksNotSentYetAreNotRationed(t *testing.T) {
 	app := newChainApp(t, g.Hash())
 	h.into(app)
 	playWith(t, func(c *Config) { c.Archive, c.LastFinalized, c.AgainBytes = app, h.floor, 1 }, func(s *scene) {
-		s.hear(2, appendRequest(nil, request{beacon.Round{View: 1}}))
+		s.hear(2, wire.Append(nil, wire.Request{Round: beacon.Round{View: 1}}))
 		given := &s.engine.peers[2].given
 		given.left = -1e9
 		for from := given.ranges[0].to + 1; from <= h.floor.Round.View; {
 			before := len(s.backfills(2))
-			s.hear(2, appendRequest(nil, request{beacon.Round{View: from}}))
+			s.hear(2, wire.Append(nil, wire.Request{Round: beacon.Round{View: from}}))
 			if len(s.backfills(2)) == before {
 				t.Fatalf("nothing from view %d on", from)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 var errApp = errors.New("application is at fault")
@@ -83,7 +84,7 @@ func TestSlowProposeIsCancelled(t *testing.T) {
 func (s *scene) offerOf(block []byte) (beacon.Participant, simplex.Proposal, []byte) {
 	const who = 1
 	p := simplex.Proposal{Round: beacon.Round{View: 1}, Payload: digestOf(block)}
-	return who, p, appendOffer(nil, offer{s.voice[who].Sign(simplex.Notarize, p), block})
+	return who, p, wire.Append(nil, wire.Offer{Vote: s.voice[who].Sign(simplex.Notarize, p), Block: block})
 }
 
 // A leader whose bytes are not the block of its digest loses its view; the
@@ -99,7 +100,7 @@ func TestWrongBytesAreNoVerdict(t *testing.T) {
 		}
 		c := s.certificate(simplex.Notarize, p)
 		s.hear(3, simplex.AppendCertificate(nil, c))
-		s.hear(3, appendBackfill(nil, backfill{c, block}))
+		s.hear(3, wire.Append(nil, wire.Backfill{Certificate: c, Block: block}))
 		if v := s.engine.Stats.View.Load(); v != 2 {
 			t.Errorf("view %d after the right bytes came, want 2", v)
 		}
@@ -139,7 +140,7 @@ func TestWrongBytesOfOthersDoNoHarm(t *testing.T) {
 		who, p, good := s.offerOf(block)
 		for _, liar := range []int{2, 3} {
 			garbage := append(slices.Clone(block), byte(liar))
-			s.hear(beacon.Participant(liar), appendOffer(nil, offer{s.voice[liar].Sign(simplex.Notarize, p), garbage}))
+			s.hear(beacon.Participant(liar), wire.Append(nil, wire.Offer{Vote: s.voice[liar].Sign(simplex.Notarize, p), Block: garbage}))
 		}
 		s.hear(who, good)
 		if own := ownVotes(s.net.broadcast); len(own) == 0 || own[0].Kind != simplex.Notarize {
@@ -188,11 +189,11 @@ func TestOffersAreJudged(t *testing.T) {
 func ownVotes(sent [][]byte) []simplex.Vote {
 	var out []simplex.Vote
 	for _, raw := range sent {
-		switch m, _ := decodeMessage(raw, 1<<20); m := m.(type) {
+		switch m, _ := wire.Decode(raw, wire.Limits{BlockBytesMax: 1 << 20}); m := m.(type) {
 		case simplex.Vote:
 			out = append(out, m)
-		case offer:
-			out = append(out, m.vote)
+		case wire.Offer:
+			out = append(out, m.Vote)
 		}
 	}
 	return out

@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // A vote whose individual signature is wrong does not count towards a
@@ -107,7 +108,7 @@ func TestStrangersCannotSpoilAProposal(t *testing.T) {
 	play(t, func(s *scene) {
 		block := encodeBlock(beacon.Round{View: 1}, s.parent, 1)
 		who, p, msg := s.offerOf(block)
-		s.hear(2, appendOffer(nil, offer{s.voice[2].Sign(simplex.Notarize, p), []byte("not the block")}))
+		s.hear(2, wire.Append(nil, wire.Offer{Vote: s.voice[2].Sign(simplex.Notarize, p), Block: []byte("not the block")}))
 		s.hear(who, msg)
 		own := ownVotes(s.net.broadcast)
 		if len(own) == 0 || own[0].Kind != simplex.Notarize || slices.ContainsFunc(own, func(v simplex.Vote) bool { return v.Kind == simplex.Nullify }) {
@@ -301,12 +302,12 @@ func TestWithheldProposalIsMissed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := &lossy{}
 		network.alter = func(from, to beacon.Participant, msg []byte) []byte {
-			if from == 0 && to == 1 && msg[0] == tagOffer {
-				m, err := decodeMessage(msg, 1<<20)
+			if from == 0 && to == 1 && msg[0] == wire.TagOffer {
+				m, err := wire.Decode(msg, wire.Limits{BlockBytesMax: 1 << 20})
 				if err != nil {
 					t.Error(err)
 				}
-				return simplex.AppendVote(nil, m.(offer).vote)
+				return simplex.AppendVote(nil, m.(wire.Offer).Vote)
 			}
 			return msg
 		}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // slowDisk is an application that takes long to make a block durable, and counts
@@ -100,7 +101,7 @@ func TestArchiveReadsShareABudget(t *testing.T) {
 	h.into(archive.chainApp)
 	playWith(t, func(c *Config) { c.Archive, c.LastFinalized = archive, h.floor }, func(s *scene) {
 		const guests = 200
-		ask := appendRequest(nil, request{beacon.Round{View: 3}})
+		ask := wire.Append(nil, wire.Request{Round: beacon.Round{View: 3}})
 		for i := range beacon.Participant(guests) {
 			s.hear(100+i, ask)
 			s.hear(100+i, ask) // one look serves both

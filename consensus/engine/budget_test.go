@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // hoard lets the leaders of views 1 to n offer a block of size bytes each, on a
@@ -22,7 +23,7 @@ func (s *scene) hoard(n chain.View, size int, each func(v chain.View)) {
 		binary.BigEndian.PutUint64(block, uint64(v))
 		if who, ok := s.engine.machine.LeaderOf(v, parent); ok && who != 0 {
 			p := simplex.Proposal{Round: beacon.Round{View: v}, Parent: parent, Payload: digestOf(block)}
-			s.hear(who, appendOffer(nil, offer{s.voice[who].Sign(simplex.Notarize, p), block}))
+			s.hear(who, wire.Append(nil, wire.Offer{Vote: s.voice[who].Sign(simplex.Notarize, p), Block: block}))
 		}
 		s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(v, 0))))
 		parent = v // nullified: a bogus parent
@@ -121,7 +122,7 @@ func TestInboxHasMessages(t *testing.T) {
 	for _, who := range []beacon.Participant{1, 2, 3, 50} {
 		taken := 0
 		for range 1000 {
-			if e.Deliver(who, []byte{tagRequest}) == nil {
+			if e.Deliver(who, []byte{wire.TagRequest}) == nil {
 				taken++
 			}
 		}
@@ -132,7 +133,7 @@ func TestInboxHasMessages(t *testing.T) {
 	for len(e.inbox.line) > 0 {
 		e.inbox.took(<-e.inbox.line)
 	}
-	if err := e.Deliver(1, []byte{tagRequest}); err != nil {
+	if err := e.Deliver(1, []byte{wire.TagRequest}); err != nil {
 		t.Errorf("an empty inbox: %v", err)
 	}
 }
@@ -148,7 +149,7 @@ func TestEvictedBlockIsFetched(t *testing.T) {
 		if !ok || who == 0 {
 			t.Skip("we lead view 2")
 		}
-		s.hear(who, appendOffer(nil, offer{s.voice[who].Sign(simplex.Notarize, p), block}))
+		s.hear(who, wire.Append(nil, wire.Offer{Vote: s.voice[who].Sign(simplex.Notarize, p), Block: block}))
 		s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(2, 0))))
 		if s.engine.blocks.find(2, p.Payload) == nil {
 			t.Fatal("the block is not held")
@@ -159,7 +160,7 @@ func TestEvictedBlockIsFetched(t *testing.T) {
 		}
 		body := encodeBlock(beacon.Round{View: 1}, s.parent, 1)
 		first := simplex.Proposal{Round: beacon.Round{View: 1}, Payload: digestOf(body)}
-		s.hear(1, appendBackfill(nil, backfill{s.certificate(simplex.Notarize, first), body}))
+		s.hear(1, wire.Append(nil, wire.Backfill{Certificate: s.certificate(simplex.Notarize, first), Block: body}))
 		s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Notarize, p)))
 		s.wait(10 * time.Second)
 		if len(s.asked(2)) == 0 {
@@ -209,7 +210,7 @@ func TestJournalIsPrunedWithoutFinality(t *testing.T) {
 					if !ok || who == 0 {
 						continue
 					}
-					s.hear(who, appendOffer(nil, offer{s.voice[who].Sign(simplex.Notarize, p), make([]byte, block)}))
+					s.hear(who, wire.Append(nil, wire.Offer{Vote: s.voice[who].Sign(simplex.Notarize, p), Block: make([]byte, block)}))
 				}
 				clear(e.banned) // the two-faced go on
 				s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(v, 0))))
@@ -227,7 +228,7 @@ func TestJournalIsPrunedWithoutFinality(t *testing.T) {
 	}
 	votes := 0
 	for _, msg := range said {
-		if msg[0] == tagVote {
+		if msg[0] == wire.TagVote {
 			votes++
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // servedViews is how many views below the durable tip keep their blocks in
@@ -74,7 +75,7 @@ func (r proposed) apply(_ context.Context, e *Engine) error {
 	case r.err != nil:
 		return fmt.Errorf("propose in view %d: %w", r.req.Round.View, r.err)
 	case len(r.block.Block) == 0 || len(r.block.Block) > e.cfg.MaxBlockBytes:
-		return fmt.Errorf("propose in view %d: %d bytes: %w", r.req.Round.View, len(r.block.Block), ErrBlock)
+		return fmt.Errorf("propose in view %d: %d bytes: %w", r.req.Round.View, len(r.block.Block), wire.ErrBlock)
 	}
 	e.Stats.ProposalsMade.Add(1)
 	b := e.blocks.put(simplex.Proposal{Round: r.req.Round, Payload: r.block.Digest})

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
 )
@@ -162,7 +163,7 @@ func (c *Config) Check() error {
 		return fmt.Errorf("blocks sent again = %d bytes a second, want at least 1", c.AgainBytes)
 	case c.PendingBytesMax < 4*c.MaxBlockBytes:
 		return fmt.Errorf("pending blocks = %d bytes, want room for 4 of %d", c.PendingBytesMax, c.MaxBlockBytes)
-	case c.InboxBytes < 2*(envelopeBytesMax+c.MaxBlockBytes):
+	case c.InboxBytes < 2*(wire.EnvelopeBytesMax+c.MaxBlockBytes):
 		return fmt.Errorf("inbox = %d bytes, want room for 2 blocks of %d", c.InboxBytes, c.MaxBlockBytes)
 	case c.TallyBytes < 1:
 		return fmt.Errorf("votes = %d bytes, want at least 1", c.TallyBytes)

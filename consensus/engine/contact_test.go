@@ -9,6 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // A start that hears of votes which its key makes while it is silent stops, and says
@@ -30,7 +31,7 @@ func TestNewcomerStops(t *testing.T) {
 			s.wait(2500 * time.Millisecond) // the newest question was asked after 2 s
 			for p := range peers {
 				a := s.words(s.voice[0].Sign(simplex.Notarize, view(v, 1)))
-				a.spoke = spoke
+				a.Spoke = spoke
 				s.answer(beacon.Participant(p+1), a)
 			}
 			if s.voted() {
@@ -50,17 +51,17 @@ func TestStrangeWordsLengthenTheSilence(t *testing.T) {
 	change := func(c *Config) { watching(c); c.Watch.Longest = 10 * time.Second }
 	playWith(t, change, func(s *scene) {
 		a := s.words(s.voice[0].Sign(simplex.Notarize, view(1, 1)))
-		a.spoke = time.Minute
+		a.Spoke = time.Minute
 		s.answer(1, a)
 		s.wait(9900 * time.Millisecond)
 		s.answer(1, a)
-		s.answer(2, answer{spoke: -1})
+		s.answer(2, wire.Answer{Spoke: -1})
 		if !s.engine.Stats.Watching.Load() {
 			t.Fatal("the silence ended before its longest time")
 		}
 		s.wait(time.Second)
 		s.answer(1, a)
-		s.answer(2, answer{spoke: -1})
+		s.answer(2, wire.Answer{Spoke: -1})
 		if s.engine.Stats.Watching.Load() {
 			t.Errorf("the silence goes on: %s", s.engine.Stats.SilenceReason())
 		}
@@ -119,12 +120,12 @@ func TestStoodStill(t *testing.T) {
 			if !silent {
 				return
 			}
-			var a answer
+			var a wire.Answer
 			if stops {
 				a = s.words(s.voice[0].Sign(simplex.Finalize, view(9, 7)))
 			}
 			s.answer(1, a)
-			s.answer(2, answer{})
+			s.answer(2, wire.Answer{})
 			if n := len(ownVotes(s.net.broadcast)) - before; (n > 0) == stops {
 				t.Errorf("%v: %d votes after the answers", still, n)
 			}
@@ -151,15 +152,15 @@ func TestTooFewOthers(t *testing.T) {
 		if !s.engine.Stats.Watching.Load() || s.net.forgot != 1 || s.engine.Stats.Silences.Load() != 1 {
 			t.Fatalf("votes on, %d times told to forget", s.net.forgot)
 		}
-		s.answer(1, answer{})
-		s.answer(2, answer{})
+		s.answer(1, wire.Answer{})
+		s.answer(2, wire.Answer{})
 		if !s.engine.Stats.Watching.Load() {
 			t.Error("votes on while two are away")
 		}
 		s.engine.Linked(3)
 		s.wait(time.Second)
-		s.answer(3, answer{})
-		s.answer(2, answer{})
+		s.answer(3, wire.Answer{})
+		s.answer(2, wire.Answer{})
 		synctest.Wait()
 		if s.engine.Stats.Watching.Load() {
 			t.Errorf("silent with three of four: %s", s.engine.Stats.SilenceReason())

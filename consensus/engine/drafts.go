@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // A draft is what a leader knows of its block before it has executed it. The
@@ -18,67 +18,37 @@ import (
 // judged as always, only with the work done. Of each view one draft counts, and
 // only from its known leader.
 
-// draft is a message: the round, the view of the parent, and bytes that only the
-// application reads.
-type draft struct {
-	round  beacon.Round
-	parent chain.View
-	bytes  []byte
-}
-
-func appendDraft(dst []byte, d draft) []byte {
-	at := beacon.Round{Epoch: d.round.Epoch, View: d.parent}
-	return append(at.Append(d.round.Append(append(dst, tagDraft))), d.bytes...)
-}
-
-func decodeDraft(b []byte, maxBlockBytes int) (message, error) {
-	round, rest, err := attest.ReadRound(b)
-	if err != nil {
-		return nil, fmt.Errorf("draft: %w", err)
-	}
-	parent, rest, err := attest.ReadRound(rest)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("draft: %w", err)
-	case parent.Epoch != round.Epoch || parent.View >= round.View:
-		return nil, ErrDraft
-	case len(rest) == 0 || len(rest) > maxBlockBytes:
-		return nil, ErrBlock
-	}
-	return draft{round, parent.View, rest}, nil
-}
-
 // drafting is the draft of the current view that came in, and the newest view
 // that one was taken for.
 type drafting struct {
 	view    chain.View
-	waiting []draft
+	waiting []wire.Draft
 }
 
 // announce returns the function by which the application hands out its draft.
 func (e *Engine) announce(ctx context.Context, x simplex.RequestProposal) func([]byte) {
 	return func(bytes []byte) {
 		select {
-		case e.replies <- drafted{draft{x.Round, x.Parent.Round.View, bytes}}:
+		case e.replies <- drafted{wire.Draft{Round: x.Round, Parent: x.Parent.Round.View, Bytes: bytes}}:
 		case <-ctx.Done():
 		}
 	}
 }
 
-type drafted struct{ draft draft }
+type drafted struct{ draft wire.Draft }
 
 func (r drafted) apply(_ context.Context, e *Engine) error {
-	if r.draft.round.View == e.machine.View() && len(r.draft.bytes) <= e.cfg.MaxBlockBytes {
+	if r.draft.Round.View == e.machine.View() && len(r.draft.Bytes) <= e.cfg.MaxBlockBytes {
 		e.Stats.DraftsSent.Add(1)
-		e.net.Broadcast(appendDraft(nil, r.draft))
+		e.net.Broadcast(wire.Append(nil, r.draft))
 	}
 	return nil
 }
 
 // receiveDraft takes the draft of a view's leader.
-func (e *Engine) receiveDraft(from beacon.Participant, d draft) {
-	v := d.round.View
-	if !e.machine.Leads(from, d.round, d.parent) || v <= e.drafting.view {
+func (e *Engine) receiveDraft(from beacon.Participant, d wire.Draft) {
+	v := d.Round.View
+	if !e.machine.Leads(from, d.Round, d.Parent) || v <= e.drafting.view {
 		e.Stats.Dropped.Add(1)
 		return
 	}
@@ -91,7 +61,7 @@ func (e *Engine) prepare(ctx context.Context) {
 	for _, d := range e.drafting.waiting {
 		e.call(ctx, "prepare", func(ctx context.Context) reply {
 			start := time.Now()
-			err := e.app.Prepare(ctx, PrepareRequest{Round: d.round, Draft: d.bytes})
+			err := e.app.Prepare(ctx, PrepareRequest{Round: d.Round, Draft: d.Bytes})
 			return prepared{err, time.Since(start)}
 		})
 	}

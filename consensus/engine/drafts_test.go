@@ -11,6 +11,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // slowApp takes its time to execute a block, once: when it builds it, when it
@@ -141,24 +142,24 @@ func TestStagesOverlap(t *testing.T) {
 func TestDraftsOfOthersAreDropped(t *testing.T) {
 	play(t, func(s *scene) {
 		round := beacon.Round{View: 1} // led by validator 1
-		say := func(from beacon.Participant, d draft) uint64 {
+		say := func(from beacon.Participant, d wire.Draft) uint64 {
 			before := s.engine.Stats.Dropped.Load()
-			s.hear(from, appendDraft(nil, d))
+			s.hear(from, wire.Append(nil, d))
 			return s.engine.Stats.Dropped.Load() - before
 		}
-		if n := say(2, draft{round, 0, []byte("x")}); n != 1 {
+		if n := say(2, wire.Draft{Round: round, Parent: 0, Bytes: []byte("x")}); n != 1 {
 			t.Error("the draft of another than the leader was taken")
 		}
-		if n := say(1, draft{beacon.Round{View: 3}, 0, []byte("x")}); n != 1 {
+		if n := say(1, wire.Draft{Round: beacon.Round{View: 3}, Parent: 0, Bytes: []byte("x")}); n != 1 {
 			t.Error("the draft of a view far ahead was taken")
 		}
-		if n := say(1, draft{beacon.Round{Epoch: 1, View: 1}, 0, []byte("x")}); n != 1 {
+		if n := say(1, wire.Draft{Round: beacon.Round{Epoch: 1, View: 1}, Parent: 0, Bytes: []byte("x")}); n != 1 {
 			t.Error("the draft of another epoch was taken")
 		}
-		if n := say(1, draft{round, 0, []byte("x")}); n != 0 {
+		if n := say(1, wire.Draft{Round: round, Parent: 0, Bytes: []byte("x")}); n != 0 {
 			t.Error("the leader's draft was dropped")
 		}
-		if n := say(1, draft{round, 0, []byte("y")}); n != 1 {
+		if n := say(1, wire.Draft{Round: round, Parent: 0, Bytes: []byte("y")}); n != 1 {
 			t.Error("a second draft was taken")
 		}
 		if n := s.engine.Stats.Bans.Load(); n != 0 {
@@ -178,7 +179,7 @@ func TestDraftPastAViewThatStands(t *testing.T) {
 			at := beacon.Round{View: v}
 			block := encodeBlock(at, parent, uint64(v))
 			c := s.certificate(simplex.Finalize, simplex.Proposal{Round: at, Parent: v - 1, Payload: digestOf(block)})
-			s.hear(2, appendBackfill(nil, backfill{c, block}))
+			s.hear(2, wire.Append(nil, wire.Backfill{Certificate: c, Block: block}))
 			v, parent = v+1, ParentRef{Round: at, Digest: c.Proposal.Payload, Seed: c.Seed}
 			leader, _ = s.engine.machine.LeaderOf(v, v-1)
 			past, _ = s.engine.machine.LeaderOf(v, v-2)
@@ -189,11 +190,11 @@ func TestDraftPastAViewThatStands(t *testing.T) {
 			}
 			return n
 		}
-		s.hear(past, appendDraft(nil, draft{beacon.Round{View: v}, v - 2, []byte("draft")}))
+		s.hear(past, wire.Append(nil, wire.Draft{Round: beacon.Round{View: v}, Parent: v - 2, Bytes: []byte("draft")}))
 		if prepared() != 0 {
 			t.Error("a draft past a view that stands was executed")
 		}
-		s.hear(leader, appendDraft(nil, draft{beacon.Round{View: v}, v - 1, []byte("draft")}))
+		s.hear(leader, wire.Append(nil, wire.Draft{Round: beacon.Round{View: v}, Parent: v - 1, Bytes: []byte("draft")}))
 		if prepared() != 1 {
 			t.Error("the leader's draft was not executed")
 		}

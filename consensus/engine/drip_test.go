@@ -10,6 +10,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
 
@@ -54,7 +55,7 @@ func (p wanPort) Send(to beacon.Participant, msg []byte) {
 		return
 	}
 	now := time.Now()
-	if int(to) == len(n.engines)-1 && msg[0] == tagBackfill {
+	if int(to) == len(n.engines)-1 && msg[0] == wire.TagBackfill {
 		n.sent += len(msg)
 	}
 	line := [2]beacon.Participant{p.self, to}
@@ -96,33 +97,33 @@ const (
 
 // hold says how long a message is held back at least, and whether it is lost.
 func (d *drip) hold(from, to beacon.Participant, msg []byte) (time.Duration, bool) {
-	if from == d.victim && msg[0] == tagRequest {
-		m, err := decodeMessage(msg, 0)
-		if old := err == nil && m.(request).round.View < d.tip; old && len(d.drips) < d.f && !slices.Contains(d.drips, to) {
+	if from == d.victim && msg[0] == wire.TagRequest {
+		m, err := wire.Decode(msg, wire.Limits{BlockBytesMax: 0})
+		if old := err == nil && m.(wire.Request).Round.View < d.tip; old && len(d.drips) < d.f && !slices.Contains(d.drips, to) {
 			d.drips = append(d.drips, to)
 		}
 		d.asked[to], d.sent[to] = time.Now(), 0
 		d.request++
 		return 0, false
 	}
-	if to != d.victim || !slices.Contains(d.drips, from) || msg[0] != tagBackfill && msg[0] != tagAnswered && msg[0] != tagCertificate {
+	if to != d.victim || !slices.Contains(d.drips, from) || msg[0] != wire.TagBackfill && msg[0] != wire.TagAnswered && msg[0] != wire.TagCertificate {
 		return 0, false
 	}
 	since := time.Since(d.asked[from])
 	switch {
-	case msg[0] == tagCertificate:
+	case msg[0] == wire.TagCertificate:
 		return 0, d.way != trickle // none of the answer; others tell what is new
 	case d.way == silent:
 		return 0, true
 	case d.way == holes:
 		d.sent[from]++
-		return 0, msg[0] == tagBackfill && d.sent[from]%2 == 0
+		return 0, msg[0] == wire.TagBackfill && d.sent[from]%2 == 0
 	case d.way == nothing:
-		return 0, msg[0] != tagAnswered
+		return 0, msg[0] != wire.TagAnswered
 	case d.way == trickle:
 		d.sent[from]++
 		return time.Duration(d.sent[from])*950*time.Millisecond - since, false
-	case msg[0] == tagAnswered:
+	case msg[0] == wire.TagAnswered:
 		return 990*time.Millisecond - since, false
 	}
 	d.sent[from]++

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // take does the part of an effect that stays in this process, and keeps the
@@ -82,7 +83,7 @@ func (e *Engine) broadcastVote(v simplex.Vote) {
 	if v.Kind == simplex.Notarize {
 		if b := e.blocks.find(v.Proposal.Round.View, v.Proposal.Payload); b != nil && b.own {
 			if !e.broadcastShards(v, b) {
-				e.net.Broadcast(appendOffer(nil, offer{v, b.bytes}))
+				e.net.Broadcast(wire.Append(nil, wire.Offer{Vote: v, Block: b.bytes}))
 			}
 			return
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // A single validator reaches its own quorum and finalizes a block per block
@@ -119,16 +120,16 @@ func checkVotes(t *testing.T, sent [][]byte) {
 	}
 	votes := map[slot]simplex.Vote{}
 	for _, raw := range sent {
-		if raw[0] == tagShardRelay {
+		if raw[0] == wire.TagShardRelay {
 			continue // no vote in it
 		}
-		msg, err := decodeMessage(raw, 1<<20)
+		msg, err := wire.Decode(raw, wire.Limits{BlockBytesMax: 1 << 20})
 		if err != nil {
 			t.Fatalf("sent %x: %v", raw, err)
 		}
 		v, ok := msg.(simplex.Vote)
-		if o, isOffer := msg.(offer); isOffer {
-			v, ok = o.vote, true
+		if o, isOffer := msg.(wire.Offer); isOffer {
+			v, ok = o.Vote, true
 		}
 		if !ok {
 			continue

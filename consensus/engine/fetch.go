@@ -8,6 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // Limits of asking.
@@ -265,7 +266,7 @@ func (e *Engine) askOf(w *want, may func(beacon.Participant) bool) bool {
 	w.tried[p], w.later = true, false
 	w.asks = append(w.asks, ask{peer: p, view: w.view, below: w.below, at: time.Now()})
 	e.Stats.FetchesSent.Add(1)
-	e.net.Send(p, appendRequest(nil, request{beacon.Round{Epoch: e.cfg.Set.Epoch(), View: w.view}}))
+	e.net.Send(p, wire.Append(nil, wire.Request{Round: beacon.Round{Epoch: e.cfg.Set.Epoch(), View: w.view}}))
 	return true
 }
 

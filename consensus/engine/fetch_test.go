@@ -15,6 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // Final makes the test application an archive.
@@ -45,7 +46,7 @@ func TestUnreadableArchiveIsNoFault(t *testing.T) {
 		c.Archive, c.LastFinalized = archive, h.floor
 	}, func(s *scene) {
 		for range 3 {
-			s.hear(2, appendRequest(nil, request{beacon.Round{View: 3}}))
+			s.hear(2, wire.Append(nil, wire.Request{Round: beacon.Round{View: 3}}))
 		}
 		if n := s.engine.Stats.ArchiveFailures.Load(); n != 3 {
 			t.Errorf("%d failures counted, want 3: the validator has stopped", n)
@@ -81,14 +82,14 @@ func TestWrongBlockBansItsSender(t *testing.T) {
 	play(t, func(s *scene) {
 		block := encodeBlock(beacon.Round{View: 1}, s.parent, 1)
 		c := s.certificate(simplex.Notarize, simplex.Proposal{Round: beacon.Round{View: 1}, Payload: digestOf(block)})
-		s.hear(2, appendBackfill(nil, backfill{c, []byte("not the block")}))
+		s.hear(2, wire.Append(nil, wire.Backfill{Certificate: c, Block: []byte("not the block")}))
 		if s.engine.Stats.Peers[2].BlockedUntilUnix.Load() == 0 {
 			t.Error("the sender is not banned")
 		}
 		if asked := s.asked(1); len(asked) != 1 || asked[0] == 2 {
 			t.Errorf("asked %v, want one of the others", asked)
 		}
-		s.hear(3, appendBackfill(nil, backfill{c, block}))
+		s.hear(3, wire.Append(nil, wire.Backfill{Certificate: c, Block: block}))
 		if v := s.engine.Stats.View.Load(); v != 2 {
 			t.Errorf("view %d, want 2", v)
 		}
@@ -107,8 +108,8 @@ func TestFetchAndAnswersAreBounded(t *testing.T) {
 		s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(500, 0))))
 		s.net.sent = nil
 		for range 10 * answersPerWindow {
-			s.hear(2, appendRequest(nil, request{beacon.Round{View: 300}}))
-			s.hear(7, appendRequest(nil, request{beacon.Round{View: 300}})) // a full node
+			s.hear(2, wire.Append(nil, wire.Request{Round: beacon.Round{View: 300}}))
+			s.hear(7, wire.Append(nil, wire.Request{Round: beacon.Round{View: 300}})) // a full node
 		}
 		for _, p := range []beacon.Participant{2, 7} {
 			if n := len(s.net.sent[p]); n == 0 || n > answersPerWindow*(answerCertificates+1) {
@@ -208,14 +209,14 @@ func TestArchiveServesWhatMemoryForgot(t *testing.T) {
 		h.into(archive)
 		c.Archive, c.LastFinalized = archive, h.floor
 	}, func(s *scene) {
-		s.hear(2, appendRequest(nil, request{beacon.Round{View: 3}}))
+		s.hear(2, wire.Append(nil, wire.Request{Round: beacon.Round{View: 3}}))
 		sent := s.net.sent[2]
 		blocks := 0
 		for _, msg := range sent {
-			m, err := decodeMessage(msg, 1<<20)
-			if b, ok := m.(backfill); ok {
+			m, err := wire.Decode(msg, wire.Limits{BlockBytesMax: 1 << 20})
+			if b, ok := m.(wire.Backfill); ok {
 				blocks++
-				if !bytes.Equal(digestBytes(b.block), b.certificate.Proposal.Payload[:]) {
+				if !bytes.Equal(digestBytes(b.Block), b.Certificate.Proposal.Payload[:]) {
 					t.Error("a certificate with another block")
 				}
 			}
@@ -257,7 +258,7 @@ func TestLiarAboutBlocksHoldsNobodyUp(t *testing.T) {
 		var liar atomic.Int32 // whoever is asked first, which is drawn
 		liar.Store(-1)
 		network.alter = func(from, to beacon.Participant, msg []byte) []byte {
-			if to != 3 || len(msg) == 0 || msg[0] != tagBackfill {
+			if to != 3 || len(msg) == 0 || msg[0] != wire.TagBackfill {
 				return msg
 			}
 			liar.CompareAndSwap(-1, int32(from))

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 var without = flag.Duration("without", time.Hour, "virtual time without finality in TestAnHourWithoutFinality")
@@ -72,8 +73,8 @@ func TestAnHourWithoutFinality(t *testing.T) {
 					p.Parent = v - 2 // which was given up too: bogus
 				}
 				if who, ok := at.machine.LeaderOf(v, p.Parent); ok && who == liar || v%2 == 0 { // or it may lead, for all that one knows
-					_ = at.Deliver(liar, appendOffer(nil, offer{voice.Sign(simplex.Notarize, p), junk}))
-					_ = at.Deliver(liar, appendDraft(nil, draft{p.Round, p.Parent, junk}))
+					_ = at.Deliver(liar, wire.Append(nil, wire.Offer{Vote: voice.Sign(simplex.Notarize, p), Block: junk}))
+					_ = at.Deliver(liar, wire.Append(nil, wire.Draft{Round: p.Round, Parent: p.Parent, Bytes: junk}))
 				}
 				_ = at.Deliver(liar, simplex.AppendVote(nil, voice.Sign(simplex.Nullify, view(v, 0))))
 			}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // inbox is what peers sent and the loop has not taken yet. It has a bound in
@@ -27,7 +28,7 @@ type inbox struct {
 const inboxShares = 4
 
 func newInbox(cfg *Config, bytes *atomic.Int64) inbox {
-	largest := envelopeBytesMax + cfg.MaxBlockBytes
+	largest := wire.EnvelopeBytesMax + cfg.MaxBlockBytes
 	return inbox{
 		line: make(chan delivery, cfg.InboxMessages), bytes: bytes, bytesMax: int64(cfg.InboxBytes),
 		shareMax: int64(max(cfg.InboxBytes/inboxShares, largest)), shares: make([]atomic.Int64, cfg.Set.Len()+1),
@@ -61,8 +62,8 @@ func (b *inbox) took(d delivery) delivery {
 // vouches for the sender. It never blocks, keeps msg, and may be called by
 // many goroutines.
 func (e *Engine) Deliver(from beacon.Participant, msg []byte) error {
-	if len(msg) > envelopeBytesMax+e.cfg.MaxBlockBytes {
-		return fmt.Errorf("message of %d bytes: %w", len(msg), ErrBlock)
+	if len(msg) > wire.EnvelopeBytesMax+e.cfg.MaxBlockBytes {
+		return fmt.Errorf("message of %d bytes: %w", len(msg), wire.ErrBlock)
 	}
 	d := delivery{from, msg}
 	if !e.inbox.charge(d, 1) {

@@ -20,6 +20,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/hashed"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
 
@@ -340,12 +341,12 @@ func (p worldPort) Send(to beacon.Participant, msg []byte) {
 	}
 	lost := w.rng.IntN(50) == 0
 	if w.held != "" && p.at == firstLife {
-		if msg[0] == tagVote {
+		if msg[0] == wire.TagVote {
 			w.kept = append(w.kept, func() { p.Send(to, msg) })
 		}
 		return
 	}
-	if p.at >= firstLife && msg[0] == tagAsk && w.holder[to] != p.at {
+	if p.at >= firstLife && msg[0] == wire.TagAsk && w.holder[to] != p.at {
 		lost = true
 	}
 	after := time.Duration(10+w.rng.IntN(190)) * time.Millisecond
@@ -555,7 +556,7 @@ func (w *world) tell(victim int) {
 // and nothing else. Once the restored life asks, validator 0 says that it knows of
 // nothing, and what validator 2 knows takes its time.
 func (w *world) mislead(from int, to beacon.Participant, msg []byte, lost bool, after time.Duration) ([]byte, bool, time.Duration) {
-	question := msg[0] == tagAsk || msg[0] == tagAnswer
+	question := msg[0] == wire.TagAsk || msg[0] == wire.TagAnswer
 	if (from == 1 || to == 1) && !question {
 		return msg, true, after
 	}
@@ -564,11 +565,11 @@ func (w *world) mislead(from int, to beacon.Participant, msg []byte, lost bool, 
 	}
 	switch from {
 	case 0:
-		if msg[0] != tagAnswer {
+		if msg[0] != wire.TagAnswer {
 			return msg, true, after
 		}
-		if a, err := decodeAnswer(msg[1:]); err == nil {
-			msg = appendAnswer(nil, answer{instance: a.instance, number: a.number, spoke: -1})
+		if a, err := wire.DecodeAnswer(msg[1:], wire.Limits{}); err == nil {
+			msg = wire.Append(nil, wire.Answer{Instance: a.Instance, Number: a.Number, Spoke: -1})
 		}
 	case 2:
 		after += max(0, time.Until(w.tells))
@@ -581,8 +582,8 @@ func (w *world) mislead(from int, to beacon.Participant, msg []byte, lost bool, 
 func (w *world) listen(at int, msg []byte) {
 	rest := msg
 	switch msg[0] {
-	case tagVote:
-	case tagOffer:
+	case wire.TagVote:
+	case wire.TagOffer:
 		rest = msg[1:]
 	default:
 		return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // peer is what we keep of a validator.
@@ -39,49 +40,49 @@ func (e *Engine) receive(d delivery) {
 	switch m := msg.(type) {
 	case simplex.Vote:
 		e.receiveVote(d.from, m)
-	case offer:
+	case wire.Offer:
 		e.receiveOffer(d.from, m)
-	case shardOffer:
+	case wire.ShardOffer:
 		e.receiveShardOffer(d.from, m)
-	case shardRelay:
+	case wire.ShardRelay:
 		e.receiveShardRelay(d.from, m)
 	case simplex.Certificate:
 		e.receiveCertificate(arrival{d.from, m, nil})
-	case backfill:
-		e.receiveCertificate(arrival{d.from, m.certificate, m.block})
-	case draft:
+	case wire.Backfill:
+		e.receiveCertificate(arrival{d.from, m.Certificate, m.Block})
+	case wire.Draft:
 		e.receiveDraft(d.from, m)
-	case request:
-		e.answer(d.from, m.round)
-	case answered:
-		e.ends = append(e.ends, end{d.from, m.round.View}) // what came before it is the answer
-	case inquiry:
+	case wire.Request:
+		e.answer(d.from, m.Round)
+	case wire.Answered:
+		e.ends = append(e.ends, end{d.from, m.Round.View}) // what came before it is the answer
+	case wire.Ask:
 		e.answerAsk(d.from, m)
-	case answer:
+	case wire.Answer:
 		e.receiveAnswer(d.from, m)
 	}
 }
 
 // receiveOther takes what is not from another validator: requests of full
 // nodes, and whatever comes in our own name.
-func (e *Engine) receiveOther(from beacon.Participant, msg message) {
+func (e *Engine) receiveOther(from beacon.Participant, msg wire.Message) {
 	switch m := msg.(type) {
-	case request:
+	case wire.Request:
 		if !e.isSelf(from) {
-			e.answer(from, m.round)
+			e.answer(from, m.Round)
 			return
 		}
 	case simplex.Vote:
 		if e.isSelf(from) {
 			e.recognise(m, false)
 		}
-	case offer:
+	case wire.Offer:
 		if e.isSelf(from) {
-			e.recognise(m.vote, false)
+			e.recognise(m.Vote, false)
 		}
-	case shardOffer:
+	case wire.ShardOffer:
 		if e.isSelf(from) {
-			e.recognise(m.vote, false)
+			e.recognise(m.Vote, false)
 		}
 	}
 	e.Stats.Dropped.Add(1)
@@ -119,16 +120,16 @@ func (e *Engine) receiveVote(from beacon.Participant, v simplex.Vote) bool {
 	return true
 }
 
-func (e *Engine) receiveOffer(from beacon.Participant, o offer) {
-	if !e.receiveVote(from, o.vote) {
+func (e *Engine) receiveOffer(from beacon.Participant, o wire.Offer) {
+	if !e.receiveVote(from, o.Vote) {
 		return
 	}
-	p := o.vote.Proposal
+	p := o.Vote.Proposal
 	who, known := e.machine.LeaderOf(p.Round.View, p.Parent)
 	if known && who != from {
 		return // bytes from a stranger could take the place of the leader's
 	}
-	if e.blocks.offer(p, o.block, from, known) {
+	if e.blocks.offer(p, o.Block, from, known) {
 		e.step(simplex.ProposalReceived{From: from, Proposal: p})
 		e.wakeCertify(p)
 		e.proposedIn(p.Round.View)

@@ -10,7 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
-	"github.com/cowboy-foundation/cowboy/crypto/bls"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // witness is a network that remembers what one engine sent.
@@ -156,12 +156,12 @@ func TestBans(t *testing.T) {
 			return [][]byte{simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(9, 0)))}
 		}, 0},
 		{"a draft of a parent above it", func(*scene) [][]byte {
-			return [][]byte{appendDraft(nil, draft{beacon.Round{View: 1}, 1, []byte("x")})}
+			return [][]byte{wire.Append(nil, wire.Draft{Round: beacon.Round{View: 1}, Parent: 1, Bytes: []byte("x")})}
 		}, 1},
 		{"a draft of another's view", func(*scene) [][]byte {
-			return [][]byte{appendDraft(nil, draft{beacon.Round{View: 9}, 8, []byte("x")})}
+			return [][]byte{wire.Append(nil, wire.Draft{Round: beacon.Round{View: 9}, Parent: 8, Bytes: []byte("x")})}
 		}, 0},
-		{"a request of another epoch", func(*scene) [][]byte { return [][]byte{appendRequest(nil, request{foreign})} }, 0},
+		{"a request of another epoch", func(*scene) [][]byte { return [][]byte{wire.Append(nil, wire.Request{Round: foreign})} }, 0},
 	}
 	for _, tt := range tests {
 		t.Run(tt.rule, func(t *testing.T) {
@@ -234,17 +234,17 @@ func TestRequestsAreAnswered(t *testing.T) {
 		if len(s.asked(1)) == 0 {
 			t.Error("the block of a notarization was not asked for")
 		}
-		s.hear(2, appendBackfill(nil, backfill{c, []byte("not the block")}))
+		s.hear(2, wire.Append(nil, wire.Backfill{Certificate: c, Block: []byte("not the block")}))
 		if s.engine.Stats.Peers[2].BlockedUntilUnix.Load() == 0 {
 			t.Error("bytes that are not the block of a good certificate cost nothing")
 		}
-		s.hear(1, appendBackfill(nil, backfill{c, block}))
+		s.hear(1, wire.Append(nil, wire.Backfill{Certificate: c, Block: block}))
 		if v := s.engine.Stats.View.Load(); v != 2 {
 			t.Fatalf("view %d after the block came, want 2", v)
 		}
 		delete(s.net.sent, 3) // we may have asked it
-		s.hear(3, appendRequest(nil, request{beacon.Round{View: 1}}))
-		want := appendBackfill(nil, backfill{c, block})
+		s.hear(3, wire.Append(nil, wire.Request{Round: beacon.Round{View: 1}}))
+		want := wire.Append(nil, wire.Backfill{Certificate: c, Block: block})
 		if len(s.net.sent[3]) == 0 || !bytes.Equal(s.net.sent[3][0], want) {
 			t.Errorf("answers %x, want the notarization with its block", s.net.sent[3])
 		}
@@ -342,7 +342,7 @@ func (s *scene) asked(v chain.View) []beacon.Participant {
 	var out []beacon.Participant
 	for p := range beacon.Participant(4) {
 		for _, msg := range s.net.sent[p] {
-			if bytes.Equal(msg, appendRequest(nil, request{beacon.Round{View: v}})) {
+			if bytes.Equal(msg, wire.Append(nil, wire.Request{Round: beacon.Round{View: v}})) {
 				out = append(out, p)
 			}
 		}
@@ -368,54 +368,4 @@ func TestInboxIsBounded(t *testing.T) {
 	if err := e.Deliver(1, make([]byte, cfg.MaxBlockBytes+4096)); err == nil {
 		t.Error("accepted a message above every limit")
 	}
-}
-
-// FuzzMessage: no panic, and what is accepted encodes to the same bytes.
-func FuzzMessage(f *testing.F) {
-	v := simplex.Vote{Kind: simplex.Notarize, Proposal: simplex.Proposal{Round: beacon.Round{View: 3}, Parent: 2}, Seed: bls.Signature{1}}
-	c := simplex.Certificate{Kind: simplex.Finalize, Proposal: v.Proposal}
-	f.Add(simplex.AppendVote(nil, v))
-	f.Add(simplex.AppendCertificate(nil, c))
-	f.Add(appendOffer(nil, offer{v, []byte("block")}))
-	f.Add(appendBackfill(nil, backfill{c, []byte("block")}))
-	f.Add(appendRequest(nil, request{beacon.Round{View: 300}}))
-	f.Add(appendAsk(nil, inquiry{7, 2, votes}))
-	f.Add(appendAnswer(nil, answer{instance: 7, number: 2, other: otherLife{9, votes, time.Second}, words: []simplex.Vote{v}, entered: &c}))
-	f.Add(appendAnswer(nil, answer{instance: 7, number: 2, spoke: -1}))
-	f.Add(appendAnswer(nil, answer{instance: 7, number: 2, spoke: time.Minute}))
-	f.Add(appendDraft(nil, draft{beacon.Round{View: 300}, 299, []byte("block")}))
-	f.Add(appendAnswered(nil, answered{beacon.Round{View: 300}}))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		msg, err := decodeMessage(b, 64)
-		if err != nil {
-			return
-		}
-		var back []byte
-		switch m := msg.(type) {
-		case answered:
-			back = appendAnswered(nil, m)
-		case draft:
-			back = appendDraft(nil, m)
-		case inquiry:
-			back = appendAsk(nil, m)
-		case answer:
-			back = appendAnswer(nil, m)
-		case simplex.Vote:
-			back = simplex.AppendVote(nil, m)
-		case simplex.Certificate:
-			back = simplex.AppendCertificate(nil, m)
-		case offer:
-			back = appendOffer(nil, m)
-		case backfill:
-			back = appendBackfill(nil, m)
-		case request:
-			back = appendRequest(nil, m)
-		}
-		if !bytes.Equal(back, b) {
-			t.Errorf("%x decodes to %+v, which encodes to %x", b, msg, back)
-		}
-		if len(b) > envelopeBytesMax+64 {
-			t.Errorf("accepted %d bytes for a block limit of 64", len(b))
-		}
-	})
 }

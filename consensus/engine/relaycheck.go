@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // A shard that is relayed is held against the root of its block before it counts: a
@@ -21,7 +22,7 @@ const (
 // relayCheck is a relayed shard on its way through the check.
 type relayCheck struct {
 	from  beacon.Participant
-	relay shardRelay
+	relay wire.ShardRelay
 	err   error // the verdict
 }
 
@@ -66,7 +67,7 @@ func (e *Engine) checkShards(ctx context.Context) {
 		e.sharding.checks.running++
 		e.call(ctx, "shards", func(context.Context) reply {
 			for i := range batch {
-				batch[i].err = pool.Check(batch[i].relay.digest, batch[i].relay.parcel)
+				batch[i].err = pool.Check(batch[i].relay.Digest, batch[i].relay.Parcel)
 			}
 			return checkedShards(batch)
 		})

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
 
@@ -306,7 +307,7 @@ func (e *Engine) send(r served) {
 		e.net.Send(r.to, msg)
 	}
 	if !r.beside {
-		e.net.Send(r.to, appendAnswered(nil, answered{beacon.Round{Epoch: e.cfg.Set.Epoch(), View: r.from}}))
+		e.net.Send(r.to, wire.Append(nil, wire.Answered{Round: beacon.Round{Epoch: e.cfg.Set.Epoch(), View: r.from}}))
 	}
 }
 
@@ -333,7 +334,7 @@ func (e *encodings) of(certificate, block []byte) []byte {
 		return msg
 	}
 	msg = make([]byte, 0, 1+len(certificate)+len(block))
-	msg = append(append(append(msg, tagBackfill), certificate...), block...)
+	msg = append(append(append(msg, wire.TagBackfill), certificate...), block...)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.by[key] != nil {

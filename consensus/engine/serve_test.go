@@ -7,12 +7,13 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // backfills returns the messages with blocks that a peer was sent.
 func (s *scene) backfills(to beacon.Participant) (out [][]byte) {
 	for _, msg := range s.net.sent[to] {
-		if len(msg) > 0 && msg[0] == tagBackfill {
+		if len(msg) > 0 && msg[0] == wire.TagBackfill {
 			out = append(out, msg)
 		}
 	}
@@ -29,7 +30,7 @@ func (s *scene) grow(n chain.View, size int) {
 		block := s.app.block(at, parent, uint64(v))
 		p := simplex.Proposal{Round: at, Parent: parent.Round.View, Payload: digestOf(block)}
 		c := s.certificate(simplex.Notarize, p)
-		s.hear(1, appendBackfill(nil, backfill{c, block}))
+		s.hear(1, wire.Append(nil, wire.Backfill{Certificate: c, Block: block}))
 		parent = ParentRef{Round: at, Digest: p.Payload, Seed: c.Seed}
 	}
 }
@@ -43,7 +44,7 @@ func TestBlocksAreEncodedOnce(t *testing.T) {
 		s.net.sent = nil
 		for from := range beacon.Participant(40) {
 			if from != 0 {
-				s.hear(from, appendRequest(nil, request{beacon.Round{View: 1}}))
+				s.hear(from, wire.Append(nil, wire.Request{Round: beacon.Round{View: 1}}))
 			}
 		}
 		first := s.backfills(1)
@@ -64,7 +65,7 @@ func TestBlocksAreEncodedOnce(t *testing.T) {
 				}
 			}
 			last := s.net.sent[to][len(s.net.sent[to])-1]
-			if !bytes.Equal(last, appendAnswered(nil, answered{beacon.Round{View: 1}})) {
+			if !bytes.Equal(last, wire.Append(nil, wire.Answered{Round: beacon.Round{View: 1}})) {
 				t.Errorf("the answer to peer %d does not end with its end", to)
 			}
 		}
@@ -80,7 +81,7 @@ func TestAnswersFromMemoryHaveABound(t *testing.T) {
 		s.net.sent = nil
 		for from := chain.View(1); from <= 8; from++ {
 			s.net.sent = nil
-			s.hear(2, appendRequest(nil, request{beacon.Round{View: from}}))
+			s.hear(2, wire.Append(nil, wire.Request{Round: beacon.Round{View: from}}))
 			sum, n := 0, 0
 			for _, msg := range s.backfills(2) {
 				sum += len(msg)
@@ -105,7 +106,7 @@ func TestEncodingsForget(t *testing.T) {
 	for i := range 100 {
 		block := make([]byte, encodedBytesMax/10)
 		msg := e.of([]byte{byte(i), 1}, block)
-		if want := append([]byte{tagBackfill, byte(i), 1}, block...); !bytes.Equal(msg, want) {
+		if want := append([]byte{wire.TagBackfill, byte(i), 1}, block...); !bytes.Equal(msg, want) {
 			t.Fatalf("block %d is encoded wrongly", i)
 		}
 		sum := 0

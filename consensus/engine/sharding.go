@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // Sharding is how large blocks travel.
@@ -35,78 +35,12 @@ type ShardStats struct {
 	NotCodeword   atomic.Uint64 // proposals whose shards were no codeword
 }
 
-// Tags of the messages that carry shards, and of the journal record of our own.
-const (
-	tagShardOffer = 's'
-	tagShardRelay = 'h'
-	tagOwnShard   = 'S'
-)
-
-// shardOffer is a leader's notarize vote with the receiver's shard.
-type shardOffer struct {
-	vote   simplex.Vote
-	parcel *shards.Parcel
-}
-
-// shardRelay is the sender's shard of a proposal.
-type shardRelay struct {
-	round  beacon.Round
-	digest chain.Hash
-	parcel *shards.Parcel
-}
-
-func appendShardOffer(dst []byte, o shardOffer) []byte {
-	return o.parcel.Append(simplex.AppendVote(append(dst, tagShardOffer), o.vote))
-}
-
-func appendShardRelay(dst []byte, r shardRelay) []byte {
-	dst = r.round.Append(append(dst, tagShardRelay))
-	return r.parcel.Append(append(dst, r.digest[:]...))
-}
-
-// decodeShards reads a message or record with a shard, tag included.
-func decodeShards(b []byte, code *shards.Code) (message, error) {
-	if len(b) == 0 || code == nil {
-		return nil, ErrMessage
-	}
-	switch tag := b[0]; tag {
-	case tagShardOffer:
-		v, rest, err := simplex.ReadVote(b[1:])
-		if err != nil {
-			return nil, fmt.Errorf("offer of a shard: %w", err)
-		}
-		if v.Kind != simplex.Notarize {
-			return nil, ErrNotOffer
-		}
-		p, err := code.DecodeParcel(rest)
-		if err != nil {
-			return nil, fmt.Errorf("offer of a shard: %w", err)
-		}
-		return shardOffer{v, p}, nil
-	case tagShardRelay, tagOwnShard:
-		var r shardRelay
-		var err error
-		if r.round, b, err = attest.ReadRound(b[1:]); err != nil {
-			return nil, fmt.Errorf("shard: %w", err)
-		}
-		if len(b) < len(r.digest) {
-			return nil, attest.ErrTruncated
-		}
-		b = b[copy(r.digest[:], b):]
-		if r.parcel, err = code.DecodeParcel(b); err != nil {
-			return nil, fmt.Errorf("shard: %w", err)
-		}
-		return r, nil
-	}
-	return nil, ErrMessage
-}
+// tagOwnShard is the tag of the journal record of our own shard.
+const tagOwnShard = 'S'
 
 // decode reads a message of a peer.
-func (e *Engine) decode(b []byte) (message, error) {
-	if len(b) > 0 && (b[0] == tagShardOffer || b[0] == tagShardRelay) {
-		return decodeShards(b, e.sharding.code)
-	}
-	return decodeMessage(b, e.cfg.MaxBlockBytes)
+func (e *Engine) decode(b []byte) (wire.Message, error) {
+	return wire.Decode(b, wire.Limits{BlockBytesMax: e.cfg.MaxBlockBytes, Code: e.sharding.code})
 }
 
 // relayFunc is [shards.Pool.Relay] or its like.
@@ -143,16 +77,16 @@ func (s *sharding) encode(block []byte) (*shards.Codeword, error) {
 }
 
 // receiveShardOffer takes our own shard from a leader, which is enough to vote.
-func (e *Engine) receiveShardOffer(from beacon.Participant, o shardOffer) {
-	if !e.receiveVote(from, o.vote) {
+func (e *Engine) receiveShardOffer(from beacon.Participant, o wire.ShardOffer) {
+	if !e.receiveVote(from, o.Vote) {
 		return
 	}
-	p := o.vote.Proposal
+	p := o.Vote.Proposal
 	who, known := e.machine.LeaderOf(p.Round.View, p.Parent)
 	if known && who != from {
 		return // as with whole blocks
 	}
-	a, err := e.sharding.pool.Offer(from, p.Round, p.Payload, o.parcel)
+	a, err := e.sharding.pool.Offer(from, p.Round, p.Payload, o.Parcel)
 	if e.refused(from, err) || a == nil {
 		return
 	}
@@ -167,17 +101,17 @@ func (e *Engine) receiveShardOffer(from beacon.Participant, o shardOffer) {
 
 // receiveShardRelay lines another validator's shard up to be checked, unless that is
 // not needed to know what becomes of it.
-func (e *Engine) receiveShardRelay(from beacon.Participant, r shardRelay) {
-	if r.round.Epoch != e.cfg.Set.Epoch() {
+func (e *Engine) receiveShardRelay(from beacon.Participant, r wire.ShardRelay) {
+	if r.Round.Epoch != e.cfg.Set.Epoch() {
 		e.ban(from)
 		return
 	}
-	v := r.round.View
+	v := r.Round.View
 	if v <= e.machine.Floor().View || v > e.machine.View()+1 {
 		return
 	}
-	a := e.sharding.pool.Find(v, r.digest)
-	if r.parcel.Shard.Index != int(from) || a != nil && !a.Wants(r.parcel.Shard.Index) {
+	a := e.sharding.pool.Find(v, r.Digest)
+	if r.Parcel.Shard.Index != int(from) || a != nil && !a.Wants(r.Parcel.Shard.Index) {
 		e.takeShardRelay(from, r, e.sharding.pool.Relay)
 	} else if !e.sharding.checks.lineUp(relayCheck{from: from, relay: r}) {
 		e.Stats.Dropped.Add(1)
@@ -185,19 +119,19 @@ func (e *Engine) receiveShardRelay(from beacon.Participant, r shardRelay) {
 }
 
 // takeShardRelay takes the shard into the pool, in one of its ways.
-func (e *Engine) takeShardRelay(from beacon.Participant, r shardRelay, take relayFunc) {
-	v := r.round.View
+func (e *Engine) takeShardRelay(from beacon.Participant, r wire.ShardRelay, take relayFunc) {
+	v := r.Round.View
 	if v <= e.machine.Floor().View || v > e.machine.View()+1 {
 		return
 	}
-	if last := e.peers[from].words[simplex.Notarize]; last.Kind == simplex.Notarize && last.Proposal.Round.View == v && last.Proposal.Payload != r.digest {
+	if last := e.peers[from].words[simplex.Notarize]; last.Kind == simplex.Notarize && last.Proposal.Round.View == v && last.Proposal.Payload != r.Digest {
 		e.refused(from, shards.ErrMixed) // it votes for another
 		return
 	}
-	if b := e.blocks.find(v, r.digest); b != nil && b.sure() {
+	if b := e.blocks.find(v, r.Digest); b != nil && b.sure() {
 		return // late, and of no use; bytes that may be wrong are no reason to drop a good shard
 	}
-	a, err := take(from, r.round, r.digest, r.parcel)
+	a, err := take(from, r.Round, r.Digest, r.Parcel)
 	if e.refused(from, err) || a == nil {
 		return
 	}
@@ -363,15 +297,12 @@ func (e *Engine) persistShard(p simplex.Proposal) error {
 	if a == nil || a.Own == nil {
 		return nil
 	}
-	return e.append(appendOwnShard(make([]byte, 0, 64+a.Own.Size()), shardRelay{p.Round, p.Payload, a.Own}))
+	return e.append(appendOwnShard(make([]byte, 0, 64+a.Own.Size()), wire.ShardRelay{Round: p.Round, Digest: p.Payload, Parcel: a.Own}))
 }
 
-// appendOwnShard writes the journal record: a relay under another tag.
-func appendOwnShard(dst []byte, r shardRelay) []byte {
-	at := len(dst)
-	dst = appendShardRelay(dst, r)
-	dst[at] = tagOwnShard
-	return dst
+// appendOwnShard writes the journal record: what a relay has, under another tag.
+func appendOwnShard(dst []byte, r wire.ShardRelay) []byte {
+	return wire.AppendShardRelay(append(dst, tagOwnShard), r)
 }
 
 // replayShard takes our own shard out of the journal.
@@ -379,16 +310,15 @@ func (e *Engine) replayShard(rec []byte) error {
 	if e.sharding.pool == nil {
 		return nil // we are a full node now
 	}
-	m, err := decodeShards(append([]byte(nil), rec...), e.sharding.code) // the journal may reuse rec
+	r, err := wire.DecodeShardRelay(append([]byte(nil), rec[1:]...), wire.Limits{Code: e.sharding.code}) // the journal may reuse rec
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRecord, err)
 	}
-	r := m.(shardRelay)
-	if r.round.Epoch != e.cfg.Set.Epoch() || r.round.View <= e.delivered {
+	if r.Round.Epoch != e.cfg.Set.Epoch() || r.Round.View <= e.delivered {
 		return nil
 	}
-	if err := e.sharding.pool.Keep(r.round, r.digest, r.parcel); err != nil {
-		return fmt.Errorf("own shard of view %d: %w", r.round.View, err)
+	if err := e.sharding.pool.Keep(r.Round, r.Digest, r.Parcel); err != nil {
+		return fmt.Errorf("own shard of view %d: %w", r.Round.View, err)
 	}
 	return nil
 }
@@ -412,11 +342,11 @@ func (e *Engine) broadcastShards(v simplex.Vote, b *block) bool {
 	}
 	for i := range e.cfg.Set.Len() {
 		if to := beacon.Participant(i); to != e.cfg.Self {
-			e.net.Send(to, appendShardOffer(nil, shardOffer{v, b.codeword.Parcel(head, i)}))
+			e.net.Send(to, wire.Append(nil, wire.ShardOffer{Vote: v, Parcel: b.codeword.Parcel(head, i)}))
 		}
 	}
-	own := shardRelay{v.Proposal.Round, v.Proposal.Payload, b.codeword.Parcel(head, int(e.cfg.Self))}
-	e.net.Broadcast(appendShardRelay(nil, own))
+	own := wire.ShardRelay{Round: v.Proposal.Round, Digest: v.Proposal.Payload, Parcel: b.codeword.Parcel(head, int(e.cfg.Self))}
+	e.net.Broadcast(wire.Append(nil, own))
 	e.Stats.Shards.BlocksSent.Add(1)
 	return true
 }
@@ -432,7 +362,7 @@ func (e *Engine) relayShard(p simplex.Proposal) {
 	}
 	if own := a.Relay(); own != nil {
 		e.Stats.Shards.Relayed.Add(1)
-		e.net.Broadcast(appendShardRelay(nil, shardRelay{p.Round, p.Payload, own}))
+		e.net.Broadcast(wire.Append(nil, wire.ShardRelay{Round: p.Round, Digest: p.Payload, Parcel: own}))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/consensus/simtest"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 	"github.com/cowboy-foundation/cowboy/crypto/erasure"
 )
 
@@ -153,7 +154,7 @@ func (p lossyPort) Send(to beacon.Participant, msg []byte) {
 // or bans (consensus design §5).
 func TestLargeBlocksTravelAsShards(t *testing.T) {
 	engines, _ := cluster(t, 30, func(_, _ beacon.Participant, msg []byte) bool {
-		if msg[0] == tagOffer && len(msg) > 600 {
+		if msg[0] == wire.TagOffer && len(msg) > 600 {
 			t.Errorf("a block of %d bytes goes whole", len(msg))
 		}
 		return false
@@ -172,18 +173,18 @@ func TestLargeBlocksTravelAsShards(t *testing.T) {
 // they are notarized.
 func TestMissingShards(t *testing.T) {
 	t.Run("of the others", func(t *testing.T) {
-		engines, _ := cluster(t, 8, func(_, to beacon.Participant, msg []byte) bool { return to == 3 && msg[0] == tagShardRelay })
+		engines, _ := cluster(t, 8, func(_, to beacon.Participant, msg []byte) bool { return to == 3 && msg[0] == wire.TagShardRelay })
 		if s := &engines[3].Stats; s.FetchesSent.Load() == 0 || s.Shards.BlocksRebuilt.Load() != 0 || s.Bans.Load() != 0 {
 			t.Errorf("%d fetches, %d rebuilt, %d bans", s.FetchesSent.Load(), s.Shards.BlocksRebuilt.Load(), s.Bans.Load())
 		}
 	})
 	for order := range 12 {
 		t.Run(fmt.Sprintf("of the others, without archives, leaders in order %d", order), func(t *testing.T) {
-			clusterOf(t, order, false, 30, func(_, to beacon.Participant, msg []byte) bool { return to == 3 && msg[0] == tagShardRelay })
+			clusterOf(t, order, false, 30, func(_, to beacon.Participant, msg []byte) bool { return to == 3 && msg[0] == wire.TagShardRelay })
 		})
 	}
 	t.Run("of its own", func(t *testing.T) {
-		engines, _ := cluster(t, 8, func(_, to beacon.Participant, msg []byte) bool { return to == 3 && msg[0] == tagShardOffer })
+		engines, _ := cluster(t, 8, func(_, to beacon.Participant, msg []byte) bool { return to == 3 && msg[0] == wire.TagShardOffer })
 		if s := &engines[3].Stats; s.Shards.BlocksRebuilt.Load() == 0 || s.Bans.Load() != 0 {
 			t.Errorf("%d rebuilt, %d bans", s.Shards.BlocksRebuilt.Load(), s.Bans.Load())
 		}
@@ -232,11 +233,11 @@ func (s *shardScene) commit(block []byte) {
 }
 
 func (s *shardScene) offer(to int) []byte {
-	return appendShardOffer(nil, shardOffer{s.voice[1].Sign(simplex.Notarize, s.proposal), s.codeword.Parcel(s.head, to)})
+	return wire.Append(nil, wire.ShardOffer{Vote: s.voice[1].Sign(simplex.Notarize, s.proposal), Parcel: s.codeword.Parcel(s.head, to)})
 }
 
 func (s *shardScene) relay(of int) []byte {
-	return appendShardRelay(nil, shardRelay{s.proposal.Round, s.proposal.Payload, s.codeword.Parcel(s.head, of)})
+	return wire.Append(nil, wire.ShardRelay{Round: s.proposal.Round, Digest: s.proposal.Payload, Parcel: s.codeword.Parcel(s.head, of)})
 }
 
 // said counts what the engine broadcast under a tag.
@@ -255,8 +256,8 @@ func (s *shardScene) said(tag byte) int {
 func TestVoteOnOwnShard(t *testing.T) {
 	playShards(t, func(*Config) {}, func(s *shardScene) {
 		s.hear(1, s.offer(0))
-		if votes := ownVotes(s.net.broadcast); len(votes) != 1 || votes[0].Proposal != s.proposal || s.said(tagShardRelay) != 1 {
-			t.Fatalf("after the own shard: %d votes, %d relays", len(votes), s.said(tagShardRelay))
+		if votes := ownVotes(s.net.broadcast); len(votes) != 1 || votes[0].Proposal != s.proposal || s.said(wire.TagShardRelay) != 1 {
+			t.Fatalf("after the own shard: %d votes, %d relays", len(votes), s.said(wire.TagShardRelay))
 		}
 		if s.app.executed[s.proposal.Payload] != 0 {
 			t.Fatal("executed without the body")
@@ -268,8 +269,8 @@ func TestVoteOnOwnShard(t *testing.T) {
 		}
 		s.hear(3, s.relay(3))
 		s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Notarize, s.proposal)))
-		if votes := ownVotes(s.net.broadcast); len(votes) != 2 || votes[1].Kind != simplex.Finalize || s.said(tagShardRelay) != 1 {
-			t.Errorf("after the notarization: %v, %d relays", votes, s.said(tagShardRelay))
+		if votes := ownVotes(s.net.broadcast); len(votes) != 2 || votes[1].Kind != simplex.Finalize || s.said(wire.TagShardRelay) != 1 {
+			t.Errorf("after the notarization: %v, %d relays", votes, s.said(wire.TagShardRelay))
 		}
 		if n := s.engine.Stats.Bans.Load(); n != 0 {
 			t.Errorf("%d bans", n)
@@ -281,8 +282,8 @@ func TestVoteOnOwnShard(t *testing.T) {
 func TestGlanceRefuses(t *testing.T) {
 	playShards(t, func(cfg *Config) { cfg.Shards.Glance = func(VerifyRequest) bool { return false } }, func(s *shardScene) {
 		s.hear(1, s.offer(0))
-		if votes := ownVotes(s.net.broadcast); len(votes) != 1 || votes[0].Kind != simplex.Nullify || s.said(tagShardRelay) != 0 {
-			t.Errorf("%v, %d relays", votes, s.said(tagShardRelay))
+		if votes := ownVotes(s.net.broadcast); len(votes) != 1 || votes[0].Kind != simplex.Nullify || s.said(wire.TagShardRelay) != 0 {
+			t.Errorf("%v, %d relays", votes, s.said(wire.TagShardRelay))
 		}
 	})
 }
@@ -374,28 +375,28 @@ func TestShardRefusals(t *testing.T) {
 		{"wrong proof", func(s *shardScene) [][]byte {
 			p := s.codeword.Parcel(s.head, 1)
 			p.Shard.Proof[0][0] ^= 1
-			return [][]byte{appendShardRelay(nil, shardRelay{s.proposal.Round, s.proposal.Payload, p})}
+			return [][]byte{wire.Append(nil, wire.ShardRelay{Round: s.proposal.Round, Digest: s.proposal.Payload, Parcel: p})}
 		}, 1},
 		{"wrong width", func(s *shardScene) [][]byte { m := s.relay(1); return [][]byte{m[:len(m)-1]} }, 1},
 		{"length beyond the limit", func(s *shardScene) [][]byte {
 			p := s.codeword.Parcel(s.head, 1)
 			p.Opening.Length = 1<<32 - 1
-			return [][]byte{appendShardRelay(nil, shardRelay{s.proposal.Round, s.proposal.Payload, p})}
+			return [][]byte{wire.Append(nil, wire.ShardRelay{Round: s.proposal.Round, Digest: s.proposal.Payload, Parcel: p})}
 		}, 1},
 		{"digest of another head", func(s *shardScene) [][]byte {
-			return [][]byte{appendShardRelay(nil, shardRelay{s.proposal.Round, chain.Hash{9}, s.codeword.Parcel(s.head, 1)})}
+			return [][]byte{wire.Append(nil, wire.ShardRelay{Round: s.proposal.Round, Digest: chain.Hash{9}, Parcel: s.codeword.Parcel(s.head, 1)})}
 		}, 1},
 		{"another epoch", func(s *shardScene) [][]byte {
-			return [][]byte{appendShardRelay(nil, shardRelay{beacon.Round{Epoch: 1, View: 1}, s.proposal.Payload, s.codeword.Parcel(s.head, 1)})}
+			return [][]byte{wire.Append(nil, wire.ShardRelay{Round: beacon.Round{Epoch: 1, View: 1}, Digest: s.proposal.Payload, Parcel: s.codeword.Parcel(s.head, 1)})}
 		}, 1},
 		{"a far view is ignored", func(s *shardScene) [][]byte {
-			return [][]byte{appendShardRelay(nil, shardRelay{beacon.Round{View: 9}, s.proposal.Payload, s.codeword.Parcel(s.head, 1)})}
+			return [][]byte{wire.Append(nil, wire.ShardRelay{Round: beacon.Round{View: 9}, Digest: s.proposal.Payload, Parcel: s.codeword.Parcel(s.head, 1)})}
 		}, 0},
 		{"vote beside a shard is no notarize", func(s *shardScene) [][]byte {
-			return [][]byte{appendShardOffer(nil, shardOffer{s.voice[1].Sign(simplex.Finalize, s.proposal), s.codeword.Parcel(s.head, 0)})}
+			return [][]byte{wire.Append(nil, wire.ShardOffer{Vote: s.voice[1].Sign(simplex.Finalize, s.proposal), Parcel: s.codeword.Parcel(s.head, 0)})}
 		}, 1},
 		{"vote of another beside a shard", func(s *shardScene) [][]byte {
-			return [][]byte{appendShardOffer(nil, shardOffer{s.voice[2].Sign(simplex.Notarize, s.proposal), s.codeword.Parcel(s.head, 0)})}
+			return [][]byte{wire.Append(nil, wire.ShardOffer{Vote: s.voice[2].Sign(simplex.Notarize, s.proposal), Parcel: s.codeword.Parcel(s.head, 0)})}
 		}, 1},
 		{"cut short", func(s *shardScene) [][]byte { return [][]byte{s.relay(1)[:50]} }, 1},
 	}
@@ -422,7 +423,7 @@ func TestShardRefusals(t *testing.T) {
 // A stranger's shards neither move us nor keep us from the leader's.
 func TestStrangersShards(t *testing.T) {
 	playShards(t, func(*Config) {}, func(s *shardScene) {
-		mine := appendShardOffer(nil, shardOffer{s.voice[2].Sign(simplex.Notarize, s.proposal), s.codeword.Parcel(s.head, 0)})
+		mine := wire.Append(nil, wire.ShardOffer{Vote: s.voice[2].Sign(simplex.Notarize, s.proposal), Parcel: s.codeword.Parcel(s.head, 0)})
 		s.hear(2, mine)
 		if votes := ownVotes(s.net.broadcast); len(votes) != 0 {
 			t.Fatalf("voted for a stranger's offer: %v", votes)
@@ -437,7 +438,7 @@ func TestStrangersShards(t *testing.T) {
 // Without sharding the messages of it are unknown.
 func TestShardsWithoutSharding(t *testing.T) {
 	play(t, func(s *scene) {
-		s.hear(1, []byte{tagShardRelay, 0, 1})
+		s.hear(1, []byte{wire.TagShardRelay, 0, 1})
 		if s.engine.Stats.Bans.Load() != 1 {
 			t.Error("not banned")
 		}
@@ -471,8 +472,8 @@ func TestCrashAfterVoteOnShard(t *testing.T) {
 		}
 		stop := start()
 		s.hear(1, s.offer(0))
-		if s.said(tagShardRelay) != 1 || !bytes.Equal(journal.durable[0][:1], []byte{tagOwnShard}) {
-			t.Fatalf("%d relays, first record %q", s.said(tagShardRelay), journal.durable[0][0])
+		if s.said(wire.TagShardRelay) != 1 || !bytes.Equal(journal.durable[0][:1], []byte{tagOwnShard}) {
+			t.Fatalf("%d relays, first record %q", s.said(wire.TagShardRelay), journal.durable[0][0])
 		}
 		_ = stop()
 		journal, s.net.broadcast = journal.crash(), nil
@@ -480,8 +481,8 @@ func TestCrashAfterVoteOnShard(t *testing.T) {
 		stop = start()
 		time.Sleep(cfg.CertificationTimeout + cfg.RetryInterval)
 		synctest.Wait()
-		if s.said(tagShardRelay) != 1 {
-			t.Errorf("%d relays after the restart", s.said(tagShardRelay))
+		if s.said(wire.TagShardRelay) != 1 {
+			t.Errorf("%d relays after the restart", s.said(wire.TagShardRelay))
 		}
 		s.hear(2, s.relay(2))
 		s.hear(2, simplex.AppendCertificate(nil, s.certificate(simplex.Notarize, s.proposal)))
@@ -521,24 +522,15 @@ func FuzzShardMessage(f *testing.F) {
 		f.Fatal(err)
 	}
 	p := simplex.Proposal{Round: beacon.Round{View: 1}, Payload: digestOf(head)}
-	relay := shardRelay{p.Round, p.Payload, w.Parcel(head, 1)}
-	f.Add(appendShardOffer(nil, shardOffer{voiceOf(f, set, dealt, 1).Sign(simplex.Notarize, p), w.Parcel(head, 0)}))
-	f.Add(appendShardRelay(nil, relay))
-	f.Add(appendOwnShard(nil, relay))
+	relay := wire.ShardRelay{Round: p.Round, Digest: p.Payload, Parcel: w.Parcel(head, 1)}
+	f.Add(wire.Append(nil, wire.ShardOffer{Vote: voiceOf(f, set, dealt, 1).Sign(simplex.Notarize, p), Parcel: w.Parcel(head, 0)}))
+	f.Add(wire.Append(nil, relay))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := decodeShards(b, code)
+		m, err := wire.Decode(b, wire.Limits{BlockBytesMax: 1 << 20, Code: code})
 		if err != nil {
 			return
 		}
-		var again []byte
-		switch m := m.(type) {
-		case shardOffer:
-			again = appendShardOffer(nil, m)
-		case shardRelay:
-			if again = appendShardRelay(nil, m); b[0] == tagOwnShard {
-				again = appendOwnShard(nil, m)
-			}
-		}
+		again := wire.Append(nil, m)
 		if !bytes.Equal(again, b) {
 			t.Fatalf("%x decodes to %x", b, again)
 		}
@@ -556,7 +548,7 @@ func TestGarbageBytesDropNoShards(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		deliver(1, appendOffer(nil, offer{s.voice[1].Sign(simplex.Notarize, s.proposal), garbage}))
+		deliver(1, wire.Append(nil, wire.Offer{Vote: s.voice[1].Sign(simplex.Notarize, s.proposal), Block: garbage}))
 		deliver(2, s.relay(2)) // before anybody has looked at the garbage
 		s.hear(3, s.relay(3))
 		if s.engine.Stats.Peers[1].BlockedUntilUnix.Load() == 0 {
@@ -597,8 +589,8 @@ func TestGarbageOfOthersCostsNoVote(t *testing.T) {
 		s.commit(s.app.block(beacon.Round{View: last + 1}, s.parent, 1))
 		s.proposal.Round.View = last + 1
 		garbage := append(bytes.Clone(s.head), "anything"...)
-		s.hear(liar, appendOffer(nil, offer{s.voice[liar].Sign(simplex.Notarize, s.proposal), garbage}))
-		s.hear(leader, appendShardOffer(nil, shardOffer{s.voice[leader].Sign(simplex.Notarize, s.proposal), s.codeword.Parcel(s.head, 0)}))
+		s.hear(liar, wire.Append(nil, wire.Offer{Vote: s.voice[liar].Sign(simplex.Notarize, s.proposal), Block: garbage}))
+		s.hear(leader, wire.Append(nil, wire.ShardOffer{Vote: s.voice[leader].Sign(simplex.Notarize, s.proposal), Parcel: s.codeword.Parcel(s.head, 0)}))
 		over(s, last)
 		votes := ownVotes(s.net.broadcast)
 		if len(votes) == 0 || votes[len(votes)-1].Kind != simplex.Notarize || votes[len(votes)-1].Proposal != s.proposal {
@@ -641,7 +633,7 @@ func TestShardsAreCheckedOffTheLoop(t *testing.T) {
 		}
 		bad := s.codeword.Parcel(s.head, 3)
 		bad.Shard.Bytes = bytes.Repeat([]byte{1}, len(bad.Shard.Bytes))
-		s.hear(3, appendShardRelay(nil, shardRelay{s.proposal.Round, s.proposal.Payload, bad}))
+		s.hear(3, wire.Append(nil, wire.ShardRelay{Round: s.proposal.Round, Digest: s.proposal.Payload, Parcel: bad}))
 		s.hear(1, []byte{'?'})
 		if n := s.engine.Stats.Bans.Load(); n != 1 {
 			t.Errorf("%d bans while shards are checked, want that of validator 1 alone", n)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // TestStrangersPayForAskingAgain: a full node that goes up the chain pays once for each
@@ -33,7 +34,7 @@ func TestStrangersPayForAskingAgain(t *testing.T) {
 	}
 	playWith(t, with, func(s *scene) {
 		ask := func(who beacon.Participant, v chain.View) {
-			s.hear(who, appendRequest(nil, request{beacon.Round{View: v}}))
+			s.hear(who, wire.Append(nil, wire.Request{Round: beacon.Round{View: v}}))
 			s.wait(time.Millisecond)
 		}
 		ask(honest, 1)

@@ -9,6 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // ErrDoppelganger means that another process votes with our key, or is about to.
@@ -89,7 +90,7 @@ type watch struct {
 type heard struct {
 	number uint32 // of the question; 0: none
 	view   chain.View
-	other  otherLife
+	other  wire.OtherLife
 	at     time.Time // when the other was heard at the earliest; zero: not lately
 	spoke  time.Time // the same of a vote, if the answer has words that are strange; zero: not lately
 }
@@ -172,21 +173,21 @@ func (e *Engine) askAll() {
 	copy(e.watch.asked[1:], e.watch.asked[:])
 	e.watch.asked[0] = time.Now()
 	e.Stats.OwnQuestions.Add(1)
-	e.net.Broadcast(appendAsk(nil, e.ownAsk()))
+	e.net.Broadcast(wire.Append(nil, e.ownAsk()))
 }
 
-func (e *Engine) ownAsk() inquiry {
-	return inquiry{e.cfg.Watch.Instance, e.watch.question, e.posture()}
+func (e *Engine) ownAsk() wire.Ask {
+	return wire.Ask{Instance: e.cfg.Watch.Instance, Number: e.watch.question, Posture: e.posture()}
 }
 
-func (e *Engine) posture() posture {
+func (e *Engine) posture() wire.Posture {
 	switch {
 	case !e.watch.silent:
-		return votes
+		return wire.Votes
 	case e.watch.voted:
-		return rests
+		return wire.Rests
 	}
-	return listens
+	return wire.Listens
 }
 
 // Linked tells the engine that a validator can be reached, anew or for the first
@@ -205,27 +206,27 @@ func (e *Engine) Linked(p beacon.Participant) {
 func (e *Engine) linked(p beacon.Participant) {
 	if e.watches() && int(p) < len(e.peers) && !e.isSelf(p) {
 		e.Stats.OwnQuestions.Add(1)
-		e.net.Send(p, appendAsk(nil, e.ownAsk()))
+		e.net.Send(p, wire.Append(nil, e.ownAsk()))
 	}
 }
 
 // answerAsk tells a peer what came in under its name.
-func (e *Engine) answerAsk(to beacon.Participant, q inquiry) {
+func (e *Engine) answerAsk(to beacon.Participant, q wire.Ask) {
 	p, now := &e.peers[to], time.Now()
-	if q.instance == 0 || !p.allows(now, e.cfg.FetchTimeout) {
+	if q.Instance == 0 || !p.allows(now, e.cfg.FetchTimeout) {
 		return
 	}
-	a := answer{instance: q.instance, number: q.number, other: p.lives.meet(q, now), spoke: -1}
+	a := wire.Answer{Instance: q.Instance, Number: q.Number, Other: p.lives.meet(q, now), Spoke: -1}
 	if !p.spoke.IsZero() {
-		a.spoke = now.Sub(p.spoke)
+		a.Spoke = now.Sub(p.spoke)
 	}
 	for _, v := range p.words {
 		if v.Kind != 0 {
-			a.words = append(a.words, v)
+			a.Votes = append(a.Votes, v)
 		}
 	}
-	a.entered = e.entry()
-	e.net.Send(to, appendAnswer(nil, a))
+	a.Entered = e.entry()
+	e.net.Send(to, wire.Append(nil, a))
 }
 
 // entry is the certificate by which we entered our view, if it is here.
@@ -243,30 +244,30 @@ func (e *Engine) entry() *simplex.Certificate {
 // lives are the two processes that asked last in the name of one validator: with
 // a single key there is one, or one that took over from another.
 type lives [2]struct {
-	inquiry
+	wire.Ask
 	at time.Time
 }
 
 // meet notes a process that asks, and returns the other one.
-func (l *lives) meet(q inquiry, now time.Time) (other otherLife) {
-	if l[0].instance != q.instance {
+func (l *lives) meet(q wire.Ask, now time.Time) (other wire.OtherLife) {
+	if l[0].Instance != q.Instance {
 		l[1] = l[0]
 	}
-	l[0].inquiry, l[0].at = q, now
-	if l[1].instance == 0 || l[1].instance == q.instance {
-		return otherLife{}
+	l[0].Ask, l[0].at = q, now
+	if l[1].Instance == 0 || l[1].Instance == q.Instance {
+		return wire.OtherLife{}
 	}
-	return otherLife{l[1].instance, l[1].posture, now.Sub(l[1].at)}
+	return wire.OtherLife{Instance: l[1].Instance, Posture: l[1].Posture, Age: now.Sub(l[1].at)}
 }
 
 // receiveAnswer takes what a peer has heard in our name. Nobody but a holder of
 // our key can have made a vote in it, so only a false one is the sender's fault.
-func (e *Engine) receiveAnswer(from beacon.Participant, a answer) {
-	if !e.watches() || a.instance != e.cfg.Watch.Instance || a.number > e.watch.question {
+func (e *Engine) receiveAnswer(from beacon.Participant, a wire.Answer) {
+	if !e.watches() || a.Instance != e.cfg.Watch.Instance || a.Number > e.watch.question {
 		return // of another life of ours
 	}
 	strange := false
-	for _, v := range a.words {
+	for _, v := range a.Votes {
 		if v.Signer != e.cfg.Self || v.Proposal.Round.Epoch != e.cfg.Set.Epoch() || !e.recognise(v, true) {
 			e.ban(from)
 			return
@@ -274,18 +275,18 @@ func (e *Engine) receiveAnswer(from beacon.Participant, a answer) {
 		strange = strange || !e.watch.memory.Said(v.Kind, v.Proposal)
 	}
 	h := &e.watch.heard[from]
-	if a.number < h.number {
+	if a.Number < h.number {
 		return
 	}
 	e.Stats.OwnAnswers.Add(1)
 	e.watch.news = true
-	*h = heard{number: a.number, other: a.other}
-	if back := e.watch.question - a.number; back < uint32(len(e.watch.asked)) {
-		if a.other.instance != 0 {
-			h.at = e.watch.asked[back].Add(-a.other.age) // it was heard after that, or then
+	*h = heard{number: a.Number, other: a.Other}
+	if back := e.watch.question - a.Number; back < uint32(len(e.watch.asked)) {
+		if a.Other.Instance != 0 {
+			h.at = e.watch.asked[back].Add(-a.Other.Age) // it was heard after that, or then
 		}
-		if strange && a.spoke >= 0 {
-			h.spoke = e.watch.asked[back].Add(-a.spoke)
+		if strange && a.Spoke >= 0 {
+			h.spoke = e.watch.asked[back].Add(-a.Spoke)
 		}
 	}
 	// A life that we know nothing of asked since we began, or voted. From when we hear of
@@ -295,9 +296,9 @@ func (e *Engine) receiveAnswer(from beacon.Participant, a answer) {
 		e.watch.hinted = e.watch.silent
 		e.listenUntil(time.Now().Add(e.cfg.Watch.Longest))
 	}
-	if a.entered != nil {
-		h.view = a.entered.Proposal.Round.View + 1
-		e.receiveCertificate(arrival{from, *a.entered, nil}) // the peer is banned if it is false
+	if a.Entered != nil {
+		h.view = a.Entered.Proposal.Round.View + 1
+		e.receiveCertificate(arrival{from, *a.Entered, nil}) // the peer is banned if it is false
 	}
 }
 
@@ -412,23 +413,19 @@ func (e *Engine) lookAtOther() {
 		return
 	}
 	other, at := e.other()
-	if other.instance == 0 {
+	if other.Instance == 0 {
 		return
 	}
 	own := e.posture()
-	stops := other.posture == votes || other.posture == rests && own == listens ||
-		other.posture == own && other.instance < e.cfg.Watch.Instance
+	stops := other.Posture == wire.Votes || other.Posture == wire.Rests && own == wire.Listens ||
+		other.Posture == own && other.Instance < e.cfg.Watch.Instance
 	switch {
 	case stops:
 		e.fault = fmt.Errorf("peers hear of another process with our key, instance %016x, which %s (this is instance %016x, which %s): %w",
-			other.instance, other.posture, e.cfg.Watch.Instance, own, ErrDoppelganger)
-	case own != votes: // it stops when it hears of us: until then we wait
+			other.Instance, other.Posture, e.cfg.Watch.Instance, own, ErrDoppelganger)
+	case own != wire.Votes: // it stops when it hears of us: until then we wait
 		e.listenUntil(at.Add(2*e.cfg.Watch.Every + stale))
 	}
-}
-
-func (p posture) String() string {
-	return [...]string{"starts as well", "votes", "has voted and asks again"}[p]
 }
 
 // listenUntil has the silence last until then at least.
@@ -455,22 +452,22 @@ func (e *Engine) speaks() bool {
 
 // other is a process with our key that more than a third of the peers heard of,
 // after what an ended one can have left in queues.
-func (e *Engine) other() (found otherLife, at time.Time) {
+func (e *Engine) other() (found wire.OtherLife, at time.Time) {
 	const rather = 2 // times stale: what is older says nothing of now
 	need := e.cfg.Set.Len() - e.cfg.Set.Quorum() + 1
 	for i, h := range e.watch.heard {
-		if h.other.instance == 0 || h.other.instance == e.cfg.Watch.Instance {
+		if h.other.Instance == 0 || h.other.Instance == e.cfg.Watch.Instance {
 			continue
 		}
 		n, vote, spoke, last := 0, 0, 0, time.Time{}
 		for _, o := range e.watch.heard {
-			if o.other.instance == h.other.instance && o.at.After(e.watch.since.Add(stale)) {
+			if o.other.Instance == h.other.Instance && o.at.After(e.watch.since.Add(stale)) {
 				n++
-				switch o.other.posture {
-				case votes:
+				switch o.other.Posture {
+				case wire.Votes:
 					vote++
 					spoke++
-				case rests:
+				case wire.Rests:
 					spoke++
 				}
 				if o.at.After(last) {
@@ -478,13 +475,13 @@ func (e *Engine) other() (found otherLife, at time.Time) {
 				}
 			}
 		}
-		if n >= need && (found.instance == 0 || vote >= need) && time.Since(last) < rather*stale+e.cfg.Watch.Every {
+		if n >= need && (found.Instance == 0 || vote >= need) && time.Since(last) < rather*stale+e.cfg.Watch.Every {
 			found, at = e.watch.heard[i].other, last
-			switch found.posture = listens; {
+			switch found.Posture = wire.Listens; {
 			case vote >= need:
-				found.posture = votes
+				found.Posture = wire.Votes
 			case spoke >= need:
-				found.posture = rests
+				found.Posture = wire.Rests
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // watching lets a start listen for two seconds.
@@ -18,10 +19,10 @@ func watching(c *Config) {
 }
 
 // asks returns the questions that were sent to all.
-func (s *scene) asks() (out []inquiry) {
+func (s *scene) asks() (out []wire.Ask) {
 	for _, m := range s.net.broadcast {
-		if q, err := decodeMessage(m, 1); err == nil {
-			if q, ok := q.(inquiry); ok {
+		if q, err := wire.Decode(m, wire.Limits{BlockBytesMax: 1}); err == nil {
+			if q, ok := q.(wire.Ask); ok {
 				out = append(out, q)
 			}
 		}
@@ -30,16 +31,16 @@ func (s *scene) asks() (out []inquiry) {
 }
 
 // answer has a peer answer the newest question.
-func (s *scene) answer(from beacon.Participant, a answer) {
+func (s *scene) answer(from beacon.Participant, a wire.Answer) {
 	s.t.Helper()
 	all := s.asks()
-	a.instance, a.number = all[len(all)-1].instance, all[len(all)-1].number
-	s.hear(from, appendAnswer(nil, a))
+	a.Instance, a.Number = all[len(all)-1].Instance, all[len(all)-1].Number
+	s.hear(from, wire.Append(nil, a))
 }
 
 func (s *scene) voted() bool { return len(ownVotes(s.net.broadcast)) > 0 }
 
-func (s *scene) words(votes ...simplex.Vote) answer { return answer{words: votes} }
+func (s *scene) words(votes ...simplex.Vote) wire.Answer { return wire.Answer{Votes: votes} }
 
 // Certificates that peers had in their queues are no answer: no vote leaves in the
 // turn that they come in, nor later (hostile.md §8, watch (c)).
@@ -74,15 +75,15 @@ func TestWatchAsksAChainThatStandsStill(t *testing.T) {
 		if text := s.engine.Stats.SilenceReason(); text != "waits until 2 others have said what they heard from this key: validators 1 2 3 have not" {
 			t.Errorf("reason %q", text)
 		}
-		s.answer(1, answer{})
+		s.answer(1, wire.Answer{})
 		if s.voted() {
 			t.Error("voted after one answer")
 		}
-		s.answer(1, answer{}) // says it twice
+		s.answer(1, wire.Answer{}) // says it twice
 		if s.voted() {
 			t.Error("voted after two answers of one peer")
 		}
-		s.answer(3, answer{})
+		s.answer(3, wire.Answer{})
 		if own := ownVotes(s.net.broadcast); len(own) == 0 || own[0].Kind != simplex.Nullify {
 			t.Errorf("votes %v after two answers, want a nullify of the view that waits", own)
 		}
@@ -97,21 +98,21 @@ func TestWatchAsksAChainThatStandsStill(t *testing.T) {
 func TestWatchListens(t *testing.T) {
 	playWith(t, watching, func(s *scene) {
 		who, _, msg := s.offerOf(encodeBlock(beacon.Round{View: 1}, s.parent, 1))
-		s.answer(1, answer{})
-		s.answer(2, answer{})
+		s.answer(1, wire.Answer{})
+		s.answer(2, wire.Answer{})
 		s.hear(who, msg)
 		if s.voted() {
 			t.Fatal("voted at once")
 		}
 		s.wait(1900 * time.Millisecond)
-		s.answer(1, answer{})
-		s.answer(2, answer{})
+		s.answer(1, wire.Answer{})
+		s.answer(2, wire.Answer{})
 		s.wait(200 * time.Millisecond)
 		if s.voted() {
 			t.Fatal("voted on answers from before the end")
 		}
-		s.answer(1, answer{})
-		s.answer(2, answer{})
+		s.answer(1, wire.Answer{})
+		s.answer(2, wire.Answer{})
 		if own := ownVotes(s.net.broadcast); len(own) == 0 || own[0].Kind != simplex.Notarize {
 			t.Errorf("votes %v, want one for the block that came meanwhile", own)
 		}
@@ -135,11 +136,11 @@ func TestWatchEndsOnSlowLinks(t *testing.T) {
 			}
 			q := all[len(all)-1-late]
 			for from := range beacon.Participant(2) {
-				s.hear(from+1, appendAnswer(nil, answer{instance: q.instance, number: q.number}))
+				s.hear(from+1, wire.Append(nil, wire.Answer{Instance: q.Instance, Number: q.Number}))
 			}
 			if s.voted() {
-				if q.number < firstFinal {
-					t.Errorf("voted on answer %d, from before the end of the listening, %d", q.number, firstFinal)
+				if q.Number < firstFinal {
+					t.Errorf("voted on answer %d, from before the end of the listening, %d", q.Number, firstFinal)
 				}
 				return
 			}
@@ -156,7 +157,7 @@ func TestLinkIsAsked(t *testing.T) {
 		s.engine.Linked(0) // nobody
 		s.engine.Linked(9)
 		synctest.Wait()
-		if sent := s.net.sent[3]; len(sent) != 1 || sent[0][0] != tagAsk || len(s.net.sent) != 1 {
+		if sent := s.net.sent[3]; len(sent) != 1 || sent[0][0] != wire.TagAsk || len(s.net.sent) != 1 {
 			t.Errorf("sent %x", s.net.sent)
 		}
 	})
@@ -173,8 +174,8 @@ func TestLinkIsAsked(t *testing.T) {
 func (s *scene) ends() {
 	s.t.Helper()
 	s.wait(2100 * time.Millisecond)
-	s.answer(1, answer{})
-	s.answer(2, answer{})
+	s.answer(1, wire.Answer{})
+	s.answer(2, wire.Answer{})
 	if s.engine.Stats.Watching.Load() {
 		s.t.Fatalf("the watch goes on: %s", s.engine.Stats.SilenceReason())
 	}
@@ -264,11 +265,11 @@ func TestAnswersGoIntoTheGuard(t *testing.T) {
 func TestRestoredLifeGoesOn(t *testing.T) {
 	playWith(t, watching, func(s *scene) {
 		entered := s.certificate(simplex.Nullify, view(5, 0))
-		s.answer(1, answer{words: []simplex.Vote{s.voice[0].Sign(simplex.Notarize, view(5, 1))}, entered: &entered})
-		s.answer(2, answer{entered: &entered})
+		s.answer(1, wire.Answer{Votes: []simplex.Vote{s.voice[0].Sign(simplex.Notarize, view(5, 1))}, Entered: &entered})
+		s.answer(2, wire.Answer{Entered: &entered})
 		s.wait(2100 * time.Millisecond)
-		s.answer(1, answer{entered: &entered})
-		s.answer(3, answer{entered: &entered})
+		s.answer(1, wire.Answer{Entered: &entered})
+		s.answer(3, wire.Answer{Entered: &entered})
 		s.wait(10 * time.Second)
 		own := ownVotes(s.net.broadcast)
 		if len(own) == 0 || slices.ContainsFunc(own, func(v simplex.Vote) bool { return v.Proposal.Round.View < 6 }) {
@@ -294,7 +295,7 @@ func TestHorizonIsDrawnAnew(t *testing.T) {
 				}
 			}
 			told := func(v chain.View) { s.answer(3, s.words(s.voice[0].Sign(simplex.Nullify, view(v, 0)))) }
-			drawn := func() { s.answer(1, answer{}); s.answer(2, answer{}) }
+			drawn := func() { s.answer(1, wire.Answer{}); s.answer(2, wire.Answer{}) }
 			drawn()
 			play(s, told, drawn)
 		})
@@ -324,7 +325,7 @@ func TestHorizonIsDrawnAnew(t *testing.T) {
 		old := s.asks()[len(s.asks())-1]
 		told(9)
 		for from := beacon.Participant(1); from < 3; from++ {
-			s.hear(from, appendAnswer(nil, answer{instance: old.instance, number: old.number}))
+			s.hear(from, wire.Append(nil, wire.Answer{Instance: old.Instance, Number: old.Number}))
 		}
 		if s.engine.watch.horizon != 0 {
 			t.Error("the horizon is drawn from old answers")
@@ -353,9 +354,9 @@ func TestWatchWaitsUntilLevel(t *testing.T) {
 		lie := s.certificate(simplex.Nullify, view(900, 0))
 		lie.Signature = lie.Seed
 		s.wait(2100 * time.Millisecond)
-		s.answer(3, answer{entered: &lie})
-		s.answer(2, answer{entered: &ahead})
-		s.answer(1, answer{})
+		s.answer(3, wire.Answer{Entered: &lie})
+		s.answer(2, wire.Answer{Entered: &ahead})
+		s.answer(1, wire.Answer{})
 		if s.voted() || s.engine.Stats.SilenceReason() != "is in view 1 and does not vote before it is in view 6 with its peers" {
 			t.Errorf("voted %v, reason %q", s.voted(), s.engine.Stats.SilenceReason())
 		}
@@ -375,7 +376,7 @@ func TestWatchWaitsUntilLevel(t *testing.T) {
 // heard before the start does not count.
 func TestOtherLife(t *testing.T) {
 	const low, high = 40, 60
-	f := func(rule string, voting, stops bool, peers int, other otherLife) {
+	f := func(rule string, voting, stops bool, peers int, other wire.OtherLife) {
 		t.Helper()
 		playWith(t, watching, func(s *scene) {
 			s.after = func(err error) {
@@ -392,26 +393,26 @@ func TestOtherLife(t *testing.T) {
 			synctest.Wait()
 			s.wait(time.Minute) // the newest question is later than what is stale
 			for p := range peers {
-				s.answer(beacon.Participant(p+1), answer{other: other})
+				s.answer(beacon.Participant(p+1), wire.Answer{Other: other})
 			}
-			if !voting && !stops && other.instance == high && peers > 1 {
-				s.answer(3, answer{})
+			if !voting && !stops && other.Instance == high && peers > 1 {
+				s.answer(3, wire.Answer{})
 				if s.voted() {
 					t.Errorf("%s: votes beside it", rule)
 				}
 			}
 		})
 	}
-	f("a lower one starts", false, true, 2, otherLife{instance: low})
-	f("a higher one starts", false, false, 2, otherLife{instance: high})
-	f("a higher one votes", false, true, 2, otherLife{instance: high, posture: votes})
-	f("one peer says so", false, false, 1, otherLife{instance: low, posture: votes})
-	f("it ended before", false, false, 2, otherLife{low, votes, time.Hour})
-	f("one rests that has voted", false, true, 2, otherLife{instance: high, posture: rests})
-	f("voting: one rests", true, false, 2, otherLife{instance: low, posture: rests})
-	f("voting: one votes too", true, true, 2, otherLife{instance: low, posture: votes})
-	f("voting: one starts", true, false, 2, otherLife{instance: low})
-	f("voting: one peer says so", true, false, 1, otherLife{instance: low, posture: votes})
+	f("a lower one starts", false, true, 2, wire.OtherLife{Instance: low})
+	f("a higher one starts", false, false, 2, wire.OtherLife{Instance: high})
+	f("a higher one votes", false, true, 2, wire.OtherLife{Instance: high, Posture: wire.Votes})
+	f("one peer says so", false, false, 1, wire.OtherLife{Instance: low, Posture: wire.Votes})
+	f("it ended before", false, false, 2, wire.OtherLife{Instance: low, Posture: wire.Votes, Age: time.Hour})
+	f("one rests that has voted", false, true, 2, wire.OtherLife{Instance: high, Posture: wire.Rests})
+	f("voting: one rests", true, false, 2, wire.OtherLife{Instance: low, Posture: wire.Rests})
+	f("voting: one votes too", true, true, 2, wire.OtherLife{Instance: low, Posture: wire.Votes})
+	f("voting: one starts", true, false, 2, wire.OtherLife{Instance: low})
+	f("voting: one peer says so", true, false, 1, wire.OtherLife{Instance: low, Posture: wire.Votes})
 }
 
 // The operator who knows that there is no other life need not wait.
@@ -429,17 +430,17 @@ func TestAloneVotesAtOnce(t *testing.T) {
 // that asks in its name, and by what certificate we entered our view.
 func TestAskIsAnswered(t *testing.T) {
 	play(t, func(s *scene) {
-		told := func() answer {
+		told := func() wire.Answer {
 			t.Helper()
 			sent := s.net.sent[2]
-			m, err := decodeMessage(sent[len(sent)-1], 1)
+			m, err := wire.Decode(sent[len(sent)-1], wire.Limits{BlockBytesMax: 1})
 			if err != nil {
 				t.Fatal(err)
 			}
-			return m.(answer)
+			return m.(wire.Answer)
 		}
-		s.hear(2, appendAsk(nil, inquiry{7, 1, listens}))
-		if a := told(); a.instance != 7 || a.number != 1 || a.spoke >= 0 || len(a.words) != 0 || a.entered != nil || a.other.instance != 0 {
+		s.hear(2, wire.Append(nil, wire.Ask{Instance: 7, Number: 1, Posture: wire.Listens}))
+		if a := told(); a.Instance != 7 || a.Number != 1 || a.Spoke >= 0 || len(a.Votes) != 0 || a.Entered != nil || a.Other.Instance != 0 {
 			t.Errorf("%+v", a)
 		}
 		s.hear(2, s.vote(2, simplex.Notarize, view(1, 1)))
@@ -447,30 +448,30 @@ func TestAskIsAnswered(t *testing.T) {
 		s.hear(2, s.vote(2, simplex.Notarize, view(2, 4)))
 		s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(3, 0))))
 		s.wait(3 * time.Second)
-		s.hear(2, appendAsk(nil, inquiry{8, 2, votes}))
+		s.hear(2, wire.Append(nil, wire.Ask{Instance: 8, Number: 2, Posture: wire.Votes}))
 		a := told()
-		if len(a.words) != 2 || a.words[0].Proposal != view(2, 4) || a.words[1].Kind != simplex.Finalize {
-			t.Errorf("votes %+v", a.words)
+		if len(a.Votes) != 2 || a.Votes[0].Proposal != view(2, 4) || a.Votes[1].Kind != simplex.Finalize {
+			t.Errorf("votes %+v", a.Votes)
 		}
-		if a.spoke != 3*time.Second {
-			t.Errorf("a vote came in %v ago", a.spoke)
+		if a.Spoke != 3*time.Second {
+			t.Errorf("a vote came in %v ago", a.Spoke)
 		}
-		if a.entered == nil || a.entered.Proposal.Round.View != 3 || a.other != (otherLife{7, listens, 3 * time.Second}) {
-			t.Errorf("entered %+v, other %+v", a.entered, a.other)
+		if a.Entered == nil || a.Entered.Proposal.Round.View != 3 || a.Other != (wire.OtherLife{Instance: 7, Posture: wire.Listens, Age: 3 * time.Second}) {
+			t.Errorf("entered %+v, other %+v", a.Entered, a.Other)
 		}
-		s.hear(2, appendAsk(nil, inquiry{7, 3, listens}))
-		if a := told(); a.other != (otherLife{8, votes, 0}) {
-			t.Errorf("other %+v", a.other)
+		s.hear(2, wire.Append(nil, wire.Ask{Instance: 7, Number: 3, Posture: wire.Listens}))
+		if a := told(); a.Other != (wire.OtherLife{Instance: 8, Posture: wire.Votes, Age: 0}) {
+			t.Errorf("other %+v", a.Other)
 		}
 		many := len(s.net.sent[2])
 		for range 100 {
-			s.hear(2, appendAsk(nil, inquiry{7, 4, listens}))
+			s.hear(2, wire.Append(nil, wire.Ask{Instance: 7, Number: 4, Posture: wire.Listens}))
 		}
 		if n := len(s.net.sent[2]) - many; n > answersPerWindow {
 			t.Errorf("%d answers at once", n)
 		}
-		if n := len(appendAnswer(nil, a)); n > answerBytesMax {
-			t.Errorf("an answer of %d bytes, want %d at most", n, answerBytesMax)
+		if n := len(wire.Append(nil, a)); n > wire.AnswerBytesMax {
+			t.Errorf("an answer of %d bytes, want %d at most", n, wire.AnswerBytesMax)
 		}
 	})
 }

@@ -19,8 +19,8 @@ var (
 
 // Tags of journal records. Votes and certificates share them with the wire.
 const (
-	tagVote          = 'v'
-	tagCertificate   = 'c'
+	TagVote          = 'v'
+	TagCertificate   = 'c'
 	tagCertification = 'a'
 )
 
@@ -33,7 +33,7 @@ const (
 
 // AppendVote writes v to dst.
 func AppendVote(dst []byte, v Vote) []byte {
-	dst = append(dst, tagVote, byte(v.Kind))
+	dst = append(dst, TagVote, byte(v.Kind))
 	dst = attest.AppendSubject(dst, v.Kind, v.Proposal)
 	dst = binary.AppendUvarint(dst, uint64(v.Signer))
 	dst = append(dst, v.Signature[:]...)
@@ -43,7 +43,7 @@ func AppendVote(dst []byte, v Vote) []byte {
 
 // AppendCertificate writes c to dst.
 func AppendCertificate(dst []byte, c Certificate) []byte {
-	dst = append(dst, tagCertificate, byte(c.Kind))
+	dst = append(dst, TagCertificate, byte(c.Kind))
 	dst = attest.AppendSubject(dst, c.Kind, c.Proposal)
 	dst = append(dst, c.Signature[:]...)
 	return append(dst, c.Seed[:]...)
@@ -82,7 +82,7 @@ func DecodeVote(b []byte) (Vote, error) {
 // ReadVote reads one vote from the front of b and returns the bytes after it.
 func ReadVote(b []byte) (Vote, []byte, error) {
 	var v Vote
-	b, err := readSubject(b, tagVote, &v.Kind, &v.Proposal)
+	b, err := readSubject(b, TagVote, &v.Kind, &v.Proposal)
 	if err != nil {
 		return Vote{}, nil, fmt.Errorf("vote: %w", err)
 	}
@@ -120,7 +120,7 @@ func DecodeCertificate(b []byte) (Certificate, error) {
 // bytes after it.
 func ReadCertificate(b []byte) (Certificate, []byte, error) {
 	var c Certificate
-	b, err := readSubject(b, tagCertificate, &c.Kind, &c.Proposal)
+	b, err := readSubject(b, TagCertificate, &c.Kind, &c.Proposal)
 	if err != nil {
 		return Certificate{}, nil, fmt.Errorf("certificate: %w", err)
 	}
@@ -137,9 +137,9 @@ func DecodeRecord(b []byte) (Record, error) {
 		return nil, attest.ErrTruncated
 	}
 	switch b[0] {
-	case tagVote:
+	case TagVote:
 		return decoded(DecodeVote(b))
-	case tagCertificate:
+	case TagCertificate:
 		return decoded(DecodeCertificate(b))
 	case tagCertification:
 		return decoded(decodeCertification(b[1:]))

@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
@@ -129,11 +131,11 @@ func (m message) encode() []byte {
 	case m.certificate != nil:
 		b = simplex.AppendCertificate(b, *m.certificate)
 	case m.relay != nil:
-		b = m.relay.Append([]byte{'h'})
+		b = m.relay.Append([]byte{wire.TagShardRelay})
 	case m.draft != nil:
 		b = m.draft.append(b)
 	default:
-		b = beacon.Round{View: m.request}.Append([]byte{'r'})
+		b = beacon.Round{View: m.request}.Append([]byte{wire.TagRequest})
 	}
 	if m.parcel != nil {
 		b = m.parcel.Append(b)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
@@ -36,7 +38,7 @@ func vote(k simplex.Kind) simplex.Vote {
 // What only votes cannot say passes through unchanged, and what a kind does not
 // lie about too.
 func TestOtherMessagesPassUnchanged(t *testing.T) {
-	offer := append(simplex.AppendVote([]byte{tagOffer}, vote(simplex.Notarize)), "block"...)
+	offer := append(simplex.AppendVote([]byte{wire.TagOffer}, vote(simplex.Notarize)), "block"...)
 	certificate := simplex.AppendCertificate(nil, simplex.Certificate{Kind: simplex.Notarize, Proposal: vote(simplex.Notarize).Proposal})
 	l := &Liar{}
 	for _, rewrite := range []func(*Liar, beacon.Participant, []byte) [][]byte{spoilIndividual, conflict, nullify, silence, equivocate} {
@@ -61,14 +63,14 @@ func TestOtherMessagesPassUnchanged(t *testing.T) {
 // FuzzParse: a message that is taken apart is put together again as it was.
 func FuzzParse(f *testing.F) {
 	f.Add(simplex.AppendVote(nil, vote(simplex.Nullify)))
-	f.Add(append(simplex.AppendVote([]byte{tagOffer}, vote(simplex.Notarize)), "block"...))
-	f.Add(append(simplex.AppendVote([]byte{tagShardOffer}, vote(simplex.Notarize)), "parcel"...))
+	f.Add(append(simplex.AppendVote([]byte{wire.TagOffer}, vote(simplex.Notarize)), "block"...))
+	f.Add(append(simplex.AppendVote([]byte{wire.TagShardOffer}, vote(simplex.Notarize)), "parcel"...))
 	f.Fuzz(func(t *testing.T, msg []byte) {
 		if len(msg) == 0 {
 			return
 		}
 		w, ok := parse(msg)
-		if ok && len(w.rest) > 0 && w.tag == tagVote {
+		if ok && len(w.rest) > 0 && w.tag == wire.TagVote {
 			return // the engine sends no such vote
 		}
 		if ok && !bytes.Equal(w.encode(), msg) {

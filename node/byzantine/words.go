@@ -7,14 +7,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
-)
-
-// Tags of the engine's messages that are rewritten.
-const (
-	tagVote       = 'v'
-	tagOffer      = 'p'
-	tagShardOffer = 's'
-	tagShardRelay = 'h'
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 // word is a message that holds a vote, taken apart: the tag, the vote, and the
@@ -30,9 +23,9 @@ func parse(msg []byte) (word, bool) {
 	var err error
 	w := word{tag: msg[0]}
 	switch w.tag {
-	case tagVote:
+	case wire.TagVote:
 		w.vote, w.rest, err = simplex.ReadVote(msg)
-	case tagOffer, tagShardOffer:
+	case wire.TagOffer, wire.TagShardOffer:
 		w.vote, w.rest, err = simplex.ReadVote(msg[1:])
 	default:
 		return word{}, false
@@ -41,7 +34,7 @@ func parse(msg []byte) (word, bool) {
 }
 
 func (w word) encode() []byte {
-	if w.tag == tagVote {
+	if w.tag == wire.TagVote {
 		return simplex.AppendVote(nil, w.vote)
 	}
 	return append(simplex.AppendVote([]byte{w.tag}, w.vote), w.rest...)
@@ -66,20 +59,20 @@ func withVote(msg []byte, change func(v *simplex.Vote)) [][]byte {
 // and then its vote for the first.
 func equivocate(l *Liar, to beacon.Participant, msg []byte) [][]byte {
 	w, ok := parse(msg)
-	if !ok || w.tag == tagVote || to%2 == 0 {
+	if !ok || w.tag == wire.TagVote || to%2 == 0 {
 		return one(msg)
 	}
 	other := w
 	var digest chain.Hash
 	switch w.tag {
-	case tagOffer:
+	case wire.TagOffer:
 		b, err := chain.DecodeBlock(w.rest, len(w.rest))
 		if err != nil {
 			return one(msg)
 		}
 		b.Header.TimestampMillis++
 		other.rest, digest = b.Encode(), b.Header.Digest()
-	case tagShardOffer:
+	case wire.TagShardOffer:
 		p, err := l.cfg.Shards.DecodeParcel(w.rest)
 		if err != nil {
 			return one(msg)
@@ -101,7 +94,7 @@ func equivocate(l *Liar, to beacon.Participant, msg []byte) [][]byte {
 // conflict votes for a block that does not exist before each vote.
 func conflict(l *Liar, to beacon.Participant, msg []byte) [][]byte {
 	w, ok := parse(msg)
-	if !ok || w.tag != tagVote || w.vote.Kind == simplex.Nullify || to%2 == 0 {
+	if !ok || w.tag != wire.TagVote || w.vote.Kind == simplex.Nullify || to%2 == 0 {
 		return one(msg)
 	}
 	p := w.vote.Proposal
@@ -113,7 +106,7 @@ func conflict(l *Liar, to beacon.Participant, msg []byte) [][]byte {
 // nullify says of each view that it may end without the block that it finalizes.
 func nullify(l *Liar, _ beacon.Participant, msg []byte) [][]byte {
 	w, ok := parse(msg)
-	if !ok || w.tag != tagVote || w.vote.Kind != simplex.Finalize {
+	if !ok || w.tag != wire.TagVote || w.vote.Kind != simplex.Finalize {
 		return one(msg)
 	}
 	w.vote = l.scheme.Sign(simplex.Nullify, w.vote.Proposal)
@@ -122,7 +115,7 @@ func nullify(l *Liar, _ beacon.Participant, msg []byte) [][]byte {
 
 // silence keeps every proposal.
 func silence(_ *Liar, _ beacon.Participant, msg []byte) [][]byte {
-	if msg[0] == tagOffer || msg[0] == tagShardOffer {
+	if msg[0] == wire.TagOffer || msg[0] == wire.TagShardOffer {
 		return nil
 	}
 	return one(msg)
@@ -136,7 +129,7 @@ func unfinal(l *Liar, _ beacon.Participant, msg []byte) [][]byte {
 	var digest chain.Hash
 	if c, err := simplex.DecodeCertificate(msg); err == nil {
 		kind, digest = c.Kind, c.Proposal.Payload
-	} else if w, ok := parse(msg); ok && w.tag == tagVote {
+	} else if w, ok := parse(msg); ok && w.tag == wire.TagVote {
 		kind, digest = w.vote.Kind, w.vote.Proposal.Payload
 	}
 	l.mu.Lock()
@@ -154,9 +147,9 @@ func withhold(l *Liar, to beacon.Participant, msg []byte) [][]byte {
 	}
 	w, ok := parse(msg)
 	switch {
-	case msg[0] == tagShardRelay:
+	case msg[0] == wire.TagShardRelay:
 		return nil
-	case ok && w.tag != tagVote:
+	case ok && w.tag != wire.TagVote:
 		return one(w.alone())
 	}
 	return one(msg)
@@ -165,7 +158,7 @@ func withhold(l *Liar, to beacon.Participant, msg []byte) [][]byte {
 // oversize pads a block beyond what any may have.
 func oversize(l *Liar, _ beacon.Participant, msg []byte) [][]byte {
 	w, ok := parse(msg)
-	if !ok || w.tag != tagOffer {
+	if !ok || w.tag != wire.TagOffer {
 		return one(msg)
 	}
 	padded := make([]byte, l.cfg.Params.MaxBlockBytes+1)
@@ -211,7 +204,7 @@ func nextEpoch(l *Liar, _ beacon.Participant, msg []byte) [][]byte {
 // spoilShards alters a bit of each shard that it hands out.
 func spoilShards(l *Liar, _ beacon.Participant, msg []byte) [][]byte {
 	w, ok := parse(msg)
-	if !ok || w.tag != tagShardOffer {
+	if !ok || w.tag != wire.TagShardOffer {
 		return one(msg)
 	}
 	p, err := l.cfg.Shards.DecodeParcel(w.rest)

@@ -3,6 +3,8 @@ package simnode
 import (
 	"math"
 
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
@@ -29,7 +31,7 @@ func (l *liar) foreign() func(beacon.Participant, []byte) {
 			return
 		}
 		v, rest, err := simplex.ReadVote(msg)
-		if msg[0] != 'v' || err != nil || len(rest) > 0 {
+		if msg[0] != wire.TagVote || err != nil || len(rest) > 0 {
 			l.net.Send(to, msg)
 			return
 		}

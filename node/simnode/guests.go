@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
@@ -100,10 +102,10 @@ func (s *stranger) act(ctx context.Context) {
 		other[0] ^= 1
 		s.stay(ctx, other, nil)
 	case "talker": // says what only members may
-		vote := append([]byte{'v'}, make([]byte, 200)...)
+		vote := append([]byte{wire.TagVote}, make([]byte, 200)...)
 		s.stay(ctx, s.run.genesis.Hash(), func(t *p2p.Transport) { t.Broadcast(p2p.Votes, vote) })
 	default: // "asker": all blocks, again and again
-		request := (beacon.Round{View: 1}).Append([]byte{'r'})
+		request := (beacon.Round{View: 1}).Append([]byte{wire.TagRequest})
 		s.stay(ctx, s.run.genesis.Hash(), func(t *p2p.Transport) { t.Broadcast(p2p.Fetch, request) })
 	}
 }

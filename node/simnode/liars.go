@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
@@ -95,7 +97,7 @@ func (l *liar) Broadcast(msg []byte) {
 
 // Send implements [engine.Network].
 func (l *liar) Send(to beacon.Participant, msg []byte) {
-	if int(to) < l.n && (msg[0] != 'c' || l.life.machine.lie != "refuser") { // certificates of an answer
+	if int(to) < l.n && (msg[0] != wire.TagCertificate || l.life.machine.lie != "refuser") { // certificates of an answer
 		l.say(to, msg)
 	}
 }
@@ -136,7 +138,7 @@ func (l *liar) drip() func(beacon.Participant, []byte) {
 // refuse answers no request.
 func (l *liar) refuse() func(beacon.Participant, []byte) {
 	return func(to beacon.Participant, msg []byte) {
-		if msg[0] != 'b' && msg[0] != 'd' {
+		if msg[0] != wire.TagBackfill && msg[0] != wire.TagAnswered {
 			l.net.Send(to, msg)
 		}
 	}
@@ -162,7 +164,7 @@ func (l *liar) hoard() func(beacon.Participant, []byte) {
 	r := l.life.machine.run
 	return func(to beacon.Participant, msg []byte) {
 		withholds := r.withholds.Load()
-		if r.plan.Withheld > 0 && !withholds && msg[0] != 'q' {
+		if r.plan.Withheld > 0 && !withholds && msg[0] != wire.TagAsk {
 			if v, ok := ownVote(msg, l.self); ok {
 				l.mu.Lock()
 				l.open = max(l.open, v.Proposal.Round.View)
@@ -171,10 +173,10 @@ func (l *liar) hoard() func(beacon.Participant, []byte) {
 			l.net.Send(to, msg)
 			return
 		}
-		if msg[0] == 'q' || withholds && l.helps(msg) {
+		if msg[0] == wire.TagAsk || withholds && l.helps(msg) {
 			return // who asks what was heard from its key takes its own lies for another life's
 		}
-		if msg[0] != 'p' {
+		if msg[0] != wire.TagOffer {
 			l.net.Send(to, msg)
 			return
 		}
@@ -196,7 +198,7 @@ func (l *liar) hoard() func(beacon.Participant, []byte) {
 		}
 		p.Payload[0] ^= 1 // the same each time
 		copy(noise, p.Payload[:])
-		l.net.Send(to, append(simplex.AppendVote([]byte{'p'}, l.scheme.Sign(simplex.Notarize, p)), noise...))
+		l.net.Send(to, append(simplex.AppendVote([]byte{wire.TagOffer}, l.scheme.Sign(simplex.Notarize, p)), noise...))
 	}
 }
 
@@ -222,7 +224,7 @@ func (l *liar) helps(msg []byte) bool {
 		return c.Kind != simplex.Nullify
 	}
 	v, ok := ownVote(msg, l.self)
-	return msg[0] == 'b' || ok && msg[0] == 'v' && v.Kind != simplex.Nullify
+	return msg[0] == wire.TagBackfill || ok && msg[0] == wire.TagVote && v.Kind != simplex.Nullify
 }
 
 // pastKept is how much a replayer remembers.
@@ -267,7 +269,7 @@ func (l *liar) collude() func(beacon.Participant, []byte) {
 			other := v.Proposal
 			other.Payload = b.Header.Digest()
 			shared.views[v.Proposal.Round.View] = [2]simplex.Proposal{v.Proposal, other}
-			l.net.Send(to, append(simplex.AppendVote([]byte{'p'}, l.scheme.Sign(simplex.Notarize, other)), b.Encode()...))
+			l.net.Send(to, append(simplex.AppendVote([]byte{wire.TagOffer}, l.scheme.Sign(simplex.Notarize, other)), b.Encode()...))
 			return
 		case 'v':
 			v, _, err := simplex.ReadVote(msg)
