@@ -32,6 +32,7 @@ func wrongLane() attack {
 	return attack{
 		name: "B6-wrong-lane", what: "payments behind an instruction whose limit no block of its lane can hold",
 		lanes: neverRun().lanes,
+		wave:  40, again: func(*siege) { turn = 0 },
 		setup: func(*siege) { turn = 0 },
 		block: func(s *siege) {
 			if turn > 8 {
@@ -60,6 +61,7 @@ func heldActors() attack {
 	return attack{
 		name: "B6-held-actors", what: "payments behind messages to actors whose own timers hold what the messages need",
 		lanes: neverRun().lanes,
+		wave:  100, again: func(*siege) { turn = 0 },
 		setup: func(s *siege) {
 			at, turn = nil, 0
 			for i := range actors {
@@ -135,8 +137,9 @@ func taughtDeployers() attack {
 			}
 		},
 		block: func(s *siege) {
-			for refused := 0; turn < 250*senders && refused < 3; turn++ {
-				if deploy(s, foe(turn%senders), 1+turn, "x", nil) != nil {
+			for n, refused := 0, 0; n < 250*senders && refused < 3; n++ {
+				turn++
+				if deploy(s, foe(turn%senders), turn, "x", nil) != nil {
 					refused++
 				}
 			}

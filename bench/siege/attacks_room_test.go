@@ -127,21 +127,20 @@ const spinner = "from cowboy_sdk import public\n@public\ndef go(msg):\n    while
 
 func becomingActors() attack {
 	const each = 215 // of four senders: as many as a block has room for
+	const crowd = 4 * leastBlocks
 	turn, n := 0, 0
 	return attack{
 		name: "B5-becoming-actors", what: "payments with a memo to an address that becomes an actor in the same block",
-		crowd: 4 * leastBlocks,
+		crowd: crowd,
 		setup: func(*siege) { turn, n = 0, 0 },
 		block: func(s *siege) {
-			if n++; n >= leastBlocks {
-				return
-			}
+			n++
 			source := []byte(fmt.Sprint("#", n, "\n", spinner))
 			to := actor.AddressOf(foe(100), []byte{1}, source)
 			for range 4 {
 				turn++
 				for range each {
-					_ = s.strike(stranger(turn), chain.Tx{To: &to, Payload: message("go", null()), CyclesLimit: 1_000_000, CellsLimit: 100, MaxFeePerCycle: 30, MaxFeePerCell: 30, TipPerCycle: bid})
+					_ = s.strike(stranger(turn%crowd), chain.Tx{To: &to, Payload: message("go", null()), CyclesLimit: 1_000_000, CellsLimit: 100, MaxFeePerCycle: 30, MaxFeePerCell: 30, TipPerCycle: bid})
 				}
 			}
 			d := actor.Deployment{Source: source, Salt: []byte{1}, Manifest: boundary.EncodeManifest(boundary.All())}
@@ -155,29 +154,34 @@ func looksLarge() attack {
 		names   = 84
 		waiting = 1_200
 		lesson  = 120_000
+		crowd   = 6_000
 	)
 	var at chain.Address
 	turn := 0
 	call := func(s *siege, payload []byte, tip chain.Wei) {
 		turn++
-		_ = s.strike(stranger(turn), chain.Tx{To: &at, Payload: message(fmt.Sprint("h", turn%names), raw(payload)), TipPerCell: tip, CyclesLimit: 30_000, CellsLimit: lesson * 5 / 4})
+		_ = s.strike(stranger(turn%crowd), chain.Tx{To: &at, Payload: message(fmt.Sprint("h", turn%names), raw(payload)), TipPerCell: tip, CyclesLimit: 30_000, CellsLimit: lesson * 5 / 4})
+	}
+	teach := func(s *siege) {
+		for turn = 0; turn < names; {
+			for range 7 {
+				call(s, make([]byte, lesson), 1)
+			}
+			s.pass()
+		}
+		for range 20 { // the base fee falls again
+			s.pass()
+		}
 	}
 	return attack{
 		name: "B5-looks-large", what: "crowds of small messages to handlers that once took much of a block",
-		transfers: transfersOfABlock, crowd: 6_000,
+		transfers: transfersOfABlock, crowd: crowd,
 		setup: func(s *siege) {
-			turn = 0
 			at = s.deploy(foe(0), []byte("from cowboy_sdk import public\n@public\ndef go(msg):\n    pass\n"), 1, boundary.EncodeManifest(boundary.All()), nil, 0)
-			for turn < names {
-				for range 7 {
-					call(s, make([]byte, lesson), 1)
-				}
-				s.next()
-			}
-			for range 20 { // the base fee falls again
-				s.next()
-			}
+			turn = 0
+			teach(s)
 		},
+		wave: 50, again: teach,
 		block: func(s *siege) {
 			n := 60
 			if turn == names {
@@ -192,23 +196,25 @@ func looksLarge() attack {
 
 func unknownCrowd() attack {
 	const waiting = 300
+	const crowd = waiting + 40*leastBlocks
 	var at chain.Address
-	turn := 0
+	turn, all := 0, true
 	return attack{
 		name: "B5-unknown-crowd", what: "messages nobody knows the use of, with limits of half a block's cells, and one that makes the second not fit",
-		crowd: waiting + 40*leastBlocks,
+		crowd: crowd,
+		wave:  100, again: func(*siege) { all = true },
 		setup: func(s *siege) {
-			turn = 0
+			turn, all = 0, true
 			at = s.deploy(foe(0), []byte("from cowboy_sdk import public\n@public\ndef go(msg):\n    pass\n"), 1, boundary.EncodeManifest(boundary.All()), nil, 0)
 		},
 		block: func(s *siege) {
 			n := 10
-			if turn == 0 {
-				n = waiting
+			if all {
+				n, all = waiting, false
 			}
 			for range n {
 				turn++
-				_ = s.strike(stranger(turn), chain.Tx{To: &at, Payload: message(fmt.Sprint("h", turn), null()), TipPerCell: 80, CyclesLimit: 30_000, CellsLimit: s.params().MaxTxCells})
+				_ = s.strike(stranger(turn%crowd), chain.Tx{To: &at, Payload: message(fmt.Sprint("h", turn), null()), TipPerCell: 80, CyclesLimit: 30_000, CellsLimit: s.params().MaxTxCells})
 			}
 			_ = s.strike(foe(turn%foes), chain.Tx{To: &at, Payload: message("go", null()), TipPerCycle: 5, CyclesLimit: 30_000, CellsLimit: 100})
 		},
@@ -223,6 +229,7 @@ func drainedCrowd() attack {
 	return attack{
 		name: "B5-drained-crowd", what: "a crowd of small messages to an actor whose bucket others empty in the same block",
 		crowd: people,
+		wave:  100, again: func(*siege) { turn = 0 },
 		setup: func(s *siege) {
 			drains, turn = nil, 0
 			hot = s.deploy(foe(0), []byte(spinner), 1, boundary.EncodeManifest(boundary.All()), nil, 0)

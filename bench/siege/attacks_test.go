@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/lanes"
 )
 
@@ -24,6 +25,12 @@ type attack struct {
 	transfers int
 	crowd     int  // further accounts of the attacker
 	first     bool // it takes what is free before the honest come
+
+	// wave is for how many blocks the attack lasts until the base fee has come to what
+	// somebody does not pay, or until it has spent what it had prepared; 0: for ever. In the
+	// long form it comes again, once the base fee rests.
+	wave  int
+	again func(*siege) // before it does; may be nil
 }
 
 // transfersOfABlock are honest, four fifths of the user lane's target in cycles.
@@ -96,6 +103,30 @@ func TestEveryAttackHasARow(t *testing.T) {
 			if _, there := elsewhere[id]; row == there {
 				t.Errorf("%s: in the table %v, elsewhere %v", id, row, there)
 			}
+		}
+	}
+}
+
+// TestTheHonestCanPay: honest people who take more than the target by themselves raise the
+// base fee in every block, whoever attacks. They must stop before they price themselves out:
+// else a long siege says of the attack what they have done.
+func TestTheHonestCanPay(t *testing.T) {
+	const messages = 750_000 // cycles of the neighbours and the clock in a block, and some more
+	p := chain.DefaultParams()
+	target := fees.LaneTarget(&p, chain.LaneUser).Cycles
+	rule := fees.Rule{Alpha: p.BaseFeeAlpha, DeltaBasisPoints: p.BaseFeeDeltaBasisPoints, Floor: p.MinBaseFee}
+	for _, a := range attacks() {
+		transfers := max(a.transfers, transfersOfABlock)
+		use := chain.Cycles(transfers)*p.Intrinsic.TransferCycles + messages
+		fee, dear := chain.Wei(calmFee), 0
+		for range 1_000 {
+			if fee = rule.Next(fee, uint64(use), uint64(target)); fee > deferredCap {
+				break
+			}
+			dear++
+		}
+		if a.wave == 0 && dear < 1_000 || a.wave > dear {
+			t.Errorf("%s: %d honest transfers a block, for %d blocks without a rest: after %d the base fee is above what they pay", a.name, transfers, a.wave, dear)
 		}
 	}
 }

@@ -34,9 +34,23 @@ func turnedHandlers() attack {
 	const actors, handlers = 20, 40
 	var at []chain.Address
 	turn := 0
+	teach := func(s *siege) {
+		for h := range handlers {
+			for i := range actors {
+				_ = s.strike(foe((h*actors+i)%foes), chain.Tx{To: &at[i], Payload: message(fmt.Sprint("h", h), null()), CyclesLimit: 400_000, CellsLimit: 1_000})
+			}
+			if h%10 == 9 {
+				s.pass()
+			}
+		}
+		for range 4 {
+			s.pass()
+		}
+	}
 	return attack{
 		name: "B5-turned-handlers", what: "handlers that did little once and now use all of their limits",
-		transfers: 450, // half of a block
+		transfers: 450, // half of a block, and twice the target: who pays rises until somebody does not
+		wave:      24,
 		setup: func(s *siege) {
 			at, turn = nil, 0
 			var source strings.Builder
@@ -47,16 +61,11 @@ func turnedHandlers() attack {
 			for i := range actors {
 				at = append(at, s.deploy(foe(i), []byte(source.String()), 1, boundary.EncodeManifest(boundary.All()), nil, 0))
 			}
-			for h := range handlers {
-				for i := range actors {
-					_ = s.strike(foe((h*actors+i)%foes), chain.Tx{To: &at[i], Payload: message(fmt.Sprint("h", h), null()), CyclesLimit: 400_000, CellsLimit: 1_000})
-				}
-				if h%10 == 9 {
-					s.next()
-				}
-			}
-			for range 4 {
-				s.next()
+			teach(s)
+		},
+		again: func(s *siege) { // who took much looks again as if it took little
+			for range 3 {
+				teach(s)
 			}
 		},
 		block: func(s *siege) {

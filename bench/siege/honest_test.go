@@ -72,23 +72,30 @@ const neighbours = 4
 
 // honest is the honest traffic and what became of it.
 type honest struct {
-	actors   []chain.Address
-	clock    chain.Address
-	ticked   chain.Height                // last
-	sent     map[chain.Hash]chain.Height // of transactions that are not in yet: the head when they came
-	begun    chain.Height                // first block that counts
-	offered  int
-	refused  int // by the pool
-	inTime   int // in a block within three
-	asked    int // of offered: messages
-	heard    int // of them, in a block within three
-	late     int
-	transfer int      // in blocks
-	delays   []uint64 // of what was deferred and of timers, in blocks
-	due      int
-	failed   map[string]int
-	turn     int
+	actors    []chain.Address
+	clock     chain.Address
+	ticked    chain.Height                // last
+	clockLate uint64                      // its latest timer, in blocks
+	sent      map[chain.Hash]chain.Height // of transactions that are not in yet: the head when they came
+	begun     chain.Height                // first block that counts
+	offered   int
+	refused   int // by the pool
+	inTime    int // in a block within three
+	asked     int // of offered: messages
+	heard     int // of them, in a block within three
+	late      int
+	transfer  int      // in blocks
+	delays    []uint64 // of what was deferred and of timers, in blocks
+	due       int
+	failed    map[string]int
+	turn      int
 }
+
+// honestCap is the highest base fee that the honest pay.
+const honestCap = 10_000
+
+// deferredCap is the highest that is paid for what they defer.
+const deferredCap = 500
 
 // inTimeBlocks is how many blocks an honest transaction may wait.
 const inTimeBlocks = 3
@@ -108,7 +115,7 @@ func (s *siege) settle() {
 		s.note(&b)
 	}
 	s.honest.offered, s.honest.asked, s.honest.inTime, s.honest.heard, s.honest.due = 0, 0, 0, 0, 0
-	s.honest.delays = nil
+	s.honest.delays, s.honest.clockLate = nil, 0
 	s.honest.begun = s.height + 1
 }
 
@@ -150,7 +157,7 @@ func (s *siege) live(transfers int) {
 	h := &s.honest
 	offer := func(from chain.Address, tx chain.Tx) {
 		tx.TipPerCycle = 1
-		tx.MaxFeePerCycle, tx.MaxFeePerCell = 10_000, 10_000 // who overbids the honest shall pay for it
+		tx.MaxFeePerCycle, tx.MaxFeePerCell = honestCap, honestCap // who overbids the honest shall pay for it
 		v := s.tx(from, tx)
 		h.offered++
 		if len(tx.Payload) > 0 {
@@ -205,7 +212,8 @@ func (s *siege) note(b *block) {
 	}
 	for i := range b.event.Receipts {
 		for _, e := range b.event.Receipts[i].Events {
-			if e.Emitter == h.clock {
+			ours := e.Emitter == h.clock
+			if ours {
 				h.ticked = at
 			} else if !slices.Contains(h.actors, e.Emitter) || e.Name != "tick" && e.Name != "told" {
 				continue
@@ -220,7 +228,11 @@ func (s *siege) note(b *block) {
 					continue // sent, not deferred
 				}
 			}
-			h.delays = append(h.delays, uint64(at)-due)
+			if late := uint64(at) - due; ours {
+				h.clockLate = max(h.clockLate, late)
+			} else {
+				h.delays = append(h.delays, late)
+			}
 		}
 	}
 }
@@ -236,8 +248,5 @@ func (h *honest) share() float64 {
 
 // worstDelay is how many blocks the latest delivery or timer was late.
 func (h *honest) worstDelay() uint64 {
-	if len(h.delays) == 0 {
-		return 0
-	}
-	return slices.Max(h.delays)
+	return slices.Max(append([]uint64{h.clockLate}, h.delays...))
 }

@@ -16,12 +16,18 @@ import (
 
 var (
 	siegeFor = flag.Duration("for", 0, "how long all attacks take together; 0: the short form")
-	only     = flag.String("attack", "", "run the attacks whose name contains this")
+	only     = flag.String("attack", "", "run the attacks whose names contain one of these, with commas between")
 )
 
 const (
 	shortBlocks = 12  // of an attack in the short form
 	leastBlocks = 200 // of an attack in the long one
+)
+
+// Between two waves of an attack.
+const (
+	calmMost = 200 // blocks
+	calmFee  = 10  // base fee a cycle of an idle chain: less takes hundreds of blocks, so small are the steps
 )
 
 // Bounds of what the honest notice (issue 14).
@@ -41,6 +47,7 @@ type report struct {
 	refused       int
 	delay         uint64
 	lost          int
+	dear          int           // blocks whose base fee was above what the honest pay
 	build, verify time.Duration // the slowest
 	txs           int           // of all, a block
 	cycles, cells uint64        // likewise
@@ -82,7 +89,7 @@ func TestSiege(t *testing.T) {
 	}
 	var list []attack // the first is none: the others are held against it
 	for i, a := range attacks() {
-		if i == 0 || strings.Contains(a.name, *only) {
+		if i == 0 || slices.ContainsFunc(strings.Split(*only, ","), func(part string) bool { return strings.Contains(a.name, part) }) {
 			list = append(list, a)
 		}
 	}
@@ -121,7 +128,14 @@ func besiege(t *testing.T, a *attack, share time.Duration) report {
 	}
 	var verify []float64
 	began, grown, fees, codes := time.Now(), s.stored(), chain.Wei(0), map[string]int{}
-	for r.blocks < shortBlocks || share > 0 && (r.blocks < leastBlocks || time.Since(began) < share) {
+	wave, least := a.wave, shortBlocks
+	if share == 0 && wave > 0 { // a second one there as well: it finds what the first has left
+		wave, least = min(wave, shortBlocks), 2*shortBlocks
+	}
+	for r.blocks < least || share > 0 && (r.blocks < leastBlocks || time.Since(began) < share) {
+		if wave > 0 && r.blocks > 0 && r.blocks%wave == 0 {
+			s.calm(a)
+		}
 		if a.first {
 			a.block(s)
 		}
@@ -132,6 +146,9 @@ func besiege(t *testing.T, a *attack, share time.Duration) report {
 		b := s.next()
 		s.note(&b)
 		r.blocks++
+		if fee := b.event.Block.Header.BaseFees[chain.LaneUser]; max(fee.PerCycle, fee.PerCell) > honestCap {
+			r.dear++
+		}
 		r.build, r.verify = max(r.build, b.build), max(r.verify, b.verify)
 		var cycles uint64 // that ran, deliveries among them, which were paid when they were sent
 		for i := range b.event.Receipts {
@@ -185,6 +202,21 @@ func besiege(t *testing.T, a *attack, share time.Duration) report {
 	return r
 }
 
+// calm waits until the base fee has come to rest, while the honest do little, and lets the
+// attack prepare itself anew.
+func (s *siege) calm(a *attack) {
+	for range calmMost {
+		s.live(0)
+		b := s.pass()
+		if fee := b.event.Block.Header.BaseFees[chain.LaneUser]; max(fee.PerCycle, fee.PerCell) <= calmFee {
+			break
+		}
+	}
+	if a.again != nil {
+		a.again(s)
+	}
+}
+
 // stored is how many bytes the storages hold whose owners are known: the system's
 // and those of the actors that were deployed here.
 func (s *siege) stored() (sum int) {
@@ -208,6 +240,9 @@ func judge(r, base *report) (breaches []string) {
 	breach := func(format string, args ...any) { breaches = append(breaches, fmt.Sprintf(format, args...)) }
 	if r.err != nil {
 		breach("%v", r.err)
+	}
+	if r.dear > 0 {
+		breach("in %d blocks the base fee was above what the honest pay", r.dear)
 	}
 	if r.share < shareMin {
 		breach("%.1f %% of the honest transactions were in within %d blocks", 100*r.share, inTimeBlocks)
