@@ -519,6 +519,7 @@ func (x *TimerParams) fields() []field {
 		{"default_tip_basis_points", &x.DefaultTipBasisPoints},
 		{"starvation_multiple", &x.StarvationMultiple},
 		{"delta_basis_points", &x.DeltaBasisPoints},
+		{"max_base_fee", &x.MaxBaseFee},
 	}
 }
 
@@ -572,6 +573,8 @@ func (x *TimerParams) member(name string) any {
 		return &x.StarvationMultiple
 	case "delta_basis_points":
 		return &x.DeltaBasisPoints
+	case "max_base_fee":
+		return &x.MaxBaseFee
 	}
 	return nil
 }

@@ -248,8 +248,9 @@ func (p *Params) checkTimers() error {
 	return firstOutside(
 		bound{"timer.max_per_actor", t.MaxPerActor, 1, 1 << 20},
 		bound{"timer.deposit_step_timers", t.DepositStepTimers, 1, 1 << 20},
+		bound{"timer.max_base_fee", uint64(t.MaxBaseFee), 1, 1 << 62},
 		bound{"timer.initial_base_fee", uint64(t.InitialBaseFee), 1, 1 << 62},
-		bound{"timer.min_base_fee", uint64(t.MinBaseFee), 1, 1 << 62},
+		bound{"timer.min_base_fee", uint64(t.MinBaseFee), 1, uint64(t.MaxBaseFee)},
 		bound{"timer.queue_target", t.QueueTarget, 1, 1 << 40},
 		bound{"timer.base_fee_alpha", t.BaseFeeAlpha, 1, 1_000},
 		bound{"timer.delta_basis_points", t.DeltaBasisPoints, 1, BasisPoints},

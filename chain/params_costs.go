@@ -271,6 +271,7 @@ type TimerParams struct {
 	DefaultTipBasisPoints uint64 `json:"default_tip_basis_points"` // of the base fees, where no agent bids
 	StarvationMultiple    uint64 `json:"starvation_multiple"`      // of the base fee per cycle: what the weight of a waiting timer tends to
 	DeltaBasisPoints      uint64 `json:"delta_basis_points"`       // the most that one block moves the queue's base fee (resolution 14.3)
+	MaxBaseFee            Wei    `json:"max_base_fee"`             // where the queue's base fee stops, however many timers wait (ADR 155)
 }
 
 func defaultTimerParams() TimerParams {
@@ -301,6 +302,7 @@ func defaultTimerParams() TimerParams {
 		DefaultTipBasisPoints: 1_000,
 		StarvationMultiple:    16,
 		DeltaBasisPoints:      1_250,
+		MaxBaseFee:            1_000_000, // where it starts: a ten thousandth of a deposit, so who has that can pay it
 	}
 }
 

@@ -39,6 +39,7 @@ func TestDefaultParams(t *testing.T) {
 	f("challenge window, whitepaper §5.3", p.Job.ChallengeWindowBlocks, 15*60)
 	f("timers, whitepaper Timer Rate Limiting", p.Timer.MaxPerActor, 1_024)
 	f("timer deposit", uint64(p.Timer.BaseDeposit), 10e9)
+	f("timer base fee, resolution 11.24 and ADR 155", uint64(p.Timer.MaxBaseFee), uint64(p.Timer.InitialBaseFee))
 	f("rent threshold, whitepaper §17.5", p.Rent.ExemptBytes, 10_240)
 	f("rent price, resolution 3.5", uint64(p.Rent.PricePerByteYear), 1_000_000)
 	f("mailbox, whitepaper §3.3", p.Actor.MailboxItems, 1_000_000)

@@ -83,7 +83,7 @@ func (m *twin) advance() {
 	d := chain.Wei(math.Floor(math.Abs(float64(m.base) * step)))
 	switch {
 	case step > 0:
-		m.base += max(d, 1)
+		m.base = min(m.base+max(d, 1), t.MaxBaseFee)
 	default:
 		m.base = max(m.base-d, t.MinBaseFee)
 	}
@@ -123,7 +123,7 @@ func TestAgainstTwin(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 9))
 			p := testParams(t, func(tp *chain.TimerParams) {
 				tp.RingBlocks, tp.QueueEpochs, tp.QueueTarget, tp.MaxPerActor = 8, 3, 40, 25
-				tp.InitialBaseFee, tp.SurchargeFree = 1000, 1
+				tp.InitialBaseFee, tp.MaxBaseFee, tp.SurchargeFree = 1000, 1200, 1
 			})
 			o := state.NewOverlay(state.Empty{})
 			m := &twin{clock: Clock{Params: p, Height: 1, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}, base: 1000}

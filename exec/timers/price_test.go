@@ -59,14 +59,42 @@ func TestBaseFee(t *testing.T) { // whitepaper "Timer Queue Basefee"
 			t.Errorf("base fee %d at depth %d becomes %d, want %d", base, depth, q.BaseFee, want)
 		}
 	}
-	f(800, 100_000, 800)              // at the target
-	f(800, 200_000, 900)              // twice the target: +12.5 %
-	f(800, 10_000_000, 900)           // clamped
-	f(800, 0, 700)                    // -12.5 %
-	f(800, 150_000, 850)              // half of it
-	f(1, 100_001, 2)                  // a rise is at least 1
-	f(1, 0, 1)                        // the floor
-	f(math.MaxUint64, 1<<40, 1<<64-1) // the top
+	f(800, 100_000, 800)                // at the target
+	f(800, 200_000, 900)                // twice the target: +12.5 %
+	f(800, 10_000_000, 900)             // clamped
+	f(800, 0, 700)                      // -12.5 %
+	f(800, 150_000, 850)                // half of it
+	f(1, 100_001, 2)                    // a rise is at least 1
+	f(1, 0, 1)                          // the floor
+	f(999_999, 100_001, 1_000_000)      // up to the ceiling
+	f(900_000, 200_000, 1_000_000)      // likewise
+	f(math.MaxUint64, 1<<40, 1_000_000) // also from above it, as when governance lowers it
+	f(1_000_000, 0, 875_000)            // and down from there
+}
+
+// TestSleepersDoNotPriceOthersOut: 101,000 timers that wait for thousands of years keep
+// the queue above its target for a day. Who sets a timer pays what it cost at the
+// beginning of the chain at the most, and once they are gone the least fee is two
+// minutes away. Without a ceiling the fee was 10^19 after ten hours (ADR 155).
+func TestSleepersDoNotPriceOthersOut(t *testing.T) {
+	q := testQueue(t, 1)
+	q.Depth = 101_000
+	for range 86_400 {
+		q.adjust()
+	}
+	if start := q.limits().InitialBaseFee; q.BaseFee > start || q.price(1) > start {
+		t.Errorf("a timer costs %d base units after a day, want at most %d", q.price(1), start)
+	}
+	if deposit := q.deposit(1); q.BaseFee > deposit/10_000 {
+		t.Errorf("the base fee %d is more than a ten thousandth of the deposit %d", q.BaseFee, deposit)
+	}
+	q.Depth = 0
+	for range 150 {
+		q.adjust()
+	}
+	if q.BaseFee > 8 { // a fall below 8 is rounded away
+		t.Errorf("150 blocks after they have gone the base fee is %d", q.BaseFee)
+	}
 }
 
 func TestCost(t *testing.T) { // amounts that nobody has are refused, never wrapped

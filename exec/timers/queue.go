@@ -88,7 +88,7 @@ func number(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
 
 // ReadHead returns the head record; before the first timer, what it begins as.
 func ReadHead(v state.View, p *chain.Params) (Head, error) {
-	h := Head{BaseFee: max(p.Timer.InitialBaseFee, p.Timer.MinBaseFee)}
+	h := Head{BaseFee: min(max(p.Timer.InitialBaseFee, p.Timer.MinBaseFee), p.Timer.MaxBaseFee)}
 	b, err := v.Storage(chain.AddrTimers, key(keyHead))
 	if err != nil || b == nil {
 		return h, err
@@ -135,10 +135,12 @@ func (q *queue) close() {
 }
 
 // adjust moves the base fee by the depth that the block before left (whitepaper,
-// "Timer Queue Basefee").
+// "Timer Queue Basefee"), up to timer.max_base_fee: timers that wait for years pay it
+// once, and would raise it for all others in every block (ADR 155).
 func (q *queue) adjust() {
 	l := q.limits()
-	q.BaseFee = fees.Rule{Alpha: l.BaseFeeAlpha, DeltaBasisPoints: l.DeltaBasisPoints, Floor: l.MinBaseFee}.Next(q.BaseFee, q.Depth, l.QueueTarget)
+	rule := fees.Rule{Alpha: l.BaseFeeAlpha, DeltaBasisPoints: l.DeltaBasisPoints, Floor: l.MinBaseFee}
+	q.BaseFee = min(rule.Next(q.BaseFee, q.Depth, l.QueueTarget), l.MaxBaseFee)
 }
 
 // price is what the k-th timer of an actor for one block costs, k from 1: the
