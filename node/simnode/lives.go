@@ -23,18 +23,20 @@ type Case struct {
 	// Together says that two lives start within a second, so that neither finds the
 	// other at work.
 	Together bool
-	play     func(r *run, c Case) error
+	// Stops is how many of the lives must stop because they notice another.
+	Stops int
+	play  func(r *run, c Case) error
 }
 
 // Cases lists them.
 var Cases = []Case{
-	{"a fresh folder copied, later", false, (*run).copiedFresh},
-	{"a fresh folder copied, together", true, (*run).copiedFresh},
-	{"cloned at a height, beside it", false, (*run).cloned},
-	{"cloned at a height, started together", true, (*run).cloned},
-	{"restored with the chain running", false, (*run).restoredRunning},
-	{"restored with the chain standing", false, (*run).restoredStanding},
-	{"all four restored", false, (*run).allRestored},
+	{"a fresh folder copied, later", false, 1, (*run).copiedFresh},
+	{"a fresh folder copied, together", true, 1, (*run).copiedFresh},
+	{"cloned at a height, beside it", false, 1, (*run).cloned},
+	{"cloned at a height, started together", true, 1, (*run).cloned},
+	{"restored with the chain running", false, 0, (*run).restoredRunning},
+	{"restored with the chain standing", false, 0, (*run).restoredStanding},
+	{"all four restored", false, 0, (*run).allRestored},
 }
 
 // Lives is what one run of a case came to.

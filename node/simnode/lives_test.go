@@ -13,6 +13,7 @@ import (
 var (
 	lives    = flag.Int("lives", 0, "runs of each case of two lives of a key; 0: one of some of them")
 	lifeCase = flag.Int("case", -1, "play this case of two lives only")
+	lifeFrom = flag.Uint64("first-life", 1, "the seed of the first run of each case")
 )
 
 // TestLives plays the ways in which one key comes to have two lives, or one that
@@ -28,7 +29,7 @@ func TestLives(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			runs := max(1, *lives)
 			convicted, contradicted, stopped := 0, 0, 0
-			for seed := uint64(1); seed <= uint64(runs); seed++ {
+			for seed := *lifeFrom; seed < *lifeFrom+uint64(runs); seed++ {
 				t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 					l, err := PlayLives(t, c, seed)
 					if l.Convicted {
@@ -38,6 +39,9 @@ func TestLives(t *testing.T) {
 						contradicted++
 					}
 					stopped += l.Stopped
+					if err == nil && l.Stopped != c.Stops {
+						err = fmt.Errorf("%d lives stopped, want %d", l.Stopped, c.Stops)
+					}
 					if err == nil && (!l.Convicted || c.Together) {
 						return
 					}
