@@ -65,7 +65,7 @@ twins: ## play all 43,264 cases of four validators and a twin in two rounds, and
 	$(GO) test -count=1 -timeout 0 -v ./consensus/simtest -run 'TestScenario26Twins$$' -args -twin-cases=$(or $(TWINS),2500)
 
 mutants: ## plant known bugs one at a time and say what finds each (ONLY=name,name for some)
-	$(GO) test -count=1 -timeout 0 ./bench/mutants -run 'TestMutants$$' -args -mutants -only='$(ONLY)'
+	cd bench/mutants && $(GO) test -count=1 -timeout 0 -run 'TestMutants$$' -args -mutants -only='$(ONLY)'
 
 fuzz: ## run every fuzz target for a bounded time (TIME=10s each)
 	@.ci/fuzz $(TIME)

@@ -199,6 +199,13 @@ func ofCompany() []Mutant {
 			New:   "hex.EncodeToString(genesis[:0])",
 			Found: []Finder{strangers("foreigner")},
 		},
+		{
+			Name: "budgets-without-wait", About: "nobody waits for a budget that is used up, guests neither when they ask nor when they are sent",
+			File:  "node/p2p/class.go",
+			Old:   "\treturn time.Duration(-b.tokens / b.rate * float64(time.Second))\n",
+			New:   "\treturn 0\n",
+			Found: []Finder{strangers("asker,asker")},
+		},
 	}
 }
 
