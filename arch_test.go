@@ -60,7 +60,7 @@ var closed = map[string][]string{
 }
 
 // kits are packages for tests: nothing that ends up in a program imports them.
-var kits = []string{"crypto/vectors", "state/journal/disktest", "state/statetest", "exec/pvm/cpython", "exec/pvm/attacks", "exec/pvm/soak", "node/devtest", "node/porttest", "node/simnode", "bench/boundary"}
+var kits = []string{"crypto/vectors", "state/blocklog/badsector", "state/journal/disktest", "state/statetest", "exec/pvm/cpython", "exec/pvm/attacks", "exec/pvm/soak", "node/devtest", "node/porttest", "node/simnode", "bench/boundary"}
 
 // generators are programs beside the code they write; they are no part of the
 // node.

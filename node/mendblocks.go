@@ -29,12 +29,13 @@ func (n *Node) newMending() (m mending, err error) {
 	cfg := repair.DefaultConfig()
 	cfg.Store, cfg.Damage, cfg.Network, cfg.Log = n.store, n.scrub, blockStream{n.mesh}, n.log
 	cfg.BytesPerSecond = n.cfg.RepairBytes
+	cfg.RecordBytesMax = max(cfg.RecordBytesMax, 2*int(n.genesis.Params.MaxBlockBytes))
 	cfg.Peers, cfg.Senders, cfg.Fit = n.blockPeers, n.sendersOf, ledger.FitCertificates
 	cfg.Certify = func(rec store.BlockRecord) error {
 		return ledger.CheckCertificates(n.set, n.store, rec, rand.Reader)
 	}
 	serve := repair.ServerConfig{
-		Records: n.store, Network: blockStream{n.mesh}, PartBytesMax: p2p.StateBytesMax, BytesPerSecond: repair.ServedPerSecond,
+		Records: n.store, Network: blockStream{n.mesh}, PartBytesMax: partBytesMax(&n.genesis.Params), BytesPerSecond: repair.ServedPerSecond,
 		Unread: func(err error) { n.scrub.met(err) }, Now: time.Now,
 	}
 	if n.host.repair != nil {
@@ -49,6 +50,13 @@ func (n *Node) newMending() (m mending, err error) {
 	}
 	return m, nil
 }
+
+// partBytesMax is the largest part of a block that is served: what the stream of state
+// takes in one message. Of a part that is more, no piece could be asked for. A block is
+// never more, since a message of the mesh holds the largest of the chain, and a receipt is
+// not where a transaction can pay for no more than that, as in every profile of ours
+// (TestPartsFitIntoMessages).
+func partBytesMax(p *chain.Params) int { return max(p2p.StateBytesMax, int(p.MaxBlockBytes)) }
 
 // deliver hands over a message of a peer.
 func (m mending) deliver(from int, msg []byte) error {

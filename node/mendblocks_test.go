@@ -6,21 +6,28 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/cockroachdb/pebble/v2/vfs"
+
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/node/p2p"
 	"github.com/cowboy-foundation/cowboy/node/porttest"
 	"github.com/cowboy-foundation/cowboy/node/repair"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/state/blocklog/badsector"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
@@ -236,4 +243,136 @@ func sentView(t *testing.T, n *Node, h chain.Height) chain.View {
 		t.Fatal(err)
 	}
 	return b.Header.View
+}
+
+// TestUnreadableBlockIsFetched has one validator of four on a disk that loses sectors of
+// its blocks, with records that begin and end in them. What the disk does not give back is
+// damage, which /health names, and comes back from the others, whoever met it: the reader
+// of all blocks, or a peer that asked for them.
+func TestUnreadableBlockIsFetched(t *testing.T) {
+	disk, company := badsector.New(vfs.Default), new(atomic.Bool)
+	c := newCommittee(t, func(i int) (h Host) {
+		if i == 0 {
+			h.Store = func(o *store.Options) { o.FS = disk }
+		}
+		h.repair = func(cfg *repair.Config, _ *repair.ServerConfig) {
+			cfg.RetryMin, cfg.RetryMax, cfg.BytesPerSecond = 50*time.Millisecond, 50*time.Millisecond, 64<<20
+			peers := cfg.Peers
+			cfg.Peers = func() []int {
+				if company.Load() {
+					return peers()
+				}
+				return nil
+			}
+		}
+		return h
+	})
+	hurt := c.nodes[0]
+	for name, find := range map[string]func(lost []chain.Height){
+		"reader of all blocks": func(lost []chain.Height) {
+			for _, h := range lost {
+				hurt.scrub.look(h)
+			}
+		},
+		"peer that asks": func([]chain.Height) {
+			for view := range hurt.ledger.Head().Round.View {
+				_, _ = hurt.ledger.Final(t.Context(), view+1, 1, 1<<20)
+			}
+		},
+	} {
+		company.Store(false)
+		lost := loseSector(t, c, disk)
+		find(lost)
+		if n := hurt.scrub.count(); n == 0 {
+			t.Fatalf("%s: no damaged block is known of %d", name, lost)
+		}
+		for _, h := range lost { // a peer is not sent receipts
+			hurt.scrub.look(h)
+		}
+		if why := strings.Join(hurt.alarms.reasons(), "; "); !strings.Contains(why, fmt.Sprintf("%d stored blocks are damaged, the first is %d", len(lost), lost[0])) || !strings.Contains(why, fmt.Sprintf("the disk does not give back %d of them", len(lost))) {
+			t.Errorf("%s: %d are lost, alarms: %s", name, lost, why)
+		}
+		company.Store(true)
+		eventually(t, name+": all are mended", func() bool { return hurt.scrub.count() == 0 })
+		if on, _ := hurt.alarms.of(alarmBlocks); on || disk.Bad() > 0 {
+			t.Errorf("%s: %d sectors are lost, alarm %v", name, disk.Bad(), on)
+		}
+		for _, h := range lost {
+			got, _, err := hurt.store.BlockByHeight(h)
+			other, _, err2 := c.nodes[1].store.BlockByHeight(h)
+			if err != nil || err2 != nil || !bytes.Equal(got.Block, other.Block) || !slices.EqualFunc(got.Receipts, other.Receipts, bytes.Equal) {
+				t.Errorf("%s: block %d: %v, %v", name, h, err, err2)
+			}
+		}
+	}
+}
+
+// loseSector has the first validator's disk lose a sector of blocks of which others can
+// give all, and returns their heights.
+func loseSector(t *testing.T, c *committee, disk *badsector.Disk) (lost []chain.Height) {
+	t.Helper()
+	const segment = "000001.blocks"
+	hurt := c.nodes[0]
+	known := map[chain.Height]store.BlockRecord{}
+	fits := func(h chain.Height) bool {
+		return slices.ContainsFunc(c.nodes[1:], func(n *Node) bool {
+			rec, ok, err := n.store.BlockByHeight(h)
+			if err != nil || !ok {
+				return false
+			}
+			_, fits := ledger.FitCertificates(rec.Certificate, len(known[h].Certificate))
+			return fits
+		})
+	}
+	sector := int64(0)
+	eventually(t, "a sector is lost", func() bool {
+		sector++
+		for h := range hurt.ledger.Head().Height() {
+			rec, _, err := hurt.store.BlockByHeight(h + 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			known[h+1] = rec
+		}
+		info, err := os.Stat(filepath.Join(hurt.cfg.DataDir, storeFolder, "blocks", segment))
+		if err != nil || info.Size() < (sector+2)*badsector.Bytes { // not yet
+			sector--
+			return false
+		}
+		disk.Lose(segment, sector*badsector.Bytes, (sector+1)*badsector.Bytes)
+		lost = nil
+		for h := range chain.Height(len(known)) {
+			if _, _, err := hurt.store.BlockByHeight(h + 1); err != nil {
+				lost = append(lost, h+1)
+			}
+		}
+		if len(lost) > 1 && !slices.ContainsFunc(lost, func(h chain.Height) bool { return !fits(h) }) {
+			return true
+		}
+		disk.Find(segment, sector*badsector.Bytes)
+		return false
+	})
+	return lost
+}
+
+// TestPartsFitIntoMessages: the largest block of a chain and the largest receipt go into
+// one message of the stream that carries them, on every chain of ours. A receipt has what
+// a transaction, or a run of a message or timer, can pay for.
+func TestPartsFitIntoMessages(t *testing.T) {
+	const (
+		framing = 64  // of a message
+		fixed   = 256 // of an event or delivery: names of accounts, numbers, and what the protocol says of a token
+	)
+	for _, g := range []*chain.Genesis{chain.DevnetGenesisTemplate(), chain.UnboundedTemplate()} {
+		p := &g.Params
+		part := partBytesMax(p)
+		if frame := p2p.DefaultConfig(int(p.MaxBlockBytes)).Limits[p2p.State].FrameBytesMax; part+framing > frame {
+			t.Errorf("%s: parts of %d bytes do not go into messages of %d", g.Name, part, frame)
+		}
+		receipt := uint64(p.MaxTxCells)*p.API.EventBytesPerCell + chain.MaxEvents*(chain.MaxEventName+fixed) +
+			chain.MaxDeliveries*fixed + chain.MaxOutputBytes + fixed
+		if uint64(part) < p.MaxBlockBytes || uint64(part) < receipt {
+			t.Errorf("%s: parts have %d bytes, blocks up to %d, receipts %d", g.Name, part, p.MaxBlockBytes, receipt)
+		}
+	}
 }

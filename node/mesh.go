@@ -82,6 +82,9 @@ func newTransport(n *Node) (*p2p.Transport, error) {
 		if n.engine != nil { // none is made where a state is fetched only
 			n.engine.Linked(beacon.Participant(peer))
 		}
+		if n.mending.client != nil {
+			n.mending.client.Linked()
+		}
 	}
 	cfg.Lost = func(peer int) {
 		if n.engine != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
 	"github.com/cowboy-foundation/cowboy/node/keystore"
+	"github.com/cowboy-foundation/cowboy/state/blocklog"
 	"github.com/cowboy-foundation/cowboy/state/journal"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -98,7 +99,6 @@ const (
 
 // refused adds the next step to a refusal of a part of the folder.
 func (n *Node) refused(part string, err error) error {
-	dir := n.cfg.DataDir
 	var missing *MissingWatermarkError
 	switch {
 	case err == nil, errors.As(err, &missing), errors.Is(err, store.ErrInUse), errors.Is(err, store.ErrFormat),
@@ -107,29 +107,44 @@ func (n *Node) refused(part string, err error) error {
 		return err // it says so itself
 	case errors.Is(err, store.ErrDiskFull), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return withNext(err, nextRoom)
-	case errors.Is(err, os.ErrPermission), errors.Is(err, syscall.EIO), errors.Is(err, syscall.EROFS):
+	case errors.Is(err, os.ErrPermission), errors.Is(err, syscall.EROFS):
 		return withNext(err, nextUnreadable)
 	case errors.Is(err, store.ErrOtherGenesis):
 		return withNext(err, nextOtherChain)
 	case errors.Is(err, journal.ErrKind):
 		return withNext(err, "give the files their own names back: votes.journal, evidence.journal and submitted.journal are not for each other")
 	}
+	next := n.nextOf(part)
+	switch unreadable := blocklog.Unreadable(err); {
+	case unreadable && next != "":
+		next = nextUnreadable + "\nif it stays so, what is in it is lost: " + next
+	case unreadable:
+		next = nextUnreadable
+	case next == "":
+		return err
+	}
+	return withNext(err, next)
+}
+
+// nextOf says how a part of the folder comes back that is damaged.
+func (n *Node) nextOf(part string) string {
+	dir := n.cfg.DataDir
 	switch part {
 	case keysFile:
-		return withNext(err, nextKeys)
+		return nextKeys
 	case guard.FileName:
-		return withNext(err, fmt.Sprintf(nextGuard, dir))
+		return fmt.Sprintf(nextGuard, dir)
 	case journalFile:
 		if len(n.genesis.Validators) == 1 {
-			return withNext(err, fmt.Sprintf(nextVotesAlone, dir))
+			return fmt.Sprintf(nextVotesAlone, dir)
 		}
-		return withNext(err, fmt.Sprintf(nextVotes, dir))
+		return fmt.Sprintf(nextVotes, dir)
 	case evidenceFile:
-		return withNext(err, "move evidence.journal away and start again: what it proves against others is lost, unless they prove it, too")
+		return "move evidence.journal away and start again: what it proves against others is lost, unless they prove it, too"
 	case storeFolder:
-		return withNext(err, n.nextStore())
+		return n.nextStore()
 	}
-	return err
+	return ""
 }
 
 // nextStore says how a store comes back: out of the journal if that has the chain

@@ -203,11 +203,13 @@ func (n *Node) build() error {
 	if n.mesh, err = newMesh(n); err != nil {
 		return err
 	}
+	n.scrub = n.newScrub()
 	n.ledger, err = ledger.New(ledger.Config{
 		Committed: n.buildStates(), Defect: writeDefects(n.cfg.DataDir, n.log),
 		Genesis: n.genesis, Store: n.store, Pool: n.lanes, Signatures: n.sigverify,
 		Proposers: proposers, Shards: n.shards, PeerKey: chain.PeerKey(n.keys.Peer.PublicKey()), OrderKey: n.keys.Own, Log: n.log,
 		Exec: n.cfg.Exec, BuildPercent: n.cfg.BuildPercent, UnfinalBytes: n.cfg.Budgets.unfinal(), Now: n.host.Now, Runtime: n.host.Shared.Runtime,
+		Unread: n.scrub.met,
 	})
 	if err != nil {
 		return err
@@ -223,7 +225,6 @@ func (n *Node) build() error {
 	n.evidence.judged, n.evidence.stale = n.isConvicted, n.accuser.isStale
 	n.evidence.view = func() chain.View { return n.ledger.Head().Round.View }
 	n.room = newRoom(roomConfig{memory: stateMemory(n.cfg.StateMemory), tries: n.store.Resident, chain: n.chainRoom, log: n.log})
-	n.scrub = n.newScrub()
 	if n.mending, err = n.newMending(); err != nil {
 		return err
 	}

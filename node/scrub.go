@@ -31,10 +31,16 @@ type scrub struct {
 	filesAt time.Time     // when the files were looked at, by run
 	found   chan struct{} // has a value after a block was found damaged
 
-	mu      sync.Mutex            // guards all below
-	damaged map[chain.Height]bool // true while it is written again and not known to be durable
-	more    bool                  // there was more damage than damagedKnown
-	files   []string              // what is wrong with files of blocks, by their names
+	mu      sync.Mutex // guards all below
+	damaged map[chain.Height]damage
+	more    bool     // there was more damage than damagedKnown
+	files   []string // what is wrong with files of blocks, by their names
+}
+
+// damage is what is known of a damaged block.
+type damage struct {
+	mending bool // it is written again and not known to be durable
+	unread  bool // the disk did not give it back
 }
 
 type scrubConfig struct {
@@ -66,7 +72,7 @@ const (
 )
 
 func newScrub(cfg scrubConfig) *scrub {
-	return &scrub{cfg: cfg, damaged: map[chain.Height]bool{}, found: make(chan struct{}, 1)}
+	return &scrub{cfg: cfg, damaged: map[chain.Height]damage{}, found: make(chan struct{}, 1)}
 }
 
 // run reads until ctx ends.
@@ -185,7 +191,7 @@ func (s *scrub) met(err error) bool {
 		s.more = true
 		return true
 	}
-	s.damaged[h] = false
+	s.damaged[h] = damage{unread: d.Cause != nil}
 	s.cfg.log.Error("a stored block is damaged: the node goes on and cannot show it", "block", h, "err", err, "next", s.cfg.next)
 	s.say()
 	select {
@@ -200,7 +206,7 @@ func (s *scrub) met(err error) bool {
 func (s *scrub) whole(h chain.Height) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if mending, known := s.damaged[h]; known && !mending {
+	if d, known := s.damaged[h]; known && !d.mending {
 		delete(s.damaged, h)
 		s.say()
 	}
@@ -220,8 +226,9 @@ func (s *scrub) Found() <-chan struct{} { return s.found }
 func (s *scrub) Mending(h chain.Height) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := s.damaged[h]; known {
-		s.damaged[h] = true
+	if d, known := s.damaged[h]; known {
+		d.mending = true
+		s.damaged[h] = d
 	}
 }
 
@@ -249,8 +256,17 @@ func (s *scrub) again() bool {
 func (s *scrub) say() {
 	var reasons []string
 	if len(s.damaged) > 0 {
-		first := slices.Min(slices.Collect(maps.Keys(s.damaged)))
-		reasons = append(reasons, fmt.Sprintf("%d stored blocks are damaged, the first is %d: see the log", len(s.damaged), first))
+		first, unread := slices.Min(slices.Collect(maps.Keys(s.damaged))), 0
+		for _, d := range s.damaged {
+			if d.unread {
+				unread++
+			}
+		}
+		what := fmt.Sprintf("%d stored blocks are damaged, the first is %d: see the log", len(s.damaged), first)
+		if unread > 0 {
+			what += fmt.Sprintf("; the disk does not give back %d of them (dmesg)", unread)
+		}
+		reasons = append(reasons, what)
 	}
 	if len(s.files) > 0 {
 		reasons = append(reasons, fmt.Sprintf("%d files of stored blocks are gone or exchanged, the first is %s: see the log", len(s.files), s.files[0]))

@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/guard"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/state/blocklog"
 	"github.com/cowboy-foundation/cowboy/state/store"
@@ -188,5 +190,20 @@ func TestScrubCounts(t *testing.T) {
 	}
 	if s.count() != damagedKnown {
 		t.Errorf("%d damaged blocks are remembered, at most %d may be", s.count(), damagedKnown)
+	}
+}
+
+// TestRefusalsOfTheDisk: what the disk does not give back at a start is refused with the
+// file, and with what to do where it stays so.
+func TestRefusalsOfTheDisk(t *testing.T) {
+	n := &Node{cfg: Config{DataDir: t.TempDir()}, genesis: &chain.Genesis{Validators: make([]chain.Validator, 4)}}
+	for part, want := range map[string]string{
+		keysFile: "from its backup", guard.FileName: "never put an older copy", journalFile: "--sync", storeFolder: "fetched from other nodes", "": "dmesg",
+	} {
+		err := n.refused(part, fmt.Errorf("open: %w", &os.PathError{Op: "read", Path: "/a/" + part, Err: syscall.EIO}))
+		var next *NextStepError
+		if !errors.As(err, &next) || !strings.Contains(err.Error(), "input/output error") || !strings.Contains(next.Next, want) || !strings.Contains(next.Next, "dmesg") {
+			t.Errorf("%s: %v", part, err)
+		}
 	}
 }

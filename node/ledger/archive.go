@@ -27,6 +27,9 @@ func (l *Ledger) Final(ctx context.Context, v chain.View, limit, bytesMax int) (
 // unread reports that a stored block cannot be read for a peer. Peers ask again and
 // again, so the same words are an error once.
 func (l *Ledger) unread(v chain.View, err error) {
+	if l.cfg.Unread != nil && l.cfg.Unread(err) {
+		return // which is in the log, and mended
+	}
 	level, text := slog.LevelError, err.Error()
 	if old := l.saidUnread.Swap(&text); old != nil && *old == text {
 		level = slog.LevelDebug

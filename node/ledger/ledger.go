@@ -88,7 +88,10 @@ type Config struct {
 
 	Defect    func(pvm.Dump)     // told of every defect of the Python machine; may be nil
 	Committed func(chain.Height) // called behind each commit, before the next; may be nil
-	Log       *slog.Logger
+	// Unread is told that a stored block cannot be read for a peer, from any goroutine,
+	// and says whether it is known from now on as a damaged one; may be nil.
+	Unread func(error) bool
+	Log    *slog.Logger
 }
 
 // Event announces one finalized block.

@@ -19,7 +19,7 @@ import (
 // Store is where the damaged blocks are.
 type Store interface {
 	Salvage(h chain.Height, bytesMax int) (store.Salvaged, bool, error)
-	Mend(rec *store.BlockRecord) error
+	Mend(rec *store.BlockRecord, others bool) error
 }
 
 // Damage is who knows which blocks are damaged.
@@ -56,6 +56,7 @@ type Config struct {
 	RequestTimeout time.Duration // for one answer
 	RetryMin       time.Duration // before a block that nobody could help with is tried again; it doubles
 	RetryMax       time.Duration
+	LinkedWait     time.Duration // from a connection to a try for which nobody was there before
 	LiarFor        time.Duration // a peer that lied is not asked again for so long
 }
 
@@ -67,6 +68,7 @@ func DefaultConfig() Config {
 		RecordBytesMax: 64 << 20, // of memory, once; blocks with receipts are a few MiB
 		RequestTimeout: 10 * time.Second,
 		RetryMin:       time.Minute, RetryMax: time.Hour, LiarFor: time.Hour,
+		LinkedWait: 2 * time.Second, // the other members connect meanwhile
 	}
 }
 
@@ -75,7 +77,7 @@ func (c *Config) Check() error {
 	switch {
 	case c.Store == nil || c.Damage == nil || c.Network == nil || c.Peers == nil || c.Certify == nil || c.Fit == nil || c.Senders == nil || c.Log == nil:
 		return errors.New("repair: a part is missing")
-	case c.BytesPerSecond < 0 || c.RecordBytesMax <= 0 || c.RequestTimeout <= 0 || c.RetryMin <= 0 || c.RetryMax < c.RetryMin || c.LiarFor < 0:
+	case c.BytesPerSecond < 0 || c.RecordBytesMax <= 0 || c.RequestTimeout <= 0 || c.RetryMin <= 0 || c.RetryMax < c.RetryMin || c.LiarFor < 0 || c.LinkedWait < 0:
 		return errors.New("repair: a bound is not positive")
 	}
 	return nil
@@ -135,6 +137,7 @@ type Client struct {
 	mu      sync.Mutex // guards all below
 	open    request    // whose answer is waited for; id 0 for none
 	answers chan message
+	linked  chan struct{} // has a value after somebody connected
 
 	// Owned by Run.
 	ids   uint64
@@ -154,12 +157,13 @@ type request struct {
 type try struct {
 	at     time.Time // of the next
 	wait   time.Duration
+	alone  bool // nobody was there to be asked the last time
 	unsure bool // it was written, and perhaps not durably: that it can be read says nothing
 }
 
 // NewClient returns a client that has not begun.
 func NewClient(cfg Config) *Client {
-	c := &Client{cfg: cfg, answers: make(chan message, 1), tries: map[chain.Height]*try{}, liars: map[int]time.Time{}, rests: map[int]time.Time{}}
+	c := &Client{cfg: cfg, answers: make(chan message, 1), linked: make(chan struct{}, 1), tries: map[chain.Height]*try{}, liars: map[int]time.Time{}, rests: map[int]time.Time{}}
 	c.Stats.failed = map[Reason]uint64{}
 	return c
 }
@@ -227,6 +231,9 @@ func (c *Client) work(ctx context.Context) error {
 			return ctx.Err()
 		case <-c.cfg.Damage.Found():
 			continue
+		case <-c.linked:
+			c.company(time.Now())
+			continue
 		case <-due:
 		}
 		if wait > 0 {
@@ -262,6 +269,24 @@ func (c *Client) next(now time.Time) (h chain.Height, wait time.Duration, any bo
 	return h, wait, any
 }
 
+// Linked says that somebody connected. It never blocks.
+func (c *Client) Linked() {
+	select {
+	case c.linked <- struct{}{}:
+	default:
+	}
+}
+
+// company has blocks for which nobody was there tried soon: after a start, the first try
+// comes before the first connection.
+func (c *Client) company(now time.Time) {
+	for _, t := range c.tries {
+		if soon := now.Add(c.cfg.LinkedWait); t.alone && soon.Before(t.at) {
+			t.at, t.wait = soon, c.cfg.RetryMin
+		}
+	}
+}
+
 // sayEvery bounds how often the log is told that a block cannot be mended.
 const sayEvery = time.Minute
 
@@ -280,6 +305,7 @@ func (c *Client) settle(h chain.Height, err error) {
 		return
 	}
 	t := c.tries[h]
+	t.alone = errors.Is(err, errNobody)
 	if now := time.Now(); now.Sub(c.said) >= sayEvery {
 		c.said = now
 		c.cfg.Log.Warn("a damaged block could not be fetched yet: it is tried again", "block", h, "again_at", t.at.UTC(), "damaged", len(c.tries), "err", err)
@@ -310,7 +336,7 @@ func (c *Client) mend(ctx context.Context, h chain.Height) (bytes int, err error
 	}
 	c.cfg.Damage.Mending(h)
 	c.tries[h].unsure = true
-	if err := c.cfg.Store.Mend(rec); err != nil {
+	if err := c.cfg.Store.Mend(rec, from != thisNode); err != nil {
 		c.Stats.fail(ReasonDisk)
 		return left.Bytes, err
 	}
@@ -318,14 +344,17 @@ func (c *Client) mend(ctx context.Context, h chain.Height) (bytes int, err error
 	return 2 * left.Bytes, nil
 }
 
+// thisNode is who helped where nobody had to.
+const thisNode = "this node"
+
 // gather puts a record together, of what this node has alone or with the help of one
 // peer after another. from says whose help it was.
 func (c *Client) gather(ctx context.Context, j *job) (rec *store.BlockRecord, from string, err error) {
 	if _, _, missing := j.missing(); !missing {
 		rec, err = j.record(ctx)
-		return rec, "this node", err
+		return rec, thisNode, err
 	}
-	why := errors.New("no member is connected that could give it")
+	why := errNobody
 	peers := c.cfg.Peers()
 	rand.Shuffle(len(peers), func(a, b int) { peers[a], peers[b] = peers[b], peers[a] })
 	asked := false
@@ -351,6 +380,7 @@ func (c *Client) gather(ctx context.Context, j *job) (rec *store.BlockRecord, fr
 
 // Errors of peers that are no lies.
 var (
+	errNobody = errors.New("no member is connected that could give it")
 	errSilent = errors.New("no answer in time")
 	errNone   = errors.New("it does not have the block")
 )
@@ -395,7 +425,8 @@ func (c *Client) lasts(bytes int) time.Duration {
 
 // from fetches all that is missing from one peer.
 func (c *Client) from(ctx context.Context, j *job, peer int) (*store.BlockRecord, error) {
-	wait, end := c.cfg.RequestTimeout, time.Now().Add(c.patience(j))
+	// One part alone can take more than an answer does as a rule.
+	wait, end := c.cfg.RequestTimeout+c.lasts(max(0, j.room-answerBytes)), time.Now().Add(c.patience(j))
 	for {
 		if time.Now().After(end) {
 			return nil, errSilent

@@ -102,7 +102,7 @@ func (d *disk) Salvage(h chain.Height, bytesMax int) (store.Salvaged, bool, erro
 	return out, true, nil
 }
 
-func (d *disk) Mend(rec *store.BlockRecord) error {
+func (d *disk) Mend(rec *store.BlockRecord, _ bool) error {
 	if len(d.fail) > 0 {
 		err := d.fail[0]
 		if d.fail = d.fail[1:]; err != nil {
@@ -282,6 +282,47 @@ func TestEachDamageIsMended(t *testing.T) {
 	}
 }
 
+// TestFirstLinks: after a start, the first try comes before anybody is connected. The next
+// one follows the first connection, when others had a moment to connect as well, and not
+// the pause after a failure; without a block to give, a connection changes nothing.
+func TestFirstLinks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := recordOf(3, 70)
+		w := newWorld(newDisk(rec, 0))
+		peers := w.client.cfg.Peers
+		var here []int
+		w.client.cfg.Peers = func() []int { return here }
+		w.servers[0] = NewServer(ServerConfig{Records: shelf{recordOf(1)}, Network: from{w.net, 0}, PartBytesMax: 16 << 20, BytesPerSecond: ServedPerSecond, Now: time.Now})
+		w.servers[1] = NewServer(ServerConfig{Records: shelf{rec}, Network: from{w.net, 1}, PartBytesMax: 16 << 20, BytesPerSecond: ServedPerSecond, Now: time.Now})
+		begun := time.Now()
+		connect := func(after time.Duration, peer int) {
+			time.AfterFunc(after, func() {
+				here = peers()[:peer+1]
+				w.client.Linked()
+			})
+		}
+		connect(3*time.Second, 0)
+		connect(4*time.Second, 1)
+		w.run(t, 30*time.Second)
+		if took := w.disk.at.Sub(begun); w.disk.mended != 1 || took > 3*time.Second+w.client.cfg.LinkedWait+time.Second {
+			t.Errorf("mended %d times, after %v\n%s", w.disk.mended, took, &w.log)
+		}
+		if n := w.client.Stats.Failed(ReasonNobody); n != 1 {
+			t.Errorf("%d tries found nobody", n)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(newDisk(recordOf(3, 70), 0), recordOf(1))
+		for at := time.Second; at < 50*time.Second; at += 100 * time.Millisecond {
+			time.AfterFunc(at, w.client.Linked)
+		}
+		w.run(t, 50*time.Second)
+		if n := w.client.Stats.Failed(ReasonNone); n != 1 {
+			t.Errorf("a peer without the block was asked %d times", n)
+		}
+	})
+}
+
 // TestRecordsOfOtherKinds: blocks without transactions, without stored senders, and the
 // first of an imported state, of which there are no receipts.
 func TestRecordsOfOtherKinds(t *testing.T) {
@@ -325,6 +366,39 @@ func TestLargeRecords(t *testing.T) {
 			t.Errorf("%d bytes were billed of %d", w.billed, w.disk.bytes)
 		}
 	})
+}
+
+// TestLargeBlocks: a block that is larger than a message was once comes in one, and on a
+// slow line is waited for.
+func TestLargeBlocks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rec := recordOf()
+		b := chain.Block{Header: chain.Header{Version: chain.HeaderVersion, Height: height}}
+		for range 320 {
+			b.Txs = append(b.Txs, make([]byte, 64<<10))
+		}
+		b.Header.TxRoot = tree.ListRoot(b.Txs)
+		b.Header.ReceiptsRoot = tree.ListRoot(nil)
+		rec.Digest, rec.Block, rec.Certificate = b.Header.Digest(), b.Encode(), certificateOf(simplex.Finalize, b.Header.Digest())
+		for most, mended := range map[int]int{16 << 20: 0, 32 << 20: 1} {
+			w := newWorld(newDisk(rec, 0), rec)
+			w.servers[0].cfg.PartBytesMax, w.servers[0].cfg.Network = most, late{from{w.net, 0}, 15 * time.Second}
+			w.run(t, time.Minute)
+			if w.disk.mended != mended {
+				t.Errorf("parts of up to %d bytes: mended %d times\n%s", most, w.disk.mended, &w.log)
+			}
+		}
+	})
+}
+
+// late is a slow line.
+type late struct {
+	from
+	by time.Duration
+}
+
+func (l late) Send(to int, msg []byte) {
+	time.AfterFunc(l.by, func() { l.from.Send(to, msg) })
 }
 
 // TestLiarsMendNothing puts one liar beside one honest peer: the block is mended with the

@@ -32,17 +32,27 @@ type DamageError struct {
 	Offset int64  // of the record, 0 for the file
 	Height uint64 // of the record, 0 for the file
 	Reason string
+	Cause  error // what the disk answered, nil where it gave bytes, and they are wrong
 }
 
 func (e *DamageError) Error() string {
-	if e.Height == 0 {
-		return fmt.Sprintf("%v: %s: %s", ErrDamaged, e.File, e.Reason)
+	reason := e.Reason
+	if e.Cause != nil {
+		reason = fmt.Sprintf("%s: %v", reason, e.Cause)
 	}
-	return fmt.Sprintf("%v: block %d in %s at byte %d: %s", ErrDamaged, e.Height, e.File, e.Offset, e.Reason)
+	if e.Height == 0 {
+		return fmt.Sprintf("%v: %s: %s", ErrDamaged, e.File, reason)
+	}
+	return fmt.Sprintf("%v: block %d in %s at byte %d: %s", ErrDamaged, e.Height, e.File, e.Offset, reason)
 }
 
-// Unwrap makes the error match ErrDamaged.
-func (e *DamageError) Unwrap() error { return ErrDamaged }
+// Unwrap makes the error match ErrDamaged, and what the disk answered.
+func (e *DamageError) Unwrap() []error {
+	if e.Cause == nil {
+		return []error{ErrDamaged}
+	}
+	return []error{ErrDamaged, e.Cause}
+}
 
 // Config says how blocks are kept.
 type Config struct {
@@ -410,6 +420,8 @@ func (l *Log) readAt(at *segment, b []byte, height uint64, p Place, distance int
 	switch {
 	case errors.Is(err, io.EOF):
 		return l.damaged(height, p, "the file was cut while it was open")
+	case Unreadable(err):
+		return l.unread(height, p, err)
 	case err != nil:
 		return fmt.Errorf("read block %d from %s: %w", height, name(p.Segment), err)
 	}
@@ -418,4 +430,9 @@ func (l *Log) readAt(at *segment, b []byte, height uint64, p Place, distance int
 
 func (l *Log) damaged(height uint64, p Place, reason string) error {
 	return &DamageError{File: name(p.Segment), Offset: int64(p.Offset), Height: height, Reason: reason}
+}
+
+// unread is damage that the disk itself reports.
+func (l *Log) unread(height uint64, p Place, cause error) error {
+	return &DamageError{File: name(p.Segment), Offset: int64(p.Offset), Height: height, Reason: unreadable, Cause: cause}
 }

@@ -42,7 +42,8 @@
 // has: [Log.Salvage] says which are still good, [Log.Rewrite] writes. The record is a
 // function of its parts and of its Place, so that nothing else has to change, and a
 // write that is cut off leaves what was there before: a damaged record
-// (docs/adr/0145).
+// (docs/adr/0145). What the disk does not give back is damage as well; to write it
+// again may cost what stands beside it in the same sector (docs/adr/0158).
 //
 // One goroutine at a time may call Append and Close; any number may do the rest.
 package blocklog

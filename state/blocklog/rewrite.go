@@ -16,13 +16,14 @@ var ErrOtherSize = errors.New("the parts do not take the place of the record")
 // Salvage returns what is whole of a record: nil in place of each part that is
 // damaged, and whether the record has no damage at all. It reads the file that has the
 // segment's name now, whatever is open for readers. An error says that nothing could be
-// read; a file that ends too early is none.
+// read; a file that ends too early is none, nor are sectors that the disk does not give
+// back.
 func (l *Log) Salvage(height uint64, p Place) (parts [][]byte, whole bool, err error) {
-	record, short, err := l.readByName(height, p)
+	record, gaps, err := l.readByName(height, p)
 	if err != nil {
 		return nil, false, err
 	}
-	whole = !short && checkHead(record, height, p) == ""
+	whole = !gaps && checkHead(record, height, p) == ""
 	parts = make([][]byte, p.Parts)
 	for i := range p.Parts {
 		start, end, sum, ok := entryOf(record[headBytes:], i, p)
@@ -38,11 +39,15 @@ func (l *Log) Salvage(height uint64, p Place) (parts [][]byte, whole bool, err e
 }
 
 // readByName reads the bytes of a record out of the file that has the segment's name,
-// zeros where the file has ended, and says whether it has.
-func (l *Log) readByName(height uint64, p Place) (record []byte, short bool, err error) {
+// zeros where the file has ended or the disk gives nothing back, and says whether there
+// are such gaps.
+func (l *Log) readByName(height uint64, p Place) (record []byte, gaps bool, err error) {
 	file, err := l.cfg.FS.Open(l.path(p.Segment))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, false, l.damaged(height, p, missing)
+	}
+	if Unreadable(err) {
+		return nil, false, l.unread(height, p, err)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("read block %d from %s: %w", height, name(p.Segment), err)
@@ -50,10 +55,14 @@ func (l *Log) readByName(height uint64, p Place) (record []byte, short bool, err
 	defer func() { err = errors.Join(err, file.Close()) }()
 	record = make([]byte, headBytes+int(p.Length))
 	n, err := file.ReadAt(record, int64(p.Offset))
+	if gaps = Unreadable(err); gaps {
+		clear(record)
+		n, err = readSectors(file, record, int64(p.Offset))
+	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, false, fmt.Errorf("read block %d from %s: %w", height, name(p.Segment), err)
 	}
-	return record, n < len(record), nil
+	return record, gaps || n < len(record), nil
 }
 
 // missing is the reason of a segment without a file.
@@ -65,13 +74,18 @@ const missing = "the file is missing"
 // is written. It returns when the record is durable and was read back; until then, and
 // after an error, the record is damaged as it was, or more, or whole: it may be
 // written again. It does not hold up Append, and never makes it fail.
-func (l *Log) Rewrite(height uint64, p Place, parts [][]byte) error {
+//
+// A disk that cannot read a sector cannot write a part of it either, and other records
+// have theirs in the first and the last of this one. With others, which says that they
+// can be had from somebody else, what cannot be read of those two is given up where it
+// has to be: it becomes zeros, which is damage as well, and can be written again.
+func (l *Log) Rewrite(height uint64, p Place, parts [][]byte, others bool) error {
 	if uint32(len(parts)) != p.Parts || lengthOf(parts) != int(p.Length) {
 		return fmt.Errorf("%w: block %d: %d parts in %d bytes, the place has %d in %d", ErrOtherSize, height, len(parts), lengthOf(parts), p.Parts, p.Length)
 	}
 	l.rewriting.Lock()
 	defer l.rewriting.Unlock()
-	if err := l.rewrite(p, appendRecord(nil, height, p, parts)); err != nil {
+	if err := l.rewrite(p, appendRecord(nil, height, p, parts), others); err != nil {
 		return fmt.Errorf("write block %d again: %w", height, err)
 	}
 	// A file that was put in the place of another is the one to read from now on.
@@ -82,7 +96,7 @@ func (l *Log) Rewrite(height uint64, p Place, parts [][]byte) error {
 	return nil
 }
 
-func (l *Log) rewrite(p Place, record []byte) error {
+func (l *Log) rewrite(p Place, record []byte, others bool) error {
 	// To open a file for writing makes it where there is none, and a segment of one
 	// record would pass for a whole one at the next start.
 	if err := l.checkHeader(p.Segment); err != nil {
@@ -93,6 +107,11 @@ func (l *Log) rewrite(p Place, record []byte) error {
 		return err
 	}
 	_, err = file.WriteAt(record, int64(p.Offset))
+	if others && Unreadable(err) {
+		if err = blank(file, int64(p.Offset), p.end()); err == nil {
+			_, err = file.WriteAt(record, int64(p.Offset))
+		}
+	}
 	if err == nil {
 		err = file.Sync()
 	}
@@ -121,6 +140,8 @@ func (l *Log) CheckFiles(last uint32) (found []*DamageError, err error) {
 			found = append(found, &DamageError{File: name(n), Reason: missing})
 		case errors.As(fault, &damage):
 			found = append(found, damage)
+		case Unreadable(fault):
+			found = append(found, &DamageError{File: name(n), Reason: unreadable, Cause: fault})
 		case fault != nil:
 			err = errors.Join(err, fmt.Errorf("look at %s: %w", name(n), fault))
 		}

@@ -71,7 +71,7 @@ func (k *kept) mend(t *testing.T, l *Log) (damaged int) {
 				parts[n] = k.parts[i][n]
 			}
 		}
-		check(t, l.Rewrite(height, p, parts))
+		check(t, l.Rewrite(height, p, parts, true))
 	}
 	return damaged
 }
@@ -124,7 +124,7 @@ func TestRewriteWritesNothingElse(t *testing.T) {
 	l, k := threeRecords(t, fs)
 	good := fileOf(t, fs, oneFile)
 	for _, parts := range [][][]byte{nil, k.parts[1][:4], append(slices.Clone(k.parts[1]), nil), {k.parts[1][0], []byte("a longer certificate"), {}, []byte("receipt"), {1}}} {
-		if err := l.Rewrite(2, k.places[1], parts); !errors.Is(err, ErrOtherSize) {
+		if err := l.Rewrite(2, k.places[1], parts, true); !errors.Is(err, ErrOtherSize) {
 			t.Errorf("%q: %v", parts, err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestRewriteWritesNothingElse(t *testing.T) {
 		t.Error("a refused record was written")
 	}
 	check(t, fs.Remove(oneFile))
-	if err := l.Rewrite(2, k.places[1], k.parts[1]); err == nil {
+	if err := l.Rewrite(2, k.places[1], k.parts[1], true); err == nil {
 		t.Error("a record was written into a file that is not there")
 	}
 	if _, err := fs.Stat(oneFile); err == nil {
@@ -206,7 +206,7 @@ func TestRewriteFails(t *testing.T) {
 		good := fileOf(t, mem, oneFile)
 		writeInto(t, mem, oneFile, int64(k.places[0].Offset), make([]byte, 30))
 		left = n + 1
-		err := l.Rewrite(1, k.places[0], k.parts[0])
+		err := l.Rewrite(1, k.places[0], k.parts[0], true)
 		left = -1
 		if err != nil {
 			failed++
@@ -215,7 +215,7 @@ func TestRewriteFails(t *testing.T) {
 			}
 		}
 		check(t, k.add(l, rand.New(rand.NewPCG(7, 7))))
-		check(t, l.Rewrite(1, k.places[0], k.parts[0]))
+		check(t, l.Rewrite(1, k.places[0], k.parts[0], true))
 		check(t, k.verify(l))
 		if !bytes.HasPrefix(fileOf(t, mem, oneFile), good) {
 			t.Errorf("operation %d: the file is not what it was", n)

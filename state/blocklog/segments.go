@@ -183,6 +183,8 @@ func (l *Log) segment(height uint64, p Place) (*segment, error) {
 		return nil, l.damaged(height, p, missing)
 	case errors.Is(err, errShort):
 		return nil, l.damaged(height, p, err.Error())
+	case Unreadable(err):
+		return nil, l.unread(height, p, err)
 	}
 	return nil, fmt.Errorf("read block %d: %w", height, err)
 }

@@ -54,8 +54,9 @@ func (s *Store) Salvage(h chain.Height, bytesMax int) (Salvaged, bool, error) {
 // been held to the digest of the block: the store does not look into it. The record is
 // durable when it returns nil. [ErrOtherSize] means that the parts take another number
 // of bytes than the place has; after any other error the record may be written again.
-// None of them stops the store.
-func (s *Store) Mend(rec *BlockRecord) error {
+// None of them stops the store. others says that somebody else has the blocks beside it,
+// see [blocklog.Log.Rewrite].
+func (s *Store) Mend(rec *BlockRecord, others bool) error {
 	done, err := s.use()
 	if err != nil {
 		return err
@@ -71,7 +72,7 @@ func (s *Store) Mend(rec *BlockRecord) error {
 	case !ok || digest != rec.Digest:
 		return fmt.Errorf("mend block %d: it is not %s that is stored", rec.Height, rec.Digest)
 	}
-	if err := s.blocks.Rewrite(uint64(rec.Height), place, rec.parts()); err != nil {
+	if err := s.blocks.Rewrite(uint64(rec.Height), place, rec.parts(), others); err != nil {
 		return fmt.Errorf("mend: %w", named(err))
 	}
 	return nil

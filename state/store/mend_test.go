@@ -55,24 +55,24 @@ func TestMend(t *testing.T) {
 		"a receipt more": func(r *BlockRecord) { r.Receipts = append(slices.Clone(r.Receipts), nil) },
 	} {
 		rec := want
-		if change(&rec); !errors.Is(s.Mend(&rec), ErrOtherSize) {
-			t.Errorf("%s: %v", name, s.Mend(&rec))
+		if change(&rec); !errors.Is(s.Mend(&rec, true), ErrOtherSize) {
+			t.Errorf("%s: %v", name, s.Mend(&rec, true))
 		}
 	}
 	other := want
 	other.Digest[0] ^= 1
-	if s.Mend(&other) == nil {
+	if s.Mend(&other, true) == nil {
 		t.Error("another block was written in its place")
 	}
 	above := want
 	above.Height = 100
-	if s.Mend(&above) == nil {
+	if s.Mend(&above, true) == nil {
 		t.Error("a block above the head was written")
 	}
 	if !bytes.Equal(readFile(t, disk, file), bad) {
 		t.Fatal("a refused block was written")
 	}
-	check(t, s.Mend(&want))
+	check(t, s.Mend(&want, true))
 	if !bytes.Equal(readFile(t, disk, file), good) {
 		t.Error("the file is not what it was")
 	}
@@ -80,7 +80,7 @@ func TestMend(t *testing.T) {
 		t.Errorf("mended: %+v, %v", got, err)
 	}
 	check(t, s.Close())
-	if err := s.Mend(&want); !errors.Is(err, ErrClosed) {
+	if err := s.Mend(&want, true); !errors.Is(err, ErrClosed) {
 		t.Errorf("a closed store: %v", err)
 	}
 }
@@ -117,17 +117,17 @@ func TestMendOnAFullDisk(t *testing.T) {
 	bad[bytes.Index(good, want.Block)] ^= 1
 	overwrite(t, disk, file, bad)
 	disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 999, TotalBytes: 10_000})
-	if err := s.Mend(&want); !errors.Is(err, ErrDiskFull) || !bytes.Equal(readFile(t, disk, file), bad) {
+	if err := s.Mend(&want, true); !errors.Is(err, ErrDiskFull) || !bytes.Equal(readFile(t, disk, file), bad) {
 		t.Errorf("below the floor: %v", err)
 	}
 	disk.TestingSetDiskUsage(vfs.DiskUsage{AvailBytes: 5000, TotalBytes: 10_000})
 	failing = true
-	if err := s.Mend(&want); !errors.Is(err, ErrDiskFull) {
+	if err := s.Mend(&want, true); !errors.Is(err, ErrDiskFull) {
 		t.Errorf("a full disk: %v", err)
 	}
 	failing = false
 	commit() // the store goes on
-	check(t, s.Mend(&want))
+	check(t, s.Mend(&want, true))
 	if !bytes.HasPrefix(readFile(t, disk, file), good) {
 		t.Error("the file is not what it was")
 	}
