@@ -96,6 +96,7 @@ func TestArchitecture(t *testing.T) {
 	}{
 		{"root folders", func([]goFile) []string { return breachesOfRoots(t) }},
 		{"R1 layers", breachesOfLayers},
+		{"lattice of imports", breachesOfLattice},
 		{"R2 pure imports", breachesOfPurity},
 		{"no goroutines in pure code", breachesOfGoroutines},
 		{"no host floats in the machine", breachesOfFloats},

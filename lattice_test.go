@@ -1,0 +1,218 @@
+package cowboy_test
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// lattice says what each package may import of this module: the packages behind its
+// colon, what those may import, and what stands there in turn. A line names only
+// packages of lines above it, so there are no circles and the text reads upwards from
+// the machine to the programs. Tests may import more.
+//
+// A new package gets a line; an arrow that a change needs is written here first, where
+// a reviewer sees it. Arrows that no import uses are struck out.
+const lattice = `
+# The machine: instructions, hashes, signatures.
+asm/cpu:
+asm/keccak: asm/cpu
+asm/secp: asm/cpu
+crypto/bls:
+crypto/ed25519:
+crypto/erasure: asm/cpu
+crypto/keccak: asm/keccak
+crypto/secp256k1: asm/secp crypto/keccak
+crypto/vrf: crypto/bls crypto/keccak
+
+# What the protocol writes down.
+chain/cbor:
+chain: chain/cbor crypto/keccak
+chain/attest: chain crypto/bls crypto/ed25519
+chain/ceremony: chain crypto/bls
+chain/fees: chain
+chain/order: chain
+
+# The state, and how it lies on disk.
+state/journal:
+state/rlp:
+state/blocklog: chain
+state: chain state/rlp
+state/rent: state
+state/tree: state
+state/checkpoint: state/tree
+state/store: state/blocklog state/tree
+state/snapshot: state/checkpoint state/store
+
+# Consensus: what is agreed upon, how, and who drives it.
+consensus/beacon: chain/attest
+consensus/simplex: consensus/beacon
+consensus/guard: consensus/simplex
+consensus/hashed: consensus/simplex
+consensus/shards: consensus/beacon crypto/erasure
+consensus/wire: consensus/shards consensus/simplex
+consensus/engine: consensus/wire
+consensus/simtest: consensus/hashed consensus/wire
+
+# The Python machine. It knows the chain through exec/pvm/host alone.
+exec/pvm/ucd:
+exec/pvm/softfloat:
+exec/pvm/decimal:
+exec/pvm/code:
+exec/pvm/libm: exec/pvm/softfloat
+exec/pvm/regex: exec/pvm/ucd
+exec/pvm/format: exec/pvm/softfloat exec/pvm/ucd
+exec/pvm/syntax: exec/pvm/softfloat exec/pvm/ucd
+exec/pvm/scope: exec/pvm/syntax
+exec/pvm/gate: exec/pvm/scope
+exec/pvm/compile: exec/pvm/code exec/pvm/format exec/pvm/scope
+exec/pvm/continuation: exec/pvm/compile
+exec/pvm/vm: exec/pvm/code exec/pvm/format exec/pvm/gate exec/pvm/libm
+exec/pvm/values: exec/pvm/vm
+exec/pvm/host: chain exec/pvm/code
+exec/pvm/lib: crypto/keccak exec/pvm/compile exec/pvm/decimal exec/pvm/regex exec/pvm/values
+exec/pvm/sdk: crypto/ed25519 crypto/secp256k1 exec/pvm/compile exec/pvm/host exec/pvm/values
+exec/pvm: exec/pvm/continuation exec/pvm/lib exec/pvm/sdk
+
+# System services, none of which knows another, then actors, blocks, and blocks in parallel.
+exec/entitle: chain exec/pvm/ucd
+exec/funds: chain/fees state/rent
+exec/mailbox: state
+exec/permit: state
+exec/timers: chain/fees state
+exec/token: state
+exec/rent: exec/funds
+exec/governance: chain/fees exec/entitle state
+exec/actor: crypto/vrf exec/entitle exec/mailbox exec/pvm exec/rent exec/timers exec/token
+exec: chain/attest exec/actor exec/governance exec/permit
+exec/parallel: exec
+
+# The pool.
+lanes/sched: chain/fees
+lanes: chain/order lanes/sched state
+lanes/sigverify: crypto/secp256k1 lanes/sched
+
+# The node: parts that know each other by interfaces, then the node itself.
+node/nice:
+node/pyvalue: chain/cbor exec/pvm/ucd
+node/keystore: exec/pvm/ucd
+node/p2p: chain crypto/ed25519
+node/ops: crypto/secp256k1
+node/submitted: chain state/journal
+node/light: consensus/simplex state/tree
+node/blockdoc: chain/order crypto/secp256k1 crypto/vrf node/light
+node/manifest: exec/pvm
+node/byzantine: consensus/engine state/tree
+node/statesync: node/nice state/snapshot
+node/repair: exec node/nice state/store
+node/trial: exec node/nice
+node/ledger: consensus/engine exec/parallel lanes state/store
+node/rpc: exec node/light node/pyvalue
+node/client: node/rpc
+node/cluster:
+node: chain/ceremony consensus/guard lanes/sigverify node/blockdoc node/byzantine node/keystore node/ledger node/ops node/p2p node/repair node/rpc node/statesync node/submitted node/trial
+
+# Measuring, and the programs.
+bench/bars:
+bench/solo: node
+bench/workload: bench/bars bench/solo
+bench: bench/workload
+cmd/cowboy: node/client node/manifest
+cmd/cowboyd: node node/cluster
+cmd/cowboy-bench: bench
+
+# Folders of tests alone, kits for tests, and generators.
+exec/pvm/conformance:
+node/hostile:
+node/soak:
+bench/mutants:
+bench/siege:
+crypto/vectors:
+state/journal/disktest:
+state/statetest: state/tree
+exec/pvm/attacks:
+exec/pvm/cpython:
+exec/pvm/soak:
+node/porttest:
+node/rpc/rpctest: node/rpc
+node/devtest: node
+node/simnode: node node/client state/journal/disktest
+bench/boundary: bench/bars exec node/manifest state/store
+chain/codecgen:
+chain/docgen: chain
+`
+
+// breachesOfLattice holds every import of a program or kit to the lattice, and the
+// lattice to the imports.
+func breachesOfLattice(files []goFile) []string {
+	may, breaches := readLattice()
+	imports := map[string]map[string]string{} // of a package: what, and one file that does
+	for _, f := range files {
+		if f.test {
+			continue
+		}
+		if imports[f.pkg] == nil {
+			imports[f.pkg] = map[string]string{}
+		}
+		for _, imp := range f.imports {
+			if to, ours := strings.CutPrefix(imp, module+"/"); ours {
+				imports[f.pkg][to] = f.path
+			}
+		}
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(imports)) {
+		if may[pkg] == nil {
+			breaches = append(breaches, fmt.Sprintf("%s has no line in the lattice (lattice_test.go)", pkg))
+			continue
+		}
+		for _, to := range slices.Sorted(maps.Keys(imports[pkg])) {
+			if !may[pkg].all[to] {
+				breaches = append(breaches, fmt.Sprintf("%s imports %s, which the lattice does not let %s", imports[pkg][to], to, pkg))
+			}
+		}
+	}
+	for _, pkg := range slices.Sorted(maps.Keys(may)) {
+		if imports[pkg] == nil {
+			breaches = append(breaches, fmt.Sprintf("the lattice has a line for %s, which is no package", pkg))
+		}
+		for _, to := range may[pkg].direct {
+			if _, used := imports[pkg][to]; !used {
+				breaches = append(breaches, fmt.Sprintf("the lattice lets %s import %s, which it does not", pkg, to))
+			}
+		}
+	}
+	return breaches
+}
+
+// permission is what a package may import: as its line says, and all that follows.
+type permission struct {
+	direct []string
+	all    map[string]bool
+}
+
+func readLattice() (may map[string]*permission, breaches []string) {
+	may = map[string]*permission{}
+	for line := range strings.Lines(lattice) {
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' {
+			continue
+		}
+		pkg, rest, _ := strings.Cut(line, ":")
+		p := &permission{direct: strings.Fields(rest), all: map[string]bool{}}
+		for _, to := range p.direct {
+			below := may[to]
+			if below == nil {
+				breaches = append(breaches, fmt.Sprintf("the lattice's line for %s names %s, which has no line above it", pkg, to))
+				continue
+			}
+			p.all[to] = true
+			maps.Copy(p.all, below.all)
+		}
+		if may[pkg] != nil {
+			breaches = append(breaches, fmt.Sprintf("the lattice has two lines for %s", pkg))
+		}
+		may[pkg] = p
+	}
+	return may, breaches
+}
