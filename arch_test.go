@@ -103,6 +103,7 @@ func TestArchitecture(t *testing.T) {
 		{"no foreign readers of JSON", breachesOfJSON},
 		{"test kits", breachesOfKits},
 		{"no init functions", breachesOfInit},
+		{"loops are paid for", breachesOfPaid},
 		{"file length", breachesOfLength},
 		{"package docs", breachesOfDocs},
 		{"names", breachesOfNames},

@@ -118,6 +118,7 @@ func TransferFrom(o *state.Overlay, id ID, spender, owner, to chain.Address, amo
 
 // thawed refuses frozen accounts.
 func thawed(o *state.Overlay, id ID, accounts ...chain.Address) error {
+	// Bounded: by the two accounts of a transfer, or three with a spender.
 	for _, a := range accounts {
 		frozen, err := Frozen(o, id, a)
 		if err != nil {

@@ -48,6 +48,7 @@ func NewID(creator chain.Address, symbol string, nonce uint64) ID {
 func key(kind byte, parts ...[]byte) state.StorageKey {
 	b := make([]byte, 0, 1+32+2*20)
 	b = append(b, kind)
+	// Bounded: an id and two addresses at most.
 	for _, p := range parts {
 		b = append(b, p...)
 	}
