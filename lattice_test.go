@@ -130,6 +130,7 @@ bench/mutants:
 bench/siege:
 crypto/vectors:
 state/journal/disktest:
+state/blocklog/badsector:
 state/statetest: state/tree
 exec/pvm/attacks:
 exec/pvm/cpython:
