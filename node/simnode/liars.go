@@ -214,17 +214,21 @@ func (d *doubter) Verify(ctx context.Context, req engine.VerifyRequest) (bool, e
 	if d.run.withholds.Load() {
 		return false, engine.ErrEarly
 	}
+	d.run.judged.Store(max(d.run.judged.Load(), uint64(req.Round.View)))
 	return d.Ledger.Verify(ctx, req)
 }
 
 // helps reports whether a message brings a block nearer to being final: an own vote for
-// it, or a certificate that was made with one, alone or with its block.
+// it, or a certificate that was made with one, alone or with its block. Blocks that were
+// judged before votes were kept back do not count: the hoarder's engine would leave their
+// views with a certificate that nobody else has, and the others would stand there.
 func (l *liar) helps(msg []byte) bool {
+	judged := chain.View(l.life.machine.run.judged.Load())
 	if c, err := simplex.DecodeCertificate(msg); err == nil {
-		return c.Kind != simplex.Nullify
+		return c.Kind != simplex.Nullify && c.Proposal.Round.View > judged
 	}
 	v, ok := ownVote(msg, l.self)
-	return msg[0] == wire.TagBackfill || ok && msg[0] == wire.TagVote && v.Kind != simplex.Nullify
+	return msg[0] == wire.TagBackfill || ok && msg[0] == wire.TagVote && v.Kind != simplex.Nullify && v.Proposal.Round.View > judged
 }
 
 // pastKept is how much a replayer remembers.

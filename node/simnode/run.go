@@ -55,9 +55,10 @@ type run struct {
 
 	wallets   []*wallet
 	strangers []*stranger
-	joiner    *machine    // the node that joins
-	fetch     fetch       // its state sync
-	withholds atomic.Bool // hoarders keep their votes back
+	joiner    *machine      // the node that joins
+	fetch     fetch         // its state sync
+	withholds atomic.Bool   // hoarders keep their votes back
+	judged    atomic.Uint64 // the newest view of which a hoarder judged a block before that
 
 	memo      *memo
 	proposers *ledger.Proposers
