@@ -25,25 +25,33 @@ import (
 //
 //	goroutine        owns                              woken by
 //	---------        ----                              --------
-//	sigverify ×N     scratch buffers                   raw queue
-//	engine           machine, journal, view timers     peers, timers, application's answers
-//	engine's calls   nothing: each waits for the       the engine; one Propose, one Finalized and a
+//	signatures ×N    scratch buffers                   raw queue
+//	consensus        machine, journal, view timers     peers, timers, application's answers
+//	its calls        nothing: each waits for the       the engine; one Propose, one Finalized and a
 //	                 ledger or sigverify               few Verify at a time
 //	ledger           head, tree of executed blocks     its inbox
 //	fan-out          nothing                           finalized events
 //	evidence         proofs of contradictions          the engine, the accuser, every minute
 //	accuser          what it submits against others,   final blocks
 //	                 and which cases are settled
-//	submitted        file of clients' submissions      its queue, five times a second
+//	submissions      file of clients' submissions      its queue, five times a second
+//	lanes            nothing: it ends the pool         the end of the node
 //	mesh             connections, address book         UDP socket, its queues
+//	its dials ×N     the link to one validator         a lost link, pauses that grow
+//	its links ×N     a writer, and a reader a stream   the peer, what is queued for it
+//	its flood        transactions to be spread         the pool's way in
+//	its clocks ×3    nothing: own address record, log  clocks
+//	                 of strangers, log of drops
+//	its book         file of addresses                 what peers tell of themselves
 //	checkpoints      files of recent states            peers' requests, every 10,000th commit
-//	room             what it has warned of             a clock
+//	room for state   what it has warned of             a clock
 //	scrub            blocks known to be damaged        a clock
 //	repair           the damaged block in hand         scrub, a clock, the answer of a peer
 //	blocks served    what each peer was given          peers' requests
 //	clock            nothing                           every five seconds
 //	trials ×2        an engine each                    readers' calls and estimates, client by client
-//	rpc, admin       nothing (snapshots only)          sockets
+//	RPC, admin pages nothing (snapshots only)          sockets
+//	state sync       the state that is fetched         peers' chunks; before the node, with --sync
 //
 //	queue             from → to            depth      unit           when full    why that depth
 //	-----             ---------            -----      ----           ---------    --------------
@@ -51,6 +59,7 @@ import (
 //	                                       64 MiB     bytes          refuse       memory
 //	peers             network → engine     4,096      messages       refuse       several views of 128 validators
 //	                                       32         largest blocks forget       the leaders of two views
+//	reorder buffer    sigverify → pool     4/worker   batches        wait         a late batch holds up the rest
 //	answers           calls → engine       0          answers        wait         a call has nothing else to do
 //	undelivered       engine → ledger      8          blocks         no proposals the disk sets the pace
 //	ledger's inbox    calls → ledger       8          requests       wait         consensus has few under way
@@ -66,6 +75,13 @@ import (
 //	certificates      engine → each peer   512        messages       drop oldest  the same
 //	blocks            engine → each peer   16 MiB     bytes, or 4    drop oldest  memory is shared between peers
 //	fetch             engine → each peer   64         messages       drop oldest  who lacks something asks again
+//	shards            engine → each peer   256        messages       drop oldest  two a view, of large blocks
+//	                                       16 MiB     bytes, or 4    drop oldest  memory is shared between peers
+//	requests of state mesh → checkpoints   64         requests       not read     each peer has a few
+//	chunks of state   mesh → state sync    64         chunks         not read     as many as are asked for
+//	requests of parts mesh → blocks served 1,024      requests       not read     one of each peer
+//	parts             mesh → repair        1          answers        drop new     one is asked for at a time
+//	gossip            pool → mesh's flood  32 MiB     bytes          drop new     half a second of a full network
 //	state             checkpoints → peer   2          largest chunks drop new     who lacks something asks again
 //	transactions      pool → each peer     32 MiB     bytes          drop new     its leader may have them from others
 //
