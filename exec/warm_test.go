@@ -155,12 +155,12 @@ func TestWhoCannotPayDoesNotCompile(t *testing.T) {
 		tx.CyclesLimit = limit
 		return verified(tx, from)
 	}
-	r := c.block(poor(alice, to[0], 21_000+load-1), poor(bob, to[0], 21_000+load+1_000)).Receipts
+	r := c.block(poor(alice, to[0], 21_000+load-1), poor(bob, to[0], 21_000+load+1_100)).Receipts
 	if r[0].Code != chain.CodeCyclesExhausted || r[0].CyclesUsed != 21_000 || r[1].Code != chain.CodeOK || programs.compiled != 1 {
 		t.Errorf("%s after %d cycles, then %s; compiled %d times", chain.CodeName(r[0].Code), r[0].CyclesUsed, chain.CodeName(r[1].Code), programs.compiled)
 	}
 	// What a handler that failed has paid stays paid.
-	r = c.block(c.message(alice, from, "fail", text(to[0].String())), poor(bob, to[0], 21_000+1_000)).Receipts
+	r = c.block(c.message(alice, from, "fail", text(to[0].String())), poor(bob, to[0], 21_000+1_100)).Receipts
 	if r[0].Code != chain.CodeReverted || r[0].CyclesUsed < load || r[1].Code != chain.CodeOK {
 		t.Errorf("%s after %d cycles, then %s", chain.CodeName(r[0].Code), r[0].CyclesUsed, chain.CodeName(r[1].Code))
 	}
@@ -169,7 +169,7 @@ func TestWhoCannotPayDoesNotCompile(t *testing.T) {
 	if used := r[0].CyclesUsed; r[0].Trace[0].Code != chain.CodeOK || used < load || r[1].CyclesUsed > used-load {
 		t.Errorf("%d and %d cycles: %+v", used, r[1].CyclesUsed, r[0].Trace)
 	}
-	if r[0].Trace[0].Cycles > 1_000 {
+	if r[0].Trace[0].Cycles > 1_100 {
 		t.Errorf("the handler itself is said to have used %d cycles", r[0].Trace[0].Cycles)
 	}
 }

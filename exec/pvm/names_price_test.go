@@ -1,6 +1,7 @@
 package pvm_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"class A: __match_args__ = (NAME,)\na = A()\nsetattr(a, NAME, 1)\ndef f():\n    match a:\n        case A(1): pass\n", "f()", perKey},
 		{"import operator\nclass A: pass\na = A()\nsetattr(a, NAME, 1)\nget = operator.attrgetter(NAME)\n", "get(a)", perKey},
 		{"class A: pass\na = A()\nsetattr(a, NAME, 1)\n", "object.__getattribute__(a, NAME)", perKey},
-		{"class A: pass\na = A()\n", "object.__setattr__(a, NAME, 1)", perKey},
+		{"class A: pass\na = A()\nsetattr(a, NAME, 1)\n", "object.__setattr__(a, NAME, 1)", perKey},
 		{"C = type(NAME, (), {})\n", "repr(C)", perKey},
 		{"C = type(NAME, (), {})\nc = C()\n", "str(c)", perKey},
 		{"class S(str): pass\n", "S(NAME)", perKey},
@@ -42,6 +43,9 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"e = '\\u00e9' * 1000\n", "ascii(e)", 2000 * costs.Dynamic.Char},
 		{"d = {i: i for i in range(2000)}\n", "str.maketrans(d)", 2000 * costs.Dynamic.DictOp},
 		{"b = bytearray(64 * 1024)\n", "b.copy()", 64 << 10 / costs.Work.RoomBytes},
+		{"S = (NAME,)\n", "type('T', (), {'__slots__': S})", long * costs.Dynamic.Char},
+		{"", "type('T', (), {NAME: 1})", perKey},
+		{"C = 'x' * 320000\n", "type(C, (), {'__slots__': ('__a', '__b')})", 2 * perKey},
 	} {
 		src := "NAME = 'x' * 320000\n" + tt.setup + "def once():\n    " + tt.body + "\ndef never():\n    if NAME: return\n    " + tt.body + "\n"
 		p, err := pvm.Compile([]byte(src), "x.py", pvm.DefaultLimits())
@@ -136,6 +140,62 @@ func TestGroupMethodsOfOthers(t *testing.T) {
 		res, err := pvm.NewEngine(rt, pvm.NewLRU(0), pvm.DefaultLimits()).Run(p, 1<<20, nil)
 		if err != nil || res.Raised != nil || !strings.HasPrefix(string(res.Output), "descriptor '") {
 			t.Errorf("%s: %v %s %s", body, err, res.Traceback, res.Output)
+		}
+	}
+}
+
+// TestManyClassesArePaid: who looks at many classes, or attributes, pays for each, and for
+// the classes that it is found after.
+func TestManyClassesArePaid(t *testing.T) {
+	rt, err := pvm.NewRuntime([2]uint64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const many = 3000
+	d := code.DefaultCosts().Dynamic
+	attributes := new(strings.Builder)
+	attributes.WriteString("o = A()")
+	for i := range 64 {
+		fmt.Fprintf(attributes, "\n    o.a%d = 1", i)
+	}
+	deep := "class A: pass\nK, E, M = A, ValueError, type\nfor i in range(55): K, E, M = type('K', (K,), {}), type('E', (E,), {}), type('M', (M,), {})\n"
+	for _, tt := range []struct {
+		setup, body string
+		least       code.Cycles
+	}{
+		{"T = (int,) * 3000\n", "try: type('T', T, {})\n    except TypeError: pass", many * d.Element},
+		{deep + "T = (int,) * 3000\n", "try: M('T', T, {})\n    except TypeError: pass", 50 * many * d.Element},
+		{deep + "T = (int,) * 3000\nk = K()\n", "isinstance(k, T)", 2 * many * d.Element},
+		{deep + "T = (int,) * 3000\n", "issubclass(K, T)", 2 * many * d.Element},
+		{deep + "T = (E,) * 3000\n", "try: raise ValueError\n    except T: pass\n    except: pass", 2 * many * d.Element},
+		{deep + "T = (KeyError,) * 3000\n", "try: raise E\n    except T: pass\n    except: pass", 2 * many * d.Element},
+		{"class A: pass\n", attributes.String(), 64 * d.NativeCall},
+		{deep + "g = ExceptionGroup('', [KeyError()])\nT = (E,) * 3000\n", "g.split(T)", 4 * many * d.Element},
+		{
+			"class A: __match_args__ = tuple('x%d' % i for i in range(1000))\na = A()\nfor n in A.__match_args__: setattr(a, n, 1)\n",
+			"match a:\n        case A(" + strings.Repeat("_,", 1000) + "): pass", 2000 * d.DictOp,
+		},
+	} {
+		src := tt.setup + "def once():\n    " + tt.body + "\n"
+		p, err := pvm.Compile([]byte(src), "x.py", pvm.DefaultLimits())
+		if err != nil {
+			t.Fatalf("%.40s: %v", tt.body, err)
+		}
+		err = pvm.NewEngine(rt, pvm.NewLRU(0), pvm.DefaultLimits()).With(nil, func(m *vm.Machine) error {
+			if res, err := m.Execute(p.Code, 1<<30); err != nil || res.Raised != nil {
+				t.Fatalf("%.40s: %v %s", tt.body, err, res.Traceback)
+			}
+			res, err := m.CallFunction("once", nil, 1<<30)
+			if err != nil || res.Raised != nil {
+				t.Fatalf("%.40s: %v %s", tt.body, err, res.Traceback)
+			}
+			if res.Cycles < tt.least {
+				t.Errorf("%.40s costs %d, want at least %d", tt.body, res.Cycles, tt.least)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

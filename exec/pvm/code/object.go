@@ -1,6 +1,9 @@
 package code
 
-import "math/big"
+import (
+	"math/big"
+	"sort"
+)
 
 // Flags describe how a code object is entered.
 type Flags uint16
@@ -53,6 +56,36 @@ type Const struct {
 type Handler struct {
 	Start, End, Target uint32
 	Reg                uint16
+	Outer              uint32 // 1 + the number of the row around it, 0: none
+}
+
+// HandlerAt returns the innermost row around instruction i, nil when there is none. An
+// object may have thousands, which an exception must not go through one by one.
+func (o *Object) HandlerAt(i uint32) *Handler {
+	k := sort.Search(len(o.Handlers), func(k int) bool { return o.Handlers[k].Start > i })
+	for k > 0 {
+		h := &o.Handlers[k-1]
+		if i < h.End {
+			return h
+		}
+		k = int(h.Outer)
+	}
+	return nil
+}
+
+// LinkHandlers notes for each row, in the order that [Verify] wants, which is around it.
+func (o *Object) LinkHandlers() {
+	var open []int
+	for i := range o.Handlers {
+		h := &o.Handlers[i]
+		for len(open) > 0 && o.Handlers[open[len(open)-1]].End <= h.Start {
+			open = open[:len(open)-1]
+		}
+		if h.Outer = 0; len(open) > 0 {
+			h.Outer = uint32(open[len(open)-1] + 1)
+		}
+		open = append(open, i)
+	}
 }
 
 // Object is one compiled function, lambda, comprehension, class body or module.
@@ -93,7 +126,7 @@ const (
 	instrBytes   = 16 // with its line
 	constBytes   = 72
 	stringBytes  = 16
-	handlerBytes = 16
+	handlerBytes = 20
 )
 
 // Size returns about how many bytes the object keeps, for the bound of a cache.

@@ -168,7 +168,7 @@ func (v *verifier) keywords(in Instr) error {
 // that each is disjoint from those before it or inside them.
 func (v *verifier) handlers() error {
 	n := uint32(len(v.o.Instrs))
-	var open []Handler
+	var open []int
 	for i, h := range v.o.Handlers {
 		switch {
 		case h.Start >= h.End || h.End > n || h.Target >= n || int(h.Reg) >= v.o.Registers:
@@ -178,13 +178,19 @@ func (v *verifier) handlers() error {
 		case i > 0 && h.Start < v.o.Handlers[i-1].Start:
 			return fmt.Errorf("handler %d: begins before the one before it", i)
 		}
-		for len(open) > 0 && open[len(open)-1].End <= h.Start {
+		for len(open) > 0 && v.o.Handlers[open[len(open)-1]].End <= h.Start {
 			open = open[:len(open)-1]
 		}
-		if len(open) > 0 && h.End > open[len(open)-1].End {
-			return fmt.Errorf("handler %d: overlaps the one around it", i)
+		outer := 0
+		if len(open) > 0 {
+			if outer = open[len(open)-1] + 1; h.End > v.o.Handlers[outer-1].End {
+				return fmt.Errorf("handler %d: overlaps the one around it", i)
+			}
 		}
-		open = append(open, h)
+		if h.Outer != uint32(outer) {
+			return fmt.Errorf("handler %d: lies in %d, not in %d", i, outer, h.Outer)
+		}
+		open = append(open, i)
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package code_test
 
 import (
 	"errors"
+	"math/rand/v2"
 	"os"
 	"testing"
 
@@ -28,15 +29,16 @@ func program(t *testing.T) *code.Object {
 // TestVerifyRefuses damages one thing at a time.
 func TestVerifyRefuses(t *testing.T) {
 	for name, damage := range map[string]func(o *code.Object){
-		"register":      func(o *code.Object) { o.Instrs[0].A = 1 << 14 },
-		"opcode":        func(o *code.Object) { o.Instrs[0].Op = code.Op(code.NumOps) },
-		"runs out":      func(o *code.Object) { o.Instrs[len(o.Instrs)-1].Op = code.Nop },
-		"lines":         func(o *code.Object) { o.Lines = o.Lines[1:] },
-		"empty":         func(o *code.Object) { o.Instrs, o.Lines = nil, nil },
-		"parameters":    func(o *code.Object) { o.Args = len(o.Locals) + 1 },
-		"handler":       func(o *code.Object) { o.Handlers[0].Target = uint32(len(o.Instrs)) },
-		"handler order": func(o *code.Object) { o.Handlers[0], o.Handlers[2] = o.Handlers[2], o.Handlers[0] },
-		"overlap":       func(o *code.Object) { o.Handlers[0].End = o.Handlers[1].Start + 1 },
+		"register":       func(o *code.Object) { o.Instrs[0].A = 1 << 14 },
+		"opcode":         func(o *code.Object) { o.Instrs[0].Op = code.Op(code.NumOps) },
+		"runs out":       func(o *code.Object) { o.Instrs[len(o.Instrs)-1].Op = code.Nop },
+		"lines":          func(o *code.Object) { o.Lines = o.Lines[1:] },
+		"empty":          func(o *code.Object) { o.Instrs, o.Lines = nil, nil },
+		"parameters":     func(o *code.Object) { o.Args = len(o.Locals) + 1 },
+		"handler":        func(o *code.Object) { o.Handlers[0].Target = uint32(len(o.Instrs)) },
+		"handler order":  func(o *code.Object) { o.Handlers[0], o.Handlers[2] = o.Handlers[2], o.Handlers[0] },
+		"handler around": func(o *code.Object) { o.Handlers[1].Outer = uint32(len(o.Handlers)) },
+		"overlap":        func(o *code.Object) { o.Handlers[0].End = o.Handlers[1].Start + 1 },
 		"second word": func(o *code.Object) {
 			for i := range o.Instrs {
 				if o.Instrs[i].Op.HasJump() {
@@ -70,5 +72,37 @@ func TestVerifyNeverPanics(t *testing.T) {
 	}
 	if err := code.Verify(o); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestHandlerAt finds what going through all rows finds.
+func TestHandlerAt(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		o := &code.Object{}
+		var nest func(from, to uint32)
+		nest = func(from, to uint32) {
+			for from < to && len(o.Handlers) < 40 {
+				end := from + 1 + rng.Uint32N(to-from)
+				if rng.IntN(3) > 0 {
+					o.Handlers = append(o.Handlers, code.Handler{Start: from, End: end, Target: uint32(len(o.Handlers))})
+					nest(from, end)
+				}
+				from = end
+			}
+		}
+		nest(0, 50)
+		o.LinkHandlers()
+		for i := range uint32(52) {
+			var want *code.Handler
+			for k := range o.Handlers {
+				if h := &o.Handlers[k]; h.Start <= i && i < h.End {
+					want = h
+				}
+			}
+			if got := o.HandlerAt(i); got != want {
+				t.Fatalf("instruction %d of %v: %v, want %v", i, o.Handlers, got, want)
+			}
+		}
 	}
 }

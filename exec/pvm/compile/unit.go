@@ -150,6 +150,7 @@ func (f *unit) close() *code.Object {
 		}
 	}
 	f.obj.Handlers = rows
+	f.obj.LinkHandlers()
 	return f.obj
 }
 

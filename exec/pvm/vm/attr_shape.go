@@ -4,6 +4,10 @@ package vm
 // follow one; instances beyond it keep theirs in a dict.
 const shapeNames = 64
 
+// shapeStride is after how many names a shape makes an index anew: each with one of its
+// own would take as long as all the names before it.
+const shapeStride = 8
+
 // shapesMax bounds the shapes of one machine, which the modelled heap leaves out.
 const shapesMax = 4096
 
@@ -18,33 +22,62 @@ func (m *Machine) rootShape(c *Class) *shape {
 	return c.shape
 }
 
-func (s *shape) slot(name string) (int, bool) {
-	i, ok := s.index[name]
+// slot looks a name up: in the index those of whole strides, one by one those after it.
+func (s *shape) slot(name *Str) (int, bool) {
+	for i := len(s.index); i < len(s.names); i++ {
+		if k := s.names[i]; k == name || k.s == name.s {
+			return i, true
+		}
+	}
+	i, ok := s.index[name.s]
 	return i, ok
+}
+
+// follower is the shape with one more attribute that there is already, nil: none.
+func (s *shape) follower(name *Str) *shape {
+	if f := s.first; f != nil && f.names[len(s.names)].s == name.s {
+		return f
+	}
+	return s.next[name.s]
 }
 
 // extend is the shape with one more attribute, nil when there are too many.
 func (s *shape) extend(m *Machine, name *Str) *shape {
-	if n, ok := s.next[name.s]; ok {
+	if n := s.follower(name); n != nil {
 		return n
 	}
 	if len(s.names) >= shapeNames || len(s.next) >= shapeNames || m.shapes >= shapesMax {
 		return nil
 	}
 	m.shapes++
-	n := &shape{names: append(s.names[:len(s.names):len(s.names)], name), parent: s}
-	n.index = make(map[string]int, len(n.names))
-	for i, k := range n.names {
-		n.index[k.s] = i
+	m.Charge(m.dyn.NativeCall)
+	n := &shape{names: append(s.names[:len(s.names):len(s.names)], name), index: s.index, parent: s}
+	if len(n.names)%shapeStride == 0 {
+		n.index = make(map[string]int, len(n.names))
+		for i, k := range n.names {
+			n.index[k.s] = i
+		}
+	}
+	s.follow(m, n, name.s)
+	return n
+}
+
+// follow notes that n follows.
+func (s *shape) follow(m *Machine, n *shape, name string) {
+	if s.first == nil {
+		s.first = n
+		if s.kept {
+			m.note(func() { s.first = nil }, nil)
+		}
+		return
 	}
 	if s.next == nil {
 		s.next = make(map[string]*shape)
 	}
 	if s.kept {
-		m.note(func() { delete(s.next, name.s) }, nil)
+		m.note(func() { delete(s.next, name) }, nil)
 	}
-	s.next[name.s] = n
-	return n
+	s.next[name] = n
 }
 
 // get reads an attribute of an instance.
@@ -55,7 +88,7 @@ func (a *Attrs) get(m *Machine, name *Str) (Value, bool) {
 	if a.shape == nil {
 		return unbound, false
 	}
-	i, ok := a.shape.slot(name.s)
+	i, ok := a.shape.slot(name)
 	if !ok {
 		return unbound, false
 	}
@@ -74,7 +107,7 @@ func (a *Attrs) put(m *Machine, c *Class, name *Str, v Value) {
 	if a.shape == nil {
 		a.shape = m.rootShape(c)
 	}
-	if i, ok := a.shape.slot(name.s); ok {
+	if i, ok := a.shape.slot(name); ok {
 		a.values[i] = v
 		return
 	}

@@ -44,8 +44,9 @@ type Attrs struct {
 // from the root of each class and belong to one machine.
 type shape struct {
 	names  []*Str
-	index  map[string]int // looked up, never iterated
-	next   map[string]*shape
+	index  map[string]int    // of the first names, which shapes share; looked up, never iterated
+	first  *shape            // that followed first
+	next   map[string]*shape // that followed it otherwise
 	parent *shape
 	kept   bool // of the library that the machine keeps
 }
@@ -86,6 +87,7 @@ var specialNames = [...]string{
 	"__int__", "__float__", "__index__", "__round__", "__trunc__", "__floor__", "__ceil__",
 	"__enter__", "__exit__", "__aenter__", "__aexit__", "__await__", "__aiter__", "__anext__",
 	"__instancecheck__", "__subclasscheck__", "__prepare__", "__set_name__", "__init_subclass__", "__class_getitem__", "__mro_entries__", "__dir__",
+	"__class__",
 }
 
 const numSpecials = len(specialNames)
@@ -159,4 +161,5 @@ const (
 	spClassGetitem
 	spMroEntries
 	spDir
+	spClass
 )

@@ -383,6 +383,13 @@ func (c *Class) subclassOf(other *Class) bool {
 	return false
 }
 
+// below is subclassOf for who asks it again and again at the price of an element: of a
+// class with a long order that is more than one.
+func (m *Machine) below(c, other *Class) bool {
+	m.ChargeEach(len(c.mro)/int(m.Work().KindBytes), m.dyn.Element)
+	return c.subclassOf(other)
+}
+
 // find looks a name up along the MRO.
 func (c *Class) find(key string) (Value, *Class, bool) {
 	if len(c.mro) > shortMRO && !c.builtin {

@@ -61,15 +61,14 @@ func (m *Machine) checkBy(raw, class, v Value) (bool, error) {
 
 // plainInstance is type.__instancecheck__: by the class, then by __class__.
 func (m *Machine) plainInstance(v Value, c *Class) (bool, error) {
-	if m.classOf(v).subclassOf(c) {
+	if m.below(m.classOf(v), c) {
 		return true, nil
 	}
 	if v.ref.kind != KindInstance && v.ref.kind != KindForeign {
 		return false, nil
 	}
-	attr, owner, ok := m.classOf(v).find("__class__")
-	get := m.classOf(v).sp(spGetattribute)
-	if ok && owner == m.rt.classes.object && isMember(attr) && isBuiltinNative(get, spGetattribute) {
+	// found where the special methods are: a tuple of classes asks once for each
+	if vc := m.classOf(v); vc.sp(spClass) == m.rt.classes.object.sp(spClass) && isBuiltinNative(vc.sp(spGetattribute), spGetattribute) {
 		return false, nil
 	}
 	k, ok, err := m.LookupAttr(v, m.newStr("__class__"))
@@ -79,8 +78,6 @@ func (m *Machine) plainInstance(v Value, c *Class) (bool, error) {
 	kc, isClass := k.class()
 	return isClass && kc.subclassOf(c), nil
 }
-
-func isMember(v Value) bool { return v.ref.kind == KindMember }
 
 // IsSubclass is issubclass(c, class).
 func (m *Machine) IsSubclass(c, class Value) (bool, error) {
@@ -125,7 +122,7 @@ func (m *Machine) plainSubclass(c Value, k *Class) (bool, error) {
 	if !ok {
 		return false, m.notAClass()
 	}
-	return cc.subclassOf(k), nil
+	return m.below(cc, k), nil
 }
 
 func typeInstancecheck(m *Machine, a Args) (Value, error) {

@@ -15,6 +15,7 @@ func (m *Machine) fillNamespace(c *Class, ns *Dict) error {
 			return m.Raise(m.rt.classes.TypeError, "class namespace keys must be strings")
 		}
 		v := values[i]
+		m.nameWork(len(name.s))
 		switch name.s {
 		case "__slots__":
 			slots = v
@@ -83,10 +84,11 @@ func (m *Machine) makeSlots(c *Class, slots Value) error {
 		if !ok {
 			return m.Raise(m.rt.classes.TypeError, "__slots__ items must be strings, not '%s'", m.typeName(item))
 		}
+		m.ChargeEach(len(s.s), m.dyn.Char)
 		if !identifier(s.s) {
 			return m.Raise(m.rt.classes.TypeError, "__slots__ must be identifiers")
 		}
-		name := mangle(c.name, s.s)
+		name := m.mangle(c.name, s.s)
 		if name == "__dict__" {
 			c.hasDict = true
 			continue
@@ -109,8 +111,9 @@ func (m *Machine) makeSlots(c *Class, slots Value) error {
 	return nil
 }
 
-// mangle is the private form of a name in a class.
-func mangle(class, name string) string {
+// mangle is the private form of a name in a class, which a class with a long name makes
+// long.
+func (m *Machine) mangle(class, name string) string {
 	if len(name) < 3 || name[:2] != "__" || name[len(name)-2:] == "__" {
 		return name
 	}
@@ -120,6 +123,8 @@ func mangle(class, name string) string {
 	if class == "" {
 		return name
 	}
+	m.Alloc(1 + len(class) + len(name))
+	m.nameWork(1 + len(class) + len(name))
 	return "_" + class + name
 }
 

@@ -123,11 +123,17 @@ func (m *Machine) metaclassOf(a Args, bases []Value) (meta Value, names []*Str, 
 
 // winner is the metaclass below all metaclasses of the bases.
 func (m *Machine) winner(c *Class, bases []Value) (*Class, error) {
+	m.elements(len(bases))
 	for _, b := range bases {
 		bc := m.classOf(b)
+		if c == bc {
+			continue
+		}
+		m.elements(len(c.mro))
 		if c.subclassOf(bc) {
 			continue
 		}
+		m.elements(len(bc.mro))
 		if bc.subclassOf(c) {
 			c = bc
 			continue
@@ -181,6 +187,7 @@ func typeNew(m *Machine, a Args) (Value, error) {
 	case !okDict:
 		return unbound, m.Raise(m.rt.classes.TypeError, "type.__new__() argument 3 must be dict, not %s", m.typeName(pos[3]))
 	}
+	m.elements(len(bases.items))
 	for _, b := range bases.items {
 		if b.isClass() {
 			continue

@@ -17,10 +17,15 @@ const longName = 255
 // forbidden is forbiddenName of an attribute about to be looked up, which a long name
 // pays for.
 func (m *Machine) forbidden(name *Str) bool {
-	if n := len(name.s); n > longName {
+	m.nameWork(len(name.s))
+	return forbiddenName(name.s)
+}
+
+// nameWork charges for a name of n bytes that tables are about to read.
+func (m *Machine) nameWork(n int) {
+	if n > longName {
 		m.ChargeEach(n/int(m.Work().KeyBytes), m.dyn.Char)
 	}
-	return forbiddenName(name.s)
 }
 
 // defineObject builds object, whose class the caller has made.

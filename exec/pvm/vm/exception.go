@@ -148,7 +148,7 @@ func (m *Machine) matches(e *Exception, types Value) (bool, error) {
 		}
 		for _, item := range t.items {
 			c, _ := item.class()
-			if e.class.subclassOf(c) {
+			if m.below(e.class, c) {
 				return true, nil
 			}
 		}
@@ -167,7 +167,7 @@ func (m *Machine) notCatchable() error {
 
 func (m *Machine) isExceptionClass(v Value) bool {
 	c, ok := v.class()
-	return ok && c.subclassOf(m.rt.classes.BaseException)
+	return ok && m.below(c, m.rt.classes.BaseException)
 }
 
 // class returns v as a class.

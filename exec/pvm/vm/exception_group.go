@@ -63,7 +63,7 @@ func groupNew(m *Machine, a Args) (Value, error) {
 		if !ok {
 			return unbound, m.Raise(m.rt.classes.ValueError, "Item %d of second argument (exceptions) is not an exception", i)
 		}
-		plain = plain && e.class.subclassOf(m.rt.classes.Exception)
+		plain = plain && m.below(e.class, m.rt.classes.Exception)
 	}
 	switch {
 	case c == m.rt.classes.BaseExceptionGroup && plain:
@@ -109,6 +109,7 @@ func (m *Machine) groupCondition(v Value) (func(*Exception) (bool, error), error
 		return func(e *Exception) (bool, error) { return m.matches(e, v) }, nil
 	}
 	if t, ok := v.ref.self.(*Tuple); ok {
+		m.elements(len(t.items))
 		for _, item := range t.items {
 			if !m.isExceptionClass(item) {
 				return nil, m.groupConditionError()
@@ -256,6 +257,7 @@ func (m *Machine) checkStarTypes(types Value) error {
 	all := []Value{types}
 	if t, ok := types.ref.self.(*Tuple); ok {
 		all = t.items
+		m.elements(2 * len(all))
 	}
 	for _, v := range all {
 		if !m.isExceptionClass(v) {

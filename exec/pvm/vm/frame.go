@@ -32,6 +32,7 @@ type frame struct {
 	gen     *Generator
 	rest    []Value    // of generator frames: the free slab of the resumer
 	handled *Exception // being handled where the frame was entered
+	around  *Exception // of generator frames: the machine's, where it was resumed
 	ns      Value      // namespace of a class body
 	pc      int        // of the next instruction; the one before it is running
 	ret     int

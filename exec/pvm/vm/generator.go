@@ -88,6 +88,7 @@ func (m *Machine) resume(g *Generator, sent Value, how arrival) (*frame, error) 
 	}
 	g.state, g.yielded = genRunning, false
 	f.back, f.how, f.rest = m.frame, how, m.freeSlab()
+	f.around, m.around = m.around, m.handling()
 	f.handled, m.handled = m.handled, g.handled
 	m.frame = f
 	return f, nil
@@ -99,8 +100,8 @@ func (m *Machine) suspend(f *frame, state genState) {
 	g := f.gen
 	g.state = state
 	g.handled, m.handled = m.handled, f.handled
-	m.frame = f.back
-	f.back, f.rest, f.handled = nil, nil, nil
+	m.frame, m.around = f.back, f.around
+	f.back, f.rest, f.handled, f.around = nil, nil, nil, nil
 	if state == genDone {
 		g.handled, g.delegate, g.sent = nil, unbound, unbound
 		f.regs = nil

@@ -4,8 +4,12 @@ package vm
 // filled once a unit is warm, are true as long as what they compare is the
 // same, and change neither results nor charges.
 
-// warmLookups is how many attributes a unit looks up before it gets caches.
-const warmLookups = 16
+// A unit gets caches once it has looked up so many attributes, and one for so many of
+// its instructions: room for all of these is not made for a few look-ups.
+const (
+	warmLookups = 16
+	warmShare   = 4
+)
 
 // site is the cache of one instruction.
 type site struct {
@@ -76,7 +80,7 @@ func (m *Machine) siteOf(u *unit, pc int) *site {
 		if u.cold {
 			return nil
 		}
-		if u.warm++; u.warm < warmLookups {
+		if u.warm++; u.warm < max(warmLookups, len(u.obj.Instrs)/warmShare) {
 			return nil
 		}
 		u.sites = make([]site, len(u.obj.Instrs)+1)
@@ -179,7 +183,7 @@ func (m *Machine) getAttrAt(u *unit, pc int, v Value, name *Str) (Value, error) 
 		return r, nil
 	}
 	if a != nil && a.shape != nil {
-		if i, ok := a.shape.slot(name.s); ok {
+		if i, ok := a.shape.slot(name); ok {
 			*s = site{class: c, shape: a.shape, version: c.version, slot: int32(i)}
 			return r, nil
 		}
@@ -244,7 +248,7 @@ func (m *Machine) setAttrAt(u *unit, pc int, v Value, name *Str, x Value) error 
 	if attr, _, found := c.find(attrKey(name)); found && m.isDataDescriptor(attr) {
 		return nil
 	}
-	i, ok := a.shape.slot(name.s)
+	i, ok := a.shape.slot(name)
 	switch {
 	case !ok:
 	case before == a.shape:

@@ -167,16 +167,16 @@ func (m *Machine) matchClass(v, class Value, names []Value, positional int) (Val
 		return None, err
 	}
 	var values []Value
-	seen := make([]*Str, 0, len(names)+positional)
+	seen := make(map[string]bool) // looked up, never iterated
 	mark := len(m.temp)
 	defer m.Release(mark)
 	take := func(name *Str) (bool, error) {
-		for _, s := range seen {
-			if s.s == name.s {
-				return false, m.Raise(m.rt.classes.TypeError, "%s() got multiple sub-patterns for attribute '%s'", c.name, name.s)
-			}
+		m.Charge(2 * m.dyn.DictOp) // it is looked for among those before, and looked up
+		m.nameWork(len(name.s))
+		if seen[name.s] {
+			return false, m.Raise(m.rt.classes.TypeError, "%s() got multiple sub-patterns for attribute '%s'", c.name, name.s)
 		}
-		seen = append(seen, name)
+		seen[name.s] = true
 		x, ok, err := m.LookupAttr(v, name)
 		if ok {
 			m.Hold(x)

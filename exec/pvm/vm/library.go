@@ -288,6 +288,9 @@ func (t *tracer) keepShapes(s *shape) {
 		for _, name := range k.names {
 			t.push(name.val())
 		}
+		if k.first != nil {
+			queue = append(queue, k.first)
+		}
 		for _, name := range slices.Sorted(maps.Keys(k.next)) {
 			queue = append(queue, k.next[name])
 		}

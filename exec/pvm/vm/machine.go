@@ -22,6 +22,7 @@ type Machine struct {
 
 	frame   *frame     // running
 	handled *Exception // being handled in the running context
+	around  *Exception // and where the innermost generator was resumed, which the frames hold
 	again   bool       // the exception on its way is raised again: no new line in its traceback
 	pool    []frame
 	used    int
@@ -342,7 +343,7 @@ func (m *Machine) protect(fn func() (Value, error)) (v Value, err error) {
 
 // dropFrames forgets what was running when the call was aborted.
 func (m *Machine) dropFrames() {
-	m.frame, m.handled, m.used, m.depth, m.again = nil, nil, 0, 0, false
+	m.frame, m.handled, m.around, m.used, m.depth, m.again = nil, nil, nil, 0, 0, false
 	clear(m.pool)
 	clear(m.slab)
 	clear(m.temp)

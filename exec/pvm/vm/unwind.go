@@ -11,12 +11,7 @@ func (m *Machine) handling() *Exception {
 	if m.handled != nil {
 		return m.handled
 	}
-	for f := m.frame; f != nil; f = f.back {
-		if f.gen != nil && f.handled != nil {
-			return f.handled
-		}
-	}
-	return nil
+	return m.around
 }
 
 // unwind takes an exception from the running frame to the handler that catches
@@ -42,7 +37,7 @@ func (m *Machine) unwind(err error) (*frame, error) {
 			r.Exc.passes(TraceEntry{Code: f.unit.obj, Line: f.line()})
 		}
 		again = false
-		if h := handlerAt(f.unit.obj, uint32(f.pc-1)); h != nil {
+		if h := f.unit.obj.HandlerAt(uint32(f.pc - 1)); h != nil {
 			f.regs[h.Reg] = r.Exc.val()
 			f.pc = int(h.Target)
 			return f, nil
@@ -64,16 +59,6 @@ func (m *Machine) unwind(err error) (*frame, error) {
 			return f, nil
 		}
 	}
-}
-
-// handlerAt finds the innermost handler around instruction i.
-func handlerAt(o *code.Object, i uint32) *code.Handler {
-	for k := len(o.Handlers) - 1; k >= 0; k-- {
-		if h := &o.Handlers[k]; h.Start <= i && i < h.End {
-			return h
-		}
-	}
-	return nil
 }
 
 // outOfGenerator keeps StopIteration from leaving a generator (PEP 479).

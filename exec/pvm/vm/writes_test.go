@@ -44,7 +44,7 @@ var unnoted = map[string][]string{
 		"decimalModule.defineSignals", "reModule.defineFlags",
 	},
 	"kept things have it from the start": {"Machine.identityHash", "Machine.rootShape"},
-	"they ask whether it is kept":        {"Machine.cachedSet", "Machine.setHash", "Machine.waysOf", "shape.extend"},
+	"they ask whether it is kept":        {"Machine.cachedSet", "Machine.setHash", "Machine.waysOf", "shape.follow"},
 	"it holds what follows from the rest, for a version or for good": {
 		"Class.fillSpecials", "Class.findFar", "Machine.strHash", "Str.more", "nfcText", "Machine.setAttrAt",
 	},
