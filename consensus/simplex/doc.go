@@ -84,6 +84,44 @@
 // of the journal, so a [Watermark] kept apart from it must permit each vote. A machine
 // that sees certificates that break 3 or 5 emits [Halt].
 //
+// # Driving the machine
+//
+// A driver has five duties; the example of this package is one on a page.
+//
+//  1. At the start, hand back every record of the journal as [Replayed], in its order,
+//     then [Resumed], and only then anything else.
+//
+//  2. Turn what happens into events, after checking the signatures in it, and apply them
+//     with [Machine.Step], one after the other, on one goroutine.
+//
+//  3. Gather the effects of as many steps as there are events at hand. Write the record
+//     of each [Persist] to the journal. [Split] the effects; carry out at once those
+//     that it calls free; sync the journal; then carry out the bound ones. The order
+//     within each of the two is that of the machine. (Each Persist may also be synced
+//     alone and every effect done in order: that is right and slow.)
+//
+//  4. Answer every request: [RequestProposal] by [ProposalReady] or [ProposalFailed],
+//     [RequestVerify] by [Verified], [RequestCertify] by [Certified], [ArmTimer] by
+//     [TimerFired], unless the view is left first. Answers may take as long as they
+//     take. [Fetch] has no answer but the [CertificateReceived] of what comes.
+//
+//  5. Count votes, one's own from [Broadcast] too, in a [Tally], and apply the
+//     certificates that it makes as CertificateReceived. After [Halt], stop for good.
+//
+//     for {
+//     e := next() // a message, an answer, a timer: whichever is first
+//     gathered = append(gathered, machine.Step(e)...)
+//     for more() {
+//     gathered = append(gathered, machine.Step(next())...)
+//     }
+//     write(gathered)                    // records of Persist
+//     free, bound := simplex.Split(gathered)
+//     carryOut(free)                     // requests, timers, most certificates
+//     journal.Sync()
+//     carryOut(bound)                    // our votes, and what only the journal can prove
+//     gathered = gathered[:0]
+//     }
+//
 // # Diagram
 //
 //	enter v ─▶ propose, or wait for the proposal
