@@ -9,7 +9,7 @@ import (
 func (f *unit) jumpIf(e syntax.Expr, cond bool, l *label) {
 	mark, line := f.top, f.line
 	f.line = e.Position().Line
-	if truth, ok := truthOf(e); ok {
+	if truth, ok := f.c.truthOf(e); ok {
 		if truth == cond {
 			f.jump(l)
 		}

@@ -40,7 +40,7 @@ func Compile(mod *syntax.Module, table *scope.Table, file string, lim Limits) (o
 			o, err = nil, e
 		}
 	}()
-	c := &compiler{table: table, file: file, lim: lim}
+	c := &compiler{table: table, file: file, lim: lim, folded: map[*syntax.Tuple]folding{}}
 	return c.module(mod), nil
 }
 
@@ -51,6 +51,7 @@ type compiler struct {
 	lim   Limits
 	// textAnnotations tells that annotations stay text.
 	textAnnotations bool
+	folded          map[*syntax.Tuple]folding
 
 	instructions, codes, handlers, nameBytes int
 }

@@ -101,8 +101,9 @@ func literal(e *syntax.Constant) code.Const {
 }
 
 // fold returns the value of an expression that is constant: a literal, a negated
-// number, a tuple of constants.
-func fold(e syntax.Expr) (code.Const, bool) {
+// number, a tuple of constants. Of each tuple it finds out once: every tuple around one
+// that does not fold asks again.
+func (c *compiler) fold(e syntax.Expr) (code.Const, bool) {
 	switch e := e.(type) {
 	case *syntax.Constant:
 		return literal(e), true
@@ -124,12 +125,23 @@ func fold(e syntax.Expr) (code.Const, bool) {
 			return v, true
 		}
 	case *syntax.Tuple:
-		return foldAll(e.Elts, code.Tuple)
+		known, ok := c.folded[e]
+		if !ok {
+			known.value, known.constant = c.foldAll(e.Elts, code.Tuple)
+			c.folded[e] = known
+		}
+		return known.value, known.constant
 	}
 	return code.Const{}, false
 }
 
-func foldAll(elts []syntax.Expr, kind code.ConstKind) (code.Const, bool) {
+// folding is what became of a tuple.
+type folding struct {
+	value    code.Const
+	constant bool
+}
+
+func (c *compiler) foldAll(elts []syntax.Expr, kind code.ConstKind) (code.Const, bool) {
 	for i := len(elts) - 1; i >= 0; i-- { // cheap refusals first
 		switch elts[i].(type) {
 		case *syntax.Constant, *syntax.UnaryOp, *syntax.Tuple, *syntax.Name:
@@ -139,7 +151,7 @@ func foldAll(elts []syntax.Expr, kind code.ConstKind) (code.Const, bool) {
 	}
 	k := code.Const{Kind: kind}
 	for _, e := range elts {
-		item, ok := fold(e)
+		item, ok := c.fold(e)
 		if !ok {
 			return code.Const{}, false
 		}
@@ -149,8 +161,8 @@ func foldAll(elts []syntax.Expr, kind code.ConstKind) (code.Const, bool) {
 }
 
 // truthOf returns the truth of an expression that is constant.
-func truthOf(e syntax.Expr) (truth, ok bool) {
-	k, ok := fold(e)
+func (c *compiler) truthOf(e syntax.Expr) (truth, ok bool) {
+	k, ok := c.fold(e)
 	if !ok {
 		return false, false
 	}

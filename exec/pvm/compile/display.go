@@ -39,7 +39,7 @@ func (f *unit) tuple(elts []syntax.Expr, dst int) {
 
 func (f *unit) list(elts []syntax.Expr, dst int) {
 	if len(elts) <= displayChunk && !hasStar(elts) {
-		if k, ok := foldAll(elts, code.Tuple); ok && len(elts) > 2 {
+		if k, ok := f.c.foldAll(elts, code.Tuple); ok && len(elts) > 2 {
 			r := f.partial(dst)
 			t := f.alloc(1)
 			f.emit(code.BuildList, r, r, 0)

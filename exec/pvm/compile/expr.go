@@ -42,7 +42,7 @@ func (f *unit) partial(dst int) int {
 func (f *unit) expr(e syntax.Expr, dst int) {
 	mark, line := f.top, f.line
 	f.line = e.Position().Line
-	if k, ok := fold(e); ok {
+	if k, ok := f.c.fold(e); ok {
 		f.loadConst(dst, k)
 	} else {
 		f.plainExpr(e, dst)
@@ -210,9 +210,9 @@ func (f *unit) comparand(op syntax.CmpOperator, e syntax.Expr, l, hint int) int 
 	ok := false
 	switch e := e.(type) {
 	case *syntax.List:
-		k, ok = foldAll(e.Elts, code.Tuple)
+		k, ok = f.c.foldAll(e.Elts, code.Tuple)
 	case *syntax.Set:
-		k, ok = foldAll(e.Elts, code.FrozenSet)
+		k, ok = f.c.foldAll(e.Elts, code.FrozenSet)
 	}
 	if !ok {
 		return f.second(e, l, hint)

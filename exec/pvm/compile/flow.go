@@ -175,7 +175,7 @@ func (f *unit) ifStmt(s *syntax.If) {
 // while tests at the end of the body, so that a round costs one jump.
 func (f *unit) while(s *syntax.While) {
 	var body, test, end label
-	truth, constant := truthOf(s.Test)
+	truth, constant := f.c.truthOf(s.Test)
 	reachable, state := !f.dead, f.assigned.clone()
 	if !constant {
 		f.jump(&test)

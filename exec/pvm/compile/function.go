@@ -168,7 +168,7 @@ func (f *unit) prepare(a *syntax.Arguments, returns syntax.Expr, r int) {
 // tupleAt is tuple, with constants folded.
 func (f *unit) tupleAt(elts []syntax.Expr, dst int) {
 	mark := f.top
-	if k, ok := foldAll(elts, code.Tuple); ok {
+	if k, ok := f.c.foldAll(elts, code.Tuple); ok {
 		f.loadConst(dst, k)
 	} else {
 		f.tuple(elts, dst)

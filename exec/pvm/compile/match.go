@@ -242,8 +242,13 @@ func (m *matcher) or(p *syntax.MatchOr, subject int, fail *label) {
 		}
 		one := &matcher{f: f}
 		one.pattern(alt, subject, other)
+		regs := one.regs()
 		for j, name := range names {
-			f.move(base+j, one.reg(name, p.Pos))
+			r, ok := regs[name]
+			if !ok {
+				failf(p.Pos, "alternative patterns bind different names")
+			}
+			f.move(base+j, r)
 		}
 		f.top = mark
 		f.jump(&end)
@@ -255,14 +260,13 @@ func (m *matcher) or(p *syntax.MatchOr, subject int, fail *label) {
 	}
 }
 
-func (m *matcher) reg(name string, at syntax.Pos) int {
+// regs returns the registers of the captures by name.
+func (m *matcher) regs() map[string]int {
+	regs := make(map[string]int, len(m.captures))
 	for _, c := range m.captures {
-		if c.name == name {
-			return c.reg
-		}
+		regs[c.name] = c.reg
 	}
-	failf(at, "alternative patterns bind different names")
-	return 0
+	return regs
 }
 
 // appendNames appends the names that a pattern binds.

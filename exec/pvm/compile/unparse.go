@@ -371,13 +371,16 @@ func (u *unparser) lambda(e *syntax.Lambda) {
 	u.expr(e.Body, levelTest)
 }
 
+// bracesDoubled is how braces stand in the text of an f-string.
+var bracesDoubled = strings.NewReplacer("{", "{{", "}", "}}")
+
 // joined returns the text between the quotes of an f-string.
 func (u *unparser) joined(e *syntax.JoinedStr) string {
 	var b strings.Builder
 	for _, v := range e.Values {
 		switch v := v.(type) {
 		case *syntax.Constant:
-			b.WriteString(strings.NewReplacer("{", "{{", "}", "}}").Replace(v.Text))
+			b.WriteString(bracesDoubled.Replace(v.Text))
 		case *syntax.FormattedValue:
 			b.WriteString(u.field(v))
 		}

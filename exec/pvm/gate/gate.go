@@ -193,7 +193,7 @@ func (c *checker) bound(at syntax.Pos, name string) {
 
 func (c *checker) name(n *syntax.Name) {
 	c.bound(n.Pos, n.ID)
-	if id, forbidden := lookup(builtinRows[:], n.ID); forbidden && n.Ctx == syntax.Load && c.isBuiltin(n.ID) {
+	if id, forbidden := builtinRules[n.ID]; forbidden && n.Ctx == syntax.Load && c.isBuiltin(n.ID) {
 		c.add(n.Pos, id, "builtin %s", n.ID)
 	}
 }
@@ -360,12 +360,11 @@ func (c *checker) imported(at syntax.Pos, name string) {
 // module checks the full name of an imported module.
 func (c *checker) module(at syntax.Pos, name string) {
 	first, _, below := strings.Cut(name, ".")
-	allowed := strings.Fields(allowedModules)
-	if slices.Contains(allowed, name) || below && slices.Contains(allowed, first+".*") {
+	if allowed[name] || below && allowed[first+".*"] {
 		c.imported(at, first)
 		return
 	}
-	id, known := lookup(moduleRows[:], first)
+	id, known := moduleRules[first]
 	if !known {
 		id = ModuleUnlisted
 	}

@@ -128,14 +128,16 @@ const libraryModules = "collections dataclasses enum functools itertools json re
 // below.
 const allowedModules = libraryModules + " collections.abc cowboy_sdk cowboy_sdk.*"
 
-// ofLibrary has libraryModules by name. It is looked up in, never walked.
-var ofLibrary = func() map[string]bool {
+// ofLibrary and allowed have the modules by name. They are looked up in, never walked.
+var ofLibrary, allowed = named(libraryModules), named(allowedModules)
+
+func named(names string) map[string]bool {
 	out := map[string]bool{}
-	for name := range strings.FieldsSeq(libraryModules) {
+	for name := range strings.FieldsSeq(names) {
 		out[name] = true
 	}
 	return out
-}()
+}
 
 // LibraryModules returns the modules that a genesis may name, in order.
 func LibraryModules() []string { return slices.Sorted(strings.FieldsSeq(libraryModules)) }
@@ -190,25 +192,22 @@ var attributeRows = [...]row{
 }
 
 // forbiddenAttributes is attributeRows by name: the machine asks it for most names
-// with underscores. It is looked up in, never walked.
-var forbiddenAttributes = func() map[string]ID {
+// with underscores; moduleRules and builtinRules are the other rows. They are looked up
+// in, never walked.
+var (
+	forbiddenAttributes = byName(attributeRows[:])
+	moduleRules         = byName(moduleRows[:])
+	builtinRules        = byName(builtinRows[:])
+)
+
+func byName(rows []row) map[string]ID {
 	out := map[string]ID{}
-	for _, r := range attributeRows {
+	for _, r := range rows {
 		for name := range strings.FieldsSeq(r.names) {
 			out[name] = r.id
 		}
 	}
 	return out
-}()
-
-// lookup returns the rule that the rows give a name.
-func lookup(rows []row, name string) (ID, bool) {
-	for _, r := range rows {
-		if r.has(name) {
-			return r.id, true
-		}
-	}
-	return "", false
 }
 
 // ForbiddenAttribute reports whether no program may name an attribute: neither in

@@ -66,7 +66,7 @@ type builder struct {
 	cur             *Scope
 	textAnnotations bool
 
-	scopes, symbols, mangledBytes int
+	scopes, symbols, mangledBytes, passedBytes int
 
 	// binders holds for each name the function whose binding scopes further in
 	// see, innermost last; nil stands for the module. Only resolve uses it.
@@ -100,7 +100,10 @@ func (b *builder) enter(kind Kind, name string, node syntax.Node) {
 			b.table.scopes[node] = s
 		}
 	}
-	if kind == Class && strings.Trim(name, "_") != "" {
+	if kind == Class {
+		s.class = strings.TrimLeft(name, "_")
+	}
+	if s.class != "" {
 		s.private = s
 	} else if kind == Class {
 		s.private = nil // a class of underscores has no private names
@@ -122,7 +125,7 @@ func isPrivate(name string) bool {
 	return strings.HasPrefix(name, "__") && !strings.HasSuffix(name, "__") && !strings.Contains(name, ".")
 }
 
-func mangle(class, name string) string { return "_" + strings.TrimLeft(class, "_") + name }
+func mangle(class *Scope, name string) string { return "_" + class.class + name }
 
 // mangle is [Table.Mangle] with a memory: a class name may be long, and its
 // private names many.
@@ -134,9 +137,9 @@ func (b *builder) mangle(at syntax.Pos, name string) string {
 	key := privateName{class, name}
 	long, ok := b.table.mangled[key]
 	if !ok {
-		b.mangledBytes += len(class.Name) + len(name)
+		b.mangledBytes += len(class.class) + len(name)
 		b.limit(at, b.mangledBytes, b.lim.MangledBytes, "bytes of private names")
-		long = mangle(class.Name, name)
+		long = mangle(class, name)
 		b.table.mangled[key] = long
 	}
 	return long

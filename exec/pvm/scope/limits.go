@@ -1,13 +1,17 @@
 package scope
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
+)
 
 // Limits bound the work of one [Analyze]. They are consensus: a program that one
 // node takes, every node takes.
 type Limits struct {
 	Scopes       int // the module's included
 	Symbols      int // of all scopes, those included that only pass through
-	MangledBytes int // of all distinct private names in their long form
+	MangledBytes int // of all distinct private names in their long form; and of long names that pass through scopes
 }
 
 // DefaultLimits returns the limits of the protocol.
@@ -15,7 +19,7 @@ func DefaultLimits() Limits {
 	return Limits{
 		Scopes:       1 << 15,
 		Symbols:      1 << 15, // twice what 64 KiB of names have
-		MangledBytes: 1 << 20,
+		MangledBytes: syntax.MangledBytes,
 	}
 }
 

@@ -85,6 +85,9 @@ func (b *builder) resolveName(s *Scope, sym *Symbol) {
 	}
 }
 
+// longName is above what a name has whose bytes nobody needs to count.
+const longName = 255
+
 // free makes a name free in s and in the scopes between s and its owner, and a
 // cell in the owner.
 func (b *builder) free(s *Scope, sym *Symbol, owner *Scope) {
@@ -99,6 +102,10 @@ func (b *builder) free(s *Scope, sym *Symbol, owner *Scope) {
 			return // somebody went this way before, to the owner
 		}
 		between.Owner = owner
+		if n := len(sym.Name); n > longName {
+			b.passedBytes += n
+			b.limit(s.pos(), b.passedBytes, b.lim.MangledBytes, "bytes of long names that pass through scopes")
+		}
 		if len(p.Symbols) > known {
 			between.Resolution = Free
 		}

@@ -98,6 +98,7 @@ type Scope struct {
 
 	index      map[string]*Symbol
 	private    *Scope // the innermost class around the names here, or nil
+	class      string // of a class: its name without the underscores before it
 	directives []directive
 	iterDepth  int  // iterables of comprehensions around the place of the walk
 	inTarget   bool // the walk is in the target of a comprehension
@@ -183,5 +184,5 @@ func (t *Table) Mangle(s *Scope, name string) string {
 	if long, ok := t.mangled[privateName{s.private, name}]; ok {
 		return long
 	}
-	return mangle(s.private.Name, name)
+	return mangle(s.private, name)
 }

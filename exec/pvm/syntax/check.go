@@ -1,5 +1,7 @@
 package syntax
 
+import "strings"
+
 // Check refuses what CPython's symbol table and compiler refuse in a tree that
 // its parser took. It returns the first refusal it meets, an [*Error], or nil.
 // The tree must come from [Parse]: Check recurses as deep as the tree is high.
@@ -241,6 +243,7 @@ func (c *checker) importFrom(s *ImportFrom) {
 	for _, a := range s.Names {
 		if a.Name != "*" {
 			c.bindAlias(a)
+			c.member(a.Pos, a.Name)
 		} else if c.scope.kind != moduleScope {
 			c.failf(s.Pos, "import * only allowed at module level")
 		}
@@ -249,7 +252,7 @@ func (c *checker) importFrom(s *ImportFrom) {
 
 func (c *checker) annAssign(s *AnnAssign) {
 	if n, ok := s.Target.(*Name); ok {
-		flags := c.scope.names[c.mangle(n.ID)]
+		flags := c.scope.names[c.mangle(n.Pos, n.ID)]
 		if s.Simple && c.scope.kind != moduleScope {
 			if flags&isGlobal != 0 {
 				c.failf(s.Pos, "annotated name '%s' can't be global", n.ID)
@@ -308,7 +311,7 @@ func (c *checker) parameters(args *Arguments) {
 	walker{func(n Node) {
 		a := n.(*Arg)
 		c.refuseDebug(a.Pos, a.Arg, "assign to")
-		if c.scope.names[c.mangle(a.Arg)]&isParam != 0 {
+		if c.scope.names[c.mangle(a.Pos, a.Arg)]&isParam != 0 {
 			c.failf(a.Pos, "duplicate argument '%s' in function definition", a.Arg)
 		}
 		c.add(a.Pos, a.Arg, isParam|isLocal)
@@ -321,7 +324,7 @@ func (c *checker) class(s *ClassDef) {
 	c.keywords(s.Keywords)
 	c.exprs(s.DecoratorList...)
 	c.enter(classScope)
-	c.scope.class = s.Name
+	c.scope.class = strings.TrimLeft(s.Name, "_")
 	c.stmts(s.Body)
 	c.leave()
 }

@@ -31,6 +31,7 @@ func (c *checker) expr(e Expr) {
 		case Del:
 			c.refuseDebug(e.Pos, e.Attr, "delete")
 		}
+		c.member(e.Pos, e.Attr)
 		c.expr(e.Value)
 	case *NamedExpr:
 		c.namedExpr(e)

@@ -34,17 +34,17 @@ const (
 	isImported
 )
 
-// mangledMax bounds the bytes of private names in their long form, mentions
-// counted: a long class name would else cost its length for every short name.
-// At four bytes a mention, a source under [DefaultLimits] stays below it with
-// class names of some sixty bytes.
-const mangledMax = 1 << 24
+// MangledBytes bounds the bytes of private names in their long form, each mention
+// counted, that of an attribute too, and each scope in which one is looked for: a long
+// class name would else cost its length for every short name (ADR 166). At four bytes
+// a mention, 64 KiB of source stay below it with class names of some sixty bytes.
+const MangledBytes = 1 << 20
 
 // scope is one of the nested name spaces.
 type scope struct {
 	parent    *scope
 	kind      scopeKind
-	class     string // the class whose private names are mangled, or empty
+	class     string // the class whose private names are mangled, without underscores before it, or empty
 	names     map[string]symbol
 	nonlocals []declared // in order, to be resolved at the end
 	blocks    []block
@@ -62,6 +62,7 @@ type scope struct {
 type declared struct {
 	name string
 	at   Pos
+	long bool // than it stands in the source
 }
 
 func newScope(parent *scope, kind scopeKind, class string) *scope {
@@ -77,21 +78,40 @@ func (c *checker) enter(kind scopeKind) {
 
 func (c *checker) leave() { c.scope = c.scope.parent }
 
+// isPrivate reports whether a name has a long form in the class around this place.
+func (c *checker) isPrivate(name string) bool {
+	return c.scope.class != "" && strings.HasPrefix(name, "__") && !strings.HasSuffix(name, "__") && !strings.Contains(name, ".")
+}
+
 // mangle gives a private name of a class its full name (Python reference §6.2.1).
-func (c *checker) mangle(name string) string {
-	class := strings.TrimLeft(c.scope.class, "_")
-	if class == "" || c.mangled > mangledMax || !strings.HasPrefix(name, "__") || strings.HasSuffix(name, "__") || strings.Contains(name, ".") {
+func (c *checker) mangle(at Pos, name string) string {
+	if !c.isPrivate(name) || !c.mention(at, len(c.scope.class)+len(name)) {
 		return name
 	}
-	c.mangled += len(class) + len(name)
-	return "_" + class + name
+	return "_" + c.scope.class + name
+}
+
+// mention counts bytes of private names in their long form; false when they are too many.
+func (c *checker) mention(at Pos, bytes int) bool {
+	if c.mangled += bytes; c.mangled <= MangledBytes {
+		return true
+	}
+	if c.err == nil {
+		c.err = limitf(at, "private names take more than %d bytes in their long form", MangledBytes)
+	}
+	c.mangled = MangledBytes + 1
+	return false
+}
+
+// member counts the name of an attribute, which the compiler gives its full name.
+func (c *checker) member(at Pos, name string) {
+	if c.isPrivate(name) {
+		c.mention(at, len(c.scope.class)+len(name))
+	}
 }
 
 func (c *checker) add(at Pos, name string, flags symbol) {
-	name = c.mangle(name)
-	if c.mangled > mangledMax && c.err == nil {
-		c.err = limitf(at, "private names take more than %d bytes in their long form", mangledMax)
-	}
+	name = c.mangle(at, name)
 	if c.scope.inTarget && flags&isLocal != 0 {
 		if c.scope.names[name]&(isGlobal|isNonlocal) != 0 {
 			c.failf(at, "comprehension inner loop cannot rebind assignment expression target '%s'", name)
@@ -124,7 +144,7 @@ func (c *checker) bindAlias(a *Alias) {
 
 // declare notes a global or nonlocal name.
 func (c *checker) declare(at Pos, name string, flag symbol, word string) {
-	full := c.mangle(name)
+	full := c.mangle(at, name)
 	known := c.scope.names[full]
 	switch {
 	case known&isParam != 0:
@@ -141,7 +161,7 @@ func (c *checker) declare(at Pos, name string, flag symbol, word string) {
 		c.failf(at, "name '%s' is nonlocal and global", name)
 	}
 	if flag == isNonlocal {
-		c.scope.nonlocals = append(c.scope.nonlocals, declared{full, at})
+		c.scope.nonlocals = append(c.scope.nonlocals, declared{full, at, len(full) > len(name)})
 	}
 }
 
@@ -150,16 +170,20 @@ func (c *checker) declare(at Pos, name string, flag symbol, word string) {
 func (c *checker) bindings() {
 	for _, s := range c.scopes {
 		for _, d := range s.nonlocals {
-			if !s.parent.binds(d.name) {
+			if !c.bound(s.parent, &d) {
 				c.failf(d.at, "no binding for nonlocal '%s' found", d.name)
 			}
 		}
 	}
 }
 
-// binds looks for a function that binds name, from s outwards.
-func (s *scope) binds(name string) bool {
+// bound looks for a function that binds a nonlocal name, from s outwards.
+func (c *checker) bound(s *scope, d *declared) bool {
+	name := d.name
 	for ; s != nil; s = s.parent {
+		if d.long && !c.mention(d.at, len(name)) {
+			return true // refused for that
+		}
 		if s.kind == classScope && name == "__class__" {
 			return true // what super() without arguments reads
 		}
@@ -180,8 +204,11 @@ func (s *scope) binds(name string) bool {
 // extend gives the target of a named expression inside comprehensions to the
 // scope around them (PEP 572).
 func (c *checker) extend(at Pos, name string) {
-	full := c.mangle(name)
+	full := c.mangle(at, name)
 	for s := c.scope; s != nil; s = s.parent {
+		if len(full) > len(name) && !c.mention(at, len(full)) {
+			return
+		}
 		switch s.kind {
 		case comprehensionScope:
 			if s.names[full]&isTarget != 0 {

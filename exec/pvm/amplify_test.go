@@ -1,0 +1,84 @@
+package pvm_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
+)
+
+// amplifiers are sources of which a short part makes the compiler work through a long one
+// again and again.
+func amplifiers() map[string]string {
+	var attrs, names strings.Builder
+	for i := range 3_700 {
+		fmt.Fprintf(&attrs, "a.__%x;", i)
+	}
+	for i := range 1_200 {
+		fmt.Fprintf(&names, "v%x,", i)
+	}
+	list := "(" + names.String() + ")"
+	return map[string]string{
+		"private attributes of a long class":  "class " + strings.Repeat("b", 30_000) + ":\n " + attrs.String() + "a\n",
+		"private names passed through scopes": passed(30, 28_000),
+		"private names in comprehensions":     "class " + strings.Repeat("b", 3_000) + ":\n def f(s):\n  x=" + strings.Repeat("[", 90) + "(" + strings.Repeat("(__c:=1),", 300) + ")" + strings.Repeat(" for a in b]", 90) + "\n",
+		"a class of underscores":              "class " + strings.Repeat("_", 30_000) + "a:\n x=" + strings.Repeat("a.__b,", 5_000) + "a\n",
+		"a tuple that nearly folds":           "x=" + strings.Repeat("(", 90) + "(" + strings.Repeat("0,", 30_000) + "a,)" + strings.Repeat(",)", 90) + "\n",
+		"f-strings in text annotations":       "from __future__ import annotations\nx:f'" + strings.Repeat("a{b}", 15_000) + "'\n",
+		"alternatives of many names":          "match a:\n case " + list + strings.Repeat("|"+list, 9) + ":0\n",
+		"one import of many names":            "import re" + strings.Repeat(",re", 21_000) + "\n",
+	}
+}
+
+// passed is a source whose innermost function uses private names of the outermost one, in
+// a class whose name has so many bytes.
+func passed(names, class int) string {
+	var b strings.Builder
+	b.WriteString("class " + strings.Repeat("b", class) + ":\n def f():\n")
+	for i := range names {
+		fmt.Fprintf(&b, "  __%d=0\n", i)
+	}
+	for depth := 2; depth < 95; depth++ {
+		b.WriteString(strings.Repeat(" ", depth) + "def g():\n")
+	}
+	for i := range names {
+		fmt.Fprintf(&b, "%s__%d\n", strings.Repeat(" ", 95), i)
+	}
+	return b.String()
+}
+
+// TestCompilingAmplifiesNothing: what compiling such a source allocates, and what is kept
+// of it, follows from what it pays (ADR 166). It was up to 759 bytes a cycle, and 111 MB.
+func TestCompilingAmplifiesNothing(t *testing.T) {
+	for name, src := range amplifiers() {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			p, spent, err := pvm.CompileWithin([]byte(src), "actor.py", pvm.DefaultLimits(), 0)
+			runtime.ReadMemStats(&after)
+			if err != nil && !errors.Is(err, syntax.ErrLimit) {
+				t.Fatal(err)
+			}
+			paid := max(uint64(spent), 10*uint64(len(src)))
+			if made := after.TotalAlloc - before.TotalAlloc; made > 40*paid {
+				t.Errorf("%d bytes for %d cycles", made, paid)
+			}
+			if p != nil && uint64(p.Bytes) > 10*paid {
+				t.Errorf("%d bytes are kept for %d cycles", p.Bytes, paid)
+			}
+		})
+	}
+}
+
+// TestPrivateNamesHaveRoom: a long class name and a program full of its private names are
+// within the bounds.
+func TestPrivateNamesHaveRoom(t *testing.T) {
+	src := "class " + strings.Repeat("b", 60) + ":\n def f(self):\n  " + strings.Repeat("self.__a=self.__b;", 3_600) + "self.__c\n"
+	if _, err := pvm.Compile([]byte(src), "actor.py", pvm.DefaultLimits()); err != nil {
+		t.Fatal(err)
+	}
+}
