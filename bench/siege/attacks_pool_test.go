@@ -119,6 +119,34 @@ func largeBodies() attack {
 	}
 }
 
+// evictingBodies come after the honest: behind large bodies that fill the bytes of the
+// lane, a few more that pay more than those.
+func evictingBodies() attack {
+	turn := 0
+	memo := func(s *siege, tip chain.Wei) error {
+		const size = 120_000
+		turn++
+		to := foe(0)
+		return s.strike(stranger(turn%2_000), chain.Tx{To: &to, Value: 1, Payload: make([]byte, size), CyclesLimit: 21_000, CellsLimit: size + 1_000, TipPerCycle: tip, TipPerCell: 20 * tip})
+	}
+	return attack{
+		name: "B6-evicting-bodies", what: "large memos that pay more than others, for which all small transactions leave",
+		lanes: neverRun().lanes,
+		crowd: 2_000,
+		setup: func(*siege) { turn = 0 },
+		block: func(s *siege) {
+			for n, refused := 0, 0; n < 30 && refused < 2; n++ {
+				if memo(s, bid) != nil {
+					refused++
+				}
+			}
+			for n := range 2 {
+				_ = memo(s, bid<<(2*n+2))
+			}
+		},
+	}
+}
+
 func taughtDeployers() attack {
 	const senders = 8
 	turn := 0

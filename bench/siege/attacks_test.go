@@ -61,6 +61,7 @@ func attacks() []attack {
 		wrongLane(),
 		heldActors(),
 		largeBodies(),
+		evictingBodies(),
 		parkedFlood(),
 		longLists(),     // B7
 		deferredFlood(), // B8

@@ -252,7 +252,7 @@ func (m *model) insert(t, old *modelTx, at Account) error {
 	}
 	var victims []*modelTx
 	for txs+1 > m.cfg.LaneTxs[t.tx.Lane] || bytes+m.over(t.tx) > m.cfg.LaneBytes[t.tx.Lane] {
-		v := m.cheapest(t.tx, worth, victims)
+		v := m.cheapest(t.tx, worth, victims, bytes+m.over(t.tx) > m.cfg.LaneBytes[t.tx.Lane])
 		if v == nil {
 			if !had {
 				delete(m.accounts, t.tx.Sender)
@@ -292,11 +292,18 @@ func (m *model) insert(t, old *modelTx, at Account) error {
 }
 
 // cheapest returns who leaves next: of the lowest level under worth the newest,
-// or rather the last transaction of its sender in that lane.
-func (m *model) cheapest(tx *chain.VerifiedTx, worth level, gone []*modelTx) *modelTx {
+// or rather the last transaction of its sender in that lane. For bytes, only what has
+// more of these than its place holds leaves, at the level of the chain up to it.
+func (m *model) cheapest(tx *chain.VerifiedTx, worth level, gone []*modelTx, bytes bool) *modelTx {
+	at := func(t *modelTx) level {
+		if bytes {
+			return m.worthOf(t)
+		}
+		return t.at
+	}
 	var low *modelTx
 	for _, t := range m.queue { // later in the queue wins a tie
-		if t.tx.Lane == tx.Lane && t.tx.Sender != tx.Sender && t.at < worth && !slices.Contains(gone, t) && (low == nil || t.at <= low.at) {
+		if t.tx.Lane == tx.Lane && t.tx.Sender != tx.Sender && at(t) < worth && !slices.Contains(gone, t) && (!bytes || m.over(t.tx) > 0) && (low == nil || at(t) <= at(low)) {
 			low = t
 		}
 	}
@@ -310,6 +317,17 @@ func (m *model) cheapest(tx *chain.VerifiedTx, worth level, gone []*modelTx) *mo
 		}
 	}
 	return last
+}
+
+// worthOf is the least level of a sender's chain in the lane up to a transaction.
+func (m *model) worthOf(t *modelTx) level {
+	low := t.at
+	for _, o := range m.chainOf(t.tx.Sender) {
+		if o.tx.Tx.Nonce < t.tx.Tx.Nonce && o.tx.Lane == t.tx.Lane {
+			low = min(low, o.at)
+		}
+	}
+	return low
 }
 
 func (m *model) refresh(a chain.Address, at Account) {

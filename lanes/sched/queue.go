@@ -57,9 +57,11 @@ type entry struct {
 	replaced   uint8         // how many it stands for, one after the other
 	lane       chain.LaneID
 	level      level
-	mark       bool // to be evicted by the admission at hand; false between operations
-	final      bool // stands in the head that is being taken in
-	leads      bool // it may be another's leader
+	low        level // least of its sender's chain in its lane up to it, as of the last follow
+	weighed    bool  // it is among the heavies of its lane, at low
+	mark       bool  // to be evicted by the admission at hand; false between operations
+	final      bool  // stands in the head that is being taken in
+	leads      bool  // it may be another's leader
 }
 
 func newEntry(o *Offer, of *sender) *entry {
@@ -151,7 +153,8 @@ type laneQueue struct {
 	turns  [numLevels]turns         // those of each fifo that lead themselves
 	met    uint64                   // bit i is set while turns[i] holds anything
 	idle   [levelTier0]atomic.Int64 // entries that are parked, underpriced, barred; read by Stats
-	calls  *targets                 // of the whole pool
+	heavy  heavies
+	calls  *targets // of the whole pool
 }
 
 func (q *laneQueue) insertBefore(e, at *entry, p *pricing) {
@@ -181,6 +184,7 @@ func (q *laneQueue) remove(e *entry) {
 		q.pass(e)
 	}
 	e.leader, e.leads = nil, false
+	q.lift(e)
 	f := &q.fifos[e.level]
 	f.remove(e)
 	q.calls.leave(e)

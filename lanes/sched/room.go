@@ -137,7 +137,8 @@ func (r *laneRoom) raise(l level) {
 // of other senders make room, cheapest level first and the newest of a level
 // first, so that those who wait longest keep their turn. A transaction's
 // successors in the lane leave before it does: they cannot run before it, so
-// they are worth no more, and what stays of the chain still runs.
+// they are worth no more, and what stays of the chain still runs. Where bytes are what
+// lacks, none leaves that frees none, and stands before none that does.
 //
 // The victims returned are marked and still in the pool; on error none is.
 // All shards are held.
@@ -156,14 +157,21 @@ func (s *Scheduler) room(of *sender, e, old *entry, worth level) ([]*entry, erro
 		r.raise(lowest)
 	}
 	var victims []*entry
-	for l, ok := lowestFrom(filled, levelParked); ok && l < worth; l, ok = lowestFrom(filled, l+1) {
+	if s.roomLast = 0; bytes > 0 {
+		if victims = s.lighten(of, e.lane, bytes, worth); victims == nil {
+			return nil, laneFull(e, held)
+		}
+		txs -= len(victims)
+	}
+	for l, ok := lowestFrom(filled, levelParked); txs > 0 && ok && l < worth; l, ok = lowestFrom(filled, l+1) {
 		tails := s.tails(e.lane, l)
-		for v := tails.last(); v != nil; v = tails.last() {
+		for v := tails.last(); v != nil && txs > 0; v = tails.last() {
+			s.roomLast++
 			if v.mark || v.of == of {
 				continue
 			}
 			chained := v.of.waiting
-			for j := len(chained) - 1; !v.mark; j-- {
+			for j := len(chained) - 1; !v.mark && txs > 0; j-- {
 				w := chained[j]
 				if w.mark || w.lane != e.lane {
 					continue
@@ -171,12 +179,11 @@ func (s *Scheduler) room(of *sender, e, old *entry, worth level) ([]*entry, erro
 				w.mark = true
 				victims = append(victims, w)
 				txs--
-				bytes -= w.over
-				if txs <= 0 && bytes <= 0 {
-					return victims, nil
-				}
 			}
 		}
+	}
+	if txs <= 0 {
+		return victims, nil
 	}
 	for _, v := range victims {
 		v.mark = false

@@ -84,6 +84,7 @@ type Scheduler struct {
 	pickedLast int
 	lookedLast int      // entries that it came to; the work of a pick, for the tests
 	movedLast  int      // likewise of placing what has moved at the last head
+	roomLast   int      // likewise of the last look for what may leave a full lane
 	merge      arrivals // of the pick at hand
 
 	shards [Shards]shard

@@ -23,9 +23,10 @@ type sender struct {
 	pick    pickState // of the pick at hand
 	bytes   int       // of their bodies
 	counted int       // of them are counted by targets
-	stops   int       // of them bar those behind them
-	stopAt  uint64    // nonce of the first of these, if there are any
-	stale   bool      // leaders are out of date; false between operations
+	inLane  [chain.NumLanes]uint32
+	stops   int    // of them bar those behind them
+	stopAt  uint64 // nonce of the first of these, if there are any
+	stale   bool   // leaders are out of date; false between operations
 }
 
 // stopped reports whether e must wait for one that may find no room for long.

@@ -133,7 +133,9 @@ func (h *shard) insert(s *sender, i int, e, old *entry) {
 	}
 	s.counted += e.countsOne()
 	s.stops += e.stopsOne()
+	s.inLane[e.lane]++
 	if old != nil {
+		s.inLane[old.lane]--
 		e.replaced = min(old.replaced, math.MaxUint8-1) + 1
 		s.counted -= old.countsOne()
 		s.stops -= old.stopsOne()
@@ -229,6 +231,7 @@ func (h *shard) forget(e *entry) {
 	e.of.bytes -= e.bytes
 	e.of.counted -= e.countsOne()
 	e.of.stops -= e.stopsOne()
+	e.of.inLane[e.lane]--
 }
 
 // drop deletes a sender without transactions.

@@ -87,17 +87,24 @@ func leaderOf(e, before *entry, first bool) *entry {
 	return before
 }
 
-// follow tells every entry of a chain from place i on at whose turn it is taken,
-// after the chain before it or its own place in the lanes changed. From place
+// follow tells every entry of a chain from place i on at whose turn it is taken and what
+// it is worth, after the chain before it or its own place in the lanes changed. From place
 // sure on, entries are where they were, so it ends there at the first for which
 // nothing before it matters, then or now.
 func (h *shard) follow(s *sender, i, sure int) {
-	var leader *entry
+	var leader, before *entry
 	if i > 0 {
-		leader = s.waiting[i-1].leader
+		before = s.waiting[i-1]
+		leader = before.leader
+	}
+	mixed := s.mixed()
+	if mixed {
+		h.weighAll(s)
 	}
 	for ; i < len(s.waiting); i++ {
 		e := s.waiting[i]
+		moved := !mixed && h.lanes[e.lane].weigh(e, before)
+		before = e
 		was := e.leader
 		leader = leaderOf(e, leader, i == 0)
 		switch {
@@ -111,7 +118,7 @@ func (h *shard) follow(s *sender, i, sure int) {
 		if leader != nil && leader != e {
 			leader.leads = true
 		}
-		if i >= sure && was == leader && (leader == nil || leader == e) {
+		if i >= sure && !moved && was == leader && (leader == nil || leader == e) {
 			return
 		}
 	}

@@ -189,6 +189,13 @@ func (p *pool) checkShards(t testing.TB) {
 					t.Fatalf("sender %x: place %d has nonce %d at level %d", a[:2], k, e.nonce, e.level)
 				}
 			}
+			lows := [chain.NumLanes]level{level(numLevels), level(numLevels), level(numLevels), level(numLevels)}
+			for _, e := range s.waiting {
+				low := min(lows[e.lane], e.level)
+				if lows[e.lane] = low; e.low != low || e.weighed != (e.over > 0) {
+					t.Fatalf("sender %x: nonce %d is worth %d, says %d; among the heavy %v", a[:2], e.nonce, low, e.low, e.weighed)
+				}
+			}
 			for k, e := range s.waiting {
 				if want := leaderPlainly(s.waiting[:k+1]); e.leader != want || want != nil && want != e && !want.leads || s.stale {
 					t.Fatalf("sender %x: place %d of lane %d level %d has the wrong leader", a[:2], k, e.lane, e.level)
@@ -199,6 +206,7 @@ func (p *pool) checkShards(t testing.TB) {
 				t.Fatalf("sender %x: cost %d, sum %d, spendable %d", a[:2], s.cost, sum, s.Spendable)
 			}
 		}
+		h.checkHeavies(t)
 		if listed != len(h.byHash) || listed != inChains {
 			t.Fatalf("shard %d: %d entries in lists, %d in chains, %d by hash", i, listed, inChains, len(h.byHash))
 		}
