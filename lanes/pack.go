@@ -36,6 +36,7 @@ type PackRequest struct {
 	// Doubt says that an execution used so much more than was expected that a part of
 	// the selection found no room: what was learned counts for nothing beside Used.
 	Doubt bool
+	Anew  bool // it is that selection which is made again; later ones only fill up
 }
 
 // Packed is a selection for a block.
@@ -69,7 +70,7 @@ func (l *Lanes) Pack(ctx context.Context, req PackRequest) (Packed, error) {
 	}
 	picked, err := l.pool.Pick(&sched.PickRequest{
 		Params: req.Params, BaseFees: req.BaseFees, Height: req.Height,
-		MaxBytes: req.MaxBytes, Reserved: req.Reserved, Before: req.Before, Used: req.Used, Busy: req.Busy, Doubt: req.Doubt, Expect: l.uses.expect,
+		MaxBytes: req.MaxBytes, Reserved: req.Reserved, Before: req.Before, Used: req.Used, Busy: req.Busy, Doubt: req.Doubt, Anew: req.Anew, Expect: l.uses.expect,
 		Account: accountsAt(req.Parent, req.Height-1), Left: req.Left,
 	})
 	if err != nil {

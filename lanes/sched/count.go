@@ -135,13 +135,14 @@ func (k *picker) miss(e *entry, c *count) {
 // (see loose), which may find no room for them. The first of a block need not: it may be
 // the one that teaches. When a block is packed again, for the room that such left, nothing
 // takes it that did not run before, but payments with a promise: those run wherever they
-// stand.
+// stand. A block that is packed anew has no such room: what ran before has no better right
+// to it than who pays more and found none because of that.
 func (k *picker) postpone(e *entry, c *count) bool {
 	if k.last {
 		return false
 	}
 	unsure := c.guess || k.loose(c)
-	again := k.req.Used != nil && !k.ran(e) && (unsure || !e.pays())
+	again := k.req.Used != nil && !k.req.Anew && !k.ran(e) && (unsure || !e.pays())
 	if !again && !unsure {
 		return false
 	}

@@ -297,6 +297,7 @@ func (x *extremes) request(params *chain.Params) *PickRequest {
 	}
 	if x.rng.IntN(3) == 0 {
 		req.Used, req.Doubt = map[chain.Hash]chain.Usage{}, x.rng.IntN(2) == 0
+		req.Anew = x.rng.IntN(2) == 0
 		for _, o := range x.known {
 			req.Used[o.Tx.Hash] = oneOf(x.rng, chain.Usage{}, chain.Usage{Cycles: 1}, chain.Usage{Cycles: 1 << 40, Cells: 1 << 40})
 		}

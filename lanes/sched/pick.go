@@ -39,6 +39,9 @@ type PickRequest struct {
 	// Doubt says that Expect was wrong for this block: what is not in Used is a guess,
 	// and what is counts with that from now on.
 	Doubt bool
+	// Anew says that the selection which was executed counts for nothing but Used: it is
+	// not filled up, but made again.
+	Anew bool
 }
 
 // Picked is a selection for a block.

@@ -194,7 +194,7 @@ func (p *plainPick) take(t *modelTx, last bool) bool {
 	}
 	full := p.guessed.Cycles+u.Cycles > p.room.Cycles/4 || p.guessed.Cells+u.Cells > p.room.Cells/4
 	_, ran := p.req.Used[t.tx.Hash]
-	again := p.req.Used != nil && !ran && (guess || loose || !pays(t))
+	again := p.req.Used != nil && !p.req.Anew && !ran && (guess || loose || !pays(t))
 	of, takes, rest := callsOf{}, chain.Cycles(0), chain.Cycles(0)
 	if to != nil {
 		takes = min(t.tx.Tx.CyclesLimit, u.Cycles-min(u.Cycles, leastOf(t.tx).Cycles))
@@ -256,6 +256,7 @@ func (w *walk) expectations(req *PickRequest) {
 		return
 	}
 	req.Used, req.Doubt = map[chain.Hash]chain.Usage{}, w.rng.IntN(2) == 0
+	req.Anew = req.Doubt && w.rng.IntN(2) == 0
 	req.Busy = map[chain.Address]struct{}{}
 	for n := range byte(3) {
 		if w.rng.IntN(3) == 0 {

@@ -88,6 +88,36 @@ func TestLeastAsksFirst(t *testing.T) {
 	}
 }
 
+// TestWhoPaysMoreIsFirstAnew (ADR 142): where a selection used so much more than was expected
+// that it is made again, what ran of it has no better right to the block than a message that
+// pays more and found no room for it.
+func TestWhoPaysMoreIsFirstAnew(t *testing.T) {
+	const turned, honest = 25, 4
+	p, params, reads := newPool(validatorConfig(), 20), chain.DefaultParams(), 0
+	offerOf(p, 0, turned, 7, chain.Tx{CyclesLimit: 1_000_000, CellsLimit: 1_000})
+	offerOf(p, turned, honest, 8, chain.Tx{CyclesLimit: 400_000, CellsLimit: 1_000, TipPerCycle: 1})
+	req := crowdRequest(&params, &reads)
+	req.Used, req.Doubt, req.Anew = map[chain.Hash]chain.Usage{}, true, true
+	for i := range turned { // all of these ran, and took the block
+		var hash chain.Hash
+		binary.BigEndian.PutUint64(hash[:], uint64(i)+1)
+		req.Used[hash] = chain.Usage{Cycles: 1_000_000, Cells: 10}
+	}
+	got, err := p.Pick(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := 0
+	for _, tx := range got.Txs {
+		if tx.Tx.TipPerCycle > 0 {
+			in++
+		}
+	}
+	if in != honest || len(got.Txs) == in {
+		t.Errorf("%d of %d messages that pay more among %d in the block", in, honest, len(got.Txs))
+	}
+}
+
 // TestPostponedAreBounded: more than a block could take do not wait for the rest of it.
 func TestPostponedAreBounded(t *testing.T) {
 	var later postponed

@@ -89,6 +89,7 @@ type proposal struct {
 	used  map[chain.Hash]chain.Usage
 	busy  map[chain.Address]struct{} // actors that had no cycles left for somebody's message then
 	doubt bool
+	anew  bool // the next packing makes the selection again that led to doubt
 }
 
 // build packs, orders and executes one block. view ends with the view that it is for.
@@ -184,6 +185,7 @@ func (p *proposal) pack() (lanes.Packed, error) {
 		Used:     p.used,
 		Busy:     p.busy,
 		Doubt:    p.doubt,
+		Anew:     p.anew,
 		MaxBytes: l.size.limit - len(h.PresenceInput) - len(h.ConsumedSeeds),
 		Before:   l.before(parent),
 		Left:     left,

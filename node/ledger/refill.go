@@ -91,9 +91,10 @@ func (p *proposal) doubtful(packed *lanes.Packed, sel *exec.Selection, s *exec.S
 		return false, nil
 	}
 	p.note(s)
-	p.doubt = true
+	p.doubt, p.anew = true, true
 	p.l.Stats.Doubted.Add(1)
 	next, err := p.pack()
+	p.anew = false
 	if err == nil {
 		*packed = next
 	}
