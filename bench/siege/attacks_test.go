@@ -26,6 +26,9 @@ type attack struct {
 	crowd     int  // further accounts of the attacker
 	first     bool // it takes what is free before the honest come
 
+	makers   int // nodes that propose in turns; 0: one
+	restarts int // after so many blocks the first of them loses what it had in memory; 0: never
+
 	// wave is for how many blocks the attack lasts until the base fee has come to what
 	// somebody does not pay, or until it has spent what it had prepared; 0: for ever. In the
 	// long form it comes again, once the base fee rests.
@@ -80,6 +83,9 @@ func attacks() []attack {
 		together("hogs-and-never-run", limitHogs(), neverRun()),
 		together("lists-and-deferred", longLists(), deferredFlood()),
 		together("fat-cold-and-hot", fatRecords(), coldPrograms(), hotCode()),
+	}
+	for _, a := range []attack{drainedCrowd(), turnedHandlers(), manyNeverRun(), unknownDeployers()} {
+		list = append(list, inTurns(a))
 	}
 	return list
 }

@@ -3,26 +3,20 @@ package siege
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
-	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
-	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 // How many people there are, and what each has.
@@ -46,10 +40,9 @@ type siege struct {
 	t        testing.TB
 	genesis  *chain.Genesis
 	order    *bls.SecretKey
-	pool     *lanes.Lanes
-	proposer *ledger.Ledger
-	verifier *ledger.Ledger
-	disk     *store.Store // of the verifier
+	lanes    lanes.Config
+	makers   []*node // who propose, in turns
+	verifier *node   // who only judges
 	parent   engine.ParentRef
 	height   chain.Height // of the head
 	nonces   map[chain.Address]uint64
@@ -101,20 +94,19 @@ func newSiege(t testing.TB, a *attack) *siege {
 		bodies: bodies{known: map[chain.Hash]*chain.VerifiedTx{}}, hostile: map[chain.Hash]bool{},
 	}
 	s.makeGenesis(a)
-	s.verifier, s.disk = s.ledger(nil, parallel.Config{Mode: parallel.Planned, Workers: 2})
-	cfg := lanes.DefaultConfig()
-	cfg.Validators = s.genesis.Validators
+	s.lanes = lanes.DefaultConfig()
+	s.lanes.Validators = s.genesis.Validators
 	if a.lanes != nil {
-		a.lanes(&cfg)
+		a.lanes(&s.lanes)
 	}
-	head := s.verifier.Head()
-	p := &s.genesis.Params
-	pool, err := lanes.New(cfg, p, s.genesis.ChainID, lanes.FinalizedHead{View: head.State, BaseFees: ledger.BaseFeesAfter(p, &head.Block.Header)})
-	if err != nil {
-		t.Fatal(err)
+	s.verifier = s.newNode(parallel.Config{Mode: parallel.Planned, Workers: 2})
+	s.run(s.verifier)
+	for range max(1, a.makers) {
+		n := s.newNode(parallel.Config{})
+		s.fill(n)
+		s.run(n)
+		s.makers = append(s.makers, n)
 	}
-	s.pool = pool
-	s.proposer, _ = s.ledger(pool, parallel.Config{})
 	s.parent = engine.ParentRef{Digest: s.genesis.Hash()}
 	return s
 }
@@ -155,53 +147,6 @@ func (s *siege) makeGenesis(a *attack) {
 	s.genesis = g
 }
 
-// ledger starts a ledger on a store of its own. The one that proposes executes one
-// transaction after the other and the one that judges does not: they must agree.
-func (s *siege) ledger(p ledger.Pool, x parallel.Config) (*ledger.Ledger, *store.Store) {
-	s.t.Helper()
-	options, dir := store.DefaultOptions(), "siege"
-	if *siegeFor == 0 {
-		options.FS = vfs.NewMem()
-	} else { // thousands of blocks are gigabytes
-		dir = s.t.TempDir()
-	}
-	db, err := store.Open(dir, options)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	delta, err := exec.GenesisDelta(s.genesis)
-	if err == nil {
-		err = db.Init(store.GenesisRecord{Hash: s.genesis.Hash(), Delta: delta})
-	}
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	proposers, err := ledger.NewProposers(s.genesis)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	l, err := ledger.New(ledger.Config{
-		Genesis: s.genesis, Store: db, Pool: p, Signatures: &s.bodies, Proposers: proposers,
-		PeerKey: s.genesis.Validators[0].PeerKey, OrderKey: s.order, Exec: x, Now: s.clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan error, 1)
-	go func() { done <- l.Run(ctx) }()
-	s.t.Cleanup(func() {
-		cancel()
-		if err := <-done; !errors.Is(err, context.Canceled) {
-			s.t.Errorf("ledger ended with %v", err)
-		}
-		if err := db.Close(); err != nil {
-			s.t.Error(err)
-		}
-	})
-	return l, db
-}
-
 func (s *siege) clock() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +181,8 @@ func (s *siege) next() block {
 	s.tick()
 	round := beacon.Round{View: chain.View(s.height + 1)}
 	began := bars.ProcessCPU()
-	made, err := s.proposer.Propose(s.t.Context(), engine.ProposeRequest{Round: round, Parent: s.parent})
+	maker := s.makers[int(s.height)%len(s.makers)]
+	made, err := maker.Propose(s.t.Context(), engine.ProposeRequest{Round: round, Parent: s.parent})
 	if err != nil {
 		s.t.Fatalf("block %d: %v", s.height+1, err)
 	}
@@ -247,14 +193,27 @@ func (s *siege) next() block {
 		s.t.Fatalf("block %d: %v", s.height+1, err)
 	}
 	b.verify = bars.ProcessCPU() - began
-	for _, l := range []*ledger.Ledger{s.verifier, s.proposer} {
-		if err := l.Finalized(s.t.Context(), engine.Finalization{Round: round, Digest: made.Digest, Certificate: []byte("c")}); err != nil {
+	final := simplex.Certificate{Kind: simplex.Finalize, Proposal: simplex.Proposal{Round: round, Parent: s.parent.Round.View, Payload: made.Digest}}
+	certificate := simplex.AppendCertificate(nil, final) // nobody looks at signatures
+	for _, n := range append([]*node{s.verifier}, s.makers...) {
+		if n != s.verifier && n != maker {
+			if err := n.Judge(s.t.Context(), req); err != nil {
+				s.t.Fatalf("block %d: %v", s.height+1, err)
+			}
+		}
+		if err := n.Finalized(s.t.Context(), engine.Finalization{Round: round, Digest: made.Digest, Certificate: certificate}); err != nil {
 			s.t.Fatalf("block %d: %v", s.height+1, err)
 		}
-		b.event = <-l.Events()
+		b.event = <-n.Events()
+		if n.pool == nil {
+			continue
+		}
+		if err := n.pool.Finalized(s.t.Context(), b.event.Head()); err != nil {
+			s.t.Fatal(err)
+		}
 	}
-	if err := s.pool.Finalized(s.t.Context(), b.event.Head()); err != nil {
-		s.t.Fatal(err)
+	for _, tx := range b.event.Txs {
+		s.nonces[tx.Sender] = max(s.nonces[tx.Sender], tx.Tx.Nonce+1) // a twin may have come in
 	}
 	s.height, s.parent = b.event.Block.Header.Height, engine.ParentRef{Round: round, Digest: made.Digest}
 	s.last = b
@@ -283,14 +242,37 @@ func (s *siege) verified(from chain.Address, tx chain.Tx) *chain.VerifiedTx {
 	return v
 }
 
-// offer hands a transaction in and reports whether the pool took it.
+// home is the node to which somebody submits, and that keeps it over a crash.
+func (s *siege) home(who chain.Address) *node { return s.makers[int(who[19])%len(s.makers)] }
+
+// offer hands a transaction in where its sender does and reports whether the pool took it.
 func (s *siege) offer(tx *chain.VerifiedTx) error {
-	s.bodies.add(tx)
-	err := s.pool.Admit(s.t.Context(), []*chain.VerifiedTx{tx})[0]
+	err := s.submit(tx)
+	for _, n := range s.makers {
+		if err == nil && n != s.home(tx.Sender) {
+			_ = s.pool(n, tx) // it was told; what it makes of it is its own matter
+		}
+	}
+	return err
+}
+
+// submit hands a transaction to the home of its sender alone.
+func (s *siege) submit(tx *chain.VerifiedTx) error {
+	n := s.home(tx.Sender)
+	err := s.pool(n, tx)
+	if err == nil && len(s.makers) > 1 {
+		n.own = append(n.own, tx)
+	}
 	if err == nil && tx.Tx.Nonce == s.nonces[tx.Sender] {
 		s.nonces[tx.Sender]++
 	}
 	return err
+}
+
+// pool offers a transaction to the pool of a node.
+func (s *siege) pool(n *node, tx *chain.VerifiedTx) error {
+	s.bodies.add(tx)
+	return n.pool.Admit(s.t.Context(), []*chain.VerifiedTx{tx})[0]
 }
 
 // strike offers a transaction of the attack.
@@ -298,9 +280,21 @@ func (s *siege) strike(from chain.Address, tx chain.Tx) error {
 	return s.strikeAs(s.tx(from, tx))
 }
 
+// strikeAs offers one that is made. The other makers get twins of it, before they can be told:
+// of all of them one comes into the chain, and what waits elsewhere was for nothing.
 func (s *siege) strikeAs(v *chain.VerifiedTx) error {
 	s.put.offered++
-	err := s.offer(v)
+	err := s.submit(v)
+	for i, n := range s.makers {
+		if n == s.home(v.Sender) {
+			continue
+		}
+		tx := *v.Tx
+		tx.CellsLimit += chain.Cells(i + 1)
+		if twin := s.verified(v.Sender, tx); s.pool(n, twin) == nil {
+			s.hostile[twin.Hash] = true
+		}
+	}
 	if err != nil {
 		s.put.refused++
 		return err

@@ -70,14 +70,20 @@ class Clock:
 // neighbours is how many of them there are; each gets one message in a block.
 const neighbours = 4
 
+// sent is an honest transaction that is not in a block yet.
+type sent struct {
+	at     chain.Height // the head when it came
+	counts bool         // it came while the attack went on
+}
+
 // honest is the honest traffic and what became of it.
 type honest struct {
 	actors    []chain.Address
 	clock     chain.Address
-	ticked    chain.Height                // last
-	clockLate uint64                      // its latest timer, in blocks
-	sent      map[chain.Hash]chain.Height // of transactions that are not in yet: the head when they came
-	begun     chain.Height                // first block that counts
+	ticked    chain.Height        // last
+	clockLate uint64              // its latest timer, in blocks
+	sent      map[chain.Hash]sent // of transactions that are not in yet: the head when they came
+	begun     chain.Height        // first block that counts
 	offered   int
 	refused   int // by the pool
 	inTime    int // in a block within three
@@ -89,6 +95,7 @@ type honest struct {
 	due       int
 	failed    map[string]int
 	turn      int
+	rests     bool // no attack goes on: what is sent does not count
 }
 
 // honestCap is the highest base fee that the honest pay.
@@ -103,7 +110,7 @@ const inTimeBlocks = 3
 // settle deploys the neighbours.
 func (s *siege) settle() {
 	s.t.Helper()
-	s.honest.sent, s.honest.failed = map[chain.Hash]chain.Height{}, map[string]int{}
+	s.honest.sent, s.honest.failed = map[chain.Hash]sent{}, map[string]int{}
 	for i := range neighbours {
 		a := s.deploy(person(i), []byte(neighbour), byte(i), boundary.EncodeManifest(boundary.All()), &actor.Init{Handler: "init", Payload: null()}, 20_000*chain.WeiPerCBY)
 		s.honest.actors = append(s.honest.actors, a)
@@ -159,16 +166,18 @@ func (s *siege) live(transfers int) {
 		tx.TipPerCycle = 1
 		tx.MaxFeePerCycle, tx.MaxFeePerCell = honestCap, honestCap // who overbids the honest shall pay for it
 		v := s.tx(from, tx)
-		h.offered++
-		if len(tx.Payload) > 0 {
-			h.asked++
+		if !h.rests {
+			h.offered++
+			if len(tx.Payload) > 0 {
+				h.asked++
+			}
 		}
 		if err := s.offer(v); err != nil {
 			h.refused++
 			h.failed[err.Error()]++
 			return
 		}
-		h.sent[v.Hash] = s.height
+		h.sent[v.Hash] = sent{s.height, !h.rests}
 	}
 	for range transfers {
 		h.turn++
@@ -186,12 +195,13 @@ func (s *siege) note(b *block) {
 	h := &s.honest
 	at := b.event.Block.Header.Height
 	for i, tx := range b.event.Txs {
-		since, ours := h.sent[tx.Hash]
+		was, ours := h.sent[tx.Hash]
 		if !ours {
 			continue
 		}
 		delete(h.sent, tx.Hash)
-		if at-since <= inTimeBlocks {
+		if !was.counts {
+		} else if at-was.at <= inTimeBlocks {
 			h.inTime++
 			if len(tx.Tx.Payload) > 0 {
 				h.heard++

@@ -18,7 +18,7 @@ var errMeter = errors.New("the meter of the state is not what a recount finds")
 
 // metered counts the state from scratch and compares the meter in it.
 func (s *siege) metered() error {
-	x, err := s.disk.Export()
+	x, err := s.verifier.store.Export()
 	if err != nil {
 		return err
 	}

@@ -145,7 +145,9 @@ func besiege(t *testing.T, a *attack, share time.Duration) report {
 		}
 		b := s.next()
 		s.note(&b)
-		r.blocks++
+		if r.blocks++; a.restarts > 0 && r.blocks%a.restarts == 0 {
+			s.restart(s.makers[0])
+		}
 		if fee := b.event.Block.Header.BaseFees[chain.LaneUser]; max(fee.PerCycle, fee.PerCell) > honestCap {
 			r.dear++
 		}
@@ -205,6 +207,8 @@ func besiege(t *testing.T, a *attack, share time.Duration) report {
 // calm waits until the base fee has come to rest, while the honest do little, and lets the
 // attack prepare itself anew.
 func (s *siege) calm(a *attack) {
+	s.honest.rests = true
+	defer func() { s.honest.rests = false }()
 	for range calmMost {
 		s.live(0)
 		b := s.pass()
