@@ -72,8 +72,9 @@ const neighbours = 4
 
 // sent is an honest transaction that is not in a block yet.
 type sent struct {
-	at     chain.Height // the head when it came
-	counts bool         // it came while the attack went on
+	at      chain.Height // the head when it came
+	counts  bool         // it came while the attack went on
+	message bool
 }
 
 // honest is the honest traffic and what became of it.
@@ -177,7 +178,7 @@ func (s *siege) live(transfers int) {
 			h.failed[err.Error()]++
 			return
 		}
-		h.sent[v.Hash] = sent{s.height, !h.rests}
+		h.sent[v.Hash] = sent{at: s.height, counts: !h.rests, message: len(tx.Payload) > 0}
 	}
 	for range transfers {
 		h.turn++
