@@ -12,6 +12,16 @@ import (
 type pricing struct {
 	base       chain.FeePair
 	cellWeight uint64 // cycles that one cell counts for: cycles target / cells target
+	version    uint64 // of the two
+}
+
+// level is levelOfEntry, which is found once while prices stay: what is barred is looked
+// at for its level at each head, and waits for long.
+func (p *pricing) level(e *entry) level {
+	if e.priced != p.version {
+		e.found, e.priced = p.levelOfEntry(e), p.version
+	}
+	return e.found
 }
 
 // levelOf returns where a runnable transaction stands under the base fee, if it uses

@@ -57,11 +57,13 @@ type entry struct {
 	replaced   uint8         // how many it stands for, one after the other
 	lane       chain.LaneID
 	level      level
-	low        level // least of its sender's chain in its lane up to it, as of the last follow
-	weighed    bool  // it is among the heavies of its lane, at low
-	mark       bool  // to be evicted by the admission at hand; false between operations
-	final      bool  // stands in the head that is being taken in
-	leads      bool  // it may be another's leader
+	priced     uint64 // version of the prices that found was found under
+	found      level  // of its lane's tiers, whatever bars it
+	low        level  // least of its sender's chain in its lane up to it, as of the last follow
+	weighed    bool   // it is among the heavies of its lane, at low
+	mark       bool   // to be evicted by the admission at hand; false between operations
+	final      bool   // stands in the head that is being taken in
+	leads      bool   // it may be another's leader
 }
 
 func newEntry(o *Offer, of *sender) *entry {

@@ -98,7 +98,7 @@ func New(cfg Config, head Head) (*Scheduler, error) {
 	s := &Scheduler{cfg: cfg, seed: maphash.MakeSeed(), head: head}
 	s.targets.adopt(limitsIn(&cfg.Measures))
 	for i := range s.prices {
-		s.prices[i] = pricing{base: head.BaseFees[i], cellWeight: max(cfg.CellWeight, 1)}
+		s.prices[i] = pricing{base: head.BaseFees[i], cellWeight: max(cfg.CellWeight, 1), version: 1}
 		s.lanes[i].txsMax, s.lanes[i].bytesMax = cfg.LaneTxs[i], cfg.LaneBytes[i]
 		s.lanes[i].floor.Store(math.MaxUint8) // an empty lane holds nothing below any level
 	}
@@ -365,6 +365,7 @@ func (s *Scheduler) reprice(base [chain.NumLanes]chain.FeePair, weighsAnew bool)
 		if weighsAnew || s.prices[lane].base != base[lane] {
 			changed = append(changed, lane)
 			s.prices[lane].base = base[lane]
+			s.prices[lane].version++
 			s.lanes[lane].raise(levelParked) // the next look finds the true floor
 		}
 	}
@@ -391,6 +392,7 @@ func (s *Scheduler) adopt(m Measures) (weighsAnew bool) {
 	}
 	for lane := range s.prices {
 		s.prices[lane].cellWeight = weight
+		s.prices[lane].version++
 		for i := range s.shards {
 			for l := range s.shards[i].lanes[lane].fifos {
 				s.shards[i].lanes[lane].fifos[l].still = noFee

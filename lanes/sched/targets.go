@@ -199,7 +199,7 @@ func uncounted(list []demanded, l level, large bool, cycles chain.Cycles) []dema
 
 // levelOf is the level of a runnable entry that takes the place of old, or of nobody.
 func (s *Scheduler) levelOf(e, old *entry) level {
-	l := s.prices[e.lane].levelOfEntry(e)
+	l := s.prices[e.lane].level(e)
 	if l >= levelTier0 && (s.barsCall(e, l, old) || !s.targets.holds(e, l, old) || e.of.stopped(e)) {
 		return levelBarred
 	}

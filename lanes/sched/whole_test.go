@@ -168,6 +168,9 @@ func (p *pool) checkShards(t testing.TB) {
 					if want := p.prices[lane].levelOfEntry(e); e.level != levelParked && (want != e.level && (e.level != levelBarred || want < levelTier0 || p.targets.limits == (limits{}) && e.of.stops == 0) || !q.fifos[l].still.hold(p.prices[lane].base)) {
 						t.Fatalf("shard %d lane %d: entry at level %d belongs to %d, bounds %+v, base %+v", i, lane, l, p.prices[lane].levelOfEntry(e), q.fifos[l].still, p.prices[lane].base)
 					}
+					if price := &p.prices[lane]; e.priced == price.version && e.found != price.levelOfEntry(e) {
+						t.Fatalf("shard %d lane %d: level %d was found under prices under which it is %d", i, lane, e.found, price.levelOfEntry(e))
+					}
 					last = e.seq
 					count++
 					txs[lane]++
