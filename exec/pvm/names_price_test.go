@@ -144,6 +144,24 @@ func TestGroupMethodsOfOthers(t *testing.T) {
 	}
 }
 
+// TestKeywordsOfPartials: keywords of a call win over those given before, in the order of
+// both, and thousands of each take no more than their number.
+func TestKeywordsOfPartials(t *testing.T) {
+	rt, err := pvm.NewRuntime([2]uint64{1, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	src := "import functools\np = functools.partial(lambda **k: k, a=1, b=2, c=3)\nprint(p(d=4, b=5, a=6), p())\n"
+	p, err := pvm.Compile([]byte(src), "x.py", pvm.DefaultLimits())
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := pvm.NewEngine(rt, pvm.NewLRU(0), pvm.DefaultLimits()).Run(p, 1<<20, nil)
+	if want := "{'a': 6, 'b': 5, 'c': 3, 'd': 4} {'a': 1, 'b': 2, 'c': 3}\n"; err != nil || string(res.Output) != want {
+		t.Errorf("%v %s, want %s", err, res.Output, want)
+	}
+}
+
 // TestManyClassesArePaid: who looks at many classes, or attributes, pays for each, and for
 // the classes that it is found after.
 func TestManyClassesArePaid(t *testing.T) {
@@ -170,6 +188,15 @@ func TestManyClassesArePaid(t *testing.T) {
 		{deep + "T = (E,) * 3000\n", "try: raise ValueError\n    except T: pass\n    except: pass", 2 * many * d.Element},
 		{deep + "T = (KeyError,) * 3000\n", "try: raise E\n    except T: pass\n    except: pass", 2 * many * d.Element},
 		{"class A: pass\n", attributes.String(), 64 * d.NativeCall},
+		{
+			"A = type('A', (), {'__slots__': tuple('s%d' % i for i in range(4000))})\nB = type('B', (A,), {'__slots__': ('x',)})\nC = type('C', (A,), {'__slots__': ('x',)})\nb = B()\n",
+			"try: b.__class__ = C\n    except TypeError: pass", 1000 * d.Element,
+		},
+		{"A = type('A', (), {'__slots__': tuple('s%d' % i for i in range(4000))})\n", "type('B', (A,), {'__slots__': ('x',)})", 1000 * d.Element},
+		{
+			"import abc\nA = abc.ABCMeta('A', (), {'m%d' % i: abc.abstractmethod(lambda self: 1) for i in range(1000)})\n",
+			"abc.ABCMeta('B', (A,), {})", 2000 * d.DictOp,
+		},
 		{deep + "g = ExceptionGroup('', [KeyError()])\nT = (E,) * 3000\n", "g.split(T)", 4 * many * d.Element},
 		{
 			"class A: __match_args__ = tuple('x%d' % i for i in range(1000))\na = A()\nfor n in A.__match_args__: setattr(a, n, 1)\n",

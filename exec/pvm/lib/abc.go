@@ -96,6 +96,7 @@ func abcNew(m *vm.Machine, a vm.Args) (vm.Value, error) {
 func computeAbstract(m *vm.Machine, c *vm.Class) error {
 	mark := m.Interned("__isabstractmethod__")
 	var names []vm.Value
+	known := make(map[string]bool) // looked up, never iterated
 	var failed error
 	abstract := func(v vm.Value) bool {
 		if failed != nil {
@@ -114,10 +115,10 @@ func computeAbstract(m *vm.Machine, c *vm.Class) error {
 	}
 	var all []own
 	c.EachOwn(func(name string, v vm.Value) { all = append(all, own{name, v}) })
-	elements(m, len(all))
+	elements(m, 2*len(all))
 	for _, o := range all {
 		if o.v.Bound() && couldBeAbstract(o.v) && abstract(o.v) {
-			names = append(names, m.Interned(o.name).Value())
+			names, known[o.name] = append(names, m.Interned(o.name).Value()), true
 		}
 	}
 	for _, b := range c.Bases() {
@@ -129,7 +130,7 @@ func computeAbstract(m *vm.Machine, c *vm.Class) error {
 		if err != nil {
 			return err
 		}
-		elements(m, len(items))
+		m.ChargeEach(2*len(items), m.Prices().DictOp) // each is looked up twice
 		for _, item := range items {
 			name, ok := item.StrObject()
 			if !ok {
@@ -139,8 +140,8 @@ func computeAbstract(m *vm.Machine, c *vm.Class) error {
 			if err != nil {
 				return err
 			}
-			if ok && abstract(v) && !contains(names, name.String()) {
-				names = append(names, item)
+			if ok && abstract(v) && !known[name.String()] {
+				names, known[name.String()] = append(names, item), true
 			}
 		}
 	}
@@ -152,15 +153,6 @@ func computeAbstract(m *vm.Machine, c *vm.Class) error {
 		m.SetOwn(c, "__abstractmethods__", set)
 	}
 	return err
-}
-
-func contains(names []vm.Value, name string) bool {
-	for _, n := range names {
-		if s, _ := n.Text(); s == name {
-			return true
-		}
-	}
-	return false
 }
 
 // couldBeAbstract tells values that may have __isabstractmethod__ from the plain

@@ -106,35 +106,29 @@ func (p *partial) call(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	}
 	keys, given := m.DictItems(p.keywords)
 	names := make([]*vm.Str, 0, len(keys)+len(a.Names))
+	elements(m, 2*len(a.Names))
+	at := make(map[string]int, len(a.Names)) // of the call's keywords those left; looked up, never iterated
+	for j, n := range a.Names {
+		at[n.String()] = len(pos) + j
+	}
 	for i, k := range keys {
 		name, ok := k.StrObject()
 		if !ok {
 			return vm.None, m.TypeError("keywords must be strings")
 		}
 		v := given[i]
-		for j, n := range a.Names {
-			if n.String() == name.String() {
-				v = a.Values[len(pos)+j]
-			}
+		if j, ok := at[name.String()]; ok {
+			v = a.Values[j]
+			delete(at, name.String())
 		}
 		names, values = append(names, name), append(values, v)
 	}
 	for j, n := range a.Names {
-		if !hasKeyword(names[:len(keys)], n) {
+		if _, left := at[n.String()]; left {
 			names, values = append(names, n), append(values, a.Values[len(pos)+j])
 		}
 	}
 	return m.CallArgs(p.fn, vm.Args{Values: values, Names: names})
-}
-
-// hasKeyword tells whether name is among names.
-func hasKeyword(names []*vm.Str, name *vm.Str) bool {
-	for _, n := range names {
-		if n.String() == name.String() {
-			return true
-		}
-	}
-	return false
 }
 
 func partialRepr(m *vm.Machine, p *partial, a vm.Args) (vm.Value, error) {

@@ -79,6 +79,10 @@ func (m *Machine) makeSlots(c *Class, slots Value) error {
 		}
 	}
 	members := c.slots[:len(c.slots):len(c.slots)]
+	if len(items) > 0 { // those of the bases are copied
+		m.looked(int64(len(members)))
+		m.Alloc(len(members) * mroBytes)
+	}
 	for _, item := range items {
 		s, ok := item.str()
 		if !ok {

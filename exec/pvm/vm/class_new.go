@@ -303,9 +303,9 @@ func (m *Machine) inheritLayout(c *Class) error {
 			continue
 		}
 		switch {
-		case from == nil || b.layoutBelow(from):
+		case from == nil || m.layoutBelow(b, from):
 			from = b
-		case !from.layoutBelow(b):
+		case !m.layoutBelow(from, b):
 			return m.Raise(m.rt.classes.TypeError, "multiple bases have instance lay-out conflict")
 		}
 	}
@@ -315,14 +315,19 @@ func (m *Machine) inheritLayout(c *Class) error {
 	return nil
 }
 
-// layoutBelow tells whether instances of c can stand for the layout of d.
-func (c *Class) layoutBelow(d *Class) bool {
+// layoutBelow tells whether instances of c can stand for the layout of d: slots that are
+// not the very same are compared one by one.
+func (m *Machine) layoutBelow(c, d *Class) bool {
 	if c.layout != d.layout && d.layout != KindInstance {
 		return false
 	}
 	if len(c.slots) < len(d.slots) {
 		return false
 	}
+	if len(d.slots) == 0 || &c.slots[0] == &d.slots[0] {
+		return true
+	}
+	m.looked(int64(len(d.slots)))
 	for i := range d.slots {
 		if c.slots[i] != d.slots[i] {
 			return false

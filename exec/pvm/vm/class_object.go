@@ -266,7 +266,7 @@ func setClass(m *Machine, v, x Value) error {
 	if !isInstance || c.builtin || old.builtin {
 		return m.Raise(m.rt.classes.TypeError, "__class__ assignment only supported for mutable types or ModuleType subclasses")
 	}
-	if c.layout != old.layout || c.hasDict != old.hasDict || !c.layoutBelow(old) || !old.layoutBelow(c) {
+	if c.layout != old.layout || c.hasDict != old.hasDict || !m.layoutBelow(c, old) || !m.layoutBelow(old, c) {
 		return m.Raise(m.rt.classes.TypeError, "__class__ assignment: '%s' object layout differs from '%s'", c.name, old.name)
 	}
 	if o.Object.attrs != nil {

@@ -235,7 +235,7 @@ func (t *tracer) class(c *Class) int {
 	if len(c.subs) > 0 {
 		t.above = append(t.above, c)
 	}
-	return classBytes + len(c.mro)*mroBytes + len(c.names.values)*dictEntryBytes
+	return classBytes + (len(c.mro)+len(c.slots))*mroBytes + len(c.names.values)*dictEntryBytes
 }
 
 // exception visits an exception.
