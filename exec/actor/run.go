@@ -3,7 +3,6 @@ package actor
 import (
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
@@ -123,14 +122,18 @@ func (r *Run) draw(a chain.Address, used chain.Cycles) error {
 // added sums drawings up by actor, in place, so that what is undone again and
 // again on the way out of nested calls stays short.
 func added(list []drawing) []drawing {
-	out := list[:0]
+	if len(list) < 2 {
+		return list
+	}
+	out, place := list[:0], make(map[chain.Address]int, len(list))
+	// Paid: by the call that each drawing is of, once a level of calls (call_depth, 32).
 	for _, d := range list {
-		i := slices.IndexFunc(out, func(o drawing) bool { return o.addr == d.addr })
-		if i < 0 {
-			out = append(out, d)
-		} else {
-			out[i].used += d.used
+		i, ok := place[d.addr]
+		if !ok {
+			i = len(out)
+			place[d.addr], out = i, append(out, drawing{addr: d.addr})
 		}
+		out[i].used += d.used
 	}
 	return out
 }
