@@ -13,7 +13,20 @@ import (
 // what bounds them, unless its body charges: what nobody wrote down was paid by nobody,
 // time and again (docs/adr/0159).
 var paidPackages = []string{
+	"exec",
+	"exec/actor",
+	"exec/entitle",
 	"exec/funds",
+	"exec/governance",
+	"exec/mailbox",
+	"exec/permit",
+	"exec/pvm",
+	"exec/pvm/compile",
+	"exec/pvm/gate",
+	"exec/pvm/scope",
+	"exec/pvm/syntax",
+	"exec/rent",
+	"exec/timers",
 	"exec/token",
 }
 

@@ -20,6 +20,7 @@ func (b *block) announce(events []chain.Event) { b.events = append(b.events, eve
 
 // writeEvents appends the receipts with what was announced, behind all others.
 func (b *block) writeEvents() {
+	// Paid: by the cells of the events, or bounded by the rent and timers of a block.
 	for number := uint64(0); len(b.events) > 0; number++ {
 		n := min(len(b.events), chain.MaxEvents)
 		b.result.Receipts = append(b.result.Receipts, chain.Receipt{

@@ -27,6 +27,7 @@ func (b *block) askAgents(head *timers.Head) (used chain.Usage, err error) {
 	}
 	lane := fees.LaneTarget(b.in.Params, chain.LaneTimer)
 	asked, room := uint64(0), lane.Cycles/2
+	// Bounded: by timer.candidates_per_block, 512.
 	for i, id := range ids {
 		if asked == p.BidsPerBlock || used.Cycles+p.BidCycles > room || used.Cells+p.BidCells > lane.Cells/2 {
 			break
@@ -132,6 +133,7 @@ func (b *block) bidContext(t *timers.Timer, head *timers.Head) ([]byte, error) {
 		{"last_block_cycle_usage", uint64(head.Used)},
 	}
 	out := cbor.AppendMap(make([]byte, 0, 192), len(rows))
+	// Bounded: by six rows.
 	for _, row := range rows {
 		out = cbor.AppendUint(cbor.AppendText(out, row.name), row.value)
 	}
@@ -161,6 +163,7 @@ func parseBid(answer []byte, bid timers.Bid) (timers.Bid, error) {
 		return bid, err
 	}
 	var prev []byte
+	// Bounded: by six settings.
 	for range n {
 		at := r
 		if prev, err = r.Key(prev, cbor.DefaultLimits()); err != nil {

@@ -65,6 +65,7 @@ func Apply(view state.View, in Inputs, txs []*chain.VerifiedTx) (Result, error) 
 	if err != nil {
 		return Result{}, err
 	}
+	// Paid: by each transaction.
 	for i, tx := range txs {
 		if err := s.Transact(i, tx); err != nil {
 			return Result{}, err

@@ -38,6 +38,7 @@ func (b *block) deliver() error {
 	}
 	r := round{steps: p.MailboxBlockReceivers, latest: b.in.Height}
 	left := p.MailboxBlockItems
+	// Bounded: by mailbox_block_receivers, 2,048.
 	for range p.MailboxBlockReceivers {
 		over, err := b.nextInRing(&r)
 		if err != nil {
@@ -80,6 +81,7 @@ func (b *block) nextInRing(r *round) (over bool, err error) {
 	if ring < r.ring && r.idle > 0 { // who left the ring need not be waited for
 		r.idle--
 	}
+	// Bounded: by mailbox_block_receivers, 2,048 steps a block.
 	for n := r.entries(ring); n > 0; n = r.entries(ring) {
 		if err := b.letIn(r, n); err != nil {
 			return false, err
@@ -165,6 +167,7 @@ func (b *block) turn(most uint64) (n uint64, full bool, err error) {
 // takeUp takes up messages that an origin has deferred and whose height has come, and
 // returns how many ended thereby, and whether there were any.
 func (b *block) takeUp(origin chain.Address, most uint64) (n uint64, took, full bool, err error) {
+	// Bounded: by turnItems, four.
 	for range turnItems {
 		it, err := mailbox.Due(b.state, origin)
 		if err != nil || it == nil || n == most {
@@ -199,6 +202,7 @@ func (b *block) takeUp(origin chain.Address, most uint64) (n uint64, took, full 
 // least height at which one that was passed can go; 0 where none was.
 func (b *block) serve(to chain.Address, most uint64) (n uint64, ready chain.Height, full bool, err error) {
 	passed := uint64(0) // in a row
+	// Bounded: by turnLooks, eight.
 	for looks := 0; looks < turnLooks && n < most; looks++ {
 		at, senders, full, err := b.next(to)
 		if err != nil || full {

@@ -9,6 +9,7 @@ import (
 // announceRemovals says which entitlements are gone from this block on, and all
 // their holders with them (entitlements §9.11).
 func (b *block) announceRemovals() {
+	// Bounded: by the entitlements that governance has deprecated, some twenty.
 	for _, d := range b.in.Params.Entitlements.Deprecated {
 		if d.Last+1 == b.in.Height {
 			data := cbor.AppendText(cbor.AppendArray(nil, 1), d.ID)

@@ -85,6 +85,7 @@ func readNumber(view state.View, key state.StorageKey) (uint64, error) {
 // [peer_key, epoch, view, validator, stake, height, submitter].
 func (c *Conviction) encode() []byte {
 	b := cbor.AppendBytes(cbor.AppendArray(nil, 7), c.Offence.Accused[:])
+	// Bounded: by five numbers.
 	for _, v := range [...]uint64{uint64(c.Offence.Round.Epoch), uint64(c.Offence.Round.View), uint64(c.Validator), uint64(c.Stake), uint64(c.Height)} {
 		b = cbor.AppendUint(b, v)
 	}
@@ -125,6 +126,7 @@ func (b *block) submitEvidence(tx *chain.VerifiedTx) (uint16, error) {
 	}
 	var accused *chain.Validator
 	member := func(key chain.PeerKey) bool {
+		// Bounded: by the validators of an epoch, for an instruction that pays to check signatures.
 		for i := range b.in.Validators {
 			if b.in.Validators[i].PeerKey == key {
 				accused = &b.in.Validators[i]

@@ -81,6 +81,7 @@ func (b *block) selectTimers() error {
 	}
 	lane := fees.LaneTarget(b.in.Params, chain.LaneTimer)
 	left := chain.Usage{Cycles: lane.Cycles - reserved.Cycles, Cells: lane.Cells - reserved.Cells}
+	// Bounded: by timer.candidates_per_block, 512.
 	for _, id := range ids {
 		if left.Cycles < b.in.Params.Timer.MinCycles {
 			break
@@ -160,6 +161,7 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 // of a code: one of those that fire the same code loads it. Others may put less aside for
 // it than its own actor, who then is counted with the rest.
 func (b *block) putAside(code chain.Hash) (most chain.Cycles) {
+	// Bounded: by timer.candidates_per_block, twice 512 turns.
 	for i := range b.due {
 		if b.due[i].code == code {
 			most = max(most, b.due[i].load)
@@ -219,11 +221,13 @@ func (b *block) saveUp(t *timers.Timer) error {
 // promisedTo reports whether cycles of an actor are held back for a timer already, who
 // need not be waited with by another.
 func (b *block) promisedTo(a chain.Address) bool {
+	// Bounded: by timer.candidates_per_block, twice 512 turns.
 	for i := range b.due {
 		if p := b.due[i].held; p != nil && p.to == a {
 			return true
 		}
 	}
+	// Bounded: by timer.candidates_per_block, 512.
 	return slices.ContainsFunc(b.saved, func(p *promise) bool { return p.to == a })
 }
 
@@ -285,6 +289,7 @@ func (b *block) unfunded(t *timers.Timer) error {
 // fireTimers runs the chosen timers in their order, after the transactions and
 // the messages that waited (resolution 7.5).
 func (b *block) fireTimers() error {
+	// Bounded: by timer.candidates_per_block, twice 512 turns.
 	for i := range b.due {
 		if err := b.fire(&b.due[i]); err != nil {
 			return fault("fire timer "+b.due[i].id.String(), err)
@@ -293,12 +298,14 @@ func (b *block) fireTimers() error {
 	if err := b.fireMore(); err != nil {
 		return fault("fire more timers", err)
 	}
+	// Bounded: by timer.candidates_per_block, 512.
 	for _, p := range b.saved {
 		if err := b.giveBack(p); err != nil {
 			return fault("give back cycles of "+p.to.String(), err)
 		}
 	}
 	var used chain.Cycles
+	// Bounded: by the lanes.
 	for _, u := range b.result.Used {
 		used += u.Cycles
 	}
@@ -321,6 +328,7 @@ func (b *block) fireMore() error {
 	if err != nil {
 		return err
 	}
+	// Bounded: by timer.candidates_per_block, 512.
 	for _, id := range ids {
 		used := b.result.Used[chain.LaneTimer]
 		left := chain.Usage{
@@ -487,6 +495,7 @@ func TimerHolds(view state.View, p *chain.Params, h chain.Height) (map[chain.Add
 		return nil, fault("order the timers", err)
 	}
 	holds := map[chain.Address]chain.Cycles{}
+	// Bounded: by timer.candidates_per_block, 512.
 	for _, id := range ids {
 		t, err := timers.Load(scratch, id)
 		if err != nil {

@@ -18,6 +18,7 @@ func GenesisDelta(g *chain.Genesis) (*state.Delta, error) {
 		d.SetAccount(g.Allocations[i].Address, allocated(&g.Allocations[i]))
 	}
 	staking := state.NewAccount()
+	// Bounded: by the genesis, once a chain.
 	for i := range g.Validators {
 		staking.Balance += g.Validators[i].Stake // within the supply, as checked
 	}
@@ -30,10 +31,12 @@ func GenesisDelta(g *chain.Genesis) (*state.Delta, error) {
 // measureGenesis writes the meter of the state that a chain starts from.
 func measureGenesis(d *state.Delta) error {
 	o := state.NewOverlay(state.Empty{})
+	// Bounded: by the genesis, once a chain.
 	for _, c := range d.Accounts() {
 		if c.Account != nil {
 			o.SetAccount(c.Address, *c.Account)
 		}
+		// Bounded: by the genesis, once a chain.
 		for _, slot := range c.Storage {
 			o.SetStorage(c.Address, slot.Key, slot.Value)
 		}

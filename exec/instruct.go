@@ -33,7 +33,9 @@ type verdicts []struct {
 
 // codeOf returns the code of a verdict; false for what is none.
 func (v verdicts) codeOf(err error) (uint16, bool) {
+	// Bounded: by the verdicts of a package.
 	for _, row := range v {
+		// Bounded: by the verdicts of a package.
 		for _, e := range row.errs {
 			if errors.Is(err, e) {
 				return row.code, true
@@ -46,6 +48,7 @@ func (v verdicts) codeOf(err error) (uint16, bool) {
 // eventCells is the price of events in cells.
 func (b *block) eventCells(events []chain.Event) chain.Cells {
 	sum := uint64(0)
+	// Bounded: by the events of one instruction.
 	for _, e := range events {
 		sum += b.in.Params.API.OfEvent(len(e.Name), len(e.Data))
 	}

@@ -59,6 +59,7 @@ func (b *block) beginRent() error {
 		return &Fault{"burn rent", ErrMoney}
 	}
 	b.announce(w.Events)
+	// Bounded: by 16 evictions a block, and timer.max_per_actor among them.
 	for _, evicted := range w.Evicted {
 		if err := b.dropTimers(evicted); err != nil {
 			return fault("drop the timers of "+evicted.String(), err)
@@ -190,6 +191,7 @@ func readChunk(r *cbor.Reader) ([]state.StorageChange, error) {
 		return nil, errors.Join(stored.ErrChunk, err)
 	}
 	chunk := make([]state.StorageChange, 0, n)
+	// Paid: by the bytes of the transaction; 4,096 entries at most.
 	for range n {
 		if err := r.ArrayOf(2); err != nil {
 			return nil, errors.Join(stored.ErrChunk, err)

@@ -117,6 +117,7 @@ func rehearsalCost(api *chain.APICosts, sender chain.Address, result []byte) cha
 // out of it, as often as the price of a hash goes into the work.
 func labour(api *chain.APICosts, from chain.Hash, result []byte, work chain.Cycles) chain.Hash {
 	digest := chain.Hash(keccak.Sum256(from[:], result))
+	// Paid: by the work that the instruction is charged, a hash for the price of one.
 	for each := api.HashCycles + chain.Cycles(len(digest))*api.HashByteCycles; each != 0 && work >= each; work -= each {
 		digest = keccak.Sum256(digest[:])
 	}

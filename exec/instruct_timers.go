@@ -89,6 +89,7 @@ func readTimerConfig(r *cbor.Reader) (c timers.Config, err error) {
 		return c, err
 	}
 	var prev []byte
+	// Bounded: by three settings.
 	for range n {
 		at := *r
 		if prev, err = r.Key(prev, cbor.DefaultLimits()); err != nil {

@@ -113,6 +113,7 @@ func readPayments(r *cbor.Reader) ([]host.Payment, error) {
 		return nil, err
 	}
 	out := make([]host.Payment, n)
+	// Bounded: by MaxPayments, 256; the bytes of the transaction pay.
 	for i := range out {
 		if err = r.ArrayOf(2); err != nil {
 			return nil, err

@@ -42,6 +42,7 @@ func StateMeter(view state.View) (m Meter, err error) {
 	if err != nil {
 		return Meter{}, &Fault{"read the meter of the state", err}
 	}
+	// Bounded: by the fields of the record.
 	for i, n := range m.fields() {
 		*n = binary.BigEndian.Uint64(b[8*i:])
 	}
@@ -58,6 +59,7 @@ func (m *Meter) fields() [4]*uint64 {
 // they are, so that the record may count itself.
 func (m *Meter) encode() []byte {
 	b := make([]byte, 0, meterBytes)
+	// Bounded: by the fields of the record.
 	for _, n := range m.fields() {
 		b = binary.BigEndian.AppendUint64(b, *n)
 	}

@@ -17,11 +17,13 @@ func (b *block) reward() error {
 	b.result.Issued = s.issuance(b.in.Params)
 	left := b.result.Issued
 	var stakes chain.Wei
+	// Bounded: by the validators of an epoch, once a block.
 	for i := range b.in.Validators {
 		if !add(&stakes, b.in.Validators[i].Stake) {
 			return &Fault{"add up stakes", ErrMoney}
 		}
 	}
+	// Bounded: by the validators of an epoch, once a block.
 	for i := range b.in.Validators {
 		v := &b.in.Validators[i]
 		if v.Stake == 0 {
@@ -68,6 +70,7 @@ func (s *SupplyRecord) issuance(p *chain.Params) chain.Wei {
 // (whitepaper §8.2). A year that two rows name belongs to the first (resolution
 // 9.3).
 func yearRate(p *chain.Params, year uint64) uint64 {
+	// Bounded: by the rows of the genesis.
 	for _, step := range p.InflationBasisPoints {
 		if year <= step.UntilYear || step.UntilYear == 0 {
 			return step.BasisPoints

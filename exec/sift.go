@@ -102,11 +102,13 @@ func (s *Steps) Sieve(sel *Selection) *Sieve {
 	v := &Sieve{steps: s, sel: sel, promised: map[chain.Address]chain.Cycles{}}
 	v.slack.add(sel.Slack)
 	v.out.Kept = make([]*chain.VerifiedTx, 0, len(sel.Txs))
+	// Bounded: by what the packer has chosen for a block, once each.
 	for i := range sel.Txs {
 		if to := sel.Txs[i].Tx.To; sel.IsSpare(i) && to != nil {
 			v.promised[*to] = 0
 		}
 	}
+	// Bounded: by what the packer has chosen for a block, once each.
 	for i, tx := range sel.Txs {
 		if !sel.IsSpare(i) && v.rivals(tx) {
 			v.promised[*tx.Tx.To] += tx.Tx.CyclesLimit
@@ -127,6 +129,7 @@ func (v *Sieve) rivals(tx *chain.VerifiedTx) bool {
 // From takes the transactions from i on, one after the other, while there is time. The
 // error is a [*Fault].
 func (v *Sieve) From(i int) error {
+	// Bounded: by what the packer has chosen for a block, once each.
 	for ; i < len(v.sel.Txs) && !v.out.Cut; i++ {
 		if v.sel.Watch.IsOver() {
 			v.LeaveFrom(i)
@@ -142,6 +145,7 @@ func (v *Sieve) From(i int) error {
 // LeaveFrom leaves out transaction i and all behind it: time is over.
 func (v *Sieve) LeaveFrom(i int) {
 	v.out.Cut = true
+	// Bounded: by what the packer has chosen for a block, once each.
 	for ; i < len(v.sel.Txs); i++ {
 		v.out.Refused = append(v.out.Refused, &InvalidTx{Index: i, Err: ErrTime})
 	}
@@ -254,6 +258,7 @@ func (v *Sieve) Finish() (out Sifted, err error) {
 // transaction waits. Else no block takes it any more. A fault does not pass: what
 // stumbles over the state does so again.
 func MayPass(err error) bool {
+	// Bounded: by four reasons.
 	for _, place := range []error{ErrLaneOrder, ErrLaneFull, ErrActorBusy, ErrTime} {
 		if errors.Is(err, place) {
 			return true

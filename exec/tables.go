@@ -37,7 +37,9 @@ func Tables() chain.MachineTables {
 // does not have, as a *[MissingModule].
 func CheckImports(p *chain.Params) error {
 	have := gate.LibraryModules()
+	// Bounded: by the modules that the genesis lists, once a start.
 	for _, name := range p.Actor.Imports {
+		// Bounded: by the modules of the library, some twenty.
 		if !slices.Contains(have, name) {
 			return &MissingModule{Name: name}
 		}
@@ -50,6 +52,7 @@ type MissingModule struct{ Name string }
 
 func (e *MissingModule) Error() string {
 	return fmt.Sprintf("params.actor_limits.imports lists %q, and the machine of this build has no such module: it has %s",
+		// Bounded: by the modules of the library, some twenty.
 		e.Name, strings.Join(gate.LibraryModules(), ", "))
 }
 
@@ -58,6 +61,7 @@ func (e *MissingModule) Error() string {
 // with others.
 func LimitTable() string {
 	var b strings.Builder
+	// Bounded: by the table of limits, for people and tests.
 	for _, r := range limits() {
 		fmt.Fprintf(&b, "limit %s %d\n", r.name, r.value)
 	}
@@ -158,6 +162,7 @@ func sdkLimits() []limit {
 		{"sdk.scratch_files", uint64(l.ScratchFiles)},
 		{"sdk.continuations", uint64(l.Continuations)},
 	}
+	// Bounded: by the table of limits, for people and tests.
 	for _, r := range sdk.FixedLimits() {
 		out = append(out, limit{"sdk." + r.Name, uint64(r.Value)})
 	}

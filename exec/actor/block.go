@@ -35,6 +35,7 @@ func NewBlock(b Block) *Block {
 	b.limits.ScratchBytes = int(b.Params.Actor.ScratchBytes)
 	b.limits.Value.Bytes = int(b.Params.Actor.InlineBlobBytes)
 	b.imports = map[string]bool{"cowboy_sdk": true}
+	// Bounded: by the modules that the genesis lists, some twenty.
 	for _, name := range b.Params.Actor.Imports {
 		b.imports[name] = true
 	}

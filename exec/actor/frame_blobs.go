@@ -77,6 +77,7 @@ func (f *frame) keptElsewhere(hash, row []byte) (bool, error) {
 		return false, err
 	}
 	stored, err := f.blobRow(at, hash)
+	// Paid: by the bytes of the blob, as its hash (hash_byte), before it gets here.
 	return bytes.Equal(stored, row), err
 }
 
@@ -139,6 +140,7 @@ func (f *frame) blobOf(at chain.Address, multihash []byte) ([]byte, bool, error)
 	}
 	r := cbor.NewReader(stored)
 	data, err := r.Bytes(len(stored))
+	// Bounded: by a hash; the blob that is hashed has inline_blob_bytes at most and pays storage_read_byte each.
 	if err != nil || r.End() != nil || !bytes.Equal(Multihash(data), multihash) {
 		return nil, false, nil
 	}

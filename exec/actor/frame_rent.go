@@ -88,6 +88,7 @@ func (f *frame) RestoreStorage(req host.Restoration) error {
 		return err
 	}
 	entries, bytes := make([]state.StorageChange, len(req.Entries)), 0
+	// Paid: by storage_write for each entry and storage_write_byte, in sdk.
 	for i, e := range req.Entries {
 		entries[i] = state.StorageChange{Key: programKey(e.Key), Value: e.Value}
 		bytes += len(e.Key) + len(e.Value)
@@ -142,6 +143,7 @@ func refuseRent(err error) error {
 	case errors.Is(err, stored.ErrNotDormant):
 		return &host.Refusal{Code: host.RefusedTarget, Text: "the actor is not evicted"}
 	}
+	// Bounded: by the verdicts, seven.
 	for _, v := range []error{
 		rent.ErrEpochs, stored.ErrRestoring, stored.ErrChunk, stored.ErrTooMuch, stored.ErrOrder, stored.ErrDeadline, stored.ErrNotRestoring,
 	} {

@@ -35,6 +35,7 @@ func (f *frame) StorageScan(prefix string, limit int, visit func(host.Entry)) er
 		return err
 	}
 	page := state.Span{Prefix: programKey(prefix)}
+	// Paid: by storage_read for each entry, in visit; a page has one or more, but for a page before each reserved prefix.
 	for whole := false; !whole && limit > 0; {
 		page.Entries, page.Bytes = min(limit, scanEntries), scanBytes
 		page.From = ownKey(page.First())
@@ -43,6 +44,7 @@ func (f *frame) StorageScan(prefix string, limit int, visit func(host.Entry)) er
 			return err
 		}
 		page, whole = page.Rest(list)
+		// Paid: by storage_read and storage_read_byte for each entry, in visit.
 		for i := range list {
 			if own := ownKey(list[i].Key); own != list[i].Key {
 				page.From, whole = own, false

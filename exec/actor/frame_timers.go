@@ -70,6 +70,7 @@ func (f *frame) handled(bytes uint64) {
 
 // timerRefusal is what a program sees of a verdict of package timers.
 func timerRefusal(err error) error {
+	// Bounded: by the verdicts, seven.
 	for _, row := range []struct {
 		err  error
 		code string

@@ -128,16 +128,21 @@ func (f *frame) reaches(g *entitle.Grant, address string) bool {
 // form alone, scheme://host[:port][/…]: whatever two readers could take for two
 // hosts is none.
 func hostOf(address string) (string, bool) {
+	// Bounded: by eight bytes.
 	rest, ok := strings.CutPrefix(address, "https://")
 	if !ok {
+		// Bounded: by eight bytes.
 		if rest, ok = strings.CutPrefix(address, "http://"); !ok {
 			return "", false
 		}
 	}
+	// Paid: by submit_job and what the specification cost to encode, of which it is a part.
 	if i := strings.IndexAny(rest, "/?#"); i >= 0 {
 		rest = rest[:i]
 	}
+	// Paid: by submit_job, as above.
 	name, port, _ := strings.Cut(rest, ":")
+	// Paid: by submit_job and what the specification cost to encode, of which it is a part.
 	return name, strings.Trim(port, "0123456789") == "" && !strings.ContainsAny(rest, "@\\%[]")
 }
 
@@ -155,6 +160,7 @@ func readAsked(spec []byte) (j asked) {
 	if err != nil {
 		return j
 	}
+	// Paid: by submit_job and what the specification cost to encode.
 	for range n {
 		var key string
 		var item []byte

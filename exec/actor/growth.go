@@ -31,6 +31,7 @@ func keepCode(o *state.Overlay, source []byte) (chain.Hash, error) {
 
 // isCodeRow reports whether a slot is a row of code, and how long that is.
 func isCodeRow(addr chain.Address, key state.StorageKey, value []byte) (size uint64, ok bool, err error) {
+	// Bounded: by five bytes.
 	if addr != chain.AddrActors || key[0] != state.VMNamespaceSystem || !strings.HasPrefix(string(key[1:]), codeTable) {
 		return 0, false, nil
 	}
@@ -42,6 +43,7 @@ func isCodeRow(addr chain.Address, key state.StorageKey, value []byte) (size uin
 // its row is written once and never changed.
 func NewCode(o *state.Overlay) (sum uint64, err error) {
 	rows, _ := o.Delta().Change(chain.AddrActors)
+	// Paid: by the cells of the rows that the block has written, once.
 	for i := range rows.Storage {
 		size, _, err := isCodeRow(chain.AddrActors, rows.Storage[i].Key, rows.Storage[i].Value)
 		if err != nil {

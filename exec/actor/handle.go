@@ -67,6 +67,7 @@ func (r *Run) handle(e *Envelope, own, purse chain.Cycles) (verdict, error) {
 // code, and returns the verdict that says so.
 func (r *Run) drawOwn(a chain.Address, v verdict, m mark) (verdict, error) {
 	v.own = v.used - (r.later - m.later) - (r.loaded - m.loaded)
+	// Bounded: by fanout_per_tx, 1,024, for each handler that sends; each message costs send_message.
 	for i := m.queue; i < len(r.queue); i++ {
 		v.own -= r.queue[i].Cycles + r.queue[i].Load
 	}

@@ -36,6 +36,7 @@ func (h *holdings) undo(m holdingsMark) { h.gifts, h.aside = h.gifts[:m.gifts], 
 
 // noted reports whether the balance of an account was noted.
 func (h *holdings) noted(addr chain.Address) bool {
+	// Paid: by the call or transfer that each account needed: 10^7 cycles of a transaction have some thousands, a nanosecond or two each.
 	for i := range h.began {
 		if h.began[i].addr == addr {
 			return true
@@ -49,6 +50,7 @@ func (h *holdings) noted(addr chain.Address) bool {
 // of money, on either side.
 func (h *holdings) returned(addr chain.Address) chain.Wei {
 	var back, out chain.Wei
+	// Paid: by the timer or bond that each move is of, a thousand cycles or more, once for each account that gained.
 	for i := range h.aside {
 		switch m := &h.aside[i]; {
 		case m.addr != addr:
@@ -106,6 +108,7 @@ func (r *Run) adopt(addr chain.Address) error {
 	if err != nil {
 		return err
 	}
+	// Paid: by the spawn that asks, 100,000 cycles: a transaction has some thousands of gifts.
 	for _, g := range r.held.gifts {
 		if g.addr == addr {
 			before -= min(g.amount, before) // all of it is there: only code could have spent it
@@ -155,6 +158,7 @@ func (r *Run) checkHoldings() (uint16, error) {
 	if !r.block.Params.Actor.EnforceHoldBalance {
 		return chain.CodeOK, nil
 	}
+	// Paid: by the call or transfer that each account needed, once a run.
 	for _, b := range r.held.began {
 		now, err := funds.Balance(r.state, b.addr)
 		if err != nil {

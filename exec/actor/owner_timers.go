@@ -91,6 +91,7 @@ func timerVerdict(err error) (verdict, error) {
 	if v, ok := trapped(err); ok {
 		return v, nil
 	}
+	// Bounded: by the verdicts, eight.
 	for _, row := range []struct {
 		err  error
 		code uint16

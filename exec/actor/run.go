@@ -95,12 +95,14 @@ func (r *Run) undo(m mark) (reserved chain.Cycles) {
 	r.events, r.burned = r.events[:m.events], m.burned
 	r.held.undo(m.held)
 	reserved, r.later = r.later-m.later, m.later
+	// Paid: by send_message for each, dropped once.
 	for i := m.queue; i < len(r.queue); i++ {
 		reserved += r.queue[i].Cycles + r.queue[i].Load
 		r.queue[i] = Envelope{}
 	}
 	r.queue = r.queue[:m.queue]
 	r.draws = append(r.draws[:m.draws], added(r.draws[m.draws:])...)
+	// Paid: by the call that each drawing is of, once a level of calls (call_depth, 32).
 	for _, d := range r.draws[m.draws:] {
 		if err := r.take(d); err != nil {
 			r.fault = errors.Join(r.fault, fmt.Errorf("draw from the bucket of %s: %w", d.addr, err))
@@ -209,6 +211,7 @@ func (r *Run) finish(m mark, v verdict) (Outcome, error) {
 // failTrace says of messages that were delivered, or wait, that they are undone
 // with the run.
 func (r *Run) failTrace(code uint16) {
+	// Paid: by the delivery of each, once a run.
 	for i := range r.trace {
 		if d := &r.trace[i]; d.Status != chain.DeliveryFailed {
 			d.Status, d.Code = chain.DeliveryFailed, code

@@ -128,6 +128,7 @@ func (c *TokenCall) TransferMany(id token.ID, ps []host.Payment) error {
 	}
 	cells := chain.Cells(len(ps)) * c.run.block.Params.Token.TransferCells
 	return c.do(cells, func() error {
+		// Paid: by token_transfer_each, in sdk or the instruction; 256 at most.
 		for _, p := range ps {
 			if err := c.transfer(id, p.To, p.Amount); err != nil {
 				return err

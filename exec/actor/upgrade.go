@@ -81,6 +81,7 @@ func (r *Run) replace(p *Replacement) (verdict, error) {
 		return refused(chain.CodeNotFound, "%s is no actor", p.Actor), nil
 	case rec.Creator != p.By:
 		return refused(chain.CodeForbidden, "%s has made %s", rec.Creator, p.Actor), nil
+	// Bounded: by the deployers that the genesis lists.
 	case !slices.Contains(r.block.Params.Entitlements.SystemDeployers, p.By):
 		return refused(chain.CodeSystemEntitlement, "%s is no system deployer", p.By), nil
 	case !rec.Upgrades:

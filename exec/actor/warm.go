@@ -85,6 +85,7 @@ func (w *Warm) Stands(block *Warm) bool {
 	if w.doubted {
 		return false
 	}
+	// Paid: by the message that asked for each code, once a message; the answer does not depend on the order.
 	for h, u := range w.codes {
 		if u.asked && u.before != block.Paid(h) {
 			return false

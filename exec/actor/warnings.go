@@ -43,6 +43,7 @@ func (r *Run) warnDeprecated(list []byte, used chain.Cycles) verdict {
 	if err != nil {
 		return refused(entitle.CodeOf(err), "%v", err)
 	}
+	// Bounded: by the grants of a manifest, 64.
 	for _, id := range grants.Deprecated(r.block.Params, r.block.Height) {
 		d, _ := r.block.Params.Entitlements.Deprecation(id)
 		data := cbor.AppendUint(cbor.AppendText(cbor.AppendArray(nil, 2), id), uint64(d.Last))

@@ -40,6 +40,7 @@ func Admit(manifest []byte, req Request) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Bounded: by the deployers that the genesis lists.
 	if g.Has(Upgrade) && !slices.Contains(req.Params.Entitlements.SystemDeployers, req.Creator) {
 		return nil, refuse(chain.CodeSystemEntitlement, "%s is no system deployer", req.Creator)
 	}
@@ -53,6 +54,7 @@ var ErrSize = errors.New("too many bytes")
 // entitlements without parameters.
 func Manifest(ids ...string) []byte {
 	g := make(Grants, 0, len(ids))
+	// Bounded: by what a test or tool names.
 	for _, id := range slices.Sorted(slices.Values(ids)) {
 		g = append(g, Grant{ID: id})
 	}
@@ -62,6 +64,7 @@ func Manifest(ids ...string) []byte {
 // Check judges a list of grants by the registry at height h (entitlements §10;
 // resolutions 8.10, 11.7).
 func (g Grants) Check(p *chain.Params, h chain.Height) error {
+	// Paid: by the bytes of the manifest (manifest_byte_cycles); 64 grants at most.
 	for i := range g {
 		entry, ok := Lookup(g[i].ID)
 		switch {
@@ -84,10 +87,12 @@ func (g Grants) Check(p *chain.Params, h chain.Height) error {
 
 // check judges the parameters of one grant.
 func (g *Grant) check(e *Entry, p *chain.Params) error {
+	// Paid: by the bytes of the manifest (manifest_byte_cycles); of those an entitlement has, three at most, each stands once.
 	for i := range g.Params {
 		q := &g.Params[i]
 		kind, _ := schema(q.Name)
 		switch {
+		// Bounded: by the parameters of an entitlement, three.
 		case !slices.Contains(e.Params, q.Name):
 			return refuse(chain.CodeEntitlementParam, "%s has no parameter %q", g.ID, q.Name)
 		case q.Kind == ParamList && len(q.List) == 0 && kind == ParamAddresses:
@@ -115,6 +120,7 @@ var (
 func (q *Param) check(p *chain.Params) error {
 	switch q.Name {
 	case Domains:
+		// Paid: by the bytes of the manifest (manifest_byte_cycles); 256 items at most.
 		for _, d := range q.List {
 			if !chain.CanonicalDomain(d) {
 				return errDomain
@@ -125,14 +131,17 @@ func (q *Param) check(p *chain.Params) error {
 			return errName
 		}
 	case TEEType:
+		// Bounded: by the types of the genesis.
 		if !slices.Contains(p.TEETypes, q.Text) {
 			return errName
 		}
 	case Region:
+		// Bounded: by the regions of the genesis.
 		if !slices.Contains(p.Regions, q.Text) {
 			return errName
 		}
 	case Assets:
+		// Paid: by the bytes of the manifest (manifest_byte_cycles); 256 items at most.
 		if slices.Contains(q.List, "") {
 			return errEmpty
 		}

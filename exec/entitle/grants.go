@@ -57,6 +57,7 @@ func Parse(list []byte) (Grants, error) {
 		return nil, refuse(chain.CodeManifest, "list of grants: %w", err)
 	}
 	out := make(Grants, 0, n)
+	// Bounded: by MaxGrants, 64.
 	for range n {
 		g, err := readGrant(&r)
 		if err != nil {
@@ -72,6 +73,7 @@ func Parse(list []byte) (Grants, error) {
 
 // Find returns the grant of an id.
 func (g Grants) Find(id string) (*Grant, bool) {
+	// Bounded: by MaxGrants, 64.
 	for i := range g {
 		if g[i].ID == id {
 			return &g[i], true
@@ -87,6 +89,7 @@ func (g Grants) Has(id string) bool {
 }
 
 func (g *Grant) param(name string) *Param {
+	// Bounded: by MaxGrants, 64 parameters.
 	for i := range g.Params {
 		if g.Params[i].Name == name {
 			return &g.Params[i]
@@ -115,6 +118,7 @@ func (g *Grant) Text(name string) (string, bool) {
 // Gone returns the first id that the registry no longer has at height h, or ""
 // when all are in force: the actor is then executable (entitlements §9.11).
 func (g Grants) Gone(p *chain.Params, h chain.Height) string {
+	// Bounded: by MaxGrants, 64.
 	for i := range g {
 		if d, ok := p.Entitlements.Deprecation(g[i].ID); ok && h > d.Last {
 			return g[i].ID
@@ -126,6 +130,7 @@ func (g Grants) Gone(p *chain.Params, h chain.Height) string {
 // Deprecated returns the ids that were announced to go and still work at height
 // h.
 func (g Grants) Deprecated(p *chain.Params, h chain.Height) (ids []string) {
+	// Bounded: by MaxGrants, 64.
 	for i := range g {
 		if d, ok := p.Entitlements.Deprecation(g[i].ID); ok && h >= d.From && h <= d.Last {
 			ids = append(ids, g[i].ID)
@@ -137,6 +142,7 @@ func (g Grants) Deprecated(p *chain.Params, h chain.Height) (ids []string) {
 // Append writes the list that [Parse] reads.
 func (g Grants) Append(dst []byte) []byte {
 	dst = cbor.AppendArray(dst, len(g))
+	// Bounded: by MaxGrants, 64.
 	for i := range g {
 		n := 1
 		if len(g[i].Params) > 0 {
@@ -153,6 +159,7 @@ func (g Grants) Append(dst []byte) []byte {
 // AppendParams writes the parameters as a canonical map.
 func (g *Grant) AppendParams(dst []byte) []byte {
 	dst = cbor.AppendMap(dst, len(g.Params))
+	// Bounded: by MaxGrants, 64 parameters.
 	for i := range g.Params {
 		p := &g.Params[i]
 		dst = cbor.AppendText(dst, p.Name)
@@ -163,6 +170,7 @@ func (g *Grant) AppendParams(dst []byte) []byte {
 			dst = cbor.AppendText(dst, p.Text)
 		default:
 			dst = cbor.AppendArray(dst, len(p.List))
+			// Bounded: by MaxListItems, 256, and manifest_bytes, 8 KiB in all.
 			for _, s := range p.List {
 				if p.Kind == ParamAddresses {
 					dst = cbor.AppendBytes(dst, []byte(s))

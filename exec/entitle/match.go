@@ -18,11 +18,15 @@ func Host(name string) (string, bool) {
 	if len(name) > maxHostBytes {
 		return "", false
 	}
+	// Bounded: by maxHostBytes, 1,024.
 	labels := strings.Split(strings.TrimSuffix(ucd.NFC(ucd.ToLower(ucd.NFKC(name))), "."), ".")
+	// Bounded: by maxHostBytes, 1,024.
 	for i, l := range labels {
 		labels[i] = asciiLabel(l)
 	}
+	// Bounded: by maxHostBytes, 1,024, as folded.
 	host := strings.Join(labels, ".")
+	// Bounded: by one byte.
 	return host, chain.CanonicalDomain(host) && !strings.HasPrefix(host, "*")
 }
 
@@ -33,12 +37,15 @@ func Covers(pattern, host string) bool {
 	if pattern == "*" || pattern == host {
 		return true
 	}
+	// Bounded: by one byte.
 	below, ok := strings.CutPrefix(pattern, "*")
+	// Bounded: by MaxValueBytes, 256.
 	return ok && strings.HasSuffix(strings.TrimPrefix(host, "*"), below)
 }
 
 // CoversAny is Covers by at least one of a list.
 func CoversAny(patterns []string, host string) bool {
+	// Bounded: by MaxListItems, 256, and the set of the genesis.
 	return slices.ContainsFunc(patterns, func(p string) bool { return Covers(p, host) })
 }
 
@@ -61,6 +68,7 @@ func (g *Grant) AllowedDomains(p *chain.Params) []string {
 // §8). Entitlements that no runner attests bind the chain alone and are left
 // out (resolution 5.20).
 func Provides(runner, actor Grants, p *chain.Params) bool {
+	// Bounded: by MaxGrants, 64.
 	for i := range actor {
 		if e, ok := Lookup(actor[i].ID); !ok || !e.Attested {
 			continue
@@ -93,6 +101,7 @@ func mustSay(string) bool { return false }
 func Inherit(parent, asked Grants, p *chain.Params) (Grants, error) {
 	if asked == nil {
 		var out Grants
+		// Bounded: by MaxGrants, 64.
 		for i := range parent {
 			if e, ok := Lookup(parent[i].ID); ok && e.Inheritable {
 				out = append(out, parent[i])
@@ -100,6 +109,7 @@ func Inherit(parent, asked Grants, p *chain.Params) (Grants, error) {
 		}
 		return out, nil
 	}
+	// Bounded: by MaxGrants, 64.
 	for i := range asked {
 		e, ok := Lookup(asked[i].ID)
 		if !ok || !e.Inheritable {
@@ -120,6 +130,7 @@ func Inherit(parent, asked Grants, p *chain.Params) (Grants, error) {
 // grant of the same id. One that wider does not have bounds nothing; one that
 // only wider has is not met, for g is then unbounded, unless free says so.
 func within(g, wider *Grant, p *chain.Params, free func(param string) bool) bool {
+	// Bounded: by MaxGrants, 64 parameters.
 	for i := range wider.Params {
 		w := &wider.Params[i]
 		if w.Name == Domains || w.Name == DomainSet {
@@ -134,6 +145,7 @@ func within(g, wider *Grant, p *chain.Params, free func(param string) bool) bool
 		return true
 	}
 	all := wider.AllowedDomains(p)
+	// Paid: by the spawn that asks (deploy, 100,000 cycles): 256 domains, each compared with as many.
 	for _, d := range g.AllowedDomains(p) {
 		if !CoversAny(all, d) {
 			return false
@@ -153,6 +165,7 @@ func growsWithin(g, wider *Grant) bool {
 		return true
 	}
 	listed := wider.param(Domains)
+	// Bounded: by MaxListItems, 256.
 	return listed == nil && wider.param(DomainSet) == nil || listed != nil && slices.Contains(listed.List, "*")
 }
 
@@ -163,10 +176,13 @@ func (q *Param) within(w *Param) bool {
 	case ruleEqual:
 		return q.Text == w.Text
 	default:
+		// Bounded: by MaxListItems, 256.
 		if slices.Contains(w.List, "*") {
 			return true
 		}
+		// Paid: by the spawn that asks (deploy, 100,000 cycles): 256 items, each compared with as many.
 		for _, item := range q.List {
+			// Bounded: by MaxListItems, 256.
 			if !slices.Contains(w.List, item) {
 				return false
 			}

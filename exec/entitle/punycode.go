@@ -13,6 +13,7 @@ const (
 func asciiLabel(label string) string {
 	runes := []rune(label)
 	out := append(make([]byte, 0, 2*punyLabelMax), "xn--"...)
+	// Bounded: by punyLabelMax, 63 (the first loop by maxHostBytes).
 	for _, r := range runes {
 		if r < punyFirst {
 			out = append(out, byte(r))
@@ -26,8 +27,10 @@ func asciiLabel(label string) string {
 		out = append(out, '-')
 	}
 	n, delta, bias := rune(punyFirst), 0, punyBias
+	// Bounded: by punyLabelMax, 63.
 	for done := basic; done < len(runes); {
 		next := rune(0x7fffffff)
+		// Bounded: by punyLabelMax, 63 (the first loop by maxHostBytes).
 		for _, r := range runes {
 			if r >= n {
 				next = min(next, r)
@@ -35,6 +38,7 @@ func asciiLabel(label string) string {
 		}
 		delta += int(next-n) * (done + 1)
 		n = next
+		// Bounded: by punyLabelMax, 63 (the first loop by maxHostBytes).
 		for _, r := range runes {
 			switch {
 			case r < n:
@@ -56,6 +60,7 @@ func asciiLabel(label string) string {
 // §3.3).
 func appendPuny(out []byte, delta, bias int) []byte {
 	const digits = "abcdefghijklmnopqrstuvwxyz0123456789"
+	// Bounded: by the bits of a delta, ten digits.
 	for k := punyBase; ; k += punyBase {
 		t := min(max(k-bias, punyTMin), punyTMax)
 		if delta < t {
@@ -75,6 +80,7 @@ func adapt(delta, count int, first bool) int {
 	}
 	delta += delta / count
 	k := 0
+	// Bounded: by the bits of a delta, ten digits.
 	for ; delta > (punyBase-punyTMin)*punyTMax/2; k += punyBase {
 		delta /= punyBase - punyTMin
 	}

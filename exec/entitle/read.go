@@ -16,6 +16,7 @@ func readGrant(r *cbor.Reader) (g Grant, err error) {
 	if err != nil {
 		return g, refuse(chain.CodeManifest, "grant: %w", err)
 	}
+	// Bounded: by two fields.
 	for i := range n {
 		name, err := r.Text(MaxIDBytes)
 		switch {
@@ -44,6 +45,7 @@ func readParams(r *cbor.Reader) ([]Param, error) {
 	}
 	out := make([]Param, 0, n)
 	var prev []byte
+	// Bounded: by MaxGrants, 64 parameters, or MaxListItems, 256; the bytes of the manifest pay.
 	for range n {
 		at := *r
 		if prev, err = r.Key(prev, cbor.DefaultLimits()); err != nil {
@@ -89,6 +91,7 @@ func (p *Param) read(item []byte) {
 func (p *Param) texts(item []byte) bool {
 	r := cbor.NewReader(item)
 	n, err := r.Array(MaxListItems)
+	// Bounded: by MaxGrants, 64 parameters, or MaxListItems, 256; the bytes of the manifest pay.
 	for range n {
 		var s string
 		if s, err = r.Text(MaxValueBytes); err != nil {
@@ -102,6 +105,7 @@ func (p *Param) texts(item []byte) bool {
 func (p *Param) addresses(item []byte) bool {
 	r := cbor.NewReader(item)
 	n, err := r.Array(MaxListItems)
+	// Bounded: by MaxGrants, 64 parameters, or MaxListItems, 256; the bytes of the manifest pay.
 	for range n {
 		var a chain.Address
 		if err = r.BytesInto(a[:]); err != nil {

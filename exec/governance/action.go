@@ -55,6 +55,7 @@ func ParseAction(b []byte) (a Action, err error) {
 	}
 	switch {
 	case a.Name == ActionSet && n >= 3 && n%2 == 1:
+		// Paid: by the bytes of the action (look); MaxSettings, 512, at most.
 		for range n / 2 {
 			var s chain.Setting
 			var value string
@@ -115,6 +116,7 @@ func (a *Action) Append(dst []byte) []byte {
 	switch a.Name {
 	case ActionSet:
 		dst = cbor.AppendText(cbor.AppendArray(dst, 1+2*len(a.Settings)), a.Name)
+		// Paid: by the bytes of the action (look); MaxSettings, 512, at most.
 		for _, s := range a.Settings {
 			dst = cbor.AppendText(cbor.AppendText(dst, s.Path), string(s.Value))
 		}

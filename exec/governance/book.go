@@ -119,6 +119,7 @@ func (b *Book) Approve(member chain.Address, id chain.Hash) ([]chain.Event, erro
 	if err != nil {
 		return nil, err
 	}
+	// Bounded: by maxApprovals, 4,096.
 	if slices.Contains(p.Approvals, member) {
 		return nil, fmt.Errorf("%w: approved before", ErrState)
 	}
@@ -206,11 +207,13 @@ func (b *Book) open(member chain.Address, id chain.Hash) (*Proposal, error) {
 }
 
 func (b *Book) member(a chain.Address) bool {
+	// Bounded: by the members of the genesis.
 	return slices.Contains(b.Params.Governance.Members, a)
 }
 
 // approvals counts those of present members.
 func (b *Book) approvals(p *Proposal) (n uint64) {
+	// Bounded: by maxApprovals, 4,096.
 	for _, a := range p.Approvals {
 		if b.member(a) {
 			n++
@@ -238,6 +241,7 @@ func (b *Book) settings(a *Action) ([]chain.KeptSetting, error) {
 	}
 	switch a.Name {
 	case ActionSet:
+		// Paid: by the bytes of the action (look); MaxSettings, 512, at most.
 		for _, s := range a.Settings {
 			if err := chain.CheckSettable(s.Path); err != nil {
 				return nil, fmt.Errorf("%w: %w", ErrAction, err)
@@ -247,6 +251,7 @@ func (b *Book) settings(a *Action) ([]chain.KeptSetting, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrAction, err)
 		}
+		// Paid: by the bytes of the action (look); MaxSettings, 512, at most.
 		for _, k := range kept {
 			list = merge(list, k)
 		}
@@ -255,6 +260,7 @@ func (b *Book) settings(a *Action) ([]chain.KeptSetting, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrAction, err)
 		}
+		// Paid: by the bytes of the action (look); MaxSettings, 512, at most.
 		for _, k := range kept {
 			list = merge(list, k)
 		}

@@ -35,6 +35,7 @@ func Genesis(p *chain.Params) Force { return Force{Params: p, genesis: p} }
 // setting that this build cannot read, a [*chain.KeptSettingError] that names it.
 func (f Force) At(v state.View) (Force, error) {
 	b, err := v.Storage(chain.AddrGovernance, settingsKey())
+	// Bounded: by the settings in force, once a block; MaxSettings, 512.
 	if err != nil || bytes.Equal(b, f.settings) {
 		return f, err
 	}
@@ -50,6 +51,7 @@ func (f Force) At(v state.View) (Force, error) {
 }
 
 func systemKey(parts ...[]byte) state.StorageKey {
+	// Bounded: by the parts of a key.
 	return state.NewStorageKey(state.VMNamespaceSystem, bytes.Join(parts, nil))
 }
 
@@ -82,6 +84,7 @@ func readSettings(b []byte) ([]chain.KeptSetting, error) {
 	}
 	out := make([]chain.KeptSetting, 0, n)
 	var key []byte
+	// Bounded: by MaxSettings, 512; the bytes pay before (look), or it is once a block in which they changed.
 	for range n {
 		var s chain.KeptSetting
 		if key, err = r.Key(key, settingLimits()); err == nil {
@@ -105,6 +108,7 @@ func readSettings(b []byte) ([]chain.KeptSetting, error) {
 // appendSettings writes what readSettings reads, of a list in its order.
 func appendSettings(dst []byte, list []chain.KeptSetting) []byte {
 	dst = cbor.AppendMap(dst, len(list))
+	// Bounded: by MaxSettings, 512; the bytes pay before (look), or it is once a block in which they changed.
 	for _, s := range list {
 		dst = append(cbor.AppendText(dst, s.Path), s.Value...)
 	}
@@ -114,6 +118,7 @@ func appendSettings(dst []byte, list []chain.KeptSetting) []byte {
 // merge puts a setting in its place in the list: the order of keys in a map (CIP-11
 // §12.6), in which each path stands once.
 func merge(list []chain.KeptSetting, s chain.KeptSetting) []chain.KeptSetting {
+	// Bounded: by MaxSettings, 512; the bytes pay before (look), or it is once a block in which they changed.
 	i, found := slices.BinarySearchFunc(list, s.Path, func(k chain.KeptSetting, path string) int {
 		return cmp.Or(cmp.Compare(len(k.Path), len(path)), cmp.Compare(k.Path, path))
 	})
@@ -121,5 +126,6 @@ func merge(list []chain.KeptSetting, s chain.KeptSetting) []chain.KeptSetting {
 		list[i] = s
 		return list
 	}
+	// Bounded: by MaxSettings, 512; the bytes pay before (look), or it is once a block in which they changed.
 	return slices.Insert(list, i, s)
 }

@@ -101,6 +101,7 @@ func decodeProposal(b []byte) (*Proposal, error) {
 	read(func() (err error) { p.Emergency, err = r.Bool(); return err })
 	read(func() (err error) { height, err = r.Uint(); return err })
 	read(func() (err error) { n, err = r.Array(maxApprovals); return err })
+	// Bounded: by maxApprovals, 4,096.
 	for range n {
 		var a chain.Address
 		read(func() error { return r.BytesInto(a[:]) })
@@ -122,6 +123,7 @@ func (p *Proposal) encode() []byte {
 	b := cbor.AppendUint(cbor.AppendArray(nil, 6), p.Number)
 	b = cbor.AppendBool(b, p.Emergency)
 	b = cbor.AppendArray(cbor.AppendUint(b, uint64(p.Height)), len(p.Approvals))
+	// Bounded: by maxApprovals, 4,096.
 	for _, a := range p.Approvals {
 		b = cbor.AppendBytes(b, a[:])
 	}

@@ -134,6 +134,7 @@ func readItem(b []byte) (it *Item, err error) {
 	if err = r.ArrayOf(itemFields); err != nil {
 		return nil, err
 	}
+	// Bounded: by the fields of the record.
 	for _, a := range []*chain.Address{&it.From, &it.To, &it.Origin} {
 		if err = r.BytesInto(a[:]); err != nil {
 			return nil, err
@@ -148,6 +149,7 @@ func readItem(b []byte) (it *Item, err error) {
 	if err = it.readPayload(&r); err != nil {
 		return nil, err
 	}
+	// Bounded: by the fields of the record.
 	for _, n := range []*uint64{(*uint64)(&it.Value), (*uint64)(&it.Cycles), (*uint64)(&it.Load), (*uint64)(&it.Cells), (*uint64)(&it.Parked)} {
 		if *n, err = r.Uint(); err != nil {
 			return nil, err
@@ -162,6 +164,7 @@ func readItem(b []byte) (it *Item, err error) {
 // key returns the storage key of a record.
 func key(table string, parts ...[]byte) state.StorageKey {
 	b := []byte(table)
+	// Bounded: by the parts of a key.
 	for _, p := range parts {
 		b = append(b, p...)
 	}

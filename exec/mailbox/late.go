@@ -89,6 +89,7 @@ func ReleaseLatest(o *state.Overlay, h, latest chain.Height, steps uint64) (chai
 	if err != nil || !ok {
 		return latest, err
 	}
+	// Bounded: by steps, of which a block has mailbox_block_receivers, and MostRecent heights.
 	for c.entries > 0 && steps > 0 && latest >= c.at && latest+MostRecent > h {
 		origin, ok, err := originsAt(latest).takeLast(o)
 		if err != nil {
@@ -124,6 +125,7 @@ func passHeights(
 	if err != nil || !ok {
 		return err
 	}
+	// Bounded: by steps, of which a block has mailbox_block_receivers, and MostRecent heights.
 	for range max(steps, 2) {
 		if c.at > h || c.entries == 0 {
 			break

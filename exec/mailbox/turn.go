@@ -71,6 +71,7 @@ func Turn(v state.View) (origin chain.Address, ok bool, err error) { return ring
 // there is none. One for which nothing of the origin's waits any more, as turns of
 // others handed it out, leaves the circle; at most so many are looked at.
 func Receiver(o *state.Overlay, origin chain.Address, looks uint64) (to chain.Address, ok bool, err error) {
+	// Bounded: by turnItems, four.
 	for range looks {
 		if to, ok, err = receiversOf(origin).first(o); err != nil || !ok {
 			return to, false, err

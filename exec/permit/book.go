@@ -114,6 +114,7 @@ func (b *Book) write(id chain.Hash, g *Grant) {
 
 func event(name string, fields ...[]byte) chain.Event {
 	data := cbor.AppendArray(nil, len(fields))
+	// Bounded: by the fields of an event.
 	for _, f := range fields {
 		data = cbor.AppendBytes(data, f)
 	}

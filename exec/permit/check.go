@@ -18,6 +18,7 @@ type step struct {
 func (b *Book) way(id chain.Hash, g *Grant) ([]step, error) { return wayAt(b.State, b.Height, id, g) }
 
 func wayAt(v Reader, h chain.Height, id chain.Hash, g *Grant) (out []step, err error) {
+	// Bounded: by MaxDepth, five.
 	for range MaxDepth + 1 {
 		if g == nil || !g.Constraints.open(h) {
 			return nil, nil
@@ -75,6 +76,7 @@ func (b *Book) Use(grantee chain.Address, s Scope, a Action, amount uint64) (boo
 	if err != nil || !ok {
 		return false, err
 	}
+	// Bounded: by MaxDepth, five.
 	for _, w := range way {
 		w.grant.count(b.Height, amount)
 		b.write(w.id, w.grant)
@@ -85,11 +87,13 @@ func (b *Book) Use(grantee chain.Address, s Scope, a Action, amount uint64) (boo
 // find returns the way of the first grant that permits; roles have none. What has
 // expired is dropped.
 func (b *Book) find(grantee chain.Address, s Scope, a Action, amount *uint64) ([]step, bool, error) {
+	// Bounded: by four pairs.
 	for _, w := range wildcards(s, a) {
 		ids, err := idsAt(b.State, matchKey(grantee, w.scope, w.action))
 		if err != nil {
 			return nil, false, err
 		}
+		// Bounded: by MaxGrants, 256.
 		for _, id := range ids {
 			way, err := b.permits(id, amount)
 			if err != nil || way != nil {
@@ -119,6 +123,7 @@ func (b *Book) permits(id chain.Hash, amount *uint64) ([]step, error) {
 		}
 		return nil, err
 	}
+	// Bounded: by MaxDepth, five.
 	for _, w := range way {
 		if !w.grant.leaves(b.Height, amount) {
 			return nil, nil
@@ -129,6 +134,7 @@ func (b *Book) permits(id chain.Hash, amount *uint64) ([]step, error) {
 
 // dead reports whether a grant, or nil for none, will never be in force again.
 func (b *Book) dead(g *Grant) (bool, error) {
+	// Bounded: by MaxDepth, five.
 	for range MaxDepth + 1 {
 		if g == nil || g.Constraints.expired(b.Height) {
 			return true, nil

@@ -80,6 +80,7 @@ func (c *Constraints) Append(dst []byte) []byte {
 func ReadConstraints(r *cbor.Reader) (c Constraints, err error) {
 	n, err := r.Map(9)
 	var prev []byte
+	// Bounded: by nine names.
 	for range n {
 		at := *r
 		if prev, err = r.Key(prev, cbor.DefaultLimits()); err != nil {

@@ -170,6 +170,7 @@ func (b *Book) remove(id chain.Hash, g *Grant) error {
 		return err
 	}
 	return b.match(g, func(ids []chain.Hash) []chain.Hash {
+		// Bounded: by MaxGrants, 256, for the price of the instruction.
 		return slices.DeleteFunc(ids, func(other chain.Hash) bool { return other == id })
 	})
 }

@@ -103,6 +103,7 @@ func Describe(payload []byte) (string, error) {
 // words are the conditions that there are, each after a comma.
 func (c *Constraints) words() string {
 	var b strings.Builder
+	// Bounded: by six conditions.
 	for _, v := range []struct {
 		name string
 		n    uint64

@@ -73,6 +73,7 @@ func RoleID(creator chain.Address, name string) chain.Hash {
 
 func key(table string, parts ...[]byte) state.StorageKey {
 	b := append([]byte(table), '/')
+	// Bounded: by the parts of a key.
 	for _, p := range parts {
 		b = append(b, p...)
 	}
@@ -233,6 +234,7 @@ func (l list) all(v Reader, a chain.Address) ([]chain.Hash, error) {
 		return nil, err
 	}
 	ids := make([]chain.Hash, min(n, MaxListed))
+	// Bounded: by MaxListed, 1,024; for people, in no block.
 	for i := range ids {
 		if ids[i], err = l.at(v, a, uint64(i)); err != nil {
 			return nil, err
@@ -250,6 +252,7 @@ func (g *Grant) encode() []byte {
 		b = cbor.AppendBytes(b, g.Parent[:])
 	}
 	b = cbor.AppendBytes(b, g.Grantor[:])
+	// Bounded: by eight numbers.
 	for _, n := range [...]uint64{g.Born, g.ParentBorn, uint64(g.Made), g.Slot, g.Used, g.AmountUsed, uint64(g.RateFrom), g.RateUsed} {
 		b = cbor.AppendUint(b, n)
 	}
@@ -333,6 +336,7 @@ func decodeRole(b []byte) (role *Role, err error) {
 // AppendScopes writes what [ReadScopes] reads.
 func AppendScopes(dst []byte, list []Scope) []byte {
 	dst = cbor.AppendArray(dst, len(list))
+	// Bounded: by MaxScopes and MaxActions, 16 each; the bytes of the transaction pay.
 	for _, s := range list {
 		dst = s.Append(dst)
 	}
@@ -342,6 +346,7 @@ func AppendScopes(dst []byte, list []Scope) []byte {
 // AppendActions writes what [ReadActions] reads.
 func AppendActions(dst []byte, list []Action) []byte {
 	dst = cbor.AppendArray(dst, len(list))
+	// Bounded: by MaxScopes and MaxActions, 16 each; the bytes of the transaction pay.
 	for _, a := range list {
 		dst = a.Append(dst)
 	}
@@ -363,6 +368,7 @@ func readList[T any](r *cbor.Reader, most int, read func(*cbor.Reader) (T, error
 		return nil, fmt.Errorf("%w: %w", ErrArgument, err)
 	}
 	out := make([]T, n)
+	// Bounded: by MaxScopes and MaxActions, 16 each; the bytes of the transaction pay.
 	for i := range out {
 		if out[i], err = read(r); err != nil {
 			return nil, err

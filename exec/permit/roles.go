@@ -38,15 +38,20 @@ func (role *Role) check() error {
 	if c.Delegatable || c.Uses != 0 || c.AmountPerUse != 0 || c.TotalAmount != 0 || c.Rate != nil {
 		return fmt.Errorf("%w: a role has no constraints but its time and whether it can be taken back", ErrArgument)
 	}
+	// Bounded: by MaxScopes and MaxActions, 16 each.
 	for i, s := range role.Scopes {
+		// Bounded: by MaxScopes and MaxActions, 16 each.
 		if slices.Contains(role.Scopes[:i], s) {
 			return fmt.Errorf("%w: scope %s stands twice", ErrArgument, s)
 		}
 	}
+	// Bounded: by MaxScopes and MaxActions, 16 each.
 	for i, a := range role.Actions {
+		// Bounded: by MaxScopes and MaxActions, 16 each.
 		if slices.Contains(role.Actions[:i], a) {
 			return fmt.Errorf("%w: action %s stands twice", ErrArgument, a)
 		}
+		// Bounded: by MaxScopes and MaxActions, 16 each.
 		if !slices.ContainsFunc(role.Scopes, func(s Scope) bool { return a.fits(s) == nil }) {
 			return fmt.Errorf("%w: %s means nothing in the role's scopes", ErrArgument, a)
 		}
@@ -73,6 +78,7 @@ func (b *Book) AssignRole(by chain.Address, id chain.Hash, to chain.Address) (ch
 	if err := receives(to); err != nil {
 		return chain.Event{}, err
 	}
+	// Bounded: by MaxScopes and MaxActions, 16 each.
 	for _, s := range role.Scopes {
 		if err := b.mustAnswer(by, s, true); err != nil {
 			return chain.Event{}, err
@@ -137,6 +143,7 @@ func (b *Book) RevokeRole(by chain.Address, id chain.Hash, from chain.Address) (
 // answersForAny lets who answers for one of the scopes of a role take the role
 // from somebody: a part of it cannot be.
 func (b *Book) answersForAny(by chain.Address, scopes []Scope) (bool, error) {
+	// Bounded: by MaxScopes and MaxActions, 16 each.
 	for _, s := range scopes {
 		if ok, err := b.answers(by, s, false); ok || err != nil {
 			return ok, err
@@ -167,6 +174,7 @@ func (b *Book) byRole(a chain.Address, s Scope, act Action) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	// Bounded: by MaxRoles, 64.
 	for _, id := range ids {
 		role, err := ReadRole(b.State, id)
 		if err == nil && role == nil {
@@ -184,6 +192,8 @@ func (b *Book) byRole(a chain.Address, s Scope, act Action) (bool, error) {
 
 // covers reports whether a role names a scope and an action, or all of them.
 func (role *Role) covers(s Scope, a Action) bool {
+	// Bounded: by MaxScopes and MaxActions, 16 each.
 	return (slices.Contains(role.Scopes, s) || slices.Contains(role.Scopes, Scope{})) &&
+		// Bounded: by MaxScopes and MaxActions, 16 each.
 		(slices.Contains(role.Actions, a) || slices.Contains(role.Actions, Action{}))
 }

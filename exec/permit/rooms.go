@@ -64,6 +64,7 @@ func leave(o *state.Overlay, a chain.Address, s Scope) error {
 
 // take gives an address a role in each of its scopes. Errors: ErrLimit.
 func take(o *state.Overlay, a chain.Address, id chain.Hash, scopes []Scope) error {
+	// Bounded: by MaxScopes, 16, for the price of the instruction.
 	for _, s := range scopes {
 		ids, err := idsAt(o, rolesKey(a, s))
 		if err != nil {
@@ -79,11 +80,13 @@ func take(o *state.Overlay, a chain.Address, id chain.Hash, scopes []Scope) erro
 
 // giveUp takes it away again.
 func giveUp(o *state.Overlay, a chain.Address, id chain.Hash, scopes []Scope) error {
+	// Bounded: by MaxScopes, 16, for the price of the instruction.
 	for _, s := range scopes {
 		ids, err := idsAt(o, rolesKey(a, s))
 		if err != nil {
 			return err
 		}
+		// Bounded: by MaxRoles, 64.
 		setIDs(o, rolesKey(a, s), slices.DeleteFunc(ids, func(other chain.Hash) bool { return other == id }))
 	}
 	return nil
@@ -108,6 +111,7 @@ func idsAt(v Reader, at state.StorageKey) (ids []chain.Hash, err error) {
 	if len(row)%len(chain.Hash{}) != 0 || len(row) > MaxGrants*len(chain.Hash{}) {
 		return nil, fmt.Errorf("%w: %d bytes of ids", ErrRecord, len(row))
 	}
+	// Bounded: by MaxGrants, 256.
 	for ; len(row) > 0; row = row[len(chain.Hash{}):] {
 		ids = append(ids, chain.Hash(row))
 	}
@@ -116,6 +120,7 @@ func idsAt(v Reader, at state.StorageKey) (ids []chain.Hash, err error) {
 
 func setIDs(o *state.Overlay, at state.StorageKey, ids []chain.Hash) {
 	var row []byte
+	// Bounded: by MaxGrants, 256.
 	for _, id := range ids {
 		row = append(row, id[:]...)
 	}

@@ -216,6 +216,7 @@ func named(names []string, kind int, name string, bytes int) string {
 		return fmt.Sprintf("unknown:%d", kind)
 	case bytes == 0:
 		return names[kind]
+	// Bounded: by MaxNameBytes, 64; for people, in no block.
 	case bytes > 0 || strings.HasPrefix(name, "0x") || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }):
 		name = "0x" + hex.EncodeToString([]byte(name))
 	}
@@ -246,11 +247,14 @@ func ParseAction(text string) (Action, error) {
 }
 
 func parseNamed(names []string, text string) (kind int, name string, err error) {
+	// Bounded: by what a person asks for, in no block.
 	word, name, _ := strings.Cut(text, ":")
+	// Bounded: by the names of kinds, some ten.
 	for i, n := range names {
 		if n != word {
 			continue
 		}
+		// Bounded: by what a person asks for, in no block.
 		if digits, ok := strings.CutPrefix(name, "0x"); ok {
 			b, err := hex.DecodeString(digits)
 			if err != nil {
@@ -260,5 +264,6 @@ func parseNamed(names []string, text string) (kind int, name string, err error) 
 		}
 		return i, name, nil
 	}
+	// Bounded: by the names of kinds, some ten.
 	return 0, "", fmt.Errorf("%w: %q is none of %s", ErrArgument, word, strings.Join(names, ", "))
 }

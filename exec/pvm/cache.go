@@ -65,6 +65,7 @@ func (c *LRU) Turn() {
 
 // shrink lets go of what was used least recently, but of nothing of this turn.
 func (c *LRU) shrink() {
+	// Paid: by the compilation of each program that was put there, or what put it goes.
 	for c.used > c.room {
 		last := c.order.Back()
 		old := last.Value.(*kept)

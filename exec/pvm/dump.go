@@ -140,6 +140,7 @@ func DecodeDump(b []byte) (*Dump, error) {
 		return nil, fmt.Errorf("%w: %d bytes, want at most %d", ErrDump, len(b), DumpBytesMax)
 	}
 	var t dumpText
+	// Bounded: by a dump that a person reads; no block does.
 	r := json.NewDecoder(bytes.NewReader(b))
 	r.DisallowUnknownFields()
 	if err := r.Decode(&t); err != nil {
@@ -158,6 +159,7 @@ func DecodeDump(b []byte) (*Dump, error) {
 	case t.Cycles <= 0:
 		return nil, fmt.Errorf("%w: cycles = %d, want a positive number", ErrDump, t.Cycles)
 	case len(t.Source) == 0:
+		// Bounded: by a dump that a person reads; no block does.
 		digits, ok := strings.CutPrefix(t.CodeHash, "0x")
 		raw, err := hex.DecodeString(digits)
 		if !ok || err != nil || len(raw) != len(d.CodeHash) {

@@ -32,10 +32,12 @@ func TextTableHash() Hash { return Hash(keccak.Sum256([]byte(texts))) }
 // its source, so the hash of each of its modules is a line too.
 func CostTable(c code.Costs, calls host.Costs) string {
 	var b strings.Builder
+	// Bounded: by the table of costs, a few hundred rows, for people and tests.
 	for op := range code.NumOps {
 		fmt.Fprintf(&b, "op %s %d\n", code.Op(op), c.Ops[op])
 	}
 	d := c.Dynamic
+	// Bounded: by the table of costs, a few hundred rows, for people and tests.
 	for _, row := range []struct {
 		name  string
 		price code.Cycles
@@ -58,18 +60,23 @@ func CostTable(c code.Costs, calls host.Costs) string {
 	} {
 		fmt.Fprintf(&b, "each %s %d\n", row.name, row.price)
 	}
+	// Bounded: by the table of costs, a few hundred rows, for people and tests.
 	for _, row := range c.Work.Rows() {
 		fmt.Fprintf(&b, "work %s %d\n", row.Name, row.Amount)
 	}
+	// Bounded: by the table of costs, a few hundred rows, for people and tests.
 	for _, f := range decimal.Factors() {
 		fmt.Fprintf(&b, "decimal %s %d\n", f.Name, f.Value)
 	}
+	// Bounded: by the table of costs, a few hundred rows, for people and tests.
 	for _, row := range calls.Rows() {
 		fmt.Fprintf(&b, "host %s %d\n", row.Name, row.Cycles)
 	}
+	// Bounded: by the table of costs, a few hundred rows, for people and tests.
 	for _, s := range lib.Sources() {
 		fmt.Fprintf(&b, "source %s 0x%x\n", s.Name, keccak.Sum256([]byte(s.Text)))
 	}
+	// Bounded: by the table of costs, a few hundred rows, for people and tests.
 	for _, s := range sdk.Sources() {
 		fmt.Fprintf(&b, "source %s 0x%x\n", s.Name, keccak.Sum256([]byte(s.Text)))
 	}

@@ -52,6 +52,7 @@ const (
 
 func event(name string, a chain.Address, numbers ...uint64) chain.Event {
 	b := cbor.AppendBytes(cbor.AppendArray(nil, 1+len(numbers)), a[:])
+	// Bounded: by the numbers of an event.
 	for _, n := range numbers {
 		b = cbor.AppendUint(b, n)
 	}
@@ -61,6 +62,7 @@ func event(name string, a chain.Address, numbers ...uint64) chain.Event {
 // Begin does the rent of a block, before its transactions: charges, warnings,
 // evictions, restorations to be compared, and once a rent epoch the rate.
 func (b *Block) Begin() (w Work, err error) {
+	// Bounded: by the four parts.
 	for _, part := range []struct {
 		queue queue
 		wait  uint64 // blocks
@@ -72,6 +74,7 @@ func (b *Block) Begin() (w Work, err error) {
 		{evictions, b.evictionBlocks(), EvictionsPerBlock, b.evict},
 		{commits, compareBlocks, CommitsPerBlock, b.compare},
 	} {
+		// Bounded: by 256 charges, 256 warnings, 16 evictions and 16 restorations a block.
 		for range part.most {
 			if part.queue == evictions && w.timers >= b.Params.Timer.MaxPerActor {
 				break // the rest wait, as they do behind so many others

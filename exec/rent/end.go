@@ -22,11 +22,13 @@ func (b *Block) End(parent state.View) error {
 	if len(grown) == 0 {
 		return nil
 	}
+	// Paid: by the writes of each account, once a block.
 	slices.SortFunc(grown, func(x, y chain.Address) int { return bytes.Compare(x[:], y[:]) })
 	t, err := ReadTotals(b.State)
 	if err != nil {
 		return err
 	}
+	// Paid: by the writes of each account, once a block.
 	for _, a := range grown {
 		before, _, err := parent.Account(a)
 		if err != nil {

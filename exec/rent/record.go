@@ -39,6 +39,7 @@ const Unit = 1_000_000_000
 
 func key(parts ...[]byte) state.StorageKey {
 	var b []byte
+	// Bounded: by the parts of a key.
 	for _, p := range parts {
 		b = append(b, p...)
 	}

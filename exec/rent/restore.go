@@ -196,13 +196,16 @@ func (b *Block) restoreAll(a chain.Address, p pending, entries []state.StorageCh
 func Arrange(entries []state.StorageChange) []state.StorageChange {
 	keys := make([][]byte, len(entries))
 	order := make([]int, len(entries))
+	// Paid: by storage_write for each entry, in sdk, or the bytes of the transaction; 4,096 at most.
 	for i := range entries {
 		keys[i], order[i] = []byte(entries[i].Key), i
 	}
 	sums := make([][32]byte, len(entries))
 	keccak.SumMany(keys, sums)
+	// Paid: by storage_write for each entry, in sdk, or the bytes of the transaction; 4,096 at most.
 	slices.SortFunc(order, func(x, y int) int { return bytes.Compare(sums[x][:], sums[y][:]) })
 	sorted := make([]state.StorageChange, len(entries))
+	// Paid: by storage_write for each entry, in sdk, or the bytes of the transaction; 4,096 at most.
 	for i, n := range order {
 		sorted[i] = entries[n]
 	}
@@ -242,6 +245,7 @@ func (b *Block) compare(it item, w *Work) error {
 
 // isVerdict tells a restoration that failed from a fault of this node.
 func isVerdict(err error) bool {
+	// Bounded: by the verdicts, six.
 	for _, v := range []error{
 		stored.ErrNotDormant, stored.ErrNotRestoring, stored.ErrLate, stored.ErrUnsettled, stored.ErrIncomplete, stored.ErrRootMismatch,
 	} {

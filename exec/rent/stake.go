@@ -53,6 +53,7 @@ func StakeOf(v state.View, a chain.Address) (s Stake, err error) {
 
 func (s *Stake) store(o *state.Overlay, a chain.Address) {
 	b := cbor.AppendBytes(cbor.AppendArray(nil, 5), s.By[:])
+	// Bounded: by the fields of the record.
 	for _, n := range []uint64{uint64(s.Bond), uint64(s.Moved), s.Failures, uint64(s.FailedAt)} {
 		b = cbor.AppendUint(b, n)
 	}
@@ -79,6 +80,7 @@ func (b *Block) BondOf(a chain.Address) (chain.Wei, error) {
 
 func (b *Block) doubled(times uint64) chain.Wei {
 	bond := b.Params.Rent.RestoreBond
+	// Bounded: by mostDoubled, 40.
 	for range min(times, mostDoubled) {
 		bond = plus(bond, bond)
 	}

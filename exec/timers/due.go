@@ -15,6 +15,7 @@ func Advance(o *state.Overlay, c Clock) (Head, error) {
 		return Head{}, err
 	}
 	q.adjust()
+	// Bounded: by three steps.
 	for _, step := range [...]func() error{q.approach, q.migrate, q.fall} {
 		if err := step(); err != nil {
 			return q.Head, err
@@ -65,6 +66,7 @@ func (q *queue) move(id ID) error {
 // approach moves timers out of the overflow tree whose epoch has come into the
 // range of the queue.
 func (q *queue) approach() error {
+	// Bounded: by timer.moves_per_block, 512.
 	for range q.limits().MovesPerBlock {
 		if q.farFirst == 0 || q.tier(q.farFirst) == inTree {
 			return nil
@@ -87,6 +89,7 @@ func (q *queue) migrate() error {
 	if q.epoch == 0 {
 		q.epoch = last // nothing was set before the first block that knows of timers
 	}
+	// Bounded: by timer.moves_per_block, 512, and the epochs since the last block that got so far, one for each that passed.
 	for moves := uint64(0); q.epoch <= last; {
 		e, err := q.loadEnds(inEpoch, key(keyEpoch, number(q.epoch)))
 		if err != nil {
@@ -112,6 +115,7 @@ func (q *queue) fall() error {
 	if q.behind != 0 {
 		at = q.behind
 	}
+	// Bounded: by timer.moves_per_block, 512.
 	for range q.limits().MovesPerBlock {
 		if at > q.Height {
 			q.behind = 0

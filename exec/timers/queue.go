@@ -78,6 +78,7 @@ type queue struct {
 
 func key(kind byte, parts ...[]byte) state.StorageKey {
 	b := []byte{kind}
+	// Bounded: by the parts of a key.
 	for _, p := range parts {
 		b = append(b, p...)
 	}
@@ -108,9 +109,11 @@ func decodeHead(b []byte) (h Head, err error) {
 
 func (h *Head) encode() []byte {
 	b := cbor.AppendArray(make([]byte, 0, 150), 9)
+	// Bounded: by the fields of the record.
 	for _, v := range [...]uint64{h.Depth, uint64(h.BaseFee), h.Ready, uint64(h.Used), uint64(h.behind), h.epoch, uint64(h.farFirst)} {
 		b = cbor.AppendUint(b, v)
 	}
+	// Bounded: by the fields of the record.
 	for _, k := range [...]*nodeKey{&h.farRoot, &h.readyRoot} {
 		if *k == (nodeKey{}) {
 			b = cbor.AppendBytes(b, nil)

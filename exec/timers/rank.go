@@ -43,6 +43,7 @@ func log2(x uint64) uint64 {
 	n := bits.Len64(x) - 1
 	mantissa := x << (63 - n) // [1, 2) with 63 binary places
 	out := uint64(n)
+	// Bounded: by rankBits, 24.
 	for range rankBits {
 		hi, _ := bits.Mul64(mantissa, mantissa) // [1, 4) with 62
 		out <<= 1

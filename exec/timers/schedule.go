@@ -232,6 +232,7 @@ func Configure(o *state.Overlay, c Clock, actor chain.Address, id ID, n Config) 
 // 11.24: eviction refunds deposits). It has ended all when it ended fewer than
 // limit.
 func DropAll(o *state.Overlay, c Clock, actor chain.Address, limit int) (dropped int, refund chain.Wei, err error) {
+	// Bounded: by limit, timer.max_per_actor for one eviction.
 	for ; dropped < limit; dropped++ {
 		roster, err := ReadRoster(o, actor)
 		newest := roster.newest

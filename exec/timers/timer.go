@@ -161,10 +161,12 @@ func (t *Timer) Due() bool { return t.place == inReady }
 
 func (l *link) encode() []byte {
 	b := cbor.AppendArray(make([]byte, 0, 192), 12)
+	// Bounded: by the fields of the record.
 	for _, v := range [...]uint64{uint64(l.Escrow), uint64(l.Unfunded), uint64(l.place), uint64(l.target), uint64(l.due), l.rank} {
 		b = cbor.AppendUint(b, v)
 	}
 	b = cbor.AppendBool(b, l.aimed)
+	// Bounded: by the fields of the record.
 	for _, id := range [...]*ID{&l.prev, &l.next, &l.older, &l.newer} {
 		b = appendID(b, id)
 	}
@@ -173,6 +175,7 @@ func (l *link) encode() []byte {
 	}
 	b = cbor.AppendArray(b, 7)
 	f := l.Bid
+	// Bounded: by the fields of the record.
 	for _, v := range [...]uint64{
 		uint64(f.MaxFee.PerCycle), uint64(f.MaxFee.PerCell), uint64(f.Tip.PerCycle), uint64(f.Tip.PerCell),
 		uint64(f.Limits.Cycles), uint64(f.Limits.Cells), uint64(f.At),
@@ -193,6 +196,7 @@ func decodeLink(b []byte) (l link, err error) {
 	l.place = place(where)
 	l.target, l.due, l.rank = chain.Height(r.uint()), chain.Height(r.uint()), r.uint()
 	l.aimed = r.bool()
+	// Bounded: by the fields of the record.
 	for _, id := range [...]*ID{&l.prev, &l.next, &l.older, &l.newer} {
 		r.id(id)
 	}
@@ -297,6 +301,7 @@ func (f *fields) named(dst []byte) {
 		f.refuse(errLength)
 	}
 	var set byte
+	// Bounded: by an id or an address, 32 bytes.
 	for _, v := range b {
 		set |= v
 	}

@@ -53,6 +53,7 @@ func (t tree) slot(k *nodeKey) state.StorageKey {
 
 func (n *node) encode() []byte {
 	b := cbor.AppendArray(make([]byte, 0, 92), 4)
+	// Bounded: by the two children.
 	for _, k := range [...]*nodeKey{&n.left, &n.right} {
 		if *k == (nodeKey{}) {
 			b = cbor.AppendBytes(b, nil)
@@ -106,6 +107,7 @@ func (t tree) insert(root, key nodeKey) (nodeKey, uint64, error) {
 		return root, 0, err
 	}
 	was := n
+	// Bounded: by a key, 40 bytes; the depth by the height of a balanced tree, some thirty for all timers there can be.
 	switch bytes.Compare(key[:], n.key[:]) {
 	case 0:
 		return root, 0, fmt.Errorf("%w: node %x is there twice", ErrRecord, key)
@@ -130,6 +132,7 @@ func (t tree) remove(root, key nodeKey) (nodeKey, uint64, error) {
 		return root, 0, err
 	}
 	was := n
+	// Bounded: by a key, 40 bytes; the depth by the height of a balanced tree, some thirty for all timers there can be.
 	switch bytes.Compare(key[:], n.key[:]) {
 	case 0:
 		return t.drop(&n)
@@ -245,6 +248,7 @@ func (n *node) set(left bool, key nodeKey, height uint64) {
 
 // first returns the lowest key below root; zero for an empty tree.
 func (t tree) first(root nodeKey) (nodeKey, error) {
+	// Bounded: by the height of a balanced tree, some thirty for all timers there can be.
 	for at := root; at != (nodeKey{}); {
 		n, err := t.load(at)
 		if err != nil {

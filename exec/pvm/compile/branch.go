@@ -51,6 +51,7 @@ func (f *unit) jumpIfAny(e *syntax.BoolOp, cond bool, l *label) {
 	decides := e.Op == syntax.Or
 	var end label
 	last := len(e.Values) - 1
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, v := range e.Values[:last] {
 		if decides == cond {
 			f.jumpIf(v, decides, l)
@@ -66,6 +67,7 @@ func (f *unit) compareJump(e *syntax.Compare, cond bool, l *label) {
 	var end label
 	left := f.operand(e.Left, noHint)
 	last := len(e.Ops) - 1
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, op := range e.Ops {
 		if i == last {
 			f.compareOnce(op, left, e.Comparators[i], cond, l)

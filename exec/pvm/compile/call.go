@@ -58,11 +58,13 @@ func (f *unit) arguments(args []syntax.Expr, keywords []*syntax.Keyword, at, giv
 }
 
 func spreads(args []syntax.Expr, keywords []*syntax.Keyword) bool {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, a := range args {
 		if _, ok := a.(*syntax.Starred); ok {
 			return true
 		}
 	}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, k := range keywords {
 		if k.Arg == "" {
 			return true

@@ -85,6 +85,7 @@ func (f *unit) clause(c comp, i, result int) {
 		f.emit(op, it, f.operand(cl.Iter, it), 0)
 	}
 	l := f.beginLoop(it, cl.Target, cl.IsAsync)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, cond := range cl.Ifs {
 		f.jumpIf(cond, false, &l.next)
 	}

@@ -40,6 +40,7 @@ func appendKey(dst []byte, k *code.Const) []byte {
 		return append(binary.AppendUvarint(dst, uint64(len(k.Text))), k.Text...)
 	case code.Tuple, code.FrozenSet:
 		dst = binary.AppendUvarint(dst, uint64(len(k.Items)))
+		// Paid: by the tokens of the constant, which has its key written once a use (ADR 59).
 		for i := range k.Items {
 			dst = appendKey(dst, &k.Items[i])
 		}
@@ -66,6 +67,7 @@ func strConst(s string) code.Const { return code.Const{Kind: code.Str, Text: s} 
 
 func strTuple(names []string) code.Const {
 	k := code.Const{Kind: code.Tuple}
+	// Paid: by the tokens of the names (ADR 59).
 	for _, n := range names {
 		k.Items = append(k.Items, strConst(n))
 	}
@@ -142,6 +144,7 @@ type folding struct {
 }
 
 func (c *compiler) foldAll(elts []syntax.Expr, kind code.ConstKind) (code.Const, bool) {
+	// Paid: by the tokens of the elements: a tuple is folded once, a display asks once (ADR 59, 166).
 	for i := len(elts) - 1; i >= 0; i-- { // cheap refusals first
 		switch elts[i].(type) {
 		case *syntax.Constant, *syntax.UnaryOp, *syntax.Tuple, *syntax.Name:
@@ -150,6 +153,7 @@ func (c *compiler) foldAll(elts []syntax.Expr, kind code.ConstKind) (code.Const,
 		}
 	}
 	k := code.Const{Kind: kind}
+	// Paid: by the tokens of the elements: a tuple is folded once, a display asks once (ADR 59, 166).
 	for _, e := range elts {
 		item, ok := c.fold(e)
 		if !ok {

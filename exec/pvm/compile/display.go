@@ -9,6 +9,7 @@ import (
 const displayChunk = 64
 
 func hasStar(elts []syntax.Expr) bool {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, e := range elts {
 		if _, ok := e.(*syntax.Starred); ok {
 			return true
@@ -61,6 +62,7 @@ func (f *unit) list(elts []syntax.Expr, dst int) {
 // extend appends elements, of which some may be unpacked, to the list in
 // register r.
 func (f *unit) extend(elts []syntax.Expr, r int) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, e := range elts {
 		mark := f.top
 		if s, ok := e.(*syntax.Starred); ok {
@@ -80,6 +82,7 @@ func (f *unit) set(elts []syntax.Expr, dst int) {
 	}
 	r := f.partial(dst)
 	f.emit(code.BuildSet, r, r, 0)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, e := range elts {
 		mark := f.top
 		if s, ok := e.(*syntax.Starred); ok {
@@ -94,6 +97,7 @@ func (f *unit) set(elts []syntax.Expr, dst int) {
 
 func (f *unit) dict(e *syntax.Dict, dst int) {
 	plain := len(e.Keys) <= displayChunk/2
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, k := range e.Keys {
 		plain = plain && k != nil
 	}
@@ -109,6 +113,7 @@ func (f *unit) dict(e *syntax.Dict, dst int) {
 	}
 	r := f.partial(dst)
 	f.emit(code.BuildDict, r, r, 0)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, k := range e.Keys {
 		mark := f.top
 		if k == nil {
@@ -133,6 +138,7 @@ func (f *unit) joined(e *syntax.JoinedStr, dst int) {
 		return
 	}
 	at := f.top
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for values := e.Values; len(values) > 0; {
 		n := min(len(values), displayChunk)
 		first := f.row(values[:n])

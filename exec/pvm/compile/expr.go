@@ -157,6 +157,7 @@ func (f *unit) binary(e *syntax.BinOp, dst int) {
 func (f *unit) boolean(e *syntax.BoolOp, dst int) {
 	r := f.partial(dst)
 	var end label
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, v := range e.Values {
 		f.expr(v, r)
 		if i < len(e.Values)-1 {
@@ -188,6 +189,7 @@ func (f *unit) compare(e *syntax.Compare, dst int) {
 	result := f.partial(dst)
 	var end label
 	l := f.operand(e.Left, noHint)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, op := range e.Ops {
 		r := f.comparand(op, e.Comparators[i], l, noHint)
 		f.emit(code.Eq+code.Op(op), result, l, r)
@@ -224,6 +226,7 @@ func (f *unit) comparand(op syntax.CmpOperator, e syntax.Expr, l, hint int) int 
 
 func (f *unit) slice(e *syntax.Slice, dst int) {
 	at := f.alloc(3)
+	// Bounded: by the three parts of a slice.
 	for i, part := range []syntax.Expr{e.Lower, e.Upper, e.Step} {
 		if part == nil {
 			f.loadNone(at + i)

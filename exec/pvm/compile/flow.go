@@ -61,6 +61,7 @@ func (f *unit) ret(e syntax.Expr) {
 }
 
 func (f *unit) mustUnwind() bool {
+	// Bounded: by the levels of indentation, 100.
 	for _, b := range f.blocks {
 		if b.kind != loopBlock {
 			return true
@@ -72,6 +73,7 @@ func (f *unit) mustUnwind() bool {
 // leave jumps out of the blocks around this place. A return has its value in
 // register r.
 func (f *unit) leave(at syntax.Pos, why exit, r int) {
+	// Bounded: by the levels of indentation, 100.
 	for i := len(f.blocks) - 1; i >= 0; i-- {
 		b := f.blocks[i]
 		switch b.kind {
@@ -116,6 +118,7 @@ func (f *unit) dropException(exc int) {
 // wait leaves a guarded body: the jump goes on when its guard is done.
 func (f *unit) wait(b *block, why exit, r int) {
 	n := 0
+	// Bounded: by the kinds of exits, three.
 	for i, w := range b.waiting {
 		if w == why {
 			n = i + 1

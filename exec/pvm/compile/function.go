@@ -73,6 +73,7 @@ func (f *unit) functionDef(node syntax.Node, d *syntax.FunctionDef) {
 		g.obj.Doc, g.obj.HasDoc = text, true
 		body = body[1:]
 	}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range body {
 		g.scan(s)
 	}
@@ -103,6 +104,7 @@ func (f *unit) decorators(list []syntax.Expr) int {
 }
 
 func (f *unit) decorate(list []syntax.Expr, first int) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i := len(list) - 1; i >= 0; i-- {
 		f.line = list[i].Position().Line
 		f.emit(code.Call, first+2*i, 1, 0)
@@ -143,6 +145,7 @@ func (f *unit) prepare(a *syntax.Arguments, returns syntax.Expr, r int) {
 	}
 	var names []string
 	var values []syntax.Expr
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, d := range a.KwDefaults {
 		if d != nil {
 			names = append(names, f.mangle(a.KwOnlyArgs[i].Arg))
@@ -151,6 +154,7 @@ func (f *unit) prepare(a *syntax.Arguments, returns syntax.Expr, r int) {
 	}
 	f.namedDict(names, values, r+1, f.expr)
 	names, values = nil, nil
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, p := range parameters(a) {
 		if p.Annotation != nil {
 			names = append(names, f.mangle(p.Arg))
@@ -234,6 +238,7 @@ func (f *unit) makeFunction(o *code.Object, s *scope.Scope, r int) {
 		f.emit(code.Clear, r+3, 0, 0)
 	} else {
 		at := f.alloc(len(frees))
+		// Paid: by the names that pass through the scope, 50 cycles each (ADR 59).
 		for i, sym := range frees {
 			if sym.Owner == f.scope {
 				f.emit(code.Move, at+i, f.locals[sym.Name], 0)

@@ -46,6 +46,7 @@ func (f *unit) place(l *label) {
 	f.join(l)
 	l.placed, l.at = true, len(f.obj.Instrs)
 	f.barrier = l.at
+	// Paid: by the jumps, instructions each, patched once (ADR 59).
 	for _, word := range l.refs {
 		f.patch(word, l.at)
 	}

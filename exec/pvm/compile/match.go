@@ -23,12 +23,14 @@ func (f *unit) match(s *syntax.Match) {
 	subject := f.alloc(1)
 	f.expr(s.Subject, subject)
 	var end label
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, c := range s.Cases {
 		mark := f.top
 		var next label
 		m := &matcher{f: f}
 		f.line = c.Pattern.Position().Line
 		m.pattern(c.Pattern, subject, &next)
+		// Paid: by the tokens of the captures, once for each pattern around them that has alternatives, which repeat the names (ADR 59).
 		for _, k := range m.captures {
 			f.storeName(k.name, k.reg)
 		}
@@ -110,6 +112,7 @@ func isWildcard(p syntax.Pattern) bool {
 func (m *matcher) sequence(p *syntax.MatchSequence, subject int, fail *label) {
 	f := m.f
 	n, star, idle := len(p.Patterns), -1, true
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, sub := range p.Patterns {
 		if _, ok := sub.(*syntax.MatchStar); ok {
 			if star >= 0 {
@@ -147,6 +150,7 @@ func (m *matcher) length(op syntax.CmpOperator, t, subject, n int, fail *label) 
 
 // each matches patterns with the registers from r.
 func (m *matcher) each(ps []syntax.Pattern, r int, fail *label) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, p := range ps {
 		if !isWildcard(p) {
 			m.pattern(p, r+i, fail)
@@ -233,6 +237,7 @@ func (m *matcher) or(p *syntax.MatchOr, subject int, fail *label) {
 	appendNames(p.Patterns[0], &names)
 	base := f.alloc(len(names))
 	var end label
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, alt := range p.Patterns {
 		mark := f.top
 		var next label
@@ -243,6 +248,7 @@ func (m *matcher) or(p *syntax.MatchOr, subject int, fail *label) {
 		one := &matcher{f: f}
 		one.pattern(alt, subject, other)
 		regs := one.regs()
+		// Paid: by the tokens of the alternative, which has all the names (ADR 59).
 		for j, name := range names {
 			r, ok := regs[name]
 			if !ok {
@@ -255,6 +261,7 @@ func (m *matcher) or(p *syntax.MatchOr, subject int, fail *label) {
 		f.place(&next)
 	}
 	f.place(&end)
+	// Paid: by the tokens of the alternative, which has all the names (ADR 59).
 	for j, name := range names {
 		m.take(name, base+j)
 	}
@@ -263,6 +270,7 @@ func (m *matcher) or(p *syntax.MatchOr, subject int, fail *label) {
 // regs returns the registers of the captures by name.
 func (m *matcher) regs() map[string]int {
 	regs := make(map[string]int, len(m.captures))
+	// Paid: by the tokens of the captures, once for each pattern around them that has alternatives, which repeat the names (ADR 59).
 	for _, c := range m.captures {
 		regs[c.name] = c.reg
 	}

@@ -187,6 +187,7 @@ func (f *unit) scan(n syntax.Node) {
 	case *syntax.ClassDef:
 		f.scanAll(n.DecoratorList)
 		f.scanAll(n.Bases)
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, k := range n.Keywords {
 			f.scan(k.Value)
 		}
@@ -208,6 +209,7 @@ func (f *unit) scan(n syntax.Node) {
 }
 
 func (f *unit) scanAll(es []syntax.Expr) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, e := range es {
 		if e != nil {
 			f.scan(e)
@@ -219,6 +221,7 @@ func (f *unit) scanFunction(decorators []syntax.Expr, a *syntax.Arguments, retur
 	f.scanAll(decorators)
 	f.scanAll(a.Defaults)
 	f.scanAll(a.KwDefaults)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, p := range parameters(a) {
 		if p.Annotation != nil {
 			f.scan(p.Annotation)

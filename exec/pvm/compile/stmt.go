@@ -7,6 +7,7 @@ import (
 )
 
 func (f *unit) stmts(body []syntax.Stmt) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range body {
 		mark := f.top
 		f.line = s.Position().Line
@@ -31,6 +32,7 @@ func (f *unit) stmt(s syntax.Stmt) {
 		}
 		f.ret(s.Value)
 	case *syntax.Delete:
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, t := range s.Targets {
 			f.del(t)
 		}
@@ -99,6 +101,7 @@ func (f *unit) assignStmt(s *syntax.Assign) {
 	if len(s.Targets) > 1 {
 		r := f.alloc(1)
 		f.expr(s.Value, r)
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, t := range s.Targets {
 			f.assign(t, r)
 		}
@@ -124,6 +127,7 @@ func (f *unit) assignEach(target, value syntax.Expr) bool {
 		return false
 	}
 	at := f.row(from.Elts)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, t := range to {
 		f.assign(t, at+i)
 	}
@@ -167,6 +171,7 @@ func (f *unit) assign(t syntax.Expr, src int) {
 func (f *unit) unpack(elts []syntax.Expr, at syntax.Pos, src int) {
 	n := len(elts)
 	star := -1
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, e := range elts {
 		if _, ok := e.(*syntax.Starred); !ok {
 			continue
@@ -178,6 +183,7 @@ func (f *unit) unpack(elts []syntax.Expr, at syntax.Pos, src int) {
 	}
 	r := f.alloc(n)
 	f.emitUnpack(at, r, src, n, star)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, e := range elts {
 		if s, ok := e.(*syntax.Starred); ok {
 			e = s.Value
@@ -276,6 +282,7 @@ func (f *unit) annotate(id string, e syntax.Expr) {
 
 // hasAnnotations looks for annotations of names in a body and its blocks.
 func hasAnnotations(body []syntax.Stmt) bool {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range body {
 		found := false
 		switch s := s.(type) {
@@ -294,6 +301,7 @@ func hasAnnotations(body []syntax.Stmt) bool {
 		case *syntax.AsyncWith:
 			found = hasAnnotations(s.Body)
 		case *syntax.Match:
+			// Paid: by the tokens of what it goes through, once each (ADR 59).
 			for _, c := range s.Cases {
 				found = found || hasAnnotations(c.Body)
 			}
@@ -311,6 +319,7 @@ func hasAnnotations(body []syntax.Stmt) bool {
 }
 
 func annotatesTry(s *syntax.Try) bool {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, h := range s.Handlers {
 		if hasAnnotations(h.Body) {
 			return true
@@ -335,6 +344,7 @@ func (f *unit) del(t syntax.Expr) {
 		if !ok {
 			failf(t.Position(), "cannot delete this expression")
 		}
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, e := range elts {
 			f.del(e)
 		}

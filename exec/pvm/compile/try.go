@@ -94,6 +94,7 @@ func (f *unit) tryExcept(s *syntax.Try) {
 	f.land(r)
 	f.emit(code.Enter, exc, 0, 0)
 	cleanup := f.openRow(inner)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, h := range s.Handlers {
 		if h.Type == nil && i < len(s.Handlers)-1 {
 			failf(h.Pos, "default 'except:' must be last")
@@ -169,6 +170,7 @@ func (f *unit) tryExceptStar(s *syntax.Try) {
 	cleanup := f.openRow(inner)
 	f.emit(code.Move, rest, exc, 0)
 	f.emit(code.BuildList, raised, raised, 0)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, h := range s.Handlers {
 		f.starClause(h, rest, raised)
 	}

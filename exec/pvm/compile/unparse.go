@@ -109,6 +109,7 @@ func (u *unparser) operation(e syntax.Expr, level int) {
 			own, word = levelOr, " or "
 		}
 		u.within(level, own, func() {
+			// Paid: by the tokens of an annotation, which is written once (ADR 59).
 			for i, v := range e.Values {
 				if i > 0 {
 					u.text(word)
@@ -139,6 +140,7 @@ func (u *unparser) operation(e syntax.Expr, level int) {
 	case *syntax.Compare:
 		u.within(level, levelCompare, func() {
 			u.expr(e.Left, levelCompare+1)
+			// Paid: by the tokens of an annotation, which is written once (ADR 59).
 			for i, op := range e.Ops {
 				u.text(compareTexts[op])
 				u.expr(e.Comparators[i], levelCompare+1)
@@ -223,11 +225,13 @@ func (u *unparser) constant(e *syntax.Constant) {
 		limit(e.Pos, e.Int.BitLen(), 4300*10/3, "bits of an int in a text annotation")
 		u.text(e.Int.String())
 	case syntax.ConstFloat:
+		// Bounded: by the text of a float, 24 bytes.
 		u.text(strings.ReplaceAll(softfloat.Repr(literal(e).Bits), "inf", "1e309"))
 	}
 }
 
 func (u *unparser) list(es []syntax.Expr) {
+	// Paid: by the tokens of an annotation, which is written once (ADR 59).
 	for i, e := range es {
 		if i > 0 {
 			u.text(", ")
@@ -251,6 +255,7 @@ func (u *unparser) tuple(e *syntax.Tuple, level int) {
 
 func (u *unparser) dict(e *syntax.Dict) {
 	u.text("{")
+	// Paid: by the tokens of an annotation, which is written once (ADR 59).
 	for i, v := range e.Values {
 		if i > 0 {
 			u.text(", ")
@@ -291,6 +296,7 @@ func (u *unparser) call(e *syntax.Call) {
 	}
 	u.text("(")
 	u.list(e.Args)
+	// Paid: by the tokens of an annotation, which is written once (ADR 59).
 	for i, k := range e.Keywords {
 		if i > 0 || len(e.Args) > 0 {
 			u.text(", ")
@@ -312,6 +318,7 @@ func (u *unparser) comprehension(open string, elt, value syntax.Expr, clauses []
 		u.text(": ")
 		u.expr(value, levelTest)
 	}
+	// Paid: by the tokens of an annotation, which is written once (ADR 59).
 	for _, c := range clauses {
 		if c.IsAsync {
 			u.text(" async")
@@ -320,6 +327,7 @@ func (u *unparser) comprehension(open string, elt, value syntax.Expr, clauses []
 		u.expr(c.Target, levelTuple)
 		u.text(" in ")
 		u.expr(c.Iter, levelTest+1)
+		// Paid: by the tokens of an annotation, which is written once (ADR 59).
 		for _, cond := range c.Ifs {
 			u.text(" if ")
 			u.expr(cond, levelTest+1)
@@ -345,6 +353,7 @@ func (u *unparser) lambda(e *syntax.Lambda) {
 	}
 	positional := append(append([]*syntax.Arg(nil), a.PosOnlyArgs...), a.Args...)
 	first := len(positional) - len(a.Defaults)
+	// Paid: by the tokens of an annotation, which is written once (ADR 59).
 	for i, p := range positional {
 		var def syntax.Expr
 		if i >= first {
@@ -361,6 +370,7 @@ func (u *unparser) lambda(e *syntax.Lambda) {
 		u.text(sep + "*")
 		sep = ", "
 	}
+	// Paid: by the tokens of an annotation, which is written once (ADR 59).
 	for i, p := range a.KwOnlyArgs {
 		param("", p, a.KwDefaults[i])
 	}
@@ -372,11 +382,13 @@ func (u *unparser) lambda(e *syntax.Lambda) {
 }
 
 // bracesDoubled is how braces stand in the text of an f-string.
+// Bounded: by two pairs, once.
 var bracesDoubled = strings.NewReplacer("{", "{{", "}", "}}")
 
 // joined returns the text between the quotes of an f-string.
 func (u *unparser) joined(e *syntax.JoinedStr) string {
 	var b strings.Builder
+	// Paid: by the tokens of an annotation, which is written once (ADR 59).
 	for _, v := range e.Values {
 		switch v := v.(type) {
 		case *syntax.Constant:
@@ -392,6 +404,7 @@ func (u *unparser) field(e *syntax.FormattedValue) string {
 	inner := &unparser{}
 	inner.expr(e.Value, levelTest+1)
 	text := string(inner.out)
+	// Bounded: by one byte.
 	if strings.HasPrefix(text, "{") {
 		text = " " + text
 	}

@@ -26,9 +26,11 @@ func Check(mod *syntax.Module, names *scope.Table, lim Limits) (*Report, error) 
 		modules: map[*scope.Symbol]bool{},
 	}
 	c.collect(names.Module)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range mod.Body {
 		c.visit(s)
 	}
+	// Paid: by the statements that set attributes (ADR 59).
 	for _, s := range c.stores {
 		if c.modules[s.symbol] {
 			c.add(s.at, ModuleSet, "%s", s.what)
@@ -62,6 +64,7 @@ const binding = scope.Assigned | scope.Imported | scope.Parameter
 // collect notes what statements bind, also for the scopes around their own. A
 // name that is bound in the module is no builtin.
 func (c *checker) collect(s *scope.Scope) {
+	// Paid: by the names of the scope, 50 cycles each (ADR 59).
 	for _, sym := range s.Symbols {
 		owner := definer(c.names, sym)
 		if sym.Has(binding) && owner != nil {
@@ -71,6 +74,7 @@ func (c *checker) collect(s *scope.Scope) {
 			c.rebound[owner] = true
 		}
 	}
+	// Paid: by the scopes, 100 cycles each (ADR 59).
 	for _, child := range s.Children {
 		c.collect(child)
 	}
@@ -145,6 +149,7 @@ func (c *checker) check(n syntax.Node) {
 			c.store(n.Value, n.Attr)
 		}
 	case *syntax.MatchClass:
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, attr := range n.KwdAttrs {
 			c.attribute(n.Pos, attr)
 		}
@@ -252,11 +257,13 @@ func (c *checker) call(n *syntax.Call) {
 
 // inScratch reports whether a path is of a file under /tmp, also after its dots
 // are followed.
+// Paid: by the bytes of the literal, once (ADR 59).
 func inScratch(p string) bool { return strings.HasPrefix(path.Clean(p), "/tmp/") }
 
 // identity looks at each pair of a chain of comparisons.
 func (c *checker) identity(n *syntax.Compare) {
 	left := n.Left
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, op := range n.Ops {
 		right := n.Comparators[i]
 		if op == syntax.Is || op == syntax.IsNot {
@@ -296,11 +303,13 @@ func literal(e syntax.Expr) string {
 }
 
 func (c *checker) imports(n *syntax.Import) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, a := range n.Names {
 		c.module(a.Pos, a.Name)
 		c.alias(a)
 		name := a.AsName
 		if name == "" {
+			// Paid: by the bytes of the name, once (ADR 59).
 			name, _, _ = strings.Cut(a.Name, ".")
 		}
 		sym := c.defining(name)
@@ -319,10 +328,12 @@ func (c *checker) importFrom(n *syntax.ImportFrom) {
 		return
 	}
 	if n.Level > 0 {
+		// Bounded: by eight dots.
 		c.add(n.Pos, ModuleRelative, "import of %s%.80s", strings.Repeat(".", min(n.Level, 8)), n.Module)
 	} else {
 		c.module(n.Pos, n.Module)
 	}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, a := range n.Names {
 		c.alias(a)
 		c.attribute(a.Pos, a.Name)
@@ -339,6 +350,7 @@ func (c *checker) importFrom(n *syntax.ImportFrom) {
 
 // future takes the statements that speak to the compiler: they import nothing.
 func (c *checker) future(n *syntax.ImportFrom) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, a := range n.Names {
 		c.alias(a)
 		if !(row{names: futureNames}).has(a.Name) {
@@ -352,6 +364,7 @@ func (c *checker) alias(a *syntax.Alias) { c.bound(a.Pos, a.AsName) }
 // imported notes a module that a chain has to list.
 func (c *checker) imported(at syntax.Pos, name string) {
 	known := func(i Import) bool { return i.Module == name }
+	// Bounded: by the modules of the library, some twenty.
 	if ofLibrary[name] && !slices.ContainsFunc(c.report.Imports, known) {
 		c.report.Imports = append(c.report.Imports, Import{at, name})
 	}
@@ -359,6 +372,7 @@ func (c *checker) imported(at syntax.Pos, name string) {
 
 // module checks the full name of an imported module.
 func (c *checker) module(at syntax.Pos, name string) {
+	// Paid: by the bytes of the name, once (ADR 59).
 	first, _, below := strings.Cut(name, ".")
 	if allowed[name] || below && allowed[first+".*"] {
 		c.imported(at, first)

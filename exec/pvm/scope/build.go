@@ -38,6 +38,7 @@ func Analyze(mod *syntax.Module, lim Limits) (t *Table, err error) {
 // hasTextAnnotations looks for the future import among the first statements;
 // syntax.Check refuses it elsewhere.
 func hasTextAnnotations(mod *syntax.Module) bool {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range mod.Body {
 		f, ok := s.(*syntax.ImportFrom)
 		if !ok {
@@ -49,6 +50,7 @@ func hasTextAnnotations(mod *syntax.Module) bool {
 		if f.Module != "__future__" {
 			return false
 		}
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, a := range f.Names {
 			if a.Name == "annotations" {
 				return true
@@ -101,6 +103,7 @@ func (b *builder) enter(kind Kind, name string, node syntax.Node) {
 		}
 	}
 	if kind == Class {
+		// Paid: by the bytes of the name, once for each class (ADR 59, 166).
 		s.class = strings.TrimLeft(name, "_")
 	}
 	if s.class != "" {
@@ -122,6 +125,7 @@ func (s *Scope) pos() syntax.Pos {
 }
 
 func isPrivate(name string) bool {
+	// Paid: by the bytes of the name where it stands (ADR 59).
 	return strings.HasPrefix(name, "__") && !strings.HasSuffix(name, "__") && !strings.Contains(name, ".")
 }
 

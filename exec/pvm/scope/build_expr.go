@@ -4,6 +4,7 @@ import "github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
 
 // exprs visits expressions, some of which may be nil.
 func (b *builder) exprs(es []syntax.Expr) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, e := range es {
 		b.expr(e)
 	}
@@ -96,6 +97,7 @@ func (b *builder) namedExpr(e *syntax.NamedExpr) {
 // function or module around them (PEP 572).
 func (b *builder) extend(target *syntax.Name) {
 	at, long := target.Pos, b.mangle(target.Pos, target.ID)
+	// Bounded: by 200 nested brackets, a look-up each; long names are bounded by scope.mangled_bytes (ADR 166).
 	for s := b.cur; s != nil; s = s.Parent {
 		switch {
 		case s.annotation:
@@ -129,6 +131,7 @@ func (b *builder) comprehension(kind Kind, name string, e syntax.Expr, clauses [
 	b.iterable(clauses[0].Iter)
 	b.enter(kind, name, e)
 	b.add(e.Position(), ".0", Parameter)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, c := range clauses {
 		b.cur.inTarget = true
 		b.expr(c.Target)

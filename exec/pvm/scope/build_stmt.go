@@ -7,6 +7,7 @@ import (
 )
 
 func (b *builder) stmts(body []syntax.Stmt) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range body {
 		b.node(s)
 	}
@@ -37,10 +38,12 @@ func (b *builder) node(n syntax.Node) {
 	case *syntax.ImportFrom:
 		b.imports(n.Names)
 	case *syntax.Global:
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, name := range n.Names {
 			b.declare(n.Pos, name, DeclaredGlobal, "global")
 		}
 	case *syntax.Nonlocal:
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, name := range n.Names {
 			b.declare(n.Pos, name, DeclaredNonlocal, "nonlocal")
 		}
@@ -67,6 +70,7 @@ func (b *builder) bindPattern(n syntax.Node) {
 func (b *builder) try(body, orElse []syntax.Stmt, handlers []*syntax.ExceptHandler, final []syntax.Stmt) {
 	b.stmts(body)
 	b.stmts(orElse)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, h := range handlers {
 		b.expr(h.Type)
 		b.bind(h.Pos, h.Name)
@@ -76,9 +80,11 @@ func (b *builder) try(body, orElse []syntax.Stmt, handlers []*syntax.ExceptHandl
 }
 
 func (b *builder) imports(names []*syntax.Alias) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, a := range names {
 		name := a.AsName
 		if name == "" {
+			// Paid: by the bytes of the name, once (ADR 59).
 			name, _, _ = strings.Cut(a.Name, ".")
 		}
 		switch {
@@ -110,14 +116,17 @@ func (b *builder) parameterAnnotations(a *syntax.Arguments) {
 			b.annotation(p.Annotation)
 		}
 	}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, p := range a.PosOnlyArgs {
 		one(p)
 	}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, p := range a.Args {
 		one(p)
 	}
 	one(a.VarArg)
 	one(a.KwArg)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, p := range a.KwOnlyArgs {
 		one(p)
 	}
@@ -140,7 +149,9 @@ func (b *builder) annotation(e syntax.Expr) {
 }
 
 func (b *builder) parameters(a *syntax.Arguments) {
+	// Bounded: by the three kinds of parameters.
 	for _, list := range [][]*syntax.Arg{a.PosOnlyArgs, a.Args, a.KwOnlyArgs} {
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, p := range list {
 			b.add(p.Pos, p.Arg, Parameter)
 		}
@@ -158,6 +169,7 @@ func (b *builder) parameters(a *syntax.Arguments) {
 func (b *builder) class(c *syntax.ClassDef) {
 	b.bind(c.Pos, c.Name)
 	b.exprs(c.Bases)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, k := range c.Keywords {
 		b.expr(k.Value)
 	}

@@ -25,6 +25,7 @@ func DefaultLimits() Limits {
 
 // Check reports the first limit that cannot work.
 func (l Limits) Check() error {
+	// Bounded: by the limits there are.
 	for _, f := range []struct {
 		name string
 		n    int

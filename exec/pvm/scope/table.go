@@ -123,6 +123,7 @@ func (s *Scope) AsyncGenerator() bool { return s.Generator && s.Coroutine }
 // Symbols.
 func (s *Scope) Cells() []*Symbol {
 	var cells []*Symbol
+	// Paid: by the names of the scope, 50 cycles each (ADR 59).
 	for _, sym := range s.Symbols {
 		if sym.Resolution == Cell {
 			cells = append(cells, sym)
@@ -136,6 +137,7 @@ func (s *Scope) Cells() []*Symbol {
 // ones.
 func (s *Scope) Frees() []*Symbol {
 	var frees []*Symbol
+	// Paid: by the names of the scope, 50 cycles each (ADR 59).
 	for _, sym := range s.Symbols {
 		if sym.Owner != nil {
 			frees = append(frees, sym)
@@ -157,6 +159,7 @@ func (t *Table) Count() (scopes, symbols int) { return t.Module.count() }
 
 func (s *Scope) count() (scopes, symbols int) {
 	scopes, symbols = 1, len(s.Symbols)
+	// Paid: by the scopes, 100 cycles each, for which this is the count (ADR 59).
 	for _, c := range s.Children {
 		n, m := c.count()
 		scopes, symbols = scopes+n, symbols+m

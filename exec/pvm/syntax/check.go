@@ -36,6 +36,7 @@ func (c *checker) failf(at Pos, format string, args ...any) {
 // futures notes the imports from __future__ that begin the module.
 func (c *checker) futures(mod *Module) {
 	c.future = map[*ImportFrom]bool{}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, s := range mod.Body {
 		switch s := s.(type) {
 		case *ImportFrom:
@@ -55,6 +56,7 @@ func (c *checker) futures(mod *Module) {
 }
 
 func (c *checker) features(s *ImportFrom) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, a := range s.Names {
 		switch a.Name {
 		case "nested_scopes", "generators", "division", "absolute_import", "with_statement",
@@ -72,6 +74,7 @@ func (c *checker) features(s *ImportFrom) {
 }
 
 func (c *checker) stmts(body []Stmt) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range body {
 		c.stmt(s)
 	}
@@ -86,12 +89,14 @@ func (c *checker) stmt(s Stmt) {
 	case *Continue:
 		c.jump(s.Pos, "'continue' not properly in loop")
 	case *Import:
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, a := range s.Names {
 			c.bindAlias(a)
 		}
 	case *ImportFrom:
 		c.importFrom(s)
 	case *Global:
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, name := range s.Names {
 			c.declare(s.Pos, name, isGlobal, "global")
 		}
@@ -99,6 +104,7 @@ func (c *checker) stmt(s Stmt) {
 		if c.scope.kind == moduleScope {
 			c.failf(s.Pos, "nonlocal declaration not allowed at module level")
 		}
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, name := range s.Names {
 			c.declare(s.Pos, name, isNonlocal, "nonlocal")
 		}
@@ -139,6 +145,7 @@ func (c *checker) compound(s Stmt) {
 	case *Match:
 		c.match(s)
 	case *Try:
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for i, h := range s.Handlers {
 			if h.Type == nil && i < len(s.Handlers)-1 {
 				c.failf(h.Pos, "default 'except:' must be last")
@@ -170,6 +177,7 @@ func (c *checker) returnStmt(s *Return) {
 	if c.scope.kind != functionScope {
 		c.failf(s.Pos, "'return' outside function")
 	}
+	// Bounded: by the levels of indentation, 100.
 	for _, b := range c.scope.blocks {
 		if b == starHandler {
 			c.failf(s.Pos, "'break', 'continue' and 'return' cannot appear in an except* block")
@@ -213,6 +221,7 @@ func (c *checker) within(b block, body []Stmt) {
 }
 
 func (c *checker) with(items []*WithItem, body []Stmt) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, i := range items {
 		c.exprs(i.ContextExpr, i.OptionalVars)
 	}
@@ -222,6 +231,7 @@ func (c *checker) with(items []*WithItem, body []Stmt) {
 func (c *checker) try(s *Try, star bool) {
 	c.stmts(s.Body)
 	c.stmts(s.OrElse)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, h := range s.Handlers {
 		c.expr(h.Type)
 		if h.Name != "" {
@@ -240,6 +250,7 @@ func (c *checker) importFrom(s *ImportFrom) {
 	if s.Module == "__future__" && !c.future[s] {
 		c.failf(s.Pos, "from __future__ imports must occur at the beginning of the file")
 	}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, a := range s.Names {
 		if a.Name != "*" {
 			c.bindAlias(a)
@@ -324,6 +335,7 @@ func (c *checker) class(s *ClassDef) {
 	c.keywords(s.Keywords)
 	c.exprs(s.DecoratorList...)
 	c.enter(classScope)
+	// Paid: by the bytes of the name, once for each class (ADR 59, 166).
 	c.scope.class = strings.TrimLeft(s.Name, "_")
 	c.stmts(s.Body)
 	c.leave()

@@ -1,6 +1,7 @@
 package syntax
 
 func (c *checker) exprs(es ...Expr) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, e := range es {
 		c.expr(e)
 	}
@@ -93,6 +94,7 @@ func (c *checker) strayStar(e *Starred) {
 
 // elements visits expressions that may have stars.
 func (c *checker) elements(elts []Expr) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, e := range elts {
 		if s, ok := e.(*Starred); ok {
 			e = s.Value
@@ -103,6 +105,7 @@ func (c *checker) elements(elts []Expr) {
 
 func (c *checker) sequence(elts []Expr, ctx Context, at Pos) {
 	stars := 0
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, e := range elts {
 		if _, ok := e.(*Starred); ok && ctx == Store {
 			if stars++; stars > 1 {
@@ -118,6 +121,7 @@ func (c *checker) sequence(elts []Expr, ctx Context, at Pos) {
 
 func (c *checker) keywords(ks []*Keyword) {
 	seen := map[string]bool{}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, k := range ks {
 		if k.Arg != "" {
 			c.refuseDebug(k.Pos, k.Arg, "assign to")
@@ -174,6 +178,7 @@ func (c *checker) comprehension(at Pos, clauses []*Comprehension, what string, e
 	c.scope.what = what
 	c.scope.isGen = what == "generator expression"
 	c.scope.awaits = clauses[0].IsAsync
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, g := range clauses {
 		c.scope.inTarget = true
 		c.expr(g.Target)

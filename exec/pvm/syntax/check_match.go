@@ -16,6 +16,7 @@ type binding struct {
 
 func (c *checker) match(s *Match) {
 	c.expr(s.Subject)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, k := range s.Cases {
 		b := &binding{names: map[string]bool{}, irrefutable: k.Guard != nil || i == len(s.Cases)-1}
 		c.pattern(k.Pattern, b)
@@ -38,6 +39,7 @@ func (c *checker) capture(at Pos, name string, b *binding) {
 func (c *checker) subpatterns(ms []Pattern, b *binding) {
 	outer := b.irrefutable
 	b.irrefutable = true
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, m := range ms {
 		c.pattern(m, b)
 	}
@@ -57,6 +59,7 @@ func (c *checker) pattern(m Pattern, b *binding) {
 		}
 	case *MatchSequence:
 		stars := 0
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, sub := range m.Patterns {
 			if _, ok := sub.(*MatchStar); ok {
 				if stars++; stars > 1 {
@@ -94,6 +97,7 @@ func (c *checker) asPattern(m *MatchAs, b *binding) {
 // last may match everything.
 func (c *checker) orPattern(m *MatchOr, b *binding) {
 	var first *binding
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, alt := range m.Patterns {
 		one := &binding{names: map[string]bool{}, irrefutable: b.irrefutable && i == len(m.Patterns)-1}
 		c.pattern(alt, one)
@@ -102,6 +106,7 @@ func (c *checker) orPattern(m *MatchOr, b *binding) {
 			continue
 		}
 		same := len(one.order) == len(first.order)
+		// Paid: by the tokens of the alternative, which has all the names (ADR 59).
 		for _, name := range one.order {
 			same = same && first.names[name]
 		}
@@ -109,6 +114,7 @@ func (c *checker) orPattern(m *MatchOr, b *binding) {
 			c.failf(m.Pos, "alternative patterns bind different names")
 		}
 	}
+	// Paid: by the tokens of the alternatives, which repeat the names (ADR 59).
 	for _, name := range first.order {
 		c.capture(m.Pos, name, b)
 	}
@@ -116,6 +122,7 @@ func (c *checker) orPattern(m *MatchOr, b *binding) {
 
 func (c *checker) mappingPattern(m *MatchMapping, b *binding) {
 	seen := map[string]bool{}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, key := range m.Keys {
 		if !isMatchable(key) {
 			c.failf(m.Pos, "mapping pattern keys may only match literals and attribute lookups")
@@ -137,6 +144,7 @@ func (c *checker) mappingPattern(m *MatchMapping, b *binding) {
 func (c *checker) classPattern(m *MatchClass, b *binding) {
 	c.expr(m.Cls)
 	seen := map[string]bool{}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, attr := range m.KwdAttrs {
 		at := m.KwdPatterns[i].Position()
 		c.refuseDebug(at, attr, "assign to")

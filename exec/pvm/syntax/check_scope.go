@@ -80,6 +80,7 @@ func (c *checker) leave() { c.scope = c.scope.parent }
 
 // isPrivate reports whether a name has a long form in the class around this place.
 func (c *checker) isPrivate(name string) bool {
+	// Paid: by the bytes of the name where it stands (ADR 59).
 	return c.scope.class != "" && strings.HasPrefix(name, "__") && !strings.HasSuffix(name, "__") && !strings.Contains(name, ".")
 }
 
@@ -136,6 +137,7 @@ func (c *checker) refuseDebug(at Pos, name, verb string) {
 func (c *checker) bindAlias(a *Alias) {
 	name := a.AsName
 	if name == "" {
+		// Paid: by the bytes of the name, once (ADR 59).
 		name, _, _ = strings.Cut(a.Name, ".")
 	}
 	c.refuseDebug(a.Pos, name, "assign to")
@@ -168,7 +170,9 @@ func (c *checker) declare(at Pos, name string, flag symbol, word string) {
 // bindings checks, once all names are known, that every nonlocal one is bound
 // in a function around it.
 func (c *checker) bindings() {
+	// Paid: by the tokens of the scopes, once each (ADR 59).
 	for _, s := range c.scopes {
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, d := range s.nonlocals {
 			if !c.bound(s.parent, &d) {
 				c.failf(d.at, "no binding for nonlocal '%s' found", d.name)
@@ -180,6 +184,7 @@ func (c *checker) bindings() {
 // bound looks for a function that binds a nonlocal name, from s outwards.
 func (c *checker) bound(s *scope, d *declared) bool {
 	name := d.name
+	// Bounded: by 200 nested brackets and 100 levels of indentation, a look-up each; MangledBytes bounds long names (ADR 166).
 	for ; s != nil; s = s.parent {
 		if d.long && !c.mention(d.at, len(name)) {
 			return true // refused for that
@@ -205,6 +210,7 @@ func (c *checker) bound(s *scope, d *declared) bool {
 // scope around them (PEP 572).
 func (c *checker) extend(at Pos, name string) {
 	full := c.mangle(at, name)
+	// Bounded: by 200 nested brackets and 100 levels of indentation, a look-up each; MangledBytes bounds long names (ADR 166).
 	for s := c.scope; s != nil; s = s.parent {
 		if len(full) > len(name) && !c.mention(at, len(full)) {
 			return

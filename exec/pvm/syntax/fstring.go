@@ -41,8 +41,10 @@ type scan struct {
 // countTo brings the line up to offset i of src.
 func (sc *scan) countTo(src string, i int) {
 	passed := src[sc.counted:i]
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	if n := strings.Count(passed, "\n"); n > 0 {
 		sc.line += int32(n)
+		// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 		sc.lineStart = sc.counted + strings.LastIndexByte(passed, '\n') + 1
 	}
 	sc.counted = i
@@ -60,6 +62,7 @@ func (j *joiner) formatted(s stringToken) {
 // parts reads text and replacement fields, at level 1 up to the brace that ends
 // a format specification.
 func (j *joiner) parts(sc *scan, level int) {
+	// Paid: by a brace or more each round, ten cycles a byte (ADR 59).
 	for {
 		more := j.literal(sc, level)
 		if more {
@@ -79,6 +82,7 @@ func (j *joiner) parts(sc *scan, level int) {
 // brace, after which text goes on.
 func (j *joiner) literal(sc *scan, level int) bool {
 	src, start := j.p.src, sc.at
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for sc.at < sc.end {
 		c := src[sc.at]
 		if c == '\\' && !sc.raw && sc.at+1 < sc.end {
@@ -86,6 +90,7 @@ func (j *joiner) literal(sc *scan, level int) bool {
 			if c = src[sc.at]; c == 'N' {
 				sc.at++
 				if sc.at < sc.end && src[sc.at] == '{' {
+					// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 					for sc.at < sc.end && src[sc.at] != '}' {
 						sc.at++
 					}
@@ -130,6 +135,7 @@ func (j *joiner) field(sc *scan, level int) {
 	debug := p.src[sc.at] == '='
 	if debug {
 		sc.at++
+		// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 		for sc.at < sc.end && isSpace(p.src[sc.at]) {
 			sc.at++
 		}
@@ -176,6 +182,7 @@ func isSpace(c byte) bool { return c == ' ' || '\t' <= c && c <= '\r' }
 func (j *joiner) skipExpression(sc *scan) {
 	src, p := j.p.src, j.p
 	var open []byte
+	// Paid: by the bytes of the expression, read again for each f-string around, four at most: as many kinds of quotes (ADR 59).
 	for ; sc.at < sc.end; sc.at++ {
 		switch c := src[sc.at]; c {
 		case '\\':
@@ -223,14 +230,17 @@ func (j *joiner) skipExpression(sc *scan) {
 func (j *joiner) skipString(sc *scan) {
 	src := j.p.src
 	quote := src[sc.at : sc.at+1]
+	// Bounded: by three bytes.
 	if triple := quote + quote + quote; strings.HasPrefix(src[sc.at:sc.end], triple) {
 		quote = triple
 	}
 	body := sc.at + len(quote)
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	i := strings.Index(src[body:sc.end], quote)
 	if i < 0 {
 		j.p.failf(j.at, "f-string: unterminated string")
 	}
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	if strings.IndexByte(src[body:body+i], '\\') >= 0 {
 		j.p.failf(j.at, "f-string expression part cannot include a backslash")
 	}
@@ -240,6 +250,7 @@ func (j *joiner) skipString(sc *scan) {
 // expression reads src[start:end] as if it stood in brackets.
 func (j *joiner) expression(start, end int, sc *scan) Expr {
 	p := j.p
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	if strings.Trim(p.src[start:end], " \t\n\f\r") == "" {
 		p.failf(j.at, "f-string: empty expression not allowed")
 	}

@@ -80,6 +80,7 @@ func (l *lexer) peek(n int) byte {
 
 // run makes all tokens of a module.
 func (l *lexer) run() {
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for {
 		blank, ok := l.indentation()
 		if !ok {
@@ -92,6 +93,7 @@ func (l *lexer) run() {
 			break
 		}
 	}
+	// Bounded: by the levels of indentation, 100.
 	for range len(l.indents) - 1 {
 		if !l.emit(tokDedent, l.at, l.pos(l.at)) {
 			return
@@ -104,6 +106,7 @@ func (l *lexer) run() {
 // dedents. A line of white space and comment alone is blank: it is consumed.
 func (l *lexer) indentation() (blank, ok bool) {
 	col, alt, continued := 0, 0, -1
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for l.at < l.end {
 		switch l.src[l.at] {
 		case ' ':
@@ -156,6 +159,7 @@ func (l *lexer) indent(col, alt int) bool {
 		l.indents, l.alts = append(l.indents, col), append(l.alts, alt)
 		return l.emit(tokIndent, l.at, l.pos(l.at))
 	}
+	// Bounded: by the levels of indentation, 100.
 	for col < l.indents[len(l.indents)-1] {
 		l.indents, l.alts = l.indents[:len(l.indents)-1], l.alts[:len(l.alts)-1]
 		if !l.emit(tokDedent, l.at, l.pos(l.at)) {
@@ -173,6 +177,7 @@ func (l *lexer) indent(col, alt int) bool {
 
 // logicalLine reads to the newline that ends a statement, or to the end.
 func (l *lexer) logicalLine() bool {
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for l.at < l.end {
 		c := l.src[l.at]
 		switch {
@@ -214,6 +219,7 @@ func (l *lexer) newline() {
 }
 
 func (l *lexer) comment() {
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	if i := strings.IndexByte(l.src[l.at:l.end], '\n'); i >= 0 {
 		l.at += i
 		return
@@ -309,6 +315,7 @@ func closer(open byte) byte {
 func (l *lexer) word() bool {
 	start := l.at
 	ascii := true
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for l.at < l.end {
 		c := l.src[l.at]
 		if c >= utf8.RuneSelf {
@@ -336,6 +343,7 @@ func (l *lexer) word() bool {
 // firstNotIdent returns the offset of the first code point that does not fit an
 // identifier, or -1.
 func firstNotIdent(word string) int {
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for i, r := range word {
 		if i == 0 && !ucd.IsIdentStart(r) || i > 0 && !ucd.IsIdentContinue(r) {
 			return i
@@ -348,6 +356,7 @@ func isStringPrefix(word string) bool {
 	if len(word) > 2 {
 		return false
 	}
+	// Bounded: by two bytes.
 	switch strings.ToLower(word) {
 	case "r", "b", "u", "f", "br", "rb", "fr", "rf":
 		return true
@@ -362,6 +371,7 @@ func (l *lexer) text(start int) bool {
 	if l.peek(1) == quote && l.peek(2) == quote {
 		return l.tripleText(start, pos, quote)
 	}
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for l.at++; l.at < l.end; l.at++ {
 		switch l.src[l.at] {
 		case quote:
@@ -379,6 +389,7 @@ func (l *lexer) text(start int) bool {
 }
 
 func (l *lexer) tripleText(start int, pos Pos, quote byte) bool {
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for l.at += 3; l.at < l.end; l.at++ {
 		switch c := l.src[l.at]; {
 		case c == quote && l.peek(1) == quote && l.peek(2) == quote:

@@ -47,6 +47,7 @@ func (l *lexer) number() bool {
 		return l.fail(unsupportedf(l.pos(start), "complex literals are not supported"))
 	}
 	if !isFloat {
+		// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 		if text := l.src[start:l.at]; text[0] == '0' && strings.Trim(text, "0_") != "" {
 			return l.failf(l.pos(start), "leading zeros in decimal integer literals are not permitted; use an 0o prefix for octal integers")
 		}
@@ -56,7 +57,9 @@ func (l *lexer) number() bool {
 
 // digits reads decimal digits with single underscores between them.
 func (l *lexer) digits() bool {
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for {
+		// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 		for isDigit(l.peek(0)) {
 			l.at++
 		}
@@ -92,6 +95,7 @@ func (l *lexer) exponent() (ok, found bool) {
 
 func (l *lexer) prefixed(start int, base string, isOfBase func(byte) bool) bool {
 	l.at += 2
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for {
 		if l.peek(0) == '_' {
 			l.at++
@@ -103,6 +107,7 @@ func (l *lexer) prefixed(start int, base string, isOfBase func(byte) bool) bool 
 			}
 			return l.failf(l.pos(l.at), "invalid %s literal", base)
 		}
+		// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 		for isOfBase(l.peek(0)) {
 			l.at++
 		}
@@ -123,7 +128,9 @@ func (l *lexer) numberEnd(base string) bool {
 	if rest == "" || rest[0] < 0x80 && !ucd.IsIdentContinue(rune(rest[0])) {
 		return true
 	}
+	// Bounded: by eight words.
 	for _, k := range []string{"and", "else", "for", "if", "in", "is", "or", "not"} {
+		// Bounded: by four bytes.
 		if strings.HasPrefix(rest, k) {
 			return true
 		}

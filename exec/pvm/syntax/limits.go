@@ -29,6 +29,7 @@ func DefaultLimits() Limits {
 // Check reports the first limit that cannot work.
 func (l Limits) Check() error {
 	const most = 1 << 30 // offsets and lines are 32 bits wide
+	// Bounded: by the limits there are.
 	for _, f := range []struct {
 		name string
 		n    int

@@ -10,6 +10,7 @@ import (
 
 // numberLiteral returns the value of a number token.
 func (p *parser) numberLiteral(t token) Expr {
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	text := strings.ReplaceAll(p.text(t), "_", "")
 	if len(text) > 2 && text[0] == '0' {
 		switch text[1] | 0x20 {
@@ -21,6 +22,7 @@ func (p *parser) numberLiteral(t token) Expr {
 			return p.constant(t.pos, Constant{Kind: ConstInt, Int: powerOfTwoInt(text[2:], 1)})
 		}
 	}
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	if strings.ContainsAny(text, ".eE") {
 		return p.constant(t.pos, Constant{Kind: ConstFloat, Text: text})
 	}
@@ -39,6 +41,7 @@ func (p *parser) numberLiteral(t token) Expr {
 func powerOfTwoInt(digits string, width int) *big.Int {
 	size := (len(digits)*width + 7) / 8
 	buf := make([]byte, size+1)
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for i := range len(digits) {
 		c := digits[len(digits)-1-i]
 		v := c & 15
@@ -65,6 +68,7 @@ type stringToken struct {
 
 func (p *parser) stringToken(t token) stringToken {
 	s := stringToken{token: t, bodyStart: int(t.start)}
+	// Bounded: by a prefix of two bytes.
 	for ; ; s.bodyStart++ {
 		switch p.src[s.bodyStart] | 0x20 {
 		case 'r':
@@ -83,6 +87,7 @@ func (p *parser) stringToken(t token) stringToken {
 		break
 	}
 	quotes := 1
+	// Bounded: by three bytes.
 	if q := p.src[s.bodyStart : s.bodyStart+1]; int(t.end)-s.bodyStart >= 6 && strings.HasPrefix(p.src[s.bodyStart:t.end], q+q+q) {
 		quotes = 3
 	}
@@ -97,6 +102,7 @@ func (p *parser) strings() Expr {
 	defer p.leave()
 	var all []stringToken
 	format := false
+	// Paid: by a token or more each round (ADR 59).
 	for p.kind() == tokString {
 		s := p.stringToken(p.advance())
 		if len(all) > 0 && s.bytes != all[0].bytes {
@@ -107,11 +113,13 @@ func (p *parser) strings() Expr {
 	}
 	j := &joiner{p: p, at: all[0].pos, uni: p.src[all[0].start] == 'u'}
 	if all[0].bytes {
+		// Paid: by the tokens of the literals, once each (ADR 59).
 		for _, s := range all {
 			j.text = p.appendBytes(j.text, s)
 		}
 		return p.constant(j.at, Constant{Kind: ConstBytes, Text: string(j.text)})
 	}
+	// Paid: by the tokens of the literals, once each (ADR 59).
 	for _, s := range all {
 		if s.format {
 			j.formatted(s)
@@ -128,6 +136,7 @@ func (p *parser) strings() Expr {
 
 func (p *parser) appendBytes(dst []byte, s stringToken) []byte {
 	body := p.src[s.bodyStart:s.bodyEnd]
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for i := range len(body) {
 		if body[i] >= utf8.RuneSelf {
 			p.failf(s.pos, "bytes can only contain ASCII literal characters")
@@ -140,6 +149,7 @@ func (p *parser) appendBytes(dst []byte, s stringToken) []byte {
 }
 
 func (p *parser) appendText(dst []byte, at Pos, body string, raw bool) []byte {
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	if raw || strings.IndexByte(body, '\\') < 0 {
 		return append(dst, body...)
 	}
@@ -149,6 +159,7 @@ func (p *parser) appendText(dst []byte, at Pos, body string, raw bool) []byte {
 // unescape replaces the escapes of body. An escape that Python does not know
 // stays as it stands.
 func (p *parser) unescape(dst []byte, at Pos, body string, isBytes bool) []byte {
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for i := 0; i < len(body); {
 		if body[i] != '\\' || i+1 == len(body) {
 			dst = append(dst, body[i])
@@ -163,6 +174,7 @@ func (p *parser) unescape(dst []byte, at Pos, body string, isBytes bool) []byte 
 			dst = append(dst, simpleEscape(c))
 		case '0' <= c && c <= '7':
 			n, r := 1, rune(c-'0')
+			// Bounded: by three digits.
 			for ; n < 3 && i < len(body) && '0' <= body[i] && body[i] <= '7'; n++ {
 				r = r*8 + rune(body[i]-'0')
 				i++
@@ -173,6 +185,7 @@ func (p *parser) unescape(dst []byte, at Pos, body string, isBytes bool) []byte 
 			dst = appendPoint(dst, r, isBytes)
 			i += n
 		case c == 'N' && !isBytes:
+			// Paid: by the bytes of the literal: what follows refuses it (ADR 59).
 			if i >= len(body) || body[i] != '{' || strings.IndexByte(body[i:], '}') < 2 {
 				p.failf(at, "(unicode error) 'unicodeescape' codec can't decode bytes: malformed \\N character escape")
 			}
@@ -210,6 +223,7 @@ func simpleEscape(c byte) byte {
 func (p *parser) hexEscape(at Pos, c byte, rest string, isBytes bool) (rune, int) {
 	digits := map[byte]int{'x': 2, 'u': 4, 'U': 8}[c]
 	var r rune
+	// Bounded: by eight digits.
 	for i := range digits {
 		if i >= len(rest) || !isHexDigit(rest[i]) {
 			if isBytes {

@@ -85,6 +85,7 @@ func (p *parser) closing(k tokenKind) {
 // moreElements reads the elements after the first, up to but without end.
 func (p *parser) moreElements(first Expr, end tokenKind) []Expr {
 	elts := []Expr{first}
+	// Paid: by a token or more each round (ADR 59).
 	for p.accept(tokComma) && p.kind() != end {
 		elts = append(elts, p.starNamed())
 	}
@@ -159,6 +160,7 @@ func (p *parser) dictAfterKey(at Pos, key Expr) Expr {
 
 // dict reads items up to the closing brace.
 func (p *parser) dict(d *Dict) Expr {
+	// Paid: by a token or more each round (ADR 59).
 	for p.kind() != tokRBrace {
 		if p.accept(tokPower) {
 			d.Keys = append(d.Keys, nil)
@@ -206,12 +208,14 @@ func (p *parser) refuseUnpacking(elt Expr) {
 // comprehension: (['async'] 'for' star_targets 'in' disjunction ('if' disjunction)*)+.
 func (p *parser) comprehension() []*Comprehension {
 	var clauses []*Comprehension
+	// Paid: by a token or more each round (ADR 59).
 	for p.startsComprehension() {
 		c := &Comprehension{IsAsync: p.accept(tokAsync)}
 		p.advance()
 		c.Target = p.forTargets()
 		p.expect(tokIn, "in")
 		c.Iter = p.disjunction()
+		// Paid: by a token or more each round (ADR 59).
 		for p.accept(tokIf) {
 			c.Ifs = append(c.Ifs, p.disjunction())
 		}
@@ -235,6 +239,7 @@ func (p *parser) call(at Pos, fn Expr) Expr {
 // expression needs no brackets of its own in a call.
 func (p *parser) arguments(open Pos, isCall bool) (args []Expr, keywords []*Keyword) {
 	unpacked := false // ** was there
+	// Paid: by a token or more each round (ADR 59).
 	for p.kind() != tokRParen {
 		switch t := p.tok(); {
 		case t.kind == tokPower:

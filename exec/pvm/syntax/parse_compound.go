@@ -19,6 +19,7 @@ func (p *parser) block(head token, after string) []Stmt {
 	p.enter()
 	defer p.leave()
 	var body []Stmt
+	// Paid: by a token or more each round (ADR 59).
 	for p.kind() != tokDedent {
 		body = p.statement(body)
 	}
@@ -104,6 +105,7 @@ func (p *parser) withStmt() *With {
 
 func (p *parser) withItems(inBrackets bool) []*WithItem {
 	var items []*WithItem
+	// Paid: by a token or more each round (ADR 59).
 	for {
 		item := &WithItem{ContextExpr: p.expression()}
 		if p.accept(tokAs) {
@@ -119,6 +121,7 @@ func (p *parser) withItems(inBrackets bool) []*WithItem {
 
 func (p *parser) decorated() Stmt {
 	var decorators []Expr
+	// Paid: by a token or more each round (ADR 59).
 	for p.accept(tokAt) {
 		decorators = append(decorators, p.named())
 		if p.kind() != tokNewline {
@@ -172,6 +175,7 @@ func (p *parser) tryStmt() Stmt {
 	t := p.advance()
 	s := &Try{Pos: t.pos, Body: p.block(t, "'try' statement")}
 	star := false
+	// Paid: by a token or more each round (ADR 59).
 	for first := true; p.kind() == tokExcept; first = false {
 		isStar := p.kindAt(1) == tokStar
 		if !first && isStar != star {

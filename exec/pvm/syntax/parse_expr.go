@@ -19,6 +19,7 @@ func (p *parser) starExpressions() Expr {
 		return first
 	}
 	elts := []Expr{first}
+	// Paid: by a token or more each round (ADR 59).
 	for p.accept(tokComma) && (startsExpr(p.kind()) || p.kind() == tokStar) {
 		elts = append(elts, p.starExpression())
 	}
@@ -113,6 +114,7 @@ func (p *parser) disjunction() Expr {
 		return first
 	}
 	values := []Expr{first}
+	// Paid: by a token or more each round (ADR 59).
 	for p.accept(tokOr) {
 		values = append(values, p.conjunction())
 	}
@@ -126,6 +128,7 @@ func (p *parser) conjunction() Expr {
 		return first
 	}
 	values := []Expr{first}
+	// Paid: by a token or more each round (ADR 59).
 	for p.accept(tokAnd) {
 		values = append(values, p.inversion())
 	}
@@ -150,6 +153,7 @@ func (p *parser) comparison() Expr {
 		return left
 	}
 	c := &Compare{Pos: at, Left: left}
+	// Paid: by a token or more each round (ADR 59).
 	for ok {
 		c.Ops = append(c.Ops, op)
 		c.Comparators = append(c.Comparators, p.bitwiseOr())
@@ -201,6 +205,7 @@ func (p *parser) bitwiseOr() Expr { return p.binary(1) }
 func (p *parser) binary(least int) Expr {
 	at := p.pos()
 	left := p.factor()
+	// Paid: by a token or more each round (ADR 59).
 	for {
 		op, binding := binaryOperator(p.kind())
 		if binding == 0 || binding < least {
@@ -251,6 +256,7 @@ func (p *parser) power() Expr {
 func (p *parser) primary() Expr {
 	at := p.pos()
 	e := p.atom()
+	// Paid: by a token or more each round (ADR 59).
 	for {
 		switch p.kind() {
 		case tokDot:
@@ -278,6 +284,7 @@ func (p *parser) slices() Expr {
 		return first
 	}
 	elts := []Expr{first}
+	// Paid: by a token or more each round (ADR 59).
 	for p.accept(tokComma) && p.kind() != tokRBracket {
 		elts = append(elts, p.slice())
 	}

@@ -24,6 +24,7 @@ func (p *parser) matchStmt() Stmt {
 	p.enter()
 	defer p.leave()
 	m := &Match{Pos: t.pos, Subject: subject}
+	// Paid: by a token or more each round (ADR 59).
 	for first := true; first || p.kind() != tokDedent; first = false {
 		if !p.isWord(0, "case") {
 			p.invalid()
@@ -45,6 +46,7 @@ func (p *parser) subject() Expr {
 		p.invalid()
 	}
 	elts := []Expr{first}
+	// Paid: by a token or more each round (ADR 59).
 	for p.accept(tokComma) && (startsExpr(p.kind()) || p.kind() == tokStar) {
 		elts = append(elts, p.starNamed())
 	}
@@ -78,6 +80,7 @@ func (p *parser) patterns() Pattern {
 // morePatterns reads the patterns after the first, up to but without end.
 func (p *parser) morePatterns(first Pattern, end tokenKind) []Pattern {
 	all := []Pattern{first}
+	// Paid: by a token or more each round (ADR 59).
 	for p.accept(tokComma) && p.kind() != end && !(end == tokColon && p.kind() == tokIf) {
 		all = append(all, p.maybeStarPattern())
 	}
@@ -104,6 +107,7 @@ func (p *parser) pattern() Pattern {
 	first := p.closedPattern()
 	if p.kind() == tokPipe {
 		all := []Pattern{first}
+		// Paid: by a token or more each round (ADR 59).
 		for p.accept(tokPipe) {
 			all = append(all, p.closedPattern())
 		}
@@ -201,6 +205,7 @@ func (p *parser) namePattern() Pattern {
 // dotted reads the attributes after a first name.
 func (p *parser) dotted(t token) Expr {
 	var value Expr = &Name{Pos: t.pos, ID: p.ident(t)}
+	// Paid: by a token or more each round (ADR 59).
 	for p.accept(tokDot) {
 		value = &Attribute{Pos: t.pos, Value: value, Attr: p.name()}
 	}
@@ -233,6 +238,7 @@ func (p *parser) bracketPattern() Pattern {
 
 func (p *parser) mappingPattern() Pattern {
 	m := &MatchMapping{Pos: p.advance().pos}
+	// Paid: by a token or more each round (ADR 59).
 	for p.kind() != tokRBrace {
 		if p.accept(tokPower) {
 			m.Rest = p.captureTarget()
@@ -275,6 +281,7 @@ func (p *parser) mappingKey() Expr {
 func (p *parser) classPattern(at Pos, cls Expr) Pattern {
 	m := &MatchClass{Pos: at, Cls: cls}
 	p.advance()
+	// Paid: by a token or more each round (ADR 59).
 	for p.kind() != tokRParen {
 		if p.kind() == tokName && p.kindAt(1) == tokAssign {
 			m.KwdAttrs = append(m.KwdAttrs, p.name())

@@ -13,6 +13,7 @@ type paramList struct {
 // without end.
 func (p *parser) parameters(end tokenKind, annotated bool) *Arguments {
 	l := &paramList{args: &Arguments{}, annotated: annotated}
+	// Paid: by a token or more each round (ADR 59).
 	for p.kind() != end {
 		switch p.kind() {
 		case tokSlash:

@@ -35,6 +35,7 @@ func (p *parser) statement(dst []Stmt) []Stmt {
 
 // simpleLine: ';'.simple_stmt+ [';'] NEWLINE.
 func (p *parser) simpleLine(dst []Stmt) []Stmt {
+	// Paid: by a token or more each round (ADR 59).
 	for {
 		dst = append(dst, p.simpleStmt())
 		if !p.accept(tokSemi) {
@@ -101,6 +102,7 @@ func (p *parser) simpleStmt() Stmt {
 
 func (p *parser) names() []string {
 	names := []string{p.name()}
+	// Paid: by a token or more each round (ADR 59).
 	for p.accept(tokComma) {
 		names = append(names, p.name())
 	}
@@ -120,6 +122,7 @@ func (p *parser) raise(at Pos) Stmt {
 
 func (p *parser) del(at Pos) Stmt {
 	d := &Delete{Pos: at}
+	// Paid: by a token or more each round (ADR 59).
 	for {
 		target := p.bitwiseOr()
 		p.deletable(target)
@@ -143,6 +146,7 @@ func (p *parser) assignment() Stmt {
 	case tokAssign:
 		a := &Assign{Pos: at}
 		value := first
+		// Paid: by a token or more each round (ADR 59).
 		for p.accept(tokAssign) {
 			p.assignable(value)
 			a.Targets = append(a.Targets, value)
@@ -190,6 +194,7 @@ func (p *parser) augmentedAssign(at Pos, target Expr) Stmt {
 
 func (p *parser) importStmt(at Pos) Stmt {
 	s := &Import{Pos: at}
+	// Paid: by a token or more each round (ADR 59).
 	for {
 		a := &Alias{Pos: p.pos(), Name: p.dottedName()}
 		if p.accept(tokAs) {
@@ -204,14 +209,17 @@ func (p *parser) importStmt(at Pos) Stmt {
 
 func (p *parser) dottedName() string {
 	parts := []string{p.name()}
+	// Paid: by a token or more each round (ADR 59).
 	for p.accept(tokDot) {
 		parts = append(parts, p.name())
 	}
+	// Paid: by the tokens of the name (ADR 59).
 	return strings.Join(parts, ".")
 }
 
 func (p *parser) importFrom(at Pos) Stmt {
 	s := &ImportFrom{Pos: at}
+	// Paid: by a token or more each round (ADR 59).
 	for {
 		if p.accept(tokDot) {
 			s.Level++
@@ -230,6 +238,7 @@ func (p *parser) importFrom(at Pos) Stmt {
 		return s
 	}
 	inBrackets := p.accept(tokLParen)
+	// Paid: by a token or more each round (ADR 59).
 	for {
 		a := &Alias{Pos: p.pos(), Name: p.name()}
 		if p.accept(tokAs) {

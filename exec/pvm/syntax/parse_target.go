@@ -26,6 +26,7 @@ func (p *parser) assignable(e Expr) {
 }
 
 func (p *parser) allAssignable(elts []Expr) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, e := range elts {
 		p.assignable(e)
 	}
@@ -42,11 +43,13 @@ func (p *parser) deletable(e Expr) {
 		e.Ctx = Del
 	case *Tuple:
 		e.Ctx = Del
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, elt := range e.Elts {
 			p.deletable(elt)
 		}
 	case *List:
 		e.Ctx = Del
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, elt := range e.Elts {
 			p.deletable(elt)
 		}
@@ -74,6 +77,7 @@ func (p *parser) forTargets() Expr {
 		return first
 	}
 	elts := []Expr{first}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for p.accept(tokComma) && (startsExpr(p.kind()) || p.kind() == tokStar) {
 		elts = append(elts, p.starTarget())
 	}

@@ -38,7 +38,9 @@ func decode(src []byte, lim Limits) (string, error) {
 	if len(src) > lim.SourceBytes {
 		return "", limitf(Pos{Line: 1}, "source has %d bytes, at most %d", len(src), lim.SourceBytes)
 	}
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	src, marked := bytes.CutPrefix(src, []byte("\ufeff"))
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	if i := bytes.IndexByte(src, 0); i >= 0 {
 		return "", syntaxErrorf(place(src, i), "source code cannot contain null bytes")
 	}
@@ -49,6 +51,7 @@ func decode(src []byte, lim Limits) (string, error) {
 	case !isUTF8(name):
 		return "", unsupportedf(Pos{Line: 1}, "encoding %s is not supported, only utf-8", name)
 	}
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for i := 0; i < len(src); {
 		r, n := utf8.DecodeRune(src[i:])
 		if r == utf8.RuneError && n == 1 {
@@ -57,7 +60,9 @@ func decode(src []byte, lim Limits) (string, error) {
 		i += n
 	}
 	text := string(src)
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	if strings.IndexByte(text, '\r') >= 0 {
+		// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 		text = strings.ReplaceAll(strings.ReplaceAll(text, "\r\n", "\n"), "\r", "\n")
 	}
 	return text, nil
@@ -66,8 +71,10 @@ func decode(src []byte, lim Limits) (string, error) {
 func place(src []byte, i int) Pos {
 	before := src[:i]
 	return Pos{
+		// Paid: by the bytes of source; it is for a refusal, once (ADR 59).
 		Line: int32(1 + bytes.Count(before, []byte("\n"))),
-		Col:  int32(i - 1 - bytes.LastIndexByte(before, '\n')),
+		// Paid: by the bytes of source; it is for a refusal, once (ADR 59).
+		Col: int32(i - 1 - bytes.LastIndexByte(before, '\n')),
 	}
 }
 
@@ -75,7 +82,9 @@ func place(src []byte, i int) Pos {
 // names (PEP 263), or "".
 func declaredEncoding(src []byte) string {
 	for range 2 {
+		// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 		line, rest, _ := bytes.Cut(src, []byte("\n"))
+		// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 		line = bytes.TrimLeft(line, " \t\f")
 		if len(line) > 0 && line[0] != '#' && line[0] != '\r' {
 			return ""
@@ -90,7 +99,9 @@ func declaredEncoding(src []byte) string {
 
 // encodingIn finds coding[:=] blanks name in a comment.
 func encodingIn(line []byte) string {
+	// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 	for {
+		// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 		i := bytes.Index(line, []byte("coding"))
 		if i < 0 {
 			return ""
@@ -99,8 +110,10 @@ func encodingIn(line []byte) string {
 		if len(line) == 0 || line[0] != ':' && line[0] != '=' {
 			continue
 		}
+		// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 		name := bytes.TrimLeft(line[1:], " \t")
 		n := 0
+		// Paid: by the bytes of source it passes, once each, ten cycles a byte (ADR 59).
 		for n < len(name) && (ucd.IsIdentContinue(rune(name[n])) && name[n] < 0x80 || name[n] == '-' || name[n] == '.') {
 			n++
 		}
@@ -113,11 +126,14 @@ func encodingIn(line []byte) string {
 // isExactlyUTF8 reports whether CPython takes name for utf-8 without asking its
 // codecs, which is what it demands after a byte order mark.
 func isExactlyUTF8(name string) bool {
+	// Paid: by the bytes of one line, once (ADR 59).
 	name = strings.ReplaceAll(strings.ToLower(name), "_", "-")
+	// Bounded: by six bytes.
 	return name == "utf-8" || strings.HasPrefix(name, "utf-8-")
 }
 
 func isUTF8(name string) bool {
+	// Paid: by the bytes of one line, once (ADR 59).
 	switch strings.ToLower(name) {
 	case "utf8", "u8":
 		return true
@@ -163,6 +179,7 @@ func (p *parser) guarded() (mod *Module, err error) {
 		}
 	}()
 	mod = &Module{}
+	// Paid: by a token or more each round (ADR 59).
 	for p.kind() != tokEnd {
 		mod.Body = p.statement(mod.Body)
 	}

@@ -31,24 +31,28 @@ func (w walker) expr(e Expr) {
 }
 
 func (w walker) exprs(es ...Expr) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, e := range es {
 		w.expr(e)
 	}
 }
 
 func (w walker) stmts(ss []Stmt) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range ss {
 		w.visit(s)
 	}
 }
 
 func (w walker) keywords(ks []*Keyword) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, k := range ks {
 		w.visit(k)
 	}
 }
 
 func (w walker) clauses(cs []*Comprehension) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, c := range cs {
 		w.exprs(c.Target, c.Iter)
 		w.exprs(c.Ifs...)
@@ -56,6 +60,7 @@ func (w walker) clauses(cs []*Comprehension) {
 }
 
 func (w walker) args(as ...*Arg) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, a := range as {
 		if a != nil {
 			w.visit(a)
@@ -162,10 +167,12 @@ func (w walker) stmtChildren(s Stmt) {
 	case *Assert:
 		w.exprs(s.Test, s.Msg)
 	case *Import:
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, a := range s.Names {
 			w.visit(a)
 		}
 	case *ImportFrom:
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, a := range s.Names {
 			w.visit(a)
 		}
@@ -201,6 +208,7 @@ func (w walker) compoundChildren(s Stmt) {
 		w.with(s.Items, s.Body)
 	case *Match:
 		w.expr(s.Subject)
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, c := range s.Cases {
 			w.visit(c.Pattern)
 			w.expr(c.Guard)
@@ -227,6 +235,7 @@ func (w walker) loop(first, second Expr, body, orElse []Stmt) {
 }
 
 func (w walker) with(items []*WithItem, body []Stmt) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, i := range items {
 		w.exprs(i.ContextExpr, i.OptionalVars)
 	}
@@ -235,6 +244,7 @@ func (w walker) with(items []*WithItem, body []Stmt) {
 
 func (w walker) try(body []Stmt, handlers []*ExceptHandler, orElse, final []Stmt) {
 	w.stmts(body)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, h := range handlers {
 		w.visit(h)
 	}
@@ -265,6 +275,7 @@ func (w walker) patternChildren(m Pattern) {
 }
 
 func (w walker) patterns(ms []Pattern) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, m := range ms {
 		w.visit(m)
 	}
@@ -276,11 +287,13 @@ func taller(mod *Module, most int) (Pos, bool) {
 	var level, below []Node
 	add := func(n Node) { below = append(below, n) }
 	walker{add}.stmts(mod.Body)
+	// Bounded: by the height of the tree, 1,000.
 	for depth := 1; len(below) > 0; depth++ {
 		if depth > most {
 			return below[0].Position(), true
 		}
 		level, below = below, level[:0]
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, n := range level {
 			Children(n, add)
 		}
