@@ -82,7 +82,7 @@ func newTransport(n *Node) (*p2p.Transport, error) {
 		if n.engine != nil { // none is made where a state is fetched only
 			n.engine.Linked(beacon.Participant(peer))
 		}
-		if n.mending.client != nil {
+		if n.mending.client != nil && peer < n.set.Len() { // others are asked for no block
 			n.mending.client.Linked()
 		}
 	}

@@ -167,3 +167,39 @@ func TestTooFewOthers(t *testing.T) {
 		}
 	})
 }
+
+// Two lives of a key take each other's links in turns, and each is silent for as long as
+// it has none. The one that has not voted stops when it hears of the other, however often
+// its silence begins anew meanwhile.
+func TestLinksInTurns(t *testing.T) {
+	for _, other := range []wire.OtherLife{
+		{Instance: 60, Posture: wire.Rests, Age: 1200 * time.Millisecond},
+		{Instance: 60, Posture: wire.Votes, Age: 1200 * time.Millisecond},
+		{Instance: 40, Posture: wire.Listens, Age: 1200 * time.Millisecond},
+	} {
+		playWith(t, watching, func(s *scene) {
+			s.after = func(err error) {
+				if !errors.Is(err, ErrDoppelganger) {
+					t.Errorf("beside one that %s: Run = %v", other.Posture, err)
+				}
+			}
+			for range 8 {
+				for p := beacon.Participant(1); p <= 3; p++ {
+					s.engine.Unlinked(p)
+				}
+				s.wait(1200 * time.Millisecond)
+				for p := beacon.Participant(1); p <= 3; p++ {
+					s.engine.Linked(p)
+				}
+				synctest.Wait()
+				for p := beacon.Participant(1); p <= 2; p++ {
+					s.answer(p, wire.Answer{Other: other})
+				}
+				s.wait(1200 * time.Millisecond)
+			}
+			if s.voted() {
+				t.Errorf("votes beside one that %s", other.Posture)
+			}
+		})
+	}
+}

@@ -454,6 +454,12 @@ func (e *Engine) speaks() bool {
 // after what an ended one can have left in queues.
 func (e *Engine) other() (found wire.OtherLife, at time.Time) {
 	const rather = 2 // times stale: what is older says nothing of now
+	since := e.watch.since
+	if !e.watch.voted {
+		// Two processes that take each other's links in turns are cut off again and again,
+		// and hear of each other's past each time: whoever was heard since we started lives.
+		since = e.watch.began
+	}
 	need := e.cfg.Set.Len() - e.cfg.Set.Quorum() + 1
 	for i, h := range e.watch.heard {
 		if h.other.Instance == 0 || h.other.Instance == e.cfg.Watch.Instance {
@@ -461,7 +467,7 @@ func (e *Engine) other() (found wire.OtherLife, at time.Time) {
 		}
 		n, vote, spoke, last := 0, 0, 0, time.Time{}
 		for _, o := range e.watch.heard {
-			if o.other.Instance == h.other.Instance && o.at.After(e.watch.since.Add(stale)) {
+			if o.other.Instance == h.other.Instance && o.at.After(since.Add(stale)) {
 				n++
 				switch o.other.Posture {
 				case wire.Votes:

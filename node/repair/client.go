@@ -137,7 +137,7 @@ type Client struct {
 	mu      sync.Mutex // guards all below
 	open    request    // whose answer is waited for; id 0 for none
 	answers chan message
-	linked  chan struct{} // has a value after somebody connected
+	linked  chan struct{} // has a value after a member connected
 
 	// Owned by Run.
 	ids   uint64
@@ -269,7 +269,7 @@ func (c *Client) next(now time.Time) (h chain.Height, wait time.Duration, any bo
 	return h, wait, any
 }
 
-// Linked says that somebody connected. It never blocks.
+// Linked says that a member connected. It never blocks.
 func (c *Client) Linked() {
 	select {
 	case c.linked <- struct{}{}:
