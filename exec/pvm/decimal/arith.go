@@ -167,6 +167,7 @@ func (c Context) Quo(x, y Decimal) (Decimal, Signal) {
 
 // stripped drops zeros at the end while the exponent is below limit.
 func (d Decimal) stripped(limit int64) Decimal {
+	// Paid: by Context.Cost, which counts the digits of the operands and of the precision: a round drops one.
 	for d.exp < limit {
 		quo, rem := new(big.Int).QuoRem(d.coef, ten, new(big.Int))
 		if rem.Sign() != 0 {

@@ -68,6 +68,7 @@ func (d Decimal) Ratio(limit int) (num, den *big.Int, err error) {
 // what is no number is "F", "n" or "N" in special, and zero.
 func (d Decimal) Tuple() (neg bool, ds []byte, exp int64, special string) {
 	text := d.coef.Append(nil, 10)
+	// Paid: by asTuple in lib, textWork and an element for each digit.
 	for i := range text {
 		text[i] -= '0'
 	}
@@ -90,6 +91,17 @@ const (
 	floatFracMask = 1<<52 - 1
 )
 
+// fives are the powers of five that a binary64 can need.
+var fives = func() (table [1075]*big.Int) {
+	p, five := big.NewInt(1), big.NewInt(5)
+	// Bounded: by the table; once, when the program starts.
+	for i := range table {
+		table[i] = p
+		p = new(big.Int).Mul(p, five)
+	}
+	return table
+}()
+
 // FromFloat is the value of a binary64, exactly, from its bits.
 func FromFloat(bits uint64) Decimal {
 	neg, exp, frac := bits>>63 != 0, int(bits>>52&floatExpMask), bits&floatFracMask
@@ -105,6 +117,7 @@ func FromFloat(bits uint64) Decimal {
 	default:
 		frac |= 1 << 52
 	}
+	// Bounded: by the 53 bits of a significand.
 	for exp -= 1075; exp < 0 && frac&1 == 0; exp++ {
 		frac >>= 1
 	}
@@ -113,8 +126,7 @@ func FromFloat(bits uint64) Decimal {
 		return Decimal{neg: neg, coef: coef.Lsh(coef, uint(exp))}
 	}
 	// m/2^n = m·5^n/10^n
-	five := new(big.Int).Exp(big.NewInt(5), big.NewInt(int64(-exp)), nil)
-	return Decimal{neg: neg, coef: coef.Mul(coef, five), exp: int64(exp)}
+	return Decimal{neg: neg, coef: coef.Mul(coef, fives[-exp]), exp: int64(exp)}
 }
 
 // Binary64 is the binary64 nearest d, half to even, as its bits: Python's float(d).
@@ -140,6 +152,7 @@ func (d Decimal) Binary64() uint64 {
 	}
 	// A quotient of 53 or 54 bits, less where the number is subnormal.
 	e := max(num.BitLen()-den.BitLen()-53, -1074)
+	// Bounded: by three rounds: a quotient has 53 to 55 bits.
 	for {
 		a, b := num, den
 		if e > 0 {

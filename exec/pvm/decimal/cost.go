@@ -49,6 +49,7 @@ func Factors() []Factor {
 // alone, so it takes no time and is the same everywhere.
 func (c Context) Cost(w Work, ds ...Decimal) uint64 {
 	sum, product := uint64(0), uint64(1)
+	// Bounded: by the three operands that callers give.
 	for _, d := range ds {
 		n := uint64(d.Digits())/limbDigits + 1
 		sum += n

@@ -155,9 +155,11 @@ func (d Decimal) Signbit() bool { return d.neg }
 // Adjusted is the exponent of the first digit.
 func (d Decimal) Adjusted() int64 { return d.exp + int64(digits(d.coef)) - 1 }
 
-// smallPowers are the powers of ten that most operations need.
-var smallPowers = func() (table [64]*big.Int) {
+// smallPowers are the powers of ten that operations need whose price does not tell
+// their digits: of up to 512 it is not much above that of one.
+var smallPowers = func() (table [512]*big.Int) {
 	p := big.NewInt(1)
+	// Bounded: by the table; once, when the program starts.
 	for i := range table {
 		table[i] = p
 		p = new(big.Int).Mul(p, ten)
@@ -180,6 +182,7 @@ func digits(i *big.Int) int {
 	if n == 0 {
 		n = 1
 	}
+	// Bounded: by two rounds: digitsFloor is one short at most.
 	for i.CmpAbs(pow10(n)) >= 0 {
 		n++
 	}
@@ -199,7 +202,9 @@ func infinity(neg bool) Decimal { return Decimal{kind: infinite, neg: neg, coef:
 
 // nan is the result of an operation with a NaN among its operands.
 func (c Context) nan(ds ...Decimal) (d Decimal, s Signal, is bool) {
+	// Bounded: by two kinds.
 	for _, want := range []kind{signaling, quiet} {
+		// Bounded: by three operands.
 		for _, d := range ds {
 			if d.kind != want {
 				continue

@@ -22,6 +22,7 @@ const slack = 100
 // nearest rounds what f approaches: it stops when everything within slack lies
 // between two neighbouring halves of a unit in the last place.
 func (c Context) nearest(neg bool, f approximation) (Decimal, Signal) {
+	// Paid: by Cost, the cube of all digits: extra doubles until a tie is told from the argument, whose digits, or the precision's, it then has.
 	for extra := 8; ; extra *= 2 {
 		coef, exp := f(c.Prec + extra)
 		unit := new(big.Int).Mul(pow10(digits(coef)-c.Prec-1), big.NewInt(5))
@@ -47,6 +48,7 @@ func atanhInverse(n int64, p int) *big.Int {
 	term := new(big.Int).Lsh(one, uint(p))
 	term.Quo(term, big.NewInt(n))
 	sum, square, part := new(big.Int).Set(term), big.NewInt(n*n), new(big.Int)
+	// Paid: by Cost as Transcendental, a factor of its cube: as many terms as there are digits.
 	for k := int64(3); ; k += 2 {
 		term.Quo(term, square)
 		if term.Sign() == 0 {
@@ -90,6 +92,7 @@ func logsAt(p int) logs {
 // series for r/2^s, squared s times.
 func expFixed(r *big.Int, p int) *big.Int {
 	s := 2
+	// Bounded: by the root of the bits.
 	for s*s < p {
 		s++
 	}
@@ -98,11 +101,13 @@ func expFixed(r *big.Int, p int) *big.Int {
 	t.Rsh(t, uint(s))
 	sum := new(big.Int).Lsh(one, uint(w))
 	term := new(big.Int).Set(sum)
+	// Paid: by Cost as Transcendental, a factor of its cube: as many terms as there are digits.
 	for k := int64(1); term.Sign() != 0; k++ {
 		term.Mul(term, t).Rsh(term, uint(w))
 		term.Quo(term, big.NewInt(k))
 		sum.Add(sum, term)
 	}
+	// Paid: likewise; s is the root of the bits.
 	for range s {
 		sum.Mul(sum, sum).Rsh(sum, uint(w))
 	}
@@ -130,6 +135,7 @@ func logFixed(y *big.Int, p int, l logs) *big.Int {
 	square := new(big.Int).Mul(u, u)
 	square.Rsh(square, uint(p))
 	sum, power, part := new(big.Int).Set(u), u, new(big.Int)
+	// Paid: by Cost as Transcendental, a factor of its cube: as many terms as there are digits.
 	for i := int64(3); ; i += 2 {
 		power.Mul(power, square).Quo(power, unit)
 		if power.Sign() == 0 {

@@ -30,6 +30,7 @@ var ErrFormat = errors.New("invalid format specifier")
 // before: a fixed-point text is as long as the exponent is large.
 func (d Decimal) FormatLen(s Spec) int64 {
 	n := int64(d.Digits()) + int64(s.Prec) + 40
+	// Bounded: by three characters.
 	if d.kind == finite && strings.IndexByte("fF%", s.Type) >= 0 && s.Type != 0 {
 		n += max(d.exp, 0)
 		if !s.HasPrec {
@@ -47,6 +48,7 @@ func (c Context) Format(d Decimal, s Spec, limit int) (string, error) {
 	case d.FormatLen(s) > int64(limit):
 		return "", ErrSize
 	}
+	// Bounded: by three characters.
 	if s.HasPrec && s.Prec == 0 && strings.IndexByte("gGn", s.Type|btob(s.Type == 0, 'g')) >= 0 {
 		s.Prec = 1
 	}
@@ -80,6 +82,9 @@ func btob(is bool, b byte) byte {
 	}
 	return 0
 }
+
+// FixedPoint says whether the text has no exponent, however large the number is.
+func (s Spec) FixedPoint() bool { return s.fixedPoint() }
 
 func (s Spec) fixedPoint() bool { return s.Type == 'f' || s.Type == 'F' || s.Type == '%' }
 
@@ -133,8 +138,10 @@ func (s Spec) number(d Decimal) (whole, rest string) {
 	}
 	switch {
 	case place <= 0:
+		// Paid: by the format method in lib, a character for each byte that FormatLen tells.
 		whole, rest = "0", strings.Repeat("0", int(-place))+text
 	case place >= int64(len(text)):
+		// Paid: likewise.
 		whole = text + strings.Repeat("0", int(place)-len(text))
 	default:
 		whole, rest = text[:place], text[place:]
@@ -172,12 +179,15 @@ func (s Spec) sign(neg bool) string {
 // where the text would begin with a comma.
 func (s Spec) grouped(whole string, width int) string {
 	if !s.Comma {
+		// Paid: by the width in FormatLen, which the format method in lib charges for.
 		return strings.Repeat("0", max(0, width-len(whole))) + whole
 	}
 	var groups []string
+	// Paid: likewise; each round writes three digits or fewer.
 	for {
 		n := min(max(len(whole), width, 1), 3)
 		take := min(n, len(whole))
+		// Bounded: by three digits.
 		groups = append(groups, strings.Repeat("0", n-take)+whole[len(whole)-take:])
 		whole = whole[:len(whole)-take]
 		width -= n
@@ -187,6 +197,7 @@ func (s Spec) grouped(whole string, width int) string {
 		width--
 	}
 	var out strings.Builder
+	// Paid: by the digits in FormatLen.
 	for i := len(groups) - 1; i >= 0; i-- {
 		out.WriteString(groups[i])
 		if i > 0 {
@@ -204,11 +215,15 @@ func (s Spec) aligned(neg bool, body string) string {
 	n := max(0, s.Width-len(sign)-len(body))
 	switch s.Align {
 	case '<':
+		// Paid: by the width in FormatLen, which the format method in lib charges for.
 		return sign + body + strings.Repeat(fill, n)
 	case '=':
+		// Paid: likewise.
 		return sign + strings.Repeat(fill, n) + body
 	case '^':
+		// Paid: likewise.
 		return strings.Repeat(fill, n/2) + sign + body + strings.Repeat(fill, n-n/2)
 	}
+	// Paid: likewise.
 	return strings.Repeat(fill, n) + sign + body
 }

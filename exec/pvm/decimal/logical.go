@@ -21,6 +21,7 @@ func (c Context) Xor(x, y Decimal) (Decimal, Signal) {
 // Invert is the digitwise not, of Prec digits.
 func (c Context) Invert(x Decimal) (Decimal, Signal) {
 	ones := make([]byte, c.Prec)
+	// Bounded: by the precision, 28.
 	for i := range ones {
 		ones[i] = '1'
 	}
@@ -34,6 +35,7 @@ func (c Context) logical(x, y Decimal, f func(a, b byte) byte) (Decimal, Signal)
 	}
 	a, b := x.coef.Append(nil, 10), y.coef.Append(nil, 10)
 	out := make([]byte, min(max(len(a), len(b)), c.Prec))
+	// Bounded: by the precision, 28.
 	for i := range out {
 		out[len(out)-1-i] = '0' + f(bit(a, i), bit(b, i))
 	}
@@ -53,6 +55,7 @@ func isLogical(d Decimal) bool {
 	if d.kind != finite || d.neg || d.exp != 0 {
 		return false
 	}
+	// Paid: by Cost as Linear, which counts two cycles for 19 digits and an eighth of their square.
 	for _, digit := range d.coef.Append(nil, 10) {
 		if digit > '1' {
 			return false

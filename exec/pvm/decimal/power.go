@@ -203,6 +203,7 @@ func rootOf(base Decimal, n *big.Int) (Decimal, bool) {
 	// Newton from above.
 	less := big.NewInt(int64(k - 1))
 	a := new(big.Int).Lsh(one, uint((base.coef.BitLen()+k-1)/k))
+	// Paid: by Cost as Transcendental, the cube of the digits: Newton's rounds are fewer than the bits' logarithm.
 	for {
 		pow := new(big.Int).Exp(a, less, nil)
 		q, rem := new(big.Int).QuoRem(base.coef, pow, new(big.Int))
@@ -246,6 +247,7 @@ func inversePower(a *big.Int, m, exp int64, p int) (d Decimal, ok bool) {
 		other = 2
 		rest, rem := new(big.Int).Set(a), new(big.Int)
 		five := big.NewInt(5)
+		// Paid: by Cost as Transcendental, the cube of the digits: a round for each factor of five.
 		for {
 			q, _ := new(big.Int).QuoRem(rest, five, rem)
 			if rem.Sign() != 0 {
@@ -288,6 +290,7 @@ func (c Context) PowMod(x, y, m Decimal) (Decimal, Signal) {
 	if y.coef.Sign() == 0 {
 		y.exp = 0
 	}
+	// Paid: by Cost, modFactor times the square for each zero of the exponent, of which there are maxPrec at most.
 	for range y.exp {
 		base.Exp(base, ten, mod)
 	}

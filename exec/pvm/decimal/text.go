@@ -30,18 +30,22 @@ func Parse(text string) (d Decimal, ok bool) {
 		text = text[1:]
 	}
 	d.coef = zero
+	// Paid: by textWork in lib, a character each before.
 	lower := strings.ToLower(text)
 	switch {
 	case lower == "inf" || lower == "infinity":
 		d.kind = infinite
 		return d, true
+	// Bounded: by four characters.
 	case strings.HasPrefix(lower, "snan"):
 		d.kind = signaling
 		return d.payload(lower[4:])
+	// Bounded: by three characters.
 	case strings.HasPrefix(lower, "nan"):
 		d.kind = quiet
 		return d.payload(lower[3:])
 	}
+	// Paid: by textWork in lib, a character each before.
 	head, tail, hasExp := strings.Cut(lower, "e")
 	if hasExp {
 		e, err := strconv.ParseInt(tail, 10, 64)
@@ -50,6 +54,7 @@ func Parse(text string) (d Decimal, ok bool) {
 		}
 		d.exp = min(max(e, -exponentFar), exponentFar)
 	}
+	// Paid: likewise.
 	whole, places, _ := strings.Cut(head, ".")
 	if !allDigits(whole + places) {
 		return d, false
@@ -83,6 +88,7 @@ func (d Decimal) payload(text string) (Decimal, bool) {
 }
 
 func allDigits(text string) bool {
+	// Paid: likewise.
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {
 			return false
@@ -147,8 +153,10 @@ func pointed(text string, place int64) string {
 	n := int(place)
 	switch {
 	case n <= 0:
+		// Bounded: by six zeros: only exponents near the point are written so.
 		return "0." + strings.Repeat("0", -n) + text
 	case n >= len(text):
+		// Bounded: by the two zeros that engineers' exponents take.
 		return text + strings.Repeat("0", n-len(text))
 	}
 	return text[:n] + "." + text[n:]

@@ -15,6 +15,7 @@ func (p *percent) directive() (d directive, verb rune, err error) {
 		}
 		c = p.read()
 	}
+	// Paid: by textPercent, a character each of the format before.
 	for ; ; c = p.read() {
 		switch c {
 		case '-':
@@ -62,6 +63,7 @@ func (p *percent) key() error {
 		return &Error{TypeError, "format requires a mapping"}
 	}
 	from, depth := p.at, 1
+	// Paid: likewise.
 	for ; p.at < len(p.format); p.at++ {
 		switch p.format[p.at] {
 		case '(':
@@ -99,6 +101,7 @@ func (p *percent) count(c rune, precision bool) (n int64, after rune, err error)
 			name = "prec"
 		}
 	}
+	// Paid: likewise.
 	for ; c >= '0' && c <= '9'; c = p.read() {
 		if n > (limit-int64(c-'0'))/10 {
 			return 0, 0, valueError("%s too big", name)

@@ -51,6 +51,7 @@ const (
 // addSizes adds sizes, none negative, and stays at the limit.
 func addSizes(sizes ...int64) int64 {
 	var sum int64
+	// Bounded: by the two sizes that callers give.
 	for _, n := range sizes {
 		if sum += n; sum < 0 {
 			return ssizeMax

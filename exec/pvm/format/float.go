@@ -52,6 +52,7 @@ func (s *Spec) AppendReal(dst []byte, x uint64) ([]byte, error) {
 		text = text[1:]
 	}
 	i := 0
+	// Bounded: by the 309 digits of a float before its point; Values.Reserve or the caller of RealBound paid for 330.
 	for i < len(text) && text[i] >= '0' && text[i] <= '9' {
 		i++
 	}
@@ -70,10 +71,12 @@ func appendStyled(dst []byte, x uint64, style softfloat.Style, prec int64) []byt
 		return dst
 	}
 	exponent := ""
+	// Bounded: by exactPrecision and 330; the caller paid by RealBound.
 	if i := bytes.IndexAny(dst[start:], "eE"); i >= 0 {
 		exponent = string(dst[start+i:])
 		dst = dst[:start+i]
 	}
+	// Paid: by the precision in RealBound, which callers reserve before.
 	for range zeros {
 		dst = append(dst, '0')
 	}

@@ -171,6 +171,7 @@ func (s *Spec) AppendInt(dst []byte, n Int) ([]byte, error) {
 }
 
 func upper(digits []byte) {
+	// Paid: by IntBound or Values.Reserve before.
 	for i, c := range digits {
 		if c >= 'a' && c <= 'z' {
 			digits[i] = c - 0x20
@@ -182,6 +183,7 @@ func upper(digits []byte) {
 func hexDigits(n uint64, least int) string {
 	text := strconv.FormatUint(n, 16)
 	if len(text) < least {
+		// Bounded: by eight digits.
 		return strings.Repeat("0", least-len(text)) + text
 	}
 	return text

@@ -88,6 +88,7 @@ func (s *Spec) places(count, least int64) (digits, separators int64) {
 func (s *Spec) appendGrouped(dst, digits []byte, places int64) []byte {
 	group := s.groupSize()
 	zeros := places - int64(len(digits))
+	// Paid: by the width and digits in the bound that the caller reserved.
 	for i := range places {
 		if group > 0 && i > 0 && (places-i)%group == 0 {
 			dst = append(dst, s.Group)
@@ -105,7 +106,9 @@ func appendFill(dst []byte, fill rune, count int64) []byte {
 	if count <= 0 {
 		return dst
 	}
+	// Paid: by the width in the bound that the caller reserved.
 	dst = slices.Grow(dst, int(count)*max(utf8.RuneLen(fill), 1))
+	// Paid: likewise.
 	for range count {
 		dst = utf8.AppendRune(dst, fill)
 	}
@@ -149,6 +152,7 @@ func cut(text string, n int64) string {
 	if n < 0 || n >= int64(len(text)) {
 		return text
 	}
+	// Paid: by the bytes that are kept, which the caller reserves (TextBound, pad), or bounded by quotedMax.
 	for i := range text {
 		if n == 0 {
 			return text[:i]

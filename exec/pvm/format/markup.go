@@ -35,6 +35,7 @@ func (m *Markup) Next() (p Part, more bool, err error) {
 	if m.rest == "" {
 		return Part{}, false, nil
 	}
+	// Paid: by markup in vm and formatterParser in lib, a character each before; what is left is looked at once.
 	i := strings.IndexAny(m.rest, "{}")
 	if i < 0 {
 		p.Literal, m.rest = m.rest, ""
@@ -91,6 +92,7 @@ func (m *Markup) field(p *Part) error {
 		}
 	}
 	depth := 1
+	// Paid: likewise.
 	for i := range len(m.rest) {
 		switch m.rest[i] {
 		case '{':
@@ -108,11 +110,13 @@ func (m *Markup) field(p *Part) error {
 
 // nameEnd finds the end of a field's name: } : or ! outside brackets.
 func nameEnd(text string) (int, error) {
+	// Paid: likewise.
 	for i := 0; i < len(text); i++ {
 		switch text[i] {
 		case '{':
 			return 0, valueError("unexpected '{' in field name")
 		case '[':
+			// Paid: likewise.
 			for i < len(text) && text[i] != ']' {
 				i++
 			}
@@ -182,6 +186,7 @@ func (n *Numbering) Split(name string) (index int64, key string, path Path, err 
 // SplitName divides a field's name into its first part, whose index is -1 unless it is
 // a number, and the path from there.
 func SplitName(name string) (index int64, first string, path Path, err error) {
+	// Paid: likewise; a name is looked at once here.
 	end := strings.IndexAny(name, ".[")
 	if end < 0 {
 		end = len(name)
@@ -230,6 +235,7 @@ func (p *Path) Next() (s Step, more bool, err error) {
 	}
 	switch p.rest[0] {
 	case '.':
+		// Paid: likewise; a path is looked at once.
 		end := strings.IndexAny(p.rest[1:], ".[")
 		if end < 0 {
 			end = len(p.rest) - 1
@@ -237,6 +243,7 @@ func (p *Path) Next() (s Step, more bool, err error) {
 		s = Step{true, p.rest[1 : 1+end], -1}
 		p.rest = p.rest[1+end:]
 	case '[':
+		// Paid: likewise.
 		end := strings.IndexByte(p.rest, ']')
 		if end < 0 {
 			return Step{}, false, valueError("Missing ']' in format string")

@@ -16,6 +16,7 @@ import (
 // that is not ASCII becomes a question mark, which no number has.
 func plain(text string) string {
 	ascii := true
+	// Paid: by the callers in vm (float(), int()), a character each before.
 	for i := range len(text) {
 		ascii = ascii && text[i] < utf8.RuneSelf
 	}
@@ -23,6 +24,7 @@ func plain(text string) string {
 		return text
 	}
 	out := make([]byte, 0, len(text))
+	// Paid: likewise.
 	for _, r := range text {
 		switch d := ucd.DecimalValue(r); {
 		case r < utf8.RuneSelf:
@@ -74,7 +76,7 @@ func ParseInt(text string, base int64) (Int, error) {
 func ParseIntBytes(text string, base int64) (Int, error) {
 	n, err := parseInt(text, base)
 	if err == errLiteral {
-		repr := AppendBytesRepr(nil, text)
+		repr := appendBytesQuoted(nil, text[:min(len(text), quotedMax)], quoteFor(text))
 		repr = repr[:min(len(repr), quotedMax)]
 		err = &Error{ValueError, "invalid literal for int() with base " + strconv.FormatInt(base, 10) + ": " + string(repr)}
 	}
@@ -91,8 +93,11 @@ func parseInt(text string, base int64) (Int, error) {
 	if base != 0 && (base < 2 || base > 36) {
 		return Int{}, &Error{ValueError, "int() base must be >= 2 and <= 36, or 0"}
 	}
+	// Paid: likewise.
 	text = strings.Trim(text, blanks)
+	// Bounded: by one character.
 	negative := strings.HasPrefix(text, "-")
+	// Bounded: by one character.
 	if negative || strings.HasPrefix(text, "+") {
 		text = text[1:]
 	}
@@ -120,6 +125,7 @@ func stripPrefix(text string, base int64) (rest string, of int64, zeroOnly bool)
 	of = base
 	if base == 0 {
 		of = 10
+		// Bounded: by one character.
 		zeroOnly = strings.HasPrefix(text, "0")
 	}
 	if len(text) < 2 || text[0] != '0' {
@@ -137,6 +143,7 @@ func stripPrefix(text string, base int64) (rest string, of int64, zeroOnly bool)
 	if named == 0 || base != 0 && base != named {
 		return text, of, zeroOnly
 	}
+	// Bounded: by one character.
 	return strings.TrimPrefix(text[2:], "_"), named, false
 }
 
@@ -145,6 +152,7 @@ func stripPrefix(text string, base int64) (rest string, of int64, zeroOnly bool)
 func scanDigits(text string, base int) ([]byte, bool) {
 	digits := make([]byte, 0, len(text))
 	digit := false
+	// Paid: by int() in vm, a character each before.
 	for i := range len(text) {
 		c := text[i]
 		v := 99
@@ -172,11 +180,13 @@ func fromDigits(digits []byte, base int) (Int, error) {
 		return Int{}, &Error{ValueError, "Exceeds the limit (4300 digits) for integer string conversion: value has " +
 			strconv.Itoa(len(digits)) + " digits; use sys.set_int_max_str_digits() to increase the limit"}
 	}
+	// Paid: likewise.
 	for len(digits) > 0 && digits[0] == 0 {
 		digits = digits[1:]
 	}
 	if len(digits) <= 12 { // 36^12 < 2^63
 		var n int64
+		// Bounded: by twelve digits.
 		for _, d := range digits {
 			n = n*int64(base) + int64(d)
 		}
@@ -186,6 +196,7 @@ func fromDigits(digits []byte, base int) (Int, error) {
 	if binary {
 		n = fromBits(digits, bits.Len(uint(base))-1)
 	} else {
+		// Bounded: by MaxDigits, 4,300; int() paid for the limbs' square.
 		for i, d := range digits {
 			digits[i] = "0123456789abcdefghijklmnopqrstuvwxyz"[d]
 		}
@@ -203,6 +214,7 @@ func fromBits(digits []byte, each int) *big.Int {
 	var have uint
 	var acc uint
 	at := len(out)
+	// Paid: by int() in vm, a character each before.
 	for i := len(digits) - 1; i >= 0; i-- {
 		acc |= uint(digits[i]) << have
 		have += uint(each)

@@ -95,8 +95,10 @@ type percent struct {
 
 func (p *percent) run() ([]byte, error) {
 	start := len(p.dst)
+	// Paid: by textPercent, a character each of the format before; each round takes one.
 	for p.at < len(p.format) {
 		from := p.at
+		// Paid: likewise.
 		for p.at < len(p.format) && p.format[p.at] != '%' {
 			p.at++
 		}

@@ -14,6 +14,7 @@ func QuoteBound(length int) int64 { return 4*int64(length) + 3 }
 // quoteFor picks the quote: the single one, unless the text has it and not the
 // double one.
 func quoteFor(text string) byte {
+	// Paid: by the callers (textRepr, float(), the writer of constants), a character each before.
 	if strings.IndexByte(text, '\'') >= 0 && strings.IndexByte(text, '"') < 0 {
 		return '"'
 	}
@@ -29,6 +30,7 @@ func AppendASCII(dst []byte, text string) []byte { return appendQuoted(dst, text
 func appendQuoted(dst []byte, text string, ascii bool) []byte {
 	quote := quoteFor(text)
 	dst = append(dst, quote)
+	// Paid: likewise.
 	for _, r := range text {
 		switch {
 		case r < utf8.RuneSelf:
@@ -44,8 +46,12 @@ func appendQuoted(dst []byte, text string, ascii bool) []byte {
 
 // AppendBytesRepr appends repr of bytes.
 func AppendBytesRepr(dst []byte, text string) []byte {
-	quote := quoteFor(text)
+	return appendBytesQuoted(dst, text, quoteFor(text))
+}
+
+func appendBytesQuoted(dst []byte, text string, quote byte) []byte {
 	dst = append(dst, 'b', quote)
+	// Paid: likewise.
 	for i := range len(text) {
 		if text[i] < utf8.RuneSelf {
 			dst = appendByte(dst, text[i], quote)

@@ -54,7 +54,9 @@ func ParseSpec(text string, target Target, typeName string) (Spec, error) {
 		s.Type = r
 	}
 	if s.Group != 0 {
+		// Bounded: by nine characters.
 		grouped := strings.ContainsRune("defgEG%F\x00", s.Type)
+		// Bounded: by four characters.
 		if !grouped && (s.Group != '_' || !strings.ContainsRune("boxX", s.Type)) {
 			return Spec{}, valueError("Cannot specify '%c' with '%s'.", s.Group, showCode(s.Type))
 		}
@@ -147,6 +149,7 @@ func (s *Spec) parse(in *cursor) error {
 // integer reads decimal digits of any script; -1 when there are none.
 func (c *cursor) integer() (int64, error) {
 	n := int64(-1)
+	// Paid: by the characters of the text, which the caller charged for; a number beyond 64 bits ends it, zeros before it do not.
 	for c.rest != "" {
 		d := int64(ucd.DecimalValue(c.peek()))
 		if d < 0 {
@@ -172,6 +175,7 @@ func showCode(r rune) string {
 
 func (s *Spec) check(target Target, typeName string) error {
 	known := [...]string{Text: "s", Integer: "bcdoxXneEfFgG%", Real: "\x00eEfFgGn%"}[target]
+	// Bounded: by 14 characters.
 	if !strings.ContainsRune(known, s.Type) {
 		return valueError("Unknown format code '%s' for object of type '%s'", showCode(s.Type), typeName)
 	}
@@ -187,6 +191,7 @@ func (s *Spec) check(target Target, typeName string) error {
 }
 
 // floating reports whether an integer is written as a float.
+// Bounded: by seven characters.
 func (s *Spec) floating() bool { return strings.ContainsRune("eEfFgG%", s.Type) }
 
 func (s *Spec) checkText() error {

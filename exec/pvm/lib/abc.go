@@ -17,6 +17,7 @@ type abcState struct {
 }
 
 func (s *abcState) Roots(visit func(vm.Value)) {
+	// Bounded: by the registrations, each a call; measurements come after an eighth of the heap's limit was announced.
 	for _, c := range s.registry {
 		visit(c.Value())
 	}
@@ -27,6 +28,7 @@ func (s *abcState) Bytes() int { return 64 + 16*len(s.registry) + 32*(len(s.yes)
 // Keep copies what checks and registrations change.
 func (s *abcState) Keep() func() {
 	saved := *s
+	// Bounded: by what the library's own classes were asked when they were loaded; once a call.
 	s.registry, s.yes, s.no = slices.Clip(s.registry), maps.Clone(s.yes), maps.Clone(s.no)
 	return func() { *s = saved }
 }
@@ -116,6 +118,7 @@ func computeAbstract(m *vm.Machine, c *vm.Class) error {
 	var all []own
 	c.EachOwn(func(name string, v vm.Value) { all = append(all, own{name, v}) })
 	elements(m, 2*len(all))
+	// Paid: by the elements above: what has attributes is asked for one.
 	for _, o := range all {
 		if o.v.Bound() && couldBeAbstract(o.v) && abstract(o.v) {
 			names, known[o.name] = append(names, m.Interned(o.name).Value()), true
@@ -131,6 +134,7 @@ func computeAbstract(m *vm.Machine, c *vm.Class) error {
 			return err
 		}
 		m.ChargeEach(2*len(items), m.Prices().DictOp) // each is looked up twice
+		// Paid: by the charge above: an attribute of the class is looked up, and one of that.
 		for _, item := range items {
 			name, ok := item.StrObject()
 			if !ok {
@@ -190,6 +194,7 @@ func abcMethods(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		return vm.NotImplemented, nil
 	}
 	elements(m, len(a.Values))
+	// Bounded: by the dozen names that _collections_abc asks for; an element each.
 	for _, name := range a.Values[1:] {
 		s, _ := name.Text()
 		v, ok := c.Lookup(s)
@@ -326,6 +331,7 @@ func decideSubclass(m *vm.Machine, c *vm.Class, s *abcState, sub *vm.Class) (is,
 	if sub.SubclassOf(c) {
 		return true, true, nil
 	}
+	// Paid: by the element in it and by IsSubclass, a call where the class has its own check.
 	for i := 0; i < len(s.registry); i++ {
 		elements(m, 1)
 		if is, err := m.IsSubclass(sub.Value(), s.registry[i].Value()); err != nil || is {
@@ -333,6 +339,7 @@ func decideSubclass(m *vm.Machine, c *vm.Class, s *abcState, sub *vm.Class) (is,
 		}
 	}
 	below := c.Subclasses()
+	// Paid: likewise.
 	for i := 0; i < len(below); i++ {
 		elements(m, 1)
 		if is, err := m.IsSubclass(sub.Value(), below[i].Value()); err != nil || is {

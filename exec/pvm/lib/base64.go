@@ -132,6 +132,7 @@ func a85Decode(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	var skips [256]bool
 	if plain {
 		chars(m, len(ignored))
+		// Paid: by the characters above.
 		for i := range len(ignored) {
 			skips[ignored[i]] = true
 		}

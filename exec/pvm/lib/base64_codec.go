@@ -21,9 +21,11 @@ var base64Values = valuesOf("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxy
 
 // valuesOf is the table of an alphabet by byte.
 func valuesOf(alphabet string) (t [256]byte) {
+	// Bounded: by 256; once, when the program starts.
 	for i := range t {
 		t[i] = 0xff
 	}
+	// Bounded: by the alphabet; once, when the program starts.
 	for i := range len(alphabet) {
 		t[alphabet[i]] = byte(i)
 	}
@@ -40,6 +42,7 @@ func decode64(text string, strict bool) ([]byte, error) {
 	out := make([]byte, 0, len(text)/4*3+3)
 	var left byte // bits of the value before that no byte has yet
 	quad, pads, padding := 0, 0, false
+	// Paid: by decoded, a character each for the text and for what it makes.
 	for i := range len(text) {
 		c := text[i]
 		if c == '=' {
@@ -90,6 +93,7 @@ func size64Lines(n int) int { return base64.StdEncoding.EncodedLen(n) + n/lineBy
 // encode64Lines writes base64 in lines of 76, each with its end.
 func encode64Lines(data string) []byte {
 	out := make([]byte, 0, size64Lines(len(data)))
+	// Paid: by coded, a character each for the data and for what it makes.
 	for len(data) > 0 {
 		n := min(lineBytes, len(data))
 		out = append(base64.StdEncoding.AppendEncode(out, []byte(data[:n])), '\n')
@@ -111,6 +115,7 @@ var values32, values32Hex = valuesOf(alphabet32), valuesOf(alphabet32Hex)
 func decode32(text string, pads int64, values *[256]byte) ([]byte, error) {
 	out := make([]byte, 0, len(text)/8*5+5)
 	var bits uint64
+	// Paid: by decoded, a character each for the text and for what it makes.
 	for i := range len(text) {
 		v := values[text[i]]
 		if v == 0xff {
@@ -130,6 +135,7 @@ func decode32(text string, pads int64, values *[256]byte) ([]byte, error) {
 		return nil, errText("Incorrect padding")
 	}
 	bits <<= 5 * pads
+	// Bounded: by five bytes.
 	for i := range (43 - 5*pads) / 8 {
 		out = append(out, byte(bits>>(32-8*i)))
 	}
@@ -143,6 +149,7 @@ var values16 = valuesOf(upperHex)
 
 func encode16(data string) []byte {
 	out := make([]byte, 0, 2*len(data))
+	// Paid: by coded, a character each for the data and for what it makes.
 	for i := range len(data) {
 		out = append(out, upperHex[data[i]>>4], upperHex[data[i]&15])
 	}
@@ -150,6 +157,7 @@ func encode16(data string) []byte {
 }
 
 func decode16(text string) ([]byte, error) {
+	// Paid: by decoded, a character each for the text and for what it makes.
 	for i := range len(text) {
 		if values16[text[i]] == 0xff {
 			return nil, errText("Non-base16 digit found")
@@ -159,6 +167,7 @@ func decode16(text string) ([]byte, error) {
 		return nil, errText("Odd-length string")
 	}
 	out := make([]byte, 0, len(text)/2)
+	// Paid: likewise.
 	for i := 0; i < len(text); i += 2 {
 		out = append(out, values16[text[i]]<<4|values16[text[i+1]])
 	}

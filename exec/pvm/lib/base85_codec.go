@@ -20,6 +20,7 @@ func size85(n int) int { return n/4*5 + 5 }
 // zeros, which pad keeps. zeros and blanks make one character of four of them.
 func encode85(data, alphabet string, pad, zeros, blanks bool) []byte {
 	out := make([]byte, 0, size85(len(data)))
+	// Paid: by coded, a character each for the data and for what it makes.
 	for len(data) > 0 {
 		var word [4]byte
 		n := copy(word[:], data)
@@ -34,6 +35,7 @@ func encode85(data, alphabet string, pad, zeros, blanks bool) []byte {
 			continue
 		}
 		var five [5]byte
+		// Bounded: by five digits.
 		for i := 4; i >= 0; i-- {
 			five[i] = alphabet[v%85]
 			v /= 85
@@ -50,6 +52,7 @@ func encode85(data, alphabet string, pad, zeros, blanks bool) []byte {
 // and as many bytes taken away again.
 func decode85(text string) ([]byte, error) {
 	out := make([]byte, 0, len(text)/5*4+4)
+	// Paid: by decoded, a character each for the text and for what it makes.
 	for at := 0; at < len(text); at += 5 {
 		var v uint64
 		for i := range 5 {
@@ -72,6 +75,7 @@ func decode85(text string) ([]byte, error) {
 // sizeA85 is the most that a text of Ascii85 can hold: four bytes for five digits, or
 // for one short form.
 func sizeA85(text string) int {
+	// Paid: by decoded, a character each for the text.
 	return len(text)/5*4 + 4*(strings.Count(text, "z")+strings.Count(text, "y")) + 8
 }
 
@@ -81,6 +85,7 @@ func decodeA85(text string, blanks bool, skip func(c byte) (bool, error)) ([]byt
 	out := make([]byte, 0, sizeA85(text))
 	var v uint64
 	n := 0 // digits of the group that is under way
+	// Paid: by decoded, a character each for the text and for what it makes.
 	for i := range len(text) + 4 {
 		c := byte('u') // which fill up the last group
 		if i < len(text) {

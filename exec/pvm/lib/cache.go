@@ -21,6 +21,7 @@ func (l *lruCache) Roots(visit func(vm.Value)) {
 	visit(l.info)
 	visit(l.table.Value())
 	visit(l.mark)
+	// Bounded: by the modelled memory, 64 bytes a link; measurements come after an eighth of its limit was announced.
 	for n := l.ring.next; n != nil && n != &l.ring; n = n.next {
 		visit(n.self) // the table may have lost it to a call within a call
 	}
@@ -32,12 +33,14 @@ func (l *lruCache) Bytes() int { return 96 }
 func (l *lruCache) Keep() func() {
 	saved := *l
 	var links []*lruLink
+	// Bounded: by what the library's own caches held when they were loaded; once a call.
 	for n := l.ring.next; n != &l.ring; n = n.next {
 		links = append(links, n)
 	}
 	return func() {
 		*l = saved
 		l.ring.older, l.ring.next = &l.ring, &l.ring
+		// Bounded: likewise.
 		for _, n := range links {
 			l.newest(n)
 		}
@@ -77,6 +80,7 @@ func (l *lruCache) clear(m *vm.Machine) {
 	if l.table != nil {
 		elements(m, l.table.Len())
 	}
+	// Paid: by the elements above, and by the calls that made each link, which is taken out once.
 	for n := l.ring.next; n != nil && n != &l.ring; n = l.ring.next {
 		n.unlink()
 	}
@@ -168,11 +172,13 @@ func (l *lruCache) key(m *vm.Machine, a vm.Args) vm.Value {
 	items := append(make([]vm.Value, 0, 2*len(a.Values)+1), pos...)
 	if len(a.Names) > 0 {
 		items = append(items, l.mark)
+		// Paid: by the elements above.
 		for i, n := range a.Names {
 			items = append(items, n.Value(), a.Values[len(pos)+i])
 		}
 	}
 	if l.typed {
+		// Paid: by the elements above.
 		for _, v := range a.Values {
 			items = append(items, m.ClassOf(v).Value())
 		}

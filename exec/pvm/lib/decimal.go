@@ -96,9 +96,11 @@ func loadDecimal(m *vm.Machine) (*vm.Module, error) {
 	d.current = d.state.object(m, d.context)
 	d.self = m.NewForeign(m.Builtin("object"), d)
 	mod.Set(m, "_state", d.self)
+	// Bounded: by eight roundings; once, when the library is loaded.
 	for _, r := range roundings {
 		mod.Set(m, r.name, m.NewStr(r.name))
 	}
+	// Bounded: by four names; once, when the library is loaded.
 	for _, c := range []struct {
 		name string
 		n    int64
@@ -153,6 +155,7 @@ func (d *decimalModule) signal(m *vm.Machine, c *contextState, s decimal.Signal,
 		return nil
 	}
 	var class *vm.Class
+	// Bounded: by nine signals.
 	for _, g := range d.signals {
 		if trapped&g.bit != 0 {
 			class = g.class
@@ -160,6 +163,7 @@ func (d *decimalModule) signal(m *vm.Machine, c *contextState, s decimal.Signal,
 		}
 	}
 	var list []vm.Value
+	// Bounded: by nine signals.
 	for _, g := range d.signals {
 		switch {
 		case trapped&g.bit == 0:
@@ -260,6 +264,7 @@ func (d *decimalModule) roundedBy(m *vm.Machine, v vm.Value) (decimal.Context, e
 		return c, nil
 	}
 	name, _ := v.Text()
+	// Bounded: by eight names.
 	for _, r := range roundings {
 		if r.name == name {
 			c.Rounding = r.r

@@ -101,6 +101,7 @@ func (d *decimalModule) defineContext(*vm.Machine) {
 		d.contextText("to_eng_string", decimal.Decimal.EngString),
 		d.contextText("number_class", d.ctx.Class),
 	)
+	// Bounded: by six attributes; once, when the library is loaded.
 	for _, f := range d.fixedAttributes() {
 		c.Getter(f.name, func(m *vm.Machine, _ vm.Value) (vm.Value, error) { return f.value(m), nil },
 			func(m *vm.Machine, _, v vm.Value) error {
@@ -131,6 +132,7 @@ func (d *decimalModule) inContext(m *vm.Machine, a vm.Args, fn func(s *contextSt
 	if err != nil {
 		return vm.None, err
 	}
+	// Bounded: by three operands, whose limbs exactly charges.
 	for _, v := range a.Values[1:] {
 		if v.Bound() && !v.IsNone() {
 			if _, err := d.operand(m, v); err != nil {
@@ -162,6 +164,7 @@ func (d *decimalModule) newContext(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	}
 	copy(args[:], pos)
 	err := eachKeyword(a, func(name *vm.Str, v vm.Value) error {
+		// Bounded: by eight names; a keyword that is none of them ends it.
 		for i, n := range names {
 			if n == name.String() {
 				args[i] = v
@@ -174,6 +177,7 @@ func (d *decimalModule) newContext(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		return vm.None, err
 	}
 	s := &contextState{traps: defaultTraps}
+	// Bounded: by six attributes.
 	for i, f := range d.fixedAttributes() {
 		if args[i].Bound() && !args[i].IsNone() {
 			if err := f.check(m, args[i]); err != nil {
@@ -181,6 +185,7 @@ func (d *decimalModule) newContext(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			}
 		}
 	}
+	// Bounded: by two fields.
 	for i, field := range [...]*decimal.Signal{&s.flags, &s.traps} {
 		if v := args[6+i]; v.Bound() && !v.IsNone() {
 			if *field, err = d.signalSet(m, v); err != nil {
@@ -223,6 +228,7 @@ func (d *decimalModule) signalSet(m *vm.Machine, v vm.Value) (decimal.Signal, er
 
 func (d *decimalModule) signalOf(m *vm.Machine, v vm.Value) (decimal.Signal, error) {
 	c, _ := v.Class()
+	// Bounded: by nine signals.
 	for _, g := range d.signals {
 		if g.class == c && c != nil {
 			return g.bit, nil
@@ -238,19 +244,23 @@ var listOrder = [...]string{
 
 func (d *decimalModule) signalList(set decimal.Signal) string {
 	var parts []string
+	// Bounded: by nine names.
 	for _, name := range listOrder {
+		// Bounded: by nine signals.
 		for _, g := range d.signals {
 			if g.class.Name() == name && set&g.bit != 0 {
 				parts = append(parts, name)
 			}
 		}
 	}
+	// Bounded: by nine names.
 	return "[" + strings.Join(parts, ", ") + "]"
 }
 
 func (d *decimalModule) contextRepr(m *vm.Machine, s *contextState) (vm.Value, error) {
 	var b strings.Builder
 	b.WriteString("Context(")
+	// Bounded: by six attributes.
 	for _, f := range d.fixedAttributes() {
 		text := f.text
 		if text == "" {
@@ -259,6 +269,7 @@ func (d *decimalModule) contextRepr(m *vm.Machine, s *contextState) (vm.Value, e
 		b.WriteString(f.name + "=" + text + ", ")
 	}
 	b.WriteString("flags=" + d.signalList(s.flags) + ", traps=" + d.signalList(s.traps) + ")")
+	chars(m, b.Len())
 	return m.NewStr(b.String()), nil
 }
 

@@ -247,6 +247,7 @@ func (d *decimalModule) asTuple(m *vm.Machine, x decimal.Decimal) (vm.Value, err
 	neg, ds, exp, special := x.Tuple()
 	elements(m, len(ds))
 	items := make([]vm.Value, len(ds))
+	// Paid: by the elements above.
 	for i, c := range ds {
 		items[i] = vm.SmallInt(int64(c))
 	}
@@ -280,6 +281,9 @@ func (d *decimalModule) format(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		n = 1 << 40
 	}
 	textWork(m, x.Digits()+spec.Prec)
+	if spec.FixedPoint() && spec.HasPrec { // all digits before the point are computed
+		textWork(m, boundedDigits(x.IntDigits()))
+	}
 	m.ChargeCount(n, m.Prices().Char)
 	m.AllocBytes(n)
 	s, err := d.ctx.Format(x, spec, format.MaxSize)
@@ -297,6 +301,7 @@ func decimalSpec(text string) (s decimal.Spec, ok bool) {
 	rs := []rune(text)
 	take := func(set string) byte {
 		if len(rs) > 0 && rs[0] < 0x80 && rs[0] != 0 {
+			// Bounded: by eight characters.
 			for i := range len(set) {
 				if rune(set[i]) == rs[0] {
 					rs = rs[1:]
@@ -336,6 +341,7 @@ func isAlign(r rune) bool { return r == '<' || r == '>' || r == '=' || r == '^' 
 
 // number reads digits, of which there are few.
 func number(rs *[]rune) (n int, ok bool) {
+	// Paid: by format, a character each of the specification.
 	for len(*rs) > 0 && (*rs)[0] >= '0' && (*rs)[0] <= '9' {
 		next := int64(n)*10 + int64((*rs)[0]-'0')
 		if next > 1<<30 {

@@ -57,6 +57,7 @@ func (d *decimalModule) signalSetter(traps bool) func(m *vm.Machine, v, x vm.Val
 func (d *decimalModule) asDict(m *vm.Machine, f *signalDict) (vm.Value, error) {
 	out := m.NewDict()
 	m.ChargeEach(len(d.signals), m.Work().SignalEntry*m.Prices().Element)
+	// Bounded: by nine signals, paid above.
 	for _, g := range d.signals {
 		if err := m.DictPut(out, g.class.Value(), vm.Bool(*f.field()&g.bit != 0)); err != nil {
 			return vm.None, err
@@ -129,13 +130,17 @@ func (d *decimalModule) defineFlags() {
 		}),
 		flagsMethod("__repr__", 1, func(m *vm.Machine, f *signalDict, _ []vm.Value) (vm.Value, error) {
 			parts := make([]string, len(d.signals))
+			// Bounded: by nine signals.
 			for i, g := range d.signals {
 				parts[i] = "<class 'decimal." + g.class.Name() + "'>:False"
 				if *f.field()&g.bit != 0 {
 					parts[i] = "<class 'decimal." + g.class.Name() + "'>:True"
 				}
 			}
-			return m.NewStr("{" + strings.Join(parts, ", ") + "}"), nil
+			// Bounded: by nine signals.
+			text := "{" + strings.Join(parts, ", ") + "}"
+			chars(m, len(text))
+			return m.NewStr(text), nil
 		}),
 		flagsMethod("copy", 1, func(m *vm.Machine, f *signalDict, _ []vm.Value) (vm.Value, error) { return d.asDict(m, f) }),
 	)
@@ -144,6 +149,7 @@ func (d *decimalModule) defineFlags() {
 
 // borrowMethods takes the methods that only read from dict.
 func (d *decimalModule) borrowMethods() {
+	// Bounded: by four names; once, when the library is loaded.
 	for _, name := range []string{"keys", "values", "items", "get"} {
 		d.flags.Define(def(name, 1, -1, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			f, err := payload[*signalDict](m, a.Values[0])

@@ -98,8 +98,10 @@ func (d *decimalModule) parse(m *vm.Machine, c *contextState, text string, exact
 func plainDigits(text string, loose bool) string {
 	var b strings.Builder
 	if loose {
+		// Paid: by textWork in parse, a character each before.
 		text = strings.TrimFunc(text, ucd.IsSpace)
 	}
+	// Paid: likewise.
 	for _, r := range text {
 		switch n := ucd.DecimalValue(r); {
 		case r == '_' && loose:
@@ -149,6 +151,7 @@ func (d *decimalModule) fromTuple(m *vm.Machine, c *contextState, items []vm.Val
 	}
 	elements(m, len(ds))
 	head := b.Len()
+	// Paid: by the elements above.
 	for _, v := range ds {
 		n, ok := v.Int64()
 		if !ok || n < 0 || n > 9 {

@@ -120,6 +120,7 @@ func (d *decimalModule) pair(m *vm.Machine, v, w vm.Value) (x, y decimal.Decimal
 }
 
 func (d *decimalModule) defineOperations() {
+	// Bounded: by the table; once, when the library is loaded.
 	for _, o := range unaries {
 		run := func(m *vm.Machine, c *contextState, v vm.Value) (vm.Value, error) {
 			x, err := d.operand(m, v)
@@ -149,6 +150,7 @@ func (d *decimalModule) defineOperations() {
 			}))
 		}
 	}
+	// Bounded: by the table; once, when the library is loaded.
 	for _, o := range binaries {
 		run := func(m *vm.Machine, c *contextState, v, w vm.Value) (vm.Value, error) {
 			x, y, err := d.pair(m, v, w)
@@ -187,6 +189,7 @@ func (d *decimalModule) defineOperations() {
 }
 
 func (d *decimalModule) definePredicates() {
+	// Bounded: by the table; once, when the library is loaded.
 	for _, o := range predicates {
 		d.class.Define(named(o.name, 1, []string{"self", "context"}, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			x, err := receiver(m, a.Values[0])
@@ -244,6 +247,7 @@ var operators = [...]struct {
 }
 
 func (d *decimalModule) defineOperators() {
+	// Bounded: by the table; once, when the library is loaded.
 	for _, o := range operators {
 		apply := func(m *vm.Machine, v, w vm.Value) (vm.Value, error) {
 			x, okX := d.exactly(m, v)

@@ -11,6 +11,7 @@ type deque struct {
 }
 
 func (d *deque) Roots(visit func(vm.Value)) {
+	// Bounded: by the modelled memory, 16 bytes a value; measurements come after an eighth of its limit was announced.
 	for i := range d.n {
 		visit(*d.slot(i))
 	}
@@ -27,6 +28,7 @@ func (d *deque) grow(m *vm.Machine) {
 	size := max(8, 2*len(d.ring))
 	m.Alloc(16 * size)
 	ring := make([]vm.Value, size)
+	// Paid: by the calls that pushed as many, since the ring doubles, and by Alloc, a character for 128 bytes.
 	for i := range d.n {
 		ring[i] = *d.slot(i)
 	}
@@ -84,6 +86,7 @@ func (d *deque) items(m *vm.Machine) []vm.Value {
 	elements(m, d.n)
 	m.Alloc(16 * d.n)
 	out := make([]vm.Value, d.n)
+	// Paid: by the elements above.
 	for i := range out {
 		out[i] = *d.slot(i)
 	}
@@ -94,12 +97,14 @@ func (d *deque) items(m *vm.Machine) []vm.Value {
 func (d *deque) delete(m *vm.Machine, i int) {
 	elements(m, min(i, d.n-i))
 	if i < d.n/2 {
+		// Paid: by the elements above.
 		for ; i > 0; i-- {
 			*d.slot(i) = *d.slot(i - 1)
 		}
 		d.takeFirst()
 		return
 	}
+	// Paid: by the elements above.
 	for ; i < d.n-1; i++ {
 		*d.slot(i) = *d.slot(i + 1)
 	}
@@ -118,12 +123,14 @@ func (d *deque) rotate(m *vm.Machine, k int64) {
 		k += int64(d.n)
 	}
 	elements(m, int(max(k, -k)))
+	// Paid: by the elements above.
 	for ; k > 0; k-- {
 		v := d.takeLast()
 		d.head = (d.head - 1) & (len(d.ring) - 1)
 		d.n++
 		*d.slot(0) = v
 	}
+	// Paid: by the elements above.
 	for ; k < 0; k++ {
 		v := d.takeFirst()
 		d.n++
@@ -188,6 +195,7 @@ func dequeClass(m *vm.Machine) *vm.Class {
 		def("rotate", 1, 2, onDeque(dequeRotate)),
 		def("reverse", 1, 1, onDeque(func(m *vm.Machine, d *deque, _ vm.Args) (vm.Value, error) {
 			elements(m, d.n)
+			// Paid: by the elements above.
 			for i := range d.n / 2 {
 				*d.slot(i), *d.slot(d.n - 1 - i) = *d.slot(d.n - 1 - i), *d.slot(i)
 			}
@@ -237,6 +245,7 @@ func dequeInit(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 func (d *deque) extend(m *vm.Machine, a vm.Args, push func(*vm.Machine, vm.Value)) error {
 	if a.Values[1].Same(a.Values[0]) {
 		items := d.items(m)
+		// Paid: by items, an element each.
 		for _, v := range items {
 			push(m, v)
 		}
@@ -278,6 +287,7 @@ func mutated(m *vm.Machine) error {
 
 func dequeCount(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 	n, version := int64(0), d.version
+	// Paid: by the element in it; a comparison that calls pays for the call.
 	for i := 0; i < d.n; i++ {
 		elements(m, 1)
 		eq, err := m.CompareBool(vm.CompareEq, *d.slot(i), a.Values[1])
@@ -297,6 +307,7 @@ func dequeCount(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 // find returns the position of v in [from, to), -1 when it is not there.
 func (d *deque) find(m *vm.Machine, v vm.Value, from, to int, changed func(*vm.Machine) error) (int, error) {
 	version := d.version
+	// Paid: likewise.
 	for i := from; i < min(to, d.n); i++ {
 		elements(m, 1)
 		eq, err := m.CompareBool(vm.CompareEq, *d.slot(i), v)
@@ -315,6 +326,7 @@ func (d *deque) find(m *vm.Machine, v vm.Value, from, to int, changed func(*vm.M
 
 func dequeIndex(m *vm.Machine, d *deque, a vm.Args) (vm.Value, error) {
 	bounds := [2]int64{0, int64(d.n)}
+	// Bounded: by two.
 	for i := range bounds {
 		v, ok := given(a, i+2)
 		if !ok {

@@ -60,6 +60,7 @@ func defineDequeProtocols(c *vm.Class) {
 			return m.NewAlias(a.Values[0], a.Values[1]), nil
 		}),
 	)
+	// Bounded: by six operators; once, when the library is loaded.
 	for _, op := range []struct {
 		name string
 		op   vm.CompareOp
@@ -181,8 +182,10 @@ func (d *deque) repeat(m *vm.Machine, times vm.Value) error {
 	if d.most >= 0 && len(items) > 0 {
 		n = min(n, d.most/int64(len(items))+2)
 	}
+	// Paid: by the elements in it; items is not empty.
 	for ; n > 1 && len(items) > 0; n-- {
 		elements(m, len(items))
+		// Paid: by the elements above.
 		for _, v := range items {
 			d.push(m, v)
 		}

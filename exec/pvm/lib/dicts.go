@@ -249,6 +249,7 @@ func orderedEq(m *vm.Machine, d *vm.Dict, a vm.Args) (vm.Value, error) {
 	}
 	ours, _ := m.DictItems(d)
 	theirs, _ := m.DictItems(o)
+	// Paid: by DictItems, an element for each entry and hole of both, and by __eq__ before.
 	for i := range ours {
 		if i >= len(theirs) {
 			return vm.False, nil
@@ -270,6 +271,7 @@ func orderedRepr(m *vm.Machine, d *vm.Dict, a vm.Args) (vm.Value, error) {
 		keys, values := m.DictItems(d)
 		pairs := make([]vm.Value, len(keys))
 		m.Alloc(88 * len(keys))
+		// Paid: by DictItems, an element each, and by Repr, which goes through them all.
 		for i := range keys {
 			pairs[i] = m.NewTuple([]vm.Value{keys[i], values[i]})
 		}

@@ -48,6 +48,7 @@ func (e *evaluation) expr(x syntax.Expr) (vm.Value, error) {
 		if err != nil {
 			return vm.None, err
 		}
+		// Bounded: by one character.
 		if v.Kind() == vm.KindModule && strings.HasPrefix(x.Attr, "_") {
 			return vm.None, e.m.RaiseText("AttributeError", "module has no attribute '"+x.Attr+"'")
 		}
@@ -104,6 +105,7 @@ func (e *evaluation) binary(x *syntax.BinOp) (vm.Value, error) {
 func (e *evaluation) all(xs []syntax.Expr) ([]vm.Value, error) {
 	e.m.Alloc(16 * len(xs))
 	out := make([]vm.Value, 0, len(xs))
+	// Paid: by expr, a native call each.
 	for _, x := range xs {
 		v, err := e.expr(x)
 		if err != nil {

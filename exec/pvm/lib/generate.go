@@ -43,6 +43,7 @@ func (g *generator) all(v vm.Value) ([]string, error) {
 	elements(g.m, len(items))
 	g.m.Alloc(16 * len(items))
 	out := make([]string, len(items))
+	// Paid: by the elements above, and by name, a character each.
 	for i, item := range items {
 		s, err := g.name(item)
 		if err != nil {
@@ -94,6 +95,7 @@ func tupleNew(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if err := m.DictPut(d, m.NewStr("_tuple_new"), create); err != nil {
 		return vm.None, err
 	}
+	// Paid: by all, a character each, and by function for the text.
 	args := strings.Join(fields, ", ")
 	items := args
 	if len(fields) == 1 {
@@ -155,6 +157,7 @@ func fieldMethod(m *vm.Machine, a vm.Args) (vm.Value, error) {
 func fieldsOf(obj string, fields []string) string {
 	var b strings.Builder
 	b.WriteByte('(')
+	// Paid: likewise.
 	for _, f := range fields {
 		b.WriteString(obj + "." + f + ",")
 	}
@@ -165,9 +168,11 @@ func fieldsOf(obj string, fields []string) string {
 // shownFields is how a repr shows the fields.
 func shownFields(fields []string) string {
 	shown := make([]string, len(fields))
+	// Paid: likewise.
 	for i, f := range fields {
 		shown[i] = f + "={self." + f + "!r}"
 	}
+	// Paid: likewise.
 	return strings.Join(shown, ", ")
 }
 
@@ -226,11 +231,13 @@ func fieldInit(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		if err != nil {
 			return vm.None, err
 		}
+		// Paid: likewise.
 		t.body.WriteString(" " + t.self + ".__post_init__(" + strings.Join(post, ", ") + ")\n")
 	}
 	if t.body.Len() == 0 {
 		t.body.WriteString(" pass\n")
 	}
+	// Paid: by name for each parameter, a character each, and by function for the text.
 	return g.function("__init__", "def __init__("+strings.Join(t.params, ", ")+"):\n"+t.body.String(), module)
 }
 
@@ -239,6 +246,7 @@ func fieldInit(m *vm.Machine, a vm.Args) (vm.Value, error) {
 func (t *initText) fields(specs vm.Value) error {
 	items, _ := specs.Items()
 	elements(t.m, len(items))
+	// Paid: by the elements above, and by name, a character each; the text is paid in function.
 	for _, item := range items {
 		spec, _ := item.Items()
 		if len(spec) != 4 {

@@ -156,6 +156,7 @@ func loadHashlib(m *vm.Machine) (*vm.Module, error) {
 		return v, s.update(m, data)
 	}
 	var names []vm.Value
+	// Bounded: by two names; once, when the library is loaded.
 	for _, name := range []string{"sha256", "keccak256"} {
 		names = append(names, m.NewStr(name))
 		mod.Define(m, named(name, 0, []string{"string", "usedforsecurity"}, func(m *vm.Machine, a vm.Args) (vm.Value, error) {

@@ -11,7 +11,9 @@ import (
 // one escape refuse programs besides.
 func internalModule() vm.ModuleDef {
 	defs := make(map[string]vm.Def) // looked up, never iterated
+	// Bounded: by four tables; once, when a runtime is made.
 	for _, list := range [][]vm.Def{internalDefs[:], base64Defs[:], formatterDefs[:], cbor2Defs[:]} {
+		// Bounded: by the tables; once, when a runtime is made.
 		for _, d := range list {
 			defs[d.Name] = d
 		}
@@ -52,6 +54,7 @@ func internalName(m *vm.Machine, defs map[string]vm.Def, name string) (vm.Value,
 	}
 	switch name {
 	case "abc_register", "abc_instancecheck", "abc_subclasscheck":
+		// Bounded: by four characters.
 		d.Name = strings.TrimPrefix(name, "abc_")
 		return m.NewMethod(d), nil
 	}
@@ -160,6 +163,7 @@ func subclasses(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	var out []vm.Value
 	if c, ok := a.Values[0].Class(); ok {
 		elements(m, len(c.Subclasses()))
+		// Paid: by the elements above.
 		for _, s := range c.Subclasses() {
 			out = append(out, s.Value())
 		}
@@ -229,7 +233,9 @@ func isKeyword(m *vm.Machine, a vm.Args) (vm.Value, error) {
 }
 
 func keyword(s string) bool {
-	return s != "" && !strings.Contains(s, " ") && strings.Contains(reserved, " "+s+" ")
+	const longest = len("continue")
+	// Bounded: by the letters of the longest keyword, and by those of all.
+	return s != "" && len(s) <= longest && !strings.Contains(s, " ") && strings.Contains(reserved, " "+s+" ")
 }
 
 // countElements adds one to the count of each item: the loop of Counter.

@@ -161,6 +161,7 @@ func iterAll(m *vm.Machine, values []vm.Value) ([]vm.Value, error) {
 	out := make([]vm.Value, 0, len(values))
 	mark := m.Hold(vm.None)
 	defer m.Release(mark)
+	// Paid: by the elements above; an __iter__ of the program pays for its call.
 	for _, v := range values {
 		it, err := m.Iter(v)
 		if err != nil {
@@ -178,6 +179,7 @@ func hold(values ...vm.Value) func(visit func(vm.Value)) {
 }
 
 func visitAll(values []vm.Value, visit func(vm.Value)) {
+	// Bounded: by the modelled memory, 16 bytes a value; measurements come after an eighth of its limit was announced.
 	for _, v := range values {
 		if v.Bound() {
 			visit(v)

@@ -10,6 +10,7 @@ func isNumber(m *vm.Machine, v vm.Value) bool {
 	if _, ok := v.FloatEncoding(); ok {
 		return true
 	}
+	// Bounded: by three names.
 	for _, name := range [...]string{"__int__", "__index__", "__float__"} {
 		if _, ok := special(m, v, name); ok {
 			_, text := v.Text()

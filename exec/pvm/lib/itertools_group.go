@@ -41,6 +41,7 @@ func (t *iterModule) newGroupby(m *vm.Machine, a vm.Args) (*iterState, error) {
 	s := &iterState{roots: g.roots}
 	s.next = func(m *vm.Machine) (vm.Value, bool, error) {
 		g.group = nil
+		// Paid: by pull, an element each and what the source and the key cost.
 		for {
 			if g.started {
 				if !g.target.Bound() {
@@ -113,6 +114,7 @@ type teeState struct {
 // Roots visits what the branch has yet to give.
 func (s *teeState) Roots(visit func(vm.Value)) {
 	visit(s.src.it)
+	// Bounded: by the modelled memory, 32 bytes a link; measurements come after an eighth of its limit was announced.
 	for l := s.at; l != nil && l.full; l = l.next {
 		visit(l.v)
 	}
@@ -121,6 +123,7 @@ func (s *teeState) Roots(visit func(vm.Value)) {
 // Bytes counts the links that the branch can reach.
 func (s *teeState) Bytes() int {
 	n := 64
+	// Paid: by Alloc, a character for four links of 32 bytes, when a branch is made.
 	for l := s.at; l != nil && l.full; l = l.next {
 		n += 32
 	}
@@ -212,6 +215,7 @@ func (t *iterModule) defineTee(m *vm.Machine) {
 		m.ChargeCount(n, m.Prices().NativeCall)
 		defer m.Release(m.Hold(first))
 		out := []vm.Value{first}
+		// Paid: by the native calls above.
 		for range n - 1 {
 			v := m.NewForeign(t.tee, &teeState{src: s.src, at: s.at})
 			m.Hold(v)

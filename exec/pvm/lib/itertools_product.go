@@ -5,6 +5,7 @@ import "github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 // newZipLongest takes the keyword fillvalue.
 func newZipLongest(m *vm.Machine, a vm.Args) (*iterState, error) {
 	fill := vm.None
+	// Paid: by the call that binds keywords; one that is not known ends it, and none comes twice.
 	for i, name := range a.Names {
 		if name.String() != "fillvalue" {
 			return nil, m.TypeError("zip_longest() got an unexpected keyword argument")
@@ -25,6 +26,7 @@ func newZipLongest(m *vm.Machine, a vm.Args) (*iterState, error) {
 		items := make([]vm.Value, len(its))
 		mark := m.Hold(vm.None)
 		defer m.Release(mark)
+		// Paid: by the elements above, and by Next for what sources cost.
 		for i, it := range its {
 			items[i] = fill
 			if !it.Bound() {
@@ -53,11 +55,13 @@ func newZipLongest(m *vm.Machine, a vm.Args) (*iterState, error) {
 // pools are collections of items from which products and the like choose.
 func poolState(pools [][]vm.Value, more int) *iterState {
 	total := 0
+	// Paid: by those who made the pools, an element each.
 	for _, p := range pools {
 		total += len(p)
 	}
 	return &iterState{
 		roots: func(visit func(vm.Value)) {
+			// Bounded: by the modelled memory, 16 bytes a value; measurements come after an eighth of its limit was announced.
 			for _, p := range pools {
 				visitAll(p, visit)
 			}
@@ -68,6 +72,7 @@ func poolState(pools [][]vm.Value, more int) *iterState {
 
 func newProduct(m *vm.Machine, a vm.Args) (*iterState, error) {
 	repeat := int64(1)
+	// Paid: by the call that binds keywords; one that is not known ends it, and none comes twice.
 	for i, name := range a.Names {
 		if name.String() != "repeat" {
 			return nil, m.TypeError("'%s' is an invalid keyword argument for product()", name.String())
@@ -87,6 +92,7 @@ func newProduct(m *vm.Machine, a vm.Args) (*iterState, error) {
 	var pools [][]vm.Value
 	mark := m.Hold(vm.None)
 	defer m.Release(mark)
+	// Paid: by the call that had as many arguments, and by Collect, a step for each item.
 	for _, v := range args {
 		p, err := m.Collect(v)
 		if err != nil {
@@ -103,6 +109,7 @@ func newProduct(m *vm.Machine, a vm.Args) (*iterState, error) {
 		m.ChargeCount(repeat, m.Prices().Element*int64(n))
 		m.ChargeCount(repeat, m.Work().ProductItem*int64(n)) // memory that the heap must hold as well
 		m.AllocBytes(24 * int64(n) * repeat)
+		// Paid: by the two charges above.
 		for range (repeat - 1) * int64(n) {
 			pools = append(pools, pools[len(pools)-n])
 		}
@@ -118,6 +125,7 @@ func productState(pools [][]vm.Value) *iterState {
 		elements(m, len(pools))
 		if first {
 			first = false
+			// Paid: by the elements above.
 			for _, p := range pools {
 				if len(p) == 0 {
 					return vm.None, false, nil
@@ -127,6 +135,7 @@ func productState(pools [][]vm.Value) *iterState {
 			return vm.None, false, nil
 		}
 		items := make([]vm.Value, len(pools))
+		// Paid: by the elements above.
 		for i, p := range pools {
 			items[i] = p[at[i]]
 		}
@@ -137,6 +146,7 @@ func productState(pools [][]vm.Value) *iterState {
 
 // advance counts up, the last place first; false after the last combination.
 func advance(at []int, pools [][]vm.Value) bool {
+	// Paid: by productState, an element for each pool.
 	for i := len(at) - 1; i >= 0; i-- {
 		if at[i]++; at[i] < len(pools[i]) {
 			return true
@@ -164,6 +174,7 @@ func chooseCount(m *vm.Machine, v vm.Value) (int, error) {
 // picks makes the tuple of the chosen places.
 func picks(m *vm.Machine, pool []vm.Value, at []int) vm.Value {
 	items := make([]vm.Value, len(at))
+	// Paid: by the callers, an element for each place.
 	for i, k := range at {
 		items[i] = pool[k]
 	}
@@ -193,9 +204,11 @@ func newPermutations(m *vm.Machine, a vm.Args) (*iterState, error) {
 	m.Alloc(8 * (n + r))
 	elements(m, n+r)
 	at, cycles := make([]int, n), make([]int, r)
+	// Paid: by the elements above.
 	for i := range at {
 		at[i] = i
 	}
+	// Paid: by the elements above.
 	for i := range cycles {
 		cycles[i] = n - i
 	}
@@ -215,6 +228,7 @@ func newPermutations(m *vm.Machine, a vm.Args) (*iterState, error) {
 // nextPermutation is the step of Python's documentation of permutations.
 func nextPermutation(at, cycles []int) bool {
 	n := len(at)
+	// Paid: by newPermutations, an element for each item a step: place i moves the n-i behind it once in n-i steps at most.
 	for i := len(cycles) - 1; i >= 0; i-- {
 		cycles[i]--
 		if cycles[i] == 0 {
@@ -255,6 +269,7 @@ func newCombinations(replace bool) makeIter {
 		m.AllocBytes(8 * int64(r))
 		at := make([]int, r)
 		if !replace {
+			// Paid: by the elements above.
 			for i := range at {
 				at[i] = i
 			}
@@ -277,6 +292,7 @@ func newCombinations(replace bool) makeIter {
 // behind it.
 func nextCombination(at []int, n int, replace bool) bool {
 	r := len(at)
+	// Paid: by newCombinations, an element for each place.
 	for i := r - 1; i >= 0; i-- {
 		top := n - 1
 		if !replace {
@@ -286,6 +302,7 @@ func nextCombination(at []int, n int, replace bool) bool {
 			continue
 		}
 		at[i]++
+		// Paid: likewise; the loop around it ends here.
 		for j := i + 1; j < r; j++ {
 			at[j] = at[j-1]
 			if !replace {

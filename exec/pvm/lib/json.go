@@ -30,6 +30,7 @@ func loadJSON(m *vm.Machine) (*vm.Module, error) {
 // defineFailure gives JSONDecodeError its constructor: (msg, doc, pos).
 func (j *jsonModule) defineFailure() {
 	j.failure.Define(named("__init__", 4, []string{"self", "msg", "doc", "pos"}, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
+		chargeFault(m)
 		self, msg, doc, pos := a.Values[0], a.Values[1], a.Values[2], a.Values[3]
 		text, ok := doc.Text()
 		if !ok {
@@ -46,6 +47,7 @@ func (j *jsonModule) defineFailure() {
 		chars(m, len(text))
 		line, col, _ := lineAndColumn(text, at)
 		full := head.String() + ": line " + decimalText(line) + " column " + decimalText(col) + " (char " + decimalText(at) + ")"
+		// Bounded: by six attributes, paid by chargeFault.
 		for _, attr := range []struct {
 			name string
 			v    vm.Value
@@ -68,6 +70,7 @@ func (j *jsonModule) defineFailure() {
 // eachKeyword calls fn with the keywords of a call.
 func eachKeyword(a vm.Args, fn func(name *vm.Str, v vm.Value) error) error {
 	first := len(a.Values) - len(a.Names)
+	// Paid: by the call that binds keywords.
 	for i, name := range a.Names {
 		if err := fn(name, a.Values[first+i]); err != nil {
 			return err
@@ -83,6 +86,7 @@ func oneArgument(m *vm.Machine, a vm.Args, fn, name string) (v vm.Value, rest vm
 	case 1:
 		return pos[0], vm.Args{Values: a.Values[1:], Names: a.Names}, nil
 	case 0:
+		// Paid: by the call that binds keywords.
 		for i, n := range a.Names {
 			if n.String() == name {
 				names := append(append([]*vm.Str(nil), a.Names[:i]...), a.Names[i+1:]...)
@@ -97,6 +101,7 @@ func oneArgument(m *vm.Machine, a vm.Args, fn, name string) (v vm.Value, rest vm
 
 // setAll sets attributes of an instance.
 func setAll(m *vm.Machine, self vm.Value, names []string, values []vm.Value) error {
+	// Bounded: by the six names that callers give.
 	for i, name := range names {
 		if err := m.SetAttr(self, m.Name(name), values[i]); err != nil {
 			return err

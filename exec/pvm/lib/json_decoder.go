@@ -134,6 +134,7 @@ func byteOffset(s *vm.Str, n int) int {
 	if s.Runes() == len(text) {
 		return n
 	}
+	// Paid: by parser, a character for each byte of the text.
 	for i := range text {
 		if n == 0 {
 			return i
@@ -169,6 +170,8 @@ func (j *jsonModule) loads(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		return vm.None, err
 	}
 	h, cls := newHooks(), vm.None
+	elements(m, len(rest.Names))
+	hasClass := hasName(rest.Names, "cls")
 	var names []*vm.Str
 	var values []vm.Value
 	err = eachKeyword(rest, func(name *vm.Str, v vm.Value) error {
@@ -180,7 +183,7 @@ func (j *jsonModule) loads(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		if err != nil {
 			return err
 		}
-		if !ok && cls.IsNone() && !hasName(rest.Names, "cls") {
+		if !ok && cls.IsNone() && !hasClass {
 			return m.TypeError("JSONDecoder.__init__() got an unexpected keyword argument '%s'", name.String())
 		}
 		if !v.IsNone() {
@@ -208,6 +211,7 @@ func (j *jsonModule) loads(m *vm.Machine, a vm.Args) (vm.Value, error) {
 }
 
 func hasName(names []*vm.Str, name string) bool {
+	// Paid: by loads, an element each.
 	for _, n := range names {
 		if n.String() == name {
 			return true
@@ -219,6 +223,7 @@ func hasName(names []*vm.Str, name string) bool {
 // document is the text of the argument of loads.
 func (j *jsonModule) document(m *vm.Machine, v vm.Value) (*vm.Str, error) {
 	if s, ok := v.StrObject(); ok {
+		// Bounded: by three bytes.
 		if strings.HasPrefix(s.String(), "\ufeff") {
 			p := j.parser(m, newHooks(), s)
 			return nil, p.fail(m, "Unexpected UTF-8 BOM (decode using utf-8-sig)", 0)
@@ -251,6 +256,7 @@ func (j *jsonModule) document(m *vm.Machine, v vm.Value) (*vm.Str, error) {
 
 // jsonEncoding guesses the encoding of a document as CPython does.
 func jsonEncoding(b string) string {
+	// Bounded: by five marks.
 	for _, bom := range [...]struct{ mark, name string }{
 		{"\x00\x00\xfe\xff", "utf-32"},
 		{"\xff\xfe\x00\x00", "utf-32"},
@@ -258,6 +264,7 @@ func jsonEncoding(b string) string {
 		{"\xff\xfe", "utf-16"},
 		{"\xef\xbb\xbf", "utf-8-sig"},
 	} {
+		// Bounded: by four bytes.
 		if strings.HasPrefix(b, bom.mark) {
 			return bom.name
 		}

@@ -179,6 +179,7 @@ func (j *jsonModule) dumps(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		}
 		return s.dump(m, o, fallback)
 	}
+	// Bounded: by eight keywords.
 	for _, kw := range []struct {
 		name string
 		v    vm.Value

@@ -47,6 +47,7 @@ func (p *jsonParser) failAt(m *vm.Machine, msg string, pos int64) error {
 
 // space skips what JSON calls blank.
 func (p *jsonParser) space() {
+	// Paid: by parser, a character for each byte of the text; each is passed once.
 	for p.at < len(p.s) {
 		switch p.s[p.at] {
 		case ' ', '\t', '\n', '\r':
@@ -85,19 +86,23 @@ func (p *jsonParser) value(m *vm.Machine) (vm.Value, error) {
 		}
 		return p.array(m)
 	}
+	// Bounded: by three words.
 	for _, w := range [...]struct {
 		word string
 		v    vm.Value
 	}{{"null", vm.None}, {"true", vm.True}, {"false", vm.False}} {
+		// Bounded: by five characters.
 		if strings.HasPrefix(p.s[p.at:], w.word) {
 			p.at += len(w.word)
 			return w.v, nil
 		}
 	}
+	// Bounded: by three words.
 	for _, w := range [...]struct {
 		word string
 		bits uint64
 	}{{"NaN", softfloat.NaN}, {"Infinity", softfloat.Inf}, {"-Infinity", softfloat.NegInf}} {
+		// Bounded: by nine characters.
 		if strings.HasPrefix(p.s[p.at:], w.word) {
 			p.at += len(w.word)
 			if !p.parseC.IsNone() {
@@ -110,6 +115,7 @@ func (p *jsonParser) value(m *vm.Machine) (vm.Value, error) {
 }
 
 func (p *jsonParser) digits(at int) int {
+	// Paid: by parser, a character for each byte of the text; digits are passed once.
 	for at < len(p.s) && p.s[at] >= '0' && p.s[at] <= '9' {
 		at++
 	}
@@ -167,6 +173,7 @@ func (p *jsonParser) converted(m *vm.Machine, text string, isReal bool) (vm.Valu
 		return m.Call(m.Builtin("int").Value(), m.NewStr(text))
 	}
 	n, neg := int64(0), text[0] == '-'
+	// Bounded: by 18 digits.
 	for _, c := range strings.TrimPrefix(text, "-") {
 		n = n*10 + int64(c-'0')
 	}
@@ -285,6 +292,7 @@ func (p *jsonParser) text(m *vm.Machine) (string, error) {
 	p.at++
 	from := p.at
 	var out []byte
+	// Paid: by parser, a character for each byte of the text; each is passed once.
 	for p.at < len(p.s) {
 		c := p.s[p.at]
 		switch {
@@ -345,6 +353,7 @@ func (p *jsonParser) escape(m *vm.Machine, out []byte, begin int) ([]byte, error
 		return utf8.AppendRune(out, r), nil
 	}
 	// The machine's strings hold no surrogates, so that only pairs can be read.
+	// Bounded: by two characters.
 	if r < 0xdc00 && strings.HasPrefix(p.s[p.at:], `\u`) {
 		low, ok := p.hex(p.at + 2)
 		if ok && low>>10 == 0x37 {
@@ -361,6 +370,7 @@ func (p *jsonParser) hex(at int) (rune, bool) {
 		return 0, false
 	}
 	r := rune(0)
+	// Bounded: by four digits.
 	for _, c := range []byte(p.s[at : at+4]) {
 		switch {
 		case c >= '0' && c <= '9':

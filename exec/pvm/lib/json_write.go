@@ -144,6 +144,7 @@ func (w *jsonWriter) nested(m *vm.Machine, v vm.Value, write func(*vm.Machine, v
 	defer m.Exit()
 	if !w.anyDepth {
 		elements(m, len(w.open)/int(m.Work().OpenObjects)+1)
+		// Paid: by the elements above, one for eight.
 		for _, o := range w.open {
 			if o.Same(v) {
 				return m.ValueError("Circular reference detected")
@@ -170,6 +171,7 @@ func (w *jsonWriter) other(m *vm.Machine, v vm.Value) error {
 
 func (w *jsonWriter) array(m *vm.Machine, v vm.Value) error {
 	w.text(m, "[")
+	// Paid: by value, a native call each.
 	for i := 0; ; i++ {
 		items, _ := v.Items() // again each time: default may change the list
 		if i >= len(items) {
@@ -195,6 +197,7 @@ func (w *jsonWriter) object(m *vm.Machine, v vm.Value) error {
 	defer m.Release(mark)
 	w.text(m, "{")
 	first := true
+	// Paid: by value, a native call each, and by sortedPairs for those that are skipped.
 	for _, pair := range pairs {
 		kv, _ := pair.Items()
 		key, ok, err := w.key(m, kv[0])
@@ -277,6 +280,7 @@ func pairsOf(m *vm.Machine, v vm.Value) ([]vm.Value, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Paid: by Collect, a step each.
 	for _, p := range pairs {
 		if kv, ok := p.Items(); !ok || len(kv) != 2 || p.Kind() != vm.KindTuple {
 			return nil, m.ValueError("items must return 2-tuples")

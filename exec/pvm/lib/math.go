@@ -41,6 +41,7 @@ func loadMath(m *vm.Machine) (*vm.Module, error) {
 		def("perm", 1, 2, mathPerm),
 		def("isqrt", 1, 1, mathIsqrt),
 	)
+	// Bounded: by five names; once, when the library is loaded.
 	for _, c := range []struct {
 		name string
 		bits uint64
@@ -120,6 +121,7 @@ func defineReals(m *vm.Machine, mod *vm.Module) {
 			return judged(m, r, v)
 		}))
 	}
+	// Bounded: by three names; once, when the library is loaded.
 	for _, f := range []struct {
 		name string
 		fn   func(uint64) bool
@@ -249,6 +251,7 @@ func reals(m *vm.Machine, items []vm.Value) ([]uint64, error) {
 	m.ChargeEach(len(items), m.Work().SumTerm)
 	m.Alloc(8 * len(items))
 	xs := make([]uint64, len(items))
+	// Paid: by the charge above, SumTerm each.
 	for i, v := range items {
 		var err error
 		if xs[i], err = real(m, v); err != nil {
@@ -301,6 +304,7 @@ func mathHypot(m *vm.Machine, a vm.Args) (vm.Value, error) {
 
 func mathDist(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	var points [2][]vm.Value
+	// Bounded: by two points.
 	for i, v := range a.Values {
 		items, release, err := collected(m, v)
 		if err != nil {
@@ -321,6 +325,7 @@ func mathDist(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		return vm.None, err
 	}
 	m.Charge(m.Prices().FloatFunc)
+	// Paid: by reals, SumTerm each of both points.
 	for i := range p {
 		p[i] = softfloat.Sub(p[i], q[i])
 	}
@@ -348,6 +353,7 @@ func mathProd(m *vm.Machine, a vm.Args) (vm.Value, error) {
 
 func mathIsclose(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	xs := [4]uint64{2: 0x3e112e0be826d695} // 1e-09
+	// Bounded: by four arguments.
 	for i := range xs {
 		v, ok := given(a, i)
 		if !ok {

@@ -57,6 +57,7 @@ func mathLog(m *vm.Machine, a vm.Args) (vm.Value, error) {
 func integers(m *vm.Machine, values []vm.Value) ([]*big.Int, error) {
 	elements(m, len(values))
 	out := make([]*big.Int, len(values))
+	// Paid: by the elements above; an __index__ of the program pays for its call.
 	for i, v := range values {
 		var err error
 		if out[i], err = bigIndex(m, v); err != nil {
@@ -77,6 +78,7 @@ func mathGCD(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		return vm.None, err
 	}
 	r := new(big.Int)
+	// Paid: by gcdWork, the square of the limbs of both.
 	for _, n := range ns {
 		gcdWork(m, r, n)
 		r = new(big.Int).GCD(nil, nil, new(big.Int).Abs(r), new(big.Int).Abs(n))
@@ -134,6 +136,7 @@ func rangeProduct(m *vm.Machine, lo, hi *big.Int) *big.Int {
 func multiplied(lo *big.Int, count int64) *big.Int {
 	if count <= 8 {
 		r, n := new(big.Int).Set(lo), new(big.Int).Set(lo)
+		// Bounded: by seven products, of limbs that rangeProduct charged for.
 		for range count - 1 {
 			n.Add(n, big.NewInt(1))
 			r.Mul(r, n)

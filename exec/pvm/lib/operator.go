@@ -21,24 +21,31 @@ func loadOperator(m *vm.Machine) (*vm.Module, error) {
 		switch d.Name {
 		case "truth", "is_", "is_not", "indexOf", "countOf", "length_hint":
 		default:
+			// Bounded: by one character; once, when the library is loaded.
 			mod.Set(m, "__"+strings.TrimSuffix(d.Name, "_")+"__", fn)
 		}
 	}
+	// Bounded: by the table; once, when the library is loaded.
 	for _, b := range binaryOperators {
 		add(def(b.name, 2, 2, func(m *vm.Machine, a vm.Args) (vm.Value, error) { return m.Binary(b.op, a.Values[0], a.Values[1]) }))
+		// Bounded: by one character; once, when the library is loaded.
 		add(def("i"+strings.TrimSuffix(b.name, "_"), 2, 2, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 			return m.InPlace(b.op, a.Values[0], a.Values[1])
 		}))
 	}
+	// Bounded: by the table; once, when the library is loaded.
 	for _, c := range comparisons {
 		add(def(c.name, 2, 2, func(m *vm.Machine, a vm.Args) (vm.Value, error) { return m.Compare(c.op, a.Values[0], a.Values[1]) }))
 	}
+	// Bounded: by the table; once, when the library is loaded.
 	for _, u := range unaryOperators {
 		add(def(u.name, 1, 1, func(m *vm.Machine, a vm.Args) (vm.Value, error) { return m.Unary(u.op, a.Values[0]) }))
 	}
+	// Bounded: by the table; once, when the library is loaded.
 	for _, d := range operatorDefs {
 		add(d)
 	}
+	// Bounded: by three classes; once, when the library is loaded.
 	for _, c := range []*vm.Class{itemGetterClass(m), attrGetterClass(m), methodCallerClass(m)} {
 		mod.Set(m, c.Name(), c.Value())
 		names = append(names, m.NewStr(c.Name()))

@@ -15,6 +15,7 @@ type partial struct {
 
 func (p *partial) Roots(visit func(vm.Value)) {
 	visit(p.fn)
+	// Bounded: by the modelled memory, 16 bytes a value; measurements come after an eighth of its limit was announced.
 	for _, v := range p.args {
 		visit(v)
 	}
@@ -73,12 +74,15 @@ func partialNew(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	}
 	p := &partial{fn: pos[1], keywords: m.NewDict()}
 	elements(m, len(a.Values))
+	m.ChargeEach(len(a.Names), m.Prices().DictOp)
 	rest := pos[2:]
 	if inner, _ := p.fn.Foreign(); inner != nil && m.ClassOf(p.fn) == c {
 		if in, ok := inner.(*partial); ok {
 			p.fn = in.fn
 			p.args = append(p.args, in.args...)
 			keys, values := m.DictItems(in.keywords)
+			m.ChargeEach(len(keys), m.Prices().DictOp)
+			// Paid: by the charge above, a store each.
 			for i := range keys {
 				if err := m.DictPut(p.keywords, keys[i], values[i]); err != nil {
 					return vm.None, err
@@ -87,6 +91,7 @@ func partialNew(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		}
 	}
 	p.args = append(p.args, rest...)
+	// Paid: by the charge above, a store each.
 	for i, name := range a.Names {
 		if err := m.DictPut(p.keywords, name.Value(), a.Values[len(pos)+i]); err != nil {
 			return vm.None, err
@@ -105,28 +110,28 @@ func (p *partial) call(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		return m.CallArgs(p.fn, vm.Args{Values: append(values, a.Values[len(pos):]...), Names: a.Names})
 	}
 	keys, given := m.DictItems(p.keywords)
+	m.ChargeEach(len(keys)+len(a.Names), m.Prices().DictOp)
 	names := make([]*vm.Str, 0, len(keys)+len(a.Names))
-	elements(m, 2*len(a.Names))
-	at := make(map[string]int, len(a.Names)) // of the call's keywords those left; looked up, never iterated
-	for j, n := range a.Names {
-		at[n.String()] = len(pos) + j
-	}
+	at := make(map[string]int, len(keys)) // place in values; looked up, never iterated
+	// Paid: by the charge above, a look-up each.
 	for i, k := range keys {
 		name, ok := k.StrObject()
 		if !ok {
 			return vm.None, m.TypeError("keywords must be strings")
 		}
-		v := given[i]
-		if j, ok := at[name.String()]; ok {
-			v = a.Values[j]
-			delete(at, name.String())
-		}
-		names, values = append(names, name), append(values, v)
+		chars(m, len(name.String())/int(m.Work().KeyBytes))
+		at[name.String()] = len(values)
+		names, values = append(names, name), append(values, given[i])
 	}
+	// Paid: likewise.
 	for j, n := range a.Names {
-		if _, left := at[n.String()]; left {
-			names, values = append(names, n), append(values, a.Values[len(pos)+j])
+		chars(m, len(n.String())/int(m.Work().KeyBytes))
+		v := a.Values[len(pos)+j]
+		if k, ok := at[n.String()]; ok {
+			values[k] = v
+			continue
 		}
+		names, values = append(names, n), append(values, v)
 	}
 	return m.CallArgs(p.fn, vm.Args{Values: values, Names: names})
 }
@@ -136,6 +141,7 @@ func partialRepr(m *vm.Machine, p *partial, a vm.Args) (vm.Value, error) {
 		c := m.ClassOf(a.Values[0])
 		var out strings.Builder
 		text := func(parts ...string) {
+			// Bounded: by the six parts that calls below give, a character each of theirs.
 			for _, part := range parts {
 				chars(m, len(part))
 				out.WriteString(part)
@@ -149,6 +155,7 @@ func partialRepr(m *vm.Machine, p *partial, a vm.Args) (vm.Value, error) {
 			return "", err
 		}
 		text(c.Name(), "(", s.String())
+		// Paid: by Repr and by the two characters of the comma at least.
 		for _, v := range p.args {
 			if s, err = m.Repr(v); err != nil {
 				return "", err
@@ -156,6 +163,7 @@ func partialRepr(m *vm.Machine, p *partial, a vm.Args) (vm.Value, error) {
 			text(", ", s.String())
 		}
 		keys, values := m.DictItems(p.keywords)
+		// Paid: likewise, and by DictItems, an element each.
 		for i, k := range keys {
 			if s, err = m.Repr(values[i]); err != nil {
 				return "", err
@@ -233,6 +241,7 @@ func cmpToKey(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		}
 		return m.NewForeign(c, &sortKey{k.cmp, a.Values[1], c}), nil
 	}))
+	// Bounded: by six operators, paid by KeyClass above.
 	for _, op := range []struct {
 		name string
 		op   vm.CompareOp

@@ -65,6 +65,7 @@ func Sources() []Source {
 // pythonModules returns the modules written in Python.
 func pythonModules() []vm.ModuleDef {
 	var defs []vm.ModuleDef
+	// Bounded: by the sources; once, when a runtime is made.
 	for _, s := range Sources() {
 		defs = append(defs, pythonModule(s.Name, s.Text))
 	}

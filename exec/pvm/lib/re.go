@@ -18,7 +18,7 @@ type reModule struct {
 
 	budget   regex.Budget
 	programs map[programKey]*regex.Program // looked up, never iterated
-	subject  *regex.Subject                // of last
+	subject  *subject                      // of last
 	last     vm.Value
 	self     vm.Value // what holds this, for notes
 }
@@ -174,9 +174,10 @@ func (r *reModule) patternOf(m *vm.Machine, v, flags vm.Value) (*patternState, e
 	if !ok {
 		limits := regex.DefaultLimits()
 		paid := m.CyclesLeft() / m.Prices().Token // instructions that can be
-		short := paid < int64(limits.Instructions)
+		short := paid < int64(max(limits.Instructions, limits.ClassSpans))
 		if short {
-			limits.Instructions = int(paid)
+			limits.Instructions = int(min(paid, int64(limits.Instructions)))
+			limits.ClassSpans = int(min(paid, int64(limits.ClassSpans)))
 		}
 		var fault *regex.Error
 		if prog, fault = regex.Compile(text, key.flags, key.bytes, limits); fault != nil {
@@ -199,7 +200,9 @@ func (r *reModule) patternOf(m *vm.Machine, v, flags vm.Value) (*patternState, e
 // refused raises what Python does for a pattern or template that cannot be
 // compiled.
 func (r *reModule) refused(m *vm.Machine, fault *regex.Error, pattern vm.Value) error {
-	m.Charge(m.Work().PatternFault * m.Prices().NativeCall) // the exception has six attributes
+	if fault.Kind != regex.Syntax {
+		chargeFault(m)
+	}
 	text := m.NewStr(fault.Error())
 	switch fault.Kind {
 	case regex.Value:
@@ -224,9 +227,13 @@ func (r *reModule) refused(m *vm.Machine, fault *regex.Error, pattern vm.Value) 
 	return m.Throw(e)
 }
 
+// chargeFault pays for an exception with a text of its own and six attributes.
+func chargeFault(m *vm.Machine) { m.Charge(m.Work().PatternFault * m.Prices().NativeCall) }
+
 // defineFailure gives re.error its constructor: (msg, pattern=None, pos=None).
 func (r *reModule) defineFailure() {
 	r.failure.Define(named("__init__", 2, []string{"self", "msg", "pattern", "pos"}, func(m *vm.Machine, a vm.Args) (vm.Value, error) {
+		chargeFault(m)
 		self, msg, pattern, pos := a.Values[0], a.Values[1], orNone(a, 2), orNone(a, 3)
 		lineno, colno, text := vm.None, vm.None, msg
 		if at, ok := pos.Int64(); ok && !pattern.IsNone() {
@@ -251,6 +258,7 @@ func (r *reModule) defineFailure() {
 			}
 			text = m.NewStr(full)
 		}
+		// Bounded: by six attributes, paid by chargeFault.
 		for _, attr := range []struct {
 			name string
 			v    vm.Value
@@ -294,7 +302,7 @@ func (r *reModule) spent(m *vm.Machine, err error) error {
 
 // subjectOf prepares a string for matching. The copy that this takes is charged
 // whether the last one serves again or not.
-func (r *reModule) subjectOf(m *vm.Machine, p *patternState, v vm.Value) (*regex.Subject, error) {
+func (r *reModule) subjectOf(m *vm.Machine, p *patternState, v vm.Value) (*subject, error) {
 	s, isText := v.StrObject()
 	var b string
 	if !isText {
@@ -322,14 +330,27 @@ func (r *reModule) subjectOf(m *vm.Machine, p *patternState, v vm.Value) (*regex
 	if r.subject != nil && r.last.Same(v) && !changes {
 		return r.subject, nil
 	}
+	made := &subject{}
 	if !isText {
-		r.subject = regex.Bytes([]byte(b))
+		made.Subject = regex.Bytes([]byte(b))
 	} else {
-		r.subject = regex.Text(s.String())
+		made.Subject = regex.Text(s.String())
 	}
-	r.last = v
-	return r.subject, nil
+	made.self = m.NewForeign(m.Builtin("object"), made)
+	r.subject, r.last = made, v
+	return made, nil
 }
+
+// subject is a string made ready for matching. It is an object, so that the copy which
+// matches and iterators keep counts once, however many of them there are.
+type subject struct {
+	leaf
+	*regex.Subject
+	self vm.Value
+}
+
+// Bytes is the size of the copy.
+func (s *subject) Bytes() int { return s.Size() }
 
 func escapePattern(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if s, ok := a.Values[0].Text(); ok {

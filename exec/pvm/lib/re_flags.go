@@ -33,6 +33,7 @@ var patternFlagOrder = [...]regex.Flag{
 }
 
 func nameOfFlag(f regex.Flag) string {
+	// Bounded: by nine flags.
 	for _, n := range flagNames {
 		if n.flag == f {
 			return n.name
@@ -51,6 +52,7 @@ func flagText(n int64) string {
 		return "re.NOFLAG"
 	}
 	var parts []string
+	// Bounded: by nine flags; shownFlag charges for the text.
 	for _, f := range flagNames {
 		if n&int64(f.flag) != 0 {
 			parts = append(parts, "re."+f.name)
@@ -63,7 +65,15 @@ func flagText(n int64) string {
 	if rest != 0 {
 		parts = append(parts, "0x"+strconv.FormatInt(rest, 16))
 	}
+	// Bounded: by ten parts; shownFlag charges for the text.
 	return strings.Join(parts, "|")
+}
+
+// shownFlag is flagText, charged by the character; there are some hundred at most.
+func shownFlag(m *vm.Machine, n int64) string {
+	text := flagText(n)
+	chars(m, len(text))
+	return text
 }
 
 // defineFlags makes RegexFlag, an int that prints its names, and its members.
@@ -86,9 +96,11 @@ func (r *reModule) defineFlags(m *vm.Machine, mod *vm.Module) error {
 	}, nil)
 	r.flag.Getter("name", func(m *vm.Machine, v vm.Value) (vm.Value, error) {
 		n, _ := v.Int64()
-		return m.NewStr(strings.ReplaceAll(flagText(n), "re.", "")), nil
+		// Paid: by shownFlag, a character each.
+		return m.NewStr(strings.ReplaceAll(shownFlag(m, n), "re.", "")), nil
 	}, nil)
 	mod.Set(m, "RegexFlag", v)
+	// Bounded: by ten flags; once, when the library is loaded.
 	for _, f := range append([]flagName{{0, "NOFLAG", ""}}, flagNames[:]...) {
 		member, err := m.Call(v, vm.SmallInt(int64(f.flag)))
 		if err != nil {
@@ -108,7 +120,7 @@ func (r *reModule) defineFlags(m *vm.Machine, mod *vm.Module) error {
 func (r *reModule) defineFlagText() {
 	text := func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		n, _ := a.Values[0].Int64()
-		return m.NewStr(flagText(n)), nil
+		return m.NewStr(shownFlag(m, n)), nil
 	}
 	r.flag.Define(
 		def("__repr__", 1, 1, text),
@@ -117,7 +129,7 @@ func (r *reModule) defineFlagText() {
 			n, _ := a.Values[0].Int64()
 			spec, ok := a.Values[1].StrObject()
 			if !ok || spec.Runes() == 0 {
-				return m.NewStr(flagText(n)), nil
+				return m.NewStr(shownFlag(m, n)), nil
 			}
 			s, err := m.Format(vm.SmallInt(n), spec)
 			if err != nil {
@@ -141,6 +153,7 @@ func (r *reModule) defineFlagOperators() {
 			return vm.Bool(ok && n&f == f), nil
 		}),
 	)
+	// Bounded: by three operators; once, when the library is loaded.
 	for _, op := range []struct {
 		name string
 		fn   func(x, y int64) int64
@@ -168,6 +181,7 @@ func patternFlags(prog *regex.Program) string {
 		flags &^= regex.Unicode
 	}
 	var b strings.Builder
+	// Bounded: by nine flags.
 	for _, f := range patternFlagOrder {
 		if flags&f != 0 {
 			if b.Len() > 0 {
@@ -184,6 +198,7 @@ func patternFlags(prog *regex.Program) string {
 func lineAndColumn(text string, pos int64) (line, col int64, many bool) {
 	line, col = 1, pos+1
 	i := int64(0)
+	// Paid: by the callers, a character each before.
 	for _, c := range text {
 		if c == '\n' {
 			many = true

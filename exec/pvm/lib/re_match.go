@@ -9,13 +9,17 @@ import (
 type matchState struct {
 	pattern  *patternState
 	source   vm.Value
-	s        *regex.Subject
+	s        *subject
 	g        regex.Groups
 	pos, end int
 }
 
-// Roots visits the pattern and the string.
-func (s *matchState) Roots(visit func(vm.Value)) { visit(s.pattern.self); visit(s.source) }
+// Roots visits the pattern, the string and its copy.
+func (s *matchState) Roots(visit func(vm.Value)) {
+	visit(s.pattern.self)
+	visit(s.source)
+	visit(s.s.self)
+}
 
 // Bytes counts the spans.
 func (s *matchState) Bytes() int { return 128 + 16*len(s.g.Spans) }
@@ -90,6 +94,7 @@ func (r *reModule) defineMatch() {
 	field("regs", func(m *vm.Machine, s *matchState) vm.Value {
 		elements(m, len(s.g.Spans))
 		items := make([]vm.Value, len(s.g.Spans)/2)
+		// Paid: by the elements above.
 		for i := range items {
 			a, b := s.g.Spans[2*i], s.g.Spans[2*i+1]
 			items[i] = m.NewTuple([]vm.Value{vm.SmallInt(int64(a)), vm.SmallInt(int64(b))})
@@ -140,6 +145,7 @@ func matchGroup(m *vm.Machine, s *matchState, rest []vm.Value) (vm.Value, error)
 	}
 	elements(m, len(rest))
 	items := make([]vm.Value, len(rest))
+	// Paid: by the elements above, and by number and piece, a character each of names and texts.
 	for i, v := range rest {
 		var err error
 		if items[i], err = s.group(m, v, vm.None); err != nil {
@@ -161,6 +167,7 @@ func matchGroups(m *vm.Machine, s *matchState, rest []vm.Value) (vm.Value, error
 	n := len(s.g.Spans)/2 - 1
 	elements(m, n)
 	items := make([]vm.Value, n)
+	// Paid: by the elements above, and by piece, a character each of the texts.
 	for i := range items {
 		items[i] = s.text(m, i+1, absentOf(rest))
 	}
@@ -209,10 +216,11 @@ func (r *reModule) expand(m *vm.Machine, s *matchState, rest []vm.Value) (vm.Val
 	if fault != nil {
 		return vm.None, r.refused(m, fault, rest[0])
 	}
-	n := t.Size(s.s, s.g)
+	elements(m, t.Parts()/int(m.Work().TokenBytes))
+	n := t.Size(s.s.Subject, s.g)
 	chars(m, n)
 	m.Alloc(n)
-	out := string(t.Append(nil, s.s, s.g))
+	out := string(t.Append(nil, s.s.Subject, s.g))
 	if isText {
 		return m.NewStr(out), nil
 	}

@@ -53,7 +53,7 @@ func (r *reModule) definePattern() {
 	})
 	field("groupindex", func(m *vm.Machine, p *patternState) (vm.Value, error) {
 		d := m.NewDict()
-		elements(m, p.prog.Groups())
+		m.ChargeEach(p.prog.Groups(), m.Prices().DictOp)
 		var err error
 		p.prog.EachName(func(name string, group int) {
 			if err == nil {
@@ -78,6 +78,7 @@ func patternRepr(m *vm.Machine, p *patternState, _ []vm.Value) (vm.Value, error)
 
 // firstRunes cuts a text to n code points.
 func firstRunes(s string, n int) string {
+	// Bounded: by the 200 code points that callers ask for.
 	for i := range s {
 		if n == 0 {
 			return s[:i]
@@ -105,6 +106,7 @@ const maxPos = 1<<31 - 1
 // positions reads pos and endpos.
 func positions(m *vm.Machine, rest []vm.Value) (pos, end int, err error) {
 	at := [2]int64{0, maxPos}
+	// Bounded: by two; an __index__ of the program pays for its call.
 	for i := range at {
 		if i+1 < len(rest) && rest[i+1].Bound() {
 			if at[i], err = m.Index(rest[i+1]); err != nil {
@@ -126,7 +128,7 @@ func (r *reModule) find(run func(*regex.Program, *regex.Subject, int, int, *rege
 		if err != nil {
 			return vm.None, err
 		}
-		g, ok, err := run(p.prog, s, pos, end, r.budgetFor(m))
+		g, ok, err := run(p.prog, s.Subject, pos, end, r.budgetFor(m))
 		if err = r.spent(m, err); err != nil || !ok {
 			return vm.None, err
 		}
@@ -183,7 +185,7 @@ func (r *reModule) findall(m *vm.Machine, p *patternState, rest []vm.Value) (vm.
 	out := newCollector(m)
 	groups := p.prog.Groups()
 	empty := piece(m, s, rest[0], 0, 0)
-	err = r.walk(m, p.prog.Scan(s, pos, end), 0, func(g regex.Groups) error {
+	err = r.walk(m, p.prog.Scan(s.Subject, pos, end), 0, func(g regex.Groups) error {
 		if groups < 2 {
 			i := 2 * groups
 			out.add(m, orElse(m, s, rest[0], g, i, empty))
@@ -191,6 +193,7 @@ func (r *reModule) findall(m *vm.Machine, p *patternState, rest []vm.Value) (vm.
 		}
 		elements(m, groups)
 		items := make([]vm.Value, groups)
+		// Paid: by the elements above, and by piece, a character each of the texts.
 		for i := range items {
 			items[i] = orElse(m, s, rest[0], g, 2*i+2, empty)
 		}
@@ -202,7 +205,7 @@ func (r *reModule) findall(m *vm.Machine, p *patternState, rest []vm.Value) (vm.
 
 // orElse is the text of the group whose span begins at i, or what stands for
 // one that took no part.
-func orElse(m *vm.Machine, s *regex.Subject, source vm.Value, g regex.Groups, i int, absent vm.Value) vm.Value {
+func orElse(m *vm.Machine, s *subject, source vm.Value, g regex.Groups, i int, absent vm.Value) vm.Value {
 	if g.Spans[i] < 0 {
 		return absent
 	}
@@ -210,7 +213,7 @@ func orElse(m *vm.Machine, s *regex.Subject, source vm.Value, g regex.Groups, i 
 }
 
 // piece is a part of the subject as a string or bytes.
-func piece(m *vm.Machine, s *regex.Subject, source vm.Value, i, j int) vm.Value {
+func piece(m *vm.Machine, s *subject, source vm.Value, i, j int) vm.Value {
 	if j < i {
 		j = i
 	}
@@ -234,7 +237,7 @@ func (r *reModule) finditer(m *vm.Machine, p *patternState, rest []vm.Value) (vm
 	if err != nil {
 		return vm.None, err
 	}
-	sc := p.prog.Scan(s, pos, end)
+	sc := p.prog.Scan(s.Subject, pos, end)
 	next := func(m *vm.Machine) (vm.Value, bool, error) {
 		g, ok, err := sc.Next(r.budgetFor(m))
 		if err = r.spent(m, err); err != nil || !ok {
@@ -243,7 +246,7 @@ func (r *reModule) finditer(m *vm.Machine, p *patternState, rest []vm.Value) (vm
 		m.Charge(m.Prices().NativeCall)
 		return r.newMatch(m, &matchState{pattern: p, source: source, s: s, g: g, pos: min(pos, s.Len()), end: min(end, s.Len())}), true, nil
 	}
-	return m.NewIterator(next, func(visit func(vm.Value)) { visit(p.self); visit(source) }), nil
+	return m.NewIterator(next, func(visit func(vm.Value)) { visit(p.self); visit(source); visit(s.self) }), nil
 }
 
 func (r *reModule) split(m *vm.Machine, p *patternState, rest []vm.Value) (vm.Value, error) {
@@ -259,8 +262,10 @@ func (r *reModule) split(m *vm.Machine, p *patternState, rest []vm.Value) (vm.Va
 	defer m.Release(m.Hold(vm.None))
 	out, last := newCollector(m), 0
 	if count >= 0 {
-		err = r.walk(m, p.prog.Scan(s, 0, s.Len()), count, func(g regex.Groups) error {
+		err = r.walk(m, p.prog.Scan(s.Subject, 0, s.Len()), count, func(g regex.Groups) error {
 			out.add(m, piece(m, s, source, last, g.Start()))
+			m.ChargeEach(len(g.Spans)/2-1, 2*m.Prices().Element) // held and listed
+			// Paid: by the elements above, and by piece, a character each of the texts.
 			for i := 2; i < len(g.Spans); i += 2 {
 				out.add(m, orElse(m, s, source, g, i, vm.None))
 			}
@@ -281,4 +286,5 @@ func countOf(m *vm.Machine, rest []vm.Value, i int) (int64, error) {
 }
 
 // hasBackslash tells templates from plain text.
+// Paid: by replaceBy, a character each before.
 func hasBackslash(s string) bool { return strings.IndexByte(s, '\\') >= 0 }

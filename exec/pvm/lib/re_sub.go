@@ -9,7 +9,7 @@ import (
 type substitution struct {
 	r      *reModule
 	p      *patternState
-	s      *regex.Subject
+	s      *subject
 	source vm.Value
 	fn     vm.Value           // called for each match, or None
 	tmpl   *regex.Replacement // or this
@@ -34,9 +34,10 @@ func (r *reModule) sub(withCount bool) patternFunc {
 		if w.s, err = r.subjectOf(m, p, rest[1]); err != nil {
 			return vm.None, err
 		}
+		defer m.Release(m.Hold(w.s.self))
 		n, last := int64(0), 0
 		if count >= 0 {
-			err = r.walk(m, p.prog.Scan(w.s, 0, w.s.Len()), count, func(g regex.Groups) error {
+			err = r.walk(m, p.prog.Scan(w.s.Subject, 0, w.s.Len()), count, func(g regex.Groups) error {
 				w.copy(m, last, g.Start())
 				last = g.End()
 				n++
@@ -118,8 +119,9 @@ func (w *substitution) replace(m *vm.Machine, g regex.Groups) error {
 		w.out = append(w.out, w.fixed...)
 		return nil
 	case w.tmpl != nil:
-		w.grow(m, w.tmpl.Size(w.s, g))
-		w.out = w.tmpl.Append(w.out, w.s, g)
+		elements(m, w.tmpl.Parts()/int(m.Work().TokenBytes))
+		w.grow(m, w.tmpl.Size(w.s.Subject, g))
+		w.out = w.tmpl.Append(w.out, w.s.Subject, g)
 		return nil
 	}
 	v := w.fn

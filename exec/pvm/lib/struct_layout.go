@@ -65,6 +65,7 @@ func parseLayout(format string) (l *layout, text string) {
 			format = format[1:]
 		}
 	}
+	// Paid: by layoutOf, two characters each before.
 	for i := 0; i < len(format); i++ {
 		c := format[i]
 		if isCSpace(c) {
@@ -73,6 +74,7 @@ func parseLayout(format string) (l *layout, text string) {
 		count := int64(1)
 		if c >= '0' && c <= '9' {
 			count = 0
+			// Paid: likewise; i goes on behind the digits.
 			for ; i < len(format) && format[i] >= '0' && format[i] <= '9'; i++ {
 				d := int64(format[i] - '0')
 				if count > (structSizeMax-d)/10 {
@@ -130,6 +132,8 @@ func (l *layout) add(code byte, count int64) (text string) {
 func (s *structModule) layoutOf(m *vm.Machine, v vm.Value) (*layout, string, error) {
 	text, ok := v.Text()
 	if ok {
+		chars(m, 2*len(text))
+		// Paid: by the characters above, which whatever fails pays too.
 		for i := range len(text) {
 			if text[i] >= 0x80 {
 				return nil, "", m.Raise(m.Builtin("ValueError"), "struct format is not ASCII")
@@ -137,8 +141,9 @@ func (s *structModule) layoutOf(m *vm.Machine, v vm.Value) (*layout, string, err
 		}
 	} else if text, ok = m.BytesText(v); !ok {
 		return nil, "", m.TypeError("Struct() argument 1 must be a str or bytes object, not %s", m.TypeName(v))
+	} else {
+		chars(m, 2*len(text))
 	}
-	chars(m, 2*len(text))
 	l, fault := parseLayout(text)
 	if fault != "" {
 		return nil, "", m.RaiseValue(s.failure, m.NewStr(fault))

@@ -36,6 +36,7 @@ func (l *layout) get(src []byte) uint64 {
 func (s *structModule) packInto(m *vm.Machine, l *layout, dst []byte, values []vm.Value) error {
 	elements(m, len(values))
 	i := 0
+	// Paid: by the elements above: a field has a value, or has no field here.
 	for _, f := range l.fields {
 		if f.code == 's' || f.code == 'p' {
 			if err := s.packText(m, f, dst[f.offset:f.offset+f.count], values[i]); err != nil {
@@ -44,6 +45,7 @@ func (s *structModule) packInto(m *vm.Machine, l *layout, dst []byte, values []v
 			i++
 			continue
 		}
+		// Paid: by the elements above, a value each.
 		for k := range f.count {
 			at := f.offset + k*f.size
 			if err := s.packOne(m, l, f, dst[at:at+f.size], values[i]); err != nil {
@@ -218,6 +220,7 @@ func (s *structModule) signed(m *vm.Machine, l *layout, f field, n *big.Int) (ui
 // charged for the values.
 func (l *layout) unpack(m *vm.Machine, src string) vm.Value {
 	items := make([]vm.Value, 0, l.items)
+	// Paid: by charged, an element for each value and a character for each byte.
 	for _, f := range l.fields {
 		if f.code == 's' || f.code == 'p' {
 			b := src[f.offset : f.offset+f.count]
@@ -228,6 +231,7 @@ func (l *layout) unpack(m *vm.Machine, src string) vm.Value {
 			items = append(items, m.NewBytes(b))
 			continue
 		}
+		// Paid: likewise.
 		for k := range f.count {
 			at := f.offset + k*f.size
 			items = append(items, l.unpackOne(m, f, src[at:at+f.size]))

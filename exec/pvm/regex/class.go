@@ -28,6 +28,7 @@ func (c *class) has(r rune) bool {
 
 func (c *class) high(r rune) bool {
 	i, j := 0, len(c.spans)
+	// Bounded: by the logarithm of spans, of which Limits.ClassSpans has 131,072: 17 rounds; a step of the match pays.
 	for i < j {
 		if h := (i + j) / 2; c.spans[h].hi < r {
 			i = h + 1
@@ -73,10 +74,12 @@ func isWord(r rune, ascii bool) bool {
 	return ucd.Has(r, ucd.Alphanumeric)
 }
 
-// newClass makes the set of the items under flags.
-func newClass(items []item, negate bool, flags Flag) *class {
+// newClass makes the set of the items under flags, and tells how many characters
+// ignoring case has added.
+func newClass(items []item, negate bool, flags Flag) (_ *class, folded int) {
 	c := &class{negate: negate, ascii: flags&Unicode == 0}
 	var spans []span
+	// Paid: by the character of the pattern that each item was.
 	for _, it := range items {
 		if it.category != 0 {
 			c.cats |= it.category
@@ -86,14 +89,19 @@ func newClass(items []item, negate bool, flags Flag) *class {
 	}
 	spans = merged(spans)
 	if flags&IgnoreCase != 0 {
-		spans = merged(append(spans, caseless(spans, flags)...))
+		more := caseless(spans, flags)
+		folded = len(more)
+		spans = merged(append(spans, more...))
 	}
+	// Bounded: by 256; a class counts for eight characters at least in Program.Cost.
 	for r := rune(0); r < 256; r++ {
 		if c.cats.has(r, c.ascii) != negate {
 			c.low[r>>5] |= 1 << (r & 31)
 		}
 	}
+	// Paid: by the characters of the pattern that made the spans, and by what EachLowered and its like added to Program.Cost.
 	for _, s := range spans {
+		// Bounded: by 256, and spans are apart.
 		for r := s.lo; r <= min(s.hi, 255); r++ {
 			bit := uint32(1) << (r & 31)
 			c.low[r>>5] |= bit
@@ -105,7 +113,7 @@ func newClass(items []item, negate bool, flags Flag) *class {
 			c.spans = append(c.spans, span{max(s.lo, 256), s.hi})
 		}
 	}
-	return c
+	return c, folded
 }
 
 // caseless returns what matches the spans besides them where case is ignored: a
@@ -114,6 +122,7 @@ func newClass(items []item, negate bool, flags Flag) *class {
 func caseless(spans []span, flags Flag) []span {
 	var out []span
 	if flags&Unicode == 0 {
+		// Paid: by the character of the pattern that each span was.
 		for _, s := range spans {
 			if lo, hi := max(s.lo, 'A'), min(s.hi, 'Z'); lo <= hi {
 				out = append(out, span{lo | 0x20, hi | 0x20})
@@ -124,13 +133,17 @@ func caseless(spans []span, flags Flag) []span {
 		}
 		return out
 	}
+	// Paid: likewise; what is found for them is charged as folded.
 	for _, s := range spans {
 		ucd.EachLowered(s.lo, s.hi, func(_, to rune) { out = append(out, span{to, to}) })
 	}
+	// Paid: likewise, and by the charge for what was folded.
 	lowers := merged(append(slices.Clone(spans), out...))
+	// Paid: likewise.
 	for _, s := range lowers {
 		ucd.EachCaseMate(s.lo, s.hi, func(_, mate rune) { out = append(out, span{mate, mate}) })
 	}
+	// Paid: likewise.
 	for _, s := range merged(append(lowers, out...)) {
 		ucd.EachRaised(s.lo, s.hi, func(_, from rune) { out = append(out, span{from, from}) })
 	}
@@ -139,8 +152,10 @@ func caseless(spans []span, flags Flag) []span {
 
 // merged sorts spans and joins those that touch.
 func merged(spans []span) []span {
+	// Paid: by the characters that made the spans, and by the charge for what was folded.
 	slices.SortFunc(spans, func(a, b span) int { return int(a.lo - b.lo) })
 	out := spans[:0]
+	// Paid: likewise.
 	for _, s := range spans {
 		if n := len(out); n > 0 && s.lo <= out[n-1].hi+1 {
 			out[n-1].hi = max(out[n-1].hi, s.hi)

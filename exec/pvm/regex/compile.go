@@ -15,7 +15,7 @@ func Compile(pattern string, flags Flag, isBytes bool, limits Limits) (*Program,
 		return nil, ps.err
 	}
 	c := &compiler{limits: limits, p: &Program{
-		flags: ps.flags, bytes: isBytes, groups: len(ps.groups) - 1, names: ps.names,
+		flags: ps.flags, bytes: isBytes, groups: len(ps.groups) - 1, names: ps.names, numbers: ps.numbers,
 		least: int(min(tree.width.lo, 1<<31-1)), start: -1,
 	}}
 	c.sequence(tree, ps.flags)
@@ -24,7 +24,8 @@ func Compile(pattern string, flags Flag, isBytes bool, limits Limits) (*Program,
 		return nil, c.err
 	}
 	c.filters()
-	c.p.cost = len(text) + len(c.p.code) + c.spans
+	c.p.cost = len(text) + len(c.p.code) + c.spans + c.walks
+	c.p.size = c.p.measure()
 	return c.p, nil
 }
 
@@ -39,6 +40,7 @@ func decode(pattern string, isBytes bool, limits Limits) ([]rune, *Error) {
 	}
 	text := make([]rune, 0, n)
 	if isBytes {
+		// Paid: by patternOf and its like in lib, a character each before.
 		for i := range n {
 			text = append(text, rune(pattern[i]))
 		}
@@ -53,6 +55,7 @@ type compiler struct {
 	limits Limits
 	depth  int // of loops
 	spans  int // in classes so far
+	walks  int // of filters, in instructions
 	err    *Error
 }
 
@@ -75,6 +78,7 @@ func (c *compiler) emit(in inst) int32 {
 func (c *compiler) here() int32 { return int32(len(c.p.code)) }
 
 func (c *compiler) sequence(s *sequence, flags Flag) {
+	// Paid: by the characters of the pattern, of which each node was one.
 	for i := 0; i < len(s.nodes) && c.err == nil; i++ {
 		n := s.nodes[i]
 		if n.kind != nLiteral {
@@ -82,6 +86,7 @@ func (c *compiler) sequence(s *sequence, flags Flag) {
 			continue
 		}
 		var run []rune
+		// Paid: likewise; a node is looked at twice at most.
 		for ; i < len(s.nodes) && s.nodes[i].kind == nLiteral; i++ {
 			if u := c.unit(s.nodes[i], flags); u.kind == opChar {
 				run = append(run, u.c)
@@ -113,7 +118,7 @@ func (c *compiler) unit(n *node, flags Flag) unit {
 		return unit{kind: opAny}
 	case n.kind == nLiteral:
 		own := []span{{n.c, n.c}}
-		if flags&IgnoreCase == 0 || len(caseless(own, flags)) == 0 {
+		if flags&IgnoreCase == 0 || len(caseless(own, flags)) == 0 { // of one character few others
 			return unit{kind: opChar, c: n.c}
 		}
 		return c.class([]item{{lo: n.c, hi: n.c}}, false, flags)
@@ -121,10 +126,17 @@ func (c *compiler) unit(n *node, flags Flag) unit {
 	return c.class(n.items, n.negate, flags)
 }
 
+// Of the characters that ignoring case adds to a class, more than freeFolded count: one
+// for foldedShare, as the ranges that they are sorted as.
+const (
+	freeFolded  = 64
+	foldedShare = 4
+)
+
 // class returns the unit of a set; one that was made last serves again.
 func (c *compiler) class(items []item, negate bool, flags Flag) unit {
-	cl := newClass(items, negate, flags)
-	c.spans += 8 + len(items) + len(cl.spans)
+	cl, folded := newClass(items, negate, flags)
+	c.spans += 8 + len(items) + len(cl.spans) + max(0, folded-freeFolded)/foldedShare
 	if c.spans > c.limits.ClassSpans {
 		c.fail(Limit, "character classes are too large")
 	}
@@ -214,6 +226,7 @@ func (c *compiler) place(where at, flags Flag) {
 func (c *compiler) branch(n *node, flags Flag) {
 	var jumps []int32
 	last := len(n.subs) - 1
+	// Paid: likewise.
 	for i, sub := range n.subs {
 		if i == last {
 			c.sequence(sub, flags)
@@ -224,6 +237,7 @@ func (c *compiler) branch(n *node, flags Flag) {
 		jumps = append(jumps, c.emit(inst{op: opJump}))
 		c.patch(branch, c.here())
 	}
+	// Paid: by the instruction that each jump is.
 	for _, jump := range jumps {
 		c.patch(jump, c.here())
 	}
@@ -273,6 +287,7 @@ func (c *compiler) look(n *node, flags Flag) {
 // simple returns the only node of a body if it takes one character, and the
 // flags that hold for it.
 func simple(s *sequence, flags Flag) (*node, Flag) {
+	// Bounded: by Limits.Nesting, 100.
 	for len(s.nodes) == 1 {
 		n := s.nodes[0]
 		switch {

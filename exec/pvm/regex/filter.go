@@ -15,12 +15,22 @@ type walker struct {
 	out  first
 }
 
+// freeSteps is how far a walk looks for the price of the instruction that it is for;
+// farther, each walkShare count for one more.
+const (
+	freeSteps = 8
+	walkShare = 8
+)
+
 // firstOf returns false if anything, or nothing, can follow.
-func (p *Program) firstOf(pc int32) (first, bool) {
-	w := &walker{p: p, todo: []int32{pc}}
+func (c *compiler) firstOf(pc int32) (first, bool) {
+	w := &walker{p: c.p, todo: []int32{pc}}
+	defer func() { c.walks += max(0, len(w.seen)-freeSteps) / walkShare }()
+	// Bounded: by walkMost, 32 instructions for each branch and repeat, which the 22 cycles of its instruction and of its characters pay.
 	for len(w.todo) > 0 {
 		pc := w.todo[len(w.todo)-1]
 		w.todo = w.todo[:len(w.todo)-1]
+		// Bounded: by walkMost.
 		if slices.Contains(w.seen, pc) {
 			continue
 		}
@@ -37,11 +47,13 @@ func (w *walker) add(u unit) {
 	case opChar:
 		w.char(u.c)
 	case opClass:
+		// Bounded: by eight words.
 		for i, bits := range u.class.low {
 			w.out.low[i] |= bits
 		}
 		w.out.wide = w.out.wide || u.class.wide()
 	default:
+		// Bounded: by eight words.
 		for i := range w.out.low {
 			w.out.low[i] |= ^uint32(0)
 		}
@@ -117,15 +129,16 @@ func (p *Program) addFirst(f first) int32 {
 // function of the program alone, so that steps are.
 func (c *compiler) filters() {
 	p := c.p
+	// Paid: by the instruction that each is, in Program.Cost.
 	for pc := range p.code {
 		in := &p.code[pc]
 		switch in.op {
 		case opBranch:
-			if f, ok := p.firstOf(int32(pc) + 1); ok {
+			if f, ok := c.firstOf(int32(pc) + 1); ok {
 				in.b = p.addFirst(f)
 			}
 		case opRepeat, opRepeatLazy:
-			f, ok := p.firstOf(int32(pc) + 1)
+			f, ok := c.firstOf(int32(pc) + 1)
 			if !ok {
 				continue
 			}
@@ -138,7 +151,7 @@ func (c *compiler) filters() {
 		}
 	}
 	p.head()
-	if f, ok := p.firstOf(0); ok {
+	if f, ok := c.firstOf(0); ok {
 		p.start = p.addFirst(f)
 	}
 }
@@ -151,6 +164,7 @@ func (r *repeat) apart(p *Program, f *first) bool {
 	if w.out.wide && f.wide {
 		return false
 	}
+	// Bounded: by eight words.
 	for i, bits := range w.out.low {
 		if r.kind == opAny && i == 0 {
 			bits &^= 1 << '\n'
@@ -162,8 +176,13 @@ func (r *repeat) apart(p *Program, f *first) bool {
 	return true
 }
 
+// prefixMost is how much of a literal at the head a search looks for: a long one is
+// read as a whole even where little of the subject is left to be paid for.
+const prefixMost = 32
+
 // head finds the literal or the place that every match begins with.
 func (p *Program) head() {
+	// Paid: by the instruction that each is, in Program.Cost.
 	for _, in := range p.code {
 		switch in.op {
 		case opMark:
@@ -172,19 +191,22 @@ func (p *Program) head() {
 			p.anchored = in.a == int32(atStart) && len(p.prefix) == 0
 		case opChar:
 			if in.a < 0x80 {
-				p.prefix = append(p.prefix, byte(in.a))
-				continue
+				if p.prefix = append(p.prefix, byte(in.a)); len(p.prefix) < prefixMost {
+					continue
+				}
 			}
 		case opString:
 			s := p.strings[in.a]
+			// Paid: by the characters of the pattern.
 			i := slices.IndexFunc(s, func(c rune) bool { return c >= 0x80 })
 			if i < 0 {
 				i = len(s)
 			}
-			for _, c := range s[:i] {
+			// Bounded: by prefixMost, 32.
+			for _, c := range s[:min(i, prefixMost)] {
 				p.prefix = append(p.prefix, byte(c))
 			}
-			if i == len(s) {
+			if i == len(s) && len(p.prefix) < prefixMost {
 				continue
 			}
 		}

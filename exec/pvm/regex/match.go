@@ -69,6 +69,7 @@ func (m *machine[C]) spend(n int) bool {
 func (m *machine[C]) attempt(pos int32) int32 {
 	p := m.p
 	code, pc := p.code, int32(0)
+	// Paid: by a step each round, which budgetFor in lib gives out of the cycles left.
 	for {
 		if m.steps <= 0 {
 			m.err = ErrBudget
@@ -174,6 +175,7 @@ func (m *machine[C]) give(r *repeat, pc, lo, hi int32) (int32, bool) {
 		if hi == m.end {
 			hi--
 		}
+		// Paid: by the steps spent below; what is looked at was run over before, and is looked at once.
 		for hi >= lo && !next.has(rune(m.text[hi])) {
 			hi--
 		}
@@ -204,6 +206,7 @@ func (m *machine[C]) run(u *unit, pos, limit int32) int32 {
 		i = runUntil(s, '\n')
 	case opChar:
 		i = 0
+		// Paid: by the steps taken away below; s is no longer than there are steps.
 		for i < len(s) && rune(s[i]) == u.c {
 			i++
 		}
@@ -219,6 +222,7 @@ func (m *machine[C]) run(u *unit, pos, limit int32) int32 {
 }
 
 func runUntil[C byte | rune](s []C, stop C) int {
+	// Paid: by the caller, a step each; s is no longer than there are steps.
 	for i, c := range s {
 		if c == stop {
 			return i
@@ -229,6 +233,7 @@ func runUntil[C byte | rune](s []C, stop C) int {
 
 func runClass[C byte | rune](s []C, class *class) int {
 	low := &class.low
+	// Paid: likewise.
 	for i, c := range s {
 		if r := uint32(c); r < 256 {
 			if low[r>>5]>>(r&31)&1 == 0 {
@@ -266,6 +271,7 @@ func (m *machine[C]) loop(in *inst, pc, pos int32) int32 {
 // back undoes and tries entries until one leads somewhere.
 func (m *machine[C]) back() (pc, pos int32) {
 	m.peak = max(m.peak, len(m.stack))
+	// Paid: by the step that pushed each entry.
 	for len(m.stack) > 0 {
 		top := len(m.stack) - 1
 		e := m.stack[top]

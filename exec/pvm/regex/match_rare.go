@@ -63,6 +63,7 @@ func (m *machine[C]) literal(s []rune, pos int32) bool {
 	if int(m.end-pos) < len(s) || !m.spend(len(s)) {
 		return false
 	}
+	// Paid: by the steps spent above.
 	for i, c := range m.text[pos:][:len(s)] {
 		if rune(c) != s[i] {
 			return false
@@ -209,6 +210,7 @@ func (m *machine[C]) close() int32 {
 	if !m.spend(len(m.stack) - int(at) - 1) {
 		return 0
 	}
+	// Paid: by the steps spent above.
 	for _, e := range m.stack[at+1:] {
 		switch e.code & kindMask {
 		case kLoopExit:
@@ -230,6 +232,7 @@ func (m *machine[C]) drop() {
 	if !m.spend(len(m.stack) - int(at) - 1) {
 		return
 	}
+	// Paid: by the steps spent above.
 	for i := len(m.stack) - 1; i > int(at); i-- {
 		e := m.stack[i]
 		pc := int32(e.code & pcMask)
@@ -253,6 +256,7 @@ func (m *machine[C]) backref(in *inst, pos int32) (int32, bool) {
 	if from < 0 || to < from || to > from && m.end-pos < to-from || !m.spend(int(to-from)) {
 		return 0, false
 	}
+	// Paid: by the steps spent above.
 	for i := from; i < to; i++ {
 		a, b := rune(m.text[i]), rune(m.text[pos])
 		if a != b && (in.b == caseExact || lower(a, in.b) != lower(b, in.b)) {

@@ -10,7 +10,8 @@ type parser struct {
 	flags      Flag
 	groups     []*width // by number, nil while open; groups[0] is the whole
 	names      []name
-	lookbehind int // number of groups where the outermost lookbehind began, 0 outside
+	numbers    map[string]int // of names; looked up, never iterated
+	lookbehind int            // number of groups where the outermost lookbehind began, 0 outside
 	refs       []forward
 }
 
@@ -25,7 +26,7 @@ type forward struct{ group, pos int }
 
 // parsePattern returns the tree and the parser, which knows groups and flags.
 func parsePattern(text []rune, flags Flag, bytes bool, limits Limits) (*sequence, *parser) {
-	p := &parser{tokenizer: *newTokenizer(text, bytes), limits: limits, flags: flags, groups: make([]*width, 1)}
+	p := &parser{tokenizer: *newTokenizer(text, bytes), limits: limits, flags: flags, groups: make([]*width, 1), numbers: make(map[string]int)}
 	tree := p.alternatives(flags&Verbose != 0, 0)
 	if p.err != nil {
 		return nil, p
@@ -34,6 +35,7 @@ func parsePattern(text []rune, flags Flag, bytes bool, limits Limits) (*sequence
 	if p.next.n != 0 {
 		p.fail("unbalanced parenthesis", 0)
 	}
+	// Paid: by the characters of the pattern that each reference was.
 	for _, ref := range p.refs {
 		if ref.group >= len(p.groups) && p.err == nil {
 			p.err = errorAt("invalid group reference "+strconv.Itoa(ref.group), p.text, ref.pos)
@@ -67,6 +69,7 @@ func (p *parser) alternatives(verbose bool, nested int) *sequence {
 		return &sequence{}
 	}
 	var subs []*sequence
+	// Paid: by patternOf in lib, which charges 22 cycles a character before it compiles; each round takes one, or ends.
 	for p.err == nil {
 		subs = append(subs, p.sequence(verbose, nested, nested == 0 && len(subs) == 0))
 		if !p.match('|') {
@@ -91,6 +94,7 @@ func (p *parser) alternatives(verbose bool, nested int) *sequence {
 // begin with flags for all of it.
 func (p *parser) sequence(verbose bool, nested int, first bool) *sequence {
 	s := &sequence{}
+	// Paid: likewise.
 	for p.err == nil && p.next.n != 0 && !p.next.is('|') && !p.next.is(')') {
 		this := p.get()
 		if verbose && this.n == 1 && p.skipVerbose(this.c) {
@@ -120,7 +124,9 @@ func (p *parser) sequence(verbose bool, nested int, first bool) *sequence {
 	if p.err != nil {
 		return &sequence{}
 	}
+	s.measure(p.groups)
 	flat := s.nodes[:0:0]
+	// Paid: likewise; a node is moved once for each group around it, of which Limits.Nesting has 100: 8 bytes each time.
 	for _, n := range s.nodes {
 		if n.kind == nGroup && n.group == 0 && n.add|n.del == 0 {
 			flat = append(flat, n.subs[0].nodes...)
@@ -129,13 +135,13 @@ func (p *parser) sequence(verbose bool, nested int, first bool) *sequence {
 		}
 	}
 	s.nodes = flat
-	s.measure(p.groups)
 	return s
 }
 
 // skipVerbose drops white space and comments.
 func (p *parser) skipVerbose(c rune) bool {
 	if c == '#' {
+		// Paid: likewise.
 		for this := p.get(); this.n != 0 && !this.is('\n'); {
 			this = p.get()
 		}
@@ -216,6 +222,7 @@ func (p *parser) counts(n *node, here int) bool {
 
 func (p *parser) count(digits string) int {
 	n := int64(0)
+	// Paid: by the characters that the digits were.
 	for _, c := range digits {
 		n = min(n*10+int64(c-'0'), maxRepeat)
 	}

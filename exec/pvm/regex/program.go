@@ -1,5 +1,7 @@
 package regex
 
+import "sort"
+
 // op is what an instruction does. Each either goes on or fails, and a failure
 // takes the newest entry of the stack.
 type op uint8
@@ -88,7 +90,8 @@ type Program struct {
 	flags   Flag
 	bytes   bool
 	groups  int
-	names   []name
+	names   []name         // by group
+	numbers map[string]int // of names; looked up, never iterated
 	code    []inst
 	strings [][]rune
 	classes []*class
@@ -101,6 +104,7 @@ type Program struct {
 	prefix   []byte // what every match begins with, if that is of ASCII
 	start    int32  // index in firsts for every match, or -1
 	cost     int
+	size     int
 }
 
 // Flags returns the flags of the pattern: those given, those inside it, and
@@ -115,6 +119,7 @@ func (p *Program) Groups() int { return p.groups }
 
 // EachName calls f with every named group, in the order of their numbers.
 func (p *Program) EachName(f func(name string, group int)) {
+	// Paid: by callers in lib, who charge a look-up for each group.
 	for _, n := range p.names {
 		f(n.text, n.group)
 	}
@@ -122,20 +127,16 @@ func (p *Program) EachName(f func(name string, group int)) {
 
 // GroupNumber returns the group of that name.
 func (p *Program) GroupNumber(text string) (int, bool) {
-	for _, n := range p.names {
-		if n.text == text {
-			return n.group, true
-		}
-	}
-	return 0, false
+	group, ok := p.numbers[text]
+	return group, ok
 }
 
 // GroupName returns the name of a group, "" for one without.
 func (p *Program) GroupName(group int) string {
-	for _, n := range p.names {
-		if n.group == group {
-			return n.text
-		}
+	// Bounded: by the logarithm of Limits.Groups: twelve rounds.
+	i := sort.Search(len(p.names), func(i int) bool { return p.names[i].group >= group })
+	if i < len(p.names) && p.names[i].group == group {
+		return p.names[i].text
 	}
 	return ""
 }
@@ -146,14 +147,20 @@ func (p *Program) GroupName(group int) string {
 func (p *Program) Cost() int { return p.cost }
 
 // Bytes returns the modelled size of the program in memory.
-func (p *Program) Bytes() int {
+func (p *Program) Bytes() int { return p.size }
+
+// measure is Bytes, once.
+func (p *Program) measure() int {
 	n := 256 + 12*len(p.code) + 40*len(p.repeats) + 12*len(p.loops) + 36*len(p.firsts) + len(p.prefix)
+	// Paid: by the characters of the pattern that made each.
 	for _, s := range p.strings {
 		n += 24 + 4*len(s)
 	}
+	// Paid: by the characters of the pattern that made each.
 	for _, c := range p.classes {
 		n += 72 + 8*len(c.spans)
 	}
+	// Paid: by the characters of the pattern that made each.
 	for _, m := range p.names {
 		n += 24 + len(m.text)
 	}

@@ -98,6 +98,7 @@ func find[C byte | rune](p *Program, text []C, pos, end, notEmptyAt int, how man
 	}
 	g := Groups{Spans: make([]int, n), LastIndex: int(m.lastIndex)}
 	g.Spans[0], g.Spans[1] = int(from), int(to)
+	// Paid: by the callers in lib, an element for each span of a match (newMatch, findall, split), or by reset, a step for each eight.
 	for i := 2; i < n; i += 2 {
 		if g.Spans[i], g.Spans[i+1] = int(m.marks[i]), int(m.marks[i+1]); m.marks[i] < 0 || m.marks[i+1] < 0 {
 			g.Spans[i], g.Spans[i+1] = -1, -1
@@ -116,6 +117,7 @@ func (m *machine[C]) reset() bool {
 	if !m.spend(len(m.marks) / 8) {
 		return false
 	}
+	// Paid: by the steps spent above, one for eight marks.
 	for i := range m.marks {
 		m.marks[i] = -1
 	}
@@ -158,6 +160,7 @@ func (m *machine[C]) candidate(pos, last int32) int32 {
 		return pos + int32(find1(m.text[pos:], int(most-pos)+1, p.prefix))
 	case p.start >= 0:
 		f := &p.firsts[p.start]
+		// Paid: by search, a step for each character passed; no more than there are steps.
 		for pos <= most && (pos == m.end || !f.has(rune(m.text[pos]))) {
 			pos++
 		}
@@ -168,11 +171,13 @@ func (m *machine[C]) candidate(pos, last int32) int32 {
 // find1 returns the first i below n where s begins with prefix, or n.
 func find1[C byte | rune](s []C, n int, prefix []byte) int {
 	if narrow, ok := any(s).([]byte); ok {
+		// Paid: by search likewise; the prefix has prefixMost characters at most.
 		if i := bytes.Index(narrow[:min(len(narrow), n+len(prefix)-1)], prefix); i >= 0 {
 			return i
 		}
 		return n
 	}
+	// Paid: by search likewise.
 	for i := range n {
 		if s[i] == C(prefix[0]) {
 			return i

@@ -18,9 +18,11 @@ type Subject struct {
 // Text makes a subject of UTF-8 text. It copies: one byte a character for ASCII
 // and four for other text, which [Subject.Bytes] counts.
 func Text(s string) *Subject {
+	// Paid: by subjectOf in lib, a character for 32 of ASCII or for each of other text.
 	for i := range len(s) {
 		if s[i] >= 0x80 {
 			wide := make([]rune, 0, utf8.RuneCountInString(s))
+			// Paid: by subjectOf in lib, a character each.
 			for _, r := range s {
 				wide = append(wide, r)
 			}

@@ -79,6 +79,7 @@ func (t *tokenizer) match(c rune) bool {
 // getWhile takes at most n characters for which holds is true.
 func (t *tokenizer) getWhile(n int, holds func(rune) bool) string {
 	var b strings.Builder
+	// Paid: by patternOf or the reader of templates in lib, 22 cycles a character; each round takes one.
 	for ; n > 0 && t.next.n == 1 && holds(t.next.c); n-- {
 		b.WriteRune(t.get().c)
 	}
@@ -88,6 +89,7 @@ func (t *tokenizer) getWhile(n int, holds func(rune) bool) string {
 // getUntil takes a name up to its terminator, which it drops.
 func (t *tokenizer) getUntil(terminator rune, name string) []rune {
 	var result []rune
+	// Paid: likewise.
 	for t.err == nil {
 		c := t.get()
 		switch {
@@ -143,6 +145,7 @@ func (t *tokenizer) checkGroupName(name []rune, offset int) {
 }
 
 func isIdentifier(name []rune) bool {
+	// Paid: likewise; a name is looked at a few times.
 	for i, c := range name {
 		if i == 0 && !ucd.IsIdentStart(c) || !ucd.IsIdentContinue(c) {
 			return false
@@ -155,12 +158,16 @@ func isIdentifier(name []rune) bool {
 // a sign and single underscores inside are fine. Numbers beyond any group read
 // as that; not ok means no number, or a negative one.
 func number(name []rune) (n int, ok bool) {
+	// Paid: by the characters of the name.
 	s := strings.TrimFunc(string(name), ucd.IsSpace)
+	// Bounded: by one character.
 	minus := strings.HasPrefix(s, "-")
+	// Bounded: by one character.
 	if minus || strings.HasPrefix(s, "+") {
 		s = s[1:]
 	}
 	last := '_'
+	// Paid: by the characters of the name.
 	for _, c := range s {
 		switch {
 		case isDigit(c):
@@ -186,10 +193,12 @@ func isBlank(c rune) bool  { return c == ' ' || '\t' <= c && c <= '\r' }
 func quoted(name []rune) string {
 	var b strings.Builder
 	mark := '\''
+	// Paid: by the characters of the name; there is one fault.
 	if s := string(name); strings.Contains(s, "'") && !strings.Contains(s, `"`) {
 		mark = '"'
 	}
 	b.WriteRune(mark)
+	// Paid: likewise.
 	for _, c := range name {
 		switch {
 		case c == mark || c == '\\':
@@ -215,16 +224,20 @@ func escaped(c rune) string {
 	digits := strconv.FormatInt(int64(c), 16)
 	switch {
 	case c < 0x100:
+		// Bounded: by two digits.
 		return `\x` + strings.Repeat("0", 2-len(digits)) + digits
 	case c < 0x10000:
+		// Bounded: by four digits.
 		return `\u` + strings.Repeat("0", 4-len(digits)) + digits
 	}
+	// Bounded: by eight digits.
 	return `\U` + strings.Repeat("0", 8-len(digits)) + digits
 }
 
 // backslashed writes what is not ASCII as escapes.
 func backslashed(s string) string {
 	var b strings.Builder
+	// Paid: by the characters of the pattern in the text; there is one fault.
 	for _, c := range s {
 		if c < 0x80 {
 			b.WriteRune(c)

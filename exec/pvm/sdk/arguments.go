@@ -20,6 +20,7 @@ type call struct {
 // native wraps a function that needs a session. Arguments after least are
 // optional.
 func native(name string, least int, params string, fn func(c call) (vm.Value, error)) vm.Def {
+	// Bounded: by the parameters in the source; once, when the library is loaded.
 	p := strings.Fields(params)
 	return vm.Def{Name: name, Min: least, Max: len(p), Params: p, Fn: func(m *vm.Machine, a vm.Args) (vm.Value, error) {
 		s, err := of(m)
@@ -160,11 +161,13 @@ type field struct {
 // record makes a dict. The values are held here, since nothing else does.
 func (c call) record(fields []field) (vm.Value, error) {
 	mark := c.m.Hold(vm.None)
+	// Bounded: by the fields in the source, some ten; the calls of the host that made the record cost 100 cycles at least.
 	for _, f := range fields {
 		c.m.Hold(f.value)
 	}
 	d := c.m.NewDict()
 	c.m.Hold(d.Value())
+	// Bounded: likewise.
 	for _, f := range fields {
 		if err := c.m.DictPut(d, c.m.NewStr(f.name), f.value); err != nil {
 			return vm.None, err

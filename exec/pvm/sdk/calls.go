@@ -123,6 +123,7 @@ func spawn(c call) (vm.Value, error) {
 	if s.Source, err = c.source(1); err != nil {
 		return vm.None, err
 	}
+	// Bounded: by two; encode pays for the values.
 	for i, to := range []*[]byte{&s.Init, &s.Entitlements} {
 		if c.arg(2 + i).IsNone() {
 			continue

@@ -119,6 +119,7 @@ func (f *file) take(m *vm.Machine, n int, line bool) (vm.Value, error) {
 			n = len(rest)
 		}
 		if line {
+			// Paid: by the charge below: what was looked at is what is read.
 			if i := bytes.IndexByte(rest[:n], '\n'); i >= 0 {
 				n = i + 1
 			}
@@ -164,10 +165,13 @@ func (f *file) endsLine(out, rest []byte) bool {
 	s := string(out[max(0, len(out)-2):])
 	switch {
 	case f.keep:
+		// Bounded: by one character.
 		return strings.HasSuffix(s, "\n") || strings.HasSuffix(s, "\r") && (len(rest) == 0 || rest[0] != '\n')
 	case f.newline != "":
+		// Bounded: by two characters.
 		return strings.HasSuffix(s, f.newline)
 	}
+	// Bounded: by one character.
 	return strings.HasSuffix(s, "\n")
 }
 
@@ -214,6 +218,8 @@ func fileReadlines(m *vm.Machine, f *file, a vm.Args) (vm.Value, error) {
 	mark := m.Hold(vm.None)
 	var lines []vm.Value
 	for read := 0; f.pos < len(f.content.data) && (hint <= 0 || read < hint); {
+		m.Charge(m.Prices().Step)
+		m.Alloc(16)
 		v, err := f.take(m, -1, true)
 		if err != nil {
 			return vm.None, err
@@ -253,6 +259,7 @@ func (f *file) put(m *vm.Machine, v vm.Value) (int, error) {
 		data, count = s.String(), s.Runes()
 		if f.newline != "" && f.newline != "\n" {
 			m.ChargeEach(len(data), m.Prices().Char)
+			// Paid: by the characters above, and by those below for what it became.
 			data = strings.ReplaceAll(data, "\n", f.newline)
 		}
 	} else {

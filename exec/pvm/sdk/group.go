@@ -30,6 +30,7 @@ func suspendGroup(c call) (vm.Value, error) {
 		return vm.None, c.s.raise(c.m, host.RefusedLimit, "too many handlers wait for runners")
 	}
 	var specs, contexts []vm.Value
+	// Bounded: by groupRequests, 16.
 	for _, r := range requests {
 		pair, _ := r.Items()
 		if len(pair) != 2 {
@@ -49,6 +50,7 @@ func suspendGroup(c call) (vm.Value, error) {
 	}
 	name := c.m.NewStr(group)
 	c.m.Hold(name)
+	// Bounded: by groupRequests, 16; store and ask charge.
 	for i, spec := range specs {
 		id, err := c.store(vm.None, vm.SmallInt(int64(i)), name, vm.None)
 		if err != nil {
@@ -118,6 +120,7 @@ func (c call) gather(group string, last int) (vm.Value, error) {
 	}
 	contexts, _ := parts[4].Items()
 	var answers []vm.Value
+	// Bounded: by groupRequests, 16, of which the record was made; takeAnswer charges.
 	for i := range contexts {
 		v := c.arg(2)
 		if i != last {

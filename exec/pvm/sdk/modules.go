@@ -35,6 +35,7 @@ func Sources() []Source {
 // defect of the sources.
 func Modules() ([]vm.ModuleDef, error) {
 	defs := []vm.ModuleDef{{Name: "_cowboy", Load: loadNatives, Kept: true, Admit: admitNatives}}
+	// Bounded: by two sources; once, when a runtime is made.
 	for _, s := range Sources() {
 		o, err := compile.Source([]byte(s.Text), vm.LibraryFile+s.Name+">", compile.DefaultLimits())
 		if err != nil {
@@ -52,6 +53,7 @@ func loader(name string, o *code.Object) func(m *vm.Machine) (*vm.Module, error)
 // natives are the functions of _cowboy.
 func natives() []vm.Def {
 	var defs []vm.Def
+	// Bounded: by nine tables; once, when the library is loaded.
 	for _, part := range [][]vm.Def{storageDefs(), messageDefs(), timerDefs(), tokenDefs(), environmentDefs(), signatureDefs(), runnerDefs(), rentDefs(), continuationDefs()} {
 		defs = append(defs, part...)
 	}
@@ -72,6 +74,7 @@ func admitNatives(m *vm.Machine) error {
 // the whitepaper's examples call without importing them.
 func Builtins() []vm.Def {
 	defs := []vm.Def{openDef()}
+	// Bounded: by the tables; once, when a runtime is made.
 	for _, d := range natives() {
 		switch d.Name {
 		case "send", "current_block", "generate_id", "set_timer", "set_interval", "cancel_timer":

@@ -76,8 +76,10 @@ func openFile(c call) (vm.Value, error) {
 func (f *file) setMode(m *vm.Machine, mode string) (byte, error) {
 	var kind byte
 	binary, update, kinds := false, false, 0
+	// Bounded: by seven rounds: a letter that is unknown or comes twice ends it.
 	for i := range len(mode) {
 		ch := mode[i]
+		// Bounded: by seven letters.
 		if strings.IndexByte("rwaxbt+", ch) < 0 || strings.IndexByte(mode[:i], ch) >= 0 {
 			return 0, m.ValueError("invalid mode: '%s'", mode)
 		}
@@ -120,6 +122,7 @@ func (f *file) options(c call) error {
 			continue
 		}
 		s, ok := v.Text()
+		c.m.ChargeEach(len(s), c.m.Prices().Char)
 		if !ok {
 			return c.m.TypeError("open() argument '%s' must be str or None, not %s", what, c.m.TypeName(v))
 		}
@@ -128,6 +131,7 @@ func (f *file) options(c call) error {
 		}
 		switch what {
 		case "encoding":
+			// Paid: by the characters above.
 			if s = strings.ToLower(s); s != "utf-8" && s != "utf8" && s != "utf_8" {
 				return c.m.Raise(c.m.Builtin("LookupError"), "unknown encoding: %s", s)
 			}
@@ -157,12 +161,14 @@ func (t *scratch) class(m *vm.Machine, f *file) *vm.Class {
 	default:
 		name = "BufferedWriter"
 	}
+	// Bounded: by the four classes that files have.
 	for _, c := range t.classes {
 		if c.Name() == name {
 			return c
 		}
 	}
 	c := m.NewClass("_io", name).Define(fileDefs()...)
+	// Bounded: by the table; once a class and call.
 	for _, g := range fileGetters() {
 		c.Getter(g.name, g.get, nil)
 	}

@@ -102,6 +102,7 @@ func (c call) entries(d *vm.Dict) ([]host.Entry, error) {
 			return nil, c.m.ValueError("storage_data has a key that is not str or longer than %d bytes", c.s.limits.KeyBytes)
 		}
 		limits := c.s.limits.Value
+		// Bounded: by the key of blobs.
 		if strings.HasPrefix(key, host.BlobKey) {
 			limits.Bytes += blobHeadBytes
 		}
@@ -112,6 +113,7 @@ func (c call) entries(d *vm.Dict) ([]host.Entry, error) {
 		c.m.ChargeEach(len(key)+len(data), c.s.costs.WriteByte)
 		out = append(out, host.Entry{Key: key, Value: data})
 	}
+	// Paid: by WriteByte for each byte of a key and value, 10 cycles, of which a comparison looks at those of the keys.
 	slices.SortFunc(out, func(a, b host.Entry) int { return cmp.Compare(a.Key, b.Key) })
 	return out, nil
 }

@@ -58,6 +58,7 @@ func (l Limits) Check() error {
 	if err := l.Value.Check(); err != nil {
 		return fmt.Errorf("%w: %w", ErrLimits, err)
 	}
+	// Bounded: by six limits.
 	for _, n := range []int{l.KeyBytes, l.NameBytes, l.ScanEntries, l.ScratchBytes, l.ScratchFiles, l.Continuations} {
 		if n < 1 {
 			return fmt.Errorf("%w: %+v: each is at least 1", ErrLimits, l)

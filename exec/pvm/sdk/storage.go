@@ -123,6 +123,7 @@ func storageScan(c call) (vm.Value, error) {
 	}
 	mark := c.m.Hold(vm.None)
 	pairs := make([]vm.Value, 0, len(entries))
+	// Paid: by StorageRead for each entry above.
 	for _, e := range entries {
 		v, err := c.s.decode(c.m, e.Value)
 		if err != nil {

@@ -173,6 +173,7 @@ func programClasses(c call) (vm.Value, error) {
 	_, vals := c.m.DictItems(d)
 	c.m.ChargeEach(len(vals), c.m.Prices().DictOp)
 	var out []vm.Value
+	// Paid: by the look-ups above, and by DictItems for holes.
 	for _, v := range vals {
 		if _, ok := v.Class(); ok {
 			out = append(out, v)

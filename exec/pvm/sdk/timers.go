@@ -35,6 +35,7 @@ func setInterval(c call) (vm.Value, error) {
 // scheduleTimer sets a timer with everything that the chain lets be chosen.
 func scheduleTimer(c call) (vm.Value, error) {
 	var t host.Timer
+	// Bounded: by four arguments.
 	for _, row := range []struct {
 		i    int
 		what string
