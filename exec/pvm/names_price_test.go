@@ -46,6 +46,15 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"S = (NAME,)\n", "type('T', (), {'__slots__': S})", long * costs.Dynamic.Char},
 		{"", "type('T', (), {NAME: 1})", perKey},
 		{"C = 'x' * 320000\n", "type(C, (), {'__slots__': ('__a', '__b')})", 2 * perKey},
+		{"A = 1 << 640000\nB = A - 1\n", "range(A, B)", 10_000 * costs.Dynamic.LimbWork},
+		{"A = 1 << 640000\nr = range(A)\n", "try: r[A]\n    except IndexError: pass", 10_000 * costs.Dynamic.LimbWork},
+		{"A = 1 << 640000\ns = slice(0, 0, -1)\n", "s.indices(A)", 10_000 * costs.Dynamic.LimbWork},
+		{"T = ('',) * 20000\n", "'a'.startswith(T, 2)", 20_000 / costs.Work.TokenBytes},
+		{"T = ((),) * 20000\ns = set()\n", "s.union(*T)", 20_000 * costs.Dynamic.NativeCall / costs.Work.TokenBytes},
+		{"T = ((),) * 20000\n", "zip(*T)", 20_000 * costs.Dynamic.NativeCall / costs.Work.TokenBytes},
+		{"d = {'k%d' % i: i for i in range(5000)}\n", "'{k0}{k1}'.format(**d)", 2 * 5000 / costs.Work.TokenBytes},
+		{"class S(str): pass\ns = S('\\u00e9' * 2000)\n", "str(s) in {}", 4000 * costs.Dynamic.Char},
+		{"s = '\\u00e9' * 2000\n", "s == '\\u00e8'", 4000 * costs.Dynamic.Char},
 	} {
 		src := "NAME = 'x' * 320000\n" + tt.setup + "def once():\n    " + tt.body + "\ndef never():\n    if NAME: return\n    " + tt.body + "\n"
 		p, err := pvm.Compile([]byte(src), "x.py", pvm.DefaultLimits())

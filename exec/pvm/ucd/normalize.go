@@ -105,7 +105,21 @@ func reorder(rs []rune) {
 	}
 }
 
+// shortRun is how many marks are sorted one by one: most have two or three.
+const shortRun = 16
+
 func sortByClass(run []rune) {
+	if len(run) <= shortRun {
+		for i := 1; i < len(run); i++ {
+			r := run[i]
+			k, j := class(r), i
+			for ; j > 0 && class(run[j-1]) > k; j-- {
+				run[j] = run[j-1]
+			}
+			run[j] = r
+		}
+		return
+	}
 	var next [257]int // index of the next mark of each class
 	for _, r := range run {
 		next[int(class(r))+1]++

@@ -17,7 +17,7 @@ const longName = 255
 // forbidden is forbiddenName of an attribute about to be looked up, which a long name
 // pays for.
 func (m *Machine) forbidden(name *Str) bool {
-	m.nameWork(len(name.s))
+	m.chargeName(name)
 	return forbiddenName(name.s)
 }
 

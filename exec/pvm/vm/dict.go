@@ -71,7 +71,7 @@ func (m *Machine) dictTake(d *Dict, key Value) (Value, bool, error) {
 // getStr looks a name up. It never calls Python code: keys that are no strings
 // are not met.
 func (d *Dict) getStr(m *Machine, key *Str) (Value, bool) {
-	i := d.table.findStr(key, m.strHash(key))
+	i := d.table.findStr(m, key, m.strHash(key))
 	if i < 0 {
 		return unbound, false
 	}
@@ -81,13 +81,13 @@ func (d *Dict) getStr(m *Machine, key *Str) (Value, bool) {
 // findStr returns the position of a name for the caches of the interpreter, -1
 // when absent; valid as long as table.version is the same.
 func (d *Dict) findStr(m *Machine, key *Str) int {
-	return d.table.findStr(key, m.strHash(key))
+	return d.table.findStr(m, key, m.strHash(key))
 }
 
 // putStr sets a name.
 func (d *Dict) putStr(m *Machine, key *Str, v Value) {
 	hash := m.strHash(key)
-	if i := d.table.findStr(key, hash); i >= 0 {
+	if i := d.table.findStr(m, key, hash); i >= 0 {
 		d.table.set(m, i, v)
 		return
 	}

@@ -151,6 +151,7 @@ type unit struct {
 	codes   []*unit    // made at need
 	keyword [][]*Str   // of constants that name keywords, made at need
 	params  []*Str     // names of the locals, made at need
+	free    []*Str     // names of the free variables, made at need
 	globals []slotHint // one per name
 	sites   []site     // one per instruction, once the unit is warm
 	warm    int

@@ -92,6 +92,7 @@ func (m *Machine) throwToDelegate(g *Generator, args []Value) (Value, bool, erro
 	if err := m.Enter(); err != nil {
 		return unbound, false, err
 	}
+	m.Charge(m.dyn.Element) // a chain of them is as deep as recursion may be
 	defer m.exitAndIdle(g)
 	g.state = genRunning
 	d := g.delegate

@@ -61,8 +61,8 @@ func (m *Machine) keyHash(key Value) (uint64, error) {
 			return m.rt.spread(n), nil
 		}
 	} else if s, ok := key.ref.self.(*Str); ok && s.class == nil {
-		if n := len(s.s); n > shortKey {
-			m.ChargeEach(n/int(m.Work().KeyBytes), m.dyn.Char) // what the table compares it with may be as long
+		if len(s.s) > shortKey {
+			m.chargeKey(s) // what the table compares it with may be as long
 		}
 		return m.strHash(s), nil
 	}
@@ -71,6 +71,17 @@ func (m *Machine) keyHash(key Value) (uint64, error) {
 		return 0, err
 	}
 	return m.rt.spread(h), nil
+}
+
+// chargeKey charges for a long text that is looked for: what is not ASCII is put in its
+// normal form before it is hashed, once for each object, and each look-up pays as if it
+// were the first.
+func (m *Machine) chargeKey(s *Str) {
+	n := len(s.s)
+	if s.ascii() {
+		n /= int(m.Work().KeyBytes)
+	}
+	m.ChargeEach(n, m.dyn.Char)
 }
 
 // strHash is keyHash of an exact string, remembered in it.
@@ -197,8 +208,9 @@ again:
 	}
 }
 
-// findStr is find for a string in a table of names; it never calls Python code.
-func (t *hashTable) findStr(s *Str, hash uint64) int {
+// findStr is find for a string in a table of names; it never calls Python code. Keys
+// of the same hash that are no strings pay as any meeting does.
+func (t *hashTable) findStr(m *Machine, s *Str, hash uint64) int {
 	p := t.probe(hash)
 	for {
 		i := p.next(t, hash)
@@ -212,6 +224,7 @@ func (t *hashTable) findStr(s *Str, hash uint64) int {
 		if o, ok := k.ref.self.(*Str); ok && sameText(o, s) {
 			return i
 		}
+		m.Charge(m.dyn.Compare)
 	}
 }
 

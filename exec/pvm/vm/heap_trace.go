@@ -22,13 +22,13 @@ func (m *Machine) measure() {
 	t := &tracer{epoch: h.epoch, queue: h.queue[:0]}
 	t.visit = t.push
 	m.roots(t)
-	visited := 0
+	t.pay(m)
 	for len(t.queue) > 0 {
 		v := t.queue[len(t.queue)-1]
 		t.queue = t.queue[:len(t.queue)-1]
-		visited++
 		m.ChargeEach(1, m.dyn.TraceUnit)
 		t.live += int64(t.scan(v.ref))
+		t.pay(m)
 	}
 	h.queue = t.queue[:0]
 	t.prune()
@@ -73,7 +73,17 @@ type tracer struct {
 	live  int64
 	queue []Value
 	above []*Class // visited ones that have subclasses
+	seen  int      // values looked at and not yet paid for
 	visit func(Value)
+}
+
+// pay charges a unit for as many values looked at as a unit of large allocations has
+// room for: a list of the same object over and over is one object to visit, and all of
+// it to look at.
+func (t *tracer) pay(m *Machine) {
+	per := int(m.Work().RoomBytes) / valueBytes
+	m.ChargeEach(t.seen/per, m.dyn.TraceUnit)
+	t.seen %= per
 }
 
 // prune forgets subclasses that nothing holds any more.
@@ -101,6 +111,7 @@ func (t *tracer) push(v Value) {
 }
 
 func (t *tracer) pushAll(vs []Value) {
+	t.seen += len(vs)
 	for _, v := range vs {
 		t.push(v)
 	}
@@ -156,9 +167,11 @@ func (t *tracer) scan(o *Object) int {
 		t.pushAll(x.items)
 		return size + listBytes + cap(x.items)*valueBytes
 	case *Dict:
+		t.seen += 2 * len(x.table.entries)
 		x.table.roots(t.visit)
 		return size + dictBytes + x.table.capacity()*dictEntryBytes
 	case *Set:
+		t.seen += 2 * len(x.table.entries)
 		x.table.roots(t.visit)
 		return size + dictBytes + x.table.capacity()*dictEntryBytes
 	case *Function, *Method, *Cell, *Generator, *Native:

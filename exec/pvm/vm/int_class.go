@@ -2,6 +2,7 @@ package vm
 
 import (
 	"math/big"
+	"math/bits"
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
@@ -382,10 +383,9 @@ func intBitCount(m *Machine, a Args) (Value, error) {
 	x := bigOf(n)
 	m.ChargeEach(limbs(x), m.dyn.LimbWork)
 	count := 0
-	for _, b := range x.Bytes() {
-		for ; b != 0; b &= b - 1 {
-			count++
-		}
+	// Paid: by the limbs charged above.
+	for _, w := range x.Bits() {
+		count += bits.OnesCount(uint(w))
 	}
 	return SmallInt(int64(count)), nil
 }

@@ -27,6 +27,7 @@ func (m *Machine) fromNamespace(f *frame, name *Str) (Value, bool, error) {
 	if !f.ns.Bound() {
 		return unbound, false, nil
 	}
+	m.chargeName(name)
 	if d, ok := f.ns.ref.self.(*Dict); ok && f.ns.ref.class == nil {
 		v, ok := d.getStr(m, name)
 		return v, ok, nil
@@ -39,6 +40,14 @@ func (m *Machine) fromNamespace(f *frame, name *Str) (Value, bool, error) {
 		return unbound, false, nil
 	}
 	return unbound, false, err
+}
+
+// chargeName charges for a long name in a namespace: a key that the program put there is
+// another object with as long a text.
+func (m *Machine) chargeName(name *Str) {
+	if len(name.s) > longName {
+		m.chargeKey(name)
+	}
 }
 
 func (m *Machine) getName(f *frame, name *Str) (Value, error) {
@@ -61,6 +70,7 @@ func (m *Machine) setName(f *frame, name *Str, v Value) error {
 		return nil
 	}
 	if d, ok := f.ns.ref.self.(*Dict); ok && f.ns.ref.class == nil {
+		m.chargeName(name)
 		d.putStr(m, name, v)
 		return nil
 	}
@@ -85,10 +95,22 @@ func (m *Machine) deleteName(f *frame, name *Str) error {
 	return err
 }
 
+// freeNames returns the names of free variables.
+func (m *Machine) freeNames(u *unit) []*Str {
+	if u.free == nil {
+		u.free = make([]*Str, len(u.obj.Free))
+		// Bounded: once for each unit and call; the names are of the program's text.
+		for i, name := range u.obj.Free {
+			u.free[i] = m.intern(name)
+		}
+	}
+	return u.free
+}
+
 // freeInClass is GetFreeIn: the namespace first, then free variable i.
 func (m *Machine) freeInClass(f *frame, i int) (Value, error) {
 	name := f.unit.obj.Free[i]
-	v, ok, err := m.fromNamespace(f, m.intern(name))
+	v, ok, err := m.fromNamespace(f, m.freeNames(f.unit)[i])
 	if ok || err != nil {
 		return v, err
 	}

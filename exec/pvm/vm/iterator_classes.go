@@ -177,6 +177,7 @@ func (m *Machine) zipShort(srcs []Value, i int) error {
 func (m *Machine) iterators(vs []Value, refuse func(i int, v Value) error) ([]Value, error) {
 	mark := len(m.temp)
 	defer m.releaseOnReturn(mark)
+	m.ChargeEach(len(vs)/int(m.Work().TokenBytes), m.dyn.NativeCall) // few are within the price of the call
 	out := make([]Value, 0, len(vs))
 	for i, v := range vs {
 		it, err := m.Iter(v)
@@ -209,6 +210,7 @@ func mapNew(m *Machine, a Args) (Value, error) {
 	it.roots = func(visit func(Value)) { visit(fn) }
 	it.next = func(m *Machine) (Value, bool, error) {
 		m.Charge(m.dyn.NativeCall)
+		m.ChargeEach(len(srcs)-1, m.dyn.Element)
 		mark := len(m.temp)
 		defer m.releaseOnReturn(mark)
 		for _, src := range srcs {

@@ -119,7 +119,7 @@ func (m *Machine) unbind(name string) {
 	m.loading.entries[name].binds = true
 	t := &m.modules[name[:dot]].dict.table
 	key := m.intern(name[dot+1:])
-	if i := t.findStr(key, m.strHash(key)); i >= 0 {
+	if i := t.findStr(m, key, m.strHash(key)); i >= 0 {
 		t.remove(m, i)
 	}
 }
@@ -263,7 +263,7 @@ func (m *Machine) keepUnit(t *tracer, u *unit) {
 	}
 	u.kept = true
 	t.pushAll(u.consts)
-	for _, names := range [][]*Str{u.names, m.localNames(u)} {
+	for _, names := range [][]*Str{u.names, m.localNames(u), m.freeNames(u)} {
 		for _, s := range names {
 			t.push(s.val())
 		}

@@ -33,15 +33,17 @@ func (m *Machine) rangeLength(start, stop, step Value) Value {
 	lo, _ := start.BigInt()
 	hi, _ := stop.BigInt()
 	by, _ := step.BigInt()
+	size, divisor := max(limbs(lo), limbs(hi)), limbs(by)
+	m.spend(int64(size+divisor), size+divisor)
 	if by.Sign() < 0 {
 		lo, hi, by = hi, lo, new(big.Int).Neg(by)
 	}
 	if lo.Cmp(hi) >= 0 {
 		return SmallInt(0)
 	}
+	m.ChargeCount(int64(max(size-divisor+2, 1))*int64(divisor), m.dyn.LimbWork)
 	n := new(big.Int).Sub(hi, lo)
 	n.Sub(n, big.NewInt(1)).Quo(n, by)
-	m.ChargeCount(int64(limbs(n))*int64(limbs(by)), m.dyn.LimbWork)
 	return m.newInt(n.Add(n, big.NewInt(1)))
 }
 
@@ -77,6 +79,7 @@ func (m *Machine) rangeGet(r *Range, key Value) (Value, error) {
 		}
 	}
 	n, _ := i.BigInt()
+	m.ChargeEach(limbs(n), m.dyn.LimbWork)
 	if l, _ := r.length.BigInt(); n.Sign() < 0 || n.Cmp(l) >= 0 {
 		return unbound, m.Raise(m.rt.classes.IndexError, "range object index out of range")
 	}
@@ -144,6 +147,7 @@ func (m *Machine) bigIndices(s *Slice, length Value) (start, stop, step Value, e
 	}
 	by, _ := step.BigInt()
 	n, _ := length.BigInt()
+	m.spend(int64(2*limbs(n)), limbs(n))
 	low, high := new(big.Int), n
 	if by.Sign() < 0 {
 		low, high = big.NewInt(-1), new(big.Int).Sub(n, big.NewInt(1))
@@ -256,13 +260,12 @@ func (m *Machine) rangeSteps(source, start, step, length Value) Value {
 			return it.val()
 		}
 	}
-	left, _ := length.BigInt()
-	left = new(big.Int).Set(left)
+	left := clamped(length) // nobody takes more
 	at := start
 	it.how = iterFunc
 	it.roots = func(visit func(Value)) { visit(at); visit(step) }
 	it.next = func(m *Machine) (Value, bool, error) {
-		if left.Sign() <= 0 {
+		if left <= 0 {
 			return unbound, false, nil
 		}
 		v := at
@@ -271,7 +274,7 @@ func (m *Machine) rangeSteps(source, start, step, length Value) Value {
 			return unbound, false, err
 		}
 		at = next
-		left.Sub(left, big.NewInt(1))
+		left--
 		return v, true, nil
 	}
 	return it.val()

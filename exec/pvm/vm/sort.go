@@ -69,7 +69,7 @@ func (s *sorter) less(a, b *Value) (bool, error) {
 		if x == y {
 			return false, nil
 		}
-		if x.nfc == 1 && y.nfc == 1 {
+		if x.ascii() && y.ascii() {
 			m.ChargeEach(min(len(x.s), len(y.s)), m.dyn.Char)
 			return x.s < y.s, nil
 		}

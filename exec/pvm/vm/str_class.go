@@ -199,11 +199,11 @@ func strTranslate(m *Machine, self Value, args []Value) (Value, error) {
 	m.ChargeEach(s.points(), m.dyn.DictOp)
 	var b strings.Builder
 	for _, r := range s.s {
-		v, err := m.GetItem(args[0], SmallInt(int64(r)))
+		v, found, err := m.translation(args[0], SmallInt(int64(r)))
 		if err != nil {
-			if !m.isRaised(err, m.rt.classes.LookupError) {
-				return unbound, err
-			}
+			return unbound, err
+		}
+		if !found {
 			b.WriteRune(r)
 			continue
 		}
@@ -226,4 +226,17 @@ func strTranslate(m *Machine, self Value, args []Value) (Value, error) {
 		b.WriteRune(rune(n.Small))
 	}
 	return m.newStr(b.String()).val(), nil
+}
+
+// translation is what a table says of a code point, false where it says nothing.
+func (m *Machine) translation(table, point Value) (v Value, found bool, err error) {
+	if d, ok := table.ref.self.(*Dict); ok && d.class == nil {
+		return m.dictGet(d, point)
+	}
+	v, err = m.GetItem(table, point)
+	if err == nil || !m.isRaised(err, m.rt.classes.LookupError) {
+		return v, err == nil, err
+	}
+	m.ChargeEach(2, m.dyn.NativeCall) // for the exception
+	return unbound, false, nil
 }

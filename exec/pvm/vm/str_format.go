@@ -146,6 +146,10 @@ func (m *Machine) fieldArg(index int64, key string, f *fieldArgs) (Value, error)
 	if f.mapping.Bound() {
 		return m.GetItem(f.mapping, k.val())
 	}
+	m.ChargeEach(len(f.names)/int(m.Work().TokenBytes), m.dyn.Element)
+	if len(key) > shortKey {
+		m.ChargeCount(int64(len(f.names))*int64(len(key)/int(m.Work().KeyBytes)), m.dyn.Char)
+	}
 	for i, n := range f.names {
 		if n.s == key {
 			return f.values[i], nil

@@ -120,7 +120,7 @@ func (m *Machine) textCompare(op CompareOp, a, b Value) (Value, bool, error) {
 		if op <= CompareNe {
 			return Bool(m.strEqual(x, y) == (op == CompareEq)), true, nil
 		}
-		m.ChargeEach(min(len(x.s), len(y.s)), m.dyn.Char)
+		m.chargeTexts(x, y)
 		return ordered(op, strings.Compare(nfcText(x), nfcText(y))), true, nil
 	}
 	if okA || okB {
@@ -140,7 +140,7 @@ func (m *Machine) strEqual(x, y *Str) bool {
 	if x.ascii() && y.ascii() && len(x.s) != len(y.s) {
 		return false
 	}
-	m.ChargeEach(min(len(x.s), len(y.s)), m.dyn.Char)
+	m.chargeTexts(x, y)
 	if x.s == y.s {
 		return true
 	}
@@ -148,6 +148,16 @@ func (m *Machine) strEqual(x, y *Str) bool {
 		return false
 	}
 	return nfcText(x) == nfcText(y)
+}
+
+// chargeTexts charges for a comparison of two texts: to the end of the shorter one, and
+// of both when they are put in normal form for it.
+func (m *Machine) chargeTexts(x, y *Str) {
+	n := min(len(x.s), len(y.s))
+	if !x.ascii() || !y.ascii() {
+		n = max(len(x.s), len(y.s))
+	}
+	m.ChargeEach(n, m.dyn.Char)
 }
 
 // textContains is x in v.
@@ -158,7 +168,7 @@ func (m *Machine) textContains(v, x Value) (is, ok bool, err error) {
 			return false, true, m.Raise(m.rt.classes.TypeError, "'in <string>' requires string as left operand, not %s", m.typeName(x))
 		}
 		m.ChargeEach(len(s.s), m.dyn.Char)
-		return strings.Contains(s.s, t.s), true, nil
+		return indexText(s.s, t.s) >= 0, true, nil
 	}
 	if k := v.Kind(); k != KindBytes && k != KindByteArray {
 		return false, false, nil
@@ -169,7 +179,7 @@ func (m *Machine) textContains(v, x Value) (is, ok bool, err error) {
 	}
 	b, _ := m.bytesOf(v)
 	m.ChargeEach(len(b), m.dyn.Char)
-	return strings.Contains(b, sub), true, nil
+	return indexText(b, sub) >= 0, true, nil
 }
 
 // bytesOrByte is what bytes search for: bytes, or a byte given as an int.

@@ -129,7 +129,12 @@ func (m *Machine) textHash(v Value) (int64, bool) {
 }
 
 // strDigest is hash(s) without its charge.
-func strDigest(s *Str) int64 { return hashBytes(rawText(nfcText(s))) }
+func strDigest(s *Str) int64 {
+	if s.ascii() {
+		return hashBytes([]byte(s.s))
+	}
+	return hashBytes(rawText(nfcText(s)))
+}
 
 // Self returns the struct of v's object, nil for values that have none.
 func (v Value) Self() any {

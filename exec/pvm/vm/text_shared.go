@@ -151,6 +151,7 @@ func affixMethod(name string, has func(s, affix string) bool) Def {
 		items, text := []Value{x}, name+" first arg must be "+kind+" or a tuple of "+kind
 		if t, isTuple := x.Self().(*Tuple); isTuple {
 			items, text = t.items, "tuple for "+name+" must only contain str"
+			m.ChargeEach(len(items)/int(m.Work().TokenBytes), m.dyn.Element) // an affix may be empty
 		} else if kind == "bytes" && !x.isBytes() {
 			return unbound, m.Raise(m.rt.classes.TypeError, "%s, not %s", text, m.typeName(x))
 		}
@@ -258,7 +259,7 @@ func textCount(m *Machine, self Value, args []Value) (Value, error) {
 	if sub == "" && self.Kind() != KindStr {
 		return SmallInt(int64(len(part)) + 1), nil
 	}
-	return SmallInt(int64(strings.Count(part, sub))), nil
+	return SmallInt(int64(countText(part, sub))), nil
 }
 
 // textReplace is replace(old, new, count=-1).
@@ -285,7 +286,7 @@ func textReplace(m *Machine, self Value, args []Value) (Value, error) {
 	case old == "":
 		n = len(s) + 1
 	default:
-		n = strings.Count(s, old)
+		n = countText(s, old)
 	}
 	if count >= 0 {
 		n = int(min(int64(n), count))
@@ -299,7 +300,7 @@ func textReplace(m *Machine, self Value, args []Value) (Value, error) {
 	if old == "" && self.Kind() != KindStr {
 		return m.alike(self, interleave(s, by, n)), nil
 	}
-	return m.alike(self, strings.Replace(s, old, by, n)), nil
+	return m.alike(self, replaceText(s, old, by, n)), nil
 }
 
 // interleave puts by before each of the first n bytes, and behind the last.
@@ -329,9 +330,9 @@ func partitionMethod(name string, last bool) Def {
 			return unbound, m.Raise(m.rt.classes.ValueError, "empty separator")
 		}
 		s := m.content(self)
-		i := strings.Index(s, sep)
+		i := indexText(s, sep)
 		if last {
-			i = strings.LastIndex(s, sep)
+			i = lastIndexText(s, sep)
 		}
 		var parts []Value
 		switch {

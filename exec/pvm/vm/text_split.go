@@ -40,11 +40,11 @@ func splitMethod(name string, fromRight bool) Def {
 
 // splitStr splits at every separator, without a list of Go's strings.
 func (m *Machine) splitStr(s, sep string) Value {
-	n := strings.Count(s, sep) + 1
+	n := countText(s, sep) + 1
 	m.ChargeEach(n, m.dyn.Element)
 	items := make([]Value, n)
 	for i := range n - 1 {
-		at := strings.Index(s, sep)
+		at := indexText(s, sep)
 		items[i] = m.newStr(s[:at]).val()
 		s = s[at+len(sep):]
 	}
@@ -67,11 +67,11 @@ func splitAt(s, sep string, most int64, fromRight bool) []string {
 		if most >= 0 && most < int64(len(s)) {
 			n = int(most) + 1
 		}
-		return strings.SplitN(s, sep, n)
+		return splitText(s, sep, n)
 	}
 	var parts []string
 	for ; most != 0; most-- {
-		i := strings.LastIndex(s, sep)
+		i := lastIndexText(s, sep)
 		if i < 0 {
 			break
 		}
@@ -303,8 +303,8 @@ func sharedTextMethods() []Def {
 	return []Def{
 		stripMethod("strip", true, true), stripMethod("lstrip", true, false), stripMethod("rstrip", false, true),
 		affixMethod("startswith", strings.HasPrefix), affixMethod("endswith", strings.HasSuffix),
-		findMethod("find", strings.Index, false), findMethod("rfind", strings.LastIndex, false),
-		findMethod("index", strings.Index, true), findMethod("rindex", strings.LastIndex, true),
+		findMethod("find", indexText, false), findMethod("rfind", lastIndexText, false),
+		findMethod("index", indexText, true), findMethod("rindex", lastIndexText, true),
 		textMethod("count", 1, 3, textCount),
 		textMethod("replace", 2, 3, textReplace),
 		partitionMethod("partition", false), partitionMethod("rpartition", true),
