@@ -214,6 +214,9 @@ func (e *encoder) simple(b byte) error {
 
 func (e *encoder) integer(n *big.Int) error {
 	major, tag := byte(majorUint), uint64(tagPositive)
+	if size := n.BitLen() / 8; size > e.p.Bytes { // not even looked at
+		return e.room(size)
+	}
 	if n.Sign() < 0 {
 		major, tag = majorNegative, tagNegative
 		n = new(big.Int).Not(n)

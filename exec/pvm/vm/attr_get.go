@@ -124,7 +124,7 @@ func (m *Machine) plainGet(v Value, c *Class, name *Str) (Value, bool, error) {
 
 // objectGet is object.__getattribute__.
 func (m *Machine) objectGet(v Value, c *Class, name *Str) (Value, bool, error) {
-	key := attrKey(name)
+	key := m.normal(name)
 	attr, _, found := c.find(key)
 	if found && m.isDataDescriptor(attr) && m.hasGet(attr) {
 		r, err := m.bind(attr, v, c)
@@ -145,7 +145,7 @@ func (m *Machine) objectGet(v Value, c *Class, name *Str) (Value, bool, error) {
 // classGet is type.__getattribute__: c's namespace before the metaclass's plain
 // attributes.
 func (m *Machine) classGet(c, meta *Class, name *Str) (Value, bool, error) {
-	key := attrKey(name)
+	key := m.normal(name)
 	attr, _, onMeta := meta.find(key)
 	if onMeta && m.isDataDescriptor(attr) && m.hasGet(attr) {
 		r, err := m.bind(attr, c.value(), meta)
@@ -192,7 +192,7 @@ func (m *Machine) superGet(v Value, c *Class, name *Str) (Value, bool, error) {
 		return m.objectGet(v, c, name)
 	}
 	behind := false
-	key := attrKey(name)
+	key := m.normal(name)
 	m.elements(2 * len(s.start.mro)) // looked at and looked into
 	for _, k := range s.start.mro {
 		if !behind {
@@ -339,7 +339,7 @@ func (m *Machine) getMethod(v Value, name *Str) (fn, self Value, err error) {
 	get := c.sp(spGetattribute)
 	if v.ref.kind != KindClass && v.ref.kind != KindModule && v.ref.kind != KindSuper &&
 		(!get.Bound() || isBuiltinNative(get, spGetattribute)) && !m.forbidden(name) {
-		if attr, _, ok := c.find(attrKey(name)); ok && bindsSelf(attr) {
+		if attr, _, ok := c.find(m.normal(name)); ok && bindsSelf(attr) {
 			if a := v.ref.attrs; a != nil {
 				if r, ok := a.get(m, name); ok {
 					return r, unbound, nil

@@ -23,7 +23,7 @@ func (m *Machine) plainSet(v Value, c *Class, name *Str, x Value) error {
 	if k, ok := v.class(); ok {
 		return m.classSet(k, c, name, x)
 	}
-	key := attrKey(name)
+	key := m.normal(name)
 	attr, _, found := c.find(key)
 	if found {
 		if done, err := m.descriptorSet(attr, v, x); done || err != nil {
@@ -116,7 +116,7 @@ func (m *Machine) classSet(k, meta *Class, name *Str, x Value) error {
 	if k.builtin || k.layout == KindForeign && k.version == 0 {
 		return m.Raise(m.rt.classes.TypeError, "cannot set '%s' attribute of immutable type '%s'", name.s, k.name)
 	}
-	key := attrKey(name)
+	key := m.normal(name)
 	if attr, _, found := meta.find(key); found {
 		if done, err := m.descriptorSet(attr, k.value(), x); done || err != nil {
 			return err

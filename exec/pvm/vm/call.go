@@ -30,6 +30,7 @@ func (m *Machine) CallArgs(fn Value, a Args) (Value, error) {
 			if err := m.Enter(); err != nil {
 				return unbound, err
 			}
+			m.payArguments(len(a.Values))
 			mark := len(m.temp)
 			m.temp = append(append(m.temp, fn), a.Values...)
 			v, err := m.callOther(fn, a)
@@ -37,6 +38,15 @@ func (m *Machine) CallArgs(fn Value, a Args) (Value, error) {
 			m.Exit()
 			return v, err
 		}
+	}
+}
+
+// payArguments charges for many arguments that a native hands on: each callable on the
+// way copies them, and is called for the price of one without any.
+func (m *Machine) payArguments(n int) {
+	if n*valueBytes >= largeBytes {
+		m.Alloc(n * valueBytes)
+		m.elements(n)
 	}
 }
 

@@ -77,10 +77,9 @@ func (m *Machine) looked(n int64) { m.ChargeCount(n/m.Work().TokenBytes, m.dyn.E
 // bindKeyword places one keyword argument.
 func (m *Machine) bindKeyword(regs []Value, fn *Function, extra *Dict, name *Str, v Value, a Args) error {
 	o := fn.unit.obj
-	params := m.localNames(fn.unit)
 	total := o.Args + o.KwOnly
 	for i := o.PosOnly; i < total; i++ {
-		if params[i] == name || params[i].s == name.s {
+		if o.Locals[i] == name.s {
 			m.looked(int64(i - o.PosOnly))
 			if regs[i].Bound() {
 				return m.Raise(m.rt.classes.TypeError, "%s() got multiple values for argument '%s'", fn.qualName.s, name.s)
@@ -91,6 +90,7 @@ func (m *Machine) bindKeyword(regs []Value, fn *Function, extra *Dict, name *Str
 	}
 	m.looked(int64(total - o.PosOnly))
 	if extra != nil {
+		m.Charge(m.dyn.DictOp)
 		return m.dictPut(extra, Value{ref: &name.Object}, v)
 	}
 	if o.PosOnly > 0 {
@@ -171,7 +171,6 @@ func (m *Machine) fillDefaults(fn *Function, regs []Value, given int) error {
 // fillKeywordDefaults completes the keyword-only parameters.
 func (m *Machine) fillKeywordDefaults(fn *Function, regs []Value) error {
 	o := fn.unit.obj
-	params := m.localNames(fn.unit)
 	m.ChargeEach(o.KwOnly, m.dyn.Element)
 	var missing []string
 	for i := o.Args; i < o.Args+o.KwOnly; i++ {
@@ -179,7 +178,7 @@ func (m *Machine) fillKeywordDefaults(fn *Function, regs []Value) error {
 			continue
 		}
 		if fn.kwDefs != nil {
-			if v, ok := fn.kwDefs.getStr(m, params[i]); ok {
+			if v, ok := fn.kwDefs.getStr(m, m.paramName(fn.unit, i)); ok {
 				regs[i] = v
 				continue
 			}

@@ -65,7 +65,7 @@ func (n *namespace) compact() {
 	keys, values := n.keys, n.values
 	n.keys, n.values, n.specials, n.holes = nil, nil, nil, 0
 	for i, key := range keys {
-		if key != "" {
+		if values[i].Bound() {
 			n.add(key, values[i])
 		}
 	}

@@ -50,7 +50,7 @@ func (m *Machine) fillNamespace(c *Class, ns *Dict) error {
 		case "__del__":
 			return m.Raise(m.rt.classes.DeterminismError, "__del__ is forbidden: it would run when memory is freed")
 		}
-		c.names.put(attrKey(name), v)
+		c.names.put(m.normal(name), v)
 	}
 	if _, ok := c.names.get("__eq__"); ok {
 		if _, ok := c.names.get("__hash__"); !ok {
@@ -77,6 +77,10 @@ func (m *Machine) makeSlots(c *Class, slots Value) error {
 		if items, err = m.Collect(slots); err != nil {
 			return err
 		}
+	}
+	if n := len(c.slots); n > 0 && len(items) > 0 { // those of the bases are copied
+		m.elements(n)
+		m.Alloc(n * mroBytes)
 	}
 	members := c.slots[:len(c.slots):len(c.slots)]
 	if len(items) > 0 { // those of the bases are copied
@@ -121,6 +125,8 @@ func (m *Machine) mangle(class, name string) string {
 	if len(name) < 3 || name[:2] != "__" || name[len(name)-2:] == "__" {
 		return name
 	}
+	m.looked(int64(len(class)))
+	// Paid: by the line above.
 	for len(class) > 0 && class[0] == '_' {
 		class = class[1:]
 	}

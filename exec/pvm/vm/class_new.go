@@ -66,12 +66,14 @@ func (m *Machine) classText(v Value) string {
 // resolveBases replaces bases that are no classes by what their __mro_entries__
 // answer (PEP 560).
 func (m *Machine) resolveBases(orig []Value) (bases []Value, changed bool, err error) {
+	m.elements(len(orig))
 	all := m.newTuple(append([]Value(nil), orig...)) // orig lies on the stack of a caller
 	for _, b := range orig {
 		if b.isClass() {
 			bases = append(bases, b)
 			continue
 		}
+		m.Charge(m.dyn.NativeCall)
 		fn, ok, err := m.LookupAttr(b, m.newStr("__mro_entries__"))
 		if err != nil {
 			return nil, false, err
@@ -88,6 +90,8 @@ func (m *Machine) resolveBases(orig []Value) (bases []Value, changed bool, err e
 		if !isTuple {
 			return nil, false, m.Raise(m.rt.classes.TypeError, "__mro_entries__ must return a tuple")
 		}
+		m.ChargeEach(len(t.items), m.dyn.Copy) // what is there moves as it grows
+		m.Alloc(len(t.items) * valueBytes)
 		bases, changed = append(bases, t.items...), true
 	}
 	return bases, changed, nil
@@ -192,6 +196,7 @@ func typeNew(m *Machine, a Args) (Value, error) {
 		if b.isClass() {
 			continue
 		}
+		m.Charge(m.dyn.NativeCall) // it is asked for an attribute
 		if _, ok, err := m.LookupAttr(b, m.newStr("__mro_entries__")); err != nil {
 			return unbound, err
 		} else if ok {
@@ -263,9 +268,9 @@ func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Di
 	if len(mro) > m.rt.limits.MROClasses {
 		return nil, m.Raise(m.rt.classes.TypeError, "class '%s' has more than %d classes in its method resolution order", name, m.rt.limits.MROClasses)
 	}
-	m.ChargeEach(len(mro), m.dyn.Element)
 	m.Alloc(len(mro) * mroBytes)
 	c.mro, c.version = mro, m.nextVersion()
+	m.elements(c.learning())
 	c.inheritPattern()
 	if err := m.inheritLayout(c); err != nil {
 		return nil, err

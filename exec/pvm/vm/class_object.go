@@ -305,6 +305,8 @@ func objectDir(m *Machine, a Args) (Value, error) {
 		m.ChargeEach(len(k.names.keys), m.dyn.Element)
 		for _, key := range k.names.keys {
 			if key != "" && !forbiddenName(key) {
+				m.Charge(m.dyn.DictOp)
+				m.looked(int64(len(key)))
 				seen.putStr(m, m.newStr(key), None)
 			}
 		}

@@ -209,6 +209,7 @@ func typeDict(m *Machine, v Value) (Value, error) {
 	d.table.reserve(m, len(k.names.keys))
 	for i, key := range k.names.keys {
 		if key != "" && !forbiddenName(key) {
+			m.looked(int64(len(key)))
 			d.putStr(m, m.newStr(key), k.names.values[i])
 		}
 	}

@@ -151,6 +151,9 @@ func unionSubscript(m *Machine, a Args) (Value, error) {
 		return unbound, err
 	}
 	defer m.Release(m.Hold(m.tupleOf(args)))
+	if len(args) == 0 { // the variables stood for nothing
+		return unbound, m.Raise(m.rt.classes.TypeError, "%s is not a generic class", m.rt.classes.union.name)
+	}
 	out := args[0]
 	for _, v := range args[1:] {
 		if out, err = m.Binary(OpBitOr, out, v); err != nil {

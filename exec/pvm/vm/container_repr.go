@@ -114,8 +114,12 @@ func (p *printer) view(w *DictView) error {
 	return p.items("[", func() []Value { return items }, "])")
 }
 
+// reprWork is how many names looked at the printer of a container counts as.
+const reprWork = 8
+
 // reprAround prints v, or again when v is being printed further out.
 func (m *Machine) reprAround(v Value, again string, print func(*printer) error) (*Str, error) {
+	m.looked(int64(reprWork + len(m.printing)))
 	for _, o := range m.printing {
 		if o == v.ref {
 			return m.newStr(again), nil

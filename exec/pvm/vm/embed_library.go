@@ -132,11 +132,13 @@ func (m *Machine) RememberName(name string, v Value) error {
 // Caller returns the name of the module whose code is running: the first of the
 // program's modules on the way out when the library's own are between.
 func (m *Machine) Caller() string {
+	name := m.intern("__name__")
 	for f := m.frame; f != nil; f = f.back {
+		m.Charge(m.dyn.DictOp)
 		if strings.HasPrefix(f.unit.obj.File, LibraryFile) {
 			continue
 		}
-		if v, ok := f.fn.globals.getStr(m, m.intern("__name__")); ok {
+		if v, ok := f.fn.globals.getStr(m, name); ok {
 			s, _ := v.Text()
 			return s
 		}

@@ -368,7 +368,9 @@ func codecErrorStr(m *Machine, a Args) (Value, error) {
 		if n, ok := item.smallInt(); ok {
 			b.WriteString(" 0x" + string("0123456789abcdef"[n>>4&15]) + string("0123456789abcdef"[n&15]))
 		} else {
-			b.WriteString(" '" + escapeNonASCII(nameText(item)) + "'")
+			text := nameText(item)
+			m.ChargeEach(len(text), m.dyn.Char)
+			b.WriteString(" '" + escapeNonASCII(text) + "'")
 		}
 		s, err := m.Str(e.args[2])
 		if err != nil {

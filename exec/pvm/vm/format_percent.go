@@ -87,6 +87,7 @@ func (m *Machine) textPercent(a, args Value) (Value, error) {
 		return unbound, err
 	}
 	defer m.Exit()
+	defer m.releaseOnReturn(len(m.temp))
 	if s, ok := a.str(); ok {
 		m.ChargeEach(len(s.s), m.dyn.Char)
 		out, err := format.AppendPercent(nil, s.s, p)

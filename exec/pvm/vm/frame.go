@@ -150,7 +150,7 @@ type unit struct {
 	names   []*Str
 	codes   []*unit    // made at need
 	keyword [][]*Str   // of constants that name keywords, made at need
-	params  []*Str     // names of the locals, made at need
+	params  []*Str     // names of the parameters, made at need
 	free    []*Str     // names of the free variables, made at need
 	globals []slotHint // one per name
 	sites   []site     // one per instruction, once the unit is warm
@@ -212,15 +212,15 @@ func (m *Machine) keywordNames(u *unit, i int) []*Str {
 	return u.keyword[i]
 }
 
-// localNames returns the names of parameters and locals.
-func (m *Machine) localNames(u *unit) []*Str {
+// paramName returns the name of a parameter. Those of other locals nobody asks for.
+func (m *Machine) paramName(u *unit, i int) *Str {
 	if u.params == nil {
-		u.params = make([]*Str, len(u.obj.Locals))
-		for i, name := range u.obj.Locals {
-			u.params[i] = m.intern(name)
-		}
+		u.params = make([]*Str, u.obj.Args+u.obj.KwOnly)
 	}
-	return u.params
+	if u.params[i] == nil {
+		u.params[i] = m.intern(u.obj.Locals[i])
+	}
+	return u.params[i]
 }
 
 // makeRoom lets n more strings be interned without growing step by step, which for as

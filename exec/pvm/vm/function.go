@@ -23,6 +23,7 @@ func (fn *Function) value() Value { return Value{ref: &fn.Object} }
 // newFunction makes a function of u over the globals.
 func (m *Machine) newFunction(u *unit, globals *Dict) *Function {
 	m.Alloc(functionBytes)
+	m.nameWork(len(u.obj.QualName) + len(u.obj.Doc))
 	fn := &Function{unit: u, globals: globals, plain: u.plain, doc: None, module: None}
 	fn.head(KindFunction, nil, fn)
 	fn.name, fn.qualName = m.intern(u.obj.Name), m.intern(u.obj.QualName)
@@ -68,6 +69,7 @@ func (m *Machine) callerClass() (*Class, Value, error) {
 	if !obj.Bound() {
 		return nil, unbound, m.Raise(m.rt.classes.RuntimeError, "super(): arg[0] deleted")
 	}
+	m.looked(int64(len(f.unit.obj.Free)))
 	for i, name := range f.unit.obj.Free {
 		if name != "__class__" || i >= len(f.fn.closure) {
 			continue

@@ -87,7 +87,7 @@ func (m *Machine) chargeKey(s *Str) {
 // strHash is keyHash of an exact string, remembered in it.
 func (m *Machine) strHash(s *Str) uint64 {
 	if s.hash == 0 {
-		s.hash = m.rt.spread(strDigest(s)) // not charged: whether it is known is not the program's to see
+		s.hash = m.rt.spread(m.strDigest(s)) // not charged: whether it is known is not the program's to see
 	}
 	return s.hash
 }

@@ -263,10 +263,13 @@ func (m *Machine) keepUnit(t *tracer, u *unit) {
 	}
 	u.kept = true
 	t.pushAll(u.consts)
-	for _, names := range [][]*Str{u.names, m.localNames(u), m.freeNames(u)} {
+	for _, names := range [][]*Str{u.names, m.freeNames(u)} {
 		for _, s := range names {
 			t.push(s.val())
 		}
+	}
+	for i := range u.obj.Args + u.obj.KwOnly {
+		t.push(m.paramName(u, i).val())
 	}
 	for i := range u.codes {
 		m.keepUnit(t, m.child(u, i))

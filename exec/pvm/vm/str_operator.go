@@ -121,7 +121,7 @@ func (m *Machine) textCompare(op CompareOp, a, b Value) (Value, bool, error) {
 			return Bool(m.strEqual(x, y) == (op == CompareEq)), true, nil
 		}
 		m.chargeTexts(x, y)
-		return ordered(op, strings.Compare(nfcText(x), nfcText(y))), true, nil
+		return ordered(op, strings.Compare(m.normal(x), m.normal(y))), true, nil
 	}
 	if okA || okB {
 		return unbound, false, nil
@@ -147,7 +147,7 @@ func (m *Machine) strEqual(x, y *Str) bool {
 	if x.ascii() && y.ascii() {
 		return false
 	}
-	return nfcText(x) == nfcText(y)
+	return m.normal(x) == m.normal(y)
 }
 
 // chargeTexts charges for a comparison of two texts: to the end of the shorter one, and

@@ -3,6 +3,7 @@ package vm
 import (
 	"encoding/binary"
 	"math/bits"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/format"
@@ -34,6 +35,19 @@ func (s *Str) more() *strOther {
 		s.other = new(strOther)
 	}
 	return s.other
+}
+
+// normal is nfcText, and pays where the form is yet to be found: of a text that is made
+// for less than its length. Strings of the library are in NFC.
+func (m *Machine) normal(s *Str) string {
+	if s.nfc == 0 && !s.ascii() && s.mark < touched {
+		m.ChargeEach(copyUnits(len(s.s), m), m.dyn.Char)
+		// Paid: by the line above.
+		if strings.IndexFunc(s.s, func(r rune) bool { return r >= 0x300 }) >= 0 { // below it everything is normal
+			m.ChargeEach(2*len(s.s), m.dyn.Char)
+		}
+	}
+	return nfcText(s)
 }
 
 // nfcText is the NFC form of the text, by which strings compare and hash. The
@@ -119,7 +133,7 @@ func (s *Str) sub(i, j int) string { return s.s[s.offset(i):s.offset(j)] }
 func (m *Machine) textHash(v Value) (int64, bool) {
 	if s, ok := v.str(); ok {
 		m.ChargeEach(len(s.s), m.dyn.Char)
-		return strDigest(s), true
+		return m.strDigest(s), true
 	}
 	if b, ok := v.Self().(*Bytes); ok {
 		m.ChargeEach(len(b.b), m.dyn.Char)
@@ -129,11 +143,11 @@ func (m *Machine) textHash(v Value) (int64, bool) {
 }
 
 // strDigest is hash(s) without its charge.
-func strDigest(s *Str) int64 {
+func (m *Machine) strDigest(s *Str) int64 {
 	if s.ascii() {
 		return hashBytes([]byte(s.s))
 	}
-	return hashBytes(rawText(nfcText(s)))
+	return hashBytes(rawText(m.normal(s)))
 }
 
 // Self returns the struct of v's object, nil for values that have none.
