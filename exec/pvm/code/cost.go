@@ -36,6 +36,7 @@ type Costs struct {
 // within bounds elsewhere.
 func DefaultCosts() Costs {
 	var c Costs
+	// Bounded: by NumOps, once at start.
 	for op, n := range [NumOps]Cycles{
 		Call: 10, CallEx: 10, MakeFunction: 5, BuildClass: 100,
 		GetGlobal: 3, SetGlobal: 3, DelGlobal: 3, GetName: 3, SetName: 3, DelName: 3,
@@ -49,6 +50,7 @@ func DefaultCosts() Costs {
 	} {
 		c.Ops[op] = max(n, 1)
 	}
+	// Bounded: by the six comparisons, once at start.
 	for i := range GeJump - EqJump + 1 {
 		c.Ops[EqJump+i] = c.Ops[Eq+i] + c.Ops[JumpIf]
 	}

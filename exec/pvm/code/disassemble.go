@@ -18,13 +18,16 @@ func Disassemble(o *Object) string {
 func disassemble(b *strings.Builder, o *Object) {
 	fmt.Fprintf(b, "%s (line %d): %d registers", o.QualName, o.FirstLine, o.Registers)
 	if len(o.Locals) > 0 {
+		// Bounded: by the limits of compiling; only the command line prints code.
 		fmt.Fprintf(b, ", locals %s", strings.Join(o.Locals, " "))
 	}
 	if len(o.Free) > 0 {
+		// Bounded: by the limits of compiling; only the command line prints code.
 		fmt.Fprintf(b, ", free %s", strings.Join(o.Free, " "))
 	}
 	b.WriteByte('\n')
 	line := int32(-1)
+	// Bounded: by the limits of compiling; only the command line prints code.
 	for i := 0; i < len(o.Instrs); i++ {
 		in := o.Instrs[i]
 		at := ""
@@ -37,12 +40,15 @@ func disassemble(b *strings.Builder, o *Object) {
 			i++
 			text += fmt.Sprintf(" -> %d", o.Instrs[i].Wide())
 		}
+		// Bounded: by the limits of compiling; only the command line prints code.
 		b.WriteString(strings.TrimRight(text, " "))
 		b.WriteByte('\n')
 	}
+	// Bounded: by the limits of compiling; only the command line prints code.
 	for _, h := range o.Handlers {
 		fmt.Fprintf(b, "      except [%d, %d) -> %d in r%d\n", h.Start, h.End, h.Target, h.Reg)
 	}
+	// Bounded: by the limits of compiling; only the command line prints code.
 	for _, c := range o.Codes {
 		b.WriteByte('\n')
 		disassemble(b, c)
@@ -56,6 +62,7 @@ func (o *Object) operandTexts(in Instr) string {
 		return fmt.Sprintf(" %d %d %d", in.A, in.B, in.C)
 	}
 	var b strings.Builder
+	// Bounded: by the limits of compiling; only the command line prints code.
 	for _, x := range operands[in.Op] {
 		b.WriteByte(' ')
 		n := [...]int{int(in.A), int(in.B), int(in.C), int(min(in.Wide(), 1<<31-1))}[x.field]
@@ -126,12 +133,15 @@ func (k Const) String() string {
 		return "b" + strconv.Quote(k.Text)
 	case Tuple, FrozenSet:
 		items := make([]string, len(k.Items))
+		// Bounded: by the limits of compiling; only the command line prints code.
 		for i, item := range k.Items {
 			items[i] = item.String()
 		}
 		if k.Kind == FrozenSet {
+			// Bounded: by the limits of compiling; only the command line prints code.
 			return "{" + strings.Join(items, ", ") + "}"
 		}
+		// Bounded: by the limits of compiling; only the command line prints code.
 		return "(" + strings.Join(items, ", ") + ")"
 	}
 	return "None"

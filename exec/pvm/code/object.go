@@ -62,7 +62,9 @@ type Handler struct {
 // HandlerAt returns the innermost row around instruction i, nil when there is none. An
 // object may have thousands, which an exception must not go through one by one.
 func (o *Object) HandlerAt(i uint32) *Handler {
+	// Bounded: by 16 steps, for an object has fewer than 2^16 handlers.
 	k := sort.Search(len(o.Handlers), func(k int) bool { return o.Handlers[k].Start > i })
+	// Bounded: by the blocks that a source nests.
 	for k > 0 {
 		h := &o.Handlers[k-1]
 		if i < h.End {
@@ -76,8 +78,10 @@ func (o *Object) HandlerAt(i uint32) *Handler {
 // LinkHandlers notes for each row, in the order that [Verify] wants, which is around it.
 func (o *Object) LinkHandlers() {
 	var open []int
+	// Paid: by the tokens and instructions whose compiling made the object.
 	for i := range o.Handlers {
 		h := &o.Handlers[i]
+		// Paid: by the tokens and instructions whose compiling made the object.
 		for len(open) > 0 && o.Handlers[open[len(open)-1]].End <= h.Start {
 			open = open[:len(open)-1]
 		}
@@ -132,14 +136,18 @@ const (
 // Size returns about how many bytes the object keeps, for the bound of a cache.
 func (o *Object) Size() int {
 	n := objectBytes + len(o.Name) + len(o.QualName) + len(o.Doc) + instrBytes*len(o.Instrs) + handlerBytes*len(o.Handlers) + 2*len(o.Cells)
+	// Paid: by the tokens and instructions whose compiling made the object.
 	for _, list := range [][]string{o.Locals, o.Free, o.Names} {
+		// Paid: by the tokens and instructions whose compiling made the object.
 		for _, s := range list {
 			n += stringBytes + len(s)
 		}
 	}
+	// Paid: by the tokens and instructions whose compiling made the object.
 	for i := range o.Consts {
 		n += o.Consts[i].size()
 	}
+	// Paid: by the tokens and instructions whose compiling made the object.
 	for _, c := range o.Codes {
 		n += c.Size()
 	}
@@ -150,9 +158,11 @@ func (o *Object) Size() int {
 // makes ready before it runs.
 func (o *Object) Items() int {
 	n := len(o.Names)
+	// Paid: by the tokens and instructions whose compiling made the object.
 	for i := range o.Consts {
 		n += o.Consts[i].items()
 	}
+	// Paid: by the tokens and instructions whose compiling made the object.
 	for _, c := range o.Codes {
 		n += c.Items()
 	}
@@ -161,6 +171,7 @@ func (o *Object) Items() int {
 
 func (c *Const) items() int {
 	n := 1
+	// Paid: by the tokens and instructions whose compiling made the object.
 	for i := range c.Items {
 		n += c.Items[i].items()
 	}
@@ -172,6 +183,7 @@ func (c *Const) size() int {
 	if c.Big != nil {
 		n += c.Big.BitLen() / 8
 	}
+	// Paid: by the tokens and instructions whose compiling made the object.
 	for i := range c.Items {
 		n += c.Items[i].size()
 	}
@@ -181,6 +193,7 @@ func (c *Const) size() int {
 // Count returns how many instructions the object and those within it have.
 func (o *Object) Count() int {
 	n := len(o.Instrs)
+	// Paid: by the tokens and instructions whose compiling made the object.
 	for _, c := range o.Codes {
 		n += c.Count()
 	}

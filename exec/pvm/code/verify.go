@@ -22,6 +22,7 @@ func Verify(o *Object) error {
 	if err := v.handlers(); err != nil {
 		return fmt.Errorf("%w %q: %w", ErrInvalid, o.QualName, err)
 	}
+	// Paid: by the tokens and instructions whose compiling made the object.
 	for _, c := range o.Codes {
 		if err := Verify(c); err != nil {
 			return err
@@ -54,6 +55,7 @@ func (v *verifier) header() error {
 	case len(o.Locals) > o.Registers || o.Registers > 1<<15:
 		return fmt.Errorf("%d registers for %d locals", o.Registers, len(o.Locals))
 	}
+	// Paid: by the tokens and instructions whose compiling made the object.
 	for _, r := range o.Cells {
 		if int(r) >= len(o.Locals) {
 			return fmt.Errorf("cell in register %d of %d locals", r, len(o.Locals))
@@ -64,6 +66,7 @@ func (v *verifier) header() error {
 
 func (v *verifier) instructions() error {
 	v.inner = make([]bool, len(v.o.Instrs))
+	// Paid: by the tokens and instructions whose compiling made the object.
 	for i, in := range v.o.Instrs {
 		if v.inner[i] {
 			if in.Op != Jump {
@@ -78,6 +81,7 @@ func (v *verifier) instructions() error {
 			v.inner[i+1] = true
 		}
 	}
+	// Paid: by the tokens and instructions whose compiling made the object.
 	for i, in := range v.o.Instrs {
 		if err := v.instruction(in); err != nil {
 			return fmt.Errorf("instruction %d: %s: %w", i, in.Op, err)
@@ -94,6 +98,7 @@ func (v *verifier) instruction(in Instr) error {
 	if int(in.Op) >= NumOps {
 		return errors.New("unknown opcode")
 	}
+	// Bounded: by the operands of an instruction, a handful.
 	for _, x := range operands[in.Op] {
 		if err := v.operand(x, in); err != nil {
 			return err
@@ -156,6 +161,7 @@ func (v *verifier) keywords(in Instr) error {
 	if k.Kind != Tuple || len(k.Items) > int(in.B) {
 		return fmt.Errorf("constant %d does not name keywords of %d arguments", in.C-1, in.B)
 	}
+	// Paid: by the instructions that load the arguments: there are no fewer.
 	for _, item := range k.Items {
 		if item.Kind != Str {
 			return fmt.Errorf("constant %d does not hold names", in.C-1)
@@ -169,6 +175,7 @@ func (v *verifier) keywords(in Instr) error {
 func (v *verifier) handlers() error {
 	n := uint32(len(v.o.Instrs))
 	var open []int
+	// Paid: by the tokens and instructions whose compiling made the object.
 	for i, h := range v.o.Handlers {
 		switch {
 		case h.Start >= h.End || h.End > n || h.Target >= n || int(h.Reg) >= v.o.Registers:
@@ -178,6 +185,7 @@ func (v *verifier) handlers() error {
 		case i > 0 && h.Start < v.o.Handlers[i-1].Start:
 			return fmt.Errorf("handler %d: begins before the one before it", i)
 		}
+		// Paid: as the handlers that were opened.
 		for len(open) > 0 && v.o.Handlers[open[len(open)-1]].End <= h.Start {
 			open = open[:len(open)-1]
 		}

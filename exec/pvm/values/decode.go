@@ -84,6 +84,7 @@ func (d *decoder) head() (major byte, arg uint64, err error) {
 	if len(d.data)-d.pos-1 < size {
 		return 0, 0, d.failEarly()
 	}
+	// Bounded: by 8 bytes.
 	for _, c := range d.data[d.pos+1 : d.pos+1+size] {
 		arg = arg<<8 | uint64(c)
 	}
@@ -262,6 +263,7 @@ func (d *decoder) items(n uint64, depth int, key bool) ([]vm.Value, error) {
 		return nil, err
 	}
 	items := make([]vm.Value, 0, min(count, roomAhead))
+	// Paid: by value, which charges for each item.
 	for range count {
 		x, err := d.value(depth, key)
 		if err != nil {
@@ -281,6 +283,7 @@ func (d *decoder) dict(n uint64, depth int) (vm.Value, error) {
 	dict := d.m.NewDict()
 	d.m.Hold(dict.Value())
 	var last []byte
+	// Paid: by value, which charges for each item.
 	for i := range count {
 		start := d.pos
 		k, err := d.value(depth, true)
@@ -307,6 +310,7 @@ func (d *decoder) ordered(last, next []byte, i int) error {
 	if i == 0 {
 		return nil
 	}
+	// Paid: by Decode, which charges for all bytes: each is compared twice, and again for each of 64 levels at most.
 	switch c := bytes.Compare(last, next); {
 	case c == 0:
 		return d.fail("a key stands twice")
@@ -344,6 +348,7 @@ func (d *decoder) set(depth int, key bool) (vm.Value, error) {
 	}
 	var items []vm.Value
 	var last []byte
+	// Paid: by value, which charges for each item.
 	for i := range count {
 		start := d.pos
 		x, err := d.value(depth, true)
@@ -398,6 +403,7 @@ func (d *decoder) named(depth int, key bool, ref *bool) (vm.Value, error) {
 	if err != nil {
 		return vm.None, err
 	}
+	// Bounded: by one byte.
 	if strings.HasPrefix(name, ":") {
 		if !d.p.Exact {
 			return vm.None, d.fail("unknown class")
@@ -480,6 +486,7 @@ func (d *decoder) pairs(n uint64, depth int) (vm.Value, error) {
 	}
 	dict := d.m.NewDict()
 	d.m.Hold(dict.Value())
+	// Paid: by value, which charges for each item.
 	for range count / 2 {
 		k, err := d.value(depth, true)
 		if err != nil {
@@ -501,6 +508,7 @@ func (d *decoder) pairs(n uint64, depth int) (vm.Value, error) {
 // global of the program, its module before that when it is the library's.
 func classNamed(m *vm.Machine, name string) (*vm.Class, bool) {
 	module := "__main__"
+	// Paid: by Decode, a character a byte, or by the encoder's charge for the name.
 	if dot := strings.LastIndexByte(name, '.'); dot >= 0 {
 		module, name = name[:dot], name[dot+1:]
 	}

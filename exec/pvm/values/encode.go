@@ -313,6 +313,7 @@ func (e *encoder) rangeParts(v vm.Value, depth int) error {
 	if err := e.head(majorArray, 3); err != nil {
 		return err
 	}
+	// Bounded: by three.
 	for _, name := range []string{"start", "stop", "step"} {
 		x, err := e.m.GetAttr(v, e.m.Name(name))
 		if err != nil {
@@ -338,12 +339,14 @@ func (e *encoder) array(v vm.Value, depth int) error {
 // snapshot copies items and keeps them alive until the conversion ends.
 func (e *encoder) snapshot(items []vm.Value) []vm.Value {
 	e.m.ChargeEach(len(items), e.m.Prices().Element)
+	// Paid: by the line above.
 	items = slices.Clone(items)
 	e.m.Hold(e.m.NewTuple(items))
 	return items
 }
 
 func (e *encoder) items(items []vm.Value, depth int) error {
+	// Paid: by value, which charges for each item.
 	for _, x := range items {
 		if err := e.value(x, depth); err != nil {
 			return err
@@ -375,6 +378,7 @@ func (e *encoder) flatten(start, n int) error {
 	old := start + headLen(uint64(n))
 	e.m.ChargeEach(len(e.dst)-old, e.m.Prices().Char)
 	e.m.Alloc(len(e.dst) - old)
+	// Paid: by the charge for each byte above.
 	body := slices.Clone(e.dst[old:])
 	e.dst = e.dst[:start]
 	return e.named(exactDict, func() error {
@@ -399,6 +403,7 @@ func (e *encoder) pairs(keys, vals []vm.Value, depth int) ([]part, error) {
 	}
 	e.m.Alloc(24 * len(keys))
 	parts := make([]part, 0, len(keys))
+	// Paid: by value, which charges for each item.
 	for i, k := range keys {
 		p := part{start: len(e.dst)}
 		if err := e.value(k, depth); err != nil {
@@ -427,12 +432,17 @@ func (e *encoder) order(parts []part) (bool, error) {
 	e.m.ChargeEach(len(parts), prices.Compare*int64(bits.Len(uint(len(parts)))))
 	e.m.ChargeEach(n, prices.Char*int64(bits.Len(uint(len(parts)))))
 	key := func(i int) []byte { return e.dst[parts[i].start:parts[i].keyEnd] }
+	// Paid: by the charges above, for comparisons and for the bytes that they read.
 	less := func(i, j int) bool { return bytes.Compare(key(i), key(j)) < 0 }
+	// Paid: by the charges above, for comparisons and for the bytes that they read.
 	sorted := sort.SliceIsSorted(parts, less)
 	if !sorted {
+		// Paid: by the charges above, for comparisons and for the bytes that they read.
 		sort.SliceStable(parts, less)
 	}
+	// Paid: by the charges above, for comparisons and for the bytes that they read.
 	for i := 1; i < len(parts); i++ {
+		// Paid: by the charges above, for comparisons and for the bytes that they read.
 		if bytes.Equal(key(i-1), key(i)) {
 			return false, e.raiseValue("two keys have the same encoding")
 		}
@@ -442,6 +452,7 @@ func (e *encoder) order(parts []part) (bool, error) {
 	}
 	e.m.Alloc(n)
 	moved := make([]byte, 0, n)
+	// Paid: by the charges above, for comparisons and for the bytes that they read.
 	for _, p := range parts {
 		moved = append(moved, e.dst[p.start:p.end]...)
 	}
@@ -472,6 +483,7 @@ func (e *encoder) set(v vm.Value, depth int) error {
 	}
 	e.m.Alloc(24 * len(items))
 	parts := make([]part, 0, len(items))
+	// Paid: by value, which charges for each item.
 	for _, x := range items {
 		p := part{start: len(e.dst)}
 		if err := e.value(x, depth); err != nil {
@@ -496,6 +508,7 @@ func (e *encoder) object(v, fn vm.Value, depth int) error {
 	}
 	c := m.ClassOf(v)
 	name := c.Name()
+	m.ChargeEach(len(name)/int(m.Work().KeyBytes), m.Prices().Char) // it is looked up
 	if c.Module() != "__main__" {
 		name = c.Module() + "." + name
 	}

@@ -197,6 +197,7 @@ func (m *Machine) ASCII(v Value) (*Str, error) {
 func escapeNonASCII(s string) string {
 	const digits = "0123456789abcdef"
 	var b strings.Builder
+	// Paid: by who asks, a character for each byte.
 	for _, r := range s {
 		n, lead := 0, ""
 		switch {
@@ -211,6 +212,7 @@ func escapeNonASCII(s string) string {
 			n, lead = 8, `\U`
 		}
 		b.WriteString(lead)
+		// Bounded: by 8 digits.
 		for n--; n >= 0; n-- {
 			b.WriteByte(digits[r>>(4*n)&15])
 		}

@@ -194,6 +194,7 @@ func (m *Machine) superGet(v Value, c *Class, name *Str) (Value, bool, error) {
 	behind := false
 	key := m.normal(name)
 	m.elements(2 * len(s.start.mro)) // looked at and looked into
+	// Paid: by the line above.
 	for _, k := range s.start.mro {
 		if !behind {
 			behind = k == s.class

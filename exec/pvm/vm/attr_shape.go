@@ -24,6 +24,7 @@ func (m *Machine) rootShape(c *Class) *shape {
 
 // slot looks a name up: in the index those of whole strides, one by one those after it.
 func (s *shape) slot(name *Str) (int, bool) {
+	// Bounded: by shapeStride, 8.
 	for i := len(s.index); i < len(s.names); i++ {
 		if k := s.names[i]; k == name || k.s == name.s {
 			return i, true
@@ -54,6 +55,7 @@ func (s *shape) extend(m *Machine, name *Str) *shape {
 	n := &shape{names: append(s.names[:len(s.names):len(s.names)], name), index: s.index, parent: s}
 	if len(n.names)%shapeStride == 0 {
 		n.index = make(map[string]int, len(n.names))
+		// Paid: by the native call above, for each shapeStride names; there are shapeNames at most.
 		for i, k := range n.names {
 			n.index[k.s] = i
 		}
@@ -138,6 +140,7 @@ func (a *Attrs) asDict(m *Machine) *Dict {
 	}
 	d := m.newDict()
 	if a.shape != nil {
+		// Bounded: by shapeNames, 64, once an instance.
 		for i, name := range a.shape.names {
 			d.putStr(m, name, a.values[i])
 		}

@@ -17,6 +17,7 @@ func (rt *Runtime) makeRoots() {
 	b.cell = rt.newClass("cell", KindCell)
 	b.traceback = rt.newClass("traceback", KindTraceback)
 	b.code = rt.newClass("code", KindCode)
+	// Bounded: by the source, once when the runtime is made.
 	for _, c := range []*Class{b.NoneType, b.ellipsis, b.NotImplementedType, b.native, b.method, b.cell, b.traceback, b.code} {
 		c.final = true
 	}
@@ -39,6 +40,7 @@ func (rt *Runtime) defineObjects() {
 // bindKinds tells which class the objects of a kind have by default.
 func (rt *Runtime) bindKinds() {
 	b := &rt.classes
+	// Bounded: by the source, once when the runtime is made.
 	for kind, c := range [KindForeign + 1]*Class{
 		KindNone: b.NoneType, KindEllipsis: b.ellipsis, KindNotImplemented: b.NotImplementedType,
 		KindClass: b.type_, KindNative: b.native, KindMethod: b.method, KindModule: b.module, KindCell: b.cell,

@@ -5,6 +5,7 @@ package vm
 // are absent or raise DeterminismError.
 func (rt *Runtime) publish() {
 	b := &rt.classes
+	// Bounded: by the source, once when the runtime is made.
 	for _, c := range []*Class{
 		b.object, b.type_, b.bool_, b.int_, b.float, b.str, b.bytes, b.bytearray, b.tuple, b.list, b.dict, b.set, b.frozenset,
 		b.range_, b.slice, b.property, b.staticmethod, b.classmethod, b.super, b.enumerate, b.zip, b.map_, b.filter, b.reversed,
@@ -21,7 +22,9 @@ func (rt *Runtime) publish() {
 	rt.builtin("NotImplemented", NotImplemented)
 	rt.builtin("__debug__", True)
 	rt.publishExceptions()
+	// Bounded: by the source, once when the runtime is made.
 	for _, defs := range [][]Def{objectBuiltins(), forbiddenBuiltins(), rt.numberBuiltins(), rt.containerBuiltins()} {
+		// Bounded: by the source, once when the runtime is made.
 		for _, d := range defs {
 			rt.builtin(d.Name, newNative(d).value())
 		}
@@ -60,6 +63,7 @@ func objectBuiltins() []Def {
 // see them.
 func forbiddenBuiltins() []Def {
 	var defs []Def
+	// Bounded: by the source, once when the runtime is made.
 	for _, name := range []string{"eval", "exec", "compile", "globals", "locals", "input", "breakpoint", "id", "memoryview", "__import__"} {
 		defs = append(defs, Def{Name: name, Min: 0, Max: -1, Keywords: true, Fn: func(m *Machine, _ Args) (Value, error) {
 			return unbound, m.Raise(m.rt.classes.DeterminismError, "%s() is forbidden", name)
@@ -83,6 +87,7 @@ func textBuiltin(fn func(*Machine, Value) (*Str, error)) NativeFunc {
 func builtinPrint(m *Machine, a Args) (Value, error) {
 	sep, end := " ", "\n"
 	first := len(a.Values) - len(a.Names)
+	// Paid: by the call, which put each keyword there.
 	for i, n := range a.Names {
 		v := a.Values[first+i]
 		s, isStr := v.str()
@@ -106,6 +111,7 @@ func builtinPrint(m *Machine, a Args) (Value, error) {
 			return unbound, m.Raise(m.rt.classes.TypeError, "'%s' is an invalid keyword argument for print()", n.s)
 		}
 	}
+	// Paid: by the call, which put each value there, and by write.
 	for i, v := range a.Values[:first] {
 		s, err := m.Str(v)
 		if err != nil {

@@ -53,6 +53,7 @@ func (rt *Runtime) defineByteArray(c *Class) {
 		Def{Name: "reverse", Min: 1, Max: 1, Fn: func(m *Machine, a Args) (Value, error) {
 			o := arrayOf(a)
 			m.ChargeEach(len(o.b), m.dyn.Char)
+			// Paid: by the line above.
 			slices.Reverse(o.b)
 			return None, nil
 		}},
@@ -63,6 +64,7 @@ func (rt *Runtime) defineByteArray(c *Class) {
 		Def{Name: "copy", Min: 1, Max: 1, Fn: func(m *Machine, a Args) (Value, error) {
 			o := arrayOf(a)
 			m.ChargeEach(len(o.b), m.dyn.Char)
+			// Paid: by the line above.
 			return m.newByteArray(slices.Clone(o.b)).val(), nil
 		}},
 	)
@@ -137,6 +139,7 @@ func byteArrayInsert(m *Machine, a Args) (Value, error) {
 	i = min(i, n)
 	m.ChargeEach(int(n-i)+1, m.dyn.Char)
 	m.Alloc(1)
+	// Paid: by the charge for the bytes behind it.
 	o.b = slices.Insert(o.b, int(i), b)
 	return None, nil
 }
@@ -159,6 +162,7 @@ func byteArrayPop(m *Machine, a Args) (Value, error) {
 	}
 	m.ChargeEach(len(o.b)-at, m.dyn.Char)
 	b := o.b[at]
+	// Paid: by the charge for the bytes behind it.
 	o.b = slices.Delete(o.b, at, at+1)
 	return SmallInt(int64(b)), nil
 }
@@ -170,10 +174,12 @@ func byteArrayRemove(m *Machine, a Args) (Value, error) {
 	}
 	o := arrayOf(a)
 	m.ChargeEach(len(o.b), m.dyn.Char)
+	// Paid: by the line above, as the copy.
 	at := strings.IndexByte(string(o.b), b)
 	if at < 0 {
 		return unbound, m.Raise(m.rt.classes.ValueError, "value not found in bytearray")
 	}
+	// Paid: by the charge for all bytes above.
 	o.b = slices.Delete(o.b, at, at+1)
 	return None, nil
 }

@@ -10,6 +10,7 @@ func (rt *Runtime) defineBytes(b, array *Class) {
 	rt.methods(b, Def{Name: "__new__", Min: 1, Max: 4, Params: []string{"", "source", "encoding", "errors"}, Fn: bytesNew})
 	rt.receiverMethods(b, Def{Name: "__hash__", Min: 1, Max: 1, Fn: hashMethod},
 		Def{Name: "__bytes__", Min: 1, Max: 1, Fn: func(m *Machine, a Args) (Value, error) { return m.unchanged(a.Values[0]), nil }})
+	// Bounded: by the source, once when the runtime is made.
 	for _, c := range []*Class{b, array} {
 		rt.receiverMethods(c, bytesMethods()...)
 		rt.classMethods(c, Def{Name: "fromhex", Min: 2, Max: 2, Fn: bytesFromHex})
@@ -44,7 +45,9 @@ func bytesMethods() []Def {
 		testMethod("isalpha", allBytes(isAlphaByte)), testMethod("isdigit", allBytes(isDigitByte)),
 		testMethod("isspace", allBytes(func(c byte) bool { return c == ' ' || c >= '\t' && c <= '\r' })),
 		testMethod("isascii", isASCII),
+		// Paid: by textMethod, a character for each byte.
 		testMethod("islower", func(s string) bool { return strings.IndexFunc(s, asByte(isLowerByte)) >= 0 && !anyByte(s, isUpperByte) }),
+		// Paid: by textMethod, a character for each byte.
 		testMethod("isupper", func(s string) bool { return strings.IndexFunc(s, asByte(isUpperByte)) >= 0 && !anyByte(s, isLowerByte) }),
 		testMethod("istitle", isTitleBytes),
 		{Name: "decode", Min: 1, Max: 3, Params: []string{"", "encoding", "errors"}, Fn: func(m *Machine, a Args) (Value, error) {
@@ -79,6 +82,7 @@ func asByte(is func(byte) bool) func(rune) bool {
 }
 
 func anyByte(s string, is func(byte) bool) bool {
+	// Paid: by textMethod, a character for each byte.
 	for i := range len(s) {
 		if is(s[i]) {
 			return true
@@ -93,6 +97,7 @@ func allBytes(is func(byte) bool) func(string) bool {
 
 func isTitleBytes(s string) bool {
 	inWord, found := false, false
+	// Paid: by textMethod, a character for each byte.
 	for i := range len(s) {
 		switch c := s[i]; {
 		case isUpperByte(c):
@@ -116,6 +121,7 @@ func byteCase(name string, fn func(s string, i int) byte) Def {
 		s := m.content(self)
 		m.Alloc(len(s))
 		out := make([]byte, len(s))
+		// Paid: by textMethod, a character for each byte.
 		for i := range out {
 			out[i] = fn(s, i)
 		}
@@ -176,6 +182,7 @@ func (m *Machine) bytesSource(fn string, x, encoding, errors Value) (string, err
 		return "", m.Raise(m.rt.classes.ValueError, "negative count")
 	}
 	m.reserve(n)
+	// Paid: by reserve.
 	return strings.Repeat("\x00", int(n)), nil
 }
 
@@ -187,6 +194,7 @@ func bytesFromHex(m *Machine, a Args) (Value, error) {
 	m.ChargeEach(len(s.s), m.dyn.Char)
 	m.Alloc(len(s.s) / 2)
 	out := make([]byte, 0, len(s.s)/2)
+	// Paid: by the charge for each byte above.
 	for i := 0; i < len(s.s); {
 		if c := s.s[i]; c == ' ' || c >= '\t' && c <= '\r' {
 			i++
@@ -253,6 +261,7 @@ func bytesHex(m *Machine, a Args) (Value, error) {
 		size = -group
 	}
 	var out strings.Builder
+	// Paid: by the charges above, four characters for each byte.
 	for i := range n {
 		if i > 0 && (i-first)%size == 0 {
 			out.WriteString(sep)
@@ -277,9 +286,11 @@ func bytesMakeTrans(m *Machine, a Args) (Value, error) {
 	m.ChargeEach(len(from), m.dyn.Char)
 	m.Charge(m.Work().ByteTable * m.dyn.Char)
 	var table [256]byte
+	// Bounded: by 256, which ByteTable pays for.
 	for i := range table {
 		table[i] = byte(i)
 	}
+	// Paid: by the charge for each byte above.
 	for i := range len(from) {
 		table[from[i]] = to[i]
 	}
@@ -307,6 +318,7 @@ func bytesTranslate(m *Machine, a Args) (Value, error) {
 			return unbound, err
 		}
 		m.ChargeEach(len(d), m.dyn.Char)
+		// Paid: by the line above.
 		for i := range len(d) {
 			gone[d[i]] = true
 		}
@@ -315,6 +327,7 @@ func bytesTranslate(m *Machine, a Args) (Value, error) {
 	m.ChargeEach(len(b), m.dyn.Char)
 	m.Alloc(len(b))
 	out := make([]byte, 0, len(b))
+	// Paid: by the charge for each byte above.
 	for i := range len(b) {
 		switch {
 		case gone[b[i]]:

@@ -137,13 +137,16 @@ func (m *Machine) checkReceiver(n *Native, pos []Value) error {
 func (m *Machine) callNamed(n *Native, a Args, count int) (Value, error) {
 	mark := len(m.temp)
 	m.temp = append(m.temp, a.Values[:count]...)
+	// Bounded: by the parameters of a native, which the source names.
 	for range len(n.params) - count {
 		m.temp = append(m.temp, unbound)
 	}
 	full := m.temp[mark:len(m.temp):len(m.temp)]
 	defer m.releaseOnReturn(mark)
+	// Bounded: by the parameters of a native, which the source names.
 	for i, name := range a.Names {
 		at := -1
+		// Bounded: by the parameters of a native, which the source names.
 		for j, p := range n.params {
 			if p == name.s {
 				at = j
@@ -158,6 +161,7 @@ func (m *Machine) callNamed(n *Native, a Args, count int) (Value, error) {
 		}
 		full[at] = a.Values[count+i]
 	}
+	// Bounded: by the parameters of a native, which the source names.
 	for i := range n.min {
 		if !full[i].Bound() {
 			return unbound, m.Raise(m.rt.classes.TypeError, "%s() missing required argument '%s' (pos %d)", n.callName(), n.params[i], i+1-n.receivers())
@@ -183,6 +187,7 @@ func (n *Native) receivers() int {
 // positionalOnly is the number of leading parameters without a usable name.
 func (n *Native) positionalOnly() int {
 	i := 0
+	// Bounded: by the parameters of a native, which the source names.
 	for i < len(n.params) && n.params[i] == "" {
 		i++
 	}

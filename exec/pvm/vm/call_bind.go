@@ -53,6 +53,7 @@ func (m *Machine) bindInto(regs []Value, fn *Function, a Args) error {
 		extra = m.newDict()
 		regs[next] = Value{ref: &extra.Object}
 	}
+	// Paid: by the call, which put each keyword there, and by bindKeyword.
 	for i, name := range a.Names {
 		if err := m.bindKeyword(regs, fn, extra, name, a.Values[len(pos)+i], a); err != nil {
 			return err
@@ -78,6 +79,7 @@ func (m *Machine) looked(n int64) { m.ChargeCount(n/m.Work().TokenBytes, m.dyn.E
 func (m *Machine) bindKeyword(regs []Value, fn *Function, extra *Dict, name *Str, v Value, a Args) error {
 	o := fn.unit.obj
 	total := o.Args + o.KwOnly
+	// Paid: by looked, for as many names as are compared.
 	for i := o.PosOnly; i < total; i++ {
 		if o.Locals[i] == name.s {
 			m.looked(int64(i - o.PosOnly))
@@ -105,19 +107,23 @@ func (m *Machine) bindKeyword(regs []Value, fn *Function, extra *Dict, name *Str
 // positionalAsKeyword lists the positional-only parameters among the keywords.
 func positionalAsKeyword(o *code.Object, names []*Str) string {
 	var found []string
+	// Paid: by who asks, for each pair of names.
 	for _, param := range o.Locals[:o.PosOnly] {
+		// Paid: by who asks, for each pair of names.
 		for _, name := range names {
 			if name.s == param {
 				found = append(found, param)
 			}
 		}
 	}
+	// Paid: by the error that takes the text, a character each.
 	return strings.Join(found, ", ")
 }
 
 func (m *Machine) tooMany(fn *Function, regs []Value, given int) error {
 	o := fn.unit.obj
 	kwGiven := 0
+	// Paid: by pushFrame, an element for 32 registers, which are 4,096 at most.
 	for i := o.Args; i < o.Args+o.KwOnly; i++ {
 		if regs[i].Bound() {
 			kwGiven++
@@ -152,6 +158,7 @@ func (m *Machine) fillDefaults(fn *Function, regs []Value, given int) error {
 	m.looked(int64(o.Args - given))
 	required := o.Args - len(fn.defaults)
 	var missing []string
+	// Paid: by looked above.
 	for i := given; i < required; i++ {
 		if !regs[i].Bound() {
 			missing = append(missing, o.Locals[i])
@@ -160,6 +167,7 @@ func (m *Machine) fillDefaults(fn *Function, regs []Value, given int) error {
 	if len(missing) > 0 {
 		return m.missingArguments(fn, "positional", missing)
 	}
+	// Paid: by looked above.
 	for i := max(given, required, 0); i < o.Args; i++ {
 		if !regs[i].Bound() {
 			regs[i] = fn.defaults[i-required]
@@ -173,6 +181,7 @@ func (m *Machine) fillKeywordDefaults(fn *Function, regs []Value) error {
 	o := fn.unit.obj
 	m.ChargeEach(o.KwOnly, m.dyn.Element)
 	var missing []string
+	// Paid: by the charge above.
 	for i := o.Args; i < o.Args+o.KwOnly; i++ {
 		if regs[i].Bound() {
 			continue
@@ -194,10 +203,12 @@ func (m *Machine) fillKeywordDefaults(fn *Function, regs []Value) error {
 func (m *Machine) missingArguments(fn *Function, kind string, names []string) error {
 	var b strings.Builder
 	text := 0
+	// Paid: by the search that found each missing.
 	for _, name := range names {
 		text += len(name)
 	}
 	m.looked(int64(text))
+	// Paid: by the line above, and by the error that takes the text.
 	for i, name := range names {
 		switch {
 		case i == 0:

@@ -47,6 +47,7 @@ func (m *Machine) noteObject(o *Object) {
 	case *Class:
 		saved := *x
 		saved.found, saved.foundAt = nil, 0
+		// Bounded: Clip copies nothing.
 		x.subs, x.names.shared = slices.Clip(x.subs), true
 		undo = func() { *x = saved }
 	case *Function:
@@ -54,6 +55,7 @@ func (m *Machine) noteObject(o *Object) {
 		undo = func() { *x = saved }
 	case *Instance:
 		saved := x.slots
+		// Bounded: by what a class, an instance or a table of the library holds, once a call.
 		x.slots = slices.Clone(saved)
 		undo = func() { x.slots = saved }
 	case *List:
@@ -82,6 +84,7 @@ func (m *Machine) noteObject(o *Object) {
 // noteAttrs notes the attributes of a kept object before one changes.
 func (m *Machine) noteAttrs(a *Attrs) {
 	saved := *a
+	// Bounded: by shapeNames, 64, once an object and a call.
 	a.values, a.kept = slices.Clone(saved.values), false
 	m.note(func() { *a = saved }, func(t *tracer) int { return t.attrs(a) })
 }
@@ -91,6 +94,7 @@ func (m *Machine) noteTable(t *hashTable) {
 	saved := *t
 	t.entries = make([]hashEntry, len(saved.entries), cap(saved.entries))
 	copy(t.entries, saved.entries)
+	// Bounded: by what a class, an instance or a table of the library holds, once a call.
 	t.index, t.kept = slices.Clone(saved.index), false
 	m.note(func() {
 		saved.version = t.version + 1 // what was learnt of the table meanwhile is not true of it
@@ -113,12 +117,15 @@ func (m *Machine) learnAt(u *unit) {
 // takeBack makes what is kept as it was, and forgets what caches learnt of the
 // program.
 func (m *Machine) takeBack() {
+	// Paid: by who made each change.
 	for i := len(m.changes) - 1; i >= 0; i-- {
 		m.changes[i].undo()
 	}
 	clear(m.changes)
+	// Bounded: by the functions of the library that a call has run.
 	for _, u := range m.learnt {
 		u.learnt = false
+		// Bounded: by the instructions of a function of the library, once a call.
 		for i := range u.sites {
 			if s := &u.sites[i]; !s.lasting() {
 				*s = site{}

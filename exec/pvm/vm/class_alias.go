@@ -11,6 +11,7 @@ type alias struct {
 
 func (a *alias) Roots(visit func(Value)) {
 	visit(a.origin)
+	// Bounded: by the limit of memory, once for each eighth of it that was announced and paid.
 	for _, v := range a.args {
 		visit(v)
 	}
@@ -126,6 +127,7 @@ func aliasGetattr(m *Machine, a Args) (Value, error) {
 	if !ok {
 		return unbound, m.Raise(m.rt.classes.TypeError, "attribute name must be string, not '%s'", m.typeName(a.Values[1]))
 	}
+	// Bounded: by eight names.
 	for _, own := range aliasNames {
 		if name.s == own {
 			return unbound, m.noAttribute(a.Values[0], name)
@@ -152,6 +154,7 @@ func aliasDir(m *Machine, a Args) (Value, error) {
 		return unbound, err
 	}
 	out := m.newList(names)
+	// Bounded: by six names.
 	for _, own := range aliasNames[:6] {
 		m.elements(len(names))
 		if there, err := m.Contains(v, m.newStr(own).val()); err != nil {
@@ -227,6 +230,7 @@ func aliasRepr(m *Machine, a Args) (Value, error) {
 		b.WriteString("*")
 	}
 	b.WriteString(s + "[")
+	// Paid: by aliasPart, a character each.
 	for i, v := range al.args {
 		if i > 0 {
 			b.WriteString(", ")

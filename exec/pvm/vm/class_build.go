@@ -34,6 +34,7 @@ func (n *namespace) get(key string) (Value, bool) {
 // own makes a shared namespace one of its own.
 func (n *namespace) own() {
 	if n.shared {
+		// Bounded: by the names of a class of the library, once a call.
 		*n = namespace{slices.Clone(n.keys), slices.Clone(n.values), maps.Clone(n.index), slices.Clone(n.specials), n.holes, false}
 	}
 }
@@ -64,6 +65,7 @@ func (n *namespace) add(key string, v Value) {
 func (n *namespace) compact() {
 	keys, values := n.keys, n.values
 	n.keys, n.values, n.specials, n.holes = nil, nil, nil, 0
+	// Paid: by the deletions since the last time, as many as half of the names.
 	for i, key := range keys {
 		if values[i].Bound() {
 			n.add(key, values[i])
@@ -80,6 +82,7 @@ func (n *namespace) del(key string) bool {
 	delete(n.index, key)
 	n.keys[i], n.values[i] = "", unbound
 	if _, ok := specialIndex(key); ok {
+		// Bounded: by numSpecials.
 		n.specials = slices.DeleteFunc(n.specials, func(s specialAt) bool { return s.at == i })
 	}
 	if n.holes++; n.holes > len(n.keys)/2 {
@@ -102,6 +105,7 @@ func (rt *Runtime) newClass(name string, layout Kind, bases ...*Class) *Class {
 	}
 	c := &Class{name: name, qualName: name, module: "builtins", bases: bases, layout: layout, builtin: true}
 	c.head(KindClass, nil, c)
+	// Bounded: by the source, once when the runtime is made.
 	for _, b := range bases {
 		c.hasDict = c.hasDict || b.hasDict
 	}
@@ -118,6 +122,7 @@ func (m *Machine) NewClass(module, name string, bases ...*Class) *Class {
 		bases = []*Class{m.rt.classes.object}
 	}
 	c := &Class{name: name, qualName: name, module: module, bases: bases, layout: KindForeign, version: m.nextVersion()}
+	// Bounded: by the source of the library, whose classes these are.
 	for _, b := range bases {
 		if b.layout != KindInstance {
 			c.layout = b.layout
@@ -145,6 +150,7 @@ func (c *Class) Define(defs ...Def) *Class {
 func (rt *Runtime) methods(c *Class, defs ...Def) { defineMethods(c, defs) }
 
 func defineMethods(c *Class, defs []Def) {
+	// Bounded: by the source, once when the runtime is made.
 	for _, d := range defs {
 		n := newNative(d)
 		n.owner = c
@@ -165,6 +171,7 @@ func defineMethods(c *Class, defs []Def) {
 
 // statics adds static methods.
 func (rt *Runtime) statics(c *Class, defs ...Def) {
+	// Bounded: by the source, once when the runtime is made.
 	for _, d := range defs {
 		n := newNative(d)
 		n.owner = c
@@ -183,6 +190,7 @@ func (c *Class) DefineClass(defs ...Def) *Class {
 }
 
 func defineClassMethods(c *Class, defs []Def) {
+	// Bounded: by the source, once when the runtime is made.
 	for _, d := range defs {
 		n := newNative(d)
 		n.owner, n.method = c, true
@@ -238,18 +246,22 @@ func linearize(c *Class, bases []*Class, work func(lists int)) ([]*Class, bool) 
 		return append([]*Class{c}, bases[0].mro...), true
 	}
 	lists := make([][]*Class, 0, len(bases)+1)
+	// Paid: by makeClass, which compares each base with those before.
 	for _, b := range bases {
 		lists = append(lists, b.mro)
 	}
 	lists = append(lists, bases)
 	tails := make(map[*Class]int) // in how many tails a class is; looked up, never iterated
+	// Paid: by work, an element each.
 	for _, l := range lists {
 		work(len(l))
+		// Paid: by the line above.
 		for _, k := range l[1:] {
 			tails[k]++
 		}
 	}
 	out := []*Class{c}
+	// Paid: by work, an element for each list.
 	for {
 		work(len(lists))
 		next, left := nextInMRO(lists, tails)
@@ -260,6 +272,7 @@ func linearize(c *Class, bases []*Class, work func(lists int)) ([]*Class, bool) 
 			return nil, false
 		}
 		out = append(out, next)
+		// Paid: by work above.
 		for i, l := range lists {
 			if len(l) > 0 && l[0] == next {
 				if lists[i] = l[1:]; len(l) > 1 {
@@ -272,6 +285,7 @@ func linearize(c *Class, bases []*Class, work func(lists int)) ([]*Class, bool) 
 
 // nextInMRO picks the first head that is in no tail.
 func nextInMRO(lists [][]*Class, tails map[*Class]int) (next *Class, left bool) {
+	// Paid: by linearize, an element for each list.
 	for _, l := range lists {
 		if len(l) == 0 {
 			continue
@@ -286,6 +300,7 @@ func nextInMRO(lists [][]*Class, tails map[*Class]int) (next *Class, left bool) 
 
 // specialIndex is the position of a name among the special methods.
 func specialIndex(name string) (special, bool) {
+	// Bounded: by two bytes.
 	if len(name) < 5 || !strings.HasPrefix(name, "__") {
 		return 0, false
 	}
@@ -296,6 +311,7 @@ func specialIndex(name string) (special, bool) {
 // specialNumbers inverts specialNames; looked up, never iterated.
 var specialNumbers = func() map[string]special {
 	out := make(map[string]special, numSpecials)
+	// Bounded: by numSpecials, once at start.
 	for i, name := range specialNames {
 		out[name] = special(i)
 	}
@@ -306,8 +322,10 @@ var specialNumbers = func() map[string]special {
 // the MRO.
 func (c *Class) fillSpecials() {
 	c.special = [numSpecials]Value{}
+	// Paid: by elements(learning()), where the class is made or changes.
 	for i := len(c.mro) - 1; i >= 0; i-- {
 		names := &c.mro[i].names
+		// Paid: by elements(learning()), where the class is made or changes.
 		for _, s := range names.specials {
 			c.special[s.method] = names.values[s.at]
 		}
@@ -325,6 +343,7 @@ func (c *Class) sp(s special) Value {
 
 // seal fills the tables of all builtin classes, which are read only from here.
 func (rt *Runtime) seal() {
+	// Bounded: by the source, once when the runtime is made.
 	for _, c := range rt.all {
 		c.fillSpecials()
 	}
@@ -338,6 +357,7 @@ func (m *Machine) changed(c *Class) {
 	first := m.nextVersion()
 	m.touch(&c.Object)
 	c.version = first
+	// Paid: by the charges within, for each class below.
 	for queue := []*Class{c}; len(queue) > 0; {
 		k := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
@@ -357,6 +377,7 @@ func (m *Machine) changed(c *Class) {
 // to find what is known of a class anew.
 func (c *Class) learning() int {
 	n := len(c.mro)
+	// Bounded: by MROClasses, 64.
 	for _, k := range c.mro {
 		if !k.builtin {
 			n += len(k.names.specials)
@@ -375,6 +396,7 @@ func (m *Machine) nextVersion() uint32 {
 
 // subclassOf tells whether c is other or below it, by the MRO alone.
 func (c *Class) subclassOf(other *Class) bool {
+	// Bounded: by MROClasses, 64; who asks for many pays by below.
 	for _, k := range c.mro {
 		if k == other {
 			return true
@@ -395,6 +417,7 @@ func (c *Class) find(key string) (Value, *Class, bool) {
 	if len(c.mro) > shortMRO && !c.builtin {
 		return c.findFar(key)
 	}
+	// Bounded: by shortMRO, 8.
 	for _, k := range c.mro {
 		if v, ok := k.names.get(key); ok {
 			return v, k, true
@@ -424,6 +447,7 @@ func (c *Class) findFar(key string) (Value, *Class, bool) {
 	}
 	f, ok := c.found[key]
 	if !ok {
+		// Bounded: by MROClasses, 64, once a name and version of the class.
 		for _, k := range c.mro {
 			if v, has := k.names.get(key); has {
 				f = finding{v, k}

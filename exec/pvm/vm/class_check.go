@@ -4,6 +4,7 @@ import "github.com/cowboy-foundation/cowboy/exec/pvm/ucd"
 
 // identifier tells whether name could be a variable.
 func identifier(name string) bool {
+	// Paid: by who asks, a character for each byte.
 	for i, r := range name {
 		if r == '_' || i == 0 && ucd.IsIdentStart(r) || i > 0 && ucd.IsIdentContinue(r) {
 			continue

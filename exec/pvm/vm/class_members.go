@@ -125,6 +125,7 @@ func (rt *Runtime) defineDescriptors() {
 	}
 	b.staticmethod = rt.newClass("staticmethod", KindStaticMethod)
 	b.classmethod = rt.newClass("classmethod", KindClassMethod)
+	// Bounded: by the source, once when the runtime is made.
 	for _, c := range []*Class{b.staticmethod, b.classmethod} {
 		c.hasDict = true
 		rt.methods(c,
@@ -250,6 +251,7 @@ func propertySetName(m *Machine, a Args) (Value, error) {
 
 func propertyAbstract(m *Machine, v Value) (Value, error) {
 	p := v.ref.self.(*Property)
+	// Bounded: by three.
 	for _, fn := range []Value{p.get, p.set, p.del} {
 		if fn.IsNone() {
 			continue
@@ -314,6 +316,7 @@ func methodWrapperNew(m *Machine, a Args) (Value, error) {
 		k := &ClassMethod{fn: a.Values[1]}
 		v = k.head(KindClassMethod, m.subclassOrNil(a.Values[0], m.rt.classes.classmethod), k)
 	}
+	// Bounded: by five names, which MethodWrapper pays for.
 	for _, name := range [...]string{"__module__", "__name__", "__qualname__", "__doc__", "__annotations__"} {
 		key := m.newStr(name)
 		r, ok, err := m.LookupAttr(a.Values[1], key)

@@ -9,6 +9,7 @@ func (m *Machine) fillNamespace(c *Class, ns *Dict) error {
 	m.Alloc(len(keys) * dictEntryBytes)
 	var slots Value
 	c.names.keys = make([]string, 0, len(keys))
+	// Paid: by the charge for each name above.
 	for i, k := range keys {
 		name, ok := k.str()
 		if !ok {
@@ -78,15 +79,12 @@ func (m *Machine) makeSlots(c *Class, slots Value) error {
 			return err
 		}
 	}
-	if n := len(c.slots); n > 0 && len(items) > 0 { // those of the bases are copied
-		m.elements(n)
-		m.Alloc(n * mroBytes)
-	}
 	members := c.slots[:len(c.slots):len(c.slots)]
 	if len(items) > 0 { // those of the bases are copied
 		m.looked(int64(len(members)))
 		m.Alloc(len(members) * mroBytes)
 	}
+	// Paid: by Collect, an element each.
 	for _, item := range items {
 		s, ok := item.str()
 		if !ok {
@@ -143,7 +141,9 @@ func (m *Machine) mangle(class, name string) string {
 func (m *Machine) announceClass(c *Class, names []*Str, values []Value) error {
 	defer m.Release(m.Hold(c.value()))
 	m.elements(len(c.names.keys))
+	// Paid: by the line above.
 	keys, found := slices.Clone(c.names.keys), slices.Clone(c.names.values) // the calls may change the class
+	// Paid: by elements above.
 	for i, key := range keys {
 		v := found[i]
 		if key == "" || !v.Bound() {

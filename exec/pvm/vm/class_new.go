@@ -101,6 +101,7 @@ func (m *Machine) resolveBases(orig []Value) (bases []Value, changed bool, err e
 // the keywords without it.
 func (m *Machine) metaclassOf(a Args, bases []Value) (meta Value, names []*Str, values []Value, err error) {
 	first := len(a.Values) - len(a.Names)
+	// Paid: by the call, which put each keyword there.
 	for i, n := range a.Names {
 		if n.s == "metaclass" {
 			meta = a.Values[first+i]
@@ -128,6 +129,7 @@ func (m *Machine) metaclassOf(a Args, bases []Value) (meta Value, names []*Str, 
 // winner is the metaclass below all metaclasses of the bases.
 func (m *Machine) winner(c *Class, bases []Value) (*Class, error) {
 	m.elements(len(bases))
+	// Paid: by elements above, and for each metaclass within.
 	for _, b := range bases {
 		bc := m.classOf(b)
 		if c == bc {
@@ -192,6 +194,7 @@ func typeNew(m *Machine, a Args) (Value, error) {
 		return unbound, m.Raise(m.rt.classes.TypeError, "type.__new__() argument 3 must be dict, not %s", m.typeName(pos[3]))
 	}
 	m.elements(len(bases.items))
+	// Paid: by elements above.
 	for _, b := range bases.items {
 		if b.isClass() {
 			continue
@@ -242,6 +245,7 @@ func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Di
 	if len(baseValues) == 0 {
 		baseValues = []Value{m.rt.classes.object.value()}
 	}
+	// Paid: by typeNew, an element each, and within for those before it.
 	for _, v := range baseValues {
 		b, ok := v.class()
 		if !ok {
@@ -251,6 +255,7 @@ func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Di
 			return nil, m.Raise(m.rt.classes.TypeError, "type '%s' is not an acceptable base type", b.name)
 		}
 		m.elements(len(c.bases))
+		// Paid: by the line above.
 		for _, other := range c.bases {
 			if other == b {
 				return nil, m.Raise(m.rt.classes.TypeError, "duplicate base class %s", b.name)
@@ -278,6 +283,7 @@ func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Di
 	if err := m.fillNamespace(c, ns); err != nil {
 		return nil, err
 	}
+	// Bounded: by MROClasses, 64.
 	for _, b := range c.bases {
 		if !b.builtin {
 			m.touch(&b.Object)
@@ -289,10 +295,12 @@ func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Di
 
 func (m *Machine) mroConflict(bases []*Class) error {
 	names := make([]string, len(bases))
+	// Paid: by the charge for each name within.
 	for i, b := range bases {
 		names[i] = b.name
 		m.ChargeEach(len(b.name), m.dyn.Char)
 	}
+	// Paid: by the charge for each name above.
 	text := strings.Join(names, ", ")
 	return m.Raise(m.rt.classes.TypeError, "Cannot create a consistent method resolution\norder (MRO) for bases %s", text)
 }
@@ -302,6 +310,7 @@ func (m *Machine) mroConflict(bases []*Class) error {
 func (m *Machine) inheritLayout(c *Class) error {
 	c.layout = KindInstance
 	var from *Class
+	// Bounded: by MROClasses, 64; layoutBelow pays for the slots.
 	for _, b := range c.bases {
 		c.hasDict = c.hasDict || b.hasDict
 		if b.layout == KindInstance && len(b.slots) == 0 {
@@ -333,6 +342,7 @@ func (m *Machine) layoutBelow(c, d *Class) bool {
 		return true
 	}
 	m.looked(int64(len(d.slots)))
+	// Paid: by the line above.
 	for i := range d.slots {
 		if c.slots[i] != d.slots[i] {
 			return false

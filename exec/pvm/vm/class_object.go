@@ -146,6 +146,7 @@ func (m *Machine) checkAbstract(c *Class) error {
 	if len(names) > 1 {
 		plural = "s"
 	}
+	// Paid: by the charge for each name above.
 	text := strings.Join(names, ", ")
 	return m.Raise(m.rt.classes.TypeError, "Can't instantiate abstract class %s with abstract method%s %s", c.name, plural, text)
 }
@@ -295,6 +296,7 @@ func objectDir(m *Machine, a Args) (Value, error) {
 	}
 	if at != nil {
 		keys, _ := m.dictItems(at.asDict(m))
+		// Paid: by dictItems, an element each, and by the sort.
 		for _, k := range keys {
 			if name, ok := k.str(); ok {
 				seen.putStr(m, name, None)
@@ -303,6 +305,7 @@ func objectDir(m *Machine, a Args) (Value, error) {
 	}
 	for _, k := range c.mro {
 		m.ChargeEach(len(k.names.keys), m.dyn.Element)
+		// Paid: by the line above, and for each name within.
 		for _, key := range k.names.keys {
 			if key != "" && !forbiddenName(key) {
 				m.Charge(m.dyn.DictOp)

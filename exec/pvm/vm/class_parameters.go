@@ -27,6 +27,7 @@ func (m *Machine) typeVars(args []Value) ([]Value, error) {
 		if err != nil {
 			return nil, err
 		}
+		// Paid: by add.
 		for _, w := range inner {
 			add(w)
 		}
@@ -36,6 +37,7 @@ func (m *Machine) typeVars(args []Value) ([]Value, error) {
 
 // indexOf is where v itself stands in values, -1 where it does not.
 func indexOf(values []Value, v Value) int {
+	// Paid: by who asks, an element each.
 	for i, w := range values {
 		if w.is(v) {
 			return i
@@ -138,6 +140,7 @@ func (m *Machine) prepared(whole Value, vars []Value, key Value) (Value, error) 
 		flat.extend(m, spread)
 	}
 	with := m.tupleOf(flat.items)
+	// Paid: by typeVars, which compares each with those before.
 	for _, v := range vars {
 		m.Hold(with)
 		prepare, ok, err := m.LookupAttr(v, m.newStr("__typing_prepare_subst__"))
@@ -197,6 +200,7 @@ func (m *Machine) substitutedOne(v Value, vars, with []Value) (Value, error) {
 	}
 	key := m.newList(nil)
 	defer m.Release(m.Hold(key.val()))
+	// Paid: by elements within, for each variable.
 	for _, p := range inner {
 		m.elements(len(vars))
 		i := indexOf(vars, p)

@@ -116,6 +116,7 @@ func (m *Machine) callInit(raw, v Value, k *Class, args Args) (Value, error) {
 func typeMRO(m *Machine, a Args) (Value, error) {
 	l := m.newList(nil)
 	m.elements(2 * len(classIn(a.Values[0]).mro))
+	// Paid: by the line above.
 	for _, k := range classIn(a.Values[0]).mro {
 		l.items = append(l.items, k.value())
 	}
@@ -125,6 +126,7 @@ func typeMRO(m *Machine, a Args) (Value, error) {
 func (m *Machine) classTuple(classes []*Class) Value {
 	m.elements(2 * len(classes))
 	items := make([]Value, len(classes))
+	// Paid: by elements above.
 	for i, k := range classes {
 		items[i] = k.value()
 	}
@@ -193,6 +195,7 @@ func typeBase(m *Machine, v Value) (Value, error) {
 	if len(k.bases) == 0 {
 		return None, nil
 	}
+	// Bounded: by MROClasses, 64.
 	for _, b := range k.bases {
 		if b.layout == k.layout && b.layout != KindInstance {
 			return b.value(), nil
@@ -207,6 +210,7 @@ func typeDict(m *Machine, v Value) (Value, error) {
 	m.ChargeEach(len(k.names.keys), m.dyn.NativeCall) // a name and an entry each
 	d := m.newDict()
 	d.table.reserve(m, len(k.names.keys))
+	// Paid: by the native call for each above, and by looked for its length.
 	for i, key := range k.names.keys {
 		if key != "" && !forbiddenName(key) {
 			m.looked(int64(len(key)))

@@ -6,6 +6,7 @@ import "strings"
 type union struct{ args []Value }
 
 func (u *union) Roots(visit func(Value)) {
+	// Bounded: by the limit of memory, once for each eighth of it that was announced and paid.
 	for _, v := range u.args {
 		visit(v)
 	}
@@ -95,6 +96,7 @@ func (m *Machine) makeUnion(x, y Value) (Value, error) {
 func unionRepr(m *Machine, a Args) (Value, error) {
 	u, _ := unionOf(a.Values[0])
 	parts := make([]string, len(u.args))
+	// Paid: by aliasPart, a character each.
 	for i, v := range u.args {
 		if v.ref.self == m.rt.classes.NoneType {
 			v = None
@@ -105,6 +107,7 @@ func unionRepr(m *Machine, a Args) (Value, error) {
 		}
 		parts[i] = s
 	}
+	// Paid: by aliasPart, a character each.
 	return m.newStr(strings.Join(parts, " | ")).val(), nil
 }
 
@@ -155,6 +158,7 @@ func unionSubscript(m *Machine, a Args) (Value, error) {
 		return unbound, m.Raise(m.rt.classes.TypeError, "%s is not a generic class", m.rt.classes.union.name)
 	}
 	out := args[0]
+	// Paid: by makeUnion, a native call for each pair.
 	for _, v := range args[1:] {
 		if out, err = m.Binary(OpBitOr, out, v); err != nil {
 			return unbound, err

@@ -225,6 +225,7 @@ func (m *Machine) itemsHash(items []Value) (int64, error) {
 	defer m.Exit()
 	m.ChargeEach(len(items), m.dyn.Element)
 	acc := uint64(p5)
+	// Paid: by the charge for each item above.
 	for _, v := range items {
 		h, err := m.Hash(v)
 		if err != nil {
@@ -248,6 +249,7 @@ func (m *Machine) setHash(s *Set) int64 {
 	}
 	m.ChargeEach(len(s.table.entries), m.dyn.Element)
 	var sum uint64
+	// Paid: by the charge for each entry above.
 	for i := range s.table.entries {
 		if e := &s.table.entries[i]; e.key.ref != nil {
 			h := uint64(m.rt.unspread(e.hash))

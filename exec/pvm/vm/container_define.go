@@ -18,6 +18,7 @@ var compareNames = [...]string{"__eq__", "__ne__", "__lt__", "__le__", "__gt__",
 
 // comparisons gives a class its comparison methods, == and != alone or all six.
 func (rt *Runtime) comparisons(c *Class, all bool) {
+	// Bounded: by the source, once when the runtime is made.
 	for i, name := range compareNames {
 		if i > 1 && !all {
 			break
@@ -35,6 +36,7 @@ func (rt *Runtime) comparisons(c *Class, all bool) {
 
 // binaries gives a class operators with their reflected forms.
 func (rt *Runtime) binaries(c *Class, ops ...Operator) {
+	// Bounded: by the source, once when the runtime is made.
 	for _, op := range ops {
 		rt.methods(c,
 			Def{Name: specialNames[spAdd+special(op)], Min: 2, Max: 2, Fn: func(m *Machine, a Args) (Value, error) {
@@ -175,7 +177,9 @@ func (m *Machine) keywordOnly(fn string, a Args, names ...string) ([]Value, erro
 	out := make([]Value, len(names))
 	first := len(a.Values) - len(a.Names)
 next:
+	// Bounded: by the names that a function has: each may come once, another ends it.
 	for i, n := range a.Names {
+		// Bounded: by the names that a function has.
 		for j, name := range names {
 			if n.s == name {
 				out[j] = a.Values[first+i]

@@ -69,6 +69,7 @@ func (p *printer) value(before string, v Value, after string) error {
 // items prints a sequence that may change meanwhile.
 func (p *printer) items(open string, items func() []Value, end string) error {
 	p.text(open)
+	// Paid: by text, a character each, and by Repr.
 	for i := 0; i < len(items()); i++ {
 		if i > 0 {
 			p.text(", ")
@@ -84,6 +85,7 @@ func (p *printer) items(open string, items func() []Value, end string) error {
 func (p *printer) dict(d *Dict) error {
 	p.text("{")
 	more := false
+	// Paid: by text, a character each, and by after.
 	for i := 0; ; i++ {
 		at, ok := d.table.after(p.m, i)
 		if !ok {
@@ -120,6 +122,7 @@ const reprWork = 8
 // reprAround prints v, or again when v is being printed further out.
 func (m *Machine) reprAround(v Value, again string, print func(*printer) error) (*Str, error) {
 	m.looked(int64(reprWork + len(m.printing)))
+	// Paid: by the line above.
 	for _, o := range m.printing {
 		if o == v.ref {
 			return m.newStr(again), nil
@@ -158,6 +161,7 @@ func (m *Machine) setItems(s *Set) []Value {
 	m.ChargeEach(len(s.table.entries), m.dyn.Element)
 	m.Alloc(s.table.live * valueBytes)
 	out := make([]Value, 0, s.table.live)
+	// Paid: by the charge for each entry above.
 	for i := range s.table.entries {
 		if e := &s.table.entries[i]; e.key.ref != nil {
 			out = append(out, e.key)

@@ -100,6 +100,7 @@ func (m *Machine) dictItems(d *Dict) (keys, values []Value) {
 	m.ChargeEach(len(d.table.entries), m.dyn.Element)
 	m.Alloc(2 * n * valueBytes)
 	keys, values = make([]Value, 0, n), make([]Value, 0, n)
+	// Paid: by the charge for each entry above.
 	for i := range d.table.entries {
 		if e := &d.table.entries[i]; e.key.ref != nil {
 			keys, values = append(keys, e.key), append(values, e.value)
@@ -114,6 +115,7 @@ func (m *Machine) dictPairs(d *Dict) []Value {
 	m.ChargeEach(len(d.table.entries), m.dyn.Element)
 	m.Alloc(n * valueBytes)
 	pairs := make([]Value, 0, n)
+	// Paid: by the charge for each entry above.
 	for i := range d.table.entries {
 		if e := &d.table.entries[i]; e.key.ref != nil {
 			pairs = append(pairs, m.newPair(e.key, e.value))

@@ -56,6 +56,7 @@ func dictUpdate(name string) NativeFunc {
 			}
 		}
 		m.ChargeEach(len(a.Names), m.dyn.DictOp)
+		// Paid: by the line above.
 		for i, n := range a.Names {
 			if err := m.dictPut(d, n.val(), a.Values[len(pos)+i]); err != nil {
 				return unbound, err
@@ -240,6 +241,7 @@ func (rt *Runtime) defineDictViews() {
 	b.dictKeys = rt.newClass("dict_keys", KindDictView)
 	b.dictValues = rt.newClass("dict_values", KindDictView)
 	b.dictItems = rt.newClass("dict_items", KindDictView)
+	// Bounded: by the source, once when the runtime is made.
 	for _, c := range []*Class{b.dictKeys, b.dictValues, b.dictItems} {
 		c.final = true
 		rt.methods(c, sizedDefs()...)

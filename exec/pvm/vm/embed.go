@@ -222,6 +222,7 @@ func (mod *Module) Get(m *Machine, name string) (Value, bool) {
 
 // Define adds functions to the module.
 func (mod *Module) Define(m *Machine, defs ...Def) *Module {
+	// Bounded: by the source of a module of the library.
 	for _, d := range defs {
 		n := newNative(d)
 		n.home = mod.name

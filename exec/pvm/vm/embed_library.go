@@ -29,6 +29,7 @@ func (m *Machine) publicOf(names *Dict) Value {
 	defer m.Release(m.Hold(d.val()))
 	keys, values := m.dictItems(names)
 	m.ChargeEach(len(keys), m.dyn.DictOp)
+	// Paid: by the line above.
 	for i, k := range keys {
 		if s, ok := k.str(); ok && !internalName(s.s) {
 			d.putStr(m, s, values[i])
@@ -40,6 +41,7 @@ func (m *Machine) publicOf(names *Dict) Value {
 // ofLibrary tells whether the running function is the library's. A native counts
 // as the code that called it.
 func (m *Machine) ofLibrary() bool {
+	// Bounded: by the prefix.
 	return m.frame != nil && strings.HasPrefix(m.frame.unit.obj.File, LibraryFile)
 }
 
@@ -53,6 +55,7 @@ func (m *Machine) LibraryOnly() error {
 
 // internalName tells names of library modules that only the library sees.
 func internalName(name string) bool {
+	// Bounded: by two bytes.
 	return strings.HasPrefix(name, "_") && !strings.HasPrefix(name, "__")
 }
 
@@ -135,6 +138,7 @@ func (m *Machine) Caller() string {
 	name := m.intern("__name__")
 	for f := m.frame; f != nil; f = f.back {
 		m.Charge(m.dyn.DictOp)
+		// Bounded: by the prefix.
 		if strings.HasPrefix(f.unit.obj.File, LibraryFile) {
 			continue
 		}
@@ -166,6 +170,7 @@ func (m *Machine) SetOwn(c *Class, name string, v Value) {
 
 // EachOwn visits the attributes of the class's own namespace in order.
 func (c *Class) EachOwn(visit func(name string, v Value)) {
+	// Paid: by who visits.
 	for i, key := range c.names.keys {
 		if key != "" {
 			visit(key, c.names.values[i])
@@ -211,6 +216,7 @@ func (m *Machine) NewProgramClass(name, bases, ns, module Value) (Value, error) 
 	}
 	names, _ := ns.Dict()
 	keys, values := m.dictItems(names)
+	// Paid: by dictItems, an element each, and by what makes a class of the names.
 	for i, k := range keys {
 		if err := m.SetItem(space, k, values[i]); err != nil {
 			return unbound, err

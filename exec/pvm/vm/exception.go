@@ -30,6 +30,7 @@ func (m *Machine) Raise(c *Class, format string, args ...any) error {
 	text := format
 	if len(args) > 0 {
 		size := 0
+		// Bounded: by the format, a literal.
 		for _, a := range args {
 			if s, ok := a.(string); ok {
 				size += len(s)
@@ -141,11 +142,13 @@ func (m *Machine) setCause(e *Exception, cause Value) error {
 func (m *Machine) matches(e *Exception, types Value) (bool, error) {
 	if t, ok := types.ref.self.(*Tuple); ok {
 		m.ChargeEach(len(t.items), m.dyn.Element)
+		// Paid: by the charge for each class above, and by below.
 		for _, item := range t.items {
 			if !m.isExceptionClass(item) {
 				return false, m.notCatchable()
 			}
 		}
+		// Paid: by the charge for each class above, and by below.
 		for _, item := range t.items {
 			c, _ := item.class()
 			if m.below(e.class, c) {

@@ -84,6 +84,7 @@ func (b *builtinClasses) exceptionRows() []exceptionRow {
 // defineExceptions.
 func (rt *Runtime) makeExceptionClasses() {
 	made := map[string]*Class{}
+	// Bounded: by the source, once when the runtime is made.
 	for _, row := range rt.classes.exceptionRows() {
 		parent := rt.classes.object
 		if row.parent != "" {
@@ -100,6 +101,7 @@ func (rt *Runtime) makeExceptionClasses() {
 
 // publishExceptions puts the classes among the builtins.
 func (rt *Runtime) publishExceptions() {
+	// Bounded: by the source, once when the runtime is made.
 	for _, row := range rt.classes.exceptionRows() {
 		rt.builtin(row.name, (*row.field).value())
 	}

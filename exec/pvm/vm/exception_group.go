@@ -58,6 +58,7 @@ func groupNew(m *Machine, a Args) (Value, error) {
 		return unbound, m.Raise(m.rt.classes.ValueError, "second argument (exceptions) must be a non-empty sequence")
 	}
 	plain := true
+	// Paid: by Collect, an element each, and by below.
 	for i, item := range items {
 		e, ok := item.exception()
 		if !ok {
@@ -110,6 +111,7 @@ func (m *Machine) groupCondition(v Value) (func(*Exception) (bool, error), error
 	}
 	if t, ok := v.ref.self.(*Tuple); ok {
 		m.elements(len(t.items))
+		// Paid: by the line above, and by below.
 		for _, item := range t.items {
 			if !m.isExceptionClass(item) {
 				return nil, m.groupConditionError()
@@ -177,6 +179,7 @@ func (m *Machine) splitGroup(e *Exception, is func(*Exception) (bool, error)) (y
 	hold := m.newList(nil)
 	defer m.Release(m.Hold(Value{ref: &hold.Object}))
 	var in, out []Value
+	// Paid: by splitGroup, a native call each.
 	for _, item := range e.group {
 		sub, _ := item.exception()
 		y, n, err := m.splitGroup(sub, is)
@@ -259,6 +262,7 @@ func (m *Machine) checkStarTypes(types Value) error {
 		all = t.items
 		m.elements(2 * len(all))
 	}
+	// Paid: by elements above.
 	for _, v := range all {
 		if !m.isExceptionClass(v) {
 			return m.notCatchable()

@@ -45,6 +45,7 @@ func (rt *Runtime) defineExceptions() {
 	rt.methods(rt.classes.SystemExit, Def{Name: "__init__", Min: 1, Max: -1, Fn: systemExitInit})
 	rt.getters(rt.classes.SystemExit, "code", value(func(_ *Machine, e *Exception) (Value, error) { return orNone(e.value), nil }), setValue)
 	rt.methods(rt.classes.KeyError, Def{Name: "__str__", Min: 1, Max: 1, Fn: keyErrorStr})
+	// Bounded: by the source, once when the runtime is made.
 	for _, named := range []*Class{rt.classes.AttributeError, rt.classes.NameError, rt.classes.ImportError} {
 		rt.methods(named, Def{Name: "__init__", Min: 1, Max: -1, Keywords: true, Fn: namedInit})
 	}
@@ -86,6 +87,7 @@ func sameValues(a, b []Value) bool {
 	if len(a) != len(b) {
 		return false
 	}
+	// Paid: by the call, which put each argument there.
 	for i, v := range a {
 		if v != b[i] {
 			return false
@@ -123,6 +125,7 @@ func namedInit(m *Machine, a Args) (Value, error) {
 	}
 	var names []string
 	owner := ""
+	// Bounded: by MROClasses, 64.
 	for _, c := range e.class.mro {
 		if l, ok := known[c]; ok {
 			names, owner = l, c.name
@@ -130,11 +133,14 @@ func namedInit(m *Machine, a Args) (Value, error) {
 		}
 	}
 	at := m.attrsOf(e.val(), true)
+	// Bounded: by two names.
 	for _, n := range names {
 		at.put(m, e.class, m.newStr(n), None)
 	}
+	// Bounded: by two names: each may come once, another ends it.
 	for i, n := range a.Names {
 		ok := false
+		// Bounded: by two names.
 		for _, k := range names {
 			ok = ok || k == n.s
 		}
@@ -273,6 +279,7 @@ func (rt *Runtime) defineOSError() {
 		}
 	}
 	c := rt.classes.OSError
+	// Bounded: by the source, once when the runtime is made.
 	for i, name := range []string{"errno", "strerror", "filename"} {
 		rt.getters(c, name, at(i), nil)
 	}
@@ -282,6 +289,7 @@ func (rt *Runtime) defineOSError() {
 			return exceptionStr(m, a)
 		}
 		var parts [3]string
+		// Bounded: by three.
 		for i, v := range e.args {
 			s, err := m.Str(v)
 			if i == 2 {
@@ -309,6 +317,7 @@ func (rt *Runtime) defineSyntaxError() {
 		}
 		return None, nil
 	}, nil)
+	// Bounded: by the source, once when the runtime is made.
 	for i, name := range []string{"filename", "lineno", "offset", "text", "end_lineno", "end_offset"} {
 		rt.getters(c, name, func(_ *Machine, v Value) (Value, error) {
 			if e, _ := v.exception(); len(e.args) > 1 {
@@ -330,7 +339,9 @@ func (rt *Runtime) defineSyntaxError() {
 // defineUnicodeErrors gives the codec errors their fields.
 func (rt *Runtime) defineUnicodeErrors() {
 	fields := []string{"encoding", "object", "start", "end", "reason"}
+	// Bounded: by the source, once when the runtime is made.
 	for _, c := range []*Class{rt.classes.UnicodeDecodeError, rt.classes.UnicodeEncodeError} {
+		// Bounded: by the source, once when the runtime is made.
 		for i, name := range fields {
 			rt.getters(c, name, func(_ *Machine, v Value) (Value, error) {
 				if e, _ := v.exception(); i < len(e.args) {

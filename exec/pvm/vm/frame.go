@@ -169,10 +169,12 @@ func (m *Machine) unitOf(o *code.Object) *unit {
 	m.makeRoom(len(o.Consts) + len(o.Names))
 	u := &unit{obj: o, plain: -1, cold: m.rt.cold}
 	u.consts = make([]Value, len(o.Consts))
+	// Paid: by the call of the actor, for each item of its code (Object.Items).
 	for i := range o.Consts {
 		u.consts[i] = m.constant(&o.Consts[i])
 	}
 	u.names = make([]*Str, len(o.Names))
+	// Paid: by the call of the actor, for each item of its code (Object.Items).
 	for i, name := range o.Names {
 		u.names[i] = m.intern(name)
 	}
@@ -204,6 +206,7 @@ func (m *Machine) keywordNames(u *unit, i int) []*Str {
 	if u.keyword[i] == nil {
 		items := u.consts[i].ref.self.(*Tuple).items
 		names := make([]*Str, len(items))
+		// Paid: by the instructions that load the arguments; once a call of the actor.
 		for j, v := range items {
 			names[j] = v.ref.self.(*Str)
 		}
@@ -230,6 +233,7 @@ func (m *Machine) makeRoom(n int) {
 		return
 	}
 	room := make(map[string]*Str, n+len(m.interned))
+	// Paid: as the names that there is to be room for, of which there are more.
 	maps.Copy(room, m.interned)
 	m.interned = room
 }
@@ -269,6 +273,7 @@ func (m *Machine) constant(c *code.Const) Value {
 		return Value{ref: &m.newBytes(c.Text).Object}
 	}
 	items := make([]Value, len(c.Items))
+	// Paid: by the call of the actor, for each item of its code (Object.Items).
 	for i := range c.Items {
 		items[i] = m.constant(&c.Items[i])
 	}

@@ -48,6 +48,7 @@ func (m *Machine) makeFunction(f *frame, u *unit, at []Value) Value {
 	if at[3].Bound() {
 		items := at[3].ref.self.(*Tuple).items
 		fn.closure = make([]*Cell, len(items))
+		// Paid: by the instructions that put each cell there.
 		for i, c := range items {
 			fn.closure[i] = c.ref.self.(*Cell)
 		}
@@ -70,6 +71,7 @@ func (m *Machine) callerClass() (*Class, Value, error) {
 		return nil, unbound, m.Raise(m.rt.classes.RuntimeError, "super(): arg[0] deleted")
 	}
 	m.looked(int64(len(f.unit.obj.Free)))
+	// Paid: by the line above.
 	for i, name := range f.unit.obj.Free {
 		if name != "__class__" || i >= len(f.fn.closure) {
 			continue
@@ -140,6 +142,7 @@ func (rt *Runtime) defineFunctions() {
 		}
 		m.Alloc(tupleBytes + len(fn.closure)*valueBytes)
 		items := make([]Value, len(fn.closure))
+		// Paid: by the memory announced above; there are 4,096 at most.
 		for i, c := range fn.closure {
 			items[i] = c.value()
 		}

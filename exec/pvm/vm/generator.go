@@ -111,6 +111,7 @@ func (m *Machine) suspend(f *frame, state genState) {
 // yield suspends the running generator and hands v to who resumed it: it
 // answers the frame that goes on, or none when that is a native.
 func (m *Machine) yield(f *frame, v Value) (*frame, Value) {
+	// Paid: by the instructions that resumed each of the frames.
 	for {
 		back, how := f.back, f.how
 		m.suspend(f, genSuspended)
