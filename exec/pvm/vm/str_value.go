@@ -41,8 +41,7 @@ func (s *Str) more() *strOther {
 // for less than its length. Strings of the library are in NFC.
 func (m *Machine) normal(s *Str) string {
 	if s.nfc == 0 && !s.ascii() && s.mark < touched {
-		m.ChargeEach(copyUnits(len(s.s), m), m.dyn.Char)
-		// Paid: by the line above.
+		// Paid: by what made the text, once for each, and by the comparison or the key.
 		if strings.IndexFunc(s.s, func(r rune) bool { return r >= 0x300 }) >= 0 { // below it everything is normal
 			m.ChargeEach(2*len(s.s), m.dyn.Char)
 		}
