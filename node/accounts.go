@@ -133,6 +133,7 @@ func (s *source) Health() rpc.Health {
 		h.Status, h.Ready, h.Reasons = "stopping", false, []string{"the node is shutting down"}
 	case !n.engine.Stats.Resumed.Load():
 		h.Status, h.Ready, h.Reasons = "starting", false, []string{"the journal of consensus is being replayed"}
+		h.Height = max(h.Height, n.recall.height) // shown before this start
 	case n.starting() != "":
 		h.Status, h.Ready, h.Reasons = "starting", false, []string{n.starting()}
 		h.Height = max(h.Height, n.recall.height)

@@ -111,3 +111,24 @@ func TestWhereAReplayEnds(t *testing.T) {
 	f("catching up", 10, []int{2, 3, 80}, behind, 1, 3, true)
 	f("catching up, level with what it had", 10, []int{2, 3, 80}, behind, 3, 0, false)
 }
+
+// TestHealthBeforeTheReplay: before the engine has read its journal back, /health shows
+// the height that the journal has, and not that of a store which lost it.
+func TestHealthBeforeTheReplay(t *testing.T) {
+	dir := t.TempDir()
+	genesis, err := PrepareDevnet(dir, DevnetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := DefaultConfig()
+	cfg.DataDir, cfg.Devnet = dir, true
+	n, err := Open(cfg, genesis, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close()
+	n.recall.height = 61
+	if h := n.source.Health(); h.Height != 61 || h.Ready || h.Status != "starting" {
+		t.Errorf("health before the replay: %+v", h)
+	}
+}
