@@ -15,6 +15,10 @@ type lowering struct {
 	self   string // first parameter of a method
 	locals *variables
 	temps  []string
+	isTemp map[string]bool // the same, looked up, never iterated
+
+	awaiting  map[syntax.Node]bool // of nodes that were asked for it, looked up, never iterated
+	returning map[inLoop]bool      // likewise
 
 	blocks  []*block
 	current *block
@@ -24,6 +28,13 @@ type lowering struct {
 	awaits  []*await
 	next    int // number of the next block that is no await
 	made    int // statements so far
+}
+
+func newLowering(f *syntax.AsyncFunctionDef, name string, lim Limits) *lowering {
+	return &lowering{
+		lim: lim, name: name, at: f.Pos, locals: localsOf(f),
+		isTemp: map[string]bool{}, awaiting: map[syntax.Node]bool{}, returning: map[inLoop]bool{},
+	}
 }
 
 // block is a piece of straight code; the last of its statements leaves it.
@@ -127,9 +138,16 @@ func (l *lowering) branch(at syntax.Pos, test syntax.Expr, yes, no int) {
 	l.leave(at, no)
 }
 
+// tempShare is how many variables of its own the lowering may make for each that a handler
+// may have: all are followed through all blocks, and stored where they are live.
+const tempShare = 4
+
 func (l *lowering) temp(prefix string) string {
+	if most := tempShare * l.lim.Variables; len(l.temps) == most {
+		refuse(l.at, "more than %d intermediate values in a handler that waits for runners", most)
+	}
 	t := "." + prefix + big.NewInt(int64(len(l.temps))).String()
-	l.temps = append(l.temps, t)
+	l.temps, l.isTemp[t] = append(l.temps, t), true
 	return t
 }
 

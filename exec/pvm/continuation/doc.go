@@ -42,6 +42,9 @@
 //
 //   - The result is a function of the tree and the limits; no map is walked.
 //   - The input is not changed; parts of it are shared with the result.
-//   - Work and size are bounded by [Limits.Statements].
+//   - Work and size are bounded by [Limits.Statements]. A node is gone through once
+//     to see whether it awaits and once to see what is live, names are found in
+//     tables, and what is followed through all blocks has a bound: [Limits.Variables]
+//     and four times as many intermediate values (ADR 168).
 //   - The names that the lowering makes contain a dot, so no program has them.
 package continuation

@@ -6,7 +6,7 @@ import (
 
 // expr emits what an expression awaits and returns an expression for the rest.
 func (l *lowering) expr(e syntax.Expr) syntax.Expr {
-	if e == nil || !hasAwait(e) {
+	if e == nil || !l.hasAwait(e) {
 		return e
 	}
 	switch e := e.(type) {
@@ -113,7 +113,7 @@ func (l *lowering) generators(cs []*syntax.Comprehension, parts ...syntax.Expr) 
 func (l *lowering) exprs(es ...syntax.Expr) []syntax.Expr {
 	last := -1
 	for i, e := range es {
-		if e != nil && hasAwait(e) {
+		if e != nil && l.hasAwait(e) {
 			last = i
 		}
 	}
@@ -173,7 +173,7 @@ func (l *lowering) call(e *syntax.Call) syntax.Expr {
 		es = append(es, k.Value)
 	}
 	out := &syntax.Call{Pos: e.Pos, Func: e.Func}
-	if anyAwait(es) {
+	if anyAwait(l, es) {
 		out.Func = l.keep(e.Func)
 	} else {
 		out.Func = l.expr(e.Func)

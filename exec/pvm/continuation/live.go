@@ -1,6 +1,7 @@
 package continuation
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
@@ -8,83 +9,144 @@ import (
 
 // variable tells whether a name is one that is captured when it is live.
 func (l *lowering) variable(id string) bool {
-	return id != l.self && (slices.Contains(l.temps, id) || l.locals.has(id))
+	return id != l.self && (l.isTemp[id] || l.locals.has(id))
 }
 
 // sure tells whether a name that is live surely has a value: the lowering's own
 // do.
-func (l *lowering) sure(id string) bool { return slices.Contains(l.temps, id) || l.locals.sure(id) }
+func (l *lowering) sure(id string) bool { return l.isTemp[id] || l.locals.sure(id) }
+
+// nameSet is a set of variables by number, 64 to a word.
+type nameSet []uint64
+
+func (s nameSet) add(n int)    { s[n/64] |= 1 << (n % 64) }
+func (s nameSet) remove(n int) { s[n/64] &^= 1 << (n % 64) }
+
+// join adds what of other is not in except, which may be nil; it tells whether that
+// changes s.
+func (s nameSet) join(other, except nameSet) (changed bool) {
+	// Bounded: by Limits.Variables and the temporary ones, 1,280: 20 words.
+	for i, w := range other {
+		if except != nil {
+			w &^= except[i]
+		}
+		changed = changed || w&^s[i] != 0
+		s[i] |= w
+	}
+	return changed
+}
+
+// flow is what liveness knows of a block: the variables that it may read before it binds
+// them, those that it binds before it reads them, those live at its beginning, and the
+// blocks that may come next.
+type flow struct {
+	reads, binds, live nameSet
+	next               []*flow
+	catch              *flow // nil: none
+}
 
 // liveness finds for every block which variables may be read from its beginning
-// on before they are bound.
+// on before they are bound. Its statements are gone through once.
 func (l *lowering) liveness() {
-	byID := map[int]*block{}
-	for _, b := range l.blocks {
-		byID[b.id] = b
+	names := l.variables()
+	number := make(map[string]int, len(names)) // looked up, never iterated
+	for i, id := range names {
+		number[id] = i
 	}
+	words := (len(names) + 63) / 64
+	flows, byID := make([]*flow, len(l.blocks)), make(map[int]*flow, len(l.blocks))
+	for i, b := range l.blocks {
+		f := &flow{reads: make(nameSet, words), binds: make(nameSet, words), live: make(nameSet, words)}
+		for _, s := range slices.Backward(b.stmts) {
+			f.before(s, number)
+		}
+		flows[i], byID[b.id] = f, f
+	}
+	for i, b := range l.blocks {
+		for _, id := range b.succ {
+			flows[i].next = append(flows[i].next, byID[id])
+		}
+		if b.region != nil {
+			flows[i].catch = byID[b.region.catch]
+		}
+		flows[i].live.join(flows[i].reads, nil)
+	}
+	// Bounded: by the loops within each other and two: control goes on to later blocks
+	// but where a loop begins again.
 	for changed := true; changed; {
 		changed = false
-		for _, b := range slices.Backward(l.blocks) {
-			live := l.liveAfter(b, byID)
-			for _, s := range slices.Backward(b.stmts) {
-				live = l.before(s, live)
-			}
-			if b.region != nil {
-				live = merge(live, byID[b.region.catch].live)
-			}
-			if len(live) != len(b.live) {
-				b.live, changed = live, true
-			}
+		for _, f := range slices.Backward(flows) {
+			changed = f.grow() || changed
 		}
 	}
-	for _, b := range l.blocks {
-		slices.Sort(b.live)
+	for i, b := range l.blocks {
+		b.live = flows[i].names(names)
 	}
 }
 
-func (l *lowering) liveAfter(b *block, byID map[int]*block) []string {
+// grow adds what is live after the block, or where its exceptions go.
+func (f *flow) grow() (changed bool) {
+	for _, next := range f.next {
+		changed = f.live.join(next.live, f.binds) || changed
+	}
+	if f.catch != nil {
+		changed = f.live.join(f.catch.live, nil) || changed
+	}
+	return changed
+}
+
+// names are the live ones of all, in order.
+func (f *flow) names(all []string) []string {
 	var live []string
-	for _, id := range b.succ {
-		live = merge(live, byID[id].live)
+	for i, w := range f.live {
+		for ; w != 0; w &= w - 1 {
+			live = append(live, all[64*i+bits.TrailingZeros64(w)])
+		}
 	}
 	return live
 }
 
-func merge(a, b []string) []string {
-	for _, x := range b {
-		if !slices.Contains(a, x) {
-			a = append(a, x)
+// variables are all names that are captured when they are live, in order.
+func (l *lowering) variables() []string {
+	all := slices.Clone(l.temps)
+	for _, list := range [][]string{l.locals.params, l.locals.assigned} {
+		for _, id := range list {
+			if l.variable(id) {
+				all = append(all, id)
+			}
 		}
 	}
-	return a
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
-// before returns what is live before a statement. Only a plain assignment kills
+// before puts a statement before those that f knows. Only a plain assignment binds
 // a name.
-func (l *lowering) before(s syntax.Stmt, live []string) []string {
+func (f *flow) before(s syntax.Stmt, number map[string]int) {
 	if a, ok := s.(*syntax.Assign); ok {
 		for _, t := range a.Targets {
 			if n, ok := t.(*syntax.Name); ok {
-				live = slices.DeleteFunc(live, func(v string) bool { return v == n.ID })
+				if i, ok := number[n.ID]; ok {
+					f.reads.remove(i)
+					f.binds.add(i)
+				}
 			}
 		}
 	}
 	uses(s, func(id string) {
-		if l.variable(id) && !slices.Contains(live, id) {
-			live = append(live, id)
+		if i, ok := number[id]; ok {
+			f.reads.add(i)
+			f.binds.remove(i)
 		}
 	})
-	return live
 }
 
 // captures fills in, at every await, what is stored of the variables.
 func (l *lowering) captures() {
 	for _, a := range l.awaits {
 		for _, v := range a.block.live {
-			for _, c := range l.locals.code {
-				if c.name == v {
-					refuse(a.at, "'%s' is %s and does not survive this await: nothing after it may use it", v, c.what)
-				}
+			if what, ok := l.locals.code[v]; ok {
+				refuse(a.at, "'%s' is %s and does not survive this await: nothing after it may use it", v, what)
 			}
 		}
 		a.from.stmts[a.index] = l.suspension(a)

@@ -6,47 +6,47 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm/syntax"
 )
 
-// variables are the local names of a handler in the order of the source.
+// variables are the local names of a handler, in the order of the source where there is
+// one. The maps are looked up, never iterated.
 type variables struct {
 	params   []string
-	assigned []string // bound other than as parameters
-	deleted  []string
-	globals  []string
-	code     []binding // functions, classes and modules
-}
-
-// binding is a name bound to something that cannot be stored.
-type binding struct {
-	name, what string
+	assigned []string // bound other than as parameters, each once
+	param    map[string]bool
+	bound    map[string]bool // the assigned ones
+	deleted  map[string]bool
+	globals  map[string]bool
+	code     map[string]string // functions, classes and modules: what each is, which cannot be stored
 }
 
 func (v *variables) has(name string) bool {
-	return !slices.Contains(v.globals, name) && (slices.Contains(v.params, name) || slices.Contains(v.assigned, name))
+	return (v.param[name] || v.bound[name]) && !v.globals[name]
 }
 
 // sure tells whether a name has a value wherever the handler is.
-func (v *variables) sure(name string) bool {
-	return slices.Contains(v.params, name) && !slices.Contains(v.deleted, name)
-}
+func (v *variables) sure(name string) bool { return v.param[name] && !v.deleted[name] }
 
 func (v *variables) bind(name string) {
-	if name != "" && !slices.Contains(v.assigned, name) {
-		v.assigned = append(v.assigned, name)
+	if name != "" && !v.bound[name] {
+		v.assigned, v.bound[name] = append(v.assigned, name), true
 	}
 }
 
 func (v *variables) bindCode(name, what string) {
 	v.bind(name)
-	v.code = append(v.code, binding{name, what})
+	if _, ok := v.code[name]; !ok {
+		v.code[name] = what
+	}
 }
 
 func localsOf(f *syntax.AsyncFunctionDef) *variables {
-	v := &variables{}
+	v := &variables{
+		param: map[string]bool{}, bound: map[string]bool{}, deleted: map[string]bool{}, globals: map[string]bool{}, code: map[string]string{},
+	}
 	a := f.Args
 	for _, list := range [][]*syntax.Arg{a.PosOnlyArgs, a.Args, {a.VarArg}, a.KwOnlyArgs, {a.KwArg}} {
 		for _, p := range list {
 			if p != nil {
-				v.params = append(v.params, p.Arg)
+				v.params, v.param[p.Arg] = append(v.params, p.Arg), true
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func (v *variables) visit(n syntax.Node) {
 			v.bind(n.ID)
 		}
 		if n.Ctx == syntax.Del {
-			v.deleted = append(v.deleted, n.ID)
+			v.deleted[n.ID] = true
 		}
 	case *syntax.Alias:
 		bound := n.AsName
@@ -96,12 +96,12 @@ func (v *variables) visit(n syntax.Node) {
 	case *syntax.ExceptHandler:
 		v.bind(n.Name)
 		if n.Name != "" {
-			v.deleted = append(v.deleted, n.Name)
+			v.deleted[n.Name] = true
 		}
 	case *syntax.Global:
-		v.globals = append(v.globals, n.Names...)
+		v.global(n.Names)
 	case *syntax.Nonlocal:
-		v.globals = append(v.globals, n.Names...)
+		v.global(n.Names)
 	case *syntax.MatchStar:
 		v.bind(n.Name)
 	case *syntax.MatchAs:
@@ -110,6 +110,12 @@ func (v *variables) visit(n syntax.Node) {
 		v.bind(n.Rest)
 	}
 	syntax.Children(n, v.visit)
+}
+
+func (v *variables) global(names []string) {
+	for _, name := range names {
+		v.globals[name] = true
+	}
 }
 
 // walrus collects the targets of := in a comprehension, which bind around it.
@@ -126,31 +132,39 @@ func (v *variables) walrus(n syntax.Node) {
 }
 
 // hasAwait tells whether a node awaits in the handler's own scope; awaits in
-// comprehensions, which cannot be taken apart, are refused.
-func hasAwait(n syntax.Node) bool {
-	found := false
-	var visit func(syntax.Node)
-	visit = func(n syntax.Node) {
-		switch n := n.(type) {
-		case *syntax.FunctionDef, *syntax.AsyncFunctionDef, *syntax.Lambda, *syntax.ClassDef:
-			return
-		case *syntax.Await, *syntax.AsyncFor, *syntax.AsyncWith:
-			found = true
-			return
-		case *syntax.ListComp:
-			found = found || asyncClause(n.Generators)
-		case *syntax.SetComp:
-			found = found || asyncClause(n.Generators)
-		case *syntax.DictComp:
-			found = found || asyncClause(n.Generators)
-		case *syntax.GeneratorExp:
-			found = found || asyncClause(n.Generators)
+// comprehensions, which cannot be taken apart, are refused. Each node is gone through
+// once: those around it ask again.
+func (l *lowering) hasAwait(n syntax.Node) bool {
+	switch n := n.(type) {
+	case *syntax.FunctionDef, *syntax.AsyncFunctionDef, *syntax.Lambda, *syntax.ClassDef:
+		return false
+	case *syntax.Await, *syntax.AsyncFor, *syntax.AsyncWith:
+		return true
+	case *syntax.Name, *syntax.Constant:
+		return false
+	case *syntax.ListComp:
+		if asyncClause(n.Generators) {
+			return true
 		}
-		if !found {
-			syntax.Children(n, visit)
+	case *syntax.SetComp:
+		if asyncClause(n.Generators) {
+			return true
+		}
+	case *syntax.DictComp:
+		if asyncClause(n.Generators) {
+			return true
+		}
+	case *syntax.GeneratorExp:
+		if asyncClause(n.Generators) {
+			return true
 		}
 	}
-	visit(n)
+	found, known := l.awaiting[n]
+	if known {
+		return found
+	}
+	syntax.Children(n, func(c syntax.Node) { found = found || l.hasAwait(c) })
+	l.awaiting[n] = found
 	return found
 }
 
@@ -158,8 +172,8 @@ func asyncClause(cs []*syntax.Comprehension) bool {
 	return slices.ContainsFunc(cs, func(c *syntax.Comprehension) bool { return c.IsAsync })
 }
 
-func anyAwait[N syntax.Node](ns []N) bool {
-	return slices.ContainsFunc(ns, func(n N) bool { return hasAwait(n) })
+func anyAwait[N syntax.Node](l *lowering, ns []N) bool {
+	return slices.ContainsFunc(ns, func(n N) bool { return l.hasAwait(n) })
 }
 
 // uses calls visit for every name that a node may read, and kills for those that

@@ -17,7 +17,7 @@ func (l *lowering) stmts(ss []syntax.Stmt) {
 // needs tells whether a statement must be taken apart: it awaits, or it returns
 // through a finally clause from within a loop.
 func (l *lowering) needs(s syntax.Stmt) bool {
-	return hasAwait(s) || l.final(nil) && loopReturns(s, false)
+	return l.hasAwait(s) || l.final(nil) && l.loopReturns(s, false)
 }
 
 // final tells whether control that goes out to stop passes a finally clause.
@@ -30,17 +30,29 @@ func (l *lowering) final(stop *region) bool {
 	return false
 }
 
-func loopReturns(n syntax.Node, inLoop bool) bool {
+// inLoop is a node and whether a loop is around it.
+type inLoop struct {
+	node syntax.Node
+	is   bool
+}
+
+// loopReturns tells whether a node returns from within a loop; as hasAwait, each is gone
+// through once.
+func (l *lowering) loopReturns(n syntax.Node, loop bool) bool {
 	switch n.(type) {
 	case *syntax.Return:
-		return inLoop
+		return loop
 	case *syntax.For, *syntax.While:
-		inLoop = true
+		loop = true
 	case *syntax.FunctionDef, *syntax.AsyncFunctionDef, *syntax.ClassDef, syntax.Expr:
 		return false
 	}
-	found := false
-	syntax.Children(n, func(c syntax.Node) { found = found || loopReturns(c, inLoop) })
+	found, known := l.returning[inLoop{n, loop}]
+	if known {
+		return found
+	}
+	syntax.Children(n, func(c syntax.Node) { found = found || l.loopReturns(c, loop) })
+	l.returning[inLoop{n, loop}] = found
 	return found
 }
 
@@ -88,7 +100,7 @@ func (l *lowering) stmt(s syntax.Stmt) {
 // refuseAwaits refuses awaits where the lowering has no place for them.
 func (l *lowering) refuseAwaits(where string, es ...syntax.Expr) {
 	for _, e := range es {
-		if e != nil && hasAwait(e) {
+		if e != nil && l.hasAwait(e) {
 			refuse(firstAwait(e), "await in %s of a handler that waits for runners", where)
 		}
 	}

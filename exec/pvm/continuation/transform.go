@@ -51,7 +51,7 @@ func Source(src []byte, file string, lim compile.Limits, own Limits) (*code.Obje
 // Transform returns the tree with its handlers transformed; a tree without any
 // is returned as it is. The tree is one that syntax.Check took.
 func Transform(mod *syntax.Module, lim Limits) (out *syntax.Module, err error) {
-	t := &transformer{lim: lim, done: map[*syntax.AsyncFunctionDef]bool{}, names: map[string]bool{}}
+	t := &transformer{lim: lim, runners: map[string]bool{}, modules: map[string]bool{}, done: map[*syntax.AsyncFunctionDef]bool{}, names: map[string]bool{}}
 	t.imports(mod.Body)
 	defer func() {
 		if r := recover(); r != nil {
@@ -74,8 +74,8 @@ func Transform(mod *syntax.Module, lim Limits) (out *syntax.Module, err error) {
 
 type transformer struct {
 	lim     Limits
-	runners []string // names of runner
-	modules []string // names of cowboy_sdk
+	runners map[string]bool // names of runner, looked up
+	modules map[string]bool // names of cowboy_sdk, looked up
 	done    map[*syntax.AsyncFunctionDef]bool
 	names   map[string]bool // of handlers, looked up
 }
@@ -91,11 +91,11 @@ func (t *transformer) imports(body []syntax.Stmt) {
 			for _, a := range s.Names {
 				switch {
 				case a.Name == "*":
-					t.runners = append(t.runners, "runner")
+					t.runners["runner"] = true
 				case a.Name == "runner" && a.AsName == "":
-					t.runners = append(t.runners, a.Name)
+					t.runners[a.Name] = true
 				case a.Name == "runner":
-					t.runners = append(t.runners, a.AsName)
+					t.runners[a.AsName] = true
 				}
 			}
 		case *syntax.Import:
@@ -106,7 +106,7 @@ func (t *transformer) imports(body []syntax.Stmt) {
 				if a.AsName == "" {
 					a = &syntax.Alias{AsName: a.Name}
 				}
-				t.modules = append(t.modules, a.AsName)
+				t.modules[a.AsName] = true
 			}
 		}
 	}
@@ -120,10 +120,10 @@ func (t *transformer) marker(e syntax.Expr) bool {
 	}
 	switch v := a.Value.(type) {
 	case *syntax.Name:
-		return slices.Contains(t.runners, v.ID)
+		return t.runners[v.ID]
 	case *syntax.Attribute:
 		n, ok := v.Value.(*syntax.Name)
-		return ok && v.Attr == "runner" && slices.Contains(t.modules, n.ID)
+		return ok && v.Attr == "runner" && t.modules[n.ID]
 	}
 	return false
 }
@@ -198,7 +198,7 @@ func (t *transformer) function(f *syntax.AsyncFunctionDef, class *syntax.ClassDe
 			refuse(f, "a handler that waits for runners is a plain method")
 		}
 	}
-	l := &lowering{lim: t.lim, name: name, at: f.Pos, locals: localsOf(f)}
+	l := newLowering(f, name, t.lim)
 	if n := len(l.locals.params) + len(l.locals.assigned); n > t.lim.Variables {
 		refuse(f, "more than %d variables in a handler that waits for runners", t.lim.Variables)
 	}
@@ -207,7 +207,7 @@ func (t *transformer) function(f *syntax.AsyncFunctionDef, class *syntax.ClassDe
 	}
 	if class != nil {
 		l.self = firstParam(f)
-		if slices.Contains(l.locals.assigned, l.self) {
+		if l.locals.bound[l.self] {
 			refuse(f, "'%s' is assigned to in a handler that waits for runners", l.self)
 		}
 	}
