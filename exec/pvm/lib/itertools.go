@@ -157,11 +157,12 @@ func loadItertools(m *vm.Machine) (*vm.Module, error) {
 // iterAll is iter of each argument.
 func iterAll(m *vm.Machine, values []vm.Value) ([]vm.Value, error) {
 	elements(m, len(values))
+	m.ChargeEach(max(0, len(values)-2)/2, m.Prices().NativeCall) // two are within the price of the call
 	m.Alloc(16 * len(values))
 	out := make([]vm.Value, 0, len(values))
 	mark := m.Hold(vm.None)
 	defer m.Release(mark)
-	// Paid: by the elements above; an __iter__ of the program pays for its call.
+	// Paid: by the charges above; an __iter__ of the program pays for its call.
 	for _, v := range values {
 		it, err := m.Iter(v)
 		if err != nil {

@@ -179,7 +179,7 @@ func matchGroupdict(m *vm.Machine, s *matchState, rest []vm.Value) (vm.Value, er
 	var err error
 	s.pattern.prog.EachName(func(name string, g int) {
 		if err == nil {
-			m.Charge(m.Prices().DictOp)
+			m.Charge(m.Prices().NativeCall) // the name is made anew, and the dict grows
 			err = m.DictPut(d, m.NewStr(name), s.text(m, g, absentOf(rest)))
 		}
 	})

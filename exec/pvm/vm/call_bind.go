@@ -122,6 +122,7 @@ func positionalAsKeyword(o *code.Object, names []*Str) string {
 
 func (m *Machine) tooMany(fn *Function, regs []Value, given int) error {
 	o := fn.unit.obj
+	m.ChargeEach(o.KwOnly, m.dyn.Element)
 	kwGiven := 0
 	// Paid: by pushFrame, an element for 32 registers, which are 4,096 at most.
 	for i := o.Args; i < o.Args+o.KwOnly; i++ {

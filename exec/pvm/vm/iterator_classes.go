@@ -177,7 +177,7 @@ func (m *Machine) zipShort(srcs []Value, i int) error {
 func (m *Machine) iterators(vs []Value, refuse func(i int, v Value) error) ([]Value, error) {
 	mark := len(m.temp)
 	defer m.releaseOnReturn(mark)
-	m.ChargeEach(len(vs)/int(m.Work().TokenBytes), m.dyn.NativeCall) // few are within the price of the call
+	m.ChargeEach(max(0, len(vs)-2)/2, m.dyn.NativeCall) // two are within the price of the call
 	out := make([]Value, 0, len(vs))
 	for i, v := range vs {
 		it, err := m.Iter(v)

@@ -119,7 +119,7 @@ func setMany(op Operator, inPlace bool) NativeFunc {
 			result = s.val()
 			defer m.Release(m.Hold(result))
 		}
-		m.ChargeEach(len(a.Values)/int(m.Work().TokenBytes), m.dyn.NativeCall) // few are within the price of the call
+		m.ChargeEach(max(0, len(a.Values)-2)/2, m.dyn.NativeCall) // one is within the price of the call
 		for _, v := range a.Values[1:] {
 			if err := m.setApply(op, s, v); err != nil {
 				return unbound, err
