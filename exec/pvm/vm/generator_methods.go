@@ -12,6 +12,7 @@ func (rt *Runtime) defineGenerators() {
 		Def{Name: "__next__", Min: 1, Max: 1, Fn: generatorNextMethod},
 	)
 	rt.methods(b.coroutine, Def{Name: "__await__", Min: 1, Max: 1, Fn: coroutineAwait})
+	// Bounded: by the source, once when the runtime is made.
 	for _, c := range []*Class{b.generator, b.coroutine} {
 		rt.methods(c,
 			Def{Name: "send", Min: 2, Max: 2, Fn: generatorSend},

@@ -113,6 +113,7 @@ func (t *hashTable) probe(hash uint64) probe {
 // next returns the next position whose entry has the hash, -1 at the end.
 func (p *probe) next(t *hashTable, hash uint64) int {
 	if t.index == nil {
+		// Bounded: by tableSmall, 8: a table of more has an index.
 		for i := p.at; i < len(t.entries); i++ {
 			if t.entries[i].hash == hash && t.entries[i].key.ref != nil {
 				p.at = i + 1
@@ -123,6 +124,7 @@ func (p *probe) next(t *hashTable, hash uint64) int {
 	}
 	if !p.found {
 		p.found, p.chain = true, 0
+		// Bounded: by a few slots on average: a quarter and more is empty (add), and nobody knows the key that spreads them.
 		for {
 			s := t.index[p.slot&p.mask]
 			if s == 0 {
@@ -259,6 +261,7 @@ func (t *hashTable) slotOf(hash uint64) (slot, head uint32) {
 	mask := uint32(len(t.index) - 1)
 	at, step := uint32(hash), uint32(hash>>32)|1
 	dead := deadSlot
+	// Bounded: by a few slots on average, as in next.
 	for {
 		s := t.index[at&mask]
 		switch {
@@ -289,6 +292,7 @@ func (t *hashTable) occupy(slot, number uint32) {
 // front.
 func (t *hashTable) fill(slots int) {
 	t.index, t.filled = make([]uint32, slots), 0
+	// Paid: by who makes the table anew: rebuild or copyFrom.
 	for i := len(t.entries); i > 0; i-- {
 		e := &t.entries[i-1]
 		slot, head := t.slotOf(e.hash)
@@ -309,6 +313,7 @@ func (t *hashTable) unlink(m *Machine, i int) {
 		return
 	}
 	passed := 1
+	// Paid: by elements below, for each passed.
 	for t.entries[head-1].next != uint32(i+1) {
 		head = t.entries[head-1].next
 		passed++
@@ -335,6 +340,7 @@ func (t *hashTable) rebuild(m *Machine, capacity int) {
 	t.entries = make([]hashEntry, 0, capacity)
 	t.version++
 	t.first, t.filled, t.index = 0, 0, nil
+	// Paid: by the additions since the last time: there is room for half as many more as stay; and by Alloc above.
 	for i := range old {
 		if old[i].key.ref != nil {
 			t.entries = append(t.entries, old[i])
@@ -375,6 +381,7 @@ func (t *hashTable) take(m *Machine, i int) {
 	t.entries[i] = hashEntry{}
 	t.live--
 	t.version++
+	// Paid: by the removals, each of which is passed once, or by toFront, which brought them behind the first.
 	for t.first < len(t.entries) && t.entries[t.first].key.ref == nil {
 		t.first++
 	}
@@ -399,6 +406,7 @@ func (t *hashTable) toFront(m *Machine, i int) {
 			t.index[at]++
 		}
 	}
+	// Paid: by MoveToEnd, a copy for each entry.
 	for at := range t.entries {
 		if n := &t.entries[at].next; *n != 0 && *n <= uint32(i) {
 			*n++
@@ -422,10 +430,12 @@ func (t *hashTable) last(m *Machine) (int, bool) {
 // trim drops deleted entries at the end.
 func (t *hashTable) trim() {
 	n := len(t.entries)
+	// Paid: by the removals, each of which is dropped once.
 	for n > 0 && t.entries[n-1].key.ref == nil {
 		n--
 	}
 	t.entries = t.entries[:n]
+	// Paid: as in take.
 	for t.first < n && t.entries[t.first].key.ref == nil {
 		t.first++
 	}
@@ -460,6 +470,7 @@ func (t *hashTable) after(m *Machine, i int) (int, bool) {
 		i = t.first
 	}
 	from := i
+	// Paid: by the charge below, for each passed.
 	for i < len(t.entries) && t.entries[i].key.ref == nil {
 		i++
 	}
@@ -471,6 +482,7 @@ func (t *hashTable) after(m *Machine, i int) (int, bool) {
 
 // roots visits keys and values, for the heap measurement.
 func (t *hashTable) roots(visit func(Value)) {
+	// Paid: by the tracer, which counts twice the entries before.
 	for i := range t.entries {
 		if e := &t.entries[i]; e.key.ref != nil {
 			visit(e.key)
@@ -502,6 +514,7 @@ func (t *hashTable) copyFrom(m *Machine, o *hashTable) {
 func (t *hashTable) compactInto(capacity int) {
 	from := t.entries
 	t.entries = make([]hashEntry, 0, capacity)
+	// Paid: by who copies, a copy for each entry.
 	for i := range from {
 		if from[i].key.ref != nil {
 			t.entries = append(t.entries, from[i])
@@ -516,6 +529,7 @@ func (t *hashTable) compactInto(capacity int) {
 func (t *hashTable) before(m *Machine, i int) (int, bool) {
 	i = min(i, len(t.entries)-1)
 	from := i
+	// Paid: by the charge below, for each passed.
 	for i >= t.first && t.entries[i].key.ref == nil {
 		i--
 	}

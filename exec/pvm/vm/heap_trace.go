@@ -44,6 +44,7 @@ func (m *Machine) measure() {
 // roots pushes everything that a program can reach without going through another
 // object.
 func (m *Machine) roots(t *tracer) {
+	// Bounded: by RecursionDepth, 256.
 	for f := m.frame; f != nil; f = f.back {
 		t.frame(f)
 		if f.handled != nil {
@@ -56,6 +57,7 @@ func (m *Machine) roots(t *tracer) {
 	for _, v := range m.temp {
 		t.push(v)
 	}
+	// Bounded: by the modules of the library and of the program, each once.
 	for _, mod := range m.loaded {
 		t.push(Value{ref: &mod.Object})
 	}
@@ -88,8 +90,10 @@ func (t *tracer) pay(m *Machine) {
 
 // prune forgets subclasses that nothing holds any more.
 func (t *tracer) prune() {
+	// Paid: by the visit of each class.
 	for _, c := range t.above {
 		kept := c.subs[:0]
+		// Bounded: by MROClasses, 64, for each class visited, and once for each that nothing holds any more.
 		for _, s := range c.subs {
 			if s.mark == t.epoch || s.mark >= touched {
 				kept = append(kept, s)
@@ -112,6 +116,7 @@ func (t *tracer) push(v Value) {
 
 func (t *tracer) pushAll(vs []Value) {
 	t.seen += len(vs)
+	// Paid: by pay, which counts them by seen.
 	for _, v := range vs {
 		t.push(v)
 	}
@@ -241,6 +246,7 @@ func (t *tracer) callable(self any) int {
 
 // class visits a class of the program.
 func (t *tracer) class(c *Class) int {
+	// Bounded: by MROClasses, 64.
 	for _, b := range c.mro[1:] {
 		t.push(b.value())
 	}

@@ -23,6 +23,7 @@ func (m *Machine) importModule(name string) (*Module, error) {
 		return m.admit(def)
 	}
 	var parent *Module
+	// Bounded: by the name of a module of the library.
 	dot := strings.LastIndexByte(name, '.')
 	if dot >= 0 {
 		p, err := m.importModule(name[:dot])
@@ -71,6 +72,7 @@ func (m *Machine) importOp(f *frame, in code.Instr) error {
 		if err != nil {
 			return err
 		}
+		// Bounded: by the name of a module that there is.
 		if top, _, dotted := strings.Cut(name, "."); dotted && in.C == 0 {
 			mod = m.modules[top]
 		}
@@ -96,6 +98,7 @@ func (m *Machine) mayImport(name string) error {
 	if internalName(name) {
 		return m.Raise(m.rt.classes.DeterminismError, "module '%s' cannot be imported: it is not part of the library", name)
 	}
+	// Paid: by the error that takes the name, unless it is that of a module.
 	top, _, _ := strings.Cut(name, ".")
 	if _, known := m.rt.modules[name]; known && m.Imports != nil && !m.Imports[top] {
 		return m.Raise(m.rt.classes.DeterminismError, "module '%s' cannot be imported: this chain does not list it", name)
@@ -151,6 +154,7 @@ func (m *Machine) importStar(f *frame, v Value) error {
 	return m.eachEntry(mod.dict, func(k, x Value) error {
 		m.Charge(m.dyn.DictOp)
 		name, isStr := k.str()
+		// Bounded: by one byte.
 		if !isStr || strings.HasPrefix(name.s, "_") {
 			return nil
 		}

@@ -26,6 +26,7 @@ func (rt *Runtime) defineNumbers() {
 
 // receiverMethods adds methods that see only receivers of the class's kind.
 func (rt *Runtime) receiverMethods(c *Class, defs ...Def) {
+	// Bounded: by the source, once when the runtime is made.
 	for i, d := range defs {
 		fn, dunder := d.Fn, len(d.Name) > 4 && d.Name[:2] == "__"
 		name := d.Name
@@ -52,6 +53,7 @@ func numberOperator(m *Machine, op Operator, a, b Value) (Value, bool, error) {
 
 // binaryMethods adds the methods of operators and their reflected ones.
 func (rt *Runtime) binaryMethods(c *Class, fn binaryFunc, ops ...Operator) {
+	// Bounded: by the source, once when the runtime is made.
 	for _, op := range ops {
 		call := func(m *Machine, a, b Value) (Value, error) {
 			r, ok, err := fn(m, op, a, b)
@@ -72,6 +74,7 @@ func (rt *Runtime) binaryMethods(c *Class, fn binaryFunc, ops ...Operator) {
 
 // compareMethods adds the methods of comparisons.
 func (rt *Runtime) compareMethods(c *Class, fn func(m *Machine, op CompareOp, a, b Value) (Value, bool, error)) {
+	// Bounded: by the source, once when the runtime is made.
 	for op := CompareEq; op <= CompareGe; op++ {
 		rt.receiverMethods(c, Def{Name: specialNames[spEq+special(op)], Min: 2, Max: 2, Fn: func(m *Machine, a Args) (Value, error) {
 			r, ok, err := fn(m, op, a.Values[0], a.Values[1])
@@ -177,6 +180,7 @@ func (rt *Runtime) defineInt(c *Class) {
 		}},
 		{Name: "to_bytes", Min: 1, Max: 3, Keywords: true, Fn: intToBytes},
 	}
+	// Bounded: by the source, once when the runtime is made.
 	for _, name := range []string{"__int__", "__index__", "__trunc__", "__floor__", "__ceil__", "conjugate"} {
 		defs = append(defs, Def{Name: name, Min: 1, Max: 1, Fn: selfInt})
 	}
@@ -310,6 +314,7 @@ func (m *Machine) toInt(x Value) (format.Int, error) {
 			return n, err
 		}
 	}
+	// Bounded: by three methods.
 	for _, sp := range []special{spInt, spIndex, spTrunc} {
 		r, ok, err := m.callSpecial(x, sp)
 		if err != nil {
@@ -399,7 +404,9 @@ func (m *Machine) named(fn string, a Args, from int, names ...string) ([]Value, 
 		return nil, m.Raise(m.rt.classes.TypeError, "%s() takes at most %d positional arguments (%d given)", fn, from, len(pos))
 	}
 	copy(out, pos)
+	// Bounded: by names, three at most: each may come once, another ends it.
 	for i, k := range a.Names {
+		// Bounded: by three names.
 		at := slices.Index(names, k.s)
 		if at < 0 {
 			return nil, m.Raise(m.rt.classes.TypeError, "'%s' is an invalid keyword argument for %s()", k.s, fn)
@@ -466,6 +473,7 @@ func intToBytes(m *Machine, a Args) (Value, error) {
 		return unbound, m.Raise(m.rt.classes.OverflowError, "int too big to convert")
 	}
 	if !bigEnd {
+		// Paid: by reserve, a character for each byte.
 		slices.Reverse(out)
 	}
 	return m.newBytes(string(out)).val(), nil
@@ -488,6 +496,7 @@ func twosComplement(x *big.Int, length int, signed bool) ([]byte, bool) {
 	}
 	out := y.FillBytes(make([]byte, length))
 	if x.Sign() < 0 {
+		// Paid: by intToBytes, which reserves a character for each byte.
 		for i := range out {
 			out[i] = ^out[i]
 		}
@@ -521,6 +530,7 @@ func intFromBytes(m *Machine, a Args) (Value, error) {
 	m.Alloc(intBytes + len(b))
 	raw := []byte(b)
 	if !bigEnd {
+		// Paid: by the charge for each byte above.
 		slices.Reverse(raw)
 	}
 	n := new(big.Int).SetBytes(raw)

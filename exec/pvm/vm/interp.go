@@ -35,6 +35,7 @@ func setBool(dst *Value, b bool) {
 func (m *Machine) run(f *frame, pending error) (Value, error) {
 	err := pending
 	mark := len(m.temp)
+	// Paid: by the instructions of loop, and by the exception that takes it around again.
 	for {
 		if err != nil {
 			if f, err = m.unwind(err); f == nil {
@@ -71,6 +72,7 @@ func (m *Machine) loop(f *frame) (Value, error) {
 enter:
 	regs, pc, u = f.regs, f.pc, f.unit
 	instrs = u.obj.Instrs
+	// Paid: by the price of each instruction.
 	for {
 		in := instrs[pc]
 		pc++

@@ -81,6 +81,7 @@ func (m *Machine) buildDict(regs []Value, in code.Instr) error {
 // joinStrings concatenates the parts of an f-string.
 func (m *Machine) joinStrings(parts []Value) Value {
 	n := 0
+	// Paid: by the instruction that put each part into its register.
 	for _, p := range parts {
 		n += len(p.ref.self.(*Str).s)
 	}
@@ -88,6 +89,7 @@ func (m *Machine) joinStrings(parts []Value) Value {
 	m.Alloc(n)
 	var b strings.Builder
 	b.Grow(n)
+	// Paid: as above, and by the charge for their bytes.
 	for _, p := range parts {
 		b.WriteString(p.ref.self.(*Str).s)
 	}
@@ -185,6 +187,7 @@ func (m *Machine) takeItems(v Value, want int) (items []Value, more bool, err er
 	}
 	mark := m.Hold(it)
 	defer m.Release(mark)
+	// Paid: by unpack, an element each, and by Next.
 	for range want {
 		x, ok, err := m.Next(it)
 		if err != nil {
@@ -246,6 +249,7 @@ func (m *Machine) buildClassNative() Value { return m.rt.buildClass.value() }
 // frozenConstant makes a frozenset of constants.
 func (m *Machine) frozenConstant(items []Value) Value {
 	s := m.newSet()
+	// Paid: as the constants that it takes.
 	for _, v := range items {
 		if err := m.setAdd(s, v); err != nil {
 			panic(&Abort{Code: Internal, Detail: "unhashable constant"})

@@ -92,6 +92,7 @@ func (m *Machine) eachEntry(d *Dict, fn func(k, v Value) error) error {
 	mark := len(m.temp)
 	m.temp = append(append(m.temp, keys...), values...)
 	defer m.releaseOnReturn(mark)
+	// Paid: by dictItems, an element for each entry, and by fn.
 	for i, k := range keys {
 		if err := fn(k, values[i]); err != nil {
 			return err

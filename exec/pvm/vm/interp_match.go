@@ -15,6 +15,7 @@ const (
 
 // inheritPattern takes the pattern of the classes above.
 func (c *Class) inheritPattern() {
+	// Bounded: by MROClasses, 64.
 	for _, k := range c.mro[1:] {
 		if k.pattern != PatternNone {
 			c.pattern = k.pattern
@@ -99,6 +100,7 @@ func (m *Machine) matchKeys(v Value, keys []Value) (Value, error) {
 	mark := m.Hold(Value{ref: &seen.Object})
 	defer m.Release(mark)
 	values := make([]Value, 0, len(keys))
+	// Paid: by the charge for each key above.
 	for _, k := range keys {
 		_, dup, err := m.dictGet(seen, k)
 		if err != nil {
@@ -192,12 +194,14 @@ func (m *Machine) matchClass(v, class Value, names []Value, positional int) (Val
 		if self {
 			values = append(values, v)
 		}
+		// Paid: by take, for each name.
 		for _, name := range args {
 			if ok, err := take(name); !ok {
 				return None, err
 			}
 		}
 	}
+	// Paid: by take, for each name.
 	for _, n := range names {
 		name, _ := n.str()
 		if ok, err := take(name); !ok {
@@ -246,6 +250,7 @@ func (m *Machine) matchArgs(c *Class, positional int) (self bool, args []*Str, e
 // sub-pattern is for the whole subject.
 func (m *Machine) matchesSelf(c *Class) bool {
 	k := &m.rt.classes
+	// Bounded: by eleven classes.
 	for _, b := range []*Class{k.bool_, k.bytearray, k.bytes, k.dict, k.float, k.frozenset, k.int_, k.list, k.set, k.str, k.tuple} {
 		if c.subclassOf(b) {
 			return true

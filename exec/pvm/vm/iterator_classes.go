@@ -21,6 +21,7 @@ func (rt *Runtime) defineIterators() {
 		return SmallInt(n), nil
 	}}
 	rt.methods(b.iterator, hint)
+	// Bounded: by the source, once when the runtime is made.
 	for i, name := range [...]string{"", "list_iterator", "tuple_iterator", "", "range_iterator", "dict_keyiterator", "dict_valueiterator", "dict_itemiterator"} {
 		if name != "" {
 			b.iterators[i] = named(name)
@@ -30,10 +31,12 @@ func (rt *Runtime) defineIterators() {
 	b.setIterator, b.listReverse, b.callableIterator = named("set_iterator"), named("list_reverseiterator"), named("callable_iterator")
 	b.strIterator, b.asciiIterator = named("str_iterator"), named("str_ascii_iterator")
 	b.bytesIterator, b.byteArrayIterator = named("bytes_iterator"), named("bytearray_iterator")
+	// Bounded: by the source, once when the runtime is made.
 	for _, c := range [...]*Class{b.setIterator, b.strIterator, b.asciiIterator, b.bytesIterator, b.byteArrayIterator} {
 		rt.methods(c, hint)
 	}
 	rt.methods(b.listReverse, hint)
+	// Bounded: by the source, once when the runtime is made.
 	for i, name := range [...]string{"dict_reversekeyiterator", "dict_reversevalueiterator", "dict_reverseitemiterator"} {
 		b.tableReverse[i] = named(name)
 		rt.methods(b.tableReverse[i], hint)
@@ -131,6 +134,7 @@ func zipNew(m *Machine, a Args) (Value, error) {
 		m.ChargeEach(len(srcs), m.dyn.Element)
 		row := m.newTuple(make([]Value, len(srcs)))
 		defer m.Release(m.Hold(row.val()))
+		// Paid: by the charge for each source above.
 		for i, src := range srcs {
 			v, ok, err := m.Next(src)
 			if err != nil {
@@ -161,6 +165,7 @@ func (m *Machine) zipShort(srcs []Value, i int) error {
 	if i > 0 {
 		return m.Raise(m.rt.classes.ValueError, "zip() argument %d is shorter than argument%s%d", i+1, what(i), i)
 	}
+	// Paid: by the row that ended, an element for each source.
 	for j := 1; j < len(srcs); j++ {
 		_, ok, err := m.Next(srcs[j])
 		if err != nil {
@@ -179,6 +184,7 @@ func (m *Machine) iterators(vs []Value, refuse func(i int, v Value) error) ([]Va
 	defer m.releaseOnReturn(mark)
 	m.ChargeEach(max(0, len(vs)-2)/2, m.dyn.NativeCall) // two are within the price of the call
 	out := make([]Value, 0, len(vs))
+	// Paid: by the charge above, a native call for each two, and by Iter.
 	for i, v := range vs {
 		it, err := m.Iter(v)
 		if err != nil {
@@ -213,6 +219,7 @@ func mapNew(m *Machine, a Args) (Value, error) {
 		m.ChargeEach(len(srcs)-1, m.dyn.Element)
 		mark := len(m.temp)
 		defer m.releaseOnReturn(mark)
+		// Paid: by the charges above, an element for each source.
 		for _, src := range srcs {
 			v, ok, err := m.Next(src)
 			if err != nil || !ok {

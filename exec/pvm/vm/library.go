@@ -42,6 +42,7 @@ type loading struct {
 
 // note adds a module to what the running body needs.
 func (l *loading) note(name string) {
+	// Bounded: by the source of the library, once when a machine loads it.
 	if l.into != nil && !slices.Contains(l.into.needs, name) {
 		l.into.needs = append(l.into.needs, name)
 	}
@@ -54,6 +55,7 @@ func (l *loading) load(m *Machine, def ModuleDef) (*Module, error) {
 	}
 	e := &entry{}
 	l.entries[def.Name] = e
+	// Bounded: by the source of the library, once when a machine loads it.
 	if dot := strings.LastIndexByte(def.Name, '.'); dot >= 0 {
 		e.needs = append(e.needs, def.Name[:dot])
 	}
@@ -67,6 +69,7 @@ func (l *loading) load(m *Machine, def ModuleDef) (*Module, error) {
 // loadLibrary loads the kept modules once, to know what they import and where the
 // counters of machines begin.
 func (rt *Runtime) loadLibrary(defs []ModuleDef) error {
+	// Bounded: by the source, once when the runtime is made.
 	for _, def := range defs {
 		if def.Kept {
 			rt.library.kept = append(rt.library.kept, def)
@@ -90,6 +93,7 @@ func (rt *Runtime) loadedMachine() (*Machine, error) {
 	m.versions, m.orders, m.shapes, m.Registrations = 0, rt.orders, 0, 0
 	m.heap.threshold = 1 << 62 // the library is no program's to pay for
 	res, err := m.Do(1<<50, func(m *Machine) (Value, error) {
+		// Bounded: by the source of the library, once when a machine loads it.
 		for _, def := range rt.library.kept {
 			if _, err := m.importModule(def.Name); err != nil {
 				return None, err
@@ -103,6 +107,7 @@ func (rt *Runtime) loadedMachine() (*Machine, error) {
 	if err != nil {
 		return m, err
 	}
+	// Bounded: by the source of the library, once when a machine loads it.
 	for _, def := range rt.library.kept {
 		m.unbind(def.Name)
 	}
@@ -112,6 +117,7 @@ func (rt *Runtime) loadedMachine() (*Machine, error) {
 // unbind takes a module that the import of its package alone does not load out of
 // the package's attributes.
 func (m *Machine) unbind(name string) {
+	// Bounded: by the source of the library, once when a machine loads it.
 	dot := strings.LastIndexByte(name, '.')
 	if dot < 0 || m.loading.reaches(name[:dot], name, make(map[string]bool)) {
 		return
@@ -130,6 +136,7 @@ func (l *loading) reaches(from, name string, met map[string]bool) bool {
 		return from == name
 	}
 	met[from] = true
+	// Bounded: by the source of the library, once when a machine loads it.
 	return slices.ContainsFunc(l.entries[from].needs, func(n string) bool { return l.reaches(n, name, met) })
 }
 
@@ -174,6 +181,7 @@ func (m *Machine) admit(def ModuleDef) (*Module, error) {
 	e := m.rt.library.entries[def.Name]
 	m.Charge(m.Work().Import)
 	m.modules[def.Name] = mod
+	// Paid: by Import for each, once a call.
 	for _, name := range e.needs {
 		if _, err := m.admit(m.rt.modules[name]); err != nil {
 			delete(m.modules, def.Name)
@@ -181,6 +189,7 @@ func (m *Machine) admit(def ModuleDef) (*Module, error) {
 		}
 	}
 	if e.binds {
+		// Bounded: by the name of a module of the library.
 		dot := strings.LastIndexByte(def.Name, '.')
 		m.modules[def.Name[:dot]].dict.putStr(m, m.intern(def.Name[dot+1:]), Value{ref: &mod.Object})
 	}
@@ -193,12 +202,15 @@ func (m *Machine) admit(def ModuleDef) (*Module, error) {
 func (m *Machine) keep() error {
 	t := &tracer{epoch: kept}
 	t.visit = t.push
+	// Bounded: by the source of the library, once when a machine loads it.
 	for _, mod := range m.loaded {
 		t.push(Value{ref: &mod.Object})
 	}
+	// Bounded: by the source of the library, once when a machine loads it.
 	for _, c := range m.loading.made {
 		t.push(c.value())
 	}
+	// Bounded: by the source of the library, once when a machine loads it.
 	for len(t.queue) > 0 {
 		v := t.queue[len(t.queue)-1]
 		t.queue = t.queue[:len(t.queue)-1]
@@ -227,6 +239,7 @@ func (m *Machine) keepPart(t *tracer, self any) error {
 			x.shape = &shape{}
 		}
 		t.keepShapes(x.shape)
+		// Bounded: by the source of the library, once when a machine loads it.
 		for _, s := range x.subs {
 			t.push(s.value())
 		}
@@ -263,14 +276,18 @@ func (m *Machine) keepUnit(t *tracer, u *unit) {
 	}
 	u.kept = true
 	t.pushAll(u.consts)
+	// Bounded: by the source of the library, once when a machine loads it.
 	for _, names := range [][]*Str{u.names, m.freeNames(u)} {
+		// Bounded: by the source of the library, once when a machine loads it.
 		for _, s := range names {
 			t.push(s.val())
 		}
 	}
+	// Bounded: by the source of the library, once when a machine loads it.
 	for i := range u.obj.Args + u.obj.KwOnly {
 		t.push(m.paramName(u, i).val())
 	}
+	// Bounded: by the source of the library, once when a machine loads it.
 	for i := range u.codes {
 		m.keepUnit(t, m.child(u, i))
 	}
@@ -281,19 +298,23 @@ func (t *tracer) keepShapes(s *shape) {
 	if s == nil || s.kept {
 		return
 	}
+	// Bounded: by the source of the library, once when a machine loads it.
 	for s.parent != nil {
 		s = s.parent
 	}
+	// Bounded: by the source of the library, once when a machine loads it.
 	for queue := []*shape{s}; len(queue) > 0; {
 		k := queue[len(queue)-1]
 		queue = queue[:len(queue)-1]
 		k.kept = true
+		// Bounded: by the source of the library, once when a machine loads it.
 		for _, name := range k.names {
 			t.push(name.val())
 		}
 		if k.first != nil {
 			queue = append(queue, k.first)
 		}
+		// Bounded: by the source of the library, once when a machine loads it.
 		for _, name := range slices.Sorted(maps.Keys(k.next)) {
 			queue = append(queue, k.next[name])
 		}

@@ -208,6 +208,7 @@ func (m *Machine) listSetSlice(l *List, s *Slice, x Value) error {
 	}
 	m.ChargeEach(len(items), m.dyn.Element)
 	m.touch(&l.Object)
+	// Paid: by the charge for each item above.
 	for i, v := range items {
 		l.items[b.start+int64(i)*b.step] = v
 	}
@@ -240,6 +241,7 @@ func (l *List) deleteStepped(b bounds) {
 		b.start, b.step = b.start+(b.count-1)*b.step, -b.step
 	}
 	to, next, left := int(b.start), b.start, b.count
+	// Paid: by listSetSlice, an element for each item.
 	for i := int(b.start); i < len(l.items); i++ {
 		if left > 0 && int64(i) == next {
 			next, left = next+b.step, left-1

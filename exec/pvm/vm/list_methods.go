@@ -231,6 +231,7 @@ func sequenceIndex(m *Machine, a Args) (Value, error) {
 	v := a.Values[0]
 	items := func() []Value { now, _ := v.Items(); return now }
 	from, to := int64(0), int64(maxInt64)
+	// Bounded: by two.
 	for i, p := range []*int64{&from, &to} {
 		if len(a.Values) > 2+i {
 			n, ok, err := m.integer(a.Values[2+i])
@@ -266,6 +267,7 @@ func sequenceIndex(m *Machine, a Args) (Value, error) {
 func sequenceCount(m *Machine, a Args) (Value, error) {
 	v, n := a.Values[0], 0
 	items := func() []Value { now, _ := v.Items(); return now }
+	// Paid: by indexOf, an element for each item, which goes on where it ended.
 	for i := 0; ; i++ {
 		var err error
 		if i, err = m.indexOf(items, a.Values[1], i); err != nil {
@@ -279,6 +281,7 @@ func sequenceCount(m *Machine, a Args) (Value, error) {
 }
 
 func reverseItems(items []Value) {
+	// Paid: by who asks, an element for each item.
 	for i, j := 0, len(items)-1; i < j; i, j = i+1, j-1 {
 		items[i], items[j] = items[j], items[i]
 	}

@@ -94,6 +94,7 @@ func (m *Machine) Reset() {
 	if m.frame != nil {
 		m.dropFrames()
 	}
+	// Bounded: by the frames that a call used, RecursionDepth and one at most.
 	for i := range m.pool {
 		if m.pool[i].unit == nil {
 			break

@@ -70,11 +70,13 @@ func (p *Profile) at(where place) *Line {
 // charged before the first instruction.
 func (p *Profile) Lines() []Line {
 	out := make([]Line, 0, len(p.lines))
+	// Bounded: by the lines of a program whose author asks for them; no block does.
 	for _, l := range p.lines {
 		if l.Cycles > 0 {
 			out = append(out, *l)
 		}
 	}
+	// Bounded: as above.
 	slices.SortFunc(out, func(a, b Line) int {
 		return cmp.Or(cmp.Compare(b.Cycles, a.Cycles), cmp.Compare(a.File, b.File), cmp.Compare(a.Number, b.Number))
 	})

@@ -119,6 +119,7 @@ func (m *Machine) rangeSlice(r *Range, s *Slice) (Value, error) {
 // rangeIndices is bigIndices, in words where all parts are.
 func (m *Machine) rangeIndices(s *Slice, length Value) (start, stop, step Value, err error) {
 	n, ok := length.smallInt()
+	// Bounded: by three parts.
 	for _, part := range []Value{s.start, s.stop, s.step} {
 		i, small := part.smallInt()
 		ok = ok && (small && i != minInt64 || part.IsNone())

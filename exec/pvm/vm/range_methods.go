@@ -40,6 +40,7 @@ func rangeNew(m *Machine, a Args) (Value, error) {
 	if len(args) == 1 {
 		at = 1
 	}
+	// Bounded: by three parts.
 	for i, v := range args {
 		n, err := m.interpreted(v)
 		if err != nil {

@@ -77,6 +77,7 @@ func DefaultConfig() Config {
 // NewRuntime builds the builtin classes and registers the library.
 func NewRuntime(cfg Config) (*Runtime, error) {
 	rt := &Runtime{costs: cfg.Costs, limits: cfg.Limits, hashKey: cfg.HashKey, cold: cfg.Cold, modules: make(map[string]ModuleDef, len(cfg.Modules))}
+	// Bounded: by the source, once when the runtime is made.
 	for _, def := range cfg.Modules {
 		if _, ok := rt.modules[def.Name]; ok {
 			return nil, fmt.Errorf("%w: %s", ErrDuplicateModule, def.Name)
@@ -84,6 +85,7 @@ func NewRuntime(cfg Config) (*Runtime, error) {
 		rt.modules[def.Name] = def
 	}
 	rt.define()
+	// Bounded: by the source, once when the runtime is made.
 	for _, d := range cfg.Globals {
 		rt.builtin(d.Name, newNative(d).value())
 	}
@@ -113,6 +115,7 @@ func (rt *Runtime) define() {
 // default.
 func (rt *Runtime) fillKinds() {
 	b := &rt.classes
+	// Bounded: by the source, once when the runtime is made.
 	for _, row := range []struct {
 		kind  Kind
 		class *Class
@@ -149,10 +152,12 @@ func (rt *Runtime) fillKinds() {
 func (rt *Runtime) freeze() {
 	t := &tracer{epoch: frozen}
 	t.visit = t.push
+	// Bounded: by the source, once when the runtime is made.
 	for _, c := range rt.all {
 		t.push(c.value())
 	}
 	t.pushAll(rt.builtins.values)
+	// Bounded: by the source, once when the runtime is made.
 	for len(t.queue) > 0 {
 		v := t.queue[len(t.queue)-1]
 		t.queue = t.queue[:len(t.queue)-1]

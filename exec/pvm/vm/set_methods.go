@@ -4,6 +4,7 @@ func (rt *Runtime) defineSets() {
 	b := &rt.classes
 	b.set = rt.newClass("set", KindSet)
 	b.frozenset = rt.newClass("frozenset", KindFrozenSet)
+	// Bounded: by the source, once when the runtime is made.
 	for _, c := range []*Class{b.set, b.frozenset} {
 		rt.methods(c, sizedDefs()[:4]...)
 		rt.comparisons(c, true)
@@ -120,6 +121,7 @@ func setMany(op Operator, inPlace bool) NativeFunc {
 			defer m.Release(m.Hold(result))
 		}
 		m.ChargeEach(max(0, len(a.Values)-2)/2, m.dyn.NativeCall) // one is within the price of the call
+		// Paid: by the charge above, a native call for each two, and by setApply.
 		for _, v := range a.Values[1:] {
 			if err := m.setApply(op, s, v); err != nil {
 				return unbound, err

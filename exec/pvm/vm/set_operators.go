@@ -94,6 +94,7 @@ func (m *Machine) repeat(a Value, items []Value, times Value) (Value, error) {
 	m.ChargeEach(total, m.dyn.Element)
 	m.Alloc(total * valueBytes)
 	out := make([]Value, total)
+	// Paid: by the charge for each item above.
 	for done := copy(out, items); done < total; {
 		done += copy(out[done:], out[:done])
 	}

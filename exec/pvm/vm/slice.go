@@ -135,6 +135,7 @@ func (m *Machine) pick(items []Value, b bounds) []Value {
 		copy(out, items[b.start:])
 		return out
 	}
+	// Paid: by the charge for each item above.
 	for i := range out {
 		out[i] = items[b.start+int64(i)*b.step]
 	}

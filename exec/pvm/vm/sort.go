@@ -26,6 +26,7 @@ func (m *Machine) sortValues(items []Value) error { return m.sortBy(items, nil) 
 // error both are some permutation.
 func (m *Machine) sortBy(keys, vals []Value) error {
 	s := &sorter{m: m, keys: keys, vals: vals, ints: smallInts(keys)}
+	// Paid: by the comparisons of each run.
 	for from := 0; from < len(keys); from += sortRun {
 		if err := s.insertion(from, min(from+sortRun, len(keys))); err != nil {
 			return err
@@ -36,7 +37,9 @@ func (m *Machine) sortBy(keys, vals []Value) error {
 	}
 	m.Alloc((len(keys) + len(vals)) * valueBytes)
 	s.buf = make([]Value, len(keys)+len(vals))
+	// Bounded: by a doubling each time.
 	for width := sortRun; width < len(keys); width *= 2 {
+		// Paid: by the comparison with which each merge begins.
 		for from := 0; from+width < len(keys); from += 2 * width {
 			if err := s.merge(from, from+width, min(from+2*width, len(keys))); err != nil {
 				return err
@@ -48,6 +51,7 @@ func (m *Machine) sortBy(keys, vals []Value) error {
 
 // smallInts tells whether all keys are small ints.
 func smallInts(keys []Value) bool {
+	// Paid: by the comparisons that follow, one or more for each key.
 	for i := range keys {
 		if keys[i].ref != &intTag {
 			return false
@@ -83,9 +87,11 @@ func (s *sorter) less(a, b *Value) (bool, error) {
 
 // insertion sorts the run from lo to hi.
 func (s *sorter) insertion(lo, hi int) error {
+	// Paid: by less, once or more for each key; what moves is below sortRun, 16.
 	for i := lo + 1; i < hi; i++ {
 		k := s.keys[i]
 		a, b := lo, i
+		// Paid: by less.
 		for a < b {
 			mid := int(uint(a+b) >> 1)
 			less, err := s.less(&k, &s.keys[mid])
@@ -122,6 +128,7 @@ func (s *sorter) merge(lo, mid, hi int) error {
 		leftVals = leftVals[:copy(leftVals, s.vals[lo:mid])]
 	}
 	i, j, to := 0, mid, lo
+	// Paid: by less.
 	for i < len(left) && j < hi {
 		if less, err = s.less(&s.keys[j], &left[i]); err != nil {
 			break

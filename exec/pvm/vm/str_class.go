@@ -14,6 +14,7 @@ func (rt *Runtime) defineText() {
 	c.bytes = rt.newClass("bytes", KindBytes)
 	c.bytearray = rt.newClass("bytearray", KindByteArray)
 	rt.defineStr(c.str)
+	// Bounded: by the source, once when the runtime is made.
 	for _, k := range []*Class{c.str, c.bytes, c.bytearray} {
 		rt.receiverMethods(k, sharedTextMethods()...)
 		rt.compareMethods(k, func(m *Machine, op CompareOp, a, b Value) (Value, bool, error) { return m.textCompare(op, a, b) })
@@ -51,6 +52,7 @@ func has(p ucd.Property) func(string) bool {
 }
 
 func isASCII(s string) bool {
+	// Paid: by who asks, a character for each byte.
 	for i := range len(s) {
 		if s[i] >= utf8.RuneSelf {
 			return false
@@ -60,6 +62,7 @@ func isASCII(s string) bool {
 }
 
 func isIdentifier(s string) bool {
+	// Paid: by textMethod, a character for each byte.
 	for i, r := range s {
 		if i == 0 && !ucd.IsIdentStart(r) || !ucd.IsIdentContinue(r) {
 			return false
@@ -144,6 +147,7 @@ func strMakeTrans(m *Machine, a Args) (Value, error) {
 		}
 		keys, values := m.dictItems(from)
 		m.ChargeEach(len(keys), m.dyn.DictOp)
+		// Paid: by the charge for each key above.
 		for i, k := range keys {
 			if s, isStr := k.str(); isStr {
 				if s.points() != 1 {
@@ -161,6 +165,7 @@ func strMakeTrans(m *Machine, a Args) (Value, error) {
 		return d.val(), nil
 	}
 	var parts [3]*Str
+	// Bounded: by three.
 	for i, v := range a.Values {
 		s, ok := v.str()
 		if !ok {
@@ -176,6 +181,7 @@ func strMakeTrans(m *Machine, a Args) (Value, error) {
 		return unbound, m.Raise(m.rt.classes.ValueError, "the first two maketrans arguments must have equal length")
 	}
 	to := parts[1].s
+	// Paid: by the charge for each code point above.
 	for _, r := range parts[0].s {
 		t, n := utf8.DecodeRuneInString(to)
 		to = to[n:]
@@ -184,6 +190,7 @@ func strMakeTrans(m *Machine, a Args) (Value, error) {
 		}
 	}
 	if parts[2] != nil {
+		// Paid: by the charge for each code point above.
 		for _, r := range parts[2].s {
 			if err := m.dictPut(d, SmallInt(int64(r)), None); err != nil {
 				return unbound, err

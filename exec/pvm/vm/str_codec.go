@@ -32,6 +32,7 @@ func (m *Machine) codecArgs(fn string, encoding, errors Value) (codec, string, e
 		m.ChargeEach(len(s.s), m.dyn.Char)
 		names[i] = s.s
 	}
+	// Paid: by the charge for each byte of the name above.
 	switch strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(names[0])) {
 	case "utf-8", "utf8", "u8", "utf", "cp65001":
 		return codecUTF8, names[1], nil
@@ -69,6 +70,7 @@ func (m *Machine) encode(fn string, s *Str, encoding, errors Value) (string, err
 	m.Alloc(len(s.s))
 	out := make([]byte, 0, s.points())
 	at := 0
+	// Paid: by the charge for each byte above.
 	for i, r := range s.s {
 		if r < limit {
 			out = append(out, byte(r))
@@ -87,6 +89,7 @@ func (m *Machine) encode(fn string, s *Str, encoding, errors Value) (string, err
 			out = append(strconv.AppendInt(append(out, "&#"...), int64(r), 10), ';')
 		case "strict":
 			end := at
+			// Paid: by the charge for each byte above, once: it ends with an error.
 			for _, q := range s.s[i:] {
 				if q < limit {
 					break
@@ -115,6 +118,7 @@ func (m *Machine) decode(fn, b string, encoding, errors Value) (Value, error) {
 	}
 	m.Alloc(2 * len(b))
 	var out strings.Builder
+	// Paid: by the charge for each byte above.
 	for i := 0; i < len(b); {
 		n, reason := decodeStep(c, b[i:])
 		if reason == "" {
@@ -133,6 +137,7 @@ func (m *Machine) decode(fn, b string, encoding, errors Value) (Value, error) {
 			out.WriteRune(utf8.RuneError)
 		case "backslashreplace":
 			m.reserve(int64(3 * n))
+			// Bounded: by three bytes, which reserve pays for.
 			for _, x := range []byte(b[i : i+n]) {
 				out.WriteString(`\x` + string("0123456789abcdef"[x>>4]) + string("0123456789abcdef"[x&15]))
 			}
@@ -173,6 +178,7 @@ func decodeStep(c codec, b string) (n int, reason string) {
 	case 0xf4:
 		high = 0x8f
 	}
+	// Bounded: by four bytes.
 	for i := 1; i < runeBytes(first); i++ {
 		if i == len(b) {
 			return i, "unexpected end of data"

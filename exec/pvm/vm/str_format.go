@@ -44,6 +44,7 @@ func (m *Machine) markup(text string, f *fieldArgs, nesting int) (string, error)
 	m.ChargeEach(len(text), m.dyn.Char)
 	parts := format.NewMarkup(text)
 	var out []byte
+	// Paid: by the charge for each byte of the text above, and by reserve.
 	for {
 		p, more, err := parts.Next()
 		if err != nil {
@@ -150,6 +151,7 @@ func (m *Machine) fieldArg(index int64, key string, f *fieldArgs) (Value, error)
 	if len(key) > shortKey {
 		m.ChargeCount(int64(len(f.names))*int64(len(key)/int(m.Work().KeyBytes)), m.dyn.Char)
 	}
+	// Paid: by the charges above, for TokenBytes names an element, and for the bytes of a long key.
 	for i, n := range f.names {
 		if n.s == key {
 			return f.values[i], nil

@@ -108,6 +108,7 @@ func (m *Machine) textSlice(v Value, sl *Slice) (Value, error) {
 		m.ChargeEach(s.points(), m.dyn.Char)
 		runes := []rune(s.s)
 		out := make([]byte, 0, sp.count)
+		// Paid: by the charge for each item above.
 		for i := range sp.count {
 			out = utf8.AppendRune(out, runes[sp.first+i*sp.step])
 		}
@@ -125,6 +126,7 @@ func (m *Machine) textSlice(v Value, sl *Slice) (Value, error) {
 
 func pick[T string | []byte](b T, sp span) []byte {
 	out := make([]byte, sp.count)
+	// Paid: by textSlice, a character for each item.
 	for i := range out {
 		out[i] = b[sp.first+i*sp.step]
 	}
@@ -202,10 +204,12 @@ func (m *Machine) byteArraySetSlice(o *ByteArray, sl *Slice, x Value) error {
 		return nil
 	case !x.Bound():
 		gone := make([]bool, len(o.b))
+		// Paid: by the charge for each byte above.
 		for i := range sp.count {
 			gone[sp.first+i*sp.step] = true
 		}
 		kept := o.b[:0]
+		// Paid: by the charge for each byte above.
 		for i, c := range o.b {
 			if !gone[i] {
 				kept = append(kept, c)
@@ -216,6 +220,7 @@ func (m *Machine) byteArraySetSlice(o *ByteArray, sl *Slice, x Value) error {
 	case len(put) != sp.count:
 		return m.Raise(m.rt.classes.ValueError, "attempt to assign bytes of size %d to extended slice of size %d", len(put), sp.count)
 	}
+	// Paid: by the charge for each byte above.
 	for i := range sp.count {
 		o.b[sp.first+i*sp.step] = put[i]
 	}

@@ -91,9 +91,11 @@ func (m *Machine) textRepeat(a, count Value) (Value, error) {
 		if n == 1 && exact(a) {
 			return a, nil
 		}
+		// Paid: by the charge for the result above.
 		return m.newStr(strings.Repeat(s.s, int(n))).val(), nil
 	}
 	b, _ := m.bytesOf(a)
+	// Paid: by the charge for the result above.
 	return m.bytesLike(a, strings.Repeat(b, int(n))), nil
 }
 
@@ -121,6 +123,7 @@ func (m *Machine) textCompare(op CompareOp, a, b Value) (Value, bool, error) {
 			return Bool(m.strEqual(x, y) == (op == CompareEq)), true, nil
 		}
 		m.chargeTexts(x, y)
+		// Paid: by chargeTexts.
 		return ordered(op, strings.Compare(m.normal(x), m.normal(y))), true, nil
 	}
 	if okA || okB {
@@ -132,6 +135,7 @@ func (m *Machine) textCompare(op CompareOp, a, b Value) (Value, bool, error) {
 	p, _ := m.bytesOf(a)
 	q, _ := m.bytesOf(b)
 	m.ChargeEach(min(len(p), len(q)), m.dyn.Char)
+	// Paid: by the charge for the shorter one above.
 	return ordered(op, strings.Compare(p, q)), true, nil
 }
 

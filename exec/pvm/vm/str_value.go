@@ -84,6 +84,7 @@ func (s *Str) offset(i int) int {
 		at = int(o.marks[i/strMark])
 		i %= strMark
 	}
+	// Bounded: by strMark, 64.
 	for ; i > 0; i-- {
 		at += runeBytes(s.s[at])
 	}
@@ -94,6 +95,7 @@ func (s *Str) offset(i int) int {
 func (s *Str) marks() []uint32 {
 	marks := make([]uint32, 0, s.points()/strMark+1)
 	n := 0
+	// Paid: by what made the text, once for each.
 	for at := range s.s {
 		if n%strMark == 0 {
 			marks = append(marks, uint32(at))
@@ -161,6 +163,7 @@ func (v Value) Self() any {
 func rawText(s string) []byte {
 	var most rune
 	n := 0
+	// Paid: by who asks for the hash, by the length of the text (textHash, chargeKey, nameWork).
 	for _, r := range s {
 		most = max(most, r)
 		n++
@@ -170,18 +173,21 @@ func rawText(s string) []byte {
 		return []byte(s)
 	case most < 0x100:
 		out := make([]byte, 0, n)
+		// Paid: as above.
 		for _, r := range s {
 			out = append(out, byte(r))
 		}
 		return out
 	case most < 0x10000:
 		out := make([]byte, 0, 2*n)
+		// Paid: as above.
 		for _, r := range s {
 			out = binary.LittleEndian.AppendUint16(out, uint16(r))
 		}
 		return out
 	}
 	out := make([]byte, 0, 4*n)
+	// Paid: as above.
 	for _, r := range s {
 		out = binary.LittleEndian.AppendUint32(out, uint32(r))
 	}
@@ -195,12 +201,14 @@ func hashBytes(p []byte) int64 {
 	}
 	v := [4]uint64{0x736f6d6570736575, 0x646f72616e646f6d, 0x6c7967656e657261, 0x7465646279746573}
 	tail := uint64(len(p)) << 56
+	// Paid: by who asks for the hash, by the length of the text (textHash, chargeKey, nameWork).
 	for ; len(p) >= 8; p = p[8:] {
 		w := binary.LittleEndian.Uint64(p)
 		v[3] ^= w
 		sipRound(&v)
 		v[0] ^= w
 	}
+	// Bounded: by seven bytes.
 	for i, b := range p {
 		tail |= uint64(b) << (8 * i)
 	}

@@ -104,12 +104,14 @@ func (m *Machine) stripChars(self, x Value, name string) (string, error) {
 func memberOf(self Value, chars string) func(rune) bool {
 	if self.Kind() == KindStr {
 		set := make(map[rune]bool, len(chars))
+		// Paid: by stripMethod, a character for each byte.
 		for _, r := range chars {
 			set[r] = true
 		}
 		return func(r rune) bool { return set[r] }
 	}
 	var set [256]bool
+	// Paid: by stripMethod, a character for each byte.
 	for i := range len(chars) {
 		set[chars[i]] = true
 	}
@@ -120,16 +122,20 @@ func memberOf(self Value, chars string) func(rune) bool {
 func trim(self Value, s string, within func(rune) bool, left, right bool) string {
 	if self.Kind() == KindStr {
 		if left {
+			// Paid: by the caller, a character for each byte of s.
 			s = strings.TrimLeftFunc(s, within)
 		}
 		if right {
+			// Paid: by the caller, a character for each byte of s.
 			s = strings.TrimRightFunc(s, within)
 		}
 		return s
 	}
+	// Paid: by the caller, a character for each byte of s.
 	for left && len(s) > 0 && within(rune(s[0])) {
 		s = s[1:]
 	}
+	// Paid: by the caller, a character for each byte of s.
 	for right && len(s) > 0 && within(rune(s[len(s)-1])) {
 		s = s[:len(s)-1]
 	}
@@ -307,6 +313,7 @@ func textReplace(m *Machine, self Value, args []Value) (Value, error) {
 func interleave(s, by string, n int) string {
 	var b strings.Builder
 	b.Grow(len(s) + n*len(by))
+	// Paid: by textReplace, a character for each byte of the result.
 	for i := range len(s) {
 		if i < n {
 			b.WriteString(by)
@@ -373,6 +380,7 @@ func textJoin(m *Machine, self Value, args []Value) (Value, error) {
 	}
 	sep := m.content(self)
 	size := 0
+	// Paid: by Collect, an element each.
 	for i, item := range items {
 		if _, isStr := item.str(); isStr != (self.Kind() == KindStr) || !isText(item.Kind()) {
 			if self.Kind() == KindStr {
@@ -392,6 +400,7 @@ func textJoin(m *Machine, self Value, args []Value) (Value, error) {
 	m.ChargeEach(size, m.dyn.Char)
 	var b strings.Builder
 	b.Grow(size)
+	// Paid: by Collect, an element each, and by the charge for each byte above.
 	for i, item := range items {
 		if i > 0 {
 			b.WriteString(sep)

@@ -43,6 +43,7 @@ func (m *Machine) splitStr(s, sep string) Value {
 	n := countText(s, sep) + 1
 	m.ChargeEach(n, m.dyn.Element)
 	items := make([]Value, n)
+	// Paid: by the charge for each part above, and by split, a character for each byte of s.
 	for i := range n - 1 {
 		at := indexText(s, sep)
 		items[i] = m.newStr(s[:at]).val()
@@ -55,6 +56,7 @@ func (m *Machine) splitStr(s, sep string) Value {
 func (m *Machine) textList(self Value, parts []string) Value {
 	m.ChargeEach(len(parts), m.dyn.Element)
 	items := make([]Value, len(parts))
+	// Paid: by the charge for each part above.
 	for i, p := range parts {
 		items[i] = m.alike(self, p)
 	}
@@ -70,6 +72,7 @@ func splitAt(s, sep string, most int64, fromRight bool) []string {
 		return splitText(s, sep, n)
 	}
 	var parts []string
+	// Paid: by the caller, as each search goes on where the last one ended.
 	for ; most != 0; most-- {
 		i := lastIndexText(s, sep)
 		if i < 0 {
@@ -79,6 +82,7 @@ func splitAt(s, sep string, most int64, fromRight bool) []string {
 		s = s[:i]
 	}
 	parts = append(parts, s)
+	// Paid: by the caller, a character for each byte of s: there are no more parts.
 	slices.Reverse(parts)
 	return parts
 }
@@ -88,6 +92,7 @@ func splitBlank(self Value, s string, most int64, fromRight bool) []string {
 	blank := isBlank(self)
 	var parts []string
 	if fromRight {
+		// Paid: by the caller, as each search goes on where the last one ended.
 		for s = trim(self, s, blank, false, true); s != ""; most-- {
 			if most == 0 {
 				parts = append(parts, s)
@@ -97,9 +102,11 @@ func splitBlank(self Value, s string, most int64, fromRight bool) []string {
 			parts = append(parts, s[i:])
 			s = trim(self, s[:i], blank, false, true)
 		}
+		// Paid: by the caller, a character for each byte of s: there are no more parts.
 		slices.Reverse(parts)
 		return parts
 	}
+	// Paid: by the caller, as each search goes on where the last one ended.
 	for s = trim(self, s, blank, true, false); s != ""; most-- {
 		if most == 0 {
 			return append(parts, s)
@@ -114,11 +121,13 @@ func splitBlank(self Value, s string, most int64, fromRight bool) []string {
 // firstBlank is where the first white space begins.
 func firstBlank(self Value, s string, blank func(rune) bool) int {
 	if self.Kind() == KindStr {
+		// Paid: by the caller, as each search goes on where the last one ended.
 		if i := strings.IndexFunc(s, blank); i >= 0 {
 			return i
 		}
 		return len(s)
 	}
+	// Paid: by the caller, as each search goes on where the last one ended.
 	for i := range len(s) {
 		if blank(rune(s[i])) {
 			return i
@@ -130,12 +139,14 @@ func firstBlank(self Value, s string, blank func(rune) bool) int {
 // lastBlank is the end of the last white space.
 func lastBlank(self Value, s string, blank func(rune) bool) int {
 	if self.Kind() == KindStr {
+		// Paid: by the caller, as each search goes on where the last one ended.
 		i := strings.LastIndexFunc(s, blank)
 		if i < 0 {
 			return 0
 		}
 		return i + runeBytes(s[i])
 	}
+	// Paid: by the caller, as each search goes on where the last one ended.
 	for i := len(s); i > 0; i-- {
 		if blank(rune(s[i-1])) {
 			return i
@@ -162,6 +173,7 @@ func textSplitLines(m *Machine, a Args) (Value, error) {
 		next = nextByteLine
 	}
 	var parts []string
+	// Paid: by the charge for each byte above.
 	for s != "" {
 		line, end := next(s)
 		if keep {
@@ -175,6 +187,7 @@ func textSplitLines(m *Machine, a Args) (Value, error) {
 
 // nextByteLine is ucd.NextLine for bytes, whose lines end at \n, \r and \r\n.
 func nextByteLine(s string) (line, end int) {
+	// Paid: by textSplitLines, as each search goes on where the last one ended.
 	i := strings.IndexAny(s, "\r\n")
 	switch {
 	case i < 0:
@@ -220,6 +233,7 @@ func padMethod(name string) Def {
 			left = pad/2 + pad&want&1
 		}
 		m.reserve(min(pad, 1<<41) * int64(len(fill)))
+		// Paid: by reserve.
 		return m.alike(self, strings.Repeat(fill, int(left))+s+strings.Repeat(fill, int(pad-left))), nil
 	})
 }
@@ -257,6 +271,7 @@ func textZfill(m *Machine, self Value, args []Value) (Value, error) {
 	if s != "" && (s[0] == '+' || s[0] == '-') {
 		sign, s = s[:1], s[1:]
 	}
+	// Paid: by reserve.
 	return m.alike(self, sign+strings.Repeat("0", int(pad))+s), nil
 }
 
@@ -274,14 +289,17 @@ func textExpandTabs(m *Machine, a Args) (Value, error) {
 		}
 	}
 	s := m.content(self)
+	// Paid: by the charge that takes its answer, a character for each byte of s.
 	m.reserve(int64(len(s)) + int64(strings.Count(s, "\t"))*max(size, 0))
 	var b strings.Builder
 	column := int64(0)
+	// Paid: by reserve.
 	for i := range len(s) {
 		switch c := s[i]; c {
 		case '\t':
 			if size > 0 {
 				n := size - column%size
+				// Paid: by reserve, for the full size of each.
 				b.WriteString(strings.Repeat(" ", int(n)))
 				column += n
 			}

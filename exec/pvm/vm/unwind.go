@@ -212,6 +212,7 @@ func (m *Machine) raiseStar(orig, list Value) (Value, error) {
 	var raised []Value
 	var again []*Exception
 	o, _ := orig.exception()
+	// Paid: by the instruction that put each part there.
 	for _, v := range list.ref.self.(*List).items {
 		e, ok := v.exception()
 		switch {
@@ -227,6 +228,7 @@ func (m *Machine) raiseStar(orig, list Value) (Value, error) {
 	rest := None
 	if len(again) > 0 {
 		leaves := map[*Exception]bool{}
+		// Paid: by collectLeaves.
 		for _, e := range again {
 			m.collectLeaves(e, leaves)
 		}

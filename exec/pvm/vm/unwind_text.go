@@ -30,6 +30,7 @@ type tracePrinter struct {
 }
 
 func (p *tracePrinter) line(text string) {
+	// Bounded: by what is to be explained to who asks; no block makes this text (Brief).
 	for _, l := range strings.Split(text, "\n") {
 		p.out.WriteString(p.indent + p.margin + l + "\n")
 	}
@@ -40,6 +41,7 @@ func (p *tracePrinter) chain(e *Exception) {
 	p.seen[e] = true
 	var links []*Exception
 	var joints []string
+	// Bounded: by what is to be explained to who asks; no block makes this text (Brief).
 	for cur := e; ; {
 		next, joint := p.behind(cur)
 		if next == nil || p.seen[next] {
@@ -49,6 +51,7 @@ func (p *tracePrinter) chain(e *Exception) {
 		links, joints = append(links, next), append(joints, joint)
 		cur = next
 	}
+	// Bounded: by what is to be explained to who asks; no block makes this text (Brief).
 	for i := len(links) - 1; i >= 0; i-- {
 		p.one(links[i])
 		p.line("")
@@ -85,6 +88,7 @@ func (p *tracePrinter) one(e *Exception) {
 func (p *tracePrinter) entries(trace []TraceEntry) {
 	repeats := 0
 	var last TraceEntry
+	// Bounded: by what is to be explained to who asks; no block makes this text (Brief).
 	for i := len(trace) - 1; i >= 0; i-- {
 		t := trace[i]
 		if t != last {
@@ -125,6 +129,7 @@ func (p *tracePrinter) final(e *Exception) {
 		return
 	}
 	items, _ := notes.Items()
+	// Bounded: by what is to be explained to who asks; no block makes this text (Brief).
 	for _, note := range items {
 		if s, err := p.m.Str(note); err == nil {
 			p.line(s.s)
@@ -158,6 +163,7 @@ func (p *tracePrinter) members(e *Exception) {
 	base := p.indent
 	n := min(len(e.group), groupWidth)
 	left := len(e.group) - n
+	// Bounded: by groupWidth, 15.
 	for i, v := range e.group[:n] {
 		p.open = p.open || i == len(e.group)-1
 		p.rule(base, i, decimalText(i+1))
