@@ -24,6 +24,7 @@ func TestLongTextsArePaid(t *testing.T) {
 	for i := range 3_000 {
 		fmt.Fprintf(&keywordOnly, "a%d=0,", i)
 	}
+	locals := strings.ReplaceAll(keywordOnly.String(), ",", ";")
 	for _, tt := range []struct {
 		setup, body string
 		least       code.Cycles
@@ -65,6 +66,7 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"T = ((),) * 20000\n", "zip(*T)", 9_000 * costs.Dynamic.NativeCall},
 		{"from itertools import zip_longest\nT = ((),) * 20000\n", "zip_longest(*T)", 9_000 * costs.Dynamic.NativeCall},
 		{"import re\nm = re.compile(''.join('(?P<a%d>b)?' % k for k in range(2000))).match('')\n", "m.groupdict()", 2_000 * costs.Dynamic.NativeCall},
+		{"def f(n):\n    if n: f(n - 1)\n    return\n    " + locals + "\n", "f(50)", 25 * 2_500 * costs.Dynamic.Element},
 		{"def f(*, " + keywordOnly.String() + "): yield\n", "try: f(1)\n    except TypeError: pass", 3_000 * costs.Dynamic.Element},
 		{"d = {'k%d' % i: i for i in range(5000)}\n", "'{k0}{k1}'.format(**d)", 2 * 5000 / costs.Work.TokenBytes},
 		{"class S(str): pass\ns = S('\\u00e9' * 2000)\n", "str(s) in {}", 4000 * costs.Dynamic.Char},

@@ -74,6 +74,7 @@ func (m *Machine) pushFrame(fn *Function, how arrival) (*frame, error) {
 	}
 	n := fn.unit.obj.Registers
 	m.chargeClear(n)
+	m.chargeWide(n)
 	m.depth++
 	f := &m.pool[m.used]
 	m.used++
@@ -87,11 +88,24 @@ func (m *Machine) pushFrame(fn *Function, how arrival) (*frame, error) {
 	return f, nil
 }
 
+// wideFrame is how many times the registers that cost an element a wide frame has.
+const wideFrame = 8
+
 // chargeClear charges for registers that are cleared as a whole: those of small functions
 // are part of the price of a call.
 func (m *Machine) chargeClear(n int) {
-	if per := int(m.rt.costs.Work.KindBytes); n >= per {
-		m.ChargeEach(n/per, m.dyn.Element)
+	per := int(m.rt.costs.Work.KindBytes)
+	if n < per {
+		return
+	}
+	m.ChargeEach(n/per, m.dyn.Element)
+}
+
+// chargeWide charges for the registers of a wide frame: few fit into a chunk, and each
+// call may make one, for this frame and another of its size.
+func (m *Machine) chargeWide(n int) {
+	if n -= wideFrame * int(m.rt.costs.Work.KindBytes); n > 0 {
+		m.ChargeEach(n, m.dyn.Element)
 	}
 }
 
