@@ -23,6 +23,7 @@ var paidPackages = []string{
 	"exec/pvm",
 	"exec/pvm/code",
 	"exec/pvm/compile",
+	"exec/pvm/continuation",
 	"exec/pvm/decimal",
 	"exec/pvm/format",
 	"exec/pvm/gate",

@@ -14,12 +14,15 @@ import (
 // amplifiers are sources of which a short part makes the compiler work through a long one
 // again and again.
 func amplifiers() map[string]string {
-	var attrs, names strings.Builder
+	var attrs, names, methods strings.Builder
 	for i := range 3_700 {
 		fmt.Fprintf(&attrs, "a.__%x;", i)
 	}
 	for i := range 1_200 {
 		fmt.Fprintf(&names, "v%x,", i)
+	}
+	for i := range 800 {
+		fmt.Fprintf(&methods, " @r.continuation\n async def h%d(m):0\n", i)
 	}
 	list := "(" + names.String() + ")"
 	return map[string]string{
@@ -30,8 +33,23 @@ func amplifiers() map[string]string {
 		"a tuple that nearly folds":           "x=" + strings.Repeat("(", 90) + "(" + strings.Repeat("0,", 30_000) + "a,)" + strings.Repeat(",)", 90) + "\n",
 		"f-strings in text annotations":       "from __future__ import annotations\nx:f'" + strings.Repeat("a{b}", 15_000) + "'\n",
 		"alternatives of many names":          "match a:\n case " + list + strings.Repeat("|"+list, 9) + ":0\n",
+		"variables in many blocks":            handlers(1, "a="+strings.Repeat("b=", 250)+"0\n f("+strings.Repeat("a.b,", 900)+strings.Repeat("a and ", 3_900)+"await m)"),
+		"an await under attributes":           handlers(1, "("+strings.Repeat("0,", 28_000)+"await m)"+strings.Repeat(".a", 950)),
+		"many globals around an await":        handlers(1, "global "+names.String()+"g\n await m\n "+strings.Repeat("g;", 10_000)+"g"),
+		"variables stored at awaits":          handlers(200, strings.Repeat("await m;", 8)+"del "+names.String()[:80]+"g"),
+		"handlers of a long class":            "from cowboy_sdk import runner as r\nclass " + strings.Repeat("b", 25_000) + ":\n" + methods.String(),
 		"one import of many names":            "import re" + strings.Repeat(",re", 21_000) + "\n",
 	}
+}
+
+// handlers is a source of so many handlers that wait for runners.
+func handlers(n int, body string) string {
+	var b strings.Builder
+	b.WriteString("from cowboy_sdk import runner as r\n")
+	for i := range n {
+		fmt.Fprintf(&b, "@r.continuation\nasync def h%d(m):\n %s\n", i, body)
+	}
+	return b.String()
 }
 
 // passed is a source whose innermost function uses private names of the outermost one, in

@@ -175,7 +175,7 @@ func compileSource(src []byte, file string, lim Limits, b *bill) (*Program, erro
 	if !report.Clean() {
 		return nil, &Refusal{Report: report}
 	}
-	lowered, err := continuation.Transform(mod, lim.Continuation)
+	lowered, err := continuation.Transform(mod, lim.Continuation, func(units int) error { return b.add(units, b.prices.Token) })
 	if err != nil {
 		return nil, err
 	}

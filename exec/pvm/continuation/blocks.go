@@ -10,11 +10,13 @@ import (
 // lowering turns one handler into blocks.
 type lowering struct {
 	lim    Limits
-	name   string // qualified
+	charge func(units int) // of the transformer
+	name   string          // qualified
 	at     syntax.Pos
 	self   string // first parameter of a method
 	locals *variables
 	temps  []string
+	vars   []string        // all variables, in order
 	isTemp map[string]bool // the same, looked up, never iterated
 
 	awaiting  map[syntax.Node]bool // of nodes that were asked for it, looked up, never iterated
@@ -43,7 +45,8 @@ type block struct {
 	stmts  []syntax.Stmt
 	region *region
 	succ   []int
-	live   []string
+	flow   *flow    // what is live at the beginning
+	live   []string // the names of it, of a block that an answer resumes
 }
 
 // region is the body of a try or with statement that contains an await: an
@@ -160,6 +163,8 @@ func (l *lowering) step(f *syntax.AsyncFunctionDef) syntax.Stmt {
 	l.begin(0)
 	l.stmts(body)
 	l.emit(&syntax.Return{Pos: f.Pos})
+	l.charge(l.made)
+	// Bounded: by Limits.Awaits, 8.
 	slices.SortStableFunc(l.awaits, func(a, b *await) int { return a.label - b.label })
 	l.liveness()
 	at := f.Pos
@@ -167,23 +172,28 @@ func (l *lowering) step(f *syntax.AsyncFunctionDef) syntax.Stmt {
 	if l.self != "" {
 		args.Args = append(args.Args, &syntax.Arg{Pos: at, Arg: l.self})
 	}
+	// Bounded: by the names in the list.
 	for _, p := range []string{pcName, captured, outcome} {
 		args.Args = append(args.Args, &syntax.Arg{Pos: at, Arg: p})
 	}
+	l.chargeStored()
 	l.captures()
 	var out []syntax.Stmt
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range body {
 		if g, ok := s.(*syntax.Global); ok {
 			out = append(out, g)
 		}
 	}
 	var vars []string
+	// Paid: by the tokens of the parameters, at most 256 (ADR 59).
 	for _, p := range l.locals.params {
 		if p != l.self {
 			vars = append(vars, p)
 		}
 	}
 	out = append(out, l.restore(0, vars))
+	// Bounded: by Limits.Awaits, 8.
 	for _, a := range l.awaits {
 		out = append(out, l.restore(a.label, a.block.live))
 	}
@@ -195,6 +205,7 @@ func (l *lowering) step(f *syntax.AsyncFunctionDef) syntax.Stmt {
 func (l *lowering) restore(label int, vars []string) syntax.Stmt {
 	at := l.at
 	s := &syntax.If{Pos: at, Test: l.isAt(label), Body: []syntax.Stmt{&syntax.Pass{Pos: at}}}
+	// Paid: by chargeStored, at least 44 cycles each beyond what tokens pay (ADR 169).
 	for _, v := range vars {
 		get := assign(at, v, &syntax.Subscript{Pos: at, Value: name(at, captured), Slice: text(at, v)})
 		if label != 0 && !l.sure(v) {
@@ -216,6 +227,7 @@ func (l *lowering) isAt(id int) syntax.Expr {
 func (l *lowering) dispatch() []syntax.Stmt {
 	var ifs []syntax.Stmt
 	var catches []syntax.Stmt
+	// Paid: by the statements of the blocks, each a unit of the charge (ADR 169).
 	for _, b := range l.blocks {
 		ifs = append(ifs, &syntax.If{Pos: b.stmts[0].Position(), Test: l.isAt(b.id), Body: b.stmts})
 		if b.region == nil {

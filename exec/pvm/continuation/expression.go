@@ -56,11 +56,13 @@ func (l *lowering) display(e syntax.Expr) syntax.Expr {
 		return &syntax.Set{Pos: e.Pos, Elts: l.exprs(e.Elts...)}
 	case *syntax.Dict:
 		var all []syntax.Expr
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for i, k := range e.Keys {
 			all = append(all, k, e.Values[i])
 		}
 		all = l.exprs(all...)
 		out := &syntax.Dict{Pos: e.Pos}
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for i := 0; i < len(all); i += 2 {
 			out.Keys, out.Values = append(out.Keys, all[i]), append(out.Values, all[i+1])
 		}
@@ -92,6 +94,7 @@ func (l *lowering) comprehension(e syntax.Expr) syntax.Expr {
 }
 
 func (l *lowering) generators(cs []*syntax.Comprehension, parts ...syntax.Expr) []*syntax.Comprehension {
+	// Paid: by the tokens of the clauses, once each (ADR 59).
 	for i, c := range cs {
 		if c.IsAsync {
 			refuse(parts[0], "an asynchronous comprehension in a handler that waits for runners")
@@ -112,12 +115,14 @@ func (l *lowering) generators(cs []*syntax.Comprehension, parts ...syntax.Expr) 
 // the last await are kept in variables.
 func (l *lowering) exprs(es ...syntax.Expr) []syntax.Expr {
 	last := -1
+	// Paid: by the tokens of what stands side by side, a look-up each (ADR 59).
 	for i, e := range es {
 		if e != nil && l.hasAwait(e) {
 			last = i
 		}
 	}
 	out := make([]syntax.Expr, len(es))
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, e := range es {
 		switch {
 		case e == nil:
@@ -143,6 +148,7 @@ func (l *lowering) spill(e syntax.Expr) syntax.Expr {
 		return &syntax.FormattedValue{Pos: at, Conversion: -1, Value: l.spill(&syntax.JoinedStr{Pos: at, Values: []syntax.Expr{l.expr(e)}})}
 	case *syntax.Slice:
 		es := make([]syntax.Expr, 3)
+		// Bounded: by the parts of a slice, 3.
 		for i, x := range []syntax.Expr{e.Lower, e.Upper, e.Step} {
 			if x != nil {
 				es[i] = l.spill(x)
@@ -169,6 +175,7 @@ func (l *lowering) keep(e syntax.Expr) syntax.Expr {
 
 func (l *lowering) call(e *syntax.Call) syntax.Expr {
 	es := append([]syntax.Expr(nil), e.Args...)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, k := range e.Keywords {
 		es = append(es, k.Value)
 	}
@@ -180,6 +187,7 @@ func (l *lowering) call(e *syntax.Call) syntax.Expr {
 	}
 	es = l.exprs(es...)
 	out.Args = es[:len(e.Args):len(e.Args)]
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, k := range e.Keywords {
 		out.Keywords = append(out.Keywords, &syntax.Keyword{Pos: k.Pos, Arg: k.Arg, Value: es[len(e.Args)+i]})
 	}
@@ -190,6 +198,7 @@ func (l *lowering) call(e *syntax.Call) syntax.Expr {
 func (l *lowering) boolOp(e *syntax.BoolOp) syntax.Expr {
 	t := l.temp("t")
 	after := l.reserve()
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, v := range e.Values {
 		l.emit(assign(e.Pos, t, l.expr(v)))
 		if i == len(e.Values)-1 {
@@ -214,6 +223,7 @@ func (l *lowering) chain(e *syntax.Compare) syntax.Expr {
 	t := l.temp("t")
 	after := l.reserve()
 	left := l.spill(e.Left)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, op := range e.Ops {
 		right := l.spill(e.Comparators[i])
 		l.emit(assign(e.Pos, t, &syntax.Compare{Pos: e.Pos, Left: left, Ops: []syntax.CmpOperator{op}, Comparators: []syntax.Expr{right}}))
@@ -234,6 +244,7 @@ func (l *lowering) ifExp(e *syntax.IfExp) syntax.Expr {
 	t := l.temp("t")
 	yes, no, after := l.reserve(), l.reserve(), l.reserve()
 	l.branch(e.Pos, l.expr(e.Test), yes, no)
+	// Bounded: by the two branches.
 	for _, b := range []struct {
 		id int
 		e  syntax.Expr

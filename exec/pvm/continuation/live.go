@@ -46,23 +46,29 @@ type flow struct {
 }
 
 // liveness finds for every block which variables may be read from its beginning
-// on before they are bound. Its statements are gone through once.
+// on before they are bound. Its statements are gone through once. Only where an answer
+// resumes are they named: all variables by name in all blocks are too long a list.
 func (l *lowering) liveness() {
 	names := l.variables()
 	number := make(map[string]int, len(names)) // looked up, never iterated
+	// Bounded: by Limits.Variables and the temporary ones, 1,280.
 	for i, id := range names {
 		number[id] = i
 	}
 	words := (len(names) + 63) / 64
 	flows, byID := make([]*flow, len(l.blocks)), make(map[int]*flow, len(l.blocks))
+	// Paid: by the statements of the blocks, each a unit of the charge (ADR 169).
 	for i, b := range l.blocks {
 		f := &flow{reads: make(nameSet, words), binds: make(nameSet, words), live: make(nameSet, words)}
+		// Paid: by the statements of the blocks, each a unit of the charge (ADR 169).
 		for _, s := range slices.Backward(b.stmts) {
 			f.before(s, number)
 		}
 		flows[i], byID[b.id] = f, f
 	}
+	// Paid: by the statements of the blocks, each a unit of the charge (ADR 169).
 	for i, b := range l.blocks {
+		// Paid: by the jumps, each a statement and a unit of the charge (ADR 169).
 		for _, id := range b.succ {
 			flows[i].next = append(flows[i].next, byID[id])
 		}
@@ -75,17 +81,25 @@ func (l *lowering) liveness() {
 	// but where a loop begins again.
 	for changed := true; changed; {
 		changed = false
+		// Paid: by the statements of the blocks, each a unit of the charge (ADR 169).
 		for _, f := range slices.Backward(flows) {
 			changed = f.grow() || changed
 		}
 	}
+	l.vars = names
+	// Paid: by the statements of the blocks, each a unit of the charge (ADR 169).
 	for i, b := range l.blocks {
-		b.live = flows[i].names(names)
+		b.flow = flows[i]
+	}
+	// Bounded: by Limits.Awaits, 8.
+	for _, a := range l.awaits {
+		a.block.live = a.block.flow.names(names)
 	}
 }
 
 // grow adds what is live after the block, or where its exceptions go.
 func (f *flow) grow() (changed bool) {
+	// Paid: by the jumps, each a statement and a unit of the charge (ADR 169).
 	for _, next := range f.next {
 		changed = f.live.join(next.live, f.binds) || changed
 	}
@@ -98,7 +112,9 @@ func (f *flow) grow() (changed bool) {
 // names are the live ones of all, in order.
 func (f *flow) names(all []string) []string {
 	var live []string
+	// Bounded: by Limits.Variables and the temporary ones, 1,280.
 	for i, w := range f.live {
+		// Bounded: by the bits of a word, 64.
 		for ; w != 0; w &= w - 1 {
 			live = append(live, all[64*i+bits.TrailingZeros64(w)])
 		}
@@ -108,15 +124,20 @@ func (f *flow) names(all []string) []string {
 
 // variables are all names that are captured when they are live, in order.
 func (l *lowering) variables() []string {
+	// Bounded: by Limits.Variables and the temporary ones, 1,280.
 	all := slices.Clone(l.temps)
+	// Bounded: by the two lists.
 	for _, list := range [][]string{l.locals.params, l.locals.assigned} {
+		// Bounded: by Limits.Variables and the temporary ones, 1,280.
 		for _, id := range list {
 			if l.variable(id) {
 				all = append(all, id)
 			}
 		}
 	}
+	// Bounded: by Limits.Variables and the temporary ones, 1,280.
 	slices.Sort(all)
+	// Bounded: by Limits.Variables and the temporary ones, 1,280.
 	return slices.Compact(all)
 }
 
@@ -124,6 +145,7 @@ func (l *lowering) variables() []string {
 // a name.
 func (f *flow) before(s syntax.Stmt, number map[string]int) {
 	if a, ok := s.(*syntax.Assign); ok {
+		// Paid: by the tokens of the targets (ADR 59).
 		for _, t := range a.Targets {
 			if n, ok := t.(*syntax.Name); ok {
 				if i, ok := number[n.ID]; ok {
@@ -141,9 +163,29 @@ func (f *flow) before(s syntax.Stmt, number map[string]int) {
 	})
 }
 
+// chargeStored pays for storing and restoring variables: parts of a display and an
+// assignment for one that surely has a value, statements of their own for any other.
+func (l *lowering) chargeStored() {
+	units := 0
+	// Bounded: by Limits.Awaits, 8.
+	for _, a := range l.awaits {
+		// Bounded: by Limits.Variables and the temporary ones, 1,280.
+		for _, v := range a.block.live {
+			if l.sure(v) {
+				units += 2
+			} else {
+				units += 8
+			}
+		}
+	}
+	l.charge(units)
+}
+
 // captures fills in, at every await, what is stored of the variables.
 func (l *lowering) captures() {
+	// Bounded: by Limits.Awaits, 8.
 	for _, a := range l.awaits {
+		// Bounded: by Limits.Variables and the temporary ones, 1,280.
 		for _, v := range a.block.live {
 			if what, ok := l.locals.code[v]; ok {
 				refuse(a.at, "'%s' is %s and does not survive this await: nothing after it may use it", v, what)
@@ -159,6 +201,7 @@ func (l *lowering) suspension(a *await) syntax.Stmt {
 	at := a.at
 	vars := &syntax.Dict{Pos: at}
 	var unsure []syntax.Stmt
+	// Paid: by chargeStored, at least 44 cycles each beyond what tokens pay (ADR 169).
 	for _, v := range a.block.live {
 		if l.sure(v) {
 			vars.Keys = append(vars.Keys, text(at, v))

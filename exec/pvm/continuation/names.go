@@ -43,13 +43,16 @@ func localsOf(f *syntax.AsyncFunctionDef) *variables {
 		param: map[string]bool{}, bound: map[string]bool{}, deleted: map[string]bool{}, globals: map[string]bool{}, code: map[string]string{},
 	}
 	a := f.Args
+	// Bounded: by the kinds of parameters, 5.
 	for _, list := range [][]*syntax.Arg{a.PosOnlyArgs, a.Args, {a.VarArg}, a.KwOnlyArgs, {a.KwArg}} {
+		// Paid: by the tokens of the parameters (ADR 59).
 		for _, p := range list {
 			if p != nil {
 				v.params, v.param[p.Arg] = append(v.params, p.Arg), true
 			}
 		}
 	}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range f.Body {
 		v.visit(s)
 	}
@@ -85,6 +88,7 @@ func (v *variables) visit(n syntax.Node) {
 		bound := n.AsName
 		if bound == "" {
 			bound = n.Name
+			// Paid: by the bytes of the source, 10 cycles each, of which this is one name (ADR 59).
 			for i := range bound {
 				if bound[i] == '.' {
 					bound = bound[:i]
@@ -113,6 +117,7 @@ func (v *variables) visit(n syntax.Node) {
 }
 
 func (v *variables) global(names []string) {
+	// Paid: by the tokens of the names (ADR 59).
 	for _, name := range names {
 		v.globals[name] = true
 	}
@@ -169,10 +174,12 @@ func (l *lowering) hasAwait(n syntax.Node) bool {
 }
 
 func asyncClause(cs []*syntax.Comprehension) bool {
+	// Paid: by the tokens of the clauses, of which those around hold the answer (ADR 59).
 	return slices.ContainsFunc(cs, func(c *syntax.Comprehension) bool { return c.IsAsync })
 }
 
 func anyAwait[N syntax.Node](l *lowering, ns []N) bool {
+	// Paid: by the tokens of what stands side by side, a look-up each (ADR 59).
 	return slices.ContainsFunc(ns, func(n N) bool { return l.hasAwait(n) })
 }
 

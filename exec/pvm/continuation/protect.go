@@ -20,6 +20,7 @@ func (l *lowering) enter(at syntax.Pos, final []syntax.Stmt) *region {
 // which the exception is raised anew.
 func (l *lowering) try(s *syntax.Try) {
 	at := s.Pos
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, h := range s.Handlers {
 		l.refuseAwaits("the class of an except clause", h.Type)
 	}
@@ -42,6 +43,7 @@ func (l *lowering) try(s *syntax.Try) {
 	l.leave(at, done)
 	if inner != nil {
 		l.begin(inner.catch)
+		// Paid: by the tokens of the clauses, a look-up for each statement and try (ADR 59).
 		if slices.ContainsFunc(s.Handlers, func(h *syntax.ExceptHandler) bool { return slices.ContainsFunc(h.Body, l.needs) }) {
 			l.handlers(s, done)
 		} else {
@@ -70,6 +72,7 @@ func (l *lowering) try(s *syntax.Try) {
 
 // finally begins the region of a finally clause.
 func (l *lowering) finally(s *syntax.Try) *region {
+	// Paid: by the tokens of the clause, a look-up for each statement (ADR 59).
 	if !slices.ContainsFunc(s.FinalBody, l.needs) {
 		return l.enter(s.Pos, s.FinalBody)
 	}
@@ -94,6 +97,7 @@ func (l *lowering) joined(s *syntax.Try, r *region, done, after int) {
 		return &syntax.Compare{Pos: at, Left: name(at, j.why), Ops: []syntax.CmpOperator{syntax.Eq}, Comparators: []syntax.Expr{number(at, n)}}
 	}
 	l.emit(&syntax.If{Pos: at, Test: is(wasRaised), Body: []syntax.Stmt{&syntax.Raise{Pos: at, Exc: name(at, j.raised)}}})
+	// Bounded: by the ways out of a region, 3: return, and break and continue of the loop around it.
 	for i, e := range r.exits {
 		var body []syntax.Stmt
 		if e.target == returnTarget {
@@ -112,6 +116,7 @@ func (l *lowering) handlers(s *syntax.Try, done int) {
 	l.emit(assign(at, held, name(at, thrown)))
 	choice := &syntax.Try{Pos: at, Body: []syntax.Stmt{&syntax.Raise{Pos: at, Exc: name(at, held)}}}
 	var ids []int
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, h := range s.Handlers {
 		id := l.reserve()
 		ids = append(ids, id)
@@ -121,6 +126,7 @@ func (l *lowering) handlers(s *syntax.Try, done int) {
 	l.leave(at, done)
 	handled := l.handled
 	l.handled = held
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, h := range s.Handlers {
 		l.begin(ids[i])
 		l.handler(h, held)
@@ -177,6 +183,7 @@ func (l *lowering) finalBody(ss []syntax.Stmt, inLoop bool) []syntax.Stmt {
 // clauses emits the except clauses around the exception.
 func (l *lowering) clauses(s *syntax.Try) {
 	caught := &syntax.Try{Pos: s.Pos, Body: []syntax.Stmt{&syntax.Raise{Pos: s.Pos, Exc: name(s.Pos, thrown)}}}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, h := range s.Handlers {
 		copied := *h
 		caught.Handlers = append(caught.Handlers, &copied)
@@ -222,6 +229,7 @@ func (l *lowering) with(s *syntax.With, items []*syntax.WithItem) {
 // among them.
 func (l *lowering) rewrite(ss []syntax.Stmt, inLoop bool) []syntax.Stmt {
 	var out []syntax.Stmt
+	// Paid: by the tokens of the statements; those of a finally clause at most 5 times, once for each way out (ADR 59).
 	for _, s := range ss {
 		out = append(out, l.rewritten(s, inLoop)...)
 	}
@@ -275,6 +283,7 @@ func (l *lowering) rewritten(s syntax.Stmt, inLoop bool) []syntax.Stmt {
 	case *syntax.Match:
 		c := *s
 		c.Cases = nil
+		// Paid: by the tokens of the cases, like the statements around them (ADR 59).
 		for _, m := range s.Cases {
 			c.Cases = append(c.Cases, &syntax.MatchCase{Pattern: m.Pattern, Guard: m.Guard, Body: l.rewrite(m.Body, inLoop)})
 		}
@@ -299,6 +308,7 @@ func (l *lowering) rewriteHandlers(hs []*syntax.ExceptHandler, inLoop bool) []*s
 	var out []*syntax.ExceptHandler
 	handled := l.handled
 	l.handled = "" // a bare raise is a real one
+	// Paid: by the tokens of the clauses, like the statements around them (ADR 59).
 	for _, h := range hs {
 		c := *h
 		c.Body = l.rewrite(h.Body, inLoop)
@@ -311,6 +321,7 @@ func (l *lowering) rewriteHandlers(hs []*syntax.ExceptHandler, inLoop bool) []*s
 // through returns the block to jump to in order to get from a region to target,
 // which lies in region stop: each finally clause on the way runs.
 func (l *lowering) through(at syntax.Pos, from, stop *region, target int) int {
+	// Bounded: by the regions around a statement, fewer than Limits.Depth of the syntax, 200.
 	for from != stop && from != nil && from.final == nil {
 		from = from.parent
 	}
@@ -320,6 +331,7 @@ func (l *lowering) through(at syntax.Pos, from, stop *region, target int) int {
 		}
 		return target
 	}
+	// Bounded: by the ways out of a region, 3: return, and break and continue of the loop around it.
 	for _, e := range from.exits {
 		if e.target == target {
 			return e.block

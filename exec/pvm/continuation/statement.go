@@ -5,6 +5,7 @@ import (
 )
 
 func (l *lowering) stmts(ss []syntax.Stmt) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range ss {
 		if l.needs(s) {
 			l.stmt(s)
@@ -22,6 +23,7 @@ func (l *lowering) needs(s syntax.Stmt) bool {
 
 // final tells whether control that goes out to stop passes a finally clause.
 func (l *lowering) final(stop *region) bool {
+	// Bounded: by the regions around a statement, fewer than Limits.Depth of the syntax, 200.
 	for r := l.region; r != stop && r != nil; r = r.parent {
 		if r.final != nil {
 			return true
@@ -99,6 +101,7 @@ func (l *lowering) stmt(s syntax.Stmt) {
 
 // refuseAwaits refuses awaits where the lowering has no place for them.
 func (l *lowering) refuseAwaits(where string, es ...syntax.Expr) {
+	// Paid: by the tokens of what stands side by side, a look-up each (ADR 59).
 	for _, e := range es {
 		if e != nil && l.hasAwait(e) {
 			refuse(firstAwait(e), "await in %s of a handler that waits for runners", where)
@@ -209,6 +212,7 @@ func (l *lowering) match(s *syntax.Match) {
 	copied.Cases = nil
 	after := l.reserve()
 	var ids []int
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, c := range s.Cases {
 		l.refuseAwaits("a guard", c.Guard)
 		id := l.reserve()
@@ -217,6 +221,7 @@ func (l *lowering) match(s *syntax.Match) {
 	}
 	l.emit(&copied)
 	l.leave(s.Pos, after)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i, c := range s.Cases {
 		l.begin(ids[i])
 		l.stmts(c.Body)

@@ -38,7 +38,7 @@ func Source(src []byte, file string, lim compile.Limits, own Limits) (*code.Obje
 	if err := syntax.Check(mod); err != nil {
 		return nil, err
 	}
-	if mod, err = Transform(mod, own); err != nil {
+	if mod, err = Transform(mod, own, nil); err != nil {
 		return nil, err
 	}
 	table, err := scope.Analyze(mod, lim.Scope)
@@ -49,20 +49,30 @@ func Source(src []byte, file string, lim compile.Limits, own Limits) (*code.Obje
 }
 
 // Transform returns the tree with its handlers transformed; a tree without any
-// is returned as it is. The tree is one that syntax.Check took.
-func Transform(mod *syntax.Module, lim Limits) (out *syntax.Module, err error) {
-	t := &transformer{lim: lim, runners: map[string]bool{}, modules: map[string]bool{}, done: map[*syntax.AsyncFunctionDef]bool{}, names: map[string]bool{}}
+// is returned as it is. The tree is one that syntax.Check took. pay is asked to pay for
+// what is made beyond half as many units as the source has tokens, a handler at a time,
+// and may end it with an error; nil pays for all. A statement is a unit, and so are 16
+// bytes of a method's name with its class; a variable that is stored at an await is 2 or 8.
+func Transform(mod *syntax.Module, lim Limits, pay func(units int) error) (out *syntax.Module, err error) {
+	t := &transformer{
+		lim: lim, pay: pay, free: mod.Tokens / 2, runners: map[string]bool{}, modules: map[string]bool{},
+		done: map[*syntax.AsyncFunctionDef]bool{}, names: map[string]bool{},
+	}
 	t.imports(mod.Body)
 	defer func() {
 		if r := recover(); r != nil {
-			e, ok := r.(*Error)
-			if !ok {
+			switch e := r.(type) {
+			case *Error:
+				out, err = nil, e
+			case unpaid:
+				out, err = nil, e.err
+			default:
 				panic(r)
 			}
-			out, err = nil, e
 		}
 	}()
 	body := t.module(mod.Body)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range mod.Body {
 		t.stray(s)
 	}
@@ -74,20 +84,38 @@ func Transform(mod *syntax.Module, lim Limits) (out *syntax.Module, err error) {
 
 type transformer struct {
 	lim     Limits
+	pay     func(units int) error
+	free    int             // units that are still paid for by the tokens
 	runners map[string]bool // names of runner, looked up
 	modules map[string]bool // names of cowboy_sdk, looked up
 	done    map[*syntax.AsyncFunctionDef]bool
 	names   map[string]bool // of handlers, looked up
 }
 
+// unpaid ends a transformation that is not paid for.
+type unpaid struct{ err error }
+
+// charge pays for what is made, before it is made or the next handler is looked at.
+func (t *transformer) charge(units int) {
+	covered := min(units, t.free)
+	t.free -= covered
+	if units > covered && t.pay != nil {
+		if err := t.pay(units - covered); err != nil {
+			panic(unpaid{err})
+		}
+	}
+}
+
 // imports finds under which names the program knows runner.
 func (t *transformer) imports(body []syntax.Stmt) {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range body {
 		switch s := s.(type) {
 		case *syntax.ImportFrom:
 			if s.Module != "cowboy_sdk" || s.Level != 0 {
 				continue
 			}
+			// Paid: by the tokens of what it goes through, once each (ADR 59).
 			for _, a := range s.Names {
 				switch {
 				case a.Name == "*":
@@ -99,6 +127,7 @@ func (t *transformer) imports(body []syntax.Stmt) {
 				}
 			}
 		case *syntax.Import:
+			// Paid: by the tokens of what it goes through, once each (ADR 59).
 			for _, a := range s.Names {
 				if a.Name != "cowboy_sdk" {
 					continue
@@ -130,6 +159,7 @@ func (t *transformer) marker(e syntax.Expr) bool {
 
 func (t *transformer) module(body []syntax.Stmt) []syntax.Stmt {
 	var out []syntax.Stmt
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range body {
 		switch s := s.(type) {
 		case *syntax.AsyncFunctionDef:
@@ -146,6 +176,7 @@ func (t *transformer) module(body []syntax.Stmt) []syntax.Stmt {
 func (t *transformer) class(c *syntax.ClassDef) syntax.Stmt {
 	copied := *c
 	copied.Body = nil
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range c.Body {
 		if f, ok := s.(*syntax.AsyncFunctionDef); ok {
 			copied.Body = append(copied.Body, t.function(f, c)...)
@@ -165,12 +196,14 @@ func (t *transformer) stray(n syntax.Node) {
 			decorators = n.DecoratorList
 		}
 	case *syntax.FunctionDef:
+		// Paid: by the tokens of what it goes through, once each (ADR 59).
 		for _, d := range n.DecoratorList {
 			if t.marker(d) {
 				refuse(n, "@runner.continuation needs an async function")
 			}
 		}
 	}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	if slices.ContainsFunc(decorators, t.marker) {
 		refuse(n, "@runner.continuation is for functions of the module and methods of its classes")
 	}
@@ -180,28 +213,34 @@ func (t *transformer) stray(n syntax.Node) {
 // function answers what takes the place of an async function: itself, or its
 // request handler and its step function.
 func (t *transformer) function(f *syntax.AsyncFunctionDef, class *syntax.ClassDef) []syntax.Stmt {
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	if !slices.ContainsFunc(f.DecoratorList, t.marker) {
 		return []syntax.Stmt{f}
 	}
 	t.done[f] = true
 	name := f.Name
 	if class != nil {
+		t.charge((len(class.Name) + len(f.Name)) / 16)
 		name = class.Name + "." + f.Name
 	}
 	if t.names[name] {
 		refuse(f, "handler '%s' is defined twice", name)
 	}
 	t.names[name] = true
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	decorators := slices.DeleteFunc(slices.Clone(f.DecoratorList), t.marker)
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, d := range decorators {
 		if n, ok := d.(*syntax.Name); ok && (n.ID == "staticmethod" || n.ID == "classmethod") {
 			refuse(f, "a handler that waits for runners is a plain method")
 		}
 	}
 	l := newLowering(f, name, t.lim)
+	l.charge = t.charge
 	if n := len(l.locals.params) + len(l.locals.assigned); n > t.lim.Variables {
 		refuse(f, "more than %d variables in a handler that waits for runners", t.lim.Variables)
 	}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for _, s := range f.Body {
 		refuseYield(s)
 	}
@@ -226,6 +265,7 @@ func refuseYield(n syntax.Node) {
 }
 
 func firstParam(f *syntax.AsyncFunctionDef) string {
+	// Bounded: by the kinds of parameters, 2.
 	for _, list := range [][]*syntax.Arg{f.Args.PosOnlyArgs, f.Args.Args} {
 		if len(list) > 0 {
 			return list[0].Arg
@@ -239,6 +279,7 @@ func firstParam(f *syntax.AsyncFunctionDef) string {
 func (l *lowering) request(f *syntax.AsyncFunctionDef, decorators []syntax.Expr) syntax.Stmt {
 	at := f.Pos
 	vars := &syntax.Dict{Pos: at}
+	// Paid: by the tokens of the parameters, at most 256 (ADR 59).
 	for _, p := range l.locals.params {
 		if p != l.self {
 			vars.Keys = append(vars.Keys, text(at, p))
@@ -279,6 +320,7 @@ func withImport(body []syntax.Stmt) []syntax.Stmt {
 	if docstring(body) != nil {
 		i = 1
 	}
+	// Paid: by the tokens of what it goes through, once each (ADR 59).
 	for i < len(body) {
 		f, ok := body[i].(*syntax.ImportFrom)
 		if !ok || f.Module != "__future__" {
@@ -288,5 +330,6 @@ func withImport(body []syntax.Stmt) []syntax.Stmt {
 	}
 	at := syntax.Pos{Line: 1}
 	imp := &syntax.ImportFrom{Pos: at, Module: "cowboy_sdk", Names: []*syntax.Alias{{Pos: at, Name: "continuation", AsName: sdkModule}}}
+	// Paid: by the tokens of the statements of the module, once a program (ADR 59).
 	return slices.Insert(slices.Clone(body), i, syntax.Stmt(imp))
 }
