@@ -67,6 +67,7 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"from itertools import zip_longest\nT = ((),) * 20000\n", "zip_longest(*T)", 9_000 * costs.Dynamic.NativeCall},
 		{"import re\nm = re.compile(''.join('(?P<a%d>b)?' % k for k in range(2000))).match('')\n", "m.groupdict()", 2_000 * costs.Dynamic.NativeCall},
 		{"def f(n):\n    if n: f(n - 1)\n    return\n    " + locals + "\n", "f(50)", 25 * 2_500 * costs.Dynamic.Element},
+		{"async def f():\n    " + locals + "\n", "f().close()", 3_000 * costs.Dynamic.Element},
 		{"def f(*, " + keywordOnly.String() + "): yield\n", "try: f(1)\n    except TypeError: pass", 3_000 * costs.Dynamic.Element},
 		{"d = {'k%d' % i: i for i in range(5000)}\n", "'{k0}{k1}'.format(**d)", 2 * 5000 / costs.Work.TokenBytes},
 		{"class S(str): pass\ns = S('\\u00e9' * 2000)\n", "str(s) in {}", 4000 * costs.Dynamic.Char},

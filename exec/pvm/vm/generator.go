@@ -59,6 +59,7 @@ func (m *Machine) newGenerator(fn *Function) *Generator {
 	n := fn.unit.obj.Registers
 	m.Alloc(frameBytes + n*valueBytes)
 	m.chargeMake(n)
+	m.chargeWide(n)
 	g := &Generator{flags: fn.unit.obj.Flags, name: fn.name, qualName: fn.qualName}
 	g.head(KindGenerator, nil, g)
 	g.frame = &frame{regs: make([]Value, n), unit: fn.unit, fn: fn, gen: g}
