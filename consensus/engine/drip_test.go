@@ -177,7 +177,7 @@ func recoverOver(t *testing.T, network *wan, n, blocks int, history *history, se
 	return took
 }
 
-var dripped = flag.Int("drip", 800, "blocks that TestDrip's validator misses; the bar is for 10000")
+var dripped = flag.Int("drip", 400, "blocks that TestDrip's validator misses; the bar is for 10000")
 
 // TestDrip: f validators that answer as slowly as they may hardly slow down one that
 // was away: it is level within one and a half times the time that it takes among

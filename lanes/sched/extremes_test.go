@@ -31,8 +31,10 @@ type extremes struct {
 // TestPoolAtExtremes drives pools of odd settings through the methods that the node calls.
 // Rerun one case with -run 'TestPoolAtExtremes/seed=3'.
 func TestPoolAtExtremes(t *testing.T) {
-	seeds, operations := uint64(40), 5_000
-	if testing.Short() {
+	seeds, operations := uint64(16), 3_000
+	if *long {
+		seeds, operations = 40, 5_000
+	} else if testing.Short() {
 		seeds, operations = 12, 2_000
 	}
 	taken := 0

@@ -2,6 +2,7 @@ package sched
 
 import (
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -9,13 +10,19 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 )
 
+// long has the random walks of this package go a million operations and more: make
+// soak-lanes. Without it they go less than half as far, as every run of the tests does.
+var long = flag.Bool("long", false, "go a million operations")
+
 // TestPoolMatchesModel drives the pool and the model with the same random
 // operations and compares every queue. Rerun one case with
 // -run 'TestPoolMatchesModel/seed=3'.
 func TestPoolMatchesModel(t *testing.T) {
 	const seeds = 8
-	operations, least := 125_000, 50 // a million in all
-	if testing.Short() {
+	operations, least := 50_000, 20
+	if *long {
+		operations, least = 125_000, 50 // a million in all
+	} else if testing.Short() {
 		operations, least = 25_000, 20
 	}
 	for seed := range uint64(seeds) {
