@@ -33,6 +33,7 @@ var paidPackages = []string{
 	"exec/pvm/sdk",
 	"exec/pvm/syntax",
 	"exec/pvm/values",
+	"exec/pvm/vm",
 	"exec/rent",
 	"exec/timers",
 	"exec/token",

@@ -239,8 +239,12 @@ func bytesHex(m *Machine, a Args) (Value, error) {
 		if !isText(x.Kind()) {
 			return unbound, m.Raise(m.rt.classes.TypeError, "sep must be str or bytes.")
 		}
-		if sep = m.content(x); !isASCII(sep) {
+		sep = m.content(x)
+		if !isASCII(sep[:min(len(sep), 4)]) { // one character at most: a str's class may answer len() itself
 			return unbound, m.Raise(m.rt.classes.ValueError, "sep must be ASCII.")
+		}
+		if len(sep) != 1 {
+			return unbound, m.Raise(m.rt.classes.ValueError, "sep must be length 1.")
 		}
 	}
 	if x := optional(a, 2); x.Bound() {

@@ -47,6 +47,7 @@ func (m *Machine) makeFunction(f *frame, u *unit, at []Value) Value {
 	fn.notes = at[2]
 	if at[3].Bound() {
 		items := at[3].ref.self.(*Tuple).items
+		m.Alloc(len(items) * cellRefBytes)
 		fn.closure = make([]*Cell, len(items))
 		// Paid: by the instructions that put each cell there.
 		for i, c := range items {

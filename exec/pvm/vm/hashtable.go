@@ -389,6 +389,7 @@ func (t *hashTable) take(m *Machine, i int) {
 
 // toFront makes the entry at position i the first. All that were before it move.
 func (t *hashTable) toFront(m *Machine, i int) {
+	m.ChargeEach(max(0, len(t.index)/2-2*len(t.entries)), m.dyn.Element) // the index is as large as the table ever was
 	t.own(m)
 	if t.index != nil {
 		t.unlink(m, i)
@@ -401,6 +402,7 @@ func (t *hashTable) toFront(m *Machine, i int) {
 		t.trim()
 		return
 	}
+	// Paid: by the charge for each slot above.
 	for at, s := range t.index {
 		if s != 0 && s <= uint32(i) {
 			t.index[at]++

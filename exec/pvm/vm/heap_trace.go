@@ -54,9 +54,8 @@ func (m *Machine) roots(t *tracer) {
 	if m.handled != nil {
 		t.push(m.handled.val())
 	}
-	for _, v := range m.temp {
-		t.push(v)
-	}
+	t.pushAll(m.temp)
+	t.live += 2 * int64(len(m.temp)) * valueBytes // and what they were copied from
 	// Bounded: by the modules of the library and of the program, each once.
 	for _, mod := range m.loaded {
 		t.push(Value{ref: &mod.Object})
@@ -213,10 +212,12 @@ func (t *tracer) callable(self any) int {
 		if x.kwDefs != nil {
 			t.push(Value{ref: &x.kwDefs.Object})
 		}
+		t.seen += len(x.closure)
+		// Paid: by pay, which counts them by seen.
 		for _, c := range x.closure {
 			t.push(c.value())
 		}
-		return functionBytes
+		return functionBytes + len(x.closure)*cellRefBytes
 	case *Method:
 		t.push(x.fn)
 		t.push(x.recv)

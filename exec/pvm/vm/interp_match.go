@@ -27,12 +27,13 @@ func (c *Class) inheritPattern() {
 // SetPattern gives a class of the library or of the program its pattern, and the
 // classes below it that have none.
 func (c *Class) SetPattern(m *Machine, p Pattern) {
-	if c.builtin || c.pattern != PatternNone {
+	if p == PatternNone || c.builtin || c.pattern != PatternNone {
 		return
 	}
 	m.touch(&c.Object)
 	c.pattern = p
 	for _, s := range c.subs {
+		m.Charge(m.dyn.Element)
 		s.SetPattern(m, p)
 	}
 }
@@ -236,6 +237,8 @@ func (m *Machine) matchArgs(c *Class, positional int) (self bool, args []*Str, e
 	if self {
 		return true, nil, nil
 	}
+	m.ChargeEach(positional, m.dyn.Element)
+	// Paid: by the line above, and by take.
 	for _, item := range items[:positional] {
 		s, ok := item.str()
 		if !ok {

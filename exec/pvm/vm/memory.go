@@ -13,6 +13,7 @@ const (
 	methodBytes    = 64
 	cellBytes      = 40
 	functionBytes  = 136
+	cellRefBytes   = 8 // of a function, for each cell
 	frameBytes     = 128
 	dictBytes      = 64
 	dictEntryBytes = 40

@@ -259,10 +259,14 @@ func (m *Machine) collectLeaves(e *Exception, leaves map[*Exception]bool) {
 		leaves[e] = true
 		return
 	}
+	if m.Enter() != nil {
+		return
+	}
+	defer m.Exit()
+	// Paid: by collectLeaves, an element each.
 	for _, v := range e.group {
-		if sub, ok := v.exception(); ok && m.Enter() == nil {
+		if sub, ok := v.exception(); ok {
 			m.collectLeaves(sub, leaves)
-			m.Exit()
 		}
 	}
 }
