@@ -11,7 +11,6 @@ import (
 // A form is text with holes, "$" and the kind that stands there.
 type grammar struct {
 	forms map[byte][]*form
-	names map[byte][]string // kinds that are one of these words
 }
 
 type form struct {
