@@ -1,3 +1,5 @@
+//spec:implements whitepaper 3.1
+
 // Package pvm puts the Python machine together: source to program, programs
 // kept by hash, machines kept for reuse, and one call at a time through them.
 //

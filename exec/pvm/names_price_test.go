@@ -62,14 +62,29 @@ func TestLongTextsArePaid(t *testing.T) {
 		{"A = 1 << 640000\nr = range(A)\n", "try: r[A]\n    except IndexError: pass", 10_000 * costs.Dynamic.LimbWork},
 		{"A = 1 << 640000\ns = slice(0, 0, -1)\n", "s.indices(A)", 10_000 * costs.Dynamic.LimbWork},
 		{"T = ('',) * 20000\n", "'a'.startswith(T, 2)", 20_000 / costs.Work.TokenBytes},
-		{"T = ((),) * 20000\ns = set()\n", "s.union(*T)", 9_000 * costs.Dynamic.NativeCall},
-		{"T = ((),) * 20000\n", "zip(*T)", 9_000 * costs.Dynamic.NativeCall},
-		{"from itertools import zip_longest\nT = ((),) * 20000\n", "zip_longest(*T)", 9_000 * costs.Dynamic.NativeCall},
+		{"T = ((),) * 20000\ns = set()\n", "s.union(*T)", 19_900 * costs.Dynamic.NativeCall},
+		{"T = ((),) * 20000\n", "zip(*T)", 19_900 * costs.Dynamic.NativeCall},
+		{"from itertools import zip_longest\nT = ((),) * 20000\n", "zip_longest(*T)", 19_900 * costs.Dynamic.NativeCall},
 		{"import re\nm = re.compile(''.join('(?P<a%d>b)?' % k for k in range(2000))).match('')\n", "m.groupdict()", 2_000 * costs.Dynamic.NativeCall},
 		{"def f(n):\n    if n: f(n - 1)\n    return\n    " + locals + "\n", "f(50)", 25 * 2_500 * costs.Dynamic.Element},
 		{"async def f():\n    " + locals + "\n", "f().close()", 3_000 * costs.Dynamic.Element},
 		{"def f(*, " + keywordOnly.String() + "): yield\n", "try: f(1)\n    except TypeError: pass", 3_000 * costs.Dynamic.Element},
 		{"d = {'k%d' % i: i for i in range(5000)}\n", "'{k0}{k1}'.format(**d)", 2 * 5000 / costs.Work.TokenBytes},
+		{"class A: __slots__ = ('__eq__',)\nL = [A() for i in range(500)]\na = A()\na in L\n", "a in L", 2 * 500 * 2 * costs.Dynamic.NativeCall},
+		{"class A: __class__ = property()\nT = (int,) * 500\na = A()\n", "isinstance(a, T)", 500 * 2 * costs.Dynamic.NativeCall},
+		{"import abc\nclass S: __slots__ = ('__isabstractmethod__',)\nd = {'a%d' % i: S() for i in range(500)}\nabc.ABCMeta('T', (), d)\n", "abc.ABCMeta('T', (), d)", 500 * 2 * costs.Dynamic.NativeCall},
+		{"class S: __slots__ = ('__mro_entries__',)\nT = (S(),) * 500\ntry: S().__mro_entries__\nexcept AttributeError: pass\n", "try:\n        class C(*T): pass\n    except TypeError: pass", 500 * 2 * costs.Dynamic.NativeCall},
+		{"import struct\nT = (1,) * 2000\n", "struct.unpack('2000c', struct.pack('2000b', *T))", 2 * 3 * 1_990 * costs.Dynamic.Element},
+		{"from operator import attrgetter\nT = ('a',) * 2000\n", "attrgetter(*T)", 1_990 * costs.Dynamic.NativeCall},
+		{"import re\nm = re.match('(a)', 'a')\nT = (1,) * 2000\n", "m.group(*T)", 3 * 1_990 * costs.Dynamic.Element},
+		{"T = ((),) * 2000\ns = set()\n", "s.difference(*T)", 2 * 1_990 * costs.Dynamic.NativeCall},
+		{"from itertools import product\nT = ((),) * 2000\n", "product(*T)", 2 * 1_900 * costs.Dynamic.NativeCall},
+		{"b = b'\\n' * 2000\n", "b.splitlines()", 6 * 1_990 * costs.Dynamic.Element},
+		{"s = ' a' * 2000\n", "s.split()", 2000*2*costs.Dynamic.Char + 3*1_990*costs.Dynamic.Element},
+		{"import re\nm = re.compile('(?:a|' + '()' * 2000 + 'b)').match('a')\n", "m.regs", 2_001 * costs.Dynamic.NativeCall},
+		{"import re\np = re.compile('(?:a|' + '()' * 2000 + 'b)')\n", "p.split('a')", 1_990 * 6 * costs.Dynamic.Element},
+		{"class A: pass\nA.__match_args__ = tuple(['a%d' % i for i in range(1000)])\n", "match A():\n        case A(" + strings.Repeat("_,", 1000) + "): pass", 990 * costs.Dynamic.DictOp},
+		{"d = {i: i for i in range(1000)}\n", "match d:\n        case {" + numbered(1000) + "}: pass", 990 * 3 * costs.Dynamic.DictOp},
 		{"class S(str): pass\ns = S('\\u00e9' * 2000)\n", "str(s) in {}", 4000 * costs.Dynamic.Char},
 		{"s = '\\u00e9' * 2000\n", "s == '\\u00e8'", 4000 * costs.Dynamic.Char},
 	} {
@@ -102,6 +117,15 @@ func TestLongTextsArePaid(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// numbered are n keys of a mapping pattern.
+func numbered(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "%d:_,", i)
+	}
+	return b.String()
 }
 
 // TestLongNamesInCodeCostTheSame: the charge for a long name does not depend on what the

@@ -87,7 +87,7 @@ func front(src []byte, lim Limits, b *bill) (*syntax.Module, *scope.Table, *gate
 	}
 	table, err := scope.Analyze(mod, lim.Compile.Scope)
 	if err != nil {
-		return nil, nil, nil, err
+		return nil, nil, nil, b.addUndone(err)
 	}
 	if err := b.addScopes(table); err != nil {
 		return nil, nil, nil, err
@@ -136,6 +136,25 @@ func (b *bill) add(n int, price code.Cycles) error {
 	return nil
 }
 
+// addUndone counts what was made before the symbol tables or the compiler refused. It
+// returns their error, or [ErrCycles].
+func (b *bill) addUndone(err error) error {
+	var s *scope.Error
+	var c *compile.Error
+	paid := error(nil)
+	switch {
+	case errors.As(err, &s):
+		b.spent += code.Cycles(s.Scopes) * b.prices.Scope
+		paid = b.add(s.Symbols, b.prices.Symbol)
+	case errors.As(err, &c):
+		paid = b.add(c.Instructions, b.prices.Instr)
+	}
+	if paid != nil {
+		return paid
+	}
+	return err
+}
+
 // addScopes counts the scopes of a program and the names in them.
 func (b *bill) addScopes(t *scope.Table) error {
 	scopes, symbols := t.Count()
@@ -181,7 +200,7 @@ func compileSource(src []byte, file string, lim Limits, b *bill) (*Program, erro
 	}
 	if lowered != mod {
 		if table, err = scope.Analyze(lowered, lim.Compile.Scope); err != nil {
-			return nil, err
+			return nil, b.addUndone(err)
 		}
 		if err := b.addScopes(table); err != nil {
 			return nil, err
@@ -189,7 +208,7 @@ func compileSource(src []byte, file string, lim Limits, b *bill) (*Program, erro
 	}
 	o, err := compile.Compile(lowered, table, file, lim.Compile)
 	if err != nil {
-		return nil, err
+		return nil, b.addUndone(err)
 	}
 	if err := code.Verify(o); err != nil {
 		return nil, fmt.Errorf("compiled code: %w", err)

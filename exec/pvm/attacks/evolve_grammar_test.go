@@ -31,16 +31,20 @@ const (
 	evolveParts = 220
 )
 
-func readGrammar(t *testing.T, file string) *grammar {
+func readGrammar(t *testing.T, files ...string) *grammar {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
+	text := ""
+	for _, file := range files {
+		part, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text += "\n" + string(part)
 	}
 	g := &grammar{forms: map[byte][]*form{}}
-	sections := strings.Split("\n"+string(text), "\n=")
+	sections := strings.Split(text, "\n=")
 	for _, section := range sections[1:] {
-		head, body, _ := strings.Cut(strings.TrimSuffix(section, "\n"), "\n")
+		head, body, _ := strings.Cut(strings.TrimRight(section, "\n"), "\n")
 		kind, between := head[len(head)-1], "\n"
 		if head[0] == '=' {
 			between = "\n--\n"
@@ -50,7 +54,7 @@ func readGrammar(t *testing.T, file string) *grammar {
 		}
 	}
 	if len(g.forms) < 10 {
-		t.Fatalf("%s: %d kinds", file, len(g.forms))
+		t.Fatalf("%s: %d kinds", files, len(g.forms))
 	}
 	return g
 }

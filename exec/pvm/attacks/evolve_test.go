@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
@@ -93,7 +95,7 @@ def methods():
     out = {}
     for t in [int,str,bytes,bytearray,list,dict,set,float,range,slice,type,object,ValueError,ExceptionGroup,Decimal,collections.deque,
         collections.OrderedDict,collections.Counter,collections.ChainMap,collections.UserDict,property,type(gen(1)),type(gen),type(re.compile('x')),
-        type(re.match('x','x')),functools.partial,type(hashlib.sha256()),struct.Struct,E1,string.Template,type({}.items())]:
+        type(re.match('x','x')),type(open('/tmp/w','w+b')),type(open('/tmp/w','w+')),functools.partial,type(hashlib.sha256()),struct.Struct,E1,string.Template,type({}.items())]:
         for n in dir(t): out[n] = 1
     return list(out)
 def functions():
@@ -102,16 +104,24 @@ def functions():
         for n in dir(mod):
             if n[0] != '_' and callable(getattr(mod, n)): out.append(mod.__name__ + '.' + n)
     return out
+def calls():
+    out = []
+    for n in dir(cowboy_sdk):
+        if n[0] == '_': continue
+        it = getattr(cowboy_sdk, n)
+        if callable(it): out.append(n)
+        out += [n + '.' + a for a in dir(it) if a[0] != '_' and callable(getattr(it, a)) and not isinstance(it, (int, str, bytes, tuple, dict))]
+    return ['cowboy_sdk.' + n for n in out]
 `
 	p, err := pvm.Compile([]byte(e.prelude+ask), "words.py", pvm.DefaultLimits())
 	if err != nil {
 		e.t.Fatal(err)
 	}
-	err = e.engine.With(nil, func(m *vm.Machine) error {
+	err = e.engine.With(newSession(), func(m *vm.Machine) error {
 		if res, err := m.Execute(p.Code, 1<<40); err != nil || res.Raised != nil {
 			e.t.Fatal(err, res.Traceback)
 		}
-		for kind, function := range map[byte]string{'O': "methods", 'L': "functions"} {
+		for kind, function := range map[byte]string{'O': "methods", 'L': "functions", 'K': "calls"} {
 			res, err := m.CallFunction(function, nil, 1<<40)
 			if err != nil || res.Raised != nil {
 				e.t.Fatal(err, res.Traceback)
@@ -214,7 +224,7 @@ func (e *evolution) measure(b *bred) bool {
 		return false
 	}
 	var inner error
-	err = e.engine.With(nil, func(m *vm.Machine) error {
+	err = e.engine.With(newSession(), func(m *vm.Machine) error {
 		m.Brief = true
 		b.first, inner = e.read(func() (vm.Result, error) { return m.Execute(p.Code, evolveSetup) })
 		e.judge(b, b.first, inner)
@@ -231,6 +241,11 @@ func (e *evolution) measure(b *bred) bool {
 	e.said += b.then.cycles
 	b.score = max(b.first.per(), b.then.per())
 	return b.first.cycles+b.then.cycles > evolveLeast
+}
+
+// newSession is a chain behind a program that takes and answers what it is told.
+func newSession() *sdk.Session {
+	return sdk.NewSession(host.NewRecorder(), host.DefaultCosts(), sdk.DefaultLimits())
 }
 
 // per is what a cycle took.

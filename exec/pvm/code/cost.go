@@ -1,3 +1,5 @@
+//spec:implements whitepaper 3.5
+
 package code
 
 // Cycles is an amount of metered work.

@@ -30,7 +30,7 @@ type Work struct {
 	Digest        Cycles // cycles per hash, beside its bytes (whitepaper §17.3)
 	Conversion    Cycles // cycles per conversion to or from canonical bytes
 	ConvertedItem Cycles // cycles per item of one
-	TokenBytes    Cycles // bytes of a text that count as a token, values made room for or names looked at that count as an element
+	TokenBytes    Cycles // bytes of a text that count as a token, values made room for or names looked at that count as an element; half of the parts that operations of everyday programs have
 	OpenObjects   Cycles // open containers of JSON that count as an element
 	Import        Cycles // cycles per module of the library imported (CIP-3)
 	KindBytes     Cycles // characters of a subject of a pattern, bytes copied or values cleared as a whole that count as one

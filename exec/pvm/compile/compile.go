@@ -31,16 +31,17 @@ func Compile(mod *syntax.Module, table *scope.Table, file string, lim Limits) (o
 	if err := lim.Check(); err != nil {
 		return nil, fmt.Errorf("limits of the compiler: %w", err)
 	}
+	c := &compiler{table: table, file: file, lim: lim, folded: map[*syntax.Tuple]folding{}}
 	defer func() {
 		if r := recover(); r != nil {
 			e, ok := r.(*Error)
 			if !ok {
 				panic(r)
 			}
+			e.Instructions = c.instructions
 			o, err = nil, e
 		}
 	}()
-	c := &compiler{table: table, file: file, lim: lim, folded: map[*syntax.Tuple]folding{}}
 	return c.module(mod), nil
 }
 

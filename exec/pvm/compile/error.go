@@ -13,6 +13,8 @@ type Error struct {
 	syntax.Pos
 	Msg  string
 	kind error
+
+	Instructions int // made before the refusal, which are to be paid for
 }
 
 // Error returns the text in the shape of Python's last traceback line.

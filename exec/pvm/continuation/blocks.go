@@ -30,11 +30,13 @@ type lowering struct {
 	awaits  []*await
 	next    int // number of the next block that is no await
 	made    int // statements so far
+
+	nodes map[syntax.Node]int // of finally clauses, looked up, never iterated
 }
 
 func newLowering(f *syntax.AsyncFunctionDef, name string, lim Limits) *lowering {
 	return &lowering{
-		lim: lim, name: name, at: f.Pos, locals: localsOf(f),
+		lim: lim, charge: func(int) {}, name: name, at: f.Pos, locals: localsOf(f), nodes: map[syntax.Node]int{},
 		isTemp: map[string]bool{}, awaiting: map[syntax.Node]bool{}, returning: map[inLoop]bool{},
 	}
 }
@@ -111,14 +113,26 @@ func (l *lowering) reserve() int {
 	return firstBlock + l.next - 1
 }
 
+// Units of the charge for a block, whose number is asked for in every step, and for one
+// whose exceptions go somewhere: they are looked for by number once more.
+const (
+	blockUnits  = 2
+	regionUnits = 3
+)
+
 // begin makes the block of that number the current one.
 func (l *lowering) begin(id int) {
+	l.charge(blockUnits)
+	if l.region != nil {
+		l.charge(regionUnits)
+	}
 	b := &block{id: id, region: l.region}
 	l.blocks = append(l.blocks, b)
 	l.current = b
 }
 
 func (l *lowering) emit(ss ...syntax.Stmt) {
+	l.charge(len(ss))
 	l.made += len(ss)
 	if l.made > l.lim.Statements {
 		refuse(l.at, "the handler is too large to be taken apart at its awaits")
@@ -163,7 +177,6 @@ func (l *lowering) step(f *syntax.AsyncFunctionDef) syntax.Stmt {
 	l.begin(0)
 	l.stmts(body)
 	l.emit(&syntax.Return{Pos: f.Pos})
-	l.charge(l.made)
 	// Bounded: by Limits.Awaits, 8.
 	slices.SortStableFunc(l.awaits, func(a, b *await) int { return a.label - b.label })
 	l.liveness()
@@ -227,7 +240,7 @@ func (l *lowering) isAt(id int) syntax.Expr {
 func (l *lowering) dispatch() []syntax.Stmt {
 	var ifs []syntax.Stmt
 	var catches []syntax.Stmt
-	// Paid: by the statements of the blocks, each a unit of the charge (ADR 169).
+	// Paid: by the blocks and their statements, units of the charge (ADR 148, 169).
 	for _, b := range l.blocks {
 		ifs = append(ifs, &syntax.If{Pos: b.stmts[0].Position(), Test: l.isAt(b.id), Body: b.stmts})
 		if b.region == nil {

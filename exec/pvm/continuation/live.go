@@ -57,16 +57,16 @@ func (l *lowering) liveness() {
 	}
 	words := (len(names) + 63) / 64
 	flows, byID := make([]*flow, len(l.blocks)), make(map[int]*flow, len(l.blocks))
-	// Paid: by the statements of the blocks, each a unit of the charge (ADR 169).
+	// Paid: by the blocks and their statements, units of the charge (ADR 148, 169).
 	for i, b := range l.blocks {
 		f := &flow{reads: make(nameSet, words), binds: make(nameSet, words), live: make(nameSet, words)}
-		// Paid: by the statements of the blocks, each a unit of the charge (ADR 169).
+		// Paid: by the blocks and their statements, units of the charge (ADR 148, 169).
 		for _, s := range slices.Backward(b.stmts) {
 			f.before(s, number)
 		}
 		flows[i], byID[b.id] = f, f
 	}
-	// Paid: by the statements of the blocks, each a unit of the charge (ADR 169).
+	// Paid: by the blocks and their statements, units of the charge (ADR 148, 169).
 	for i, b := range l.blocks {
 		// Paid: by the jumps, each a statement and a unit of the charge (ADR 169).
 		for _, id := range b.succ {
@@ -81,13 +81,13 @@ func (l *lowering) liveness() {
 	// but where a loop begins again.
 	for changed := true; changed; {
 		changed = false
-		// Paid: by the statements of the blocks, each a unit of the charge (ADR 169).
+		// Paid: by the blocks and their statements, units of the charge (ADR 148, 169).
 		for _, f := range slices.Backward(flows) {
 			changed = f.grow() || changed
 		}
 	}
 	l.vars = names
-	// Paid: by the statements of the blocks, each a unit of the charge (ADR 169).
+	// Paid: by the blocks and their statements, units of the charge (ADR 148, 169).
 	for i, b := range l.blocks {
 		b.flow = flows[i]
 	}

@@ -46,7 +46,9 @@ func (l *lowering) loopReturns(n syntax.Node, loop bool) bool {
 		return loop
 	case *syntax.For, *syntax.While:
 		loop = true
-	case *syntax.FunctionDef, *syntax.AsyncFunctionDef, *syntax.ClassDef, syntax.Expr:
+	case *syntax.If, *syntax.With, *syntax.Try, *syntax.TryStar, *syntax.ExceptHandler, *syntax.Match:
+	case *syntax.AsyncFor, *syntax.AsyncWith:
+	default: // no statement within it returns from the handler
 		return false
 	}
 	found, known := l.returning[inLoop{n, loop}]

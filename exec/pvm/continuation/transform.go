@@ -50,9 +50,10 @@ func Source(src []byte, file string, lim compile.Limits, own Limits) (*code.Obje
 
 // Transform returns the tree with its handlers transformed; a tree without any
 // is returned as it is. The tree is one that syntax.Check took. pay is asked to pay for
-// what is made beyond half as many units as the source has tokens, a handler at a time,
+// what is made beyond half as many units as the source has tokens, before it is made,
 // and may end it with an error; nil pays for all. A statement is a unit, and so are 16
-// bytes of a method's name with its class; a variable that is stored at an await is 2 or 8.
+// bytes of a method's name with its class, and two nodes of a finally clause that is copied; a
+// block is 2 or 5, and a variable that is stored at an await 2 or 8.
 func Transform(mod *syntax.Module, lim Limits, pay func(units int) error) (out *syntax.Module, err error) {
 	t := &transformer{
 		lim: lim, pay: pay, free: mod.Tokens / 2, runners: map[string]bool{}, modules: map[string]bool{},

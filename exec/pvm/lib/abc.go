@@ -25,6 +25,17 @@ func (s *abcState) Roots(visit func(vm.Value)) {
 
 func (s *abcState) Bytes() int { return 64 + 16*len(s.registry) + 32*(len(s.yes)+len(s.no)) }
 
+// Forget drops the answers about classes that nothing else holds: an answer holds none.
+func (s *abcState) Forget(held func(*vm.Class) bool) int {
+	n := len(s.yes) + len(s.no)
+	gone := func(c *vm.Class, _ bool) bool { return !held(c) }
+	// Paid: by who measures, a unit for each.
+	maps.DeleteFunc(s.yes, gone)
+	// Paid: likewise.
+	maps.DeleteFunc(s.no, gone)
+	return n
+}
+
 // Keep copies what checks and registrations change.
 func (s *abcState) Keep() func() {
 	saved := *s
@@ -67,7 +78,7 @@ func touchState(m *vm.Machine, c *vm.Class) {
 
 // abcNew is ABCMeta.__new__.
 func abcNew(m *vm.Machine, a vm.Args) (vm.Value, error) {
-	make, _ := m.Builtin("type").Lookup("__new__")
+	make, _ := m.Builtin("type").Lookup(m, "__new__")
 	v, err := m.CallArgs(make, a)
 	if err != nil {
 		return vm.None, err
@@ -103,6 +114,9 @@ func computeAbstract(m *vm.Machine, c *vm.Class) error {
 	abstract := func(v vm.Value) bool {
 		if failed != nil {
 			return false
+		}
+		if k := v.Kind(); k == vm.KindInstance || k == vm.KindList || k == vm.KindDict || k == vm.KindSet {
+			m.Charge(2 * m.Prices().NativeCall) // for an exception that nobody hears of
 		}
 		r, ok, err := m.LookupAttr(v, mark)
 		if err == nil && ok {
@@ -175,7 +189,7 @@ func abcUpdate(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if !ok {
 		return a.Values[0], nil
 	}
-	if _, ok := c.Lookup("__abstractmethods__"); !ok || c.Frozen() {
+	if _, ok := c.Lookup(m, "__abstractmethods__"); !ok || c.Frozen() {
 		return a.Values[0], nil
 	}
 	return a.Values[0], computeAbstract(m, c)
@@ -197,7 +211,7 @@ func abcMethods(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	// Bounded: by the dozen names that _collections_abc asks for; an element each.
 	for _, name := range a.Values[1:] {
 		s, _ := name.Text()
-		v, ok := c.Lookup(s)
+		v, ok := c.Lookup(m, s)
 		if !ok || v.IsNone() {
 			return vm.NotImplemented, nil
 		}

@@ -15,7 +15,7 @@ func onDict(fn func(m *vm.Machine, d *vm.Dict, a vm.Args) (vm.Value, error)) vm.
 
 // parentMethod calls dict's method of this name.
 func parentMethod(m *vm.Machine, name string, a vm.Args) (vm.Value, error) {
-	fn, _ := m.Builtin("dict").Lookup(name)
+	fn, _ := m.Builtin("dict").Lookup(m, name)
 	return m.CallArgs(fn, a)
 }
 
@@ -244,7 +244,7 @@ func orderedEq(m *vm.Machine, d *vm.Dict, a vm.Args) (vm.Value, error) {
 	if err != nil || !r.Same(vm.True) {
 		return r, err
 	}
-	if _, ordered := m.ClassOf(a.Values[1]).Lookup("move_to_end"); !ordered {
+	if _, ordered := m.ClassOf(a.Values[1]).Lookup(m, "move_to_end"); !ordered {
 		return r, nil
 	}
 	ours, _ := m.DictItems(d)

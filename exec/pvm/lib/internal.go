@@ -244,11 +244,11 @@ func countElements(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	if !ok {
 		return vm.None, m.TypeError("first argument must be a dict")
 	}
-	get, _ := m.ClassOf(a.Values[0]).Lookup("get")
-	set, _ := m.ClassOf(a.Values[0]).Lookup("__setitem__")
+	get, _ := m.ClassOf(a.Values[0]).Lookup(m, "get")
+	set, _ := m.ClassOf(a.Values[0]).Lookup(m, "__setitem__")
 	plain := m.Builtin("dict")
-	plainGet, _ := plain.Lookup("get")
-	plainSet, _ := plain.Lookup("__setitem__")
+	plainGet, _ := plain.Lookup(m, "get")
+	plainSet, _ := plain.Lookup(m, "__setitem__")
 	one := vm.SmallInt(1)
 	fast := get.Same(plainGet) && set.Same(plainSet)
 	return vm.None, m.Each(a.Values[1], func(k vm.Value) error {

@@ -19,14 +19,14 @@ const iterBytes = 96
 
 // Roots visits what the closures hold.
 func (s *iterState) Roots(visit func(vm.Value)) {
-	if s.roots != nil && !s.done {
+	if s.roots != nil {
 		s.roots(visit)
 	}
 }
 
 // Bytes is the modelled size.
 func (s *iterState) Bytes() int {
-	if s.size != nil && !s.done {
+	if s.size != nil {
 		return iterBytes + s.size()
 	}
 	return iterBytes
@@ -39,11 +39,21 @@ func (s *iterState) Step(m *vm.Machine) (vm.Value, bool, error) {
 	}
 	m.Charge(m.Work().IteratorStep * m.Prices().Element)
 	v, ok, err := s.next(m)
+	s.done = s.done || err == nil && !ok && !s.again
+	if s.done {
+		s.release()
+	}
 	if err != nil {
 		return vm.None, false, err
 	}
-	s.done = !ok && !s.again
 	return v, ok, nil
+}
+
+// release lets go of what a finished iterator held, but for what its repr shows.
+func (s *iterState) release() {
+	if s.next = nil; s.repr == nil {
+		s.roots, s.size = nil, nil
+	}
 }
 
 // iterModule is the module itertools of one machine.
@@ -157,7 +167,7 @@ func loadItertools(m *vm.Machine) (*vm.Module, error) {
 // iterAll is iter of each argument.
 func iterAll(m *vm.Machine, values []vm.Value) ([]vm.Value, error) {
 	elements(m, len(values))
-	m.ChargeEach(max(0, len(values)-2)/2, m.Prices().NativeCall) // two are within the price of the call
+	m.ChargeSources(len(values))
 	m.Alloc(16 * len(values))
 	out := make([]vm.Value, 0, len(values))
 	mark := m.Hold(vm.None)

@@ -92,7 +92,9 @@ func newProduct(m *vm.Machine, a vm.Args) (*iterState, error) {
 	var pools [][]vm.Value
 	mark := m.Hold(vm.None)
 	defer m.Release(mark)
-	// Paid: by the call that had as many arguments, and by Collect, a step for each item.
+	m.ChargeSources(len(args))
+	m.ChargeWide(len(args), m.Prices().NativeCall) // for the list and the tuple of each
+	// Paid: by the charges above, two native calls each beyond a few, and by Collect, a step for each item.
 	for _, v := range args {
 		p, err := m.Collect(v)
 		if err != nil {

@@ -115,7 +115,7 @@ func (j *jsonModule) initEncoder(m *vm.Machine, a vm.Args) (vm.Value, error) {
 
 func (j *jsonModule) encode(m *vm.Machine, a vm.Args) (vm.Value, error) {
 	self, o := a.Values[0], a.Values[1]
-	if own, ok := m.ClassOf(self).Lookup("iterencode"); !ok || own.Same(j.iterencode) {
+	if own, ok := m.ClassOf(self).Lookup(m, "iterencode"); !ok || own.Same(j.iterencode) {
 		return j.encodeBy(m, self, o)
 	}
 	fn, err := m.GetAttr(self, m.Name("iterencode"))

@@ -72,7 +72,7 @@ func orNone(a vm.Args, i int) vm.Value {
 
 // special finds a special method of v's class.
 func special(m *vm.Machine, v vm.Value, name string) (vm.Value, bool) {
-	return m.ClassOf(v).Lookup(name)
+	return m.ClassOf(v).Lookup(m, name)
 }
 
 // limbs is the number of 64-bit words of n, at least one.

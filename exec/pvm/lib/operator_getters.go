@@ -82,6 +82,7 @@ func newAttrGetter(m *vm.Machine, a vm.Args) (vm.Payload, error) {
 		return nil, m.TypeError("attrgetter expected 1 argument, got 0")
 	}
 	elements(m, len(a.Values))
+	m.ChargeWide(len(a.Values), m.Prices().NativeCall)
 	defer m.Release(m.Hold(vm.None))
 	g := &attrGetter{}
 	for _, v := range a.Values {

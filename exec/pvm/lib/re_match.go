@@ -92,9 +92,9 @@ func (r *reModule) defineMatch() {
 		return m.NewStr(s.pattern.prog.GroupName(s.g.LastIndex))
 	})
 	field("regs", func(m *vm.Machine, s *matchState) vm.Value {
-		elements(m, len(s.g.Spans))
+		m.ChargeEach(len(s.g.Spans)/2, m.Prices().NativeCall) // for a pair each
 		items := make([]vm.Value, len(s.g.Spans)/2)
-		// Paid: by the elements above.
+		// Paid: by the charge above, a native call each.
 		for i := range items {
 			a, b := s.g.Spans[2*i], s.g.Spans[2*i+1]
 			items[i] = m.NewTuple([]vm.Value{vm.SmallInt(int64(a)), vm.SmallInt(int64(b))})
@@ -144,6 +144,7 @@ func matchGroup(m *vm.Machine, s *matchState, rest []vm.Value) (vm.Value, error)
 		return s.group(m, rest[0], vm.None)
 	}
 	elements(m, len(rest))
+	m.ChargeWide(len(rest), 2*m.Prices().Element)
 	items := make([]vm.Value, len(rest))
 	// Paid: by the elements above, and by number and piece, a character each of names and texts.
 	for i, v := range rest {

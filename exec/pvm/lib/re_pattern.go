@@ -265,6 +265,7 @@ func (r *reModule) split(m *vm.Machine, p *patternState, rest []vm.Value) (vm.Va
 		err = r.walk(m, p.prog.Scan(s.Subject, 0, s.Len()), count, func(g regex.Groups) error {
 			out.add(m, piece(m, s, source, last, g.Start()))
 			m.ChargeEach(len(g.Spans)/2-1, 2*m.Prices().Element) // held and listed
+			m.ChargeWide(len(g.Spans)/2-1, m.Prices().Copy)      // for lists that grow
 			// Paid: by the elements above, and by piece, a character each of the texts.
 			for i := 2; i < len(g.Spans); i += 2 {
 				out.add(m, orElse(m, s, source, g, i, vm.None))

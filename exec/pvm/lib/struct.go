@@ -179,6 +179,7 @@ func (s *structModule) unpack(m *vm.Machine, l *layout, rest []vm.Value) (vm.Val
 func (l *layout) charged(m *vm.Machine, buf vm.Value, at int64) vm.Value {
 	m.ChargeCount(l.size, m.Prices().Char)
 	m.ChargeCount(l.items, m.Prices().Element)
+	m.ChargeWide(int(l.items), 2*m.Prices().Element) // for objects longer than their bytes
 	return l.unpack(m, buf.BytesPart(int(at), int(at+l.size)))
 }
 

@@ -35,6 +35,7 @@ func (l *layout) get(src []byte) uint64 {
 // and of the layout's size. It may call Python code.
 func (s *structModule) packInto(m *vm.Machine, l *layout, dst []byte, values []vm.Value) error {
 	elements(m, len(values))
+	m.ChargeWide(len(values), 2*m.Prices().Element)
 	i := 0
 	// Paid: by the elements above: a field has a value, or has no field here.
 	for _, f := range l.fields {

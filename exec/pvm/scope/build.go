@@ -24,6 +24,7 @@ func Analyze(mod *syntax.Module, lim Limits) (t *Table, err error) {
 			if !ok {
 				panic(r)
 			}
+			e.Scopes, e.Symbols = b.scopes, b.symbols
 			t, err = nil, e
 		}
 	}()

@@ -13,6 +13,9 @@ type Error struct {
 	syntax.Pos
 	Msg  string
 	kind error
+
+	// What was made before the refusal, which is to be paid for as in a table.
+	Scopes, Symbols int
 }
 
 // Error returns the text in the shape of Python's last traceback line.

@@ -2,9 +2,11 @@ package sdk
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/ucd"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
@@ -114,15 +116,28 @@ func (c call) id(i int) (host.ID, error) {
 	return id, c.m.ValueError("an identifier is '0x' and 64 hexadecimal digits, or 32 bytes")
 }
 
-// buffer returns a copy of argument i, bytes or bytearray, and charges for it whatever
-// becomes of it: most are refused for their length.
-func (c call) buffer(i int, what string) ([]byte, error) {
+// buffer returns a copy of argument i, bytes or bytearray of at most so many, and charges
+// for all of it. What is longer is refused for its length, so no more than one byte beyond
+// is copied.
+func (c call) buffer(i, most int, what string) ([]byte, error) {
 	v := c.arg(i)
 	if !v.IsBytes() {
 		return nil, c.m.TypeError("%s must be bytes, not %s", what, c.m.TypeName(v))
 	}
 	c.m.ChargeEach(v.BytesLen()/int(c.m.Work().KindBytes), c.m.Prices().Char)
-	return []byte(v.BytesPart(0, v.BytesLen())), nil
+	n := min(v.BytesLen(), most+1)
+	if b, ok := v.MutableBytes(); ok {
+		// Paid: by the charge above, a cycle for KindBytes.
+		return slices.Clone(b[:n]), nil
+	}
+	return []byte(v.BytesPart(0, n)), nil
+}
+
+// bytes returns a copy of argument i, of any length, after the charge for each byte.
+func (c call) bytes(i int, what string, each code.Cycles) ([]byte, error) {
+	n := c.arg(i).BytesLen()
+	c.m.ChargeEach(n, each)
+	return c.buffer(i, n, what)
 }
 
 // hexText is how identifiers and addresses look to a program.

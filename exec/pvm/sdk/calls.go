@@ -110,7 +110,7 @@ const saltBytes = 32
 func spawn(c call) (vm.Value, error) {
 	var s host.Spawn
 	var err error
-	if s.Salt, err = c.buffer(0, "salt"); err != nil {
+	if s.Salt, err = c.buffer(0, saltBytes, "salt"); err != nil {
 		return vm.None, err
 	}
 	if len(s.Salt) > saltBytes {

@@ -1,3 +1,5 @@
+//spec:implements whitepaper 10
+
 // Package sdk is cowboy_sdk, the module through which an actor meets the chain
 // (whitepaper, SDK Ergonomics, §3.3, §3.4; resolution 11.44), and open(), which
 // reaches the scratch files under /tmp and nothing else (§3.1).

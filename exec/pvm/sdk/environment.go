@@ -75,12 +75,11 @@ func randomness(c call) (vm.Value, error) {
 
 func digest(sum func([]byte) []byte) func(c call) (vm.Value, error) {
 	return func(c call) (vm.Value, error) {
-		data, err := c.buffer(0, "data")
+		c.m.Charge(c.s.costs.Hash)
+		data, err := c.bytes(0, "data", c.s.costs.HashByte)
 		if err != nil {
 			return vm.None, err
 		}
-		c.m.Charge(c.s.costs.Hash)
-		c.m.ChargeEach(len(data), c.s.costs.HashByte)
 		return c.m.NewBytes(string(sum(data))), nil
 	}
 }

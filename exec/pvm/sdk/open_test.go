@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/exec/pvm/cpython"
+	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
 
 // scratchScript runs everywhere: CPython gets a folder for /tmp.
@@ -145,5 +146,44 @@ func TestScratchLimits(t *testing.T) { // whitepaper §3.1
 	}
 	if _, err := os.Stat("/tmp/1024"); err == nil {
 		t.Error("the host's /tmp was written")
+	}
+}
+
+// TestShortenedFilesKeepTheirRoom: a byte more than before is no copy of all the others,
+// nor does a file that was long hold what it was.
+func TestShortenedFilesKeepTheirRoom(t *testing.T) {
+	m := newRuntime(t).NewMachine()
+	_, err := m.Do(10_000_000, func(m *vm.Machine) (vm.Value, error) {
+		files := newScratch(DefaultLimits())
+		f, err := files.find(m, "/tmp/a", true, false)
+		if err != nil {
+			return vm.None, err
+		}
+		resize := func(n int) {
+			t.Helper()
+			if err := files.resize(m, f, n); err != nil {
+				t.Fatal(err)
+			}
+		}
+		resize(200_000)
+		if n := testing.AllocsPerRun(100, func() {
+			resize(150_000)
+			f.data[149_999] = 1
+			resize(149_999)
+			resize(150_001)
+			if f.data[149_999] != 0 {
+				t.Fatal("what was cut off came back")
+			}
+		}); n > 0 {
+			t.Errorf("%v allocations for a byte that comes and goes", n)
+		}
+		resize(10)
+		if cap(f.data) > 100 {
+			t.Errorf("10 bytes hold room for %d", cap(f.data))
+		}
+		return vm.None, nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 }

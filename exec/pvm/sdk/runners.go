@@ -75,13 +75,15 @@ func storeSecret(c call) (vm.Value, error) {
 	if s.Name, err = c.name(0, "key"); err != nil {
 		return vm.None, err
 	}
-	if t, ok := c.arg(1).Text(); ok {
-		s.Sealed = []byte(t)
-	} else if s.Sealed, err = c.buffer(1, "value"); err != nil {
-		return vm.None, err
-	}
-	if len(s.Sealed) > c.s.limits.Value.Bytes {
+	sealed := c.arg(1)
+	text, isText := sealed.Text()
+	n := max(len(text), sealed.BytesLen())
+	switch {
+	case n > c.s.limits.Value.Bytes:
 		return vm.None, c.m.ValueError("value must have at most %d bytes", c.s.limits.Value.Bytes)
+	case !isText && !sealed.IsBytes():
+		_, err := c.buffer(1, 0, "value") // says so
+		return vm.None, err
 	}
 	if !c.arg(2).IsNone() {
 		if s.Policy, err = c.s.encode(c.m, c.arg(2)); err != nil {
@@ -89,7 +91,12 @@ func storeSecret(c call) (vm.Value, error) {
 		}
 	}
 	c.m.Charge(c.s.costs.System)
-	c.m.ChargeEach(len(s.Name)+len(s.Sealed)+len(s.Policy), c.s.costs.WriteByte)
+	c.m.ChargeEach(len(s.Name)+n+len(s.Policy), c.s.costs.WriteByte)
+	if s.Sealed = []byte(text); !isText {
+		if s.Sealed, err = c.buffer(1, n, "value"); err != nil {
+			return vm.None, err
+		}
+	}
 	return vm.None, c.done(c.s.host.StoreSecret(s))
 }
 

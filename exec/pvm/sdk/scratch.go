@@ -20,7 +20,7 @@ type scratch struct {
 	refusal *vm.Class   // io.UnsupportedOperation, likewise
 }
 
-// scratchFile is the content of a file.
+// scratchFile is the content of a file. The room behind it is zero.
 type scratchFile struct{ data []byte }
 
 func newScratch(l Limits) scratch { return scratch{most: l.ScratchBytes, amount: l.ScratchFiles} }
@@ -119,10 +119,34 @@ func (t *scratch) resize(m *vm.Machine, f *scratchFile, n int) error {
 	t.used += more
 	t.peak = max(t.peak, t.used)
 	if more <= 0 {
-		f.data = f.data[:n:n]
+		f.shrink(n)
 		return nil
 	}
 	m.ChargeEach(more, m.Prices().Char)
-	f.data = append(f.data, make([]byte, more)...)
+	f.grow(n)
 	return nil
+}
+
+// scratchRoom is how many times what is left of a file its room may be.
+const scratchRoom = 4
+
+// shrink cuts the file off. Its room stays, or the next byte would copy what is left for
+// the price of one; it goes where little is left, which whoever filled it has paid for.
+func (f *scratchFile) shrink(n int) {
+	if n*scratchRoom <= cap(f.data) {
+		f.data = append([]byte(nil), f.data[:n]...)
+		return
+	}
+	// Paid: by the growth to what is cut off.
+	clear(f.data[n:])
+	f.data = f.data[:n]
+}
+
+// grow makes the file longer, by zeros: so is the room behind it.
+func (f *scratchFile) grow(n int) {
+	if n <= cap(f.data) {
+		f.data = f.data[:n]
+		return
+	}
+	f.data = append(f.data, make([]byte, n-len(f.data))...)
 }

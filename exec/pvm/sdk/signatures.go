@@ -1,3 +1,5 @@
+//spec:implements whitepaper 16.1
+
 package sdk
 
 import (
@@ -37,21 +39,21 @@ func parity(v byte) (byte, bool) {
 // recoverable reads a digest and a signature of r, s and v; v may be absent where
 // least is 64.
 func (c call) recoverable(i, least int) (d [32]byte, sig secp256k1.Signature, err error) {
-	db, err := c.buffer(i, "digest")
+	db, err := c.buffer(i, 32, "digest")
 	if err != nil {
 		return d, sig, err
 	}
-	b, err := c.buffer(i+1, "signature")
+	b, err := c.buffer(i+1, 65, "signature")
 	if err != nil {
 		return d, sig, err
 	}
 	switch {
 	case len(db) != 32:
-		return d, sig, c.m.ValueError("a digest has 32 bytes, not %d", len(db))
+		return d, sig, c.m.ValueError("a digest has 32 bytes, not %d", c.arg(i).BytesLen())
 	case least == 65 && len(b) != 65:
-		return d, sig, c.m.ValueError("a signature has 65 bytes (r, s and v), not %d", len(b))
+		return d, sig, c.m.ValueError("a signature has 65 bytes (r, s and v), not %d", c.arg(i+1).BytesLen())
 	case len(b) != 64 && len(b) != 65:
-		return d, sig, c.m.ValueError("a signature has 64 bytes (r and s) or 65 (r, s and v), not %d", len(b))
+		return d, sig, c.m.ValueError("a signature has 64 bytes (r and s) or 65 (r, s and v), not %d", c.arg(i+1).BytesLen())
 	}
 	sig = secp256k1.Signature{R: [32]byte(b[:32]), S: [32]byte(b[32:64])}
 	if len(b) == 65 {
@@ -86,7 +88,7 @@ func recoverAddress(c call) (vm.Value, error) {
 
 // verifySecp256k1 takes a public key of 33 or 65 bytes.
 func verifySecp256k1(c call) (vm.Value, error) {
-	b, err := c.buffer(0, "public_key")
+	b, err := c.buffer(0, 65, "public_key")
 	if err != nil {
 		return vm.None, err
 	}
@@ -100,15 +102,11 @@ func verifySecp256k1(c call) (vm.Value, error) {
 }
 
 func verifyEd25519(c call) (vm.Value, error) {
-	key, err := c.buffer(0, "public_key")
+	key, err := c.buffer(0, ed25519.PublicKeySize, "public_key")
 	if err != nil {
 		return vm.None, err
 	}
-	msg, err := c.buffer(1, "message")
-	if err != nil {
-		return vm.None, err
-	}
-	sig, err := c.buffer(2, "signature")
+	sig, err := c.buffer(2, ed25519.SignatureSize, "signature")
 	if err != nil {
 		return vm.None, err
 	}
@@ -116,25 +114,25 @@ func verifyEd25519(c call) (vm.Value, error) {
 		return vm.None, c.m.ValueError("a public key has %d bytes", ed25519.PublicKeySize)
 	}
 	c.m.Charge(c.s.costs.Verify)
-	c.m.ChargeEach(len(msg), c.s.costs.HashByte)
+	msg, err := c.bytes(1, "message", c.s.costs.HashByte)
+	if err != nil {
+		return vm.None, err
+	}
 	return vm.Bool(ed25519.Verify([ed25519.PublicKeySize]byte(key), msg, sig)), nil
 }
 
 // pairing reads key, message, signature and namespace and charges for them.
 func (c call) pairing(what string, price code.Cycles) (key [96]byte, ns, msg []byte, sig [48]byte, err error) {
-	k, err := c.buffer(0, "public_key")
+	k, err := c.buffer(0, len(key), "public_key")
 	if err != nil {
 		return key, ns, msg, sig, err
 	}
-	if msg, err = c.buffer(1, "message"); err != nil {
-		return key, ns, msg, sig, err
-	}
-	s, err := c.buffer(2, what)
+	s, err := c.buffer(2, len(sig), what)
 	if err != nil {
 		return key, ns, msg, sig, err
 	}
 	if !c.arg(3).IsNone() {
-		if ns, err = c.buffer(3, "namespace"); err != nil {
+		if ns, err = c.buffer(3, c.s.limits.NameBytes, "namespace"); err != nil {
 			return key, ns, msg, sig, err
 		}
 	}
@@ -142,8 +140,9 @@ func (c call) pairing(what string, price code.Cycles) (key [96]byte, ns, msg []b
 		return key, ns, msg, sig, c.m.ValueError("a public key has 96 bytes, a %s 48 and a namespace at most %d", what, c.s.limits.NameBytes)
 	}
 	c.m.Charge(price)
-	c.m.ChargeEach(len(ns)+len(msg), c.s.costs.HashByte)
-	return [96]byte(k), ns, msg, [48]byte(s), nil
+	c.m.ChargeEach(len(ns), c.s.costs.HashByte)
+	msg, err = c.bytes(1, "message", c.s.costs.HashByte)
+	return [96]byte(k), ns, msg, [48]byte(s), err
 }
 
 func verifyBLS(c call) (vm.Value, error) {

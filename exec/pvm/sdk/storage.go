@@ -112,6 +112,8 @@ func storageScan(c call) (vm.Value, error) {
 	}
 	c.m.Charge(c.s.costs.StorageScan)
 	c.m.ChargeEach(int(limit), c.m.Prices().Element)
+	// No key is as long as what is left of a longer prefix, which hosts put together and compare.
+	prefix = prefix[:min(len(prefix), c.s.limits.KeyBytes+1)]
 	var entries []host.Entry
 	err := c.s.host.StorageScan(prefix, int(limit), func(e host.Entry) {
 		c.m.Charge(c.s.costs.StorageRead)
@@ -145,7 +147,7 @@ const blobBytes = 64 << 10
 const blobHeadBytes = 5
 
 func blobCommit(c call) (vm.Value, error) {
-	data, err := c.buffer(0, "data")
+	data, err := c.buffer(0, blobBytes, "data")
 	if err != nil {
 		return vm.None, err
 	}
@@ -164,7 +166,7 @@ func blobCommit(c call) (vm.Value, error) {
 }
 
 func blobGet(c call) (vm.Value, error) {
-	hash, err := c.buffer(0, "multihash")
+	hash, err := c.buffer(0, 64, "multihash")
 	if err != nil {
 		return vm.None, err
 	}

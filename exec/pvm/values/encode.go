@@ -169,7 +169,7 @@ func (e *encoder) shared(v vm.Value, depth int) error {
 
 func (e *encoder) unshared(v vm.Value, depth int) error {
 	if !v.IsExact() {
-		if fn, ok := e.m.ClassOf(v).Lookup("__cowboy_serialize__"); ok {
+		if fn, ok := e.m.ClassOf(v).Lookup(e.m, "__cowboy_serialize__"); ok {
 			return e.object(v, fn, depth)
 		}
 	}

@@ -205,6 +205,7 @@ func (m *Machine) compareBy(raw, v Value, c *Class, w Value) (Value, error) {
 	if bindsSelf(raw) {
 		return m.Call(raw, v, w)
 	}
+	m.Charge(2 * m.dyn.NativeCall) // for an exception that nobody hears of
 	fn, err := m.bind(raw, v, c)
 	if err != nil {
 		return NotImplemented, nil // as CPython, which forgets what the descriptor raised

@@ -125,7 +125,7 @@ func (m *Machine) plainGet(v Value, c *Class, name *Str) (Value, bool, error) {
 // objectGet is object.__getattribute__.
 func (m *Machine) objectGet(v Value, c *Class, name *Str) (Value, bool, error) {
 	key := m.normal(name)
-	attr, _, found := c.find(key)
+	attr, _, found := m.find(c, key)
 	if found && m.isDataDescriptor(attr) && m.hasGet(attr) {
 		r, err := m.bind(attr, v, c)
 		return r, err == nil, err
@@ -146,12 +146,12 @@ func (m *Machine) objectGet(v Value, c *Class, name *Str) (Value, bool, error) {
 // attributes.
 func (m *Machine) classGet(c, meta *Class, name *Str) (Value, bool, error) {
 	key := m.normal(name)
-	attr, _, onMeta := meta.find(key)
+	attr, _, onMeta := m.find(meta, key)
 	if onMeta && m.isDataDescriptor(attr) && m.hasGet(attr) {
 		r, err := m.bind(attr, c.value(), meta)
 		return r, err == nil, err
 	}
-	if own, _, ok := c.find(key); ok {
+	if own, _, ok := m.find(c, key); ok {
 		r, err := m.bind(own, unbound, c)
 		return r, err == nil, err
 	}
@@ -340,7 +340,7 @@ func (m *Machine) getMethod(v Value, name *Str) (fn, self Value, err error) {
 	get := c.sp(spGetattribute)
 	if v.ref.kind != KindClass && v.ref.kind != KindModule && v.ref.kind != KindSuper &&
 		(!get.Bound() || isBuiltinNative(get, spGetattribute)) && !m.forbidden(name) {
-		if attr, _, ok := c.find(m.normal(name)); ok && bindsSelf(attr) {
+		if attr, _, ok := m.find(c, m.normal(name)); ok && bindsSelf(attr) {
 			if a := v.ref.attrs; a != nil {
 				if r, ok := a.get(m, name); ok {
 					return r, unbound, nil

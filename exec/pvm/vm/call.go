@@ -1,5 +1,9 @@
 package vm
 
+// Calls: from a callable and its arguments to a frame, and from the end of the frame
+// back to who called. Calls of Python code by Python code do not recurse in Go; natives
+// that call do, and count a level.
+
 import "github.com/cowboy-foundation/cowboy/exec/pvm/code"
 
 // Call calls fn with positional arguments, from a native.
@@ -516,11 +520,21 @@ func (m *Machine) beginCallEx(f *frame, a int) (*frame, error) {
 			return nil, err
 		}
 	}
+	m.announceCopies(len(args.Values))
 	mark := len(m.temp)
 	m.temp = append(m.temp, args.Values...)
 	nf, err := m.callIn(f, a, args)
 	m.Release(mark)
 	return nf, err
+}
+
+// announceCopies announces many arguments of f(*args), which are there twice until the call
+// is over: what a native makes of them may call back, and nest.
+func (m *Machine) announceCopies(n int) {
+	if bytes := n * valueBytes; bytes >= largeBytes {
+		m.Alloc(bytes)
+		m.Alloc(bytes)
+	}
 }
 
 // spreadKeywords appends the entries of a mapping as keywords.

@@ -127,7 +127,8 @@ func (m *Machine) takeBack() {
 		u.learnt = false
 		// Bounded: by the instructions of a function of the library, once a call.
 		for i := range u.sites {
-			if s := &u.sites[i]; !s.lasting() {
+			s := &u.sites[i]
+			if s.listed = false; !s.lasting() {
 				*s = site{}
 			}
 		}

@@ -1,5 +1,10 @@
 package vm
 
+// Classes: what a class is, how a class statement makes one (class_build.go,
+// class_new.go, class_names.go), its order of resolution, descriptors and super, and the
+// forms of annotations (class_alias.go, class_parameters.go, class_union.go). Builtin
+// classes are made once with the runtime and never change.
+
 // Class is a class, builtin or of the program. Builtin classes belong to the
 // runtime and never change.
 type Class struct {

@@ -413,50 +413,90 @@ func (m *Machine) below(c, other *Class) bool {
 }
 
 // find looks a name up along the MRO.
-func (c *Class) find(key string) (Value, *Class, bool) {
-	if len(c.mro) > shortMRO && !c.builtin {
-		return c.findFar(key)
-	}
-	// Bounded: by shortMRO, 8.
-	for _, k := range c.mro {
-		if v, ok := k.names.get(key); ok {
-			return v, k, true
+func (m *Machine) find(c *Class, key string) (Value, *Class, bool) {
+	if c.far() {
+		f, ok := c.remembered(key)
+		if !ok {
+			f = m.findFar(c, key)
 		}
+		return f.v, f.owner, f.owner != nil
 	}
-	return unbound, nil, false
+	f := c.along(key)
+	return f.v, f.owner, f.owner != nil
 }
 
-// Classes with a longer MRO remember what they found, so that a look-up costs the
-// same however deep they are; changed pays for what it makes them forget.
-const (
-	shortMRO     = 8
-	foundAtMost  = 512
-	foundPerKind = 8
-)
+// learnable is find for the caches of the interpreter: it charges nothing, and answers
+// false where that takes a look-up which nobody has paid for.
+func (c *Class) learnable(key string) (f finding, ok bool) {
+	if c.far() {
+		return c.remembered(key)
+	}
+	return c.along(key), true
+}
 
-// finding is what a look-up along a long MRO found, owner nil: nothing.
+// shortMRO is how long an MRO is that is looked along each time. Classes of the program
+// with a longer one remember what they found.
+const shortMRO = 4
+
+// findingBytes is the modelled size of what a class remembers of a name.
+const findingBytes = 64
+
+// finding is what a look-up found, owner nil: nothing.
 type finding struct {
 	v     Value
 	owner *Class
 }
 
-// findFar is find by what is remembered.
-func (c *Class) findFar(key string) (Value, *Class, bool) {
-	if c.foundAt != c.version || len(c.found) >= foundAtMost {
-		c.found, c.foundAt = make(map[string]finding, foundPerKind), c.version
+// far tells whether a class remembers: none of the library does, where the longest order
+// has nine classes, as what one call has asked it must not make the next cheaper.
+func (c *Class) far() bool { return len(c.mro) > shortMRO && c.mark < touched }
+
+// along looks at each class in order.
+func (c *Class) along(key string) finding {
+	// Bounded: by shortMRO, 4, for each look-up, and nine classes in the library; else findFar has paid for it.
+	for _, k := range c.mro {
+		if v, ok := k.names.get(key); ok {
+			return finding{v, k}
+		}
+	}
+	return finding{}
+}
+
+// remembered is what the class has found in its present version.
+func (c *Class) remembered(key string) (finding, bool) {
+	if c.foundAt != c.version {
+		return finding{}, false
 	}
 	f, ok := c.found[key]
-	if !ok {
-		// Bounded: by MROClasses, 64, once a name and version of the class.
-		for _, k := range c.mro {
-			if v, has := k.names.get(key); has {
-				f = finding{v, k}
-				break
-			}
-		}
-		c.found[key] = f
+	return f, ok
+}
+
+// findFar looks along a long MRO, which is paid for once for each name and version of the
+// class: it is as many tables as there are classes, and the price of an instruction is
+// that of a few.
+func (m *Machine) findFar(c *Class, key string) finding {
+	m.elements(len(c.mro))
+	m.Alloc(findingBytes)
+	if c.foundAt != c.version {
+		c.found, c.foundAt = make(map[string]finding), c.version
 	}
-	return f.v, f.owner, f.owner != nil
+	f := c.along(key)
+	c.found[key] = f
+	return f
+}
+
+// forgetOld lets go of what was known of the class in an older version, which would keep
+// alive what its namespaces have lost: nobody reads it, and no measurement counts it.
+func (c *Class) forgetOld() {
+	if c.foundAt != c.version {
+		c.found = nil
+	}
+	if c.filled != 0 && c.filled != c.version+1 {
+		c.special, c.filled = [numSpecials]Value{}, 0
+	}
+	if c.ready != 0 && c.ready != c.version+1 {
+		c.ways, c.ready = ways{}, 0
+	}
 }
 
 // builtin adds a name that every module sees.

@@ -72,6 +72,7 @@ func (m *Machine) plainInstance(v Value, c *Class) (bool, error) {
 	if vc := m.classOf(v); vc.sp(spClass) == m.rt.classes.object.sp(spClass) && isBuiltinNative(vc.sp(spGetattribute), spGetattribute) {
 		return false, nil
 	}
+	m.Charge(2 * m.dyn.NativeCall) // for an exception that nobody hears of, and a tuple of classes asks again
 	k, ok, err := m.LookupAttr(v, m.newStr("__class__"))
 	if err != nil || !ok {
 		return false, err

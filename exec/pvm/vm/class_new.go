@@ -73,7 +73,7 @@ func (m *Machine) resolveBases(orig []Value) (bases []Value, changed bool, err e
 			bases = append(bases, b)
 			continue
 		}
-		m.Charge(m.dyn.NativeCall)
+		m.Charge(2 * m.dyn.NativeCall) // for an exception that nobody hears of
 		fn, ok, err := m.LookupAttr(b, m.newStr("__mro_entries__"))
 		if err != nil {
 			return nil, false, err
@@ -199,7 +199,7 @@ func typeNew(m *Machine, a Args) (Value, error) {
 		if b.isClass() {
 			continue
 		}
-		m.Charge(m.dyn.NativeCall) // it is asked for an attribute
+		m.Charge(2 * m.dyn.NativeCall) // it is asked for an attribute, and nobody hears of an exception
 		if _, ok, err := m.LookupAttr(b, m.newStr("__mro_entries__")); err != nil {
 			return unbound, err
 		} else if ok {
@@ -264,6 +264,7 @@ func (m *Machine) makeClass(meta *Class, name string, baseValues []Value, ns *Di
 		c.bases = append(c.bases, b)
 	}
 	m.Charge(m.Work().Class * m.dyn.NativeCall)
+	m.ChargeWide(ns.table.live, 2*m.dyn.Element) // for tables that grow
 	m.Alloc(classBytes)
 	c.head(KindClass, m.subclassOrNil(meta.value(), m.rt.classes.type_), c)
 	mro, ok := linearize(c, c.bases, m.elements)

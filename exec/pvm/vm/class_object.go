@@ -126,7 +126,7 @@ func (m *Machine) checkAbstract(c *Class) error {
 	if c.builtin {
 		return nil
 	}
-	abstract, _, ok := c.find("__abstractmethods__")
+	abstract, _, ok := m.find(c, "__abstractmethods__")
 	if !ok {
 		return nil
 	}

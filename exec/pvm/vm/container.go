@@ -1,5 +1,10 @@
 package vm
 
+// Containers: container_*.go has what they share, each class has files of its own.
+// hashtable.go is the table of dicts and sets. An operation that calls back into Python
+// (comparison, hashing, keys) looks again at what it works on afterwards: it may have
+// changed.
+
 // The direct forms of the protocols for containers, exact or of a subclass.
 
 // DictView is what keys(), values() and items() return.

@@ -8,6 +8,36 @@
 // cycles and bytes used. One [Machine] serves one call at a time on one
 // goroutine and starts none.
 //
+// # Files
+//
+// The first word of a file's name says its group. The first file that a row names begins
+// with an account of the group.
+//
+//	machine      machine, runtime, native,   one call from beginning to end, what natives are
+//	             errors, profile, changes,   given, and what a machine keeps for the next call
+//	             memory
+//	heap         heap                        the account of modelled memory and its measurement
+//	interpreter  interp, operator            the loop, an instruction at a time; inline caches;
+//	                                         fused instructions; match statements
+//	calls        call, frame, function       from arguments to a frame, and back
+//	unwinding    unwind, exception           an exception on its way to its handler; the classes
+//	                                         of exceptions, groups, tracebacks
+//	generators   generator                   generators, coroutines, asynchronous generators
+//	values       value, abstract, attr       the 16 bytes of a value; protocols that work on any
+//	                                         object: len, [], +, ==, str, attributes
+//	classes      class, classes, builtin     class statements, type, super, descriptors, unions
+//	                                         and aliases; the builtins of every module
+//	containers   container, list, tuple,     list, tuple, dict, set, range, slice, their
+//	             dict, set, hashtable,       iterators; the hash table; sorting
+//	             range, slice, sort,
+//	             iterator
+//	numbers      int, float                  int, bool and float, on 64 bits and beyond; floats
+//	                                         by softfloat alone
+//	text         str, text, bytes, format    str, bytes, bytearray: what they share, and what
+//	                                         each has alone; formatting by %
+//	modules      import, library, embed      import of the library; the names by which Go code of
+//	                                         the library makes and reads values
+//
 // # Values
 //
 // A [Value] is 16 bytes: a pointer to an object's header and 64 bits beside it.

@@ -164,8 +164,8 @@ func (c *Class) Name() string { return c.name }
 func (c *Class) SubclassOf(other *Class) bool { return c.subclassOf(other) }
 
 // Lookup finds an attribute along the MRO without binding it.
-func (c *Class) Lookup(name string) (Value, bool) {
-	v, _, ok := c.find(name)
+func (c *Class) Lookup(m *Machine, name string) (Value, bool) {
+	v, _, ok := m.find(c, name)
 	return v, ok
 }
 

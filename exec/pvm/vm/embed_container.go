@@ -69,6 +69,9 @@ func (m *Machine) NewMember(name string, owner *Class, get func(*Machine, Value)
 }
 
 func (d *Member) roots(visit func(Value)) {
+	if d.owner != nil {
+		visit(d.owner.value())
+	}
 	if d.doc.Bound() {
 		visit(d.doc)
 	}

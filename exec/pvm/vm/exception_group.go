@@ -104,7 +104,7 @@ func groupDerive(m *Machine, a Args) (Value, error) {
 	return m.Call(m.rt.classes.BaseExceptionGroup.value(), message, a.Values[1])
 }
 
-// condition turns what split and subgroup take into a test.
+// groupCondition turns what split and subgroup take into a test.
 func (m *Machine) groupCondition(v Value) (func(*Exception) (bool, error), error) {
 	if m.isExceptionClass(v) {
 		return func(e *Exception) (bool, error) { return m.matches(e, v) }, nil

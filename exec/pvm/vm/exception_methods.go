@@ -77,6 +77,7 @@ func exceptionInit(m *Machine, a Args) (Value, error) {
 		return unbound, m.Raise(m.rt.classes.TypeError, "%s() takes no keyword arguments", e.class.name)
 	}
 	if !sameValues(e.args, a.Values[1:]) {
+		m.Alloc(len(a.Values) * valueBytes)
 		e.args = append([]Value(nil), a.Values[1:]...)
 	}
 	return None, nil

@@ -62,6 +62,7 @@ func (m *Machine) freeSlab() []Value {
 
 // errDeep is the RecursionError of calls.
 func (m *Machine) errDeep() error {
+	m.Charge(2 * m.dyn.NativeCall) // what forgets errors and goes on may make one for each part
 	return m.Raise(m.rt.classes.RecursionError, "maximum recursion depth exceeded")
 }
 

@@ -1,5 +1,8 @@
 package vm
 
+// Generators, coroutines and asynchronous generators: frames that outlive their call. A
+// suspended frame belongs to its generator, a running one to the machine.
+
 import "github.com/cowboy-foundation/cowboy/exec/pvm/code"
 
 // Generator is a generator, a coroutine or an asynchronous generator, by the

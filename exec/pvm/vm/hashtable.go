@@ -12,7 +12,8 @@ import "math/bits"
 // program can choose - meet in the order of insertion on every node, because
 // they form a chain in that order, whose first the index holds. Each such meeting
 // that is not the key looked for is charged as one comparison. Slots of the index
-// whose chain became empty are used again.
+// whose chain became empty are used again where a key meets one; the index is made anew
+// by the count of chains that began in it, which does not ask where.
 //
 // Position i of a key stays valid, and absent keys stay absent, as long as
 // version is the same; values may be read and replaced in entries[i] meanwhile.
@@ -22,7 +23,7 @@ type hashTable struct {
 	index   []uint32 // 0 empty, deadSlot, else position+1 of the first with its hash; nil while entries are few
 	live    int      // entries not deleted
 	first   int      // no live entry before it
-	filled  int      // slots of index that are not empty
+	begun   int      // chains entered into index since it was made: no fewer than its slots that are not empty
 	version uint32   // changes when a key comes or goes or moves
 	kept    bool     // of a kept object, not yet changed
 }
@@ -233,7 +234,7 @@ func (t *hashTable) findStr(m *Machine, s *Str, hash uint64) int {
 // add appends a key that is not there.
 func (t *hashTable) add(m *Machine, key, v Value, hash uint64) {
 	t.own(m)
-	if len(t.entries) == cap(t.entries) || t.index != nil && t.filled >= len(t.index)/4*3 {
+	if len(t.entries) == cap(t.entries) || t.index != nil && t.begun >= len(t.index)/4*3 {
 		t.rebuild(m, tableCapacity(t.live+1))
 	}
 	t.version++
@@ -280,10 +281,12 @@ func (t *hashTable) slotOf(hash uint64) (slot, head uint32) {
 	}
 }
 
-// occupy enters the first entry of a hash.
+// occupy enters the first entry of a hash. A chain that begins counts whatever the slot
+// was: whether it is one that was used before follows from the key of the process, and
+// when the index is made anew, and paid for, must not.
 func (t *hashTable) occupy(slot, number uint32) {
-	if t.index[slot] == 0 {
-		t.filled++
+	if s := t.index[slot]; s == 0 || s == deadSlot {
+		t.begun++
 	}
 	t.index[slot] = number
 }
@@ -291,7 +294,7 @@ func (t *hashTable) occupy(slot, number uint32) {
 // fill makes the index anew, from the last entry on so that chains grow at their
 // front.
 func (t *hashTable) fill(slots int) {
-	t.index, t.filled = make([]uint32, slots), 0
+	t.index, t.begun = make([]uint32, slots), 0
 	// Paid: by who makes the table anew: rebuild or copyFrom.
 	for i := len(t.entries); i > 0; i-- {
 		e := &t.entries[i-1]
@@ -339,7 +342,7 @@ func (t *hashTable) rebuild(m *Machine, capacity int) {
 	old := t.entries
 	t.entries = make([]hashEntry, 0, capacity)
 	t.version++
-	t.first, t.filled, t.index = 0, 0, nil
+	t.first, t.begun, t.index = 0, 0, nil
 	// Paid: by the additions since the last time: there is room for half as many more as stay; and by Alloc above.
 	for i := range old {
 		if old[i].key.ref != nil {

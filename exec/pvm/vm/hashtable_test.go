@@ -105,3 +105,66 @@ func TestSpreadIsInvertible(t *testing.T) {
 		}
 	}
 }
+
+// TestNoKeyIsPaidFor: a table that keys come to and go from, the last first, has its index
+// made anew and pays for that. When must not follow from where the keys lie, which each
+// process has a key of its own for.
+func TestNoKeyIsPaidFor(t *testing.T) {
+	churns := map[string]func(t *testing.T, m *Machine){
+		"set": func(t *testing.T, m *Machine) {
+			s := m.newSet()
+			for i := range int64(5_000) {
+				if err := m.setAdd(s, SmallInt(i*0x10001)); err != nil {
+					t.Fatal(err)
+				}
+				if i < 40 {
+					continue
+				}
+				at, _, err := m.setFind(s, SmallInt(i*0x10001))
+				if err != nil || at < 0 {
+					t.Fatal(at, err)
+				}
+				s.table.remove(m, at)
+			}
+			if s.table.live != 40 {
+				t.Fatalf("%d elements", s.table.live)
+			}
+		},
+		"dict": func(t *testing.T, m *Machine) {
+			d := m.newDict()
+			for i := range int64(5_000) {
+				if err := m.dictPut(d, SmallInt(i*0x10001), None); err != nil {
+					t.Fatal(err)
+				}
+				if i < 100 {
+					continue
+				}
+				at, ok := d.table.last(m)
+				if !ok {
+					t.Fatal("empty")
+				}
+				d.table.remove(m, at)
+				if i%7 == 0 {
+					d.table.toFront(m, 50)
+				}
+			}
+		},
+	}
+	type paid struct {
+		cycles code.Cycles
+		heap   int64
+	}
+	for name, churn := range churns {
+		seen := map[paid]int{}
+		for key := range uint64(16) {
+			m := testMachine(t, [2]uint64{key * 0x9e3779b97f4a7c15, key*0xbf58476d1ce4e5b9 + 77})
+			m.heap.limit, m.heap.threshold = 1<<40, 1<<40
+			before := m.cycles
+			churn(t, m)
+			seen[paid{before - m.cycles, m.heap.since}]++
+		}
+		if len(seen) != 1 {
+			t.Errorf("%s: under 16 keys %d prices: %v", name, len(seen), seen)
+		}
+	}
+}

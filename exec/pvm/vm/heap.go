@@ -1,4 +1,10 @@
+//spec:implements whitepaper 3.2
+
 package vm
+
+// The heap: modelled bytes, not Go's. heap.go counts what is announced, heap_trace.go
+// measures what is reachable; both are functions of the program alone, so that memory
+// runs out at the same instruction everywhere.
 
 // heap is the account of modelled memory (resolution 11.38): natives announce
 // what they allocate, and when enough was announced since the last measurement

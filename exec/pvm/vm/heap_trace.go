@@ -31,7 +31,9 @@ func (m *Machine) measure() {
 		t.pay(m)
 	}
 	h.queue = t.queue[:0]
-	t.prune()
+	t.prune(m)
+	m.forgetSites()
+	m.forgetFrames()
 	limit := m.heap.limit
 	h.live, h.since = t.live, 0
 	h.threshold = max(limit-t.live, limit/heapSlack)
@@ -70,12 +72,13 @@ func (m *Machine) roots(t *tracer) {
 
 // tracer is one measurement under way.
 type tracer struct {
-	epoch uint8
-	live  int64
-	queue []Value
-	above []*Class // visited ones that have subclasses
-	seen  int      // values looked at and not yet paid for
-	visit func(Value)
+	epoch  uint8
+	live   int64
+	queue  []Value
+	above  []*Class    // visited ones that have subclasses
+	recall []Forgetter // visited ones that remember classes
+	seen   int         // values looked at and not yet paid for
+	visit  func(Value)
 }
 
 // pay charges a unit for as many values looked at as a unit of large allocations has
@@ -87,14 +90,29 @@ func (t *tracer) pay(m *Machine) {
 	t.seen %= per
 }
 
-// prune forgets subclasses that nothing holds any more.
-func (t *tracer) prune() {
+// Forgetter is a payload that remembers what it was told of classes and does not hold them.
+type Forgetter interface {
+	Payload
+	// Forget drops what is remembered of classes that nothing holds any more, and returns
+	// how many were looked at.
+	Forget(held func(*Class) bool) int
+}
+
+// held tells whether this measurement has met a class, or need not.
+func (t *tracer) held(c *Class) bool { return c.mark == t.epoch || c.mark >= touched }
+
+// prune forgets subclasses and other classes that nothing holds any more.
+func (t *tracer) prune(m *Machine) {
+	// Paid: by the charge within, for each class that is remembered.
+	for _, p := range t.recall {
+		m.ChargeEach(p.Forget(t.held), m.dyn.TraceUnit)
+	}
 	// Paid: by the visit of each class.
 	for _, c := range t.above {
 		kept := c.subs[:0]
 		// Bounded: by MROClasses, 64, for each class visited, and once for each that nothing holds any more.
 		for _, s := range c.subs {
-			if s.mark == t.epoch || s.mark >= touched {
+			if t.held(s) {
 				kept = append(kept, s)
 			}
 		}
@@ -192,12 +210,25 @@ func (t *tracer) scan(o *Object) int {
 			return size + headerBytes
 		}
 		x.Payload.Roots(t.visit)
-		return size + headerBytes + x.Payload.Bytes()
+		if p, ok := x.Payload.(Forgetter); ok {
+			t.recall = append(t.recall, p)
+		}
+		own := x.Payload.Bytes()
+		t.seen += own / valueBytes
+		return size + headerBytes + own
 	case *Module:
 		t.push(Value{ref: &x.dict.Object})
 		return size + smallBytes
 	}
 	return size + t.small(o.self)
+}
+
+// bytesBeyond is the size of n values that an object has beside its own: a few are within it.
+func bytesBeyond(n int) int {
+	if n <= fewDefaults {
+		return 0
+	}
+	return n * valueBytes
 }
 
 // callable visits functions, cells and generators.
@@ -217,7 +248,7 @@ func (t *tracer) callable(self any) int {
 		for _, c := range x.closure {
 			t.push(c.value())
 		}
-		return functionBytes + len(x.closure)*cellRefBytes
+		return functionBytes + len(x.closure)*cellRefBytes + bytesBeyond(len(x.defaults))
 	case *Method:
 		t.push(x.fn)
 		t.push(x.recv)
@@ -230,11 +261,9 @@ func (t *tracer) callable(self any) int {
 		return smallBytes
 	case *Generator:
 		size := frameBytes
-		if x.frame.regs != nil {
-			t.pushAll(x.frame.regs)
-			t.push(x.frame.fn.value())
-			size += len(x.frame.regs) * valueBytes
-		}
+		t.pushAll(x.frame.regs) // none when it is done, and keeps its function
+		t.push(x.frame.fn.value())
+		size += len(x.frame.regs) * valueBytes
 		t.push(x.delegate)
 		t.push(x.sent)
 		if x.handled != nil {
@@ -255,7 +284,8 @@ func (t *tracer) class(c *Class) int {
 	if len(c.subs) > 0 {
 		t.above = append(t.above, c)
 	}
-	return classBytes + (len(c.mro)+len(c.slots))*mroBytes + len(c.names.values)*dictEntryBytes
+	c.forgetOld()
+	return classBytes + (len(c.mro)+len(c.slots))*mroBytes + len(c.names.values)*dictEntryBytes + len(c.found)*findingBytes
 }
 
 // exception visits an exception.
@@ -266,7 +296,7 @@ func (t *tracer) exception(e *Exception) int {
 	t.pushAll(e.group)
 	t.push(e.value)
 	t.pushAll(e.slots)
-	return exceptionBytes + len(e.args)*valueBytes + len(e.trace)*traceBytes
+	return exceptionBytes + (len(e.args)+len(e.group)+len(e.slots))*valueBytes + len(e.trace)*traceBytes
 }
 
 // small visits the rest: objects of a few references.
@@ -284,6 +314,12 @@ func (t *tracer) small(self any) int {
 		t.pushAll([]Value{x.get, x.set, x.del, x.doc})
 	case *Super:
 		t.push(x.obj)
+		if x.class != nil {
+			t.push(x.class.value())
+		}
+		if x.start != nil {
+			t.push(x.start.value())
+		}
 	case rooted:
 		x.roots(t.visit)
 	}

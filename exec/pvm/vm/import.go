@@ -1,5 +1,8 @@
 package vm
 
+// Modules: import.go finds one, library.go keeps those that were loaded before for every
+// call, embed*.go has the exported names by which lib and sdk make and read values.
+
 import (
 	"strings"
 

@@ -374,9 +374,9 @@ func (m *Machine) numberCompare(op CompareOp, a, b Value) (Value, bool, error) {
 	case isA && isB:
 		c, known = softfloat.Compare(fa, fb)
 	case isA:
-		c, known = compareFloatInt(fa, y)
+		c, known = m.compareFloatInt(fa, y)
 	default:
-		c, known = compareFloatInt(fb, x)
+		c, known = m.compareFloatInt(fb, x)
 		c = -c
 	}
 	if !known {
@@ -385,9 +385,17 @@ func (m *Machine) numberCompare(op CompareOp, a, b Value) (Value, bool, error) {
 	return ordered(op, c), true, nil
 }
 
-func compareFloatInt(x uint64, n format.Int) (int, bool) {
+// floatBits is how many bits the whole part of a float has at most.
+const floatBits = 1024
+
+// compareFloatInt compares a float with an int: with a large one of the same length as the
+// int that it stands for, which is made for that.
+func (m *Machine) compareFloatInt(x uint64, n format.Int) (int, bool) {
 	if n.Big == nil {
 		return softfloat.CompareInt64(x, n.Small)
+	}
+	if n.Big.BitLen() <= floatBits { // else no float is near it
+		m.ChargeEach(limbs(n.Big), m.dyn.LimbWork)
 	}
 	return softfloat.CompareBig(x, n.Big)
 }

@@ -1,5 +1,9 @@
 package vm
 
+// Numbers: ints of 64 bits live in the value, larger ones are big.Int and pay by limbs;
+// floats are bits that package softfloat computes with, so that no processor's
+// arithmetic shows.
+
 import (
 	"math/big"
 	"strconv"
@@ -44,8 +48,23 @@ func intOf(n *big.Int) Value {
 	if n.IsInt64() {
 		return SmallInt(n.Int64())
 	}
-	o := &Int{big: n}
+	o := &Int{big: fitted(n)}
 	return o.head(KindInt, nil, o)
+}
+
+// fitted is n in room of its own size where that is much smaller than what it was computed
+// in: a difference of long numbers may be short, and the heap counts what it is.
+func fitted(n *big.Int) *big.Int {
+	w := n.Bits()
+	if cap(w) <= 2*len(w)+shortWords {
+		return n
+	}
+	// Paid: by the work that had room for more.
+	out := new(big.Int).SetBits(append(make([]big.Word, 0, len(w)), w...))
+	if n.Sign() < 0 {
+		out.Neg(out)
+	}
+	return out
 }
 
 // bigInt is an int beyond 64 bits together with its number, in one allocation.
@@ -82,7 +101,9 @@ func (o *bigInt) value() Value {
 	if o.own.IsInt64() {
 		return SmallInt(o.own.Int64())
 	}
-	o.big = &o.own
+	if o.big = fitted(&o.own); o.big != &o.own {
+		o.own = big.Int{}
+	}
 	return o.head(KindInt, nil, &o.Int)
 }
 

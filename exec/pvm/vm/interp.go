@@ -1,5 +1,10 @@
 package vm
 
+// The interpreter: interp.go is the loop, with the instructions that programs spend
+// their time in; those that need more than a few lines stand in interp_*.go by what they
+// do. An inline cache or a fused instruction changes time alone, never a result or a
+// charge.
+
 import (
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/softfloat"

@@ -11,6 +11,10 @@ const (
 	warmShare   = 4
 )
 
+// roomyFields is for how many attributes an instance gets room at its first, where others
+// of its class had so many: more than it comes to hold is counted by nobody.
+const roomyFields = 8
+
 // site is the cache of one instruction.
 type site struct {
 	class   *Class // of the object
@@ -20,6 +24,7 @@ type site struct {
 	version uint32 // of class
 	slot    int32  // of the attribute, or what was found
 	kind    Kind
+	listed  bool // among those that the machine forgets
 }
 
 // What a site has found, when it is no slot.
@@ -44,13 +49,13 @@ func (m *Machine) globalAt(globals *Dict, u *unit, i int) (Value, bool) {
 	t := &globals.table
 	if pos := globals.findStr(m, name); pos >= 0 {
 		if !u.cold {
-			*h = slotHint{dict: globals, version: t.version, pos: int32(pos)}
+			m.learnName(h, slotHint{dict: globals, version: t.version, pos: int32(pos)})
 		}
 		return t.entries[pos].value, true
 	}
 	v, ok := m.rt.builtins.get(name.s)
 	if ok && !u.cold {
-		*h = slotHint{dict: globals, version: t.version, pos: -1, v: v}
+		m.learnName(h, slotHint{dict: globals, version: t.version, pos: -1, v: v})
 	}
 	return v, ok
 }
@@ -68,7 +73,7 @@ func (m *Machine) setGlobal(globals *Dict, u *unit, i int, v Value) {
 		return
 	}
 	if pos := globals.findStr(m, name); pos >= 0 {
-		*h = slotHint{dict: globals, version: globals.table.version, pos: int32(pos)}
+		m.learnName(h, slotHint{dict: globals, version: globals.table.version, pos: int32(pos)})
 	}
 }
 
@@ -86,6 +91,52 @@ func (m *Machine) siteOf(u *unit, pc int) *site {
 		u.sites = make([]site, len(u.obj.Instrs)+1)
 	}
 	return &u.sites[pc]
+}
+
+// learn fills a cache. What it speaks of may be of the program, and no measurement counts
+// what caches hold: the machine forgets it at each.
+func (m *Machine) learn(s *site, now site) {
+	now.listed = true
+	if !s.listed {
+		m.sites = append(m.sites, s)
+	}
+	*s = now
+}
+
+// learnName is learn for the caches of global names: those of generated functions keep what
+// such a function sees, which a program lets go with it.
+func (m *Machine) learnName(h *slotHint, now slotHint) {
+	if h.dict == nil && now.dict.mark < touched {
+		m.hints = append(m.hints, h)
+	}
+	*h = now
+}
+
+// forgetSites empties the caches that were filled since the last measurement: they would
+// keep alive what the program has let go, an object each.
+func (m *Machine) forgetSites() {
+	// Paid: by the look-ups that filled each.
+	for i, s := range m.sites {
+		if s.listed = false; !s.lasting() {
+			*s = site{}
+		}
+		m.sites[i] = nil
+	}
+	m.sites = m.sites[:0]
+	// Paid: likewise.
+	for i, h := range m.hints {
+		*h, m.hints[i] = slotHint{}, nil
+	}
+	m.hints = m.hints[:0]
+}
+
+// forgetFrames empties the frames of the pool that calls have left: they would keep alive
+// the functions that ran in them.
+func (m *Machine) forgetFrames() {
+	// Bounded: by RecursionDepth and one.
+	for i := m.used; i < len(m.pool) && m.pool[i].unit != nil; i++ {
+		m.pool[i] = frame{}
+	}
 }
 
 // cachedAttr answers from the cache of the instruction before pc.
@@ -151,7 +202,7 @@ func (m *Machine) cachedSet(u *unit, pc int, v *Value, x Value) bool {
 	m.Alloc(valueBytes)
 	a.shape = s.next
 	if a.values == nil {
-		a.values = make([]Value, 0, max(4, s.class.fields))
+		a.values = make([]Value, 0, max(4, min(s.class.fields, roomyFields)))
 	}
 	a.values = append(a.values, x)
 	return true
@@ -178,18 +229,23 @@ func (m *Machine) getAttrAt(u *unit, pc int, v Value, name *Str) (Value, error) 
 		return r, nil
 	}
 	c, a := v.ref.class, v.ref.attrs
-	attr, _, found := c.find(attrKey(name))
-	if found && m.isDataDescriptor(attr) || a != nil && a.dict != nil {
+	if s.class != c || s.version != c.version {
+		m.learn(s, site{class: c, version: c.version, slot: siteEmpty}) // to be learnt if it comes again at once
+		return r, nil
+	}
+	f, known := c.learnable(attrKey(name))
+	attr, found := f.v, f.owner != nil
+	if !known || found && m.isDataDescriptor(attr) || a != nil && a.dict != nil {
 		return r, nil
 	}
 	if a != nil && a.shape != nil {
 		if i, ok := a.shape.slot(name); ok {
-			*s = site{class: c, shape: a.shape, version: c.version, slot: int32(i)}
+			m.learn(s, site{class: c, shape: a.shape, version: c.version, slot: int32(i)})
 			return r, nil
 		}
 	}
 	if found && needsNoBinding(attr) {
-		*s = site{class: c, version: c.version, slot: siteClass, v: attr, kind: KindUnbound}
+		m.learn(s, site{class: c, version: c.version, slot: siteClass, v: attr, kind: KindUnbound})
 		if a != nil {
 			s.shape = a.shape
 		}
@@ -220,7 +276,7 @@ func (m *Machine) getMethodAt(u *unit, pc int, v Value, name *Str) (fn, self Val
 	if a != nil && a.dict != nil {
 		return fn, self, nil
 	}
-	*s = site{class: c, slot: siteClass, v: fn, kind: v.ref.kind}
+	m.learn(s, site{class: c, slot: siteClass, v: fn, kind: v.ref.kind})
 	if c != nil {
 		s.version = c.version
 	}
@@ -245,16 +301,16 @@ func (m *Machine) setAttrAt(u *unit, pc int, v Value, name *Str, x Value) error 
 		return nil
 	}
 	c := v.ref.class
-	if attr, _, found := c.find(attrKey(name)); found && m.isDataDescriptor(attr) {
+	if f, known := c.learnable(attrKey(name)); !known || f.owner != nil && m.isDataDescriptor(f.v) {
 		return nil
 	}
 	i, ok := a.shape.slot(name)
 	switch {
 	case !ok:
 	case before == a.shape:
-		*s = site{class: c, shape: before, version: c.version, slot: int32(i)}
+		m.learn(s, site{class: c, shape: before, version: c.version, slot: int32(i)})
 	case a.shape.parent == before || before == nil && a.shape.parent == c.shape:
-		*s = site{class: c, shape: before, next: a.shape, version: c.version, slot: siteGrows}
+		m.learn(s, site{class: c, shape: before, next: a.shape, version: c.version, slot: siteGrows})
 		c.fields = max(c.fields, len(a.shape.names))
 	}
 	return nil

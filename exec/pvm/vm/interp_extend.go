@@ -61,6 +61,9 @@ func (m *Machine) mergeMapping(d *Dict, mapping, fn Value) error {
 		return m.dictPut(d, k, v)
 	}
 	if src, ok := mapping.ref.self.(*Dict); ok {
+		if d.table.live == 0 && d.table.entries == nil && d != src {
+			return m.dictAbsorb(d, src) // as a whole, at the same price
+		}
 		return m.eachEntry(src, put)
 	}
 	keys, ok, err := m.LookupAttr(mapping, m.intern("keys"))

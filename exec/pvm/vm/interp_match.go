@@ -97,6 +97,7 @@ func (m *Machine) isPatternMapping(v Value) bool {
 // matchKeys returns the values at the keys as a tuple, None when one is absent.
 func (m *Machine) matchKeys(v Value, keys []Value) (Value, error) {
 	m.ChargeEach(len(keys), m.dyn.DictOp)
+	m.ChargeWide(len(keys), 2*m.dyn.DictOp) // for the table of those seen
 	seen := m.newDict()
 	mark := m.Hold(Value{ref: &seen.Object})
 	defer m.Release(mark)
@@ -169,8 +170,10 @@ func (m *Machine) matchClass(v, class Value, names []Value, positional int) (Val
 	if err != nil || !is {
 		return None, err
 	}
-	var values []Value
-	seen := make(map[string]bool) // looked up, never iterated
+	n := positional + len(names)
+	m.ChargeWide(n, m.dyn.DictOp) // for the table of those seen
+	values := make([]Value, 0, n)
+	seen := make(map[string]bool, n) // looked up, never iterated
 	mark := len(m.temp)
 	defer m.Release(mark)
 	take := func(name *Str) (bool, error) {
@@ -238,7 +241,8 @@ func (m *Machine) matchArgs(c *Class, positional int) (self bool, args []*Str, e
 		return true, nil, nil
 	}
 	m.ChargeEach(positional, m.dyn.Element)
-	// Paid: by the line above, and by take.
+	args = make([]*Str, 0, positional)
+	// Paid: by the charge for each above, and by take.
 	for _, item := range items[:positional] {
 		s, ok := item.str()
 		if !ok {

@@ -61,6 +61,7 @@ func (it *Iterator) eachRoot(visit func(Value)) {
 // finish makes the iterator exhausted and lets its source go.
 func (it *Iterator) finish() {
 	it.done, it.list, it.items, it.table, it.source = true, nil, nil, nil, unbound
+	it.next, it.hint, it.roots = nil, nil, nil
 }
 
 // iterNext is next(it): false when exhausted, and from then on. With false it

@@ -106,6 +106,7 @@ func enumerateNew(m *Machine, a Args) (Value, error) {
 		return m.newPair(i, v), true, nil
 	})
 	it.again = true
+	it.roots = func(visit func(Value)) { visit(n) }
 	return it.val(), nil
 }
 
@@ -182,9 +183,9 @@ func (m *Machine) zipShort(srcs []Value, i int) error {
 func (m *Machine) iterators(vs []Value, refuse func(i int, v Value) error) ([]Value, error) {
 	mark := len(m.temp)
 	defer m.releaseOnReturn(mark)
-	m.ChargeEach(max(0, len(vs)-2)/2, m.dyn.NativeCall) // two are within the price of the call
+	m.ChargeSources(len(vs))
 	out := make([]Value, 0, len(vs))
-	// Paid: by the charge above, a native call for each two, and by Iter.
+	// Paid: by the charge above, a native call each beyond a few, and by Iter.
 	for i, v := range vs {
 		it, err := m.Iter(v)
 		if err != nil {

@@ -1,5 +1,10 @@
 package vm
 
+// The machine: one call from its beginning to its end. The runtime is shared and never
+// changes; a Machine is owned by the goroutine that runs the call. native.go has what a
+// Go function of the library is given, errors.go what travels as an error and what
+// unwinds, changes.go what a kept machine must undo.
+
 import (
 	"math/big"
 	"runtime/debug"
@@ -39,6 +44,8 @@ type Machine struct {
 	kept    map[string]*Module // of the library, loaded for all calls; nil: not yet
 	changes []change           // of what is kept, by this call
 	learnt  []*unit            // of what is kept, whose caches changed
+	sites   []*site            // caches filled since the last measurement
+	hints   []*slotHint        // and those of global names
 	worn    bool               // what is kept is to be loaded anew
 	loading *loading           // while that is being done
 
@@ -87,6 +94,10 @@ func (rt *Runtime) NewMachine() *Machine {
 // call: emptying it costs what it can hold.
 const keptEntries = 1024
 
+// keptValues is how much room for values that natives hold a machine keeps for the next
+// call: what one call may fill would be kept by every machine, for good.
+const keptValues = 4096
+
 // Reset makes the machine as new: nothing of the last call is left in it. Frames
 // were used from the first on, and the slab is clear above the running frame, so
 // that what a call never touched costs nothing.
@@ -102,7 +113,13 @@ func (m *Machine) Reset() {
 		m.pool[i] = frame{}
 	}
 	clear(m.temp)
+	if cap(m.temp) > keptValues {
+		m.temp = nil
+	}
 	m.takeBack()
+	if cap(m.changes) > keptEntries {
+		m.changes = nil
+	}
 	start, versions := &m.rt.library.start, m.versions
 	if m.kept == nil {
 		versions = 0
@@ -137,6 +154,21 @@ func (m *Machine) Charge(n code.Cycles) {
 
 // ChargeEach takes price cycles for each of n units, as Charge.
 func (m *Machine) ChargeEach(n int, price code.Cycles) { m.ChargeCount(int64(n), price) }
+
+// fewParts is how many parts an operation of an everyday program has, 8: any more cost
+// what each takes where there is nothing else to do.
+func (m *Machine) fewParts() int { return 2 * int(m.rt.costs.Work.TokenBytes) }
+
+// ChargeWide is a charge for parts of an operation beyond the first few, in addition to
+// what each part costs.
+func (m *Machine) ChargeWide(n int, price code.Cycles) { m.ChargeEach(max(0, n-m.fewParts()), price) }
+
+// ChargeSources is for iterables that are opened side by side: two are within the price of
+// the call, a native call is for each two of the first few, and one for each beyond.
+func (m *Machine) ChargeSources(n int) {
+	m.ChargeEach(max(0, min(n, m.fewParts())-2)/2, m.dyn.NativeCall)
+	m.ChargeWide(n, m.dyn.NativeCall)
+}
 
 // ChargeCount is ChargeEach for a number that a program chose: on a machine of
 // 32 bits it may be no int.

@@ -12,8 +12,9 @@ const (
 	intBytes       = 32
 	methodBytes    = 64
 	cellBytes      = 40
-	functionBytes  = 136
-	cellRefBytes   = 8 // of a function, for each cell
+	functionBytes  = 136 // with a few defaults
+	fewDefaults    = 8   // of a function, within functionBytes
+	cellRefBytes   = 8   // of a function, for each cell
 	frameBytes     = 128
 	dictBytes      = 64
 	dictEntryBytes = 40

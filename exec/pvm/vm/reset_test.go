@@ -62,3 +62,24 @@ func TestSlabIsClear(t *testing.T) {
 		}
 	}
 }
+
+// TestResetKeepsNoRoom: what a call made a machine make room for is not kept for the calls
+// to come: every machine of a node would hold the most that any call ever held.
+func TestResetKeepsNoRoom(t *testing.T) {
+	m := testMachine(t, [2]uint64{1, 2})
+	mark := m.Hold(None)
+	for range 1 << 18 {
+		m.Hold(None)
+	}
+	m.Release(mark)
+	for range 1 << 14 {
+		m.note(func() {}, nil)
+	}
+	m.Reset()
+	if n := cap(m.temp); n > keptValues {
+		t.Errorf("room for %d values that natives hold", n)
+	}
+	if n := cap(m.changes); n > keptEntries {
+		t.Errorf("room for %d changes", n)
+	}
+}

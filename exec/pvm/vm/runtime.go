@@ -157,6 +157,7 @@ func (rt *Runtime) freeze() {
 		t.push(c.value())
 	}
 	t.pushAll(rt.builtins.values)
+	t.push(rt.buildClass.value()) // which no name reaches
 	// Bounded: by the source, once when the runtime is made.
 	for len(t.queue) > 0 {
 		v := t.queue[len(t.queue)-1]

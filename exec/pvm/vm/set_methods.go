@@ -120,8 +120,11 @@ func setMany(op Operator, inPlace bool) NativeFunc {
 			result = s.val()
 			defer m.Release(m.Hold(result))
 		}
-		m.ChargeEach(max(0, len(a.Values)-2)/2, m.dyn.NativeCall) // one is within the price of the call
-		// Paid: by the charge above, a native call for each two, and by setApply.
+		m.ChargeSources(len(a.Values))
+		if op != OpBitOr {
+			m.ChargeEach(max(0, len(a.Values)-2), m.dyn.NativeCall) // for the set that each becomes
+		}
+		// Paid: by the charges above, one or two native calls each, and by setApply.
 		for _, v := range a.Values[1:] {
 			if err := m.setApply(op, s, v); err != nil {
 				return unbound, err

@@ -32,8 +32,7 @@ func (m *Machine) codecArgs(fn string, encoding, errors Value) (codec, string, e
 		m.ChargeEach(len(s.s), m.dyn.Char)
 		names[i] = s.s
 	}
-	// Paid: by the charge for each byte of the name above.
-	switch strings.NewReplacer("_", "-", " ", "-").Replace(strings.ToLower(names[0])) {
+	switch plainCodec(names[0]) {
 	case "utf-8", "utf8", "u8", "utf", "cp65001":
 		return codecUTF8, names[1], nil
 	case "ascii", "us-ascii", "646", "ansi-x3.4-1968", "iso646-us":
@@ -42,6 +41,27 @@ func (m *Machine) codecArgs(fn string, encoding, errors Value) (codec, string, e
 		return codecLatin1, names[1], nil
 	}
 	return 0, "", m.Raise(m.rt.classes.LookupError, "unknown encoding: %s", names[0])
+}
+
+// plainCodec is the name of an encoding in lower case and with hyphens, "" where it is
+// longer than any.
+func plainCodec(name string) string {
+	var plain [16]byte
+	if len(name) > len(plain) {
+		return ""
+	}
+	// Bounded: by 16 bytes.
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c >= 'A' && c <= 'Z':
+			c += 'a' - 'A'
+		case c == '_' || c == ' ':
+			c = '-'
+		}
+		plain[i] = c
+	}
+	return string(plain[:len(name)])
 }
 
 func strEncode(m *Machine, a Args) (Value, error) {

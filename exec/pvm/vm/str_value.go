@@ -1,5 +1,9 @@
 package vm
 
+// Text: str is valid UTF-8 with an index of code points beside it where it is not ASCII.
+// text_*.go has the methods that str, bytes and bytearray share, str_*.go and bytes_*.go
+// what each has alone.
+
 import (
 	"encoding/binary"
 	"math/bits"

@@ -55,6 +55,11 @@ func (m *Machine) splitStr(s, sep string) Value {
 
 func (m *Machine) textList(self Value, parts []string) Value {
 	m.ChargeEach(len(parts), m.dyn.Element)
+	each := 2 * m.dyn.Element // for the objects, which may be longer than their texts
+	if self.Kind() != KindStr {
+		each *= 2
+	}
+	m.ChargeWide(len(parts), each)
 	items := make([]Value, len(parts))
 	// Paid: by the charge for each part above.
 	for i, p := range parts {
@@ -187,11 +192,14 @@ func textSplitLines(m *Machine, a Args) (Value, error) {
 
 // nextByteLine is ucd.NextLine for bytes, whose lines end at \n, \r and \r\n.
 func nextByteLine(s string) (line, end int) {
+	i := 0
 	// Paid: by textSplitLines, as each search goes on where the last one ended.
-	i := strings.IndexAny(s, "\r\n")
+	for i < len(s) && s[i] != '\r' && s[i] != '\n' {
+		i++
+	}
 	switch {
-	case i < 0:
-		return len(s), len(s)
+	case i == len(s):
+		return i, i
 	case s[i] == '\r' && i+1 < len(s) && s[i+1] == '\n':
 		return i, i + 2
 	}

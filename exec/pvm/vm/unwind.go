@@ -1,5 +1,9 @@
 package vm
 
+// Unwinding: an exception goes from the frame where it was raised to the handler that
+// the code object's table names. exception_*.go has the objects themselves,
+// unwind_text.go how they print.
+
 import "github.com/cowboy-foundation/cowboy/exec/pvm/code"
 
 // traceBytes is the modelled size of an entry of a traceback.
@@ -230,7 +234,9 @@ func (m *Machine) raiseStar(orig, list Value) (Value, error) {
 		leaves := map[*Exception]bool{}
 		// Paid: by collectLeaves.
 		for _, e := range again {
-			m.collectLeaves(e, leaves)
+			if err := m.collectLeaves(e, leaves); err != nil {
+				return unbound, err
+			}
 		}
 		var err error
 		rest, _, err = m.splitGroup(o, func(e *Exception) (bool, error) { return leaves[e], nil })
@@ -253,20 +259,23 @@ func sameOrigin(e, o *Exception) bool {
 	return e.group != nil && len(e.trace) == len(o.trace) && e.cause == o.cause && e.context == o.context
 }
 
-func (m *Machine) collectLeaves(e *Exception, leaves map[*Exception]bool) {
+func (m *Machine) collectLeaves(e *Exception, leaves map[*Exception]bool) error {
 	m.Charge(m.dyn.Element)
 	if e.group == nil {
 		leaves[e] = true
-		return
+		return nil
 	}
-	if m.Enter() != nil {
-		return
+	if err := m.Enter(); err != nil {
+		return err
 	}
 	defer m.Exit()
 	// Paid: by collectLeaves, an element each.
 	for _, v := range e.group {
 		if sub, ok := v.exception(); ok {
-			m.collectLeaves(sub, leaves)
+			if err := m.collectLeaves(sub, leaves); err != nil {
+				return err
+			}
 		}
 	}
+	return nil
 }

@@ -1,5 +1,10 @@
 package vm
 
+// Values: the 16 bytes that registers and containers hold, and the kinds of objects.
+// abstract_*.go asks any object for its length, items, order or text, attr_*.go for its
+// attributes; each tries the builtin kinds first and the special methods of the class
+// after.
+
 import "math/big"
 
 // Kind says which Go struct an object is, whatever its class.

@@ -46,7 +46,7 @@ var unnoted = map[string][]string{
 	"kept things have it from the start": {"Machine.identityHash", "Machine.rootShape"},
 	"they ask whether it is kept":        {"Machine.cachedSet", "Machine.setHash", "Machine.waysOf", "shape.follow"},
 	"it holds what follows from the rest, for a version or for good": {
-		"Class.fillSpecials", "Class.findFar", "Machine.strHash", "Str.more", "nfcText", "Machine.setAttrAt",
+		"Class.fillSpecials", "Class.forgetOld", "Machine.findFar", "Machine.strHash", "Str.more", "nfcText", "Machine.setAttrAt",
 	},
 	"measurements do not visit what is kept and leave what it holds": {"tracer.prune", "tracer.push"},
 	"their callers note or only compare":                             {"slotsOf", "grown.room", "lruCache.call", "lruCache.clear", "lruCache.newest", "lruLink.unlink", "signalDict.field"},

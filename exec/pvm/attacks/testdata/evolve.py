@@ -1,5 +1,5 @@
 # What the programs of TestEvolve begin with.
-import re, struct, json, math, hashlib, itertools, functools, collections, string, operator, enum, dataclasses, typing, abc
+import re, struct, json, math, hashlib, itertools, functools, collections, string, operator, enum, dataclasses, typing, abc, cowboy_sdk
 try: import cbor2
 except ImportError: cbor2 = None
 from decimal import Decimal
