@@ -21,7 +21,7 @@ TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
 .PHONY: help build devnet test check ci race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
-        bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare generate purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
+        bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -112,7 +112,7 @@ soak-stall: ## the memory of validators while nothing is final, with views that 
 
 soak-lanes: ## ten times the transfers that blocks take, for a minute, beside runner instructions and timers, under both lane tables; a million operations of the pool beside its model
 	$(GO) test -count=1 -timeout 30m -v ./cmd/cowboy-bench -run TestLanesUnderOverload -args -lanes-for=1m
-	$(GO) test -count=1 -timeout 30m ./lanes/sched -run 'TestPoolMatchesModel|TestPoolAtExtremes' -args -long
+	$(GO) test -count=1 -timeout 30m ./lanes -run 'TestPoolMatchesModel|TestPoolAtExtremes' -args -long
 
 soak-limits: ## run every kind of transaction 100 times by each of 8 workers at 55 limits of either meter
 	$(GO) test -count=1 -timeout 0 -v ./node/hostile -run TestLimits -args -limit-runs=100
@@ -169,6 +169,8 @@ generate: ## regenerate code and documents; must leave no diff
 	$(GO) generate ./...
 	$(GO) test -count=1 -run 'TestTextTable|TestCostDocument|TestGolden' ./exec/pvm -args -rewrite
 	$(GO) test -count=1 -run TestSDKMirror ./cmd/cowboy -rewrite
+
+spec-map: ## write docs/spec-map.md, which file implements and cites which section, for a release
 	$(GO) test -count=1 -run TestSpecMap . -args -rewrite
 
 purego: ## run the tests without our assembly (blst stays)

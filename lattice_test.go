@@ -29,9 +29,13 @@ crypto/vrf: crypto/bls crypto/keccak
 # What the protocol writes down.
 chain/cbor:
 chain: chain/cbor crypto/keccak
+chain/document: chain
+chain/params: chain/document
+chain/genesis: chain/params
 chain/attest: chain crypto/bls crypto/ed25519
-chain/ceremony: chain crypto/bls
-chain/fees: chain
+chain/ceremony: chain/genesis crypto/bls
+chain/epoch: chain/genesis
+chain/fees: chain/genesis
 chain/order: chain
 
 # The state, and how it lies on disk.
@@ -46,7 +50,7 @@ state/store: state/blocklog state/tree
 state/snapshot: state/checkpoint state/store
 
 # Consensus: what is agreed upon, how, and who drives it.
-consensus/beacon: chain/attest
+consensus/beacon: chain/attest chain/epoch
 consensus/simplex: consensus/beacon
 consensus/guard: consensus/simplex
 consensus/hashed: consensus/simplex
@@ -76,25 +80,33 @@ exec/pvm/sdk: crypto/ed25519 crypto/secp256k1 exec/pvm/compile exec/pvm/host exe
 exec/pvm: exec/pvm/continuation exec/pvm/lib exec/pvm/sdk
 
 # System services, none of which knows another, then actors, blocks, and blocks in parallel.
-exec/entitle: chain exec/pvm/ucd
-exec/funds: chain/fees state/rent
+exec/verdict: chain
+exec/manifest: chain/params exec/pvm/ucd
+exec/funds: chain/fees exec/verdict state/rent
+exec/service: exec/funds
 exec/mailbox: state
-exec/permit: state
-exec/timers: chain/fees state
-exec/token: state
-exec/rent: exec/funds
-exec/governance: chain/fees exec/entitle state
-exec/actor: crypto/vrf exec/entitle exec/mailbox exec/pvm exec/rent exec/timers exec/token
-exec: chain/attest exec/actor exec/governance exec/permit
+exec/entitlements: exec/service
+exec/timers: exec/service
+exec/token: exec/service
+exec/rent: exec/service
+exec/governance: exec/manifest exec/service
+exec/rehearsal: exec/service
+exec/staking: chain/attest exec/service
+exec/actor: crypto/vrf exec/manifest exec/mailbox exec/pvm exec/rent exec/timers exec/token
+exec: chain/order exec/actor exec/governance exec/entitlements exec/rehearsal exec/staking
 exec/parallel: exec
 
 # The pool.
-lanes/sched: chain/fees
-lanes: chain/order lanes/sched state
-lanes/sigverify: crypto/secp256k1 lanes/sched
+lanes: chain/epoch chain/fees chain/order state
+lanes/ring:
+lanes/sigverify: chain crypto/secp256k1 lanes/ring
+
+# The link between runners and validators.
+runner/wire: chain
 
 # The node: parts that know each other by interfaces, then the node itself.
 node/nice:
+node/release:
 node/pyvalue: chain/cbor exec/pvm/ucd
 node/keystore: exec/pvm/ucd
 node/p2p: chain crypto/ed25519
@@ -107,19 +119,23 @@ node/byzantine: consensus/engine state/tree
 node/statesync: node/nice state/snapshot
 node/repair: exec node/nice state/store
 node/trial: exec node/nice
-node/ledger: consensus/engine exec/parallel lanes state/store
+node/datadir: consensus/engine consensus/guard exec node/keystore node/release state/journal state/store
+node/setup: chain/ceremony node/datadir
+node/ledger: chain/ceremony consensus/engine exec/parallel lanes state/snapshot
 node/rpc: exec node/light node/pyvalue
 node/client: node/rpc
 node/cluster:
-node: chain/ceremony consensus/guard lanes/sigverify node/blockdoc node/byzantine node/keystore node/ledger node/ops node/p2p node/repair node/rpc node/statesync node/submitted node/trial
+node/tools: lanes/sigverify node/blockdoc node/ledger node/setup
+node/query: lanes/sigverify node/ledger node/nice node/rpc node/trial
+node: node/byzantine node/query node/ops node/p2p node/repair node/setup node/statesync node/submitted
 
 # Measuring, and the programs.
 bench/bars:
-bench/solo: node
+bench/solo: node/tools
 bench/workload: bench/bars bench/solo
-bench: bench/workload
-cmd/cowboy: node/client node/manifest
-cmd/cowboyd: node node/cluster
+bench: bench/workload node/rpc
+cmd/cowboy: node/client node/manifest node/release
+cmd/cowboyd: node node/cluster node/tools
 cmd/cowboy-bench: bench
 
 # Folders of tests alone, kits for tests, and generators.
@@ -136,12 +152,12 @@ exec/pvm/attacks:
 exec/pvm/cpython:
 exec/pvm/soak:
 node/porttest:
-node/rpc/rpctest: node/rpc
+node/rpc/rpctest: node/release node/rpc
 node/devtest: node
 node/simnode: node node/client state/journal/disktest
-bench/boundary: bench/bars exec node/manifest state/store
+bench/boundary: bench/bars chain/epoch exec node/manifest state/store
 chain/codecgen:
-chain/docgen: chain
+chain/docgen: chain/params
 `
 
 // breachesOfLattice holds every import of a program or kit to the lattice, and the

@@ -15,11 +15,11 @@ import (
 var paidPackages = []string{
 	"exec",
 	"exec/actor",
-	"exec/entitle",
+	"exec/manifest",
 	"exec/funds",
 	"exec/governance",
 	"exec/mailbox",
-	"exec/permit",
+	"exec/entitlements",
 	"exec/pvm",
 	"exec/pvm/code",
 	"exec/pvm/compile",
@@ -34,9 +34,13 @@ var paidPackages = []string{
 	"exec/pvm/syntax",
 	"exec/pvm/values",
 	"exec/pvm/vm",
+	"exec/rehearsal",
 	"exec/rent",
+	"exec/service",
+	"exec/staking",
 	"exec/timers",
 	"exec/token",
+	"exec/verdict",
 }
 
 // charging begins the names of functions that charge for a round.

@@ -17,28 +17,28 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // TestParametersAreRead: a parameter that nothing reads is a promise that nobody
-// keeps. Each one that governance may set is selected by code outside package chain,
-// or by a function of that package which such code calls; those that are not belong
-// to a part that is not built, and [chain.CheckSettable] refuses them by name.
+// keeps. Each one that governance may set is selected by code outside of [declaring],
+// or by a function of these packages which such code calls; those that are not belong
+// to a part that is not built, and [params.CheckSettable] refuses them by name.
 func TestParametersAreRead(t *testing.T) {
 	m := loadModule(t)
 	read := m.readFields()
 	excused := map[string]bool{}
-	for _, p := range parameterFields(reflect.TypeFor[chain.Params](), "") {
-		settable := chain.CheckSettable(p.path) == nil
+	for _, p := range parameterFields(reflect.TypeFor[params.Params](), "") {
+		settable := params.CheckSettable(p.path) == nil
 		reason, listed := checkedOnly[p.path]
 		excused[p.path] = listed
 		switch {
 		case settable && !read[p.field] && !listed:
-			t.Errorf("%s (%s) may be set and is read by nothing outside package chain", p.path, p.field)
+			t.Errorf("%s (%s) may be set and is read by nothing outside of chain, chain/params and chain/genesis", p.path, p.field)
 		case listed && (read[p.field] || !settable):
 			t.Errorf("%s needs no excuse (%s): take it off the list", p.path, reason)
-		case chain.UnbuiltParam(p.path) && read[p.field]:
-			t.Errorf("%s (%s) is read: its part is built, so it leaves the list of package chain", p.path, p.field)
+		case params.UnbuiltParam(p.path) && read[p.field]:
+			t.Errorf("%s (%s) is read: its part is built, so it leaves the list of chain/params", p.path, p.field)
 		}
 	}
 	for path := range checkedOnly {
@@ -48,12 +48,12 @@ func TestParametersAreRead(t *testing.T) {
 	}
 }
 
-// checkedOnly are parameters that act through [chain.Params.Check] alone, by which a
+// checkedOnly are parameters that act through [params.Params.Check] alone, by which a
 // decision is refused.
 var checkedOnly = map[string]string{}
 
 // parameter is one leaf of the parameters: its path in the genesis document and
-// "Struct.Field" of package chain.
+// "Struct.Field" of [declaring].
 type parameter struct{ path, field string }
 
 func parameterFields(t reflect.Type, prefix string) (out []parameter) {
@@ -68,12 +68,16 @@ func parameterFields(t reflect.Type, prefix string) (out []parameter) {
 	return out
 }
 
-// idleReaders are functions of package chain that select fields without acting on
-// them: they make, check, print or parse parameters.
+// declaring are the packages that declare parameters, or hold all of them.
+var declaring = []string{"chain", "chain/params", "chain/genesis"}
+
+// idleReaders are functions of these that select fields without acting on them: they
+// make, check, print or parse parameters.
 var idleReaders = []string{
-	"Params.Check", "Params.With", "Params.At", "Params.Members", "Genesis.Check", "Genesis.CheckTemplate", "Genesis.Complete",
-	"Genesis.Hash", "Genesis.MarshalJSON", "ParseGenesis", "ParseGenesisTemplate", "DefaultParams",
-	"MainnetParamsTemplate", "DevnetGenesisTemplate", "UnboundedTemplate", "SystemActors",
+	"params.Params.Check", "params.Params.With", "params.Params.At", "params.Params.Members", "params.Default",
+	"genesis.Genesis.Check", "genesis.Genesis.CheckTemplate", "genesis.Genesis.Complete", "genesis.Genesis.Hash",
+	"genesis.Genesis.MarshalJSON", "genesis.Parse", "genesis.ParseTemplate",
+	"genesis.MainnetParamsTemplate", "genesis.DevnetTemplate", "genesis.UnboundedTemplate", "genesis.SystemActors",
 }
 
 // typedModule is the module's own packages with the types of their expressions,
@@ -124,12 +128,12 @@ func loadModule(t *testing.T) *typedModule {
 	return m
 }
 
-// readFields returns "Struct.Field" of every field of package chain that is read by
+// readFields returns "Struct.Field" of every field of [declaring] that is read by
 // code which acts on it.
 func (m *typedModule) readFields() map[string]bool {
 	read, called := map[string]bool{}, map[string]bool{}
 	for folder, files := range m.files {
-		if folder == "chain" || folder == "chain/docgen" || folder == "bench" || strings.HasPrefix(folder, "bench/") || strings.HasPrefix(folder, "cmd/") {
+		if slices.Contains(declaring, folder) || folder == "chain/docgen" || folder == "bench" || strings.HasPrefix(folder, "bench/") || strings.HasPrefix(folder, "cmd/") {
 			continue
 		}
 		for _, f := range files {
@@ -140,16 +144,18 @@ func (m *typedModule) readFields() map[string]bool {
 	return read
 }
 
-// followChain adds what functions of package chain read that are called.
+// followChain adds what functions of [declaring] read that are called.
 func (m *typedModule) followChain(read, called map[string]bool) {
 	type uses struct{ read, called map[string]bool }
 	functions := map[string]uses{}
-	for _, f := range m.files["chain"] {
-		for _, d := range f.Decls {
-			if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
-				u := uses{map[string]bool{}, map[string]bool{}}
-				m.collect("chain", fn.Body, u.read, u.called)
-				functions[functionName(m.infos["chain"].Defs[fn.Name])] = u
+	for _, folder := range declaring {
+		for _, f := range m.files[folder] {
+			for _, d := range f.Decls {
+				if fn, ok := d.(*ast.FuncDecl); ok && fn.Body != nil {
+					u := uses{map[string]bool{}, map[string]bool{}}
+					m.collect(folder, fn.Body, u.read, u.called)
+					functions[functionName(m.infos[folder].Defs[fn.Name])] = u
+				}
 			}
 		}
 	}
@@ -174,7 +180,7 @@ func (m *typedModule) followChain(read, called map[string]bool) {
 	}
 }
 
-// collect notes the fields of package chain that n reads and its functions that n
+// collect notes the fields of [declaring] that n reads and its functions that n
 // names. An assignment to a field alone reads nothing.
 func (m *typedModule) collect(folder string, n ast.Node, read, called map[string]bool) {
 	info := m.infos[folder]
@@ -201,26 +207,30 @@ func (m *typedModule) collect(folder string, n ast.Node, read, called map[string
 	})
 }
 
-// chainType is the name of a type of package chain, behind a pointer or not.
+// chainType is the name of a type of [declaring], behind a pointer or not.
 func chainType(t types.Type) string {
 	if p, ok := types.Unalias(t).(*types.Pointer); ok {
 		t = p.Elem()
 	}
 	n, ok := types.Unalias(t).(*types.Named)
-	if !ok || n.Obj().Pkg() == nil || n.Obj().Pkg().Path() != module+"/chain" {
+	if !ok || !declares(n.Obj().Pkg()) {
 		return ""
 	}
 	return n.Obj().Name()
 }
 
-// functionName is "Type.Method" or "Function" of package chain.
+func declares(pkg *types.Package) bool {
+	return pkg != nil && slices.Contains(declaring, strings.TrimPrefix(pkg.Path(), module+"/"))
+}
+
+// functionName is "package.Type.Method" or "package.Function" of [declaring].
 func functionName(o types.Object) string {
 	fn, ok := o.(*types.Func)
-	if !ok || fn.Pkg() == nil || fn.Pkg().Path() != module+"/chain" {
+	if !ok || !declares(fn.Pkg()) {
 		return ""
 	}
 	if recv := fn.Signature().Recv(); recv != nil {
-		return fmt.Sprintf("%s.%s", chainType(recv.Type()), fn.Name())
+		return fmt.Sprintf("%s.%s.%s", fn.Pkg().Name(), chainType(recv.Type()), fn.Name())
 	}
-	return fn.Name()
+	return fn.Pkg().Name() + "." + fn.Name()
 }

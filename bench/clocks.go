@@ -10,7 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -59,7 +59,7 @@ func startClocks(ctx context.Context, c *LoadConfig, node *nodeClient, terms *pr
 		return nil, err
 	}
 	k := &clocks{node: node, terms: terms, bank: bank}
-	manifest := entitle.Manifest("econ.hold_balance", "storage.kv", "timer.schedule")
+	manifest := manifest.Manifest("econ.hold_balance", "storage.kv", "timer.schedule")
 	have, err := node.account(ctx, bank.address)
 	if err != nil {
 		return nil, fmt.Errorf("funding account %s: %w", bank.address, err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 )
 
 // TestMixFiles holds the committed mixes to what they are called.
@@ -76,7 +77,7 @@ func TestMixSharesAndLanes(t *testing.T) {
 	if err := pl.sign(terms); err != nil {
 		t.Fatal(err)
 	}
-	params := chain.DevnetGenesisTemplate().Params
+	params := genesis.DevnetTemplate().Params
 	count := make([]int, len(cfg.Mix.Kinds))
 	for conn, stream := range pl.streams {
 		for _, i := range stream {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -124,7 +125,7 @@ func TestPlanKeepsNoncesInOrderOnOneConnection(t *testing.T) {
 }
 
 func testPrices() *prices {
-	return &prices{chainID: 1, intrinsic: chain.DefaultParams().Intrinsic, maxFeePerCycle: 1, maxFeePerCell: 1}
+	return &prices{chainID: 1, intrinsic: params.Default().Intrinsic, maxFeePerCycle: 1, maxFeePerCell: 1}
 }
 
 func decodeWire(t *testing.T, wire []byte) *chain.Tx {

@@ -14,6 +14,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -88,13 +89,13 @@ func quote(ctx context.Context, node *nodeClient, c *LoadConfig) (*rpc.ParamsRep
 	if err := node.get(ctx, "/basefee", &fees); err != nil {
 		return nil, nil, fmt.Errorf("base fee: %w", err)
 	}
-	params, err := node.params(ctx)
+	reply, err := node.params(ctx)
 	if err != nil {
 		return nil, nil, fmt.Errorf("parameters: %w", err)
 	}
-	p := &prices{chainID: fees.ChainID, intrinsic: chain.DefaultParams().Intrinsic, tipPerCycle: 1}
-	if params != nil && params.IntrinsicCosts != (chain.IntrinsicCosts{}) {
-		p.intrinsic = params.IntrinsicCosts
+	p := &prices{chainID: fees.ChainID, intrinsic: params.Default().Intrinsic, tipPerCycle: 1}
+	if reply != nil && reply.IntrinsicCosts != (params.IntrinsicCosts{}) {
+		p.intrinsic = reply.IntrinsicCosts
 	}
 	cycle, cell := fees.Cycle, fees.Cell
 	for _, lane := range fees.Lanes {
@@ -105,7 +106,7 @@ func quote(ctx context.Context, node *nodeClient, c *LoadConfig) (*rpc.ParamsRep
 	}
 	p.maxFeePerCycle = cycle*chain.Wei(c.FeeHeadroom) + p.tipPerCycle
 	p.maxFeePerCell = cell * chain.Wei(c.FeeHeadroom)
-	return params, p, nil
+	return reply, p, nil
 }
 
 // load is a run in progress.

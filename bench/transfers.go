@@ -6,6 +6,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/workload"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 )
 
@@ -53,7 +55,7 @@ func accountsOf(c *LoadConfig) ([]account, error) {
 	out, rest := make([]account, 0, total), accounts
 	for k, n := range numbers {
 		if c.Mix.Kinds[k].Kind == KindGovernance {
-			secret := chain.DevelopmentKey("governor-1")
+			secret := genesis.DevelopmentKey("governor-1")
 			key, err := secp256k1.ParsePrivateKey(secret[:])
 			if err != nil {
 				return nil, fmt.Errorf("key of the governor: %w", err)
@@ -71,7 +73,7 @@ func accountsOf(c *LoadConfig) ([]account, error) {
 // prices are the terms on which a transfer is sent.
 type prices struct {
 	chainID        uint64
-	intrinsic      chain.IntrinsicCosts
+	intrinsic      params.IntrinsicCosts
 	maxFeePerCycle chain.Wei
 	maxFeePerCell  chain.Wei
 	tipPerCycle    chain.Wei

@@ -1,3 +1,6 @@
+//spec:implements resolutions 4
+//spec:implements whitepaper 1.1-1.3, 9
+
 package chain
 
 import "encoding/binary"
@@ -22,7 +25,7 @@ var (
 	AddrTimers         = SystemAddress(0x19) // keeps the timers, their deposits and escrows
 	AddrMailbox        = SystemAddress(0x1a) // keeps the messages that wait, with their value
 	AddrRent           = SystemAddress(0x1b) // keeps what is known of actors' rent, and bonds
-	AddrSleepers       = SystemAddress(0x1c) // keeps the timers that are not near; their money is with AddrTimers
+	AddrTimersFar      = SystemAddress(0x1c) // keeps the timers that are not near; their money is with AddrTimers
 )
 
 // LastSystemAddress ends the reserved range, which begins at 1 (resolution 4.4).

@@ -35,3 +35,9 @@ type Block struct {
 	Header Header
 	Txs    [][]byte // canonical CBOR bodies, without length prefixes
 }
+
+// MaxFinalBytes bounds what a node stores of a finalized block in one record:
+// the block, its certificate, the hashes and senders of its transactions and its
+// receipts.
+// Every genesis keeps below it, see params.Params.FinalBytesMax.
+const MaxFinalBytes = 1 << 30

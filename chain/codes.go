@@ -1,3 +1,5 @@
+//spec:implements entitlements 10, 11
+
 package chain
 
 // Codes of failed transactions. Receipts, storage and roots hold only the code

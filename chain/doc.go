@@ -1,6 +1,10 @@
+//spec:implements resolutions 8
+
 // Package chain is the vocabulary of the protocol: units, addresses,
-// transactions, blocks, receipts, parameters, genesis, and their one canonical
-// encoding with every signing preimage.
+// transactions, blocks, receipts, instructions, and their one canonical
+// encoding, with every preimage that blocks carry or execution judges. What runners
+// and validators sign on their link is runner/wire's. Parameters are in chain/params,
+// what fixes a chain in chain/genesis; this package imports neither.
 //
 // A value of this package means the same thing on every node, on disk and on
 // the wire. The package holds no policy and does no I/O; the rules that act on

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 )
@@ -47,7 +46,7 @@ func (r SenderRule) String() string {
 	return "unknown"
 }
 
-// CostRule names the entries of [IntrinsicCosts] that a transaction pays.
+// CostRule names the entries of the intrinsic costs (chain/params) that a transaction pays.
 type CostRule uint8
 
 const (
@@ -106,7 +105,7 @@ type InstructionSpec struct {
 	Sender     SenderRule
 	Cost       CostRule
 	Executable bool // false: this version's execution refuses it
-	Rehearsal  bool // runs only where [RunnerParams.RehearsalEnabled] says so
+	Rehearsal  bool // runs only where the parameter runner.rehearsal_enabled says so
 	Note       string
 }
 
@@ -252,12 +251,6 @@ func (a Arg) skip(r *cbor.Reader) error {
 	return err
 }
 
-// RunsUnder reports whether blocks under these parameters may hold the
-// instruction.
-func (i Instruction) RunsUnder(p *Params) bool {
-	return i.Executable && (!i.Rehearsal || p.Runner.RehearsalEnabled)
-}
-
 // WithCode returns the instruction for a target of which it is known whether it
 // has code: what looked like a transfer with a memo is then a message to an actor.
 // Without a payload it stays a transfer, which names no handler and runs none. It
@@ -268,37 +261,4 @@ func (i Instruction) WithCode(hasCode bool) Instruction {
 		i.InstructionSpec = messageSpec
 	}
 	return i
-}
-
-// Intrinsic returns what the transaction pays before anything of it runs
-// (whitepaper §17.2): the cycles of its cost rule, and cells for every byte of
-// the payload and of the access list, since cells are calldata and bandwidth
-// (whitepaper §4): all nodes send and keep the whole body. The source of a
-// deployment is part of its payload, so the table's code_size is in the payload's
-// length. A sum above 64 bits saturates, which no limit can cover.
-func (i Instruction) Intrinsic(c *IntrinsicCosts) Usage {
-	var u Usage
-	switch i.Cost {
-	case CostTransfer:
-		u.Cycles = c.TransferCycles
-	case CostDeploy:
-		u.Cycles = c.DeployCycles
-	case CostMessage:
-		u.Cycles = c.MessageCycles
-	case CostJobSubmit:
-		u.Cycles = c.JobSubmitCycles
-	case CostTimerSchedule:
-		u.Cycles, u.Cells = c.TimerScheduleCycles, c.TimerScheduleCells
-	case CostHeartbeat:
-		u.Cycles = c.HeartbeatCycles
-	default:
-		u.Cycles = c.InstructionCycles
-	}
-	high, spelled := bits.Mul64(uint64(i.PayloadBytes)+uint64(i.AccessBytes), uint64(c.PayloadByteCells))
-	sum, carry := bits.Add64(spelled, uint64(u.Cells), 0)
-	if high != 0 || carry != 0 {
-		sum = math.MaxUint64
-	}
-	u.Cells = Cells(sum)
-	return u
 }

@@ -104,34 +104,6 @@ func TestCodeTurnsTransferIntoMessage(t *testing.T) {
 	}
 }
 
-func TestIntrinsic(t *testing.T) { // whitepaper §17.2
-	costs := DefaultParams().Intrinsic
-	f := func(s InstructionSpec, payload int, want Usage) {
-		t.Helper()
-		if got := (Instruction{InstructionSpec: s, PayloadBytes: payload}).Intrinsic(&costs); got != want {
-			t.Errorf("%s with %d payload bytes costs %+v, want %+v", s.Name, payload, got, want)
-		}
-	}
-	row := func(to Address, opcode uint64) InstructionSpec {
-		s, ok := lookupInstruction(to, opcode)
-		if !ok {
-			t.Fatalf("no instruction %d at %s", opcode, to)
-		}
-		return s
-	}
-	f(transferSpec, 0, Usage{21_000, 0})
-	f(transferSpec, 7, Usage{21_000, 7})
-	f(messageSpec, 100, Usage{21_000, 100})
-	f(deploySpec, 5_000, Usage{100_000, 5_000})
-	f(row(AddrJobDispatcher, 5), 300, Usage{10_000, 300})
-	f(row(AddrActors, 95), 40, Usage{5_000, 104})
-	f(row(AddrRunnerRegistry, 2), 2, Usage{5_000, 2})
-	f(row(AddrTokens, 11), 60, Usage{21_000, 60})
-
-	costs.PayloadByteCells = 1 << 63
-	f(transferSpec, 2, Usage{21_000, math.MaxUint64}) // beyond 64 bits: saturates
-}
-
 func TestInstructionTableIsSound(t *testing.T) {
 	names, opcodes := map[string]bool{}, map[uint64]bool{}
 	runnerLane := "runner_heartbeat presence_certificate result_commit result_reveal result_submit"

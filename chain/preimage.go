@@ -1,3 +1,6 @@
+//spec:implements CIP-11 9.2
+//spec:implements restored 9.1, 9.2, 9.3, 9.5
+
 package chain
 
 import (

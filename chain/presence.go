@@ -1,3 +1,5 @@
+//spec:implements CIP-11 7.2
+
 package chain
 
 import (

@@ -1,8 +1,12 @@
+//spec:implements restored 7
+
 package chain
 
 import (
 	"encoding/binary"
 	"errors"
+
+	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
 
 // PresenceReceiptBytes is the length of a packed [PresenceReceipt]. CIP-11 §8.4
@@ -26,22 +30,31 @@ type PresenceReceipt struct {
 	ValidatorSigned  [64]byte // Ed25519 over Digest
 }
 
-// fields appends everything but the signature in packed order.
-func (r *PresenceReceipt) fields(p preimage) preimage {
-	p = p.runner(r.Runner).validator(r.Validator).uint64(uint64(r.SubsetEpoch)).hash(r.ValidatorSetHash)
-	return p.uint64(uint64(r.BlockHeight)).uint64(r.NonceEcho).bool(r.AcceptingNew)
+// appendFields appends everything but the signature in packed order.
+func (r *PresenceReceipt) appendFields(dst []byte) []byte {
+	dst = r.Validator.AppendWire(r.Runner.AppendWire(dst))
+	dst = binary.BigEndian.AppendUint64(dst, uint64(r.SubsetEpoch))
+	dst = append(dst, r.ValidatorSetHash[:]...)
+	dst = binary.BigEndian.AppendUint64(dst, uint64(r.BlockHeight))
+	dst = binary.BigEndian.AppendUint64(dst, r.NonceEcho)
+	if r.AcceptingNew {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
 }
 
 // Digest returns what the validator signs. The chain id is that of the
 // executing network: the receipt itself does not carry one (CIP-11 §8.3).
 func (r *PresenceReceipt) Digest(chainID uint64) Hash {
-	return r.fields(newPreimage(domainPresenceReceipt, RoleValidator).uint64(chainID)).digest()
+	b := append(make([]byte, 0, 192), domainPresenceReceipt...)
+	b = append(b, byte(RoleValidator), byte(RoleValidator.Scheme()))
+	return keccak.Sum256(r.appendFields(binary.BigEndian.AppendUint64(b, chainID)))
 }
 
 // Pack returns the receipt in its fixed binary form.
 func (r *PresenceReceipt) Pack() [PresenceReceiptBytes]byte {
-	p := r.fields(make(preimage, 0, PresenceReceiptBytes))
-	return [PresenceReceiptBytes]byte(append(p, r.ValidatorSigned[:]...))
+	b := r.appendFields(make([]byte, 0, PresenceReceiptBytes))
+	return [PresenceReceiptBytes]byte(append(b, r.ValidatorSigned[:]...))
 }
 
 // ParsePresenceReceipt reads what Pack writes and nothing else. It checks the

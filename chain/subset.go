@@ -1,3 +1,6 @@
+//spec:implements CIP-11 5.1-5.2, 5.4
+//spec:implements restored 2, 3
+
 package chain
 
 import (

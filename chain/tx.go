@@ -1,3 +1,5 @@
+//spec:implements whitepaper 1.1-1.3
+
 package chain
 
 // Tx is a transaction: the 13 fields of whitepaper §2.1 in their order

@@ -1,3 +1,5 @@
+//spec:implements whitepaper 2.1-2.4
+
 package chain
 
 import (
@@ -39,7 +41,7 @@ var halfOrder = [32]byte{
 // y_parity and two 32-byte strings.
 const (
 	nullBytes       = 1
-	signatureBytes  = 1 + 1 + 2*(2+32)
+	SignatureBytes  = 1 + 1 + 2*(2+32)
 	minTxBytes      = 1 + 13 // an array head and 13 fields of one byte
 	wirePrefixBytes = 4
 )
@@ -135,7 +137,7 @@ func (t *Tx) SigningHash() Hash {
 func AppendSigningBytes(dst, body []byte, signed bool) []byte {
 	last := nullBytes
 	if signed {
-		last = signatureBytes
+		last = SignatureBytes
 	}
 	return cbor.AppendNull(append(dst, body[:len(body)-last]...))
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 )
 
@@ -55,7 +55,7 @@ func testEngine(t testing.TB) *pvm.Engine {
 func TestCounter(t *testing.T) { // whitepaper §1.2, §3.3
 	c := oneValidator(t)
 	c.engine = testEngine(t)
-	d := actor.Deployment{Source: []byte(counter), Salt: []byte{1}, Manifest: entitle.Manifest("storage.kv"), Init: &actor.Init{Handler: "init", Payload: cbor.AppendUint(nil, 7)}}
+	d := actor.Deployment{Source: []byte(counter), Salt: []byte{1}, Manifest: manifest.Manifest("storage.kv"), Init: &actor.Init{Handler: "init", Payload: cbor.AppendUint(nil, 7)}}
 	r := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d)))
 	if r.Receipts[0].Code != chain.CodeOK {
 		t.Fatalf("deploy: %+v", r.Receipts[0])

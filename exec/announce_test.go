@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 )
 
@@ -14,10 +15,10 @@ import (
 // announce: the receipts take no more than the bound of a stored block counts.
 func TestAnnouncementsStayInTheirBound(t *testing.T) {
 	for _, candidates := range []uint64{1, 512, 1 << 16} {
-		p := chain.DefaultParams()
+		p := params.Default()
 		p.Timer.CandidatesPerBlock = candidates
 		b := &block{in: &Inputs{Params: &p, Height: math.MaxUint64}}
-		largest := chain.Event{Name: eventTimerUnfunded, Data: make([]byte, chain.AnnouncedEventBytes-len(eventTimerUnfunded))}
+		largest := chain.Event{Name: eventTimerUnfunded, Data: make([]byte, params.AnnouncedEventBytes-len(eventTimerUnfunded))}
 		for range p.AnnouncedMax() {
 			b.announce([]chain.Event{largest})
 		}
@@ -41,7 +42,7 @@ func TestAnnouncedEventsAreSmall(t *testing.T) {
 		eventTimerUnfunded:       make([]byte, len(chain.Hash{})+len(chain.Address{})),
 		eventIntervalEnded:       make([]byte, len(chain.Hash{})+len(chain.Address{})),
 	} {
-		if n := len(name) + len(data); n > chain.AnnouncedEventBytes {
+		if n := len(name) + len(data); n > params.AnnouncedEventBytes {
 			t.Errorf("%s takes %d bytes", name, n)
 		}
 	}

@@ -94,10 +94,7 @@ func (b *block) askAgent(t *timers.Timer, head *timers.Head, load chain.Cycles) 
 	if err := timers.SetBid(b.state, c, t, bid, cost); err != nil {
 		return used, err
 	}
-	if !add(&b.result.Burned, cost) {
-		return used, ErrMoney
-	}
-	return used, funds.Debit(b.state, chain.AddrTimers, cost, c.Height)
+	return used, timers.Consume(purse{b}, cost)
 }
 
 // consult runs the agent's handler, which changes nothing.

@@ -7,8 +7,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 func TestAgentBids(t *testing.T) { // resolutions 11.23, 7.1; neighbours §1
@@ -73,7 +74,7 @@ func TestBidFields(t *testing.T) { // neighbours §1; resolution 11.23
 		{"another field", answer("tip", 7, "gas_limit", 60_000), true, most, chain.FeePair{}},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
-			w := newWorkshop(t, func(p *chain.Params) { p.Timer.DefaultCycles = most })
+			w := newWorkshop(t, func(p *params.Params) { p.Timer.DefaultCycles = most })
 			if r := w.call("bid_by", tt.bid); r.Code != chain.CodeOK {
 				t.Fatalf("bid_by: %+v", r)
 			}
@@ -94,7 +95,7 @@ func TestBidFields(t *testing.T) { // neighbours §1; resolution 11.23
 	w := newWorkshop(t, nil)
 	w.call("bid_by", answer("tip", 7, "cells_limit", 0))
 	w.bids("bidding")
-	if r := w.step(); len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeCellsExhausted || r.Receipts[0].CellsUsed != chain.DefaultParams().API.FiringCells {
+	if r := w.step(); len(r.Receipts) != 1 || r.Receipts[0].Code != chain.CodeCellsExhausted || r.Receipts[0].CellsUsed != params.Default().API.FiringCells {
 		t.Errorf("a bid for no cells: %+v", r.Receipts)
 	}
 }
@@ -104,18 +105,18 @@ func TestBidFields(t *testing.T) { // neighbours §1; resolution 11.23
 func TestBidsAreBudgeted(t *testing.T) { // resolution 11.23
 	for _, tt := range []struct {
 		rule   string
-		change func(*chain.TimerParams)
+		change func(*params.Timer)
 		asked  int
 	}{
-		{"all", func(*chain.TimerParams) {}, 3},
-		{"two a block", func(p *chain.TimerParams) { p.BidsPerBlock = 2 }, 2},
-		{"half of the lane's cycles", func(p *chain.TimerParams) { p.BidCycles = 1_000_000 }, 1},
-		{"more than half of its cycles", func(p *chain.TimerParams) { p.BidCycles = 1_000_001 }, 0},
-		{"half of its cells", func(p *chain.TimerParams) { p.BidCells = 50_000 }, 1},
-		{"more than half of its cells", func(p *chain.TimerParams) { p.BidCells = 50_001 }, 0},
+		{"all", func(*params.Timer) {}, 3},
+		{"two a block", func(p *params.Timer) { p.BidsPerBlock = 2 }, 2},
+		{"half of the lane's cycles", func(p *params.Timer) { p.BidCycles = 1_000_000 }, 1},
+		{"more than half of its cycles", func(p *params.Timer) { p.BidCycles = 1_000_001 }, 0},
+		{"half of its cells", func(p *params.Timer) { p.BidCells = 50_000 }, 1},
+		{"more than half of its cells", func(p *params.Timer) { p.BidCells = 50_001 }, 0},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
-			w := newWorkshop(t, func(p *chain.Params) { tt.change(&p.Timer) })
+			w := newWorkshop(t, func(p *params.Params) { tt.change(&p.Timer) })
 			target := uint64(w.height) + 4
 			for range 3 {
 				arg := cbor.AppendBytes(cbor.AppendUint(cbor.AppendArray(nil, 2), target), w.addr[:])
@@ -169,14 +170,14 @@ class Slow:
         while True:
             pass
 `
-	w := newWorkshop(t, func(p *chain.Params) { p.Timer.DefaultCycles = 1_000_000 })
+	w := newWorkshop(t, func(p *params.Params) { p.Timer.DefaultCycles = 1_000_000 })
 	target := w.height + 8
 	if r := w.call("at", uintArg(uint64(target))); r.Code != chain.CodeOK {
 		t.Fatalf("at: %+v", r)
 	}
 	w.g.Params.Timer.DefaultCycles = 60_000
 	// The comment is as long as leaves nineteen questions and the first use all but 2,000 cycles.
-	a, r := w.deploy(bob, slow+"#"+strings.Repeat("x", 4_480), entitle.Manifest("econ.hold_balance", "storage.kv", "timer.schedule"))
+	a, r := w.deploy(bob, slow+"#"+strings.Repeat("x", 4_480), manifest.Manifest("econ.hold_balance", "storage.kv", "timer.schedule"))
 	if r.Code != chain.CodeOK {
 		t.Fatalf("deploy: %+v", r)
 	}
@@ -201,7 +202,7 @@ class Slow:
 // deployLong deploys a long program of bob's under a salt, with a balance for its timers.
 func (w *workshop) deployLong(t *testing.T, source string, salt byte, balance chain.Wei) chain.Address {
 	t.Helper()
-	d := actor.Deployment{Source: []byte(source), Salt: []byte{salt}, Manifest: entitle.Manifest("econ.hold_balance", "timer.schedule")}
+	d := actor.Deployment{Source: []byte(source), Salt: []byte{salt}, Manifest: manifest.Manifest("econ.hold_balance", "timer.schedule")}
 	tx := w.program(bob, nil, actor.AppendPayload(nil, &d)).Tx
 	tx.CyclesLimit, tx.CellsLimit, tx.Signature = 2_000_000, 200_000, nil
 	if r := w.block(verified(tx, bob)).Receipts[0]; r.Code != chain.CodeOK {
@@ -237,7 +238,7 @@ def getGasBid(msg):
 `
 	const crowd = 12
 	w := newWorkshop(t, nil)
-	bidder, r := w.deploy(bob, agent, entitle.Manifest())
+	bidder, r := w.deploy(bob, agent, manifest.Manifest())
 	if r.Code != chain.CodeOK {
 		t.Fatalf("deploy: %+v", r)
 	}

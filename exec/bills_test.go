@@ -104,7 +104,7 @@ func (w *witness) receipts(in *exec.Inputs, txs []*chain.VerifiedTx, r *exec.Res
 		if err != nil {
 			return err
 		}
-		own := ins.Intrinsic(&in.Params.Intrinsic).Cycles
+		own := in.Params.Intrinsic.Of(ins).Cycles
 		if used := r.Receipts[i].CyclesUsed; used < own || did > used-own {
 			return fmt.Errorf("%w: transaction %d did %d, its receipt says %d, %d of them intrinsic", errUnbilled, i, did, used, own)
 		}

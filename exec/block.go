@@ -1,20 +1,22 @@
 package exec
 
 import (
-	"math/bits"
-
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/service"
+	"github.com/cowboy-foundation/cowboy/exec/staking"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // Inputs is everything besides state and transactions that a block's result
 // depends on. All of it stands in the header or follows from chain data.
 type Inputs struct {
-	Params          *chain.Params
+	Params          *params.Params
 	ChainID         uint64
 	Genesis         chain.Hash   // hash that binds consensus signatures to the chain
 	Epoch           chain.Epoch  // of the block's round
@@ -35,7 +37,7 @@ type Inputs struct {
 
 	// Manifests are those that were parsed before; nil: none. They carry nothing from
 	// one block to the next either.
-	Manifests entitle.Cache
+	Manifests manifest.Cache
 }
 
 // Actors is what the actors that run in the block share of it.
@@ -43,6 +45,7 @@ func (in *Inputs) Actors() *actor.Block {
 	return actor.NewBlock(actor.Block{
 		Params: in.Params, ChainID: in.ChainID, Height: in.Height, TimestampMillis: in.TimestampMillis, Beacon: in.ParentBeacon,
 		TimerBase: in.BaseFees[chain.LaneTimer], Manifests: in.Manifests,
+		Round: service.Round{Genesis: in.Genesis, Epoch: in.Epoch, View: in.View, Validators: in.Validators},
 	})
 }
 
@@ -77,8 +80,8 @@ func Apply(view state.View, in Inputs, txs []*chain.VerifiedTx) (Result, error) 
 // begin does what comes before the transactions.
 func (b *block) begin(n int) (err error) {
 	b.result.Receipts = make([]chain.Receipt, 0, n)
-	if b.supply, err = ReadSupply(b.state); err != nil {
-		return err
+	if b.supply, err = staking.ReadSupply(b.state); err != nil {
+		return &Fault{"read supply", err}
 	}
 	if err := b.readMeter(); err != nil {
 		return err
@@ -99,9 +102,8 @@ func (b *block) finish() error {
 		return err
 	}
 	if err := b.reward(); err != nil {
-		return err
+		return &Fault{"pay rewards", err}
 	}
-	b.state.SetStorage(chain.AddrTreasury, supplyKey(), b.supply.encode())
 	if err := b.rentBlock().End(b.parent); err != nil {
 		return &Fault{"close the rent of the block", err}
 	}
@@ -113,9 +115,18 @@ func (b *block) finish() error {
 	return nil
 }
 
+// reward pays what the block issues and what its transactions tip, and books it.
+func (b *block) reward() (err error) {
+	b.result.Issued, err = b.supply.Reward(&staking.Block{
+		State: b.state, Params: b.in.Params, Height: b.in.Height, Validators: b.in.Validators, Proposer: b.in.Proposer,
+		Burned: b.result.Burned, Tips: b.result.Tips,
+	})
+	return err
+}
+
 // block is the execution of one block, or of one of its transactions by itself
-// ([Worker]). What a transaction changes is in state and in what [block.attempt]
-// returns: nothing else may be written before [block.settle].
+// ([Worker]). What a transaction changes is in state and in what [block.execute]
+// returns: nothing else may be written before [block.commit].
 type block struct {
 	in     *Inputs
 	parent state.View // before the block; nil in a worker
@@ -123,14 +134,15 @@ type block struct {
 	actors *actor.Block
 	budget *fees.Budget // nil: the transaction's place is judged elsewhere
 	lane   chain.LaneID // segment that is running
-	// promised are cycles that the target of the transaction at hand has for others.
-	promised  chain.Cycles
+	// reserved is the part of the target actor's per-block cycles that is set aside for
+	// later messages that are not overcommitted; the transaction at hand may not use it.
+	reserved  chain.Cycles
 	warm      *actor.Warm // the code that was used so far
 	explain   bool        // somebody reads where a handler failed
-	due       []turn      // timers that fire in this block, in their order
+	due       []firing    // timers that fire in this block, in their order
 	saved     []*promise  // buckets that are held back for timers which do not fire yet
 	forTimers chain.Usage // of their lane: what bids used, and the limits of those that were due first
-	supply    SupplyRecord
+	supply    staking.Supply
 	meter     Meter         // of the parent
 	events    []chain.Event // of the protocol itself
 	result    Result
@@ -154,26 +166,8 @@ func (b *block) account(addr chain.Address) (state.Account, error) {
 // credit adds to a balance money that was taken elsewhere or issued, which
 // therefore fits. The error is a [*Fault].
 func (b *block) credit(addr chain.Address, amount chain.Wei) error {
-	if amount == 0 {
-		return nil // leaves no empty account behind
-	}
-	fits, err := b.state.AddBalance(addr, amount)
-	if err == nil && !fits {
-		err = ErrMoney
-	}
-	if err != nil {
+	if err := funds.Issue(b.state, addr, amount); err != nil {
 		return &Fault{"credit " + addr.String(), err}
 	}
 	return nil
-}
-
-// add adds amount to total and reports whether the sum fits; if not, total
-// stays as it was.
-func add(total *chain.Wei, amount chain.Wei) bool {
-	sum, carry := bits.Add64(uint64(*total), uint64(amount), 0)
-	if carry != 0 {
-		return false
-	}
-	*total = chain.Wei(sum)
-	return true
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 // asker calls another actor's handler in the ways in which that can end.
@@ -70,7 +70,7 @@ func TestFailedCallsUseTheBucket(t *testing.T) {
 	a, b := c.deployed(asker, 1), c.deployed(worker, 2)
 	level := func() chain.Cycles {
 		t.Helper()
-		l, err := actor.ReadLedger(c.state, b)
+		l, err := actor.ReadQuota(c.state, b)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -126,7 +126,7 @@ def ask(msg):
     except CowboyError:
         pass
     raise Talkative()
-`), Salt: []byte{1}, Manifest: entitle.Manifest("storage.kv")}
+`), Salt: []byte{1}, Manifest: manifest.Manifest("storage.kv")}
 	other := d
 	other.Salt = []byte{2}
 	for _, d := range []*actor.Deployment{&d, &other} {

@@ -171,7 +171,7 @@ func (d *day) tell(from chain.Address) *chain.Tx {
 	}
 	tx := d.c.program(from, &to, actor.AppendMessage(nil, "act", ops)).Tx
 	tx.CyclesLimit = chain.Cycles(60_000 + d.rng.Uint64N(600_000))
-	if l, err := actor.ReadLedger(d.ground, to); err == nil && !d.chance(20) {
+	if l, err := actor.ReadQuota(d.ground, to); err == nil && !d.chance(20) {
 		tx.CyclesLimit = max(60_000, min(tx.CyclesLimit, l.Left(&d.c.g.Params.Actor, d.height+1)))
 	}
 	tx.CellsLimit = chain.Cells(500 + d.rng.Uint64N(40_000))

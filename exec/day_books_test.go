@@ -92,7 +92,7 @@ func (d *day) auditActors() {
 		if rec, err := actor.ReadRecord(d.ground, addr); err != nil || rec == nil || rec.Deployed > d.height {
 			d.errorf("record of %s: %+v, %v", addr, rec, err)
 		}
-		if l, err := actor.ReadLedger(d.ground, addr); err != nil || l.Level > max(p.BlockCyclesBurst, 800_000) || l.LevelAt > d.height {
+		if l, err := actor.ReadQuota(d.ground, addr); err != nil || l.Level > max(p.BlockCyclesBurst, 800_000) || l.LevelAt > d.height {
 			d.errorf("ledger of %s: %+v, %v", addr, l, err)
 		}
 		if may, err := actor.MayHold(d.ground, addr); err != nil {

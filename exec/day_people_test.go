@@ -7,7 +7,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/token"
 )
 
@@ -84,7 +84,7 @@ func (d *day) deploy(from chain.Address) *chain.Tx {
 		hoard = 4 // and nothing to pay its rent with
 	}
 	dep := actor.Deployment{
-		Source: []byte(beast), Salt: []byte{d.salt, byte(d.height), byte(d.height >> 8), byte(d.height >> 16)}, Manifest: entitle.Manifest(ids...),
+		Source: []byte(beast), Salt: []byte{d.salt, byte(d.height), byte(d.height >> 8), byte(d.height >> 16)}, Manifest: manifest.Manifest(ids...),
 		Init: &actor.Init{Handler: "init", Payload: amount(hoard)},
 	}
 	cycles := chain.Cycles(2_000_000)
@@ -93,7 +93,7 @@ func (d *day) deploy(from chain.Address) *chain.Tx {
 		case 0:
 			dep.Source = []byte("class :")
 		case 1:
-			dep.Manifest = entitle.Manifest("no.such")
+			dep.Manifest = manifest.Manifest("no.such")
 		case 2:
 			dep.Init.Handler = "missing"
 		case 3:

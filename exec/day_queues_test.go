@@ -113,7 +113,7 @@ func (d *day) auditMailbox() {
 	d.auditSpans("late-of/", "late/", lates)
 	d.auditTurns(flows, lates, owed)
 	for _, to := range d.herd {
-		if l, err := actor.ReadLedger(d.ground, to); err != nil || l.Waiting != perBox[string(to[:])] {
+		if l, err := actor.ReadQuota(d.ground, to); err != nil || l.Waiting != perBox[string(to[:])] {
 			d.errorf("%d wait for %s, its ledger says %d, %v", perBox[string(to[:])], to, l.Waiting, err)
 		}
 	}
@@ -220,7 +220,7 @@ func messageID(it *mailbox.Item) chain.Hash {
 
 // auditNumber holds an item to the numbers of its sender.
 func (d *day) auditNumber(it *mailbox.Item) {
-	l, err := actor.ReadLedger(d.ground, it.From)
+	l, err := actor.ReadQuota(d.ground, it.From)
 	if err != nil || it.Nonce >= l.Sent || it.Parked > d.height {
 		d.errorf("item %d of %s of block %d, who has sent %d, %v", it.Nonce, it.From, it.Parked, l.Sent, err)
 	}
@@ -264,7 +264,7 @@ func (d *day) auditSpans(spans, items string, per map[string]uint64) {
 func (s slots) timers() (out []*timers.Timer) {
 	v := &statetest.Maps{Storages: s}
 	all := s.table(chain.AddrTimers, "t")
-	maps.Copy(all, s.table(chain.AddrSleepers, "t"))
+	maps.Copy(all, s.table(chain.AddrTimersFar, "t"))
 	for _, k := range sorted(all) {
 		if t, err := timers.Load(v, timers.ID([]byte(k))); err == nil {
 			out = append(out, t)
@@ -284,7 +284,7 @@ const (
 // homeOf is the account that has the records of a tier's timers.
 func homeOf(tier uint64) chain.Address {
 	if tier == tierEpoch || tier == tierTree {
-		return chain.AddrSleepers
+		return chain.AddrTimersFar
 	}
 	return chain.AddrTimers
 }
@@ -301,7 +301,7 @@ func (d *day) place(id string) (p place) {
 	p.home = chain.AddrTimers
 	b := d.slots[p.home][systemKey("l"+id)]
 	if b == nil {
-		p.home = chain.AddrSleepers
+		p.home = chain.AddrTimersFar
 		b = d.slots[p.home][systemKey("l"+id)]
 	}
 	f := reading(d, b)
@@ -344,7 +344,7 @@ func (d *day) auditTimers() {
 		d.errorf("the timers hold %d, their deposits and escrows are %d", got, kept)
 	}
 	for _, prefix := range []string{"l", "t"} {
-		near, asleep := d.slots.table(chain.AddrTimers, prefix), d.slots.table(chain.AddrSleepers, prefix)
+		near, asleep := d.slots.table(chain.AddrTimers, prefix), d.slots.table(chain.AddrTimersFar, prefix)
 		if len(asleep) != tiers[tierEpoch]+tiers[tierTree] || len(near)+len(asleep) != len(all) {
 			d.errorf("%d timers, %v in the tiers; records %q: %d near, %d asleep", len(all), tiers, prefix, len(near), len(asleep))
 		}
@@ -402,7 +402,7 @@ func (d *day) auditRosters(rosters map[chain.Address]uint64, targets map[string]
 		delete(rosters, who)
 	}
 	counts := map[string][]byte{}
-	for _, home := range []chain.Address{chain.AddrTimers, chain.AddrSleepers} {
+	for _, home := range []chain.Address{chain.AddrTimers, chain.AddrTimersFar} {
 		for k, n := range d.slots.table(home, "c") {
 			counts[string(home[:])+k] = n
 		}

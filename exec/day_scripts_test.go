@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
@@ -244,12 +245,12 @@ func (c *council) follow(d *day, r *exec.Result, txs []*chain.VerifiedTx) {
 // check finds the change among what differs from the genesis.
 func (c *council) check(d *day) {
 	list, err := governance.Settings(d.ground)
-	want, wrong := chain.Keep(c.change.Settings[0])
+	want, wrong := params.Keep(c.change.Settings[0])
 	if wrong != nil {
 		d.errorf("%s: %v", c.change.Settings[0].Path, wrong)
 	}
 	for _, k := range want {
-		if err != nil || !slices.ContainsFunc(list, func(s chain.KeptSetting) bool { return s.Path == k.Path && bytes.Equal(s.Value, k.Value) }) {
+		if err != nil || !slices.ContainsFunc(list, func(s params.KeptSetting) bool { return s.Path == k.Path && bytes.Equal(s.Value, k.Value) }) {
 			d.errorf("%s is not %x: %v", k.Path, k.Value, err)
 		}
 	}

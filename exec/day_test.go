@@ -11,11 +11,14 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
+	"github.com/cowboy-foundation/cowboy/exec/staking"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
@@ -91,7 +94,7 @@ func newDay(t *testing.T) *day {
 		t: t, rng: rand.New(rand.NewPCG(*daySeed, 0)), people: []chain.Address{alice, bob, carol, {0: 0xda}, {0: 0xe7}},
 		ground: statetest.NewRooted(), spoilt: map[*chain.Tx]bool{}, once: newOnce(), attic: attic{}, did: map[string]int{},
 	}
-	var allocations []chain.Allocation
+	var allocations []genesis.Allocation
 	for i, p := range d.people {
 		a := rich(p)
 		a.Name, a.Amount = fmt.Sprint("rich-", i), 1_000_000*chain.WeiPerCBY
@@ -133,7 +136,7 @@ func newDay(t *testing.T) *day {
 
 // hasten brings near what takes days or crowds: a day of rent has 20 blocks, the
 // tiers of the timers are short, mailboxes small.
-func hasten(p *chain.Params) {
+func hasten(p *params.Params) {
 	p.EpochBlocks = 5
 	r := &p.Rent
 	r.ChargeBlocks, r.GraceEpochs, r.WarningEpochs, r.ExemptBytes = 20, 4, 2, 1_500
@@ -199,8 +202,8 @@ func (d *day) run(txs []*chain.VerifiedTx) {
 	if after := d.ground.Money(); after != before+r.Issued-r.Burned {
 		d.errorf("balances add up to %d, want %d + %d issued - %d burned", after, before, r.Issued, r.Burned)
 	}
-	if total, err := exec.Supply(d.ground); err != nil || total != d.ground.Money() {
-		d.errorf("supply record %d, %v", total, err)
+	if supply, err := staking.ReadSupply(d.ground); err != nil || supply.Total != d.ground.Money() {
+		d.errorf("supply record %d, %v", supply.Total, err)
 	}
 	d.checkCaps(&r)
 	d.follow(&r, txs)

@@ -176,9 +176,6 @@ func (b *block) takeUp(origin chain.Address, most uint64) (n uint64, took, full 
 		if !b.budget.Fits(chain.LaneUser, fees.Space{Usage: b.actors.Plain(it)}) {
 			return n, took, true, nil
 		}
-		if b.in.Engine == nil {
-			return n, took, false, &Fault{"deliver a message", ErrNoEngine}
-		}
 		ended, id, out, err := b.actors.TakeUp(b.state, b.in.Engine, it)
 		if err != nil {
 			return n, took, false, fault("take up a deferred message", err)
@@ -245,9 +242,6 @@ func (b *block) next(to chain.Address) (at chain.Height, senders uint64, full bo
 		}
 		senders, err = mailbox.Pass(b.state, to)
 		return b.in.Height + 1, senders, false, fault("pass a turn", err)
-	}
-	if b.in.Engine == nil {
-		return 0, 0, false, &Fault{"deliver a message", ErrNoEngine}
 	}
 	id, out, err := b.actors.DeliverWaiting(b.state, b.in.Engine, b.warm, it)
 	if err != nil {

@@ -88,7 +88,7 @@ func TestCrowdOfOrigins(t *testing.T) { // ADR 100
 				if c.height == at+1 {
 					c.put(func(o *state.Overlay) error {
 						it := own(4)
-						actor.WriteLedger(o, b, actor.Ledger{Waiting: 1})
+						actor.WriteQuota(o, b, actor.Quota{Waiting: 1})
 						return mailbox.Push(o, it, 9)
 					})
 				}
@@ -179,8 +179,8 @@ func TestWhoIsLetInHasATurn(t *testing.T) { // ADR 100
 		}
 	}
 	c.put(func(o *state.Overlay) error {
-		actor.WriteLedger(o, b, actor.Ledger{Waiting: vain})
-		actor.WriteLedger(o, d, actor.Ledger{Waiting: vain})
+		actor.WriteQuota(o, b, actor.Quota{Waiting: vain})
+		actor.WriteQuota(o, d, actor.Quota{Waiting: vain})
 		for n := range byte(vain) { // two receivers each, so that a round of theirs takes two turns
 			if err := errors.Join(mailbox.Push(o, item(0xcc, n, b), 9), mailbox.Push(o, item(0xcc, n, d), 9)); err != nil {
 				return err
@@ -232,7 +232,7 @@ func TestRingInFullBlocks(t *testing.T) { // ADR 100
 	for c.height < began+60 {
 		if c.height == began {
 			c.put(func(o *state.Overlay) error {
-				actor.WriteLedger(o, b, actor.Ledger{Waiting: 1})
+				actor.WriteQuota(o, b, actor.Quota{Waiting: 1})
 				return mailbox.Push(o, item(bob, b, 1), 9)
 			})
 		}

@@ -6,15 +6,16 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 func TestDeprecatedEntitlement(t *testing.T) { // E25; entitlements §9.11
 	c := oneValidator(t)
 	c.engine = testEngine(t)
-	all := manifestOf(hold, kv, limited(entitle.Schedule))
+	all := manifestOf(hold, kv, limited(manifest.Schedule))
 	before, r := c.deploy(alice, gated, all)
 	if _, ok := event(&r, actor.EventDeprecated); ok || r.Code != chain.CodeOK {
 		t.Fatalf("before the announcement: %+v", r)
@@ -22,9 +23,9 @@ func TestDeprecatedEntitlement(t *testing.T) { // E25; entitlements §9.11
 	c.ask(before, "set", cbor.AppendNull(nil))
 	c.fund(before, 77)
 	h := c.height + 1
-	c.g.Params.Entitlements.Deprecated = []chain.Deprecation{{ID: entitle.Schedule, From: h, Last: h + 3}}
+	c.g.Params.Entitlements.Deprecated = []params.Deprecation{{ID: manifest.Schedule, From: h, Last: h + 3}}
 	during, r := c.deploy(bob, gated, all) // at h
-	if data, ok := event(&r, actor.EventDeprecated); !ok || !bytes.Contains(data, []byte(entitle.Schedule)) || r.Code != chain.CodeOK {
+	if data, ok := event(&r, actor.EventDeprecated); !ok || !bytes.Contains(data, []byte(manifest.Schedule)) || r.Code != chain.CodeOK {
 		t.Errorf("no warning: %+v", r)
 	}
 	c.block()
@@ -36,7 +37,7 @@ func TestDeprecatedEntitlement(t *testing.T) { // E25; entitlements §9.11
 		block := c.block(c.program(alice, &before, actor.AppendMessage(nil, "set", cbor.AppendNull(nil))))
 		r := block.Receipts[0]
 		last := &block.Receipts[len(block.Receipts)-1]
-		if data, ok := event(last, actor.EventNonExecutable); (i == 0) != (ok && last.TxHash == exec.BlockEventsID(h+4, 0) && bytes.Contains(data, []byte(entitle.Schedule))) {
+		if data, ok := event(last, actor.EventNonExecutable); (i == 0) != (ok && last.TxHash == exec.BlockEventsID(h+4, 0) && bytes.Contains(data, []byte(manifest.Schedule))) {
 			t.Errorf("block %d announces %+v", c.height, last)
 		}
 		if data, ok := event(&r, actor.EventNonExecutable); r.Code != chain.CodeNonExecutable || !ok || !bytes.Contains(data, before[:]) {

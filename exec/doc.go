@@ -1,3 +1,5 @@
+//spec:implements resolutions 11, 14
+
 // Package exec is the state transition: what one block does to the state, as a
 // pure function of the parent's state, the block's inputs and its transactions
 // (whitepaper §2, §4, §8; resolutions 2.1-2.15, 7.5, 9.3, 9.4, 11.2, 11.13-11.15).
@@ -12,7 +14,8 @@
 //  1. What is due by height: entitlements that end are announced, a bounded number
 //     of actors pays rent, is warned or evicted, and the timers that are to fire in
 //     the block are selected by their bids.
-//  2. Transactions, lane by lane. Each is judged by the rules of [fees.Validate] and its
+//  2. Transactions, lane by lane. An instruction is found by its address and opcode
+//     in the table of services (services.go); there is no other way to one. Each is judged by the rules of [fees.Validity] and its
 //     lane's budget, its highest cost is reserved, it runs, and what it did not
 //     pay is given back.
 //  3. Messages that waited, within what the transactions left of the block's space,

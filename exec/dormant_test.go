@@ -7,8 +7,9 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -45,7 +46,7 @@ class Visitor:
 // visitor that asks for it.
 func asleep(t *testing.T) (r *ranch, visitorAt chain.Address, data, hash []byte) {
 	t.Helper()
-	r = newRanch(t, func(p *chain.Params) { p.Rent.PricePerByteYear = 1_000_000_000_000_000 })
+	r = newRanch(t, func(p *params.Params) { p.Rent.PricePerByteYear = 1_000_000_000_000_000 })
 	const size = 20_000
 	keep := r.deployProgram(keeper, 0, cbor.AppendUint(nil, size), "storage.blob")
 	visitorAt = r.deployProgram(visitor, 10_000_000_000*1_000, nil, "econ.hold_balance", "econ.transfer", "storage.blob", "storage.kv")
@@ -107,7 +108,7 @@ func TestBlobOfADormantActor(t *testing.T) {
 			if got := r.ask(at, "commit", want); got.Code != chain.CodeOK {
 				t.Fatalf("commit: %s", chain.CodeName(got.Code))
 			}
-			other := actor.Deployment{Source: []byte(visitor), Salt: []byte{7}, Manifest: entitle.Manifest("storage.blob")}
+			other := actor.Deployment{Source: []byte(visitor), Salt: []byte{7}, Manifest: manifest.Manifest("storage.blob")}
 			if got := r.one(r.program(bob, nil, actor.AppendPayload(nil, &other))); got.Code != chain.CodeOK {
 				t.Fatalf("deploy: %s", chain.CodeName(got.Code))
 			}

@@ -9,28 +9,28 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 // limited is a grant with numbers as parameters.
-func limited(id string, params ...any) entitle.Grant {
-	g := entitle.Grant{ID: id}
+func limited(id string, params ...any) manifest.Grant {
+	g := manifest.Grant{ID: id}
 	for i := 0; i < len(params); i += 2 {
-		p := entitle.Param{Name: params[i].(string)}
+		p := manifest.Param{Name: params[i].(string)}
 		switch v := params[i+1].(type) {
 		case int:
 			p.Uint = uint64(v)
 		case string:
-			p.Kind, p.List = entitle.ParamList, []string{v}
+			p.Kind, p.List = manifest.ParamList, []string{v}
 		}
 		g.Params = append(g.Params, p)
 	}
 	return g
 }
 
-func manifestOf(grants ...entitle.Grant) []byte {
+func manifestOf(grants ...manifest.Grant) []byte {
 	b := cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")
-	return entitle.Grants(grants).Append(b)
+	return manifest.Grants(grants).Append(b)
 }
 
 // deploy makes an actor of source and returns its address and the receipt.
@@ -168,10 +168,10 @@ func jobs(specs ...[]any) []byte {
 	return b
 }
 
-var hold, kv = limited(entitle.HoldBalance), limited(entitle.KV)
+var hold, kv = limited(manifest.HoldBalance), limited(manifest.KV)
 
-func http(params ...any) entitle.Grant {
-	return limited(entitle.HTTP, append(params, entitle.Domains, "*.a.com")...) // in canonical order
+func http(params ...any) manifest.Grant {
+	return limited(manifest.HTTP, append(params, manifest.Domains, "*.a.com")...) // in canonical order
 }
 
 func page(url string) []any { return []any{"url", url, "job_type", "http"} }
@@ -182,11 +182,11 @@ func model(tokens int) []any { return []any{"job_type", "llm", "max_tokens", tok
 func TestGates(t *testing.T) { // E17, E18, E20, E22, E24; entitlements §6.3, §9, §11
 	engine := testEngine(t)
 	missing, quota := chain.CodeNotEntitled, chain.CodeEntitlementQuota
-	transfer := func(params ...any) entitle.Grant { return limited(entitle.Transfer, params...) }
+	transfer := func(params ...any) manifest.Grant { return limited(manifest.Transfer, params...) }
 	null := cbor.AppendNull(nil)
 	for _, tt := range []struct {
 		name    string
-		grants  []entitle.Grant // besides econ.hold_balance
+		grants  []manifest.Grant // besides econ.hold_balance
 		handler string
 		arg     []byte
 		want    uint16
@@ -195,53 +195,53 @@ func TestGates(t *testing.T) { // E17, E18, E20, E22, E24; entitlements §6.3, �
 		{"E17 set", nil, "set", null, missing},
 		{"E17 delete", nil, "delete", null, missing},
 		{"E17 uncatchable", nil, "caught", null, missing},
-		{"E17 granted", []entitle.Grant{kv}, "set", null, chain.CodeOK},
+		{"E17 granted", []manifest.Grant{kv}, "set", null, chain.CodeOK},
 		{"E17 transfer", nil, "pay", uints(1), missing},
 		{"E17 nothing to transfer", nil, "pay", uints(0), chain.CodeOK},
 		{"E17 value with a message", nil, "send_value", null, missing},
 		{"E17 value with a call", nil, "call_value", null, missing},
-		{"E17 value granted", []entitle.Grant{transfer()}, "send_value", null, chain.CodeOK},
+		{"E17 value granted", []manifest.Grant{transfer()}, "send_value", null, chain.CodeOK},
 		{"E17 http", nil, "jobs", jobs(page("https://x.a.com/")), missing},
 		{"E17 model", nil, "jobs", jobs(model(1)), missing},
-		{"E17 other domain", []entitle.Grant{http()}, "jobs", jobs(page("https://a.com/")), missing},
-		{"E17 domain in the path", []entitle.Grant{http()}, "jobs", jobs(page("https://b.com/x.a.com")), missing},
-		{"E17 domain as a user", []entitle.Grant{http()}, "jobs", jobs(page("https://x.a.com@b.com/")), missing},
-		{"E17 backslash", []entitle.Grant{http()}, "jobs", jobs(page("https://b.com\\x.a.com")), missing},
-		{"E17 other scheme", []entitle.Grant{http()}, "jobs", jobs(page("file://x.a.com/")), missing},
-		{"E17 domain in upper case, with a port", []entitle.Grant{http()}, "jobs", jobs(page("https://X.A.com:8443/p?q#f")), chain.CodeOK},
-		{"E18 requests", []entitle.Grant{http(entitle.MaxRequests, 2)}, "jobs", jobs(page("https://x.a.com"), page("https://y.a.com")), chain.CodeOK},
-		{"E18 one request more", []entitle.Grant{http(entitle.MaxRequests, 1)}, "jobs", jobs(page("https://x.a.com"), page("https://y.a.com")), quota},
-		{"E18 models and pages apart", []entitle.Grant{http(entitle.MaxRequests, 1), limited(entitle.LLM, entitle.MaxRequests, 1)}, "jobs", jobs(page("https://x.a.com"), model(1)), chain.CodeOK},
-		{"E18 tokens", []entitle.Grant{limited(entitle.LLM, entitle.MaxTokens, 9)}, "jobs", jobs(model(9), model(9)), chain.CodeOK},
-		{"E18 one token more", []entitle.Grant{limited(entitle.LLM, entitle.MaxTokens, 9)}, "jobs", jobs(model(10)), quota},
-		{"E20 bytes", []entitle.Grant{limited(entitle.KV, entitle.MaxBytes, 68)}, "set", null, chain.CodeOK},
-		{"E20 one byte more", []entitle.Grant{limited(entitle.KV, entitle.MaxBytes, 67)}, "set", null, quota},
-		{"E20 amount", []entitle.Grant{transfer(entitle.MaxAmount, 10)}, "pay", uints(10, 10), chain.CodeOK},
-		{"E20 amount 0", []entitle.Grant{transfer(entitle.MaxAmount, 0)}, "pay", uints(1), quota},
-		{"E24 amount", []entitle.Grant{transfer(entitle.MaxAmount, 10)}, "pay", uints(11), quota},
-		{"E24 block", []entitle.Grant{transfer(entitle.MaxPerBlock, 20)}, "pay", uints(10, 10), chain.CodeOK},
-		{"E24 beyond the block", []entitle.Grant{transfer(entitle.MaxPerBlock, 20)}, "pay", uints(10, 10, 1), quota},
-		{"E17 accelerator", []entitle.Grant{limited(entitle.LLM)}, "jobs", jobs(append(model(1), entitle.MinVRAM, 1)), missing},
-		{"E18 accelerator", []entitle.Grant{limited(entitle.GPU, entitle.MinVRAM, 24), limited(entitle.LLM)}, "jobs", jobs(append(model(1), entitle.MinVRAM, 24)), chain.CodeOK},
-		{"E18 more of the accelerator", []entitle.Grant{limited(entitle.GPU, entitle.MinVRAM, 24), limited(entitle.LLM)}, "jobs", jobs(append(model(1), entitle.MinVRAM, 25)), quota},
-		{"E17 plain http", []entitle.Grant{http()}, "jobs", jobs(page("http://x.a.com/")), chain.CodeOK},
-		{"E17 no host", []entitle.Grant{http()}, "jobs", jobs(page("https:///x.a.com")), missing},
-		{"E17 no number for a port", []entitle.Grant{http()}, "jobs", jobs(page("https://x.a.com:8x/")), missing},
+		{"E17 other domain", []manifest.Grant{http()}, "jobs", jobs(page("https://a.com/")), missing},
+		{"E17 domain in the path", []manifest.Grant{http()}, "jobs", jobs(page("https://b.com/x.a.com")), missing},
+		{"E17 domain as a user", []manifest.Grant{http()}, "jobs", jobs(page("https://x.a.com@b.com/")), missing},
+		{"E17 backslash", []manifest.Grant{http()}, "jobs", jobs(page("https://b.com\\x.a.com")), missing},
+		{"E17 other scheme", []manifest.Grant{http()}, "jobs", jobs(page("file://x.a.com/")), missing},
+		{"E17 domain in upper case, with a port", []manifest.Grant{http()}, "jobs", jobs(page("https://X.A.com:8443/p?q#f")), chain.CodeOK},
+		{"E18 requests", []manifest.Grant{http(manifest.MaxRequests, 2)}, "jobs", jobs(page("https://x.a.com"), page("https://y.a.com")), chain.CodeOK},
+		{"E18 one request more", []manifest.Grant{http(manifest.MaxRequests, 1)}, "jobs", jobs(page("https://x.a.com"), page("https://y.a.com")), quota},
+		{"E18 models and pages apart", []manifest.Grant{http(manifest.MaxRequests, 1), limited(manifest.LLM, manifest.MaxRequests, 1)}, "jobs", jobs(page("https://x.a.com"), model(1)), chain.CodeOK},
+		{"E18 tokens", []manifest.Grant{limited(manifest.LLM, manifest.MaxTokens, 9)}, "jobs", jobs(model(9), model(9)), chain.CodeOK},
+		{"E18 one token more", []manifest.Grant{limited(manifest.LLM, manifest.MaxTokens, 9)}, "jobs", jobs(model(10)), quota},
+		{"E20 bytes", []manifest.Grant{limited(manifest.KV, manifest.MaxBytes, 68)}, "set", null, chain.CodeOK},
+		{"E20 one byte more", []manifest.Grant{limited(manifest.KV, manifest.MaxBytes, 67)}, "set", null, quota},
+		{"E20 amount", []manifest.Grant{transfer(manifest.MaxAmount, 10)}, "pay", uints(10, 10), chain.CodeOK},
+		{"E20 amount 0", []manifest.Grant{transfer(manifest.MaxAmount, 0)}, "pay", uints(1), quota},
+		{"E24 amount", []manifest.Grant{transfer(manifest.MaxAmount, 10)}, "pay", uints(11), quota},
+		{"E24 block", []manifest.Grant{transfer(manifest.MaxPerBlock, 20)}, "pay", uints(10, 10), chain.CodeOK},
+		{"E24 beyond the block", []manifest.Grant{transfer(manifest.MaxPerBlock, 20)}, "pay", uints(10, 10, 1), quota},
+		{"E17 accelerator", []manifest.Grant{limited(manifest.LLM)}, "jobs", jobs(append(model(1), manifest.MinVRAM, 1)), missing},
+		{"E18 accelerator", []manifest.Grant{limited(manifest.GPU, manifest.MinVRAM, 24), limited(manifest.LLM)}, "jobs", jobs(append(model(1), manifest.MinVRAM, 24)), chain.CodeOK},
+		{"E18 more of the accelerator", []manifest.Grant{limited(manifest.GPU, manifest.MinVRAM, 24), limited(manifest.LLM)}, "jobs", jobs(append(model(1), manifest.MinVRAM, 25)), quota},
+		{"E17 plain http", []manifest.Grant{http()}, "jobs", jobs(page("http://x.a.com/")), chain.CodeOK},
+		{"E17 no host", []manifest.Grant{http()}, "jobs", jobs(page("https:///x.a.com")), missing},
+		{"E17 no number for a port", []manifest.Grant{http()}, "jobs", jobs(page("https://x.a.com:8x/")), missing},
 		{"E17 timer", nil, "timers", cbor.AppendUint(nil, 1), missing},
 		{"E17 blob", nil, "blobs", uints(1), missing},
 		{"E17 child", nil, "child", null, missing},
-		{"E20 timers", []entitle.Grant{limited(entitle.Schedule, entitle.MaxTimers, 2)}, "timers", cbor.AppendUint(nil, 2), chain.CodeOK},
-		{"E20 one timer more", []entitle.Grant{limited(entitle.Schedule, entitle.MaxTimers, 2)}, "timers", cbor.AppendUint(nil, 3), quota},
-		{"E20 blob", []entitle.Grant{limited(entitle.Blob, entitle.MaxBytes, 20)}, "blobs", uints(10, 10), chain.CodeOK},
-		{"E20 blob, one byte more", []entitle.Grant{limited(entitle.Blob, entitle.MaxBytes, 20)}, "blobs", uints(10, 11), quota},
+		{"E20 timers", []manifest.Grant{limited(manifest.Schedule, manifest.MaxTimers, 2)}, "timers", cbor.AppendUint(nil, 2), chain.CodeOK},
+		{"E20 one timer more", []manifest.Grant{limited(manifest.Schedule, manifest.MaxTimers, 2)}, "timers", cbor.AppendUint(nil, 3), quota},
+		{"E20 blob", []manifest.Grant{limited(manifest.Blob, manifest.MaxBytes, 20)}, "blobs", uints(10, 10), chain.CodeOK},
+		{"E20 blob, one byte more", []manifest.Grant{limited(manifest.Blob, manifest.MaxBytes, 20)}, "blobs", uints(10, 11), quota},
 		{"E22 upgrade", nil, "upgrade", cbor.AppendText(nil, "x = 1"), missing},
-		{"granted without limits", []entitle.Grant{transfer(), kv}, "grants", null, chain.CodeOK},
+		{"granted without limits", []manifest.Grant{transfer(), kv}, "grants", null, chain.CodeOK},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			c := oneValidator(t)
 			c.engine = engine
-			grants := append([]entitle.Grant{hold}, tt.grants...)
-			slices.SortFunc(grants, func(a, b entitle.Grant) int { return strings.Compare(a.ID, b.ID) })
+			grants := append([]manifest.Grant{hold}, tt.grants...)
+			slices.SortFunc(grants, func(a, b manifest.Grant) int { return strings.Compare(a.ID, b.ID) })
 			addr, r := c.deploy(alice, gated, manifestOf(grants...))
 			if r.Code != chain.CodeOK {
 				t.Fatalf("deploy: %s", chain.CodeName(r.Code))
@@ -273,7 +273,7 @@ func (c *testChain) fund(addr chain.Address, amount chain.Wei) {
 func TestPerBlockQuotaEndsWithTheBlock(t *testing.T) { // E18, E24
 	c := oneValidator(t)
 	c.engine = testEngine(t)
-	addr, _ := c.deploy(alice, gated, manifestOf(hold, limited(entitle.Transfer, entitle.MaxPerBlock, 20)))
+	addr, _ := c.deploy(alice, gated, manifestOf(hold, limited(manifest.Transfer, manifest.MaxPerBlock, 20)))
 	c.fund(addr, 1_000)
 	pay := func(nonce uint64, amounts ...uint64) *chain.VerifiedTx {
 		tx := c.program(alice, &addr, actor.AppendMessage(nil, "pay", uints(amounts...))).Tx

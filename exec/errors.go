@@ -56,21 +56,8 @@ func (p *Panic) Error() string { return "panic: " + p.Cause }
 
 // Contradictions in the state, met only as the Err of a [Fault].
 var (
-	// ErrMoney means balances that add up to more than 64 bits.
-	ErrMoney = errors.New("balances exceed the supply")
-	// ErrNoSupply means that the supply record is missing: the state does not
-	// come from [GenesisDelta].
-	ErrNoSupply = errors.New("no supply record")
-	// ErrSupplyRecord means a supply record that does not decode.
-	ErrSupplyRecord = errors.New("supply record is malformed")
 	// ErrMeterRecord means a meter of another length.
 	ErrMeterRecord = errors.New("meter of the state is malformed")
-	// ErrNoConviction means a number that no conviction has.
-	ErrNoConviction = errors.New("no such conviction")
-	// ErrConvictionRecord means a record of convictions that does not decode.
-	ErrConvictionRecord = errors.New("conviction record is malformed")
-	// ErrNoEngine means a block with actors for a caller that cannot run any.
-	ErrNoEngine = errors.New("no engine for programs")
 	// ErrHeight means a block at height 0, where the genesis stands.
 	ErrHeight = errors.New("height 0 is the genesis")
 )

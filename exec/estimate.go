@@ -9,6 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/staking"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -72,7 +73,7 @@ func Estimate(view state.View, in Inputs, sender chain.Address, tx chain.Tx) (Es
 	from.Nonce++
 	from.Balance -= reserved
 	b.state.SetAccount(sender, from)
-	intrinsic := ins.Intrinsic(&in.Params.Intrinsic)
+	intrinsic := in.Params.Intrinsic.Of(ins)
 	if out.Outcome, err = b.run(ins, vtx, intrinsic); err != nil {
 		return Estimation{}, err
 	}
@@ -96,11 +97,11 @@ func lend(view state.View, from *state.Account, need, spendable chain.Wei) error
 	if need <= spendable {
 		return nil
 	}
-	supply, err := Supply(view)
+	supply, err := staking.ReadSupply(view)
 	if err != nil {
-		return err
+		return &Fault{"read supply", err}
 	}
-	if loan := need - spendable; !add(&supply, loan) || !add(&from.Balance, loan) {
+	if loan := need - spendable; !funds.Add(&supply.Total, loan) || !funds.Add(&from.Balance, loan) {
 		return &InvalidTx{Err: &fees.FundsError{Need: need, Spendable: spendable}}
 	}
 	return nil
@@ -112,8 +113,8 @@ func (b *block) complete(tx *chain.Tx, ins chain.Instruction, nonce uint64) erro
 	p, base := b.in.Params, b.in.BaseFees[ins.Lane]
 	tx.ChainID, tx.Nonce, tx.Signature = b.in.ChainID, nonce, &chain.TxSignature{}
 	tx.MaxFeePerCycle, tx.MaxFeePerCell = base.PerCycle, base.PerCell
-	if !add(&tx.MaxFeePerCycle, tx.TipPerCycle) || !add(&tx.MaxFeePerCell, tx.TipPerCell) {
-		return &InvalidTx{Err: ErrMoney}
+	if !funds.Add(&tx.MaxFeePerCycle, tx.TipPerCycle) || !funds.Add(&tx.MaxFeePerCell, tx.TipPerCell) {
+		return &InvalidTx{Err: funds.ErrMoney}
 	}
 	room := b.budget.Left(ins.Lane) // a block without other transactions
 	if tx.CellsLimit == 0 {
@@ -130,11 +131,11 @@ func (b *block) complete(tx *chain.Tx, ins chain.Instruction, nonce uint64) erro
 	if err != nil || !(ins.WithCode(target.HasCode()).Kind == chain.KindMessage) {
 		return err
 	}
-	l, err := actor.ReadLedger(b.state, *tx.To)
+	l, err := actor.ReadQuota(b.state, *tx.To)
 	if err != nil {
 		return &Fault{"read ledger of " + tx.To.String(), err}
 	}
-	left := l.Left(&p.Actor, b.in.Height) + ins.WithCode(true).Intrinsic(&p.Intrinsic).Cycles
+	left := l.Left(&p.Actor, b.in.Height) + p.Intrinsic.Of(ins.WithCode(true)).Cycles
 	tx.CyclesLimit = min(tx.CyclesLimit, left)
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 // TestEstimateCoversTheReceipt: what an estimate says on a head is enough in the next
@@ -25,7 +25,7 @@ func TestEstimateCoversTheReceipt(t *testing.T) {
 		}
 		created := cbor.AppendText(cbor.AppendText(cbor.AppendUint(cbor.AppendArray(nil, 7), chain.OpTokenCreate), "Gold"), "GLD")
 		created = append(cbor.AppendUint(cbor.AppendUint(created, 2), 1_000), 0xf6, 0xf6)
-		d := actor.Deployment{Source: []byte(counter), Salt: []byte{9}, Manifest: entitle.Manifest("storage.kv"), Init: &actor.Init{Handler: "init", Payload: cbor.AppendUint(nil, 7)}}
+		d := actor.Deployment{Source: []byte(counter), Salt: []byte{9}, Manifest: manifest.Manifest("storage.kv"), Init: &actor.Init{Handler: "init", Payload: cbor.AppendUint(nil, 7)}}
 		for _, row := range []struct {
 			name string
 			tx   func() *chain.VerifiedTx

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
@@ -52,7 +53,7 @@ func (r *ranch) broke(n, each int) {
 func TestEvictionsEndTimersInParts(t *testing.T) { // resolution 11.24
 	const most = 64
 	heaviest := func(crowd int) (reads, writes int) {
-		r := newRanch(t, func(p *chain.Params) { p.Rent.PricePerByteYear, p.Timer.MaxPerActor = 1_000_000_000_000, most })
+		r := newRanch(t, func(p *params.Params) { p.Rent.PricePerByteYear, p.Timer.MaxPerActor = 1_000_000_000_000, most })
 		r.broke(crowd, most)
 		for gone := 0; gone < crowd; {
 			v := &counted{View: r.ground}

@@ -13,6 +13,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/staking"
 )
 
 // courtView is the view of the court's blocks.
@@ -122,12 +123,12 @@ func TestEvidenceConvicts(t *testing.T) {
 		if !reflect.DeepEqual(r, want) {
 			t.Errorf("%s: receipt %+v, want %+v", p.rule, r, want)
 		}
-		number, err := exec.ConvictionOf(c.state, e.Offence())
+		number, err := staking.ConvictionOf(c.state, e.Offence())
 		if err != nil || number != uint64(i+1) {
 			t.Fatalf("%s: conviction %d, %v", p.rule, number, err)
 		}
-		got, err := exec.ReadConviction(c.state, number)
-		is := exec.Conviction{
+		got, err := staking.ReadConviction(c.state, number)
+		is := staking.Conviction{
 			Offence:   attest.Offence{Accused: c.g.Validators[2].PeerKey, Round: attest.Round{Epoch: 2, View: chain.View(i + 5)}},
 			Validator: 2, Stake: 70_000 * chain.WeiPerCBY, Height: chain.Height(i + 1), Submitter: rewardOf(0),
 		}
@@ -135,10 +136,10 @@ func TestEvidenceConvicts(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %+v", p.rule, got, err, is)
 		}
 	}
-	if n, err := exec.Convictions(c.state); err != nil || n != uint64(len(pairs)) {
+	if n, err := staking.Convictions(c.state); err != nil || n != uint64(len(pairs)) {
 		t.Errorf("%d convictions, %v", n, err)
 	}
-	if _, err := exec.ReadConviction(c.state, 99); !errors.Is(err, exec.ErrNoConviction) {
+	if _, err := staking.ReadConviction(c.state, 99); !errors.Is(err, staking.ErrNoConviction) {
 		t.Errorf("conviction 99: %v", err)
 	}
 }
@@ -201,7 +202,7 @@ func TestEvidenceRefused(t *testing.T) {
 			if r.Status != chain.StatusFailed || r.Code != test.want || r.Fee != 21_000+chain.Wei(len(tx.Tx.Payload)) {
 				t.Errorf("status %v, code %s, fee %d; want %s", r.Status, chain.CodeName(r.Code), r.Fee, chain.CodeName(test.want))
 			}
-			if n, err := exec.Convictions(c.state); err != nil || n != 0 {
+			if n, err := staking.Convictions(c.state); err != nil || n != 0 {
 				t.Errorf("%d convictions, %v", n, err)
 			}
 		})
@@ -227,7 +228,7 @@ func TestEvidenceRefused(t *testing.T) {
 		if r := c.judge(c.accuse(rewardOf(1), good))[0]; r.Code != chain.CodeExists {
 			t.Errorf("in a later block: %s", chain.CodeName(r.Code))
 		}
-		if n, err := exec.Convictions(c.state); err != nil || n != 1 {
+		if n, err := staking.Convictions(c.state); err != nil || n != 1 {
 			t.Errorf("%d convictions, %v", n, err)
 		}
 	})
@@ -248,7 +249,7 @@ func TestEvidenceOfViewsToCome(t *testing.T) {
 	f(1<<62, chain.CodeWrongState)
 	f(courtView, chain.CodeOK)
 	f(courtView-1, chain.CodeOK)
-	if n, err := exec.Convictions(c.state); err != nil || n != 2 {
+	if n, err := staking.Convictions(c.state); err != nil || n != 2 {
 		t.Errorf("%d convictions, %v; want 2", n, err)
 	}
 }

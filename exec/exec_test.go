@@ -9,7 +9,11 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/staking"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
@@ -23,8 +27,8 @@ var (
 const richAmount = 1_000 * chain.WeiPerCBY
 
 // rich returns an account of the ecosystem's bucket.
-func rich(addr chain.Address) chain.Allocation {
-	return chain.Allocation{Name: "rich", Address: addr, Amount: richAmount}
+func rich(addr chain.Address) genesis.Allocation {
+	return genesis.Allocation{Name: "rich", Address: addr, Amount: richAmount}
 }
 
 // oneValidator returns a chain with one validator and a rich alice and bob.
@@ -270,18 +274,18 @@ func TestFaults(t *testing.T) {
 	f("sender unreadable", statetest.ErrDisk, func(c *testChain) { c.broken = alice }, tx)
 	f("recipient unreadable", statetest.ErrDisk, func(c *testChain) { c.broken = carol }, tx)
 	f("proposer unreadable", statetest.ErrDisk, func(c *testChain) { c.broken = rewardOf(0) })
-	f("no supply record", exec.ErrNoSupply, func(c *testChain) { clear(c.state.Storages) })
-	f("broken supply record", exec.ErrSupplyRecord, func(c *testChain) {
+	f("no supply record", staking.ErrNoSupply, func(c *testChain) { clear(c.state.Storages) })
+	f("broken supply record", staking.ErrSupplyRecord, func(c *testChain) {
 		for key := range c.state.Storages[chain.AddrTreasury] {
 			c.state.Storages[chain.AddrTreasury][key] = []byte{0x85, 1}
 		}
 	})
-	f("broken metadata", chain.ErrMetadata, func(c *testChain) {
+	f("broken metadata", genesis.ErrMetadata, func(c *testChain) {
 		a := c.state.Accounts[alice]
 		a.Meta = []byte{0x85}
 		c.state.Accounts[alice] = a
 	}, tx)
-	f("proposer's balance beyond the supply", exec.ErrMoney, func(c *testChain) {
+	f("proposer's balance beyond the supply", funds.ErrMoney, func(c *testChain) {
 		c.state.Accounts[rewardOf(0)] = state.Account{Balance: math.MaxUint64}
 	})
 
@@ -294,7 +298,7 @@ func TestFaults(t *testing.T) {
 
 func TestVesting(t *testing.T) { // whitepaper §8.3
 	locked := rich(alice)
-	locked.Vesting = &chain.Vesting{CliffBlocks: 3, DurationBlocks: 10}
+	locked.Vesting = &genesis.Vesting{CliffBlocks: 3, DurationBlocks: 10}
 	c := newTestChain(t, testGenesis(t, []chain.Wei{50}, locked, rich(bob)))
 	refused := func(tx *chain.VerifiedTx) {
 		t.Helper()
@@ -373,7 +377,7 @@ func TestIssuanceByYear(t *testing.T) { // resolutions 9.3, 9.4
 	g.Params.BlocksPerYear = 2
 	c := newTestChain(t, g)
 	rates := []uint64{800, 800, 500, 500, 300, 300, 200, 200, 200, 200, 100, 100, 100} // year 10: 2 %
-	supply := chain.Wei(chain.GenesisSupply)
+	supply := chain.Wei(genesis.InitialSupply)
 	for year, rate := range rates {
 		perBlock := supply / 20_000 * chain.Wei(rate) // supply · rate / 10,000 / 2
 		perBlock += supply % 20_000 * chain.Wei(rate) / 20_000
@@ -384,8 +388,8 @@ func TestIssuanceByYear(t *testing.T) { // resolutions 9.3, 9.4
 		}
 		supply += 2 * perBlock
 	}
-	s, err := exec.ReadSupply(c.state)
-	if err != nil || s.Total != supply || s.Issued != supply-chain.GenesisSupply || s.Year != 13 {
+	s, err := staking.ReadSupply(c.state)
+	if err != nil || s.Total != supply || s.Issued != supply-genesis.InitialSupply || s.Year != 13 {
 		t.Errorf("supply record %+v, %v, want total %d in year 13", s, err, supply)
 	}
 }
@@ -395,7 +399,7 @@ func TestIssuanceByYear(t *testing.T) { // resolutions 9.3, 9.4
 func TestIssuanceStopsAtTheTop(t *testing.T) {
 	g := testGenesis(t, []chain.Wei{50})
 	g.Params.BlocksPerYear = 1
-	g.Params.InflationBasisPoints = []chain.InflationStep{{BasisPoints: chain.BasisPoints}}
+	g.Params.InflationBasisPoints = []params.InflationStep{{BasisPoints: params.BasisPoints}}
 	c := newTestChain(t, g)
 	for range 6 {
 		c.block()
@@ -429,14 +433,14 @@ func TestApplyLeavesItsArguments(t *testing.T) {
 func TestGenesisDelta(t *testing.T) {
 	g := testGenesis(t, []chain.Wei{50, 60, 70, 80}, rich(alice))
 	c := newTestChain(t, g)
-	if got := c.state.Money(); got != chain.GenesisSupply {
+	if got := c.state.Money(); got != genesis.InitialSupply {
 		t.Errorf("balances add up to %d", got)
 	}
 	if got := c.state.Balance(chain.AddrStaking); got != 260_000*chain.WeiPerCBY {
 		t.Errorf("stakes in escrow: %d", got)
 	}
-	s, err := exec.ReadSupply(c.state)
-	if want := (exec.SupplyRecord{Total: chain.GenesisSupply, YearStart: chain.GenesisSupply}); err != nil || s != want {
+	s, err := staking.ReadSupply(c.state)
+	if want := (staking.Supply{Total: genesis.InitialSupply, YearStart: genesis.InitialSupply}); err != nil || s != want {
 		t.Errorf("supply record %+v, %v", s, err)
 	}
 	for _, a := range g.Allocations {

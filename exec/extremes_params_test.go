@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 )
 
@@ -25,9 +26,9 @@ type extreme struct {
 
 // extremes are the ends of each parameter that governance may set alone, while the
 // others are as p has them.
-func extremes(t *testing.T, p *chain.Params) (list []extreme) {
+func extremes(t *testing.T, p *params.Params) (list []extreme) {
 	for _, path := range leaves(t, p, "") {
-		if chain.CheckSettable(path) != nil {
+		if params.CheckSettable(path) != nil {
 			continue
 		}
 		now, err := p.At(path)
@@ -48,7 +49,7 @@ func extremes(t *testing.T, p *chain.Params) (list []extreme) {
 				}
 				return strconv.FormatUint(n, 10)
 			}
-			may := func(n uint64) bool { return voted(p, chain.Setting{Path: path, Value: []byte(write(n))}) == nil }
+			may := func(n uint64) bool { return voted(p, params.Setting{Path: path, Value: []byte(write(n))}) == nil }
 			list = append(list, extreme{path, write(edge(n, 0, may))}, extreme{path, write(edge(n, math.MaxUint64, may))})
 		}
 	}
@@ -120,7 +121,7 @@ func TestExtremeParameters(t *testing.T) {
 	}
 	for i := *extremeFirst; i < len(list); i += skip {
 		e := list[i]
-		kept, err := chain.Keep(chain.Setting{Path: e.path, Value: []byte(e.value)})
+		kept, err := params.Keep(params.Setting{Path: e.path, Value: []byte(e.value)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -128,7 +129,7 @@ func TestExtremeParameters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, p := range []*chain.Params{next, &plain} {
+		for _, p := range []*params.Params{next, &plain} {
 			w.g.Params = *p
 			for range 4 {
 				txs := make([]*chain.VerifiedTx, 1+w.pick.n(4))

@@ -25,10 +25,10 @@ type site struct{ folder, function, uses string }
 // packages' decoders.
 var faultNames = map[string]bool{
 	"ErrRecord": true, "ErrMoney": true, "ErrNoSupply": true, "ErrSupplyRecord": true, "ErrNoConviction": true,
-	"ErrConvictionRecord": true, "ErrRehearsalRecord": true, "ErrNoEngine": true, "ErrHeight": true,
+	"ErrConvictionRecord": true, "ErrNoEngine": true, "ErrHeight": true,
 	"Fault": true, "fault": true, "Panicked": true, // of this package
-	"Parse": true, "ParseMeta": true, "RecordOf": true, // of packages entitle and state/rent
-	"ParseMessage": true, "ParsePayload": true, "arguments": true, // of payloads that were judged
+	"Parse": true, "ParseMeta": true, "RecordOf": true, // of packages manifest and state/rent
+	"ParseMessage": true, "ParsePayload": true, // of payloads that were judged
 }
 
 // sitesOf returns how often the functions of a folder use them.
@@ -104,13 +104,13 @@ func raw(call *ast.CallExpr) bool {
 }
 
 // foreign are the packages whose names count where they are qualified.
-var foreign = map[string]bool{"exec": true, "entitle": true, "rent": true, "stored": true, "chain": true, "actor": true}
+var foreign = map[string]bool{"exec": true, "manifest": true, "rent": true, "stored": true, "chain": true, "actor": true}
 
 func TestFaultSites(t *testing.T) {
 	found := map[site]int{}
 	for _, folder := range []string{
-		"exec", "exec/actor", "exec/entitle", "exec/funds", "exec/governance", "exec/mailbox", "exec/parallel", "exec/permit",
-		"exec/pvm", "exec/rent", "exec/timers", "exec/token", "state/rent",
+		"exec", "exec/actor", "exec/manifest", "exec/funds", "exec/governance", "exec/mailbox", "exec/parallel", "exec/entitlements",
+		"exec/pvm", "exec/rehearsal", "exec/rent", "exec/staking", "exec/timers", "exec/token", "state/rent",
 	} {
 		maps.Copy(found, sitesOf(t, folder))
 	}
@@ -167,26 +167,27 @@ func listedSites(t *testing.T) map[site]int {
 var faultSites = []struct{ reason, sites string }{
 	{
 		"a row of a system account, which this package alone writes, with fields no wider than it reads them; programs write their own account, a restoration that of a dormant actor, and no system account is ever dormant", `
-			exec: decodeConviction ErrConvictionRecord*2, readNumber ErrConvictionRecord, readRehearsal ErrRehearsalRecord
-			exec/actor: NewCode ErrRecord, ReadLedger ErrRecord, ReadRecord ErrRecord, blobPlace ErrRecord
+			exec/actor: NewCode ErrRecord, ReadQuota ErrRecord, ReadRecord ErrRecord, blobPlace ErrRecord
 			exec/governance: Count ErrRecord, Read ErrRecord
 			exec/mailbox: DecodeItem ErrRecord, readCount ErrRecord, readPair ErrRecord, readSpan ErrRecord
-			exec/permit: Holder ErrRecord, ReadGrant ErrRecord, ReadRole ErrRecord, assigned ErrRecord, counts ErrRecord
-			exec/permit: idsAt ErrRecord, leave ErrRecord, room ErrRecord
+			exec/entitlements: Holder ErrRecord, ReadGrant ErrRecord, ReadRole ErrRecord, assigned ErrRecord, counts ErrRecord
+			exec/entitlements: idsAt ErrRecord, leave ErrRecord, room ErrRecord
+			exec/rehearsal: readRehearsal ErrRecord
 			exec/rent: StakeOf ErrRecord, item ErrRecord, read ErrRecord
+			exec/staking: decodeConviction ErrConvictionRecord*2, readNumber ErrConvictionRecord
 			exec/timers: end ErrRecord
 			exec/token: Read ErrRecord, decode Errorf, readAmount ErrRecord, readCount ErrRecord
 		`,
 	},
 	{
 		"two rows of a system account that are written and dropped together, so that one names what the other has", `
-			exec: ReadConviction ErrNoConviction
 			exec/actor: ReadManifest ErrRecord, record ErrRecord
 			exec/governance: ByNumber ErrRecord
 			exec/mailbox: Due ErrRecord, Open ErrRecord, Peek ErrRecord, Pop ErrRecord, TakeDue ErrRecord, first ErrRecord, firstDue ErrRecord
 			exec/mailbox: readItemAt ErrRecord, settle ErrRecord, takeLast ErrRecord
-			exec/permit: at ErrRecord, byRole ErrRecord, drop ErrRecord, listed ErrRecord, wayAt ErrRecord
+			exec/entitlements: at ErrRecord, byRole ErrRecord, drop ErrRecord, listed ErrRecord, wayAt ErrRecord
 			exec/rent: pending ErrRecord
+			exec/staking: ReadConviction ErrNoConviction
 			exec/timers: DropAll ErrRecord, insert ErrRecord, load ErrRecord, loadLink ErrRecord, move ErrRecord
 			exec/timers: openData ErrRecord, remove ErrRecord, unlink ErrRecord
 			exec/token: At ErrRecord
@@ -194,8 +195,9 @@ var faultSites = []struct{ reason, sites string }{
 	},
 	{
 		"the sum of all balances, and of all that is burned and issued, is the supply, which has 64 bits; the estimates lend no more than what the supply leaves", `
-			exec: askAgent ErrMoney, beginRent ErrMoney, complete ErrMoney, credit ErrMoney, rearm ErrMoney, reward ErrMoney*2
-			exec: settle ErrMoney, write ErrMoney
+			exec: Burn ErrMoney, beginRent ErrMoney, complete ErrMoney, write ErrMoney
+			exec/funds: Issue ErrMoney
+			exec/staking: Reward ErrMoney*2, settle ErrMoney
 			exec/parallel: beside exec.Fault
 			exec/rent: burn Errorf
 		`,
@@ -207,36 +209,34 @@ var faultSites = []struct{ reason, sites string }{
 	},
 	{
 		"wraps what a callee could not read, or a contradiction that stands in this list at its own place; verdicts were taken out before", `
-			exec: Estimate Fault*3, ReadConviction Fault, ReadSupply Fault, TimerHolds fault*4, TimerReserve fault
-			exec: account Fault, askAgents Fault*4, askAgents fault*2, attempt Fault*2, beginRent Fault*2, beginRent fault
-			exec: complete Fault, credit Fault, deliver Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*2
-			exec: StateMeter Fault, founding Fault, paysGrowth Fault
-			exec: fireTimers fault*4, fundActor Fault, instructGovernance Fault*2, instructRent Fault*3, instructToken fault
-			exec: judge Fault, judgeTarget Fault*2, message Fault, message fault, next Fault, next fault*5, orderTimer fault
-			exec: payActor Fault, payActor fault, permitCode Fault, readNumber Fault*2, rehearse Fault*3, reward Fault*2
-			exec: selectTimers Fault*3, selectTimers fault, settle Fault, start Fault, submitEvidence Fault, takeUp Fault
-			exec: takeUp fault*2, transfer Fault, turn fault*3, upgradeActor Fault, upgradeActor fault, write Fault
+			exec: Estimate Fault*3, LeftOf Fault
+			exec: account Fault, askAgents Fault*4, askAgents fault*2, execute Fault*2, beginRent Fault*2, beginRent fault
+			exec: begin Fault, complete Fault, credit Fault, deliver Fault*2, deploy Fault, deploy fault, fault Fault, finish Fault*3
+			exec: StateMeter Fault, founding Fault
+			exec: fireTimers fault*4
+			exec: judge Fault, judgeActor Fault, Target Fault, message Fault, message fault, next fault*5
+			exec: instruct fault, lend Fault, selectTimers Fault*2, selectTimers fault
+			exec: takeUp fault*2, transfer Fault, transfer fault, turn fault*3, write Fault
 			exec/actor: Growth Errorf, deliver Errorf
 			exec/rent: Begin Errorf
 		`,
 	},
 	{
 		"reads a payload again that Classify took in this form for the transaction to be valid; values that may be out of range are verdicts", `
-			exec: deploy actor.ParsePayload, fundActor arguments, govern arguments, instructRent arguments
-			exec: message chain.ParseMessage, permit arguments, readTokenArgs arguments, rehearsalArgs arguments
-			exec: timerOrder arguments, upgradeActor arguments
+			exec: deploy actor.ParsePayload
+			exec: message chain.ParseMessage
 			exec/parallel: foresee chain.ParseMessage
 		`,
 	},
 	{
 		"arguments of an instruction, whose errors the caller makes the code bad_argument, or wraps in ErrArgument", `
-			exec: readTimerSetting Errorf
+			exec/timers: readTimerSetting Errorf
 		`,
 	},
 	{
 		"the list of grants was parsed before it was stored under its hash, and parsing depends on the bytes alone; of a list that a program gives, the error is a refusal", `
-			exec/actor: ReadGrants ErrRecord, ReadGrants entitle.Parse, inherited entitle.Parse, keepManifest entitle.Parse
-			exec/actor: orderTimer Errorf, warnDeprecated entitle.Parse
+			exec/actor: ReadGrants ErrRecord, ReadGrants manifest.Parse, inherited manifest.Parse, keepManifest manifest.Parse
+			exec/actor: warnDeprecated manifest.Parse
 		`,
 	},
 	{
@@ -258,19 +258,19 @@ var faultSites = []struct{ reason, sites string }{
 	},
 	{
 		"the caller of execution gives neither: the node has an engine, and its blocks begin at 1", `
-			exec: Begin ErrHeight, Begin Fault, next ErrNoEngine, selectTimers ErrNoEngine, start ErrNoEngine
-			exec: takeUp ErrNoEngine, upgrade ErrNoEngine
+			exec: Begin ErrHeight, Begin Fault
+			exec/actor: ready ErrNoEngine
 		`,
 	},
 	{
 		"makes an error of a panic for a proposer, who leaves the transaction out, or for a reader", `
-			exec: Panicked Fault, attempt Panicked
-			exec/parallel: try exec.Panicked
+			exec: Panicked Fault, execute Panicked
+			exec/parallel: execute exec.Panicked
 		`,
 	},
 	{
 		"written by the genesis and by every block since", `
-			exec: ReadSupply ErrNoSupply, decodeSupply ErrSupplyRecord
+			exec/staking: ReadSupply ErrNoSupply, decodeSupply ErrSupplyRecord
 		`,
 	},
 	{
@@ -287,13 +287,18 @@ var faultSites = []struct{ reason, sites string }{
 		"a refusal of what a proposal or a grant asks for, whose errors are verdicts of its package", `
 			exec/governance: deprecate Errorf*2, readEntry Errorf, undoable Errorf*4
 			exec/mailbox: Defer Errorf
-			exec/permit: check Errorf*4, read Errorf*2, readList Errorf
+			exec/entitlements: check Errorf*4, read Errorf*2, readList Errorf
 			state/rent: ascending Errorf
 		`,
 	},
 	{
-		"keeps a fault until the run is over: reading and writing the ledger of an actor, which stands in this list", `
-			exec/actor: finish fault, undo Errorf, undo fault*2
+		"keeps a fault until the run is over: a caller without an engine, which stands in this list", `
+			exec/actor: compile fault*3, finish fault
+		`,
+	},
+	{
+		"reads and writes the quota of an actor when the run is over, which stands in this list", `
+			exec/actor: writeDraws Errorf*2
 		`,
 	},
 }

@@ -11,11 +11,10 @@ import (
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
-	"github.com/cowboy-foundation/cowboy/state"
 )
 
-// turn is a timer that fires in this block, at what it bid.
-type turn struct {
+// firing is a timer that fires in this block, at what it bid.
+type firing struct {
 	want
 	id   timers.ID
 	tip  chain.FeePair
@@ -67,9 +66,6 @@ func (b *block) selectTimers() error {
 	}
 	if head.Ready == 0 {
 		return nil
-	}
-	if b.in.Engine == nil {
-		return &Fault{"fire timers", ErrNoEngine}
 	}
 	reserved, err := b.askAgents(&head)
 	if err != nil {
@@ -145,7 +141,7 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 	if !ok {
 		return b.unfunded(t)
 	}
-	d := turn{want: w, id: t.ID, tip: tip}
+	d := firing{want: w, id: t.ID, tip: tip}
 	if t.To == t.Actor {
 		if d.held, err = b.hold(t.To, w.limits.Cycles); err != nil {
 			return err
@@ -161,7 +157,7 @@ func (b *block) giveTurn(t *timers.Timer, left *chain.Usage, again bool) error {
 // of a code: one of those that fire the same code loads it. Others may put less aside for
 // it than its own actor, who then is counted with the rest.
 func (b *block) putAside(code chain.Hash) (most chain.Cycles) {
-	// Bounded: by timer.candidates_per_block, twice 512 turns.
+	// Bounded: by timer.candidates_per_block, twice 512 firings.
 	for i := range b.due {
 		if b.due[i].code == code {
 			most = max(most, b.due[i].load)
@@ -221,7 +217,7 @@ func (b *block) saveUp(t *timers.Timer) error {
 // promisedTo reports whether cycles of an actor are held back for a timer already, who
 // need not be waited with by another.
 func (b *block) promisedTo(a chain.Address) bool {
-	// Bounded: by timer.candidates_per_block, twice 512 turns.
+	// Bounded: by timer.candidates_per_block, twice 512 firings.
 	for i := range b.due {
 		if p := b.due[i].held; p != nil && p.to == a {
 			return true
@@ -234,42 +230,13 @@ func (b *block) promisedTo(a chain.Address) bool {
 // busy reports whether an actor has used up its cycles of this block (resolution
 // 11.22).
 func (b *block) busy(addr chain.Address, cycles chain.Cycles) (bool, error) {
-	l, err := actor.ReadLedger(b.state, addr)
+	l, err := actor.ReadQuota(b.state, addr)
 	return err == nil && l.Left(&b.in.Params.Actor, b.in.Height) < cycles, err
 }
 
-// fund fills the escrow of a timer up to what so much use at such prices takes,
-// out of the actor's balance; false where that is too small.
+// fund fills the escrow of a timer; false where its actor's balance is too small.
 func (b *block) fund(t *timers.Timer, use chain.Usage, price chain.FeePair) (bool, error) {
-	need, fits := timers.Cost(use, price)
-	switch {
-	case !fits:
-		return false, nil
-	case t.Escrow >= need:
-		return true, nil
-	}
-	err := b.payTimer(t.Actor, need-t.Escrow)
-	if errors.Is(err, funds.ErrShort) {
-		return false, nil
-	}
-	if err == nil {
-		err = funds.Credit(b.state, chain.AddrTimers, need-t.Escrow)
-		timers.TopUp(b.state, b.clock(), t, need-t.Escrow)
-	}
-	return err == nil, err
-}
-
-// payTimer takes what a timer costs out of its actor's balance, which leaves its
-// reserve for rent alone.
-func (b *block) payTimer(from chain.Address, amount chain.Wei) error {
-	held, err := b.rentBlock().Withholds(from, amount)
-	if err == nil && held {
-		err = funds.ErrShort
-	}
-	if err != nil {
-		return err
-	}
-	return funds.Debit(b.state, from, amount, b.in.Height)
+	return timers.Fill(purse{b}, b.state, b.clock(), t, use, price)
 }
 
 // unfunded makes a timer wait that cannot pay, or ends it when it could not for
@@ -289,7 +256,7 @@ func (b *block) unfunded(t *timers.Timer) error {
 // fireTimers runs the chosen timers in their order, after the transactions and
 // the messages that waited (resolution 7.5).
 func (b *block) fireTimers() error {
-	// Bounded: by timer.candidates_per_block, twice 512 turns.
+	// Bounded: by timer.candidates_per_block, twice 512 firings.
 	for i := range b.due {
 		if err := b.fire(&b.due[i]); err != nil {
 			return fault("fire timer "+b.due[i].id.String(), err)
@@ -359,7 +326,7 @@ func (b *block) fireMore() error {
 
 // fire runs one timer. One that a transaction of the block cancelled or moved has
 // lost its turn, and one whose receiver has no cycles left in this block waits.
-func (b *block) fire(d *turn) error {
+func (b *block) fire(d *firing) error {
 	if d.held != nil {
 		if err := b.giveBack(d.held); err != nil {
 			return err
@@ -393,15 +360,12 @@ func (b *block) fire(d *turn) error {
 	}
 	out.Used.Cycles += own.Cycles
 	out.Used.Cells += own.Cells
-	price := chain.Tx{
-		MaxFeePerCycle: c.Base.PerCycle + d.tip.PerCycle, TipPerCycle: d.tip.PerCycle,
-		MaxFeePerCell: c.Base.PerCell + d.tip.PerCell, TipPerCell: d.tip.PerCell,
-	}
-	fee, burned, tip, err := fees.Charge(&price, c.Base, out.Used)
+	offer := fees.Bid{Most: chain.FeePair{PerCycle: c.Base.PerCycle + d.tip.PerCycle, PerCell: c.Base.PerCell + d.tip.PerCell}, Tip: d.tip}
+	fee, burned, tip, err := offer.Charge(c.Base, out.Used)
 	if err != nil {
 		return err
 	}
-	if err := b.release(t.Actor, fee, escrow-fee+deposit); err != nil {
+	if err := timers.Release(purse{b}, t.Actor, fee, escrow-fee+deposit); err != nil {
 		return err
 	}
 	b.use(chain.LaneTimer, out.Used)
@@ -409,15 +373,6 @@ func (b *block) fire(d *turn) error {
 		return err
 	}
 	return b.rearm(t)
-}
-
-// release pays a fee out of the escrows and gives an actor back what is left. The
-// parts of the fee are booked by the caller.
-func (b *block) release(to chain.Address, fee, back chain.Wei) error {
-	if err := funds.Debit(b.state, chain.AddrTimers, fee, b.in.Height); err != nil {
-		return err
-	}
-	return funds.Move(b.state, chain.AddrTimers, to, back, b.in.Height)
 }
 
 // rearm sets an interval for its next block, which the actor pays, or ends it.
@@ -430,21 +385,12 @@ func (b *block) rearm(t *timers.Timer) error {
 	if err != nil || next == nil {
 		return err
 	}
-	if total, payable := bill.Total(); payable {
-		err = b.payTimer(t.Actor, total)
-	} else {
-		err = funds.ErrShort
-	}
-	switch {
-	case errors.Is(err, funds.ErrShort):
+	err = timers.Pay(purse{b}, t.Actor, bill)
+	if errors.Is(err, funds.ErrShort) {
 		b.state.Revert(before)
 		return b.end(t.ID, eventIntervalEnded)
-	case err != nil:
-		return err
-	case !add(&b.result.Burned, bill.Fee):
-		return ErrMoney
 	}
-	return funds.Credit(b.state, chain.AddrTimers, bill.Lock)
+	return err
 }
 
 // end ends a timer that cannot pay, and says so.
@@ -458,7 +404,7 @@ func (b *block) end(id timers.ID, event string) error {
 		return err
 	}
 	b.announce([]chain.Event{{Emitter: chain.AddrTimers, Name: event, Data: append(id[:], t.Actor[:]...)}})
-	return funds.Move(b.state, chain.AddrTimers, t.Actor, bill.Refund, b.in.Height)
+	return timers.Return(purse{b}, t.Actor, bill.Refund)
 }
 
 // dropTimers ends all timers of an actor that was evicted, of which it may have more
@@ -473,47 +419,5 @@ func (b *block) dropTimers(owner chain.Address) error {
 	if err != nil {
 		return err
 	}
-	return funds.Move(b.state, chain.AddrTimers, owner, refund, b.in.Height)
-}
-
-// TimerHolds returns what due timers may hold back of their actors' buckets in the
-// block of a height, for whoever packs it: the limits of all that may be chosen, as an
-// agent's bid lowers them at the most. It is nil where none is due.
-func TimerHolds(view state.View, p *chain.Params, h chain.Height) (map[chain.Address]chain.Cycles, error) {
-	c := timers.Clock{Params: p, Height: h}
-	due, err := timers.AnyDue(view, c)
-	if err != nil || !due {
-		return nil, fault("look for due timers", err)
-	}
-	scratch := state.NewOverlay(view)
-	head, err := timers.Advance(scratch, c)
-	if err != nil {
-		return nil, fault("advance the timers", err)
-	}
-	ids, err := timers.Ready(scratch, head, int(p.Timer.CandidatesPerBlock))
-	if err != nil {
-		return nil, fault("order the timers", err)
-	}
-	holds := map[chain.Address]chain.Cycles{}
-	// Bounded: by timer.candidates_per_block, 512.
-	for _, id := range ids {
-		t, err := timers.Load(scratch, id)
-		if err != nil {
-			return nil, fault("load a timer", err)
-		}
-		if t.To == t.Actor {
-			holds[t.To] += min(t.Limits.Cycles, timers.MostLimits(p).Cycles)
-		}
-	}
-	return holds, nil
-}
-
-// TimerReserve returns what the timers of a block may take of the timer lane, for
-// whoever packs it: nothing where none is due, else the lane's share.
-func TimerReserve(view state.View, p *chain.Params, h chain.Height) (chain.Usage, error) {
-	due, err := timers.AnyDue(view, timers.Clock{Params: p, Height: h})
-	if err != nil || !due {
-		return chain.Usage{}, fault("look for due timers", err)
-	}
-	return fees.LaneTarget(p, chain.LaneTimer), nil
+	return timers.Return(purse{b}, owner, refund)
 }

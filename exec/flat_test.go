@@ -9,8 +9,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/mailbox"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
 	"github.com/cowboy-foundation/cowboy/exec/token"
@@ -75,7 +75,7 @@ func TestBlocksDoNotCountActors(t *testing.T) {
 	cost := func(n int) (out [3][2]int) {
 		c := oneValidator(t)
 		c.engine = testEngine(t)
-		d := actor.Deployment{Source: []byte(counter), Salt: []byte{1}, Manifest: entitle.Manifest("storage.kv"), Init: &actor.Init{Handler: "init", Payload: cbor.AppendUint(nil, 7)}}
+		d := actor.Deployment{Source: []byte(counter), Salt: []byte{1}, Manifest: manifest.Manifest("storage.kv"), Init: &actor.Init{Handler: "init", Payload: cbor.AppendUint(nil, 7)}}
 		c.block(c.program(alice, nil, actor.AppendPayload(nil, &d)))
 		to := actor.AddressOf(alice, d.Salt, d.Source)
 		crowded(t, c, n)

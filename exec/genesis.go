@@ -2,14 +2,16 @@ package exec
 
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/exec/staking"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // GenesisDelta returns the state that a chain starts from, as writes on the
 // empty state: the allocations with their vesting schedules, the stakes at
 // [chain.AddrStaking], and the records of supply and state. The error is that of
-// [chain.Genesis.Check].
-func GenesisDelta(g *chain.Genesis) (*state.Delta, error) {
+// [genesis.Genesis.Check].
+func GenesisDelta(g *genesis.Genesis) (*state.Delta, error) {
 	if err := g.Check(); err != nil {
 		return nil, err
 	}
@@ -17,14 +19,13 @@ func GenesisDelta(g *chain.Genesis) (*state.Delta, error) {
 	for i := range g.Allocations {
 		d.SetAccount(g.Allocations[i].Address, allocated(&g.Allocations[i]))
 	}
-	staking := state.NewAccount()
+	stakes := state.NewAccount()
 	// Bounded: by the genesis, once a chain.
 	for i := range g.Validators {
-		staking.Balance += g.Validators[i].Stake // within the supply, as checked
+		stakes.Balance += g.Validators[i].Stake // within the supply, as checked
 	}
-	d.SetAccount(chain.AddrStaking, staking)
-	supply := SupplyRecord{Total: g.Supply, YearStart: g.Supply}
-	d.SetStorage(chain.AddrTreasury, supplyKey(), supply.encode())
+	d.SetAccount(chain.AddrStaking, stakes)
+	staking.Genesis(d, g.Supply)
 	return d, measureGenesis(d)
 }
 
@@ -49,11 +50,11 @@ func measureGenesis(d *state.Delta) error {
 	return nil
 }
 
-func allocated(a *chain.Allocation) state.Account {
+func allocated(a *genesis.Allocation) state.Account {
 	account := state.NewAccount()
 	account.Balance = a.Amount
 	if a.Vesting != nil {
-		lock := chain.Lock{Amount: a.Amount, Vesting: *a.Vesting}
+		lock := genesis.Lock{Amount: a.Amount, Vesting: *a.Vesting}
 		account.Meta = lock.AppendMeta(nil)
 	}
 	return account

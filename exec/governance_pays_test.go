@@ -9,8 +9,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
@@ -55,7 +55,7 @@ func keptBytes(r *exec.Result, before *statetest.Maps, payload int) uint64 {
 func TestGovernancePaysForWhatItKeeps(t *testing.T) { // ADR 88
 	c := newGoverned(t)
 	c.decide(set("entitlements.system_deployers", `["`+alice.String()+`"]`))
-	addr, _ := c.deploy(alice, gated, manifestOf(limited(entitle.Upgrade)))
+	addr, _ := c.deploy(alice, gated, manifestOf(limited(manifest.Upgrade)))
 	names := make([]string, 2_000)
 	for i := range names {
 		names[i] = fmt.Sprintf(`"r%03x"`, i)
@@ -81,7 +81,7 @@ func TestGovernancePaysForWhatItKeeps(t *testing.T) { // ADR 88
 		{"over it", value(9_001)},
 		{"a shorter one", value(1)},
 		{"without it", entry},
-		{"a deprecation", governance.Action{Name: governance.ActionDeprecate, ID: entitle.Blob}},
+		{"a deprecation", governance.Action{Name: governance.ActionDeprecate, ID: manifest.Blob}},
 		{"an upgrade", governance.Action{Name: governance.ActionUpgrade, Actor: addr, Source: []byte(source)}},
 		{"the same upgrade", governance.Action{Name: governance.ActionUpgrade, Actor: addr, Source: []byte(source)}},
 	} {
@@ -121,7 +121,7 @@ func TestGovernancePaysForWhatItKeeps(t *testing.T) { // ADR 88
 func TestUpgradeThatCannotPay(t *testing.T) { // ADR 88
 	c := newGoverned(t)
 	c.decide(set("entitlements.system_deployers", `["`+alice.String()+`"]`))
-	addr, _ := c.deploy(alice, gated, manifestOf(limited(entitle.Upgrade)))
+	addr, _ := c.deploy(alice, gated, manifestOf(limited(manifest.Upgrade)))
 	dense := "x = [" + strings.Repeat("1,", 3_000) + "]" // more by its tokens than by its bytes
 	id, _ := c.propose(alice, governance.Action{Name: governance.ActionUpgrade, Actor: addr, Source: []byte(dense)}, true)
 	c.approve(bob, id)

@@ -6,8 +6,9 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 // governed is a chain whose parameters follow governance, as a node's do.
@@ -97,7 +98,7 @@ func (c *governed) decide(a governance.Action) uint16 {
 func set(pairs ...string) governance.Action {
 	a := governance.Action{Name: governance.ActionSet}
 	for i := 0; i < len(pairs); i += 2 {
-		a.Settings = append(a.Settings, chain.Setting{Path: pairs[i], Value: []byte(pairs[i+1])})
+		a.Settings = append(a.Settings, params.Setting{Path: pairs[i], Value: []byte(pairs[i+1])})
 	}
 	return a
 }
@@ -174,38 +175,38 @@ func TestGovernanceIsForMembers(t *testing.T) { // resolution 11.13
 }
 
 func TestSetParamEveryParameter(t *testing.T) { // resolution 11.11: every flag and parameter
-	p := chain.DefaultParams()
+	p := params.Default()
 	p.Governance.Members = members
 	paths := leaves(t, &p, "")
 	if len(paths) < 150 {
 		t.Fatalf("only %d parameters", len(paths))
 	}
 	for _, path := range paths {
-		if err := chain.CheckSettable(path); err != nil {
+		if err := params.CheckSettable(path); err != nil {
 			continue
 		}
 		value, err := p.At(path)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := voted(&p, chain.Setting{Path: path, Value: value}); err != nil && !strings.Contains(err.Error(), "governance") {
+		if err := voted(&p, params.Setting{Path: path, Value: value}); err != nil && !strings.Contains(err.Error(), "governance") {
 			t.Errorf("%s = %s: %v", path, value, err)
 		}
-		if err := voted(&p, chain.Setting{Path: path, Value: []byte("null")}); err == nil {
+		if err := voted(&p, params.Setting{Path: path, Value: []byte("null")}); err == nil {
 			t.Errorf("%s takes null", path)
 		}
-		if err := voted(&p, chain.Setting{Path: path + "x", Value: value}); err == nil {
+		if err := voted(&p, params.Setting{Path: path + "x", Value: value}); err == nil {
 			t.Errorf("%sx is a parameter", path)
 		}
-		if err := voted(&p, chain.Setting{Path: strings.ToUpper(path), Value: value}); err == nil {
+		if err := voted(&p, params.Setting{Path: strings.ToUpper(path), Value: value}); err == nil {
 			t.Errorf("%s in upper case is a parameter", path)
 		}
 	}
 }
 
 // voted judges a setting as a proposal of it alone is judged.
-func voted(p *chain.Params, s chain.Setting) error {
-	kept, err := chain.Keep(s)
+func voted(p *params.Params, s params.Setting) error {
+	kept, err := params.Keep(s)
 	if err != nil {
 		return err
 	}
@@ -262,7 +263,7 @@ func TestGovernanceActions(t *testing.T) { // resolution 11.11
 		{"domain", set("entitlements.domain_sets", `[{"name":"x","domains":["API.com"]}]`), bad},
 		{"domain set", set("entitlements.domain_sets", `[{"name":"x","domains":["api.com"]}]`), chain.CodeOK},
 		{"deployers", set("entitlements.system_deployers", `["`+alice.String()+`"]`), chain.CodeOK},
-		{"deprecate", governance.Action{Name: governance.ActionDeprecate, ID: entitle.Blob}, chain.CodeOK},
+		{"deprecate", governance.Action{Name: governance.ActionDeprecate, ID: manifest.Blob}, chain.CodeOK},
 		{"deprecate unknown", governance.Action{Name: governance.ActionDeprecate, ID: "storage.sql"}, bad},
 		{"ban", governance.Action{Name: governance.ActionEntry, Table: governance.TableModelBans, Key: "m", Value: []byte{1}}, chain.CodeOK},
 		{"other table", governance.Action{Name: governance.ActionEntry, Table: "accounts", Key: "m", Value: []byte{1}}, bad},
@@ -305,7 +306,7 @@ func TestDeprecationByGovernance(t *testing.T) { // E25
 	c := newGoverned(t)
 	c.decide(set("entitlements.deprecation_window_blocks", "3"))
 	addr, _ := c.deploy(alice, gated, manifestOf(hold, kv))
-	if code := c.decide(governance.Action{Name: governance.ActionDeprecate, ID: entitle.KV}); code != chain.CodeOK {
+	if code := c.decide(governance.Action{Name: governance.ActionDeprecate, ID: manifest.KV}); code != chain.CodeOK {
 		t.Fatal(chain.CodeName(code))
 	}
 	from := c.height + 1
@@ -317,7 +318,7 @@ func TestDeprecationByGovernance(t *testing.T) { // E25
 	if r := c.ask(addr, "set", cbor.AppendNull(nil)); r.Code != chain.CodeNonExecutable {
 		t.Errorf("after the window: %s", chain.CodeName(r.Code))
 	}
-	if code := c.decide(governance.Action{Name: governance.ActionDeprecate, ID: entitle.KV}); code != chain.CodeBadArgument {
+	if code := c.decide(governance.Action{Name: governance.ActionDeprecate, ID: manifest.KV}); code != chain.CodeBadArgument {
 		t.Errorf("announced again: %s", chain.CodeName(code))
 	}
 }
@@ -325,7 +326,7 @@ func TestDeprecationByGovernance(t *testing.T) { // E25
 func TestUpgradeSystemActor(t *testing.T) { // resolutions 8.2, 11.11
 	c := newGoverned(t)
 	c.decide(set("entitlements.system_deployers", `["`+alice.String()+`"]`))
-	addr, _ := c.deploy(alice, gated, manifestOf(limited(entitle.Upgrade)))
+	addr, _ := c.deploy(alice, gated, manifestOf(limited(manifest.Upgrade)))
 	plain, _ := c.deploy(alice, gated, manifestOf())
 	upgrade := governance.Action{Name: governance.ActionUpgrade, Actor: addr, Source: []byte("y = 1")}
 	before := c.state.Accounts[addr].CodeHash
@@ -348,7 +349,7 @@ func TestUpgradeSystemActor(t *testing.T) { // resolutions 8.2, 11.11
 
 // leaves lists the paths of all parameters, down to numbers, texts, flags and
 // lists.
-func leaves(t *testing.T, p *chain.Params, path string) (out []string) {
+func leaves(t *testing.T, p *params.Params, path string) (out []string) {
 	t.Helper()
 	names, err := p.Members(path)
 	if err != nil {

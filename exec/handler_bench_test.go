@@ -6,7 +6,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -39,10 +39,10 @@ func BenchmarkSmallHandler(b *testing.B) {
 		"manifest-1": {"storage.kv"},
 		"manifest-9": {"econ.hold_balance", "econ.transfer", "exec.spawn", "oracle.llm", "sec.data_residency", "sec.tee_required", "storage.blob", "storage.kv", "timer.schedule"},
 	} {
-		list := entitle.Manifest(ids...)[14:]
+		list := manifest.Manifest(ids...)[14:]
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
-				if g, err := entitle.Parse(list); err != nil || len(g) != len(ids) {
+				if g, err := manifest.Parse(list); err != nil || len(g) != len(ids) {
 					b.Fatal(err)
 				}
 			}

@@ -6,14 +6,14 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 func TestHoldBalance(t *testing.T) { // E23; resolution 11.25
 	c := oneValidator(t)
 	c.engine = testEngine(t)
-	holder, _ := c.deploy(alice, gated, manifestOf(hold, limited(entitle.Transfer)))
-	passer, _ := c.deploy(alice, gated, manifestOf(limited(entitle.Transfer)))
+	holder, _ := c.deploy(alice, gated, manifestOf(hold, limited(manifest.Transfer)))
+	passer, _ := c.deploy(alice, gated, manifestOf(limited(manifest.Transfer)))
 	for _, tt := range []struct {
 		to      chain.Address
 		handler string
@@ -35,7 +35,7 @@ func TestHoldBalance(t *testing.T) { // E23; resolution 11.25
 		}
 	}
 	// Deposit and escrow of a timer come back to it.
-	returner, _ := c.deploy(alice, clockwork, manifestOf(limited(entitle.Schedule)))
+	returner, _ := c.deploy(alice, clockwork, manifestOf(limited(manifest.Schedule)))
 	c.fund(returner, 20*chain.WeiPerCBY)
 	id := textOf(t, c.ask(returner, "at", uintArg(uint64(c.height)+50)).Output)
 	before := c.state.Balance(returner)
@@ -51,7 +51,7 @@ func TestHoldBalance(t *testing.T) { // E23; resolution 11.25
 	// A plain transfer reaches it by no way: the program catches the refusal.
 	giver := "from cowboy_sdk import actor, public, transfer, EntitlementMissing\n@actor\nclass G:\n    @public\n    def give(self, msg):\n" +
 		"        try:\n            transfer(msg.payload, 1)\n        except EntitlementMissing:\n            return 1\n"
-	g, _ := c.deploy(alice, giver, manifestOf(hold, limited(entitle.Transfer)))
+	g, _ := c.deploy(alice, giver, manifestOf(hold, limited(manifest.Transfer)))
 	c.fund(g, 10)
 	for _, tt := range []struct {
 		to   chain.Address
@@ -98,7 +98,7 @@ class Pockets:
 func TestHoldBalanceToAndFro(t *testing.T) { // E23; resolution 11.25
 	c := oneValidator(t)
 	c.engine = testEngine(t)
-	a, _ := c.deploy(alice, pockets, manifestOf(kv, limited(entitle.Schedule)))
+	a, _ := c.deploy(alice, pockets, manifestOf(kv, limited(manifest.Schedule)))
 	timer := &c.g.Params.Timer
 	timer.MinBaseFee = timer.InitialBaseFee // it stays
 	locked := timer.BaseDeposit + chain.Wei(timer.EscrowMultiple)*(chain.Wei(timer.DefaultCycles)+chain.Wei(timer.DefaultCells))
@@ -122,13 +122,13 @@ func TestHoldBalanceToAndFro(t *testing.T) { // E23; resolution 11.25
 		}
 	}
 
-	p, _ := c.deploy(alice, pockets, manifestOf(hold, limited(entitle.Transfer), limited(entitle.Spawn)))
+	p, _ := c.deploy(alice, pockets, manifestOf(hold, limited(manifest.Transfer), limited(manifest.Spawn)))
 	child := actor.AddressOf(p, []byte("s"), []byte("from cowboy_sdk import actor\n@actor\nclass Child:\n    pass\n"))
 	feed := func(list []byte) []byte { return append(cbor.AppendBytes(cbor.AppendArray(nil, 2), child[:]), list...) }
-	if r := ask(p, "feed", feed(entitle.Grants{}.Append(nil)), 10); r.Code != chain.CodeBalanceHeld || c.state.Balance(child) != 0 {
+	if r := ask(p, "feed", feed(manifest.Grants{}.Append(nil)), 10); r.Code != chain.CodeBalanceHeld || c.state.Balance(child) != 0 {
 		t.Errorf("fed before it was born: %s, balance %d", chain.CodeName(r.Code), c.state.Balance(child))
 	}
-	if r := ask(p, "feed", feed(entitle.Grants{hold}.Append(nil)), 10); r.Code != chain.CodeOK || c.state.Balance(child) != 7 {
+	if r := ask(p, "feed", feed(manifest.Grants{hold}.Append(nil)), 10); r.Code != chain.CodeOK || c.state.Balance(child) != 7 {
 		t.Errorf("fed one that may hold it: %s, balance %d", chain.CodeName(r.Code), c.state.Balance(child))
 	}
 }

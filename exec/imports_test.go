@@ -8,8 +8,10 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/gate"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/lib"
 )
@@ -62,10 +64,10 @@ class Importer:
 func TestActorsImportWhatTheGenesisLists(t *testing.T) { // resolutions 8.13, 14.10
 	c := oneValidator(t)
 	c.engine = testEngine(t) // one engine and its cache for all lists
-	own := chain.DefaultParams().Actor.Imports
+	own := params.Default().Actor.Imports
 	c.g.Params.Actor.Imports = own
 	c.g.Params.Entitlements.SystemDeployers = []chain.Address{alice}
-	manifest := manifestOf(limited(entitle.Spawn, "max_children", 9), limited(entitle.Upgrade))
+	manifest := manifestOf(limited(manifest.Spawn, "max_children", 9), limited(manifest.Upgrade))
 	const missing = "import of base64 is forbidden: a module that is not on the chain's list [module.unlisted;"
 	if _, r := c.deploy(alice, importer, manifest); r.Code != chain.CodeCodeInvalid {
 		t.Fatalf("deployed with a module that the chain does not list: %+v", r)
@@ -113,10 +115,10 @@ func TestImportsOfGenesis(t *testing.T) {
 	if table := gate.LibraryModules(); !slices.Equal(have, table) {
 		t.Errorf("the library is %v, the gate knows %v", have, table)
 	}
-	if dev := chain.DevnetGenesisTemplate().Params.Actor.Imports; !slices.Equal(have, dev) {
+	if dev := genesis.DevnetTemplate().Params.Actor.Imports; !slices.Equal(have, dev) {
 		t.Errorf("a development chain lists %v of %v", dev, have)
 	}
-	p := chain.DefaultParams()
+	p := params.Default()
 	const whitelist = "abc collections dataclasses decimal enum functools hashlib itertools json math re struct typing"
 	if got := strings.Join(p.Actor.Imports, " "); got != whitelist {
 		t.Errorf("the default is %s, want the whitelist of the whitepaper", got)

@@ -8,7 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 // TestActorFund is the instruction actor_fund, and a transfer without payload that
@@ -17,7 +17,7 @@ func TestActorFund(t *testing.T) {
 	c := oneValidator(t)
 	c.engine = testEngine(t)
 	deploy := func(salt byte, ids ...string) chain.Address {
-		d := actor.Deployment{Source: []byte("def go(msg):\n    return 1\n"), Salt: []byte{salt}, Manifest: entitle.Manifest(ids...)}
+		d := actor.Deployment{Source: []byte("def go(msg):\n    return 1\n"), Salt: []byte{salt}, Manifest: manifest.Manifest(ids...)}
 		if r := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d))); r.Receipts[0].Code != chain.CodeOK {
 			t.Fatalf("deploy: %+v", r.Receipts[0])
 		}
@@ -109,7 +109,7 @@ func TestEstimateKnowsTheTimersPrice(t *testing.T) { // resolution 11.25
 func TestEstimateIsWhatTheBlockDoes(t *testing.T) {
 	c := oneValidator(t)
 	c.engine = testEngine(t)
-	d := actor.Deployment{Source: []byte(counter), Salt: []byte{1}, Manifest: entitle.Manifest("storage.kv"), Init: &actor.Init{Handler: "init", Payload: cbor.AppendUint(nil, 7)}}
+	d := actor.Deployment{Source: []byte(counter), Salt: []byte{1}, Manifest: manifest.Manifest("storage.kv"), Init: &actor.Init{Handler: "init", Payload: cbor.AppendUint(nil, 7)}}
 	addr := actor.AddressOf(alice, d.Salt, d.Source)
 	for _, tx := range []func() *chain.VerifiedTx{
 		func() *chain.VerifiedTx { return c.program(alice, nil, actor.AppendPayload(nil, &d)) },

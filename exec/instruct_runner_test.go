@@ -8,7 +8,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/exec/rehearsal"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -100,7 +102,7 @@ func TestRehearsalNeedsAGenesisThatHasThem(t *testing.T) {
 	if _, err := c.try(tx); !errors.As(err, new(*exec.InvalidTx)) || !errors.Is(err, fees.ErrRehearsal) {
 		t.Errorf("got %v", err)
 	}
-	if chain.MainnetParamsTemplate().Params.Runner.RehearsalEnabled {
+	if genesis.MainnetParamsTemplate().Params.Runner.RehearsalEnabled {
 		t.Error("the parameters of the main chain allow rehearsals")
 	}
 }
@@ -111,7 +113,7 @@ func TestRehearsalRecordIsJudged(t *testing.T) {
 	d := state.NewDelta()
 	d.SetStorage(chain.AddrRunnerRegistry, rehearsalSlot(alice), []byte("short"))
 	c.state.Write(d)
-	if _, err := c.try(c.rehearsal(alice, 0, nil, 100_000)); !errors.As(err, new(*exec.Fault)) || !errors.Is(err, exec.ErrRehearsalRecord) {
+	if _, err := c.try(c.rehearsal(alice, 0, nil, 100_000)); !errors.As(err, new(*exec.Fault)) || !errors.Is(err, rehearsal.ErrRecord) {
 		t.Errorf("got %v", err)
 	}
 }

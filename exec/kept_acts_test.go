@@ -9,8 +9,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
-	"github.com/cowboy-foundation/cowboy/exec/permit"
+	"github.com/cowboy-foundation/cowboy/exec/entitlements"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/token"
 )
 
@@ -182,16 +182,16 @@ var (
 func (w *wild) build() *chain.VerifiedTx {
 	from := anyOf(&w.pick, w.people)
 	ids := []string{"econ.hold_balance", "econ.transfer", "exec.spawn", "storage.blob", "storage.kv", "timer.schedule"}
-	grants := entitle.Grants{}
+	grants := manifest.Grants{}
 	for _, id := range ids {
-		grants = append(grants, entitle.Grant{ID: id})
+		grants = append(grants, manifest.Grant{ID: id})
 	}
 	if w.pick.one(2) {
 		var domains []string
 		for i := range 1 + w.pick.n(28) {
 			domains = append(domains, fmt.Sprintf("a%060d.b%060d.c%060d.d%060d", i, i, i, i))
 		}
-		http := entitle.Grant{ID: entitle.HTTP, Params: []entitle.Param{{Name: entitle.Domains, List: domains, Kind: entitle.ParamList}}}
+		http := manifest.Grant{ID: manifest.HTTP, Params: []manifest.Param{{Name: manifest.Domains, List: domains, Kind: manifest.ParamList}}}
 		grants = slices.Insert(grants, 3, http) // behind exec.spawn
 	}
 	d := actor.Deployment{
@@ -285,15 +285,15 @@ func (w *wild) instruction() (from, to chain.Address, payload []byte) {
 	id := anyOf(&w.pick, w.tokens)
 	bytes := make([]byte, min(2_000, anyOf(&w.pick, manyBytes)))
 	name := fmt.Sprintf("%.64s", fmt.Sprint(w.strangers, ".", hex.EncodeToString(bytes)))
-	scope := permit.Scope{Kind: permit.ScopeNamespace, Name: name[:min(len(name), 1+w.pick.n(64))]}
+	scope := entitlements.Scope{Kind: entitlements.ScopeNamespace, Name: name[:min(len(name), 1+w.pick.n(64))]}
 	if w.pick.one(2) {
-		scope = permit.Scope{Kind: permit.ScopeActor, Name: string(one[:])}
+		scope = entitlements.Scope{Kind: entitlements.ScopeActor, Name: string(one[:])}
 	}
-	action := permit.Action{Kind: permit.ActionActorExecuteHandler, Name: name}
-	if scope.Kind == permit.ScopeNamespace {
-		action = permit.Action{}
+	action := entitlements.Action{Kind: entitlements.ActionActorExecuteHandler, Name: name}
+	if scope.Kind == entitlements.ScopeNamespace {
+		action = entitlements.Action{}
 	}
-	limits := (&permit.Constraints{Until: chain.Height(w.pick.n(2)) << 40, Irrevocable: w.pick.one(2)}).Append(nil)
+	limits := (&entitlements.Constraints{Until: chain.Height(w.pick.n(2)) << 40, Irrevocable: w.pick.one(2)}).Append(nil)
 	timer := w.name()
 	from = anyOf(&w.pick, w.people)
 	owner, creator := from, from // mostly of who may do this
@@ -327,9 +327,9 @@ func (w *wild) instruction() (from, to chain.Address, payload []byte) {
 	case 7, 8:
 		return creator, chain.AddrEntitlements, args(chain.OpEntitlementGrant, raw(new[:]), raw(scope.Append(nil)), raw(action.Append(nil)), raw(limits))
 	case 9:
-		scopes := slices.Repeat([]permit.Scope{scope}, 1)
-		actions := permit.AppendActions(nil, []permit.Action{action})
-		return creator, chain.AddrEntitlements, args(chain.OpRoleCreate, raw([]byte(name)), raw(permit.AppendScopes(nil, scopes)), raw(actions), raw(limits))
+		scopes := slices.Repeat([]entitlements.Scope{scope}, 1)
+		actions := entitlements.AppendActions(nil, []entitlements.Action{action})
+		return creator, chain.AddrEntitlements, args(chain.OpRoleCreate, raw([]byte(name)), raw(entitlements.AppendScopes(nil, scopes)), raw(actions), raw(limits))
 	case 10:
 		role := anyOf(&w.pick, w.roles)
 		return from, chain.AddrEntitlements, args(chain.OpRoleAssign, raw(role[:]), raw(new[:]))

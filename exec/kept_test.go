@@ -44,7 +44,7 @@ func held(parent state.View, o *state.Overlay) (h holding, err error) {
 	h.accounts = int(int64(g.Accounts))
 	for _, c := range o.Delta().Accounts() {
 		at := c.Address
-		if at == chain.AddrSleepers {
+		if at == chain.AddrTimersFar {
 			at = chain.AddrTimers // timers move from one to the other
 		}
 		size := h.storages[at]

@@ -8,17 +8,17 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // wide is a list of grants of just so many bytes.
-func wide(bytes int) entitle.Grants {
-	g := entitle.Grants{limited("econ.hold_balance"), limited("econ.transfer"), limited("http.fetch"), limited("timer.schedule")}
-	p := entitle.Param{Name: entitle.Domains, Kind: entitle.ParamList}
+func wide(bytes int) manifest.Grants {
+	g := manifest.Grants{limited("econ.hold_balance"), limited("econ.transfer"), limited("http.fetch"), limited("timer.schedule")}
+	p := manifest.Param{Name: manifest.Domains, Kind: manifest.ParamList}
 	for i := 0; ; i++ {
 		p.List = append(p.List, fmt.Sprintf("a%03d.%s.com", i, "x0123456789012345678901234567890123456789012345678901234567"))
-		g[2].Params = []entitle.Param{p}
+		g[2].Params = []manifest.Param{p}
 		if over := len(g.Append(nil)) - bytes; over >= 0 {
 			p.List[i] = p.List[i][over:]
 			if over > 60 {
@@ -86,7 +86,7 @@ func TestManifestsCostTheirBytes(t *testing.T) {
 		return r.CyclesUsed
 	}
 	other, _ := c.deploy(bob, looker, manifestOf(limited("econ.hold_balance"), limited("econ.transfer")))
-	per := chain.Cycles(uint64(most)/c.g.Params.API.ManifestBytesPerCycle - uint64(len(entitle.Manifest("econ.hold_balance", "econ.transfer"))-14)/c.g.Params.API.ManifestBytesPerCycle)
+	per := chain.Cycles(uint64(most)/c.g.Params.API.ManifestBytesPerCycle - uint64(len(manifest.Manifest("econ.hold_balance", "econ.transfer"))-14)/c.g.Params.API.ManifestBytesPerCycle)
 	for _, row := range []struct {
 		handler string
 		more    chain.Cycles // than of an actor with a small manifest
@@ -113,7 +113,7 @@ def breed(msg):
     for i in range(10):
         spawn(i.to_bytes(4, "big"))
 `
-	parent, r := c.deploy(alice, breeder, manifestOf(append(entitle.Grants{limited("exec.spawn")}, wide(8_000)[2])...))
+	parent, r := c.deploy(alice, breeder, manifestOf(append(manifest.Grants{limited("exec.spawn")}, wide(8_000)[2])...))
 	if r.Code != chain.CodeOK {
 		t.Fatal(chain.CodeName(r.Code))
 	}

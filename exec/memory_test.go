@@ -7,17 +7,20 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/staking"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
 // testGenesis returns a devnet genesis whose validators have these stakes, in
 // thousands of CBY, and the accounts in accounts.
-func testGenesis(t testing.TB, stakes []chain.Wei, accounts ...chain.Allocation) *chain.Genesis {
+func testGenesis(t testing.TB, stakes []chain.Wei, accounts ...genesis.Allocation) *genesis.Genesis {
 	t.Helper()
-	g := chain.DevnetGenesisTemplate()
-	g.Params.Machine = chain.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
+	g := genesis.DevnetTemplate()
+	g.Params.Machine = params.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
 	set := make([]chain.Validator, len(stakes))
 	for i := range set {
 		set[i] = chain.Validator{
@@ -42,7 +45,7 @@ func rewardOf(validator int) chain.Address { return chain.Address{0: 0xee, 19: b
 type testChain struct {
 	engine   *pvm.Engine // nil: no programs
 	t        testing.TB
-	g        *chain.Genesis
+	g        *genesis.Genesis
 	state    *statetest.Maps
 	broken   chain.Address // reading this account fails
 	height   chain.Height
@@ -51,7 +54,7 @@ type testChain struct {
 	included int // transactions of the last block of twice
 }
 
-func newTestChain(t testing.TB, g *chain.Genesis) *testChain {
+func newTestChain(t testing.TB, g *genesis.Genesis) *testChain {
 	t.Helper()
 	d, err := exec.GenesisDelta(g)
 	if err != nil {
@@ -92,8 +95,8 @@ func (c *testChain) block(txs ...*chain.VerifiedTx) exec.Result {
 	if after := next.Money(); after != before+r.Issued-r.Burned {
 		c.t.Fatalf("block %d: balances add up to %d, want %d + %d issued - %d burned", c.height+1, after, before, r.Issued, r.Burned)
 	}
-	if total, err := exec.Supply(next); err != nil || total != next.Money() {
-		c.t.Fatalf("block %d: supply record %d, %v, balances add up to %d", c.height+1, total, err, next.Money())
+	if supply, err := staking.ReadSupply(next); err != nil || supply.Total != next.Money() {
+		c.t.Fatalf("block %d: supply record %d, %v, balances add up to %d", c.height+1, supply.Total, err, next.Money())
 	}
 	if err := errors.Join(sameGrowth(c.state, next), withinCaps(&c.g.Params, &r)); err != nil {
 		c.t.Fatalf("block %d: %v", c.height+1, err)
@@ -111,7 +114,7 @@ var errCaps = errors.New("a block used more than its caps")
 
 // withinCaps holds what ran in a block to its caps, and what timers and their agents used
 // to their lane.
-func withinCaps(p *chain.Params, r *exec.Result) error {
+func withinCaps(p *params.Params, r *exec.Result) error {
 	all, lane := chain.Usage{}, fees.LaneTarget(p, chain.LaneTimer)
 	for i := range r.Receipts {
 		all.Cycles += r.Receipts[i].CyclesUsed

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -20,7 +21,7 @@ type Meter struct {
 }
 
 // Total is what the meter comes to in bytes.
-func (m *Meter) Total(p *chain.StateParams) uint64 {
+func (m *Meter) Total(p *params.State) uint64 {
 	return m.Bytes + m.CodeBytes + (m.Accounts+m.Entries)*p.EntryBytes
 }
 
@@ -91,26 +92,6 @@ func (b *block) readMeter() (err error) {
 		b.actors.Factor = fees.GrowthFactor(&b.in.Params.State, b.meter.Total(&b.in.Params.State))
 	}
 	return err
-}
-
-// paysGrowth runs an instruction that is no run of actors and charges it for what it
-// has added to the state. One that cannot pay is undone.
-func (b *block) paysGrowth(limit chain.Usage, do func(limit chain.Usage) (actor.Outcome, error)) (actor.Outcome, error) {
-	mark := b.state.Snapshot()
-	out, err := do(limit)
-	if err != nil || out.Code != chain.CodeOK {
-		return out, err
-	}
-	cells, err := b.actors.GrowthCells(b.state, mark, chain.Hash{})
-	if err != nil {
-		return out, &Fault{"weigh what an instruction adds", err}
-	}
-	if cells <= limit.Cells-min(out.Used.Cells, limit.Cells) {
-		out.Used.Cells += cells
-		return out, nil
-	}
-	b.state.Revert(mark)
-	return actor.Outcome{Code: chain.CodeCellsExhausted, Detail: errCells.Error(), Used: chain.Usage{Cycles: out.Used.Cycles, Cells: limit.Cells}}, nil
 }
 
 // founding is what a transfer pays in cells for the account that it makes: nothing on

@@ -8,7 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 const squirrel = `
@@ -51,7 +51,7 @@ func TestFullState(t *testing.T) {
 	c.g.Params.State.LimitBytes = 60_000
 	// A small limit is filled by few cells: a transaction may use but few.
 	c.g.Params.MaxTxCells = 100_000
-	a, r := c.deploy(alice, squirrel, entitle.Manifest("storage.kv", "econ.hold_balance"))
+	a, r := c.deploy(alice, squirrel, manifest.Manifest("storage.kv", "econ.hold_balance"))
 	if r.Code != chain.CodeOK {
 		t.Fatalf("deploy: %+v", r)
 	}
@@ -97,7 +97,7 @@ func TestFullState(t *testing.T) {
 	if got := c.block(verified(rich, alice)).Receipts[0]; got.Code != chain.CodeOK || got.CellsUsed < want*9/10 {
 		t.Errorf("transfer to a new account with cells: %s, %d cells, want about %d", chain.CodeName(got.Code), got.CellsUsed, want)
 	}
-	d := actor.Deployment{Source: []byte(counter), Salt: []byte{9}, Manifest: entitle.Manifest("storage.kv")}
+	d := actor.Deployment{Source: []byte(counter), Salt: []byte{9}, Manifest: manifest.Manifest("storage.kv")}
 	if got := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d))).Receipts[0]; got.Code != chain.CodeCellsExhausted {
 		t.Errorf("a deployment on a full state: %s, %d cells", chain.CodeName(got.Code), got.CellsUsed)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
 	"github.com/cowboy-foundation/cowboy/state"
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
@@ -118,7 +118,7 @@ func (w *wild) birth() *chain.VerifiedTx {
 		ids = slices.Delete(ids, 0, 1+w.pick.n(3))
 	}
 	from := anyOf(&w.pick, w.people)
-	d := actor.Deployment{Source: []byte(prowler), Salt: []byte{byte(len(w.herd)), byte(w.pick.n(250))}, Manifest: entitle.Manifest(ids...)}
+	d := actor.Deployment{Source: []byte(prowler), Salt: []byte{byte(len(w.herd)), byte(w.pick.n(250))}, Manifest: manifest.Manifest(ids...)}
 	d.Init = &actor.Init{Handler: "init", Payload: cbor.AppendUint(nil, uint64(w.pick.n(2_000)))}
 	if keep {
 		d.Init.Payload = cbor.AppendUint(nil, 1)

@@ -10,12 +10,13 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/exec"
-	"github.com/cowboy-foundation/cowboy/exec/actor"
+	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
-	"github.com/cowboy-foundation/cowboy/exec/permit"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
+	"github.com/cowboy-foundation/cowboy/exec/token"
 	"github.com/cowboy-foundation/cowboy/state"
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
@@ -100,7 +101,7 @@ func newWild(t *testing.T, engines []*pvm.Engine, script []byte, seed uint64) *w
 		t: t, seed: seed, pick: chooser{script, rand.New(rand.NewPCG(seed, 9))}, ground: statetest.NewRooted(),
 		people: []chain.Address{alice, bob, carol}, whole: map[chain.Address][]state.StorageChange{}, did: map[string]int{},
 	}
-	var people []chain.Allocation
+	var people []genesis.Allocation
 	for i, p := range w.people {
 		a := rich(p)
 		a.Name, a.Amount = string(rune('a'+i)), 10_000_000*chain.WeiPerCBY
@@ -245,12 +246,12 @@ func (w *wild) receipt(r *chain.Receipt) {
 			if r.BytesInto(a[:]) == nil {
 				w.herd = append(w.herd, a)
 			}
-		case permit.EventRoleCreated:
+		case entitlements.EventRoleCreated:
 			out, id := cbor.NewReader(r.Output), chain.Hash{}
 			if out.BytesInto(id[:]) == nil {
 				w.roles = append(w.roles, id)
 			}
-		case actor.EventTokenCreate:
+		case token.EventCreate:
 			r := cbor.NewReader(e.Data)
 			var id chain.Hash
 			if _, err := r.Array(100); err == nil && r.BytesInto(id[:]) == nil {

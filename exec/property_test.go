@@ -11,16 +11,17 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/exec"
 )
 
 // crowd returns n accounts, every fourth of them vesting.
-func crowd(n int) []chain.Allocation {
-	accounts := make([]chain.Allocation, n)
+func crowd(n int) []genesis.Allocation {
+	accounts := make([]genesis.Allocation, n)
 	for i := range accounts {
-		accounts[i] = chain.Allocation{Name: "crowd", Address: chain.Address{0: 0xc0, 19: byte(i)}, Amount: chain.Wei(i+1) * 10_000_000}
+		accounts[i] = genesis.Allocation{Name: "crowd", Address: chain.Address{0: 0xc0, 19: byte(i)}, Amount: chain.Wei(i+1) * 10_000_000}
 		if i%4 == 3 {
-			accounts[i].Vesting = &chain.Vesting{CliffBlocks: uint64(i) % 7, DurationBlocks: 20}
+			accounts[i].Vesting = &genesis.Vesting{CliffBlocks: uint64(i) % 7, DurationBlocks: 20}
 		}
 	}
 	return accounts
@@ -28,7 +29,7 @@ func crowd(n int) []chain.Allocation {
 
 // randomTransfer returns a transfer between members of the crowd and strangers,
 // most of them payable.
-func randomTransfer(rng *rand.Rand, c *testChain, people []chain.Allocation) *chain.VerifiedTx {
+func randomTransfer(rng *rand.Rand, c *testChain, people []genesis.Allocation) *chain.VerifiedTx {
 	from := people[rng.IntN(len(people))].Address
 	to := people[rng.IntN(len(people))].Address
 	switch rng.IntN(10) {
@@ -86,7 +87,7 @@ func TestConservation(t *testing.T) { // whitepaper §8
 }
 
 // randomBlock returns transfers that are valid together.
-func randomBlock(rng *rand.Rand, c *testChain, people []chain.Allocation) []*chain.VerifiedTx {
+func randomBlock(rng *rand.Rand, c *testChain, people []genesis.Allocation) []*chain.VerifiedTx {
 	var txs []*chain.VerifiedTx
 	for range rng.IntN(30) {
 		tx := randomTransfer(rng, c, people)
@@ -171,7 +172,7 @@ func FuzzApply(f *testing.F) {
 }
 
 // blockFromBytes reads transactions of 11 bytes each.
-func blockFromBytes(c *testChain, people []chain.Allocation, data []byte) []*chain.VerifiedTx {
+func blockFromBytes(c *testChain, people []genesis.Allocation, data []byte) []*chain.VerifiedTx {
 	var txs []*chain.VerifiedTx
 	wide := func(b byte) uint64 { // few small numbers, and the edges
 		switch {

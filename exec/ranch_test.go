@@ -5,9 +5,11 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
 	"github.com/cowboy-foundation/cowboy/state"
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
@@ -84,9 +86,9 @@ type ranch struct {
 }
 
 // newRanch has a day of rent in ten blocks, an epoch in five.
-func newRanch(t *testing.T, change func(*chain.Params)) *ranch {
+func newRanch(t *testing.T, change func(*params.Params)) *ranch {
 	t.Helper()
-	people := []chain.Allocation{rich(alice), rich(bob)}
+	people := []genesis.Allocation{rich(alice), rich(bob)}
 	for i := range people {
 		people[i].Amount = 10_000_000 * chain.WeiPerCBY
 	}
@@ -165,7 +167,7 @@ func (r *ranch) deploy(value chain.Wei, ids ...string) {
 // deployProgram makes an actor of a source, with an argument for init or none.
 func (r *ranch) deployProgram(source string, value chain.Wei, arg []byte, ids ...string) chain.Address {
 	r.t.Helper()
-	d := actor.Deployment{Source: []byte(source), Salt: []byte{1}, Manifest: entitle.Manifest(ids...)}
+	d := actor.Deployment{Source: []byte(source), Salt: []byte{1}, Manifest: manifest.Manifest(ids...)}
 	if arg != nil {
 		d.Init = &actor.Init{Handler: "init", Payload: arg}
 	}

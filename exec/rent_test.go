@@ -9,8 +9,9 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
 )
@@ -18,7 +19,7 @@ import (
 // TestEvictionEndsAllTimers evicts an actor with more timers than an actor may set
 // by then: governance has lowered the limit since (resolution 11.24).
 func TestEvictionEndsAllTimers(t *testing.T) {
-	r := newRanch(t, func(p *chain.Params) { p.Rent.PricePerByteYear = 1_000_000_000_000_000 })
+	r := newRanch(t, func(p *params.Params) { p.Rent.PricePerByteYear = 1_000_000_000_000_000 })
 	const sleeper = `
 from cowboy_sdk import actor, public, set_timer
 
@@ -69,7 +70,7 @@ class Clock:
     def fill(self, msg):
         pass
 `
-	r := newRanch(t, func(p *chain.Params) {
+	r := newRanch(t, func(p *params.Params) {
 		p.Rent.PricePerByteYear, p.Rent.ChargeBlocks = 1_000_000_000_000, 1_000_000
 	})
 	r.actor = r.deployProgram(clock, 100*chain.WeiPerCBY, cbor.AppendNull(nil), "econ.hold_balance", "storage.kv", "timer.schedule")
@@ -89,7 +90,7 @@ class Clock:
 // restoration, block by block (whitepaper, "State Rent Model" to "Storage
 // Restoration").
 func TestRentLife(t *testing.T) {
-	r := newRanch(t, func(p *chain.Params) { p.Rent.PricePerByteYear = 1_000_000_000_000_000 })
+	r := newRanch(t, func(p *params.Params) { p.Rent.PricePerByteYear = 1_000_000_000_000_000 })
 	const value = 100 * chain.WeiPerCBY
 	r.deploy(value, "econ.hold_balance", "econ.transfer", "storage.kv", "timer.schedule")
 	whole, _, _ := r.ground.Account(r.actor)
@@ -157,7 +158,7 @@ func TestRentLife(t *testing.T) {
 // TestRestoreBlob has an actor bring another's storage back that is one blob of the
 // largest size (whitepaper, "Storage Restoration"; ADR 44).
 func TestRestoreBlob(t *testing.T) {
-	r := newRanch(t, func(p *chain.Params) { p.Rent.PricePerByteYear = 1_000_000_000_000_000 })
+	r := newRanch(t, func(p *params.Params) { p.Rent.PricePerByteYear = 1_000_000_000_000_000 })
 	size := r.g.Params.Actor.InlineBlobBytes
 	keep := r.deployProgram(keeper, 0, cbor.AppendUint(nil, size), "storage.blob")
 	whole, _, _ := r.ground.Account(keep)
@@ -207,12 +208,12 @@ class Crowd:
                 codes.append(e.code)
         return codes
 `
-	r := newRanch(t, func(p *chain.Params) { p.Rent.PricePerByteYear = 1_000_000_000_000_000 })
+	r := newRanch(t, func(p *params.Params) { p.Rent.PricePerByteYear = 1_000_000_000_000_000 })
 	fill := cbor.AppendUint(cbor.AppendText(cbor.AppendArray(nil, 2), "k"), 11_000)
 	var asleep []chain.Address
 	for salt := range byte(2*rent.CommitsPerBlock + 2) {
 		d := actor.Deployment{
-			Source: []byte(hoarder), Salt: []byte{2, salt}, Manifest: entitle.Manifest("storage.kv"),
+			Source: []byte(hoarder), Salt: []byte{2, salt}, Manifest: manifest.Manifest("storage.kv"),
 			Init: &actor.Init{Handler: "fill", Payload: fill},
 		}
 		if got := r.one(r.program(alice, nil, actor.AppendPayload(nil, &d))); got.Code != chain.CodeOK {
@@ -273,7 +274,7 @@ class Crowd:
 // TestStorageQuota is the bytes that an actor may keep, free and bonded
 // (whitepaper §3.2, §17.5; resolution 3.4).
 func TestStorageQuota(t *testing.T) {
-	r := newRanch(t, func(p *chain.Params) {
+	r := newRanch(t, func(p *params.Params) {
 		p.Rent.ChargeBlocks, p.EpochBlocks = 86_400, 3_600
 		p.Actor.StorageQuotaBytes, p.Actor.StorageQuotaBondBytes = 24_000, 48_000
 	})
@@ -325,7 +326,7 @@ func TestStorageQuota(t *testing.T) {
 
 // TestRentIsOwedByActors refuses a payment that would pay for nothing.
 func TestRentIsOwedByActors(t *testing.T) {
-	r := newRanch(t, func(*chain.Params) {})
+	r := newRanch(t, func(*params.Params) {})
 	r.actor = bob
 	if got := r.one(r.rentTx(alice, chain.OpRentPrepay, cbor.AppendUint(nil, 1))); got.Code != chain.CodeNotFound {
 		t.Errorf("%s", chain.CodeName(got.Code))

@@ -77,7 +77,7 @@ func TestWaitingSurvivesRestart(t *testing.T) {
 	if err := mailbox.Push(o, it, 100); !errors.Is(err, mailbox.ErrSeen) || len(delivered) != 2 {
 		t.Errorf("replayed: %v, %d deliveries", err, len(delivered))
 	}
-	if l, err := actor.ReadLedger(s.Head(), b); err != nil || l.Waiting != 0 {
+	if l, err := actor.ReadQuota(s.Head(), b); err != nil || l.Waiting != 0 {
 		t.Errorf("%+v, %v", l, err)
 	}
 	if err := s.Close(); err != nil {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 const scanner = `
@@ -105,8 +105,8 @@ func said(t *testing.T, r chain.Receipt) string {
 }
 
 func TestScan(t *testing.T) { // neighbours §14; whitepaper §3.2
-	c, it := deployed(t, scanner, entitle.Manifest("storage.blob", "storage.kv"))
-	other := deployOn(c, scanner+"\n# another\n", entitle.Manifest("storage.kv"))
+	c, it := deployed(t, scanner, manifest.Manifest("storage.blob", "storage.kv"))
+	other := deployOn(c, scanner+"\n# another\n", manifest.Manifest("storage.kv"))
 	c.ask(other, "put", puts("a0", "not its own"))
 	c.ask(it, "put", puts("b", "x", "a1", "x", "a", "x", "é", "x", "z", "x", "a2", "x", "B", "x", "\u00ff", "x", "\U0001F404", "x", "\ufb03", "x"))
 	c.ask(it, "blob", uintArg(200))
@@ -140,7 +140,7 @@ func TestScan(t *testing.T) { // neighbours §14; whitepaper §3.2
 }
 
 func TestScanLimits(t *testing.T) { // neighbours §14: 100, at most 1,000
-	c, it := deployed(t, scanner, entitle.Manifest("storage.kv"))
+	c, it := deployed(t, scanner, manifest.Manifest("storage.kv"))
 	c.unhurried()
 	for i := uint64(0); i < 1200; i += 300 {
 		if r := c.ask(it, "fill", both(uintArg(i), uintArg(i+300))); r.Code != chain.CodeOK {
@@ -159,7 +159,7 @@ func TestScanLimits(t *testing.T) { // neighbours §14: 100, at most 1,000
 // TestScanMeter: cells are those of a read for each entry (resolution 2.11), and
 // with one less the handler ends; cycles are what a read costs, for each entry.
 func TestScanMeter(t *testing.T) {
-	c, it := deployed(t, scanner, entitle.Manifest("storage.kv"))
+	c, it := deployed(t, scanner, manifest.Manifest("storage.kv"))
 	c.ask(it, "put", puts("k1", strings.Repeat("x", 10), "k2", strings.Repeat("y", 100), "k33", "z"))
 	used := func(limit uint64) chain.Receipt { return c.ask(it, "spend", scanOf("k", limit)) }
 	none := used(0)
@@ -198,7 +198,7 @@ func TestScanMeter(t *testing.T) {
 }
 
 func TestScanNeedsStorage(t *testing.T) { // entitlements §6.3
-	c, it := deployed(t, scanner, entitle.Manifest("timer.schedule"))
+	c, it := deployed(t, scanner, manifest.Manifest("timer.schedule"))
 	if r := c.ask(it, "keys", scanOf("", 10)); r.Code != chain.CodeNotEntitled {
 		t.Errorf("without storage.kv: %s", chain.CodeName(r.Code))
 	}
@@ -207,7 +207,7 @@ func TestScanNeedsStorage(t *testing.T) { // entitlements §6.3
 // TestScanAcrossBlocks holds scans to a sorted map while an actor's keys come and
 // go, several calls to a block.
 func TestScanAcrossBlocks(t *testing.T) {
-	c, it := deployed(t, scanner, entitle.Manifest("storage.kv"))
+	c, it := deployed(t, scanner, manifest.Manifest("storage.kv"))
 	c.unhurried()
 	rng := rand.New(rand.NewPCG(4, 4))
 	kept := map[string]bool{}

@@ -15,7 +15,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/vrf"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 // deployed is a chain with an actor of alice's that has these entitlements.
@@ -45,7 +45,7 @@ from cowboy_sdk import randomness, public
 @public
 def roll(msg):
     return randomness(msg.payload)
-`, entitle.Manifest("storage.kv"))
+`, manifest.Manifest("storage.kv"))
 	roll := func(beacon chain.Hash, label string) string {
 		t.Helper()
 		in := c.inputs()
@@ -117,9 +117,9 @@ func blobGrants(most uint64) []byte {
 }
 
 func TestBlobs(t *testing.T) { // whitepaper §3.5, §7.1, §7.2; entitlements §9; resolution 11.34
-	c, store := deployed(t, blobs, entitle.Manifest("storage.blob", "storage.kv"))
-	other := deployOn(c, blobs+"\n# another\n", entitle.Manifest("storage.blob", "storage.kv"))
-	without := deployOn(c, blobs+"\n# without\n", entitle.Manifest("storage.kv"))
+	c, store := deployed(t, blobs, manifest.Manifest("storage.blob", "storage.kv"))
+	other := deployOn(c, blobs+"\n# another\n", manifest.Manifest("storage.blob", "storage.kv"))
+	without := deployOn(c, blobs+"\n# without\n", manifest.Manifest("storage.kv"))
 	hash := func(fill string, n int) []byte {
 		h := keccak.Sum256(bytes.Repeat([]byte(fill), n))
 		return cbor.AppendBytes(nil, append([]byte{0x1b, 32}, h[:]...))
@@ -178,7 +178,7 @@ def check(msg):
     return [verify_bls(key, text, sig, ns), verify_bls(key, text, sig, ns + b"x"), verify_bls(key, text + b"x", sig, ns),
             verify_bls(bytes(96), text, sig, ns), verify_bls(key, text, bytes(48), ns), verify_bls(key, text, sig[:47] + b"?", ns),
             verify_vrf(key, text, proof, ns), verify_vrf(key, text + b"x", proof, ns), verify_vrf(bytes(96), text, proof, ns)]
-`, entitle.Manifest("storage.kv"))
+`, manifest.Manifest("storage.kv"))
 	key, err := bls.NewSecretKey([]byte("thirty-two bytes of key material"))
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +204,7 @@ from cowboy_sdk import *
 @public
 def where(msg):
     return [current_block(), get_timestamp_ms(), get_chain_id(), get_sender() == get_origin() == msg.sender, get_creator() == msg.sender]
-`, entitle.Manifest("storage.kv"))
+`, manifest.Manifest("storage.kv"))
 	in := c.inputs()
 	in.TimestampMillis = 1_700_000_000_123
 	r, err := exec.Apply(c.state, in, []*chain.VerifiedTx{c.request(asker, "where", null)})

@@ -11,9 +11,10 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 // parent defers, spawns, sends and calls as it is told.
@@ -113,10 +114,10 @@ func grown(t testing.TB, list []byte) (*testChain, chain.Address) {
 
 // entitled is a list of grants in order, one of them bounded.
 func entitled(most uint64, ids ...string) []byte {
-	g := make(entitle.Grants, len(ids))
+	g := make(manifest.Grants, len(ids))
 	for i, id := range ids {
 		if g[i].ID = id; id == "exec.spawn" && most > 0 {
-			g[i].Params = []entitle.Param{{Name: "max_children", Uint: most}}
+			g[i].Params = []manifest.Param{{Name: "max_children", Uint: most}}
 		}
 	}
 	return g.Append(nil)
@@ -283,7 +284,7 @@ func TestSpawn(t *testing.T) { // entitlements §7, §9.1; W1
 		t.Errorf("a child below the depth of calls: %q, %s", got.Output, chain.CodeName(got.Code))
 	}
 	c.g.Params.Actor.CallDepth = 32
-	if l, err := actor.ReadLedger(c.state, a); err != nil || l.Spawned != 1 {
+	if l, err := actor.ReadQuota(c.state, a); err != nil || l.Spawned != 1 {
 		t.Errorf("%d children, %v", l.Spawned, err)
 	}
 	if r := c.block(c.post(alice, a, 0, "twin", cbor.AppendBytes(nil, []byte{1}))); r.Receipts[0].Code != chain.CodeOK {
@@ -322,9 +323,9 @@ func TestChildrenAreRenewed(t *testing.T) { // E25; entitlements §9.11
 		return
 	}
 	last := c.height + 2
-	c.g.Params.Entitlements.Deprecated = []chain.Deprecation{{ID: entitle.Schedule, From: c.height + 1, Last: last}}
+	c.g.Params.Entitlements.Deprecated = []params.Deprecation{{ID: manifest.Schedule, From: c.height + 1, Last: last}}
 	r := spawned(bear(2, "hello", null, 0), "0x")
-	if data, ok := event(&r, actor.EventDeprecated); !ok || !bytes.Contains(data, []byte(entitle.Schedule)) {
+	if data, ok := event(&r, actor.EventDeprecated); !ok || !bytes.Contains(data, []byte(manifest.Schedule)) {
 		t.Errorf("a child in the window: %+v", r.Events)
 	}
 	spawned(bear(1, "hello", null, 0), "InvalidArgument") // the last block of the window
@@ -355,7 +356,7 @@ func TestChildrenAreRenewed(t *testing.T) { // E25; entitlements §9.11
 	if err != nil || rec.Creator != a || rec.Parent != a || rec.Deployed != c.height || !bytes.Equal(recordedOf(t, c, rec), entitled(2, "econ.hold_balance", "exec.spawn", "storage.kv")) {
 		t.Errorf("record %+v, %v", rec, err)
 	}
-	if l, err := actor.ReadLedger(c.state, a); err != nil || l.Spawned != 2 {
+	if l, err := actor.ReadQuota(c.state, a); err != nil || l.Spawned != 2 {
 		t.Errorf("%d children after a renewal, %v", l.Spawned, err)
 	}
 	if r := c.ask(child, "ping", null); r.Code != chain.CodeOK {

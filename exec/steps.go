@@ -11,9 +11,9 @@ import (
 // one after the other (package exec/parallel). What [Apply] does with it says
 // what is right.
 //
-// A transaction is either taken by [Steps.Transact], or attempted by a [Worker]
-// on an overlay of its own; then, when everything before it is settled and what it
-// has read is still so, its writes are taken over and [Steps.Settle] books it.
+// A transaction is either taken by [Steps.Transact], or executed speculatively by a
+// [Worker] on an overlay of its own; then, when everything before it is committed and
+// what it has read is still so, its writes are taken over and [Steps.Commit] books it.
 type Steps struct{ b *block }
 
 // Begin starts a block of n transactions and does what comes before them. The
@@ -29,8 +29,22 @@ func Begin(view state.View, in Inputs, n int) (*Steps, error) {
 	return &Steps{b}, b.begin(n)
 }
 
-// State is the state with everything that was settled.
+// State is the state with everything that was committed.
 func (s *Steps) State() *state.Overlay { return s.b.state }
+
+// Reserved is what the block's timers may take of their lane, of which transactions have
+// the rest. It is that of a block which has just begun, for whoever packs it.
+func (s *Steps) Reserved() chain.Usage { return s.b.forTimers }
+
+// LeftOf returns what cycles an actor has for messages, besides those that are held back
+// for its due timers. The error is a [*Fault].
+func (s *Steps) LeftOf(a chain.Address) (chain.Cycles, error) {
+	l, err := actor.ReadQuota(s.b.state, a)
+	if err != nil {
+		return 0, &Fault{"read ledger of " + a.String(), err}
+	}
+	return l.Left(&s.b.in.Params.Actor, s.b.in.Height), nil
+}
 
 // Transact runs the next transaction on State and books it. The error is an
 // [*InvalidTx] or a [*Fault].
@@ -42,12 +56,12 @@ func (s *Steps) Fits(tx *chain.VerifiedTx) bool {
 	return tx.Lane >= s.b.lane && s.b.budget.Fits(tx.Lane, needOf(tx))
 }
 
-// Warm is the code that was used by what is settled. Who settles changes it.
+// Warm is the code that was used by what is committed. Who commits changes it.
 func (s *Steps) Warm() *actor.Warm { return s.b.warm }
 
-// Settle books the next transaction, whose writes are in State or will be. What code
+// Commit books the next transaction, whose writes are in State or will be. What code
 // it has paid for is the caller's to add to [Steps.Warm]. The error is a [*Fault].
-func (s *Steps) Settle(tx *chain.VerifiedTx, a *Attempt) error { return s.b.settle(tx, a) }
+func (s *Steps) Commit(tx *chain.VerifiedTx, a *Execution) error { return s.b.commit(tx, a) }
 
 // Finish does what comes after the transactions. The error is a [*Fault].
 func (s *Steps) Finish() (Result, error) {
@@ -57,7 +71,7 @@ func (s *Steps) Finish() (Result, error) {
 	return s.b.result, nil
 }
 
-// Worker attempts transactions with an engine of its own. It serves one
+// Worker executes transactions with an engine of its own. It serves one
 // goroutine; workers of one block may work at the same time.
 type Worker struct {
 	steps *Steps
@@ -71,15 +85,16 @@ func (s *Steps) Worker(e *pvm.Engine) *Worker {
 	return w
 }
 
-// Attempt runs a transaction on an overlay, and on code that the block has used, with everything but its place in the
-// block judged. With inPlace the place is judged as well, for which all before it
-// must be settled and nobody else may settle meanwhile. The error is an
-// [*InvalidTx] or a [*Fault]; it means nothing where the overlay may have shown
-// what never was.
-func (w *Worker) Attempt(o *state.Overlay, warm *actor.Warm, index int, tx *chain.VerifiedTx, inPlace bool) (Attempt, error) {
+// Execute runs a transaction on an overlay, and on code that the block has used, with
+// everything but its place in the block judged. With inPlace the place is judged as well,
+// for which all before it must be committed and nobody else may commit meanwhile. The
+// error is an [*InvalidTx] or a [*Fault]. Ignore both result and error unless the
+// overlay's reads validate: a speculative execution may have seen a mix of states that no
+// serial order produces.
+func (w *Worker) Execute(o *state.Overlay, warm *actor.Warm, index int, tx *chain.VerifiedTx, inPlace bool) (Execution, error) {
 	b := &block{in: &w.in, state: o, warm: warm, actors: w.steps.b.actors}
 	if inPlace {
-		b.budget, b.lane, b.promised = w.steps.b.budget, w.steps.b.lane, w.steps.b.promised
+		b.budget, b.lane, b.reserved = w.steps.b.budget, w.steps.b.lane, w.steps.b.reserved
 	}
-	return b.attempt(index, tx)
+	return b.execute(index, tx)
 }

@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
 	"github.com/cowboy-foundation/cowboy/exec/mailbox"
-	"github.com/cowboy-foundation/cowboy/exec/permit"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/gate"
@@ -25,9 +26,9 @@ import (
 // Tables returns the hashes of what every node of a chain must have in common and no
 // parameter says: what the machine charges and what its exceptions say (ADR 33), and
 // the fixed limits of [LimitTable] under the same hash as the charges (ADR 79).
-func Tables() chain.MachineTables {
+func Tables() params.MachineTables {
 	costs := pvm.CostTable(code.DefaultCosts(), host.DefaultCosts())
-	return chain.MachineTables{
+	return params.MachineTables{
 		CostTable:      keccak.Sum256([]byte(costs), []byte(LimitTable())),
 		ExceptionTexts: chain.Hash(pvm.TextTableHash()),
 	}
@@ -35,7 +36,7 @@ func Tables() chain.MachineTables {
 
 // CheckImports reports the first module that a genesis lists and this build's machine
 // does not have, as a *[MissingModule].
-func CheckImports(p *chain.Params) error {
+func CheckImports(p *params.Params) error {
 	have := gate.LibraryModules()
 	// Bounded: by the modules that the genesis lists, once a start.
 	for _, name := range p.Actor.Imports {
@@ -89,16 +90,16 @@ func limits() []limit {
 		{"timers.handler_bytes", timers.MaxHandlerBytes},
 		{"timers.inline_bytes", timers.InlineBytes},
 		{"timers.tip_blocks", timers.TipBlocksMax},
-		{"entitle.grants", entitle.MaxGrants},
-		{"entitle.id_bytes", entitle.MaxIDBytes},
-		{"entitle.list_items", entitle.MaxListItems},
-		{"entitle.value_bytes", entitle.MaxValueBytes},
-		{"permit.grants", permit.MaxGrants},
-		{"permit.roles", permit.MaxRoles},
-		{"permit.depth", permit.MaxDepth},
-		{"permit.scopes", permit.MaxScopes},
-		{"permit.actions", permit.MaxActions},
-		{"permit.name_bytes", permit.MaxNameBytes},
+		{"entitle.grants", manifest.MaxGrants},
+		{"entitle.id_bytes", manifest.MaxIDBytes},
+		{"entitle.list_items", manifest.MaxListItems},
+		{"entitle.value_bytes", manifest.MaxValueBytes},
+		{"permit.grants", entitlements.MaxGrants},
+		{"permit.roles", entitlements.MaxRoles},
+		{"permit.depth", entitlements.MaxDepth},
+		{"permit.scopes", entitlements.MaxScopes},
+		{"permit.actions", entitlements.MaxActions},
+		{"permit.name_bytes", entitlements.MaxNameBytes},
 		{"token.name_bytes", token.MaxNameBytes},
 		{"token.symbol_bytes", token.MaxSymbolBytes},
 		{"token.decimals", token.MaxDecimals},
@@ -106,8 +107,8 @@ func limits() []limit {
 		{"governance.settings", governance.MaxSettings},
 		{"governance.entry_key_bytes", governance.MaxEntryKey},
 		{"governance.entry_value_bytes", governance.MaxEntryValue},
-		{"chain.setting_path_bytes", chain.MaxSettingPath},
-		{"chain.setting_bytes", chain.MaxSettingBytes},
+		{"chain.setting_path_bytes", params.MaxSettingPath},
+		{"chain.setting_bytes", params.MaxSettingBytes},
 		{"chain.tx_bytes", chain.MaxTxBytes},
 		{"chain.access_entries", chain.MaxAccessEntries},
 		{"chain.access_keys", chain.MaxAccessKeys},

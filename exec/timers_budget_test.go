@@ -6,6 +6,8 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
 )
@@ -13,10 +15,10 @@ import (
 // TestTimersOfALargerLane has governance make the lane, or what an actor may use, so
 // small that the limits of a timer which is set fit it no more: it fires with less.
 func TestTimersOfALargerLane(t *testing.T) { // resolution 7.4: never dropped
-	for name, shrink := range map[string]func(*chain.Params){
-		"lane":  func(p *chain.Params) { p.CyclesTarget = 900_000 },
-		"cells": func(p *chain.Params) { p.CellsTarget = 20_000 },
-		"actor": func(p *chain.Params) { p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 100_000, 100_000 },
+	for name, shrink := range map[string]func(*params.Params){
+		"lane":  func(p *params.Params) { p.CyclesTarget = 900_000 },
+		"cells": func(p *params.Params) { p.CellsTarget = 20_000 },
+		"actor": func(p *params.Params) { p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 100_000, 100_000 },
 	} {
 		w := newWorkshop(t, nil)
 		w.call("at", uintArg(uint64(w.height)+2))
@@ -32,7 +34,7 @@ func TestTimersOfALargerLane(t *testing.T) { // resolution 7.4: never dropped
 }
 
 func TestTimerBudget(t *testing.T) { // resolution 11.14, whitepaper "Per-Block Execution Budget"
-	w := newWorkshop(t, func(p *chain.Params) { p.Timer.DefaultCycles, p.Timer.DefaultCells = 490_000, 5_000 })
+	w := newWorkshop(t, func(p *params.Params) { p.Timer.DefaultCycles, p.Timer.DefaultCells = 490_000, 5_000 })
 	target := uint64(w.height) + 3
 	for range 2 {
 		arg := cbor.AppendUint(cbor.AppendUint(cbor.AppendArray(nil, 2), target), 3)
@@ -67,7 +69,7 @@ func TestTimersShareTheLane(t *testing.T) { // resolution 11.14; ADR 86
 		{"limits of most of it: what is not reserved is for other lanes", chain.Usage{Cycles: 1_300_000, Cells: 1_000}, 120_000, []int{1, 1, 1, 1, 1}},
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
-			w := newWorkshop(t, func(p *chain.Params) {
+			w := newWorkshop(t, func(p *params.Params) {
 				p.Timer.DefaultCycles, p.Timer.DefaultCells = tt.limits.Cycles, tt.limits.Cells
 				p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 4_000_000, 4_000_000
 			})
@@ -91,7 +93,7 @@ func TestTimersShareTheLane(t *testing.T) { // resolution 11.14; ADR 86
 // for the next that has them; in its own block its limits are its own.
 func TestTimerOfABusyActor(t *testing.T) { // resolutions 7.4, 11.22; ADR 74
 	for _, before := range []bool{true, false} {
-		w := newWorkshop(t, func(p *chain.Params) { p.Timer.DefaultCycles = 300_000 })
+		w := newWorkshop(t, func(p *params.Params) { p.Timer.DefaultCycles = 300_000 })
 		target := w.height + 4
 		w.call("at", uintArg(uint64(target)))
 		w.g.Params.Actor.BlockCycles, w.g.Params.Actor.BlockCyclesBurst = 100_000, 420_000
@@ -102,8 +104,8 @@ func TestTimerOfABusyActor(t *testing.T) { // resolutions 7.4, 11.22; ADR 74
 		burn.CyclesLimit = 400_000
 		if !before {
 			w.step()
-			s := w.sift(&exec.Selection{Txs: []*chain.VerifiedTx{verified(burn, alice)}})
-			if len(s.Kept) != 0 || !errors.Is(s.Refused[0], exec.ErrActorBusy) || len(s.Receipts) != 1 || s.Receipts[0].Code != chain.CodeOK {
+			s := w.build(&order.Selection{Txs: []*chain.VerifiedTx{verified(burn, alice)}})
+			if len(s.Kept) != 0 || !errors.Is(s.Skipped[0], exec.ErrActorBusy) || len(s.Receipts) != 1 || s.Receipts[0].Code != chain.CodeOK {
 				t.Errorf("the message stands %v, receipts %+v", s.Kept, s.Receipts)
 			}
 			continue
@@ -123,13 +125,36 @@ func TestTimerOfABusyActor(t *testing.T) { // resolutions 7.4, 11.22; ADR 74
 func TestTimerReserve(t *testing.T) { // resolution 11.14
 	w := newWorkshop(t, nil)
 	w.call("at", uintArg(uint64(w.height)+2))
-	p := &w.g.Params
-	got, err := exec.TimerReserve(w.state, p, w.height+1)
-	if err != nil || got.Cycles != 2_000_000 {
-		t.Errorf("reserve before the timer's block: %+v, %v", got, err)
+	reserved := func() chain.Cycles {
+		opening, err := exec.Begin(w.state, w.inputs(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return opening.Reserved().Cycles
+	}
+	if got, least := reserved(), w.g.Params.Timer.DefaultCycles; got < least || got > least+w.g.Params.Actor.LoadCycles {
+		t.Errorf("reserve before the timer's block: %d cycles, want %d and those of loading its code", got, least)
 	}
 	w.step()
-	if got, err := exec.TimerReserve(w.state, p, w.height+1); err != nil || got.Cycles != 0 {
-		t.Errorf("reserve without timers: %+v, %v", got, err)
+	if got := reserved(); got != 0 {
+		t.Errorf("reserve without timers: %d cycles", got)
+	}
+}
+
+// TestCandidatesAreLookedAtTwice: a block goes through as many due timers as it has
+// candidates when it begins, and through as many again for what these have left of the
+// lane. [params.Params.FinalBytesMax] counts on no more.
+func TestCandidatesAreLookedAtTwice(t *testing.T) { // ADR 86
+	const candidates = 3
+	w := newWorkshop(t, func(p *params.Params) { p.Timer.CandidatesPerBlock = candidates })
+	before := w.g.Params
+	before.Timer.CandidatesPerBlock = 0
+	w.call("many", uints(uint64(w.height)+2, 3*candidates))
+	if fired := uint64(len(w.step().Receipts)); fired != 2*candidates {
+		t.Errorf("%d timers fired in a block with %d candidates", fired, candidates)
+	}
+	const receipt = 100 // bytes, at the least
+	if more := w.g.Params.FinalBytesMax() - before.FinalBytesMax(); more < 2*candidates*(receipt+params.AnnouncedEventBytes) {
+		t.Errorf("the bound of a stored block counts %d bytes for %d candidates", more, candidates)
 	}
 }

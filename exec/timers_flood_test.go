@@ -5,9 +5,10 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
-	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 // TestTimersOfAFloodedActor: a public actor whose bucket others drain in every block
@@ -29,7 +30,7 @@ func TestTimersOfAFloodedActor(t *testing.T) { // resolutions 7.4, 11.22; ADR 74
 	} {
 		t.Run(tt.rule, func(t *testing.T) {
 			w := newWorkshop(t, nil)
-			other, r := w.deploy(bob, clockwork, entitle.Manifest("econ.hold_balance", "storage.kv", "timer.schedule"))
+			other, r := w.deploy(bob, clockwork, manifest.Manifest("econ.hold_balance", "storage.kv", "timer.schedule"))
 			if r.Code != chain.CodeOK {
 				t.Fatalf("deploy: %+v", r)
 			}
@@ -73,27 +74,59 @@ const all = ^uint64(0)
 // figure has room for is refused.
 func (w *workshop) flooded() (kept, fired int) {
 	w.t.Helper()
-	held, err := exec.TimerHolds(w.state, &w.g.Params, w.height+1)
+	opening, err := exec.Begin(w.state, w.inputs(), 0)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	l, err := actor.ReadLedger(w.state, w.addr)
+	promised, err := opening.LeftOf(w.addr)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	left := l.Left(&w.g.Params.Actor, w.height+1)
-	promised := left - min(left, held[w.addr])
-	sel := &exec.Selection{}
+	sel := &order.Selection{}
 	for i := range 12 {
 		tx := w.message("burn", uintArg(1<<30)).Tx
 		tx.Nonce += uint64(i)
 		tx.CyclesLimit = 21_000 + 60_000
 		sel.Txs = append(sel.Txs, verified(tx, alice))
 	}
-	s := w.sift(sel)
-	if want := int(promised / 62_000); len(s.Kept) < min(want, len(sel.Txs)) {
+	s := w.build(sel)
+	if want := int(promised / 62_000); len(s.Kept) < min(want, len(sel.Txs)) || promised < 60_000 && len(s.Kept) > 0 {
 		w.t.Errorf("block %d: %d messages stand, the packer counts on %d", w.height+1, len(s.Kept), want)
 	}
 	r := w.block(s.Kept...)
 	return len(s.Kept), len(r.Receipts) - len(s.Kept)
+}
+
+// TestBacklogHoldsNoBucket: of an actor whose due timers stand in line for their lane, only
+// those that a block has room for hold cycles back, as whoever packs the block reads it.
+func TestBacklogHoldsNoBucket(t *testing.T) { // ADR 74, 167
+	const due, limit, room = 12, 150_000, 2
+	w := newWorkshop(t, func(p *params.Params) { p.Timer.DefaultCycles = limit })
+	target := uint64(w.height) + 3
+	if r := w.call("hard", uints(target, due, 40_000)); r.Code != chain.CodeOK { // each uses most of it
+		t.Fatalf("set: %+v", r)
+	}
+	w.g.Params.CyclesTarget = 5 * (room*limit + 100_000) // the lane has a fifth
+	w.step()
+	left := due
+	for left > 0 {
+		opening, err := exec.Begin(w.state, w.inputs(), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := opening.LeftOf(w.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := w.g.Params.Actor.BlockCyclesBurst
+		if held := most - got; held < limit || held > room*limit {
+			t.Errorf("block %d, %d wait: %d of %d cycles are held", w.height+1, left, held, most)
+		}
+		message := w.message("burn", uintArg(1)).Tx
+		message.CyclesLimit = 21_000 + got
+		fired := len(w.step(verified(message, alice)).Receipts) - 1 // or the block is invalid
+		if left -= fired; fired == 0 {
+			t.Fatalf("block %d: none fired, %d wait", w.height, left)
+		}
+	}
 }

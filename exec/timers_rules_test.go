@@ -11,8 +11,9 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
 )
 
@@ -52,7 +53,7 @@ func (w *workshop) drain(left chain.Wei) {
 }
 
 func TestUnfundedTimerEnds(t *testing.T) { // resolution 11.23
-	w := newWorkshop(t, func(p *chain.Params) { p.Timer.MaxUnfundedDeferrals = 20 })
+	w := newWorkshop(t, func(p *params.Params) { p.Timer.MaxUnfundedDeferrals = 20 })
 	id := textOf(t, w.call("at", uintArg(uint64(w.height)+2)).Output)
 	locked := w.state.Balance(chain.AddrTimers)
 	w.drain(0)
@@ -186,7 +187,7 @@ func TestOwnersInstructions(t *testing.T) { // instructions 48, 49, 50, 95
 // that nodes read for it, also where it is another's, and for those that they write again.
 func TestTimerDataArePaid(t *testing.T) {
 	w := newWorkshop(t, nil)
-	addr, made := w.deploy(alice, clockwork+"#", entitle.Manifest("storage.kv", "timer.schedule"))
+	addr, made := w.deploy(alice, clockwork+"#", manifest.Manifest("storage.kv", "timer.schedule"))
 	if made.Code != chain.CodeOK {
 		t.Fatal(chain.CodeName(made.Code))
 	}
@@ -254,7 +255,7 @@ func TestTimersConserve(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 3))
-			w := newWorkshop(t, func(p *chain.Params) {
+			w := newWorkshop(t, func(p *params.Params) {
 				p.Timer.RingBlocks, p.Timer.QueueEpochs, p.Timer.MaxUnfundedDeferrals = 8, 2, 12
 				p.Timer.BaseDeposit = chain.WeiPerCBY / 10
 			})

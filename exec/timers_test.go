@@ -6,9 +6,10 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -116,7 +117,7 @@ type workshop struct {
 	addr chain.Address
 }
 
-func newWorkshop(t testing.TB, change func(*chain.Params), ids ...string) *workshop {
+func newWorkshop(t testing.TB, change func(*params.Params), ids ...string) *workshop {
 	t.Helper()
 	g := testGenesis(t, []chain.Wei{50}, rich(alice), rich(bob))
 	if change != nil {
@@ -131,7 +132,7 @@ func newWorkshop(t testing.TB, change func(*chain.Params), ids ...string) *works
 		ids = []string{"econ.hold_balance", "storage.kv", "timer.schedule"}
 	}
 	d := actor.Deployment{
-		Source: []byte(clockwork), Salt: []byte{1}, Manifest: entitle.Manifest(ids...),
+		Source: []byte(clockwork), Salt: []byte{1}, Manifest: manifest.Manifest(ids...),
 		Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
 	}
 	tx := c.program(alice, nil, actor.AppendPayload(nil, &d)).Tx

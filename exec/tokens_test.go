@@ -10,7 +10,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/token"
 )
 
@@ -30,7 +30,7 @@ func newTokenChain(t testing.TB) *tokenChain {
 func (c *tokenChain) deploy(source string) chain.Address {
 	c.t.Helper()
 	c.salt++
-	d := actor.Deployment{Source: []byte(source), Salt: []byte{c.salt}, Manifest: entitle.Manifest("storage.kv")}
+	d := actor.Deployment{Source: []byte(source), Salt: []byte{c.salt}, Manifest: manifest.Manifest("storage.kv")}
 	if r := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d))).Receipts[0]; r.Code != chain.CodeOK {
 		c.t.Fatalf("deploy: %s", chain.CodeName(r.Code))
 	}
@@ -263,7 +263,7 @@ class Treasury:
 
 func TestTokenHostCalls(t *testing.T) { // CIP-20 by an actor
 	c := newTokenChain(t)
-	d := actor.Deployment{Source: []byte(treasury), Salt: []byte{1}, Manifest: entitle.Manifest("storage.kv"), Init: &actor.Init{Handler: "init", Payload: null}}
+	d := actor.Deployment{Source: []byte(treasury), Salt: []byte{1}, Manifest: manifest.Manifest("storage.kv"), Init: &actor.Init{Handler: "init", Payload: null}}
 	made := c.block(c.program(alice, nil, actor.AppendPayload(nil, &d))).Receipts[0]
 	self := actor.AddressOf(alice, d.Salt, d.Source)
 	id := token.NewID(self, "TRS", 0)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -14,22 +15,22 @@ import (
 // transact runs one transaction and books it. The error is an [*InvalidTx] or a
 // [*Fault].
 func (b *block) transact(index int, tx *chain.VerifiedTx) error {
-	a, err := b.attempt(index, tx)
+	a, err := b.execute(index, tx)
 	if err != nil {
 		return err
 	}
-	return b.settle(tx, &a)
+	return b.commit(tx, &a)
 }
 
-// Attempt is what became of a transaction, besides its writes.
-type Attempt struct {
+// Execution is what became of a transaction, besides its writes.
+type Execution struct {
 	out         actor.Outcome
 	burned, tip chain.Wei
 }
 
-// attempt does what depends on the state alone: judge, reserve, run, charge, refund
+// execute does what depends on the state alone: judge, reserve, run, charge, refund
 // (whitepaper §2.3; resolution 2.12). The error is an [*InvalidTx] or a [*Fault].
-func (b *block) attempt(index int, tx *chain.VerifiedTx) (a Attempt, err error) {
+func (b *block) execute(index int, tx *chain.VerifiedTx) (a Execution, err error) {
 	sender, err := b.account(tx.Sender)
 	if err != nil {
 		return a, err
@@ -49,7 +50,7 @@ func (b *block) attempt(index int, tx *chain.VerifiedTx) (a Attempt, err error) 
 	sender.Balance -= reserved // judge found it spendable
 	b.state.SetAccount(tx.Sender, sender)
 
-	intrinsic := ins.Intrinsic(&b.in.Params.Intrinsic)
+	intrinsic := b.in.Params.Intrinsic.Of(ins)
 	if a.out, err = b.run(ins, tx, intrinsic); err != nil {
 		return a, err
 	}
@@ -72,51 +73,54 @@ func (b *block) judge(tx *chain.VerifiedTx, sender *state.Account) (chain.Instru
 	if b.budget != nil && tx.Lane < b.lane {
 		return chain.Instruction{}, fmt.Errorf("%w: %v after %v", ErrLaneOrder, tx.Lane, b.lane)
 	}
-	ins, err := fees.CheckStatic(tx, b.in.Params, b.in.ChainID) // the lane is one from here on
-	if err != nil {
-		return ins, err
-	}
-	if err := fees.CheckRole(ins, tx.Sender, fees.Roles{Validators: b.in.Validators, Governors: b.in.Params.Governance.Members}); err != nil {
-		return ins, err
-	}
 	spendable, err := funds.Spendable(sender, b.in.Height)
 	if err != nil {
-		return ins, &Fault{"read metadata of " + tx.Sender.String(), err}
+		return chain.Instruction{}, &Fault{"read metadata of " + tx.Sender.String(), err}
 	}
-	if err := fees.CheckSender(tx.Tx, b.in.BaseFees[tx.Lane], sender.Nonce, spendable); err != nil {
-		return ins, err
+	rule := fees.Validity{
+		Params: b.in.Params, ChainID: b.in.ChainID,
+		Roles: fees.Roles{Validators: b.in.Validators, Governors: b.in.Params.Governance.Members},
 	}
-	if need := needOf(tx); b.budget != nil && !b.budget.Fits(tx.Lane, need) {
-		return ins, fmt.Errorf("%w: %+v, left %+v", ErrLaneFull, need, b.budget.Left(tx.Lane))
-	}
-	return b.judgeTarget(ins, tx)
-}
-
-// judgeTarget says whether a plain target has code, and if so whether the message
-// may start: it is one, and the actor has cycles left in this block (resolution
-// 11.22).
-func (b *block) judgeTarget(ins chain.Instruction, tx *chain.VerifiedTx) (chain.Instruction, error) {
-	if ins.Kind != chain.KindTransfer {
-		return ins, nil
-	}
-	target, err := b.state.Traits(*tx.Tx.To)
-	if err != nil {
-		return ins, &Fault{"read account " + tx.Tx.To.String(), err}
-	}
-	ins, err = fees.CheckTarget(ins, tx.Tx, target.HasCode(), b.in.Params)
+	ins, _, err := rule.Judge(tx, fees.Standing{Nonce: sender.Nonce, Spendable: spendable}, b)
 	if err != nil || ins.Kind != chain.KindMessage {
 		return ins, err
 	}
-	l, err := actor.ReadLedger(b.state, *tx.Tx.To)
+	return ins, b.judgeActor(ins, tx)
+}
+
+// Base implements [fees.Place].
+func (b *block) Base(_ *params.Params, lane chain.LaneID) chain.FeePair { return b.in.BaseFees[lane] }
+
+// Room implements [fees.Place].
+func (b *block) Room(_ *params.Params, tx *chain.VerifiedTx) error {
+	if need := needOf(tx); b.budget != nil && !b.budget.Fits(tx.Lane, need) {
+		return fmt.Errorf("%w: %+v, left %+v", ErrLaneFull, need, b.budget.Left(tx.Lane))
+	}
+	return nil
+}
+
+// Target implements [fees.Place].
+func (b *block) Target(tx *chain.Tx) (fees.Target, error) {
+	target, err := b.state.CodeAndMeta(*tx.To)
 	if err != nil {
-		return ins, &Fault{"read ledger of " + tx.Tx.To.String(), err}
+		return fees.Target{}, &Fault{"read account " + tx.To.String(), err}
 	}
-	need := ins.Intrinsic(&b.in.Params.Intrinsic)
+	return fees.Target{HasCode: target.HasCode()}, nil
+}
+
+// judgeActor says whether a message may start: its actor has cycles left in this block
+// (resolution 11.22).
+func (b *block) judgeActor(ins chain.Instruction, tx *chain.VerifiedTx) error {
+	l, err := actor.ReadQuota(b.state, *tx.Tx.To)
+	if err != nil {
+		return &Fault{"read ledger of " + tx.Tx.To.String(), err}
+	}
+	need := b.in.Params.Intrinsic.Of(ins)
 	left := l.Left(&b.in.Params.Actor, b.in.Height)
-	if tx.Tx.CyclesLimit-need.Cycles > left-min(left, b.promised) {
-		return ins, fmt.Errorf("%w: %d cycles left, %d of them promised", ErrActorBusy, left, b.promised)
+	if tx.Tx.CyclesLimit-need.Cycles > left-min(left, b.reserved) {
+		return fmt.Errorf("%w: %d cycles left, %d of them promised", ErrActorBusy, left, b.reserved)
 	}
-	return ins, nil
+	return nil
 }
 
 func limitsOf(tx *chain.VerifiedTx) chain.Usage {
@@ -138,72 +142,43 @@ func limitsLeft(tx *chain.VerifiedTx, intrinsic chain.Usage) chain.Usage {
 // run does what the transaction is for, within its limits less what is intrinsic.
 // The error is a [*Fault].
 func (b *block) run(ins chain.Instruction, tx *chain.VerifiedTx, intrinsic chain.Usage) (actor.Outcome, error) {
-	switch {
-	case ins.Kind == chain.KindDeploy:
-		return b.deploy(tx, intrinsic)
-	case ins.Kind == chain.KindMessage:
-		return b.message(tx, intrinsic)
-	case ins.To == chain.AddrStaking && ins.Opcode == chain.OpEvidenceSubmit:
-		code, err := b.submitEvidence(tx)
-		return actor.Outcome{Code: code}, err
-	case ins.To == chain.AddrRent:
-		return b.paysGrowth(limitsLeft(tx, intrinsic), func(limit chain.Usage) (actor.Outcome, error) { return b.instructRent(ins, tx, limit) })
-	case ins.To == chain.AddrRunnerRegistry && ins.Opcode == chain.OpRunnerRehearsal:
-		return b.paysGrowth(limitsLeft(tx, intrinsic), func(limit chain.Usage) (actor.Outcome, error) { return b.rehearse(tx, limit) })
-	case ins.To == chain.AddrTokens:
-		return b.instructToken(ins, tx, intrinsic)
-	case ins.To == chain.AddrActors && ins.Opcode == chain.OpActorFund:
-		code, err := b.fundActor(tx.Tx)
-		return actor.Outcome{Code: code}, err
-	case ins.To == chain.AddrActors && ins.Opcode == chain.OpActorUpgrade:
-		return b.upgradeActor(tx, intrinsic)
-	case ins.To == chain.AddrActors && (ins.Opcode >= chain.OpTimerCancel && ins.Opcode <= chain.OpTimerExtend || ins.Opcode == chain.OpTimerSchedule):
-		return b.orderTimer(ins, tx, intrinsic)
-	case ins.To == chain.AddrEntitlements:
-		return b.paysGrowth(limitsLeft(tx, intrinsic), func(limit chain.Usage) (actor.Outcome, error) { return b.instructRegistry(ins, tx, limit) })
-	case ins.To == chain.AddrGovernance:
-		return b.instructGovernance(ins, tx, limitsLeft(tx, intrinsic))
+	limit := limitsLeft(tx, intrinsic)
+	switch ins.Kind {
+	case chain.KindTransfer:
+		return b.transfer(ins, tx.Tx, limit)
+	case chain.KindDeploy:
+		return b.deploy(tx, limit)
+	case chain.KindMessage:
+		return b.message(tx, limit)
 	}
-	return b.transfer(ins, tx.Tx, limitsLeft(tx, intrinsic))
+	return b.instruct(ins, tx, limit)
 }
 
 // start begins a run for a transaction.
-func (b *block) start(tx *chain.VerifiedTx, intrinsic chain.Usage) (*actor.Run, error) {
-	if b.in.Engine == nil {
-		return nil, &Fault{"run an actor", ErrNoEngine}
-	}
-	limit := limitsLeft(tx, intrinsic)
+func (b *block) start(tx *chain.VerifiedTx, limit chain.Usage) *actor.Run {
 	return actor.NewRun(b.actors, b.state, b.in.Engine, actor.Start{
 		Origin: tx.Sender, ID: tx.Hash, Cycles: limit.Cycles, Cells: limit.Cells, Warm: b.warm, Explain: b.explain,
-	}), nil
+	})
 }
 
 // deploy makes an actor.
-func (b *block) deploy(tx *chain.VerifiedTx, intrinsic chain.Usage) (actor.Outcome, error) {
+func (b *block) deploy(tx *chain.VerifiedTx, limit chain.Usage) (actor.Outcome, error) {
 	d, err := actor.ParsePayload(tx.Tx.Payload)
 	if err != nil {
 		return actor.Outcome{}, &Fault{"read a payload that was judged", err}
 	}
 	d.Creator, d.Value = tx.Sender, tx.Tx.Value
-	r, err := b.start(tx, intrinsic)
-	if err != nil {
-		return actor.Outcome{}, err
-	}
-	out, err := r.Deploy(&d)
+	out, err := b.start(tx, limit).Deploy(&d)
 	return out, fault("deploy", err)
 }
 
 // message hands the transaction to its target's handler.
-func (b *block) message(tx *chain.VerifiedTx, intrinsic chain.Usage) (actor.Outcome, error) {
+func (b *block) message(tx *chain.VerifiedTx, limit chain.Usage) (actor.Outcome, error) {
 	handler, arg, err := chain.ParseMessage(tx.Tx.Payload)
 	if err != nil {
 		return actor.Outcome{}, &Fault{"read a payload that was judged", err}
 	}
-	r, err := b.start(tx, intrinsic)
-	if err != nil {
-		return actor.Outcome{}, err
-	}
-	out, err := r.First(actor.Envelope{From: tx.Sender, To: *tx.Tx.To, Handler: handler, Payload: arg, Value: tx.Tx.Value})
+	out, err := b.start(tx, limit).First(actor.Envelope{From: tx.Sender, To: *tx.Tx.To, Handler: handler, Payload: arg, Value: tx.Tx.Value})
 	return out, fault("run a message", err)
 }
 
@@ -219,8 +194,8 @@ func fault(doing string, err error) error {
 // [*Fault].
 func (b *block) transfer(ins chain.Instruction, tx *chain.Tx, limit chain.Usage) (actor.Outcome, error) {
 	if ins.HasCode {
-		code, err := b.payActor(*tx.To, tx.Value)
-		return actor.Outcome{Code: code}, err
+		code, err := actor.Endow(b.state, b.in.Params, *tx.To, tx.Value)
+		return actor.Outcome{Code: code}, fault("fund "+tx.To.String(), err)
 	}
 	cells, err := b.founding(*tx.To, tx.Value)
 	switch {
@@ -228,7 +203,7 @@ func (b *block) transfer(ins chain.Instruction, tx *chain.Tx, limit chain.Usage)
 		return actor.Outcome{}, err
 	case cells > limit.Cells:
 		used := chain.Usage{Cells: limit.Cells}
-		return actor.Outcome{Code: chain.CodeCellsExhausted, Detail: errCells.Error(), Used: used}, nil
+		return actor.Outcome{Code: chain.CodeCellsExhausted, Detail: "cells limit reached", Used: used}, nil
 	}
 	fits, err := b.state.AddBalance(*tx.To, tx.Value)
 	if err != nil {
@@ -240,8 +215,8 @@ func (b *block) transfer(ins chain.Instruction, tx *chain.Tx, limit chain.Usage)
 	return actor.Outcome{Used: chain.Usage{Cells: cells}}, nil
 }
 
-// settle books what a transaction used and paid.
-func (b *block) settle(tx *chain.VerifiedTx, a *Attempt) error {
+// commit books what a transaction used and paid.
+func (b *block) commit(tx *chain.VerifiedTx, a *Execution) error {
 	b.lane = tx.Lane
 	b.budget.Take(tx.Lane, fees.Space{Usage: a.out.Used, Bytes: fees.TxBytes(tx)})
 	b.use(tx.Lane, a.out.Used)
@@ -252,8 +227,8 @@ func (b *block) settle(tx *chain.VerifiedTx, a *Attempt) error {
 // fee, and writes its receipt. The error is a [*Fault].
 func (b *block) write(id chain.Hash, lane chain.LaneID, out *actor.Outcome, burned, tip chain.Wei) error {
 	r := &b.result
-	if !add(&r.Burned, burned) || !add(&r.Burned, out.Burned) || !add(&r.Tips, tip) {
-		return &Fault{"add up fees", ErrMoney}
+	if !funds.Add(&r.Burned, burned) || !funds.Add(&r.Burned, out.Burned) || !funds.Add(&r.Tips, tip) {
+		return &Fault{"add up fees", funds.ErrMoney}
 	}
 	status := chain.StatusSucceeded
 	if out.Code != chain.CodeOK {

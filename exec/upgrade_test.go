@@ -9,7 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 func TestActorsDoNotChange(t *testing.T) { // E21; entitlements §7.1
@@ -28,7 +28,7 @@ func TestActorsDoNotChange(t *testing.T) { // E21; entitlements §7.1
 		c.ask(addr, handler, cbor.AppendText(nil, "x = 1"))
 	}
 	for _, salt := range []byte{0, 1} {
-		for _, m := range [][]byte{manifestOf(hold, kv), manifestOf(), manifestOf(kv, limited(entitle.Schedule))} {
+		for _, m := range [][]byte{manifestOf(hold, kv), manifestOf(), manifestOf(kv, limited(manifest.Schedule))} {
 			d := actor.Deployment{Source: []byte(gated), Salt: []byte{salt}, Manifest: m}
 			c.block(c.program(alice, nil, actor.AppendPayload(nil, &d)))
 		}
@@ -81,7 +81,7 @@ func argument(b []byte, a chain.Arg, addr chain.Address) []byte {
 func TestSystemDeployers(t *testing.T) { // E22; entitlements §9.2; resolution 8.2
 	c := oneValidator(t)
 	c.engine = testEngine(t)
-	up := manifestOf(limited(entitle.Upgrade))
+	up := manifestOf(limited(manifest.Upgrade))
 	if _, r := c.deploy(alice, gated, up); r.Code != chain.CodeSystemEntitlement {
 		t.Errorf("by anyone: %s", chain.CodeName(r.Code))
 	}
@@ -110,7 +110,7 @@ func TestUpgradeByItsDeployer(t *testing.T) {
 	c := oneValidator(t)
 	c.engine = testEngine(t)
 	c.g.Params.Entitlements.SystemDeployers = []chain.Address{alice}
-	addr, _ := c.deploy(alice, gated, manifestOf(limited(entitle.Upgrade)))
+	addr, _ := c.deploy(alice, gated, manifestOf(limited(manifest.Upgrade)))
 	plain, _ := c.deploy(alice, gated, manifestOf(kv))
 	next := []byte("from cowboy_sdk import actor, public\n@actor\nclass N:\n    @public\n    def version(self, msg):\n        return 2\n")
 	order := func(from, addr chain.Address, source []byte) *chain.VerifiedTx {

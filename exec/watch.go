@@ -45,4 +45,4 @@ func (w *Watch) Note(i int, used chain.Usage, nanos uint64) {
 }
 
 // Used is what the transaction is charged for; nothing if it was refused.
-func (a *Attempt) Used() chain.Usage { return a.out.Used }
+func (a *Execution) Used() chain.Usage { return a.out.Used }

@@ -6,7 +6,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
-	"github.com/cowboy-foundation/cowboy/lanes/sched"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -24,17 +24,17 @@ func (e *ReadError) Unwrap() error { return e.Err }
 // accountsAt returns how to read, from the state at a height, what the block
 // after it may take from an account: its next nonce, and its balance without
 // what vesting still locks then (whitepaper §8.3). The errors are *ReadErrors.
-func accountsAt(view state.View, height chain.Height) func(chain.Address) (sched.Account, error) {
-	return func(addr chain.Address) (sched.Account, error) {
+func accountsAt(view state.View, height chain.Height) func(chain.Address) (account, error) {
+	return func(addr chain.Address) (account, error) {
 		a, _, err := view.Account(addr)
 		if err != nil {
-			return sched.Account{}, &ReadError{Address: addr, Err: err}
+			return account{}, &ReadError{Address: addr, Err: err}
 		}
 		spendable, err := fees.Spendable(a.Balance, a.Meta, height+1)
 		if err != nil {
-			return sched.Account{}, &ReadError{Address: addr, Err: err}
+			return account{}, &ReadError{Address: addr, Err: err}
 		}
-		return sched.Account{Nonce: a.Nonce, Spendable: spendable, Height: height}, nil
+		return account{Nonce: a.Nonce, Spendable: spendable, Height: height}, nil
 	}
 }
 
@@ -43,40 +43,31 @@ func accountsAt(view state.View, height chain.Height) func(chain.Address) (sched
 // whether that has code. It may wait for a lower base fee, but not for one below
 // the floor. The order of nonces and what the sender can spend are the pool's to
 // judge.
-func (l *Lanes) offer(tx *chain.VerifiedTx) sched.Offer {
+func (l *Lanes) offer(tx *chain.VerifiedTx) offer {
 	return l.offerUnder(tx, l.params.Load())
 }
 
-func (l *Lanes) offerUnder(tx *chain.VerifiedTx, params *chain.Params) sched.Offer {
-	o := sched.Offer{Tx: tx}
+func (l *Lanes) offerUnder(tx *chain.VerifiedTx, params *params.Params) offer {
+	o := offer{Tx: tx}
 	if l.shunned.has(tx.Hash) {
 		o.Err = ErrShunned
 		return o
 	}
-	ins, err := fees.CheckStatic(tx, params, l.chainID)
+	rule := fees.Validity{Params: params, ChainID: l.chainID, Roles: fees.Roles{Validators: l.validators(), Governors: params.Governance.Members}}
+	ins, target, err := rule.Judge(tx, fees.Standing{Nonce: tx.Tx.Nonce, Spendable: math.MaxUint64}, (*admission)(l))
 	if err != nil {
 		o.Err = err
 		return o
 	}
-	if o.Err = checkRoom(tx, params); o.Err != nil {
-		return o
-	}
-	if o.Err = fees.CheckRole(ins, tx.Sender, fees.Roles{Validators: l.validators, Governors: params.Governance.Members}); o.Err != nil {
-		return o
-	}
-	if ins.Kind == chain.KindTransfer && ins.PayloadBytes > 0 {
-		if ins, o.MayCall, o.Err = l.checkTarget(ins, tx.Tx, params); o.Err != nil {
-			return o
-		}
-	}
+	o.MayCall = target.MayGetIt
 	if ins.Kind == chain.KindMessage {
-		o.Calls = sched.Call{Actor: tx.Tx.To, Most: tx.Tx.CyclesLimit - ins.Intrinsic(&params.Intrinsic).Cycles}
+		o.Calls = call{Actor: tx.Tx.To, Most: tx.Tx.CyclesLimit - params.Intrinsic.Of(ins).Cycles}
 	}
 	if ins.Kind == chain.KindTransfer { // without a payload, or to nobody's code: it runs nothing, and its cost is known
-		uses := ins.Intrinsic(&params.Intrinsic)
-		o.Spare = chain.Usage{Cycles: tx.Tx.CyclesLimit - uses.Cycles, Cells: tx.Tx.CellsLimit - uses.Cells}
+		uses := params.Intrinsic.Of(ins)
+		o.Unused = chain.Usage{Cycles: tx.Tx.CyclesLimit - uses.Cycles, Cells: tx.Tx.CellsLimit - uses.Cells}
 	} else if o.Key = l.uses.keyOf(tx); o.Key != 0 {
-		o.Least = ins.Intrinsic(&params.Intrinsic)
+		o.Least = params.Intrinsic.Of(ins)
 		if u, ok := l.uses.expect(o.Key); ok {
 			o.Expected = chain.Usage{Cycles: min(u.Cycles, tx.Tx.CyclesLimit), Cells: min(u.Cells, tx.Tx.CellsLimit)}
 			if o.Calls.Actor != nil {
@@ -84,17 +75,23 @@ func (l *Lanes) offerUnder(tx *chain.VerifiedTx, params *chain.Params) sched.Off
 			}
 		}
 	}
-	floor := chain.FeePair{PerCycle: params.MinBaseFee, PerCell: params.MinBaseFee}
-	if o.Err = fees.CheckSender(tx.Tx, floor, tx.Tx.Nonce, math.MaxUint64); o.Err == nil {
-		o.Cost, o.Err = fees.MaxCost(tx.Tx)
-	}
+	o.Cost, o.Err = fees.MaxCost(tx.Tx)
 	return o
 }
 
-// checkRoom refuses limits that no block has the room for in the lane: nothing that waits
-// for such a transaction would ever run.
-func checkRoom(tx *chain.VerifiedTx, p *chain.Params) error {
-	room := laneRoom(p, tx.Lane)
+// admission is the place of a transaction that is to wait: [fees.Place].
+type admission Lanes
+
+// Base implements [fees.Place]: a transaction may wait for a lower base fee, but not for
+// one below the floor.
+func (a *admission) Base(p *params.Params, _ chain.LaneID) chain.FeePair {
+	return chain.FeePair{PerCycle: p.MinBaseFee, PerCell: p.MinBaseFee}
+}
+
+// Room implements [fees.Place]: it refuses limits that no block has the room for in the
+// lane. Nothing that waits for such a transaction would ever run.
+func (a *admission) Room(p *params.Params, tx *chain.VerifiedTx) error {
+	room := roomOf(p, tx.Lane)
 	switch {
 	case tx.Tx.CyclesLimit > room.Cycles:
 		return &fees.LimitError{What: "cycles_limit in the " + tx.Lane.String() + " lane", Got: uint64(tx.Tx.CyclesLimit), Max: uint64(room.Cycles)}
@@ -104,19 +101,20 @@ func checkRoom(tx *chain.VerifiedTx, p *chain.Params) error {
 	return nil
 }
 
-// checkTarget holds a transaction that may be a message to its target in the last
-// head, and reports whether it is none and may become one: nothing is deployed where
-// somebody has signed a transaction. The error may be a *ReadError.
-func (l *Lanes) checkTarget(ins chain.Instruction, tx *chain.Tx, p *chain.Params) (_ chain.Instruction, mayCall bool, err error) {
+// Target implements [fees.Place]: it looks at the last head. What has no payload runs
+// nothing, so nothing is read for it. The error is a *ReadError.
+func (a *admission) Target(tx *chain.Tx) (fees.Target, error) {
+	if len(tx.Payload) == 0 {
+		return fees.Target{}, nil
+	}
 	for {
-		view := l.view.Load()
+		view := a.view.Load()
 		target, _, err := (*view).Account(*tx.To)
 		switch {
-		case err == nil:
-			ins, err = fees.CheckTarget(ins, tx, target.HasCode(), p)
-			return ins, !target.HasCode() && target.Nonce == 0, err
-		case l.view.Load() == view: // else a head came, and the one before may be gone
-			return ins, false, &ReadError{Address: *tx.To, Err: err}
+		case err == nil: // nothing is deployed where somebody has signed a transaction
+			return fees.Target{HasCode: target.HasCode(), MayGetIt: !target.HasCode() && target.Nonce == 0}, nil
+		case a.view.Load() == view: // else a head came, and the one before may be gone
+			return fees.Target{}, &ReadError{Address: *tx.To, Err: err}
 		}
 	}
 }

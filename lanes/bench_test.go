@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -13,7 +14,7 @@ import (
 // on a chain without caps.
 func fullPool(b *testing.B, n int) (*Lanes, *PackRequest, []*chain.VerifiedTx) {
 	b.Helper()
-	params := chain.DefaultParams()
+	params := params.Default()
 	params.CyclesTarget, params.CyclesCap = 1<<40, 1<<41
 	view := accounts{of: map[chain.Address]state.Account{}}
 	txs := make([]*chain.VerifiedTx, 0, n)
@@ -79,7 +80,7 @@ func BenchmarkPackTips(b *testing.B) {
 	const senders, each, picked = 5_000, 20, 10_000
 	for _, random := range []bool{false, true} {
 		b.Run(fmt.Sprintf("random=%v", random), func(b *testing.B) {
-			params := chain.DefaultParams()
+			params := params.Default()
 			params.CyclesTarget, params.CyclesCap = 1<<40, 1<<41
 			view := accounts{of: map[chain.Address]state.Account{}}
 			txs := make([]*chain.VerifiedTx, 0, senders*each)

@@ -7,10 +7,11 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // small is a pool with few places in the user lane.
-func small(t *testing.T, params chain.Params, view accounts, places int) *Lanes {
+func small(t *testing.T, params params.Params, view accounts, places int) *Lanes {
 	t.Helper()
 	cfg := DefaultConfig()
 	cfg.LaneTxs[chain.LaneUser] = places
@@ -34,7 +35,7 @@ func (a accounts) withActors(n int) accounts {
 // were refused). All honest ones get in and are packed.
 func TestWhatNeverRunsLeavesFirst(t *testing.T) {
 	const places, honest = 100, 90
-	params := chain.DefaultParams()
+	params := params.Default()
 	view := wealthy().withActors(2)
 	for _, limit := range []chain.Cycles{2_000_000, 900_000} {
 		l := small(t, params, view, places)
@@ -69,7 +70,7 @@ func TestWhatNeverRunsLeavesFirst(t *testing.T) {
 // get in and are packed.
 func TestWhatMayComeToNothingLeavesFirst(t *testing.T) {
 	const places, honest, others = 200, 100, 56 // where the senders of the crowd begin
-	params := chain.DefaultParams()
+	params := params.Default()
 	deployment := func(tx *chain.VerifiedTx) *chain.VerifiedTx {
 		tx.Tx.To, tx.Tx.Payload, tx.Tx.CellsLimit = nil, deploymentPayload(), 20_000
 		return tx
@@ -124,7 +125,7 @@ func TestWhatMayComeToNothingLeavesFirst(t *testing.T) {
 // before them is replaced by what may come to nothing, and have their places again when it
 // has gone.
 func TestReplacingBarsWhatStandsBehind(t *testing.T) {
-	params, view := chain.DefaultParams(), wealthy()
+	params, view := params.Default(), wealthy()
 	l := small(t, params, view, 100)
 	var m maker
 	for nonce := range uint64(5) {
@@ -157,7 +158,7 @@ func TestReplacingBarsWhatStandsBehind(t *testing.T) {
 // their places all the same, and all together stay below what lane and places hold.
 func TestLargeBodiesShutNobodyOut(t *testing.T) {
 	const places, honest = 100, 80
-	params, cfg := chain.DefaultParams(), DefaultConfig()
+	params, cfg := params.Default(), DefaultConfig()
 	cfg.LaneTxs[chain.LaneUser], cfg.LaneBytes[chain.LaneUser] = places, 500_000
 	l, err := New(cfg, &params, testChain, FinalizedHead{View: wealthy(), BaseFees: evenFees(1)})
 	if err != nil {
@@ -193,11 +194,11 @@ func TestLargeBodiesShutNobodyOut(t *testing.T) {
 // TestNoLaneHoldsIt: limits that no block has the room for in the lane are refused, and
 // those that an empty one has are not.
 func TestNoLaneHoldsIt(t *testing.T) {
-	params := chain.DefaultParams()
+	params := params.Default()
 	params.Runner.RehearsalEnabled = true
 	l := small(t, params, wealthy(), 100)
 	var m maker
-	room := laneRoom(&params, chain.LaneRunner)
+	room := roomOf(&params, chain.LaneRunner)
 	for i, tt := range []struct {
 		name   string
 		cycles chain.Cycles
@@ -222,7 +223,7 @@ func TestNoLaneHoldsIt(t *testing.T) {
 // messages not behind large ones, others' actors not at all; and who is barred is
 // served when the others are gone.
 func TestACrowdBarsOnlyItself(t *testing.T) {
-	params := chain.DefaultParams()
+	params := params.Default()
 	view := wealthy().withActors(2)
 	l := small(t, params, view, 1_000)
 	var m maker
@@ -241,7 +242,7 @@ func TestACrowdBarsOnlyItself(t *testing.T) {
 		return w.State
 	}
 	for i := range byte(5) { // ten million cycles: two saved blocks and eight to come
-		if got := send(i, 0, 1, 2_000_000); got != WaitReady {
+		if got := send(i, 0, 1, 2_000_000); got != WaitExecutable {
 			t.Fatalf("message %d is %v", i, got)
 		}
 	}
@@ -273,7 +274,7 @@ func TestACrowdBarsOnlyItself(t *testing.T) {
 // more than a fourth of their limits before a popular actor, so that who keeps others from
 // it pays for as much of it as they would.
 func TestLimitsHoldNoActor(t *testing.T) {
-	params := chain.DefaultParams()
+	params := params.Default()
 	l := small(t, params, wealthy().withActors(1), 1_000)
 	var m maker
 	to := chain.Address{0xac, 1, 0}
@@ -297,7 +298,7 @@ func TestLimitsHoldNoActor(t *testing.T) {
 	}
 	held := 0
 	for i := range byte(100) {
-		if stands(call(i, 1_000_000)) == WaitReady {
+		if stands(call(i, 1_000_000)) == WaitExecutable {
 			held++
 		}
 	}
@@ -311,7 +312,7 @@ func TestLimitsHoldNoActor(t *testing.T) {
 	}
 	ready := 0
 	for i := range byte(50) {
-		if stands(call(100+i, 100_000)) == WaitReady {
+		if stands(call(100+i, 100_000)) == WaitExecutable {
 			ready++
 		}
 	}
@@ -323,7 +324,7 @@ func TestLimitsHoldNoActor(t *testing.T) {
 // TestMessagesThatTakeNothing: messages whose limits leave their handlers no cycles come
 // and go like others, alone and beside others.
 func TestMessagesThatTakeNothing(t *testing.T) {
-	params := chain.DefaultParams()
+	params := params.Default()
 	l := small(t, params, wealthy().withActors(1), 1_000)
 	var m maker
 	to := chain.Address{0xac, 1, 0}
@@ -348,7 +349,7 @@ func TestMessagesThatTakeNothing(t *testing.T) {
 
 // TestNothingWaitsForEver: what has waited for three hours goes, whatever it waits for.
 func TestNothingWaitsForEver(t *testing.T) {
-	params, view := chain.DefaultParams(), wealthy()
+	params, view := params.Default(), wealthy()
 	l := small(t, params, view, 1_000)
 	var m maker
 	at := func(h chain.Height, millis uint64) {
@@ -382,7 +383,7 @@ func TestNothingWaitsForEver(t *testing.T) {
 
 // TestBarredIsNoAnswerToAFullLane: what cannot run now is told so.
 func TestBarredIsNoAnswerToAFullLane(t *testing.T) {
-	params, view := chain.DefaultParams(), wealthy().withActors(1)
+	params, view := params.Default(), wealthy().withActors(1)
 	l := small(t, params, view, 5)
 	var m maker
 	to := chain.Address{0xac, 1, 0}
@@ -402,7 +403,7 @@ func TestBarredIsNoAnswerToAFullLane(t *testing.T) {
 // message, with a call of its actor; what is one already stands behind what can run for
 // some heads, and then where it stood.
 func TestReconsider(t *testing.T) {
-	params := chain.DefaultParams()
+	params := params.Default()
 	before, after := wealthy(), wealthy().withActors(1)
 	l := small(t, params, before, 10)
 	var m maker
@@ -420,15 +421,15 @@ func TestReconsider(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := pay(2)
-	was, _ := l.pool.Lookup(second.Hash)
+	was, _ := l.pool.lookup(second.Hash)
 	if err := l.Reconsider(t.Context(), []*chain.VerifiedTx{first, second}); err != nil {
 		t.Fatal(err)
 	}
-	if p, ok := l.pool.Lookup(first.Hash); !ok || !p.Calls {
+	if p, ok := l.pool.lookup(first.Hash); !ok || !p.calls {
 		t.Errorf("the payment is still one: %+v, %v", p, ok)
 	}
 	for h := chain.Height(2); h < 12; h++ {
-		is, _ := l.pool.Lookup(second.Hash)
+		is, _ := l.pool.lookup(second.Hash)
 		if barred := h < 10; (is.State == WaitBarred) != barred || !barred && is != was {
 			t.Errorf("at head %d the message stands at %+v, first at %+v", h-1, is, was)
 		}

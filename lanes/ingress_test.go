@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/lanes"
@@ -18,7 +19,7 @@ import (
 // lanes, a packed block, and the check of that block by a second pipeline that
 // has seen nothing.
 func TestBytesToBlock(t *testing.T) {
-	params := chain.DefaultParams()
+	params := params.Default()
 	view := state.NewOverlay(state.Empty{})
 	var bodies [][]byte
 	for n := range byte(5) {

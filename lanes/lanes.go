@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/lanes/sched"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -15,10 +15,11 @@ import (
 // concerned.
 type FinalizedHead struct {
 	Height   chain.Height
+	Epoch    chain.Epoch                   // of the next block
 	Millis   uint64                        // its time; 0: nothing grows old
 	View     state.View                    // state after the block; read by several goroutines, maybe just beyond the next head
 	BaseFees [chain.NumLanes]chain.FeePair // in force in the next block
-	Params   *chain.Params                 // likewise; nil: as before
+	Params   *params.Params                // likewise; nil: as before
 	Txs      []*chain.VerifiedTx           // the block's transactions
 	Touched  []chain.Address               // other accounts whose nonce or balance the block changed
 	Receipts []chain.Receipt               // of Txs, in their order, and maybe others behind them; nil: nothing is learned
@@ -26,39 +27,46 @@ type FinalizedHead struct {
 
 // Lanes are the pool of waiting transactions, held against the chain.
 type Lanes struct {
-	params     atomic.Pointer[chain.Params] // in force in the next block
-	chainID    uint64
-	cfg        Config
-	view       atomic.Pointer[state.View] // of the last head
-	validators []chain.Validator
-	pool       *sched.Scheduler
-	uses       *uses
-	shunned    shunned
-	height     atomic.Uint64 // of the last head
-	ended      atomic.Bool
+	params  atomic.Pointer[params.Params] // in force in the next block
+	chainID uint64
+	cfg     Config
+	view    atomic.Pointer[state.View] // of the last head
+	pool    *pool
+	uses    *uses
+	shunned shunned
+	height  atomic.Uint64 // of the last head
+	epoch   atomic.Uint64 // likewise
+	ended   atomic.Bool
 }
 
 // New returns lanes that admit against the given head.
-func New(cfg Config, params *chain.Params, chainID uint64, head FinalizedHead) (*Lanes, error) {
-	pool, err := sched.New(cfg.pool(params), head.pool())
+func New(cfg Config, params *params.Params, chainID uint64, head FinalizedHead) (*Lanes, error) {
+	pool, err := newPool(cfg, head.inPool(cfg.measures(params)))
 	if err != nil {
 		return nil, fmt.Errorf("lanes: %w", err)
 	}
-	l := &Lanes{chainID: chainID, cfg: cfg, validators: cfg.Validators, pool: pool, uses: newUses()}
+	l := &Lanes{chainID: chainID, cfg: cfg, pool: pool, uses: newUses()}
 	l.params.Store(params)
 	l.view.Store(&head.View)
+	l.epoch.Store(uint64(head.Epoch))
 	return l, nil
 }
 
-// pool is the head as the scheduler sees it.
-func (h *FinalizedHead) pool() sched.Head {
-	return sched.Head{Height: h.Height, Millis: h.Millis, BaseFees: h.BaseFees, Account: accountsAt(h.View, h.Height)}
+// validators are those of the epoch of the head.
+func (l *Lanes) validators() []chain.Validator {
+	if l.cfg.Epochs == nil {
+		return nil
+	}
+	r, err := l.cfg.Epochs.At(chain.Epoch(l.epoch.Load()))
+	if err != nil {
+		return nil // nobody's word is better than that of another epoch
+	}
+	return r.Validators
 }
 
-// cellWeight is how many cycles a cell counts for when tips are compared: the
-// ratio of the two meters' targets.
-func cellWeight(p *chain.Params) uint64 {
-	return uint64(p.CyclesTarget) / max(1, uint64(p.CellsTarget))
+// inPool is the head as the pool sees it, with the measures that hold from it on.
+func (h *FinalizedHead) inPool(m *measures) head {
+	return head{Height: h.Height, Millis: h.Millis, BaseFees: h.BaseFees, measures: m, account: accountsAt(h.View, h.Height)}
 }
 
 // Run keeps the lanes open until ctx ends and returns its error; requests that
@@ -91,11 +99,11 @@ func (l *Lanes) Admit(ctx context.Context, txs []*chain.VerifiedTx) []error {
 		}
 		return answers
 	}
-	offers := make([]sched.Offer, len(txs))
+	offers := make([]offer, len(txs))
 	for i, tx := range txs {
 		offers[i] = l.offer(tx)
 	}
-	l.pool.Admit(offers, answers)
+	l.pool.admit(offers, answers)
 	return answers
 }
 
@@ -109,17 +117,18 @@ func (l *Lanes) Finalized(ctx context.Context, head FinalizedHead) error {
 	if err := l.open(ctx); err != nil {
 		return err
 	}
-	to, was := head.pool(), l.params.Load()
+	var m *measures // nil: as before
+	was := l.params.Load()
 	if head.Params != nil {
 		l.params.Store(head.Params)
-		m := l.cfg.measures(head.Params)
-		to.Measures = &m
+		m = l.cfg.measures(head.Params)
 	}
 	l.view.Store(&head.View)
 	l.uses.learn(head.Txs, head.Receipts)
 	l.height.Store(uint64(head.Height))
+	l.epoch.Store(uint64(head.Epoch))
 	l.shunned.at(head.Height)
-	err := l.pool.Advance(to, head.Txs, head.Touched)
+	err := l.pool.advance(head.inPool(m), head.Txs, head.Touched)
 	if now := l.params.Load(); err == nil && now != was {
 		l.rejudge(was, now)
 	}
@@ -130,15 +139,15 @@ func (l *Lanes) Finalized(ctx context.Context, head FinalizedHead) error {
 // more leaves, and what uses other limits than before is offered anew, at the tail of its
 // tier: else a pool full of what was signed before the change would be packed and refused
 // for dozens of blocks, and nobody of it would pay.
-func (l *Lanes) rejudge(was, now *chain.Params) {
+func (l *Lanes) rejudge(was, now *params.Params) {
 	var moved []chain.Hash
-	var again []sched.Offer
-	for _, tx := range l.pool.Waiting() {
+	var again []offer
+	for _, tx := range l.pool.waiting() {
 		before, o := l.offerUnder(tx, was), l.offerUnder(tx, now)
 		switch {
 		case errors.As(o.Err, new(*ReadError)) || errors.Is(o.Err, ErrShunned):
 			continue // the one says nothing of it, the other is on its way out
-		case o.Err == nil && before.Spare == o.Spare && before.Least == o.Least && before.Calls.Most == o.Calls.Most:
+		case o.Err == nil && before.Unused == o.Unused && before.Least == o.Least && before.Calls.Most == o.Calls.Most:
 			continue
 		case o.Err == nil:
 			again = append(again, o)
@@ -148,8 +157,8 @@ func (l *Lanes) rejudge(was, now *chain.Params) {
 	if len(moved) == 0 {
 		return
 	}
-	l.pool.Discard(moved)
-	l.pool.Admit(again, make([]error, len(again))) // or it is refused, and its sender's to send again
+	l.pool.discard(moved)
+	l.pool.admit(again, make([]error, len(again))) // or it is refused, and its sender's to send again
 }
 
 // Discard removes transactions from the pool, for instance those that a
@@ -158,7 +167,7 @@ func (l *Lanes) Discard(ctx context.Context, hashes []chain.Hash) error {
 	if err := l.open(ctx); err != nil {
 		return err
 	}
-	l.pool.Discard(hashes)
+	l.pool.discard(hashes)
 	return nil
 }
 
@@ -168,22 +177,22 @@ func (l *Lanes) Shun(ctx context.Context, hashes []chain.Hash) error {
 		return err
 	}
 	l.shunned.add(hashes, chain.Height(l.height.Load())+shunnedBlocks)
-	l.pool.Discard(hashes)
+	l.pool.discard(hashes)
 	return nil
 }
 
 // Reconsider judges anew what execution found to be a message to an actor that has no
 // cycles for it. One that admission took for a payment, as its target had no code then,
 // becomes a message: counted as a payment, it would be packed again and again. Another
-// stands behind what can run for a while ([sched.Scheduler.Bar]).
+// stands behind what can run for a while (see pool.bar).
 func (l *Lanes) Reconsider(ctx context.Context, txs []*chain.VerifiedTx) error {
 	var busy []chain.Hash
 	for _, tx := range txs {
-		p, ok := l.pool.Lookup(tx.Hash)
+		w, ok := l.pool.lookup(tx.Hash)
 		switch {
 		case !ok:
 			continue
-		case p.Calls:
+		case w.calls:
 			busy = append(busy, tx.Hash)
 			continue
 		case l.offer(tx).Calls.Actor == nil:
@@ -195,7 +204,7 @@ func (l *Lanes) Reconsider(ctx context.Context, txs []*chain.VerifiedTx) error {
 		l.Admit(ctx, []*chain.VerifiedTx{tx}) // or it is refused, and its sender's to send again
 	}
 	if len(busy) > 0 {
-		l.pool.Bar(busy)
+		l.pool.bar(busy)
 	}
 	return l.open(ctx)
 }
@@ -204,29 +213,44 @@ func (l *Lanes) Reconsider(ctx context.Context, txs []*chain.VerifiedTx) error {
 type Waiting struct {
 	Tx    *chain.VerifiedTx
 	State WaitState
-	Tier  int // 0..Tiers-1 if State is WaitReady
+	Tier  int    // 0..Tiers-1 if State is WaitExecutable
+	seq   uint64 // in the order of arrival at its tier
+	calls bool   // it was judged as a message
 }
 
 // WaitState says what a waiting transaction waits for.
-type WaitState = sched.State
+type WaitState uint8
 
 const (
-	WaitReady       = sched.Ready       // for room in a block
-	WaitUnderpriced = sched.Underpriced // for the base fee to fall to its fee caps
-	WaitParked      = sched.Parked      // for a transaction with an earlier nonce
-	WaitBarred      = sched.Barred      // for an actor before which enough others wait
+	WaitExecutable  WaitState = iota // for room in a block
+	WaitUnderpriced                  // for the base fee to fall to its fee caps
+	WaitQueued                       // for a transaction with an earlier nonce
+	WaitBarred                       // for an actor before which enough others wait
 )
 
-// Tiers is the number of fee tiers of a lane.
-const Tiers = sched.Tiers
+// String returns the state as RPC spells it.
+func (s WaitState) String() string {
+	switch s {
+	case WaitExecutable:
+		return "ready"
+	case WaitUnderpriced:
+		return "underpriced"
+	case WaitQueued:
+		return "parked"
+	case WaitBarred:
+		return "barred"
+	default:
+		return "unknown"
+	}
+}
 
 // Lookup finds a waiting transaction by its hash; ok is false if there is none.
 func (l *Lanes) Lookup(ctx context.Context, hash chain.Hash) (w Waiting, ok bool, err error) {
 	if err := l.open(ctx); err != nil {
 		return Waiting{}, false, err
 	}
-	p, ok := l.pool.Lookup(hash)
-	return Waiting{Tx: p.Tx, State: p.State, Tier: p.Tier}, ok, nil
+	w, ok = l.pool.lookup(hash)
+	return w, ok, nil
 }
 
 // PendingNonce returns the nonce that a sender's next transaction should carry:
@@ -235,5 +259,5 @@ func (l *Lanes) PendingNonce(ctx context.Context, sender chain.Address) (uint64,
 	if err := l.open(ctx); err != nil {
 		return 0, err
 	}
-	return l.pool.PendingNonce(sender)
+	return l.pool.pendingNonce(sender)
 }

@@ -11,8 +11,11 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
@@ -94,8 +97,8 @@ func TestLifeOfTransactions(t *testing.T) {
 			t.Errorf("pending nonce of %x: %d %v, want %d", addr[:1], got, err, want)
 		}
 	}
-	expect("first", txs[0], WaitReady, true)
-	expect("after a gap", txs[2], WaitParked, true)
+	expect("first", txs[0], WaitExecutable, true)
+	expect("after a gap", txs[2], WaitQueued, true)
 	nonce(a, 2)
 	nonce(chain.Address{9}, 0)
 
@@ -112,7 +115,7 @@ func TestLifeOfTransactions(t *testing.T) {
 	expect("outrun by its nonce", txs[3], 0, false)
 	expect("no longer paid for", txs[5], 0, false)
 	expect("below the base fee", txs[1], WaitUnderpriced, true)
-	expect("still parked", txs[2], WaitParked, true)
+	expect("still queued", txs[2], WaitQueued, true)
 	if packed, err := l.Pack(ctx, *request(l.params.Load(), view)); err != nil || len(packed.Txs) != 0 {
 		t.Errorf("packed %s, %v: want nothing that cannot pay", names(packed.Txs), err)
 	}
@@ -122,7 +125,7 @@ func TestLifeOfTransactions(t *testing.T) {
 	if err := l.Finalized(ctx, FinalizedHead{Height: 2, View: view, BaseFees: evenFees(1)}); err != nil {
 		t.Fatal(err)
 	}
-	expect("cheap again", txs[1], WaitReady, true)
+	expect("cheap again", txs[1], WaitExecutable, true)
 	if err := l.Admit(ctx, []*chain.VerifiedTx{txs[5]})[0]; err != nil {
 		t.Errorf("c's transaction again: %v", err)
 	}
@@ -139,7 +142,7 @@ func TestLifeOfTransactions(t *testing.T) {
 
 	s := l.Stats()
 	want := Stats{Admitted: 7, Included: 1, Outdated: 1, Starved: 1, Discarded: 1, Moved: 4, Packs: 2, Packed: 3}
-	want.Lanes[chain.LaneUser] = LaneStats{Txs: 3, Parked: 1} // bodies of 100 bytes, which their places hold
+	want.Lanes[chain.LaneUser] = LaneStats{Txs: 3, Queued: 1} // bodies of 100 bytes, which their places hold
 	if s != want {
 		t.Errorf("stats %+v\nwant  %+v", s, want)
 	}
@@ -151,7 +154,7 @@ func TestVestingFreesWithoutATouch(t *testing.T) {
 	const limit, cost = 30_000, 30_000 * 11
 	acc := state.NewAccount()
 	acc.Balance = 10 * cost
-	lock := chain.Lock{Amount: 10 * cost, Vesting: chain.Vesting{DurationBlocks: 10}}
+	lock := genesis.Lock{Amount: 10 * cost, Vesting: genesis.Vesting{DurationBlocks: 10}}
 	acc.Meta = lock.AppendMeta(nil)
 	view := accounts{of: map[chain.Address]state.Account{{1}: acc}}
 	l := running(t, DefaultConfig(), view)
@@ -189,7 +192,7 @@ func TestFinalizedReportsFaults(t *testing.T) {
 }
 
 func TestRequestsEndWithTheLanesOrTheCaller(t *testing.T) {
-	params := chain.DefaultParams()
+	params := params.Default()
 	l, err := New(DefaultConfig(), &params, testChain, FinalizedHead{View: wealthy()})
 	if err != nil {
 		t.Fatal(err)
@@ -325,7 +328,7 @@ func TestConfigCheck(t *testing.T) {
 	} {
 		cfg := DefaultConfig()
 		change(&cfg)
-		params := chain.DefaultParams()
+		params := params.Default()
 		if _, err := New(cfg, &params, testChain, FinalizedHead{View: wealthy()}); err == nil {
 			t.Errorf("%s: accepted", name)
 		}
@@ -334,12 +337,17 @@ func TestConfigCheck(t *testing.T) {
 
 // TestSystemLaneIsForValidators: what only a validator may send is taken from the
 // reward accounts alone, so that nobody else fills the system lane (resolution
-// 11.13).
+// 11.13): of those of the validators of the next block's epoch.
 func TestSystemLaneIsForValidators(t *testing.T) {
 	const limit = 30_000
 	view := accounts{}.with(chain.Address{1}, 0, 1<<40).with(chain.Address{2}, 0, 1<<40)
 	cfg := DefaultConfig()
-	cfg.Validators = []chain.Validator{{RewardAddress: chain.Address{1}}}
+	g := &genesis.Genesis{Validators: []chain.Validator{{RewardAddress: chain.Address{1}}}}
+	epochs, err := epoch.Of(g).With(&epoch.Record{Chain: g.Hash(), Epoch: 1, Validators: []chain.Validator{{RewardAddress: chain.Address{2}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Epochs = epochs
 	l := running(t, cfg, view)
 	var m maker
 	evidence := func(sender byte) *chain.VerifiedTx {
@@ -348,12 +356,19 @@ func TestSystemLaneIsForValidators(t *testing.T) {
 		*tx.Tx.To = chain.AddrStaking
 		return tx
 	}
-	answers := l.Admit(t.Context(), []*chain.VerifiedTx{evidence(1), evidence(2)})
-	if answers[0] != nil {
-		t.Errorf("of a validator: %v", answers[0])
-	}
-	if !errors.Is(answers[1], fees.ErrRole) {
-		t.Errorf("of anyone: %v, want %v", answers[1], fees.ErrRole)
+	for e := range chain.Epoch(3) {
+		head := FinalizedHead{Height: chain.Height(e) + 1, Epoch: e, View: view, BaseFees: evenFees(1)}
+		if err := l.Finalized(t.Context(), head); err != nil {
+			t.Fatal(err)
+		}
+		for i, err := range l.Admit(t.Context(), []*chain.VerifiedTx{evidence(1), evidence(2)}) {
+			if i == int(e) && err != nil {
+				t.Errorf("epoch %d, of its validator: %v", e, err)
+			}
+			if i != int(e) && !errors.Is(err, fees.ErrRole) {
+				t.Errorf("epoch %d, of anyone: %v, want %v", e, err, fees.ErrRole)
+			}
+		}
 	}
 }
 
@@ -366,7 +381,7 @@ func TestRehearsalsAreForChainsThatHaveThem(t *testing.T) {
 	rehearsal := m.in(chain.LaneRunner, m.transfer(1, 0, 1, 50_000))
 	rehearsal.Tx.To, rehearsal.Tx.Payload, rehearsal.Tx.CellsLimit = &chain.AddrRunnerRegistry, []byte{0x83, 0x18, chain.OpRunnerRehearsal, 0x00, 0x40}, 100
 	for _, enabled := range []bool{false, true} {
-		p := chain.DefaultParams()
+		p := params.Default()
 		p.Runner.RehearsalEnabled = enabled
 		if err := l.Finalized(t.Context(), FinalizedHead{View: view, BaseFees: evenFees(1), Params: &p}); err != nil {
 			t.Fatal(err)

@@ -4,33 +4,33 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/lanes/sched"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // TestGovernanceReachesThePool: what a vote changes is in force in the pool at the next
 // head: the weight of a cell in tiers, and how many messages may stand before an actor.
 func TestGovernanceReachesThePool(t *testing.T) {
-	params, view := chain.DefaultParams(), wealthy()
+	params, view := params.Default(), wealthy()
 	l := idle(t, params, view)
 	var m maker
 	var calls []*chain.VerifiedTx
-	admit := func(o sched.Offer) {
+	admit := func(o offer) {
 		answer := make([]error, 1)
-		if l.pool.Admit([]sched.Offer{o}, answer); answer[0] != nil {
+		if l.pool.admit([]offer{o}, answer); answer[0] != nil {
 			t.Fatal(answer[0])
 		}
 	}
 	for i := range byte(20) {
 		tx := m.transfer(i+1, 0, 1, 1_000_000)
 		calls = append(calls, tx)
-		admit(sched.Offer{Tx: tx, Cost: 1, Calls: sched.Call{Actor: &chain.Address{0xac}, Most: 1_000_000}})
+		admit(offer{Tx: tx, Cost: 1, Calls: call{Actor: &chain.Address{0xac}, Most: 1_000_000}})
 	}
 	cells := m.transfer(100, 0, 64, 21_000)
 	cells.Tx.CellsLimit = 21_000
-	admit(sched.Offer{Tx: cells, Cost: 1})
+	admit(offer{Tx: cells, Cost: 1})
 	states := func() (ready, tier int) {
 		for _, tx := range calls {
-			if w, _, _ := l.Lookup(t.Context(), tx.Hash); w.State == WaitReady {
+			if w, _, _ := l.Lookup(t.Context(), tx.Hash); w.State == WaitExecutable {
 				ready++
 			}
 		}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/lanes/sched"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -14,7 +14,7 @@ import (
 // takes from its actor what it does not pay to be there, where the last head has code.
 func TestOffer(t *testing.T) {
 	actor, account := chain.Address{0xac}, chain.Address{0xcc}
-	params := chain.DefaultParams()
+	params := params.Default()
 	without := wealthy()
 	with := without.with(actor, 0, 0)
 	code := state.NewAccount()
@@ -24,7 +24,7 @@ func TestOffer(t *testing.T) {
 
 	const cyclesLimit, cellsLimit = 100_000, 500
 	var m maker
-	offer := func(l *Lanes, to chain.Address, payload []byte) sched.Offer {
+	judged := func(l *Lanes, to chain.Address, payload []byte) offer {
 		t.Helper()
 		tx := m.transfer(1, 0, 1, cyclesLimit)
 		tx.Tx.To, tx.Tx.Payload, tx.Tx.CellsLimit = &to, payload, cellsLimit
@@ -40,7 +40,7 @@ func TestOffer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return ins.WithCode(hasCode).Intrinsic(&params.Intrinsic)
+		return params.Intrinsic.Of(ins.WithCode(hasCode))
 	}
 	tests := []struct {
 		name    string
@@ -55,34 +55,34 @@ func TestOffer(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			held := func(o sched.Offer, calls bool) {
+			held := func(o offer, calls bool) {
 				t.Helper()
-				var spare chain.Usage // what runs a program may use it all
+				var unused chain.Usage // what runs a program may use it all
 				if !calls {
 					uses := intrinsic(tt.to, tt.payload, false)
-					spare = chain.Usage{Cycles: cyclesLimit - uses.Cycles, Cells: cellsLimit - uses.Cells}
+					unused = chain.Usage{Cycles: cyclesLimit - uses.Cycles, Cells: cellsLimit - uses.Cells}
 				}
 				if (o.Key != 0) != calls {
 					t.Errorf("key %d: only what runs a program is learned about", o.Key)
 				}
-				if o.Spare != spare {
-					t.Errorf("spare %+v, want %+v", o.Spare, spare)
+				if o.Unused != unused {
+					t.Errorf("unused %+v, want %+v", o.Unused, unused)
 				}
 				switch most := cyclesLimit - intrinsic(tt.to, tt.payload, true).Cycles; {
-				case !calls && o.Calls != (sched.Call{}):
+				case !calls && o.Calls != (call{}):
 					t.Errorf("takes %+v from an actor, want nothing", o.Calls)
 				case calls && (o.Calls.Actor == nil || *o.Calls.Actor != tt.to || o.Calls.Most != most):
 					t.Errorf("takes %+v, want %d from its target", o.Calls, most)
 				}
 			}
-			held(offer(idle(t, params, with), tt.to, tt.payload), tt.calls) // the first head's
+			held(judged(idle(t, params, with), tt.to, tt.payload), tt.calls) // the first head's
 
 			l := idle(t, params, without)
-			held(offer(l, tt.to, tt.payload), false)
+			held(judged(l, tt.to, tt.payload), false)
 			if err := l.Finalized(t.Context(), FinalizedHead{Height: 1, View: with, BaseFees: evenFees(1)}); err != nil {
 				t.Fatal(err)
 			}
-			held(offer(l, tt.to, tt.payload), tt.calls)
+			held(judged(l, tt.to, tt.payload), tt.calls)
 		})
 	}
 }

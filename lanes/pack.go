@@ -2,18 +2,17 @@ package lanes
 
 import (
 	"context"
-	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/order"
-	"github.com/cowboy-foundation/cowboy/lanes/sched"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // PackRequest describes the block to be packed.
 type PackRequest struct {
 	Parent   state.View // state of the parent, which need not be finalized
-	Params   *chain.Params
+	Params   *params.Params
 	BaseFees [chain.NumLanes]chain.FeePair // of the new block
 	Height   chain.Height                  // of the new block
 	VRFOut   chain.Hash                    // proposer's VRF output (resolution 11.41)
@@ -37,68 +36,30 @@ type PackRequest struct {
 	// the selection found no room: what was learned counts for nothing beside Used.
 	Doubt bool
 	Anew  bool // it is that selection which is made again; later ones only fill up
+
+	// Pack sets these. The one reads what an account may use in the new block, as the
+	// parent has it; the other says what is used by what a key names (see offer), if
+	// anything is known of it. nil: everything counts with its limits.
+	account func(chain.Address) (account, error)
+	expect  func(key uint64) (chain.Usage, bool)
 }
 
-// Packed is a selection for a block.
-type Packed struct {
-	Txs []*chain.VerifiedTx // in the order of execution
-
-	// Spare says which of them are messages that the block may have no room for, or
-	// their actors no cycles (see [sched.Picked]); the order is the same without. The
-	// others leave the user lane Slack, when they use what they were counted with. nil:
-	// none.
-	Spare  []bool
-	Slack  chain.Usage
-	Counts []chain.Usage // what each was counted with; nil where no spares are
-
-	// Counted is what all were counted with, and Cut says that something which could
-	// run was left for want of room: what was counted and is not used may be filled by
-	// packing again with Used.
-	Counted chain.Usage
-	Cut     bool
-}
-
-// Pack selects transactions for a block on top of the given parent. They stay in the pool until a finalized head
+// Pack selects transactions for a block on top of the given parent, in the order of
+// execution. They stay in the pool until a finalized head
 // includes them, so a proposal that comes to nothing costs nothing. The error
 // is a *ReadError or ctx's.
 //
 // Transactions of an unfinalized parent are still in the pool; their nonces are
 // below the parent's and they are passed over.
-func (l *Lanes) Pack(ctx context.Context, req PackRequest) (Packed, error) {
+func (l *Lanes) Pack(ctx context.Context, req PackRequest) (order.Selection, error) {
 	if err := l.open(ctx); err != nil {
-		return Packed{}, err
+		return order.Selection{}, err
 	}
-	picked, err := l.pool.Pick(&sched.PickRequest{
-		Params: req.Params, BaseFees: req.BaseFees, Height: req.Height,
-		MaxBytes: req.MaxBytes, Reserved: req.Reserved, Before: req.Before, Used: req.Used, Busy: req.Busy, Doubt: req.Doubt, Anew: req.Anew, Expect: l.uses.expect,
-		Account: accountsAt(req.Parent, req.Height-1), Left: req.Left,
-	})
+	req.account, req.expect = accountsAt(req.Parent, req.Height-1), l.uses.expect
+	sel, err := l.pool.pick(&req)
 	if err != nil {
-		return Packed{}, err
+		return order.Selection{}, err
 	}
-	return arrange(req.VRFOut, &picked), nil // while the pool moves on
-}
-
-// arrange puts a selection into the order of execution.
-func arrange(vrfOut chain.Hash, picked *sched.Picked) Packed {
-	p := Packed{Txs: order.Arrange(vrfOut, slices.Concat(picked.Txs, picked.Spares)), Slack: picked.Slack, Cut: picked.Cut}
-	for _, c := range picked.Counts {
-		p.Counted.Cycles += c.Cycles
-		p.Counted.Cells += c.Cells
-	}
-	if len(picked.Spares) == 0 {
-		return p
-	}
-	at := make(map[*chain.VerifiedTx]int, len(picked.Txs))
-	for i, tx := range picked.Txs {
-		at[tx] = i
-	}
-	p.Spare, p.Counts = make([]bool, len(p.Txs)), make([]chain.Usage, len(p.Txs))
-	for i, tx := range p.Txs {
-		n, sure := at[tx]
-		if p.Spare[i] = !sure; sure {
-			p.Counts[i] = picked.Counts[n]
-		}
-	}
-	return p
+	sel.Arrange(req.VRFOut) // while the pool moves on
+	return sel, nil
 }

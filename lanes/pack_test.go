@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
 
 // TestLargeLimitsTakeNoSpace: a transfer's unused limit is not taken from the
 // others (resolution 11.14), only the largest one is kept free once.
 func TestLargeLimitsTakeNoSpace(t *testing.T) {
-	params := chain.DefaultParams()
+	params := params.Default()
 	view := wealthy()
 	l := idle(t, params, view)
 	var m maker
@@ -55,7 +56,7 @@ func TestBudgetCascade(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			params := chain.DefaultParams()
+			params := params.Default()
 			view := wealthy()
 			l := idle(t, params, view)
 			var m maker
@@ -74,7 +75,7 @@ func TestBudgetCascade(t *testing.T) {
 }
 
 func TestPackRules(t *testing.T) {
-	params := chain.DefaultParams()
+	params := params.Default()
 	view := wealthy()
 	var m maker
 	const limit = 30_000
@@ -117,7 +118,7 @@ func TestPackRules(t *testing.T) {
 			nil, "[01/0]",
 		},
 		{
-			"parked ones wait",
+			"queued ones wait",
 			[]*chain.VerifiedTx{m.transfer(1, 1, 90, limit), m.transfer(2, 0, 1, limit)},
 			nil, "[02/0]",
 		},
@@ -150,7 +151,7 @@ func TestPackRules(t *testing.T) {
 
 // TestPackReportsFaults: a read error is no verdict on a transaction.
 func TestPackReportsFaults(t *testing.T) {
-	params := chain.DefaultParams()
+	params := params.Default()
 	var m maker
 	bad := m.transfer(1, 0, 1, 30_000)
 	broken := statetest.Broken{View: wealthy(), At: bad.Sender}

@@ -5,13 +5,14 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // TestChangedParametersJudgeThePool: when governance raises what a transfer costs, what was
 // signed for less leaves at once, whatever it pays, and what was signed for more counts
 // with the new cost, its chain in its order.
 func TestChangedParametersJudgeThePool(t *testing.T) {
-	params, view := chain.DefaultParams(), wealthy()
+	params, view := params.Default(), wealthy()
 	l := idle(t, params, view)
 	var m maker
 	const crowd, chained = 100, 20

@@ -9,7 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/order"
-	"github.com/cowboy-foundation/cowboy/lanes/sched"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // TestPackIsAcceptedByTheVerifier packs random pools on random parents and
@@ -35,7 +35,7 @@ func FuzzPackIsAcceptedByTheVerifier(f *testing.F) {
 func packsRight(t *testing.T, seed uint64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 5))
-	params := chain.DefaultParams()
+	params := params.Default()
 	if seed%2 == 0 { // the lanes' shares of bytes bind, too
 		params.MaxBlockBytes = chain.MaxHeaderBytes + 10_000 + rng.Uint64N(60_000)
 	}
@@ -103,7 +103,7 @@ func packsRight(t *testing.T, seed uint64) {
 func randomTx(rng *rand.Rand, m *maker, l *Lanes) *chain.VerifiedTx {
 	sender := byte(rng.IntN(40))
 	nonce := uint64(rng.IntN(8))
-	if next, err := l.pool.PendingNonce(chain.Address{sender}); err == nil && rng.IntN(3) > 0 {
+	if next, err := l.pool.pendingNonce(chain.Address{sender}); err == nil && rng.IntN(3) > 0 {
 		nonce = next
 	}
 	tx := m.transfer(sender, nonce, chain.Wei(rng.IntN(20)), chain.Cycles(25_000+rng.IntN(300_000)))
@@ -123,7 +123,7 @@ func recheck(t *testing.T, rng *rand.Rand, req *PackRequest, txs []*chain.Verifi
 	}
 	bodies := make([][]byte, len(txs))
 	budget := fees.NewBudget(req.Params)
-	now := map[chain.Address]*sched.Account{}
+	now := map[chain.Address]*account{}
 	for i, tx := range txs {
 		bodies[i] = tx.Body
 		s := now[tx.Sender]
@@ -136,7 +136,10 @@ func recheck(t *testing.T, rng *rand.Rand, req *PackRequest, txs []*chain.Verifi
 		}
 		if tx.Lane == chain.LaneUser { // the rest of the rule knows that a transfer is a user's
 			check = func(tx *chain.VerifiedTx) error {
-				return fees.Validate(tx, req.Params, testChain, req.BaseFees[tx.Lane], s.Nonce, s.Spendable)
+				if _, err := fees.CheckStatic(tx, req.Params, testChain); err != nil {
+					return err
+				}
+				return fees.CheckSender(tx.Tx, req.BaseFees[tx.Lane], s.Nonce, s.Spendable)
 			}
 		}
 		if err := check(tx); err != nil {
@@ -163,7 +166,7 @@ func recheck(t *testing.T, rng *rand.Rand, req *PackRequest, txs []*chain.Verifi
 
 // usesOf is the most that a transaction of these tests uses: a user's is a
 // transfer, of the others only the limits are known.
-func usesOf(t *testing.T, params *chain.Params, tx *chain.VerifiedTx) chain.Usage {
+func usesOf(t *testing.T, params *params.Params, tx *chain.VerifiedTx) chain.Usage {
 	t.Helper()
 	if tx.Lane != chain.LaneUser {
 		return chain.Usage{Cycles: tx.Tx.CyclesLimit, Cells: tx.Tx.CellsLimit}
@@ -172,11 +175,11 @@ func usesOf(t *testing.T, params *chain.Params, tx *chain.VerifiedTx) chain.Usag
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ins.Intrinsic(&params.Intrinsic)
+	return params.Intrinsic.Of(ins)
 }
 
 // accountNow is a sender as the parent has it.
-func accountNow(t *testing.T, req *PackRequest, addr chain.Address) *sched.Account {
+func accountNow(t *testing.T, req *PackRequest, addr chain.Address) *account {
 	t.Helper()
 	at, err := accountsAt(req.Parent, req.Height-1)(addr)
 	if err != nil {
@@ -190,20 +193,20 @@ func accountNow(t *testing.T, req *PackRequest, addr chain.Address) *sched.Accou
 func plainSelection(t *testing.T, l *Lanes, req *PackRequest, known []*chain.VerifiedTx) (out []*chain.VerifiedTx) {
 	t.Helper()
 	budget, bytes := fees.NewBudget(req.Params), req.MaxBytes
-	now := map[chain.Address]*sched.Account{}
+	now := map[chain.Address]*account{}
 	gone := map[chain.Hash]bool{}
 	for _, lane := range txLanes {
-		var spare chain.Usage // largest unused limits of those taken for the lane
+		var unused chain.Usage // largest unused limits of those taken for the lane
 		for {
-			var best sched.Place
+			var best Waiting
 			for _, tx := range known {
-				p, ok := l.pool.Lookup(tx.Hash)
+				p, ok := l.pool.lookup(tx.Hash)
 				uses := usesOf(t, req.Params, tx)
 				needs := fees.Space{Usage: chain.Usage{
-					Cycles: uses.Cycles + max(spare.Cycles, tx.Tx.CyclesLimit-uses.Cycles),
-					Cells:  uses.Cells + max(spare.Cells, tx.Tx.CellsLimit-uses.Cells),
+					Cycles: uses.Cycles + max(unused.Cycles, tx.Tx.CyclesLimit-uses.Cycles),
+					Cells:  uses.Cells + max(unused.Cells, tx.Tx.CellsLimit-uses.Cells),
 				}, Bytes: fees.TxBytes(tx)}
-				if !ok || gone[tx.Hash] || tx.Lane != lane || p.State != WaitReady || !budget.Fits(lane, needs) || len(tx.Body)+5 > bytes {
+				if !ok || gone[tx.Hash] || tx.Lane != lane || p.State != WaitExecutable || !budget.Fits(lane, needs) || len(tx.Body)+5 > bytes {
 					continue
 				}
 				s := now[tx.Sender]
@@ -214,7 +217,7 @@ func plainSelection(t *testing.T, l *Lanes, req *PackRequest, known []*chain.Ver
 				if fees.CheckSender(tx.Tx, req.BaseFees[lane], s.Nonce, s.Spendable) != nil {
 					continue
 				}
-				if best.Tx == nil || p.Tier > best.Tier || p.Tier == best.Tier && p.Seq < best.Seq {
+				if best.Tx == nil || p.Tier > best.Tier || p.Tier == best.Tier && p.seq < best.seq {
 					best = p
 				}
 			}
@@ -228,8 +231,8 @@ func plainSelection(t *testing.T, l *Lanes, req *PackRequest, known []*chain.Ver
 			gone[best.Tx.Hash] = true
 			uses := usesOf(t, req.Params, best.Tx)
 			budget.Take(lane, fees.Space{Usage: uses, Bytes: fees.TxBytes(best.Tx)})
-			spare.Cycles = max(spare.Cycles, best.Tx.Tx.CyclesLimit-uses.Cycles)
-			spare.Cells = max(spare.Cells, best.Tx.Tx.CellsLimit-uses.Cells)
+			unused.Cycles = max(unused.Cycles, best.Tx.Tx.CyclesLimit-uses.Cycles)
+			unused.Cells = max(unused.Cells, best.Tx.Tx.CellsLimit-uses.Cells)
 			bytes -= len(best.Tx.Body) + 5
 			now[best.Tx.Sender].Nonce++
 			now[best.Tx.Sender].Spendable -= cost

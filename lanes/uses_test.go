@@ -6,7 +6,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/lanes/sched"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -20,7 +20,7 @@ func message(handler string) []byte {
 // review: 2 of 202 were packed). A crowd of honest transfers fills the block beside them
 // to nine tenths at least.
 func TestLimitsKeepNobodyOut(t *testing.T) {
-	params := chain.DefaultParams()
+	params := params.Default()
 	view := wealthy()
 	for i := range 4 { // with code
 		a := view.of[chain.Address{byte(i)}]
@@ -90,7 +90,7 @@ func TestLimitsKeepNobodyOut(t *testing.T) {
 // TestGuessesLeaveRoom: what nobody has ever seen run may reserve a quarter of a lane,
 // or be the only one; the rest is for what is known, and what that leaves is theirs.
 func TestGuessesLeaveRoom(t *testing.T) {
-	params := chain.DefaultParams()
+	params := params.Default()
 	view := wealthy()
 	var m maker
 	l := idle(t, params, view)
@@ -104,9 +104,9 @@ func TestGuessesLeaveRoom(t *testing.T) {
 		answers := make([]error, 1)
 		o := l.offer(tx)
 		if tx.Tx.To == nil { // whose payload here is none that deploys
-			o = sched.Offer{Tx: tx, Cost: 1, Key: l.uses.keyOf(tx)}
+			o = offer{Tx: tx, Cost: 1, Key: l.uses.keyOf(tx)}
 		}
-		if l.pool.Admit([]sched.Offer{o}, answers); answers[0] != nil {
+		if l.pool.admit([]offer{o}, answers); answers[0] != nil {
 			t.Fatal(answers[0])
 		}
 	}
@@ -204,7 +204,7 @@ func TestUsesAreBounded(t *testing.T) {
 }
 
 // asInProduction returns lanes that nobody runs or stops, with the bounds of a validator.
-func asInProduction(t testing.TB, params chain.Params, view state.View) *Lanes {
+func asInProduction(t testing.TB, params params.Params, view state.View) *Lanes {
 	t.Helper()
 	l, err := New(DefaultConfig(), &params, testChain, FinalizedHead{View: view, BaseFees: evenFees(1)})
 	if err != nil {
@@ -216,7 +216,7 @@ func asInProduction(t testing.TB, params chain.Params, view state.View) *Lanes {
 // TestShunned: what was dropped for its time is refused for a while, and a flood of such
 // makes the node forget the oldest.
 func TestShunned(t *testing.T) {
-	params, view := chain.DefaultParams(), wealthy()
+	params, view := params.Default(), wealthy()
 	l := idle(t, params, view)
 	var m maker
 	tx := m.transfer(1, 0, 1, 21_000)

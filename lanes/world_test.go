@@ -10,7 +10,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
-	"github.com/cowboy-foundation/cowboy/lanes/sched"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
@@ -86,7 +86,7 @@ func (m *maker) in(lane chain.LaneID, tx *chain.VerifiedTx) *chain.VerifiedTx {
 
 // idle returns lanes that nobody runs or stops, and that look at everything when
 // they pack.
-func idle(t testing.TB, params chain.Params, view state.View) *Lanes {
+func idle(t testing.TB, params params.Params, view state.View) *Lanes {
 	t.Helper()
 	cfg := DefaultConfig()
 	cfg.PackMisses = 1 << 30
@@ -106,7 +106,7 @@ func wealthy() accounts {
 	return a
 }
 
-func request(params *chain.Params, view state.View) *PackRequest {
+func request(params *params.Params, view state.View) *PackRequest {
 	return &PackRequest{Parent: view, Params: params, BaseFees: evenFees(1), Height: 1, VRFOut: chain.Hash{9}, MaxBytes: 1 << 20}
 }
 
@@ -136,14 +136,14 @@ func admitUnclassified(l *Lanes, tx *chain.VerifiedTx) error {
 		return err
 	}
 	answer := make([]error, 1)
-	l.pool.Admit([]sched.Offer{{Tx: tx, Cost: cost}}, answer)
+	l.pool.admit([]offer{{Tx: tx, Cost: cost}}, answer)
 	return answer[0]
 }
 
 // running starts the owner of lanes and stops it with the test.
 func running(t *testing.T, cfg Config, view state.View) *Lanes {
 	t.Helper()
-	params := chain.DefaultParams()
+	params := params.Default()
 	l, err := New(cfg, &params, testChain, FinalizedHead{View: view, BaseFees: evenFees(1)})
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
@@ -15,7 +15,7 @@ import (
 // of four while nothing becomes final is at most 1 GiB.
 func TestMemoryWithoutFinality(t *testing.T) {
 	const most = 1 << 30
-	p := chain.DefaultParams()
+	p := params.Default()
 	e := engine.DefaultConfig(&p)
 	mesh := p2p.DefaultConfig(int(p.MaxBlockBytes))
 	hour := int(time.Hour/(time.Duration(p.LeaderTimeoutMillis)*time.Millisecond)) + 1 // views that a liar leads or not

@@ -12,7 +12,8 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/asm/cpu"
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
 	"github.com/cowboy-foundation/cowboy/node/repair"
@@ -27,7 +28,7 @@ func (n *Node) buildStates() func(chain.Height) {
 		return nil
 	}
 	n.states = statesync.NewServer(statesync.ServerConfig{
-		Dir: filepath.Join(n.cfg.DataDir, checkpointFolder), Interval: n.cfg.CheckpointBlocks,
+		Dir: filepath.Join(n.cfg.DataDir, datadir.CheckpointFolder), Interval: n.cfg.CheckpointBlocks,
 		Store: n.store, Certificate: ledger.FinalCertificate, Network: stateStream{n.mesh.transport}, Log: n.log,
 		Delay: n.checkpointDelay(), Alarm: func(reason string) {
 			if reason == "" {
@@ -99,19 +100,19 @@ func (joiner) Transactions(_ int, bodies [][]byte) (int, error) { return len(bod
 // SyncState fills the data folder of a node that joins with the state of a
 // recent checkpoint, which it fetches from the validators. It does nothing where
 // there is a chain already, and can be cut off and called again. The error is a
-// *[TablesError] where this build could not go on from the state.
-func SyncState(ctx context.Context, cfg Config, genesis *chain.Genesis, unusedKey bool, log *slog.Logger) error {
+// *[datadir.TablesError] where this build could not go on from the state.
+func SyncState(ctx context.Context, cfg Config, genesis *genesis.Genesis, unusedKey bool, log *slog.Logger) error {
 	return syncState(ctx, Host{}, cfg, genesis, unusedKey, log)
 }
 
-func syncState(ctx context.Context, host Host, cfg Config, genesis *chain.Genesis, unusedKey bool, log *slog.Logger) error {
+func syncState(ctx context.Context, host Host, cfg Config, genesis *genesis.Genesis, unusedKey bool, log *slog.Logger) error {
 	if err := errors.Join(cfg.Check(), cpu.CheckVariable()); err != nil {
 		return err
 	}
-	if err := CheckTables(genesis); err != nil { // before a state is fetched that this build cannot go on from
+	if err := datadir.CheckTables(genesis); err != nil { // before a state is fetched that this build cannot go on from
 		return fmt.Errorf("genesis: %w", err)
 	}
-	folder := filepath.Join(cfg.DataDir, storeFolder)
+	folder := filepath.Join(cfg.DataDir, datadir.StoreFolder)
 	opts := store.DefaultOptions()
 	if host.Store != nil {
 		host.Store(&opts)
@@ -119,27 +120,27 @@ func syncState(ctx context.Context, host Host, cfg Config, genesis *chain.Genesi
 	if has, err := hasChain(folder, opts); err != nil || has {
 		return err
 	}
-	trust, err := trustIn(genesis)
+	trust, err := ledger.CheckpointTrust(genesis)
 	if err != nil {
 		return err
 	}
 	n := &Node{cfg: cfg, host: host, genesis: genesis, chainHash: trust.Genesis, log: log}
-	if n.keys, err = UnlockKeys(cfg.DataDir, cfg.Passphrase); err != nil {
+	if n.keys, err = datadir.UnlockKeys(cfg.DataDir, cfg.Passphrase); err != nil {
 		return err
 	}
-	if err := errors.Join(n.keys.checkAgainst(genesis), n.keys.mayServe(genesis)); err != nil {
+	if err := errors.Join(n.keys.CheckAgainst(genesis), n.keys.MayServe(genesis)); err != nil {
 		return err
 	}
 	if err := n.dropHalfKeys(); err != nil {
 		return err
 	}
-	if n.set, err = beacon.NewValidatorSet(genesis); err != nil {
+	if n.set, err = n.setAt(0); err != nil {
 		return fmt.Errorf("validator set: %w", err)
 	}
 	if n.set.Len() == 1 {
 		return errors.New("a chain of one validator has nobody to fetch state from")
 	}
-	if err := prepareKeys(cfg.DataDir, guardIdentity(genesis, n.keys), n.keys.Validates(), unusedKey); err != nil {
+	if err := datadir.PrepareKeys(cfg.DataDir, datadir.GuardIdentity(genesis, n.keys), n.keys.Validates(), unusedKey); err != nil {
 		return err
 	}
 	transport, err := newTransport(n)

@@ -12,7 +12,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // TestNodeWaitsForItsClock runs a validator of a chain that is no development chain on
@@ -20,14 +22,14 @@ import (
 // health and its metrics, and goes on in the right time once the clock is set.
 func TestNodeWaitsForItsClock(t *testing.T) {
 	top := t.TempDir()
-	g, err := Deal(top, DealOptions{Validators: 1, Seal: Sealing{Passphrase: says("pass"), Cost: quickCost}, DevnetOptions: DevnetOptions{GenesisFile: "../profiles/genesis/mainnet-params.json", BlockTime: 20 * time.Millisecond}})
+	g, err := setup.Deal(top, setup.DealOptions{Validators: 1, Seal: datadir.Sealing{Passphrase: says("pass"), Cost: quickCost}, DevnetOptions: setup.DevnetOptions{GenesisFile: "../profiles/genesis/mainnet-params.json", BlockTime: 20 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if g.Devnet {
 		t.Fatal("the test needs a chain that matters")
 	}
-	dir := DealtFolder(top, 0)
+	dir := datadir.DealtFolder(top, 0)
 	var slow atomic.Int64 // by which the clock is behind
 	start := func() (n *Node, stop func()) {
 		cfg := DefaultConfig()

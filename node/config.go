@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strconv"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
 	"github.com/cowboy-foundation/cowboy/node/repair"
 	"github.com/cowboy-foundation/cowboy/node/submitted"
@@ -72,7 +70,7 @@ type Config struct {
 	// each second; 0 mends none.
 	RepairBytes int64
 	// Passphrase is asked when keys.json is encrypted; nil: such keys are refused.
-	Passphrase Passphrase
+	Passphrase datadir.Passphrase
 	// SubmittedBytes bounds the file of what clients submitted to this node, which it
 	// offers to its pool again after a restart; 0 keeps none (docs/adr/0085).
 	SubmittedBytes int64
@@ -175,35 +173,4 @@ func (c Config) OffsetPorts(n int) (Config, error) {
 		}
 	}
 	return c, nil
-}
-
-// Names of the files in a data folder.
-const (
-	genesisFile = "genesis.json"
-	keysFile    = "keys.json"
-	storeFolder = "store"
-	journalFile = "votes.journal"
-	// submittedFile keeps what clients submitted to this node.
-	submittedFile = "submitted.journal"
-
-	checkpointFolder = "checkpoints"
-)
-
-// LoadGenesis reads the genesis of a data folder.
-func LoadGenesis(dataDir string) (*chain.Genesis, error) {
-	name := filepath.Join(dataDir, genesisFile)
-	raw, err := os.ReadFile(name)
-	if errors.Is(err, os.ErrNotExist) {
-		if missing := missingGenesis(dataDir); missing != nil {
-			return nil, missing
-		}
-	}
-	if err != nil {
-		return nil, withNext(fmt.Errorf("read genesis: %w", err), nextGenesis)
-	}
-	g, err := chain.ParseGenesis(raw)
-	if err != nil {
-		return nil, withNext(fmt.Errorf("%s: %w", name, err), nextGenesis)
-	}
-	return g, nil
 }

@@ -17,12 +17,11 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/state/journal"
 )
 
 const (
-	// evidenceFile keeps proofs of contradictions until they are punished.
-	evidenceFile = "evidence.journal"
 	// evidenceKind tells it from other journals.
 	evidenceKind journal.Kind = "evidence"
 	// evidenceQueued is how many proofs may wait for the disk: a validator is
@@ -105,7 +104,7 @@ func openEvidence(dataDir string, set *beacon.ValidatorSet, a *alarms, log *slog
 // openFile opens the journal. Of a damaged one nothing is believed: it keeps its bytes
 // under another name, and a new one begins.
 func (v *evidence) openFile() error {
-	name := filepath.Join(v.folder, evidenceFile)
+	name := filepath.Join(v.folder, datadir.EvidenceFile)
 	file, err := journal.Open(name, evidenceKind)
 	if errors.Is(err, journal.ErrDamaged) || errors.Is(err, journal.ErrVersion) || errors.Is(err, journal.ErrKind) {
 		aside := asideName(name)
@@ -167,7 +166,7 @@ func (v *evidence) fail(err error) {
 	}
 	v.Stats.Failures.Add(1)
 	v.alarms.raise(alarmEvidence, fmt.Sprintf("evidence of validators that signed twice is kept in memory alone, since %s cannot be written or read (%v): make room or mend the disk; it is tried again every minute, and a restart before that forgets what is not convicted yet",
-		filepath.Join(v.folder, evidenceFile), err))
+		filepath.Join(v.folder, datadir.EvidenceFile), err))
 }
 
 // write makes the file hold the list: with one more record where only the last is new,
@@ -309,7 +308,7 @@ func (n *Node) evidenceMetrics(counter counterFunc, gauge gaugeFunc) {
 	gauge("evidence_open", "Proofs that a validator contradicted itself, which the state has no conviction for yet: at most one for each validator.",
 		func() float64 { return float64(len(n.evidence.All())) })
 	gauge("evidence_overdue", "Of them, those that the chain did not take five times: they are sent again after pauses that grow up to 10,240 blocks.",
-		func() float64 { return float64(n.accuser.overdue.Load()) })
+		func() float64 { return float64(n.submitter.overdue.Load()) })
 	counter("evidence_dropped_queue_total", "Proofs dropped because too many waited for the disk.", s.Queue.Load)
 	counter("evidence_dropped_open_total", "Proofs dropped because another against the same validator is open.", s.CaseOpen.Load)
 	counter("evidence_closed_total", "Proofs that left because the state has the conviction.", s.Closed.Load)

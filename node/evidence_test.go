@@ -12,6 +12,8 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
@@ -31,9 +33,9 @@ func TestEvidenceOutlivesTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	setOf := func(name string) *beacon.ValidatorSet {
-		g := &chain.Genesis{Name: name, ChainID: 1, GroupKey: polynomial.Group().Bytes()}
+		g := &genesis.Genesis{Name: name, ChainID: 1, GroupKey: polynomial.Group().Bytes()}
 		g.Validators = []chain.Validator{{PeerKey: peer.PublicKey(), Stake: 1, PublicShare: polynomial.PublicShare(0).Bytes()}}
-		set, err := beacon.NewValidatorSet(g)
+		set, err := beacon.NewValidatorSet(epoch.First(g))
 		if err != nil {
 			t.Fatal(err)
 		}

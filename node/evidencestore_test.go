@@ -11,6 +11,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 )
 
 // offenceOf is a proof as consensus hands it over, which has verified it.
@@ -52,7 +53,7 @@ func (s *evidenceStore) has(t *testing.T, when, want string) {
 	}
 }
 
-// settle does what Run does with what the accuser said.
+// settle does what Run does with what the submitter said.
 func (s *evidenceStore) settle(o attest.Offence) {
 	s.close(o)
 	s.leave(<-s.closed)
@@ -73,7 +74,7 @@ func TestManyOffencesLeaveRoom(t *testing.T) {
 	if n := s.Stats.CaseOpen.Load(); n != 5_000-33 {
 		t.Errorf("%d proofs are counted as dropped", n)
 	}
-	info, err := os.Stat(filepath.Join(dir, evidenceFile))
+	info, err := os.Stat(filepath.Join(dir, datadir.EvidenceFile))
 	if err != nil || info.Size() > 34*1024 {
 		t.Errorf("the file has %d bytes, %v", info.Size(), err)
 	}
@@ -83,7 +84,7 @@ func TestManyOffencesLeaveRoom(t *testing.T) {
 			t.Fatal("a convicted case stays")
 		}
 	}
-	if info, err := os.Stat(filepath.Join(dir, evidenceFile)); err != nil || info.Size() > 128 {
+	if info, err := os.Stat(filepath.Join(dir, datadir.EvidenceFile)); err != nil || info.Size() > 128 {
 		t.Errorf("the file of no case has %d bytes, %v", info.Size(), err)
 	}
 }
@@ -98,7 +99,7 @@ func TestTornEvidenceIsSaid(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	name := filepath.Join(dir, evidenceFile)
+	name := filepath.Join(dir, datadir.EvidenceFile)
 	info, err := os.Stat(name)
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +171,7 @@ func TestStaleCaseGivesWay(t *testing.T) {
 		s.keep(offenceOf(1, view))
 	}
 	s.has(t, "another one", "0@50 2@50 1@60")
-	info, err := os.Stat(filepath.Join(dir, evidenceFile))
+	info, err := os.Stat(filepath.Join(dir, datadir.EvidenceFile))
 	if err != nil || info.Size() > 3*1024 {
 		t.Errorf("the file has %d bytes, %v", info.Size(), err)
 	}
@@ -183,7 +184,7 @@ func TestStaleCaseGivesWay(t *testing.T) {
 // bytes under another name, and says so.
 func TestDamagedEvidenceIsSetAside(t *testing.T) {
 	dir := t.TempDir()
-	name := filepath.Join(dir, evidenceFile)
+	name := filepath.Join(dir, datadir.EvidenceFile)
 	for i := range setAsideMax + 3 {
 		s := newEvidenceStore(t, dir)
 		if damaged := i > 0; s.Stats.SetAside.Load() == 1 != damaged || strings.Contains(s.said.String(), "set aside") != damaged {
@@ -224,7 +225,7 @@ func TestDamagedEvidenceIsSetAside(t *testing.T) {
 // shown, the alarm is on, and once the file can be written it holds them.
 func TestEvidenceWithoutAFile(t *testing.T) {
 	dir := t.TempDir()
-	name := filepath.Join(dir, evidenceFile)
+	name := filepath.Join(dir, datadir.EvidenceFile)
 	if err := os.MkdirAll(filepath.Join(name, "no file"), 0o700); err != nil {
 		t.Fatal(err)
 	}

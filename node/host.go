@@ -6,7 +6,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
@@ -45,12 +45,12 @@ type Shared struct {
 }
 
 // OpenOn is [Open] on a machine that is given.
-func OpenOn(host Host, cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Node, error) {
+func OpenOn(host Host, cfg Config, genesis *genesis.Genesis, log *slog.Logger) (*Node, error) {
 	return open(host, cfg, genesis, log)
 }
 
 // SyncStateOn is [SyncState] on a machine that is given.
-func SyncStateOn(ctx context.Context, host Host, cfg Config, genesis *chain.Genesis, unusedKey bool, log *slog.Logger) error {
+func SyncStateOn(ctx context.Context, host Host, cfg Config, genesis *genesis.Genesis, unusedKey bool, log *slog.Logger) error {
 	return syncState(ctx, host, cfg, genesis, unusedKey, log)
 }
 

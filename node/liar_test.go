@@ -10,9 +10,12 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/exec/staking"
 	"github.com/cowboy-foundation/cowboy/node/byzantine"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/porttest"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // liarsAtOnce bounds how many committees run at a time.
@@ -39,7 +42,7 @@ func TestHonestValidatorsGoOn(t *testing.T) {
 // committeeOf starts four validators in this process, the last of which lies.
 func committeeOf(t *testing.T, kind string) []*Node {
 	t.Helper()
-	template := chain.DevnetGenesisTemplate()
+	template := genesis.DevnetTemplate()
 	p := &template.Params
 	p.BlockTimeMillis, p.LeaderTimeoutMillis, p.CertificationTimeoutMillis, p.NullifyRetryMillis = 20, 250, 500, 300
 	raw, err := template.MarshalJSON()
@@ -51,18 +54,18 @@ func committeeOf(t *testing.T, kind string) []*Node {
 		t.Fatal(err)
 	}
 	dir := t.TempDir()
-	g, err := Deal(dir, DealOptions{Validators: 4, DevnetOptions: DevnetOptions{GenesisFile: file}})
+	g, err := setup.Deal(dir, setup.DealOptions{Validators: 4, DevnetOptions: setup.DevnetOptions{GenesisFile: file}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	addresses := porttest.UDP(t, 4)
-	if err := WriteDealtPeers(dir, g, addresses); err != nil {
+	if err := setup.WriteDealtPeers(dir, g, addresses); err != nil {
 		t.Fatal(err)
 	}
 	var nodes []*Node
 	for i, address := range addresses {
 		cfg := DefaultConfig()
-		cfg.DataDir, cfg.Devnet, cfg.RPCAddr, cfg.AdminAddr, cfg.P2PAddr = DealtFolder(dir, i), true, "127.0.0.1:0", "127.0.0.1:0", address
+		cfg.DataDir, cfg.Devnet, cfg.RPCAddr, cfg.AdminAddr, cfg.P2PAddr = datadir.DealtFolder(dir, i), true, "127.0.0.1:0", "127.0.0.1:0", address
 		if i == 3 {
 			cfg.Byzantine = kind
 		}
@@ -142,16 +145,16 @@ func onChain(t *testing.T, nodes []*Node) (convicting int) {
 	t.Helper()
 	for i, n := range nodes {
 		view := n.ledger.Head().State
-		total, err := exec.Convictions(view)
+		total, err := staking.Convictions(view)
 		if err != nil {
 			continue // the head has moved on
 		}
 		for number := range total {
-			c, err := exec.ReadConviction(view, number+1)
+			c, err := staking.ReadConviction(view, number+1)
 			if err != nil {
 				continue
 			}
-			if c.Offence.Accused != n.set.At(3).PeerKey || c.Validator != 3 || c.Stake != devValidatorStake {
+			if c.Offence.Accused != n.set.At(3).PeerKey || c.Validator != 3 || c.Stake != setup.DevValidatorStake {
 				t.Fatalf("validator %d has the conviction %+v", i, c)
 			}
 		}
@@ -185,19 +188,19 @@ func equalBlocks(t *testing.T, nodes []*Node) {
 func TestLiarsAreRefused(t *testing.T) {
 	dir, g := dealt(t, 4)
 	cfg := DefaultConfig()
-	cfg.DataDir, cfg.Byzantine = DealtFolder(dir, 0), "equivocator"
+	cfg.DataDir, cfg.Byzantine = datadir.DealtFolder(dir, 0), "equivocator"
 	quiet := slog.New(slog.DiscardHandler)
 	serious := *g
 	serious.Devnet = false
-	if _, err := Open(cfg, &serious, quiet); !errors.Is(err, ErrNotDevelopment) {
-		t.Errorf("on a chain that matters: %v, want %v", err, ErrNotDevelopment)
+	if _, err := Open(cfg, &serious, quiet); !errors.Is(err, datadir.ErrNotDevelopment) {
+		t.Errorf("on a chain that matters: %v, want %v", err, datadir.ErrNotDevelopment)
 	}
 	cfg.Byzantine = "saint"
 	if _, err := Open(cfg, g, quiet); !errors.Is(err, byzantine.ErrKind) {
 		t.Errorf("of no kind: %v, want %v", err, byzantine.ErrKind)
 	}
 	alone := t.TempDir()
-	single, err := PrepareDevnet(alone, DevnetOptions{})
+	single, err := setup.PrepareDevnet(alone, setup.DevnetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

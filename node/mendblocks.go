@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
 	"github.com/cowboy-foundation/cowboy/node/repair"
@@ -32,7 +33,7 @@ func (n *Node) newMending() (m mending, err error) {
 	cfg.RecordBytesMax = max(cfg.RecordBytesMax, 2*int(n.genesis.Params.MaxBlockBytes))
 	cfg.Peers, cfg.Senders, cfg.Fit = n.blockPeers, n.sendersOf, ledger.FitCertificates
 	cfg.Certify = func(rec store.BlockRecord) error {
-		return ledger.CheckCertificates(n.set, n.store, rec, rand.Reader)
+		return ledger.CheckCertificates(n.sets, n.store, rec, rand.Reader)
 	}
 	serve := repair.ServerConfig{
 		Records: n.store, Network: blockStream{n.mesh}, PartBytesMax: partBytesMax(&n.genesis.Params), BytesPerSecond: repair.ServedPerSecond,
@@ -56,7 +57,7 @@ func (n *Node) newMending() (m mending, err error) {
 // never more, since a message of the mesh holds the largest of the chain, and a receipt is
 // not where a transaction can pay for no more than that, as in every profile of ours
 // (TestPartsFitIntoMessages).
-func partBytesMax(p *chain.Params) int { return max(p2p.StateBytesMax, int(p.MaxBlockBytes)) }
+func partBytesMax(p *params.Params) int { return max(p2p.StateBytesMax, int(p.MaxBlockBytes)) }
 
 // deliver hands over a message of a peer.
 func (m mending) deliver(from int, msg []byte) error {

@@ -22,40 +22,43 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
 	"github.com/cowboy-foundation/cowboy/node/porttest"
 	"github.com/cowboy-foundation/cowboy/node/repair"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 	"github.com/cowboy-foundation/cowboy/state/blocklog/badsector"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 // committee is four validators in this process.
 type committee struct {
-	genesis *chain.Genesis
+	genesis *genesis.Genesis
 	nodes   [4]*Node
 }
 
 func newCommittee(t *testing.T, host func(i int) Host) *committee {
 	t.Helper()
 	dir := t.TempDir()
-	g, err := Deal(dir, DealOptions{Validators: 4, DevnetOptions: DevnetOptions{BlockTime: 50 * time.Millisecond}})
+	g, err := setup.Deal(dir, setup.DealOptions{Validators: 4, DevnetOptions: setup.DevnetOptions{BlockTime: 50 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c := &committee{genesis: g}
 	ports := porttest.UDP(t, 4)
-	var peers []PeerAddress
+	var peers []datadir.PeerAddress
 	for i, v := range g.Validators {
-		peers = append(peers, PeerAddress{v.PeerKey, ports[i]})
+		peers = append(peers, datadir.PeerAddress{Key: v.PeerKey, Address: ports[i]})
 	}
 	for i := range c.nodes {
-		if err := WritePeers(DealtFolder(dir, i), peers); err != nil {
+		if err := datadir.WritePeers(datadir.DealtFolder(dir, i), peers); err != nil {
 			t.Fatal(err)
 		}
 		cfg := DefaultConfig()
-		cfg.DataDir, cfg.P2PAddr, cfg.RPCAddr, cfg.AdminAddr = DealtFolder(dir, i), ports[i], "127.0.0.1:0", "127.0.0.1:0"
+		cfg.DataDir, cfg.P2PAddr, cfg.RPCAddr, cfg.AdminAddr = datadir.DealtFolder(dir, i), ports[i], "127.0.0.1:0", "127.0.0.1:0"
 		cfg.FreeBytesFloor, cfg.Devnet, cfg.RPCPerSec = 0, true, 0
 		n, err := OpenOn(host(i), cfg, g, slog.New(slog.NewTextHandler(io.Discard, nil)))
 		if err == nil {
@@ -129,7 +132,7 @@ func TestDamagedBlockIsFetched(t *testing.T) {
 	hurt, whole := c.nodes[0], c.nodes[2]
 	var batch []byte
 	for nonce := range uint64(3) {
-		batch = pay(c.genesis, DevAccounts()[0], nonce, chain.Address{0xab}).AppendWire(batch)
+		batch = pay(c.genesis, setup.DevAccounts()[0], nonce, chain.Address{0xab}).AppendWire(batch)
 	}
 	res, err := http.Post("http://"+hurt.RPCAddr()+"/submit_wait?timeout_ms=10000", "application/octet-stream", bytes.NewReader(batch))
 	if err != nil {
@@ -153,7 +156,7 @@ func TestDamagedBlockIsFetched(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.OpenFile(filepath.Join(hurt.cfg.DataDir, storeFolder, "blocks", "000001.blocks"), os.O_RDWR, 0)
+	file, err := os.OpenFile(filepath.Join(hurt.cfg.DataDir, datadir.StoreFolder, "blocks", "000001.blocks"), os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +205,7 @@ func TestDamagedBlockIsFetched(t *testing.T) {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(again.Certificate, rec.Certificate) { // a descendant's, of several
-			if err := ledger.CheckCertificates(hurt.set, hurt.store, again, rand.Reader); err != nil {
+			if err := ledger.CheckCertificates(hurt.sets, hurt.store, again, rand.Reader); err != nil {
 				t.Errorf("%s: %v", name, err)
 			}
 			again.Certificate = rec.Certificate
@@ -339,7 +342,7 @@ func loseSector(t *testing.T, c *committee, disk *badsector.Disk) (lost []chain.
 			}
 			known[h+1] = rec
 		}
-		info, err := os.Stat(filepath.Join(hurt.cfg.DataDir, storeFolder, "blocks", segment))
+		info, err := os.Stat(filepath.Join(hurt.cfg.DataDir, datadir.StoreFolder, "blocks", segment))
 		if err != nil || info.Size() < (sector+2)*badsector.Bytes { // not yet
 			sector--
 			return false
@@ -368,7 +371,7 @@ func TestPartsFitIntoMessages(t *testing.T) {
 		framing = 64  // of a message
 		fixed   = 256 // of an event or delivery: names of accounts, numbers, and what the protocol says of a token
 	)
-	for _, g := range []*chain.Genesis{chain.DevnetGenesisTemplate(), chain.UnboundedTemplate()} {
+	for _, g := range []*genesis.Genesis{genesis.DevnetTemplate(), genesis.UnboundedTemplate()} {
 		p := &g.Params
 		part := partBytesMax(p)
 		if frame := p2p.DefaultConfig(int(p.MaxBlockBytes)).Limits[p2p.State].FrameBytesMax; part+framing > frame {

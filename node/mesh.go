@@ -11,6 +11,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/wire"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
 	"github.com/cowboy-foundation/cowboy/node/repair"
 )
@@ -68,7 +69,7 @@ func newTransport(n *Node) (*p2p.Transport, error) {
 	for i := range n.set.Len() {
 		cfg.Committee = append(cfg.Committee, n.set.At(beacon.Participant(i)).PeerKey)
 	}
-	peers, err := LoadPeers(n.cfg.DataDir)
+	peers, err := datadir.LoadPeers(n.cfg.DataDir)
 	if err != nil {
 		return nil, err
 	}
@@ -206,22 +207,14 @@ func (m *mesh) Transactions(from int, bodies [][]byte) (int, error) {
 // flood spreads the transactions that the pool has admitted. A validator
 // without others (m is nil) has nobody to tell.
 func (m *mesh) flood(origin int, verdicts []sigverify.Verdict) {
-	if m == nil {
-		return
-	}
-	if bodies := admitted(verdicts); len(bodies) > 0 {
-		m.transport.Flood(origin, bodies)
-	}
+	m.spread(origin, sigverify.Admitted(verdicts))
 }
 
-// admitted returns the bodies of those that the pool has taken.
-func admitted(verdicts []sigverify.Verdict) (bodies [][]byte) {
-	for _, v := range verdicts {
-		if v.Err == nil {
-			bodies = append(bodies, v.Tx.Body)
-		}
+// spread sends transactions to the other nodes; origin is the peer they came from, or -1.
+func (m *mesh) spread(origin int, bodies [][]byte) {
+	if m != nil && len(bodies) > 0 {
+		m.transport.Flood(origin, bodies)
 	}
-	return bodies
 }
 
 // network is what the engine sends through.

@@ -7,117 +7,25 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"os"
-	"path/filepath"
 	"testing"
 
-	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/chain/ceremony"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
 	"github.com/cowboy-foundation/cowboy/node/repair"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 	"github.com/cowboy-foundation/cowboy/node/statesync"
 )
 
-func dealt(t *testing.T, n int) (string, *chain.Genesis) {
+func dealt(t *testing.T, n int) (string, *genesis.Genesis) {
 	t.Helper()
 	dir := t.TempDir()
-	g, err := Deal(dir, DealOptions{Validators: n})
+	g, err := setup.Deal(dir, setup.DealOptions{Validators: n})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return dir, g
-}
-
-// TestDealMakesWholeFolders: each folder opens with its keys and the same
-// genesis, in the order of consensus, and the deal says what it is.
-func TestDealMakesWholeFolders(t *testing.T) {
-	dir, g := dealt(t, 5)
-	if err := errors.Join(g.Check(), ceremony.Check(g)); err != nil {
-		t.Fatal(err)
-	}
-	mark, err := os.ReadFile(filepath.Join(dir, ceremonyFile))
-	if err != nil || !bytes.Contains(mark, []byte(ceremonyTrustedDeal)) {
-		t.Errorf("ceremony.json does not say how the keys were made: %s (%v)", mark, err)
-	}
-	_, other := dealt(t, 4)
-	if !TrustedDeal(dir, g) || !TrustedDeal(DealtFolder(dir, 2), g) || TrustedDeal(dir, other) || TrustedDeal(t.TempDir(), g) {
-		t.Error("the mark of the deal is not recognised, or another chain's is")
-	}
-	for i, v := range g.Validators {
-		own, err := LoadGenesis(DealtFolder(dir, i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if own.Hash() != g.Hash() {
-			t.Errorf("validator %d has another genesis", i)
-		}
-		keys, err := LoadKeys(DealtFolder(dir, i))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if chain.PeerKey(keys.Peer.PublicKey()) != v.PeerKey || keys.Share.Index != uint32(i) {
-			t.Errorf("folder %d does not hold the keys of participant %d", i, i)
-		}
-		if err := keys.checkAgainst(g); err != nil {
-			t.Error(err)
-		}
-	}
-	if _, err := Deal(dir, DealOptions{Validators: 5}); !errors.Is(err, ErrDealExists) {
-		t.Errorf("a second deal in the same folder: %v, want %v", err, ErrDealExists)
-	}
-}
-
-func TestDealRefusesWrongNumbers(t *testing.T) {
-	for _, n := range []int{-1, 0, 100_000} {
-		if _, err := Deal(t.TempDir(), DealOptions{Validators: n}); err == nil {
-			t.Errorf("%d validators: accepted", n)
-		}
-	}
-}
-
-func TestPeersFile(t *testing.T) {
-	dir := t.TempDir()
-	if peers, err := LoadPeers(dir); err != nil || peers != nil {
-		t.Errorf("no file: %v, %v", peers, err)
-	}
-	want := []PeerAddress{{chain.PeerKey{1}, "127.0.0.1:4001"}, {chain.PeerKey{2}, "validator.example:4001"}}
-	for range 2 { // the second replaces the first
-		if err := WritePeers(dir, want); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := LoadPeers(dir)
-	if err != nil || len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
-		t.Errorf("got %v (%v), want %v", got, err, want)
-	}
-	for _, bad := range []string{
-		``, `[]`, `{"peers":[{"peer_key":"00","address":"a:1"}]}`, `{"peers":[{"peer_key":"zz"}]}`, `{"extra":1}`,
-		`{"peers":[{"peer_key":"` + hex64 + `"},{"peer_key":"` + hex64 + `"}]}`,
-	} {
-		if _, err := parsePeers([]byte(bad)); err == nil {
-			t.Errorf("accepted %s", bad)
-		}
-	}
-}
-
-const hex64 = "0101010101010101010101010101010101010101010101010101010101010101"
-
-func FuzzPeersFile(f *testing.F) {
-	f.Add([]byte(`{"peers":[{"peer_key":"` + hex64 + `","address":"a:1"}]}`))
-	f.Fuzz(func(t *testing.T, raw []byte) {
-		peers, err := parsePeers(raw)
-		if err != nil {
-			return
-		}
-		dir := t.TempDir()
-		if err := WritePeers(dir, peers); err != nil {
-			t.Fatal(err)
-		}
-		if again, err := LoadPeers(dir); err != nil || len(again) != len(peers) {
-			t.Errorf("%v becomes %v (%v)", peers, again, err)
-		}
-	})
 }
 
 // opened is a member of a committee of four that does not run.
@@ -127,7 +35,7 @@ func openedAt(t *testing.T, p2pAddr string) *Node {
 	t.Helper()
 	dir, g := dealt(t, 4)
 	cfg := DefaultConfig()
-	cfg.DataDir, cfg.RPCAddr, cfg.AdminAddr, cfg.P2PAddr = DealtFolder(dir, 0), "127.0.0.1:0", "127.0.0.1:0", p2pAddr
+	cfg.DataDir, cfg.RPCAddr, cfg.AdminAddr, cfg.P2PAddr = datadir.DealtFolder(dir, 0), "127.0.0.1:0", "127.0.0.1:0", p2pAddr
 	n, err := Open(cfg, g, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
 		t.Fatal(err)

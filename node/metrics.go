@@ -69,12 +69,12 @@ func (n *Node) ledgerMetrics(counter counterFunc, gauge gaugeFunc) {
 	counter("blocks_refused_total", "Proposals refused by a rule.", s.Refused.Load)
 	counter("blocks_finalized_total", "Blocks committed since start.", s.Finalized.Load)
 	counter("transactions_finalized_total", "Transactions committed since start.", s.TxsFinalized.Load)
-	counter("transactions_shed_total", "Transactions that execution refused of what was packed for a block.", s.Shed.Load)
+	counter("transactions_shed_total", "Transactions that execution refused of what was packed for a block.", s.Skipped.Load)
 	counter("blocks_refilled_total", "Own proposals packed again for room that limits had reserved and nobody used.", s.Refilled.Load)
 	counter("blocks_doubted_total", "Own proposals packed again because transactions used far more than others that ran the same.", s.Doubted.Load)
 	counter("blocks_hurried_total", "Executions of own proposals that the proposer's clock ended.", s.Hurried.Load)
 	counter("transactions_slow_total", "Transactions dropped because they took far longer than their cycles pay for; each is in the log.", s.Slow.Load)
-	counter("execution_faults_total", "Transactions dropped, and drafts given up, because executing them is a fault of this program; each is in the log.", s.Faults.Load)
+	counter("execution_faults_total", "Transactions dropped, and previews given up, because executing them is a fault of this program; each is in the log.", s.Faults.Load)
 	counter("pack_nanoseconds_total", "Time spent choosing transactions.", s.PackNanos.Load)
 	counter("exec_nanoseconds_total", "Time spent executing blocks.", s.ExecNanos.Load)
 	execMetrics(s, counter)
@@ -94,14 +94,14 @@ func execMetrics(s *ledger.Stats, counter counterFunc) {
 		{"abandoned_blocks", "Of these, blocks finished one by one for their conflicts.", func(x *parallel.Stats) uint64 { return x.Abandoned }},
 		{"transactions", "Transactions executed by several workers.", func(x *parallel.Stats) uint64 { return x.Txs }},
 		{"executions", "How often they were executed.", func(x *parallel.Stats) uint64 { return x.Executions }},
-		{"reruns", "Executions that a conflict made necessary.", func(x *parallel.Stats) uint64 { return x.Reruns }},
-		{"unforeseen", "Transactions, of those learned from, that touched what was not foreseen.", func(x *parallel.Stats) uint64 { return x.Missed }},
+		{"reruns", "Executions that a conflict made necessary.", func(x *parallel.Stats) uint64 { return x.Reexecuted }},
+		{"unforeseen", "Transactions, of those learned from, that touched what was not foreseen.", func(x *parallel.Stats) uint64 { return x.Mispredicted }},
 		{"waited", "Transactions that the plan made wait for another.", func(x *parallel.Stats) uint64 { return x.Waited }},
 		{"alone", "Transactions that ran at their turn, as those of the same target or sender had conflicts.", func(x *parallel.Stats) uint64 { return x.Alone }},
 		{"prepare_nanoseconds", "Time spent on footprints.", func(x *parallel.Stats) uint64 { return x.PrepareNanos }},
 		{"plan_nanoseconds", "Time spent on the plan.", func(x *parallel.Stats) uint64 { return x.PlanNanos }},
 		{"run_nanoseconds", "Time spent running transactions, of all workers.", func(x *parallel.Stats) uint64 { return x.RunNanos }},
-		{"settle_nanoseconds", "Time spent settling them.", func(x *parallel.Stats) uint64 { return x.SettleNanos }},
+		{"settle_nanoseconds", "Time spent settling them.", func(x *parallel.Stats) uint64 { return x.CommitNanos }},
 		{"finish_nanoseconds", "Time spent on the ends of blocks executed by several workers.", func(x *parallel.Stats) uint64 { return x.FinishNanos }},
 	} {
 		counter("exec_"+c.name+"_total", c.help, func() uint64 { x := s.Exec(); return c.of(&x) })

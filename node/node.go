@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -16,14 +15,18 @@ import (
 	"github.com/cowboy-foundation/cowboy/asm/cpu"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/ceremony"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
-	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/node/query"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/node/statesync"
 	"github.com/cowboy-foundation/cowboy/node/submitted"
@@ -31,16 +34,13 @@ import (
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
-// Version of the programs in this module.
-const Version = rpc.Version
-
 // Node is an assembled validator. Open builds it, Listen takes its ports, Run
 // works until its context ends, Close releases the files.
 type Node struct {
 	cfg       Config
 	host      Host
-	genesis   *chain.Genesis
-	keys      *Keys
+	genesis   *genesis.Genesis
+	keys      *datadir.Keys
 	log       *slog.Logger
 	store     *store.Store
 	chainHash chain.Hash // of the genesis, which takes its whole document to compute
@@ -49,19 +49,21 @@ type Node struct {
 	evidence  *evidence
 	alarms    *alarms
 	restarts  *restarts // of parts that consensus can do without
-	set       *beacon.ValidatorSet
+	epochs    *epoch.Schedule
+	sets      *beacon.Sets         // of all epochs on record
+	set       *beacon.ValidatorSet // of the epoch that runs
 	ledger    *ledger.Ledger
 	lanes     *lanes.Lanes
 	sigverify *sigverify.Pipeline
 	shards    *shards.Code // nil: too few validators for shards
 	engine    *engine.Engine
-	mesh      *mesh             // nil for a validator without others
-	states    *statesync.Server // of checkpoints; nil without mesh
-	source    *source
-	accuser   *accuser // submits evidence
-	room      *room    // watches how near the state is to its limits
-	scrub     *scrub   // finds damaged blocks
-	mending   mending  // has them written again
+	mesh      *mesh              // nil for a validator without others
+	states    *statesync.Server  // of checkpoints; nil without mesh
+	answers   *query.Source      // to readers
+	submitter *evidenceSubmitter // submits evidence
+	room      *room              // watches how near the state is to its limits
+	scrub     *scrub             // finds damaged blocks
+	mending   mending            // has them written again
 	submitted *submitted.Journal
 
 	rpcListener, adminListener net.Listener
@@ -75,11 +77,11 @@ type Node struct {
 // Open opens the data folder and builds every part, without starting any. It
 // fails when the folder belongs to another chain or is in use. Without a log nothing is
 // logged.
-func Open(cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Node, error) {
+func Open(cfg Config, genesis *genesis.Genesis, log *slog.Logger) (*Node, error) {
 	return open(Host{}, cfg, genesis, log)
 }
 
-func open(host Host, cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Node, error) {
+func open(host Host, cfg Config, genesis *genesis.Genesis, log *slog.Logger) (*Node, error) {
 	if err := errors.Join(cfg.Check(), cpu.CheckVariable()); err != nil {
 		return nil, err
 	}
@@ -90,7 +92,7 @@ func open(host Host, cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Nod
 	n.restarts = newRestarts(n.alarms, log)
 	if err := n.open(); err != nil {
 		if errors.Is(err, store.ErrCorrupt) {
-			err = n.refused(storeFolder, err)
+			err = n.refused(datadir.StoreFolder, err)
 		}
 		return nil, errors.Join(err, n.Close())
 	}
@@ -99,32 +101,32 @@ func open(host Host, cfg Config, genesis *chain.Genesis, log *slog.Logger) (*Nod
 
 func (n *Node) open() error {
 	if n.cfg.Byzantine != "" && !n.genesis.Devnet {
-		return fmt.Errorf("a validator that lies: %w", ErrNotDevelopment)
+		return fmt.Errorf("a validator that lies: %w", datadir.ErrNotDevelopment)
 	}
 	if err := errors.Join(n.genesis.Check(), ceremony.Check(n.genesis)); err != nil {
 		return fmt.Errorf("genesis: %w", err)
 	}
-	if err := CheckTables(n.genesis); err != nil {
+	if err := datadir.CheckTables(n.genesis); err != nil {
 		return fmt.Errorf("genesis: %w", err)
 	}
 	if err := n.sayUnbuilt(); err != nil {
 		return err
 	}
 	var err error
-	if n.keys, err = UnlockKeys(n.cfg.DataDir, n.cfg.Passphrase); err != nil {
-		return n.refused(keysFile, err)
+	if n.keys, err = datadir.UnlockKeys(n.cfg.DataDir, n.cfg.Passphrase); err != nil {
+		return n.refused(datadir.KeysFile, err)
 	}
-	if err := n.keys.mayServe(n.genesis); err != nil {
-		return n.refused(keysFile, fmt.Errorf("%s: %w", filepath.Join(n.cfg.DataDir, keysFile), err))
+	if err := n.keys.MayServe(n.genesis); err != nil {
+		return n.refused(datadir.KeysFile, fmt.Errorf("%s: %w", filepath.Join(n.cfg.DataDir, datadir.KeysFile), err))
 	}
-	if err := n.keys.checkAgainst(n.genesis); err != nil {
-		return n.refused(keysFile, fmt.Errorf("%s: %w", filepath.Join(n.cfg.DataDir, keysFile), err))
+	if err := n.keys.CheckAgainst(n.genesis); err != nil {
+		return n.refused(datadir.KeysFile, fmt.Errorf("%s: %w", filepath.Join(n.cfg.DataDir, datadir.KeysFile), err))
 	}
 	if err := n.dropHalfKeys(); err != nil {
-		return n.refused(keysFile, err)
+		return n.refused(datadir.KeysFile, err)
 	}
-	if n.store, err = openStore(n.cfg.DataDir, n.genesis, n.storeOptions()); err != nil {
-		return n.refused(storeFolder, err)
+	if n.store, err = datadir.OpenStore(n.cfg.DataDir, n.genesis, n.storeOptions()); err != nil {
+		return n.refused(datadir.StoreFolder, err)
 	}
 	n.chainHash, _ = n.store.Genesis()
 	switch {
@@ -139,22 +141,38 @@ func (n *Node) open() error {
 		}
 	}
 	if n.votes, err = n.openVotes(); err != nil {
-		return n.refused(journalFile, err)
+		return n.refused(datadir.JournalFile, err)
 	}
 	if n.recall, err = recallJournal(n.votes, n.store, n.genesis); errors.Is(err, store.ErrCorrupt) {
-		return n.refused(storeFolder, err)
+		return n.refused(datadir.StoreFolder, err)
 	} else if err != nil {
-		return n.refused(journalFile, err)
+		return n.refused(datadir.JournalFile, err)
 	}
 	n.sayRecalled()
 	n.sayRepaired()
-	if n.set, err = beacon.NewValidatorSet(n.genesis); err != nil {
+	head, err := ledger.HeadHeader(n.store, n.genesis)
+	if err != nil {
+		return n.refused(datadir.StoreFolder, err)
+	}
+	if n.set, err = n.setAt(head.Epoch); err != nil {
 		return fmt.Errorf("validator set: %w", err)
 	}
 	if n.evidence, err = openEvidence(n.cfg.DataDir, n.set, n.alarms, n.log); err != nil {
-		return n.refused(evidenceFile, err)
+		return n.refused(datadir.EvidenceFile, err)
 	}
 	return n.build()
+}
+
+// setAt returns the validator set of an epoch of the node's chain.
+func (n *Node) setAt(e chain.Epoch) (*beacon.ValidatorSet, error) {
+	if n.epochs == nil {
+		var err error
+		n.epochs = epoch.Of(n.genesis)
+		if n.sets, err = beacon.NewSets(n.epochs); err != nil {
+			return nil, err
+		}
+	}
+	return n.sets.At(e)
 }
 
 // sayUnbuilt names the parameters that the genesis moved and nothing reads yet.
@@ -171,7 +189,7 @@ func (n *Node) build() error {
 	var err error
 	proposers := n.host.Shared.Proposers
 	if proposers == nil {
-		if proposers, err = ledger.NewProposers(n.genesis); err != nil {
+		if proposers, err = ledger.NewProposers(n.epochs); err != nil {
 			return err
 		}
 	}
@@ -188,16 +206,16 @@ func (n *Node) build() error {
 		return err
 	}
 	pool := lanes.DefaultConfig()
-	pool.Validators = n.genesis.Validators
+	pool.Epochs = n.epochs
 	n.lanes, err = lanes.New(pool, params, n.genesis.ChainID,
-		lanes.FinalizedHead{Height: height, View: head, BaseFees: fees})
+		lanes.FinalizedHead{Height: height, Epoch: n.set.Epoch(), View: head, BaseFees: fees})
 	if err != nil {
 		return err
 	}
 	if n.sigverify, err = sigverify.New(sigverify.DefaultConfig(runtime.GOMAXPROCS(0)), n.lanes); err != nil {
 		return err
 	}
-	if n.shards, err = shards.ForGenesis(n.genesis, cpu.Chosen()); err != nil {
+	if n.shards, err = shards.ForSet(n.set.Len(), &n.genesis.Params, cpu.Chosen()); err != nil {
 		return err
 	}
 	if n.mesh, err = newMesh(n); err != nil {
@@ -217,19 +235,18 @@ func (n *Node) build() error {
 	if err := n.buildEngine(); err != nil {
 		return err
 	}
-	n.source = newSource(n)
-	if n.source.trials, err = newTrials(n.source); err != nil {
+	if n.answers, err = newAnswers(n); err != nil {
 		return err
 	}
-	n.accuser = newAccuser(n)
-	n.evidence.judged, n.evidence.stale = n.isConvicted, n.accuser.isStale
+	n.submitter = newEvidenceSubmitter(n)
+	n.evidence.judged, n.evidence.stale = n.isConvicted, n.submitter.isStale
 	n.evidence.view = func() chain.View { return n.ledger.Head().Round.View }
 	n.room = newRoom(roomConfig{memory: stateMemory(n.cfg.StateMemory), tries: n.store.Resident, chain: n.chainRoom, log: n.log})
 	if n.mending, err = n.newMending(); err != nil {
 		return err
 	}
 	n.submitted = submitted.Open(submitted.Config{
-		Path: filepath.Join(n.cfg.DataDir, submittedFile), Bytes: n.cfg.SubmittedBytes, Share: clientShare(n.cfg.Devnet),
+		Path: filepath.Join(n.cfg.DataDir, datadir.SubmittedFile), Bytes: n.cfg.SubmittedBytes, Share: clientShare(n.cfg.Devnet),
 		AgeMillis: pool.AgeMillis, Log: n.log,
 	}, &submissions{node: n})
 	return nil
@@ -289,55 +306,8 @@ func (n *Node) storeOptions() store.Options {
 	return opts
 }
 
-// openStore opens the chain's store and writes the genesis into a new one.
-func openStore(dataDir string, g *chain.Genesis, opts store.Options) (*store.Store, error) {
-	s, err := store.Open(filepath.Join(dataDir, storeFolder), opts)
-	if err != nil {
-		return nil, fmt.Errorf("open store: %w", err)
-	}
-	delta, err := exec.GenesisDelta(g)
-	if err == nil {
-		err = s.Init(store.GenesisRecord{Hash: g.Hash(), Delta: delta})
-	}
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("open store: %w", err), s.Close())
-	}
-	return s, nil
-}
-
-// ErrVotesMissing means that this key has voted before and the record of it is
-// gone. Voting on would risk two votes in one view.
-var ErrVotesMissing = errors.New("votes.journal is missing although the chain has blocks")
-
-// openVotes opens the vote journal, on the disk that the host gives.
-func (n *Node) openVotes() (*journal.Journal, error) {
-	if n.host.Votes == nil {
-		return openVotes(n.cfg.DataDir, n.store)
-	}
-	j, err := journal.OpenIn(n.host.Votes, journalFile, journal.KindVotes)
-	if err != nil {
-		return nil, fmt.Errorf("open vote journal: %w", err)
-	}
-	return j, nil
-}
-
-// openVotes opens the vote journal, which must not be missing on a used chain.
-func openVotes(dataDir string, s *store.Store) (*journal.Journal, error) {
-	name := filepath.Join(dataDir, journalFile)
-	if height, _ := s.HeadInfo(); height > 0 {
-		if _, err := os.Stat(name); errors.Is(err, os.ErrNotExist) {
-			return nil, ErrVotesMissing
-		}
-	}
-	j, err := journal.Open(name, journal.KindVotes)
-	if err != nil {
-		return nil, fmt.Errorf("open vote journal: %w", err)
-	}
-	return j, nil
-}
-
 // headFees returns the base fees of the block after the stored head.
-func headFees(s *store.Store, g *chain.Genesis, p *chain.Params) ([chain.NumLanes]chain.FeePair, error) {
+func headFees(s *store.Store, g *genesis.Genesis, p *params.Params) ([chain.NumLanes]chain.FeePair, error) {
 	header, err := ledger.HeadHeader(s, g)
 	if err != nil {
 		return [chain.NumLanes]chain.FeePair{}, err

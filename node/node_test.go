@@ -2,7 +2,6 @@ package node
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
@@ -14,13 +13,16 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
+	"github.com/cowboy-foundation/cowboy/node/tools"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 func TestTransferIsFinalAndProven(t *testing.T) {
-	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 50 * time.Millisecond})
-	from, to := DevAccounts()[0], chain.Address{0xab, 1}
+	r := run(t, t.TempDir(), setup.DevnetOptions{BlockTime: 50 * time.Millisecond})
+	from, to := setup.DevAccounts()[0], chain.Address{0xab, 1}
 	var batch []byte
 	for nonce := range uint64(5) {
 		batch = pay(r.genesis, from, nonce, to).AppendWire(batch)
@@ -51,8 +53,8 @@ func TestTransferIsFinalAndProven(t *testing.T) {
 }
 
 func TestTamperedTransactionsAreRefused(t *testing.T) {
-	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 50 * time.Millisecond})
-	from := DevAccounts()[0]
+	r := run(t, t.TempDir(), setup.DevnetOptions{BlockTime: 50 * time.Millisecond})
+	from := setup.DevAccounts()[0]
 	wire := pay(r.genesis, from, 0, chain.Address{0xab}).AppendWire(nil)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -78,10 +80,10 @@ func TestTamperedTransactionsAreRefused(t *testing.T) {
 }
 
 func TestRefusalsSayWhatToDo(t *testing.T) {
-	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 50 * time.Millisecond})
-	from, poor := DevAccounts()[0], devAccount("nobody's account", 0)
+	r := run(t, t.TempDir(), setup.DevnetOptions{BlockTime: 50 * time.Millisecond})
+	from, poor := setup.DevAccounts()[0], setup.DevValidator(100)
 	to := chain.Address{0xab}
-	f := func(name string, want rpc.Code, signer DevAccount, change func(*chain.Tx)) {
+	f := func(name string, want rpc.Code, signer setup.DevAccount, change func(*chain.Tx)) {
 		t.Helper()
 		tx := pay(r.genesis, signer, 0, to)
 		change(tx)
@@ -109,34 +111,34 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 
 func TestRestartGoesOnAndKeepsFinalState(t *testing.T) {
 	dir := t.TempDir()
-	first := run(t, dir, DevnetOptions{BlockTime: 20 * time.Millisecond})
+	first := run(t, dir, setup.DevnetOptions{BlockTime: 20 * time.Millisecond})
 	var reply rpc.SubmitWaitReply
-	first.post(t, "/submit_wait", pay(first.genesis, DevAccounts()[0], 0, chain.Address{0xab}).AppendWire(nil), &reply)
+	first.post(t, "/submit_wait", pay(first.genesis, setup.DevAccounts()[0], 0, chain.Address{0xab}).AppendWire(nil), &reply)
 	if err := first.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := PrepareDevnet(dir, DevnetOptions{BlockTime: time.Second}); !errors.Is(err, ErrDevnetExists) {
+	if _, err := setup.PrepareDevnet(dir, setup.DevnetOptions{BlockTime: time.Second}); !errors.Is(err, setup.ErrDevnetExists) {
 		t.Errorf("changed the block time of an existing chain: %v", err)
 	}
-	if _, err := PrepareDevnet(dir, DevnetOptions{GenesisFile: "../profiles/genesis/unbounded.json"}); !errors.Is(err, ErrDevnetExists) {
+	if _, err := setup.PrepareDevnet(dir, setup.DevnetOptions{GenesisFile: "../profiles/genesis/unbounded.json"}); !errors.Is(err, setup.ErrDevnetExists) {
 		t.Errorf("changed the genesis of an existing chain: %v", err)
 	}
-	if _, err := PrepareDevnet(dir, DevnetOptions{}); err != nil {
+	if _, err := setup.PrepareDevnet(dir, setup.DevnetOptions{}); err != nil {
 		t.Errorf("no options for an existing chain: %v", err)
 	}
-	second := run(t, dir, DevnetOptions{BlockTime: 20 * time.Millisecond}) // the command line of the first
+	second := run(t, dir, setup.DevnetOptions{BlockTime: 20 * time.Millisecond}) // the command line of the first
 	var receipt rpc.ReceiptReply
 	if code := second.get(t, "/transaction/"+reply.Results[0].Hash+"/receipt", &receipt); code != http.StatusOK {
 		t.Fatalf("receipt is gone after the restart: %d", code)
 	}
-	second.post(t, "/submit_wait", pay(second.genesis, DevAccounts()[0], 1, chain.Address{0xab}).AppendWire(nil), &reply)
+	second.post(t, "/submit_wait", pay(second.genesis, setup.DevAccounts()[0], 1, chain.Address{0xab}).AppendWire(nil), &reply)
 	if reply.Results[0].Receipt == nil || reply.Results[0].Receipt.BlockHeight <= receipt.BlockHeight {
 		t.Errorf("the chain did not go on: %+v", reply.Results[0])
 	}
 	if err := second.stop(); err != nil {
 		t.Fatal(err)
 	}
-	verified, err := VerifyChain(t.Context(), dir, func(string, chain.Height, chain.Height) {})
+	verified, err := tools.VerifyChain(t.Context(), dir, func(string, chain.Height, chain.Height) {})
 	if err != nil || verified.Height < 2 {
 		t.Errorf("verify: %+v, %v", verified, err)
 	}
@@ -146,8 +148,8 @@ func TestRestartGoesOnAndKeepsFinalState(t *testing.T) {
 // transaction that cannot become final: its answer comes, and its wait is not
 // waited for.
 func TestStopAnswersThoseWhoWait(t *testing.T) {
-	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 20 * time.Millisecond})
-	wire := pay(r.genesis, DevAccounts()[0], 5, chain.Address{0xab}).AppendWire(nil) // nonce 0 is missing
+	r := run(t, t.TempDir(), setup.DevnetOptions{BlockTime: 20 * time.Millisecond})
+	wire := pay(r.genesis, setup.DevAccounts()[0], 5, chain.Address{0xab}).AppendWire(nil) // nonce 0 is missing
 	type answer struct {
 		status int
 		reply  rpc.SubmitWaitReply
@@ -179,7 +181,7 @@ func TestStopAnswersThoseWhoWait(t *testing.T) {
 }
 
 func TestAdvanceMakesRealBlocks(t *testing.T) {
-	r := run(t, t.TempDir(), DevnetOptions{})
+	r := run(t, t.TempDir(), setup.DevnetOptions{})
 	var before, after rpc.BlockReply
 	r.get(t, "/block/latest", &before)
 	var advanced rpc.AdvanceReply
@@ -196,7 +198,7 @@ func TestAdvanceMakesRealBlocks(t *testing.T) {
 }
 
 func TestFaucetGivesFiveTimesAMinute(t *testing.T) {
-	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 20 * time.Millisecond})
+	r := run(t, t.TempDir(), setup.DevnetOptions{BlockTime: 20 * time.Millisecond})
 	for i := range 6 {
 		var grant rpc.FaucetReply
 		code := r.postJSON(t, "/faucet", `{"address":"0x0000000000000000000000000000000000abcdef"}`, &grant)
@@ -215,13 +217,13 @@ func TestFaucetGivesFiveTimesAMinute(t *testing.T) {
 
 func TestFolderOfAnotherChainIsRefused(t *testing.T) {
 	a, b := t.TempDir(), t.TempDir()
-	if err := run(t, a, DevnetOptions{}).stop(); err != nil {
+	if err := run(t, a, setup.DevnetOptions{}).stop(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := PrepareDevnet(b, DevnetOptions{}); err != nil {
+	if _, err := setup.PrepareDevnet(b, setup.DevnetOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{genesisFile, keysFile} {
+	for _, name := range []string{datadir.GenesisFile, datadir.KeysFile} {
 		raw, err := os.ReadFile(filepath.Join(b, name))
 		if err != nil {
 			t.Fatal(err)
@@ -230,7 +232,7 @@ func TestFolderOfAnotherChainIsRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	genesis, err := LoadGenesis(a)
+	genesis, err := datadir.LoadGenesis(a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -241,36 +243,8 @@ func TestFolderOfAnotherChainIsRefused(t *testing.T) {
 	}
 }
 
-func TestVerifyMakesNoChain(t *testing.T) {
-	dir := t.TempDir()
-	if _, err := PrepareDevnet(dir, DevnetOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := VerifyChain(t.Context(), dir, func(string, chain.Height, chain.Height) {}); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("verified a folder without a store: %v", err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, storeFolder)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("verify left a store behind: %v", err)
-	}
-}
-
-func TestFaucetPaysTheChainsIntrinsicCost(t *testing.T) {
-	g := chain.DevnetGenesisTemplate()
-	var body []byte
-	_, err := newFaucet(g).give(t.Context(), chain.Address{0xab}, 30_000, chain.FeePair{PerCycle: 1, PerCell: 1},
-		func(context.Context, chain.Address) (uint64, error) { return 3, nil },
-		func(_ context.Context, b []byte) error { body = b; return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
-	tx, err := chain.DecodeTx(body)
-	if err != nil || tx.CyclesLimit != 30_000 || tx.Nonce != 3 {
-		t.Errorf("faucet signed %+v, %v", tx, err)
-	}
-}
-
 func TestFolderInUseIsRefused(t *testing.T) {
-	r := run(t, t.TempDir(), DevnetOptions{})
+	r := run(t, t.TempDir(), setup.DevnetOptions{})
 	if _, err := Open(r.cfg, r.genesis, slog.Default()); !errors.Is(err, store.ErrInUse) {
 		t.Errorf("opened a folder in use: %v", err)
 	}
@@ -278,29 +252,29 @@ func TestFolderInUseIsRefused(t *testing.T) {
 
 func TestMissingVotesAreRefused(t *testing.T) {
 	dir := t.TempDir()
-	r := run(t, dir, DevnetOptions{BlockTime: 20 * time.Millisecond})
+	r := run(t, dir, setup.DevnetOptions{BlockTime: 20 * time.Millisecond})
 	var advanced rpc.AdvanceReply
 	r.postJSON(t, "/dev/advance", `{"blocks":2}`, &advanced)
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(filepath.Join(dir, journalFile)); err != nil {
+	if err := os.RemoveAll(filepath.Join(dir, datadir.JournalFile)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(r.cfg, r.genesis, slog.Default()); !errors.Is(err, ErrVotesMissing) {
+	if _, err := Open(r.cfg, r.genesis, slog.Default()); !errors.Is(err, datadir.ErrVotesMissing) {
 		t.Errorf("a used key without its votes was accepted: %v", err)
 	}
 }
 
 func TestExposedKeysAreRefused(t *testing.T) {
 	dir := t.TempDir()
-	if _, err := PrepareDevnet(dir, DevnetOptions{}); err != nil {
+	if _, err := setup.PrepareDevnet(dir, setup.DevnetOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(filepath.Join(dir, keysFile), 0o644); err != nil {
+	if err := os.Chmod(filepath.Join(dir, datadir.KeysFile), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadKeys(dir); !errors.Is(err, errKeysExposed) {
+	if _, err := datadir.LoadKeys(dir); !errors.Is(err, datadir.ErrKeysExposed) {
 		t.Errorf("keys that others can read were loaded: %v", err)
 	}
 }

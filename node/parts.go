@@ -30,7 +30,7 @@ const (
 	partBlocksServed
 	partClock
 	partSubmissions
-	partAccuser
+	partSubmitter
 	partMesh
 	partCheckpoints
 	partConsensus
@@ -80,7 +80,7 @@ var parts = [numParts]struct {
 	partBlocksServed: {"blocks served", fateAgain},
 	partClock:        {"clock", fateAgain},
 	partSubmissions:  {"submissions", fateAgain},
-	partAccuser:      {"accuser", fateAgain},
+	partSubmitter:    {"submitter", fateAgain},
 	partMesh:         {"mesh", fateEnds}, // nobody would hear its votes
 	partCheckpoints:  {"checkpoints", fateAgain},
 	partConsensus:    {"consensus", fateEnds},

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // TestPartsAreListed: docs/operating.md has every part and what its failure does, as the
@@ -137,7 +139,7 @@ func TestListenersFallAndComeBack(t *testing.T) {
 	for _, broken := range []string{"RPC", "admin"} {
 		t.Run(broken, func(t *testing.T) {
 			dir := t.TempDir()
-			genesis, err := PrepareDevnet(dir, DevnetOptions{BlockTime: 10 * time.Millisecond})
+			genesis, err := setup.PrepareDevnet(dir, setup.DevnetOptions{BlockTime: 10 * time.Millisecond})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -8,15 +8,16 @@ import (
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/light"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // TestStateOfThePast reads accounts, storage and code at every height since
 // genesis and compares the balance with what was sent before each.
 func TestStateOfThePast(t *testing.T) {
-	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 20 * time.Millisecond})
+	r := run(t, t.TempDir(), setup.DevnetOptions{BlockTime: 20 * time.Millisecond})
 	c := r.client(t)
-	from, to := DevAccounts()[0], chain.Address{0xab, 1}
+	from, to := setup.DevAccounts()[0], chain.Address{0xab, 1}
 	var after []chain.Height // of the block with payment i
 	for nonce := range uint64(3) {
 		var reply rpc.SubmitWaitReply
@@ -62,7 +63,7 @@ func TestStateOfThePast(t *testing.T) {
 // TestStorageExport takes a whole storage from an untrusted node, and notices
 // entries that were left out, added or changed.
 func TestStorageExport(t *testing.T) {
-	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 20 * time.Millisecond})
+	r := run(t, t.TempDir(), setup.DevnetOptions{BlockTime: 20 * time.Millisecond})
 	c, v := r.client(t), r.verifier(t)
 	waitForHeight(t, r, 2)
 	owner, slot := storedSlot(t, r.genesis)
@@ -87,7 +88,7 @@ func TestStorageExport(t *testing.T) {
 			t.Errorf("%s was not noticed", what)
 		}
 	}
-	if empty, err := c.Export(t.Context(), v, DevAccounts()[1].Address); err != nil || len(empty.Entries) != 0 {
+	if empty, err := c.Export(t.Context(), v, setup.DevAccounts()[1].Address); err != nil || len(empty.Entries) != 0 {
 		t.Errorf("account without storage: %+v, %v", empty, err)
 	}
 	if _, err := c.Export(t.Context(), v, chain.Address{1, 2, 3}); !client.IsCode(err, rpc.CodeUnknownAccount) {
@@ -101,7 +102,7 @@ func TestStorageExport(t *testing.T) {
 
 func waitForHeight(t *testing.T, r *running, h chain.Height) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); r.source.Height() < h; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(time.Minute); r.answers.Height() < h; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("no block %d in a minute", h)
 		}

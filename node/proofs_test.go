@@ -10,10 +10,12 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/light"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -54,8 +56,8 @@ func (r *running) provenAccount(t *testing.T, addr chain.Address) light.ShownAcc
 // TestProofsVerifyFromGenesisAlone asks a running node for every kind of proof
 // and verifies each with the genesis file only.
 func TestProofsVerifyFromGenesisAlone(t *testing.T) {
-	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 50 * time.Millisecond})
-	from, to := DevAccounts()[0], chain.Address{0xab, 1}
+	r := run(t, t.TempDir(), setup.DevnetOptions{BlockTime: 50 * time.Millisecond})
+	from, to := setup.DevAccounts()[0], chain.Address{0xab, 1}
 	var batch []byte
 	var hashes []chain.Hash
 	for nonce := range uint64(5) {
@@ -70,7 +72,7 @@ func TestProofsVerifyFromGenesisAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	genesis, err := chain.ParseGenesis(append(text, '\n'))
+	genesis, err := genesis.Parse(append(text, '\n'))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +142,7 @@ func TestProofsVerifyFromGenesisAlone(t *testing.T) {
 }
 
 // storedSlot returns a slot that the genesis writes.
-func storedSlot(t *testing.T, g *chain.Genesis) (chain.Address, state.StorageKey) {
+func storedSlot(t *testing.T, g *genesis.Genesis) (chain.Address, state.StorageKey) {
 	t.Helper()
 	delta, err := exec.GenesisDelta(g)
 	if err != nil {

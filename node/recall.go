@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/consensus/engine"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/state/journal"
 	"github.com/cowboy-foundation/cowboy/state/store"
@@ -27,55 +28,20 @@ type recall struct {
 	linked bool         // it can be reached from the store's head with the journal alone
 }
 
-// recalledHeader is what the journal says of a block.
-type recalledHeader struct {
-	parent chain.Hash
-	height chain.Height
-	view   chain.View
-}
-
 // recallJournal reads a journal beside the head of a store.
-func recallJournal(j *journal.Journal, s *store.Store, g *chain.Genesis) (*recall, error) {
+func recallJournal(j *journal.Journal, s *store.Store, g *genesis.Genesis) (*recall, error) {
 	head, err := ledger.HeadHeader(s, g)
 	if err != nil {
 		return nil, err
 	}
-	r, finals, blocks := &recall{}, map[chain.View]chain.Hash{}, map[chain.Hash]recalledHeader{}
-	if err := r.read(j, finals, blocks); err != nil {
-		return nil, fmt.Errorf("%s: %w", journalFile, err)
-	}
-	height, digest := s.HeadInfo()
-	r.aim(finals, blocks, recalledHeader{digest, height, head.View})
-	return r, nil
-}
-
-// read collects the final blocks by view, and the headers of all blocks.
-func (r *recall) read(j *journal.Journal, finals map[chain.View]chain.Hash, blocks map[chain.Hash]recalledHeader) error {
-	return engine.Recall(j, func(rec engine.Recalled) {
-		if r.oldest == 0 || rec.View < r.oldest {
-			r.oldest = rec.View
-		}
-		switch x := rec.Record.(type) {
-		case simplex.Vote:
-			r.votes.Note(x.Kind, x.Proposal)
-		case simplex.Certificate:
-			if x.Kind == simplex.Finalize {
-				finals[rec.View] = x.Proposal.Payload
-			}
-		case nil:
-			if h, err := headerOf(rec.Block); err == nil {
-				blocks[rec.Digest] = recalledHeader{h.Parent, h.Height, h.View}
-			}
-		}
-	})
-}
-
-func headerOf(block []byte) (*chain.Header, error) {
-	head, _, err := chain.SplitBlock(block)
+	known, err := datadir.ReadJournal(j)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s: %w", datadir.JournalFile, err)
 	}
-	return chain.DecodeHeader(head)
+	r := &recall{votes: known.Votes, oldest: known.Oldest}
+	height, digest := s.HeadInfo()
+	r.aim(known, datadir.JournaledBlock{Parent: digest, Height: height, View: head.View})
+	return r, nil
 }
 
 // aim finds the block that the store's head has to reach: the highest final one
@@ -83,10 +49,11 @@ func headerOf(block []byte) (*chain.Header, error) {
 // above the head, and so had been pruned at a higher one, it is the lowest final
 // block that the journal still has, which others must help to. The head's digest is
 // in the place of a parent.
-func (r *recall) aim(finals map[chain.View]chain.Hash, blocks map[chain.Hash]recalledHeader, head recalledHeader) {
+func (r *recall) aim(known datadir.Journaled, head datadir.JournaledBlock) {
+	finals, blocks := known.Finals, known.Blocks
 	views := make([]chain.View, 0, len(finals))
 	for v := range finals {
-		if v > head.view {
+		if v > head.View {
 			views = append(views, v)
 		}
 	}
@@ -96,19 +63,19 @@ func (r *recall) aim(finals map[chain.View]chain.Hash, blocks map[chain.Hash]rec
 		for at := finals[v]; !seen[at]; {
 			seen[at] = true
 			b, there := blocks[at]
-			if there && b.parent == head.parent {
-				r.view, r.height, r.linked = v, blocks[finals[v]].height, true
+			if there && b.Parent == head.Parent {
+				r.view, r.height, r.linked = v, blocks[finals[v]].Height, true
 				return
 			}
-			at = b.parent
+			at = b.Parent
 		}
 	}
-	if r.oldest <= head.view {
+	if r.oldest <= head.View {
 		return
 	}
 	for _, v := range views {
 		if b, there := blocks[finals[v]]; there {
-			r.view, r.height = v, b.height
+			r.view, r.height = v, b.Height
 			return
 		}
 	}

@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // TestRollBackShowsNoLowerHeight deletes the store of a chain, whose journal has
@@ -19,7 +21,7 @@ import (
 // shows a height below the one that it had shown.
 func TestRollBackShowsNoLowerHeight(t *testing.T) {
 	dir := t.TempDir()
-	opts := DevnetOptions{BlockTime: 5 * time.Millisecond}
+	opts := setup.DevnetOptions{BlockTime: 5 * time.Millisecond}
 	first := run(t, dir, opts)
 	var shown rpc.HeightReply
 	for end := time.Now().Add(time.Minute); shown.Height < 60; time.Sleep(10 * time.Millisecond) {
@@ -32,7 +34,7 @@ func TestRollBackShowsNoLowerHeight(t *testing.T) {
 	if err := first.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.RemoveAll(filepath.Join(dir, storeFolder)); err != nil {
+	if err := os.RemoveAll(filepath.Join(dir, datadir.StoreFolder)); err != nil {
 		t.Fatal(err)
 	}
 
@@ -79,21 +81,21 @@ func TestRollBackShowsNoLowerHeight(t *testing.T) {
 func TestWhereAReplayEnds(t *testing.T) {
 	hash := func(n int) chain.Hash { return chain.Hash{byte(n), 1} }
 	// Block h is of view 10h, on the block before it; views between were empty.
-	chainOf := func(from, to int) map[chain.Hash]recalledHeader {
-		blocks := map[chain.Hash]recalledHeader{}
+	chainOf := func(from, to int) map[chain.Hash]datadir.JournaledBlock {
+		blocks := map[chain.Hash]datadir.JournaledBlock{}
 		for h := from; h <= to; h++ {
-			blocks[hash(h)] = recalledHeader{hash(h - 1), chain.Height(h), chain.View(10 * h)}
+			blocks[hash(h)] = datadir.JournaledBlock{Parent: hash(h - 1), Height: chain.Height(h), View: chain.View(10 * h)}
 		}
 		return blocks
 	}
-	f := func(name string, oldest chain.View, finals []int, blocks map[chain.Hash]recalledHeader, head int, want chain.Height, linked bool) {
+	f := func(name string, oldest chain.View, finals []int, blocks map[chain.Hash]datadir.JournaledBlock, head int, want chain.Height, linked bool) {
 		t.Helper()
 		r := &recall{oldest: oldest}
 		views := map[chain.View]chain.Hash{}
 		for _, h := range finals {
 			views[chain.View(10*h)] = hash(h)
 		}
-		r.aim(views, blocks, recalledHeader{hash(head), chain.Height(head), chain.View(10 * head)})
+		r.aim(datadir.Journaled{Finals: views, Blocks: blocks}, datadir.JournaledBlock{Parent: hash(head), Height: chain.Height(head), View: chain.View(10 * head)})
 		if r.height != want || r.linked != linked || r.view != chain.View(10*want) {
 			t.Errorf("%s: block %d of view %d, linked %v; want %d, %v", name, r.height, r.view, r.linked, want, linked)
 		}
@@ -107,7 +109,7 @@ func TestWhereAReplayEnds(t *testing.T) {
 	f("blocks that are not final do not count", 10, []int{1, 2}, chainOf(1, 9), 1, 2, true)
 	f("pruned above the store", 500, []int{50, 51, 52}, chainOf(50, 52), 7, 50, false)
 	behind := chainOf(1, 3) // it follows the tip by certificates and lacks the blocks between
-	behind[hash(80)] = recalledHeader{hash(79), 80, 800}
+	behind[hash(80)] = datadir.JournaledBlock{Parent: hash(79), Height: 80, View: 800}
 	f("catching up", 10, []int{2, 3, 80}, behind, 1, 3, true)
 	f("catching up, level with what it had", 10, []int{2, 3, 80}, behind, 3, 0, false)
 }
@@ -116,7 +118,7 @@ func TestWhereAReplayEnds(t *testing.T) {
 // the height that the journal has, and not that of a store which lost it.
 func TestHealthBeforeTheReplay(t *testing.T) {
 	dir := t.TempDir()
-	genesis, err := PrepareDevnet(dir, DevnetOptions{})
+	genesis, err := setup.PrepareDevnet(dir, setup.DevnetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +130,7 @@ func TestHealthBeforeTheReplay(t *testing.T) {
 	}
 	defer n.Close()
 	n.recall.height = 61
-	if h := n.source.Health(); h.Height != 61 || h.Ready || h.Status != "starting" {
+	if h := n.answers.Health(); h.Height != 61 || h.Ready || h.Status != "starting" {
 		t.Errorf("health before the replay: %+v", h)
 	}
 }

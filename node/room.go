@@ -8,9 +8,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/ops"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -199,7 +201,7 @@ func (n *Node) chainRoom() (chainRoom, error) {
 }
 
 // countState is what the protocol counts of a state, and its limit.
-func countState(view state.View, p *chain.Params) (chainRoom, error) {
+func countState(view state.View, p *params.Params) (chainRoom, error) {
 	m, err := exec.StateMeter(view)
 	if err != nil {
 		return chainRoom{}, err
@@ -211,9 +213,9 @@ func countState(view state.View, p *chain.Params) (chainRoom, error) {
 // StateLimit is what the state of the chain in a data folder may come to, in bytes
 // as the protocol counts them; that of a new chain where there is none yet.
 func StateLimit(dataDir string) uint64 {
-	g, err := LoadGenesis(dataDir)
+	g, err := datadir.LoadGenesis(dataDir)
 	if err != nil {
-		g = chain.DevnetGenesisTemplate()
+		g = genesis.DevnetTemplate()
 	}
 	return g.Params.State.LimitBytes
 }

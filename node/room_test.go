@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/node/setup"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
@@ -72,14 +73,14 @@ func TestRoomSaysSoLongBefore(t *testing.T) {
 // TestHealthSaysThatRoomEnds gives a running chain a little memory for state: it
 // goes on, and says that it is short.
 func TestHealthSaysThatRoomEnds(t *testing.T) {
-	r := run(t, t.TempDir(), DevnetOptions{})
+	r := run(t, t.TempDir(), setup.DevnetOptions{})
 	for end := time.Now().Add(time.Minute); !r.engine.Stats.Resumed.Load(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the journal of a new chain is not read in a minute")
 		}
 	}
 	r.room.look()
-	if h := r.source.Health(); h.Status == "degraded" && strings.Contains(strings.Join(h.Reasons, " "), "memory") {
+	if h := r.answers.Health(); h.Status == "degraded" && strings.Contains(strings.Join(h.Reasons, " "), "memory") {
 		t.Fatalf("a new chain: %+v", h)
 	}
 	seen := *r.room.seen.Load()
@@ -91,7 +92,7 @@ func TestHealthSaysThatRoomEnds(t *testing.T) {
 	}
 	seen.memory = uint64(seen.tries.Bytes) * 10 / 8
 	r.room.seen.Store(&seen)
-	if h := r.source.Health(); !h.Ready || h.Status != "degraded" || len(h.Reasons) == 0 || !strings.HasPrefix(h.Reasons[len(h.Reasons)-1], "80 % of the memory") {
+	if h := r.answers.Health(); !h.Ready || h.Status != "degraded" || len(h.Reasons) == 0 || !strings.HasPrefix(h.Reasons[len(h.Reasons)-1], "80 % of the memory") {
 		t.Errorf("short of memory: %+v", h)
 	}
 }

@@ -8,10 +8,14 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/node/release"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // running is a devnet inside the test process.
@@ -22,14 +26,14 @@ type running struct {
 }
 
 // run opens and starts a devnet on free ports and stops it with the test.
-func run(t *testing.T, dataDir string, opts DevnetOptions) *running {
+func run(t *testing.T, dataDir string, opts setup.DevnetOptions) *running {
 	t.Helper()
-	genesis, err := PrepareDevnet(dataDir, opts)
+	genesis, err := setup.PrepareDevnet(dataDir, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg := DefaultConfig()
-	cfg.DataDir, cfg.Devnet, cfg.Version, cfg.RPCPerSec = dataDir, true, Version, 0
+	cfg.DataDir, cfg.Devnet, cfg.Version, cfg.RPCPerSec = dataDir, true, release.Version, 0
 	cfg.RPCAddr, cfg.AdminAddr = "127.0.0.1:0", "127.0.0.1:0"
 	n, err := Open(cfg, genesis, slog.New(slog.NewTextHandler(io.Discard, nil)))
 	if err != nil {
@@ -100,7 +104,7 @@ func decode(t *testing.T, res *http.Response, into any) int {
 }
 
 // pay signs a transfer of one base unit.
-func pay(g *chain.Genesis, from DevAccount, nonce uint64, to chain.Address) *chain.Tx {
+func pay(g *genesis.Genesis, from setup.DevAccount, nonce uint64, to chain.Address) *chain.Tx {
 	tx := &chain.Tx{
 		ChainID: g.ChainID, Nonce: nonce, To: &to, Value: 1,
 		CyclesLimit: 21_000, MaxFeePerCycle: 100, MaxFeePerCell: 100, TipPerCycle: 1,
@@ -109,7 +113,12 @@ func pay(g *chain.Genesis, from DevAccount, nonce uint64, to chain.Address) *cha
 	return tx
 }
 
-func sign(tx *chain.Tx, from DevAccount) {
+func sign(tx *chain.Tx, from setup.DevAccount) {
 	sig := from.Key.Sign(tx.SigningHash())
 	tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
+}
+
+func isThere(name string) bool {
+	_, err := os.Stat(name)
+	return err == nil
 }

@@ -12,8 +12,12 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
+	"github.com/cowboy-foundation/cowboy/node/tools"
 	"github.com/cowboy-foundation/cowboy/state/blocklog"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
@@ -22,7 +26,7 @@ import (
 // it by itself, and says so once in the log and all the time in /health; a client is
 // sent to another node, however often it asks.
 func TestDamagedBlockIsSaidOnce(t *testing.T) {
-	dir, opts := t.TempDir(), DevnetOptions{BlockTime: 10 * time.Millisecond}
+	dir, opts := t.TempDir(), setup.DevnetOptions{BlockTime: 10 * time.Millisecond}
 	first := run(t, dir, opts)
 	for first.ledger.Head().Height() < 12 {
 		time.Sleep(time.Millisecond)
@@ -34,7 +38,7 @@ func TestDamagedBlockIsSaidOnce(t *testing.T) {
 	if err := first.stop(); err != nil {
 		t.Fatal(err)
 	}
-	file := filepath.Join(dir, storeFolder, "blocks", "000001.blocks")
+	file := filepath.Join(dir, datadir.StoreFolder, "blocks", "000001.blocks")
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -71,8 +75,8 @@ func TestDamagedBlockIsSaidOnce(t *testing.T) {
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
-	_, err = VerifyChain(t.Context(), dir, func(string, chain.Height, chain.Height) {})
-	var next *NextStepError
+	_, err = tools.VerifyChain(t.Context(), dir, func(string, chain.Height, chain.Height) {})
+	var next *datadir.NextStepError
 	if !errors.As(err, &next) || !strings.Contains(err.Error(), "000001.blocks") {
 		t.Errorf("verify: %v", err)
 	}
@@ -105,7 +109,7 @@ func (b *brokenBlocks) CheckBlockFiles() ([]*blocklog.DamageError, error) { retu
 // TestRemovedFileIsNoticed removes a file of blocks under a node that has it open, and
 // puts it back.
 func TestRemovedFileIsNoticed(t *testing.T) {
-	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 10 * time.Millisecond})
+	r := run(t, t.TempDir(), setup.DevnetOptions{BlockTime: 10 * time.Millisecond})
 	for r.ledger.Head().Height() < 3 {
 		time.Sleep(time.Millisecond)
 	}
@@ -114,7 +118,7 @@ func TestRemovedFileIsNoticed(t *testing.T) {
 	}
 	var log lockedText
 	s := newScrub(scrubConfig{store: r.store, alarms: newAlarms(slog.New(slog.DiscardHandler)), next: "mend it", log: slog.New(slog.NewTextHandler(&log, nil))})
-	file := filepath.Join(r.cfg.DataDir, storeFolder, "blocks", "000001.blocks")
+	file := filepath.Join(r.cfg.DataDir, datadir.StoreFolder, "blocks", "000001.blocks")
 	now := time.Now()
 	look := func(lost int) {
 		t.Helper()
@@ -196,12 +200,12 @@ func TestScrubCounts(t *testing.T) {
 // TestRefusalsOfTheDisk: what the disk does not give back at a start is refused with the
 // file, and with what to do where it stays so.
 func TestRefusalsOfTheDisk(t *testing.T) {
-	n := &Node{cfg: Config{DataDir: t.TempDir()}, genesis: &chain.Genesis{Validators: make([]chain.Validator, 4)}}
+	n := &Node{cfg: Config{DataDir: t.TempDir()}, genesis: &genesis.Genesis{Validators: make([]chain.Validator, 4)}}
 	for part, want := range map[string]string{
-		keysFile: "from its backup", guard.FileName: "never put an older copy", journalFile: "--sync", storeFolder: "fetched from other nodes", "": "dmesg",
+		datadir.KeysFile: "from its backup", guard.FileName: "never put an older copy", datadir.JournalFile: "--sync", datadir.StoreFolder: "fetched from other nodes", "": "dmesg",
 	} {
 		err := n.refused(part, fmt.Errorf("open: %w", &os.PathError{Op: "read", Path: "/a/" + part, Err: syscall.EIO}))
-		var next *NextStepError
+		var next *datadir.NextStepError
 		if !errors.As(err, &next) || !strings.Contains(err.Error(), "input/output error") || !strings.Contains(next.Next, want) || !strings.Contains(next.Next, "dmesg") {
 			t.Errorf("%s: %v", part, err)
 		}

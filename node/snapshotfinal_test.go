@@ -3,6 +3,8 @@ package node
 import (
 	"bytes"
 	"errors"
+	"os"
+	"path/filepath"
 	"slices"
 	"testing"
 	"time"
@@ -11,8 +13,11 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/attest"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
+	"github.com/cowboy-foundation/cowboy/node/tools"
 	"github.com/cowboy-foundation/cowboy/state/checkpoint"
 	"github.com/cowboy-foundation/cowboy/state/snapshot"
 )
@@ -33,11 +38,11 @@ func storedProposal(t *testing.T, encoded []byte) simplex.Proposal {
 // on with it there. Whatever else stands in place of its certificates is refused.
 func TestSnapshotOfABlockThatItsChildMadeFinal(t *testing.T) {
 	dir := t.TempDir()
-	r := run(t, dir, DevnetOptions{BlockTime: 20 * time.Millisecond})
+	r := run(t, dir, setup.DevnetOptions{BlockTime: 20 * time.Millisecond})
 	transfer := func(r *running, nonce uint64) {
 		t.Helper()
 		var submitted rpc.SubmitWaitReply
-		r.post(t, "/submit_wait?timeout_ms=10000", pay(r.genesis, DevAccounts()[0], nonce, chain.Address{0xab, 2}).AppendWire(nil), &submitted)
+		r.post(t, "/submit_wait?timeout_ms=10000", pay(r.genesis, setup.DevAccounts()[0], nonce, chain.Address{0xab, 2}).AppendWire(nil), &submitted)
 		if len(submitted.Results) != 1 || submitted.Results[0].Receipt == nil {
 			t.Fatalf("transfer: %+v", submitted)
 		}
@@ -76,7 +81,7 @@ func TestSnapshotOfABlockThatItsChildMadeFinal(t *testing.T) {
 		t.Fatal(err)
 	}
 
-	trust, err := trustIn(r.genesis)
+	trust, err := ledger.CheckpointTrust(r.genesis)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +105,7 @@ func TestSnapshotOfABlockThatItsChildMadeFinal(t *testing.T) {
 		"nothing":                    {Block: good.Block, Descendants: good.Descendants},
 	} {
 		bad.Genesis = good.Genesis
-		if _, err := bad.Check(trust.Genesis, trust.Certify); !errors.Is(err, errCertificate) {
+		if _, err := bad.Check(trust.Genesis, trust.Certify); !errors.Is(err, ledger.ErrCertificate) {
 			t.Errorf("%s: %v", rule, err)
 		}
 	}
@@ -108,21 +113,39 @@ func TestSnapshotOfABlockThatItsChildMadeFinal(t *testing.T) {
 		bad := good
 		bad.Certificate = bytes.Clone(good.Certificate)
 		bad.Certificate[i] ^= 1
-		if _, err := bad.Check(trust.Genesis, trust.Certify); !errors.Is(err, errCertificate) {
+		if _, err := bad.Check(trust.Genesis, trust.Certify); !errors.Is(err, ledger.ErrCertificate) {
 			t.Fatalf("certificates with byte %d changed: %v", i, err)
 		}
 	}
 
 	next := heir(t, dir)
-	if got, err := ImportSnapshot(t.Context(), next, bytes.NewReader(out.Bytes()), true, quiet); err != nil || got.Height != sum.Height {
+	if got, err := tools.ImportSnapshot(t.Context(), next, bytes.NewReader(out.Bytes()), true, quiet); err != nil || got.Height != sum.Height {
 		t.Fatalf("import: %+v, %v", got, err)
 	}
-	r = run(t, next, DevnetOptions{})
+	r = run(t, next, setup.DevnetOptions{})
 	transfer(r, 1)
 	if err := r.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := VerifyChain(t.Context(), next, func(string, chain.Height, chain.Height) {}); err != nil {
+	if _, err := tools.VerifyChain(t.Context(), next, func(string, chain.Height, chain.Height) {}); err != nil {
 		t.Errorf("verify: %v", err)
 	}
+}
+
+func quiet(uint32, snapshot.Summary) {}
+
+// heir makes a data folder with the genesis and keys of another.
+func heir(t *testing.T, of string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{datadir.GenesisFile, datadir.KeysFile} {
+		raw, err := os.ReadFile(filepath.Join(of, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), raw, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }

@@ -4,12 +4,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/chain/params"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 func TestHealthNoticesAStall(t *testing.T) {
-	p := chain.DefaultParams() // leader timeout 2 s
+	p := params.Default() // leader timeout 2 s
 	now := time.UnixMilli(1_000_000)
 	for age, want := range map[int64]int{-5_000: 0, 1_000: 0, 20_000: 0, 21_000: 1} {
 		if got := stalled(uint64(now.UnixMilli()-age), now, &p); len(got) != want {
@@ -18,48 +18,10 @@ func TestHealthNoticesAStall(t *testing.T) {
 	}
 }
 
-func TestBlockCacheIsBounded(t *testing.T) {
-	s := &source{recent: map[chain.Height]*rpc.Block{}}
-	for h := chain.Height(7); h < 1_000; h++ { // a restart begins anywhere
-		s.remember(h, &rpc.Block{SizeBytes: 300})
-	}
-	if len(s.recent) != blocksCached || s.recent[999] == nil || s.recent[1_000-blocksCached] == nil {
-		t.Errorf("%d small blocks are kept, from height %d", len(s.recent), s.oldest)
-	}
-	for h := chain.Height(1_000); h < 1_010; h++ {
-		s.remember(h, &rpc.Block{SizeBytes: blocksCachedBytes / 2})
-		if s.recentBytes > blocksCachedBytes {
-			t.Fatalf("%d bytes are kept", s.recentBytes)
-		}
-	}
-	s.remember(1_010, &rpc.Block{SizeBytes: 2 * blocksCachedBytes})
-	if len(s.recent) != 1 || s.recent[1_010] == nil {
-		t.Errorf("%d blocks are kept beside a very large one", len(s.recent)-1)
-	}
-}
-
-func TestOlderBlocksAreKeptWithinBounds(t *testing.T) {
-	var o olderBlocks
-	at := func(h chain.Height, size int) *rpc.Block {
-		return &rpc.Block{Block: &chain.Block{Header: chain.Header{Height: h}}, SizeBytes: size}
-	}
-	for h := chain.Height(1); h <= olderBlocksCached+3; h++ {
-		o.add(at(h, 300))
-	}
-	for h := chain.Height(1); h <= olderBlocksCached+3; h++ {
-		if kept := o.find(h) != nil; kept != (h > 3) {
-			t.Errorf("block %d kept: %v", h, kept)
-		}
-	}
-	if o.add(at(99, blocksCachedBytes)); o.find(99) != nil {
-		t.Error("a block as large as the whole cache is kept")
-	}
-}
-
 // TestNotReadyBeforeTheJournalIsRead: a load balancer must not send clients to
 // a validator that still replays.
 func TestNotReadyBeforeTheJournalIsRead(t *testing.T) {
-	r := run(t, t.TempDir(), DevnetOptions{})
+	r := run(t, t.TempDir(), setup.DevnetOptions{})
 	deadline := time.Now().Add(time.Minute)
 	for !r.engine.Stats.Resumed.Load() {
 		if time.Now().After(deadline) {
@@ -67,11 +29,11 @@ func TestNotReadyBeforeTheJournalIsRead(t *testing.T) {
 		}
 		time.Sleep(time.Millisecond)
 	}
-	if h := r.source.Health(); !h.Ready {
+	if h := r.answers.Health(); !h.Ready {
 		t.Errorf("after the replay: %+v", h)
 	}
 	r.engine.Stats.Resumed.Store(false)
-	if h := r.source.Health(); h.Ready || h.Status != "starting" {
+	if h := r.answers.Health(); h.Ready || h.Status != "starting" {
 		t.Errorf("before the replay: %+v", h)
 	}
 }

@@ -7,13 +7,14 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // TestOldBlocksRecoverNothing: senders are stored with their block, so that a reader of
 // the past costs no signature. What he sees is what he saw when the block was new.
 func TestOldBlocksRecoverNothing(t *testing.T) {
-	r := run(t, t.TempDir(), DevnetOptions{BlockTime: 100 * time.Millisecond})
-	from, to := DevAccounts()[0], DevAccounts()[1].Address
+	r := run(t, t.TempDir(), setup.DevnetOptions{BlockTime: 100 * time.Millisecond})
+	from, to := setup.DevAccounts()[0], setup.DevAccounts()[1].Address
 	var height chain.Height
 	for nonce := range uint64(3) {
 		var done rpc.SubmitReply
@@ -23,18 +24,19 @@ func TestOldBlocksRecoverNothing(t *testing.T) {
 	}
 	fresh := map[chain.Height]*rpc.Block{}
 	for height = 1; height <= r.ledger.Head().Height(); height++ {
-		b, ok, err := r.source.BlockByHeight(t.Context(), height)
+		b, ok, err := r.answers.BlockByHeight(t.Context(), height)
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}
 		fresh[height] = b
 	}
-	r.source.mu.Lock()
-	r.source.recent, r.source.older = map[chain.Height]*rpc.Block{}, olderBlocks{}
-	r.source.mu.Unlock()
+	stored, err := newAnswers(r.Node) // remembers nothing yet
+	if err != nil {
+		t.Fatal(err)
+	}
 	before, txs := r.sigverify.Stats.Recovered.Load(), 0
 	for h, want := range fresh {
-		b, ok, err := r.source.BlockByHeight(t.Context(), h)
+		b, ok, err := stored.BlockByHeight(t.Context(), h)
 		if err != nil || !ok {
 			t.Fatal(ok, err)
 		}

@@ -8,7 +8,9 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // TestSubmissionsSurviveARestart: what clients submitted and no block has yet is in
@@ -17,8 +19,8 @@ import (
 func TestSubmissionsSurviveARestart(t *testing.T) {
 	for _, killed := range []bool{false, true} {
 		t.Run(map[bool]string{false: "stopped", true: "killed"}[killed], func(t *testing.T) {
-			dir, from, to := t.TempDir(), DevAccounts()[0], chain.Address{0xab, 1}
-			r := run(t, dir, DevnetOptions{BlockTime: 50 * time.Millisecond})
+			dir, from, to := t.TempDir(), setup.DevAccounts()[0], chain.Address{0xab, 1}
+			r := run(t, dir, setup.DevnetOptions{BlockTime: 50 * time.Millisecond})
 			r.transferred(t, pay(r.genesis, from, 0, to).AppendWire(nil))
 
 			// Nonce 1 is missing, so none of these is included.
@@ -32,7 +34,7 @@ func TestSubmissionsSurviveARestart(t *testing.T) {
 			if code := r.post(t, "/submit", wire, &reply); code != http.StatusOK || !reply.Results[2].Accepted {
 				t.Fatalf("submit answered %d: %+v", code, reply)
 			}
-			file := filepath.Join(dir, submittedFile)
+			file := filepath.Join(dir, datadir.SubmittedFile)
 			if killed {
 				until(t, func() bool { return r.submitted.Stats.Synced.Load() == 4 })
 				left, err := os.ReadFile(file)
@@ -49,7 +51,7 @@ func TestSubmissionsSurviveARestart(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			r = run(t, dir, DevnetOptions{})
+			r = run(t, dir, setup.DevnetOptions{})
 			s := &r.submitted.Stats
 			until(t, func() bool { return s.Outdated.Load() == 1 && r.lanes.Stats().Admitted == 3 })
 			if s.Again.Load() != 3 || s.Refused.Load() != 0 {
@@ -66,12 +68,12 @@ func TestSubmissionsSurviveARestart(t *testing.T) {
 // TestNoFileOfSubmissionsStopsANode, and what it left is not touched.
 func TestNoFileOfSubmissionsStopsANode(t *testing.T) {
 	dir := t.TempDir()
-	file := filepath.Join(dir, submittedFile)
+	file := filepath.Join(dir, datadir.SubmittedFile)
 	if err := os.WriteFile(file, []byte("somebody else's"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r := run(t, dir, DevnetOptions{BlockTime: 50 * time.Millisecond})
-	r.transferred(t, pay(r.genesis, DevAccounts()[0], 0, chain.Address{0xab, 1}).AppendWire(nil))
+	r := run(t, dir, setup.DevnetOptions{BlockTime: 50 * time.Millisecond})
+	r.transferred(t, pay(r.genesis, setup.DevAccounts()[0], 0, chain.Address{0xab, 1}).AppendWire(nil))
 	if s := &r.submitted.Stats; s.Failures.Load() != 1 || s.Dropped.Load() != 1 {
 		t.Errorf("failures %d, dropped %d", s.Failures.Load(), s.Dropped.Load())
 	}

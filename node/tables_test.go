@@ -9,10 +9,17 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
+	"github.com/cowboy-foundation/cowboy/node/blockdoc"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
+	"github.com/cowboy-foundation/cowboy/node/release"
+	"github.com/cowboy-foundation/cowboy/node/setup"
+	"github.com/cowboy-foundation/cowboy/node/tools"
 )
 
 // otherBuild is the cost table of a build where one price differs.
@@ -26,7 +33,7 @@ func otherBuild(t *testing.T) chain.Hash {
 // refusesTables expects a *TablesError about a table.
 func refusesTables(t *testing.T, what string, err error, table string) {
 	t.Helper()
-	var other *TablesError
+	var other *datadir.TablesError
 	if !errors.As(err, &other) || other.Table != table {
 		t.Errorf("%s: %v, want a TablesError about %s", what, err, table)
 		return
@@ -36,19 +43,26 @@ func refusesTables(t *testing.T, what string, err error, table string) {
 	}
 }
 
+// replays has a first block judged against a genesis.
+func replays(t *testing.T, g *genesis.Genesis) error {
+	t.Helper()
+	_, err := tools.CheckBlock(t.Context(), &blockdoc.Document{Genesis: g.Hash(), Place: blockdoc.Place{Height: 1}}, "", g, nil)
+	return err
+}
+
 // TestGenesisOfAnotherBuildIsRefused runs a build against the genesis of one
 // where a single price differs.
 func TestGenesisOfAnotherBuildIsRefused(t *testing.T) {
 	dir := t.TempDir()
-	g, err := PrepareDevnet(dir, DevnetOptions{})
+	g, err := setup.PrepareDevnet(dir, setup.DevnetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if g.Params.Machine != MachineTables() {
-		t.Fatalf("a new genesis has tables %v, this build %v", g.Params.Machine, MachineTables())
+	if g.Params.Machine != datadir.MachineTables() {
+		t.Fatalf("a new genesis has tables %v, this build %v", g.Params.Machine, datadir.MachineTables())
 	}
 	cfg := DefaultConfig()
-	cfg.DataDir, cfg.Devnet, cfg.Version = dir, true, Version
+	cfg.DataDir, cfg.Devnet, cfg.Version = dir, true, release.Version
 
 	costs, texts := *g, *g
 	costs.Params.Machine.CostTable = otherBuild(t)
@@ -56,28 +70,27 @@ func TestGenesisOfAnotherBuildIsRefused(t *testing.T) {
 	if costs.Hash() == g.Hash() || texts.Hash() == g.Hash() {
 		t.Error("another table gives the same genesis hash")
 	}
-	for table, other := range map[string]*chain.Genesis{"cost_table": &costs, "exception_texts": &texts} {
+	for table, other := range map[string]*genesis.Genesis{"cost_table": &costs, "exception_texts": &texts} {
 		_, err := Open(cfg, other, slog.New(slog.DiscardHandler))
 		refusesTables(t, "Open", err, table)
 		refusesTables(t, "SyncState", SyncState(t.Context(), cfg, other, true, slog.New(slog.DiscardHandler)), table)
-		_, err = newReplay(other)
-		refusesTables(t, "replay", err, table)
+		refusesTables(t, "replay", replays(t, other), table)
 	}
 	raw, err := costs.MarshalJSON()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, genesisFile), raw, 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, datadir.GenesisFile), raw, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	_, err = PrepareDevnet(dir, DevnetOptions{})
+	_, err = setup.PrepareDevnet(dir, setup.DevnetOptions{})
 	refusesTables(t, "resumed devnet", err, "cost_table")
 }
 
 // TestTemplateOfAnotherBuildIsRefused completes templates that name tables.
 func TestTemplateOfAnotherBuildIsRefused(t *testing.T) {
-	deal := func(machine chain.MachineTables) error {
-		g := chain.DevnetGenesisTemplate()
+	deal := func(machine params.MachineTables) error {
+		g := genesis.DevnetTemplate()
 		g.Params.Machine = machine
 		raw, err := g.MarshalJSON()
 		if err != nil {
@@ -87,10 +100,10 @@ func TestTemplateOfAnotherBuildIsRefused(t *testing.T) {
 		if err := os.WriteFile(file, raw, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, err = PrepareDevnet(t.TempDir(), DevnetOptions{GenesisFile: file})
+		_, err = setup.PrepareDevnet(t.TempDir(), setup.DevnetOptions{GenesisFile: file})
 		return err
 	}
-	own := MachineTables()
+	own := datadir.MachineTables()
 	if err := deal(own); err != nil {
 		t.Errorf("a template with this build's tables: %v", err)
 	}
@@ -110,7 +123,7 @@ func TestGenesisOfMissingModuleIsRefused(t *testing.T) { // resolution 14.10
 		}
 	}
 	dir := t.TempDir()
-	g, err := PrepareDevnet(dir, DevnetOptions{})
+	g, err := setup.PrepareDevnet(dir, setup.DevnetOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,13 +133,12 @@ func TestGenesisOfMissingModuleIsRefused(t *testing.T) { // resolution 14.10
 		t.Error("another list gives the same genesis hash")
 	}
 	cfg := DefaultConfig()
-	cfg.DataDir, cfg.Devnet, cfg.Version = dir, true, Version
+	cfg.DataDir, cfg.Devnet, cfg.Version = dir, true, release.Version
 	_, err = Open(cfg, &other, slog.New(slog.DiscardHandler))
 	refuses("Open", err)
-	_, err = newReplay(&other)
-	refuses("replay", err)
+	refuses("replay", replays(t, &other))
 	refuses("SyncState", SyncState(t.Context(), cfg, &other, true, slog.New(slog.DiscardHandler)))
-	template := chain.DevnetGenesisTemplate()
+	template := genesis.DevnetTemplate()
 	template.Params.Actor.Imports = []string{"numpy"}
 	raw, err := template.MarshalJSON()
 	if err != nil {
@@ -137,7 +149,7 @@ func TestGenesisOfMissingModuleIsRefused(t *testing.T) { // resolution 14.10
 		t.Fatal(err)
 	}
 	fresh := t.TempDir()
-	_, err = PrepareDevnet(fresh, DevnetOptions{GenesisFile: file})
+	_, err = setup.PrepareDevnet(fresh, setup.DevnetOptions{GenesisFile: file})
 	refuses("template", err)
 	if left, err := os.ReadDir(fresh); err != nil || len(left) != 0 {
 		t.Errorf("a refused template left %v, %v", left, err)

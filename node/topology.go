@@ -14,6 +14,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/lanes"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -31,8 +32,8 @@ import (
 //	                 ledger or sigverify               few Verify at a time
 //	ledger           head, tree of executed blocks     its inbox
 //	fan-out          nothing                           finalized events
-//	evidence         proofs of contradictions          the engine, the accuser, every minute
-//	accuser          what it submits against others,   final blocks
+//	evidence         proofs of contradictions          the engine, its submitter, every minute
+//	submitter        what it submits against others,   final blocks
 //	                 and which cases are settled
 //	submissions      file of clients' submissions      its queue, five times a second
 //	lanes            nothing: it ends the pool         the end of the node
@@ -67,7 +68,7 @@ import (
 //	finalized         ledger → fan-out     256        blocks         wait         no final block may be skipped
 //	subscribers       fan-out → rpc        64 each    blocks         drop reader  it resumes from the store
 //	evidence          engine → its file    64         proofs         forget       an accused is banned with the first
-//	settled           accuser → evidence   64         offences       forget       it says so again with the next block
+//	settled           submitter → evidence 64         offences       forget       it says so again with the next block
 //	submitted         sigverify → its file 4,096      submissions    drop new     seconds of a slow disk; clients may resend
 //	                                       8 MiB      bytes          drop new     memory
 //	inbox             mesh → engine        4,096      messages       not read     128 peers' votes of several views
@@ -91,7 +92,7 @@ import (
 // one way round, engine → ledger → lanes; results come back as the reply to
 // the request, or as the one finalized event. The pool of lanes has no
 // goroutine: sigverify's workers, the ledger's proposal, the fan-out and the
-// API's readers use it in place, under the locks of lanes/sched.
+// API's readers use it in place, under the locks of its shards.
 
 // Run starts everything, in an order in which each part finds those it asks
 // running, and stops in the reverse order when ctx ends or a part fails that the node
@@ -110,7 +111,7 @@ func (n *Node) Run(ctx context.Context) error {
 	inner.start(partRepair, n.mending.client.Run)
 	inner.start(partClock, n.watchClock)
 	inner.start(partSubmissions, n.submitted.Run)
-	inner.start(partAccuser, n.accuser.Run)
+	inner.start(partSubmitter, n.submitter.Run)
 
 	if n.mesh != nil {
 		g.start(partMesh, n.mesh.run)
@@ -118,13 +119,13 @@ func (n *Node) Run(ctx context.Context) error {
 		inner.start(partBlocksServed, n.mending.server.Run)
 	}
 	g.start(partConsensus, n.engine.Run)
-	api, err := rpc.New(n.rpcConfig(), n.source)
+	api, err := rpc.New(n.rpcConfig(), n.answers)
 	if err != nil {
 		inner.stop()
 		g.stop()
 		return errors.Join(err, g.wait(), inner.wait())
 	}
-	inner.start(partTrials, n.source.trials.Run)
+	inner.start(partTrials, n.answers.Run)
 	n.api.Store(api)
 	rpcFirst, adminFirst := n.rpcListener, n.adminListener
 	g.start(partRPC, func(ctx context.Context) error {
@@ -144,13 +145,13 @@ func (n *Node) Run(ctx context.Context) error {
 	}
 	n.stopping.Store(true)
 	n.log.Info("stopping", "height", n.ledger.Head().Height())
-	n.source.hub.stop()
+	n.answers.Stop()
 	g.stop()
 	err = g.wait()
 	inner.stop()
 	err = errors.Join(err, inner.wait())
 	if errors.Is(err, store.ErrCorrupt) || errors.Is(err, store.ErrDiskFull) {
-		err = n.refused(storeFolder, err)
+		err = n.refused(datadir.StoreFolder, err)
 	}
 	n.log.Info("stopped", "height", n.ledger.Head().Height())
 	return err
@@ -173,9 +174,28 @@ func clientShare(devnet bool) int {
 	return rpc.DefaultConfig().ClientShare
 }
 
-// fanOut hands each finalized block to the lanes first, so that a client that
-// sees it and sends the next nonce is not refused, then to the API.
+// finalListener is a part of the node that hears of each final block, in order.
+type finalListener struct {
+	name string
+	// hear takes the block. The next one waits until it returns, so it does not wait
+	// for the outside; its error ends the fan-out and with it the node.
+	hear func(ctx context.Context, e ledger.Event) error
+}
+
+// finalListeners are those who hear of a final block, in the order in which they do:
+// the lanes first, so that a client that sees the block and sends the next nonce is
+// not refused.
+func (n *Node) finalListeners() []finalListener {
+	return []finalListener{
+		{"lanes", n.advanceLanes},
+		{"readers", func(_ context.Context, e ledger.Event) error { n.answers.Finalized(e); return nil }},
+		{"log", func(_ context.Context, e ledger.Event) error { n.logBlock(e); return nil }},
+	}
+}
+
+// fanOut hands each finalized block to the listeners.
 func (n *Node) fanOut(ctx context.Context) error {
+	listeners := n.finalListeners()
 	for {
 		var e ledger.Event
 		select {
@@ -183,15 +203,19 @@ func (n *Node) fanOut(ctx context.Context) error {
 			return ctx.Err()
 		case e = <-n.ledger.Events():
 		}
-		if err := advance(ctx, n.lanes, e.Head(), func() state.View { return n.store.Head() }); err != nil {
-			if ctx.Err() != nil {
-				return ctx.Err() // an orderly stop, in which the lanes may have ended first
+		for _, l := range listeners {
+			if err := l.hear(ctx, e); err != nil {
+				if ctx.Err() != nil {
+					return ctx.Err() // an orderly stop, in which the lanes may have ended first
+				}
+				return fmt.Errorf("%s: %w", l.name, err)
 			}
-			return fmt.Errorf("lanes: %w", err)
 		}
-		n.source.finalized(e)
-		n.logBlock(e)
 	}
+}
+
+func (n *Node) advanceLanes(ctx context.Context, e ledger.Event) error {
+	return advance(ctx, n.lanes, e.Head(), func() state.View { return n.store.Head() })
 }
 
 // quietBlocks is how many empty blocks pass between two lines of the log.

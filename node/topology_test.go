@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
@@ -80,7 +80,7 @@ func TestTopologyGivesTheDepths(t *testing.T) {
 		return s + " " + unit
 	}
 	bytes := func(n int) string { return fmt.Sprintf("%d MiB bytes", n>>20) }
-	params := chain.DefaultParams()
+	params := params.Default()
 	sig, eng, mesh := sigverify.DefaultConfig(1), engine.DefaultConfig(&params), p2p.DefaultConfig(1<<20).Limits
 	for name, want := range map[string][]string{
 		"raw":          {count(sig.QueueTxs, "transactions"), bytes(sig.QueueBytes)},
@@ -108,7 +108,7 @@ func TestTopologyGivesTheDepths(t *testing.T) {
 // by the folder and the expression of its length.
 var queuesOf = map[string]string{
 	"node evidenceQueued":                "evidence",
-	"node depth":                         "subscribers",
+	"node/query depth":                   "subscribers",
 	"node/ledger requestsQueued":         "ledger's inbox",
 	"node/ledger eventsQueued":           "finalized",
 	"node/statesync inboxLen":            "requests of state", // and the client's
@@ -187,4 +187,17 @@ func channelLengths(t *testing.T, name string) (lengths []string) {
 		return true
 	})
 	return lengths
+}
+
+// TestLanesHearFirst: a reader who sees a block and sends the next nonce finds lanes that
+// know of the block.
+func TestLanesHearFirst(t *testing.T) {
+	var names []string
+	for _, l := range new(Node).finalListeners() {
+		names = append(names, l.name)
+	}
+	lanes, readers := slices.Index(names, "lanes"), slices.Index(names, "readers")
+	if lanes < 0 || readers < lanes {
+		t.Errorf("final blocks are told to %v", names)
+	}
 }

@@ -9,8 +9,10 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
 	"github.com/cowboy-foundation/cowboy/node/porttest"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // TestRollingUpgrade starts four validators again one after the other as a release that
@@ -18,24 +20,24 @@ import (
 // banned, blamed or disconnected for it, and blocks become final at every step.
 func TestRollingUpgrade(t *testing.T) {
 	dir := t.TempDir()
-	g, err := Deal(dir, DealOptions{Validators: 4, DevnetOptions: DevnetOptions{BlockTime: 100 * time.Millisecond}})
+	g, err := setup.Deal(dir, setup.DealOptions{Validators: 4, DevnetOptions: setup.DevnetOptions{BlockTime: 100 * time.Millisecond}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	ports := porttest.UDP(t, 4)
-	var peers []PeerAddress
+	var peers []datadir.PeerAddress
 	for i, v := range g.Validators {
-		peers = append(peers, PeerAddress{v.PeerKey, ports[i]})
+		peers = append(peers, datadir.PeerAddress{Key: v.PeerKey, Address: ports[i]})
 	}
 	nodes := make([]*Node, 4)
 	stops := make([]func(), 4)
 	start := func(i int, version uint16) {
 		t.Helper()
-		if err := WritePeers(DealtFolder(dir, i), peers); err != nil {
+		if err := datadir.WritePeers(datadir.DealtFolder(dir, i), peers); err != nil {
 			t.Fatal(err)
 		}
 		cfg := DefaultConfig()
-		cfg.DataDir, cfg.P2PAddr, cfg.RPCAddr, cfg.AdminAddr = DealtFolder(dir, i), ports[i], "127.0.0.1:0", "127.0.0.1:0"
+		cfg.DataDir, cfg.P2PAddr, cfg.RPCAddr, cfg.AdminAddr = datadir.DealtFolder(dir, i), ports[i], "127.0.0.1:0", "127.0.0.1:0"
 		cfg.wireVersion, cfg.FreeBytesFloor = version, 0
 		n, err := Open(cfg, g, slog.New(slog.NewTextHandler(io.Discard, nil)))
 		if err == nil {

@@ -82,7 +82,7 @@ func (r *recent) setAccount(w *writes) {
 }
 
 // Exists reports whether an account has fields of its own: a nonce, a balance, code
-// or metadata. A credit taken on trust makes it exist, and credits never end that.
+// or metadata. A credit recorded as a delta makes it exist, and credits never end that.
 func (o *Overlay) Exists(addr chain.Address) (bool, error) {
 	return o.existsWith(addr, o.delta.accounts[addr])
 }

@@ -78,7 +78,7 @@ func TestGrowth(t *testing.T) {
 		if rng.IntN(2) == 0 { // as parallel execution does it
 			over := state.NewOverlay
 			if rng.IntN(2) == 0 {
-				over = state.NewBlindOverlay
+				over = state.NewDeltaOverlay
 			}
 			above := over(o)
 			scribble(t, rng, above, 10, true)

@@ -7,7 +7,7 @@ import "github.com/cowboy-foundation/cowboy/chain"
 // Account, Credit, Storage. Either Account or Credit is there, or neither.
 type Change struct {
 	AccountChange
-	Credit chain.Wei // taken on trust ([NewBlindOverlay])
+	Credit chain.Wei // recorded as a delta ([NewDeltaOverlay])
 
 	from *writes
 }
@@ -108,8 +108,8 @@ func (o *Overlay) Reset() {
 	o.forget()
 	o.delta.reset()
 	o.seen = recent{} // the parent may show what others have written since
-	if o.blind != nil {
-		o.blind.peaks = o.blind.peaks[:0]
+	if o.credits != nil {
+		o.credits.peaks = o.credits.peaks[:0]
 	}
 }
 

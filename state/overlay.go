@@ -18,13 +18,13 @@ import (
 //
 // An Overlay is not safe for concurrent use.
 type Overlay struct {
-	parent View
-	delta  *Delta
-	undo   []undo // one entry per write, oldest first
-	blind  *blind // nil: credits read the balance that they add to
-	seen   recent // reads of the parent
-	look   uint64 // how often EachGrown has looked
-	shared bool   // several goroutines read: nothing is noted
+	parent  View
+	delta   *Delta
+	undo    []undo        // one entry per write, oldest first
+	credits *deltaCredits // nil: credits read the balance that they add to
+	seen    recent        // reads of the parent
+	look    uint64        // how often EachGrown has looked
+	shared  bool          // several goroutines read: nothing is noted
 }
 
 // undo takes back one write: it either puts back all writes of an address, or
@@ -155,15 +155,15 @@ func sizeBefore(parent View, addr chain.Address) (StorageSize, error) {
 	return a.StorageSize, err
 }
 
-// StorageSettled reports whether the StorageRoot that Account returns is that
+// StorageRooted reports whether the StorageRoot that Account returns is that
 // of all writes so far: no storage of addr was written, in this overlay or those
 // below it, since it was cleared or since the last root was computed.
-func (o *Overlay) StorageSettled(addr chain.Address) bool {
+func (o *Overlay) StorageRooted(addr chain.Address) bool {
 	if w := o.delta.accounts[addr]; w != nil && (len(w.slots) > 0 || w.cleared) {
 		return len(w.slots) == 0
 	}
 	below, ok := o.parent.(Unrooted)
-	return !ok || below.StorageSettled(addr)
+	return !ok || below.StorageRooted(addr)
 }
 
 // Code implements [View].

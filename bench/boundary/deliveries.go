@@ -5,7 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/permit"
+	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 	"github.com/cowboy-foundation/cowboy/exec/token"
 )
 
@@ -59,13 +59,13 @@ func InstructionCases() []Case {
 		}},
 		do("entitlement_grant", chain.OpEntitlementGrant, chain.AddrEntitlements, func(g *Ground, i int) [][]byte {
 			scope, act := g.permission()
-			return [][]byte{other(i), raw(scope.Append(nil)), raw(act.Append(nil)), raw((&permit.Constraints{}).Append(nil))}
+			return [][]byte{other(i), raw(scope.Append(nil)), raw(act.Append(nil)), raw((&entitlements.Constraints{}).Append(nil))}
 		}),
 		do("role_create", chain.OpRoleCreate, chain.AddrEntitlements, func(g *Ground, i int) [][]byte {
 			scope, act := g.permission()
 			return [][]byte{
-				raw(fmt.Append(nil, "role", i)), raw(permit.AppendScopes(nil, []permit.Scope{scope})),
-				raw(permit.AppendActions(nil, []permit.Action{act})), raw((&permit.Constraints{}).Append(nil)),
+				raw(fmt.Append(nil, "role", i)), raw(entitlements.AppendScopes(nil, []entitlements.Scope{scope})),
+				raw(entitlements.AppendActions(nil, []entitlements.Action{act})), raw((&entitlements.Constraints{}).Append(nil)),
 			}
 		}),
 		do("runner_rehearsal", chain.OpRunnerRehearsal, chain.AddrRunnerRegistry, func(_ *Ground, i int) [][]byte {
@@ -110,8 +110,8 @@ func plainCases() []Case {
 }
 
 // permission is to call a handler of the actor of Alice.
-func (g *Ground) permission() (permit.Scope, permit.Action) {
-	return permit.Scope{Kind: permit.ScopeActor, Name: string(g.target[:])}, permit.Action{Kind: permit.ActionActorExecuteHandler, Name: "ping"}
+func (g *Ground) permission() (entitlements.Scope, entitlements.Action) {
+	return entitlements.Scope{Kind: entitlements.ScopeActor, Name: string(g.target[:])}, entitlements.Action{Kind: entitlements.ActionActorExecuteHandler, Name: "ping"}
 }
 
 // instructionsOfABlock are as many as a block measures of one instruction.

@@ -7,6 +7,9 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
@@ -28,7 +31,7 @@ const wealth = 10_000_000 * chain.WeiPerCBY
 
 // Ground is a chain on a store in memory. Its methods are for one goroutine.
 type Ground struct {
-	Genesis *chain.Genesis
+	Genesis *genesis.Genesis
 	State   *store.Version // its head
 	Height  chain.Height   // likewise
 
@@ -47,7 +50,7 @@ type Ground struct {
 // Config says how a ground begins. The zero value is one with the default
 // parameters and people alone.
 type Config struct {
-	Change       func(*chain.Params)  // of the default parameters; may be nil
+	Change       func(*params.Params) // of the default parameters; may be nil
 	ProgramBytes int                  // of sources that stay compiled; 0: none, so that every use is the first
 	More         func(d *state.Delta) // written into the first state besides; may be nil
 	People       []chain.Address      // that are as rich as the others
@@ -55,7 +58,7 @@ type Config struct {
 
 // New makes a ground.
 func New(cfg Config) (*Ground, error) {
-	g, err := genesis(&cfg)
+	g, err := newGenesis(&cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -88,10 +91,10 @@ func New(cfg Config) (*Ground, error) {
 // Close frees the store.
 func (g *Ground) Close() error { return g.store.Close() }
 
-func genesis(cfg *Config) (*chain.Genesis, error) {
-	g := chain.DevnetGenesisTemplate()
+func newGenesis(cfg *Config) (*genesis.Genesis, error) {
+	g := genesis.DevnetTemplate()
 	p := &g.Params
-	p.Machine = chain.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
+	p.Machine = params.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
 	p.Governance.Members, p.Governance.Threshold, p.Governance.Seats = []chain.Address{Alice, Bob}, 2, 2
 	p.Runner.RehearsalEnabled = true
 	if cfg.Change != nil {
@@ -108,9 +111,9 @@ func genesis(cfg *Config) (*chain.Genesis, error) {
 	for i := range points {
 		points[i][0] = 0x80
 	}
-	var rich []chain.Allocation
+	var rich []genesis.Allocation
 	for _, a := range append([]chain.Address{Alice, Bob, Mallory}, cfg.People...) {
-		rich = append(rich, chain.Allocation{Name: "rich", Address: a, Amount: wealth / chain.Wei(1+len(cfg.People))})
+		rich = append(rich, genesis.Allocation{Name: "rich", Address: a, Amount: wealth / chain.Wei(1+len(cfg.People))})
 	}
 	if err := g.Complete(set, points[0], points, rich, 1); err != nil {
 		return nil, fmt.Errorf("genesis: %w", err)
@@ -119,12 +122,12 @@ func genesis(cfg *Config) (*chain.Genesis, error) {
 }
 
 // Params are those of the chain.
-func (g *Ground) Params() *chain.Params { return &g.Genesis.Params }
+func (g *Ground) Params() *params.Params { return &g.Genesis.Params }
 
 func (g *Ground) inputs() exec.Inputs {
 	in := exec.Inputs{
 		Params: g.Params(), ChainID: g.Genesis.ChainID, Height: g.Height + 1, TimestampMillis: 1_000 * uint64(g.Height+1),
-		Proposer: Proposer, Validators: g.Genesis.Validators, Engine: g.engine,
+		Proposer: Proposer, Validators: epoch.First(g.Genesis).Validators, Engine: g.engine,
 	}
 	for lane := range in.BaseFees {
 		in.BaseFees[lane] = chain.FeePair{PerCycle: 1, PerCell: 1}

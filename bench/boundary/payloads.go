@@ -5,7 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 // The parts of payloads.
@@ -42,16 +42,16 @@ func (g *Ground) Instruction(from, to chain.Address, opcode uint64, args ...[]by
 }
 
 // All are the entitlements that an actor of a program may have.
-func All() entitle.Grants {
-	var list entitle.Grants
+func All() manifest.Grants {
+	var list manifest.Grants
 	for _, id := range []string{"econ.hold_balance", "econ.transfer", "exec.spawn", "storage.blob", "storage.kv", "timer.schedule"} {
-		list = append(list, entitle.Grant{ID: id})
+		list = append(list, manifest.Grant{ID: id})
 	}
 	return list
 }
 
 // EncodeManifest is the manifest of a list.
-func EncodeManifest(list entitle.Grants) []byte {
+func EncodeManifest(list manifest.Grants) []byte {
 	return list.Append(cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements"))
 }
 
@@ -60,11 +60,11 @@ func EncodeManifest(list entitle.Grants) []byte {
 func FatManifest(bytes int) []byte {
 	list := All()
 	var domains []string
-	for i := range max(1, min(entitle.MaxListItems, (bytes-300)/252)) {
+	for i := range max(1, min(manifest.MaxListItems, (bytes-300)/252)) {
 		domains = append(domains, fmt.Sprintf("a%060d.b%060d.c%060d.d%060d", i, i, i, i))
 	}
-	http := entitle.Grant{ID: entitle.HTTP, Params: []entitle.Param{{Name: entitle.Domains, List: domains, Kind: entitle.ParamList}}}
+	http := manifest.Grant{ID: manifest.HTTP, Params: []manifest.Param{{Name: manifest.Domains, List: domains, Kind: manifest.ParamList}}}
 	at := 3 // behind exec.spawn
-	list = append(list[:at:at], append(entitle.Grants{http}, list[at:]...)...)
+	list = append(list[:at:at], append(manifest.Grants{http}, list[at:]...)...)
 	return EncodeManifest(list)
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
@@ -73,7 +74,7 @@ func (g *Ground) must(t *testing.T) func(a chain.Address, err error) chain.Addre
 // TestRecipeB1 puts bytes that are no blob into the storage of an actor that is being
 // restored, and reads the blob.
 func TestRecipeB1(t *testing.T) {
-	g := ground(t, Config{ProgramBytes: 1 << 20, Change: func(p *chain.Params) {
+	g := ground(t, Config{ProgramBytes: 1 << 20, Change: func(p *params.Params) {
 		p.Rent.ChargeBlocks, p.EpochBlocks, p.Rent.GraceEpochs, p.Rent.WarningEpochs = 10, 5, 2, 1
 		p.Rent.PricePerByteYear = 1_000_000_000_000_000
 	}})
@@ -308,7 +309,7 @@ func (g *Ground) balance(t *testing.T, a chain.Address) chain.Wei {
 
 // TestRecipeB11 begins a restoration that another has begun.
 func TestRecipeB11(t *testing.T) {
-	g := ground(t, Config{ProgramBytes: 1 << 20, Change: func(p *chain.Params) {
+	g := ground(t, Config{ProgramBytes: 1 << 20, Change: func(p *params.Params) {
 		p.Rent.ChargeBlocks, p.EpochBlocks, p.Rent.GraceEpochs, p.Rent.WarningEpochs = 10, 5, 2, 1
 		p.Rent.PricePerByteYear = 1_000_000_000_000_000
 	}})
@@ -334,7 +335,7 @@ func TestRecipeB11(t *testing.T) {
 // TestRecipePut brings back a storage of the smallest entries: the work is by entries.
 func TestRecipePut(t *testing.T) {
 	const entries, each = 4090, 230
-	g := ground(t, Config{ProgramBytes: 1 << 20, Change: func(p *chain.Params) {
+	g := ground(t, Config{ProgramBytes: 1 << 20, Change: func(p *params.Params) {
 		p.Rent.ChargeBlocks, p.EpochBlocks, p.Rent.GraceEpochs, p.Rent.WarningEpochs = 10, 5, 30, 1
 		p.Rent.PricePerByteYear = 1_000_000_000_000_000
 	}})

@@ -12,6 +12,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -148,13 +149,13 @@ func (s *Survey) WorstBlock() (time.Duration, error) {
 	in := r.g.inputs()
 	in.Height, in.TimestampMillis = r.height+1, 1_000*uint64(r.height+1)
 	began := bars.ProcessCPU()
-	res, err := exec.Sift(r.state, in, &exec.Selection{Txs: r.txs})
+	res, err := exec.Build(r.state, in, &order.Selection{Txs: r.txs}, exec.Watch{})
 	if err != nil {
 		return 0, err
 	}
 	r.Time = min(r.Time, bars.ProcessCPU()-began)
 	if r.Used, _ = spentOf(&res.Result); len(res.Kept) < blockMessages/2 {
-		return 0, fmt.Errorf("%d of %d messages are in the worst block: %w", len(res.Kept), len(r.txs), res.Refused[0])
+		return 0, fmt.Errorf("%d of %d messages are in the worst block: %w", len(res.Kept), len(r.txs), res.Skipped[0])
 	}
 	return time.Duration(float64(r.Time) * float64(r.g.Params().CyclesCap) / float64(r.Used.Cycles)), nil
 }

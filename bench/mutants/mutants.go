@@ -84,8 +84,8 @@ func ofVotes() []Mutant {
 		{
 			Name: "vote-before-sync", About: "votes leave before journal and guard are durable",
 			File:  "consensus/engine/engine.go",
-			Old:   "\t\tif len(bound) > 0 {\n\t\t\tif err := e.sync(); err != nil {",
-			New:   "\t\tfor _, effect := range bound {\n\t\t\te.release(ctx, effect)\n\t\t}\n\t\tif len(bound) > 0 {\n\t\t\tbound = nil\n\t\t\tif err := e.sync(); err != nil {",
+			Old:   "\t\tif len(bound) > 0 {\n\t\t\tif err := e.records.sync(); err != nil {",
+			New:   "\t\tfor _, effect := range bound {\n\t\t\te.release(ctx, effect)\n\t\t}\n\t\tif len(bound) > 0 {\n\t\t\tbound = nil\n\t\t\tif err := e.records.sync(); err != nil {",
 			Found: []Finder{nodes(3, 4)},
 		},
 		{
@@ -146,8 +146,8 @@ func ofMemory() []Mutant {
 		{
 			Name: "fetch-never-rotates", About: "blocks are asked of one peer for ever",
 			File:  "consensus/engine/fetch.go",
-			Old:   "\tp, ok := e.fetches.rates.pick(func(p beacon.Participant) bool {\n\t\treturn !e.isSelf(p) && !e.isBanned(p) && !w.tried[p] && may(p)\n\t})\n",
-			New:   "\tp, ok := beacon.Participant(e.cfg.Set.Len()-1), true\n\tif e.isSelf(p) {\n\t\tp = 0\n\t}\n",
+			Old:   "\tp, ok := f.rates.pick(f.now, func(p beacon.Participant) bool {\n\t\treturn f.here.mayAsk(p, f.now) && !w.tried[p] && may(p)\n\t})\n",
+			New:   "\tp, ok := beacon.Participant(f.cfg.Set.Len()-1), true\n\tif f.cfg.isSelf(p) {\n\t\tp = 0\n\t}\n",
 			Found: []Finder{liars("refuser"), tests("consensus/engine", "Drip")},
 		},
 		{

@@ -7,7 +7,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/boundary"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/permit"
+	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 	"github.com/cowboy-foundation/cowboy/lanes"
 )
 
@@ -459,9 +459,9 @@ func strangersGrants() attack {
 	var at []chain.Address
 	var victim chain.Address
 	turn := 0
-	grant := func(scope, to chain.Address, name string, constraints permit.Constraints) chain.Tx {
-		where := permit.Scope{Kind: permit.ScopeActor, Name: string(scope[:])}
-		what := permit.Action{Kind: permit.ActionActorExecuteHandler, Name: name}
+	grant := func(scope, to chain.Address, name string, constraints entitlements.Constraints) chain.Tx {
+		where := entitlements.Scope{Kind: entitlements.ScopeActor, Name: string(scope[:])}
+		what := entitlements.Action{Kind: entitlements.ActionActorExecuteHandler, Name: name}
 		body := list(number(chain.OpEntitlementGrant), raw(to[:]), raw(where.Append(nil)), raw(what.Append(nil)), raw(constraints.Append(nil)))
 		return chain.Tx{To: &chain.AddrEntitlements, Payload: body, CyclesLimit: 150_000, CellsLimit: 3_000, TipPerCycle: bid}
 	}
@@ -477,11 +477,11 @@ func strangersGrants() attack {
 			for range 16 {
 				turn++
 				by := turn % len(at)
-				_ = s.strike(foe(by), grant(at[by], victim, fmt.Sprint("h", turn), permit.Constraints{Irrevocable: true}))
+				_ = s.strike(foe(by), grant(at[by], victim, fmt.Sprint("h", turn), entitlements.Constraints{Irrevocable: true}))
 			}
 		},
 		check: func(s *siege) error {
-			tx := s.tx(person(0), grant(s.honest.actors[0], victim, "work", permit.Constraints{}))
+			tx := s.tx(person(0), grant(s.honest.actors[0], victim, "work", entitlements.Constraints{}))
 			if err := s.offer(tx); err != nil {
 				return err
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/lanes"
 )
 
@@ -16,7 +17,7 @@ type attack struct {
 	name string
 	what string // it tries, in a few words
 
-	params func(*chain.Params)  // that the chain has for it; may be nil
+	params func(*params.Params) // that the chain has for it; may be nil
 	lanes  func(*lanes.Config)  // likewise
 	setup  func(*siege)         // before the honest come; may be nil
 	block  func(s *siege)       // in each block, before it is built
@@ -119,7 +120,7 @@ func TestEveryAttackHasARow(t *testing.T) {
 // else a long siege says of the attack what they have done.
 func TestTheHonestCanPay(t *testing.T) {
 	const messages = 750_000 // cycles of the neighbours and the clock in a block, and some more
-	p := chain.DefaultParams()
+	p := params.Default()
 	target := fees.LaneTarget(&p, chain.LaneUser).Cycles
 	rule := fees.Rule{Alpha: p.BaseFeeAlpha, DeltaBasisPoints: p.BaseFeeDeltaBasisPoints, Floor: p.MinBaseFee}
 	for _, a := range attacks() {
@@ -147,7 +148,7 @@ func together(name string, list ...attack) attack {
 	for _, a := range list {
 		all.crowd = max(all.crowd, a.crowd)
 	}
-	all.params = func(p *chain.Params) {
+	all.params = func(p *params.Params) {
 		for _, a := range list {
 			if a.params != nil {
 				a.params(p)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/bench/boundary"
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 )
 
@@ -172,7 +173,7 @@ func forgedBlobs() attack {
 	turn := 0
 	return attack{
 		name: "B1-forged-blobs", what: "raw bytes restored under the name of a blob",
-		params: func(p *chain.Params) {
+		params: func(p *params.Params) {
 			p.Rent.ChargeBlocks, p.EpochBlocks, p.Rent.GraceEpochs, p.Rent.WarningEpochs = 10, 5, 2, 1
 			p.Rent.PricePerByteYear = 100_000_000_000
 		},

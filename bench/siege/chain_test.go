@@ -10,6 +10,9 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
@@ -38,7 +41,7 @@ func stranger(i int) chain.Address { return chain.Address{0: 0xef, 18: byte(i >>
 // siege is a chain under attack. Its methods are for one goroutine.
 type siege struct {
 	t        testing.TB
-	genesis  *chain.Genesis
+	genesis  *genesis.Genesis
 	order    *bls.SecretKey
 	lanes    lanes.Config
 	makers   []*node // who propose, in turns
@@ -95,7 +98,7 @@ func newSiege(t testing.TB, a *attack) *siege {
 	}
 	s.makeGenesis(a)
 	s.lanes = lanes.DefaultConfig()
-	s.lanes.Validators = s.genesis.Validators
+	s.lanes.Epochs = epoch.Of(s.genesis)
 	if a.lanes != nil {
 		a.lanes(&s.lanes)
 	}
@@ -121,8 +124,8 @@ func (s *siege) makeGenesis(a *attack) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	g := chain.DevnetGenesisTemplate()
-	g.Params.Machine = chain.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
+	g := genesis.DevnetTemplate()
+	g.Params.Machine = params.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
 	if a.params != nil {
 		a.params(&g.Params)
 	}
@@ -130,15 +133,15 @@ func (s *siege) makeGenesis(a *attack) {
 		PeerKey: chain.PeerKey{1, 2, 3}, BLSKey: s.order.PublicKey().Bytes(), BLSPossession: s.order.ProvePossession(),
 		PublicShare: shares[0].Key.PublicKey().Bytes(), Stake: g.Params.Staking.MinValidatorStake, RewardAddress: chain.Address{0: 0xdd},
 	}
-	var rich []chain.Allocation
+	var rich []genesis.Allocation
 	for i := range honestPeople {
-		rich = append(rich, chain.Allocation{Name: fmt.Sprint("person", i), Address: person(i), Amount: wealth})
+		rich = append(rich, genesis.Allocation{Name: fmt.Sprint("person", i), Address: person(i), Amount: wealth})
 	}
 	for i := range foes {
-		rich = append(rich, chain.Allocation{Name: fmt.Sprint("foe", i), Address: foe(i), Amount: wealth})
+		rich = append(rich, genesis.Allocation{Name: fmt.Sprint("foe", i), Address: foe(i), Amount: wealth})
 	}
 	for i := range a.crowd {
-		rich = append(rich, chain.Allocation{Name: fmt.Sprint("stranger", i), Address: stranger(i), Amount: 10 * chain.WeiPerCBY})
+		rich = append(rich, genesis.Allocation{Name: fmt.Sprint("stranger", i), Address: stranger(i), Amount: 10 * chain.WeiPerCBY})
 	}
 	group := polynomial.Group().Bytes()
 	if err := g.Complete([]chain.Validator{v}, group, [][96]byte{group}, rich, uint64(s.now.UnixMilli())); err != nil {
@@ -160,7 +163,7 @@ func (s *siege) tick() {
 }
 
 // params are those of the genesis.
-func (s *siege) params() *chain.Params { return &s.genesis.Params }
+func (s *siege) params() *params.Params { return &s.genesis.Params }
 
 // block is what one block was and took, in processor time of this process.
 type block struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/lanes"
@@ -70,7 +71,7 @@ func (s *siege) openStore(n *node) {
 // transaction after the other and the one that judges does not: they must agree.
 func (s *siege) run(n *node) {
 	s.t.Helper()
-	proposers, err := ledger.NewProposers(s.genesis)
+	proposers, err := ledger.NewProposers(epoch.Of(s.genesis))
 	if err != nil {
 		s.t.Fatal(err)
 	}

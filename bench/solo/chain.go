@@ -11,14 +11,16 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
-	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/node/tools"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
@@ -43,7 +45,7 @@ func DefaultConfig() Config {
 // Chain is the chain of one folder.
 type Chain struct {
 	cfg       Config
-	folder    *node.Offline
+	folder    *tools.Offline
 	lanes     *lanes.Lanes
 	sigverify *sigverify.Pipeline
 	ledger    *ledger.Ledger
@@ -63,9 +65,9 @@ type Block struct {
 	Split    Split           // what it took since the block before, submissions included
 }
 
-// Open opens the chain of a folder that [node.PrepareDevnet] made.
+// Open opens the chain of a folder that [setup.PrepareDevnet] made.
 func Open(dir string, cfg Config) (*Chain, error) {
-	folder, err := node.OpenOffline(dir, cfg.Store)
+	folder, err := tools.OpenOffline(dir, cfg.Store)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +86,7 @@ func Open(dir string, cfg Config) (*Chain, error) {
 
 func (c *Chain) build() error {
 	g, s := c.folder.Genesis, c.folder.Store
-	proposers, err := ledger.NewProposers(g)
+	proposers, err := ledger.NewProposers(epoch.Of(g))
 	if err != nil {
 		return err
 	}
@@ -98,7 +100,7 @@ func (c *Chain) build() error {
 	}
 	pool := lanes.DefaultConfig()
 	pool.SenderTxs = SenderTxs
-	pool.Validators = g.Validators
+	pool.Epochs = epoch.Of(g)
 	c.lanes, err = lanes.New(pool, params, g.ChainID, lanes.FinalizedHead{
 		Height: header.Height, View: s.Head(), BaseFees: ledger.BaseFeesAfter(params, &header),
 	})
@@ -148,7 +150,7 @@ func (c *Chain) clock(headMillis uint64) func() time.Time {
 }
 
 // Genesis is that of the chain.
-func (c *Chain) Genesis() *chain.Genesis { return c.folder.Genesis }
+func (c *Chain) Genesis() *genesis.Genesis { return c.folder.Genesis }
 
 // Head is the last final block with its state.
 func (c *Chain) Head() *ledger.Executed { return c.ledger.Head() }

@@ -96,7 +96,7 @@ func (n *counters) since(o *counters) Split {
 		Prepare: n.prepare - o.prepare, Pack: n.pack - o.pack, Root: n.root - o.root, Commit: n.commit - o.commit,
 		Apply: n.apply - o.apply,
 		Txs:   n.exec.Txs - o.exec.Txs, Executions: n.exec.Executions - o.exec.Executions,
-		Reruns: n.exec.Reruns - o.exec.Reruns, Missed: n.exec.Missed - o.exec.Missed,
+		Reruns: n.exec.Reexecuted - o.exec.Reexecuted, Missed: n.exec.Mispredicted - o.exec.Mispredicted,
 	}
 	if n.exec.Parallel == o.exec.Parallel {
 		s.Run = s.Apply
@@ -104,7 +104,7 @@ func (n *counters) since(o *counters) Split {
 	}
 	s.Plan = time.Duration(n.exec.PrepareNanos - o.exec.PrepareNanos + n.exec.PlanNanos - o.exec.PlanNanos)
 	s.Run = time.Duration(n.exec.RunNanos - o.exec.RunNanos)
-	s.Settle = time.Duration(n.exec.SettleNanos - o.exec.SettleNanos)
+	s.Settle = time.Duration(n.exec.CommitNanos - o.exec.CommitNanos)
 	s.Finish = time.Duration(n.exec.FinishNanos - o.exec.FinishNanos)
 	return s
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 // worker is what everybody has one of. A handler's work is that of a small one of
@@ -116,7 +116,7 @@ func sleeperSource(i int) string { return fmt.Sprintf(sleeper, i%sleeperKinds) }
 func deploy(from *Person, source string, salt []byte, init *actor.Init, value chain.Wei) (Order, chain.Address) {
 	d := actor.Deployment{
 		Source: []byte(source), Salt: salt, Init: init,
-		Manifest: entitle.Manifest("econ.hold_balance", "storage.kv", "timer.schedule"),
+		Manifest: manifest.Manifest("econ.hold_balance", "storage.kv", "timer.schedule"),
 	}
 	return Order{
 		From: from, Payload: actor.AppendPayload(nil, &d), Value: value,

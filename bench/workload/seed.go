@@ -12,10 +12,12 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/solo"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/timers"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // Refusals of a seeding.
@@ -121,9 +123,9 @@ func empty(dir string) error {
 
 // PrepareChain makes a development chain of one validator in dir. Without a
 // template it is one whose block space is no limit.
-func PrepareChain(dir, template string, blockTime time.Duration) (*chain.Genesis, error) {
+func PrepareChain(dir, template string, blockTime time.Duration) (*genesis.Genesis, error) {
 	if template == "" {
-		raw, err := chain.UnboundedTemplate().MarshalJSON()
+		raw, err := genesis.UnboundedTemplate().MarshalJSON()
 		if err != nil {
 			return nil, fmt.Errorf("encode genesis: %w", err)
 		}
@@ -137,7 +139,7 @@ func PrepareChain(dir, template string, blockTime time.Duration) (*chain.Genesis
 			return nil, fmt.Errorf("write genesis: %w", err)
 		}
 	}
-	return node.PrepareDevnet(dir, node.DevnetOptions{GenesisFile: template, BlockTime: blockTime})
+	return setup.PrepareDevnet(dir, setup.DevnetOptions{GenesisFile: template, BlockTime: blockTime})
 }
 
 // seeding is a state that is being made.
@@ -195,7 +197,7 @@ func (s *seeding) run(ctx context.Context) (err error) {
 }
 
 // afford refuses a state that costs more than there is, before anything is done.
-func (s *seeding) afford(p *chain.Params) error {
+func (s *seeding) afford(p *params.Params) error {
 	have, err := s.bank.Money(s.chain)
 	if err != nil {
 		return err
@@ -209,7 +211,7 @@ func (s *seeding) afford(p *chain.Params) error {
 
 // dowry is what a sleeper gets: deposits, escrows and fees of its timers, and
 // something to live on.
-func (s *seeding) dowry(p *chain.Params) chain.Wei {
+func (s *seeding) dowry(p *params.Params) chain.Wei {
 	n := chain.Wei(s.each)
 	limits := timers.Limits(p, chain.Usage{})
 	deposit := p.Timer.BaseDeposit * (1 + n/chain.Wei(p.Timer.DepositStepTimers))
@@ -218,7 +220,7 @@ func (s *seeding) dowry(p *chain.Params) chain.Wei {
 }
 
 // pay gives everybody a purse, and those who will deploy sleepers what these get.
-func (s *seeding) pay(ctx context.Context, what string, to []*Person, p *chain.Params) error {
+func (s *seeding) pay(ctx context.Context, what string, to []*Person, p *params.Params) error {
 	for done := 0; done < len(to); {
 		var orders []Order
 		for i := done; i < min(done+paymentsAStep, len(to)); i++ {
@@ -241,7 +243,7 @@ func (s *seeding) pay(ctx context.Context, what string, to []*Person, p *chain.P
 // deploySleepers has the people deploy them, in turns. Sleeper by sleeper, the
 // timers are for later and later blocks: the first half of them from four epochs
 // ahead to the end of the epoch queue, the others beyond it.
-func (s *seeding) deploySleepers(ctx context.Context, p *chain.Params) error {
+func (s *seeding) deploySleepers(ctx context.Context, p *params.Params) error {
 	epoch := p.Timer.RingBlocks / 2
 	soon, far := 4*epoch, (p.Timer.QueueEpochs+10)*epoch
 	slots := uint64(s.cfg.Timers/sleepersABlock/2 + s.each + 1) // blocks with timers, in each half

@@ -9,7 +9,8 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/node/tools"
 )
 
 // TestSeededChainIsAChain seeds a small state and holds it to what was asked for,
@@ -24,7 +25,7 @@ func TestSeededChainIsAChain(t *testing.T) {
 	if s.Timers != 600 || s.Height == 0 {
 		t.Errorf("seeded %+v", s)
 	}
-	v, err := node.VerifyChain(context.Background(), dir, func(string, chain.Height, chain.Height) {})
+	v, err := tools.VerifyChain(context.Background(), dir, func(string, chain.Height, chain.Height) {})
 	if err != nil || v.Height != s.Height || v.Root != s.Root {
 		t.Errorf("verified %+v, %v, want %+v", v, err, s)
 	}
@@ -94,7 +95,7 @@ func TestSeedingRefuses(t *testing.T) {
 // TestShortQueue: a genesis whose queue of timers ends before the first sleeper's
 // would put all of them beyond it.
 func TestShortQueue(t *testing.T) {
-	template := chain.UnboundedTemplate()
+	template := genesis.UnboundedTemplate()
 	template.Params.Timer.QueueEpochs = epochsSpared
 	cfg := SeedConfig{Dir: t.TempDir(), Genesis: writeTemplate(t, template), Accounts: 1, Actors: 1, Timers: 1}
 	if _, err := Seed(t.Context(), cfg, io.Discard); !errors.Is(err, ErrShortQueue) {

@@ -8,7 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/solo"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // Bank is the development accounts of a chain, which pay for everything.
@@ -20,7 +20,7 @@ type Bank struct {
 // NewBank returns the bank of a chain as it is now.
 func NewBank(c *solo.Chain) (*Bank, error) {
 	b := &Bank{}
-	for _, a := range node.DevAccounts() {
+	for _, a := range setup.DevAccounts() {
 		p := NewPerson(a.Key)
 		b.payers = append(b.payers, p)
 	}

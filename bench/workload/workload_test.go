@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/bench/solo"
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 )
 
@@ -23,7 +23,7 @@ func unbounded(t *testing.T) string {
 }
 
 // writeTemplate writes the file of a genesis to complete.
-func writeTemplate(t *testing.T, g *chain.Genesis) string {
+func writeTemplate(t *testing.T, g *genesis.Genesis) string {
 	t.Helper()
 	raw, err := g.MarshalJSON()
 	if err != nil {

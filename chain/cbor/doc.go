@@ -1,3 +1,5 @@
+//spec:implements CIP-11 12.6
+
 // Package cbor reads and writes the one encoding of the protocol: deterministic
 // CBOR in the profile of CIP-11 §12.6.
 //

@@ -2,7 +2,7 @@
 // of the check that needs curve arithmetic, kept out of package chain so that
 // the vocabulary of the protocol stays free of it (resolutions 11.15, 11.42).
 //
-// In: a genesis that has passed [chain.Genesis.Check]. Out: the first key that
+// In: a genesis that has passed [genesis.Genesis.Check]. Out: the first key that
 // does not fit, by its place in the file. A node calls it once, when it first
 // sees a genesis.
 package ceremony
@@ -12,7 +12,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
 
@@ -28,7 +28,7 @@ var (
 
 // Check parses every point of the genesis, and verifies each validator's proof
 // of possession and public share.
-func Check(g *chain.Genesis) error {
+func Check(g *genesis.Genesis) error {
 	points := make([][]byte, len(g.Polynomial))
 	for i := range g.Polynomial {
 		points[i] = g.Polynomial[i][:]

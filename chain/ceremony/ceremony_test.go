@@ -8,11 +8,13 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/ceremony"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
 
 // dealt returns a complete genesis of n validators with real keys.
-func dealt(t *testing.T, n int) *chain.Genesis {
+func dealt(t *testing.T, n int) *genesis.Genesis {
 	t.Helper()
 	polynomial, shares, err := bls.DealTrusted(bytes.Repeat([]byte{7}, 32), n, chain.Quorum(n))
 	if err != nil {
@@ -35,8 +37,8 @@ func dealt(t *testing.T, n int) *chain.Genesis {
 	for i := range points {
 		points[i] = [96]byte(b[i*96:])
 	}
-	g := chain.DevnetGenesisTemplate()
-	g.Params.Machine = chain.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
+	g := genesis.DevnetTemplate()
+	g.Params.Machine = params.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
 	if err := g.Complete(validators, polynomial.Group().Bytes(), points, nil, 1); err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +51,7 @@ func TestCheck(t *testing.T) { // resolution 11.42
 			t.Errorf("n=%d: %v", n, err)
 		}
 	}
-	f := func(name, place string, want error, change func(*chain.Genesis)) {
+	f := func(name, place string, want error, change func(*genesis.Genesis)) {
 		t.Helper()
 		g := dealt(t, 4)
 		change(g)
@@ -58,16 +60,16 @@ func TestCheck(t *testing.T) { // resolution 11.42
 			t.Errorf("%s: Check = %v, want %v at %q", name, err, want, place)
 		}
 	}
-	f("possession of another key", "validators[1].bls_possession", ceremony.ErrPossession, func(g *chain.Genesis) {
+	f("possession of another key", "validators[1].bls_possession", ceremony.ErrPossession, func(g *genesis.Genesis) {
 		g.Validators[1].BLSPossession = g.Validators[0].BLSPossession
 	})
-	f("shares swapped", "validators[2].public_share", ceremony.ErrShare, func(g *chain.Genesis) {
+	f("shares swapped", "validators[2].public_share", ceremony.ErrShare, func(g *genesis.Genesis) {
 		g.Validators[2].PublicShare, g.Validators[3].PublicShare = g.Validators[3].PublicShare, g.Validators[2].PublicShare
 	})
-	f("polynomial changed", "validators[0].public_share", ceremony.ErrShare, func(g *chain.Genesis) {
+	f("polynomial changed", "validators[0].public_share", ceremony.ErrShare, func(g *genesis.Genesis) {
 		g.Polynomial[1] = g.Polynomial[2]
 	})
-	f("key off the curve", "validators[3].bls_key", nil, func(g *chain.Genesis) { g.Validators[3].BLSKey[50] ^= 1 })
-	f("point off the curve", "polynomial", nil, func(g *chain.Genesis) { g.Polynomial[0][50] ^= 1 })
-	f("no polynomial", "polynomial", nil, func(g *chain.Genesis) { g.Polynomial = nil })
+	f("key off the curve", "validators[3].bls_key", nil, func(g *genesis.Genesis) { g.Validators[3].BLSKey[50] ^= 1 })
+	f("point off the curve", "polynomial", nil, func(g *genesis.Genesis) { g.Polynomial[0][50] ^= 1 })
+	f("no polynomial", "polynomial", nil, func(g *genesis.Genesis) { g.Polynomial = nil })
 }

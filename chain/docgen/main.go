@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // output is the file written, seen from the package's folder.
@@ -56,7 +57,7 @@ and keep them. What the instruction does is charged on top when it runs.
 
 // render returns the page.
 func render() string {
-	costs := chain.DefaultParams().Intrinsic
+	costs := params.Default().Intrinsic
 	var b strings.Builder
 	fmt.Fprintf(&b, head, chain.MaxAccessEntries, chain.MaxAccessKeys, chain.MaxTxBytes, costs.PayloadByteCells)
 	b.WriteString("## Kinds without an opcode\n\n")
@@ -98,8 +99,8 @@ func render() string {
 	return b.String()
 }
 
-func cost(s chain.InstructionSpec, costs *chain.IntrinsicCosts) chain.Usage {
-	return chain.Instruction{InstructionSpec: s}.Intrinsic(costs)
+func cost(s chain.InstructionSpec, costs *params.IntrinsicCosts) chain.Usage {
+	return costs.Of(chain.Instruction{InstructionSpec: s})
 }
 
 func arguments(s chain.InstructionSpec) string {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // prices tells what a transaction pays beyond the intrinsic cost, and why that is the
@@ -46,7 +46,7 @@ What was empty before a run and is empty again after it costs nothing; what is d
 
 // pricesText fills the page's part with the default parameters.
 func pricesText() string {
-	p := chain.DefaultParams()
+	p := params.Default()
 	var b strings.Builder
 	err := template.Must(template.New("prices").Parse(prices)).Execute(&b, map[string]any{
 		"API": p.API, "Limits": p.Actor, "Factor": uint64(1) << (p.State.PriceDoublings - 1),

@@ -1,3 +1,5 @@
+//spec:implements whitepaper 4.1-4.3
+
 package fees
 
 import (
@@ -5,6 +7,7 @@ import (
 	"math/bits"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // Rule is how a fee follows its use.
@@ -30,7 +33,7 @@ func (r Rule) Next(base chain.Wei, used, target uint64) chain.Wei {
 		gap, up = target-used, false
 	}
 	hi, lo := bits.Mul64(uint64(base), r.DeltaBasisPoints)
-	step, _ := bits.Div64(hi, lo, chain.BasisPoints) // delta is no more than the whole: at most base
+	step, _ := bits.Div64(hi, lo, params.BasisPoints) // delta is no more than the whole: at most base
 	hi, lo = bits.Mul64(uint64(base), gap)
 	hi, lo = quotient(hi, lo, target)
 	if hi, lo = quotient(hi, lo, r.Alpha); hi == 0 {
@@ -55,7 +58,7 @@ func quotient(hi, lo, by uint64) (qhi, qlo uint64) {
 // LaneTarget returns a lane's share of the targets. It is what the lane is
 // guaranteed in every block and where its base fees rest. What rounding leaves
 // over is the user lane's.
-func LaneTarget(p *chain.Params, lane chain.LaneID) chain.Usage {
+func LaneTarget(p *params.Params, lane chain.LaneID) chain.Usage {
 	if lane != chain.LaneUser {
 		return share(p, p.LaneShareBasisPoints[lane])
 	}
@@ -68,18 +71,18 @@ func LaneTarget(p *chain.Params, lane chain.LaneID) chain.Usage {
 	return rest
 }
 
-// share needs a target below 2^50, which [chain.Params.Check] ensures.
-func share(p *chain.Params, basisPoints uint64) chain.Usage {
+// share needs a target below 2^50, which [params.Params.Check] ensures.
+func share(p *params.Params, basisPoints uint64) chain.Usage {
 	return chain.Usage{
-		Cycles: p.CyclesTarget * chain.Cycles(basisPoints) / chain.BasisPoints,
-		Cells:  p.CellsTarget * chain.Cells(basisPoints) / chain.BasisPoints,
+		Cycles: p.CyclesTarget * chain.Cycles(basisPoints) / params.BasisPoints,
+		Cells:  p.CellsTarget * chain.Cells(basisPoints) / params.BasisPoints,
 	}
 }
 
 // NextBaseFees returns the base fees of the child of h (resolution 11.26): each
 // lane x meter moves on its own use of its own share of the target. In the
 // one-fee form every lane moves on the use of all.
-func NextBaseFees(p *chain.Params, h *chain.Header) [chain.NumLanes]chain.FeePair {
+func NextBaseFees(p *params.Params, h *chain.Header) [chain.NumLanes]chain.FeePair {
 	var all chain.Usage
 	for _, u := range h.Used {
 		all.Cycles += u.Cycles

@@ -8,12 +8,13 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/vectors"
 )
 
 // rule is the genesis's with another floor.
 func rule(floor chain.Wei) fees.Rule {
-	p := chain.DefaultParams()
+	p := params.Default()
 	return fees.Rule{Alpha: p.BaseFeeAlpha, DeltaBasisPoints: p.BaseFeeDeltaBasisPoints, Floor: floor}
 }
 
@@ -89,7 +90,7 @@ func FuzzNextBase(f *testing.F) {
 	f.Add(uint64(math.MaxUint64), uint64(math.MaxUint64), uint64(1), uint64(1), uint64(10_000), uint64(1))
 	f.Add(uint64(1), uint64(0), uint64(math.MaxUint64), uint64(8), uint64(1), uint64(1))
 	f.Fuzz(func(t *testing.T, base, used, target, alpha, delta, floor uint64) {
-		if target == 0 || alpha == 0 || delta == 0 || delta > chain.BasisPoints {
+		if target == 0 || alpha == 0 || delta == 0 || delta > params.BasisPoints {
 			t.Skip("Params.Check refuses them")
 		}
 		got := uint64(fees.Rule{Alpha: alpha, DeltaBasisPoints: delta, Floor: chain.Wei(floor)}.Next(chain.Wei(base), used, target))
@@ -102,7 +103,7 @@ func FuzzNextBase(f *testing.F) {
 		step := gap.Abs(gap)
 		step.Mul(step, big64(base)).Div(step, big64(target)).Div(step, big64(alpha))
 		most := big64(base)
-		if most.Mul(most, big64(delta)).Div(most, big64(chain.BasisPoints)); step.Cmp(most) > 0 {
+		if most.Mul(most, big64(delta)).Div(most, big64(params.BasisPoints)); step.Cmp(most) > 0 {
 			step = most
 		}
 		want := big64(base)
@@ -127,7 +128,7 @@ func FuzzNextBase(f *testing.F) {
 }
 
 func TestLaneTargets(t *testing.T) { // resolutions 2.1, 2.4, 11.14
-	p := chain.DefaultParams()
+	p := params.Default()
 	want := [chain.NumLanes]chain.Usage{{Cycles: 500_000, Cells: 25_000}, {Cycles: 2_000_000, Cells: 100_000}, {Cycles: 2_500_000, Cells: 125_000}, {Cycles: 5_000_000, Cells: 250_000}}
 	for lane := range chain.NumLanes {
 		if got := fees.LaneTarget(&p, lane); got != want[lane] {
@@ -147,7 +148,7 @@ func TestLaneTargets(t *testing.T) { // resolutions 2.1, 2.4, 11.14
 }
 
 func TestNextBaseFees(t *testing.T) { // resolution 11.26
-	p := chain.DefaultParams()
+	p := params.Default()
 	h := &chain.Header{}
 	for lane := range chain.NumLanes {
 		h.BaseFees[lane] = chain.FeePair{PerCycle: 800, PerCell: 80}

@@ -1,7 +1,10 @@
+//spec:implements whitepaper 6.3, 6.4, 6.5
+
 package fees
 
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // Space is what a transaction needs of a block to start, or has used of it.
@@ -33,7 +36,7 @@ type Budget struct {
 }
 
 // NewBudget returns the space of an empty block.
-func NewBudget(p *chain.Params) *Budget {
+func NewBudget(p *params.Params) *Budget {
 	var b Budget
 	for lane := range chain.NumLanes {
 		b.left[lane] = Space{LaneTarget(p, lane), LaneBytes(p, lane)}
@@ -45,10 +48,10 @@ func NewBudget(p *chain.Params) *Budget {
 
 // LaneBytes returns a lane's share of a block's bytes. What rounding leaves over is
 // the user lane's.
-func LaneBytes(p *chain.Params, lane chain.LaneID) uint64 {
-	room := p.MaxBlockBytes - chain.MaxHeaderBytes // [chain.Params.Check] ensures that it is more
+func LaneBytes(p *params.Params, lane chain.LaneID) uint64 {
+	room := p.MaxBlockBytes - chain.MaxHeaderBytes // [params.Params.Check] ensures that it is more
 	if lane != chain.LaneUser {
-		return room * p.LaneShareBasisPoints[lane] / chain.BasisPoints
+		return room * p.LaneShareBasisPoints[lane] / params.BasisPoints
 	}
 	rest := room
 	for other := range chain.LaneUser {

@@ -7,10 +7,11 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 func TestBudgetCascade(t *testing.T) { // resolutions 2.1-2.4, 11.14
-	p := chain.DefaultParams()
+	p := params.Default()
 	cycles := func(c chain.Cycles) fees.Space { return fees.Space{Usage: chain.Usage{Cycles: c}} }
 	left := func(b *fees.Budget, lane chain.LaneID, want chain.Cycles) {
 		t.Helper()
@@ -47,7 +48,7 @@ func TestBudgetCascade(t *testing.T) { // resolutions 2.1-2.4, 11.14
 }
 
 func TestBudgetReserve(t *testing.T) { // resolution 11.14: what due timers may take does not spill
-	p := chain.DefaultParams()
+	p := params.Default()
 	b := fees.NewBudget(&p)
 	b.Reserve(chain.LaneTimer, chain.Usage{Cycles: 300_000, Cells: 100_001})
 	for lane, want := range [chain.NumLanes]chain.Usage{
@@ -66,7 +67,7 @@ func TestBudgetReserve(t *testing.T) { // resolution 11.14: what due timers may 
 }
 
 func TestBudgetMeters(t *testing.T) { // cells have the same shares (resolution 11.14)
-	p := chain.DefaultParams()
+	p := params.Default()
 	b := fees.NewBudget(&p)
 	if b.Fits(chain.LaneSystem, fees.Space{Usage: chain.Usage{Cycles: 1, Cells: 25_001}}) {
 		t.Error("more cells than the system lane's share fit")
@@ -82,7 +83,7 @@ func TestBudgetMeters(t *testing.T) { // cells have the same shares (resolution 
 // TestBudgetBytes: bytes have the same shares, of all that the largest header leaves
 // of a block, and flow down like cycles (docs/adr/0069).
 func TestBudgetBytes(t *testing.T) {
-	p := chain.DefaultParams()
+	p := params.Default()
 	room := p.MaxBlockBytes - chain.MaxHeaderBytes
 	bytes := func(n uint64) fees.Space { return fees.Space{Bytes: n} }
 	b := fees.NewBudget(&p)
@@ -108,7 +109,7 @@ func TestBudgetBytes(t *testing.T) {
 // guarantee and the block to its cap. Rerun one case with
 // -run 'TestBudgetNeverExceeds/seed=17'.
 func TestBudgetNeverExceeds(t *testing.T) {
-	p := chain.DefaultParams()
+	p := params.Default()
 	for seed := range uint64(100) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 0))
@@ -153,7 +154,7 @@ func TestBudgetNeverExceeds(t *testing.T) {
 	}
 }
 
-func sharesUpTo(p *chain.Params, lane chain.LaneID) chain.Usage {
+func sharesUpTo(p *params.Params, lane chain.LaneID) chain.Usage {
 	var sum chain.Usage
 	for l := range lane + 1 {
 		u := fees.LaneTarget(p, l)

@@ -1,3 +1,5 @@
+//spec:implements whitepaper 2.1-2.4, 8.4
+
 package fees
 
 import (
@@ -19,9 +21,13 @@ func (e *OverflowError) Error() string { return e.Amount + " exceeds 64 bits" }
 // 0 where the cap is below the base fee, but such a transaction cannot stand in
 // a block at all.
 func EffectiveTip(tx *chain.Tx, base chain.FeePair) chain.FeePair {
+	return bidOf(tx).effectiveTip(base)
+}
+
+func (b Bid) effectiveTip(base chain.FeePair) chain.FeePair {
 	return chain.FeePair{
-		PerCycle: min(tx.TipPerCycle, over(tx.MaxFeePerCycle, base.PerCycle)),
-		PerCell:  min(tx.TipPerCell, over(tx.MaxFeePerCell, base.PerCell)),
+		PerCycle: min(b.Tip.PerCycle, over(b.Most.PerCycle, base.PerCycle)),
+		PerCell:  min(b.Tip.PerCell, over(b.Most.PerCell, base.PerCell)),
 	}
 }
 
@@ -52,11 +58,29 @@ func MaxCost(tx *chain.Tx) (chain.Wei, error) {
 // then fee does not exceed the limits at the fee caps. The errors are
 // [*BaseFeeError] and [*OverflowError].
 func Charge(tx *chain.Tx, base chain.FeePair, used chain.Usage) (fee, burned, tip chain.Wei, err error) {
-	if err := checkBaseFee(tx, base); err != nil {
+	return bidOf(tx).Charge(base, used)
+}
+
+// Bid is what somebody offers for use: a transaction, or a timer that fires.
+type Bid struct {
+	Most chain.FeePair // fee caps
+	Tip  chain.FeePair
+}
+
+func bidOf(tx *chain.Tx) Bid {
+	return Bid{
+		Most: chain.FeePair{PerCycle: tx.MaxFeePerCycle, PerCell: tx.MaxFeePerCell},
+		Tip:  chain.FeePair{PerCycle: tx.TipPerCycle, PerCell: tx.TipPerCell},
+	}
+}
+
+// Charge is [Charge] of what was used under the bid.
+func (b Bid) Charge(base chain.FeePair, used chain.Usage) (fee, burned, tip chain.Wei, err error) {
+	if err := b.check(base); err != nil {
 		return 0, 0, 0, err
 	}
 	burned, okBurned := cost(used, base)
-	tip, okTip := cost(used, EffectiveTip(tx, base))
+	tip, okTip := cost(used, b.effectiveTip(base))
 	sum, carry := bits.Add64(uint64(burned), uint64(tip), 0)
 	if !okBurned || !okTip || carry != 0 {
 		return 0, 0, 0, &OverflowError{"fee"}
@@ -84,12 +108,12 @@ func (e *BaseFeeError) Error() string {
 	return fmt.Sprintf("max_fee_per_%s %d below the base fee %d", e.Meter, e.Cap, e.Base)
 }
 
-func checkBaseFee(tx *chain.Tx, base chain.FeePair) error {
-	if tx.MaxFeePerCycle < base.PerCycle {
-		return &BaseFeeError{"cycle", tx.MaxFeePerCycle, base.PerCycle}
+func (b Bid) check(base chain.FeePair) error {
+	if b.Most.PerCycle < base.PerCycle {
+		return &BaseFeeError{"cycle", b.Most.PerCycle, base.PerCycle}
 	}
-	if tx.MaxFeePerCell < base.PerCell {
-		return &BaseFeeError{"cell", tx.MaxFeePerCell, base.PerCell}
+	if b.Most.PerCell < base.PerCell {
+		return &BaseFeeError{"cell", b.Most.PerCell, base.PerCell}
 	}
 	return nil
 }

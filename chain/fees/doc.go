@@ -1,3 +1,6 @@
+//spec:implements resolutions 2, 11, 14
+//spec:implements whitepaper 17.1, 17.3, 17.4, 17.5, 17.8, 17.9, 17.10
+
 // Package fees is the arithmetic of block space: what a transaction must offer,
 // what it pays, what the next block asks, and how much of each lane is left
 // (whitepaper §2.2, §2.3, §4.2, §6.3, §17; resolutions 2.1-2.13, 11.14, 11.26).

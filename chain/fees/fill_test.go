@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // TestDaysToFill computes how long it takes to fill the state from nothing with every
@@ -15,7 +16,7 @@ import (
 // the table of docs/rent.md to it. What fills it cheapest are new entries of few
 // bytes: state.entry_bytes of the meter for new_entry_cells.
 func TestDaysToFill(t *testing.T) {
-	p := chain.DefaultParams()
+	p := params.Default()
 	s := &p.State
 	perDay := float64(p.CellsTarget) * 86_400_000 / float64(p.BlockTimeMillis)
 	const key = 8 // bytes of key and value, paid for as such

@@ -5,18 +5,19 @@ import (
 	"math/bits"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // GrowthOne is the factor at which new bytes of the state cost what they cost on a
 // young chain.
-const GrowthOne = chain.BasisPoints
+const GrowthOne = params.BasisPoints
 
 // GrowthFactor returns by how much the cells of new bytes of the state are
 // multiplied, in basis points, where so many bytes are kept: once in the first of
 // state.price_doublings parts of the limit, twice at the end of the second, and so on
 // with every further part, in a straight line within each. It goes on beyond the
 // limit, up to 2^40 times.
-func GrowthFactor(p *chain.StateParams, kept uint64) uint64 {
+func GrowthFactor(p *params.State, kept uint64) uint64 {
 	part := max(p.LimitBytes/p.PriceDoublings, 1)
 	if kept <= part {
 		return GrowthOne
@@ -44,7 +45,7 @@ type Growth struct {
 
 // Cells is what growth costs at a factor, besides what its bytes have cost already.
 // What exceeds 64 bits is as much as no limit covers.
-func (g *Growth) Cells(p *chain.Params, factor uint64) chain.Cells {
+func (g *Growth) Cells(p *params.Params, factor uint64) chain.Cells {
 	entries := addSat(mulSat(g.Accounts, uint64(p.API.NewAccountCells)), mulSat(g.Entries, uint64(p.API.NewEntryCells)))
 	young := addSat(entries, mulSat(g.Unpaid, uint64(p.API.StorageWriteByteCells)))
 	all := addSat(entries, mulSat(g.Bytes, uint64(p.API.StorageWriteByteCells)))

@@ -5,12 +5,12 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 func TestGrowthFactor(t *testing.T) {
-	p := chain.StateParams{LimitBytes: 1_300, PriceDoublings: 13}
+	p := params.State{LimitBytes: 1_300, PriceDoublings: 13}
 	for _, row := range []struct{ kept, want uint64 }{
 		{0, 10_000},
 		{100, 10_000}, // the first part
@@ -27,7 +27,7 @@ func TestGrowthFactor(t *testing.T) {
 			t.Errorf("factor of %d bytes: %d, want %d", row.kept, got, row.want)
 		}
 	}
-	d := chain.DefaultParams()
+	d := params.Default()
 	if most := fees.GrowthFactor(&d.State, d.State.LimitBytes); (&fees.Growth{Entries: 1}).Cells(&d, most) <= d.MaxTxCells {
 		t.Error("a transaction can afford a new entry at the limit")
 	}
@@ -39,7 +39,7 @@ func FuzzGrowth(f *testing.F) {
 	f.Add(uint64(2), uint64(3), uint64(700), uint64(60), uint64(5_000_000_000), uint64(5_000_000_001))
 	f.Add(uint64(0), uint64(1), uint64(0), uint64(0), uint64(math.MaxUint64), uint64(0))
 	f.Fuzz(func(t *testing.T, accounts, entries, bytes, unpaid, kept, more uint64) {
-		p := chain.DefaultParams()
+		p := params.Default()
 		unpaid = min(unpaid, bytes)
 		g := fees.Growth{Accounts: accounts, Entries: entries, Bytes: bytes, Unpaid: unpaid}
 		factor := fees.GrowthFactor(&p.State, kept)

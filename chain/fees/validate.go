@@ -1,3 +1,5 @@
+//spec:implements whitepaper 2.1-2.4
+
 package fees
 
 import (
@@ -7,9 +9,11 @@ import (
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
-// The verdicts of [Validate], grouped by what follows from them. For the
+// The verdicts of [Validity], grouped by what follows from them. For the
 // verifier all are the same: a block with such a transaction is invalid.
 
 // Never valid on this chain. The pool refuses it and the sender must sign
@@ -80,7 +84,7 @@ func (e *FundsError) Error() string {
 	return fmt.Sprintf("sender can spend %d, value and limits at the fee caps need %d", e.Spendable, e.Need)
 }
 
-// MayBecomeValid reports whether an error of [Validate] can pass while the
+// MayBecomeValid reports whether an error of [Validity] can pass while the
 // transaction waits: the base fee may fall, earlier nonces or money may come.
 func MayBecomeValid(err error) bool {
 	var nonce *NonceError
@@ -90,10 +94,10 @@ func MayBecomeValid(err error) bool {
 	return errors.As(err, new(*BaseFeeError)) || errors.As(err, new(*FundsError))
 }
 
-// CheckStatic judges what can never change about a transaction: its chain, its
+// CheckStatic is the part of [Validity] on what can never change about a transaction: its chain, its
 // kind, its size and its limits. It returns what the transaction is, as far as
 // that follows from the transaction alone.
-func CheckStatic(tx *chain.VerifiedTx, p *chain.Params, chainID uint64) (chain.Instruction, error) {
+func CheckStatic(tx *chain.VerifiedTx, p *params.Params, chainID uint64) (chain.Instruction, error) {
 	t := tx.Tx
 	switch {
 	case t.ChainID != chainID:
@@ -113,12 +117,12 @@ func CheckStatic(tx *chain.VerifiedTx, p *chain.Params, chainID uint64) (chain.I
 		return chain.Instruction{}, err
 	case !ins.Executable:
 		return chain.Instruction{}, fmt.Errorf("%w: %s", ErrKindUnsupported, ins.Name)
-	case !ins.RunsUnder(p):
+	case !p.Runs(ins):
 		return chain.Instruction{}, fmt.Errorf("%w: %s", ErrRehearsal, ins.Name)
 	case ins.Lane != tx.Lane:
 		return chain.Instruction{}, fmt.Errorf("%w: %v, not %v", ErrLane, ins.Lane, tx.Lane)
 	}
-	need := ins.Intrinsic(&p.Intrinsic)
+	need := p.Intrinsic.Of(ins)
 	if t.CyclesLimit < need.Cycles || t.CellsLimit < need.Cells {
 		return chain.Instruction{}, &IntrinsicError{chain.Usage{Cycles: t.CyclesLimit, Cells: t.CellsLimit}, need}
 	}
@@ -128,11 +132,11 @@ func CheckStatic(tx *chain.VerifiedTx, p *chain.Params, chainID uint64) (chain.I
 	return ins, nil
 }
 
-// CheckTarget judges what depends on whether a plain target has code, which may
+// CheckTarget is the part of [Validity] on what depends on whether a plain target has code, which may
 // come but never goes. To code with a payload the transaction is a message: that
 // has the form of one, and a limit that its actor can ever have for a block
 // (resolutions 11.22, 11.43). It returns what the transaction is.
-func CheckTarget(ins chain.Instruction, t *chain.Tx, hasCode bool, p *chain.Params) (chain.Instruction, error) {
+func CheckTarget(ins chain.Instruction, t *chain.Tx, hasCode bool, p *params.Params) (chain.Instruction, error) {
 	ins = ins.WithCode(hasCode)
 	if ins.Kind != chain.KindMessage {
 		return ins, nil
@@ -140,7 +144,7 @@ func CheckTarget(ins chain.Instruction, t *chain.Tx, hasCode bool, p *chain.Para
 	if _, _, err := chain.ParseMessage(t.Payload); err != nil {
 		return ins, err
 	}
-	need := ins.Intrinsic(&p.Intrinsic)
+	need := p.Intrinsic.Of(ins)
 	if t.CyclesLimit < need.Cycles || t.CellsLimit < need.Cells {
 		return ins, &IntrinsicError{chain.Usage{Cycles: t.CyclesLimit, Cells: t.CellsLimit}, need}
 	}
@@ -150,27 +154,13 @@ func CheckTarget(ins chain.Instruction, t *chain.Tx, hasCode bool, p *chain.Para
 	return ins, nil
 }
 
-// Validate says whether a transaction may stand next in a block (whitepaper
-// §2.2; resolutions 2.13, 11.43): nonce is the sender's next, spendable what
-// its balance leaves free at the block's height, base the fee pair of the
-// transaction's lane. Room in the lane is [Budget]'s to judge.
-//
-// Who may send an instruction is for [CheckRole], what its target asks for
-// [CheckTarget].
-func Validate(tx *chain.VerifiedTx, p *chain.Params, chainID uint64, base chain.FeePair, nonce uint64, spendable chain.Wei) error {
-	if _, err := CheckStatic(tx, p, chainID); err != nil {
-		return err
-	}
-	return CheckSender(tx.Tx, base, nonce, spendable)
-}
-
 // Roles are the parties that have instructions of their own.
 type Roles struct {
 	Validators []chain.Validator // of the block's epoch
 	Governors  []chain.Address   // members of the multisig
 }
 
-// CheckRole judges whether the sender may send the instruction at all: a
+// CheckRole is the part of [Validity] on whether the sender may send the instruction at all: a
 // validator's comes from the reward account of one in the set (resolution
 // 11.13). The rules on runners, candidates and governance need their actors'
 // state and come with them: until then what they alone may send is refused
@@ -193,12 +183,12 @@ func CheckRole(ins chain.Instruction, sender chain.Address, roles Roles) error {
 	return fmt.Errorf("%w: %s needs %s", ErrRole, ins.Name, ins.Sender)
 }
 
-// CheckSender is the part of [Validate] that changes from block to block.
+// CheckSender is the part of [Validity] that changes from block to block.
 func CheckSender(tx *chain.Tx, base chain.FeePair, nonce uint64, spendable chain.Wei) error {
 	if tx.Nonce != nonce {
 		return &NonceError{tx.Nonce, nonce}
 	}
-	if err := checkBaseFee(tx, base); err != nil {
+	if err := bidOf(tx).check(base); err != nil {
 		return err
 	}
 	need, err := MaxCost(tx)
@@ -215,7 +205,7 @@ func CheckSender(tx *chain.Tx, base chain.FeePair, nonce uint64, spendable chain
 // balance less what is still locked (whitepaper §8.3). The error is
 // [chain.ErrMetadata].
 func Spendable(balance chain.Wei, meta []byte, h chain.Height) (chain.Wei, error) {
-	lock, ok, err := chain.ParseLock(meta)
+	lock, ok, err := genesis.ParseLock(meta)
 	if err != nil || !ok {
 		return balance, err
 	}

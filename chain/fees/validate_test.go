@@ -7,6 +7,8 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 const testChainID = 1337
@@ -28,8 +30,21 @@ func transfer() *chain.VerifiedTx {
 // transferCost is the most that transfer() takes: 100 + 21,000·10 + 2·10.
 const transferCost = 210_120
 
+// anywhere is a place with room, whose targets have no code.
+type anywhere chain.FeePair
+
+func (a anywhere) Base(*params.Params, chain.LaneID) chain.FeePair { return chain.FeePair(a) }
+func (anywhere) Room(*params.Params, *chain.VerifiedTx) error      { return nil }
+func (anywhere) Target(*chain.Tx) (fees.Target, error)             { return fees.Target{}, nil }
+
+func judge(tx *chain.VerifiedTx, p *params.Params, base chain.FeePair, nonce uint64, spendable chain.Wei) error {
+	rule := fees.Validity{Params: p, ChainID: testChainID}
+	_, _, err := rule.Judge(tx, fees.Standing{Nonce: nonce, Spendable: spendable}, anywhere(base))
+	return err
+}
+
 func TestValidate(t *testing.T) { // whitepaper §2.2; resolutions 2.13, 11.33, 11.43
-	p := chain.DefaultParams()
+	p := params.Default()
 	base := chain.FeePair{PerCycle: 5, PerCell: 5}
 	is := func(target error) func(error) bool {
 		return func(err error) bool { return errors.Is(err, target) }
@@ -81,7 +96,7 @@ func TestValidate(t *testing.T) { // whitepaper §2.2; resolutions 2.13, 11.33, 
 		t.Run(tt.name, func(t *testing.T) {
 			tx := transfer()
 			tt.change(tx)
-			err := fees.Validate(tx, &p, testChainID, base, 4, transferCost)
+			err := judge(tx, &p, base, 4, transferCost)
 			if err == nil || !tt.is(err) {
 				t.Fatalf("Validate = %v", err)
 			}
@@ -101,7 +116,7 @@ func TestValidate(t *testing.T) { // whitepaper §2.2; resolutions 2.13, 11.33, 
 	} {
 		tx := transfer()
 		change(tx)
-		if err := fees.Validate(tx, &p, testChainID, base, 4, transferCost); err != nil {
+		if err := judge(tx, &p, base, 4, transferCost); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -110,7 +125,7 @@ func TestValidate(t *testing.T) { // whitepaper §2.2; resolutions 2.13, 11.33, 
 // TestCheckTarget: a payload to code is a message, which costs what messages cost
 // and never more cycles than its actor can have in a block.
 func TestCheckTarget(t *testing.T) { // whitepaper §17.2; resolutions 11.22, 11.43
-	p := chain.DefaultParams()
+	p := params.Default()
 	p.Intrinsic.MessageCycles = p.Intrinsic.TransferCycles + 1_000
 	least, most := chain.Cycles(22_000), 22_000+p.Actor.BlockCyclesBurst
 	message := []byte{0x82, 0x61, 'x', 0x41, 0xf6} // ["x", null in bytes]
@@ -161,7 +176,7 @@ func TestEffectiveTip(t *testing.T) {
 }
 
 func TestSpendable(t *testing.T) { // whitepaper §8.3
-	lock := chain.Lock{Amount: 1_000, Vesting: chain.Vesting{CliffBlocks: 10, DurationBlocks: 100}}
+	lock := genesis.Lock{Amount: 1_000, Vesting: genesis.Vesting{CliffBlocks: 10, DurationBlocks: 100}}
 	meta := lock.AppendMeta(nil)
 	f := func(balance chain.Wei, meta []byte, h chain.Height, want chain.Wei) {
 		t.Helper()
@@ -176,7 +191,7 @@ func TestSpendable(t *testing.T) { // whitepaper §8.3
 	f(600, meta, 50, 100)  // 500 still locked
 	f(400, meta, 50, 0)    // fees cannot have been taken from locked money, but never wrap
 	f(1_000, meta, 100, 1_000)
-	if _, err := fees.Spendable(1, []byte{0xff}, 1); !errors.Is(err, chain.ErrMetadata) {
+	if _, err := fees.Spendable(1, []byte{0xff}, 1); !errors.Is(err, genesis.ErrMetadata) {
 		t.Errorf("broken metadata: %v", err)
 	}
 }

@@ -1,3 +1,5 @@
+//spec:implements whitepaper 6.5
+
 package order
 
 import (

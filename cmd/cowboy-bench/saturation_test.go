@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/bench"
-	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/node/devtest"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 var lanesFor = flag.Duration("lanes-for", 2*time.Second, "how long TestLanesUnderOverload puts each load on the devnet")
@@ -25,8 +25,8 @@ const (
 // devnet runs a devnet of this process and returns its address.
 func devnet(t *testing.T, profile string) string {
 	t.Helper()
-	url, stop := devtest.Start(t, filepath.Join(t.TempDir(), "chain"), node.DevnetOptions{
-		GenesisFile: devtest.Genesis(t, func(p *chain.Params) { p.Intrinsic.TransferCycles = dearTransfer }),
+	url, stop := devtest.Start(t, filepath.Join(t.TempDir(), "chain"), setup.DevnetOptions{
+		GenesisFile: devtest.Genesis(t, func(p *params.Params) { p.Intrinsic.TransferCycles = dearTransfer }),
 		BlockTime:   blockTime, Lanes: profile,
 	})
 	t.Cleanup(stop)
@@ -41,7 +41,7 @@ func TestLanesUnderOverload(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs a devnet for some seconds: left out of -short runs, runs in make test")
 	}
-	for _, profile := range chain.LaneProfiles() {
+	for _, profile := range params.LaneProfiles() {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
 			lanesUnderOverload(t, profile)
@@ -96,7 +96,7 @@ func put(t *testing.T, url string, mix bench.Mix, rate float64) *bench.LoadRepor
 	cfg.RPC, cfg.Mix, cfg.Rate, cfg.Duration = url, mix, rate, *lanesFor
 	cfg.Accounts, cfg.Connections, cfg.Batch = 40, 4, 5
 	cfg.LatenessMax = time.Minute // the machine may be busy: only blocks count
-	cfg.FundKey = node.DevAccounts()[0].Key.Bytes()
+	cfg.FundKey = setup.DevAccounts()[0].Key.Bytes()
 	r, err := bench.Run(t.Context(), cfg, ".", io.Discard)
 	if err != nil {
 		t.Fatal(err)

@@ -9,9 +9,10 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
-	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 const relay = "testdata/relay.py"
@@ -24,7 +25,7 @@ func addressOf(t *testing.T, file string, salt byte) (address, codeHash string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	creator, code := node.DevAccounts()[0].Address, keccak.Sum256(source)
+	creator, code := setup.DevAccounts()[0].Address, keccak.Sum256(source)
 	hash := keccak.Sum256(creator[:], []byte{salt}, code[:])
 	return "0x" + hex.EncodeToString(hash[12:]), "0x" + hex.EncodeToString(code[:])
 }
@@ -102,7 +103,7 @@ func (l *live) paid(actor string) {
 
 func (l *live) nonce(account int) uint64 {
 	l.t.Helper()
-	a, err := l.api().Account(l.t.Context(), node.DevAccounts()[account].Address)
+	a, err := l.api().Account(l.t.Context(), setup.DevAccounts()[account].Address)
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -275,7 +276,7 @@ func (l *live) children(a string) {
 // them, and once (resolutions 11.21, 11.22).
 func TestWaitingOnDevnet(t *testing.T) {
 	const refill, reserved = 300, 600_000
-	l := newLiveWith(t, func(p *chain.Params) { p.Actor.BlockCycles = refill }) // a block is far from enough
+	l := newLiveWith(t, func(p *params.Params) { p.Actor.BlockCycles = refill }) // a block is far from enough
 	a := l.deploy(relay, append(grants("econ.hold_balance", "econ.transfer", "storage.kv"), "--salt", "0x01", "--amount", "1")...)
 	b := l.deploy("testdata/spender.py", append(grants("econ.hold_balance", "storage.kv"), "--salt", "0x02", "--no-init")...)
 	l.submit(1, spend(t, b, 1_500_000))

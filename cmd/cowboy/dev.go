@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/node/manifest"
@@ -136,7 +138,7 @@ func (c *devCommand) try(b *devChain, source []byte, grants []manifest.Grant, ar
 
 // devChain is a chain in memory: one block, without transactions.
 type devChain struct {
-	params *chain.Params
+	params *params.Params
 	engine *pvm.Engine
 	state  *state.Overlay
 	actor  chain.Address
@@ -149,7 +151,7 @@ func newDevChain() (*devChain, error) {
 		return nil, err
 	}
 	return &devChain{
-		params: &chain.DevnetGenesisTemplate().Params, state: state.NewOverlay(state.Empty{}),
+		params: &genesis.DevnetTemplate().Params, state: state.NewOverlay(state.Empty{}),
 		engine: pvm.NewEngine(rt, pvm.NewLRU(1<<20), pvm.DefaultLimits()),
 	}, nil
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec/permit"
+	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
@@ -33,8 +33,8 @@ type conditionFlags struct {
 	Irrevocable bool   `help:"Only who has it may give it up."`
 }
 
-func (f *conditionFlags) constraints() permit.Constraints {
-	return permit.Constraints{
+func (f *conditionFlags) constraints() entitlements.Constraints {
+	return entitlements.Constraints{
 		From: chain.Height(f.From), Until: chain.Height(f.Until), Uses: f.Uses,
 		Delegatable: f.Depth > 0, Depth: f.Depth, Irrevocable: f.Irrevocable,
 	}
@@ -72,13 +72,13 @@ type grantTerms struct {
 }
 
 func (g *grantTerms) instruction() (*chain.Tx, error) {
-	a := permit.Asked{Constraints: g.constraints()}
+	a := entitlements.Asked{Constraints: g.constraints()}
 	var err error
 	if a.Grantee, err = client.ParseAddress(g.To); err == nil {
-		a.Scope, err = permit.ParseScope(g.Scope)
+		a.Scope, err = entitlements.ParseScope(g.Scope)
 	}
 	if err == nil {
-		a.Action, err = permit.ParseAction(g.Action)
+		a.Action, err = entitlements.ParseAction(g.Action)
 	}
 	return client.GrantTx(&a), err
 }
@@ -159,16 +159,16 @@ type roleTerms struct {
 }
 
 func (c *roleTerms) instruction() (*chain.Tx, error) {
-	r := permit.Role{Name: c.Name, Constraints: permit.Constraints{Irrevocable: c.Irrevocable}}
+	r := entitlements.Role{Name: c.Name, Constraints: entitlements.Constraints{Irrevocable: c.Irrevocable}}
 	for _, text := range c.Scopes {
-		scope, err := permit.ParseScope(text)
+		scope, err := entitlements.ParseScope(text)
 		if err != nil {
 			return nil, err
 		}
 		r.Scopes = append(r.Scopes, scope)
 	}
 	for _, text := range c.Actions {
-		action, err := permit.ParseAction(text)
+		action, err := entitlements.ParseAction(text)
 		if err != nil {
 			return nil, err
 		}
@@ -318,7 +318,7 @@ func (scopeHolder) Help() string { return "Example:\n\n    cowboy entitlement ho
 
 // Run prints who answers for a scope.
 func (c *scopeHolder) Run(ctx context.Context, s *session) error {
-	scope, err := permit.ParseScope(c.Scope)
+	scope, err := entitlements.ParseScope(c.Scope)
 	if err != nil {
 		return usageError{err}
 	}

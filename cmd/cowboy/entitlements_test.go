@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -75,7 +76,7 @@ func TestGatesOnDevnet(t *testing.T) { // entitlements §6.3, §9, §11; E17, E1
 // creator deploys it again without.
 func TestDeprecationOnDevnet(t *testing.T) { // entitlements §9.11; E25
 	const window = 60
-	l, restart := newLiveRestarted(t, func(p *chain.Params) { p.Entitlements.DeprecationWindowBlocks = window })
+	l, restart := newLiveRestarted(t, func(p *params.Params) { p.Entitlements.DeprecationWindowBlocks = window })
 	both := grants("storage.blob", "storage.kv")
 	old := l.deploy(gated, append(both, "--salt", "0x01", "--no-init")...)
 	l.decide("deprecate", "storage.blob")

@@ -5,19 +5,19 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 const examples = pythonSDK + "/examples/"
 
 // as returns the flags with which a development account sends.
 func as(account int) []string {
-	return []string{"--private-key", client.KeyHex(node.DevAccounts()[account].Key)}
+	return []string{"--private-key", client.KeyHex(setup.DevAccounts()[account].Key)}
 }
 
-func dev(account int) string { return node.DevAccounts()[account].Address.String() }
+func dev(account int) string { return setup.DevAccounts()[account].Address.String() }
 
 // TestExamplesOnDevnet deploys every example with the command alone and holds it to
 // what it promises. What runners would send comes as a plain message.

@@ -7,10 +7,12 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // restingFee is the base fee of an idle chain in these tests, which a block above
@@ -18,7 +20,7 @@ import (
 const restingFee = 1_000
 
 // dear makes base fees that move within a few blocks.
-func dear(p *chain.Params) {
+func dear(p *params.Params) {
 	p.CyclesTarget = 2_000_000
 	p.InitialBaseFee = chain.FeePair{PerCycle: restingFee, PerCell: restingFee}
 	p.MinBaseFee = restingFee
@@ -74,7 +76,7 @@ func (l *live) estimates(at string) {
 		tx := tt.tx
 		tx.TipPerCycle, tx.MaxFeePerCycle, tx.MaxFeePerCell = 3, 100_000, 100_000
 		wide := tx.CyclesLimit > 0
-		said, err := l.api().Estimate(t.Context(), node.DevAccounts()[1].Address, tx)
+		said, err := l.api().Estimate(t.Context(), setup.DevAccounts()[1].Address, tx)
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
@@ -97,8 +99,8 @@ func (l *live) together(txs []*chain.Tx) (out []rpc.ReceiptReply) {
 	l.t.Helper()
 	var wire []byte
 	for i, tx := range txs {
-		tx.ChainID, tx.Nonce = chain.ChainIDDevnet, l.nonce(1+i)
-		wire = append(wire, client.SignTx(node.DevAccounts()[1+i].Key, tx).Wire...)
+		tx.ChainID, tx.Nonce = genesis.ChainIDDevnet, l.nonce(1+i)
+		wire = append(wire, client.SignTx(setup.DevAccounts()[1+i].Key, tx).Wire...)
 	}
 	out = l.settled(wire)
 	for _, r := range out {
@@ -119,7 +121,7 @@ func (l *live) baseFees(list []string) {
 	}
 	receipts := l.together(txs)
 	last := l.advance(3)
-	p := chain.DefaultParams()
+	p := params.Default()
 	dear(&p)
 	next := func(base chain.Wei, used, target uint64) chain.Wei {
 		step := base * chain.Wei(max(used, target)-min(used, target)) / chain.Wei(target) / chain.Wei(p.BaseFeeAlpha)
@@ -136,8 +138,8 @@ func (l *live) baseFees(list []string) {
 		for id := range chain.NumLanes {
 			lane := chain.LaneID(id).String()
 			fee, was, used, share := b.BaseFees[lane], before.BaseFees[lane], before.Used[lane], p.LaneShareBasisPoints[id]
-			cycles := next(was.Cycle, used.Cycles, uint64(p.CyclesTarget)*share/chain.BasisPoints)
-			cells := next(was.Cell, used.Cells, uint64(p.CellsTarget)*share/chain.BasisPoints)
+			cycles := next(was.Cycle, used.Cycles, uint64(p.CyclesTarget)*share/params.BasisPoints)
+			cells := next(was.Cell, used.Cells, uint64(p.CellsTarget)*share/params.BasisPoints)
 			if fee.Cycle != cycles || fee.Cell != cells {
 				t.Errorf("block %d, lane %s: %+v after %+v with %+v used, want %d and %d", h, lane, fee, was, used, cycles, cells)
 			}
@@ -170,8 +172,8 @@ func (l *live) bucket(at string) {
 		t.Errorf("%d messages of 1,400,000 cycles in %d blocks: %v", len(txs), len(used), used)
 	}
 	tx := spend(t, at, 2_000_000)
-	tx.Nonce, tx.ChainID, tx.CyclesLimit = l.nonce(5), chain.ChainIDDevnet, 2_021_001 // a message's own 21,000, and one more than there can be
-	reply, err := l.api().Submit(t.Context(), client.SignTx(node.DevAccounts()[5].Key, tx).Wire)
+	tx.Nonce, tx.ChainID, tx.CyclesLimit = l.nonce(5), genesis.ChainIDDevnet, 2_021_001 // a message's own 21,000, and one more than there can be
+	reply, err := l.api().Submit(t.Context(), client.SignTx(setup.DevAccounts()[5].Key, tx).Wire)
 	if err != nil || reply.Results[0].Accepted || reply.Results[0].Code != rpc.CodeLimitTooHigh {
 		t.Errorf("a limit that no block admits: %+v, %v", reply, err)
 	}

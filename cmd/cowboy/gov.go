@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
@@ -86,10 +87,10 @@ func (c *govSet) Run(ctx context.Context, s *session) error {
 		if !json.Valid([]byte(value)) {
 			return usagef("%s: %s is not JSON: texts and amounts need quotes, as in '%s=\"%s\"'", path, value, path, value)
 		}
-		if err := chain.CheckSettable(path); err != nil {
+		if err := params.CheckSettable(path); err != nil {
 			return usageError{err}
 		}
-		a.Settings = append(a.Settings, chain.Setting{Path: path, Value: []byte(value)})
+		a.Settings = append(a.Settings, params.Setting{Path: path, Value: []byte(value)})
 	}
 	return c.send(ctx, s, &a)
 }

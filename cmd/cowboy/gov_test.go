@@ -10,15 +10,16 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec/permit"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/chain/params"
+	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // governor returns the flags with which the one member of a devnet's multisig sends.
 func governor() []string {
-	secret := node.DevGovernor().Key.Bytes()
+	secret := setup.DevGovernor().Key.Bytes()
 	return []string{"--private-key", hex.EncodeToString(secret[:])}
 }
 
@@ -63,7 +64,7 @@ func (l *live) decide(args ...string) {
 // TestGovernanceLive changes what a transfer costs on a running devnet, then
 // restarts it (resolution 11.11).
 func TestGovernanceLive(t *testing.T) {
-	l, restart := newLiveRestarted(t, func(*chain.Params) {})
+	l, restart := newLiveRestarted(t, func(*params.Params) {})
 	transfer := func() uint64 {
 		t.Helper()
 		var r rpc.ReceiptReply
@@ -126,12 +127,12 @@ func TestGovernanceLive(t *testing.T) {
 // its steps, with what is refused on the way, and holds the effects over a restart.
 func TestGovernanceActionsLive(t *testing.T) { // resolutions 8.2, 9.1, 11.11, 11.13
 	const timelock = 40
-	l, restart := newLiveRestarted(t, func(p *chain.Params) {
-		second := node.DevAccounts()[1].Address
+	l, restart := newLiveRestarted(t, func(p *params.Params) {
+		second := setup.DevAccounts()[1].Address
 		p.Governance.Members = append(p.Governance.Members, second)
 		p.Governance.Threshold, p.Governance.Seats = 2, 2
 		p.Governance.TimelockBlocks, p.Governance.EmergencyTimelockBlocks = timelock, 2
-		p.Entitlements.SystemDeployers = []chain.Address{node.DevAccounts()[0].Address}
+		p.Entitlements.SystemDeployers = []chain.Address{setup.DevAccounts()[0].Address}
 	})
 	system := l.deploy(gated, append(grants("storage.kv", "sys.upgrade"), "--salt", "0x01", "--no-init")...)
 	plain := l.deploy(gated, append(grants("storage.kv"), "--salt", "0x02", "--no-init")...)
@@ -183,7 +184,7 @@ func TestGovernanceActionsLive(t *testing.T) { // resolutions 8.2, 9.1, 11.11, 1
 // (CIP-2 §7.3).
 func (l *live) registryVotes() {
 	t := l.t
-	auditor := node.DevAccounts()[3].Address.String()
+	auditor := setup.DevAccounts()[3].Address.String()
 	held := func() (list rpc.EntitlementsReply) {
 		t.Helper()
 		l.do(&list, "entitlement", "list", auditor)
@@ -208,7 +209,7 @@ func (l *live) registryVotes() {
 	if end := l.voted("entitlement", "revoke", grant); end != "not_found" {
 		t.Errorf("revoke again: %s", end)
 	}
-	role := permit.RoleID(chain.AddrGovernance, "auditor").String()
+	role := entitlements.RoleID(chain.AddrGovernance, "auditor").String()
 	l.voted(append([]string{"entitlement", "create-role", "--name", "auditor"}, audit...)...)
 	if end := l.voted("entitlement", "assign-role", role, "--account", auditor); end != "success" || len(held().Roles) != 1 {
 		t.Errorf("assign: %s", end)

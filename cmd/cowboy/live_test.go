@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/devtest"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // live is a story against a devnet of this process.
@@ -24,21 +25,21 @@ type live struct {
 // newLive starts a devnet with fast blocks and the key of its first account.
 func newLive(t *testing.T) *live {
 	t.Helper()
-	return newLiveOf(t, node.DevnetOptions{BlockTime: 25 * time.Millisecond})
+	return newLiveOf(t, setup.DevnetOptions{BlockTime: 25 * time.Millisecond})
 }
 
 // newLiveWith starts a devnet with other parameters.
-func newLiveWith(t *testing.T, change func(*chain.Params)) *live {
+func newLiveWith(t *testing.T, change func(*params.Params)) *live {
 	t.Helper()
-	return newLiveOf(t, node.DevnetOptions{BlockTime: 25 * time.Millisecond, GenesisFile: devtest.Genesis(t, change)})
+	return newLiveOf(t, setup.DevnetOptions{BlockTime: 25 * time.Millisecond, GenesisFile: devtest.Genesis(t, change)})
 }
 
 // newLiveRestarted starts a devnet with other parameters that restart ends and
 // starts again on its folder.
-func newLiveRestarted(t *testing.T, change func(*chain.Params)) (l *live, restart func()) {
+func newLiveRestarted(t *testing.T, change func(*params.Params)) (l *live, restart func()) {
 	t.Helper()
 	t.Parallel()
-	dir, options := t.TempDir(), node.DevnetOptions{BlockTime: 25 * time.Millisecond, GenesisFile: devtest.Genesis(t, change)}
+	dir, options := t.TempDir(), setup.DevnetOptions{BlockTime: 25 * time.Millisecond, GenesisFile: devtest.Genesis(t, change)}
 	url, stop := devtest.Start(t, filepath.Join(dir, "chain"), options)
 	l = liveAt(t, dir, url)
 	t.Cleanup(func() { stop() })
@@ -50,7 +51,7 @@ func newLiveRestarted(t *testing.T, change func(*chain.Params)) (l *live, restar
 }
 
 // newLiveOf starts a devnet of another genesis.
-func newLiveOf(t *testing.T, options node.DevnetOptions) *live {
+func newLiveOf(t *testing.T, options setup.DevnetOptions) *live {
 	t.Helper()
 	t.Parallel() // devnets wait for their blocks most of the time
 	dir := t.TempDir()
@@ -61,7 +62,7 @@ func newLiveOf(t *testing.T, options node.DevnetOptions) *live {
 
 // liveAt is a story against the node at url with the key of the first account.
 func liveAt(t *testing.T, dir, url string) *live {
-	env := map[string]string{"COWBOY_RPC_URL": url, "COWBOY_PRIVATE_KEY": client.KeyHex(node.DevAccounts()[0].Key)}
+	env := map[string]string{"COWBOY_RPC_URL": url, "COWBOY_PRIVATE_KEY": client.KeyHex(setup.DevAccounts()[0].Key)}
 	return &live{&story{t: t, dir: dir, env: env}, t}
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/light"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -277,7 +278,7 @@ func readVerifier(file string) (*light.Verifier, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read genesis: %w", err)
 	}
-	g, err := chain.ParseGenesis(text)
+	g, err := genesis.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/node/release"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -193,6 +194,6 @@ func (versionCommand) Help() string { return "Example:\n\n    cowboy version" }
 // Run prints the version.
 func (c *versionCommand) Run(ctx context.Context, s *session) error {
 	text := &lines{}
-	text.add("cowboy %s", rpc.Version)
-	return s.show(map[string]string{"version": rpc.Version}, text)
+	text.add("cowboy %s", release.Version)
+	return s.show(map[string]string{"version": release.Version}, text)
 }

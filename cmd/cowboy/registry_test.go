@@ -13,10 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/devtest"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // by is the flag of another key than the story's.
@@ -26,7 +26,7 @@ func by(key string) []string { return []string{"--private-key", key} }
 // commands alone (CIP-2 §7).
 func TestRegistryOnDevnet(t *testing.T) {
 	l := newLive(t)
-	own, two, three := node.DevAccounts()[0].Address, node.DevAccounts()[1], node.DevAccounts()[2]
+	own, two, three := setup.DevAccounts()[0].Address, setup.DevAccounts()[1], setup.DevAccounts()[2]
 	send := func(args ...string) (r rpc.ReceiptReply) {
 		t.Helper()
 		l.do(&r, append(append([]string{"entitlement"}, args...), "--wait")...)
@@ -74,7 +74,7 @@ func TestRegistryOnDevnet(t *testing.T) {
 // actor; another stays as it is (entitlements §7.1, §9.2).
 func TestUpgradeOnDevnet(t *testing.T) {
 	l := newLive(t)
-	own := node.DevAccounts()[0].Address
+	own := setup.DevAccounts()[0].Address
 	source := func(name string, version int) string {
 		path := filepath.Join(l.dir, name)
 		text := fmt.Sprintf("from cowboy_sdk import actor, public\n\n@actor\nclass A:\n    @public\n    def version(self, msg):\n        return %d\n", version)
@@ -103,7 +103,7 @@ func TestUpgradeOnDevnet(t *testing.T) {
 // directions, over a restart of the node.
 func TestLogsOnDevnet(t *testing.T) {
 	dir := t.TempDir()
-	url, stop := devtest.Start(t, dir, node.DevnetOptions{BlockTime: 25 * time.Millisecond})
+	url, stop := devtest.Start(t, dir, setup.DevnetOptions{BlockTime: 25 * time.Millisecond})
 	l := liveAt(t, t.TempDir(), url)
 	l.run("actor", "new", "counter")
 	actor := l.deploy(filepath.Join(l.dir, "counter.py"), "--salt", "0x01")
@@ -145,7 +145,7 @@ func TestLogsOnDevnet(t *testing.T) {
 	}
 	check()
 	stop()
-	url, stop = devtest.Start(t, dir, node.DevnetOptions{BlockTime: 25 * time.Millisecond})
+	url, stop = devtest.Start(t, dir, setup.DevnetOptions{BlockTime: 25 * time.Millisecond})
 	defer stop()
 	l.env["COWBOY_RPC_URL"] = url
 	check()

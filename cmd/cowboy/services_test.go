@@ -16,8 +16,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/crypto/vrf"
-	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // bytesJSON is how bytes are written as JSON.
@@ -127,7 +127,7 @@ func (l *live) blobs(at, other string) {
 func (l *live) signatures(at string) {
 	t := l.t
 	text, wrong := []byte("text"), []byte("texT")
-	account := node.DevAccounts()[1]
+	account := setup.DevAccounts()[1]
 	digest := keccak.Sum256(text)
 	sig := account.Key.Sign(digest)
 	signature := append(append(sig.R[:], sig.S[:]...), sig.YParity)

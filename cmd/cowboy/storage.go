@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/light"
 )
@@ -84,7 +84,7 @@ func (c *storageBackup) Run(ctx context.Context, s *session) error {
 	}, text)
 }
 
-func (c *storageBackup) genesis(ctx context.Context, s *session, api *client.Client) (*chain.Genesis, error) {
+func (c *storageBackup) genesis(ctx context.Context, s *session, api *client.Client) (*genesis.Genesis, error) {
 	if c.Genesis == "" {
 		s.note("the genesis is the node's word: --genesis FILE checks the backup against one that you trust")
 		return api.Genesis(ctx)
@@ -93,7 +93,7 @@ func (c *storageBackup) genesis(ctx context.Context, s *session, api *client.Cli
 	if err != nil {
 		return nil, fmt.Errorf("read genesis: %w", err)
 	}
-	return chain.ParseGenesis(text)
+	return genesis.Parse(text)
 }
 
 // saveBackup writes the file beside its place, reads it back, and puts it there

@@ -12,10 +12,11 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/devtest"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 const keeper = `from cowboy_sdk import actor, public
@@ -39,7 +40,7 @@ class Keeper:
 const rentEpoch = 120
 
 // shortRent makes rent run out within a test.
-func shortRent(p *chain.Params) {
+func shortRent(p *params.Params) {
 	p.EpochBlocks, p.Rent.ChargeBlocks = rentEpoch, rentEpoch
 	p.Rent.GraceEpochs, p.Rent.WarningEpochs = 1, 1
 }
@@ -83,7 +84,7 @@ func (l *live) untilRent(actor, state string) rpc.RentReply {
 // "State Rent Model" to "Storage Restoration"): paid, in arrears, evicted, restored
 // after an interruption.
 func TestStorageOnDevnet(t *testing.T) {
-	l := newLiveOf(t, node.DevnetOptions{BlockTime: 40 * time.Millisecond, GenesisFile: devtest.Genesis(t, shortRent)})
+	l := newLiveOf(t, setup.DevnetOptions{BlockTime: 40 * time.Millisecond, GenesisFile: devtest.Genesis(t, shortRent)})
 	source, file := filepath.Join(l.dir, "keeper.py"), filepath.Join(l.dir, "keeper.backup")
 	if err := os.WriteFile(source, []byte(keeper), 0o644); err != nil {
 		t.Fatal(err)
@@ -212,7 +213,7 @@ func (l *live) restoreInterrupted(actor, file string) {
 	if r.Evicted == nil || r.Evicted.Restoring == nil || r.Evicted.Restoring.Bytes == 0 {
 		l.t.Errorf("under way: %+v", r.Evicted)
 	}
-	other := client.KeyHex(node.DevAccounts()[1].Key)
+	other := client.KeyHex(setup.DevAccounts()[1].Key)
 	if said := l.refused("storage", "restore", file, "--private-key", other); !strings.Contains(said, "nobody else may before") {
 		l.t.Errorf("two at once: %s", said)
 	}
@@ -288,7 +289,7 @@ class Ward:
 // TestRescueOnDevnet has a program pay its rent and restore the storage of another
 // that did not (whitepaper, "Rent Payment Options", "Storage Restoration").
 func TestRescueOnDevnet(t *testing.T) {
-	l := newLiveOf(t, node.DevnetOptions{BlockTime: 40 * time.Millisecond, GenesisFile: devtest.Genesis(t, shortRent)})
+	l := newLiveOf(t, setup.DevnetOptions{BlockTime: 40 * time.Millisecond, GenesisFile: devtest.Genesis(t, shortRent)})
 	source := filepath.Join(l.dir, "ward.py")
 	if err := os.WriteFile(source, []byte(ward), 0o644); err != nil {
 		t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -14,7 +15,7 @@ const clockwork = "testdata/clockwork.py"
 
 // smallTiers makes timers pass through all tiers within a test, four of an actor
 // fill a block, and an unfunded one end soon.
-func smallTiers(p *chain.Params) {
+func smallTiers(p *params.Params) {
 	p.Timer.RingBlocks, p.Timer.QueueEpochs = 20, 4
 	p.Timer.DefaultCycles, p.Timer.DefaultCells = 500_000, 5_000
 	p.Timer.MinBaseFee = p.Timer.InitialBaseFee
@@ -89,7 +90,7 @@ func (l *live) surcharge(a string) {
 	if err := json.Unmarshal(l.execute(a, "prices", `{"ahead":5000,"times":18}`).Value, &prices); err != nil || len(prices) != 18 {
 		t.Fatalf("%v, %v", prices, err)
 	}
-	fee := chain.DefaultParams().Timer.InitialBaseFee
+	fee := params.Default().Timer.InitialBaseFee
 	for n, price := range prices {
 		more := map[int]chain.Wei{16: fee, 17: 3 * fee}[n]
 		if price != prices[0]+more {
@@ -240,7 +241,7 @@ func (l *live) unfunded(b string) {
 	t := l.t
 	held := l.balance(b)
 	set := l.execute(b, "plan", "[60]")
-	held -= l.balance(b) + chain.DefaultParams().Timer.InitialBaseFee
+	held -= l.balance(b) + params.Default().Timer.InitialBaseFee
 	l.execute(b, "leave", "0")
 	l.decide("set", `min_base_fee="100"`)
 	l.advance(set.BlockHeight + 60 + 5 - l.height())

@@ -11,23 +11,24 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // submit completes and signs a transaction of a development account, whose limits
 // and prices are given where they matter, and returns its receipt.
 func (l *live) submit(account int, tx *chain.Tx) rpc.ReceiptReply {
 	l.t.Helper()
-	tx.Nonce, tx.ChainID = l.nonce(account), chain.ChainIDDevnet
+	tx.Nonce, tx.ChainID = l.nonce(account), genesis.ChainIDDevnet
 	if tx.CyclesLimit == 0 {
 		tx.CyclesLimit, tx.CellsLimit = 500_000, 20_000
 	}
 	if tx.MaxFeePerCycle == 0 {
 		tx.MaxFeePerCycle, tx.MaxFeePerCell = 10_000, 10_000
 	}
-	signed := client.SignTx(node.DevAccounts()[account].Key, tx)
+	signed := client.SignTx(setup.DevAccounts()[account].Key, tx)
 	return l.settled(signed.Wire)[0]
 }
 
@@ -77,7 +78,7 @@ func (l *live) token(account int, args ...string) (r rpc.ReceiptReply) {
 	l.t.Helper()
 	by := *l.story
 	by.env = maps.Clone(l.env)
-	by.env["COWBOY_PRIVATE_KEY"] = client.KeyHex(node.DevAccounts()[account].Key)
+	by.env["COWBOY_PRIVATE_KEY"] = client.KeyHex(setup.DevAccounts()[account].Key)
 	args = append([]string{"token"}, append(args, "--wait", "--json", "--cycles-limit", "500000", "--cells-limit", "20000")...)
 	code, stdout, stderr := by.run(args...)
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil || (code == 0) != (r.Status == "success") {

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // guardHooks lets nobody move more than 100 at once.
@@ -30,8 +30,8 @@ class Hooks:
 // TestTokensOnDevnet walks through the life of a token with the commands alone.
 func TestTokensOnDevnet(t *testing.T) { // CIP-20; neighbours §12
 	l := newLive(t)
-	self := client.AddressOf(node.DevAccounts()[0].Key).String()
-	other := client.AddressOf(node.DevAccounts()[1].Key).String()
+	self := client.AddressOf(setup.DevAccounts()[0].Key).String()
+	other := client.AddressOf(setup.DevAccounts()[1].Key).String()
 	if code, stdout, _ := l.run("token", "list"); code != 0 || stdout != "[]\n" {
 		t.Errorf("no tokens: %d %s", code, stdout)
 	}

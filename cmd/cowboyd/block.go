@@ -11,8 +11,9 @@ import (
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/node/blockdoc"
+	"github.com/cowboy-foundation/cowboy/node/tools"
 )
 
 type blockCommand struct {
@@ -29,7 +30,7 @@ type blockExportCommand struct {
 
 // Run writes one block.
 func (c *blockExportCommand) Run() error {
-	d, err := node.ExportBlock(c.Data, c.Block)
+	d, err := tools.ExportBlock(c.Data, c.Block)
 	if err != nil {
 		return err
 	}
@@ -62,7 +63,7 @@ func (c *blockEditCommand) Run() error {
 		named[path] = true
 	}
 	if c.Resign != "" {
-		signers, err := node.BlockSigners(c.Resign)
+		signers, err := tools.BlockSigners(c.Resign)
 		if err != nil {
 			return err
 		}
@@ -94,21 +95,21 @@ func (c *blockCheckCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var genesis *chain.Genesis
+	var g *genesis.Genesis
 	switch {
 	case c.Genesis != "":
 		raw, err := os.ReadFile(c.Genesis)
 		if err != nil {
 			return fmt.Errorf("read genesis: %w", err)
 		}
-		if genesis, err = chain.ParseGenesis(raw); err != nil {
+		if g, err = genesis.Parse(raw); err != nil {
 			return fmt.Errorf("%s: %w", c.Genesis, err)
 		}
 	case c.Data == "":
 		return errors.New("the state before the block is needed: give --data DIR, or --genesis FILE for block 1")
 	}
 	var shown progress
-	v, err := node.CheckBlock(ctx, d, c.Data, genesis, shown.show)
+	v, err := tools.CheckBlock(ctx, d, c.Data, g, shown.show)
 	shown.end()
 	if err != nil {
 		return err

@@ -10,11 +10,14 @@ import (
 	"os"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/cluster"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
+	"github.com/cowboy-foundation/cowboy/node/release"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // listenFlags say where a node listens. All is loopback unless told otherwise.
@@ -47,7 +50,7 @@ type listenFlags struct {
 
 func (f *listenFlags) config(dataDir string, devnet bool) (node.Config, error) {
 	cfg := node.DefaultConfig()
-	cfg.DataDir, cfg.Devnet, cfg.Version = dataDir, devnet, node.Version
+	cfg.DataDir, cfg.Devnet, cfg.Version = dataDir, devnet, release.Version
 	cfg.RPCAddr, cfg.P2PAddr, cfg.RunnerAddr, cfg.AdminAddr = f.RPCAddr, f.P2PAddr, f.RunnerAddr, f.AdminAddr
 	cfg.RPCPerSec, cfg.P2PAdvertise, cfg.FreeBytesFloor = f.RPCRate, f.P2PTell, f.FreeFloor<<20
 	cfg.FullNodes, cfg.FullNodeBytes, cfg.FullNodesBytes = f.FullNodes, f.FullMiB<<20, f.FullAllMiB<<20
@@ -125,7 +128,7 @@ func (c *devnetCommand) Run(ctx context.Context, log *slog.Logger) error {
 	}
 	seal := c.sealing()
 	seal.Passphrase = once(seal.Passphrase)
-	genesis, err := node.PrepareSealedDevnet(dataDir, node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime, Lanes: c.Lanes}, seal)
+	genesis, err := setup.PrepareSealedDevnet(dataDir, setup.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime, Lanes: c.Lanes}, seal)
 	if err != nil {
 		return err
 	}
@@ -157,7 +160,7 @@ func (c *devnetCommand) sealedAsAsked(folder string) error {
 	if !c.given() {
 		return nil
 	}
-	info, err := node.ShowKeys(folder)
+	info, err := datadir.ShowKeys(folder)
 	if err == nil && !info.Sealed {
 		err = usageError{fmt.Errorf("the keys in %s are in the clear: cowboyd keys encrypt --data %s, or leave the passphrase out", folder, folder)}
 	}
@@ -165,21 +168,21 @@ func (c *devnetCommand) sealedAsAsked(folder string) error {
 }
 
 // welcome tells a newcomer what runs and what to try.
-func welcome(w io.Writer, n *node.Node, g *chain.Genesis, throwAway bool) {
+func welcome(w io.Writer, n *node.Node, g *genesis.Genesis, throwAway bool) {
 	fmt.Fprintf(w, "Cowboy devnet\n  chain id   %d\n  genesis    %s\n  RPC        http://%s\n  metrics    http://%s/metrics\n",
 		g.ChainID, g.Hash(), n.RPCAddr(), n.AdminAddr())
 	if throwAway {
 		fmt.Fprintln(w, "  data       thrown away at the end (keep it with --data DIR)")
 	}
 	fmt.Fprintln(w, "\nFunded development accounts (their keys are public: never use them elsewhere)")
-	for _, a := range node.DevAccounts() {
+	for _, a := range setup.DevAccounts() {
 		secret := a.Key.Bytes()
 		fmt.Fprintf(w, "  %s  key 0x%s\n", a.Address, hex.EncodeToString(secret[:]))
 	}
-	governor := node.DevGovernor()
+	governor := setup.DevGovernor()
 	secret := governor.Key.Bytes()
 	fmt.Fprintf(w, "Member of the multisig (cowboy gov), without funds\n  %s  key 0x%s\n", governor.Address, hex.EncodeToString(secret[:]))
-	secret = node.DevAccounts()[0].Key.Bytes()
+	secret = setup.DevAccounts()[0].Key.Bytes()
 	fmt.Fprintf(w, `
 Try
   export COWBOY_RPC_URL=http://%s COWBOY_PRIVATE_KEY=0x%s
@@ -188,7 +191,7 @@ Try
   curl -s http://%s/block/latest
 Stop with Ctrl-C.
 
-`, n.RPCAddr(), hex.EncodeToString(secret[:]), node.DevAccounts()[1].Address, node.DevAccounts()[1].Address, n.RPCAddr())
+`, n.RPCAddr(), hex.EncodeToString(secret[:]), setup.DevAccounts()[1].Address, setup.DevAccounts()[1].Address, n.RPCAddr())
 }
 
 type runCommand struct {
@@ -210,7 +213,7 @@ func (c *runCommand) Run(ctx context.Context, log *slog.Logger) error {
 		ctx, cancel = cluster.WithParent(ctx, os.Stdin)
 		defer cancel()
 	}
-	genesis, err := node.LoadGenesis(c.Data)
+	genesis, err := datadir.LoadGenesis(c.Data)
 	if err != nil {
 		return err
 	}

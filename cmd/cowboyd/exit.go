@@ -8,11 +8,11 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
 	"github.com/cowboy-foundation/cowboy/exec"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
@@ -47,7 +47,7 @@ func exitCode(err, cause error) int {
 		return exitUsage
 	case errors.Is(err, engine.ErrDoppelganger), errors.Is(err, guard.ErrFenced), errors.Is(err, guard.ErrInUse):
 		return exitOtherLife
-	case isAny[*chain.KeptSettingError](err), isAny[*node.TablesError](err), isAny[*exec.MissingModule](err):
+	case isAny[*params.KeptSettingError](err), isAny[*datadir.TablesError](err), isAny[*exec.MissingModule](err):
 		return exitNewerBuild
 	case errors.Is(err, store.ErrDiskFull), errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT):
 		return exitDiskFull

@@ -13,10 +13,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
@@ -41,8 +41,8 @@ func TestExitCodes(t *testing.T) {
 	f(10, engine.ErrDoppelganger)
 	f(10, guard.ErrFenced)
 	f(10, guard.ErrInUse)
-	f(11, &node.TablesError{Table: "cost_table"})
-	f(11, &chain.KeptSettingError{Path: "x", Err: errors.New("form")})
+	f(11, &datadir.TablesError{Table: "cost_table"})
+	f(11, &params.KeptSettingError{Path: "x", Err: errors.New("form")})
 	f(12, store.ErrDiskFull)
 	f(12, fmt.Errorf("write journal: %w", syscall.ENOSPC))
 }

@@ -11,7 +11,11 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/ceremony"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 type genesisCommand struct {
@@ -29,20 +33,20 @@ func (c *genesisCheckCommand) Run() error {
 	if err != nil {
 		return fmt.Errorf("read genesis: %w", err)
 	}
-	g, err := chain.ParseGenesis(raw)
+	g, err := genesis.Parse(raw)
 	if err == nil {
-		if err := errors.Join(g.Check(), ceremony.Check(g), node.CheckTables(g)); err != nil {
+		if err := errors.Join(g.Check(), ceremony.Check(g), datadir.CheckTables(g)); err != nil {
 			return err
 		}
 		fmt.Printf("ok: %q, chain id %d, %d validators, quorum %d, genesis hash %s\n", g.Name, g.ChainID, len(g.Validators), chain.Quorum(len(g.Validators)), g.Hash())
 		fmt.Println(lanesOf(&g.Params))
 		fmt.Println("keys, possession proofs and public shares belong together")
-		if node.TrustedDeal(filepath.Dir(c.File), g) {
+		if setup.TrustedDeal(filepath.Dir(c.File), g) {
 			fmt.Println("trusted deal: one process knew every key; for development and tests only")
 		}
 		return nil
 	}
-	t, templateErr := chain.ParseGenesisTemplate(raw)
+	t, templateErr := genesis.ParseTemplate(raw)
 	if templateErr == nil {
 		fmt.Printf("ok: template %q, chain id %d; it has no validators yet (cowboyd devnet --genesis completes it)\n", t.Name, t.ChainID)
 		fmt.Println(lanesOf(&t.Params))
@@ -52,7 +56,7 @@ func (c *genesisCheckCommand) Run() error {
 }
 
 // lanesOf says how the targets are shared out, in the order of the lanes.
-func lanesOf(p *chain.Params) string {
+func lanesOf(p *params.Params) string {
 	text := "lanes " + p.LaneProfile + ":"
 	for lane := range chain.NumLanes {
 		text += fmt.Sprintf(" %s %g %%", lane, float64(p.LaneShareBasisPoints[lane])/100)
@@ -86,32 +90,32 @@ func (c *genesisNewCommand) Run() error {
 	if len(addresses) != c.Validators {
 		return fmt.Errorf("%d addresses for %d validators: give --address once for each, or not at all", len(addresses), c.Validators)
 	}
-	g, err := node.Deal(c.Out, node.DealOptions{
+	g, err := setup.Deal(c.Out, setup.DealOptions{
 		Validators:    c.Validators,
 		FullNodes:     c.FullNodes,
 		Seal:          c.sealing(),
-		DevnetOptions: node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime, Lanes: c.Lanes},
+		DevnetOptions: setup.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime, Lanes: c.Lanes},
 	})
 	if err != nil {
 		return err
 	}
-	if err := node.WriteDealtPeers(c.Out, g, addresses); err != nil {
+	if err := setup.WriteDealtPeers(c.Out, g, addresses); err != nil {
 		return err
 	}
 	fmt.Printf("genesis %s: chain id %d, %d validators, quorum %d\n", g.Hash(), g.ChainID, len(g.Validators), chain.Quorum(len(g.Validators)))
 	fmt.Println("trusted deal: this process knew every key; for development and tests only")
 	for i, address := range addresses {
-		fmt.Printf("  %s  p2p %s\n", filepath.Join(c.Out, filepath.Base(node.DealtFolder(c.Out, i))), address)
+		fmt.Printf("  %s  p2p %s\n", filepath.Join(c.Out, filepath.Base(datadir.DealtFolder(c.Out, i))), address)
 	}
 	for i := range c.FullNodes {
-		fmt.Printf("  %s\n", node.FullNodeFolder(c.Out, i))
+		fmt.Printf("  %s\n", datadir.FullNodeFolder(c.Out, i))
 	}
 	with := ""
-	if info, err := node.ShowKeys(node.DealtFolder(c.Out, 0)); err == nil && info.Sealed {
+	if info, err := datadir.ShowKeys(datadir.DealtFolder(c.Out, 0)); err == nil && info.Sealed {
 		fmt.Println("all keys are under one passphrase: give each folder its own with cowboyd keys decrypt and encrypt, where its operator is")
 		with = " --passphrase-file FILE"
 	}
-	fmt.Printf("Run each with\n  cowboyd run --data %s --port-offset 0%s\n", node.DealtFolder(c.Out, 0), with)
+	fmt.Printf("Run each with\n  cowboyd run --data %s --port-offset 0%s\n", datadir.DealtFolder(c.Out, 0), with)
 	return nil
 }
 

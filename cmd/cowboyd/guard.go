@@ -8,7 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/tools"
 )
 
 type guardCommand struct {
@@ -34,7 +34,7 @@ type shownVote struct {
 
 // Run prints the watermark.
 func (c *guardShowCommand) Run() error {
-	mark, err := node.GuardVotes(c.Data)
+	mark, err := tools.GuardVotes(c.Data)
 	if err != nil {
 		return err
 	}
@@ -80,13 +80,13 @@ type guardExportCommand struct {
 // Run writes the exchange file and, on request, retires the folder.
 func (c *guardExportCommand) Run() error {
 	if c.Out == "-" {
-		return node.ExportGuard(c.Data, os.Stdout, c.Retire)
+		return tools.ExportGuard(c.Data, os.Stdout, c.Retire)
 	}
 	f, err := os.OpenFile(c.Out, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("create export: %w", err)
 	}
-	return errors.Join(node.ExportGuard(c.Data, f, c.Retire), f.Close())
+	return errors.Join(tools.ExportGuard(c.Data, f, c.Retire), f.Close())
 }
 
 type guardImportCommand struct {
@@ -101,7 +101,7 @@ func (c *guardImportCommand) Run() error {
 		return fmt.Errorf("open export: %w", err)
 	}
 	defer f.Close()
-	if err := node.ImportGuard(c.Data, f); err != nil {
+	if err := tools.ImportGuard(c.Data, f); err != nil {
 		return err
 	}
 	return (&guardShowCommand{Data: c.Data}).Run()
@@ -114,7 +114,7 @@ type guardReopenCommand struct {
 
 // Run opens the closed views again.
 func (c *guardReopenCommand) Run() error {
-	done, err := node.ReopenGuard(c.Data)
+	done, err := tools.ReopenGuard(c.Data)
 	if err != nil {
 		return err
 	}
@@ -129,7 +129,7 @@ type guardInitCommand struct {
 
 // Run makes an empty memory.
 func (c *guardInitCommand) Run() error {
-	if err := node.InitGuard(c.Data); err != nil {
+	if err := tools.InitGuard(c.Data); err != nil {
 		return err
 	}
 	fmt.Println("the key may sign from now on, in this folder only")

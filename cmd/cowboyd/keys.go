@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/keystore"
 )
 
@@ -31,7 +31,7 @@ type shownKeys struct {
 
 // Run prints what the file tells.
 func (c *keysShowCommand) Run() error {
-	info, err := node.ShowKeys(c.Data)
+	info, err := datadir.ShowKeys(c.Data)
 	if err != nil {
 		return err
 	}
@@ -74,17 +74,17 @@ func (c *keysEncryptCommand) Run() error {
 	if source == nil {
 		return errNoPassphrase
 	}
-	if info, err := node.ShowKeys(c.Data); err != nil {
+	if info, err := datadir.ShowKeys(c.Data); err != nil {
 		return err
 	} else if info.Sealed {
-		return node.ErrKeysSealed
+		return datadir.ErrKeysSealed
 	}
 	passphrase, err := source()
 	if err != nil {
 		return err
 	}
 	defer clear(passphrase)
-	if err := node.EncryptKeys(c.Data, passphrase, keystore.DefaultCost()); err != nil {
+	if err := datadir.EncryptKeys(c.Data, passphrase, keystore.DefaultCost()); err != nil {
 		return err
 	}
 	fmt.Printf("keys.json is encrypted. Without the passphrase it is lost: keep both, apart from each other.\n"+
@@ -104,7 +104,7 @@ func (c *keysDecryptCommand) Run() error {
 	if source == nil {
 		return errNoPassphrase
 	}
-	if err := node.DecryptKeys(c.Data, source); err != nil {
+	if err := datadir.DecryptKeys(c.Data, source); err != nil {
 		return err
 	}
 	fmt.Println("keys.json is in the clear: a node starts with it on a development chain alone")

@@ -16,9 +16,10 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/node/byzantine"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
+	"github.com/cowboy-foundation/cowboy/node/release"
 )
 
 // commands is the grammar of the command line.
@@ -49,7 +50,7 @@ const description = `A validator for the Cowboy chain.
 func main() {
 	var c commands
 	parser := kong.Must(&c, kong.Name("cowboyd"), kong.Description(description+"\n\n"+exitCodes),
-		kong.Vars{"kinds": byzantine.Names(), "lanes": strings.Join(chain.LaneProfiles(), " or ")}, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
+		kong.Vars{"kinds": byzantine.Names(), "lanes": strings.Join(params.LaneProfiles(), " or ")}, kong.ConfigureHelp(kong.HelpOptions{Compact: true}))
 	parsed, err := parser.Parse(os.Args[1:])
 	if err != nil {
 		var wrong *kong.ParseError
@@ -91,9 +92,9 @@ type versionCommand struct {
 
 // Run prints name and version on one line, and the tables on one each.
 func (c versionCommand) Run() error {
-	fmt.Println("cowboyd", node.Version)
+	fmt.Println("cowboyd", release.Version)
 	if c.Tables {
-		tables := node.MachineTables()
+		tables := datadir.MachineTables()
 		fmt.Printf("cost_table      %s\nexception_texts %s\n", tables.CostTable, tables.ExceptionTexts)
 	}
 	return nil

@@ -6,7 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // A chain that is no development chain is not made with keys in the clear, and a devnet
@@ -26,16 +27,16 @@ func TestNewKeys(t *testing.T) {
 		if want != nil {
 			return
 		}
-		if info, err := node.ShowKeys(node.DealtFolder(c.Out, 0)); err != nil || info.Sealed != sealed {
+		if info, err := datadir.ShowKeys(datadir.DealtFolder(c.Out, 0)); err != nil || info.Sealed != sealed {
 			t.Errorf("%s: encrypted %v, %v", rule, info.Sealed, err)
 		}
 	}
 	f("a development chain", "", "", nil, false)
-	f("another, no passphrase", "../../profiles/genesis/mainnet-params.json", "", node.ErrDealPlain, false)
+	f("another, no passphrase", "../../profiles/genesis/mainnet-params.json", "", datadir.ErrDealPlain, false)
 	f("another", "../../profiles/genesis/mainnet-params.json", words, nil, true)
 
 	dir := t.TempDir()
-	if _, err := node.PrepareDevnet(dir, node.DevnetOptions{}); err != nil {
+	if _, err := setup.PrepareDevnet(dir, setup.DevnetOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	c := devnetCommand{Data: dir, Validators: 1}

@@ -7,7 +7,7 @@ import (
 	"io"
 	"os"
 
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/keystore"
 )
 
@@ -19,7 +19,7 @@ type passphraseFlags struct {
 
 // source returns what gives the passphrase, or nil if nothing does. twice asks a person
 // to repeat it.
-func (f *passphraseFlags) source(twice bool) node.Passphrase {
+func (f *passphraseFlags) source(twice bool) datadir.Passphrase {
 	switch {
 	case f.File != "":
 		return func() ([]byte, error) { return passphraseFile(f.File) }
@@ -43,8 +43,8 @@ func (f *passphraseFlags) given() bool { return f.File != "" || f.FD >= 0 }
 
 // sealing encrypts keys that are made: where a flag asks for it, and on every chain but
 // a development chain.
-func (f *passphraseFlags) sealing() node.Sealing {
-	return node.Sealing{Passphrase: f.source(true), Always: f.given()}
+func (f *passphraseFlags) sealing() datadir.Sealing {
+	return datadir.Sealing{Passphrase: f.source(true), Always: f.given()}
 }
 
 // errPassphraseExposed means that others can read the file of a passphrase.
@@ -123,7 +123,7 @@ func readLine(r io.Reader) ([]byte, error) {
 
 // once keeps the passphrase for a start that needs it twice, to fetch a state and to run:
 // a descriptor can be read once, and a person is asked once.
-func once(source node.Passphrase) node.Passphrase {
+func once(source datadir.Passphrase) datadir.Passphrase {
 	if source == nil {
 		return nil
 	}

@@ -12,10 +12,12 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/byzantine"
 	"github.com/cowboy-foundation/cowboy/node/cluster"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // runSeveral runs a devnet of several validators, each a process of its own,
@@ -34,14 +36,14 @@ func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDi
 		return err
 	}
 	for i := range c.Validators {
-		if err := c.sealedAsAsked(node.DealtFolder(dataDir, i)); err != nil {
+		if err := c.sealedAsAsked(datadir.DealtFolder(dataDir, i)); err != nil {
 			return err
 		}
 	}
 	configs := make([]node.Config, c.Validators)
 	addresses := make([]string, c.Validators)
 	for i := range configs {
-		cfg, err := c.config(node.DealtFolder(dataDir, i), true)
+		cfg, err := c.config(datadir.DealtFolder(dataDir, i), true)
 		if err != nil {
 			return err
 		}
@@ -53,7 +55,7 @@ func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDi
 		}
 		configs[i], addresses[i] = cfg, cfg.P2PAddr
 	}
-	if err := node.WriteDealtPeers(dataDir, g, addresses); err != nil {
+	if err := setup.WriteDealtPeers(dataDir, g, addresses); err != nil {
 		return err
 	}
 	run := cluster.DefaultConfig()
@@ -84,12 +86,12 @@ func (c *devnetCommand) runSeveral(ctx context.Context, log *slog.Logger, dataDi
 }
 
 // dealt makes the chain, or returns the one that is there.
-func (c *devnetCommand) dealt(dataDir string) (*chain.Genesis, error) {
-	opts := node.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime, Lanes: c.Lanes}
-	g, err := node.ResumeDevnet(dataDir, opts)
+func (c *devnetCommand) dealt(dataDir string) (*genesis.Genesis, error) {
+	opts := setup.DevnetOptions{GenesisFile: c.Genesis, BlockTime: c.BlockTime, Lanes: c.Lanes}
+	g, err := setup.ResumeDevnet(dataDir, opts)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		return node.Deal(dataDir, node.DealOptions{DevnetOptions: opts, Validators: c.Validators, Seal: c.sealing()})
+		return setup.Deal(dataDir, setup.DealOptions{DevnetOptions: opts, Validators: c.Validators, Seal: c.sealing()})
 	case err != nil:
 		return nil, err
 	case len(g.Validators) != c.Validators:
@@ -98,14 +100,14 @@ func (c *devnetCommand) dealt(dataDir string) (*chain.Genesis, error) {
 	return g, nil
 }
 
-func welcomeSeveral(w io.Writer, g *chain.Genesis, configs []node.Config) {
+func welcomeSeveral(w io.Writer, g *genesis.Genesis, configs []node.Config) {
 	fmt.Fprintf(w, "Cowboy devnet of %d validators (keys by trusted deal: development only)\n  chain id   %d\n  genesis    %s\n",
 		len(configs), g.ChainID, g.Hash())
 	for i, cfg := range configs {
 		fmt.Fprintf(w, "  RPC %-6d http://%s  metrics http://%s/metrics  log %s\n",
 			i, cfg.RPCAddr, cfg.AdminAddr, filepath.Join(cfg.DataDir, "cowboyd.log"))
 	}
-	secret := node.DevAccounts()[0].Key.Bytes()
+	secret := setup.DevAccounts()[0].Key.Bytes()
 	fmt.Fprintf(w, `
 Try
   export COWBOY_RPC_URL=http://%s COWBOY_PRIVATE_KEY=0x%s
@@ -113,7 +115,7 @@ Try
 Kill one of the processes: the others go on, and it is started again.
 Stop with Ctrl-C.
 
-`, configs[0].RPCAddr, hex.EncodeToString(secret[:]), node.DevAccounts()[1].Address)
+`, configs[0].RPCAddr, hex.EncodeToString(secret[:]), setup.DevAccounts()[1].Address)
 }
 
 // passphraseArgs passes on where the passphrase is.

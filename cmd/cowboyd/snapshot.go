@@ -9,8 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/node/tools"
 	"github.com/cowboy-foundation/cowboy/state/snapshot"
 )
 
@@ -33,7 +33,7 @@ type snapshotExportCommand struct {
 func (c *snapshotExportCommand) Run(ctx context.Context) error {
 	if c.Out == "-" {
 		out := bufio.NewWriterSize(os.Stdout, snapshotBuffer)
-		sum, err := node.ExportSnapshot(ctx, c.Data, out, showProgress("exported"))
+		sum, err := tools.ExportSnapshot(ctx, c.Data, out, showProgress("exported"))
 		if err = errors.Join(err, out.Flush()); err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (c *snapshotExportCommand) Run(ctx context.Context) error {
 	}
 	defer os.Remove(part.Name()) // of no use unless it was renamed
 	out := bufio.NewWriterSize(part, snapshotBuffer)
-	sum, err := node.ExportSnapshot(ctx, c.Data, out, showProgress("exported"))
+	sum, err := tools.ExportSnapshot(ctx, c.Data, out, showProgress("exported"))
 	if err == nil {
 		err = out.Flush()
 	}
@@ -75,12 +75,12 @@ func (c *snapshotVerifyCommand) Run(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("read genesis: %w", err)
 	}
-	genesis, err := chain.ParseGenesis(raw)
+	genesis, err := genesis.Parse(raw)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.Genesis, err)
 	}
 	return withSnapshot(c.File, func(r io.Reader) error {
-		sum, err := node.VerifySnapshot(ctx, genesis, r, showProgress("verified"))
+		sum, err := tools.VerifySnapshot(ctx, genesis, r, showProgress("verified"))
 		if err != nil {
 			return err
 		}
@@ -97,7 +97,7 @@ type snapshotImportCommand struct {
 // Run fills a data folder.
 func (c *snapshotImportCommand) Run(ctx context.Context) error {
 	return withSnapshot(c.File, func(r io.Reader) error {
-		sum, err := node.ImportSnapshot(ctx, c.Data, r, c.UnusedKey, showProgress("imported"))
+		sum, err := tools.ImportSnapshot(ctx, c.Data, r, c.UnusedKey, showProgress("imported"))
 		if err != nil {
 			return err
 		}

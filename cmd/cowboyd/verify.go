@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/tools"
 )
 
 type verifyCommand struct {
@@ -14,7 +14,7 @@ type verifyCommand struct {
 // Run checks certificates, re-executes the chain and says what it found.
 func (c *verifyCommand) Run(ctx context.Context) error {
 	var shown progress
-	result, err := node.VerifyChain(ctx, c.Data, shown.show)
+	result, err := tools.VerifyChain(ctx, c.Data, shown.show)
 	shown.end()
 	if err != nil {
 		return err

@@ -10,20 +10,22 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
 
 // genesis returns a record of validators with the given stakes, and the key
 // that signs for the group.
-func genesis(t testing.TB, stakes ...chain.Wei) (*chain.Genesis, []bls.Share) {
+func testGenesis(t testing.TB, stakes ...chain.Wei) (*genesis.Genesis, []bls.Share) {
 	t.Helper()
 	n := len(stakes)
 	polynomial, shares, err := bls.DealTrusted(bytes.Repeat([]byte{4}, 32), n, chain.Quorum(n))
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &chain.Genesis{Name: "test", ChainID: 1, Beacon: chain.Hash{1}}
+	g := &genesis.Genesis{Name: "test", ChainID: 1, Beacon: chain.Hash{1}}
 	g.GroupKey = polynomial.Group().Bytes()
 	for i, stake := range stakes {
 		g.Validators = append(g.Validators, chain.Validator{
@@ -36,8 +38,8 @@ func genesis(t testing.TB, stakes ...chain.Wei) (*chain.Genesis, []bls.Share) {
 
 func set(t testing.TB, stakes ...chain.Wei) *ValidatorSet {
 	t.Helper()
-	g, _ := genesis(t, stakes...)
-	s, err := NewValidatorSet(g)
+	g, _ := testGenesis(t, stakes...)
+	s, err := NewValidatorSet(epoch.First(g))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,26 +69,26 @@ func TestQuorum(t *testing.T) {
 }
 
 func TestNewValidatorSetRefuses(t *testing.T) {
-	f := func(name, want string, change func(*chain.Genesis)) {
+	f := func(name, want string, change func(*genesis.Genesis)) {
 		t.Helper()
-		g, _ := genesis(t, 1, 2, 3, 4)
+		g, _ := testGenesis(t, 1, 2, 3, 4)
 		change(g)
-		if _, err := NewValidatorSet(g); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := NewValidatorSet(epoch.First(g)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", name, err, want)
 		}
 	}
-	f("no validators", "empty", func(g *chain.Genesis) { g.Validators = nil })
-	f("wrong order", "order", func(g *chain.Genesis) { g.Validators[1].PeerKey = chain.PeerKey{9} })
-	f("a key twice", "order", func(g *chain.Genesis) { g.Validators[1].PeerKey = g.Validators[0].PeerKey })
-	f("a share of another position", "share", func(g *chain.Genesis) { g.Validators[1].ShareIndex = 3 })
-	f("no stake", "stake", func(g *chain.Genesis) {
+	f("no validators", "empty", func(g *genesis.Genesis) { g.Validators = nil })
+	f("wrong order", "order", func(g *genesis.Genesis) { g.Validators[1].PeerKey = chain.PeerKey{9} })
+	f("a key twice", "order", func(g *genesis.Genesis) { g.Validators[1].PeerKey = g.Validators[0].PeerKey })
+	f("a share of another position", "share", func(g *genesis.Genesis) { g.Validators[1].ShareIndex = 3 })
+	f("no stake", "stake", func(g *genesis.Genesis) {
 		for i := range g.Validators {
 			g.Validators[i].Stake = 0
 		}
 	})
-	f("stake beyond 64 bits", "64 bits", func(g *chain.Genesis) { g.Validators[1].Stake = math.MaxUint64 })
-	f("group key that is no point", "group key", func(g *chain.Genesis) { g.GroupKey = [96]byte{1} })
-	f("share that is no point", "public share", func(g *chain.Genesis) { g.Validators[2].PublicShare = [96]byte{1} })
+	f("stake beyond 64 bits", "64 bits", func(g *genesis.Genesis) { g.Validators[1].Stake = math.MaxUint64 })
+	f("group key that is no point", "group key", func(g *genesis.Genesis) { g.GroupKey = [96]byte{1} })
+	f("share that is no point", "public share", func(g *genesis.Genesis) { g.Validators[2].PublicShare = [96]byte{1} })
 }
 
 func TestFindAndAt(t *testing.T) {
@@ -174,8 +176,8 @@ func TestLeaderIsFrozen(t *testing.T) {
 // A seed is the group's signature of varint(epoch) ‖ varint(view) under
 // N ‖ "_SEED" (consensus.md §1.3).
 func TestVerifySeed(t *testing.T) {
-	g, shares := genesis(t, 1)
-	s, err := NewValidatorSet(g)
+	g, shares := testGenesis(t, 1)
+	s, err := NewValidatorSet(epoch.First(g))
 	if err != nil {
 		t.Fatal(err)
 	}

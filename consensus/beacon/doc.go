@@ -1,3 +1,7 @@
+//spec:implements CIP-11 5.4
+//spec:implements CIP-2 10
+//spec:implements whitepaper 3.4, 12.3-12.5
+
 // Package beacon is what a consensus round is about: who takes part, who
 // leads, and which random seed the round leaves behind.
 //

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 )
 
@@ -38,28 +39,29 @@ type ValidatorSet struct {
 	beacon     chain.Hash
 }
 
-// NewValidatorSet returns the set of epoch 0. It relies on g.Check for the
+// NewValidatorSet returns the set of an epoch. It relies on the chain for the
 // record as a whole and checks what consensus itself depends on: order, share
 // positions, keys, and that somebody has stake. That the shares lie on the
-// polynomial is for the maker of the genesis to prove; a wrong one cannot
+// polynomial is for the makers of the key to prove; a wrong one cannot
 // break safety, only count as absent.
-func NewValidatorSet(g *chain.Genesis) (*ValidatorSet, error) {
+func NewValidatorSet(r *epoch.Record) (*ValidatorSet, error) {
 	s := &ValidatorSet{
-		byPeer:     make(map[chain.PeerKey]Participant, len(g.Validators)),
-		namespaces: attest.NewNamespaces(g.Hash()),
-		beacon:     g.Beacon,
+		epoch:      r.Epoch,
+		byPeer:     make(map[chain.PeerKey]Participant, len(r.Validators)),
+		namespaces: attest.NewNamespaces(r.Chain),
+		beacon:     r.Beacon,
 	}
-	if len(g.Validators) == 0 {
+	if len(r.Validators) == 0 {
 		return nil, errors.New("validator set is empty")
 	}
 	var err error
-	if s.group, err = bls.ParsePublicKey(g.GroupKey[:]); err != nil {
+	if s.group, err = bls.ParsePublicKey(r.GroupKey[:]); err != nil {
 		return nil, fmt.Errorf("group key: %w", err)
 	}
-	for i := range g.Validators {
-		v := &g.Validators[i]
+	for i := range r.Validators {
+		v := &r.Validators[i]
 		switch {
-		case i > 0 && bytes.Compare(g.Validators[i-1].PeerKey[:], v.PeerKey[:]) >= 0:
+		case i > 0 && bytes.Compare(r.Validators[i-1].PeerKey[:], v.PeerKey[:]) >= 0:
 			return nil, fmt.Errorf("validator %d is not above its predecessor in peer key order", i)
 		case v.ShareIndex != uint32(i):
 			return nil, fmt.Errorf("validator %d has share %d", i, v.ShareIndex)

@@ -115,12 +115,12 @@ func (g *given) add(s span) {
 
 // ration takes out of an answer to a validator the blocks that it was sent and for
 // which nothing is left of its budget, and counts the others. Certificates stay.
-func (e *Engine) ration(to beacon.Participant, from chain.View, pieces []piece) {
-	if int(to) >= len(e.peers) {
+func (s *serving) ration(now time.Time, to beacon.Participant, from chain.View, pieces []piece) {
+	if int(to) >= len(s.peers) {
 		return // full nodes pay otherwise
 	}
-	g := &e.peers[to].given
-	may := g.may(&e.cfg, time.Now())
+	g := &s.peers[to].given
+	may := g.may(s.cfg, now)
 	var parts []part
 	for i := range pieces {
 		p := &pieces[i]
@@ -133,32 +133,30 @@ func (e *Engine) ration(to beacon.Participant, from chain.View, pieces []piece) 
 			continue
 		}
 		p.block = nil
-		e.Stats.AgainWithheld.Add(1)
+		s.stats.AgainWithheld.Add(1)
 	}
-	e.sentAgain(g.bill(from, parts))
+	s.stats.AgainBytes.Add(uint64(g.bill(from, parts)))
 }
 
 // mayRead reports whether the archive may be read for a peer from view v on, and to
 // before which view: a validator with nothing left of its budget gets what lies between
 // ranges that it was sent, and not these once more. 0: as far as an answer goes.
-func (e *Engine) mayRead(to beacon.Participant, v chain.View) (before chain.View, may bool) {
-	if int(to) >= len(e.peers) {
+func (s *serving) mayRead(now time.Time, to beacon.Participant, v chain.View) (before chain.View, may bool) {
+	if int(to) >= len(s.peers) {
 		return 0, true
 	}
-	g := &e.peers[to].given
-	if g.may(&e.cfg, time.Now()) {
+	g := &s.peers[to].given
+	if g.may(s.cfg, now) {
 		return 0, true
 	}
 	if g.has(v) {
-		e.Stats.AgainWithheld.Add(1)
+		s.stats.AgainWithheld.Add(1)
 		return 0, false
 	}
-	for _, s := range g.ranges {
-		if s.from > v {
-			return s.from, true
+	for _, r := range g.ranges {
+		if r.from > v {
+			return r.from, true
 		}
 	}
 	return 0, true
 }
-
-func (e *Engine) sentAgain(bytes int) { e.Stats.AgainBytes.Add(uint64(bytes)) }

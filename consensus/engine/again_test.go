@@ -105,7 +105,7 @@ func TestWhoWalksDownHasABudget(t *testing.T) {
 		if most := len(h.final) + answerBytes/readCost + answerBlocks; sent < len(h.final) || sent > most {
 			t.Errorf("%d blocks, want %d at least and %d at most", sent, len(h.final), most)
 		}
-		if s.engine.peers[2].given.left > 0 {
+		if s.engine.serving.peers[2].given.left > 0 {
 			t.Error("nothing was counted")
 		}
 	})
@@ -120,7 +120,7 @@ func TestBlocksNotSentYetAreNotRationed(t *testing.T) {
 	h.into(app)
 	playWith(t, func(c *Config) { c.Archive, c.LastFinalized, c.AgainBytes = app, h.floor, 1 }, func(s *scene) {
 		s.hear(2, wire.Append(nil, wire.Request{Round: beacon.Round{View: 1}}))
-		given := &s.engine.peers[2].given
+		given := &s.engine.serving.peers[2].given
 		given.left = -1e9
 		for from := given.ranges[0].to + 1; from <= h.floor.Round.View; {
 			before := len(s.backfills(2))

@@ -27,17 +27,16 @@ func (f *fetches) expected() chain.View { return min(f.spans[0], f.spans[1]) }
 
 // reached returns the first view of a range that did not come yet, as far as the range
 // behind it that is asked for as well.
-func (e *Engine) reached(w *want) chain.View {
+func (f *fetches) reached(w *want) chain.View {
 	if w.to > 0 {
-		return e.missingFrom(w.to)
+		return f.here.missingFrom(w.to)
 	}
-	return e.missingFrom(w.below)
+	return f.here.missingFrom(w.below)
 }
 
 // goAhead asks for the range behind the one that is under way, if nothing holds that up:
 // somebody else has to be quick as well, and there has to be room for both.
-func (e *Engine) goAhead() {
-	f := &e.fetches
+func (f *fetches) goAhead() {
 	first := -1
 	for i := range f.wants {
 		if w := &f.wants[i]; w.below > 0 {
@@ -48,7 +47,7 @@ func (e *Engine) goAhead() {
 		}
 	}
 	views := f.expected()
-	if first < 0 || views == 0 || len(f.wants) == wantsMax || f.rates.best() == nil || e.backlog()+answerBlocks >= backlogMax {
+	if first < 0 || views == 0 || len(f.wants) == wantsMax || f.rates.best(f.now) == nil || f.here.backlog()+answerBlocks >= backlogMax {
 		return
 	}
 	w := &f.wants[first]
@@ -57,13 +56,13 @@ func (e *Engine) goAhead() {
 		return
 	}
 	asks := w.asks
-	ahead := e.want(from, w.below)
+	ahead := f.want(from, w.below)
 	ahead.from = from
 	asked := make([]bool, len(ahead.tried))
 	for _, a := range asks {
 		asked[a.peer] = true
 	}
-	if !e.askOf(ahead, func(p beacon.Participant) bool { return !asked[p] }) {
+	if !f.askOf(ahead, func(p beacon.Participant) bool { return !asked[p] }) {
 		f.wants = slices.Delete(f.wants, len(f.wants)-1, len(f.wants))
 		return
 	}

@@ -42,7 +42,7 @@ type Application interface {
 	// accepted before a restart, parents first, or that a quorum has notarized.
 	// Rules that look at the clock do not apply.
 	Recover(ctx context.Context, req VerifyRequest) (bool, error)
-	// Prepare executes the draft of a block whose proposal is still to come, so
+	// Prepare executes the preview of a block whose proposal is still to come, so
 	// that Verify finds the work done. It is no verdict, and nothing may depend on
 	// it: an error is a fault of this node.
 	Prepare(ctx context.Context, req PrepareRequest) error
@@ -67,16 +67,16 @@ type ParentRef struct {
 type ProposeRequest struct {
 	Round  beacon.Round
 	Parent ParentRef
-	// Draft hands out what is known of the block before it is executed, for the
+	// Preview hands out what is known of the block before it is executed, for the
 	// others to execute at the same time. It may be called once, or not at all;
 	// what it sends is read by their Prepare alone.
-	Draft func(bytes []byte)
+	Preview func(bytes []byte)
 }
 
-// PrepareRequest brings the draft of a round's leader.
+// PrepareRequest brings the preview of a round's leader.
 type PrepareRequest struct {
-	Round beacon.Round
-	Draft []byte
+	Round   beacon.Round
+	Preview []byte
 }
 
 // Proposed is a block ready to be voted for.
@@ -148,6 +148,15 @@ type Guard interface {
 	// Sync makes it durable. An error ends Run.
 	Sync() error
 }
+
+// memory is the guard of a node without one.
+type memory struct{ mark simplex.Watermark }
+
+func (m *memory) Permit(k simplex.Kind, p simplex.Proposal) error { return m.mark.Permit(k, p) }
+func (m *memory) Note(k simplex.Kind, p simplex.Proposal)         { m.mark.Note(k, p) }
+func (m *memory) CloseRound(r beacon.Round)                       { m.mark.CloseRound(r) }
+func (m *memory) Watermark() simplex.Watermark                    { return m.mark }
+func (m *memory) Sync() error                                     { return nil }
 
 // Network sends to the other validators, and to the full nodes that follow
 // them: the network numbers those from Set.Len() up. Only requests are taken

@@ -60,6 +60,7 @@ type supply struct {
 type blocks struct {
 	list     []*block // ascending by view
 	bytes    int
+	fitting  int        // bytes that came with certificates and are being hashed
 	shareMax int        // bytes of one sender that nobody asked for
 	max      int        // bytes above which what can be had again is dropped; 0: no bound
 	live     chain.View // the current view: its blocks, and later ones, stay

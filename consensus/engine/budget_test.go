@@ -212,7 +212,7 @@ func TestJournalIsPrunedWithoutFinality(t *testing.T) {
 					}
 					s.hear(who, wire.Append(nil, wire.Offer{Vote: s.voice[who].Sign(simplex.Notarize, p), Block: make([]byte, block)}))
 				}
-				clear(e.banned) // the two-faced go on
+				clear(e.banned.until) // the two-faced go on
 				s.hear(1, simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(v, 0))))
 				if size := disk.bytes(); size > 2*most+block {
 					t.Fatalf("%d bytes in the journal in view %d of life %d", size, v, life)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
@@ -38,19 +39,36 @@ func (e *Engine) call(ctx context.Context, stage string, f func(context.Context)
 // propose asks the application for a block, unless it is too far behind with
 // the ones it has: then the disk sets the pace.
 func (e *Engine) propose(ctx context.Context, x simplex.RequestProposal) {
-	if len(e.undelivered) >= e.cfg.UndeliveredMax {
+	if len(e.deliveries.waiting) >= e.cfg.UndeliveredMax {
 		e.postponed = &x
 		return
 	}
 	ctx, e.building = context.WithCancel(ctx)
 	e.call(ctx, "propose", func(ctx context.Context) reply {
 		start := time.Now()
-		p, err := e.app.Propose(ctx, ProposeRequest{Round: x.Round, Parent: parentRef(x.Parent), Draft: e.announce(ctx, x)})
+		p, err := e.app.Propose(ctx, ProposeRequest{Round: x.Round, Parent: parentRef(x.Parent), Preview: e.previewOf(ctx, x)})
 		if err == nil && p.Shards == nil {
 			p.Shards, err = e.sharding.encode(p.Block)
 		}
 		return proposed{x, p, err, time.Since(start)}
 	})
+}
+
+// previewOf returns the function by which the application hands out its preview.
+func (e *Engine) previewOf(ctx context.Context, x simplex.RequestProposal) func([]byte) {
+	return func(bytes []byte) {
+		select {
+		case e.replies <- previewed{wire.Preview{Round: x.Round, Parent: x.Parent.Round.View, Bytes: bytes}}:
+		case <-ctx.Done():
+		}
+	}
+}
+
+type previewed struct{ preview wire.Preview }
+
+func (r previewed) apply(ctx context.Context, e *Engine) error {
+	e.do(ctx, e.previewing.announce(r.preview, e.machine.View()))
+	return nil
 }
 
 type proposed struct {
@@ -81,141 +99,23 @@ func (r proposed) apply(_ context.Context, e *Engine) error {
 	b := e.blocks.put(simplex.Proposal{Round: r.req.Round, Payload: r.block.Digest})
 	e.blocks.set(b, r.block.Block)
 	b.own, b.verdict, b.codeword = true, valid, r.block.Shards
-	e.proposedIn(r.req.Round.View)
+	e.leads.proposed(r.req.Round.View)
 	e.seen.see(r.req.Round.View)
 	e.step(simplex.ProposalReady{View: r.req.Round.View, Payload: r.block.Digest})
 	return nil
 }
 
-// verify asks for a verdict on a proposal whose bytes are here.
-func (e *Engine) verify(ctx context.Context, x simplex.RequestVerify) {
-	b := e.blocks.find(x.Proposal.Round.View, x.Proposal.Payload)
-	b.verifying = &x
-	e.blocks.prefer(b, x.Leader)
-	e.judge(ctx, b)
-}
-
-// settled answers a certify request whose verdict is known already.
-func (e *Engine) settled(x simplex.RequestCertify) bool {
-	b := e.blocks.put(x.Proposal)
-	b.certify = &x
-	if b.verdict != valid && b.verdict != invalid {
-		return false
-	}
-	e.report(b)
-	return true
-}
-
-// certify takes in a notarized block, after fetching it if need be.
-func (e *Engine) certify(ctx context.Context, x simplex.RequestCertify) {
-	b := e.blocks.find(x.Proposal.Round.View, x.Proposal.Payload)
-	if b.bytes != nil {
-		e.judge(ctx, b)
-	} else if !b.fitting && !b.rebuilding && !e.awaitShards(b) {
-		e.fetchFor(simplex.Fetch{View: x.Proposal.Round.View})
-	}
-}
-
-// wakeCertify goes on with a notarized block whose bytes have come.
-func (e *Engine) wakeCertify(p simplex.Proposal) {
-	if b := e.blocks.find(p.Round.View, p.Payload); b != nil && b.certify != nil && b.bytes != nil {
-		e.outgoing = append(e.outgoing, *b.certify)
-	}
-}
-
-// judge has the application verify b, once.
-func (e *Engine) judge(ctx context.Context, b *block) {
-	switch b.verdict {
-	case running:
-		return
-	case valid, invalid:
-		e.report(b)
-		return
-	}
-	req := VerifyRequest{Round: b.round, Digest: b.digest, Block: b.bytes, Rebuilt: b.rebuilt}
-	ask, again := e.app.Verify, false
-	if x := b.certify; x != nil {
-		req.Parent, again = parentRef(x.Parent), x.Again
-		if x.Known {
-			req.Leader = e.cfg.Set.At(x.Leader).PeerKey
-		}
-	} else {
-		req.Parent = parentRef(b.verifying.Parent)
-		req.Leader = e.cfg.Set.At(b.verifying.Leader).PeerKey
-	}
-	if again || b.rebuilt || b.certify != nil {
-		// A quorum found that its time had come: a verdict on a notarized block
-		// must be the same for all, and clocks are not.
+// verify has the application judge a block.
+func (e *Engine) verify(ctx context.Context, x verify) {
+	ask := e.app.Verify
+	if x.final {
 		ask = e.app.Recover
 	}
-	b.verdict = running
 	e.call(ctx, "verify", func(ctx context.Context) reply {
 		start := time.Now()
-		ok, err := ask(ctx, req)
-		return verified{b, ok, err, time.Since(start)}
+		ok, err := ask(ctx, x.req)
+		return verified{x.block, ok, err, time.Since(start)}
 	})
-}
-
-// receiveBackfill takes the block that came with a good certificate, once it is
-// known to be the block that the certificate names.
-func (e *Engine) receiveBackfill(a arrival) {
-	p := a.certificate.Proposal
-	if a.block == nil || p.Round.View <= e.machine.Floor().View {
-		return
-	}
-	b := e.blocks.put(p)
-	if b.sure() || b.fitting {
-		return
-	}
-	if e.fitting+len(a.block) > e.cfg.PendingBytesMax/2 || b.certify == nil && e.backlog() >= 2*backlogMax {
-		e.Stats.BackfillsPutOff.Add(1)
-		return // it is asked for again
-	}
-	b.fitting, b.backfilled = true, true
-	e.fitting += len(a.block)
-	e.fits = append(e.fits, a)
-}
-
-// fit holds a block against its digest, off the loop: that is a hash over all of
-// it.
-func (e *Engine) fit(ctx context.Context, a arrival) {
-	e.call(ctx, "fit", func(context.Context) reply {
-		return fitted{a, e.app.Fits(a.certificate.Proposal.Payload, a.block)}
-	})
-}
-
-type fitted struct {
-	arrival
-	ok bool
-}
-
-func (r fitted) apply(_ context.Context, e *Engine) error {
-	e.fitting -= len(r.block)
-	p := r.certificate.Proposal
-	b := e.blocks.find(p.Round.View, p.Payload)
-	if b != nil {
-		b.fitting = false
-	}
-	switch {
-	case !r.ok:
-		e.ban(r.from)
-		e.fetches.refused(r.from)
-		if b != nil && b.certify != nil && b.bytes == nil {
-			e.outgoing = append(e.outgoing, simplex.Fetch{View: p.Round.View})
-		}
-		e.fetchAgain()
-	case p.Round.View > e.machine.Floor().View:
-		b := e.blocks.put(p)
-		if !b.sure() && b.verdict != running {
-			e.blocks.makeRoom(len(r.block))
-			e.blocks.settle(b, r.block)
-			b.fits = true
-		} else if b.verdict == running {
-			e.blocks.offer(p, r.block, r.from, true)
-		}
-		e.wakeCertify(p)
-	}
-	return nil
 }
 
 type verified struct {
@@ -226,100 +126,135 @@ type verified struct {
 }
 
 func (r verified) apply(ctx context.Context, e *Engine) error {
-	b := r.block
 	e.Stats.Stages[StageVerify].add(r.took)
-	defer e.unpark(false)
-	switch {
-	case errors.Is(r.err, ErrWrongBlock):
-		e.wrongBytes(ctx, b)
-		return nil
-	case errors.Is(r.err, ErrEarly):
-		e.early(b)
-		return nil
-	case r.err != nil:
-		return fmt.Errorf("verify block %v of view %d: %w", b.digest, b.round.View, r.err)
-	case r.ok:
-		b.verdict = valid
-	default:
-		b.verdict = invalid
-		e.Stats.BlocksRejected.Add(1)
+	effects, err := e.judging.judged(r.block, r.ok, r.err)
+	e.do(ctx, effects)
+	e.do(ctx, e.fetches.drained(time.Now()))
+	return err
+}
+
+// startWork begins off the loop what the parts have in line: answers to peers, hashes of
+// blocks and of shards, blocks to be put together, previews to be executed.
+func (e *Engine) startWork(ctx context.Context) {
+	for r, ok := e.serving.begin(); ok; r, ok = e.serving.begin() {
+		if r.stranger {
+			e.strangers <- r // its goroutine has answered the one before
+			continue
+		}
+		e.call(ctx, "archive", func(ctx context.Context) reply { return r.make(ctx, e.cfg.Archive, &e.serving.reads.encoded) })
 	}
-	e.blocks.settle(b, b.bytes)
-	e.report(b)
+	for _, a := range e.judging.next() {
+		e.call(ctx, "fit", func(context.Context) reply {
+			return fitted{a, e.app.Fits(a.certificate.Proposal.Payload, a.block)}
+		})
+	}
+	pool := e.sharding.pool
+	for e.sharding.checks.due() {
+		batch := e.sharding.checks.next()
+		e.call(ctx, "shards", func(context.Context) reply {
+			for i := range batch {
+				batch[i].err = pool.Check(batch[i].relay.Digest, batch[i].relay.Parcel)
+			}
+			return checkedShards(batch)
+		})
+	}
+	for _, a := range e.sharding.next() {
+		work := pool.Rebuilder(a)
+		e.call(ctx, "rebuild", func(context.Context) reply {
+			start := time.Now()
+			block, err := work()
+			return rebuilt{a, block, err, time.Since(start)}
+		})
+	}
+	for _, d := range e.previewing.next() {
+		e.call(ctx, "prepare", func(ctx context.Context) reply {
+			start := time.Now()
+			err := e.app.Prepare(ctx, PrepareRequest{Round: d.Round, Preview: d.Bytes})
+			return prepared{err, time.Since(start)}
+		})
+	}
+}
+
+// workDue reports whether startWork has something to begin.
+func (e *Engine) workDue() bool {
+	return e.serving.reads.due() || len(e.judging.fits) > 0 || len(e.sharding.rebuilds) > 0 || e.sharding.checks.due() || len(e.previewing.waiting) > 0
+}
+
+// serveStrangers makes the answers to full nodes, one after the other, so that however
+// many they are they have one core at most, and a fast disk one reader more.
+func (e *Engine) serveStrangers(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case r := <-e.strangers:
+			select {
+			case e.replies <- r.make(ctx, e.cfg.Archive, &e.serving.reads.encoded):
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func (r served) apply(ctx context.Context, e *Engine) error {
+	e.do(ctx, e.serving.served(time.Now(), r))
 	return nil
 }
 
-// wrongBytes blames who sent bytes that are not the block, and goes on with what
-// else there is of it: other bytes, then shards. A leader that sent nothing better
-// loses its view.
-func (e *Engine) wrongBytes(ctx context.Context, b *block) {
-	blamed, supplied := b.supplier, b.supplied
-	if supplied {
-		e.ban(blamed)
-	}
-	more := e.blocks.wrong(b)
-	if x := b.verifying; x != nil && supplied && blamed == x.Leader {
-		b.verifying = nil
-		e.step(simplex.Verified{View: b.round.View, Payload: b.digest})
-	}
-	if x := b.verifying; x != nil && !more && e.ownShard(b) != nil {
-		b.verifying = nil
-		e.glance(*x)
-	}
-	if x := b.certify; x != nil {
-		e.outgoing = append(e.outgoing, *x)
-	} else if more && b.verifying != nil {
-		e.judge(ctx, b)
-	}
+type fitted struct {
+	arrival
+	ok bool
 }
 
-// early leaves a block without our vote but open: once it is notarized, it is
-// judged again without the clock.
-func (e *Engine) early(b *block) {
-	b.verdict = unknown
-	if b.verifying != nil {
-		b.verifying = nil
-		e.step(simplex.Verified{View: b.round.View, Payload: b.digest})
-	}
-	if b.certify != nil {
-		e.outgoing = append(e.outgoing, *b.certify)
-	}
+func (r fitted) apply(ctx context.Context, e *Engine) error {
+	e.do(ctx, e.judging.fitted(r.arrival, r.ok))
+	return nil
 }
 
-// report tells the machine the verdict that it waits for. What is final is valid,
-// whatever came out here: the application gets it as final, and mends what is
-// wrong with it or ends Run.
-func (e *Engine) report(b *block) {
-	if b.verifying != nil {
-		b.verifying = nil
-		e.step(simplex.Verified{View: b.round.View, Payload: b.digest, OK: b.verdict == valid})
+// checkedShards brings verdicts on relayed shards.
+type checkedShards []relayCheck
+
+func (r checkedShards) apply(ctx context.Context, e *Engine) error {
+	e.sharding.checks.running--
+	for _, x := range r {
+		if e.banned.has(x.from, time.Now()) {
+			e.Stats.Dropped.Add(1)
+			continue
+		}
+		e.do(ctx, e.sharding.checked(x, e.voices[x.from].words[simplex.Notarize]))
 	}
-	if b.certify != nil {
-		b.certify = nil
-		ok := b.verdict == valid || e.machine.Knows(b.round.View, simplex.Finalize)
-		e.step(simplex.Certified{View: b.round.View, Payload: b.digest, OK: ok})
-	}
+	return nil
 }
 
-// finalize lines the blocks up for the application.
-func (e *Engine) finalize(ctx context.Context, x simplex.Finalized) {
-	certificate := simplex.AppendCertificate(nil, x.Certificate)
-	idle := len(e.undelivered) == 0
-	for _, own := range x.Chain {
-		e.seen.since(own.Proposal.Round.View, &e.Stats.Stages[StageFinal])
-		e.undelivered = append(e.undelivered, Finalization{
-			Round: own.Proposal.Round, Digest: own.Proposal.Payload, Seed: own.Seed,
-			Certificate: certificate, Own: simplex.AppendCertificate(nil, own),
-		})
-	}
-	if idle {
-		e.deliver(ctx)
-	}
+type rebuilt struct {
+	assembly *shards.Assembly
+	block    []byte
+	err      error
+	took     time.Duration
 }
 
-// deliver hands the oldest finalized block to the application.
-func (e *Engine) deliver(ctx context.Context) {
-	f := e.undelivered[0]
+func (r rebuilt) apply(ctx context.Context, e *Engine) error {
+	e.Stats.Stages[StageRebuild].add(r.took)
+	e.do(ctx, e.sharding.rebuilt(r.assembly, r.block, r.err))
+	return nil
+}
+
+type prepared struct {
+	err  error
+	took time.Duration
+}
+
+func (r prepared) apply(_ context.Context, e *Engine) error {
+	if r.err != nil {
+		return fmt.Errorf("prepare: %w", r.err)
+	}
+	e.Stats.Stages[StagePrepare].add(r.took)
+	return nil
+}
+
+// deliver hands a finalized block to the application, the oldest that it does not have.
+func (e *Engine) deliver(ctx context.Context, f Finalization) {
 	e.call(ctx, "finalize", func(ctx context.Context) reply {
 		start := time.Now()
 		err := e.app.Finalized(ctx, f)
@@ -340,32 +275,13 @@ func (r applied) apply(ctx context.Context, e *Engine) error {
 	e.Stats.Stages[StageFinalize].add(r.took)
 	e.seen.since(r.view, &e.Stats.Stages[StageDurable])
 	e.Stats.BlocksFinalized.Add(1)
-	e.delivered = r.view
-	e.undelivered[0] = Finalization{}
-	e.undelivered = e.undelivered[1:]
-	e.bury(r.view)
-	if len(e.undelivered) > 0 {
-		e.deliver(ctx)
+	if next, due := e.deliveries.done(r.view); due {
+		e.deliver(ctx, next)
 	}
-	e.unpark(false)
+	e.do(ctx, e.fetches.drained(time.Now()))
 	if x := e.postponed; x != nil {
 		e.postponed = nil
 		e.outgoing = append(e.outgoing, *x)
 	}
 	return nil
-}
-
-// bury drops what is final and need not be in memory for peers any more: without an
-// archive nobody else has what a peer lacks that missed some seconds.
-func (e *Engine) bury(delivered chain.View) {
-	low := delivered - min(delivered, servedViews)
-	oldest, bytes := low, 0
-	if e.cfg.Archive == nil {
-		oldest, bytes = delivered-min(delivered, e.cfg.Retention), e.cfg.PendingBytesMax/8
-	}
-	e.blocks.bury(low, oldest, bytes)
-}
-
-func parentRef(p simplex.Parent) ParentRef {
-	return ParentRef{Round: p.Round, Digest: p.Payload, Seed: p.Seed}
 }

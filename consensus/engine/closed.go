@@ -5,15 +5,15 @@ import (
 )
 
 // nameClosed tells the operator of a view that the guard closed and of which the
-// journal knows nothing: its end is lost. No vote of ours leaves in it.
-func (e *Engine) nameClosed() {
-	mark := e.guard.Watermark()
+// journal, which spoken is of, knows nothing: its end is lost. No vote of ours leaves in it.
+func (w *watch) nameClosed(spoken simplex.Watermark) {
+	mark := w.guard.Watermark()
 	top := mark.Round()
-	if e.cfg.Share == nil || top.View <= e.cfg.LastFinalized.Round.View || top.View <= e.spoken.Round().View {
+	if w.cfg.Share == nil || top.View <= w.cfg.LastFinalized.Round.View || top.View <= spoken.Round().View {
 		return
 	}
 	next := "the others' votes take the chain past it: nothing is to be done while a quorum of them is up"
-	if e.cfg.Set.Len() == 1 {
+	if w.cfg.Set.Len() == 1 {
 		next = "no other can pass it: stop, and see cowboyd guard reopen --help"
 	}
 	for k := simplex.Notarize; k <= simplex.Finalize; k++ {
@@ -25,6 +25,6 @@ func (e *Engine) nameClosed() {
 		if k != simplex.Nullify && !m.Blind {
 			args = append(args, "block", m.Proposal.Payload)
 		}
-		e.cfg.Log.Warn("this key signed in a view of which the vote journal knows nothing, so it is closed to us: the journal lost its end, or was put back", args...)
+		w.cfg.Log.Warn("this key signed in a view of which the vote journal knows nothing, so it is closed to us: the journal lost its end, or was put back", args...)
 	}
 }

@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
@@ -23,19 +26,19 @@ import (
 
 // committee returns a set of n validators of equal stake and their shares. Of
 // several, validator 1 leads view 1.
-func committee(t testing.TB, n int) (*beacon.ValidatorSet, []bls.Share, *chain.Genesis) {
+func committee(t testing.TB, n int) (*beacon.ValidatorSet, []bls.Share, *genesis.Genesis) {
 	t.Helper()
 	return committeeDrawn(t, n, 0)
 }
 
 // committeeDrawn is committee with other leaders after view 1 for each order.
-func committeeDrawn(t testing.TB, n, order int) (*beacon.ValidatorSet, []bls.Share, *chain.Genesis) {
+func committeeDrawn(t testing.TB, n, order int) (*beacon.ValidatorSet, []bls.Share, *genesis.Genesis) {
 	t.Helper()
 	polynomial, shares, err := bls.DealTrusted(bytes.Repeat([]byte{7}, 32), n, chain.Quorum(n))
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &chain.Genesis{Name: "test", ChainID: 1, Params: chain.DefaultParams(), Beacon: chain.Hash{1, byte(order)}}
+	g := &genesis.Genesis{Name: "test", ChainID: 1, Params: params.Default(), Beacon: chain.Hash{1, byte(order)}}
 	g.GroupKey = polynomial.Group().Bytes()
 	peers := peerKeys(t, n)
 	for i := range n {
@@ -45,7 +48,7 @@ func committeeDrawn(t testing.TB, n, order int) (*beacon.ValidatorSet, []bls.Sha
 		})
 	}
 	for {
-		set, err := beacon.NewValidatorSet(g)
+		set, err := beacon.NewValidatorSet(epoch.First(g))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -86,7 +89,7 @@ func voiceOf(t testing.TB, set *beacon.ValidatorSet, shares []bls.Share, i int) 
 
 func testConfig(t testing.TB, set *beacon.ValidatorSet, share bls.Share, genesis chain.Hash) Config {
 	t.Helper()
-	p := chain.DefaultParams()
+	p := params.Default()
 	cfg := DefaultConfig(&p)
 	cfg.Set, cfg.Self, cfg.Share = set, beacon.Participant(share.Index), share.Key
 	cfg.Peer = peerKeys(t, set.Len())[share.Index]

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/consensus/wire"
@@ -86,7 +87,7 @@ type Config struct {
 type Timing struct{ LeaderTimeout, CertificationTimeout, RetryInterval time.Duration }
 
 // TimingOf returns the waits that the parameters of a chain ask for.
-func TimingOf(p *chain.Params) Timing {
+func TimingOf(p *params.Params) Timing {
 	return Timing{
 		LeaderTimeout:        time.Duration(p.LeaderTimeoutMillis) * time.Millisecond,
 		CertificationTimeout: time.Duration(p.CertificationTimeoutMillis) * time.Millisecond,
@@ -108,7 +109,7 @@ type Floor struct {
 // DefaultConfig returns the timers of the chain and limits that fit a node
 // with a few gigabytes of memory. Set, Self, Share, Weights and LastFinalized
 // are left to the caller.
-func DefaultConfig(p *chain.Params) Config {
+func DefaultConfig(p *params.Params) Config {
 	t := TimingOf(p)
 	return Config{
 		LeaderTimeout:        t.LeaderTimeout,
@@ -182,6 +183,9 @@ func (c *Config) Check() error {
 	}
 	return nil
 }
+
+// isSelf reports whether p is this validator.
+func (c *Config) isSelf(p beacon.Participant) bool { return c.Share != nil && p == c.Self }
 
 // wholeMax returns the length of the longest block that an honest leader sends
 // whole.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/wire"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
@@ -251,5 +252,5 @@ func (h *history) size() (n int) {
 
 type committeeKeys struct {
 	shares  []bls.Share
-	genesis *chain.Genesis
+	genesis *genesis.Genesis
 }

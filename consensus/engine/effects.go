@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
@@ -11,10 +12,10 @@ import (
 
 // take does the part of an effect that stays in this process, and keeps the
 // rest for after the sync.
-func (e *Engine) take(effect simplex.Effect) error {
+func (e *Engine) take(ctx context.Context, effect simplex.Effect) error {
 	switch x := effect.(type) {
 	case simplex.Persist:
-		return e.persist(x.Record)
+		return e.records.persist(x.Record)
 	case simplex.Broadcast:
 		if x.Vote.Kind == simplex.Nullify {
 			e.patience.gaveUp = x.Vote.Proposal.Round.View
@@ -28,11 +29,13 @@ func (e *Engine) take(effect simplex.Effect) error {
 		e.arm(x)
 		return nil
 	case simplex.RequestVerify:
-		if e.glance(x) {
+		if effects, answered := e.sharding.glance(x); answered {
+			e.do(ctx, effects)
 			return nil
 		}
 	case simplex.RequestCertify:
-		if e.settled(x) {
+		if effects, known := e.judging.settled(x); known {
+			e.do(ctx, effects)
 			return nil
 		}
 	case simplex.Finalized:
@@ -55,34 +58,40 @@ func (e *Engine) take(effect simplex.Effect) error {
 func (e *Engine) release(ctx context.Context, effect simplex.Effect) {
 	switch x := effect.(type) {
 	case simplex.Broadcast:
-		if e.notice(); e.watch.silent {
-			e.withhold(x.Vote)
+		if e.do(ctx, e.watch.notice(time.Now())); e.watch.silent {
+			e.watch.withhold(x.Vote)
 			return
 		}
-		e.broadcastVote(x.Vote)
+		e.sayVote(ctx, x.Vote)
 	case simplex.BroadcastCertificate:
 		e.net.Broadcast(simplex.AppendCertificate(nil, x.Certificate))
 	case simplex.Fetch:
-		e.fetchFor(x)
+		e.do(ctx, e.fetches.fetch(time.Now(), x))
 	case simplex.RequestProposal:
 		e.propose(ctx, x)
 	case simplex.RequestVerify:
-		e.verify(ctx, x)
+		e.do(ctx, e.judging.verify(x))
 	case simplex.RequestCertify:
-		e.certify(ctx, x)
+		e.do(ctx, e.judging.certify(x))
 	case simplex.Finalized:
-		e.finalize(ctx, x)
+		for _, own := range x.Chain {
+			e.seen.since(own.Proposal.Round.View, &e.Stats.Stages[StageFinal])
+		}
+		if next, due := e.deliveries.add(x); due {
+			e.deliver(ctx, next)
+		}
 	default:
 		panic("engine: unknown effect")
 	}
 }
 
-// broadcastVote sends our vote; a notarize vote for a block of our own takes
-// the block along.
-func (e *Engine) broadcastVote(v simplex.Vote) {
+// sayVote sends our vote; a notarize vote for a block of our own takes the block along.
+func (e *Engine) sayVote(ctx context.Context, v simplex.Vote) {
 	if v.Kind == simplex.Notarize {
 		if b := e.blocks.find(v.Proposal.Round.View, v.Proposal.Payload); b != nil && b.own {
-			if !e.broadcastShards(v, b) {
+			if pieces := e.sharding.offer(v, b); pieces != nil {
+				e.do(ctx, pieces)
+			} else {
 				e.net.Broadcast(wire.Append(nil, wire.Offer{Vote: v, Block: b.bytes}))
 			}
 			return
@@ -90,7 +99,7 @@ func (e *Engine) broadcastVote(v simplex.Vote) {
 	}
 	e.net.Broadcast(simplex.AppendVote(nil, v))
 	if v.Kind == simplex.Notarize {
-		e.relayShard(v.Proposal)
+		e.do(ctx, e.sharding.relay(v.Proposal))
 	}
 }
 
@@ -106,11 +115,12 @@ func (e *Engine) enter(x simplex.EnterView) {
 	}
 	e.postponed = nil
 	e.blocks.enter(x.Round.View)
-	e.paceView(x.Round.View)
-	if window := e.tallyViews(); x.Round.View > window {
+	factor := e.patience.follow(time.Now(), x.Round.View, e.machine, &e.cfg)
+	e.Stats.TimeoutPermille.Store(int64(1000 * factor))
+	if window := e.cfg.tallyViews(); x.Round.View > window {
 		e.tally.Advance(x.Round.View - window)
 	}
-	e.entered(x)
+	e.leads.enter(x, e.machine)
 	e.Stats.View.Store(uint64(x.Round.View))
 }
 
@@ -122,14 +132,14 @@ const tallyViewsMin = 16
 // drops them sooner; where there is none, the votes of a view that was left are of no
 // use to us, who have the certificate that ended it, but to blame who contradicts
 // them later.
-func (e *Engine) tallyViews() chain.View {
-	return chain.View(max(tallyViewsMin, e.cfg.TallyBytes/simplex.TallyViewBytes(e.cfg.Set.Len())))
+func (c *Config) tallyViews() chain.View {
+	return chain.View(max(tallyViewsMin, c.TallyBytes/simplex.TallyViewBytes(c.Set.Len())))
 }
 
 func (e *Engine) arm(x simplex.ArmTimer) {
 	t := &e.timers[x.Timer]
 	t.view = x.View
-	wait := e.timing()
+	wait := e.cfg.timing()
 	switch x.Timer {
 	case simplex.TimerLeader:
 		t.Reset(e.patience.stretch(wait.LeaderTimeout))

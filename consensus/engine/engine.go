@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
+	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
 var (
@@ -28,7 +28,8 @@ var (
 // does not put off the sync, and with it our own votes.
 const drainMax = 256
 
-// Engine drives one [simplex.Machine].
+// Engine drives one [simplex.Machine]. It is the loop: it hands events to the machine and
+// to the parts, and carries out what these decide.
 type Engine struct {
 	cfg       Config
 	app       Application
@@ -43,42 +44,38 @@ type Engine struct {
 	strangers chan read               // the answer to a full node that is made now
 	Stats     Stats
 
-	// Owned by Run.
-	machine  *simplex.Machine
-	tally    *simplex.Tally
-	blocks   blocks
-	timers   [simplex.NumTimers]timer
-	banned   map[beacon.Participant]time.Time
-	peers    []peer // by participant
-	guests   map[beacon.Participant]*guest
-	fetches  fetches
-	reads    reads
-	drafting drafting
-	seen     sightings // when proposals came
-	sharding sharding
-	patience patience
-	leads    leads             // who leads the current view and its neighbours, and whether it proposed
-	watch    watch             // for another life of our key
-	contact  contact           // with the others, and with time
-	spoken   simplex.Watermark // what the journal says of our votes at the start
-	refusals refusals
-	fault    error            // ends Run: nothing leaves after it
-	events   []simplex.Event  // to be stepped in this turn
-	polls    []poll           // to be counted in this turn
-	arrivals []arrival        // certificates to be verified in this turn
-	ends     []end            // of answers, to be looked at when the machine has what came before
-	fits     []arrival        // blocks to be held against their digests
-	fitting  int              // bytes of these that are being hashed
-	outgoing []simplex.Effect // to be carried out after the sync
-	dirty    bool             // the journal has records that are not durable
-	appended int              // journal bytes
-	kept     int              // of these, what the last pruning left
+	// Owned by Run: what is known.
+	machine *simplex.Machine
+	tally   *simplex.Tally
+	blocks  blocks
+	banned  bans
+	voices  []voice // by participant
 
-	building    context.CancelFunc       // ends the Propose in progress
-	postponed   *simplex.RequestProposal // waits for deliveries to drain
-	undelivered []Finalization           // the first of them is being delivered
-	delivered   chain.View               // newest view that the application has durably
-	calls       sync.WaitGroup
+	// Owned by Run: the parts.
+	records    records    // what outlasts this process
+	fetches    fetches    // what peers are asked for
+	serving    serving    // what peers ask for
+	sharding   sharding   // blocks in pieces
+	previewing previewing // blocks to come
+	judging    judging    // blocks on their way to a verdict
+	deliveries deliveries // blocks on their way to the application
+	watch      watch      // for another life of our key
+	patience   patience   // by how much waits are longer
+	leads      leads      // who leads the current view and its neighbours, and whether it proposed
+	seen       sightings  // when proposals came
+	refusals   refusals   // what the log was told of them
+
+	// Owned by Run: what this turn has to do.
+	events   []simplex.Event  // to be stepped
+	polls    []poll           // to be counted
+	arrivals []arrival        // certificates to be verified
+	outgoing []simplex.Effect // to be carried out after the sync
+
+	timers    [simplex.NumTimers]timer // of the machine
+	alarms    [numAlarms]*time.Timer   // of the parts
+	building  context.CancelFunc       // ends the Propose in progress
+	postponed *simplex.RequestProposal // waits for deliveries to drain
+	calls     sync.WaitGroup
 }
 
 // delivery is a message with its sender.
@@ -121,7 +118,7 @@ func New(cfg Config, app Application, net Network, journal Journal) (*Engine, er
 	if e.guard == nil {
 		e.guard = new(memory)
 	}
-	e.contact.away = make([]atomic.Bool, cfg.Set.Len())
+	e.watch = newWatch(&e.cfg, &e.Stats)
 	e.inbox = newInbox(&e.cfg, &e.Stats.InboxBytes)
 	e.refusals.told = make([]uint64, len(e.inbox.refused))
 	if e.cfg.Log == nil {
@@ -140,7 +137,10 @@ func (e *Engine) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer e.calls.Wait()
 	defer cancel()
-	timers := []**time.Timer{&e.fetches.timer, &e.watch.timer, &e.contact.timer}
+	var timers []**time.Timer
+	for i := range e.alarms {
+		timers = append(timers, &e.alarms[i])
+	}
 	for i := range e.timers {
 		timers = append(timers, &e.timers[i].Timer)
 	}
@@ -149,7 +149,7 @@ func (e *Engine) Run(ctx context.Context) error {
 		(*t).Stop()
 		defer (*t).Stop()
 	}
-	if err := e.resume(); err != nil {
+	if err := e.resume(ctx); err != nil {
 		return err
 	}
 	e.calls.Go(func() { e.serveStrangers(ctx) })
@@ -158,13 +158,13 @@ func (e *Engine) Run(ctx context.Context) error {
 		if err := e.turn(ctx); err != nil {
 			return err
 		}
-		e.tellRefusals()
+		e.refusals.tell(time.Now(), &e.Stats, &e.inbox, e.cfg.Log)
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case d := <-e.inbox.line:
-			e.receive(e.inbox.took(d))
-			e.drain()
+			e.receive(ctx, e.inbox.took(d))
+			e.drain(ctx)
 		case r := <-e.replies:
 			if err := r.apply(ctx, e); err != nil {
 				return err
@@ -177,14 +177,14 @@ func (e *Engine) Run(ctx context.Context) error {
 			e.fired(simplex.TimerRetry)
 		case <-e.timers[simplex.TimerSkip].C:
 			e.fired(simplex.TimerSkip)
-		case <-e.fetches.timer.C:
-			e.fetchAgain()
-		case <-e.watch.timer.C:
-			e.watchTick()
-		case <-e.contact.timer.C:
-			e.notice()
+		case <-e.alarms[alarmFetch].C:
+			e.do(ctx, e.fetches.tick(time.Now()))
+		case <-e.alarms[alarmWatch].C:
+			e.do(ctx, e.watch.tick(time.Now()))
+		case <-e.alarms[alarmBeat].C:
+			e.do(ctx, e.watch.notice(time.Now()))
 		case p := <-e.links:
-			e.linked(p)
+			e.do(ctx, e.watch.linked(time.Now(), p))
 		}
 	}
 }
@@ -195,49 +195,42 @@ func (e *Engine) turn(ctx context.Context) error {
 		if err := e.carryOut(ctx); err != nil {
 			return err
 		}
-		e.watchOn()
-		if e.fault != nil || !e.busy() {
-			return e.fault
+		e.do(ctx, e.watch.conclude(time.Now()))
+		if e.watch.fault != nil || !e.busy() {
+			return e.watch.fault
 		}
 	}
 }
 
 // carryOut goes on until nothing is left to do. Nothing leaves after a fault.
 func (e *Engine) carryOut(ctx context.Context) error {
-	for e.fault == nil && (e.busy() || len(e.outgoing) > 0 || len(e.ends) > 0 || e.reads.due() || len(e.fits) > 0 || len(e.sharding.rebuilds) > 0 || e.sharding.checks.due() || len(e.drafting.waiting) > 0) {
-		if err := e.settle(); err != nil {
+	for e.watch.fault == nil && (e.busy() || len(e.outgoing) > 0 || len(e.fetches.ends) > 0 || e.workDue()) {
+		if err := e.settle(ctx); err != nil {
 			return err
 		}
-		e.concludeAnswers()
+		e.do(ctx, e.fetches.conclude(time.Now()))
 		free, bound := simplex.Split(e.outgoing)
 		e.outgoing = nil
 		for _, effect := range free {
 			e.release(ctx, effect)
 		}
 		if len(bound) > 0 {
-			if err := e.sync(); err != nil {
+			if err := e.records.sync(); err != nil {
 				return err
 			}
 		}
 		for _, effect := range bound {
 			e.release(ctx, effect)
 		}
-		e.readArchives(ctx)
-		for _, a := range e.fits {
-			e.fit(ctx, a)
-		}
-		e.fits = nil
-		e.checkShards(ctx)
-		e.rebuildAll(ctx)
-		e.prepare(ctx)
+		e.startWork(ctx)
 	}
 	e.Stats.BlockBytes.Store(int64(e.blocks.bytes))
 	e.Stats.BlocksDropped.Store(e.blocks.dropped)
-	if e.fault != nil {
+	if e.watch.fault != nil {
 		return nil
 	}
-	err := e.prune()
-	e.Stats.JournalBytes.Store(int64(e.appended))
+	err := e.records.prune(e.cfg.PruneBytes, e.deliveries.durable, e.givenUp)
+	e.Stats.JournalBytes.Store(int64(e.records.appended))
 	return err
 }
 
@@ -245,14 +238,14 @@ func (e *Engine) carryOut(ctx context.Context) error {
 func (e *Engine) busy() bool { return len(e.events) > 0 || len(e.polls) > 0 || len(e.arrivals) > 0 }
 
 // settle steps the machine until it has nothing more to say.
-func (e *Engine) settle() error {
+func (e *Engine) settle(ctx context.Context) error {
 	for e.busy() {
 		e.admit()
 		for len(e.events) > 0 {
 			event := e.events[0]
 			e.events = e.events[1:]
 			for _, effect := range e.machine.Step(event) {
-				if err := e.take(effect); err != nil {
+				if err := e.take(ctx, effect); err != nil {
 					return err
 				}
 			}
@@ -264,34 +257,13 @@ func (e *Engine) settle() error {
 	return nil
 }
 
-// sync makes durable what the machine wants kept, in the journal and then in the
-// guard. Only then may anything leave. The order keeps the guard from closing a
-// view for a block that is nowhere: what is in the guard is in the journal
-// (docs/adr/0104).
-func (e *Engine) sync() error {
-	if !e.dirty {
-		return nil
-	}
-	start := time.Now()
-	if err := e.journal.Sync(); err != nil {
-		return fmt.Errorf("sync votes: %w", err)
-	}
-	if err := e.guard.Sync(); err != nil {
-		return fmt.Errorf("sync votes: %w", err)
-	}
-	e.dirty = false
-	e.Stats.Stages[StageSync].add(time.Since(start))
-	e.Stats.Syncs.Add(1)
-	return nil
-}
-
 // drain takes what else is in the inbox, so that one sync and one batch serve
 // all of it.
-func (e *Engine) drain() {
+func (e *Engine) drain(ctx context.Context) {
 	for range drainMax {
 		select {
 		case d := <-e.inbox.line:
-			e.receive(e.inbox.took(d))
+			e.receive(ctx, e.inbox.took(d))
 		default:
 			return
 		}
@@ -303,9 +275,7 @@ func (e *Engine) fired(t simplex.Timer) {
 		switch t {
 		case simplex.TimerLeader:
 			e.Stats.LeaderTimeouts.Add(1)
-			if e.leads.now.known {
-				e.Stats.Leaders[e.leads.now.who].Timeouts.Add(1)
-			}
+			e.leads.timedOut()
 		case simplex.TimerCertification:
 			e.Stats.CertificationTimeouts.Add(1)
 		case simplex.TimerSkip:
@@ -317,7 +287,7 @@ func (e *Engine) fired(t simplex.Timer) {
 
 // step puts an event in line for this turn.
 func (e *Engine) step(event simplex.Event) {
-	if !e.hold(event) {
+	if !e.watch.hold(event) {
 		e.events = append(e.events, event)
 	}
 }
@@ -330,4 +300,34 @@ func (e *Engine) recount(v chain.View, k simplex.Kind) {
 		}
 	}
 	e.polls = append(e.polls, poll{v, k})
+}
+
+// Deliver hands over a message that the validator from sent; the network
+// vouches for the sender. It never blocks, keeps msg, and may be called by
+// many goroutines.
+func (e *Engine) Deliver(from beacon.Participant, msg []byte) error {
+	if len(msg) > wire.EnvelopeBytesMax+e.cfg.MaxBlockBytes {
+		return fmt.Errorf("message of %d bytes: %w", len(msg), wire.ErrBlock)
+	}
+	return e.inbox.put(delivery{from, msg}, &e.Stats)
+}
+
+// Linked tells the engine that a validator can be reached, anew or for the first
+// time. It never blocks and may be called by many goroutines.
+func (e *Engine) Linked(p beacon.Participant) {
+	if int(p) < len(e.watch.away) {
+		e.watch.away[p].Store(false)
+	}
+	select {
+	case e.links <- p:
+	default: // the next question goes to everybody
+	}
+}
+
+// Unlinked tells the engine that there is no way to a validator any more. It never
+// blocks and may be called by many goroutines.
+func (e *Engine) Unlinked(p beacon.Participant) {
+	if int(p) < len(e.watch.away) {
+		e.watch.away[p].Store(true)
+	}
 }

@@ -74,7 +74,7 @@ func TestAnHourWithoutFinality(t *testing.T) {
 				}
 				if who, ok := at.machine.LeaderOf(v, p.Parent); ok && who == liar || v%2 == 0 { // or it may lead, for all that one knows
 					_ = at.Deliver(liar, wire.Append(nil, wire.Offer{Vote: voice.Sign(simplex.Notarize, p), Block: junk}))
-					_ = at.Deliver(liar, wire.Append(nil, wire.Draft{Round: p.Round, Parent: p.Parent, Bytes: junk}))
+					_ = at.Deliver(liar, wire.Append(nil, wire.Preview{Round: p.Round, Parent: p.Parent, Bytes: junk}))
 				}
 				_ = at.Deliver(liar, simplex.AppendVote(nil, voice.Sign(simplex.Nullify, view(v, 0))))
 			}

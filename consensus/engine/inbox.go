@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"sync/atomic"
 
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -58,27 +57,22 @@ func (b *inbox) took(d delivery) delivery {
 	return d
 }
 
-// Deliver hands over a message that the validator from sent; the network
-// vouches for the sender. It never blocks, keeps msg, and may be called by
-// many goroutines.
-func (e *Engine) Deliver(from beacon.Participant, msg []byte) error {
-	if len(msg) > wire.EnvelopeBytesMax+e.cfg.MaxBlockBytes {
-		return fmt.Errorf("message of %d bytes: %w", len(msg), wire.ErrBlock)
-	}
-	d := delivery{from, msg}
-	if !e.inbox.charge(d, 1) {
-		e.inbox.charge(d, -1)
-		e.Stats.RefusedBytes.Add(1)
-		e.inbox.refused[e.inbox.who(from)].Add(1)
+// put takes a message in, or refuses it. It never blocks, and may be called by many
+// goroutines.
+func (b *inbox) put(d delivery, stats *Stats) error {
+	if !b.charge(d, 1) {
+		b.charge(d, -1)
+		stats.RefusedBytes.Add(1)
+		b.refused[b.who(d.from)].Add(1)
 		return ErrBusy
 	}
 	select {
-	case e.inbox.line <- d:
+	case b.line <- d:
 		return nil
 	default:
-		e.inbox.charge(d, -1)
-		e.Stats.Refused.Add(1)
-		e.inbox.refused[e.inbox.who(from)].Add(1)
+		b.charge(d, -1)
+		stats.Refused.Add(1)
+		b.refused[b.who(d.from)].Add(1)
 		return ErrBusy
 	}
 }

@@ -17,7 +17,22 @@ type lead struct {
 
 // leads is the accounts of the current view, of the one before, whose proposal
 // may be overtaken by the certificate that ended it, and of the next one.
-type leads struct{ before, now, next lead }
+type leads struct {
+	stats             []LeaderStats
+	before, now, next lead
+}
+
+// knower tells which certificates are known.
+type knower interface {
+	Knows(v chain.View, k simplex.Kind) bool
+}
+
+// timedOut counts that the leader of the current view did not propose in time.
+func (l *leads) timedOut() {
+	if l.now.known {
+		l.stats[l.now.who].Timeouts.Add(1)
+	}
+}
 
 // of returns the account of view v, if it is open.
 func (l *leads) of(v chain.View) *lead {
@@ -29,13 +44,12 @@ func (l *leads) of(v chain.View) *lead {
 	return nil
 }
 
-// entered opens the account of x and closes the oldest one. A leader that kept
+// enter opens the account of x and closes the oldest one. A leader that kept
 // its proposal from us has missed it, though others made a certificate of it; one
 // whose view we only read about has not.
-func (e *Engine) entered(x simplex.EnterView) {
-	l := &e.leads
-	if b := l.before; b.known && !b.proposed && (b.heard || !e.machine.Knows(b.view, simplex.Notarize) && !e.machine.Knows(b.view, simplex.Finalize)) {
-		e.Stats.Leaders[b.who].ProposalsMissed.Add(1)
+func (l *leads) enter(x simplex.EnterView, certificates knower) {
+	if b := l.before; b.known && !b.proposed && (b.heard || !certificates.Knows(b.view, simplex.Notarize) && !certificates.Knows(b.view, simplex.Finalize)) {
+		l.stats[b.who].ProposalsMissed.Add(1)
 	}
 	now := l.next
 	if now.view != x.Round.View {
@@ -45,25 +59,25 @@ func (e *Engine) entered(x simplex.EnterView) {
 	now.who, now.known, now.proposed = x.Leader, x.Known, false
 	l.before, l.now, l.next = l.now, now, lead{view: x.Round.View + 1}
 	if early {
-		e.proposedIn(now.view)
+		l.proposed(now.view)
 	}
 }
 
-// heardIn notes that somebody voted in view v.
-func (e *Engine) heardIn(v chain.View) {
-	if a := e.leads.of(v); a != nil {
+// heard notes that somebody voted in view v.
+func (l *leads) heard(v chain.View) {
+	if a := l.of(v); a != nil {
 		a.heard = true
 	}
 }
 
-// proposedIn counts a proposal of the leader of view v, once.
-func (e *Engine) proposedIn(v chain.View) {
-	a := e.leads.of(v)
+// proposed counts a proposal of the leader of view v, once.
+func (l *leads) proposed(v chain.View) {
+	a := l.of(v)
 	if a == nil || a.proposed {
 		return
 	}
 	a.proposed = true
 	if a.known {
-		e.Stats.Leaders[a.who].ProposalsMade.Add(1)
+		l.stats[a.who].ProposalsMade.Add(1)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/hashed"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
@@ -158,12 +159,12 @@ type folderOf struct {
 }
 
 // dealt is the committee of all worlds: making one takes as long as a run.
-var dealt = func() func(testing.TB) (*beacon.ValidatorSet, []bls.Share, *chain.Genesis) {
+var dealt = func() func(testing.TB) (*beacon.ValidatorSet, []bls.Share, *genesis.Genesis) {
 	var once sync.Once
 	var set *beacon.ValidatorSet
 	var shares []bls.Share
-	var g *chain.Genesis
-	return func(t testing.TB) (*beacon.ValidatorSet, []bls.Share, *chain.Genesis) {
+	var g *genesis.Genesis
+	return func(t testing.TB) (*beacon.ValidatorSet, []bls.Share, *genesis.Genesis) {
 		once.Do(func() { set, shares, g = committee(t, 4) })
 		return set, shares, g
 	}

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"sync"
@@ -11,10 +12,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
 
-// peer is what we keep of a validator.
-type peer struct {
-	guest
-	given given
+// voice is what we heard of a validator's own words.
+type voice struct {
 	words [simplex.Finalize + 1]simplex.Vote // the newest of each kind that came in; not verified
 	spoke time.Time                          // when a vote came in last; zero: never
 	lives lives                              // that asked in its name
@@ -23,14 +22,15 @@ type peer struct {
 // receive takes a message from a peer. A message that no honest validator
 // sends gets its sender banned for a while; one that comes too early or too
 // late is dropped without blame.
-func (e *Engine) receive(d delivery) {
-	if e.isBanned(d.from) {
+func (e *Engine) receive(ctx context.Context, d delivery) {
+	now := time.Now()
+	if e.banned.has(d.from, now) {
 		e.Stats.Dropped.Add(1)
 		return
 	}
-	msg, err := e.decode(d.msg)
-	if int(d.from) >= e.cfg.Set.Len() || e.isSelf(d.from) {
-		e.receiveOther(d.from, msg)
+	msg, err := wire.Decode(d.msg, e.sharding.limits())
+	if int(d.from) >= e.cfg.Set.Len() || e.cfg.isSelf(d.from) {
+		e.receiveOther(ctx, d.from, msg)
 		return
 	}
 	if err != nil {
@@ -41,54 +41,56 @@ func (e *Engine) receive(d delivery) {
 	case simplex.Vote:
 		e.receiveVote(d.from, m)
 	case wire.Offer:
-		e.receiveOffer(d.from, m)
+		if known, ok := e.receiveProposal(d.from, m.Vote); ok {
+			e.do(ctx, e.judging.offered(d.from, m.Vote.Proposal, m.Block, known))
+		}
 	case wire.ShardOffer:
-		e.receiveShardOffer(d.from, m)
+		if known, ok := e.receiveProposal(d.from, m.Vote); ok {
+			e.do(ctx, e.sharding.offered(d.from, m, known))
+		}
 	case wire.ShardRelay:
-		e.receiveShardRelay(d.from, m)
+		e.do(ctx, e.sharding.relayed(d.from, m, e.voices[d.from].words[simplex.Notarize]))
 	case simplex.Certificate:
 		e.receiveCertificate(arrival{d.from, m, nil})
 	case wire.Backfill:
 		e.receiveCertificate(arrival{d.from, m.Certificate, m.Block})
-	case wire.Draft:
-		e.receiveDraft(d.from, m)
+	case wire.Preview:
+		e.previewing.receive(d.from, m)
 	case wire.Request:
-		e.answer(d.from, m.Round)
+		e.do(ctx, e.serving.answer(now, d.from, m.Round))
 	case wire.Answered:
-		e.ends = append(e.ends, end{d.from, m.Round.View}) // what came before it is the answer
+		e.fetches.ends = append(e.fetches.ends, end{d.from, m.Round.View}) // what came before it is the answer
 	case wire.Ask:
-		e.answerAsk(d.from, m)
+		if m.Instance != 0 && e.serving.allows(now, d.from) {
+			e.do(ctx, e.watch.answerTo(now, d.from, m, &e.voices[d.from]))
+		}
 	case wire.Answer:
-		e.receiveAnswer(d.from, m)
+		e.do(ctx, e.watch.answered(now, d.from, m))
 	}
 }
 
 // receiveOther takes what is not from another validator: requests of full
 // nodes, and whatever comes in our own name.
-func (e *Engine) receiveOther(from beacon.Participant, msg wire.Message) {
+func (e *Engine) receiveOther(ctx context.Context, from beacon.Participant, msg wire.Message) {
+	var own simplex.Vote
 	switch m := msg.(type) {
 	case wire.Request:
-		if !e.isSelf(from) {
-			e.answer(from, m.Round)
+		if !e.cfg.isSelf(from) {
+			e.do(ctx, e.serving.answer(time.Now(), from, m.Round))
 			return
 		}
 	case simplex.Vote:
-		if e.isSelf(from) {
-			e.recognise(m, false)
-		}
+		own = m
 	case wire.Offer:
-		if e.isSelf(from) {
-			e.recognise(m.Vote, false)
-		}
+		own = m.Vote
 	case wire.ShardOffer:
-		if e.isSelf(from) {
-			e.recognise(m.Vote, false)
-		}
+		own = m.Vote
+	}
+	if own.Kind != 0 && e.cfg.isSelf(from) {
+		e.do(ctx, e.watch.heardAs(time.Now(), own))
 	}
 	e.Stats.Dropped.Add(1)
 }
-
-func (e *Engine) isSelf(p beacon.Participant) bool { return e.cfg.Share != nil && p == e.cfg.Self }
 
 // receiveVote puts a vote into the tally, unverified. It reports whether the
 // vote may be what it says.
@@ -98,8 +100,8 @@ func (e *Engine) receiveVote(from beacon.Participant, v simplex.Vote) bool {
 		return false
 	}
 	view := v.Proposal.Round.View
-	e.peers[from].spoke = time.Now()
-	if last := &e.peers[from].words[v.Kind]; view >= last.Proposal.Round.View {
+	e.voices[from].spoke = time.Now()
+	if last := &e.voices[from].words[v.Kind]; view >= last.Proposal.Round.View {
 		*last = v
 	}
 	if newest := &e.Stats.Peers[from].LastVoteView; uint64(view) > newest.Load() {
@@ -116,26 +118,27 @@ func (e *Engine) receiveVote(from beacon.Participant, v simplex.Vote) bool {
 		return false
 	}
 	e.recount(view, v.Kind)
-	e.heardIn(view)
+	e.leads.heard(view)
 	return true
 }
 
-func (e *Engine) receiveOffer(from beacon.Participant, o wire.Offer) {
-	if !e.receiveVote(from, o.Vote) {
-		return
+// receiveProposal takes the vote beside a block, or beside a shard of one, and reports
+// whether the rest of the message is to be looked at, and whether its sender is known to
+// lead the view. Bytes from a stranger could take the place of the leader's.
+func (e *Engine) receiveProposal(from beacon.Participant, v simplex.Vote) (known, ok bool) {
+	if !e.receiveVote(from, v) {
+		return false, false
 	}
-	p := o.Vote.Proposal
-	who, known := e.machine.LeaderOf(p.Round.View, p.Parent)
-	if known && who != from {
-		return // bytes from a stranger could take the place of the leader's
-	}
-	if e.blocks.offer(p, o.Block, from, known) {
-		e.step(simplex.ProposalReceived{From: from, Proposal: p})
-		e.wakeCertify(p)
-		e.proposedIn(p.Round.View)
-		if known {
-			e.seen.see(p.Round.View)
-		}
+	who, known := e.machine.LeaderOf(v.Proposal.Round.View, v.Proposal.Parent)
+	return known, !known || who == from
+}
+
+// sighted notes a proposal that is here.
+func (e *Engine) sighted(x sighted) {
+	e.step(simplex.ProposalReceived{From: x.from, Proposal: x.proposal})
+	e.leads.proposed(x.proposal.Round.View)
+	if x.known {
+		e.seen.see(x.proposal.Round.View)
 	}
 }
 
@@ -174,9 +177,9 @@ func (e *Engine) receiveCertificate(a arrival) {
 		}
 		if same.Proposal == at {
 			if a.block != nil {
-				e.fetches.helped(a.from, at.Round.View, simplex.CertificateBytesMax+len(a.block))
+				e.fetches.helped(time.Now(), a.from, at.Round.View, simplex.CertificateBytesMax+len(a.block))
 			}
-			e.receiveBackfill(a)
+			e.judging.backfill(a)
 			return
 		}
 	}
@@ -205,9 +208,9 @@ func (e *Engine) admit() {
 		}
 		e.certified(a.certificate)
 		if a.certificate.Proposal.Round.View+1 < e.machine.View() { // not what the peer tells everybody
-			e.fetches.helped(a.from, a.certificate.Proposal.Round.View, simplex.CertificateBytesMax+len(a.block))
+			e.fetches.helped(time.Now(), a.from, a.certificate.Proposal.Round.View, simplex.CertificateBytesMax+len(a.block))
 		}
-		e.receiveBackfill(a)
+		e.judging.backfill(a)
 	}
 }
 
@@ -256,29 +259,10 @@ func (e *Engine) assemble(q simplex.Quorum) (simplex.Certificate, []int, error) 
 	return c, bad, err
 }
 
-// ban ignores a peer for a while. The ban ends by itself: the cause may be a
-// fault that its operator repairs, and with it gone the peer is needed.
+// ban ignores a peer for a while. What it heard in our name counts no more: it may have
+// lied.
 func (e *Engine) ban(p beacon.Participant) {
-	if int(p) >= e.cfg.Set.Len() {
-		return // full nodes come and go under any number: the network's matter
+	if e.banned.add(p, time.Now()) {
+		e.watch.forget(p)
 	}
-	if !e.isBanned(p) { // an answer full of lies is one reason
-		e.Stats.Bans.Add(1)
-	}
-	until := time.Now().Add(e.cfg.BlockPeerFor)
-	e.banned[p] = until
-	if e.watch.heard != nil {
-		e.watch.heard[p] = heard{} // it may have lied
-	}
-	e.Stats.Peers[p].BlockedUntilUnix.Store(until.Unix())
-}
-
-func (e *Engine) isBanned(p beacon.Participant) bool {
-	until, ok := e.banned[p]
-	if ok && time.Now().After(until) {
-		delete(e.banned, p)
-		e.Stats.Peers[p].BlockedUntilUnix.Store(0)
-		return false
-	}
-	return ok
 }

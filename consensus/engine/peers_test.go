@@ -155,11 +155,11 @@ func TestBans(t *testing.T) {
 		{"a good certificate far ahead", func(s *scene) [][]byte {
 			return [][]byte{simplex.AppendCertificate(nil, s.certificate(simplex.Nullify, view(9, 0)))}
 		}, 0},
-		{"a draft of a parent above it", func(*scene) [][]byte {
-			return [][]byte{wire.Append(nil, wire.Draft{Round: beacon.Round{View: 1}, Parent: 1, Bytes: []byte("x")})}
+		{"a preview of a parent above it", func(*scene) [][]byte {
+			return [][]byte{wire.Append(nil, wire.Preview{Round: beacon.Round{View: 1}, Parent: 1, Bytes: []byte("x")})}
 		}, 1},
-		{"a draft of another's view", func(*scene) [][]byte {
-			return [][]byte{wire.Append(nil, wire.Draft{Round: beacon.Round{View: 9}, Parent: 8, Bytes: []byte("x")})}
+		{"a preview of another's view", func(*scene) [][]byte {
+			return [][]byte{wire.Append(nil, wire.Preview{Round: beacon.Round{View: 9}, Parent: 8, Bytes: []byte("x")})}
 		}, 0},
 		{"a request of another epoch", func(*scene) [][]byte { return [][]byte{wire.Append(nil, wire.Request{Round: foreign})} }, 0},
 	}
@@ -290,7 +290,7 @@ func TestEarlyOfferOfTheLargestBlock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := e.resume(); err != nil {
+	if err := e.resume(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	for v := chain.View(2); v < 5; v++ {

@@ -32,12 +32,12 @@ type ask struct {
 }
 
 // take counts what came in answer. Answers ascend: what is sent twice counts once.
-func (a *ask) take(v chain.View, n int) {
+func (a *ask) take(now time.Time, v chain.View, n int) {
 	if v < a.view || v <= a.newest {
 		return
 	}
 	if a.blocks == 0 {
-		a.first = time.Since(a.at)
+		a.first = now.Sub(a.at)
 	}
 	a.newest = v
 	if n > simplex.CertificateBytesMax && v < a.below && a.bodies < answerBlocks {
@@ -82,18 +82,18 @@ func newRates(cfg *Config) (rates, error) {
 	}, nil
 }
 
-func (r *rate) known() bool { return !r.at.IsZero() && time.Since(r.at) < ratesLast }
+func (r *rate) known(now time.Time) bool { return !r.at.IsZero() && now.Sub(r.at) < ratesLast }
 
 // note takes in what an answer was, or, of one that is given up, what there is of it.
-func (r *rates) note(a *ask, complete bool) {
+func (r *rates) note(at time.Time, a *ask, complete bool) {
 	p := &r.peers[a.peer]
-	elapsed := max(time.Since(a.at), time.Millisecond)
-	now := rate{float64(a.bytes) / elapsed.Seconds(), elapsed, time.Now(), !complete}
+	elapsed := max(at.Sub(a.at), time.Millisecond)
+	now := rate{float64(a.bytes) / elapsed.Seconds(), elapsed, at, !complete}
 	if a.blocks > 0 {
 		now.first = a.first
 		r.largest = max(r.largest*7/8, float64(a.bytes)/float64(a.blocks))
 	}
-	if p.known() && !(complete && a.late) { // what was noted when it was given up is mended
+	if p.known(at) && !(complete && a.late) { // what was noted when it was given up is mended
 		now.bytesPerSecond = (now.bytesPerSecond + p.bytesPerSecond) / 2
 		now.first = (now.first + p.first) / 2
 	}
@@ -102,11 +102,11 @@ func (r *rates) note(a *ask, complete bool) {
 
 // best returns the fastest of the peers that answered in full, once they are so many
 // that one of them is honest. Till then it returns nil.
-func (r *rates) best() (best *rate) {
+func (r *rates) best(now time.Time) (best *rate) {
 	known := 0
 	for i := range r.peers {
 		p := &r.peers[i]
-		if !p.known() || p.late || p.bytesPerSecond == 0 {
+		if !p.known(now) || p.late || p.bytesPerSecond == 0 {
 			continue
 		}
 		if known++; best == nil || p.bytesPerSecond > best.bytesPerSecond {
@@ -120,19 +120,19 @@ func (r *rates) best() (best *rate) {
 }
 
 // pick returns a peer to be asked, of those that may be.
-func (r *rates) pick(may func(beacon.Participant) bool) (beacon.Participant, bool) {
+func (r *rates) pick(now time.Time, may func(beacon.Participant) bool) (beacon.Participant, bool) {
 	var best, fresh beacon.Participant
 	var known, freshes int
 	found := false
 	for i := range r.peers {
 		p := beacon.Participant(i)
 		rate := &r.peers[i]
-		if rate.known() {
+		if rate.known(now) {
 			known++
 		}
 		switch {
 		case !may(p):
-		case !rate.known():
+		case !rate.known(now):
 			if freshes++; r.random.IntN(freshes) == 0 {
 				fresh = p
 			}
@@ -153,23 +153,23 @@ func (r *rates) pick(may func(beacon.Participant) bool) (beacon.Participant, boo
 // While too few are known, who gives us slowBytesPerSecond has time, and else half a
 // fetch timeout is enough, or for a single view a whole one: to ask one more costs
 // little. Nobody is waited for longer than answerTimeouts.
-func (e *Engine) overdue(w *want, a *ask) bool {
-	elapsed := time.Since(a.at)
-	patience := e.cfg.FetchTimeout
+func (f *fetches) overdue(w *want, a *ask) bool {
+	elapsed := f.now.Sub(a.at)
+	patience := f.cfg.FetchTimeout
 	if w.below > 0 {
 		patience /= 2
 	}
-	if best := e.fetches.rates.best(); best != nil {
-		bytes := 2*float64(a.bytes) + 4*e.fetches.rates.largest
+	if best := f.rates.best(f.now); best != nil {
+		bytes := 2*float64(a.bytes) + 4*f.rates.largest
 		learned := 2*best.first + time.Duration(bytes/best.bytesPerSecond*float64(time.Second))
 		if w.below > 0 {
 			patience /= 4
 		}
 		patience = max(patience, learned)
 	} else if float64(a.bytes) >= slowBytesPerSecond*elapsed.Seconds() {
-		patience = answerTimeouts * e.cfg.FetchTimeout
+		patience = answerTimeouts * f.cfg.FetchTimeout
 	}
-	return elapsed >= min(patience, answerTimeouts*e.cfg.FetchTimeout)
+	return elapsed >= min(patience, answerTimeouts*f.cfg.FetchTimeout)
 }
 
 // slowBytesPerSecond is what the line of a validator carries in any case.

@@ -7,7 +7,6 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
-	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
 
@@ -18,45 +17,152 @@ const tagBlock = 'B'
 // ErrRecord means that the journal holds what this version does not write.
 var ErrRecord = errors.New("journal record is not valid")
 
+// records is the part that keeps what must outlast this process: the journal, and beside
+// it the guard. Events are the machine's records, and the end of a turn. It returns only
+// errors, which end Run: a vote that cannot be kept must not leave.
+type records struct {
+	journal Journal
+	guard   Guard
+	stats   *Stats
+	blocks  *blocks
+	shard   func(simplex.Proposal) []byte // the record of our own shard of a block, if we have one
+
+	dirty    bool              // the journal has records that are not durable
+	appended int               // journal bytes
+	kept     int               // of these, what the last pruning left
+	spoken   simplex.Watermark // what the journal says of our votes at the start
+}
+
 // persist appends a record of the machine. The block that a notarize vote or a
 // verdict is for goes before it: once others can finalize the block by our vote,
 // we must be able to execute it after a crash. Of a block that travels as
 // shards, our own goes before the notarize vote: others rely on us to have it.
-func (e *Engine) persist(r simplex.Record) error {
+func (k *records) persist(r simplex.Record) error {
 	switch r := r.(type) {
 	case simplex.Vote:
 		if r.Kind == simplex.Notarize {
-			if err := e.persistBlock(r.Proposal); err != nil {
+			if err := k.persistBlock(r.Proposal); err != nil {
 				return err
 			}
 		}
 	case simplex.Certification:
-		if err := e.persistBlock(simplex.Proposal{Round: r.Round, Payload: r.Payload}); err != nil {
+		if err := k.persistBlock(simplex.Proposal{Round: r.Round, Payload: r.Payload}); err != nil {
 			return err
 		}
 	}
-	return e.append(simplex.AppendRecord(nil, r))
+	return k.append(simplex.AppendRecord(nil, r))
 }
 
-func (e *Engine) persistBlock(p simplex.Proposal) error {
-	b := e.blocks.find(p.Round.View, p.Payload)
+func (k *records) persistBlock(p simplex.Proposal) error {
+	b := k.blocks.find(p.Round.View, p.Payload)
 	if b == nil || !b.sure() {
-		return e.persistShard(p)
+		if rec := k.shard(p); rec != nil {
+			return k.append(rec)
+		}
+		return nil
 	}
 	if b.journaled {
 		return nil
 	}
 	b.journaled = true
-	return e.append(appendBlock(make([]byte, 0, 64+len(b.bytes)), b))
+	return k.append(appendBlock(make([]byte, 0, 64+len(b.bytes)), b))
 }
 
-func (e *Engine) append(rec []byte) error {
-	if err := e.journal.Append(rec); err != nil {
+func (k *records) append(rec []byte) error {
+	if err := k.journal.Append(rec); err != nil {
 		return fmt.Errorf("append to journal: %w", err)
 	}
-	e.dirty = true
-	e.appended += len(rec)
+	k.dirty = true
+	k.appended += len(rec)
 	return nil
+}
+
+// sync makes durable what the machine wants kept, in the journal and then in the
+// guard. Only then may anything leave. The order keeps the guard from closing a
+// view for a block that is nowhere: what is in the guard is in the journal
+// (docs/adr/0104).
+func (k *records) sync() error {
+	if !k.dirty {
+		return nil
+	}
+	start := time.Now()
+	if err := k.journal.Sync(); err != nil {
+		return fmt.Errorf("sync votes: %w", err)
+	}
+	if err := k.guard.Sync(); err != nil {
+		return fmt.Errorf("sync votes: %w", err)
+	}
+	k.dirty = false
+	k.stats.Stages[StageSync].add(time.Since(start))
+	k.stats.Syncs.Add(1)
+	return nil
+}
+
+// replay calls f with each record of the journal, and counts them.
+func (k *records) replay(f func(rec []byte) error) error {
+	err := k.journal.Replay(func(rec []byte) error {
+		k.appended += len(rec)
+		return f(rec)
+	})
+	if err != nil {
+		return fmt.Errorf("replay journal: %w", err)
+	}
+	// A crash can come when a vote is in the journal and not yet in the guard. It is
+	// about to be sent again.
+	if err := k.guard.Sync(); err != nil {
+		return fmt.Errorf("sync votes: %w", err)
+	}
+	return nil
+}
+
+// note takes a vote of ours that the journal has, for the guard and for those who ask
+// what we said.
+func (k *records) note(v simplex.Vote) {
+	k.guard.Note(v.Kind, v.Proposal)
+	k.spoken.Note(v.Kind, v.Proposal)
+}
+
+// prune drops records when enough of them have come together: those below the
+// durable tip, and the blocks and shards of views that were given up. Those of the
+// tip itself stay: its certificate may be the only place where its seed is.
+//
+// Votes and certificates above the tip stay whatever happens, so that nothing that
+// this key said can be contradicted and no view be missing; they take some hundred
+// bytes a view. Where they come to more than half of what is allowed, the journal is
+// left to double before it is written anew, so that this costs little.
+func (k *records) prune(most int, durable chain.View, givenUp func(chain.View) bool) error {
+	if k.appended < max(most, 2*k.kept) {
+		return nil
+	}
+	k.kept = 0
+	err := k.journal.Prune(func(rec []byte) bool {
+		v, err := recordView(rec)
+		keep := err != nil || v >= durable && !(isBody(rec) && givenUp(v))
+		if keep {
+			k.kept += len(rec)
+		}
+		return keep
+	})
+	if err != nil {
+		return fmt.Errorf("prune journal: %w", err)
+	}
+	for _, b := range k.blocks.list {
+		if b.journaled && givenUp(b.round.View) {
+			b.journaled = false // should a quorum want it after all, it is written again
+		}
+	}
+	k.appended = k.kept
+	k.stats.Prunings.Add(1)
+	return nil
+}
+
+// isBody reports whether a record is a block, or a shard of one.
+func isBody(rec []byte) bool { return len(rec) > 0 && (rec[0] == tagBlock || rec[0] == tagOwnShard) }
+
+// recordView returns the view that a record is about.
+func recordView(rec []byte) (chain.View, error) {
+	r, err := recalled(rec)
+	return r.View, err
 }
 
 // appendBlock writes tag ‖ 1 if our own, else 0 ‖ round ‖ digest ‖ block.
@@ -83,136 +189,4 @@ func decodeBlock(rec []byte) (*block, error) {
 	}
 	b.bytes = rec[copy(b.digest[:], rec):]
 	return b, nil
-}
-
-// resume makes the machine what it was when the journal ended.
-func (e *Engine) resume() error {
-	floor, err := e.cfg.LastFinalized.machine(e.cfg.Set.Epoch())
-	if err != nil {
-		return fmt.Errorf("last finalized: %w", err)
-	}
-	machine := simplex.Config{
-		Epoch: e.cfg.Set.Epoch(), Self: e.cfg.Self, Elector: e.cfg.Set,
-		GenesisBeacon: e.cfg.Set.GenesisBeacon(), Floor: floor, Retention: e.cfg.Retention,
-		Skip: simplex.Skip{After: e.cfg.SkipAfter, Members: e.cfg.Set.Len(), Quorum: e.cfg.Set.Quorum()},
-	}
-	if e.cfg.Share != nil {
-		machine.Signer, machine.Permit = e.signer, e.permit
-	}
-	e.machine = simplex.New(machine)
-	e.tally = simplex.NewTally(e.cfg.Set.Quorum())
-	e.tally.Advance(floor.View)
-	e.blocks = blocks{shareMax: max(e.cfg.PendingBytesMax/e.cfg.Set.Len(), e.cfg.wholeMax()), max: e.cfg.PendingBytesMax}
-	e.banned = make(map[beacon.Participant]time.Time)
-	e.peers = make([]peer, e.cfg.Set.Len())
-	e.sharding = newSharding(&e.cfg)
-	e.guests = make(map[beacon.Participant]*guest)
-	if e.fetches.rates, err = newRates(&e.cfg); err != nil {
-		return fmt.Errorf("draw the order of peers: %w", err)
-	}
-	e.delivered = floor.View
-	if err := e.journal.Replay(e.replay); err != nil {
-		return fmt.Errorf("replay journal: %w", err)
-	}
-	// A crash can come when a vote is in the journal and not yet in the guard. It is
-	// about to be sent again.
-	if err := e.guard.Sync(); err != nil {
-		return fmt.Errorf("sync votes: %w", err)
-	}
-	if floor.View > 0 && !e.machine.Knows(floor.View, simplex.Finalize) {
-		return fmt.Errorf("view %d: %w", floor.View, ErrNoSeed)
-	}
-	e.nameClosed()
-	e.watchStart()
-	e.step(simplex.Resumed{})
-	return nil
-}
-
-// replay takes one record of the journal.
-func (e *Engine) replay(rec []byte) error {
-	e.appended += len(rec)
-	if len(rec) > 0 && rec[0] == tagBlock {
-		old, err := decodeBlock(rec)
-		if err != nil {
-			return err
-		}
-		if old.round.Epoch != e.cfg.Set.Epoch() || old.round.View <= e.delivered {
-			return nil
-		}
-		b := e.blocks.put(simplex.Proposal{Round: old.round, Payload: old.digest})
-		e.blocks.set(b, append([]byte(nil), old.bytes...)) // the journal may reuse rec
-		b.own, b.journaled = old.own, true
-		return nil
-	}
-	if len(rec) > 0 && rec[0] == tagOwnShard {
-		return e.replayShard(rec)
-	}
-	r, err := simplex.DecodeRecord(rec)
-	if err != nil {
-		return fmt.Errorf("%w: %w", ErrRecord, err)
-	}
-	for _, effect := range e.machine.Step(simplex.Replayed{Record: r}) {
-		if halt, ok := effect.(simplex.Halt); ok {
-			return halt.Err
-		}
-	}
-	if v, ok := r.(simplex.Vote); ok {
-		e.guard.Note(v.Kind, v.Proposal)
-		e.spoken.Note(v.Kind, v.Proposal)
-	}
-	if c, ok := r.(simplex.Certificate); ok && c.Proposal.Round.View > e.delivered {
-		e.tally.Close(c)
-	}
-	return nil
-}
-
-// prune drops records when enough of them have come together: those below the
-// durable tip, and the blocks and shards of views that were given up. Those of the
-// tip itself stay: its certificate may be the only place where its seed is.
-//
-// Votes and certificates above the tip stay whatever happens, so that nothing that
-// this key said can be contradicted and no view be missing; they take some hundred
-// bytes a view. Where they come to more than half of what is allowed, the journal is
-// left to double before it is written anew, so that this costs little.
-func (e *Engine) prune() error {
-	if e.appended < max(e.cfg.PruneBytes, 2*e.kept) {
-		return nil
-	}
-	e.kept = 0
-	err := e.journal.Prune(func(rec []byte) bool {
-		v, err := recordView(rec)
-		keep := err != nil || v >= e.delivered && !(isBody(rec) && e.givenUp(v))
-		if keep {
-			e.kept += len(rec)
-		}
-		return keep
-	})
-	if err != nil {
-		return fmt.Errorf("prune journal: %w", err)
-	}
-	for _, b := range e.blocks.list {
-		if b.journaled && e.givenUp(b.round.View) {
-			b.journaled = false // should a quorum want it after all, it is written again
-		}
-	}
-	e.appended = e.kept
-	e.Stats.Prunings.Add(1)
-	return nil
-}
-
-// isBody reports whether a record is a block, or a shard of one.
-func isBody(rec []byte) bool { return len(rec) > 0 && (rec[0] == tagBlock || rec[0] == tagOwnShard) }
-
-// givenUp reports whether view v ended without a block, as far as we know. A block of
-// it that others took in has a notarization which they hold, and those who vote for a
-// child of it have it.
-func (e *Engine) givenUp(v chain.View) bool {
-	return v+1 < e.machine.View() && e.machine.Knows(v, simplex.Nullify) &&
-		!e.machine.Knows(v, simplex.Notarize) && !e.machine.Knows(v, simplex.Finalize)
-}
-
-// recordView returns the view that a record is about.
-func recordView(rec []byte) (chain.View, error) {
-	r, err := recalled(rec)
-	return r.View, err
 }

@@ -106,7 +106,7 @@ func TestSeedOfTheFloor(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", tt.name, err)
 		}
-		if err := e.resume(); !errors.Is(err, tt.want) {
+		if err := e.resume(t.Context()); !errors.Is(err, tt.want) {
 			t.Errorf("%s: resume = %v, want %v", tt.name, err, tt.want)
 			continue
 		}

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -24,20 +25,19 @@ type refusals struct {
 	at       time.Time
 }
 
-// tellRefusals writes what was refused since the last time, if anything was.
-func (e *Engine) tellRefusals() {
-	total := e.Stats.Refused.Load() + e.Stats.RefusedBytes.Load() + e.Stats.AgainWithheld.Load()
-	t := &e.refusals
+// tell writes what was refused since the last time, if anything was and it is time.
+func (t *refusals) tell(now time.Time, stats *Stats, inbox *inbox, log *slog.Logger) {
+	total := stats.Refused.Load() + stats.RefusedBytes.Load() + stats.AgainWithheld.Load()
 	before := t.withheld
 	for _, n := range t.told {
 		before += n
 	}
-	if total <= before || !t.at.IsZero() && time.Since(t.at) < refusalsEvery {
+	if total <= before || !t.at.IsZero() && now.Sub(t.at) < refusalsEvery {
 		return
 	}
-	t.at = time.Now()
-	if n := e.Stats.AgainWithheld.Load(); n > t.withheld {
-		e.cfg.Log.Warn("answers to validators withheld: they were sent the same blocks before, and have used up what they may be sent again", "count", n-t.withheld)
+	t.at = now
+	if n := stats.AgainWithheld.Load(); n > t.withheld {
+		log.Warn("answers to validators withheld: they were sent the same blocks before, and have used up what they may be sent again", "count", n-t.withheld)
 		t.withheld = n
 	}
 	type sender struct {
@@ -46,9 +46,9 @@ func (e *Engine) tellRefusals() {
 	}
 	var senders []sender
 	sum := uint64(0)
-	for i := range e.inbox.refused {
-		n, name := e.inbox.refused[i].Load(), fmt.Sprintf("validator %d", i)
-		if i == len(e.inbox.refused)-1 {
+	for i := range inbox.refused {
+		n, name := inbox.refused[i].Load(), fmt.Sprintf("validator %d", i)
+		if i == len(inbox.refused)-1 {
 			name = "full nodes"
 		}
 		if more := n - t.told[i]; more > 0 {
@@ -65,5 +65,5 @@ func (e *Engine) tellRefusals() {
 	for _, s := range senders[:min(len(senders), refusalsNamed)] {
 		names = append(names, s.name)
 	}
-	e.cfg.Log.Warn("messages of peers refused: the inbox of consensus, or the sender's share of it, was full", "count", sum, "most", strings.Join(names, "; "))
+	log.Warn("messages of peers refused: the inbox of consensus, or the sender's share of it, was full", "count", sum, "most", strings.Join(names, "; "))
 }

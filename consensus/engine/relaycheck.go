@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"context"
-
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/wire"
 )
@@ -49,45 +47,13 @@ func (c *checks) lineUp(x relayCheck) bool {
 	return true
 }
 
-// next takes a batch out of the line.
+// next takes a batch out of the line, which runs from then on.
 func (c *checks) next() []relayCheck {
+	c.running++
 	n := min(checksBatch, len(c.waiting))
 	batch := append([]relayCheck(nil), c.waiting[:n]...)
 	left := copy(c.waiting, c.waiting[n:])
 	clear(c.waiting[left:])
 	c.waiting = c.waiting[:left]
 	return batch
-}
-
-// checkShards starts what may start.
-func (e *Engine) checkShards(ctx context.Context) {
-	pool := e.sharding.pool
-	for e.sharding.checks.due() {
-		batch := e.sharding.checks.next()
-		e.sharding.checks.running++
-		e.call(ctx, "shards", func(context.Context) reply {
-			for i := range batch {
-				batch[i].err = pool.Check(batch[i].relay.Digest, batch[i].relay.Parcel)
-			}
-			return checkedShards(batch)
-		})
-	}
-}
-
-// checkedShards brings the verdicts.
-type checkedShards []relayCheck
-
-func (r checkedShards) apply(_ context.Context, e *Engine) error {
-	e.sharding.checks.running--
-	for _, x := range r {
-		switch {
-		case e.isBanned(x.from):
-			e.Stats.Dropped.Add(1)
-		case x.err != nil:
-			e.refused(x.from, x.err)
-		default:
-			e.takeShardRelay(x.from, x.relay, e.sharding.pool.RelayChecked)
-		}
-	}
-	return nil
 }

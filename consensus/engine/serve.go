@@ -3,14 +3,12 @@ package engine
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/consensus/wire"
-	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 )
 
 // Limits of answering.
@@ -43,48 +41,95 @@ func (g *guest) allows(now time.Time, window time.Duration) bool {
 	return g.answers <= answersPerWindow
 }
 
-// guest returns the account of a validator or a full node, or nil when there
-// are too many.
-func (e *Engine) guest(p beacon.Participant) *guest {
-	if int(p) < len(e.peers) {
-		return &e.peers[p].guest
+// peer is the account of a validator.
+type peer struct {
+	guest
+	given given
+}
+
+// past is what answering asks of the machine. It is a [simplex.Machine], or a test's.
+type past interface {
+	Certificates(from chain.View, limit int) []simplex.Certificate
+}
+
+// serving is the part that answers those who lack something. Events are requests, and
+// answers that were read off the loop; effects are messages. What takes time waits in
+// its line, to be made when there is room.
+type serving struct {
+	cfg        *Config
+	stats      *Stats
+	machine    past
+	blocks     *blocks
+	deliveries *deliveries
+	peers      []peer                        // by participant
+	guests     map[beacon.Participant]*guest // full nodes
+	reads      reads
+}
+
+func newServing(cfg *Config, stats *Stats, machine past, blocks *blocks, deliveries *deliveries) serving {
+	return serving{
+		cfg: cfg, stats: stats, machine: machine, blocks: blocks, deliveries: deliveries,
+		peers: make([]peer, cfg.Set.Len()), guests: make(map[beacon.Participant]*guest),
 	}
-	g := e.guests[p]
+}
+
+// guest returns the account of a validator or a full node. When there are too many of
+// these, all are forgotten.
+func (s *serving) guest(p beacon.Participant) *guest {
+	if int(p) < len(s.peers) {
+		return &s.peers[p].guest
+	}
+	g := s.guests[p]
 	if g == nil {
-		if len(e.guests) == guestsMax {
-			clear(e.guests)
+		if len(s.guests) == guestsMax {
+			clear(s.guests)
 		}
 		g = new(guest)
-		e.guests[p] = g
+		s.guests[p] = g
 	}
 	return g
+}
+
+// allows counts something that a peer is to be told, and reports whether it may be.
+func (s *serving) allows(now time.Time, to beacon.Participant) bool {
+	return s.guest(to).allows(now, s.cfg.FetchTimeout)
 }
 
 // answer helps a peer that is behind, or that lacks a block: from the archive
 // what is durable, from memory what is newer. Only blocks that we judged leave:
 // unjudged bytes may not be the block at all, and the peer would blame us.
-func (e *Engine) answer(to beacon.Participant, r beacon.Round) {
-	g := e.guest(to)
-	if r.Epoch != e.cfg.Set.Epoch() || !g.allows(time.Now(), e.cfg.FetchTimeout) {
-		return
+func (s *serving) answer(now time.Time, to beacon.Participant, r beacon.Round) []effect {
+	g := s.guest(to)
+	if r.Epoch != s.cfg.Set.Epoch() || !g.allows(now, s.cfg.FetchTimeout) {
+		return nil
 	}
-	if e.cfg.Archive == nil || r.View > e.delivered {
-		j := read{to: to, from: r.View, pieces: e.fromMemory(r.View)}
-		e.ration(to, r.View, j.pieces)
-		if !e.lineUp(j) {
-			e.Stats.AnswersRefused.Add(1)
-		}
-		return
+	durable := s.deliveries.durable
+	if s.cfg.Archive == nil || r.View > durable {
+		pieces := s.fromMemory(r.View)
+		s.ration(now, to, r.View, pieces)
+		return s.orRefuse(s.lineUp(now, read{to: to, from: r.View, pieces: pieces}))
 	}
-	pieces := e.fromMemory(e.delivered + 1)
-	e.ration(to, e.delivered+1, pieces)
-	if before, may := e.mayRead(to, r.View); !may {
-		e.lineUp(read{to: to, from: r.View, pieces: pieces})
-	} else if !g.reading {
-		g.reading = e.lineUp(read{to: to, from: r.View, before: before, archive: true, pieces: pieces})
-	} else if !e.lineUp(read{to: to, pieces: pieces, beside: true}) {
-		e.Stats.AnswersRefused.Add(1)
+	pieces := s.fromMemory(durable + 1)
+	s.ration(now, to, durable+1, pieces)
+	before, may := s.mayRead(now, to, r.View)
+	if !may {
+		out, _ := s.lineUp(now, read{to: to, from: r.View, pieces: pieces})
+		return out
 	}
+	if !g.reading {
+		var out []effect
+		out, g.reading = s.lineUp(now, read{to: to, from: r.View, before: before, archive: true, pieces: pieces})
+		return out
+	}
+	return s.orRefuse(s.lineUp(now, read{to: to, pieces: pieces, beside: true}))
+}
+
+// orRefuse counts an answer for which there is no room.
+func (s *serving) orRefuse(out []effect, room bool) []effect {
+	if !room {
+		s.stats.AnswersRefused.Add(1)
+	}
+	return out
 }
 
 // piece is a certificate, with its block if the peer is to have that.
@@ -95,13 +140,13 @@ type piece struct {
 
 // fromMemory returns what helps a peer from view v on: certificates, and each block
 // once, up to answerBytes of them or the first one.
-func (e *Engine) fromMemory(v chain.View) (out []piece) {
+func (s *serving) fromMemory(v chain.View) (out []piece) {
 	left := answerBytes
 	var sent []chain.Hash
-	for _, c := range e.machine.Certificates(v, answerCertificates) {
+	for _, c := range s.machine.Certificates(v, answerCertificates) {
 		p := piece{certificate: c}
 		if at := c.Proposal; c.Kind != simplex.Nullify && !slices.Contains(sent, at.Payload) {
-			b := e.blocks.find(at.Round.View, at.Payload)
+			b := s.blocks.find(at.Round.View, at.Payload)
 			if b != nil && b.bytes != nil && b.verdict == valid {
 				if len(sent) > 0 && len(b.bytes) > left {
 					break // it asks on from here
@@ -144,36 +189,35 @@ type reads struct {
 
 // lineUp puts an answer in line, or sends it where there is nothing to wait for. It
 // reports whether there is room.
-func (e *Engine) lineUp(r read) bool {
-	r.stranger = int(r.to) >= len(e.peers)
+func (s *serving) lineUp(now time.Time, r read) (out []effect, room bool) {
+	r.stranger = int(r.to) >= len(s.peers)
 	if r.empty() {
-		out := served{to: r.to, from: r.from, beside: r.beside, stranger: r.stranger}
+		ready := served{to: r.to, from: r.from, beside: r.beside, stranger: r.stranger}
 		for _, p := range r.pieces {
-			out.messages = append(out.messages, simplex.AppendCertificate(nil, p.certificate))
+			ready.messages = append(ready.messages, simplex.AppendCertificate(nil, p.certificate))
 		}
-		e.bill(out)
-		e.send(out)
-		return true
+		s.bill(now, ready)
+		return s.send(ready), true
 	}
-	at, same := len(e.reads.waiting), 0
-	for _, other := range e.reads.waiting {
+	at, same := len(s.reads.waiting), 0
+	for _, other := range s.reads.waiting {
 		if other.to == r.to {
 			same++
 		}
 	}
 	if same >= readsEachMax {
-		return false
+		return nil, false
 	}
-	if first := slices.IndexFunc(e.reads.waiting, func(r read) bool { return r.stranger }); first >= 0 {
+	if first := slices.IndexFunc(s.reads.waiting, func(r read) bool { return r.stranger }); first >= 0 {
 		if r.stranger && at-first >= readsWaitingMax {
-			return false // it asks again, perhaps somebody else
+			return nil, false // it asks again, perhaps somebody else
 		}
 		if !r.stranger {
 			at = first
 		}
 	}
-	e.reads.waiting = slices.Insert(e.reads.waiting, at, r)
-	return true
+	s.reads.waiting = slices.Insert(s.reads.waiting, at, r)
+	return nil, true
 }
 
 // running counts the answers of a kind that are in the making.
@@ -194,19 +238,21 @@ func (r *reads) next() int {
 // due reports whether an answer may begin.
 func (r *reads) due() bool { return r.next() >= 0 }
 
-// readArchives begins what may begin.
-func (e *Engine) readArchives(ctx context.Context) {
-	for i := e.reads.next(); i >= 0; i = e.reads.next() {
-		r := e.reads.waiting[i]
-		e.reads.waiting = slices.Delete(e.reads.waiting, i, i+1)
-		if r.stranger {
-			e.reads.stranger = true
-			e.strangers <- r // its goroutine has answered the one before
-			continue
-		}
-		*e.reads.running(r.archive)++
-		e.call(ctx, "archive", func(ctx context.Context) reply { return r.make(ctx, e.cfg.Archive, &e.reads.encoded) })
+// begin takes an answer out of the line that may be made now, and counts it as in the
+// making until it is served.
+func (s *serving) begin() (r read, ok bool) {
+	i := s.reads.next()
+	if i < 0 {
+		return read{}, false
 	}
+	r = s.reads.waiting[i]
+	s.reads.waiting = slices.Delete(s.reads.waiting, i, i+1)
+	if r.stranger {
+		s.reads.stranger = true
+	} else {
+		*s.reads.running(r.archive)++
+	}
+	return r, true
 }
 
 // blocks is how many of them an answer may have from the archive.
@@ -277,77 +323,36 @@ type served struct {
 	err      error
 }
 
-func (r served) apply(_ context.Context, e *Engine) error {
+// served sends an answer that is ready.
+func (s *serving) served(now time.Time, r served) []effect {
 	if r.stranger {
-		e.reads.stranger = false
+		s.reads.stranger = false
 	} else {
-		*e.reads.running(r.archive)--
+		*s.reads.running(r.archive)--
 	}
 	if r.archive {
-		e.guest(r.to).reading = false
+		s.guest(r.to).reading = false
 	}
-	e.bill(r)
+	s.bill(now, r)
 	if !r.stranger {
-		e.sentAgain(e.peers[r.to].given.bill(r.from, r.parts))
+		s.stats.AgainBytes.Add(uint64(s.peers[r.to].given.bill(r.from, r.parts)))
 	}
 	if r.err != nil {
 		// A block of the past that cannot be read is no reason to stop voting,
 		// least of all when a peer may ask for it again and again.
-		e.Stats.ArchiveFailures.Add(1)
+		s.stats.ArchiveFailures.Add(1)
 	}
-	e.send(r)
-	return nil
+	return s.send(r)
 }
 
-// send hands an answer to the network, which keeps what one peer and all of them may
-// be sent.
-func (e *Engine) send(r served) {
-	e.Stats.BlocksServed.Add(uint64(r.blocks))
+// send hands an answer out. The network keeps what one peer and all of them may be sent.
+func (s *serving) send(r served) (out []effect) {
+	s.stats.BlocksServed.Add(uint64(r.blocks))
 	for _, msg := range r.messages {
-		e.net.Send(r.to, msg)
+		out = append(out, sendEncoded{r.to, msg})
 	}
 	if !r.beside {
-		e.net.Send(r.to, wire.Append(nil, wire.Answered{Round: beacon.Round{Epoch: e.cfg.Set.Epoch(), View: r.from}}))
+		out = append(out, send{r.to, wire.Answered{Round: beacon.Round{Epoch: s.cfg.Set.Epoch(), View: r.from}}})
 	}
-}
-
-// encodings keeps the newest blocks as they are sent, so that a block which many ask
-// for is copied once and waits once in all their queues. It is used off the loop.
-type encodings struct {
-	mu    sync.Mutex // guards all below
-	by    map[encodingKey][]byte
-	order []encodingKey // oldest first
-	bytes int
-}
-
-// encodingKey names a block and the certificate that goes with it.
-type encodingKey chain.Hash
-
-// of returns the message with a certificate and its block. Both must not change. The
-// certificate names the block by its digest and its view, so that it names the whole.
-func (e *encodings) of(certificate, block []byte) []byte {
-	key := encodingKey(keccak.Sum256(certificate))
-	e.mu.Lock()
-	msg := e.by[key]
-	e.mu.Unlock()
-	if msg != nil {
-		return msg
-	}
-	msg = make([]byte, 0, 1+len(certificate)+len(block))
-	msg = append(append(append(msg, wire.TagBackfill), certificate...), block...)
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if e.by[key] != nil {
-		return e.by[key]
-	}
-	if e.by == nil {
-		e.by = map[encodingKey][]byte{}
-	}
-	e.by[key], e.order, e.bytes = msg, append(e.order, key), e.bytes+len(msg)
-	for e.bytes > encodedBytesMax && len(e.order) > 1 {
-		e.bytes -= len(e.by[e.order[0]])
-		delete(e.by, e.order[0])
-		e.order = e.order[1:]
-	}
-	return msg
+	return out
 }

@@ -94,7 +94,7 @@ func TestAnswersFromMemoryHaveABound(t *testing.T) {
 				t.Errorf("from view %d: no blocks", from)
 			}
 		}
-		if kept := s.engine.reads.encoded.bytes; kept > encodedBytesMax {
+		if kept := s.engine.serving.reads.encoded.bytes; kept > encodedBytesMax {
 			t.Errorf("%d bytes are kept encoded, want at most %d", kept, encodedBytesMax)
 		}
 	})

@@ -1,11 +1,9 @@
 package engine
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
@@ -35,19 +33,33 @@ type ShardStats struct {
 	NotCodeword   atomic.Uint64 // proposals whose shards were no codeword
 }
 
+// check reports the first part that is missing.
+func (s *Sharding) check(n int) error {
+	switch {
+	case s == nil:
+		return nil
+	case s.Code == nil || s.Format == nil || s.Glance == nil:
+		return errors.New("sharding is incomplete")
+	case s.Code.Total() != n:
+		return fmt.Errorf("shards for %d validators in a set of %d", s.Code.Total(), n)
+	}
+	return nil
+}
+
 // tagOwnShard is the tag of the journal record of our own shard.
 const tagOwnShard = 'S'
-
-// decode reads a message of a peer.
-func (e *Engine) decode(b []byte) (wire.Message, error) {
-	return wire.Decode(b, wire.Limits{BlockBytesMax: e.cfg.MaxBlockBytes, Code: e.sharding.code})
-}
 
 // relayFunc is [shards.Pool.Relay] or its like.
 type relayFunc func(beacon.Participant, beacon.Round, chain.Hash, *shards.Parcel) (*shards.Assembly, error)
 
-// sharding is the engine's part in it, owned by Run.
+// sharding is the part that sends and takes blocks piece by piece. Events are shards of
+// peers, the machine's wishes for a block, and what came of putting one together; effects
+// are messages, bans, and a block that is ready to be judged.
 type sharding struct {
+	cfg      *Config
+	stats    *Stats
+	machine  window
+	blocks   *blocks
 	code     *shards.Code // nil: every block goes whole
 	format   shards.Format
 	pool     *shards.Pool
@@ -56,12 +68,24 @@ type sharding struct {
 	starved  bool               // the last block that was waited for did not come as shards: none is waited for
 }
 
-func newSharding(cfg *Config) sharding {
-	if cfg.Shards == nil || cfg.Share == nil {
-		return sharding{}
+// window is which views are the machine's matter.
+type window interface {
+	View() chain.View
+	Floor() simplex.Floor
+}
+
+func newSharding(cfg *Config, stats *Stats, machine window, blocks *blocks) sharding {
+	out := sharding{cfg: cfg, stats: stats, machine: machine, blocks: blocks}
+	if cfg.Shards != nil && cfg.Share != nil {
+		s := cfg.Shards
+		out.code, out.format, out.pool = s.Code, s.Format, shards.NewPool(s.Code, s.Format, cfg.Self)
 	}
-	s := cfg.Shards
-	return sharding{code: s.Code, format: s.Format, pool: shards.NewPool(s.Code, s.Format, cfg.Self)}
+	return out
+}
+
+// limits are what messages are decoded by.
+func (s *sharding) limits() wire.Limits {
+	return wire.Limits{BlockBytesMax: s.cfg.MaxBlockBytes, Code: s.code}
 }
 
 // encode returns the codeword of a block of our own, or nil if it goes whole.
@@ -76,175 +100,166 @@ func (s *sharding) encode(block []byte) (*shards.Codeword, error) {
 	return s.code.Encode(body)
 }
 
-// receiveShardOffer takes our own shard from a leader, which is enough to vote.
-func (e *Engine) receiveShardOffer(from beacon.Participant, o wire.ShardOffer) {
-	if !e.receiveVote(from, o.Vote) {
-		return
-	}
+// offered takes our own shard from a leader, which is enough to vote. known says that it
+// is the leader; else nobody knows yet who that is.
+func (s *sharding) offered(from beacon.Participant, o wire.ShardOffer, known bool) []effect {
 	p := o.Vote.Proposal
-	who, known := e.machine.LeaderOf(p.Round.View, p.Parent)
-	if known && who != from {
-		return // as with whole blocks
+	a, err := s.pool.Offer(from, p.Round, p.Payload, o.Parcel)
+	if err != nil {
+		return s.refuse(from)
 	}
-	a, err := e.sharding.pool.Offer(from, p.Round, p.Payload, o.Parcel)
-	if e.refused(from, err) || a == nil {
-		return
+	if a == nil {
+		return nil
 	}
-	e.Stats.Shards.Received.Add(1)
-	e.step(simplex.ProposalReceived{From: from, Proposal: p})
-	e.proposedIn(p.Round.View)
-	if known {
-		e.seen.see(p.Round.View)
-	}
-	e.rebuild(a)
+	s.stats.Shards.Received.Add(1)
+	s.rebuild(a)
+	return []effect{sighted{from, p, known}}
 }
 
-// receiveShardRelay lines another validator's shard up to be checked, unless that is
-// not needed to know what becomes of it.
-func (e *Engine) receiveShardRelay(from beacon.Participant, r wire.ShardRelay) {
-	if r.Round.Epoch != e.cfg.Set.Epoch() {
-		e.ban(from)
-		return
+// relayed lines another validator's shard up to be checked, unless that is not needed to
+// know what becomes of it. word is the newest notarize vote of the sender.
+func (s *sharding) relayed(from beacon.Participant, r wire.ShardRelay, word simplex.Vote) []effect {
+	if r.Round.Epoch != s.cfg.Set.Epoch() {
+		return []effect{ban{from}}
 	}
-	v := r.Round.View
-	if v <= e.machine.Floor().View || v > e.machine.View()+1 {
-		return
+	if !s.current(r.Round.View) {
+		return nil
 	}
-	a := e.sharding.pool.Find(v, r.Digest)
+	a := s.pool.Find(r.Round.View, r.Digest)
 	if r.Parcel.Shard.Index != int(from) || a != nil && !a.Wants(r.Parcel.Shard.Index) {
-		e.takeShardRelay(from, r, e.sharding.pool.Relay)
-	} else if !e.sharding.checks.lineUp(relayCheck{from: from, relay: r}) {
-		e.Stats.Dropped.Add(1)
+		return s.keep(from, r, word, s.pool.Relay)
 	}
+	if !s.checks.lineUp(relayCheck{from: from, relay: r}) {
+		s.stats.Dropped.Add(1)
+	}
+	return nil
 }
 
-// takeShardRelay takes the shard into the pool, in one of its ways.
-func (e *Engine) takeShardRelay(from beacon.Participant, r wire.ShardRelay, take relayFunc) {
+// checked takes a shard that was held against the root of its block.
+func (s *sharding) checked(x relayCheck, word simplex.Vote) []effect {
+	if x.err != nil {
+		return s.refuse(x.from)
+	}
+	return s.keep(x.from, x.relay, word, s.pool.RelayChecked)
+}
+
+// current reports whether the shards of view v are taken.
+func (s *sharding) current(v chain.View) bool {
+	return v > s.machine.Floor().View && v <= s.machine.View()+1
+}
+
+// keep takes a shard into the pool, in one of its ways.
+func (s *sharding) keep(from beacon.Participant, r wire.ShardRelay, word simplex.Vote, take relayFunc) []effect {
 	v := r.Round.View
-	if v <= e.machine.Floor().View || v > e.machine.View()+1 {
-		return
+	if !s.current(v) {
+		return nil
 	}
-	if last := e.peers[from].words[simplex.Notarize]; last.Kind == simplex.Notarize && last.Proposal.Round.View == v && last.Proposal.Payload != r.Digest {
-		e.refused(from, shards.ErrMixed) // it votes for another
-		return
+	if word.Kind == simplex.Notarize && word.Proposal.Round.View == v && word.Proposal.Payload != r.Digest {
+		return s.refuse(from) // it votes for another
 	}
-	if b := e.blocks.find(v, r.Digest); b != nil && b.sure() {
-		return // late, and of no use; bytes that may be wrong are no reason to drop a good shard
+	if b := s.blocks.find(v, r.Digest); b != nil && b.sure() {
+		return nil // late, and of no use; bytes that may be wrong are no reason to drop a good shard
 	}
 	a, err := take(from, r.Round, r.Digest, r.Parcel)
-	if e.refused(from, err) || a == nil {
-		return
+	if err != nil {
+		return s.refuse(from)
 	}
-	e.Stats.Shards.Received.Add(1)
-	e.rebuild(a)
+	if a == nil {
+		return nil
+	}
+	s.stats.Shards.Received.Add(1)
+	s.rebuild(a)
+	return nil
 }
 
-// refused bans the sender of a parcel that no honest validator sends.
-func (e *Engine) refused(from beacon.Participant, err error) bool {
-	if err == nil {
-		return false
-	}
-	e.Stats.Shards.Refused.Add(1)
-	e.ban(from)
-	return true
+// refuse bans the sender of a parcel that no honest validator sends.
+func (s *sharding) refuse(from beacon.Participant) []effect {
+	s.stats.Shards.Refused.Add(1)
+	return []effect{ban{from}}
 }
 
 // glance votes on a proposal of which we have our shard, before its body is
 // here. It reports whether x is answered.
-func (e *Engine) glance(x simplex.RequestVerify) bool {
+func (s *sharding) glance(x simplex.RequestVerify) (effects []effect, answered bool) {
 	p := x.Proposal
-	b := e.blocks.find(p.Round.View, p.Payload)
-	if e.sharding.pool == nil || b != nil && b.bytes != nil && (b.sure() || b.verdict != unknown || b.supplier == x.Leader || e.ownShard(b) == nil) {
-		return false
+	b := s.blocks.find(p.Round.View, p.Payload)
+	if s.pool == nil || b != nil && b.bytes != nil && (b.sure() || b.verdict != unknown || b.supplier == x.Leader || s.own(b) == nil) {
+		return nil, false
 	}
 	ok := false
-	a := e.sharding.pool.Find(p.Round.View, p.Payload)
+	a := s.pool.Find(p.Round.View, p.Payload)
 	if a != nil && a.Own != nil && (b == nil || b.verdict != invalid) {
-		ok = e.cfg.Shards.Glance(VerifyRequest{
-			Round: p.Round, Parent: parentRef(x.Parent), Leader: e.cfg.Set.At(x.Leader).PeerKey,
+		ok = s.cfg.Shards.Glance(VerifyRequest{
+			Round: p.Round, Parent: parentRef(x.Parent), Leader: s.cfg.Set.At(x.Leader).PeerKey,
 			Digest: p.Payload, Block: a.Head,
 		})
 	}
 	if ok {
-		e.blocks.put(p).verifying = &x // and once more when it is executed
-		e.rebuild(a)
+		s.blocks.put(p).verifying = &x // and once more when it is executed
+		s.rebuild(a)
 	}
-	e.step(simplex.Verified{View: p.Round.View, Payload: p.Payload, OK: ok})
-	return true
+	return []effect{step{simplex.Verified{View: p.Round.View, Payload: p.Payload, OK: ok}}}, true
 }
 
 // rebuild puts a block in line for being rebuilt, if its shards suffice and
 // somebody waits for it.
-func (e *Engine) rebuild(a *shards.Assembly) {
-	b := e.blocks.find(a.Round.View, a.Digest)
-	if b == nil || b.sure() || b.rebuilding || b.verdict != unknown || !e.sharding.pool.Ready(a) {
+func (s *sharding) rebuild(a *shards.Assembly) {
+	b := s.blocks.find(a.Round.View, a.Digest)
+	if b == nil || b.sure() || b.rebuilding || b.verdict != unknown || !s.pool.Ready(a) {
 		return
 	}
 	if b.verifying == nil && b.certify == nil {
 		return
 	}
 	b.rebuilding = true
-	e.sharding.rebuilds = append(e.sharding.rebuilds, a)
+	s.rebuilds = append(s.rebuilds, a)
 }
 
-// ownShard returns our shard of a block, or nil.
-func (e *Engine) ownShard(b *block) *shards.Parcel {
-	if e.sharding.pool == nil {
+// own returns our shard of a block, or nil.
+func (s *sharding) own(b *block) *shards.Parcel {
+	if s.pool == nil {
 		return nil
 	}
-	if a := e.sharding.pool.Find(b.round.View, b.digest); a != nil {
+	if a := s.pool.Find(b.round.View, b.digest); a != nil {
 		return a.Own
 	}
 	return nil
 }
 
-// rebuildAll starts what is in line.
-func (e *Engine) rebuildAll(ctx context.Context) {
-	for _, a := range e.sharding.rebuilds {
-		work := e.sharding.pool.Rebuilder(a)
-		e.call(ctx, "rebuild", func(context.Context) reply {
-			start := time.Now()
-			block, err := work()
-			return rebuilt{a, block, err, time.Since(start)}
-		})
-	}
-	e.sharding.rebuilds = nil
+// next returns the blocks that are to be put together now.
+func (s *sharding) next() []*shards.Assembly {
+	next := s.rebuilds
+	s.rebuilds = nil
+	return next
 }
 
-// awaitShards reports whether the bytes of a notarized block are on their way
-// as shards. If they do not come in time, the block is fetched whole, and so is each
-// after it at once, until one comes as shards: who waits for every block falls behind
-// what others keep.
-func (e *Engine) awaitShards(b *block) bool {
-	if e.sharding.pool == nil {
-		return false
+// await reports whether the bytes of a notarized block are on their way as shards. If
+// they do not come in time, the block is fetched whole, and so is each after it at once,
+// until one comes as shards: who waits for every block falls behind what others keep.
+func (s *sharding) await(b *block) (effects []effect, coming bool) {
+	if s.pool == nil {
+		return nil, false
 	}
-	a := e.sharding.pool.Find(b.round.View, b.digest)
+	a := s.pool.Find(b.round.View, b.digest)
 	if a == nil || a.Closed() {
-		return false
+		return nil, false
 	}
-	e.rebuild(a)
-	if !b.rebuilding {
-		if e.sharding.starved {
-			return false
-		}
-		e.fetchLater(b.round.View)
+	s.rebuild(a)
+	if b.rebuilding {
+		return nil, true
 	}
-	return true
+	if s.starved {
+		return nil, false
+	}
+	return []effect{fetchLater{b.round.View}}, true
 }
 
-type rebuilt struct {
-	assembly *shards.Assembly
-	block    []byte
-	err      error
-	took     time.Duration
-}
-
-func (r rebuilt) apply(ctx context.Context, e *Engine) error {
-	e.Stats.Stages[StageRebuild].add(r.took)
-	b := e.blocks.find(r.assembly.Round.View, r.assembly.Digest)
-	if b == nil || b.sure() || b.round.View <= e.machine.Floor().View {
-		e.sharding.pool.Close(r.assembly)
+// rebuilt takes the block that was put together from shards, or the reason why it could
+// not be.
+func (s *sharding) rebuilt(a *shards.Assembly, bytes []byte, err error) []effect {
+	b := s.blocks.find(a.Round.View, a.Digest)
+	if b == nil || b.sure() || b.round.View <= s.machine.Floor().View {
+		s.pool.Close(a)
 		return nil // it came whole, or is over
 	}
 	b.rebuilding = false
@@ -252,52 +267,51 @@ func (r rebuilt) apply(ctx context.Context, e *Engine) error {
 		return nil // bytes that came whole are being judged; if they are wrong, it is rebuilt again
 	}
 	switch {
-	case errors.Is(r.err, shards.ErrNotCodeword):
-		e.sharding.pool.Close(r.assembly)
-		e.refuseCodeword(b)
-		return nil
-	case r.err != nil: // shards were displaced meanwhile
+	case errors.Is(err, shards.ErrNotCodeword):
+		s.pool.Close(a)
+		return s.refuseCodeword(b)
+	case err != nil: // shards were displaced meanwhile
 		if b.certify != nil {
-			e.outgoing = append(e.outgoing, *b.certify)
+			return []effect{redo{*b.certify}}
 		}
 		return nil
 	}
-	e.sharding.pool.Close(r.assembly)
-	e.Stats.Shards.BlocksRebuilt.Add(1)
-	b.rebuilt, e.sharding.starved = true, false
-	e.blocks.makeRoom(len(r.block))
-	e.blocks.settle(b, r.block)
+	s.pool.Close(a)
+	s.stats.Shards.BlocksRebuilt.Add(1)
+	b.rebuilt, s.starved = true, false
+	s.blocks.makeRoom(len(bytes))
+	s.blocks.settle(b, bytes)
 	if b.verifying != nil || b.certify != nil {
-		e.judge(ctx, b)
+		return []effect{judge{b}}
 	}
 	return nil
 }
 
 // refuseCodeword judges a block whose shards cannot be those of any body. Every
 // honest validator comes to the same verdict, from any of the shards.
-func (e *Engine) refuseCodeword(b *block) {
-	e.Stats.Shards.NotCodeword.Add(1)
-	e.Stats.BlocksRejected.Add(1)
+func (s *sharding) refuseCodeword(b *block) (out []effect) {
+	s.stats.Shards.NotCodeword.Add(1)
+	s.stats.BlocksRejected.Add(1)
 	if x := b.verifying; x != nil {
-		e.ban(x.Leader)
+		out = append(out, ban{x.Leader})
 	} else if x := b.certify; x != nil && x.Known {
-		e.ban(x.Leader)
+		out = append(out, ban{x.Leader})
 	}
 	b.verdict = invalid
-	e.report(b)
+	return append(out, report{b})
 }
 
-// persistShard keeps our own shard of a block that we vote for before its body
-// is here.
-func (e *Engine) persistShard(p simplex.Proposal) error {
-	if e.sharding.pool == nil {
+// record is the journal record of our own shard of a block, which goes before the vote
+// for it when its body is not here; nil if we have none.
+func (s *sharding) record(p simplex.Proposal) []byte {
+	if s.pool == nil {
 		return nil
 	}
-	a := e.sharding.pool.Find(p.Round.View, p.Payload)
+	a := s.pool.Find(p.Round.View, p.Payload)
 	if a == nil || a.Own == nil {
 		return nil
 	}
-	return e.append(appendOwnShard(make([]byte, 0, 64+a.Own.Size()), wire.ShardRelay{Round: p.Round, Digest: p.Payload, Parcel: a.Own}))
+	return appendOwnShard(make([]byte, 0, 64+a.Own.Size()), wire.ShardRelay{Round: p.Round, Digest: p.Payload, Parcel: a.Own})
 }
 
 // appendOwnShard writes the journal record: what a relay has, under another tag.
@@ -305,76 +319,64 @@ func appendOwnShard(dst []byte, r wire.ShardRelay) []byte {
 	return wire.AppendShardRelay(append(dst, tagOwnShard), r)
 }
 
-// replayShard takes our own shard out of the journal.
-func (e *Engine) replayShard(rec []byte) error {
-	if e.sharding.pool == nil {
+// replay takes our own shard out of the journal, unless its view is durable.
+func (s *sharding) replay(rec []byte, durable chain.View) error {
+	if s.pool == nil {
 		return nil // we are a full node now
 	}
-	r, err := wire.DecodeShardRelay(append([]byte(nil), rec[1:]...), wire.Limits{Code: e.sharding.code}) // the journal may reuse rec
+	r, err := wire.DecodeShardRelay(append([]byte(nil), rec[1:]...), wire.Limits{Code: s.code}) // the journal may reuse rec
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrRecord, err)
 	}
-	if r.Round.Epoch != e.cfg.Set.Epoch() || r.Round.View <= e.delivered {
+	if r.Round.Epoch != s.cfg.Set.Epoch() || r.Round.View <= durable {
 		return nil
 	}
-	if err := e.sharding.pool.Keep(r.Round, r.Digest, r.Parcel); err != nil {
+	if err := s.pool.Keep(r.Round, r.Digest, r.Parcel); err != nil {
 		return fmt.Errorf("own shard of view %d: %w", r.Round.View, err)
 	}
 	return nil
 }
 
-// broadcastShards sends a block of our own, each validator its shard beside our
-// vote, and to all the shard that is ours. It reports whether the block goes so.
-func (e *Engine) broadcastShards(v simplex.Vote, b *block) bool {
-	if e.sharding.code == nil {
-		return false
+// offer sends a block of our own, each validator its shard beside our vote, and to all
+// the shard that is ours. It returns nothing if the block goes whole.
+func (s *sharding) offer(v simplex.Vote, b *block) (out []effect) {
+	if s.code == nil {
+		return nil
 	}
 	if b.codeword == nil {
 		// Out of the journal. It was encoded before, so that it cannot fail.
-		b.codeword, _ = e.sharding.encode(b.bytes)
+		b.codeword, _ = s.encode(b.bytes)
 	}
 	if b.codeword == nil {
-		return false
+		return nil
 	}
-	head, _, err := e.sharding.format.Split(b.bytes)
+	head, _, err := s.format.Split(b.bytes)
 	if err != nil {
-		return false
+		return nil
 	}
-	for i := range e.cfg.Set.Len() {
-		if to := beacon.Participant(i); to != e.cfg.Self {
-			e.net.Send(to, wire.Append(nil, wire.ShardOffer{Vote: v, Parcel: b.codeword.Parcel(head, i)}))
+	for i := range s.cfg.Set.Len() {
+		if to := beacon.Participant(i); to != s.cfg.Self {
+			out = append(out, send{to, wire.ShardOffer{Vote: v, Parcel: b.codeword.Parcel(head, i)}})
 		}
 	}
-	own := wire.ShardRelay{Round: v.Proposal.Round, Digest: v.Proposal.Payload, Parcel: b.codeword.Parcel(head, int(e.cfg.Self))}
-	e.net.Broadcast(wire.Append(nil, own))
-	e.Stats.Shards.BlocksSent.Add(1)
-	return true
+	own := wire.ShardRelay{Round: v.Proposal.Round, Digest: v.Proposal.Payload, Parcel: b.codeword.Parcel(head, int(s.cfg.Self))}
+	s.stats.Shards.BlocksSent.Add(1)
+	return append(out, broadcast{own})
 }
 
-// relayShard gives our shard of a block that we voted for to the others, once.
-func (e *Engine) relayShard(p simplex.Proposal) {
-	if e.sharding.pool == nil {
-		return
-	}
-	a := e.sharding.pool.Find(p.Round.View, p.Payload)
-	if a == nil {
-		return
-	}
-	if own := a.Relay(); own != nil {
-		e.Stats.Shards.Relayed.Add(1)
-		e.net.Broadcast(wire.Append(nil, wire.ShardRelay{Round: p.Round, Digest: p.Payload, Parcel: own}))
-	}
-}
-
-// check reports the first part that is missing.
-func (s *Sharding) check(n int) error {
-	switch {
-	case s == nil:
+// relay gives our shard of a block that we voted for to the others, once.
+func (s *sharding) relay(p simplex.Proposal) []effect {
+	if s.pool == nil {
 		return nil
-	case s.Code == nil || s.Format == nil || s.Glance == nil:
-		return errors.New("sharding is incomplete")
-	case s.Code.Total() != n:
-		return fmt.Errorf("shards for %d validators in a set of %d", s.Code.Total(), n)
 	}
-	return nil
+	a := s.pool.Find(p.Round.View, p.Payload)
+	if a == nil {
+		return nil
+	}
+	own := a.Relay()
+	if own == nil {
+		return nil
+	}
+	s.stats.Shards.Relayed.Add(1)
+	return []effect{broadcast{wire.ShardRelay{Round: p.Round, Digest: p.Payload, Parcel: own}}}
 }

@@ -16,7 +16,7 @@ type Stage int
 const (
 	StagePropose   Stage = iota // Propose, block time included
 	StageRebuild                // a block put together from shards
-	StagePrepare                // Prepare: a draft executed ahead of its proposal
+	StagePrepare                // Prepare: a preview executed ahead of its proposal
 	StageVerify                 // Verify and Recover: signatures, execution, root
 	StageSync                   // journal and guard made durable
 	StageQuorum                 // a certificate made of votes

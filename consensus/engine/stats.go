@@ -36,7 +36,7 @@ type Stats struct {
 	BlocksDropped   atomic.Uint64 // blocks dropped for want of room, to be fetched if need be
 	BackfillsPutOff atomic.Uint64 // fetched blocks that found no room, to be fetched again
 
-	DraftsSent    atomic.Uint64          // drafts of our own blocks handed out
+	PreviewsSent  atomic.Uint64          // previews of our own blocks handed out
 	Evidence      atomic.Uint64          // proofs of a peer's contradiction
 	VotesWithheld atomic.Uint64          // own votes not made: listening, or against the guard
 	Watching      atomic.Bool            // the start listens for another life of our key

@@ -1,29 +1,11 @@
 package engine
 
 import (
-	"context"
 	"slices"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
-
-// serveStrangers makes the answers to full nodes, one after the other, so that however
-// many they are they have one core at most, and a fast disk one reader more.
-func (e *Engine) serveStrangers(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case r := <-e.strangers:
-			select {
-			case e.replies <- r.make(ctx, e.cfg.Archive, &e.reads.encoded):
-			case <-ctx.Done():
-				return
-			}
-		}
-	}
-}
 
 const (
 	sentRanges = 8 // answers to one full node that are remembered
@@ -58,13 +40,13 @@ func (s *sent) times(from, to chain.View, now time.Time) int {
 }
 
 // bill says what the answer to a full node cost.
-func (e *Engine) bill(r served) {
-	if !r.stranger || e.cfg.Billed == nil {
+func (s *serving) bill(now time.Time, r served) {
+	if !r.stranger || s.cfg.Billed == nil {
 		return
 	}
 	times := 1
 	if r.blocks > 0 {
-		times = e.guest(r.to).sent.times(r.from, r.newest, time.Now())
+		times = s.guest(r.to).sent.times(r.from, r.newest, now)
 	}
-	e.cfg.Billed(r.to, r.blocks, r.bytes, times)
+	s.cfg.Billed(r.to, r.blocks, r.bytes, times)
 }

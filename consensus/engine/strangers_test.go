@@ -38,7 +38,7 @@ func TestStrangersPayForAskingAgain(t *testing.T) {
 			s.wait(time.Millisecond)
 		}
 		ask(honest, 1)
-		next := s.engine.guests[honest].sent.ranges[0].to + 1
+		next := s.engine.serving.guests[honest].sent.ranges[0].to + 1
 		ask(honest, next)
 		ask(honest, next) // it was lost on the way
 		for range againMax + 2 {

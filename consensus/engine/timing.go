@@ -30,8 +30,7 @@ type patience struct {
 }
 
 // enter takes note of how the view before v ended. most is the longest factor.
-func (p *patience) enter(v chain.View, lost bool, most float64) {
-	now := time.Now()
+func (p *patience) enter(now time.Time, v chain.View, lost bool, most float64) {
 	p.factor = max(1, p.factor)
 	p.lost++
 	if !lost {
@@ -50,25 +49,26 @@ func (p *patience) took(took, timeout time.Duration) {
 }
 
 // timing returns the waits of a view as they are now.
-func (e *Engine) timing() Timing {
-	wait := Timing{e.cfg.LeaderTimeout, e.cfg.CertificationTimeout, e.cfg.RetryInterval}
-	if e.cfg.Timing != nil {
-		wait = e.cfg.Timing()
+func (c *Config) timing() Timing {
+	wait := Timing{c.LeaderTimeout, c.CertificationTimeout, c.RetryInterval}
+	if c.Timing != nil {
+		wait = c.Timing()
 	}
 	return wait
 }
 
-// paceView follows the views, for the waits of the one that begins.
-func (e *Engine) paceView(v chain.View) {
-	wait, p := e.timing(), &e.patience
+// follow takes note of the view that begins, for its waits, and of the certificates that
+// ended the one before. It returns by how much they are longer now.
+func (p *patience) follow(now time.Time, v chain.View, certificates knower, c *Config) (factor float64) {
+	wait := c.timing()
 	last := v - 1
-	block := e.machine.Knows(last, simplex.Notarize) || e.machine.Knows(last, simplex.Finalize)
-	lost := p.gaveUp == last || !block && e.machine.Knows(last, simplex.Nullify)
+	block := certificates.Knows(last, simplex.Notarize) || certificates.Knows(last, simplex.Finalize)
+	lost := p.gaveUp == last || !block && certificates.Knows(last, simplex.Nullify)
 	if !lost && last > 0 && p.view == last {
-		p.took(time.Since(p.entered), wait.CertificationTimeout)
+		p.took(now.Sub(p.entered), wait.CertificationTimeout)
 	}
-	p.enter(v, last > 0 && lost, e.cfg.TimeoutMax.Seconds()/wait.CertificationTimeout.Seconds())
-	e.Stats.TimeoutPermille.Store(int64(1000 * p.factor))
+	p.enter(now, v, last > 0 && lost, c.TimeoutMax.Seconds()/wait.CertificationTimeout.Seconds())
+	return p.factor
 }
 
 // stretch makes a wait longer by what views took lately.

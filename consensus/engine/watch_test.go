@@ -231,7 +231,7 @@ func TestAnswersGoIntoTheGuard(t *testing.T) {
 			if n := s.engine.Stats.Bans.Load(); n != bans {
 				t.Errorf("%s: %d bans, want %d", rule, n, bans)
 			}
-			if n := s.engine.answers(1); n != 1-int(bans) {
+			if n := s.engine.watch.answers(1); n != 1-int(bans) {
 				t.Errorf("%s: %d answers count", rule, n)
 			}
 		})

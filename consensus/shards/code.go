@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/asm/cpu"
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/erasure"
 )
 
@@ -94,16 +95,15 @@ func NewCode(n int, limits Limits, digester *erasure.Digester) (*Code, error) {
 	return c, nil
 }
 
-// ForGenesis returns the code of a chain, or nil if its validators are too few
-// or too many for shards and all of its blocks travel whole. It makes the
-// digester for f, which lives as long as the process.
-func ForGenesis(g *chain.Genesis, f cpu.Features) (*Code, error) {
-	n := len(g.Validators)
+// ForSet returns the code of a set of n validators, or nil if they are too few or too
+// many for shards and all of their blocks travel whole. It makes the digester for f,
+// which lives as long as the process.
+func ForSet(n int, p *params.Params, f cpu.Features) (*Code, error) {
 	if n < MinValidators || n > erasure.TotalMax {
 		return nil, nil
 	}
 	return NewCode(n, Limits{
-		WholeMax: int(g.Params.MaxWholeBytes), BodyMax: int(g.Params.MaxBlockBytes), HeadMax: HeadMax,
+		WholeMax: int(p.MaxWholeBytes), BodyMax: int(p.MaxBlockBytes), HeadMax: HeadMax,
 	}, erasure.NewDigester(f))
 }
 

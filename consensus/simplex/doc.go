@@ -1,3 +1,6 @@
+//spec:implements resolutions 1
+//spec:implements whitepaper 6.1
+
 // Package simplex is the consensus protocol of the chain as a pure state
 // machine: Simplex (Chan and Pass, TCC 2023) with threshold certificates and a
 // random seed for every view (resolution 1.2). Events go in, effects come out

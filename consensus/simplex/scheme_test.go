@@ -10,6 +10,8 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
@@ -17,13 +19,13 @@ import (
 
 // committee returns the real schemes of n validators, dealt from a fixed seed,
 // and the group key.
-func committee(t testing.TB, n int) ([]*Threshold, *beacon.ValidatorSet, *chain.Genesis) {
+func committee(t testing.TB, n int) ([]*Threshold, *beacon.ValidatorSet, *genesis.Genesis) {
 	t.Helper()
 	polynomial, shares, err := bls.DealTrusted(bytes.Repeat([]byte{5}, 32), n, chain.Quorum(n))
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := &chain.Genesis{Name: "test", ChainID: 1, Beacon: chain.Hash{1}}
+	g := &genesis.Genesis{Name: "test", ChainID: 1, Beacon: chain.Hash{1}}
 	g.GroupKey = polynomial.Group().Bytes()
 	peers := peerKeys(t, n)
 	for i := range n {
@@ -32,7 +34,7 @@ func committee(t testing.TB, n int) ([]*Threshold, *beacon.ValidatorSet, *chain.
 			PublicShare: polynomial.PublicShare(uint32(i)).Bytes(),
 		})
 	}
-	set, err := beacon.NewValidatorSet(g)
+	set, err := beacon.NewValidatorSet(epoch.First(g))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 // early ones, whose right to propose is not known yet.
 const maxOffers = 128
 
-// offer keeps a proposal for the current view or the next one.
+// offered keeps a proposal for the current view or the next one.
 func (m *Machine) offered(e ProposalReceived) {
 	p := e.Proposal
 	v := p.Round.View

@@ -51,7 +51,7 @@ func (s timed) add(to *time.Duration, since time.Time) { *to += time.Since(since
 
 // A committee with real keys in one process: every view is finalized, and the
 // report tells what a view costs one validator. -committee=32 -views=20 is the
-// size that docs/performance.md reports. Time is measured, not asserted.
+// size that docs/performance/consensus.md reports. Time is measured, not asserted.
 func TestCommitteeWithRealKeys(t *testing.T) {
 	n, err := newNetwork(Config{Seed: 32, Validators: *committeeSize, RealKeys: true, Latency: 20 * time.Millisecond, BlockTime: time.Second})
 	if err != nil {

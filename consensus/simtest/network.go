@@ -111,13 +111,13 @@ func (n *network) honest(p beacon.Participant) bool {
 func (n *network) chance(p float64) bool { return p > 0 && n.rng.Float64() < p }
 
 // message is what validators send each other; exactly one of vote, certificate,
-// relay, draft and request is set. A block travels beside its leader's vote or its
+// relay, preview and request is set. A block travels beside its leader's vote or its
 // certificate, a shard beside the leader's vote or a relay.
 type message struct {
 	vote        *simplex.Vote
 	certificate *simplex.Certificate
 	relay       *simplex.Proposal
-	draft       *draft
+	preview     *preview
 	request     chain.View
 	block       []byte
 	parcel      *shards.Parcel
@@ -132,8 +132,8 @@ func (m message) encode() []byte {
 		b = simplex.AppendCertificate(b, *m.certificate)
 	case m.relay != nil:
 		b = m.relay.Append([]byte{wire.TagShardRelay})
-	case m.draft != nil:
-		b = m.draft.append(b)
+	case m.preview != nil:
+		b = m.preview.append(b)
 	default:
 		b = beacon.Round{View: m.request}.Append([]byte{wire.TagRequest})
 	}

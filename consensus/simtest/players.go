@@ -20,8 +20,8 @@ type Player struct {
 	mute, invalid, brink bool
 	// shards: plays with shards. liar: proposes shards that are no codeword.
 	shards, liar bool
-	// drafts: plays with drafts.
-	drafts bool
+	// previews: plays with previews.
+	previews bool
 }
 
 // Players are the faults by name. Each is alone among at least three honest
@@ -47,7 +47,7 @@ func Players() []*Player {
 		{Name: "disrupter", rewrite: disrupt},
 		{Name: "liar about blocks", rewrite: spoilAnswers},
 		{Name: "liar about proposals", rewrite: spoilProposals},
-		{Name: "false prophet", drafts: true, rewrite: foretellAnother, enter: foretellAlways},
+		{Name: "false prophet", previews: true, rewrite: foretellAnother, enter: foretellAlways},
 		{Name: "shard withholder", shards: true, rewrite: withholdShards},
 		{Name: "shard equivocator", shards: true, rewrite: equivocateShards},
 		{Name: "bad-codeword leader", shards: true, liar: true},
@@ -279,19 +279,19 @@ func spoilProposals(_ *validator, to beacon.Participant, m message) []message {
 	return []message{m}
 }
 
-// foretellAnother hands out drafts of other blocks than it proposes.
+// foretellAnother hands out previews of other blocks than it proposes.
 func foretellAnother(_ *validator, to beacon.Participant, m message) []message {
-	if m.draft == nil || to%2 == 0 {
+	if m.preview == nil || to%2 == 0 {
 		return []message{m}
 	}
-	d := *m.draft
+	d := *m.preview
 	d.place = append([]byte{d.place[0] ^ 1}, d.place[1:]...)
-	return []message{{draft: &d}, m}
+	return []message{{preview: &d}, m}
 }
 
-// foretellAlways hands out drafts in views that others lead, too.
+// foretellAlways hands out previews in views that others lead, too.
 func foretellAlways(v *validator, r beacon.Round) {
 	parent := simplex.Parent{Round: beacon.Round{View: r.View - 1}, Payload: v.app.floor().Payload}
 	place := encode(r, parent, standing{uint64(len(v.app.chain)) + 1, v.clock()}, 1)
-	v.broadcast(message{draft: &draft{r, r.View - 1, place}})
+	v.broadcast(message{preview: &preview{r, r.View - 1, place}})
 }

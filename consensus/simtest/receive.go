@@ -21,8 +21,8 @@ func (v *validator) receive(from *validator, m message) {
 		v.receiveCertificate(from.id, *m.certificate, m.block)
 	case m.relay != nil:
 		v.receiveShardRelay(from.id, *m.relay, m.parcel)
-	case m.draft != nil:
-		v.receiveDraft(from.id, m.draft)
+	case m.preview != nil:
+		v.receivePreview(from.id, m.preview)
 	default:
 		v.answer(from, m.request)
 	}

@@ -34,9 +34,9 @@ type Config struct {
 	Busy    float64       // chance per message that its receiver is busy for a while, and then takes what came in one turn
 	BusyFor time.Duration // at most so long
 
-	Execution time.Duration // of a block; leaders hand out drafts of whole ones
-	NoDrafts  bool          // they do not
-	SkipAfter int           // as in [simplex.Skip]; 0: never
+	Execution  time.Duration // of a block; leaders hand out previews of whole ones
+	NoPreviews bool          // they do not
+	SkipAfter  int           // as in [simplex.Skip]; 0: never
 
 	Observers int                  // nodes that follow without a vote
 	Twins     int                  // the first validators run twice, with one key and two minds
@@ -66,9 +66,9 @@ type Report struct {
 	BlocksRebuilt, ShardsRefused, NotCodeword int
 	WrongBlocks                               int // bytes that were not the block of their digest
 
-	DraftsSent, DraftsUsed         int
-	DraftsRefused, DraftsDiscarded int // out of turn; of views that were given up
-	BuiltAhead, Abandoned          int // own blocks on a parent not yet final; in views that ended first
+	PreviewsSent, PreviewsUsed         int
+	PreviewsRefused, PreviewsDiscarded int // out of turn; of views that were given up
+	BuiltAhead, Abandoned              int // own blocks on a parent not yet final; in views that ended first
 
 	TornSyncs, LostRenames int
 
@@ -112,7 +112,7 @@ func Draw(seed uint64) Config {
 	if cfg.Observers > 0 { // it executes whole answers, block after block
 		cfg.Execution = min(cfg.Execution, 50*time.Millisecond)
 	}
-	if cfg.Player != nil && cfg.Player.drafts {
+	if cfg.Player != nil && cfg.Player.previews {
 		cfg.Sharded, cfg.Execution = false, max(cfg.Execution, 50*time.Millisecond)
 	}
 	pick(0.4, func() { cfg.Busy, cfg.BusyFor = 0.03*rng.Float64(), time.Duration(100+rng.IntN(1400))*time.Millisecond })
@@ -283,10 +283,10 @@ func (r *Report) add(o Report) {
 	r.ShardsRefused += o.ShardsRefused
 	r.NotCodeword += o.NotCodeword
 	r.WrongBlocks += o.WrongBlocks
-	r.DraftsSent += o.DraftsSent
-	r.DraftsUsed += o.DraftsUsed
-	r.DraftsRefused += o.DraftsRefused
-	r.DraftsDiscarded += o.DraftsDiscarded
+	r.PreviewsSent += o.PreviewsSent
+	r.PreviewsUsed += o.PreviewsUsed
+	r.PreviewsRefused += o.PreviewsRefused
+	r.PreviewsDiscarded += o.PreviewsDiscarded
 	r.BuiltAhead += o.BuiltAhead
 	r.Abandoned += o.Abandoned
 	r.TornSyncs += o.TornSyncs

@@ -7,6 +7,9 @@ import (
 	"slices"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/hashed"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
@@ -41,7 +44,7 @@ func committee(cfg Config) (*beacon.ValidatorSet, []scheme, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	g := &chain.Genesis{Name: "simulation", ChainID: 1, Params: chain.DefaultParams()}
+	g := &genesis.Genesis{Name: "simulation", ChainID: 1, Params: params.Default()}
 	g.Beacon = keccak.Sum256([]byte("genesis"), binary.BigEndian.AppendUint64(nil, cfg.Seed))
 	g.GroupKey = polynomial.Group().Bytes()
 	peers, err := peerKeys(cfg.Validators)
@@ -59,7 +62,7 @@ func committee(cfg Config) (*beacon.ValidatorSet, []scheme, error) {
 			g.Validators[0].Stake += v.Stake
 		}
 	}
-	set, err := beacon.NewValidatorSet(g)
+	set, err := beacon.NewValidatorSet(epoch.First(g))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -485,7 +485,7 @@ func (v *validator) propose(x simplex.RequestProposal) {
 	v.later(delay, func() { v.build(x, salt) })
 }
 
-// build makes a block, hands out its draft, executes it, and proposes it, unless
+// build makes a block, hands out its preview, executes it, and proposes it, unless
 // its view was given up meanwhile.
 func (v *validator) build(x simplex.RequestProposal, salt byte) {
 	if v.ahead.own != x.Round.View {
@@ -498,7 +498,7 @@ func (v *validator) build(x simplex.RequestProposal, salt byte) {
 		body, lie = v.app.lie(body)
 		digest = digestOf(body)
 	}
-	if v.net.cfg.Execution > 0 && v.app.code == nil && !v.net.cfg.NoDrafts {
+	if v.net.cfg.Execution > 0 && v.app.code == nil && !v.net.cfg.NoPreviews {
 		v.announce(x, body)
 	}
 	v.later(v.net.cfg.Execution, func() {

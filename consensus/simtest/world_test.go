@@ -146,8 +146,8 @@ func (m message) viewOf() chain.View {
 		return m.certificate.Proposal.Round.View
 	case m.relay != nil:
 		return m.relay.Round.View
-	case m.draft != nil:
-		return m.draft.round.View
+	case m.preview != nil:
+		return m.preview.round.View
 	}
 	return m.request
 }

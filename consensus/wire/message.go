@@ -14,7 +14,7 @@ var (
 	ErrMessage  = errors.New("unknown message")
 	ErrTooLong  = errors.New("message is longer than any of its kind")
 	ErrBlock    = errors.New("block is empty or too large")
-	ErrDraft    = errors.New("draft is of a parent that is not before it")
+	ErrPreview  = errors.New("preview is of a parent that is not before it")
 	ErrNotOffer = errors.New("vote beside a block is not a notarize vote")
 )
 

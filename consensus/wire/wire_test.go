@@ -31,7 +31,7 @@ func largest(b []byte) []Message {
 		v, c,
 		Offer{Vote: v, Block: b},
 		Backfill{Certificate: c, Block: b},
-		Draft{Round: round, Parent: 1<<64 - 2, Bytes: b},
+		Preview{Round: round, Parent: 1<<64 - 2, Bytes: b},
 		Request{Round: round},
 		Answered{Round: round},
 		Ask{Instance: 1, Number: 1, Posture: Rests},
@@ -110,7 +110,7 @@ func FuzzMessage(f *testing.F) {
 	f.Add(Append(nil, Answer{Instance: 7, Number: 2, Other: OtherLife{Instance: 9, Posture: Votes, Age: time.Second}, Votes: []simplex.Vote{v}, Entered: &c}))
 	f.Add(Append(nil, Answer{Instance: 7, Number: 2, Spoke: -1}))
 	f.Add(Append(nil, Answer{Instance: 7, Number: 2, Spoke: time.Minute}))
-	f.Add(Append(nil, Draft{Round: beacon.Round{View: 300}, Parent: 299, Bytes: []byte("block")}))
+	f.Add(Append(nil, Preview{Round: beacon.Round{View: 300}, Parent: 299, Bytes: []byte("block")}))
 	f.Add(Append(nil, Answered{Round: beacon.Round{View: 300}}))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		msg, err := Decode(b, Limits{BlockBytesMax: 64})

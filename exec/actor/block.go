@@ -2,23 +2,26 @@ package actor
 
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/chain/params"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
+	"github.com/cowboy-foundation/cowboy/exec/service"
 )
 
 // Block is what all runs of one block share. It does not change while they run, but
 // for the cache of manifests, on which no result depends; nil stands for one of the
 // block's own.
 type Block struct {
-	Params          *chain.Params
+	Params          *params.Params
 	ChainID         uint64
 	Height          chain.Height
 	TimestampMillis uint64
 	Beacon          chain.Hash    // R of the parent's round (CIP-11 §9.2)
 	TimerBase       chain.FeePair // base fees of the timer lane
-	Manifests       entitle.Cache
+	Manifests       manifest.Cache
+	Round           service.Round
 	Factor          uint64 // of what the state grows by, in basis points ([fees.GrowthFactor]); 0 is 1
 
 	costs   host.Costs
@@ -29,7 +32,7 @@ type Block struct {
 // NewBlock returns b with what follows from its parameters.
 func NewBlock(b Block) *Block {
 	if b.Manifests == nil {
-		b.Manifests = entitle.NewMemo(entitle.CacheBytes)
+		b.Manifests = manifest.NewMemo(manifest.CacheBytes)
 	}
 	b.costs, b.limits = costsOf(b.Params), sdk.DefaultLimits()
 	b.limits.ScratchBytes = int(b.Params.Actor.ScratchBytes)
@@ -43,7 +46,7 @@ func NewBlock(b Block) *Block {
 }
 
 // costsOf prices the calls of the host by the chain's parameters, all of them.
-func costsOf(p *chain.Params) host.Costs {
+func costsOf(p *params.Params) host.Costs {
 	var c host.Costs
 	api, token := &p.API, &p.Token
 	c.Send = code.Cycles(api.SendMessageCycles)

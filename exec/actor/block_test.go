@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 )
@@ -11,7 +12,7 @@ import (
 // TestHostCostsFollowTheParameters: every price of a call of the host is the
 // parameter's, whatever the default is.
 func TestHostCostsFollowTheParameters(t *testing.T) { // whitepaper §17.3; resolution 2.7
-	p := chain.DefaultParams()
+	p := params.Default()
 	for _, row := range []struct {
 		name string
 		set  *chain.Cycles
@@ -58,7 +59,7 @@ func TestHostCostsFollowTheParameters(t *testing.T) { // whitepaper §17.3; reso
 		}
 		*row.set = 1
 	}
-	p = chain.DefaultParams()
+	p = params.Default()
 	if got := NewBlock(Block{Params: &p}).costs; got != host.DefaultCosts() {
 		t.Errorf("the defaults charge %+v, the table says %+v", got, host.DefaultCosts())
 	}

@@ -1,3 +1,5 @@
+//spec:implements whitepaper 1.1-1.3
+
 package actor
 
 import (
@@ -6,7 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
@@ -98,10 +100,10 @@ func (r *Run) Deploy(d *Deployment) (Outcome, error) {
 }
 
 // deploy writes the actor and runs its body and its init handler.
-func (r *Run) deploy(d *Deployment, addr chain.Address) (verdict, error) {
+func (r *Run) deploy(d *Deployment, addr chain.Address) (ending, error) {
 	a, _, err := r.state.Account(addr)
 	if err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	if free, err := r.free(d, &a, addr); err != nil || !free {
 		return refused(chain.CodeAddressTaken, "%s has code", addr), err
@@ -129,15 +131,15 @@ func (r *Run) deploy(d *Deployment, addr chain.Address) (verdict, error) {
 
 // found writes an actor and warns of what its manifest will lose; used is what
 // making it has used so far.
-func (r *Run) found(d *Deployment, a state.Account, addr chain.Address, grants []byte, p *pvm.Program, used chain.Cycles) (verdict, error) {
+func (r *Run) found(d *Deployment, a state.Account, addr chain.Address, grants []byte, p *pvm.Program, used chain.Cycles) (ending, error) {
 	var err error
 	if a.CodeHash, err = keepCode(r.state, d.Source); err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	r.state.SetAccount(addr, a)
 	rec, err := keepManifest(r.state, grants)
 	if err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	rec.Creator, rec.Parent, rec.Deployed = d.Creator, d.Parent, r.block.Height
 	rec.Load = r.block.loadCycles(p, d.Source)
@@ -146,25 +148,28 @@ func (r *Run) found(d *Deployment, a state.Account, addr chain.Address, grants [
 }
 
 // admit charges and checks the manifest and returns the list of grants that is kept.
-func (r *Run) admit(d *Deployment) ([]byte, verdict) {
+func (r *Run) admit(d *Deployment) ([]byte, ending) {
 	cost := r.block.manifestCycles(len(d.Manifest))
 	if cost > r.cycles {
 		v := refused(chain.CodeCyclesExhausted, "the manifest costs %d cycles", cost)
 		v.used = r.cycles
 		return nil, v
 	}
-	grants, err := entitle.Admit(d.Manifest, entitle.Request{Params: r.block.Params, Height: r.block.Height, Creator: d.Creator})
+	grants, err := manifest.Admit(d.Manifest, manifest.Request{Params: r.block.Params, Height: r.block.Height, Creator: d.Creator})
 	if err != nil {
-		v := refused(entitle.CodeOf(err), "%v", err)
+		v := refused(manifest.CodeOf(err), "%v", err)
 		v.used = cost
 		return nil, v
 	}
-	return grants, verdict{used: cost}
+	return grants, ending{used: cost}
 }
 
 // compile charges and checks the source, besides what was used before. What its
 // bytes cost is there before the work; what costs more is charged stage by stage.
-func (r *Run) compile(source []byte, before chain.Cycles) (*pvm.Program, verdict) {
+func (r *Run) compile(source []byte, before chain.Cycles) (*pvm.Program, ending) {
+	if r.fault = errors.Join(r.fault, ready(r.engine)); r.fault != nil {
+		return nil, ending{code: chain.CodeUnsupported}
+	}
 	if n := uint64(len(source)); n > r.block.Params.Actor.SourceBytes {
 		v := refused(chain.CodeCodeInvalid, "the source has %d bytes, %d are allowed", n, r.block.Params.Actor.SourceBytes)
 		v.used = before
@@ -190,7 +195,7 @@ func (r *Run) compile(source []byte, before chain.Cycles) (*pvm.Program, verdict
 		return nil, v
 	}
 	r.start.Warm.pay(chain.Hash(p.Hash))
-	return p, verdict{used: cost}
+	return p, ending{used: cost}
 }
 
 // errNoSource refuses a source of no bytes: an account with the hash of nothing has
@@ -221,18 +226,18 @@ func (r *Run) noteFrontDefect(source []byte, err error) {
 
 // begin loads the program once, so that one which cannot load is refused, and
 // delivers the init message.
-func (r *Run) begin(d *Deployment, e *Envelope, p *pvm.Program, cycles chain.Cycles) (verdict, error) {
-	a, err := r.state.Traits(e.To)
+func (r *Run) begin(d *Deployment, e *Envelope, p *pvm.Program, cycles chain.Cycles) (ending, error) {
+	a, err := r.state.CodeAndMeta(e.To)
 	if err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	rec, err := r.record(e.To)
 	if err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	f, err := r.frame(e, &a, rec)
 	if err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	m := r.mark()
 	v, err := r.execute(f, p, cycles, func(m *vm.Machine) ([]byte, error) {
@@ -247,7 +252,7 @@ func (r *Run) begin(d *Deployment, e *Envelope, p *pvm.Program, cycles chain.Cyc
 	if v.code != chain.CodeOK {
 		v.used -= r.undo(m)
 	}
-	return r.drawOwn(e.To, v, m)
+	return r.drawOwn(e.To, v, m), nil
 }
 
 // free reports whether a deployment may go to its address: to one without code, or

@@ -1,3 +1,5 @@
+//spec:implements whitepaper 3.3
+
 // Package actor runs actors: it deploys them, delivers messages to their
 // handlers, and is the chain that their programs see through package host
 // (whitepaper §3; resolutions 7.7, 7.8, 8.1, 11.21, 11.22, 11.44).

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -17,7 +17,7 @@ type frame struct {
 	run     *Run
 	msg     *Envelope
 	rec     *Record
-	grants  entitle.Grants
+	grants  manifest.Grants
 	machine *vm.Machine
 	env     host.Env
 	parent  uint64            // of what it sends: 0, or 1 + its place in the trace
@@ -128,18 +128,18 @@ func (f *frame) spend(amount uint64) error {
 	if amount == 0 {
 		return nil
 	}
-	g, err := f.need(entitle.Transfer)
+	g, err := f.need(manifest.Transfer)
 	if err != nil {
 		return err
 	}
-	if most, ok := g.Uint(entitle.MaxAmount); ok && amount > most {
+	if most, ok := g.Uint(manifest.MaxAmount); ok && amount > most {
 		return &Trap{chain.CodeEntitlementQuota, "econ.transfer/max_amount"}
 	}
-	most, ok := g.Uint(entitle.MaxPerBlock)
+	most, ok := g.Uint(manifest.MaxPerBlock)
 	if !ok {
 		return nil
 	}
-	l, err := ReadLedger(f.run.state, f.env.Self)
+	l, err := ReadQuota(f.run.state, f.env.Self)
 	if err != nil {
 		return err
 	}
@@ -150,6 +150,6 @@ func (f *frame) spend(amount uint64) error {
 		return &Trap{chain.CodeEntitlementQuota, "econ.transfer/max_per_block"}
 	}
 	l.Paid += chain.Wei(amount)
-	WriteLedger(f.run.state, f.env.Self, l)
+	WriteQuota(f.run.state, f.env.Self, l)
 	return nil
 }

@@ -1,3 +1,5 @@
+//spec:implements whitepaper 7.1, 7.2
+
 package actor
 
 import (
@@ -151,7 +153,7 @@ func (f *frame) blobOf(at chain.Address, multihash []byte) ([]byte, bool, error)
 // dormant actor has none: what its storage holds until it is restored is whatever
 // somebody has put there, who may be lying.
 func (f *frame) blobRow(at chain.Address, multihash []byte) ([]byte, error) {
-	a, err := f.run.state.Traits(at)
+	a, err := f.run.state.CodeAndMeta(at)
 	if err != nil || !a.HasCode() || rent.Dormant(&a) {
 		return nil, err
 	}

@@ -81,12 +81,12 @@ func (f *frame) fund(it *mailbox.Item) error {
 
 // nextNonce numbers a message of the actor.
 func (f *frame) nextNonce() (uint64, error) {
-	l, err := ReadLedger(f.run.state, f.env.Self)
+	l, err := ReadQuota(f.run.state, f.env.Self)
 	if err != nil {
 		return 0, err
 	}
 	n := l.Sent
 	l.Sent++
-	WriteLedger(f.run.state, f.env.Self, l)
+	WriteQuota(f.run.state, f.env.Self, l)
 	return n, nil
 }

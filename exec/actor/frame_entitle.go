@@ -1,7 +1,7 @@
 package actor
 
 import (
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 )
@@ -21,7 +21,7 @@ func (f *frame) UpgradeSelf(source []byte) error {
 	if err := f.changes(); err != nil {
 		return err
 	}
-	if _, err := f.need(entitle.Upgrade); err != nil {
+	if _, err := f.need(manifest.Upgrade); err != nil {
 		return err
 	}
 	if err := f.run.block.fitsSource(source); err != nil {

@@ -84,7 +84,7 @@ func (f *frame) Call(m host.Message) ([]byte, error) {
 		return nil, err
 	}
 	left := chain.Cycles(f.machine.CyclesLeft())
-	l, err := ReadLedger(f.run.state, e.To)
+	l, err := f.run.quota(e.To)
 	if err != nil {
 		return nil, err
 	}

@@ -1,10 +1,12 @@
+//spec:implements entitlements 7, 7.1
+
 package actor
 
 import (
 	"errors"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/code"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
@@ -21,7 +23,7 @@ func (f *frame) Spawn(s host.Spawn) (chain.Address, error) {
 	if f.msg.Depth+1 > f.run.block.Params.Actor.CallDepth {
 		return chain.Address{}, &host.Refusal{Code: host.RefusedReentrancy, Text: "calls are nested too deep"}
 	}
-	if _, err := f.need(entitle.Spawn); err != nil {
+	if _, err := f.need(manifest.Spawn); err != nil {
 		return chain.Address{}, err
 	}
 	grants, err := f.inherited(s.Entitlements)
@@ -53,7 +55,7 @@ func (f *frame) Spawn(s host.Spawn) (chain.Address, error) {
 
 // countChild counts a child against exec.spawn's max_children.
 func (f *frame) countChild() error {
-	l, err := ReadLedger(f.run.state, f.env.Self)
+	l, err := ReadQuota(f.run.state, f.env.Self)
 	if err != nil {
 		return err
 	}
@@ -61,7 +63,7 @@ func (f *frame) countChild() error {
 		return err
 	}
 	l.Spawned++
-	WriteLedger(f.run.state, f.env.Self, l)
+	WriteQuota(f.run.state, f.env.Self, l)
 	return nil
 }
 
@@ -69,24 +71,24 @@ func (f *frame) countChild() error {
 // all that may be passed on.
 func (f *frame) inherited(list []byte) ([]byte, error) {
 	p, h := f.run.block.Params, f.run.block.Height
-	var asked entitle.Grants
+	var asked manifest.Grants
 	if list != nil {
 		if err := f.run.block.fitsManifest(list); err != nil {
 			return nil, err
 		}
 		var err error
-		if asked, err = entitle.Parse(list); err == nil {
+		if asked, err = manifest.Parse(list); err == nil {
 			err = asked.Check(p, h)
 		}
 		if err != nil {
 			return nil, &host.Refusal{Code: host.RefusedArgument, Text: "entitlements: " + err.Error()}
 		}
 		if asked == nil {
-			asked = entitle.Grants{}
+			asked = manifest.Grants{}
 		}
 	}
-	grants, err := entitle.Inherit(f.grants, asked, p)
-	var e *entitle.Error
+	grants, err := manifest.Inherit(f.grants, asked, p)
+	var e *manifest.Error
 	if errors.As(err, &e) {
 		return nil, &host.Refusal{Code: host.RefusedEntitlement, Text: e.Error()}
 	}
@@ -138,32 +140,32 @@ func (f *frame) compile(source []byte, charged code.Cycles) (*pvm.Program, error
 }
 
 // bear writes the child, pays it and runs its body and its first message.
-func (f *frame) bear(d *Deployment, addr chain.Address, p *pvm.Program, grants []byte) (verdict, error) {
+func (f *frame) bear(d *Deployment, addr chain.Address, p *pvm.Program, grants []byte) (ending, error) {
 	r := f.run
 	a, _, err := r.state.Account(addr)
 	if err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	free, err := r.free(d, &a, addr)
 	if err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	if !free {
-		return verdict{}, &host.Refusal{Code: host.RefusedArgument, Text: addr.String() + " has code: take another salt"}
+		return ending{}, &host.Refusal{Code: host.RefusedArgument, Text: addr.String() + " has code: take another salt"}
 	}
 	if !a.HasCode() {
 		if err := f.countChild(); err != nil {
-			return verdict{}, err
+			return ending{}, err
 		}
 	}
 	if err := f.spend(uint64(d.Value)); err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	if err := money(f.debit(d.Value)); err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	if err := r.adopt(addr); err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	if v, err := r.found(d, a, addr, grants, p, 0); err != nil || v.code != chain.CodeOK {
 		return v, err

@@ -2,7 +2,7 @@ package actor
 
 import (
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -13,7 +13,7 @@ func programKey(key string) state.StorageKey {
 
 // StorageGet implements host.Storage.
 func (f *frame) StorageGet(key string) ([]byte, bool, error) {
-	if _, err := f.need(entitle.KV); err != nil {
+	if _, err := f.need(manifest.KV); err != nil {
 		return nil, false, err
 	}
 	v, err := f.run.state.Storage(f.env.Self, programKey(key))
@@ -31,7 +31,7 @@ const (
 
 // StorageScan implements host.Storage.
 func (f *frame) StorageScan(prefix string, limit int, visit func(host.Entry)) error {
-	if _, err := f.need(entitle.KV); err != nil {
+	if _, err := f.need(manifest.KV); err != nil {
 		return err
 	}
 	page := state.Span{Prefix: programKey(prefix)}
@@ -81,7 +81,7 @@ func (f *frame) StorageSet(key string, value []byte) error {
 	if err := f.changes(); err != nil {
 		return err
 	}
-	g, err := f.need(entitle.KV)
+	g, err := f.need(manifest.KV)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (f *frame) StorageSet(key string, value []byte) error {
 	if err != nil || after.Bytes <= before.Bytes {
 		return err
 	}
-	if most, ok := g.Uint(entitle.MaxBytes); ok && after.Bytes > most {
+	if most, ok := g.Uint(manifest.MaxBytes); ok && after.Bytes > most {
 		return &Trap{chain.CodeEntitlementQuota, "storage.kv/max_bytes"}
 	}
 	quota, err := f.quota()
@@ -113,7 +113,7 @@ func (f *frame) StorageDelete(key string) (bool, error) {
 	if err := f.changes(); err != nil {
 		return false, err
 	}
-	if _, err := f.need(entitle.KV); err != nil {
+	if _, err := f.need(manifest.KV); err != nil {
 		return false, err
 	}
 	v, err := f.run.state.Storage(f.env.Self, programKey(key))

@@ -1,3 +1,5 @@
+//spec:implements entitlements 6.1, 6.3, 9.1-9.2, 9.4, 9.7-9.8, 9.3, 9.5
+
 package actor
 
 import (
@@ -5,12 +7,12 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 )
 
 // need traps unless the manifest grants id (entitlements §6.3).
-func (f *frame) need(id string) (*entitle.Grant, error) {
+func (f *frame) need(id string) (*manifest.Grant, error) {
 	g, ok := f.grants.Find(id)
 	if !ok {
 		return nil, &Trap{chain.CodeNotEntitled, id + " is not in the manifest"}
@@ -20,7 +22,7 @@ func (f *frame) need(id string) (*entitle.Grant, error) {
 
 // count traps when the execution uses a grant more often than its parameter
 // says (entitlements §9.12).
-func (f *frame) count(g *entitle.Grant, param string, n uint64) error {
+func (f *frame) count(g *manifest.Grant, param string, n uint64) error {
 	most, bounded := g.Uint(param)
 	if !bounded {
 		return nil
@@ -37,7 +39,7 @@ func (f *frame) count(g *entitle.Grant, param string, n uint64) error {
 }
 
 // within traps when value is above what a parameter of the grant allows.
-func within(g *entitle.Grant, param string, value uint64) error {
+func within(g *manifest.Grant, param string, value uint64) error {
 	if most, bounded := g.Uint(param); bounded && value > most {
 		return &Trap{chain.CodeEntitlementQuota, g.ID + "/" + param}
 	}
@@ -47,21 +49,21 @@ func within(g *entitle.Grant, param string, value uint64) error {
 // maySpawn is the gate of exec.spawn: max_children bounds the children of the
 // actor's whole life (entitlements §9.1).
 func (f *frame) maySpawn(spawned uint64) error {
-	g, err := f.need(entitle.Spawn)
+	g, err := f.need(manifest.Spawn)
 	if err != nil {
 		return err
 	}
-	return within(g, entitle.MaxChildren, spawned+1)
+	return within(g, manifest.MaxChildren, spawned+1)
 }
 
 // mayMoveBlob is the gate of storage.blob: max_bytes bounds what one execution
 // commits and reads (entitlements §9.4).
 func (f *frame) mayMoveBlob(bytes int) error {
-	g, err := f.need(entitle.Blob)
+	g, err := f.need(manifest.Blob)
 	if err != nil {
 		return err
 	}
-	return f.count(g, entitle.MaxBytes, uint64(bytes))
+	return f.count(g, manifest.MaxBytes, uint64(bytes))
 }
 
 // mayReceive refuses a transfer without a message to an actor that may not keep
@@ -84,44 +86,44 @@ func (f *frame) mayReceive(to chain.Address) error {
 func (f *frame) mayAsk(spec []byte) error {
 	j := readAsked(spec)
 	if j.vram > 0 {
-		g, err := f.need(entitle.GPU)
+		g, err := f.need(manifest.GPU)
 		if err != nil {
 			return err
 		}
-		if err := within(g, entitle.MinVRAM, j.vram); err != nil {
+		if err := within(g, manifest.MinVRAM, j.vram); err != nil {
 			return err
 		}
 	}
 	switch j.kind {
 	case "http", "mcp":
-		g, err := f.need(entitle.HTTP)
+		g, err := f.need(manifest.HTTP)
 		if err != nil {
 			return err
 		}
 		if j.url != "" && !f.reaches(g, j.url) {
 			return &Trap{chain.CodeNotEntitled, "http.fetch does not cover " + j.url}
 		}
-		return f.count(g, entitle.MaxRequests, 1)
+		return f.count(g, manifest.MaxRequests, 1)
 	case "llm":
-		g, err := f.need(entitle.LLM)
+		g, err := f.need(manifest.LLM)
 		if err != nil {
 			return err
 		}
-		if err := within(g, entitle.MaxTokens, j.tokens); err != nil {
+		if err := within(g, manifest.MaxTokens, j.tokens); err != nil {
 			return err
 		}
-		return f.count(g, entitle.MaxRequests, 1)
+		return f.count(g, manifest.MaxRequests, 1)
 	}
 	return nil
 }
 
 // reaches reports whether the grant's domains cover the host of an address.
-func (f *frame) reaches(g *entitle.Grant, address string) bool {
+func (f *frame) reaches(g *manifest.Grant, address string) bool {
 	name, ok := hostOf(address)
 	if ok {
-		name, ok = entitle.Host(name)
+		name, ok = manifest.Host(name)
 	}
-	return ok && entitle.CoversAny(g.AllowedDomains(f.run.block.Params), name)
+	return ok && manifest.CoversAny(g.AllowedDomains(f.run.block.Params), name)
 }
 
 // hostOf returns the host of an absolute address of the web. It takes the plain
@@ -178,7 +180,7 @@ func readAsked(spec []byte) (j asked) {
 			j.url, _ = v.Text(len(item))
 		case "max_tokens":
 			j.tokens, _ = v.Uint()
-		case entitle.MinVRAM:
+		case manifest.MinVRAM:
 			j.vram, _ = v.Uint()
 		}
 	}

@@ -98,8 +98,8 @@ func (b *Block) Growth(o *state.Overlay, mark int, spelled chain.Hash) (g fees.G
 }
 
 // payGrowth charges a run for what it has added to the state, or undoes it.
-func (r *Run) payGrowth(m mark, v verdict) (verdict, error) {
-	if v.code != chain.CodeOK || r.start.ReadOnly {
+func (r *Run) payGrowth(m mark, v ending) (ending, error) {
+	if v.code != chain.CodeOK || r.start.ReadOnly || r.weighed {
 		return v, nil
 	}
 	cells, err := r.block.GrowthCells(r.state, m.state, r.spelled)
@@ -109,7 +109,7 @@ func (r *Run) payGrowth(m mark, v verdict) (verdict, error) {
 	if short, ended := trapped(r.takeCells(uint64(cells))); ended {
 		r.undo(m)
 		r.failTrace(short.code)
-		return short, nil
+		return short, r.writeDraws()
 	}
 	return v, nil
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/state/rent"
 )
 
-// verdict is how one handler ended.
-type verdict struct {
+// ending is how one handler ended.
+type ending struct {
 	code   uint16
 	detail string
 	output []byte
@@ -25,15 +25,15 @@ type verdict struct {
 	cold   bool         // refused, as the purse does not cover the first use of the code: nothing was charged
 }
 
-func refused(code uint16, format string, args ...any) verdict {
-	return verdict{code: code, detail: fmt.Sprintf(format, args...)}
+func refused(code uint16, format string, args ...any) ending {
+	return ending{code: code, detail: fmt.Sprintf(format, args...)}
 }
 
 // trapped is the verdict on a run that a trap has ended; false for another error.
-func trapped(err error) (verdict, bool) {
+func trapped(err error) (ending, bool) {
 	var trap *Trap
 	if !errors.As(err, &trap) {
-		return verdict{}, false
+		return ending{}, false
 	}
 	return refused(trap.Code, "%s", trap.Text), true
 }
@@ -41,7 +41,7 @@ func trapped(err error) (verdict, bool) {
 // handle pays the receiver and runs its handler with so many cycles, out of a purse
 // that pays for the first use of its code as well. A handler that fails leaves nothing
 // behind but its charge. The error is a fault.
-func (r *Run) handle(e *Envelope, own, purse chain.Cycles) (verdict, error) {
+func (r *Run) handle(e *Envelope, own, purse chain.Cycles) (ending, error) {
 	m := r.mark()
 	c, err := r.pay(e)
 	if err != nil || c != chain.CodeOK {
@@ -59,39 +59,43 @@ func (r *Run) handle(e *Envelope, own, purse chain.Cycles) (verdict, error) {
 			r.warnNonExecutable(e.To)
 		}
 	}
-	return r.drawOwn(e.To, v, m)
+	return r.drawOwn(e.To, v, m), nil
 }
 
 // drawOwn takes out of an actor's bucket what its handler has used since the mark,
 // without what it has reserved for messages and what it has paid for first uses of
 // code, and returns the verdict that says so.
-func (r *Run) drawOwn(a chain.Address, v verdict, m mark) (verdict, error) {
+func (r *Run) drawOwn(a chain.Address, v ending, m mark) ending {
 	v.own = v.used - (r.later - m.later) - (r.loaded - m.loaded)
 	// Bounded: by fanout_per_tx, 1,024, for each handler that sends; each message costs send_message.
 	for i := m.queue; i < len(r.queue); i++ {
 		v.own -= r.queue[i].Cycles + r.queue[i].Load
 	}
-	return v, r.draw(a, v.own)
+	r.draw(a, v.own)
+	return v
 }
 
 // enter finds the actor's program and runs it. A message to an account without
 // code is a payment.
-func (r *Run) enter(e *Envelope, own, purse chain.Cycles) (verdict, error) {
-	a, err := r.state.Traits(e.To)
+func (r *Run) enter(e *Envelope, own, purse chain.Cycles) (ending, error) {
+	a, err := r.state.CodeAndMeta(e.To)
 	if err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	switch {
 	case !a.HasCode() && e.Handler != "":
 		return refused(chain.CodeNoCode, "%s has no code", e.To), nil
 	case !a.HasCode():
-		return verdict{}, nil
+		return ending{}, nil
 	case rent.Dormant(&a):
 		return refused(chain.CodeDormant, "the storage of %s is evicted", e.To), nil
 	}
+	if err := ready(r.engine); err != nil {
+		return ending{}, err
+	}
 	rec, err := r.record(e.To)
 	if err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	load, covered := r.load(a.CodeHash, rec, purse)
 	if !covered {
@@ -107,11 +111,11 @@ func (r *Run) enter(e *Envelope, own, purse chain.Cycles) (verdict, error) {
 	}
 	p, err := r.program(a.CodeHash)
 	if err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	f, err := r.frame(e, &a, rec)
 	if err != nil {
-		return verdict{}, err
+		return ending{}, err
 	}
 	if gone := f.grants.Gone(r.block.Params, r.block.Height); gone != "" {
 		v := refused(chain.CodeNonExecutable, "the manifest of %s holds %s, which is gone", e.To, gone)
@@ -158,7 +162,7 @@ func (r *Run) program(hash chain.Hash) (*pvm.Program, error) {
 const sourceName = "actor.py"
 
 // execute loads the program into a clean machine and calls fn in it.
-func (r *Run) execute(f *frame, p *pvm.Program, cycles chain.Cycles, fn func(*vm.Machine) ([]byte, error)) (v verdict, err error) {
+func (r *Run) execute(f *frame, p *pvm.Program, cycles chain.Cycles, fn func(*vm.Machine) ([]byte, error)) (v ending, err error) {
 	session := sdk.NewSession(f, r.block.costs, r.block.limits)
 	err = r.engine.With(session, func(m *vm.Machine) error {
 		f.machine, m.Imports, m.Brief = m, r.block.imports, !r.start.Explain || f.msg.Depth > 0
@@ -207,7 +211,7 @@ func (r *Run) noteDefect(f *frame, p *pvm.Program, cycles chain.Cycles, err erro
 const maxCycles = 1 << 62
 
 // settle charges the cells of a handler's scratch files and of its answer.
-func (r *Run) settle(s *sdk.Session, v *verdict) error {
+func (r *Run) settle(s *sdk.Session, v *ending) error {
 	cells := uint64(s.ScratchPeak())
 	if v.code == chain.CodeOK {
 		cells += uint64(len(v.output)) * uint64(r.block.Params.API.ReturnByteCells)

@@ -71,7 +71,7 @@ func (r *Run) watch(addr chain.Address, amount chain.Wei) error {
 	if !r.block.Params.Actor.EnforceHoldBalance || amount == 0 {
 		return nil
 	}
-	a, err := r.state.Traits(addr)
+	a, err := r.state.CodeAndMeta(addr)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/host"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -20,13 +20,13 @@ func manifestKey(h chain.Hash) state.StorageKey {
 // keepManifest writes a canonical list of grants, unless it stands, and returns
 // what a record says of it.
 func keepManifest(o *state.Overlay, list []byte) (rec Record, err error) {
-	grants, err := entitle.Parse(list)
+	grants, err := manifest.Parse(list)
 	if err != nil {
 		return rec, err // was checked before
 	}
 	rec = Record{
 		Manifest: keccak.Sum256(list), ManifestBytes: uint64(len(list)),
-		Holds: grants.Has(entitle.HoldBalance), Upgrades: grants.Has(entitle.Upgrade),
+		Holds: grants.Has(manifest.HoldBalance), Upgrades: grants.Has(manifest.Upgrade),
 	}
 	there, err := o.Storage(chain.AddrActors, manifestKey(rec.Manifest))
 	if err == nil && there == nil {
@@ -46,7 +46,7 @@ func ReadManifest(v state.View, rec *Record) ([]byte, error) {
 
 // ReadGrants returns the grants of an actor, out of the cache where they are there.
 // They are shared: nobody changes them.
-func ReadGrants(v state.View, c entitle.Cache, rec *Record) (entitle.Grants, error) {
+func ReadGrants(v state.View, c manifest.Cache, rec *Record) (manifest.Grants, error) {
 	if g, ok := c.Get(rec.Manifest); ok {
 		return g, nil
 	}
@@ -54,7 +54,7 @@ func ReadGrants(v state.View, c entitle.Cache, rec *Record) (entitle.Grants, err
 	if err != nil {
 		return nil, err
 	}
-	g, err := entitle.Parse(list)
+	g, err := manifest.Parse(list)
 	if err != nil {
 		return nil, fmt.Errorf("%w: manifest %s: %w", ErrRecord, rec.Manifest, err)
 	}
@@ -90,7 +90,7 @@ func (b *Block) fitsSource(source []byte) error {
 }
 
 // grants returns what an actor of the run may do.
-func (r *Run) grants(rec *Record) (entitle.Grants, error) {
+func (r *Run) grants(rec *Record) (manifest.Grants, error) {
 	return ReadGrants(r.state, r.block.Manifests, rec)
 }
 

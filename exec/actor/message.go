@@ -8,6 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/mailbox"
 )
 
 // Envelope is a message on its way to a handler.
@@ -109,21 +110,28 @@ func (r *Run) deliver(e *Envelope) error {
 }
 
 // mustWait reports whether a message has to wait for a later block: it is nested
-// too deep, or its receiver has used up its cycles of this block (resolutions
-// 11.21, 11.22).
+// too deep, its receiver has used up its cycles of this block, or its sender has something
+// waiting there, whose order it keeps (resolutions 7.8, 11.21, 11.22). For what others have
+// waiting it leaves the receiver what a block gives: so they come, and a stranger's that asks
+// for more than that, and may never, holds up nobody else's (ADR 165).
 func (r *Run) mustWait(e *Envelope) (bool, error) {
-	if e.Depth > r.block.Params.Actor.CallDepth {
+	p := &r.block.Params.Actor
+	if e.Depth > p.CallDepth {
 		return true, nil
 	}
-	a, err := r.state.Traits(e.To)
+	a, err := r.state.CodeAndMeta(e.To)
 	if err != nil || !a.HasCode() {
 		return false, err
 	}
-	l, err := ReadLedger(r.state, e.To)
-	if err != nil {
-		return false, err
+	l, err := r.quota(e.To)
+	if err != nil || l.Waiting == 0 {
+		return !r.block.hasLeft(&l, e.Cycles), err
 	}
-	return l.Waiting > 0 || !r.block.hasLeft(&l, e.Cycles), nil
+	rest := min(p.BlockCycles, p.BlockCyclesBurst)
+	if l.Left(p, r.block.Height) < r.block.limit(e.Cycles)+rest {
+		return true, nil
+	}
+	return mailbox.Waits(r.state, e.To, e.From)
 }
 
 // pay gives the receiver the value of a message. A balance beyond 64 bits is a

@@ -19,7 +19,7 @@ func (b *Block) limit(reserved chain.Cycles) chain.Cycles {
 }
 
 // hasLeft reports whether an actor may use so many reserved cycles in this block.
-func (b *Block) hasLeft(l *Ledger, reserved chain.Cycles) bool {
+func (b *Block) hasLeft(l *Quota, reserved chain.Cycles) bool {
 	return l.Left(&b.Params.Actor, b.Height) >= b.limit(reserved)
 }
 
@@ -85,12 +85,12 @@ func (r *Run) item(e *Envelope) *mailbox.Item {
 
 // count notes in a receiver's ledger that n more messages wait for it.
 func count(o *state.Overlay, to chain.Address, n int64) error {
-	l, err := ReadLedger(o, to)
+	l, err := ReadQuota(o, to)
 	if err != nil {
 		return err
 	}
 	l.Waiting = uint64(int64(l.Waiting) + n)
-	WriteLedger(o, to, l)
+	WriteQuota(o, to, l)
 	return nil
 }
 
@@ -99,7 +99,7 @@ func count(o *state.Overlay, to chain.Address, n int64) error {
 // wait in an earlier block, and its receiver has the cycles left that are reserved for it
 // (resolutions 11.21, 11.22).
 func (b *Block) ReadyAt(v state.View, it *mailbox.Item) (chain.Height, error) {
-	l, err := ReadLedger(v, it.To)
+	l, err := ReadQuota(v, it.To)
 	if err != nil {
 		return 0, err
 	}
@@ -179,7 +179,7 @@ func (b *Block) TakeUp(o *state.Overlay, e *pvm.Engine, it *mailbox.Item) (ended
 	if err := mailbox.TakeDue(o, it.Origin); err != nil {
 		return false, id, out, err
 	}
-	to, err := o.Traits(it.To)
+	to, err := o.CodeAndMeta(it.To)
 	if err != nil {
 		return false, id, out, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -28,8 +29,8 @@ type Record struct {
 	Load          chain.Cycles // of the first use of its code in a block
 }
 
-// Ledger is what changes with an actor's calls.
-type Ledger struct {
+// Quota is what changes with an actor's calls.
+type Quota struct {
 	Sent    uint64       // messages so far: the nonce of the next is Sent (resolution 7.8)
 	Jobs    uint64       // job counter (resolution 11.36)
 	Spawned uint64       // children so far
@@ -106,25 +107,25 @@ func writeRecord(o *state.Overlay, a chain.Address, rec *Record) {
 	o.SetStorage(chain.AddrActors, recordKey(a), cbor.AppendUint(b, uint64(rec.Load)))
 }
 
-// ReadLedger returns what an actor's calls have left; zero for an actor without
+// ReadQuota returns what an actor's calls have left; zero for an actor without
 // calls.
-func ReadLedger(v state.View, a chain.Address) (Ledger, error) {
+func ReadQuota(v state.View, a chain.Address) (Quota, error) {
 	b, err := v.Storage(chain.AddrActors, ledgerKey(a))
 	if err != nil || b == nil {
-		return Ledger{}, err
+		return Quota{}, err
 	}
 	var f [8]uint64
 	if err := cbor.DecodeUints(b, f[:]); err != nil {
-		return Ledger{}, fmt.Errorf("%w: ledger of %s: %w", ErrRecord, a, err)
+		return Quota{}, fmt.Errorf("%w: ledger of %s: %w", ErrRecord, a, err)
 	}
-	return Ledger{
+	return Quota{
 		Sent: f[0], Jobs: f[1], Spawned: f[2], Waiting: f[3], Level: chain.Cycles(f[4]), LevelAt: chain.Height(f[5]),
 		Paid: chain.Wei(f[6]), PaidAt: chain.Height(f[7]),
 	}, nil
 }
 
-// WriteLedger stores what ReadLedger returns.
-func WriteLedger(o *state.Overlay, a chain.Address, l Ledger) {
+// WriteQuota stores what ReadQuota returns.
+func WriteQuota(o *state.Overlay, a chain.Address, l Quota) {
 	o.SetStorage(chain.AddrActors, ledgerKey(a), cbor.AppendUints(
 		make([]byte, 0, 48),
 		l.Sent, l.Jobs, l.Spawned, l.Waiting, uint64(l.Level), uint64(l.LevelAt), uint64(l.Paid), uint64(l.PaidAt),
@@ -133,7 +134,7 @@ func WriteLedger(o *state.Overlay, a chain.Address, l Ledger) {
 
 // Left returns what an actor may use in the block at height h: its bucket gets
 // block_cycles a block and holds block_cycles_burst (resolution 11.22).
-func (l *Ledger) Left(p *chain.ActorLimits, h chain.Height) chain.Cycles {
+func (l *Quota) Left(p *params.ActorLimits, h chain.Height) chain.Cycles {
 	if l.LevelAt == 0 || h < l.LevelAt {
 		return p.BlockCyclesBurst
 	}
@@ -147,30 +148,30 @@ func (l *Ledger) Left(p *chain.ActorLimits, h chain.Height) chain.Cycles {
 // Hold takes cycles out of an actor's bucket that are promised to somebody, so that
 // nobody else uses them in this block; more than is left empties it. It returns what
 // it took, for [GiveBack].
-func Hold(o *state.Overlay, p *chain.ActorLimits, h chain.Height, a chain.Address, most chain.Cycles) (chain.Cycles, error) {
-	l, err := ReadLedger(o, a)
+func Hold(o *state.Overlay, p *params.ActorLimits, h chain.Height, a chain.Address, most chain.Cycles) (chain.Cycles, error) {
+	l, err := ReadQuota(o, a)
 	if err != nil {
 		return 0, err
 	}
 	held := min(most, l.Left(p, h))
 	l.draw(p, h, held)
-	WriteLedger(o, a, l)
+	WriteQuota(o, a, l)
 	return held, nil
 }
 
 // GiveBack puts back what [Hold] took in the same block.
-func GiveBack(o *state.Overlay, p *chain.ActorLimits, h chain.Height, a chain.Address, held chain.Cycles) error {
-	l, err := ReadLedger(o, a)
+func GiveBack(o *state.Overlay, p *params.ActorLimits, h chain.Height, a chain.Address, held chain.Cycles) error {
+	l, err := ReadQuota(o, a)
 	if err != nil {
 		return err
 	}
 	l.Level, l.LevelAt = min(l.Left(p, h)+held, p.BlockCyclesBurst), h
-	WriteLedger(o, a, l)
+	WriteQuota(o, a, l)
 	return nil
 }
 
 // draw takes what a handler has used; more than is left empties the bucket.
-func (l *Ledger) draw(p *chain.ActorLimits, h chain.Height, used chain.Cycles) {
+func (l *Quota) draw(p *params.ActorLimits, h chain.Height, used chain.Cycles) {
 	left := l.Left(p, h)
 	l.Level, l.LevelAt = left-min(left, used), h
 }

@@ -1,9 +1,6 @@
 package actor
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -55,16 +52,10 @@ type Run struct {
 	queue   []Envelope // of this run, the first next of them delivered
 	next    int
 	held    holdings
-	draws   []drawing
+	draws   draws
 	spelled chain.Hash // of the source that stood in the payload
+	weighed bool       // what the run adds to the state is not for it to charge
 	fault   error      // that nothing could return when it was met
-}
-
-// drawing is cycles taken out of an actor's bucket. Like the charge, they stay
-// taken when the handler that used them is undone (resolution 11.22).
-type drawing struct {
-	addr chain.Address
-	used chain.Cycles
 }
 
 // NewRun begins a run on an overlay.
@@ -78,14 +69,14 @@ func NewRun(b *Block, o *state.Overlay, e *pvm.Engine, s Start) *Run {
 // mark is a place to which a handler that fails takes the run back. What was
 // charged stays charged, for loading as well.
 type mark struct {
-	state, events, queue, draws int
-	held                        holdingsMark
-	burned                      chain.Wei
-	later, loaded               chain.Cycles
+	state, events, queue int
+	held                 holdingsMark
+	burned               chain.Wei
+	later, loaded        chain.Cycles
 }
 
 func (r *Run) mark() mark {
-	return mark{r.state.Snapshot(), len(r.events), len(r.queue), len(r.draws), r.held.mark(), r.burned, r.later, r.loaded}
+	return mark{r.state.Snapshot(), len(r.events), len(r.queue), r.held.mark(), r.burned, r.later, r.loaded}
 }
 
 // undo takes back everything since the mark and returns the cycles that were
@@ -101,58 +92,7 @@ func (r *Run) undo(m mark) (reserved chain.Cycles) {
 		r.queue[i] = Envelope{}
 	}
 	r.queue = r.queue[:m.queue]
-	r.draws = append(r.draws[:m.draws], added(r.draws[m.draws:])...)
-	// Paid: by the call that each drawing is of, once a level of calls (call_depth, 32).
-	for _, d := range r.draws[m.draws:] {
-		if err := r.take(d); err != nil {
-			r.fault = errors.Join(r.fault, fmt.Errorf("draw from the bucket of %s: %w", d.addr, err))
-		}
-	}
 	return reserved
-}
-
-// draw takes cycles out of an actor's bucket.
-func (r *Run) draw(a chain.Address, used chain.Cycles) error {
-	if r.start.ReadOnly || used == 0 {
-		return nil
-	}
-	d := drawing{a, used}
-	r.draws = append(r.draws, d)
-	return r.take(d)
-}
-
-// added sums drawings up by actor, in place, so that what is undone again and
-// again on the way out of nested calls stays short.
-func added(list []drawing) []drawing {
-	if len(list) < 2 {
-		return list
-	}
-	out, place := list[:0], make(map[chain.Address]int, len(list))
-	// Paid: by the call that each drawing is of, once a level of calls (call_depth, 32).
-	for _, d := range list {
-		i, ok := place[d.addr]
-		if !ok {
-			i = len(out)
-			place[d.addr], out = i, append(out, drawing{addr: d.addr})
-		}
-		out[i].used += d.used
-	}
-	return out
-}
-
-// take writes a drawing down; an actor whose deployment was undone has no bucket.
-func (r *Run) take(d drawing) error {
-	a, err := r.state.Traits(d.addr)
-	if err != nil || !a.HasCode() {
-		return err
-	}
-	l, err := ReadLedger(r.state, d.addr)
-	if err != nil {
-		return err
-	}
-	l.draw(&r.block.Params.Actor, r.block.Height, d.used)
-	WriteLedger(r.state, d.addr, l)
-	return nil
 }
 
 // takeCells charges cells, or ends the handler.
@@ -180,7 +120,7 @@ func (r *Run) First(e Envelope) (Outcome, error) {
 }
 
 // finish delivers the queue and closes the run.
-func (r *Run) finish(m mark, v verdict) (Outcome, error) {
+func (r *Run) finish(m mark, v ending) (Outcome, error) {
 	if v.code == chain.CodeOK {
 		if err := r.drain(); err != nil {
 			return Outcome{}, err
@@ -190,13 +130,17 @@ func (r *Run) finish(m mark, v verdict) (Outcome, error) {
 			return Outcome{}, err
 		}
 		if code != chain.CodeOK {
-			v = verdict{code: code, detail: "balance grew without econ.hold_balance"}
+			v = ending{code: code, detail: "balance grew without econ.hold_balance"}
 			r.undo(m)
 			r.failTrace(code)
 		}
-		if v, err = r.payGrowth(m, v); err != nil {
-			return Outcome{}, err
-		}
+	}
+	if err := r.writeDraws(); err != nil {
+		return Outcome{}, err
+	}
+	v, err := r.payGrowth(m, v)
+	if err != nil {
+		return Outcome{}, err
 	}
 	out := Outcome{
 		Code: v.code, Detail: v.detail, Output: v.output, Events: r.events, Trace: r.trace, Defects: r.defects, Burned: r.burned,

@@ -8,6 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
+	"github.com/cowboy-foundation/cowboy/exec/service"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -34,6 +35,9 @@ func (b *Block) Upgrade(o *state.Overlay, e *pvm.Engine, addr chain.Address, sou
 	if uint64(len(source)) > b.Params.Actor.SourceBytes {
 		return chain.CodeCodeInvalid, 0, nil
 	}
+	if err := ready(e); err != nil {
+		return 0, 0, err
+	}
 	cost := b.sourceCycles(source)
 	if cost > most {
 		return chain.CodeCyclesExhausted, most, nil
@@ -56,27 +60,27 @@ type Replacement struct {
 	Source []byte
 }
 
-// Replace carries a replacement out, at the price of compiling it. The error is a
-// fault.
-func (r *Run) Replace(p *Replacement) (Outcome, error) {
-	m := r.mark()
+// replace carries a replacement out, at the price of compiling it.
+func replace(c *service.Call, a service.Args) ([]byte, error) {
+	r, p := c.Run.(*serving).run, a.(*Replacement)
+	p.By = c.By
 	r.spelled = chain.Hash(keccak.Sum256(p.Source))
 	v, err := r.replace(p)
 	if err != nil {
-		return Outcome{}, err
+		return nil, err
 	}
 	r.cycles -= min(v.used, r.cycles)
 	if v.code != chain.CodeOK {
-		r.undo(m)
+		return nil, &Trap{v.code, v.detail}
 	}
-	return r.finish(m, v)
+	return nil, nil
 }
 
-func (r *Run) replace(p *Replacement) (verdict, error) {
+func (r *Run) replace(p *Replacement) (ending, error) {
 	rec, err := ReadRecord(r.state, p.Actor)
 	switch {
 	case err != nil:
-		return verdict{}, err
+		return ending{}, err
 	case rec == nil:
 		return refused(chain.CodeNotFound, "%s is no actor", p.Actor), nil
 	case rec.Creator != p.By:

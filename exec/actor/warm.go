@@ -122,7 +122,7 @@ func (b *Block) sourceCycles(source []byte) chain.Cycles {
 // LoadOf returns the hash of the code at an address, and what its first use in a
 // block costs; zero without code.
 func LoadOf(v state.Unrooted, to chain.Address) (code chain.Hash, cycles chain.Cycles, err error) {
-	a, err := v.Traits(to)
+	a, err := v.CodeAndMeta(to)
 	if err != nil || !a.HasCode() {
 		return code, 0, err
 	}

@@ -1,3 +1,5 @@
+//spec:implements entitlements 9.11
+
 package actor
 
 import (
@@ -5,7 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/sdk"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
@@ -38,10 +40,10 @@ func (r *Run) announce(emitter chain.Address, name string, data []byte) error {
 }
 
 // warnDeprecated announces the entitlements of a new manifest that will go.
-func (r *Run) warnDeprecated(list []byte, used chain.Cycles) verdict {
-	grants, err := entitle.Parse(list)
+func (r *Run) warnDeprecated(list []byte, used chain.Cycles) ending {
+	grants, err := manifest.Parse(list)
 	if err != nil {
-		return refused(entitle.CodeOf(err), "%v", err)
+		return refused(manifest.CodeOf(err), "%v", err)
 	}
 	// Bounded: by the grants of a manifest, 64.
 	for _, id := range grants.Deprecated(r.block.Params, r.block.Height) {
@@ -49,10 +51,10 @@ func (r *Run) warnDeprecated(list []byte, used chain.Cycles) verdict {
 		data := cbor.AppendUint(cbor.AppendText(cbor.AppendArray(nil, 2), id), uint64(d.Last))
 		var trap *Trap
 		if errors.As(r.announce(chain.AddrEntitlements, EventDeprecated, data), &trap) {
-			return verdict{code: trap.Code, detail: trap.Text, used: used}
+			return ending{code: trap.Code, detail: trap.Text, used: used}
 		}
 	}
-	return verdict{}
+	return ending{}
 }
 
 // warnOpen announces an actor that everybody may call.

@@ -17,9 +17,11 @@ package funds
 import (
 	"errors"
 	"fmt"
+	"math/bits"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/exec/verdict"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/rent"
 )
@@ -27,10 +29,13 @@ import (
 // The verdicts.
 var (
 	// ErrShort means more than the account may spend.
-	ErrShort = errors.New("balance too small")
+	ErrShort = verdict.New(verdict.Funds, "balance too small")
 	// ErrOverflow means a balance beyond 64 bits.
-	ErrOverflow = errors.New("balance would exceed 64 bits")
+	ErrOverflow = verdict.New(verdict.Overflow, "balance would exceed 64 bits")
 )
+
+// ErrMoney means balances that add up to more than 64 bits: a contradiction in the state.
+var ErrMoney = errors.New("balances exceed the supply")
 
 // Balance returns the whole balance of an account.
 func Balance(o *state.Overlay, addr chain.Address) (chain.Wei, error) {
@@ -79,6 +84,45 @@ func Credit(o *state.Overlay, addr chain.Address, amount chain.Wei) error {
 		err = ErrOverflow
 	}
 	return err
+}
+
+// Purse moves the money of a run, which watches what its actors hold, or of a block.
+type Purse interface {
+	// Debit takes what the account may spend, its reserve for rent included.
+	Debit(from chain.Address, amount chain.Wei) error
+	// Withheld reports whether an actor has the amount only with what rent alone may use.
+	Withheld(of chain.Address, amount chain.Wei) (bool, error)
+	Credit(to chain.Address, amount chain.Wei) error
+	// PutAside notes that an actor has paid a deposit or an escrow, and GiveBack credits
+	// one, which it may keep (resolution 11.25).
+	PutAside(of chain.Address, amount chain.Wei)
+	GiveBack(to chain.Address, amount chain.Wei) error
+	// Burn books what was debited and nobody gets.
+	Burn(amount chain.Wei) error
+}
+
+// Issue adds to a balance money that was taken elsewhere or is new, which therefore
+// fits: [ErrMoney] is a fault.
+func Issue(o *state.Overlay, addr chain.Address, amount chain.Wei) error {
+	if amount == 0 {
+		return nil // leaves no empty account behind
+	}
+	fits, err := o.AddBalance(addr, amount)
+	if err == nil && !fits {
+		err = ErrMoney
+	}
+	return err
+}
+
+// Add adds amount to total and reports whether the sum fits; if not, total stays as it
+// was.
+func Add(total *chain.Wei, amount chain.Wei) bool {
+	sum, carry := bits.Add64(uint64(*total), uint64(amount), 0)
+	if carry != 0 {
+		return false
+	}
+	*total = chain.Wei(sum)
+	return true
 }
 
 // Move is Debit of one account and Credit of another, or neither.

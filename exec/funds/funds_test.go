@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -13,7 +14,7 @@ import (
 // TestMove: a move is whole or not at all, and never of what is locked.
 func TestMove(t *testing.T) { // whitepaper §8.3
 	from, to := chain.Address{0: 1}, chain.Address{0: 2}
-	lock := chain.Lock{Amount: 60, Vesting: chain.Vesting{CliffBlocks: 10, DurationBlocks: 100}}
+	lock := genesis.Lock{Amount: 60, Vesting: genesis.Vesting{CliffBlocks: 10, DurationBlocks: 100}}
 	for _, tt := range []struct {
 		rule   string
 		amount chain.Wei

@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // Names of the actions, the first element of their encoding.
@@ -32,9 +33,9 @@ const (
 // Action is one decision.
 type Action struct {
 	Name     string
-	Settings []chain.Setting // ActionSet
-	ID       string          // ActionDeprecate
-	Table    string          // ActionEntry
+	Settings []params.Setting // ActionSet
+	ID       string           // ActionDeprecate
+	Table    string           // ActionEntry
 	Key      string
 	Value    []byte        // of an entry; nil removes it
 	Actor    chain.Address // ActionUpgrade
@@ -57,10 +58,10 @@ func ParseAction(b []byte) (a Action, err error) {
 	case a.Name == ActionSet && n >= 3 && n%2 == 1:
 		// Paid: by the bytes of the action (look); MaxSettings, 512, at most.
 		for range n / 2 {
-			var s chain.Setting
+			var s params.Setting
 			var value string
-			if s.Path, err = r.Text(chain.MaxSettingPath); err == nil {
-				value, err = r.Text(chain.MaxSettingBytes)
+			if s.Path, err = r.Text(params.MaxSettingPath); err == nil {
+				value, err = r.Text(params.MaxSettingBytes)
 			}
 			if err != nil {
 				return a, fmt.Errorf("%w: %w", ErrAction, err)

@@ -9,23 +9,25 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/chain/params"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
+	"github.com/cowboy-foundation/cowboy/exec/verdict"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // The verdicts.
 var (
 	// ErrAction means an action that is none, or that the chain cannot take.
-	ErrAction = errors.New("action not possible")
+	ErrAction = verdict.New(verdict.Argument, "action not possible")
 	// ErrMember means an instruction of somebody who is no member.
-	ErrMember = errors.New("not a member")
+	ErrMember = verdict.New(verdict.Forbidden, "not a member")
 	// ErrNoProposal means an id that no proposal has.
-	ErrNoProposal = errors.New("no such proposal")
+	ErrNoProposal = verdict.New(verdict.Missing, "no such proposal")
 	// ErrState means a proposal that was approved by this member before, was
 	// carried out, lacks approvals, or whose timelock still runs.
-	ErrState = errors.New("not now")
+	ErrState = verdict.New(verdict.State, "not now")
 	// ErrCycles means that the instruction's cycles do not pay for its action.
-	ErrCycles = errors.New("cycles limit reached")
+	ErrCycles = verdict.New(verdict.Cycles, "cycles limit reached")
 )
 
 // Names of the events, all by [chain.AddrGovernance].
@@ -38,7 +40,7 @@ const (
 // Book is governance in one block.
 type Book struct {
 	State  *state.Overlay
-	Params *chain.Params // in force in the block
+	Params *params.Params // in force in the block
 	Height chain.Height
 
 	// Cycles are what is left for reading and checking actions and settings, by their
@@ -224,7 +226,7 @@ func (b *Book) approvals(p *Proposal) (n uint64) {
 
 // settings returns the settings after an action of parameters, and nil for the
 // others, or why the chain cannot take it.
-func (b *Book) settings(a *Action) ([]chain.KeptSetting, error) {
+func (b *Book) settings(a *Action) ([]params.KeptSetting, error) {
 	if a.Name != ActionSet && a.Name != ActionDeprecate {
 		return nil, nil
 	}
@@ -243,11 +245,11 @@ func (b *Book) settings(a *Action) ([]chain.KeptSetting, error) {
 	case ActionSet:
 		// Paid: by the bytes of the action (look); MaxSettings, 512, at most.
 		for _, s := range a.Settings {
-			if err := chain.CheckSettable(s.Path); err != nil {
+			if err := params.CheckSettable(s.Path); err != nil {
 				return nil, fmt.Errorf("%w: %w", ErrAction, err)
 			}
 		}
-		kept, err := chain.Keep(a.Settings...)
+		kept, err := params.Keep(a.Settings...)
 		if err != nil {
 			return nil, fmt.Errorf("%w: %w", ErrAction, err)
 		}
@@ -294,7 +296,7 @@ const (
 
 // undoable reports why parameters, kept in so many bytes, would leave no way to other
 // ones: whatever else members decide by mistake, they can take back.
-func undoable(p *chain.Params, kept int) error {
+func undoable(p *params.Params, kept int) error {
 	g := &p.Governance
 	if n := uint64(len(g.Members)); n == 0 || n < g.Threshold {
 		return fmt.Errorf("governance.members are %d, too few to approve", n)
@@ -321,20 +323,20 @@ func undoable(p *chain.Params, kept int) error {
 
 // deprecate is the setting that announces an entitlement's end, from the next
 // block on.
-func (b *Book) deprecate(list []chain.KeptSetting, id string) ([]chain.KeptSetting, error) {
+func (b *Book) deprecate(list []params.KeptSetting, id string) ([]params.KeptSetting, error) {
 	next, err := b.Params.With(list...)
 	if err != nil {
 		return nil, err
 	}
 	e := &next.Entitlements
-	if _, ok := entitle.Lookup(id); !ok {
+	if _, ok := manifest.Lookup(id); !ok {
 		return nil, fmt.Errorf("no entitlement %q", id)
 	}
 	if d, ok := e.Deprecation(id); ok {
 		return nil, fmt.Errorf("%s goes after block %d", id, d.Last)
 	}
 	from := b.Height + 1
-	e.Deprecated = append(e.Deprecated, chain.Deprecation{ID: id, From: from, Last: from + chain.Height(e.DeprecationWindowBlocks)})
+	e.Deprecated = append(e.Deprecated, params.Deprecation{ID: id, From: from, Last: from + chain.Height(e.DeprecationWindowBlocks)})
 	return next.Kept("entitlements.deprecated")
 }
 

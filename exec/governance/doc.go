@@ -1,3 +1,6 @@
+//spec:implements resolutions 9
+//spec:implements whitepaper 11
+
 // Package governance is the launch multisig at address 0x09: members propose an
 // action, enough of them approve it, and after the timelock one of them has it
 // carried out (whitepaper §11; resolutions 9.1, 9.2, 11.11).
@@ -24,7 +27,7 @@
 //
 // # Invariants
 //
-//   - The settings together with the genesis pass [chain.Params.Check] after
+//   - The settings together with the genesis pass [params.Params.Check] after
 //     every action: an action that would break them fails and changes nothing. What
 //     was voted is in force without a second check: a build with narrower rules
 //     follows the chain, and refuses the next action that leaves them broken.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -23,13 +24,13 @@ const MaxSettings = 512
 // Force is the parameters in force after one state. It is a value: the one of a
 // block's parent makes that of the block, without work while nothing changes.
 type Force struct {
-	Params   *chain.Params
-	genesis  *chain.Params
+	Params   *params.Params
+	genesis  *params.Params
 	settings []byte
 }
 
 // Genesis returns what is in force in block 1.
-func Genesis(p *chain.Params) Force { return Force{Params: p, genesis: p} }
+func Genesis(p *params.Params) Force { return Force{Params: p, genesis: p} }
 
 // At returns what is in force in the block after the state. The error is a fault: of a
 // setting that this build cannot read, a [*chain.KeptSettingError] that names it.
@@ -58,7 +59,7 @@ func systemKey(parts ...[]byte) state.StorageKey {
 func settingsKey() state.StorageKey { return systemKey([]byte("settings")) }
 
 // Settings returns what governance has set.
-func Settings(v state.View) ([]chain.KeptSetting, error) {
+func Settings(v state.View) ([]params.KeptSetting, error) {
 	b, err := v.Storage(chain.AddrGovernance, settingsKey())
 	if err != nil {
 		return nil, err
@@ -68,12 +69,12 @@ func Settings(v state.View) ([]chain.KeptSetting, error) {
 
 // settingLimits bound the value of one setting: more than documents nest.
 func settingLimits() cbor.Limits {
-	return cbor.Limits{Bytes: chain.MaxSettingBytes, Depth: 16, Items: chain.MaxSettingBytes}
+	return cbor.Limits{Bytes: params.MaxSettingBytes, Depth: 16, Items: params.MaxSettingBytes}
 }
 
 // readSettings reads {path: value, …}, or nothing where nothing was ever set. What the
-// values are is for [chain.Params.With].
-func readSettings(b []byte) ([]chain.KeptSetting, error) {
+// values are is for [params.Params.With].
+func readSettings(b []byte) ([]params.KeptSetting, error) {
 	if b == nil {
 		return nil, nil
 	}
@@ -82,14 +83,14 @@ func readSettings(b []byte) ([]chain.KeptSetting, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: settings: %w", ErrRecord, err)
 	}
-	out := make([]chain.KeptSetting, 0, n)
+	out := make([]params.KeptSetting, 0, n)
 	var key []byte
 	// Bounded: by MaxSettings, 512; the bytes pay before (look), or it is once a block in which they changed.
 	for range n {
-		var s chain.KeptSetting
+		var s params.KeptSetting
 		if key, err = r.Key(key, settingLimits()); err == nil {
 			path := cbor.NewReader(key)
-			s.Path, err = path.Text(chain.MaxSettingPath)
+			s.Path, err = path.Text(params.MaxSettingPath)
 		}
 		if err == nil {
 			s.Value, err = r.Raw(settingLimits())
@@ -106,7 +107,7 @@ func readSettings(b []byte) ([]chain.KeptSetting, error) {
 }
 
 // appendSettings writes what readSettings reads, of a list in its order.
-func appendSettings(dst []byte, list []chain.KeptSetting) []byte {
+func appendSettings(dst []byte, list []params.KeptSetting) []byte {
 	dst = cbor.AppendMap(dst, len(list))
 	// Bounded: by MaxSettings, 512; the bytes pay before (look), or it is once a block in which they changed.
 	for _, s := range list {
@@ -117,9 +118,9 @@ func appendSettings(dst []byte, list []chain.KeptSetting) []byte {
 
 // merge puts a setting in its place in the list: the order of keys in a map (CIP-11
 // §12.6), in which each path stands once.
-func merge(list []chain.KeptSetting, s chain.KeptSetting) []chain.KeptSetting {
+func merge(list []params.KeptSetting, s params.KeptSetting) []params.KeptSetting {
 	// Bounded: by MaxSettings, 512; the bytes pay before (look), or it is once a block in which they changed.
-	i, found := slices.BinarySearchFunc(list, s.Path, func(k chain.KeptSetting, path string) int {
+	i, found := slices.BinarySearchFunc(list, s.Path, func(k params.KeptSetting, path string) int {
 		return cmp.Or(cmp.Compare(len(k.Path), len(path)), cmp.Compare(k.Path, path))
 	})
 	if found {

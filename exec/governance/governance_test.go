@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -15,7 +16,7 @@ var ann, ben, eve = chain.Address{0: 1}, chain.Address{0: 2}, chain.Address{0: 3
 
 // newBook is governance by ann and ben, both needed.
 func newBook() *Book {
-	p := chain.DefaultParams()
+	p := params.Default()
 	p.Governance.Members, p.Governance.Threshold, p.Governance.Seats = []chain.Address{ann, ben}, 2, 2
 	p.Governance.TimelockBlocks, p.Governance.EmergencyTimelockBlocks = 5, 2
 	return &Book{State: state.NewOverlay(state.Empty{}), Params: &p, Height: 10, Cycles: 1 << 40}
@@ -24,7 +25,7 @@ func newBook() *Book {
 func settings(pairs ...string) Action {
 	a := Action{Name: ActionSet}
 	for i := 0; i < len(pairs); i += 2 {
-		a.Settings = append(a.Settings, chain.Setting{Path: pairs[i], Value: []byte(pairs[i+1])})
+		a.Settings = append(a.Settings, params.Setting{Path: pairs[i], Value: []byte(pairs[i+1])})
 	}
 	return a
 }
@@ -39,14 +40,14 @@ func TestRefusedProposals(t *testing.T) { // resolutions 11.11, 11.17
 		want error
 	}{
 		{"a stranger", eve, settings("timer.base_fee_alpha", "9"), ErrMember},
-		{"a fixed parameter", ann, settings("timer.ring_blocks", "9"), chain.ErrFixedParam},
-		{"the modules that actors may import", ann, settings("actor_limits.imports", `["json"]`), chain.ErrFixedParam},
-		{"all limits of actors, the modules among them", ann, settings("actor_limits", "{}"), chain.ErrFixedParam},
-		{"present first before the market is built", ann, settings("cip11.present_first_enabled", "true", "cip11.selection_seed_margin_ms", "1"), chain.ErrUnbuiltParam},
-		{"all of the market", ann, settings("cip11", "{}"), chain.ErrUnbuiltParam},
-		{"a group with one that nothing reads", ann, settings("runner", "{}"), chain.ErrUnbuiltParam},
+		{"a fixed parameter", ann, settings("timer.ring_blocks", "9"), params.ErrFixed},
+		{"the modules that actors may import", ann, settings("actor_limits.imports", `["json"]`), params.ErrFixed},
+		{"all limits of actors, the modules among them", ann, settings("actor_limits", "{}"), params.ErrFixed},
+		{"present first before the market is built", ann, settings("cip11.present_first_enabled", "true", "cip11.selection_seed_margin_ms", "1"), params.ErrUnbuilt},
+		{"all of the market", ann, settings("cip11", "{}"), params.ErrUnbuilt},
+		{"a group with one that nothing reads", ann, settings("runner", "{}"), params.ErrUnbuilt},
 		{"the one of it that is read", ann, settings("runner.rehearsal_enabled", "true"), nil},
-		{"a penalty", ann, settings("staking.jail_blocks", "1"), chain.ErrUnbuiltParam},
+		{"a penalty", ann, settings("staking.jail_blocks", "1"), params.ErrUnbuilt},
 		{"as many members as have to agree", ann, settings("governance.members", pair), nil},
 		{"one member less", ann, settings("governance.members", `["`+ann.String()+`"]`), ErrAction},
 	} {
@@ -153,9 +154,9 @@ func TestEvents(t *testing.T) {
 // TestForceFollowsTheState: the parameters are those of the state that is shown, and
 // the same ones as long as nothing changes.
 func TestForceFollowsTheState(t *testing.T) { // resolution 11.11
-	p := chain.DefaultParams()
+	p := params.Default()
 	o := state.NewOverlay(state.Empty{})
-	o.SetStorage(chain.AddrGovernance, settingsKey(), appendSettings(nil, []chain.KeptSetting{{Path: "base_fee_alpha", Value: []byte{9}}}))
+	o.SetStorage(chain.AddrGovernance, settingsKey(), appendSettings(nil, []params.KeptSetting{{Path: "base_fee_alpha", Value: []byte{9}}}))
 	genesis := Genesis(&p)
 	changed, err := genesis.At(o)
 	if err != nil || changed.Params.BaseFeeAlpha != 9 || p.BaseFeeAlpha == 9 {
@@ -210,7 +211,7 @@ func TestActionsHaveOneForm(t *testing.T) {
 
 func FuzzParseAction(f *testing.F) {
 	for _, a := range []Action{
-		{Name: ActionSet, Settings: []chain.Setting{{Path: "base_fee_alpha", Value: []byte("9")}}},
+		{Name: ActionSet, Settings: []params.Setting{{Path: "base_fee_alpha", Value: []byte("9")}}},
 		{Name: ActionDeprecate, ID: "storage.kv"},
 		{Name: ActionEntry, Table: TableModelBans, Key: "k", Value: []byte{}},
 		{Name: ActionEntry, Table: TableTEEKeys, Key: "k"},

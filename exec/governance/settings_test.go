@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -114,7 +115,7 @@ func TestDeprecationsHaveOneForm(t *testing.T) {
 // is one that an earlier build took. It is applied; only the next decision has to mend it.
 func TestSettingsThatWereVotedAreInForce(t *testing.T) { // soundness W6
 	b := newBook()
-	odd := []chain.KeptSetting{
+	odd := []params.KeptSetting{
 		{Path: "regions", Value: []byte{0x80}},
 		{Path: "base_fee_alpha", Value: []byte{0x19, 0x03, 0xe9}}, // 1001, one above the bound
 		{Path: "timer.base_fee_alpha", Value: []byte{0x00}},
@@ -159,10 +160,10 @@ func TestSettingsOfAnotherBuild(t *testing.T) { // soundness W6
 		{"entitlements.deprecated", []byte{0x81, 0xa1, 0x61, 'x', 0x00}}, // an item with another member
 	} {
 		o := state.NewOverlay(state.Empty{})
-		o.SetStorage(chain.AddrGovernance, settingsKey(), appendSettings(nil, []chain.KeptSetting{{Path: tt.path, Value: tt.value}}))
-		p := chain.DefaultParams()
+		o.SetStorage(chain.AddrGovernance, settingsKey(), appendSettings(nil, []params.KeptSetting{{Path: tt.path, Value: tt.value}}))
+		p := params.Default()
 		_, err := Genesis(&p).At(o)
-		var other *chain.KeptSettingError
+		var other *params.KeptSettingError
 		if !errors.As(err, &other) || other.Path != tt.path || !strings.Contains(err.Error(), tt.path) || !strings.Contains(err.Error(), "newer build") {
 			t.Errorf("%s = %x: %v", tt.path, tt.value, err)
 		}
@@ -177,8 +178,8 @@ func FuzzSettings(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(golden)
-	f.Add(appendSettings(nil, []chain.KeptSetting{{Path: "base_fee_alpha", Value: []byte{9}}, {Path: "regions", Value: []byte{0x81, 0x62, 'u', 's'}}}))
-	p := chain.DefaultParams()
+	f.Add(appendSettings(nil, []params.KeptSetting{{Path: "base_fee_alpha", Value: []byte{9}}, {Path: "regions", Value: []byte{0x81, 0x62, 'u', 's'}}}))
+	p := params.Default()
 	f.Fuzz(func(t *testing.T, b []byte) {
 		list, err := readSettings(b)
 		if err != nil || b == nil {
@@ -187,7 +188,7 @@ func FuzzSettings(f *testing.F) {
 		if !bytes.Equal(appendSettings(nil, list), b) {
 			t.Errorf("%x came back as %x", b, appendSettings(nil, list))
 		}
-		var merged []chain.KeptSetting
+		var merged []params.KeptSetting
 		for i := range list {
 			merged = merge(merged, list[len(list)-1-i])
 		}
@@ -195,7 +196,7 @@ func FuzzSettings(f *testing.F) {
 			t.Errorf("%x put together in another order is %x", b, appendSettings(nil, merged))
 		}
 		next, err := p.With(list...)
-		var other *chain.KeptSettingError
+		var other *params.KeptSettingError
 		if err != nil {
 			if !errors.As(err, &other) {
 				t.Error(err)
@@ -211,7 +212,7 @@ func FuzzSettings(f *testing.F) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if back, err := chain.Keep(words); err != nil || len(back) != 1 || !bytes.Equal(back[0].Value, k.Value) {
+			if back, err := params.Keep(words); err != nil || len(back) != 1 || !bytes.Equal(back[0].Value, k.Value) {
 				t.Errorf("%s = %s is kept as %x, %v; it was %x", k.Path, words.Value, back, err, k.Value)
 			}
 		}
@@ -222,9 +223,9 @@ func FuzzSettings(f *testing.F) {
 }
 
 func TestMerge(t *testing.T) {
-	var list []chain.KeptSetting
+	var list []params.KeptSetting
 	for i, path := range []string{"a.b", "c", "b", "a.bb", "a.b", "a"} {
-		list = merge(list, chain.KeptSetting{Path: path, Value: []byte{byte(i)}})
+		list = merge(list, params.KeptSetting{Path: path, Value: []byte{byte(i)}})
 	}
 	var got []string
 	for _, k := range list {

@@ -60,6 +60,12 @@ func see(o *state.Overlay, it *Item) error {
 	return nil
 }
 
+// Waits reports whether a sender has something waiting for a receiver.
+func Waits(v state.View, to, from chain.Address) (bool, error) {
+	flow, _, err := readSpan(v, flowKey(to, from))
+	return flow.len() > 0, err
+}
+
 // Peek returns the first item of the sender whose turn it is before a receiver, nil
 // where nothing waits for it. A long payload is not in it ([Open]).
 func Peek(v state.View, to chain.Address) (*Item, error) {

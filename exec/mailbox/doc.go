@@ -1,3 +1,6 @@
+//spec:implements resolutions 7
+//spec:implements whitepaper 3.3
+
 // Package mailbox keeps the messages that wait: for a receiver that has used up
 // its cycles of a block, for a nesting that went too deep, for those that wait
 // before them, or for the height to which they were deferred (whitepaper §3.3;

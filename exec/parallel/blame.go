@@ -8,7 +8,7 @@ import "github.com/cowboy-foundation/cowboy/chain"
 // on it but time.
 //
 // Whom a transaction is put down to is [culprit]. What one must pay for a new
-// culprit, an actor or an account, is more than the one attempt that it spoils.
+// culprit, an actor or an account, is more than the one execution that it spoils.
 type blames struct {
 	block uint64 // blocks begun so far
 	terms map[chain.Address]term
@@ -22,7 +22,7 @@ type term struct {
 
 const (
 	// mostBlamed bounds the table, which starts anew when it is full: what that
-	// costs is an attempt for each that was in it.
+	// costs is an execution for each that was in it.
 	mostBlamed = 4096
 	// mostAlone bounds for how many blocks a culprit runs alone before it is tried
 	// again. It starts with one and doubles as long as the trials fail.
@@ -55,14 +55,14 @@ func culprit(tx *chain.VerifiedTx) chain.Address {
 	return tx.Sender
 }
 
-// tally counts, for one block and culprit, transactions settled since the first that
-// ran again, with it, and those that ran again.
-type tally struct{ tries, reruns int }
+// tally counts, for one block and culprit, transactions committed since the first that
+// was re-executed, with it, and those that were re-executed.
+type tally struct{ executed, reexecuted int }
 
-// tried notes at the frontier that a transaction was attempted, and whether it had
-// to run again. Whoever conflicts at least twice and in most of its transactions is
+// noteConflict notes at the commit index whether a transaction that was executed
+// speculatively had to be executed again. Whoever conflicts at least twice and in most of its transactions is
 // barred: runs alone for the rest of the block.
-func (r *run) tried(i int, again bool) {
+func (r *run) noteConflict(i int, again bool) {
 	if !again && len(r.tallies) == 0 || r.mode != Planned {
 		return
 	}
@@ -78,16 +78,16 @@ func (r *run) tried(i int, again bool) {
 		t = &tally{}
 		r.tallies[who] = t
 	}
-	t.tries++
+	t.executed++
 	if again {
-		t.reruns++
-		if t.reruns > 1 && 2*t.reruns > t.tries {
+		t.reexecuted++
+		if t.reexecuted > 1 && 2*t.reexecuted > t.executed {
 			r.toBar = append(r.toBar, who)
 		}
 	}
 }
 
-// bar bars those whom [run.tried] found. The caller holds the lock.
+// bar bars those whom [run.noteConflict] found. The caller holds the lock.
 func (r *run) bar() {
 	for _, who := range r.toBar {
 		if r.barred == nil {
@@ -107,21 +107,21 @@ func (r *run) isBarred(i int) bool {
 	return ok
 }
 
-// judge draws the lesson of a block: blamed are culprits of whose attempts more than
-// a quarter ran again, and those that made nearly all of it wait for one another.
+// judge draws the lesson of a block: blamed are culprits of whose executions more than
+// a quarter were in vain, and those that made nearly all of it wait for one another.
 // Those who served their term and did well are forgotten.
 func (b *blames) judge(r *run) {
 	blamed, tries := map[chain.Address]bool{}, map[chain.Address]int{}
-	for i := range r.frontier {
+	for i := range r.commitIndex {
 		if !r.alone[i] && (len(r.tallies) > 0 || len(b.terms) > 0) {
 			tries[culprit(r.txs[i])]++
 		}
 	}
 	for who, t := range r.tallies {
-		blamed[who] = 4*t.reruns > tries[who]
+		blamed[who] = 4*t.reexecuted > tries[who]
 	}
 	if r.serial() {
-		for i := r.last; i != none; i = int(r.after[i]) {
+		for i := r.deepestAt; i != none; i = int(r.waitsFor[i]) {
 			if !r.alone[i] {
 				blamed[culprit(r.txs[i])] = true
 			}

@@ -7,9 +7,10 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -55,7 +56,7 @@ func (h *herd) messages(handler string, arg []byte) (txs []*chain.VerifiedTx) {
 func TestHostileMakesItselfSequential(t *testing.T) {
 	const honest, hostile, hubs, blocks = 72, 24, 12, 12
 	pool := engines(t, 3)
-	p, m := chain.DefaultParams(), newState()
+	p, m := params.Default(), newState()
 	p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 1<<40, 1<<41
 	in := inputs(&p, 1)
 	in.Engine = pool[2]
@@ -77,7 +78,7 @@ func TestHostileMakesItselfSequential(t *testing.T) {
 			a.Balance = rich
 			m.Accounts[owner] = a
 			d := &actor.Deployment{
-				Source: fmt.Appendf(nil, "%s# %d\n", hidden, kind/2*byte(i)), Manifest: entitle.Manifest("storage.kv"),
+				Source: fmt.Appendf(nil, "%s# %d\n", hidden, kind/2*byte(i)), Manifest: manifest.Manifest("storage.kv"),
 				Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
 			}
 			h.owners, h.actors = append(h.owners, owner), append(h.actors, actor.AddressOf(owner, d.Salt, d.Source))
@@ -113,14 +114,14 @@ func TestHostileMakesItselfSequential(t *testing.T) {
 		}
 		apply(txs)
 		did = x.Stats()
-		did.Reruns, did.Alone, did.Parallel, did.Waited = did.Reruns-before.Reruns, did.Alone-before.Alone, did.Parallel-before.Parallel, did.Waited-before.Waited
+		did.Reexecuted, did.Alone, did.Parallel, did.Waited = did.Reexecuted-before.Reexecuted, did.Alone-before.Alone, did.Parallel-before.Parallel, did.Waited-before.Waited
 		return did
 	}
-	if s := block(0, true); s.Parallel != 1 || s.Reruns == 0 {
+	if s := block(0, true); s.Parallel != 1 || s.Reexecuted == 0 {
 		t.Fatalf("nobody conflicted: %+v", s)
 	}
 	for range 3 {
-		if s := block(0, false); s.Parallel != 1 || s.Reruns+s.Alone != 0 {
+		if s := block(0, false); s.Parallel != 1 || s.Reexecuted+s.Alone != 0 {
 			t.Errorf("one hostile block, and the next: %+v", s)
 		}
 	}
@@ -128,7 +129,7 @@ func TestHostileMakesItselfSequential(t *testing.T) {
 	for round := 1; round < blocks; round++ {
 		s := block(round, true)
 		attacked++
-		reruns += s.Reruns
+		reruns += s.Reexecuted
 		if s.Parallel != 1 || s.Alone > hostile {
 			t.Errorf("round %d: %+v", round, s)
 		}

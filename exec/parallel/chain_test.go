@@ -7,9 +7,10 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
@@ -35,7 +36,7 @@ func newState() *statetest.Maps {
 	return statetest.NewMaps(d)
 }
 
-func inputs(p *chain.Params, h chain.Height) exec.Inputs {
+func inputs(p *params.Params, h chain.Height) exec.Inputs {
 	in := exec.Inputs{
 		Params: p, ChainID: 1, Height: h, TimestampMillis: 1000 * uint64(h), Proposer: user(0),
 		Validators: []chain.Validator{{Stake: 100, RewardAddress: user(1)}},
@@ -178,7 +179,7 @@ var handlers = []string{"bump", "bump", "swap", "drop", "look", "look", "shift",
 // is what its messages disagree about.
 func deployment(salt byte, ids ...string) *actor.Deployment {
 	return &actor.Deployment{
-		Source: []byte(source + strings.Repeat("#", int(salt%3))), Salt: []byte{salt}, Manifest: entitle.Manifest(ids...),
+		Source: []byte(source + strings.Repeat("#", int(salt%3))), Salt: []byte{salt}, Manifest: manifest.Manifest(ids...),
 		Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
 	}
 }

@@ -70,14 +70,14 @@ func (c *Config) Check() error {
 }
 
 // Stats is what an executor has done since it was made. Times are nanoseconds;
-// those of run and settle are added up over the workers.
+// those of execution and commit are added up over the workers.
 type Stats struct {
 	Blocks, Parallel, Abandoned uint64 // all; executed in parallel; of these, finished one by one
-	Txs, Executions, Reruns     uint64 // of blocks in parallel
-	Missed                      uint64 // attempts, of those learned from, that touched a place not foreseen
+	Txs, Executions, Reexecuted uint64 // of blocks in parallel
+	Mispredicted                uint64 // executions, of those learned from, that touched a place not foreseen
 	Waited                      uint64 // transactions that the plan made wait for another
 	Alone                       uint64 // transactions that ran at their turn, for the conflicts of those before them
 	PrepareNanos, PlanNanos     uint64
-	RunNanos, SettleNanos       uint64
+	RunNanos, CommitNanos       uint64
 	FinishNanos                 uint64
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
@@ -45,7 +47,7 @@ func TestFaultsAndPanics(t *testing.T) {
 		}
 		return txs
 	}
-	p := chain.DefaultParams()
+	p := params.Default()
 	pool := engines(t, 5)
 	for _, c := range []struct {
 		name string
@@ -86,9 +88,9 @@ func ending(run func() (exec.Result, error)) (end string) {
 	return text(run())
 }
 
-// TestSieveLeavesOutFaults: a proposer's block is the one without the transactions
+// TestBuildLeavesOutFaults: a proposer's block is the one without the transactions
 // that end in a fault or a panic, with the sender's money as it was.
-func TestSieveLeavesOutFaults(t *testing.T) {
+func TestBuildLeavesOutFaults(t *testing.T) {
 	bad := chain.Address{0xbb, 19: 1}
 	pay := func(from int, to chain.Address, nonce uint64) *chain.VerifiedTx {
 		return verified(&chain.Tx{Nonce: nonce, To: &to, Value: 5, CyclesLimit: 21_000}, user(from))
@@ -100,7 +102,7 @@ func TestSieveLeavesOutFaults(t *testing.T) {
 			all = append(all, verified(&chain.Tx{To: &bad, Value: 5, CyclesLimit: 21_000}, chain.Address{0xdd, byte(i), 19: 1}))
 		}
 	}
-	p := chain.DefaultParams()
+	p := params.Default()
 	pool := engines(t, 5)
 	for _, panics := range []bool{false, true} {
 		m := newState()
@@ -113,16 +115,16 @@ func TestSieveLeavesOutFaults(t *testing.T) {
 		in := inputs(&p, 1)
 		in.Engine = pool[0]
 		want := text(exec.Apply(view, in, good))
-		sel := &exec.Selection{Txs: all}
-		check := func(by string, out exec.Sifted, err error) {
+		sel := &order.Selection{Txs: all}
+		check := func(by string, out exec.Built, err error) {
 			t.Helper()
 			if got := text(out.Result, err); got != want {
 				t.Errorf("panics %v, %s: %s, want %s", panics, by, got, want)
 			}
-			if len(out.Refused) != len(all)-len(good) {
-				t.Errorf("panics %v, %s: %d refused, want %d", panics, by, len(out.Refused), len(all)-len(good))
+			if len(out.Skipped) != len(all)-len(good) {
+				t.Errorf("panics %v, %s: %d refused, want %d", panics, by, len(out.Skipped), len(all)-len(good))
 			}
-			for _, r := range out.Refused {
+			for _, r := range out.Skipped {
 				var stack *exec.Panic
 				if !errors.As(r, new(*exec.Fault)) || errors.As(r, &stack) != panics || *all[r.Index].Tx.To != bad || exec.MayPass(r) {
 					t.Errorf("panics %v, %s: transaction %d: %v", panics, by, r.Index, r)
@@ -132,7 +134,7 @@ func TestSieveLeavesOutFaults(t *testing.T) {
 				}
 			}
 		}
-		out, err := exec.Sift(view, in, sel)
+		out, err := exec.Build(view, in, sel, exec.Watch{})
 		check("one by one", out, err)
 		for _, mode := range []parallel.Mode{parallel.Planned, parallel.Optimistic} {
 			for _, workers := range []int{1, 2, 4} {
@@ -141,7 +143,7 @@ func TestSieveLeavesOutFaults(t *testing.T) {
 					t.Fatal(err)
 				}
 				x.Shake(shaker(uint64(workers)))
-				out, err := x.Sift(view, inputs(&p, 1), sel)
+				out, err := x.Build(view, inputs(&p, 1), sel, exec.Watch{})
 				check(fmt.Sprintf("%v with %d workers", mode, workers), out, err)
 			}
 		}
@@ -152,7 +154,7 @@ func TestSieveLeavesOutFaults(t *testing.T) {
 // one by one after a few; where all are before one actor, auto does not try.
 func TestGivesUp(t *testing.T) {
 	pool := engines(t, 3)
-	p, m := chain.DefaultParams(), newState()
+	p, m := params.Default(), newState()
 	p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 1<<40, 1<<41
 	p.Actor.MessageReserveCycles = 60_000
 	in := inputs(&p, 1)
@@ -186,7 +188,7 @@ func TestGivesUp(t *testing.T) {
 		if got := text(x.Apply(m, in, txs)); got != want || strings.HasPrefix(want, "error") {
 			t.Errorf("%v: %s", mode, difference(got, want))
 		}
-		if s := x.Stats(); s.Reruns > 16 || mode == parallel.Planned && (s.Reruns != 0 || s.Executions != calls) {
+		if s := x.Stats(); s.Reexecuted > 16 || mode == parallel.Planned && (s.Reexecuted != 0 || s.Executions != calls) {
 			t.Errorf("%v: %+v", mode, s)
 		}
 	}
@@ -209,7 +211,7 @@ func TestGivesUp(t *testing.T) {
 func TestTargetsInArgumentsAreForeseen(t *testing.T) {
 	const salts = 4
 	pool := engines(t, 3)
-	p, m := chain.DefaultParams(), newState()
+	p, m := params.Default(), newState()
 	p.Actor.BlockCycles, p.Actor.BlockCyclesBurst = 1<<40, 1<<41
 	in := inputs(&p, 1)
 	in.Engine = pool[2]
@@ -248,7 +250,7 @@ func TestTargetsInArgumentsAreForeseen(t *testing.T) {
 			learned = x.Stats()
 		}
 	}
-	if s := x.Stats(); s.Reruns != learned.Reruns || s.Missed != learned.Missed || s.Waited == learned.Waited {
+	if s := x.Stats(); s.Reexecuted != learned.Reexecuted || s.Mispredicted != learned.Mispredicted || s.Waited == learned.Waited {
 		t.Errorf("still not foreseen: %+v, then %+v", learned, s)
 	}
 }
@@ -257,7 +259,7 @@ func TestTargetsInArgumentsAreForeseen(t *testing.T) {
 // they run first of all nor in what is remembered of them.
 func TestPayersOfOneDoNotWait(t *testing.T) {
 	pool := engines(t, 3)
-	p, m := chain.DefaultParams(), newState()
+	p, m := params.Default(), newState()
 	in := inputs(&p, 1)
 	in.Engine = pool[2]
 	hot := chain.Address{7, 19: 7}
@@ -309,5 +311,32 @@ func TestConfig(t *testing.T) {
 	}
 	if _, err := parallel.New(parallel.DefaultConfig(2), nil); !errors.Is(err, parallel.ErrWorkers) {
 		t.Errorf("without engines: %v", err)
+	}
+}
+
+// TestEmptiedExecutionsAreBounded: however many blocks there are, a worker that commits more
+// than it executes keeps no more executions than can be under way.
+func TestEmptiedExecutionsAreBounded(t *testing.T) {
+	const workers, blocks, each = 4, 100, 60
+	p, m := params.Default(), newState()
+	in := inputs(&p, 1)
+	var pay []*chain.VerifiedTx
+	for n := range each {
+		for i := range users {
+			to := chain.Address{9, byte(n), 19: byte(i + 1)}
+			pay = append(pay, verified(&chain.Tx{Nonce: uint64(n), To: &to, Value: 1, CyclesLimit: 30_000, CellsLimit: 500}, user(i)))
+		}
+	}
+	x, err := parallel.New(parallel.Config{Mode: parallel.Planned, Workers: workers}, engines(t, workers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range blocks {
+		if _, err := x.Apply(m, in, pay); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := x.Emptied(); n > 64 {
+		t.Errorf("a worker keeps %d emptied executions after %d blocks of %d transactions", n, blocks, len(pay))
 	}
 }

@@ -4,8 +4,9 @@ import (
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/exec"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -17,7 +18,7 @@ type Executor struct {
 	memory  *memory
 	grants  *manifests
 	blames  *blames
-	spare   [][]*attempt // of each worker
+	spare   [][]*execution // of each worker
 	stats   Stats
 	shake   func() // called where goroutines may meet, by tests; or nil
 }
@@ -31,7 +32,7 @@ func New(cfg Config, engines []*pvm.Engine) (*Executor, error) {
 	if len(engines) != cfg.Workers {
 		return nil, fmt.Errorf("%w: %d, with %d engines", ErrWorkers, cfg.Workers, len(engines))
 	}
-	return &Executor{cfg: cfg, engines: engines, memory: newMemory(), grants: &manifests{memo: entitle.NewMemo(entitle.CacheBytes)}, blames: newBlames(), spare: make([][]*attempt, cfg.Workers)}, nil
+	return &Executor{cfg: cfg, engines: engines, memory: newMemory(), grants: &manifests{memo: manifest.NewMemo(manifest.CacheBytes)}, blames: newBlames(), spare: make([][]*execution, cfg.Workers)}, nil
 }
 
 // Stats returns what was done so far.
@@ -65,6 +66,13 @@ func (x *Executor) Apply(view state.View, in exec.Inputs, txs []*chain.VerifiedT
 	return result, err
 }
 
+// Open is [exec.Begin] with an engine of the executor, for whoever packs the block. Nothing
+// runs in it.
+func (x *Executor) Open(view state.View, in exec.Inputs) (*exec.Steps, error) {
+	in.Engine, in.Manifests = x.engines[0], x.grants
+	return exec.Begin(view, in, 0)
+}
+
 // begin begins a block.
 func (x *Executor) begin(in *exec.Inputs) {
 	x.stats.Blocks++
@@ -72,26 +80,26 @@ func (x *Executor) begin(in *exec.Inputs) {
 	in.Engine, in.Manifests = x.engines[0], x.grants
 }
 
-// Sift is [exec.Sift], with the engines of the executor. Spares are run in their
-// turn, as what one has an actor do the next has to know.
-func (x *Executor) Sift(view state.View, in exec.Inputs, sel *exec.Selection) (exec.Sifted, error) {
+// Build is [exec.Build], with the engines of the executor. Overcommitted transactions are
+// executed at their commit index, as what one has an actor do the next has to know.
+func (x *Executor) Build(view state.View, in exec.Inputs, sel *order.Selection, watch exec.Watch) (exec.Built, error) {
 	x.begin(&in)
 	mode := x.choose(sel.Txs)
 	if mode == Sequential {
-		return exec.Sift(view, in, sel)
+		return exec.Build(view, in, sel, watch)
 	}
 	s, err := exec.Begin(view, in, len(sel.Txs))
 	if err != nil {
-		return exec.Sifted{}, err
+		return exec.Built{}, err
 	}
-	v := s.Sieve(sel)
-	settled, err := x.beside(mode, s, sel.Txs, &sieve{v, sel})
+	v := s.Builder(sel, watch)
+	settled, err := x.beside(mode, s, sel.Txs, &builder{v, sel, watch})
 	if err != nil {
-		return exec.Sifted{}, err
+		return exec.Built{}, err
 	}
 	began := x.now()
 	if err := v.From(settled); err != nil {
-		return exec.Sifted{}, err
+		return exec.Built{}, err
 	}
 	left := x.now()
 	out, err := v.Finish()
@@ -102,10 +110,10 @@ func (x *Executor) Sift(view state.View, in exec.Inputs, sel *exec.Selection) (e
 
 // beside runs transactions beside each other, from the first on, and returns how many:
 // all, unless too much had to run again.
-func (x *Executor) beside(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx, v *sieve) (int, error) {
+func (x *Executor) beside(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx, v *builder) (int, error) {
 	began := x.now()
 	r := x.start(mode, s, txs)
-	r.sieve = v
+	r.builder = v
 	x.stats.PrepareNanos += x.now() - began
 	r.all()
 	x.count(r)
@@ -116,14 +124,14 @@ func (x *Executor) beside(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx, v *
 		return 0, r.err
 	}
 	began = x.now()
-	if err := r.settled.merge(); err != nil {
+	if err := r.committed.merge(); err != nil {
 		return 0, &exec.Fault{Doing: "merge writes", Err: err}
 	}
 	x.stats.FinishNanos += x.now() - began
 	if r.late {
-		r.leave()
+		r.cut()
 	}
-	return r.frontier, nil
+	return r.commitIndex, nil
 }
 
 func (x *Executor) now() uint64 {
@@ -133,9 +141,9 @@ func (x *Executor) now() uint64 {
 	return x.cfg.Clock()
 }
 
-// Windows: how many transactions for each worker attempts run ahead. Whoever
-// waits for what it needs may look far for work; who does not would only read
-// what is stale.
+// Windows: how many transactions for each worker executions run ahead of the commit
+// index. With a plan a worker may look far for work; without one what is far ahead
+// would mostly read what is stale.
 const (
 	windowPlanned    = 64
 	windowOptimistic = 8
@@ -144,17 +152,17 @@ const (
 // start prepares the run of a block.
 func (x *Executor) start(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx) *run {
 	r := &run{
-		mode: mode, txs: txs, jobs: make([]job, len(txs)), steps: s, settled: newSettled(s.State(), len(txs)), warm: newWarm(s.Warm()),
-		waiting: make([][]int, len(txs)), depth: make([]int32, len(txs)), after: make([]int32, len(txs)), alone: make([]bool, len(txs)), memory: x.memory, shake: x.shake, clock: x.cfg.Clock,
+		mode: mode, txs: txs, jobs: make([]job, len(txs)), steps: s, committed: newCommitted(s.State(), len(txs)), warm: newWarm(s.Warm()),
+		waiting: make([][]int, len(txs)), depth: make([]int32, len(txs)), waitsFor: make([]int32, len(txs)), alone: make([]bool, len(txs)), memory: x.memory, shake: x.shake, clock: x.cfg.Clock,
 		window: windowOptimistic * x.cfg.Workers, heavy: heavy(txs),
 	}
 	for i, e := range x.engines {
-		r.workers = append(r.workers, &worker{run: r, exec: s.Worker(e), spare: x.spare[i]})
+		r.workers = append(r.workers, &worker{run: r, exec: s.Worker(e), free: x.spare[i]})
 	}
 	if mode == Planned {
 		r.window, r.plan = windowPlanned*x.cfg.Workers, newPlan(len(txs))
 		for i, tx := range txs {
-			r.jobs[i].feet = foresee(tx)
+			r.jobs[i].footprint = foresee(tx)
 			r.alone[i] = x.blames.alone(culprit(tx))
 		}
 	}
@@ -165,19 +173,19 @@ func (x *Executor) start(mode Mode, s *exec.Steps, txs []*chain.VerifiedTx) *run
 func (x *Executor) count(r *run) {
 	s := &x.stats
 	s.Parallel++
-	s.Txs += uint64(r.frontier)
-	s.Reruns += uint64(r.reruns)
-	s.Missed += uint64(r.missed)
+	s.Txs += uint64(r.commitIndex)
+	s.Reexecuted += uint64(r.reexecuted)
+	s.Mispredicted += uint64(r.mispredicted)
 	s.Waited += uint64(r.waited)
-	s.Alone += uint64(r.lone)
+	s.Alone += uint64(r.ranAlone)
 	s.PlanNanos += r.planNanos
 	for i, w := range r.workers {
 		s.Executions += uint64(w.executions)
 		s.RunNanos += w.runNanos
-		s.SettleNanos += w.settleNanos
-		x.spare[i] = w.spare
+		s.CommitNanos += w.commitNanos
+		x.spare[i] = w.free
 	}
-	if r.abandon {
+	if r.fallBack {
 		s.Abandoned++
 	}
 	if r.mode == Planned {
@@ -196,13 +204,13 @@ func (x *Executor) choose(txs []*chain.VerifiedTx) Mode {
 	return Planned
 }
 
-// What transactions take, in microseconds of one core (docs/performance.md). A
+// What transactions take, in microseconds of one core (docs/performance/execution.md). A
 // transfer costs less than to run it beside another.
 const (
 	costDeployment  = 80
 	costMessage     = 25
 	costInstruction = 8
-	costBeside      = 3   // of a transaction's plan, notes and settling
+	costBeside      = 3   // of a transaction's plan, recording and commit
 	leastSaved      = 500 // for which it is worth to wake others
 )
 

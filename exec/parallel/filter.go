@@ -13,7 +13,7 @@ import (
 // takes one look at a word which rarely changes.
 //
 // One goroutine notes, before it writes; any number asks. Who asks before is right
-// to read what was there: settling finds out.
+// to read what was there: validation finds out.
 type filter struct {
 	words   []atomic.Uint64
 	mask    uint64      // of bits
@@ -71,7 +71,7 @@ func (p *place) hash() uint64 {
 	h := binary.LittleEndian.Uint64(p.addr[:8])*odd ^ binary.LittleEndian.Uint64(p.addr[8:16])
 	h = h*odd ^ uint64(binary.LittleEndian.Uint32(p.addr[16:]))
 	switch p.kind {
-	case ofAccount, ofTraits, ofExists:
+	case ofAccount, ofCodeAndMeta, ofExists:
 	case ofSlot:
 		for k := p.key; k != ""; {
 			var word [8]byte

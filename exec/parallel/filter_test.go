@@ -41,7 +41,7 @@ func TestFilter(t *testing.T) {
 			c.Credit = 1
 		}
 		if c.Account != nil || c.Credit != 0 {
-			all = append(all, place{kind: ofAccount, addr: c.Address}, place{kind: ofTraits, addr: c.Address})
+			all = append(all, place{kind: ofAccount, addr: c.Address}, place{kind: ofCodeAndMeta, addr: c.Address})
 		}
 		for range rng.IntN(3) {
 			c.Storage = append(c.Storage, state.StorageChange{Key: key()})

@@ -46,12 +46,12 @@ type call struct {
 
 // footprint is what of a transaction's touches is known before it runs.
 type footprint struct {
-	touches []touch
-	said    int    // how many of them the transaction says itself; the others are habit
-	handler string // of a message
-	hints   hints  // of a message
-	trusted [hintPlaces]bool
-	message bool
+	touches  []touch
+	declared int    // how many of them the transaction says itself; the others are learned
+	handler  string // of a message
+	hints    hints  // of a message
+	reliedOn [hintPlaces]bool
+	message  bool
 }
 
 // mostReserved bounds for how many addresses of its access list a deployment or an
@@ -59,7 +59,7 @@ type footprint struct {
 const mostReserved = 16
 
 // foresee reads a footprint off a transaction. What it names besides its target are
-// hints: what is made of those of a message, its handler's habit says; what the lists
+// hints: what is made of those of a message, its handler's pattern says; what the lists
 // of deployments and instructions name is waited for as if it were written, within
 // mostReserved. A transfer touches nobody but its sender and its target, whatever its
 // list says.
@@ -77,7 +77,7 @@ func foresee(tx *chain.VerifiedTx) footprint {
 		f.add(t)
 	}
 	f.foreseeList(tx.Tx)
-	f.said = len(f.touches)
+	f.declared = len(f.touches)
 	return f
 }
 
@@ -130,8 +130,8 @@ func has(touches []touch, r resource) bool {
 // mostTouches bounds what is remembered of one transaction.
 const mostTouches = 24
 
-// sight is what was seen of an attempt besides what its transaction says for sure.
-type sight struct {
+// observed is the access set of an execution besides what its transaction says for sure.
+type observed struct {
 	touches []touch // of what it does not name at all
 	hinted  [hintPlaces]struct {
 		found bool // any that it names was touched
@@ -140,8 +140,8 @@ type sight struct {
 }
 
 // add adds a touch of what the footprint does not say.
-func (s *sight) add(f *footprint, r resource, m mode) {
-	if has(f.touches[:f.said], r) {
+func (s *observed) add(f *footprint, r resource, m mode) {
+	if has(f.touches[:f.declared], r) {
 		return
 	}
 	named := false
@@ -158,9 +158,9 @@ func (s *sight) add(f *footprint, r resource, m mode) {
 	}
 }
 
-// actual puts into s what an attempt has touched besides what its transaction says.
-func (f *footprint) actual(s *sight, v *view, o *state.Overlay) {
-	*s = sight{touches: s.touches[:0]}
+// observe puts into s what an execution has touched besides what its transaction says.
+func (f *footprint) observe(s *observed, v *view, o *state.Overlay) {
+	*s = observed{touches: s.touches[:0]}
 	for i := range v.reads {
 		if r := &v.reads[i]; r.kind == ofAccount || r.kind == ofSlot || r.kind == ofSize || r.kind == ofRange {
 			s.add(f, resourceOf(r.addr, r.key), reads)
@@ -180,10 +180,10 @@ func (f *footprint) actual(s *sight, v *view, o *state.Overlay) {
 	})
 }
 
-// missed reports whether a touch that was seen was not foreseen.
-func (f *footprint) missed(s *sight) bool {
+// mispredicted reports whether a touch that was observed was not foreseen.
+func (f *footprint) mispredicted(s *observed) bool {
 	for place := range s.hinted {
-		if s.hinted[place].found && !f.trusted[place] {
+		if s.hinted[place].found && !f.reliedOn[place] {
 			return true
 		}
 	}

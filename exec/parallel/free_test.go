@@ -7,9 +7,10 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 )
@@ -39,7 +40,7 @@ func TestNobodyCompilesForNothing(t *testing.T) {
 	for i := range list {
 		list[i] = pvm.NewEngine(rt, counting{pvm.NewLRU(0), &compiled[i]}, pvm.DefaultLimits())
 	}
-	p, m := chain.DefaultParams(), newState()
+	p, m := params.Default(), newState()
 	in := inputs(&p, 1)
 	in.Engine = list[2]
 	var deploy, txs []*chain.VerifiedTx
@@ -51,7 +52,7 @@ func TestNobodyCompilesForNothing(t *testing.T) {
 	}
 	var actors []chain.Address
 	for i := range 2 * codes {
-		d := &actor.Deployment{Source: fmt.Appendf(nil, "from cowboy_sdk import public\n@public\ndef go(msg):\n    pass\n#%d", i/2), Salt: []byte{byte(i)}, Manifest: entitle.Manifest("storage.kv")}
+		d := &actor.Deployment{Source: fmt.Appendf(nil, "from cowboy_sdk import public\n@public\ndef go(msg):\n    pass\n#%d", i/2), Salt: []byte{byte(i)}, Manifest: manifest.Manifest("storage.kv")}
 		actors = append(actors, actor.AddressOf(user(i%users), d.Salt, d.Source))
 		deploy = append(deploy, send(i%users, chain.Tx{Payload: actor.AppendPayload(nil, d), CyclesLimit: 1_000_000, CellsLimit: 20_000}))
 	}

@@ -32,19 +32,19 @@ func (h *hints) names(place hint, addr *chain.Address) bool {
 // any reports whether there are any.
 func (h *hints) any() bool { return len(h[inList])+len(h[inArgument]) > 0 }
 
-// trust is what a handler makes of the addresses that a place names: how sure it is
+// reliance is what a handler makes of the addresses that a place names: how sure it is
 // that it touches any of them, and how, at the most.
-type trust struct {
+type reliance struct {
 	score int8
 	mode  mode
 }
 
-// firstTrust is what is made of hints to a handler that nothing is known of: access
+// firstReliance is what is made of hints to a handler that nothing is known of: access
 // lists say what is touched, arguments may say anything.
-var firstTrust = [hintPlaces]trust{inList: {most, writes}}
+var firstReliance = [hintPlaces]reliance{inList: {most, writes}}
 
 // note notes whether any of the named was touched, and how.
-func (t *trust) note(found bool, how mode) {
+func (t *reliance) note(found bool, how mode) {
 	t.score = max(t.score-loss, 0)
 	if found {
 		t.score, t.mode = min(t.score+loss+gain, most), max(t.mode, how)

@@ -58,7 +58,7 @@ func TestTrust(t *testing.T) {
 		t.Error("without experience a list is not waited for, or an argument is")
 	}
 	learn := func(touched chain.Address) {
-		f, s := message(), sight{}
+		f, s := message(), observed{}
 		s.add(&f, resource{addr: touched}, writes)
 		m.learn(c, &f, &s)
 	}
@@ -105,7 +105,7 @@ func TestListsReserveLittle(t *testing.T) {
 		if !row.to.IsSystem() {
 			own = 2
 		}
-		if len(f.touches)-own != row.touches || f.said != len(f.touches) || len(f.hints[inList]) != row.hints {
+		if len(f.touches)-own != row.touches || f.declared != len(f.touches) || len(f.hints[inList]) != row.hints {
 			t.Errorf("%s reserves %d addresses and hints at %d, want %d and %d",
 				name, len(f.touches)-own, len(f.hints[inList]), row.touches, row.hints)
 		}

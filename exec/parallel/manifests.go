@@ -4,25 +4,25 @@ import (
 	"sync"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 // manifests are the lists of grants that the executor's blocks have parsed, for all
 // its workers.
 type manifests struct {
 	mu   sync.RWMutex // guards memo
-	memo *entitle.Memo
+	memo *manifest.Memo
 }
 
-// Get implements entitle.Cache.
-func (m *manifests) Get(h chain.Hash) (entitle.Grants, bool) {
+// Get implements manifest.Cache.
+func (m *manifests) Get(h chain.Hash) (manifest.Grants, bool) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.memo.Get(h)
 }
 
-// Put implements entitle.Cache.
-func (m *manifests) Put(h chain.Hash, g entitle.Grants, bytes int) {
+// Put implements manifest.Cache.
+func (m *manifests) Put(h chain.Hash, g manifest.Grants, bytes int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.memo.Put(h, g, bytes)

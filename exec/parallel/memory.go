@@ -3,17 +3,17 @@ package parallel
 // memory is what handlers have touched in the past, beyond what their messages
 // say. It is a guess at what they will touch: nothing depends on it but time.
 type memory struct {
-	calls map[call]*habit
+	calls map[call]*pattern
 }
 
 // mostCalls bounds a memory, which starts anew when it is full.
 const mostCalls = 4096
 
-// habit is what one handler touches.
-type habit struct {
-	touches []touch
-	scores  []int8 // how sure each of them is
-	trust   [hintPlaces]trust
+// pattern is what one handler was seen to touch: its learned access pattern.
+type pattern struct {
+	touches  []touch
+	scores   []int8 // how sure each of them is
+	reliance [hintPlaces]reliance
 }
 
 // A touch that is seen gains, one that is not loses; at sure it is foreseen.
@@ -24,14 +24,14 @@ const (
 	most = 8
 )
 
-func newMemory() *memory { return &memory{calls: map[call]*habit{}} }
+func newMemory() *memory { return &memory{calls: map[call]*pattern{}} }
 
-// foresee adds to a footprint what the call's habit is, and what it is told if it
-// listens to that.
+// foresee adds to a footprint the learned pattern of the call, and what its
+// message names if the handler is known to follow that.
 func (m *memory) foresee(c call, f *footprint) {
-	h, told := m.calls[c], firstTrust
+	h, told := m.calls[c], firstReliance
 	if h != nil {
-		told = h.trust
+		told = h.reliance
 		for i := range h.touches {
 			if h.scores[i] >= sure {
 				f.add(h.touches[i])
@@ -39,7 +39,7 @@ func (m *memory) foresee(c call, f *footprint) {
 		}
 	}
 	for place := range f.hints {
-		if f.trusted[place] = told[place].score >= sure; !f.trusted[place] {
+		if f.reliedOn[place] = told[place].score >= sure; !f.reliedOn[place] {
 			continue
 		}
 		for _, a := range f.hints[place] {
@@ -49,7 +49,7 @@ func (m *memory) foresee(c call, f *footprint) {
 }
 
 // learn notes what a call has touched beyond what its message says for sure.
-func (m *memory) learn(c call, f *footprint, seen *sight) {
+func (m *memory) learn(c call, f *footprint, seen *observed) {
 	h := m.calls[c]
 	if h == nil {
 		if len(seen.touches) == 0 && !f.hints.any() {
@@ -58,24 +58,24 @@ func (m *memory) learn(c call, f *footprint, seen *sight) {
 		if len(m.calls) == mostCalls {
 			clear(m.calls)
 		}
-		h = &habit{trust: firstTrust}
+		h = &pattern{reliance: firstReliance}
 		m.calls[c] = h
 	}
 	for i := range h.scores {
 		h.scores[i] -= loss
 	}
 	for i := range seen.touches {
-		h.see(&seen.touches[i])
+		h.reinforce(&seen.touches[i])
 	}
 	h.forget()
-	for place := range h.trust {
+	for place := range h.reliance {
 		if len(f.hints[place]) > 0 {
-			h.trust[place].note(seen.hinted[place].found, seen.hinted[place].how)
+			h.reliance[place].note(seen.hinted[place].found, seen.hinted[place].how)
 		}
 	}
 }
 
-func (h *habit) see(t *touch) {
+func (h *pattern) reinforce(t *touch) {
 	for i := range h.touches {
 		if h.touches[i].resource == t.resource {
 			h.scores[i] = min(h.scores[i]+loss+gain, most)
@@ -89,7 +89,7 @@ func (h *habit) see(t *touch) {
 }
 
 // forget drops what has not been seen for long.
-func (h *habit) forget() {
+func (h *pattern) forget() {
 	kept := 0
 	for i := range h.touches {
 		if h.scores[i] > 0 {

@@ -4,7 +4,7 @@ package parallel
 const none = -1
 
 // plan finds for each transaction, in order, the last one before it that it has
-// to wait for. Only what is settled is ever read, so writes wait for no readers,
+// to wait for. Only what is committed is ever read, so writes wait for no readers,
 // and to wait for the last of several is to wait for all.
 type plan struct {
 	last map[resource]last
@@ -48,29 +48,29 @@ func (r *run) admit() {
 	after := none
 	c, message := r.callOf(i)
 	if message {
-		r.warm.enter(i, c.code)
+		r.warm.expect(i, c.code)
 	}
 	if r.mode == Planned {
-		if j.feet.message { // without code, nothing is known of it
-			r.memory.foresee(c, &j.feet)
+		if j.footprint.message { // without code, nothing is known of it
+			r.memory.foresee(c, &j.footprint)
 			r.willUse(i)
 		}
-		after = r.plan.enter(i, j.feet.touches)
+		after = r.plan.enter(i, j.footprint.touches)
 	}
-	r.after[i] = int32(after)
+	r.waitsFor[i] = int32(after)
 	if after != none {
 		r.waited++
 		if r.depth[i] = r.depth[after] + 1; r.depth[i] > r.deepest {
-			r.deepest, r.last = r.depth[i], i
+			r.deepest, r.deepestAt = r.depth[i], i
 		}
 	}
 	if r.isBarred(i) {
 		r.alone[i] = true
 	}
 	switch {
-	case r.sieve.spare(i), r.alone[i]: // its turn is the frontier's
+	case r.builder.overcommitted(i), r.alone[i]: // executed at its commit index
 		return
-	case after < r.frontier:
+	case after < r.commitIndex:
 		r.ready.push(i)
 		return
 	}
@@ -81,14 +81,14 @@ func (r *run) admit() {
 // which it pays for if nobody has before it. A handler leaves its marks on whom it has
 // run, and none but credits on whom it pays.
 func (r *run) willUse(i int) {
-	f := &r.jobs[i].feet
-	for j := f.said; j < len(f.touches); j++ {
+	f := &r.jobs[i].footprint
+	for j := f.declared; j < len(f.touches); j++ {
 		t := &f.touches[j]
 		if t.mode != writes || t.key != "" || t.addr.IsSystem() {
 			continue
 		}
-		if a, err := r.settled.traits(t.addr); err == nil && a.HasCode() {
-			r.warm.enter(i, a.CodeHash)
+		if a, err := r.committed.codeAndMeta(t.addr); err == nil && a.HasCode() {
+			r.warm.expect(i, a.CodeHash)
 		}
 	}
 }
@@ -100,30 +100,30 @@ func (r *run) callOf(i int) (call, bool) {
 	if tx.To == nil || len(tx.Payload) == 0 || tx.To.IsSystem() {
 		return call{}, false
 	}
-	a, err := r.settled.traits(*r.txs[i].Tx.To)
+	a, err := r.committed.codeAndMeta(*r.txs[i].Tx.To)
 	if err != nil || !a.HasCode() {
 		return call{}, false
 	}
-	return call{a.CodeHash, j.feet.handler}, true
+	return call{a.CodeHash, j.footprint.handler}, true
 }
 
-// lessons is of how many settled messages one is learned from, besides those that had
+// lessons is of how many committed messages one is learned from, besides those that had
 // to run again: what handlers touch, they mostly touch again and again.
 const lessons = 8
 
-// learn remembers what a settled message has touched, and counts what was not
+// learn remembers what a committed message has touched, and counts what was not
 // foreseen.
 func (r *run) learn(i int, again bool) {
 	j := &r.jobs[i]
-	if r.mode != Planned || !j.feet.message || !again && i%lessons != 0 {
+	if r.mode != Planned || !j.footprint.message || !again && i%lessons != 0 {
 		return
 	}
-	j.feet.actual(&r.seen, &j.try.view, j.try.over)
+	j.footprint.observe(&r.observed, &j.execution.view, j.execution.over)
 	if c, ok := r.callOf(i); ok {
-		r.memory.learn(c, &j.feet, &r.seen)
+		r.memory.learn(c, &j.footprint, &r.observed)
 	}
-	if j.feet.missed(&r.seen) {
-		r.missed++
+	if j.footprint.mispredicted(&r.observed) {
+		r.mispredicted++
 	}
 }
 

@@ -10,57 +10,57 @@ import (
 
 // run is the transactions of one block under way.
 type run struct {
-	mode    Mode
-	txs     []*chain.VerifiedTx
-	jobs    []job
-	steps   *exec.Steps
-	settled *settled
-	warm    *warm
-	workers []*worker
-	sieve   *sieve
-	window  int // how far attempts run ahead of the frontier
-	heavy   int // transactions that run programs or instructions
-	shake   func()
-	clock   func() uint64
+	mode      Mode
+	txs       []*chain.VerifiedTx
+	jobs      []job
+	steps     *exec.Steps
+	committed *committed
+	warm      *warm
+	workers   []*worker
+	builder   *builder
+	window    int // how far executions run ahead of the commit index
+	heavy     int // transactions that run programs or instructions
+	shake     func()
+	clock     func() uint64
 
-	mu       sync.Mutex // guards what follows
-	idle     sync.Cond  // on mu: workers that wait for work
-	idlers   int
-	ready    queue
-	waiting  [][]int // by the transaction that they wait for
-	admitted int     // transactions planned so far
-	waited   int     // of them, those that have to wait for another
-	depth    []int32 // of each, how many wait for one another up to it
-	deepest  int32
-	last     int                        // one that is as deep
-	after    []int32                    // of each, whom it waits for
-	alone    []bool                     // runs at its turn alone, for what it or its like did
-	barred   map[chain.Address]struct{} // culprits of this block, of whom the rest runs alone
-	frontier int                        // transactions settled so far
-	settling bool                       // somebody settles; the fields below are theirs until then
-	stop     bool
-	plan     *plan
-	memory   *memory
+	mu          sync.Mutex // guards what follows
+	idle        sync.Cond  // on mu: workers that wait for work
+	idlers      int
+	ready       queue
+	waiting     [][]int // by the transaction that they wait for
+	admitted    int     // transactions planned so far
+	waited      int     // of them, those that have to wait for another
+	depth       []int32 // of each, how many wait for one another up to it
+	deepest     int32
+	deepestAt   int                        // one that is as deep
+	waitsFor    []int32                    // of each, whom it waits for
+	alone       []bool                     // runs at its turn alone, for what it or its like did
+	barred      map[chain.Address]struct{} // culprits of this block, of whom the rest runs alone
+	commitIndex int                        // transactions committed so far; the next to commit
+	committing  bool                       // a worker commits; the fields of the second part are its own until it ends
+	stop        bool
+	plan        *plan
+	memory      *memory
 
-	// The settler's, or anybody's after the join.
-	err       error // of transaction frontier: the verdict on the block, or a fault
-	panicked  any   // what transaction frontier panicked with
-	abandon   bool  // too many conflicts
-	late      bool  // the proposer's time is over
-	reruns    int
-	lone      int // that ran alone
-	tallies   map[chain.Address]*tally
-	toBar     []chain.Address
-	missed    int
-	seen      sight
-	planNanos uint64
+	// Of who holds the commit role, or anybody's after the join.
+	err          error // of the transaction at the commit index: the verdict on the block, or a fault
+	panicked     any   // what that one panicked with
+	fallBack     bool  // too many conflicts: the caller executes the rest serially
+	late         bool  // the proposer's time is over
+	reexecuted   int
+	ranAlone     int // that ran alone
+	tallies      map[chain.Address]*tally
+	toBar        []chain.Address
+	mispredicted int
+	observed     observed
+	planNanos    uint64
 }
 
 // job is one transaction.
 type job struct {
-	feet footprint
-	try  *attempt // from when it is taken up until it is settled
-	by   *worker  // who ran it; nil until it is done; guarded by run.mu
+	footprint footprint
+	execution *execution // from when it is taken up until it is committed
+	by        *worker    // who ran it; nil until it is done; guarded by run.mu
 }
 
 // worker is one goroutine's share.
@@ -68,11 +68,11 @@ type worker struct {
 	run         *run
 	exec        *exec.Worker
 	runNanos    uint64
-	settleNanos uint64
+	commitNanos uint64
 	executions  int
 	todo        []int // taken up and not begun
 	room        [mostAtOnce]int
-	spare       []*attempt // to be used again
+	free        []*execution // to be used again
 }
 
 // all runs the transactions up to the end, an error, or too many conflicts.
@@ -91,7 +91,7 @@ func (r *run) all() {
 	crew.Wait()
 }
 
-// work attempts what is ready, first things first, until all is settled.
+// work executes what is ready, the first of the block first, until all is committed.
 func (w *worker) work() {
 	r := w.run
 	r.mu.Lock()
@@ -106,20 +106,20 @@ func (w *worker) work() {
 			}
 			r.mu.Unlock()
 			began := r.now()
-			r.jobs[i].try = w.unused()
-			r.jobs[i].try.warm.Reset(func(h chain.Hash) (paid, certain bool) { return r.warm.guess(i, h) })
-			w.try(i, false)
+			r.jobs[i].execution = w.fresh()
+			r.jobs[i].execution.warm.Reset(func(h chain.Hash) (paid, certain bool) { return r.warm.guess(i, h) })
+			w.execute(i, false)
 			w.runNanos += r.now() - began
 			r.mu.Lock()
 			r.jobs[i].by = w
-			w.settle()
-			w.share()
+			w.commitReady()
+			w.giveBack()
 		}
 	}
 }
 
 // mostAtOnce bounds what a worker takes up at a time. Neighbours in the block that
-// one worker runs are settled by it, one upon the other, where their traces are.
+// one worker executes are committed by it, one upon the other, from its own caches.
 const mostAtOnce = 8
 
 // find takes up transactions that are ready, and waits for some. It reports false
@@ -127,8 +127,8 @@ const mostAtOnce = 8
 func (w *worker) find() bool {
 	r := w.run
 	for len(r.ready) == 0 {
-		w.settle() // what others have left
-		if r.stop || r.frontier == len(r.txs) {
+		w.commitReady() // what others have left
+		if r.stop || r.commitIndex == len(r.txs) {
 			return false
 		}
 		if len(r.ready) > 0 {
@@ -145,9 +145,9 @@ func (w *worker) find() bool {
 	return !r.stop
 }
 
-// share gives back what the worker has not begun, if somebody has nothing to do.
+// giveBack gives back what the worker has not begun, if somebody has nothing to do.
 // The caller holds the lock.
-func (w *worker) share() {
+func (w *worker) giveBack() {
 	r := w.run
 	if r.idlers == 0 || len(w.todo) == 0 {
 		return
@@ -167,45 +167,45 @@ func (r *run) now() uint64 {
 	return r.clock()
 }
 
-// settle settles transactions from the frontier on that are done and the worker's,
-// unless somebody is at it. The caller holds the lock.
-func (w *worker) settle() {
+// commitReady commits transactions from the commit index on that are executed and the
+// worker's, unless another worker holds the commit role. The caller holds the lock.
+func (w *worker) commitReady() {
 	r := w.run
-	if r.settling {
+	if r.committing {
 		return
 	}
-	r.settling = true
-	for !r.stop && w.mine(r.frontier) {
-		last := r.frontier + 1
-		for w.mine(last) {
+	r.committing = true
+	for !r.stop && w.ownsCommit(r.commitIndex) {
+		last := r.commitIndex + 1
+		for w.ownsCommit(last) {
 			last++
 		}
-		first := r.frontier
+		first := r.commitIndex
 		r.mu.Unlock()
 		began := r.now()
 		settled := first
-		for settled < last && !r.abandon && w.book(settled) {
+		for settled < last && !r.fallBack && w.commitNext(settled) {
 			settled++
 		}
-		w.settleNanos += r.now() - began
+		w.commitNanos += r.now() - began
 		r.mu.Lock()
 		w.advance(first, settled)
-		if settled < last || r.abandon {
+		if settled < last || r.fallBack {
 			r.stop = true
 		}
 	}
-	r.settling = false
-	if r.stop || r.frontier == len(r.txs) {
+	r.committing = false
+	if r.stop || r.commitIndex == len(r.txs) {
 		r.idle.Broadcast()
 	}
 }
 
-// mine reports whether a transaction is done and for this worker to settle: who ran
-// it has its traces near, so others leave it to them while there is enough to do.
-// The caller holds the lock.
-func (w *worker) mine(i int) bool {
+// ownsCommit reports whether a transaction is executed and for this worker to commit.
+// Its writes lie in the caches of the worker that executed it, so others leave it to
+// that one while there is enough to do. The caller holds the lock.
+func (w *worker) ownsCommit(i int) bool {
 	r := w.run
-	if i < len(r.txs) && (r.sieve.spare(i) || i < r.admitted && r.alone[i]) {
+	if i < len(r.txs) && (r.builder.overcommitted(i) || i < r.admitted && r.alone[i]) {
 		return true
 	}
 	if i == len(r.txs) || r.jobs[i].by == nil {
@@ -214,12 +214,12 @@ func (w *worker) mine(i int) bool {
 	return r.jobs[i].by == w || r.idlers > 0 || len(r.ready) <= len(r.workers)
 }
 
-// advance moves the frontier and lets go who waited for it. The caller holds the
-// lock.
+// advance moves the commit index and makes ready what waited for it. The caller holds
+// the lock.
 func (w *worker) advance(first, settled int) {
 	r := w.run
 	began := r.now()
-	r.frontier = settled
+	r.commitIndex = settled
 	r.bar()
 	for i := first; i < settled; i++ {
 		r.jobs[i] = job{}
@@ -237,85 +237,85 @@ func (w *worker) advance(first, settled int) {
 	}
 }
 
-// book settles the transaction at the frontier, and reports whether the block goes
-// on.
-func (w *worker) book(i int) bool {
+// commitNext commits the transaction at the commit index, after it is validated, or
+// executed again where it conflicts. It reports whether the block goes on.
+func (w *worker) commitNext(i int) bool {
 	r, j := w.run, &w.run.jobs[i]
-	if r.late = r.sieve.late(); r.late {
+	if r.late = r.builder.late(); r.late {
 		return false
 	}
-	if !r.sieve.admit(i) {
+	if !r.builder.admit(i) {
 		return true
 	}
-	last := r.sieve.spare(i)
+	last := r.builder.overcommitted(i)
 	alone := !last && r.alone[i]
-	again := !last && !alone && !w.stands(i)
+	again := !last && !alone && !w.validate(i)
 	if alone || again {
 		if alone {
-			r.lone++
-			j.try = w.unused()
+			r.ranAlone++
+			j.execution = w.fresh()
 		} else {
-			j.try.renew()
+			j.execution.reset()
 		}
-		j.try.warm.Reset(r.warm.is)
-		w.try(i, false)
-		r.sieve.note(i, j.try)
-		last = !w.stands(i) // an error, or a balance beyond 64 bits
+		j.execution.warm.Reset(r.warm.paid)
+		w.execute(i, false)
+		r.builder.measured(i, j.execution)
+		last = !w.validate(i) // an error, or a balance beyond 64 bits
 	}
 	if last {
-		j.try = r.newAttempt(state.NewOverlay)
-		j.try.warm.Reset(r.warm.is)
-		w.try(i, true)
-		r.sieve.note(i, j.try)
+		j.execution = r.newExecution(state.NewOverlay)
+		j.execution.warm.Reset(r.warm.paid)
+		w.execute(i, true)
+		r.builder.measured(i, j.execution)
 		if r.err != nil {
-			r.err = r.sieve.refuse(i, r.err)
+			r.err = r.builder.skip(i, r.err)
 			return r.err == nil
 		}
 	}
 	if again {
-		r.reruns++
-		r.abandon = r.tooMany(i)
+		r.reexecuted++
+		r.fallBack = r.tooManyConflicts(i)
 	}
 	if r.panicked != nil {
 		return false
 	}
-	if r.late = r.sieve.late(); r.late {
+	if r.late = r.builder.late(); r.late {
 		return false
 	}
 	if r.shake != nil {
 		r.shake()
 	}
-	r.warm.take(j.try.warm)
-	r.err = r.settled.take(i, j.try.over, &j.try.view)
+	r.warm.commit(j.execution.warm)
+	r.err = r.committed.commit(i, j.execution.over, &j.execution.view)
 	if r.err == nil {
-		r.err = r.steps.Settle(r.txs[i], &j.try.result)
+		r.err = r.steps.Commit(r.txs[i], &j.execution.result)
 	}
 	if r.err != nil {
 		return false
 	}
-	r.sieve.keep(i)
+	r.builder.keep(i)
 	if !last && !alone && !again {
-		r.sieve.note(i, j.try)
+		r.builder.measured(i, j.execution)
 	}
 	if !alone {
-		r.tried(i, again)
+		r.noteConflict(i, again)
 	}
 	r.learn(i, again || alone)
 	if !last {
-		w.keep(j.try)
+		w.recycle(j.execution)
 	}
 	return true
 }
 
-// tooMany reports whether the block is to be finished one by one: as much had to
-// run again as half of what does more than to pay, or most of what has been settled up
-// to transaction i. Whose conflicts they are runs alone long before ([run.tried]), so
+// tooManyConflicts reports whether to fall back to serial execution: re-executions exceed
+// half of the transactions that do more than pay, or half of those committed up to
+// transaction i, an early exit for blocks that conflict throughout. Whose conflicts they are runs alone long before ([run.noteConflict]), so
 // this is for blocks that are conflicts of ever new culprits and little else.
-func (r *run) tooMany(i int) bool {
-	if r.reruns < leastReruns {
+func (r *run) tooManyConflicts(i int) bool {
+	if r.reexecuted < leastReexecuted {
 		return false
 	}
-	return 2*r.reruns >= max(r.heavy, len(r.txs)/4) || i >= trial && 2*r.reruns > i
+	return 2*r.reexecuted >= max(r.heavy, len(r.txs)/4) || i >= trial && 2*r.reexecuted > i
 }
 
 // serial reports whether nearly all of the block had to wait for one another, so
@@ -323,42 +323,43 @@ func (r *run) tooMany(i int) bool {
 func (r *run) serial() bool { return 8*int(r.deepest) > 7*len(r.txs) }
 
 const (
-	leastReruns = 4  // below which no block is given up
-	trial       = 16 // transactions after which most says something
+	leastReexecuted = 4  // below which no block is given up
+	trial           = 16 // transactions after which most says something
 )
 
-// stands reports whether an attempt is what happens at the frontier.
-func (w *worker) stands(i int) bool {
-	r, a := w.run, w.run.jobs[i].try
-	if !a.good || !r.settled.unchanged(&a.view) || !a.warm.Stands(r.warm.block) || !r.steps.Fits(r.txs[i]) {
+// validate reports whether a speculative execution is what happens at its commit index.
+func (w *worker) validate(i int) bool {
+	r, a := w.run, w.run.jobs[i].execution
+	if !a.succeeded || !r.committed.validate(&a.view) || !a.warm.Stands(r.warm.block) || !r.steps.Fits(r.txs[i]) {
 		return false
 	}
-	fits, err := r.settled.roomFor(a.over.Peaks())
+	fits, err := r.committed.roomFor(a.over.Peaks())
 	return fits && err == nil // an error shows again when it runs
 }
 
-// try runs a transaction as an attempt, or for the last time, at the frontier, where
-// its end is the block's. Attempts at the frontier are as those before it, so that
-// what is learned of a credit does not depend on where it ran: the last try reads
-// the balance, and who does that has others wait for it. A panic there is the
-// caller's, or to a sieve an error.
-func (w *worker) try(i int, last bool) {
-	r, a := w.run, w.run.jobs[i].try
+// execute executes transaction i. With last=false the execution is speculative and must
+// be validated before it is committed, also at the commit index. With last=true it runs
+// at the commit index, nothing else commits meanwhile, and its result is final: an error
+// is the block's, a panic the caller's, or a builder's error. Only the final execution
+// reads the balances that it credits; all others record credits as deltas, so that what
+// is learned of a credit does not depend on where it ran.
+func (w *worker) execute(i int, last bool) {
+	r, a := w.run, w.run.jobs[i].execution
 	w.executions++
-	took := r.sieve.measure(i)
+	took := r.builder.measure(i)
 	defer func() {
 		a.nanos = took()
 		switch p := recover(); {
 		case p == nil || !last:
-		case r.sieve != nil:
+		case r.builder != nil:
 			r.err = exec.Panicked(p)
 		default:
 			r.panicked = p
 		}
 	}()
 	var err error
-	a.result, err = w.exec.Attempt(a.over, a.warm, i, r.txs[i], last)
-	a.good = err == nil
+	a.result, err = w.exec.Execute(a.over, a.warm, i, r.txs[i], last)
+	a.succeeded = err == nil
 	if last {
 		r.err = err
 	}

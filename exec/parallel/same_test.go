@@ -13,6 +13,8 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
@@ -168,8 +170,8 @@ func (w *world) isActor(a chain.Address) bool {
 }
 
 // limits are parameters under which lanes and actors run out now and then.
-func (w *world) limits() *chain.Params {
-	p := chain.DefaultParams()
+func (w *world) limits() *params.Params {
+	p := params.Default()
 	p.Timer.BaseDeposit, p.Timer.InitialBaseFee = 1, 1 // what the actors can pay
 	p.Actor.MessageReserveCycles = 60_000
 	if w.rng.IntN(2) == 0 {
@@ -248,7 +250,7 @@ func sameChain(t *testing.T, seed uint64, pool []*pvm.Engine, met meetings) {
 		for range 4 + w.rng.IntN(30) {
 			txs = append(txs, w.tx(user(w.rng.IntN(users))))
 		}
-		w.sameSift(t, p, h, m, list, txs, pool[0], met)
+		w.sameBuild(t, p, h, m, list, txs, pool[0], met)
 		for {
 			in := inputs(p, h)
 			in.Engine = pool[0]
@@ -277,33 +279,33 @@ func sameChain(t *testing.T, seed uint64, pool []*pvm.Engine, met meetings) {
 	for _, x := range list {
 		s := x.Stats()
 		t.Logf("%s: %d of %d blocks in parallel, %d given up, %d transactions, %d executions, %d again, %d not foreseen",
-			x.name, s.Parallel, s.Blocks, s.Abandoned, s.Txs, s.Executions, s.Reruns, s.Missed)
+			x.name, s.Parallel, s.Blocks, s.Abandoned, s.Txs, s.Executions, s.Reexecuted, s.Mispredicted)
 	}
 }
 
-// sameSift holds the ways to exec.Sift, with some of the transactions as spares, and
+// sameBuild holds the ways to exec.Build, with some of the transactions overcommitted, and
 // that to exec.Apply of what it keeps.
-func (w *world) sameSift(t *testing.T, p *chain.Params, h chain.Height, m state.View, list []way, txs []*chain.VerifiedTx, e *pvm.Engine, met meetings) {
+func (w *world) sameBuild(t *testing.T, p *params.Params, h chain.Height, m state.View, list []way, txs []*chain.VerifiedTx, e *pvm.Engine, met meetings) {
 	t.Helper()
-	sel := &exec.Selection{Txs: txs, Spare: make([]bool, len(txs)), Slack: chain.Usage{Cycles: chain.Cycles(w.rng.IntN(2_000_000)), Cells: 200_000}}
+	sel := &order.Selection{Txs: txs, Overcommitted: make([]bool, len(txs)), Unreserved: chain.Usage{Cycles: chain.Cycles(w.rng.IntN(2_000_000)), Cells: 200_000}}
 	for i := range txs {
-		sel.Spare[i] = w.rng.IntN(3) == 0
+		sel.Overcommitted[i] = w.rng.IntN(3) == 0
 	}
 	in := inputs(p, h)
 	in.Engine = e
-	all, err := exec.Sift(m, in, sel)
-	want := sifted(all, err)
+	all, err := exec.Build(m, in, sel, exec.Watch{})
+	want := built(all, err)
 	if err == nil {
 		if got, alone := text(all.Result, nil), text(exec.Apply(m, in, all.Kept)); got != alone {
-			t.Fatalf("block %d of %d transactions sifted is not what the kept ones make:\n%s", h, len(txs), difference(got, alone))
+			t.Fatalf("block %d of %d transactions built is not what the kept ones make:\n%s", h, len(txs), difference(got, alone))
 		}
 	}
 	for _, reason := range []error{exec.ErrLaneFull, exec.ErrActorBusy} {
 		met["left out: "+reason.Error()] += strings.Count(want, reason.Error())
 	}
 	for _, x := range list {
-		if got := sifted(x.Sift(m, inputs(p, h), sel)); got != want {
-			t.Fatalf("block %d of %d transactions sifted, %s:\n%s", h, len(txs), x.name, difference(got, want))
+		if got := built(x.Build(m, inputs(p, h), sel, exec.Watch{})); got != want {
+			t.Fatalf("block %d of %d transactions built, %s:\n%s", h, len(txs), x.name, difference(got, want))
 		}
 	}
 	if err == nil {
@@ -313,26 +315,26 @@ func (w *world) sameSift(t *testing.T, p *chain.Params, h chain.Height, m state.
 
 // endsInTime cuts a block short by a clock that nobody knows beforehand: what is kept
 // is the beginning of what is kept with all time, and makes the same block by itself.
-func (w *world) endsInTime(t *testing.T, p *chain.Params, h chain.Height, m state.View, list []way, sel exec.Selection, e *pvm.Engine, all []*chain.VerifiedTx, met meetings) {
+func (w *world) endsInTime(t *testing.T, p *params.Params, h chain.Height, m state.View, list []way, sel order.Selection, e *pvm.Engine, all []*chain.VerifiedTx, met meetings) {
 	t.Helper()
 	for _, x := range list {
 		var asked atomic.Int64
 		most := int64(w.rng.IntN(2*len(sel.Txs) + 2))
 		ran := map[int]bool{}
-		sel.Watch = exec.Watch{
+		watch := exec.Watch{
 			Start: func(int) func() uint64 { return func() uint64 { return uint64(asked.Load()) } },
 			Over:  func() bool { return asked.Add(1) > most },
 			Ran:   func(i int, _ chain.Usage, _ uint64) { ran[i] = true },
 		}
-		s, err := x.Sift(m, inputs(p, h), &sel)
+		s, err := x.Build(m, inputs(p, h), &sel, watch)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if len(s.Kept) > len(all) || !slices.Equal(s.Kept, all[:len(s.Kept)]) || !s.Cut && len(s.Kept) < len(all) {
 			t.Fatalf("block %d, %s: %d transactions kept in time are not the first of %d", h, x.name, len(s.Kept), len(all))
 		}
-		if len(s.Kept)+len(s.Refused) != len(sel.Txs) {
-			t.Fatalf("block %d, %s: %d kept and %d left out of %d", h, x.name, len(s.Kept), len(s.Refused), len(sel.Txs))
+		if len(s.Kept)+len(s.Skipped) != len(sel.Txs) {
+			t.Fatalf("block %d, %s: %d kept and %d left out of %d", h, x.name, len(s.Kept), len(s.Skipped), len(sel.Txs))
 		}
 		for i, tx := range sel.Txs {
 			if slices.Contains(s.Kept, tx) && !ran[i] {
@@ -350,13 +352,13 @@ func (w *world) endsInTime(t *testing.T, p *chain.Params, h chain.Height, m stat
 	}
 }
 
-// sifted is all of a block and of what it leaves out.
-func sifted(s exec.Sifted, err error) string {
+// built is all of a block and of what it leaves out.
+func built(s exec.Built, err error) string {
 	out := text(s.Result, err)
 	for _, tx := range s.Kept {
 		out += fmt.Sprintf("kept %s\n", tx.Hash)
 	}
-	for _, bad := range s.Refused {
+	for _, bad := range s.Skipped {
 		out += fmt.Sprintf("refused %d: %v\n", bad.Index, bad.Err)
 	}
 	return out

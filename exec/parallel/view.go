@@ -11,13 +11,13 @@ import (
 type kind uint8
 
 const (
-	ofAccount kind = iota // all fields
-	ofTraits              // code and metadata
-	ofSlot                // one value of the storage
-	ofSize                // how large the storage is
-	ofRoot                // whether the storage's root is up to date
-	ofRange               // any part of the storage in order
-	ofExists              // that there is an account, which credits do not end
+	ofAccount     kind = iota // all fields
+	ofCodeAndMeta             // code and metadata
+	ofSlot                    // one value of the storage
+	ofSize                    // how large the storage is
+	ofRoot                    // whether the storage's root is up to date
+	ofRange                   // any part of the storage in order
+	ofExists                  // that there is an account, which credits do not end
 )
 
 type place struct {
@@ -29,21 +29,22 @@ type place struct {
 // read is what was read of a place, and who had written it last.
 type read struct {
 	place
-	mark    uint32
-	yes     bool // account, existence: it does; root: is settled
+	version uint32
+	yes     bool // account, existence: it does; root: is up to date
 	account state.Account
 	value   []byte
 	size    state.StorageSize
 }
 
-// view is what one attempt sees: what is settled at the time of its reads, each
-// place as it was when it was first read.
+// view is what one execution sees: what is committed at the time of its reads, each place
+// as it was when it was first read. Its reads and their versions are the read set that
+// validation checks.
 type view struct {
-	from  *settled
-	reads []read
-	index map[place]int // in reads, once they are many
-	next  read          // being made
-	shake func()        // of tests, or nil
+	committed *committed
+	reads     []read
+	index     map[place]int // in reads, once they are many
+	next      read          // being made
+	shake     func()        // of tests, or nil
 }
 
 // linear is how many reads are searched without an index.
@@ -97,19 +98,19 @@ func (v *view) look(p place, fn func(o *state.Overlay, r *read) error) (*read, e
 	}
 	r := &v.next
 	*r = read{place: p}
-	if v.from.free(&p) {
-		if err := fn(v.from.base, r); err != nil {
+	if v.committed.unwritten(&p) {
+		if err := fn(v.committed.base, r); err != nil {
 			return nil, err
 		}
 		return v.note(r), nil
 	}
-	s := v.from.of(&p.addr)
+	s := v.committed.of(&p.addr)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := fn(s.over, r); err != nil {
 		return nil, err
 	}
-	r.mark = s.mark(&r.place)
+	r.version = s.version(&r.place)
 	return v.note(r), nil
 }
 
@@ -125,10 +126,10 @@ func (v *view) Account(addr chain.Address) (state.Account, bool, error) {
 	return r.account, r.yes, nil
 }
 
-// Traits implements state.Unrooted.
-func (v *view) Traits(addr chain.Address) (state.Account, error) {
-	r, err := v.look(place{kind: ofTraits, addr: addr}, func(o *state.Overlay, r *read) (err error) {
-		r.account, err = o.Traits(addr)
+// CodeAndMeta implements state.Unrooted.
+func (v *view) CodeAndMeta(addr chain.Address) (state.Account, error) {
+	r, err := v.look(place{kind: ofCodeAndMeta, addr: addr}, func(o *state.Overlay, r *read) (err error) {
+		r.account, err = o.CodeAndMeta(addr)
 		return err
 	})
 	if err != nil {
@@ -172,7 +173,7 @@ func (v *view) Scan(addr chain.Address, s state.Span) ([]state.Entry, error) {
 	if v.shake != nil {
 		v.shake()
 	}
-	sh := v.from.of(&addr)
+	sh := v.committed.of(&addr)
 	sh.mu.Lock() // the overlay keeps what it has put in order
 	defer sh.mu.Unlock()
 	list, err := sh.over.Scan(addr, s)
@@ -181,7 +182,7 @@ func (v *view) Scan(addr chain.Address, s state.Span) ([]state.Entry, error) {
 	}
 	p := place{kind: ofRange, addr: addr}
 	if v.find(p.kind, &p.addr, p.key) == nil {
-		v.note(&read{place: p, mark: sh.mark(&p)})
+		v.note(&read{place: p, version: sh.version(&p)})
 	}
 	return list, nil
 }
@@ -198,10 +199,10 @@ func (v *view) StorageSize(addr chain.Address) (state.StorageSize, error) {
 	return r.size, nil
 }
 
-// StorageSettled implements state.Unrooted.
-func (v *view) StorageSettled(addr chain.Address) bool {
+// StorageRooted implements state.Unrooted.
+func (v *view) StorageRooted(addr chain.Address) bool {
 	r, _ := v.look(place{kind: ofRoot, addr: addr}, func(o *state.Overlay, r *read) error {
-		r.yes = o.StorageSettled(addr)
+		r.yes = o.StorageRooted(addr)
 		return nil
 	})
 	return r.yes
@@ -210,18 +211,18 @@ func (v *view) StorageSettled(addr chain.Address) bool {
 // Code implements state.View. It is no read that could change: a hash says all
 // about its code, and whether there is any follows from the account.
 func (v *view) Code(hash chain.Hash) ([]byte, error) {
-	s := &v.from.codes
+	s := &v.committed.codes
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.over.Code(hash)
 }
 
-// hasTraits reports whether the view has read the account of a change, and code
+// keepsCodeAndMeta reports whether the view has read the account of a change, and code
 // and metadata are as they were.
-func (v *view) hasTraits(c *state.Change) bool {
+func (v *view) keepsCodeAndMeta(c *state.Change) bool {
 	r := v.find(ofAccount, &c.Address, "")
 	if r == nil {
-		r = v.find(ofTraits, &c.Address, "")
+		r = v.find(ofCodeAndMeta, &c.Address, "")
 	}
 	if r == nil || c.Cleared {
 		return false

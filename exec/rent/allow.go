@@ -1,16 +1,15 @@
 package rent
 
 import (
-	"errors"
-
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/verdict"
 	"github.com/cowboy-foundation/cowboy/state"
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
 )
 
 // ErrNotAllowed means that a restoration names a payer who has not agreed to it, or not
 // to so much, or not any more.
-var ErrNotAllowed = errors.New("the payer has not allowed it")
+var ErrNotAllowed = verdict.New(verdict.Forbidden, "the payer has not allowed it")
 
 // Allowance is what a sponsor pays at most for the restoration of an actor by somebody
 // else, once (resolution 14.6).

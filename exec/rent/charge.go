@@ -5,6 +5,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
 )
@@ -21,7 +22,7 @@ const (
 
 // Each announces one event at most, which the bound of a stored block counts on:
 // this does not compile where the sum exceeds it.
-const _ = uint(chain.RentWorkMax - ChargesPerBlock - WarningsPerBlock - EvictionsPerBlock - CommitsPerBlock)
+const _ = uint(params.RentWorkMax - ChargesPerBlock - WarningsPerBlock - EvictionsPerBlock - CommitsPerBlock)
 
 // Work is what a block's rent did.
 type Work struct {
@@ -35,7 +36,7 @@ type Work struct {
 // Block is what the package needs of the block under execution.
 type Block struct {
 	State  *state.Overlay
-	Params *chain.Params
+	Params *params.Params
 	Height chain.Height
 	// Timers tells how many timers an actor has, for evictions.
 	Timers func(chain.Address) (uint64, error)
@@ -184,7 +185,7 @@ func (b *Block) graceBlocks() uint64 { return b.Params.Rent.GraceEpochs * b.Para
 // epoch N+241 by default, or after two years in the other mode (resolution 3.2).
 func (b *Block) evictionBlocks() uint64 {
 	r := &b.Params.Rent
-	if r.EvictionMode == chain.EvictionDebt {
+	if r.EvictionMode == params.EvictionDebt {
 		return r.EvictionUnpaidDays * r.ChargeBlocks
 	}
 	return (r.GraceEpochs + r.WarningEpochs + 1) * b.Params.EpochBlocks

@@ -1,3 +1,6 @@
+//spec:implements resolutions 3
+//spec:implements whitepaper 12.3-12.5, 17.1, 17.3, 17.4, 17.5, 17.8, 17.9, 17.10, 4.4
+
 // Package rent is what keeping state costs, and what happens to those who do not
 // pay (whitepaper, "State Rent Model" to "Storage Restoration", §17.5;
 // resolutions 3.1-3.5, 11.35). How a storage leaves the state and comes back is

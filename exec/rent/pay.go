@@ -1,3 +1,5 @@
+//spec:implements whitepaper 3.2
+
 package rent
 
 import (
@@ -7,15 +9,16 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/exec/verdict"
 )
 
 // The verdicts of the package, besides those of funds and of state/rent.
 var (
 	// ErrEpochs means a number of epochs that is 0 or costs more than 64 bits.
-	ErrEpochs = errors.New("number of epochs out of range")
+	ErrEpochs = verdict.New(verdict.Argument, "number of epochs out of range")
 	// ErrQuota means a quota outside of what a bond can buy, or below what is
 	// stored.
-	ErrQuota = errors.New("storage quota out of range")
+	ErrQuota = verdict.New(verdict.Quota, "quota out of range, or more is stored")
 )
 
 func isShort(err error) bool { return errors.Is(err, funds.ErrShort) }

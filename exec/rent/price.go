@@ -5,17 +5,18 @@ import (
 	"math/bits"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // Price is the rate of rent at one moment.
 type Price struct {
-	params *chain.Params
+	params *params.Params
 	factor uint64
 }
 
 // PriceOf returns the rate of the view.
-func PriceOf(v state.View, p *chain.Params) (Price, error) {
+func PriceOf(v state.View, p *params.Params) (Price, error) {
 	t, err := ReadTotals(v)
 	return Price{p, t.Factor}, err
 }
@@ -64,12 +65,12 @@ func (p Price) PerEpoch(used, quota uint64) chain.Wei {
 // Reserve returns what of an actor's balance only rent may use: a part of a
 // year's rent (whitepaper, "Minimum Balance Reserve").
 func (p Price) Reserve(used, quota uint64) chain.Wei {
-	return chain.Wei(mulDiv(uint64(p.Yearly(used, quota)), p.params.Rent.ReserveBasisPoints, chain.BasisPoints))
+	return chain.Wei(mulDiv(uint64(p.Yearly(used, quota)), p.params.Rent.ReserveBasisPoints, params.BasisPoints))
 }
 
 // WithFee adds the catch-up fee to missed rent (whitepaper, "Grace Period").
 func (p Price) WithFee(missed chain.Wei) chain.Wei {
-	return plus(missed, chain.Wei(mulDiv(uint64(missed), p.params.Rent.CatchUpBasisPoints, chain.BasisPoints)))
+	return plus(missed, chain.Wei(mulDiv(uint64(missed), p.params.Rent.CatchUpBasisPoints, params.BasisPoints)))
 }
 
 // plus returns a+b; it saturates.
@@ -84,10 +85,10 @@ func plus(a, b chain.Wei) chain.Wei {
 // next moves the factor once a rent epoch: by (S-T)/(T·alpha), at most delta
 // either way, never below 1 (whitepaper, "Market-Based Rent Pricing"; resolutions
 // 3.1, 11.35, 14.3).
-func (t *Totals) next(p *chain.RentParams) {
+func (t *Totals) next(p *params.Rent) {
 	target := max(p.TargetStateBytes, 1)
 	gap := max(t.Bytes, target) - min(t.Bytes, target)
-	step := min(mulDiv(mulDiv(t.Factor, gap, target), 1, max(p.Alpha, 1)), mulDiv(t.Factor, p.DeltaBasisPoints, chain.BasisPoints))
+	step := min(mulDiv(mulDiv(t.Factor, gap, target), 1, max(p.Alpha, 1)), mulDiv(t.Factor, p.DeltaBasisPoints, params.BasisPoints))
 	if t.Bytes >= target {
 		sum, carry := bits.Add64(t.Factor, step, 0)
 		if carry == 0 {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/state"
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
@@ -20,7 +21,7 @@ const (
 )
 
 func TestPrice(t *testing.T) { // whitepaper §17.5; resolution 3.5
-	p := chain.DefaultParams()
+	p := params.Default()
 	price := Price{&p, Unit}
 	for _, tt := range []struct {
 		used, quota uint64
@@ -59,7 +60,7 @@ func TestPrice(t *testing.T) { // whitepaper §17.5; resolution 3.5
 }
 
 func TestFactor(t *testing.T) { // whitepaper, "Market-Based Rent Pricing"; resolution 11.35
-	p := chain.DefaultParams().Rent
+	p := params.Default().Rent
 	at := func(factor, bytes uint64) uint64 {
 		tot := Totals{Bytes: bytes, Factor: factor}
 		tot.next(&p)
@@ -467,7 +468,7 @@ func TestEventsAreSmall(t *testing.T) { // the bound of a stored block counts on
 		event(EventOverdue, chain.Address{}, most), event(EventWarning, chain.Address{}, most, most),
 		event(EventSettled, chain.Address{}, most), evicted(chain.Address{}, chain.Hash{}, most),
 	} {
-		if n := len(e.Name) + len(e.Data); n > chain.AnnouncedEventBytes {
+		if n := len(e.Name) + len(e.Data); n > params.AnnouncedEventBytes {
 			t.Errorf("%s takes %d bytes", e.Name, n)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -28,7 +29,7 @@ func (b *Block) RestoreCost(a chain.Address) (chain.Wei, error) {
 	if err != nil {
 		return 0, err
 	}
-	fee := chain.Wei(mulDiv(uint64(acct.Debt), b.Params.Rent.RestorationBasisPoints, chain.BasisPoints))
+	fee := chain.Wei(mulDiv(uint64(acct.Debt), b.Params.Rent.RestorationBasisPoints, params.BasisPoints))
 	return plus(plus(acct.Debt, fee), price.PerEpoch(used, 0)), nil
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/state"
 	stored "github.com/cowboy-foundation/cowboy/state/rent"
@@ -60,7 +61,7 @@ func withHash(a chain.Address, h chain.Hash, n ...uint64) []byte {
 }
 
 func TestBoundsOfPrices(t *testing.T) { // resolutions 3.5, 11.35: what does not fit saturates
-	p := chain.DefaultParams()
+	p := params.Default()
 	price, dearest := Price{&p, Unit}, Price{&p, math.MaxUint64}
 	if due, rest := dearest.daily(math.MaxUint64, 1); due != 50539024859478223 || rest != 221 { // 2^64 / 365
 		t.Errorf("a day of everything is %d, rest %d", due, rest)
@@ -262,7 +263,7 @@ func TestEarlierArrears(t *testing.T) { // resolution 3.2
 // TestEvictionByDebt is the other timeline: so many days of unpaid rent.
 func TestEvictionByDebt(t *testing.T) { // whitepaper §17.5; resolution 3.2
 	w := newWorld(t)
-	w.params.Rent.EvictionMode, w.params.Rent.EvictionUnpaidDays = chain.EvictionDebt, 20
+	w.params.Rent.EvictionMode, w.params.Rent.EvictionUnpaidDays = params.EvictionDebt, 20
 	w.block(1, func(b *Block) { w.store(b, herd, 20_480, 0) })
 	for d := range chain.Height(20) {
 		w.block(1+day+d*day, nil)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
@@ -17,7 +18,7 @@ var actors = flag.Int("actors", 100_000, "actors of the largest state of TestWor
 // pay with. It counts what is read.
 type ledger struct {
 	statetest.Unread
-	params   chain.Params
+	params   params.Params
 	accounts map[chain.Address]state.Account // written over those made up
 	records  map[state.StorageKey]string
 	reads    int
@@ -27,7 +28,7 @@ type ledger struct {
 const stock = 0xaa // first byte of the herd's addresses
 
 func newLedger() *ledger {
-	l := &ledger{params: chain.DefaultParams(), accounts: map[chain.Address]state.Account{}, records: map[state.StorageKey]string{}}
+	l := &ledger{params: params.Default(), accounts: map[chain.Address]state.Account{}, records: map[state.StorageKey]string{}}
 	l.params.Rent.GraceEpochs, l.params.Rent.WarningEpochs = 1, 1
 	return l
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/funds"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
@@ -21,13 +22,13 @@ func noTimers(chain.Address) (uint64, error) { return 0, nil }
 type world struct {
 	*statetest.Rooted
 	t      *testing.T
-	params chain.Params
+	params params.Params
 	burned chain.Wei
 	events []chain.Event
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{Rooted: statetest.NewRooted(), t: t, params: chain.DefaultParams()}
+	w := &world{Rooted: statetest.NewRooted(), t: t, params: params.Default()}
 	w.params.Rent.RestoreBond = 0 // but where a test is of it
 	return w
 }

@@ -16,7 +16,7 @@ type Roster struct {
 
 // of returns the head of the list of an actor's timers that have a home.
 func (s *Roster) of(home chain.Address) *ID {
-	if home == chain.AddrSleepers {
+	if home == chain.AddrTimersFar {
 		return &s.asleep
 	}
 	return &s.newest
@@ -111,14 +111,14 @@ func (q *queue) aim(t *Timer, h chain.Height) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	asleep, err := q.target(chain.AddrSleepers, t.Actor, h)
+	asleep, err := q.target(chain.AddrTimersFar, t.Actor, h)
 	if err != nil {
 		return 0, err
 	}
 	if q.tier(h).home() == chain.AddrTimers {
 		q.saveTarget(chain.AddrTimers, t.Actor, h, near+1)
 	} else {
-		q.saveTarget(chain.AddrSleepers, t.Actor, h, asleep+1)
+		q.saveTarget(chain.AddrTimersFar, t.Actor, h, asleep+1)
 	}
 	t.Height, t.target, t.due, t.aimed = h, h, h, true
 	return near + asleep + 1, nil

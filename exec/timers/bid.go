@@ -6,19 +6,20 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // MostLimits returns the largest limits of a firing: half of the timer lane's
 // share. Bids may take the other half ([chain.TimerParams]), so the first in the
 // order always fits, which the bound on starvation rests on.
-func MostLimits(p *chain.Params) chain.Usage {
+func MostLimits(p *params.Params) chain.Usage {
 	lane := fees.LaneTarget(p, chain.LaneTimer)
 	return chain.Usage{Cycles: min(lane.Cycles/2, p.Actor.BlockCyclesBurst), Cells: lane.Cells / 2}
 }
 
 // Limits returns the limits of a firing where 0 stands for the default, or for
 // the most where a small lane has no room for that.
-func Limits(p *chain.Params, limits chain.Usage) chain.Usage {
+func Limits(p *params.Params, limits chain.Usage) chain.Usage {
 	most := MostLimits(p)
 	if limits.Cycles == 0 {
 		limits.Cycles = min(p.Timer.DefaultCycles, most.Cycles)
@@ -35,7 +36,7 @@ func Limits(p *chain.Params, limits chain.Usage) chain.Usage {
 func DefaultBid(c *Clock, limits chain.Usage) Bid {
 	tip := func(base chain.Wei) chain.Wei {
 		hi, lo := bits.Mul64(uint64(base), c.limits().DefaultTipBasisPoints)
-		q, _ := bits.Div64(min(hi, chain.BasisPoints-1), lo, chain.BasisPoints)
+		q, _ := bits.Div64(min(hi, params.BasisPoints-1), lo, params.BasisPoints)
 		return chain.Wei(q)
 	}
 	return Bid{

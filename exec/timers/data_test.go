@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -26,7 +27,7 @@ func TestLongDataLieApart(t *testing.T) { // ADR 153
 	const crowd = 40
 	moved := map[int]int{}
 	for _, size := range []int{1, InlineBytes, InlineBytes + 1, 60_000} {
-		p := testParams(t, func(p *chain.TimerParams) { p.RingBlocks, p.QueueEpochs = 8, 2 })
+		p := testParams(t, func(p *params.Timer) { p.RingBlocks, p.QueueEpochs = 8, 2 })
 		at := func(h chain.Height) Clock {
 			return Clock{Params: p, Height: h, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}
 		}
@@ -79,7 +80,7 @@ func TestLongDataLieApart(t *testing.T) { // ADR 153
 				}
 			}
 		}
-		if change, _ := base.Delta().Change(chain.AddrSleepers); rowsLeft(change) > 0 {
+		if change, _ := base.Delta().Change(chain.AddrTimersFar); rowsLeft(change) > 0 {
 			t.Errorf("%d bytes: %d rows are left of timers that are gone", size, rowsLeft(change))
 		}
 	}

@@ -1,12 +1,16 @@
+//spec:implements resolutions 7
+//spec:implements whitepaper 3.3
+
 // Package timers keeps the timers of actors: when each is due, what was paid for
 // it, and in which order those that are due get their turn (whitepaper, "Native
 // Timers and the Actor Scheduler", "Timer Rate Limiting and DoS Prevention";
 // resolutions 7.1-7.6, 11.23-11.25).
 //
 // In: an overlay of the state, the parameters of the chain and a height. Out:
-// writes under [chain.AddrTimers] and [chain.AddrSleepers] in the system namespace,
-// and a [Bill] of what has to be paid or comes back. The package moves no money and runs no program:
-// packages actor and exec do.
+// writes under [chain.AddrTimers] and [chain.AddrTimersFar] in the system namespace,
+// and a [Bill] of what has to be paid or comes back, whose money moves through a
+// [funds.Purse]: of a run that watches what its actors hold, or of the block. The package
+// runs no program: packages actor and exec do.
 //
 // # Where a timer waits
 //
@@ -31,11 +35,11 @@
 //
 // Ring and ready tree, and all records of their timers, are the storage of
 // [chain.AddrTimers]; epoch queue and overflow tree, with those of theirs, that of
-// [chain.AddrSleepers]. A timer's records move when its tier changes account, an
+// [chain.AddrTimersFar]. A timer's records move when its tier changes account, an
 // actor has a list of its timers in either, and so a block that sets and fires
 // timers of the ring writes nothing beside those that sleep, into a trie whose
 // depth does not follow their number. Data above [InlineBytes] do not move: they lie
-// under [chain.AddrSleepers] until their timer fires or ends.
+// under [chain.AddrTimersFar] until their timer fires or ends.
 //
 // # Order
 //

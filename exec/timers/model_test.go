@@ -10,12 +10,13 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
-func testParams(t testing.TB, change func(*chain.TimerParams)) *chain.Params {
+func testParams(t testing.TB, change func(*params.Timer)) *params.Params {
 	t.Helper()
-	p := chain.DefaultParams()
+	p := params.Default()
 	if change != nil {
 		change(&p.Timer)
 	}
@@ -121,7 +122,7 @@ func TestAgainstTwin(t *testing.T) {
 	for seed := range uint64(30) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 9))
-			p := testParams(t, func(tp *chain.TimerParams) {
+			p := testParams(t, func(tp *params.Timer) {
 				tp.RingBlocks, tp.QueueEpochs, tp.QueueTarget, tp.MaxPerActor = 8, 3, 40, 25
 				tp.InitialBaseFee, tp.MaxBaseFee, tp.SurchargeFree = 1000, 1200, 1
 			})

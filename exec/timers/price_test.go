@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -302,7 +303,7 @@ func TestEscrowOfAgents(t *testing.T) { // resolution 11.25: the question is pai
 // TestOverflowBringsTheFirst: timers far away come in the order of their heights,
 // whatever the order in which they were set.
 func TestOverflowBringsTheFirst(t *testing.T) {
-	p := testParams(t, func(p *chain.TimerParams) { p.RingBlocks, p.QueueEpochs = 8, 2 })
+	p := testParams(t, func(p *params.Timer) { p.RingBlocks, p.QueueEpochs = 8, 2 })
 	o := state.NewOverlay(state.Empty{})
 	at := func(h chain.Height) Clock {
 		return Clock{Params: p, Height: h, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}
@@ -334,7 +335,7 @@ func TestOverflowBringsTheFirst(t *testing.T) {
 // blocks after, and whoever packs those knows it. Two moves are the least there may
 // be: one passes the present height, the other makes up for one that was missed.
 func TestCatchingUp(t *testing.T) { // resolution 11.14
-	p := testParams(t, func(p *chain.TimerParams) { p.MovesPerBlock = 2 })
+	p := testParams(t, func(p *params.Timer) { p.MovesPerBlock = 2 })
 	o := state.NewOverlay(state.Empty{})
 	at := func(h chain.Height) Clock {
 		return Clock{Params: p, Height: h, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}

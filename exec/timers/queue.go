@@ -9,11 +9,12 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // First bytes of the keys. Head, ring, ready tree and rosters are under
-// [chain.AddrTimers], epochs, overflow tree and long data under [chain.AddrSleepers], the
+// [chain.AddrTimers], epochs, overflow tree and long data under [chain.AddrTimersFar], the
 // others in the account of their timer's tier.
 const (
 	keyHead   = 'h' // the head record
@@ -30,12 +31,12 @@ const (
 
 // Clock is the block that the queue is used in.
 type Clock struct {
-	Params *chain.Params
+	Params *params.Params
 	Height chain.Height
 	Base   chain.FeePair // base fees of the timer lane
 }
 
-func (c *Clock) limits() *chain.TimerParams { return &c.Params.Timer }
+func (c *Clock) limits() *params.Timer { return &c.Params.Timer }
 
 // epochOf returns the epoch of a height: half a ring.
 func (c *Clock) epochOf(h chain.Height) uint64 { return uint64(h) / (c.limits().RingBlocks / 2) }
@@ -88,7 +89,7 @@ func key(kind byte, parts ...[]byte) state.StorageKey {
 func number(v uint64) []byte { return binary.BigEndian.AppendUint64(nil, v) }
 
 // ReadHead returns the head record; before the first timer, what it begins as.
-func ReadHead(v state.View, p *chain.Params) (Head, error) {
+func ReadHead(v state.View, p *params.Params) (Head, error) {
 	h := Head{BaseFee: min(max(p.Timer.InitialBaseFee, p.Timer.MinBaseFee), p.Timer.MaxBaseFee)}
 	b, err := v.Storage(chain.AddrTimers, key(keyHead))
 	if err != nil || b == nil {
@@ -177,7 +178,7 @@ func Load(v state.View, id ID) (*Timer, error) {
 	t := &Timer{ID: id, home: chain.AddrTimers}
 	b, err := v.Storage(t.home, key(keySpec, id[:]))
 	if err == nil && b == nil {
-		t.home = chain.AddrSleepers
+		t.home = chain.AddrTimersFar
 		b, err = v.Storage(t.home, key(keySpec, id[:]))
 	}
 	if err != nil || b == nil {
@@ -209,7 +210,7 @@ func (q *queue) saveLink(t *Timer) {
 // saveSpec writes what was set, and of a new timer the data apart if they are long.
 func (q *queue) saveSpec(t *Timer) {
 	if t.apart == 0 && len(t.Data) > InlineBytes {
-		q.o.SetStorage(chain.AddrSleepers, dataKey(t.ID), t.Data)
+		q.o.SetStorage(chain.AddrTimersFar, dataKey(t.ID), t.Data)
 		t.apart = uint64(len(t.Data))
 	}
 	q.o.SetStorage(t.home, key(keySpec, t.ID[:]), t.encodeSpec())
@@ -224,7 +225,7 @@ func (q *queue) erase(t *Timer) error {
 	s.Active--
 	err = q.leave(t, &s)
 	if t.apart > 0 {
-		q.o.SetStorage(chain.AddrSleepers, dataKey(t.ID), nil)
+		q.o.SetStorage(chain.AddrTimersFar, dataKey(t.ID), nil)
 	}
 	q.saveRoster(t.Actor, s)
 	q.Depth--

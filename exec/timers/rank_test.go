@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
@@ -58,7 +59,7 @@ func TestRankBounds(t *testing.T) {
 // before that.
 func TestStarvationBound(t *testing.T) {
 	const perBlock, crowd = 5, 20 // a block fires 5, and 20 wait when the victim comes
-	p := testParams(t, func(tp *chain.TimerParams) { tp.MaxPerActor = 1 << 20 })
+	p := testParams(t, func(tp *params.Timer) { tp.MaxPerActor = 1 << 20 })
 	o := state.NewOverlay(state.Empty{})
 	c := Clock{Params: p, Height: 1, Base: chain.FeePair{PerCycle: 1, PerCell: 1}}
 	add := func(n int, actor byte) {

@@ -2,31 +2,31 @@ package timers
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"math"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
+	"github.com/cowboy-foundation/cowboy/exec/verdict"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // The verdicts.
 var (
 	// ErrPast means a height that is not above the present (resolution 7.6).
-	ErrPast = errors.New("height is not in the future")
+	ErrPast = verdict.New(verdict.Past, "height is not in the future")
 	// ErrTooFar means a height beyond MaxAhead.
-	ErrTooFar = errors.New("height is too far ahead")
+	ErrTooFar = verdict.New(verdict.TooFar, "height is too far ahead")
 	// ErrEarlier means an extension to a height below the timer's.
-	ErrEarlier = errors.New("a timer is extended to a later height")
+	ErrEarlier = verdict.New(verdict.Argument, "a timer is extended to a later height")
 	// ErrArgument means a handler, data or limits that no timer may have.
-	ErrArgument = errors.New("no such timer may be set")
+	ErrArgument = verdict.New(verdict.Argument, "no such timer may be set")
 	// ErrLimit means that the actor has as many timers as one may have.
-	ErrLimit = errors.New("the actor has as many timers as it may")
+	ErrLimit = verdict.New(verdict.Limit, "the actor has as many timers as it may")
 	// ErrNotFound means that the actor has no such timer.
-	ErrNotFound = errors.New("no such timer")
+	ErrNotFound = verdict.New(verdict.Missing, "no such timer")
 	// ErrDue means a change of a timer whose block has come.
-	ErrDue = errors.New("the timer is due")
+	ErrDue = verdict.New(verdict.State, "the timer is due")
 )
 
 // Bill is the money of a change.

@@ -69,7 +69,7 @@ const (
 // its own, so that what a block touches is in a trie that does not grow with it.
 func (p place) home() chain.Address {
 	if p == inEpoch || p == inTree {
-		return chain.AddrSleepers
+		return chain.AddrTimersFar
 	}
 	return chain.AddrTimers
 }
@@ -150,7 +150,7 @@ func (t *Timer) openData(v state.View) (err error) {
 	if t.apart == 0 {
 		return nil
 	}
-	if t.Data, err = v.Storage(chain.AddrSleepers, dataKey(t.ID)); err == nil && uint64(len(t.Data)) != t.apart {
+	if t.Data, err = v.Storage(chain.AddrTimersFar, dataKey(t.ID)); err == nil && uint64(len(t.Data)) != t.apart {
 		err = fmt.Errorf("%w: timer %s has %d bytes of data, want %d", ErrRecord, t.ID, len(t.Data), t.apart)
 	}
 	return err

@@ -1,29 +1,29 @@
 package token
 
 import (
-	"errors"
 	"unicode/utf8"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/verdict"
 	"github.com/cowboy-foundation/cowboy/state"
 )
 
 // The verdicts.
 var (
 	// ErrNoToken means an id that no token has.
-	ErrNoToken = errors.New("no such token")
+	ErrNoToken = verdict.New(verdict.Missing, "no such token")
 	// ErrBalance means more than the account holds.
-	ErrBalance = errors.New("the token balance is too small")
+	ErrBalance = verdict.New(verdict.TokenBalance, "the token balance is too small")
 	// ErrAllowance means more than the owner has approved.
-	ErrAllowance = errors.New("the allowance is too small")
+	ErrAllowance = verdict.New(verdict.Allowance, "the allowance is too small")
 	// ErrFrozen means an account that neither sends nor receives.
-	ErrFrozen = errors.New("the token account is frozen")
+	ErrFrozen = verdict.New(verdict.Frozen, "the token account is frozen")
 	// ErrNotOwner means that the token is another's, or nobody's any more.
-	ErrNotOwner = errors.New("only the token's owner may do this")
+	ErrNotOwner = verdict.New(verdict.Forbidden, "only the token's owner may do this")
 	// ErrSupply means a supply beyond the token's maximum, or beyond 128 bits.
-	ErrSupply = errors.New("the supply would exceed its maximum")
+	ErrSupply = verdict.New(verdict.Limit, "the supply would exceed its maximum")
 	// ErrForm means a name, a symbol, decimals or a maximum that no token has.
-	ErrForm = errors.New("a token has a name of 1 to 64 bytes, a symbol of 1 to 16, at most 38 decimals and no more than its maximum")
+	ErrForm = verdict.New(verdict.Argument, "a token has a name of 1 to 64 bytes, a symbol of 1 to 16, at most 38 decimals and no more than its maximum")
 )
 
 // Create makes a token of t's name, symbol, decimals, supply, maximum and hooks

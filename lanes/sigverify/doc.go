@@ -6,7 +6,7 @@
 //
 //	rpc, p2p → SubmitFrom → ring → gather (≤ BatchWaitMax) → worker per core:
 //	    size → hash → sender cache → decode, classify → recover the batch
-//	    → turnstile → lanes admit the batch → reply to each submitter
+//	    → reorder buffer → lanes admit the batch → reply to each submitter
 //
 //	ledger → VerifyBlock: the same checks for a proposed block, at once and
 //	    beside the queue; what admission has seen costs one hash and one lookup
@@ -22,7 +22,7 @@
 //
 // Batches are verified side by side and admitted in the order of arrival, so
 // that one sender's nonces, submitted in order, reach the lanes in order. A
-// worker that finishes before its predecessor leaves its batch at the turnstile
+// worker that finishes before its predecessor leaves its batch at the reorder buffer
 // and gathers the next one.
 //
 // # Bounds and fairness
@@ -40,7 +40,7 @@
 //
 // # Concurrency
 //
-// Submissions pass a ring without locks (sched.Ring); one worker at a time
+// Submissions pass a ring without locks (ring.Ring); one worker at a time
 // empties it and parks at its bell while there is nothing. [Pipeline.Run] owns
 // the workers and waits for them. Submit, Credit, VerifyBlock and the counters
 // may be used by any goroutine, before, during and after Run.

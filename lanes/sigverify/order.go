@@ -5,14 +5,14 @@ import (
 	"sync"
 )
 
-// turnstile lets batches through to the lanes in the order in which they were
+// reorderBuffer lets batches through to the lanes in the order in which they were
 // gathered, though they are verified side by side: otherwise a sender's later
 // nonces could overtake earlier ones and be refused for the gap.
 //
 // A worker that finishes early does not wait. It leaves its batch and gathers
 // the next; whoever finishes the batch that is due admits all that are ready
 // behind it.
-type turnstile struct {
+type reorderBuffer struct {
 	mu       sync.Mutex
 	room     sync.Cond // signalled when due has moved
 	finished []*batch  // by number modulo length; nil where none waits
@@ -21,14 +21,14 @@ type turnstile struct {
 	spare    []*batch  // scratch space of batches that are through
 }
 
-func newTurnstile(batches int) *turnstile {
-	t := &turnstile{finished: make([]*batch, batches)}
+func newReorderBuffer(batches int) *reorderBuffer {
+	t := &reorderBuffer{finished: make([]*batch, batches)}
 	t.room.L = &t.mu
 	return t
 }
 
 // batch returns an empty batch.
-func (t *turnstile) batch() *batch {
+func (t *reorderBuffer) batch() *batch {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if n := len(t.spare); n > 0 {
@@ -42,7 +42,7 @@ func (t *turnstile) batch() *batch {
 // pass takes a verified batch and calls admit with every batch whose turn has
 // come, one at a time. It waits only when a batch before is so late that there
 // is no place left to leave this one.
-func (t *turnstile) pass(ctx context.Context, b *batch, admit func(context.Context, *batch)) {
+func (t *reorderBuffer) pass(ctx context.Context, b *batch, admit func(context.Context, *batch)) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for b.number-t.due >= uint64(len(t.finished)) {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/lanes/sched"
+	"github.com/cowboy-foundation/cowboy/lanes/ring"
 )
 
 // Lanes takes verified transactions. It answers with one entry per transaction,
@@ -28,16 +28,26 @@ type Verdict struct {
 	Err  error             // nil if the lanes admitted it
 }
 
+// Admitted returns the bodies of those that the pool has taken.
+func Admitted(verdicts []Verdict) (bodies [][]byte) {
+	for _, v := range verdicts {
+		if v.Err == nil {
+			bodies = append(bodies, v.Tx.Body)
+		}
+	}
+	return bodies
+}
+
 // Pipeline verifies signatures on worker goroutines.
 type Pipeline struct {
 	cfg     Config
 	lanes   Lanes
 	known   *cache
-	queue   *sched.Ring[piece] // never full: Submit reserves room first, and a piece is at least one transaction
-	bell    *sched.Bell        // rung when something has been queued
+	queue   *ring.Ring[piece] // never full: Submit reserves room first, and a piece is at least one transaction
+	bell    *ring.Bell        // rung when something has been queued
 	shares  shares
 	clients shares // of the RPC's share
-	order   *turnstile
+	order   *reorderBuffer
 	ended   atomic.Bool
 	Stats   Stats
 
@@ -81,11 +91,11 @@ func New(cfg Config, lanes Lanes) (*Pipeline, error) {
 		cfg:     cfg,
 		lanes:   lanes,
 		known:   newCache(cfg.CacheTxs, cfg.CacheBytes),
-		queue:   sched.NewRing[piece](cfg.QueueTxs),
-		bell:    sched.NewBell(),
+		queue:   ring.New[piece](cfg.QueueTxs),
+		bell:    ring.NewBell(),
 		shares:  shares{seed: maphash.MakeSeed()},
 		clients: shares{seed: maphash.MakeSeed()},
-		order:   newTurnstile(4 * cfg.Workers), // each may be a few batches ahead of a late one
+		order:   newReorderBuffer(4 * cfg.Workers), // each may be a few batches ahead of a late one
 		turn:    make(chan struct{}, 1),
 	}, nil
 }

@@ -266,14 +266,14 @@ func TestBatchesAreFullUnderLoad(t *testing.T) {
 	}
 }
 
-// TestTurnstileKeepsOrderAndIdlesNobody: batches finish in a random order and
+// TestReorderBufferKeepsOrderAndIdlesNobody: batches finish in a random order and
 // pass in theirs; a worker waits only behind a full row.
-func TestTurnstileKeepsOrderAndIdlesNobody(t *testing.T) {
+func TestReorderBufferKeepsOrderAndIdlesNobody(t *testing.T) {
 	for seed := range uint64(40) {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 2))
 			const workers, batches = 4, 200
-			turn := newTurnstile(6)
+			turn := newReorderBuffer(6)
 			var next atomic.Uint64
 			var passed []uint64
 			yields := make([]int, batches)
@@ -304,7 +304,7 @@ func TestTurnstileKeepsOrderAndIdlesNobody(t *testing.T) {
 			}
 		})
 	}
-	turn := newTurnstile(3)
+	turn := newReorderBuffer(3)
 	var passed int
 	for n := range uint64(2) { // a lone goroutine leaves two and goes on
 		turn.pass(t.Context(), &batch{number: n + 1}, func(context.Context, *batch) { passed++ })

@@ -22,6 +22,7 @@ import (
 	"sync"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
@@ -94,7 +95,7 @@ func Find(name string) (Kind, error) {
 // Config is who lies, and how.
 type Config struct {
 	Kind   Kind
-	Params *chain.Params
+	Params *params.Params
 	Set    *beacon.ValidatorSet
 	Self   beacon.Participant
 	Keys   simplex.Keys

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/exec/rent"
 	"github.com/cowboy-foundation/cowboy/node/light"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
@@ -62,12 +63,12 @@ var (
 )
 
 // Genesis returns the genesis that the node says is its chain's.
-func (c *Client) Genesis(ctx context.Context) (*chain.Genesis, error) {
+func (c *Client) Genesis(ctx context.Context) (*genesis.Genesis, error) {
 	text, err := c.raw(ctx, request{method: http.MethodGet, path: "/genesis"})
 	if err != nil {
 		return nil, err
 	}
-	g, err := chain.ParseGenesis(text)
+	g, err := genesis.Parse(text)
 	if err != nil {
 		return nil, fmt.Errorf("genesis from %s: %w", c.base, err)
 	}

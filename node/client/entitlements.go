@@ -6,7 +6,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/exec/permit"
+	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -26,12 +26,12 @@ func (c *Client) Entitlements(ctx context.Context, addr chain.Address) (*rpc.Ent
 }
 
 // ScopeHolder returns who answers for a pool or a namespace.
-func (c *Client) ScopeHolder(ctx context.Context, s permit.Scope) (*rpc.HolderReply, error) {
+func (c *Client) ScopeHolder(ctx context.Context, s entitlements.Scope) (*rpc.HolderReply, error) {
 	return get[rpc.HolderReply](ctx, c, "/scope/"+url.PathEscape(s.String())+"/holder")
 }
 
 // GrantTx gives a permission.
-func GrantTx(a *permit.Asked) *chain.Tx {
+func GrantTx(a *entitlements.Asked) *chain.Tx {
 	return registryTx(chain.OpEntitlementGrant, a.Grantee[:], a.Scope.Append(nil), a.Action.Append(nil), a.Constraints.Append(nil))
 }
 
@@ -39,13 +39,13 @@ func GrantTx(a *permit.Asked) *chain.Tx {
 func RevokeGrantTx(id chain.Hash) *chain.Tx { return registryTx(chain.OpEntitlementRevoke, id[:]) }
 
 // DelegateTx gives a permission of the sender's to another account.
-func DelegateTx(id chain.Hash, to chain.Address, c *permit.Constraints) *chain.Tx {
+func DelegateTx(id chain.Hash, to chain.Address, c *entitlements.Constraints) *chain.Tx {
 	return registryTx(chain.OpEntitlementDelegate, id[:], to[:], c.Append(nil))
 }
 
 // CreateRoleTx names scopes and actions.
-func CreateRoleTx(r *permit.Role) *chain.Tx {
-	return registryTx(chain.OpRoleCreate, []byte(r.Name), permit.AppendScopes(nil, r.Scopes), permit.AppendActions(nil, r.Actions), r.Constraints.Append(nil))
+func CreateRoleTx(r *entitlements.Role) *chain.Tx {
+	return registryTx(chain.OpRoleCreate, []byte(r.Name), entitlements.AppendScopes(nil, r.Scopes), entitlements.AppendActions(nil, r.Actions), r.Constraints.Append(nil))
 }
 
 // AssignRoleTx gives a role of the sender's to an account.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 )
 
@@ -67,12 +68,12 @@ func ClampLimits(limits, maxima chain.Usage) (clamped chain.Usage, notes []strin
 // IntrinsicLimits returns what tx costs before anything of it runs, at a
 // chain's prices ([Client.IntrinsicCosts]): all that a transfer needs
 // (whitepaper §17.2).
-func IntrinsicLimits(tx *chain.Tx, costs *chain.IntrinsicCosts) (chain.Usage, error) {
+func IntrinsicLimits(tx *chain.Tx, costs *params.IntrinsicCosts) (chain.Usage, error) {
 	what, err := tx.Classify()
 	if err != nil {
 		return chain.Usage{}, err
 	}
-	return what.Intrinsic(costs), nil
+	return costs.Of(what), nil
 }
 
 // cbyDecimals is the number of decimals of CBY (resolution 8.17).

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/node/client"
 )
@@ -120,7 +121,7 @@ func TestClampLimits(t *testing.T) { // resolution 11.33
 }
 
 func TestIntrinsicLimits(t *testing.T) { // whitepaper §17.2
-	costs := chain.DefaultParams().Intrinsic
+	costs := params.Default().Intrinsic
 	to := chain.Address{0: 9}
 	got, err := client.IntrinsicLimits(&chain.Tx{To: &to, Payload: []byte("note")}, &costs)
 	if err != nil || got.Cycles != 21_000 || got.Cells != 4 {

@@ -14,15 +14,17 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // Start runs the devnet of a folder, a new one if there is none, until stop is
 // called.
-func Start(t *testing.T, dir string, options node.DevnetOptions) (url string, stop func()) {
+func Start(t *testing.T, dir string, options setup.DevnetOptions) (url string, stop func()) {
 	t.Helper()
-	genesis, err := node.PrepareDevnet(dir, options)
+	genesis, err := setup.PrepareDevnet(dir, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,10 +50,10 @@ func Start(t *testing.T, dir string, options node.DevnetOptions) (url string, st
 }
 
 // Genesis writes a devnet's template with other parameters and returns the name of
-// the file, for [node.DevnetOptions].
-func Genesis(t *testing.T, change func(*chain.Params)) string {
+// the file, for [setup.DevnetOptions].
+func Genesis(t *testing.T, change func(*params.Params)) string {
 	t.Helper()
-	g := chain.DevnetGenesisTemplate()
+	g := genesis.DevnetTemplate()
 	change(&g.Params)
 	raw, err := g.MarshalJSON()
 	if err != nil {

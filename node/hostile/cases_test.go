@@ -7,7 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 // anyCode is what a case expects whose own rules are tested elsewhere.
@@ -45,7 +45,7 @@ func (w *world) instances() map[string]instance {
 	return map[string]instance{
 		"transfer": {nil, ok, ok},
 		"message":  {[][]byte{text("go"), bytesOf(null)}, ok, ok},
-		"deploy":   {[][]byte{bytesOf([]byte("def go(msg):\n    return 1\n")), bytesOf([]byte{9}), entitle.Manifest("econ.hold_balance"), null}, ok, ok},
+		"deploy":   {[][]byte{bytesOf([]byte("def go(msg):\n    return 1\n")), bytesOf([]byte{9}), manifest.Manifest("econ.hold_balance"), null}, ok, ok},
 
 		"runner_rehearsal": {[][]byte{uintOf(1000), bytesOf([]byte("done"))}, ok, bad},
 
@@ -183,17 +183,17 @@ func (w *world) edges() []edge {
 		{"epochs of 64 bits", "rent_prepay", [][]byte{act, uintOf(math.MaxUint64)}, 0, anyCode},
 		{"of no actor", "rent_prepay", [][]byte{bb, uintOf(1)}, 0, chain.CodeNotFound},
 		{"to no actor", "actor_fund", [][]byte{bb}, 1, chain.CodeNoCode},
-		{"longest salt", "deploy", [][]byte{source, bytesOf(make([]byte, 32)), entitle.Manifest(), null}, 0, ok},
-		{"salt one longer", "deploy", [][]byte{source, bytesOf(make([]byte, 33)), entitle.Manifest(), null}, 0, codeInvalid},
-		{"no salt", "deploy", [][]byte{source, bytesOf(nil), entitle.Manifest(), null}, 0, ok},
-		{"longest handler", "deploy", [][]byte{source, bytesOf(nil), entitle.Manifest(), init(long(256), bytesOf(null))}, 0, chain.CodeNoHandler},
-		{"handler one longer", "deploy", [][]byte{source, bytesOf(nil), entitle.Manifest(), init(long(257), bytesOf(null))}, 0, codeInvalid},
-		{"argument that is no value", "deploy", [][]byte{source, bytesOf(nil), entitle.Manifest(), init(text("go"), bytesOf([]byte{0x18, 0}))}, 0, chain.CodeReverted},
-		{"source that is no program", "deploy", [][]byte{bytesOf([]byte{0xff, 0xfe}), bytesOf(nil), entitle.Manifest(), null}, 0, chain.CodeCodeInvalid},
+		{"longest salt", "deploy", [][]byte{source, bytesOf(make([]byte, 32)), manifest.Manifest(), null}, 0, ok},
+		{"salt one longer", "deploy", [][]byte{source, bytesOf(make([]byte, 33)), manifest.Manifest(), null}, 0, codeInvalid},
+		{"no salt", "deploy", [][]byte{source, bytesOf(nil), manifest.Manifest(), null}, 0, ok},
+		{"longest handler", "deploy", [][]byte{source, bytesOf(nil), manifest.Manifest(), init(long(256), bytesOf(null))}, 0, chain.CodeNoHandler},
+		{"handler one longer", "deploy", [][]byte{source, bytesOf(nil), manifest.Manifest(), init(long(257), bytesOf(null))}, 0, codeInvalid},
+		{"argument that is no value", "deploy", [][]byte{source, bytesOf(nil), manifest.Manifest(), init(text("go"), bytesOf([]byte{0x18, 0}))}, 0, chain.CodeReverted},
+		{"source that is no program", "deploy", [][]byte{bytesOf([]byte{0xff, 0xfe}), bytesOf(nil), manifest.Manifest(), null}, 0, chain.CodeCodeInvalid},
 		{"manifest that is none", "deploy", [][]byte{source, bytesOf(nil), uintOf(1), null}, 0, chain.CodeManifest},
-		{"manifest with an unknown entitlement", "deploy", [][]byte{source, bytesOf(nil), entitle.Manifest("no.such"), null}, 0, chain.CodeManifest},
-		{"manifest that says a thing twice", "deploy", [][]byte{source, bytesOf(nil), entitle.Manifest("storage.kv", "storage.kv"), null}, 0, chain.CodeManifest},
-		{"an address that is taken", "deploy", [][]byte{bytesOf([]byte(program)), bytesOf([]byte{1}), entitle.Manifest(), null}, 0, chain.CodeAddressTaken},
+		{"manifest with an unknown entitlement", "deploy", [][]byte{source, bytesOf(nil), manifest.Manifest("no.such"), null}, 0, chain.CodeManifest},
+		{"manifest that says a thing twice", "deploy", [][]byte{source, bytesOf(nil), manifest.Manifest("storage.kv", "storage.kv"), null}, 0, chain.CodeManifest},
+		{"an address that is taken", "deploy", [][]byte{bytesOf([]byte(program)), bytesOf([]byte{1}), manifest.Manifest(), null}, 0, chain.CodeAddressTaken},
 		{"longest handler", "message", [][]byte{long(256), bytesOf(null)}, 0, chain.CodeNoHandler},
 		{"handler one longer", "message", [][]byte{long(257), bytesOf(null)}, 0, codeInvalid},
 		{"no handler", "message", [][]byte{long(0), bytesOf(null)}, 0, chain.CodeNoHandler},

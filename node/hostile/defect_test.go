@@ -6,7 +6,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
 )
@@ -31,7 +31,7 @@ func TestDefectOfTheMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	w.engines[len(w.engines)-1] = pvm.NewEngine(rt, pvm.NewLRU(1<<20), pvm.DefaultLimits())
-	d := actor.Deployment{Salt: []byte{3}, Manifest: entitle.Manifest("storage.kv"), Source: []byte(`
+	d := actor.Deployment{Salt: []byte{3}, Manifest: manifest.Manifest("storage.kv"), Source: []byte(`
 from cowboy_sdk import actor, public
 
 @actor

@@ -242,7 +242,7 @@ func TestEnvelopes(t *testing.T) {
 	eachRow(t, w, func(t *testing.T, row *chain.InstructionSpec, in instance) {
 		data := rowPayload(row, in.args)
 		w.expect(t, "with a value", w.send(alice, row, 1, data), in.value)
-		need := chain.Instruction{InstructionSpec: *row, PayloadBytes: len(data)}.Intrinsic(&p.Intrinsic)
+		need := p.Intrinsic.Of(chain.Instruction{InstructionSpec: *row, PayloadBytes: len(data)})
 		refused := func(name string, is error, change func(*chain.VerifiedTx)) {
 			t.Helper()
 			tx := w.send(alice, row, 0, data)

@@ -11,7 +11,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 )
@@ -94,7 +94,7 @@ class Able:
 func (w *world) limited() map[string]*chain.VerifiedTx {
 	d := actor.Deployment{
 		Source: []byte(able), Salt: []byte{7}, Init: &actor.Init{Handler: "init", Payload: uintOf(1)},
-		Manifest: entitle.Manifest("econ.hold_balance", "exec.spawn", "storage.blob", "storage.kv", "timer.schedule"),
+		Manifest: manifest.Manifest("econ.hold_balance", "exec.spawn", "storage.blob", "storage.kv", "timer.schedule"),
 	}
 	at := actor.AddressOf(alice, d.Salt, d.Source)
 	ample := func(tx *chain.VerifiedTx) *chain.VerifiedTx {
@@ -162,7 +162,7 @@ func (w *world) bisect(t *testing.T, crew []runner, tx *chain.VerifiedTx, m mete
 	if err != nil {
 		t.Fatal(err)
 	}
-	intrinsic := ins.WithCode(tx.Tx.To != nil && !tx.Tx.To.IsSystem()).Intrinsic(&w.genesis.Params.Intrinsic)
+	intrinsic := w.genesis.Params.Intrinsic.Of(ins.WithCode(tx.Tx.To != nil && !tx.Tx.To.IsSystem()))
 	first := uint64(intrinsic.Cycles)
 	if m.name == "cells" {
 		first = uint64(intrinsic.Cells)

@@ -13,9 +13,11 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 )
 
 var (
@@ -120,12 +122,12 @@ type random struct {
 
 func newRandom(t testing.TB, seed uint64) *random {
 	t.Helper()
-	w := newWorldUnder(t, func(p *chain.Params) { // so that rent falls due within the test
+	w := newWorldUnder(t, func(p *params.Params) { // so that rent falls due within the test
 		p.Rent.ChargeBlocks, p.EpochBlocks, p.Rent.GraceEpochs, p.Rent.WarningEpochs = 5, 5, 1, 1
 		p.Timer.BaseDeposit, p.Timer.InitialBaseFee = 1, 1
 	})
 	r := &random{world: w, rng: rand.New(rand.NewPCG(seed, 5)), ids: []chain.Hash{w.token, w.timer, w.proposal}, met: map[string]int{}}
-	all := entitle.Manifest("accel.gpu", "econ.hold_balance", "econ.transfer", "exec.spawn", "oracle.llm", "storage.blob", "storage.kv", "timer.schedule")
+	all := manifest.Manifest("accel.gpu", "econ.hold_balance", "econ.transfer", "exec.spawn", "oracle.llm", "storage.blob", "storage.kv", "timer.schedule")
 	for i, from := range []chain.Address{alice, bob, mallory} {
 		d := actor.Deployment{Source: []byte(rover()), Salt: []byte{byte(i)}, Manifest: all}
 		tx := *w.tx(from, nil, 300*chain.WeiPerCBY, actor.AppendPayload(nil, &d)).Tx
@@ -323,8 +325,8 @@ func (r *random) block() error {
 		r.nonces[from]++
 	}
 	slices.SortStableFunc(txs, func(a, b *chain.VerifiedTx) int { return int(a.Lane) - int(b.Lane) })
-	s, err := exec.Sift(r.state, r.inputs(), &exec.Selection{Txs: txs})
-	for i, bad := range s.Refused {
+	s, err := exec.Build(r.state, r.inputs(), &order.Selection{Txs: txs}, exec.Watch{})
+	for i, bad := range s.Skipped {
 		if i == 0 {
 			r.met["refused"]++
 		}

@@ -6,10 +6,13 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/parallel"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/exec/token"
@@ -44,7 +47,7 @@ class Target:
 // world is a state in which every instruction has something to act on.
 type world struct {
 	t         testing.TB
-	genesis   *chain.Genesis
+	genesis   *genesis.Genesis
 	store     *store.Store
 	state     *store.Version // its head
 	height    chain.Height
@@ -61,10 +64,10 @@ type world struct {
 	proposal chain.Hash    // by mallory's friend bob, approved by nobody else
 }
 
-func newWorld(t testing.TB) *world { return newWorldUnder(t, func(*chain.Params) {}) }
+func newWorld(t testing.TB) *world { return newWorldUnder(t, func(*params.Params) {}) }
 
 // newWorldUnder is a world with other parameters.
-func newWorldUnder(t testing.TB, change func(*chain.Params)) *world {
+func newWorldUnder(t testing.TB, change func(*params.Params)) *world {
 	t.Helper()
 	w := &world{t: t, genesis: testGenesis(t), nonces: map[chain.Address]uint64{}}
 	if change(&w.genesis.Params); w.genesis.Params.Check() != nil {
@@ -117,15 +120,15 @@ func newWorldUnder(t testing.TB, change func(*chain.Params)) *world {
 
 func (w *world) lanesConfig() lanes.Config {
 	cfg := lanes.DefaultConfig()
-	cfg.Validators = w.genesis.Validators
+	cfg.Epochs = epoch.Of(w.genesis)
 	return cfg
 }
 
-func testGenesis(t testing.TB) *chain.Genesis {
+func testGenesis(t testing.TB) *genesis.Genesis {
 	t.Helper()
-	g := chain.DevnetGenesisTemplate()
+	g := genesis.DevnetTemplate()
 	p := &g.Params
-	p.Machine = chain.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
+	p.Machine = params.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
 	p.Governance.Members, p.Governance.Threshold, p.Governance.Seats = []chain.Address{alice, bob}, 2, 2
 	p.Runner.RehearsalEnabled = true
 	set := make([]chain.Validator, 2)
@@ -140,9 +143,9 @@ func testGenesis(t testing.TB) *chain.Genesis {
 	for i := range points {
 		points[i][0] = 0x80
 	}
-	var rich []chain.Allocation
+	var rich []genesis.Allocation
 	for _, a := range []chain.Address{alice, bob, mallory} {
-		rich = append(rich, chain.Allocation{Name: "rich", Address: a, Amount: 10_000 * chain.WeiPerCBY})
+		rich = append(rich, genesis.Allocation{Name: "rich", Address: a, Amount: 10_000 * chain.WeiPerCBY})
 	}
 	if err := g.Complete(set, points[0], points, rich, 1); err != nil {
 		t.Fatal(err)
@@ -152,7 +155,7 @@ func testGenesis(t testing.TB) *chain.Genesis {
 
 // furnish makes what the instructions act on.
 func (w *world) furnish() {
-	d := actor.Deployment{Source: []byte(program), Salt: []byte{1}, Manifest: entitle.Manifest("econ.hold_balance", "storage.kv", "timer.schedule")}
+	d := actor.Deployment{Source: []byte(program), Salt: []byte{1}, Manifest: manifest.Manifest("econ.hold_balance", "storage.kv", "timer.schedule")}
 	w.target = actor.AddressOf(alice, d.Salt, d.Source)
 	w.must(w.tx(alice, nil, 100*chain.WeiPerCBY, actor.AppendPayload(nil, &d)))
 	w.token = token.NewID(alice, "TOK", 0)

@@ -12,6 +12,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -53,7 +54,7 @@ func TestRequestReadsLittleMoreThanItGets(t *testing.T) {
 		large                            = 500 // the height of a block that is larger than an answer
 	)
 	f := newFixture(t)
-	set, err := beacon.NewValidatorSet(f.genesis)
+	set, err := beacon.NewValidatorSet(epoch.First(f.genesis))
 	if err != nil {
 		t.Fatal(err)
 	}

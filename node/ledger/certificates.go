@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
@@ -21,11 +22,11 @@ type Chain interface {
 	HeightByDigest(digest chain.Hash) (chain.Height, bool, error)
 }
 
-// CertificateCheck holds every stored certificate to the group key: that a
+// CertificateCheck holds every stored certificate to the group key of its epoch: that a
 // quorum notarized each block, or finalized it, in its round and on its parent's,
 // and finalized it or a descendant. It needs no state.
 type CertificateCheck struct {
-	Set      *beacon.ValidatorSet
+	Sets     *beacon.Sets
 	Source   Chain
 	First    chain.Height // block to begin with; 0 for the first of all
 	Weights  io.Reader    // unpredictable: crypto/rand
@@ -37,6 +38,7 @@ type CertificateCheck struct {
 // claim is one signature of the group that has to be good.
 type claim struct {
 	height chain.Height
+	group  *bls.PublicKey // of its epoch
 	what   string
 	bls.Certificate
 }
@@ -98,11 +100,10 @@ func (c *CertificateCheck) read(rec store.BlockRecord) error {
 			return err
 		}
 	}
-	c.claim(h.Height, &own)
-	if final != own {
-		c.claim(h.Height, &final)
+	if err := c.claim(h.Height, &own); err != nil || final == own {
+		return err
 	}
-	return nil
+	return c.claim(h.Height, &final)
 }
 
 // descends checks that a certificate is about a descendant of the block. Those
@@ -133,31 +134,55 @@ func decodeCertificates(b []byte) (final, own simplex.Certificate, err error) {
 	return final, own, err
 }
 
-// claim remembers both signatures of a certificate.
-func (c *CertificateCheck) claim(h chain.Height, cert *simplex.Certificate) {
-	names := c.Set.Namespaces()
+// claim remembers both signatures of a certificate, which those of its epoch have to have
+// made.
+func (c *CertificateCheck) claim(h chain.Height, cert *simplex.Certificate) error {
+	set, err := c.Sets.At(cert.Proposal.Round.Epoch)
+	if errors.Is(err, epoch.ErrUnknown) {
+		return &Verdict{"certificate", err}
+	}
+	if err != nil {
+		return err
+	}
+	names := set.Namespaces()
 	namespace := names.Finalize
 	if cert.Kind == simplex.Notarize {
 		namespace = names.Notarize
 	}
 	subject := attest.AppendSubject(nil, cert.Kind, cert.Proposal)
 	c.claims = append(c.claims,
-		claim{h, cert.Kind.String(), bls.Certificate{Message: bls.HashToPoint(namespace, subject), Sig: cert.Signature}},
-		claim{h, "seed", bls.Certificate{Message: bls.HashToPoint(names.Seed, cert.Proposal.Round.Append(nil)), Sig: cert.Seed}},
+		claim{h, set.Group(), cert.Kind.String(), bls.Certificate{Message: bls.HashToPoint(namespace, subject), Sig: cert.Signature}},
+		claim{h, set.Group(), "seed", bls.Certificate{Message: bls.HashToPoint(names.Seed, cert.Proposal.Round.Append(nil)), Sig: cert.Seed}},
 	)
+	return nil
 }
 
-// settle checks the signatures read so far.
+// settle checks the signatures read so far, those of one epoch together.
 func (c *CertificateCheck) settle() error {
-	certs := make([]bls.Certificate, len(c.claims))
-	for i := range c.claims {
-		certs[i] = c.claims[i].Certificate
-	}
-	bad := bls.VerifyCertificates(c.Set.Group(), certs, bls.Options{Weights: c.Weights})
-	if len(bad) > 0 {
-		first := c.claims[bad[0]]
-		return fmt.Errorf("block %d: %w", first.height, &Verdict{"certificate", fmt.Errorf("the group did not sign its %s", first.what)})
+	for claims := c.claims; len(claims) > 0; {
+		group := claims[0].group
+		n := 1
+		for n < len(claims) && claims[n].group == group {
+			n++
+		}
+		if err := c.settleOf(group, claims[:n]); err != nil {
+			return err
+		}
+		claims = claims[n:]
 	}
 	c.claims = c.claims[:0]
+	return nil
+}
+
+func (c *CertificateCheck) settleOf(group *bls.PublicKey, claims []claim) error {
+	certs := make([]bls.Certificate, len(claims))
+	for i := range claims {
+		certs[i] = claims[i].Certificate
+	}
+	bad := bls.VerifyCertificates(group, certs, bls.Options{Weights: c.Weights})
+	if len(bad) > 0 {
+		first := claims[bad[0]]
+		return fmt.Errorf("block %d: %w", first.height, &Verdict{"certificate", fmt.Errorf("the group did not sign its %s", first.what)})
+	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
@@ -58,7 +59,11 @@ func encoded(certs ...simplex.Certificate) (b []byte) {
 // child made final, and then its beginning with an altered certificate somewhere.
 func TestCertificateCheck(t *testing.T) {
 	f := newFixture(t)
-	set, err := beacon.NewValidatorSet(f.genesis)
+	set, err := beacon.NewValidatorSet(epoch.First(f.genesis))
+	if err != nil {
+		t.Fatal(err)
+	}
+	sets, err := beacon.NewSets(epoch.Of(f.genesis))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +85,7 @@ func TestCertificateCheck(t *testing.T) {
 	}
 	run := func(s shelf) error {
 		seen := chain.Height(0)
-		c := CertificateCheck{Set: set, Source: s, Weights: rand.Reader, Progress: func(done, total chain.Height) {
+		c := CertificateCheck{Sets: sets, Source: s, Weights: rand.Reader, Progress: func(done, total chain.Height) {
 			if done <= seen || int(total) != len(s) {
 				t.Errorf("progress %d of %d after %d", done, total, seen)
 			}
@@ -105,7 +110,7 @@ func TestCertificateCheck(t *testing.T) {
 			rec.Certificate = s[i+1].Certificate
 		}
 		var verdict *Verdict
-		if err := CheckCertificates(set, s, rec, rand.Reader); (err == nil) != want || !want && !errors.As(err, &verdict) {
+		if err := CheckCertificates(sets, s, rec, rand.Reader); (err == nil) != want || !want && !errors.As(err, &verdict) {
 			t.Errorf("block %d alone: %v", i+1, err)
 		}
 	}
@@ -159,7 +164,7 @@ var _ Chain = (*store.Store)(nil)
 // made final. A ledger that opens on it has both certificates, for the engine.
 func TestHeadKeepsItsOwnCertificate(t *testing.T) {
 	f := newFixture(t)
-	set, err := beacon.NewValidatorSet(f.genesis)
+	set, err := beacon.NewValidatorSet(epoch.First(f.genesis))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
@@ -112,7 +113,7 @@ func (f *fixture) live(t *testing.T, now func() time.Time) *lives {
 
 func (l *lives) start(t *testing.T) {
 	t.Helper()
-	proposers, err := NewProposers(l.f.genesis)
+	proposers, err := NewProposers(epoch.Of(l.f.genesis))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,7 +179,7 @@ func realChain(t *testing.T) (*fixture, *beacon.ValidatorSet) {
 	t.Helper()
 	f := newFixture(t)
 	f.genesis.Devnet = false
-	set, err := beacon.NewValidatorSet(f.genesis)
+	set, err := beacon.NewValidatorSet(epoch.First(f.genesis))
 	if err != nil {
 		t.Fatal(err)
 	}

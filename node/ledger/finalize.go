@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
@@ -16,32 +19,33 @@ import (
 )
 
 // inputs is everything besides state and transactions that execution reads.
-func (l *Ledger) inputs(h *chain.Header, params *chain.Params) exec.Inputs {
-	in := inputsOf(l.cfg.Genesis, l.cfg.Proposers.genesis, h, l.parentBeacon(h))
+func (l *Ledger) inputs(h *chain.Header, params *params.Params) exec.Inputs {
+	in := inputsOf(l.cfg.Genesis, l.cfg.Proposers.epochs, h, l.parentBeacon(h))
 	in.Params = params
 	return in
 }
 
 // inputsOf builds the execution inputs of a block from chain data alone, so
-// that a replay without consensus gives the same result. hash is g's, which takes
-// its whole document to compute. The parameters are the genesis's.
-func inputsOf(g *chain.Genesis, hash chain.Hash, h *chain.Header, parentBeacon chain.Hash) exec.Inputs {
+// that a replay without consensus gives the same result. The validators are those of the
+// block's epoch, which is on record: its order was checked, or it is our own. The
+// parameters are the genesis's.
+func inputsOf(g *genesis.Genesis, epochs *epoch.Schedule, h *chain.Header, parentBeacon chain.Hash) exec.Inputs {
 	in := exec.Inputs{
 		Params:          &g.Params,
 		ChainID:         g.ChainID,
-		Genesis:         hash,
+		Genesis:         epochs.Chain(),
 		Epoch:           h.Epoch,
 		View:            h.View,
 		Height:          h.Height,
 		TimestampMillis: h.TimestampMillis,
 		BaseFees:        h.BaseFees,
-		Validators:      g.Validators,
 		ParentBeacon:    parentBeacon,
 		PresenceInput:   h.PresenceInput,
 		ConsumedSeeds:   h.ConsumedSeeds,
 	}
-	for _, v := range g.Validators {
-		if v.PeerKey == h.Proposer {
+	if r, err := epochs.At(h.Epoch); err == nil {
+		in.Validators = r.Validators
+		if v := r.Find(h.Proposer); v != nil {
 			in.Proposer = v.RewardAddress
 		}
 	}
@@ -64,7 +68,7 @@ func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
 	e := l.tree.get(f.Digest)
 	if e == nil {
 		var err error
-		if e, err = l.secondLook(f.Digest); err != nil {
+		if e, err = l.reexecuteFinal(f.Digest); err != nil {
 			return err
 		}
 		head = l.head.Load()
@@ -86,7 +90,7 @@ func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
 	l.Stats.Finalized.Add(1)
 	l.Stats.TxsFinalized.Add(uint64(len(e.Txs)))
 	l.tree.prune(e)
-	l.doubts = slices.DeleteFunc(l.doubts, func(d doubted) bool { return d.block.Header.Height <= e.Height() })
+	l.rejected = slices.DeleteFunc(l.rejected, func(d rejected) bool { return d.block.Header.Height <= e.Height() })
 	l.head.Store(e)
 	close(l.moved)
 	l.moved = make(chan struct{})
@@ -135,7 +139,7 @@ func emittersOf(receipts []chain.Receipt) (list []store.Emitter) {
 }
 
 // loadHead reads the last committed block, or frames the genesis.
-func loadHead(s *store.Store, g *chain.Genesis) (*Executed, error) {
+func loadHead(s *store.Store, g *genesis.Genesis) (*Executed, error) {
 	version := s.Head()
 	height, digest := s.HeadInfo()
 	force, err := governance.Genesis(&g.Params).At(version)
@@ -172,7 +176,7 @@ func loadHead(s *store.Store, g *chain.Genesis) (*Executed, error) {
 
 // HeadHeader returns the header of the last committed block, or the one that
 // stands for genesis.
-func HeadHeader(s *store.Store, g *chain.Genesis) (chain.Header, error) {
+func HeadHeader(s *store.Store, g *genesis.Genesis) (chain.Header, error) {
 	head, err := loadHead(s, g)
 	if err != nil {
 		return chain.Header{}, fmt.Errorf("load head: %w", err)
@@ -182,7 +186,7 @@ func HeadHeader(s *store.Store, g *chain.Genesis) (chain.Header, error) {
 
 // HeadParams returns the parameters in force in the block after the last
 // committed one.
-func HeadParams(s *store.Store, g *chain.Genesis) (*chain.Params, error) {
+func HeadParams(s *store.Store, g *genesis.Genesis) (*params.Params, error) {
 	force, err := governance.Genesis(&g.Params).At(s.Head())
 	if err != nil {
 		return nil, fmt.Errorf("parameters: %w", err)
@@ -192,7 +196,7 @@ func HeadParams(s *store.Store, g *chain.Genesis) (*chain.Params, error) {
 
 // genesisHeader stands for block 0, which has no proposer and no votes. Its
 // base fees are those of block 1.
-func genesisHeader(g *chain.Genesis, root chain.Hash) chain.Header {
+func genesisHeader(g *genesis.Genesis, root chain.Hash) chain.Header {
 	h := chain.Header{Version: chain.HeaderVersion, TimestampMillis: g.TimestampMillis, StateRoot: root}
 	for lane := range h.BaseFees {
 		h.BaseFees[lane] = g.Params.InitialBaseFee

@@ -14,7 +14,10 @@ import (
 	"github.com/cockroachdb/pebble/v2/vfs"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
@@ -35,9 +38,9 @@ type pool struct {
 	before [][]*chain.VerifiedTx // as the last request named them
 }
 
-func (p *pool) Pack(_ context.Context, req lanes.PackRequest) (lanes.Packed, error) {
+func (p *pool) Pack(_ context.Context, req lanes.PackRequest) (order.Selection, error) {
 	p.before = req.Before
-	return lanes.Packed{Txs: order.Arrange(req.VRFOut, p.txs)}, nil
+	return order.Selection{Txs: order.Arrange(req.VRFOut, p.txs)}, nil
 }
 
 func (p *pool) Reconsider(context.Context, []*chain.VerifiedTx) error { return nil }
@@ -51,7 +54,7 @@ func (p *pool) Discard(_ context.Context, hashes []chain.Hash) error {
 
 // fixture is a chain of one validator with a funded account.
 type fixture struct {
-	genesis *chain.Genesis
+	genesis *genesis.Genesis
 	order   *bls.SecretKey
 	share   *bls.SecretKey
 	account *secp256k1.PrivateKey
@@ -64,10 +67,10 @@ type fixture struct {
 
 var testPeer = chain.PeerKey{1, 2, 3}
 
-func newFixture(t *testing.T) *fixture { return newFixtureOf(t, func(*chain.Params) {}) }
+func newFixture(t *testing.T) *fixture { return newFixtureOf(t, func(*params.Params) {}) }
 
 // newFixtureOf returns a chain with other parameters and with more accounts.
-func newFixtureOf(t *testing.T, change func(*chain.Params), accounts ...chain.Allocation) *fixture {
+func newFixtureOf(t *testing.T, change func(*params.Params), accounts ...genesis.Allocation) *fixture {
 	t.Helper()
 	secret := keccak.Sum256([]byte("ledger test account"))
 	account, err := secp256k1.ParsePrivateKey(secret[:])
@@ -82,8 +85,8 @@ func newFixtureOf(t *testing.T, change func(*chain.Params), accounts ...chain.Al
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := chain.DevnetGenesisTemplate()
-	g.Params.Machine = chain.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
+	g := genesis.DevnetTemplate()
+	g.Params.Machine = params.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
 	validator := chain.Validator{
 		PeerKey: testPeer, BLSKey: order.PublicKey().Bytes(), BLSPossession: order.ProvePossession(),
 		PublicShare: shares[0].Key.PublicKey().Bytes(), Stake: g.Params.Staking.MinValidatorStake,
@@ -91,7 +94,7 @@ func newFixtureOf(t *testing.T, change func(*chain.Params), accounts ...chain.Al
 	}
 	f := &fixture{genesis: g, order: order, share: shares[0].Key, account: account, now: time.UnixMilli(1_800_000_000_000)}
 	change(&g.Params)
-	accounts = append(accounts, chain.Allocation{Name: "test", Address: account.PublicKey().Address(), Amount: 1000 * chain.WeiPerCBY})
+	accounts = append(accounts, genesis.Allocation{Name: "test", Address: account.PublicKey().Address(), Amount: 1000 * chain.WeiPerCBY})
 	group := polynomial.Group().Bytes()
 	if err := g.Complete([]chain.Validator{validator}, group, [][96]byte{group}, accounts, uint64(f.now.UnixMilli())); err != nil {
 		t.Fatal(err)
@@ -120,7 +123,7 @@ func (f *fixture) ledger(t *testing.T, p Pool) *Ledger {
 	if err := s.Init(store.GenesisRecord{Hash: f.genesis.Hash(), Delta: delta}); err != nil {
 		t.Fatal(err)
 	}
-	proposers, err := NewProposers(f.genesis)
+	proposers, err := NewProposers(epoch.Of(f.genesis))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,6 +29,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -46,7 +49,7 @@ import (
 // Pool is where proposals come from: lanes in production, a slice in tests.
 type Pool interface {
 	// Pack returns transactions in block order that fit the request.
-	Pack(ctx context.Context, req lanes.PackRequest) (lanes.Packed, error)
+	Pack(ctx context.Context, req lanes.PackRequest) (order.Selection, error)
 	// Discard drops transactions that no block takes. Unknown ones are ignored.
 	Discard(ctx context.Context, hashes []chain.Hash) error
 	// Reconsider judges transactions anew that turned out to be messages.
@@ -64,7 +67,7 @@ type Signatures interface {
 
 // Config is what a ledger is made of.
 type Config struct {
-	Genesis    *chain.Genesis
+	Genesis    *genesis.Genesis
 	Store      *store.Store
 	Pool       Pool
 	Signatures Signatures
@@ -102,14 +105,14 @@ type Event struct {
 	Txs      []*chain.VerifiedTx
 	Receipts []chain.Receipt
 	State    *store.Version // state after the block
-	Params   *chain.Params  // in force in the next block
+	Params   *params.Params // in force in the next block
 }
 
 // Head is what the block means for the lanes: its state, and the accounts whose
 // balance its transactions raised.
 func (e *Event) Head() lanes.FinalizedHead {
 	h := lanes.FinalizedHead{
-		Height: e.Block.Header.Height, View: e.State, Millis: e.Block.Header.TimestampMillis,
+		Height: e.Block.Header.Height, Epoch: e.Block.Header.Epoch, View: e.State, Millis: e.Block.Header.TimestampMillis,
 		BaseFees: BaseFeesAfter(e.Params, &e.Block.Header), Params: e.Params, Txs: e.Txs, Receipts: e.Receipts,
 	}
 	for _, tx := range e.Txs {
@@ -123,11 +126,11 @@ func (e *Event) Head() lanes.FinalizedHead {
 // Stats counts the ledger's work and the time it took.
 type Stats struct {
 	Proposed, Verified, Refused, Finalized atomic.Uint64
-	Prepared, Foretold                     atomic.Uint64 // drafts executed, and of these, proposals that came
+	Prepared, Foretold                     atomic.Uint64 // previews executed, and of these, proposals that came
 	TxsFinalized                           atomic.Uint64
 	Crowded                                atomic.Uint64 // own blocks left empty, and others' not voted for, because too much is not final
-	Shed                                   atomic.Uint64 // transactions that execution refused of a selection
-	Faults                                 atomic.Uint64 // transactions and drafts that were given up because executing them is a fault
+	Skipped                                atomic.Uint64 // transactions that execution refused of a selection
+	Faults                                 atomic.Uint64 // transactions and previews that were given up because executing them is a fault
 	Refilled, Doubted, Hurried, Slow       atomic.Uint64 // own blocks packed again, packed again without what was learned, ended by the clock; transactions far above their price in time
 	ClockWaits                             atomic.Uint64 // own proposals that had to wait for this node's clock to come up to their parent
 	PackNanos, ExecNanos, RootNanos        atomic.Uint64
@@ -161,9 +164,9 @@ type Ledger struct {
 	// Owned by Run.
 	tree     branches // head and every executed block above it
 	executor *parallel.Executor
-	ahead    drafts
+	ahead    previews
 	size     blockSize
-	doubts   []doubted     // the last blocks refused for what they gave here
+	rejected []rejected    // the last blocks refused for what they gave here
 	moved    chan struct{} // closed and made anew when the head moves
 }
 

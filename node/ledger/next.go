@@ -21,7 +21,7 @@ func (l *Ledger) NextInputs(e *Executed) exec.Inputs {
 	if last.Height > 0 {
 		beacon = l.parentBeacon(last)
 	}
-	in := inputsOf(l.cfg.Genesis, l.cfg.Proposers.genesis, &h, beacon)
+	in := inputsOf(l.cfg.Genesis, l.cfg.Proposers.epochs, &h, beacon)
 	in.Params = p
 	return in
 }

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
 )
 
@@ -80,7 +80,7 @@ func TestWaitsOneBlockTimeAtMost(t *testing.T) {
 // it is final the engine still waits as before, and so does the child.
 func TestBlockTimeIsInForceFromAHeight(t *testing.T) {
 	with := func(millis uint64) *Executed {
-		p := chain.DefaultParams()
+		p := params.Default()
 		p.BlockTimeMillis = millis
 		return &Executed{Force: governance.Genesis(&p)}
 	}

@@ -24,7 +24,7 @@ var ErrUnknownParent = errors.New("parent is not executed here")
 // passed, executes it and remembers it. It implements engine.Application, to which
 // the reason for passing says nothing: the log has it.
 func (l *Ledger) Propose(ctx context.Context, req engine.ProposeRequest) (engine.Proposed, error) {
-	parent, err := l.mended(ctx, req.Parent.Digest)
+	parent, err := l.awaitExecuted(ctx, req.Parent.Digest)
 	if errors.Is(err, ErrUnknownParent) {
 		l.cfg.Log.Error("no proposal", "view", req.Round.View, "err", err)
 		return engine.Proposed{}, engine.ErrNoProposal
@@ -90,6 +90,8 @@ type proposal struct {
 	busy  map[chain.Address]struct{} // actors that had no cycles left for somebody's message then
 	doubt bool
 	anew  bool // the next packing makes the selection again that led to doubt
+
+	opening *exec.Steps // the block begun, for packing; nil: not yet
 }
 
 // build packs, orders and executes one block. view ends with the view that it is for.
@@ -105,21 +107,21 @@ func (l *Ledger) build(ctx, view context.Context, req engine.ProposeRequest, par
 	header.OrderProof = proof
 
 	p := &proposal{l: l, ctx: ctx, header: header, parent: parent, vrfOut: vrfOut, watch: l.newWatch(view, parent)}
-	var packed lanes.Packed
+	var sel order.Selection
 	if crowded := l.crowded(); crowded {
 		l.Stats.Crowded.Add(1)
 	} else if !advancing {
 		var err error
-		if packed, err = p.pack(); err != nil {
+		if sel, err = p.pack(); err != nil {
 			return nil, err
 		}
 	}
-	if req.Draft != nil && packed.Spare == nil && l.draftPays(packed.Txs) {
-		req.Draft(draftOf(header, packed.Txs))
+	if req.Preview != nil && sel.Overcommitted == nil && l.previewPays(sel.Txs) {
+		req.Preview(previewOf(header, sel.Txs))
 	}
-	s, err := p.shed(&packed)
+	s, err := p.build(&sel)
 	if err == nil {
-		s, err = p.refill(&packed, s)
+		s, err = p.refill(&sel, s)
 	}
 	if err != nil {
 		return nil, err
@@ -164,19 +166,15 @@ func (l *Ledger) parentBeacon(h *chain.Header) chain.Hash {
 const blockEnvelopeBytes = 2 * chain.HeaderFixedBytes
 
 // pack selects transactions.
-func (p *proposal) pack() (lanes.Packed, error) {
+func (p *proposal) pack() (order.Selection, error) {
 	l, h, parent := p.l, &p.header, p.parent
 	began := time.Now()
-	reserved, err := exec.TimerReserve(parent.State, parent.Force.Params, h.Height)
+	opening, err := p.opened()
 	if err != nil {
-		return lanes.Packed{}, fmt.Errorf("pack: %w", err)
+		return order.Selection{}, fmt.Errorf("pack: %w", err)
 	}
-	left, err := leftAt(parent, h.Height)
-	if err != nil {
-		return lanes.Packed{}, fmt.Errorf("pack: %w", err)
-	}
-	packed, err := l.cfg.Pool.Pack(p.ctx, lanes.PackRequest{
-		Reserved: reserved,
+	sel, err := l.cfg.Pool.Pack(p.ctx, lanes.PackRequest{
+		Reserved: opening.Reserved(),
 		Parent:   parent.State,
 		Params:   parent.Force.Params,
 		Height:   h.Height,
@@ -188,17 +186,27 @@ func (p *proposal) pack() (lanes.Packed, error) {
 		Anew:     p.anew,
 		MaxBytes: l.size.limit - len(h.PresenceInput) - len(h.ConsumedSeeds),
 		Before:   l.before(parent),
-		Left:     left,
+		Left:     opening.LeftOf,
 	})
 	if err != nil {
-		return lanes.Packed{}, fmt.Errorf("pack: %w", err)
+		return order.Selection{}, fmt.Errorf("pack: %w", err)
 	}
 	l.Stats.PackNanos.Add(uint64(time.Since(began)))
-	return packed, nil
+	return sel, nil
 }
 
-func selectionOf(p *lanes.Packed) exec.Selection {
-	return exec.Selection{Txs: p.Txs, Spare: p.Spare, Slack: p.Slack, Counts: p.Counts}
+// opened is the block begun, without a transaction: what its due timers hold of their lane
+// and of their actors' cycles follows from whom it chooses among them, which is the same
+// whatever it is filled with (ADR 167).
+func (p *proposal) opened() (*exec.Steps, error) {
+	if p.opening != nil {
+		return p.opening, nil
+	}
+	s, err := p.l.executor.Open(p.parent.State, p.l.inputs(&p.header, p.parent.Force.Params))
+	if err == nil {
+		p.opening = s
+	}
+	return s, err
 }
 
 // before returns the transactions of a block, of the one before it, and so on

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/exec"
-	"github.com/cowboy-foundation/cowboy/lanes"
 )
 
 const (
@@ -20,16 +20,16 @@ const (
 // time: what was executed counts with what it used, and what stood out for want of room
 // comes in. All is arranged and executed anew, as the order of a block follows from all
 // of its transactions (resolution 11.41). The fullest of the blocks is kept.
-func (p *proposal) refill(packed *lanes.Packed, s exec.Sifted) (exec.Sifted, error) {
+func (p *proposal) refill(sel *order.Selection, s exec.Built) (exec.Built, error) {
 	for range refillsMost {
-		if !packed.Cut || s.Cut || !p.watch.again() || !p.spacious(packed, &s) {
+		if !sel.Cut || s.Cut || !p.watch.again() || !p.spacious(sel, &s) {
 			break
 		}
 		next, err := p.pack()
 		if err != nil {
 			return s, err
 		}
-		more, err := p.shed(&next)
+		more, err := p.build(&next)
 		if err != nil {
 			return s, err
 		}
@@ -37,13 +37,13 @@ func (p *proposal) refill(packed *lanes.Packed, s exec.Sifted) (exec.Sifted, err
 			break
 		}
 		p.l.Stats.Refilled.Add(1)
-		packed, s = &next, more
+		sel, s = &next, more
 	}
 	return s, nil
 }
 
 // note remembers what the transactions used, and returns the sum.
-func (p *proposal) note(s *exec.Sifted) (all chain.Usage) {
+func (p *proposal) note(s *exec.Built) (all chain.Usage) {
 	if p.used == nil {
 		p.used = make(map[chain.Hash]chain.Usage, len(s.Kept))
 	}
@@ -58,10 +58,10 @@ func (p *proposal) note(s *exec.Sifted) (all chain.Usage) {
 
 // spacious notes what the transactions used, and reports whether that leaves much of
 // what they were counted with.
-func (p *proposal) spacious(packed *lanes.Packed, s *exec.Sifted) bool {
+func (p *proposal) spacious(sel *order.Selection, s *exec.Built) bool {
 	all := p.note(s)
 	params := p.parent.Force.Params
-	return packed.Counted.Cycles > all.Cycles+params.CyclesTarget/refillPart || packed.Counted.Cells > all.Cells+params.CellsTarget/refillPart
+	return sel.Counted.Cycles > all.Cycles+params.CyclesTarget/refillPart || sel.Counted.Cells > all.Cells+params.CellsTarget/refillPart
 }
 
 // crowdedPart: transactions whose limits are no larger than a part in so many of the
@@ -70,12 +70,12 @@ const crowdedPart = 8
 
 // crowded reports whether a selection used so much more than was expected that a part of
 // it found no room.
-func (p *proposal) crowded(sel *exec.Selection, s *exec.Sifted) bool {
+func (p *proposal) crowded(sel *order.Selection, s *exec.Built) bool {
 	params, out := p.parent.Force.Params, chain.Usage{}
-	for _, invalid := range s.Refused {
+	for _, invalid := range s.Skipped {
 		limits := chain.Usage{Cycles: sel.Txs[invalid.Index].Tx.CyclesLimit, Cells: sel.Txs[invalid.Index].Tx.CellsLimit}
 		large := limits.Cycles > params.CyclesTarget/crowdedPart || limits.Cells > params.CellsTarget/crowdedPart
-		if !large && !sel.IsSpare(invalid.Index) && errors.Is(invalid.Err, exec.ErrLaneFull) {
+		if !large && !sel.IsOvercommitted(invalid.Index) && errors.Is(invalid.Err, exec.ErrLaneFull) {
 			out.Cycles += limits.Cycles
 			out.Cells += limits.Cells
 		}
@@ -85,8 +85,9 @@ func (p *proposal) crowded(sel *exec.Selection, s *exec.Sifted) bool {
 
 // doubtful packs again without what was learned of handlers, if the execution of a
 // selection shows that this is far from the truth: they were made to look as if they
-// used little, and who pays more stands out for them. It reports whether it did.
-func (p *proposal) doubtful(packed *lanes.Packed, sel *exec.Selection, s *exec.Sifted) (bool, error) {
+// used little, and who pays more stands out for them. It reports whether it did; all is
+// the new selection then.
+func (p *proposal) doubtful(all, sel *order.Selection, s *exec.Built) (bool, error) {
 	if p.doubt || s.Cut || !p.watch.again() || !p.crowded(sel, s) {
 		return false, nil
 	}
@@ -96,14 +97,14 @@ func (p *proposal) doubtful(packed *lanes.Packed, sel *exec.Selection, s *exec.S
 	next, err := p.pack()
 	p.anew = false
 	if err == nil {
-		*packed = next
+		*all = next
 	}
 	return true, err
 }
 
 // fuller reports whether a block pays its proposer more, or has more transactions for
 // the same.
-func fuller(a, b *exec.Sifted) bool {
+func fuller(a, b *exec.Built) bool {
 	if a.Tips != b.Tips {
 		return a.Tips > b.Tips
 	}

@@ -8,6 +8,8 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/shards"
 	"github.com/cowboy-foundation/cowboy/exec"
@@ -21,8 +23,8 @@ import (
 // losing all but its blocks. It needs chain data only (CIP-11 §9.2), and reads
 // source while it writes scratch.
 type Replay struct {
-	Genesis    *chain.Genesis
-	Set        *beacon.ValidatorSet
+	Genesis    *genesis.Genesis
+	Sets       *beacon.Sets
 	Proposers  *Proposers
 	Shards     *shards.Code // nil for a set too small for it
 	Source     *store.Store
@@ -81,7 +83,7 @@ func (r *Replay) Run(ctx context.Context) (chain.Hash, error) {
 // place is where a block is replayed: on the state after its parent.
 type place struct {
 	version *store.Version
-	params  *chain.Params
+	params  *params.Params
 	parent  *chain.Header
 }
 
@@ -101,14 +103,14 @@ func (r *Replay) step(ctx context.Context, at place, block *chain.Block, rec sto
 	}
 	if h.Height > 1 {
 		parentBeacon = chain.BeaconHash(h.ParentEpoch, h.ParentView, h.ParentSeed)
-		if !r.Set.VerifySeed(beacon.Round{Epoch: h.ParentEpoch, View: h.ParentView}, h.ParentSeed) {
+		if !r.Sets.VerifySeed(beacon.Round{Epoch: h.ParentEpoch, View: h.ParentView}, h.ParentSeed) {
 			return nil, &Verdict{"parent seed", nil}
 		}
 	}
 	if err := r.Proposers.checkOrder(h, parentBeacon, txs); err != nil {
 		return nil, err
 	}
-	in := inputsOf(r.Genesis, r.Proposers.genesis, h, parentBeacon)
+	in := inputsOf(r.Genesis, r.Proposers.epochs, h, parentBeacon)
 	in.Engine, in.Params = r.engine, at.params
 	result, err := exec.Apply(at.version, in, txs)
 	if err != nil {
@@ -143,7 +145,7 @@ func (r *Replay) step(ctx context.Context, at place, block *chain.Block, rec sto
 
 // BaseFeesAfter returns the fees in force in the child of parent; those of the
 // first block stand in the genesis.
-func BaseFeesAfter(p *chain.Params, parent *chain.Header) [chain.NumLanes]chain.FeePair {
+func BaseFeesAfter(p *params.Params, parent *chain.Header) [chain.NumLanes]chain.FeePair {
 	if parent.Height == 0 {
 		return parent.BaseFees
 	}

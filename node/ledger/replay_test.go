@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 )
 
@@ -21,13 +22,13 @@ func (f *fixture) replayed(t *testing.T, change func(*chain.Header)) error {
 	if err := l.cfg.Store.Commit(e.State, recordOf(&e, []byte("c"))); err != nil {
 		t.Fatal(err)
 	}
-	set, err := beacon.NewValidatorSet(f.genesis)
+	sets, err := beacon.NewSets(epoch.Of(f.genesis))
 	if err != nil {
 		t.Fatal(err)
 	}
 	scratch := f.ledger(t, &pool{})
 	r := &Replay{
-		Genesis: f.genesis, Set: set, Proposers: l.cfg.Proposers, Source: l.cfg.Store, Scratch: scratch.cfg.Store, Shards: f.shards,
+		Genesis: f.genesis, Sets: sets, Proposers: l.cfg.Proposers, Source: l.cfg.Store, Scratch: scratch.cfg.Store, Shards: f.shards,
 		Signatures: l.cfg.Signatures, Progress: func(_, _ chain.Height) {},
 	}
 	_, err = r.Run(t.Context())

@@ -9,12 +9,14 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/state"
 )
@@ -113,17 +115,17 @@ class Clock:
 // not thousands.
 func newRush(t *testing.T, profile string) *rush {
 	r := &rush{t: t, runnerSent: map[chain.Hash]chain.Height{}, userLatency: map[int][]uint64{}}
-	var accounts []chain.Allocation
+	var accounts []genesis.Allocation
 	add := func(name string) *payer {
 		p := newPayer(t, name)
-		accounts = append(accounts, chain.Allocation{Name: name, Address: p.address(), Amount: 1_000_000 * chain.WeiPerCBY})
+		accounts = append(accounts, genesis.Allocation{Name: name, Address: p.address(), Amount: 1_000_000 * chain.WeiPerCBY})
 		return p
 	}
 	for i := range rushPayers * numClasses {
 		r.payers = append(r.payers, add(fmt.Sprintf("rush-payer-%d", i)))
 	}
 	r.runner, r.maker = add("rush-runner"), add("rush-maker")
-	r.f = newFixtureOf(t, func(p *chain.Params) {
+	r.f = newFixtureOf(t, func(p *params.Params) {
 		p.Intrinsic.TransferCycles = rushTransfer
 		if err := p.SetLaneProfile(profile); err != nil {
 			t.Fatal(err)
@@ -156,7 +158,7 @@ func (r *rush) lanes() *lanes.Lanes {
 // any load.
 func (r *rush) setTimers() {
 	r.t.Helper()
-	manifest := entitle.Manifest("econ.hold_balance", "timer.schedule")
+	manifest := manifest.Manifest("econ.hold_balance", "timer.schedule")
 	plan := cbor.AppendUint(cbor.AppendArray(nil, 3), uint64(clockFirst))
 	plan = cbor.AppendUint(cbor.AppendUint(plan, clockBlocks), clockEach)
 	var deploys, plans []*chain.VerifiedTx

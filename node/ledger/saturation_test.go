@@ -8,6 +8,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
 	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/crypto/vrf"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/state/tree"
@@ -20,14 +21,14 @@ const (
 )
 
 // runnersEach is how many rehearsals take four fifths of their lane's target.
-func runnersEach(p *chain.Params) int {
+func runnersEach(p *params.Params) int {
 	limit := p.Intrinsic.InstructionCycles + rushWork
 	return int(fees.LaneTarget(p, chain.LaneRunner).Cycles * 4 / 5 / limit)
 }
 
 // usersOfABlock is the most user transactions that fit a block in which nothing
 // else happens but due timers.
-func usersOfABlock(p *chain.Params) int {
+func usersOfABlock(p *params.Params) int {
 	return int((p.CyclesCap - fees.LaneTarget(p, chain.LaneTimer).Cycles) / rushTransfer)
 }
 
@@ -39,7 +40,7 @@ func TestSaturation(t *testing.T) {
 	if testing.Short() {
 		t.Skip("hundreds of blocks: left out of -short runs, runs in make test")
 	}
-	for _, profile := range chain.LaneProfiles() {
+	for _, profile := range params.LaneProfiles() {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
 			quiet, loaded := newRush(t, profile), newRush(t, profile)
@@ -159,11 +160,11 @@ func (r *rush) selected(e Event) {
 		r.userLatency[a.class] = append(r.userLatency[a.class], uint64(h.Height-a.at))
 	}
 	r.waiting = r.waiting[len(in):]
-	reserved, err := exec.TimerReserve(r.before, p, h.Height)
+	opening, err := r.verifier.executor.Open(r.before, r.verifier.inputs(h, p)) // the owner rests
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	left := p.CyclesCap - reserved.Cycles - h.Used[chain.LaneRunner].Cycles - h.Used[chain.LaneUser].Cycles
+	left := p.CyclesCap - opening.Reserved().Cycles - h.Used[chain.LaneRunner].Cycles - h.Used[chain.LaneUser].Cycles
 	if len(r.waiting) > 0 && left >= rushTransfer {
 		r.t.Fatalf("block %d has room for %d cycles and leaves %d user transactions out", h.Height, left, len(r.waiting))
 	}
@@ -172,7 +173,7 @@ func (r *rush) selected(e Event) {
 // TestSaturatedBlocksAreJudged alters blocks of a full chain one rule at a time:
 // the other node refuses each for the reason that it has.
 func TestSaturatedBlocksAreJudged(t *testing.T) {
-	r := newRush(t, chain.LaneProfile63)
+	r := newRush(t, params.LaneProfile63)
 	p := &r.f.genesis.Params
 	for r.height+1 < clockFirst {
 		r.block()

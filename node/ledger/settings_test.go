@@ -9,6 +9,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
@@ -54,7 +55,7 @@ func TestStartUnderSettingsOfOtherBuilds(t *testing.T) { // soundness W6
 		t.Error(err)
 	}
 	_, err := HeadHeader(open("base_fee_beta", 9), f.genesis)
-	var other *chain.KeptSettingError
+	var other *params.KeptSettingError
 	if !errors.As(err, &other) || other.Path != "base_fee_beta" || !strings.Contains(err.Error(), "a newer build is needed") {
 		t.Errorf("a parameter that this build has not: %v", err)
 	}

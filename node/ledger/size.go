@@ -3,7 +3,7 @@ package ledger
 import (
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // blockSize decides how many bytes of transactions a proposal may hold, so that
@@ -22,7 +22,7 @@ type blockSize struct {
 	quick time.Duration // a build within this may have been larger
 }
 
-func newBlockSize(p *chain.Params) blockSize {
+func newBlockSize(p *params.Params) blockSize {
 	most := int(p.MaxBlockBytes) - blockEnvelopeBytes
 	s := blockSize{limit: most, most: most}
 	s.follow(p)
@@ -30,7 +30,7 @@ func newBlockSize(p *chain.Params) blockSize {
 }
 
 // follow takes in the parameters in force in the next block.
-func (s *blockSize) follow(p *chain.Params) {
+func (s *blockSize) follow(p *params.Params) {
 	s.least = min(s.most, int(p.MaxTxBytes)+blockEnvelopeBytes)
 	s.limit = max(s.limit, s.least)
 	// Building starts when the block time has passed; half of what then is left is

@@ -7,12 +7,14 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/order"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/lanes"
 )
 
 func TestBlockSize(t *testing.T) {
-	p := chain.DefaultParams() // leader timeout 2 s, block time 1 s
+	p := params.Default() // leader timeout 2 s, block time 1 s
 	s := newBlockSize(&p)
 	most := s.limit
 	if most != int(p.MaxBlockBytes)-blockEnvelopeBytes {
@@ -51,11 +53,11 @@ type slowPool struct {
 	maxBytes []int
 }
 
-func (p *slowPool) Pack(_ context.Context, req lanes.PackRequest) (lanes.Packed, error) {
+func (p *slowPool) Pack(_ context.Context, req lanes.PackRequest) (order.Selection, error) {
 	p.maxBytes = append(p.maxBytes, req.MaxBytes)
 	p.over()
 	<-p.release
-	return lanes.Packed{}, nil
+	return order.Selection{}, nil
 }
 
 func (p *slowPool) Reconsider(context.Context, []*chain.VerifiedTx) error { return nil }

@@ -11,8 +11,8 @@ import (
 // CheckCertificates holds the certificates of one block, as they are stored with it, to
 // the block and to the group key, as [CertificateCheck] does for all. What does not hold
 // is a [Verdict].
-func CheckCertificates(set *beacon.ValidatorSet, stored Chain, rec store.BlockRecord, weights io.Reader) error {
-	c := CertificateCheck{Set: set, Source: stored, Weights: weights}
+func CheckCertificates(sets *beacon.Sets, stored Chain, rec store.BlockRecord, weights io.Reader) error {
+	c := CertificateCheck{Sets: sets, Source: stored, Weights: weights}
 	if err := c.read(rec); err != nil {
 		return err
 	}

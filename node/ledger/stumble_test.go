@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/order"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/exec"
@@ -55,9 +56,9 @@ func TestAProposerGoesOnWithoutAFault(t *testing.T) {
 	}
 }
 
-// TestADraftMayStumble: a leader sends a draft before it knows whether it can execute
+// TestAPreviewMayStumble: a leader sends a preview before it knows whether it can execute
 // it, so nobody stops over one.
-func TestADraftMayStumble(t *testing.T) {
+func TestAPreviewMayStumble(t *testing.T) {
 	f, poison := stumbling(t)
 	l := f.ledger(t, &pool{})
 	made := f.propose(t, l)
@@ -65,12 +66,12 @@ func TestADraftMayStumble(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	draft := draftOf(block.Header, []*chain.VerifiedTx{poison})
-	if err := l.Prepare(t.Context(), engine.PrepareRequest{Round: firstRound(), Draft: draft}); err != nil {
-		t.Errorf("a draft that is a fault: %v", err)
+	preview := previewOf(block.Header, []*chain.VerifiedTx{poison})
+	if err := l.Prepare(t.Context(), engine.PrepareRequest{Round: firstRound(), Preview: preview}); err != nil {
+		t.Errorf("a preview that is a fault: %v", err)
 	}
 	if faults, prepared := l.Stats.Faults.Load(), l.Stats.Prepared.Load(); faults != 1 || prepared != 0 {
-		t.Errorf("%d faults, %d drafts executed, want 1 and 0", faults, prepared)
+		t.Errorf("%d faults, %d previews executed, want 1 and 0", faults, prepared)
 	}
 }
 
@@ -89,7 +90,7 @@ func TestADamagedStoreIsNoStumble(t *testing.T) {
 		{exec.Panicked("a defect"), false},
 		{exec.ErrLaneFull, false},
 	} {
-		sel := &exec.Selection{Txs: []*chain.VerifiedTx{tx}}
+		sel := &order.Selection{Txs: []*chain.VerifiedTx{tx}}
 		_, err := l.refuse(t.Context(), sel, []*exec.InvalidTx{{Index: 0, Err: tt.err}})
 		if (err != nil) != tt.ends || tt.ends && !errors.Is(err, tt.err) {
 			t.Errorf("%v: %v, ends: want %v", tt.err, err, tt.ends)

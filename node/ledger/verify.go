@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/exec"
@@ -110,7 +111,7 @@ func (l *Ledger) judge(ctx context.Context, req engine.VerifyRequest, latestMill
 	for pending := err == nil; pending && err == nil; {
 		var moved <-chan struct{}
 		moved, err = call(ctx, l, func(context.Context) (<-chan struct{}, error) {
-			if l.isDoubted(req.Parent.Digest) {
+			if l.isRejected(req.Parent.Digest) {
 				return l.moved, nil
 			}
 			return nil, l.verify(req, block, txs)
@@ -176,7 +177,7 @@ func (l *Ledger) verify(req engine.VerifyRequest, block *chain.Block, txs []*cha
 		err = compareResults(&e.Block.Header, &block.Header)
 	}
 	if err != nil {
-		l.doubt(doubted{req, block, txs})
+		l.noteRejected(rejected{req, block, txs})
 		return err
 	}
 	l.tree.put(e)
@@ -202,7 +203,7 @@ func (l *Ledger) checkPlace(got *chain.Header, req engine.VerifyRequest, parent 
 // checkChild holds a header to what follows from its parent's alone, and from
 // the parameters p that the parent's state puts in force. The
 // timestamp is the proposer's, above the parent's.
-func checkChild(p *chain.Params, got, parent *chain.Header) error {
+func checkChild(p *params.Params, got, parent *chain.Header) error {
 	switch {
 	case got.Version != chain.HeaderVersion:
 		return &Verdict{"version", nil}

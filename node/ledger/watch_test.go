@@ -8,6 +8,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
@@ -95,8 +96,8 @@ func TestSlowTransactionsAreShunned(t *testing.T) {
 // use a twentieth of their limits).
 func TestRefill(t *testing.T) {
 	const hostile, honest = 10, 960
-	f := newFixtureOf(t, func(p *chain.Params) {
-		p.Machine = chain.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
+	f := newFixtureOf(t, func(p *params.Params) {
+		p.Machine = params.MachineTables{CostTable: chain.Hash{0: 1}, ExceptionTexts: chain.Hash{0: 2}}
 	})
 	f.inMemory = true
 	l, _, _, parent, first := f.crowded(t, 100)

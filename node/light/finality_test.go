@@ -7,6 +7,7 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
@@ -17,7 +18,7 @@ import (
 // lab makes chains with one validator whose key the test has.
 type lab struct {
 	t       *testing.T
-	genesis *chain.Genesis
+	genesis *genesis.Genesis
 	secret  *bls.SecretKey
 }
 
@@ -26,7 +27,7 @@ func newLab(t *testing.T, seed byte) *lab {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := genesis(t)
+	g := testGenesis(t)
 	g.GroupKey = secret.PublicKey().Bytes()
 	g.Validators = g.Validators[:1]
 	g.Validators[0].PublicShare = g.GroupKey

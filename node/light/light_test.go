@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 )
 
 const rewriteHint = "go test ./node -run TestProofs -rewrite-proofs && go test ./cmd/cowboy -rewrite"
@@ -31,16 +31,16 @@ func readFile(t testing.TB, name string) []byte {
 	return b
 }
 
-func genesis(t testing.TB) *chain.Genesis {
+func testGenesis(t testing.TB) *genesis.Genesis {
 	t.Helper()
-	g, err := chain.ParseGenesis(readFile(t, "genesis"))
+	g, err := genesis.Parse(readFile(t, "genesis"))
 	if err != nil {
 		t.Fatalf("%v: if a format changed on purpose, make the files anew: %s", err, rewriteHint)
 	}
 	return g
 }
 
-func verifier(t testing.TB, g *chain.Genesis) *Verifier {
+func verifier(t testing.TB, g *genesis.Genesis) *Verifier {
 	t.Helper()
 	v, err := NewVerifier(g)
 	if err != nil {
@@ -60,7 +60,7 @@ func typed(err error) bool {
 }
 
 func TestAnswersOfANode(t *testing.T) {
-	v := verifier(t, genesis(t))
+	v := verifier(t, testGenesis(t))
 	for _, name := range proofNames {
 		text := readFile(t, name)
 		shown, err := v.Verify(text)
@@ -84,7 +84,7 @@ func TestAnswersOfANode(t *testing.T) {
 // TestEveryByteCounts changes bytes of real answers, one at a time, and wants
 // each refused for a reason that callers can tell.
 func TestEveryByteCounts(t *testing.T) {
-	v := verifier(t, genesis(t))
+	v := verifier(t, testGenesis(t))
 	rng := rand.New(rand.NewPCG(4, 4))
 	for _, name := range proofNames {
 		text := readFile(t, name)
@@ -152,7 +152,7 @@ func FuzzVerify(f *testing.F) {
 		f.Add(readFile(f, name))
 	}
 	f.Add([]byte(`{"kind":"multi","accounts":[{}]}`))
-	v := verifier(f, genesis(f))
+	v := verifier(f, testGenesis(f))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		d, err := Decode(text)
 		if err != nil {

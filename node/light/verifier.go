@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
@@ -12,22 +14,18 @@ import (
 type Verifier struct {
 	genesis chain.Hash
 	chainID uint64
-	scheme  *simplex.Threshold
+	epochs  *simplex.Epochs
 }
 
 // NewVerifier returns the verifier of a chain. It trusts the genesis, of which
 // it uses the hash, the chain id and the group key.
-func NewVerifier(g *chain.Genesis) (*Verifier, error) {
-	set, err := beacon.NewValidatorSet(g)
+func NewVerifier(g *genesis.Genesis) (*Verifier, error) {
+	schedule := epoch.Of(g)
+	epochs, err := simplex.NewEpochs(schedule, nil)
 	if err != nil {
 		return nil, fmt.Errorf("validator set: %w", err)
 	}
-	nobody := beacon.Participant(set.Len())
-	scheme, err := simplex.NewThreshold(set, nobody, simplex.Keys{}, nil)
-	if err != nil {
-		return nil, fmt.Errorf("group key: %w", err)
-	}
-	return &Verifier{genesis: g.Hash(), chainID: g.ChainID, scheme: scheme}, nil
+	return &Verifier{genesis: schedule.Chain(), chainID: g.ChainID, epochs: epochs}, nil
 }
 
 // Verify decodes a document, checks all of it and returns what it shows.
@@ -85,7 +83,7 @@ func (v *Verifier) final(f *Frame) (*chain.Header, error) {
 		return nil, fmt.Errorf("%w: the certificate is for block %s", ErrOtherBlock, p.Payload)
 	case p.Round != beacon.Round{Epoch: certified.Epoch, View: certified.View} || p.Parent != certified.ParentView:
 		return nil, fmt.Errorf("%w: the certificate is of another round than the header", ErrOtherBlock)
-	case !v.scheme.VerifyCertificate(c):
+	case !v.epochs.VerifyCertificate(c):
 		return nil, fmt.Errorf("%w: the certificate's signatures are not those of this chain's validators", ErrNotFinal)
 	}
 	return h, nil

@@ -7,7 +7,7 @@
 // attribute spelled like a call of the SDK counts as that call. Whoever deploys
 // sees the result and may give another.
 //
-// The bytes are canonical; the chain judges them (package exec/entitle).
+// The bytes are canonical; the chain judges them (package exec/manifest).
 package manifest
 
 import (

@@ -1,3 +1,5 @@
+//spec:implements whitepaper 6.2
+
 // Package p2p connects the validators of one chain, and the full nodes that
 // follow it, over QUIC.
 //

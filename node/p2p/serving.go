@@ -58,28 +58,30 @@ func (s *serving) line(cost float64, now time.Time) time.Duration {
 	return s.all.take(cost, now)
 }
 
-// bill takes what an answer cost, in place of what was reserved for it.
-func (s *serving) bill(a *account, cost float64, now time.Time) {
+// bill takes what an answer cost, in place of what was reserved for it: from its own
+// budget times over, and once from that of all, since it was made once. If all paid
+// what is dearer for one, who asks for the same again could leave the others unread.
+func (s *serving) bill(a *account, cost, times float64, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	due := cost - a.reserved
+	a.own.take(cost*times-a.reserved, now)
+	s.all.take(cost-a.reserved, now)
 	a.reserved = 0
 	a.expected = min(max(cost, readBytesMin), reserveMax)
-	a.own.take(due, now)
-	s.all.take(due, now)
 	s.bytes += uint64(cost)
 }
 
 // Served bills a full node for an answer: reads blocks or chunks of state were read for
-// it, of bytes together; times over, for what it has been sent before. It never blocks.
+// it, of bytes together; times over from its own budget, for what it has been sent
+// before. It never blocks.
 // Members are not billed.
 func (t *Transport) Served(to, reads, bytes, times int) {
 	p := t.find(to)
 	if p == nil || p.member {
 		return
 	}
-	cost := float64(max(bytes, reads*readBytesMin, readBytesMin)) * float64(max(times, 1))
-	t.serving.bill(&p.account, cost, time.Now())
+	cost := float64(max(bytes, reads*readBytesMin, readBytesMin))
+	t.serving.bill(&p.account, cost, float64(max(times, 1)), time.Now())
 }
 
 // FullNodeReads returns what was billed to full nodes for reading, and how many of

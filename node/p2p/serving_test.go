@@ -100,3 +100,30 @@ func TestReadsForGuestsHaveABudget(t *testing.T) {
 	}
 	honest(t, nodes)
 }
+
+// TestWhatIsDearForOneIsPaidByOne: a full node that asks for the same again pays thirty-two
+// times over, and nobody else waits for it. Before, three such answers took the budget of
+// all for a minute, and a full node that followed the chain fell behind by twenty blocks.
+func TestWhatIsDearForOneIsPaidByOne(t *testing.T) {
+	const each, all = 512 << 10, 1536 << 10 // bytes per second
+	now := time.Unix(1, 0)
+	s := serving{all: newBucket(all, all, now)}
+	again, fair := newAccount(each, now), newAccount(each, now)
+	ask := func(a *account, times float64) time.Duration {
+		cost, wait := s.reserve(a, now)
+		wait += s.line(cost, now)
+		s.bill(a, 64*readBytesMin, times, now)
+		return wait
+	}
+	for range 3 {
+		now = now.Add(64 * time.Second) // until its own budget has paid
+		ask(&again, 32)
+	}
+	now = now.Add(2 * time.Second)
+	if wait := ask(&fair, 1); wait > 0 {
+		t.Errorf("a guest that asked for nothing yet waits %v for another", wait)
+	}
+	if wait := ask(&again, 1); wait < 55*time.Second {
+		t.Errorf("who asked for the same again waits %v, want a minute", wait)
+	}
+}

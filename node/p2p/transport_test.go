@@ -51,8 +51,11 @@ type sink struct {
 }
 
 func (s *sink) Deliver(from int, class Class, msg []byte) error {
-	if s.judge != nil {
-		if err := s.judge(from, class, msg); err != nil {
+	s.mu.Lock()
+	judge := s.judge
+	s.mu.Unlock()
+	if judge != nil {
+		if err := judge(from, class, msg); err != nil {
 			return err
 		}
 	}

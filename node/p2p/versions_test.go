@@ -29,12 +29,14 @@ func greetAs(a *attacker, version uint16, more string) {
 // version each of it is a violation.
 func TestNewerPeerIsForgiven(t *testing.T) {
 	nodes, cfg := honestAnd(t, func(_ int, cfg *Config) { cfg.BanFor = 0 })
+	nodes[0].sink.mu.Lock() // the others are linked and may speak
 	nodes[0].sink.judge = func(_ int, _ Class, msg []byte) error {
 		if msg[0] == 'Z' {
 			return fmt.Errorf("tag %q: %w", msg[0], ErrUnknown)
 		}
 		return nil
 	}
+	nodes[0].sink.mu.Unlock()
 	a, err := attack(t, cfg, nodes[0])
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -290,14 +291,16 @@ func TestFirstLinks(t *testing.T) {
 		rec := recordOf(3, 70)
 		w := newWorld(newDisk(rec, 0))
 		peers := w.client.cfg.Peers
-		var here []int
-		w.client.cfg.Peers = func() []int { return here }
+		var here atomic.Pointer[[]int]
+		here.Store(new([]int))
+		w.client.cfg.Peers = func() []int { return *here.Load() }
 		w.servers[0] = NewServer(ServerConfig{Records: shelf{recordOf(1)}, Network: from{w.net, 0}, PartBytesMax: 16 << 20, BytesPerSecond: ServedPerSecond, Now: time.Now})
 		w.servers[1] = NewServer(ServerConfig{Records: shelf{rec}, Network: from{w.net, 1}, PartBytesMax: 16 << 20, BytesPerSecond: ServedPerSecond, Now: time.Now})
 		begun := time.Now()
 		connect := func(after time.Duration, peer int) {
 			time.AfterFunc(after, func() {
-				here = peers()[:peer+1]
+				linked := peers()[:peer+1]
+				here.Store(&linked)
 				w.client.Linked()
 			})
 		}

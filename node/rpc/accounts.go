@@ -1,10 +1,38 @@
 package rpc
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
+
+// Accounts is what is asked of one account.
+type Accounts interface {
+	// Account returns an account at the finalized head.
+	Account(ctx context.Context, addr chain.Address) (*Account, bool, error)
+	// AccountAt returns an account after the block at height h; what the pool
+	// adds is left out. The error is [ErrNoHistory] for a height whose state the
+	// node does not have.
+	AccountAt(ctx context.Context, addr chain.Address, h chain.Height) (*Account, bool, error)
+	// CodeAt returns the code of an account, at height h as AccountAt, nil for the
+	// finalized head; it is false without account.
+	CodeAt(ctx context.Context, addr chain.Address, h *chain.Height) (*ActorCode, bool, error)
+	// Rent returns how an account stands with its state rent at the finalized
+	// head. It is false without account.
+	Rent(ctx context.Context, addr chain.Address) (*Rent, bool, error)
+}
+
+// Account is an account at a height, with what the pool adds to it.
+type Account struct {
+	Nonce       uint64
+	Balance     chain.Wei
+	Spendable   chain.Wei // Balance less what is still vesting (whitepaper §8.3)
+	StorageRoot chain.Hash
+	CodeHash    chain.Hash
+	Height      chain.Height
+	PendingNext uint64 // next nonce behind the sender's transactions in the pool
+}
 
 func (s *Server) account(w http.ResponseWriter, r *http.Request, args []string) error {
 	addr, err := parseAddress(args[0])

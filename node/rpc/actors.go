@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
@@ -10,6 +11,13 @@ import (
 	"github.com/cowboy-foundation/cowboy/node/pyvalue"
 	"github.com/cowboy-foundation/cowboy/state"
 )
+
+// Actors is what is asked of a program.
+type Actors interface {
+	// Actor returns an actor and a part of what its program stored, at the
+	// finalized head; it is false for an account without code.
+	Actor(ctx context.Context, q *ActorQuery) (*Actor, bool, error)
+}
 
 // ActorQuery asks for an actor and a part of what its program has stored.
 type ActorQuery struct {

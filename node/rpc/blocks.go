@@ -1,11 +1,55 @@
 package rpc
 
 import (
+	"context"
 	"encoding/hex"
 	"net/http"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
+
+// Blocks is what is asked of final blocks.
+type Blocks interface {
+	// Height returns the height of the finalized head, 0 at genesis.
+	Height() chain.Height
+	// BlockByHeight returns a finalized block.
+	BlockByHeight(ctx context.Context, h chain.Height) (*Block, bool, error)
+	// BlockByHash returns a finalized block by the digest of its header.
+	BlockByHash(ctx context.Context, hash chain.Hash) (*Block, bool, error)
+	// HeaderByHeight returns the line of a list: it must be much cheaper than
+	// BlockByHeight, because one request may ask for 1,000 of them.
+	HeaderByHeight(ctx context.Context, h chain.Height) (*HeaderLine, bool, error)
+	// BaseFees returns the prices of the next block.
+	BaseFees() FeeQuote
+}
+
+// Block is a finalized block with what the header does not say of its
+// transactions. The server only reads it, so many requests may share one.
+type Block struct {
+	Hash       chain.Hash // digest of the header
+	Block      *chain.Block
+	Txs        []*chain.VerifiedTx // of Block.Txs, in the same order
+	OrderKeys  []chain.Hash        // one for each of Txs (resolution 11.41)
+	Deliveries []chain.Hash        // ids of the receipts after those of Txs: messages that waited, timers
+	SizeBytes  int                 // of the encoded block
+}
+
+// HeaderLine is what a list shows of a block.
+type HeaderLine struct {
+	Hash      chain.Hash
+	Header    *chain.Header
+	TxCount   int
+	SizeBytes int
+	Stored    bool // it was read from the disk for this answer
+}
+
+// FeeQuote is what a client needs to price a transaction.
+type FeeQuote struct {
+	Height  chain.Height                  // the finalized head
+	Fees    [chain.NumLanes]chain.FeePair // of the block after it
+	MaxTx   chain.Usage                   // protocol maxima of one transaction (resolution 11.33)
+	ChainID uint64
+}
 
 func (s *Server) height(w http.ResponseWriter, _ *http.Request, _ []string) error {
 	s.writeJSON(w, http.StatusOK, HeightReply{Height: uint64(s.source.Height())})

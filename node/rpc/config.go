@@ -9,12 +9,8 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 )
-
-// Version is the release that this tree builds, shown by every command and by
-// GET /health.
-const Version = "0.1.0"
 
 // Config bounds the server. All limits are this node's own, none is part of
 // the protocol.
@@ -23,7 +19,7 @@ type Config struct {
 	Listener net.Listener         // or an open listener, closed by Run
 	Hosts    []string             // names, besides localhost, under which a server on loopback is called: those that a proxy passes on
 	Devnet   bool                 // serve /faucet and /dev/advance
-	Genesis  *chain.Genesis       // GET /genesis and /params; nil answers 404
+	Genesis  *genesis.Genesis     // GET /genesis and /params; nil answers 404
 	Metrics  http.Handler         // GET /metrics; nil answers 404
 	Log      *slog.Logger         // nil discards
 	Explain  func(error) *Refusal // what a client is told of a fault that is logged already, nil for no more than that there is one; nil for never

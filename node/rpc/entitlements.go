@@ -4,7 +4,7 @@ import (
 	"net/http"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec/permit"
+	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 )
 
 // GrantReply answers GET /entitlement/{id} (CIP-2 §7).
@@ -92,18 +92,18 @@ func (s *Server) entitlement(w http.ResponseWriter, r *http.Request, args []stri
 }
 
 func grantReply(v StorageReader, h chain.Height, id chain.Hash) (*GrantReply, error) {
-	g, err := permit.ReadGrant(v, id)
+	g, err := entitlements.ReadGrant(v, id)
 	if err != nil || g == nil {
 		return nil, err
 	}
-	in, err := permit.InForce(v, h+1, id, g)
+	in, err := entitlements.InForce(v, h+1, id, g)
 	return &GrantReply{
 		ID: id, Grantee: g.Grantee, Scope: g.Scope.String(), Action: g.Action.String(), Constraints: constraintsReply(&g.Constraints),
 		Parent: g.Parent, Grantor: g.Grantor, Made: uint64(g.Made), Used: g.Used, AmountUsed: g.AmountUsed, InForce: in,
 	}, err
 }
 
-func constraintsReply(c *permit.Constraints) ConstraintsReply {
+func constraintsReply(c *entitlements.Constraints) ConstraintsReply {
 	reply := ConstraintsReply{
 		From: uint64(c.From), Until: uint64(c.Until), Uses: c.Uses, AmountPerUse: c.AmountPerUse, TotalAmount: c.TotalAmount,
 		Depth: c.Depth, Revocable: !c.Irrevocable,
@@ -119,9 +119,9 @@ func (s *Server) role(w http.ResponseWriter, r *http.Request, args []string) err
 	if err != nil {
 		return err
 	}
-	var role *permit.Role
+	var role *entitlements.Role
 	err = s.source.ReadHead(r.Context(), func(v StorageReader, _ chain.Height) (err error) {
-		role, err = permit.ReadRole(v, id)
+		role, err = entitlements.ReadRole(v, id)
 		return err
 	})
 	if err == nil && role == nil {
@@ -134,7 +134,7 @@ func (s *Server) role(w http.ResponseWriter, r *http.Request, args []string) err
 	return nil
 }
 
-func roleReply(id chain.Hash, role *permit.Role) RoleReply {
+func roleReply(id chain.Hash, role *entitlements.Role) RoleReply {
 	reply := RoleReply{
 		ID: id, Creator: role.Creator, Name: role.Name, Scopes: make([]string, len(role.Scopes)), Actions: make([]string, len(role.Actions)),
 		Constraints: constraintsReply(&role.Constraints), Made: uint64(role.Made),
@@ -149,16 +149,16 @@ func roleReply(id chain.Hash, role *permit.Role) RoleReply {
 }
 
 func (s *Server) holder(w http.ResponseWriter, r *http.Request, args []string) error {
-	scope, err := permit.ParseScope(args[0])
+	scope, err := entitlements.ParseScope(args[0])
 	if err != nil {
 		return badRequest(CodeBadRequest, "%s", clip(err.Error()))
 	}
-	if scope.Kind != permit.ScopePool && scope.Kind != permit.ScopeNamespace {
+	if scope.Kind != entitlements.ScopePool && scope.Kind != entitlements.ScopeNamespace {
 		return badRequest(CodeBadRequest, "%s has no holder: give runner_pool:NAME or namespace:NAME", scope)
 	}
 	reply := HolderReply{Scope: scope.String()}
 	err = s.source.ReadHead(r.Context(), func(v StorageReader, _ chain.Height) error {
-		a, ok, err := permit.Holder(v, scope)
+		a, ok, err := entitlements.Holder(v, scope)
 		if ok {
 			reply.Holder = &a
 		}
@@ -190,7 +190,7 @@ func (s *Server) entitlements(w http.ResponseWriter, r *http.Request, args []str
 
 func entitlementsReply(v StorageReader, h chain.Height, addr chain.Address) (EntitlementsReply, error) {
 	reply := EntitlementsReply{Address: addr.String(), Entitlements: []GrantReply{}, Roles: []RoleReply{}, Height: uint64(h)}
-	grants, err := permit.Grants(v, addr)
+	grants, err := entitlements.Grants(v, addr)
 	if err != nil {
 		return reply, err
 	}
@@ -203,12 +203,12 @@ func entitlementsReply(v StorageReader, h chain.Height, addr chain.Address) (Ent
 			reply.Entitlements = append(reply.Entitlements, *g)
 		}
 	}
-	roles, err := permit.Roles(v, addr)
+	roles, err := entitlements.Roles(v, addr)
 	if err != nil {
 		return reply, err
 	}
 	for _, id := range roles {
-		role, err := permit.ReadRole(v, id)
+		role, err := entitlements.ReadRole(v, id)
 		if err != nil {
 			return reply, err
 		}

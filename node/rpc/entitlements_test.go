@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec/permit"
+	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/node/rpc/rpctest"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -26,14 +26,14 @@ func (r registry) ReadHead(_ context.Context, read func(rpc.StorageReader, chain
 func TestEntitlements(t *testing.T) { // CIP-2 §7
 	source, _, _ := filled(t)
 	o := state.NewOverlay(state.Empty{})
-	book := &permit.Book{State: o, Height: 100}
+	book := &entitlements.Book{State: o, Height: 100}
 	ann, ben := chain.Address{1: 1}, chain.Address{1: 2}
-	pool := permit.Scope{Kind: permit.ScopePool, Name: "eu"}
-	id, _, err := book.Grant(ann, &permit.Asked{Grantee: ben, Scope: pool, Constraints: permit.Constraints{From: 200, Uses: 3, Rate: &permit.Rate{Uses: 1, Blocks: 2}}})
+	pool := entitlements.Scope{Kind: entitlements.ScopePool, Name: "eu"}
+	id, _, err := book.Grant(ann, &entitlements.Asked{Grantee: ben, Scope: pool, Constraints: entitlements.Constraints{From: 200, Uses: 3, Rate: &entitlements.Rate{Uses: 1, Blocks: 2}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	role, _, err := book.CreateRole(ann, permit.Role{Name: "r", Scopes: []permit.Scope{pool}, Actions: []permit.Action{{}}})
+	role, _, err := book.CreateRole(ann, entitlements.Role{Name: "r", Scopes: []entitlements.Scope{pool}, Actions: []entitlements.Action{{}}})
 	if err == nil {
 		_, err = book.AssignRole(ann, role, ben)
 	}

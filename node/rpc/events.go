@@ -2,6 +2,7 @@ package rpc
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -12,6 +13,14 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
 )
+
+// Streams is what is delivered as it becomes final.
+type Streams interface {
+	// Subscribe delivers every block finalized after the call, in order. The
+	// channel buffers depth blocks and is closed when ctx ends or when the
+	// receiver falls further behind; the sender never waits for it.
+	Subscribe(ctx context.Context, depth int) (<-chan *Block, error)
+}
 
 // stream answers GET /events: the stored blocks after the resume point, then
 // every newly finalized one.

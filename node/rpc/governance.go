@@ -1,20 +1,28 @@
 package rpc
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"net/http"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
+	"github.com/cowboy-foundation/cowboy/exec/entitlements"
 	"github.com/cowboy-foundation/cowboy/exec/governance"
-	"github.com/cowboy-foundation/cowboy/exec/permit"
 )
+
+// Decisions is what governance settled, and what it has before it.
+type Decisions interface {
+	// Governance returns what was decided up to the finalized head.
+	Governance(ctx context.Context) (*Governance, error)
+}
 
 // Governance is what the multisig has decided, at the finalized head.
 type Governance struct {
 	Height    chain.Height
-	Params    *chain.Params // in force in the next block; nil: not known
-	Settings  []chain.Setting
+	Params    *params.Params // in force in the next block; nil: not known
+	Settings  []params.Setting
 	Proposals []Proposal // newest first
 }
 
@@ -84,7 +92,7 @@ func (s *Server) governance(w http.ResponseWriter, r *http.Request, _ []string) 
 	return nil
 }
 
-func settingReplies(list []chain.Setting) []SettingReply {
+func settingReplies(list []params.Setting) []SettingReply {
 	out := []SettingReply{}
 	for _, v := range list {
 		out = append(out, SettingReply{v.Path, json.RawMessage(v.Value)})
@@ -117,7 +125,7 @@ func proposalReply(p *Proposal) ProposalReply {
 		out.Detail = map[string]string{"actor": a.Actor.String(), "source": string(a.Source)}
 	case governance.ActionRegistry:
 		out.Detail = map[string]string{"instruction": hexOf(a.Instruction)}
-		if words, err := permit.Describe(a.Instruction); err == nil {
+		if words, err := entitlements.Describe(a.Instruction); err == nil {
 			out.Detail["meaning"] = words
 		}
 	}

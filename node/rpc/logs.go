@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -10,6 +11,12 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
+
+// Events is what programs and services emitted.
+type Events interface {
+	// Logs returns events of an emitter in final blocks.
+	Logs(ctx context.Context, q *LogQuery) (*LogPage, error)
+}
 
 // LogQuery asks for events of one emitter, in order within a block.
 type LogQuery struct {

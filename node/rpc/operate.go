@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"net/http"
@@ -10,6 +11,67 @@ import (
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
+
+// Status is how the node is, and what it saw of others.
+type Status interface {
+	// Evidence returns the proofs of validators that contradicted themselves,
+	// oldest first.
+	Evidence() []Evidence
+	// Health returns how the node is.
+	Health() Health
+}
+
+// Evidence is proof that a validator contradicted itself in a round (resolution
+// 11.2). Bytes are the proof itself: anyone who has the genesis can verify it.
+type Evidence struct {
+	Accused       chain.PeerKey
+	Epoch         chain.Epoch
+	View          chain.View
+	First, Second string // what it said: notarize, nullify or finalize
+	Bytes         []byte
+}
+
+// Health is how the node is.
+type Health struct {
+	Status  string // "ok", "starting", "stopping" or "degraded"
+	Ready   bool   // voting
+	Height  chain.Height
+	View    chain.View
+	ChainID uint64
+	Genesis chain.Hash
+	Version string
+	Devnet  bool
+	Reasons []string // why it is not ok or not ready
+	State   StateRoom
+}
+
+// StateRoom is how full the state is, as the protocol counts it (ADR 63).
+type StateRoom struct {
+	Bytes, Limit uint64
+	Growth       uint64 // factor of the price of new bytes, in basis points
+}
+
+// Development is what development chains have beside.
+type Development interface {
+	// Faucet sends development funds to addr. It is called on a devnet only.
+	Faucet(ctx context.Context, addr chain.Address) (*Grant, error)
+	// Advance makes blocks empty blocks at once, their timestamps apart by the
+	// block time, and returns the new head. It is called on a devnet only.
+	Advance(ctx context.Context, blocks uint64) (*Advanced, error)
+}
+
+// Grant is what the faucet gave.
+type Grant struct {
+	TxHash chain.Hash
+	Amount chain.Wei
+	Final  bool // the transfer is in a finalized block
+}
+
+// Advanced is the head after empty blocks.
+type Advanced struct {
+	Height          chain.Height
+	TimestampMillis uint64
+}
 
 func (s *Server) health(w http.ResponseWriter, _ *http.Request, _ []string) error {
 	s.writeJSON(w, http.StatusOK, healthReply(s.source.Health()))

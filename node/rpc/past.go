@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -9,6 +10,24 @@ import (
 	"github.com/cowboy-foundation/cowboy/node/light"
 	"github.com/cowboy-foundation/cowboy/state"
 )
+
+// Storage is what accounts store, at the head and before.
+type Storage interface {
+	// StorageAt returns a storage value after the block at height h, nil for the
+	// finalized head. The error is [ErrNoHistory] as for an account.
+	StorageAt(ctx context.Context, addr chain.Address, slot state.StorageKey, h *chain.Height) (*StorageValue, error)
+	// ReadHead calls read with the storage of the finalized head, at height h, which
+	// holds still meanwhile. It may call it again after an error.
+	ReadHead(ctx context.Context, read func(v StorageReader, h chain.Height) error) error
+	// StoragePage returns a part of an account's storage at the finalized head.
+	// The error is [ErrStorageMoved] if its root is not that of the query.
+	StoragePage(ctx context.Context, q *StorageQuery) (*StoragePage, bool, error)
+}
+
+// StorageReader is the storage of one state.
+type StorageReader interface {
+	Storage(addr chain.Address, key state.StorageKey) ([]byte, error)
+}
 
 // Errors that a [Source] returns where a state is asked for that it lacks.
 var (

@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"encoding/hex"
 	"net/http"
 	"strings"
@@ -9,6 +10,15 @@ import (
 	"github.com/cowboy-foundation/cowboy/node/light"
 	"github.com/cowboy-foundation/cowboy/state"
 )
+
+// Proofs is what a light client asks.
+type Proofs interface {
+	// Prove answers q with a document that verifies alone (resolution 11.32):
+	// of the state after the finalized head, or of a block of any height. It is
+	// false for a block, transaction or receipt that is not there; what the
+	// state lacks has a proof.
+	Prove(ctx context.Context, q *light.Query) (light.Document, bool, error)
+}
 
 // Bounds of a storage key in a request: of a program's (whitepaper §3.2), and with
 // the namespace.

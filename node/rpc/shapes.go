@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // The JSON shapes of the API. Amounts are decimal strings because balances
@@ -280,17 +281,17 @@ type ErrorReply struct {
 // much a block can carry, for wallets that plan and load tools that compute the
 // ceiling. Lane shares are keyed by lane name, in basis points of the targets.
 type ParamsReply struct {
-	Name                    string               `json:"name"` // of the genesis
-	ChainID                 uint64               `json:"chain_id"`
-	BlockTimeMillis         uint64               `json:"block_time_ms"`
-	CyclesTarget            uint64               `json:"cycles_target"`
-	CyclesCap               uint64               `json:"cycles_cap"`
-	CellsTarget             uint64               `json:"cells_target"`
-	CellsCap                uint64               `json:"cells_cap"`
-	MaxTxBytes              uint64               `json:"max_tx_bytes"`
-	MaxBlockBytes           uint64               `json:"max_block_bytes"`
-	TransferIntrinsicCycles uint64               `json:"transfer_intrinsic_cycles"`
-	IntrinsicCosts          chain.IntrinsicCosts `json:"intrinsic_costs"` // what transactions cost before anything of them runs
-	LaneProfile             string               `json:"lane_profile"`    // the table that the shares are, or "custom"
-	LaneShareBasisPoints    map[string]uint64    `json:"lane_share_basis_points"`
+	Name                    string                `json:"name"` // of the genesis
+	ChainID                 uint64                `json:"chain_id"`
+	BlockTimeMillis         uint64                `json:"block_time_ms"`
+	CyclesTarget            uint64                `json:"cycles_target"`
+	CyclesCap               uint64                `json:"cycles_cap"`
+	CellsTarget             uint64                `json:"cells_target"`
+	CellsCap                uint64                `json:"cells_cap"`
+	MaxTxBytes              uint64                `json:"max_tx_bytes"`
+	MaxBlockBytes           uint64                `json:"max_block_bytes"`
+	TransferIntrinsicCycles uint64                `json:"transfer_intrinsic_cycles"`
+	IntrinsicCosts          params.IntrinsicCosts `json:"intrinsic_costs"` // what transactions cost before anything of them runs
+	LaneProfile             string                `json:"lane_profile"`    // the table that the shares are, or "custom"
+	LaneShareBasisPoints    map[string]uint64     `json:"lane_share_basis_points"`
 }

@@ -1,10 +1,69 @@
 package rpc
 
 import (
+	"context"
 	"net/http"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 )
+
+// Transactions is the way in, and what became of what went in.
+type Transactions interface {
+	// Submit judges transaction bodies (without length prefixes) and queues the
+	// accepted ones. It returns one verdict for each body, in order, and keeps
+	// no reference to the slices. An error means that none was judged.
+	Submit(ctx context.Context, bodies [][]byte) ([]Verdict, error)
+	// Wait returns nil when every transaction is in a finalized block and the
+	// context's error when that ends first.
+	Wait(ctx context.Context, hashes []chain.Hash) error
+	// Transaction returns a transaction of a finalized block or of the pool.
+	Transaction(ctx context.Context, hash chain.Hash) (*FoundTx, bool, error)
+	// Receipt returns the receipt of a finalized transaction, or of a delivery by
+	// its id: a message that waited, or a timer.
+	Receipt(ctx context.Context, hash chain.Hash) (*FoundReceipt, bool, error)
+	// PoolTx returns a transaction that waits in the pool, or one that was
+	// included lately with state PoolIncluded.
+	PoolTx(ctx context.Context, hash chain.Hash) (*PoolTx, bool, error)
+}
+
+// Verdict is the judgment on one submitted transaction.
+type Verdict struct {
+	Hash    chain.Hash // keccak256 of the body, also of a malformed one
+	Code    Code       // CodeOK if accepted
+	Message string     // says what to do; empty if accepted
+}
+
+// FoundTx is a transaction and where it stands.
+type FoundTx struct {
+	Tx     *chain.VerifiedTx
+	Final  bool
+	Height chain.Height // meaningful if Final
+	Slot   int          // index in the block, meaningful if Final
+}
+
+// FoundReceipt is a receipt and where its transaction stands.
+type FoundReceipt struct {
+	Receipt   *chain.Receipt
+	Height    chain.Height
+	BlockHash chain.Hash
+	Slot      int
+}
+
+// PoolState says how far a transaction of the pool is.
+type PoolState string
+
+// States of a pool transaction.
+const (
+	PoolPending  PoolState = "pending"  // may be in the next block
+	PoolQueued   PoolState = "queued"   // waits for an earlier nonce
+	PoolIncluded PoolState = "included" // left the pool for a finalized block
+)
+
+// PoolTx is a transaction of the pool.
+type PoolTx struct {
+	Tx    *chain.VerifiedTx
+	State PoolState
+}
 
 func (s *Server) transaction(w http.ResponseWriter, r *http.Request, args []string) error {
 	hash, err := parseHash(args[0])

@@ -1,12 +1,23 @@
 package rpc
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/node/pyvalue"
 )
+
+// Trials is what runs on the head's state and is forgotten.
+type Trials interface {
+	// ReadActor runs a handler that changes nothing, on the head's state. What the
+	// handler did, failures included, is in the answer.
+	ReadActor(ctx context.Context, q *ReadQuery) (*Trial, error)
+	// Estimate runs a transaction on the head's state and forgets it. One that no
+	// block would take is a [*Refusal] with its verdict.
+	Estimate(ctx context.Context, q *EstimateQuery) (*Trial, error)
+}
 
 // ReadQuery is a call that only reads.
 type ReadQuery struct {

@@ -6,6 +6,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/wire"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 )
@@ -15,7 +16,7 @@ import (
 func (r *run) abroad() (*beacon.ValidatorSet, error) {
 	g := *r.genesis
 	g.TimestampMillis++
-	return beacon.NewValidatorSet(&g)
+	return beacon.NewValidatorSet(epoch.First(&g))
 }
 
 // foreign brings words of another chain and of other epochs, each true where it is from:

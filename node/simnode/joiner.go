@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 )
 
 // checkpointBlocks is how many blocks lie between two checkpoints where somebody
@@ -22,7 +23,7 @@ var ErrNotJoined = errors.New("a full node that joins by state is not level long
 func (r *run) joins(dir string) {
 	place := len(r.machines)
 	m := &machine{
-		run: r, id: r.plan.Validators, place: place, dir: node.FullNodeFolder(dir, 0),
+		run: r, id: r.plan.Validators, place: place, dir: datadir.FullNodeFolder(dir, 0),
 		address: fmt.Sprintf("127.0.0.1:%d", 5001+10*place), follows: true,
 	}
 	m.disk = newDisk(place, rand.New(rand.NewPCG(r.plan.Seed, uint64(100+place))), r.trace)

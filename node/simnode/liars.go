@@ -10,10 +10,11 @@ import (
 	"github.com/cowboy-foundation/cowboy/consensus/wire"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 )
 
@@ -57,11 +58,11 @@ type pact struct {
 
 func newLiar(l *life, net engine.Network) (*liar, error) {
 	m := l.machine
-	keys, err := node.LoadKeys(m.dir)
+	keys, err := datadir.LoadKeys(m.dir)
 	if err != nil {
 		return nil, err
 	}
-	set, err := beacon.NewValidatorSet(m.run.genesis)
+	set, err := beacon.NewValidatorSet(epoch.First(m.run.genesis))
 	if err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func TestLives(t *testing.T) {
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			runs := max(1, *lives)
-			convicted, contradicted, stopped := 0, 0, 0
+			convicted, contradicted, stopped, halted := 0, 0, 0, 0
 			for seed := *lifeFrom; seed < *lifeFrom+uint64(runs); seed++ {
 				t.Run(fmt.Sprint("seed=", seed), func(t *testing.T) {
 					l, err := PlayLives(t, c, seed)
@@ -37,6 +37,9 @@ func TestLives(t *testing.T) {
 					}
 					if l.Contradicted {
 						contradicted++
+					}
+					if l.Halted {
+						halted++
 					}
 					stopped += l.Stopped
 					if err == nil && l.Stopped != c.Stops {
@@ -49,7 +52,7 @@ func TestLives(t *testing.T) {
 					t.Errorf("convicted %v, %v\ntrace: %s (%v)", l.Convicted, err, name, l.Keep(name))
 				})
 			}
-			fmt.Fprintf(&out, "%-40s %d runs: %d with a conviction, %d with words that contradict, %d lives stopped\n", c.Name, runs, convicted, contradicted, stopped)
+			fmt.Fprintf(&out, "%-40s %d runs: %d with a conviction, %d with words that contradict, %d lives stopped, %d halted at what was forgotten\n", c.Name, runs, convicted, contradicted, stopped, halted)
 		})
 	}
 	t.Log("\n" + out.String())

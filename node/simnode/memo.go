@@ -3,7 +3,8 @@ package simnode
 import (
 	"sync"
 
-	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
 	"github.com/cowboy-foundation/cowboy/crypto/vrf"
@@ -128,9 +129,9 @@ func unknown[T comparable](m *memo, known map[T]bool, list []T, key func(T) T, c
 }
 
 // share makes what the machines of a run have together.
-func (r *run) share(g *chain.Genesis) (err error) {
+func (r *run) share(g *genesis.Genesis) (err error) {
 	r.memo = newMemo()
-	if r.proposers, err = ledger.NewProposers(g); err != nil {
+	if r.proposers, err = ledger.NewProposers(epoch.Of(g)); err != nil {
 		return err
 	}
 	r.proposers.Proof = r.memo.proof

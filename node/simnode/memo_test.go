@@ -6,27 +6,29 @@ import (
 	"testing"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // TestMemoVouchesForNothingElse: what one node verified stands for all, and whatever
 // differs from it by a bit meets the check.
 func TestMemoVouchesForNothingElse(t *testing.T) {
 	dir := t.TempDir()
-	g, err := node.Deal(dir, node.DealOptions{Validators: 4})
+	g, err := setup.Deal(dir, setup.DealOptions{Validators: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
-	set, err := beacon.NewValidatorSet(g)
+	set, err := beacon.NewValidatorSet(epoch.First(g))
 	if err != nil {
 		t.Fatal(err)
 	}
 	m := newMemo()
 	nodes := make([]*checks, 4)
 	for i := range nodes {
-		keys, err := node.LoadKeys(node.DealtFolder(dir, i))
+		keys, err := datadir.LoadKeys(datadir.DealtFolder(dir, i))
 		if err != nil {
 			t.Fatal(err)
 		}

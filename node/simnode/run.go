@@ -15,10 +15,12 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
 	"github.com/cowboy-foundation/cowboy/exec/pvm/vm"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // Report is what a run came to.
@@ -44,7 +46,7 @@ func (r *Report) Keep(name string) error { return r.trace.keep(name) }
 // run is one simulation in progress.
 type run struct {
 	plan     Plan
-	genesis  *chain.Genesis
+	genesis  *genesis.Genesis
 	trace    *trace
 	net      *network
 	witness  *witness
@@ -130,7 +132,7 @@ func (r *run) welcome(ctx context.Context) <-chan struct{} {
 // deal makes the chain and its machines.
 func (r *run) deal(dir string) error {
 	n := r.plan.Validators
-	opts := node.DealOptions{Validators: n, DevnetOptions: node.DevnetOptions{BlockTime: r.plan.BlockTime}}
+	opts := setup.DealOptions{Validators: n, DevnetOptions: setup.DevnetOptions{BlockTime: r.plan.BlockTime}}
 	if r.plan.JoinsAt > 0 {
 		opts.FullNodes = 1
 	}
@@ -140,7 +142,7 @@ func (r *run) deal(dir string) error {
 			return err
 		}
 	}
-	g, err := node.Deal(dir, opts)
+	g, err := setup.Deal(dir, opts)
 	if err != nil {
 		return err
 	}
@@ -152,11 +154,11 @@ func (r *run) deal(dir string) error {
 	for i := range n {
 		addresses = append(addresses, fmt.Sprintf("127.0.0.1:%d", 5001+10*i))
 	}
-	if err := node.WriteDealtPeers(dir, g, addresses); err != nil {
+	if err := setup.WriteDealtPeers(dir, g, addresses); err != nil {
 		return err
 	}
 	for i := range n {
-		m := &machine{run: r, id: i, place: i, dir: node.DealtFolder(dir, i), address: addresses[i]}
+		m := &machine{run: r, id: i, place: i, dir: datadir.DealtFolder(dir, i), address: addresses[i]}
 		if liar := i - (n - len(r.plan.Liars)); liar >= 0 {
 			m.lie = r.plan.Liars[liar]
 		}
@@ -165,7 +167,7 @@ func (r *run) deal(dir string) error {
 		if i == 0 && r.plan.SlowDisk > 0 {
 			m.disk.slow = r.plan.SlowDisk
 		}
-		keys, err := node.LoadKeys(m.dir)
+		keys, err := datadir.LoadKeys(m.dir)
 		if err != nil {
 			return err
 		}
@@ -188,7 +190,7 @@ func (r *run) deal(dir string) error {
 
 // smallBlocks writes the template of a chain whose blocks are small.
 func smallBlocks(dir string) (string, error) {
-	g := chain.DevnetGenesisTemplate()
+	g := genesis.DevnetTemplate()
 	g.Params.MaxTxBytes, g.Params.MaxBlockBytes = 68<<10, smallBlockBytes
 	raw, err := g.MarshalJSON()
 	if err != nil {

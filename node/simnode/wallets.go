@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // ErrLost means that a validator took a transfer and went on, and the transfer is not
@@ -33,7 +33,7 @@ var ErrLedger = errors.New("the accounts are not what the final transfers make t
 // the validator has accepted since, it does not say again.
 type wallet struct {
 	run     *run
-	account node.DevAccount
+	account setup.DevAccount
 	to      chain.Address
 	home    *machine
 	rng     *rand.Rand
@@ -53,7 +53,7 @@ const patience = 5 * time.Second
 
 // newWallets makes those of the plan, each at an honest validator.
 func (r *run) newWallets() {
-	accounts := node.DevAccounts()
+	accounts := setup.DevAccounts()
 	var homes []*machine
 	for _, m := range r.machines {
 		if m.honest() {

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 )
 
 var (
@@ -54,7 +54,7 @@ func TestAwayValidatorCatchesUp(t *testing.T) {
 	t.Logf("away for %d blocks (made in %v), caught up in %v while the others went from %d to %d", back-left, pace, caught, back, s.height(t, 0))
 
 	began = time.Now()
-	full := launch(t, s.bin, "--log-level=info", "run", "--data", node.FullNodeFolder(s.dir, 0),
+	full := launch(t, s.bin, "--log-level=info", "run", "--data", datadir.FullNodeFolder(s.dir, 0),
 		"--rpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--rpc-rate=0", "--p2p-addr=127.0.0.1:0")
 	s.procs = append(s.procs, full)
 	now := s.height(t, 0)
@@ -63,7 +63,7 @@ func TestAwayValidatorCatchesUp(t *testing.T) {
 	for _, p := range s.procs {
 		p.stop(t)
 	}
-	equalStores(t, append(s.folders(), node.FullNodeFolder(s.dir, 0))...)
+	equalStores(t, append(s.folders(), datadir.FullNodeFolder(s.dir, 0))...)
 }
 
 var startedLine = regexp.MustCompile(`validator started" name=validator-(\d) pid=(\d+)`)
@@ -141,7 +141,7 @@ func TestDevnetUnderLoad(t *testing.T) {
 	net.stop(t)
 	var folders []string
 	for i := range 4 {
-		folders = append(folders, node.DealtFolder(dir, i))
+		folders = append(folders, datadir.DealtFolder(dir, i))
 		t.Logf("validator %d: %s", i, verifyChain(t, bin, folders[i]))
 	}
 	equalStores(t, folders...)

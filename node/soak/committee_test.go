@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/client"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -125,7 +125,7 @@ func TestFullNodeFollows(t *testing.T) {
 	t.Parallel()
 	s := newValidatorSet(t, 4, 200*time.Millisecond, false)
 	s.waitHeight(t, 0, 10, patience)
-	p := launch(t, s.bin, "--log-level=info", "run", "--data", node.FullNodeFolder(s.dir, 0),
+	p := launch(t, s.bin, "--log-level=info", "run", "--data", datadir.FullNodeFolder(s.dir, 0),
 		"--rpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--rpc-rate=0", "--p2p-addr=127.0.0.1:0")
 	s.procs = append(s.procs, p) // the last, after the validators
 	s.waitHeight(t, 4, s.height(t, 0), patience)
@@ -135,7 +135,7 @@ func TestFullNodeFollows(t *testing.T) {
 	for _, p := range s.procs {
 		p.stop(t)
 	}
-	t.Log(verifyChain(t, s.bin, node.FullNodeFolder(s.dir, 0)))
+	t.Log(verifyChain(t, s.bin, datadir.FullNodeFolder(s.dir, 0)))
 }
 
 // TestFinalityOverhead measures, on a small block time over a clean loopback, how

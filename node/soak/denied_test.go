@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/ledger"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 	"github.com/cowboy-foundation/cowboy/state/store"
@@ -33,7 +33,7 @@ func TestCheckpointsAreNotDenied(t *testing.T) {
 		s.start(t, i)
 	}
 	s.waitHeight(t, 0, multiples*every+2, patience)
-	p := launch(t, s.bin, "--log-level=info", "run", "--sync", "--data", node.FullNodeFolder(s.dir, 0),
+	p := launch(t, s.bin, "--log-level=info", "run", "--sync", "--data", datadir.FullNodeFolder(s.dir, 0),
 		"--rpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--rpc-rate=0", "--p2p-addr=127.0.0.1:0")
 	t.Cleanup(p.kill)
 	s.procs[joins] = p // in the place of the validator that never started
@@ -58,7 +58,7 @@ func TestCheckpointsAreNotDenied(t *testing.T) {
 	for _, p := range s.procs {
 		p.stop(t)
 	}
-	if out := verifyChain(t, s.bin, node.FullNodeFolder(s.dir, 0)); !strings.Contains(out, "began with the state of block") {
+	if out := verifyChain(t, s.bin, datadir.FullNodeFolder(s.dir, 0)); !strings.Contains(out, "began with the state of block") {
 		t.Errorf("verify: %s", out)
 	}
 	kept, err := store.Open(filepath.Join(s.folder(0), "store"), store.DefaultOptions())

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/porttest"
 )
 
@@ -52,7 +52,7 @@ func TestDevnetOfFour(t *testing.T) {
 		if _, err := height(url); err == nil {
 			t.Errorf("validator %d still serves", i)
 		}
-		t.Logf("validator %d: %s", i, verifyChain(t, bin, node.DealtFolder(dir, i)))
+		t.Logf("validator %d: %s", i, verifyChain(t, bin, datadir.DealtFolder(dir, i)))
 	}
 	again := startDevnet(t, bin, dir, "--block-time=100ms") // the same command on its own folder
 	waitFor(t, again.rpcs[0], h+8, &again.log)

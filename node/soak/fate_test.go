@@ -9,14 +9,14 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
 // sent is a transfer that a node took: it answered with its hash.
 type sent struct {
-	from  node.DevAccount
+	from  setup.DevAccount
 	nonce uint64
 }
 

@@ -10,8 +10,9 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 var (
@@ -83,7 +84,7 @@ func (w *witness) load(ctx context.Context, url string, worker int) {
 
 // batch sends ten transfers and waits for them for a while.
 func (w *witness) batch(ctx context.Context, url string, worker int) error {
-	account := node.DevAccounts()[worker]
+	account := setup.DevAccounts()[worker]
 	var info rpc.AccountReply
 	if _, err := get(ctx, url+"/account/"+account.Address.String(), &info); err != nil {
 		return err
@@ -140,9 +141,9 @@ func (w *witness) passOn(t *testing.T, p *process, worker, n int) {
 }
 
 // devnetChainID is the chain id of the built-in development genesis.
-var devnetChainID = chain.DevnetGenesisTemplate().ChainID
+var devnetChainID = genesis.DevnetTemplate().ChainID
 
-func transfer(from node.DevAccount, nonce uint64) *chain.Tx {
+func transfer(from setup.DevAccount, nonce uint64) *chain.Tx {
 	to := chain.Address{0xbe, 0xef, byte(nonce)}
 	tx := &chain.Tx{
 		ChainID: devnetChainID, Nonce: nonce, To: &to, Value: 1,

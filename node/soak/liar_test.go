@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/exec"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/exec/staking"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/state/store"
 )
 
@@ -55,10 +55,10 @@ func TestDevnetWithALiar(t *testing.T) {
 			}
 			net.stop(t)
 			for i := range 3 {
-				t.Logf("validator %d: %s", i, verifyChain(t, bin, node.DealtFolder(dir, i)))
+				t.Logf("validator %d: %s", i, verifyChain(t, bin, datadir.DealtFolder(dir, i)))
 			}
-			equalStores(t, node.DealtFolder(dir, 0), node.DealtFolder(dir, 1), node.DealtFolder(dir, 2))
-			if got := convictions(t, node.DealtFolder(dir, 0)); (got > 0) != c.convicts {
+			equalStores(t, datadir.DealtFolder(dir, 0), datadir.DealtFolder(dir, 1), datadir.DealtFolder(dir, 2))
+			if got := convictions(t, datadir.DealtFolder(dir, 0)); (got > 0) != c.convicts {
 				t.Errorf("%d convictions on the chain, want some: %v", got, c.convicts)
 			}
 		})
@@ -117,7 +117,7 @@ func convictions(t *testing.T, folder string) uint64 {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	total, err := exec.Convictions(s.Head())
+	total, err := staking.Convictions(s.Head())
 	if err != nil {
 		t.Fatal(err)
 	}

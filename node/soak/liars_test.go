@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/byzantine"
 	"github.com/cowboy-foundation/cowboy/node/client"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -152,7 +152,7 @@ var blameSeries = regexp.MustCompile(`^cowboy_(?:validator_blocked_until_timesta
 // noHonestBlamed holds that no honest validator ignores, bans or accuses another.
 func (s *validatorSet) noHonestBlamed(t *testing.T, honest int) {
 	t.Helper()
-	genesis, err := node.LoadGenesis(s.folder(0))
+	genesis, err := datadir.LoadGenesis(s.folder(0))
 	if err != nil {
 		t.Fatal(err)
 	}

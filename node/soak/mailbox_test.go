@@ -7,10 +7,10 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/node/client"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // listener defers messages with money to itself and counts what it hears.
@@ -44,7 +44,7 @@ func TestMessagesOutliveKills(t *testing.T) {
 	defer cancel()
 	bin, dataDir := buildBinary(t), t.TempDir()
 	p := start(t, bin, dataDir) // a block a second: what follows goes faster than the chain by itself
-	at := deploy(t, ctx, p, listener, 1_000, entitle.HoldBalance, entitle.Transfer, entitle.KV)
+	at := deploy(t, ctx, p, listener, 1_000, manifest.HoldBalance, manifest.Transfer, manifest.KV)
 	waits := []uint64{60, 60, 120, 180} // blocks
 	arg := cbor.AppendArray(nil, len(waits))
 	for _, n := range waits {
@@ -117,16 +117,16 @@ func advance(t *testing.T, ctx context.Context, p *process, until uint64) {
 // first account.
 func deploy(t *testing.T, ctx context.Context, p *process, source string, money chain.Wei, ids ...string) chain.Address {
 	t.Helper()
-	var grants entitle.Grants
+	var grants manifest.Grants
 	for _, id := range ids {
-		grants = append(grants, entitle.Grant{ID: id})
+		grants = append(grants, manifest.Grant{ID: id})
 	}
 	d := actor.Deployment{
 		Source: []byte(source), Salt: []byte{1}, Manifest: grants.Append(cbor.AppendText(cbor.AppendMap(nil, 1), "entitlements")),
 		Init: &actor.Init{Handler: "init", Payload: cbor.AppendNull(nil)},
 	}
 	succeed(t, ctx, p, &chain.Tx{Value: money, Payload: actor.AppendPayload(nil, &d)})
-	return actor.AddressOf(node.DevAccounts()[0].Address, d.Salt, d.Source)
+	return actor.AddressOf(setup.DevAccounts()[0].Address, d.Salt, d.Source)
 }
 
 // succeed completes a transaction of the first account, and waits until it succeeded.
@@ -134,7 +134,7 @@ func succeed(t *testing.T, ctx context.Context, p *process, tx *chain.Tx) *rpc.R
 	t.Helper()
 	tx.ChainID, tx.CyclesLimit, tx.CellsLimit = devnetChainID, 1_500_000, 200_000
 	tx.MaxFeePerCycle, tx.MaxFeePerCell, tx.TipPerCycle = 100, 100, 1
-	sig := node.DevAccounts()[0].Key.Sign(tx.SigningHash())
+	sig := setup.DevAccounts()[0].Key.Sign(tx.SigningHash())
 	tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
 	results, err := settled(ctx, p, tx.AppendWire(nil))
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // tallyman counts what everybody sends.
@@ -47,11 +47,11 @@ func TestCommitteeOfModes(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	at := deploy(t, ctx, s.procs[0], tallyman, 0, entitle.KV)
+	at := deploy(t, ctx, s.procs[0], tallyman, 0, manifest.KV)
 	const senders, rounds, each = 8, 6, 4
 	var load sync.WaitGroup
 	for sender := range senders {
-		load.Go(func() { contend(t, ctx, s.procs[sender%len(modes)], node.DevAccounts()[1+sender], at, rounds, each) })
+		load.Go(func() { contend(t, ctx, s.procs[sender%len(modes)], setup.DevAccounts()[1+sender], at, rounds, each) })
 	}
 	load.Wait()
 	s.waitHeight(t, 0, s.height(t, 1), patience)
@@ -72,7 +72,7 @@ func TestCommitteeOfModes(t *testing.T) {
 
 // contend sends an account's transactions in rounds: messages to one actor, and
 // payments to one receiver.
-func contend(t *testing.T, ctx context.Context, p *process, from node.DevAccount, to chain.Address, rounds, each int) {
+func contend(t *testing.T, ctx context.Context, p *process, from setup.DevAccount, to chain.Address, rounds, each int) {
 	nonce, rich := uint64(0), chain.Address{0xbe}
 	for range rounds {
 		var batch []byte

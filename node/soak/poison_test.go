@@ -9,8 +9,8 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/node"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 // poisonous has a handler for each way to exhaust the machine.
@@ -75,7 +75,7 @@ func poisons() (handlers []string, sources [][]byte) {
 }
 
 // signed is a development account's transaction.
-func signed(from node.DevAccount, tx chain.Tx) *chain.Tx {
+func signed(from setup.DevAccount, tx chain.Tx) *chain.Tx {
 	tx.ChainID, tx.MaxFeePerCycle, tx.MaxFeePerCell, tx.TipPerCycle = devnetChainID, 100, 100, 1
 	sig := from.Key.Sign(tx.SigningHash())
 	tx.Signature = &chain.TxSignature{YParity: sig.YParity, R: sig.R, S: sig.S}
@@ -91,7 +91,7 @@ func TestPoisonNeitherStopsNorLoops(t *testing.T) {
 		t.Skip("kills real processes: left out of -short runs, runs in make test")
 	}
 	bin, dataDir, seen := buildBinary(t), t.TempDir(), &witness{}
-	villain, other := node.DevAccounts()[0], node.DevAccounts()[1]
+	villain, other := setup.DevAccounts()[0], setup.DevAccounts()[1]
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 
@@ -135,7 +135,7 @@ func TestPoisonNeitherStopsNorLoops(t *testing.T) {
 }
 
 // wire signs an account's next transactions.
-func wire(ctx context.Context, t *testing.T, p *process, from node.DevAccount, txs ...chain.Tx) (batch []byte) {
+func wire(ctx context.Context, t *testing.T, p *process, from setup.DevAccount, txs ...chain.Tx) (batch []byte) {
 	t.Helper()
 	var info rpc.AccountReply
 	if _, err := get(ctx, p.rpc+"/account/"+from.Address.String(), &info); err != nil {
@@ -150,7 +150,7 @@ func wire(ctx context.Context, t *testing.T, p *process, from node.DevAccount, t
 
 // submitted sends an account's next transactions and returns their receipts, nil for
 // one that was refused.
-func submitted(ctx context.Context, t *testing.T, p *process, from node.DevAccount, txs ...chain.Tx) (receipts []*rpc.ReceiptReply) {
+func submitted(ctx context.Context, t *testing.T, p *process, from setup.DevAccount, txs ...chain.Tx) (receipts []*rpc.ReceiptReply) {
 	t.Helper()
 	results, err := settled(ctx, p, wire(ctx, t, p, from, txs...))
 	if err != nil {

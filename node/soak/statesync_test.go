@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 )
 
 // TestNodeJoinsByStateSync starts a fifth node with an empty folder beside four
@@ -24,7 +24,7 @@ func TestNodeJoinsByStateSync(t *testing.T) {
 	done := make(chan struct{})
 	go func() { defer close(done); seen.load(load, s.procs[0].rpc, 0) }()
 	s.waitHeight(t, 0, 32, patience)
-	p := launch(t, s.bin, "--log-level=info", "run", "--sync", "--data", node.FullNodeFolder(s.dir, 0),
+	p := launch(t, s.bin, "--log-level=info", "run", "--sync", "--data", datadir.FullNodeFolder(s.dir, 0),
 		"--rpc-addr=127.0.0.1:0", "--admin-addr=127.0.0.1:0", "--rpc-rate=0", "--p2p-addr=127.0.0.1:0")
 	s.procs = append(s.procs, p) // the last, after the validators
 	s.waitHeight(t, 4, s.height(t, 0)+5, patience)
@@ -43,7 +43,7 @@ func TestNodeJoinsByStateSync(t *testing.T) {
 	for _, p := range s.procs {
 		p.stop(t)
 	}
-	if out := verifyChain(t, s.bin, node.FullNodeFolder(s.dir, 0)); !strings.Contains(out, "began with the state of block") {
+	if out := verifyChain(t, s.bin, datadir.FullNodeFolder(s.dir, 0)); !strings.Contains(out, "began with the state of block") {
 		t.Errorf("verify: %s", out)
 	}
 }

@@ -20,7 +20,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/crypto/ed25519"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/p2p"
 )
 
@@ -61,7 +61,7 @@ func TestFinalityBesideStrangers(t *testing.T) {
 	loading.Go(func() { s.load(load, 1, &witness{accepted: map[string]sent{}}) }) // so that there is something to ask for
 	defer loading.Wait()
 	defer unload()
-	strangerFolder := node.FullNodeFolder(s.dir, 0) // it knows where all validators are
+	strangerFolder := datadir.FullNodeFolder(s.dir, 0) // it knows where all validators are
 	var beside, burnt []float64
 	for range *strangersRounds {
 		s.waitGuests(t, func(n float64) bool { return n == 0 }) // those of the last round hold their places until they are missed
@@ -293,11 +293,11 @@ func knock(ctx context.Context, cfg p2p.Config) {
 
 // strangerConfig is that of a full node, but for its key.
 func strangerConfig(folder string) p2p.Config {
-	g, err := node.LoadGenesis(folder)
+	g, err := datadir.LoadGenesis(folder)
 	if err != nil {
 		panic(err)
 	}
-	peers, err := node.LoadPeers(folder)
+	peers, err := datadir.LoadPeers(folder)
 	if err != nil {
 		panic(err)
 	}

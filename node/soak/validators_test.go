@@ -14,10 +14,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/cowboy-foundation/cowboy/chain"
-	"github.com/cowboy-foundation/cowboy/node"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/node/datadir"
 	"github.com/cowboy-foundation/cowboy/node/porttest"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
+	"github.com/cowboy-foundation/cowboy/node/setup"
 )
 
 var (
@@ -63,7 +64,7 @@ func newPatientSet(t *testing.T, n int, times timing, relayed bool, args ...stri
 // newDealtSet deals the keys and starts nothing yet.
 func newDealtSet(t *testing.T, n int, times timing, relayed bool, args ...string) *validatorSet {
 	t.Helper()
-	g := chain.DevnetGenesisTemplate()
+	g := genesis.DevnetTemplate()
 	ms, patience := uint64(times.block.Milliseconds()), uint64(times.patience.Milliseconds())
 	g.Params.BlockTimeMillis = ms
 	g.Params.LeaderTimeoutMillis = ms + patience
@@ -81,7 +82,7 @@ func newDealtSet(t *testing.T, n int, times timing, relayed bool, args ...string
 		t.Fatal(err)
 	}
 	s := &validatorSet{args: args, bin: buildBinary(t), dir: t.TempDir()}
-	dealt, err := node.Deal(s.dir, node.DealOptions{Validators: n, FullNodes: 1, DevnetOptions: node.DevnetOptions{GenesisFile: template}})
+	dealt, err := setup.Deal(s.dir, setup.DealOptions{Validators: n, FullNodes: 1, DevnetOptions: setup.DevnetOptions{GenesisFile: template}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +95,7 @@ func newDealtSet(t *testing.T, n int, times timing, relayed bool, args ...string
 			addresses[i] = s.relays[i].addr()
 		}
 	}
-	if err := node.WriteDealtPeers(s.dir, dealt, addresses); err != nil {
+	if err := setup.WriteDealtPeers(s.dir, dealt, addresses); err != nil {
 		t.Fatal(err)
 	}
 	s.procs = make([]*process, n)
@@ -169,7 +170,7 @@ func (s *validatorSet) stages(t *testing.T) (lines []string) {
 	return lines
 }
 
-func (s *validatorSet) folder(i int) string { return node.DealtFolder(s.dir, i) }
+func (s *validatorSet) folder(i int) string { return datadir.DealtFolder(s.dir, i) }
 
 // start runs validator i, which tells others the address of its relay.
 func (s *validatorSet) start(t *testing.T, i int) {
@@ -212,7 +213,7 @@ func (s *validatorSet) waitHeight(t *testing.T, i int, want uint64, within time.
 // became final. The validator may come and go.
 func (s *validatorSet) load(ctx context.Context, i int, seen *witness) {
 	for ctx.Err() == nil {
-		seen.load(ctx, s.procs[i].rpc, i%len(node.DevAccounts()))
+		seen.load(ctx, s.procs[i].rpc, i%len(setup.DevAccounts()))
 		_ = sleepCtx(ctx, 100*time.Millisecond)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io/fs"
 	"log/slog"
 	"net/netip"
@@ -82,6 +83,7 @@ type Journal struct {
 	cfg   Config
 	chain Chain
 	queue chan []entry
+	seed  maphash.Seed // of clients' keys; it stays
 	// queued counts the bytes in the queue.
 	queued atomic.Int64
 	works  atomic.Bool
@@ -118,7 +120,7 @@ func Open(cfg Config, c Chain) *Journal {
 
 func newJournal(cfg Config, c Chain) *Journal {
 	return &Journal{
-		cfg: cfg, chain: c, queue: make(chan []entry, queueBatches), since: time.Now(),
+		cfg: cfg, chain: c, queue: make(chan []entry, queueBatches), seed: maphash.MakeSeed(), since: time.Now(),
 		again: again{answers: make(chan int, 1)}, shares: newShares(cfg.Bytes, cfg.Share),
 	}
 }
@@ -165,7 +167,7 @@ func (j *Journal) Take(client netip.Addr, bodies [][]byte) {
 		j.drop(bodies, size)
 		return
 	}
-	now, from := uint64(time.Now().UnixMilli()), j.shares.clientKey(client)
+	now, from := uint64(time.Now().UnixMilli()), j.clientKey(client)
 	batch := make([]entry, len(bodies))
 	for i, body := range bodies {
 		batch[i] = entry{now, body, from}

@@ -15,7 +15,6 @@ import (
 type shares struct {
 	most    int64 // of the file
 	percent int64
-	seed    maphash.Seed
 
 	by    map[uint64]*part  // by client
 	owner map[uint64]uint64 // of the records in the file, by the first bytes of their hash
@@ -34,10 +33,11 @@ type part struct {
 const shareCleanEvery = 5 * time.Second
 
 func newShares(most int64, percent int) shares {
-	return shares{most: most, percent: int64(percent), seed: maphash.MakeSeed(), by: map[uint64]*part{}, owner: map[uint64]uint64{}}
+	return shares{most: most, percent: int64(percent), by: map[uint64]*part{}, owner: map[uint64]uint64{}}
 }
 
-func (s *shares) clientKey(client netip.Addr) uint64 { return maphash.Comparable(s.seed, client) }
+// clientKey is asked on the goroutines of clients, and so needs nothing of the owner's.
+func (j *Journal) clientKey(client netip.Addr) uint64 { return maphash.Comparable(j.seed, client) }
 
 func hashKey(hash chain.Hash) uint64 { return binary.BigEndian.Uint64(hash[:]) }
 
@@ -71,9 +71,7 @@ func (s *shares) add(client uint64, hash chain.Hash, bytes int64) {
 
 // again begins to book the records that a cleaning keeps.
 func (s *shares) again() shares {
-	next := newShares(s.most, int(s.percent))
-	next.seed = s.seed
-	return next
+	return newShares(s.most, int(s.percent))
 }
 
 // keep books a record that a cleaning keeps.

@@ -11,9 +11,10 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/node/trial"
 	"github.com/cowboy-foundation/cowboy/state"
@@ -60,7 +61,7 @@ func newEngine() (*pvm.Engine, error) {
 // bench returns a running bench on a state with one actor.
 func bench(t *testing.T, change func(*trial.Config)) (*trial.Bench, chain.Address, *state.Overlay) {
 	t.Helper()
-	p := chain.DevnetGenesisTemplate().Params
+	p := genesis.DevnetTemplate().Params
 	o := state.NewOverlay(state.Empty{})
 	rich := state.NewAccount()
 	rich.Balance = 1000 * chain.WeiPerCBY
@@ -77,7 +78,7 @@ func bench(t *testing.T, change func(*trial.Config)) (*trial.Bench, chain.Addres
 	}
 	block := actor.NewBlock(actor.Block{Params: &p, ChainID: 7, Height: 5})
 	out, err := actor.NewRun(block, o, e, actor.Start{Origin: alice, Cycles: 5_000_000, Cells: 100_000}).Deploy(
-		&actor.Deployment{Creator: alice, Source: []byte(source), Manifest: entitle.Manifest("storage.kv")})
+		&actor.Deployment{Creator: alice, Source: []byte(source), Manifest: manifest.Manifest("storage.kv")})
 	if err != nil || out.Code != chain.CodeOK {
 		t.Fatal(out, err)
 	}
@@ -128,7 +129,7 @@ func TestRead(t *testing.T) {
 	if a := ask("spin", nil); a.Code != chain.CodeCyclesExhausted || a.Used.Cycles != 300_000 {
 		t.Errorf("spin: code %d, %+v", a.Code, a.Used)
 	}
-	most := chain.DevnetGenesisTemplate().Params.MaxTxCycles
+	most := genesis.DevnetTemplate().Params.MaxTxCycles
 	for _, c := range []struct{ limit, used chain.Cycles }{{0, most}, {most - 1, most - 1}, {most, most}, {most + 1, most}} {
 		a, err := b.Read(t.Context(), trial.Question{Actor: addr, Handler: "spin", Cycles: c.limit})
 		if err != nil || a.Code != chain.CodeCyclesExhausted || a.Used.Cycles != c.used {

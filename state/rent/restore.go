@@ -49,7 +49,7 @@ func Evict(o *state.Overlay, addr chain.Address) (state.StorageSize, error) {
 		return state.StorageSize{}, err
 	case Dormant(&a):
 		return state.StorageSize{}, ErrDormant
-	case !o.StorageSettled(addr):
+	case !o.StorageRooted(addr):
 		return state.StorageSize{}, ErrUnsettled
 	case !a.HasStorage():
 		return state.StorageSize{}, ErrNoStorage
@@ -190,7 +190,7 @@ func Commit(o *state.Overlay, s Session) error {
 	switch {
 	case err != nil:
 		return err
-	case !o.StorageSettled(s.Actor):
+	case !o.StorageRooted(s.Actor):
 		return ErrUnsettled
 	case a.StorageSize != rec.Size:
 		return ErrIncomplete
@@ -230,7 +230,7 @@ func Abort(o *state.Overlay, s Session) error {
 	if p == nil {
 		return ErrNotRestoring
 	}
-	wrong := o.StorageSettled(s.Actor) && a.StorageSize == rec.Size && a.StorageRoot != rec.Root
+	wrong := o.StorageRooted(s.Actor) && a.StorageSize == rec.Size && a.StorageRoot != rec.Root
 	if p.By != s.By && s.Height <= p.Deadline && !wrong {
 		return ErrNotRestoring
 	}

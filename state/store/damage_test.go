@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -265,7 +266,7 @@ func TestLostHeadWatermarkIsSaid(t *testing.T) {
 	check(t, s.Commit(v, rec))
 	check(t, s.Close())
 	good := readFile(t, fs, watermarkName)
-	for name, bad := range map[string][]byte{"cut": good[:5], "flipped": append([]byte{good[0] ^ 1}, good[1:]...), "empty": nil} {
+	for name, bad := range map[string][]byte{"cut": bytes.Clone(good[:5]), "flipped": append([]byte{good[0] ^ 1}, good[1:]...), "empty": nil} {
 		fs := damagedCopy(t, fs, watermarkName, bad)
 		for start, want := range []int{1, 0} {
 			var out strings.Builder
@@ -279,7 +280,7 @@ func TestLostHeadWatermarkIsSaid(t *testing.T) {
 			}
 		}
 		if got := readFile(t, fs, watermarkName); string(got) != string(good) {
-			t.Errorf("%s: not made anew", name)
+			t.Errorf("%s: not made anew: %x, want %x", name, got, good)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	cowboy "github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/consensus/guard"
@@ -76,7 +77,7 @@ func (o *ourChain) open(c *committee, i int) error {
 		return err
 	}
 	o.closers = append(o.closers, votes.Close)
-	params := cowboy.DefaultParams()
+	params := params.Default()
 	cfg := engine.DefaultConfig(&params)
 	keys := c.keys[i]
 	watermark, err := guard.Start(home, guard.Identity{Peer: c.set.At(beacon.Participant(i)).PeerKey}, true)

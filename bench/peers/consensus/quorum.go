@@ -14,6 +14,9 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	cowboy "github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/attest"
+	"github.com/cowboy-foundation/cowboy/chain/epoch"
+	"github.com/cowboy-foundation/cowboy/chain/genesis"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/consensus/beacon"
 	"github.com/cowboy-foundation/cowboy/consensus/simplex"
 	"github.com/cowboy-foundation/cowboy/crypto/bls"
@@ -109,7 +112,7 @@ func newCommittee(n int) (*committee, error) {
 		x, y := a.PublicKey(), b.PublicKey()
 		return bytes.Compare(x[:], y[:])
 	})
-	g := &cowboy.Genesis{Name: "bench", ChainID: 1, Params: cowboy.DefaultParams()}
+	g := &genesis.Genesis{Name: "bench", ChainID: 1, Params: params.Default()}
 	g.GroupKey = polynomial.Group().Bytes()
 	for i := range n {
 		g.Validators = append(g.Validators, cowboy.Validator{
@@ -118,7 +121,7 @@ func newCommittee(n int) (*committee, error) {
 		})
 	}
 	c := &committee{weights: rand.Reader}
-	if c.set, err = beacon.NewValidatorSet(g); err != nil {
+	if c.set, err = beacon.NewValidatorSet(epoch.First(g)); err != nil {
 		return nil, fmt.Errorf("validator set: %w", err)
 	}
 	for i := range n {

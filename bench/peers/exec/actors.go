@@ -6,7 +6,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/exec/actor"
-	"github.com/cowboy-foundation/cowboy/exec/entitle"
+	"github.com/cowboy-foundation/cowboy/exec/manifest"
 	"github.com/cowboy-foundation/cowboy/exec/pvm"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
@@ -63,7 +63,7 @@ func newTown(persons int, e *pvm.Engine) (*town, error) {
 		a := state.NewAccount()
 		a.Balance = wealth
 		t.Accounts[personOf(i)] = a
-		d := actor.Deployment{Source: []byte(source), Salt: []byte{1}, Manifest: entitle.Manifest("econ.hold_balance", "econ.transfer", "storage.kv")}
+		d := actor.Deployment{Source: []byte(source), Salt: []byte{1}, Manifest: manifest.Manifest("econ.hold_balance", "econ.transfer", "storage.kv")}
 		t.actors = append(t.actors, actor.AddressOf(personOf(i), d.Salt, d.Source))
 		list = append(list, message(personOf(i), nil, 0, actor.AppendPayload(nil, &d), 0))
 	}

@@ -11,13 +11,14 @@ import (
 	gethstate "github.com/ethereum/go-ethereum/core/state"
 	"github.com/ethereum/go-ethereum/core/types"
 	"github.com/ethereum/go-ethereum/core/vm"
-	"github.com/ethereum/go-ethereum/params"
+	gethparams "github.com/ethereum/go-ethereum/params"
 	"github.com/holiman/uint256"
 
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	"github.com/cowboy-foundation/cowboy/bench/peers/transfers"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/cbor"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/exec"
 	"github.com/cowboy-foundation/cowboy/state"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
@@ -92,7 +93,7 @@ func withSupply(m *statetest.Maps, total chain.Wei) {
 
 // inputs are those of a block that can hold n transfers.
 func inputs(n int) exec.Inputs {
-	p := chain.DefaultParams()
+	p := params.Default()
 	p.CyclesTarget = chain.Cycles(n) * transfers.Limit
 	p.CyclesCap, p.MaxTxCycles = p.CyclesTarget, p.CyclesTarget
 	in := exec.Inputs{
@@ -114,9 +115,9 @@ func applyAll(db *gethstate.StateDB, list []transfers.Pair) ([]*types.Receipt, e
 		GetHash:  func(uint64) common.Hash { return common.Hash{} },
 		Coinbase: common.Address(proposer), GasLimit: header.GasLimit, BlockNumber: header.Number,
 		BaseFee: header.BaseFee, BlobBaseFee: big.NewInt(1), Difficulty: header.Difficulty, Random: &random,
-	}, db, params.MergedTestChainConfig, vm.Config{})
+	}, db, gethparams.MergedTestChainConfig, vm.Config{})
 	gas, hash := core.NewGasPool(header.GasLimit), header.Hash()
-	signer := types.MakeSigner(params.MergedTestChainConfig, header.Number, header.Time)
+	signer := types.MakeSigner(gethparams.MergedTestChainConfig, header.Number, header.Time)
 	receipts := make([]*types.Receipt, 0, len(list))
 	for i, t := range list {
 		db.SetTxContext(t.Peer.Hash(), i, uint32(i))

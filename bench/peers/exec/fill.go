@@ -6,6 +6,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/bench/bars"
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/chain/fees"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 )
 
 // What filling the state must take at the least (issue 14), and the most bytes that a
@@ -25,7 +26,7 @@ func fillBar() []bars.Bar {
 
 // fillDays steps through the limit in parts of a thousandth.
 func fillDays() (days float64, cost chain.Wei) {
-	p := chain.DefaultParams()
+	p := params.Default()
 	limit, step := p.State.LimitBytes, p.State.LimitBytes/1_000
 	perDay := float64(p.CellsTarget) * 86_400_000 / float64(p.BlockTimeMillis)
 	var cells float64

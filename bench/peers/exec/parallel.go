@@ -31,7 +31,7 @@ type workload struct {
 	make func(t *town) []*chain.VerifiedTx
 }
 
-// workloads are named as docs/performance.md names them. The rest of the name says
+// workloads are named as docs/performance/execution.md names them. The rest of the name says
 // what conflicts.
 var workloads = []workload{
 	{"actor-uncontended", 1.6, 1.9, parallel.Auto, each(func(t *town, i int) *chain.VerifiedTx {

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/cowboy-foundation/cowboy/bench/bars"
-	"github.com/cowboy-foundation/cowboy/lanes/sched"
+	"github.com/cowboy-foundation/cowboy/lanes/ring"
 )
 
 const (
@@ -44,14 +44,14 @@ func handOffBars() []bars.Bar {
 }
 
 func throughRing(items [][]byte, producers int) error {
-	ring, bell := sched.NewRing[[][]byte](handOffRoom/handOffBatch), sched.NewBell()
+	queue, bell := ring.New[[][]byte](handOffRoom/handOffBatch), ring.NewBell()
 	var running sync.WaitGroup
 	each := len(items) / producers
 	for p := range producers {
 		running.Go(func() {
 			mine := items[p*each : (p+1)*each]
 			for at := 0; at < len(mine); at += handOffBatch {
-				for !ring.Push(mine[at : at+handOffBatch]) {
+				for !queue.Push(mine[at : at+handOffBatch]) {
 					runtime.Gosched()
 				}
 				bell.Ring()
@@ -61,8 +61,8 @@ func throughRing(items [][]byte, producers int) error {
 	seen := 0
 	var got [][][]byte
 	for seen < len(items) {
-		if got = ring.Drain(got[:0], handOffDrains); len(got) == 0 {
-			bell.Wait(context.Background(), nil, ring.Empty)
+		if got = queue.Drain(got[:0], handOffDrains); len(got) == 0 {
+			bell.Wait(context.Background(), nil, queue.Empty)
 		}
 		for _, batch := range got {
 			for _, item := range batch {

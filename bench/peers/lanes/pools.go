@@ -11,11 +11,12 @@ import (
 	"github.com/ethereum/go-ethereum/core/txpool"
 	"github.com/ethereum/go-ethereum/core/txpool/legacypool"
 	"github.com/ethereum/go-ethereum/core/types"
-	"github.com/ethereum/go-ethereum/params"
+	gethparams "github.com/ethereum/go-ethereum/params"
 	"github.com/ethereum/go-ethereum/trie"
 
 	"github.com/cowboy-foundation/cowboy/bench/peers/transfers"
 	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
 	"github.com/cowboy-foundation/cowboy/lanes"
 	"github.com/cowboy-foundation/cowboy/state/statetest"
 )
@@ -24,8 +25,8 @@ import (
 const blockTransfers = 10_000
 
 // blockParams let a block hold exactly that many transfers.
-func blockParams() chain.Params {
-	p := chain.DefaultParams()
+func blockParams() params.Params {
+	p := params.Default()
 	p.CyclesTarget = blockTransfers * transfers.Limit
 	p.CyclesCap = p.CyclesTarget
 	p.MaxTxCycles = p.CyclesTarget
@@ -43,7 +44,7 @@ func evenFees() (fees [chain.NumLanes]chain.FeePair) {
 // ourPool is lanes with their goroutine.
 type ourPool struct {
 	*lanes.Lanes
-	params *chain.Params
+	params *params.Params
 	view   *statetest.Maps
 	stop   context.CancelFunc
 	ended  sync.WaitGroup
@@ -72,7 +73,7 @@ func (p *ourPool) close() error {
 // fixedChain is a chain that stands still, as far as a pool can see.
 type fixedChain struct{ state *gethstate.StateDB }
 
-func (c *fixedChain) Config() *params.ChainConfig { return params.TestChainConfig }
+func (c *fixedChain) Config() *gethparams.ChainConfig { return gethparams.TestChainConfig }
 
 func (c *fixedChain) CurrentBlock() *types.Header {
 	return &types.Header{Number: new(big.Int), Difficulty: common.Big0, GasLimit: 1 << 40, BaseFee: big.NewInt(1)}

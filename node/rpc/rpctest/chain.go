@@ -16,6 +16,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/crypto/keccak"
 	"github.com/cowboy-foundation/cowboy/crypto/secp256k1"
+	"github.com/cowboy-foundation/cowboy/node/release"
 	"github.com/cowboy-foundation/cowboy/node/rpc"
 )
 
@@ -65,7 +66,7 @@ func New() *Chain {
 		receipts: make(map[chain.Hash]*rpc.FoundReceipt),
 		rents:    make(map[chain.Address]*rpc.Rent),
 		final:    make(chan struct{}),
-		health:   rpc.Health{Status: "ok", Ready: true, ChainID: ChainID, Version: rpc.Version, Devnet: true},
+		health:   rpc.Health{Status: "ok", Ready: true, ChainID: ChainID, Version: release.Version, Devnet: true},
 	}
 }
 

@@ -1,0 +1,65 @@
+package fees
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
+)
+
+// Validity is what makes a transaction valid on a chain (whitepaper §2.2; resolutions 2.13,
+// 11.13, 11.43). Who admits transactions and who executes them ask the same rule, which
+// looks at things in one order; they differ in the place that they ask for.
+type Validity struct {
+	Params  *params.Params
+	ChainID uint64
+	Roles   Roles
+}
+
+// Standing is what a sender has in the place: its next nonce, and what its balance leaves
+// free at the block's height.
+type Standing struct {
+	Nonce     uint64
+	Spendable chain.Wei
+}
+
+// Target is an account that a transaction names which may be a message.
+type Target struct {
+	HasCode  bool
+	MayGetIt bool // it has none and was never used: it may be deployed yet
+}
+
+// Place is where a transaction asks to stand: next in a block, or among those that wait,
+// under the parameters of the rule.
+type Place interface {
+	// Base is the fee pair of a lane, or the least that it may become.
+	Base(p *params.Params, lane chain.LaneID) chain.FeePair
+	// Room says whether the transaction's lane has room for its limits and bytes.
+	Room(p *params.Params, tx *chain.VerifiedTx) error
+	// Target looks at the account that a plain transaction names.
+	Target(tx *chain.Tx) (Target, error)
+}
+
+// Judge returns what a transaction is, or why it may not stand in a place; an error of the
+// place is handed on. What can never change is looked at first: form, limits and sender's
+// role; then what the sender has, then the room, and last the target, whose account has to
+// be read.
+func (r *Validity) Judge(tx *chain.VerifiedTx, s Standing, at Place) (chain.Instruction, Target, error) {
+	ins, err := CheckStatic(tx, r.Params, r.ChainID)
+	if err != nil {
+		return ins, Target{}, err
+	}
+	if err := CheckRole(ins, tx.Sender, r.Roles); err != nil {
+		return ins, Target{}, err
+	}
+	if err := CheckSender(tx.Tx, at.Base(r.Params, tx.Lane), s.Nonce, s.Spendable); err != nil { // the lane is one: it is the instruction's
+		return ins, Target{}, err
+	}
+	if err := at.Room(r.Params, tx); err != nil || ins.Kind != chain.KindTransfer {
+		return ins, Target{}, err
+	}
+	target, err := at.Target(tx.Tx)
+	if err != nil {
+		return ins, target, err
+	}
+	ins, err = CheckTarget(ins, tx.Tx, target.HasCode, r.Params)
+	return ins, target, err
+}

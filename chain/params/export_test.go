@@ -1,0 +1,9 @@
+package params
+
+// The parts of Params.FinalBytesMax.
+const (
+	MinSignedTxBytes  = minSignedTxBytes
+	ReceiptFixedBytes = receiptFixedBytes
+	EventFixedBytes   = eventFixedBytes
+	DeliveryBytes     = deliveryBytes
+)

@@ -1,0 +1,100 @@
+package params
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// ErrFixed means a parameter that cannot change while the chain runs: what
+// the machine's tables are, how large the frames of blocks may be, on which every
+// connection and every shard agreed beforehand, in how many slots and epochs
+// sleeping timers are filed, which are found by it, which modules actors may import,
+// since those deployed go on importing them, and what only the beginning of a chain
+// reads: its first fees and how many validators it may have. The deprecations have an
+// action of their own.
+var ErrFixed = errors.New("the parameter is fixed")
+
+func fixedParams() []string {
+	return []string{
+		"machine", "max_block_bytes", "max_whole_bytes", "timer.ring_blocks", "entitlements.deprecated", "actor_limits.imports",
+		"initial_base_fee", "timer.initial_base_fee", "staking.max_validators",
+	}
+}
+
+// ErrUnbuilt means a parameter that nothing reads yet. It comes with its part:
+// until then a decision about it would be a promise that nobody keeps (ADR 78).
+var ErrUnbuilt = errors.New("the parameter belongs to a part that is not built yet")
+
+// unbuiltParams are the parameters of parts to come. A test holds the list to what
+// the code reads: whoever builds a part takes its parameters off.
+func unbuiltParams() []string {
+	return []string{
+		"staking.min_validator_stake", "staking.unbonding_blocks", "staking.jail_blocks", "staking.jail_repeat_factor",
+		"staking.double_sign_slash_basis_points", "staking.downtime_window_blocks", "staking.downtime_missed_basis_points",
+		"staking.invalid_proposal_jails", "staking.validator_changes_per_epoch_max",
+		"leader_no_repeat",         // another draw
+		"governance.sunset_blocks", // voting by weight of tokens
+		"job", "cip11",             // the market: dispatch, verification, presence
+		"runner.stake_floor", "runner.stake_per_job_basis_points", "runner.stake_cover_filter",
+		"runner.heartbeat_timeout_blocks", "runner.initial_reputation", "runner.min_reputation",
+		"runner.max_reputation", "runner.reputation_half_life_blocks", "runner.reputation_per_result",
+		"runner.timeout_reputation_penalty", "runner.slash_threshold", "runner.probation_successes",
+		"runner.max_endpoint_bytes", "runner.unbonding_blocks",
+		"runner.slash_timeout_basis_points", "runner.slash_schema_basis_points", "runner.slash_garbage_basis_points",
+		"runner.slash_wrong_model_basis_points", "runner.slash_non_delivery_basis_points",
+		"runner.slash_prompt_leak_basis_points", "runner.slash_fault_basis_points", "runner.challenger_share_basis_points",
+	}
+}
+
+// UnbuiltParam reports whether the parameter at path is one of a part to come.
+func UnbuiltParam(path string) bool {
+	return slices.ContainsFunc(unbuiltParams(), func(p string) bool { return PathCovers(p, path) })
+}
+
+// CheckSettable reports whether a proposal may set the parameter at path: the error
+// is [ErrFixedParam] or [ErrUnbuiltParam]. It says nothing about the value.
+func CheckSettable(path string) error {
+	for _, list := range []struct {
+		paths []string
+		err   error
+	}{{fixedParams(), ErrFixed}, {unbuiltParams(), ErrUnbuilt}} {
+		for _, p := range list.paths {
+			if PathCovers(p, path) || PathCovers(path, p) {
+				return fmt.Errorf("%w: %s", list.err, p)
+			}
+		}
+	}
+	return nil
+}
+
+// Unbuilt returns the paths of parameters that differ from their defaults and that
+// nothing reads yet: a genesis may move them, for the day when their part lands, and
+// a node says so when it starts.
+func (p *Params) Unbuilt() ([]string, error) {
+	defaults := Default()
+	var moved []string
+	for _, path := range unbuiltParams() {
+		leaves, err := p.Members(path)
+		if err != nil {
+			return nil, err
+		}
+		for i := range leaves {
+			leaves[i] = path + "." + leaves[i]
+		}
+		if len(leaves) == 0 {
+			leaves = []string{path}
+		}
+		for _, leaf := range leaves {
+			got, err := p.At(leaf)
+			if err != nil {
+				return nil, err
+			}
+			if want, err := defaults.At(leaf); err != nil || !bytes.Equal(got, want) {
+				moved = append(moved, leaf)
+			}
+		}
+	}
+	return moved, nil
+}

@@ -1,0 +1,19 @@
+//spec:implements CIP-2 7.4
+
+package entitlements
+
+import (
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/params"
+)
+
+// Price is what an instruction costs besides what is intrinsic (CIP-2 §7.4).
+func Price(p *params.Entitlements, opcode uint64) chain.Usage {
+	switch opcode {
+	case chain.OpEntitlementGrant, chain.OpRoleCreate:
+		return chain.Usage{Cycles: p.GrantCycles, Cells: p.GrantCells}
+	case chain.OpEntitlementDelegate:
+		return chain.Usage{Cycles: p.DelegateCycles, Cells: p.DelegateCells}
+	}
+	return chain.Usage{Cycles: p.ChangeCycles, Cells: p.ChangeCells}
+}

@@ -1,0 +1,95 @@
+package timers
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/exec/funds"
+	"github.com/cowboy-foundation/cowboy/state"
+)
+
+// Pay moves the money of a bill: fee and lock out of the balance of the timer's actor,
+// which leaves its reserve for rent alone, and the refund back to it, which it may keep
+// (resolution 11.25). The verdict is [funds.ErrShort].
+func Pay(p funds.Purse, owner chain.Address, b Bill) error {
+	total, payable := b.Total()
+	if !payable {
+		return funds.ErrShort
+	}
+	if err := take(p, owner, total); err != nil {
+		return err
+	}
+	p.PutAside(owner, b.Lock)
+	if err := p.Credit(chain.AddrTimers, b.Lock); err != nil {
+		return err
+	}
+	if err := p.Burn(b.Fee); err != nil {
+		return err
+	}
+	if err := p.Debit(chain.AddrTimers, b.Refund); err != nil {
+		return err
+	}
+	return p.GiveBack(owner, b.Refund)
+}
+
+// take takes what a timer costs out of its actor's balance.
+func take(p funds.Purse, owner chain.Address, amount chain.Wei) error {
+	held, err := p.Withheld(owner, amount)
+	if err != nil {
+		return err
+	}
+	if held {
+		return fmt.Errorf("%w: the rest of it is held for rent", funds.ErrShort)
+	}
+	if err := p.Debit(owner, amount); err != nil {
+		if errors.Is(err, funds.ErrShort) {
+			err = fmt.Errorf("%w: a timer's deposit and fees are %d base units", err, amount)
+		}
+		return err
+	}
+	return nil
+}
+
+// Fill fills the escrow of a timer up to what so much use at such prices takes, out of
+// its actor's balance; false where that is too small.
+func Fill(p funds.Purse, o *state.Overlay, c Clock, t *Timer, use chain.Usage, price chain.FeePair) (bool, error) {
+	need, fits := Cost(use, price)
+	switch {
+	case !fits:
+		return false, nil
+	case t.Escrow >= need:
+		return true, nil
+	}
+	err := take(p, t.Actor, need-t.Escrow)
+	if errors.Is(err, funds.ErrShort) {
+		return false, nil
+	}
+	if err == nil {
+		err = p.Credit(chain.AddrTimers, need-t.Escrow)
+		TopUp(o, c, t, need-t.Escrow)
+	}
+	return err == nil, err
+}
+
+// Consume burns what the escrows pay.
+func Consume(p funds.Purse, cost chain.Wei) error {
+	return errors.Join(p.Burn(cost), p.Debit(chain.AddrTimers, cost))
+}
+
+// Release pays a fee out of the escrows and gives an actor back what is left. The parts
+// of the fee are booked by the caller.
+func Release(p funds.Purse, to chain.Address, fee, back chain.Wei) error {
+	if err := p.Debit(chain.AddrTimers, fee); err != nil {
+		return err
+	}
+	return Return(p, to, back)
+}
+
+// Return gives an actor back what a timer that ends still holds.
+func Return(p funds.Purse, to chain.Address, back chain.Wei) error {
+	if err := p.Debit(chain.AddrTimers, back); err != nil {
+		return err
+	}
+	return p.Credit(to, back)
+}

@@ -1,0 +1,400 @@
+package lanes
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+)
+
+// step is one operation of a concurrent history: what was asked, what came
+// back, and when. Everything that stands in it is known before the run but
+// call, back and got.
+type step struct {
+	call, back uint64 // of one clock; back > call
+	got        string
+	before     int // step of the same batch that must take effect first, or -1
+
+	offer   *offer // admission of one transaction
+	discard *chain.VerifiedTx
+	head    *head // with accounts, and one of them touched
+	now     map[chain.Address]account
+	touched chain.Address
+	look    bool // the whole pool at one instant, as Pick sees it
+}
+
+// spec is the plain model with the operations of the scheduler.
+type spec struct {
+	model
+	now map[chain.Address]account
+}
+
+func (m *spec) clone() *spec {
+	out := &spec{model: m.model, now: m.now}
+	out.accounts = maps.Clone(m.accounts)
+	out.queue = make([]*modelTx, len(m.queue))
+	for i, t := range m.queue {
+		c := *t
+		out.queue[i] = &c
+	}
+	return out
+}
+
+// do applies a step and returns what it must have answered.
+func (m *spec) do(s *step) string {
+	switch {
+	case s.offer != nil:
+		return verdict(m.admit(s.offer))
+	case s.discard != nil:
+		for _, t := range m.queue {
+			if t.tx == s.discard {
+				m.remove(t)
+				break
+			}
+		}
+	case s.head != nil:
+		m.now = s.now
+		m.refresh(s.touched, m.now[s.touched])
+		m.reprice(s.head.BaseFees)
+	case s.look:
+		return m.listed()
+	}
+	return ""
+}
+
+func (m *spec) admit(o *offer) error {
+	for _, t := range m.queue {
+		if t.tx.Hash == o.Tx.Hash {
+			return ErrKnown
+		}
+	}
+	at := m.now[o.Tx.Sender]
+	switch {
+	case o.Tx.Tx.Nonce < at.Nonce:
+		return &NonceTooLowError{}
+	case o.Cost > at.Spendable:
+		return &fees.FundsError{}
+	}
+	return m.add(o.Tx, o.Cost, at)
+}
+
+func (m *spec) listed() string {
+	var b strings.Builder
+	for lane := range chain.NumLanes {
+		for l := range level(numLevels) {
+			for _, t := range m.queue {
+				if t.tx.Lane == lane && t.at == l {
+					fmt.Fprintf(&b, "%d/%d:%x ", lane, l, t.tx.Hash[:8])
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+// state is everything that the future depends on. The order of the queue counts
+// across levels too: a change of fees can bring any two to the same one.
+func (m *spec) state() string {
+	var b strings.Builder
+	for _, t := range m.queue {
+		fmt.Fprintf(&b, "%x:%d ", t.tx.Hash[:8], t.at)
+	}
+	return b.String() + fmt.Sprint(m.accounts, m.now, m.base)
+}
+
+func (p *bare) listed() string {
+	p.holdAll()
+	defer p.releaseAll()
+	var b strings.Builder
+	for lane := range chain.NumLanes {
+		for l := range level(numLevels) {
+			for _, e := range p.at(lane, l) {
+				fmt.Fprintf(&b, "%d/%d:%x ", lane, l, e.tx.Hash[:8])
+			}
+		}
+	}
+	return b.String()
+}
+
+// history is a concurrent run of a few threads of steps.
+type history struct {
+	steps []step
+	init  *spec
+}
+
+// explained searches for an order of the steps, each at some instant between
+// its call and its return, in which the plain model answers the same.
+func (h *history) explained() bool {
+	seen := map[string]bool{}
+	var search func(done uint64, m *spec) bool
+	search = func(done uint64, m *spec) bool {
+		if done == 1<<len(h.steps)-1 {
+			return true
+		}
+		key := fmt.Sprint(done, m.state())
+		if seen[key] {
+			return false
+		}
+		seen[key] = true
+		first := ^uint64(0) // no step may take effect after another has returned
+		for i := range h.steps {
+			if done>>i&1 == 0 {
+				first = min(first, h.steps[i].back)
+			}
+		}
+		for i := range h.steps {
+			s := &h.steps[i]
+			if done>>i&1 == 1 || s.call > first || s.before >= 0 && done>>s.before&1 == 0 {
+				continue
+			}
+			next := m.clone()
+			if next.do(s) == s.got && search(done|1<<i, next) {
+				return true
+			}
+		}
+		return false
+	}
+	return search(0, h.init)
+}
+
+// run lets the threads loose. A thread is a list of batches of steps; the
+// admissions of a batch are one call. The last step is a look at the end.
+func (h *history) run(p *bare, threads [][][]int, seed uint64) {
+	steps := h.steps
+	var clock atomic.Uint64
+	var start, all sync.WaitGroup
+	start.Add(len(threads))
+	for t, batches := range threads {
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(seed, uint64(t)))
+			start.Done()
+			start.Wait()
+			for _, batch := range batches {
+				if rng.IntN(4) == 0 {
+					runtime.Gosched()
+				}
+				call := clock.Add(1)
+				ask(p, steps, batch)
+				back := clock.Add(1)
+				for _, i := range batch {
+					steps[i].call, steps[i].back = call, back
+				}
+			}
+		})
+	}
+	all.Wait()
+	h.steps = append(h.steps, step{look: true, before: -1, call: clock.Add(1), back: clock.Add(1), got: p.listed()})
+}
+
+func ask(p *bare, steps []step, batch []int) {
+	s := &steps[batch[0]]
+	switch {
+	case s.offer != nil:
+		var offers []offer
+		for _, i := range batch {
+			offers = append(offers, *steps[i].offer)
+		}
+		answers := make([]error, len(batch))
+		p.admit(offers, answers)
+		for k, i := range batch {
+			steps[i].got = verdict(answers[k])
+		}
+	case s.discard != nil:
+		p.discard([]chain.Hash{s.discard.Hash})
+	case s.head != nil:
+		if err := p.advance(*s.head, nil, []chain.Address{s.touched}); err != nil {
+			s.got = err.Error()
+		}
+	case s.look:
+		s.got = p.listed()
+	}
+}
+
+// script makes up a history of a small, crowded pool.
+func script(seed uint64) (*bare, *history, [][][]int) {
+	rng := rand.New(rand.NewPCG(seed, 23))
+	cfg := validatorConfig()
+	cfg.SenderTxs, cfg.NonceGap = 6, 3
+	cfg.LaneTxs = [chain.NumLanes]int{chain.LaneSystem: 2, chain.LaneRunner: 3, chain.LaneUser: 5}
+	cfg.LaneBytes = [chain.NumLanes]int{chain.LaneSystem: 700, chain.LaneRunner: 900, chain.LaneUser: 1_700}
+	cfg.actorRefill, cfg.actorMost = 30_000, 45_000 // two messages
+	if seed%2 == 1 {
+		cfg.unsureBlocks = 1
+		for lane := range cfg.laneRoom {
+			cfg.laneRoom[lane] = chain.Usage{Cycles: 50_000, Cells: 5_000}
+		}
+	}
+	now := map[chain.Address]account{}
+	for i := range 5 {
+		now[chain.Address{byte(i + 1)}] = account{Spendable: 20_000}
+	}
+	p := newBare(cfg, 20)
+	p.head.account = reader(now, 0)
+	h := &history{init: &spec{model: model{cfg: cfg, weight: 20, accounts: map[chain.Address]account{}}, now: now}}
+	var made []*chain.VerifiedTx
+	offer := func() *offer {
+		if len(made) > 0 && rng.IntN(8) == 0 {
+			tx := made[rng.IntN(len(made))]
+			return &offer{Tx: tx, Cost: 1, Calls: callOf(tx), Least: leastOf(tx), Key: keyOf(tx), Unused: unusedOf(tx), MayCall: mayCallOf(tx)}
+		}
+		price := func() chain.Wei { return 90 + chain.Wei(rng.IntN(60)) }
+		tx := &chain.VerifiedTx{
+			Tx: &chain.Tx{
+				Nonce: uint64(rng.IntN(4)), CyclesLimit: 21_000, CellsLimit: chain.Cells(rng.IntN(400)),
+				MaxFeePerCycle: price(), MaxFeePerCell: price(), TipPerCycle: chain.Wei(rng.IntN(100)), TipPerCell: chain.Wei(rng.IntN(100)),
+			},
+			Body: make([]byte, 200+rng.IntN(300)), Sender: chain.Address{byte(1 + rng.IntN(5))},
+			Lane: []chain.LaneID{chain.LaneSystem, chain.LaneRunner, chain.LaneUser, chain.LaneUser}[rng.IntN(4)],
+		}
+		if rng.IntN(2) == 0 {
+			tx.Tx.To = &chain.Address{0xac, byte(rng.IntN(2))}
+		}
+		made = append(made, tx)
+		binary.BigEndian.PutUint64(tx.Hash[:], uint64(len(made)))
+		return &offer{Tx: tx, Cost: chain.Wei(2_000 + rng.IntN(6_000)), Calls: callOf(tx), Least: leastOf(tx), Key: keyOf(tx), Unused: unusedOf(tx), MayCall: mayCallOf(tx)}
+	}
+	var threads [][][]int
+	heads := 0
+	for t := range 3 {
+		var batches [][]int
+		for range 3 + rng.IntN(2) {
+			var batch []int
+			add := func(s step) {
+				if s.before = -1; len(batch) > 0 {
+					s.before = batch[len(batch)-1]
+				}
+				batch = append(batch, len(h.steps))
+				h.steps = append(h.steps, s)
+			}
+			switch k := rng.IntN(10); {
+			case k == 0 && len(made) > 0:
+				add(step{discard: made[rng.IntN(len(made))]})
+			case k == 1 && t == 0: // one ledger: heads come one after another
+				heads++
+				s := step{now: maps.Clone(now), touched: chain.Address{byte(1 + rng.IntN(5))}}
+				at := &s.touched
+				s.now[*at] = account{Nonce: s.now[*at].Nonce + uint64(rng.IntN(3)), Spendable: chain.Wei(6_000 + rng.IntN(20_000)), Height: 0}
+				now = s.now
+				s.head = &head{Height: chain.Height(heads), account: reader(s.now, chain.Height(heads))}
+				for i := range s.head.BaseFees {
+					s.head.BaseFees[i] = chain.FeePair{PerCycle: chain.Wei(85 + rng.IntN(30)), PerCell: chain.Wei(85 + rng.IntN(30))}
+				}
+				add(s)
+			case k == 2:
+				add(step{look: true})
+			default:
+				for range 1 + rng.IntN(3) {
+					add(step{offer: offer()})
+				}
+			}
+			batches = append(batches, batch)
+		}
+		threads = append(threads, batches)
+	}
+	return p, h, threads
+}
+
+func reader(now map[chain.Address]account, height chain.Height) func(chain.Address) (account, error) {
+	return func(a chain.Address) (account, error) {
+		at, ok := now[a]
+		if !ok {
+			return account{}, errors.New("nobody")
+		}
+		at.Height = height
+		return at, nil
+	}
+}
+
+// TestConcurrentHistoriesAreLinearizable runs seeded scripts on several
+// goroutines and searches for a sequential order that explains every answer and
+// every look at the pool. Rerun one script with
+// -run 'TestConcurrentHistoriesAreLinearizable/seed=17'; which interleaving it
+// meets is up to Go's scheduler, so each is run several times.
+func TestConcurrentHistoriesAreLinearizable(t *testing.T) {
+	scripts, runs := uint64(400), 5
+	if testing.Short() {
+		scripts = 60
+	}
+	overlapping := 0
+	for seed := range scripts {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			for range runs {
+				p, h, threads := script(seed)
+				h.run(p, threads, seed)
+				p.checkShards(t)
+				overlapping += h.overlaps()
+				if !h.explained() {
+					t.Fatalf("no sequential order explains this history:\n%s", h)
+				}
+			}
+		})
+	}
+	t.Logf("%d scripts, %d pairs of overlapping operations", scripts, overlapping)
+	if overlapping == 0 && runtime.GOMAXPROCS(0) > 1 {
+		t.Error("no two operations overlapped: the test shows nothing")
+	}
+}
+
+// overlaps counts the pairs of operations that were under way together.
+func (h *history) overlaps() (n int) {
+	for i, a := range h.steps {
+		for _, b := range h.steps[:i] {
+			if a.call < b.back && b.call < a.back && a.call != b.call {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// String lists the steps with their answers.
+func (h *history) String() string {
+	var b strings.Builder
+	for _, s := range h.steps {
+		what := "look"
+		switch {
+		case s.offer != nil:
+			what = fmt.Sprintf("admit %x: %x/%d in lane %d", s.offer.Tx.Hash[:8], s.offer.Tx.Sender[:1], s.offer.Tx.Tx.Nonce, s.offer.Tx.Lane)
+		case s.discard != nil:
+			what = fmt.Sprintf("discard %x", s.discard.Hash[:8])
+		case s.head != nil:
+			what = fmt.Sprintf("head that touches %x", s.touched[:1])
+		}
+		fmt.Fprintf(&b, "%d-%d %s: %s\n", s.call, s.back, what, s.got)
+	}
+	return b.String()
+}
+
+// TestTheCheckerFindsFaults: a search that explains everything is worth nothing.
+func TestTheCheckerFindsFaults(t *testing.T) {
+	found := 0
+	for seed := range uint64(40) {
+		p, h, threads := script(seed)
+		h.run(p, threads, seed)
+		victim := -1
+		for i := range h.steps { // turn one admission into a refusal
+			if h.steps[i].offer != nil && h.steps[i].got == "<nil>" {
+				victim = i
+			}
+		}
+		if victim < 0 {
+			continue
+		}
+		h.steps[victim].got = verdict(&LaneFullError{})
+		if !h.explained() {
+			found++
+		}
+	}
+	if found < 30 {
+		t.Errorf("%d of 40 falsified histories were found", found)
+	}
+}

@@ -1,0 +1,532 @@
+package lanes
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"hash/maphash"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/chain/fees"
+)
+
+// head is a finalized block as the pool sees it: what transactions are held against.
+type head struct {
+	Height   chain.Height
+	Millis   uint64                        // its time; 0: nothing grows old
+	BaseFees [chain.NumLanes]chain.FeePair // in force in the next block
+	measures *measures                     // likewise; nil: as before
+	// account reads what an account may use in the next block. Several
+	// goroutines call it, the last of them maybe just after the next head was
+	// given; what it returns then is thrown away.
+	account func(chain.Address) (account, error)
+}
+
+// offer is a transaction and what is known of it without the pool.
+type offer struct {
+	Tx   *chain.VerifiedTx
+	Cost chain.Wei // most that it can take from its sender
+	// Unused is the part of its limits that it is known not to use; zero where
+	// only execution tells. Another transaction may have that space.
+	Unused chain.Usage
+	Calls  call
+	// MayCall says that it calls nobody now, and that its target may become an actor: then
+	// Unused is no more known than that it runs.
+	MayCall bool
+	// Key names what it runs, and Expected is what that is known to use, at most the
+	// limits. A key of 0 says that Unused is exact, Expected of 0 that nothing is known:
+	// then it counts as if it used all that it may.
+	Key      uint64
+	Expected chain.Usage
+	// Least is what it uses whatever becomes of it; zero if nobody knows. A tip on
+	// what may not be used ranks it no higher than on that.
+	Least chain.Usage
+	Err   error // what makes it inadmissible for ever, or nil
+}
+
+// call is what a message may take of the cycles that its actor has for a block; the
+// zero value is nobody's.
+type call struct {
+	Actor *chain.Address
+	Most  chain.Cycles
+	// Likely is what it will take, at most Most; 0: nobody knows. Not below a quarter of
+	// Most counts, so that what looks as if it took little cannot stand in crowds for what
+	// never runs.
+	Likely chain.Cycles
+}
+
+// demands is what a message counts with among those that wait for its actor.
+func (c *call) demands() chain.Cycles {
+	if c.Likely == 0 {
+		return c.Most
+	}
+	return min(max(c.Likely, c.Most/4), c.Most)
+}
+
+// pool holds the waiting transactions in shards. Any goroutine may call it.
+type pool struct {
+	cfg     Config
+	seed    maphash.Seed // spreads senders over shards in a way that nobody outside can aim at
+	lanes   [chain.NumLanes]laneRoom
+	targets targets
+	drawn   atomic.Uint64 // numbers of operations; see shard.draw
+	counts  struct{ picks, picked atomic.Uint64 }
+
+	// Written while all shards are held, read while any is.
+	head       head
+	heads      uint64 // that have come in
+	prices     [chain.NumLanes]pricing
+	picks      uint64
+	pickedLast int
+	lookedLast int      // entries that it came to; the work of a pick, for the tests
+	movedLast  int      // likewise of placing what has moved at the last head
+	roomLast   int      // likewise of the last look for what may leave a full lane
+	merge      arrivals // of the pick at hand
+
+	shards [numShards]shard
+}
+
+// newPool returns an empty pool. The head has measures.
+func newPool(cfg Config, head head) (*pool, error) {
+	if err := cfg.Check(); err != nil {
+		return nil, err
+	}
+	s := &pool{cfg: cfg, seed: maphash.MakeSeed(), head: head}
+	s.targets.adopt(limitsIn(head.measures))
+	for i := range s.prices {
+		s.prices[i] = pricing{base: head.BaseFees[i], cellWeight: max(head.measures.cellWeight, 1), version: 1}
+		s.lanes[i].txsMax, s.lanes[i].bytesMax = cfg.LaneTxs[i], cfg.LaneBytes[i]
+		s.lanes[i].floor.Store(math.MaxUint8) // an empty lane holds nothing below any level
+	}
+	for i := range s.shards {
+		h := &s.shards[i]
+		h.all, h.byHash, h.senders = s, map[chain.Hash]*entry{}, map[chain.Address]*sender{}
+		for lane := range h.lanes {
+			h.lanes[lane].calls = &s.targets
+		}
+	}
+	return s, nil
+}
+
+func (s *pool) shardOf(sender chain.Address) *shard {
+	return &s.shards[maphash.Bytes(s.seed, sender[:])%numShards]
+}
+
+// holdAll stops every shard. numShards are always taken in this order, and nobody
+// takes a second one otherwise.
+func (s *pool) holdAll() {
+	for i := range s.shards {
+		s.shards[i].mu.Lock()
+	}
+}
+
+func (s *pool) releaseAll() {
+	for i := range s.shards {
+		s.shards[i].mu.Unlock()
+	}
+}
+
+// admit offers transactions to the pool, in order, and writes one answer for
+// each: nil, or the refusal that the sender should see, or the error of
+// head.account. Any number of goroutines may admit at once; each waits for
+// others only where their senders share a shard.
+func (s *pool) admit(offers []offer, answers []error) {
+	for i := 0; i < len(offers); {
+		h := s.shardOf(offers[i].Tx.Sender)
+		var t try
+		h.mu.Lock()
+		for {
+			if t = h.admit(&offers[i]); t.crowded {
+				break
+			}
+			answers[i] = t.err
+			if i++; i == len(offers) || s.shardOf(offers[i].Tx.Sender) != h {
+				break
+			}
+		}
+		h.mu.Unlock()
+		if t.crowded {
+			answers[i] = s.admitHoldingAll(h, &offers[i], t)
+			i++
+		}
+	}
+}
+
+// try is the outcome of admitting one offer with hold of one shard.
+type try struct {
+	err     error
+	crowded bool    // it takes hold of all shards to decide
+	at      account // of the sender, as read
+	heads   uint64  // at that time
+}
+
+// admit decides on one offer if hold of its sender's shard is enough to. It may
+// let go of the shard for a while.
+func (h *shard) admit(o *offer) (t try) {
+	if h.byHash[o.Tx.Hash] != nil {
+		h.counts.known.Add(1)
+		return try{err: ErrKnown}
+	}
+	t.at, t.err = h.account(o.Tx.Sender)
+	t.heads = h.all.heads
+	if t.err == nil {
+		t.crowded, t.err = h.decide(o, t.at, false)
+	} else {
+		h.counts.refused.Add(1)
+	}
+	return t
+}
+
+// admitHoldingAll decides on an offer after a try that could not.
+func (s *pool) admitHoldingAll(h *shard, o *offer, t try) error {
+	s.holdAll()
+	defer s.releaseAll()
+	if t.heads != s.heads { // a head has come in between
+		var err error
+		if t.at, err = h.accountNow(o.Tx.Sender); err != nil {
+			h.counts.refused.Add(1)
+			return err
+		}
+	}
+	_, err := h.decide(o, t.at, true)
+	return err
+}
+
+// decide admits an offer or says why not, and counts it.
+func (h *shard) decide(o *offer, at account, holdsAll bool) (crowded bool, err error) {
+	did, err := h.judge(o, at, holdsAll)
+	switch {
+	case did.crowded:
+		return true, nil
+	case err == nil:
+		h.counts.admitted.Add(1)
+	case err == ErrKnown:
+		h.counts.known.Add(1)
+	case errors.As(err, new(*LaneFullError)):
+		h.counts.full.Add(1)
+	default:
+		h.counts.refused.Add(1)
+	}
+	if did.replaced {
+		h.counts.replaced.Add(1)
+	}
+	if did.evicted > 0 {
+		h.counts.evicted.Add(uint64(did.evicted))
+	}
+	return false, err
+}
+
+func (h *shard) judge(o *offer, at account, holdsAll bool) (outcome, error) {
+	switch {
+	case h.byHash[o.Tx.Hash] != nil:
+		return outcome{}, ErrKnown
+	case o.Tx.Tx.Nonce < at.Nonce:
+		return outcome{}, &NonceTooLowError{Got: o.Tx.Tx.Nonce, Want: at.Nonce}
+	case o.Err != nil:
+		return outcome{}, o.Err
+	case o.Cost > at.Spendable:
+		return outcome{}, &fees.FundsError{Need: o.Cost, Spendable: at.Spendable}
+	}
+	return h.add(o, at, holdsAll)
+}
+
+// account returns a sender's account at the head. What is known of a sender
+// with waiting transactions is read again at the first use under a new head,
+// since a balance can also become spendable by the passing of blocks.
+//
+// The shard is held by the caller and let go while the state is read: nobody
+// waits for a disk because of another's transaction.
+func (h *shard) account(addr chain.Address) (account, error) {
+	for {
+		if at, ok := h.current(addr); ok {
+			return at, nil
+		}
+		heads, read := h.all.heads, h.all.head.account
+		h.mu.Unlock()
+		at, err := read(addr)
+		h.mu.Lock()
+		if h.all.heads == heads {
+			if err == nil && h.senders[addr] != nil {
+				h.all.targets.mu.Lock()
+				h.leave(h.refresh(addr, at))
+				h.all.targets.mu.Unlock()
+			}
+			return at, err
+		}
+	}
+}
+
+// accountNow is account for who holds all shards and lets none go.
+func (h *shard) accountNow(addr chain.Address) (account, error) {
+	if at, ok := h.current(addr); ok {
+		return at, nil
+	}
+	at, err := h.all.head.account(addr)
+	if err == nil {
+		h.leave(h.refresh(addr, at))
+	}
+	return at, err
+}
+
+// current returns what is known of a sender if it was read under this head.
+func (h *shard) current(addr chain.Address) (account, bool) {
+	s := h.senders[addr]
+	if s == nil || s.Height != h.all.head.Height {
+		return account{}, false
+	}
+	return s.account, true
+}
+
+// advance moves the pool to a new head. The block's transactions leave it, with
+// every other one of their nonces; so do, for the senders of the block and the
+// accounts in touched, the last transactions that the balance no longer covers.
+// No other transaction is looked at, except where a base fee crosses an edge of
+// fee tiers. The error is the head's account's.
+//
+// Accounts are read before anything stands still.
+func (s *pool) advance(head head, txs []*chain.VerifiedTx, touched []chain.Address) error {
+	ahead := map[chain.Address]account{}
+	read := func(addr chain.Address) {
+		h := s.shardOf(addr)
+		h.mu.Lock()
+		known := h.senders[addr] != nil
+		h.mu.Unlock()
+		if _, done := ahead[addr]; done || !known {
+			return
+		}
+		if at, err := head.account(addr); err == nil { // else it is read again below
+			ahead[addr] = at
+		}
+	}
+	for _, tx := range txs {
+		read(tx.Sender)
+	}
+	for _, addr := range touched {
+		read(addr)
+	}
+
+	s.holdAll()
+	defer s.releaseAll()
+	s.head = head
+	s.heads++
+	weighsAnew := head.measures != nil && s.adopt(*head.measures)
+	for _, tx := range txs {
+		if e := s.shardOf(tx.Sender).byHash[tx.Hash]; e != nil {
+			e.final = true
+		}
+	}
+	err := s.refreshAll(txs, touched, ahead)
+	// Prices last, so that what leaves is not moved first.
+	s.shards[0].counts.moved.Add(uint64(s.reprice(head.BaseFees, weighsAnew)))
+	s.retire()
+	return err
+}
+
+func (s *pool) refreshAll(txs []*chain.VerifiedTx, touched []chain.Address, ahead map[chain.Address]account) error {
+	refresh := func(addr chain.Address) error {
+		h := s.shardOf(addr)
+		if h.senders[addr] == nil {
+			return nil
+		}
+		if at, ok := ahead[addr]; ok {
+			if h.senders[addr].account != at {
+				h.leave(h.refresh(addr, at))
+			}
+			return nil
+		}
+		_, err := h.accountNow(addr)
+		return err
+	}
+	for _, tx := range txs {
+		if err := refresh(tx.Sender); err != nil {
+			return err
+		}
+	}
+	for _, addr := range touched {
+		if err := refresh(addr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reprice sets the base fees of the next block, while all shards are held. Only
+// lanes whose fees changed are touched, in them only lists for which the change
+// matters, and in those only transactions that cross a tier's edge move; all, if they
+// weigh anew.
+func (s *pool) reprice(base [chain.NumLanes]chain.FeePair, weighsAnew bool) (moved int) {
+	s.movedLast = 0
+	var changed []chain.LaneID
+	for lane := range chain.NumLanes {
+		if weighsAnew || s.prices[lane].base != base[lane] {
+			changed = append(changed, lane)
+			s.prices[lane].base = base[lane]
+			s.prices[lane].version++
+			s.lanes[lane].raise(levelQueued) // the next look finds the true floor
+		}
+	}
+	for i := range s.shards {
+		moved += s.shards[i].reprice(changed)
+	}
+	return moved + s.promote()
+}
+
+// adopt takes in what governance has changed, and reports whether every transaction is to
+// be looked at for its tier. All shards are held.
+func (s *pool) adopt(m measures) (weighsAnew bool) {
+	if now := limitsIn(&m); s.targets.limits != now {
+		s.targets.adopt(now)
+		for i := range s.shards {
+			for _, e := range s.shards[i].byHash {
+				s.targets.join(e) // in any order: sums
+			}
+		}
+	}
+	weight := max(m.cellWeight, 1)
+	if s.prices[0].cellWeight == weight {
+		return false
+	}
+	for lane := range s.prices {
+		s.prices[lane].cellWeight = weight
+		s.prices[lane].version++
+		for i := range s.shards {
+			for l := range s.shards[i].lanes[lane].fifos {
+				s.shards[i].lanes[lane].fifos[l].still = noFee
+			}
+		}
+	}
+	return true
+}
+
+// reprice moves what crosses an edge of the tiers in the lanes whose base fees
+// have changed.
+func (h *shard) reprice(changed []chain.LaneID) (moved int) {
+	for _, lane := range changed {
+		movers := h.lanes[lane].relevel(&h.all.prices[lane])
+		h.movers[lane] = movers
+		moved += len(movers)
+	}
+	h.settleMovers()
+	return moved
+}
+
+// retire drops what has grown old, of one shard at each head: a pool that looked at all
+// of it would stop everybody for as long as that takes.
+func (s *pool) retire() {
+	if s.head.Millis == 0 || s.cfg.AgeMillis == 0 {
+		return
+	}
+	h := &s.shards[s.heads%numShards]
+	var old []*entry
+	for _, e := range h.byHash {
+		if e.born == 0 || e.born > s.head.Millis {
+			e.born = s.head.Millis
+		} else if s.head.Millis-e.born > s.cfg.AgeMillis {
+			old = append(old, e)
+		}
+	}
+	slices.SortFunc(old, func(a, b *entry) int { return cmp.Compare(a.seq, b.seq) }) // not the map's order
+	for _, e := range old {
+		h.remove(e)
+	}
+	h.counts.aged.Add(uint64(len(old)))
+}
+
+// discard removes transactions from the pool. Unknown ones are ignored.
+func (s *pool) discard(hashes []chain.Hash) {
+	s.holdAll()
+	defer s.releaseAll()
+	for _, hash := range hashes {
+		for i := range s.shards {
+			h := &s.shards[i]
+			if e := h.byHash[hash]; e != nil {
+				h.remove(e)
+				h.counts.discarded.Add(1)
+				break
+			}
+		}
+	}
+}
+
+// waiting returns all transactions, in an order in which they may be admitted again: each
+// behind those that arrived before it and those of its sender that it waits for.
+func (s *pool) waiting() []*chain.VerifiedTx {
+	s.holdAll()
+	list := make([]arrival, 0, s.held())
+	for i := range s.shards {
+		for _, from := range s.shards[i].senders { // in any order: sorted below
+			last := uint64(0)
+			for _, e := range from.waiting {
+				last = max(last+1, e.seq) // another level may have given it a later place
+				list = append(list, arrival{last, e})
+			}
+		}
+	}
+	s.releaseAll()
+	slices.SortFunc(list, func(a, b arrival) int {
+		return cmp.Or(cmp.Compare(a.seq, b.seq), bytes.Compare(a.e.tx.Hash[:], b.e.tx.Hash[:]))
+	})
+	txs := make([]*chain.VerifiedTx, len(list))
+	for i := range list {
+		txs[i] = list[i].e.tx
+	}
+	return txs
+}
+
+// lookup finds a waiting transaction by its hash. It asks one shard after the
+// other: who looks up does not know the sender, and an index of all hashes
+// would cost every admission more than it saves here.
+func (s *pool) lookup(hash chain.Hash) (Waiting, bool) {
+	for i := range s.shards {
+		if p, ok := s.shards[i].lookup(hash); ok {
+			return p, true
+		}
+	}
+	return Waiting{}, false
+}
+
+func (h *shard) lookup(hash chain.Hash) (Waiting, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	e := h.byHash[hash]
+	if e == nil {
+		return Waiting{}, false
+	}
+	w := Waiting{Tx: e.tx, seq: e.seq, calls: e.calls.Actor != nil}
+	switch e.level {
+	case levelQueued:
+		w.State = WaitQueued
+	case levelUnderpriced:
+		w.State = WaitUnderpriced
+	case levelBarred:
+		w.State = WaitBarred
+	default:
+		w.State, w.Tier = WaitExecutable, int(e.level-levelTier0)
+	}
+	return w, true
+}
+
+// pendingNonce returns the first nonce that neither the chain nor a sender's
+// executable transactions use. The error is head.account's.
+func (s *pool) pendingNonce(addr chain.Address) (uint64, error) {
+	h := s.shardOf(addr)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	at, err := h.account(addr)
+	if err != nil {
+		return 0, err
+	}
+	return max(at.Nonce, h.pendingNonce(addr)), nil
+}
+
+// pendingNonce is 0 for a sender without transactions.
+func (h *shard) pendingNonce(addr chain.Address) uint64 {
+	s := h.senders[addr]
+	if s == nil {
+		return 0
+	}
+	return s.Nonce + uint64(s.executable())
+}

@@ -1,0 +1,295 @@
+package lanes
+
+import (
+	"cmp"
+	"math"
+	"math/bits"
+	"slices"
+	"sync"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+)
+
+// targets count what waiting messages may take of the actors that they call, and what
+// waits and may come to nothing asks of its lane. An actor
+// serves so many cycles a block, so of a crowd before one actor only what it can serve
+// within some blocks stands in tiers; the rest is barred: behind everything that can
+// run, and the first to leave a full lane after what cannot run at all.
+//
+// Messages that need more than a block gives, which an actor that is in use never has,
+// are counted apart from the others, so that they bar none of these. What pays less is
+// not counted before what pays more. A message counts with what it will likely take: who
+// holds places before an actor that others want pays for about as much of it.
+//
+// A lane is counted as an actor is (docs/adr/0143). What nobody knows the use of, and
+// what has wide limits, may stand in a tier for hours without being in a block, as few of
+// it find room in one. So there stands no more of it than some blocks could hold with all
+// of its limits.
+type targets struct {
+	limits
+
+	// Held by operations on messages that hold one shard, from the decision on a level
+	// until the entry stands there, so that decisions come in the order of their
+	// numbers. Who holds all shards needs it not.
+	mu    sync.Mutex
+	of    map[chain.Address][]demanded
+	asked [chain.NumLanes][]demanded
+}
+
+// limits are the bounds of targets.
+type limits struct {
+	refill, most chain.Cycles                 // what an actor has for a block; what messages to it may wait for in tiers. 0: no bound
+	lanes        [chain.NumLanes]chain.Cycles // what may be asked of a lane in tiers by what may come to nothing. 0: no bound
+	wide         [chain.NumLanes]chain.Usage  // unused limits above it are too wide for a lane to be sure of room. 0: none is
+}
+
+func limitsIn(m *measures) limits {
+	l := limits{refill: m.actorRefill, most: m.actorMost}
+	for lane, room := range m.laneRoom {
+		l.lanes[lane] = chain.Cycles(mulSaturating(m.unsureBlocks, weightOf(room, max(m.cellWeight, 1))))
+		l.wide[lane] = part(room, narrowPart)
+	}
+	return l
+}
+
+// adopt takes limits, and counts nothing then.
+func (t *targets) adopt(l limits) {
+	t.limits, t.of, t.asked = l, map[chain.Address][]demanded{}, [chain.NumLanes][]demanded{}
+}
+
+// claimMost bounds what one transaction claims, so that sums do not overflow.
+const claimMost = 1 << 43
+
+// claimOf sets what a transaction asks of its lane, all of its limits, if it may come to
+// nothing: nobody knows what it uses, or its limits are wide, which says that few of its
+// kind find room in a block whatever they used before. Where they are wide, or where it is
+// a message of more than its actor gets for a block, it may find no room for as long as
+// others do: those behind it are sure of no place either.
+func (s *pool) claimOf(e *entry, o *offer) {
+	limits := sum(e.uses, e.unused)
+	unsure, most := limits, s.targets.wide[e.lane]
+	if e.pays() {
+		unsure = e.unused
+	}
+	e.wide = most != (chain.Usage{}) && exceeds(unsure, most)
+	if e.wide || o.MayCall || o.Key != 0 && o.Expected == (chain.Usage{}) {
+		e.claim = chain.Cycles(min(weightOf(limits, s.prices[e.lane].cellWeight), claimMost))
+	}
+	e.stops = e.wide || s.targets.most > 0 && e.calls.Actor != nil && s.targets.large(&e.calls)
+}
+
+// weightOf is a use in cycles, where a cell counts for so many; it saturates.
+func weightOf(u chain.Usage, cellWeight uint64) uint64 {
+	n, carry := bits.Add64(mulSaturating(uint64(u.Cells), cellWeight), uint64(u.Cycles), 0)
+	if carry != 0 {
+		return math.MaxUint64
+	}
+	return n
+}
+
+func mulSaturating(a, b uint64) uint64 {
+	hi, lo := bits.Mul64(a, b)
+	if hi != 0 {
+		return math.MaxUint64
+	}
+	return lo
+}
+
+// holds reports whether a lane has room at a level for what e asks of it: the wide and the
+// others are counted apart, so that they do not bar each other. old leaves for it.
+func (t *targets) holds(e *entry, l level, old *entry) bool {
+	most := t.lanes[e.lane]
+	if e.claim == 0 || most == 0 {
+		return true
+	}
+	sum := e.claim
+	for _, d := range t.asked[e.lane] {
+		if d.level >= l && d.large == e.wide {
+			sum += d.cycles
+		}
+	}
+	if old != nil && old.lane == e.lane && old.wide == e.wide && old.level >= max(l, levelTier0) {
+		sum -= old.claim
+	}
+	return sum <= most
+}
+
+// demanded is what the messages of one level may take of an actor.
+type demanded struct {
+	level  level
+	large  bool // messages above what a block gives; of a lane, wide ones
+	n      int  // messages, some of which may take nothing
+	cycles chain.Cycles
+}
+
+func (t *targets) large(c *call) bool { return c.Most > t.refill }
+
+// fits reports whether an actor can serve one more message at a level. old leaves for it.
+func (t *targets) fits(c *call, l level, old *entry) bool {
+	sum := c.demands()
+	for _, d := range t.of[*c.Actor] {
+		if d.level >= l && d.large == t.large(c) {
+			sum += d.cycles
+		}
+	}
+	if old != nil && t.counts(old) && *old.calls.Actor == *c.Actor && old.level >= l && t.large(&old.calls) == t.large(c) {
+		sum -= old.calls.demands()
+	}
+	return sum <= t.most
+}
+
+// counts reports whether an entry is counted where it stands.
+func (t *targets) counts(e *entry) bool {
+	return t.most > 0 && e.calls.Actor != nil && e.level >= levelTier0
+}
+
+// join counts an entry that has come to a level.
+func (t *targets) join(e *entry) {
+	if t.counts(e) {
+		t.of[*e.calls.Actor] = counted(t.of[*e.calls.Actor], e.level, t.large(&e.calls), e.calls.demands())
+	}
+	if t.claims(e) {
+		t.asked[e.lane] = counted(t.asked[e.lane], e.level, e.wide, e.claim)
+	}
+}
+
+// leave takes back what join has counted.
+func (t *targets) leave(e *entry) {
+	if t.claims(e) {
+		t.asked[e.lane] = uncounted(t.asked[e.lane], e.level, e.wide, e.claim)
+	}
+	if !t.counts(e) {
+		return
+	}
+	if list := uncounted(t.of[*e.calls.Actor], e.level, t.large(&e.calls), e.calls.demands()); len(list) > 0 {
+		t.of[*e.calls.Actor] = list
+	} else {
+		delete(t.of, *e.calls.Actor)
+	}
+}
+
+// mayBar reports whether an entry may have no place in the tiers that it pays for.
+func (t *targets) mayBar(e *entry) bool {
+	return t.most > 0 && e.calls.Actor != nil || t.lanes[e.lane] > 0 && e.claim > 0 || e.of.stops > 0
+}
+
+// claims reports whether what an entry asks of its lane is counted where it stands.
+func (t *targets) claims(e *entry) bool { return e.claim > 0 && e.level >= levelTier0 }
+
+// counted adds one to what is counted at its level.
+func counted(list []demanded, l level, large bool, cycles chain.Cycles) []demanded {
+	i := slices.IndexFunc(list, func(d demanded) bool { return d.level == l && d.large == large })
+	if i < 0 {
+		i, list = len(list), append(list, demanded{level: l, large: large})
+	}
+	list[i].cycles += cycles
+	list[i].n++
+	return list
+}
+
+// uncounted takes back what counted has added.
+func uncounted(list []demanded, l level, large bool, cycles chain.Cycles) []demanded {
+	i := slices.IndexFunc(list, func(d demanded) bool { return d.level == l && d.large == large })
+	list[i].cycles -= cycles
+	if list[i].n--; list[i].n > 0 {
+		return list
+	}
+	return slices.Delete(list, i, i+1)
+}
+
+// levelOf is the level of an executable entry that takes the place of old, or of nobody.
+func (s *pool) levelOf(e, old *entry) level {
+	l := s.prices[e.lane].level(e)
+	if l >= levelTier0 && (s.barsCall(e, l, old) || !s.targets.holds(e, l, old) || e.of.stopped(e)) {
+		return levelBarred
+	}
+	return l
+}
+
+// barsCall reports whether a message's actor has enough before it.
+func (s *pool) barsCall(e *entry, l level, old *entry) bool {
+	return s.targets.most > 0 && e.calls.Actor != nil && (e.until > s.heads || !s.targets.fits(&e.calls, l, old))
+}
+
+// barredHeads is for how many heads a message stays barred that found its actor busy.
+const barredHeads = 8
+
+// bar takes messages out of their tiers which an execution had no cycles of their actors
+// for, though they were counted on: for some heads they stand behind all that can run,
+// and go first from a full lane. Who makes actors busy in the same block would else fill
+// a lane with what never runs and pays nothing. Then they have their places again.
+func (s *pool) bar(hashes []chain.Hash) {
+	s.holdAll()
+	defer s.releaseAll()
+	for _, hash := range hashes {
+		for i := range s.shards {
+			h := &s.shards[i]
+			e := h.byHash[hash]
+			if e == nil {
+				continue
+			}
+			if s.targets.counts(e) {
+				s.lanes[e.lane].lower(levelBarred)
+				h.lanes[e.lane].remove(e)
+				e.level, e.until = levelBarred, s.heads+barredHeads
+				h.movers[e.lane] = append(h.movers[e.lane], e)
+			}
+			break
+		}
+	}
+	for i := range s.shards {
+		s.shards[i].settleMovers()
+	}
+}
+
+// promote lets what is barred into the tiers for which its actor and its lane have room
+// now, and nothing stands in the way, the first to come first. Room only shrinks meanwhile, so what has none before has none
+// later, and of a crowd before few actors next to nothing is sorted. All shards are held.
+func (s *pool) promote() (moved int) {
+	var barred []*entry
+	for i := range s.shards {
+		for lane := range chain.NumLanes {
+			for e := s.shards[i].lanes[lane].fifos[levelBarred].head; e != nil; e = e.next {
+				if s.levelOf(e, nil) != levelBarred {
+					barred = append(barred, e)
+				}
+			}
+		}
+	}
+	slices.SortFunc(barred, func(a, b *entry) int { return cmp.Compare(a.seq, b.seq) })
+	for _, e := range barred {
+		l := s.levelOf(e, nil)
+		if l == levelBarred {
+			continue
+		}
+		h := s.shardOf(e.tx.Sender)
+		h.lanes[e.lane].remove(e)
+		e.level = l
+		s.targets.join(e) // before the next is judged
+		h.movers[e.lane] = append(h.movers[e.lane], e)
+		moved++
+	}
+	for i := range s.shards {
+		s.shards[i].settleMovers()
+	}
+	return moved
+}
+
+// settleMovers gives the movers their places, and their senders their anchors, once.
+func (h *shard) settleMovers() {
+	for lane, movers := range h.movers {
+		h.all.movedLast += h.lanes[lane].rejoin(movers, &h.all.prices[lane])
+		for _, e := range movers {
+			e.of.stale = true
+		}
+	}
+	for lane, movers := range h.movers {
+		for _, e := range movers {
+			if e.of.stale { // with all places of the sender new
+				e.of.stale = false
+				h.follow(e.of, 0, len(e.of.waiting))
+			}
+		}
+		h.movers[lane] = nil
+	}
+}

@@ -1,0 +1,149 @@
+package query
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/cowboy-foundation/cowboy/chain"
+	"github.com/cowboy-foundation/cowboy/lanes"
+	"github.com/cowboy-foundation/cowboy/lanes/sigverify"
+	"github.com/cowboy-foundation/cowboy/node/rpc"
+)
+
+// Submit implements rpc.Transactions. What the pool admits is kept over a restart.
+func (s *Source) Submit(ctx context.Context, bodies [][]byte) ([]rpc.Verdict, error) {
+	client := rpc.ClientOf(ctx)
+	return s.submit(ctx, bodies, func(bodies [][]byte) { s.cfg.Keep(client, bodies) })
+}
+
+// SubmitUnkept is [Source.Submit] for what the node itself sends: it is not kept over a
+// restart, and is sent again where it is needed.
+func (s *Source) SubmitUnkept(ctx context.Context, bodies [][]byte) ([]rpc.Verdict, error) {
+	return s.submit(ctx, bodies, func([][]byte) {})
+}
+
+// submit has the bodies judged, spreads those that the pool admits and hands them to
+// keep, which must not block.
+func (s *Source) submit(ctx context.Context, bodies [][]byte, keep func(bodies [][]byte)) ([]rpc.Verdict, error) {
+	done := make(chan []sigverify.Verdict, 1)
+	err := s.cfg.Admission.SubmitOf(rpc.ClientOf(ctx), bodies, func(v []sigverify.Verdict) {
+		bodies := sigverify.Admitted(v)
+		keep(bodies)
+		s.cfg.Spread(bodies)
+		done <- v
+	})
+	if err != nil {
+		return nil, ingressError(err)
+	}
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case verdicts := <-done:
+		out := make([]rpc.Verdict, len(verdicts))
+		for i, v := range verdicts {
+			out[i] = verdictOf(v)
+			if out[i].Code == rpc.CodeInternal {
+				s.cfg.Log.Error("transaction not judged", "tx", v.Hash, "err", v.Err)
+			}
+		}
+		return out, nil
+	}
+}
+
+// Wait implements rpc.Transactions.
+func (s *Source) Wait(ctx context.Context, hashes []chain.Hash) error {
+	left := append([]chain.Hash(nil), hashes...)
+	for {
+		next := s.hub.changed() // before looking, so that no block falls between
+		waiting := left[:0]
+		for _, hash := range left {
+			_, _, ok, err := s.located(hash)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				waiting = append(waiting, hash)
+			}
+		}
+		if left = waiting; len(left) == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-s.hub.done:
+			return rpc.ErrNotReady // the node stops
+		case <-next:
+		}
+	}
+}
+
+// Transaction implements rpc.Transactions.
+func (s *Source) Transaction(ctx context.Context, hash chain.Hash) (*rpc.FoundTx, bool, error) {
+	h, slot, ok, err := s.located(hash)
+	if err != nil {
+		return nil, false, err
+	}
+	if !ok {
+		entry, found, err := s.cfg.Pool.Lookup(ctx, hash)
+		if err != nil || !found {
+			return nil, false, err
+		}
+		return &rpc.FoundTx{Tx: entry.Tx}, true, nil
+	}
+	b, ok, err := s.BlockByHeight(ctx, h)
+	if err != nil {
+		return nil, false, err
+	}
+	if ok && slot >= len(b.Txs) && slot-len(b.Txs) < len(b.Deliveries) {
+		return nil, false, nil // a delivery has a receipt and is no transaction
+	}
+	if !ok || slot >= len(b.Txs) {
+		return nil, false, fmt.Errorf("transaction %s is indexed at block %d, slot %d, where it is not", hash, h, slot)
+	}
+	return &rpc.FoundTx{Tx: b.Txs[slot], Final: true, Height: h, Slot: slot}, true, nil
+}
+
+// Receipt implements rpc.Transactions.
+func (s *Source) Receipt(_ context.Context, hash chain.Hash) (*rpc.FoundReceipt, bool, error) {
+	h, slot, ok, err := s.located(hash)
+	if err != nil || !ok {
+		return nil, false, err
+	}
+	raw, ok, err := s.cfg.Blocks.Receipt(h, slot)
+	if err != nil {
+		return nil, false, err
+	}
+	digest, found, err := s.cfg.Blocks.BlockDigest(h)
+	if err != nil {
+		return nil, false, err
+	}
+	if !ok || !found {
+		return nil, false, fmt.Errorf("receipt of %s at block %d, slot %d is missing", hash, h, slot)
+	}
+	receipt, err := chain.DecodeReceipt(raw)
+	if err != nil {
+		return nil, false, fmt.Errorf("receipt of %s: %w", hash, err)
+	}
+	return &rpc.FoundReceipt{Receipt: receipt, Height: h, BlockHash: digest, Slot: slot}, true, nil
+}
+
+// PoolTx implements rpc.Transactions.
+func (s *Source) PoolTx(ctx context.Context, hash chain.Hash) (*rpc.PoolTx, bool, error) {
+	entry, ok, err := s.cfg.Pool.Lookup(ctx, hash)
+	if err != nil {
+		return nil, false, err
+	}
+	if ok {
+		state := rpc.PoolPending
+		if entry.State == lanes.WaitQueued {
+			state = rpc.PoolQueued
+		}
+		return &rpc.PoolTx{Tx: entry.Tx, State: state}, true, nil
+	}
+	found, ok, err := s.Transaction(ctx, hash)
+	if err != nil || !ok || !found.Final {
+		return nil, false, err
+	}
+	return &rpc.PoolTx{Tx: found.Tx, State: rpc.PoolIncluded}, true, nil
+}
