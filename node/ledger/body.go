@@ -53,7 +53,7 @@ func (l *Ledger) parse(digest chain.Hash, encoded []byte, rebuilt bool) (*chain.
 	// Without a root of the body the digest binds the transactions by their root
 	// alone. Bytes with others say nothing about the block: a peer could refute a
 	// final block with them.
-	switch fits := block.Header.TxRoot == tree.ListRoot(block.Txs); {
+	switch fits := block.Header.TxRoot == tree.ListRootBy(l.rootWorkers(), block.Txs); {
 	case !fits && bound:
 		return nil, &Verdict{"transaction root", nil}
 	case !fits:

@@ -104,11 +104,11 @@ func (l *Ledger) finalize(ctx context.Context, f engine.Finalization) error {
 func recordOf(e *Executed, certificate []byte) store.BlockRecord {
 	rec := store.BlockRecord{
 		Height: e.Height(), Digest: e.Digest, Block: e.Encoded, Certificate: certificate,
-		Receipts:   make([][]byte, len(e.Receipts)),
+		Receipts:   e.receipts,
 		ReceiptIDs: make([]chain.Hash, len(e.Receipts)),
 	}
 	for i := range e.Receipts {
-		rec.Receipts[i], rec.ReceiptIDs[i] = e.Receipts[i].Encode(), e.Receipts[i].TxHash
+		rec.ReceiptIDs[i] = e.Receipts[i].TxHash
 	}
 	for _, tx := range e.Txs {
 		rec.Senders = append(rec.Senders, tx.Sender)

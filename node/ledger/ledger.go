@@ -179,6 +179,7 @@ type Executed struct {
 	Round    beacon.Round
 	Txs      []*chain.VerifiedTx
 	Receipts []chain.Receipt
+	receipts [][]byte // encoded, of a block that was executed here
 	State    *store.Version
 	Force    governance.Force // parameters of the children
 	codeword *shards.Codeword // of an own block, on its way to the engine

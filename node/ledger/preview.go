@@ -9,6 +9,7 @@ import (
 	"github.com/cowboy-foundation/cowboy/chain"
 	"github.com/cowboy-foundation/cowboy/consensus/engine"
 	"github.com/cowboy-foundation/cowboy/exec"
+	"github.com/cowboy-foundation/cowboy/state/tree"
 )
 
 const (
@@ -87,16 +88,17 @@ func (l *Ledger) Prepare(ctx context.Context, req engine.PrepareRequest) error {
 	if err != nil {
 		return nil
 	}
-	_, err = call(ctx, l, func(context.Context) (struct{}, error) { return struct{}{}, l.prepare(block.Header, txs) })
+	list := txList{block.Txs, tree.ListRootBy(l.rootWorkers(), block.Txs)}
+	_, err = call(ctx, l, func(context.Context) (struct{}, error) { return struct{}{}, l.prepare(block.Header, txs, list) })
 	return err
 }
 
-func (l *Ledger) prepare(h chain.Header, txs []*chain.VerifiedTx) error {
+func (l *Ledger) prepare(h chain.Header, txs []*chain.VerifiedTx, list txList) error {
 	parent := l.tree.get(h.Parent)
 	if parent == nil || checkChild(parent.Force.Params, &h, &parent.Block.Header) != nil {
 		return nil
 	}
-	e, err := l.tryPreview(h, parent, txs)
+	e, err := l.tryPreview(h, parent, txs, list)
 	if err == nil {
 		l.ahead.put(e)
 		l.Stats.Prepared.Add(1)
@@ -111,21 +113,21 @@ func (l *Ledger) prepare(h chain.Header, txs []*chain.VerifiedTx) error {
 }
 
 // tryPreview executes a preview and makes a fault of a panic.
-func (l *Ledger) tryPreview(h chain.Header, parent *Executed, txs []*chain.VerifiedTx) (e *Executed, err error) {
+func (l *Ledger) tryPreview(h chain.Header, parent *Executed, txs []*chain.VerifiedTx, list txList) (e *Executed, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = exec.Panicked(p)
 		}
 	}()
-	return l.execute(h, parent, txs)
+	return l.execute(h, parent, txs, list)
 }
 
 // executeOrTake executes a block, unless its preview was executed before: the
 // digest binds transactions and results alike.
-func (l *Ledger) executeOrTake(digest chain.Hash, h chain.Header, parent *Executed, txs []*chain.VerifiedTx) (*Executed, error) {
+func (l *Ledger) executeOrTake(digest chain.Hash, h chain.Header, parent *Executed, txs []*chain.VerifiedTx, list txList) (*Executed, error) {
 	if e := l.ahead.take(digest); e != nil {
 		l.Stats.Foretold.Add(1)
 		return e, nil
 	}
-	return l.execute(h, parent, txs)
+	return l.execute(h, parent, txs, list)
 }

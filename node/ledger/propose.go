@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/cowboy-foundation/cowboy/chain"
@@ -126,7 +127,7 @@ func (l *Ledger) build(ctx, view context.Context, req engine.ProposeRequest, par
 	if err != nil {
 		return nil, err
 	}
-	e, err := l.seal(header, parent, s.Kept, &s.Result)
+	e, err := l.seal(header, parent, s.Kept, &s.Result, func() txList { return l.list(s.Kept) })
 	if err != nil {
 		return nil, err
 	}
@@ -237,8 +238,8 @@ func (l *Ledger) commitBody(e *Executed) error {
 }
 
 // execute runs the transactions on the parent's state and returns the block
-// with its roots filled in.
-func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.VerifiedTx) (*Executed, error) {
+// with its roots filled in. list is the transactions' bytes and their root.
+func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.VerifiedTx, list txList) (*Executed, error) {
 	began := time.Now()
 	result, err := l.executor.Apply(parent.State, l.inputs(&h, parent.Force.Params), txs)
 	l.Stats.noteExec(l.executor.Stats())
@@ -247,13 +248,37 @@ func (l *Ledger) execute(h chain.Header, parent *Executed, txs []*chain.Verified
 	}
 	l.ahead.note(len(txs), time.Since(began))
 	l.Stats.ExecNanos.Add(uint64(time.Since(began)))
-	return l.seal(h, parent, txs, &result)
+	return l.seal(h, parent, txs, &result, func() txList { return list })
 }
 
-// seal makes a block of what was executed on the parent's state.
-func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx, result *exec.Result) (*Executed, error) {
+// txList is the transactions of a block as bytes, and the root over them.
+type txList struct {
+	bodies [][]byte
+	root   chain.Hash
+}
+
+// rootWorkers is by how many goroutines the root of a list is computed.
+func (l *Ledger) rootWorkers() int { return max(l.cfg.Exec.Workers, 1) }
+
+// list makes the list of transactions that are to be a block.
+func (l *Ledger) list(txs []*chain.VerifiedTx) txList {
+	bodies := make([][]byte, len(txs))
+	for i, tx := range txs {
+		bodies[i] = tx.Body
+	}
+	return txList{bodies, tree.ListRootBy(l.rootWorkers(), bodies)}
+}
+
+// seal makes a block of what was executed on the parent's state. The root of its
+// transactions, where it is not known yet, is computed beside the state's and the
+// receipts'.
+func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx, result *exec.Result, list func() txList) (*Executed, error) {
 	began := time.Now()
 	l.report(result.Defects)
+	var listed txList
+	var listing sync.WaitGroup
+	listing.Go(func() { listed = list() })
+	defer listing.Wait()
 	deltaBytes := 0
 	if result.Delta != nil {
 		deltaBytes = result.Delta.Bytes()
@@ -266,27 +291,21 @@ func (l *Ledger) seal(h chain.Header, parent *Executed, txs []*chain.VerifiedTx,
 	if err != nil {
 		return nil, &fault{fmt.Errorf("parameters: %w", err)}
 	}
-	bodies := make([][]byte, len(txs))
-	for i, tx := range txs {
-		bodies[i] = tx.Body
-	}
-	receipts := make([][]byte, len(result.Receipts))
+	receipts, receiptBytes := make([][]byte, len(result.Receipts)), 0
 	for i := range result.Receipts {
 		receipts[i] = result.Receipts[i].Encode()
+		receiptBytes += len(receipts[i])
 	}
-	h.TxRoot = tree.ListRoot(bodies)
-	h.ReceiptsRoot = tree.ListRoot(receipts)
+	h.ReceiptsRoot = tree.ListRootBy(l.rootWorkers(), receipts)
 	h.StateRoot = version.Root()
 	h.Used = result.Used
+	listing.Wait()
+	h.TxRoot = listed.root
 	l.Stats.RootNanos.Add(uint64(time.Since(began)))
-	block := &chain.Block{Header: h, Txs: bodies}
+	block := &chain.Block{Header: h, Txs: listed.bodies}
 	e := &Executed{
 		Block: block, Encoded: block.Encode(), Digest: h.Digest(),
-		Round: roundOf(&h), Txs: txs, Receipts: result.Receipts, State: version, Force: force,
-	}
-	receiptBytes := 0
-	for _, r := range receipts {
-		receiptBytes += len(r)
+		Round: roundOf(&h), Txs: txs, Receipts: result.Receipts, receipts: receipts, State: version, Force: force,
 	}
 	e.bytes = weigh(e, receiptBytes, deltaBytes)
 	return e, nil

@@ -167,7 +167,8 @@ func (l *Ledger) verify(req engine.VerifyRequest, block *chain.Block, txs []*cha
 	if err := l.cfg.Proposers.checkOrder(&block.Header, l.parentBeacon(&block.Header), txs); err != nil {
 		return err
 	}
-	e, err := l.executeOrTake(req.Digest, block.Header, parent, txs)
+	list := txList{block.Txs, block.Header.TxRoot} // parse held the root to them
+	e, err := l.executeOrTake(req.Digest, block.Header, parent, txs, list)
 	if isFault(err) {
 		return err
 	}

@@ -20,7 +20,7 @@ type scratch struct {
 	refusal *vm.Class   // io.UnsupportedOperation, likewise
 }
 
-// scratchFile is the content of a file. The room behind it is zero.
+// scratchFile is the content of a file. The room behind it keeps what was cut off.
 type scratchFile struct{ data []byte }
 
 func newScratch(l Limits) scratch { return scratch{most: l.ScratchBytes, amount: l.ScratchFiles} }
@@ -137,15 +137,16 @@ func (f *scratchFile) shrink(n int) {
 		f.data = append([]byte(nil), f.data[:n]...)
 		return
 	}
-	// Paid: by the growth to what is cut off.
-	clear(f.data[n:])
 	f.data = f.data[:n]
 }
 
-// grow makes the file longer, by zeros: so is the room behind it.
+// grow makes the file longer, by zeros.
 func (f *scratchFile) grow(n int) {
 	if n <= cap(f.data) {
+		old := len(f.data)
 		f.data = f.data[:n]
+		// Paid: by the growth, in resize.
+		clear(f.data[old:])
 		return
 	}
 	f.data = append(f.data, make([]byte, n-len(f.data))...)

@@ -112,7 +112,8 @@ func storageScan(c call) (vm.Value, error) {
 	}
 	c.m.Charge(c.s.costs.StorageScan)
 	c.m.ChargeEach(int(limit), c.m.Prices().Element)
-	// No key is as long as what is left of a longer prefix, which hosts put together and compare.
+	// A prefix longer than any key matches nothing. One byte more than a key says so too, and
+	// bounds what the host copies and compares.
 	prefix = prefix[:min(len(prefix), c.s.limits.KeyBytes+1)]
 	var entries []host.Entry
 	err := c.s.host.StorageScan(prefix, int(limit), func(e host.Entry) {
