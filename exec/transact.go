@@ -215,8 +215,10 @@ func (b *block) transfer(ins chain.Instruction, tx *chain.Tx, limit chain.Usage)
 	return actor.Outcome{Used: chain.Usage{Cells: cells}}, nil
 }
 
-// commit books what a transaction used and paid.
+// commit books what a transaction used and paid. Nothing takes back what was written so
+// far.
 func (b *block) commit(tx *chain.VerifiedTx, a *Execution) error {
+	b.state.Keep()
 	b.lane = tx.Lane
 	b.budget.Take(tx.Lane, fees.Space{Usage: a.out.Used, Bytes: fees.TxBytes(tx)})
 	b.use(tx.Lane, a.out.Used)

@@ -21,6 +21,15 @@ func (e *existence) note(found bool) {
 	}
 }
 
+// rooted is what an account says of its storage.
+type rooted struct {
+	root  chain.Hash
+	size  StorageSize
+	known bool
+}
+
+func rootedOf(a *Account) rooted { return rooted{a.StorageRoot, a.StorageSize, true} }
+
 // recent are the latest reads of a parent. Who writes a place has mostly just read
 // it, so that to know what was there before takes no second look.
 type recent struct {
@@ -39,6 +48,7 @@ type slotSeen struct {
 type accountSeen struct {
 	addr   chain.Address
 	exists existence
+	below  rooted
 }
 
 func (r *recent) slot(addr chain.Address, key StorageKey, value []byte) {
@@ -46,9 +56,9 @@ func (r *recent) slot(addr chain.Address, key StorageKey, value []byte) {
 	r.nextSlot = (r.nextSlot + 1) % uint8(len(r.slots))
 }
 
-func (r *recent) account(addr chain.Address, exists bool) {
-	s := accountSeen{addr: addr}
-	s.exists.note(exists)
+func (r *recent) account(addr chain.Address, a *Account) {
+	s := accountSeen{addr: addr, below: rootedOf(a)}
+	s.exists.note(a.Own())
 	r.accounts[r.nextAcct] = s
 	r.nextAcct = (r.nextAcct + 1) % uint8(len(r.accounts))
 }
@@ -76,7 +86,7 @@ func (r *recent) setSlot(w *writes) {
 func (r *recent) setAccount(w *writes) {
 	for i := range r.accounts {
 		if s := &r.accounts[i]; w.before == unknown && s.addr == w.addr {
-			w.before = s.exists
+			w.before, w.below = s.exists, s.below
 		}
 	}
 }
@@ -207,7 +217,7 @@ func (o *Overlay) accountBorn(w *writes, u *undo) (bool, error) {
 	switch {
 	case err != nil || !now || u.credit > 0:
 		return false, err
-	case u.account != nil:
+	case u.set:
 		return !u.account.Own(), nil
 	case u.cleared:
 		return true, nil

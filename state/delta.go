@@ -17,6 +17,7 @@ import (
 type Delta struct {
 	accounts map[chain.Address]*writes
 	order    []*writes // as they came; in memory they lie likewise
+	slab     []writes  // of which the next are taken
 	codes    map[chain.Hash][]byte
 }
 
@@ -25,6 +26,7 @@ type writes struct {
 	addr    chain.Address
 	dropped bool               // replaced or taken back: no longer among the accounts
 	account *Account           // as last set; nil if the account's own fields are not written
+	room    Account            // where it stands, unless it was taken from another overlay
 	credit  chain.Wei          // to add to a balance that was not read; 0 once account is set
 	cleared bool               // account and storage were dropped before the rest of the writes
 	places  map[StorageKey]int // in slots
@@ -36,6 +38,7 @@ type writes struct {
 	grown StorageSize
 
 	before existence // of the account in the parent
+	below  rooted    // what the parent says of the storage
 
 	// The look of Overlay.EachGrown that has last met the account, and each of the
 	// first slots. They are of the overlay that the writes were made in.
@@ -76,7 +79,12 @@ func NewDelta() *Delta {
 // an account that has no storage.
 func (d *Delta) SetAccount(addr chain.Address, a Account) {
 	a = normal(a)
-	d.at(addr).account = &a
+	d.at(addr).setAccount(&a)
+}
+
+func (w *writes) setAccount(a *Account) {
+	w.room = *a
+	w.account = &w.room
 }
 
 // DeleteAccount removes an account with all of its storage. Later writes to
@@ -85,7 +93,9 @@ func (d *Delta) DeleteAccount(addr chain.Address) {
 	if old := d.accounts[addr]; old != nil {
 		old.dropped = true
 	}
-	d.put(&writes{addr: addr, cleared: true})
+	w := d.next()
+	w.addr, w.cleared = addr, true
+	d.put(w)
 }
 
 // SetStorage sets a storage value, or removes it if value is nil.
@@ -186,10 +196,23 @@ func (d *Delta) Bytes() int {
 func (d *Delta) at(addr chain.Address) *writes {
 	w := d.accounts[addr]
 	if w == nil {
-		w = &writes{addr: addr}
+		w = d.next()
+		w.addr = addr
 		d.put(w)
 	}
 	return w
+}
+
+// slabMost is how many writes are made at once at most.
+const slabMost = 64
+
+// next returns room for the writes of an address.
+func (d *Delta) next() *writes {
+	if len(d.slab) == cap(d.slab) {
+		d.slab = make([]writes, 0, min(max(4, len(d.order)), slabMost))
+	}
+	d.slab = d.slab[:len(d.slab)+1]
+	return &d.slab[len(d.slab)-1]
 }
 
 func (d *Delta) reset() {

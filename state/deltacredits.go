@@ -86,8 +86,10 @@ func (o *Overlay) AddBalance(addr chain.Address, amount chain.Wei) (fits bool, e
 	if amount == 0 {
 		return true, nil
 	}
-	if w := o.delta.accounts[addr]; o.credits != nil && (w == nil || w.account == nil && !w.cleared) {
-		return o.deferCredit(addr, w, amount), nil
+	if o.credits != nil {
+		if w := o.delta.accounts[addr]; w == nil || w.account == nil && !w.cleared {
+			return o.deferCredit(addr, w, amount), nil
+		}
 	}
 	a, _, err := o.Account(addr)
 	if err != nil {

@@ -33,7 +33,7 @@ func (o *Overlay) Each(fn func(c *Change) error) error {
 // before its [Overlay.Reset]; a change that is none of Each is copied. It cannot be
 // taken back: all marks become invalid.
 func (o *Overlay) Take(c *Change) error {
-	o.forget()
+	o.Keep()
 	if c.from != nil && c.Credit == 0 && o.delta.accounts[c.Address] == nil {
 		c.from.looked, c.from.slotsLooked = 0, c.from.slotsLooked[:0] // by another overlay
 		o.delta.put(c.from)
@@ -48,7 +48,7 @@ func (o *Overlay) Take(c *Change) error {
 	if c.Account != nil {
 		w := o.delta.at(c.Address)
 		if w.account == nil && !w.cleared && w.before == unknown && c.from != nil {
-			w.before = c.from.before
+			w.before, w.below = c.from.before, c.from.below
 		}
 		w.account = c.Account
 	}
@@ -88,14 +88,14 @@ func (o *Overlay) takeSlot(c *Change, i int) {
 
 // TakeCode is SetCode for code of another overlay.
 func (o *Overlay) TakeCode(c CodeChange) {
-	o.forget()
+	o.Keep()
 	o.delta.codes[c.Hash] = c.Code
 }
 
 // Absorb takes all writes of an overlay whose parent is o, and which is not used
 // any more. All marks become invalid.
 func (o *Overlay) Absorb(above *Overlay) error {
-	o.forget()
+	o.Keep()
 	for hash, code := range above.delta.codes { // into a map: the order does not matter
 		o.delta.codes[hash] = code
 	}
@@ -105,7 +105,7 @@ func (o *Overlay) Absorb(above *Overlay) error {
 // Reset forgets all writes and marks: the overlay is as new, over the same parent.
 // Who has taken the writes keeps them.
 func (o *Overlay) Reset() {
-	o.forget()
+	o.Keep()
 	o.delta.reset()
 	o.seen = recent{} // the parent may show what others have written since
 	if o.credits != nil {
@@ -115,8 +115,3 @@ func (o *Overlay) Reset() {
 
 // Touched reports whether the overlay holds a change of an address.
 func (o *Overlay) Touched(addr chain.Address) bool { return o.delta.accounts[addr] != nil }
-
-func (o *Overlay) forget() {
-	clear(o.undo)
-	o.undo = o.undo[:0]
-}

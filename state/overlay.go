@@ -35,7 +35,8 @@ type undo struct {
 	key     StorageKey // placeStorage; placeAddress: the slot that was the first to be written, if one was
 	hash    chain.Hash
 	writes  *writes   // placeAddress: what was there, nil if nothing
-	account *Account  // placeAccount: what was set, nil if nothing
+	account Account   // placeAccount: what was set, if set
+	set     bool      // placeAccount
 	credit  chain.Wei // placeAccount: what was to be added
 	cleared bool      // placeAccount: whether account and storage had been dropped
 	value   []byte    // placeStorage: what was set, if had
@@ -65,13 +66,14 @@ func (o *Overlay) Share(yes bool) { o.shared = yes }
 // Account implements [View].
 func (o *Overlay) Account(addr chain.Address) (Account, bool, error) {
 	w := o.delta.accounts[addr]
-	if w != nil && w.cleared && w.account == nil {
+	switch {
+	case w == nil:
+	case w.cleared && w.account == nil:
 		return NewAccount(), false, nil
-	}
-	if w != nil && w.cleared {
-		a := normal(*w.account)
-		a.StorageRoot, a.StorageSize = EmptyRoot, StorageSize{}
-		return a, !a.Empty(), nil
+	case w.cleared:
+		return w.rooted(rooted{root: EmptyRoot})
+	case w.account != nil && w.below.known:
+		return w.rooted(w.below)
 	}
 	old, existed, err := o.parent.Account(addr)
 	if err != nil {
@@ -79,18 +81,25 @@ func (o *Overlay) Account(addr chain.Address) (Account, bool, error) {
 	}
 	if w == nil {
 		if !o.shared {
-			o.seen.account(addr, old.Own())
+			o.seen.account(addr, &old)
 		}
 		return old, existed, nil
 	}
+	below := rootedOf(&old)
 	if !o.shared {
 		w.before.note(old.Own())
+		w.below = below
 	}
 	if w.account == nil {
 		return credited(old, existed, w.credit)
 	}
-	a := normal(*w.account)
-	a.StorageRoot, a.StorageSize = old.StorageRoot, old.StorageSize
+	return w.rooted(below)
+}
+
+// rooted returns the account as last set, with what the parent says of its storage.
+func (w *writes) rooted(below rooted) (Account, bool, error) {
+	a := normal(*w.account) // what the caller gets is his
+	a.StorageRoot, a.StorageSize = below.root, below.size
 	return a, !a.Empty(), nil
 }
 
@@ -176,14 +185,21 @@ func (o *Overlay) Code(hash chain.Hash) ([]byte, error) {
 
 // SetAccount is [Delta.SetAccount].
 func (o *Overlay) SetAccount(addr chain.Address, a Account) {
-	if w := o.delta.accounts[addr]; w == nil {
+	w := o.delta.accounts[addr]
+	if w == nil {
 		o.undo = append(o.undo, undo{place: placeAddress, addr: addr})
+		w = o.delta.at(addr)
 	} else {
-		o.undo = append(o.undo, undo{place: placeAccount, addr: addr, account: w.account, credit: w.credit, cleared: w.cleared})
+		u := undo{place: placeAccount, addr: addr, credit: w.credit, cleared: w.cleared}
+		if w.account != nil {
+			u.account, u.set = *w.account, true
+		}
+		o.undo = append(o.undo, u)
 		w.credit = 0 // a holds it
 	}
-	o.delta.SetAccount(addr, a)
-	o.seen.setAccount(o.delta.accounts[addr])
+	a = normal(a)
+	w.setAccount(&a)
+	o.seen.setAccount(w)
 }
 
 // ClearStorage removes the storage of an account that stays, in one step
@@ -236,6 +252,13 @@ func (o *Overlay) SetCode(code []byte) chain.Hash {
 // depth and cost nothing.
 func (o *Overlay) Snapshot() int { return len(o.undo) }
 
+// Keep makes all writes so far final: marks taken before become invalid, and what was
+// there before is forgotten.
+func (o *Overlay) Keep() {
+	clear(o.undo)
+	o.undo = o.undo[:0]
+}
+
 // Revert takes back every write since the mark was returned, and makes marks
 // taken since then invalid. It panics on an invalid mark.
 func (o *Overlay) Revert(mark int) {
@@ -261,7 +284,9 @@ func (o *Overlay) takeBack(u *undo) {
 		}
 	case placeAccount:
 		w := o.delta.accounts[u.addr]
-		w.account, w.credit = u.account, u.credit
+		if w.account, w.credit = nil, u.credit; u.set {
+			w.setAccount(&u.account)
+		}
 	case placeStorage:
 		w := o.delta.accounts[u.addr]
 		if u.had {
