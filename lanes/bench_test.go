@@ -133,3 +133,37 @@ func BenchmarkReprice(b *testing.B) {
 	}
 	b.ReportMetric(100_000*float64(b.N)/b.Elapsed().Seconds(), "txs/s")
 }
+
+// BenchmarkFinalized takes in a block of ten transfers from each of a thousand senders,
+// whose next forty wait.
+func BenchmarkFinalized(b *testing.B) {
+	const senders, sent, waiting = 1_000, 10, 40
+	for b.Loop() {
+		b.StopTimer()
+		l, req, _ := fullPool(b, 4*senders)
+		view := req.Parent.(accounts)
+		var txs []*chain.VerifiedTx
+		var m maker
+		head := FinalizedHead{Height: 1, View: accounts{of: map[chain.Address]state.Account{}}, BaseFees: evenFees(1)}
+		for n := range uint64(sent + waiting) {
+			for addr := range view.of {
+				tx := m.transfer(0, n, 1, 21_000)
+				tx.Sender = addr
+				txs = append(txs, tx)
+				if n < sent {
+					head.Txs, head.Touched = append(head.Txs, tx), append(head.Touched, addr)
+				}
+			}
+		}
+		for addr, a := range view.of {
+			a.Nonce = sent
+			head.View.(accounts).of[addr] = a
+		}
+		l.Admit(b.Context(), txs)
+		b.StartTimer()
+		if err := l.Finalized(b.Context(), head); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*senders*sent), "ns/tx")
+}
