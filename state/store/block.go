@@ -2,9 +2,11 @@ package store
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/cockroachdb/pebble/v2"
 
@@ -53,11 +55,42 @@ func putBlock(b *pebble.Batch, rec *BlockRecord, place blocklog.Place) error {
 		b.Set(heightKey(tableBlocks, rec.Height), blocklog.AppendPlace(bytes.Clone(rec.Digest[:]), place), nil),
 		b.Set(hashKey(tableHeights, rec.Digest), height, nil),
 	)
-	for i, hash := range rec.ReceiptIDs {
-		location := binary.BigEndian.AppendUint32(bytes.Clone(height), uint32(i))
-		err = errors.Join(err, b.Set(hashKey(tableTxs, hash), location, nil))
+	if err != nil {
+		return err
 	}
-	return errors.Join(err, putEmitters(b, rec))
+	key, location := hashKey(tableTxs, chain.Hash{}), append(height, 0, 0, 0, 0)
+	for _, slot := range byID(rec.ReceiptIDs) {
+		copy(key[len(key)-hashLen:], rec.ReceiptIDs[slot][:])
+		binary.BigEndian.PutUint32(location[len(location)-4:], slot)
+		if err := b.Set(key, location, nil); err != nil {
+			return err
+		}
+	}
+	return putEmitters(b, rec)
+}
+
+// byID returns the slots of ids in ascending order of these, which pebble takes faster
+// than random order.
+func byID(ids []chain.Hash) []uint32 {
+	type place struct {
+		first uint64 // bytes of the id, which mostly tell it from all others
+		slot  uint32
+	}
+	places := make([]place, len(ids))
+	for i := range ids {
+		places[i] = place{binary.BigEndian.Uint64(ids[i][:]), uint32(i)}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		if a.first != b.first {
+			return cmp.Compare(a.first, b.first)
+		}
+		return cmp.Or(bytes.Compare(ids[a.slot][:], ids[b.slot][:]), cmp.Compare(a.slot, b.slot))
+	})
+	slots := make([]uint32, len(ids))
+	for i := range places {
+		slots[i] = places[i].slot
+	}
+	return slots
 }
 
 // openBlocks opens the files of blocks, which must have the head's whole.
