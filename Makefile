@@ -21,7 +21,7 @@ TAGS       := pebblegozstd,netgo,osusergo
 export GOAMD64 := v1
 
 .PHONY: help build devnet test check ci race sim sim-machines sim-nodes sim-lives twins mutants fuzz soak soak-kill soak-committee soak-own-key soak-crash soak-damage soak-liars soak-stall soak-drip soak-lanes soak-limits soak-hostile soak-pvm-fuzz soak-day soak-rent bench bench-crypto bench-state \
-        bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
+        bench-lanes bench-exec bench-timers bench-workloads bench-consensus bench-strangers bench-pvm bench-pvm-costs bench-compare bench-e2e generate spec-map purego arm64 i386 interop oracles pvm-oracle pvm-scripts pvm-arch tools clean
 
 help: ## list the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
@@ -161,6 +161,9 @@ bench-pvm: ## bars of the Python machine beside CPython 3.11 (PYTHON311) and sta
 
 bench-pvm-costs: ## time per cycle of every operation, mixes and attacks of the Python machine; ARGS='-hunt 1 -for 60s' hunts outliers
 	cd bench/peers && $(GO) run ./pvm/costs $(ARGS)
+
+bench-e2e: build ## whole nodes beside peers under transfers, ROUNDS=3 of WINDOW=20s; ONLY=cowboy WINDOW=8s ROUNDS=1 for ours alone, PROFILE=folder for its profiles
+	cd bench/peers && $(GO) build -o e2e/out/ ./e2e && exec e2e/out/e2e -rounds $(or $(ROUNDS),3) -window $(or $(WINDOW),20s) -only '$(ONLY)' -profile '$(if $(PROFILE),$(abspath $(PROFILE)))' $(ARGS)
 
 bench-compare: build ## compare two results: make bench-compare OLD=a.json NEW=b.json
 	$(BIN)/cowboy-bench compare $(OLD) $(NEW)

@@ -131,6 +131,8 @@ node: node/byzantine node/query node/ops node/p2p node/repair node/setup node/st
 
 # Measuring, and the programs.
 bench/bars:
+bench/internal/quicksign: crypto/secp256k1
+bench/flood: bench/internal/quicksign node/rpc
 bench/solo: node/tools
 bench/workload: bench/bars bench/solo
 bench: bench/workload node/rpc
