@@ -103,7 +103,7 @@ var kinds = [...]Kind{
 	own(Kind{Tag: TagCertificate, Name: "certificate", Class: ClassCertificates, FixedBytesMax: simplex.CertificateBytesMax}, simplex.AppendCertificate, simplex.DecodeCertificate),
 	of(Kind{Tag: TagOffer, Name: "offer", Class: ClassBlocks, FixedBytesMax: voteFixed, HoldsBlock: true}, appendOffer, decodeOffer),
 	of(Kind{Tag: TagBackfill, Name: "backfill", Class: ClassBlocks, FixedBytesMax: 1 + simplex.CertificateBytesMax, HoldsBlock: true}, appendBackfill, decodeBackfill),
-	of(Kind{Tag: TagPreview, Name: "draft", Class: ClassBlocks, FixedBytesMax: 2 * roundBytesMax, HoldsBlock: true}, appendPreview, decodePreview),
+	of(Kind{Tag: TagPreview, Name: "preview", Class: ClassBlocks, FixedBytesMax: 2 * roundBytesMax, HoldsBlock: true}, appendPreview, decodePreview),
 	of(Kind{Tag: TagShardOffer, Name: "shard offer", Class: ClassShards, FixedBytesMax: EnvelopeBytesMax, HoldsBlock: true}, appendShardOffer, decodeShardOffer),
 	of(Kind{Tag: TagShardRelay, Name: "shard relay", Class: ClassShards, FixedBytesMax: EnvelopeBytesMax, HoldsBlock: true}, AppendShardRelay, DecodeShardRelay),
 	of(Kind{Tag: TagRequest, Name: "request", Class: ClassFetch, FixedBytesMax: roundBytesMax}, appendRequest, decodeRequest),
