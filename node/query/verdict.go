@@ -36,79 +36,70 @@ func verdictOf(v sigverify.Verdict) rpc.Verdict {
 	return rpc.Verdict{Hash: v.Hash, Code: txCode(v.Err), Message: v.Err.Error()}
 }
 
-// txCode names the error of a transaction. The order matters only where one
-// error wraps another.
+// txCode names the error of a transaction. What is in no row came from the decoder.
 func txCode(err error) rpc.Code {
-	if code, ok := sentinelCode(err); ok {
-		return code
-	}
-	return typedCode(err)
-}
-
-// sentinelCode knows the errors that are values.
-func sentinelCode(err error) (rpc.Code, bool) {
-	table := []struct {
-		err  error
-		code rpc.Code
-	}{
-		{sigverify.ErrStopped, rpc.CodeNotReady},
-		{lanes.ErrStopped, rpc.CodeNotReady},
-		{lanes.ErrKnown, rpc.CodeTxKnown},
-		{chain.ErrTxTooLarge, rpc.CodeTxTooLarge},
-		{chain.ErrHighS, rpc.CodeTxSignature},
-		{chain.ErrUnsigned, rpc.CodeTxSignature},
-		{secp256k1.ErrScalarRange, rpc.CodeTxSignature},
-		{secp256k1.ErrHighS, rpc.CodeTxSignature},
-		{secp256k1.ErrRecoveryID, rpc.CodeTxSignature},
-		{secp256k1.ErrNotOnCurve, rpc.CodeTxSignature},
-		{secp256k1.ErrInfinity, rpc.CodeTxSignature},
-		{chain.ErrReservedAddress, rpc.CodeTxNotAllowed},
-		{fees.ErrChainID, rpc.CodeTxChainID},
-		{fees.ErrKindUnsupported, rpc.CodeTxUnsupported},
-		{fees.ErrRehearsal, rpc.CodeTxUnsupported},
-		{fees.ErrRole, rpc.CodeTxNotAllowed},
-		{fees.ErrNonceMax, rpc.CodeTxRejected},
-		{fees.ErrLane, rpc.CodeTxRejected},
-		{lanes.ErrShunned, rpc.CodeTxRejected},
-	}
-	for _, row := range table {
-		if errors.Is(err, row.err) {
-			return row.code, true
+	for _, row := range codes() {
+		if row.matches(err) {
+			return row.code
 		}
 	}
-	return 0, false
+	return rpc.CodeTxMalformed
 }
 
-// typedCode knows the errors that carry numbers. What none of them is came
-// from the decoder.
-func typedCode(err error) rpc.Code {
-	switch {
-	case errors.As(err, new(*sigverify.SizeError)):
-		return rpc.CodeTxTooLarge
-	case errors.As(err, new(*chain.UnknownInstructionError)):
-		return rpc.CodeTxUnsupported
-	case errors.As(err, new(*fees.LimitError)):
-		return rpc.CodeLimitTooHigh
-	case errors.As(err, new(*fees.IntrinsicError)):
-		return rpc.CodeLimitTooLow
-	case errors.As(err, new(*fees.OverflowError)):
-		return rpc.CodeTxAmountOverflow
-	case errors.As(err, new(*fees.BaseFeeError)):
-		return rpc.CodeFeeTooLow
-	case errors.As(err, new(*fees.FundsError)), errors.As(err, new(*lanes.BalanceError)):
-		return rpc.CodeInsufficient
-	case errors.As(err, new(*fees.NonceError)):
-		return rpc.CodeNonceTooLow
-	case errors.As(err, new(*lanes.NonceTooLowError)):
-		return rpc.CodeNonceTooLow
-	case errors.As(err, new(*lanes.NonceGapError)):
-		return rpc.CodeNonceTooHigh
-	case errors.As(err, new(*lanes.ReplaceError)):
-		return rpc.CodeReplacement
-	case errors.As(err, new(*lanes.SenderFullError)):
-		return rpc.CodeSenderLimit
-	case errors.As(err, new(*lanes.LaneFullError)):
-		return rpc.CodeBusy
+// codeOf is a row of the table from errors to codes of the API.
+type codeOf struct {
+	matches func(error) bool
+	code    rpc.Code
+}
+
+// codes is that table. The order matters only where one error wraps another: the first
+// row that matches counts.
+func codes() []codeOf {
+	return []codeOf{
+		{is(sigverify.ErrStopped), rpc.CodeNotReady},
+		{is(lanes.ErrStopped), rpc.CodeNotReady},
+		{is(lanes.ErrKnown), rpc.CodeTxKnown},
+		{is(chain.ErrTxTooLarge), rpc.CodeTxTooLarge},
+		{is(chain.ErrHighS), rpc.CodeTxSignature},
+		{is(chain.ErrUnsigned), rpc.CodeTxSignature},
+		{is(secp256k1.ErrScalarRange), rpc.CodeTxSignature},
+		{is(secp256k1.ErrHighS), rpc.CodeTxSignature},
+		{is(secp256k1.ErrRecoveryID), rpc.CodeTxSignature},
+		{is(secp256k1.ErrNotOnCurve), rpc.CodeTxSignature},
+		{is(secp256k1.ErrInfinity), rpc.CodeTxSignature},
+		{is(chain.ErrReservedAddress), rpc.CodeTxNotAllowed},
+		{is(fees.ErrChainID), rpc.CodeTxChainID},
+		{is(fees.ErrKindUnsupported), rpc.CodeTxUnsupported},
+		{is(fees.ErrRehearsal), rpc.CodeTxUnsupported},
+		{is(fees.ErrRole), rpc.CodeTxNotAllowed},
+		{is(fees.ErrNonceMax), rpc.CodeTxRejected},
+		{is(fees.ErrLane), rpc.CodeTxRejected},
+		{is(lanes.ErrShunned), rpc.CodeTxRejected},
+
+		{as[*sigverify.SizeError], rpc.CodeTxTooLarge},
+		{as[*chain.UnknownInstructionError], rpc.CodeTxUnsupported},
+		{as[*fees.LimitError], rpc.CodeLimitTooHigh},
+		{as[*fees.IntrinsicError], rpc.CodeLimitTooLow},
+		{as[*fees.OverflowError], rpc.CodeTxAmountOverflow},
+		{as[*fees.BaseFeeError], rpc.CodeFeeTooLow},
+		{as[*fees.FundsError], rpc.CodeInsufficient},
+		{as[*lanes.BalanceError], rpc.CodeInsufficient},
+		{as[*fees.NonceError], rpc.CodeNonceTooLow},
+		{as[*lanes.NonceTooLowError], rpc.CodeNonceTooLow},
+		{as[*lanes.NonceGapError], rpc.CodeNonceTooHigh},
+		{as[*lanes.ReplaceError], rpc.CodeReplacement},
+		{as[*lanes.SenderFullError], rpc.CodeSenderLimit},
+		{as[*lanes.LaneFullError], rpc.CodeBusy},
 	}
-	return rpc.CodeTxMalformed
+}
+
+// is matches an error that is a value.
+func is(target error) func(error) bool {
+	return func(err error) bool { return errors.Is(err, target) }
+}
+
+// as matches an error that carries numbers, by its type.
+func as[E error](err error) bool {
+	var target E
+	return errors.As(err, &target)
 }
